@@ -26,15 +26,17 @@ int tk_chart_data_plan(const struct tk_model *m, struct tk_chart_data *out, stru
 /* The files, and the pages of the series that are due. */
 int tk_chart_data_write(struct tk_site *site, struct tk_error *err);
 void tk_chart_data_free(struct tk_chart_data *d);
-bool tk_chart_data_is_incremental(const struct tk_chart_data *d);   /* not every page of a series is written in every build */
+bool tk_chart_data_is_incremental(
+        const struct tk_chart_data *d); /* not every page of a series is written in every build */
 int64_t tk_chart_data_refresh_builds(const struct tk_chart_data *d); /* but in so many */
 
 /* The files that hold a series, oldest first: as texts in the list those that the page shows at once, in `older`, with
  * blanks between them, those of years before. */
-void tk_chart_data_list_page_files(
-        struct tk_site *site, struct tk_value *list, struct tk_buf *older, const struct tk_site_series *s);
+void tk_chart_data_list_page_files(struct tk_site *site, struct tk_value *list,
+        struct tk_buf *older, const struct tk_site_series *s);
 /* All of them, with blanks between them. */
-void tk_chart_data_add_all_files(const struct tk_site *site, struct tk_buf *out, const struct tk_site_series *s);
+void tk_chart_data_add_all_files(
+        const struct tk_site *site, struct tk_buf *out, const struct tk_site_series *s);
 /* A JSON array of them, of one group: [year, path], the year 0 for the last months. */
 void tk_chart_data_add_files_json(struct tk_buf *out, const struct tk_site *site, size_t group);
 size_t tk_chart_data_group(const struct tk_site *site, const struct tk_site_series *s);

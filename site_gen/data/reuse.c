@@ -11,9 +11,9 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "site_gen/data/state.h"
 #include "site_gen/model/model.h"
 #include "site_gen/render/output.h"
-#include "site_gen/data/state.h"
 
 #define STATE_BYTES_MAX ((size_t)16 << 20)
 /* A page of a series is written anew every TK_SITE_REFRESH_BUILDS, a page of a night lives for TK_SITE_NIGHT_PAGES:
@@ -50,18 +50,19 @@ static void nights_hash(const struct tk_model *m, int64_t *last, char hex[TK_HAS
 
 /* A night without a run that is not known, and a new night of the usual kind after all that is known, bring nothing
  * past. No clock is asked: one that goes back would hide what came after it. */
-static int may_have_past(const struct tk_model *m, const struct tk_reuse *r, const struct tk_night_row *night,
-        int64_t newest_s, bool *may, struct tk_error *err)
+static int may_have_past(const struct tk_model *m, const struct tk_reuse *r,
+        const struct tk_night_row *night, int64_t newest_s, bool *may, struct tk_error *err)
 {
 	int64_t newest_run_id;
 	if (night->id <= r->newest_night_id)
-		return tk_store_find_late_runs(m->store, r->known_run_id, night->id, night->id, may, &newest_run_id, err);
+		return tk_store_find_late_runs(
+		        m->store, r->known_run_id, night->id, night->id, may, &newest_run_id, err);
 	*may = night->as_of_s <= newest_s || strcmp(night->kind, "nightly") != 0;
 	return 0;
 }
 
-static int note_past(const struct tk_model *m, const struct tk_site_state *state, const struct tk_rows *runs,
-        int64_t known_run_id, struct tk_reuse *r, struct tk_error *err)
+static int note_past(const struct tk_model *m, const struct tk_site_state *state,
+        const struct tk_rows *runs, int64_t known_run_id, struct tk_reuse *r, struct tk_error *err)
 {
 	for (size_t i = 0; i < runs->count; i++) {
 		const struct tk_run_row *run = TK_ROWS_AT(runs, struct tk_run_row, i);
@@ -77,8 +78,8 @@ static int note_past(const struct tk_model *m, const struct tk_site_state *state
 	return 0;
 }
 
-int tk_reuse_find_backfilled(
-        const struct tk_model *m, const struct tk_site_state *state, struct tk_reuse *r, struct tk_error *err)
+int tk_reuse_find_backfilled(const struct tk_model *m, const struct tk_site_state *state,
+        struct tk_reuse *r, struct tk_error *err)
 {
 	int status = 0;
 	int64_t newest_s = 0, known_run_id = 0;
@@ -123,7 +124,8 @@ static void boot_of(int64_t build, const char *nights, char hex[TK_HASH_HEX_SIZE
 }
 
 /* What was written just before a power failure may be there and empty. */
-static bool is_whole_since_boot(const struct tk_output *out, int64_t build, const char *nights, const char *old_boot)
+static bool is_whole_since_boot(
+        const struct tk_output *out, int64_t build, const char *nights, const char *old_boot)
 {
 	char boot[TK_HASH_HEX_SIZE];
 	boot_of(build, nights, boot);
@@ -137,14 +139,15 @@ static bool were_judged_again(const struct tk_model *m, const json_t *state, int
 	       times != json_integer_value(json_object_get(state, "judged"));
 }
 
-int tk_reuse_plan(const struct tk_model *m, const struct tk_output *out, const char *digest, bool everything,
-        struct tk_reuse *r, struct tk_error *err)
+int tk_reuse_plan(const struct tk_model *m, const struct tk_output *out, const char *digest,
+        bool everything, struct tk_reuse *r, struct tk_error *err)
 {
 	struct tk_buf text = TK_BUF_INIT;
 	*r = (struct tk_reuse){0};
-	json_t *state = everything || tk_output_read_old(out, TK_SITE_MARKER, STATE_BYTES_MAX, &text, NULL)
-	                        ? NULL
-	                        : json_loads(tk_buf_cstr(&text), 0, NULL);
+	json_t *state =
+	        everything || tk_output_read_old(out, TK_SITE_MARKER, STATE_BYTES_MAX, &text, NULL)
+	                ? NULL
+	                : json_loads(tk_buf_cstr(&text), 0, NULL);
 	tk_buf_free(&text);
 	const char *old_digest = json_string_value(json_object_get(state, "digest")),
 	           *old_nights = json_string_value(json_object_get(state, "nights"));
@@ -161,13 +164,16 @@ int tk_reuse_plan(const struct tk_model *m, const struct tk_output *out, const c
 		nights_hash(m, &last, hex);
 		r->usable = r->last_night_id > 0 && *hex && !strcmp(hex, old_nights) &&
 		            !were_judged_again(m, state, last) &&
-		            is_whole_since_boot(out, r->build, hex, json_string_value(json_object_get(state, "boot")));
+		            is_whole_since_boot(out, r->build, hex,
+		                    json_string_value(json_object_get(state, "boot")));
 	}
 	/* what was merged into a night that was finished */
-	r->known_run_id = r->usable ? json_integer_value(json_object_get(state, "last_run_id")) : INT64_MAX;
+	r->known_run_id =
+	        r->usable ? json_integer_value(json_object_get(state, "last_run_id")) : INT64_MAX;
 	bool late = false;
 	json_decref(state);
-	int status = tk_store_find_late_runs(m->store, r->known_run_id, 0, r->last_night_id, &late, &r->last_run_id, err);
+	int status = tk_store_find_late_runs(
+	        m->store, r->known_run_id, 0, r->last_night_id, &late, &r->last_run_id, err);
 	r->usable = r->usable && !late;
 	return status || r->leaving ? status : tk_fail(err, TK_ENOMEM, "out of memory");
 }
@@ -185,12 +191,14 @@ static int name_order(const void *a, const void *b)
 }
 
 /* One page of a folder; `wanted` are the names without ".html" that are linked, sorted. */
-static int leave_one(struct tk_output *out, const char *folder, const char *name, const char **wanted, size_t count,
-        int64_t build, struct tk_reuse *r, json_t *leaving, struct tk_error *err)
+static int leave_one(struct tk_output *out, const char *folder, const char *name,
+        const char **wanted, size_t count, int64_t build, struct tk_reuse *r, json_t *leaving,
+        struct tk_error *err)
 {
 	char path[300], stem[256];
 	size_t len = strlen(name);
-	if (len < 6 || len >= sizeof stem || strcmp(name + len - 5, ".html") || !strcmp(name, "index.html"))
+	if (len < 6 || len >= sizeof stem || strcmp(name + len - 5, ".html") ||
+	        !strcmp(name, "index.html"))
 		return 0;
 	snprintf(stem, sizeof stem, "%.*s", (int)len - 5, name);
 	const char *key = stem;
@@ -205,8 +213,8 @@ static int leave_one(struct tk_output *out, const char *folder, const char *name
 	               : 0;
 }
 
-static int leave_folder(struct tk_output *out, const char *folder, const char **wanted, size_t count, int64_t build,
-        struct tk_reuse *r, json_t *leaving, struct tk_error *err)
+static int leave_folder(struct tk_output *out, const char *folder, const char **wanted,
+        size_t count, int64_t build, struct tk_reuse *r, json_t *leaving, struct tk_error *err)
 {
 	char **names;
 	size_t found;
@@ -219,10 +227,13 @@ static int leave_folder(struct tk_output *out, const char *folder, const char **
 	return status;
 }
 
-int tk_reuse_retire_pages(
-        const struct tk_model *m, struct tk_output *out, int64_t build, struct tk_reuse *r, struct tk_error *err)
+int tk_reuse_retire_pages(const struct tk_model *m, struct tk_output *out, int64_t build,
+        struct tk_reuse *r, struct tk_error *err)
 {
-	size_t most = m->night_count > m->moves.revision_count ? m->night_count : m->moves.revision_count, count = 0;
+	size_t most = m->night_count > m->revision_changes.revision_count
+	                      ? m->night_count
+	                      : m->revision_changes.revision_count,
+	       count = 0;
 	const char **wanted = malloc((most + 1) * sizeof *wanted);
 	json_t *leaving = json_object();
 	int status = wanted && leaving ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
@@ -232,9 +243,9 @@ int tk_reuse_retire_pages(
 	if (!status && r->usable)
 		status = leave_folder(out, "nights", wanted, count, build, r, leaving, err);
 	count = 0;
-	for (size_t i = 0; !status && i < m->moves.revision_count; i++)
-		if (m->moves.revisions[i].file)
-			wanted[count++] = m->moves.revisions[i].file;
+	for (size_t i = 0; !status && i < m->revision_changes.revision_count; i++)
+		if (m->revision_changes.revisions[i].file)
+			wanted[count++] = m->revision_changes.revisions[i].file;
 	if (!status && r->usable)
 		status = leave_folder(out, "revisions", wanted, count, build, r, leaving, err);
 	free(wanted);
@@ -247,8 +258,8 @@ int tk_reuse_retire_pages(
 
 /* ---- the state ---- */
 
-int tk_reuse_write_state(const struct tk_model *m, struct tk_output *out, const char *digest, int64_t build,
-        const struct tk_reuse *r, struct tk_error *err)
+int tk_reuse_write_state(const struct tk_model *m, struct tk_output *out, const char *digest,
+        int64_t build, const struct tk_reuse *r, struct tk_error *err)
 {
 	char nights[TK_HASH_HEX_SIZE], boot[TK_HASH_HEX_SIZE];
 	int64_t last = 0, newest = 0, judged = 0;
@@ -265,11 +276,14 @@ int tk_reuse_write_state(const struct tk_model *m, struct tk_output *out, const 
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	struct tk_buf text = TK_BUF_INIT;
 	tk_buf_add_printf(&text,
-	        "{\"format\":2,\"digest\":\"%s\",\"build\":%lld,\"last_night_id\":%lld,\"nights\":\"%s\","
-	        "\"judged\":%lld,\"newest_night_id\":%lld,\"last_run_id\":%lld,\"boot\":\"%s\",\"files\":%zu,"
+	        "{\"format\":2,\"digest\":\"%s\",\"build\":%lld,\"last_night_id\":%lld,\"nights\":"
+	        "\"%s\","
+	        "\"judged\":%lld,\"newest_night_id\":%lld,\"last_run_id\":%lld,\"boot\":\"%s\","
+	        "\"files\":%zu,"
 	        "\"bytes\":%lld,\"leaving\":%s}\n",
-	        digest, (long long)build, (long long)last, nights, (long long)judged, (long long)newest,
-	        (long long)r->last_run_id, boot, counts.files + !r->usable, (long long)counts.bytes, leaving);
+	        digest, (long long)build, (long long)last, nights, (long long)judged,
+	        (long long)newest, (long long)r->last_run_id, boot, counts.files + !r->usable,
+	        (long long)counts.bytes, leaving);
 	status = tk_output_put(out, TK_SITE_MARKER, &text, err);
 	free(leaving);
 	tk_buf_free(&text);

@@ -20,29 +20,30 @@ struct tk_site_state;
 
 struct tk_reuse {
 	bool usable;
-	int64_t build;                     /* number of the one that made the old site */
-	int64_t last_night_id;             /* nights up to this one were finished when the old site was made */
+	int64_t build;         /* number of the one that made the old site */
+	int64_t last_night_id; /* nights up to this one were finished when the old site was made */
 	int64_t newest_night_id;           /* the newest night of it */
 	int64_t known_run_id, last_run_id; /* the newest run that it knows, and that there is now */
 	size_t files;
 	int64_t bytes;
 	bool *past; /* by index of the series: it has got points before others that it had; NULL: none has */
-	struct json_t *leaving; /* pages that nothing new refers to any more: path and the build that found it so */
+	struct json_t *
+	        leaving; /* pages that nothing new refers to any more: path and the build that found it so */
 };
 
 /* `digest`: of the templates and options. */
-int tk_reuse_plan(const struct tk_model *m, const struct tk_output *out, const char *digest, bool everything,
-        struct tk_reuse *r, struct tk_error *err);
+int tk_reuse_plan(const struct tk_model *m, const struct tk_output *out, const char *digest,
+        bool everything, struct tk_reuse *r, struct tk_error *err);
 /* Fills `past`; an import, whose runs are of many series, makes the old site unusable. */
-int tk_reuse_find_backfilled(
-        const struct tk_model *m, const struct tk_site_state *state, struct tk_reuse *r, struct tk_error *err);
+int tk_reuse_find_backfilled(const struct tk_model *m, const struct tk_site_state *state,
+        struct tk_reuse *r, struct tk_error *err);
 bool tk_reuse_can_keep_night(const struct tk_reuse *r, int64_t night_id); /* its page may be kept */
 /* Pages of nights and revisions that are no longer linked from what is written now go some builds later, when no page
  * that was written before refers to them either. */
-int tk_reuse_retire_pages(
-        const struct tk_model *m, struct tk_output *out, int64_t build, struct tk_reuse *r, struct tk_error *err);
-int tk_reuse_write_state(const struct tk_model *m, struct tk_output *out, const char *digest, int64_t build,
-        const struct tk_reuse *r, struct tk_error *err);
+int tk_reuse_retire_pages(const struct tk_model *m, struct tk_output *out, int64_t build,
+        struct tk_reuse *r, struct tk_error *err);
+int tk_reuse_write_state(const struct tk_model *m, struct tk_output *out, const char *digest,
+        int64_t build, const struct tk_reuse *r, struct tk_error *err);
 void tk_reuse_free(struct tk_reuse *r);
 
 #endif

@@ -20,13 +20,15 @@ struct head {
 
 static size_t size_of(const struct tk_site_state *s)
 {
-	return sizeof(struct head) + s->shard_count * sizeof *s->shards + s->group_count * sizeof *s->years +
-	       s->series_count * sizeof *s->series;
+	return sizeof(struct head) + s->shard_count * sizeof *s->shards +
+	       s->group_count * sizeof *s->years + s->series_count * sizeof *s->series;
 }
 
-int tk_state_new(struct tk_site_state *s, size_t series, size_t shards, size_t groups, struct tk_error *err)
+int tk_state_new(
+        struct tk_site_state *s, size_t series, size_t shards, size_t groups, struct tk_error *err)
 {
-	*s = (struct tk_site_state){.series_count = series, .shard_count = shards, .group_count = groups};
+	*s = (struct tk_site_state){
+	        .series_count = series, .shard_count = shards, .group_count = groups};
 	s->image = malloc(size_of(s) + 1);
 	if (!s->image)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
@@ -102,6 +104,6 @@ void tk_trace_add_point(struct tk_trace *t, const struct tk_point *p)
 		memmove(&t->at[0], &t->at[1], --t->count * sizeof t->at[0]);
 	int64_t at_s = p->as_of_s < 0 ? 0 : p->as_of_s > UINT32_MAX ? UINT32_MAX : p->as_of_s;
 	bool known = tk_point_has_interval(p);
-	t->at[t->count++] = (struct tk_trace_point){
-	        (uint32_t)at_s, (float)p->value, known ? (float)p->lo : NAN, known ? (float)p->hi : NAN};
+	t->at[t->count++] = (struct tk_trace_point){(uint32_t)at_s, (float)p->value,
+	        known ? (float)p->lo : NAN, known ? (float)p->hi : NAN};
 }

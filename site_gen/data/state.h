@@ -40,7 +40,8 @@ struct tk_site_state {
 	uint64_t *years; /* by group: bit i is the year TK_CHART_DATA_FIRST_YEAR + i */
 };
 
-int tk_state_new(struct tk_site_state *s, size_t series, size_t shards, size_t groups, struct tk_error *err);
+int tk_state_new(
+        struct tk_site_state *s, size_t series, size_t shards, size_t groups, struct tk_error *err);
 void tk_state_clear(struct tk_site_state *s); /* as new */
 /* Fills a new one; false, and it is to be cleared, where the file is not of `build` or has other counts. */
 bool tk_state_read(struct tk_site_state *s, const struct tk_output *out, int64_t build);

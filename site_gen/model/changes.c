@@ -21,12 +21,12 @@ static int64_t id_of_environment(const struct tk_environment_row *e)
 }
 
 /* The commit may have made it. */
-static bool is_of_revision(const struct tk_site_change *move)
+static bool is_of_revision(const struct tk_site_change *change)
 {
-	return move->bad && move->good != move->bad;
+	return change->bad && change->good != change->bad;
 }
 
-static int move_order(const void *a, const void *b)
+static int compare_changes(const void *a, const void *b)
 {
 	const struct tk_site_change *x = a, *y = b;
 	int64_t rx = id_of_revision(x->bad), ry = id_of_revision(y->bad);
@@ -39,10 +39,10 @@ static int move_order(const void *a, const void *b)
 		return ex < ey ? -1 : 1;
 	if (x->series != y->series)
 		return x->series < y->series ? -1 : 1;
-	return x->change < y->change ? -1 : x->change > y->change;
+	return x->change_point < y->change_point ? -1 : x->change_point > y->change_point;
 }
 
-static int make_moves(const struct tk_model *m, const struct tk_rows *steps,
+static int make_changes(const struct tk_model *m, const struct tk_rows *steps,
         struct tk_site_changes *out, struct tk_error *err)
 {
 	out->all = malloc((steps->count + 1) * sizeof *out->all);
@@ -57,7 +57,7 @@ static int make_moves(const struct tk_model *m, const struct tk_rows *steps,
 		if (!s || step->series_id != c->series_id || step->run_id != c->run_id)
 			continue;
 		out->all[out->count++] = (struct tk_site_change){.series = s,
-		        .change = c,
+		        .change_point = c,
 		        .good = tk_model_find_build_revision(m, step->previous_build_id),
 		        .bad = tk_model_find_build_revision(m, step->build_id),
 		        .environment_before = tk_index_find(
@@ -67,7 +67,7 @@ static int make_moves(const struct tk_model *m, const struct tk_rows *steps,
 		                 !strcmp(s->row->better, "lower")};
 	}
 	if (out->count)
-		qsort(out->all, out->count, sizeof *out->all, move_order);
+		qsort(out->all, out->count, sizeof *out->all, compare_changes);
 	return 0;
 }
 
@@ -77,16 +77,16 @@ static size_t index_of(const struct tk_model *m, const struct tk_revision_row *r
 }
 
 /* Moves of one bad revision are neighbours; those that the commit cannot have made are not counted. */
-static void count_moves(const struct tk_model *m, struct tk_site_changes *out)
+static void count_changes(const struct tk_model *m, struct tk_site_changes *out)
 {
 	for (size_t i = 0; i < out->count; i++) {
-		const struct tk_site_change *move = &out->all[i];
-		if (!is_of_revision(move))
+		const struct tk_site_change *change = &out->all[i];
+		if (!is_of_revision(change))
 			continue;
-		struct tk_site_revision *r = &out->revisions[index_of(m, move->bad)];
+		struct tk_site_revision *r = &out->revisions[index_of(m, change->bad)];
 		r->first = r->count ? r->first : i;
 		r->count++;
-		r->worse += move->worse;
+		r->worse += change->worse;
 	}
 }
 
@@ -124,7 +124,7 @@ static int name_pages(const struct tk_model *m, struct tk_site_changes *out, str
 int tk_site_changes_join(const struct tk_model *m, const struct tk_rows *steps,
         struct tk_site_changes *out, struct tk_error *err)
 {
-	int status = make_moves(m, steps, out, err);
+	int status = make_changes(m, steps, out, err);
 	if (status)
 		return status;
 	out->revision_count = m->revision_rows.count;
@@ -133,21 +133,21 @@ int tk_site_changes_join(const struct tk_model *m, const struct tk_rows *steps,
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < out->revision_count; i++)
 		out->revisions[i].row = TK_ROWS_AT(&m->revision_rows, struct tk_revision_row, i);
-	count_moves(m, out);
+	count_changes(m, out);
 	return name_pages(m, out, err);
 }
 
-void tk_site_changes_free(struct tk_site_changes *moves)
+void tk_site_changes_free(struct tk_site_changes *changes)
 {
-	for (size_t i = 0; i < moves->revision_count && moves->revisions; i++)
-		free(moves->revisions[i].file);
-	free(moves->revisions);
-	free(moves->all);
-	*moves = (struct tk_site_changes){0};
+	for (size_t i = 0; i < changes->revision_count && changes->revisions; i++)
+		free(changes->revisions[i].file);
+	free(changes->revisions);
+	free(changes->all);
+	*changes = (struct tk_site_changes){0};
 }
 
 const struct tk_site_revision *tk_site_changes_find_revision(const struct tk_model *m,
-        const struct tk_site_changes *moves, const struct tk_revision_row *r)
+        const struct tk_site_changes *changes, const struct tk_revision_row *r)
 {
-	return r ? &moves->revisions[index_of(m, r)] : NULL;
+	return r ? &changes->revisions[index_of(m, r)] : NULL;
 }

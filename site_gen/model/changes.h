@@ -1,7 +1,7 @@
 /* Every step of the history by the commit, or the environment, in which it happened: what the pages
  * of upstreams, revisions and environments stand on. */
-#ifndef TK_SITE_MOVES_H
-#define TK_SITE_MOVES_H
+#ifndef TK_SITE_CHANGES_H
+#define TK_SITE_CHANGES_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@ struct tk_site_series;
 
 struct tk_site_change {
 	const struct tk_site_series *series;
-	const struct tk_change_point_row *change;
+	const struct tk_change_point_row *change_point;
 	const struct tk_revision_row *good, *bad; /* NULL: unknown */
 	const struct tk_environment_row *environment_before, *environment;
 	bool worse;
@@ -28,7 +28,7 @@ struct tk_site_change {
 struct tk_site_revision {
 	const struct tk_revision_row *row;
 	char *file;          /* NULL: has no page */
-	size_t first, count; /* moves whose first bad revision it is, and whose last good one is
+	size_t first, count; /* changes whose first bad revision it is, and whose last good one is
 	                        another */
 	size_t worse;
 };
@@ -43,9 +43,9 @@ struct tk_site_changes {
 /* `steps`: of tk_store_list_change_point_builds. */
 int tk_site_changes_join(const struct tk_model *m, const struct tk_rows *steps,
         struct tk_site_changes *out, struct tk_error *err);
-void tk_site_changes_free(struct tk_site_changes *moves);
+void tk_site_changes_free(struct tk_site_changes *changes);
 /* NULL: `r` is NULL. */
 const struct tk_site_revision *tk_site_changes_find_revision(const struct tk_model *m,
-        const struct tk_site_changes *moves, const struct tk_revision_row *r);
+        const struct tk_site_changes *changes, const struct tk_revision_row *r);
 
 #endif

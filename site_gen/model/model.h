@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "site_gen/model/changes.h"
+#include "site_gen/model/index.h"
 #include "store/store.h"
 
 struct tk_error;
@@ -32,16 +33,6 @@ struct tk_trace_point {
 struct tk_trace {
 	uint32_t count, unused;
 	struct tk_trace_point at[TK_SITE_WINDOW_POINTS]; /* oldest first */
-};
-
-/* Rows of one table by id. */
-struct tk_index {
-	struct tk_index_entry *entries;
-	size_t count;
-};
-struct tk_index_entry {
-	int64_t id;
-	const void *row;
 };
 
 struct tk_site_machine {
@@ -105,7 +96,7 @@ struct tk_model {
 	size_t ceiling_list_count;
 	int64_t *environment_since; /* of environment_rows[i]: its first point in three series of
 	                               its device; 0: none */
-	struct tk_site_changes moves;
+	struct tk_site_changes revision_changes;
 	size_t machine_count, device_count, night_count, series_count;
 	int64_t newest_s; /* of all points; 0: none */
 };
@@ -113,7 +104,6 @@ struct tk_model {
 int tk_model_load(struct tk_store *store, struct tk_model *m, struct tk_error *err);
 void tk_model_free(struct tk_model *m);
 
-const void *tk_index_find(const struct tk_index *index, int64_t id); /* NULL: none */
 const struct tk_site_series *tk_model_find_series(const struct tk_model *m, int64_t id);
 const struct tk_site_night *tk_model_find_night(const struct tk_model *m, int64_t id);
 /* Those nights, newest first: nights that fill in the past take no place from those of every day. */

@@ -190,14 +190,15 @@ static void set_alert(struct tk_site *site, struct tk_value *o, const struct tk_
 static void set_values(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s,
         const struct tk_alert_row *alert)
 {
-	const struct tk_site_changes *moves = &site->model.moves;
+	const struct tk_site_changes *changes = &site->model.revision_changes;
 	double before = NAN, after = NAN;
 	char text[TK_FORMAT_SIZE];
-	for (size_t i = 0; i < moves->count; i++) {
-		const struct tk_site_change *move = &moves->all[i];
-		if (move->series == s && move->bad && !strcmp(move->bad->rev, alert->bad_rev)) {
-			before = move->change->before_value;
-			after = move->change->after_value;
+	for (size_t i = 0; i < changes->count; i++) {
+		const struct tk_site_change *change = &changes->all[i];
+		if (change->series == s && change->bad &&
+		        !strcmp(change->bad->rev, alert->bad_rev)) {
+			before = change->change_point->before_value;
+			after = change->change_point->after_value;
 		}
 	}
 	if (!isfinite(before) && s->verdict && !strcmp(alert->status, "open")) {

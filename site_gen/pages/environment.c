@@ -9,32 +9,33 @@
 #include "site_gen/pages/page.h"
 #include "site_gen/render/format.h"
 
-#define MOVES_SHOWN 8
+#define CHANGES_SHOWN 8
 
 /* Steps that began with this environment and that no commit can have made. */
-static void set_moves(struct tk_site *site, struct tk_value *o, const struct tk_environment_row *e)
+static void set_change_points(
+        struct tk_site *site, struct tk_value *o, const struct tk_environment_row *e)
 {
-	const struct tk_site_changes *moves = &site->model.moves;
+	const struct tk_site_changes *changes = &site->model.revision_changes;
 	struct tk_value *list = tk_value_set_list(site->arena, o, "change_points");
 	size_t worse = 0, better = 0;
-	for (size_t i = 0; i < moves->count; i++) {
-		const struct tk_site_change *move = &moves->all[i];
-		if (move->environment != e || move->environment_before == e ||
-		        (move->bad && move->good != move->bad))
+	for (size_t i = 0; i < changes->count; i++) {
+		const struct tk_site_change *change = &changes->all[i];
+		if (change->environment != e || change->environment_before == e ||
+		        (change->bad && change->good != change->bad))
 			continue;
-		if (worse + better < MOVES_SHOWN)
+		if (worse + better < CHANGES_SHOWN)
 			tk_page_set_change_point(
-			        site, tk_value_append_object(site->arena, list), move, "");
-		worse += move->worse;
-		better += !move->worse;
+			        site, tk_value_append_object(site->arena, list), change, "");
+		worse += change->worse;
+		better += !change->worse;
 	}
 	tk_value_set_int(site->arena, o, "worse", (int64_t)worse);
 	tk_value_set_int(site->arena, o, "better", (int64_t)better);
 	tk_value_set_flag(site->arena, o, "any_worse", worse > 0);
 	tk_value_set_flag(site->arena, o, "any_better", better > 0);
 	tk_value_set_int(site->arena, o, "more",
-	        (int64_t)(worse + better > MOVES_SHOWN ? worse + better - MOVES_SHOWN : 0));
-	tk_value_set_flag(site->arena, o, "change_points_cut", worse + better > MOVES_SHOWN);
+	        (int64_t)(worse + better > CHANGES_SHOWN ? worse + better - CHANGES_SHOWN : 0));
+	tk_value_set_flag(site->arena, o, "change_points_cut", worse + better > CHANGES_SHOWN);
 }
 
 static void add_change(struct tk_site *site, struct tk_value *list, size_t at)
@@ -53,7 +54,7 @@ static void add_change(struct tk_site *site, struct tk_value *list, size_t at)
 	tk_page_set_clipped(site, o, "text", tk_buf_cstr(&text), 600);
 	tk_value_set_flag(site->arena, o, "nothing_listed", before && !text.len);
 	tk_buf_free(&text);
-	set_moves(site, o, e);
+	set_change_points(site, o, e);
 }
 
 static void add_device(

@@ -216,7 +216,7 @@ void tk_page_set_revision(struct tk_site *site, struct tk_value *o, const struct
 	        r ? tk_link_commit(upstream_url(site, r), r->rev, link) : "");
 	tk_page_set_clipped(site, o, "subject", r ? r->subject : "", 120);
 	const struct tk_site_revision *page =
-	        tk_site_changes_find_revision(&site->model, &site->model.moves, r);
+	        tk_site_changes_find_revision(&site->model, &site->model.revision_changes, r);
 	tk_value_set_fmt(site->arena, o, "rev_page", page && page->file ? "revisions/%s.html" : "",
 	        page && page->file ? page->file : "");
 }
@@ -236,8 +236,9 @@ void tk_page_set_revision_range(struct tk_site *site, struct tk_value *o,
 	tk_value_set(site->arena, o, "range_href",
 	        moved ? tk_link_range(upstream_url(site, bad), good->rev, bad->rev, a) : "");
 	tk_page_set_clipped(site, o, "range_subject", moved ? bad->subject : "", 100);
-	const struct tk_site_revision *page =
-	        moved ? tk_site_changes_find_revision(&site->model, &site->model.moves, bad) : NULL;
+	const struct tk_site_revision *page = moved ? tk_site_changes_find_revision(&site->model,
+	                                                      &site->model.revision_changes, bad)
+	                                            : NULL;
 	tk_value_set_fmt(site->arena, o, "range_page",
 	        page && page->file ? "revisions/%s.html" : "",
 	        page && page->file ? page->file : "");

@@ -118,7 +118,7 @@ void tk_page_set_revision_range(struct tk_site *site, struct tk_value *o,
 /* One step: href, title, label, device, tone, change, before, after, when, cause, step_markup, and
  * what tk_page_set_revision_range sets. */
 void tk_page_set_change_point(struct tk_site *site, struct tk_value *o,
-        const struct tk_site_change *move, const char *root);
+        const struct tk_site_change *change, const char *root);
 /* Where a series moved: the revisions that its verdict names, else those of its two newest points.
  * NULL: unknown. */
 void tk_series_find_change_range(const struct tk_site *site, const struct tk_site_series *s,

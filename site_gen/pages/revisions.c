@@ -13,16 +13,16 @@
 #include "site_gen/render/format.h"
 #include "site_gen/render/svg.h"
 
-#define MOVES_MAX 300
+#define CHANGES_MAX 300
 #define FUNCTIONS_MAX 100
 #define BUILDS_MAX 10
 #define LOG_BYTES 8000
 
 /* ---- what it moved ---- */
 
-static double ratio_of(const struct tk_site_change *move)
+static double ratio_of(const struct tk_site_change *change)
 {
-	const struct tk_change_point_row *c = move->change;
+	const struct tk_change_point_row *c = change->change_point;
 	return c->before_value > 0 ? c->after_value / c->before_value : NAN;
 }
 
@@ -39,29 +39,29 @@ static int size_order(const void *a, const void *b)
 }
 
 void tk_page_set_change_point(struct tk_site *site, struct tk_value *o,
-        const struct tk_site_change *move, const char *root)
+        const struct tk_site_change *change, const char *root)
 {
-	const struct tk_site_series *s = move->series;
+	const struct tk_site_series *s = change->series;
 	char text[TK_FORMAT_SIZE];
 	tk_value_set_fmt(site->arena, o, "href", "%sseries/%s.html", root, s->file);
 	tk_page_set_clipped(site, o, "title", s->problem->title, 110);
 	tk_page_set_clipped(site, o, "label", s->label, 60);
 	tk_page_set_clipped(site, o, "device", s->device->name, 60);
-	tk_value_set(site->arena, o, "tone", move->worse ? "bad" : "good");
-	tk_page_set_change(site, o, s, ratio_of(move) - 1);
+	tk_value_set(site->arena, o, "tone", change->worse ? "bad" : "good");
+	tk_page_set_change(site, o, s, ratio_of(change) - 1);
 	tk_value_set(site->arena, o, "before",
-	        tk_format_value(move->change->before_value, s->row->unit, text));
+	        tk_format_value(change->change_point->before_value, s->row->unit, text));
 	tk_value_set(site->arena, o, "after",
-	        tk_format_value(move->change->after_value, s->row->unit, text));
-	tk_page_set_time(site, o, "when", move->change->as_of_s);
-	tk_page_set_clipped(site, o, "cause", move->change->cause, 40);
-	tk_page_set_revision_range(site, o, move->good, move->bad);
-	tk_svg_draw_change(&site->markup, ratio_of(move), move->worse);
+	        tk_format_value(change->change_point->after_value, s->row->unit, text));
+	tk_page_set_time(site, o, "when", change->change_point->as_of_s);
+	tk_page_set_clipped(site, o, "cause", change->change_point->cause, 40);
+	tk_page_set_revision_range(site, o, change->good, change->bad);
+	tk_svg_draw_change(&site->markup, ratio_of(change), change->worse);
 	tk_page_set_markup(site, o, "step_markup");
 }
 
-static int set_moves(struct tk_site *site, struct tk_value *o, const struct tk_site_change *first,
-        size_t count, struct tk_error *err)
+static int set_change_points(struct tk_site *site, struct tk_value *o,
+        const struct tk_site_change *first, size_t count, struct tk_error *err)
 {
 	const struct tk_site_change **sorted = malloc((count + 1) * sizeof *sorted);
 	size_t worse = 0;
@@ -73,12 +73,12 @@ static int set_moves(struct tk_site *site, struct tk_value *o, const struct tk_s
 	}
 	qsort(sorted, count, sizeof *sorted, size_order);
 	struct tk_value *list = tk_value_set_list(site->arena, o, "change_points");
-	for (size_t i = 0; i < count && i < MOVES_MAX; i++)
+	for (size_t i = 0; i < count && i < CHANGES_MAX; i++)
 		tk_page_set_change_point(
 		        site, tk_value_append_object(site->arena, list), sorted[i], "../");
 	tk_value_set_int(site->arena, o, "worse", (int64_t)worse);
 	tk_value_set_int(site->arena, o, "better", (int64_t)(count - worse));
-	tk_value_set_flag(site->arena, o, "change_points_cut", count > MOVES_MAX);
+	tk_value_set_flag(site->arena, o, "change_points_cut", count > CHANGES_MAX);
 	free(sorted);
 	return 0;
 }
@@ -89,7 +89,7 @@ static void set_verdicts(
 {
 	struct tk_value *list = tk_value_set_list(site->arena, page, "verdicts");
 	char text[TK_FORMAT_SIZE];
-	for (size_t i = 0, n = 0; i < site->model.series_count && n < MOVES_MAX; i++) {
+	for (size_t i = 0, n = 0; i < site->model.series_count && n < CHANGES_MAX; i++) {
 		const struct tk_site_series *s = &site->model.series[i];
 		const struct tk_revision_row *good, *bad;
 		if (!s->verdict || s->upstream->id != revision->upstream_id)
@@ -169,8 +169,8 @@ static const struct tk_build_row *good_build(
 static const struct tk_build_row *build_before(const struct tk_model *m,
         const struct tk_site_revision *r, const struct tk_build_row *build)
 {
-	for (const struct tk_site_revision *p = r;
-	        p-- > m->moves.revisions && p->row->upstream_id == r->row->upstream_id;) {
+	for (const struct tk_site_revision *p = r; p-- > m->revision_changes.revisions &&
+	                                           p->row->upstream_id == r->row->upstream_id;) {
 		const struct tk_build_row *found = good_build(m, p->row->id, build);
 		if (found)
 			return found;
@@ -277,8 +277,8 @@ static void set_facts(struct tk_site *site, struct tk_value *page, const struct 
 	tk_page_set_time(site, o, "commit_time", r->row->commit_time_s);
 	tk_page_set_clipped(site, o, "upstream", u ? u->name : "", 60);
 	tk_page_set_clipped(site, o, "url", u ? tk_link_strip_user(u->url, link) : "", 200);
-	bool older =
-	        r > site->model.moves.revisions && r[-1].row->upstream_id == r->row->upstream_id;
+	bool older = r > site->model.revision_changes.revisions &&
+	             r[-1].row->upstream_id == r->row->upstream_id;
 	tk_page_set_revision_range(site, o, older ? r[-1].row : NULL, r->row);
 }
 
@@ -292,7 +292,8 @@ static int write_revision(
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_UPSTREAMS);
 	set_facts(site, page, r);
 	set_verdicts(site, page, r->row);
-	int status = set_moves(site, page, site->model.moves.all + r->first, r->count, err);
+	int status = set_change_points(
+	        site, page, site->model.revision_changes.all + r->first, r->count, err);
 	if (!status)
 		status = set_builds(site, page, r->row->id, err);
 	if (!status)
@@ -302,10 +303,10 @@ static int write_revision(
 
 int tk_page_write_revisions(struct tk_site *site, struct tk_error *err)
 {
-	const struct tk_site_changes *moves = &site->model.moves;
+	const struct tk_site_changes *changes = &site->model.revision_changes;
 	int status = 0;
-	for (size_t i = 0; !status && i < moves->revision_count; i++)
-		if (moves->revisions[i].file)
-			status = write_revision(site, &moves->revisions[i], err);
+	for (size_t i = 0; !status && i < changes->revision_count; i++)
+		if (changes->revisions[i].file)
+			status = write_revision(site, &changes->revisions[i], err);
 	return status;
 }

@@ -22,8 +22,8 @@ struct tally {
 static struct tally tally_of(const struct tk_model *m, const struct tk_upstream_row *u)
 {
 	struct tally t = {0};
-	for (size_t i = 0; i < m->moves.revision_count; i++) {
-		const struct tk_site_revision *r = &m->moves.revisions[i];
+	for (size_t i = 0; i < m->revision_changes.revision_count; i++) {
+		const struct tk_site_revision *r = &m->revision_changes.revisions[i];
 		if (r->row->upstream_id != u->id)
 			continue;
 		t.revisions++;
@@ -92,19 +92,19 @@ static void add_revision(
 static int write_upstream(struct tk_site *site, const struct tk_upstream_row *u, const char *path,
         struct tk_error *err)
 {
-	const struct tk_site_changes *moves = &site->model.moves;
+	const struct tk_site_changes *changes = &site->model.revision_changes;
 	char title[100];
 	snprintf(title, sizeof title, "%.*s", (int)tk_utf8_clip_len(u->name, 90), u->name);
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_UPSTREAMS);
 	set_upstream(site, tk_value_set_object(site->arena, page, "upstream"), u);
 	struct tk_value *list = tk_value_set_list(site->arena, page, "list");
 	size_t shown = 0, all = 0;
-	for (size_t i = moves->revision_count; i-- > 0;) {
-		if (moves->revisions[i].row->upstream_id != u->id)
+	for (size_t i = changes->revision_count; i-- > 0;) {
+		if (changes->revisions[i].row->upstream_id != u->id)
 			continue;
 		all++;
-		if (shown < REVISIONS_MAX || moves->revisions[i].count) {
-			add_revision(site, list, &moves->revisions[i]);
+		if (shown < REVISIONS_MAX || changes->revisions[i].count) {
+			add_revision(site, list, &changes->revisions[i]);
 			shown++;
 		}
 	}

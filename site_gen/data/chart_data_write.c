@@ -1,0 +1,149 @@
+/* Writes the data files and the pages of series, shard by shard. */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "site_gen/data/chart_data.h"
+#include "site_gen/data/shard_member.h"
+#include "site_gen/pages/page.h"
+
+/* The series of the model by group. */
+struct place {
+	size_t group, index;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+	if (member->group != y->group)
+		return member->group < y->group ? -1 : 1;
+	return member->index < y->index ? -1 : member->index > y->index;
+}
+
+struct shard_age {
+	int64_t build;
+	size_t shard;
+};
+
+static int compare_ages(const void *a, const void *b)
+{
+	const struct shard_age *x = a, *y = b;
+	if (member->build != y->build)
+		return member->build < y->build ? -1 : 1;
+	return member->shard < y->shard ? -1 : member->shard > y->shard;
+}
+
+/* Those whose shard_age it is: the ones that were written longest ago. */
+static int choose_shards(const struct tk_site *site, bool *due, struct tk_error *err)
+{
+	size_t count = site->data.shard_count;
+	struct shard_age *ages = calloc(count + 1, sizeof *ages);
+	if (!ages)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < count; i++)
+		ages[i] = (struct shard_age){site->state.shards[i].build, i};
+	qsort(ages, count, sizeof *ages, compare_ages);
+	for (size_t i = 0; i < site->data.refreshed; i++)
+		due[ages[i].shard] = true;
+	free(ages);
+	return 0;
+}
+
+static bool needs_rebuild(
+        const struct tk_site *site, const struct tk_shard_member *members, size_t count)
+{
+	bool older = !site->reuse.usable;
+	for (size_t i = 0; i < count; i++)
+		older = older || members[i].needs_rebuild;
+	return older;
+}
+
+/* Finds the years of a shard that will be rewritten. */
+static int plan_shard(struct tk_site *site, struct tk_shard_member *members, size_t count, bool due,
+        struct tk_error *err)
+{
+	bool older = needs_rebuild(site, members, count);
+	int64_t cut_s = tk_chart_data_cut(site->model.newest_s);
+	int status = 0;
+	for (size_t i = 0; older && i < count; i++)
+		site->state.years[members[i].group] = 0;
+	for (size_t i = 0; !status && (older || due) && i < count; i++)
+		status = tk_shard_member_find_years(site, &members[i], cut_s, err);
+	return status;
+}
+
+static int write_shard(struct tk_site *site, struct tk_shard_member *members, size_t count,
+        bool due, struct tk_error *err)
+{
+	size_t shard = tk_chart_data_shard(members[0].group);
+	bool older = needs_rebuild(site, members, count), done = false;
+	int status = 0;
+	if (!older && !due) {
+		status = tk_shard_append(site, members, count, shard, &done, err);
+		older = !done;
+		if (!status && older)
+			status = plan_shard(site, members, count, true, err);
+	}
+	return status || done ? status : tk_shard_rewrite(site, members, count, shard, older, err);
+}
+
+static int find_members(
+        struct tk_site *site, struct tk_shard_member *members, bool *has_news, struct tk_error *err)
+{
+	struct tk_model *m = &site->model;
+	struct place *places = calloc(m->series_count + 1, sizeof *places);
+	int status = places ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; !status && i < m->series_count; i++)
+		places[i] = (struct place){site->data.group_of[i], i};
+	if (!status && m->series_count)
+		qsort(places, m->series_count, sizeof *places, compare_places);
+	for (size_t i = 0; !status && i < m->series_count; i++) {
+		struct tk_shard_member *member = &members[i];
+		*member = (struct tk_shard_member){.series = &m->series[places[i].index],
+		        .state = &site->state.series[places[i].index],
+		        .group = places[i].group};
+		if (site->reuse.usable)
+			status = tk_shard_member_find_new_points(site, member, err);
+		*has_news = *has_news || member->new_point_count || member->needs_rebuild;
+	}
+	free(places);
+	return status;
+}
+
+static int for_each_shard(struct tk_site *site, struct tk_shard_member *members, const bool *due,
+        int (*f)(struct tk_site *, struct tk_shard_member *, size_t, bool, struct tk_error *),
+        struct tk_error *err)
+{
+	size_t count = site->model.series_count;
+	int status = 0;
+	for (size_t first = 0, end; !status && first < count; first = end) {
+		size_t shard = tk_chart_data_shard(members[first].group);
+		for (end = first; end < count && tk_chart_data_shard(members[end].group) == shard;
+		        end++)
+			;
+		status = f(site, members + first, end - first, due[shard], err);
+	}
+	return status;
+}
+
+int tk_chart_data_write(struct tk_site *site, struct tk_error *err)
+{
+	size_t count = site->model.series_count;
+	struct tk_shard_member *members = calloc(count + 1, sizeof *members);
+	bool *due = calloc(site->data.shard_count + 1, sizeof *due), has_news = !site->reuse.usable;
+	int status = members && due ? find_members(site, members, &has_news, err)
+	                            : tk_fail(err, TK_ENOMEM, "out of memory");
+	site->state.build += has_news;
+	site->state.is_changed = site->state.is_changed || has_news;
+	/* where all of them are due in every build, they are so without has_news too: alerts and notes have none */
+	if (!status && (has_news || !tk_chart_data_is_incremental(&site->data)))
+		status = choose_shards(site, due, err);
+	if (!status)
+		status = for_each_shard(site, members, due, plan_shard, err);
+	if (!status)
+		status = for_each_shard(site, members, due, write_shard, err);
+	for (size_t i = 0; members && i < count; i++)
+		tk_rows_free(&members[i].several);
+	free(members);
+	free(due);
+	return status;
+}

@@ -1,0 +1,103 @@
+/* What data files say of a series beside its points: names, change points, samples. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "site_gen/data/shard.h"
+#include "site_gen/data/shard_internal.h"
+#include "site_gen/model/ceilings.h"
+#include "site_gen/model/model.h"
+#include "site_gen/render/format.h"
+#include "stats/summary/summary.h"
+
+#define SAMPLES_SHOWN 100
+
+/* The time that the ceiling of the problem allows, in the series' unit; NAN: unknown, or not a time. */
+static double time_at_ceiling(const struct tk_model *m, const struct tk_site_series *s)
+{
+	struct tk_site_ceilings ceilings;
+	if (strcmp(s->row->metric, "time") || strcmp(s->row->unit, "ns") ||
+	        !(s->problem->flops > 0) || !(s->problem->bytes > 0))
+		return NAN;
+	tk_site_ceilings_find(m, s->device, &ceilings);
+	double limit = tk_site_ceilings_attainable(
+	        &ceilings, s->problem->dtype, s->problem->flops / s->problem->bytes);
+	return limit > 0 ? s->problem->flops / limit : NAN;
+}
+
+void tk_shard_add_about(
+        struct tk_buf *out, const struct tk_model *m, const struct tk_site_series *s)
+{
+	tk_shard_begin(out, s->row->slug);
+	tk_buf_add_str(out, "\"title\":");
+	tk_shard_add_text(out, s->problem->title, 120);
+	tk_buf_add_str(out, ",\"label\":");
+	tk_shard_add_text(out, s->label, 80);
+	tk_buf_add_str(out, ",\"unit\":");
+	tk_shard_add_text(out, s->row->unit, 24);
+	tk_buf_add_str(out, ",\"ceiling\":");
+	tk_shard_add_number(out, time_at_ceiling(m, s));
+	tk_buf_add_printf(out, ",\"lower_is_better\":%s,\"changes\":[",
+	        strcmp(s->row->better, "lower") ? "false" : "true");
+	for (size_t i = 0; i < s->change_count; i++) {
+		const struct tk_change_point_row *c = s->changes[i];
+		tk_buf_add_printf(
+		        out, "%s{\"time\":%lld,\"before\":", i ? "," : "", (long long)c->as_of_s);
+		tk_shard_add_number(out, c->before_value);
+		tk_buf_add_str(out, ",\"after\":");
+		tk_shard_add_number(out, c->after_value);
+		tk_buf_add_str(out, ",\"cause\":");
+		tk_shard_add_text(out, c->cause, 40);
+		tk_buf_add_char(out, '}');
+	}
+	tk_buf_add_str(out, "]});\n");
+}
+
+/* At most SAMPLES_SHOWN, evenly by rank, with the smallest and the largest. */
+static void add_samples(struct tk_buf *out, double *samples, size_t count)
+{
+	size_t shown = count < SAMPLES_SHOWN ? count : SAMPLES_SHOWN;
+	tk_sort_values(samples, count);
+	int exponent = samples[0] > 0 ? (int)floor(log10(samples[0])) - 4 : 0;
+	double factor = pow(10, -exponent);
+	int64_t before = 0;
+	tk_buf_add_printf(out, "[%d", exponent);
+	for (size_t i = 0; i < shown; i++) {
+		int64_t v = tk_shard_quantise(
+		        samples[shown > 1 ? i * (count - 1) / (shown - 1) : 0], factor);
+		tk_buf_add_char(out, ',');
+		tk_buf_add_int(out, v - before);
+		before = v;
+	}
+	tk_buf_add_char(out, ']');
+}
+
+int tk_shard_add_samples(struct tk_buf *out, const struct tk_model *m,
+        const struct tk_site_series *s, const struct tk_point *points, size_t count,
+        struct tk_error *err)
+{
+	int status = 0;
+	bool any = false;
+	for (size_t i = 0; !status && i < count; i++) {
+		double *samples = NULL;
+		size_t n = 0;
+		status = tk_store_read_samples(
+		        m->store, points[i].run_id, s->row->id, &samples, &n, err);
+		if (!status && n > 1) {
+			if (!any) {
+				tk_shard_begin(out, s->row->slug);
+				tk_buf_add_str(out, "\"samples\":{");
+			}
+			tk_buf_add_printf(
+			        out, "%s\"%lld\":", any ? "," : "", (long long)points[i].run_id);
+			add_samples(out, samples, n);
+			any = true;
+		}
+		free(samples);
+	}
+	if (any)
+		tk_buf_add_str(out, "}});\n");
+	return status;
+}

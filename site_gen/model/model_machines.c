@@ -1,0 +1,176 @@
+/* Machines, devices and nights of the model. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "core/outcome.h"
+#include "site_gen/model/model_internal.h"
+
+static struct tk_site_machine *find_machine(const struct tk_model *m, int64_t id)
+{
+	for (size_t i = 0; i < m->machine_count; i++)
+		if (m->machines[i].row->id == id)
+			return &m->machines[i];
+	return NULL;
+}
+
+int tk_model_join_machines(struct tk_model *m, struct tk_error *err)
+{
+	m->machines = calloc(m->machine_rows.count + 1, sizeof *m->machines);
+	m->devices = calloc(m->device_rows.count + 1, sizeof *m->devices);
+	if (!m->machines || !m->devices)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < m->machine_rows.count; i++) {
+		struct tk_site_machine *machine = &m->machines[m->machine_count++];
+		machine->row = TK_ROWS_AT(&m->machine_rows, struct tk_machine_row, i);
+		if (!(machine->file = tk_path_make_slug(machine->row->name)))
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+	}
+	for (size_t i = 0; i < m->device_rows.count; i++) {
+		struct tk_site_device *device = &m->devices[m->device_count++];
+		device->row = TK_ROWS_AT(&m->device_rows, struct tk_device_row, i);
+		device->machine = find_machine(m, device->row->machine_id);
+		if (!device->machine)
+			return tk_fail(err, TK_EDATA, "device %s belongs to no machine",
+			        device->row->slug);
+		if (asprintf(&device->name, "%s/%s", device->machine->row->name,
+		            device->row->slug) < 0)
+			device->name = NULL;
+		char *dotted = NULL; /* a name without '/', so that the slug of an ordinary one is
+		                        the name itself */
+		if (asprintf(&dotted, "%s.%s", device->machine->row->name, device->row->slug) >= 0)
+			device->file = tk_path_make_slug(dotted);
+		free(dotted);
+		if (!device->name || !device->file)
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+	}
+	return 0;
+}
+
+int tk_model_join_nights(struct tk_model *m, struct tk_error *err)
+{
+	tk_store_mark_stopped(m->store, &m->night_rows);
+	m->nights = calloc(m->night_rows.count + 1, sizeof *m->nights);
+	if (!m->nights)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < m->night_rows.count; i++) {
+		struct tk_site_night *night = &m->nights[m->night_count++];
+		night->row = TK_ROWS_AT(&m->night_rows, struct tk_night_row, i);
+		struct tk_site_machine *machine = find_machine(m, night->row->machine_id);
+		if (!machine)
+			return tk_fail(
+			        err, TK_EDATA, "night %s belongs to no machine", night->row->uid);
+		night->machine = machine;
+		bool nightly = !strcmp(night->row->kind, "nightly");
+		if (!machine->last_night ||
+		        (nightly && strcmp(machine->last_night->kind, "nightly")))
+			machine->last_night = night->row;
+		if (i >= TK_SITE_NIGHT_PAGES)
+			continue;
+		char day[TK_TIME_ISO_SIZE], *name = NULL;
+		if (asprintf(&name, "%s-%.24s-%.8s", tk_time_format_day(night->row->as_of_s, day),
+		            machine->file, night->row->uid) >= 0)
+			night->file = tk_path_make_slug(name);
+		free(name);
+		if (!night->file)
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+	}
+	return tk_index_build(&m->nights_by_id, m->night_rows.rows, m->night_rows.count,
+	        sizeof(struct tk_night_row), err);
+}
+
+/* The verdicts of a machine's newest analysed night, and the runs of its last night. */
+int tk_model_read_last_nights(struct tk_model *m, struct tk_error *err)
+{
+	int status = 0;
+	for (size_t i = 0; i < m->machine_count && !status; i++) {
+		struct tk_site_machine *machine = &m->machines[i];
+		if (machine->last_night)
+			status = tk_store_list_night_runs(
+			        m->store, machine->last_night->id, &machine->runs, err);
+		/* Backfills do not describe a machine that measures every night. */
+		const bool nightly =
+		        machine->last_night && !strcmp(machine->last_night->kind, "nightly");
+		for (size_t n = 0, tried = 0;
+		        !status && n < m->night_count && tried < 5 && !machine->analysed_night;
+		        n++) {
+			const struct tk_night_row *night = m->nights[n].row;
+			if (m->nights[n].machine != machine ||
+			        (nightly && !strcmp(night->kind, "backfill")))
+				continue;
+			tried++;
+			status = tk_store_list_verdicts(
+			        m->store, night->id, &machine->verdicts, err);
+			if (!status && machine->verdicts.count)
+				machine->analysed_night = night;
+			else
+				tk_rows_free(&machine->verdicts),
+				        machine->verdicts = (struct tk_rows){0};
+		}
+	}
+	return status;
+}
+
+size_t tk_model_list_recent_nights(const struct tk_model *m, const struct tk_site_machine *machine,
+        const struct tk_night_row *out[TK_SITE_RECENT_NIGHTS])
+{
+	size_t count = 0, kind_counts[2] = {0};
+	for (size_t n = 0; n < m->night_count && count < TK_SITE_RECENT_NIGHTS; n++) {
+		const struct tk_night_row *night = m->nights[n].row;
+		size_t *kind_count = &kind_counts[!strcmp(night->kind, "backfill")];
+		if (m->nights[n].machine != machine || *kind_count == TK_SITE_CEILING_NIGHTS)
+			continue;
+		++*kind_count;
+		out[count++] = night;
+	}
+	return count;
+}
+
+int tk_model_read_ceilings(struct tk_model *m, struct tk_error *err)
+{
+	int status = 0;
+	m->ceiling_lists =
+	        calloc(m->machine_count * TK_SITE_RECENT_NIGHTS + 1, sizeof *m->ceiling_lists);
+	if (!m->ceiling_lists)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < m->machine_count; i++) {
+		const struct tk_night_row *nights[TK_SITE_RECENT_NIGHTS];
+		size_t count = tk_model_list_recent_nights(m, &m->machines[i], nights);
+		for (size_t n = 0; !status && n < count; n++) {
+			status = tk_store_list_ceilings(m->store, nights[n]->id,
+			        &m->ceiling_lists[m->ceiling_list_count], err);
+			m->ceiling_list_count += !status;
+		}
+	}
+	return status;
+}
+
+void tk_model_join_last_nights(struct tk_model *m)
+{
+	for (size_t i = 0; i < m->machine_count; i++) {
+		const struct tk_site_machine *machine = &m->machines[i];
+		for (size_t v = 0; v < machine->verdicts.count; v++) {
+			const struct tk_verdict_row *verdict =
+			        TK_ROWS_AT(&machine->verdicts, struct tk_verdict_row, v);
+			struct tk_site_series *s = (struct tk_site_series *)tk_model_find_series(
+			        m, verdict->series_id);
+			if (s)
+				s->verdict = verdict;
+		}
+		for (size_t r = 0; r < machine->runs.count; r++) {
+			const struct tk_run_row *run =
+			        TK_ROWS_AT(&machine->runs, struct tk_run_row, r);
+			struct tk_site_series *s =
+			        (struct tk_site_series *)tk_model_find_series(m, run->series_id);
+			enum tk_outcome outcome;
+			if (s)
+				s->last_run = run;
+			if (s && (tk_outcome_parse(run->outcome, &outcome) ||
+			                 !tk_outcome_has_timing(outcome)))
+				s->failure = run;
+		}
+	}
+}

@@ -1,0 +1,219 @@
+/* Series of the model: joined, sorted, with their change points and environments. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "core/mode.h"
+#include "site_gen/model/label.h"
+#include "site_gen/model/model_internal.h"
+
+static struct tk_site_device *find_device(const struct tk_model *m, int64_t id)
+{
+	for (size_t i = 0; i < m->device_count; i++)
+		if (m->devices[i].row->id == id)
+			return &m->devices[i];
+	return NULL;
+}
+
+static const struct {
+	const char *op, *title;
+} known_ops[] = {{"gemm", "GEMM"}, {"attention", "Attention"}, {"nsa", "Native sparse attention"},
+
+        {"", ""}, {"copy", "Copy"}, {"read", "Read"},
+        {"fma", "FMA"}}; /* others are sorted where "" is */
+
+static size_t rank_of_op(const char *op)
+{
+	size_t unknown = 0;
+	for (size_t i = 0; i < sizeof known_ops / sizeof *known_ops; i++) {
+		if (!strcmp(known_ops[i].op, op))
+			return i;
+		unknown = *known_ops[i].op ? unknown : i;
+	}
+	return unknown;
+}
+
+const char *tk_op_title(const char *op)
+{
+	const char *title = known_ops[rank_of_op(op)].title;
+	return *title ? title : op;
+}
+
+static int compare_series(const void *a, const void *b)
+{
+	const struct tk_site_series *x = a, *y = b;
+	int d = (int)rank_of_op(x->problem->op) - (int)rank_of_op(y->problem->op);
+	if (!d)
+		d = strcmp(x->problem->op, y->problem->op);
+	if (!d)
+		d = strcmp(x->problem->dtype, y->problem->dtype);
+	if (!d && x->problem->flops != y->problem->flops)
+		d = x->problem->flops < y->problem->flops ? -1 : 1;
+	if (!d)
+		d = strcmp(x->problem->text, y->problem->text);
+	if (!d)
+		d = strcmp(x->device->name, y->device->name);
+	if (!d)
+		d = strcmp(x->label, y->label);
+	return d ? d : strcmp(x->row->slug, y->row->slug);
+}
+
+/* The default mode of the device's kind; else the first mode that was measured. */
+static void choose_modes(struct tk_model *m)
+{
+	for (size_t d = 0; d < m->device_count; d++) {
+		enum tk_mode best = tk_mode_default(m->devices[d].row->kind), mode;
+		bool measured[TK_MODE_COUNT] = {0};
+		for (size_t i = 0; i < m->series_count; i++)
+			if (m->series[i].device == &m->devices[d] &&
+			        tk_series_is_suite_time(&m->series[i]) &&
+			        !tk_mode_parse(m->series[i].row->mode, &mode))
+				measured[mode] = true;
+		for (int k = 0; k < TK_MODE_COUNT && !measured[best]; k++)
+			best = measured[k] ? (enum tk_mode)k : best;
+		m->devices[d].mode = tk_mode_name(best);
+	}
+}
+
+int tk_model_join_series(struct tk_model *m, struct tk_error *err)
+{
+	m->series = calloc(m->series_rows.count + 1, sizeof *m->series);
+	if (!m->series)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < m->series_rows.count; i++) {
+		struct tk_site_series *s = &m->series[m->series_count++];
+		s->row = TK_ROWS_AT(&m->series_rows, struct tk_series_row, i);
+		s->device = find_device(m, s->row->device_id);
+		s->upstream = tk_index_find(&m->upstreams_by_id, s->row->upstream_id);
+		s->problem = tk_index_find(&m->problems_by_id, s->row->problem_id);
+		if (!s->device || !s->upstream || !s->problem)
+			return tk_fail(err, TK_EDATA,
+			        "series %s: missing device, upstream or problem", s->row->slug);
+		if (!(s->file = tk_path_make_slug(s->row->slug)))
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+	}
+	choose_modes(m);
+	int status = tk_labels_assign(m, err);
+	if (status)
+		return status;
+	qsort(m->series, m->series_count, sizeof *m->series, compare_series);
+	for (size_t i = 0; i < m->series_count; i++) {
+		struct tk_site_series *s = &m->series[i];
+		bool same = i && !strcmp(s->problem->op, s[-1].problem->op);
+		if (!(s->op_file = same ? s[-1].op_file : tk_path_make_slug(s->problem->op)))
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+	}
+	m->series_by_id.entries = malloc((m->series_count + 1) * sizeof *m->series_by_id.entries);
+	if (!m->series_by_id.entries)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	m->series_by_id.count = m->series_count;
+	for (size_t i = 0; i < m->series_count; i++)
+		m->series_by_id.entries[i] =
+		        (struct tk_index_entry){m->series[i].row->id, &m->series[i]};
+	tk_index_sort(&m->series_by_id);
+	return 0;
+}
+
+static int compare_change_points(const void *a, const void *b)
+{
+	const struct tk_change_point_row *x = *(const struct tk_change_point_row *const *)a,
+	                                 *y = *(const struct tk_change_point_row *const *)b;
+	if (x->series_id != y->series_id)
+		return x->series_id < y->series_id ? -1 : 1;
+	return x->as_of_s < y->as_of_s ? -1 : x->as_of_s > y->as_of_s;
+}
+
+int tk_model_join_change_points(struct tk_model *m, struct tk_error *err)
+{
+	size_t count = m->change_rows.count;
+	m->changes = malloc((count + 1) * sizeof *m->changes);
+	if (!m->changes)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < count; i++)
+		m->changes[i] = TK_ROWS_AT(&m->change_rows, struct tk_change_point_row, i);
+	qsort(m->changes, count, sizeof *m->changes, compare_change_points);
+	for (size_t i = 0, end; i < count; i = end) {
+		for (end = i; end < count && m->changes[end]->series_id == m->changes[i]->series_id;
+		        end++)
+			;
+		struct tk_site_series *s =
+		        (struct tk_site_series *)tk_model_find_series(m, m->changes[i]->series_id);
+		if (!s)
+			continue;
+		s->changes = &m->changes[i];
+		s->change_count = end - i;
+	}
+	return 0;
+}
+
+static void note_environments(struct tk_model *m, const struct tk_rows *points)
+{
+	for (size_t i = 0; i < points->count; i++) {
+		const struct tk_point *p = TK_ROWS_AT(points, struct tk_point, i);
+		if (i && p[-1].environment_id == p->environment_id)
+			continue;
+		const struct tk_environment_row *e =
+		        tk_index_find(&m->environments_by_id, p->environment_id);
+		int64_t *since = e ? &m->environment_since[e - (const struct tk_environment_row *)
+		                                                       m->environment_rows.rows]
+		                   : NULL;
+		if (since && (!*since || p->as_of_s < *since))
+			*since = p->as_of_s;
+	}
+}
+
+/* Reads the environments of a device from three of its series: the oldest, a control and the one
+ * measured last. Reading all series would be too slow. */
+static int read_past(struct tk_model *m, const struct tk_site_series *s, struct tk_error *err)
+{
+	struct tk_rows points = {0};
+	int status = s ? tk_store_list_points_between(
+	                         m->store, s->row->id, INT64_MIN, INT64_MAX, &points, err)
+	               : 0;
+	if (!status)
+		note_environments(m, &points);
+	tk_rows_free(&points);
+	return status;
+}
+
+int tk_model_read_environments(struct tk_model *m, struct tk_error *err)
+{
+	int status = 0;
+	for (size_t d = 0; !status && d < m->device_count; d++) {
+		const struct tk_site_series *oldest = NULL, *control = NULL, *newest = NULL;
+		for (size_t i = 0; i < m->series_count; i++) {
+			const struct tk_site_series *s = &m->series[i];
+			if (s->device != &m->devices[d])
+				continue;
+			oldest = oldest && oldest->row->id < s->row->id ? oldest : s;
+			control = control || strcmp(s->row->role, "control") ? control : s;
+			const struct tk_point *last = tk_series_last_point(s),
+			                      *best = newest ? tk_series_last_point(newest) : NULL;
+			newest = last && (!best || last->as_of_s > best->as_of_s) ? s : newest;
+		}
+		status = read_past(m, oldest, err);
+		if (!status)
+			status = read_past(m, control, err);
+		if (!status && newest != oldest && newest != control)
+			status = read_past(m, newest, err);
+	}
+	return status;
+}
+
+int tk_model_read_newest_points(struct tk_model *m, struct tk_error *err)
+{
+	int status = 0;
+	m->environment_since = calloc(m->environment_rows.count + 1, sizeof *m->environment_since);
+	if (!m->environment_since)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < m->series_count && !status; i++) {
+		struct tk_site_series *s = &m->series[i];
+		status = tk_store_read_newest_points(
+		        m->store, s->row->id, s->newest, 2, &s->newest_count, err);
+		const struct tk_point *last = status ? NULL : tk_series_last_point(s);
+		if (last && last->as_of_s > m->newest_s)
+			m->newest_s = last->as_of_s;
+	}
+	return status;
+}

@@ -1,0 +1,64 @@
+/* What the pages ask of a series. */
+#include <math.h>
+#include <string.h>
+
+#include "core/outcome.h"
+#include "site_gen/model/model.h"
+
+const struct tk_point *tk_series_find_run_point(const struct tk_site_series *s, int64_t run_id)
+{
+	for (size_t i = s->points.count; i-- > 0;)
+		if (TK_ROWS_AT(&s->points, struct tk_point, i)->run_id == run_id)
+			return TK_ROWS_AT(&s->points, struct tk_point, i);
+	return NULL;
+}
+
+const struct tk_point *tk_series_last_point(const struct tk_site_series *s)
+{
+	return s->newest_count ? &s->newest[s->newest_count - 1] : NULL;
+}
+
+double tk_series_rate(const struct tk_site_series *s, double value, const char **unit)
+{
+	bool compute = s->problem->flops > 0;
+	*unit = compute ? "gflop_per_s" : "gb_per_s";
+	if (strcmp(s->row->unit, "ns") || strcmp(s->row->metric, "time") || !(value > 0))
+		return NAN;
+	double amount = compute ? s->problem->flops : s->problem->bytes;
+	return amount > 0 ? amount / value : NAN; /* per ns = giga per second */
+}
+
+bool tk_series_is_unsupported(const struct tk_site_series *s)
+{
+	return s->failure && !strcmp(s->failure->outcome, tk_outcome_name(TK_OUTCOME_UNSUPPORTED));
+}
+
+bool tk_series_is_skipped(const struct tk_site_series *s)
+{
+	return s->failure && !strcmp(s->failure->outcome, tk_outcome_name(TK_OUTCOME_SKIPPED));
+}
+
+bool tk_series_has_result(const struct tk_site_series *s)
+{
+	return s->newest_count || (s->failure && !tk_series_is_unsupported(s));
+}
+
+bool tk_series_is_suite_time(const struct tk_site_series *s)
+{
+	return !strcmp(s->row->role, "suite") && !strcmp(s->row->metric, "time") &&
+	       !strcmp(s->row->unit, "ns");
+}
+
+bool tk_series_is_ranked(const struct tk_site_series *s)
+{
+	return tk_series_is_suite_time(s) && !strcmp(s->row->mode, s->device->mode);
+}
+
+bool tk_series_are_comparable(const struct tk_site_series *a, const struct tk_site_series *b)
+{
+	bool defaults =
+	        !strcmp(a->row->mode, a->device->mode) && !strcmp(b->row->mode, b->device->mode);
+	return !strcmp(a->row->metric, b->row->metric) && !strcmp(a->row->unit, b->row->unit) &&
+	       !strcmp(a->row->role, b->row->role) &&
+	       (defaults || !strcmp(a->row->mode, b->row->mode));
+}
