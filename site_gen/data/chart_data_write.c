@@ -14,9 +14,9 @@ struct place {
 static int compare_places(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
-	if (member->group != y->group)
-		return member->group < y->group ? -1 : 1;
-	return member->index < y->index ? -1 : member->index > y->index;
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
 }
 
 struct shard_age {
@@ -27,9 +27,9 @@ struct shard_age {
 static int compare_ages(const void *a, const void *b)
 {
 	const struct shard_age *x = a, *y = b;
-	if (member->build != y->build)
-		return member->build < y->build ? -1 : 1;
-	return member->shard < y->shard ? -1 : member->shard > y->shard;
+	if (x->build != y->build)
+		return x->build < y->build ? -1 : 1;
+	return x->shard < y->shard ? -1 : x->shard > y->shard;
 }
 
 /* Those whose shard_age it is: the ones that were written longest ago. */
