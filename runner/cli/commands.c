@@ -1,5 +1,4 @@
-/* The table of commands and what they share: finding one, opening what they work on, failing in one
- * voice. */
+/* The table of commands, and what they share: finding one, opening the store, reporting an error. */
 #include "cli/commands.h"
 
 #include <string.h>

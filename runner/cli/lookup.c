@@ -1,4 +1,3 @@
-/* Rows by id. */
 #include "cli/lookup.h"
 
 #include <stdlib.h>
@@ -6,7 +5,7 @@
 
 #include "base/error.h"
 
-/* Every row with an id has it first. */
+/* Every row that has an id has it as its first member. */
 static int64_t id_of(const void *row)
 {
 	int64_t id;

@@ -11,7 +11,7 @@ struct tk_lookup {
 int tk_lookup_load(struct tk_store *s, struct tk_lookup *out, struct tk_error *err);
 void tk_lookup_free(struct tk_lookup *l);
 
-/* NULL where there is none. */
+/* All of these return NULL for an unknown id. */
 const struct tk_machine_row *tk_lookup_machine(const struct tk_lookup *l, int64_t id);
 const struct tk_device_row *tk_lookup_device(const struct tk_lookup *l, int64_t id);
 const struct tk_environment_row *tk_lookup_environment(const struct tk_lookup *l, int64_t id);
@@ -22,8 +22,7 @@ const struct tk_problem_row *tk_lookup_problem(const struct tk_lookup *l, int64_
 const struct tk_series_row *tk_lookup_series(const struct tk_lookup *l, int64_t id);
 const struct tk_revision_row *tk_lookup_build_revision(const struct tk_lookup *l, int64_t build_id);
 
-/* Of a list of nights, newest first, one by its number, else by the start of its uid; "last": the
- * newest. */
+/* Finds a night in a list (newest first) by its number, by the start of its uid, or the newest as "last". TK_EUSAGE: none or several. */
 int tk_lookup_find_night(const struct tk_rows *nights, const char *text,
         const struct tk_night_row **out, struct tk_error *err);
 

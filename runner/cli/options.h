@@ -1,5 +1,4 @@
-/* Values of options that several commands take. Each function ends the program with a message where
- * the value cannot be used (argp_error, exit code 2). */
+/* Values of options that several commands take. Each function ends the program with a message if the value is wrong (argp_error, exit code 2). */
 #ifndef TK_OPTIONS_H
 #define TK_OPTIONS_H
 #include "base/units.h"
@@ -7,10 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* `--format=text|json`: is it json? */
+/* `--format=text|json`: true for json */
 bool tk_option_parse_json(const char *arg, struct argp_state *state);
 
-/* `--NAME=N`, N a whole number that is not negative. */
+/* `--NAME=N` with a whole number N >= 0 */
 size_t tk_option_parse_count(const char *arg, const char *name, struct argp_state *state);
 
 /* `--NAME=VALUE`, from min to max, in the units of tracker.yml (base/units.h). */

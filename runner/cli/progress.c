@@ -21,7 +21,7 @@ struct tk_progress {
 	bool live, shown;
 	char stage[32], current[256];
 	size_t done, total;
-	int64_t stage_ns, last_ns; /* when the stage began; when something was last drawn */
+	int64_t stage_ns, last_ns; /* when the stage began; when the line was last drawn */
 };
 
 static size_t terminal_width(void)
@@ -31,7 +31,7 @@ static size_t terminal_width(void)
 	return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 20 ? w.ws_col : 80;
 }
 
-/* A rate needs some evidence: nothing is said before the second item and the first second. */
+/* Print no estimate before the second item and the first second: it would be a guess. */
 static void add_eta(const struct tk_progress *p, struct tk_buf *line)
 {
 	double elapsed = (double)(tk_clock_monotonic_ns() - p->stage_ns) * 1e-9;
@@ -63,7 +63,7 @@ static void compose(const struct tk_progress *p, struct tk_buf *line)
 	tk_buf_free(&text);
 }
 
-/* Bytes of the first `columns` characters; wide ones are rare enough here. */
+/* Bytes of the first `columns` characters. Wide characters are rare enough to be ignored. */
 static size_t bytes_of(const char *s, size_t columns)
 {
 	size_t i = 0;

@@ -1,4 +1,3 @@
-/* See range_options.h. */
 #include "cli/range_options.h"
 #include "base/clock.h"
 #include "base/error.h"

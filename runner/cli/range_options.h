@@ -13,7 +13,7 @@ struct tk_range_options {
 	int64_t budget_s;
 };
 
-/* Of argp: state->input is a struct tk_range_options. */
+/* The parser for argp; state->input is a struct tk_range_options. */
 error_t tk_range_options_parse(int key, char *arg, struct argp_state *state);
 
 #endif

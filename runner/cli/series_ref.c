@@ -1,4 +1,3 @@
-/* See series_named.h. */
 #include "cli/series_ref.h"
 
 #include <fnmatch.h>
@@ -76,7 +75,7 @@ static int find_series(const struct tk_rows *series, const char *text, struct tk
 	                       text);
 }
 
-/* Of a group the alert that moved most. TK_ENOTFOUND: it is no alert. */
+/* The alert, or of a group the one with the largest change. TK_ENOTFOUND: no alert has that id. */
 static int find_alert(const struct tk_alerts *alerts, const char *text, struct tk_series_ref *out,
         struct tk_error *err)
 {
@@ -100,7 +99,7 @@ static int find_alert(const struct tk_alerts *alerts, const char *text, struct t
 	return TK_OK;
 }
 
-/* The newest alert of a series says between which revisions it moved. */
+/* The range of revisions of the newest alert of the series. */
 static void find_range(const struct tk_rows *alerts, struct tk_series_ref *out)
 {
 	int64_t newest = INT64_MIN;

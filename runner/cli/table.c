@@ -14,7 +14,7 @@
 #include "cli/commands.h"
 
 #define COLUMNS_MAX 32
-#define WRAP_MIN 30 /* narrower a sentence is no sentence */
+#define WRAP_MIN 30 /* a column of prose that is narrower cannot be read */
 
 struct tk_table {
 	struct libscols_table *scols;
@@ -22,9 +22,9 @@ struct tk_table {
 	const struct tk_column *columns;
 	size_t rows;
 	bool color, failed;
-	bool used[COLUMNS_MAX]; /* columns that have a value */
+	bool used[COLUMNS_MAX]; /* columns with a value */
 	bool dropped[COLUMNS_MAX];
-	size_t width[COLUMNS_MAX]; /* of its widest value */
+	size_t width[COLUMNS_MAX]; /* of the widest value */
 };
 
 static int column_flags(unsigned flags)
@@ -54,7 +54,7 @@ struct tk_table *tk_table_new(const struct tk_globals *g, const struct tk_column
 	return t;
 }
 
-/* On a terminal. */
+/* Columns that the text takes on a terminal. */
 static size_t width_of(const char *text)
 {
 	wchar_t wide[1024];
@@ -156,7 +156,7 @@ static size_t column_width(const struct tk_table *t, size_t i)
 	return t->width[i] > heading ? t->width[i] : heading;
 }
 
-/* What the columns that are left need; of those that are wrapped, `wrapped` at most. */
+/* Width of the visible columns, counting at most `wrapped` for those that may be wrapped. */
 static size_t width_needed(const struct tk_table *t, size_t wrapped)
 {
 	size_t sum = 0;
@@ -177,7 +177,7 @@ static unsigned drop_order(const struct tk_column *c)
 	return c->flags >> 8;
 }
 
-/* The one that goes first; its number is that of the end where there is none. */
+/* The column to drop first; the index of the end of the list: none. */
 static size_t least_wanted(const struct tk_table *t)
 {
 	size_t found = 0, i;
@@ -191,8 +191,7 @@ static size_t least_wanted(const struct tk_table *t)
 	return found;
 }
 
-/* Newlines instead of spaces, so that no line is longer than it may be where its words allow that.
- */
+/* Breaks lines between words, in place, so that each fits into `width` if its words do. */
 static void wrap(char *text, size_t width)
 {
 	char *line = text, *space = NULL;
@@ -232,7 +231,7 @@ static int wrap_column(struct tk_table *t, size_t i, size_t width)
 	return failed;
 }
 
-/* A terminal that is too narrow first loses columns, then the longest texts are wrapped. */
+/* A narrow terminal first loses optional columns, then the longest texts are wrapped. */
 static int fit(struct tk_table *t, size_t width)
 {
 	size_t others = 0, drop;

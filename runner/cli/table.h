@@ -1,7 +1,4 @@
-/* Tables for people, by libsmartcols: columns by name, as wide as the terminal, control characters
- * made harmless.
- *
- * On a pipe or file nothing is cut. A table that is empty prints nothing. */
+/* Tables on the terminal, by libsmartcols: columns by name, as wide as the terminal, control characters replaced. Nothing is cut in a pipe or a file. An empty table prints nothing. */
 #ifndef TK_TABLE_H
 #define TK_TABLE_H
 #include <stdbool.h>
@@ -13,12 +10,13 @@ struct tk_table;
 
 enum {
 	TK_COLUMN_LEFT = 0,
-	TK_COLUMN_RIGHT = 1,    /* numbers */
-	TK_COLUMN_CUT = 2,      /* may be cut where the terminal is too narrow */
-	TK_COLUMN_WRAP = 4,     /* may be wrapped, between words where there are 30 characters */
-	TK_COLUMN_OPTIONAL = 8, /* left out where no row has a value */
+	TK_COLUMN_RIGHT = 1, /* numbers */
+	TK_COLUMN_CUT = 2,   /* may be cut on a narrow terminal */
+	TK_COLUMN_WRAP =
+	        4, /* may be wrapped between words on a narrow terminal, to at least 30 characters */
+	TK_COLUMN_OPTIONAL = 8, /* hidden if no row has a value */
 };
-/* Goes where a terminal is too narrow for all columns, the lowest number first. */
+/* Dropped on a narrow terminal, the lowest order first. */
 #define TK_COLUMN_DROP(order) ((order) << 8)
 
 struct tk_column {
@@ -26,18 +24,16 @@ struct tk_column {
 	unsigned flags;
 };
 
-/* Never NULL in use: out of memory is reported by tk_table_print(). Columns must outlive the table.
- */
+/* NULL (out of memory) may be passed on: tk_table_print() reports it. `columns` must outlive the table. */
 struct tk_table *tk_table_new(const struct tk_globals *g, const struct tk_column *columns);
-void tk_table_add_row(struct tk_table *t); /* starts a row; the following calls fill it */
+void tk_table_add_row(struct tk_table *t); /* starts a row, which the following calls fill */
 void tk_table_set_cell(struct tk_table *t, const char *column, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
-/* colour of the cell just described: "red", "green", "yellow", "bold", "halfbright"...
- * (terminal-colors.d names); ignored without colour */
+/* Colour of a cell of the row: "red", "green", "yellow", "bold", "halfbright"... (terminal-colors.d); ignored without colours. */
 void tk_table_set_color(struct tk_table *t, const char *column, const char *color);
 size_t tk_table_row_count(const struct tk_table *t);
 int tk_table_print(struct tk_table *t, FILE *out, struct tk_error *err);
-/* Of a table that was printed: the column had values, and no room. */
+/* After printing: the column had values but was dropped. */
 bool tk_table_is_dropped(const struct tk_table *t, const char *column);
 void tk_table_free(struct tk_table *t);
 

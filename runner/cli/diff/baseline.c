@@ -1,4 +1,3 @@
-/* See diff_baseline.h. */
 #include "cli/diff/baseline.h"
 
 #include <stdio.h>
@@ -12,7 +11,7 @@
 #include "store/store.h"
 #include "upstream/repo.h"
 
-#define REVISION_MIN 4 /* shorter prefixes of a hash name too much */
+#define REVISION_MIN 4 /* digits; shorter prefixes of a hash are ambiguous */
 
 struct tables {
 	struct tk_rows upstreams, revisions;
@@ -20,9 +19,9 @@ struct tables {
 
 static int load(struct tk_store *s, struct tables *t, struct tk_error *err)
 {
-	int rc = tk_store_list_upstreams(s, &t->upstreams, err);
+	int status = tk_store_list_upstreams(s, &t->upstreams, err);
 
-	return rc ? rc : tk_store_list_revisions(s, &t->revisions, err);
+	return status ? status : tk_store_list_revisions(s, &t->revisions, err);
 }
 
 static void unload(struct tables *t)
@@ -42,8 +41,8 @@ static int add(struct tk_diff_baseline *b, int64_t id, struct tk_error *err)
 	return TK_OK;
 }
 
-/* The revision itself, or the newest before it that was measured. */
-static int64_t measured(
+/* The tagged revision, or the newest measured one before it. */
+static int64_t find_measured(
         const struct tables *t, const char *upstream, const struct tk_revision *tagged)
 {
 	const struct tk_revision_row *best = NULL;
@@ -68,19 +67,18 @@ static int64_t measured(
 	return best ? best->id : 0;
 }
 
-/* Adds the revision of the tag for each upstream that has it. *tagged: how many have, measured or
- * not. An upstream that could not be asked is warned of; where none of the others has the tag, that
- * is the error. */
+/* Adds the measured revision of the tag for each upstream that has the tag. *tagged: how many have
+ * it, measured or not. An unreachable upstream is a warning, or the error if no other has the tag. */
 static int find_tag(const struct tables *t, const struct tk_config *config, const char *tag,
         struct tk_diff_baseline *found, size_t *tagged, struct tk_error *err)
 {
-	struct tk_error unasked = {0};
+	struct tk_error unreachable = {0};
 	char ref[300];
-	int rc = TK_OK;
+	int status = TK_OK;
 
 	*tagged = 0;
 	snprintf(ref, sizeof ref, "refs/tags/%.250s", tag);
-	for (size_t i = 0; !rc && i < config->upstream_count; i++) {
+	for (size_t i = 0; !status && i < config->upstream_count; i++) {
 		const struct tk_upstream_config *u = &config->upstreams[i];
 		struct tk_revision revision;
 		struct tk_error why = {0};
@@ -90,21 +88,23 @@ static int find_tag(const struct tables *t, const struct tk_config *config, cons
 		if (!u->enabled || (u->kind != TK_UPSTREAM_SELF && u->kind != TK_UPSTREAM_GIT))
 			continue;
 		tk_recipe_init_source(config, u, &source);
-		int asked = tk_repo_find_revision(&source, ref, &revision, &why);
-		if (asked && asked != TK_ENOTFOUND)
-			unasked = why;
-		if (asked)
+		int query = tk_repo_find_revision(&source, ref, &revision, &why);
+		if (query && query != TK_ENOTFOUND)
+			unreachable = why;
+		if (query)
 			continue;
 		++*tagged;
-		id = measured(t, u->name, &revision);
+		id = find_measured(t, u->name, &revision);
 		if (id)
-			rc = add(found, id, err);
+			status = add(found, id, err);
 	}
-	if (!rc && unasked.status && *tagged)
-		tk_log(TK_LOG_WARN, "unasked", NULL, "tag %.100s: %s", tag, unasked.message);
-	else if (!rc && unasked.status)
-		rc = tk_fail(err, unasked.status, "tag %.100s: %s", tag, unasked.message);
-	return rc;
+	if (!status && unreachable.status && *tagged)
+		tk_log(TK_LOG_WARN, "unreachable", NULL, "tag %.100s: %s", tag,
+		        unreachable.message);
+	else if (!status && unreachable.status)
+		status = tk_fail(
+		        err, unreachable.status, "tag %.100s: %s", tag, unreachable.message);
+	return status;
 }
 
 int tk_diff_resolve_tag(struct tk_store *s, const struct tk_config *config, const char *tag,
@@ -113,37 +113,37 @@ int tk_diff_resolve_tag(struct tk_store *s, const struct tk_config *config, cons
 	struct tk_diff_baseline found = {0};
 	struct tables t = {0};
 	size_t tagged = 0;
-	int rc = load(s, &t, err);
+	int status = load(s, &t, err);
 
-	if (!rc)
-		rc = find_tag(&t, config, tag, &found, &tagged, err);
-	if (!rc && found.count == 1)
+	if (!status)
+		status = find_tag(&t, config, tag, &found, &tagged, err);
+	if (!status && found.count == 1)
 		*revision_id = found.revisions[0];
-	else if (!rc)
-		rc = tk_fail(err, TK_EUSAGE, "tag %.100s: %s", tag,
+	else if (!status)
+		status = tk_fail(err, TK_EUSAGE, "tag %.100s: %s", tag,
 		        found.count ? "several upstreams have it; use the revision instead"
 		        : tagged    ? "no revision up to it was measured"
 		                    : "no upstream has it");
 	tk_diff_baseline_free(&found);
 	unload(&t);
-	return rc;
+	return status;
 }
 
 static int find_pinned(const struct tables *t, const char *text, struct tk_diff_baseline *found,
         struct tk_error *err)
 {
-	int rc = TK_OK;
+	int status = TK_OK;
 
-	for (size_t i = 0; !rc && i < t->revisions.count; i++) {
+	for (size_t i = 0; !status && i < t->revisions.count; i++) {
 		const struct tk_revision_row *r =
 		        TK_ROWS_AT(&t->revisions, struct tk_revision_row, i);
 
 		if (strcmp(r->rev, text) == 0 ||
 		        (strlen(text) >= REVISION_MIN && strncmp(r->rev, text, strlen(text)) == 0))
-			rc = add(found, r->id, err);
+			status = add(found, r->id, err);
 	}
-	return rc || found->count
-	               ? rc
+	return status || found->count
+	               ? status
 	               : tk_fail(err, TK_EUSAGE,
 	                         "no revision in the history starts with \"%.100s\"", text);
 }
@@ -153,35 +153,45 @@ static int find_revisions(struct tk_store *s, const struct tk_config *config, co
 {
 	struct tables t = {0};
 	size_t tagged;
-	int rc = load(s, &t, err);
+	int status = load(s, &t, err);
 
-	if (!rc && strncmp(text, "pinned:", 7) == 0)
-		rc = find_pinned(&t, text + 7, found, err);
-	else if (!rc)
-		rc = find_tag(&t, config, text + 4, found, &tagged, err);
-	if (!rc && !found->count)
-		rc = tk_fail(err, TK_EUSAGE, "tag %.100s: %s", text + 4,
+	if (!status && strncmp(text, "pinned:", 7) == 0)
+		status = find_pinned(&t, text + 7, found, err);
+	else if (!status)
+		status = find_tag(&t, config, text + 4, found, &tagged, err);
+	if (!status && !found->count)
+		status = tk_fail(err, TK_EUSAGE, "tag %.100s: %s", text + 4,
 		        tagged ? "no revision up to it was measured" : "no upstream has it");
 	unload(&t);
-	return rc;
+	return status;
+}
+
+/* The kinds without an argument; "pinned:REV" and "tag:NAME" are TK_BASELINE_PINNED. */
+static enum tk_baseline parse_kind(const char *text)
+{
+	static const char *const names[] = {[TK_BASELINE_WINDOW] = "window",
+	        [TK_BASELINE_FIRST] = "first",
+	        [TK_BASELINE_BEST] = "best"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcmp(text, names[i]) == 0)
+			return (enum tk_baseline)i;
+	return TK_BASELINE_PINNED;
 }
 
 int tk_diff_baseline_resolve(struct tk_store *s, const struct tk_config *config, const char *text,
         struct tk_diff_baseline *out, struct tk_detect_options *options, struct tk_error *err)
 {
-	int rc = TK_OK;
+	int status = TK_OK;
 
 	*out = (struct tk_diff_baseline){0};
-	options->baseline = strcmp(text, "window") == 0  ? TK_BASELINE_WINDOW
-	                    : strcmp(text, "first") == 0 ? TK_BASELINE_FIRST
-	                    : strcmp(text, "best") == 0  ? TK_BASELINE_BEST
-	                                                 : TK_BASELINE_PINNED;
+	options->baseline = parse_kind(text);
 	options->baseline_name = text;
 	if (options->baseline == TK_BASELINE_PINNED)
-		rc = find_revisions(s, config, text, out, err);
+		status = find_revisions(s, config, text, out, err);
 	options->baseline_revisions = out->revisions;
 	options->baseline_revision_count = out->count;
-	return rc;
+	return status;
 }
 
 void tk_diff_baseline_free(struct tk_diff_baseline *b)

@@ -1,4 +1,4 @@
-/* `tracker diff`: what got slower, what got faster, what failed. */
+/* `tracker diff`: shows regressions, improvements and failures. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,7 +132,7 @@ static const struct argp_option options[] = {
         {0},
 };
 
-/* One of "a|b|c", by its position. */
+/* The position of `arg` in "a|b|c". */
 static int choice_arg(
         struct argp_state *state, const char *name, const char *arg, const char *choices)
 {
@@ -149,7 +149,7 @@ static int choice_arg(
 	return 0;
 }
 
-/* "regressed,missing" -> flags. Returns the word that is none, in `bad`, or NULL. */
+/* "regressed,missing" -> flags. Returns the unknown status in `bad`, or NULL. */
 static const char *parse_words(const char *text, bool flags[TK_VERDICT_STATUS_COUNT], char bad[64])
 {
 	memset(flags, 0, TK_VERDICT_STATUS_COUNT * sizeof *flags);
@@ -376,35 +376,35 @@ static void gate(const struct diff_options *o, const struct tk_config *c,
 	for (char *const *word = c->fail_on; word && *word; word++) {
 		enum tk_verdict_status s;
 
-		if (tk_verdict_status_parse(*word, &s) == TK_OK) /* `none` is no status */
+		if (tk_verdict_status_parse(*word, &s) == TK_OK) /* "none" is not a status */
 			flags[s] = true;
 	}
 }
 
-/* A file is written whole or not at all. */
+/* A file is written completely or not at all. */
 static int write_out(
         const struct diff_options *o, const struct tk_diff_view *v, struct tk_error *err)
 {
 	char *data = NULL;
 	size_t size = 0;
 	FILE *f;
-	int rc;
+	int status;
 
 	if (!o->output) {
-		rc = o->format->write(v, stdout, err);
-		return rc || fflush(stdout) == 0 ? rc
-		                                 : tk_fail_errno(err, "cannot write to stdout");
+		status = o->format->write(v, stdout, err);
+		return status || fflush(stdout) == 0 ? status
+		                                     : tk_fail_errno(err, "cannot write to stdout");
 	}
 	f = open_memstream(&data, &size);
 	if (!f)
 		return tk_fail_errno(err, "cannot write %s", o->output);
-	rc = o->format->write(v, f, err);
-	if (fclose(f) && !rc)
-		rc = tk_fail_errno(err, "cannot write %s", o->output);
-	if (!rc)
-		rc = tk_file_write(o->output, data, size, err);
+	status = o->format->write(v, f, err);
+	if (fclose(f) && !status)
+		status = tk_fail_errno(err, "cannot write %s", o->output);
+	if (!status)
+		status = tk_file_write(o->output, data, size, err);
 	free(data);
-	return rc;
+	return status;
 }
 
 static int show(const struct tk_globals *g, const struct diff_options *o, const struct tk_config *c,
@@ -423,18 +423,18 @@ static int show(const struct tk_globals *g, const struct diff_options *o, const 
 	memcpy(v.chosen, o->only, sizeof v.chosen);
 	if (v.limit == SIZE_MAX)
 		v.limit = o->format->everything ? 0 : 50;
-	int rc = tk_diff_view_init(&v, o->format->everything, err);
+	int status = tk_diff_view_init(&v, o->format->everything, err);
 
-	if (!rc)
-		rc = write_out(o, &v, err);
+	if (!status)
+		status = write_out(o, &v, err);
 	*code = tk_diff_has_fail_on(&v)              ? TK_EXIT_FOUND
 	        : report->compared || o->allow_empty ? TK_EXIT_OK
 	                                             : TK_EXIT_INCOMPLETE;
 	tk_diff_view_free(&v);
-	return rc;
+	return status;
 }
 
-/* That has been judged once: it is said again what was said then. */
+/* Was analysed when it ended: show the stored verdicts. */
 static bool is_newest_night(const struct diff_options *o, const struct tk_detect_options *d)
 {
 	return o->range.last == 1 && !o->range.until && d->baseline == TK_BASELINE_WINDOW;
@@ -451,37 +451,37 @@ int tk_cmd_diff(const struct tk_globals *g, int argc, char **argv)
 	struct tk_diff_report report = {0};
 	struct tk_config *config = NULL;
 	struct tk_store *store = NULL;
-	struct tk_detect_policy judging = {0};
+	struct tk_detect_policy policy = {0};
 	struct tk_diff_baseline baseline = {0};
 	struct tk_error err = {0};
-	int rc, code;
+	int status, code;
 
 	tk_command_parse(&tk_argp_diff, argc, argv, &o);
 	code = tk_command_open(g, "diff", TK_STORE_READ, &config, &store);
 	if (code)
 		return code;
-	rc = tk_detect_policy_load(config, o.acks, &judging, &err);
-	decide_as_asked(&o, &judging.options);
-	if (!rc)
-		rc = tk_diff_range_resolve(
-		        store, config, &o.range, o.machine, judging.options.now_s, &range, &err);
-	if (!rc)
-		rc = tk_diff_baseline_resolve(store, config,
+	status = tk_detect_policy_load(config, o.acks, &policy, &err);
+	decide_as_asked(&o, &policy.options);
+	if (!status)
+		status = tk_diff_range_resolve(
+		        store, config, &o.range, o.machine, policy.options.now_s, &range, &err);
+	if (!status)
+		status = tk_diff_baseline_resolve(store, config,
 		        o.baseline ? o.baseline : config->thresholds.baseline, &baseline,
-		        &judging.options, &err);
+		        &policy.options, &err);
 	range.machine = o.machine;
 	range.filters = o.filter_count ? o.filters : NULL;
 	range.ignored = o.ignored_count ? o.ignored : NULL;
-	if (!rc)
-		rc = (is_newest_night(&o, &judging.options)
-		                ? tk_detect_latest_nights
-		                : tk_detect_diff)(store, &judging.options, &range, &report, &err);
-	if (!rc)
-		rc = show(g, &o, config, &report, &code, &err);
-	if (rc)
+	if (!status)
+		status = (is_newest_night(&o, &policy.options)
+		                  ? tk_detect_latest_nights
+		                  : tk_detect_diff)(store, &policy.options, &range, &report, &err);
+	if (!status)
+		status = show(g, &o, config, &report, &code, &err);
+	if (status)
 		code = tk_command_fail("diff", &err);
 	tk_diff_report_free(&report);
-	tk_detect_policy_free(&judging);
+	tk_detect_policy_free(&policy);
 	tk_diff_baseline_free(&baseline);
 	tk_command_close(config, store);
 	return code;

@@ -1,19 +1,17 @@
-/* See diff_range.h. */
 #include "cli/diff/range.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/units.h"
 #include "cli/diff/baseline.h"
+#include "cli/when.h"
 #include "store/store.h"
 
 #define DEFAULT_SPAN_S (INT64_C(7) * 86400)
-#define REVISION_MIN 4 /* shorter prefixes of a hash name too much */
+#define REVISION_MIN 4 /* digits; shorter prefixes of a hash are ambiguous */
 
 struct tables {
 	const struct tk_config *config;
@@ -52,7 +50,7 @@ static int find_revision(
 	        text, found);
 }
 
-static const struct tk_night_row *night_by_id(const struct tables *t, int64_t id)
+static const struct tk_night_row *find_night(const struct tables *t, int64_t id)
 {
 	for (size_t i = 0; i < t->nights.count; i++)
 		if (night_at(t, i)->id == id)
@@ -61,41 +59,43 @@ static const struct tk_night_row *night_by_id(const struct tables *t, int64_t id
 }
 
 /* "run:42": the night of a run. */
-static int night_of_run(struct tk_store *s, const struct tables *t, const char *text,
+static int find_run_night(struct tk_store *s, const struct tables *t, const char *text,
         const struct tk_night_row **out, struct tk_error *err)
 {
 	struct tk_rows runs;
-	int rc = tk_store_find_runs(s, text, &runs, err);
+	int status = tk_store_find_runs(s, text, &runs, err);
 
-	if (rc)
-		return rc;
-	*out = runs.count == 1 ? night_by_id(t, TK_ROWS_AT(&runs, struct tk_run_row, 0)->night_id)
+	if (status)
+		return status;
+	*out = runs.count == 1 ? find_night(t, TK_ROWS_AT(&runs, struct tk_run_row, 0)->night_id)
 	                       : NULL;
 	if (!*out)
-		rc = tk_fail(err, TK_EUSAGE, "run:%.60s: %s", text,
+		status = tk_fail(err, TK_EUSAGE, "run:%.60s: %s", text,
 		        runs.count ? "several runs start with it" : "no such run");
 	tk_rows_free(&runs);
-	return rc;
+	return status;
 }
 
-/* The first night that measured a revision, a tag, a run. */
-static int night_of_revision(struct tk_store *s, const struct tables *t, const char *text,
+/* The first night that measured a revision or a tag, or the night of a run. */
+static int find_revision_night(struct tk_store *s, const struct tables *t, const char *text,
         const struct tk_night_row **out, struct tk_error *err)
 {
 	int64_t id = 0, night_id = 0;
-	int rc;
+	int status;
 
 	if (strncmp(text, "run:", 4) == 0)
-		return night_of_run(s, t, text + 4, out, err);
-	rc = strncmp(text, "tag:", 4) == 0 ? tk_diff_resolve_tag(s, t->config, text + 4, &id, err)
-	                                   : find_revision(t, text, &id, err);
-	if (rc == TK_EUSAGE && tk_diff_resolve_tag(s, t->config, text, &id, NULL) == TK_OK)
-		rc = TK_OK;
-	if (!rc)
-		rc = tk_store_find_revision_night(s, id, &night_id, err);
-	if (!rc)
-		*out = night_by_id(t, night_id);
-	return rc || *out ? rc : tk_fail(err, TK_EUSAGE, "no night measured revision %.100s", text);
+		return find_run_night(s, t, text + 4, out, err);
+	status = strncmp(text, "tag:", 4) == 0
+	                 ? tk_diff_resolve_tag(s, t->config, text + 4, &id, err)
+	                 : find_revision(t, text, &id, err);
+	if (status == TK_EUSAGE && tk_diff_resolve_tag(s, t->config, text, &id, NULL) == TK_OK)
+		status = TK_OK;
+	if (!status)
+		status = tk_store_find_revision_night(s, id, &night_id, err);
+	if (!status)
+		*out = find_night(t, night_id);
+	return status || *out ? status
+	                      : tk_fail(err, TK_EUSAGE, "no night measured revision %.100s", text);
 }
 
 static bool is_number(const char *s)
@@ -103,37 +103,22 @@ static bool is_number(const char *s)
 	return *s && strspn(s, "0123456789") == strlen(s);
 }
 
-/* 7d, 12h: not a number alone, which is a night. */
-static bool is_age(const char *text, int64_t *seconds)
-{
-	return isdigit((unsigned char)*text) && !is_number(text) &&
-	       tk_units_parse_seconds(text, seconds, NULL) == TK_OK;
-}
-
-/* A moment: `end` takes the end of a day that is named. */
-static int moment(struct tk_store *s, const struct tables *t, const char *text, int64_t now_s,
-        bool end, int64_t *out, struct tk_error *err)
+/* `end_of_day`: a day is its last second. */
+static int find_moment(struct tk_store *s, const struct tables *t, const char *text, int64_t now_s,
+        bool end_of_day, int64_t *out, struct tk_error *err)
 {
 	const struct tk_night_row *night = NULL;
-	int64_t seconds;
-	int rc;
+	int status;
 
-	if (is_age(text, &seconds)) {
-		*out = now_s - seconds;
+	if (tk_when_parse(text, now_s, end_of_day, out, NULL) == TK_OK)
 		return TK_OK;
-	}
-	if (tk_time_parse(text, out, NULL) == TK_OK) {
-		if (end && strlen(text) == strlen("2026-11-21"))
-			*out += 86399;
-		return TK_OK;
-	}
-	rc = night_of_revision(s, t, text, &night, err);
-	if (!rc)
+	status = find_revision_night(s, t, text, &night, err);
+	if (!status)
 		*out = night->as_of_s;
-	return rc;
+	return status;
 }
 
-static int64_t machine_id(const struct tables *t, const char *name)
+static int64_t find_machine_id(const struct tables *t, const char *name)
 {
 	for (size_t i = 0; name && i < t->machines.count; i++)
 		if (strcmp(TK_ROWS_AT(&t->machines, struct tk_machine_row, i)->name, name) == 0)
@@ -141,12 +126,12 @@ static int64_t machine_id(const struct tables *t, const char *name)
 	return 0;
 }
 
-static int night_named(struct tk_store *s, const struct tables *t, const char *text,
+static int find_named_night(struct tk_store *s, const struct tables *t, const char *text,
         const char *machine, int64_t now_s, int64_t *id, struct tk_error *err)
 {
 	const struct tk_night_row *found = NULL;
-	int64_t until, only = machine_id(t, machine);
-	int rc;
+	int64_t until, only = find_machine_id(t, machine);
+	int status;
 
 	for (size_t i = 0; is_number(text) && i < t->nights.count; i++)
 		if (night_at(t, i)->id == strtoll(text, NULL, 10)) {
@@ -154,20 +139,20 @@ static int night_named(struct tk_store *s, const struct tables *t, const char *t
 			return TK_OK;
 		}
 	if (tk_time_parse(text, &until, NULL) == TK_OK) {
-		rc = moment(s, t, text, now_s, true, &until, err);
-		for (size_t i = 0; !rc && i < t->nights.count; i++)
+		status = find_moment(s, t, text, now_s, true, &until, err);
+		for (size_t i = 0; !status && i < t->nights.count; i++)
 			if (night_at(t, i)->as_of_s <= until &&
 			        (!only || night_at(t, i)->machine_id == only) &&
 			        (!found || night_at(t, i)->as_of_s > found->as_of_s))
 				found = night_at(t, i);
-		if (!rc && !found)
-			rc = tk_fail(err, TK_EUSAGE, "no night up to %.100s", text);
+		if (!status && !found)
+			status = tk_fail(err, TK_EUSAGE, "no night up to %.100s", text);
 	} else {
-		rc = night_of_revision(s, t, text, &found, err);
+		status = find_revision_night(s, t, text, &found, err);
 	}
-	if (!rc)
+	if (!status)
 		*id = found->id;
-	return rc;
+	return status;
 }
 
 static int descending(const void *a, const void *b)
@@ -177,11 +162,12 @@ static int descending(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* The range that holds the newest nights of every machine, so many each. */
+/* The start of the range that holds the newest `last` nights of every machine. */
 static int last_nights(const struct tables *t, size_t last, const char *machine, int64_t *since_s,
         struct tk_error *err)
 {
-	int64_t only = machine_id(t, machine), *times = calloc(t->nights.count + 1, sizeof *times);
+	int64_t only = find_machine_id(t, machine),
+	        *times = calloc(t->nights.count + 1, sizeof *times);
 
 	if (!times)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
@@ -204,64 +190,69 @@ static int last_nights(const struct tables *t, size_t last, const char *machine,
 	return TK_OK;
 }
 
-static int resolve(struct tk_store *s, const struct tables *t, const struct tk_diff_range_spec *w,
-        const char *machine, int64_t now_s, struct tk_diff_range *out, struct tk_error *err)
+static int resolve(struct tk_store *s, const struct tables *t,
+        const struct tk_diff_range_spec *spec, const char *machine, int64_t now_s,
+        struct tk_diff_range *out, struct tk_error *err)
 {
-	int rc = TK_OK;
+	int status = TK_OK;
 
 	out->since_s = now_s - DEFAULT_SPAN_S;
 	out->until_s = INT64_MAX;
-	if (w->last)
-		rc = last_nights(t, w->last, machine, &out->since_s, err);
-	if (!rc && w->since)
-		rc = moment(s, t, w->since, now_s, false, &out->since_s, err);
-	if (!rc && w->until)
-		rc = moment(s, t, w->until, now_s, true, &out->until_s, err);
-	if (!rc && w->base)
-		rc = night_named(s, t, w->base, machine, now_s, &out->base_night_id, err);
-	if (!rc && w->head)
-		rc = night_named(s, t, w->head, machine, now_s, &out->head_night_id, err);
-	if (!rc && out->since_s > out->until_s)
-		rc = tk_fail(err, TK_EUSAGE, "--since is later than --until");
-	return rc;
+	if (spec->last)
+		status = last_nights(t, spec->last, machine, &out->since_s, err);
+	if (!status && spec->since)
+		status = find_moment(s, t, spec->since, now_s, false, &out->since_s, err);
+	if (!status && spec->until)
+		status = find_moment(s, t, spec->until, now_s, true, &out->until_s, err);
+	if (!status && spec->base)
+		status = find_named_night(
+		        s, t, spec->base, machine, now_s, &out->base_night_id, err);
+	if (!status && spec->head)
+		status = find_named_night(
+		        s, t, spec->head, machine, now_s, &out->head_night_id, err);
+	if (!status && out->since_s > out->until_s)
+		status = tk_fail(err, TK_EUSAGE, "--since is later than --until");
+	return status;
 }
 
-static bool is_clock(const char *word)
+static bool is_moment(const char *text, int64_t now_s)
 {
 	int64_t ignored;
 
-	return !word || is_age(word, &ignored) || tk_time_parse(word, &ignored, NULL) == TK_OK;
+	return !text || tk_when_parse(text, now_s, false, &ignored, NULL) == TK_OK;
 }
 
-/* Ages and dates need no list of thousands of nights and revisions. */
-static int read_names(struct tk_store *s, const struct tk_diff_range_spec *w, struct tables *t,
-        struct tk_error *err)
+/* Durations and dates do not need the list of thousands of nights and revisions. */
+static int read_names(struct tk_store *s, const struct tk_diff_range_spec *spec, int64_t now_s,
+        struct tables *t, struct tk_error *err)
 {
-	int rc = tk_store_list_machines(s, &t->machines, err);
+	bool needs_nights = spec->last || spec->base || spec->head ||
+	                    !is_moment(spec->since, now_s) || !is_moment(spec->until, now_s);
+	int status = tk_store_list_machines(s, &t->machines, err);
 
-	if (rc || (!w->last && !w->base && !w->head && is_clock(w->since) && is_clock(w->until)))
-		return rc;
-	rc = tk_store_list_nights(s, &t->nights, err);
-	return rc ? rc : tk_store_list_revisions(s, &t->revisions, err);
+	if (status || !needs_nights)
+		return status;
+	status = tk_store_list_nights(s, &t->nights, err);
+	return status ? status : tk_store_list_revisions(s, &t->revisions, err);
 }
 
 int tk_diff_range_resolve(struct tk_store *s, const struct tk_config *config,
-        const struct tk_diff_range_spec *words, const char *machine, int64_t now_s,
+        const struct tk_diff_range_spec *spec, const char *machine, int64_t now_s,
         struct tk_diff_range *out, struct tk_error *err)
 {
 	struct tables t = {.config = config};
-	int rc;
+	int status;
 
-	if ((words->base || words->head) && (words->since || words->until || words->last))
+	if ((spec->base || spec->head) && (spec->since || spec->until || spec->last))
 		return tk_fail(
 		        err, TK_EUSAGE, "--base and --head exclude --since, --until and --last");
-	if (words->since && words->last)
+	if (spec->since && spec->last)
 		return tk_fail(err, TK_EUSAGE, "--since excludes --last");
-	rc = read_names(s, words, &t, err);
-	if (!rc)
-		rc = resolve(s, &t, words, machine, now_s, out, err);
+	status = read_names(s, spec, now_s, &t, err);
+	if (!status)
+		status = resolve(s, &t, spec, machine, now_s, out, err);
 	tk_rows_free(&t.machines);
 	tk_rows_free(&t.nights);
 	tk_rows_free(&t.revisions);
-	return rc;
+	return status;
 }

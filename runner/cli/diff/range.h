@@ -1,4 +1,4 @@
-/* What users write for the range of a diff -> times and nights. */
+/* The range options of `tracker diff` -> times and nights. */
 #ifndef TK_DIFF_RANGE_H
 #define TK_DIFF_RANGE_H
 #include <stddef.h>
@@ -15,12 +15,11 @@ struct tk_diff_range_spec {
 	size_t last;                             /* 0: not given */
 };
 
-/* since, until: a duration back from now (7d), a date, a revision or tag (the first
- * night that had it), or run:ID (its night). base, head: the
- * number of a night as `tracker log` shows it, a date (the newest night up to the end of that day),
- * or a revision. Without any: the last 7 days. */
+/* since, until: a moment (when.h), a revision or tag (the first night that measured it), or run:ID (its night). base,
+ * head: the number of a night as in `tracker log`, a date (the newest night up to its end), or a revision. Default: the
+ * last 7 days. TK_EUSAGE: one of them names nothing, or they exclude each other. */
 int tk_diff_range_resolve(struct tk_store *s, const struct tk_config *config,
-        const struct tk_diff_range_spec *words, const char *machine, int64_t now_s,
+        const struct tk_diff_range_spec *spec, const char *machine, int64_t now_s,
         struct tk_diff_range *out, struct tk_error *err);
 
 #endif

@@ -1,5 +1,4 @@
-/* `tracker changepoints`: where the levels of histories in a CSV file changed, so that the detector
- * can be scored. */
+/* `tracker changepoints`: the level changes of histories in a CSV file, so that the detector can be scored. */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -90,7 +89,7 @@ static const struct tk_column columns[] = {
         {0},
 };
 
-/* Where the result goes: a table for people or an object for programs. */
+/* The result: a table for people or an object for programs. */
 struct report {
 	const struct tk_history_csv *histories;
 	const struct tk_series_history *series;
@@ -128,9 +127,9 @@ static int add_list(struct report *r, size_t i, json_t *list, struct tk_error *e
 
 static int report_all(struct report *r, struct tk_error *err)
 {
-	int rc = TK_OK;
+	int status = TK_OK;
 
-	for (size_t i = 0; !rc && i < r->count; i++) {
+	for (size_t i = 0; !status && i < r->count; i++) {
 		const struct tk_series_history *s = &r->series[i];
 		struct tk_changepoint *found;
 		size_t count;
@@ -145,9 +144,9 @@ static int report_all(struct report *r, struct tk_error *err)
 			add_row(r, i, found[k].index, found[k].before, found[k].after);
 		}
 		free(found);
-		rc = add_list(r, i, list, err);
+		status = add_list(r, i, list, err);
 	}
-	return rc;
+	return status;
 }
 
 static int report_nights(struct report *r, struct tk_error *err)
@@ -155,10 +154,10 @@ static int report_nights(struct report *r, struct tk_error *err)
 	const struct tk_detect_options o = {
 	        .min_effect = tk_changepoint_defaults.min_effect, .fdr = 0.05, .window = 20};
 	struct tk_alarms *alarms = calloc(r->count + 1, sizeof *alarms);
-	int rc = alarms ? tk_series_history_replay(r->series, r->count, &o, alarms, err)
-	                : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = alarms ? tk_series_history_replay(r->series, r->count, &o, alarms, err)
+	                    : tk_fail(err, TK_ENOMEM, "out of memory");
 
-	for (size_t i = 0; !rc && i < r->count; i++) {
+	for (size_t i = 0; !status && i < r->count; i++) {
 		json_t *list = json_array();
 
 		for (size_t k = 0; k < alarms[i].count; k++) {
@@ -175,11 +174,11 @@ static int report_nights(struct report *r, struct tk_error *err)
 				tk_table_set_cell(r->table, "RETRACTED", "%lld",
 				        (long long)r->series[i].day[a->retracted]);
 		}
-		rc = add_list(r, i, list, err);
+		status = add_list(r, i, list, err);
 	}
 	tk_alarms_free(alarms, r->count);
 	free(alarms);
-	return rc;
+	return status;
 }
 
 static int print(const struct report *r, struct tk_error *err)
@@ -188,10 +187,10 @@ static int print(const struct report *r, struct tk_error *err)
 		json_dumpf(r->object, stdout, JSON_COMPACT);
 		putchar('\n');
 	} else {
-		int rc = tk_table_print(r->table, stdout, err);
+		int status = tk_table_print(r->table, stdout, err);
 
-		if (rc)
-			return rc;
+		if (status)
+			return status;
 		printf("changepoints: %zu series, %zu level change%s\n", r->count, r->changes,
 		        r->changes == 1 ? "" : "s");
 	}
@@ -204,21 +203,21 @@ int tk_cmd_changepoints(const struct tk_globals *g, int argc, char **argv)
 	struct tk_history_csv *histories = NULL;
 	struct report r = {0};
 	struct tk_error err = {0};
-	int rc;
+	int status;
 
 	tk_command_parse(&tk_argp_changepoints, argc, argv, &o);
-	rc = tk_history_csv_read(o.path, o.env, o.meta, &histories, &err);
-	if (!rc) {
+	status = tk_history_csv_read(o.path, o.env, o.meta, &histories, &err);
+	if (!status) {
 		r.histories = histories;
 		r.series = tk_history_csv_series(histories, &r.count);
 		r.table = o.json ? NULL : tk_table_new(g, columns);
 		r.object = o.json ? json_object() : NULL;
-		rc = o.online ? report_nights(&r, &err) : report_all(&r, &err);
+		status = o.online ? report_nights(&r, &err) : report_all(&r, &err);
 	}
-	if (!rc)
-		rc = print(&r, &err);
+	if (!status)
+		status = print(&r, &err);
 	tk_table_free(r.table);
 	json_decref(r.object);
 	tk_history_csv_free(histories);
-	return rc ? tk_command_fail("changepoints", &err) : TK_EXIT_OK;
+	return status ? tk_command_fail("changepoints", &err) : TK_EXIT_OK;
 }

@@ -1,4 +1,4 @@
-/* Rows of a CSV file, read a stretch at a time: see csv_table.h. */
+/* Reads a CSV file in blocks and cuts it into rows in place. */
 #include "cli/history/csv_table.h"
 
 #include <errno.h>
@@ -9,14 +9,14 @@
 #include "base/error.h"
 
 #define STRETCH ((size_t)1 << 18)
-#define ROW_MAX ((size_t)1 << 20) /* bytes: what is longer has a quote that is never closed */
+#define ROW_MAX ((size_t)1 << 20) /* bytes; a longer row has an unclosed quote */
 
 static int wrong_row(const struct tk_csv_table *t, const char *what, struct tk_error *err)
 {
 	return tk_fail(err, TK_EDATA, "%s:%zu: %s", t->path, t->line, what);
 }
 
-/* Moves what is left to the front and reads on. */
+/* Moves the unread text to the front and reads another block. */
 static int read_on(struct tk_csv_table *t, struct tk_error *err)
 {
 	size_t left = t->text.len - t->at;
@@ -40,8 +40,7 @@ static int read_on(struct tk_csv_table *t, struct tk_error *err)
 	return got < 0 ? tk_fail_errno(err, "%s", t->path) : tk_buf_status(&t->text, err);
 }
 
-/* The end of the row that starts at `at`: its newline, or the end of the file; NULL: it is not read
- * yet. */
+/* The end of the row at `at`: its newline or the end of the file. NULL: not read yet. */
 static char *end_of_row(struct tk_csv_table *t)
 {
 	char *from = t->text.data + t->at, *limit = t->text.data + t->text.len, *end;
@@ -60,8 +59,7 @@ static char *end_of_row(struct tk_csv_table *t)
 	return end < limit || t->ended ? end : NULL;
 }
 
-/* One field that starts with a quote; returns what is behind it, NULL where the quote is not
- * closed. */
+/* Cuts a quoted field. Returns the text after it; NULL: the quote is not closed. */
 static char *cut_quoted(struct tk_csv_table *t, char *from, const char *end)
 {
 	char *to = from++;
@@ -106,12 +104,12 @@ static bool cut_row(struct tk_csv_table *t, char *from, char *end)
 	return !from;
 }
 
-/* *more: false at the end of the file. An empty row has no columns. */
+/* *more: false at the end of the file. An empty row has 0 columns. */
 static int next_row(struct tk_csv_table *t, bool *more, struct tk_error *err)
 {
 	char *end;
 	size_t from;
-	int rc;
+	int status;
 
 	t->line += t->lines;
 	t->lines = 0;
@@ -123,9 +121,9 @@ static int next_row(struct tk_csv_table *t, bool *more, struct tk_error *err)
 		if (t->text.len - t->at > ROW_MAX)
 			return wrong_row(
 			        t, "a quote is not closed, or a row of more than 1 MiB", err);
-		rc = read_on(t, err);
-		if (rc)
-			return rc;
+		status = read_on(t, err);
+		if (status)
+			return status;
 	}
 	*more = true;
 	from = t->at;
@@ -139,15 +137,15 @@ int tk_csv_table_open(struct tk_csv_table *t, const char *path, const char *cons
         size_t *columns, struct tk_error *err)
 {
 	bool more;
-	int rc;
+	int status;
 
 	*t = (struct tk_csv_table){
 	        .path = path, .lines = 1, .file = open(path, O_RDONLY | O_CLOEXEC)};
 	if (t->file < 0)
 		return tk_fail_errno(err, "%s", path);
-	rc = next_row(t, &more, err);
-	if (rc)
-		return rc;
+	status = next_row(t, &more, err);
+	if (status)
+		return status;
 	if (!more || !t->columns)
 		return tk_fail(err, TK_EDATA, "%s: no header line", path);
 	for (size_t n = 0; names[n]; n++) {
@@ -165,12 +163,13 @@ int tk_csv_table_open(struct tk_csv_table *t, const char *path, const char *cons
 int tk_csv_table_next_row(
         struct tk_csv_table *t, size_t last_column, bool *more, struct tk_error *err)
 {
-	int rc;
+	int status;
 
 	do
-		rc = next_row(t, more, err);
-	while (!rc && *more && !t->columns);
-	return !rc && *more && t->columns <= last_column ? wrong_row(t, "too few fields", err) : rc;
+		status = next_row(t, more, err);
+	while (!status && *more && !t->columns);
+	return !status && *more && t->columns <= last_column ? wrong_row(t, "too few fields", err)
+	                                                     : status;
 }
 
 void tk_csv_table_close(struct tk_csv_table *t)

@@ -1,4 +1,4 @@
-/* `tracker db`: upkeep of the history. One row in the table of actions each. */
+/* `tracker db`: maintenance of the history. One row of the table of actions each. */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -67,11 +67,8 @@ const struct argp tk_argp_db = {options, parse_option,
         "  tracker db vacuum --drop-samples-older=90d\n"
         "  tracker db export --output=history.jsonl"};
 
-/* ---- actions: 0, or an exit code after having said why
- * ------------------------------------------------------ */
-
-/* What is found is the result; what to do about a damaged file is said beside it. */
-static int tell_problems(const struct tk_rows *problems, const char *path, bool damaged)
+/* Prints the problems to stdout and the advice for a damaged file to stderr. */
+static int print_problems(const struct tk_rows *problems, const char *path, bool damaged)
 {
 	for (size_t i = 0; i < problems->count; i++) {
 		tk_text_write_sanitized(stdout, *TK_ROWS_AT(problems, char *, i), "");
@@ -80,15 +77,14 @@ static int tell_problems(const struct tk_rows *problems, const char *path, bool 
 	fflush(stdout);
 	if (damaged)
 		fprintf(stderr,
-		        "tracker db check: keep %s as it is. Whole is the newest copy that "
-		        "`tracker db backup` made; what can still be read of the damaged file can "
-		        "be taken out and merged into that copy: docs/reference/history.md, "
-		        "Damage\n",
+		        "tracker db check: keep %s unchanged. Restore the newest copy of `tracker "
+		        "db backup`, then merge what can still be read of the damaged file into "
+		        "it: docs/reference/history.md, Damage\n",
 		        path);
 	return problems->count ? TK_EXIT_FOUND : TK_EXIT_OK;
 }
 
-/* A file that cannot even be opened: the reason stands on stderr already. */
+/* The file cannot be opened, and the reason was printed: print which pages are damaged. */
 static int check_closed(const struct tk_globals *g, int code)
 {
 	struct tk_config *config = NULL;
@@ -97,7 +93,7 @@ static int check_closed(const struct tk_globals *g, int code)
 	const char *path = status ? NULL : g->db_path ? g->db_path : config->db;
 
 	if (!status && !tk_store_diagnose_file(path, &problems, NULL) && problems.count)
-		code = tell_problems(&problems, path, true);
+		code = print_problems(&problems, path, true);
 	tk_rows_free(&problems);
 	if (config)
 		tk_config_free(config);
@@ -110,7 +106,7 @@ static int check(struct tk_store *s, const struct db_options *o, struct tk_error
 
 	if (tk_store_check(s, &problems, err))
 		return tk_command_fail("db check", err);
-	int code = tell_problems(&problems, tk_store_path(s), tk_store_is_damaged(s));
+	int code = print_problems(&problems, tk_store_path(s), tk_store_is_damaged(s));
 
 	if (!problems.count)
 		printf("%s: no damage found\n", tk_store_path(s));
@@ -155,7 +151,7 @@ static int export(struct tk_store *s, const struct db_options *o, struct tk_erro
 	return status ? tk_command_fail("db export", err) : TK_EXIT_OK;
 }
 
-/* Opening it for writing has done it. */
+/* Opening the store for writing has migrated it. */
 static int migrate(struct tk_store *s, const struct db_options *o, struct tk_error *err)
 {
 	printf("%s: is up to date (history version %d)\n", tk_store_path(s), TK_STORE_SCHEMA);

@@ -1,5 +1,4 @@
-/* `tracker detect`: judges nights that are stored: imported ones, merged ones, all of them with
- * other thresholds. */
+/* `tracker detect`: analyses stored nights: imported ones, merged ones, or all with other thresholds. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +10,7 @@
 #include "nightly/stages/detect_policy.h"
 #include "store/store.h"
 
-#define DAYS 30
+#define DEFAULT_DAYS 30
 
 static const struct argp_option options[] = {
         {"all", 'a', NULL, 0, "Analyse all nights", 0},
@@ -58,9 +57,9 @@ const struct argp tk_argp_detect = {options, parse_option, NULL,
         "  tracker detect --since=90d\n"
         "  tracker detect --all"};
 
-static void print(const struct tk_detect_replay_counts *c)
+static void print_counts(const struct tk_detect_replay_counts *c)
 {
-	static const enum tk_verdict_status words[] = {TK_VERDICT_REGRESSED,
+	static const enum tk_verdict_status statuses[] = {TK_VERDICT_REGRESSED,
 	        TK_VERDICT_NEWLY_FAILED, TK_VERDICT_IMPROVED, TK_VERDICT_RECOVERED,
 	        TK_VERDICT_FIXED};
 
@@ -68,50 +67,50 @@ static void print(const struct tk_detect_replay_counts *c)
 	       "points:",
 	        c->nights, c->nights == 1 ? "" : "s", c->machines, c->machines == 1 ? "" : "s",
 	        c->series);
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		printf("%s %zu %s", i ? "," : "", c->by_status[words[i]],
-		        tk_verdict_status_name(words[i]));
+	for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
+		printf("%s %zu %s", i ? "," : "", c->by_status[statuses[i]],
+		        tk_verdict_status_name(statuses[i]));
 	putchar('\n');
 }
 
-/* One at a time: a night that is at work judges too. */
+/* Takes the lock of the history, because a running night analyses it too. */
 static int detect(struct tk_config *config, struct tk_store *store,
-        const struct tk_detect_replay *what, struct tk_error *err)
+        const struct tk_detect_replay *replay, struct tk_error *err)
 {
 	struct tk_detect_replay_counts counts;
-	struct tk_detect_policy judging;
+	struct tk_detect_policy policy;
 	struct tk_lock *lock = NULL;
 	struct tk_buf path = TK_BUF_INIT;
-	int status = tk_detect_policy_load(config, NULL, &judging, err);
+	int status = tk_detect_policy_load(config, NULL, &policy, err);
 
 	if (!status) {
 		tk_buf_add_printf(&path, "%s.lock", tk_store_path(store));
 		status = tk_lock_acquire(tk_buf_cstr(&path), &lock, err);
 	}
 	if (!status)
-		status = tk_detect_replay(store, &judging.options, what, &counts, err);
+		status = tk_detect_replay(store, &policy.options, replay, &counts, err);
 	if (!status)
-		print(&counts);
+		print_counts(&counts);
 	if (lock)
 		tk_lock_release(lock);
 	tk_buf_free(&path);
-	tk_detect_policy_free(&judging);
+	tk_detect_policy_free(&policy);
 	return status;
 }
 
 int tk_cmd_detect(const struct tk_globals *g, int argc, char **argv)
 {
-	struct tk_detect_replay what = {.days = DAYS};
+	struct tk_detect_replay replay = {.days = DEFAULT_DAYS};
 	struct tk_config *config = NULL;
 	struct tk_store *store = NULL;
 	struct tk_error err = {0};
 	int code;
 
-	tk_command_parse(&tk_argp_detect, argc, argv, &what);
+	tk_command_parse(&tk_argp_detect, argc, argv, &replay);
 	code = tk_command_open(g, "detect", TK_STORE_WRITE, &config, &store);
 	if (code)
 		return code;
-	if (detect(config, store, &what, &err))
+	if (detect(config, store, &replay, &err))
 		code = tk_command_fail("detect", &err);
 	tk_command_close(config, store);
 	return code;

@@ -1,13 +1,12 @@
-/* `tracker export`: the runs of nights with everything that names them, for other programs and
- * other machines. */
+/* `tracker export`: writes the runs of nights with everything that identifies them. */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/lookup.h"
+#include "cli/when.h"
 #include "store/store.h"
 
 enum { OPT_NIGHT = 256 };
@@ -70,18 +69,6 @@ const struct argp tk_argp_export = {options, parse_option, NULL,
         "  tracker export --since=30d --format=csv --output=month.csv\n"
         "  tracker export --format=json | jq '.[] | [.series.slug, .measurement.value]'"};
 
-static int parse_since(const char *text, int64_t *since_s, struct tk_error *err)
-{
-	int64_t age_s;
-
-	if (tk_units_parse_seconds(text, &age_s, NULL) == 0)
-		*since_s = tk_clock_now_s() - age_s;
-	else if (tk_time_parse(text, since_s, err))
-		return tk_fail(err, TK_EUSAGE,
-		        "--since=%s: expected a duration (7d) or a time (2026-11-21)", text);
-	return 0;
-}
-
 static int choose_night(struct tk_store *s, const char *text, int64_t *id, struct tk_error *err)
 {
 	struct tk_rows nights;
@@ -102,8 +89,8 @@ static int export(struct tk_store *s, const struct export_options *o, struct tk_
 	int64_t since_s = INT64_MIN, night_id = 0;
 	int fd, status = 0;
 
-	if (o->since)
-		status = parse_since(o->since, &since_s, err);
+	if (o->since && (status = tk_when_parse(o->since, tk_clock_now_s(), false, &since_s, err)))
+		tk_error_add_context(err, "--since");
 	if (!status && o->night)
 		status = choose_night(s, o->night, &night_id, err);
 	if (status)

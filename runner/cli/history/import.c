@@ -1,6 +1,4 @@
-/* `tracker import`: the histories of other tools, and nights that were measured elsewhere, become
- * part of this history.
- */
+/* `tracker import`: reads histories of other tools and nights of other machines into this history. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +44,7 @@ static bool is_format(const char *word)
 	return false;
 }
 
-/* The first of several words that is neither a file nor has the look of one. */
+/* The first argument is neither a file nor looks like one: it is a misspelt format. */
 static void refuse_format(const char *word, struct argp_state *state)
 {
 	const char *names[32] = {0}, *near;
@@ -66,7 +64,7 @@ static void refuse_format(const char *word, struct argp_state *state)
 	tk_buf_free(&known);
 }
 
-/* A format, where the first word is one; the rest are files. */
+/* The first argument may be a format; the rest are files. */
 static void take_arguments(struct import_options *o, struct argp_state *state)
 {
 	char **words = state->argv + state->next;
@@ -121,7 +119,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-/* The formats, before the examples. */
+/* Adds the formats before the examples. */
 static char *help_filter(int key, const char *text, void *input)
 {
 	char *out = NULL, *more;
@@ -155,7 +153,7 @@ const struct argp tk_argp_import = {options, parse_option, "[FORMAT] FILE...",
         "  tracker import --dry-run history.csv --better=higher",
         NULL, help_filter, NULL};
 
-/* What was passed over, and the first example of it. */
+/* How many results were skipped, with the first one as an example. */
 static void print_note(int64_t n, const char *one, const char *many, const char *first)
 {
 	if (!n)

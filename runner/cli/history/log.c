@@ -1,4 +1,4 @@
-/* `tracker log`: the nights and how they ended; one of them in full. */
+/* `tracker log`: lists the nights, or shows one in full. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -63,9 +63,6 @@ const struct argp tk_argp_log = {options, parse_option, "[NIGHT]",
         "  tracker log --format=json | jq '.[0].jobs'\n"
         "  tracker log 3\n"
         "  tracker log last"};
-
-/* ---- what a night has
- * ---------------------------------------------------------------------------------------- */
 
 struct night_counts {
 	int64_t ok, unstable, wrong, skipped, unsupported, failed, open, fresh, regressed, improved,
@@ -185,10 +182,6 @@ static json_t *night_json(
 	json_object_set_new(json, "new_revisions", json_integer(c->fresh));
 	return json;
 }
-
-/* ---- the list
- * ------------------------------------------------------------------------------------------------
- */
 
 static const struct tk_column night_columns[] = {
         {"STARTED", 0},
@@ -310,10 +303,6 @@ static int list_nights(struct tk_store *s, const struct tk_globals *g, const str
 	return status;
 }
 
-/* ---- one night
- * -------------------------------------------------------------------------------------------------
- */
-
 static const struct tk_column stage_columns[] = {{"STAGE", 0}, {"STATUS", 0},
         {"TOOK", TK_COLUMN_RIGHT}, {"DETAIL", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL}, {0}};
 static const struct tk_column answer_columns[] = {{"UPSTREAM", 0}, {"ANSWER", 0},
@@ -341,7 +330,7 @@ static bool is_failure(const struct tk_run_row *run)
 	       (!tk_outcome_has_timing(o) && o != TK_OUTCOME_UNSUPPORTED);
 }
 
-/* The history has whole seconds. */
+/* The history stores whole seconds. */
 static const char *stage_took(const struct tk_stage_row *stage, char *text, size_t size)
 {
 	const int64_t took_s = stage->finished_s - stage->started_s;

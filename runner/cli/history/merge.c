@@ -1,4 +1,4 @@
-/* `tracker merge`: several histories become one. */
+/* `tracker merge`: merges several histories into one. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static int merge_file(struct tk_store *into, const char *path, struct tk_merge_c
 	return status;
 }
 
-/* All of them or none. */
+/* Merges all files or none. */
 static int merge_files(struct tk_store *into, const struct merge_options *o, struct tk_error *err)
 {
 	struct tk_merge_counts counts = {{0}};
@@ -82,7 +82,7 @@ static int merge_files(struct tk_store *into, const struct merge_options *o, str
 
 		if (stat(o->files[i], &a) == 0 && stat(tk_store_path(into), &b) == 0 &&
 		        a.st_dev == b.st_dev && a.st_ino == b.st_ino)
-			continue; /* a+a = a */
+			continue; /* merging a history with itself changes nothing */
 		status = merge_file(into, o->files[i], &counts, err);
 	}
 	if (!status)
@@ -107,7 +107,7 @@ static void remove_database(const char *path)
 			unlink(name);
 }
 
-/* Under another name until it is whole. */
+/* Writes under another name, and renames when complete. */
 static int merge_to_new(const struct merge_options *o, struct tk_error *err)
 {
 	struct tk_store *into = NULL;

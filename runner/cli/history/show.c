@@ -1,4 +1,4 @@
-/* `tracker show`: one series or one run in full. Here: which one is meant. */
+/* `tracker show`: one series or one run in full. This file finds out which one is meant. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ const struct argp tk_argp_show = {options, parse_option, "SERIES|RUN",
         "  tracker show 42 --samples\n"
         "  tracker show 42 --format=json | jq .attributes.verify"};
 
-/* Fills `found` with the series that `text` names: equal, else by pattern, else by their start. */
+/* Fills `found` with the series named `text`, else with those that match the pattern or start with it. */
 static size_t find_series(
         const struct tk_lookup *l, const char *text, const struct tk_series_row **found)
 {
@@ -79,7 +79,7 @@ static size_t find_series(
 	return count;
 }
 
-/* What else people type: a part of the name or of the title, or the problem as suites spell it. */
+/* Looser matches: a part of the name or title, or the problem as suites spell it. */
 static size_t find_loosely(
         const struct tk_lookup *l, const char *text, const struct tk_series_row **found)
 {

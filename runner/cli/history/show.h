@@ -1,4 +1,4 @@
-/* The two halves of `tracker show`. Both return an exit code after having said why. */
+/* Printing a series, several series, a run. */
 #ifndef TK_SHOW_H
 #define TK_SHOW_H
 #include "cli/commands.h"

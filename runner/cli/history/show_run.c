@@ -1,4 +1,4 @@
-/* A run in full: what was asked, what came back, how it was measured, from which build. */
+/* Prints a run: its outcome, value, build, environment, samples. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -67,10 +67,6 @@ static const char *code_hash(const struct run_detail *d)
 	return "";
 }
 
-/* ---- text
- * ------------------------------------------------------------------------------------------------------
- */
-
 static void print_line(const char *text)
 {
 	tk_text_write_sanitized(stdout, text, "");
@@ -110,7 +106,7 @@ static void print_number(const char *key, double x)
 		printf("%.*g\n", x == floor(x) ? 15 : 6, x);
 }
 
-/* Said above, with its unit. */
+/* Printed above, with its unit. */
 static bool is_said(const char *name)
 {
 	static const char *const said[] = {
@@ -122,7 +118,7 @@ static bool is_said(const char *name)
 	return false;
 }
 
-/* Nested objects as "verify.method", one a line; what is not known is not shown. */
+/* One attribute per line, nested objects as "verify.method"; null values are skipped. */
 static void print_attributes(const char *prefix, const json_t *object, bool without_said)
 {
 	const char *key;
@@ -160,9 +156,7 @@ static void print_attributes(const char *prefix, const json_t *object, bool with
 #define BINS 12
 #define BAR_WIDTH 40
 
-/* Twelve bins from the smallest to the 95 % quantile and all above in the last: an outlier must not
- * flatten the rest.
- */
+/* 12 bins from the minimum to the 95 % quantile, the last one for all above: an outlier must not flatten the rest. */
 static void print_histogram(const struct run_detail *d)
 {
 	struct tk_summary summary;
@@ -260,10 +254,6 @@ static void print_text(const struct run_detail *d, bool samples)
 	else if (samples)
 		puts("\nno raw samples; `retention.samples` drops them after a while");
 }
-
-/* ---- JSON
- * ------------------------------------------------------------------------------------------------------
- */
 
 static json_t *run_json(const struct run_detail *d, bool samples)
 {

@@ -1,5 +1,4 @@
-/* A series in full: what it is, its newest values, where it changed, whether somebody should look.
- */
+/* Prints a series: what it is, its newest points, its change points and alerts. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -17,7 +16,7 @@
 
 struct series_detail {
 	struct tk_rows points, changes,
-	        alerts; /* points: the newest SPARK_POINTS or as many as were asked for */
+	        alerts; /* points: the newest SPARK_POINTS, or --limit if that is more */
 };
 
 static void detail_free(struct series_detail *d)
@@ -170,8 +169,7 @@ static int print_changes(const struct tk_globals *g, const struct tk_series_row 
 	return status;
 }
 
-/* The first of these nights that measured a revision, where one before it did not; NULL: it is not
- * among them. */
+/* The first of these points that measured the revision, if an earlier point did not; NULL: there is none. */
 static const struct tk_point *first_of_revision(
         const struct tk_lookup *l, const struct tk_rows *points, const char *rev)
 {
@@ -185,8 +183,7 @@ static const struct tk_point *first_of_revision(
 	return NULL;
 }
 
-/* An alert is of the night that told it, with what was known of the size then: neither need be
- * where the step is, nor its size by all nights since, which the change points say. */
+/* An alert keeps the date and size known on the night that opened it. The change points below have later estimates, so both may differ. */
 static void print_alerts(const struct tk_lookup *l, const struct tk_series_row *series,
         const struct tk_rows *points, const struct tk_rows *alerts)
 {
@@ -306,10 +303,6 @@ int tk_show_series(struct tk_store *s, const struct tk_globals *g, const struct 
 	detail_free(&d);
 	return status;
 }
-
-/* ---- several
- * -------------------------------------------------------------------------------------------------
- */
 
 static const struct tk_column list_columns[] = {{"SERIES", 0}, {"NEWEST", TK_COLUMN_RIGHT},
         {"INTERVAL", TK_COLUMN_RIGHT}, {"WHEN", 0}, {"TREND", 0}, {0}};

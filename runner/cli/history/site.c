@@ -88,7 +88,7 @@ const struct argp tk_argp_site = {
 
 #define SESSION_MAX 8
 
-/* What a browser needs of the user's session, and children of ours do not get otherwise. */
+/* The variables of the user's session that a browser needs; our children do not inherit them. */
 static void session_of(char *variables[SESSION_MAX + 1])
 {
 	static const char *const names[] = {"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY",
@@ -104,8 +104,7 @@ static void session_of(char *variables[SESSION_MAX + 1])
 	variables[n] = NULL;
 }
 
-/* A browser is a convenience: whether it opens is no matter of the exit code. It gets a session of
- * its own, because what a child of ours leaves behind in its process group ends with it. */
+/* A failure to open the browser does not change the exit code. The browser gets its own session, because the process group of our child is killed with it. */
 static void open_browser(const char *index)
 {
 	const char *argv[] = {"setsid", "--fork", "--wait", "xdg-open", index, NULL};
@@ -121,7 +120,7 @@ static void open_browser(const char *index)
 	if (!tk_process_find_program("xdg-open", &found))
 		tk_fail(&err, TK_ENOTFOUND, "xdg-open is not installed");
 	else if (!tk_process_run(&spec, &result, &err) &&
-	         !result.timed_out) /* some xdg-open stay as long as the browser */
+	         !result.timed_out) /* some xdg-open run as long as the browser */
 		tk_process_check(&spec, &result, &err);
 	if (err.status)
 		tk_log(TK_LOG_WARN, "open_failed", NULL, "could not open the site: %s",
@@ -169,7 +168,7 @@ static int write_site(const struct tk_globals *g, const struct arguments *a,
 	return code;
 }
 
-/* Size and time of the database and of what has not been checkpointed into it. */
+/* Changes with the database and with its write-ahead log. */
 static int64_t state_of(const char *path)
 {
 	char *wal = NULL;
@@ -186,7 +185,7 @@ static int64_t state_of(const char *path)
 	return state;
 }
 
-/* Blocks the signals that end a watch, so that they never end it in the middle of a site. */
+/* Blocks the signals that end --watch, so that they arrive only between two sites. */
 static void signals_of_watch(sigset_t *set)
 {
 	sigemptyset(set);
@@ -196,7 +195,7 @@ static void signals_of_watch(sigset_t *set)
 	sigprocmask(SIG_BLOCK, set, NULL);
 }
 
-/* Opened anew: the file may have been replaced by another one. */
+/* Reopens the store, because the file may have been replaced. */
 static int write_changed(const struct tk_globals *g, const struct arguments *a,
         const struct tk_config *config, const char *path)
 {
@@ -211,8 +210,7 @@ static int write_changed(const struct tk_globals *g, const struct arguments *a,
 	return code;
 }
 
-/* A night writes in bursts: the site is written when nothing has changed for a second. One that
- * fails is told, and tried again. */
+/* A night writes in bursts: write the site when nothing has changed for a second. After a failure it is tried again. */
 static void watch_site(const struct tk_globals *g, struct arguments *a,
         const struct tk_config *config, const char *path)
 {

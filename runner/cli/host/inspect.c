@@ -1,5 +1,4 @@
-/* Reads /proc, /sys and the versions that programs say of themselves. Everything may be missing:
- * containers hide much of it. */
+/* The system, CPU and memory, from /proc and /sys. Containers hide much of it: everything may be missing. */
 #include "cli/host/inspect.h"
 
 #include <ctype.h>
@@ -14,13 +13,9 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/process.h"
+#include "cli/host/inspect_read.h"
 
-/* The content of a small file without its last newline; "" where it cannot be read. */
-static const char *slurp(struct tk_buf *b, const char *fmt, ...)
-        __attribute__((format(printf, 2, 3)));
-
-static const char *slurp(struct tk_buf *b, const char *fmt, ...)
+const char *tk_inspect_read_file(struct tk_buf *b, const char *fmt, ...)
 {
 	char path[PATH_MAX];
 	va_list ap;
@@ -35,7 +30,7 @@ static const char *slurp(struct tk_buf *b, const char *fmt, ...)
 	return tk_buf_cstr(b);
 }
 
-static json_t *text_or_null(const char *s)
+json_t *tk_inspect_text(const char *s)
 {
 	struct tk_buf valid = TK_BUF_INIT;
 	json_t *v;
@@ -48,8 +43,7 @@ static json_t *text_or_null(const char *s)
 	return v;
 }
 
-/* The value of "key<spaces>:|= value" in a file of such lines; NULL where there is none. The caller
- * frees. */
+/* The value of `key` in lines of "key : value" or "key=value"; NULL: none. Free it. */
 static char *field(const char *text, const char *key, char separator)
 {
 	size_t n = strlen(key);
@@ -69,16 +63,12 @@ static char *field(const char *text, const char *key, char separator)
 	return NULL;
 }
 
-/* ---- system
- * --------------------------------------------------------------------------------------------------
- */
-
 static const char *container(struct tk_buf *b)
 {
-	const char *said = slurp(b, "/run/systemd/container");
+	const char *name = tk_inspect_read_file(b, "/run/systemd/container");
 
-	if (*said)
-		return said;
+	if (*name)
+		return name;
 	if (access("/.dockerenv", F_OK) == 0)
 		return "docker";
 	return access("/run/.containerenv", F_OK) == 0 ? "podman" : "";
@@ -88,14 +78,14 @@ json_t *tk_inspect_system(void)
 {
 	struct tk_buf os = TK_BUF_INIT, cpu = TK_BUF_INIT, c = TK_BUF_INIT;
 	struct utsname u = {0};
-	char *name = field(slurp(&os, "/etc/os-release"), "PRETTY_NAME", '='),
-	     *flags = field(slurp(&cpu, "/proc/cpuinfo"), "flags", ':');
+	char *name = field(tk_inspect_read_file(&os, "/etc/os-release"), "PRETTY_NAME", '='),
+	     *flags = field(tk_inspect_read_file(&cpu, "/proc/cpuinfo"), "flags", ':');
 	json_t *system;
 
 	uname(&u);
-	system = json_pack("{s:o, s:s, s:s, s:o, s:b}", "os", text_or_null(name), "kernel",
-	        u.release, "arch", u.machine, "container", text_or_null(container(&c)), "virtual",
-	        flags && strstr(flags, " hypervisor"));
+	system = json_pack("{s:o, s:s, s:s, s:o, s:b}", "os", tk_inspect_text(name), "kernel",
+	        u.release, "arch", u.machine, "container", tk_inspect_text(container(&c)),
+	        "virtual", flags && strstr(flags, " hypervisor"));
 	free(name);
 	free(flags);
 	tk_buf_free(&os);
@@ -104,20 +94,17 @@ json_t *tk_inspect_system(void)
 	return system;
 }
 
-/* ---- CPU
- * -----------------------------------------------------------------------------------------------------
- */
-
 #define CPU "/sys/devices/system/cpu/"
 
-/* Cores, not threads: a thread counts where it is the first of its siblings. */
+/* Counts cores, not threads: a thread counts if it is the first of its siblings. */
 static int count_cores(int logical)
 {
 	struct tk_buf b = TK_BUF_INIT;
 	int cores = 0;
 
 	for (int i = 0; i < logical; i++) {
-		const char *siblings = slurp(&b, CPU "cpu%d/topology/thread_siblings_list", i);
+		const char *siblings =
+		        tk_inspect_read_file(&b, CPU "cpu%d/topology/thread_siblings_list", i);
 
 		cores += *siblings && atoi(siblings) == i;
 	}
@@ -145,21 +132,21 @@ static json_t *caches(void)
 	json_t *list = json_array();
 
 	for (int i = 0; i < 16; i++) {
-		int level = atoi(slurp(&b, CPU "cpu0/cache/index%d/level", i));
+		int level = atoi(tk_inspect_read_file(&b, CPU "cpu0/cache/index%d/level", i));
 		char *type, unit = 0;
 		long long size = 0;
 
 		if (!level)
 			break;
-		type = strdup(slurp(&b, CPU "cpu0/cache/index%d/type", i));
-		if (sscanf(slurp(&b, CPU "cpu0/cache/index%d/size", i), "%lld%c", &size, &unit) ==
-		        2)
+		type = strdup(tk_inspect_read_file(&b, CPU "cpu0/cache/index%d/type", i));
+		if (sscanf(tk_inspect_read_file(&b, CPU "cpu0/cache/index%d/size", i), "%lld%c",
+		            &size, &unit) == 2)
 			size *= unit == 'K' ? 1024 : unit == 'M' ? 1024 * 1024 : 1;
-		json_array_append_new(list,
-		        json_pack("{s:i, s:o, s:I, s:o}", "level", level, "type",
-		                text_or_null(type), "bytes", (json_int_t)size, "shared",
-		                text_or_null(
-		                        slurp(&b, CPU "cpu0/cache/index%d/shared_cpu_list", i))));
+		json_array_append_new(
+		        list, json_pack("{s:i, s:o, s:I, s:o}", "level", level, "type",
+		                      tk_inspect_text(type), "bytes", (json_int_t)size, "shared",
+		                      tk_inspect_text(tk_inspect_read_file(
+		                              &b, CPU "cpu0/cache/index%d/shared_cpu_list", i))));
 		free(type);
 	}
 	tk_buf_free(&b);
@@ -168,11 +155,11 @@ static json_t *caches(void)
 
 static json_t *turbo(struct tk_buf *b)
 {
-	const char *no_turbo = slurp(b, CPU "intel_pstate/no_turbo"), *boost;
+	const char *no_turbo = tk_inspect_read_file(b, CPU "intel_pstate/no_turbo"), *boost;
 
 	if (*no_turbo)
 		return json_boolean(*no_turbo == '0');
-	boost = slurp(b, CPU "cpufreq/boost");
+	boost = tk_inspect_read_file(b, CPU "cpufreq/boost");
 	return *boost ? json_boolean(*boost == '1') : json_null();
 }
 
@@ -191,17 +178,18 @@ json_t *tk_inspect_cpu(void)
 {
 	struct tk_buf b = TK_BUF_INIT;
 	int logical = (int)sysconf(_SC_NPROCESSORS_ONLN), cores = count_cores(logical);
-	char *model = field(slurp(&b, "/proc/cpuinfo"), "model name", ':');
+	char *model = field(tk_inspect_read_file(&b, "/proc/cpuinfo"), "model name", ':');
 	double load = 0;
 	json_t *cpu = json_object();
 
-	json_object_set_new(cpu, "model", text_or_null(model));
+	json_object_set_new(cpu, "model", tk_inspect_text(model));
 	json_object_set_new(cpu, "logical", json_integer(logical));
 	json_object_set_new(cpu, "usable", json_integer(usable_cpus(logical)));
 	json_object_set_new(cpu, "cores", cores ? json_integer(cores) : json_null());
-	json_object_set_new(cpu, "smt", text_or_null(slurp(&b, CPU "smt/control")));
 	json_object_set_new(
-	        cpu, "governor", text_or_null(slurp(&b, CPU "cpu0/cpufreq/scaling_governor")));
+	        cpu, "smt", tk_inspect_text(tk_inspect_read_file(&b, CPU "smt/control")));
+	json_object_set_new(cpu, "governor",
+	        tk_inspect_text(tk_inspect_read_file(&b, CPU "cpu0/cpufreq/scaling_governor")));
 	json_object_set_new(cpu, "turbo", turbo(&b));
 	json_object_set_new(
 	        cpu, "load_1m", getloadavg(&load, 1) == 1 ? json_real(load) : json_null());
@@ -216,7 +204,7 @@ json_t *tk_inspect_cpu(void)
 json_t *tk_inspect_memory(void)
 {
 	struct tk_buf b = TK_BUF_INIT;
-	const char *text = slurp(&b, "/proc/meminfo");
+	const char *text = tk_inspect_read_file(&b, "/proc/meminfo");
 	char *total = field(text, "MemTotal", ':'), *available = field(text, "MemAvailable", ':');
 	json_t *memory =
 	        json_pack("{s:I, s:I}", "total_bytes", total ? (json_int_t)atoll(total) * 1024 : 0,
@@ -228,31 +216,31 @@ json_t *tk_inspect_memory(void)
 	return memory;
 }
 
-/* ---- limits of the control group
- * ----------------------------------------------------------------------------- */
-
-/* A limit of an outer group holds for the inner ones: the smallest on the way up counts. */
-static void limits_of(const char *group, double *cpus, double *memory)
+/* Keeps the smallest limit: that of an outer group holds for the inner ones. */
+static void read_limits_v2(const char *group, double *cpus, double *memory)
 {
 	struct tk_buf b = TK_BUF_INIT;
 	double quota, period, bytes;
 
-	if (sscanf(slurp(&b, "/sys/fs/cgroup%s/cpu.max", group), "%lf %lf", &quota, &period) == 2 &&
+	if (sscanf(tk_inspect_read_file(&b, "/sys/fs/cgroup%s/cpu.max", group), "%lf %lf", &quota,
+	            &period) == 2 &&
 	        period > 0 && quota / period < *cpus)
 		*cpus = quota / period;
-	if (sscanf(slurp(&b, "/sys/fs/cgroup%s/memory.max", group), "%lf", &bytes) == 1 &&
+	if (sscanf(tk_inspect_read_file(&b, "/sys/fs/cgroup%s/memory.max", group), "%lf", &bytes) ==
+	                1 &&
 	        bytes < *memory)
 		*memory = bytes;
 	tk_buf_free(&b);
 }
 
-/* Version 1: two trees; a container sees its own group as their root. */
-static void limits_v1(double *cpus, double *memory)
+/* Version 1 has two trees; a container sees its own group as their root. */
+static void read_limits_v1(double *cpus, double *memory)
 {
 	struct tk_buf b = TK_BUF_INIT;
-	double quota = atof(slurp(&b, "/sys/fs/cgroup/cpu/cpu.cfs_quota_us")),
-	       period = atof(slurp(&b, "/sys/fs/cgroup/cpu/cpu.cfs_period_us"));
-	double bytes = atof(slurp(&b, "/sys/fs/cgroup/memory/memory.limit_in_bytes"));
+	double quota = atof(tk_inspect_read_file(&b, "/sys/fs/cgroup/cpu/cpu.cfs_quota_us")),
+	       period = atof(tk_inspect_read_file(&b, "/sys/fs/cgroup/cpu/cpu.cfs_period_us"));
+	double bytes =
+	        atof(tk_inspect_read_file(&b, "/sys/fs/cgroup/memory/memory.limit_in_bytes"));
 
 	if (quota > 0 && period > 0)
 		*cpus = quota / period;
@@ -264,203 +252,18 @@ static void limits_v1(double *cpus, double *memory)
 json_t *tk_inspect_limits(void)
 {
 	struct tk_buf b = TK_BUF_INIT;
-	const char *own = strstr(slurp(&b, "/proc/self/cgroup"), "0::/");
-	char *group = own ? strndup(own + 3, strcspn(own + 3, "\n")) : NULL;
+	const char *line = strstr(tk_inspect_read_file(&b, "/proc/self/cgroup"), "0::/");
+	char *group = line ? strndup(line + 3, strcspn(line + 3, "\n")) : NULL;
 	double cpus = 1e9, memory = 0x1p60;
 
 	while (group && *group) {
-		limits_of(group, &cpus, &memory);
+		read_limits_v2(group, &cpus, &memory);
 		*strrchr(group, '/') = '\0';
 	}
-	limits_of("", &cpus, &memory);
-	limits_v1(&cpus, &memory);
+	read_limits_v2("", &cpus, &memory);
+	read_limits_v1(&cpus, &memory);
 	free(group);
 	tk_buf_free(&b);
 	return json_pack("{s:o, s:o}", "cpus", cpus < 1e9 ? json_real(cpus) : json_null(),
 	        "memory_bytes", memory < 0x1p60 ? json_integer((json_int_t)memory) : json_null());
-}
-
-/* ---- tools
- * ---------------------------------------------------------------------------------------------------
- */
-
-/* The first thing in a text that looks like a version: 12.2.0. The caller frees; NULL where there
- * is none. */
-static char *version_in(const char *text)
-{
-	for (const char *p = text; *p; p++) {
-		size_t n;
-
-		if (!isdigit((unsigned char)*p))
-			continue;
-		n = strspn(p, "0123456789.");
-		while (n > 0 && p[n - 1] == '.')
-			n--;
-		if (memchr(p, '.', n))
-			return strndup(p, n);
-		p += n ? n - 1 : 0;
-	}
-	return NULL;
-}
-
-/* What a program prints, stdout before stderr; NULL where it cannot be run or fails. The caller
- * frees. */
-static char *output_of(const char *const *argv)
-{
-	struct tk_process_spec spec = {.argv = argv, .deadline_s = 10, .capture_max = 1 << 20};
-	struct tk_process_result r;
-	char *text = NULL;
-
-	if (tk_process_run(&spec, &r, NULL) == 0 && r.exit_code == 0)
-		text = strdup(r.out.len ? tk_buf_cstr(&r.out) : tk_buf_cstr(&r.err));
-	tk_process_result_free(&r);
-	return text;
-}
-
-static json_t *tool(const char *name, const char *purpose)
-{
-	const char *argv[] = {name, "--version", NULL};
-	char *path = NULL, *said, *version;
-	json_t *t;
-
-	if (!tk_process_find_program(name, &path))
-		return json_pack(
-		        "{s:s, s:n, s:n, s:s}", "name", name, "path", "version", "for", purpose);
-	said = output_of(argv);
-	version = said ? version_in(said) : NULL;
-	t = json_pack("{s:s, s:o, s:o, s:s}", "name", name, "path", text_or_null(path), "version",
-	        text_or_null(version), "for", purpose);
-	free(path);
-	free(said);
-	free(version);
-	return t;
-}
-
-json_t *tk_inspect_tools(void)
-{
-	static const struct {
-		const char *name, *purpose;
-	} tools[] = {
-	        {"git", "revisions of upstreams"},
-	        {"cmake", "builds"},
-	        {"ninja", "builds, faster than make"},
-	        {"make", "builds"},
-	        {"gcc", "CPU kernels"},
-	        {"clang", "CPU kernels"},
-	        {"gfortran", "LAPACK parts of OpenBLAS"},
-	        {"nvcc", "CUDA kernels"},
-	        {"nvidia-smi", "NVIDIA driver's view"},
-	        {"hipcc", "HIP kernels"},
-	        {"rocminfo", "AMD driver's view"},
-	        {"ccache", "repeated builds"},
-	        {"python3", "Python adapters"},
-	        {"node", "charts of the site, when the tracker is built"},
-	        {"npm", "charts of the site, when the tracker is built"},
-	};
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
-		json_array_append_new(list, tool(tools[i].name, tools[i].purpose));
-	return list;
-}
-
-/* ---- libraries
- * -----------------------------------------------------------------------------------------------
- */
-
-/* The file behind a library, of whatever version, as the loader's cache knows it; the caller frees.
- */
-static char *library_path(const char *cache, const char *name)
-{
-	size_t n = strlen(name);
-	const char *p = cache;
-	char real[PATH_MAX], *path, *found;
-
-	while (p && (p = strstr(p, name))) {
-		const char *arrow = strstr(p, "=> "), *end = strchr(p, '\n');
-
-		if ((p == cache || isspace((unsigned char)p[-1])) && (p[n] == ' ' || p[n] == '.') &&
-		        arrow && (!end || arrow < end)) {
-			path = strndup(arrow + 3, strcspn(arrow + 3, "\n"));
-			found = path && realpath(path, real) ? strdup(real) : NULL;
-			free(path);
-			return found;
-		}
-		p += n;
-	}
-	return NULL;
-}
-
-static char *package_version(const char *package)
-{
-	const char *argv[] = {"pkg-config", "--modversion", package, NULL};
-	char *said = *package ? output_of(argv) : NULL, *version = said ? version_in(said) : NULL;
-
-	free(said);
-	return version;
-}
-
-/* libopenblas-r0.3.21.so, libnvidia-ml.so.580.65.06 */
-static char *version_of_file(const char *path)
-{
-	const char *base = path ? strrchr(path, '/') : NULL;
-
-	return base ? version_in(base) : NULL;
-}
-
-static json_t *library(const char *cache, const char *name, const char *file, const char *package)
-{
-	char *path = library_path(cache, file), *version = path ? package_version(package) : NULL;
-	json_t *l;
-
-	if (!version)
-		version = version_of_file(path);
-	l = json_pack("{s:s, s:o, s:o}", "name", name, "path", text_or_null(path), "version",
-	        text_or_null(version));
-	free(path);
-	free(version);
-	return l;
-}
-
-/* Drivers are files, not libraries: the module's version where it is loaded. */
-static json_t *driver(const char *name, const char *path)
-{
-	struct tk_buf b = TK_BUF_INIT;
-	char *version = version_in(slurp(&b, "%s", path));
-	json_t *d = json_pack("{s:s, s:o, s:o}", "name", name, "path",
-	        version ? text_or_null(path) : json_null(), "version", text_or_null(version));
-
-	free(version);
-	tk_buf_free(&b);
-	return d;
-}
-
-json_t *tk_inspect_libraries(void)
-{
-	static const struct {
-		const char *name, *file, *package;
-	} libraries[] = {
-	        {"OpenBLAS", "libopenblas.so", "openblas"},
-	        {"BLIS", "libblis.so", "blis"},
-	        {"oneMKL", "libmkl_rt.so", "mkl-dynamic-lp64-seq"},
-	        {"CUDA driver API", "libcuda.so", ""},
-	        {"CUDA runtime", "libcudart.so", ""},
-	        {"cuBLAS", "libcublas.so", ""},
-	        {"NVML", "libnvidia-ml.so.1", ""},
-	        {"HIP runtime", "libamdhip64.so", ""},
-	        {"rocBLAS", "librocblas.so", ""},
-	        {"ROCm SMI", "librocm_smi64.so", ""},
-	};
-	const char *argv[] = {"/sbin/ldconfig", "-p", NULL};
-	char *cache = output_of(argv);
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
-		json_array_append_new(list, library(cache ? cache : "", libraries[i].name,
-		                                    libraries[i].file, libraries[i].package));
-	json_array_append_new(list, driver("NVIDIA kernel driver", "/proc/driver/nvidia/version"));
-	json_array_append_new(list, driver("AMD kernel driver", "/sys/module/amdgpu/version"));
-	json_array_append_new(list, driver("ROCm", "/opt/rocm/.info/version"));
-	free(cache);
-	return list;
 }

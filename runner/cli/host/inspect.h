@@ -4,14 +4,15 @@
 #define TK_INSPECT_H
 #include <jansson.h>
 
-/* All return a new reference, NULL only where memory ran out. */
+/* Each function returns a new reference; NULL: out of memory. */
 json_t *tk_inspect_system(void); /* {"os","kernel","arch","container","virtual"} */
 json_t *tk_inspect_cpu(
         void); /* {"model","logical","usable","cores","smt","governor","turbo","load_1m","numa_nodes","caches":[{"level","type","bytes","shared"}]}
                 */
-json_t *tk_inspect_memory(void);    /* {"total_bytes","available_bytes"} */
-json_t *tk_inspect_limits(void);    /* of the control group: {"cpus","memory_bytes"} */
-json_t *tk_inspect_tools(void);     /* [{"name","path","version","for"}]; path null: not there */
+json_t *tk_inspect_memory(void); /* {"total_bytes","available_bytes"} */
+json_t *tk_inspect_limits(
+        void);                  /* of the control group: {"cpus","memory_bytes"}; null: unlimited */
+json_t *tk_inspect_tools(void); /* [{"name","path","version","for"}]; path null: not installed */
 json_t *tk_inspect_libraries(void); /* [{"name","path","version"}] */
 
 #endif

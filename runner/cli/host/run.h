@@ -17,7 +17,7 @@ struct tk_run_options {
 	const char *devices; /* NULL: the first */
 	char **problems;
 	int problem_count;
-	enum tk_mode mode; /* TK_MODE_COUNT: as the device's kind is measured */
+	enum tk_mode mode; /* TK_MODE_COUNT: the default of the device's kind */
 	bool samples, no_verify, json;
 	double seconds, threads, seed, rest, sets; /* negative: not given */
 };

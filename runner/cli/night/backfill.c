@@ -1,4 +1,4 @@
-/* `tracker backfill`: nights of the past, one for each revision. */
+/* `tracker backfill`: measures past revisions, a night for each. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/process.h"
@@ -7,6 +7,7 @@
 #include "cli/night/report.h"
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/when.h"
 #include "config/config.h"
 #include "nightly/nightly.h"
 #include "store/store.h"
@@ -118,20 +119,6 @@ const struct argp tk_argp_backfill = {
                "that measures",
 };
 
-/* "30d" back from now, or a point in time. */
-static int since_of(const char *text, int64_t *since_s, struct tk_error *err)
-{
-	int64_t back_s;
-	*since_s = 0;
-	if (!text)
-		return TK_OK;
-	if (tk_units_parse_seconds(text, &back_s, NULL) == TK_OK) {
-		*since_s = tk_clock_now_s() - back_s;
-		return TK_OK;
-	}
-	return tk_time_parse(text, since_s, err);
-}
-
 static int build_only(const struct tk_config *config, const struct options *o,
         const struct tk_backfill_options *backfill)
 {
@@ -155,12 +142,8 @@ int tk_cmd_backfill(const struct tk_globals *g, int argc, char **argv)
 	struct tk_backfill_options backfill = {0};
 	struct tk_night_report report;
 	tk_command_parse(&tk_argp_backfill, argc, argv, &o);
-	if (since_of(o.since, &backfill.since_s, &err) != TK_OK) {
-		err = (struct tk_error){0};
-		tk_fail(&err, TK_EUSAGE,
-		        "--since=%s: expected a duration (30d) or a time (2026-11-21, "
-		        "2026-11-21T09:42:00Z, @seconds)",
-		        o.since);
+	if (o.since && tk_when_parse(o.since, tk_clock_now_s(), false, &backfill.since_s, &err)) {
+		tk_error_add_context(&err, "--since");
 		return tk_command_fail("backfill", &err);
 	}
 	/* Building needs no history. */

@@ -1,4 +1,3 @@
-/* See bisect_line.h. */
 #include "cli/night/git_bisect_hint.h"
 
 #include <stdlib.h>
@@ -34,7 +33,7 @@ static void add_option(struct tk_buf *b, const char *name, const char *value)
 	add_word(b, value);
 }
 
-/* Run in a clone of the upstream, the command still finds this configuration and this history. */
+/* The command is run in a clone of the upstream, so it names this configuration and this history. */
 static void add_tracker(
         struct tk_buf *b, const struct tk_globals *g, const struct tk_config *config)
 {

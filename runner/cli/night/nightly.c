@@ -54,7 +54,7 @@ static const struct argp_option options_table[] = {
         {0},
 };
 
-/* "a,b" as a list that ends with NULL. */
+/* "a,b" as a NULL-terminated list. */
 static char **split_words(const char *text)
 {
 	size_t count = 1, n = 0;
@@ -131,7 +131,7 @@ const struct argp tk_argp_nightly = {
                "  tracker nightly --upstream=openblas --fail-on=regressed,newly-failed",
 };
 
-/* What runs: the command's own list of statuses where it gave one, else the configuration's. */
+/* `fail_on`: of the command line, else of the configuration. */
 static int run_night(const struct tk_globals *g, const struct options *o, struct tk_config *config,
         struct tk_store *store, char *const *fail_on)
 {
@@ -164,12 +164,12 @@ static int run_night(const struct tk_globals *g, const struct options *o, struct
 	return tk_night_report_exit_code(&report, fail_on);
 }
 
-/* What was accepted is read again after the measuring: a mistake in it is said before. */
+/* acks.yml is read again after the measuring; report a mistake in it before. */
 static int check_acks(const struct tk_config *config, struct tk_error *err)
 {
-	struct tk_detect_policy judging;
-	int status = tk_detect_policy_load(config, NULL, &judging, err);
-	tk_detect_policy_free(&judging);
+	struct tk_detect_policy policy;
+	int status = tk_detect_policy_load(config, NULL, &policy, err);
+	tk_detect_policy_free(&policy);
 	return status;
 }
 

@@ -1,4 +1,4 @@
-/* `tracker init`: the commented default configuration, as a file. */
+/* `tracker init`: writes the commented default configuration. */
 #include <stdio.h>
 #include <string.h>
 

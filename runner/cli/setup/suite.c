@@ -1,4 +1,4 @@
-/* `tracker suite`: which suites there are, whether they are right, and what is in them. */
+/* `tracker suite`: lists, checks and shows suites. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,11 +62,7 @@ const struct argp tk_argp_suite = {options, parse_option,
         "  tracker suite check suites/mine.yml\n"
         "  tracker suite show smoke --format=json"};
 
-/* ---- what is looked at
- * -------------------------------------------------------------------------------------- */
-
-/* Names are looked up beside the configuration; files that are named here start from this folder.
- */
+/* Names are searched beside the configuration; paths start from the current folder. */
 static char *root_for(const struct tk_globals *g, const char *name)
 {
 	const char *slash = g->config_path ? strrchr(g->config_path, '/') : NULL;
@@ -99,15 +95,13 @@ static int find_names(
 	return status;
 }
 
-/* ---- list
- * ---------------------------------------------------------------------------------------------------
- */
-
-/* clang-format off */
 static const struct tk_column list_columns[] = {
-	{"SUITE", TK_COLUMN_LEFT}, {"PROBLEMS", TK_COLUMN_RIGHT}, {"TITLE", TK_COLUMN_LEFT}, {"FILE", TK_COLUMN_CUT}, {NULL, 0},
+        {"SUITE", TK_COLUMN_LEFT},
+        {"PROBLEMS", TK_COLUMN_RIGHT},
+        {"TITLE", TK_COLUMN_LEFT},
+        {"FILE", TK_COLUMN_CUT},
+        {NULL, 0},
 };
-/* clang-format on */
 
 static void list_row(struct tk_table *t, json_t *json, const char *name, const struct tk_suite *s)
 {
@@ -124,7 +118,7 @@ static void list_row(struct tk_table *t, json_t *json, const char *name, const s
 		json_array_append_new(json, json_pack("{s:s, s:b}", "name", name, "broken", 1));
 }
 
-/* A suite that cannot be read has its row, and its message after the table. */
+/* A broken suite has its row, and its message after the table. */
 static int list(const struct tk_globals *g, const struct suite_options *o)
 {
 	struct tk_error err = {0}, broken = {0};
@@ -154,10 +148,6 @@ static int list(const struct tk_globals *g, const struct suite_options *o)
 	return broken.status ? tk_command_fail("suite list", &broken) : TK_EXIT_OK;
 }
 
-/* ---- check
- * --------------------------------------------------------------------------------------------------
- */
-
 static int check(const struct tk_globals *g, const struct suite_options *o)
 {
 	struct tk_error err = {0};
@@ -186,16 +176,15 @@ static int check(const struct tk_globals *g, const struct suite_options *o)
 	return code;
 }
 
-/* ---- show
- * ---------------------------------------------------------------------------------------------------
- */
-
-/* clang-format off */
 static const struct tk_column show_columns[] = {
-	{"PROBLEM", TK_COLUMN_LEFT}, {"GFLOP", TK_COLUMN_RIGHT}, {"MB", TK_COLUMN_RIGHT}, {"FLOP/B", TK_COLUMN_RIGHT}, {"GROUP", TK_COLUMN_OPTIONAL},
-	{"SOURCE", TK_COLUMN_CUT}, {NULL, 0},
+        {"PROBLEM", TK_COLUMN_LEFT},
+        {"GFLOP", TK_COLUMN_RIGHT},
+        {"MB", TK_COLUMN_RIGHT},
+        {"FLOP/B", TK_COLUMN_RIGHT},
+        {"GROUP", TK_COLUMN_OPTIONAL},
+        {"SOURCE", TK_COLUMN_CUT},
+        {NULL, 0},
 };
-/* clang-format on */
 
 static void show_row(struct tk_table *t, json_t *json, const struct tk_suite_problem *row,
         const struct tk_problem_spec *p)

@@ -1,0 +1,116 @@
+/* Histories from CSV files: the table reader and what is made of its rows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "cli/history/csv_table.h"
+#include "cli/history/history_csv.h"
+
+static const char *write_file(const char *name, const char *text)
+{
+	static char path[2][128];
+	static size_t n;
+	char *p = path[n++ % 2];
+	FILE *f;
+
+	snprintf(p, sizeof path[0], "/tmp/tracker-test-%ld-%s", (long)getpid(), name);
+	f = fopen(p, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+	return p;
+}
+
+static void rows_have_quotes_and_lines_as_in_rfc_4180(void **state)
+{
+	static const char *const names[] = {"b", "a", NULL};
+	const char *path = write_file("rfc.csv", "a,b\r\n1,\"x, \"\"y\"\"\nz\"\r\n\n2,\n");
+	struct tk_csv_table t;
+	struct tk_error err = {0};
+	size_t columns[2];
+	bool more;
+
+	assert_int_equal(tk_csv_table_open(&t, path, names, columns, &err), TK_OK);
+	assert_int_equal(columns[0], 1);
+	assert_int_equal(columns[1], 0);
+	assert_int_equal(tk_csv_table_next_row(&t, 1, &more, &err), TK_OK);
+	assert_true(more);
+	assert_int_equal(t.line, 2);
+	assert_string_equal(t.fields[1], "x, \"y\"\nz");
+	assert_int_equal(tk_csv_table_next_row(&t, 1, &more, &err), TK_OK);
+	assert_int_equal(t.line, 5);
+	assert_string_equal(t.fields[1], "");
+	assert_int_equal(tk_csv_table_next_row(&t, 1, &more, &err), TK_OK);
+	assert_false(more);
+	tk_csv_table_close(&t);
+	unlink(path);
+}
+
+static void refuse(const char *text, const char *message)
+{
+	const char *path = write_file("bad.csv", text);
+	struct tk_history_csv *h = NULL;
+	struct tk_error err = {0};
+
+	assert_int_equal(tk_history_csv_read(path, NULL, NULL, &h, &err), TK_EDATA);
+	if (!strstr(err.message, message))
+		fail_msg("expected \"%s\" in \"%s\"", message, err.message);
+	tk_history_csv_free(h);
+	unlink(path);
+}
+
+static void mistakes_are_named_by_line_and_column(void **state)
+{
+	refuse("", "no header line");
+	refuse("series_id,day\n", "no column value");
+	refuse("series_id,day,value\na,1\n", ":2: too few fields");
+	refuse("series_id,day,value\na,x,1\n", ":2: day: ");
+	refuse("series_id,day,value\na,1,fast\n", ":2: value: ");
+	refuse("series_id,day,value\na,2,1\na,1,1\n", ":3: day: ");
+	refuse("series_id,day,value\na,1,\"1\n", "quote is not closed");
+}
+
+static void series_have_their_points_machine_and_driver(void **state)
+{
+	const char *data = write_file(
+	        "data.csv", "commit,series_id,day,value\nc1,a,1,10\nc1,b,1,1e3\nc2,a,2,2.5e-1\n");
+	const char *meta = write_file("meta.csv", "series_id,machine\na,m1\n");
+	struct tk_history_csv *h = NULL;
+	const struct tk_series_history *series;
+	struct tk_error err = {0};
+	size_t count;
+
+	if (tk_history_csv_read(data, NULL, meta, &h, &err))
+		fail_msg("%s", err.message);
+	series = tk_history_csv_series(h, &count);
+	assert_int_equal(count, 2);
+	assert_string_equal(series[0].id, "a");
+	assert_string_equal(series[0].machine, "m1");
+	assert_int_equal(series[0].n, 2);
+	assert_true(series[0].value[1] == 0.25);
+	assert_int_equal(series[0].day[1], 2);
+	assert_string_equal(tk_history_csv_commit(h, 0, 1), "c2");
+	assert_string_equal(series[1].machine, "");
+	assert_true(series[1].value[0] == 1000);
+	tk_history_csv_free(h);
+	unlink(data);
+	unlink(meta);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(rows_have_quotes_and_lines_as_in_rfc_4180),
+	        cmocka_unit_test(mistakes_are_named_by_line_and_column),
+	        cmocka_unit_test(series_have_their_points_machine_and_driver),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
