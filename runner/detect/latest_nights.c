@@ -1,14 +1,18 @@
-/* The newest night of each machine, judged again from what is stored as the night itself was:
- * beside the two before it, by the alerts that were open then. */
-#include <stdio.h>
+/* The newest night of each machine as that night reported it: analysed again from what is stored,
+ * beside the two nights before it, with the alerts that were open then. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "detect/history/series_case.h"
+#include "core/night.h"
+#include "detect/detect_night.h"
 #include "detect/monitor/monitor_session.h"
+#include "detect/report/verdict_detail.h"
+#include "detect/triage.h"
 
-static const struct tk_night_row *newest_of(const struct tk_rows *nights, int64_t machine_id)
+#define DAY_S INT64_C(86400)
+
+static const struct tk_night_row *find_newest(const struct tk_rows *nights, int64_t machine_id)
 {
 	const struct tk_night_row *newest = NULL;
 
@@ -16,75 +20,83 @@ static const struct tk_night_row *newest_of(const struct tk_rows *nights, int64_
 		const struct tk_night_row *n = TK_ROWS_AT(nights, struct tk_night_row, i);
 
 		if (n->machine_id == machine_id && tk_night_has_ended(n) &&
-		        strcmp(n->kind, "run") != 0 && strcmp(n->status, "failed") != 0 &&
+		        strcmp(n->kind, tk_night_kind_name(TK_NIGHT_RUN)) != 0 &&
+		        strcmp(n->status, tk_night_status_name(TK_NIGHT_FAILED)) != 0 &&
 		        (!newest || n->as_of_s > newest->as_of_s))
 			newest = n;
 	}
 	return newest;
 }
 
-/* A night that finds an alert worse than it was raises the alert to what it found: beside that it
- * would be no news. */
-static int say_as_then(struct tk_store *s, struct tk_case_set *c, int64_t night_id,
+static const struct tk_verdict_row *find_verdict(const struct tk_rows *verdicts, int64_t series_id)
+{
+	for (size_t i = 0; i < verdicts->count; i++)
+		if (TK_ROWS_AT(verdicts, struct tk_verdict_row, i)->series_id == series_id)
+			return TK_ROWS_AT(verdicts, struct tk_verdict_row, i);
+	return NULL;
+}
+
+/* A night that finds a regression raises the alert to the new level. Compared with that alert, the
+ * same night would show no news: its stored verdict is reported instead. */
+static int restore_regressions(struct tk_store *s, struct tk_case_set *c, int64_t night_id,
         struct tk_diff_report *r, struct tk_error *err)
 {
 	struct tk_rows verdicts;
-	int rc = tk_store_list_verdicts(s, night_id, &verdicts, err);
+	int status = tk_store_list_verdicts(s, night_id, &verdicts, err);
 
-	if (rc)
-		return rc;
+	if (status)
+		return status;
 	for (size_t i = 0; i < r->count; i++) {
 		struct tk_diff_row *row = &r->rows[i];
+		const struct tk_verdict_row *stored;
 
-		for (size_t j = 0; row->status == TK_VERDICT_SAME && j < verdicts.count; j++) {
-			const struct tk_verdict_row *v =
-			        TK_ROWS_AT(&verdicts, struct tk_verdict_row, j);
-
-			if (v->series_id != row->series_id ||
-			        !strstr(row->reason, TK_REASON_STILL_AT_ALERT) ||
-			        strcmp(v->status, tk_verdict_status_name(TK_VERDICT_REGRESSED)) !=
-			                0)
-				continue;
-			row->status = row->was = TK_VERDICT_REGRESSED;
-			snprintf(row->reason, sizeof row->reason, "%s", v->reason);
-			tk_series_case_apply_ack(c, &c->at[i], row);
-		}
+		if (row->verdict.status != TK_VERDICT_SAME ||
+		        !tk_verdict_find_fact(&row->verdict, TK_FACT_STILL_AT_ALERT))
+			continue;
+		stored = find_verdict(&verdicts, row->series_id);
+		if (!stored ||
+		        strcmp(stored->status, tk_verdict_status_name(TK_VERDICT_REGRESSED)) != 0)
+			continue;
+		tk_diff_row_set_status(row, TK_VERDICT_REGRESSED);
+		tk_verdict_detail_read(stored->detail, stored->reason, &row->verdict);
+		tk_series_case_apply_ack(c, &c->at[i], row);
 	}
 	tk_rows_free(&verdicts);
 	return TK_OK;
 }
 
-static int judge(struct tk_store *s, const struct tk_rows *nights, const struct tk_night_row *night,
-        const struct tk_detect_options *o, const struct tk_diff_range *range,
-        struct tk_diff_report *out, struct tk_error *err)
+static int detect_again(struct tk_store *s, const struct tk_rows *nights,
+        const struct tk_night_row *night, const struct tk_detect_options *o,
+        const struct tk_diff_range *range, struct tk_diff_report *out, struct tk_error *err)
 {
 	const int64_t age_s = o->now_s - night->as_of_s;
 	const struct tk_night_scope scope = {.night_id = night->id,
-	        .touched_only = strcmp(night->kind, "nightly") != 0,
+	        .touched_only = strcmp(night->kind, tk_night_kind_name(TK_NIGHT_NIGHTLY)) != 0,
 	        .as_of_s = night->as_of_s,
-	        .open_ended = o->stale_days && age_s > (int64_t)o->stale_days * 86400};
-	struct tk_diff_range of = *range;
+	        .open_ended = o->stale_days && age_s > (int64_t)o->stale_days * DAY_S};
+	struct tk_diff_range night_range = *range;
 	struct tk_case_set c;
 	int64_t previous;
-	int rc;
 
-	of.since_s = tk_night_find_range(nights, night, &previous);
-	of.until_s = night->as_of_s;
-	rc = tk_case_set_load(s, o, &of, &scope, &c, err);
-	if (!rc)
-		rc = tk_case_set_load_alarms(&c, err);
-	if (!rc)
-		rc = tk_case_set_evaluate(&c, err);
-	if (!rc) {
+	night_range.since_s = tk_night_find_range(nights, night, &previous);
+	night_range.until_s = night->as_of_s;
+
+	int status = tk_case_set_load(s, o, &night_range, &scope, &c, err);
+
+	if (!status)
+		status = tk_case_set_load_monitor_events(&c, err);
+	if (!status)
+		status = tk_case_set_evaluate(&c, err);
+	if (!status) {
 		tk_case_set_filter(&c, range);
-		rc = tk_case_set_decide(&c, out, err);
+		status = tk_case_set_decide(&c, out, err);
 	}
-	if (!rc)
-		rc = tk_diff_report_suppress_repeats(s, &c, previous, out, err);
-	if (!rc)
-		rc = say_as_then(s, &c, night->id, out, err);
+	if (!status)
+		status = tk_diff_report_suppress_repeats(s, &c, previous, out, err);
+	if (!status)
+		status = restore_regressions(s, &c, night->id, out, err);
 	tk_case_set_free(&c);
-	return rc;
+	return status;
 }
 
 static int append(
@@ -101,30 +113,30 @@ static int append(
 	return TK_OK;
 }
 
-static int judge_machines(struct tk_store *s, const struct tk_rows *machines,
+static int detect_machines(struct tk_store *s, const struct tk_rows *machines,
         const struct tk_rows *nights, const struct tk_detect_options *o,
         const struct tk_diff_range *range, struct tk_diff_report *out, struct tk_error *err)
 {
-	int rc = TK_OK;
+	int status = TK_OK;
 
-	for (size_t m = 0; !rc && m < machines->count; m++) {
+	for (size_t m = 0; !status && m < machines->count; m++) {
 		const struct tk_machine_row *machine =
 		        TK_ROWS_AT(machines, struct tk_machine_row, m);
-		const struct tk_night_row *night = newest_of(nights, machine->id);
-		struct tk_diff_range of = *range;
+		const struct tk_night_row *night = find_newest(nights, machine->id);
+		struct tk_diff_range machine_range = *range;
 		struct tk_diff_report one = {0};
 
 		if (!night || (range->machine && strcmp(range->machine, machine->name) != 0))
 			continue;
-		of.machine = machine->name;
-		rc = judge(s, nights, night, o, &of, &one, err);
-		if (!rc)
-			rc = append(out, &one, err);
+		machine_range.machine = machine->name;
+		status = detect_again(s, nights, night, o, &machine_range, &one, err);
+		if (!status)
+			status = append(out, &one, err);
 		if (night->as_of_s < out->since_s)
 			out->since_s = night->as_of_s;
 		tk_diff_report_free(&one);
 	}
-	return rc;
+	return status;
 }
 
 int tk_detect_latest_nights(struct tk_store *s, const struct tk_detect_options *options,
@@ -135,15 +147,15 @@ int tk_detect_latest_nights(struct tk_store *s, const struct tk_detect_options *
 	        .window = options->window,
 	        .options = *options};
 	struct tk_rows nights = {0}, machines = {0};
-	int rc = tk_store_list_nights(s, &nights, err);
+	int status = tk_store_list_nights(s, &nights, err);
 
-	if (!rc)
-		rc = tk_store_list_machines(s, &machines, err);
-	if (!rc)
-		rc = tk_diff_range_check(&machines, range, err);
-	if (!rc)
-		rc = judge_machines(s, &machines, &nights, options, range, &report, err);
-	if (rc) {
+	if (!status)
+		status = tk_store_list_machines(s, &machines, err);
+	if (!status)
+		status = tk_diff_range_check(&machines, range, err);
+	if (!status)
+		status = detect_machines(s, &machines, &nights, options, range, &report, err);
+	if (status) {
 		tk_diff_report_free(&report);
 	} else {
 		tk_diff_report_finish(&report);
@@ -151,5 +163,5 @@ int tk_detect_latest_nights(struct tk_store *s, const struct tk_detect_options *
 	}
 	tk_rows_free(&nights);
 	tk_rows_free(&machines);
-	return rc;
+	return status;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "detect/history/series_case.h"
+#include "detect/detect_night.h"
 
 #define DAY_S INT64_C(86400)
 
@@ -59,12 +59,12 @@ static bool choose(struct past *p, int64_t machine_id)
 
 static int read_nights(struct past *p, struct tk_detect_replay_counts *out, struct tk_error *err)
 {
-	int rc = tk_store_list_machines(p->store, &p->machines, err);
+	int status = tk_store_list_machines(p->store, &p->machines, err);
 
-	if (!rc)
-		rc = tk_store_list_nights(p->store, &p->nights, err);
-	if (rc)
-		return rc;
+	if (!status)
+		status = tk_store_list_nights(p->store, &p->nights, err);
+	if (status)
+		return status;
 	p->chosen = calloc(p->nights.count + 1, sizeof(*p->chosen));
 	if (!p->chosen)
 		return tk_fail(err, TK_ENOMEM, "out of memory while reading the nights");
@@ -80,31 +80,31 @@ static int read_nights(struct past *p, struct tk_detect_replay_counts *out, stru
 static int forget(struct past *p, struct tk_error *err)
 {
 	struct tk_rows devices = {0};
-	int rc = tk_store_list_devices(p->store, &devices, err);
+	int status = tk_store_list_devices(p->store, &devices, err);
 
-	if (!rc)
-		rc = tk_store_begin(p->store, err);
-	if (rc)
-		return rc;
-	for (size_t i = 0; !rc && i < devices.count; i++)
-		rc = tk_store_reset_monitor(p->store,
+	if (!status)
+		status = tk_store_begin(p->store, err);
+	if (status)
+		return status;
+	for (size_t i = 0; !status && i < devices.count; i++)
+		status = tk_store_reset_monitor(p->store,
 		        TK_ROWS_AT(&devices, struct tk_device_row, i)->id, INT64_MIN, err);
 	tk_rows_free(&devices);
-	if (!rc)
+	if (!status)
 		return tk_store_commit(p->store, err);
 	tk_store_rollback(p->store);
-	return rc;
+	return status;
 }
 
 static int judge(struct past *p, struct tk_detect_replay_counts *out, struct tk_error *err)
 {
-	int rc = TK_OK;
+	int status = TK_OK;
 
-	for (size_t i = 0; !rc && i < p->count; i++) {
+	for (size_t i = 0; !status && i < p->count; i++) {
 		struct tk_diff_report report = {0};
 
 		p->options.now_s = p->chosen[i]->as_of_s;
-		rc = tk_detect_run_night(
+		status = tk_detect_run_night(
 		        p->store, p->chosen[i]->id, &p->options, TK_DETECT_REPLAY, &report, err);
 		for (size_t k = 0; k < TK_VERDICT_STATUS_COUNT; k++)
 			out->by_status[k] += report.by_status[k];
@@ -112,32 +112,32 @@ static int judge(struct past *p, struct tk_detect_replay_counts *out, struct tk_
 		if (p->what->progress)
 			p->what->progress(p->what->context, i + 1, p->count);
 	}
-	return rc;
+	return status;
 }
 
 static int find_change_points(
         struct past *p, struct tk_detect_replay_counts *out, struct tk_error *err)
 {
 	struct tk_catalog catalog;
-	int rc = tk_catalog_load(p->store, &catalog, err);
+	int status = tk_catalog_load(p->store, &catalog, err);
 
-	if (!rc) {
-		rc = tk_store_begin(p->store, err);
-		if (rc)
+	if (!status) {
+		status = tk_store_begin(p->store, err);
+		if (status)
 			tk_catalog_free(&catalog);
 	}
-	if (rc)
-		return rc;
-	for (size_t i = 0; !rc && i < catalog.series.rows.count; i++)
-		rc = tk_detect_change_points(p->store, &catalog,
+	if (status)
+		return status;
+	for (size_t i = 0; !status && i < catalog.series.rows.count; i++)
+		status = tk_detect_change_points(p->store, &catalog,
 		        TK_ROWS_AT(&catalog.series.rows, struct tk_series_row, i),
 		        p->options.min_effect, err);
 	out->series = catalog.series.rows.count;
 	tk_catalog_free(&catalog);
-	if (!rc)
+	if (!status)
 		return tk_store_commit(p->store, err);
 	tk_store_rollback(p->store);
-	return rc;
+	return status;
 }
 
 int tk_detect_replay(struct tk_store *s, const struct tk_detect_options *options,
@@ -145,18 +145,18 @@ int tk_detect_replay(struct tk_store *s, const struct tk_detect_options *options
         struct tk_error *err)
 {
 	struct past p = {.store = s, .options = *options, .what = what};
-	int rc;
+	int status;
 
 	*out = (struct tk_detect_replay_counts){0};
-	rc = read_nights(&p, out, err);
-	if (!rc)
-		rc = forget(&p, err);
-	if (!rc)
-		rc = judge(&p, out, err);
-	if (!rc)
-		rc = find_change_points(&p, out, err);
+	status = read_nights(&p, out, err);
+	if (!status)
+		status = forget(&p, err);
+	if (!status)
+		status = judge(&p, out, err);
+	if (!status)
+		status = find_change_points(&p, out, err);
 	free(p.chosen);
 	tk_rows_free(&p.machines);
 	tk_rows_free(&p.nights);
-	return rc;
+	return status;
 }

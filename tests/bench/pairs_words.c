@@ -13,14 +13,15 @@
 #include "base/rng.h"
 #include "detect/detect.h"
 #include "detect/rules/ab_result.h"
+#include "store/store.h"
 
 #define PAIRS_MAX 256
 
 static const char *word_of(const struct tk_ab_result *p)
 {
-	return p->word == TK_AB_INCONCLUSIVE && !(p->lo < 0 && p->hi > 0)
+	return p->decision == TK_AB_INCONCLUSIVE && !(p->lo < 0 && p->hi > 0)
 	               ? "seen"
-	               : tk_ab_decision_name(p->word);
+	               : tk_ab_decision_name(p->decision);
 }
 
 static size_t read_pairs(char *text, struct tk_rng *rng, struct tk_ab_pair_row *rows)
@@ -50,7 +51,7 @@ static size_t read_pairs(char *text, struct tk_rng *rng, struct tk_ab_pair_row *
 static int answer(char *line, const struct tk_detect_options *options, struct tk_rng *rng)
 {
 	struct tk_ab_pair_row rows[PAIRS_MAX];
-	struct tk_ab_result pairs = {.word = TK_AB_NONE};
+	struct tk_ab_result pairs = {.decision = TK_AB_NONE};
 	char *values = strchr(line, ' ');
 	size_t count, n = 0;
 
@@ -58,7 +59,7 @@ static int answer(char *line, const struct tk_detect_options *options, struct tk
 		return 1;
 	*values++ = '\0';
 	count = read_pairs(values, rng, rows);
-	while (n < count && (pairs.word == TK_AB_NONE || pairs.word == TK_AB_INCONCLUSIVE))
+	while (n < count && (pairs.decision == TK_AB_NONE || pairs.decision == TK_AB_INCONCLUSIVE))
 		if (tk_ab_result_evaluate(rows, ++n, options, &pairs))
 			return 1;
 	printf("%s %s %zu\n", line, word_of(&pairs), n);

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "cli/diff/view.h"
+#include "detect/report/reason.h"
 
 /* A text that a spreadsheet would take for a formula gets an apostrophe in front. */
 static void put_text(FILE *out, const char *s)
@@ -34,12 +35,16 @@ static void put_row(const struct tk_diff_row *r, FILE *out)
 {
 	const char *const texts[] = {r->series, r->title, r->backend, r->upstream, r->machine,
 	        r->device, r->metric, r->unit};
-	const double numbers[] = {r->before, r->before_lo, r->before_hi, r->after, r->after_lo,
-	        r->after_hi, r->change, r->change_lo, r->change_hi, r->threshold, r->severity, r->p,
-	        r->q};
-	const char *const more[] = {r->good_rev, r->bad_rev, r->bad_subject, r->reason};
+	const double numbers[] = {r->verdict.before.value, r->verdict.before.lo,
+	        r->verdict.before.hi, r->verdict.after.value, r->verdict.after.lo,
+	        r->verdict.after.hi, r->verdict.change.value, r->verdict.change.lo,
+	        r->verdict.change.hi, r->verdict.threshold, r->verdict.severity, r->verdict.p,
+	        r->verdict.q};
+	char reason[TK_REASON_SIZE];
+	const char *const more[] = {r->good_rev, r->bad_rev, r->bad_subject,
+	        tk_verdict_format_reason(&r->verdict, reason)};
 
-	fputs(tk_verdict_status_name(r->status), out);
+	fputs(tk_verdict_status_name(r->verdict.status), out);
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		fputc(',', out);
 		put_text(out, texts[i]);
@@ -47,7 +52,7 @@ static void put_row(const struct tk_diff_row *r, FILE *out)
 	fprintf(out, ",%s", r->lower_is_better ? "lower" : "higher");
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		put_number(out, numbers[i]);
-	fprintf(out, ",%u,%u", r->n_before, r->n_after);
+	fprintf(out, ",%u,%u", r->samples_before, r->samples_after);
 	if (r->commits_between >= 0)
 		fprintf(out, ",%" PRId64, r->commits_between);
 	else

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/diff/view.h"
+#include "detect/report/reason.h"
 
 #define FAMILIES_MAX 10
 #define NAMES_MAX 3
@@ -23,9 +24,9 @@ static void put_escaped(FILE *out, const char *s, bool property)
 
 static bool same_family(const struct tk_diff_row *a, const struct tk_diff_row *b)
 {
-	return a->status == b->status && strcmp(a->backend, b->backend) == 0 &&
+	return a->verdict.status == b->verdict.status && strcmp(a->backend, b->backend) == 0 &&
 	       strcmp(a->machine, b->machine) == 0 && strcmp(a->bad_rev, b->bad_rev) == 0 &&
-	       strcmp(a->culprit, b->culprit) == 0;
+	       strcmp(a->first_bad_commit, b->first_bad_commit) == 0;
 }
 
 static const char *level_of(const struct tk_diff_view *v, enum tk_verdict_status s)
@@ -53,7 +54,7 @@ static void put_title(const struct tk_diff_row *r, size_t members, FILE *out)
 	char title[400];
 
 	snprintf(title, sizeof title, "%zu %s: %s on %s", members,
-	        tk_verdict_status_name(r->status), r->backend, r->machine);
+	        tk_verdict_status_name(r->verdict.status), r->backend, r->machine);
 	put_escaped(out, title, true);
 }
 
@@ -61,7 +62,7 @@ static void put_family(const struct tk_diff_view *v, size_t first, const char *l
 {
 	const struct tk_diff_row *r = v->rows[first];
 	size_t members = 0, named = 0;
-	char commits[320];
+	char commits[320], reason[TK_REASON_SIZE];
 
 	for (size_t i = first; i < v->count; i++)
 		members += same_family(r, v->rows[i]);
@@ -73,8 +74,8 @@ static void put_family(const struct tk_diff_view *v, size_t first, const char *l
 			continue;
 		fputs(named++ ? ", " : "", out);
 		put_escaped(out, v->rows[i]->title, false);
-		if (!isnan(v->rows[i]->change))
-			fprintf(out, " %+.1f%%25%s", 100 * v->rows[i]->change,
+		if (!isnan(v->rows[i]->verdict.change.value))
+			fprintf(out, " %+.1f%%25%s", 100 * v->rows[i]->verdict.change.value,
 			        tk_diff_ab_suffix(v->rows[i]));
 	}
 	if (members > named)
@@ -85,9 +86,9 @@ static void put_family(const struct tk_diff_view *v, size_t first, const char *l
 		fputs(*tk_diff_first_bad_subject(r) ? " " : "", out);
 		put_escaped(out, tk_diff_first_bad_subject(r), false);
 	}
-	if (*r->reason) {
+	if (*tk_verdict_format_reason(&r->verdict, reason)) {
 		fputs("; ", out);
-		put_escaped(out, r->reason, false);
+		put_escaped(out, reason, false);
 	}
 	fputc('\n', out);
 }
@@ -97,7 +98,7 @@ static void put_commands(const struct tk_diff_view *v, FILE *out)
 	size_t families[3] = {0}, more = 0;
 
 	for (size_t i = 0; i < v->count; i++) {
-		const char *level = level_of(v, v->rows[i]->status);
+		const char *level = level_of(v, v->rows[i]->verdict.status);
 		bool first = level;
 		size_t kind = !level ? 0 : *level == 'e' ? 0 : *level == 'w' ? 1 : 2;
 

@@ -7,6 +7,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "cli/diff/view.h"
+#include "detect/report/reason.h"
+#include "detect/rules/ab_result.h"
 
 #define SCHEMA "tracker-diff/1"
 
@@ -38,10 +40,10 @@ static json_t *day_time(int64_t t_s)
 
 static json_t *pairs_object(const struct tk_ab_result *p)
 {
-	return p->word == TK_AB_NONE
+	return p->decision == TK_AB_NONE
 	               ? json_null()
 	               : json_pack("{s:s, s:I, s:I, s:s, s:o}", "word",
-	                         tk_ab_decision_name(p->word), "count", (json_int_t)p->count,
+	                         tk_ab_decision_name(p->decision), "count", (json_int_t)p->count,
 	                         "failed", (json_int_t)p->failed, "statistic",
 	                         tk_ab_result_statistic_name(p), "change",
 	                         interval(p->change, p->lo, p->hi));
@@ -49,56 +51,64 @@ static json_t *pairs_object(const struct tk_ab_result *p)
 
 static json_t *culprit_object(const struct tk_diff_row *r)
 {
-	return !*r->culprit ? json_null()
-	                    : json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "rev", text(r->culprit),
-	                              "subject", text(r->culprit_subject), "author",
-	                              text(r->culprit_author), "author_time",
-	                              day_time(r->culprit_author_time_s), "change",
-	                              number(r->culprit_change), "confidence",
-	                              number(r->culprit_confidence));
+	return !*r->first_bad_commit
+	               ? json_null()
+	               : json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "rev",
+	                         text(r->first_bad_commit), "subject", text(r->first_bad_subject),
+	                         "author", text(r->first_bad_author), "author_time",
+	                         day_time(r->first_bad_time_s), "change",
+	                         number(r->first_bad_change), "confidence",
+	                         number(r->first_bad_confidence));
 }
 
 static json_t *row_object(const struct tk_diff_view *v, const struct tk_diff_row *r)
 {
-	char link[512];
+	char link[512], reason[TK_REASON_SIZE];
 	json_t *o = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "status",
-	        tk_verdict_status_name(r->status), "mark", tk_verdict_status_mark(r->status),
-	        "series", text(r->series), "problem", text(r->title), "backend", text(r->backend),
-	        "upstream", text(r->upstream), "machine", text(r->machine), "device",
-	        text(r->device), "metric", text(r->metric), "unit", text(r->unit), "better",
-	        r->lower_is_better ? "lower" : "higher");
+	        tk_verdict_status_name(r->verdict.status), "mark",
+	        tk_verdict_status_mark(r->verdict.status), "series", text(r->series), "problem",
+	        text(r->title), "backend", text(r->backend), "upstream", text(r->upstream),
+	        "machine", text(r->machine), "device", text(r->device), "metric", text(r->metric),
+	        "unit", text(r->unit), "better", r->lower_is_better ? "lower" : "higher");
 
 	if (!o)
 		return NULL;
-	json_object_set_new(o, "before", interval(r->before, r->before_lo, r->before_hi));
-	json_object_set_new(o, "after", interval(r->after, r->after_lo, r->after_hi));
-	json_object_set_new(o, "change", interval(r->change, r->change_lo, r->change_hi));
+	json_object_set_new(o, "before",
+	        interval(r->verdict.before.value, r->verdict.before.lo, r->verdict.before.hi));
+	json_object_set_new(o, "after",
+	        interval(r->verdict.after.value, r->verdict.after.lo, r->verdict.after.hi));
+	json_object_set_new(o, "change",
+	        interval(r->verdict.change.value, r->verdict.change.lo, r->verdict.change.hi));
 	json_object_set_new(o, "change_by", text(tk_diff_evidence_name(r)));
-	json_object_set_new(o, "threshold", number(r->threshold));
-	json_object_set_new(o, "severity", number(r->severity));
-	json_object_set_new(o, "p", number(r->p));
-	json_object_set_new(o, "q", number(r->q));
-	json_object_set_new(o, "samples_before", json_integer(r->n_before));
-	json_object_set_new(o, "samples_after", json_integer(r->n_after));
+	json_object_set_new(o, "threshold", number(r->verdict.threshold));
+	json_object_set_new(o, "severity", number(r->verdict.severity));
+	json_object_set_new(o, "p", number(r->verdict.p));
+	json_object_set_new(o, "q", number(r->verdict.q));
+	json_object_set_new(o, "samples_before", json_integer(r->samples_before));
+	json_object_set_new(o, "samples_after", json_integer(r->samples_after));
 	json_object_set_new(o, "good_rev", text(r->good_rev));
 	json_object_set_new(o, "bad_rev", text(r->bad_rev));
 	json_object_set_new(o, "bad_subject", text(r->bad_subject));
 	json_object_set_new(o, "commits_between",
 	        r->commits_between < 0 ? json_null() : json_integer(r->commits_between));
 	json_object_set_new(o, "last_good_run",
-	        r->last_good_run_id ? json_integer(r->last_good_run_id) : json_null());
+	        r->verdict.last_good_run_id ? json_integer(r->verdict.last_good_run_id)
+	                                    : json_null());
 	json_object_set_new(o, "first_bad_run",
-	        r->first_bad_run_id ? json_integer(r->first_bad_run_id) : json_null());
+	        r->verdict.first_bad_run_id ? json_integer(r->verdict.first_bad_run_id)
+	                                    : json_null());
 	json_object_set_new(o, "same_code", json_boolean(r->same_code));
 	json_object_set_new(o, "unstable", json_boolean(r->unstable));
 	json_object_set_new(o, "culprit", culprit_object(r));
-	json_object_set_new(o, "pairs", pairs_object(&r->pairs));
-	json_object_set_new(o, "reason", text(r->reason));
+	json_object_set_new(o, "pairs", pairs_object(&r->ab));
+	json_object_set_new(o, "reason", text(tk_verdict_format_reason(&r->verdict, reason)));
 	json_object_set_new(o, "newest", day_time(r->newest_s));
 	json_object_set_new(o, "link", text(tk_diff_series_url(v, r, link, sizeof link)));
 	json_object_set_new(o, "op", text(r->op));
 	json_object_set_new(o, "accepted",
-	        r->status == TK_VERDICT_ACKED ? text(tk_verdict_status_name(r->was)) : json_null());
+	        r->verdict.status == TK_VERDICT_ACKED
+	                ? text(tk_verdict_status_name(r->verdict.status_before_ack))
+	                : json_null());
 	return o;
 }
 

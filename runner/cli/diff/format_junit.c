@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "cli/diff/view.h"
+#include "detect/report/reason.h"
 #include "site_gen/render/format.h"
 
 /* Attribute or text; what XML 1.0 has no place for becomes '?'. */
@@ -46,7 +47,7 @@ enum kind { PASSED, FAILURE, ERROR, SKIPPED, KINDS };
 
 static enum kind kind_of(const struct tk_diff_view *v, const struct tk_diff_row *r)
 {
-	switch (r->status) {
+	switch (r->verdict.status) {
 	case TK_VERDICT_REGRESSED:
 		return FAILURE;
 	case TK_VERDICT_NEWLY_FAILED:
@@ -56,41 +57,43 @@ static enum kind kind_of(const struct tk_diff_view *v, const struct tk_diff_row 
 	case TK_VERDICT_IMPROVED:
 	case TK_VERDICT_RECOVERED:
 	case TK_VERDICT_FIXED:
-		return v->fail_on[r->status] ? FAILURE : PASSED;
+		return v->fail_on[r->verdict.status] ? FAILURE : PASSED;
 	default:
-		return v->fail_on[r->status] ? FAILURE : SKIPPED;
+		return v->fail_on[r->verdict.status] ? FAILURE : SKIPPED;
 	}
 }
 
 /* A row of a failed run begins with the outcome, which may be the status again. */
-static const char *reason_of(const struct tk_diff_row *r)
+static const char *format_reason(const struct tk_diff_row *r, char reason[TK_REASON_SIZE])
 {
-	const char *word = tk_verdict_status_name(r->status);
+	const char *word = tk_verdict_status_name(r->verdict.status);
 	const size_t n = strlen(word);
 
-	return !strncmp(r->reason, word, n) && !strncmp(r->reason + n, ": ", 2) ? r->reason + n + 2
-	                                                                        : r->reason;
+	tk_verdict_format_reason(&r->verdict, reason);
+	return !strncmp(reason, word, n) && !strncmp(reason + n, ": ", 2) ? reason + n + 2 : reason;
 }
 
 static void put_body(const struct tk_diff_row *r, enum kind kind, FILE *out)
 {
 	static const char *const elements[KINDS] = {
 	        [FAILURE] = "failure", [ERROR] = "error", [SKIPPED] = "skipped"};
-	char before[TK_FORMAT_SIZE], after[TK_FORMAT_SIZE], commits[320], message[1100];
-	const char *reason = reason_of(r);
+	char before[TK_FORMAT_SIZE], after[TK_FORMAT_SIZE], commits[320], message[1400];
+	char text[TK_REASON_SIZE];
+	const char *reason = format_reason(r, text);
 
-	snprintf(message, sizeof message, "%s%s%s", tk_verdict_status_name(r->status),
+	snprintf(message, sizeof message, "%s%s%s", tk_verdict_status_name(r->verdict.status),
 	        *reason ? ": " : "", reason);
-	if (!isnan(r->change))
+	if (!isnan(r->verdict.change.value))
 		snprintf(message, sizeof message, "%s %+.1f %%%s (%s%s -> %s)%s%s",
-		        tk_verdict_status_name(r->status), 100 * r->change, tk_diff_ab_suffix(r),
-		        tk_diff_row_is_ab_confirmed(r) ? "nights " : "",
-		        tk_format_value(r->before, r->unit, before),
-		        tk_format_value(r->after, r->unit, after), *reason ? ": " : "", reason);
+		        tk_verdict_status_name(r->verdict.status), 100 * r->verdict.change.value,
+		        tk_diff_ab_suffix(r), tk_diff_row_is_ab_confirmed(r) ? "nights " : "",
+		        tk_format_value(r->verdict.before.value, r->unit, before),
+		        tk_format_value(r->verdict.after.value, r->unit, after),
+		        *reason ? ": " : "", reason);
 	fprintf(out, "<%s message=\"", elements[kind]);
 	put_text(out, message);
 	if (kind != SKIPPED)
-		fprintf(out, "\" type=\"%s", tk_verdict_status_name(r->status));
+		fprintf(out, "\" type=\"%s", tk_verdict_status_name(r->verdict.status));
 	fputs("\">", out);
 	if (*tk_diff_describe_commits(r, commits, sizeof commits)) {
 		fputs("first bad ", out);

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "cli/diff/view.h"
+#include "detect/report/reason.h"
 #include "site_gen/render/format.h"
 
 #define MARKER "<!-- tracker-diff -->"
@@ -46,27 +47,31 @@ static void put_problem(struct tk_buf *b, const struct tk_diff_view *v, const st
 
 static void put_row(struct tk_buf *b, const struct tk_diff_view *v, const struct tk_diff_row *r)
 {
+	char reason[TK_REASON_SIZE];
 	char before[TK_FORMAT_SIZE], after[TK_FORMAT_SIZE], change[TK_FORMAT_SIZE], commits[320],
 	        contender[200];
 
 	tk_buf_add_printf(b, "| %s%s | ",
-	        strcmp(tk_verdict_status_mark(r->status), "~") ? "" : "&#126; ",
-	        tk_verdict_status_name(r->status));
+	        strcmp(tk_verdict_status_mark(r->verdict.status), "~") ? "" : "&#126; ",
+	        tk_verdict_status_name(r->verdict.status));
 	put_problem(b, v, r);
 	tk_buf_add_str(b, " | ");
 	put_text(b, tk_diff_describe_backend(v, r, contender, sizeof contender));
 	tk_buf_add_str(b, " | ");
 	put_text(b, r->machine);
-	tk_buf_add_printf(b, " | %s | %s | %s%s | ", tk_format_value(r->before, r->unit, before),
-	        tk_format_value(r->after, r->unit, after),
-	        isnan(r->change) ? "–" : tk_format_change(r->change, change), tk_diff_ab_suffix(r));
+	tk_buf_add_printf(b, " | %s | %s | %s%s | ",
+	        tk_format_value(r->verdict.before.value, r->unit, before),
+	        tk_format_value(r->verdict.after.value, r->unit, after),
+	        isnan(r->verdict.change.value) ? "–"
+	                                       : tk_format_change(r->verdict.change.value, change),
+	        tk_diff_ab_suffix(r));
 	put_text(b, tk_diff_describe_commits(r, commits, sizeof commits));
 	if (*tk_diff_first_bad_subject(r)) {
 		tk_buf_add_str(b, " ");
 		put_text(b, tk_diff_first_bad_subject(r));
 	}
 	tk_buf_add_str(b, " | ");
-	put_text(b, r->reason);
+	put_text(b, tk_verdict_format_reason(&r->verdict, reason));
 	tk_buf_add_str(b, " |\n");
 }
 
@@ -83,7 +88,7 @@ static size_t put_table(struct tk_buf *b, const struct tk_diff_view *v, bool hea
 	for (size_t i = 0; i < shown; i++) {
 		size_t len = b->len;
 
-		if (is_headline(v, v->rows[i]->status) != headline)
+		if (is_headline(v, v->rows[i]->verdict.status) != headline)
 			continue;
 		if (!rows++)
 			tk_buf_add_str(b,
@@ -108,7 +113,7 @@ static size_t count_kind(const struct tk_diff_view *v, bool headline)
 	size_t count = 0, shown = tk_diff_shown_count(v);
 
 	for (size_t i = 0; i < shown; i++)
-		count += is_headline(v, v->rows[i]->status) == headline;
+		count += is_headline(v, v->rows[i]->verdict.status) == headline;
 	return count;
 }
 

@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/diff/view.h"
 #include "detect/history/catalog.h"
+#include "detect/report/reason.h"
 
 #define SARIF_SCHEMA "https://json.schemastore.org/sarif-2.1.0.json"
 #define FINGERPRINT "trackerStep/v1"
@@ -63,43 +64,46 @@ static json_t *locations(const struct tk_diff_view *v, const struct tk_diff_row 
 static void sentence(
         const struct tk_diff_view *v, const struct tk_diff_row *r, char *out, size_t size)
 {
-	char contender[200], commits[320];
-	int n = snprintf(out, size, "%s: %s on %s, %s", tk_verdict_status_name(r->status), r->title,
-	        r->machine, tk_diff_describe_backend(v, r, contender, sizeof contender));
+	char contender[200], commits[320], reason[TK_REASON_SIZE];
+	int n = snprintf(out, size, "%s: %s on %s, %s", tk_verdict_status_name(r->verdict.status),
+	        r->title, r->machine, tk_diff_describe_backend(v, r, contender, sizeof contender));
 
-	if (n > 0 && (size_t)n < size && isfinite(r->change))
+	if (n > 0 && (size_t)n < size && isfinite(r->verdict.change.value))
 		n += snprintf(out + n, size - (size_t)n, ": %+.1f %% of %s%s, %s is better",
-		        100 * r->change, r->metric, tk_diff_ab_suffix(r),
+		        100 * r->verdict.change.value, r->metric, tk_diff_ab_suffix(r),
 		        r->lower_is_better ? "lower" : "higher");
 	if (n > 0 && (size_t)n < size && *tk_diff_describe_commits(r, commits, sizeof commits))
 		n += snprintf(out + n, size - (size_t)n, "; first bad %s %s", commits,
 		        tk_diff_first_bad_subject(r));
-	if (n > 0 && (size_t)n < size && *r->reason)
-		snprintf(out + n, size - (size_t)n, "; %s", r->reason);
+	if (n > 0 && (size_t)n < size && *tk_verdict_format_reason(&r->verdict, reason))
+		snprintf(out + n, size - (size_t)n, "; %s", reason);
 	tk_text_sanitize(out, "", ' ');
 }
 
 static json_t *result(const struct tk_diff_view *v, const struct tk_diff_row *r)
 {
-	char text[1400], link[512], uid[TK_ALERT_UID_SIZE];
+	char text[1400], link[512], reason[TK_REASON_SIZE], uid[TK_ALERT_UID_SIZE];
 	json_t *o;
 
 	sentence(v, r, text, sizeof text);
 	tk_alert_uid_hash((const char *const[]){"step", r->series, r->machine, r->bad_rev,
-	                          tk_verdict_status_name(r->status)},
+	                          tk_verdict_status_name(r->verdict.status)},
 	        5, uid);
 	o = json_pack("{s:s, s:s, s:{s:o}, s:o, s:{s:s}, s:{s:o, s:o, s:o}}", "ruleId",
-	        tk_verdict_status_name(r->status), "level", level_of(v, r->status), "message",
-	        "text", string(text), "locations", locations(v, r), "partialFingerprints",
-	        FINGERPRINT, uid, "properties", "change",
-	        isfinite(r->change) ? json_real(r->change) : json_null(), "q",
-	        isfinite(r->q) ? json_real(r->q) : json_null(), "bad_rev", string(r->bad_rev));
+	        tk_verdict_status_name(r->verdict.status), "level", level_of(v, r->verdict.status),
+	        "message", "text", string(text), "locations", locations(v, r),
+	        "partialFingerprints", FINGERPRINT, uid, "properties", "change",
+	        isfinite(r->verdict.change.value) ? json_real(r->verdict.change.value)
+	                                          : json_null(),
+	        "q", isfinite(r->verdict.q) ? json_real(r->verdict.q) : json_null(), "bad_rev",
+	        string(r->bad_rev));
 	if (o && *tk_diff_series_url(v, r, link, sizeof link))
 		json_object_set_new(o, "hostedViewerUri", string(link));
-	if (o && r->status == TK_VERDICT_ACKED)
+	if (o && r->verdict.status == TK_VERDICT_ACKED)
 		json_object_set_new(o, "suppressions",
 		        json_pack("[{s:s, s:s, s:o}]", "kind", "external", "status", "accepted",
-		                "justification", string(r->reason)));
+		                "justification",
+		                string(tk_verdict_format_reason(&r->verdict, reason))));
 	return o;
 }
 

@@ -9,6 +9,8 @@
 #include "cli/diff/view.h"
 #include "cli/night/git_bisect_hint.h"
 #include "cli/table.h"
+#include "detect/report/reason.h"
+#include "detect/rules/ab_result.h"
 #include "site_gen/render/format.h"
 
 static const struct tk_column columns[] = {
@@ -97,21 +99,22 @@ static void set_change(struct tk_table *t, const struct tk_diff_row *row)
 {
 	char text[TK_FORMAT_SIZE];
 
-	if (isnan(row->change))
+	if (isnan(row->verdict.change.value))
 		return;
-	tk_format_change(row->change, text);
+	tk_format_change(row->verdict.change.value, text);
 	tk_table_set_cell(
 	        t, "CHANGE", "%s%s", plain(text), tk_diff_row_is_ab_confirmed(row) ? " p" : "");
 	if (!tk_diff_row_is_ab_confirmed(
 	            row)) { /* a share of pairs is none of the level that these nights had */
-		tk_format_value(fabs(row->change * row->before), row->unit, text);
-		tk_table_set_cell(
-		        t, "BY", "%s%s", row->change < 0 ? plain((char[]){"−"}) : "+", plain(text));
+		tk_format_value(fabs(row->verdict.change.value * row->verdict.before.value),
+		        row->unit, text);
+		tk_table_set_cell(t, "BY", "%s%s",
+		        row->verdict.change.value < 0 ? plain((char[]){"−"}) : "+", plain(text));
 	}
-	tk_table_set_cell(t, "X", "%.1f", row->severity);
-	if (!isnan(row->q))
-		tk_table_set_cell(t, "Q", "%.2g", row->q);
-	tk_table_set_cell(t, "N", "%u/%u", row->n_before, row->n_after);
+	tk_table_set_cell(t, "X", "%.1f", row->verdict.severity);
+	if (!isnan(row->verdict.q))
+		tk_table_set_cell(t, "Q", "%.2g", row->verdict.q);
+	tk_table_set_cell(t, "N", "%u/%u", row->samples_before, row->samples_after);
 }
 
 static bool several_metrics(const struct tk_diff_view *v)
@@ -125,32 +128,33 @@ static bool several_metrics(const struct tk_diff_view *v)
 static void add_row(struct tk_table *t, const struct tk_diff_view *v, const struct tk_diff_row *row,
         bool metrics)
 {
-	char commits[320], contender[200];
+	char commits[320], contender[200], reason[TK_REASON_SIZE];
 
 	tk_table_add_row(t);
-	tk_table_set_cell(t, "", "%s", tk_verdict_status_mark(row->status));
-	tk_table_set_cell(t, "STATUS", "%s", tk_verdict_status_name(row->status));
-	tk_table_set_color(t, "STATUS", color_of(row->status));
+	tk_table_set_cell(t, "", "%s", tk_verdict_status_mark(row->verdict.status));
+	tk_table_set_cell(t, "STATUS", "%s", tk_verdict_status_name(row->verdict.status));
+	tk_table_set_color(t, "STATUS", color_of(row->verdict.status));
 	tk_table_set_cell(t, "PROBLEM", "%s", row->title);
 	tk_table_set_cell(
 	        t, "BACKEND", "%s", tk_diff_describe_backend(v, row, contender, sizeof contender));
 	tk_table_set_cell(t, "MACHINE", "%s/%s", row->machine, row->device);
 	if (metrics)
 		tk_table_set_cell(t, "METRIC", "%s", row->metric);
-	set_value(
-	        t, "BEFORE", row->before, row->before_lo, row->before_hi, row->n_before, row->unit);
-	set_value(t, "AFTER", row->after, row->after_lo, row->after_hi, row->n_after, row->unit);
+	set_value(t, "BEFORE", row->verdict.before.value, row->verdict.before.lo,
+	        row->verdict.before.hi, row->samples_before, row->unit);
+	set_value(t, "AFTER", row->verdict.after.value, row->verdict.after.lo,
+	        row->verdict.after.hi, row->samples_after, row->unit);
 	set_change(t, row);
 	if (*tk_diff_describe_commits(row, commits, sizeof commits))
 		tk_table_set_cell(t, "FIRST BAD", "%s", commits);
-	if (*row->reason)
-		tk_table_set_cell(t, "WHY", "%s", row->reason);
+	if (*tk_verdict_format_reason(&row->verdict, reason))
+		tk_table_set_cell(t, "WHY", "%s", reason);
 }
 
 /* What a machine moved together is one line, unless somebody asked for its rows. */
 static bool is_folded(const struct tk_diff_view *v, const struct tk_diff_row *row)
 {
-	return row->status == TK_VERDICT_ENVIRONMENT && !v->explicit_statuses;
+	return row->verdict.status == TK_VERDICT_ENVIRONMENT && !v->explicit_statuses;
 }
 
 static void print_heading(
@@ -173,15 +177,16 @@ static void print_heading(
 static void print_reasons(
         const struct tk_diff_view *v, size_t from, size_t to, bool commits, FILE *out)
 {
-	char name[200], range[320];
+	char name[200], range[320], reason[TK_REASON_SIZE];
 
 	for (size_t i = from; i < to; i++) {
 		const struct tk_diff_row *r = v->rows[i];
 		const bool has_range = commits && *tk_diff_describe_commits(r, range, sizeof range);
 
-		if (is_folded(v, r) || (!*r->reason && !has_range))
+		if (is_folded(v, r) ||
+		        (!*tk_verdict_format_reason(&r->verdict, reason) && !has_range))
 			continue;
-		fprintf(out, "%s ", tk_verdict_status_mark(r->status));
+		fprintf(out, "%s ", tk_verdict_status_mark(r->verdict.status));
 		tk_text_write_sanitized(out, r->title, "");
 		fputs(", ", out);
 		tk_text_write_sanitized(out, tk_diff_describe_backend(v, r, name, sizeof name), "");
@@ -189,9 +194,9 @@ static void print_reasons(
 		if (has_range) {
 			fputs("first bad ", out);
 			tk_text_write_sanitized(out, range, "");
-			fputs(*r->reason ? "; " : "", out);
+			fputs(*reason ? "; " : "", out);
 		}
-		tk_text_write_sanitized(out, r->reason, "");
+		tk_text_write_sanitized(out, reason, "");
 		fputc('\n', out);
 	}
 }
@@ -222,7 +227,8 @@ static void print_environment(const struct tk_diff_view *v, size_t shown, FILE *
 	for (size_t i = 0; i < shown; i++) {
 		const struct tk_diff_row *row = v->rows[i];
 		size_t count = 0, before = 0;
-		double least = row->change, most = row->change;
+		char reason[TK_REASON_SIZE];
+		double least = row->verdict.change.value, most = row->verdict.change.value;
 
 		if (!is_folded(v, row))
 			continue;
@@ -232,13 +238,13 @@ static void print_environment(const struct tk_diff_view *v, size_t shown, FILE *
 			        strcmp(v->rows[j]->device, row->device) == 0) {
 				count++;
 				before += j < i;
-				least = fmin(least, v->rows[j]->change);
-				most = fmax(most, v->rows[j]->change);
+				least = fmin(least, v->rows[j]->verdict.change.value);
+				most = fmax(most, v->rows[j]->verdict.change.value);
 			}
 		if (before)
 			continue;
-		fprintf(out, "%s environment: %zu series on ", tk_verdict_status_mark(row->status),
-		        count);
+		fprintf(out, "%s environment: %zu series on ",
+		        tk_verdict_status_mark(row->verdict.status), count);
 		tk_text_write_sanitized(out, row->machine, "");
 		fputc('/', out);
 		tk_text_write_sanitized(out, row->device, "");
@@ -246,37 +252,38 @@ static void print_environment(const struct tk_diff_view *v, size_t shown, FILE *
 		if (count > 1)
 			fprintf(out, " to %+.1f", 100 * most);
 		fprintf(out, " %%)%s: ", count > 1 ? ", the first of them" : "");
-		tk_text_write_sanitized(out, row->reason, "");
+		tk_text_write_sanitized(out, tk_verdict_format_reason(&row->verdict, reason), "");
 		fputc('\n', out);
 	}
 }
 
 static void explain(const struct tk_diff_view *v, size_t shown, FILE *out)
 {
-	char link[512], day[TK_TIME_ISO_SIZE];
+	char link[512], day[TK_TIME_ISO_SIZE], reason[TK_REASON_SIZE];
 
 	for (size_t i = 0; i < shown; i++) {
 		const struct tk_diff_row *r = v->rows[i];
 
-		fprintf(out, "\n%s ", tk_verdict_status_mark(r->status));
+		fprintf(out, "\n%s ", tk_verdict_status_mark(r->verdict.status));
 		tk_text_write_sanitized(out, r->series, "");
-		fprintf(out, "\n  %s: %s\n", tk_verdict_status_name(r->status),
-		        tk_verdict_status_meaning(r->status));
-		if (!isnan(r->change))
+		fprintf(out, "\n  %s: %s\n", tk_verdict_status_name(r->verdict.status),
+		        tk_verdict_status_meaning(r->verdict.status));
+		if (!isnan(r->verdict.change.value))
 			fprintf(out,
 			        "  change %+.2f %% (95 %%: %+.2f .. %+.2f), had to exceed %.2f %%; "
 			        "p %.3g, q %.3g "
 			        "(rate %.2g); machine code %s\n",
-			        100 * r->change, 100 * r->change_lo, 100 * r->change_hi,
-			        100 * r->threshold, r->p, r->q, v->report->options.fdr,
+			        100 * r->verdict.change.value, 100 * r->verdict.change.lo,
+			        100 * r->verdict.change.hi, 100 * r->verdict.threshold,
+			        r->verdict.p, r->verdict.q, v->report->options.fdr,
 			        r->same_code ? "the same" : "changed or unknown");
-		if (r->pairs.count)
+		if (r->ab.count)
 			fprintf(out,
 			        "  pairs of both builds: %s, %+.2f %% (95 %%: %+.2f .. %+.2f) by "
 			        "the %s of %u pairs\n",
-			        tk_ab_decision_name(r->pairs.word), 100 * r->pairs.change,
-			        100 * r->pairs.lo, 100 * r->pairs.hi,
-			        tk_ab_result_statistic_name(&r->pairs), r->pairs.count);
+			        tk_ab_decision_name(r->ab.decision), 100 * r->ab.change,
+			        100 * r->ab.lo, 100 * r->ab.hi, tk_ab_result_statistic_name(&r->ab),
+			        r->ab.count);
 		if (*r->bad_rev) {
 			fprintf(out, "  first bad ");
 			tk_text_write_sanitized(out, r->bad_rev, "");
@@ -286,19 +293,19 @@ static void explain(const struct tk_diff_view *v, size_t shown, FILE *out)
 			tk_text_write_sanitized(out, r->good_rev, "");
 			fputc('\n', out);
 		}
-		if (*r->culprit) {
-			fprintf(out, "  culprit %.12s ", r->culprit);
-			tk_text_write_sanitized(out, r->culprit_subject, "");
+		if (*r->first_bad_commit) {
+			fprintf(out, "  culprit %.12s ", r->first_bad_commit);
+			tk_text_write_sanitized(out, r->first_bad_subject, "");
 			fprintf(out, " (");
-			tk_text_write_sanitized(out, r->culprit_author, "");
+			tk_text_write_sanitized(out, r->first_bad_author, "");
 			fprintf(out,
 			        ", %s): %+.1f %% against the commit before it, sure by %.1f %%\n",
-			        tk_time_format_day(r->culprit_author_time_s, day),
-			        100 * r->culprit_change, 100 * r->culprit_confidence);
+			        tk_time_format_day(r->first_bad_time_s, day),
+			        100 * r->first_bad_change, 100 * r->first_bad_confidence);
 		}
-		if (*r->reason) {
+		if (*tk_verdict_format_reason(&r->verdict, reason)) {
 			fprintf(out, "  ");
-			tk_text_write_sanitized(out, r->reason, "");
+			tk_text_write_sanitized(out, reason, "");
 			fputc('\n', out);
 		}
 		if (*tk_diff_series_url(v, r, link, sizeof link))
@@ -308,8 +315,9 @@ static void explain(const struct tk_diff_view *v, size_t shown, FILE *out)
 
 static bool has_range(const struct tk_diff_row *r)
 {
-	return (r->status == TK_VERDICT_REGRESSED || r->status == TK_VERDICT_ACKED ||
-	               r->status == TK_VERDICT_NEWLY_FAILED) &&
+	return (r->verdict.status == TK_VERDICT_REGRESSED ||
+	               r->verdict.status == TK_VERDICT_ACKED ||
+	               r->verdict.status == TK_VERDICT_NEWLY_FAILED) &&
 	       *r->good_rev && *r->bad_rev && strcmp(r->good_rev, r->bad_rev) != 0;
 }
 
@@ -338,9 +346,9 @@ static void print_culprits(const struct tk_diff_view *v, size_t shown, FILE *out
 		fprintf(out, "\n");
 		tk_text_write_sanitized(out, r->upstream, "");
 		fprintf(out, " %.12s..%.12s: %zu series", r->good_rev, r->bad_rev, series);
-		if (*r->culprit) {
-			fprintf(out, ", by %.12s ", r->culprit);
-			tk_text_write_sanitized(out, r->culprit_subject, "");
+		if (*r->first_bad_commit) {
+			fprintf(out, ", by %.12s ", r->first_bad_commit);
+			tk_text_write_sanitized(out, r->first_bad_subject, "");
 		} else if (r->commits_between == 1) {
 			fprintf(out, ", by its only commit: ");
 			tk_text_write_sanitized(out, r->bad_subject, "");

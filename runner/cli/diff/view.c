@@ -91,9 +91,11 @@ static int compare(const void *a, const void *b, void *arg)
 	int order = strcmp(tk_diff_group_name(v, x, gx), tk_diff_group_name(v, y, gy));
 
 	if (!order && v->sort == TK_DIFF_SORT_PERCENT)
-		order = (int)descending(fabs(x->change), fabs(y->change));
+		order = (int)descending(
+		        fabs(x->verdict.change.value), fabs(y->verdict.change.value));
 	if (!order && v->sort == TK_DIFF_SORT_ABSOLUTE)
-		order = (int)descending(fabs(x->after - x->before), fabs(y->after - y->before));
+		order = (int)descending(fabs(x->verdict.after.value - x->verdict.before.value),
+		        fabs(y->verdict.after.value - y->verdict.before.value));
 	if (!order && v->sort == TK_DIFF_SORT_NAME)
 		order = strcmp(x->series, y->series);
 	if (!order)
@@ -152,7 +154,7 @@ int tk_diff_view_init(struct tk_diff_view *v, bool everything, struct tk_error *
 	if (!v->rows)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < v->report->count; i++)
-		if (v->chosen[v->report->rows[i].status])
+		if (v->chosen[v->report->rows[i].verdict.status])
 			v->rows[v->count++] = &v->report->rows[i];
 	if (v->count)
 		qsort_r(v->rows, v->count, sizeof *v->rows, compare, v);
@@ -183,8 +185,9 @@ static const struct tk_diff_row *worst(const struct tk_diff_report *r)
 	const struct tk_diff_row *worst = NULL;
 
 	for (size_t i = 0; i < r->count; i++)
-		if (r->rows[i].status == TK_VERDICT_REGRESSED &&
-		        (!worst || fabs(r->rows[i].change) > fabs(worst->change)))
+		if (r->rows[i].verdict.status == TK_VERDICT_REGRESSED &&
+		        (!worst || fabs(r->rows[i].verdict.change.value) >
+		                           fabs(worst->verdict.change.value)))
 			worst = &r->rows[i];
 	return worst;
 }
@@ -241,8 +244,8 @@ void tk_diff_summarize(const struct tk_diff_view *v, char *out, size_t size)
 		tk_buf_add_printf(&b, "%s %zu %s", i ? "," : "", r->by_status[always[i]],
 		        tk_verdict_status_name(always[i]));
 		if (always[i] == TK_VERDICT_REGRESSED && w)
-			tk_buf_add_printf(&b, " (worst %+.1f%% %.40s %.80s %.40s)", 100 * w->change,
-			        w->backend, w->title, w->machine);
+			tk_buf_add_printf(&b, " (worst %+.1f%% %.40s %.80s %.40s)",
+			        100 * w->verdict.change.value, w->backend, w->title, w->machine);
 	}
 	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
 		if (!said[i] && r->by_status[i])
@@ -289,9 +292,9 @@ const char *tk_diff_describe_commits(const struct tk_diff_row *row, char *out, s
 	if (row->commits_between >= 0)
 		snprintf(commits, sizeof commits, " (%lld commit%s)",
 		        (long long)row->commits_between, row->commits_between == 1 ? "" : "s");
-	if (*row->culprit)
-		snprintf(out, size, "%.12s, of %.12s..%.12s%s", row->culprit, row->good_rev,
-		        row->bad_rev, commits);
+	if (*row->first_bad_commit)
+		snprintf(out, size, "%.12s, of %.12s..%.12s%s", row->first_bad_commit,
+		        row->good_rev, row->bad_rev, commits);
 	else if (*row->good_rev && *row->bad_rev)
 		snprintf(out, size, "%.12s..%.12s%s", row->good_rev, row->bad_rev, commits);
 	else
@@ -301,12 +304,14 @@ const char *tk_diff_describe_commits(const struct tk_diff_row *row, char *out, s
 
 const char *tk_diff_first_bad_subject(const struct tk_diff_row *row)
 {
-	return *row->culprit ? row->culprit_subject : row->bad_subject;
+	return *row->first_bad_commit ? row->first_bad_subject : row->bad_subject;
 }
 
 const char *tk_diff_evidence_name(const struct tk_diff_row *row)
 {
-	return isnan(row->change) ? "" : tk_diff_row_is_ab_confirmed(row) ? "pairs" : "nights";
+	return isnan(row->verdict.change.value)   ? ""
+	       : tk_diff_row_is_ab_confirmed(row) ? "pairs"
+	                                          : "nights";
 }
 
 const char *tk_diff_ab_suffix(const struct tk_diff_row *row)

@@ -104,8 +104,8 @@ static void print_result(const struct tk_bisect_report *r)
 		                     ? "first bad:"
 		                     : "first bad revision that can be measured:",
 		        &r->first_bad);
-		printf("  against %.12s before it: %s in %u pairs\n", r->last_good.id,
-		        tk_ab_result_format(&r->step, text), r->step.count);
+		printf("  against %.12s before it: %s\n", r->last_good.id,
+		        tk_ab_result_format(&r->step, text));
 		printf("  confidence: %.1f %%\n", 100 * r->confidence);
 	} else if (*r->first_bad.id) {
 		printf("remaining range: %.12s..%.12s\n", r->last_good.id, r->first_bad.id);

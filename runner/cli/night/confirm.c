@@ -50,12 +50,12 @@ static int show(const struct tk_confirm_report *r)
 	if (!r->pairs.count)
 		printf("no A/B pair could be measured\n");
 	else
-		printf("%s, %s, in %u pairs (%s)\n",
-		        r->pairs.word == TK_AB_INCONCLUSIVE ? "open"
-		        : r->pairs.word == TK_AB_SAME       ? "the same"
-		        : r->worse                          ? "worse"
-		                                            : "better",
-		        tk_ab_result_format(&r->pairs, text), r->pairs.count,
+		printf("%s, %s; took %s\n",
+		        r->pairs.decision == TK_AB_INCONCLUSIVE ? "open"
+		        : r->pairs.decision == TK_AB_SAME       ? "the same"
+		        : r->worse                              ? "worse"
+		                                                : "better",
+		        tk_ab_result_format(&r->pairs, text),
 		        tk_duration_format(r->wall_s, took, sizeof took));
 	if (r->status < TK_VERDICT_STATUS_COUNT)
 		printf("  verdict of the newest night, %s: %s%s%s\n",
@@ -65,7 +65,7 @@ static int show(const struct tk_confirm_report *r)
 		tk_command_fail("confirm", &r->unjudged);
 	return r->unjudged.status != TK_OK ? TK_EXIT_INCOMPLETE
 	       : r->worse                  ? TK_EXIT_FOUND
-	       : r->pairs.word == TK_AB_NONE || r->pairs.word == TK_AB_INCONCLUSIVE
+	       : r->pairs.decision == TK_AB_NONE || r->pairs.decision == TK_AB_INCONCLUSIVE
 	               ? TK_EXIT_INCOMPLETE
 	               : TK_EXIT_OK;
 }

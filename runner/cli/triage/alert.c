@@ -191,9 +191,9 @@ static json_t *pairs_json(const struct tk_alerts *a, const struct tk_alert_row *
 {
 	struct tk_ab_result p;
 
-	if (tk_alert_load_ab_result(a, alert, &p, NULL) || p.word == TK_AB_NONE)
+	if (tk_alert_load_ab_result(a, alert, &p, NULL) || p.decision == TK_AB_NONE)
 		return json_null();
-	return json_pack("{s:s,s:I,s:I,s:s,s:o,s:o,s:o}", "word", tk_ab_decision_name(p.word),
+	return json_pack("{s:s,s:I,s:I,s:s,s:o,s:o,s:o}", "word", tk_ab_decision_name(p.decision),
 	        "count", (json_int_t)p.count, "failed", (json_int_t)p.failed, "statistic",
 	        tk_ab_result_statistic_name(&p), "change", number(p.change), "lo", number(p.lo),
 	        "hi", number(p.hi));
@@ -298,9 +298,8 @@ static void member_row(
 
 	tk_table_add_row(t);
 	tk_table_set_cell(t, "ALERT", "%.8s", alert->uid);
-	if (!tk_alert_load_ab_result(a, alert, &pairs, NULL) && pairs.word != TK_AB_NONE)
-		tk_table_set_cell(
-		        t, "PAIRS", "%u: %s", pairs.count, tk_ab_result_format(&pairs, text));
+	if (!tk_alert_load_ab_result(a, alert, &pairs, NULL) && pairs.decision != TK_AB_NONE)
+		tk_table_set_cell(t, "PAIRS", "%s", tk_ab_result_format(&pairs, text));
 	tk_table_set_cell(t, "STATE", "%s", tk_alert_state_name(&a->triage, alert));
 	if (strcmp(alert->kind, "change") == 0)
 		tk_table_set_cell(t, "CHANGE", "%+.1f %%", 100 * alert->change);

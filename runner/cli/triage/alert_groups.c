@@ -211,7 +211,7 @@ int tk_alert_load_ab_result(const struct tk_alerts *a, const struct tk_alert_row
 	        revision_of(a, alert, alert->good_rev), revision_of(a, alert, alert->bad_rev),
 	        &rows, err);
 
-	*out = (struct tk_ab_result){.word = TK_AB_NONE};
+	*out = (struct tk_ab_result){.decision = TK_AB_NONE};
 	if (!rc && rows.count && tk_ab_result_evaluate(rows.rows, rows.count, &a->options, out))
 		rc = out_of_memory(err);
 	tk_rows_free(&rows);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "detect/history/series_case.h"
+#include "detect/history/case_set.h"
 #include "stats/changepoint/changepoint.h"
 
 static int out_of_memory(struct tk_error *err)
@@ -76,43 +76,43 @@ static int take_best(struct tk_case_set *c, const struct tk_series_case *k, int6
 {
 	struct tk_rows all = {0};
 	size_t from = 0, to = 0, skip = 0, most = most_points(c);
-	int rc = tk_store_list_values(c->catalog.store, k->series->id, before_s, &all, err);
+	int status = tk_store_list_values(c->catalog.store, k->series->id, before_s, &all, err);
 	const struct tk_timed_value *at = all.rows;
 
-	if (rc)
-		return rc;
+	if (status)
+		return status;
 	double *values = calloc(all.count + 1, sizeof *values);
 	int64_t *days = calloc(all.count + 1, sizeof *days);
 
-	rc = values && days ? find_best(at, all.count, strcmp(k->series->better, "higher") != 0,
-	                              values, days, &from, &to, err)
-	                    : out_of_memory(err);
-	if (!rc && to > from) {
+	status = values && days ? find_best(at, all.count, strcmp(k->series->better, "higher") != 0,
+	                                  values, days, &from, &to, err)
+	                        : out_of_memory(err);
+	if (!status && to > from) {
 		while (to + skip < all.count && at[to + skip].as_of_s == at[to - 1].as_of_s)
 			skip++;
 		most = to - from < most ? to - from : most;
-		rc = tk_store_list_last_points(
+		status = tk_store_list_last_points(
 		        c->catalog.store, k->series->id, at[to - 1].as_of_s, skip, most, out, err);
 	}
 	free(values);
 	free(days);
 	tk_rows_free(&all);
-	return rc;
+	return status;
 }
 
 static int take_pinned(struct tk_case_set *c, const struct tk_series_case *k, int64_t before_s,
         struct tk_rows *out, struct tk_error *err)
 {
 	size_t n = 0;
-	int rc = tk_store_list_points(c->catalog.store, k->series->id, INT64_MIN, 0, out, err);
+	int status = tk_store_list_points(c->catalog.store, k->series->id, INT64_MIN, 0, out, err);
 	struct tk_point *p = out->rows;
 
-	for (size_t i = 0; !rc && i < out->count; i++)
+	for (size_t i = 0; !status && i < out->count; i++)
 		if (p[i].as_of_s < before_s && isfinite(p[i].value) && p[i].value > 0 &&
 		        is_pinned(c, &p[i]))
 			p[n++] = p[i];
 	out->count = n;
-	return rc;
+	return status;
 }
 
 /* History, baseline, range, one behind the other: the first for the noise, the others for the
@@ -129,8 +129,8 @@ static int arrange(struct tk_series_case *k, const struct tk_rows *baseline, str
 	memcpy(points + k->range + baseline->count, k->points + k->range, within * sizeof *points);
 	k->points = k->owned_points = points;
 	k->y = (double *)(void *)(points + count);
-	k->net = k->y + count;
-	k->se = k->net + count;
+	k->adjusted_y = k->y + count;
+	k->se = k->adjusted_y + count;
 	k->base = k->range;
 	k->range += baseline->count;
 	k->count = count;
@@ -143,16 +143,16 @@ int tk_series_case_set_baseline(
 {
 	struct tk_rows points = {0};
 	int64_t before_s = k->points[k->range].as_of_s;
-	int rc = c->options.baseline == TK_BASELINE_PINNED
-	                 ? take_pinned(c, k, before_s, &points, err)
-	         : c->options.baseline == TK_BASELINE_BEST
-	                 ? take_best(c, k, before_s, &points, err)
-	                 : tk_store_list_first_points(c->catalog.store, k->series->id, before_s,
-	                           c->options.window ? c->options.window : 1, &points, err);
+	int status = c->options.baseline == TK_BASELINE_PINNED
+	                     ? take_pinned(c, k, before_s, &points, err)
+	             : c->options.baseline == TK_BASELINE_BEST
+	                     ? take_best(c, k, before_s, &points, err)
+	                     : tk_store_list_first_points(c->catalog.store, k->series->id, before_s,
+	                               c->options.window ? c->options.window : 1, &points, err);
 
-	k->lacks_baseline = !rc && !points.count;
-	if (!rc && points.count)
-		rc = arrange(k, &points, err);
+	k->lacks_baseline = !status && !points.count;
+	if (!status && points.count)
+		status = arrange(k, &points, err);
 	tk_rows_free(&points);
-	return rc;
+	return status;
 }

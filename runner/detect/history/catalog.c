@@ -61,21 +61,21 @@ int tk_catalog_load(struct tk_store *s, struct tk_catalog *c, struct tk_error *e
 	        {tk_store_list_series, &c->series, sizeof(struct tk_series_row)},
 	        {tk_store_list_nights, &c->nights, sizeof(struct tk_night_row)},
 	};
-	int rc = TK_OK;
+	int status = TK_OK;
 
 	*c = (struct tk_catalog){.store = s};
-	for (size_t i = 0; !rc && i < sizeof tables / sizeof *tables; i++) {
-		rc = tables[i].read(s, &tables[i].table->rows, err);
-		if (!rc)
-			rc = sort_by_id(tables[i].table, tables[i].row_size, err);
+	for (size_t i = 0; !status && i < sizeof tables / sizeof *tables; i++) {
+		status = tables[i].read(s, &tables[i].table->rows, err);
+		if (!status)
+			status = sort_by_id(tables[i].table, tables[i].row_size, err);
 	}
-	if (!rc)
-		rc = tk_store_list_alerts(s, &c->alerts, err);
-	if (!rc)
-		rc = tk_store_list_triage(s, &c->triage, err);
-	if (rc)
+	if (!status)
+		status = tk_store_list_alerts(s, &c->alerts, err);
+	if (!status)
+		status = tk_store_list_triage(s, &c->triage, err);
+	if (status)
 		tk_catalog_free(c);
-	return rc;
+	return status;
 }
 
 void tk_catalog_free(struct tk_catalog *c)
@@ -106,7 +106,7 @@ static int kernels_of(
         struct tk_catalog *c, int64_t build_id, const struct tk_rows **out, struct tk_error *err)
 {
 	struct tk_build_kernels *grown;
-	int rc;
+	int status;
 
 	for (size_t i = 0; i < c->code_count; i++)
 		if (c->code[i].build_id == build_id) {
@@ -119,10 +119,10 @@ static int kernels_of(
 		        err, TK_ENOMEM, "out of memory while reading the kernels of a build");
 	c->code = grown;
 	grown[c->code_count] = (struct tk_build_kernels){.build_id = build_id};
-	rc = tk_store_list_kernels(c->store, build_id, &grown[c->code_count].kernels, err);
-	if (!rc)
+	status = tk_store_list_kernels(c->store, build_id, &grown[c->code_count].kernels, err);
+	if (!status)
 		*out = &grown[c->code_count++].kernels;
-	return rc;
+	return status;
 }
 
 static const char *code_hash(const struct tk_rows *kernels, const char *backend)
@@ -143,18 +143,18 @@ static int compare_code(struct tk_catalog *c, int64_t a, int64_t b, const char *
 {
 	const struct tk_rows *kernels;
 	const char *hash_a, *hash_b;
-	int rc;
+	int status;
 
 	*out = SAME_CODE;
 	if (a == b)
 		return TK_OK;
-	rc = kernels_of(c, a, &kernels, err);
-	if (rc)
-		return rc;
+	status = kernels_of(c, a, &kernels, err);
+	if (status)
+		return status;
 	hash_a = code_hash(kernels, backend);
-	rc = kernels_of(c, b, &kernels, err);
-	if (rc)
-		return rc;
+	status = kernels_of(c, b, &kernels, err);
+	if (status)
+		return status;
 	hash_b = code_hash(kernels, backend);
 	*out = !hash_a || !hash_b || !*hash_a || !*hash_b ? UNKNOWN_CODE
 	       : strcmp(hash_a, hash_b) == 0              ? SAME_CODE
@@ -166,20 +166,20 @@ int tk_catalog_is_same_code(struct tk_catalog *c, int64_t a, int64_t b, const ch
         bool *same, struct tk_error *err)
 {
 	enum code code;
-	int rc = compare_code(c, a, b, backend, &code, err);
+	int status = compare_code(c, a, b, backend, &code, err);
 
-	*same = !rc && code == SAME_CODE;
-	return rc;
+	*same = !status && code == SAME_CODE;
+	return status;
 }
 
 int tk_catalog_is_new_code(struct tk_catalog *c, int64_t a, int64_t b, const char *backend,
         bool *is_new, struct tk_error *err)
 {
 	enum code code;
-	int rc = compare_code(c, a, b, backend, &code, err);
+	int status = compare_code(c, a, b, backend, &code, err);
 
-	*is_new = !rc && code == NEW_CODE;
-	return rc;
+	*is_new = !status && code == NEW_CODE;
+	return status;
 }
 
 /* Attributes whose change makes two timings different things. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "detect/history/series_case.h"
+#include "detect/history/case_set.h"
 #include "stats/summary/summary.h"
 
 #define SERIES_MIN 5        /* fewer unchanged series have no median worth the name */
@@ -46,11 +46,11 @@ static int collect(
 
 	for (size_t i = k->range, next; i < k->count; i = next) {
 		bool same;
-		int rc = tk_catalog_is_same_code(
+		int status = tk_catalog_is_same_code(
 		        &c->catalog, old, k->points[i].build_id, k->series->backend, &same, err);
 
-		if (rc)
-			return rc;
+		if (status)
+			return status;
 		for (next = i; next < k->count && k->points[next].night_id == k->points[i].night_id;
 		        next++)
 			;
@@ -104,7 +104,7 @@ static void correct(struct tk_case_set *c)
 			        tk_case_set_find_shift(c, k->device->id, k->points[j].night_id);
 
 			if (s && s->significant)
-				k->net[j] -= s->shift;
+				k->adjusted_y[j] -= s->shift;
 		}
 	}
 }
@@ -113,16 +113,16 @@ int tk_case_set_remove_common_mode(struct tk_case_set *c, struct tk_error *err)
 {
 	struct entries e = {calloc(c->points.count + 1, sizeof *e.at), 0};
 	double *work = calloc(c->points.count + 1, sizeof *work);
-	int rc = TK_OK;
+	int status = TK_OK;
 
 	c->shifts = calloc(c->points.count + 1, sizeof *c->shifts);
 	if (!e.at || !work || !c->shifts)
-		rc = tk_fail(err, TK_ENOMEM,
+		status = tk_fail(err, TK_ENOMEM,
 		        "out of memory while looking for what a machine moved together");
-	for (size_t i = 0; !rc && i < c->count; i++)
+	for (size_t i = 0; !status && i < c->count; i++)
 		if (c->at[i].range)
-			rc = collect(c, &c->at[i], &e, err);
-	if (rc)
+			status = collect(c, &c->at[i], &e, err);
+	if (status)
 		goto out;
 	qsort(e.at, e.count, sizeof *e.at, by_device_and_night);
 	for (size_t i = 0, next; i < e.count; i = next) {
@@ -136,7 +136,7 @@ int tk_case_set_remove_common_mode(struct tk_case_set *c, struct tk_error *err)
 out:
 	free(e.at);
 	free(work);
-	return rc;
+	return status;
 }
 
 const struct tk_common_mode_shift *tk_case_set_find_shift(

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "detect/history/series_case.h"
+#include "detect/history/case_set.h"
 #include "stats/summary/summary.h"
 
 #define WITH_HISTORY_MIN 5
@@ -49,7 +49,8 @@ static double of_spread(struct tk_series_case *const *k, size_t n, double *work)
 
 	for (size_t i = 0; i < n; i++)
 		if (k[i]->range && k[i]->unchanged)
-			work[count++] = k[i]->net[k[i]->count - 1] - k[i]->net[k[i]->range - 1];
+			work[count++] = k[i]->adjusted_y[k[i]->count - 1] -
+			                k[i]->adjusted_y[k[i]->range - 1];
 	if (count < YOUNG_MIN)
 		return 0;
 	median = tk_median(work, count);
@@ -62,14 +63,15 @@ int tk_case_set_estimate_priors(struct tk_case_set *c, double *prior, struct tk_
 {
 	struct tk_series_case **k = calloc(c->count + 1, sizeof *k);
 	double *work = calloc(c->count + 1, sizeof *work);
-	int rc = k && work ? TK_OK
-	                   : tk_fail(err, TK_ENOMEM, "out of memory while estimating the noise");
+	int status = k && work
+	                     ? TK_OK
+	                     : tk_fail(err, TK_ENOMEM, "out of memory while estimating the noise");
 
-	for (size_t i = 0; !rc && i < c->count; i++)
+	for (size_t i = 0; !status && i < c->count; i++)
 		k[i] = &c->at[i];
-	if (!rc)
+	if (!status)
 		qsort(k, c->count, sizeof *k, by_device);
-	for (size_t i = 0, next; !rc && i < c->count; i = next) {
+	for (size_t i = 0, next; !status && i < c->count; i = next) {
 		double sigma;
 
 		for (next = i; next < c->count && by_device(&k[i], &k[next]) == 0; next++)
@@ -82,5 +84,5 @@ int tk_case_set_estimate_priors(struct tk_case_set *c, double *prior, struct tk_
 	}
 	free(k);
 	free(work);
-	return rc;
+	return status;
 }

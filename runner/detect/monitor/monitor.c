@@ -268,9 +268,9 @@ static int common_tonight(
 static int take_night(struct tk_monitor *o, const struct tk_monitor_point *points, size_t count)
 {
 	double common;
-	int rc = common_tonight(o, points, count, &common);
+	int status = common_tonight(o, points, count, &common);
 
-	for (size_t i = 0; !rc && i < count; i++) {
+	for (size_t i = 0; !status && i < count; i++) {
 		const struct tk_monitor_point *q = &points[i];
 		struct watched *p = find(o, q->series);
 		double y, moved, taken;
@@ -284,7 +284,7 @@ static int take_night(struct tk_monitor *o, const struct tk_monitor_point *point
 			return TK_ENOMEM;
 		*point_at(p, p->n++) = (struct point){y, y - taken, q->at, q->day, q->environment};
 	}
-	return rc;
+	return status;
 }
 
 static size_t position(const struct watched *p, int64_t day)
@@ -371,19 +371,19 @@ static bool environment_changed(const struct tk_monitor *o, const struct watched
  */
 
 static int say(
-        struct tk_monitor_events *events, const struct watched *p, enum tk_monitor_event_kind word)
+        struct tk_monitor_events *events, const struct watched *p, enum tk_monitor_event_kind kind)
 {
 	const struct tk_changepoint_candidate *s = &p->suspicion;
 	struct tk_monitor_event e = {.series = p->series,
-	        .word = word,
+	        .kind = kind,
 	        .first = point_at(p, s->split)->at,
 	        .last_good = point_at(p, s->split - 1)->at,
 	        .before = exp(s->before),
 	        .after = exp(s->after),
-	        .evidence = s->evidence,
+	        .log_lr = s->evidence,
 	        .q = p->q};
 
-	if (word == TK_MONITOR_RETRACTED) {
+	if (kind == TK_MONITOR_RETRACTED) {
 		e.first = p->alarm_first;
 		e.last_good = p->alarm_good;
 	}
@@ -442,23 +442,23 @@ static int suspect(struct tk_monitor *o, struct watched *p)
 int tk_monitor_add_night(struct tk_monitor *o, const struct tk_monitor_point *points, size_t count,
         struct tk_monitor_events *events, struct tk_error *err)
 {
-	int rc = take_night(o, points, count);
+	int status = take_night(o, points, count);
 	size_t n = o->count;
 
-	for (size_t i = 0; !rc && i < n; i++) {
+	for (size_t i = 0; !status && i < n; i++) {
 		o->work[i] = NAN;
 		if (!o->at[i].tonight)
 			continue;
-		rc = suspect(o, &o->at[i]);
+		status = suspect(o, &o->at[i]);
 		o->work[i] = tk_level_monitor_p_value(o->at[i].suspicion.evidence);
 	}
-	if (!rc && n)
-		rc = tk_fdr_adjust(o->work, n, o->work + n);
-	for (size_t i = 0; !rc && i < n; i++)
+	if (!status && n)
+		status = tk_fdr_adjust(o->work, n, o->work + n);
+	for (size_t i = 0; !status && i < n; i++)
 		o->at[i].q = o->work[n + i];
-	for (size_t i = 0; !rc && i < n; i++)
-		rc = decide(o, &o->at[i], events);
-	return rc ? out_of_memory(err) : TK_OK;
+	for (size_t i = 0; !status && i < n; i++)
+		status = decide(o, &o->at[i], events);
+	return status ? out_of_memory(err) : TK_OK;
 }
 
 size_t tk_monitor_find_last_point(
@@ -556,10 +556,10 @@ static int visit_watched(struct tk_monitor *o, struct watched *p, struct tk_seri
 int tk_monitor_serialize(struct tk_monitor *o, struct tk_serializer *io, struct tk_error *err)
 {
 	size_t count = o->count;
-	int rc = TK_OK;
+	int status = TK_OK;
 
 	tk_serialize_size(io, &count, SERIES_MAX);
-	for (size_t i = 0; !rc && !io->failed && i < count; i++) {
+	for (size_t i = 0; !status && !io->failed && i < count; i++) {
 		int64_t series = io->reading ? 0 : o->at[i].series;
 		struct watched *p;
 
@@ -567,12 +567,13 @@ int tk_monitor_serialize(struct tk_monitor *o, struct tk_serializer *io, struct 
 		if (io->failed || (io->reading && find(o, series)))
 			break;
 		p = io->reading ? add(o, series) : &o->at[i];
-		rc = p ? visit_watched(o, p, io) : TK_ENOMEM;
-		if (!rc && i + 1 == count && (!io->reading || io->next == io->count))
+		status = p ? visit_watched(o, p, io) : TK_ENOMEM;
+		if (!status && i + 1 == count && (!io->reading || io->next == io->count))
 			return TK_OK;
 	}
-	if (!rc && !count && !io->failed)
+	if (!status && !count && !io->failed)
 		return TK_OK;
-	return rc == TK_ENOMEM ? out_of_memory(err)
-	                       : tk_fail(err, TK_EDATA, "what the last night knew cannot be read");
+	return status == TK_ENOMEM
+	               ? out_of_memory(err)
+	               : tk_fail(err, TK_EDATA, "what the last night knew cannot be read");
 }

@@ -40,11 +40,11 @@ struct tk_monitor_point {
 
 struct tk_monitor_event {
 	int64_t series;
-	enum tk_monitor_event_kind word;
+	enum tk_monitor_event_kind kind;
 	int64_t first, last_good; /* `at` of the first point at the new level, and of the one before
 	                             it; of a retraction: those of the step that it takes back */
 	double before, after;     /* levels, in the unit of the values */
-	double evidence, q;
+	double log_lr, q;
 };
 
 struct tk_monitor_events {

@@ -66,9 +66,9 @@ static int add_alarm(struct player *p, const struct tk_monitor_event *e)
 	struct tk_alarms *out = p->out;
 	struct tk_alarm *at;
 
-	if (e->word == TK_MONITOR_RETRACTED)
+	if (e->kind == TK_MONITOR_RETRACTED)
 		out->at[out->count - 1].retracted = p->now - 1;
-	if (e->word != TK_MONITOR_STEP)
+	if (e->kind != TK_MONITOR_STEP)
 		return TK_OK;
 	at = realloc(out->at, (out->count + 1) * sizeof *at);
 	if (!at)
@@ -81,7 +81,7 @@ static int add_alarm(struct player *p, const struct tk_monitor_event *e)
 static int play_day(struct machine *m, int64_t day, struct tk_error *err)
 {
 	size_t count = 0;
-	int rc;
+	int status;
 
 	for (size_t i = 0; i < m->count; i++) {
 		struct player *p = &m->at[i];
@@ -93,11 +93,11 @@ static int play_day(struct machine *m, int64_t day, struct tk_error *err)
 			        h->environment ? number_of(h->environment[p->now]) : 0};
 	}
 	m->events.count = 0;
-	rc = tk_monitor_add_night(m->online, m->points, count, &m->events, err);
-	for (size_t i = 0; !rc && i < m->events.count; i++)
+	status = tk_monitor_add_night(m->online, m->points, count, &m->events, err);
+	for (size_t i = 0; !status && i < m->events.count; i++)
 		if (add_alarm(&m->at[m->events.at[i].series], &m->events.at[i]))
-			rc = out_of_memory(err);
-	return rc;
+			status = out_of_memory(err);
+	return status;
 }
 
 static int play_machine(
@@ -107,32 +107,32 @@ static int play_machine(
 	        .min_effect = options->min_effect, .fdr = options->fdr};
 	size_t points = 0;
 	int64_t day = 0;
-	int rc;
+	int status;
 
 	for (size_t i = 0; i < m->count; i++)
 		points += m->at[i].history->n;
 	m->points = malloc((points + 1) * sizeof *m->points);
-	rc = m->points ? tk_monitor_new(&o, &m->online, err) : out_of_memory(err);
-	while (!rc && next_day(m, &day))
-		rc = play_day(m, day, err);
+	status = m->points ? tk_monitor_new(&o, &m->online, err) : out_of_memory(err);
+	while (!status && next_day(m, &day))
+		status = play_day(m, day, err);
 	tk_monitor_free(m->online);
 	tk_monitor_events_free(&m->events);
 	free(m->points);
-	return rc;
+	return status;
 }
 
 int tk_series_history_replay(const struct tk_series_history *series, size_t count,
         const struct tk_detect_options *options, struct tk_alarms *out, struct tk_error *err)
 {
 	struct player *p = calloc(count + 1, sizeof *p);
-	int rc = p ? TK_OK : out_of_memory(err);
+	int status = p ? TK_OK : out_of_memory(err);
 
 	memset(out, 0, count * sizeof *out);
-	for (size_t i = 0; !rc && i < count; i++)
+	for (size_t i = 0; !status && i < count; i++)
 		p[i] = (struct player){&series[i], &out[i], 0};
-	if (!rc && count)
+	if (!status && count)
 		qsort(p, count, sizeof *p, by_machine);
-	for (size_t i = 0, next; !rc && i < count; i = next) {
+	for (size_t i = 0, next; !status && i < count; i = next) {
 		struct machine m = {.at = p + i};
 
 		for (next = i; next < count &&
@@ -140,10 +140,10 @@ int tk_series_history_replay(const struct tk_series_history *series, size_t coun
 		        next++)
 			;
 		m.count = next - i;
-		rc = play_machine(&m, options, err);
+		status = play_machine(&m, options, err);
 	}
 	free(p);
-	return rc;
+	return status;
 }
 
 void tk_alarms_free(struct tk_alarms *alarms, size_t count)

@@ -1,11 +1,11 @@
-/* Which alerts are about the same commit: see groups.h. */
+/* Groups alerts by commit: see commit_groups.h. */
 #include "detect/report/commit_groups.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "detect/history/series_case.h"
+#include "detect/history/case_set.h"
 
 struct span {
 	bool known;
@@ -134,11 +134,11 @@ static int add(struct tk_commit_groups *g, const char *uid, bool failure,
 
 int tk_commit_groups_load(struct tk_case_set *c, struct tk_error *err)
 {
-	int rc = c->catalog.alerts.count
-	                 ? sort_revisions(&c->groups, &c->catalog.revisions.rows, err)
-	                 : TK_OK;
+	int status = c->catalog.alerts.count
+	                     ? sort_revisions(&c->groups, &c->catalog.revisions.rows, err)
+	                     : TK_OK;
 
-	for (size_t i = 0; !rc && i < c->catalog.alerts.count; i++) {
+	for (size_t i = 0; !status && i < c->catalog.alerts.count; i++) {
 		const struct tk_alert_row *a =
 		        TK_ROWS_AT(&c->catalog.alerts, struct tk_alert_row, i);
 		const struct tk_series_row *series =
@@ -151,10 +151,10 @@ int tk_commit_groups_load(struct tk_case_set *c, struct tk_error *err)
 		        strlen(a->group_uid) >= TK_ALERT_UID_SIZE)
 			continue;
 		span = span_of(&c->groups, series->upstream_id, a->good_rev, a->bad_rev);
-		rc = add(&c->groups, a->group_uid, strcmp(a->kind, "failure") == 0, device,
+		status = add(&c->groups, a->group_uid, strcmp(a->kind, "failure") == 0, device,
 		        series->upstream_id, &span, err);
 	}
-	return rc;
+	return status;
 }
 
 void tk_commit_groups_free(struct tk_commit_groups *g)
@@ -167,11 +167,11 @@ void tk_commit_groups_free(struct tk_commit_groups *g)
 int tk_commit_groups_add(struct tk_case_set *c, const struct tk_series_case *k, bool failure,
         const char *good_rev, const char *bad_rev, const char *group_uid, struct tk_error *err)
 {
-	int rc = sort_revisions(&c->groups, &c->catalog.revisions.rows, err);
+	int status = sort_revisions(&c->groups, &c->catalog.revisions.rows, err);
 	struct span span;
 
-	if (rc)
-		return rc;
+	if (status)
+		return status;
 	span = span_of(&c->groups, k->upstream->id, good_rev, bad_rev);
 	return add(&c->groups, group_uid, failure, k->device, k->upstream->id, &span, err);
 }

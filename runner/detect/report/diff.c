@@ -1,83 +1,10 @@
-/* History -> one word for every series: reading, judging, the false-discovery rate, the report. */
+/* Reports: the rows of a range, counted and sorted. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "detect/history/series_case.h"
-#include "detect/monitor/monitor_session.h"
-#include "stats/summary/fdr.h"
-
-static int judge_case(struct tk_case_set *c, struct tk_series_case *k, double prior)
-{
-	struct tk_level_test_input in = {.y = k->net,
-	        .se = k->se,
-	        .n = k->count,
-	        .range = k->range,
-	        .window = c->options.window ? c->options.window : 1,
-	        .prior_sigma = prior};
-	int rc = tk_level_test_run(&in, k->base, &k->own);
-
-	if (rc)
-		return rc;
-	if (c->options.baseline != TK_BASELINE_WINDOW)
-		k->own.earlier =
-		        false; /* the question is another one: how it is now, beside then */
-	k->raw = k->own;
-	if (memcmp(k->net, k->y, k->count * sizeof *k->y) == 0)
-		return TK_OK;
-	in.y = k->y;
-	rc = tk_level_test_run(&in, k->base, &k->raw);
-	k->raw.earlier &= c->options.baseline == TK_BASELINE_WINDOW;
-	return rc;
-}
-
-/* q over the series of each machine. */
-static int control_fdr(struct tk_case_set *c, struct tk_error *err)
-{
-	double *p = calloc(c->count + 1, sizeof *p), *q = calloc(c->count + 1, sizeof *q);
-	int rc = p && q ? TK_OK
-	                : tk_fail(err, TK_ENOMEM,
-	                          "out of memory while controlling the false-discovery rate");
-
-	for (size_t i = 0; !rc && c->options.uncorrected && i < c->count; i++)
-		c->at[i].q = c->at[i].range ? c->at[i].own.best.p : NAN;
-	for (size_t m = 0; !rc && !c->options.uncorrected && m < c->catalog.machines.rows.count;
-	        m++) {
-		int64_t machine =
-		        TK_ROWS_AT(&c->catalog.machines.rows, struct tk_machine_row, m)->id;
-
-		for (size_t i = 0; i < c->count; i++)
-			p[i] = c->at[i].machine->id == machine && c->at[i].range
-			               ? c->at[i].own.best.p
-			               : NAN;
-		rc = tk_fdr_adjust(p, c->count, q);
-		for (size_t i = 0; !rc && i < c->count; i++)
-			if (!isnan(q[i]))
-				c->at[i].q = q[i];
-	}
-	free(p);
-	free(q);
-	return rc;
-}
-
-int tk_case_set_evaluate(struct tk_case_set *c, struct tk_error *err)
-{
-	double *prior = calloc(c->count + 1, sizeof *prior);
-	int rc = prior ? tk_case_set_remove_common_mode(c, err)
-	               : tk_fail(err, TK_ENOMEM, "out of memory while judging");
-
-	if (!rc)
-		rc = tk_case_set_estimate_priors(c, prior, err);
-	for (size_t i = 0; !rc && i < c->count; i++)
-		if (c->at[i].range && judge_case(c, &c->at[i], prior[i]))
-			rc = tk_fail(err, TK_ENOMEM, "out of memory while judging %s",
-			        c->at[i].series->slug);
-	if (!rc)
-		rc = control_fdr(c, err);
-	free(prior);
-	return rc;
-}
+#include "detect/report/diff_row.h"
 
 int tk_case_set_decide(struct tk_case_set *c, struct tk_diff_report *out, struct tk_error *err)
 {
@@ -90,25 +17,26 @@ int tk_case_set_decide(struct tk_case_set *c, struct tk_diff_report *out, struct
 		return tk_fail(err, TK_ENOMEM, "out of memory while writing the report");
 	out->count = c->count;
 	for (size_t i = 0; i < c->count; i++) {
-		int rc = tk_series_case_decide(c, &c->at[i], &out->rows[i], err);
+		int status = tk_series_case_decide(c, &c->at[i], &out->rows[i], err);
 
-		if (rc)
-			return rc;
+		if (status)
+			return status;
 	}
 	return TK_OK;
 }
 
-/* By word first, in the order of the list of words, then by size. */
+/* By status, in the order of their list, then by size. */
 static int by_severity(const void *a, const void *b)
 {
 	const struct tk_diff_row *x = a, *y = b;
-	double sx = isnan(x->severity) ? -1 : x->severity,
-	       sy = isnan(y->severity) ? -1 : y->severity;
+	const struct tk_verdict *v = &x->verdict, *w = &y->verdict;
+	const double severity_v = isnan(v->severity) ? -1 : v->severity,
+	             severity_w = isnan(w->severity) ? -1 : w->severity;
 
-	if (x->status != y->status)
-		return x->status < y->status ? -1 : 1;
-	if (sx != sy)
-		return sx > sy ? -1 : 1;
+	if (v->status != w->status)
+		return v->status < w->status ? -1 : 1;
+	if (severity_v != severity_w)
+		return severity_v > severity_w ? -1 : 1;
 	return strcmp(x->series, y->series);
 }
 
@@ -141,7 +69,7 @@ void tk_diff_report_finish(struct tk_diff_report *r)
 	for (size_t i = 0; i < r->count; i++) {
 		const struct tk_diff_row *row = &r->rows[i];
 
-		r->by_status[row->status]++;
+		r->by_status[row->verdict.status]++;
 		if (row->newest_s > r->newest_s)
 			r->newest_s = row->newest_s;
 		r->compared += tk_diff_row_is_compared(row);
@@ -150,31 +78,6 @@ void tk_diff_report_finish(struct tk_diff_report *r)
 	r->machines = count_machines(r);
 	if (r->count)
 		qsort(r->rows, r->count, sizeof *r->rows, by_severity);
-}
-
-int tk_detect_diff(struct tk_store *s, const struct tk_detect_options *options,
-        const struct tk_diff_range *range, struct tk_diff_report *out, struct tk_error *err)
-{
-	struct tk_diff_report report = {0};
-	struct tk_case_set c;
-	int rc = tk_case_set_load(s, options, range, NULL, &c, err);
-
-	if (!rc)
-		rc = tk_case_set_load_alarms(&c, err);
-	if (!rc)
-		rc = tk_case_set_evaluate(&c, err);
-	if (!rc)
-		tk_case_set_filter(&c, range);
-	if (!rc)
-		rc = tk_case_set_decide(&c, &report, err);
-	tk_case_set_free(&c);
-	if (rc) {
-		tk_diff_report_free(&report);
-		return rc;
-	}
-	tk_diff_report_finish(&report);
-	*out = report;
-	return TK_OK;
 }
 
 void tk_diff_report_free(struct tk_diff_report *r)

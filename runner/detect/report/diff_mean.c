@@ -1,58 +1,60 @@
-/* The geometric mean of a report, or of some of its rows. */
+/* The geometric mean of changes: see diff_mean.h. */
+#include "detect/report/diff_mean.h"
+
 #include <math.h>
 #include <stdio.h>
 
 #include "core/outcome.h"
-#include "detect/detect.h"
 
-/* What became of its code, a logarithm, more is worse; *by_nights: no more than its timings say so.
- */
-static double part_of(const struct tk_diff_row *r, bool *by_nights)
+/* What became of the code, as a logarithm; positive is worse. *nightly: known by nightly timings
+ * alone. */
+static double log_change(const struct tk_diff_row *r, bool *nightly)
 {
-	double sign = r->lower_is_better ? 1 : -1;
+	const double sign = r->lower_is_better ? 1 : -1;
 
-	*by_nights = false;
-	if (r->same_code || r->pairs.word == TK_AB_SAME)
+	*nightly = false;
+	if (r->same_code || r->ab.decision == TK_AB_SAME)
 		return 0;
 	if (tk_diff_row_is_ab_confirmed(r))
-		return sign * log1p(r->pairs.change);
-	if (r->changed_before_range)
+		return sign * log1p(r->ab.change);
+	if (r->verdict.decided_by == TK_RULE_CHANGED_BEFORE)
 		return 0;
-	*by_nights = true;
-	return sign * log(r->after / r->before);
+	*nightly = true;
+	return sign * log(r->verdict.after.value / r->verdict.before.value);
 }
 
 void tk_diff_mean_add(struct tk_diff_mean *m, const struct tk_diff_row *r)
 {
-	bool by_nights;
+	const enum tk_verdict_status status = r->verdict.status;
+	bool nightly;
 
-	if (!tk_diff_row_is_compared(r) || r->status == TK_VERDICT_ENVIRONMENT ||
-	        r->status == TK_VERDICT_NOT_COMPARABLE)
+	if (!tk_diff_row_is_compared(r) || status == TK_VERDICT_ENVIRONMENT ||
+	        status == TK_VERDICT_NOT_COMPARABLE)
 		return;
 	m->rows++;
-	m->sum += part_of(r, &by_nights);
-	m->timed += by_nights;
-	m->unstable += by_nights && r->unstable;
+	m->sum += log_change(r, &nightly);
+	m->nightly += nightly;
+	m->unstable += nightly && r->unstable;
 	m->change = expm1(m->sum / (double)m->rows);
 }
 
 bool tk_diff_mean_is_unstable(const struct tk_diff_mean *m)
 {
-	return tk_outcome_is_night_unreliable(m->unstable, m->timed);
+	return tk_outcome_is_night_unreliable(m->unstable, m->nightly);
 }
 
 const char *tk_diff_mean_format(const struct tk_diff_mean *m, char out[TK_DIFF_MEAN_TEXT_SIZE])
 {
-	char doubt[80] = "";
+	char caveat[80] = "";
 
 	if (tk_diff_mean_is_unstable(m))
-		snprintf(doubt, sizeof doubt, " (a guess: the timings of %zu of %zu are unstable)",
-		        m->unstable, m->timed);
+		snprintf(caveat, sizeof caveat, " (unreliable: %zu of %zu timings are unstable)",
+		        m->unstable, m->nightly);
 	if (isnan(m->change))
-		snprintf(out, TK_DIFF_MEAN_TEXT_SIZE, "-%s", doubt);
-	else if (fabs(m->change) < 1e6)
-		snprintf(out, TK_DIFF_MEAN_TEXT_SIZE, "%+.1f%%%s", 100 * m->change, doubt);
+		snprintf(out, TK_DIFF_MEAN_TEXT_SIZE, "-%s", caveat);
 	else
-		snprintf(out, TK_DIFF_MEAN_TEXT_SIZE, "%+.1e%%%s", 100 * m->change, doubt);
+		snprintf(out, TK_DIFF_MEAN_TEXT_SIZE,
+		        fabs(m->change) < 1e6 ? "%+.1f %%%s" : "%+.1e %%%s", 100 * m->change,
+		        caveat);
 	return out;
 }

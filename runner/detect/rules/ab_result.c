@@ -1,4 +1,4 @@
-/* See confirm.h. */
+/* Decides what A/B runs show: see ab_result.h. */
 #include "detect/rules/ab_result.h"
 
 #include <math.h>
@@ -6,11 +6,13 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "detect/detect.h"
 #include "stats/summary/paired.h"
 #include "stats/summary/summary.h"
+#include "store/store.h"
 
 struct differences {
-	double *median, *fastest, *good; /* logarithms of new / old; medians of the old one */
+	double *median, *fastest, *good; /* logarithms of new / old; the old medians */
 	size_t count, failed;
 	bool has_fastest; /* every pair has them */
 };
@@ -20,7 +22,7 @@ static bool has_timing(double x)
 	return isfinite(x) && x > 0;
 }
 
-static int take(const struct tk_ab_pair_row *rows, size_t count, struct differences *d)
+static int take_differences(const struct tk_ab_pair_row *rows, size_t count, struct differences *d)
 {
 	double *memory = malloc((3 * count + 1) * sizeof *memory);
 
@@ -44,75 +46,79 @@ static int take(const struct tk_ab_pair_row *rows, size_t count, struct differen
 	return TK_OK;
 }
 
-static void show(const struct tk_paired_shift *p, double from, struct tk_ab_result *out)
-{
-	out->change = expm1(p->shift + from);
-	out->lo = expm1(p->lo + from);
-	out->hi = expm1(p->hi + from);
-}
+/* What pairs must exceed, and from which level their differences are counted. */
+struct question {
+	double least, level;
+};
 
-static void use(enum tk_paired_decision word, bool fastest, const struct tk_paired_shift *p,
-        double from, struct tk_ab_result *out)
+static void set_result(enum tk_paired_decision decision, bool fastest,
+        const struct tk_paired_shift *shift, const struct question *q, struct tk_ab_result *out)
 {
-	static const enum tk_ab_decision words[] = {[TK_PAIRED_INCONCLUSIVE] = TK_AB_INCONCLUSIVE,
+	static const enum tk_ab_decision decisions[] = {
+	        [TK_PAIRED_INCONCLUSIVE] = TK_AB_INCONCLUSIVE,
 	        [TK_PAIRED_SAME] = TK_AB_SAME,
 	        [TK_PAIRED_HIGHER] = TK_AB_HIGHER,
 	        [TK_PAIRED_LOWER] = TK_AB_LOWER};
 
-	out->word = words[word];
+	out->decision = decisions[decision];
 	out->fastest = fastest;
-	show(p, from, out);
+	out->change = expm1(shift->shift + q->level);
+	out->lo = expm1(shift->lo + q->level);
+	out->hi = expm1(shift->hi + q->level);
 }
 
-static const enum tk_paired_decision against[] = {
+static const enum tk_paired_decision opposite[] = {
         [TK_PAIRED_HIGHER] = TK_PAIRED_LOWER, [TK_PAIRED_LOWER] = TK_PAIRED_HIGHER};
 
-/* The medians have found a change. Where the fastest samples have found one that is certainly
- * smaller, its size is theirs: other work on the machine only adds time, and to long launches more
- * often than to short ones. Where they have found the opposite, nothing is known. */
-static int heed_fastest(const struct differences *d, double least, double from,
+/* The medians found a change. Where the fastest samples found one that is certainly smaller, theirs
+ * is the size: other work adds time, and to long launches more often than to short ones. Where they
+ * found the opposite, nothing is known. */
+static int refine_by_fastest(const struct differences *d, const struct question *q,
         enum tk_paired_decision found, const struct tk_paired_shift *median,
         struct tk_ab_result *out)
 {
 	struct tk_paired_shift fastest;
-	enum tk_paired_decision word;
-	int rc = tk_paired_decide(d->fastest, d->count, least, &word, &fastest);
+	enum tk_paired_decision decision;
+	int status = tk_paired_decide(d->fastest, d->count, q->least, &decision, &fastest);
 
-	if (rc)
-		return rc;
-	if (word == against[found])
-		use(TK_PAIRED_INCONCLUSIVE, false, median, from, out);
-	else if (word == found && (fastest.hi < median->lo || fastest.lo > median->hi) &&
-	         fabs(fastest.shift + from) < fabs(median->shift + from))
-		use(word, true, &fastest, from, out);
+	if (status)
+		return status;
+	if (decision == opposite[found])
+		set_result(TK_PAIRED_INCONCLUSIVE, false, median, q, out);
+	else if (decision == found && (fastest.hi < median->lo || fastest.lo > median->hi) &&
+	         fabs(fastest.shift + q->level) < fabs(median->shift + q->level))
+		set_result(decision, true, &fastest, q, out);
 	return TK_OK;
 }
 
-/* The fastest samples, where the medians are open: not against what these lean to. */
-static int ask_fastest(
-        const struct differences *d, double least, double from, struct tk_ab_result *out)
+/* The medians are inconclusive: the fastest samples decide, unless the medians lean the other
+ * way. */
+static int decide_by_fastest(
+        const struct differences *d, const struct question *q, struct tk_ab_result *out)
 {
 	struct tk_paired_shift fastest;
-	enum tk_paired_decision word, leaning;
-	int rc = tk_paired_decide(d->fastest, d->count, least, &word, &fastest);
+	enum tk_paired_decision decision, leaning;
+	bool agrees;
+	int status = tk_paired_decide(d->fastest, d->count, q->least, &decision, &fastest);
 
-	if (!rc)
-		rc = tk_paired_decide(d->median, d->count, 0, &leaning, NULL);
-	if (rc || word == TK_PAIRED_INCONCLUSIVE)
-		return rc;
-	if (word == TK_PAIRED_SAME ? leaning == TK_PAIRED_INCONCLUSIVE : leaning != against[word])
-		use(word, true, &fastest, from, out);
+	if (!status)
+		status = tk_paired_decide(d->median, d->count, 0, &leaning, NULL);
+	if (status || decision == TK_PAIRED_INCONCLUSIVE)
+		return status;
+	agrees = decision == TK_PAIRED_SAME ? leaning == TK_PAIRED_INCONCLUSIVE
+	                                    : leaning != opposite[decision];
+	if (agrees)
+		set_result(decision, true, &fastest, q, out);
 	return TK_OK;
 }
 
-/* d: differences less `from`. */
-static int decide(const struct differences *d, double least, double from, struct tk_ab_result *out)
+static int decide(const struct differences *d, const struct question *q, struct tk_ab_result *out)
 {
 	struct tk_paired_shift median;
-	enum tk_paired_decision word;
-	int rc;
+	enum tk_paired_decision decision;
+	int status;
 
-	*out = (struct tk_ab_result){.word = TK_AB_INCONCLUSIVE,
+	*out = (struct tk_ab_result){.decision = TK_AB_INCONCLUSIVE,
 	        .count = (uint32_t)d->count,
 	        .failed = (uint32_t)d->failed,
 	        .change = NAN,
@@ -120,66 +126,69 @@ static int decide(const struct differences *d, double least, double from, struct
 	        .hi = NAN};
 	if (!d->count)
 		return TK_OK;
-	rc = tk_paired_decide(d->median, d->count, least, &word, &median);
-	if (rc)
-		return rc;
-	use(word, false, &median, from, out);
-	if (!d->has_fastest || word == TK_PAIRED_SAME)
+	status = tk_paired_decide(d->median, d->count, q->least, &decision, &median);
+	if (status)
+		return status;
+	set_result(decision, false, &median, q, out);
+	if (!d->has_fastest || decision == TK_PAIRED_SAME)
 		return TK_OK;
-	return word == TK_PAIRED_INCONCLUSIVE ? ask_fastest(d, least, from, out)
-	                                      : heed_fastest(d, least, from, word, &median, out);
+	return decision == TK_PAIRED_INCONCLUSIVE ? decide_by_fastest(d, q, out)
+	                                          : refine_by_fastest(d, q, decision, &median, out);
 }
 
 int tk_ab_result_evaluate(const struct tk_ab_pair_row *rows, size_t count,
         const struct tk_detect_options *options, struct tk_ab_result *out)
 {
 	struct differences d;
-	double least = log1p(options->min_effect);
-	int rc = take(rows, count, &d);
+	struct question q = {.least = log1p(options->min_effect)};
+	int status = take_differences(rows, count, &d);
 
-	if (!rc && d.count)
-		least = fmax(least, log1p(options->min_effect_ns / tk_median(d.good, d.count)));
-	if (!rc)
-		rc = decide(&d, least, 0, out);
-	if (!rc && !count)
-		out->word = TK_AB_NONE;
+	if (!status && d.count)
+		q.least = fmax(q.least, log1p(options->min_effect_ns / tk_median(d.good, d.count)));
+	if (!status)
+		status = decide(&d, &q, out);
+	if (!status && !count)
+		out->decision = TK_AB_NONE;
 	free(d.median);
-	return rc;
+	return status;
 }
 
 int tk_ab_result_compare_level(
         const struct tk_ab_pair_row *rows, size_t count, double level, struct tk_ab_result *out)
 {
+	const struct question q = {.level = log1p(level)};
 	struct differences d;
-	int rc = take(rows, count, &d);
+	int status = take_differences(rows, count, &d);
 
-	for (size_t i = 0; !rc && i < d.count; i++) {
-		d.median[i] -= log1p(level);
-		d.fastest[i] -= log1p(level);
+	for (size_t i = 0; !status && i < d.count; i++) {
+		d.median[i] -= q.level;
+		d.fastest[i] -= q.level;
 	}
-	if (!rc)
-		rc = decide(&d, 0, log1p(level), out);
+	if (!status)
+		status = decide(&d, &q, out);
 	free(d.median);
-	return rc;
+	return status;
 }
 
-/* In percent; what is nothing has no sign. */
+/* In percent; what rounds to zero has no sign. */
 static double percent(double ratio)
 {
 	return fabs(ratio) < 0.0005 ? 0 : 100 * ratio;
 }
 
-const char *tk_ab_result_format(const struct tk_ab_result *p, char out[TK_AB_RESULT_TEXT_SIZE])
+const char *tk_ab_result_format(const struct tk_ab_result *r, char out[TK_AB_RESULT_TEXT_SIZE])
 {
-	if (isnan(p->change))
+	if (isnan(r->change))
 		snprintf(out, TK_AB_RESULT_TEXT_SIZE, "no timings");
 	else
-		snprintf(out, TK_AB_RESULT_TEXT_SIZE, "%+.1f %% [%.1f, %.1f]%s", percent(p->change),
-		        percent(p->lo), percent(p->hi), p->fastest ? ", fastest samples" : "");
+		snprintf(out, TK_AB_RESULT_TEXT_SIZE,
+		        "%+.1f %% (95 %% CI %.1f to %.1f, %u pair%s%s)", percent(r->change),
+		        percent(r->lo), percent(r->hi), r->count, r->count == 1 ? "" : "s",
+		        r->fastest ? ", fastest samples" : "");
 	return out;
 }
 
-const char *tk_ab_result_statistic_name(const struct tk_ab_result *pairs)
+const char *tk_ab_result_statistic_name(const struct tk_ab_result *r)
 {
-	return pairs->fastest ? "min" : "median";
+	return r->fastest ? "min" : "median";
 }

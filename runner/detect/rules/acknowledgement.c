@@ -1,8 +1,9 @@
 /* What people accepted: in the history of an alert, or in a file that is reviewed with the code
  * (acks.yml). */
+#include <stdio.h>
 #include <string.h>
 
-#include "detect/history/series_case.h"
+#include "detect/triage.h"
 
 const struct tk_alert_row *tk_catalog_find_alert(const struct tk_catalog *c, const char *uid)
 {
@@ -12,17 +13,15 @@ const struct tk_alert_row *tk_catalog_find_alert(const struct tk_catalog *c, con
 	return NULL;
 }
 
-/* One that is known stays in its group, whatever else is known by now: people may have said
- * something of it. */
 void tk_series_case_make_alert_uids(const struct tk_case_set *c, const struct tk_series_case *k,
         enum tk_verdict_status status, const struct tk_diff_row *row, char uid[TK_ALERT_UID_SIZE],
         char group_uid[TK_ALERT_UID_SIZE])
 {
 	bool failure = status == TK_VERDICT_NEWLY_FAILED;
-	const char *const own[] = {failure ? "failure" : "alert", k->series->slug, row->bad_rev};
+	const char *const key[] = {failure ? "failure" : "alert", k->series->slug, row->bad_rev};
 	const struct tk_alert_row *known;
 
-	tk_alert_uid_hash(own, sizeof own / sizeof *own, uid);
+	tk_alert_uid_hash(key, sizeof key / sizeof *key, uid);
 	known = tk_catalog_find_alert(&c->catalog, uid);
 	if (known && strlen(known->group_uid) < TK_ALERT_UID_SIZE)
 		strcpy(group_uid, known->group_uid);
@@ -57,23 +56,27 @@ const struct tk_ack_rule *tk_series_case_find_ack_rule(
 void tk_series_case_apply_ack(
         const struct tk_case_set *c, const struct tk_series_case *k, struct tk_diff_row *row)
 {
-	char uid[TK_ALERT_UID_SIZE], group_uid[TK_ALERT_UID_SIZE];
-	const char *state, *author, *note;
+	char uid[TK_ALERT_UID_SIZE], group_uid[TK_ALERT_UID_SIZE], text[300];
+	const enum tk_verdict_status status = row->verdict.status_before_ack;
 
-	if (!is_bad_news(row->status))
+	if (!is_bad_news(status))
 		return;
-	tk_series_case_make_alert_uids(c, k, row->status, row, uid, group_uid);
+	tk_series_case_make_alert_uids(c, k, status, row, uid, group_uid);
 
-	const struct tk_alert_state said =
+	const struct tk_alert_state triage =
 	        tk_alert_state_compute(&c->catalog.triage, uid, group_uid);
-	const struct tk_ack_rule *rule = said.said ? NULL : tk_series_case_find_ack_rule(c, k, row);
+	const struct tk_ack_rule *rule =
+	        triage.said ? NULL : tk_series_case_find_ack_rule(c, k, row);
 
-	if (!said.said && !rule)
+	if (!triage.said && !rule)
 		return;
-	state = rule ? tk_triage_action_find(rule->action)->state : said.word;
-	author = rule ? rule->author : said.said->author;
-	note = rule ? rule->note : said.said->note;
-	tk_diff_row_add_reason(row, "%s, %s by %.60s%s%.200s", tk_verdict_status_name(row->status),
+
+	const char *state = rule ? tk_triage_action_find(rule->action)->state : triage.word;
+	const char *author = rule ? rule->author : triage.said->author;
+	const char *note = rule ? rule->note : triage.said->note;
+
+	snprintf(text, sizeof text, "%s, %s by %.60s%s%.200s", tk_verdict_status_name(status),
 	        state, author, *note ? ": " : "", note);
-	row->status = TK_VERDICT_ACKED;
+	tk_verdict_add_fact(&row->verdict, (struct tk_fact){.kind = TK_FACT_ACKNOWLEDGED}, text);
+	row->verdict.status = TK_VERDICT_ACKED;
 }

@@ -1,4 +1,4 @@
-/* Is the level another one? See judge.h. */
+/* Did the level change? See level_test.h. */
 #include "detect/rules/level_test.h"
 
 #include <math.h>
@@ -11,10 +11,10 @@
 #include "stats/summary/student.h"
 #include "stats/summary/summary.h"
 
-#define OWN_NOISE_MIN 6        /* points that a series needs for a noise of its own */
+#define NOISE_POINTS_MIN 6     /* that a series needs to estimate its own noise */
 #define DF_PER_POINT 0.4       /* efficiency of the median of successive differences */
 #define MEDIAN_VARIANCE 1.5708 /* pi / 2: variance of a median in units of that of a mean */
-#define EARLIER_MAX 3          /* so many points before the range may be at the new level already */
+#define EARLIER_MAX 3          /* points before the range that may be at the new level already */
 #define SPIKE_FACTOR 1.25
 
 int tk_level_find_baseline(const double *y, size_t range, size_t *base)
@@ -22,18 +22,18 @@ int tk_level_find_baseline(const double *y, size_t range, size_t *base)
 	struct tk_changepoint *found = NULL;
 	double values[TK_LEVEL_POINTS_MAX];
 	size_t from = range > TK_LEVEL_POINTS_MAX ? range - TK_LEVEL_POINTS_MAX : 0, count = 0;
-	int rc;
+	int status;
 
 	*base = from;
-	if (range - from < OWN_NOISE_MIN)
+	if (range - from < NOISE_POINTS_MIN)
 		return TK_OK;
 	for (size_t i = from; i < range; i++)
 		values[i - from] = exp(y[i] - y[from]);
-	rc = tk_changepoint_find(values, NULL, range - from, NULL, &found, &count);
-	if (!rc && count)
+	status = tk_changepoint_find(values, NULL, range - from, NULL, &found, &count);
+	if (!status && count)
 		*base = from + found[count - 1].index;
 	free(found);
-	return rc;
+	return status;
 }
 
 double tk_level_estimate(const double *y, size_t n)
@@ -52,36 +52,36 @@ double tk_level_estimate_noise(const double *y, size_t n)
 {
 	struct tk_noise noise;
 
-	return n >= OWN_NOISE_MIN && !tk_noise_estimate(y, n, &noise) ? noise.sigma : 0;
+	return n >= NOISE_POINTS_MIN && !tk_noise_estimate(y, n, &noise) ? noise.sigma : 0;
 }
 
 struct scale {
 	double sigma, tau, marginal, df;
 };
 
-static int estimate(const struct tk_level_test_input *in, struct scale *out)
+static int estimate_scale(const struct tk_level_test_input *in, struct scale *out)
 {
-	struct tk_noise own = {0};
+	struct tk_noise noise = {0};
 	double df = 0, variance, grow;
-	int rc = TK_OK;
+	int status = TK_OK;
 
-	if (in->n >= OWN_NOISE_MIN) {
-		rc = tk_noise_estimate(in->y, in->n, &own);
+	if (in->n >= NOISE_POINTS_MIN) {
+		status = tk_noise_estimate(in->y, in->n, &noise);
 		df = DF_PER_POINT * (double)(in->n - 1);
 	}
 	variance = (TK_NOISE_DEFAULT_DF * in->prior_sigma * in->prior_sigma +
-	                   df * own.sigma * own.sigma) /
+	                   df * noise.sigma * noise.sigma) /
 	           (TK_NOISE_DEFAULT_DF + df);
-	grow = own.sigma > 0 ? own.tau / own.sigma : 1;
+	grow = noise.sigma > 0 ? noise.tau / noise.sigma : 1;
 	out->sigma = sqrt(variance);
 	out->tau = out->sigma * grow;
-	out->marginal = out->sigma / sqrt(1 - fmin(0.9, fmax(0, df > 8 ? own.rho : 0)));
+	out->marginal = out->sigma / sqrt(1 - fmin(0.9, fmax(0, df > 8 ? noise.rho : 0)));
 	out->df = TK_NOISE_DEFAULT_DF + df;
-	return rc;
+	return status;
 }
 
-/* Standard error of the level of n points: never better than their own samples allow, never worse
- * than one point. */
+/* Standard error of the level of n points: at least that of their samples, at most that of one
+ * night. */
 static double level_error(const struct scale *s, const double *se, size_t n)
 {
 	double samples = 0, between = fmin(s->marginal * s->marginal,
@@ -93,7 +93,7 @@ static double level_error(const struct scale *s, const double *se, size_t n)
 	return sqrt(fmax(between, samples));
 }
 
-static struct tk_level_change weigh(
+static struct tk_level_change compare_levels(
         const struct tk_level_test_input *in, const struct scale *s, size_t base, size_t split)
 {
 	struct tk_level_change e = {.base = base, .split = split};
@@ -109,7 +109,7 @@ static struct tk_level_change weigh(
 	return e;
 }
 
-/* How badly two levels fit: absolute residuals, so that a spike weighs little. */
+/* How badly two levels fit. Absolute residuals give a spike little weight. */
 static double misfit(
         const struct tk_level_test_input *in, size_t base, const struct tk_level_change *e)
 {
@@ -120,6 +120,7 @@ static double misfit(
 	return sum;
 }
 
+/* The points between a split before the range and the range are at the new level already. */
 static bool is_earlier(const struct tk_level_test_input *in, const struct scale *s,
         const struct tk_level_change *e)
 {
@@ -136,9 +137,8 @@ static bool is_earlier(const struct tk_level_test_input *in, const struct scale 
 	return fabs(e->t) > TK_NOISE_STANDARD_ERRORS;
 }
 
-/* The largest distance, in the direction of the change, of one earlier night from the seven around
- * it. */
-static bool had_such_a_spike(
+/* An earlier night was as far, in the direction of the change, from the seven nights around it. */
+static bool had_similar_spike(
         const struct tk_level_test_input *in, const struct scale *s, double change)
 {
 	double largest = 0;
@@ -158,43 +158,53 @@ int tk_level_test_split(const struct tk_level_test_input *in, size_t base, size_
         struct tk_level_change *out)
 {
 	struct scale s;
-	int rc = estimate(in, &s);
+	int status = estimate_scale(in, &s);
 
-	if (rc)
-		return rc;
-	*out = weigh(in, &s, base, split);
+	if (status)
+		return status;
+	*out = compare_levels(in, &s, base, split);
 	out->p = tk_student_p(out->t, s.df);
 	return TK_OK;
+}
+
+/* The split in the range where two levels fit best. */
+static struct tk_level_change find_best_split(
+        const struct tk_level_test_input *in, const struct scale *s, size_t base)
+{
+	struct tk_level_change best = compare_levels(in, s, base, in->range);
+	double least = misfit(in, base, &best);
+
+	for (size_t k = in->range + 1; k < in->n; k++) {
+		const struct tk_level_change e = compare_levels(in, s, base, k);
+		const double cost = misfit(in, base, &e);
+
+		if (cost < least) {
+			best = e;
+			least = cost;
+		}
+	}
+	return best;
 }
 
 int tk_level_test_run(const struct tk_level_test_input *in, size_t base, struct tk_level_test *out)
 {
 	struct scale s;
-	double least;
-	int rc = estimate(in, &s);
+	int status = estimate_scale(in, &s);
 
-	if (rc)
-		return rc;
-	*out = (struct tk_level_test){.sigma = s.sigma, .df = s.df};
-	out->whole = out->best = weigh(in, &s, base, in->range);
-	least = misfit(in, base, &out->best);
-	for (size_t k = in->range + 1; k < in->n; k++) {
-		struct tk_level_change e = weigh(in, &s, base, k);
-		double cost = misfit(in, base, &e);
-
-		if (cost < least) {
-			out->best = e;
-			least = cost;
-		}
-	}
+	if (status)
+		return status;
+	*out = (struct tk_level_test){.sigma = s.sigma,
+	        .df = s.df,
+	        .whole = compare_levels(in, &s, base, in->range),
+	        .best = find_best_split(in, &s, base)};
 	for (size_t back = 1; back <= EARLIER_MAX && in->range >= base + back + EARLIER_MAX;
 	        back++) {
-		struct tk_level_change e = weigh(in, &s, base, in->range - back);
+		const struct tk_level_change e = compare_levels(in, &s, base, in->range - back);
 
 		out->earlier |= fabs(e.t) > fabs(out->best.t) && is_earlier(in, &s, &e);
 	}
 	out->spike = in->n - out->best.split == 1 &&
-	             had_such_a_spike(in, &s, out->best.after - out->best.before);
+	             had_similar_spike(in, &s, out->best.after - out->best.before);
 	out->whole.p = tk_student_p(out->whole.t, s.df);
 	out->best.p = fmin(1, tk_student_p(out->best.t, s.df) * (double)(in->n - in->range));
 	return TK_OK;

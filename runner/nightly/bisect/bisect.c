@@ -235,7 +235,7 @@ static int compare(struct bisection *b, size_t old, size_t new, const double *le
 		               : tk_ab_result_evaluate(t.rows, t.count, &b->thresholds, out);
 		if (rc != TK_OK)
 			status = tk_fail(err, TK_ENOMEM, "out of memory");
-		if (rc != TK_OK || out->word > TK_AB_INCONCLUSIVE || t.timed >= most ||
+		if (rc != TK_OK || out->decision > TK_AB_INCONCLUSIVE || t.timed >= most ||
 		        t.failed_in_a_row >= TK_AB_FAILURES_MAX || is_over(b))
 			break;
 		status = tk_ab_test_run_pair(b->n, &t, err);
@@ -274,7 +274,7 @@ static int place(struct bisection *b, size_t i, struct tk_error *err)
 	if (status != TK_OK)
 		return status;
 	if (tk_ab_result_is_changed(&p))
-		s->side = (p.word == TK_AB_HIGHER) == (b->level > 0) ? BAD : GOOD;
+		s->side = (p.decision == TK_AB_HIGHER) == (b->level > 0) ? BAD : GOOD;
 	else if (!is_over(b))
 		s->side = lean(b, &p);
 	b->r->skipped += s->side == SKIPPED;
@@ -371,7 +371,7 @@ static int conclude(struct bisection *b, size_t lo, size_t hi, struct tk_error *
 		r->step = r->whole;
 	if (status != TK_OK)
 		return status;
-	if (r->step.word <= TK_AB_INCONCLUSIVE && (!r->step.count || is_over(b))) {
+	if (r->step.decision <= TK_AB_INCONCLUSIVE && (!r->step.count || is_over(b))) {
 		r->word = TK_BISECT_INCONCLUSIVE;
 		snprintf(r->why, sizeof r->why, "the last two are not told apart: %s",
 		        is_over(b) ? "the budget was spent" : "no pair of them has timings");
@@ -420,13 +420,13 @@ static int search(struct bisection *b, struct tk_error *err)
 	int status = prepare_ends(b, err);
 	if (status != TK_OK)
 		return status;
-	if (r->whole.word != TK_AB_HIGHER && r->whole.word != TK_AB_LOWER) {
+	if (r->whole.decision != TK_AB_HIGHER && r->whole.decision != TK_AB_LOWER) {
 		char text[TK_AB_RESULT_TEXT_SIZE];
-		r->word =
-		        r->whole.word == TK_AB_SAME ? TK_BISECT_NO_CHANGE : TK_BISECT_INCONCLUSIVE;
+		r->word = r->whole.decision == TK_AB_SAME ? TK_BISECT_NO_CHANGE
+		                                          : TK_BISECT_INCONCLUSIVE;
 		r->left = b->last;
-		snprintf(r->why, sizeof r->why, "%u pairs of good and bad %s: %s", r->whole.count,
-		        r->whole.word == TK_AB_SAME ? "do not differ" : "leave it open",
+		snprintf(r->why, sizeof r->why, "A/B runs of good and bad %s: %s",
+		        r->whole.decision == TK_AB_SAME ? "show no change" : "are inconclusive",
 		        tk_ab_result_format(&r->whole, text));
 		return store_culprit(b, err);
 	}
@@ -537,7 +537,8 @@ int tk_bisect_mark_revision(const struct tk_config *config, struct tk_store *sto
 		status = take_three(&b, q, rev, err);
 	if (status == TK_OK)
 		status = prepare_ends(&b, err);
-	if (status == TK_OK && out->whole.word != TK_AB_HIGHER && out->whole.word != TK_AB_LOWER)
+	if (status == TK_OK && out->whole.decision != TK_AB_HIGHER &&
+	        out->whole.decision != TK_AB_LOWER)
 		status = tk_fail(err, TK_EUSAGE,
 		        "good and bad do not differ here: there is nothing to look for");
 	if (status == TK_OK)

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "core/ab.h"
 #include "detect/detect.h"
+#include "detect/report/reason.h"
 #include "upstream/repo.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,7 +71,7 @@ struct tk_confirm_report {
 	char series[160], good[128], bad[128];
 	struct tk_ab_result pairs;
 	enum tk_verdict_status status; /* the verdict now, of the series' newest night */
-	char reason[512];
+	char reason[TK_REASON_SIZE];
 	int64_t night_s; /* that night */
 	double wall_s;
 	bool worse; /* decided, in the bad direction */

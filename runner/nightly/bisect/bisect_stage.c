@@ -60,8 +60,8 @@ static bool is_known(const struct hunt *h, const struct question *q)
 static bool is_wanted(const struct hunt *h, const struct tk_diff_row *r)
 {
 	const struct question q = question_of(r);
-	return r->status == TK_VERDICT_REGRESSED && r->commits_between > 1 && *r->good_rev &&
-	       *r->bad_rev && strcmp(r->metric, "time") == 0 && !is_known(h, &q);
+	return r->verdict.status == TK_VERDICT_REGRESSED && r->commits_between > 1 &&
+	       *r->good_rev && *r->bad_rev && strcmp(r->metric, "time") == 0 && !is_known(h, &q);
 }
 
 /* Its alert is open, and nobody has said that it is seen, wanted or of no interest. */

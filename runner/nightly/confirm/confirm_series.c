@@ -1,6 +1,7 @@
 /* `tracker confirm`: one series measured in turns because somebody wants to know. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "detect/report/reason.h"
 #include "detect/rules/ab_result.h"
 #include "nightly/bisect/bisect.h"
 #include "nightly/confirm/ab_test.h"
@@ -73,7 +74,7 @@ static int ask_verdict(struct matter *m, int64_t series_id, int64_t *good_run, s
 		if (row->series_id != series_id || !row->new_code)
 			continue;
 		m->spec.good_build_id = row->good_build_id;
-		*good_run = row->last_good_run_id;
+		*good_run = row->verdict.last_good_run_id;
 	}
 	tk_diff_report_free(&report);
 	if (status == TK_OK && !m->spec.good_build_id)
@@ -122,13 +123,13 @@ static int measure(struct matter *m, struct tk_error *err)
 			status = tk_fail(err, TK_ENOMEM, "out of memory");
 			break;
 		}
-		if (m->r->pairs.word > TK_AB_INCONCLUSIVE || t.timed >= TK_AB_PAIRS_MAX ||
+		if (m->r->pairs.decision > TK_AB_INCONCLUSIVE || t.timed >= TK_AB_PAIRS_MAX ||
 		        t.failed_in_a_row >= TK_AB_FAILURES_MAX ||
 		        (m->budget_s > 0 && spent_s > m->budget_s))
 			break;
 		status = tk_ab_test_run_pair(m->n, &t, err);
 	}
-	bool up = m->r->pairs.word == TK_AB_HIGHER, down = m->r->pairs.word == TK_AB_LOWER;
+	bool up = m->r->pairs.decision == TK_AB_HIGHER, down = m->r->pairs.decision == TK_AB_LOWER;
 	m->r->worse = t.series.better && strcmp(t.series.better, "higher") == 0 ? down : up;
 	tk_ab_test_close(&t);
 	return status;
@@ -140,8 +141,8 @@ static void judge_again(struct matter *m, int64_t series_id)
 	int status = tk_night_rerun_detection(m->n, m->spec.night_id, &report, &m->r->unjudged);
 	for (size_t i = 0; status == TK_OK && i < report.count; i++)
 		if (report.rows[i].series_id == series_id) {
-			m->r->status = report.rows[i].status;
-			snprintf(m->r->reason, sizeof m->r->reason, "%s", report.rows[i].reason);
+			m->r->status = report.rows[i].verdict.status;
+			tk_verdict_format_reason(&report.rows[i].verdict, m->r->reason);
 		}
 	tk_diff_report_free(&report);
 }

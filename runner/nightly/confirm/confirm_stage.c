@@ -40,7 +40,7 @@ static int rank_of(const struct docket *d, const struct tk_diff_row *r)
 {
 	if (!r->new_code || r->newest_s != d->n->as_of_s)
 		return -1;
-	switch (r->status) {
+	switch (r->verdict.status) {
 	case TK_VERDICT_REGRESSED:
 	case TK_VERDICT_ACKED:
 		return 0;
@@ -50,8 +50,10 @@ static int rank_of(const struct docket *d, const struct tk_diff_row *r)
 	case TK_VERDICT_ENVIRONMENT: /* the machine moved, and hides what the code did */
 		return 1;
 	case TK_VERDICT_SAME:
-		return fmax(fabs(r->change_lo), fabs(r->change_hi)) > d->options.min_effect ? 2
-		                                                                            : -1;
+		return fmax(fabs(r->verdict.change.lo), fabs(r->verdict.change.hi)) >
+		                       d->options.min_effect
+		               ? 2
+		               : -1;
 	default:
 		return -1;
 	}
@@ -62,8 +64,8 @@ static int by_rank(const void *a, const void *b)
 	const struct suspect *x = a, *y = b;
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? -1 : 1;
-	if (x->row->p != y->row->p)
-		return x->row->p < y->row->p ? -1 : 1;
+	if (x->row->verdict.p != y->row->verdict.p)
+		return x->row->verdict.p < y->row->verdict.p ? -1 : 1;
 	return strcmp(x->row->series, y->row->series);
 }
 
@@ -91,7 +93,7 @@ static int open_trial(struct docket *d, struct suspect *s, struct tk_error *err)
 	const struct tk_diff_row *r = s->row;
 	struct tk_error why = {0};
 	int status = tk_night_job_options(
-	        d->n, r->series_id, r->last_good_run_id, &s->good_options, err);
+	        d->n, r->series_id, r->verdict.last_good_run_id, &s->good_options, err);
 	if (status == TK_OK)
 		status = tk_night_job_options(
 		        d->n, r->series_id, r->new_run_id, &s->new_options, err);
@@ -129,7 +131,7 @@ static int judge(const struct docket *d, struct suspect *s, struct tk_error *err
 
 static bool is_decided(const struct suspect *s)
 {
-	return s->pairs.word != TK_AB_NONE && s->pairs.word != TK_AB_INCONCLUSIVE;
+	return s->pairs.decision != TK_AB_NONE && s->pairs.decision != TK_AB_INCONCLUSIVE;
 }
 
 static void say(const struct docket *d, const struct suspect *s, size_t number)
@@ -172,7 +174,7 @@ static void count(struct docket *d)
 		const struct suspect *s = &d->at[i];
 		r->suspects += s->open;
 		r->confirmed += tk_ab_result_is_changed(&s->pairs);
-		r->refuted += s->pairs.word == TK_AB_SAME;
+		r->refuted += s->pairs.decision == TK_AB_SAME;
 		r->pairs += s->pairs.count + s->pairs.failed;
 	}
 }

@@ -8,7 +8,9 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "detect/detect.h"
 #include "detect/rules/ab_result.h"
+#include "store/store.h"
 
 #define PAIRS 32
 static const struct tk_detect_options options = {.min_effect = 0.005};
@@ -41,13 +43,13 @@ static void medians_decide_where_they_can(void **state)
 {
 	struct tk_ab_result p = judged(1.01, 0.001, 1);
 
-	assert_int_equal(p.word, TK_AB_HIGHER);
+	assert_int_equal(p.decision, TK_AB_HIGHER);
 	assert_false(p.fastest);
 	assert_true(p.lo > 0.009 && p.hi < 0.011);
 	p = judged(0.95, 0.002, 1);
-	assert_int_equal(p.word, TK_AB_LOWER);
+	assert_int_equal(p.decision, TK_AB_LOWER);
 	p = judged(1, 0.001, 1.2);
-	assert_int_equal(p.word, TK_AB_SAME);
+	assert_int_equal(p.decision, TK_AB_SAME);
 	assert_false(p.fastest);
 }
 
@@ -56,18 +58,19 @@ static void the_fastest_samples_do_where_neighbours_make_the_medians_jump(void *
 	char text[TK_AB_RESULT_TEXT_SIZE];
 	struct tk_ab_result p = judged(1.01, 0.1, 1.01);
 
-	assert_int_equal(p.word, TK_AB_HIGHER);
+	assert_int_equal(p.decision, TK_AB_HIGHER);
 	assert_true(p.fastest);
-	assert_string_equal(tk_ab_result_format(&p, text), "+1.0 % [1.0, 1.0], fastest samples");
+	assert_string_equal(tk_ab_result_format(&p, text),
+	        "+1.0 % (95 % CI 1.0 to 1.0, 32 pairs, fastest samples)");
 	assert_string_equal(tk_ab_result_statistic_name(&p), "min");
 	p = judged(1, 0.1, 1);
-	assert_int_equal(p.word, TK_AB_SAME);
+	assert_int_equal(p.decision, TK_AB_SAME);
 	assert_true(p.fastest);
 	/* against the medians they do not: these lean the other way, or are not nothing */
 	p = judged(0.97, 0.02, 1.01);
-	assert_int_not_equal(p.word, TK_AB_HIGHER);
+	assert_int_not_equal(p.decision, TK_AB_HIGHER);
 	p = judged(1.02, 0.015, 1);
-	assert_int_not_equal(p.word, TK_AB_SAME);
+	assert_int_not_equal(p.decision, TK_AB_SAME);
 }
 
 /* A launch of 3 ms is interrupted by a busy machine in each of its samples, one of 0.7 ms is not:
@@ -77,21 +80,21 @@ static void a_change_is_no_larger_than_the_fastest_samples_say(void **state)
 	struct tk_ab_pair_row rows[PAIRS];
 	struct tk_ab_result p = judged(69, 0.3, 4);
 
-	assert_int_equal(p.word, TK_AB_HIGHER);
+	assert_int_equal(p.decision, TK_AB_HIGHER);
 	assert_true(p.fastest);
 	assert_true(fabs(p.change - 3) < 0.1);
 	/* the slower launches alone may have changed: that is for the medians to say */
 	p = judged(1.05, 0.002, 1);
-	assert_int_equal(p.word, TK_AB_HIGHER);
+	assert_int_equal(p.decision, TK_AB_HIGHER);
 	assert_true(fabs(p.change - 0.05) < 0.005);
 	/* one says worse, the other better */
 	p = judged(1.05, 0.002, 0.9);
-	assert_int_equal(p.word, TK_AB_INCONCLUSIVE);
+	assert_int_equal(p.decision, TK_AB_INCONCLUSIVE);
 	fill(rows, 69, 0.3, 4);
 	assert_int_equal(tk_ab_result_compare_level(rows, PAIRS, 7, &p), 0);
-	assert_int_equal(p.word, TK_AB_INCONCLUSIVE);
+	assert_int_equal(p.decision, TK_AB_INCONCLUSIVE);
 	assert_int_equal(tk_ab_result_compare_level(rows, PAIRS, 1.5, &p), 0);
-	assert_int_equal(p.word, TK_AB_HIGHER);
+	assert_int_equal(p.decision, TK_AB_HIGHER);
 }
 
 static void least_is_a_share_and_a_time(void **state)
@@ -103,7 +106,7 @@ static void least_is_a_share_and_a_time(void **state)
 	fill(rows, 1.01, 0.001, 1.01);
 	o.min_effect_ns = 2e4; /* 2 % of the old median */
 	assert_int_equal(tk_ab_result_evaluate(rows, PAIRS, &o, &p), 0);
-	assert_int_equal(p.word, TK_AB_SAME);
+	assert_int_equal(p.decision, TK_AB_SAME);
 }
 
 static void a_side_of_a_level(void **state)
@@ -113,12 +116,12 @@ static void a_side_of_a_level(void **state)
 
 	fill(rows, 1.06, 0.004, 1.06);
 	assert_int_equal(tk_ab_result_compare_level(rows, PAIRS, 0.03, &p), 0);
-	assert_int_equal(p.word, TK_AB_HIGHER);
+	assert_int_equal(p.decision, TK_AB_HIGHER);
 	assert_true(fabs(p.change - 0.06) < 0.005); /* not less the level */
 	assert_int_equal(tk_ab_result_compare_level(rows, PAIRS, 0.10, &p), 0);
-	assert_int_equal(p.word, TK_AB_LOWER);
+	assert_int_equal(p.decision, TK_AB_LOWER);
 	assert_int_equal(tk_ab_result_compare_level(rows, 5, 0.03, &p), 0);
-	assert_int_equal(p.word, TK_AB_INCONCLUSIVE);
+	assert_int_equal(p.decision, TK_AB_INCONCLUSIVE);
 }
 
 static void what_has_no_timing_does_not_count(void **state)
@@ -128,12 +131,12 @@ static void what_has_no_timing_does_not_count(void **state)
 	char text[TK_AB_RESULT_TEXT_SIZE];
 
 	assert_int_equal(tk_ab_result_evaluate(rows, 0, &options, &p), 0);
-	assert_int_equal(p.word, TK_AB_NONE);
+	assert_int_equal(p.decision, TK_AB_NONE);
 	fill(rows, 1.01, 0.001, 1.01);
 	for (int i = 0; i < PAIRS; i++)
 		rows[i].good_value = NAN;
 	assert_int_equal(tk_ab_result_evaluate(rows, PAIRS, &options, &p), 0);
-	assert_int_equal(p.word, TK_AB_INCONCLUSIVE);
+	assert_int_equal(p.decision, TK_AB_INCONCLUSIVE);
 	assert_int_equal(p.count, 0);
 	assert_int_equal(p.failed, PAIRS);
 	assert_true(isnan(p.change));
@@ -142,7 +145,7 @@ static void what_has_no_timing_does_not_count(void **state)
 	fill(rows, 1.01, 0.001, 1.01);
 	rows[3].bad_min = NAN;
 	assert_int_equal(tk_ab_result_evaluate(rows, PAIRS, &options, &p), 0);
-	assert_int_equal(p.word, TK_AB_HIGHER);
+	assert_int_equal(p.decision, TK_AB_HIGHER);
 }
 
 int main(void)

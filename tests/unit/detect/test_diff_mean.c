@@ -17,11 +17,11 @@
 /* Of a series whose timings doubled. */
 static struct tk_diff_row doubled(enum tk_verdict_status status)
 {
-	return (struct tk_diff_row){.status = status,
+	return (struct tk_diff_row){.verdict.status = status,
 	        .lower_is_better = true,
-	        .before = 10,
-	        .after = 20,
-	        .change = 1,
+	        .verdict.before.value = 10,
+	        .verdict.after.value = 20,
+	        .verdict.change.value = 1,
 	        .unstable = true};
 }
 
@@ -39,7 +39,7 @@ static void timings_of_nights(void **state)
 	struct tk_diff_row rows[] = {doubled(TK_VERDICT_REGRESSED), doubled(TK_VERDICT_REGRESSED),
 	        doubled(TK_VERDICT_NEW)};
 	rows[1].lower_is_better = false;
-	rows[2].before = NAN;
+	rows[2].verdict.before.value = NAN;
 	struct tk_diff_mean m = mean_of(rows, 3);
 
 	assert_int_equal(m.rows, 2);
@@ -66,7 +66,7 @@ static void equal_code_did_not_move(void **state)
 	struct tk_diff_mean m = mean_of(rows, 2);
 
 	assert_int_equal(m.rows, 2);
-	assert_int_equal(m.timed, 0);
+	assert_int_equal(m.nightly, 0);
 	assert_float_equal(m.change, 0, NEAR);
 	assert_false(tk_diff_mean_is_unstable(&m));
 }
@@ -74,12 +74,12 @@ static void equal_code_did_not_move(void **state)
 static void what_moved_before_the_range_did_not_move_in_it(void **state)
 {
 	struct tk_diff_row rows[] = {doubled(TK_VERDICT_SAME), doubled(TK_VERDICT_REGRESSED)};
-	rows[0].changed_before_range = rows[1].changed_before_range = true;
-	rows[1].pairs = (struct tk_ab_result){.word = TK_AB_HIGHER, .count = 12, .change = 0.21};
+	rows[0].verdict.decided_by = TK_RULE_CHANGED_BEFORE;
+	rows[1].ab = (struct tk_ab_result){.decision = TK_AB_HIGHER, .count = 12, .change = 0.21};
 	struct tk_diff_mean m = mean_of(rows, 2);
 
 	assert_int_equal(m.rows, 2);
-	assert_int_equal(m.timed, 0);
+	assert_int_equal(m.nightly, 0);
 	assert_float_equal(m.change, 0.1, NEAR);
 }
 
@@ -87,13 +87,13 @@ static void what_moved_before_the_range_did_not_move_in_it(void **state)
 static void pairs_count_with_what_they_say(void **state)
 {
 	struct tk_diff_row rows[] = {doubled(TK_VERDICT_SAME), doubled(TK_VERDICT_REGRESSED)};
-	rows[0].pairs = (struct tk_ab_result){.word = TK_AB_SAME, .count = 12, .change = 0.001};
-	rows[1].pairs = (struct tk_ab_result){.word = TK_AB_HIGHER, .count = 12, .change = 0.21};
+	rows[0].ab = (struct tk_ab_result){.decision = TK_AB_SAME, .count = 12, .change = 0.001};
+	rows[1].ab = (struct tk_ab_result){.decision = TK_AB_HIGHER, .count = 12, .change = 0.21};
 	struct tk_diff_mean m = mean_of(rows, 2);
 
 	assert_float_equal(m.change, 0.1, NEAR);
 	assert_false(tk_diff_mean_is_unstable(&m));
-	rows[0].pairs.word = rows[1].pairs.word = TK_AB_INCONCLUSIVE;
+	rows[0].ab.decision = rows[1].ab.decision = TK_AB_INCONCLUSIVE;
 	m = mean_of(rows, 2);
 	assert_float_equal(m.change, 1, NEAR);
 	assert_true(tk_diff_mean_is_unstable(&m));
@@ -105,18 +105,19 @@ static void texts(void **state)
 
 	assert_string_equal(tk_diff_mean_format(&(struct tk_diff_mean){.change = NAN}, text), "-");
 	assert_string_equal(
-	        tk_diff_mean_format(&(struct tk_diff_mean){.change = 0.0123}, text), "+1.2%");
-	assert_string_equal(
-	        tk_diff_mean_format(
-	                &(struct tk_diff_mean){.change = 0.2, .rows = 4, .timed = 4, .unstable = 3},
-	                text),
-	        "+20.0% (a guess: the timings of 3 of 4 are unstable)");
-	/* a history of others may have any timings */
+	        tk_diff_mean_format(&(struct tk_diff_mean){.change = 0.0123}, text), "+1.2 %");
 	assert_string_equal(tk_diff_mean_format(
 	                            &(struct tk_diff_mean){
-	                                    .change = 1e200, .rows = 1, .timed = 1, .unstable = 1},
+	                                    .change = 0.2, .rows = 4, .nightly = 4, .unstable = 3},
 	                            text),
-	        "+1.0e+202% (a guess: the timings of 1 of 1 are unstable)");
+	        "+20.0 % (unreliable: 3 of 4 timings are unstable)");
+	/* a history of others may have any timings */
+	assert_string_equal(
+	        tk_diff_mean_format(
+	                &(struct tk_diff_mean){
+	                        .change = 1e200, .rows = 1, .nightly = 1, .unstable = 1},
+	                text),
+	        "+1.0e+202 % (unreliable: 1 of 1 timings are unstable)");
 }
 
 int main(void)

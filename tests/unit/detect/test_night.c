@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "detect/report/reason.h"
 #include "world.h"
 
 static struct tk_rows alerts(struct world *w)
@@ -33,7 +34,8 @@ static void expect_alerts(struct world *w, size_t open, size_t closed)
 }
 
 /* One night of one series of a new revision; returns its word. */
-static enum tk_verdict_status live(struct world *w, int day, double value, char reason[512])
+static enum tk_verdict_status live(
+        struct world *w, int day, double value, char reason[TK_REASON_SIZE])
 {
 	struct tk_diff_report r;
 	enum tk_verdict_status s;
@@ -45,8 +47,8 @@ static enum tk_verdict_status live(struct world *w, int day, double value, char 
 	world_point(w, "b", "p", value);
 	r = world_judge_night(w);
 	assert_int_equal(r.count, 1);
-	s = r.rows[0].status;
-	strcpy(reason, r.rows[0].reason);
+	s = r.rows[0].verdict.status;
+	snprintf(reason, TK_REASON_SIZE, "%s", world_reason(&r.rows[0]));
 	tk_diff_report_free(&r);
 	return s;
 }
@@ -56,7 +58,7 @@ static void a_step_is_one_alert_until_it_recovers(void **state)
 	struct world w;
 	struct tk_rng rng;
 	struct tk_rows a, cp, v;
-	char reason[512];
+	char reason[TK_REASON_SIZE];
 
 	tk_rng_seed(&rng, 11);
 	world_open(&w, NULL);
@@ -108,7 +110,7 @@ static void an_acknowledged_step_is_acked(void **state)
 	        .action = "ack",
 	        .note = "wanted: more accurate"};
 	struct tk_diff_report r;
-	char reason[512];
+	char reason[TK_REASON_SIZE];
 	int64_t id;
 
 	tk_rng_seed(&rng, 12);
@@ -116,20 +118,21 @@ static void an_acknowledged_step_is_acked(void **state)
 	for (int day = 0; day < 22; day++)
 		live(&w, day, (day < 20 ? 1e6 : 1.2e6) * (1 + 0.003 * tk_rng_normal(&rng)), reason);
 	r = world_diff(&w, 15);
-	assert_int_equal(r.rows[0].status, TK_VERDICT_REGRESSED);
+	assert_int_equal(r.rows[0].verdict.status, TK_VERDICT_REGRESSED);
 	tk_diff_report_free(&r);
 	a = alerts(&w);
 	t.alert_uid = TK_ROWS_AT(&a, struct tk_alert_row, 0)->uid;
 	assert_int_equal(tk_store_put_triage(w.store, &t, &id, &w.err), 0);
 	r = world_diff(&w, 15);
-	assert_int_equal(r.rows[0].status, TK_VERDICT_ACKED);
-	assert_non_null(strstr(r.rows[0].reason, "regressed, acked by me: wanted: more accurate"));
+	assert_int_equal(r.rows[0].verdict.status, TK_VERDICT_ACKED);
+	assert_non_null(
+	        strstr(world_reason(&r.rows[0]), "regressed, acked by me: wanted: more accurate"));
 	tk_diff_report_free(&r);
 	t.action = "reopen";
 	t.at_s++;
 	assert_int_equal(tk_store_put_triage(w.store, &t, &id, &w.err), 0);
 	r = world_diff(&w, 15);
-	assert_int_equal(r.rows[0].status, TK_VERDICT_REGRESSED);
+	assert_int_equal(r.rows[0].verdict.status, TK_VERDICT_REGRESSED);
 	tk_diff_report_free(&r);
 	tk_rows_free(&a);
 	world_close(&w);
@@ -139,7 +142,7 @@ static void an_improvement_is_news_once(void **state)
 {
 	struct world w;
 	struct tk_rng rng;
-	char reason[512];
+	char reason[TK_REASON_SIZE];
 
 	tk_rng_seed(&rng, 13);
 	world_open(&w, NULL);
@@ -189,8 +192,10 @@ static void the_newest_night_says_again_what_it_said(void **state)
 		assert_int_equal(again.count, said.count);
 		for (size_t i = 0; i < said.count; i++) {
 			assert_string_equal(again.rows[i].series, said.rows[i].series);
-			assert_int_equal(again.rows[i].status, said.rows[i].status);
-			assert_string_equal(again.rows[i].reason, said.rows[i].reason);
+			assert_int_equal(again.rows[i].verdict.status, said.rows[i].verdict.status);
+			assert_memory_equal(again.rows[i].verdict.facts, said.rows[i].verdict.facts,
+			        again.rows[i].verdict.fact_count *
+			                sizeof again.rows[i].verdict.facts[0]);
 		}
 		regressed += said.by_status[TK_VERDICT_REGRESSED];
 		improved += said.by_status[TK_VERDICT_IMPROVED];
@@ -240,7 +245,7 @@ static void late_evidence_counts(void **state)
 	struct world w;
 	struct tk_rng rng;
 	struct tk_rows a;
-	char reason[512];
+	char reason[TK_REASON_SIZE];
 	int found = 0;
 
 	tk_rng_seed(&rng, 14);
@@ -274,7 +279,7 @@ static void a_backfilled_night_is_no_reason_to_miss_the_others(void **state)
 	world_night(&w, 2, "nightly");
 	world_point(&w, "b", "p", 1e6);
 	r = world_judge_night(&w);
-	assert_int_equal(world_row(&r, "c", "p")->status, TK_VERDICT_MISSING);
+	assert_int_equal(world_row(&r, "c", "p")->verdict.status, TK_VERDICT_MISSING);
 	tk_diff_report_free(&r);
 	assert_int_equal(tk_detect_night(w.store, 77, &(struct tk_detect_options){0}, NULL, &w.err),
 	        TK_ENOTFOUND);
@@ -357,20 +362,23 @@ static void a_slow_step_is_said_when_its_nights_add_up(void **state)
 		r = a_night(&w, &rng, day,
 		        (day < 60 ? 1e6 : 1.025e6) * (1 + 0.015 * tk_rng_normal(&rng)), "nightly");
 		row = world_row(&r, "b", "p");
-		if (row->status == TK_VERDICT_REGRESSED) {
+		if (row->verdict.status == TK_VERDICT_REGRESSED) {
 			assert_int_equal(found, -1);
 			found = day;
-			assert_non_null(strstr(row->reason, "another level since 2026-03-02"));
+			assert_non_null(strstr(world_reason(row), "level changed on 2026-03-02"));
 			assert_string_equal(row->bad_rev, "new");
 			assert_string_equal(row->good_rev, "old");
-			assert_true(row->change > 0.01 && row->change < 0.04);
-		} else if (row->status != TK_VERDICT_NEW && row->status != TK_VERDICT_UNSURE) {
-			assert_int_equal(row->status, TK_VERDICT_SAME);
+			assert_true(row->verdict.change.value > 0.01 &&
+			            row->verdict.change.value < 0.04);
+		} else if (row->verdict.status != TK_VERDICT_NEW &&
+		           row->verdict.status != TK_VERDICT_UNSURE) {
+			assert_int_equal(row->verdict.status, TK_VERDICT_SAME);
 		}
 		tk_diff_report_free(&r);
 		r = world_judge_night(&w); /* again: the same */
 		if (found == day)
-			assert_int_equal(world_row(&r, "b", "p")->status, TK_VERDICT_REGRESSED);
+			assert_int_equal(
+			        world_row(&r, "b", "p")->verdict.status, TK_VERDICT_REGRESSED);
 		tk_diff_report_free(&r);
 	}
 	assert_in_range(found, 64, 89);
@@ -403,7 +411,7 @@ static void where_the_code_is_not_known_a_night_alone_is_no_alarm(void **state)
 		world_build(&w, rev, day + 1, "b", NULL, "");
 		r = a_night(&w, &rng, day,
 		        (day < 40 ? 1e6 : 1.05e6) * (1 + 0.003 * tk_rng_normal(&rng)), "import");
-		words[day] = world_row(&r, "b", "p")->status;
+		words[day] = world_row(&r, "b", "p")->verdict.status;
 		tk_diff_report_free(&r);
 	}
 	assert_int_equal(words[40], TK_VERDICT_UNSURE);
@@ -411,7 +419,7 @@ static void where_the_code_is_not_known_a_night_alone_is_no_alarm(void **state)
 	assert_int_equal(words[42], TK_VERDICT_REGRESSED);
 	assert_int_equal(words[43], TK_VERDICT_SAME);
 	r = world_diff(&w, 41);
-	assert_int_equal(world_row(&r, "b", "p")->status, TK_VERDICT_REGRESSED);
+	assert_int_equal(world_row(&r, "b", "p")->verdict.status, TK_VERDICT_REGRESSED);
 	assert_string_equal(world_row(&r, "b", "p")->bad_rev, "rev40");
 	tk_diff_report_free(&r);
 	world_close(&w);
@@ -441,12 +449,14 @@ static void a_drift_is_said_with_what_it_drifted(void **state)
 			                       level * (1 + 0.003 * tk_rng_normal(&rng)), "import");
 			const struct tk_diff_row *row = world_row(&r, "b", "p");
 
-			if (row->status == TK_VERDICT_REGRESSED) {
-				assert_true(row->change > 0.02 && row->severity > 1);
+			if (row->verdict.status == TK_VERDICT_REGRESSED) {
+				assert_true(row->verdict.change.value > 0.02 &&
+				            row->verdict.severity > 1);
 				assert_true(
-				        fabs(row->after / row->before - 1 - row->change) < 1e-9);
-				assert_true(row->change_lo < row->change &&
-				            row->change < row->change_hi);
+				        fabs(row->verdict.after.value / row->verdict.before.value -
+				                1 - row->verdict.change.value) < 1e-9);
+				assert_true(row->verdict.change.lo < row->verdict.change.value &&
+				            row->verdict.change.value < row->verdict.change.hi);
 				said += !diff;
 			}
 			tk_diff_report_free(&r);

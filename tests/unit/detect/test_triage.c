@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "detect/report/reason.h"
 #include "world.h"
 
 static struct tk_rng rng;
@@ -39,13 +40,14 @@ static size_t count(struct world *w, const char *kind, const char *status)
 	return n;
 }
 
-static enum tk_verdict_status judge(struct world *w, const char *problem, char reason[512])
+static enum tk_verdict_status judge(
+        struct world *w, const char *problem, char reason[TK_REASON_SIZE])
 {
 	struct tk_diff_report r = world_judge_night(w);
 	const struct tk_diff_row *row = world_row(&r, "b", problem);
-	enum tk_verdict_status s = row->status;
+	enum tk_verdict_status s = row->verdict.status;
 
-	snprintf(reason, 512, "%s", row->reason);
+	snprintf(reason, TK_REASON_SIZE, "%s", world_reason(row));
 	tk_diff_report_free(&r);
 	return s;
 }
@@ -68,7 +70,7 @@ static void two_machines_night(struct world *w, int day, bool slow)
 	        {"node-a", "h200"}, {"node-b", "h200"}, {"node-c", "mi300x"}};
 
 	for (size_t m = 0; m < 3; m++) {
-		char reason[512];
+		char reason[TK_REASON_SIZE];
 
 		world_machine(w, machines[m][0], machines[m][1]);
 		world_night(w, day, "nightly");
@@ -175,7 +177,7 @@ static void the_last_word_counts(void **state)
 static void failures_open_and_close(void **state)
 {
 	struct world w;
-	char reason[512];
+	char reason[TK_REASON_SIZE];
 
 	tk_rng_seed(&rng, 2);
 	world_open(&w, NULL);
@@ -228,7 +230,7 @@ static void a_night_without_a_turn_is_no_failure(void **state)
 			world_point(&w, "b", "p", quiet(1e6));
 	}
 	r = world_diff(&w, 11);
-	assert_int_equal(world_row(&r, "b", "p")->status, TK_VERDICT_SAME);
+	assert_int_equal(world_row(&r, "b", "p")->verdict.status, TK_VERDICT_SAME);
 	tk_diff_report_free(&r);
 	world_close(&w);
 }
@@ -237,7 +239,7 @@ static void a_night_without_a_turn_is_no_failure(void **state)
 static void all_steps_that_are_undone_close(void **state)
 {
 	struct world w;
-	char reason[512];
+	char reason[TK_REASON_SIZE];
 
 	tk_rng_seed(&rng, 4);
 	world_open(&w, NULL);
@@ -284,7 +286,7 @@ static void the_file_accepts(void **state)
 	struct world w;
 	struct tk_rows a, triage;
 	struct tk_alert_state s;
-	char reason[512];
+	char reason[TK_REASON_SIZE];
 
 	tk_rng_seed(&rng, 5);
 	world_open(&w, NULL);
@@ -358,9 +360,9 @@ static void a_machine_stops(void **state)
 		world_point(&w, "b", "p", 1e6);
 	}
 	expect_stoppage(&w, 7, NULL);
-	expect_stoppage(&w, 8, "box has sent no night for 4 d (last: 2026-01-05)");
+	expect_stoppage(&w, 8, "box: no night for 4 d (last: 2026-01-05)");
 	/* what was retired is forgotten, what an alert was opened for is not */
-	expect_stoppage(&w, 94, "box has sent no night for 90 d (last: 2026-01-05)");
+	expect_stoppage(&w, 94, "box: no night for 90 d (last: 2026-01-05)");
 	expect_stoppage(&w, 95, NULL);
 	put_stoppages(&w, 95);
 	assert_int_equal(count(&w, "stoppage", "open"), 0);
@@ -380,14 +382,14 @@ static void a_machine_stops(void **state)
 		world_point(&w, "b", "p", 1e6);
 	}
 	expect_stoppage(&w, 28 + 20, NULL);
-	expect_stoppage(&w, 28 + 22, "box has sent no night for 22 d (last: 2026-01-29)");
+	expect_stoppage(&w, 28 + 22, "box: no night for 22 d (last: 2026-01-29)");
 	world_close(&w);
 }
 
 static void parts_stop(void **state)
 {
 	struct world w;
-	char reason[512];
+	char reason[TK_REASON_SIZE];
 
 	tk_rng_seed(&rng, 6);
 	world_open(&w, NULL);
@@ -429,7 +431,7 @@ static void parts_stop(void **state)
 /* p and q are measured every night, at a new revision each; s and t only now and then. */
 static void night_of_ranges(struct world *w, int day)
 {
-	char rev[16], hash[16], reason[512];
+	char rev[16], hash[16], reason[TK_REASON_SIZE];
 
 	world_night(w, day, "nightly");
 	snprintf(rev, sizeof rev, "r%d", day);

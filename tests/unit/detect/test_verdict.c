@@ -15,18 +15,20 @@ static void expect(const struct tk_diff_report *r, const char *problem, enum tk_
 {
 	const struct tk_diff_row *row = world_row(r, "b", problem);
 
-	if (row->status != want)
+	if (row->verdict.status != want)
 		fail_msg("%s: %s (%s; %+.4f, threshold %.4f, p %.3g, q %.3g), expected %s", problem,
-		        tk_verdict_status_name(row->status), row->reason, row->change,
-		        row->threshold, row->p, row->q, tk_verdict_status_name(want));
+		        tk_verdict_status_name(row->verdict.status), world_reason(row),
+		        row->verdict.change.value, row->verdict.threshold, row->verdict.p,
+		        row->verdict.q, tk_verdict_status_name(want));
 }
 
 static void expect_reason(const struct tk_diff_report *r, const char *problem, const char *part)
 {
 	const struct tk_diff_row *row = world_row(r, "b", problem);
 
-	if (!strstr(row->reason, part))
-		fail_msg("%s: the reason is \"%s\", expected \"%s\"", problem, row->reason, part);
+	if (!strstr(world_reason(row), part))
+		fail_msg("%s: the reason is \"%s\", expected \"%s\"", problem, world_reason(row),
+		        part);
 }
 
 /* A quiet value: 0.3 % noise. */
@@ -76,8 +78,9 @@ static void two_nights_over_two_revisions(void **state)
 		assert_string_equal(row->bad_rev, "bbb");
 		assert_string_equal(row->bad_subject, "Spoil the blocking");
 		assert_int_equal(row->commits_between, 3);
-		assert_true(fabs(row->change - 0.4) < 1e-9 && row->change_lo < 0.4 &&
-		            row->change_hi > 0.4 && row->q < 0.05);
+		assert_true(fabs(row->verdict.change.value - 0.4) < 1e-9 &&
+		            row->verdict.change.lo < 0.4 && row->verdict.change.hi > 0.4 &&
+		            row->verdict.q < 0.05);
 		assert_int_equal(r.compared, 3);
 		assert_int_equal(r.by_status[TK_VERDICT_REGRESSED], 1);
 		assert_ptr_equal(row, &r.rows[0]);
@@ -119,7 +122,7 @@ static void outcomes(void **state)
 	expect(&r, "wrong", TK_VERDICT_NEWLY_FAILED),
 	        expect_reason(&r, "wrong", "wrong: row 3: got nan");
 	expect(&r, "gone", TK_VERDICT_MISSING),
-	        expect_reason(&r, "gone", "last measured 2026-01-01, not since");
+	        expect_reason(&r, "gone", "last measured 2026-01-01");
 	expect(&r, "mended", TK_VERDICT_FIXED),
 	        expect_reason(&r, "mended", "no timing before: crashed: signal 11");
 	expect(&r, "broken", TK_VERDICT_FAILING), expect_reason(&r, "broken", "timeout: no answer");
@@ -214,13 +217,12 @@ static void what_the_machine_did_is_not_the_code(void **state)
 		others(&w, &rng, day < 24 ? 1 : 1.08);
 	}
 	r = world_diff(&w, 24);
-	expect(&r, "with", TK_VERDICT_ENVIRONMENT),
-	        expect_reason(&r, "with", "with unchanged code moved +8");
+	expect(&r, "with", TK_VERDICT_ENVIRONMENT), expect_reason(&r, "with", "shifted by +8");
 	expect_reason(&r, "with", "without that +0.");
 	expect(&r, "more", TK_VERDICT_REGRESSED), expect_reason(&r, "more", "without that +2");
 	for (size_t i = 0; i < r.count; i++)
 		if (strcmp(r.rows[i].backend, "o") == 0)
-			assert_int_equal(r.rows[i].status, TK_VERDICT_ENVIRONMENT);
+			assert_int_equal(r.rows[i].verdict.status, TK_VERDICT_ENVIRONMENT);
 	tk_diff_report_free(&r);
 	/* what is looked at changes nothing of what the machine did */
 	o = world_options(&w);
@@ -266,9 +268,9 @@ static void what_no_timing_shows_is_no_change(void **state)
 		}
 		r = world_diff(&w, 24);
 		expect(&r, "stayed", TK_VERDICT_SAME),
-		        expect_reason(&r, "stayed", "its timings moved ");
+		        expect_reason(&r, "stayed", "its timings changed by ");
 		expect(&r, "half", TK_VERDICT_ENVIRONMENT),
-		        expect_reason(&r, "half", faster ? "moved -" : "moved +");
+		        expect_reason(&r, "half", faster ? "changed by -" : "changed by +");
 		expect(&r, "moved", faster ? TK_VERDICT_REGRESSED : TK_VERDICT_IMPROVED);
 		tk_diff_report_free(&r);
 		world_close(&w);
@@ -333,8 +335,7 @@ static void new_code_after_the_step_is_unsure(void **state)
 		others(&w, &rng, 1);
 	}
 	r = world_diff(&w, 24);
-	expect(&r, "p", TK_VERDICT_UNSURE),
-	        expect_reason(&r, "p", "another one since: what moved it is not known");
+	expect(&r, "p", TK_VERDICT_UNSURE), expect_reason(&r, "p", "changed only after that night");
 	assert_false(world_row(&r, "b", "p")->same_code);
 	tk_diff_report_free(&r);
 	world_close(&w);
@@ -367,7 +368,7 @@ static void what_is_surely_below_the_threshold_is_the_same(void **state)
 		o.min_effect_ns = absolute[i];
 		assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), 0);
 		expect(&r, "loud", i < 2 ? TK_VERDICT_UNSURE : TK_VERDICT_SAME);
-		expect_reason(&r, "loud", i < 2 ? "too noisy" : "");
+		expect_reason(&r, "loud", i < 2 ? "minimum detectable change" : "");
 		tk_diff_report_free(&r);
 	}
 	world_close(&w);
@@ -390,11 +391,12 @@ static void another_level_of_the_same_code_is_the_machines(void **state)
 		others(&w, &rng, 1);
 	}
 	r = world_diff(&w, 20);
-	expect(&r, "lasting", TK_VERDICT_ENVIRONMENT), expect_reason(&r, "lasting", "not the code");
+	expect(&r, "lasting", TK_VERDICT_ENVIRONMENT),
+	        expect_reason(&r, "lasting", "same machine code");
 	tk_diff_report_free(&r);
 	r = world_diff(&w, 24);
-	expect(&r, "loud", TK_VERDICT_SAME), expect_reason(&r, "loud", "too noisy");
-	expect_reason(&r, "loud", "not the code");
+	expect(&r, "loud", TK_VERDICT_SAME), expect_reason(&r, "loud", "minimum detectable change");
+	expect_reason(&r, "loud", "same machine code");
 	tk_diff_report_free(&r);
 	world_close(&w);
 }
@@ -419,9 +421,9 @@ static void what_moved_before_the_range_is_no_part_of_the_mean(void **state)
 		others(&w, &rng, 1);
 	}
 	r = world_diff(&w, 5);
-	expect(&r, "p", TK_VERDICT_SAME), expect_reason(&r, "p", "moved before the range");
-	assert_true(world_row(&r, "b", "p")->changed_before_range &&
-	            world_row(&r, "b", "p")->change > 0.4);
+	expect(&r, "p", TK_VERDICT_SAME), expect_reason(&r, "p", "changed before the range");
+	assert_true(world_row(&r, "b", "p")->verdict.decided_by == TK_RULE_CHANGED_BEFORE &&
+	            world_row(&r, "b", "p")->verdict.change.value > 0.4);
 	assert_true(fabs(r.mean.change) < 0.01);
 	tk_diff_report_free(&r);
 	world_close(&w);
@@ -445,11 +447,12 @@ static void pairs_of_both_builds_decide(void **state)
 		const char *reason;
 	} cases[] = {
 	        {"hidden", 0.99e6, 1.03, TK_VERDICT_SAME, TK_VERDICT_REGRESSED,
-	                "confirmed +3.0 % [3.0, 3.0] in 12 pairs"},
+	                "A/B confirmed: +3.0 % (95 % CI 3.0 to 3.0, 12 pairs)"},
 	        {"noise", 1.4e6, 1.001, TK_VERDICT_REGRESSED, TK_VERDICT_SAME,
-	                "retracted: 12 pairs of both builds differ by +0.1 %"},
+	                "retracted: A/B runs show no change: +0.1 %"},
 	        {"gain", 0.6e6, 0.999, TK_VERDICT_IMPROVED, TK_VERDICT_SAME, "retracted"},
-	        {"faster", 1.01e6, 0.9, TK_VERDICT_SAME, TK_VERDICT_IMPROVED, "confirmed -10.0 %"},
+	        {"faster", 1.01e6, 0.9, TK_VERDICT_SAME, TK_VERDICT_IMPROVED,
+	                "A/B confirmed: -10.0 %"},
 	};
 	struct world w;
 	struct tk_diff_report r;
@@ -468,7 +471,7 @@ static void pairs_of_both_builds_decide(void **state)
 		const struct tk_diff_row *row =
 		        by_pairs(&w, &r, cases[i].name, cases[i].nights, "");
 
-		assert_int_equal(row->pairs.word, TK_AB_NONE);
+		assert_int_equal(row->ab.decision, TK_AB_NONE);
 		assert_int_equal(row->good_build_id, good);
 		assert_int_equal(row->new_build_id, w.build);
 		tk_diff_report_free(&r);
@@ -476,13 +479,14 @@ static void pairs_of_both_builds_decide(void **state)
 			world_pair(&w, cases[i].name, good, w.build, k, 1e6 + k,
 			        (1e6 + k) * cases[i].pairs);
 		row = by_pairs(&w, &r, cases[i].name, cases[i].both, cases[i].reason);
-		assert_true(fabs(row->pairs.change - (cases[i].pairs - 1)) < 1e-9 &&
-		            row->pairs.count == 12);
+		assert_true(
+		        fabs(row->ab.change - (cases[i].pairs - 1)) < 1e-9 && row->ab.count == 12);
 		if (cases[i].both == TK_VERDICT_REGRESSED) {
 			assert_string_equal(row->good_rev, "aaa");
 			assert_string_equal(row->bad_rev, "bbb");
 			assert_string_equal(row->bad_subject, "Change something");
-			assert_true(row->change == row->pairs.change && row->severity > 1);
+			assert_true(row->verdict.change.value == row->ab.change &&
+			            row->verdict.severity > 1);
 		} else if (cases[i].both == TK_VERDICT_SAME) {
 			assert_string_equal(row->bad_rev, "");
 		}
@@ -518,7 +522,7 @@ static void expect_step_of_pairs(
 	assert_string_equal(row->good_rev, "aaa");
 	assert_string_equal(row->bad_rev, "bbb");
 	assert_int_equal(row->commits_between, 3);
-	assert_true(!level_before || fabs(row->before / level_before - 1) < 1e-9);
+	assert_true(!level_before || fabs(row->verdict.before.value / level_before - 1) < 1e-9);
 	assert_false(row->same_code);
 	tk_diff_report_free(&r);
 	world_close(&w);
@@ -560,9 +564,9 @@ static void an_alarm_must_be_seen_again(void **state)
 		world_pair(&w, "p", good, w.build, k, 1e6, k % 2 ? 1.2e6 : 0.82e6);
 		world_pair(&w, "q", good, w.build, k, 1e6, k % 3 ? 1.4e6 : 0.99e6);
 	}
-	by_pairs(&w, &r, "p", TK_VERDICT_UNSURE, "14 pairs of both builds leave it open");
+	by_pairs(&w, &r, "p", TK_VERDICT_UNSURE, "A/B inconclusive: ");
 	tk_diff_report_free(&r);
-	by_pairs(&w, &r, "q", TK_VERDICT_REGRESSED, "leave it open: +");
+	by_pairs(&w, &r, "q", TK_VERDICT_REGRESSED, "A/B inconclusive: +");
 	tk_diff_report_free(&r);
 	world_close(&w);
 }
@@ -584,15 +588,14 @@ static void pairs_that_do_not_tell(void **state)
 	for (int k = 0; k < 12; k++)
 		world_pair(&w, "p", old, w.build, k, 1e6, 1e6);
 	row = by_pairs(&w, &r, "p", TK_VERDICT_REGRESSED, "");
-	assert_int_equal(row->pairs.word, TK_AB_NONE);
+	assert_int_equal(row->ab.decision, TK_AB_NONE);
 	tk_diff_report_free(&r);
 	for (int k = 0; k < 11; k++)
 		world_pair(&w, "p", good, w.build, k, 1e6, 1e6);
 	world_pair(&w, "p", good, w.build, 11, 1e6, NAN);
-	row = by_pairs(
-	        &w, &r, "p", TK_VERDICT_REGRESSED, "11 pairs of both builds leave it open: +0.0 %");
-	assert_int_equal(row->pairs.word, TK_AB_INCONCLUSIVE);
-	assert_int_equal(row->pairs.failed, 1);
+	row = by_pairs(&w, &r, "p", TK_VERDICT_REGRESSED, "A/B inconclusive: +0.0 %");
+	assert_int_equal(row->ab.decision, TK_AB_INCONCLUSIVE);
+	assert_int_equal(row->ab.failed, 1);
 	tk_diff_report_free(&r);
 	world_pair(&w, "p", good, w.build, 12, 1e6, 1e6);
 	row = by_pairs(&w, &r, "p", TK_VERDICT_SAME, "retracted");
@@ -646,12 +649,13 @@ static void the_first_slow_night_of_a_quiet_series_is_reported(void **state)
 	expect(&r, "quiet", TK_VERDICT_REGRESSED);
 	assert_string_equal(world_row(&r, "b", "quiet")->bad_rev, "r29");
 	expect(&r, "spiky", TK_VERDICT_UNSURE),
-	        expect_reason(&r, "spiky", "spike that this series had before");
+	        expect_reason(&r, "spiky", "earlier spike of this series");
 	expect(&r, "step", TK_VERDICT_REGRESSED);
 	assert_string_equal(world_row(&r, "b", "step")->bad_rev, "r26");
 	assert_string_equal(world_row(&r, "b", "step")->good_rev, "r25");
 	expect(&r, "before", TK_VERDICT_SAME);
-	expect(&r, "noisy", TK_VERDICT_UNSURE), expect_reason(&r, "noisy", "noisy");
+	expect(&r, "noisy", TK_VERDICT_UNSURE),
+	        expect_reason(&r, "noisy", "minimum detectable change");
 	tk_diff_report_free(&r);
 	world_close(&w);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "detect/report/reason.h"
 
 static void must(struct world *w, int rc)
 {
@@ -282,4 +283,11 @@ const struct tk_diff_row *world_row(
 			return &r->rows[i];
 	fprintf(stderr, "no row of %s %s\n", backend, problem);
 	abort();
+}
+
+const char *world_reason(const struct tk_diff_row *row)
+{
+	static char reason[TK_REASON_SIZE];
+
+	return tk_verdict_format_reason(&row->verdict, reason);
 }

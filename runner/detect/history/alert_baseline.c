@@ -1,0 +1,89 @@
+/* The alert that a series came into the range with, and the level it had before that alert. */
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "detect/history/case_set.h"
+
+#define DETECTION_DELAY_MAX 64 /* points: a small step in much noise takes weeks to be found */
+#define BASELINE_POINTS 20
+
+/* The first point of the first bad revision; the night that opened the alert may be later. */
+static size_t find_first_bad(const struct tk_case_set *c, const struct tk_alert_row *a,
+        const struct tk_rows *points, int64_t night_s)
+{
+	size_t opened = 0, first;
+
+	while (opened < points->count &&
+	        TK_ROWS_AT(points, struct tk_point, opened)->as_of_s < night_s)
+		opened++;
+	first = opened;
+	for (size_t i = opened; *a->bad_rev && i-- > 0 && opened - i <= DETECTION_DELAY_MAX;) {
+		const struct tk_revision_row *r = tk_catalog_find_revision(
+		        &c->catalog, TK_ROWS_AT(points, struct tk_point, i)->build_id);
+
+		first = r && strcmp(r->rev, a->bad_rev) == 0 ? i : first;
+	}
+	return first;
+}
+
+int tk_alert_read_baseline(const struct tk_case_set *c, const struct tk_alert_row *a, double *level,
+        struct tk_error *err)
+{
+	const struct tk_night_row *night = tk_id_table_find(&c->catalog.nights, a->night_id);
+	struct tk_rows points;
+	double y[BASELINE_POINTS];
+	size_t n = 0;
+	int status;
+
+	*level = NAN;
+	if (!night)
+		return TK_OK;
+	status = tk_store_list_points(c->catalog.store, a->series_id, INT64_MIN, 0, &points, err);
+	if (status)
+		return status;
+	for (size_t i = find_first_bad(c, a, &points, night->as_of_s);
+	        i-- > 0 && n < BASELINE_POINTS;) {
+		const double value = TK_ROWS_AT(&points, struct tk_point, i)->value;
+
+		if (value > 0)
+			y[n++] = log(value);
+	}
+	if (n)
+		*level = tk_level_estimate(y, n);
+	tk_rows_free(&points);
+	return TK_OK;
+}
+
+/* An alert about a change that was open, or not closed yet, when the range began. */
+static bool is_relevant(const struct tk_case_set *c, const struct tk_series_case *k,
+        const struct tk_alert_row *a, int64_t known_before_s)
+{
+	const struct tk_night_row *night = tk_id_table_find(&c->catalog.nights, a->night_id);
+
+	if (strcmp(a->kind, "change") != 0 || c->options.baseline != TK_BASELINE_WINDOW ||
+	        !k->range)
+		return false;
+	if (!night || night->as_of_s >= known_before_s)
+		return false;
+	return strcmp(a->status, "open") == 0 || a->closed_s >= known_before_s;
+}
+
+int tk_case_set_add_alerts(struct tk_case_set *c, int64_t known_before_s, struct tk_error *err)
+{
+	int status = TK_OK;
+
+	for (size_t i = 0; !status && i < c->catalog.alerts.count; i++) {
+		const struct tk_alert_row *a =
+		        TK_ROWS_AT(&c->catalog.alerts, struct tk_alert_row, i);
+		struct tk_series_case *k =
+		        (struct tk_series_case *)tk_case_set_find(c, a->series_id);
+
+		if (!k || !is_relevant(c, k, a, known_before_s) ||
+		        (k->alert && k->alert->opened_s >= a->opened_s))
+			continue;
+		k->alert = a;
+		status = tk_alert_read_baseline(c, a, &k->alert_baseline, err);
+	}
+	return status;
+}

@@ -1,0 +1,91 @@
+/* Statistical tests of all cases: each series by itself, then the false-discovery rate of each
+ * machine. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "detect/history/case_set.h"
+#include "stats/summary/fdr.h"
+
+static int test_case(const struct tk_case_set *c, struct tk_series_case *k, double prior)
+{
+	const bool by_window = c->options.baseline == TK_BASELINE_WINDOW;
+	struct tk_level_test_input in = {.y = k->adjusted_y,
+	        .se = k->se,
+	        .n = k->count,
+	        .range = k->range,
+	        .window = c->options.window ? c->options.window : 1,
+	        .prior_sigma = prior};
+	int status = tk_level_test_run(&in, k->base, &k->adjusted);
+
+	if (status)
+		return status;
+	/* Against another baseline, when the level changed does not matter. */
+	k->adjusted.earlier &= by_window;
+	k->raw = k->adjusted;
+	if (memcmp(k->adjusted_y, k->y, k->count * sizeof *k->y) == 0)
+		return TK_OK;
+	in.y = k->y;
+	status = tk_level_test_run(&in, k->base, &k->raw);
+	k->raw.earlier &= by_window;
+	return status;
+}
+
+/* q over the series of one machine; p and q are work space of c->count numbers. */
+static int adjust_machine(struct tk_case_set *c, int64_t machine_id, double *p, double *q)
+{
+	int status;
+
+	for (size_t i = 0; i < c->count; i++) {
+		const struct tk_series_case *k = &c->at[i];
+
+		p[i] = k->machine->id == machine_id && k->range ? k->adjusted.best.p : NAN;
+	}
+	status = tk_fdr_adjust(p, c->count, q);
+	for (size_t i = 0; !status && i < c->count; i++)
+		if (!isnan(q[i]))
+			c->at[i].q = q[i];
+	return status;
+}
+
+static int control_fdr(struct tk_case_set *c, struct tk_error *err)
+{
+	const struct tk_rows *machines = &c->catalog.machines.rows;
+	double *work = calloc(2 * c->count + 1, sizeof *work);
+	int status = work ? TK_OK : TK_ENOMEM;
+
+	for (size_t m = 0; !status && m < machines->count; m++)
+		status = adjust_machine(c, TK_ROWS_AT(machines, struct tk_machine_row, m)->id, work,
+		        work + c->count);
+	free(work);
+	return status ? tk_fail(err, TK_ENOMEM,
+	                        "out of memory while controlling the false-discovery rate")
+	              : TK_OK;
+}
+
+static void use_uncorrected_p(struct tk_case_set *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		c->at[i].q = c->at[i].range ? c->at[i].adjusted.best.p : NAN;
+}
+
+int tk_case_set_evaluate(struct tk_case_set *c, struct tk_error *err)
+{
+	double *prior = calloc(c->count + 1, sizeof *prior);
+	int status = prior ? tk_case_set_remove_common_mode(c, err)
+	                   : tk_fail(err, TK_ENOMEM, "out of memory while analysing series");
+
+	if (!status)
+		status = tk_case_set_estimate_priors(c, prior, err);
+	for (size_t i = 0; !status && i < c->count; i++)
+		if (c->at[i].range && test_case(c, &c->at[i], prior[i]))
+			status = tk_fail(err, TK_ENOMEM, "out of memory while analysing %s",
+			        c->at[i].series->slug);
+	if (!status && c->options.uncorrected)
+		use_uncorrected_p(c);
+	else if (!status)
+		status = control_fdr(c, err);
+	free(prior);
+	return status;
+}

@@ -1,0 +1,145 @@
+/* Gathers the evidence of one case: see gather.h. The step itself is gather_step.c. */
+#include "detect/history/gather.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "detect/history/case_set.h"
+#include "detect/history/gather_step.h"
+#include "detect/rules/evidence.h"
+
+/* ---- runs ---- */
+
+static struct tk_run_evidence run_evidence(
+        const struct tk_series_case *k, const struct tk_run_summary *run)
+{
+	enum tk_outcome outcome = TK_OUTCOME_COUNT;
+
+	if (run->run_id)
+		tk_outcome_parse(run->outcome, &outcome);
+	return (struct tk_run_evidence){.exists = run->run_id != 0,
+	        .has_timing = tk_series_case_has_timing(k, run),
+	        .outcome = outcome,
+	        .outcome_name = run->outcome,
+	        .message = run->message,
+	        .as_of_s = run->as_of_s,
+	        .run_id = run->run_id,
+	        .build_id = run->build_id};
+}
+
+/* The run before the range, or the first one of the range where that is all there is. */
+static const struct tk_run_summary *previous_run(const struct tk_series_case *k)
+{
+	const struct tk_history_window *w = k->window;
+	bool use_before = w->last_before.run_id || w->first_within.run_id == w->last_within.run_id;
+
+	return use_before ? &w->last_before : &w->first_within;
+}
+
+/* The newest full night of the machine measured this upstream, and not this series. */
+static bool was_left_out(const struct tk_case_set *set, const struct tk_series_case *k)
+{
+	const struct tk_expected_series *expected = tk_case_set_find_expected(set, k->machine->id);
+	const struct tk_run_summary *last = &k->window->last_within;
+
+	if (!expected || !expected->night ||
+	        (last->run_id && last->as_of_s >= expected->night->as_of_s))
+		return false;
+	for (size_t i = 0; i < expected->resolutions.count; i++)
+		if (TK_ROWS_AT(&expected->resolutions, struct tk_resolution_row, i)->upstream_id ==
+		        k->upstream->id)
+			return true;
+	return expected->resolutions.count == 0;
+}
+
+static bool is_too_old(const struct tk_case_set *set, const struct tk_run_evidence *newest)
+{
+	const int64_t age_s = set->options.now_s - newest->as_of_s;
+
+	return newest->exists && set->open_ended && set->options.stale_days &&
+	       age_s > (int64_t)set->options.stale_days * 86400;
+}
+
+static void gather_runs(
+        const struct tk_case_set *set, const struct tk_series_case *k, struct tk_evidence *e)
+{
+	e->within = run_evidence(k, &k->window->last_within);
+	e->newest = e->within.exists ? e->within : run_evidence(k, &k->window->last_before);
+	e->previous = run_evidence(k, previous_run(k));
+	e->was_left_out = was_left_out(set, k);
+	e->is_too_old = is_too_old(set, &e->newest);
+}
+
+static void gather_last_point(const struct tk_series_case *k, struct tk_evidence *e)
+{
+	const struct tk_point *p = k->count ? &k->points[k->count - 1] : NULL;
+
+	e->point_count = k->count;
+	e->last_value = (struct tk_estimate){NAN, NAN, NAN};
+	if (!p)
+		return;
+	e->last_value = (struct tk_estimate){p->value, p->lo, p->hi};
+	e->last_point_s = p->as_of_s;
+	e->last_point_build_id = p->build_id;
+	e->last_point_run_id = p->run_id;
+	e->last_point_samples = (uint32_t)p->n;
+}
+
+/* ---- alert and monitor ---- */
+
+static void gather_alert(const struct tk_series_case *k, struct tk_evidence *e)
+{
+	const struct tk_alert_row *a = k->alert;
+
+	e->alert.baseline = k->alert_baseline;
+	if (!a)
+		return;
+	e->alert.exists = true;
+	e->alert.is_closed = strcmp(a->status, "closed") == 0;
+	e->alert.opened_s = a->opened_s;
+	e->alert.bad_rev = a->bad_rev;
+	e->alert.change = a->change;
+}
+
+static struct tk_monitor_step monitor_step(const struct tk_monitor_event_row *event)
+{
+	if (!event)
+		return (struct tk_monitor_step){.exists = false};
+	return (struct tk_monitor_step){.exists = true,
+	        .first_s = event->first_s,
+	        .before = event->before_value,
+	        .after = event->after_value,
+	        .log_lr = event->evidence,
+	        .q = event->q};
+}
+
+static void gather_monitor(const struct tk_series_case *k, struct tk_evidence *e)
+{
+	e->monitor = (struct tk_monitor_evidence){.is_monitored = k->is_monitored,
+	        .level = k->level,
+	        .step = monitor_step(k->monitor_step),
+	        .machine_step = monitor_step(k->machine_step),
+	        .retracted = monitor_step(k->retracted)};
+}
+
+int tk_evidence_gather(struct tk_case_set *set, const struct tk_series_case *k,
+        struct tk_evidence *out, struct tk_error *err)
+{
+	*out = (struct tk_evidence){.options = &set->options,
+	        .lower_is_better = strcmp(k->series->better, "higher") != 0,
+	        .is_time_ns = strcmp(k->series->unit, "ns") == 0,
+	        .is_night = set->scope.night_id != 0,
+	        .lacks_baseline = k->lacks_baseline,
+	        .has_baseline = k->range != 0};
+	gather_runs(set, k, out);
+	gather_last_point(k, out);
+	gather_alert(k, out);
+	gather_monitor(k, out);
+	if (!k->range || !out->within.has_timing || out->was_left_out || out->is_too_old ||
+	        k->lacks_baseline)
+		return TK_OK;
+	out->raw = k->raw;
+	out->adjusted = k->adjusted;
+	return tk_evidence_gather_step(set, k, out, err);
+}

@@ -1,0 +1,141 @@
+/* Cases -> rows: names, verdict, revisions. See diff_row.h. */
+#include "detect/report/diff_row.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "core/mode.h"
+#include "detect/history/gather.h"
+#include "detect/rules/evidence.h"
+#include "detect/rules/rules.h"
+#include "detect/triage.h"
+
+/* A text that was cut in the middle of a character ends with '?' instead. */
+static void replace_invalid_utf8(char *s)
+{
+	while (*s) {
+		const size_t len = tk_utf8_decode(s, SIZE_MAX, NULL);
+
+		if (!len)
+			*s = '?';
+		s += len ? len : 1;
+	}
+}
+
+static void copy(char *to, size_t size, const char *from)
+{
+	const size_t len = from ? strnlen(from, size - 1) : 0;
+	bool ascii = true;
+
+	for (size_t i = 0; i < len; i++)
+		ascii &= (unsigned char)from[i] < 0x80;
+	memcpy(to, from ? from : "", len);
+	to[len] = '\0';
+	if (!ascii)
+		replace_invalid_utf8(to);
+}
+#define COPY(field, from) copy(field, sizeof(field), from)
+
+static void set_identity(const struct tk_series_case *k, struct tk_diff_row *row)
+{
+	const struct tk_history_window *w = k->window;
+	const char *title = k->problem->title;
+
+	*row = (struct tk_diff_row){.series_id = k->series->id,
+	        .lower_is_better = strcmp(k->series->better, "higher") != 0,
+	        .newest_s = w->last_within.run_id ? w->last_within.as_of_s : w->last_before.as_of_s,
+	        .commits_between = -1,
+	        .first_bad_change = NAN,
+	        .first_bad_confidence = NAN};
+	COPY(row->series, k->series->slug);
+	COPY(row->device, k->device->slug);
+	COPY(row->machine, k->machine->name);
+	COPY(row->upstream, k->upstream->name);
+	COPY(row->backend, k->series->backend);
+	if (strcmp(k->series->mode, tk_mode_name(tk_mode_default(k->device->kind))) != 0)
+		COPY(row->mode, k->series->mode);
+	COPY(row->op, k->problem->op);
+	COPY(row->metric, k->series->metric);
+	COPY(row->unit, k->series->unit);
+	COPY(row->title, title && *title ? title : k->problem->text);
+}
+
+static void set_evidence(
+        const struct tk_series_case *k, const struct tk_evidence *e, struct tk_diff_row *row)
+{
+	const struct tk_step_evidence *s = tk_evidence_ab_step(e);
+
+	row->ab = e->ab;
+	if (row->verdict.decided_by == TK_RULE_FIRST_TIMING ||
+	        row->verdict.decided_by == TK_RULE_FIRST_TIMING_AFTER_FAILURE)
+		row->samples_after = e->last_point_samples;
+	if (!s->nights) /* nothing was compared */
+		return;
+	row->samples_before = s->samples_before;
+	row->samples_after = s->samples_after;
+	row->same_code = s->same_code;
+	row->new_code = s->new_code;
+	row->unstable = s->is_unstable;
+	row->good_build_id = s->good_build_id;
+	row->new_build_id = k->points[k->count - 1].build_id;
+	row->new_run_id = k->points[k->count - 1].run_id;
+}
+
+void tk_diff_row_set_revisions(
+        const struct tk_case_set *c, int64_t good_build, int64_t bad_build, struct tk_diff_row *row)
+{
+	const struct tk_revision_row *good = tk_catalog_find_revision(&c->catalog, good_build),
+	                             *bad = tk_catalog_find_revision(&c->catalog, bad_build);
+
+	row->commits_between = -1;
+	COPY(row->good_rev, good ? good->rev : "");
+	COPY(row->bad_rev, bad ? bad->rev : "");
+	COPY(row->bad_subject, bad ? bad->subject : "");
+	if (good && bad && good->position > 0 && bad->position >= good->position)
+		row->commits_between = bad->position - good->position;
+}
+
+/* The commit that a bisection of this range found. */
+static void set_first_bad_commit(const struct tk_case_set *c, struct tk_diff_row *row)
+{
+	for (size_t i = 0; *row->bad_rev && i < c->bisections.count; i++) {
+		const struct tk_bisection_row *b =
+		        TK_ROWS_AT(&c->bisections, struct tk_bisection_row, i);
+
+		if (b->series_id != row->series_id || strcmp(b->word, "found") != 0 ||
+		        strcmp(b->good_rev, row->good_rev) != 0 ||
+		        strcmp(b->bad_rev, row->bad_rev) != 0)
+			continue;
+		COPY(row->first_bad_commit, b->first_bad);
+		COPY(row->first_bad_subject, b->subject);
+		COPY(row->first_bad_author, b->author);
+		row->first_bad_time_s = b->author_time_s;
+		row->first_bad_change = b->change;
+		row->first_bad_confidence = b->confidence;
+	}
+}
+
+void tk_diff_row_set_status(struct tk_diff_row *row, enum tk_verdict_status status)
+{
+	row->verdict.status = row->verdict.status_before_ack = status;
+	tk_verdict_clear_facts(&row->verdict);
+}
+
+int tk_series_case_decide(struct tk_case_set *c, const struct tk_series_case *k,
+        struct tk_diff_row *row, struct tk_error *err)
+{
+	struct tk_evidence e;
+	int status = tk_evidence_gather(c, k, &e, err);
+
+	if (status)
+		return status;
+	set_identity(k, row);
+	tk_rules_decide(&e, &row->verdict);
+	set_evidence(k, &e, row);
+	tk_diff_row_set_revisions(c, row->verdict.good_build_id, row->verdict.bad_build_id, row);
+	set_first_bad_commit(c, row);
+	tk_series_case_apply_ack(c, k, row);
+	return TK_OK;
+}

@@ -1,0 +1,20 @@
+/* Cases -> rows of a report. Private to detect/. */
+#ifndef TK_DETECT_DIFF_ROW_H
+#define TK_DETECT_DIFF_ROW_H
+#include "detect/history/case_set.h"
+
+/* Gathers the evidence of one case, decides, and fills the row. */
+int tk_series_case_decide(struct tk_case_set *c, const struct tk_series_case *k,
+        struct tk_diff_row *row, struct tk_error *err);
+/* Names and numbers of the revisions of these builds; 0: none. */
+void tk_diff_row_set_revisions(const struct tk_case_set *c, int64_t good_build, int64_t bad_build,
+        struct tk_diff_row *row);
+/* Another status with other facts, for what is known about other nights. */
+void tk_diff_row_set_status(struct tk_diff_row *row, enum tk_verdict_status status);
+
+/* Decides all cases; rows[i] is of case i. */
+int tk_case_set_decide(struct tk_case_set *c, struct tk_diff_report *out, struct tk_error *err);
+/* Counts, and sorts the rows: most severe first. */
+void tk_diff_report_finish(struct tk_diff_report *r);
+
+#endif

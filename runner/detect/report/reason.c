@@ -1,0 +1,278 @@
+/* Facts -> prose: see reason.h. One row of the table for each kind of fact. */
+#include "detect/report/reason.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "detect/detect.h"
+#include "detect/rules/ab_result.h"
+
+#define CLAUSE_SIZE 400
+
+/* One fact, and where its clause is written. */
+struct clause {
+	const struct tk_fact *fact;
+	const char *text;
+	char *out; /* CLAUSE_SIZE */
+};
+
+static double percent(const struct clause *c, size_t number)
+{
+	return 100 * c->fact->number[number];
+}
+
+static const char *plural(double count)
+{
+	return count == 1 ? "" : "s";
+}
+
+static const char *day_of(const struct clause *c, char day[TK_TIME_ISO_SIZE])
+{
+	return tk_time_format_day(c->fact->time_s, day);
+}
+
+/* ---- clauses with numbers ---- */
+
+static void write_last_measured(const struct clause *c)
+{
+	char day[TK_TIME_ISO_SIZE];
+
+	snprintf(c->out, CLAUSE_SIZE, "last measured %s", day_of(c, day));
+}
+
+static void write_data_age(const struct clause *c)
+{
+	char age[64];
+
+	snprintf(c->out, CLAUSE_SIZE, "newest data is %s old",
+	        tk_duration_format(c->fact->number[0], age, sizeof age));
+}
+
+static void write_monitor_step(const struct clause *c)
+{
+	char day[TK_TIME_ISO_SIZE];
+
+	snprintf(c->out, CLAUSE_SIZE, "level changed on %s (log-likelihood ratio %.1f)",
+	        day_of(c, day), c->fact->number[0]);
+}
+
+static void write_nightly_medians(const struct clause *c)
+{
+	snprintf(c->out, CLAUSE_SIZE, "nightly medians alone: %+.1f %%", percent(c, 0));
+}
+
+static void write_shared_shift(const struct clause *c)
+{
+	snprintf(c->out, CLAUSE_SIZE,
+	        "%.0f series of this device with unchanged code%s shifted by %+.1f %% that night; "
+	        "without that %+.1f %%",
+	        c->fact->number[0], c->fact->number[1] > 0 ? ", the control among them," : "",
+	        percent(c, 2), percent(c, 3));
+}
+
+static void write_unadjusted(const struct clause *c)
+{
+	snprintf(c->out, CLAUSE_SIZE, "its timings changed by %+.1f %%", percent(c, 0));
+}
+
+static void write_too_early(const struct clause *c)
+{
+	const double nights = c->fact->number[1];
+
+	snprintf(c->out, CLAUSE_SIZE,
+	        "%+.1f %% since %.0f night%s: within this series' noise; more nights needed",
+	        percent(c, 0), nights, plural(nights));
+}
+
+static void write_few_nights(const struct clause *c)
+{
+	snprintf(c->out, CLAUSE_SIZE, "%+.1f %%, seen on %.0f of %.0f nights required by --confirm",
+	        percent(c, 0), c->fact->number[1], c->fact->number[2]);
+}
+
+static void write_few_samples(const struct clause *c)
+{
+	snprintf(c->out, CLAUSE_SIZE, "%+.1f %%, but %.0f and %.0f samples are fewer than %.0f",
+	        percent(c, 0), c->fact->number[1], c->fact->number[2], c->fact->number[3]);
+}
+
+static void write_spike(const struct clause *c)
+{
+	snprintf(c->out, CLAUSE_SIZE,
+	        "one night, no %s than an earlier spike of this series; the next night decides",
+	        c->fact->number[0] > 0 ? "slower" : "faster");
+}
+
+static void write_still_at_alert(const struct clause *c)
+{
+	char day[TK_TIME_ISO_SIZE];
+
+	snprintf(c->out, CLAUSE_SIZE, "still at the level of the alert of %s (%.40s)",
+	        day_of(c, day), c->text);
+}
+
+static void write_back_to_baseline(const struct clause *c)
+{
+	char day[TK_TIME_ISO_SIZE];
+
+	snprintf(c->out, CLAUSE_SIZE, "back at the level before the alert of %s (%.40s)",
+	        day_of(c, day), c->text);
+}
+
+static void write_step_retracted(const struct clause *c)
+{
+	char day[TK_TIME_ISO_SIZE];
+
+	snprintf(c->out, CLAUSE_SIZE, "retracted: the step of %s lasted at most a week",
+	        day_of(c, day));
+}
+
+static void write_shared_step(const struct clause *c)
+{
+	char day[TK_TIME_ISO_SIZE];
+
+	snprintf(c->out, CLAUSE_SIZE, "%+.1f %% since %s, together with the machine's other series",
+	        percent(c, 0), day_of(c, day));
+}
+
+static void write_changed_before(const struct clause *c)
+{
+	snprintf(c->out, CLAUSE_SIZE, "changed before %s",
+	        c->fact->number[0] > 0 ? "this night" : "the range");
+}
+
+static void write_more_nights(const struct clause *c)
+{
+	const double nights = c->fact->number[1];
+
+	snprintf(c->out, CLAUSE_SIZE, "%+.1f %% may be noise; about %.0f more night%s needed",
+	        percent(c, 0), nights, plural(nights));
+}
+
+static void write_within_noise(const struct clause *c)
+{
+	snprintf(c->out, CLAUSE_SIZE,
+	        "%+.1f %% is within this series' noise of %.1f %% between nights", percent(c, 0),
+	        percent(c, 1));
+}
+
+static void write_too_noisy(const struct clause *c)
+{
+	snprintf(c->out, CLAUSE_SIZE,
+	        "noise of %.1f %% between nights; minimum detectable change: %.0f %%",
+	        percent(c, 0), percent(c, 1));
+}
+
+static void write_nightly_estimate(const struct clause *c)
+{
+	snprintf(c->out, CLAUSE_SIZE, "nightly estimate %+.1f %%", percent(c, 0));
+}
+
+/* ---- clauses about A/B runs ---- */
+
+static void write_ab(const struct clause *c, const char *prefix)
+{
+	const double *n = c->fact->number;
+	const struct tk_ab_result ab = {.count = (uint32_t)n[3],
+	        .fastest = *c->text,
+	        .change = n[0],
+	        .lo = n[1],
+	        .hi = n[2]};
+	char result[TK_AB_RESULT_TEXT_SIZE];
+
+	snprintf(c->out, CLAUSE_SIZE, "%s: %s", prefix, tk_ab_result_format(&ab, result));
+}
+
+static void write_ab_change(const struct clause *c)
+{
+	write_ab(c, "A/B confirmed");
+}
+
+static void write_ab_no_change(const struct clause *c)
+{
+	write_ab(c, "A/B runs show no change");
+}
+
+static void write_ab_retracted(const struct clause *c)
+{
+	write_ab(c, "retracted: A/B runs show no change");
+}
+
+static void write_ab_inconclusive(const struct clause *c)
+{
+	write_ab(c, "A/B inconclusive");
+}
+
+/* prefix, text of the fact, suffix; or a function where there are numbers. */
+static const struct {
+	const char *prefix, *suffix;
+	void (*write)(const struct clause *c);
+} clauses[TK_FACT_COUNT] = {
+        [TK_FACT_NOT_MEASURED] = {"not measured yet", "", NULL},
+        [TK_FACT_WAS_UNSUPPORTED] = {"unsupported when last measured", "", NULL},
+        [TK_FACT_LAST_MEASURED] = {"", "", write_last_measured},
+        [TK_FACT_DATA_AGE] = {"", "", write_data_age},
+        [TK_FACT_OUTCOME] = {"", "", NULL},
+        [TK_FACT_OUTCOME_BEFORE] = {"no timing before: ", "", NULL},
+        [TK_FACT_NO_TIMING_YET] = {"no timing yet", "", NULL},
+        [TK_FACT_NEVER_TIMED] = {"never had a timing", "", NULL},
+        [TK_FACT_BASELINE_NOT_MEASURED] = {"baseline \"", "\" was not measured before the range",
+                NULL},
+        [TK_FACT_MONITOR_STEP] = {"", "", write_monitor_step},
+        [TK_FACT_NIGHTLY_MEDIANS] = {"", "", write_nightly_medians},
+        [TK_FACT_SHARED_SHIFT] = {"", "", write_shared_shift},
+        [TK_FACT_ENVIRONMENT] = {"environment changed: ", "", NULL},
+        [TK_FACT_NO_CONTROL] =
+                {"no control and too few unchanged series to separate it from the code", "", NULL},
+        [TK_FACT_UNADJUSTED] = {"", "", write_unadjusted},
+        [TK_FACT_TOO_EARLY] = {"", "", write_too_early},
+        [TK_FACT_FEW_NIGHTS] = {"", "", write_few_nights},
+        [TK_FACT_FEW_SAMPLES] = {"", "", write_few_samples},
+        [TK_FACT_SAME_CODE] = {"same machine code before and after", "", NULL},
+        [TK_FACT_CODE_CHANGED_LATER] =
+                {"the machine code changed only after that night; cause unknown", "", NULL},
+        [TK_FACT_SPIKE] = {"", "", write_spike},
+        [TK_FACT_STILL_AT_ALERT] = {"", "", write_still_at_alert},
+        [TK_FACT_BACK_TO_BASELINE] = {"", "", write_back_to_baseline},
+        [TK_FACT_STEP_RETRACTED] = {"", "", write_step_retracted},
+        [TK_FACT_SHARED_STEP] = {"", "", write_shared_step},
+        [TK_FACT_CHANGED_BEFORE] = {"", "", write_changed_before},
+        [TK_FACT_MORE_NIGHTS] = {"", "", write_more_nights},
+        [TK_FACT_WITHIN_NOISE] = {"", "", write_within_noise},
+        [TK_FACT_TOO_NOISY] = {"", "", write_too_noisy},
+        [TK_FACT_AB_CHANGE] = {"", "", write_ab_change},
+        [TK_FACT_AB_NO_CHANGE] = {"", "", write_ab_no_change},
+        [TK_FACT_AB_RETRACTED] = {"", "", write_ab_retracted},
+        [TK_FACT_AB_INCONCLUSIVE] = {"", "", write_ab_inconclusive},
+        [TK_FACT_NIGHTLY_ESTIMATE] = {"", "", write_nightly_estimate},
+        [TK_FACT_ALREADY_REPORTED] = {"better since ", ", already reported", NULL},
+        [TK_FACT_ACKNOWLEDGED] = {"", "", NULL},
+        [TK_FACT_RECORDED] = {"", "", NULL},
+};
+
+const char *tk_verdict_format_reason(const struct tk_verdict *v, char out[TK_REASON_SIZE])
+{
+	size_t length = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < v->fact_count; i++) {
+		char clause[CLAUSE_SIZE];
+		const struct clause c = {&v->facts[i], tk_fact_text(v, &v->facts[i]), clause};
+		int written;
+
+		if (clauses[c.fact->kind].write)
+			clauses[c.fact->kind].write(&c);
+		else
+			snprintf(clause, sizeof clause, "%s%s%s", clauses[c.fact->kind].prefix,
+			        c.text, clauses[c.fact->kind].suffix);
+		written = snprintf(
+		        out + length, TK_REASON_SIZE - length, "%s%s", length ? "; " : "", clause);
+		if (written < 0 || (size_t)written >= TK_REASON_SIZE - length) {
+			out[length] = '\0'; /* whole clauses only */
+			break;
+		}
+		length += (size_t)written;
+	}
+	return out;
+}

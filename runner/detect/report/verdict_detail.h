@@ -1,0 +1,14 @@
+/* What the store keeps of a verdict beside its numbers: one JSON object. */
+#ifndef TK_DETECT_VERDICT_DETAIL_H
+#define TK_DETECT_VERDICT_DETAIL_H
+#include "core/verdict.h"
+
+struct tk_diff_row;
+
+/* Caller frees; NULL: out of memory. */
+char *tk_verdict_detail_write(const struct tk_diff_row *row);
+/* Rule and facts of a stored verdict into *v. Of an older version that stored prose alone, `reason`
+ * is the fact. */
+void tk_verdict_detail_read(const char *detail, const char *reason, struct tk_verdict *v);
+
+#endif

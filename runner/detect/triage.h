@@ -1,0 +1,25 @@
+/* Alerts of a night, and what people made of them. Private to detect/. */
+#ifndef TK_DETECT_TRIAGE_H
+#define TK_DETECT_TRIAGE_H
+#include "detect/history/case_set.h"
+
+/* The uids under which the alert of a row is, or will be, known. An alert that exists stays in its
+ * group, whatever is known by now: people may have triaged it. "": out of memory. */
+void tk_series_case_make_alert_uids(const struct tk_case_set *c, const struct tk_series_case *k,
+        enum tk_verdict_status status, const struct tk_diff_row *row, char uid[TK_ALERT_UID_SIZE],
+        char group_uid[TK_ALERT_UID_SIZE]);
+const struct tk_alert_row *tk_catalog_find_alert(
+        const struct tk_catalog *c, const char *uid); /* NULL: it is new */
+/* The line of acks.yml that is about this row; NULL: none. */
+const struct tk_ack_rule *tk_series_case_find_ack_rule(
+        const struct tk_case_set *c, const struct tk_series_case *k, const struct tk_diff_row *row);
+/* Bad news that people accepted gets the status ACKED. */
+void tk_series_case_apply_ack(
+        const struct tk_case_set *c, const struct tk_series_case *k, struct tk_diff_row *row);
+
+/* Opens an alert for each regression and new failure, and closes those that are over. rows[i] is of
+ * case i. */
+int tk_alerts_update(struct tk_store *s, struct tk_case_set *c, const struct tk_night_row *night,
+        const struct tk_diff_report *r, struct tk_error *err);
+
+#endif

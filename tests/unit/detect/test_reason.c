@@ -1,0 +1,141 @@
+/* Facts -> prose: every kind of fact has a clause, and the ones that people look for say the right thing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "detect/detect.h"
+#include "detect/report/reason.h"
+#include "detect/report/verdict_detail.h"
+
+static const char *reason_of(struct tk_fact fact, const char *text)
+{
+	static char out[TK_REASON_SIZE];
+	struct tk_verdict v;
+
+	tk_verdict_init(&v);
+	tk_verdict_add_fact(&v, fact, text);
+	return tk_verdict_format_reason(&v, out);
+}
+
+static void every_fact_has_a_clause(void **state)
+{
+	for (int kind = 0; kind < TK_FACT_COUNT; kind++) {
+		const struct tk_fact fact = {
+		        .kind = (enum tk_fact_kind)kind, .number = {1, 1, 1, 1}};
+
+		if (!*reason_of(fact, "text"))
+			fail_msg("%s has no clause", tk_fact_kind_name(fact.kind));
+	}
+}
+
+static void clauses(void **state)
+{
+	static const struct {
+		struct tk_fact fact;
+		const char *text, *expected;
+	} cases[] = {
+	        {{.kind = TK_FACT_AB_CHANGE, .number = {0.095, 0.093, 0.097, 16}}, NULL,
+	                "A/B confirmed: +9.5 % (95 % CI 9.3 to 9.7, 16 pairs)"},
+	        {{.kind = TK_FACT_AB_CHANGE, .number = {-0.095, -0.097, -0.093, 1}}, "min",
+	                "A/B confirmed: -9.5 % (95 % CI -9.7 to -9.3, 1 pair, fastest samples)"},
+	        {{.kind = TK_FACT_AB_INCONCLUSIVE, .number = {NAN, NAN, NAN, 0}}, NULL,
+	                "A/B inconclusive: no timings"},
+	        {{.kind = TK_FACT_TOO_NOISY, .number = {1.007, 3.02}}, NULL,
+	                "noise of 100.7 % between nights; minimum detectable change: 302 %"},
+	        {{.kind = TK_FACT_TOO_EARLY, .number = {0.12, 1}}, NULL,
+	                "+12.0 % since 1 night: within this series' noise; more nights needed"},
+	        {{.kind = TK_FACT_MORE_NIGHTS, .number = {0.03, 4}}, NULL,
+	                "+3.0 % may be noise; about 4 more nights needed"},
+	        {{.kind = TK_FACT_STILL_AT_ALERT, .time_s = 1767225600}, "bbb",
+	                "still at the level of the alert of 2026-01-01 (bbb)"},
+	        {{.kind = TK_FACT_SHARED_SHIFT, .number = {12, 1, 0.08, 0.002}}, NULL,
+	                "12 series of this device with unchanged code, the control among them, "
+	                "shifted by +8.0 % "
+	                "that night; without that +0.2 %"},
+	        {{.kind = TK_FACT_OUTCOME_BEFORE}, "crashed: signal 11",
+	                "no timing before: crashed: signal 11"},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		assert_string_equal(reason_of(cases[i].fact, cases[i].text), cases[i].expected);
+}
+
+static void clauses_are_joined_and_never_cut(void **state)
+{
+	char out[TK_REASON_SIZE], text[300];
+	struct tk_verdict v;
+
+	tk_verdict_init(&v);
+	assert_string_equal(tk_verdict_format_reason(&v, out), "");
+	tk_verdict_add_fact(&v, (struct tk_fact){.kind = TK_FACT_SAME_CODE}, NULL);
+	tk_verdict_add_fact(
+	        &v, (struct tk_fact){.kind = TK_FACT_NIGHTLY_ESTIMATE, .number = {0.1}}, NULL);
+	tk_verdict_format_reason(&v, out);
+	assert_string_equal(out, "same machine code before and after; nightly estimate +10.0 %");
+
+	memset(text, 'x', sizeof text - 1);
+	text[sizeof text - 1] = '\0';
+	for (size_t i = 0; i < TK_VERDICT_FACTS_MAX; i++)
+		tk_verdict_add_fact(&v, (struct tk_fact){.kind = TK_FACT_ENVIRONMENT}, text);
+	assert_true(strlen(tk_verdict_format_reason(&v, out)) < TK_REASON_SIZE);
+}
+
+static void facts_survive_the_store(void **state)
+{
+	struct tk_diff_row row = {.same_code = true};
+	struct tk_verdict read;
+	char written[TK_REASON_SIZE], again[TK_REASON_SIZE];
+
+	tk_verdict_init(&row.verdict);
+	row.verdict.decided_by = TK_RULE_AB_CONFIRMED;
+	tk_verdict_add_fact(&row.verdict,
+	        (struct tk_fact){.kind = TK_FACT_AB_CHANGE, .number = {0.095, 0.093, 0.097, 16}},
+	        "min");
+	tk_verdict_add_fact(&row.verdict,
+	        (struct tk_fact){.kind = TK_FACT_STILL_AT_ALERT, .time_s = 86400}, "bbb");
+
+	char *detail = tk_verdict_detail_write(&row);
+	assert_non_null(detail);
+	tk_verdict_init(&read);
+	tk_verdict_detail_read(detail, "not used", &read);
+	assert_int_equal(read.decided_by, TK_RULE_AB_CONFIRMED);
+	assert_string_equal(tk_verdict_format_reason(&read, again),
+	        tk_verdict_format_reason(&row.verdict, written));
+	free(detail);
+}
+
+static void verdicts_of_older_versions(void **state)
+{
+	struct tk_verdict v;
+	char out[TK_REASON_SIZE];
+
+	tk_verdict_init(&v);
+	tk_verdict_detail_read("{}", "seen on 1 of 2 nights", &v);
+	assert_string_equal(tk_verdict_format_reason(&v, out), "seen on 1 of 2 nights");
+	tk_verdict_detail_read("{}", "better since abc, reported then", &v);
+	assert_int_equal(v.decided_by, TK_RULE_ALREADY_REPORTED);
+	tk_verdict_detail_read(NULL, NULL, &v);
+	assert_int_equal(v.fact_count, 0);
+	tk_verdict_detail_read("{\"facts\":[{\"kind\":\"from the future\"},{}]}", "", &v);
+	assert_int_equal(v.fact_count, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(every_fact_has_a_clause),
+	        cmocka_unit_test(clauses),
+	        cmocka_unit_test(clauses_are_joined_and_never_cut),
+	        cmocka_unit_test(facts_survive_the_store),
+	        cmocka_unit_test(verdicts_of_older_versions),
+	};
+
+	return cmocka_run_group_tests_name("reason", tests, NULL, NULL);
+}
