@@ -1,4 +1,4 @@
-/* See baton.h. */
+/* See device_token.h. */
 #include "base/device_token.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -9,11 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BEGIN 'b' /* of nobody: the first turn */
-#define MORE 'm'
-#define ENOUGH 'e'
-#define LEFT 'l'
-#define LOOK_AGAIN_MS 60000
+/* The bytes on the socket; docs/reference/worker-protocol.md. */
+#define BEGIN 'b'       /* from new_pair(): the first turn */
+#define MORE 'm'        /* from the peer, which needs more turns */
+#define ENOUGH 'e'      /* from the peer, which needs no more */
+#define LEFT_BEHIND 'l' /* from the peer, which timed out */
+
+#define POLL_MAX_MS 60000
 
 int tk_device_token_new_pair(int ends[2], struct tk_error *err)
 {
@@ -28,87 +30,99 @@ int tk_device_token_new_pair(int ends[2], struct tk_error *err)
 }
 
 int tk_device_token_open(
-        struct tk_device_token *b, int fd, double begin_s, double wait_s, struct tk_error *err)
+        struct tk_device_token *t, int fd, double start_wait_s, double wait_s, struct tk_error *err)
 {
 	struct stat st;
-	*b = (struct tk_device_token){
-	        .fd = -1, .begin_ns = (int64_t)(begin_s * 1e9), .wait_ns = (int64_t)(wait_s * 1e9)};
+	*t = (struct tk_device_token){.fd = -1,
+	        .start_wait_ns = (int64_t)(start_wait_s * 1e9),
+	        .wait_ns = (int64_t)(wait_s * 1e9)};
 	if (fd <= 0)
 		return TK_OK;
 	if (fstat(fd, &st) != 0 || !S_ISSOCK(st.st_mode))
-		return tk_fail(err, TK_EDATA, "descriptor %d is no socket to another worker", fd);
-	fcntl(fd, F_SETFD, FD_CLOEXEC); /* what a backend starts must not hold it open */
-	b->fd = fd;
+		return tk_fail(err, TK_EDATA, "descriptor %d is not a socket", fd);
+	/* What a backend starts must not keep it open. */
+	if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
+		return tk_fail_errno(err, "descriptor %d", fd);
+	t->fd = fd;
 	return TK_OK;
 }
 
-/* What the other one said: a byte, 0: it is gone, -1: nothing yet. */
-static int hear(const struct tk_device_token *b)
+/* The peer's byte; 0: it is gone; -1: nothing yet. */
+static int receive_byte(const struct tk_device_token *t)
 {
-	char said;
-	ssize_t n = recv(b->fd, &said, 1, MSG_DONTWAIT);
-	return n == 1 ? said : n < 0 && (errno == EAGAIN || errno == EINTR) ? -1 : 0;
+	char byte;
+	ssize_t n = recv(t->fd, &byte, 1, MSG_DONTWAIT);
+	if (n == 1)
+		return byte;
+	return n < 0 && (errno == EAGAIN || errno == EINTR) ? -1 : 0;
 }
 
-static bool tell(const struct tk_device_token *b, char what)
+static bool send_byte(const struct tk_device_token *t, char byte)
 {
-	return send(b->fd, &what, 1, MSG_NOSIGNAL) == 1;
+	return send(t->fd, &byte, 1, MSG_NOSIGNAL) == 1;
 }
 
-static void hear_in_time(struct tk_device_token *b, int64_t until)
+static void apply_byte(struct tk_device_token *t, int byte)
 {
-	for (int said;;) {
-		if ((said = hear(b)) >= 0) {
-			bool from_other = said == MORE || said == ENOUGH;
-			b->mine = from_other || said == BEGIN;
-			b->met |= from_other;
-			b->peer_done = said == ENOUGH;
-			b->left = said == LEFT;
+	bool is_from_peer = byte == MORE || byte == ENOUGH;
+	t->is_held = is_from_peer || byte == BEGIN;
+	t->peer_started |= is_from_peer;
+	t->peer_done = byte == ENOUGH;
+	t->is_left_behind = byte == LEFT_BEHIND;
+}
+
+/* Tells the peer that it is left behind if it says nothing until `deadline_ns`. */
+static void wait_for_byte(struct tk_device_token *t, int64_t deadline_ns)
+{
+	for (;;) {
+		int byte = receive_byte(t);
+		if (byte >= 0) {
+			apply_byte(t, byte);
 			return;
 		}
-		int64_t left_ns = until - tk_clock_monotonic_ns();
+		int64_t left_ns = deadline_ns - tk_clock_monotonic_ns();
 		if (left_ns <= 0) {
-			tell(b, LEFT);
+			send_byte(t, LEFT_BEHIND);
 			return;
 		}
-		int left_ms = left_ns < LOOK_AGAIN_MS * 1000000ll ? (int)(left_ns / 1000000) + 1
-		                                                  : LOOK_AGAIN_MS;
-		poll(&(struct pollfd){.fd = b->fd, .events = POLLIN}, 1, left_ms);
+		int64_t left_ms = left_ns / 1000000 + 1;
+		int wait_ms = left_ms < POLL_MAX_MS ? (int)left_ms : POLL_MAX_MS;
+		poll(&(struct pollfd){.fd = t->fd, .events = POLLIN}, 1, wait_ms);
 	}
 }
 
-bool tk_device_token_acquire(struct tk_device_token *b)
+bool tk_device_token_acquire(struct tk_device_token *t)
 {
-	int64_t start = tk_clock_monotonic_ns();
-	if (b->fd < 0 || b->mine)
-		return !b->left;
-	hear_in_time(b, start + (b->met ? b->wait_ns : b->begin_ns));
-	if (!b->mine)
-		tk_device_token_close(b);
-	b->waited_ns += tk_clock_monotonic_ns() - start;
-	return !b->left;
+	int64_t start_ns = tk_clock_monotonic_ns();
+	if (t->fd < 0 || t->is_held)
+		return !t->is_left_behind;
+	wait_for_byte(t, start_ns + (t->peer_started ? t->wait_ns : t->start_wait_ns));
+	if (!t->is_held)
+		tk_device_token_close(t);
+	t->waited_ns += tk_clock_monotonic_ns() - start_ns;
+	return !t->is_left_behind;
 }
 
-void tk_device_token_release(struct tk_device_token *b, bool enough)
+void tk_device_token_release(struct tk_device_token *t, bool done)
 {
-	if (b->fd < 0 || !b->mine)
+	if (t->fd < 0 || !t->is_held)
 		return;
-	b->mine = false;
-	if (tell(b, enough ? ENOUGH : MORE))
+	t->is_held = false;
+	if (send_byte(t, done ? ENOUGH : MORE))
 		return;
-	b->left = hear(b) == LEFT;
-	tk_device_token_close(b);
+	t->is_left_behind = receive_byte(t) == LEFT_BEHIND;
+	tk_device_token_close(t);
 }
 
-bool tk_device_token_can_stop(const struct tk_device_token *b)
+bool tk_device_token_can_stop(const struct tk_device_token *t)
 {
-	return b->fd < 0 || b->peer_done;
+	return t->fd < 0 || t->peer_done;
 }
 
-void tk_device_token_close(struct tk_device_token *b)
+void tk_device_token_close(struct tk_device_token *t)
 {
-	if (b->fd >= 0)
-		close(b->fd);
-	b->fd = -1;
-	b->mine = false;
+	if (t->fd >= 0)
+		close(t->fd);
+	t->fd = -1;
+	t->is_held = false;
 }

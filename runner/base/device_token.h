@@ -1,10 +1,10 @@
-/* Two processes that measure on one device at once, a burst of one after a burst of the other.
+/* Who may use a device that two processes measure on at once: their bursts alternate.
  *
- * A socket lies between them and one byte goes to and fro on it: who has it, the baton, may use the
- * device. The kernel closes the socket of a process that ends, however it ends, and then the other
- * one has the device to itself. Where the baton does not come back in time, because the other one
- * hangs or is stopped, it is left behind: should it go on after all it learns that, and has no turn
- * any more. Nobody waits for ever. */
+ * A socket connects the two, and one byte goes back and forth: whoever received it last holds the
+ * token. The kernel closes the socket of a process that ends, however it ends, and the other one
+ * has the device alone from then on. A process that does not return the token in time, because it
+ * hangs or is stopped, is left behind: its peer goes on alone, and if it ever continues, acquire
+ * tells it so. No process waits forever. */
 #ifndef TK_BASE_DEVICE_TOKEN_H
 #define TK_BASE_DEVICE_TOKEN_H
 #include <stdbool.h>
@@ -13,32 +13,32 @@
 struct tk_error;
 
 struct tk_device_token {
-	int fd; /* -1: alone */
-	bool mine;
-	bool peer_done; /* what the other one said when it passed it on: it has all that it needs */
-	bool met;       /* the other one has had a turn: what it starts with is behind it */
-	bool left;      /* the other one did not wait for this one */
-	int64_t begin_ns;  /* this long at most it is waited for until it is met */
-	int64_t wait_ns;   /* and for a turn afterwards */
-	int64_t waited_ns; /* so far */
+	int fd; /* -1: no peer (any more) */
+	bool is_held;
+	bool peer_done;        /* the peer's last byte: it needs no more turns */
+	bool peer_started;     /* the peer has had a turn, so its start-up is over */
+	bool is_left_behind;   /* the peer did not wait for this process */
+	int64_t start_wait_ns; /* limit of a wait until the peer has started */
+	int64_t wait_ns;       /* limit of a wait afterwards */
+	int64_t waited_ns;     /* sum of all waits */
 };
 
-/* One end for each of two processes; the first begins. They are close-on-exec. Who made them closes
- * both when the processes have them: an end that is held here as well would keep the death of a
- * process from the other. */
+/* One end for each process; ends[0] has the first turn. They are close-on-exec. Close both here
+ * once the processes have them: a copy would keep the end of a process from its peer. */
 int tk_device_token_new_pair(int ends[2], struct tk_error *err);
 
-/* A process's own end, from now on the baton's; 0: none, it is alone. TK_EDATA where `fd` is no
- * socket. `begin_s` is for the other one's start, which takes longer than a turn. */
-int tk_device_token_open(
-        struct tk_device_token *b, int fd, double begin_s, double wait_s, struct tk_error *err);
-/* Waits for it, unless it is here. Afterwards the device is this process's, until it passes the
- * baton on; false: this one was left behind, and the device is the other one's. */
-bool tk_device_token_acquire(struct tk_device_token *b);
-void tk_device_token_release(struct tk_device_token *b, bool enough);
-/* Whether the other one needs no more either, so that both can stop, with as many bursts on each
- * side. */
-bool tk_device_token_can_stop(const struct tk_device_token *b);
-void tk_device_token_close(struct tk_device_token *b);
+/* Takes over `fd`, this process's end; 0: no peer. TK_EDATA if it is not a socket. start_wait_s is
+ * for the peer's start-up, which takes longer than a turn. *t is valid and may be closed in any
+ * case. */
+int tk_device_token_open(struct tk_device_token *t, int fd, double start_wait_s, double wait_s,
+        struct tk_error *err);
+/* Waits for the token unless it is held. true: the device is this process's until release. false:
+ * this process was left behind and must not use the device. */
+bool tk_device_token_acquire(struct tk_device_token *t);
+/* Passes the token on. `done`: this process needs no more turns. */
+void tk_device_token_release(struct tk_device_token *t, bool done);
+/* The peer is done or gone. Both stop when both are done, after as many bursts on each side. */
+bool tk_device_token_can_stop(const struct tk_device_token *t);
+void tk_device_token_close(struct tk_device_token *t);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a worker process has open, and the requests it answers. Private to worker/. */
+/* What a worker process has open, and the requests that it serves. Private to worker/. */
 #ifndef TK_WORKER_JOB_H
 #define TK_WORKER_JOB_H
 #include "core/outcome.h"
@@ -13,14 +13,14 @@ struct tk_worker_state {
 	struct tk_device *device;
 	struct tk_device_info info;
 	uint32_t device_count; /* of this kind on this machine */
-	bool shared; /* the last job had a baton: another process has half of the memory */
+	bool is_paired; /* the last job was of an A/B pair: its peer has half of the memory */
 	char *device_layer;
 	struct tk_backend backend;
 	struct tk_backend_ctx *ctx;
 	char *backend_path, *backend_options;
 };
 
-/* TK_OK and a new reference in *result, or an error, whose outcome is *outcome. */
+/* TK_OK and a new reference in *result, or an error and its *outcome. */
 int tk_job_describe_device(struct tk_worker_state *s, const json_t *request, json_t **result,
         enum tk_outcome *outcome, struct tk_error *err);
 int tk_job_describe_backend(struct tk_worker_state *s, const json_t *request, json_t **result,
@@ -30,10 +30,5 @@ int tk_job_open_backend(struct tk_worker_state *s, const json_t *request, json_t
 int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **result,
         enum tk_outcome *outcome, struct tk_error *err);
 void tk_worker_state_close(struct tk_worker_state *s);
-
-/* result.c: a measurement as the object of docs/reference/worker-protocol.md. */
-struct tk_measurement;
-json_t *tk_measurement_to_json(const struct tk_measurement *m);
-json_t *tk_device_info_to_json(const struct tk_device_info *info);
 
 #endif

@@ -31,7 +31,7 @@ static const struct required device_required[] = {
 };
 /* clang-format on */
 
-/* Both tables of the contract start with these three. */
+/* Both tables of the contract begin with these members. */
 struct head {
 	uint32_t size, abi_major, abi_minor;
 };
@@ -41,30 +41,28 @@ static int open_module(const char *path, const char *entry, const char *what, vo
 {
 	*module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!*module)
-		return tk_fail(err, TK_EIO, "%s cannot be loaded: %s", path, dlerror());
+		return tk_fail(err, TK_EIO, "cannot load %s: %s", path, dlerror());
 	const void *(*function)(void);
 	void *symbol = dlsym(*module, entry);
 	if (!symbol)
 		return tk_fail(
-		        err, TK_EDATA, "%s is no %s: it does not export %s", path, what, entry);
+		        err, TK_EDATA, "%s is not a %s: it does not export %s", path, what, entry);
 	memcpy(&function, &symbol, sizeof function);
 	*table = function();
 	return *table ? TK_OK : tk_fail(err, TK_EDATA, "%s: %s returned NULL", path, entry);
 }
 
-/* Size, version, then every function that has to be there; the copy is `known` bytes long. */
+/* Checks size, version and every required function. The copy has `known` bytes. */
 static int check_table(const char *path, const void *table, const struct required *required,
         void *copy, size_t known, struct tk_error *err)
 {
 	const struct head *head = table;
 	if (head->size < sizeof *head)
-		return tk_fail(err, TK_EDATA,
-		        "%s: its table has %u bytes, not even a version fits into that", path,
-		        head->size);
+		return tk_fail(err, TK_EDATA, "%s: its table has %u bytes, too few for a version",
+		        path, head->size);
 	if (head->abi_major != TK_ABI_MAJOR)
 		return tk_fail(err, TK_EVERSION,
-		        "%s was built for version %u of the contract, this tracker speaks version "
-		        "%d: build it again",
+		        "%s was built for version %u of the contract, expected %d: rebuild it",
 		        path, head->abi_major, TK_ABI_MAJOR);
 	memset(copy, 0, known);
 	memcpy(copy, table, head->size < known ? head->size : known);
@@ -72,11 +70,12 @@ static int check_table(const char *path, const void *table, const struct require
 		void *value = NULL;
 		if (required->offset + sizeof value > head->size)
 			return tk_fail(err, TK_EDATA,
-			        "%s: its table ends after %u bytes, before `%s`", path, head->size,
-			        required->name);
+			        "%s: its table ends after %u bytes, before \"%s\"", path,
+			        head->size, required->name);
 		memcpy(&value, (const char *)table + required->offset, sizeof value);
 		if (!value)
-			return tk_fail(err, TK_EDATA, "%s: `%s` is missing", path, required->name);
+			return tk_fail(
+			        err, TK_EDATA, "%s: \"%s\" is missing", path, required->name);
 	}
 	return TK_OK;
 }
@@ -92,7 +91,8 @@ int tk_loader_load_backend(const char *path, struct tk_backend *out, struct tk_e
 	        (!out->name[0] ||
 	                out->name[strspn(out->name, "abcdefghijklmnopqrstuvwxyz0123456789_-")]))
 		status = tk_fail(err, TK_EDATA,
-		        "%s: its name has other characters than a-z, 0-9, _ and -", path);
+		        "%s: invalid backend name \"%.64s\", expected a-z, 0-9, _ and -", path,
+		        out->name);
 	if (status == TK_OK && strcmp(out->device_kind, "cpu") == 0)
 		tk_module_randomize_pages(module);
 	return status;

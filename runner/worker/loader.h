@@ -6,9 +6,9 @@
 
 struct tk_error;
 
-/* *out is a copy in the size that this tracker knows: fields that the module does not have are
- * NULL. The module stays loaded until the process ends: libraries with threads of their own cannot
- * be unloaded safely. Code for processors is placed anew (worker/placement.h). */
+/* *out is a copy of the size that this tracker knows: members that the module does not have are
+ * NULL. The module stays loaded until the process ends: libraries with threads cannot be unloaded
+ * safely. The pages of a backend for CPUs are randomized (worker/module_pages.h). */
 int tk_loader_load_backend(const char *path, struct tk_backend *out, struct tk_error *err);
 int tk_loader_load_device(const char *path, struct tk_device_ops *out, struct tk_error *err);
 

@@ -34,14 +34,16 @@ int tk_cpu_list_parse(const char *list, cpu_set_t *out, struct tk_error *err)
 		}
 		if (!good || first > last || last >= CPU_SETSIZE)
 			return tk_fail(err, TK_EUSAGE,
-			        "`%.64s` is no list of cores, expected for instance 0-3,8", list);
+			        "\"%.64s\" is not a list of cores, expected for example 0-3,8",
+			        list);
 		for (; first <= last; first++)
 			CPU_SET(first, out);
 		if (!*end)
 			return TK_OK;
 		if (*end != ',')
 			return tk_fail(err, TK_EUSAGE,
-			        "`%.64s` is no list of cores, expected for instance 0-3,8", list);
+			        "\"%.64s\" is not a list of cores, expected for example 0-3,8",
+			        list);
 		s = end + 1;
 	}
 }
@@ -55,8 +57,8 @@ int tk_cpu_list_check(const char *list, struct tk_error *err)
 	for (int i = 0; i < CPU_SETSIZE; i++)
 		if (CPU_ISSET(i, &wanted) && !CPU_ISSET(i, &here))
 			return tk_fail(err, TK_EUSAGE,
-			        "core %d of `%.64s` cannot be used here: %d cores can (`taskset "
-			        "-cp $$` lists them)",
+			        "core %d of \"%.64s\" is not available; `taskset -cp $$` lists "
+			        "the %d that are",
 			        i, list, CPU_COUNT(&here));
 	return TK_OK;
 }
@@ -135,8 +137,8 @@ static void child(
 	_exit(written == sizeof f ? 127 : 126);
 }
 
-/* Threads for the libraries that only listen to the environment; sanitizers' options for the tests.
- */
+/* Threads for the libraries that only listen to the environment; sanitizers' options for the
+ * tests. */
 static char **worker_env(uint32_t threads, struct tk_error *err)
 {
 	static const char *const thread_names[] = {

@@ -1,4 +1,4 @@
-/* The worker process: reads requests, loads one device layer and one backend, measures, answers. */
+/* The worker process: reads requests, runs them, answers. */
 #include "base/error.h"
 #include "measure/measure.h"
 #include "worker/job.h"
@@ -20,7 +20,7 @@ struct serve {
 };
 
 /* {"id":N,"ok":false,"outcome":"...","message":"..."} */
-static json_t *refusal(json_int_t id, enum tk_outcome outcome, const char *message)
+static json_t *new_refusal(json_int_t id, enum tk_outcome outcome, const char *message)
 {
 	json_t *answer = json_object();
 	json_object_set_new(answer, "id", json_integer(id));
@@ -30,7 +30,7 @@ static json_t *refusal(json_int_t id, enum tk_outcome outcome, const char *messa
 	return answer;
 }
 
-static json_t *answer_to(struct serve *s, const json_t *request)
+static json_t *run_request(struct serve *s, const json_t *request)
 {
 	static const struct {
 		const char *name;
@@ -48,7 +48,8 @@ static json_t *answer_to(struct serve *s, const json_t *request)
 			continue;
 		int status = commands[i].run(&s->state, request, &result, &outcome, &err);
 		if (status)
-			return refusal(id, status == TK_ENOMEM ? TK_OUTCOME_OUT_OF_MEMORY : outcome,
+			return new_refusal(id,
+			        status == TK_ENOMEM ? TK_OUTCOME_OUT_OF_MEMORY : outcome,
 			        err.message);
 		json_t *answer = json_object();
 		json_object_set_new(answer, "id", json_integer(id));
@@ -56,10 +57,10 @@ static json_t *answer_to(struct serve *s, const json_t *request)
 		json_object_set_new(answer, "result", result);
 		return answer;
 	}
-	return refusal(id, TK_OUTCOME_PROTOCOL, "a request with a cmd that is not known");
+	return new_refusal(id, TK_OUTCOME_PROTOCOL, "unknown cmd");
 }
 
-static int greet(struct serve *s, struct tk_error *err)
+static int send_hello(struct serve *s, struct tk_error *err)
 {
 	json_t *hello = json_object();
 	json_object_set_new(hello, "hello", json_string("tracker-worker"));
@@ -72,12 +73,12 @@ static int greet(struct serve *s, struct tk_error *err)
 
 /* The wire moves to descriptors of its own; what libraries print with printf goes where stderr
  * goes, the log. */
-static int take_wire(struct serve *s, int in_fd, int out_fd, struct tk_error *err)
+static int move_wire(struct serve *s, int in_fd, int out_fd, struct tk_error *err)
 {
 	s->in = fcntl(in_fd, F_DUPFD_CLOEXEC, 3);
 	s->out = fcntl(out_fd, F_DUPFD_CLOEXEC, 3);
 	if (s->in < 0 || s->out < 0)
-		return tk_fail_errno(err, "the wire's descriptors");
+		return tk_fail_errno(err, "descriptors of the wire");
 	int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (in_fd == STDIN_FILENO && null_fd >= 0)
 		dup2(null_fd, STDIN_FILENO);
@@ -93,12 +94,12 @@ static int serve_requests(struct serve *s, struct tk_error *err)
 {
 	struct tk_wire_reader reader = {.fd = s->in};
 	enum tk_wire_read what = TK_WIRE_READ_MORE;
-	int status = greet(s, err);
+	int status = send_hello(s, err);
 	while (status == TK_OK) {
 		json_t *request = NULL;
 		status = tk_wire_next_line(&reader, &what, &request, err);
 		if (status == TK_OK && what == TK_WIRE_READ_LINE) {
-			json_t *answer = answer_to(s, request);
+			json_t *answer = run_request(s, request);
 			json_decref(request);
 			status = tk_wire_write(s->out, answer, err);
 			json_decref(answer);
@@ -117,7 +118,7 @@ int tk_worker_serve(int in_fd, int out_fd)
 	struct serve s = {.in = -1, .out = -1};
 	struct tk_error err = {0};
 	signal(SIGPIPE, SIG_IGN);
-	int status = take_wire(&s, in_fd, out_fd, &err);
+	int status = move_wire(&s, in_fd, out_fd, &err);
 	if (status == TK_OK)
 		status = serve_requests(&s, &err);
 	tk_worker_state_close(&s.state);

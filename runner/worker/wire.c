@@ -35,7 +35,7 @@ int tk_wire_parse(const char *line, size_t len, json_t **out, struct tk_error *e
 {
 	json_error_t why;
 	if (len > TK_WIRE_LINE_MAX)
-		return tk_fail(err, TK_EDATA, "a line of %zu bytes, at most %zu are allowed", len,
+		return tk_fail(err, TK_EDATA, "a line of %zu bytes, expected at most %zu", len,
 		        TK_WIRE_LINE_MAX);
 	if (too_deep(line, len))
 		return tk_fail(
@@ -43,11 +43,11 @@ int tk_wire_parse(const char *line, size_t len, json_t **out, struct tk_error *e
 	json_t *root = json_loadb(line, len, JSON_REJECT_DUPLICATES, &why);
 	if (!root) {
 		tk_wire_sanitize(why.text);
-		return tk_fail(err, TK_EDATA, "no JSON: %s (column %d)", why.text, why.column);
+		return tk_fail(err, TK_EDATA, "invalid JSON: %s (column %d)", why.text, why.column);
 	}
 	if (!json_is_object(root)) {
 		json_decref(root);
-		return tk_fail(err, TK_EDATA, "a JSON value that is no object");
+		return tk_fail(err, TK_EDATA, "a JSON value that is not an object");
 	}
 	*out = root;
 	return TK_OK;
@@ -99,7 +99,7 @@ int tk_wire_write(int fd, const json_t *object, struct tk_error *err)
 	char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
 	int status = TK_OK;
 	if (!text)
-		return tk_fail(err, TK_EINTERNAL, "an answer that cannot be written as JSON");
+		return tk_fail(err, TK_EINTERNAL, "cannot encode an answer as JSON");
 	size_t len = strlen(text), done = 0;
 	text[len++] = '\n'; /* in the place of the NUL */
 	while (status == TK_OK && done < len) {

@@ -7,7 +7,7 @@
 
 struct tk_error;
 
-#define TK_WIRE_PROTOCOL 1
+#define TK_WIRE_PROTOCOL 2
 #define TK_WIRE_LINE_MAX ((size_t)16 << 20)
 #define TK_WIRE_DEPTH_MAX 16
 #define TK_WIRE_SAMPLES_MAX 1000000
@@ -29,14 +29,15 @@ int tk_wire_next_line(
 int tk_wire_read_more(struct tk_wire_reader *r, enum tk_wire_read *what, struct tk_error *err);
 void tk_wire_reader_free(struct tk_wire_reader *r);
 
-/* An object, no duplicate keys, no deeper than the limit, numbers that a double can hold. */
+/* TK_EDATA unless the line is one object without duplicate keys, within the limits, whose numbers
+ * fit into a double. *out is a new reference. */
 int tk_wire_parse(const char *line, size_t len, json_t **out, struct tk_error *err);
-/* One line; whole, or TK_EIO. */
+/* Writes one line; all of it, or TK_EIO. */
 int tk_wire_write(int fd, const json_t *object, struct tk_error *err);
-/* A JSON string of any bytes: what is no printable UTF-8 becomes `?`, at most `max` bytes. New
+/* A JSON string of any bytes, at most `max` of them: what is not printable UTF-8 is replaced. New
  * reference. */
 json_t *tk_wire_json_string(const char *text, size_t max);
-/* The same on a buffer, in place. */
+/* Replaces what is not printable UTF-8 by spaces and question marks, in place. */
 void tk_wire_sanitize(char *text);
 
 #endif

@@ -5,7 +5,7 @@
   tests/gpu/paired.py --tracker build/tracker --pairs 30 --only '1024^3,4096^3'     # parts of names, or slowed
   tests/gpu/paired.py --tracker build/tracker --pairs 30 --apart                    # one process after the other
 
-Each pair is two fresh workers whose bursts take turns (docs/reference/worker-protocol.md, `baton`), in an order that alternates as old-new-new-old."""
+Each pair is two fresh workers whose bursts take turns (docs/reference/worker-protocol.md, `device_token`), in an order that alternates as old-new-new-old."""
 import argparse
 import json
 import os
@@ -29,7 +29,7 @@ class Worker:
                    "backend": f"{folder}/tk_backend_{backend}.so", "options": options, "problem": problem, "mode": o.mode, "seed": 1, "measure_s": 0.25,
                    "relative_half_width": 0.01, "confidence": 0.95, "min_samples": 10, "max_samples": 1000, "verify": False}
         if end:
-            request.update(baton=end.fileno(), baton_begin_s=120, baton_wait_s=15)
+            request.update(device_token=end.fileno(), device_token_start_s=120, device_token_wait_s=15)
         self.process = subprocess.Popen([o.tracker, "worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                         pass_fds=[end.fileno()] if end else [])
         self.process.stdin.write(json.dumps(request) + "\n")

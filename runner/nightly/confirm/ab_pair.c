@@ -25,7 +25,7 @@
  * bursts take turns, and the processes see to it themselves. One that waits for a burst of the
  * other for this share of its job's time goes on alone; for the other's start it waits to the end.
  */
-#define BATON_WAIT_SHARE 0.25
+#define TOKEN_WAIT_SHARE 0.25
 #define LOOK_EVERY_MS 50 /* at deadlines and limits */
 
 static double number_of(const json_t *object, const char *key)
@@ -151,11 +151,11 @@ static int measure_stopped(struct tk_night *n, const struct tk_ab_test *t, struc
 }
 
 /* Its own clock stands while a process waits for its turn, the one of its deadline does not. */
-static int begin_with_baton(struct tk_night *n, const struct tk_ab_test *t, struct tk_ab_run *s,
+static int begin_with_token(struct tk_night *n, const struct tk_ab_test *t, struct tk_ab_run *s,
         int token_fd, struct tk_error *err)
 {
 	struct tk_job_request q = request_of(n, t, s);
-	q.baton_wait_s = BATON_WAIT_SHARE * q.deadline_s;
+	q.token_wait_s = TOKEN_WAIT_SHARE * q.deadline_s;
 	q.deadline_s *= 2;
 	return begin(n, t, s, token_fd, &q, err);
 }
@@ -181,16 +181,16 @@ static int await_both(struct tk_ab_run *a, struct tk_ab_run *b, struct tk_error 
 	return status;
 }
 
-static int measure_with_baton(struct tk_night *n, const struct tk_ab_test *t,
+static int measure_with_token(struct tk_night *n, const struct tk_ab_test *t,
         struct tk_ab_run *first, struct tk_ab_run *second, struct tk_error *err)
 {
 	int ends[2];
 	int status = tk_device_token_new_pair(ends, err);
 	if (status)
 		return status;
-	status = begin_with_baton(n, t, first, ends[0], err);
+	status = begin_with_token(n, t, first, ends[0], err);
 	if (status == TK_OK)
-		status = begin_with_baton(n, t, second, ends[1], err);
+		status = begin_with_token(n, t, second, ends[1], err);
 	close(ends[0]);
 	close(ends[1]);
 	if (status == TK_OK)
@@ -246,7 +246,7 @@ static bool are_timed(const struct tk_ab_run *a, const struct tk_ab_run *b)
 static int measure_by_bursts(struct tk_night *n, struct tk_ab_test *t, struct tk_ab_run *first,
         struct tk_ab_run *second, struct tk_error *err)
 {
-	int status = measure_with_baton(n, t, first, second, err);
+	int status = measure_with_token(n, t, first, second, err);
 	if (status || are_timed(first, second))
 		return status;
 	clear(first);

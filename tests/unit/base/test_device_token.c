@@ -1,5 +1,5 @@
-/* The baton between real processes: they alternate, and nobody waits for one that died, hangs or is
- * stopped. */
+/* The device token between real processes: they alternate, and none waits for one that died, hangs
+ * or is stopped. */
 #include "base/clock.h"
 #include "base/device_token.h"
 #include "base/error.h"
@@ -68,7 +68,7 @@ static void two_alternate(void **state)
 	open_end(&b, ends[0], LONG_S, LONG_S);
 	take_turns(&b, "a", p[1]);
 	tk_device_token_acquire(&b);
-	assert_true(b.mine);
+	assert_true(b.is_held);
 	assert_true(tk_device_token_can_stop(&b)); /* the last thing that the other one said */
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	assert_int_equal(read(p[0], told, sizeof told), sizeof told);
@@ -95,10 +95,10 @@ static void a_death_frees_the_other(void **state)
 	open_end(&b, ends[0], LONG_S, LONG_S);
 	int64_t start = tk_clock_monotonic_ns();
 	tk_device_token_acquire(&b);
-	assert_true(b.mine);
+	assert_true(b.is_held);
 	assert_false(tk_device_token_can_stop(&b));
 	tk_device_token_release(&b, false);
-	tk_device_token_acquire(&b); /* it died with the baton */
+	tk_device_token_acquire(&b); /* its peer died with the token */
 	assert_true(b.fd < 0 && tk_device_token_can_stop(&b));
 	assert_true(tk_clock_monotonic_ns() - start <
 	            (int64_t)(LONG_S * 1e9)); /* not by waiting it out */
@@ -108,7 +108,7 @@ static void a_death_frees_the_other(void **state)
 	tk_device_token_close(&b);
 }
 
-/* Stopped with the baton; it ends well only if it finds that it was left behind. */
+/* Stopped while it holds the token; exits with 0 only if it finds that it was left behind. */
 static void stop_with_it(struct tk_device_token *b, int out)
 {
 	tk_device_token_acquire(b);
@@ -117,7 +117,7 @@ static void stop_with_it(struct tk_device_token *b, int out)
 	_exit(tk_device_token_acquire(b) ? 1 : 7);
 }
 
-/* Stopped before it ever took it, so that the baton waits for it. */
+/* Stopped before its first turn, so that the token waits for it. */
 static void stop_without_it(struct tk_device_token *b, int out)
 {
 	raise(SIGSTOP);
@@ -186,7 +186,7 @@ static void what_is_no_socket_is_refused(void **state)
 	struct tk_error err = {0};
 	int fd = open("/dev/null", O_RDONLY);
 	assert_int_equal(tk_device_token_open(&b, fd, 1, 1, &err), TK_EDATA);
-	assert_non_null(strstr(err.message, "is no socket"));
+	assert_non_null(strstr(err.message, "is not a socket"));
 	assert_int_equal(tk_device_token_open(&b, 9999, 1, 1, &err), TK_EDATA);
 	close(fd);
 	assert_int_equal(tk_device_token_open(&b, 0, 1, 1, &err), 0); /* alone */

@@ -1,6 +1,5 @@
 /* Every field of an answer, missing, of the wrong type, out of range: one valid answer, spoiled in
- * one place at a time.
- */
+ * one place at a time. */
 #include "base/error.h"
 #include "worker/answer_check.h"
 #include <setjmp.h>
@@ -79,20 +78,20 @@ static void a_spoiled_answer_is_refused(void **state)
 {
 	/* clang-format off */
 	static const char *const cases[][3] = {
-		{"outcome", NULL, "outcome is missing"}, {"outcome", "7", "outcome is missing or no text"}, {"outcome", "\"fine\"", "`fine` is no outcome"},
-		{"message", "[]", "message is missing or no text"}, {"samples", NULL, "samples is missing"},
-		{"samples", "[]", "samples is no array of 1 to"}, {"samples", "{}", "samples is no array"}, {"samples", "[1,null,3]", "samples[1] is no"},
+		{"outcome", NULL, "outcome is missing"}, {"outcome", "7", "outcome is missing or not a text"}, {"outcome", "\"fine\"", "unknown outcome \"fine\""},
+		{"message", "[]", "message is missing or not a text"}, {"samples", NULL, "samples is missing"},
+		{"samples", "[]", "samples is not an array of 1 to"}, {"samples", "{}", "samples is not an array"}, {"samples", "[1,null,3]", "samples[1] is not"},
 		{"samples", "[1,\"2\",3]", "samples[1]"}, {"samples", "[1,2,-3]", "samples[2]"}, {"samples", "[1,2]", "n is not the number"},
-		{"median", NULL, "median is missing"}, {"median", "null", "median is no sensible"}, {"median", "-1", "median is no sensible"},
-		{"median", "1e300", "median is no"}, {"median", "0", "contradicts itself"}, {"median", "\"2\"", "median is no"},
-		{"lo", "2.5", "contradicts itself"}, {"hi", "1.9", "contradicts"}, {"min", "9", "contradicts"},
-		{"n", "3.0", "n is no sensible count"}, {"n", "4", "n is not the number"}, {"confidence", "1.5", "confidence is no"},
-		{"stop", "\"0123456789abcdef0\"", "stop is no text of at most 16"}, {"launch_ns", "\"x\"", "launch_ns is neither null nor"},
-		{"verify", "1", "verify is no object"}, {"verify", NULL, "verify is missing"}, {"verify.passed", "1", "verify: passed is neither true"},
-		{"verify.passed", "false", "a timing of a result that is wrong"}, {"verify.done", NULL, "verify: done is missing"},
-		{"plan.kernel", "{}", "plan: kernel is no text"}, {"plan.workspace_bytes", "-1", "plan: workspace_bytes"},
-		{"telemetry.after.load", "[]", "telemetry: after: load is neither"}, {"telemetry.before", NULL, "telemetry: before is missing"},
-		{"sets", "1e3", "sets is no sensible count"}, {"flops", "-5", "flops is no sensible"},
+		{"median", NULL, "median is missing"}, {"median", "null", "median is not a number"}, {"median", "-1", "median is not a number"},
+		{"median", "1e300", "median is not"}, {"median", "0", "inconsistent"}, {"median", "\"2\"", "median is not"},
+		{"lo", "2.5", "inconsistent"}, {"hi", "1.9", "inconsistent"}, {"min", "9", "inconsistent"},
+		{"n", "3.0", "n is not an integer"}, {"n", "4", "n is not the number"}, {"confidence", "1.5", "confidence is not"},
+		{"stop", "\"0123456789abcdef0\"", "stop is not a text of at most 16"}, {"launch_ns", "\"x\"", "launch_ns is not null"},
+		{"verify", "1", "verify is not an object"}, {"verify", NULL, "verify is missing"}, {"verify.passed", "1", "verify: passed is not true"},
+		{"verify.passed", "false", "a timing of a wrong result"}, {"verify.done", NULL, "verify: done is missing"},
+		{"plan.kernel", "{}", "plan: kernel is not a text"}, {"plan.workspace_bytes", "-1", "plan: workspace_bytes"},
+		{"telemetry.after.load", "[]", "telemetry: after: load is not"}, {"telemetry.before", NULL, "telemetry: before is missing"},
+		{"sets", "1e3", "sets is not an integer"}, {"flops", "-5", "flops is not a number"},
 	};
 	/* clang-format on */
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -137,10 +136,10 @@ static void envelopes(void **state)
 {
 	/* clang-format off */
 	static const struct { const char *text, *message; } cases[] = {
-		{"{}", "none to request 5"}, {"{\"id\":4,\"ok\":true}", "none to request 5"}, {"{\"id\":\"5\"}", "none to request 5"},
-		{"{\"id\":5}", "ok is neither"}, {"{\"id\":5,\"ok\":1}", "ok is neither"}, {"{\"id\":5,\"ok\":true}", "result is missing"},
-		{"{\"id\":5,\"ok\":true,\"result\":[]}", "result is missing or no object"}, {"{\"id\":5,\"ok\":false}", "outcome is missing"},
-		{"{\"id\":5,\"ok\":false,\"outcome\":\"ok\",\"message\":\"\"}", "`ok` is no outcome of a job that failed"},
+		{"{}", "not an answer to request 5"}, {"{\"id\":4,\"ok\":true}", "not an answer to request 5"}, {"{\"id\":\"5\"}", "not an answer to request 5"},
+		{"{\"id\":5}", "ok is not true"}, {"{\"id\":5,\"ok\":1}", "ok is not true"}, {"{\"id\":5,\"ok\":true}", "result is missing"},
+		{"{\"id\":5,\"ok\":true,\"result\":[]}", "result is missing or not an object"}, {"{\"id\":5,\"ok\":false}", "outcome is missing"},
+		{"{\"id\":5,\"ok\":false,\"outcome\":\"ok\",\"message\":\"\"}", "\"ok\" is not an outcome of a failed job"},
 		{"{\"id\":5,\"ok\":false,\"outcome\":\"failed\"}", "message is missing"},
 	};
 	/* clang-format on */
@@ -186,17 +185,17 @@ static void devices_and_backends(void **state)
 	json_decref(clean);
 	json_object_set_new(d, "resident_bytes", json_pack("{s:s}", "l2", "large"));
 	assert_int_equal(tk_answer_check_device(d, &clean, &err), TK_EDATA);
-	assert_string_equal(err.message, "resident_bytes: l2 is no sensible count");
+	assert_string_equal(err.message, "resident_bytes: l2 is not an integer in range");
 	json_object_del(d, "resident_bytes");
 	json_object_set_new(d, "attributes", json_string("x"));
 	assert_int_equal(tk_answer_check_device(d, &clean, &err), TK_EDATA);
-	assert_string_equal(err.message, "attributes is no object");
+	assert_string_equal(err.message, "attributes is not an object");
 	json_decref(d);
 	d = json_loads("{\"name\":\"x\",\"description\":\"\",\"device_kind\":\"cpu\",\"version\":"
 	               "\"1\",\"abi\":[1]}",
 	        0, NULL);
 	assert_int_equal(tk_answer_check_backend(d, &clean, &err), TK_EDATA);
-	assert_string_equal(err.message, "abi is no pair of version numbers");
+	assert_string_equal(err.message, "abi is not a pair of version numbers");
 	json_decref(d);
 }
 

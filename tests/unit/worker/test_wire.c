@@ -25,14 +25,14 @@ static void refused(const char *line, size_t len, const char *message)
 static void what_is_no_answer(void **state)
 {
 	/* clang-format off */
-	static const char *const cases[][2] = {{"", "no JSON"}, {"{", "no JSON"}, {"{\"id\":1", "no JSON"}, {"[1]", "no object"}, {"7", "no JSON"},
-		{"{\"a\":1,\"a\":2}", "duplicate"}, {"{\"a\":NaN}", "no JSON"}, {"{\"a\":Infinity}", "no JSON"}, {"{\"a\":1e999}", "no JSON"},
-		{"{\"a\":99999999999999999999}", "no JSON"}, {"{} {}", "no JSON"}, {"{\"a\":\"\xff\"}", "no JSON"}, {"{\"a\":\"\\ud800\"}", "no JSON"},
-		{"{\"a\":\"\\u0000\"}", "no JSON"}};
+	static const char *const cases[][2] = {{"", "invalid JSON"}, {"{", "invalid JSON"}, {"{\"id\":1", "invalid JSON"}, {"[1]", "not an object"}, {"7", "invalid JSON"},
+		{"{\"a\":1,\"a\":2}", "duplicate"}, {"{\"a\":NaN}", "invalid JSON"}, {"{\"a\":Infinity}", "invalid JSON"}, {"{\"a\":1e999}", "invalid JSON"},
+		{"{\"a\":99999999999999999999}", "invalid JSON"}, {"{} {}", "invalid JSON"}, {"{\"a\":\"\xff\"}", "invalid JSON"}, {"{\"a\":\"\\ud800\"}", "invalid JSON"},
+		{"{\"a\":\"\\u0000\"}", "invalid JSON"}};
 	/* clang-format on */
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		refused(cases[i][0], strlen(cases[i][0]), cases[i][1]);
-	refused("{\"a\":\0}", 7, "no JSON");
+	refused("{\"a\":\0}", 7, "invalid JSON");
 }
 
 static void depth_is_limited(void **state)

@@ -87,7 +87,7 @@ static void many_jobs_in_one_process(void **state)
 }
 
 /* What is asked of a worker that is stopped waits until it goes on. */
-static void workers_run_by_turns(void **state)
+static void a_paused_worker_answers_later(void **state)
 {
 	struct tk_worker *w = worker_with((struct tk_worker_spec){0});
 	struct tk_job_request r = request("noise=0");
@@ -115,7 +115,7 @@ static void workers_run_by_turns(void **state)
 
 /* Several that hang cost one deadline, not one each: it counts from when they were sent for, and
  * not from when somebody waits for them. */
-static void an_opening_has_one_deadline(void **state)
+static void open_deadlines_count_from_the_request(void **state)
 {
 	struct tk_worker *w = worker_with((struct tk_worker_spec){0});
 	assert_int_equal(
@@ -131,7 +131,7 @@ static void an_opening_has_one_deadline(void **state)
 	tk_worker_free(w);
 }
 
-/* What each of two workers with a baton between them is told. */
+/* What each of two workers of an A/B pair is told. */
 struct two {
 	const char *options[2], *config /* of the second one */, *mode;
 	double wait_s;
@@ -148,7 +148,7 @@ static void measure_two(const struct two *t, struct tk_job_result out[2])
 		struct tk_job_request r = request(t->options[i]);
 		r.mode = t->mode ? t->mode : "paced";
 		r.config = i == 1 ? t->config : NULL;
-		r.baton_wait_s = t->wait_s > 0 ? t->wait_s : 30;
+		r.token_wait_s = t->wait_s > 0 ? t->wait_s : 30;
 		w[i] = worker_with((struct tk_worker_spec){.token_fd = ends[i]});
 		assert_int_equal(tk_worker_start_measure(w[i], &r, NULL), 0);
 		out[i] = (struct tk_job_result){.outcome = TK_OUTCOME_FAILED};
@@ -180,7 +180,7 @@ static long long samples_of(const struct tk_job_result *r)
 	return json_integer_value(json_object_get(r->result, "n"));
 }
 
-/* The second one passes the baton on for the last time when the first one knows already that it has
+/* The second one passes the token on for the last time when the first one knows already that it has
  * enough. */
 static void assert_as_many(struct tk_job_result out[2])
 {
@@ -191,8 +191,8 @@ static void assert_as_many(struct tk_job_result out[2])
 	tk_job_result_free(&out[1]);
 }
 
-/* Each of them fails where the other one has the device between its own rest, or hold, and the end
- * of its burst. */
+/* Each of them fails where the other one has the device between its own idle gap, or block, and the
+ * end of its burst. */
 static void bursts_of_two_workers_take_turns(void **state)
 {
 	static const char *const modes[] = {"paced", "loaded", "cold"};
@@ -260,8 +260,8 @@ static void whatever_a_backend_does_is_one_outcome(void **state)
 		{"fail=segv", "crashed", "SIGSEGV"}, {"fail=segv,at=open", "crashed", "SIGSEGV"}, {"fail=segv,at=plan", "crashed", "SIGSEGV"},
 		{"fail=segv,after=30", "crashed", "SIGSEGV"}, {"fail=abort", "crashed", "SIGABRT (Aborted)"}, {"fail=kill", "crashed", "SIGKILL"},
 		{"fail=exit", "crashed", "exited with code 0 before it answered"}, {"fail=exit,at=open", "crashed", "exited with code 0"},
-		{"fail=orphan", "crashed", "SIGKILL"}, {"fail=wire", "protocol", "the worker's answer cannot be read"},
-		{"fail=forge", "protocol", "the worker's answer is wrong: "}, {"fail=print", "ok", ""},
+		{"fail=orphan", "crashed", "SIGKILL"}, {"fail=wire", "protocol", "cannot read the worker's answer"},
+		{"fail=forge", "protocol", "the worker's answer is invalid: "}, {"fail=print", "ok", ""},
 		{"fail=lie", "wrong", "expected"}, {"fail=nan", "wrong", "is nan"}, {"fail=idle", "wrong", "never written"},
 		{"fail=late,late_s=0.05", "ok", ""}, {"fail=unsupported,at=supports", "unsupported", "told not to"},
 		{"fail=no_memory,at=open", "out_of_memory", "open: told"}, {"fail=no_memory,at=plan", "out_of_memory", "plan: told"},
@@ -329,7 +329,7 @@ static void only_the_problem_that_is_named_fails(void **state)
 	tk_worker_free(w);
 }
 
-static void what_the_job_cannot_be_made_of(void **state)
+static void requests_that_cannot_be_served(void **state)
 {
 	struct tk_worker *w = worker_with((struct tk_worker_spec){0});
 	struct tk_job_request r = request("");
@@ -337,22 +337,22 @@ static void what_the_job_cannot_be_made_of(void **state)
 	run(w, &r, "failed", "unknown key `mm`");
 	r.problem = PROBLEM;
 	r.backend_path = TK_MODULES "/no_such.so";
-	run(w, &r, "failed", "cannot be loaded");
+	run(w, &r, "failed", "cannot load ");
 	r.backend_path = NULL_DEVICE;
-	run(w, &r, "failed", "is no backend: it does not export tk_backend_entry");
+	run(w, &r, "failed", "is not a backend: it does not export tk_backend_entry");
 	r.backend_path = TK_MODULES "/tk_backend_reference.so";
 	run(w, &r, "failed",
 	        "backend reference needs a device of kind cpu, this one is of kind null");
 	r.backend_path = NULL_BACKEND;
 	r.problem = "\xff\xfe";
-	run(w, &r, "failed", "the request has no `problem`");
+	run(w, &r, "failed", "the request has no \"problem\"");
 	tk_worker_free(w);
 	w = worker_with((struct tk_worker_spec){.device_index = 7});
 	r = request("");
-	run(w, &r, "no_device", "there is no device 7 of kind null: 2 found");
+	run(w, &r, "no_device", "no device 7 of kind null: found 2");
 	tk_worker_free(w);
 	w = worker_with((struct tk_worker_spec){.device_layer = NULL_BACKEND});
-	run(w, &r, "no_device", "is no device layer: it does not export tk_device_entry");
+	run(w, &r, "no_device", "is not a device layer: it does not export tk_device_entry");
 	tk_worker_free(w);
 }
 
@@ -404,7 +404,7 @@ static void devices_describe_themselves(void **state)
 	tk_worker_free(w);
 	w = worker_with((struct tk_worker_spec){.device_layer = "/no/such.so"});
 	assert_int_equal(tk_worker_query_device(w, &d, &err), TK_ENOTFOUND);
-	assert_non_null(strstr(err.message, "/no/such.so cannot be loaded"));
+	assert_non_null(strstr(err.message, "cannot load /no/such.so"));
 	tk_worker_free(w);
 }
 
@@ -420,7 +420,7 @@ static void lists_of_cores(void **state)
 		        .device_layer = NULL_DEVICE,
 		        .cpu_list = bad[i]};
 		assert_int_equal(tk_worker_new(&spec, &w, &err), TK_EUSAGE);
-		assert_non_null(strstr(err.message, "is no list of cores"));
+		assert_non_null(strstr(err.message, "is not a list of cores"));
 	}
 	w = worker_with((struct tk_worker_spec){.cpu_list = "1023"});
 	struct tk_job_request r = request("");
@@ -443,14 +443,14 @@ static char *script(const char *name, const char *text)
 	return path;
 }
 
-#define HELLO "echo '{\"hello\":\"tracker-worker\",\"protocol\":1}'; read line; "
+#define HELLO "echo '{\"hello\":\"tracker-worker\",\"protocol\":2}'; read line; "
 
-static void programs_that_are_no_workers(void **state)
+static void programs_that_are_not_workers(void **state)
 {
 	/* clang-format off */
 	static const char *const cases[][2] = {{"exit 3", "does not work as a worker: the worker exited with code 3"},
-		{"echo hello", "cannot be read"}, {"echo '{}'; sleep 60", "speaks version 0"},
-		{"echo '{\"hello\":\"tracker-worker\",\"protocol\":99}'; sleep 60", "speaks version 99 of the worker protocol, expected 1"},
+		{"echo hello", "cannot read"}, {"echo '{}'; sleep 60", "speaks version 0"},
+		{"echo '{\"hello\":\"tracker-worker\",\"protocol\":99}'; sleep 60", "speaks version 99 of the worker protocol, expected 2"},
 		{"echo 'no such library' >&2; exit 127", "code 127 before it answered: no such library"}};
 	/* clang-format on */
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -474,17 +474,17 @@ static void programs_that_are_no_workers(void **state)
 	tk_worker_free(w);
 }
 
-static void workers_that_babble(void **state)
+static void workers_that_send_garbage(void **state)
 {
 	/* clang-format off */
 	static const char *const cases[][3] = {
 		{HELLO "printf '{\"id\":1,\"ok\":tr'; exit 0", "crashed", "exited with code 0"},
-		{HELLO "printf '{\"id\":1,\"ok\":tr\\n'; sleep 60", "protocol", "cannot be read: no JSON"},
+		{HELLO "printf '{\"id\":1,\"ok\":tr\\n'; sleep 60", "protocol", "answer: invalid JSON"},
 		{HELLO "head -c 17000000 /dev/zero | tr '\\0' x; sleep 60", "protocol", "more than 16777216 bytes"},
 		{HELLO "head -c 100000 /dev/zero | tr '\\0' '['; echo; sleep 60", "protocol", "nested deeper than 16"},
-		{HELLO "echo '{\"id\":1,\"ok\":true,\"result\":{\"outcome\":\"ok\",\"message\":\"\",\"samples\":[NaN]}}'; sleep 60", "protocol", "no JSON"},
-		{HELLO "echo '{\"id\":1,\"ok\":true,\"result\":{\"outcome\":\"ok\",\"message\":\"\",\"samples\":\"x\"}}'; sleep 60", "protocol", "samples is no array"},
-		{HELLO "echo '{\"id\":2,\"ok\":true,\"result\":{}}'; sleep 60", "protocol", "none to request 1"},
+		{HELLO "echo '{\"id\":1,\"ok\":true,\"result\":{\"outcome\":\"ok\",\"message\":\"\",\"samples\":[NaN]}}'; sleep 60", "protocol", "invalid JSON"},
+		{HELLO "echo '{\"id\":1,\"ok\":true,\"result\":{\"outcome\":\"ok\",\"message\":\"\",\"samples\":\"x\"}}'; sleep 60", "protocol", "samples is not an array"},
+		{HELLO "echo '{\"id\":2,\"ok\":true,\"result\":{}}'; sleep 60", "protocol", "not an answer to request 1"},
 		{HELLO "echo '{\"id\":1,\"ok\":false,\"outcome\":\"failed\",\"message\":\"no\"}'; sleep 60", "failed", "no"},
 		{HELLO "echo last words >&2; kill -SEGV $$", "crashed", "SIGSEGV (Segmentation fault): last words"},
 		{HELLO "sleep 60 & exec >&-; exit 1", "crashed", "exited with code 1"},
@@ -504,7 +504,7 @@ static void workers_that_babble(void **state)
 static void a_request_that_nobody_reads(void **state)
 {
 	char *path =
-	        script("deaf", "echo '{\"hello\":\"tracker-worker\",\"protocol\":1}'; sleep 60");
+	        script("deaf", "echo '{\"hello\":\"tracker-worker\",\"protocol\":2}'; sleep 60");
 	struct tk_worker *w = worker_with((struct tk_worker_spec){.program = path});
 	char *options = malloc(300000);
 	memset(options, 'x', 299999);
@@ -548,10 +548,10 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(many_jobs_in_one_process), cmocka_unit_test(whatever_a_backend_does_is_one_outcome),
 		cmocka_unit_test(deadlines_are_kept), cmocka_unit_test(memory_is_limited), cmocka_unit_test(printing_is_limited),
-		cmocka_unit_test(only_the_problem_that_is_named_fails), cmocka_unit_test(what_the_job_cannot_be_made_of),
+		cmocka_unit_test(only_the_problem_that_is_named_fails), cmocka_unit_test(requests_that_cannot_be_served),
 		cmocka_unit_test(the_other_backend_gets_a_process_of_its_own), cmocka_unit_test(devices_describe_themselves),
-		cmocka_unit_test(lists_of_cores), cmocka_unit_test(programs_that_are_no_workers), cmocka_unit_test(workers_that_babble),
-		cmocka_unit_test(a_request_that_nobody_reads), cmocka_unit_test(workers_run_by_turns), cmocka_unit_test(an_opening_has_one_deadline),
+		cmocka_unit_test(lists_of_cores), cmocka_unit_test(programs_that_are_not_workers), cmocka_unit_test(workers_that_send_garbage),
+		cmocka_unit_test(a_request_that_nobody_reads), cmocka_unit_test(a_paused_worker_answers_later), cmocka_unit_test(open_deadlines_count_from_the_request),
 		cmocka_unit_test(bursts_of_two_workers_take_turns), cmocka_unit_test(a_worker_waits_for_the_others_start), cmocka_unit_test(a_worker_goes_on_without_the_other),
 	};
 	/* clang-format on */

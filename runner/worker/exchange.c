@@ -1,0 +1,306 @@
+/* See exchange.h. */
+#include "worker/exchange.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/process.h"
+#include "core/series.h"
+#include "worker/answer_check.h"
+#include "worker/worker.h"
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SLICE_MS 50 /* between two checks of memory, log and cancellation */
+#define HELLO_S 30.0
+
+int64_t tk_exchange_deadline_ns(double seconds)
+{
+	return tk_clock_monotonic_ns() + (int64_t)(seconds * 1e9);
+}
+
+void tk_exchange_end_process(struct tk_worker *w, double grace_s)
+{
+	tk_worker_set_paused(w, false); /* a stopped process could not end */
+	tk_worker_process_stop(&w->process, grace_s);
+	tk_wire_reader_free(&w->reader);
+	w->reader = (struct tk_wire_reader){.fd = -1};
+	free(w->loaded_backend);
+	w->loaded_backend = NULL;
+	w->open_deadline_s = 0;
+}
+
+/* ---- how a request ends ---- */
+
+int tk_exchange_give_up(struct tk_worker *w, struct tk_exchange_end *end, enum tk_outcome outcome,
+        const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(end->message, end->size, fmt, ap);
+	va_end(ap);
+	end->outcome = outcome;
+	tk_exchange_end_process(w, 0);
+	return TK_EXCHANGE_ENDED;
+}
+
+/* "SIGSEGV (Segmentation fault)" */
+static void format_signal(int number, char *out, size_t size)
+{
+	const char *name = sigabbrev_np(number);
+	if (name)
+		snprintf(out, size, "SIG%s (%s)", name, sigdescr_np(number));
+	else
+		snprintf(out, size, "signal %d", number);
+}
+
+static bool was_oom_killed(const struct tk_worker *w)
+{
+	int status = w->process.status;
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && w->oom_kills >= 0 &&
+	       tk_kernel_oom_kill_count() > w->oom_kills;
+}
+
+/* The process has ended by itself. */
+static int report_death(struct tk_worker *w, struct tk_exchange_end *end)
+{
+	char line[256], name[64];
+	tk_worker_process_stop(&w->process, 2);
+	int status = w->process.status;
+	tk_worker_log_last_line(&w->log, line, sizeof line);
+	const char *separator = line[0] ? ": " : "";
+	if (was_oom_killed(w))
+		return tk_exchange_give_up(w, end, TK_OUTCOME_OUT_OF_MEMORY,
+		        "the kernel killed the worker: out of memory");
+	if (!WIFSIGNALED(status))
+		return tk_exchange_give_up(w, end, TK_OUTCOME_CRASHED,
+		        "the worker exited with code %d before it answered%s%s",
+		        WEXITSTATUS(status), separator, line);
+	format_signal(WTERMSIG(status), name, sizeof name);
+	return tk_exchange_give_up(w, end, TK_OUTCOME_CRASHED, "the worker was killed by %s%s%s",
+	        name, separator, line);
+}
+
+static int report_timeout(struct tk_worker *w, double deadline_s, struct tk_exchange_end *end)
+{
+	char line[256];
+	tk_worker_log_last_line(&w->log, line, sizeof line);
+	return tk_exchange_give_up(w, end, TK_OUTCOME_TIMEOUT, "no answer after %.3g s: killed%s%s",
+	        deadline_s, line[0] ? ": " : "", line);
+}
+
+/* 0: within all limits. */
+static int check_limits(struct tk_worker *w, double deadline_s, int64_t deadline_ns,
+        struct tk_exchange_end *end, struct tk_error *err)
+{
+	if (tk_cancel_is_requested()) {
+		tk_exchange_end_process(w, 0);
+		return tk_fail(err, TK_ECANCELED, "stopped");
+	}
+	if (w->memory_limit_bytes) {
+		uint64_t resident = tk_worker_process_resident_bytes(&w->process);
+		if (resident > w->memory_limit_bytes)
+			return tk_exchange_give_up(w, end, TK_OUTCOME_OUT_OF_MEMORY,
+			        "the worker used %.1f GiB, the limit is %.1f GiB: killed",
+			        (double)resident / 0x1p30, (double)w->memory_limit_bytes / 0x1p30);
+	}
+	if (tk_worker_log_is_flooded(&w->log)) {
+		int status = tk_exchange_give_up(w, end, TK_OUTCOME_FAILED,
+		        "the worker printed more than %lld MiB: killed",
+		        TK_WORKER_LOG_MAX_BYTES >> 20);
+		tk_worker_log_truncate(&w->log);
+		return status;
+	}
+	return tk_clock_monotonic_ns() >= deadline_ns ? report_timeout(w, deadline_s, end) : 0;
+}
+
+/* ---- waiting ---- */
+
+static bool wait_slice(int fd, short events, int64_t until_ns)
+{
+	struct pollfd p = {.fd = fd, .events = events};
+	int64_t left_ms = (until_ns - tk_clock_monotonic_ns()) / 1000000 + 1;
+	if (left_ms > SLICE_MS)
+		left_ms = SLICE_MS;
+	return poll(&p, 1, left_ms < 0 ? 0 : (int)left_ms) > 0;
+}
+
+/* Reads what is in the pipe. TK_EXCHANGE_PENDING: more may come. */
+static int fill(struct tk_worker *w, struct tk_exchange_end *end)
+{
+	enum tk_wire_read what;
+	struct tk_error why = {0};
+	if (tk_wire_read_more(&w->reader, &what, &why))
+		return tk_exchange_give_up(w, end, TK_OUTCOME_PROTOCOL, "%s", why.message);
+	return what == TK_WIRE_READ_END ? report_death(w, end) : TK_EXCHANGE_PENDING;
+}
+
+int tk_exchange_poll(struct tk_worker *w, double deadline_s, int64_t deadline_ns, bool wait,
+        json_t **line, struct tk_exchange_end *end, struct tk_error *err)
+{
+	for (;;) {
+		enum tk_wire_read what;
+		struct tk_error why = {0};
+		if (tk_wire_next_line(&w->reader, &what, line, &why))
+			return tk_exchange_give_up(w, end, TK_OUTCOME_PROTOCOL,
+			        "cannot read the worker's answer: %s", why.message);
+		if (what == TK_WIRE_READ_LINE)
+			return 0;
+		if (!wait_slice(w->process.from, POLLIN, wait ? deadline_ns : 0))
+			break;
+		int status = fill(w, end);
+		if (status != TK_EXCHANGE_PENDING)
+			return status;
+	}
+	/* A child of an ended worker may still hold the pipe open. */
+	if (tk_worker_process_has_ended(&w->process))
+		return report_death(w, end);
+	int status = check_limits(w, deadline_s, deadline_ns, end, err);
+	return status ? status : TK_EXCHANGE_PENDING;
+}
+
+int tk_exchange_receive(struct tk_worker *w, double deadline_s, int64_t deadline_ns, json_t **line,
+        struct tk_exchange_end *end, struct tk_error *err)
+{
+	int status;
+	do
+		status = tk_exchange_poll(w, deadline_s, deadline_ns, true, line, end, err);
+	while (status == TK_EXCHANGE_PENDING);
+	return status;
+}
+
+/* ---- sending ---- */
+
+/* The pipe does not block: a worker that does not read must not block the tracker. */
+static int send_line(struct tk_worker *w, const char *line, size_t len, double deadline_s,
+        struct tk_exchange_end *end, struct tk_error *err)
+{
+	int64_t deadline_ns = tk_exchange_deadline_ns(deadline_s);
+	size_t done = 0;
+	int status = 0;
+	while (status == 0 && done < len) {
+		ssize_t n = write(w->process.to, line + done, len - done);
+		if (n > 0)
+			done += (size_t)n;
+		else if (errno == EINTR)
+			continue;
+		else if (errno != EAGAIN)
+			status = report_death(w, end);
+		else if (!wait_slice(w->process.to, POLLOUT, deadline_ns))
+			status = tk_worker_process_has_ended(&w->process)
+			                 ? report_death(w, end)
+			                 : check_limits(w, deadline_s, deadline_ns, end, err);
+	}
+	return status;
+}
+
+static int send_request(struct tk_worker *w, const json_t *request, double deadline_s,
+        struct tk_exchange_end *end, struct tk_error *err)
+{
+	char *line = json_dumps(request, JSON_COMPACT | JSON_REAL_PRECISION(17));
+	if (!line)
+		return tk_fail(err, TK_EDATA, "cannot write the request: a text is not UTF-8");
+	size_t len = strlen(line);
+	line[len++] = '\n'; /* in the place of the NUL */
+	int status = send_line(w, line, len, deadline_s, end, err);
+	free(line);
+	return status;
+}
+
+static int check_hello(struct tk_worker *w, const json_t *hello, struct tk_error *err)
+{
+	const char *name = json_string_value(json_object_get(hello, "hello"));
+	json_int_t version = json_integer_value(json_object_get(hello, "protocol"));
+	if (name && strcmp(name, "tracker-worker") == 0 && version == TK_WIRE_PROTOCOL)
+		return TK_OK;
+	return tk_fail(err, TK_EVERSION,
+	        "%s speaks version %lld of the worker protocol, expected %d", w->program,
+	        (long long)version, TK_WIRE_PROTOCOL);
+}
+
+/* GPU drivers reserve far more address space than they use: no limit for them. */
+static bool can_limit_address_space(const struct tk_worker *w)
+{
+	enum tk_device_kind kind = tk_device_kind_from_name(w->device_kind);
+	return kind == TK_DEVICE_CPU || kind == TK_DEVICE_NULL;
+}
+
+static int start_process(struct tk_worker *w, struct tk_exchange_end *end, struct tk_error *err)
+{
+	struct tk_worker_process_spec spec = {.program = w->program,
+	        .cores = w->cpu_list ? &w->cores : NULL,
+	        .threads = w->threads,
+	        .memory_limit_bytes = w->memory_limit_bytes,
+	        .log_fd = w->log.fd,
+	        .token_fd = w->token_fd,
+	        .limit_address_space = can_limit_address_space(w)};
+	json_t *hello = NULL;
+	int status = tk_worker_process_start(&spec, &w->process, err);
+	if (status)
+		return status;
+	w->reader = (struct tk_wire_reader){.fd = w->process.from};
+	status =
+	        tk_exchange_receive(w, HELLO_S, tk_exchange_deadline_ns(HELLO_S), &hello, end, err);
+	if (status > 0)
+		return tk_fail(
+		        err, TK_EIO, "%s does not work as a worker: %s", w->program, end->message);
+	if (status < 0)
+		return status;
+	status = check_hello(w, hello, err);
+	json_decref(hello);
+	if (status)
+		tk_exchange_end_process(w, 0);
+	return status;
+}
+
+/* The process is alive and has sent nothing unasked. */
+static bool is_ready(struct tk_worker *w)
+{
+	return w->process.to >= 0 && w->reader.buf.len == 0 &&
+	       !tk_worker_process_has_ended(&w->process) &&
+	       !wait_slice(w->process.from, POLLIN, tk_clock_monotonic_ns());
+}
+
+/* A process loads one backend only: another backend needs a new process. */
+static int make_ready(
+        struct tk_worker *w, const char *backend, struct tk_exchange_end *end, struct tk_error *err)
+{
+	bool has_other = w->loaded_backend && backend && strcmp(w->loaded_backend, backend) != 0;
+	if (w->process.pid && (has_other || !is_ready(w)))
+		tk_exchange_end_process(w, has_other ? 1 : 0);
+	return w->process.pid ? TK_OK : start_process(w, end, err);
+}
+
+int tk_exchange_post(struct tk_worker *w, json_t *request, double deadline_s,
+        struct tk_exchange_end *end, struct tk_error *err)
+{
+	const char *backend = json_string_value(json_object_get(request, "backend"));
+	int status = tk_worker_wait_open(w, err);
+	if (status)
+		return status;
+	tk_worker_log_mark(&w->log);
+	w->oom_kills = tk_kernel_oom_kill_count();
+	if ((status = make_ready(w, backend, end, err)))
+		return status;
+	if (backend && !w->loaded_backend && !(w->loaded_backend = strdup(backend)))
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	json_object_set_new(request, "id", json_integer(++w->last_id));
+	return send_request(w, request, deadline_s, end, err);
+}
+
+int tk_exchange_unwrap(
+        struct tk_worker *w, json_t *answer, json_t **result, struct tk_exchange_end *end)
+{
+	struct tk_error why = {0};
+	int status = tk_answer_unwrap(
+	        answer, w->last_id, result, &end->outcome, end->message, end->size, &why);
+	json_decref(answer);
+	if (status)
+		return tk_exchange_give_up(w, end, TK_OUTCOME_PROTOCOL,
+		        "the worker's answer is invalid: %s", why.message);
+	return *result ? 0 : TK_EXCHANGE_ENDED;
+}
