@@ -10,7 +10,7 @@
 
 bool tk_shard_member_has_change(const struct tk_site_series *s)
 {
-	return s->verdict && strcmp(tk_verdict_tone(s->verdict->status), "quiet") != 0;
+	return s->verdict && tk_verdict_tone(s->verdict->status) != TK_TONE_QUIET;
 }
 
 /* What its page says beside numbers of nights. The reason of a verdict that is none has the noise of the night in it. */

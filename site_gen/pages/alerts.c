@@ -1,6 +1,5 @@
-/* alerts.html: every change that was reported, open ones first, together with what moved at the
- * same commit on like machines: who, since when, which commit, how sure, and what people said of
- * it; feed.xml where the site's address is known. */
+/* alerts.html: every reported change, open ones first, grouped by commit, with first bad commit and
+ * triage; and feed.xml where the address of the site is known. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,140 +9,25 @@
 #include "base/error.h"
 #include "site_gen/model/ab_plot.h"
 #include "site_gen/model/links.h"
+#include "site_gen/pages/alert_groups.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/format.h"
 #include "site_gen/render/svg.h"
 
 #define FEED_MAX 50
-#define CLOSED_MAX 100 /* groups */
-#define MEMBERS_MAX 50 /* of one group that are listed */
-
-struct group {
-	const struct tk_alert_row *const *members; /* the largest change first */
-	size_t count;
-	bool open;
-	const struct tk_alert_row *tells; /* its first open member, else its first */
-	const char *word;                 /* of that one */
-	int64_t opened_s, closed_s;
-};
-
-static const struct tk_site_series *series_of(
-        const struct tk_site *site, const struct tk_alert_row *alert)
-{
-	return alert->series_id ? tk_model_find_series(&site->model, alert->series_id) : NULL;
-}
-
-static bool is_change(const struct tk_alert_row *alert)
-{
-	return !strcmp(alert->kind, "change");
-}
+#define CLOSED_MAX 100 /* tk_alert_groups */
+#define MEMBERS_MAX 50 /* of one tk_alert_group that are listed */
 
 static bool is_worse(const struct tk_site_series *s, const struct tk_alert_row *alert)
 {
-	return !is_change(alert) || !s || (alert->change > 0) == !strcmp(s->row->better, "lower");
+	return !tk_alert_is_change(alert) || !s ||
+	       (alert->change > 0) == !strcmp(s->row->better, "lower");
 }
 
-/* ---- groups ---- */
-
-static int member_order(const void *a, const void *b)
-{
-	const struct tk_alert_row *x = *(const struct tk_alert_row *const *)a,
-	                          *y = *(const struct tk_alert_row *const *)b;
-	int d = strcmp(x->group_uid, y->group_uid);
-	double cx = isfinite(x->change) ? fabs(x->change) : 0,
-	       cy = isfinite(y->change) ? fabs(y->change) : 0;
-	if (!d)
-		d = cx != cy ? (cx < cy ? 1 : -1) : strcmp(x->uid, y->uid);
-	return d;
-}
-
-static int word_rank(const char *word)
-{
-	static const char *const order[] = {TK_TRIAGE_NEW, "acked", "expected", "ignored"};
-	int i = 0;
-	while (i < 4 && strcmp(order[i], word))
-		i++;
-	return i;
-}
-
-/* What nobody has looked at first, then the newest. */
-static int group_order(const void *a, const void *b)
-{
-	const struct group *x = a, *y = b;
-	if (x->open != y->open)
-		return x->open ? -1 : 1;
-	if (x->open && word_rank(x->word) != word_rank(y->word))
-		return word_rank(x->word) - word_rank(y->word);
-	if (x->opened_s != y->opened_s)
-		return x->opened_s < y->opened_s ? 1 : -1;
-	double cx = fabs(x->members[0]->change), cy = fabs(y->members[0]->change);
-	if (isfinite(cx) && isfinite(cy) && cx != cy)
-		return cx < cy ? 1 : -1;
-	return strcmp(x->members[0]->group_uid, y->members[0]->group_uid);
-}
-
-static struct group group_of(
-        const struct tk_site *site, const struct tk_alert_row *const *members, size_t count)
-{
-	struct group g = {.members = members, .count = count, .opened_s = INT64_MAX};
-	for (size_t i = 0; i < count; i++) {
-		bool open = !strcmp(members[i]->status, "open");
-		if (!i || (open && !g.open))
-			g.tells = members[i];
-		g.open = g.open || open;
-		g.opened_s = members[i]->opened_s < g.opened_s ? members[i]->opened_s : g.opened_s;
-		g.closed_s = members[i]->closed_s > g.closed_s ? members[i]->closed_s : g.closed_s;
-	}
-	g.word = tk_alert_state_name(&site->model.triage_rows, g.tells);
-	return g;
-}
-
-struct groups {
-	const struct tk_alert_row **alerts;
-	struct group *at;
-	size_t count;
-};
-
-static void groups_free(struct groups *g)
-{
-	free(g->alerts);
-	free(g->at);
-}
-
-static int groups_make(const struct tk_site *site, struct groups *out, struct tk_error *err)
-{
-	const struct tk_rows *rows = &site->model.alert_rows;
-	size_t count = 0;
-	*out = (struct groups){malloc((rows->count + 1) * sizeof *out->alerts),
-	        malloc((rows->count + 1) * sizeof *out->at), 0};
-	if (!out->alerts || !out->at)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	for (size_t i = 0; i < rows->count; i++) {
-		const struct tk_alert_row *alert = TK_ROWS_AT(rows, struct tk_alert_row, i);
-		if (series_of(site, alert) || !strcmp(alert->kind, "stoppage"))
-			out->alerts[count++] = alert;
-	}
-	if (count)
-		qsort(out->alerts, count, sizeof *out->alerts, member_order);
-	for (size_t first = 0, end; first < count; first = end) {
-		for (end = first + 1; end < count && !strcmp(out->alerts[end]->group_uid,
-		                                             out->alerts[first]->group_uid);
-		        end++)
-			;
-		out->at[out->count++] = group_of(site, &out->alerts[first], end - first);
-	}
-	if (out->count)
-		qsort(out->at, out->count, sizeof *out->at, group_order);
-	return 0;
-}
-
-/* ---- one alert ---- */
-
-/* What has no size has none. */
 static void set_size(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s,
         const struct tk_alert_row *alert)
 {
-	if (s && is_change(alert)) {
+	if (s && tk_alert_is_change(alert)) {
 		tk_page_set_change(site, o, s, alert->change);
 		return;
 	}
@@ -163,7 +47,7 @@ static void set_revisions(struct tk_site *site, struct tk_value *o, const struct
 
 static void set_alert(struct tk_site *site, struct tk_value *o, const struct tk_alert_row *alert)
 {
-	const struct tk_site_series *s = series_of(site, alert);
+	const struct tk_site_series *s = tk_alert_series(site, alert);
 	char iso[TK_TIME_ISO_SIZE];
 	tk_value_set(site->arena, o, "label", "");
 	if (s) {
@@ -174,7 +58,7 @@ static void set_alert(struct tk_site *site, struct tk_value *o, const struct tk_
 		tk_value_set(site->arena, o, "spark_markup", "");
 	}
 	set_size(site, o, s, alert);
-	tk_value_set(site->arena, o, "alert_tone", is_worse(s, alert) ? "bad" : "good");
+	tk_page_set_tone(site, o, "alert_tone", is_worse(s, alert) ? TK_TONE_BAD : TK_TONE_GOOD);
 	tk_page_set_clipped(site, o, "uid", alert->uid, 80);
 	tk_value_set(site->arena, o, "state", tk_alert_state_name(&site->model.triage_rows, alert));
 	tk_page_set_clipped(site, o, "alert_title", alert->title, 200);
@@ -221,7 +105,7 @@ static void set_interval(struct tk_site *site, struct tk_value *o, const char *k
 }
 
 /* The pairs of its two revisions. The fastest samples are told where the medians leave it open. */
-static int set_pairs(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s,
+static int set_ab_result(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s,
         const struct tk_alert_row *alert, struct tk_error *err)
 {
 	struct tk_ab_plot pairs;
@@ -240,11 +124,11 @@ static int set_pairs(struct tk_site *site, struct tk_value *o, const struct tk_s
 	return 0;
 }
 
-/* state: of the group; a member tells only another one. */
+/* state: of the tk_alert_group; a member lead only another one. */
 static int add_member(struct tk_site *site, struct tk_value *list, const struct tk_alert_row *alert,
         const char *state, struct tk_error *err)
 {
-	const struct tk_site_series *s = series_of(site, alert);
+	const struct tk_site_series *s = tk_alert_series(site, alert);
 	struct tk_value *o = tk_value_append_object(site->arena, list);
 	char day[TK_TIME_ISO_SIZE];
 	set_alert(site, o, alert);
@@ -259,13 +143,11 @@ static int add_member(struct tk_site *site, struct tk_value *list, const struct 
 	if (!s)
 		return 0;
 	set_values(site, o, s, alert);
-	return set_pairs(site, o, s, alert, err);
+	return set_ab_result(site, o, s, alert, err);
 }
 
-/* ---- one group ---- */
-
 /* What was said of it, or of one of its alerts. */
-static void set_notes(struct tk_site *site, struct tk_value *o, const struct group *g)
+static void set_notes(struct tk_site *site, struct tk_value *o, const struct tk_alert_group *g)
 {
 	struct tk_value *notes = tk_value_set_list(site->arena, o, "notes");
 	for (size_t i = 0; i < site->model.triage_rows.count; i++) {
@@ -278,7 +160,7 @@ static void set_notes(struct tk_site *site, struct tk_value *o, const struct gro
 		if (k == g->count)
 			continue;
 		const struct tk_site_series *s =
-		        of_group || g->count == 1 ? NULL : series_of(site, g->members[k]);
+		        of_group || g->count == 1 ? NULL : tk_alert_series(site, g->members[k]);
 		struct tk_value *note = tk_value_append_object(site->arena, notes);
 		bool address = !strncmp(t->note, "https://", 8) || !strncmp(t->note, "http://", 7);
 		tk_page_set_time(site, note, "at", t->at_s);
@@ -291,7 +173,8 @@ static void set_notes(struct tk_site *site, struct tk_value *o, const struct gro
 	}
 }
 
-static const struct tk_bisection_row *culprit_of(const struct tk_site *site, const struct group *g)
+static const struct tk_bisection_row *find_bisection(
+        const struct tk_site *site, const struct tk_alert_group *g)
 {
 	const struct tk_rows *rows = &site->model.culprit_rows;
 	for (size_t k = 0; k < g->count; k++)
@@ -307,9 +190,9 @@ static const struct tk_bisection_row *culprit_of(const struct tk_site *site, con
 }
 
 /* What a bisection of the range found: the commit, or how far it came. */
-static void set_culprit(struct tk_site *site, struct tk_value *o, const struct group *g)
+static void set_bisection(struct tk_site *site, struct tk_value *o, const struct tk_alert_group *g)
 {
-	const struct tk_bisection_row *c = culprit_of(site, g);
+	const struct tk_bisection_row *c = find_bisection(site, g);
 	const struct tk_site_series *s =
 	        c ? tk_model_find_series(&site->model, c->series_id) : NULL;
 	char link[TK_LINK_SIZE], text[TK_FORMAT_SIZE], when[TK_TIME_ISO_SIZE];
@@ -347,13 +230,13 @@ static void set_culprit(struct tk_site *site, struct tk_value *o, const struct g
 }
 
 /* "+5.8 % to +9.3 %"; "" where nothing has a size. Members are sorted by it. */
-static void set_sizes(struct tk_site *site, struct tk_value *o, const struct group *g)
+static void set_sizes(struct tk_site *site, struct tk_value *o, const struct tk_alert_group *g)
 {
 	char most[TK_FORMAT_SIZE], least[TK_FORMAT_SIZE];
 	size_t last = 0;
-	bool sized = is_change(g->members[0]) && series_of(site, g->members[0]);
+	bool sized = tk_alert_is_change(g->members[0]) && tk_alert_series(site, g->members[0]);
 	for (size_t i = 0; i < g->count; i++)
-		last = is_change(g->members[i]) ? i : last;
+		last = tk_alert_is_change(g->members[i]) ? i : last;
 	tk_format_change_pair(g->members[0]->change, g->members[last]->change, most, least);
 	tk_value_set_fmt(site->arena, o, "sizes",
 	        !sized                ? ""
@@ -363,13 +246,13 @@ static void set_sizes(struct tk_site *site, struct tk_value *o, const struct gro
 }
 
 /* Where, once each: at most three. */
-static void set_devices(struct tk_site *site, struct tk_value *o, const struct group *g)
+static void set_devices(struct tk_site *site, struct tk_value *o, const struct tk_alert_group *g)
 {
 	const struct tk_site_device *seen[3];
 	size_t count = 0, more = 0;
 	struct tk_value *list = tk_value_set_list(site->arena, o, "on");
 	for (size_t i = 0; i < g->count; i++) {
-		const struct tk_site_series *s = series_of(site, g->members[i]);
+		const struct tk_site_series *s = tk_alert_series(site, g->members[i]);
 		size_t k = 0;
 		while (s && k < count && seen[k] != s->device)
 			k++;
@@ -389,11 +272,11 @@ static void set_devices(struct tk_site *site, struct tk_value *o, const struct g
 	tk_value_set(site->arena, o, "on_more", more ? " and more" : "");
 }
 
-static void set_head(struct tk_site *site, struct tk_value *o, const struct group *g)
+static void set_head(struct tk_site *site, struct tk_value *o, const struct tk_alert_group *g)
 {
-	const struct tk_site_series *s = series_of(site, g->members[0]);
-	const struct tk_alert_state state = tk_alert_state_compute(
-	        &site->model.triage_rows, g->tells->uid, g->tells->group_uid);
+	const struct tk_site_series *s = tk_alert_series(site, g->members[0]);
+	const struct tk_alert_state state =
+	        tk_alert_state_compute(&site->model.triage_rows, g->lead->uid, g->lead->group_uid);
 	char count[TK_FORMAT_SIZE];
 	set_alert(site, o, g->members[0]);
 	tk_value_set_fmt(site->arena, o, "series_word", "%s series",
@@ -403,10 +286,10 @@ static void set_head(struct tk_site *site, struct tk_value *o, const struct grou
 	tk_page_set_clipped(site, o, "group_uid", g->members[0]->group_uid, 80);
 	tk_value_set_fmt(site->arena, o, "id", "%.8s", g->members[0]->group_uid);
 	tk_value_set(site->arena, o, "state", g->word);
-	tk_value_set(site->arena, o, "state_tone",
-	        g->open && !strcmp(g->word, TK_TRIAGE_NEW) ? "bad"
-	        : g->open && !strcmp(g->word, "acked")     ? "note"
-	                                                   : "quiet");
+	tk_page_set_tone(site, o, "state_tone",
+	        g->open && !strcmp(g->word, TK_TRIAGE_NEW) ? TK_TONE_BAD
+	        : g->open && !strcmp(g->word, "acked")     ? TK_TONE_NOTE
+	                                                   : TK_TONE_QUIET);
 	tk_page_set_clipped(site, o, "triaged_by", state.said ? state.said->author : "", 60);
 	tk_page_set_clipped(site, o, "cause", g->members[0]->cause, 60);
 	tk_page_set_time(site, o, "opened", g->opened_s);
@@ -414,14 +297,14 @@ static void set_head(struct tk_site *site, struct tk_value *o, const struct grou
 	tk_value_set_flag(site->arena, o, "is_closed", !g->open && g->closed_s);
 }
 
-static int add_group(
-        struct tk_site *site, struct tk_value *list, const struct group *g, struct tk_error *err)
+static int add_group(struct tk_site *site, struct tk_value *list, const struct tk_alert_group *g,
+        struct tk_error *err)
 {
 	struct tk_value *o = tk_value_append_object(site->arena, list);
 	set_head(site, o, g);
 	set_sizes(site, o, g);
 	set_devices(site, o, g);
-	set_culprit(site, o, g);
+	set_bisection(site, o, g);
 	set_notes(site, o, g);
 	struct tk_value *members = tk_value_set_list(site->arena, o, "members");
 	int status = 0;
@@ -432,10 +315,8 @@ static int add_group(
 	return status;
 }
 
-/* ---- pages ---- */
-
-static int set_groups(
-        struct tk_site *site, struct tk_value *page, const struct groups *g, struct tk_error *err)
+static int set_groups(struct tk_site *site, struct tk_value *page, const struct tk_alert_groups *g,
+        struct tk_error *err)
 {
 	struct tk_value *open = tk_value_set_list(site->arena, page, "open"),
 	                *closed = tk_value_set_list(site->arena, page, "closed");
@@ -448,7 +329,7 @@ static int set_groups(
 	return status;
 }
 
-/* An entry for each alert: its id stays, whatever joins its group later. */
+/* An entry for each alert: its id stays, whatever joins its tk_alert_group later. */
 static int write_feed(struct tk_site *site, struct tk_error *err)
 {
 	char iso[TK_TIME_ISO_SIZE];
@@ -463,7 +344,7 @@ static int write_feed(struct tk_site *site, struct tk_error *err)
 		const struct tk_alert_row *alert =
 		        TK_ROWS_AT(&site->model.alert_rows, struct tk_alert_row, i);
 		if (strcmp(alert->status, "open") ||
-		        (!series_of(site, alert) && strcmp(alert->kind, "stoppage")))
+		        (!tk_alert_series(site, alert) && strcmp(alert->kind, "stoppage")))
 			continue;
 		set_alert(site, tk_value_append_object(site->arena, list), alert);
 		count++;
@@ -473,12 +354,12 @@ static int write_feed(struct tk_site *site, struct tk_error *err)
 
 int tk_page_write_alerts(struct tk_site *site, struct tk_error *err)
 {
-	struct groups groups = {0};
+	struct tk_alert_groups tk_alert_groups = {0};
 	struct tk_value *page = tk_page_begin(site, "alerts.html", "Alerts", TK_SECTION_ALERTS);
-	int status = groups_make(site, &groups, err);
+	int status = tk_alert_groups_load(site, &tk_alert_groups, err);
 	if (!status)
-		status = set_groups(site, page, &groups, err);
-	groups_free(&groups);
+		status = set_groups(site, page, &tk_alert_groups, err);
+	tk_alert_groups_free(&tk_alert_groups);
 	if (!status)
 		status = tk_page_finish(site, "alerts", "alerts.html", err);
 	if (!status && site->options->base_url && *site->options->base_url)

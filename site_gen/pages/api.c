@@ -1,5 +1,4 @@
-/* The folders api and badges: the newest numbers for programs and for READMEs of others, under
- * addresses that stay. */
+/* api/: the newest state as JSON, for other programs. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,8 +9,6 @@
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
 #include "site_gen/render/format.h"
-
-/* ---- JSON ---- */
 
 static void add_key(struct tk_buf *out, const char *key)
 {
@@ -152,156 +149,6 @@ static int write_machines(struct tk_site *site, struct tk_error *err)
 	return tk_output_put(site->out, "api/machines.json", out, err);
 }
 
-/* ---- badges ---- */
-
-#define BADGE_CHAR 7 /* of 11 px text; textLength makes any font fit */
-#define BADGE_PAD 6
-
-static int badge_width(const char *text)
-{
-	int characters = 0;
-	for (; *text; text++)
-		characters += (*text & 0xc0) != 0x80;
-	return characters * BADGE_CHAR;
-}
-
-static void badge_text(struct tk_buf *out, int x, const char *text)
-{
-	tk_buf_add_printf(out,
-	        "<text x=\"%d\" y=\"14\" textLength=\"%d\" lengthAdjust=\"spacingAndGlyphs\">", x,
-	        badge_width(text));
-	tk_escape_html(out, text, strlen(text));
-	tk_buf_add_str(out, "</text>");
-}
-
-/* White on each of them is at least 4.5 to 1. */
-static const char *badge_colour(const char *tone)
-{
-	return !strcmp(tone, "bad")    ? "#b3261e"
-	       : !strcmp(tone, "good") ? "#1a7f4b"
-	       : !strcmp(tone, "note") ? "#8a5a00"
-	                               : "#57606a";
-}
-
-/* What a badge says: a value, NAN for none, and words. */
-struct badge {
-	double value;
-	const char *says, *tone;
-};
-
-static int put_badge(struct tk_site *site, const char *path, const char *what, const char *says,
-        const char *tone, struct tk_error *err)
-{
-	struct tk_buf *out = &site->page;
-	char left[64];
-	snprintf(left, sizeof left, "%.*s", (int)tk_utf8_clip_len(what, 40), what);
-	int a = badge_width(left) + 2 * BADGE_PAD, b = badge_width(says) + 2 * BADGE_PAD;
-	tk_buf_clear(out);
-	tk_buf_add_printf(out,
-	        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"20\" "
-	        "role=\"img\"><title>",
-	        a + b);
-	tk_escape_html(out, left, strlen(left));
-	tk_buf_add_str(out, ": ");
-	tk_escape_html(out, says, strlen(says));
-	tk_buf_add_printf(out,
-	        "</title><rect width=\"%d\" height=\"20\" fill=\"#24292f\"/><rect x=\"%d\" "
-	        "width=\"%d\" height=\"20\" "
-	        "fill=\"%s\"/><g fill=\"#fff\" font-family=\"Verdana,DejaVu Sans,sans-serif\" "
-	        "font-size=\"11\">",
-	        a, a, b, badge_colour(tone));
-	badge_text(out, BADGE_PAD, left);
-	badge_text(out, a + BADGE_PAD, says);
-	tk_buf_add_str(out, "</g></svg>\n");
-	return tk_output_put(site->out, path, out, err);
-}
-
-/* Three digits: the noise of a night is then mostly not a new file. */
-static const char *badge_value(double value, const char *unit, char out[TK_FORMAT_SIZE])
-{
-	struct tk_format_scale scale = tk_format_choose_scale(value, unit);
-	double v = value / scale.divisor;
-	snprintf(out, TK_FORMAT_SIZE, "%.*f %.20s",
-	        v >= 99.95   ? 0
-	        : v >= 9.995 ? 1
-	                     : 2,
-	        v, scale.unit);
-	return out;
-}
-
-/* A value that is within a hundredth of the one shown is the same to a reader of three digits, and
- * a night in which nothing moved writes few badges. Where its past is written anew, it is as well:
- * what was shown is not trusted. */
-#define BADGE_SLACK 0.01
-
-static bool badge_is_due(
-        struct tk_site *site, const struct tk_site_series *s, const struct badge *badge)
-{
-	struct tk_series_state *state = &site->state.series[s - site->model.series];
-	bool near = fabs(badge->value - state->badge_value) <= BADGE_SLACK * fabs(badge->value),
-	     both = near || (isnan(badge->value) && isnan(state->badge_value));
-	uint64_t look =
-	        tk_fnv1a_add(tk_fnv1a_add(tk_fnv1a_add(TK_FNV1A_INIT, badge->says), badge->tone),
-	                s->label) |
-	        1;
-	if (both && look == state->badge_look && site->reuse.usable)
-		return false;
-	if (look != state->badge_look ||
-	        (badge->value != state->badge_value && !(isnan(badge->value) && both)))
-		site->state.is_changed = true;
-	state->badge_value = badge->value;
-	state->badge_look = look;
-	return true;
-}
-
-static int write_series_badge(
-        struct tk_site *site, const struct tk_site_series *s, struct tk_error *err)
-{
-	const struct tk_point *last = tk_series_last_point(s);
-	const char *status = s->verdict ? s->verdict->status : "", *tone = tk_verdict_tone(status);
-	char path[160], value[TK_FORMAT_SIZE], says[TK_FORMAT_SIZE * 2];
-	bool moved = !strcmp(tone, "bad") || !strcmp(tone, "good");
-	struct badge badge = {NAN, moved ? status : "", tone};
-	if (s->failure)
-		badge = (struct badge){
-		        NAN, s->failure->outcome, tk_state_tone(s->failure->outcome)};
-	else if (last)
-		badge.value = last->value;
-	else
-		badge.says = "not measured";
-	if (!badge_is_due(site, s, &badge))
-		return 0;
-	snprintf(path, sizeof path, "badges/%s.svg", s->file);
-	snprintf(says, sizeof says, "%s%s%.40s",
-	        isnan(badge.value) ? "" : badge_value(badge.value, s->row->unit, value),
-	        !isnan(badge.value) && *badge.says ? ", " : "", badge.says);
-	return put_badge(site, path, s->label, says, badge.tone, err);
-}
-
-static int write_status_badge(struct tk_site *site, struct tk_error *err)
-{
-	size_t worse = 0, judged = 0;
-	char says[64], count[TK_FORMAT_SIZE];
-	const char *title =
-	        site->options->title && *site->options->title ? site->options->title : "tracker";
-	for (size_t i = 0; i < site->model.series_count; i++) {
-		const struct tk_site_series *s = &site->model.series[i];
-		judged += s->verdict != NULL;
-		worse += s->verdict && !strcmp(tk_verdict_tone(s->verdict->status), "bad");
-	}
-	if (!judged)
-		snprintf(says, sizeof says, "not compared");
-	else if (worse)
-		snprintf(says, sizeof says, "%s worse", tk_format_count((int64_t)worse, count));
-	else
-		snprintf(says, sizeof says, "no regressions");
-	return put_badge(site, "badges/status.svg", title, says,
-	        !judged ? "quiet"
-	        : worse ? "bad"
-	                : "good",
-	        err);
-}
-
 int tk_page_write_api(struct tk_site *site, struct tk_error *err)
 {
 	int status = write_series(site, err);
@@ -309,10 +156,5 @@ int tk_page_write_api(struct tk_site *site, struct tk_error *err)
 		status = write_alerts(site, err);
 	if (!status)
 		status = write_machines(site, err);
-	if (!status)
-		status = write_status_badge(site, err);
-	for (size_t i = 0; !status && i < site->model.series_count; i++)
-		if (strcmp(site->model.series[i].file, "status"))
-			status = write_series_badge(site, &site->model.series[i], err);
 	return status;
 }

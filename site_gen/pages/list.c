@@ -49,7 +49,8 @@ static struct state state_of(const struct tk_model *m, const struct tk_site_devi
 	size_t known = 0;
 	for (size_t i = 0; i < m->series_count; i++) {
 		const struct tk_site_series *s = &m->series[i];
-		const char *tone = s->verdict ? tk_verdict_tone(s->verdict->status) : "";
+		const enum tk_tone tone =
+		        s->verdict ? tk_verdict_tone(s->verdict->status) : TK_TONE_QUIET;
 		if (s->device != device || strcmp(s->problem->op, op) != 0 ||
 		        !tk_series_has_result(s))
 			continue;
@@ -57,8 +58,8 @@ static struct state state_of(const struct tk_model *m, const struct tk_site_devi
 		bool missing =
 		        s->verdict && tk_verdict_rank(s->verdict->status) == TK_VERDICT_MISSING;
 		state.missing += missing;
-		state.worse += !strcmp(tone, "bad") && !missing;
-		state.better += !strcmp(tone, "good");
+		state.worse += tone == TK_TONE_BAD && !missing;
+		state.better += tone == TK_TONE_GOOD;
 		state.failing +=
 		        s->failure && !tk_series_is_skipped(s) && !tk_series_is_unsupported(s);
 		state.compared += s->verdict && s->verdict->before_value > 0;

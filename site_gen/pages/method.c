@@ -1,16 +1,15 @@
-/* method.html: how the numbers were made, and what the words mean; the words come from the lists
- * that the program uses. */
+/* method.html: how numbers are measured, and what verdicts and outcomes mean. */
 #include "base/error.h"
 #include "core/outcome.h"
 #include "detect/detect.h"
 #include "site_gen/pages/page.h"
 
 static void add_word(struct tk_site *site, struct tk_value *list, const char *word,
-        const char *tone, const char *meaning)
+        enum tk_tone tone, const char *meaning)
 {
 	struct tk_value *o = tk_value_append_object(site->arena, list);
 	tk_value_set(site->arena, o, "word", word);
-	tk_value_set(site->arena, o, "tone", tone);
+	tk_page_set_tone(site, o, "tone", tone);
 	tk_value_set(site->arena, o, "meaning", meaning);
 }
 

@@ -33,7 +33,7 @@ static int set_stages(
 		struct tk_value *o = tk_value_append_object(site->arena, list);
 		tk_page_set_clipped(site, o, "name", s->name, 40);
 		tk_value_set(site->arena, o, "state", s->status);
-		tk_value_set(site->arena, o, "tone", tk_state_tone(s->status));
+		tk_page_set_tone(site, o, "tone", tk_state_tone(s->status));
 		tk_value_set(site->arena, o, "took",
 		        s->finished_s ? tk_duration_format((double)(s->finished_s - s->started_s),
 		                                text, sizeof text)
@@ -53,7 +53,8 @@ static int set_build(struct tk_site *site, struct tk_value *o, const struct tk_b
 	size_t len = log ? strlen(log) : 0, skip = len > LOG_BYTES ? len - LOG_BYTES : 0;
 	tk_value_set_flag(site->arena, o, "built", build != NULL);
 	tk_value_set(site->arena, o, "build_state", build ? build->status : "");
-	tk_value_set(site->arena, o, "build_tone", build ? tk_state_tone(build->status) : "quiet");
+	tk_page_set_tone(
+	        site, o, "build_tone", build ? tk_state_tone(build->status) : TK_TONE_QUIET);
 	tk_value_set(site->arena, o, "build_took",
 	        build ? tk_duration_format(build->wall_s, text, sizeof text) : "");
 	tk_page_set_clipped(site, o, "build_message", build ? build->message : "", 400);
@@ -79,8 +80,8 @@ static int set_resolutions(
 		tk_page_set_clipped(site, o, "name", u ? u->name : "?", 60);
 		tk_page_set_clipped(site, o, "url", u ? tk_link_strip_user(u->url, link) : "", 120);
 		tk_value_set(site->arena, o, "state", r->status);
-		tk_value_set(site->arena, o, "tone",
-		        !strcmp(r->status, "new") ? "note" : tk_state_tone(r->status));
+		tk_page_set_tone(site, o, "tone",
+		        !strcmp(r->status, "new") ? TK_TONE_NOTE : tk_state_tone(r->status));
 		tk_page_set_clipped(site, o, "message", r->message, 300);
 		tk_page_set_revision(site, o, tk_index_find(&m->revisions_by_id, r->revision_id));
 		status = set_build(site, o, tk_index_find(&m->builds_by_id, r->build_id), err);
@@ -99,7 +100,7 @@ static void add_outcome(struct tk_site *site, struct tk_value *list, const char 
 {
 	struct tk_value *o = tk_value_append_object(site->arena, list);
 	tk_page_set_clipped(site, o, "word", word, 30);
-	tk_value_set(site->arena, o, "tone", tk_state_tone(word));
+	tk_page_set_tone(site, o, "tone", tk_state_tone(word));
 	tk_value_set_int(site->arena, o, "count", (int64_t)count);
 }
 
@@ -143,7 +144,7 @@ static void add_failure(
 	tk_page_set_clipped(site, o, "label", s->label, 60);
 	tk_value_set_fmt(site->arena, o, "several", count > 1 ? "%zu" : "", count);
 	tk_page_set_clipped(site, o, "outcome", run->outcome, 30);
-	tk_value_set(site->arena, o, "tone", tk_state_tone(run->outcome));
+	tk_page_set_tone(site, o, "tone", tk_state_tone(run->outcome));
 	tk_page_set_clipped(site, o, "message", run->message, 400);
 }
 
@@ -225,7 +226,7 @@ static void add_verdict(
 	tk_page_set_clipped(site, o, "title", s->problem->title, 110);
 	tk_page_set_clipped(site, o, "label", s->label, 60);
 	tk_value_set(site->arena, o, "status", v->status);
-	tk_value_set(site->arena, o, "tone", tk_verdict_tone(v->status));
+	tk_page_set_tone(site, o, "tone", tk_verdict_tone(v->status));
 	tk_page_set_change(site, o, s, v->change);
 	tk_value_set_flag(site->arena, o, "ab_confirmed", tk_verdict_has_ab_result(v));
 	tk_value_set_fmt(site->arena, o, "several", count > 1 ? "%zu" : "", count);
@@ -247,7 +248,7 @@ static int set_verdicts(
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; told && i < rows.count; i++) {
 		const struct tk_verdict_row *v = TK_ROWS_AT(&rows, struct tk_verdict_row, i);
-		if (strcmp(tk_verdict_tone(v->status), "quiet"))
+		if (tk_verdict_tone(v->status) != TK_TONE_QUIET)
 			told[count++] = v;
 		else
 			quiet++;
@@ -282,7 +283,7 @@ static void set_night(struct tk_site *site, struct tk_value *o, const struct tk_
 	        site->arena, o, "machine_href", "../machines/%s.html", night->machine->file);
 	tk_value_set(site->arena, o, "kind", n->kind);
 	tk_value_set(site->arena, o, "state", n->status);
-	tk_value_set(site->arena, o, "tone", tk_state_tone(n->status));
+	tk_page_set_tone(site, o, "tone", tk_state_tone(n->status));
 	tk_value_set(site->arena, o, "took",
 	        n->finished_s ? tk_duration_format(
 	                                (double)(n->finished_s - n->started_s), text, sizeof text)

@@ -1,5 +1,4 @@
-/* What every page shares: its frame, the words and tones of states, and the row that stands for a
- * series. */
+/* What every page shares: its frame, and how a series appears on it. */
 #ifndef TK_SITE_PAGE_H
 #define TK_SITE_PAGE_H
 #include <stdbool.h>
@@ -11,6 +10,7 @@
 #include "site_gen/data/state.h"
 #include "site_gen/model/code_cache.h"
 #include "site_gen/model/model.h"
+#include "site_gen/pages/tone.h"
 #include "site_gen/render/output.h"
 #include "site_gen/render/template.h"
 #include "site_gen/render/value.h"
@@ -20,7 +20,7 @@ struct tk_error;
 
 #define TK_PAGE_PATH_SIZE 160
 
-/* All that is in hand while a site is written. */
+/* Everything that is needed while a site is written. */
 struct tk_site {
 	const struct tk_site_options *options;
 	struct tk_model model;
@@ -57,7 +57,7 @@ enum tk_section {
 	        TK_SECTION_COUNT
 };
 
-/* One file each. */
+/* The pages; one source file each. */
 int tk_page_write_overview(struct tk_site *site, struct tk_error *err);
 int tk_page_write_kernels(struct tk_site *site, struct tk_error *err);
 int tk_page_write_rooflines(struct tk_site *site, struct tk_error *err);
@@ -71,39 +71,40 @@ int tk_page_write_alerts(struct tk_site *site, struct tk_error *err);
 int tk_page_write_method(struct tk_site *site, struct tk_error *err);
 int tk_page_write_compare(struct tk_site *site, struct tk_error *err);
 int tk_page_write_api(struct tk_site *site, struct tk_error *err);
+int tk_page_write_badges(struct tk_site *site, struct tk_error *err);
 
-/* The page of one series, whose points are held; its address, whether it is written or stays. */
+/* The page of one series, whose points must be loaded. */
 int tk_page_write_series(
         struct tk_site *site, const struct tk_site_series *s, struct tk_error *err);
 void tk_page_series_path(const struct tk_site_series *s, char path[TK_PAGE_PATH_SIZE]);
 
-/* Forgets the page before and begins one: title, navigation, `root` ("" or "../", from the path). */
+/* Starts a page: resets the arena, sets title, navigation and `root` ("" or "../"). */
 struct tk_value *tk_page_begin(
         struct tk_site *site, const char *path, const char *title, enum tk_section section);
-/* Every page that is written, or kept as it is, goes into the site map. */
+/* Adds a page, written or kept, to the site map. */
 void tk_page_register(struct tk_site *site, const char *path);
 int tk_page_render(
         struct tk_site *site, const char *template_name, const char *path, struct tk_error *err);
-/* Puts it and counts it. */
+/* Renders and registers the page. */
 int tk_page_finish(
         struct tk_site *site, const char *template_name, const char *path, struct tk_error *err);
 
-/* Sets a text of others, cut to max bytes with an ellipsis. */
+/* Sets a text, cut to max bytes with an ellipsis. */
 void tk_page_set_clipped(
         struct tk_site *site, struct tk_value *o, const char *key, const char *text, size_t max);
 /* Sets "2026-11-21 09:42", or a dash for 0. */
 void tk_page_set_time(struct tk_site *site, struct tk_value *o, const char *key, int64_t t_s);
+void tk_page_set_tone(struct tk_site *site, struct tk_value *o, const char *key, enum tk_tone tone);
 /* Moves site->markup into a member and empties it. */
 void tk_page_set_markup(struct tk_site *site, struct tk_value *o, const char *key);
 
 /* href, series_id, title, label, device, upstream, value, half, rate, status, tone, outcome,
- * outcome_tone, by_pairs (a flag), and what tk_page_set_change sets. */
+ * outcome_tone, ab_confirmed (a flag), and what tk_page_set_change sets. */
 void tk_page_set_series(
         struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const char *root);
 void tk_page_set_sparkline(struct tk_site *site, struct tk_value *o,
         const struct tk_site_series *s); /* spark_markup */
-/* The change of a verdict is what pairs of both builds say; before and after are of nights all the
- * same. */
+/* The change of the verdict was measured by A/B runs; before and after are nightly values still. */
 bool tk_verdict_has_ab_result(const struct tk_verdict_row *v);
 /* change (text), direction ("slower", "faster", "worse", "better", ""), glyph. */
 void tk_page_set_change(
@@ -115,39 +116,30 @@ void tk_page_set_revision(
  * of the newer one. */
 void tk_page_set_revision_range(struct tk_site *site, struct tk_value *o,
         const struct tk_revision_row *good, const struct tk_revision_row *bad);
-/* One step: href, title, label, device, tone, change, before, after, when, cause, step_markup, and
+/* One change point: href, title, label, device, tone, change, before, after, when, cause, step_markup, and
  * what tk_page_set_revision_range sets. */
 void tk_page_set_change_point(struct tk_site *site, struct tk_value *o,
         const struct tk_site_change *change, const char *root);
-/* Where a series moved: the revisions that its verdict names, else those of its two newest points.
+/* The revisions around a change: those that the verdict names, else those of the two newest points.
  * NULL: unknown. */
 void tk_series_find_change_range(const struct tk_site *site, const struct tk_site_series *s,
         const struct tk_revision_row **good, const struct tk_revision_row **bad);
 
 bool tk_page_list_is_single(const struct tk_model *m); /* lists/index.html has every series */
 /* matrix: a row for each device (of one machine; NULL: of all), a cell for each operation: counts,
- * the share of the roof, addresses. */
+ * roofline efficiency, addresses. */
 int tk_page_set_matrix(struct tk_site *site, struct tk_value *o,
         const struct tk_site_machine *machine, const char *root, struct tk_error *err);
 
-/* run_facts, code_builds: what ran behind a series. */
+/* The lists of the overview: worse, better and attention, with the keys of their rests. */
+int tk_page_set_changed_series(struct tk_site *site, struct tk_value *page, struct tk_error *err);
+/* run_facts, code_builds: the newest run and the machine code. */
 int tk_page_set_code(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s,
         struct tk_error *err);
-/* maps: for each sweep of an operation on a device, the best backend at each of its points. Colours
- * go to backends in the order of `variants`. */
+/* maps: for each sweep of an operation on a device, the fastest backend at each point. Backends get
+ * colours in the order of `variants`. */
 int tk_page_set_sweep_maps(struct tk_site *site, struct tk_value *o, const char *op,
         const struct tk_site_device *device, const char *const *variants, size_t variant_count,
         struct tk_error *err);
-
-/* A tone is a CSS class: bad, good, note, quiet. */
-/* As many of one verdict, or outcome, for one reason are one line. */
-#define TK_VERDICT_GROUP_MIN 4
-/* Of one verdict, without numbers that tell them apart, and for one reason where it is not that
- * they were not measured. */
-bool tk_verdicts_are_alike(const struct tk_verdict_row *a, const struct tk_verdict_row *b);
-const char *tk_verdict_tone(const char *word);
-const char *tk_state_tone(
-        const char *word); /* of nights, stages, resolutions, builds, outcomes, alerts */
-int tk_verdict_rank(const char *word); /* most severe first */
 
 #endif

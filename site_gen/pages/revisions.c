@@ -47,7 +47,7 @@ void tk_page_set_change_point(struct tk_site *site, struct tk_value *o,
 	tk_page_set_clipped(site, o, "title", s->problem->title, 110);
 	tk_page_set_clipped(site, o, "label", s->label, 60);
 	tk_page_set_clipped(site, o, "device", s->device->name, 60);
-	tk_value_set(site->arena, o, "tone", change->worse ? "bad" : "good");
+	tk_page_set_tone(site, o, "tone", change->worse ? TK_TONE_BAD : TK_TONE_GOOD);
 	tk_page_set_change(site, o, s, ratio_of(change) - 1);
 	tk_value_set(site->arena, o, "before",
 	        tk_format_value(change->change_point->before_value, s->row->unit, text));
@@ -94,8 +94,8 @@ static void set_verdicts(
 		const struct tk_revision_row *good, *bad;
 		if (!s->verdict || s->upstream->id != revision->upstream_id)
 			continue;
-		const char *tone = tk_verdict_tone(s->verdict->status);
-		if (strcmp(tone, "bad") && strcmp(tone, "good"))
+		const enum tk_tone tone = tk_verdict_tone(s->verdict->status);
+		if (tone != TK_TONE_BAD && tone != TK_TONE_GOOD)
 			continue;
 		tk_series_find_change_range(site, s, &good, &bad);
 		if (bad != revision || good == bad)
@@ -121,7 +121,7 @@ static int add_build(struct tk_site *site, struct tk_value *list, const struct t
 	int status = failed ? tk_store_read_build_log(site->model.store, b->id, &log, err) : 0;
 	size_t len = log ? strlen(log) : 0, skip = len > LOG_BYTES ? len - LOG_BYTES : 0;
 	tk_value_set(site->arena, o, "state", b->status);
-	tk_value_set(site->arena, o, "tone", tk_state_tone(b->status));
+	tk_page_set_tone(site, o, "tone", tk_state_tone(b->status));
 	tk_page_set_time(site, o, "built", b->built_s);
 	tk_value_set(site->arena, o, "took", tk_duration_format(b->wall_s, text, sizeof text));
 	tk_value_set(site->arena, o, "size",

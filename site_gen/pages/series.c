@@ -60,7 +60,7 @@ static void set_changes(struct tk_site *site, struct tk_value *page, const struc
 		tk_page_set_time(site, o, "when", c->as_of_s);
 		tk_page_set_change(site, o, s, change);
 		bool worse = (change > 0) == !strcmp(s->row->better, "lower");
-		tk_value_set(site->arena, o, "tone", worse ? "bad" : "good");
+		tk_page_set_tone(site, o, "tone", worse ? TK_TONE_BAD : TK_TONE_GOOD);
 		tk_value_set(site->arena, o, "before",
 		        tk_format_value(c->before_value, s->row->unit, text));
 		tk_value_set(site->arena, o, "after",

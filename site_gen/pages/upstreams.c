@@ -83,7 +83,8 @@ static void add_revision(
 	tk_page_set_time(site, o, "commit_time", r->row->commit_time_s);
 	tk_value_set_flag(site->arena, o, "built", build != NULL);
 	tk_value_set(site->arena, o, "build_state", build ? build->status : "");
-	tk_value_set(site->arena, o, "build_tone", build ? tk_state_tone(build->status) : "quiet");
+	tk_page_set_tone(
+	        site, o, "build_tone", build ? tk_state_tone(build->status) : TK_TONE_QUIET);
 	tk_value_set(site->arena, o, "build_took",
 	        build ? tk_duration_format(build->wall_s, text, sizeof text) : "");
 	set_counts(site, o, r->worse, r->count - r->worse);

@@ -1,0 +1,168 @@
+/* badges/: one for each series and one for the whole site. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "site_gen/pages/page.h"
+#include "site_gen/render/escape.h"
+#include "site_gen/render/format.h"
+
+#define BADGE_CHAR 7 /* of 11 px text; textLength makes any font fit */
+#define BADGE_PAD 6
+
+static int badge_width(const char *text)
+{
+	int characters = 0;
+	for (; *text; text++)
+		characters += (*text & 0xc0) != 0x80;
+	return characters * BADGE_CHAR;
+}
+
+static void draw_text(struct tk_buf *out, int x, const char *text)
+{
+	tk_buf_add_printf(out,
+	        "<text x=\"%d\" y=\"14\" textLength=\"%d\" lengthAdjust=\"spacingAndGlyphs\">", x,
+	        badge_width(text));
+	tk_escape_html(out, text, strlen(text));
+	tk_buf_add_str(out, "</text>");
+}
+
+/* White text has a contrast of at least 4.5:1 on each. */
+static const char *badge_colour(enum tk_tone tone)
+{
+	static const char *const colours[] = {[TK_TONE_QUIET] = "#57606a",
+	        [TK_TONE_NOTE] = "#8a5a00",
+	        [TK_TONE_GOOD] = "#1a7f4b",
+	        [TK_TONE_BAD] = "#b3261e"};
+	return colours[tone];
+}
+
+/* What a badge text: a value, NAN for none, and words. */
+struct badge {
+	double value;
+	const char *text;
+	enum tk_tone tone;
+};
+
+static int put_badge(struct tk_site *site, const char *path, const char *what, const char *text,
+        enum tk_tone tone, struct tk_error *err)
+{
+	struct tk_buf *out = &site->page;
+	char left[64];
+	snprintf(left, sizeof left, "%.*s", (int)tk_utf8_clip_len(what, 40), what);
+	int a = badge_width(left) + 2 * BADGE_PAD, b = badge_width(text) + 2 * BADGE_PAD;
+	tk_buf_clear(out);
+	tk_buf_add_printf(out,
+	        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"20\" "
+	        "role=\"img\"><title>",
+	        a + b);
+	tk_escape_html(out, left, strlen(left));
+	tk_buf_add_str(out, ": ");
+	tk_escape_html(out, text, strlen(text));
+	tk_buf_add_printf(out,
+	        "</title><rect width=\"%d\" height=\"20\" fill=\"#24292f\"/><rect x=\"%d\" "
+	        "width=\"%d\" height=\"20\" "
+	        "fill=\"%s\"/><g fill=\"#fff\" font-family=\"Verdana,DejaVu Sans,sans-serif\" "
+	        "font-size=\"11\">",
+	        a, a, b, badge_colour(tone));
+	draw_text(out, BADGE_PAD, left);
+	draw_text(out, a + BADGE_PAD, text);
+	tk_buf_add_str(out, "</g></svg>\n");
+	return tk_output_put(site->out, path, out, err);
+}
+
+/* Three digits, so that noise rarely changes a file. */
+static const char *badge_value(double value, const char *unit, char out[TK_FORMAT_SIZE])
+{
+	struct tk_format_scale scale = tk_format_choose_scale(value, unit);
+	double v = value / scale.divisor;
+	snprintf(out, TK_FORMAT_SIZE, "%.*f %.20s",
+	        v >= 99.95   ? 0
+	        : v >= 9.995 ? 1
+	                     : 2,
+	        v, scale.unit);
+	return out;
+}
+
+/* A value within 1 % of the one shown keeps its badge, so that an unchanged night writes few files.
+ * A rebuilt site writes all badges. */
+#define BADGE_SLACK 0.01
+
+static bool badge_is_due(
+        struct tk_site *site, const struct tk_site_series *s, const struct badge *badge)
+{
+	struct tk_series_state *state = &site->state.series[s - site->model.series];
+	bool near = fabs(badge->value - state->badge_value) <= BADGE_SLACK * fabs(badge->value),
+	     is_same_value = near || (isnan(badge->value) && isnan(state->badge_value));
+	uint64_t appearance = tk_fnv1a_add(tk_fnv1a_add(tk_fnv1a_add(TK_FNV1A_INIT, badge->text),
+	                                           tk_tone_name(badge->tone)),
+	                              s->label) |
+	                      1;
+	if (is_same_value && appearance == state->badge_look && site->reuse.usable)
+		return false;
+	if (appearance != state->badge_look ||
+	        (badge->value != state->badge_value && !(isnan(badge->value) && is_same_value)))
+		site->state.is_changed = true;
+	state->badge_value = badge->value;
+	state->badge_look = appearance;
+	return true;
+}
+
+static int write_series_badge(
+        struct tk_site *site, const struct tk_site_series *s, struct tk_error *err)
+{
+	const struct tk_point *last = tk_series_last_point(s);
+	const char *status = s->verdict ? s->verdict->status : "";
+	const enum tk_tone tone = tk_verdict_tone(status);
+	char path[160], value[TK_FORMAT_SIZE], text[TK_FORMAT_SIZE * 2];
+	bool has_change = tone == TK_TONE_BAD || tone == TK_TONE_GOOD;
+	struct badge badge = {NAN, has_change ? status : "", tone};
+	if (s->failure)
+		badge = (struct badge){
+		        NAN, s->failure->outcome, tk_state_tone(s->failure->outcome)};
+	else if (last)
+		badge.value = last->value;
+	else
+		badge.text = "not measured";
+	if (!badge_is_due(site, s, &badge))
+		return 0;
+	snprintf(path, sizeof path, "badges/%s.svg", s->file);
+	snprintf(text, sizeof text, "%s%s%.40s",
+	        isnan(badge.value) ? "" : badge_value(badge.value, s->row->unit, value),
+	        !isnan(badge.value) && *badge.text ? ", " : "", badge.text);
+	return put_badge(site, path, s->label, text, badge.tone, err);
+}
+
+static int write_status_badge(struct tk_site *site, struct tk_error *err)
+{
+	size_t worse = 0, analysed = 0;
+	char text[64], count[TK_FORMAT_SIZE];
+	const char *title =
+	        site->options->title && *site->options->title ? site->options->title : "tracker";
+	for (size_t i = 0; i < site->model.series_count; i++) {
+		const struct tk_site_series *s = &site->model.series[i];
+		analysed += s->verdict != NULL;
+		worse += s->verdict && tk_verdict_tone(s->verdict->status) == TK_TONE_BAD;
+	}
+	if (!analysed)
+		snprintf(text, sizeof text, "not compared");
+	else if (worse)
+		snprintf(text, sizeof text, "%s worse", tk_format_count((int64_t)worse, count));
+	else
+		snprintf(text, sizeof text, "no regressions");
+	return put_badge(site, "badges/status.svg", title, text,
+	        !analysed ? TK_TONE_QUIET
+	        : worse   ? TK_TONE_BAD
+	                  : TK_TONE_GOOD,
+	        err);
+}
+
+int tk_page_write_badges(struct tk_site *site, struct tk_error *err)
+{
+	int status = write_status_badge(site, err);
+	for (size_t i = 0; !status && i < site->model.series_count; i++)
+		if (strcmp(site->model.series[i].file, "status"))
+			status = write_series_badge(site, &site->model.series[i], err);
+	return status;
+}

@@ -1,0 +1,374 @@
+/* One table of a kernel page: problems by backends, ranked. */
+#include "site_gen/pages/kernel_table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "core/mode.h"
+#include "site_gen/model/axes.h"
+#include "site_gen/model/run_facts.h"
+#include "site_gen/pages/page.h"
+#include "site_gen/render/format.h"
+
+#define COLUMNS_MAX 12
+#define ROWS_MAX 60  /* of a table on the page of the operation */
+#define LONG_ROWS 60 /* above, the table is laid out where it comes into view */
+#define BAR_STEP 2   /* the style sheet has a width for each so many percent */
+
+/* What a run takes besides its median, in the order of the cells' data. */
+static const char *const metrics[] = {"p95", "energy", "workspace", "memory", "launch", "build"};
+#define METRIC_COUNT (sizeof metrics / sizeof *metrics)
+
+/* One table: the variants of a device for an operation in one mode, with their sums of log ratios to
+ * the best. */
+struct columns {
+	const struct tk_site_device *device;
+	const char *op, *mode;
+	bool drawn; /* charts need the rates of its cells */
+	const char *labels[COLUMNS_MAX];
+	double log_ratio[COLUMNS_MAX];
+	size_t shared[COLUMNS_MAX], wins[COLUMNS_MAX];
+	size_t count;
+	bool cut;
+	unsigned known; /* which metrics some cell has, by bit */
+};
+
+static size_t find_column(struct columns *c, const char *label)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (!strcmp(c->labels[i], label))
+			return i;
+	if (c->count == COLUMNS_MAX) {
+		c->cut = true;
+		return COLUMNS_MAX;
+	}
+	c->labels[c->count] = label;
+	return c->count++;
+}
+
+/* A contender of the table: modes are never mixed in one ranking. */
+static bool is_contender(const struct columns *c, const struct tk_site_series *s)
+{
+	return s->device == c->device && tk_series_is_suite_time(s) && tk_series_has_result(s) &&
+	       !strcmp(s->row->mode, c->mode) && !strcmp(s->problem->op, c->op);
+}
+
+static double newest_value(const struct tk_site_series *s)
+{
+	const struct tk_point *last = s ? tk_series_last_point(s) : NULL;
+	return last && !s->failure ? last->value : NAN;
+}
+
+/* What the contenders of one problem are measured against. */
+struct leader {
+	double value; /* the least time; NAN where nobody else has one */
+	bool clear;   /* its interval lies below all others */
+};
+
+/* Of the contenders of one problem, NULL where a column has none. */
+static struct leader find_leader(const struct tk_site_series *const *of, size_t count)
+{
+	struct leader lead = {INFINITY, true};
+	const struct tk_point *first = NULL;
+	size_t measured = 0;
+	for (size_t i = 0; i < count; i++) {
+		measured += isfinite(newest_value(of[i]));
+		if (newest_value(of[i]) < lead.value) {
+			first = tk_series_last_point(of[i]);
+			lead.value = first->value;
+		}
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct tk_point *p =
+		        isfinite(newest_value(of[i])) ? tk_series_last_point(of[i]) : NULL;
+		if (p && p != first)
+			lead.clear = lead.clear && tk_point_compare(first, p) == TK_POINTS_DIFFER;
+	}
+	lead.value = measured > 1 ? lead.value : NAN;
+	return lead;
+}
+
+/* With a space between them. */
+static void set_cell_words(struct tk_site *site, struct tk_value *cell, const char *key,
+        const char *const *words, size_t count)
+{
+	char text[TK_FORMAT_SIZE * METRIC_COUNT], *end = text;
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			*end++ = ' ';
+		end = stpcpy(end, words[i]);
+	}
+	tk_value_set_len(site->arena, cell, key, text, (size_t)(end - text));
+}
+
+/* The metrics of its newest run; "-" for what is not known. For the script that ranks by them.
+ * Returns which are known. */
+static unsigned set_other_metrics(
+        struct tk_site *site, struct tk_value *cell, const struct tk_site_series *s)
+{
+	const struct tk_point *last = tk_series_last_point(s);
+	const struct tk_build_row *build =
+	        last ? tk_index_find(&site->model.builds_by_id, last->build_id) : NULL;
+	const struct tk_run_facts facts =
+	        tk_run_facts_parse(s->last_run ? s->last_run->attributes : "");
+	const double all[METRIC_COUNT] = {last ? last->p95 : NAN, facts.energy_j,
+	        facts.workspace_bytes, facts.device_bytes, facts.launch_ns,
+	        build && build->wall_s > 0 ? build->wall_s : NAN};
+	char numbers[METRIC_COUNT][TK_FORMAT_SIZE];
+	const char *words[METRIC_COUNT];
+	unsigned any = 0;
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		/* no workspace is as good as it gets; no memory means that nobody looked */
+		bool known = isfinite(all[i]) && (all[i] > 0 || i == 2);
+		any |= (unsigned)known << i;
+		words[i] = known ? tk_format_digits(all[i], 4, numbers[i]) : "-";
+	}
+	set_cell_words(site, cell, "more", words, any ? METRIC_COUNT : 0);
+	return any;
+}
+
+/* The rate and its interval, for the script that draws them. */
+static void set_rates(
+        struct tk_site *site, struct tk_value *cell, const struct tk_site_series *s, double rate)
+{
+	const struct tk_point *last = tk_series_last_point(s);
+	const char *unit;
+	double lo = last ? tk_series_rate(s, last->hi, &unit) : NAN,
+	       hi = last ? tk_series_rate(s, last->lo, &unit) : NAN;
+	char text[3][TK_FORMAT_SIZE];
+	const char *const words[] = {tk_format_digits(rate, 4, text[0]),
+	        tk_format_digits(isfinite(lo) ? lo : rate, 4, text[1]),
+	        tk_format_digits(isfinite(hi) ? hi : rate, 4, text[2])};
+	set_cell_words(site, cell, "data", words, isfinite(rate) ? 3 : 0);
+}
+
+static void add_cell(struct tk_site *site, struct tk_value *cells, struct columns *columns,
+        const struct tk_site_series *s, struct leader lead)
+{
+	struct tk_arena *a = site->arena;
+	struct tk_value *cell = tk_value_append_object(a, cells);
+	char text[TK_FORMAT_SIZE];
+	const char *rate_unit;
+	tk_value_set_flag(a, cell, "is_there", s != NULL);
+	if (!s)
+		return;
+	double value = newest_value(s), ratio = lead.value / value,
+	       rate = tk_series_rate(s, value, &rate_unit);
+	bool is_best = lead.clear && value == lead.value;
+	tk_value_set_fmt(a, cell, "href", "../series/%s.html", s->file);
+	tk_value_set_flag(a, cell, "measured", isfinite(value));
+	tk_value_set(a, cell, "outcome", s->failure ? s->failure->outcome : "not measured");
+	tk_page_set_tone(site, cell, "tone",
+	        s->failure ? tk_state_tone(s->failure->outcome) : TK_TONE_QUIET);
+	tk_value_set(a, cell, "value", tk_format_value(value, s->row->unit, text));
+	tk_value_set(a, cell, "rate", isfinite(rate) ? tk_format_value(rate, rate_unit, text) : "");
+	tk_value_set_flag(a, cell, "best", is_best);
+	set_rates(site, cell, s, columns->drawn ? rate : NAN);
+	unsigned known = set_other_metrics(site, cell, s);
+	columns->known |= isfinite(value) ? known : 0;
+	tk_value_set_flag(a, cell, "ranked", isfinite(lead.value));
+	tk_value_set_fmt(a, cell, "ratio", is_best ? "best" : "%.2f×", value / lead.value);
+	double part = isfinite(ratio) ? fmin(fmax(ratio, 0), 1) : 0;
+	tk_value_set_int(a, cell, "width", BAR_STEP * lround(part * 100 / BAR_STEP));
+}
+
+/* The series of one problem on one device: series[first..end); rows: NULL where it only counts. */
+static void add_problem(struct tk_site *site, struct tk_value *rows, struct columns *columns,
+        size_t first, size_t end)
+{
+	const struct tk_model *m = &site->model;
+	const struct tk_site_series *of_column[COLUMNS_MAX] = {0};
+	for (size_t i = first; i < end; i++) {
+		size_t c = is_contender(columns, &m->series[i])
+		                   ? find_column(columns, m->series[i].variant)
+		                   : COLUMNS_MAX;
+		if (c == COLUMNS_MAX)
+			continue;
+		of_column[c] = &m->series[i];
+	}
+	struct leader lead = find_leader(of_column, columns->count);
+	for (size_t c = 0; c < columns->count; c++) {
+		columns->wins[c] += lead.clear && newest_value(of_column[c]) == lead.value;
+		if (isfinite(newest_value(of_column[c])) && isfinite(lead.value)) {
+			columns->log_ratio[c] += log(newest_value(of_column[c]) / lead.value);
+			columns->shared[c]++;
+		}
+	}
+	if (!rows)
+		return;
+	struct tk_value *row = tk_value_append_object(site->arena, rows);
+	tk_page_set_clipped(site, row, "problem", m->series[first].problem->title, 110);
+	tk_page_set_clipped(site, row, "family", m->series[first].problem->family, 60);
+	struct tk_axes at;
+	bool swept = tk_axes_from_problem(m->series[first].problem, &at);
+	tk_value_set_fmt(site->arena, row, "x", swept ? "%.6g" : "", at.x);
+	tk_page_set_clipped(site, row, "sweep", at.sweep, 240);
+	struct tk_value *cells = tk_value_set_list(site->arena, row, "cells");
+	for (size_t c = 0; c < columns->count; c++)
+		add_cell(site, cells, columns, of_column[c], lead);
+}
+
+static bool same_problem(const struct tk_site_series *a, const struct tk_site_series *b)
+{
+	return a->problem == b->problem && a->device == b->device;
+}
+
+static void add_heads(struct tk_site *site, struct tk_value *heads, const struct columns *columns)
+{
+	struct tk_arena *a = site->arena;
+	for (size_t c = 0; c < columns->count; c++) {
+		struct tk_value *head = tk_value_append_object(a, heads);
+		tk_page_set_clipped(site, head, "name", columns->labels[c], 60);
+		tk_value_set_flag(a, head, "mean", columns->shared[c] > 0);
+		tk_value_set_fmt(a, head, "geomean", "%.2f×",
+		        columns->shared[c] ? exp(columns->log_ratio[c] / (double)columns->shared[c])
+		                           : 0.0);
+		tk_value_set_int(a, head, "shared", (int64_t)columns->shared[c]);
+		tk_value_set_int(a, head, "wins", (int64_t)columns->wins[c]);
+	}
+}
+
+/* A problem of a table: the series that it is, and the sweep that it belongs to. */
+struct listed_problem {
+	size_t first, end, place, sweep_size;
+	bool shown;
+	struct tk_axes at;
+};
+
+static int compare_by_sweep(const void *a, const void *b)
+{
+	const struct listed_problem *x = a, *y = b;
+	int d = strcmp(x->at.sweep, y->at.sweep);
+	return d ? d : (x->place > y->place) - (x->place < y->place);
+}
+
+static int compare_by_sweep_size(const void *a, const void *b)
+{
+	const struct listed_problem *x = a, *y = b;
+	int d = (x->sweep_size < y->sweep_size) - (x->sweep_size > y->sweep_size);
+	return d ? d : compare_by_sweep(a, b);
+}
+
+static int compare_by_place(const void *a, const void *b)
+{
+	const struct listed_problem *x = a, *y = b;
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+static size_t list_problems(
+        const struct tk_model *m, const struct columns *columns, struct listed_problem *out)
+{
+	size_t count = 0;
+	for (size_t i = 0, end; i < m->series_count; i = end) {
+		bool any = is_contender(columns, &m->series[i]);
+		for (end = i + 1;
+		        end < m->series_count && same_problem(&m->series[i], &m->series[end]);
+		        end++)
+			any = any || is_contender(columns, &m->series[end]);
+		if (!any)
+			continue;
+		out[count] = (struct listed_problem){
+		        .first = i, .end = end, .place = count, .shown = true};
+		tk_axes_from_problem(m->series[i].problem, &out[count].at);
+		count++;
+	}
+	return count;
+}
+
+/* Leaves the problems of the longest sweeps; the charts need whole ones. */
+static void choose_rows(struct listed_problem *all, size_t count)
+{
+	qsort(all, count, sizeof *all, compare_by_sweep);
+	for (size_t i = 0, end; i < count; i = end) {
+		for (end = i + 1; end < count && !strcmp(all[i].at.sweep, all[end].at.sweep);)
+			end++;
+		for (size_t k = i; k < end; k++)
+			all[k].sweep_size = end - i;
+	}
+	qsort(all, count, sizeof *all, compare_by_sweep_size);
+	for (size_t i = 0; i < count; i++)
+		all[i].shown = i < ROWS_MAX;
+	qsort(all, count, sizeof *all, compare_by_place);
+}
+
+void tk_kernel_all_path(char path[256], const char *op_file, const struct tk_site_device *device)
+{
+	snprintf(path, 256, "kernels/%s@%s.html", op_file, device->file);
+}
+
+/* The table of one device and mode; nothing without series. */
+static int add_table(struct tk_site *site, struct tk_value *devices, struct columns *columns,
+        bool default_mode, struct tk_kernel_page *kernel, struct tk_error *err)
+{
+	const struct tk_model *m = &site->model;
+	struct tk_arena *a = site->arena;
+	for (size_t i = 0; i < m->series_count; i++)
+		if (is_contender(columns, &m->series[i]))
+			find_column(columns, m->series[i].variant);
+	if (!columns->count)
+		return 0;
+	struct listed_problem *problems = malloc((m->series_count + 1) * sizeof *problems);
+	if (!problems)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	size_t count = list_problems(m, columns, problems);
+	bool some = !kernel->whole && count > ROWS_MAX;
+	if (some)
+		choose_rows(problems, count);
+	columns->drawn = tk_axes_names(columns->op) && !kernel->whole;
+	struct tk_value *o = tk_value_append_object(a, devices);
+	tk_page_set_clipped(site, o, "device", columns->device->name, 80);
+	tk_page_set_clipped(site, o, "device_name", columns->device->row->name, 80);
+	tk_value_set(a, o, "mode", default_mode ? "" : columns->mode);
+	tk_value_set_flag(a, o, "cut", columns->cut);
+	struct tk_value *heads = tk_value_set_list(a, o, "heads");
+	struct tk_value *rows = tk_value_set_list(a, o, "rows");
+	for (size_t i = 0; i < count; i++)
+		add_problem(site, problems[i].shown ? rows : NULL, columns, problems[i].first,
+		        problems[i].end);
+	free(problems);
+	kernel->cut = kernel->cut || some;
+	kernel->known |= columns->known;
+	char path[256];
+	tk_kernel_all_path(path, kernel->file, columns->device);
+	tk_value_set_fmt(a, o, "all_href", some ? "../%s" : "", path);
+	tk_value_set_int(a, o, "problems", (int64_t)count);
+	tk_value_set_int(a, o, "rows_max", ROWS_MAX);
+	tk_value_set_flag(a, o, "long", count > LONG_ROWS);
+	add_heads(site, heads, columns);
+	bool swept = columns->drawn;
+	tk_value_set_flag(a, o, "swept", swept);
+	tk_value_set(a, o, "x_name", swept ? tk_axes_names(columns->op)->x : "");
+	return default_mode && !kernel->whole
+	               ? tk_page_set_sweep_maps(site, o, columns->op, columns->device,
+	                         columns->labels, columns->count, err)
+	               : 0;
+}
+
+/* The device's own mode first, then the others. */
+int tk_kernel_table_add_device(struct tk_site *site, struct tk_value *devices,
+        struct tk_kernel_page *kernel, const struct tk_site_device *device, struct tk_error *err)
+{
+	struct columns usual = {.device = device, .op = kernel->op, .mode = device->mode};
+	int status = add_table(site, devices, &usual, true, kernel, err);
+	for (int i = 0; !status && i < TK_MODE_COUNT; i++) {
+		struct columns other = {
+		        .device = device, .op = kernel->op, .mode = tk_mode_name((enum tk_mode)i)};
+		if (strcmp(other.mode, device->mode))
+			status = add_table(site, devices, &other, false, kernel, err);
+	}
+	return status;
+}
+
+void tk_kernel_table_set_metrics(struct tk_site *site, struct tk_value *page, unsigned known)
+{
+	char text[80] = "";
+	size_t len = 0;
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		if (known >> i & 1)
+			len += (size_t)snprintf(
+			        text + len, sizeof text - len, "%s%s", len ? " " : "", metrics[i]);
+	tk_value_set(site->arena, page, "metrics", text);
+}

@@ -1,0 +1,149 @@
+/* How a series, its change and its revisions appear on every page. */
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+#include "site_gen/model/links.h"
+#include "site_gen/pages/page.h"
+#include "site_gen/render/format.h"
+#include "site_gen/render/svg.h"
+
+static const char *upstream_url(const struct tk_site *site, const struct tk_revision_row *r)
+{
+	const struct tk_upstream_row *u =
+	        tk_index_find(&site->model.upstreams_by_id, r->upstream_id);
+	return u ? u->url : "";
+}
+
+void tk_page_set_revision(struct tk_site *site, struct tk_value *o, const struct tk_revision_row *r)
+{
+	char link[TK_LINK_SIZE];
+	tk_value_set(site->arena, o, "rev", r ? tk_rev_abbreviate(r->rev, link) : "");
+	tk_value_set(site->arena, o, "rev_href",
+	        r ? tk_link_commit(upstream_url(site, r), r->rev, link) : "");
+	tk_page_set_clipped(site, o, "subject", r ? r->subject : "", 120);
+	const struct tk_site_revision *page =
+	        tk_site_changes_find_revision(&site->model, &site->model.revision_changes, r);
+	tk_value_set_fmt(site->arena, o, "rev_page", page && page->file ? "revisions/%s.html" : "",
+	        page && page->file ? page->file : "");
+}
+
+void tk_page_set_revision_range(struct tk_site *site, struct tk_value *o,
+        const struct tk_revision_row *good, const struct tk_revision_row *bad)
+{
+	char a[TK_LINK_SIZE], b[TK_LINK_SIZE];
+	bool differs = good && bad && good->id != bad->id;
+	if (differs)
+		tk_value_set_fmt(site->arena, o, "range", "%s → %s",
+		        tk_rev_abbreviate(good->rev, a), tk_rev_abbreviate(bad->rev, b));
+	else
+		tk_value_set_fmt(site->arena, o, "range", "%s%s",
+		        bad ? tk_rev_abbreviate(bad->rev, a) : "",
+		        good && bad ? " (unchanged)" : "");
+	tk_value_set(site->arena, o, "range_href",
+	        differs ? tk_link_range(upstream_url(site, bad), good->rev, bad->rev, a) : "");
+	tk_page_set_clipped(site, o, "range_subject", differs ? bad->subject : "", 100);
+	const struct tk_site_revision *page = differs ? tk_site_changes_find_revision(&site->model,
+	                                                        &site->model.revision_changes, bad)
+	                                              : NULL;
+	tk_value_set_fmt(site->arena, o, "range_page",
+	        page && page->file ? "revisions/%s.html" : "",
+	        page && page->file ? page->file : "");
+}
+
+/* The revisions that the verdict names; false where it names none. */
+static bool find_range_of_verdict(const struct tk_site *site, const struct tk_site_series *s,
+        const struct tk_revision_row **good, const struct tk_revision_row **bad)
+{
+	json_t *detail = s->verdict ? json_loads(s->verdict->detail, 0, NULL) : NULL;
+	const char *good_rev = json_string_value(json_object_get(detail, "good_rev"));
+	const char *bad_rev = json_string_value(json_object_get(detail, "bad_rev"));
+	*good = good_rev ? tk_model_find_revision(&site->model, s->upstream->id, good_rev) : NULL;
+	*bad = bad_rev ? tk_model_find_revision(&site->model, s->upstream->id, bad_rev) : NULL;
+	json_decref(detail);
+	return *good && *bad;
+}
+
+void tk_series_find_change_range(const struct tk_site *site, const struct tk_site_series *s,
+        const struct tk_revision_row **good, const struct tk_revision_row **bad)
+{
+	const struct tk_point *last = tk_series_last_point(s);
+	if (find_range_of_verdict(site, s, good, bad))
+		return;
+	*bad = last ? tk_model_find_build_revision(&site->model, last->build_id) : NULL;
+	*good = s->newest_count > 1 ? tk_model_find_build_revision(&site->model, last[-1].build_id)
+	                            : NULL;
+}
+
+void tk_page_set_change(
+        struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, double change)
+{
+	char text[TK_FORMAT_SIZE];
+	bool is_time = !strcmp(s->row->metric, "time"),
+	     none = !isfinite(change) || fabs(change) < 0.0005;
+	bool worse = (change > 0) == !strcmp(s->row->better, "lower");
+	tk_value_set(site->arena, o, "change", tk_format_change(change, text));
+	tk_value_set(site->arena, o, "direction",
+	        none      ? ""
+	        : is_time ? (worse ? "slower" : "faster")
+	        : worse   ? "worse"
+	                  : "better");
+	tk_value_set(site->arena, o, "glyph", none ? "" : change > 0 ? "▲" : "▼");
+}
+
+bool tk_verdict_has_ab_result(const struct tk_verdict_row *v)
+{
+	json_t *detail =
+	        v && strstr(v->detail, "\"pairs\"") ? json_loads(v->detail, 0, NULL) : NULL;
+	const char *word =
+	        json_string_value(json_object_get(json_object_get(detail, "pairs"), "word"));
+	const bool decided = word && (!strcmp(word, "up") || !strcmp(word, "down"));
+	json_decref(detail);
+	return decided;
+}
+
+static double change_of(const struct tk_site_series *s)
+{
+	if (s->verdict && isfinite(s->verdict->change))
+		return s->verdict->change;
+	const struct tk_point *last = tk_series_last_point(s);
+	return s->newest_count > 1 && last[-1].value > 0 ? last->value / last[-1].value - 1 : NAN;
+}
+
+void tk_page_set_series(
+        struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const char *root)
+{
+	struct tk_arena *a = site->arena;
+	char text[TK_FORMAT_SIZE];
+	const struct tk_point *last = tk_series_last_point(s);
+	const char *rate_unit, *status = s->verdict ? s->verdict->status : last ? "" : "never";
+	double value = last ? last->value : NAN, rate = tk_series_rate(s, value, &rate_unit);
+	tk_value_set_fmt(a, o, "href", "%sseries/%s.html", root, s->file);
+	tk_value_set(a, o, "series_id", s->row->slug);
+	tk_page_set_clipped(site, o, "title", s->problem->title, 110);
+	tk_page_set_clipped(site, o, "label", s->label, 60);
+	tk_page_set_clipped(site, o, "device", s->device->name, 60);
+	tk_page_set_clipped(site, o, "upstream", s->upstream->name, 60);
+	tk_value_set(a, o, "value", tk_format_value(value, s->row->unit, text));
+	tk_value_set(a, o, "half", last ? tk_format_point_half_width(last, text) : "");
+	tk_value_set(a, o, "rate", isfinite(rate) ? tk_format_value(rate, rate_unit, text) : "");
+	tk_value_set(a, o, "status", status);
+	tk_page_set_tone(site, o, "tone", tk_verdict_tone(status));
+	bool told = s->failure &&
+	            strcmp(s->failure->outcome, status); /* the verdict may be the same word */
+	tk_value_set(a, o, "outcome", told ? s->failure->outcome : "");
+	tk_page_set_tone(site, o, "outcome_tone",
+	        s->failure ? tk_state_tone(s->failure->outcome) : TK_TONE_QUIET);
+	tk_page_set_change(site, o, s, change_of(s));
+	tk_value_set_flag(a, o, "ab_confirmed", tk_verdict_has_ab_result(s->verdict));
+	if (tk_verdict_tone(status) == TK_TONE_QUIET) { /* noise has no direction */
+		tk_value_set(a, o, "glyph", "");
+		tk_value_set(a, o, "direction", "");
+	}
+}
+
+void tk_page_set_sparkline(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s)
+{
+	tk_svg_draw_sparkline(&site->markup, s);
+	tk_page_set_markup(site, o, "spark_markup");
+}
