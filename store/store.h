@@ -11,6 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/ab.h"
+#include "core/alert.h"
+#include "core/cause.h"
+#include "core/night.h"
+#include "core/outcome.h"
+#include "core/series.h"
+#include "core/status.h"
+
 struct tk_error;
 struct tk_store;
 
@@ -62,8 +70,9 @@ struct tk_revision_row {
 };
 struct tk_build_row {
 	int64_t id, revision_id;
-	const char *uid, *artifact_key, *adapter, *toolchain, *flags, *arch, *status, *message,
-	        *log;
+	const char *uid, *artifact_key, *adapter, *toolchain, *flags, *arch;
+	enum tk_build_status status;
+	const char *message, *log;
 	double wall_s;
 	int64_t size_bytes, built_s;
 };
@@ -81,25 +90,30 @@ struct tk_problem_row {
 };
 struct tk_series_row {
 	int64_t id, device_id, upstream_id, problem_id;
-	const char *uid, *slug, *backend, *config, *mode, *metric, *unit, *better, *role;
+	const char *uid, *slug, *backend, *config, *mode, *metric, *unit;
+	enum tk_better better;
+	enum tk_series_role role;
 };
 struct tk_night_row {
 	int64_t id, machine_id;
-	const char *uid, *kind;
+	const char *uid;
+	enum tk_night_kind kind;
 	int64_t as_of_s, started_s, finished_s; /* finished_s 0: not yet */
-	const char *status;
+	enum tk_night_status status;
 	int64_t seed;
 	const char *config_hash, *tracker_version, *summary;
 };
 struct tk_stage_row {
 	int64_t night_id;
-	const char *name, *status;
+	const char *name;
+	enum tk_stage_status status;
 	int64_t started_s, finished_s;
 	const char *detail;
 };
 struct tk_resolution_row {
 	int64_t night_id, upstream_id, revision_id, build_id;
-	const char *status, *message;
+	enum tk_resolution_status status;
+	const char *message;
 }; /* ids 0: none */
 struct tk_job_row {
 	int64_t id, night_id, seq, series_id, build_id;
@@ -112,7 +126,8 @@ struct tk_run_row { /* series_id 0: its points are of many series (import) */
 	const char *uid;
 	int64_t as_of_s, started_s;
 	double wall_s;
-	const char *outcome, *message, *attributes;
+	enum tk_outcome outcome;
+	const char *message, *attributes;
 };
 
 /* One point of a series. flags: TK_POINT_...; NAN: not known (imported points often have the value
@@ -127,7 +142,9 @@ struct tk_point {
 };
 struct tk_ceiling_row {
 	int64_t night_id, device_id;
-	const char *name, *source, *unit;
+	const char *name;
+	enum tk_ceiling_source source;
+	const char *unit;
 	double value;
 };
 /* An old and a new build of a series, measured one after the other. NAN: that side has no timing.
@@ -144,7 +161,7 @@ struct tk_ab_pair_row {
 struct tk_change_point_row {
 	int64_t series_id, as_of_s, run_id, previous_run_id;
 	double before_value, after_value, change_lo, change_hi, p;
-	const char *cause;
+	enum tk_cause cause;
 	double confidence;
 	const char *detail;
 };
@@ -155,28 +172,31 @@ struct tk_change_point_builds_row {
 };
 struct tk_verdict_row {
 	int64_t night_id, series_id;
-	const char *status;
+	enum tk_verdict_status status;
 	double before_value, after_value, change, change_lo, change_hi, threshold, p,
 	        q; /* NAN: none */
 	const char *reason, *detail;
 };
-/* kind: "change", "failure", "stoppage" (NULL: change). group_uid: what moved at the same commit on
+/* group_uid: what moved at the same commit on
  * like machines, or stopped together (NULL: it is alone). Ids 0: a stoppage of all of the upstream,
  * or all of the machine. */
 struct tk_alert_row {
-	const char *uid, *kind, *group_uid;
+	const char *uid, *group_uid;
+	enum tk_alert_kind kind;
 	int64_t machine_id, upstream_id, series_id, night_id;
-	const char *status;
+	enum tk_alert_status status;
 	int64_t opened_s, closed_s;
 	double change;
-	const char *cause, *good_rev, *bad_rev, *title;
+	enum tk_cause cause;
+	const char *good_rev, *bad_rev, *title;
 };
 /* What a bisection of good_rev..bad_rev found. word: found, range, same, open; numbers NAN where
  * there are none. */
 struct tk_bisection_row {
 	const char *uid;
 	int64_t series_id, night_id;
-	const char *good_rev, *bad_rev, *word, *first_bad, *last_good, *subject, *author;
+	enum tk_bisect_outcome word;
+	const char *good_rev, *bad_rev, *first_bad, *last_good, *subject, *author;
 	int64_t author_time_s;
 	double change, lo, hi, confidence;
 	int64_t builds, builds_failed, comparisons, pairs, made_s;
@@ -184,7 +204,7 @@ struct tk_bisection_row {
 /* What a night said of the level of a series: "step", "machine", "retracted". */
 struct tk_monitor_event_row {
 	int64_t series_id, night_id, as_of_s;
-	const char *word;
+	enum tk_monitor_event_kind word;
 	int64_t first_s, last_good_s; /* the first point at the new level, the one before it */
 	double before_value, after_value, evidence, q;
 };
@@ -239,7 +259,7 @@ int tk_store_put_series(
  * Finishing sets finished_s, status and summary. */
 int tk_store_begin_night(
         struct tk_store *s, const struct tk_night_row *row, int64_t *id, struct tk_error *err);
-int tk_store_finish_night(struct tk_store *s, int64_t night_id, const char *status,
+int tk_store_finish_night(struct tk_store *s, int64_t night_id, enum tk_night_status status,
         const char *summary, int64_t finished_s, struct tk_error *err);
 int tk_store_put_stage(
         struct tk_store *s, const struct tk_stage_row *row, struct tk_error *err); /* replaces */
@@ -450,7 +470,8 @@ int tk_store_append_triage(
 /* How the newest run of a series ended; run_id 0: there is none. */
 struct tk_run_summary {
 	int64_t run_id, as_of_s, night_id, build_id, environment_id;
-	const char *outcome, *message;
+	enum tk_outcome outcome;
+	const char *message;
 };
 
 /* points[first .. first + before) are the newest points earlier than the range, the next `within`

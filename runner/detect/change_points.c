@@ -48,7 +48,7 @@ static int store(struct tk_store *s, struct tk_catalog *c, const struct tk_serie
 		        .change_lo = found[i].lo,
 		        .change_hi = found[i].hi,
 		        .p = found[i].p,
-		        .cause = tk_cause_name(cause),
+		        .cause = cause,
 		        .confidence = 1 - found[i].p,
 		        .detail = "{}"};
 	}

@@ -20,8 +20,7 @@ static const struct tk_night_row *find_newest(const struct tk_rows *nights, int6
 		const struct tk_night_row *n = TK_ROWS_AT(nights, struct tk_night_row, i);
 
 		if (n->machine_id == machine_id && tk_night_has_ended(n) &&
-		        strcmp(n->kind, tk_night_kind_name(TK_NIGHT_RUN)) != 0 &&
-		        strcmp(n->status, tk_night_status_name(TK_NIGHT_FAILED)) != 0 &&
+		        n->kind != TK_NIGHT_RUN && n->status != TK_NIGHT_FAILED &&
 		        (!newest || n->as_of_s > newest->as_of_s))
 			newest = n;
 	}
@@ -54,8 +53,7 @@ static int restore_regressions(struct tk_store *s, struct tk_case_set *c, int64_
 		        !tk_verdict_find_fact(&row->verdict, TK_FACT_STILL_AT_ALERT))
 			continue;
 		stored = find_verdict(&verdicts, row->series_id);
-		if (!stored ||
-		        strcmp(stored->status, tk_verdict_status_name(TK_VERDICT_REGRESSED)) != 0)
+		if (!stored || stored->status != TK_VERDICT_REGRESSED)
 			continue;
 		tk_diff_row_set_status(row, TK_VERDICT_REGRESSED);
 		tk_verdict_detail_read(stored->detail, stored->reason, &row->verdict);
@@ -71,7 +69,7 @@ static int detect_again(struct tk_store *s, const struct tk_rows *nights,
 {
 	const int64_t age_s = o->now_s - night->as_of_s;
 	const struct tk_night_scope scope = {.night_id = night->id,
-	        .touched_only = strcmp(night->kind, tk_night_kind_name(TK_NIGHT_NIGHTLY)) != 0,
+	        .touched_only = night->kind != TK_NIGHT_NIGHTLY,
 	        .as_of_s = night->as_of_s,
 	        .open_ended = o->stale_days && age_s > (int64_t)o->stale_days * DAY_S};
 	struct tk_diff_range night_range = *range;

@@ -60,8 +60,7 @@ static int fill_calendar(const struct search *s, struct calendar *c, struct tk_e
 	for (size_t i = 0; i < nights->count; i++) {
 		const struct tk_night_row *n = TK_ROWS_AT(nights, struct tk_night_row, i);
 
-		if (n->machine_id == c->machine_id &&
-		        strcmp(n->kind, tk_night_kind_name(TK_NIGHT_NIGHTLY)) == 0 &&
+		if (n->machine_id == c->machine_id && n->kind == TK_NIGHT_NIGHTLY &&
 		        (n->finished_s || n->id == s->night_id))
 			c->nights[c->count++] = n;
 	}

@@ -31,7 +31,7 @@ static bool is_machine_silent(const struct tk_missing_data_list *list, int64_t m
 /* While the whole machine is silent, nothing is known about its parts: their alerts stay. */
 static bool is_over(const struct tk_alert_row *a, const struct tk_missing_data_list *list)
 {
-	return strcmp(a->kind, "stoppage") == 0 && strcmp(a->status, "open") == 0 &&
+	return a->kind == TK_ALERT_MISSING_DATA && a->status == TK_ALERT_OPEN &&
 	       !find(list, a->uid) && !(a->upstream_id && is_machine_silent(list, a->machine_id));
 }
 
@@ -45,7 +45,7 @@ static int close_alerts(struct tk_store *s, const struct tk_rows *alerts,
 
 		if (!is_over(&a, list))
 			continue;
-		a.status = "closed";
+		a.status = TK_ALERT_CLOSED;
 		a.closed_s = now_s;
 		status = tk_store_put_alert(s, &a, err);
 	}
@@ -56,15 +56,15 @@ static int open_alert(struct tk_store *s, const struct tk_missing_data *m,
         const struct tk_alert_row *known, int64_t now_s, struct tk_error *err)
 {
 	const struct tk_alert_row a = {.uid = m->uid,
-	        .kind = "stoppage",
+	        .kind = TK_ALERT_MISSING_DATA,
 	        .group_uid = m->group_uid,
 	        .machine_id = m->machine_id,
 	        .upstream_id = m->upstream_id,
 	        .series_id = m->series_id,
 	        .night_id = m->night_id,
-	        .status = "open",
+	        .status = TK_ALERT_OPEN,
 	        .opened_s = known ? known->opened_s : now_s,
-	        .cause = tk_cause_name(TK_CAUSE_MISSING_DATA),
+	        .cause = TK_CAUSE_MISSING_DATA,
 	        .good_rev = "",
 	        .bad_rev = "",
 	        .title = m->title};

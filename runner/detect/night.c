@@ -26,8 +26,7 @@ static const struct tk_night_row *night_before(
 		const struct tk_night_row *n = TK_ROWS_AT(nights, struct tk_night_row, i);
 
 		if (n->machine_id == machine_id && n->as_of_s < before_s &&
-		        strcmp(n->kind, tk_night_kind_name(TK_NIGHT_RUN)) != 0 &&
-		        (!newest || n->as_of_s > newest->as_of_s))
+		        n->kind != TK_NIGHT_RUN && (!newest || n->as_of_s > newest->as_of_s))
 			newest = n;
 	}
 	return newest;
@@ -58,12 +57,9 @@ static bool reported_improvement(const struct tk_verdict_row *stored)
 {
 	struct tk_verdict v;
 
-	enum tk_verdict_status stored_status = TK_VERDICT_NEW;
-
-	tk_verdict_status_parse(stored->status, &stored_status);
-	if (stored_status == TK_VERDICT_IMPROVED || stored_status == TK_VERDICT_RECOVERED)
+	if (stored->status == TK_VERDICT_IMPROVED || stored->status == TK_VERDICT_RECOVERED)
 		return true;
-	if (stored_status != TK_VERDICT_SAME)
+	if (stored->status != TK_VERDICT_SAME)
 		return false;
 	tk_verdict_init(&v);
 	tk_verdict_detail_read(stored->detail, stored->reason, &v);
@@ -122,7 +118,7 @@ static struct tk_verdict_row verdict_row(
 	texts->reason = strdup(tk_verdict_format_reason(v, reason));
 	return (struct tk_verdict_row){.night_id = night_id,
 	        .series_id = row->series_id,
-	        .status = tk_verdict_status_name(v->status),
+	        .status = v->status,
 	        .before_value = v->before.value,
 	        .after_value = v->after.value,
 	        .change = v->change.value,
@@ -210,7 +206,7 @@ static int detect_night(struct tk_store *s, const struct night_range *n,
 	const struct tk_diff_range range = {
 	        .since_s = n->since_s, .until_s = n->night->as_of_s, .machine = n->machine};
 	const struct tk_night_scope scope = {.night_id = n->night->id,
-	        .touched_only = strcmp(n->night->kind, tk_night_kind_name(TK_NIGHT_NIGHTLY)) != 0,
+	        .touched_only = n->night->kind != TK_NIGHT_NIGHTLY,
 	        .as_of_s = n->night->as_of_s};
 	struct tk_monitor_session *session = NULL;
 	struct tk_case_set c;

@@ -29,7 +29,7 @@ static int by_time(const void *a, const void *b)
 
 static bool is_judged(const struct tk_night_row *n)
 {
-	return strcmp(n->kind, "run") != 0 && strcmp(n->status, "running") != 0;
+	return n->kind != TK_NIGHT_RUN && n->status != TK_NIGHT_RUNNING;
 }
 
 /* Of one machine; true: there are some. */

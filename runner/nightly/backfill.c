@@ -51,7 +51,7 @@ static int measured_already(struct tk_store *store, const struct tk_config *conf
 		const struct tk_night_row *night = TK_ROWS_AT(&nights, struct tk_night_row, i);
 		struct tk_rows answers = {0};
 		if (night->machine_id != machine_id || !night->finished_s ||
-		        strcmp(night->status, "failed") == 0 || was_abandoned(night))
+		        night->status == TK_NIGHT_FAILED || was_abandoned(night))
 			continue;
 		status = tk_store_list_resolutions(store, night->id, &answers, err);
 		for (size_t k = 0; k < answers.count; k++) {

@@ -47,14 +47,14 @@ void tk_night_announce_stage(const struct tk_night *n, const char *stage, const 
 		o->stage(o->arg, stage, detail ? detail : "");
 }
 
-static int mark(struct tk_night *n, const char *stage, const char *status, int64_t started_s,
-        const char *detail, struct tk_error *err)
+static int mark(struct tk_night *n, const char *stage, enum tk_stage_status status,
+        int64_t started_s, const char *detail, struct tk_error *err)
 {
 	struct tk_stage_row row = {.night_id = n->night_id,
 	        .name = stage,
 	        .status = status,
 	        .started_s = started_s,
-	        .finished_s = strcmp(status, "running") == 0 ? 0 : tk_clock_now_s(),
+	        .finished_s = status == TK_STAGE_RUNNING ? 0 : tk_clock_now_s(),
 	        .detail = detail};
 	return tk_store_put_stage(n->store, &row, err);
 }
@@ -64,16 +64,16 @@ static int run_stage(struct tk_night *n, const struct stage *s, struct tk_error 
 	struct tk_error why = {0};
 	int64_t started_s = tk_clock_now_s();
 	tk_night_announce_stage(n, s->name, "");
-	int status = mark(n, s->name, "running", started_s, "", err);
+	int status = mark(n, s->name, TK_STAGE_RUNNING, started_s, "", err);
 	if (status != TK_OK)
 		return status;
 	status = s->run(n, &why);
 	if (status == TK_OK)
-		return mark(n, s->name, "done", started_s, "", err);
+		return mark(n, s->name, TK_STAGE_DONE, started_s, "", err);
 	/* A stage that was stopped stays "running": that is what --resume looks for. */
 	if (status == TK_ECANCELED || status == TK_ENOSPC)
 		return tk_fail(err, status, "%s: %s", s->name, why.message);
-	mark(n, s->name, "failed", started_s, why.message, NULL);
+	mark(n, s->name, TK_STAGE_FAILED, started_s, why.message, NULL);
 	n->report->stages_failed++;
 	if (!s->fatal) {
 		tk_log(TK_LOG_ERROR, "stage_failed", NULL, "%s: %s", s->name, why.message);
@@ -85,9 +85,9 @@ static int run_stage(struct tk_night *n, const struct stage *s, struct tk_error 
 	return status;
 }
 
-static const char *kind_of(const struct tk_night_options *o)
+static enum tk_night_kind kind_of(const struct tk_night_options *o)
 {
-	return o->backfill_revision ? "backfill" : "nightly";
+	return o->backfill_revision ? TK_NIGHT_BACKFILL : TK_NIGHT_NIGHTLY;
 }
 
 /* The newest unfinished night of this kind: a backfill that was stopped knows its revision no more,
@@ -99,8 +99,8 @@ static int find_unfinished(struct tk_night *n, bool *found, struct tk_error *err
 	*found = false;
 	for (size_t i = 0; status == TK_OK && i < nights.count && !*found; i++) {
 		const struct tk_night_row *row = TK_ROWS_AT(&nights, struct tk_night_row, i);
-		if (strcmp(row->status, "running") != 0 || row->machine_id != n->machine_id ||
-		        strcmp(row->kind, kind_of(n->options)) != 0)
+		if (row->status != TK_NIGHT_RUNNING || row->machine_id != n->machine_id ||
+		        row->kind != kind_of(n->options))
 			continue;
 		*found = true;
 		n->night_id = row->id;
@@ -134,8 +134,8 @@ static int close_abandoned(struct tk_night *n, struct tk_error *err)
 	int status = tk_store_list_nights(n->store, &nights, err);
 	for (size_t i = 0; status == TK_OK && i < nights.count; i++) {
 		const struct tk_night_row *row = TK_ROWS_AT(&nights, struct tk_night_row, i);
-		if (strcmp(row->status, "running") == 0 && row->machine_id == n->machine_id)
-			status = tk_store_finish_night(n->store, row->id, "incomplete",
+		if (row->status == TK_NIGHT_RUNNING && row->machine_id == n->machine_id)
+			status = tk_store_finish_night(n->store, row->id, TK_NIGHT_INCOMPLETE,
 			        "{\"abandoned\":true}", n->started_s, err);
 	}
 	tk_rows_free(&nights);
@@ -164,7 +164,7 @@ static int begin_night(struct tk_night *n, struct tk_error *err)
 	        .kind = kind_of(o),
 	        .as_of_s = n->as_of_s,
 	        .started_s = n->started_s,
-	        .status = "running",
+	        .status = TK_NIGHT_RUNNING,
 	        .seed = (int64_t)n->seed,
 	        .config_hash = n->config->hash,
 	        .tracker_version = TK_VERSION,
@@ -198,8 +198,7 @@ static unsigned stages_done(struct tk_night *n)
 	for (size_t i = 0; i < rows.count; i++) {
 		const struct tk_stage_row *row = TK_ROWS_AT(&rows, struct tk_stage_row, i);
 		for (size_t k = 0; k < sizeof stages / sizeof *stages; k++)
-			if (strcmp(stages[k].name, row->name) == 0 &&
-			        strcmp(row->status, "done") == 0)
+			if (strcmp(stages[k].name, row->name) == 0 && row->status == TK_STAGE_DONE)
 				done |= 1u << k;
 	}
 	tk_rows_free(&rows);
@@ -255,10 +254,12 @@ static int close_night(struct tk_night *n, int status, struct tk_error *err)
 	json_t *summary = summary_of(r, n->asked);
 	char *text = summary ? json_dumps(summary, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
 	json_decref(summary);
-	const char *word = status != TK_OK ? "failed" : r->complete ? "complete" : "incomplete";
+	enum tk_night_status ended = status != TK_OK ? TK_NIGHT_FAILED
+	                             : r->complete   ? TK_NIGHT_COMPLETE
+	                                             : TK_NIGHT_INCOMPLETE;
 	struct tk_error own = {0};
 	int put = tk_store_finish_night(
-	        n->store, n->night_id, word, text ? text : "{}", tk_clock_now_s(), &own);
+	        n->store, n->night_id, ended, text ? text : "{}", tk_clock_now_s(), &own);
 	free(text);
 	if (status == TK_OK && put != TK_OK)
 		return tk_fail(err, put, "%s", own.message);

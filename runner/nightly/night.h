@@ -39,7 +39,7 @@ struct tk_likelihood_product {
 	const struct tk_upstream_config *config;
 	int64_t upstream_id, revision_id, build_id;
 	char rev[128];
-	const char *status; /* word of the resolution */
+	enum tk_resolution_status status;
 	char message[512];
 	struct tk_artifact *artifacts[8]; /* one; builtin: one for each of its modules */
 	size_t artifact_count;

@@ -47,8 +47,9 @@ static json_t *webhook_body(const struct message *m)
 	if (m->night)
 		json_object_set_new(body, "night",
 		        json_pack("{s:s,s:s,s:s,s:s,s:I}", "uid", m->night->uid, "machine",
-		                m->machine, "kind", m->night->kind, "status", m->night->status,
-		                "started_s", (json_int_t)m->night->started_s));
+		                m->machine, "kind", tk_night_kind_name(m->night->kind), "status",
+		                tk_night_status_name(m->night->status), "started_s",
+		                (json_int_t)m->night->started_s));
 	if (m->site_url && *m->site_url)
 		json_object_set_new(body, "site", json_string(m->site_url));
 	return body;
@@ -192,16 +193,16 @@ static json_t *alert_json(
         const struct history *h, const struct tk_alert_row *a, const char *site_url)
 {
 	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:f,s:s,s:s,s:s,s:I,s:o}", "uid", a->uid, "kind",
-	        a->kind, "group", a->group_uid, "series", slug_of(h, a->series_id), "title",
-	        a->title, "change", a->change, "cause", a->cause, "good_rev", a->good_rev,
-	        "bad_rev", a->bad_rev, "opened_s", (json_int_t)a->opened_s, "link",
-	        link_of(site_url, a));
+	        tk_alert_kind_name(a->kind), "group", a->group_uid, "series",
+	        slug_of(h, a->series_id), "title", a->title, "change", a->change, "cause",
+	        tk_cause_name(a->cause), "good_rev", a->good_rev, "bad_rev", a->bad_rev, "opened_s",
+	        (json_int_t)a->opened_s, "link", link_of(site_url, a));
 }
 
 /* Open, and nobody has said anything of it yet. */
 static bool is_news(const struct history *h, const struct tk_alert_row *a)
 {
-	return strcmp(a->status, "open") == 0 &&
+	return a->status == TK_ALERT_OPEN &&
 	       !tk_alert_state_compute(&h->triage, a->uid, a->group_uid).said;
 }
 

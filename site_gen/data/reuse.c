@@ -40,7 +40,7 @@ static void nights_hash(const struct tk_model *m, int64_t *last, char hex[TK_HAS
 			continue;
 		tk_hash_add_i64(h, n->id);
 		tk_hash_add_str(h, n->uid);
-		tk_hash_add_str(h, n->status);
+		tk_hash_add_str(h, tk_night_status_name(n->status));
 		tk_hash_add_i64(h, n->finished_s);
 	}
 	hex[0] = 0;
@@ -57,7 +57,7 @@ static int may_have_past(const struct tk_model *m, const struct tk_reuse *r,
 	if (night->id <= r->newest_night_id)
 		return tk_store_find_late_runs(
 		        m->store, r->known_run_id, night->id, night->id, may, &newest_run_id, err);
-	*may = night->as_of_s <= newest_s || strcmp(night->kind, "nightly") != 0;
+	*may = night->as_of_s <= newest_s || night->kind != TK_NIGHT_NIGHTLY;
 	return 0;
 }
 

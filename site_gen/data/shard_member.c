@@ -16,9 +16,10 @@ bool tk_shard_member_has_change(const struct tk_site_series *s)
 /* What its page says beside numbers of nights. The reason of a verdict that is none has the noise of the night in it. */
 static uint64_t hash_appearance(const struct tk_site_series *s)
 {
-	uint64_t h = tk_fnv1a_add(TK_FNV1A_INIT, s->verdict ? s->verdict->status : "");
+	uint64_t h = tk_fnv1a_add(
+	        TK_FNV1A_INIT, s->verdict ? tk_verdict_status_name(s->verdict->status) : "");
 	h = tk_fnv1a_add(h, tk_shard_member_has_change(s) ? s->verdict->reason : "");
-	h = tk_fnv1a_add(h, s->failure ? s->failure->outcome : "");
+	h = tk_fnv1a_add(h, s->failure ? tk_outcome_name(s->failure->outcome) : "");
 	h = tk_fnv1a_add(h, s->failure ? s->failure->message : "");
 	h = tk_fnv1a_add(h, s->newest_count ? "measured" : "");
 	for (size_t i = 0; i < s->change_count; i++) {
@@ -29,7 +30,7 @@ static uint64_t hash_appearance(const struct tk_site_series *s)
 		                      ? log(c->after_value / c->before_value)
 		                      : 0;
 		snprintf(step, sizeof step, "%lld %.0f", (long long)c->as_of_s, size * 100);
-		h = tk_fnv1a_add(tk_fnv1a_add(h, step), c->cause);
+		h = tk_fnv1a_add(tk_fnv1a_add(h, step), tk_cause_name(c->cause));
 	}
 	return h;
 }

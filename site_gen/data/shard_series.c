@@ -40,7 +40,7 @@ void tk_shard_add_about(
 	tk_buf_add_str(out, ",\"ceiling\":");
 	tk_shard_add_number(out, time_at_ceiling(m, s));
 	tk_buf_add_printf(out, ",\"lower_is_better\":%s,\"changes\":[",
-	        strcmp(s->row->better, "lower") ? "false" : "true");
+	        s->row->better != TK_BETTER_LOWER ? "false" : "true");
 	for (size_t i = 0; i < s->change_count; i++) {
 		const struct tk_change_point_row *c = s->changes[i];
 		tk_buf_add_printf(
@@ -49,7 +49,7 @@ void tk_shard_add_about(
 		tk_buf_add_str(out, ",\"after\":");
 		tk_shard_add_number(out, c->after_value);
 		tk_buf_add_str(out, ",\"cause\":");
-		tk_shard_add_text(out, c->cause, 40);
+		tk_shard_add_text(out, tk_cause_name(c->cause), 40);
 		tk_buf_add_char(out, '}');
 	}
 	tk_buf_add_str(out, "]});\n");

@@ -11,8 +11,7 @@
 static bool is_known(const struct tk_site_ceilings *roofs, const struct tk_ceiling_row *c)
 {
 	for (size_t i = 0; i < roofs->count; i++)
-		if (!strcmp(roofs->rows[i]->name, c->name) &&
-		        !strcmp(roofs->rows[i]->source, c->source))
+		if (!strcmp(roofs->rows[i]->name, c->name) && roofs->rows[i]->source == c->source)
 			return true;
 	return false;
 }
@@ -43,13 +42,13 @@ bool tk_ceiling_is_cache(const struct tk_ceiling_row *c)
 }
 
 /* The highest value of a unit and source; name NULL: any. NAN: none. */
-static double highest(const struct tk_site_ceilings *roofs, const char *unit, const char *source,
-        const char *name)
+static double highest(const struct tk_site_ceilings *roofs, const char *unit,
+        enum tk_ceiling_source source, const char *name)
 {
 	double best = NAN;
 	for (size_t i = 0; i < roofs->count; i++) {
 		const struct tk_ceiling_row *c = roofs->rows[i];
-		if (!strcmp(c->unit, unit) && !strcmp(c->source, source) &&
+		if (!strcmp(c->unit, unit) && c->source == source &&
 		        (!name || !strcmp(c->name, name)) && !tk_ceiling_is_cache(c))
 			best = fmax(best, c->value);
 	}
@@ -63,14 +62,14 @@ static double first_of(double a, double b)
 
 static double rate_of(const struct tk_site_ceilings *roofs, const char *dtype)
 {
-	return first_of(highest(roofs, "gflop_per_s", "measured", dtype),
-	        highest(roofs, "gflop_per_s", "datasheet", dtype));
+	return first_of(highest(roofs, "gflop_per_s", TK_CEILING_MEASURED, dtype),
+	        highest(roofs, "gflop_per_s", TK_CEILING_DATASHEET, dtype));
 }
 
 static double bandwidth_of(const struct tk_site_ceilings *roofs)
 {
-	return first_of(highest(roofs, "gb_per_s", "measured", NULL),
-	        highest(roofs, "gb_per_s", "datasheet", NULL));
+	return first_of(highest(roofs, "gb_per_s", TK_CEILING_MEASURED, NULL),
+	        highest(roofs, "gb_per_s", TK_CEILING_DATASHEET, NULL));
 }
 
 double tk_site_ceilings_attainable(

@@ -64,7 +64,7 @@ static int make_changes(const struct tk_model *m, const struct tk_rows *steps,
 		                &m->environments_by_id, step->previous_environment_id),
 		        .environment = tk_index_find(&m->environments_by_id, step->environment_id),
 		        .worse = (c->after_value > c->before_value) ==
-		                 !strcmp(s->row->better, "lower")};
+		                 (s->row->better == TK_BETTER_LOWER)};
 	}
 	if (out->count)
 		qsort(out->all, out->count, sizeof *out->all, compare_changes);

@@ -64,9 +64,9 @@ int tk_model_join_nights(struct tk_model *m, struct tk_error *err)
 			return tk_fail(
 			        err, TK_EDATA, "night %s belongs to no machine", night->row->uid);
 		night->machine = machine;
-		bool nightly = !strcmp(night->row->kind, "nightly");
+		bool nightly = night->row->kind == TK_NIGHT_NIGHTLY;
 		if (!machine->last_night ||
-		        (nightly && strcmp(machine->last_night->kind, "nightly")))
+		        (nightly && machine->last_night->kind != TK_NIGHT_NIGHTLY))
 			machine->last_night = night->row;
 		if (i >= TK_SITE_NIGHT_PAGES)
 			continue;
@@ -93,13 +93,13 @@ int tk_model_read_last_nights(struct tk_model *m, struct tk_error *err)
 			        m->store, machine->last_night->id, &machine->runs, err);
 		/* Backfills do not describe a machine that measures every night. */
 		const bool nightly =
-		        machine->last_night && !strcmp(machine->last_night->kind, "nightly");
+		        machine->last_night && machine->last_night->kind == TK_NIGHT_NIGHTLY;
 		for (size_t n = 0, tried = 0;
 		        !status && n < m->night_count && tried < 5 && !machine->analysed_night;
 		        n++) {
 			const struct tk_night_row *night = m->nights[n].row;
 			if (m->nights[n].machine != machine ||
-			        (nightly && !strcmp(night->kind, "backfill")))
+			        (nightly && night->kind == TK_NIGHT_BACKFILL))
 				continue;
 			tried++;
 			status = tk_store_list_verdicts(
@@ -120,7 +120,7 @@ size_t tk_model_list_recent_nights(const struct tk_model *m, const struct tk_sit
 	size_t count = 0, kind_counts[2] = {0};
 	for (size_t n = 0; n < m->night_count && count < TK_SITE_RECENT_NIGHTS; n++) {
 		const struct tk_night_row *night = m->nights[n].row;
-		size_t *kind_count = &kind_counts[!strcmp(night->kind, "backfill")];
+		size_t *kind_count = &kind_counts[night->kind == TK_NIGHT_BACKFILL];
 		if (m->nights[n].machine != machine || *kind_count == TK_SITE_CEILING_NIGHTS)
 			continue;
 		++*kind_count;
@@ -165,11 +165,9 @@ void tk_model_join_last_nights(struct tk_model *m)
 			        TK_ROWS_AT(&machine->runs, struct tk_run_row, r);
 			struct tk_site_series *s =
 			        (struct tk_site_series *)tk_model_find_series(m, run->series_id);
-			enum tk_outcome outcome;
 			if (s)
 				s->last_run = run;
-			if (s && (tk_outcome_parse(run->outcome, &outcome) ||
-			                 !tk_outcome_has_timing(outcome)))
+			if (s && !tk_outcome_has_timing(run->outcome))
 				s->failure = run;
 		}
 	}

@@ -187,7 +187,7 @@ int tk_model_read_environments(struct tk_model *m, struct tk_error *err)
 			if (s->device != &m->devices[d])
 				continue;
 			oldest = oldest && oldest->row->id < s->row->id ? oldest : s;
-			control = control || strcmp(s->row->role, "control") ? control : s;
+			control = control || s->row->role != TK_ROLE_CONTROL ? control : s;
 			const struct tk_point *last = tk_series_last_point(s),
 			                      *best = newest ? tk_series_last_point(newest) : NULL;
 			newest = last && (!best || last->as_of_s > best->as_of_s) ? s : newest;

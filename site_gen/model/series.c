@@ -30,12 +30,12 @@ double tk_series_rate(const struct tk_site_series *s, double value, const char *
 
 bool tk_series_is_unsupported(const struct tk_site_series *s)
 {
-	return s->failure && !strcmp(s->failure->outcome, tk_outcome_name(TK_OUTCOME_UNSUPPORTED));
+	return s->failure && s->failure->outcome == TK_OUTCOME_UNSUPPORTED;
 }
 
 bool tk_series_is_skipped(const struct tk_site_series *s)
 {
-	return s->failure && !strcmp(s->failure->outcome, tk_outcome_name(TK_OUTCOME_SKIPPED));
+	return s->failure && s->failure->outcome == TK_OUTCOME_SKIPPED;
 }
 
 bool tk_series_has_result(const struct tk_site_series *s)
@@ -45,7 +45,7 @@ bool tk_series_has_result(const struct tk_site_series *s)
 
 bool tk_series_is_suite_time(const struct tk_site_series *s)
 {
-	return !strcmp(s->row->role, "suite") && !strcmp(s->row->metric, "time") &&
+	return s->row->role == TK_ROLE_SUITE && !strcmp(s->row->metric, "time") &&
 	       !strcmp(s->row->unit, "ns");
 }
 
@@ -59,6 +59,5 @@ bool tk_series_are_comparable(const struct tk_site_series *a, const struct tk_si
 	bool defaults =
 	        !strcmp(a->row->mode, a->device->mode) && !strcmp(b->row->mode, b->device->mode);
 	return !strcmp(a->row->metric, b->row->metric) && !strcmp(a->row->unit, b->row->unit) &&
-	       !strcmp(a->row->role, b->row->role) &&
-	       (defaults || !strcmp(a->row->mode, b->row->mode));
+	       a->row->role == b->row->role && (defaults || !strcmp(a->row->mode, b->row->mode));
 }

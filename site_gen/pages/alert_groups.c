@@ -16,7 +16,7 @@ const struct tk_site_series *tk_alert_series(
 
 bool tk_alert_is_change(const struct tk_alert_row *alert)
 {
-	return !strcmp(alert->kind, "change");
+	return alert->kind == TK_ALERT_CHANGE;
 }
 
 static int compare_members(const void *a, const void *b)
@@ -61,7 +61,7 @@ static struct tk_alert_group make_group(
 {
 	struct tk_alert_group g = {.members = members, .count = count, .opened_s = INT64_MAX};
 	for (size_t i = 0; i < count; i++) {
-		bool open = !strcmp(members[i]->status, "open");
+		bool open = members[i]->status == TK_ALERT_OPEN;
 		if (!i || (open && !g.open))
 			g.lead = members[i];
 		g.open = g.open || open;
@@ -89,7 +89,7 @@ int tk_alert_groups_load(
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct tk_alert_row *alert = TK_ROWS_AT(rows, struct tk_alert_row, i);
-		if (tk_alert_series(site, alert) || !strcmp(alert->kind, "stoppage"))
+		if (tk_alert_series(site, alert) || alert->kind == TK_ALERT_MISSING_DATA)
 			out->alerts[count++] = alert;
 	}
 	if (count)

@@ -21,7 +21,7 @@
 static bool is_worse(const struct tk_site_series *s, const struct tk_alert_row *alert)
 {
 	return !tk_alert_is_change(alert) || !s ||
-	       (alert->change > 0) == !strcmp(s->row->better, "lower");
+	       (alert->change > 0) == (s->row->better == TK_BETTER_LOWER);
 }
 
 static void set_size(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s,
@@ -85,7 +85,7 @@ static void set_values(struct tk_site *site, struct tk_value *o, const struct tk
 			after = change->change_point->after_value;
 		}
 	}
-	if (!isfinite(before) && s->verdict && !strcmp(alert->status, "open")) {
+	if (!isfinite(before) && s->verdict && alert->status == TK_ALERT_OPEN) {
 		before = s->verdict->before_value;
 		after = s->verdict->after_value;
 	}
@@ -196,14 +196,14 @@ static void set_bisection(struct tk_site *site, struct tk_value *o, const struct
 	const struct tk_site_series *s =
 	        c ? tk_model_find_series(&site->model, c->series_id) : NULL;
 	char link[TK_LINK_SIZE], text[TK_FORMAT_SIZE], when[TK_TIME_ISO_SIZE];
-	bool found = s && !strcmp(c->word, "found"), narrowed = s && !strcmp(c->word, "range");
+	bool found = s && c->word == TK_BISECT_FOUND, narrowed = s && c->word == TK_BISECT_RANGE;
 	tk_value_set(
 	        site->arena, o, "first_bad", found ? tk_rev_abbreviate(c->first_bad, link) : "");
 	tk_value_set(site->arena, o, "bisected",
-	        !s || found                ? ""
-	        : narrowed                 ? "narrowed the range to"
-	        : !strcmp(c->word, "same") ? "did not reproduce the change"
-	                                   : "is unfinished");
+	        !s || found                      ? ""
+	        : narrowed                       ? "narrowed the range to"
+	        : c->word == TK_BISECT_NO_CHANGE ? "did not reproduce the change"
+	                                         : "is unfinished");
 	tk_value_set(site->arena, o, "narrowed", "");
 	if (narrowed) {
 		char other[TK_LINK_SIZE];
@@ -291,7 +291,7 @@ static void set_head(struct tk_site *site, struct tk_value *o, const struct tk_a
 	        : g->open && !strcmp(g->word, "acked")     ? TK_TONE_NOTE
 	                                                   : TK_TONE_QUIET);
 	tk_page_set_clipped(site, o, "triaged_by", state.said ? state.said->author : "", 60);
-	tk_page_set_clipped(site, o, "cause", g->members[0]->cause, 60);
+	tk_page_set_clipped(site, o, "cause", tk_cause_name(g->members[0]->cause), 60);
 	tk_page_set_time(site, o, "opened", g->opened_s);
 	tk_page_set_time(site, o, "closed", g->closed_s);
 	tk_value_set_flag(site->arena, o, "is_closed", !g->open && g->closed_s);
@@ -343,8 +343,8 @@ static int write_feed(struct tk_site *site, struct tk_error *err)
 	for (size_t i = 0; i < site->model.alert_rows.count && count < FEED_MAX; i++) {
 		const struct tk_alert_row *alert =
 		        TK_ROWS_AT(&site->model.alert_rows, struct tk_alert_row, i);
-		if (strcmp(alert->status, "open") ||
-		        (!tk_alert_series(site, alert) && strcmp(alert->kind, "stoppage")))
+		if (alert->status != TK_ALERT_OPEN ||
+		        (!tk_alert_series(site, alert) && alert->kind != TK_ALERT_MISSING_DATA))
 			continue;
 		set_alert(site, tk_value_append_object(site->arena, list), alert);
 		count++;

@@ -49,13 +49,13 @@ static void add_newest(struct tk_buf *out, const struct tk_model *m, const struc
 	add_number(out, "hi", last ? last->hi : NAN);
 	tk_buf_add_printf(out, ",\"n\":%lld", (long long)(last ? last->n : 0));
 	add_text(out, "revision", revision ? revision->rev : "");
-	add_text(out, "status", s->verdict ? s->verdict->status : "");
+	add_text(out, "status", s->verdict ? tk_verdict_status_name(s->verdict->status) : "");
 	add_number(out, "change", s->verdict ? s->verdict->change : NAN);
 	add_text(out, "change_by",
 	        !s->verdict || isnan(s->verdict->change) ? ""
 	        : tk_verdict_has_ab_result(s->verdict)   ? "pairs"
 	                                                 : "nights");
-	add_text(out, "outcome", s->failure ? s->failure->outcome : "");
+	add_text(out, "outcome", s->failure ? tk_outcome_name(s->failure->outcome) : "");
 }
 
 static void add_series(struct tk_buf *out, const struct tk_model *m, const struct tk_site_series *s)
@@ -75,8 +75,8 @@ static void add_series(struct tk_buf *out, const struct tk_model *m, const struc
 	add_text(out, "mode", s->row->mode);
 	add_text(out, "metric", s->row->metric);
 	add_text(out, "unit", s->row->unit);
-	add_text(out, "better", s->row->better);
-	add_text(out, "role", s->row->role);
+	add_text(out, "better", tk_better_name(s->row->better));
+	add_text(out, "role", tk_series_role_name(s->row->role));
 	add_newest(out, m, s);
 	tk_buf_add_printf(
 	        out, ",\"page\":\"series/%s.html\",\"badge\":\"badges/%s.svg\"}", s->file, s->file);
@@ -111,7 +111,7 @@ static int write_alerts(struct tk_site *site, struct tk_error *err)
 		tk_buf_add_str(out, first ? "\n{\"id\":" : ",\n{\"id\":");
 		first = false;
 		tk_escape_json(out, alert->uid, strlen(alert->uid));
-		add_text(out, "status", alert->status);
+		add_text(out, "status", tk_alert_status_name(alert->status));
 		add_text(out, "state", tk_alert_state_name(&site->model.triage_rows, alert));
 		add_text(out, "group", alert->group_uid);
 		add_text(out, "series", s->row->slug);
@@ -119,7 +119,7 @@ static int write_alerts(struct tk_site *site, struct tk_error *err)
 		add_time(out, "opened", alert->opened_s);
 		add_time(out, "closed", alert->closed_s);
 		add_number(out, "change", alert->change);
-		add_text(out, "cause", alert->cause);
+		add_text(out, "cause", tk_cause_name(alert->cause));
 		add_text(out, "good", alert->good_rev);
 		add_text(out, "bad", alert->bad_rev);
 		tk_buf_add_char(out, '}');
@@ -142,7 +142,7 @@ static int write_machines(struct tk_site *site, struct tk_error *err)
 		tk_escape_json(out, machine->row->name, tk_utf8_clip_len(machine->row->name, 200));
 		add_time(out, "night", night ? night->as_of_s : 0);
 		add_time(out, "finished", night ? night->finished_s : 0);
-		add_text(out, "status", night ? night->status : "");
+		add_text(out, "status", night ? tk_night_status_name(night->status) : "");
 		tk_buf_add_char(out, '}');
 	}
 	tk_buf_add_str(out, "]}\n");

@@ -113,14 +113,14 @@ static int write_series_badge(
         struct tk_site *site, const struct tk_site_series *s, struct tk_error *err)
 {
 	const struct tk_point *last = tk_series_last_point(s);
-	const char *status = s->verdict ? s->verdict->status : "";
-	const enum tk_tone tone = tk_verdict_tone(status);
+	const char *status = s->verdict ? tk_verdict_status_name(s->verdict->status) : "";
+	const enum tk_tone tone = s->verdict ? tk_verdict_tone(s->verdict->status) : TK_TONE_QUIET;
 	char path[160], value[TK_FORMAT_SIZE], text[TK_FORMAT_SIZE * 2];
 	bool has_change = tone == TK_TONE_BAD || tone == TK_TONE_GOOD;
 	struct badge badge = {NAN, has_change ? status : "", tone};
 	if (s->failure)
-		badge = (struct badge){
-		        NAN, s->failure->outcome, tk_state_tone(s->failure->outcome)};
+		badge = (struct badge){NAN, tk_outcome_name(s->failure->outcome),
+		        tk_state_tone(tk_outcome_name(s->failure->outcome))};
 	else if (last)
 		badge.value = last->value;
 	else

@@ -55,8 +55,7 @@ static struct state state_of(const struct tk_model *m, const struct tk_site_devi
 		        !tk_series_has_result(s))
 			continue;
 		state.series++;
-		bool missing =
-		        s->verdict && tk_verdict_rank(s->verdict->status) == TK_VERDICT_MISSING;
+		bool missing = s->verdict && s->verdict->status == TK_VERDICT_MISSING;
 		state.missing += missing;
 		state.worse += tone == TK_TONE_BAD && !missing;
 		state.better += tone == TK_TONE_GOOD;
@@ -190,7 +189,8 @@ static void add_row(struct tk_site *site, struct tk_value *rows, const struct tk
 	tk_page_set_sparkline(site, row, s);
 	tk_page_set_clipped(site, row, "dtype", s->problem->dtype, 20);
 	tk_page_set_clipped(site, row, "backend", s->variant, 60);
-	tk_value_set(site->arena, row, "role", strcmp(s->row->role, "suite") ? s->row->role : "");
+	tk_value_set(site->arena, row, "role",
+	        s->row->role != TK_ROLE_SUITE ? tk_series_role_name(s->row->role) : "");
 }
 
 static size_t add_group(struct tk_site *site, struct tk_value *groups, const struct choice *c,

@@ -88,7 +88,8 @@ static void set_device(
 	for (size_t i = 0; i < roofs.count; i++) {
 		struct tk_value *c = tk_value_append_object(a, ceilings);
 		tk_page_set_clipped(site, c, "name", roofs.rows[i]->name, 40);
-		tk_page_set_clipped(site, c, "source", roofs.rows[i]->source, 20);
+		tk_page_set_clipped(
+		        site, c, "source", tk_ceiling_source_name(roofs.rows[i]->source), 20);
 		tk_value_set(a, c, "value",
 		        tk_format_value(roofs.rows[i]->value, roofs.rows[i]->unit, text));
 	}
@@ -102,8 +103,9 @@ static void set_last_night(
 	const struct tk_site_night *night = n ? tk_model_find_night(&site->model, n->id) : NULL;
 	tk_value_set_flag(site->arena, page, "has_night", n != NULL);
 	tk_page_set_time(site, page, "night", n ? n->as_of_s : 0);
-	tk_value_set(site->arena, page, "night_state", n ? n->status : "");
-	tk_page_set_tone(site, page, "night_tone", tk_state_tone(n ? n->status : ""));
+	tk_value_set(site->arena, page, "night_state", n ? tk_night_status_name(n->status) : "");
+	tk_page_set_tone(
+	        site, page, "night_tone", tk_state_tone(n ? tk_night_status_name(n->status) : ""));
 	tk_value_set_fmt(site->arena, page, "night_href",
 	        night && night->file ? "../nights/%s.html" : "../nights/index.html",
 	        night && night->file ? night->file : "");

@@ -18,7 +18,7 @@ int tk_page_write_method(struct tk_site *site, struct tk_error *err)
 	struct tk_value *page = tk_page_begin(site, "method.html", "Method", TK_SECTION_METHOD);
 	struct tk_value *verdicts = tk_value_set_list(site->arena, page, "verdicts");
 #define VERDICT(id, word, mark, meaning) \
-	add_word(site, verdicts, word, tk_verdict_tone(word), meaning);
+	add_word(site, verdicts, word, tk_verdict_tone(id), meaning);
 	TK_VERDICT_STATUSES(VERDICT)
 #undef VERDICT
 	struct tk_value *outcomes = tk_value_set_list(site->arena, page, "outcomes");

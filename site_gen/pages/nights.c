@@ -32,8 +32,8 @@ static int set_stages(
 		const struct tk_stage_row *s = TK_ROWS_AT(&stages, struct tk_stage_row, i);
 		struct tk_value *o = tk_value_append_object(site->arena, list);
 		tk_page_set_clipped(site, o, "name", s->name, 40);
-		tk_value_set(site->arena, o, "state", s->status);
-		tk_page_set_tone(site, o, "tone", tk_state_tone(s->status));
+		tk_value_set(site->arena, o, "state", tk_stage_status_name(s->status));
+		tk_page_set_tone(site, o, "tone", tk_state_tone(tk_stage_status_name(s->status)));
 		tk_value_set(site->arena, o, "took",
 		        s->finished_s ? tk_duration_format((double)(s->finished_s - s->started_s),
 		                                text, sizeof text)
@@ -48,13 +48,14 @@ static int set_build(struct tk_site *site, struct tk_value *o, const struct tk_b
         struct tk_error *err)
 {
 	char text[64], *log = NULL;
-	bool failed = build && strcmp(build->status, "ok");
+	bool failed = build && build->status != TK_BUILD_OK;
 	int status = failed ? tk_store_read_build_log(site->model.store, build->id, &log, err) : 0;
 	size_t len = log ? strlen(log) : 0, skip = len > LOG_BYTES ? len - LOG_BYTES : 0;
 	tk_value_set_flag(site->arena, o, "built", build != NULL);
-	tk_value_set(site->arena, o, "build_state", build ? build->status : "");
-	tk_page_set_tone(
-	        site, o, "build_tone", build ? tk_state_tone(build->status) : TK_TONE_QUIET);
+	tk_value_set(
+	        site->arena, o, "build_state", build ? tk_build_status_name(build->status) : "");
+	tk_page_set_tone(site, o, "build_tone",
+	        build ? tk_state_tone(tk_build_status_name(build->status)) : TK_TONE_QUIET);
 	tk_value_set(site->arena, o, "build_took",
 	        build ? tk_duration_format(build->wall_s, text, sizeof text) : "");
 	tk_page_set_clipped(site, o, "build_message", build ? build->message : "", 400);
@@ -79,9 +80,11 @@ static int set_resolutions(
 		char link[TK_LINK_SIZE];
 		tk_page_set_clipped(site, o, "name", u ? u->name : "?", 60);
 		tk_page_set_clipped(site, o, "url", u ? tk_link_strip_user(u->url, link) : "", 120);
-		tk_value_set(site->arena, o, "state", r->status);
+		tk_value_set(site->arena, o, "state", tk_resolution_status_name(r->status));
 		tk_page_set_tone(site, o, "tone",
-		        !strcmp(r->status, "new") ? TK_TONE_NOTE : tk_state_tone(r->status));
+		        r->status == TK_RESOLUTION_NEW
+		                ? TK_TONE_NOTE
+		                : tk_state_tone(tk_resolution_status_name(r->status)));
 		tk_page_set_clipped(site, o, "message", r->message, 300);
 		tk_page_set_revision(site, o, tk_index_find(&m->revisions_by_id, r->revision_id));
 		status = set_build(site, o, tk_index_find(&m->builds_by_id, r->build_id), err);
@@ -92,8 +95,7 @@ static int set_resolutions(
 
 static bool counts(const struct tk_run_row *run)
 {
-	enum tk_outcome outcome;
-	return !tk_outcome_parse(run->outcome, &outcome) && tk_outcome_has_timing(outcome);
+	return tk_outcome_has_timing(run->outcome);
 }
 
 static void add_outcome(struct tk_site *site, struct tk_value *list, const char *word, size_t count)
@@ -113,8 +115,8 @@ static void set_outcomes(
 	for (int w = 0; w < TK_OUTCOME_COUNT; w++) {
 		size_t count = w == TK_OUTCOME_OK ? ok : 0;
 		for (size_t i = 0; i < runs->count; i++)
-			count += !strcmp(TK_ROWS_AT(runs, struct tk_run_row, i)->outcome,
-			        tk_outcome_name((enum tk_outcome)w));
+			count += TK_ROWS_AT(runs, struct tk_run_row, i)->outcome ==
+			         (enum tk_outcome)w;
 		if (count)
 			add_outcome(site, list, tk_outcome_name((enum tk_outcome)w), count);
 		known += count;
@@ -127,7 +129,7 @@ static int failure_order(const void *a, const void *b)
 {
 	const struct tk_run_row *x = *(const struct tk_run_row *const *)a,
 	                        *y = *(const struct tk_run_row *const *)b;
-	int d = strcmp(x->outcome, y->outcome);
+	int d = strcmp(tk_outcome_name(x->outcome), tk_outcome_name(y->outcome));
 	if (!d)
 		d = strcmp(x->message, y->message);
 	return d ? d : x->series_id < y->series_id ? -1 : x->series_id > y->series_id;
@@ -143,8 +145,8 @@ static void add_failure(
 	tk_page_set_clipped(site, o, "title", s->problem->title, 110);
 	tk_page_set_clipped(site, o, "label", s->label, 60);
 	tk_value_set_fmt(site->arena, o, "several", count > 1 ? "%zu" : "", count);
-	tk_page_set_clipped(site, o, "outcome", run->outcome, 30);
-	tk_page_set_tone(site, o, "tone", tk_state_tone(run->outcome));
+	tk_page_set_clipped(site, o, "outcome", tk_outcome_name(run->outcome), 30);
+	tk_page_set_tone(site, o, "tone", tk_state_tone(tk_outcome_name(run->outcome)));
 	tk_page_set_clipped(site, o, "message", run->message, 400);
 }
 
@@ -156,7 +158,7 @@ static void set_failures(
 	if (count)
 		qsort(failed, count, sizeof *failed, failure_order);
 	for (size_t i = 0, n; i < count; i += n, rows++) {
-		for (n = 1; i + n < count && !strcmp(failed[i]->outcome, failed[i + n]->outcome) &&
+		for (n = 1; i + n < count && failed[i]->outcome == failed[i + n]->outcome &&
 		            !strcmp(failed[i]->message, failed[i + n]->message);
 		        n++)
 			;
@@ -205,7 +207,7 @@ static int verdict_order(const void *a, const void *b)
 {
 	const struct tk_verdict_row *x = *(const struct tk_verdict_row *const *)a,
 	                            *y = *(const struct tk_verdict_row *const *)b;
-	int d = tk_verdict_rank(x->status) - tk_verdict_rank(y->status);
+	int d = (int)x->status - (int)y->status;
 	if (!d)
 		d = !(isfinite(x->after_value) && isfinite(x->before_value)) -
 		    !(isfinite(y->after_value) && isfinite(y->before_value));
@@ -225,7 +227,7 @@ static void add_verdict(
 	tk_value_set_fmt(site->arena, o, "href", "../series/%s.html", s->file);
 	tk_page_set_clipped(site, o, "title", s->problem->title, 110);
 	tk_page_set_clipped(site, o, "label", s->label, 60);
-	tk_value_set(site->arena, o, "status", v->status);
+	tk_value_set(site->arena, o, "status", tk_verdict_status_name(v->status));
 	tk_page_set_tone(site, o, "tone", tk_verdict_tone(v->status));
 	tk_page_set_change(site, o, s, v->change);
 	tk_value_set_flag(site->arena, o, "ab_confirmed", tk_verdict_has_ab_result(v));
@@ -281,9 +283,9 @@ static void set_night(struct tk_site *site, struct tk_value *o, const struct tk_
 	tk_page_set_clipped(site, o, "machine", night->machine->row->name, 60);
 	tk_value_set_fmt(
 	        site->arena, o, "machine_href", "../machines/%s.html", night->machine->file);
-	tk_value_set(site->arena, o, "kind", n->kind);
-	tk_value_set(site->arena, o, "state", n->status);
-	tk_page_set_tone(site, o, "tone", tk_state_tone(n->status));
+	tk_value_set(site->arena, o, "kind", tk_night_kind_name(n->kind));
+	tk_value_set(site->arena, o, "state", tk_night_status_name(n->status));
+	tk_page_set_tone(site, o, "tone", tk_state_tone(tk_night_status_name(n->status)));
 	tk_value_set(site->arena, o, "took",
 	        n->finished_s ? tk_duration_format(
 	                                (double)(n->finished_s - n->started_s), text, sizeof text)

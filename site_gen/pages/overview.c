@@ -14,39 +14,23 @@
 static void set_verdict_counts(
         struct tk_site *site, struct tk_value *card, const struct tk_site_machine *machine)
 {
-	struct {
-		const char *word;
-		int rank;
-		size_t count;
-	} counts[32];
-	size_t used = 0;
-	for (size_t i = 0; i < machine->verdicts.count; i++) {
-		const char *word = TK_ROWS_AT(&machine->verdicts, struct tk_verdict_row, i)->status;
-		size_t c = 0;
-		while (c < used && strcmp(counts[c].word, word))
-			c++;
-		if (c == used && used < sizeof counts / sizeof *counts) {
-			counts[used].word = word;
-			counts[used].rank = tk_verdict_rank(word);
-			counts[used++].count = 0;
-		}
-		if (c < used)
-			counts[c].count++;
-	}
+	size_t counts[TK_VERDICT_STATUS_COUNT] = {0};
 	struct tk_value *list = tk_value_set_list(site->arena, card, "counts");
-	for (int rank = 0; rank < 64; rank++)
-		for (size_t c = 0; c < used; c++) {
-			if (counts[c].rank != rank)
-				continue;
-			struct tk_value *o = tk_value_append_object(site->arena, list);
-			tk_value_set_int(site->arena, o, "count", (int64_t)counts[c].count);
-			enum tk_verdict_status status;
-			const char *phrase = tk_verdict_status_parse(counts[c].word, &status)
-			                             ? counts[c].word
-			                             : tk_verdict_status_phrase(status);
-			tk_page_set_clipped(site, o, "word", phrase, 40);
-			tk_page_set_tone(site, o, "tone", tk_verdict_tone(counts[c].word));
-		}
+	for (size_t i = 0; i < machine->verdicts.count; i++) {
+		enum tk_verdict_status status =
+		        TK_ROWS_AT(&machine->verdicts, struct tk_verdict_row, i)->status;
+		if (status < TK_VERDICT_STATUS_COUNT)
+			counts[status]++;
+	}
+	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++) {
+		enum tk_verdict_status status = (enum tk_verdict_status)i;
+		if (!counts[i])
+			continue;
+		struct tk_value *o = tk_value_append_object(site->arena, list);
+		tk_value_set_int(site->arena, o, "count", (int64_t)counts[i]);
+		tk_value_set(site->arena, o, "word", tk_verdict_status_phrase(status));
+		tk_page_set_tone(site, o, "tone", tk_verdict_tone(status));
+	}
 }
 
 /* Also a run that failed is a run; a measurement has a timing, which may be no better than a guess. */
@@ -55,10 +39,7 @@ static int64_t count_timed(const struct tk_site_machine *machine, int64_t *unsta
 	int64_t timed = 0;
 	*unstable = 0;
 	for (size_t i = 0; i < machine->runs.count; i++) {
-		enum tk_outcome o;
-		if (tk_outcome_parse(
-		            TK_ROWS_AT(&machine->runs, struct tk_run_row, i)->outcome, &o) != TK_OK)
-			continue;
+		enum tk_outcome o = TK_ROWS_AT(&machine->runs, struct tk_run_row, i)->outcome;
 		timed += tk_outcome_has_timing(o);
 		*unstable += o == TK_OUTCOME_UNSTABLE;
 	}
@@ -87,7 +68,9 @@ static struct tk_value *add_machine_card(
 	tk_page_set_clipped(site, card, "machine", machine->row->name, 60);
 	tk_value_set_fmt(a, card, "machine_href", "machines/%s.html", machine->file);
 	bool stale = night && site->options->now_s - night->as_of_s > STALE_S;
-	const char *state = !night ? "never" : stale ? "stale" : night->status;
+	const char *state = !night  ? "never"
+	                    : stale ? "stale"
+	                            : tk_night_status_name(night->status);
 	tk_value_set(a, card, "state", state);
 	tk_page_set_tone(site, card, "tone", tk_state_tone(state));
 	tk_value_set_flag(a, card, "stale", stale);
@@ -129,7 +112,7 @@ static void set_open(struct tk_site *site, struct tk_value *page)
 		const struct tk_alert_row *alert =
 		        TK_ROWS_AT(&m->alert_rows, struct tk_alert_row, i);
 		const char *word = tk_alert_state_name(&m->triage_rows, alert);
-		if (strcmp(alert->status, "open") ||
+		if (alert->status != TK_ALERT_OPEN ||
 		        (strcmp(word, TK_TRIAGE_NEW) && strcmp(word, "acked")))
 			continue;
 		open++;

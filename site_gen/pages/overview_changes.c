@@ -17,7 +17,7 @@ static int compare_changed(const void *a, const void *b)
 {
 	const struct tk_site_series *x = *(const struct tk_site_series *const *)a,
 	                            *y = *(const struct tk_site_series *const *)b;
-	int rx = tk_verdict_rank(x->verdict->status), ry = tk_verdict_rank(y->verdict->status);
+	int rx = (int)x->verdict->status, ry = (int)y->verdict->status;
 	if (rx != ry)
 		return rx - ry;
 	double cx = isfinite(x->verdict->change) ? fabs(x->verdict->change) : 0,
@@ -61,7 +61,7 @@ static void add_group(struct tk_site *site, struct tk_value *list,
 	}
 	tk_value_set_flag(a, o, "is_group", true);
 	tk_value_set(a, o, "count", tk_format_count((int64_t)count, text));
-	tk_value_set(a, o, "status", first->verdict->status);
+	tk_value_set(a, o, "status", tk_verdict_status_name(first->verdict->status));
 	tk_page_set_tone(site, o, "tone", tk_verdict_tone(first->verdict->status));
 	tk_page_set_clipped(
 	        site, o, "device", devices > 1 ? "several devices" : first->device->name, 60);
@@ -70,8 +70,8 @@ static void add_group(struct tk_site *site, struct tk_value *list,
 	tk_page_set_clipped(site, o, "example", first->problem->title, 110);
 	tk_page_set_clipped(site, o, "label", first->label, 60);
 	if (tk_page_list_is_single(&site->model))
-		tk_value_set_fmt(
-		        a, o, "href", "lists/index.html#status=%s", first->verdict->status);
+		tk_value_set_fmt(a, o, "href", "lists/index.html#status=%s",
+		        tk_verdict_status_name(first->verdict->status));
 	else
 		tk_value_set_fmt(a, o, "href",
 		        night && night->file ? "nights/%s.html" : "lists/index.html",
@@ -86,7 +86,7 @@ static void set_since(struct tk_site *site, struct tk_value *o, const struct tk_
 	char day[TK_TIME_ISO_SIZE];
 	for (size_t i = 0; i < m->alert_rows.count; i++) {
 		const struct tk_alert_row *row = TK_ROWS_AT(&m->alert_rows, struct tk_alert_row, i);
-		if (row->series_id == s->row->id && !strcmp(row->status, "open") &&
+		if (row->series_id == s->row->id && row->status == TK_ALERT_OPEN &&
 		        (!alert || row->opened_s > alert->opened_s))
 			alert = row;
 	}
@@ -111,7 +111,7 @@ static void set_bisection(struct tk_site *site, struct tk_value *o, const struct
 	tk_value_set(site->arena, o, "first_bad", "");
 	for (size_t i = 0; good && bad && i < rows->count; i++) {
 		const struct tk_bisection_row *c = TK_ROWS_AT(rows, struct tk_bisection_row, i);
-		if (c->series_id != s->row->id || strcmp(c->word, "found") ||
+		if (c->series_id != s->row->id || c->word != TK_BISECT_FOUND ||
 		        strcmp(c->good_rev, good->rev) || strcmp(c->bad_rev, bad->rev))
 			continue;
 		tk_value_set(site->arena, o, "first_bad", tk_rev_abbreviate(c->first_bad, link));

@@ -54,7 +54,7 @@ void tk_page_set_change_point(struct tk_site *site, struct tk_value *o,
 	tk_value_set(site->arena, o, "after",
 	        tk_format_value(change->change_point->after_value, s->row->unit, text));
 	tk_page_set_time(site, o, "when", change->change_point->as_of_s);
-	tk_page_set_clipped(site, o, "cause", change->change_point->cause, 40);
+	tk_page_set_clipped(site, o, "cause", tk_cause_name(change->change_point->cause), 40);
 	tk_page_set_revision_range(site, o, change->good, change->bad);
 	tk_svg_draw_change(&site->markup, ratio_of(change), change->worse);
 	tk_page_set_markup(site, o, "step_markup");
@@ -117,11 +117,11 @@ static int add_build(struct tk_site *site, struct tk_value *list, const struct t
 {
 	struct tk_value *o = tk_value_append_object(site->arena, list);
 	char text[64], *log = NULL;
-	bool failed = strcmp(b->status, "ok") != 0;
+	bool failed = b->status != TK_BUILD_OK;
 	int status = failed ? tk_store_read_build_log(site->model.store, b->id, &log, err) : 0;
 	size_t len = log ? strlen(log) : 0, skip = len > LOG_BYTES ? len - LOG_BYTES : 0;
-	tk_value_set(site->arena, o, "state", b->status);
-	tk_page_set_tone(site, o, "tone", tk_state_tone(b->status));
+	tk_value_set(site->arena, o, "state", tk_build_status_name(b->status));
+	tk_page_set_tone(site, o, "tone", tk_state_tone(tk_build_status_name(b->status)));
 	tk_page_set_time(site, o, "built", b->built_s);
 	tk_value_set(site->arena, o, "took", tk_duration_format(b->wall_s, text, sizeof text));
 	tk_value_set(site->arena, o, "size",
@@ -160,7 +160,7 @@ static const struct tk_build_row *good_build(
 		const struct tk_build_row *b = builds[i].row;
 		bool same_kind = !like || (!strcmp(b->adapter, like->adapter) &&
 		                                  !strcmp(b->arch, like->arch));
-		if (!strcmp(b->status, "ok") && same_kind)
+		if (b->status == TK_BUILD_OK && same_kind)
 			return b;
 	}
 	return NULL;

@@ -28,10 +28,10 @@ static int64_t since_of(const struct tk_model *m, const struct tk_site_machine *
 	size_t count = tk_model_list_recent_nights(m, machine, nights);
 	/* A backfill is as old as its commit: it says how far to look back only where there is
 	 * nothing else. */
-	bool nightly = count && !strcmp(machine->last_night->kind, "nightly");
+	bool nightly = count && machine->last_night->kind == TK_NIGHT_NIGHTLY;
 	int64_t since_s = INT64_MAX;
 	for (size_t i = 0; i < count; i++)
-		if (!nightly || !strcmp(nights[i]->kind, "nightly"))
+		if (!nightly || nights[i]->kind == TK_NIGHT_NIGHTLY)
 			since_s = nights[i]->as_of_s < since_s ? nights[i]->as_of_s : since_s;
 	return since_s;
 }
@@ -154,7 +154,7 @@ static int write_data(struct tk_site *site, const struct tk_site_ceilings *roofs
 		tk_shard_add_number(out, roofs->rows[i]->value);
 		add_text(out, "name", roofs->rows[i]->name);
 		add_text(out, "unit", roofs->rows[i]->unit);
-		add_text(out, "source", roofs->rows[i]->source);
+		add_text(out, "source", tk_ceiling_source_name(roofs->rows[i]->source));
 		tk_buf_add_str(out, tk_ceiling_is_cache(roofs->rows[i]) ? ",\"cache\":true}" : "}");
 	}
 	tk_buf_add_str(out, "],\"points\":[");
@@ -177,7 +177,8 @@ static void set_roofs(
 	for (size_t i = 0; i < roofs->count; i++) {
 		struct tk_value *o = tk_value_append_object(site->arena, list);
 		tk_page_set_clipped(site, o, "name", roofs->rows[i]->name, 40);
-		tk_page_set_clipped(site, o, "source", roofs->rows[i]->source, 20);
+		tk_page_set_clipped(
+		        site, o, "source", tk_ceiling_source_name(roofs->rows[i]->source), 20);
 		tk_value_set(site->arena, o, "value",
 		        tk_format_value(roofs->rows[i]->value, roofs->rows[i]->unit, text));
 		caches = caches || tk_ceiling_is_cache(roofs->rows[i]);

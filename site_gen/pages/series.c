@@ -59,13 +59,13 @@ static void set_changes(struct tk_site *site, struct tk_value *page, const struc
 		tk_value_set_int(site->arena, o, "number", (int64_t)i + 1);
 		tk_page_set_time(site, o, "when", c->as_of_s);
 		tk_page_set_change(site, o, s, change);
-		bool worse = (change > 0) == !strcmp(s->row->better, "lower");
+		bool worse = (change > 0) == (s->row->better == TK_BETTER_LOWER);
 		tk_page_set_tone(site, o, "tone", worse ? TK_TONE_BAD : TK_TONE_GOOD);
 		tk_value_set(site->arena, o, "before",
 		        tk_format_value(c->before_value, s->row->unit, text));
 		tk_value_set(site->arena, o, "after",
 		        tk_format_value(c->after_value, s->row->unit, text));
-		tk_page_set_clipped(site, o, "cause", c->cause, 40);
+		tk_page_set_clipped(site, o, "cause", tk_cause_name(c->cause), 40);
 		tk_page_set_revision_range(site, o,
 		        before ? tk_model_find_build_revision(&site->model, before->build_id)
 		               : NULL,
@@ -123,7 +123,7 @@ static void set_others(struct tk_site *site, struct tk_value *page, const struct
 		if (other == s || other->device != s->device || other->upstream != s->upstream ||
 		        strcmp(other->row->backend, s->row->backend) ||
 		        strcmp(other->row->config, s->row->config) ||
-		        strcmp(other->row->role, s->row->role) || !tk_series_has_result(other))
+		        other->row->role != s->row->role || !tk_series_has_result(other))
 			continue;
 		struct tk_value *o = tk_value_append_object(site->arena, list);
 		tk_value_set_fmt(site->arena, o, "other_href", "%s.html", other->file);
@@ -164,9 +164,9 @@ static void set_facts(struct tk_site *site, struct tk_value *page, const struct 
 	tk_page_set_clipped(
 	        site, page, "upstream_url", tk_link_strip_user(s->upstream->url, link), 200);
 	tk_value_set(a, page, "mode", s->row->mode);
-	tk_value_set(a, page, "role", s->row->role);
+	tk_value_set(a, page, "role", tk_series_role_name(s->row->role));
 	tk_value_set(a, page, "better",
-	        !strcmp(s->row->better, "lower") ? "lower is better" : "higher is better");
+	        s->row->better == TK_BETTER_LOWER ? "lower is better" : "higher is better");
 	set_work(site, page, s->problem);
 	tk_value_set_flag(a, page, "measured", last != NULL);
 	tk_page_set_time(site, page, "newest", last ? last->as_of_s : 0);
@@ -176,7 +176,8 @@ static void set_facts(struct tk_site *site, struct tk_value *page, const struct 
 	tk_value_set_int(a, page, "refresh_builds", tk_chart_data_refresh_builds(&site->data));
 	tk_value_set_int(a, page, "samples", last ? last->n : 0);
 	tk_value_set_flag(a, page, "failed", failed != NULL);
-	tk_value_set(a, page, "failure_word", s->failure ? s->failure->outcome : "");
+	tk_value_set(
+	        a, page, "failure_word", s->failure ? tk_outcome_name(s->failure->outcome) : "");
 	tk_page_set_clipped(
 	        site, page, "failure_message", s->failure ? s->failure->message : "", 400);
 	tk_page_set_clipped(site, page, "reason", s->verdict ? s->verdict->reason : "", 200);

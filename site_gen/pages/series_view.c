@@ -81,7 +81,7 @@ void tk_page_set_change(
 	char text[TK_FORMAT_SIZE];
 	bool is_time = !strcmp(s->row->metric, "time"),
 	     none = !isfinite(change) || fabs(change) < 0.0005;
-	bool worse = (change > 0) == !strcmp(s->row->better, "lower");
+	bool worse = (change > 0) == (s->row->better == TK_BETTER_LOWER);
 	tk_value_set(site->arena, o, "change", tk_format_change(change, text));
 	tk_value_set(site->arena, o, "direction",
 	        none      ? ""
@@ -116,7 +116,11 @@ void tk_page_set_series(
 	struct tk_arena *a = site->arena;
 	char text[TK_FORMAT_SIZE];
 	const struct tk_point *last = tk_series_last_point(s);
-	const char *rate_unit, *status = s->verdict ? s->verdict->status : last ? "" : "never";
+	const char *rate_unit, *status = s->verdict ? tk_verdict_status_name(s->verdict->status)
+	                                 : last     ? ""
+	                                            : "never";
+	const char *outcome = s->failure ? tk_outcome_name(s->failure->outcome) : "";
+	enum tk_tone tone = s->verdict ? tk_verdict_tone(s->verdict->status) : TK_TONE_QUIET;
 	double value = last ? last->value : NAN, rate = tk_series_rate(s, value, &rate_unit);
 	tk_value_set_fmt(a, o, "href", "%sseries/%s.html", root, s->file);
 	tk_value_set(a, o, "series_id", s->row->slug);
@@ -128,15 +132,14 @@ void tk_page_set_series(
 	tk_value_set(a, o, "half", last ? tk_format_point_half_width(last, text) : "");
 	tk_value_set(a, o, "rate", isfinite(rate) ? tk_format_value(rate, rate_unit, text) : "");
 	tk_value_set(a, o, "status", status);
-	tk_page_set_tone(site, o, "tone", tk_verdict_tone(status));
-	bool told = s->failure &&
-	            strcmp(s->failure->outcome, status); /* the verdict may be the same word */
-	tk_value_set(a, o, "outcome", told ? s->failure->outcome : "");
-	tk_page_set_tone(site, o, "outcome_tone",
-	        s->failure ? tk_state_tone(s->failure->outcome) : TK_TONE_QUIET);
+	tk_page_set_tone(site, o, "tone", tone);
+	/* The verdict may be the same word. */
+	tk_value_set(a, o, "outcome", strcmp(outcome, status) ? outcome : "");
+	tk_page_set_tone(
+	        site, o, "outcome_tone", s->failure ? tk_state_tone(outcome) : TK_TONE_QUIET);
 	tk_page_set_change(site, o, s, change_of(s));
 	tk_value_set_flag(a, o, "ab_confirmed", tk_verdict_has_ab_result(s->verdict));
-	if (tk_verdict_tone(status) == TK_TONE_QUIET) { /* noise has no direction */
+	if (tone == TK_TONE_QUIET) { /* noise has no direction */
 		tk_value_set(a, o, "glyph", "");
 		tk_value_set(a, o, "direction", "");
 	}

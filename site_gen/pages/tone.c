@@ -14,33 +14,17 @@ const char *tk_tone_name(enum tk_tone tone)
 	return names[tone];
 }
 
-static const char *const verdict_words[] = {
-#define WORD(id, word, mark, meaning) word,
-        TK_VERDICT_STATUSES(WORD)
-#undef WORD
-};
-
-int tk_verdict_rank(const char *word)
-{
-	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
-		if (*verdict_words[i] == *word &&
-		        !strcmp(verdict_words[i], word)) /* asked of every series, often */
-			return i;
-	return TK_VERDICT_STATUS_COUNT;
-}
-
 bool tk_verdicts_are_alike(const struct tk_verdict_row *a, const struct tk_verdict_row *b)
 {
-	int rank = tk_verdict_rank(a->status);
-	bool absent = rank == TK_VERDICT_MISSING || rank == TK_VERDICT_STALE;
+	bool absent = a->status == TK_VERDICT_MISSING || a->status == TK_VERDICT_STALE;
 	return !(isfinite(a->before_value) && isfinite(a->after_value)) &&
-	       !(isfinite(b->before_value) && isfinite(b->after_value)) &&
-	       !strcmp(a->status, b->status) && (absent || !strcmp(a->reason, b->reason));
+	       !(isfinite(b->before_value) && isfinite(b->after_value)) && a->status == b->status &&
+	       (absent || !strcmp(a->reason, b->reason));
 }
 
-enum tk_tone tk_verdict_tone(const char *word)
+enum tk_tone tk_verdict_tone(enum tk_verdict_status status)
 {
-	switch (tk_verdict_rank(word)) {
+	switch (status) {
 	case TK_VERDICT_REGRESSED:
 	case TK_VERDICT_NEWLY_FAILED:
 	case TK_VERDICT_MISSING:

@@ -66,7 +66,7 @@ static const struct tk_build_row *build_of(const struct tk_model *m, int64_t rev
 	const struct tk_index_entry *builds = tk_model_find_builds(m, revision_id, &count);
 	for (size_t i = 0; i < count; i++) {
 		const struct tk_build_row *b = builds[i].row;
-		if (!found || !strcmp(b->status, "ok") || strcmp(found->status, "ok"))
+		if (!found || b->status == TK_BUILD_OK || found->status != TK_BUILD_OK)
 			found = b;
 	}
 	return found;
@@ -82,9 +82,10 @@ static void add_revision(
 	tk_page_set_clipped(site, o, "author", r->row->author, 60);
 	tk_page_set_time(site, o, "commit_time", r->row->commit_time_s);
 	tk_value_set_flag(site->arena, o, "built", build != NULL);
-	tk_value_set(site->arena, o, "build_state", build ? build->status : "");
-	tk_page_set_tone(
-	        site, o, "build_tone", build ? tk_state_tone(build->status) : TK_TONE_QUIET);
+	tk_value_set(
+	        site->arena, o, "build_state", build ? tk_build_status_name(build->status) : "");
+	tk_page_set_tone(site, o, "build_tone",
+	        build ? tk_state_tone(tk_build_status_name(build->status)) : TK_TONE_QUIET);
 	tk_value_set(site->arena, o, "build_took",
 	        build ? tk_duration_format(build->wall_s, text, sizeof text) : "");
 	set_counts(site, o, r->worse, r->count - r->worse);

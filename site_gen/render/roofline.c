@@ -120,7 +120,7 @@ static void name_slope(struct tk_buf *out, struct names *names, double x, double
 static void draw_roof(struct tk_buf *out, const struct plot *p,
         const struct tk_site_ceilings *roofs, const struct tk_ceiling_row *c, struct names *names)
 {
-	bool flat = !strcmp(c->unit, "gflop_per_s"), measured = !strcmp(c->source, "measured");
+	bool flat = !strcmp(c->unit, "gflop_per_s"), measured = c->source == TK_CEILING_MEASURED;
 	double v = log10(c->value), xa = p->x0, xb = p->x1,
 	       rate = top_of(roofs, "gflop_per_s", false),
 	       bandwidth = top_of(roofs, "gb_per_s", false);

@@ -146,7 +146,8 @@ static void change_marks(struct tk_buf *out, const struct frame *f, const struct
 		const struct tk_change_point_row *c = s->changes[i];
 		if (c->as_of_s <= f->t0 || c->as_of_s > f->t1)
 			continue;
-		bool worse = (c->after_value > c->before_value) == !strcmp(s->row->better, "lower");
+		bool worse =
+		        (c->after_value > c->before_value) == (s->row->better == TK_BETTER_LOWER);
 		tk_buf_add_printf(out, "<path class=\"%s\" d=\"M%d 0v%d\"/>",
 		        worse ? "step-bad" : "step-good", x_of(f, c->as_of_s), f->height);
 	}

@@ -56,8 +56,6 @@ int tk_store_put_alert(struct tk_store *s, const struct tk_alert_row *row, struc
 			return status;
 		copy.uid = uid;
 	}
-	if (!copy.kind)
-		copy.kind = "change";
 	if (!copy.group_uid)
 		copy.group_uid = copy.uid;
 	return tk_row_put(s, TK_TABLE_alert, &copy, NULL, NULL, err);
@@ -133,7 +131,7 @@ int tk_store_begin_night(
 	return tk_db_end_transaction(s, status, err);
 }
 
-int tk_store_finish_night(struct tk_store *s, int64_t night_id, const char *status_word,
+int tk_store_finish_night(struct tk_store *s, int64_t night_id, enum tk_night_status night_status,
         const char *summary, int64_t finished_s, struct tk_error *err)
 {
 	const int64_t args[] = {night_id, finished_s};
@@ -149,7 +147,7 @@ int tk_store_finish_night(struct tk_store *s, int64_t night_id, const char *stat
 		        2, &stmt, err);
 	if (status)
 		goto out;
-	sqlite3_bind_text(stmt, 3, status_word, -1, SQLITE_STATIC);
+	sqlite3_bind_text(stmt, 3, tk_night_status_name(night_status), -1, SQLITE_STATIC);
 	sqlite3_bind_text(stmt, 4,
 	        repaired  ? repaired
 	        : summary ? summary

@@ -59,6 +59,11 @@ static int value_of(
 		break;
 	case TK_COL_TEXT:
 		return value_of_text(*(const char *const *)field, out, err);
+	case TK_COL_WORD:
+		out->type = VALUE_TEXT;
+		out->text = tk_vocabulary_name(c->words, *(const int *)field);
+		out->size = strlen(out->text);
+		break;
 	case TK_COL_INT:
 	case TK_COL_REF:
 		out->i = *(const int64_t *)field;
@@ -100,6 +105,7 @@ static int add_key(struct tk_store *s, struct tk_hash *h, const struct tk_db_col
 		tk_hash_add_str(h, parent);
 		break;
 	case TK_COL_TEXT:
+	case TK_COL_WORD:
 		tk_hash_add_str(h, v->text);
 		break;
 	default:
@@ -451,6 +457,11 @@ static bool read_column(sqlite3_stmt *stmt, int at, const struct tk_db_column *c
 		return (*(const char **)field = text_of(stmt, at,
 		                previous ? *(const char *const *)(previous + c->offset) : NULL,
 		                list)) != NULL;
+	case TK_COL_WORD:
+		if (tk_vocabulary_parse(
+		            c->words, (const char *)sqlite3_column_text(stmt, at), field))
+			*(int *)field = c->words->count;
+		return true;
 	case TK_COL_INT:
 	case TK_COL_REF:
 		*(int64_t *)field =

@@ -6,28 +6,34 @@
 
 #define UID(type) \
 	{ \
-		"uid", TK_COL_UID, 0, offsetof(struct type, uid), 0, 0 \
+		"uid", TK_COL_UID, 0, offsetof(struct type, uid), 0, 0, NULL \
 	}
 #define TEXT(type, field, flags) \
 	{ \
-#field, TK_COL_TEXT, flags, offsetof(struct type, field), 0, 0 \
+#field, TK_COL_TEXT, flags, offsetof(struct type, field), 0, 0, NULL \
+	}
+/* A column with one of the words of a vocabulary: an enum in the row. */
+#define WORD(type, field, flags, vocabulary) \
+	{ \
+#field, TK_COL_WORD, flags, offsetof(struct type, field), 0, 0, \
+		        &tk_##vocabulary##_words \
 	}
 #define INT(type, field, flags) \
 	{ \
-#field, TK_COL_INT, flags, offsetof(struct type, field), 0, 0 \
+#field, TK_COL_INT, flags, offsetof(struct type, field), 0, 0, NULL \
 	}
 #define REAL(type, field, flags) \
 	{ \
-#field, TK_COL_REAL, flags, offsetof(struct type, field), 0, 0 \
+#field, TK_COL_REAL, flags, offsetof(struct type, field), 0, 0, NULL \
 	}
 #define REF(type, field, flags, table) \
 	{ \
-#field, TK_COL_REF, flags, offsetof(struct type, field), 0, TK_TABLE_##table \
+#field, TK_COL_REF, flags, offsetof(struct type, field), 0, TK_TABLE_##table, NULL \
 	}
 /* An integer where `none` stands for "there is none". */
 #define MAYBE(type, field, none) \
 	{ \
-#field, TK_COL_INT, TK_COL_NULLABLE, offsetof(struct type, field), none, 0 \
+#field, TK_COL_INT, TK_COL_NULLABLE, offsetof(struct type, field), none, 0, NULL \
 	}
 
 #define KEY TK_COL_KEY
@@ -88,7 +94,7 @@ static const struct tk_db_column build_columns[] = {
         TEXT(tk_build_row, toolchain, 0),
         TEXT(tk_build_row, flags, 0),
         TEXT(tk_build_row, arch, 0),
-        TEXT(tk_build_row, status, KEY),
+        WORD(tk_build_row, status, KEY, build_status),
         TEXT(tk_build_row, message, 0),
         TEXT(tk_build_row, log, LONG),
         REAL(tk_build_row, wall_s, 0),
@@ -132,18 +138,18 @@ static const struct tk_db_column series_columns[] = {
         TEXT(tk_series_row, mode, KEY),
         TEXT(tk_series_row, metric, KEY),
         TEXT(tk_series_row, unit, NEWEST),
-        TEXT(tk_series_row, better, NEWEST),
-        TEXT(tk_series_row, role, NEWEST),
+        WORD(tk_series_row, better, NEWEST, better),
+        WORD(tk_series_row, role, NEWEST, series_role),
 };
 
 static const struct tk_db_column night_columns[] = {
         UID(tk_night_row),
         REF(tk_night_row, machine_id, KEY, machine),
-        TEXT(tk_night_row, kind, KEY),
+        WORD(tk_night_row, kind, KEY, night_kind),
         INT(tk_night_row, as_of_s, KEY),
         INT(tk_night_row, started_s, KEY),
         MAYBE(tk_night_row, finished_s, 0),
-        TEXT(tk_night_row, status, RANKED),
+        WORD(tk_night_row, status, RANKED, night_status),
         INT(tk_night_row, seed, KEY),
         TEXT(tk_night_row, config_hash, 0),
         TEXT(tk_night_row, tracker_version, 0),
@@ -153,7 +159,7 @@ static const struct tk_db_column night_columns[] = {
 static const struct tk_db_column stage_columns[] = {
         REF(tk_stage_row, night_id, KEY, night),
         TEXT(tk_stage_row, name, KEY),
-        TEXT(tk_stage_row, status, RANKED),
+        WORD(tk_stage_row, status, RANKED, stage_status),
         INT(tk_stage_row, started_s, 0),
         MAYBE(tk_stage_row, finished_s, 0),
         TEXT(tk_stage_row, detail, 0),
@@ -164,7 +170,7 @@ static const struct tk_db_column resolution_columns[] = {
         REF(tk_resolution_row, upstream_id, KEY, upstream),
         REF(tk_resolution_row, revision_id, NULLABLE, revision),
         REF(tk_resolution_row, build_id, NULLABLE, build),
-        TEXT(tk_resolution_row, status, 0),
+        WORD(tk_resolution_row, status, 0, resolution_status),
         TEXT(tk_resolution_row, message, 0),
 };
 
@@ -180,7 +186,7 @@ static const struct tk_db_column run_columns[] = {
         INT(tk_run_row, as_of_s, 0),
         INT(tk_run_row, started_s, KEY),
         REAL(tk_run_row, wall_s, 0),
-        TEXT(tk_run_row, outcome, KEY),
+        WORD(tk_run_row, outcome, KEY, outcome),
         TEXT(tk_run_row, message, KEY),
         TEXT(tk_run_row, attributes, KEY),
 };
@@ -211,20 +217,20 @@ static const struct tk_db_column measurement_columns[] = {
         REF(tk_point, night_id, 0, night),
         REF(tk_point, build_id, 0, build),
         REF(tk_point, environment_id, NULLABLE, environment),
-        {"flags", TK_COL_U32, 0, offsetof(struct tk_point, flags), 0, 0},
+        {"flags", TK_COL_U32, 0, offsetof(struct tk_point, flags), 0, 0, NULL},
 };
 
 static const struct tk_db_column sample_columns[] = {
         REF(tk_sample_row, run_id, KEY, run),
         REF(tk_sample_row, series_id, KEY, series),
-        {"data", TK_COL_BLOB, 0, offsetof(struct tk_sample_row, data), 0, 0},
+        {"data", TK_COL_BLOB, 0, offsetof(struct tk_sample_row, data), 0, 0, NULL},
 };
 
 static const struct tk_db_column ceiling_columns[] = {
         REF(tk_ceiling_row, night_id, KEY, night),
         REF(tk_ceiling_row, device_id, KEY, device),
         TEXT(tk_ceiling_row, name, KEY),
-        TEXT(tk_ceiling_row, source, KEY),
+        WORD(tk_ceiling_row, source, KEY, ceiling_source),
         REAL(tk_ceiling_row, value, 0),
         TEXT(tk_ceiling_row, unit, 0),
 };
@@ -276,7 +282,7 @@ static const struct tk_db_column change_point_columns[] = {
         REAL(tk_change_point_row, change_lo, 0),
         REAL(tk_change_point_row, change_hi, 0),
         REAL(tk_change_point_row, p, 0),
-        TEXT(tk_change_point_row, cause, 0),
+        WORD(tk_change_point_row, cause, 0, cause),
         REAL(tk_change_point_row, confidence, 0),
         TEXT(tk_change_point_row, detail, 0),
 };
@@ -284,7 +290,7 @@ static const struct tk_db_column change_point_columns[] = {
 static const struct tk_db_column verdict_columns[] = {
         REF(tk_verdict_row, night_id, KEY, night),
         REF(tk_verdict_row, series_id, KEY, series),
-        TEXT(tk_verdict_row, status, 0),
+        WORD(tk_verdict_row, status, 0, verdict_status),
         REAL(tk_verdict_row, before_value, NULLABLE),
         REAL(tk_verdict_row, after_value, NULLABLE),
         REAL(tk_verdict_row, change, NULLABLE),
@@ -301,17 +307,17 @@ static const struct tk_db_column verdict_columns[] = {
  * however often it is found. */
 static const struct tk_db_column alert_columns[] = {
         UID(tk_alert_row),
-        TEXT(tk_alert_row, kind, 0),
+        WORD(tk_alert_row, kind, 0, alert_kind),
         TEXT(tk_alert_row, group_uid, 0),
         REF(tk_alert_row, machine_id, NULLABLE, machine),
         REF(tk_alert_row, upstream_id, NULLABLE, upstream),
         REF(tk_alert_row, series_id, KEY | NULLABLE, series),
         REF(tk_alert_row, night_id, 0, night),
-        TEXT(tk_alert_row, status, RANKED),
+        WORD(tk_alert_row, status, RANKED, alert_status),
         INT(tk_alert_row, opened_s, 0),
         MAYBE(tk_alert_row, closed_s, 0),
         REAL(tk_alert_row, change, 0),
-        TEXT(tk_alert_row, cause, 0),
+        WORD(tk_alert_row, cause, 0, cause),
         TEXT(tk_alert_row, good_rev, 0),
         TEXT(tk_alert_row, bad_rev, KEY),
         TEXT(tk_alert_row, title, 0),
@@ -323,7 +329,7 @@ static const struct tk_db_column culprit_columns[] = {
         REF(tk_bisection_row, night_id, 0, night),
         TEXT(tk_bisection_row, good_rev, KEY),
         TEXT(tk_bisection_row, bad_rev, KEY),
-        TEXT(tk_bisection_row, word, 0),
+        WORD(tk_bisection_row, word, 0, bisect_outcome),
         TEXT(tk_bisection_row, first_bad, 0),
         TEXT(tk_bisection_row, last_good, 0),
         TEXT(tk_bisection_row, subject, 0),
@@ -344,7 +350,7 @@ static const struct tk_db_column alarm_columns[] = {
         REF(tk_monitor_event_row, series_id, KEY, series),
         REF(tk_monitor_event_row, night_id, KEY, night),
         INT(tk_monitor_event_row, as_of_s, 0),
-        TEXT(tk_monitor_event_row, word, 0),
+        WORD(tk_monitor_event_row, word, 0, monitor_event_kind),
         INT(tk_monitor_event_row, first_s, 0),
         INT(tk_monitor_event_row, last_good_s, 0),
         REAL(tk_monitor_event_row, before_value, 0),

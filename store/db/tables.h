@@ -26,6 +26,7 @@ enum tk_table_id {
 enum tk_column_kind {
 	TK_COL_UID,  /* const char *: content hash of the KEY columns */
 	TK_COL_TEXT, /* const char * */
+	TK_COL_WORD, /* an enum, one of `words` in the file; another word is read as words->count */
 	TK_COL_INT,  /* int64_t */
 	TK_COL_U32,  /* uint32_t */
 	TK_COL_REAL, /* double; what is not finite is NULL in the file and NAN in the row */
@@ -49,6 +50,7 @@ struct tk_db_column {
 	size_t offset;
 	int64_t none;
 	enum tk_table_id parent;
+	const struct tk_vocabulary *words; /* WORD */
 };
 
 enum tk_put_rule {

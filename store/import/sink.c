@@ -172,10 +172,12 @@ static int put_series(struct tk_import_sink *s, const struct tk_import_point *p,
 	        .mode = "imported",
 	        .metric = metric,
 	        .unit = u->unit,
-	        .better = or_else(s->options->better, or_else(p->better, u->better)),
-	        .role = "suite"};
+	        .role = TK_ROLE_SUITE};
 	int64_t before;
 	int status = put_problem(s, p, &row.problem_id, err);
+	if (!status && tk_better_parse(or_else(s->options->better, or_else(p->better, u->better)),
+	                       &row.better))
+		status = tk_fail(err, TK_EDATA, "neither \"lower\" nor \"higher\" is better");
 
 	if (!status)
 		status = tk_db_get_int(
@@ -476,7 +478,7 @@ static int put_build(struct tk_import_sink *s, const struct tk_import_commit *c,
 	        .subject = or_else(c->subject, "")};
 	struct tk_build_row build = {.artifact_key = "imported",
 	        .adapter = s->format,
-	        .status = "ok",
+	        .status = TK_BUILD_OK,
 	        .built_s = c->time_s};
 	int status = tk_store_put_revision(s->store, &revision, &build.revision_id, err);
 
@@ -487,18 +489,18 @@ static int put_rows(struct tk_import_sink *s, const struct tk_import_commit *c,
         const char *attributes, struct run_ids *ids, struct tk_error *err)
 {
 	struct tk_night_row night = {.machine_id = s->state->machine_id,
-	        .kind = "import",
+	        .kind = TK_NIGHT_IMPORT,
 	        .as_of_s = c->time_s,
 	        .started_s = c->time_s,
 	        .finished_s = c->time_s ? c->time_s : 1,
-	        .status = "complete",
+	        .status = TK_NIGHT_COMPLETE,
 	        .config_hash = "",
 	        .tracker_version = "",
 	        .summary = "{}"};
 	struct tk_run_row run = {.environment_id = s->state->environment_id,
 	        .as_of_s = c->time_s,
 	        .started_s = c->time_s,
-	        .outcome = "ok",
+	        .outcome = TK_OUTCOME_OK,
 	        .message = "",
 	        .attributes = attributes};
 	bool fresh = false;

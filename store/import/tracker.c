@@ -66,6 +66,18 @@ static int set_number(const struct reader *r, const struct tk_db_table *t,
 	return 0;
 }
 
+static int set_word(const struct reader *r, const struct tk_db_table *t,
+        const struct tk_db_column *c, const json_t *value, int *out, struct tk_error *err)
+{
+	char text[64];
+
+	if (!tk_vocabulary_parse(c->words, json_string_value(value), out))
+		return 0;
+	snprintf(text, sizeof(text), "a %s such as \"%s\"", c->words->subject,
+	        tk_vocabulary_name(c->words, 0));
+	return expected(r, err, t->name, c->name, text, value);
+}
+
 static int set_field(const struct reader *r, const struct tk_db_table *t,
         const struct tk_db_column *c, const json_t *object, void *row, struct tk_error *err)
 {
@@ -74,10 +86,12 @@ static int set_field(const struct reader *r, const struct tk_db_table *t,
 
 	if ((c->flags & TK_COL_KEY) && (!value || json_is_null(value)))
 		return bad(r, err, t->name, c->name, "is missing");
-	if (c->kind != TK_COL_TEXT)
+	if (c->kind != TK_COL_TEXT && c->kind != TK_COL_WORD)
 		return set_number(r, t, c, value, field, err);
 	if (value && !json_is_null(value) && !json_is_string(value))
 		return expected(r, err, t->name, c->name, "a string", value);
+	if (c->kind == TK_COL_WORD)
+		return set_word(r, t, c, value, field, err);
 	*(const char **)field = json_is_string(value) ? json_string_value(value) : "";
 	return 0;
 }

@@ -17,7 +17,7 @@ static void add_order(struct tk_buf *sql, const struct tk_db_column *c, const ch
 	if (c->flags & TK_COL_RANKED) {
 		tk_buf_add_printf(sql, RANK, value);
 		tk_buf_add_printf(sql, ",%s", value);
-	} else if (c->kind == TK_COL_TEXT || c->kind == TK_COL_BLOB) {
+	} else if (c->kind == TK_COL_TEXT || c->kind == TK_COL_WORD || c->kind == TK_COL_BLOB) {
 		tk_buf_add_printf(sql, "length(%s),%s", value, value);
 	} else if (c->kind == TK_COL_REF) {
 		tk_buf_add_printf(sql, "%s IS NOT NULL,ifnull((SELECT uid FROM %s WHERE id=%s),'')",

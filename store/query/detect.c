@@ -117,11 +117,11 @@ static int read_mark(struct tk_store *s, const char *sql, const int64_t *args, i
 		mark->night_id = sqlite3_column_int64(q, 2);
 		mark->build_id = sqlite3_column_int64(q, 3);
 		mark->environment_id = sqlite3_column_int64(q, 4);
-		mark->outcome = tk_rows_add_text(windows, (const char *)sqlite3_column_text(q, 5),
-		        (size_t)sqlite3_column_bytes(q, 5));
+		if (tk_outcome_parse((const char *)sqlite3_column_text(q, 5), &mark->outcome))
+			mark->outcome = TK_OUTCOME_COUNT;
 		mark->message = tk_rows_add_text(windows, (const char *)sqlite3_column_text(q, 6),
 		        (size_t)sqlite3_column_bytes(q, 6));
-		if (!mark->outcome || !mark->message)
+		if (!mark->message)
 			status = no_memory(err);
 	} else if (rc != SQLITE_DONE) {
 		status = tk_db_fail(s, rc, err, "cannot read the runs of a series");
@@ -200,7 +200,7 @@ static int read_window(struct reader *r, struct tk_history_window *w)
 	int status;
 
 	w->last_before = w->first_within = w->last_within =
-	        (struct tk_run_summary){.outcome = "", .message = ""};
+	        (struct tk_run_summary){.outcome = TK_OUTCOME_COUNT, .message = ""};
 	w->first = r->points->out->count;
 	status = add_points(r, w);
 	if (status)

@@ -313,10 +313,10 @@ void tk_store_mark_stopped(struct tk_store *s, struct tk_rows *nights)
 	for (size_t i = 0; i < nights->count; i++) {
 		struct tk_night_row *night = (struct tk_night_row *)nights->rows + i;
 
-		if (strcmp(night->status, "running") != 0)
+		if (night->status != TK_NIGHT_RUNNING)
 			continue;
 		if (!at_work)
-			night->status = "stopped";
+			night->status = TK_NIGHT_STOPPED;
 		at_work = false;
 	}
 }

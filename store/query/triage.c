@@ -44,7 +44,7 @@ const char *tk_alert_state_name(const struct tk_rows *triage, const struct tk_al
 	struct tk_alert_state state = tk_alert_state_compute(triage, alert->uid, alert->group_uid);
 	bool settled = strcmp(state.word, "expected") == 0 || strcmp(state.word, "ignored") == 0;
 
-	return strcmp(alert->status, "closed") == 0 && !settled ? "recovered" : state.word;
+	return alert->status == TK_ALERT_CLOSED && !settled ? "recovered" : state.word;
 }
 
 /* The same alert or group, or one of a group and that group: of those the last word counts. */

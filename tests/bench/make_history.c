@@ -173,8 +173,8 @@ static int put_series(struct maker *m, struct tk_error *err)
 		        .mode = "cold",
 		        .metric = "time",
 		        .unit = "ns",
-		        .better = "lower",
-		        .role = s->upstream ? "suite" : "control"};
+		        .better = TK_BETTER_LOWER,
+		        .role = s->upstream ? TK_ROLE_SUITE : TK_ROLE_CONTROL};
 
 		status = tk_store_put_series(m->store, &row, &s->id, err);
 	}
@@ -244,7 +244,7 @@ static int put_build(struct maker *m, size_t u, int64_t night, int64_t at_s, str
 	        .adapter = "null",
 	        .toolchain = "gcc 12.2.0",
 	        .arch = "native",
-	        .status = "ok",
+	        .status = TK_BUILD_OK,
 	        .wall_s = 3,
 	        .size_bytes = 65536,
 	        .built_s = at_s};
@@ -256,7 +256,7 @@ static int put_build(struct maker *m, size_t u, int64_t night, int64_t at_s, str
 	        .upstream_id = m->upstream[u],
 	        .revision_id = revision_id,
 	        .build_id = m->build[u],
-	        .status = fresh ? "new" : "unchanged"};
+	        .status = fresh ? TK_RESOLUTION_NEW : TK_RESOLUTION_UNCHANGED};
 
 	return status ? status : tk_store_put_resolution(m->store, &answer, err);
 }
@@ -294,7 +294,7 @@ static int put_run(struct maker *m, const struct series *s, int64_t night, int64
 	        .as_of_s = at_s,
 	        .started_s = at_s + seq,
 	        .wall_s = 0.4,
-	        .outcome = "ok",
+	        .outcome = TK_OUTCOME_OK,
 	        .attributes = "{\"confidence\":0.95,\"launches_per_sample\":1,\"measure_s\":0.2,"
 	                      "\"plan\":{\"algorithm\":\"\","
 	                      "\"capturable\":false,"
@@ -327,13 +327,13 @@ static int put_ceilings(struct maker *m, int64_t night, struct tk_error *err)
 		struct tk_ceiling_row copy = {.night_id = night,
 		        .device_id = m->device[i],
 		        .name = "copy",
-		        .source = "measured",
+		        .source = TK_CEILING_MEASURED,
 		        .unit = "gb_per_s",
 		        .value = 100};
 		struct tk_ceiling_row f32 = {.night_id = night,
 		        .device_id = m->device[i],
 		        .name = "f32",
-		        .source = "measured",
+		        .source = TK_CEILING_MEASURED,
 		        .unit = "gflop_per_s",
 		        .value = 1000};
 
@@ -348,10 +348,10 @@ static int put_night(struct maker *m, int64_t *id, struct tk_error *err)
 {
 	int64_t at_s = FIRST_S + (int64_t)m->night * DAY_S;
 	struct tk_night_row row = {.machine_id = m->machine,
-	        .kind = "nightly",
+	        .kind = TK_NIGHT_NIGHTLY,
 	        .as_of_s = at_s,
 	        .started_s = at_s,
-	        .status = "running",
+	        .status = TK_NIGHT_RUNNING,
 	        .seed = (int64_t)m->night,
 	        .config_hash = "bench",
 	        .tracker_version = "bench"};
@@ -364,7 +364,8 @@ static int put_night(struct maker *m, int64_t *id, struct tk_error *err)
 	for (size_t i = 0; i < m->series_count && !status; i++)
 		status = put_run(m, &m->series[i], *id, at_s, (int64_t)i, err);
 	return status ? status
-	              : tk_store_finish_night(m->store, *id, "complete", "{}", at_s + 3600, err);
+	              : tk_store_finish_night(
+	                        m->store, *id, TK_NIGHT_COMPLETE, "{}", at_s + 3600, err);
 }
 
 static int put_nights(struct maker *m, int64_t *last_id, struct tk_error *err)

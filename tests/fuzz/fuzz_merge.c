@@ -91,14 +91,13 @@ static const char *word(struct input *in)
 static void put_night(struct tk_store *s, struct input *in, int64_t machine, int64_t device,
         int64_t series, int64_t build, int64_t upstream, int64_t revision)
 {
-	static const char *const states[] = {"running", "complete", "incomplete", "failed"};
 	struct tk_error err = {0};
 	struct tk_night_row night = {.machine_id = machine,
-	        .kind = "nightly",
+	        .kind = TK_NIGHT_NIGHTLY,
 	        .as_of_s = pick(in, 3),
 	        .started_s = 1000 * pick(in, 3),
 	        .finished_s = pick(in, 3),
-	        .status = states[pick(in, 4)],
+	        .status = (enum tk_night_status)pick(in, 4),
 	        .seed = 1,
 	        .config_hash = word(in),
 	        .tracker_version = "1",
@@ -109,7 +108,7 @@ static void put_night(struct tk_store *s, struct input *in, int64_t machine, int
 	        .as_of_s = night.as_of_s,
 	        .started_s = night.started_s,
 	        .wall_s = pick(in, 4),
-	        .outcome = pick(in, 2) ? "ok" : "wrong",
+	        .outcome = pick(in, 2) ? TK_OUTCOME_OK : TK_OUTCOME_WRONG,
 	        .message = word(in),
 	        .attributes = "{}"};
 	struct tk_point point = {
@@ -125,10 +124,10 @@ static void put_night(struct tk_store *s, struct input *in, int64_t machine, int
 	        .build_id = build,
 	        .backend_path = word(in),
 	        .options = ""};
-	struct tk_stage_row stage = {run.night_id, "resolve", pick(in, 2) ? "done" : "running", 1,
-	        pick(in, 2), word(in)};
+	struct tk_stage_row stage = {run.night_id, "resolve",
+	        pick(in, 2) ? TK_STAGE_DONE : TK_STAGE_RUNNING, 1, pick(in, 2), word(in)};
 	struct tk_resolution_row answer = {run.night_id, upstream, pick(in, 2) ? revision : 0,
-	        pick(in, 2) ? build : 0, "new", word(in)};
+	        pick(in, 2) ? build : 0, TK_RESOLUTION_NEW, word(in)};
 
 	MUST(tk_store_put_stage(s, &stage, &err));
 	MUST(tk_store_put_resolution(s, &answer, &err));
@@ -155,20 +154,19 @@ static int64_t newest_night(struct tk_store *s)
 static void put_alert(
         struct tk_store *s, struct input *in, int64_t machine, int64_t upstream, int64_t series)
 {
-	static const char *const kinds[] = {"change", "failure", "stoppage"};
 	struct tk_error err = {0};
 	bool whole = pick(in, 2);
-	struct tk_alert_row alert = {.kind = kinds[pick(in, 3)],
+	struct tk_alert_row alert = {.kind = (enum tk_alert_kind)pick(in, 3),
 	        .group_uid = word(in),
 	        .machine_id = machine,
 	        .upstream_id = whole ? 0 : upstream,
 	        .series_id = whole ? 0 : series,
 	        .night_id = newest_night(s),
-	        .status = pick(in, 2) ? "open" : "closed",
+	        .status = pick(in, 2) ? TK_ALERT_OPEN : TK_ALERT_CLOSED,
 	        .opened_s = pick(in, 3),
 	        .closed_s = pick(in, 3),
 	        .change = pick(in, 3),
-	        .cause = word(in),
+	        .cause = (enum tk_cause)pick(in, 4),
 	        .good_rev = "",
 	        .bad_rev = word(in),
 	        .title = word(in)};
@@ -190,7 +188,7 @@ static void put_evidence(
 	        .size_bytes = pick(in, 3),
 	        .registers = (int64_t)pick(in, 3) - 1};
 	const struct tk_ceiling_row ceiling = {
-	        night, device, word(in), "measured", "gflop_per_s", pick(in, 4)};
+	        night, device, word(in), TK_CEILING_MEASURED, "gflop_per_s", pick(in, 4)};
 	const struct tk_ab_pair_row pair = {.night_id = night,
 	        .series_id = series,
 	        .good_build_id = build,
@@ -207,7 +205,7 @@ static void put_evidence(
 	        .night_id = night,
 	        .good_rev = word(in),
 	        .bad_rev = word(in),
-	        .word = pick(in, 2) ? "found" : "open",
+	        .word = pick(in, 2) ? TK_BISECT_FOUND : TK_BISECT_INCONCLUSIVE,
 	        .first_bad = word(in),
 	        .last_good = word(in),
 	        .subject = word(in),
@@ -237,7 +235,7 @@ static void put_rows(struct tk_store *s, struct input *in)
 	        .rev = word(in), .position = pick(in, 4), .subject = word(in)};
 	struct tk_build_row build = {.artifact_key = word(in),
 	        .adapter = "x",
-	        .status = pick(in, 2) ? "ok" : "failed",
+	        .status = pick(in, 2) ? TK_BUILD_OK : TK_BUILD_FAILED,
 	        .log = word(in)};
 	struct tk_problem_row problem = {.text = word(in),
 	        .op = "gemm",
@@ -249,8 +247,8 @@ static void put_rows(struct tk_store *s, struct input *in)
 	        .mode = "cold",
 	        .metric = "time",
 	        .unit = "ns",
-	        .better = "lower",
-	        .role = "suite"};
+	        .better = TK_BETTER_LOWER,
+	        .role = TK_ROLE_SUITE};
 	struct tk_triage_row triage = {
 	        .alert_uid = word(in), .at_s = pick(in, 3), .author = word(in), .action = "ack"};
 	int64_t revision_id, build_id, series_id, ignored;

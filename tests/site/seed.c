@@ -19,6 +19,15 @@
 #include "detect/detect.h"
 #include "store/store.h"
 
+/* The value of a word in a row of a table below; -1, which no list has, where it is unknown. */
+static int word_value(const struct tk_vocabulary *v, const char *name)
+{
+	int value = -1;
+
+	tk_vocabulary_parse(v, name, &value);
+	return value;
+}
+
 #define DAY_S 86400
 #define FIRST_S 1790038800 /* 2026-09-22T01:00:00Z */
 #define SERIES_MAX 64
@@ -105,7 +114,7 @@ static int64_t build(int64_t revision_id, const char *key, const char *status, c
 	                .toolchain = "gcc 12.2.0",
 	                .flags = "-O3",
 	                .arch = "x86-64",
-	                .status = status,
+	                .status = word_value(&tk_build_status_words, status),
 	                .message = message,
 	                .log = log,
 	                .wall_s = 34.5,
@@ -149,8 +158,8 @@ static int64_t series_of_metric(int64_t device_id, int64_t upstream_id, const ch
 	                .mode = mode,
 	                .metric = metric,
 	                .unit = "ns",
-	                .better = "lower",
-	                .role = role},
+	                .better = TK_BETTER_LOWER,
+	                .role = word_value(&tk_series_role_words, role)},
 	        &id, &err));
 	return id;
 }
@@ -167,10 +176,10 @@ static int64_t begin_night(int64_t machine_id, int64_t t_s)
 	int64_t id;
 	check(tk_store_begin_night(db,
 	        &(struct tk_night_row){.machine_id = machine_id,
-	                .kind = "nightly",
+	                .kind = TK_NIGHT_NIGHTLY,
 	                .as_of_s = t_s,
 	                .started_s = t_s,
-	                .status = "running",
+	                .status = TK_NIGHT_RUNNING,
 	                .seed = 1,
 	                .config_hash = "c0ffee",
 	                .tracker_version = "0.1.0",
@@ -185,7 +194,7 @@ static void stage(int64_t night, const char *name, const char *status, int64_t f
 	check(tk_store_put_stage(db,
 	        &(struct tk_stage_row){.night_id = night,
 	                .name = name,
-	                .status = status,
+	                .status = word_value(&tk_stage_status_words, status),
 	                .started_s = from_s,
 	                .finished_s = to_s,
 	                .detail = detail},
@@ -200,7 +209,7 @@ static void resolution(int64_t night, int64_t upstream_id, int64_t revision_id, 
 	                .upstream_id = upstream_id,
 	                .revision_id = revision_id,
 	                .build_id = build_id,
-	                .status = status,
+	                .status = word_value(&tk_resolution_status_words, status),
 	                .message = message},
 	        &err));
 }
@@ -234,7 +243,7 @@ static int64_t run(const struct where *w, int64_t series_id, const char *outcome
 	        .as_of_s = w->night_s,
 	        .started_s = w->night_s + w->seq * 4,
 	        .wall_s = 3.2,
-	        .outcome = outcome,
+	        .outcome = word_value(&tk_outcome_words, outcome),
 	        .message = message,
 	        .attributes = w->samples ? attributes : "{}"};
 	struct tk_point point = {.series_id = series_id,
@@ -261,7 +270,8 @@ static int64_t run(const struct where *w, int64_t series_id, const char *outcome
 static void ceiling(int64_t night, int64_t device_id, const char *name, const char *source,
         const char *unit, double value)
 {
-	struct tk_ceiling_row row = {night, device_id, name, source, unit, value};
+	struct tk_ceiling_row row = {
+	        night, device_id, name, word_value(&tk_ceiling_source_words, source), unit, value};
 	check(tk_store_put_ceiling(db, &row, &err));
 }
 
@@ -272,7 +282,7 @@ static void verdict(struct tk_verdict_row *v, int64_t night, int64_t series_id, 
 {
 	*v = (struct tk_verdict_row){.night_id = night,
 	        .series_id = series_id,
-	        .status = status,
+	        .status = word_value(&tk_verdict_status_words, status),
 	        .before_value = before,
 	        .after_value = after,
 	        .change = after / before - 1,
@@ -330,8 +340,9 @@ static void tiny(void)
 		ceiling(night, cpu, "l1 read", "measured", "gb_per_s", 340);
 		ceiling(night, cpu, "f32", "measured", "gflop_per_s", 600);
 		ceiling(night, cpu, "f32", "datasheet", "gflop_per_s", 800);
-		check(tk_store_finish_night(db, night, n == 2 ? "incomplete" : "complete", "{}",
-		        w.night_s + 900, &err));
+		check(tk_store_finish_night(db, night,
+		        n == 2 ? TK_NIGHT_INCOMPLETE : TK_NIGHT_COMPLETE, "{}", w.night_s + 900,
+		        &err));
 	}
 	struct tk_verdict_row v[3];
 	verdict(&v[0], night, s[0], "regressed", 800e3, 900e3, "12.5 % slower, its noise is 0.4 %");
@@ -347,7 +358,7 @@ static void tiny(void)
 	        .change_lo = 0.11,
 	        .change_hi = 0.14,
 	        .p = 0.0001,
-	        .cause = "upstream",
+	        .cause = TK_CAUSE_CODE,
 	        .confidence = 0.99,
 	        .detail = "{}"};
 	check(tk_store_replace_change_points(db, s[0], &c, 1, &err));
@@ -355,10 +366,10 @@ static void tiny(void)
 	        &(struct tk_alert_row){.uid = "alert-1",
 	                .series_id = s[0],
 	                .night_id = night,
-	                .status = "open",
+	                .status = TK_ALERT_OPEN,
 	                .opened_s = FIRST_S + 2 * DAY_S,
 	                .change = 0.125,
-	                .cause = "upstream",
+	                .cause = TK_CAUSE_CODE,
 	                .good_rev = "1111111111111111111111111111111111111111",
 	                .bad_rev = "2222222222222222222222222222222222222222",
 	                .title = "openblas is 12.5 % slower at " HOSTILE},
@@ -556,7 +567,7 @@ static void find_culprit(const struct lab *lab, int n, int64_t night)
 			                .night_id = night,
 			                .good_rev = s->revs[n - 1],
 			                .bad_rev = s->revs[n],
-			                .word = "found",
+			                .word = TK_BISECT_FOUND,
 			                .first_bad = "5eed5eed5eed5eed5eed5eed5eed5eed5eed5eed",
 			                .last_good = s->revs[n - 1],
 			                .subject = "Unroll the inner loop by eight",
@@ -580,7 +591,7 @@ static void say(int64_t at_s)
 	check(tk_store_list_alerts(db, &alerts, &err));
 	for (size_t i = 0; i < alerts.count; i++) {
 		const struct tk_alert_row *a = TK_ROWS_AT(&alerts, struct tk_alert_row, i);
-		if (strcmp(a->status, "open") || strcmp(a->kind, "change"))
+		if (a->status != TK_ALERT_OPEN || a->kind != TK_ALERT_CHANGE)
 			continue;
 		for (int k = 0; k < 2; k++) { /* the same for each of the group: there once */
 			int64_t id;
@@ -634,8 +645,8 @@ static void demo_night(struct lab *lab, int n, struct tk_rng *rng, bool last)
 	        gpu ? 780e3 : 2900);
 	ceiling(w.night, lab->device, gpu ? "f16" : "f32", "datasheet", "gflop_per_s",
 	        gpu ? 989e3 : 3500);
-	check(tk_store_finish_night(
-	        db, w.night, failed ? "incomplete" : "complete", "{}", w.night_s + 1265, &err));
+	check(tk_store_finish_night(db, w.night, failed ? TK_NIGHT_INCOMPLETE : TK_NIGHT_COMPLETE,
+	        "{}", w.night_s + 1265, &err));
 	if (last && lab->source_count == 4) {
 		confirm_night(lab, n, &w);
 		find_culprit(lab, n, w.night);

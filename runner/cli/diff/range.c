@@ -178,7 +178,7 @@ static int last_nights(const struct tables *t, size_t last, const char *machine,
 
 		for (size_t i = 0; i < t->nights.count; i++)
 			if (night_at(t, i)->machine_id == id &&
-			        strcmp(night_at(t, i)->kind, "run") != 0)
+			        night_at(t, i)->kind != TK_NIGHT_RUN)
 				times[n++] = night_at(t, i)->as_of_s;
 		if (!n || (only && id != only))
 			continue;

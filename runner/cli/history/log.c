@@ -144,7 +144,7 @@ static const char resume_hint[] = "`tracker nightly --resume` continues the newe
 
 static bool can_resume(const struct tk_night_row *night)
 {
-	return !strcmp(night->status, "stopped") && !strcmp(night->kind, "nightly");
+	return night->status == TK_NIGHT_STOPPED && night->kind == TK_NIGHT_NIGHTLY;
 }
 
 static const char *name_of_machine(const struct tk_lookup *l, int64_t id)
@@ -159,8 +159,9 @@ static json_t *night_json(
 {
 	json_t *json = json_pack("{s:I,s:s,s:s,s:s,s:s,s:I,s:I,s:s,s:s,s:s}", "id",
 	        (json_int_t)night->id, "uid", night->uid, "machine",
-	        name_of_machine(l, night->machine_id), "kind", night->kind, "status", night->status,
-	        "as_of_s", (json_int_t)night->as_of_s, "started_s", (json_int_t)night->started_s,
+	        name_of_machine(l, night->machine_id), "kind", tk_night_kind_name(night->kind),
+	        "status", tk_night_status_name(night->status), "as_of_s",
+	        (json_int_t)night->as_of_s, "started_s", (json_int_t)night->started_s,
 	        "tracker_version", night->tracker_version, "config_hash", night->config_hash,
 	        "summary", night->summary);
 	json_t *parsed = json_loads(night->summary, 0, NULL);
@@ -202,9 +203,9 @@ static const struct tk_column night_columns[] = {
         {0},
 };
 
-static const char *color_of_status(const char *status)
+static const char *color_of_status(enum tk_night_status status)
 {
-	return !strcmp(status, "complete") ? "green" : !strcmp(status, "failed") ? "red" : "yellow";
+	return status == TK_NIGHT_COMPLETE ? "green" : status == TK_NIGHT_FAILED ? "red" : "yellow";
 }
 
 static void set_moved(struct tk_table *t, const struct night_counts *c)
@@ -241,8 +242,8 @@ static void night_row(struct tk_table *t, const struct tk_night_row *night,
 	tk_table_add_row(t);
 	tk_table_set_cell(t, "STARTED", "%s", tk_format_minute(night->started_s, text));
 	tk_table_set_cell(t, "MACHINE", "%s", name_of_machine(l, night->machine_id));
-	tk_table_set_cell(t, "KIND", "%s", night->kind);
-	tk_table_set_cell(t, "STATUS", "%s", night->status);
+	tk_table_set_cell(t, "KIND", "%s", tk_night_kind_name(night->kind));
+	tk_table_set_cell(t, "STATUS", "%s", tk_night_status_name(night->status));
 	tk_table_set_color(t, "STATUS", color_of_status(night->status));
 	tk_table_set_cell(t, "WALL", "%s",
 	        night->finished_s
@@ -278,7 +279,7 @@ static int list_nights(struct tk_store *s, const struct tk_globals *g, const str
 		const struct tk_night_row *night = TK_ROWS_AT(nights, struct tk_night_row, i);
 		struct night_counts c;
 
-		if (o->failed && !strcmp(night->status, "complete"))
+		if (o->failed && night->status == TK_NIGHT_COMPLETE)
 			continue;
 		status = count(s, night->id, &c, err);
 		if (status)
@@ -324,10 +325,7 @@ static void detail_free(struct night_detail *d)
 
 static bool is_failure(const struct tk_run_row *run)
 {
-	enum tk_outcome o;
-
-	return tk_outcome_parse(run->outcome, &o) ||
-	       (!tk_outcome_has_timing(o) && o != TK_OUTCOME_UNSUPPORTED);
+	return !tk_outcome_has_timing(run->outcome) && run->outcome != TK_OUTCOME_UNSUPPORTED;
 }
 
 /* The history stores whole seconds. */
@@ -352,8 +350,8 @@ static int print_stages(
 
 		tk_table_add_row(t);
 		tk_table_set_cell(t, "STAGE", "%s", stage->name);
-		tk_table_set_cell(t, "STATUS", "%s", stage->status);
-		if (!strcmp(stage->status, "failed"))
+		tk_table_set_cell(t, "STATUS", "%s", tk_stage_status_name(stage->status));
+		if (stage->status == TK_STAGE_FAILED)
 			tk_table_set_color(t, "STATUS", "red");
 		tk_table_set_cell(t, "TOOK", "%s", stage_took(stage, text, sizeof text));
 		tk_table_set_cell(
@@ -379,12 +377,13 @@ static int print_answers(const struct tk_globals *g, const struct night_detail *
 
 		tk_table_add_row(t);
 		tk_table_set_cell(t, "UPSTREAM", "%s", upstream ? upstream->name : "?");
-		tk_table_set_cell(t, "ANSWER", "%s", r->status);
-		if (!strcmp(r->status, "unreachable") || !strcmp(r->status, "failed"))
+		tk_table_set_cell(t, "ANSWER", "%s", tk_resolution_status_name(r->status));
+		if (r->status == TK_RESOLUTION_UNREACHABLE || r->status == TK_RESOLUTION_FAILED)
 			tk_table_set_color(t, "ANSWER", "red");
 		tk_table_set_cell(t, "REVISION", "%.12s", revision ? revision->rev : "");
 		tk_table_set_cell(t, "SUBJECT", "%s", revision ? revision->subject : "");
-		tk_table_set_cell(t, "BUILD", "%s", build ? build->status : "");
+		tk_table_set_cell(
+		        t, "BUILD", "%s", build ? tk_build_status_name(build->status) : "");
 		tk_table_set_cell(
 		        t, "MESSAGE", "%s", *r->message || !build ? r->message : build->message);
 	}
@@ -409,7 +408,7 @@ static int print_failures(const struct tk_globals *g, const struct night_detail 
 			continue;
 		tk_table_add_row(t);
 		tk_table_set_cell(t, "RUN", "%" PRId64, run->id);
-		tk_table_set_cell(t, "OUTCOME", "%s", run->outcome);
+		tk_table_set_cell(t, "OUTCOME", "%s", tk_outcome_name(run->outcome));
 		tk_table_set_color(t, "OUTCOME", "red");
 		tk_table_set_cell(t, "SERIES", "%s", series ? series->slug : "?");
 		tk_table_set_cell(t, "MESSAGE", "%s", run->message);
@@ -430,9 +429,9 @@ static json_t *detail_json(json_t *night, const struct night_detail *d, const st
 
 		json_array_append_new(
 		        stages, json_pack("{s:s,s:s,s:I,s:I,s:s}", "name", stage->name, "status",
-		                        stage->status, "started_s", (json_int_t)stage->started_s,
-		                        "finished_s", (json_int_t)stage->finished_s, "detail",
-		                        stage->detail));
+		                        tk_stage_status_name(stage->status), "started_s",
+		                        (json_int_t)stage->started_s, "finished_s",
+		                        (json_int_t)stage->finished_s, "detail", stage->detail));
 	}
 	for (size_t i = 0; i < d->resolutions.count; i++) {
 		const struct tk_resolution_row *r =
@@ -443,10 +442,12 @@ static json_t *detail_json(json_t *night, const struct night_detail *d, const st
 
 		json_array_append_new(
 		        answers, json_pack("{s:s,s:s,s:s?,s:s?,s:s?,s:s}", "upstream",
-		                         upstream ? upstream->name : "?", "status", r->status,
-		                         "revision", revision ? revision->rev : NULL, "subject",
+		                         upstream ? upstream->name : "?", "status",
+		                         tk_resolution_status_name(r->status), "revision",
+		                         revision ? revision->rev : NULL, "subject",
 		                         revision ? revision->subject : NULL, "build",
-		                         build ? build->status : NULL, "message", r->message));
+		                         build ? tk_build_status_name(build->status) : NULL,
+		                         "message", r->message));
 	}
 	for (size_t i = 0; i < d->runs.count; i++) {
 		const struct tk_run_row *run = TK_ROWS_AT(&d->runs, struct tk_run_row, i);
@@ -455,7 +456,7 @@ static json_t *detail_json(json_t *night, const struct night_detail *d, const st
 		if (is_failure(run))
 			json_array_append_new(failures,
 			        json_pack("{s:I,s:s,s:s,s:s}", "run", (json_int_t)run->id,
-			                "outcome", run->outcome, "series",
+			                "outcome", tk_outcome_name(run->outcome), "series",
 			                series ? series->slug : "?", "message", run->message));
 	}
 	json_object_set_new(night, "stages", stages);

@@ -231,7 +231,7 @@ static void print_text(const struct run_detail *d, bool samples)
 	printf("%-14s%" PRId64 ", job %" PRId64 "\n", "night", d->run->night_id, d->run->seq);
 	print_pair("started", tk_time_format_iso(d->run->started_s, when));
 	print_pair("took", tk_duration_format(d->run->wall_s, text, sizeof text));
-	print_pair("outcome", d->run->outcome);
+	print_pair("outcome", tk_outcome_name(d->run->outcome));
 	print_pair("message", d->run->message);
 	print_value(d);
 	print_pair("revision", d->revision ? d->revision->rev : NULL);
@@ -261,8 +261,8 @@ static json_t *run_json(const struct run_detail *d, bool samples)
 	        (json_int_t)d->run->id, "uid", d->run->uid, "series",
 	        d->series ? d->series->slug : NULL, "night", (json_int_t)d->run->night_id, "seq",
 	        (json_int_t)d->run->seq, "as_of_s", (json_int_t)d->run->as_of_s, "started_s",
-	        (json_int_t)d->run->started_s, "wall_s", d->run->wall_s, "outcome", d->run->outcome,
-	        "message", d->run->message);
+	        (json_int_t)d->run->started_s, "wall_s", d->run->wall_s, "outcome",
+	        tk_outcome_name(d->run->outcome), "message", d->run->message);
 
 	json_object_set_new(
 	        json, "attributes", d->attributes ? json_incref(d->attributes) : json_null());
@@ -275,7 +275,8 @@ static json_t *run_json(const struct run_detail *d, bool samples)
 	if (d->build)
 		json_object_set_new(json, "build",
 		        json_pack("{s:s,s:s,s:s,s:s,s:s?,s:s?,s:s}", "artifact",
-		                d->build->artifact_key, "status", d->build->status, "toolchain",
+		                d->build->artifact_key, "status",
+		                tk_build_status_name(d->build->status), "toolchain",
 		                d->build->toolchain, "flags", d->build->flags, "revision",
 		                d->revision ? d->revision->rev : NULL, "subject",
 		                d->revision ? d->revision->subject : NULL, "code_hash",

@@ -85,7 +85,7 @@ static void print_identity(const struct tk_lookup *l, const struct tk_series_row
 	print_pair("device", device ? device->name : NULL);
 	print_pair("machine", machine ? machine->name : NULL);
 	printf("%-12s%s, %s, %s, %s is better\n", "measures", series->metric, series->mode,
-	        series->role, series->better);
+	        tk_series_role_name(series->role), tk_better_name(series->better));
 }
 
 static const struct tk_column point_columns[] = {{"WHEN", 0}, {"VALUE", TK_COLUMN_RIGHT},
@@ -158,7 +158,7 @@ static int print_changes(const struct tk_globals *g, const struct tk_series_row 
 		        t, "AFTER", "%s", tk_format_value(c->after_value, series->unit, text));
 		tk_table_set_cell(t, "BY", "%s",
 		        tk_format_change(c->after_value / c->before_value - 1, text));
-		tk_table_set_cell(t, "CAUSE", "%s", c->cause);
+		tk_table_set_cell(t, "CAUSE", "%s", tk_cause_name(c->cause));
 		tk_table_set_cell(t, "CONFIDENCE", "%s", tk_format_percent(c->confidence, text));
 		tk_table_set_cell(t, "RUN", "%" PRId64, c->run_id);
 	}
@@ -194,7 +194,7 @@ static void print_alerts(const struct tk_lookup *l, const struct tk_series_row *
 		if (a->series_id != series->id)
 			continue;
 		printf("\nalert %.8s, %s: %s, opened %s; first bad revision %.12s", a->uid,
-		        a->status, tk_format_change(a->change, change),
+		        tk_alert_status_name(a->status), tk_format_change(a->change, change),
 		        tk_format_minute(a->opened_s, when), a->bad_rev);
 		const struct tk_point *first = first_of_revision(l, points, a->bad_rev);
 		if (first)
@@ -240,8 +240,8 @@ static json_t *identity_json(const struct tk_lookup *l, const struct tk_series_r
 	        "device", device ? device->name : NULL, "upstream",
 	        upstream ? upstream->name : NULL, "problem", problem ? problem->text : NULL,
 	        "backend", series->backend, "config", series->config, "mode", series->mode,
-	        "metric", series->metric, "unit", series->unit, "better", series->better, "role",
-	        series->role);
+	        "metric", series->metric, "unit", series->unit, "better",
+	        tk_better_name(series->better), "role", tk_series_role_name(series->role));
 }
 
 static json_t *series_json(const struct tk_show_options *o, const struct tk_lookup *l,
@@ -259,7 +259,7 @@ static json_t *series_json(const struct tk_show_options *o, const struct tk_look
 		        TK_ROWS_AT(&d->changes, struct tk_change_point_row, i);
 		json_t *change = json_pack("{s:I,s:I,s:I,s:s}", "as_of_s", (json_int_t)c->as_of_s,
 		        "run", (json_int_t)c->run_id, "previous_run",
-		        (json_int_t)c->previous_run_id, "cause", c->cause);
+		        (json_int_t)c->previous_run_id, "cause", tk_cause_name(c->cause));
 
 		json_object_set_new(change, "before", number(c->before_value));
 		json_object_set_new(change, "after", number(c->after_value));
@@ -272,8 +272,9 @@ static json_t *series_json(const struct tk_show_options *o, const struct tk_look
 		if (a->series_id == series->id)
 			json_array_append_new(alerts,
 			        json_pack("{s:s,s:s,s:I,s:s,s:s,s:s}", "uid", a->uid, "status",
-			                a->status, "opened_s", (json_int_t)a->opened_s, "good_rev",
-			                a->good_rev, "bad_rev", a->bad_rev, "title", a->title));
+			                tk_alert_status_name(a->status), "opened_s",
+			                (json_int_t)a->opened_s, "good_rev", a->good_rev, "bad_rev",
+			                a->bad_rev, "title", a->title));
 	}
 	json_object_set_new(json, "points", points);
 	json_object_set_new(json, "change_points", changes);

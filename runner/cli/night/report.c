@@ -48,7 +48,7 @@ static void print_upstreams(struct tk_store *store, int64_t night_id)
 			        TK_ROWS_AT(&answers, struct tk_resolution_row, i);
 			const struct tk_revision_row *r = revision_of(&revisions, a->revision_id);
 			printf("  %-20s %-12.12s %-11s ", upstream_name(&upstreams, a->upstream_id),
-			        r ? r->rev : "-", a->status);
+			        r ? r->rev : "-", tk_resolution_status_name(a->status));
 			tk_text_write_sanitized(stdout,
 			        *a->message ? a->message
 			        : r         ? r->subject

@@ -206,10 +206,10 @@ static json_t *alert_json(const struct tk_alerts *a, const struct tk_alert_row *
 
 	return json_pack("{s:s,s:s,s:s,s:s,s:s?,s:s?,s:f,s:s,s:s,s:s,s:I,s:o,s:o,s:o}", "uid",
 	        alert->uid, "state", tk_alert_state_name(&a->triage, alert), "status",
-	        alert->status, "title", alert->title, "series", series ? series->slug : NULL,
-	        "machine", machine ? machine->name : NULL, "change", alert->change, "cause",
-	        alert->cause, "good_rev", alert->good_rev, "bad_rev", alert->bad_rev, "opened_s",
-	        (json_int_t)alert->opened_s, "closed_s",
+	        tk_alert_status_name(alert->status), "title", alert->title, "series",
+	        series ? series->slug : NULL, "machine", machine ? machine->name : NULL, "change",
+	        alert->change, "cause", tk_cause_name(alert->cause), "good_rev", alert->good_rev,
+	        "bad_rev", alert->bad_rev, "opened_s", (json_int_t)alert->opened_s, "closed_s",
 	        alert->closed_s ? json_integer(alert->closed_s) : json_null(), "culprit",
 	        culprit_json(tk_alert_find_first_bad(a, alert)), "pairs", pairs_json(a, alert));
 }
@@ -231,7 +231,7 @@ static json_t *group_json(const struct tk_alerts *a, const struct tk_alert_group
 			json_array_append_new(said, said_json(t));
 	}
 	return json_pack("{s:s,s:s,s:s,s:b,s:s,s:s,s:I,s:s?,s:o,s:o}", "id", g->uid, "kind",
-	        g->alerts[0]->kind, "state", g->state, "open", g->open, "title",
+	        tk_alert_kind_name(g->alerts[0]->kind), "state", g->state, "open", g->open, "title",
 	        tk_alert_group_title(g, title, sizeof title), "upstream", upstream_of(a, g),
 	        "opened_s", (json_int_t)g->opened_s, "link", g->link ? g->link->note : NULL,
 	        "history", said, "alerts", alerts);
@@ -301,7 +301,7 @@ static void member_row(
 	if (!tk_alert_load_ab_result(a, alert, &pairs, NULL) && pairs.decision != TK_AB_NONE)
 		tk_table_set_cell(t, "PAIRS", "%s", tk_ab_result_format(&pairs, text));
 	tk_table_set_cell(t, "STATE", "%s", tk_alert_state_name(&a->triage, alert));
-	if (strcmp(alert->kind, "change") == 0)
+	if (alert->kind == TK_ALERT_CHANGE)
 		tk_table_set_cell(t, "CHANGE", "%+.1f %%", 100 * alert->change);
 	tk_table_set_cell(t, "SERIES", "%s", series ? series->slug : "");
 	tk_table_set_cell(t, "MACHINE", "%s", machine ? machine->name : "");
@@ -470,7 +470,7 @@ static int print_entry(const struct tk_alerts *a, const struct alert_options *o,
 	        one ? &one : (const struct tk_alert_row *const *)g->alerts;
 	size_t count = one ? 1 : g->count;
 
-	if (strcmp(at[0]->kind, "stoppage") == 0)
+	if (at[0]->kind == TK_ALERT_MISSING_DATA)
 		return tk_fail(err, TK_EUSAGE,
 		        "a stoppage is in no diff: acks.yml cannot accept it, the history can");
 	for (size_t i = 0; i < count; i++) {
@@ -602,7 +602,7 @@ static int check(struct tk_store *s, const struct tk_config *c, const struct tk_
 	for (size_t i = 0; !rc && i < a.rows.count; i++) {
 		const struct tk_alert_row *alert = TK_ROWS_AT(&a.rows, struct tk_alert_row, i);
 
-		if (strcmp(alert->kind, "stoppage") != 0 || strcmp(alert->status, "open") != 0)
+		if (alert->kind != TK_ALERT_MISSING_DATA || alert->status != TK_ALERT_OPEN)
 			continue;
 		printf("%-9s ", tk_alert_state_name(&a.triage, alert));
 		tk_text_write_sanitized(stdout, alert->title, "");

@@ -31,15 +31,15 @@ static size_t add_unwritten(struct tk_alerts *a, size_t count, int64_t now_s)
 		if (is_written(a, p->uid))
 			continue;
 		a->unsaved_alerts[i] = (struct tk_alert_row){.uid = p->uid,
-		        .kind = "stoppage",
+		        .kind = TK_ALERT_MISSING_DATA,
 		        .group_uid = p->group_uid,
 		        .machine_id = p->machine_id,
 		        .upstream_id = p->upstream_id,
 		        .series_id = p->series_id,
 		        .night_id = p->night_id,
-		        .status = "open",
+		        .status = TK_ALERT_OPEN,
 		        .opened_s = now_s,
-		        .cause = "stoppage",
+		        .cause = TK_CAUSE_MISSING_DATA,
 		        .good_rev = "",
 		        .bad_rev = "",
 		        .title = p->title};
@@ -91,7 +91,7 @@ static void describe(const struct tk_alerts *a, struct tk_alert_group *g)
 
 		if (!g->state || urgency(word) > urgency(g->state))
 			g->state = word;
-		g->open |= strcmp(alert->status, "open") == 0;
+		g->open |= alert->status == TK_ALERT_OPEN;
 		g->opened_s = !g->opened_s || alert->opened_s < g->opened_s ? alert->opened_s
 		                                                            : g->opened_s;
 		g->closed_s = alert->closed_s > g->closed_s ? alert->closed_s : g->closed_s;
@@ -182,8 +182,7 @@ const struct tk_bisection_row *tk_alert_find_first_bad(
 		        TK_ROWS_AT(&a->culprits, struct tk_bisection_row, i);
 
 		if (alert->series_id && c->series_id == alert->series_id &&
-		        strcmp(c->word, "found") == 0 &&
-		        strcmp(c->good_rev, alert->good_rev) == 0 &&
+		        c->word == TK_BISECT_FOUND && strcmp(c->good_rev, alert->good_rev) == 0 &&
 		        strcmp(c->bad_rev, alert->bad_rev) == 0)
 			return c;
 	}
@@ -266,7 +265,7 @@ const char *tk_alert_group_title(const struct tk_alert_group *g, char *out, size
 		snprintf(out, size, "%s", g->alerts[0]->title);
 	else
 		snprintf(out, size, "%zu series, %s: %s", g->count,
-		        strcmp(g->alerts[0]->kind, "change") == 0 ? "worst" : "including",
+		        g->alerts[0]->kind == TK_ALERT_CHANGE ? "worst" : "including",
 		        g->alerts[0]->title);
 	return out;
 }

@@ -61,12 +61,11 @@ static bool is_relevant(const struct tk_case_set *c, const struct tk_series_case
 {
 	const struct tk_night_row *night = tk_id_table_find(&c->catalog.nights, a->night_id);
 
-	if (strcmp(a->kind, "change") != 0 || c->options.baseline != TK_BASELINE_WINDOW ||
-	        !k->range)
+	if (a->kind != TK_ALERT_CHANGE || c->options.baseline != TK_BASELINE_WINDOW || !k->range)
 		return false;
 	if (!night || night->as_of_s >= known_before_s)
 		return false;
-	return strcmp(a->status, "open") == 0 || a->closed_s >= known_before_s;
+	return a->status == TK_ALERT_OPEN || a->closed_s >= known_before_s;
 }
 
 int tk_case_set_add_alerts(struct tk_case_set *c, int64_t known_before_s, struct tk_error *err)

@@ -84,7 +84,7 @@ static int take_best(struct tk_case_set *c, const struct tk_series_case *k, int6
 	double *values = calloc(all.count + 1, sizeof *values);
 	int64_t *days = calloc(all.count + 1, sizeof *days);
 
-	status = values && days ? find_best(at, all.count, strcmp(k->series->better, "higher") != 0,
+	status = values && days ? find_best(at, all.count, k->series->better != TK_BETTER_HIGHER,
 	                                  values, days, &from, &to, err)
 	                        : out_of_memory(err);
 	if (!status && to > from) {

@@ -63,7 +63,7 @@ static int64_t known_before(const struct tk_case_set *c)
 
 bool tk_night_has_ended(const struct tk_night_row *n)
 {
-	return strcmp(n->status, tk_night_status_name(TK_NIGHT_RUNNING)) != 0;
+	return n->status != TK_NIGHT_RUNNING;
 }
 
 /* ---- cases ---- */
@@ -228,9 +228,8 @@ static bool is_full_night(const struct tk_case_set *c, const struct tk_night_row
 	if (c->scope.night_id)
 		return n->id == c->scope.night_id;
 	return n->as_of_s >= c->since_s && n->as_of_s <= c->until_s && tk_night_has_ended(n) &&
-	       strcmp(n->status, tk_night_status_name(TK_NIGHT_FAILED)) != 0 &&
-	       (strcmp(n->kind, tk_night_kind_name(TK_NIGHT_NIGHTLY)) == 0 ||
-	               strcmp(n->kind, tk_night_kind_name(TK_NIGHT_IMPORT)) == 0);
+	       n->status != TK_NIGHT_FAILED &&
+	       (n->kind == TK_NIGHT_NIGHTLY || n->kind == TK_NIGHT_IMPORT);
 }
 
 static const struct tk_night_row *newest_full_night(const struct tk_case_set *c, int64_t machine_id)

@@ -58,7 +58,7 @@ static int collect(
 		if (same)
 			e->at[e->count++] = (struct entry){k->device->id, k->points[i].night_id,
 			        tk_level_estimate(k->y + i, next - i) - level,
-			        strcmp(k->series->role, "control") == 0};
+			        k->series->role == TK_ROLE_CONTROL};
 	}
 	return TK_OK;
 }

@@ -14,14 +14,9 @@
 static struct tk_run_evidence run_evidence(
         const struct tk_series_case *k, const struct tk_run_summary *run)
 {
-	enum tk_outcome outcome = TK_OUTCOME_COUNT;
-
-	if (run->run_id)
-		tk_outcome_parse(run->outcome, &outcome);
 	return (struct tk_run_evidence){.exists = run->run_id != 0,
 	        .has_timing = tk_series_case_has_timing(k, run),
-	        .outcome = outcome,
-	        .outcome_name = run->outcome,
+	        .outcome = run->outcome,
 	        .message = run->message,
 	        .as_of_s = run->as_of_s,
 	        .run_id = run->run_id,
@@ -96,7 +91,7 @@ static void gather_alert(const struct tk_series_case *k, struct tk_evidence *e)
 	if (!a)
 		return;
 	e->alert.exists = true;
-	e->alert.is_closed = strcmp(a->status, "closed") == 0;
+	e->alert.is_closed = a->status == TK_ALERT_CLOSED;
 	e->alert.opened_s = a->opened_s;
 	e->alert.bad_rev = a->bad_rev;
 	e->alert.change = a->change;
@@ -127,7 +122,7 @@ int tk_evidence_gather(struct tk_case_set *set, const struct tk_series_case *k,
         struct tk_evidence *out, struct tk_error *err)
 {
 	*out = (struct tk_evidence){.options = &set->options,
-	        .lower_is_better = strcmp(k->series->better, "higher") != 0,
+	        .lower_is_better = k->series->better != TK_BETTER_HIGHER,
 	        .is_time_ns = strcmp(k->series->unit, "ns") == 0,
 	        .is_night = set->scope.night_id != 0,
 	        .lacks_baseline = k->lacks_baseline,

@@ -50,7 +50,7 @@ struct tk_filter_fields tk_series_case_filter_fields(const struct tk_series_case
 	        .metric = text(k->series->metric),
 	        .mode = text(k->series->mode),
 	        .config = text(k->series->config),
-	        .role = text(k->series->role),
+	        .role = tk_series_role_name(k->series->role),
 	        .series = text(k->series->slug),
 	};
 }

@@ -129,7 +129,7 @@ static int take_events(struct tk_device_monitor *d, const struct tk_monitor_even
 		const struct tk_monitor_event_row row = {.series_id = e->series,
 		        .night_id = night_id,
 		        .as_of_s = as_of_s,
-		        .word = tk_monitor_event_kind_name(e->kind),
+		        .word = e->kind,
 		        .first_s = e->first,
 		        .last_good_s = e->last_good,
 		        .before_value = e->before,

@@ -28,10 +28,7 @@ static int out_of_memory(struct tk_error *err)
 
 static void give_event(struct tk_series_case *k, const struct tk_monitor_event_row *event)
 {
-	enum tk_monitor_event_kind kind = TK_MONITOR_RETRACTED;
-
-	tk_monitor_event_kind_parse(event->word, &kind);
-	switch (kind) {
+	switch (event->word) {
 	case TK_MONITOR_STEP:
 		k->monitor_step = event;
 		break;
@@ -183,12 +180,6 @@ static int collect_events(struct tk_monitor_session *w, struct tk_error *err)
 		const struct tk_device_monitor *d = &w->devices[i];
 
 		status = d->monitor ? add_new(w, d, &all) : add_stored(w, d, &stored, &all);
-	}
-	for (size_t i = 0; i < all.count; i++) {
-		enum tk_monitor_event_kind kind = TK_MONITOR_RETRACTED;
-
-		tk_monitor_event_kind_parse(all.at[i].word, &kind);
-		all.at[i].word = tk_monitor_event_kind_name(kind);
 	}
 	tk_rows_free(&stored);
 	if (status) {

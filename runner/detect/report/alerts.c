@@ -31,7 +31,7 @@ static void write_title(
 		return;
 	out += length, size -= (size_t)length;
 	if (is_failure(row))
-		snprintf(out, size, "%s", k->window->last_within.outcome);
+		snprintf(out, size, "%s", tk_outcome_name(k->window->last_within.outcome));
 	else if (tk_diff_row_is_ab_confirmed(row))
 		snprintf(out, size, "A/B confirmed: %s", tk_ab_result_format(&row->ab, text));
 	else
@@ -74,16 +74,16 @@ static int open_alert(struct tk_store *s, struct tk_case_set *c, const struct tk
 
 	const struct tk_alert_row *known = tk_catalog_find_alert(&c->catalog, uid);
 	const struct tk_alert_row a = {.uid = uid,
-	        .kind = failure ? "failure" : "change",
+	        .kind = failure ? TK_ALERT_FAILURE : TK_ALERT_CHANGE,
 	        .group_uid = group_uid,
 	        .machine_id = k->machine->id,
 	        .upstream_id = k->upstream->id,
 	        .series_id = row->series_id,
 	        .night_id = known ? known->night_id : night->id,
-	        .status = "open",
+	        .status = TK_ALERT_OPEN,
 	        .opened_s = known ? known->opened_s : night->as_of_s,
 	        .change = failure ? 0 : row->verdict.change.value,
-	        .cause = tk_cause_name(failure ? TK_CAUSE_FAILURE : TK_CAUSE_CODE),
+	        .cause = failure ? TK_CAUSE_FAILURE : TK_CAUSE_CODE,
 	        .good_rev = row->good_rev,
 	        .bad_rev = row->bad_rev,
 	        .title = title};
@@ -131,8 +131,8 @@ static int is_over(const struct tk_case_set *c, const struct tk_series_case *k,
 {
 	const enum tk_verdict_status status = row->verdict.status;
 
-	*over = strcmp(a->kind, "failure") == 0;
-	if (strcmp(a->kind, "change") != 0)
+	*over = a->kind == TK_ALERT_FAILURE;
+	if (a->kind != TK_ALERT_CHANGE)
 		return TK_OK;
 	*over = (a == k->alert && status == TK_VERDICT_RECOVERED) || is_retracted(k, row, a);
 	if (*over || a == k->alert ||
@@ -150,13 +150,13 @@ static int close_alert(struct tk_store *s, const struct tk_case_set *c,
 	bool over;
 	int status;
 
-	if (strcmp(a->status, "open") != 0 || !k || k->window->last_within.night_id != night->id ||
+	if (a->status != TK_ALERT_OPEN || !k || k->window->last_within.night_id != night->id ||
 	        !tk_series_case_has_timing(k, &k->window->last_within))
 		return TK_OK;
 	status = is_over(c, k, &r->rows[k - c->at], a, &over, err);
 	if (status || !over)
 		return status;
-	closed.status = "closed";
+	closed.status = TK_ALERT_CLOSED;
 	closed.closed_s = night->as_of_s;
 	return tk_store_put_alert(s, &closed, err);
 }

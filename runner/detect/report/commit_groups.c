@@ -147,11 +147,11 @@ int tk_commit_groups_load(struct tk_case_set *c, struct tk_error *err)
 		        series ? tk_id_table_find(&c->catalog.devices, series->device_id) : NULL;
 		struct span span;
 
-		if (!device || strcmp(a->kind, "stoppage") == 0 ||
+		if (!device || a->kind == TK_ALERT_MISSING_DATA ||
 		        strlen(a->group_uid) >= TK_ALERT_UID_SIZE)
 			continue;
 		span = span_of(&c->groups, series->upstream_id, a->good_rev, a->bad_rev);
-		status = add(&c->groups, a->group_uid, strcmp(a->kind, "failure") == 0, device,
+		status = add(&c->groups, a->group_uid, a->kind == TK_ALERT_FAILURE, device,
 		        series->upstream_id, &span, err);
 	}
 	return status;

@@ -44,7 +44,7 @@ static void set_identity(const struct tk_series_case *k, struct tk_diff_row *row
 	const char *title = k->problem->title;
 
 	*row = (struct tk_diff_row){.series_id = k->series->id,
-	        .lower_is_better = strcmp(k->series->better, "higher") != 0,
+	        .lower_is_better = k->series->better != TK_BETTER_HIGHER,
 	        .newest_s = w->last_within.run_id ? w->last_within.as_of_s : w->last_before.as_of_s,
 	        .commits_between = -1,
 	        .first_bad_change = NAN,
@@ -104,7 +104,7 @@ static void set_first_bad_commit(const struct tk_case_set *c, struct tk_diff_row
 		const struct tk_bisection_row *b =
 		        TK_ROWS_AT(&c->bisections, struct tk_bisection_row, i);
 
-		if (b->series_id != row->series_id || strcmp(b->word, "found") != 0 ||
+		if (b->series_id != row->series_id || b->word != TK_BISECT_FOUND ||
 		        strcmp(b->good_rev, row->good_rev) != 0 ||
 		        strcmp(b->bad_rev, row->bad_rev) != 0)
 			continue;

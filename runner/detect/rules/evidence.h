@@ -15,7 +15,7 @@
 struct tk_run_evidence {
 	bool exists, has_timing;
 	enum tk_outcome outcome; /* TK_OUTCOME_COUNT: a word that this version does not know */
-	const char *outcome_name, *message;
+	const char *message;
 	int64_t as_of_s, run_id, build_id;
 };
 

@@ -111,8 +111,8 @@ void tk_verdict_add_outcome(
 {
 	char text[300];
 
-	snprintf(text, sizeof text, "%.40s%s%.200s", run->outcome_name, *run->message ? ": " : "",
-	        run->message);
+	snprintf(text, sizeof text, "%.40s%s%.200s", tk_outcome_name(run->outcome),
+	        *run->message ? ": " : "", run->message);
 	tk_verdict_add_fact(v, (struct tk_fact){.kind = kind}, text);
 }
 

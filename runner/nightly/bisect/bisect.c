@@ -395,7 +395,7 @@ static int store_culprit(const struct bisection *b, struct tk_error *err)
 	        .night_id = b->night_id,
 	        .good_rev = r->good.id,
 	        .bad_rev = r->bad.id,
-	        .word = tk_bisect_outcome_name(r->word),
+	        .word = r->word,
 	        .first_bad = named ? r->first_bad.id : "",
 	        .last_good = named ? r->last_good.id : "",
 	        .subject = named ? r->first_bad.subject : "",

@@ -43,7 +43,7 @@ static bool is_about(const struct tk_bisection_row *c, const struct question *q)
 
 static bool is_open(const struct tk_bisection_row *c)
 {
-	return strcmp(c->word, "open") == 0;
+	return c->word == TK_BISECT_INCONCLUSIVE;
 }
 
 static bool is_known(const struct hunt *h, const struct question *q)
@@ -69,7 +69,7 @@ static bool is_unsettled(const struct hunt *h, const struct question *q)
 {
 	for (size_t i = 0; i < h->alerts.count; i++) {
 		const struct tk_alert_row *a = TK_ROWS_AT(&h->alerts, struct tk_alert_row, i);
-		if (a->series_id == q->series_id && strcmp(a->status, "open") == 0 &&
+		if (a->series_id == q->series_id && a->status == TK_ALERT_OPEN &&
 		        strcmp(a->good_rev, q->good) == 0 && strcmp(a->bad_rev, q->bad) == 0)
 			return strcmp(tk_alert_state_compute(&h->triage, a->uid, a->group_uid).word,
 			               TK_TRIAGE_NEW) == 0;

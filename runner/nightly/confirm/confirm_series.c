@@ -130,7 +130,7 @@ static int measure(struct matter *m, struct tk_error *err)
 		status = tk_ab_test_run_pair(m->n, &t, err);
 	}
 	bool up = m->r->pairs.decision == TK_AB_HIGHER, down = m->r->pairs.decision == TK_AB_LOWER;
-	m->r->worse = t.series.better && strcmp(t.series.better, "higher") == 0 ? down : up;
+	m->r->worse = t.series.better && t.series.better == TK_BETTER_HIGHER ? down : up;
 	tk_ab_test_close(&t);
 	return status;
 }

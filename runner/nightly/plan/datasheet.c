@@ -54,7 +54,7 @@ int tk_night_put_datasheet(
 		struct tk_ceiling_row row = {.night_id = n->night_id,
 		        .device_id = d->device_id,
 		        .name = roofs[i].name,
-		        .source = "datasheet",
+		        .source = TK_CEILING_DATASHEET,
 		        .unit = roofs[i].unit,
 		        .value = roofs[i].value * 1e3};
 		if (row.value > 0)

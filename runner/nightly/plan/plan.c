@@ -91,7 +91,7 @@ static int put_problem(struct tk_night *n, const char *text, const char *source,
 
 static int put_series(struct tk_night *n, const struct tk_night_device *d,
         const struct tk_likelihood_product *p, const char *backend, int64_t problem_id,
-        const char *role, enum tk_mode mode, int64_t *id, struct tk_error *err)
+        enum tk_series_role role, enum tk_mode mode, int64_t *id, struct tk_error *err)
 {
 	struct tk_series_row row = {.device_id = d->device_id,
 	        .upstream_id = p->upstream_id,
@@ -101,14 +101,14 @@ static int put_series(struct tk_night *n, const struct tk_night_device *d,
 	        .mode = tk_mode_name(mode),
 	        .metric = "time",
 	        .unit = "ns",
-	        .better = "lower",
+	        .better = TK_BETTER_LOWER,
 	        .role = role};
 	return tk_store_put_series(n->store, &row, id, err);
 }
 
 static int add_job_in(struct plan_state *s, struct tk_job_list *list,
         const struct tk_night_device *d, const struct tk_likelihood_product *p, const char *backend,
-        const char *path, int64_t problem_id, const char *role, enum tk_mode mode,
+        const char *path, int64_t problem_id, enum tk_series_role role, enum tk_mode mode,
         struct tk_error *err)
 {
 	int64_t series_id;
@@ -122,12 +122,12 @@ static int add_job_in(struct plan_state *s, struct tk_job_list *list,
  * for the first. An empty path means that there is nothing to run: the build failed. */
 static int add_job(struct plan_state *s, struct tk_job_list *list, const struct tk_night_device *d,
         const struct tk_likelihood_product *p, const char *backend, const char *path,
-        int64_t problem_id, const char *role, struct tk_error *err)
+        int64_t problem_id, enum tk_series_role role, struct tk_error *err)
 {
 	enum tk_mode modes[TK_MODE_COUNT];
 	size_t count = tk_config_list_modes(s->n->config, d->layer->name, modes);
 	int status = TK_OK;
-	for (size_t i = 0; status == TK_OK && i < (strcmp(role, "suite") == 0 ? count : 1); i++)
+	for (size_t i = 0; status == TK_OK && i < (role == TK_ROLE_SUITE ? count : 1); i++)
 		status = add_job_in(s, list, d, p, backend, path, problem_id, role, modes[i], err);
 	return status;
 }
@@ -179,7 +179,7 @@ static int plan_backend(struct plan_state *s, const struct tk_likelihood_product
 			size_t before = s->of[k].suite.count;
 			if (problems->mine[k * problems->count + i])
 				status = add_job(s, &s->of[k].suite, d, p, backend, path,
-				        problems->rows[i].id, "suite", err);
+				        problems->rows[i].id, TK_ROLE_SUITE, err);
 			for (size_t j = before; j < s->of[k].suite.count; j++)
 				s->of[k].suite.rows[j].seq = problems->rows[i].last;
 		}
@@ -207,7 +207,7 @@ static int plan_failed(struct plan_state *s, const struct tk_likelihood_product 
 			d++;
 		for (size_t k = 0; d < s->n->device_count && status == TK_OK && k < problems->count;
 		        k++)
-			if (r->upstream_id == p->upstream_id && strcmp(r->role, "suite") == 0 &&
+			if (r->upstream_id == p->upstream_id && r->role == TK_ROLE_SUITE &&
 			        r->problem_id == problems->rows[k].id)
 				status = tk_job_list_add(
 				        &s->of[d].suite, r->id, p->build_id, "", "", err);
@@ -280,7 +280,7 @@ static int plan_control(struct plan_state *s, struct tk_error *err)
 		const struct tk_artifact_backend *b = control_for(s, p, c->backend, d);
 		if (b)
 			status = add_job(s, &s->of[k].controls, d, p, b->name, b->path, problem_id,
-			        "control", err);
+			        TK_ROLE_CONTROL, err);
 		else
 			tk_log(TK_LOG_WARN, "control", NULL,
 			        "upstream %s has no control backend %s for %s: drift of that "
@@ -315,7 +315,7 @@ static int plan_caches(struct plan_state *s, const struct tk_likelihood_product 
 		status = put_problem(s->n, text, "ceiling", "ceiling", &problem_id, err);
 		if (status == TK_OK)
 			status = add_job_in(s, &s->of[k].ceilings, d, p, b->name, b->path,
-			        problem_id, "ceiling", TK_MODE_HOT, err);
+			        problem_id, TK_ROLE_CEILING, TK_MODE_HOT, err);
 	}
 	return status;
 }
@@ -338,7 +338,7 @@ static int plan_ceilings(struct plan_state *s, struct tk_error *err)
 			        s->n, c->problem, "ceiling", "ceiling", &problem_id, err);
 			if (status == TK_OK)
 				status = add_job(s, &s->of[k].ceilings, &s->n->devices[k], p,
-				        b->name, b->path, problem_id, "ceiling", err);
+				        b->name, b->path, problem_id, TK_ROLE_CEILING, err);
 		}
 	for (size_t k = 0; status == TK_OK && k < s->n->device_count; k++)
 		for (size_t i = 0; status == TK_OK && i < sizeof cache_jobs / sizeof *cache_jobs;

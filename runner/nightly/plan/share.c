@@ -60,7 +60,7 @@ static int look_back(struct tk_night *n, const struct tk_plan_problem *p, size_t
 			        k++) {
 				enum had *h = &had[d * count + k];
 				bool has_points;
-				if (p[k].id != r->problem_id || strcmp(r->role, "suite") != 0 ||
+				if (p[k].id != r->problem_id || r->role != TK_ROLE_SUITE ||
 				        *h == POINTS)
 					continue;
 				if ((status = tk_night_series_has_points(

@@ -165,7 +165,7 @@ static int read_history(const struct draft *draft, struct tk_error *err)
 		const struct tk_series_row *series = TK_ROWS_AT(all, struct tk_series_row, i);
 		size_t device = find_device(draft->n, series->device_id);
 		bool has_points = false;
-		if (device == TK_SCHEDULER_NOWHERE || strcmp(series->role, "suite") != 0)
+		if (device == TK_SCHEDULER_NOWHERE || series->role != TK_ROLE_SUITE)
 			continue;
 		int status = tk_night_series_has_points(draft->n, series->id, &has_points, err);
 		if (status)
@@ -186,7 +186,7 @@ static int fill(const struct draft *draft, struct tk_error *err)
 		struct tk_catalog_job job = tk_job_catalog_get(draft->catalog, i);
 		draft->jobs[i] = (struct tk_scheduled_job){.device = find_owner(n, &job),
 		        .problem_id = job.series->problem_id,
-		        .is_suite = strcmp(job.series->role, "suite") == 0,
+		        .is_suite = job.series->role == TK_ROLE_SUITE,
 		        .is_done = job.row->run_id != 0};
 	}
 	int status = number_work(draft, err);

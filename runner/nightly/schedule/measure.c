@@ -42,7 +42,7 @@ struct measurement {
 
 static bool is_cache_ceiling(const struct tk_series_row *series)
 {
-	return strcmp(series->role, "ceiling") == 0 &&
+	return series->role == TK_ROLE_CEILING &&
 	       strcmp(series->mode, tk_mode_name(TK_MODE_HOT)) == 0;
 }
 

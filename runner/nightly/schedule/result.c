@@ -118,7 +118,7 @@ static int make_points(struct tk_night *n, const struct tk_night_job *job,
 		return TK_OK;
 	out->list[out->count++] = make_time_point(r->result, r->outcome, job->series.id);
 	int status = copy_samples(r->result, out, err);
-	if (status || strcmp(job->series.role, "suite") != 0)
+	if (status || job->series.role != TK_ROLE_SUITE)
 		return status;
 	return add_extra_points(n, &job->series, r->result, out, err);
 }
@@ -151,7 +151,7 @@ static int put_run(struct tk_night *n, const struct tk_night_job *job,
 	        .as_of_s = n->as_of_s,
 	        .started_s = job->started_s,
 	        .wall_s = r->wall_s,
-	        .outcome = tk_outcome_name(r->outcome),
+	        .outcome = r->outcome,
 	        .message = r->message,
 	        .attributes = attributes};
 	const double *const samples[POINTS_MAX] = {points->samples};
@@ -196,7 +196,7 @@ static int put_ceiling(struct tk_night *n, const struct tk_night_job *job,
 	struct tk_ceiling_row row = {.night_id = n->night_id,
 	        .device_id = job->device->device_id,
 	        .name = name,
-	        .source = "measured",
+	        .source = TK_CEILING_MEASURED,
 	        .unit = is_memory ? "gb_per_s" : "gflop_per_s",
 	        .value = (is_memory ? p->bytes : p->flops) / fastest_ns};
 	return tk_store_put_ceiling(n->store, &row, err);
@@ -236,9 +236,8 @@ int tk_night_count_stored_results(struct tk_night *n, struct tk_error *err)
 	for (size_t i = 0; !status && i < runs.count; i++) {
 		const struct tk_run_row *run = TK_ROWS_AT(&runs, struct tk_run_row, i);
 		json_t *attributes = json_loads(run->attributes, 0, NULL);
-		enum tk_outcome outcome;
-		if (tk_outcome_parse(run->outcome, &outcome) == TK_OK)
-			count_result(n->report, outcome, attributes);
+		if (run->outcome < TK_OUTCOME_COUNT)
+			count_result(n->report, run->outcome, attributes);
 		json_decref(attributes);
 	}
 	tk_rows_free(&runs);
@@ -260,7 +259,7 @@ int tk_night_store_result(struct tk_night *n, const struct tk_night_job *job,
 	int status = make_points(n, job, result, &points, err);
 	if (!status)
 		status = put_run(n, job, result, &points, err);
-	if (!status && strcmp(job->series.role, "ceiling") == 0)
+	if (!status && job->series.role == TK_ROLE_CEILING)
 		status = put_ceiling(n, job, result, err);
 	if (!status) {
 		count_result(n->report, result->outcome, result->result);

@@ -146,7 +146,7 @@ static int put_build(struct tk_night *n, struct tk_likelihood_product *p, struct
 	        .toolchain = a->toolchain ? a->toolchain : "",
 	        .flags = p->config->cmake_args ? p->config->cmake_args : "",
 	        .arch = "native",
-	        .status = tk_build_status_name(a->status),
+	        .status = a->status,
 	        .message = a->message ? a->message : "",
 	        .log = tail ? tail : "",
 	        .wall_s = a->wall_s,
@@ -190,8 +190,8 @@ static int cannot_try(struct tk_night *n, struct tk_likelihood_product *p,
 	if (why->status == TK_ECANCELED || why->status == TK_ENOMEM || why->status == TK_ENOSPC)
 		return tk_fail(err, why->status, "%s", why->message);
 	tk_log(TK_LOG_WARN, "build_failed", NULL, "%s: %s", p->config->name, why->message);
-	if (strcmp(p->status, "unreachable") != 0)
-		p->status = "failed";
+	if (p->status != TK_RESOLUTION_UNREACHABLE)
+		p->status = TK_RESOLUTION_FAILED;
 	snprintf(p->message, sizeof p->message, "%.*s", (int)sizeof p->message - 1, why->message);
 	n->report->builds++;
 	n->report->builds_failed++;

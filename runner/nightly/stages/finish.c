@@ -94,7 +94,7 @@ static int good_keys(struct tk_night *n, struct tk_rows *builds, const char ***k
 		        id = TK_ROWS_AT(&upstreams, struct tk_upstream_row, u)->id;
 		for (size_t i = 0; i < builds->count; i++) {
 			const struct tk_build_row *b = TK_ROWS_AT(builds, struct tk_build_row, i);
-			if (strcmp(b->status, "ok") != 0 || b->built_s < newest_s ||
+			if (b->status != TK_BUILD_OK || b->built_s < newest_s ||
 			        upstream_of(&revisions, b->revision_id) != id)
 				continue;
 			newest = b->artifact_key;

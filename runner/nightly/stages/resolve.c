@@ -77,7 +77,7 @@ static bool last_known(struct tk_night *n, struct tk_likelihood_product *p)
 	for (size_t i = 0; i < nights.count && !found; i++) {
 		const struct tk_night_row *night = TK_ROWS_AT(&nights, struct tk_night_row, i);
 		struct tk_rows answers = {0};
-		if (night->id == n->night_id || strcmp(night->kind, "nightly") != 0 ||
+		if (night->id == n->night_id || night->kind != TK_NIGHT_NIGHTLY ||
 		        tk_store_list_resolutions(n->store, night->id, &answers, NULL) != TK_OK)
 			continue;
 		for (size_t k = 0; k < answers.count && !found; k++) {
@@ -170,14 +170,15 @@ static int resolve_one(struct tk_night *n, struct tk_likelihood_product *p, stru
 	if (status == TK_OK) {
 		if ((status = put_revision(n, p, &revision, err)) != TK_OK)
 			return status;
-		p->status = known && known_id == p->revision_id ? "unchanged" : "new";
+		p->status = known && known_id == p->revision_id ? TK_RESOLUTION_UNCHANGED
+		                                                : TK_RESOLUTION_NEW;
 		if (revision.dirty)
 			tk_log(TK_LOG_WARN, "dirty", NULL,
 			        "%s: the work tree has uncommitted changes; what is measured is "
 			        "the commit %.12s",
 			        p->config->name, revision.id);
 	} else {
-		p->status = "unreachable";
+		p->status = TK_RESOLUTION_UNREACHABLE;
 		snprintf(p->message, sizeof p->message, "%.*s", (int)sizeof p->message - 1,
 		        why.message);
 		n->report->upstreams_unreachable++;

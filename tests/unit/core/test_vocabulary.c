@@ -18,6 +18,7 @@
 #include "core/outcome.h"
 #include "core/series.h"
 #include "core/status.h"
+#include "core/triage.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

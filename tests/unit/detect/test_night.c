@@ -27,7 +27,7 @@ static void expect_alerts(struct world *w, size_t open, size_t closed)
 	size_t is_open = 0;
 
 	for (size_t i = 0; i < a.count; i++)
-		is_open += strcmp(TK_ROWS_AT(&a, struct tk_alert_row, i)->status, "open") == 0;
+		is_open += TK_ROWS_AT(&a, struct tk_alert_row, i)->status == TK_ALERT_OPEN;
 	assert_int_equal(is_open, open);
 	assert_int_equal(a.count - is_open, closed);
 	tk_rows_free(&a);
@@ -91,11 +91,11 @@ static void a_step_is_one_alert_until_it_recovers(void **state)
 	assert_int_equal(cp.count, 2);
 	assert_int_equal(TK_ROWS_AT(&cp, struct tk_change_point_row, 0)->as_of_s,
 	        WORLD_START + 25 * WORLD_DAY);
-	assert_string_equal(TK_ROWS_AT(&cp, struct tk_change_point_row, 0)->cause, "code");
+	assert_int_equal(TK_ROWS_AT(&cp, struct tk_change_point_row, 0)->cause, TK_CAUSE_CODE);
 	tk_rows_free(&cp);
 	assert_int_equal(tk_store_list_verdicts(w.store, w.night, &v, &w.err), 0);
 	assert_int_equal(v.count, 1);
-	assert_string_equal(TK_ROWS_AT(&v, struct tk_verdict_row, 0)->status, "same");
+	assert_int_equal(TK_ROWS_AT(&v, struct tk_verdict_row, 0)->status, TK_VERDICT_SAME);
 	tk_rows_free(&v);
 	world_close(&w);
 }
@@ -185,7 +185,7 @@ static void the_newest_night_says_again_what_it_said(void **state)
 		world_point(&w, "b", "q", 1e6 * q[step] * (1 + 0.003 * tk_rng_normal(&rng)));
 		said = world_judge_night(&w);
 		o = world_options(&w);
-		assert_int_equal(tk_store_finish_night(w.store, w.night, "complete", "{}",
+		assert_int_equal(tk_store_finish_night(w.store, w.night, TK_NIGHT_COMPLETE, "{}",
 		                         w.as_of_s + 60, &w.err),
 		        0);
 		assert_int_equal(tk_detect_latest_nights(w.store, &o, &range, &again, &w.err), 0);
@@ -388,7 +388,7 @@ static void a_slow_step_is_said_when_its_nights_add_up(void **state)
 	assert_int_equal(
 	        tk_store_list_monitor_events(w.store, INT64_MIN, INT64_MAX, &said, &w.err), 0);
 	assert_int_equal(said.count, 1);
-	assert_string_equal(TK_ROWS_AT(&said, struct tk_monitor_event_row, 0)->word, "step");
+	assert_int_equal(TK_ROWS_AT(&said, struct tk_monitor_event_row, 0)->word, TK_MONITOR_STEP);
 	tk_rows_free(&said);
 	world_close(&w);
 }

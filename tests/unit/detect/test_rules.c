@@ -27,7 +27,6 @@ static struct tk_run_evidence run(enum tk_outcome outcome, int64_t day)
 	return (struct tk_run_evidence){.exists = true,
 	        .has_timing = tk_outcome_has_timing(outcome),
 	        .outcome = outcome,
-	        .outcome_name = tk_outcome_name(outcome),
 	        .message = "",
 	        .as_of_s = day * DAY,
 	        .run_id = day,

@@ -34,7 +34,8 @@ static size_t count(struct world *w, const char *kind, const char *status)
 	for (size_t i = 0; i < a.count; i++) {
 		const struct tk_alert_row *row = TK_ROWS_AT(&a, struct tk_alert_row, i);
 
-		n += strcmp(row->kind, kind) == 0 && strcmp(row->status, status) == 0;
+		n += strcmp(tk_alert_kind_name(row->kind), kind) == 0 &&
+		     strcmp(tk_alert_status_name(row->status), status) == 0;
 	}
 	tk_rows_free(&a);
 	return n;
@@ -98,7 +99,7 @@ static void what_moved_together_is_a_group(void **state)
 		const struct tk_alert_row *row = TK_ROWS_AT(&a, struct tk_alert_row, i);
 		const char **group = strstr(row->title, "node-c") ? &other : &h200;
 
-		assert_string_equal(row->kind, "change");
+		assert_int_equal(row->kind, TK_ALERT_CHANGE);
 		assert_true(row->machine_id && row->upstream_id && row->series_id);
 		*group = *group ? *group : row->group_uid;
 		assert_string_equal(*group, row->group_uid);
@@ -130,9 +131,9 @@ static void what_moved_together_is_a_group(void **state)
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
 		say(&w, i % 2 ? one->uid : h200, words[i], "why");
 		assert_int_equal(tk_store_list_triage(w.store, &triage, &w.err), 0);
-		one->status = "open";
+		one->status = TK_ALERT_OPEN;
 		assert_string_equal(tk_alert_state_name(&triage, one), while_open[i]);
-		one->status = "closed";
+		one->status = TK_ALERT_CLOSED;
 		assert_string_equal(tk_alert_state_name(&triage, one), when_closed[i]);
 		tk_rows_free(&triage);
 	}

@@ -9,6 +9,15 @@
 #include "base/file.h"
 #include "detect/report/reason.h"
 
+/* The value of a word in a row of a table below; -1, which no list has, where it is unknown. */
+static int word_value(const struct tk_vocabulary *v, const char *name)
+{
+	int value = -1;
+
+	tk_vocabulary_parse(v, name, &value);
+	return value;
+}
+
 static void must(struct world *w, int rc)
 {
 	if (!rc)
@@ -84,7 +93,7 @@ void world_build(struct world *w, const char *rev, int64_t position, const char 
 	        .toolchain = "cc",
 	        .flags = "",
 	        .arch = "x86-64",
-	        .status = "ok",
+	        .status = TK_BUILD_OK,
 	        .message = "",
 	        .log = "",
 	        .built_s = WORLD_START};
@@ -120,16 +129,16 @@ void world_end_night(struct world *w)
 {
 	flush(w);
 	if (w->night)
-		must(w, tk_store_finish_night(
-		                w->store, w->night, "complete", "{}", w->as_of_s + 60, &w->err));
+		must(w, tk_store_finish_night(w->store, w->night, TK_NIGHT_COMPLETE, "{}",
+		                w->as_of_s + 60, &w->err));
 	w->night = 0;
 }
 
 void world_night(struct world *w, int day, const char *kind)
 {
 	struct tk_night_row n = {.machine_id = w->machine,
-	        .kind = kind,
-	        .status = "running",
+	        .kind = word_value(&tk_night_kind_words, kind),
+	        .status = TK_NIGHT_RUNNING,
 	        .config_hash = "c",
 	        .tracker_version = "0",
 	        .summary = "{}"};
@@ -159,8 +168,8 @@ int64_t world_series(struct world *w, const char *backend, const char *problem)
 	        .mode = "cold",
 	        .metric = "time",
 	        .unit = "ns",
-	        .better = w->higher_is_better ? "higher" : "lower",
-	        .role = w->role};
+	        .better = w->higher_is_better ? TK_BETTER_HIGHER : TK_BETTER_LOWER,
+	        .role = word_value(&tk_series_role_words, w->role)};
 	int64_t id;
 
 	must(w, tk_store_put_problem(w->store, &p, &s.problem_id, &w->err));
@@ -179,7 +188,7 @@ static struct tk_run_row run_of(
 	        .as_of_s = w->as_of_s,
 	        .started_s = w->as_of_s,
 	        .wall_s = 1,
-	        .outcome = outcome,
+	        .outcome = word_value(&tk_outcome_words, outcome),
 	        .message = message,
 	        .attributes = "{}"};
 }
@@ -258,8 +267,8 @@ struct tk_diff_report world_diff(struct world *w, int since)
 
 	flush(w);
 	if (w->night)
-		must(w, tk_store_finish_night(
-		                w->store, w->night, "complete", "{}", w->as_of_s + 60, &w->err));
+		must(w, tk_store_finish_night(w->store, w->night, TK_NIGHT_COMPLETE, "{}",
+		                w->as_of_s + 60, &w->err));
 	must(w, tk_detect_diff(w->store, &o, &range, &r, &w->err));
 	return r;
 }

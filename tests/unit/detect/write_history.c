@@ -50,7 +50,7 @@ static void culprit(struct world *w, char *const a[ARGS])
 	        .night_id = w->night,
 	        .good_rev = a[2],
 	        .bad_rev = a[3],
-	        .word = "found",
+	        .word = TK_BISECT_FOUND,
 	        .first_bad = a[4],
 	        .last_good = a[2],
 	        .subject = a[5],

@@ -20,6 +20,15 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+/* The value of a word in a row of a table below; -1, which no list has, where it is unknown. */
+static int word_value(const struct tk_vocabulary *v, const char *name)
+{
+	int value = -1;
+
+	tk_vocabulary_parse(v, name, &value);
+	return value;
+}
+
 struct place {
 	char dir[64], received[96], url[64];
 	struct tk_store *store;
@@ -38,11 +47,11 @@ static void put_alert(struct place *p, const char *bad_rev, const char *title, c
 {
 	struct tk_alert_row alert = {.series_id = p->series,
 	        .night_id = p->night,
-	        .status = status,
+	        .status = word_value(&tk_alert_status_words, status),
 	        .opened_s = 5,
 	        .closed_s = strcmp(status, "open") ? 6 : 0,
 	        .change = 0.12,
-	        .cause = "code",
+	        .cause = TK_CAUSE_CODE,
 	        .good_rev = "good",
 	        .bad_rev = bad_rev,
 	        .title = title};
@@ -61,13 +70,13 @@ static void fill(struct place *p)
 	        .mode = "cold",
 	        .metric = "time",
 	        .unit = "ns",
-	        .better = "lower",
-	        .role = "suite",
+	        .better = TK_BETTER_LOWER,
+	        .role = TK_ROLE_SUITE,
 	        .config = ""};
-	struct tk_night_row night = {.kind = "nightly",
+	struct tk_night_row night = {.kind = TK_NIGHT_NIGHTLY,
 	        .as_of_s = 1,
 	        .started_s = 1,
-	        .status = "running",
+	        .status = TK_NIGHT_RUNNING,
 	        .config_hash = "",
 	        .tracker_version = ""};
 
@@ -174,10 +183,10 @@ static void an_alert_that_was_acked_is_not_told(void **state)
 	        .group_uid = "group-1",
 	        .series_id = p->series,
 	        .night_id = p->night,
-	        .status = "open",
+	        .status = TK_ALERT_OPEN,
 	        .opened_s = 5,
 	        .change = 0.12,
-	        .cause = "code",
+	        .cause = TK_CAUSE_CODE,
 	        .good_rev = "good",
 	        .bad_rev = "bad",
 	        .title = "t"};

@@ -59,7 +59,7 @@ void history_fill(struct history *h)
 	        .toolchain = "gcc 12",
 	        .flags = "-O2",
 	        .arch = "native",
-	        .status = "ok",
+	        .status = TK_BUILD_OK,
 	        .log = "a long log",
 	        .wall_s = 1.5,
 	        .size_bytes = 4096,
@@ -82,14 +82,14 @@ void history_fill(struct history *h)
 	        .mode = "cold",
 	        .metric = "time",
 	        .unit = "ns",
-	        .better = "lower",
-	        .role = "suite"};
+	        .better = TK_BETTER_LOWER,
+	        .role = TK_ROLE_SUITE};
 	MUST(tk_store_put_series(s, &series, &h->series, &err));
 	struct tk_night_row night = {.machine_id = h->machine,
-	        .kind = "nightly",
+	        .kind = TK_NIGHT_NIGHTLY,
 	        .as_of_s = 1000,
 	        .started_s = 1000,
-	        .status = "running",
+	        .status = TK_NIGHT_RUNNING,
 	        .seed = 42,
 	        .config_hash = "c",
 	        .tracker_version = "0.1.0",
@@ -111,7 +111,7 @@ int history_put_run(struct history *h, int64_t seq, double value, size_t samples
 	        .as_of_s = 1000 + seq,
 	        .started_s = 1100 + seq,
 	        .wall_s = 0.25,
-	        .outcome = "ok",
+	        .outcome = TK_OUTCOME_OK,
 	        .message = "",
 	        .attributes = "{\"stop\":\"tight\"}"};
 	struct tk_point point = {.series_id = h->series,

@@ -58,7 +58,7 @@ static void identities_come_back(void **state)
 	assert_true(problem->flops == 268435456.0 && problem->bytes == 3145728.0);
 	READ_ONE(tk_series_row, series, tk_store_list_series(h->store, out, &err));
 	assert_string_equal(series->slug, "box.cpu.blas.gemm-f32-512x512x512-nn.cold");
-	assert_string_equal(series->better, "lower");
+	assert_int_equal(series->better, TK_BETTER_LOWER);
 	tk_rows_free(&machine_list);
 	tk_rows_free(&device_list);
 	tk_rows_free(&environment_list);
@@ -113,31 +113,32 @@ static void nights_come_back(void **state)
 {
 	struct history *h = *state;
 	struct tk_night_row same = {.machine_id = h->machine,
-	        .kind = "nightly",
+	        .kind = TK_NIGHT_NIGHTLY,
 	        .as_of_s = 1000,
 	        .started_s = 1000,
-	        .status = "running",
+	        .status = TK_NIGHT_RUNNING,
 	        .seed = 42,
 	        .config_hash = "c",
 	        .tracker_version = "0.1.0"};
 	static const char *const late[] = {"confirm", "detect", "bisect", "tidy", "publish"};
 	struct tk_stage_row stage = {.night_id = h->night,
 	        .name = "build",
-	        .status = "running",
+	        .status = TK_STAGE_RUNNING,
 	        .started_s = 5,
 	        .detail = "{}"};
 	struct tk_resolution_row resolution = {.night_id = h->night,
 	        .upstream_id = h->upstream,
 	        .revision_id = h->revision,
 	        .build_id = 0,
-	        .status = "new",
+	        .status = TK_RESOLUTION_NEW,
 	        .message = ""};
 	struct tk_rows nights;
 	int64_t second;
 
 	MUST(tk_store_begin_night(h->store, &same, &second, &err));
 	assert_int_not_equal(second, h->night);
-	MUST(tk_store_finish_night(h->store, h->night, "complete", "{\"jobs\":1}", 2000, &err));
+	MUST(tk_store_finish_night(
+	        h->store, h->night, TK_NIGHT_COMPLETE, "{\"jobs\":1}", 2000, &err));
 	MUST(tk_store_list_nights(h->store, &nights, &err));
 	assert_int_equal(nights.count, 2);
 	assert_int_equal(TK_ROWS_AT(&nights, struct tk_night_row, 0)->started_s, 1001);
@@ -146,16 +147,16 @@ static void nights_come_back(void **state)
 	assert_string_equal(TK_ROWS_AT(&nights, struct tk_night_row, 1)->summary, "{\"jobs\":1}");
 	tk_rows_free(&nights);
 	MUST_FAIL(TK_EDATA, "no night",
-	        tk_store_finish_night(h->store, 99, "complete", NULL, 1, &err));
+	        tk_store_finish_night(h->store, 99, TK_NIGHT_COMPLETE, NULL, 1, &err));
 	MUST_FAIL(TK_EDATA, "CHECK",
-	        tk_store_finish_night(h->store, h->night, "splendid", NULL, 1, &err));
+	        tk_store_finish_night(h->store, h->night, TK_NIGHT_STOPPED, NULL, 1, &err));
 
 	MUST(tk_store_put_stage(h->store, &stage, &err));
-	stage.status = "done";
+	stage.status = TK_STAGE_DONE;
 	stage.finished_s = 6;
 	MUST(tk_store_put_stage(h->store, &stage, &err));
 	READ_ONE(tk_stage_row, read, tk_store_list_stages(h->store, h->night, out, &err));
-	assert_string_equal(read->status, "done");
+	assert_int_equal(read->status, TK_STAGE_DONE);
 	assert_int_equal(read->finished_s, 6);
 	for (size_t i = 0; i < sizeof late / sizeof *late;
 	        i++) { /* within one second: in the order of a night */
@@ -297,7 +298,7 @@ static void a_result_is_whole(void **state)
 	assert_int_equal(count, 0);
 	assert_null(samples);
 	READ_ONE(tk_run_row, run, tk_store_list_night_runs(h->store, h->night, out, &err));
-	assert_string_equal(run->outcome, "ok");
+	assert_int_equal(run->outcome, TK_OUTCOME_OK);
 	assert_string_equal(run->attributes, "{\"stop\":\"tight\"}");
 	MUST(tk_store_list_unsuccessful_runs(h->store, h->night, &list, &err));
 	assert_int_equal(list.count, 0);
@@ -425,12 +426,12 @@ static void derived_rows_are_replaced(void **state)
 	        .change_lo = 0.9,
 	        .change_hi = 1.1,
 	        .p = 0.001,
-	        .cause = "upstream",
+	        .cause = TK_CAUSE_CODE,
 	        .confidence = 0.9,
 	        .detail = "{}"};
 	struct tk_verdict_row verdict = {.night_id = h->night,
 	        .series_id = h->series,
-	        .status = "same",
+	        .status = TK_VERDICT_SAME,
 	        .before_value = NAN,
 	        .after_value = 3,
 	        .change = NAN,
@@ -447,15 +448,15 @@ static void derived_rows_are_replaced(void **state)
 	MUST(tk_store_replace_change_points(h->store, h->series, &change, 1, &err));
 	READ_ONE(tk_change_point_row, read, tk_store_list_change_points(h->store, 0, out, &err));
 	assert_int_equal(read->as_of_s, 6);
-	assert_string_equal(read->cause, "upstream");
+	assert_int_equal(read->cause, TK_CAUSE_CODE);
 	READ_ONE(tk_change_point_row, same,
 	        tk_store_list_change_points(h->store, h->series, out, &err));
 	assert_true(same->change_hi == 1.1);
 	MUST(tk_store_replace_verdicts(h->store, h->night, &verdict, 1, &err));
-	verdict.status = "new";
+	verdict.status = TK_VERDICT_NEW;
 	MUST(tk_store_replace_verdicts(h->store, h->night, &verdict, 1, &err));
 	READ_ONE(tk_verdict_row, judged, tk_store_list_verdicts(h->store, h->night, out, &err));
-	assert_string_equal(judged->status, "new");
+	assert_int_equal(judged->status, TK_VERDICT_NEW);
 	assert_true(isnan(judged->before_value) && isnan(judged->p) && judged->after_value == 3 &&
 	            judged->q == 0.5);
 	tk_rows_free(&read_list);
@@ -468,10 +469,10 @@ static void alerts_and_what_people_said(void **state)
 	struct history *h = *state;
 	struct tk_alert_row alert = {.series_id = h->series,
 	        .night_id = h->night,
-	        .status = "open",
+	        .status = TK_ALERT_OPEN,
 	        .opened_s = 9,
 	        .change = 0.2,
-	        .cause = "upstream",
+	        .cause = TK_CAUSE_CODE,
 	        .good_rev = "a",
 	        .bad_rev = "b",
 	        .title = "slower"};
@@ -482,11 +483,11 @@ static void alerts_and_what_people_said(void **state)
 	int64_t id, again;
 
 	MUST(tk_store_put_alert(h->store, &alert, &err));
-	alert.status = "closed";
+	alert.status = TK_ALERT_CLOSED;
 	alert.closed_s = 11;
 	MUST(tk_store_put_alert(h->store, &alert, &err));
 	READ_ONE(tk_alert_row, read, tk_store_list_alerts(h->store, out, &err));
-	assert_string_equal(read->status, "closed");
+	assert_int_equal(read->status, TK_ALERT_CLOSED);
 	assert_int_equal(read->closed_s, 11);
 	assert_int_equal(strlen(read->uid), 32);
 	MUST(tk_store_put_triage(h->store, &triage, &id, &err));
@@ -507,16 +508,16 @@ static void ceilings_of_a_night_or_the_newest(void **state)
 {
 	struct history *h = *state;
 	struct tk_night_row later = {.machine_id = h->machine,
-	        .kind = "nightly",
+	        .kind = TK_NIGHT_NIGHTLY,
 	        .as_of_s = 2000,
 	        .started_s = 2000,
-	        .status = "running",
+	        .status = TK_NIGHT_RUNNING,
 	        .config_hash = "",
 	        .tracker_version = ""};
 	struct tk_ceiling_row ceiling = {.night_id = h->night,
 	        .device_id = h->device,
 	        .name = "copy",
-	        .source = "measured",
+	        .source = TK_CEILING_MEASURED,
 	        .unit = "gb_per_s",
 	        .value = 10};
 	struct tk_rows list;
@@ -621,8 +622,8 @@ static void slugs_are_safe_and_unique(void **state)
 	        .mode = "cold",
 	        .metric = "power",
 	        .unit = "w",
-	        .better = "lower",
-	        .role = "control"};
+	        .better = TK_BETTER_LOWER,
+	        .role = TK_ROLE_CONTROL};
 	struct tk_rows list;
 	int64_t id;
 
@@ -726,7 +727,7 @@ static void unknown_parents_are_refused(void **state)
 	struct tk_build_row build = {.revision_id = h->revision,
 	        .artifact_key = "k",
 	        .adapter = "a",
-	        .status = "great",
+	        .status = (enum tk_build_status)99,
 	        .built_s = 1};
 	struct tk_series_row series = {.device_id = 1,
 	        .upstream_id = 99,
@@ -735,10 +736,10 @@ static void unknown_parents_are_refused(void **state)
 	        .mode = "cold",
 	        .metric = "time",
 	        .unit = "ns",
-	        .better = "lower",
-	        .role = "suite"};
+	        .better = TK_BETTER_LOWER,
+	        .role = TK_ROLE_SUITE};
 	struct tk_stage_row stage = {
-	        .night_id = 4711, .name = "plan", .status = "done", .started_s = 1};
+	        .night_id = 4711, .name = "plan", .status = TK_STAGE_DONE, .started_s = 1};
 	int64_t id;
 
 	MUST_FAIL(TK_EDATA, "no device with the id 4711",
