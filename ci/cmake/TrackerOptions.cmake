@@ -1,6 +1,7 @@
 # Options, compiler settings, and the one function that makes a layer.
 option(TRACKER_TESTS "Build the tests (needs cmocka)" OFF)
 option(TRACKER_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+option(TRACKER_TSAN "Build with ThreadSanitizer" OFF)
 option(TRACKER_FUZZ "Build the libFuzzer programs, with sanitizers (needs clang)" OFF)
 option(TRACKER_SITE_ASSETS "Fetch Chart.js and its plugins with npm, for the charts of the site" ON)
 option(TRACKER_WERROR "Treat warnings as errors" OFF)
@@ -39,6 +40,14 @@ endif()
 if(TRACKER_SANITIZE)
   target_compile_options(tk_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   target_link_options(tk_flags INTERFACE -fsanitize=address,undefined)
+endif()
+
+if(TRACKER_TSAN)
+  if(TRACKER_SANITIZE)
+    message(FATAL_ERROR "TRACKER_TSAN and TRACKER_SANITIZE exclude each other: expected one of them")
+  endif()
+  target_compile_options(tk_flags INTERFACE -fsanitize=thread -fno-omit-frame-pointer)
+  target_link_options(tk_flags INTERFACE -fsanitize=thread)
 endif()
 
 # tk_layer(name [SOURCES generated.c ...] LINK layer ... PRIVATE third-party ...)

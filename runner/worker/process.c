@@ -105,7 +105,8 @@ static int prepare(const struct tk_worker_process_spec *spec, const int fds[3])
 		return 1;
 	if (limit(RLIMIT_CORE, 0) != 0)
 		return 2;
-#ifndef __SANITIZE_ADDRESS__ /* its shadow memory reserves terabytes of addresses */
+#if !defined __SANITIZE_ADDRESS__ && \
+        !defined __SANITIZE_THREAD__ /* their shadow memory reserves terabytes of addresses */
 	if (spec->memory_limit_bytes && spec->limit_address_space &&
 	        limit(RLIMIT_AS, spec->memory_limit_bytes + ADDRESS_SPACE_EXTRA) != 0)
 		return 2;
@@ -143,9 +144,10 @@ static char **worker_env(uint32_t threads, struct tk_error *err)
 {
 	static const char *const thread_names[] = {
 	        "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "MKL_NUM_THREADS"};
-	static const char *const passed[] = {"ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"};
-	char text[8][512];
-	const char *extra[9] = {0};
+	static const char *const passed[] = {
+	        "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"};
+	char text[9][512];
+	const char *extra[10] = {0};
 	int n = 0;
 	for (size_t i = 0; threads && i < sizeof thread_names / sizeof *thread_names; i++, n++) {
 		snprintf(text[n], sizeof text[n], "%s=%u", thread_names[i], threads);
