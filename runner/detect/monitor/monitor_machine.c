@@ -1,0 +1,170 @@
+/* What the series of a machine do together: shifts for a night or two, and steps. */
+#include <math.h>
+
+#include "base/error.h"
+#include "detect/monitor/monitor_internal.h"
+#include "stats/summary/summary.h"
+
+#define RECENT_NIGHTS 7      /* that a night is compared with, to see a shift */
+#define LEVEL_NIGHTS 15      /* on both sides of a step */
+#define SHIFT_ERRORS 3.0     /* standard errors from which a shift is significant */
+#define MACHINE_SHARE 0.5    /* of a step: more of it, and the step is the machine's */
+#define SAME_STEP_SHARE 0.05 /* of the machine's series */
+#define SAME_STEP_MIN 5      /* series */
+#define SAME_STEP_LOG_LR 5.0 /* evidence that a series made the same step */
+#define SAME_STEP_CHANGE 0.3 /* of the step, at least */
+#define MEDIAN_ERROR 1.2533  /* standard error of a median in units of that of a mean */
+#define MAD_TO_SD 1.4826
+
+/* The median of the last LEVEL_NIGHTS of the points from .. to - 1. */
+static double level_of(const struct monitored_series *s, size_t from, size_t to)
+{
+	double work[LEVEL_NIGHTS];
+
+	if (to - from > LEVEL_NIGHTS)
+		from = to - LEVEL_NIGHTS;
+	for (size_t i = from; i < to; i++)
+		work[i - from] = point_at(s, i)->y;
+	return tk_median(work, to - from);
+}
+
+/* The median of these shifts; 0 where it is not significant. Overwrites them. */
+static double significant_median(double *shifts, size_t n)
+{
+	double median, error;
+
+	if (n < SERIES_MIN)
+		return 0;
+	median = tk_median(shifts, n);
+	for (size_t i = 0; i < n; i++)
+		shifts[i] = fabs(shifts[i] - median);
+	error = MEDIAN_ERROR * MAD_TO_SD * tk_median(shifts, n) / sqrt((double)n);
+	return fabs(median) > SHIFT_ERRORS * error ? median : 0;
+}
+
+static double shift_of(const struct monitored_series *s, double y)
+{
+	return s->n >= RECENT_NIGHTS ? y - level_of(s, s->n - RECENT_NIGHTS, s->n) : 0;
+}
+
+static bool is_positive(const struct tk_monitor_point *p)
+{
+	return isfinite(p->value) && p->value > 0;
+}
+
+/* The shift of the machine tonight, by the first point of each series. Adds new series. */
+static int find_shift(struct tk_monitor *m, const struct tk_monitor_point *points, size_t count,
+        double *shift, struct tk_error *err)
+{
+	size_t shifts = 0;
+	int status = TK_OK;
+
+	for (size_t i = 0; i < m->count; i++)
+		m->series[i].tonight = false;
+	for (size_t i = 0; !status && i < count; i++) {
+		struct monitored_series *s = tk_monitor_find_series(m, points[i].series);
+
+		if (!is_positive(&points[i]))
+			continue;
+		if (!s)
+			status = tk_monitor_add_series(m, points[i].series, &s, err);
+		if (status)
+			return status;
+		if (!s->tonight && s->n >= RECENT_NIGHTS)
+			m->work[shifts++] = shift_of(s, log(points[i].value));
+		s->tonight = true;
+	}
+	*shift = significant_median(m->work, shifts);
+	return status;
+}
+
+int tk_monitor_take_points(struct tk_monitor *m, const struct tk_monitor_point *points,
+        size_t count, struct tk_error *err)
+{
+	double shift;
+	int status = find_shift(m, points, count, &shift, err);
+
+	for (size_t i = 0; !status && i < count; i++) {
+		const struct tk_monitor_point *p = &points[i];
+		struct monitored_series *s = tk_monitor_find_series(m, p->series);
+
+		if (!is_positive(p))
+			continue;
+
+		/* Never more than the series itself shifted. */
+		const double y = log(p->value), moved = shift_of(s, y);
+		const double removed =
+		        moved * shift > 0 ? copysign(fmin(fabs(moved), fabs(shift)), shift) : 0;
+
+		if (!tk_monitor_reserve(m, s, s->n + 1))
+			return tk_monitor_out_of_memory(err);
+		*point_at(s, s->n++) =
+		        (struct point){y, y - removed, p->at, p->day, p->environment};
+	}
+	return status;
+}
+
+/* The first kept point since a day. */
+static size_t find_day(const struct monitored_series *s, int64_t day)
+{
+	size_t lo = first_kept_point(s), hi = s->n;
+
+	while (lo < hi) {
+		const size_t mid = lo + (hi - lo) / 2;
+
+		if (point_at(s, mid)->day < day)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* The step of the machine on a day, by its other series. */
+static double machine_step(struct tk_monitor *m, const struct monitored_series *except, int64_t day)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < m->count; i++) {
+		const struct monitored_series *s = &m->series[i];
+		const size_t at = find_day(s, day), from = first_kept_point(s),
+		             end = at + LEVEL_NIGHTS < s->n ? at + LEVEL_NIGHTS : s->n;
+
+		if (s != except && at >= from + SERIES_MIN && at < end)
+			m->work[count++] = level_of(s, at, end) - level_of(s, from, at);
+	}
+	return significant_median(m->work, count);
+}
+
+static bool made_same_step(const struct monitored_series *s, int64_t day, double change)
+{
+	const struct tk_changepoint_candidate *c = &s->candidate;
+
+	if (s->tonight && c->evidence > SAME_STEP_LOG_LR &&
+	        (c->after - c->before) / change > SAME_STEP_CHANGE &&
+	        point_at(s, c->split)->day == day)
+		return true;
+	for (size_t i = first_kept_step(s); i < s->step_count; i++) {
+		const struct step *step = &s->steps[i % REMEMBERED_STEPS];
+
+		if (step->day == day && step->change / change > SAME_STEP_CHANGE)
+			return true;
+	}
+	return false;
+}
+
+bool tk_monitor_is_machine_step(struct tk_monitor *m, const struct monitored_series *s)
+{
+	const int64_t day = point_at(s, s->candidate.split)->day;
+	const double change = s->candidate.after - s->candidate.before;
+	size_t same = 0;
+
+	for (size_t i = 0; i < m->count; i++)
+		same += &m->series[i] != s && made_same_step(&m->series[i], day, change);
+	if ((double)same >= fmax(SAME_STEP_MIN, SAME_STEP_SHARE * (double)m->count))
+		return true;
+	/* A series may see the step a night late. More nights around it would count steps that have
+	 * nothing to do with it. */
+	return machine_step(m, s, day) / change > MACHINE_SHARE ||
+	       machine_step(m, s, day - 1) / change > MACHINE_SHARE;
+}
