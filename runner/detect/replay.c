@@ -1,5 +1,4 @@
-/* Stored nights, judged again: of imported histories, of merged ones, after the thresholds have
- * changed. */
+/* Analyses stored nights again: after an import, after a merge, after the thresholds changed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +7,7 @@
 
 #define DAY_S INT64_C(86400)
 
-struct past {
+struct replay {
 	struct tk_store *store;
 	struct tk_detect_options options;
 	const struct tk_detect_replay *what;
@@ -27,13 +26,13 @@ static int by_time(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-static bool is_judged(const struct tk_night_row *n)
+static bool is_analysed(const struct tk_night_row *n)
 {
 	return n->kind != TK_NIGHT_RUN && n->status != TK_NIGHT_RUNNING;
 }
 
-/* Of one machine; true: there are some. */
-static bool choose(struct past *p, int64_t machine_id)
+/* Chooses the nights of one machine. False: none. */
+static bool choose(struct replay *p, int64_t machine_id)
 {
 	int64_t since_s = p->what->since_s, newest_s = INT64_MIN;
 	size_t before = p->count;
@@ -41,7 +40,7 @@ static bool choose(struct past *p, int64_t machine_id)
 	for (size_t i = 0; i < p->nights.count; i++) {
 		const struct tk_night_row *n = TK_ROWS_AT(&p->nights, struct tk_night_row, i);
 
-		if (n->machine_id == machine_id && is_judged(n) && n->as_of_s > newest_s)
+		if (n->machine_id == machine_id && is_analysed(n) && n->as_of_s > newest_s)
 			newest_s = n->as_of_s;
 	}
 	if (newest_s == INT64_MIN)
@@ -51,13 +50,13 @@ static bool choose(struct past *p, int64_t machine_id)
 	for (size_t i = 0; i < p->nights.count; i++) {
 		const struct tk_night_row *n = TK_ROWS_AT(&p->nights, struct tk_night_row, i);
 
-		if (n->machine_id == machine_id && is_judged(n) && n->as_of_s >= since_s)
+		if (n->machine_id == machine_id && is_analysed(n) && n->as_of_s >= since_s)
 			p->chosen[p->count++] = n;
 	}
 	return p->count > before;
 }
 
-static int read_nights(struct past *p, struct tk_detect_replay_counts *out, struct tk_error *err)
+static int read_nights(struct replay *p, struct tk_detect_replay_counts *out, struct tk_error *err)
 {
 	int status = tk_store_list_machines(p->store, &p->machines, err);
 
@@ -76,8 +75,9 @@ static int read_nights(struct past *p, struct tk_detect_replay_counts *out, stru
 	return TK_OK;
 }
 
-/* All of it: what the first of these nights knew of the ones before is made up for. */
-static int forget(struct past *p, struct tk_error *err)
+/* Resets the monitor of all devices: the first of these nights rebuilds it from the nights
+ * before. */
+static int reset_monitors(struct replay *p, struct tk_error *err)
 {
 	struct tk_rows devices = {0};
 	int status = tk_store_list_devices(p->store, &devices, err);
@@ -96,7 +96,7 @@ static int forget(struct past *p, struct tk_error *err)
 	return status;
 }
 
-static int judge(struct past *p, struct tk_detect_replay_counts *out, struct tk_error *err)
+static int run_nights(struct replay *p, struct tk_detect_replay_counts *out, struct tk_error *err)
 {
 	int status = TK_OK;
 
@@ -116,7 +116,7 @@ static int judge(struct past *p, struct tk_detect_replay_counts *out, struct tk_
 }
 
 static int find_change_points(
-        struct past *p, struct tk_detect_replay_counts *out, struct tk_error *err)
+        struct replay *p, struct tk_detect_replay_counts *out, struct tk_error *err)
 {
 	struct tk_catalog catalog;
 	int status = tk_catalog_load(p->store, &catalog, err);
@@ -144,15 +144,15 @@ int tk_detect_replay(struct tk_store *s, const struct tk_detect_options *options
         const struct tk_detect_replay *what, struct tk_detect_replay_counts *out,
         struct tk_error *err)
 {
-	struct past p = {.store = s, .options = *options, .what = what};
+	struct replay p = {.store = s, .options = *options, .what = what};
 	int status;
 
 	*out = (struct tk_detect_replay_counts){0};
 	status = read_nights(&p, out, err);
 	if (!status)
-		status = forget(&p, err);
+		status = reset_monitors(&p, err);
 	if (!status)
-		status = judge(&p, out, err);
+		status = run_nights(&p, out, err);
 	if (!status)
 		status = find_change_points(&p, out, err);
 	free(p.chosen);

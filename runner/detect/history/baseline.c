@@ -1,4 +1,4 @@
-/* Another baseline than the nights before the range: the first ones, the best level, or a certain
+/* Baselines other than the nights before the range: the first nights, the best level, or a certain
  * revision. */
 #include <math.h>
 #include <stdlib.h>
@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "detect/history/case_set.h"
 #include "stats/changepoint/changepoint.h"
+
+#define DAY_S 86400
 
 static int out_of_memory(struct tk_error *err)
 {
@@ -23,12 +25,12 @@ static bool is_pinned(const struct tk_case_set *c, const struct tk_point *p)
 	return false;
 }
 
-static size_t most_points(const struct tk_case_set *c)
+static size_t points_max(const struct tk_case_set *c)
 {
 	return c->options.window > TK_LEVEL_POINTS_MAX ? c->options.window : TK_LEVEL_POINTS_MAX;
 }
 
-static double median_of(const struct tk_timed_value *at, size_t from, size_t to, double *work)
+static double level_of(const struct tk_timed_value *at, size_t from, size_t to, double *work)
 {
 	size_t first = to - from > TK_LEVEL_POINTS_MAX ? to - TK_LEVEL_POINTS_MAX : from;
 
@@ -37,56 +39,78 @@ static double median_of(const struct tk_timed_value *at, size_t from, size_t to,
 	return tk_level_estimate(work, to - first);
 }
 
-/* The best of the levels that change points make of the history, [*from, *to); one night alone is
- * no level where there are others. */
-static int find_best(const struct tk_timed_value *at, size_t n, bool lower, double *values,
-        int64_t *days, size_t *from, size_t *to, struct tk_error *err)
+/* A history split by change points. */
+struct levels {
+	double *values; /* also work space */
+	int64_t *days;
+	struct tk_changepoint *found;
+	size_t count;
+};
+
+static void free_levels(struct levels *l)
 {
-	struct tk_changepoint *found = NULL;
-	size_t count = 0;
-	double level = NAN;
+	free(l->values);
+	free(l->days);
+	free(l->found);
+}
+
+static int split_levels(
+        const struct tk_timed_value *at, size_t n, struct levels *out, struct tk_error *err)
+{
+	out->values = calloc(n + 1, sizeof *out->values);
+	out->days = calloc(n + 1, sizeof *out->days);
+	if (!out->values || !out->days)
+		return out_of_memory(err);
+	for (size_t i = 0; i < n; i++) {
+		out->values[i] = at[i].value;
+		out->days[i] = at[i].as_of_s / DAY_S;
+	}
+	if (tk_changepoint_find(out->values, out->days, n, NULL, &out->found, &out->count))
+		return out_of_memory(err);
+	return TK_OK;
+}
+
+/* The best level, points [*from, *to). One night alone is not a level where there are others. */
+static void find_best(const struct tk_timed_value *at, size_t n, bool lower, struct levels *l,
+        size_t *from, size_t *to)
+{
+	double best = NAN;
 
 	*from = 0;
 	*to = n;
-	for (size_t i = 0; i < n; i++) {
-		values[i] = at[i].value;
-		days[i] = at[i].as_of_s / 86400;
-	}
-	if (tk_changepoint_find(values, days, n, NULL, &found, &count))
-		return out_of_memory(err);
-	for (size_t i = 0; i <= count; i++) {
-		size_t first = i ? found[i - 1].index : 0, end = i < count ? found[i].index : n;
-		double here = end > first ? median_of(at, first, end, values) : NAN;
+	for (size_t i = 0; i <= l->count; i++) {
+		const size_t first = i ? l->found[i - 1].index : 0,
+		             end = i < l->count ? l->found[i].index : n;
 
-		if (end - first < 2 && n > 1)
+		if (end == first || (end - first < 2 && n > 1))
 			continue;
-		if (isnan(level) || (lower ? here < level : here > level)) {
-			level = here;
+
+		const double level = level_of(at, first, end, l->values);
+
+		if (isnan(best) || (lower ? level < best : level > best)) {
+			best = level;
 			*from = first;
 			*to = end;
 		}
 	}
-	free(found);
-	return TK_OK;
 }
 
-/* Two numbers a night are read of all of it, and whole points only of the level that is taken. */
-static int take_best(struct tk_case_set *c, const struct tk_series_case *k, int64_t before_s,
+/* Reads two numbers a night of the whole history, and full points only of the best level. */
+static int read_best(struct tk_case_set *c, const struct tk_series_case *k, int64_t before_s,
         struct tk_rows *out, struct tk_error *err)
 {
 	struct tk_rows all = {0};
-	size_t from = 0, to = 0, skip = 0, most = most_points(c);
+	struct levels levels = {0};
+	size_t from = 0, to = 0, skip = 0, most = points_max(c);
 	int status = tk_store_list_values(c->catalog.store, k->series->id, before_s, &all, err);
 	const struct tk_timed_value *at = all.rows;
 
 	if (status)
 		return status;
-	double *values = calloc(all.count + 1, sizeof *values);
-	int64_t *days = calloc(all.count + 1, sizeof *days);
-
-	status = values && days ? find_best(at, all.count, k->series->better != TK_BETTER_HIGHER,
-	                                  values, days, &from, &to, err)
-	                        : out_of_memory(err);
+	status = split_levels(at, all.count, &levels, err);
+	if (!status)
+		find_best(
+		        at, all.count, k->series->better != TK_BETTER_HIGHER, &levels, &from, &to);
 	if (!status && to > from) {
 		while (to + skip < all.count && at[to + skip].as_of_s == at[to - 1].as_of_s)
 			skip++;
@@ -94,13 +118,12 @@ static int take_best(struct tk_case_set *c, const struct tk_series_case *k, int6
 		status = tk_store_list_last_points(
 		        c->catalog.store, k->series->id, at[to - 1].as_of_s, skip, most, out, err);
 	}
-	free(values);
-	free(days);
+	free_levels(&levels);
 	tk_rows_free(&all);
 	return status;
 }
 
-static int take_pinned(struct tk_case_set *c, const struct tk_series_case *k, int64_t before_s,
+static int read_pinned(struct tk_case_set *c, const struct tk_series_case *k, int64_t before_s,
         struct tk_rows *out, struct tk_error *err)
 {
 	size_t n = 0;
@@ -144,9 +167,9 @@ int tk_series_case_set_baseline(
 	struct tk_rows points = {0};
 	int64_t before_s = k->points[k->range].as_of_s;
 	int status = c->options.baseline == TK_BASELINE_PINNED
-	                     ? take_pinned(c, k, before_s, &points, err)
+	                     ? read_pinned(c, k, before_s, &points, err)
 	             : c->options.baseline == TK_BASELINE_BEST
-	                     ? take_best(c, k, before_s, &points, err)
+	                     ? read_best(c, k, before_s, &points, err)
 	                     : tk_store_list_first_points(c->catalog.store, k->series->id, before_s,
 	                               c->options.window ? c->options.window : 1, &points, err);
 

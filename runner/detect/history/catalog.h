@@ -1,5 +1,5 @@
-/* The small tables of the history by id, and what detection asks about them. Read once for a diff.
- */
+/* The small tables of the history by id, with what detection needs of them. Read once for an
+ * analysis. */
 #ifndef TK_DETECT_CATALOG_H
 #define TK_DETECT_CATALOG_H
 #include <stdbool.h>
@@ -10,10 +10,11 @@
 
 struct tk_error;
 
+/* Rows that start with their id. */
 struct tk_id_table {
 	struct tk_rows rows;
 	const void **sorted;
-}; /* every row starts with its id */
+};
 
 struct tk_build_kernels {
 	int64_t build_id;
@@ -25,7 +26,7 @@ struct tk_catalog {
 	struct tk_id_table machines, devices, environments, upstreams, revisions, builds, problems,
 	        series, nights;
 	struct tk_rows alerts, triage;
-	struct tk_build_kernels *code; /* of the builds that were asked about */
+	struct tk_build_kernels *code; /* of the builds compared so far */
 	size_t code_count;
 };
 
@@ -33,29 +34,28 @@ int tk_catalog_load(struct tk_store *s, struct tk_catalog *out, struct tk_error 
 void tk_catalog_free(struct tk_catalog *c);
 const void *tk_id_table_find(const struct tk_id_table *table, int64_t id); /* NULL: none */
 
-/* NULL where the build or its revision is not known. */
+/* NULL: the build or its revision is not known. */
 const struct tk_revision_row *tk_catalog_find_revision(
         const struct tk_catalog *c, int64_t build_id);
-/* Whether two builds have the same machine code for a backend: the same build, or equal hashes of
- * the backend as a whole. */
+/* Two builds have the same machine code for a backend: they are the same build, or the hashes of
+ * the whole backend are equal. */
 int tk_catalog_is_same_code(struct tk_catalog *c, int64_t build_a, int64_t build_b,
         const char *backend, bool *same, struct tk_error *err);
 
-/* Both hashes are known, and differ. */
+/* Both hashes are known, and differ. Two builds may be neither the same nor new. */
 int tk_catalog_is_new_code(struct tk_catalog *c, int64_t build_a, int64_t build_b,
         const char *backend, bool *is_new, struct tk_error *err);
 
-/* What differs between two environments, "driver 550 -> 555, governor ..."; "" where nothing does.
- * *hard: something differs that changes what is measured (card, driver, clock policy, measurement
- * method). */
+/* The differences of two environments, "driver 550 -> 555, governor ..."; "": none. *hard: one of
+ * them changes what is measured (card, driver, clock policy, method). */
 void tk_catalog_diff_environments(
         const struct tk_catalog *c, int64_t from, int64_t to, char *out, size_t size, bool *hard);
 
-/* The identity of a regression: the same step is the same alert, however often it is seen. "": out
- * of memory. */
+/* The uid of the alert about a step: the same on every machine and every night. "": out of
+ * memory. */
 #define TK_ALERT_UID_SIZE 65
 void tk_alert_uid_make(const char *series_slug, const char *bad_rev, char uid[TK_ALERT_UID_SIZE]);
-/* The same for other kinds of alerts and for groups of them: the hash of these words. */
+/* For other kinds of alerts, and for groups: the hash of these words. */
 void tk_alert_uid_hash(const char *const *words, size_t count, char uid[TK_ALERT_UID_SIZE]);
 
 #endif

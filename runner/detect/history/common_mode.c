@@ -1,8 +1,9 @@
-/* What the series of a device moved together on one night is the machine's, not a kernel's.
+/* The common-mode shift: what the series of a device did together on one night comes from the
+ * machine, not from a kernel.
  *
- * Only series whose machine code did not change since their baseline may say what the machine did:
- * all kernels of a library that became slower together are news, not drift. Where there is a
- * control and a median of others, the smaller of the two counts. */
+ * Only series whose machine code has not changed since their baseline show it: when all kernels of
+ * a library became slower together, that is a regression. Of a control and the median of the other
+ * series, the smaller shift counts. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,8 @@
 #include "detect/history/case_set.h"
 #include "stats/summary/summary.h"
 
-#define SERIES_MIN 5        /* fewer unchanged series have no median worth the name */
-#define SHIFT_MIN 0.003     /* smaller ones are not worth a correction */
+#define SERIES_MIN 5        /* fewer unchanged series have no meaningful median */
+#define SHIFT_MIN 0.003     /* smaller shifts are not corrected */
 #define MEDIAN_ERROR 1.2533 /* standard error of a median in units of that of a mean */
 
 struct entry {
@@ -35,7 +36,7 @@ static int by_device_and_night(const void *a, const void *b)
 	return (x->night_id > y->night_id) - (x->night_id < y->night_id);
 }
 
-/* One entry for each night of the range on which the code of the baseline was measured again. */
+/* One entry for each night of the range that measured the code of the baseline. */
 static int collect(
         struct tk_case_set *c, struct tk_series_case *k, struct entries *e, struct tk_error *err)
 {
@@ -117,8 +118,8 @@ int tk_case_set_remove_common_mode(struct tk_case_set *c, struct tk_error *err)
 
 	c->shifts = calloc(c->points.count + 1, sizeof *c->shifts);
 	if (!e.at || !work || !c->shifts)
-		status = tk_fail(err, TK_ENOMEM,
-		        "out of memory while looking for what a machine moved together");
+		status = tk_fail(
+		        err, TK_ENOMEM, "out of memory while estimating common-mode shifts");
 	for (size_t i = 0; !status && i < c->count; i++)
 		if (c->at[i].range)
 			status = collect(c, &c->at[i], &e, err);

@@ -1,26 +1,23 @@
-/* "key:glob" of --filter: which series are meant. */
+/* "key:glob" filters: which series to report. */
 #ifndef TK_DETECT_FILTER_H
 #define TK_DETECT_FILTER_H
 #include <stdbool.h>
 
 struct tk_error;
 
-/* What can be asked about a series; every member is a string, none is NULL. */
+/* What filters see of a series. No member is NULL. */
 struct tk_filter_fields {
 	const char *backend, *problem, *title, *op, *dtype, *device, *device_name, *machine,
 	        *upstream, *metric, *mode, *config, *role, *series;
 };
 
-/* TK_EUSAGE for a filter without a key, with an unknown key or an empty glob. filters:
- * NULL-terminated, or NULL. */
 /* The keys, NULL-terminated. */
 const char *const *tk_filter_keys(void);
+/* filters: NULL-terminated, or NULL. TK_EUSAGE: no key, an unknown key, or an empty glob. */
 int tk_filter_check(const char *const *filters, struct tk_error *err);
-/* Filters of one key are alternatives, different keys must all match. Letters' case does not
- * matter. */
+/* Filters of one key are alternatives; different keys must all match. Ignores case. */
 bool tk_filter_match(const char *const *filters, const struct tk_filter_fields *s);
-
-/* One of them matches: what is left out. */
+/* At least one filter matches. */
 bool tk_filter_match_any(const char *const *filters, const struct tk_filter_fields *s);
 
 #endif

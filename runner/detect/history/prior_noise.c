@@ -1,8 +1,7 @@
-/* The noise between nights that a series of a device probably has, from what the others of that
- * device show.
+/* The noise between nights that a series probably has, from the other series of its device.
  *
- * Series with a history say it best. Where none has one (the second night of all), the
- * spread of what those moved does whose machine code is the same as before. */
+ * Series with a history give the best estimate. On the second night, when none has one, it is the
+ * spread of the changes of those whose machine code is unchanged. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -27,7 +26,7 @@ double tk_prior_noise_estimate(double *noises, size_t count)
 	return count >= WITH_HISTORY_MIN ? fmax(LEAST_PRIOR, tk_median(noises, count)) : 0;
 }
 
-static double of_history(struct tk_series_case *const *k, size_t n, double *work)
+static double noise_from_history(struct tk_series_case *const *k, size_t n, double *work)
 {
 	size_t count = 0;
 
@@ -42,7 +41,7 @@ static double of_history(struct tk_series_case *const *k, size_t n, double *work
 	return tk_prior_noise_estimate(work, count);
 }
 
-static double of_spread(struct tk_series_case *const *k, size_t n, double *work)
+static double noise_from_spread(struct tk_series_case *const *k, size_t n, double *work)
 {
 	size_t count = 0;
 	double median;
@@ -76,9 +75,9 @@ int tk_case_set_estimate_priors(struct tk_case_set *c, double *prior, struct tk_
 
 		for (next = i; next < c->count && by_device(&k[i], &k[next]) == 0; next++)
 			;
-		sigma = of_history(k + i, next - i, work);
+		sigma = noise_from_history(k + i, next - i, work);
 		if (!(sigma > 0))
-			sigma = fmax(TK_NOISE_DEFAULT, of_spread(k + i, next - i, work));
+			sigma = fmax(TK_NOISE_DEFAULT, noise_from_spread(k + i, next - i, work));
 		for (size_t j = i; j < next; j++)
 			prior[k[j] - c->at] = sigma;
 	}

@@ -1,4 +1,4 @@
-/* Plays histories night by night, machine by machine: see histories.h. */
+/* Replays histories night by night, machine by machine: see series_history.h. */
 #include "detect/monitor/series_history.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "detect/detect.h"
 #include "detect/monitor/monitor.h"
 
-struct player {
+struct series_cursor {
 	const struct tk_series_history *history;
 	struct tk_alarms *out;
 	size_t now; /* points known so far */
@@ -16,33 +16,33 @@ struct player {
 
 /* The series of one machine. */
 struct machine {
-	struct player *at;
+	struct series_cursor *at;
 	size_t count;
-	struct tk_monitor *online;
+	struct tk_monitor *monitor;
 	struct tk_monitor_point *points; /* of a night */
 	struct tk_monitor_events events;
 };
 
 static int out_of_memory(struct tk_error *err)
 {
-	return tk_fail(err, TK_ENOMEM, "out of memory while judging histories");
+	return tk_fail(err, TK_ENOMEM, "out of memory while replaying histories");
 }
 
 static int by_machine(const void *a, const void *b)
 {
-	const struct player *x = a, *y = b;
+	const struct series_cursor *x = a, *y = b;
 	int order = strcmp(x->history->machine, y->history->machine);
 
 	return order ? order : (x->history > y->history) - (x->history < y->history);
 }
 
-/* A word as a number (FNV-1a, as far as a double is exact). */
-static int64_t number_of(const char *word)
+/* A name as a number: FNV-1a, cut to what a double holds exactly. */
+static int64_t hash_name(const char *name)
 {
 	uint64_t h = UINT64_C(14695981039346656037);
 
-	for (; *word; word++)
-		h = (h ^ (unsigned char)*word) * UINT64_C(1099511628211);
+	for (; *name; name++)
+		h = (h ^ (unsigned char)*name) * UINT64_C(1099511628211);
 	return (int64_t)(h >> 12);
 }
 
@@ -51,7 +51,7 @@ static bool next_day(const struct machine *m, int64_t *day)
 	bool more = false;
 
 	for (size_t i = 0; i < m->count; i++) {
-		const struct player *p = &m->at[i];
+		const struct series_cursor *p = &m->at[i];
 
 		if (p->now == p->history->n)
 			continue;
@@ -61,7 +61,7 @@ static bool next_day(const struct machine *m, int64_t *day)
 	return more;
 }
 
-static int add_alarm(struct player *p, const struct tk_monitor_event *e)
+static int add_alarm(struct series_cursor *p, const struct tk_monitor_event *e)
 {
 	struct tk_alarms *out = p->out;
 	struct tk_alarm *at;
@@ -78,29 +78,29 @@ static int add_alarm(struct player *p, const struct tk_monitor_event *e)
 	return TK_OK;
 }
 
-static int play_day(struct machine *m, int64_t day, struct tk_error *err)
+static int replay_day(struct machine *m, int64_t day, struct tk_error *err)
 {
 	size_t count = 0;
 	int status;
 
 	for (size_t i = 0; i < m->count; i++) {
-		struct player *p = &m->at[i];
+		struct series_cursor *p = &m->at[i];
 		const struct tk_series_history *h = p->history;
 
 		for (; p->now < h->n && h->day[p->now] == day; p->now++)
 			m->points[count++] = (struct tk_monitor_point){(int64_t)i, h->value[p->now],
 			        (int64_t)p->now, day,
-			        h->environment ? number_of(h->environment[p->now]) : 0};
+			        h->environment ? hash_name(h->environment[p->now]) : 0};
 	}
 	m->events.count = 0;
-	status = tk_monitor_add_night(m->online, m->points, count, &m->events, err);
+	status = tk_monitor_add_night(m->monitor, m->points, count, &m->events, err);
 	for (size_t i = 0; !status && i < m->events.count; i++)
 		if (add_alarm(&m->at[m->events.at[i].series], &m->events.at[i]))
 			status = out_of_memory(err);
 	return status;
 }
 
-static int play_machine(
+static int replay_machine(
         struct machine *m, const struct tk_detect_options *options, struct tk_error *err)
 {
 	const struct tk_monitor_options o = {
@@ -112,10 +112,10 @@ static int play_machine(
 	for (size_t i = 0; i < m->count; i++)
 		points += m->at[i].history->n;
 	m->points = malloc((points + 1) * sizeof *m->points);
-	status = m->points ? tk_monitor_new(&o, &m->online, err) : out_of_memory(err);
+	status = m->points ? tk_monitor_new(&o, &m->monitor, err) : out_of_memory(err);
 	while (!status && next_day(m, &day))
-		status = play_day(m, day, err);
-	tk_monitor_free(m->online);
+		status = replay_day(m, day, err);
+	tk_monitor_free(m->monitor);
 	tk_monitor_events_free(&m->events);
 	free(m->points);
 	return status;
@@ -124,12 +124,12 @@ static int play_machine(
 int tk_series_history_replay(const struct tk_series_history *series, size_t count,
         const struct tk_detect_options *options, struct tk_alarms *out, struct tk_error *err)
 {
-	struct player *p = calloc(count + 1, sizeof *p);
+	struct series_cursor *p = calloc(count + 1, sizeof *p);
 	int status = p ? TK_OK : out_of_memory(err);
 
 	memset(out, 0, count * sizeof *out);
 	for (size_t i = 0; !status && i < count; i++)
-		p[i] = (struct player){&series[i], &out[i], 0};
+		p[i] = (struct series_cursor){&series[i], &out[i], 0};
 	if (!status && count)
 		qsort(p, count, sizeof *p, by_machine);
 	for (size_t i = 0, next; !status && i < count; i = next) {
@@ -140,7 +140,7 @@ int tk_series_history_replay(const struct tk_series_history *series, size_t coun
 		        next++)
 			;
 		m.count = next - i;
-		status = play_machine(&m, options, err);
+		status = replay_machine(&m, options, err);
 	}
 	free(p);
 	return status;

@@ -1,4 +1,5 @@
-/* Facts -> prose: every kind of fact has a clause, and the ones that people look for say the right thing. */
+/* Facts -> prose: every kind of fact has a clause, and the ones that people look for say the right
+ * thing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
