@@ -2,9 +2,9 @@
 #include "detect/history/gather.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/error.h"
+#include "core/metric.h"
 #include "detect/history/case_set.h"
 #include "detect/history/gather_step.h"
 #include "detect/rules/evidence.h"
@@ -123,7 +123,7 @@ int tk_evidence_gather(struct tk_case_set *set, const struct tk_series_case *k,
 {
 	*out = (struct tk_evidence){.options = &set->options,
 	        .lower_is_better = k->series->better != TK_BETTER_HIGHER,
-	        .is_time_ns = strcmp(k->series->unit, "ns") == 0,
+	        .is_time_ns = tk_unit_from_name(k->series->unit) == TK_UNIT_NS,
 	        .is_night = set->scope.night_id != 0,
 	        .lacks_baseline = k->lacks_baseline,
 	        .has_baseline = k->range != 0};
