@@ -1,5 +1,5 @@
-/* Past revisions, oldest first, each a night of its own. What was measured already is left out, so
- * that a stopped backfill goes on. */
+/* Past revisions, oldest first, each as a night of its own. A stopped backfill continues,
+ * because what was measured is left out. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -11,18 +11,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct tk_revision_row *revision_of(const struct tk_rows *revisions, int64_t id)
+/* ---- what was measured before ---- */
+
+struct measured {
+	struct tk_store *store;
+	struct tk_rows nights, revisions;
+	int64_t machine_id; /* 0: this machine has no night yet */
+};
+
+static int find_machine(
+        struct tk_store *store, const char *name, int64_t *machine_id, struct tk_error *err)
 {
-	for (size_t i = 0; i < revisions->count; i++) {
-		const struct tk_revision_row *r = TK_ROWS_AT(revisions, struct tk_revision_row, i);
-		if (r->id == id)
-			return r;
+	struct tk_rows machines = {0};
+	int status = tk_store_list_machines(store, &machines, err);
+	*machine_id = 0;
+	for (size_t i = 0; i < machines.count; i++) {
+		const struct tk_machine_row *m = TK_ROWS_AT(&machines, struct tk_machine_row, i);
+		if (strcmp(m->name, name) == 0)
+			*machine_id = m->id;
 	}
-	return NULL;
+	tk_rows_free(&machines);
+	return status;
 }
 
-/* A night that was stopped, never resumed and closed by the next one: what is missing in it was not
- * measured. */
+static int load_measured(struct tk_store *store, const struct tk_config *config,
+        struct measured *out, struct tk_error *err)
+{
+	*out = (struct measured){.store = store};
+	int status = find_machine(store, config->machine, &out->machine_id, err);
+	if (!status)
+		status = tk_store_list_nights(store, &out->nights, err);
+	return status ? status : tk_store_list_revisions(store, &out->revisions, err);
+}
+
+static void free_measured(struct measured *m)
+{
+	tk_rows_free(&m->nights);
+	tk_rows_free(&m->revisions);
+}
+
+/* Of a night that was stopped and never resumed, the jobs that are left were not run. */
 static bool was_abandoned(const struct tk_night_row *night)
 {
 	json_t *summary = json_loads(night->summary, 0, NULL);
@@ -31,42 +59,50 @@ static bool was_abandoned(const struct tk_night_row *night)
 	return abandoned;
 }
 
-/* Whether a finished night of this machine has measured this revision. */
-static int measured_already(struct tk_store *store, const struct tk_config *config, const char *rev,
-        bool *yes, struct tk_error *err)
+static bool is_finished(const struct measured *m, const struct tk_night_row *night)
 {
-	struct tk_rows nights = {0}, revisions = {0}, machines = {0};
-	int64_t machine_id = 0;
-	int status = tk_store_list_nights(store, &nights, err);
-	*yes = false;
-	if (status == TK_OK)
-		status = tk_store_list_revisions(store, &revisions, err);
-	if (status == TK_OK)
-		status = tk_store_list_machines(store, &machines, err);
-	for (size_t i = 0; i < machines.count; i++)
-		if (strcmp(TK_ROWS_AT(&machines, struct tk_machine_row, i)->name,
-		            config->machine) == 0)
-			machine_id = TK_ROWS_AT(&machines, struct tk_machine_row, i)->id;
-	for (size_t i = 0; status == TK_OK && i < nights.count && !*yes; i++) {
-		const struct tk_night_row *night = TK_ROWS_AT(&nights, struct tk_night_row, i);
-		struct tk_rows answers = {0};
-		if (night->machine_id != machine_id || !night->finished_s ||
-		        night->status == TK_NIGHT_FAILED || was_abandoned(night))
-			continue;
-		status = tk_store_list_resolutions(store, night->id, &answers, err);
-		for (size_t k = 0; k < answers.count; k++) {
-			const struct tk_resolution_row *a =
-			        TK_ROWS_AT(&answers, struct tk_resolution_row, k);
-			const struct tk_revision_row *r = revision_of(&revisions, a->revision_id);
-			*yes |= r && a->build_id && strcmp(r->rev, rev) == 0;
-		}
-		tk_rows_free(&answers);
+	return night->machine_id == m->machine_id && night->finished_s &&
+	       night->status != TK_NIGHT_FAILED && !was_abandoned(night);
+}
+
+static bool has_name(const struct measured *m, int64_t revision_id, const char *rev)
+{
+	for (size_t i = 0; i < m->revisions.count; i++) {
+		const struct tk_revision_row *r =
+		        TK_ROWS_AT(&m->revisions, struct tk_revision_row, i);
+		if (r->id == revision_id)
+			return strcmp(r->rev, rev) == 0;
 	}
-	tk_rows_free(&nights);
-	tk_rows_free(&revisions);
-	tk_rows_free(&machines);
+	return false;
+}
+
+static int night_has_measured(const struct measured *m, const struct tk_night_row *night,
+        const char *rev, bool *out, struct tk_error *err)
+{
+	struct tk_rows resolutions = {0};
+	int status = tk_store_list_resolutions(m->store, night->id, &resolutions, err);
+	for (size_t i = 0; !*out && i < resolutions.count; i++) {
+		const struct tk_resolution_row *r =
+		        TK_ROWS_AT(&resolutions, struct tk_resolution_row, i);
+		*out = r->build_id && has_name(m, r->revision_id, rev);
+	}
+	tk_rows_free(&resolutions);
 	return status;
 }
+
+static int is_measured(const struct measured *m, const char *rev, bool *out, struct tk_error *err)
+{
+	int status = TK_OK;
+	*out = false;
+	for (size_t i = 0; !status && !*out && i < m->nights.count; i++) {
+		const struct tk_night_row *night = TK_ROWS_AT(&m->nights, struct tk_night_row, i);
+		if (is_finished(m, night))
+			status = night_has_measured(m, night, rev, out, err);
+	}
+	return status;
+}
+
+/* ---- nights of past revisions ---- */
 
 static void add_report(struct tk_night_report *sum, const struct tk_night_report *one)
 {
@@ -87,84 +123,108 @@ static void add_report(struct tk_night_report *sum, const struct tk_night_report
 	sum->nights++;
 }
 
-/* The upstream that has a past, or why it has none. */
+/* TK_EUSAGE: it is not configured, or it is not built from a repository. */
 static int find_upstream(const struct tk_config *config, const char *name,
         const struct tk_upstream_config **out, struct tk_error *err)
 {
 	const struct tk_upstream_config *u = tk_config_find_upstream(config, name);
 	if (!u)
-		return tk_fail(
-		        err, TK_EUSAGE, "there is no upstream `%s` in the configuration", name);
+		return tk_fail(err, TK_EUSAGE, "unknown upstream \"%s\"", name);
 	if (u->kind != TK_UPSTREAM_GIT && u->kind != TK_UPSTREAM_SELF)
 		return tk_fail(err, TK_EUSAGE,
-		        "upstream `%s` has no past: only `git` and `self` have revisions to go "
-		        "back to",
+		        "upstream \"%s\" has no past revisions; only the kinds git and self have",
 		        u->name);
 	*out = u;
 	return TK_OK;
 }
 
-/* Newest first, as the repository has them. */
-static int history_of(const struct tk_config *config, const struct tk_upstream_config *u,
-        const struct tk_backfill_options *backfill, struct tk_revision **history, size_t *count,
+/* Newest first. */
+static int list_revisions(const struct tk_config *config, const struct tk_upstream_config *u,
+        const struct tk_backfill_options *backfill, struct tk_revision **out, size_t *count,
         struct tk_error *err)
 {
-	struct tk_repo source;
-	const int status = tk_recipe_check_adapter(config, u, err);
-	if (status != TK_OK)
+	struct tk_repo repo;
+	int status = tk_recipe_check_adapter(config, u, err);
+	if (status)
 		return tk_error_add_context(err, "%s", u->name);
-	tk_recipe_init_source(config, u, &source);
-	return tk_repo_list_revisions(&source, backfill->commits,
-	        backfill->every ? backfill->every : 1, backfill->since_s, history, count, err);
+	tk_recipe_init_repo(config, u, &repo);
+	return tk_repo_list_revisions(&repo, backfill->commits,
+	        backfill->every ? backfill->every : 1, backfill->since_s, out, count, err);
+}
+
+struct backfill {
+	const struct tk_config *config;
+	struct tk_store *store;
+	const struct tk_night_options *options;
+	const struct tk_upstream_config *upstream;
+	struct tk_revision *revisions; /* newest first */
+	size_t count;
+	struct measured measured;
+	struct tk_night_report *report;
+};
+
+static int run_night(struct backfill *b, size_t index, int64_t as_of_s, struct tk_error *err)
+{
+	const struct tk_revision *r = &b->revisions[index];
+	struct tk_night_options options = *b->options;
+	struct tk_night_report report;
+	tk_log(TK_LOG_INFO, "backfill", NULL, "%s %.12s %s", b->upstream->name, r->id, r->subject);
+	options.only_upstream = b->upstream->name;
+	options.backfill_revision = r->id;
+	options.backfill_as_of_s = as_of_s;
+	if (index > 0) /* the site is written once, after the last night */
+		options.publisher = NULL;
+	int status = tk_night_run(b->config, b->store, &options, &report, err);
+	add_report(b->report, &report);
+	return status;
+}
+
+/* Commits of the same second get times of their own, so that their order is kept. */
+static int run_nights(struct backfill *b, struct tk_error *err)
+{
+	int64_t as_of_s = INT64_MIN;
+	int status = TK_OK;
+	for (size_t i = b->count; !status && i-- > 0;) {
+		const struct tk_revision *r = &b->revisions[i];
+		bool done;
+		status = is_measured(&b->measured, r->id, &done, err);
+		if (status)
+			return status;
+		as_of_s = r->commit_time_s > as_of_s ? r->commit_time_s : as_of_s + 1;
+		if (done)
+			tk_log(TK_LOG_INFO, "measured", NULL, "%s %.12s is measured already",
+			        b->upstream->name, r->id);
+		else
+			status = run_night(b, i, as_of_s, err);
+	}
+	return status;
 }
 
 int tk_backfill_run(const struct tk_config *config, struct tk_store *store,
         const struct tk_night_options *options, const struct tk_backfill_options *backfill,
         struct tk_night_report *report, struct tk_error *err)
 {
-	const struct tk_upstream_config *u = NULL;
-	struct tk_revision *history = NULL;
-	size_t count = 0;
-	int64_t as_of_s = INT64_MIN;
+	struct backfill b = {
+	        .config = config, .store = store, .options = options, .report = report};
 	int64_t started_ns = tk_clock_monotonic_ns();
 	*report = (struct tk_night_report){.complete = true};
-	int status = find_upstream(config, backfill->upstream, &u, err);
-	if (status == TK_OK)
-		status = options->import_file
-		                 ? tk_bundle_list_revisions(
-		                           config, u, options->import_file, &history, &count, err)
-		                 : history_of(config, u, backfill, &history, &count, err);
-	for (size_t i = count; status == TK_OK && i-- > 0;) {
-		struct tk_night_options one = *options;
-		struct tk_night_report r;
-		bool done;
-		if ((status = measured_already(store, config, history[i].id, &done, err)) != TK_OK)
-			break;
-		/* Commits of the same second still stand one after the other. */
-		as_of_s =
-		        history[i].commit_time_s > as_of_s ? history[i].commit_time_s : as_of_s + 1;
-		if (done) {
-			tk_log(TK_LOG_INFO, "measured", NULL, "%s %.12s was measured already",
-			        u->name, history[i].id);
-			continue;
-		}
-		tk_log(TK_LOG_INFO, "backfill", NULL, "%s %.12s %s", u->name, history[i].id,
-		        history[i].subject);
-		one.only_upstream = u->name;
-		one.backfill_revision = history[i].id;
-		one.backfill_as_of_s = as_of_s;
-		if (i > 0) /* the site is written once, after the last of them */
-			one.publisher = NULL;
-		status = tk_night_run(config, store, &one, &r, err);
-		add_report(report, &r);
-	}
+	int status = find_upstream(config, backfill->upstream, &b.upstream, err);
+	if (!status && options->import_file)
+		status = tk_bundle_list_revisions(
+		        config, b.upstream, options->import_file, &b.revisions, &b.count, err);
+	else if (!status)
+		status = list_revisions(config, b.upstream, backfill, &b.revisions, &b.count, err);
+	if (!status)
+		status = load_measured(store, config, &b.measured, err);
+	if (!status)
+		status = run_nights(&b, err);
 	report->wall_s = (double)(tk_clock_monotonic_ns() - started_ns) / 1e9;
-	free(history);
+	free(b.revisions);
+	free_measured(&b.measured);
 	return status;
 }
 
-/* ---- building only
- * ----------------------------------------------------------------------------------------- */
+/* ---- builds for another machine ---- */
 
 static int build_revision(const struct tk_config *config, const struct tk_upstream_config *u,
         const char *arch, const struct tk_revision *r, char key[TK_HASH_HEX_SIZE],
@@ -173,7 +233,7 @@ static int build_revision(const struct tk_config *config, const struct tk_upstre
 	struct tk_artifact *a = NULL;
 	tk_log(TK_LOG_INFO, "build", NULL, "%s %.12s %s", u->name, r->id, r->subject);
 	int status = tk_recipe_build(config, u, r->id, arch, &a, err);
-	if (status != TK_OK)
+	if (status)
 		return status;
 	key[0] = '\0';
 	if (a->status == TK_BUILD_OK) {
@@ -199,21 +259,21 @@ int tk_backfill_export(const struct tk_config *config, const struct tk_backfill_
 	size_t count = 0, n = 0;
 	*out = (struct tk_backfill_build_report){0};
 	int status = find_upstream(config, backfill->upstream, &u, err);
-	if (status == TK_OK)
-		status = history_of(config, u, backfill, &history, &count, err);
-	if (status == TK_OK && (!(keys = calloc(count + 1, sizeof *keys)) ||
-	                               !(named = calloc(count + 1, sizeof *named))))
+	if (!status)
+		status = list_revisions(config, u, backfill, &history, &count, err);
+	if (!status && (!(keys = calloc(count + 1, sizeof *keys)) ||
+	                       !(named = calloc(count + 1, sizeof *named))))
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	out->revisions = count;
-	for (size_t i = count; status == TK_OK && i-- > 0;) {
+	for (size_t i = count; !status && i-- > 0;) {
 		status = build_revision(config, u, backfill->arch, &history[i], keys[i], out, err);
-		if (status == TK_OK && *keys[i])
+		if (!status && *keys[i])
 			named[n++] = keys[i];
 	}
-	if (status == TK_OK && !n)
+	if (!status && !n)
 		status = tk_fail(err, TK_ENOTFOUND, "none of %zu revisions of %s could be built",
 		        count, u->name);
-	if (status == TK_OK)
+	if (!status)
 		status = tk_artifact_export(config->cache_dir, named, n, file, err);
 	free(named);
 	free(keys);

@@ -25,12 +25,10 @@ int tk_session_open(const struct tk_config *config, struct tk_store *store,
 	        options->seed ? options->seed : tk_splitmix64((uint64_t)s->night.started_mono_ns);
 	tk_buf_add_printf(&path, "%s.lock", tk_store_path(store));
 	int status = tk_lock_acquire(tk_buf_cstr(&path), &s->lock, err);
-	if (status != TK_OK)
-		status = tk_error_add_context(err, "a night is under way");
 	tk_buf_free(&path);
-	if (status == TK_OK)
+	if (!status)
 		status = tk_modules_load(options->program, &s->night.modules, err);
-	if (status == TK_OK)
+	if (!status)
 		status = tk_night_put_machine(&s->night, err);
 	return status == TK_OK ? tk_night_probe(&s->night, err) : status;
 }
@@ -45,21 +43,21 @@ void tk_session_close(struct tk_session *s)
 int tk_night_build_revision(struct tk_night *n, const struct tk_upstream_config *u,
         const struct tk_revision *r, struct tk_revision_build *out, struct tk_error *err)
 {
-	struct tk_likelihood_product p = {.config = u};
+	struct tk_night_upstream built = {.config = u};
 	*out = (struct tk_revision_build){0};
-	int status = tk_night_put_revision(n, &p, r, err);
-	if (status == TK_OK)
-		status = tk_night_build_upstream(n, &p, err);
-	if (status == TK_OK) {
-		const struct tk_artifact *a = p.artifacts[0];
-		*out = (struct tk_revision_build){.build_id = p.build_id,
+	int status = tk_night_put_revision(n, &built, r, err);
+	if (!status)
+		status = tk_night_build_upstream(n, &built, err);
+	if (!status) {
+		const struct tk_artifact *a = built.artifacts[0];
+		*out = (struct tk_revision_build){.build_id = built.build_id,
 		        .ok = a->status == TK_BUILD_OK,
 		        .cached = a->cached};
 		snprintf(out->message, sizeof out->message, "%.*s", (int)sizeof out->message - 1,
 		        a->message ? a->message : "");
 	}
-	for (size_t i = 0; i < p.artifact_count; i++)
-		tk_artifact_free(p.artifacts[i]);
+	for (size_t i = 0; i < built.artifact_count; i++)
+		tk_artifact_free(built.artifacts[i]);
 	return status;
 }
 

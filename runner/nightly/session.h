@@ -1,5 +1,5 @@
-/* This machine at work outside of a night: the lock of the history, the modules, the devices; and
- * past revisions, built and known to the history. Private to nightly/. */
+/* A command that measures outside of a night (bisect, confirm): the lock of the history, the
+ * modules and the devices; and builds of past revisions. Private to nightly/. */
 #ifndef TK_SESSION_H
 #define TK_SESSION_H
 #include "nightly/night.h"
@@ -8,13 +8,13 @@ struct tk_lock;
 struct tk_revision;
 
 struct tk_session {
-	struct tk_night night; /* night_id 0; what its functions need of one is there */
+	struct tk_night night; /* night_id is 0 */
 	struct tk_night_options options;
 	struct tk_night_report report;
 	struct tk_lock *lock;
 };
 
-/* program and observer are taken from `options`. TK_EBUSY where a night is under way. Close in any
+/* program and observer are taken from `options`. TK_EBUSY: a night is running. Close in any
  * case. */
 int tk_session_open(const struct tk_config *config, struct tk_store *store,
         const struct tk_night_options *options, struct tk_session *s, struct tk_error *err);
@@ -26,12 +26,12 @@ struct tk_revision_build {
 	char message[256]; /* why it failed */
 };
 
-/* Builds a revision of a git or self upstream, or takes it from the cache; both outcomes are rows
- * of the history. */
+/* Builds a revision of a git or self upstream, or takes it from the cache, and stores the build,
+ * also a failed one. */
 int tk_night_build_revision(struct tk_night *n, const struct tk_upstream_config *u,
         const struct tk_revision *r, struct tk_revision_build *out, struct tk_error *err);
 
-/* NULL: there is none. */
+/* NULL: not configured. */
 const struct tk_upstream_config *tk_config_find_upstream(
         const struct tk_config *config, const char *name);
 

@@ -87,7 +87,7 @@ static int find_tag(const struct tables *t, const struct tk_config *config, cons
 
 		if (!u->enabled || (u->kind != TK_UPSTREAM_SELF && u->kind != TK_UPSTREAM_GIT))
 			continue;
-		tk_recipe_init_source(config, u, &source);
+		tk_recipe_init_repo(config, u, &source);
 		int query = tk_repo_find_revision(&source, ref, &revision, &why);
 		if (query && query != TK_ENOTFOUND)
 			unreachable = why;

@@ -96,7 +96,7 @@ static int build_one(
 	int status = tk_recipe_check_adapter(
 	        config, r->upstream, &r->err); /* before a fetch that takes minutes */
 
-	tk_recipe_init_source(config, r->upstream, &source);
+	tk_recipe_init_repo(config, r->upstream, &source);
 	if (status)
 		tk_error_add_context(&r->err, "%s", r->upstream->name);
 	else

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "config/config.h"
+#include "nightly/device_select.h"
 #include "nightly/stages/recipe.h"
 #include "suite/suite.h"
 

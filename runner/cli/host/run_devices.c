@@ -2,6 +2,7 @@
 #include "cli/host/run.h"
 
 #include "base/file.h"
+#include "nightly/device_select.h"
 
 #include <stdlib.h>
 #include <string.h>

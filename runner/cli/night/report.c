@@ -61,38 +61,46 @@ static void print_upstreams(struct tk_store *store, int64_t night_id)
 	tk_rows_free(&upstreams);
 }
 
-static void print_moved(const struct tk_night_report *r)
+static bool has_comparisons(const struct tk_night_report *r)
 {
-	size_t shown = 0, compared = 0;
 	for (size_t i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
-		if (i != TK_VERDICT_NEW && i != TK_VERDICT_UNSUPPORTED && i != TK_VERDICT_FAILING)
-			compared += r->by_status[i];
-	printf("moved:    %s", compared ? "" : "nothing to compare yet");
+		if (r->by_status[i] && i != TK_VERDICT_NEW && i != TK_VERDICT_UNSUPPORTED &&
+		        i != TK_VERDICT_FAILING)
+			return true;
+	return false;
+}
+
+static void print_verdicts(const struct tk_night_report *r)
+{
+	bool compared = has_comparisons(r);
+	const char *separator = compared ? "" : "; ";
+	printf("verdicts: %s", compared ? "" : "first night, comparisons start with the next one");
 	for (size_t i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
 		if (r->by_status[i]) {
-			printf("%s%zu %s",
-			        shown      ? ", "
-			        : compared ? ""
-			                   : ": ",
-			        r->by_status[i],
+			printf("%s%zu %s", separator, r->by_status[i],
 			        tk_verdict_status_phrase((enum tk_verdict_status)i));
-			shown++;
+			separator = ", ";
 		}
 	putchar('\n');
 }
 
-/* Numbers that are no better than a guess look like any others: said aloud once they are the rule,
- * not the exception.
- */
+/* A warning once unstable timings are the rule: they look like any other numbers. */
 static void print_unstable(const struct tk_night_report *r)
 {
-	if (!tk_outcome_is_night_unreliable(r->unstable, r->measured))
+	if (tk_outcome_is_night_unreliable(r->unstable, r->measured))
+		printf("UNSTABLE: %zu of %zu timings missed their target interval, so results of "
+		       "this night are unreliable; `tracker doctor` lists noise sources\n",
+		        r->unstable, r->measured);
+}
+
+static void print_ab_runs(const struct tk_night_report *r)
+{
+	if (!r->suspects)
 		return;
-	printf("UNSTABLE: %zu of %zu timings have an interval wider than asked: the machine was "
-	       "not quiet "
-	       "(`tracker doctor` names what disturbs it), hardly anything can be told from this "
-	       "night\n",
-	        r->unstable, r->measured);
+	printf("re-measured: %zu of %zu confirmed", r->confirmed, r->suspects);
+	print_count(", ", r->refuted, "unchanged");
+	print_count(", ", r->suspects - r->confirmed - r->refuted, "inconclusive");
+	printf(" (%zu A/B pairs)\n", r->pairs);
 }
 
 void tk_night_report_print(struct tk_store *store, const struct tk_night_report *r)
@@ -115,14 +123,12 @@ void tk_night_report_print(struct tk_store *store, const struct tk_night_report 
 	print_count(", ", r->skipped, "skipped");
 	printf("\n");
 	print_unstable(r);
-	if (r->suspects)
-		printf("again:    %zu changed, %zu the same, %zu left open of %zu, by %zu pairs of "
-		       "old and new build\n",
-		        r->confirmed, r->refuted, r->suspects - r->confirmed - r->refuted,
-		        r->suspects, r->pairs);
-	print_moved(r);
-	if (r->culprits)
-		printf("culprits: %zu found (`tracker diff --last=1 --culprit`)\n", r->culprits);
+	print_ab_runs(r);
+	print_verdicts(r);
+	if (r->first_bad_commits)
+		printf("bisected: %zu first bad commit%s found (`tracker diff --last=1 "
+		       "--culprit`)\n",
+		        r->first_bad_commits, r->first_bad_commits == 1 ? "" : "s");
 	printf("history:  %s\n", tk_store_path(store));
 	if (*r->site_index)
 		printf("site:     %s\n", r->site_index);

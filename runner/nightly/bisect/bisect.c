@@ -90,7 +90,7 @@ static int find_ends(struct bisection *b, const struct tk_bisect_request *q, str
 	int status = tk_recipe_check_adapter(b->n->config, b->upstream, err);
 	if (status != TK_OK)
 		return tk_error_add_context(err, "%s", b->upstream->name);
-	tk_recipe_init_source(b->n->config, b->upstream, &source);
+	tk_recipe_init_repo(b->n->config, b->upstream, &source);
 	status = tk_repo_find_revision(&source, q->good, &b->r->good, err);
 	if (status == TK_OK)
 		status = tk_repo_find_revision(&source, q->bad, &b->r->bad, err);
@@ -105,7 +105,7 @@ static int list_range(struct bisection *b, struct tk_error *err)
 	struct tk_repo source;
 	struct tk_revision *all = NULL;
 	size_t count = 0, good = SIZE_MAX, bad = SIZE_MAX;
-	tk_recipe_init_source(b->n->config, b->upstream, &source);
+	tk_recipe_init_repo(b->n->config, b->upstream, &source);
 	int status = tk_repo_list_revisions(&source, 0, 1, 0, &all, &count, err);
 	for (size_t i = 0; i < count; i++) { /* newest first */
 		if (strcmp(all[i].id, b->r->good.id) == 0)
@@ -518,7 +518,7 @@ static int take_three(struct bisection *b, const struct tk_bisect_request *q, co
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (status != TK_OK)
 		return status;
-	tk_recipe_init_source(b->n->config, b->upstream, &source);
+	tk_recipe_init_repo(b->n->config, b->upstream, &source);
 	b->revs[0] = b->r->good;
 	b->revs[2] = b->r->bad;
 	return tk_repo_find_revision(&source, rev, &b->revs[1], err);

@@ -112,22 +112,22 @@ static int pursue(struct hunt *h, const struct question *question, struct tk_err
 	        .hint = hint_for(h, question),
 	        .budget_s = h->left_s};
 	struct tk_bisect_report r;
-	struct tk_error why = {0};
-	int status = tk_bisect_run_in_night(h->n, &q, &r, &why);
+	struct tk_error reason = {0};
+	int status = tk_bisect_run_in_night(h->n, &q, &r, &reason);
 	h->left_s -= r.wall_s;
 	h->pairs += r.pairs;
 	if (status == TK_ECANCELED || status == TK_ENOMEM || status == TK_ENOSPC)
-		return tk_fail(err, status, "%s", why.message);
-	if (status != TK_OK) {
+		return tk_fail(err, status, "%s", reason.message);
+	if (status) {
 		tk_log(TK_LOG_WARN, "bisect", NULL, "%s: no culprit was looked for: %s",
-		        question->series, why.message);
+		        question->series, reason.message);
 		return TK_OK;
 	}
 	if (r.word == TK_BISECT_FOUND) {
 		h->found[h->found_count].question = *question;
 		memcpy(h->found[h->found_count].rev, r.first_bad.id, sizeof h->found->rev);
 		h->found_count++;
-		h->n->report->culprits++;
+		h->n->report->first_bad_commits++;
 		tk_log(TK_LOG_INFO, "culprit", NULL, "%s: %.12s %s", question->series,
 		        r.first_bad.id, r.first_bad.subject);
 	}
@@ -137,12 +137,12 @@ static int pursue(struct hunt *h, const struct question *question, struct tk_err
 static int read_history(struct hunt *h, struct tk_error *err)
 {
 	int status = tk_store_list_bisections(h->n->store, &h->culprits, err);
-	if (status == TK_OK)
+	if (!status)
 		status = tk_store_list_alerts(h->n->store, &h->alerts, err);
-	if (status == TK_OK)
+	if (!status)
 		status = tk_store_list_triage(h->n->store, &h->triage, err);
 	h->found = calloc(h->report.count + h->culprits.count + 1, sizeof *h->found);
-	if (status == TK_OK && !h->found)
+	if (!status && !h->found)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	return status;
 }
@@ -152,12 +152,12 @@ static int pursue_all(struct hunt *h, struct tk_error *err)
 {
 	struct question q;
 	int status = TK_OK;
-	for (size_t i = 0; status == TK_OK && h->left_s > 0 && i < h->report.count; i++) {
+	for (size_t i = 0; !status && h->left_s > 0 && i < h->report.count; i++) {
 		q = question_of(&h->report.rows[i]);
 		if (is_wanted(h, &h->report.rows[i]))
 			status = pursue(h, &q, err);
 	}
-	for (size_t i = 0; status == TK_OK && h->left_s > 0 && i < h->culprits.count; i++)
+	for (size_t i = 0; !status && h->left_s > 0 && i < h->culprits.count; i++)
 		if (is_left(h, TK_ROWS_AT(&h->culprits, struct tk_bisection_row, i), &q))
 			status = pursue(h, &q, err);
 	return status;
@@ -174,17 +174,17 @@ int tk_night_bisect(struct tk_night *n, struct tk_error *err)
 {
 	struct hunt h = {.n = n, .left_s = budget_of(n)};
 	struct tk_detect_policy judging;
-	struct tk_error why = {0};
+	struct tk_error reason = {0};
 	if (h.left_s <= 0 || n->options->backfill_revision || n->options->import_file)
 		return TK_OK;
 	/* what is accepted is not looked for; that the file is wrong has been said when the night
 	 * was judged */
-	if (tk_detect_policy_load(n->config, NULL, &judging, &why) != TK_OK)
-		tk_log(TK_LOG_DEBUG, "acks", NULL, "%s", why.message);
+	if (tk_detect_policy_load(n->config, NULL, &judging, &reason) != TK_OK)
+		tk_log(TK_LOG_DEBUG, "acks", NULL, "%s", reason.message);
 	int status = tk_detect_preview(n->store, n->night_id, &judging.options, &h.report, err);
-	if (status == TK_OK)
+	if (!status)
 		status = read_history(&h, err);
-	if (status == TK_OK)
+	if (!status)
 		status = pursue_all(&h, err);
 	tk_detect_policy_free(&judging);
 	free(h.found);

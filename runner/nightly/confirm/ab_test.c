@@ -16,23 +16,23 @@
 static int find_series(struct tk_night *n, int64_t id, struct tk_ab_test *t, struct tk_error *err)
 {
 	int status = tk_store_list_series(n->store, &t->series_rows, err);
-	if (status == TK_OK)
+	if (!status)
 		status = tk_store_list_problems(n->store, &t->problem_rows, err);
-	for (size_t i = 0; status == TK_OK && i < t->series_rows.count; i++)
+	for (size_t i = 0; !status && i < t->series_rows.count; i++)
 		if (TK_ROWS_AT(&t->series_rows, struct tk_series_row, i)->id == id)
 			t->series = *TK_ROWS_AT(&t->series_rows, struct tk_series_row, i);
-	for (size_t i = 0; status == TK_OK && i < t->problem_rows.count; i++)
+	for (size_t i = 0; !status && i < t->problem_rows.count; i++)
 		if (TK_ROWS_AT(&t->problem_rows, struct tk_problem_row, i)->id ==
 		        t->series.problem_id)
 			t->problem = *TK_ROWS_AT(&t->problem_rows, struct tk_problem_row, i);
-	if (status == TK_OK && !t->problem.text)
+	if (!status && !t->problem.text)
 		return tk_fail(err, TK_EDATA, "no series has the id %lld", (long long)id);
-	if (status == TK_OK && strcmp(t->series.metric, "time") != 0)
+	if (!status && strcmp(t->series.metric, "time") != 0)
 		return tk_fail(err, TK_ENOTFOUND, "pairs are of times: %s is none", t->series.slug);
 	for (size_t i = 0; i < n->device_count; i++)
 		if (n->devices[i].device_id == t->series.device_id && !n->devices[i].lost)
 			t->device = &n->devices[i];
-	if (status == TK_OK && !t->device)
+	if (!status && !t->device)
 		return tk_fail(err, TK_ENOTFOUND, "the device of %s is not there", t->series.slug);
 	return status;
 }
@@ -57,14 +57,14 @@ static int open_side(struct tk_night *n, struct tk_ab_test *t, int64_t build_id,
 	const char *key = NULL;
 	side->build_id = build_id;
 	side->options = options ? options : "";
-	for (size_t i = 0; status == TK_OK && i < builds.count; i++)
+	for (size_t i = 0; !status && i < builds.count; i++)
 		if (TK_ROWS_AT(&builds, struct tk_build_row, i)->id == build_id)
 			key = TK_ROWS_AT(&builds, struct tk_build_row, i)->artifact_key;
-	if (status == TK_OK)
+	if (!status)
 		status = key ? tk_artifact_load(n->config->cache_dir, key, &a, err)
 		             : tk_fail(err, TK_ENOTFOUND, "no build has the id %lld",
 		                       (long long)build_id);
-	if (status == TK_OK)
+	if (!status)
 		status = backend_of(a, t->series.backend, &side->path, err);
 	tk_artifact_free(a);
 	tk_rows_free(&builds);
@@ -96,7 +96,7 @@ static int remember(struct tk_night *n, struct tk_ab_test *t, struct tk_error *e
 {
 	struct tk_rows rows = {0};
 	int status = tk_store_list_ab_pairs(n->store, t->series.id, INT64_MIN, &rows, err);
-	for (size_t i = 0; status == TK_OK && i < rows.count; i++) {
+	for (size_t i = 0; !status && i < rows.count; i++) {
 		const struct tk_ab_pair_row *r = TK_ROWS_AT(&rows, struct tk_ab_pair_row, i);
 		if (r->good_build_id == t->good.build_id && r->bad_build_id == t->bad.build_id)
 			status = keep(t, r, err);
@@ -111,9 +111,9 @@ int tk_ab_test_open(struct tk_night *n, const struct tk_ab_test_spec *spec, stru
 {
 	*t = (struct tk_ab_test){.night_id = spec->night_id};
 	int status = find_series(n, spec->series_id, t, err);
-	if (status == TK_OK)
+	if (!status)
 		status = open_side(n, t, spec->good_build_id, spec->good_options, &t->good, err);
-	if (status == TK_OK)
+	if (!status)
 		status = open_side(n, t, spec->bad_build_id, spec->bad_options, &t->bad, err);
 	return status == TK_OK ? remember(n, t, err) : status;
 }
@@ -134,7 +134,7 @@ static int night_of_run(struct tk_night *n, int64_t series_id, int64_t run_id, i
 	struct tk_rows runs = {0};
 	int status = tk_store_list_series_runs(n->store, series_id, &runs, err);
 	*night_id = 0;
-	for (size_t i = runs.count; status == TK_OK && i-- > 0 && !*night_id;)
+	for (size_t i = runs.count; !status && i-- > 0 && !*night_id;)
 		if (TK_ROWS_AT(&runs, struct tk_run_row, i)->id == run_id)
 			*night_id = TK_ROWS_AT(&runs, struct tk_run_row, i)->night_id;
 	tk_rows_free(&runs);
@@ -148,12 +148,12 @@ int tk_night_job_options(
 	int64_t night_id;
 	int status = night_of_run(n, series_id, run_id, &night_id, err);
 	const char *found = "";
-	if (status == TK_OK && night_id)
+	if (!status && night_id)
 		status = tk_store_list_jobs(n->store, night_id, false, &jobs, err);
-	for (size_t i = 0; status == TK_OK && i < jobs.count; i++)
+	for (size_t i = 0; !status && i < jobs.count; i++)
 		if (TK_ROWS_AT(&jobs, struct tk_job_row, i)->run_id == run_id)
 			found = TK_ROWS_AT(&jobs, struct tk_job_row, i)->options;
-	if (status == TK_OK && !(*out = strdup(found)))
+	if (!status && !(*out = strdup(found)))
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	tk_rows_free(&jobs);
 	return status;

@@ -69,7 +69,7 @@ static int ask_verdict(struct matter *m, int64_t series_id, int64_t *good_run, s
 {
 	struct tk_diff_report report = {0};
 	int status = tk_detect_preview(m->n->store, m->spec.night_id, &m->thresholds, &report, err);
-	for (size_t i = 0; status == TK_OK && i < report.count; i++) {
+	for (size_t i = 0; !status && i < report.count; i++) {
 		const struct tk_diff_row *row = &report.rows[i];
 		if (row->series_id != series_id || !row->new_code)
 			continue;
@@ -77,7 +77,7 @@ static int ask_verdict(struct matter *m, int64_t series_id, int64_t *good_run, s
 		*good_run = row->verdict.last_good_run_id;
 	}
 	tk_diff_report_free(&report);
-	if (status == TK_OK && !m->spec.good_build_id)
+	if (!status && !m->spec.good_build_id)
 		status = tk_fail(err, TK_EUSAGE,
 		        "the newest build of %s is its first, or has the machine code of the one "
 		        "before: give another "
@@ -97,13 +97,13 @@ static int choose(struct matter *m, const struct tk_bisect_request *q, struct tk
 	m->spec.bad_build_id = newest(m)->build_id;
 	if (q->bad)
 		status = find_measured(m, q->bad, &m->spec.bad_build_id, &new_run, err);
-	if (status == TK_OK && q->good)
+	if (!status && q->good)
 		status = find_measured(m, q->good, &m->spec.good_build_id, &good_run, err);
-	else if (status == TK_OK)
+	else if (!status)
 		status = ask_verdict(m, q->series_id, &good_run, err);
-	if (status == TK_OK)
+	if (!status)
 		status = tk_night_job_options(m->n, q->series_id, good_run, &m->good_options, err);
-	if (status == TK_OK)
+	if (!status)
 		status = tk_night_job_options(m->n, q->series_id, new_run, &m->new_options, err);
 	m->spec.good_options = m->good_options;
 	m->spec.bad_options = m->new_options;
@@ -117,7 +117,7 @@ static int measure(struct matter *m, struct tk_error *err)
 	struct tk_ab_test t;
 	int status = tk_ab_test_open(m->n, &m->spec, &t, err);
 	tk_night_announce_stage(m->n, "confirm", m->r->series);
-	while (status == TK_OK) {
+	while (!status) {
 		double spent_s = (double)(tk_clock_monotonic_ns() - m->started_ns) / 1e9;
 		if (tk_ab_result_evaluate(t.rows, t.count, &m->thresholds, &m->r->pairs) != TK_OK) {
 			status = tk_fail(err, TK_ENOMEM, "out of memory");
@@ -139,7 +139,7 @@ static void judge_again(struct matter *m, int64_t series_id)
 {
 	struct tk_diff_report report = {0};
 	int status = tk_night_rerun_detection(m->n, m->spec.night_id, &report, &m->r->unjudged);
-	for (size_t i = 0; status == TK_OK && i < report.count; i++)
+	for (size_t i = 0; !status && i < report.count; i++)
 		if (report.rows[i].series_id == series_id) {
 			m->r->status = report.rows[i].verdict.status;
 			tk_verdict_format_reason(&report.rows[i].verdict, m->r->reason);
@@ -151,19 +151,19 @@ static int read_matter(struct matter *m, int64_t series_id, struct tk_error *err
 {
 	struct tk_rows series = {0};
 	int status = tk_store_list_builds(m->n->store, &m->builds, err);
-	if (status == TK_OK)
+	if (!status)
 		status = tk_store_list_revisions(m->n->store, &m->revisions, err);
-	if (status == TK_OK)
+	if (!status)
 		status =
 		        tk_store_list_points(m->n->store, series_id, INT64_MIN, 0, &m->points, err);
-	if (status == TK_OK)
+	if (!status)
 		status = tk_store_list_series(m->n->store, &series, err);
 	for (size_t i = 0; i < series.count; i++)
 		if (TK_ROWS_AT(&series, struct tk_series_row, i)->id == series_id)
 			snprintf(m->r->series, sizeof m->r->series, "%s",
 			        TK_ROWS_AT(&series, struct tk_series_row, i)->slug);
 	tk_rows_free(&series);
-	if (status == TK_OK && !m->points.count)
+	if (!status && !m->points.count)
 		status = tk_fail(err, TK_EUSAGE, "this series was never measured");
 	return status;
 }
@@ -180,13 +180,13 @@ int tk_confirm_run(const struct tk_config *config, struct tk_store *store,
 	        .budget_s = q->budget_s};
 	*out = (struct tk_confirm_report){.status = TK_VERDICT_STATUS_COUNT};
 	int status = tk_session_open(config, store, options, &s, err);
-	if (status == TK_OK)
+	if (!status)
 		status = read_matter(&m, q->series_id, err);
-	if (status == TK_OK)
+	if (!status)
 		status = choose(&m, q, err);
-	if (status == TK_OK)
+	if (!status)
 		status = measure(&m, err);
-	if (status == TK_OK)
+	if (!status)
 		judge_again(&m, q->series_id);
 	out->wall_s = (double)(tk_clock_monotonic_ns() - m.started_ns) / 1e9;
 	free(m.good_options);

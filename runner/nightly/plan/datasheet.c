@@ -1,7 +1,8 @@
-/* See datasheet.h. Figures are those of the vendors' datasheets, dense (vendors like to print them
- * with 2:4 sparsity, which is twice as much), at boost clock and full power: nothing that a kernel
- * can hold for long. Names must match whole: an H200 NVL is no H200. */
+/* See datasheet.h. Figures are dense (data sheets like to print twice as much, with 2:4
+ * sparsity), at boost clock and full power, which no kernel holds for long. A pattern must match
+ * the whole name: an H200 NVL is not an H200. */
 #include "nightly/plan/datasheet.h"
+#include "base/error.h"
 #include "nightly/night.h"
 #include <fnmatch.h>
 
@@ -36,11 +37,11 @@ int tk_night_put_datasheet(
 	const struct tk_datasheet *s =
 	        tk_datasheet_find(json_string_value(json_object_get(d->info, "name")));
 	if (!s)
-		return 0;
+		return TK_OK;
 	const struct {
 		const char *name, *unit;
 		double value;
-	} roofs[] = {
+	} rows[] = {
 	        {"memory", "gb_per_s", s->memory},
 	        {"bf16", "gflop_per_s", s->bf16},
 	        {"f16", "gflop_per_s", s->bf16},
@@ -49,14 +50,14 @@ int tk_night_put_datasheet(
 	        {"tf32", "gflop_per_s", s->tf32},
 	        {"f32", "gflop_per_s", s->f32},
 	};
-	int status = 0;
-	for (size_t i = 0; status == 0 && i < sizeof roofs / sizeof *roofs; i++) {
+	int status = TK_OK;
+	for (size_t i = 0; !status && i < sizeof rows / sizeof *rows; i++) {
 		struct tk_ceiling_row row = {.night_id = n->night_id,
 		        .device_id = d->device_id,
-		        .name = roofs[i].name,
+		        .name = rows[i].name,
 		        .source = TK_CEILING_DATASHEET,
-		        .unit = roofs[i].unit,
-		        .value = roofs[i].value * 1e3};
+		        .unit = rows[i].unit,
+		        .value = rows[i].value * 1e3};
 		if (row.value > 0)
 			status = tk_store_put_ceiling(n->store, &row, err);
 	}

@@ -1,4 +1,4 @@
-/* Finds the loadable modules. Nothing is loaded here: that is the worker's business. */
+/* See modules.h. Only workers load modules; here they are listed. */
 #include "nightly/plan/modules.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -28,7 +28,7 @@ static char *modules_dir(const char *program)
 	return dir;
 }
 
-/* The name between the prefix and ".so"; NULL where the file is no module of that kind. */
+/* The name between the prefix and ".so"; NULL: not a module of that kind. */
 static char *module_name(const char *file, const char *prefix)
 {
 	size_t len = strlen(file), skip = strlen(prefix);
@@ -80,7 +80,7 @@ int tk_modules_load(const char *program, struct tk_modules **out, struct tk_erro
 	}
 out:
 	tk_names_free(names, count);
-	if (status == TK_OK)
+	if (!status)
 		*out = c;
 	else
 		tk_modules_free(c);

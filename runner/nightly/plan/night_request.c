@@ -1,4 +1,4 @@
-/* See asked.h. */
+/* See night_request.h. */
 #include "nightly/plan/night_request.h"
 
 #include <stdlib.h>
@@ -8,126 +8,134 @@
 #include "base/error.h"
 #include "base/file.h"
 
-static json_t *list_of(char *const *words)
+/* ---- options to JSON ---- */
+
+static json_t *encode_list(char *const *names)
 {
 	json_t *list = json_array();
-
-	for (; list && *words; words++)
-		if (json_array_append_new(list, json_string(*words)) != 0) {
+	for (; list && *names; names++)
+		if (json_array_append_new(list, json_string(*names)) != 0) {
 			json_decref(list);
 			return NULL;
 		}
 	return list;
 }
 
-/* `value` is NULL where JSON does not take it. */
-static int put(json_t *asked, const char *name, json_t *value, struct tk_error *err)
+/* jansson gives no value (NULL) for a string that is not UTF-8. */
+static int set_option(json_t *request, const char *name, json_t *value, struct tk_error *err)
 {
-	if (value && json_object_set_new(asked, name, value) == 0)
+	if (value && json_object_set_new(request, name, value) == 0)
 		return TK_OK;
-	return tk_fail(
-	        err, TK_EUSAGE, "--%s: what is kept with the night is UTF-8, this is not", name);
+	return tk_fail(err, TK_EUSAGE, "--%s: the value is not UTF-8", name);
 }
 
-static int put_bundle(json_t *asked, const char *path, struct tk_error *err)
+/* As an absolute path, because the night may be resumed in another folder. */
+static int set_bundle(json_t *request, const char *path, struct tk_error *err)
 {
-	char *whole = tk_path_make_absolute(path);
-	int status = whole ? put(asked, "import", json_string(whole), err)
-	                   : tk_fail_errno(err, "the current folder, which %s is in", path);
+	char *absolute = tk_path_make_absolute(path);
+	int status = absolute ? set_option(request, "import", json_string(absolute), err)
+	                      : tk_fail_errno(err, "the current folder, which %s is in", path);
+	free(absolute);
+	return status;
+}
 
-	free(whole);
+static int set_options(json_t *request, const struct tk_night_options *o, struct tk_error *err)
+{
+	int status = TK_OK;
+	if (o->devices)
+		status = set_option(request, "devices", encode_list(o->devices), err);
+	if (!status && o->import_file)
+		status = set_bundle(request, o->import_file, err);
+	if (!status && o->split)
+		status = set_option(request, "split", json_true(), err);
+	if (!status && o->only_upstream)
+		status = set_option(request, "upstream", json_string(o->only_upstream), err);
 	return status;
 }
 
 int tk_night_request_encode(const struct tk_night_options *o, json_t **out, struct tk_error *err)
 {
-	json_t *asked = json_object();
-	int status = asked ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
-
-	if (status == TK_OK && o->devices)
-		status = put(asked, "devices", list_of(o->devices), err);
-	if (status == TK_OK && o->import_file)
-		status = put_bundle(asked, o->import_file, err);
-	if (status == TK_OK && o->split)
-		status = put(asked, "split", json_true(), err);
-	if (status == TK_OK && o->only_upstream)
-		status = put(asked, "upstream", json_string(o->only_upstream), err);
-	if (status != TK_OK) {
-		json_decref(asked);
-		asked = NULL;
+	json_t *request = json_object();
+	int status =
+	        request ? set_options(request, o, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	if (status) {
+		json_decref(request);
+		request = NULL;
 	}
-	*out = asked;
+	*out = request;
 	return status;
 }
 
+/* ---- JSON to options ---- */
+
+/* "=a,b" for a list, "=a" for a string, nothing for a flag. */
 static void add_value(struct tk_buf *b, const json_t *value)
 {
-	const json_t *word;
+	const json_t *item;
 	size_t i;
-
 	if (json_is_string(value))
 		tk_buf_add_printf(b, "=%s", json_string_value(value));
-	json_array_foreach (value, i, word)
-		tk_buf_add_printf(b, "%c%s", i ? ',' : '=', json_string_value(word));
+	json_array_foreach (value, i, item)
+		tk_buf_add_printf(b, "%c%s", i ? ',' : '=', json_string_value(item));
 }
 
-/* What is given must be what the night has; what is not given is taken from it. */
-static int check(const json_t *had, const json_t *given, struct tk_error *err)
+static int fail_different(
+        const char *name, const json_t *given, const json_t *stored, struct tk_error *err)
+{
+	struct tk_buf now = TK_BUF_INIT, then = TK_BUF_INIT;
+	add_value(&now, given);
+	add_value(&then, stored);
+	int status = tk_fail(err, TK_EUSAGE,
+	        "--%s%s: the stopped night was started with%s%s%s; leave the option out to resume "
+	        "it, or leave out --resume to start another",
+	        name, tk_buf_cstr(&now), stored ? " --" : "out it", stored ? name : "",
+	        tk_buf_cstr(&then));
+	tk_buf_free(&now);
+	tk_buf_free(&then);
+	return status;
+}
+
+/* An option that is given must have its stored value. One that is not given is restored. */
+static int check_given(const json_t *stored, const json_t *given, struct tk_error *err)
 {
 	const char *name;
 	json_t *value;
-	int status = TK_OK;
-
 	json_object_foreach ((json_t *)given, name, value) {
-		const json_t *old = json_object_get(had, name);
-		struct tk_buf now = TK_BUF_INIT, then = TK_BUF_INIT;
-
-		if (status != TK_OK || (old && json_equal(old, value)))
-			continue;
-		add_value(&now, value);
-		add_value(&then, old);
-		status = tk_fail(err, TK_EUSAGE,
-		        "--%s%s: the night that is stopped was begun with%s%s%s; leave that out to "
-		        "go on as it was "
-		        "begun, or "
-		        "leave out --resume to begin another",
-		        name, tk_buf_cstr(&now), old ? " --" : "out it", old ? name : "",
-		        tk_buf_cstr(&then));
-		tk_buf_free(&now);
-		tk_buf_free(&then);
+		const json_t *old = json_object_get(stored, name);
+		if (!old || !json_equal(old, value))
+			return fail_different(name, value, old, err);
 	}
-	return status;
+	return TK_OK;
 }
 
-static int take_devices(
+static int restore_devices(
         const json_t *list, struct tk_night_options *o, char ***devices, struct tk_error *err)
 {
-	size_t n = json_array_size(list), i;
-	json_t *word;
-
-	if (!(*devices = calloc(n + 1, sizeof **devices)))
+	size_t i;
+	json_t *item;
+	*devices = calloc(json_array_size(list) + 1, sizeof **devices);
+	if (!*devices)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	json_array_foreach ((json_t *)list, i, word)
-		(*devices)[i] = (char *)json_string_value(word);
+	json_array_foreach ((json_t *)list, i, item)
+		(*devices)[i] = (char *)json_string_value(item);
 	o->devices = *devices;
 	return TK_OK;
 }
 
 int tk_night_request_restore(
-        const json_t *asked, struct tk_night_options *o, char ***devices, struct tk_error *err)
+        const json_t *request, struct tk_night_options *o, char ***devices, struct tk_error *err)
 {
-	const json_t *list = json_object_get(asked, "devices");
+	const json_t *list = json_object_get(request, "devices");
 	json_t *given;
 	int status = tk_night_request_encode(o, &given, err);
-
-	if (status == TK_OK)
-		status = check(asked, given, err);
-	json_decref(given);
 	*devices = NULL;
-	if (status != TK_OK)
+	if (!status)
+		status = check_given(request, given, err);
+	json_decref(given);
+	if (status)
 		return status;
-	o->split = json_is_true(json_object_get(asked, "split"));
-	o->import_file = json_string_value(json_object_get(asked, "import"));
-	o->only_upstream = json_string_value(json_object_get(asked, "upstream"));
-	return list ? take_devices(list, o, devices, err) : TK_OK;
+	o->split = json_is_true(json_object_get(request, "split"));
+	o->import_file = json_string_value(json_object_get(request, "import"));
+	o->only_upstream = json_string_value(json_object_get(request, "upstream"));
+	return list ? restore_devices(list, o, devices, err) : TK_OK;
 }

@@ -1,6 +1,5 @@
-/* Stage "build": revisions become backends. A build that fails is a row with its log; its jobs will
- * be `build_failed`.
- */
+/* Stage "build": turns revisions into backends. A build that fails is a row with its log, and
+ * its jobs get the outcome `build_failed`. */
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -15,8 +14,8 @@
 
 #define LOG_TAIL_BYTES ((size_t)64 << 10)
 
-/* Modules that measure the machine, not a kernel: the control between the jobs, the roofs of the
- * roofline. */
+/* Modules that measure the machine, not a kernel: the control and the ceilings. Optional ones
+ * depend on how the tracker was built. */
 static const struct builtin_module {
 	const char *name;
 	bool optional;
@@ -31,55 +30,56 @@ static const struct builtin_module {
         {"hipblaslt", true},
 };
 
-static int take_module(
-        struct tk_night *n, struct tk_likelihood_product *p, const char *name, struct tk_error *err)
+_Static_assert(sizeof builtin_modules / sizeof *builtin_modules <= TK_NIGHT_ARTIFACTS_MAX,
+        "an upstream has room for all builtin modules");
+
+static int use_module(
+        struct tk_night *n, struct tk_night_upstream *u, const char *name, struct tk_error *err)
 {
 	const struct tk_module *m = tk_modules_find_backend(n->modules, name);
 	if (!m)
-		return tk_fail(
-		        err, TK_ENOTFOUND, "there is no backend `%s` in %s", name, n->modules->dir);
+		return tk_fail(err, TK_ENOTFOUND, "no backend \"%s\" in %s", name, n->modules->dir);
 	int status =
-	        tk_artifact_load_installed(m->path, m->name, &p->artifacts[p->artifact_count], err);
-	if (status == TK_OK)
-		p->artifact_count++;
+	        tk_artifact_load_installed(m->path, m->name, &u->artifacts[u->artifact_count], err);
+	if (!status)
+		u->artifact_count++;
 	return status;
 }
 
-static int build_source(struct tk_night *n, struct tk_likelihood_product *p, struct tk_error *err)
+static int build_source(struct tk_night *n, struct tk_night_upstream *u, struct tk_error *err)
 {
 	if (n->options->import_file)
-		return TK_OK; /* it came with its artifact */
-	int status = tk_recipe_build(n->config, p->config, p->rev, NULL, &p->artifacts[0], err);
-	if (status == TK_OK)
-		p->artifact_count = 1;
+		return TK_OK; /* the bundle has the artifact */
+	int status = tk_recipe_build(n->config, u->config, u->rev, NULL, &u->artifacts[0], err);
+	if (!status)
+		u->artifact_count = 1;
 	return status;
 }
 
-static int make_artifacts(struct tk_night *n, struct tk_likelihood_product *p, struct tk_error *err)
+static int make_artifacts(struct tk_night *n, struct tk_night_upstream *u, struct tk_error *err)
 {
-	if (p->config->kind == TK_UPSTREAM_SYSTEM)
-		return take_module(
-		        n, p, p->config->adapter ? p->config->adapter : p->config->name, err);
-	if (p->config->kind != TK_UPSTREAM_BUILTIN)
-		return build_source(n, p, err);
+	if (u->config->kind == TK_UPSTREAM_SYSTEM)
+		return use_module(
+		        n, u, u->config->adapter ? u->config->adapter : u->config->name, err);
+	if (u->config->kind != TK_UPSTREAM_BUILTIN)
+		return build_source(n, u, err);
 	int status = TK_OK;
-	for (size_t i = 0; status == TK_OK && i < sizeof builtin_modules / sizeof *builtin_modules;
-	        i++)
+	for (size_t i = 0; !status && i < sizeof builtin_modules / sizeof *builtin_modules; i++)
 		if (!builtin_modules[i].optional ||
 		        tk_modules_find_backend(n->modules, builtin_modules[i].name))
-			status = take_module(n, p, builtin_modules[i].name, err);
+			status = use_module(n, u, builtin_modules[i].name, err);
 	return status;
 }
 
-/* The machine code of a system library is not in our module: its version stands for it. */
-static void code_hash_of(
-        const struct tk_likelihood_product *p, const char *code_hash, char out[TK_HASH_HEX_SIZE])
+/* The code of a system library is not in our module, so its version is part of the hash. */
+static void hash_code(
+        const struct tk_night_upstream *u, const char *code_hash, char out[TK_HASH_HEX_SIZE])
 {
-	if (p->config->kind == TK_UPSTREAM_SYSTEM) {
+	if (u->config->kind == TK_UPSTREAM_SYSTEM) {
 		struct tk_hash *h = tk_hash_new();
 		if (h) {
 			tk_hash_add_str(h, code_hash);
-			tk_hash_add_str(h, p->rev);
+			tk_hash_add_str(h, u->rev);
 			tk_hash_finish(h, out);
 			return;
 		}
@@ -87,13 +87,13 @@ static void code_hash_of(
 	snprintf(out, TK_HASH_HEX_SIZE, "%s", code_hash);
 }
 
-static int put_kernels(struct tk_night *n, const struct tk_likelihood_product *p,
+static int put_kernels(struct tk_night *n, const struct tk_night_upstream *u,
         const struct tk_artifact_backend *b, struct tk_error *err)
 {
 	char hash[TK_HASH_HEX_SIZE];
 	int64_t id;
-	code_hash_of(p, b->code_hash, hash);
-	struct tk_kernel_row whole = {.build_id = p->build_id,
+	hash_code(u, b->code_hash, hash);
+	struct tk_kernel_row whole = {.build_id = u->build_id,
 	        .backend = b->name,
 	        .name = "",
 	        .code_hash = hash,
@@ -103,9 +103,9 @@ static int put_kernels(struct tk_night *n, const struct tk_likelihood_product *p
 	        .threads = -1,
 	        .occupancy_percent = -1};
 	int status = tk_store_put_kernel(n->store, &whole, &id, err);
-	for (size_t i = 0; status == TK_OK && i < b->kernel_count; i++) {
+	for (size_t i = 0; !status && i < b->kernel_count; i++) {
 		const struct tk_kernel_symbol *k = &b->kernels[i];
-		struct tk_kernel_row row = {.build_id = p->build_id,
+		struct tk_kernel_row row = {.build_id = u->build_id,
 		        .backend = b->name,
 		        .name = k->name,
 		        .code_hash = k->code_hash,
@@ -120,9 +120,8 @@ static int put_kernels(struct tk_night *n, const struct tk_likelihood_product *p
 	return status;
 }
 
-/* The end of a failed build's log, so that the page of the night can show it when the cache is long
- * gone. */
-static char *log_tail(const struct tk_artifact *a)
+/* The end of a failed build's log: its page must outlive the cache. */
+static char *read_log_tail(const struct tk_artifact *a)
 {
 	struct tk_buf log = TK_BUF_INIT;
 	if (a->status == TK_BUILD_OK || !a->log_path ||
@@ -136,15 +135,15 @@ static char *log_tail(const struct tk_artifact *a)
 	return tail;
 }
 
-static int put_build(struct tk_night *n, struct tk_likelihood_product *p, struct tk_error *err)
+static int put_build(struct tk_night *n, struct tk_night_upstream *u, struct tk_error *err)
 {
-	const struct tk_artifact *a = p->artifacts[0];
-	char *tail = log_tail(a);
-	struct tk_build_row row = {.revision_id = p->revision_id,
+	const struct tk_artifact *a = u->artifacts[0];
+	char *tail = read_log_tail(a);
+	struct tk_build_row row = {.revision_id = u->revision_id,
 	        .artifact_key = a->key,
-	        .adapter = p->config->adapter ? p->config->adapter : p->config->name,
+	        .adapter = u->config->adapter ? u->config->adapter : u->config->name,
 	        .toolchain = a->toolchain ? a->toolchain : "",
-	        .flags = p->config->cmake_args ? p->config->cmake_args : "",
+	        .flags = u->config->cmake_args ? u->config->cmake_args : "",
 	        .arch = "native",
 	        .status = a->status,
 	        .message = a->message ? a->message : "",
@@ -152,84 +151,85 @@ static int put_build(struct tk_night *n, struct tk_likelihood_product *p, struct
 	        .wall_s = a->wall_s,
 	        .size_bytes = a->size_bytes,
 	        .built_s = tk_clock_now_s()};
-	int status = tk_store_put_build(n->store, &row, &p->build_id, err);
+	int status = tk_store_put_build(n->store, &row, &u->build_id, err);
 	free(tail);
-	for (size_t i = 0; status == TK_OK && i < p->artifact_count; i++)
-		for (size_t k = 0; status == TK_OK && k < p->artifacts[i]->backend_count; k++)
-			status = put_kernels(n, p, &p->artifacts[i]->backends[k], err);
+	for (size_t i = 0; !status && i < u->artifact_count; i++)
+		for (size_t k = 0; !status && k < u->artifacts[i]->backend_count; k++)
+			status = put_kernels(n, u, &u->artifacts[i]->backends[k], err);
 	return status;
 }
 
-int tk_night_build_upstream(
-        struct tk_night *n, struct tk_likelihood_product *p, struct tk_error *err)
+int tk_night_build_upstream(struct tk_night *n, struct tk_night_upstream *u, struct tk_error *err)
 {
-	int status = make_artifacts(n, p, err);
-	return status == TK_OK ? put_build(n, p, err) : status;
+	int status = make_artifacts(n, u, err);
+	return status == TK_OK ? put_build(n, u, err) : status;
 }
 
-static void count_build(struct tk_night *n, struct tk_likelihood_product *p)
+static void count_build(struct tk_night *n, struct tk_night_upstream *u)
 {
-	const struct tk_artifact *a = p->artifacts[0];
-	if (p->config->kind == TK_UPSTREAM_BUILTIN || p->config->kind == TK_UPSTREAM_SYSTEM)
+	const struct tk_artifact *a = u->artifacts[0];
+	if (u->config->kind == TK_UPSTREAM_BUILTIN || u->config->kind == TK_UPSTREAM_SYSTEM)
 		return;
 	n->report->builds++;
 	n->report->builds_cached += a->cached && a->status == TK_BUILD_OK;
-	p->failed = a->status != TK_BUILD_OK;
-	if (p->failed) {
+	u->failed = a->status != TK_BUILD_OK;
+	if (u->failed) {
 		n->report->builds_failed++;
 		tk_log(TK_LOG_WARN, "build_failed", NULL, "%s %.12s: build %s: %s (log: %s)",
-		        p->config->name, p->rev, tk_build_status_name(a->status),
+		        u->config->name, u->rev, tk_build_status_name(a->status),
 		        a->message ? a->message : "", a->log_path ? a->log_path : "-");
 	}
 }
 
-/* An upstream that cannot even be tried costs its own row. */
-static int cannot_try(struct tk_night *n, struct tk_likelihood_product *p,
-        const struct tk_error *why, struct tk_error *err)
+/* A build that could not be started fails this upstream only. */
+static int record_failure(struct tk_night *n, struct tk_night_upstream *u,
+        const struct tk_error *reason, struct tk_error *err)
 {
-	if (why->status == TK_ECANCELED || why->status == TK_ENOMEM || why->status == TK_ENOSPC)
-		return tk_fail(err, why->status, "%s", why->message);
-	tk_log(TK_LOG_WARN, "build_failed", NULL, "%s: %s", p->config->name, why->message);
-	if (p->status != TK_RESOLUTION_UNREACHABLE)
-		p->status = TK_RESOLUTION_FAILED;
-	snprintf(p->message, sizeof p->message, "%.*s", (int)sizeof p->message - 1, why->message);
+	if (reason->status == TK_ECANCELED || reason->status == TK_ENOMEM ||
+	        reason->status == TK_ENOSPC)
+		return tk_fail(err, reason->status, "%s", reason->message);
+	tk_log(TK_LOG_WARN, "build_failed", NULL, "%s: %s", u->config->name, reason->message);
+	if (u->status != TK_RESOLUTION_UNREACHABLE)
+		u->status = TK_RESOLUTION_FAILED;
+	snprintf(
+	        u->message, sizeof u->message, "%.*s", (int)sizeof u->message - 1, reason->message);
 	n->report->builds++;
 	n->report->builds_failed++;
-	p->failed = true;
+	u->failed = true;
 	return TK_OK;
 }
 
-static int build_one(struct tk_night *n, struct tk_likelihood_product *p, struct tk_error *err)
+static int build_and_record(struct tk_night *n, struct tk_night_upstream *u, struct tk_error *err)
 {
-	struct tk_error why = {0};
-	if (!p->revision_id)
-		return TK_OK; /* unreachable, and never seen before: the resolution says so */
-	int status = make_artifacts(n, p, &why);
-	if (status != TK_OK) {
-		status = cannot_try(n, p, &why, err);
-	} else if ((status = put_build(n, p, err)) == TK_OK) {
-		count_build(n, p);
+	struct tk_error reason = {0};
+	if (!u->revision_id)
+		return TK_OK; /* unreachable and never seen before */
+	int status = make_artifacts(n, u, &reason);
+	if (status) {
+		status = record_failure(n, u, &reason, err);
+	} else if ((status = put_build(n, u, err)) == TK_OK) {
+		count_build(n, u);
 	}
-	if (status != TK_OK)
+	if (status)
 		return status;
 	struct tk_resolution_row row = {.night_id = n->night_id,
-	        .upstream_id = p->upstream_id,
-	        .revision_id = p->revision_id,
-	        .build_id = p->build_id,
-	        .status = p->status,
-	        .message = p->message};
+	        .upstream_id = u->upstream_id,
+	        .revision_id = u->revision_id,
+	        .build_id = u->build_id,
+	        .status = u->status,
+	        .message = u->message};
 	return tk_store_put_resolution(n->store, &row, err);
 }
 
 int tk_night_build(struct tk_night *n, struct tk_error *err)
 {
 	int status = TK_OK;
-	for (size_t i = 0; status == TK_OK && i < n->product_count; i++) {
+	for (size_t i = 0; !status && i < n->upstream_count; i++) {
 		char what[200];
-		snprintf(what, sizeof what, "%s %.12s", n->products[i].config->name,
-		        n->products[i].rev);
+		snprintf(what, sizeof what, "%s %.12s", n->upstreams[i].config->name,
+		        n->upstreams[i].rev);
 		tk_night_announce_stage(n, "build", what);
-		status = build_one(n, &n->products[i], err);
+		status = build_and_record(n, &n->upstreams[i], err);
 	}
 	return status;
 }

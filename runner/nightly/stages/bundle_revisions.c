@@ -1,4 +1,4 @@
-/* See bundle_history.h. */
+/* See bundle_revisions.h. */
 #include "nightly/stages/bundle_revisions.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Newest first; commits of the same second by their place in the history. */
-static int by_time(const void *a, const void *b)
+/* Newest first; commits of the same second by position. */
+static int compare_age(const void *a, const void *b)
 {
 	const struct tk_revision *x = a, *y = b;
 	if (x->commit_time_s != y->commit_time_s)
@@ -18,18 +18,18 @@ static int by_time(const void *a, const void *b)
 	return strcmp(x->id, y->id);
 }
 
-static int add(
+static int add_revision(
         const struct tk_artifact *a, struct tk_revision *list, size_t *n, struct tk_error *err)
 {
 	if (!*a->commit.id)
 		return tk_fail(err, TK_EDATA,
-		        "the build of %s at %.12s does not say when that was committed: build it "
-		        "again with this "
-		        "version",
+		        "the build of %s at %.12s lacks the time of its commit; build it again "
+		        "with "
+		        "this version",
 		        a->upstream, a->revision);
 	for (size_t i = 0; i < *n; i++)
 		if (strcmp(list[i].id, a->commit.id) == 0)
-			return TK_OK; /* two builds of one revision: a night takes the first */
+			return TK_OK; /* of two builds of one revision, the first is measured */
 	list[(*n)++] = a->commit;
 	return TK_OK;
 }
@@ -41,26 +41,26 @@ int tk_bundle_list_revisions(const struct tk_config *config, const struct tk_ups
 	size_t key_count = 0, imported = 0, n = 0;
 	int status =
 	        tk_artifact_import_keys(config->cache_dir, file, &imported, &keys, &key_count, err);
-	if (status != TK_OK)
+	if (status)
 		return status;
 	struct tk_revision *list = calloc(key_count + 1, sizeof *list);
 	if (!list)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	for (size_t i = 0; status == TK_OK && i < key_count; i++) {
+	for (size_t i = 0; !status && i < key_count; i++) {
 		struct tk_artifact *a = NULL;
 		status = tk_artifact_load(config->cache_dir, keys[i], &a, err);
-		if (status == TK_OK && strcmp(a->upstream, u->name) == 0)
-			status = add(a, list, &n, err);
+		if (!status && strcmp(a->upstream, u->name) == 0)
+			status = add_revision(a, list, &n, err);
 		tk_artifact_free(a);
 	}
 	tk_names_free(keys, key_count);
-	if (status == TK_OK && !n)
+	if (!status && !n)
 		status = tk_fail(err, TK_ENOTFOUND, "%s has no build of %s", file, u->name);
-	if (status != TK_OK) {
+	if (status) {
 		free(list);
 		return status;
 	}
-	qsort(list, n, sizeof *list, by_time);
+	qsort(list, n, sizeof *list, compare_age);
 	*out = list;
 	*count = n;
 	return TK_OK;

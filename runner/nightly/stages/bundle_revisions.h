@@ -1,4 +1,4 @@
-/* The past of an upstream as a bundle of builds has it. Private to nightly/. */
+/* The revisions of an upstream in a bundle of builds. Private to nightly/. */
 #ifndef TK_BUNDLE_REVISIONS_H
 #define TK_BUNDLE_REVISIONS_H
 #include <stddef.h>
@@ -8,9 +8,9 @@ struct tk_error;
 struct tk_revision;
 struct tk_upstream_config;
 
-/* Puts the builds of `file` into the cache; the revisions of `u` among them, newest first. Caller
- * frees *out. TK_ENOTFOUND where there is none, TK_EDATA where it does not say when one was
- * committed. */
+/* Imports the builds of `file` into the cache and lists the revisions of `u` among them, newest
+ * first. The caller frees *out. TK_ENOTFOUND: there is none; TK_EDATA: a build lacks its commit
+ * time. */
 int tk_bundle_list_revisions(const struct tk_config *config, const struct tk_upstream_config *u,
         const char *file, struct tk_revision **out, size_t *count, struct tk_error *err);
 

@@ -1,4 +1,4 @@
-/* See judging.h. */
+/* See detect_policy.h. */
 #include "nightly/stages/detect_policy.h"
 
 #include <stdlib.h>
@@ -23,54 +23,53 @@ struct tk_detect_options tk_detect_policy_thresholds(const struct tk_config *con
 	        .now_s = tk_clock_now_s()};
 }
 
-static int take_rules(struct tk_detect_policy *j, struct tk_error *err)
+static int copy_rules(struct tk_detect_policy *policy, struct tk_error *err)
 {
-	j->rules = calloc(j->acks->count + 1, sizeof *j->rules);
-	if (!j->rules)
-		return tk_fail(err, TK_ENOMEM, "out of memory while reading what was accepted");
-	for (size_t i = 0; i < j->acks->count; i++) {
-		const struct tk_ack *a = &j->acks->at[i];
-
-		j->rules[i] = (struct tk_ack_rule){.filters = (const char *const *)a->filters,
+	size_t count = policy->acks->count;
+	policy->rules = calloc(count + 1, sizeof *policy->rules);
+	if (!policy->rules)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < count; i++) {
+		const struct tk_ack *a = &policy->acks->at[i];
+		policy->rules[i] = (struct tk_ack_rule){.filters = (const char *const *)a->filters,
 		        .rev = a->rev,
 		        .action = a->action,
 		        .author = a->by,
 		        .note = a->note,
 		        .until_s = a->until_s};
 	}
-	j->options.acks = j->rules;
-	j->options.ack_count = j->acks->count;
+	policy->options.acks = policy->rules;
+	policy->options.ack_count = count;
 	return TK_OK;
+}
+
+static int load_acks(const char *path, struct tk_detect_policy *policy, struct tk_error *err)
+{
+	int status = tk_acks_load(path, tk_filter_keys(), &policy->acks, err);
+	if (status == TK_ENOTFOUND)
+		return tk_fail(
+		        err, TK_ECONFIG, "no file %s; expected a list of acknowledgements", path);
+	return status ? status : copy_rules(policy, err);
 }
 
 int tk_detect_policy_load(const struct tk_config *c, const char *acks_path,
         struct tk_detect_policy *out, struct tk_error *err)
 {
 	const char *path = acks_path ? acks_path : c->acks_path;
-	char *usual = NULL;
-	int status = TK_OK;
-
 	*out = (struct tk_detect_policy){.options = tk_detect_policy_thresholds(c)};
-	if (!path) {
-		usual = tk_path_join(c->root, "acks.yml");
-		if (!usual)
-			return tk_fail(err, TK_ENOMEM, "out of memory");
-		path = tk_file_exists(usual) ? usual : NULL;
-	}
 	if (path)
-		status = tk_acks_load(path, tk_filter_keys(), &out->acks, err);
-	if (status == TK_ENOTFOUND)
-		status = tk_fail(err, TK_ECONFIG,
-		        "there is no file %s, expected a list of what was accepted", path);
-	if (!status && out->acks)
-		status = take_rules(out, err);
+		return load_acks(path, out, err);
+	char *usual = tk_path_join(c->root, "acks.yml");
+	if (!usual)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_file_exists(usual) ? load_acks(usual, out, err) : TK_OK;
 	free(usual);
 	return status;
 }
 
-void tk_detect_policy_free(struct tk_detect_policy *j)
+void tk_detect_policy_free(struct tk_detect_policy *policy)
 {
-	free(j->rules);
-	tk_acks_free(j->acks);
-	*j = (struct tk_detect_policy){0};
+	free(policy->rules);
+	tk_acks_free(policy->acks);
+	*policy = (struct tk_detect_policy){0};
 }

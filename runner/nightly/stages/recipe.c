@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-void tk_recipe_init_source(
+void tk_recipe_init_repo(
         const struct tk_config *config, const struct tk_upstream_config *u, struct tk_repo *out)
 {
 	bool self = u->kind == TK_UPSTREAM_SELF;
@@ -26,18 +26,18 @@ void tk_recipe_init_source(
 	};
 }
 
-static char *adapter_dir(const struct tk_config *config, const struct tk_upstream_config *u)
+static char *find_adapter_dir(const struct tk_config *config, const struct tk_upstream_config *u)
 {
 	const char *name = u->adapter ? u->adapter : u->name;
-	char *own = config->adapter_path ? tk_path_join(config->adapter_path, name) : NULL;
-	if (own && tk_dir_exists(own))
-		return own;
-	free(own);
+	char *users = config->adapter_path ? tk_path_join(config->adapter_path, name) : NULL;
+	if (users && tk_dir_exists(users))
+		return users;
+	free(users);
 	return tk_path_join3(tk_path_data_dir(), "kernels/adapters", name);
 }
 
-/* The adapter of `dir` that has nearly this name; "" where there is none. */
-static void nearest_adapter(const char *dir, const char *name, char *out, size_t size)
+/* The adapter in `dir` with a similar name, unless *out already has one. */
+static void suggest_adapter(const char *dir, const char *name, char *out, size_t size)
 {
 	char **names = NULL;
 	size_t count = 0;
@@ -53,32 +53,33 @@ static void nearest_adapter(const char *dir, const char *name, char *out, size_t
 	tk_names_free(names, count);
 }
 
-static int adapter_fail(
+static int fail_unknown_adapter(
         const struct tk_config *config, const char *name, const char *program, struct tk_error *err)
 {
-	const char *own = config->adapter_path;
+	const char *users = config->adapter_path;
 	char *shipped = tk_path_join(tk_path_data_dir(), "kernels/adapters"), near[128] = "";
-	nearest_adapter(own, name, near, sizeof near);
-	nearest_adapter(shipped, name, near, sizeof near);
+	suggest_adapter(users, name, near, sizeof near);
+	suggest_adapter(shipped, name, near, sizeof near);
 	free(shipped);
-	return tk_fail(err, TK_ENOTFOUND, "adapter `%s`: %s does not exist%s%s%s%s%s%s", name,
-	        program, own ? ", and nothing of that name in " : "", own ? own : "",
-	        own ? " (paths.adapters)" : "", *near ? ", did you mean `" : "", near,
-	        *near ? "`?" : "");
+	return tk_fail(err, TK_ENOTFOUND, "unknown adapter \"%s\": %s does not exist%s%s%s%s%s%s",
+	        name, program, users ? ", and neither does one in " : "", users ? users : "",
+	        users ? " (paths.adapters)" : "", *near ? "; did you mean \"" : "", near,
+	        *near ? "\"?" : "");
 }
 
 int tk_recipe_check_adapter(
         const struct tk_config *config, const struct tk_upstream_config *u, struct tk_error *err)
 {
-	char *dir = adapter_dir(config, u), *program = dir ? tk_path_join(dir, "build") : NULL;
+	char *dir = find_adapter_dir(config, u), *program = dir ? tk_path_join(dir, "build") : NULL;
 	int status = TK_OK;
 	if (!program)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	else if (tk_file_exists(program) && access(program, X_OK) != 0)
-		status = tk_fail(err, TK_ENOTFOUND, "adapter `%s`: %s is not executable",
+		status = tk_fail(err, TK_ENOTFOUND, "adapter \"%s\": %s is not executable",
 		        u->adapter ? u->adapter : u->name, program);
 	else if (!tk_file_exists(program))
-		status = adapter_fail(config, u->adapter ? u->adapter : u->name, program, err);
+		status = fail_unknown_adapter(
+		        config, u->adapter ? u->adapter : u->name, program, err);
 	free(dir);
 	free(program);
 	return status;
@@ -87,16 +88,16 @@ int tk_recipe_check_adapter(
 int tk_recipe_build(const struct tk_config *config, const struct tk_upstream_config *u,
         const char *revision, const char *arch, struct tk_artifact **out, struct tk_error *err)
 {
-	struct tk_repo source;
+	struct tk_repo repo;
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	char *adapter = adapter_dir(config, u),
+	char *adapter = find_adapter_dir(config, u),
 	     *kernels = tk_path_join(tk_path_data_dir(), "kernels");
 	int status = TK_OK;
-	tk_recipe_init_source(config, u, &source);
+	tk_recipe_init_repo(config, u, &repo);
 	if (!adapter || !kernels) {
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	} else {
-		struct tk_build_spec spec = {.source = &source,
+		struct tk_build_spec spec = {.source = &repo,
 		        .revision = revision,
 		        .adapter_dir = adapter,
 		        .kernels_dir = kernels,

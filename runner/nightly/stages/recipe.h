@@ -1,5 +1,5 @@
-/* From the configuration of an upstream to its revisions and its builds: one way for `build`, the
- * night and the backfill. */
+/* From the configuration of an upstream to its repository and its builds. `tracker build`, the
+ * night and the backfill all build through it. */
 #ifndef TK_RECIPE_H
 #define TK_RECIPE_H
 
@@ -9,16 +9,16 @@ struct tk_error;
 struct tk_repo;
 struct tk_upstream_config;
 
-/* How a git or self upstream is asked. Strings belong to the configuration. */
-void tk_recipe_init_source(
+/* The repository of a git or self upstream. Strings belong to the configuration. */
+void tk_recipe_init_repo(
         const struct tk_config *config, const struct tk_upstream_config *u, struct tk_repo *out);
 
-/* TK_ENOTFOUND where the adapter of an upstream that is built does not exist or cannot be run. */
+/* TK_ENOTFOUND: the adapter of the upstream does not exist, or cannot be executed. */
 int tk_recipe_check_adapter(
         const struct tk_config *config, const struct tk_upstream_config *u, struct tk_error *err);
 
-/* Builds a revision as configured: the user's own adapters come before the tracker's. arch NULL:
- * this machine. See tk_build(). */
+/* Builds a revision as configured (tk_build). Adapters of the user take precedence over those of
+ * the tracker. arch NULL: this machine. */
 int tk_recipe_build(const struct tk_config *config, const struct tk_upstream_config *u,
         const char *revision, const char *arch, struct tk_artifact **out, struct tk_error *err);
 

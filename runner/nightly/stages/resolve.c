@@ -1,6 +1,5 @@
 /* Stage "resolve": asks every upstream for its newest revision. One that does not answer keeps its
- * last known revision.
- */
+ * last known revision. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -12,18 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kind_words[] = {[TK_UPSTREAM_SELF] = "self",
+static const char *const kind_names[] = {[TK_UPSTREAM_SELF] = "self",
         [TK_UPSTREAM_GIT] = "git",
         [TK_UPSTREAM_SYSTEM] = "system",
         [TK_UPSTREAM_BUILTIN] = "builtin"};
 
-/* Where the history says that an upstream is, so that pages can link to its commits: for `self`,
- * what stands before /commit/ in site.commit_url, which the configuration has seen to. */
-static void url_of(
+/* ---- rows of the history ---- */
+
+/* The repository that pages link commits to. That of `self` is the part of site.commit_url before
+ * /commit/, which the configuration has checked. */
+static void format_public_url(
         const struct tk_night *n, const struct tk_upstream_config *u, char *out, size_t size)
 {
-	const char *commit = u->kind == TK_UPSTREAM_SELF ? n->config->commit_url : NULL,
-	           *end = commit ? strstr(commit, "/commit/") : NULL;
+	const char *commit = u->kind == TK_UPSTREAM_SELF ? n->config->commit_url : NULL;
+	const char *end = commit ? strstr(commit, "/commit/") : NULL;
 	char forge[1024];
 	if (!end) {
 		tk_repo_redact_url(u->url ? u->url : "", out, size);
@@ -35,19 +36,19 @@ static void url_of(
 	tk_repo_redact_url(forge, out, size);
 }
 
-static int put_upstream(struct tk_night *n, struct tk_likelihood_product *p, struct tk_error *err)
+static int put_upstream(struct tk_night *n, struct tk_night_upstream *u, struct tk_error *err)
 {
 	char url[4200];
-	url_of(n, p->config, url, sizeof url);
+	format_public_url(n, u->config, url, sizeof url);
 	struct tk_upstream_row row = {
-	        .name = p->config->name, .kind = kind_words[p->config->kind], .url = url};
-	return tk_store_put_upstream(n->store, &row, &p->upstream_id, err);
+	        .name = u->config->name, .kind = kind_names[u->config->kind], .url = url};
+	return tk_store_put_upstream(n->store, &row, &u->upstream_id, err);
 }
 
-static int put_revision(struct tk_night *n, struct tk_likelihood_product *p,
+static int put_revision(struct tk_night *n, struct tk_night_upstream *u,
         const struct tk_revision *r, struct tk_error *err)
 {
-	struct tk_revision_row row = {.upstream_id = p->upstream_id,
+	struct tk_revision_row row = {.upstream_id = u->upstream_id,
 	        .rev = r->id,
 	        .parent = r->parent,
 	        .position = r->position,
@@ -55,77 +56,86 @@ static int put_revision(struct tk_night *n, struct tk_likelihood_product *p,
 	        .commit_time_s = r->commit_time_s,
 	        .author = r->author,
 	        .subject = r->subject};
-	snprintf(p->rev, sizeof p->rev, "%s", r->id);
-	return tk_store_put_revision(n->store, &row, &p->revision_id, err);
+	snprintf(u->rev, sizeof u->rev, "%s", r->id);
+	return tk_store_put_revision(n->store, &row, &u->revision_id, err);
 }
 
-int tk_night_put_revision(struct tk_night *n, struct tk_likelihood_product *p,
+int tk_night_put_revision(struct tk_night *n, struct tk_night_upstream *u,
         const struct tk_revision *r, struct tk_error *err)
 {
-	int status = put_upstream(n, p, err);
-	return status == TK_OK ? put_revision(n, p, r, err) : status;
+	int status = put_upstream(n, u, err);
+	return status ? status : put_revision(n, u, r, err);
 }
 
-/* The newest revision of this upstream that the history knows, into p->rev; false where there is
- * none. */
-static bool last_known(struct tk_night *n, struct tk_likelihood_product *p)
+/* ---- the last known revision ---- */
+
+/* 0: the night has none. */
+static int64_t find_resolution(struct tk_night *n, int64_t night_id, int64_t upstream_id)
+{
+	struct tk_rows resolutions = {0};
+	int64_t revision_id = 0;
+	if (tk_store_list_resolutions(n->store, night_id, &resolutions, NULL) != TK_OK)
+		return 0;
+	for (size_t i = 0; i < resolutions.count; i++) {
+		const struct tk_resolution_row *r =
+		        TK_ROWS_AT(&resolutions, struct tk_resolution_row, i);
+		if (r->upstream_id == upstream_id && r->revision_id)
+			revision_id = r->revision_id;
+	}
+	tk_rows_free(&resolutions);
+	return revision_id;
+}
+
+/* Of the newest night that resolved this upstream; 0: none has. */
+static int64_t find_last_revision(struct tk_night *n, int64_t upstream_id)
 {
 	struct tk_rows nights = {0};
-	bool found = false;
+	int64_t revision_id = 0;
 	if (tk_store_list_nights(n->store, &nights, NULL) != TK_OK)
-		return false;
-	for (size_t i = 0; i < nights.count && !found; i++) {
+		return 0;
+	for (size_t i = 0; i < nights.count && !revision_id; i++) {
 		const struct tk_night_row *night = TK_ROWS_AT(&nights, struct tk_night_row, i);
-		struct tk_rows answers = {0};
-		if (night->id == n->night_id || night->kind != TK_NIGHT_NIGHTLY ||
-		        tk_store_list_resolutions(n->store, night->id, &answers, NULL) != TK_OK)
-			continue;
-		for (size_t k = 0; k < answers.count && !found; k++) {
-			const struct tk_resolution_row *a =
-			        TK_ROWS_AT(&answers, struct tk_resolution_row, k);
-			if (a->upstream_id == p->upstream_id && a->revision_id != 0) {
-				p->revision_id = a->revision_id;
-				found = true;
-			}
-		}
-		tk_rows_free(&answers);
+		if (night->id != n->night_id && night->kind == TK_NIGHT_NIGHTLY)
+			revision_id = find_resolution(n, night->id, upstream_id);
 	}
 	tk_rows_free(&nights);
-	return found;
+	return revision_id;
 }
 
-static void name_revision(struct tk_night *n, struct tk_likelihood_product *p)
+static void read_revision_name(struct tk_night *n, struct tk_night_upstream *u)
 {
 	struct tk_rows revisions = {0};
 	if (tk_store_list_revisions(n->store, &revisions, NULL) != TK_OK)
 		return;
 	for (size_t i = 0; i < revisions.count; i++) {
 		const struct tk_revision_row *r = TK_ROWS_AT(&revisions, struct tk_revision_row, i);
-		if (r->id == p->revision_id)
-			snprintf(p->rev, sizeof p->rev, "%s", r->rev);
+		if (r->id == u->revision_id)
+			snprintf(u->rev, sizeof u->rev, "%s", r->rev);
 	}
 	tk_rows_free(&revisions);
 }
 
-/* A library's or a module's revision is the version that it reports. */
-static int resolve_module(struct tk_night *n, struct tk_likelihood_product *p,
+/* ---- the newest revision ---- */
+
+/* The revision of a library is the version that it reports; that of the builtin modules is the
+ * tracker's. */
+static int query_version(struct tk_night *n, const struct tk_upstream_config *u,
         struct tk_revision *out, struct tk_error *err)
 {
-	const char *name = p->config->adapter ? p->config->adapter : p->config->name;
+	const char *name = u->adapter ? u->adapter : u->name;
 	const struct tk_module *m = tk_modules_find_backend(n->modules, name);
-	if (p->config->kind ==
-	        TK_UPSTREAM_BUILTIN) { /* several modules of one version: the tracker's own */
+	if (u->kind == TK_UPSTREAM_BUILTIN) {
 		snprintf(out->id, sizeof out->id, "%s", TK_VERSION);
 		return TK_OK;
 	}
 	if (!m)
 		return tk_fail(err, TK_ENOTFOUND,
-		        "there is no backend `%s` in %s: was its library installed when the "
-		        "tracker was built?",
+		        "no backend \"%s\" in %s; was its library installed when the tracker was "
+		        "built?",
 		        name, n->modules->dir);
 	json_t *info = NULL;
 	int status = tk_worker_query_backend(n->devices[0].worker, m->path, &info, err);
-	if (status == TK_OK) {
+	if (!status) {
 		const char *version = json_string_value(json_object_get(info, "version"));
 		snprintf(out->id, sizeof out->id, "%s", version && *version ? version : "unknown");
 	}
@@ -133,152 +143,175 @@ static int resolve_module(struct tk_night *n, struct tk_likelihood_product *p,
 	return status;
 }
 
-/* Asks the upstream, unless the caller has chosen a revision already (p->rev: a past one). */
-static int ask(struct tk_night *n, struct tk_likelihood_product *p, struct tk_revision *out,
-        struct tk_error *err)
+/* u->rev, where a past revision is to be measured; else the newest of the branch. */
+static int query_repo(struct tk_night *n, const struct tk_night_upstream *u,
+        struct tk_revision *out, struct tk_error *err)
 {
-	if (p->config->kind == TK_UPSTREAM_SYSTEM || p->config->kind == TK_UPSTREAM_BUILTIN)
-		return resolve_module(n, p, out, err);
-	if (n->options->import_file) { /* the bundle knows the commit, an old one only its name */
-		*out = p->artifacts[0]->commit;
-		snprintf(out->id, sizeof out->id, "%s", p->artifacts[0]->revision);
-		return TK_OK;
-	}
-	struct tk_repo source;
-	int status = tk_recipe_check_adapter(
-	        n->config, p->config, err); /* before the minutes of a fetch */
+	struct tk_repo repo;
+	int status = tk_recipe_check_adapter(n->config, u->config, err); /* before a long fetch */
 	if (status)
 		return status;
-	tk_recipe_init_source(n->config, p->config, &source);
-	if (*p->rev)
-		return tk_repo_find_revision(&source, p->rev, out, err);
-	return tk_repo_find_newest(&source, out, err);
+	tk_recipe_init_repo(n->config, u->config, &repo);
+	return *u->rev ? tk_repo_find_revision(&repo, u->rev, out, err)
+	               : tk_repo_find_newest(&repo, out, err);
 }
 
-static int resolve_one(struct tk_night *n, struct tk_likelihood_product *p, struct tk_error *err)
+static int query_revision(struct tk_night *n, const struct tk_night_upstream *u,
+        struct tk_revision *out, struct tk_error *err)
+{
+	if (u->config->kind == TK_UPSTREAM_SYSTEM || u->config->kind == TK_UPSTREAM_BUILTIN)
+		return query_version(n, u->config, out, err);
+	if (!n->options->import_file)
+		return query_repo(n, u, out, err);
+	*out = u->artifacts[0]->commit; /* a bundle of an older tracker has only the revision */
+	snprintf(out->id, sizeof out->id, "%s", u->artifacts[0]->revision);
+	return TK_OK;
+}
+
+static int use_revision(struct tk_night *n, struct tk_night_upstream *u,
+        const struct tk_revision *revision, int64_t last_id, struct tk_error *err)
+{
+	int status = put_revision(n, u, revision, err);
+	if (status)
+		return status;
+	u->status =
+	        last_id && last_id == u->revision_id ? TK_RESOLUTION_UNCHANGED : TK_RESOLUTION_NEW;
+	if (revision->dirty)
+		tk_log(TK_LOG_WARN, "dirty", NULL,
+		        "%s: the work tree has uncommitted changes; the commit %.12s is measured "
+		        "without them",
+		        u->config->name, revision->id);
+	return TK_OK;
+}
+
+static void use_last_revision(
+        struct tk_night *n, struct tk_night_upstream *u, int64_t last_id, const char *reason)
+{
+	u->status = TK_RESOLUTION_UNREACHABLE;
+	u->revision_id = last_id;
+	snprintf(u->message, sizeof u->message, "%.*s", (int)sizeof u->message - 1, reason);
+	n->report->upstreams_unreachable++;
+	if (last_id)
+		read_revision_name(n, u);
+	tk_log(TK_LOG_WARN, "unreachable", NULL, "upstream %s: %s%s%.12s", u->config->name, reason,
+	        last_id ? "; using its last known revision " : "", last_id ? u->rev : "");
+}
+
+static int resolve_upstream(struct tk_night *n, struct tk_night_upstream *u, struct tk_error *err)
 {
 	struct tk_revision revision = {0};
-	struct tk_error why = {0};
-	int status = put_upstream(n, p, err);
-	if (status != TK_OK)
+	struct tk_error reason = {0};
+	int status = put_upstream(n, u, err);
+	if (status)
 		return status;
-	bool known = last_known(n, p);
-	int64_t known_id = p->revision_id;
-	status = ask(n, p, &revision, &why);
+	int64_t last_id = find_last_revision(n, u->upstream_id);
+	status = query_revision(n, u, &revision, &reason);
 	if (status == TK_ECANCELED || status == TK_ENOMEM || status == TK_ENOSPC)
-		return tk_fail(err, status, "%s", why.message);
-	if (status == TK_OK) {
-		if ((status = put_revision(n, p, &revision, err)) != TK_OK)
-			return status;
-		p->status = known && known_id == p->revision_id ? TK_RESOLUTION_UNCHANGED
-		                                                : TK_RESOLUTION_NEW;
-		if (revision.dirty)
-			tk_log(TK_LOG_WARN, "dirty", NULL,
-			        "%s: the work tree has uncommitted changes; what is measured is "
-			        "the commit %.12s",
-			        p->config->name, revision.id);
-	} else {
-		p->status = TK_RESOLUTION_UNREACHABLE;
-		snprintf(p->message, sizeof p->message, "%.*s", (int)sizeof p->message - 1,
-		        why.message);
-		n->report->upstreams_unreachable++;
-		if (known)
-			name_revision(n, p);
-		tk_log(TK_LOG_WARN, "unreachable", NULL, "upstream %s: %s%s%.12s", p->config->name,
-		        why.message, known ? "; its last known revision is measured: " : "",
-		        known ? p->rev : "");
-	}
+		return tk_fail(err, status, "%s", reason.message);
+	if (status)
+		use_last_revision(n, u, last_id, reason.message);
+	else if ((status = use_revision(n, u, &revision, last_id, err)))
+		return status;
 	struct tk_resolution_row row = {.night_id = n->night_id,
-	        .upstream_id = p->upstream_id,
-	        .revision_id = p->revision_id,
-	        .status = p->status,
-	        .message = p->message};
+	        .upstream_id = u->upstream_id,
+	        .revision_id = u->revision_id,
+	        .status = u->status,
+	        .message = u->message};
 	return tk_store_put_resolution(n->store, &row, err);
 }
 
-/* The control and the ceilings come with the tracker: they need no line in the configuration. */
-static char builtin_name[] = "builtin";
-static const struct tk_upstream_config builtin = {
-        .name = builtin_name, .kind = TK_UPSTREAM_BUILTIN, .enabled = true};
+/* ---- upstreams of this night ---- */
 
-/* The products of this night: what the configuration enables, narrowed to what the command line
- * asked for. */
-/* A product for each artifact of the bundle whose upstream is configured: that is what says how it
- * is measured. */
-static int take_artifact(struct tk_night *n, const char *key, struct tk_error *err)
+static bool is_built(const struct tk_night_upstream *u)
+{
+	return u->config->kind == TK_UPSTREAM_GIT || u->config->kind == TK_UPSTREAM_SELF;
+}
+
+/* The upstream that takes an artifact of the bundle; NULL: none does. */
+static struct tk_night_upstream *find_upstream(struct tk_night *n, const struct tk_artifact *a)
+{
+	const char *wanted = n->options->backfill_revision;
+	for (size_t i = 0; i < n->upstream_count; i++) {
+		struct tk_night_upstream *u = &n->upstreams[i];
+		if (!u->artifact_count && strcmp(u->config->name, a->upstream) == 0)
+			return wanted && strcmp(wanted, a->revision) != 0 ? NULL : u;
+	}
+	return NULL;
+}
+
+static int import_artifact(struct tk_night *n, const char *key, struct tk_error *err)
 {
 	struct tk_artifact *a = NULL;
 	int status = tk_artifact_load(n->config->cache_dir, key, &a, err);
-	for (size_t i = 0; status == TK_OK && i < n->product_count; i++) {
-		struct tk_likelihood_product *p = &n->products[i];
-		if (p->artifact_count || strcmp(p->config->name, a->upstream) != 0)
-			continue;
-		if (n->options->backfill_revision &&
-		        strcmp(n->options->backfill_revision, a->revision) != 0)
-			break; /* of another night of the same bundle */
-		p->artifacts[p->artifact_count++] = a;
+	if (status)
+		return status;
+	struct tk_night_upstream *u = find_upstream(n, a);
+	if (u) {
+		u->artifacts[u->artifact_count++] = a;
 		return TK_OK;
 	}
-	if (status == TK_OK && !n->options->backfill_revision)
+	if (!n->options->backfill_revision)
 		tk_log(TK_LOG_WARN, "import", NULL,
-		        "the build %.12s is of upstream %s, which is not configured or has another "
-		        "build in the bundle",
+		        "build %.12s ignored: upstream %s is not configured, or has another build "
+		        "in "
+		        "the bundle",
 		        key, a->upstream);
 	tk_artifact_free(a);
-	return status;
+	return TK_OK;
 }
 
-static bool is_built(const struct tk_likelihood_product *p)
-{
-	return p->config->kind == TK_UPSTREAM_GIT || p->config->kind == TK_UPSTREAM_SELF;
-}
-
-/* Upstreams that would have to be built and are not in the bundle have no part in this night. */
-static int import_products(struct tk_night *n, struct tk_error *err)
+/* Upstreams that are built from source and are not in the bundle are left out of this night. */
+static int import_bundle(struct tk_night *n, struct tk_error *err)
 {
 	char **keys = NULL;
 	size_t count = 0, imported = 0, kept = 0;
 	int status = tk_artifact_import_keys(
 	        n->config->cache_dir, n->options->import_file, &imported, &keys, &count, err);
-	for (size_t i = 0; status == TK_OK && i < count; i++)
-		status = take_artifact(n, keys[i], err);
-	for (size_t i = 0; status == TK_OK && i < n->product_count; i++)
-		if (!is_built(&n->products[i]) || n->products[i].artifact_count)
-			n->products[kept++] = n->products[i];
-	if (status == TK_OK)
-		n->product_count = kept;
+	for (size_t i = 0; !status && i < count; i++)
+		status = import_artifact(n, keys[i], err);
+	for (size_t i = 0; !status && i < n->upstream_count; i++)
+		if (!is_built(&n->upstreams[i]) || n->upstreams[i].artifact_count)
+			n->upstreams[kept++] = n->upstreams[i];
+	if (!status)
+		n->upstream_count = kept;
 	tk_names_free(keys, count);
 	return status;
 }
 
-static int list_products(struct tk_night *n, struct tk_error *err)
+/* The control and the ceilings come with the tracker: they are measured without a line in the
+ * configuration. */
+static char builtin_name[] = "builtin";
+static const struct tk_upstream_config builtin = {
+        .name = builtin_name, .kind = TK_UPSTREAM_BUILTIN, .enabled = true};
+
+static int list_upstreams(struct tk_night *n, struct tk_error *err)
 {
-	n->products = calloc(n->config->upstream_count + 1, sizeof *n->products);
-	if (!n->products)
+	const char *only = n->options->only_upstream;
+	n->upstreams = calloc(n->config->upstream_count + 1, sizeof *n->upstreams);
+	if (!n->upstreams)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	n->products[n->product_count++].config = &builtin;
+	n->upstreams[n->upstream_count++].config = &builtin;
 	for (size_t i = 0; i < n->config->upstream_count; i++) {
-		const struct tk_upstream_config *u = &n->config->upstreams[i];
-		const char *only = n->options->only_upstream;
-		if (!u->enabled || u->kind == TK_UPSTREAM_BUILTIN ||
-		        (only && strcmp(only, u->name) != 0))
+		const struct tk_upstream_config *config = &n->config->upstreams[i];
+		if (!config->enabled || config->kind == TK_UPSTREAM_BUILTIN ||
+		        (only && strcmp(only, config->name) != 0))
 			continue;
-		struct tk_likelihood_product *p = &n->products[n->product_count++];
-		p->config = u;
-		if (n->options->backfill_revision && only && strcmp(only, u->name) == 0)
-			snprintf(p->rev, sizeof p->rev, "%s", n->options->backfill_revision);
+		struct tk_night_upstream *u = &n->upstreams[n->upstream_count++];
+		u->config = config;
+		if (n->options->backfill_revision && only)
+			snprintf(u->rev, sizeof u->rev, "%s", n->options->backfill_revision);
 	}
 	return TK_OK;
 }
 
 int tk_night_resolve(struct tk_night *n, struct tk_error *err)
 {
-	int status = list_products(n, err);
-	if (status == TK_OK && n->options->import_file)
-		status = import_products(n, err);
-	for (size_t i = 0; status == TK_OK && i < n->product_count; i++) {
-		tk_night_announce_stage(n, "resolve", n->products[i].config->name);
-		status = resolve_one(n, &n->products[i], err);
+	int status = list_upstreams(n, err);
+	if (!status && n->options->import_file)
+		status = import_bundle(n, err);
+	for (size_t i = 0; !status && i < n->upstream_count; i++) {
+		tk_night_announce_stage(n, "resolve", n->upstreams[i].config->name);
+		status = resolve_upstream(n, &n->upstreams[i], err);
 	}
 	return status;
 }

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "nightly/plan/plan.h"
+#include "nightly/plan/job_list.h"
 
 enum { SUITE = 1000, CEILING = 2000, CONTROL = 3000 }; /* series ids tell what a job is */
 

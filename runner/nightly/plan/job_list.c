@@ -1,8 +1,8 @@
-/* The order of a night: random, so that drift does not fall on one backend, with the control in
- * between, so that drift is seen. */
+/* See job_list.h. The order is random so that drift does not fall on one backend, with the
+ * control in between so that drift shows. */
+#include "nightly/plan/job_list.h"
 #include "base/error.h"
 #include "base/rng.h"
-#include "nightly/plan/plan.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ void tk_job_list_free(struct tk_job_list *list)
 static int append(struct tk_job_list *out, const struct tk_job_list *from, struct tk_error *err)
 {
 	int status = TK_OK;
-	for (size_t i = 0; status == TK_OK && i < from->count; i++) {
+	for (size_t i = 0; !status && i < from->count; i++) {
 		const struct tk_job_row *j = &from->rows[i];
 		status = tk_job_list_add(
 		        out, j->series_id, j->build_id, j->backend_path, j->options, err);
@@ -51,18 +51,17 @@ static int append(struct tk_job_list *out, const struct tk_job_list *from, struc
 	return status;
 }
 
-/* A job and its place in the random order. */
-struct ticket {
-	const struct tk_job_row *job;
-	size_t place;
+struct shuffled_job {
+	const struct tk_job_row *row;
+	size_t position; /* in the random order */
 };
 
-static int by_last(const void *a, const void *b)
+static int compare_last_and_position(const void *a, const void *b)
 {
-	const struct ticket *x = a, *y = b;
-	if (x->job->seq != y->job->seq)
-		return x->job->seq < y->job->seq ? -1 : 1;
-	return (x->place > y->place) - (x->place < y->place);
+	const struct shuffled_job *x = a, *y = b;
+	if (x->row->seq != y->row->seq)
+		return x->row->seq < y->row->seq ? -1 : 1;
+	return (x->position > y->position) - (x->position < y->position);
 }
 
 int tk_plan_order_jobs(const struct tk_job_list *suite, const struct tk_job_list *ceilings,
@@ -70,26 +69,26 @@ int tk_plan_order_jobs(const struct tk_job_list *suite, const struct tk_job_list
         struct tk_error *err)
 {
 	struct tk_rng rng;
-	struct ticket *order = calloc(suite->count + 1, sizeof *order);
+	struct shuffled_job *order = calloc(suite->count + 1, sizeof *order);
 	if (!order)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < suite->count; i++)
-		order[i].job = &suite->rows[i];
+		order[i].row = &suite->rows[i];
 	tk_rng_seed(&rng, seed);
 	tk_rng_shuffle(&rng, order, suite->count, sizeof *order);
 	for (size_t i = 0; i < suite->count; i++)
-		order[i].place = i;
-	qsort(order, suite->count, sizeof *order, by_last);
+		order[i].position = i;
+	qsort(order, suite->count, sizeof *order, compare_last_and_position);
 	int status = append(out, ceilings, err);
-	for (size_t i = 0; status == TK_OK && i < suite->count; i++) {
-		const struct tk_job_row *j = order[i].job;
+	for (size_t i = 0; !status && i < suite->count; i++) {
+		const struct tk_job_row *j = order[i].row;
 		if (every && i % every == 0)
 			status = append(out, controls, err);
-		if (status == TK_OK)
+		if (!status)
 			status = tk_job_list_add(
 			        out, j->series_id, j->build_id, j->backend_path, j->options, err);
 	}
-	if (status == TK_OK && every && suite->count)
+	if (!status && every && suite->count)
 		status = append(out, controls, err);
 	for (size_t i = 0; i < out->count; i++)
 		out->rows[i].seq = (int64_t)i + 1;

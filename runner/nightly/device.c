@@ -1,0 +1,191 @@
+/* See device.h. */
+#include "nightly/device.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "nightly/night.h"
+#include "worker/worker.h"
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Memory of a device for each worker that stays: a context takes about half a GiB, and the jobs
+ * need the rest. */
+#define MEMORY_PER_WORKER_BYTES ((double)((uint64_t)4 << 30))
+
+bool tk_night_device_is_same_model(const struct tk_night_device *a, const struct tk_night_device *b)
+{
+	static const char *const keys[] = {"name", "arch"};
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (!json_equal(
+		            json_object_get(a->info, keys[i]), json_object_get(b->info, keys[i])))
+			return false;
+	return a->layer == b->layer;
+}
+
+/* ---- one worker ---- */
+
+/* The cores that a worker is pinned to, "0,1,4": the first `threads` of those that this process may
+ * use; NULL: not pinned. */
+static char *list_cores(const struct tk_measure_config *m)
+{
+	struct tk_buf list = TK_BUF_INIT;
+	cpu_set_t allowed;
+	uint32_t count = 0;
+	if (!m->pin || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+		return NULL;
+	for (int cpu = 0; cpu < CPU_SETSIZE && (!m->threads || count < m->threads); cpu++)
+		if (CPU_ISSET(cpu, &allowed))
+			tk_buf_add_printf(&list, "%s%d", count++ ? "," : "", cpu);
+	return tk_buf_detach(&list, NULL);
+}
+
+static int new_worker(struct tk_night *n, const struct tk_night_device *d,
+        const struct tk_ab_worker_spec *ab, struct tk_worker **out, struct tk_error *err)
+{
+	char name[64] = "worker.log";
+	if (ab)
+		snprintf(name, sizeof name, "worker-%s.log", ab->name);
+	char *log = tk_path_join3(n->config->cache_dir, "logs", name);
+	char *cores = *d->cores ? strdup(d->cores) : list_cores(&n->config->measure);
+	struct tk_worker_spec spec = {
+	        .program = n->options->program,
+	        .device_kind = d->layer->name,
+	        .device_layer = d->layer->path,
+	        .device_index = d->index,
+	        .device_uuid = json_string_value(json_object_get(d->info, "uuid")),
+	        .threads = n->config->measure.threads,
+	        .cpu_list = cores,
+	        .memory_limit_bytes = n->config->budgets.job_memory_bytes,
+	        .log_path = log,
+	};
+	if (ab && ab->token_fd > 0) {
+		spec.token_fd = ab->token_fd;
+		spec.memory_limit_bytes /= 2;
+	}
+	int status = tk_worker_new(&spec, out, err);
+	free(log);
+	free(cores);
+	return status;
+}
+
+int tk_night_new_worker(struct tk_night *n, const struct tk_night_device *d, struct tk_worker **out,
+        struct tk_error *err)
+{
+	return new_worker(n, d, NULL, out, err);
+}
+
+int tk_night_new_ab_worker(struct tk_night *n, const struct tk_night_device *d,
+        const struct tk_ab_worker_spec *ab, struct tk_worker **out, struct tk_error *err)
+{
+	return new_worker(n, d, ab, out, err);
+}
+
+/* ---- workers that stay ---- */
+
+static size_t worker_limit(const struct tk_night_device *d)
+{
+	double bytes = json_number_value(json_object_get(d->info, "memory_bytes"));
+	double fit = bytes / MEMORY_PER_WORKER_BYTES;
+	return fit < 2 ? 2 : fit > TK_NIGHT_WORKERS_MAX ? TK_NIGHT_WORKERS_MAX : (size_t)fit;
+}
+
+static bool serves(const struct tk_backend_worker *w, const char *backend)
+{
+	return w->backend && strcmp(w->backend, backend) == 0;
+}
+
+/* The place of this backend, else a free one, else the one that was idle longest. */
+static struct tk_backend_worker *find_place(struct tk_night_device *d, const char *backend)
+{
+	struct tk_backend_worker *oldest = &d->workers[0];
+	size_t limit = worker_limit(d);
+	for (size_t i = 0; i < TK_NIGHT_WORKERS_MAX; i++)
+		if (serves(&d->workers[i], backend))
+			return &d->workers[i];
+	for (size_t i = 0; i < limit; i++) {
+		if (!d->workers[i].backend)
+			return &d->workers[i];
+		if (d->workers[i].last_job < oldest->last_job)
+			oldest = &d->workers[i];
+	}
+	return oldest;
+}
+
+static void end_worker(struct tk_backend_worker *w)
+{
+	tk_worker_free(w->worker);
+	free(w->backend);
+	w->worker = NULL;
+	w->backend = NULL;
+}
+
+static int replace_worker(struct tk_night *n, const struct tk_night_device *d,
+        struct tk_backend_worker *w, const char *backend, struct tk_error *err)
+{
+	end_worker(w);
+	char *name = strdup(backend);
+	if (!name)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_night_new_worker(n, d, &w->worker, err);
+	if (status)
+		free(name);
+	else
+		w->backend = name;
+	return status;
+}
+
+int tk_night_get_worker(struct tk_night *n, struct tk_night_device *d, const char *backend,
+        struct tk_worker **out, struct tk_error *err)
+{
+	if (tk_night_device_is_cpu(d)) {
+		*out = d->worker;
+		return TK_OK;
+	}
+	struct tk_backend_worker *w = find_place(d, backend);
+	w->last_job = ++d->job_count;
+	int status = serves(w, backend) ? TK_OK : replace_worker(n, d, w, backend, err);
+	*out = w->worker;
+	return status;
+}
+
+int tk_night_prestart_worker(struct tk_night *n, struct tk_night_device *d, const char *backend,
+        const char *options, struct tk_error *err)
+{
+	struct tk_worker *w;
+	if (tk_night_device_is_cpu(d) || find_place(d, backend)->backend)
+		return TK_OK;
+	int status = tk_night_get_worker(n, d, backend, &w, err);
+	return status ? status
+	              : tk_worker_start_open(w, backend, options, n->config->budgets.job_s, err);
+}
+
+int tk_night_device_await_workers(struct tk_night_device *d, struct tk_error *err)
+{
+	int status = TK_OK;
+	for (size_t i = 0; !status && i < TK_NIGHT_WORKERS_MAX; i++)
+		if (d->workers[i].worker)
+			status = tk_worker_wait_open(d->workers[i].worker, err);
+	return status;
+}
+
+void tk_night_device_stop_workers(struct tk_night_device *d)
+{
+	for (size_t i = 0; i < TK_NIGHT_WORKERS_MAX; i++)
+		end_worker(&d->workers[i]);
+}
+
+void tk_night_device_request_stop(struct tk_night_device *d)
+{
+	for (size_t i = 0; i < TK_NIGHT_WORKERS_MAX; i++)
+		tk_worker_close_input(d->workers[i].worker);
+	tk_worker_close_input(d->worker);
+}
+
+void tk_night_device_close(struct tk_night_device *d)
+{
+	tk_night_device_stop_workers(d);
+	tk_worker_free(d->worker);
+	json_decref(d->info);
+}

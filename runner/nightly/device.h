@@ -1,0 +1,76 @@
+/* A device of this machine that the night measures on, and the worker processes that serve it.
+ * Private to nightly/. */
+#ifndef TK_NIGHTLY_DEVICE_H
+#define TK_NIGHTLY_DEVICE_H
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "nightly/plan/modules.h"
+
+struct tk_error;
+struct tk_night;
+struct tk_worker;
+
+#define TK_NIGHT_WORKERS_MAX 16
+
+/* The worker process of one backend. It stays, because a context and a library take longer to start
+ * than a job takes. */
+struct tk_backend_worker {
+	char *backend; /* path; NULL: the place is free */
+	struct tk_worker *worker;
+	uint64_t last_job; /* number of the device's job that used it last */
+};
+
+struct tk_night_device {
+	const struct tk_module *layer;
+	uint32_t index;
+	json_t *info; /* as the device layer describes it */
+	char slug[64];
+	char cores[1024]; /* that its workers are pinned to, "0,1,4"; "": as configured */
+	int64_t device_id, environment_id;
+	struct tk_worker *worker; /* with the device alone; on a CPU, also for its jobs */
+	struct tk_backend_worker workers[TK_NIGHT_WORKERS_MAX];
+	uint64_t job_count; /* so far */
+	bool lost;          /* it was present when the night began */
+};
+
+/* A CPU has one worker, and nothing else may run while it measures. */
+static inline bool tk_night_device_is_cpu(const struct tk_night_device *d)
+{
+	return strcmp(d->layer->name, "cpu") == 0;
+}
+/* Whether they can do each other's jobs: same kind, name and architecture. */
+bool tk_night_device_is_same_model(
+        const struct tk_night_device *a, const struct tk_night_device *b);
+
+/* The worker for a backend on a device, owned by the device. It may replace the one that was idle
+ * longest. */
+int tk_night_get_worker(struct tk_night *n, struct tk_night_device *d, const char *backend,
+        struct tk_worker **out, struct tk_error *err);
+/* Starts that worker before its first job, unless all places are taken. Does not wait for it. */
+int tk_night_prestart_worker(struct tk_night *n, struct tk_night_device *d, const char *backend,
+        const char *options, struct tk_error *err);
+/* Waits until all prestarted workers are ready. */
+int tk_night_device_await_workers(struct tk_night_device *d, struct tk_error *err);
+
+/* A worker for one job, without a process yet; the caller frees it. */
+int tk_night_new_worker(struct tk_night *n, const struct tk_night_device *d, struct tk_worker **out,
+        struct tk_error *err);
+/* One of two workers that run at the same time. */
+struct tk_ab_worker_spec {
+	const char *name; /* of its log file */
+	int token_fd; /* as in struct tk_worker_spec; each worker may use half of the memory; 0: none */
+};
+int tk_night_new_ab_worker(struct tk_night *n, const struct tk_night_device *d,
+        const struct tk_ab_worker_spec *ab, struct tk_worker **out, struct tk_error *err);
+
+/* Ends the workers of all backends. */
+void tk_night_device_stop_workers(struct tk_night_device *d);
+/* Tells all workers to end, without waiting: call for each device before closing any. */
+void tk_night_device_request_stop(struct tk_night_device *d);
+void tk_night_device_close(struct tk_night_device *d);
+
+#endif

@@ -1,0 +1,167 @@
+/* See night_start.h. */
+#include "nightly/night_start.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/rng.h"
+#include "nightly/plan/night_request.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+static enum tk_night_kind night_kind(const struct tk_night_options *o)
+{
+	return o->backfill_revision ? TK_NIGHT_BACKFILL : TK_NIGHT_NIGHTLY;
+}
+
+static bool is_unfinished(const struct tk_night *n, const struct tk_night_row *row)
+{
+	return row->status == TK_NIGHT_RUNNING && row->machine_id == n->machine_id;
+}
+
+int tk_night_put_machine(struct tk_night *n, struct tk_error *err)
+{
+	struct utsname u;
+	uname(&u);
+	json_t *attributes = json_pack(
+	        "{s:s,s:s,s:s}", "hostname", u.nodename, "system", u.sysname, "arch", u.machine);
+	char *text = attributes ? json_dumps(attributes, JSON_SORT_KEYS | JSON_COMPACT) : NULL;
+	json_decref(attributes);
+	struct tk_machine_row row = {.name = n->config->machine, .attributes = text ? text : "{}"};
+	int status = tk_store_put_machine(n->store, &row, &n->machine_id, err);
+	free(text);
+	return status;
+}
+
+/* ---- resume ---- */
+
+static void use_row(struct tk_night *n, const struct tk_night_row *row)
+{
+	n->night_id = row->id;
+	n->as_of_s = row->as_of_s;
+	n->started_s = row->started_s;
+	n->seed = (uint64_t)row->seed;
+	json_t *summary = json_loads(row->summary, 0, NULL);
+	json_t *request = json_object_get(summary, "request");
+	if (!request) /* of an older tracker */
+		request = json_object_get(summary, "asked");
+	n->request = json_incref(request);
+	json_decref(summary);
+}
+
+/* Of the same kind, because a backfill that was stopped is run again: its revision is not
+ * stored. */
+static int find_unfinished(struct tk_night *n, struct tk_error *err)
+{
+	struct tk_rows nights = {0};
+	bool found = false;
+	int status = tk_store_list_nights(n->store, &nights, err);
+	for (size_t i = 0; !status && i < nights.count && !found; i++) {
+		const struct tk_night_row *row = TK_ROWS_AT(&nights, struct tk_night_row, i);
+		found = is_unfinished(n, row) && row->kind == night_kind(n->options);
+		if (found)
+			use_row(n, row);
+	}
+	tk_rows_free(&nights);
+	if (!status && !found)
+		status = tk_fail(err, TK_ENOTFOUND, "no unfinished night of machine %s to resume",
+		        n->config->machine);
+	return status;
+}
+
+static int resume_night(struct tk_night *n, struct tk_night_options *options, struct tk_error *err)
+{
+	int status = find_unfinished(n, err);
+	if (status)
+		return status;
+	if (options->seed && (options->seed & INT64_MAX) != n->seed)
+		return tk_fail(err, TK_EUSAGE,
+		        "--seed=%llu: the stopped night has the seed %llu; leave the option out to "
+		        "resume "
+		        "it",
+		        (unsigned long long)options->seed, (unsigned long long)n->seed);
+	return n->request ? tk_night_request_restore(n->request, options, &n->request_devices, err)
+	                  : TK_OK;
+}
+
+/* ---- a new night ---- */
+
+/* A stopped night that was not resumed ends here: its results stay, its other jobs are dropped. */
+static int close_abandoned_nights(struct tk_night *n, struct tk_error *err)
+{
+	struct tk_rows nights = {0};
+	int status = tk_store_list_nights(n->store, &nights, err);
+	for (size_t i = 0; !status && i < nights.count; i++) {
+		const struct tk_night_row *row = TK_ROWS_AT(&nights, struct tk_night_row, i);
+		if (is_unfinished(n, row))
+			status = tk_store_finish_night(n->store, row->id, TK_NIGHT_INCOMPLETE,
+			        "{\"abandoned\":true}", n->started_s, err);
+	}
+	tk_rows_free(&nights);
+	return status;
+}
+
+/* A random seed has 63 bits, as the history stores it: the order of a night is repeated with the
+ * seed that it shows. */
+static uint64_t choose_seed(const struct tk_night *n)
+{
+	if (n->options->seed)
+		return n->options->seed & INT64_MAX;
+	return tk_splitmix64((uint64_t)n->started_s ^ (uint64_t)tk_clock_monotonic_ns()) >> 1;
+}
+
+static int put_night(struct tk_night *n, struct tk_error *err)
+{
+	json_t *summary = json_pack("{s:O}", "request", n->request);
+	char *text = summary ? json_dumps(summary, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+	json_decref(summary);
+	if (!text)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	struct tk_night_row row = {.machine_id = n->machine_id,
+	        .kind = night_kind(n->options),
+	        .as_of_s = n->as_of_s,
+	        .started_s = n->started_s,
+	        .status = TK_NIGHT_RUNNING,
+	        .seed = (int64_t)n->seed,
+	        .config_hash = n->config->hash,
+	        .tracker_version = TK_VERSION,
+	        .summary = text};
+	int status = tk_store_begin_night(n->store, &row, &n->night_id, err);
+	free(text);
+	return status;
+}
+
+static int start_night(struct tk_night *n, struct tk_error *err)
+{
+	const struct tk_night_options *o = n->options;
+	int status = close_abandoned_nights(n, err);
+	n->as_of_s = o->backfill_revision ? o->backfill_as_of_s : n->started_s;
+	n->seed = choose_seed(n);
+	if (!status)
+		status = tk_night_request_encode(o, &n->request, err);
+	return status ? status : put_night(n, err);
+}
+
+static int read_uid(struct tk_night *n, struct tk_error *err)
+{
+	struct tk_rows nights = {0};
+	int status = tk_store_list_nights(n->store, &nights, err);
+	for (size_t i = 0; !status && i < nights.count; i++) {
+		const struct tk_night_row *row = TK_ROWS_AT(&nights, struct tk_night_row, i);
+		if (row->id == n->night_id)
+			snprintf(n->report->uid, sizeof n->report->uid, "%s", row->uid);
+	}
+	tk_rows_free(&nights);
+	return status;
+}
+
+int tk_night_start(struct tk_night *n, struct tk_night_options *options, struct tk_error *err)
+{
+	int status = tk_night_put_machine(n, err);
+	if (!status)
+		status = options->resume ? resume_night(n, options, err) : start_night(n, err);
+	if (status)
+		return status;
+	n->report->night_id = n->night_id;
+	return read_uid(n, err);
+}

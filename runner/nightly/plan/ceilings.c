@@ -1,0 +1,176 @@
+/* The jobs that measure the machine, not a kernel: the control between the others, and the
+ * ceilings. */
+#include "base/error.h"
+#include "base/log.h"
+#include "core/problem.h"
+#include "nightly/plan/datasheet.h"
+#include "nightly/plan/plan_internal.h"
+#include <stdio.h>
+#include <string.h>
+
+/* ---- control ---- */
+
+/* The configured backend, where it runs on this kind of device, else its variant for the kind
+ * ("control_cuda"). */
+static const struct tk_artifact_backend *find_control(struct tk_plan *p,
+        const struct tk_night_upstream *u, const char *name, const struct tk_night_device *d)
+{
+	char variant[128];
+	const struct tk_artifact_backend *b = tk_plan_find_backend(u, name);
+	if (b && tk_plan_backend_runs_on(p, d, b->path))
+		return b;
+	snprintf(variant, sizeof variant, "%s_%s", name, d->layer->name);
+	b = tk_plan_find_backend(u, variant);
+	return b && tk_plan_backend_runs_on(p, d, b->path) ? b : NULL;
+}
+
+static int add_control(struct tk_plan *p, size_t device, const char *upstream, int64_t problem_id,
+        struct tk_error *err)
+{
+	const struct tk_night_device *d = &p->n->devices[device];
+	const char *name = p->n->config->control.backend;
+	const struct tk_night_upstream *u = tk_plan_find_upstream(p->n, upstream);
+	const struct tk_artifact_backend *b = find_control(p, u, name, d);
+	if (!b) {
+		tk_log(TK_LOG_WARN, "control", NULL,
+		        "upstream %s has no control backend %s for %s; drift of that device will "
+		        "not "
+		        "be detected",
+		        upstream, name, d->slug);
+		return TK_OK;
+	}
+	struct tk_planned_job job = {u, b->name, b->path, problem_id, TK_ROLE_CONTROL};
+	return tk_plan_add_jobs(p, &p->devices[device].controls, device, &job, err);
+}
+
+int tk_plan_controls(struct tk_plan *p, struct tk_error *err)
+{
+	const struct tk_control_config *c = &p->n->config->control;
+	const char *upstream = c->upstream ? c->upstream : "builtin";
+	int64_t problem_id;
+	if (!c->every || !c->backend || !c->problem)
+		return TK_OK;
+	int status = tk_plan_put_problem(p->n, c->problem, "control", "control", &problem_id, err);
+	for (size_t d = 0; !status && d < p->n->device_count; d++)
+		status = add_control(p, d, upstream, problem_id, err);
+	return status;
+}
+
+/* ---- ceilings ---- */
+
+/* What measures the ceilings of a device. A kind of device without a row has only the ceilings
+ * of its data sheet. */
+struct ceiling_job {
+	const char *device_kind, *backend, *problem;
+};
+static const struct ceiling_job ceiling_jobs[] = {
+        {"cpu", "ceiling", "copy:bytes=268435456,dtype=f32"},
+        {"cpu", "ceiling", "read:bytes=268435456,dtype=f32"},
+        {"cpu", "ceiling", "fma:count=400000000,dtype=f32"},
+        {"cuda", "ceiling_cuda", "copy:bytes=536870912,dtype=f32"},
+        {"cuda", "ceiling_cuda", "read:bytes=536870912,dtype=f32"},
+        /* The rate of tensor cores depends on the values: large products of random numbers. */
+        {"cuda", "cublaslt", "gemm:m=8192,n=8192,k=8192,a=bf16,tb=t"},
+        {"cuda", "cublaslt", "gemm:m=8192,n=8192,k=8192,a=f16,tb=t"},
+        {"cuda", "cublaslt", "gemm:m=8192,n=8192,k=8192,a=tf32,tb=t"},
+        {"cuda", "cublaslt", "gemm:m=8192,n=8192,k=8192,a=f32,tb=t"},
+        {"cuda", "cublaslt", "gemm:m=8192,n=8192,k=8192,a=e4m3,c=bf16,tb=t"},
+        {"hip", "ceiling_hip", "copy:bytes=536870912,dtype=f32"},
+        {"hip", "ceiling_hip", "read:bytes=536870912,dtype=f32"},
+        /* In registers, in case hipBLASLt is missing: the last rate of a type counts. */
+        {"hip", "ceiling_hip", "fma:count=400000000000,dtype=bf16"},
+        {"hip", "ceiling_hip", "fma:count=400000000000,dtype=f16"},
+        {"hip", "ceiling_hip", "fma:count=40000000000,dtype=f32"},
+        {"hip", "hipblaslt", "gemm:m=8192,n=8192,k=8192,a=bf16,tb=t"},
+        {"hip", "hipblaslt", "gemm:m=8192,n=8192,k=8192,a=f16,tb=t"},
+        {"hip", "hipblaslt", "gemm:m=8192,n=8192,k=8192,a=tf32,tb=t"},
+        {"hip", "hipblaslt", "gemm:m=8192,n=8192,k=8192,a=f32,tb=t"},
+        {"hip", "hipblaslt", "gemm:m=8192,n=8192,k=8192,a=e4m3,c=bf16,tb=t"},
+};
+
+/* What measures its caches: inputs of the resident size that the device reports, read so often
+ * that a launch moves `traffic_bytes` in all (on a CPU: each of its cores). */
+struct cache_job {
+	const char *device_kind, *backend;
+	int64_t traffic_bytes;
+	bool is_per_core;
+};
+static const struct cache_job cache_jobs[] = {
+        {"cpu", "ceiling", INT64_C(1) << 26, true},
+        {"cuda", "ceiling_cuda", INT64_C(1) << 31, false},
+        {"hip", "ceiling_hip", INT64_C(1) << 31, false},
+};
+
+/* The backend of a row for this device; NULL: another kind of device, or not built. */
+static const struct tk_artifact_backend *find_backend(
+        const struct tk_plan *p, size_t device, const char *device_kind, const char *backend)
+{
+	if (strcmp(device_kind, p->n->devices[device].layer->name) != 0)
+		return NULL;
+	return tk_plan_find_backend(tk_plan_find_upstream(p->n, "builtin"), backend);
+}
+
+static int add_ceiling(struct tk_plan *p, size_t device, const struct tk_artifact_backend *b,
+        const char *problem, const enum tk_mode *mode, struct tk_error *err)
+{
+	struct tk_job_list *list = &p->devices[device].ceilings;
+	struct tk_planned_job job = {.upstream = tk_plan_find_upstream(p->n, "builtin"),
+	        .backend = b->name,
+	        .path = b->path,
+	        .role = TK_ROLE_CEILING};
+	int status = tk_plan_put_problem(p->n, problem, "ceiling", "ceiling", &job.problem_id, err);
+	if (status)
+		return status;
+	return mode ? tk_plan_add_job(p, list, device, &job, *mode, err)
+	            : tk_plan_add_jobs(p, list, device, &job, err);
+}
+
+/* Hot in any case: with another input each time, nothing would be in the cache. */
+static int add_cache_ceilings(
+        struct tk_plan *p, size_t device, const struct cache_job *c, struct tk_error *err)
+{
+	static const enum tk_mode hot = TK_MODE_HOT;
+	const json_t *info = p->n->devices[device].info;
+	const struct tk_artifact_backend *b = find_backend(p, device, c->device_kind, c->backend);
+	json_int_t cores = json_integer_value(json_object_get(info, "compute_units"));
+	json_int_t traffic = c->traffic_bytes * (c->is_per_core ? cores : 1);
+	const char *level;
+	json_t *bytes;
+	json_object_foreach (json_object_get(info, "resident_bytes"), level, bytes) {
+		json_int_t size = json_integer_value(bytes);
+		char problem[TK_PROBLEM_TEXT_MAX];
+		if (!b || size <= 0 || size > traffic)
+			continue;
+		snprintf(problem, sizeof problem, "read:bytes=%lld,cache=%s,dtype=f32,passes=%lld",
+		        (long long)size, level, (long long)(traffic / size + 1));
+		int status = add_ceiling(p, device, b, problem, &hot, err);
+		if (status)
+			return status;
+	}
+	return TK_OK;
+}
+
+static int add_ceilings(struct tk_plan *p, size_t device, struct tk_error *err)
+{
+	int status = TK_OK;
+	for (size_t i = 0; !status && i < sizeof ceiling_jobs / sizeof *ceiling_jobs; i++) {
+		const struct ceiling_job *c = &ceiling_jobs[i];
+		const struct tk_artifact_backend *b =
+		        find_backend(p, device, c->device_kind, c->backend);
+		if (b)
+			status = add_ceiling(p, device, b, c->problem, NULL, err);
+	}
+	for (size_t i = 0; !status && i < sizeof cache_jobs / sizeof *cache_jobs; i++)
+		status = add_cache_ceilings(p, device, &cache_jobs[i], err);
+	return status;
+}
+
+int tk_plan_ceilings(struct tk_plan *p, struct tk_error *err)
+{
+	int status = TK_OK;
+	for (size_t d = 0; !status && d < p->n->device_count; d++)
+		status = tk_night_put_datasheet(p->n, &p->n->devices[d], err);
+	for (size_t d = 0; !status && d < p->n->device_count; d++)
+		status = add_ceilings(p, d, err);
+	return status;
+}
