@@ -1,7 +1,6 @@
 /* Writing a site: load, render, swap. */
 #include "site_gen/site.h"
 
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,11 +166,6 @@ int tk_site_write(struct tk_store *store, const struct tk_site_options *options,
 {
 	struct tk_site site = {.options = options};
 	int64_t start_ns = tk_clock_monotonic_ns();
-#ifdef __GLIBC__
-	/* pages of megabytes come and go: their memory stays with us until the end */
-	mallopt(M_MMAP_THRESHOLD, 1 << 28);
-	mallopt(M_TRIM_THRESHOLD, 1 << 28);
-#endif
 	site.templates = tk_templates_new();
 	site.arena = tk_arena_new();
 	int status = site.templates && site.arena ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");

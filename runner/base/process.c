@@ -13,14 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/spawn.h"
 
 #define CAPTURE_DEFAULT ((size_t)16 << 20)
 #define STDERR_TAIL 8192
@@ -106,109 +105,15 @@ static char *resolve(const struct tk_process_spec *spec, char **env, struct tk_e
 	return found;
 }
 
-/* ---- the child
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- starting it ---- */
 
 struct child {
 	pid_t pid;
 	int pidfd;           /* -1 where the kernel has none: then poll() looks around more often */
 	int out, err;        /* our ends of the pipes, -1 where there is none or it ended */
-	int report;          /* errno of the exec; closed by a successful one */
 	int64_t deadline_ns; /* 0: none */
 	int64_t kill_ns;     /* when SIGTERM becomes SIGKILL; 0: not asked to end yet */
-	bool gone;
 };
-
-struct plumbing {
-	int in, out, err, report;
-};
-
-static void limit_child(const struct tk_process_spec *spec)
-{
-	struct rlimit none = {0, 0}, memory = {spec->memory_limit_bytes, spec->memory_limit_bytes};
-
-	setrlimit(RLIMIT_CORE, &none);
-	if (spec->memory_limit_bytes)
-		setrlimit(RLIMIT_AS, &memory);
-	if (spec->nice)
-		setpriority(PRIO_PROCESS, 0, spec->nice);
-}
-
-static void close_foreign(int keep)
-{
-	if (keep != 3 && dup3(keep, 3, O_CLOEXEC) < 0)
-		_exit(127);
-	if (syscall(SYS_close_range, 4u, ~0u, 0u) != 0)
-		for (int fd = 4; fd < 65536; fd++)
-			close(fd);
-}
-
-static void default_signals(void)
-{
-	sigset_t none;
-
-	for (int sig = 1; sig < NSIG; sig++)
-		signal(sig, SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-static void fail_child(int error)
-{
-	ssize_t n = write(3, &error, sizeof error);
-
-	(void)n;
-	_exit(127);
-}
-
-static _Noreturn void become(const struct tk_process_spec *spec, const char *path, char **env,
-        const struct plumbing *p, pid_t parent)
-{
-	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(127);
-	/* Descriptors of ours are all above 2 here, see open_high(). */
-	dup2(p->in, 0);
-	dup2(p->out, 1);
-	dup2(p->err, 2);
-	close_foreign(p->report);
-	default_signals();
-	limit_child(spec);
-	if (spec->cwd && chdir(spec->cwd) != 0)
-		fail_child(errno);
-	execve(path, (char *const *)spec->argv, env);
-	fail_child(errno);
-	_exit(127);
-}
-
-/* ---- starting it
- * --------------------------------------------------------------------------------------------- */
-
-/* Moves a descriptor above the standard ones, so that dup2 in the child never overwrites what it
- * still needs. */
-static int high(int fd)
-{
-	int moved;
-
-	if (fd < 0 || fd > 9)
-		return fd;
-	moved = fcntl(fd, F_DUPFD_CLOEXEC, 10);
-	close(fd);
-	return moved;
-}
-
-static int high_pipe(int ends[2])
-{
-	if (pipe2(ends, O_CLOEXEC) != 0) {
-		ends[0] = ends[1] = -1;
-		return -1;
-	}
-	ends[0] = high(ends[0]);
-	ends[1] = high(ends[1]);
-	return ends[0] < 0 || ends[1] < 0 ? -1 : 0;
-}
 
 static void close_fd(int *fd)
 {
@@ -217,82 +122,56 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-static int open_plumbing(const struct tk_process_spec *spec, struct plumbing *p, struct child *c,
-        struct tk_error *err)
+/* What the child gets as stdin, stdout and stderr; the ends that are read here go into *c. */
+static int open_stdio(
+        const struct tk_process_spec *spec, int stdio[3], struct child *c, struct tk_error *err)
 {
-	int out[2] = {-1, -1}, errs[2] = {-1, -1}, report[2] = {-1, -1}, status = 0;
+	int out[2], errors[2], status;
 
-	p->in = high(open("/dev/null", O_RDONLY | O_CLOEXEC));
+	stdio[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (stdio[0] < 0)
+		return tk_fail_errno(err, "/dev/null");
 	if (spec->log_path) {
-		out[1] =
-		        high(open(spec->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
-		if (out[1] < 0)
-			status = tk_fail_errno(err, "log file %s", spec->log_path);
-		else
-			errs[1] = fcntl(out[1], F_DUPFD_CLOEXEC, 10);
-	} else {
-		status = high_pipe(out);
-		status = status ? status : high_pipe(errs);
+		stdio[1] = open(spec->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+		if (stdio[1] < 0)
+			return tk_fail_errno(err, "log file %s", spec->log_path);
+		stdio[2] = fcntl(stdio[1], F_DUPFD_CLOEXEC, 0);
+		return stdio[2] < 0 ? tk_fail_errno(err, "log file %s", spec->log_path) : TK_OK;
 	}
-	status = status ? status : high_pipe(report);
-	if (status == -1)
-		status = tk_fail_errno(err, "pipe");
+	status = tk_spawn_pipe(out, err);
+	if (status)
+		return status;
 	c->out = out[0];
-	c->err = errs[0];
-	c->report = report[0];
-	p->out = out[1];
-	p->err = errs[1];
-	p->report = report[1];
+	stdio[1] = out[1];
+	status = tk_spawn_pipe(errors, err);
+	c->err = errors[0];
+	stdio[2] = errors[1];
 	return status;
-}
-
-static int await_exec(const struct tk_process_spec *spec, struct child *c, struct tk_error *err)
-{
-	int error = 0;
-	ssize_t n;
-
-	while ((n = read(c->report, &error, sizeof error)) < 0 && errno == EINTR)
-		;
-	close_fd(&c->report);
-	if (n != (ssize_t)sizeof error)
-		return TK_OK;
-	waitpid(c->pid, NULL, 0);
-	c->gone = true;
-	errno = error;
-	if (spec->cwd && access(spec->cwd, X_OK) != 0)
-		return tk_fail_errno(err, "%s: working folder %s", spec->argv[0], spec->cwd);
-	return tk_fail_errno(err, "starting %s", spec->argv[0]);
 }
 
 static int start(const struct tk_process_spec *spec, struct child *c, struct tk_error *err)
 {
-	struct plumbing p = {-1, -1, -1, -1};
 	char **env = tk_env_new_scrubbed(spec->env, err),
 	     *path = env ? resolve(spec, env, err) : NULL;
-	pid_t parent = getpid();
-	int status = path ? open_plumbing(spec, &p, c, err) : env ? TK_ENOTFOUND : TK_ENOMEM;
+	struct tk_spawn_spec child = {.path = path,
+	        .argv = spec->argv,
+	        .env = env,
+	        .cwd = spec->cwd,
+	        .stdio = {-1, -1, -1},
+	        .address_space_bytes = spec->memory_limit_bytes,
+	        .nice = spec->nice};
+	int status = path ? open_stdio(spec, child.stdio, c, err) : env ? TK_ENOTFOUND : TK_ENOMEM;
 
-	if (status)
-		goto out;
-	c->pid = fork();
-	if (c->pid == 0)
-		become(spec, path, env, &p, parent);
-	if (c->pid < 0) {
-		status = tk_fail_errno(err, "starting %s", spec->argv[0]);
-		goto out;
-	}
-	setpgid(c->pid, c->pid); /* both sides do it: whoever comes first */
-	close_fd(&p.report);
-	if (spec->deadline_s > 0)
-		c->deadline_ns = tk_clock_monotonic_ns() + (int64_t)(spec->deadline_s * 1e9);
-	status = await_exec(spec, c, err);
 	if (!status)
+		status = tk_spawn(&child, &c->pid, err);
+	if (!status) {
+		if (spec->deadline_s > 0)
+			c->deadline_ns =
+			        tk_clock_monotonic_ns() + (int64_t)(spec->deadline_s * 1e9);
 		c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
-out:
-	close_fd(&p.in);
-	close_fd(&p.out);
-	close_fd(&p.err);
-	close_fd(&p.report);
+	}
+	for (int i = 0; i < 3; i++)
+		close_fd(&child.stdio[i]);
 	free(path);
 	tk_env_free(env);
 	return status;
@@ -403,7 +282,6 @@ static void finish(struct child *c, struct tk_process_result *r)
 
 	kill(-c->pid, SIGKILL);
 	waitpid(c->pid, &raw, 0);
-	c->gone = true;
 	r->exit_code = WIFEXITED(raw) ? WEXITSTATUS(raw) : -1;
 	r->signal = WIFSIGNALED(raw) ? WTERMSIG(raw) : 0;
 	close_fd(&c->pidfd);
@@ -415,7 +293,7 @@ static void finish(struct child *c, struct tk_process_result *r)
 int tk_process_run(
         const struct tk_process_spec *spec, struct tk_process_result *result, struct tk_error *err)
 {
-	struct child c = {.pidfd = -1, .out = -1, .err = -1, .report = -1};
+	struct child c = {.pidfd = -1, .out = -1, .err = -1};
 	int64_t begin = tk_clock_monotonic_ns();
 	int status;
 
@@ -434,7 +312,6 @@ int tk_process_run(
 	}
 	close_fd(&c.out);
 	close_fd(&c.err);
-	close_fd(&c.report);
 	close_fd(&c.pidfd);
 	result->wall_s = (double)(tk_clock_monotonic_ns() - begin) * 1e-9;
 	return status;

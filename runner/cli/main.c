@@ -4,6 +4,7 @@
 #include <langinfo.h>
 #include <limits.h>
 #include <locale.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/spawn.h"
 #include "cli/commands.h"
 
 struct line {
@@ -109,11 +111,25 @@ static int finish_output(int code)
 	return code == TK_EXIT_OK ? TK_EXIT_FAILED : code;
 }
 
+/* Pages of megabytes come and go while a site is written: their memory stays in the process. Not
+ * for the worker, whose memory is measured. */
+static void keep_freed_memory(const char *command)
+{
+#ifdef __GLIBC__
+	if (command && strcmp(command, "worker") != 0) {
+		mallopt(M_MMAP_THRESHOLD, 1 << 28);
+		mallopt(M_TRIM_THRESHOLD, 1 << 28);
+	}
+#endif
+}
+
 int main(int argc, char **argv)
 {
 	struct line line = {0};
 	int code = TK_EXIT_USAGE;
 
+	if (tk_spawn_open_stdio(NULL))
+		return TK_EXIT_FAILED;
 	/* cron runs us in the C locale, where a table cannot print "µs" */
 	setlocale(LC_CTYPE, "");
 	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
@@ -123,6 +139,7 @@ int main(int argc, char **argv)
 	argp_err_exit_status = TK_EXIT_USAGE;
 	tk_globals_get()->program = find_program(argv[0]);
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &line);
+	keep_freed_memory(line.command);
 	if (line.command)
 		code = run_command(line.command, argc - line.command_at, argv + line.command_at);
 	else

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/process.h"
+#include "base/spawn.h"
 #include "worker/worker.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,81 +62,6 @@ int tk_cpu_list_check(const char *list, struct tk_error *err)
 	return TK_OK;
 }
 
-/* What a child tells through the close-on-exec pipe when it cannot become the worker. */
-struct failure {
-	int step, error;
-};
-
-static const char *const steps[] = {
-        "a process group", "its cores", "its limits", "its descriptors", "starting the program"};
-
-static int limit(int resource, uint64_t most)
-{
-	struct rlimit now;
-	if (getrlimit(resource, &now) != 0)
-		return -1;
-	if (now.rlim_max != RLIM_INFINITY && most > now.rlim_max)
-		most = now.rlim_max;
-	return setrlimit(resource, &(struct rlimit){most, most});
-}
-
-/* Under a real-time policy the tracker must come before what it watches, or a worker that computes
- * keeps it from ending the turn, or the job. */
-static void step_below_parent(void)
-{
-	struct sched_param p;
-	int policy = sched_getscheduler(0);
-	if ((policy == SCHED_FIFO || policy == SCHED_RR) && sched_getparam(0, &p) == 0 &&
-	        p.sched_priority-- > 1)
-		sched_setscheduler(0, policy, &p);
-}
-
-/* Between fork and exec: only system calls. A list of cores that this machine does not have is an
- * error, not a smaller list. */
-static int prepare(const struct tk_worker_process_spec *spec, const int fds[3])
-{
-	sigset_t none;
-	if (setpgid(0, 0) != 0)
-		return 0;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	step_below_parent();
-	if (spec->cores && sched_setaffinity(0, sizeof *spec->cores, spec->cores) != 0)
-		return 1;
-	if (limit(RLIMIT_CORE, 0) != 0)
-		return 2;
-#if !defined __SANITIZE_ADDRESS__ && \
-        !defined __SANITIZE_THREAD__ /* their shadow memory reserves terabytes of addresses */
-	if (spec->memory_limit_bytes && spec->limit_address_space &&
-	        limit(RLIMIT_AS, spec->memory_limit_bytes + ADDRESS_SPACE_EXTRA) != 0)
-		return 2;
-#endif
-	for (int i = 0; i < 3; i++)
-		if (dup2(fds[i], i) < 0)
-			return 3;
-	if (spec->token_fd > 0 && fcntl(spec->token_fd, F_SETFD, 0) != 0)
-		return 3;
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
-	return -1;
-}
-
-static void child(
-        const struct tk_worker_process_spec *spec, const int fds[3], int report, char *const *env)
-{
-	char *argv[] = {(char *)"tracker", (char *)"worker", NULL};
-	int step = prepare(spec, fds);
-	if (step < 0) {
-		execve(spec->program, argv, env);
-		step = 4;
-	}
-	struct failure f = {step, errno};
-	ssize_t written = write(report, &f, sizeof f);
-	_exit(written == sizeof f ? 127 : 126);
-}
-
 /* Threads for the libraries that only listen to the environment; sanitizers' options for the
  * tests. */
 static char **worker_env(uint32_t threads, struct tk_error *err)
@@ -171,55 +95,60 @@ static void close_all(int *fds, int n)
 			close(fds[i]);
 }
 
-static int await_exec(
-        int report, struct tk_worker_process *p, const char *program, struct tk_error *err)
+/* The ends of two pipes: of requests to the worker, and of answers from it. */
+enum { REQUEST_READ, REQUEST_WRITE, ANSWER_READ, ANSWER_WRITE, PIPE_ENDS };
+
+static int open_pipes(int fds[PIPE_ENDS], struct tk_error *err)
 {
-	struct failure f;
-	ssize_t n;
-	do
-		n = read(report, &f, sizeof f);
-	while (n < 0 && errno == EINTR);
-	if (n != sizeof f)
-		return TK_OK;
-	waitpid(p->pid, NULL, 0);
-	p->pid = 0;
-	errno = f.error;
-	return tk_fail_errno(err, "the worker cannot be started (%s: %s)", program, steps[f.step]);
+	int status = tk_spawn_pipe(fds, err);
+	if (!status)
+		status = tk_spawn_pipe(fds + ANSWER_READ, err);
+	/* A worker that does not read must not block the tracker. */
+	if (!status && fcntl(fds[REQUEST_WRITE], F_SETFL, O_NONBLOCK) != 0)
+		status = tk_fail_errno(err, "pipe");
+	return status;
+}
+
+static uint64_t address_space_limit(const struct tk_worker_process_spec *spec)
+{
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+	/* Their shadow memory reserves terabytes of addresses. */
+	return 0;
+#else
+	return spec->memory_limit_bytes && spec->limit_address_space
+	               ? spec->memory_limit_bytes + ADDRESS_SPACE_EXTRA
+	               : 0;
+#endif
 }
 
 int tk_worker_process_start(const struct tk_worker_process_spec *spec, struct tk_worker_process *p,
         struct tk_error *err)
 {
-	int fds[6] = {
-	        -1, -1, -1, -1, -1, -1}; /* to the worker, from it, report: read and write ends */
+	static const char *const argv[] = {"tracker", "worker", NULL};
+	int fds[PIPE_ENDS] = {-1, -1, -1, -1};
 	char **env = worker_env(spec->threads, err);
-	int status = env ? TK_OK : TK_ENOMEM;
+	int status = env ? open_pipes(fds, err) : TK_ENOMEM;
+	struct tk_spawn_spec child = {.path = spec->program,
+	        .argv = argv,
+	        .env = env,
+	        .stdio = {fds[REQUEST_READ], fds[ANSWER_WRITE], spec->log_fd},
+	        .keep_fd = spec->token_fd,
+	        .cores = spec->cores,
+	        .address_space_bytes = address_space_limit(spec),
+	        .below_caller = true};
 	*p = (struct tk_worker_process){.to = -1, .from = -1};
-	for (int i = 0; status == TK_OK && i < 3; i++)
-		if (pipe2(fds + 2 * i, O_CLOEXEC) != 0)
-			status = tk_fail_errno(err, "a pipe for the worker");
-	if (status)
-		goto out;
-	p->pid = fork();
-	if (p->pid == 0)
-		child(spec, (const int[]){fds[0], fds[3], spec->log_fd}, fds[5], env);
-	if (p->pid < 0) {
-		p->pid = 0;
-		status = tk_fail_errno(err, "fork");
-		goto out;
+	if (!status) {
+		status = tk_spawn(&child, &p->pid, err);
+		if (status)
+			tk_error_add_context(
+			        err, "the worker cannot be started (%s)", spec->program);
 	}
-	setpgid(p->pid, p->pid); /* here as well: whoever comes first */
-	close(fds[5]);
-	fds[5] = -1;
-	status = await_exec(fds[4], p, spec->program, err);
-	if (status == TK_OK) {
-		p->to = fds[1];
-		p->from = fds[2];
-		fds[1] = fds[2] = -1;
-		fcntl(p->to, F_SETFL, O_NONBLOCK);
+	if (!status) {
+		p->to = fds[REQUEST_WRITE];
+		p->from = fds[ANSWER_READ];
+		fds[REQUEST_WRITE] = fds[ANSWER_READ] = -1;
 	}
-out:
-	close_all(fds, 6);
+	close_all(fds, PIPE_ENDS);
 	tk_env_free(env);
 	return status;
 }

@@ -1,0 +1,232 @@
+#include "base/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+#define HIGH_FD 10 /* the child's copies of its descriptors, out of the way of 0 to 2 */
+
+/* What the child could not do. It reports this and errno through a pipe that exec closes. */
+enum step { STEP_GROUP, STEP_PARENT, STEP_CORES, STEP_LIMITS, STEP_FILES, STEP_CWD, STEP_EXEC };
+
+static const char *const step_names[] = {[STEP_GROUP] = "its process group",
+        [STEP_PARENT] = "its parent process",
+        [STEP_CORES] = "its cores",
+        [STEP_LIMITS] = "its limits",
+        [STEP_FILES] = "its descriptors",
+        [STEP_CWD] = "its working folder",
+        [STEP_EXEC] = "its program"};
+
+struct failure {
+	enum step step;
+	int error;
+};
+
+/* ---- the child: only system calls between fork and exec, so that threads do not matter ---- */
+
+static _Noreturn void fail_child(int report, enum step step)
+{
+	const struct failure f = {step, errno};
+	ssize_t written = write(report, &f, sizeof f);
+
+	_exit(written == (ssize_t)sizeof f ? 127 : 126);
+}
+
+/* The signal is sent when the parent dies from now on: it may be dead already. */
+static int die_with_parent(pid_t parent)
+{
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+		return -1;
+	if (getppid() == parent)
+		return 0;
+	errno = ESRCH;
+	return -1;
+}
+
+static int limit(int resource, uint64_t most)
+{
+	struct rlimit now;
+
+	if (getrlimit(resource, &now) != 0)
+		return -1;
+	if (now.rlim_max != RLIM_INFINITY && most > now.rlim_max)
+		most = now.rlim_max;
+	return setrlimit(resource, &(struct rlimit){most, most});
+}
+
+static void step_below_caller(void)
+{
+	struct sched_param p;
+	int policy = sched_getscheduler(0);
+
+	if ((policy == SCHED_FIFO || policy == SCHED_RR) && sched_getparam(0, &p) == 0 &&
+	        p.sched_priority-- > 1)
+		sched_setscheduler(0, policy, &p);
+}
+
+static void close_range_of(unsigned from, unsigned to)
+{
+	if (from > to || syscall(SYS_close_range, from, to, 0u) == 0)
+		return;
+	for (unsigned fd = from; fd <= to && fd < 65536; fd++)
+		close((int)fd);
+}
+
+/* Closes all from 3 on but these two. */
+static void close_others(int a, int b)
+{
+	unsigned low = (unsigned)(a < b ? a : b), high = (unsigned)(a < b ? b : a);
+
+	close_range_of(3, low > 3 ? low - 1 : 2);
+	if (high > low + 1)
+		close_range_of(low + 1, high - 1);
+	close_range_of(high + 1, ~0u);
+}
+
+/* All three are copied away first: each of them may have a number that another one is to get. */
+static int set_files(const struct tk_spawn_spec *spec, int report)
+{
+	int copies[3];
+
+	for (int i = 0; i < 3; i++) {
+		copies[i] = fcntl(spec->stdio[i], F_DUPFD_CLOEXEC, HIGH_FD);
+		if (copies[i] < 0)
+			return -1;
+	}
+	for (int i = 0; i < 3; i++)
+		if (dup2(copies[i], i) < 0)
+			return -1;
+	if (spec->keep_fd && fcntl(spec->keep_fd, F_SETFD, 0) != 0)
+		return -1;
+	close_others(report, spec->keep_fd ? spec->keep_fd : report);
+	return 0;
+}
+
+static void default_signals(void)
+{
+	sigset_t none;
+
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static _Noreturn void become(const struct tk_spawn_spec *spec, int report, pid_t parent)
+{
+	if (setpgid(0, 0) != 0)
+		fail_child(report, STEP_GROUP);
+	if (die_with_parent(parent) != 0)
+		fail_child(report, STEP_PARENT);
+	if (spec->below_caller)
+		step_below_caller();
+	if (spec->cores && sched_setaffinity(0, sizeof *spec->cores, spec->cores) != 0)
+		fail_child(report, STEP_CORES);
+	if (limit(RLIMIT_CORE, 0) != 0 ||
+	        (spec->address_space_bytes && limit(RLIMIT_AS, spec->address_space_bytes) != 0))
+		fail_child(report, STEP_LIMITS);
+	if (spec->nice && setpriority(PRIO_PROCESS, 0, spec->nice) != 0)
+		fail_child(report, STEP_LIMITS);
+	if (set_files(spec, report) != 0)
+		fail_child(report, STEP_FILES);
+	default_signals();
+	if (spec->cwd && chdir(spec->cwd) != 0)
+		fail_child(report, STEP_CWD);
+	execve(spec->path, (char *const *)spec->argv, spec->env);
+	fail_child(report, STEP_EXEC);
+}
+
+/* ---- the parent ---- */
+
+int tk_spawn_pipe(int ends[2], struct tk_error *err)
+{
+	if (pipe2(ends, O_CLOEXEC) == 0)
+		return TK_OK;
+	ends[0] = ends[1] = -1;
+	return tk_fail_errno(err, "pipe");
+}
+
+/* The end that the child writes to must be above 2: 0 to 2 become its standard descriptors. */
+static int report_pipe(int ends[2], struct tk_error *err)
+{
+	int low, status = tk_spawn_pipe(ends, err);
+
+	if (status || ends[1] >= HIGH_FD)
+		return status;
+	low = ends[1];
+	ends[1] = fcntl(low, F_DUPFD_CLOEXEC, HIGH_FD);
+	if (ends[1] < 0)
+		status = tk_fail_errno(err, "pipe");
+	close(low);
+	if (status)
+		close(ends[0]);
+	return status;
+}
+
+static int await_exec(
+        const struct tk_spawn_spec *spec, int report, pid_t child, struct tk_error *err)
+{
+	struct failure f;
+	ssize_t n;
+
+	do
+		n = read(report, &f, sizeof f);
+	while (n < 0 && errno == EINTR);
+	if (n != (ssize_t)sizeof f)
+		return TK_OK;
+	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+	errno = f.error;
+	if (f.step == STEP_EXEC)
+		return tk_fail_errno(err, "starting %s", spec->argv[0]);
+	if (f.step == STEP_CWD)
+		return tk_fail_errno(err, "%s: working folder %s", spec->argv[0], spec->cwd);
+	return tk_fail_errno(err, "starting %s: %s", spec->argv[0], step_names[f.step]);
+}
+
+int tk_spawn(const struct tk_spawn_spec *spec, pid_t *pid, struct tk_error *err)
+{
+	int report[2], status;
+	pid_t parent = getpid(), child;
+
+	if (spec->keep_fd && spec->keep_fd < 3)
+		return tk_fail(err, TK_EINTERNAL, "descriptor %d cannot be kept", spec->keep_fd);
+	status = report_pipe(report, err);
+	if (status)
+		return status;
+	child = fork();
+	if (child == 0)
+		become(spec, report[1], parent);
+	close(report[1]);
+	if (child < 0) {
+		status = tk_fail_errno(err, "starting %s", spec->argv[0]);
+	} else {
+		setpgid(child, child); /* both sides do it: whoever comes first */
+		status = await_exec(spec, report[0], child, err);
+		if (!status)
+			*pid = child;
+	}
+	close(report[0]);
+	return status;
+}
+
+int tk_spawn_open_stdio(struct tk_error *err)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+		if (fd < 0)
+			return tk_fail_errno(err, "/dev/null");
+	} while (fd < 3);
+	close(fd);
+	return TK_OK;
+}
