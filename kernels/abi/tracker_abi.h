@@ -1,26 +1,24 @@
-/* tracker_abi.h: the contract between the tracker and what it measures. C11, C++11 and ctypes can
- * read it.
+/* tracker_abi.h: the contract between the tracker and what it measures. For C11, C++11 and ctypes.
  *
  * A backend is a shared object that exports one function, tk_backend_entry(). A device layer is a
- * shared object that exports tk_device_entry(). Both are loaded by `tracker worker`, never by the
- * tracker itself.
+ * shared object that exports tk_device_entry(). `tracker worker` loads both; the tracker itself
+ * never does.
  *
- *   open -> supports -> configs -> plan -> bind (once for each input set) -> launch ... -> fetch ->
- * unplan -> close
+ *   open -> supports -> configs -> plan -> bind (each input set) -> launch ... -> fetch -> unplan
+ *        -> close
  *
- * Rules (README.md beside this file explains them):
- *  - every struct starts with `size`, set by whoever fills it; it only grows; a field beyond `size`
- * does not exist;
+ * Rules (README.md explains them):
+ *  - every struct begins with `size`, set by whoever fills it; it only grows; a member beyond `size`
+ *    does not exist;
  *  - the major version must be equal, the minor one may differ;
- *  - out parameters are written on success only; functions return enum tk_abi_status and, unless
- * OK, a sentence in `err`;
- *  - launch only enqueues one execution. A backend never times, never flushes caches, never prints,
- * never exits;
- *  - memory: inputs and outputs belong to the tracker (it allocates them through the device layer),
- * workspace to the backend.
+ *  - out parameters are written on success only; functions return enum tk_abi_status and, unless OK,
+ *    a sentence in `err`;
+ *  - launch only enqueues one execution. A backend never times, flushes caches, prints or exits;
+ *  - the tracker owns inputs and outputs (allocated through the device layer), the backend its
+ *    workspace.
  *
- * Matrices and tensors are dense and row-major (last index fastest) in the order that `enum
- * tk_tensor_id` documents. */
+ * Matrices and tensors are dense and row-major (last index fastest), with the indices in the order
+ * that `enum tk_tensor_id` gives. */
 #ifndef TRACKER_ABI_H
 #define TRACKER_ABI_H
 #include <stddef.h>
@@ -41,11 +39,10 @@ extern "C" {
 
 enum tk_abi_status {
 	TK_ABI_OK = 0,
-	TK_ABI_UNSUPPORTED =
-	        1,            /* this backend does not do this problem: an outcome, not an error */
-	TK_ABI_NO_MEMORY = 2, /* host or device memory does not suffice */
-	TK_ABI_INVALID = 3,   /* the caller broke the contract */
-	TK_ABI_DEVICE = 4,    /* the device or its library failed; the process should be replaced */
+	TK_ABI_UNSUPPORTED = 1, /* an outcome, not an error: the backend does not do this problem */
+	TK_ABI_NO_MEMORY = 2,   /* too little host or device memory */
+	TK_ABI_INVALID = 3,     /* the caller broke the contract */
+	TK_ABI_DEVICE = 4, /* the device or its library failed; the process should be replaced */
 	TK_ABI_INTERNAL = 5
 };
 
@@ -54,8 +51,7 @@ struct tk_abi_error {
 	char message[508]; /* a sentence without the final full stop */
 };
 
-/* ---- what is computed
- * ------------------------------------------------------------------------------------- */
+/* ---- what is computed ---- */
 
 enum tk_dtype { TK_F64 = 1, TK_F32, TK_TF32, TK_F16, TK_BF16, TK_E4M3, TK_E5M2, TK_I32, TK_I64 };
 
@@ -72,8 +68,8 @@ enum tk_op {
 };
 
 /* op(A) is m x k, op(B) is k x n, C is m x n. ta = 0: A is stored m x k; ta = 1: A is stored k x m
- * (transposed). tb likewise: 0: k x n, 1: n x k. batch >= 1 matrices follow each other. TK_TF32 is
- * stored as f32. */
+ * (transposed). tb = 0: B is stored k x n; tb = 1: n x k. `batch` >= 1 matrices follow each other.
+ * TK_TF32 is stored as f32. */
 struct tk_gemm {
 	uint32_t size;
 	int64_t m, n, k, batch;
@@ -83,21 +79,20 @@ struct tk_gemm {
 
 enum tk_direction { TK_FWD = 0, TK_BWD = 1 };
 
-/* Causal with sq != skv is aligned to the bottom right: query i sees keys j <= i + skv - sq
+/* Causal masks with sq != skv are aligned to the bottom right: query i sees keys j <= i + skv - sq
  * (FlashAttention >= 2.1). */
 struct tk_attention {
 	uint32_t size;
-	int64_t b, h, hkv, sq, skv, d,
-	        dv; /* h is a multiple of hkv (GQA); dv = d unless said otherwise */
+	int64_t b, h, hkv, sq, skv, d, dv; /* h is a multiple of hkv (GQA); dv = d by default */
 	uint32_t dtype;
 	int32_t causal, dir; /* dir: enum tk_direction */
-	double scale;        /* as used: never 0 (the default is d^-1/2) */
+	double scale;        /* never 0; d^-1/2 by default */
 };
 
-/* One query head group (h / hkv heads share a kv head) attends to `selected_blocks` blocks of
- * `block_size` keys, listed in TK_T_BLOCKS per (batch, query, kv head), -1 = none, and, where
- * window > 0, to the last `window` keys as a second branch; the two branches are summed with gate 1
- * each. */
+/* A group of query heads (h / hkv heads share a kv head) attends to `selected_blocks` blocks of
+ * `block_size` keys, listed in TK_T_BLOCKS for each (batch, query, kv head), -1 = none. Where
+ * window > 0 it also attends to the last `window` keys in a second branch. The outputs of both
+ * branches are added with gate 1. */
 struct tk_nsa {
 	uint32_t size;
 	int64_t b, h, hkv, s, d, block_size, selected_blocks, window;
@@ -106,11 +101,10 @@ struct tk_nsa {
 	double scale;
 };
 
-/* copy, read: `bytes` is the size of the input; fma: `bytes` is the number of multiply-adds. read:
- * the input is read `passes` times (at least once), each time from memory as far as the backend can
- * tell, and all of it is added up. `cache` names the level that is meant to serve it, 1 to 3, and
- * the backend reads in a way that lets it: from the first one a compute unit reads a part of its
- * own again; 0: nothing is meant. Both are there from ABI 1.2 on. */
+/* copy, read: `bytes` is the size of the input; fma: the number of multiply-adds. read: the input
+ * is read `passes` times (at least once) and all of it is added up. `cache` names the level meant
+ * to serve it, 1 to 3: the backend arranges its reads so that this level can; for level 1 a compute
+ * unit reads a part of its own again. 0: memory. Both are part of ABI 1.2. */
 struct tk_ceiling_op {
 	uint32_t size;
 	int64_t bytes;
@@ -119,7 +113,7 @@ struct tk_ceiling_op {
 	int64_t passes;
 };
 
-/* Exactly one of the pointers is set, the one that `op` names. `text` is the canonical name, e.g.
+/* The pointer that `op` names is set, all others are NULL. `text` is the canonical name, e.g.
  * "gemm:a=f16,acc=f32,b=f16,c=f16,k=4096,m=128,n=4096,ta=n,tb=n". */
 struct tk_problem {
 	uint32_t size;
@@ -131,7 +125,7 @@ struct tk_problem {
 	const struct tk_ceiling_op *ceiling;
 };
 
-/* Index of a tensor in the array given to bind(). */
+/* Index of a tensor in the array that bind() gets. */
 /* clang-format off */
 enum tk_tensor_id {
 	TK_T_A = 0, TK_T_B = 1, TK_T_C = 2,                           /* gemm: [batch][rows][columns] */
@@ -154,8 +148,7 @@ struct tk_tensor {
 	size_t bytes;
 };
 
-/* ---- the device
- * ------------------------------------------------------------------------------------------- */
+/* ---- the device ---- */
 
 struct tk_device; /* opaque: an open device of a device layer */
 
@@ -163,35 +156,32 @@ struct tk_device_info {
 	uint32_t size;
 	char kind[16];  /* "cpu", "cuda", "hip", "null" */
 	char name[128]; /* "NVIDIA H200", "AMD EPYC 9654" */
-	char uuid[80];  /* stable over reboots; "" where there is none */
+	char uuid[80];  /* stable over reboots; "" if there is none */
 	char arch[32];  /* "sm_90", "gfx942", "x86-64-v4" */
 	uint64_t memory_bytes;
-	uint64_t cache_bytes;   /* last-level cache: cold measurements rotate over at least twice of
-	                           it */
+	uint64_t cache_bytes; /* last level; cold measurements rotate over at least twice as much */
 	uint32_t compute_units; /* SMs, CUs, cores that may be used */
 	uint32_t numa_node;
-	char driver[64];            /* driver or kernel version */
-	char attributes[4096 - 24]; /* JSON object of whatever else belongs into the environment of
-	                               a run (governor, power cap, ECC, ...) */
-	/* From ABI 1.2 on, in what was the end of `attributes`: this struct lies within
-	 * tk_open_args and cannot grow without moving what modules of before read there. Bytes that
-	 * stay in the cache of level 1, 2, 3, and not in one that is nearer, while all compute
-	 * units together read them again and again; 0 where that is not known. */
+	char driver[64]; /* driver or kernel version */
+	/* JSON object of what else describes the environment: governor, power cap, ECC, ... */
+	char attributes[4096 - 24];
+	/* From ABI 1.2 on, in what was the end of `attributes`: this struct is a member of
+	 * tk_open_args and cannot grow. Bytes that stay in the cache of level 1, 2 or 3, and in
+	 * none closer, while all compute units read them again and again; 0: unknown. */
 	uint64_t resident_bytes[3];
 };
 
-/* NAN where the device does not tell. */
+/* NAN: unknown. */
 struct tk_telemetry {
 	uint32_t size;
 	uint32_t throttled; /* 1: a clock or power limit was active */
 	double clock_mhz, memory_clock_mhz, power_w, temperature_c, energy_j;
-	double load;       /* other work: 1-minute load average of a CPU, share of a GPU */
+	double load;       /* by others: 1-minute load average of a CPU, share of a GPU */
 	char reasons[128]; /* "sw_power_cap,thermal" or "" */
 };
 
 /* A device layer. Streams, events and graphs are opaque pointers; NULL is the default stream.
- * Functions that are marked optional may be NULL. Every call may be made from one thread only, the
- * one that opened the device. */
+ * Members marked optional may be NULL. All calls come from the thread that opened the device. */
 struct tk_device_ops {
 	uint32_t size;
 	uint32_t abi_major, abi_minor;
@@ -226,9 +216,9 @@ struct tk_device_ops {
 	int (*graph_launch)(
 	        struct tk_device *dev, void *graph, void *stream, struct tk_abi_error *err);
 	void (*graph_free)(struct tk_device *dev, void *graph);
-	/* Optional: the device's own clocks. A stamp is written when the stream gets there;
-	 * stamp_mhz waits for the second and tells the mean compute clock between the two (NAN
-	 * where the device does not tell). */
+	/* Optional: the device's own clocks. A stamp is written when the stream reaches it.
+	 * stamp_mhz waits for the second one and returns the compute clock between the two, the
+	 * median over the device's compute units; NAN: unknown. */
 	int (*stamp_new)(struct tk_device *dev, void **stamp, struct tk_abi_error *err);
 	void (*stamp_free)(struct tk_device *dev, void *stamp);
 	int (*stamp_record)(
@@ -243,7 +233,8 @@ struct tk_device_ops {
 		int (*hold)(struct tk_device *dev, void *stream, double ns,
 		        struct tk_abi_error *err); /* its name in ABI 1.2 */
 	};
-	/* Optional: leaves the device idle for `ns` of its own time; otherwise the tracker sleeps. */
+	/* Optional: leaves the device idle for `ns` of its own time; otherwise the tracker
+	 * sleeps. */
 	union {
 		int (*idle)(struct tk_device *dev, double ns, struct tk_abi_error *err);
 		int (*rest)(struct tk_device *dev, double ns,
@@ -257,43 +248,39 @@ struct tk_device_ops {
 		int (*strain)(struct tk_device *dev, double ns, double share,
 		        struct tk_abi_error *err); /* its name in ABI 1.2 */
 	};
-	/* Optional, else upload() does it: a copy within the device; one byte repeated. Both may
-	 * return before they are done, and whatever is enqueued or copied later sees their result.
-	 */
+	/* Optional, otherwise upload() is used: a copy within the device; one byte repeated. Both
+	 * may return early; what is enqueued or copied later sees their result. */
 	int (*copy)(struct tk_device *dev, void *to, const void *from, size_t bytes,
 	        struct tk_abi_error *err);
 	int (*fill)(struct tk_device *dev, void *to, unsigned char value, size_t bytes,
 	        struct tk_abi_error *err);
-	/* Optional: whether two pieces of the device's memory hold the same bytes. */
+	/* Optional: compares two ranges of the device's memory. */
 	int (*same)(struct tk_device *dev, const void *a, const void *b, size_t bytes,
 	        uint32_t *same, struct tk_abi_error *err);
-	/* Optional: memory of the device that is taken now, by whomever. */
+	/* Optional: memory of the device in use now, by any process. */
 	int (*memory_used)(struct tk_device *dev, uint64_t *bytes, struct tk_abi_error *err);
 };
 
-/* ---- the backend
- * ------------------------------------------------------------------------------------------ */
+/* ---- the backend ---- */
 
 struct tk_backend_ctx; /* opaque: an open backend */
 struct tk_plan;        /* opaque: one problem with one configuration, ready to launch */
 
 struct tk_open_args {
 	uint32_t size;
-	uint32_t threads; /* CPU: how many threads to use (they are pinned already); 0: the
-	                     backend's choice */
+	uint32_t threads; /* CPU: number of threads (already pinned); 0: the backend's choice */
 	struct tk_device *device;
 	const struct tk_device_ops *device_ops;
 	struct tk_device_info device_info;
 	const char *options; /* "key=value,key=value" from tracker.yml, may be "" */
 };
 
-/* What the backend knows better than the formula. Filled by plan(); the tracker sets the defaults
- * before the call. */
+/* What the backend knows better than the formula. The tracker sets the defaults, plan() overwrites
+ * what it knows. */
 struct tk_plan_info {
 	uint32_t size;
 	char kernel[128];    /* name of the kernel that will run, "" = unknown */
-	char algorithm[128]; /* what a heuristic chose: tile, split, algorithm id; "" = nothing was
-	                        chosen */
+	char algorithm[128]; /* the choice of a heuristic: tile, split, algorithm id; "" = none */
 	double flops;        /* NAN: as the formula says */
 	double bytes;        /* compulsory traffic; NAN: as the formula says */
 	uint64_t workspace_bytes;
@@ -307,19 +294,17 @@ struct tk_backend {
 	const char *name;        /* "cpu", "openblas": [a-z0-9_-]+ */
 	const char *device_kind; /* which device layer it needs: "cpu", "cuda", "hip", "null" */
 	const char *description; /* one line for people */
-	/* Version that the library reports of itself ("0.3.21", "git 1a2b3c"), "" where it has
-	 * none. Needs no open().
-	 */
+	/* The version that the library reports ("0.3.21", "git 1a2b3c"); "" if it has none. Needs
+	 * no open(). */
 	const char *(*version)(void);
 	int (*open)(const struct tk_open_args *args, struct tk_backend_ctx **out,
 	        struct tk_abi_error *err);
 	void (*close)(struct tk_backend_ctx *ctx);
-	/* TK_ABI_OK, or TK_ABI_UNSUPPORTED with the reason in err. Must be cheap and allocate
-	 * nothing. */
+	/* TK_ABI_OK, or TK_ABI_UNSUPPORTED with the reason in err. Cheap; allocates nothing. */
 	int (*supports)(struct tk_backend_ctx *ctx, const struct tk_problem *problem,
 	        struct tk_abi_error *err);
-	/* Optional. The tunable configurations of a problem, best guess first: config_count names,
-	 * each valid until close(). NULL = one configuration, "default". */
+	/* Optional. The tunable configurations of a problem, best guess first: `count` names, valid
+	 * until close(). NULL = one configuration, "default". */
 	int (*configs)(struct tk_backend_ctx *ctx, const struct tk_problem *problem,
 	        const char *const **names, uint32_t *count, struct tk_abi_error *err);
 	/* config: NULL or "" = the best guess. The problem outlives the plan. `sets` input sets
@@ -327,15 +312,14 @@ struct tk_backend {
 	int (*plan)(struct tk_backend_ctx *ctx, const struct tk_problem *problem,
 	        const char *config, uint32_t sets, struct tk_plan **out, struct tk_plan_info *info,
 	        struct tk_abi_error *err);
-	/* Gives the plan the tensors of input set `set` (0 .. sets-1). A backend may repack
-	 * constant operands here. */
+	/* Gives the plan the tensors of input set `set` (0 .. sets-1). May repack constant
+	 * operands. */
 	int (*bind)(struct tk_plan *plan, uint32_t set, const struct tk_tensor *tensors,
 	        uint32_t count, struct tk_abi_error *err);
-	/* Enqueues one execution on input set `set`. This is what is timed: nothing but the call.
-	 */
+	/* Enqueues one execution on input set `set`. Only this call is timed. */
 	int (*launch)(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err);
-	/* Optional. Makes the outputs of `set` readable in the bound output tensors (a backend with
-	 * a layout of its own converts here). */
+	/* Optional. Makes the outputs of `set` readable in the bound tensors, for a backend with a
+	 * layout of its own. */
 	int (*fetch)(struct tk_plan *plan, uint32_t set, struct tk_abi_error *err);
 	void (*unplan)(struct tk_plan *plan);
 };

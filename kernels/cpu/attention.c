@@ -11,8 +11,8 @@
  * (one query) still fills the vectors.
  *
  * Tasks are blocks of queries; a free thread takes the next one, the longest (the last queries of a
- * causal mask) first. A row is computed by one thread in one order: equal inputs give equal bits.
- */
+ * causal mask) first. A row is computed by one thread in one order: equal inputs give equal
+ * bits. */
 #include "attention.h"
 #include <stdlib.h>
 #include <string.h>
@@ -83,13 +83,13 @@ int tk_cpu_attention_init(struct tk_cpu_attention *x, const struct tk_attention 
 	x->threads = threads;
 	x->block = choose_block(&x->shape, isa, t->block, threads);
 	x->rows = calloc(threads, sizeof(*x->rows));
-	int rc = x->rows ? tk_cpu_kv_init(&x->kv, &x->shape, isa, t->width, threads)
+	int status = x->rows ? tk_cpu_kv_init(&x->kv, &x->shape, isa, t->width, threads)
 	                 : TK_ABI_NO_MEMORY;
-	for (uint32_t i = 0; rc == TK_ABI_OK && i < threads; i++)
-		rc = tk_cpu_rows_init(&x->rows[i], x->block, &x->kv, a->d);
-	if (rc)
+	for (uint32_t i = 0; status == TK_ABI_OK && i < threads; i++)
+		status = tk_cpu_rows_init(&x->rows[i], x->block, &x->kv, a->d);
+	if (status)
 		tk_cpu_attention_free(x);
-	return rc;
+	return status;
 }
 
 void tk_cpu_attention_free(struct tk_cpu_attention *x)

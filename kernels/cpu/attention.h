@@ -13,9 +13,9 @@ struct tk_cpu_shape {
 	float scale;
 };
 
-/* The keys and values of some heads as f32, in the order in which the micro-kernel reads them;
- * filled by tk_cpu_kv_fill(). K in panels of `width` keys, [panel][d][width]; V with rows padded to
- * dvp columns. */
+/* Keys and values of some heads as f32, in the order in which the micro-kernel reads them; filled
+ * by tk_cpu_kv_fill(). K in panels of `width` keys, [panel][d][width]; V with rows padded to dvp
+ * columns. */
 struct tk_cpu_kv {
 	int64_t width, panels, dvp;
 	int64_t head_floats; /* of one head, K and V together */
@@ -23,9 +23,8 @@ struct tk_cpu_kv {
 	float *memory;
 };
 
-/* Rows of Q that walk over keys together, with the state of their online softmax. `columns`
- * queries, a multiple of nr.
- */
+/* Rows of Q that go through the keys together, with the state of their online softmax. `columns`:
+ * queries, a multiple of nr. */
 struct tk_cpu_rows {
 	int64_t columns, used; /* the columns 0 .. used-1 hold a query, the others are padding */
 	int64_t width, d, dvp;
@@ -68,20 +67,19 @@ int tk_cpu_rows_init(
         struct tk_cpu_rows *rows, int64_t columns, const struct tk_cpu_kv *kv, int64_t d);
 void tk_cpu_rows_free(struct tk_cpu_rows *rows);
 size_t tk_cpu_rows_bytes(const struct tk_cpu_rows *rows);
-/* Forgets the queries and what they saw; all columns see nothing until `seen` is set. */
+/* Clears queries and state; no column sees a key until `seen` is set. */
 void tk_cpu_rows_reset(struct tk_cpu_rows *rows);
-/* Forgets what was seen, keeps the queries and `seen`. */
+/* Clears the state; keeps the queries and `seen`. */
 void tk_cpu_rows_clear_sums(struct tk_cpu_rows *rows);
-/* Puts one row of Q into a column. */
+/* Loads one row of Q into a column. */
 void tk_cpu_rows_load_query(struct tk_cpu_rows *rows, const struct tk_cpu_isa *isa, int64_t column,
         const void *q, uint32_t dtype);
-/* Lets all columns look at the keys begin .. end-1, which lie in one panel, of head `slot` of kv.
- */
+/* All columns attend to the keys begin .. end-1 of head `slot` of kv, which are in one panel. */
 void tk_cpu_rows_attend(struct tk_cpu_rows *rows, const struct tk_cpu_isa *isa,
         const struct tk_cpu_kv *kv, int64_t slot, int64_t begin, int64_t end, float scale);
-/* Divides the output of a column by the sum of its exponentials; zeros where it saw nothing. */
+/* Normalizes the output of a column; zeros if it saw no key. */
 void tk_cpu_rows_finish(struct tk_cpu_rows *rows, const struct tk_cpu_isa *isa, int64_t column);
-/* Natural logarithm of the sum of exponentials of a column; -inf where it saw nothing. */
+/* Natural logarithm of the sum of exponentials of a column; -inf if it saw no key. */
 float tk_cpu_rows_lse(const struct tk_cpu_rows *rows, int64_t column);
 
 #endif

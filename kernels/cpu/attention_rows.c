@@ -22,8 +22,7 @@ static float *floats_new(int64_t n)
 	return aligned_alloc(64, (size_t)tk_cpu_round_up(n * (int64_t)sizeof(float), 64));
 }
 
-/* ---- keys and values
- * --------------------------------------------------------------------------------------- */
+/* ---- keys and values ---- */
 
 /* A round of heads is converted, then used: enough heads for all threads, and as many as 64 MB
  * hold. */
@@ -82,9 +81,7 @@ void tk_cpu_kv_fill(const struct tk_cpu_kv *kv, const struct tk_cpu_shape *shape
 	tk_cpu_pool_run_tasks(pool, threads, count * kv->panels, fill_panel, &f);
 }
 
-/* ---- queries
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- queries ---- */
 
 int tk_cpu_rows_init(struct tk_cpu_rows *r, int64_t columns, const struct tk_cpu_kv *kv, int64_t d)
 {

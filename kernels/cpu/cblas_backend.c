@@ -64,8 +64,7 @@ static int fail(struct tk_abi_error *err, int status, const char *format, ...)
 	return status;
 }
 
-/* ---- the library's own interface
- * --------------------------------------------------------------------------- */
+/* ---- the library's own interface ---- */
 
 #if defined(TK_CBLAS_VENDOR_OPENBLAS)
 static const char *vendor_version_text(void)
@@ -121,8 +120,7 @@ static const char *library_version(void)
 	return version;
 }
 
-/* ---- open, supports
- * ---------------------------------------------------------------------------------------- */
+/* ---- open, supports ---- */
 
 static int backend_open(
         const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
@@ -184,8 +182,7 @@ static int backend_supports(
 	return fail(err, TK_ABI_UNSUPPORTED, "only gemm and attention");
 }
 
-/* ---- plan, bind
- * -------------------------------------------------------------------------------------------- */
+/* ---- plan, bind ---- */
 
 /* Floats of workspace, 0 = none. */
 static size_t workspace_floats(const struct tk_problem *p)
@@ -212,12 +209,12 @@ static void describe(const struct tk_problem *p, size_t workspace_bytes, struct 
 static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
         uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
-	int rc = backend_supports(ctx, p, err);
-	if (rc)
-		return rc;
+	int status = backend_supports(ctx, p, err);
+	if (status)
+		return status;
 	if (config && *config && strcmp(config, "default") != 0)
-		return fail(err, TK_ABI_INVALID, "unknown configuration `%.100s`, only `default`",
-		        config);
+		return fail(err, TK_ABI_INVALID,
+		        "unknown configuration \"%.100s\", expected \"default\"", config);
 	size_t floats = workspace_floats(p);
 	struct tk_plan *plan = calloc(1, sizeof(*plan) + sets * sizeof(plan->bound[0]));
 	if (!plan)
@@ -258,9 +255,7 @@ static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tens
 	return TK_ABI_OK;
 }
 
-/* ---- gemm
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- gemm ---- */
 
 #ifdef TK_CBLAS_HAS_SBGEMM
 static uint16_t bf16_round(float x)
@@ -319,8 +314,7 @@ static void run_gemm(const struct tk_gemm *g, const struct bound *t, float *work
 	}
 }
 
-/* ---- attention
- * --------------------------------------------------------------------------------------------- */
+/* ---- attention ---- */
 
 /* exp(x) for x <= 0 to about 2 ulp, without a branch, so that the compiler can use vectors: 2^i
  * p(f) with x / ln 2 = i

@@ -1,5 +1,4 @@
-/* What the machine itself can do: the loops behind the roofline's roofs, one table for each
- * instruction set. */
+/* The loops behind the ceilings of the roofline, one table for each instruction set. */
 #ifndef TK_CPU_CEILING_H
 #define TK_CPU_CEILING_H
 #include <stdint.h>

@@ -111,12 +111,12 @@ static int ceiling_supports(
 static int ceiling_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
         uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
-	int rc = ceiling_supports(ctx, p, err);
-	if (rc)
-		return rc;
+	int status = ceiling_supports(ctx, p, err);
+	if (status)
+		return status;
 	if (config && *config && strcmp(config, "default") != 0)
-		return fail(err, TK_ABI_INVALID, "unknown configuration `%.100s`, only `default`",
-		        config);
+		return fail(err, TK_ABI_INVALID,
+		        "unknown configuration \"%.100s\", expected \"default\"", config);
 	struct tk_plan *plan = calloc(1, sizeof(*plan) + sets * sizeof(plan->bound[0]));
 	uint32_t threads = tk_cpu_pool_threads(ctx->pool);
 	if (!plan || !(plan->slot = calloc(threads, sizeof(*plan->slot)))) {

@@ -52,9 +52,7 @@ static const char *backend_version(void)
 	return TK_CPU_VERSION;
 }
 
-/* ---- open
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- open ---- */
 
 /* The only option is isa=NAME. */
 static int read_options(const char *options, struct tk_backend_ctx *ctx, struct tk_abi_error *err)
@@ -85,12 +83,12 @@ static int backend_open(
 	struct tk_backend_ctx *ctx = calloc(1, sizeof(*ctx));
 	if (!ctx)
 		return fail(err, TK_ABI_NO_MEMORY, "no memory for the context");
-	int rc = read_options(args->options, ctx, err);
-	if (rc == TK_ABI_OK && !(ctx->pool = tk_cpu_pool_open(args->threads)))
-		rc = fail(err, TK_ABI_INTERNAL, "cannot start %u threads", args->threads);
-	if (rc) {
+	int status = read_options(args->options, ctx, err);
+	if (status == TK_ABI_OK && !(ctx->pool = tk_cpu_pool_open(args->threads)))
+		status = fail(err, TK_ABI_INTERNAL, "cannot start %u threads", args->threads);
+	if (status) {
 		free(ctx);
-		return rc;
+		return status;
 	}
 	*out = ctx;
 	return TK_ABI_OK;
@@ -103,8 +101,7 @@ static void backend_close(struct tk_backend_ctx *ctx)
 	free(ctx);
 }
 
-/* ---- supports, configs
- * ------------------------------------------------------------------------------------- */
+/* ---- supports, configs ---- */
 
 static int is_ours(uint32_t dtype)
 {
@@ -151,8 +148,7 @@ static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *
 	return TK_ABI_OK;
 }
 
-/* ---- plan, bind, launch
- * ------------------------------------------------------------------------------------ */
+/* ---- plan, bind, launch ---- */
 
 static int init_work(struct tk_plan *plan, const struct tk_problem *p, const char *config)
 {
@@ -196,21 +192,21 @@ static void describe(const struct tk_plan *plan, struct tk_plan_info *info)
 static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
         uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
-	int rc = backend_supports(ctx, p, err);
-	if (rc)
-		return rc;
+	int status = backend_supports(ctx, p, err);
+	if (status)
+		return status;
 	struct tk_plan *plan = calloc(1, sizeof(*plan) + sets * sizeof(plan->bound[0]));
 	if (!plan)
 		return fail(err, TK_ABI_NO_MEMORY, "no memory for the plan");
 	plan->ctx = ctx;
 	plan->op = p->op;
 	plan->sets = sets;
-	rc = init_work(plan, p, config);
-	if (rc) {
+	status = init_work(plan, p, config);
+	if (status) {
 		free(plan);
-		return rc == TK_ABI_INVALID
-		               ? fail(err, rc, "unknown configuration `%.100s`", config)
-		               : fail(err, rc, "no memory for the workspace");
+		return status == TK_ABI_INVALID
+		               ? fail(err, status, "unknown configuration \"%.100s\"", config)
+		               : fail(err, status, "no memory for the workspace");
 	}
 	describe(plan, info);
 	*out = plan;

@@ -56,11 +56,10 @@ static int64_t min64(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* ---- how the work is cut
- * ----------------------------------------------------------------------------------- */
+/* ---- how the work is cut ---- */
 
-/* Cuts m x n into `parts` rectangles with the smallest sum of sides, which is what packing costs.
- */
+/* Cuts m x n into `parts` rectangles with the smallest sum of sides, which is what packing
+ * costs. */
 static void cut(struct tk_cpu_gemm *x, int64_t parts)
 {
 	double best = 0;
@@ -150,8 +149,7 @@ size_t tk_cpu_gemm_workspace(const struct tk_cpu_gemm *x)
 	return thread_floats(x) * x->threads * sizeof(float);
 }
 
-/* ---- the loops
- * --------------------------------------------------------------------------------------------- */
+/* ---- the loops ---- */
 
 /* What one task works on. A and B are addressed as element (i, p) = a + i * a_row + p * a_step, (p,
  * j) = b + p * b_step

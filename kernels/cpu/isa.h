@@ -1,9 +1,8 @@
-/* What the drivers (gemm.c, attention.c, nsa.c) need of an instruction set: a small table of
- * functions, filled once for each set.
+/* The functions of one instruction set, for the drivers in gemm.c, attention.c and nsa.c.
  *
- * The same source, isa_body.h, is compiled by isa_generic.c, isa_avx2.c, isa_avx512.c with their
- * own flags and vector lengths; cpuid chooses one table at run time, so that an artifact that was
- * built on one machine runs on another. */
+ * One source, isa_body.h, is compiled by isa_generic.c, isa_avx2.c and isa_avx512.c with their own
+ * flags and vector lengths. cpuid selects one table at run time, so that a build runs on other
+ * machines. */
 #ifndef TK_CPU_ISA_H
 #define TK_CPU_ISA_H
 #include "tracker_abi.h"

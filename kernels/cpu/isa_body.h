@@ -19,8 +19,7 @@ typedef uint16_t hvec __attribute__((vector_size(LANES * 2), aligned(2), may_ali
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* ---- the micro-kernel
- * -------------------------------------------------------------------------------------- */
+/* ---- the micro-kernel ---- */
 
 /* `rows` is a constant at every call, so the loops unroll and acc lives in registers. */
 INLINE void tile_rows(const int rows, int64_t steps, const float *a, int64_t lda, const float *b,
@@ -74,9 +73,7 @@ static void tile(int rows, int64_t steps, const float *a, int64_t lda, const flo
 	}
 }
 
-/* ---- types
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- types ---- */
 
 INLINE float bits_to_float(uint32_t u)
 {
@@ -156,9 +153,7 @@ static void narrow(void *to, const float *from, int64_t n, uint32_t dtype)
 			h[i] = float_to_half(from[i]);
 }
 
-/* ---- packing
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- packing ---- */
 
 /* One panel whose lines lie beside each other in memory (across == 1): every step is a straight
  * copy. */
@@ -228,8 +223,7 @@ static void pack(void *to, int width, int64_t count, int64_t k, const void *from
 		pack_panels(to, width, count, k, from, across, along, TK_F16);
 }
 
-/* ---- online softmax
- * ---------------------------------------------------------------------------------------- */
+/* ---- online softmax ---- */
 
 INLINE vec select_vec(ivec mask, vec yes, vec no)
 {

@@ -50,14 +50,14 @@ int tk_cpu_nsa_init(struct tk_cpu_nsa *x, const struct tk_nsa *n, const struct t
 	x->threads = threads;
 	x->rows = calloc(threads, sizeof(*x->rows));
 	x->both = calloc((size_t)threads * (size_t)(x->shape.group * n->d), sizeof(*x->both));
-	int rc = x->rows && x->both ? tk_cpu_kv_init(&x->kv, &x->shape, x->isa, KEYS, threads)
+	int status = x->rows && x->both ? tk_cpu_kv_init(&x->kv, &x->shape, x->isa, KEYS, threads)
 	                            : TK_ABI_NO_MEMORY;
-	for (uint32_t i = 0; rc == TK_ABI_OK && i < threads; i++)
-		rc = tk_cpu_rows_init(
+	for (uint32_t i = 0; status == TK_ABI_OK && i < threads; i++)
+		status = tk_cpu_rows_init(
 		        &x->rows[i], tk_cpu_round_up(x->shape.group, x->isa->f32.nr), &x->kv, n->d);
-	if (rc)
+	if (status)
 		tk_cpu_nsa_free(x);
-	return rc;
+	return status;
 }
 
 void tk_cpu_nsa_free(struct tk_cpu_nsa *x)

@@ -1,5 +1,6 @@
-/* The pool of threads: a generation counter starts a run, a counter of the threads still at work
- * ends it. */
+/* A run starts with a generation counter and ends with a counter of busy threads. Waiting spins
+ * first, then sleeps on a condition variable; the counters are atomic, everything else is ordered
+ * by them (tests: unit.kernels_pool, also under ThreadSanitizer). */
 #include "pool.h"
 #include <pthread.h>
 #include <sched.h>

@@ -24,8 +24,7 @@ struct tk_plan {
 	struct bound bound[];
 };
 
-/* ---- open, supports
- * ---------------------------------------------------------------------------------------- */
+/* ---- open, supports ---- */
 
 static int start(
         struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
@@ -94,8 +93,7 @@ static int backend_supports(
 	return find_types(g, &compute, err);
 }
 
-/* ---- plan, bind, launch
- * ------------------------------------------------------------------------------------ */
+/* ---- plan, bind, launch ---- */
 
 static void backend_unplan(struct tk_plan *plan)
 {

@@ -1,9 +1,9 @@
-/* A cuBLAS handle as both backends on it use it: the mode is explicit, the workspace is ours, and
- * the stream is set only when it changes.
+/* A cuBLAS handle for the backends on it: explicit math mode, our own workspace, and the stream set
+ * only when it changes.
  *
- * Row-major matrices for a column-major library: what is stored row by row as X is, read column by
- * column, X transposed. C = op(A) op(B) becomes C' = op(B)' op(A)', so the operands are exchanged,
- * m and n too, and every transposition stays as it is. */
+ * Row-major matrices for a column-major library: a matrix X stored by rows reads as X transposed by
+ * columns. C = op(A) op(B) becomes C' = op(B)' op(A)': operands and m, n are swapped,
+ * transpositions stay. */
 #ifndef TK_CUBLAS_HANDLE_H
 #define TK_CUBLAS_HANDLE_H
 #include "cuda_backend.h"
@@ -14,7 +14,7 @@ struct cublas {
 	size_t workspace_bytes; /* of a plan: 32 MiB from Hopper on, 4 MiB before, as NVIDIA's
 	                         * documentation recommends
 	                         */
-	const void *current;    /* the plan whose workspace is set, and the stream */
+	const void *current;    /* the plan whose workspace and stream are set */
 	void *stream;
 };
 
@@ -49,7 +49,7 @@ static inline int cublas_open(
 	return status;
 }
 
-/* Before a plan's calls. Setting the stream takes the workspace away, so both are set together. */
+/* Before a plan's calls. Setting the stream resets the workspace, so both are set together. */
 static inline int cublas_set_plan(
         struct cublas *c, const void *plan, void *workspace, void *stream, struct tk_abi_error *err)
 {
@@ -65,7 +65,7 @@ static inline int cublas_set_plan(
 	return status;
 }
 
-/* A plan is gone: a new one may get its address. */
+/* When a plan is freed: a new one may get its address. */
 static inline void cublas_clear_plan(struct cublas *c)
 {
 	c->current = NULL;

@@ -55,8 +55,7 @@ static int narrow(uint32_t dtype)
 	return dtype == TK_E4M3 || dtype == TK_E5M2;
 }
 
-/* ---- open, supports
- * ---------------------------------------------------------------------------------------- */
+/* ---- open, supports ---- */
 
 static const char *backend_version(void)
 {
@@ -148,8 +147,7 @@ static int backend_supports(
 	        "accumulate in f32 (f16 also in f16) and return f32 or their own type");
 }
 
-/* ---- the library's description of a problem
- * ---------------------------------------------------------------- */
+/* ---- the library's description of a problem ---- */
 
 static void operation_free(struct operation *o)
 {
@@ -285,9 +283,7 @@ static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *
 	return status;
 }
 
-/* ---- plan
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- plan ---- */
 
 static int choose(const char *config, int count, struct tk_abi_error *err)
 {
@@ -302,7 +298,7 @@ static int choose(const char *config, int count, struct tk_abi_error *err)
 			return -TK_ABI_UNSUPPORTED;
 		}
 	fail(err, TK_ABI_INVALID,
-	        "unknown configuration `%.100s`, expected heuristic-0 to heuristic-%d", config,
+	        "unknown configuration \"%.100s\", expected heuristic-0 to heuristic-%d", config,
 	        HEURISTICS_MAX - 1);
 	return -TK_ABI_INVALID;
 }

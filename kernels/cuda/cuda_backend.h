@@ -1,16 +1,16 @@
-/* What the backends of this folder share beyond gpu_backend.h: types by NVIDIA's names, and
- * launches that failed.
+/* Shared by the backends of this folder beyond gpu_backend.h: NVIDIA's names of types, and failed
+ * launches.
  *
- * Every module has a runtime of its own (linked statically); they all work in the one primary
- * context that the device layer made current, so streams and pointers of one are good for all.
- * Memory comes from the device layer, which keeps count of it. */
+ * Every module links a runtime of its own statically. All work in the primary context that the
+ * device layer made current, so they share streams and pointers. Memory comes from the device
+ * layer, which accounts for it. */
 #ifndef TK_CUDA_BACKEND_H
 #define TK_CUDA_BACKEND_H
 #include "gpu_backend.h"
 #include <cuda_runtime_api.h>
 #include <library_types.h>
 
-/* 0 where the last launch of a kernel was accepted. */
+/* TK_ABI_OK if the last launch was accepted. */
 static inline int check_launch(struct tk_abi_error *err, const char *kernel, int code)
 {
 	if (code == cudaSuccess)

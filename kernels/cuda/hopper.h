@@ -1,8 +1,8 @@
-/* Hopper's own instructions (sm_90a) as functions, one line of PTX each: barriers that count bytes,
- * the copy engine (TMA), multiplication by a warpgroup (wgmma), registers handed from one warpgroup
- * to another. PTX ISA 8.0, sections on mbarrier, cp.async.bulk.tensor, wgmma and setmaxnreg.
+/* Hopper's own instructions (sm_90a) as functions of one line of PTX each: mbarriers that count
+ * bytes, the copy engine (TMA), warpgroup products (wgmma), register reallocation (setmaxnreg).
+ * Source: PTX ISA 8.0, sections on mbarrier, cp.async.bulk.tensor, wgmma and setmaxnreg.
  *
- * Addresses of shared memory are 32-bit, as shared_address() makes them. */
+ * Shared memory addresses are 32-bit, from shared_address(). */
 #ifndef HOPPER_H
 #define HOPPER_H
 #include <cuda.h>
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
-#define HOPPER_CODE 1 /* in every other pass the kernels' bodies are empty */
+#define HOPPER_CODE 1 /* in other passes the kernels are empty */
 #else
 #define HOPPER_CODE 0
 #endif
@@ -25,22 +25,20 @@ HOPPER_INLINE uint32_t shared_address(const void *p)
 
 #if HOPPER_CODE
 
-/* ---- barriers
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- barriers ---- */
 
 HOPPER_INLINE void barrier_init(uint32_t barrier, int arrivals)
 {
 	asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals));
 }
 
-/* Makes initialised barriers known to the copy engine and to the cluster. */
+/* Publishes initialized barriers to TMA and the cluster. */
 HOPPER_INLINE void barrier_publish(void)
 {
 	asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-/* One arrival, and `bytes` more that copies will bring. */
+/* Arrives and expects `bytes` of copies. */
 HOPPER_INLINE void barrier_expect(uint32_t barrier, uint32_t bytes)
 {
 	asm volatile(
@@ -53,7 +51,7 @@ HOPPER_INLINE void barrier_arrive(uint32_t barrier)
 	asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-/* At the barrier of the same place in block `rank` of the cluster. */
+/* Arrives at the same barrier of block `rank` of the cluster. */
 HOPPER_INLINE void barrier_arrive_remote(uint32_t barrier, uint32_t rank)
 {
 	asm volatile("{\n.reg .b32 remote;\n"
@@ -63,7 +61,7 @@ HOPPER_INLINE void barrier_arrive_remote(uint32_t barrier, uint32_t rank)
 	             : "memory");
 }
 
-/* Until the phase of this parity is complete. */
+/* Waits until the phase of this parity is complete. */
 HOPPER_INLINE void barrier_wait(uint32_t barrier, uint32_t parity)
 {
 	asm volatile("{\n.reg .pred done;\n"
@@ -76,8 +74,8 @@ HOPPER_INLINE void barrier_wait(uint32_t barrier, uint32_t parity)
 	             : "memory");
 }
 
-/* COUNT pairs of them, side by side: a full one takes one arrival, an empty one `releases`. One
- * thread does this for all of a block's, barrier_publish() follows. */
+/* COUNT pairs of barriers: a full one needs one arrival, an empty one `releases`. One thread
+ * initializes all of a block's; barrier_publish() follows. */
 template <int COUNT>
 HOPPER_INLINE void barrier_init_pairs(uint32_t full, uint32_t empty, int releases)
 {
@@ -99,20 +97,19 @@ HOPPER_INLINE void cluster_sync(void)
 	asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
 }
 
-/* Among `threads` threads of the block, under one of its 16 numbers. */
+/* Barrier number 0 to 15 of the block, for `threads` threads. */
 HOPPER_INLINE void named_barrier(int number, int threads)
 {
 	asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
 }
 
-/* Somebody else waits for this thread's warp; it does not wait itself. */
+/* Arrives without waiting. */
 HOPPER_INLINE void named_arrive(int number, int threads)
 {
 	asm volatile("bar.arrive %0, %1;" ::"r"(number), "r"(threads) : "memory");
 }
 
-/* ---- the copy engine
- * ------------------------------------------------------------------------------------------ */
+/* ---- TMA ---- */
 
 HOPPER_INLINE void tma_load_3d(
         uint32_t to, const CUtensorMap *map, uint32_t barrier, int x, int y, int z)
@@ -124,7 +121,7 @@ HOPPER_INLINE void tma_load_3d(
 	             : "memory");
 }
 
-/* To the same place in every block of the cluster whose bit is set in `mask`. */
+/* Multicast: to the same address in every block of the cluster whose bit is set in `mask`. */
 HOPPER_INLINE void tma_load_3d_multicast(
         uint32_t to, const CUtensorMap *map, uint32_t barrier, int x, int y, int z, uint16_t mask)
 {
@@ -145,7 +142,7 @@ HOPPER_INLINE void tma_load_4d(
 	             : "memory");
 }
 
-/* `bytes` in a row, a multiple of 16, both ends aligned to that. */
+/* `bytes` consecutive bytes, a multiple of 16, both ends aligned to 16. */
 HOPPER_INLINE void bulk_load(uint32_t to, const void *from, uint32_t bytes, uint32_t barrier)
 {
 	asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], "
@@ -176,7 +173,7 @@ HOPPER_INLINE void tma_store_commit(void)
 	asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-/* Until all but the newest `pending` stores have read shared memory. */
+/* Waits until all but the newest `pending` stores have read shared memory. */
 template <int pending> HOPPER_INLINE void tma_store_wait_read(void)
 {
 	asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
@@ -186,14 +183,13 @@ template <int pending> HOPPER_INLINE void tma_store_wait(void)
 	asm volatile("cp.async.bulk.wait_group %0;" ::"n"(pending) : "memory");
 }
 
-/* Ordinary stores to shared memory are seen by the copy engine and the matrix units. */
+/* Makes ordinary stores to shared memory visible to TMA and wgmma. */
 HOPPER_INLINE void fence_async(void)
 {
 	asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-/* ---- a warpgroup's products
- * ----------------------------------------------------------------------------------- */
+/* ---- a warpgroup's products ---- */
 
 HOPPER_INLINE void wgmma_fence(void)
 {
@@ -208,18 +204,18 @@ template <int pending> HOPPER_INLINE void wgmma_wait(void)
 	asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
 }
 
-/* Where an operand lies: rows of 128 bytes, swizzled as the copy engine does with
- * CU_TENSOR_MAP_SWIZZLE_128B, in groups of 8 rows (1024 bytes, aligned to that). Where k is the
- * fast index a row is one of the operand's own and holds 128 bytes of k; the next 32 bytes of k are
- * 32 bytes on. Where it is not, a row is one k of 64 operand's rows, the next 16 k are 2048 bytes
- * on, and the next 64 rows `block` bytes on. */
+/* Matrix descriptor of an operand (PTX ISA, "wgmma matrix descriptor"): rows of 128 bytes, swizzled
+ * as CU_TENSOR_MAP_SWIZZLE_128B, in groups of 8 rows (1024 bytes, aligned). With k as the fast
+ * index a row is one of the operand's and holds 128 bytes of k; the next 32 bytes of k are 32 bytes
+ * further. Otherwise a row is one k of 64 of the operand's rows, the next 16 k are 2048 bytes
+ * further, and the next 64 rows `block` bytes. */
 HOPPER_INLINE uint64_t wgmma_descriptor(uint32_t address, uint32_t block)
 {
 	return (uint64_t)((address & 0x3ffff) >> 4) | (uint64_t)(block >> 4) << 16 |
 	       (uint64_t)(1024 >> 4) << 32 | (uint64_t)1 << 62;
 }
 
-/* Bytes from one product to the next along k, over 16: what is added to a place. */
+/* What is added to a descriptor for the next product along k: bytes / 16. */
 HOPPER_INLINE constexpr uint64_t wgmma_descriptor_step(bool k_fast)
 {
 	return k_fast ? 32 >> 4 : 2048 >> 4;

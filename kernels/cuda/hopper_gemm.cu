@@ -1,90 +1,116 @@
-// The top of the GEMM ladder, for sm_90a only. What it adds to gemm_5_matrix.cu:
-//  - a producer warp asks the copy engine (TMA) for whole tiles, which land swizzled in a ring of stages; barriers count their bytes;
-//  - one or two consumer warpgroups multiply 64 rows each with wgmma, straight from shared memory, the sums in registers that the producer's
-//    warpgroup gave up (setmaxnreg);
-//  - the blocks stay (persistent grid) and take one tile after the other, in bands that share operands in the L2 cache: while a tile is written,
-//    the next one is already being fetched;
-//  - two blocks of a cluster share the tiles of B: each fetches half and the copy engine writes it to both;
-//  - C leaves through shared memory and the copy engine; where few tiles are to be had, several blocks share the k of one and the last to arrive
-//    adds up the parts, in a fixed order.
+// GEMM for sm_90a: C = op(A) op(B), sums in f32. The last step of the GEMM ladder. It adds to
+// gemm_5_matrix.cu:
+//  - warp specialization: a producer warp loads tiles by TMA, swizzled, into a ring of stages whose
+//    barriers count bytes;
+//  - one or two consumer warpgroups multiply 64 rows each by wgmma, operands from shared memory,
+//    sums in registers that the producer's warpgroup has released (setmaxnreg);
+//  - a persistent grid: each block takes tile after tile, in bands that share operands in the L2
+//    cache; the next tile is loaded during the epilogue;
+//  - clusters of two blocks share the tiles of B: each loads half of them by multicast;
+//  - the epilogue stores C through shared memory by TMA. Where there are few tiles, several blocks
+//    split the k of one (split-K); the last one to arrive adds up the partial sums in a fixed
+//    order.
+// Source of the instructions: PTX ISA 8.0; of the design: CUTLASS 3 (sm90 warp-specialized
+// persistent kernels).
 #include "hopper_gemm.h"
 #include "hopper_wgmma.h"
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-enum { ROW_BYTES = 128, GROUP_ROWS = 64, BAND = 8, STAGING = 8192 };
+enum { ROW_BYTES = 128, GROUP_ROWS = 64, BAND = 8, STAGING_BYTES = 8192 };
 
-template <int CONSUMERS_, int N_, int STAGES_, int CLUSTER_> struct layout {
-	static constexpr int CONSUMERS = CONSUMERS_, M = 64 * CONSUMERS, N = N_, STAGES = STAGES_, CLUSTER = CLUSTER_;
+template <int CONSUMERS_, int N_, int STAGES_, int CLUSTER_> struct kernel_traits {
+	static constexpr int CONSUMERS = CONSUMERS_, M = 64 * CONSUMERS, N = N_, STAGES = STAGES_,
+	                     CLUSTER = CLUSTER_;
 	static constexpr int THREADS = (CONSUMERS + 1) * WARPGROUP;
-	static constexpr int A_BYTES = M * ROW_BYTES, B_BYTES = N * ROW_BYTES, STAGE_BYTES = A_BYTES + B_BYTES;
-	// Stages, two pieces of C for each consumer, barriers, and what aligning to 1024 may cost.
-	static constexpr int SHARED = STAGES * STAGE_BYTES + CONSUMERS * 2 * STAGING + 2 * STAGES * 8 + 1024;
+	static constexpr int A_BYTES = M * ROW_BYTES, B_BYTES = N * ROW_BYTES,
+	                     STAGE_BYTES = A_BYTES + B_BYTES;
+	// Stages, two staging buffers of C for each consumer, barriers, and alignment to 1024
+	// bytes.
+	static constexpr int SHARED =
+	        STAGES * STAGE_BYTES + CONSUMERS * 2 * STAGING_BYTES + 2 * STAGES * 8 + 1024;
 };
 
 struct operands {
-	uint32_t stages, staging, full, empty; // addresses in shared memory
+	uint32_t stages, staging, full, empty; // shared memory addresses
 };
 
 #if HOPPER_CODE
 
 struct tile {
-	int row, column, z, first, last, split, index; // first, last: steps along k; index: of the tile in this launch
+	int row, column, z, first, last, split,
+	        index; // first, last: steps along k; index: in this launch
 };
 
-// The tile of this block in cluster number `work`: bands of BAND rows of clusters, column by column.
-template <class L> HOPPER_INLINE tile place_tile(const hopper_gemm_args &p, int work)
+// The tile of this block in cluster `tile_index`: bands of BAND rows of clusters, column by column.
+template <class Traits> HOPPER_INLINE tile locate_tile(const hopper_gemm_args &p, int tile_index)
 {
-	int in_batch = p.rows * p.columns * p.splits, z = work / in_batch, rest = work % in_batch;
+	int in_batch = p.rows * p.columns * p.splits, z = tile_index / in_batch,
+	    rest = tile_index % in_batch;
 	int split = rest % p.splits, flat = rest / p.splits;
-	int band = flat / (BAND * p.columns), in_band = flat - band * BAND * p.columns, height = min(BAND, p.rows - band * BAND);
+	int band = flat / (BAND * p.columns), in_band = flat - band * BAND * p.columns,
+	    height = min(BAND, p.rows - band * BAND);
 	int row = band * BAND + in_band % height, column = in_band / height;
-	int block_row = row * L::CLUSTER + (L::CLUSTER > 1 ? (int)cluster_rank() : 0);
-	return {block_row * L::M, column * L::N, z, (int)((int64_t)p.steps * split / p.splits), (int)((int64_t)p.steps * (split + 1) / p.splits),
-		split, (z * p.rows * L::CLUSTER + block_row) * p.columns + column};
+	int block_row = row * Traits::CLUSTER + (Traits::CLUSTER > 1 ? (int)cluster_rank() : 0);
+	return {block_row * Traits::M, column * Traits::N, z,
+	        (int)((int64_t)p.steps * split / p.splits),
+	        (int)((int64_t)p.steps * (split + 1) / p.splits), split,
+	        (z * p.rows * Traits::CLUSTER + block_row) * p.columns + column};
 }
 
-// ---- the producer: one thread --------------------------------------------------------------------------------------------------------------
+// ---- the producer: one thread ----
 
-template <class L, int K, bool a_fast> HOPPER_INLINE void fetch_a(const CUtensorMap *map, uint32_t to, uint32_t barrier, const tile &t, int step)
+template <class Traits, int K, bool a_fast>
+HOPPER_INLINE void load_a(
+        const CUtensorMap *map, uint32_t to, uint32_t barrier, const tile &t, int step)
 {
 	if (a_fast)
 		tma_load_3d(to, map, barrier, step * K, t.row, t.z);
 	else
 #pragma unroll
-		for (int i = 0; i < L::CONSUMERS; i++)
-			tma_load_3d(to + i * GROUP_ROWS * ROW_BYTES, map, barrier, t.row + i * 64, step * K, t.z);
+		for (int i = 0; i < Traits::CONSUMERS; i++)
+			tma_load_3d(to + i * GROUP_ROWS * ROW_BYTES, map, barrier, t.row + i * 64,
+			        step * K, t.z);
 }
 
-template <class L, int K, bool b_fast> HOPPER_INLINE void fetch_b(const CUtensorMap *map, uint32_t to, uint32_t barrier, const tile &t, int step)
+template <class Traits, int K, bool b_fast>
+HOPPER_INLINE void load_b(
+        const CUtensorMap *map, uint32_t to, uint32_t barrier, const tile &t, int step)
 {
-	constexpr int PART = L::N / L::CLUSTER; // rows of op(B)' that this block fetches, for all of the cluster
-	int first = L::CLUSTER > 1 ? (int)cluster_rank() * PART : 0;
-	uint16_t all = (1 << L::CLUSTER) - 1;
+	constexpr int PART =
+	        Traits::N /
+	        Traits::CLUSTER; // rows of op(B)' that this block loads for the whole cluster
+	int first = Traits::CLUSTER > 1 ? (int)cluster_rank() * PART : 0;
+	uint16_t all = (1 << Traits::CLUSTER) - 1;
 	to += first * ROW_BYTES;
 #pragma unroll
 	for (int i = 0; i < (b_fast ? 1 : PART / 64); i++) {
-		int x = b_fast ? step * K : t.column + first + i * 64, y = b_fast ? t.column + first : step * K;
-		if (L::CLUSTER > 1)
-			tma_load_3d_multicast(to + i * 64 * ROW_BYTES, map, barrier, x, y, t.z, all);
+		int x = b_fast ? step * K : t.column + first + i * 64,
+		    y = b_fast ? t.column + first : step * K;
+		if (Traits::CLUSTER > 1)
+			tma_load_3d_multicast(
+			        to + i * 64 * ROW_BYTES, map, barrier, x, y, t.z, all);
 		else
 			tma_load_3d(to + i * 64 * ROW_BYTES, map, barrier, x, y, t.z);
 	}
 }
 
-template <class L, int K, bool a_fast, bool b_fast>
-HOPPER_INLINE void produce(const CUtensorMap *a, const CUtensorMap *b, const hopper_gemm_args &p, const operands &s, int works)
+template <class Traits, int K, bool a_fast, bool b_fast>
+HOPPER_INLINE void produce(const CUtensorMap *a, const CUtensorMap *b, const hopper_gemm_args &p,
+        const operands &s, int tile_count)
 {
 	int stage = 0, phase = 1;
-	for (int work = (int)blockIdx.x / L::CLUSTER; work < works; work += (int)gridDim.x / L::CLUSTER) {
-		tile t = place_tile<L>(p, work);
+	for (int tile_index = (int)blockIdx.x / Traits::CLUSTER; tile_index < tile_count;
+	        tile_index += (int)gridDim.x / Traits::CLUSTER) {
+		tile t = locate_tile<Traits>(p, tile_index);
 		for (int step = t.first; step < t.last; step++) {
-			uint32_t to = s.stages + stage * L::STAGE_BYTES, full = s.full + stage * 8;
+			uint32_t to = s.stages + stage * Traits::STAGE_BYTES,
+			         full = s.full + stage * 8;
 			barrier_wait(s.empty + stage * 8, phase);
-			barrier_expect(full, L::STAGE_BYTES);
-			fetch_a<L, K, a_fast>(a, to, full, t, step);
-			fetch_b<L, K, b_fast>(b, to + L::A_BYTES, full, t, step);
-			if (++stage == L::STAGES) {
+			barrier_expect(full, Traits::STAGE_BYTES);
+			load_a<Traits, K, a_fast>(a, to, full, t, step);
+			load_b<Traits, K, b_fast>(b, to + Traits::A_BYTES, full, t, step);
+			if (++stage == Traits::STAGES) {
 				stage = 0;
 				phase ^= 1;
 			}
@@ -92,25 +118,26 @@ HOPPER_INLINE void produce(const CUtensorMap *a, const CUtensorMap *b, const hop
 	}
 }
 
-// ---- the consumers -------------------------------------------------------------------------------------------------------------------------
+// ---- the consumers ----
 
-template <class L> HOPPER_INLINE void release(uint32_t empty)
+template <class Traits> HOPPER_INLINE void release(uint32_t empty)
 {
-	if (L::CLUSTER > 1) {
-		if (threadIdx.x % 32 < L::CLUSTER)
+	if (Traits::CLUSTER > 1) {
+		if (threadIdx.x % 32 < Traits::CLUSTER)
 			barrier_arrive_remote(empty, threadIdx.x % 32);
 	} else if (threadIdx.x % 32 == 0)
 		barrier_arrive(empty);
 }
 
-template <class L, class A, class B, bool a_fast, bool b_fast>
-HOPPER_INLINE void multiply_stage(float *sum, uint32_t at, int group, int keep)
+template <class Traits, class A, class B, bool a_fast, bool b_fast>
+HOPPER_INLINE void multiply_stage(float *sum, uint32_t at, int group, int accumulate)
 {
-	uint64_t a = wgmma_descriptor(at + group * GROUP_ROWS * ROW_BYTES, 0), b = wgmma_descriptor(at + L::A_BYTES, 64 * ROW_BYTES);
+	uint64_t a = wgmma_descriptor(at + group * GROUP_ROWS * ROW_BYTES, 0),
+	         b = wgmma_descriptor(at + Traits::A_BYTES, 64 * ROW_BYTES);
 	wgmma_fence();
 #pragma unroll
 	for (int i = 0; i < 4; i++) {
-		wgmma<L::N, A, B, a_fast, b_fast>(sum, a, b, keep | i);
+		wgmma<Traits::N, A, B, a_fast, b_fast>(sum, a, b, accumulate | i);
 		a += wgmma_descriptor_step(a_fast);
 		b += wgmma_descriptor_step(b_fast);
 	}
@@ -121,26 +148,27 @@ struct ring {
 	int stage, phase;
 };
 
-// sum = the product of a tile's steps. One product is always in flight while the next stage is waited for.
-template <class L, class A, class B, bool a_fast, bool b_fast>
+// sum = the product over a tile's steps. One wgmma is in flight while the next stage is awaited.
+template <class Traits, class A, class B, bool a_fast, bool b_fast>
 HOPPER_INLINE void multiply_tile(float *sum, const operands &s, const tile &t, int group, ring &r)
 {
 	int last = -1;
 	for (int step = t.first; step < t.last; step++) {
 		barrier_wait(s.full + r.stage * 8, r.phase);
-		multiply_stage<L, A, B, a_fast, b_fast>(sum, s.stages + r.stage * L::STAGE_BYTES, group, step > t.first);
+		multiply_stage<Traits, A, B, a_fast, b_fast>(
+		        sum, s.stages + r.stage * Traits::STAGE_BYTES, group, step > t.first);
 		wgmma_wait<1>();
 		if (last >= 0)
-			release<L>(s.empty + last * 8);
+			release<Traits>(s.empty + last * 8);
 		last = r.stage;
-		if (++r.stage == L::STAGES) {
+		if (++r.stage == Traits::STAGES) {
 			r.stage = 0;
 			r.phase ^= 1;
 		}
 	}
 	wgmma_wait<0>();
 	if (last >= 0)
-		release<L>(s.empty + last * 8);
+		release<Traits>(s.empty + last * 8);
 }
 
 HOPPER_INLINE uint32_t pack(float x, float y, uint32_t type)
@@ -153,33 +181,38 @@ HOPPER_INLINE uint32_t pack(float x, float y, uint32_t type)
 	return *(uint32_t *)&h;
 }
 
-// Through two pieces of 64 x 64 in shared memory: one is written while the other leaves.
-template <class L> HOPPER_INLINE void write_by_copy(const float *sum, const CUtensorMap *map, uint32_t type, uint32_t staging, const tile &t, int group)
+// Epilogue by TMA through two buffers of 64 x 64: one is written while the other is stored.
+template <class Traits>
+HOPPER_INLINE void store_tile_tma(const float *sum, const CUtensorMap *map, uint32_t type,
+        uint32_t staging, const tile &t, int group)
 {
-	int thread = (int)threadIdx.x % WARPGROUP, lane = thread % 32, row = thread / 32 * 16 + lane % 16;
-	staging += group * 2 * STAGING;
+	int thread = (int)threadIdx.x % WARPGROUP, lane = thread % 32,
+	    row = thread / 32 * 16 + lane % 16;
+	staging += group * 2 * STAGING_BYTES;
 #pragma unroll
-	for (int piece = 0; piece < L::N / 64; piece++) {
-		uint32_t to = staging + piece % 2 * STAGING + row * ROW_BYTES;
+	for (int piece = 0; piece < Traits::N / 64; piece++) {
+		uint32_t to = staging + piece % 2 * STAGING_BYTES + row * ROW_BYTES;
 		if (thread == 0)
 			tma_store_wait_read<1>();
 		named_barrier(1 + group, WARPGROUP);
 #pragma unroll
 		for (int i = 0; i < 4; i++) {
 			const float *x = sum + piece * 32 + i * 8;
-			store_matrix(to + ((i * 2 + lane / 16) ^ row % 8) * 16, pack(x[0], x[1], type), pack(x[2], x[3], type),
-				pack(x[4], x[5], type), pack(x[6], x[7], type));
+			store_matrix(to + ((i * 2 + lane / 16) ^ row % 8) * 16,
+			        pack(x[0], x[1], type), pack(x[2], x[3], type),
+			        pack(x[4], x[5], type), pack(x[6], x[7], type));
 		}
 		fence_async();
 		named_barrier(1 + group, WARPGROUP);
 		if (thread == 0) {
-			tma_store_3d(map, staging + piece % 2 * STAGING, t.column + piece * 64, t.row + group * 64, t.z);
+			tma_store_3d(map, staging + piece % 2 * STAGING_BYTES,
+			        t.column + piece * 64, t.row + group * 64, t.z);
 			tma_store_commit();
 		}
 	}
 }
 
-HOPPER_INLINE void write_one(const hopper_gemm_args &p, size_t at, float x)
+HOPPER_INLINE void store_element(const hopper_gemm_args &p, size_t at, float x)
 {
 	if (p.c_type == TK_F32)
 		((float *)p.c)[at] = x;
@@ -187,29 +220,36 @@ HOPPER_INLINE void write_one(const hopper_gemm_args &p, size_t at, float x)
 		((uint16_t *)p.c)[at] = (uint16_t)pack(x, x, p.c_type);
 }
 
-template <class L> HOPPER_INLINE void write_plainly(const float *sum, const hopper_gemm_args &p, const tile &t, int group)
+template <class Traits>
+HOPPER_INLINE void store_tile_direct(
+        const float *sum, const hopper_gemm_args &p, const tile &t, int group)
 {
-	int thread = (int)threadIdx.x % WARPGROUP, row = t.row + group * 64 + thread / 32 * 16 + thread % 32 / 4;
+	int thread = (int)threadIdx.x % WARPGROUP,
+	    row = t.row + group * 64 + thread / 32 * 16 + thread % 32 / 4;
 #pragma unroll
-	for (int i = 0; i < L::N / 2; i += 2) {
+	for (int i = 0; i < Traits::N / 2; i += 2) {
 		int r = row + i / 2 % 2 * 8, column = t.column + i / 4 * 8 + thread % 4 * 2;
 		size_t at = ((size_t)t.z * p.m + r) * p.n + column;
 		if (r < p.m && column < p.n)
-			write_one(p, at, sum[i]);
+			store_element(p, at, sum[i]);
 		if (r < p.m && column + 1 < p.n)
-			write_one(p, at + 1, sum[i + 1]);
+			store_element(p, at + 1, sum[i + 1]);
 	}
 }
 
-// Leaves this block's part of a tile in memory. The last of its blocks gets all parts back, added up in order.
-template <class L> HOPPER_INLINE bool join_splits(float *sum, const hopper_gemm_args &p, const tile &t, int group)
+// Split-K: stores this block's partial sums. The last block of the tile gets all of them, added in
+// order of the splits.
+template <class Traits>
+HOPPER_INLINE bool reduce_splits(float *sum, const hopper_gemm_args &p, const tile &t, int group)
 {
-	__shared__ unsigned order[L::CONSUMERS];
-	int thread = (int)threadIdx.x % WARPGROUP, place = t.index * L::CONSUMERS + group;
-	float4 *parts = (float4 *)p.partial + (size_t)place * p.splits * (L::N / 8) * WARPGROUP + thread;
+	__shared__ unsigned order[Traits::CONSUMERS];
+	int thread = (int)threadIdx.x % WARPGROUP, place = t.index * Traits::CONSUMERS + group;
+	float4 *partials = (float4 *)p.partial +
+	                   (size_t)place * p.splits * (Traits::N / 8) * WARPGROUP + thread;
 #pragma unroll
-	for (int i = 0; i < L::N / 8; i++)
-		__stcg(parts + (t.split * (L::N / 8) + i) * WARPGROUP, make_float4(sum[4 * i], sum[4 * i + 1], sum[4 * i + 2], sum[4 * i + 3]));
+	for (int i = 0; i < Traits::N / 8; i++)
+		__stcg(partials + (t.split * (Traits::N / 8) + i) * WARPGROUP,
+		        make_float4(sum[4 * i], sum[4 * i + 1], sum[4 * i + 2], sum[4 * i + 3]));
 	__threadfence();
 	named_barrier(1 + group, WARPGROUP);
 	if (thread == 0)
@@ -219,12 +259,12 @@ template <class L> HOPPER_INLINE bool join_splits(float *sum, const hopper_gemm_
 		return false;
 	__threadfence();
 #pragma unroll
-	for (int i = 0; i < L::N / 2; i++)
+	for (int i = 0; i < Traits::N / 2; i++)
 		sum[i] = 0;
 	for (int split = 0; split < p.splits; split++)
 #pragma unroll
-		for (int i = 0; i < L::N / 8; i++) {
-			float4 x = __ldcg(parts + (split * (L::N / 8) + i) * WARPGROUP);
+		for (int i = 0; i < Traits::N / 8; i++) {
+			float4 x = __ldcg(partials + (split * (Traits::N / 8) + i) * WARPGROUP);
 			sum[4 * i] += x.x;
 			sum[4 * i + 1] += x.y;
 			sum[4 * i + 2] += x.z;
@@ -235,105 +275,113 @@ template <class L> HOPPER_INLINE bool join_splits(float *sum, const hopper_gemm_
 	return true;
 }
 
-template <class L, class A, class B, bool a_fast, bool b_fast>
-HOPPER_INLINE void consume(const CUtensorMap *c, const hopper_gemm_args &p, const operands &s, int group, int works)
+template <class Traits, class A, class B, bool a_fast, bool b_fast>
+HOPPER_INLINE void consume(const CUtensorMap *c, const hopper_gemm_args &p, const operands &s,
+        int group, int tile_count)
 {
-	float sum[L::N / 2];
+	float sum[Traits::N / 2];
 	ring r = {0, 0};
-	for (int work = (int)blockIdx.x / L::CLUSTER; work < works; work += (int)gridDim.x / L::CLUSTER) {
-		tile t = place_tile<L>(p, work);
-		multiply_tile<L, A, B, a_fast, b_fast>(sum, s, t, group, r);
-		if (p.splits > 1 && !join_splits<L>(sum, p, t, group))
+	for (int tile_index = (int)blockIdx.x / Traits::CLUSTER; tile_index < tile_count;
+	        tile_index += (int)gridDim.x / Traits::CLUSTER) {
+		tile t = locate_tile<Traits>(p, tile_index);
+		multiply_tile<Traits, A, B, a_fast, b_fast>(sum, s, t, group, r);
+		if (p.splits > 1 && !reduce_splits<Traits>(sum, p, t, group))
 			continue;
 		if (p.out == HOPPER_OUT_COPY)
-			write_by_copy<L>(sum, c, p.c_type, s.staging, t, group);
+			store_tile_tma<Traits>(sum, c, p.c_type, s.staging, t, group);
 		else
-			write_plainly<L>(sum, p, t, group);
+			store_tile_direct<Traits>(sum, p, t, group);
 	}
 	if (threadIdx.x % WARPGROUP == 0)
 		tma_store_wait<0>();
 }
 
-template <class L> HOPPER_INLINE operands divide_shared(unsigned char *memory)
+template <class Traits> HOPPER_INLINE operands lay_out_shared(unsigned char *memory)
 {
-	uint32_t base = (shared_address(memory) + 1023) & ~1023u, staging = base + L::STAGES * L::STAGE_BYTES;
-	uint32_t barriers = staging + L::CONSUMERS * 2 * STAGING;
-	return {base, staging, barriers, barriers + L::STAGES * 8};
+	uint32_t base = (shared_address(memory) + 1023) & ~1023u,
+	         staging = base + Traits::STAGES * Traits::STAGE_BYTES;
+	uint32_t barriers = staging + Traits::CONSUMERS * 2 * STAGING_BYTES;
+	return {base, staging, barriers, barriers + Traits::STAGES * 8};
 }
 
 #endif
 
-template <class L, class A, class B, int K, bool a_fast, bool b_fast>
-__global__ void __cluster_dims__(L::CLUSTER, 1, 1) __launch_bounds__(L::THREADS, 1)
-	hopper_gemm(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, const __grid_constant__ CUtensorMap c,
-		const __grid_constant__ hopper_gemm_args p)
+template <class Traits, class A, class B, int K, bool a_fast, bool b_fast>
+__global__ void __cluster_dims__(Traits::CLUSTER, 1, 1) __launch_bounds__(Traits::THREADS, 1)
+        hopper_gemm(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
+                const __grid_constant__ CUtensorMap c, const __grid_constant__ hopper_gemm_args p)
 {
 #if HOPPER_CODE
 	extern __shared__ unsigned char memory[];
-	operands s = divide_shared<L>(memory);
-	int group = __shfl_sync(0xffffffffu, (int)threadIdx.x / WARPGROUP, 0), works = p.rows * p.columns * p.splits * p.batch;
+	operands s = lay_out_shared<Traits>(memory);
+	int group = __shfl_sync(0xffffffffu, (int)threadIdx.x / WARPGROUP, 0),
+	    tile_count = p.rows * p.columns * p.splits * p.batch;
 	if (threadIdx.x == 0) {
-		barrier_init_pairs<L::STAGES>(s.full, s.empty, L::CONSUMERS * 4 * L::CLUSTER);
+		barrier_init_pairs<Traits::STAGES>(
+		        s.full, s.empty, Traits::CONSUMERS * 4 * Traits::CLUSTER);
 		barrier_publish();
 	}
-	if (L::CLUSTER > 1)
+	if (Traits::CLUSTER > 1)
 		cluster_sync();
 	else
 		__syncthreads();
-	if (group == L::CONSUMERS) {
-		if constexpr (L::CONSUMERS > 1)
+	if (group == Traits::CONSUMERS) {
+		if constexpr (Traits::CONSUMERS > 1)
 			registers_release<24>();
 		if (threadIdx.x % WARPGROUP == 0)
-			produce<L, K, a_fast, b_fast>(&a, &b, p, s, works);
+			produce<Traits, K, a_fast, b_fast>(&a, &b, p, s, tile_count);
 	} else {
-		if constexpr (L::CONSUMERS > 1)
+		if constexpr (Traits::CONSUMERS > 1)
 			registers_acquire<240>();
-		consume<L, A, B, a_fast, b_fast>(&c, p, s, group, works);
+		consume<Traits, A, B, a_fast, b_fast>(&c, p, s, group, tile_count);
 	}
-	if (L::CLUSTER > 1)
-		cluster_sync(); // a block must not leave while the other may still signal its barriers
+	if (Traits::CLUSTER > 1)
+		cluster_sync(); // do not exit while the peer may still signal this block's barriers
 #endif
 }
 
-// ---- the host's side -----------------------------------------------------------------------------------------------------------------------
+// ---- the host's side ----
 
-using large = layout<2, 256, 4, 2>;
-using wide = layout<2, 192, 4, 1>;
-using middle = layout<2, 128, 6, 1>;
-using flat = layout<1, 192, 6, 1>;
-using small = layout<1, 128, 8, 1>;
+using large = kernel_traits<2, 256, 4, 2>;
+using wide = kernel_traits<2, 192, 4, 1>;
+using middle = kernel_traits<2, 128, 6, 1>;
+using flat = kernel_traits<1, 192, 6, 1>;
+using small = kernel_traits<1, 128, 8, 1>;
 
 const struct hopper_gemm_config hopper_gemm_configs[] = {
-	{"tile-128x256-cluster-2", 128, 256, 2, 1},
-	{"tile-128x192", 128, 192, 1, 1},
-	{"tile-128x128", 128, 128, 1, 1},
-	{"tile-64x192", 64, 192, 1, 1},
-	{"tile-64x128", 64, 128, 1, 1},
-	{"tile-64x128-split-2", 64, 128, 1, 2},
-	{"tile-64x128-split-4", 64, 128, 1, 4},
-	{"tile-64x128-split-8", 64, 128, 1, 8},
+        {"tile-128x256-cluster-2", 128, 256, 2, 1},
+        {"tile-128x192", 128, 192, 1, 1},
+        {"tile-128x128", 128, 128, 1, 1},
+        {"tile-64x192", 64, 192, 1, 1},
+        {"tile-64x128", 64, 128, 1, 1},
+        {"tile-64x128-split-2", 64, 128, 1, 2},
+        {"tile-64x128-split-4", 64, 128, 1, 4},
+        {"tile-64x128-split-8", 64, 128, 1, 8},
 };
 const uint32_t hopper_gemm_config_count = sizeof hopper_gemm_configs / sizeof *hopper_gemm_configs;
 
-// Calls f(kernel, layout) with what a call needs; -1 where there is no such kernel.
-template <class L, class T, class F> static int with_layout_16(const struct hopper_gemm_call *call, F f)
+// Calls f(kernel, traits) for the operand types and layouts of a call.
+template <class Traits, class T, class F>
+static int with_traits_16bit(const struct hopper_gemm_call *call, F f)
 {
 	if (call->a_fast)
-		return call->b_fast ? f(hopper_gemm<L, T, T, 64, true, true>, L()) : f(hopper_gemm<L, T, T, 64, true, false>, L());
-	return call->b_fast ? f(hopper_gemm<L, T, T, 64, false, true>, L()) : f(hopper_gemm<L, T, T, 64, false, false>, L());
+		return call->b_fast ? f(hopper_gemm<Traits, T, T, 64, true, true>, Traits())
+		                    : f(hopper_gemm<Traits, T, T, 64, true, false>, Traits());
+	return call->b_fast ? f(hopper_gemm<Traits, T, T, 64, false, true>, Traits())
+	                    : f(hopper_gemm<Traits, T, T, 64, false, false>, Traits());
 }
 
-template <class L, class F> static int with_types(const struct hopper_gemm_call *call, F f)
+template <class Traits, class F> static int with_types(const struct hopper_gemm_call *call, F f)
 {
 	if (call->a_type == TK_BF16)
-		return with_layout_16<L, type_bf16>(call, f);
+		return with_traits_16bit<Traits, type_bf16>(call, f);
 	if (call->a_type == TK_F16)
-		return with_layout_16<L, type_f16>(call, f);
+		return with_traits_16bit<Traits, type_f16>(call, f);
 	if (call->a_type == TK_E4M3 && call->b_type == TK_E4M3)
-		return f(hopper_gemm<L, type_e4m3, type_e4m3, 128, true, true>, L());
+		return f(hopper_gemm<Traits, type_e4m3, type_e4m3, 128, true, true>, Traits());
 	if (call->a_type == TK_E4M3)
-		return f(hopper_gemm<L, type_e4m3, type_e5m2, 128, true, true>, L());
-	return f(hopper_gemm<L, type_e5m2, type_e4m3, 128, true, true>, L());
+		return f(hopper_gemm<Traits, type_e4m3, type_e5m2, 128, true, true>, Traits());
+	return f(hopper_gemm<Traits, type_e5m2, type_e4m3, 128, true, true>, Traits());
 }
 
 template <class F> static int with_kernel(const struct hopper_gemm_call *call, F f)
@@ -349,18 +397,22 @@ template <class F> static int with_kernel(const struct hopper_gemm_call *call, F
 extern "C" int hopper_gemm_prepare(const struct hopper_gemm_call *call)
 {
 	return with_kernel(call, [](auto kernel, auto l) {
-		return (int)cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, decltype(l)::SHARED);
+		return (int)cudaFuncSetAttribute(
+		        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, decltype(l)::SHARED);
 	});
 }
 
 extern "C" int hopper_gemm_launch(const struct hopper_gemm_call *call, void *stream)
 {
 	return with_kernel(call, [=](auto kernel, auto l) {
-		using L = decltype(l);
+		using Traits = decltype(l);
 		const hopper_gemm_args &p = call->args;
-		int works = p.rows * p.columns * p.splits * p.batch, clusters = call->multiprocessors / L::CLUSTER;
-		unsigned grid = (unsigned)((works < clusters ? works : clusters) * L::CLUSTER);
-		kernel<<<grid, L::THREADS, L::SHARED, (cudaStream_t)stream>>>(call->a, call->b, call->c, p);
+		int tile_count = p.rows * p.columns * p.splits * p.batch,
+		    clusters = call->multiprocessors / Traits::CLUSTER;
+		unsigned grid = (unsigned)((tile_count < clusters ? tile_count : clusters) *
+		                           Traits::CLUSTER);
+		kernel<<<grid, Traits::THREADS, Traits::SHARED, (cudaStream_t)stream>>>(
+		        call->a, call->b, call->c, p);
 		return (int)cudaGetLastError();
 	});
 }

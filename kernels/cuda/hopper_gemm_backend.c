@@ -144,8 +144,9 @@ static int choose(const struct tk_backend_ctx *ctx, const struct tk_gemm *g, con
 			               : fail(err, TK_ABI_UNSUPPORTED,
 			                         "k is too short to be split");
 		}
-	return fail(err, TK_ABI_INVALID, "unknown configuration `%.100s`, for instance `%s`",
-	        config, hopper_gemm_configs[0].name);
+	return fail(err, TK_ABI_INVALID,
+	        "unknown configuration \"%.100s\", expected for example \"%s\"", config,
+	        hopper_gemm_configs[0].name);
 }
 
 static void fill_call(struct hopper_gemm_call *call, const struct tk_backend_ctx *ctx,

@@ -1,5 +1,5 @@
-/* Tensor maps: what the copy engine is told about a matrix in memory. The encoder belongs to the
- * driver; it is asked for at run time, so that a module loads where there is no driver. */
+/* Tensor maps: descriptions of matrices for TMA. The encoder is a function of the driver, found at
+ * run time, so that a module loads on a machine without one. */
 #ifndef HOPPER_MAP_H
 #define HOPPER_MAP_H
 #include "tracker_abi.h"

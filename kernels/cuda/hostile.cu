@@ -1,10 +1,14 @@
-/* A backend for tests: multiply-adds that last as long as they are told to, and every way in which a kernel can go
- * wrong on a GPU.
+/* A backend for tests: multiply-adds of a requested length, and every way in which a kernel can
+ * fail on a GPU.
  *
- * Options, "key=value,...":  slow=F  so many times as many multiply-adds as asked
- *   fail=illegal  a write to address 16       fail=trap    the kernel gives up         fail=hang  a kernel that never
- * ends fail=memory   a workspace of 1 TiB        fail=refuse  the problem is not for it   fail=kill  SIGKILL, as a
- * driver may send it */
+ * Options, "key=value,...":
+ *   slow=F        F times as many multiply-adds
+ *   fail=illegal  a write to address 16
+ *   fail=trap     the kernel traps
+ *   fail=hang     the kernel never ends
+ *   fail=memory   a workspace of 1 TiB
+ *   fail=refuse   the problem is unsupported
+ *   fail=kill     SIGKILL, as a driver may send it */
 #include "tracker_abi.h"
 #include <csignal>
 #include <cstdio>
@@ -71,7 +75,8 @@ static bool has(const struct tk_backend_ctx *ctx, const char *fault)
 	return strcmp(ctx->fault, fault) == 0;
 }
 
-static int hostile_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+static int hostile_open(
+        const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
 {
 	struct tk_backend_ctx *ctx = (struct tk_backend_ctx *)calloc(1, sizeof *ctx);
 	const char *slow = strstr(args->options, "slow="), *fault = strstr(args->options, "fail=");
@@ -81,7 +86,8 @@ static int hostile_open(const struct tk_open_args *args, struct tk_backend_ctx *
 	ctx->ops = args->device_ops;
 	ctx->slow = slow ? atof(slow + 5) : 1;
 	if (fault)
-		snprintf(ctx->fault, sizeof ctx->fault, "%.*s", (int)strcspn(fault + 5, ","), fault + 5);
+		snprintf(ctx->fault, sizeof ctx->fault, "%.*s", (int)strcspn(fault + 5, ","),
+		        fault + 5);
 	*out = ctx;
 	return TK_ABI_OK;
 }
@@ -91,7 +97,8 @@ static void hostile_close(struct tk_backend_ctx *ctx)
 	free(ctx);
 }
 
-static int hostile_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
+static int hostile_supports(
+        struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
 	if (p->op != TK_OP_FMA || has(ctx, "refuse"))
 		return fail(err, TK_ABI_UNSUPPORTED, "told not to do this");
@@ -103,8 +110,8 @@ static void hostile_unplan(struct tk_plan *plan)
 	free(plan);
 }
 
-static int hostile_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
-        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+static int hostile_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
+        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	void *memory = NULL;
 	if (has(ctx, "memory"))
@@ -116,7 +123,8 @@ static int hostile_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	}
 	plan->ctx = ctx;
 	plan->sets = sets;
-	plan->rounds = (long long)((double)p->ceiling->bytes * ctx->slow / (4.0 * BLOCKS * THREADS));
+	plan->rounds =
+	        (long long)((double)p->ceiling->bytes * ctx->slow / (4.0 * BLOCKS * THREADS));
 	snprintf(info->kernel, sizeof info->kernel, "fma_kernel");
 	info->capturable = 1;
 	info->deterministic = 1;
@@ -124,8 +132,8 @@ static int hostile_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	return TK_ABI_OK;
 }
 
-static int hostile_bind(
-        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+static int hostile_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
+        uint32_t count, struct tk_abi_error *err)
 {
 	const struct tk_tensor *output = &t[count - 1];
 	if (set >= plan->sets || output->dtype != TK_F32)
@@ -135,7 +143,8 @@ static int hostile_bind(
 	return TK_ABI_OK;
 }
 
-static int hostile_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+static int hostile_launch(
+        struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
 	cudaStream_t s = (cudaStream_t)stream;
 	if (has(plan->ctx, "kill"))

@@ -23,7 +23,7 @@ static int backend_supports(
 		return fail(err, TK_ABI_UNSUPPORTED, "only %s",
 		        gpu_attention_kernel.op == TK_OP_NSA ? "native sparse attention"
 		                                             : "attention");
-	const char *why = gpu_attention_kernel.refuses(p);
+	const char *why = gpu_attention_kernel.reject_reason(p);
 	return why ? fail(err, TK_ABI_UNSUPPORTED, "%s", why) : TK_ABI_OK;
 }
 

@@ -1,5 +1,5 @@
-/* Kernels that do one thing as fast as it goes. They return 0, or the runtime's code of why the
- * launch was refused. */
+/* Kernels that reach a limit of the hardware. They return 0 or the runtime's code of a failed
+ * launch. */
 #ifndef GPU_CEILING_KERNELS_H
 #define GPU_CEILING_KERNELS_H
 #include <stddef.h>
@@ -8,9 +8,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-#define CEILING_BLOCKS_MAX 4096  /* blocks of the reading kernel: one partial sum each */
+#define CEILING_BLOCKS_MAX 4096  /* blocks of the reading kernel; each has one partial sum */
 #define CEILING_CHUNK_BYTES 8192 /* bytes: what is read again is a multiple of it */
-#define CEILING_VALUES 64 /* random numbers that multiply-adds start from, and their results */
+#define CEILING_VALUES 64        /* random start values of the multiply-adds, and results */
 
 /* out = in, any type, 256-byte aligned. */
 int ceiling_copy(const void *in, void *out, size_t bytes, void *stream);
@@ -21,14 +21,13 @@ int ceiling_read(const float *in, size_t n, float *out, float *partial, unsigned
 
 /* *out = the sum of n floats, times `passes`: all of them are read so often. `own`: every block
  * stays with a part of its own, so that the cache of a multiprocessor serves it; otherwise each
- * goes through all of them, past that cache.
- */
+ * goes through all of them, past that cache. */
 int ceiling_read_passes(const float *in, size_t n, int64_t passes, int own, float *out,
         float *partial, unsigned *ticket, unsigned blocks, void *stream);
 
 /* At least `count` multiply-adds on numbers of `in`; dtype: TK_F32, TK_F16 or TK_BF16. `units`:
- * multiprocessors. What the results are is nobody's business; they depend on all that was computed.
- */
+ * multiprocessors. What the results are is nobody's business; they depend on all that was
+ * computed. */
 int ceiling_rate(
         uint32_t dtype, const void *in, void *out, int64_t count, unsigned units, void *stream);
 

@@ -1,14 +1,12 @@
-/* The pieces of attention in one pass (Dao et al., FlashAttention, 2022; FlashAttention-2, 2023),
- * for one warp: ROWS times 16 query rows look at KEYS keys after KEYS keys, and keep of everything
- * before only the largest score, the sum of the weights and the output so far, all relative to that
- * score.
+/* Building blocks of one-pass attention (Dao et al., FlashAttention, 2022; FlashAttention-2, 2023)
+ * for one warp: ROWS times 16 query rows go through the keys, KEYS at a time, and keep the largest
+ * score, the sum of the weights and the output so far, both relative to that score.
  *
- *   flash_begin; for each block of keys: flash_scores, flash_mask where the mask cuts,
- * flash_softmax, flash_accumulate; flash_finish
+ *   flash_begin; for each block of keys: flash_scores, flash_mask at the mask's edge,
+ *   flash_softmax, flash_accumulate; flash_finish
  *
- * Keys and values lie in shared memory, KEYS rows of D + FLASH_PAD. Scores are kept unscaled;
- * `scale` is that of the problem times log2(e), because powers of two are what the hardware
- * computes. */
+ * Keys and values are in shared memory, KEYS rows of D + FLASH_PAD. Scores are unscaled; `scale` is
+ * the problem's times log2(e), because the hardware computes powers of two. */
 #ifndef GPU_FLASH_H
 #define GPU_FLASH_H
 #include "gpu_matrix.h"
@@ -36,7 +34,7 @@ template <int D, int ROWS> GPU_INLINE void flash_begin(flash_rows<D, ROWS> &r)
 	}
 }
 
-/* s = q k', 16 x 16 of d at a time; query(i, x) is block x of row block i as a left operand. */
+/* s = q k', 16 of d at a time; query(i, x) returns block x of row block i as a left operand. */
 template <int D, int ROWS, int KEYS, typename T, class Query>
 GPU_INLINE void flash_scores(gpu_sum (*s)[KEYS / 16], Query query, const T *keys)
 {
@@ -62,16 +60,16 @@ GPU_INLINE void flash_scores(gpu_sum (*s)[KEYS / 16], Query query, const T *keys
 	}
 }
 
-/* Hides the keys from number `seen(row)` of this block on, or those before it; row: 0 .. 16 ROWS -
- * 1 of this warp. */
-template <int ROWS, int KEYS, bool before, class Seen>
-GPU_INLINE void flash_mask(gpu_sum (*s)[KEYS / 16], Seen seen)
+/* Masks the keys of this block from number limit_of(row) on, or those before it; row: 0 .. 16 ROWS
+ * - 1 of this warp. */
+template <int ROWS, int KEYS, bool before, class Limit>
+GPU_INLINE void flash_mask(gpu_sum (*s)[KEYS / 16], Limit limit_of)
 {
 #pragma unroll
 	for (int i = 0; i < ROWS; i++)
 #pragma unroll
 		for (int slot = 0; slot < GPU_SUM_ROWS; slot++) {
-			int limit = seen(i * 16 + gpu_row(slot));
+			int limit = limit_of(i * 16 + gpu_row(slot));
 #pragma unroll
 			for (int j = 0; j < KEYS / 16; j++)
 #pragma unroll
@@ -82,8 +80,8 @@ GPU_INLINE void flash_mask(gpu_sum (*s)[KEYS / 16], Seen seen)
 		}
 }
 
-/* Scores become weights relative to the largest score so far; what was summed before is brought to
- * that scale. */
+/* Online softmax: scores become weights relative to the largest score so far; earlier sums are
+ * rescaled to it. */
 template <int D, int ROWS, int KEYS>
 GPU_INLINE void flash_softmax(flash_rows<D, ROWS> &r, gpu_sum (*s)[KEYS / 16], float scale)
 {
@@ -91,20 +89,18 @@ GPU_INLINE void flash_softmax(flash_rows<D, ROWS> &r, gpu_sum (*s)[KEYS / 16], f
 	for (int i = 0; i < ROWS; i++)
 #pragma unroll
 		for (int slot = 0; slot < GPU_SUM_ROWS; slot++) {
-			float top = r.max[i][slot];
+			float row_max = r.max[i][slot];
 #pragma unroll
 			for (int j = 0; j < KEYS / 16; j++)
 #pragma unroll
 				for (int e = 0; e < GPU_SUM; e++)
 					if (gpu_slot(e) == slot)
-						top = fmaxf(top, s[i][j].x[e]);
-			top = gpu_row_max(top);
-			float base =
-			        top == -INFINITY
-			                ? 0
-			                : top * scale; /* nothing seen yet: all weights are 0 */
-			float shrink = gpu_exp2(r.max[i][slot] * scale - base), sum = 0;
-			r.max[i][slot] = top;
+						row_max = fmaxf(row_max, s[i][j].x[e]);
+			row_max = gpu_row_max(row_max);
+			/* no visible key yet: all weights are 0 */
+			float base = row_max == -INFINITY ? 0 : row_max * scale;
+			float rescale = gpu_exp2(r.max[i][slot] * scale - base), sum = 0;
+			r.max[i][slot] = row_max;
 #pragma unroll
 			for (int j = 0; j < KEYS / 16; j++)
 #pragma unroll
@@ -112,13 +108,13 @@ GPU_INLINE void flash_softmax(flash_rows<D, ROWS> &r, gpu_sum (*s)[KEYS / 16], f
 					if (gpu_slot(e) == slot)
 						sum += s[i][j].x[e] =
 						        gpu_exp2(s[i][j].x[e] * scale - base);
-			r.sum[i][slot] = r.sum[i][slot] * shrink + sum;
+			r.sum[i][slot] = r.sum[i][slot] * rescale + sum;
 #pragma unroll
 			for (int x = 0; x < D / 16; x++)
 #pragma unroll
 				for (int e = 0; e < GPU_SUM; e++)
 					if (gpu_slot(e) == slot)
-						r.o[i][x].x[e] *= shrink;
+						r.o[i][x].x[e] *= rescale;
 		}
 }
 
@@ -145,15 +141,15 @@ GPU_INLINE void flash_accumulate(
 	}
 }
 
-/* Sums over the lanes and divides; sum becomes the natural log of the sum of exponentials. A row
- * that saw nothing is 0 and -infinity. */
+/* Sums over the lanes and normalizes; sum becomes the natural log of the sum of exponentials. A row
+ * without keys is 0 and -infinity. */
 template <int D, int ROWS> GPU_INLINE void flash_finish(flash_rows<D, ROWS> &r, float scale)
 {
 #pragma unroll
 	for (int i = 0; i < ROWS; i++)
 #pragma unroll
 		for (int slot = 0; slot < GPU_SUM_ROWS; slot++) {
-			float sum = gpu_row_sum(r.sum[i][slot]), share = sum > 0 ? 1 / sum : 0;
+			float sum = gpu_row_sum(r.sum[i][slot]), normalizer = sum > 0 ? 1 / sum : 0;
 			r.sum[i][slot] =
 			        sum > 0 ? (r.max[i][slot] * scale + gpu_log2(sum)) * 0.69314718056f
 			                : -INFINITY;
@@ -162,12 +158,12 @@ template <int D, int ROWS> GPU_INLINE void flash_finish(flash_rows<D, ROWS> &r, 
 #pragma unroll
 				for (int e = 0; e < GPU_SUM; e++)
 					if (gpu_slot(e) == slot)
-						r.o[i][x].x[e] *= share;
+						r.o[i][x].x[e] *= normalizer;
 		}
 }
 
-/* COUNT rows of D, `step` elements apart, into shared memory by THREADS threads; zeros from row
- * `valid` on. */
+/* Loads COUNT rows of D, `step` elements apart, into shared memory by THREADS threads; zeros from
+ * row `valid` on. */
 template <int COUNT, int D, int THREADS, typename T>
 GPU_INLINE void flash_load_tile(T *to, const T *from, size_t step, int valid)
 {

@@ -1,5 +1,5 @@
-/* What the host tells the kernels of dense attention, how it cuts a problem into blocks, and the
- * choice of a template by head dimension and type. */
+/* The arguments of the dense attention kernels, how a problem is cut into blocks, and the choice of
+ * a template by head dimension and type. */
 #ifndef GPU_FLASH_LAUNCH_H
 #define GPU_FLASH_LAUNCH_H
 #include "attention.h"
@@ -18,7 +18,7 @@ static inline flash_problem flash_make_problem(const struct tk_attention *a)
 
 /* Queries [first, ...) of one head. Blocks with the most keys are started first. */
 struct flash_block {
-	int first, head, kv_head, entry;
+	int first, head, kv_head, batch;
 };
 
 GPU_INLINE flash_block flash_assign_block(const flash_problem &p, int queries)

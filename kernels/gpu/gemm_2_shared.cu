@@ -1,10 +1,12 @@
-// Step 2: shared-memory tiles. A block of TILE x TILE threads fetches a tile of A and one of B together, then every thread reads its row and
-// column from there: each value comes from device memory once for TILE uses. What limits it now is shared memory itself, two reads for each
-// multiply-add.
+// GEMM ladder, step 2: tiles in shared memory. A block of TILE x TILE threads loads a tile of A and
+// one of B, then every thread reads its row and column from there: each value is loaded from device
+// memory once for TILE uses. Now limited by shared memory: two reads for each multiply-add.
 #include "gemm_side.h"
 
-// tile[l][i] of the block's part of a side, whichever way it lies in memory: neighbouring threads read neighbours.
-template <int TILE, typename T> GPU_INLINE void fetch(float (*tile)[TILE + 1], const gemm_side<T> &s, int first, int depth)
+// tile[l][i] of one side, whatever its layout in memory: neighbouring threads read neighbouring
+// elements.
+template <int TILE, typename T>
+GPU_INLINE void load_tile(float (*tile)[TILE + 1], const gemm_side<T> &s, int first, int depth)
 {
 	int fast = (int)threadIdx.x % TILE, slow = (int)threadIdx.x / TILE;
 	if (s.k_fast)
@@ -16,12 +18,13 @@ template <int TILE, typename T> GPU_INLINE void fetch(float (*tile)[TILE + 1], c
 template <int TILE, typename T> GPU_KERNEL(TILE *TILE, 1) gemm_shared(gemm_operands<T> o)
 {
 	__shared__ float as[TILE][TILE + 1], bs[TILE][TILE + 1];
-	int row0 = (int)blockIdx.y * TILE, col0 = (int)blockIdx.x * TILE, x = (int)threadIdx.x % TILE, y = (int)threadIdx.x / TILE;
+	int row0 = (int)blockIdx.y * TILE, col0 = (int)blockIdx.x * TILE,
+	    x = (int)threadIdx.x % TILE, y = (int)threadIdx.x / TILE;
 	float sum = 0;
 	gemm_select(o, (int)blockIdx.z);
 	for (int l0 = 0; l0 < o.a.k; l0 += TILE) {
-		fetch<TILE>(as, o.a, row0, l0);
-		fetch<TILE>(bs, o.b, col0, l0);
+		load_tile<TILE>(as, o.a, row0, l0);
+		load_tile<TILE>(bs, o.b, col0, l0);
 		__syncthreads();
 #pragma unroll
 		for (int l = 0; l < TILE; l++)
@@ -34,13 +37,17 @@ template <int TILE, typename T> GPU_KERNEL(TILE *TILE, 1) gemm_shared(gemm_opera
 static const char *const configs[] = {"tile-32x32", "tile-16x16"};
 static const int64_t block_rows[] = {32, 16};
 
-template <int TILE, typename T> static void enqueue(const struct tk_gemm *g, const gemm_operands<T> &o, gpu_stream stream)
+template <int TILE, typename T>
+static void enqueue(const struct tk_gemm *g, const gemm_operands<T> &o, gpu_stream stream)
 {
-	dim3 grid(gpu_ceil_div((unsigned)g->n, (unsigned)TILE), gpu_ceil_div((unsigned)g->m, (unsigned)TILE), (unsigned)g->batch);
+	dim3 grid(gpu_ceil_div((unsigned)g->n, (unsigned)TILE),
+	        gpu_ceil_div((unsigned)g->m, (unsigned)TILE), (unsigned)g->batch);
 	gemm_shared<TILE, T><<<grid, TILE * TILE, 0, stream>>>(o);
 }
 
-template <typename T> static int launch_as(const struct tk_gemm *g, uint32_t config, const void *a, const void *b, void *c, void *stream)
+template <typename T>
+static int launch_as(const struct tk_gemm *g, uint32_t config, const void *a, const void *b,
+        void *c, void *stream)
 {
 	if (config == 0)
 		enqueue<32, T>(g, gemm_make_operands<T>(g, a, b, c), (gpu_stream)stream);
@@ -49,12 +56,14 @@ template <typename T> static int launch_as(const struct tk_gemm *g, uint32_t con
 	return gpu_launch_status();
 }
 
-static int launch(const struct tk_gemm *g, uint32_t config, const void *a, const void *b, void *c, void *stream)
+static int launch(const struct tk_gemm *g, uint32_t config, const void *a, const void *b, void *c,
+        void *stream)
 {
 	return GEMM_BY_TYPE(launch_as, g, config, a, b, c, stream);
 }
 
 #if GPU_HOST_PASS
-const struct gpu_gemm_step gpu_gemm_step = {"gemm_shared_" TK_GPU_KIND, "GEMM, step 2: tiles in shared memory", configs, 2, block_rows, gemm_is_float,
-	gemm_prepare_none, launch, gpu_status_text};
+const struct gpu_gemm_step gpu_gemm_step = {"gemm_shared_" TK_GPU_KIND,
+        "GEMM, step 2: tiles in shared memory", configs, 2, block_rows, gemm_is_float,
+        gemm_prepare_none, launch, gpu_status_text};
 #endif

@@ -1,11 +1,13 @@
-// Step 3: register tiles. A thread computes SIDE x SIDE entries, so that 2 SIDE values from shared memory serve SIDE^2 multiply-adds. A
-// block's tile is 16 SIDE wide and high; rows and columns of a thread lie 4 by 4 together, apart by a quarter or half of the tile, so that
-// reads are 16 bytes wide and a warp's spread over the banks.
+// GEMM ladder, step 3: register tiles. A thread computes SIDE x SIDE entries, so that 2 SIDE values
+// from shared memory serve SIDE^2 multiply-adds. A block's tile is 16 SIDE square; a thread's rows
+// and columns come in groups of 4, a quarter or half of the tile apart, so that reads are 16 bytes
+// wide and those of a warp use different banks.
 #include "gemm_side.h"
 
 enum { DEPTH = 16, THREADS = 256 };
 
-template <int TILE, typename T> GPU_INLINE void fetch(float (*tile)[TILE + 4], const gemm_side<T> &s, int first, int depth)
+template <int TILE, typename T>
+GPU_INLINE void load_tile(float (*tile)[TILE + 4], const gemm_side<T> &s, int first, int depth)
 {
 	for (int e = (int)threadIdx.x; e < TILE * DEPTH; e += THREADS) {
 		int i = s.k_fast ? e / DEPTH : e % TILE, l = s.k_fast ? e % DEPTH : e / TILE;
@@ -13,35 +15,36 @@ template <int TILE, typename T> GPU_INLINE void fetch(float (*tile)[TILE + 4], c
 	}
 }
 
-// Where value x of thread t lies in the tile.
-template <int SIDE> GPU_INLINE constexpr int place(int t, int x)
+// Index in the tile of value x of thread t.
+template <int SIDE> GPU_INLINE constexpr int tile_index(int t, int x)
 {
 	return x / 4 * 64 + t * 4 + x % 4;
 }
 
-template <int SIDE> GPU_INLINE void read(float *x, const float *row, int t)
+template <int SIDE> GPU_INLINE void load_fragment(float *x, const float *row, int t)
 {
 #pragma unroll
 	for (int i = 0; i < SIDE; i += 4)
-		*(float4 *)(x + i) = *(const float4 *)(row + place<SIDE>(t, i));
+		*(float4 *)(x + i) = *(const float4 *)(row + tile_index<SIDE>(t, i));
 }
 
 template <int SIDE, typename T> GPU_KERNEL(THREADS, 1) gemm_register(gemm_operands<T> o)
 {
 	constexpr int TILE = 16 * SIDE;
 	__shared__ __align__(16) float as[DEPTH][TILE + 4], bs[DEPTH][TILE + 4];
-	int row0 = (int)blockIdx.y * TILE, col0 = (int)blockIdx.x * TILE, tx = (int)threadIdx.x % 16, ty = (int)threadIdx.x / 16;
+	int row0 = (int)blockIdx.y * TILE, col0 = (int)blockIdx.x * TILE,
+	    tx = (int)threadIdx.x % 16, ty = (int)threadIdx.x / 16;
 	float sum[SIDE][SIDE] = {};
 	gemm_select(o, (int)blockIdx.z);
 	for (int l0 = 0; l0 < o.a.k; l0 += DEPTH) {
-		fetch<TILE>(as, o.a, row0, l0);
-		fetch<TILE>(bs, o.b, col0, l0);
+		load_tile<TILE>(as, o.a, row0, l0);
+		load_tile<TILE>(bs, o.b, col0, l0);
 		__syncthreads();
 #pragma unroll
 		for (int l = 0; l < DEPTH; l++) {
 			__align__(16) float x[SIDE], y[SIDE];
-			read<SIDE>(x, as[l], ty);
-			read<SIDE>(y, bs[l], tx);
+			load_fragment<SIDE>(x, as[l], ty);
+			load_fragment<SIDE>(y, bs[l], tx);
 #pragma unroll
 			for (int i = 0; i < SIDE; i++)
 #pragma unroll
@@ -54,19 +57,24 @@ template <int SIDE, typename T> GPU_KERNEL(THREADS, 1) gemm_register(gemm_operan
 	for (int i = 0; i < SIDE; i++)
 #pragma unroll
 		for (int j = 0; j < SIDE; j++)
-			gemm_store(o, row0 + place<SIDE>(ty, i), col0 + place<SIDE>(tx, j), sum[i][j]);
+			gemm_store(o, row0 + tile_index<SIDE>(ty, i),
+			        col0 + tile_index<SIDE>(tx, j), sum[i][j]);
 }
 
 static const char *const configs[] = {"tile-128x128", "tile-64x64"};
 static const int64_t block_rows[] = {128, 64};
 
-template <int SIDE, typename T> static void enqueue(const struct tk_gemm *g, const gemm_operands<T> &o, gpu_stream stream)
+template <int SIDE, typename T>
+static void enqueue(const struct tk_gemm *g, const gemm_operands<T> &o, gpu_stream stream)
 {
-	dim3 grid(gpu_ceil_div((unsigned)g->n, 16u * SIDE), gpu_ceil_div((unsigned)g->m, 16u * SIDE), (unsigned)g->batch);
+	dim3 grid(gpu_ceil_div((unsigned)g->n, 16u * SIDE),
+	        gpu_ceil_div((unsigned)g->m, 16u * SIDE), (unsigned)g->batch);
 	gemm_register<SIDE, T><<<grid, THREADS, 0, stream>>>(o);
 }
 
-template <typename T> static int launch_as(const struct tk_gemm *g, uint32_t config, const void *a, const void *b, void *c, void *stream)
+template <typename T>
+static int launch_as(const struct tk_gemm *g, uint32_t config, const void *a, const void *b,
+        void *c, void *stream)
 {
 	if (config == 0)
 		enqueue<8, T>(g, gemm_make_operands<T>(g, a, b, c), (gpu_stream)stream);
@@ -75,12 +83,14 @@ template <typename T> static int launch_as(const struct tk_gemm *g, uint32_t con
 	return gpu_launch_status();
 }
 
-static int launch(const struct tk_gemm *g, uint32_t config, const void *a, const void *b, void *c, void *stream)
+static int launch(const struct tk_gemm *g, uint32_t config, const void *a, const void *b, void *c,
+        void *stream)
 {
 	return GEMM_BY_TYPE(launch_as, g, config, a, b, c, stream);
 }
 
 #if GPU_HOST_PASS
-const struct gpu_gemm_step gpu_gemm_step = {"gemm_register_" TK_GPU_KIND, "GEMM, step 3: 8 x 8 entries a thread in registers", configs, 2,
-	block_rows, gemm_is_float, gemm_prepare_none, launch, gpu_status_text};
+const struct gpu_gemm_step gpu_gemm_step = {"gemm_register_" TK_GPU_KIND,
+        "GEMM, step 3: 8 x 8 entries a thread in registers", configs, 2, block_rows, gemm_is_float,
+        gemm_prepare_none, launch, gpu_status_text};
 #endif

@@ -1,23 +1,24 @@
-// Step 4: double buffering. While a tile is multiplied, the next one is on its way from device memory to registers, in loads of 16 bytes where
-// the matrices are aligned; it is stored into the other half of shared memory afterwards, so that one barrier a tile is enough and the memory's
-// latency hides behind arithmetic. What limits it now is the rate of the ordinary multiply-add units.
+// GEMM ladder, step 4: double buffering. While a tile is multiplied, the next one is loaded from
+// device memory to registers, 16 bytes at a time where the matrices are aligned, and then stored
+// into the other half of shared memory: one barrier a tile, and memory latency hides behind
+// arithmetic. Now limited by the rate of the ordinary multiply-add units.
 #include "gemm_side.h"
 
 enum { DEPTH = 16, SIDE = 8, TILE = 16 * SIDE, THREADS = 256, RUN = TILE * DEPTH / THREADS };
 
-// RUN neighbours in memory: along k where that is fast, else along the side.
+// RUN neighbours in memory: along k where k is the fast index, else along the side.
 template <typename T> struct run {
 	T x[RUN];
 };
 
-template <typename T> struct run_place {
+template <typename T> struct run_index {
 	int i, l;
 };
 
-template <typename T> GPU_INLINE run_place<T> place_of(const gemm_side<T> &s)
+template <typename T> GPU_INLINE run_index<T> run_position(const gemm_side<T> &s)
 {
 	int e = (int)threadIdx.x * RUN;
-	return s.k_fast ? run_place<T>{e / DEPTH, e % DEPTH} : run_place<T>{e % TILE, e / TILE};
+	return s.k_fast ? run_index<T>{e / DEPTH, e % DEPTH} : run_index<T>{e % TILE, e / TILE};
 }
 
 template <typename T> GPU_INLINE bool is_aligned(const gemm_side<T> &s)
@@ -26,9 +27,10 @@ template <typename T> GPU_INLINE bool is_aligned(const gemm_side<T> &s)
 	return fast % (16 / (int)sizeof(T)) == 0 && (uintptr_t)s.at % 16 == 0;
 }
 
-template <typename T> GPU_INLINE void fetch(run<T> &r, const gemm_side<T> &s, bool aligned, int first, int depth)
+template <typename T>
+GPU_INLINE void load_tile(run<T> &r, const gemm_side<T> &s, bool aligned, int first, int depth)
 {
-	run_place<T> p = place_of(s);
+	run_index<T> p = run_position(s);
 	int i = first + p.i, l = depth + p.l;
 	constexpr int WIDE = 16 / (int)sizeof(T);
 	const T *from = s.at + (s.k_fast ? (size_t)i * s.k + l : (size_t)l * s.count + i);
@@ -36,41 +38,46 @@ template <typename T> GPU_INLINE void fetch(run<T> &r, const gemm_side<T> &s, bo
 	for (int x = 0; x < RUN; x += WIDE) {
 		int ii = s.k_fast ? i : i + x, ll = s.k_fast ? l + x : l;
 		if (aligned)
-			*(uint4 *)(r.x + x) = ii < s.count && ll < s.k ? *(const uint4 *)(from + x) : uint4{0, 0, 0, 0};
+			*(uint4 *)(r.x + x) = ii < s.count && ll < s.k ? *(const uint4 *)(from + x)
+			                                               : uint4{0, 0, 0, 0};
 		else
 #pragma unroll
 			for (int y = 0; y < WIDE; y++)
-				r.x[x + y] = gpu_round(gemm_entry(s, s.k_fast ? i : i + x + y, s.k_fast ? l + x + y : l), T());
+				r.x[x + y] = gpu_round(gemm_entry(s, s.k_fast ? i : i + x + y,
+				                               s.k_fast ? l + x + y : l),
+				        T());
 	}
 }
 
-template <typename T> GPU_INLINE void keep(float (*tile)[TILE + 4], const run<T> &r, const gemm_side<T> &s)
+template <typename T>
+GPU_INLINE void store_tile(float (*tile)[TILE + 4], const run<T> &r, const gemm_side<T> &s)
 {
-	run_place<T> p = place_of(s);
+	run_index<T> p = run_position(s);
 #pragma unroll
 	for (int x = 0; x < RUN; x++)
 		tile[s.k_fast ? p.l + x : p.l][s.k_fast ? p.i : p.i + x] = gpu_float(r.x[x]);
 }
 
-GPU_INLINE int place(int t, int x)
+GPU_INLINE int tile_index(int t, int x)
 {
 	return x / 4 * 64 + t * 4 + x % 4;
 }
 
-GPU_INLINE void read(float *x, const float *row, int t)
+GPU_INLINE void load_fragment(float *x, const float *row, int t)
 {
 #pragma unroll
 	for (int i = 0; i < SIDE; i += 4)
-		*(float4 *)(x + i) = *(const float4 *)(row + place(t, i));
+		*(float4 *)(x + i) = *(const float4 *)(row + tile_index(t, i));
 }
 
-GPU_INLINE void multiply(float (*sum)[SIDE], const float (*as)[TILE + 4], const float (*bs)[TILE + 4], int tx, int ty)
+GPU_INLINE void multiply(float (*sum)[SIDE], const float (*as)[TILE + 4],
+        const float (*bs)[TILE + 4], int tx, int ty)
 {
 #pragma unroll
 	for (int l = 0; l < DEPTH; l++) {
 		__align__(16) float x[SIDE], y[SIDE];
-		read(x, as[l], ty);
-		read(y, bs[l], tx);
+		load_fragment(x, as[l], ty);
+		load_fragment(y, bs[l], tx);
 #pragma unroll
 		for (int i = 0; i < SIDE; i++)
 #pragma unroll
@@ -82,20 +89,21 @@ GPU_INLINE void multiply(float (*sum)[SIDE], const float (*as)[TILE + 4], const 
 template <typename T> GPU_KERNEL(THREADS, 2) gemm_pipelined(gemm_operands<T> o)
 {
 	__shared__ __align__(16) float as[2][DEPTH][TILE + 4], bs[2][DEPTH][TILE + 4];
-	int row0 = (int)blockIdx.y * TILE, col0 = (int)blockIdx.x * TILE, tx = (int)threadIdx.x % 16, ty = (int)threadIdx.x / 16;
+	int row0 = (int)blockIdx.y * TILE, col0 = (int)blockIdx.x * TILE,
+	    tx = (int)threadIdx.x % 16, ty = (int)threadIdx.x / 16;
 	float sum[SIDE][SIDE] = {};
 	run<T> next_a, next_b;
 	gemm_select(o, (int)blockIdx.z);
 	bool a_aligned = is_aligned(o.a), b_aligned = is_aligned(o.b);
-	fetch(next_a, o.a, a_aligned, row0, 0);
-	fetch(next_b, o.b, b_aligned, col0, 0);
+	load_tile(next_a, o.a, a_aligned, row0, 0);
+	load_tile(next_b, o.b, b_aligned, col0, 0);
 	for (int l0 = 0, half = 0; l0 < o.a.k; l0 += DEPTH, half ^= 1) {
-		keep(as[half], next_a, o.a);
-		keep(bs[half], next_b, o.b);
+		store_tile(as[half], next_a, o.a);
+		store_tile(bs[half], next_b, o.b);
 		__syncthreads();
 		if (l0 + DEPTH < o.a.k) {
-			fetch(next_a, o.a, a_aligned, row0, l0 + DEPTH);
-			fetch(next_b, o.b, b_aligned, col0, l0 + DEPTH);
+			load_tile(next_a, o.a, a_aligned, row0, l0 + DEPTH);
+			load_tile(next_b, o.b, b_aligned, col0, l0 + DEPTH);
 		}
 		multiply(sum, as[half], bs[half], tx, ty);
 	}
@@ -103,25 +111,31 @@ template <typename T> GPU_KERNEL(THREADS, 2) gemm_pipelined(gemm_operands<T> o)
 	for (int i = 0; i < SIDE; i++)
 #pragma unroll
 		for (int j = 0; j < SIDE; j++)
-			gemm_store(o, row0 + place(ty, i), col0 + place(tx, j), sum[i][j]);
+			gemm_store(
+			        o, row0 + tile_index(ty, i), col0 + tile_index(tx, j), sum[i][j]);
 }
 
 static const char *const configs[] = {"tile-128x128"};
 static const int64_t block_rows[] = {128};
 
-template <typename T> static int launch_as(const struct tk_gemm *g, const void *a, const void *b, void *c, void *stream)
+template <typename T>
+static int launch_as(const struct tk_gemm *g, const void *a, const void *b, void *c, void *stream)
 {
-	dim3 grid(gpu_ceil_div((unsigned)g->n, (unsigned)TILE), gpu_ceil_div((unsigned)g->m, (unsigned)TILE), (unsigned)g->batch);
-	gemm_pipelined<T><<<grid, THREADS, 0, (gpu_stream)stream>>>(gemm_make_operands<T>(g, a, b, c));
+	dim3 grid(gpu_ceil_div((unsigned)g->n, (unsigned)TILE),
+	        gpu_ceil_div((unsigned)g->m, (unsigned)TILE), (unsigned)g->batch);
+	gemm_pipelined<T>
+	        <<<grid, THREADS, 0, (gpu_stream)stream>>>(gemm_make_operands<T>(g, a, b, c));
 	return gpu_launch_status();
 }
 
-static int launch(const struct tk_gemm *g, uint32_t, const void *a, const void *b, void *c, void *stream)
+static int launch(
+        const struct tk_gemm *g, uint32_t, const void *a, const void *b, void *c, void *stream)
 {
 	return GEMM_BY_TYPE(launch_as, g, a, b, c, stream);
 }
 
 #if GPU_HOST_PASS
-const struct gpu_gemm_step gpu_gemm_step = {"gemm_pipelined_" TK_GPU_KIND, "GEMM, step 4: the next tile is fetched while one is multiplied", configs,
-	1, block_rows, gemm_is_float, gemm_prepare_none, launch, gpu_status_text};
+const struct gpu_gemm_step gpu_gemm_step = {"gemm_pipelined_" TK_GPU_KIND,
+        "GEMM, step 4: the next tile is fetched while one is multiplied", configs, 1, block_rows,
+        gemm_is_float, gemm_prepare_none, launch, gpu_status_text};
 #endif

@@ -32,7 +32,7 @@ static int backend_supports(
 	if (p->op != TK_OP_GEMM)
 		return fail(err, TK_ABI_UNSUPPORTED, "only gemm");
 	const struct tk_gemm *g = p->gemm;
-	if (g->a != g->b || !gpu_gemm_step.takes(g->a))
+	if (g->a != g->b || !gpu_gemm_step.accepts(g->a))
 		return fail(err, TK_ABI_UNSUPPORTED, "not these types of A and B");
 	if (g->acc != TK_F32 || (g->c != g->a && g->c != TK_F32))
 		return fail(err, TK_ABI_UNSUPPORTED,

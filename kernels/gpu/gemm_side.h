@@ -1,6 +1,6 @@
-/* The operands of a product seen alike: A is a side of m, B one of n, and both are `side x k`
- * matrices of which either index may be the fast one in memory. So "row i of op(A)" and "column i
- * of op(B)" are one thing, and every step of the ladder has one loader for both. */
+/* Both operands of a product seen alike: A is a side of m, B one of n; both are `side x k` matrices
+ * of which either index may be the fast one in memory. "Row i of op(A)" and "column i of op(B)" are
+ * the same, and each step has one loader for both. */
 #ifndef GPU_GEMM_SIDE_H
 #define GPU_GEMM_SIDE_H
 #include "gemm.h"
@@ -35,7 +35,7 @@ static inline gemm_operands<T> gemm_make_operands(
 	        {(const T *)b, (int)g->n, (int)g->k, g->tb}, c, g->c == TK_F32};
 }
 
-/* Moves on to matrix `index` of the batch. */
+/* Selects matrix `index` of the batch. */
 template <typename T> GPU_INLINE void gemm_select(gemm_operands<T> &o, int index)
 {
 	size_t m = (size_t)o.a.count, n = (size_t)o.b.count, k = (size_t)o.a.k;
@@ -55,7 +55,7 @@ template <typename T> GPU_INLINE void gemm_store(const gemm_operands<T> &o, int 
 		((T *)o.c)[at] = gpu_round(x, T());
 }
 
-/* The types of the steps without matrix units, and calling a template by them: launch<T>(...). */
+/* The types that a step accepts, and the call of a template by them: launch<T>(...). */
 static inline int gemm_is_float(uint32_t dtype)
 {
 	return dtype == TK_F32 || dtype == TK_F16 || dtype == TK_BF16;

@@ -1,6 +1,6 @@
-/* What the backends for GPUs share, whoever made the device: sentences for errors, configurations
- * and options, the memory of a plan. Memory comes from the device layer, which keeps count of it.
- * No vendor's header is needed. */
+/* Shared by the backends for GPUs of all vendors: error messages, configurations, options, memory
+ * of a plan. Memory comes from the device layer, which accounts for it. Needs no vendor's
+ * header. */
 #ifndef TK_GPU_BACKEND_H
 #define TK_GPU_BACKEND_H
 #include "tracker_abi.h"
@@ -12,13 +12,12 @@
 
 #define MIB ((size_t)1 << 20)
 
-/* What every context begins with. */
+/* Every context begins with this. */
 struct gpu_context {
 	struct tk_device *device;
 	const struct tk_device_ops *ops;
-	int capability; /* NVIDIA: 90 for sm_90; 0 where the device layer did not say, and elsewhere
-	                 */
-	int multiprocessors; /* 0 where the device layer did not say */
+	int capability;      /* NVIDIA: 90 for sm_90; 0: unknown or another vendor */
+	int multiprocessors; /* 0: unknown */
 };
 
 static inline int fail(struct tk_abi_error *err, int status, const char *format, ...)
@@ -43,8 +42,7 @@ static inline void context_init(struct gpu_context *c, const struct tk_open_args
 	c->multiprocessors = (int)args->device_info.compute_units;
 }
 
-/* A context of `bytes` that begins with a struct gpu_context, the rest 0; NULL where there is no
- * memory. */
+/* A zeroed context of `bytes` that begins with a struct gpu_context; NULL: out of memory. */
 static inline void *context_new(
         size_t bytes, const struct tk_open_args *args, struct tk_abi_error *err)
 {
@@ -56,7 +54,7 @@ static inline void *context_new(
 	return c;
 }
 
-/* A plan of `bytes`, all 0; NULL where there is no memory. */
+/* A zeroed plan of `bytes`; NULL: out of memory. */
 static inline void *plan_new(size_t bytes, struct tk_abi_error *err)
 {
 	void *plan = calloc(1, bytes);
@@ -65,7 +63,7 @@ static inline void *plan_new(size_t bytes, struct tk_abi_error *err)
 	return plan;
 }
 
-/* Of a backend that is all in this tree: the tracker's own version says it. */
+/* For a backend without a library: the tracker's own version says enough. */
 static inline const char *no_version(void)
 {
 	return "";
@@ -79,7 +77,7 @@ static inline int workspace_new(
 		return TK_ABI_OK;
 	int status = c->ops->alloc(c->device, bytes, out, err);
 	return status == TK_ABI_NO_MEMORY
-	               ? fail(err, status, "a workspace of %.1f MiB cannot be had",
+	               ? fail(err, status, "cannot allocate a workspace of %.1f MiB",
 	                         (double)bytes / (double)MIB)
 	               : status;
 }
@@ -107,15 +105,16 @@ static inline size_t type_bytes(uint32_t dtype)
 	}
 }
 
-/* Only "default" where there is nothing to choose. */
+/* For backends with one configuration. */
 static inline int check_config(const char *config, struct tk_abi_error *err)
 {
 	if (!config || !*config || strcmp(config, "default") == 0)
 		return TK_ABI_OK;
-	return fail(err, TK_ABI_INVALID, "unknown configuration `%.100s`, only `default`", config);
+	return fail(err, TK_ABI_INVALID, "unknown configuration \"%.100s\", expected \"default\"",
+	        config);
 }
 
-/* The place of a configuration among `names`; nothing, "" and "default" are the first. */
+/* Index of a configuration in `names`; NULL, "" and "default" are the first. */
 static inline int find_config(const char *config, const char *const *names, uint32_t count,
         uint32_t *out, struct tk_abi_error *err)
 {
@@ -127,11 +126,12 @@ static inline int find_config(const char *config, const char *const *names, uint
 			*out = i;
 			return TK_ABI_OK;
 		}
-	return fail(err, TK_ABI_INVALID, "unknown configuration `%.100s`, the first of %u is `%s`",
-	        config, count, count ? names[0] : "default");
+	return fail(err, TK_ABI_INVALID,
+	        "unknown configuration \"%.100s\", the first of %u is \"%s\"", config, count,
+	        count ? names[0] : "default");
 }
 
-/* The number after `key=` in "key=value,key=value"; `otherwise` where the key is not there. */
+/* The number after `key=` in "key=value,key=value"; `otherwise` if the key is missing. */
 static inline long option_number(const char *options, const char *key, long otherwise)
 {
 	size_t len = strlen(key);
@@ -141,8 +141,8 @@ static inline long option_number(const char *options, const char *key, long othe
 	return otherwise;
 }
 
-/* prefix_open and prefix_close. `start` opens what a context has beside its struct gpu_context and
- * leaves nothing open where it fails; `stop` closes it. */
+/* Defines prefix_open and prefix_close. `start` opens what the context has beside its struct
+ * gpu_context, and leaves nothing open when it fails; `stop` closes it. */
 #define GPU_CONTEXT_WITH(prefix, start, stop) \
 	static int prefix##_open(const struct tk_open_args *args, struct tk_backend_ctx **out, \
 	        struct tk_abi_error *err) \
@@ -174,8 +174,8 @@ static inline void context_stop_none(struct tk_backend_ctx *ctx)
 
 #define GPU_CONTEXT(prefix) GPU_CONTEXT_WITH(prefix, context_start_none, context_stop_none)
 
-/* prefix_plan where there is one configuration. A plan has ctx, problem, sets and, last, bound[];
- * `fill` does the rest, with prefix_unplan() behind it where it fails. */
+/* Defines prefix_plan for one configuration. A plan has ctx, problem, sets and, last, bound[];
+ * `fill` does the rest. prefix_unplan() is called where it fails. */
 #define GPU_PLAN(prefix, fill) \
 	static int prefix##_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, \
 	        const char *config, uint32_t sets, struct tk_plan **out, \
@@ -197,9 +197,9 @@ static inline void context_stop_none(struct tk_backend_ctx *ctx)
 		return status; \
 	}
 
-/* The one symbol of a backend whose functions are called prefix_open, prefix_close and so on.
- * Behind `text` come fields that not every backend has: `.configs = backend_configs`; `.configs =
- * NULL` where there are none. */
+/* Defines tk_backend_entry() of a backend whose functions are called prefix_open, prefix_close and
+ * so on. Optional members follow `text`: `.configs = backend_configs`; `.configs = NULL` for
+ * none. */
 #define GPU_BACKEND(prefix, backend_name, kind, version_function, text, ...) \
 	const struct tk_backend *tk_backend_entry(void) \
 	{ \
@@ -226,7 +226,7 @@ struct bound {
 	void *data[TK_T_MAX];
 };
 
-/* `need` tensors must be there; what comes beyond is taken too. */
+/* At least `need` tensors are required. */
 static inline int bind_set(struct bound *bound, uint32_t sets, uint32_t set,
         const struct tk_tensor *tensors, uint32_t count, uint32_t need, struct tk_abi_error *err)
 {

@@ -1,7 +1,6 @@
-/* The host's side of CUDA's and HIP's runtimes under names of our own, for C and C++: the device
- * layer and the backends are written once. Which of the two it is, the compiler's command line says
- * (TK_GPU_HIP), so that a file never sees both vendors' headers. Only what is used is here;
- * everything means the same on both. */
+/* The host API of CUDA and HIP under common names, for C and C++: the device layer and the backends
+ * are written once. TK_GPU_HIP on the compiler's command line selects one, so that no file includes
+ * both vendors' headers. Only what is used is here; everything means the same on both. */
 #ifndef TK_GPU_HOST_H
 #define TK_GPU_HOST_H
 
@@ -68,7 +67,7 @@ typedef GPU_NAME(GraphExec_t) gpu_graph_exec;
 #define gpu_graph_upload GPU_NAME(GraphUpload)
 #define gpu_graph_launch GPU_NAME(GraphLaunch)
 #define gpu_graph_exec_free GPU_NAME(GraphExecDestroy)
-/* The two runtimes have different parameters for where an error was. */
+/* The two runtimes report errors through different parameters. */
 #if TK_GPU_HIP
 #define gpu_graph_instantiate(out, graph) hipGraphInstantiateWithFlags(out, graph, 0)
 #else

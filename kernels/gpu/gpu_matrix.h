@@ -1,19 +1,21 @@
-/* The matrix units behind one face: a warp multiplies 16 x 16 x 16 blocks of f16 or bf16 and adds
- * up in f32.
+/* The matrix units of both vendors behind one interface: a warp multiplies blocks of 16 x 16 x 16
+ * in f16 or bf16, with sums in f32.
  *
- *   gpu_left<T>   16 rows x 16 of k      NVIDIA: mma.sync m16n8k16, operands by ldmatrix
- *   gpu_right<T>  16 of k x 16 columns   AMD: v_mfma_f32_16x16x16 (CDNA2 and later), operands by
- * plain loads gpu_sum       16 rows x 16 columns, f32
+ *   gpu_left<T>   16 rows x 16 of k
+ *   gpu_right<T>  16 of k x 16 columns
+ *   gpu_sum       16 rows x 16 columns, f32
  *
- * What attention needs and the vendors' own interfaces hide: which entries of a gpu_sum a lane
- * holds (gpu_row(), gpu_column()), a sum or maximum along a row (gpu_row_max(), gpu_row_sum()), and
- * a finished sum as the left operand of the next product without a detour through shared memory
- * (gpu_as_left()). On AMD the operands change places, so that a lane holds one row there too and
- * that conversion is free as well.
+ * NVIDIA: mma.sync m16n8k16, operands by ldmatrix (PTX ISA). AMD: v_mfma_f32_16x16x16 (ISA of CDNA2
+ * and later), operands by plain loads.
  *
- * Operands come from shared memory: `k_fast` says that neighbours along k are neighbours in memory.
- * Rows start 16-byte aligned; a step of a row of 8 elements more than a multiple of 64 keeps the
- * banks apart. */
+ * Attention needs what the vendors' own interfaces hide: which entries of a gpu_sum a lane holds
+ * (gpu_row(), gpu_column()), a sum or maximum along a row (gpu_row_max(), gpu_row_sum()), and a sum
+ * as the left operand of the next product without a detour through shared memory (gpu_as_left()).
+ * On AMD the operands are swapped, so that a lane holds one row there too.
+ *
+ * Operands come from shared memory; `k_fast` says that neighbours along k are neighbours in memory.
+ * Rows start 16-byte aligned. A row stride of 8 elements more than a multiple of 64 avoids bank
+ * conflicts. */
 #ifndef GPU_MATRIX_H
 #define GPU_MATRIX_H
 #include "gpu_runtime.h"
@@ -25,7 +27,7 @@ template <typename T> struct gpu_right {
 	uint32_t x[GPU_HIP ? 2 : 4];
 };
 
-/* Entries of a block in a lane, and how many different rows they are of. */
+/* Entries of a block in a lane, and the number of rows that they are in. */
 enum { GPU_SUM = GPU_HIP ? 4 : 8, GPU_SUM_ROWS = GPU_HIP ? 1 : 2 };
 
 struct gpu_sum {
@@ -39,8 +41,8 @@ GPU_INLINE void gpu_zero(gpu_sum &s)
 		s.x[i] = 0;
 }
 
-/* Entry i lies in the lane's row number gpu_slot(i), which is row gpu_row(slot) of the block, and
- * in column gpu_column(i). Entries 2 i and 2 i + 1 are neighbours in a row. */
+/* Entry i is in the lane's row number gpu_slot(i), which is row gpu_row(slot) of the block, and in
+ * column gpu_column(i). Entries 2 i and 2 i + 1 are neighbours in a row. */
 GPU_INLINE constexpr int gpu_slot(int i)
 {
 	return GPU_HIP ? 0 : i / 2 % 2;

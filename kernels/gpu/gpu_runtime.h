@@ -1,14 +1,10 @@
-/* One source for CUDA and HIP: what the kernels of this folder need of either, under names of our
- * own.
+/* One source for CUDA and HIP: what the kernels of this folder need of either, under common names.
  *
- * The language is common to both (__global__, threadIdx, <<<>>>); what differs is here: how many
- * lanes a warp has (32 on NVIDIA, 64 on AMD's CDNA), the 16-bit types, moves between lanes,
- * asynchronous copies to shared memory, and the few calls of the host. The matrix units are in
- * gpu_matrix.h.
+ * The language is common to both (__global__, threadIdx, <<<>>>). What differs is here: the number
+ * of lanes of a warp (32 on NVIDIA, 64 on AMD's CDNA), the 16-bit types, shuffles, asynchronous
+ * copies to shared memory, and a few host calls. The matrix units are in gpu_matrix.h.
  *
- * Compile with nvcc, or with hipcc (-x hip). Device code for gfx90a and gfx942 counts 64 lanes; a
- * host compiler never sees the number, so the host asks gpu_warp() for blocks' sizes: they are
- * GPU_LANES in both passes. */
+ * Compile with nvcc, or with hipcc (-x hip). */
 #ifndef GPU_RUNTIME_H
 #define GPU_RUNTIME_H
 #include <stddef.h>
@@ -24,8 +20,7 @@
 #include <cuda_runtime.h>
 #endif
 
-/* Lanes of a warp (AMD: wave). A constant, because tiles are cut by it: CDNA has 64, everything of
- * NVIDIA 32. */
+/* Lanes of a warp (AMD: wave): a constant, because tiles are cut by it. */
 #if GPU_HIP
 #define GPU_LANES 64
 #else
@@ -42,17 +37,16 @@
 #endif
 
 #define GPU_INLINE __device__ __forceinline__
-/* A kernel of at most `threads` threads a block, of which at least `blocks` shall fit on a
- * multiprocessor. On AMD the number would mean waves of a SIMD unit, and shared memory is the limit
- * there: left to the compiler. */
+/* A kernel of at most `threads` threads a block, of which `blocks` should fit on a multiprocessor.
+ * On AMD the second number would mean waves of a SIMD unit, and shared memory is the limit: left to
+ * the compiler. */
 #if GPU_HIP
 #define GPU_KERNEL(threads, blocks) __global__ void __launch_bounds__(threads)
 #else
 #define GPU_KERNEL(threads, blocks) __global__ void __launch_bounds__(threads, blocks)
 #endif
 
-/* ---- the host's side
- * ------------------------------------------------------------------------------------------ */
+/* ---- the host's side ---- */
 
 #if GPU_HIP
 typedef hipStream_t gpu_stream;
@@ -60,7 +54,7 @@ typedef hipStream_t gpu_stream;
 typedef cudaStream_t gpu_stream;
 #endif
 
-/* 0, or the runtime's code for why the last launch was refused. */
+/* 0, or the runtime's code of the last failed launch. */
 static inline int gpu_launch_status(void)
 {
 #if GPU_HIP
@@ -82,8 +76,8 @@ static inline const char *gpu_status_text(int status)
 /* Threads of one launch at most: AMD counts those of a whole grid in 32 bits. */
 #define GPU_GRID_THREADS ((size_t)1 << 31)
 
-/* Lets `kernel` ask for `bytes` of shared memory when it is launched; needed above 48 KiB on
- * NVIDIA. 0 or the runtime's code. AMD has 64 KiB and needs no leave. */
+/* Allows `kernel` to have `bytes` of shared memory; needed above 48 KiB on NVIDIA. AMD always has
+ * 64 KiB. 0 or the runtime's code. */
 template <typename Kernel> static inline int gpu_allow_shared(Kernel *kernel, size_t bytes)
 {
 #if GPU_HIP
@@ -94,8 +88,7 @@ template <typename Kernel> static inline int gpu_allow_shared(Kernel *kernel, si
 #endif
 }
 
-/* ---- 16-bit types
- * --------------------------------------------------------------------------------------------- */
+/* ---- 16-bit types ---- */
 
 /* Stored as both vendors store them; arithmetic is done in float. */
 struct gpu_f16 {
@@ -145,7 +138,7 @@ GPU_INLINE gpu_bf16 gpu_round(float x, gpu_bf16)
 #endif
 }
 
-/* Two at once, the first in the low half. */
+/* Two values in one word, the first in the low half. */
 GPU_INLINE uint32_t gpu_pack(float low, float high, gpu_f16)
 {
 #if GPU_HIP
@@ -165,17 +158,15 @@ GPU_INLINE uint32_t gpu_pack(float low, float high, gpu_bf16)
 #endif
 }
 
-/* ---- lanes
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- lanes ---- */
 
 GPU_INLINE int gpu_lane(void)
 {
 	return (int)(threadIdx.x % GPU_LANES);
 }
 
-/* The same number in all lanes of a warp; said in a way that lets AMD's compiler keep it in a
- * scalar register. All lanes take part: not to be called in a loop that some of them have left. */
+/* The warp's number in its block, in a form that the compiler knows to be the same in all lanes.
+ * All lanes must call it: not in a loop that some of them have left. */
 GPU_INLINE int gpu_warp(void)
 {
 #if GPU_HIP
@@ -185,8 +176,7 @@ GPU_INLINE int gpu_warp(void)
 #endif
 }
 
-/* x of the lane whose number differs from this one's by `mask`, exclusive or. All lanes take part.
- */
+/* x of lane (own number xor mask). All lanes must call it. */
 GPU_INLINE float gpu_shuffle_xor(float x, int mask)
 {
 #if GPU_HIP
@@ -196,7 +186,7 @@ GPU_INLINE float gpu_shuffle_xor(float x, int mask)
 #endif
 }
 
-/* Shared memory written by some lanes of a warp is seen by the others. */
+/* Makes shared memory written by lanes of a warp visible to the others. */
 GPU_INLINE void gpu_warp_barrier(void)
 {
 #if GPU_HIP
@@ -223,11 +213,9 @@ GPU_INLINE float gpu_log2(float x)
 	return __log2f(x);
 }
 
-/* ---- memory
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- memory ---- */
 
-/* 16 bytes that are not needed again: they shall not push others out of the caches. */
+/* 16 bytes that are read once: they should not evict others from the caches. */
 GPU_INLINE float4 gpu_load_streaming(const float4 *from)
 {
 #if GPU_HIP
@@ -239,8 +227,7 @@ GPU_INLINE float4 gpu_load_streaming(const float4 *from)
 #endif
 }
 
-/* 16 bytes by way of the cache that all multiprocessors share: NVIDIA can leave out the one of
- * each; AMD's is small. */
+/* 16 bytes through the L2 cache: bypasses L1 on NVIDIA; AMD's L1 is small. */
 GPU_INLINE float4 gpu_load_l2(const float4 *from)
 {
 #if GPU_HIP
@@ -250,13 +237,12 @@ GPU_INLINE float4 gpu_load_l2(const float4 *from)
 #endif
 }
 
-/* ---- copies to shared memory
- * ---------------------------------------------------------------------------------- */
+/* ---- copies to shared memory ---- */
 
-/* 16 bytes from device memory to shared memory, both 16-byte aligned; zeros where not `valid` (then
- * `from` is not read). On NVIDIA from sm_80 on the copy passes by the registers and lands when
- * gpu_copy_wait() says so; on AMD it is an ordinary load and store, which the compiler moves as far
- * apart as it can. Each thread waits for its own copies; a barrier must follow. */
+/* Copies 16 bytes from device to shared memory, both 16-byte aligned; zeros if not `valid` (then
+ * `from` is not read). On NVIDIA from sm_80 on the copy is asynchronous and complete after
+ * gpu_copy_wait(); on AMD it is a load and a store, which the compiler moves apart. Each thread
+ * waits for its own copies; a barrier must follow. */
 GPU_INLINE void gpu_copy16(void *to, const void *from, bool valid)
 {
 #if GPU_HIP
@@ -278,7 +264,7 @@ GPU_INLINE void gpu_copy_commit(void)
 #endif
 }
 
-/* Until all but the newest `pending` groups have landed. */
+/* Waits until all but the newest `pending` groups are complete. */
 template <int pending> GPU_INLINE void gpu_copy_wait(void)
 {
 #if !GPU_HIP
@@ -286,17 +272,14 @@ template <int pending> GPU_INLINE void gpu_copy_wait(void)
 #endif
 }
 
-/* ---- the rest
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- sizes ---- */
 
 template <typename T> __host__ __device__ constexpr T gpu_ceil_div(T a, T b)
 {
 	return (a + b - 1) / b;
 }
 
-/* The block's shared memory whose size is given at launch, 16-byte aligned; one such array in a
- * kernel. */
+/* Shared memory of the size given at launch, 1024-byte aligned; one array in a kernel. */
 #define GPU_DYNAMIC_SHARED(name) extern __shared__ __align__(1024) unsigned char name[]
 
 #endif

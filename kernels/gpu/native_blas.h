@@ -1,12 +1,12 @@
-/* What native_attention.c needs of a vendor's BLAS: kernels/cuda/cublas_native.c and
- * kernels/hip/rocblas_native.c each have these functions; one of the two is in a module. */
+/* What native_attention.c needs of a vendor's BLAS. Implemented by kernels/cuda/cublas_native.c and
+ * kernels/hip/rocblas_native.c; a module has one of the two. */
 #ifndef GPU_NATIVE_BLAS_H
 #define GPU_NATIVE_BLAS_H
 #include "tracker_abi.h"
 #include <stddef.h>
 
-/* Column by column, as a BLAS counts: C = alpha op(A) B, `count` times, the next operands `step`
- * elements on (0: the same again). Sums are kept in f32. */
+/* Column-major: C = alpha op(A) B, `count` times, the next operands `step` elements further (0: the
+ * same again). Accumulates in f32. */
 struct native_product {
 	const char *what; /* for errors */
 	int transpose_a, m, n, k, count;
@@ -27,7 +27,7 @@ int native_blas_open(
 void native_blas_close(struct native_blas *b);
 const char *native_blas_version(void);
 size_t native_blas_workspace(const struct native_blas *b); /* bytes of a plan */
-/* Before a plan's products; and when a plan is gone. */
+/* set_plan: before a plan's products. clear_plan: when the plan is freed. */
 int native_blas_set_plan(struct native_blas *b, const void *plan, void *workspace, void *stream,
         struct tk_abi_error *err);
 void native_blas_clear_plan(struct native_blas *b);

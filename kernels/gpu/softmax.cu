@@ -1,7 +1,7 @@
-// See softmax.h. A block owns a row: it reads it twice (maximum and sum of exponentials in one pass, weights in the other; the second time
-// mostly from the cache) and writes it once.
-#include "softmax.h"
+// See softmax.h. A block has one row: it reads the row twice (maximum and sum of exponentials in
+// one pass, weights in the other, mostly from the cache then) and writes it once.
 #include "gpu_runtime.h"
+#include "softmax.h"
 #include "tracker_abi.h"
 
 #define LOG2E 1.44269504f
@@ -10,7 +10,7 @@
 enum { THREADS = 256, WARPS = THREADS / GPU_LANES };
 static const int64_t ROWS_MAX = GPU_GRID_THREADS / THREADS;
 
-// Sum of exponentials relative to a maximum: two of them become one.
+// A sum of exponentials and the maximum that it is relative to; combines two of them.
 struct running {
 	float max, sum;
 };
@@ -33,7 +33,7 @@ template <int lanes> static GPU_INLINE running join_lanes(running r)
 	return r;
 }
 
-// Of all threads of the block, in each of them.
+// Over all threads of the block; every thread gets the result.
 static GPU_INLINE running join_block(running r)
 {
 	__shared__ running warps[WARPS];
@@ -45,7 +45,9 @@ static GPU_INLINE running join_block(running r)
 }
 
 template <typename T>
-GPU_KERNEL(THREADS, 1) softmax_kernel(const float *scores, T *weights, float *lse, int64_t first, int64_t sq, int64_t skv, int causal)
+GPU_KERNEL(THREADS, 1)
+softmax_kernel(const float *scores, T *weights, float *lse, int64_t first, int64_t sq, int64_t skv,
+        int causal)
 {
 	int64_t row = first + blockIdx.x, seen = causal ? row % sq + skv - sq + 1 : skv;
 	const float *s = scores + row * skv;
@@ -65,19 +67,21 @@ GPU_KERNEL(THREADS, 1) softmax_kernel(const float *scores, T *weights, float *ls
 }
 
 template <typename T>
-static int launch_rows(const float *scores, T *weights, float *lse, int64_t rows, int64_t sq, int64_t skv, int causal, gpu_stream stream)
+static int launch_rows(const float *scores, T *weights, float *lse, int64_t rows, int64_t sq,
+        int64_t skv, int causal, gpu_stream stream)
 {
 	int status = 0;
 	for (int64_t first = 0; !status && first < rows; first += ROWS_MAX) {
 		unsigned blocks = (unsigned)(rows - first < ROWS_MAX ? rows - first : ROWS_MAX);
-		softmax_kernel<T><<<blocks, THREADS, 0, stream>>>(scores, weights, lse, first, sq, skv, causal);
+		softmax_kernel<T><<<blocks, THREADS, 0, stream>>>(
+		        scores, weights, lse, first, sq, skv, causal);
 		status = gpu_launch_status();
 	}
 	return status;
 }
 
-extern "C" int softmax_rows(const float *scores, void *weights, float *lse, int64_t rows, int64_t sq, int64_t skv, int causal, uint32_t dtype,
-	void *stream)
+extern "C" int softmax_rows(const float *scores, void *weights, float *lse, int64_t rows,
+        int64_t sq, int64_t skv, int causal, uint32_t dtype, void *stream)
 {
 	gpu_stream s = (gpu_stream)stream;
 	if (dtype == TK_F16)

@@ -1,5 +1,5 @@
-/* The middle of "native" attention: the whole matrix of scores in memory, a softmax over its rows.
- * Returns 0, or the runtime's code of why a launch was refused. */
+/* Softmax over the rows of a score matrix in memory, for attention by a BLAS. Returns 0 or the
+ * runtime's code of a failed launch. */
 #ifndef GPU_SOFTMAX_H
 #define GPU_SOFTMAX_H
 #include <stdint.h>

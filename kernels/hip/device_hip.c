@@ -1,6 +1,6 @@
 /* What is AMD's in the device layer (kernels/gpu/device): names, versions, and the caches that HIP
- * does not tell of. No AMD device has run this yet: docs/explanation/kernels-hip.md says what to look at when
- * one does. */
+ * does not tell of. No AMD device has run this yet: docs/explanation/kernels-hip.md says what to
+ * look at when one does. */
 #include "device_vendor.h"
 #include "kfd.h"
 #include <stdio.h>

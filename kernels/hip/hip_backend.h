@@ -1,12 +1,11 @@
-/* What the backends of this folder share beyond gpu_backend.h: which architecture it is. Every
- * module uses the one HIP runtime of the process and the device that the device layer made current,
- * so streams and pointers are good for all.
- */
+/* Shared by the backends of this folder beyond gpu_backend.h: the architecture. All modules use the
+ * HIP runtime of the process and the device that the device layer made current, so they share
+ * streams and pointers. */
 #ifndef TK_HIP_BACKEND_H
 #define TK_HIP_BACKEND_H
 #include "gpu_backend.h"
 
-/* 0x942 for gfx942, 0x90a for gfx90a; 0 where the device layer did not say. */
+/* 0x942 for gfx942, 0x90a for gfx90a; 0: unknown. */
 static inline unsigned gfx_of(const struct tk_open_args *args)
 {
 	unsigned gfx = 0;

@@ -5,8 +5,8 @@
  * 8-bit floats: e4m3 and e5m2 to bf16, f16 or f32. CDNA3 reads them as FNUZ (narrow.h), later parts
  * as OCP.
  *
- * Option: workspace_mib=N limits what an algorithm may ask for (default 128 on CDNA3, 32 before).
- */
+ * Option: workspace_mib=N limits what an algorithm may ask for (default 128 on CDNA3, 32
+ * before). */
 #include "hip_backend.h"
 #include "hipblaslt_matmul.h"
 #include "narrow.h"
@@ -34,8 +34,7 @@ static int is_narrow(uint32_t dtype)
 	return dtype == TK_E4M3 || dtype == TK_E5M2;
 }
 
-/* ---- open, supports
- * ---------------------------------------------------------------------------------------- */
+/* ---- open, supports ---- */
 
 static void stop(struct tk_backend_ctx *ctx)
 {
@@ -134,8 +133,7 @@ static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *
 	return status;
 }
 
-/* ---- plan, bind, launch
- * ------------------------------------------------------------------------------------ */
+/* ---- plan, bind, launch ---- */
 
 static void backend_unplan(struct tk_plan *plan)
 {

@@ -1,5 +1,5 @@
-/* hipBLASLt's matrix product behind plain C functions: its header is C++ only. One matmul is one
- * problem with one of the kernels that the library ranks for it. */
+/* hipBLASLt's matrix product as C functions: its header is C++ only. A matmul is one problem with
+ * one of the kernels that the library ranks for it. */
 #ifndef TK_HIPBLASLT_MATMUL_H
 #define TK_HIPBLASLT_MATMUL_H
 #include "tracker_abi.h"
@@ -12,7 +12,7 @@ extern "C" {
 
 struct matmul;
 
-/* How the operands of 8-bit floats are to be read. */
+/* The format of 8-bit operands. */
 struct matmul_narrow {
 	int fnuz;           /* 1: as FNUZ (CDNA3), 0: as OCP */
 	const float *scale; /* on the device: what both operands are multiplied by */
@@ -31,7 +31,7 @@ int matmul_new(void *library, const struct tk_gemm *g, const struct matmul_narro
         struct tk_abi_error *err);
 void matmul_free(struct matmul *m);
 size_t matmul_workspace(const struct matmul *m);
-/* Name of the kernel, and what its parts of interest say. */
+/* Fills in the kernel's name, and tile, instruction and split as the algorithm. */
 void matmul_describe(struct matmul *m, struct tk_plan_info *info);
 int matmul_launch(const struct matmul *m, const void *a, const void *b, void *c, void *workspace,
         void *stream, struct tk_abi_error *err);

@@ -1,5 +1,5 @@
-/* What the kernel driver (amdkfd) says about a GPU in sysfs and HIP does not: the size of the
- * last-level cache with the Infinity Cache in it, the NUMA node, the serial number. */
+/* What the kernel driver (amdkfd) reports about a GPU in sysfs and HIP does not: the size of the
+ * last-level cache including the Infinity Cache, the NUMA node, the serial number. */
 #ifndef TK_HIP_KFD_H
 #define TK_HIP_KFD_H
 #include <stdint.h>

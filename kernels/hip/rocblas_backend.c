@@ -49,8 +49,7 @@ struct tk_plan {
 	struct bound bound[];
 };
 
-/* ---- open, supports
- * ---------------------------------------------------------------------------------------- */
+/* ---- open, supports ---- */
 
 static int start(
         struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
@@ -102,8 +101,7 @@ static int backend_supports(
 	                               "return f32 or their own type");
 }
 
-/* ---- plan, bind, launch
- * ------------------------------------------------------------------------------------ */
+/* ---- plan, bind, launch ---- */
 
 static void backend_unplan(struct tk_plan *plan)
 {

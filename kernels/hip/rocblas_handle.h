@@ -1,9 +1,9 @@
-/* A rocBLAS handle as its backends use it: the mode is explicit, the workspace is ours (so that
- * nothing is allocated while a graph is captured), and the stream is set only when it changes.
+/* A rocBLAS handle for the backends on it: explicit math mode, our own workspace (nothing is
+ * allocated during a capture), and the stream set only when it changes.
  *
- * Row-major matrices for a column-major library: what is stored row by row as X is read column by
- * column as X transposed. C = op(A) op(B) becomes C' = op(B)' op(A)': the operands are exchanged, m
- * and n too, and every transposition stays as it is. */
+ * Row-major matrices for a column-major library: a matrix X stored by rows reads as X transposed by
+ * columns. C = op(A) op(B) becomes C' = op(B)' op(A)': operands and m, n are swapped,
+ * transpositions stay. */
 #ifndef TK_ROCBLAS_HANDLE_H
 #define TK_ROCBLAS_HANDLE_H
 #include "hip_backend.h"
@@ -55,8 +55,7 @@ static inline int rocblas_open(
 	return status;
 }
 
-/* Before a plan's calls. xf32: f32 operands may be multiplied with fewer bits; never unless it is
- * asked for. */
+/* Before a plan's calls. xf32: allow fewer bits for f32 operands; only on request. */
 static inline int rocblas_set_plan(struct rocblas *r, const void *plan, void *workspace, int xf32,
         void *stream, struct tk_abi_error *err)
 {
@@ -76,7 +75,7 @@ static inline int rocblas_set_plan(struct rocblas *r, const void *plan, void *wo
 	return status;
 }
 
-/* A plan is gone: a new one may get its address. */
+/* When a plan is freed: a new one may get its address. */
 static inline void rocblas_clear_plan(struct rocblas *r)
 {
 	r->current = NULL;

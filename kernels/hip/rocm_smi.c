@@ -119,9 +119,7 @@ const char *sensors_driver(struct sensors *s)
 	return s ? s->driver_version : "";
 }
 
-/* ---- telemetry
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- telemetry ---- */
 
 static void add_reason(struct tk_telemetry *out, const char *word)
 {
@@ -213,9 +211,7 @@ void sensors_telemetry(struct sensors *s, struct tk_telemetry *out)
 		out->load = percent / 100.0;
 }
 
-/* ---- attributes
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- attributes ---- */
 
 static int uses_device(struct sensors *s, uint32_t pid)
 {

@@ -1,6 +1,5 @@
-/* The null backend: fake times on a virtual clock, right answers for small problems, and every
- * misbehaviour that it is told to show. The tests of the whole tracker stand on it. null_options.h
- * lists what it can be told. */
+/* The null backend: simulated times on a virtual clock, correct results for small problems, and
+ * every fault that its options ask for. The tests of the tracker stand on it. */
 #include "null_device.h"
 #include "null_options.h"
 #include "null_outputs.h"
@@ -164,7 +163,7 @@ static int null_launch(struct tk_plan *plan, void *stream, uint32_t set, struct 
 	return null_fault_run(&plan->options, NULL_AT_LAUNCH, plan->problem, err);
 }
 
-/* The work of a launch is done here, when somebody looks at the result. */
+/* The results of a launch are computed here, when they are read. */
 static int null_fetch(struct tk_plan *plan, uint32_t set, struct tk_abi_error *err)
 {
 	const struct tk_tensor *t = plan->tensors[set];
@@ -195,7 +194,7 @@ const struct tk_backend *tk_backend_entry(void)
 	/* clang-format off */
 	static const struct tk_backend backend = {
 		.size = sizeof backend, .abi_major = TK_ABI_MAJOR, .abi_minor = TK_ABI_MINOR,
-		.name = "null", .device_kind = "null", .description = "fake times and every misbehaviour, for trying the tracker itself",
+		.name = "null", .device_kind = "null", .description = "simulated times and every kind of fault, for trying the tracker itself",
 		.version = null_version, .open = null_open, .close = null_close, .supports = null_supports, .configs = null_configs,
 		.plan = null_plan, .bind = null_bind, .launch = null_launch, .fetch = null_fetch, .unplan = null_unplan,
 	};

@@ -1,8 +1,7 @@
-/* The null device layer: host memory and a virtual clock. The whole tracker can be tried on it
- * without waiting for anything.
+/* The null device layer: host memory and a virtual clock, to try the whole tracker without waiting.
  *
- * Device 0 and device 1 are alike; they have 16 GiB of memory that is really the host's, and a
- * last-level cache of 1 MiB. */
+ * Device 0 and device 1 are equal: 16 GiB of memory, which is the host's, and a last-level cache of
+ * 1 MiB. */
 #include "null_device.h"
 #include "tracker_abi.h"
 #include <math.h>
@@ -12,7 +11,7 @@
 #include <unistd.h>
 
 #define MEMORY_BYTES (16ull << 30)
-#define HEADER 256 /* keeps the size of an allocation in front of it, and the alignment */
+#define HEADER 256 /* before an allocation: its size; keeps the alignment */
 
 static int fail(struct tk_abi_error *err, int status, const char *message)
 {

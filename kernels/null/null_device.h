@@ -1,5 +1,5 @@
-/* What the null backend knows of the null device: its clock is a number. A launch moves it, nothing
- * else does. Private to these two modules. */
+/* The null device, as far as the null backend needs it. Its clock is a number that only launches
+ * advance. Private to these two modules. */
 #ifndef TK_NULL_DEVICE_H
 #define TK_NULL_DEVICE_H
 #include "tracker_abi.h"
@@ -14,7 +14,7 @@ struct tk_device {
 	uint64_t magic;
 	uint32_t index;
 	uint32_t capturing; /* launches go into a graph instead of moving the clock */
-	uint32_t throttled; /* what telemetry says */
+	uint32_t throttled; /* reported by telemetry */
 	double now_ns, captured_ns;
 	double memory_load_until_ns,
 	        memory_load_share; /* until then, launches take (1 + share) times as long */
@@ -36,7 +36,8 @@ static inline void null_device_advance(struct tk_device *dev, double ns)
 #define NULL_MIN_USE_NS \
 	2000000 /* that long it is in use at least: another process would run into it */
 
-/* Where it was told to be alone: no other process may have the device until null_device_release. */
+/* Where alone= was given: fails if another process is using the device; until
+ * null_device_release(). */
 static inline int null_device_acquire(struct tk_device *dev, struct tk_abi_error *err)
 {
 	if (dev->alone_fd < 0 || dev->in_use)

@@ -1,4 +1,4 @@
-/* Everything a backend can do wrong, on purpose. */
+/* The faults of the null backend: everything that a backend can do wrong. */
 #include "element.h"
 #include "null_options.h"
 #include <fcntl.h>
@@ -25,8 +25,7 @@ static void eat(void)
 		if (!memory)
 			abort();
 		memset(memory, 1, step);
-		__asm__ volatile("" ::"r"(memory)
-		                 : "memory"); /* it is looked at, so it is written */
+		__asm__ volatile("" ::"r"(memory) : "memory"); /* keeps the writes */
 		nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
 	}
 }

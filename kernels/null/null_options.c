@@ -1,4 +1,4 @@
-/* Reads the options of the null backend: null_options.h lists them. */
+/* Parses the options of the null backend. */
 #include "null_options.h"
 #include <math.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static int find_word(const char *const *words, int count, const char *word)
 	return -1;
 }
 
-/* 1 where the value was good. */
+/* 1: the value is valid. */
 static int set_value(struct null_options *o, const struct key *key, const char *value)
 {
 	char *at = (char *)o + key->offset, *end = NULL;

@@ -1,20 +1,20 @@
-/* What the null backend can be told, in open()'s options ("key=value,key=value") or, for one plan,
- * in its config.
+/* Options of the null backend, for open() ("key=value,key=value") or, for one plan, in its config.
  *
  * Times (null_time.h says what they do):
  *   seed=N revision=N run=N  slow=F  step=R:F  drift=F  noise=F  outliers=F  capturable=1
- * Answers:
- *   any_size=1     plan problems that are too large to be computed honestly: their results are then
- * wrong throttle=1     the device's telemetry says that it is throttled Beside another process:
- *   alone=PATH     fails where one has the device between a rest or a hold and the end of its
- * burst: it locks that file
+ * Results:
+ *   any_size=1     also plan problems that are too large to compute: their results are then wrong
+ *   throttle=1     telemetry reports throttling
+ * Beside another process:
+ *   alone=PATH     locks that file from an idle gap or a block to the end of its burst; fails if
+ *                  another process has it
  *
- * Misbehaviour:
- *   fail=MODE      see NULL_FAULTS below, or the name of a status of the contract
- *   at=STAGE       open, supports, plan, bind, launch, fetch (where it has a choice; launch)
- *   after=N        only from the N-th time on that the stage is reached (0)
- *   only=TEXT      only on problems whose canonical text contains TEXT
- *   late_s=F       how late `late` is (1) */
+ * Faults:
+ *   fail=MODE      one of NULL_FAULTS below, or the name of a status of the contract
+ *   at=STAGE       open, supports, plan, bind, launch, fetch (default: launch)
+ *   after=N        only from the N-th time on that the stage is reached (default: 0)
+ *   only=TEXT      only for problems whose canonical text contains TEXT
+ *   late_s=F       delay of `late` in seconds (default: 1) */
 #ifndef TK_NULL_OPTIONS_H
 #define TK_NULL_OPTIONS_H
 #include "tracker_abi.h"
@@ -76,22 +76,21 @@ struct null_options {
 	enum null_fault fault;
 	enum null_stage at;
 	char only[NULL_TEXT], alone[NULL_TEXT];
-	uint64_t reached[NULL_STAGES]; /* how often a stage was reached */
+	uint64_t reached[NULL_STAGES]; /* number of times that each stage was reached */
 };
 
 void null_options_default(struct null_options *o);
-/* Adds what `text` says; TK_ABI_INVALID names the key that is not known or the value that is not
- * good. */
+/* Applies `text`; TK_ABI_INVALID names the unknown key or the invalid value. */
 int null_options_parse(struct null_options *o, const char *text, struct tk_abi_error *err);
 
-/* Misbehaves where it was told to. Most faults do not return; the rest give a status to be returned
- * as it is. */
+/* Runs the fault if it is due. Most faults do not return; the others return a status to be passed
+ * on. */
 int null_fault_run(struct null_options *o, enum null_stage stage, const struct tk_problem *p,
         struct tk_abi_error *err);
-/* The faults of answers: spoils an output that was right. */
+/* Corrupts a correct output, for the faults `lie` and `nan`. */
 void null_fault_corrupt(
         const struct null_options *o, const struct tk_problem *p, const struct tk_tensor *output);
-/* idle: the output is to be left alone. */
+/* The fault is `idle`: leave the output unwritten. */
 int null_fault_is_idle(const struct null_options *o, const struct tk_problem *p);
 
 #endif

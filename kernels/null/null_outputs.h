@@ -1,9 +1,7 @@
-/* The right answers of the null backend, worked out on its own: it shares no arithmetic with the
- * reference that checks it.
+/* Correct outputs of the null backend, computed without the reference that verifies them.
  *
- * Nothing marks the null device as special for verification: its results are checked like
- * everybody's, and an honest null passes because fetch() computes them. What is too large for that
- * (NULL_MULTIPLY_ADDS_MAX multiply-adds) is `unsupported`, unless any_size=1. */
+ * Verification treats the null device like any other: its results pass because fetch() computes
+ * them. Problems beyond NULL_MULTIPLY_ADDS_MAX are unsupported, unless any_size=1. */
 #ifndef TK_NULL_OUTPUTS_H
 #define TK_NULL_OUTPUTS_H
 #include "tracker_abi.h"

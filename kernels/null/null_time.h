@@ -1,12 +1,13 @@
-/* The fake times: a pure function of (options, problem, config, number of the launch).
+/* Simulated times: a pure function of (options, problem, config, number of the launch).
  *
- *   t = base * slow * (1 + drift)^revision * (revision >= R ? F : 1) * config * e^(noise z) *
- * outlier
+ *   t = base * slow * (1 + drift)^revision * (revision >= R ? F : 1) * config * e^(noise z)
+ *       * outlier
  *
- *   base     2 us + max(flops / 1 TFLOP/s, bytes / 100 GB/s), times a factor in [0.75, 1.25) that
- * hangs on (seed, problem) z        standard normal, hangs on (seed, problem, revision, run,
- * launch) outlier  1, or, for the share `outliers` of the launches, a factor in [1, 4) config
- * default 1, fast 0.9, slow 1.2 */
+ *   base     2 us + max(flops / 1 TFLOP/s, bytes / 100 GB/s), times a factor in [0.75, 1.25) from
+ *            (seed, problem)
+ *   z        standard normal, from (seed, problem, revision, run, launch)
+ *   outlier  1, or a factor in [1, 4) for the share `outliers` of the launches
+ *   config   default 1, fast 0.9, slow 1.2 */
 #ifndef TK_NULL_TIME_H
 #define TK_NULL_TIME_H
 #include "null_options.h"

@@ -163,8 +163,8 @@ void tk_element_store(uint32_t dtype, void *data, int64_t i, double value)
 	}
 }
 
-/* f16 is the common case of long rows: the exponent is moved by a multiplication, which is exact.
- */
+/* f16 is the common case of long rows: the exponent is moved by a multiplication, which is
+ * exact. */
 static double half_to_double(uint16_t h)
 {
 	uint32_t bits = (uint32_t)(h & 0x7fff) << 13;

@@ -1,9 +1,9 @@
 /* The operations of the contract in double precision, written to be read: no blocking, no threads,
- * no vendor's library. Verification compares with these; the module tk_backend_reference.so runs
- * them like any other backend.
+ * no vendor library. Verification compares with them; the module tk_backend_reference.so runs them
+ * like any other backend.
  *
  * Tensors are host copies, indexed by enum tk_tensor_id, dense and row-major (tracker_abi.h).
- * Nothing here checks shapes. */
+ * Shapes are not checked. */
 #ifndef TK_REFERENCE_H
 #define TK_REFERENCE_H
 #include "element.h"
@@ -28,8 +28,8 @@ struct tk_reference_row {
 	double *query;
 };
 
-/* Room for rows of at most `keys` keys and vectors of at most `width` values. 0, or -1 where memory
- * is out. */
+/* Allocates rows of at most `keys` keys and vectors of at most `width` values. 0, or -1: out of
+ * memory. */
 int tk_reference_row_init(struct tk_reference_row *row, int64_t keys, int64_t width);
 void tk_reference_row_free(struct tk_reference_row *row);
 
@@ -40,8 +40,8 @@ void tk_reference_attention_row(const struct tk_attention *p, const struct tk_te
 /* O, and LSE where the tensor has data. 0, or -1 where memory is out. Forward only. */
 int tk_reference_attention(const struct tk_attention *p, const struct tk_tensor *t);
 
-/* One query and one key in the backward pass: load both, compute, read what is between. The
- * gradients are sums of these. */
+/* One query and one key in the backward pass: load both, compute, read the results. The gradients
+ * are sums of these. */
 struct tk_reference_pair {
 	double *q, *k, *v, *o, *d_o; /* as loaded */
 	double lse, delta;           /* of the query; delta: dO o' */
@@ -62,8 +62,7 @@ void tk_reference_pair_compute(const struct tk_attention *p, struct tk_reference
 int tk_reference_attention_backward(const struct tk_attention *p, const struct tk_tensor *t);
 
 /* The two branches of a sparse row; the output is their sum. A block that is listed twice counts
- * twice; -1 is no block.
- */
+ * twice; -1 is no block. */
 enum tk_reference_branch { TK_REFERENCE_SELECTED, TK_REFERENCE_WINDOW };
 void tk_reference_nsa_row(const struct tk_nsa *p, const struct tk_tensor *t, int64_t b, int64_t h,
         int64_t i, enum tk_reference_branch branch, struct tk_reference_row *row);

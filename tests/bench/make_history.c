@@ -1,4 +1,4 @@
-/* Writes a history of N series x M nights through store.h, with the seeded fake times of the null
+/* Writes a history of N series x M nights through store.h, with the seeded simulated times of the null
  * backend: what the benchmarks of `diff` and `site` stand on. The same arguments make the same
  * history. On a history that is there it goes on where that one ends. */
 #include "base/clock.h"

@@ -1,5 +1,4 @@
-/* What the files of the CPU device layer share: small readers of /sys and /proc, and the open
- * device. */
+/* The open device of the CPU device layer, and readers of /sys and /proc. */
 #ifndef TK_CPU_SYSTEM_H
 #define TK_CPU_SYSTEM_H
 #include "tracker_abi.h"
@@ -11,7 +10,7 @@ struct cpu_counters { /* since boot; -1 where the system does not tell */
 };
 
 struct tk_device {
-	cpu_set_t cores; /* that this process may use, as it was when the device was opened */
+	cpu_set_t cores; /* available to this process when the device was opened */
 	int first_core;
 	char cgroup_stat[512]; /* path of the cpu.stat of this process' control group, "" where
 	                          there is none */

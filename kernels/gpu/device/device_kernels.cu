@@ -11,8 +11,8 @@ static __device__ unsigned long long timer_ticks()
 {
 	return (unsigned long long)wall_clock64();
 }
-/* HIP's __smid(): on gfx942 die << 6 | shader engine << 4 | compute unit, before it engine << 4 | unit. Not every number
- * below the largest stands for a unit. */
+/* HIP's __smid(): on gfx942 die << 6 | shader engine << 4 | compute unit, before it engine << 4 |
+ * unit. Not every number below the largest stands for a unit. */
 static __device__ unsigned unit_index()
 {
 	return __smid();
@@ -46,9 +46,11 @@ static __device__ void pause_briefly()
 
 #endif
 
-/* NVIDIA's scheduler fills empty multiprocessors first, so twice as many blocks as there are reach all of them; the last
- * one stays. clock64() counts cycles of one multiprocessor (AMD: s_memtime). */
-static __global__ void stamp_kernel(struct device_stamp *slots, unsigned count, unsigned long long sequence)
+/* NVIDIA's scheduler fills empty multiprocessors first, so twice as many blocks as there are reach
+ * all of them; the last one stays. clock64() counts cycles of one multiprocessor (AMD:
+ * s_memtime). */
+static __global__ void stamp_kernel(
+        struct device_stamp *slots, unsigned count, unsigned long long sequence)
 {
 	unsigned unit = unit_index();
 	if (unit >= count)
@@ -59,22 +61,25 @@ static __global__ void stamp_kernel(struct device_stamp *slots, unsigned count, 
 	slots[unit].sequence = sequence;
 }
 
-/* A timer that stands still must not hold the device: each turn sleeps at least a little, and their number is bounded.
- */
+/* A timer that stands still must not hold the device: each turn sleeps at least a little, and their
+ * number is bounded. */
 static __global__ void hold_kernel(unsigned long long ticks)
 {
 	unsigned long long start = timer_ticks();
-	for (unsigned long long turn = 0; turn < ticks / TURN_TICKS + 1000 && timer_ticks() - start < ticks; turn++)
+	for (unsigned long long turn = 0;
+	        turn < ticks / TURN_TICKS + 1000 && timer_ticks() - start < ticks; turn++)
 		pause_briefly();
 }
 
-static __global__ void compare_kernel(const unsigned char *a, const unsigned char *b, size_t bytes, unsigned *differs)
+static __global__ void compare_kernel(
+        const unsigned char *a, const unsigned char *b, size_t bytes, unsigned *differs)
 {
-	size_t step = (size_t)gridDim.x * blockDim.x, at = (size_t)blockIdx.x * blockDim.x + threadIdx.x,
-	       wide = bytes / 16;
+	size_t step = (size_t)gridDim.x * blockDim.x,
+	       at = (size_t)blockIdx.x * blockDim.x + threadIdx.x, wide = bytes / 16;
 	unsigned found = 0;
 	for (size_t i = at; i < wide; i += step) {
-		uint4 x = reinterpret_cast<const uint4 *>(a)[i], y = reinterpret_cast<const uint4 *>(b)[i];
+		uint4 x = reinterpret_cast<const uint4 *>(a)[i],
+		      y = reinterpret_cast<const uint4 *>(b)[i];
 		found |= (x.x ^ y.x) | (x.y ^ y.y) | (x.z ^ y.z) | (x.w ^ y.w);
 	}
 	for (size_t i = wide * 16 + at; i < bytes; i += step)
@@ -83,8 +88,8 @@ static __global__ void compare_kernel(const unsigned char *a, const unsigned cha
 		*differs = 1;
 }
 
-gpu_error device_stamp_enqueue(struct device_stamp *slots, unsigned count, unsigned units, unsigned long long sequence,
-        gpu_stream stream)
+gpu_error device_stamp_enqueue(struct device_stamp *slots, unsigned count, unsigned units,
+        unsigned long long sequence, gpu_stream stream)
 {
 	stamp_kernel<<<2 * units, 1, 0, stream>>>(slots, count, sequence);
 	return gpu_last_error();
@@ -97,9 +102,10 @@ gpu_error device_block_enqueue(double ticks, gpu_stream stream)
 }
 
 /* Both are 16-byte aligned, as everything is that the tracker allocates. */
-gpu_error device_compare_enqueue(const void *a, const void *b, size_t bytes, unsigned *differs, gpu_stream stream)
+gpu_error device_compare_enqueue(
+        const void *a, const void *b, size_t bytes, unsigned *differs, gpu_stream stream)
 {
-	compare_kernel<<<1024, 256, 0, stream>>>(
-	        static_cast<const unsigned char *>(a), static_cast<const unsigned char *>(b), bytes, differs);
+	compare_kernel<<<1024, 256, 0, stream>>>(static_cast<const unsigned char *>(a),
+	        static_cast<const unsigned char *>(b), bytes, differs);
 	return gpu_last_error();
 }

@@ -1,5 +1,5 @@
-/* See device_memory_load.h. A copy of CHUNK bytes, then a wait that makes the copies the asked
- * share of the time, again and again. */
+/* See device_memory_load.h. Repeats a copy of CHUNK bytes and a wait that gives the copies their
+ * share of the time. */
 #include "device_memory_load.h"
 #include "device_kernels.h"
 #include <math.h>

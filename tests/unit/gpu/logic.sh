@@ -24,7 +24,7 @@ pieces) test=test_pieces files="ceiling_memory ceiling_rate softmax" ;;
 *) kind=GEMM files=gemm_$module ;;
 esac
 for file in $files; do
-	sed -E 's/([a-z_]+(<[A-Za-z0-9_, ]+>)?)<<<(.*)>>>\(/emulated(\3, \1)(/' "$kernels/gpu/$file.cu" >"$work/$file.cpp"
+	sed -z -E 's/([a-z_]+(<[A-Za-z0-9_:, \n\t]+>)?)[ \n\t]*<<<([^;]*)>>>\(/emulated(\3, \1)(/g' "$kernels/gpu/$file.cu" >"$work/$file.cpp"
 done
 cd "$work"
 "${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -O1 -I"$kernels/abi" -c "$kernels"/reference/{attention,attention_backward,element,gemm}.c

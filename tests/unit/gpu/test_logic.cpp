@@ -54,7 +54,7 @@ static void compare(const char *what, const tensor &got, const tensor &want, int
 
 static void one(int64_t m, int64_t n, int64_t k, int64_t batch, int ta, int tb, uint32_t type, uint32_t out)
 {
-	if (!gpu_gemm_step.takes(type))
+	if (!gpu_gemm_step.accepts(type))
 		return;
 	tk_gemm g = {sizeof g, m, n, k, batch, ta, tb, type, type, out, TK_F32};
 	tensor a(type, batch * m * k), b(type, batch * k * n), want(TK_F64, batch * m * n);
@@ -106,7 +106,7 @@ static void dense(int64_t b, int64_t h, int64_t hkv, int64_t sq, int64_t skv, in
 		compare("log-sum-exp", got_lse, lse, rows, 1e-3);
 	}
 	a.dir = TK_BWD;
-	if (gpu_attention_kernel.refuses(&p))
+	if (gpu_attention_kernel.reject_reason(&p))
 		return;
 	tensor rounded(type, nq), dq(type, nq), dk(type, nk), dv(type, nk), gq(type, nq, false), gk(type, nk, false),
 	        gv(type, nk, false);

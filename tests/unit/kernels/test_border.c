@@ -86,7 +86,7 @@ static void refuses_unknown_configurations_and_sets(void **state)
 	assert_int_equal(subject_open(&s, "cpu", "", 2, &err), TK_ABI_OK);
 	assert_int_equal(
 	        s.backend->plan(s.ctx, &p, "mc1_kc1_nc1", 1, &plan, &info, &err), TK_ABI_INVALID);
-	assert_string_equal(err.message, "unknown configuration `mc1_kc1_nc1`");
+	assert_string_equal(err.message, "unknown configuration \"mc1_kc1_nc1\"");
 	assert_int_equal(s.backend->plan(s.ctx, &p, "", 2, &plan, &info, &err), TK_ABI_OK);
 	assert_int_equal(s.backend->bind(plan, 2, t, 3, &err), TK_ABI_INVALID);
 	assert_string_equal(
