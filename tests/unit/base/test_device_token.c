@@ -180,7 +180,7 @@ static void a_start_may_take_longer_than_a_turn(void **state)
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
 }
 
-static void what_is_no_socket_is_refused(void **state)
+static void a_descriptor_that_is_not_a_socket_is_refused(void **state)
 {
 	struct tk_device_token b;
 	struct tk_error err = {0};
@@ -203,7 +203,7 @@ int main(void)
 	        cmocka_unit_test(a_death_frees_the_other),
 	        cmocka_unit_test(one_that_is_stopped_is_left_behind),
 	        cmocka_unit_test(a_start_may_take_longer_than_a_turn),
-	        cmocka_unit_test(what_is_no_socket_is_refused),
+	        cmocka_unit_test(a_descriptor_that_is_not_a_socket_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,7 +83,7 @@ static void test_pieces_of_a_level_add_up_and_the_first_level_does_not_count(voi
 	assert_int_equal(n.numa_node, -1);
 }
 
-static void test_what_is_not_there_changes_nothing(void **state)
+static void test_missing_files_change_nothing(void **state)
 {
 	struct kfd_node n = {.cache_bytes = 5, .unique_id = 6, .numa_node = -1};
 	kfd_find(nodes, 1, 0x0c << 8, &n); /* another domain */
@@ -141,7 +141,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_infinity_cache_is_the_last_level),
 	        cmocka_unit_test(test_pieces_of_a_level_add_up_and_the_first_level_does_not_count),
-	        cmocka_unit_test(test_what_is_not_there_changes_nothing),
+	        cmocka_unit_test(test_missing_files_change_nothing),
 	        cmocka_unit_test(test_fnuz_times_two_is_ocp),
 	        cmocka_unit_test(test_a_byte_leaves_its_neighbours_alone),
 	};

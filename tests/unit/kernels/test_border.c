@@ -23,7 +23,7 @@ static void refuses_unknown_options(void **state)
 	subject_close(&s);
 }
 
-static void refuses_what_it_cannot_do(void **state)
+static void refuses_unsupported_problems(void **state)
 {
 	static const char *const modules[] = {"cpu", "control", "ceiling"};
 	struct tk_gemm g = {.size = sizeof(g),
@@ -212,7 +212,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(refuses_unknown_options),
-	        cmocka_unit_test(refuses_what_it_cannot_do),
+	        cmocka_unit_test(refuses_unsupported_problems),
 	        cmocka_unit_test(refuses_unknown_configurations_and_sets),
 	        cmocka_unit_test(workers_keep_the_pinning),
 	        cmocka_unit_test(ceilings),

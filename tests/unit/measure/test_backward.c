@@ -189,7 +189,7 @@ static void mistakes_are_found(void **state)
 	}
 }
 
-static void what_was_not_written_is_named(void **state)
+static void unwritten_outputs_are_named(void **state)
 {
 	struct host h;
 	prepare(&h, shapes[0]);
@@ -237,7 +237,7 @@ int main(void)
 	        cmocka_unit_test(right_gradients_pass),
 	        cmocka_unit_test(rounded_gradients_pass),
 	        cmocka_unit_test(mistakes_are_found),
-	        cmocka_unit_test(what_was_not_written_is_named),
+	        cmocka_unit_test(unwritten_outputs_are_named),
 	        cmocka_unit_test(the_engine_runs_the_forward_pass_first),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,7 +37,7 @@ static double load16(uint32_t dtype, unsigned code)
 	return tk_element_load(dtype, &word, 0);
 }
 
-static void values_that_the_standards_give(void **state)
+static void values_of_the_standards(void **state)
 {
 	assert_float_equal(load8(TK_E4M3, 0x7e), 448, 0);
 	assert_float_equal(load8(TK_E4M3, 0x01), 0x1p-9, 0);
@@ -110,7 +110,7 @@ static void rounding_is_to_nearest_even(void **state)
 	assert_int_equal(store16(TK_F16, 0x1.ffcp-15 + 0x1p-25), 0x0400);
 }
 
-static void overflow_and_what_is_no_number(void **state)
+static void overflow_and_nan(void **state)
 {
 	assert_int_equal(store16(TK_F16, 65519.99), 0x7bff);
 	assert_int_equal(store16(TK_F16, 65520), 0x7c00);
@@ -142,8 +142,8 @@ int main(void)
 {
 	/* clang-format off */
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values_that_the_standards_give), cmocka_unit_test(every_code_survives),
-		cmocka_unit_test(rounding_is_to_nearest_even), cmocka_unit_test(overflow_and_what_is_no_number),
+		cmocka_unit_test(values_of_the_standards), cmocka_unit_test(every_code_survives),
+		cmocka_unit_test(rounding_is_to_nearest_even), cmocka_unit_test(overflow_and_nan),
 		cmocka_unit_test(tf32_keeps_ten_bits),
 	};
 	/* clang-format on */

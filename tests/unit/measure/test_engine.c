@@ -59,7 +59,7 @@ static void measure(struct rig *r, const char *problem, const struct tk_measure_
 		fail_msg("%s: %s", problem, err.message);
 }
 
-static void an_honest_job(void **state)
+static void a_job_has_every_figure(void **state)
 {
 	struct rig r;
 	rig_up(&r, "");
@@ -133,7 +133,7 @@ static void cold_rotates_over_twice_the_cache(void **state)
 	rig_down(&r);
 }
 
-static void each_mode_has_its_way(void **state)
+static void each_mode_times_as_documented(void **state)
 {
 	struct rig r;
 	struct tk_measure_options o = defaults;
@@ -163,7 +163,7 @@ static void each_mode_has_its_way(void **state)
 	rig_down(&r);
 }
 
-static void bursts_go_over_many_places(void **state)
+static void bursts_cover_many_locations(void **state)
 {
 	struct rig r;
 	struct tk_measure_options o = defaults;
@@ -213,7 +213,7 @@ static int bind_and_look(struct tk_plan *plan, uint32_t set, const struct tk_ten
 
 /* Host memory is used again, and what it holds: another size, seed, type and distribution each get
  * their own values. */
-static void inputs_are_used_again(void **state)
+static void inputs_are_reused(void **state)
 {
 	/* clang-format off */
 	static const char *const problems[] = {"read:bytes=4194304", "read:bytes=8388608", "read:bytes=2097152", "read:bytes=8388608,dist=uniform",
@@ -238,7 +238,7 @@ static void inputs_are_used_again(void **state)
 }
 
 /* Verified beside the warm-up, and still never timed where it is wrong. */
-static void paced_lies_are_found(void **state)
+static void wrong_results_are_found_in_paced_mode(void **state)
 {
 	static const char *const faults[] = {"fail=lie", "fail=nan", "fail=idle"};
 	struct rig r;
@@ -282,7 +282,7 @@ static void short_launches_are_batched(void **state)
 	rig_down(&r);
 }
 
-static void graphs_where_the_plan_can(void **state)
+static void capturable_plans_use_graphs(void **state)
 {
 	struct rig plain, graph;
 	struct tk_measure_options o = defaults;
@@ -298,7 +298,7 @@ static void graphs_where_the_plan_can(void **state)
 	rig_down(&graph);
 }
 
-static void limits_of_sampling(void **state)
+static void sampling_has_limits(void **state)
 {
 	struct rig r;
 	struct tk_measure_options o = defaults;
@@ -325,7 +325,7 @@ static void limits_of_sampling(void **state)
 	rig_down(&r);
 }
 
-static void throttling_is_said(void **state)
+static void throttling_is_reported(void **state)
 {
 	struct rig r;
 	rig_up(&r, "throttle=1");
@@ -336,7 +336,7 @@ static void throttling_is_said(void **state)
 	rig_down(&r);
 }
 
-static void what_backends_do_becomes_an_outcome(void **state)
+static void faults_become_outcomes(void **state)
 {
 	/* clang-format off */
 	static const struct { const char *options, *outcome, *message; } cases[] = {
@@ -364,7 +364,7 @@ static void what_backends_do_becomes_an_outcome(void **state)
 	}
 }
 
-static void without_verification_lies_are_timed(void **state)
+static void without_verification_wrong_results_are_timed(void **state)
 {
 	struct rig r;
 	struct tk_measure_options o = defaults;
@@ -406,7 +406,7 @@ static void configs_change_times(void **state)
 	rig_down(&r);
 }
 
-static void options_that_are_wrong_are_named(void **state)
+static void invalid_options_are_named(void **state)
 {
 	/* clang-format off */
 	static const char *const cases[][2] = {{"nosie=1", "there is no option `nosie`"}, {"noise", "`noise` is not key=value"},
@@ -447,14 +447,14 @@ int main(void)
 {
 	/* clang-format off */
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_honest_job), cmocka_unit_test(every_operation_is_verified),
+		cmocka_unit_test(a_job_has_every_figure), cmocka_unit_test(every_operation_is_verified),
 		cmocka_unit_test(samples_are_repeatable_and_follow_the_formula), cmocka_unit_test(cold_rotates_over_twice_the_cache),
-		cmocka_unit_test(each_mode_has_its_way), cmocka_unit_test(bursts_go_over_many_places), cmocka_unit_test(paced_lies_are_found), cmocka_unit_test(inputs_are_used_again),
+		cmocka_unit_test(each_mode_times_as_documented), cmocka_unit_test(bursts_cover_many_locations), cmocka_unit_test(wrong_results_are_found_in_paced_mode), cmocka_unit_test(inputs_are_reused),
 		cmocka_unit_test(long_launches_get_as_many_samples_as_an_interval_needs),
-	        cmocka_unit_test(short_launches_are_batched), cmocka_unit_test(graphs_where_the_plan_can), cmocka_unit_test(limits_of_sampling),
-		cmocka_unit_test(throttling_is_said), cmocka_unit_test(what_backends_do_becomes_an_outcome),
-		cmocka_unit_test(without_verification_lies_are_timed), cmocka_unit_test(size_limits), cmocka_unit_test(configs_change_times),
-		cmocka_unit_test(options_that_are_wrong_are_named), cmocka_unit_test(times_step_and_drift),
+	        cmocka_unit_test(short_launches_are_batched), cmocka_unit_test(capturable_plans_use_graphs), cmocka_unit_test(sampling_has_limits),
+		cmocka_unit_test(throttling_is_reported), cmocka_unit_test(faults_become_outcomes),
+		cmocka_unit_test(without_verification_wrong_results_are_timed), cmocka_unit_test(size_limits), cmocka_unit_test(configs_change_times),
+		cmocka_unit_test(invalid_options_are_named), cmocka_unit_test(times_step_and_drift),
 	};
 	/* clang-format on */
 	return cmocka_run_group_tests(tests, NULL, NULL);

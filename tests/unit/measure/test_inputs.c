@@ -51,7 +51,7 @@ static void normal_is_normal(void **state)
 	host_free(&h);
 }
 
-static void filling_goes_on_where_it_ended(void **state)
+static void filling_continues_where_it_ended(void **state)
 {
 	static const char *const problems[] = {
 	        "gemm:m=512,n=16,k=300,a=bf16", "gemm:m=3,n=16,k=5,a=f32,dist=uniform"};
@@ -198,7 +198,7 @@ static void blocks_are_distinct_and_visible(void **state)
 	}
 }
 
-static void tensor_that_there_is_not(void **state)
+static void an_unknown_tensor_is_refused(void **state)
 {
 	struct host h;
 	struct tk_error err = {0};
@@ -212,9 +212,9 @@ int main(void)
 {
 	/* clang-format off */
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(normal_is_normal), cmocka_unit_test(bits_are_pinned), cmocka_unit_test(filling_goes_on_where_it_ended), cmocka_unit_test(size_of_the_tensor_does_not_matter),
+		cmocka_unit_test(normal_is_normal), cmocka_unit_test(bits_are_pinned), cmocka_unit_test(filling_continues_where_it_ended), cmocka_unit_test(size_of_the_tensor_does_not_matter),
 		cmocka_unit_test(seed_and_tensor_matter), cmocka_unit_test(other_distributions), cmocka_unit_test(rounded_to_the_type),
-		cmocka_unit_test(blocks_are_distinct_and_visible), cmocka_unit_test(tensor_that_there_is_not),
+		cmocka_unit_test(blocks_are_distinct_and_visible), cmocka_unit_test(an_unknown_tensor_is_refused),
 	};
 	/* clang-format on */
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,7 +125,7 @@ static void one_wrong_entry_is_found(void **state)
 	}
 }
 
-static void exchanged_rows_are_found(void **state)
+static void swapped_rows_are_found(void **state)
 {
 	for (int columns = 0; columns < 2; columns++) {
 		struct host h;
@@ -143,7 +143,7 @@ static void exchanged_rows_are_found(void **state)
 	}
 }
 
-static void less_precision_than_asked_is_found(void **state)
+static void too_little_precision_is_found(void **state)
 {
 	struct host h;
 	prepare(&h, "gemm:m=48,n=48,k=512");
@@ -160,7 +160,7 @@ static void less_precision_than_asked_is_found(void **state)
 	host_free(&h);
 }
 
-static void a_forgotten_step_of_k_is_found(void **state)
+static void a_missing_step_of_k_is_found(void **state)
 {
 	struct host h;
 	prepare(&h, "gemm:m=48,n=48,k=512,a=bf16");
@@ -169,7 +169,7 @@ static void a_forgotten_step_of_k_is_found(void **state)
 	host_free(&h);
 }
 
-static void what_was_not_written_is_named(void **state)
+static void unwritten_outputs_are_named(void **state)
 {
 	struct host h;
 	prepare(&h, "gemm:m=8,n=16,k=4,batch=2");
@@ -243,7 +243,7 @@ static void wrong_lse_is_found(void **state)
 	host_free(&h);
 }
 
-static void every_kv_head_and_the_ends_are_looked_at(void **state)
+static void every_kv_head_and_both_ends_are_checked(void **state)
 {
 	for (int64_t head = 0; head < 40; head++) {
 		struct host h;
@@ -298,11 +298,11 @@ int main(void)
 {
 	/* clang-format off */
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(right_gemms_pass), cmocka_unit_test(one_wrong_entry_is_found), cmocka_unit_test(exchanged_rows_are_found),
-		cmocka_unit_test(less_precision_than_asked_is_found), cmocka_unit_test(a_forgotten_step_of_k_is_found),
-		cmocka_unit_test(what_was_not_written_is_named), cmocka_unit_test(right_attention_passes),
+		cmocka_unit_test(right_gemms_pass), cmocka_unit_test(one_wrong_entry_is_found), cmocka_unit_test(swapped_rows_are_found),
+		cmocka_unit_test(too_little_precision_is_found), cmocka_unit_test(a_missing_step_of_k_is_found),
+		cmocka_unit_test(unwritten_outputs_are_named), cmocka_unit_test(right_attention_passes),
 		cmocka_unit_test(mistakes_of_attention_are_found), cmocka_unit_test(wrong_lse_is_found),
-		cmocka_unit_test(every_kv_head_and_the_ends_are_looked_at), cmocka_unit_test(mistakes_of_sparse_attention_are_found),
+		cmocka_unit_test(every_kv_head_and_both_ends_are_checked), cmocka_unit_test(mistakes_of_sparse_attention_are_found),
 		cmocka_unit_test(wrong_ceilings_are_found),
 	};
 	/* clang-format on */

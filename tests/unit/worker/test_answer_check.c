@@ -42,7 +42,7 @@ static json_t *valid_result(void)
 	return r;
 }
 
-static void a_good_answer_passes_without_strangers(void **state)
+static void a_valid_answer_loses_unknown_members(void **state)
 {
 	json_t *r = valid_result(), *clean = NULL;
 	enum tk_outcome outcome;
@@ -59,7 +59,7 @@ static void a_good_answer_passes_without_strangers(void **state)
 }
 
 /* path: "median" or "verify.passed"; value NULL: removed. */
-static void spoil(json_t *r, const char *path, const char *value)
+static void corrupt(json_t *r, const char *path, const char *value)
 {
 	char part[64];
 	const char *dot;
@@ -74,7 +74,7 @@ static void spoil(json_t *r, const char *path, const char *value)
 		json_object_del(r, path);
 }
 
-static void a_spoiled_answer_is_refused(void **state)
+static void an_invalid_member_is_refused(void **state)
 {
 	/* clang-format off */
 	static const char *const cases[][3] = {
@@ -99,7 +99,7 @@ static void a_spoiled_answer_is_refused(void **state)
 		enum tk_outcome outcome;
 		char message[64];
 		struct tk_error err = {0};
-		spoil(r, cases[i][0], cases[i][1]);
+		corrupt(r, cases[i][0], cases[i][1]);
 		assert_int_equal(tk_answer_check_measurement(
 		                         r, &outcome, message, sizeof message, &clean, &err),
 		        TK_EDATA);
@@ -111,7 +111,7 @@ static void a_spoiled_answer_is_refused(void **state)
 	}
 }
 
-static void what_has_no_timing_needs_none(void **state)
+static void an_answer_without_timing_needs_none(void **state)
 {
 	json_t *r = json_loads("{\"outcome\":\"wrong\",\"message\":\"row\\u001b[0m 7\",\"sets\":3}",
 	               0, NULL),
@@ -203,8 +203,8 @@ int main(void)
 {
 	/* clang-format off */
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_good_answer_passes_without_strangers), cmocka_unit_test(a_spoiled_answer_is_refused),
-		cmocka_unit_test(what_has_no_timing_needs_none), cmocka_unit_test(envelopes), cmocka_unit_test(devices_and_backends),
+		cmocka_unit_test(a_valid_answer_loses_unknown_members), cmocka_unit_test(an_invalid_member_is_refused),
+		cmocka_unit_test(an_answer_without_timing_needs_none), cmocka_unit_test(envelopes), cmocka_unit_test(devices_and_backends),
 	};
 	/* clang-format on */
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,7 +60,7 @@ static void optional_functions_may_be_missing(void **state)
 	assert_null(b.fetch);
 }
 
-static void what_is_no_module(void **state)
+static void files_that_are_not_modules(void **state)
 {
 	struct tk_backend b;
 	struct tk_device_ops d;
@@ -79,7 +79,7 @@ int main(void)
 	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(broken_modules_are_named), cmocka_unit_test(another_minor_version_is_fine),
-		cmocka_unit_test(optional_functions_may_be_missing), cmocka_unit_test(what_is_no_module),
+		cmocka_unit_test(optional_functions_may_be_missing), cmocka_unit_test(files_that_are_not_modules),
 	};
 	/* clang-format on */
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,7 +47,7 @@ static uint64_t frame_of(uintptr_t address)
 	return entry & ((1ull << 55) - 1);
 }
 
-static void code_is_on_pages_of_its_own(void **state)
+static void code_is_on_private_pages(void **state)
 {
 	void *module = dlopen(TK_MODULE, RTLD_NOW | RTLD_LOCAL);
 	assert_non_null(module);
@@ -74,6 +74,6 @@ static void code_is_on_pages_of_its_own(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(code_is_on_pages_of_its_own)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(code_is_on_private_pages)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

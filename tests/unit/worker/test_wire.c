@@ -22,7 +22,7 @@ static void refused(const char *line, size_t len, const char *message)
 		fail_msg("\"%s\" does not say \"%s\"", err.message, message);
 }
 
-static void what_is_no_answer(void **state)
+static void invalid_lines_are_refused(void **state)
 {
 	/* clang-format off */
 	static const char *const cases[][2] = {{"", "invalid JSON"}, {"{", "invalid JSON"}, {"{\"id\":1", "invalid JSON"}, {"[1]", "not an object"}, {"7", "invalid JSON"},
@@ -113,7 +113,7 @@ int main(void)
 {
 	/* clang-format off */
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_no_answer), cmocka_unit_test(depth_is_limited), cmocka_unit_test(length_is_limited),
+		cmocka_unit_test(invalid_lines_are_refused), cmocka_unit_test(depth_is_limited), cmocka_unit_test(length_is_limited),
 		cmocka_unit_test(lines_come_in_pieces), cmocka_unit_test(any_bytes_become_text),
 	};
 	/* clang-format on */

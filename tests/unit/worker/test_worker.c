@@ -193,7 +193,7 @@ static void assert_as_many(struct tk_job_result out[2])
 
 /* Each of them fails where the other one has the device between its own idle gap, or block, and the
  * end of its burst. */
-static void bursts_of_two_workers_take_turns(void **state)
+static void bursts_of_a_pair_alternate(void **state)
 {
 	static const char *const modes[] = {"paced", "loaded", "cold"};
 	struct tk_job_result out[2];
@@ -215,7 +215,7 @@ static void bursts_of_two_workers_take_turns(void **state)
 	free(path);
 }
 
-static void a_worker_waits_for_the_others_start(void **state)
+static void a_worker_waits_for_its_peer_to_start(void **state)
 {
 	struct tk_job_result out[2];
 	measure_two(&(struct two){.options = {"noise=0", "noise=0,fail=late,late_s=1,at=open"},
@@ -224,7 +224,7 @@ static void a_worker_waits_for_the_others_start(void **state)
 	assert_as_many(out);
 }
 
-static void a_worker_goes_on_without_the_other(void **state)
+static void a_worker_continues_without_its_peer(void **state)
 {
 	/* clang-format off */
 	static const char *const faults[][3] = {{"fail=kill", "", "crashed"}, {"fail=segv,after=30", "", "crashed"},
@@ -253,7 +253,7 @@ static void a_worker_goes_on_without_the_other(void **state)
 }
 
 /* After each of these the same worker does an honest job. */
-static void whatever_a_backend_does_is_one_outcome(void **state)
+static void every_fault_is_one_outcome(void **state)
 {
 	/* clang-format off */
 	static const char *const cases[][3] = {
@@ -356,7 +356,7 @@ static void requests_that_cannot_be_served(void **state)
 	tk_worker_free(w);
 }
 
-static void the_other_backend_gets_a_process_of_its_own(void **state)
+static void another_backend_gets_a_new_process(void **state)
 {
 	struct tk_worker *w = worker_with((struct tk_worker_spec){
 	        .device_kind = "cpu", .device_layer = TK_MODULES "/tk_device_cpu.so"});
@@ -546,13 +546,13 @@ int main(int argc, char **argv)
 		return tk_worker_serve(STDIN_FILENO, STDOUT_FILENO);
 	/* clang-format off */
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(many_jobs_in_one_process), cmocka_unit_test(whatever_a_backend_does_is_one_outcome),
+		cmocka_unit_test(many_jobs_in_one_process), cmocka_unit_test(every_fault_is_one_outcome),
 		cmocka_unit_test(deadlines_are_kept), cmocka_unit_test(memory_is_limited), cmocka_unit_test(printing_is_limited),
 		cmocka_unit_test(only_the_problem_that_is_named_fails), cmocka_unit_test(requests_that_cannot_be_served),
-		cmocka_unit_test(the_other_backend_gets_a_process_of_its_own), cmocka_unit_test(devices_describe_themselves),
+		cmocka_unit_test(another_backend_gets_a_new_process), cmocka_unit_test(devices_describe_themselves),
 		cmocka_unit_test(lists_of_cores), cmocka_unit_test(programs_that_are_not_workers), cmocka_unit_test(workers_that_send_garbage),
 		cmocka_unit_test(a_request_that_nobody_reads), cmocka_unit_test(a_paused_worker_answers_later), cmocka_unit_test(open_deadlines_count_from_the_request),
-		cmocka_unit_test(bursts_of_two_workers_take_turns), cmocka_unit_test(a_worker_waits_for_the_others_start), cmocka_unit_test(a_worker_goes_on_without_the_other),
+		cmocka_unit_test(bursts_of_a_pair_alternate), cmocka_unit_test(a_worker_waits_for_its_peer_to_start), cmocka_unit_test(a_worker_continues_without_its_peer),
 	};
 	/* clang-format on */
 	return cmocka_run_group_tests(tests, set_up, tear_down);
