@@ -11,7 +11,7 @@
  *   L3          a block of A, mc x kc, packed               while the blocks of B change
  *
  * The paper stores matrices by columns; ours are stored by rows, so that everything is mirrored:
- * what is said of A there is said of B here. "Packed" means copied into the order in which the
+ * A there is B here. "Packed" means copied into the order in which the
  * micro-kernel reads it: unit stride, no TLB misses, any transposition and any 16-bit type undone
  * on the way. Packing costs O(mk + kn), computing O(mnk).
  *

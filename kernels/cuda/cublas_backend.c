@@ -1,5 +1,5 @@
 /* GEMM by cuBLAS: cublasGemmEx, and cublasGemmStridedBatchedEx for batches. The library chooses the
- * kernel by itself on every call, as it does for nearly every user; what it chose is not told
+ * kernel by itself on every call, as it does for nearly every user; its choice is unknown
  * (cublaslt_backend.c shows what there is to choose from). */
 #include "cublas_handle.h"
 

@@ -1,5 +1,5 @@
-/* What is NVIDIA's in the device layer (kernels/gpu/device): names and versions. The runtime is
- * linked statically and finds the driver by itself. */
+/* NVIDIA's part of the device layer (kernels/gpu/device): names and versions. The runtime is linked
+ * statically. */
 #include "device_vendor.h"
 #include <stdio.h>
 
@@ -30,7 +30,7 @@ void vendor_describe(const gpu_properties *p, const char *bus, struct tk_device_
 	snprintf(out->arch, sizeof out->arch, "sm_%d%d", p->major, p->minor);
 	format_uuid(&p->uuid, out->uuid);
 	out->cache_bytes = (uint64_t)p->l2CacheSize;
-	/* The first level shares its memory with the shared memory, and its own size is not told: a
+	/* The first level shares its memory with the shared memory, and its own size is unknown: a
 	 * quarter of that fits. The second one may be in two halves, of which each keeps what its
 	 * multiprocessors read: a quarter fits into either. */
 	out->resident_bytes[0] = p->sharedMemPerMultiprocessor / 4 / VENDOR_PIECE * VENDOR_PIECE *

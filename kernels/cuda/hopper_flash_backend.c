@@ -6,14 +6,14 @@
 #include "hopper_flash.h"
 #include "hopper_tensor_map.h"
 
-/* Keys and values of a section of heads take about half of the L2 cache. */
+/* The keys and values of a section of heads should take about half of the L2 cache. */
 #define SECTION_BYTES (24 * MIB)
 
 struct tk_backend_ctx {
 	struct gpu_context gpu;
 };
 
-/* Of one direction, for one set. */
+/* The call of one direction, for one input set. */
 union call {
 	struct hopper_flash_call forward;
 	struct hopper_backward_call backward;
@@ -65,7 +65,7 @@ static int section_of(const struct tk_attention *a, int64_t rows, int64_t group,
 	return (int)(section < heads ? section : heads);
 }
 
-/* What the arguments of both directions begin with. */
+/* The members that the arguments of both directions have in common. */
 #define SIZES_OF(a) \
 	.b = (int)(a)->b, .h = (int)(a)->h, .hkv = (int)(a)->hkv, .sq = (int)(a)->sq, \
 	.skv = (int)(a)->skv, .causal = (a)->causal

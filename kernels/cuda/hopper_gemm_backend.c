@@ -113,7 +113,7 @@ static uint32_t best_config(const struct tk_gemm *g, int multiprocessors)
 	return best;
 }
 
-/* All that the problem has steps for, the best guess first. */
+/* The configurations that the problem has steps for, best guess first. */
 static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p,
         const char *const **names, uint32_t *count, struct tk_abi_error *err)
 {

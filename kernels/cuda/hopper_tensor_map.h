@@ -1,7 +1,7 @@
 /* Tensor maps: descriptions of matrices for TMA. The encoder is a function of the driver, found at
  * run time, so that a module loads on a machine without one. */
-#ifndef HOPPER_MAP_H
-#define HOPPER_MAP_H
+#ifndef HOPPER_TENSOR_MAP_H
+#define HOPPER_TENSOR_MAP_H
 #include "tracker_abi.h"
 #include <cuda.h>
 

@@ -49,7 +49,7 @@ struct sensors {
 
 enum { CLOCK_SM = 1, CLOCK_MEMORY = 2, TEMPERATURE_GPU = 0 };
 
-/* nvmlClocksThrottleReason...: idle (1) and application clocks (2) are no throttling. */
+/* nvmlClocksThrottleReason...: idle (1) and application clocks (2) do not count as throttling. */
 static const struct {
 	unsigned long long bit;
 	const char *word;
@@ -134,8 +134,8 @@ void sensors_telemetry(struct sensors *n, struct tk_telemetry *out)
 		add_reasons(wide, out);
 }
 
-/* How many other processes compute on the card: they are the user's to stop, and a reason for
- * noise. */
+/* Number of other processes that compute on the card: the user may stop them, and their work
+ * disturbs measurements. */
 static int other_processes(struct sensors *n)
 {
 	struct nvml_process list[64];

@@ -10,7 +10,7 @@
 #define PATH_SIZE 512
 #define LEVELS 4
 
-/* The number behind `name` in such a file; `otherwise` where it is not there. */
+/* The number after `name` in such a file; `otherwise` if it is missing. */
 static unsigned long long property(const char *path, const char *name, unsigned long long otherwise)
 {
 	char word[64];
@@ -27,7 +27,7 @@ static unsigned long long property(const char *path, const char *name, unsigned 
 	return otherwise;
 }
 
-/* Calls back for each numbered entry of a folder. */
+/* Calls a function for each numbered entry of a folder. */
 static void each_entry(const char *folder, void (*f)(const char *path, void *data), void *data)
 {
 	char path[PATH_SIZE];
@@ -56,7 +56,7 @@ struct search {
 	struct kfd_node *out;
 };
 
-/* A node of a CPU has no SIMDs. */
+/* The node of a CPU has no SIMDs. */
 static void look(const char *path, void *data)
 {
 	const struct search *s = data;

@@ -1,4 +1,4 @@
-/* The sensors of device_vendor.h where the module was built without ROCm SMI's header: none. */
+/* The sensors of device_vendor.h for a build without ROCm SMI's header: none. */
 #include "device_vendor.h"
 
 struct sensors *sensors_open(const char *pci_bus_id)

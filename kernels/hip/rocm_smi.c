@@ -128,8 +128,8 @@ static void add_reason(struct tk_telemetry *out, const char *word)
 	snprintf(out->reasons + len, sizeof out->reasons - len, "%s%s", len ? "," : "", word);
 }
 
-/* 0xffff and 0xffffffffffffffff stand for "not told". */
-static int is_told(uint16_t value)
+/* 0xffff and 0xffffffffffffffff mean "unknown". */
+static int is_known(uint16_t value)
 {
 	return value != 0 && value != UINT16_MAX;
 }
@@ -163,13 +163,13 @@ static void add_throttling(struct sensors *s, const rsmi_gpu_metrics_t *m, struc
 		add_reason(out, "hbm_thermal");
 }
 
-/* One clock for all dies: the slowest of those that are told holds the kernel. */
+/* One clock for all dies: the slowest known one limits the kernel. */
 static double slowest_clock(const rsmi_gpu_metrics_t *m)
 {
-	double slowest = is_told(m->current_gfxclk) ? m->current_gfxclk : 0;
+	double slowest = is_known(m->current_gfxclk) ? m->current_gfxclk : 0;
 	if (m->common_header.format_revision == 1 && m->common_header.content_revision >= 4)
 		for (size_t i = 0; i < RSMI_MAX_NUM_GFX_CLKS; i++)
-			if (is_told(m->current_gfxclks[i]) &&
+			if (is_known(m->current_gfxclks[i]) &&
 			        (slowest == 0 || m->current_gfxclks[i] < slowest))
 				slowest = m->current_gfxclks[i];
 	return slowest;
@@ -184,7 +184,7 @@ static void read_metrics(struct sensors *s, struct tk_telemetry *out)
 	double clock = slowest_clock(&m.known);
 	if (clock > 0)
 		out->clock_mhz = clock;
-	if (is_told(m.known.current_uclk))
+	if (is_known(m.known.current_uclk))
 		out->memory_clock_mhz = m.known.current_uclk;
 	add_throttling(s, &m.known, out);
 }
@@ -217,15 +217,15 @@ static int uses_device(struct sensors *s, uint32_t pid)
 {
 	uint32_t devices[64], count = 64;
 	if (!s->gpus_of_process || s->gpus_of_process(pid, devices, &count) != RSMI_STATUS_SUCCESS)
-		return 1; /* it is not told: rather one too many */
+		return 1; /* unknown: rather one too many */
 	for (uint32_t i = 0; i < count && i < 64; i++)
 		if (devices[i] == s->device)
 			return 1;
 	return 0;
 }
 
-/* How many other processes compute on the card: they are the user's to stop, and a reason for
- * noise. */
+/* Number of other processes that compute on the card: the user may stop them, and their work
+ * disturbs measurements. */
 static int other_processes(struct sensors *s)
 {
 	rsmi_process_info_t list[64];

@@ -93,6 +93,38 @@ static int fail(struct tk_abi_error *err, int status, const char *message)
 	return status;
 }
 
+/* Faults that only return a status. */
+static const struct {
+	enum null_fault fault;
+	int status;
+	const char *message;
+} status_faults[] = {
+        {NULL_FAULT_UNSUPPORTED, TK_ABI_UNSUPPORTED, "told not to support this"},
+        {NULL_FAULT_NO_MEMORY, TK_ABI_NO_MEMORY, "told to be out of memory"},
+        {NULL_FAULT_INVALID, TK_ABI_INVALID, "told to call this invalid"},
+        {NULL_FAULT_DEVICE, TK_ABI_DEVICE, "told that the device failed"},
+        {NULL_FAULT_INTERNAL, TK_ABI_INTERNAL, "told to fail inside"},
+        {NULL_FAULT_UNKNOWN, 4711, "told to return a status that there is not"},
+        {NULL_FAULT_MARKUP, TK_ABI_INTERNAL,
+                "<script>alert(1)</script> \"quoted\" 'single' \n../../etc/passwd \x1b[31m "
+                "\xff\xfe %s%n"},
+};
+
+static int return_status(enum null_fault fault, struct tk_abi_error *err)
+{
+	for (size_t i = 0; i < sizeof status_faults / sizeof *status_faults; i++)
+		if (status_faults[i].fault == fault)
+			return fail(err, status_faults[i].status, status_faults[i].message);
+	return TK_ABI_OK;
+}
+
+static void hang(void)
+{
+	for (;;)
+		pause();
+}
+
+/* Status faults, and some others, return; the rest end or stop the process. */
 static int misbehave(const struct null_options *o, struct tk_abi_error *err)
 {
 	static const char forged[] =
@@ -110,8 +142,8 @@ static int misbehave(const struct null_options *o, struct tk_abi_error *err)
 		raise(SIGKILL);
 		break;
 	case NULL_FAULT_HANG:
-		for (;;)
-			pause();
+		hang();
+		break;
 	case NULL_FAULT_STOP:
 		raise(SIGSTOP);
 		break;
@@ -132,35 +164,19 @@ static int misbehave(const struct null_options *o, struct tk_abi_error *err)
 		break;
 	case NULL_FAULT_FORGE:
 		write_to_pipes(forged, sizeof forged - 1);
-		for (;;)
-			pause();
+		hang();
+		break;
 	case NULL_FAULT_CHILD:
 		start_child();
 		break;
 	case NULL_FAULT_ORPHAN:
 		die_with_orphan();
 		break;
-	case NULL_FAULT_UNSUPPORTED:
-		return fail(err, TK_ABI_UNSUPPORTED, "told not to support this");
-	case NULL_FAULT_NO_MEMORY:
-		return fail(err, TK_ABI_NO_MEMORY, "told to be out of memory");
-	case NULL_FAULT_INVALID:
-		return fail(err, TK_ABI_INVALID, "told to call this invalid");
-	case NULL_FAULT_DEVICE:
-		return fail(err, TK_ABI_DEVICE, "told that the device failed");
-	case NULL_FAULT_INTERNAL:
-		return fail(err, TK_ABI_INTERNAL, "told to fail inside");
-	case NULL_FAULT_UNKNOWN:
-		return fail(err, 4711, "told to return a status that there is not");
-	case NULL_FAULT_MARKUP:
-		return fail(err, TK_ABI_INTERNAL,
-		        "<script>alert(1)</script> \"quoted\" 'single' \n../../etc/passwd \x1b[31m "
-		        "\xff\xfe %s%n");
 	case NULL_FAULT_UNENDED:
 		memset(err->message, 'x', sizeof err->message);
 		return TK_ABI_INTERNAL;
 	default:
-		break;
+		return return_status(o->fault, err);
 	}
 	return TK_ABI_OK;
 }

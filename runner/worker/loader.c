@@ -1,6 +1,7 @@
 /* See loader.h. */
 #include "worker/loader.h"
 #include "base/error.h"
+#include "core/series.h"
 #include "worker/module_pages.h"
 #include <dlfcn.h>
 #include <string.h>
@@ -93,7 +94,7 @@ int tk_loader_load_backend(const char *path, struct tk_backend *out, struct tk_e
 		status = tk_fail(err, TK_EDATA,
 		        "%s: invalid backend name \"%.64s\", expected a-z, 0-9, _ and -", path,
 		        out->name);
-	if (status == TK_OK && strcmp(out->device_kind, "cpu") == 0)
+	if (status == TK_OK && tk_device_kind_from_name(out->device_kind) == TK_DEVICE_CPU)
 		tk_module_randomize_pages(module);
 	return status;
 }

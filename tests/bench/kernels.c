@@ -1,10 +1,10 @@
-/* GFLOP/s of the CPU backends without the tracker around them: one launch after the other on warm
- * caches, the fastest counts.
+/* GFLOP/s of the CPU backends without the tracker: one launch after the other on warm caches, the
+ * fastest counts.
  *
- * usage: bench_kernels [--at-least=PERCENT]
- * Prints one line for each backend and problem. With --at-least, exit code 1 where `cpu` reaches
- * less than that share of `openblas` on the f32 GEMM of 1024 (77 where there is no openblas). The
- * tracker's own numbers (tracker run) are cold-cache medians: not these. */
+ * usage: bench_kernels [--at-least=PERCENT] Prints one line for each backend and problem. With
+ * --at-least, the exit code is 1 if `cpu` reaches less than that share of `openblas` on the f32
+ * GEMM of 1024 (77 without openblas). The tracker's own numbers are medians on cold caches: not
+ * comparable. */
 #include "element.h"
 #include "tracker_abi.h"
 #include <dlfcn.h>

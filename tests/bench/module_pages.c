@@ -1,10 +1,11 @@
-/* What the physical pages of its code do to a kernel: one process, one set of tensors, the f32 GEMM
- * of 256 of the CPU backend. Its code and constants stay at their addresses and lie on other pages
- * by turns, each drawn anew.
+/* How the physical pages of its code change a kernel's time: one process, one set of tensors, the
+ * f32 GEMM of 256 of the CPU backend. Code and constants keep their addresses and move to other
+ * pages, drawn at random for each placement; the placements alternate.
  *
- * usage: bench_placement [PLACEMENTS [ROUNDS [SETS]]]       (12, 100, 60 sets of tensors: cold
- * caches; 1: hot) Prints how each placement differs from the middle half of its round (the median
- * over the rounds, and over either half of them); the first is the page cache's. */
+ * usage: bench_placement [PLACEMENTS [ROUNDS [SETS]]]
+ *   defaults: 12 placements, 100 rounds, 60 sets of tensors (cold caches; 1: hot)
+ * Prints how each placement differs from the middle half of its round: the median over the rounds,
+ * and over either half of them. The first placement is the page cache's. */
 #include "worker/module_pages.h"
 #include "stats/summary/summary.h"
 #include "tracker_abi.h"
@@ -119,7 +120,7 @@ static void swap_in(struct bench *b, int placement)
 	b->placement = placement;
 }
 
-/* The pages in use are copied and parked, and the copy is placed anew. */
+/* The pages in use are copied and parked, and the copy gets new pages. */
 static void add_placement(struct bench *b, int placement)
 {
 	for (int s = 0; s < b->segment_count; s++) {
@@ -138,7 +139,7 @@ static void add_placement(struct bench *b, int placement)
 	}
 	swap_in(b, placement);
 	if (!tk_module_randomize_pages(b->module))
-		fail("the code cannot be placed anew");
+		fail("cannot move the code to new pages");
 }
 
 /* The third of nine launches by time: neighbours only add to it. */

@@ -1,10 +1,11 @@
-/* Launches kernels in this process, without the worker around them, for tools that watch a process:
- * compute-sanitizer, ncu. Each problem is launched twice on the same inputs, with its outputs set
- * to all ones before; the outputs must be equal, bit for bit.
+/* Launches kernels in this process, without a worker, for tools that watch a process:
+ * compute-sanitizer, ncu. Each problem is launched twice on the same inputs, with all bits of its
+ * outputs set before; the outputs must be equal, bit for bit.
  *
- * usage: launch_kernels DEVICE.so BACKEND.so CONFIG PROBLEM...     CONFIG: "default", or one of the
- * backend's exit code: 0, 1 where two launches differ, 2 where something failed; what is
- * unsupported is said and counts as nothing */
+ * usage: launch_kernels DEVICE.so BACKEND.so CONFIG PROBLEM...
+ *   CONFIG     "default", or one of the backend's
+ *   exit code  0; 1: two launches differ; 2: something failed. Unsupported problems are printed and do
+ *              not count. */
 #include "base/error.h"
 #include "core/problem.h"
 #include "measure/measure.h"
@@ -61,8 +62,8 @@ static void open_modules(struct bench *b, const char *device, const char *backen
 	check(b->backend->open(&args, &b->ctx, &why), "opening the backend");
 }
 
-/* A log-sum-exp of 30 makes all weights of a backward pass small; everything else is the tracker's.
- */
+/* A log-sum-exp of 30 makes all weights of a backward pass small; everything else is the
+ * tracker's. */
 static void fill(struct bench *b, uint32_t i)
 {
 	struct tk_tensor *t = &b->tensors[i];

@@ -1,10 +1,10 @@
-/* A device layer around the real one, for trying what happens when a GPU falls off the bus: as soon
- * as the file LOST_FLAG holds the UUID of a device, that one cannot be opened any more. LOST_LAYER
- * is the path of the real layer. Both are compiled in, since a worker's environment is a clean one.
+/* A device layer around the real one, to try what happens when a GPU falls off the bus: once the
+ * file LOST_FLAG holds the UUID of a device, that device cannot be opened. LOST_LAYER is the path
+ * of the real layer. Both are compiled in, because a worker gets a clean environment.
  *
  *   cc -shared -fPIC -DLOST_FLAG='"/tmp/lost"'
- * -DLOST_LAYER='"/tmp/lost-backends/real_device_cuda.so"' -Ikernels/abi -o
- * /tmp/lost-backends/tk_device_cuda.so tests/gpu/lost_device.c */
+ *     -DLOST_LAYER='"/tmp/lost-backends/real_device_cuda.so"' -Ikernels/abi
+ *     -o /tmp/lost-backends/tk_device_cuda.so tests/gpu/lost_device.c */
 #include "tracker_abi.h"
 #include <dlfcn.h>
 #include <stdio.h>

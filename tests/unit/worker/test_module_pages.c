@@ -34,7 +34,7 @@ static struct mapping mapping_of(uintptr_t address)
 	return m;
 }
 
-/* The physical page; 0 where the system does not tell (only root is told). */
+/* The physical page; 0: unknown (only root may read it). */
 static uint64_t frame_of(uintptr_t address)
 {
 	uint64_t entry = 0, page = (uint64_t)sysconf(_SC_PAGESIZE);
