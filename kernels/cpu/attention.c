@@ -84,7 +84,7 @@ int tk_cpu_attention_init(struct tk_cpu_attention *x, const struct tk_attention 
 	x->block = choose_block(&x->shape, isa, t->block, threads);
 	x->rows = calloc(threads, sizeof(*x->rows));
 	int status = x->rows ? tk_cpu_kv_init(&x->kv, &x->shape, isa, t->width, threads)
-	                 : TK_ABI_NO_MEMORY;
+	                     : TK_ABI_NO_MEMORY;
 	for (uint32_t i = 0; status == TK_ABI_OK && i < threads; i++)
 		status = tk_cpu_rows_init(&x->rows[i], x->block, &x->kv, a->d);
 	if (status)

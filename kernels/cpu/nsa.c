@@ -51,7 +51,7 @@ int tk_cpu_nsa_init(struct tk_cpu_nsa *x, const struct tk_nsa *n, const struct t
 	x->rows = calloc(threads, sizeof(*x->rows));
 	x->both = calloc((size_t)threads * (size_t)(x->shape.group * n->d), sizeof(*x->both));
 	int status = x->rows && x->both ? tk_cpu_kv_init(&x->kv, &x->shape, x->isa, KEYS, threads)
-	                            : TK_ABI_NO_MEMORY;
+	                                : TK_ABI_NO_MEMORY;
 	for (uint32_t i = 0; status == TK_ABI_OK && i < threads; i++)
 		status = tk_cpu_rows_init(
 		        &x->rows[i], tk_cpu_round_up(x->shape.group, x->isa->f32.nr), &x->kv, n->d);
