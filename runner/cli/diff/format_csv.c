@@ -1,4 +1,4 @@
-/* `tracker diff --format=csv`: RFC 4180, one line a series, raw numbers. */
+/* `tracker diff --format=csv`: RFC 4180, one line per series, raw numbers. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "cli/diff/view.h"
 #include "detect/report/reason.h"
 
-/* A text that a spreadsheet would take for a formula gets an apostrophe in front. */
+/* A text that a spreadsheet would run as a formula gets a leading apostrophe. */
 static void put_text(FILE *out, const char *s)
 {
 	fputc('"', out);
@@ -26,7 +26,7 @@ static void put_number(FILE *out, double x)
 {
 	if (isfinite(x))
 		fprintf(out, ",%.10g",
-		        x); /* what is measured has fewer; `tracker export` has every bit */
+		        x); /* more digits than measurements have; `tracker export` has every bit */
 	else
 		fputc(',', out);
 }

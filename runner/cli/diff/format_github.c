@@ -1,6 +1,4 @@
-/* `tracker diff --format=github`: workflow commands on stdout, one a family of rows because GitHub
- * shows ten of a kind; the Markdown form in $GITHUB_STEP_SUMMARY and the counts in $GITHUB_OUTPUT
- * where the job has them. */
+/* `tracker diff --format=github`: workflow commands on stdout, one per family of rows, because GitHub shows ten of each level; the Markdown form goes to $GITHUB_STEP_SUMMARY and the counts to $GITHUB_OUTPUT if the job has them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +10,7 @@
 #define FAMILIES_MAX 10
 #define NAMES_MAX 3
 
-/* Data of a command; in a property ':' and ',' too. */
+/* Escapes the data of a command; in a property ':' and ',' too. */
 static void put_escaped(FILE *out, const char *s, bool property)
 {
 	for (; *s; s++)
@@ -29,7 +27,7 @@ static bool same_family(const struct tk_diff_row *a, const struct tk_diff_row *b
 	       strcmp(a->first_bad_commit, b->first_bad_commit) == 0;
 }
 
-static const char *level_of(const struct tk_diff_view *v, enum tk_verdict_status s)
+static const char *choose_level(const struct tk_diff_view *v, enum tk_verdict_status s)
 {
 	if (v->fail_on[s])
 		return "error";
@@ -75,7 +73,7 @@ static void put_family(const struct tk_diff_view *v, size_t first, const char *l
 		fputs(named++ ? ", " : "", out);
 		put_escaped(out, v->rows[i]->title, false);
 		if (!isnan(v->rows[i]->verdict.change.value))
-			fprintf(out, " %+.1f%%25%s", 100 * v->rows[i]->verdict.change.value,
+			fprintf(out, " %+.1f %%25%s", 100 * v->rows[i]->verdict.change.value,
 			        tk_diff_ab_suffix(v->rows[i]));
 	}
 	if (members > named)
@@ -98,7 +96,7 @@ static void put_commands(const struct tk_diff_view *v, FILE *out)
 	size_t families[3] = {0}, more = 0;
 
 	for (size_t i = 0; i < v->count; i++) {
-		const char *level = level_of(v, v->rows[i]->verdict.status);
+		const char *level = choose_level(v, v->rows[i]->verdict.status);
 		bool first = level;
 		size_t kind = !level ? 0 : *level == 'e' ? 0 : *level == 'w' ? 1 : 2;
 
@@ -119,17 +117,17 @@ static int append(const char *variable,
 {
 	const char *path = getenv(variable);
 	FILE *f;
-	int rc;
+	int status;
 
 	if (!path || !*path)
 		return TK_OK;
 	f = fopen(path, "ae");
 	if (!f)
 		return tk_fail_errno(err, "$%s: %s", variable, path);
-	rc = write(v, f, err);
-	if (fclose(f) && !rc)
-		rc = tk_fail_errno(err, "$%s: %s", variable, path);
-	return rc;
+	status = write(v, f, err);
+	if (fclose(f) && !status)
+		status = tk_fail_errno(err, "$%s: %s", variable, path);
+	return status;
 }
 
 static int put_outputs(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
@@ -146,7 +144,7 @@ static int put_outputs(const struct tk_diff_view *v, FILE *out, struct tk_error 
 int tk_diff_write_github(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
 {
 	char line[1024];
-	int rc;
+	int status;
 
 	put_commands(v, out);
 	if (v->report->compared || tk_diff_has_fail_on(v)) {
@@ -158,6 +156,6 @@ int tk_diff_write_github(const struct tk_diff_view *v, FILE *out, struct tk_erro
 		fputc('\n', out);
 	}
 	fprintf(out, "%s\n", line);
-	rc = append("GITHUB_STEP_SUMMARY", tk_diff_write_markdown, v, err);
-	return rc ? rc : append("GITHUB_OUTPUT", put_outputs, v, err);
+	status = append("GITHUB_STEP_SUMMARY", tk_diff_write_markdown, v, err);
+	return status ? status : append("GITHUB_OUTPUT", put_outputs, v, err);
 }

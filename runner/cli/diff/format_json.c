@@ -1,5 +1,4 @@
-/* `tracker diff --format=json` and `ndjson`: every count, raw numbers, and how they were made.
- * docs/reference/diff.md describes the schema. */
+/* `tracker diff --format=json` and `ndjson`: every count, raw numbers and the method. The schema is in docs/reference/diff.md. */
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -157,7 +156,7 @@ static json_t *group_object(const struct tk_diff_view *v, const char *name)
 	        number(sum.mean.change), "geomean_unstable", tk_diff_mean_is_unstable(&sum.mean));
 }
 
-/* The groups of --group-by that have a row which is shown, in the order of the rows. */
+/* The groups of --group-by with a shown row, in the order of the rows. */
 static json_t *groups_array(const struct tk_diff_view *v, size_t shown)
 {
 	json_t *groups = json_array();
@@ -172,7 +171,7 @@ static json_t *groups_array(const struct tk_diff_view *v, size_t shown)
 	return groups;
 }
 
-/* Everything but the rows. */
+/* The document without its rows. */
 static json_t *head_object(const struct tk_diff_view *v, size_t shown)
 {
 	return json_pack("{s:s, s:o, s:o, s:o, s:I, s:o, s:o}", "schema", SCHEMA, "since",
@@ -183,14 +182,14 @@ static json_t *head_object(const struct tk_diff_view *v, size_t shown)
 
 static int dump(json_t *o, size_t flags, FILE *out, struct tk_error *err)
 {
-	int rc = TK_OK;
+	int status = TK_OK;
 
 	if (!o)
 		return tk_fail(err, TK_ENOMEM, "out of memory while writing JSON");
 	if (json_dumpf(o, out, flags | JSON_REAL_PRECISION(15)) || fputc('\n', out) == EOF)
-		rc = tk_fail_errno(err, "cannot write the JSON document");
+		status = tk_fail_errno(err, "cannot write the JSON document");
 	json_decref(o);
-	return rc;
+	return status;
 }
 
 int tk_diff_write_json(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
@@ -209,14 +208,13 @@ int tk_diff_write_json(const struct tk_diff_view *v, FILE *out, struct tk_error 
 	return dump(document, JSON_INDENT(1), out, err);
 }
 
-/* One row a line as it stands in `rows`, then one line with everything else, which has "summary".
- */
+/* One line per row, then one line with the rest, which has "summary". */
 int tk_diff_write_ndjson(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
 {
 	size_t shown = tk_diff_shown_count(v);
-	int rc = TK_OK;
+	int status = TK_OK;
 
-	for (size_t i = 0; !rc && i < shown; i++)
-		rc = dump(row_object(v, v->rows[i]), JSON_COMPACT, out, err);
-	return rc ? rc : dump(head_object(v, shown), JSON_COMPACT, out, err);
+	for (size_t i = 0; !status && i < shown; i++)
+		status = dump(row_object(v, v->rows[i]), JSON_COMPACT, out, err);
+	return status ? status : dump(head_object(v, shown), JSON_COMPACT, out, err);
 }

@@ -1,5 +1,4 @@
-/* `tracker diff --format=junit`: one test case a series, for the test reports that CI systems have
- * anyway. */
+/* `tracker diff --format=junit`: one test case per series, for the test reports of CI systems. */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +7,7 @@
 #include "detect/report/reason.h"
 #include "site_gen/render/format.h"
 
-/* Attribute or text; what XML 1.0 has no place for becomes '?'. */
+/* Escapes an attribute or a text; characters that XML 1.0 forbids become '?'. */
 static void put_text(FILE *out, const char *s)
 {
 	for (; *s; s++)
@@ -32,7 +31,7 @@ static void put_text(FILE *out, const char *s)
 			fputs("&#9;", out);
 			break;
 		default:
-			/* U+FFFE and U+FFFF are no characters of XML */
+			/* U+FFFE and U+FFFF are not XML characters */
 			if ((unsigned char)s[0] == 0xef && (unsigned char)s[1] == 0xbf &&
 			        (unsigned char)s[2] >= 0xbe) {
 				fputc('?', out);
@@ -45,7 +44,7 @@ static void put_text(FILE *out, const char *s)
 
 enum kind { PASSED, FAILURE, ERROR, SKIPPED, KINDS };
 
-static enum kind kind_of(const struct tk_diff_view *v, const struct tk_diff_row *r)
+static enum kind case_kind(const struct tk_diff_view *v, const struct tk_diff_row *r)
 {
 	switch (r->verdict.status) {
 	case TK_VERDICT_REGRESSED:
@@ -63,7 +62,7 @@ static enum kind kind_of(const struct tk_diff_view *v, const struct tk_diff_row 
 	}
 }
 
-/* A row of a failed run begins with the outcome, which may be the status again. */
+/* The reason of a failed run starts with the outcome, which may repeat the status. */
 static const char *format_reason(const struct tk_diff_row *r, char reason[TK_REASON_SIZE])
 {
 	const char *word = tk_verdict_status_name(r->verdict.status);
@@ -106,7 +105,7 @@ static void put_body(const struct tk_diff_row *r, enum kind kind, FILE *out)
 
 static void put_case(const struct tk_diff_view *v, const struct tk_diff_row *r, FILE *out)
 {
-	enum kind kind = kind_of(v, r);
+	enum kind kind = case_kind(v, r);
 
 	fputs("    <testcase classname=\"", out);
 	put_text(out, r->machine);
@@ -129,7 +128,7 @@ int tk_diff_write_junit(const struct tk_diff_view *v, FILE *out, struct tk_error
 	size_t shown = tk_diff_shown_count(v), counts[KINDS] = {0};
 
 	for (size_t i = 0; i < shown; i++)
-		counts[kind_of(v, v->rows[i])]++;
+		counts[case_kind(v, v->rows[i])]++;
 	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n", out);
 	fprintf(out,
 	        "  <testsuite name=\"tracker diff\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "

@@ -1,6 +1,4 @@
-/* `tracker diff --format=md`: for issues, pull requests and step summaries. Begins with a marker,
- * so that a robot finds its own comment again; cut by rows to stay below the size that GitHub
- * takes. */
+/* `tracker diff --format=md`: for issues, pull requests and step summaries. Starts with a marker, by which a bot finds its own comment; cut by rows to stay below GitHub's limit. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +11,7 @@
 #define MARKER "<!-- tracker-diff -->"
 #define COMMENT_MAX 60000 /* GitHub refuses comments over 65,536 characters */
 
-/* Nothing of others may make markup, links or references, mention people or end a table's cell. */
+/* Escapes texts of others: they must not make markup, links or references, mention people or end a cell. */
 static void put_text(struct tk_buf *b, const char *s)
 {
 	for (; *s; s++)
@@ -49,14 +47,14 @@ static void put_row(struct tk_buf *b, const struct tk_diff_view *v, const struct
 {
 	char reason[TK_REASON_SIZE];
 	char before[TK_FORMAT_SIZE], after[TK_FORMAT_SIZE], change[TK_FORMAT_SIZE], commits[320],
-	        contender[200];
+	        backend[200];
 
 	tk_buf_add_printf(b, "| %s%s | ",
 	        strcmp(tk_verdict_status_mark(r->verdict.status), "~") ? "" : "&#126; ",
 	        tk_verdict_status_name(r->verdict.status));
 	put_problem(b, v, r);
 	tk_buf_add_str(b, " | ");
-	put_text(b, tk_diff_describe_backend(v, r, contender, sizeof contender));
+	put_text(b, tk_diff_describe_backend(v, r, backend, sizeof backend));
 	tk_buf_add_str(b, " | ");
 	put_text(b, r->machine);
 	tk_buf_add_printf(b, " | %s | %s | %s%s | ",
@@ -80,7 +78,7 @@ static bool is_headline(const struct tk_diff_view *v, enum tk_verdict_status s)
 	return s == TK_VERDICT_REGRESSED || v->fail_on[s];
 }
 
-/* Rows of one kind until the text is as long as it may be; returns how many were left out. */
+/* Writes the rows of one kind until the text is too long; returns how many were left out. */
 static size_t put_table(struct tk_buf *b, const struct tk_diff_view *v, bool headline)
 {
 	size_t shown = tk_diff_shown_count(v), left_out = 0, rows = 0;
@@ -137,7 +135,7 @@ int tk_diff_write_markdown(const struct tk_diff_view *v, FILE *out, struct tk_er
 	struct tk_buf b = TK_BUF_INIT;
 	size_t left_out;
 	char line[1024];
-	int rc;
+	int status;
 
 	put_headline(&b, v);
 	tk_diff_describe_direction(v->report, line, sizeof line);
@@ -160,9 +158,9 @@ int tk_diff_write_markdown(const struct tk_diff_view *v, FILE *out, struct tk_er
 	tk_buf_add_str(&b, "\n");
 	put_text(&b, line);
 	tk_buf_add_str(&b, "\n");
-	rc = tk_buf_status(&b, err);
-	if (!rc && fwrite(b.data, 1, b.len, out) != b.len)
-		rc = tk_fail_errno(err, "cannot write");
+	status = tk_buf_status(&b, err);
+	if (!status && fwrite(b.data, 1, b.len, out) != b.len)
+		status = tk_fail_errno(err, "cannot write");
 	tk_buf_free(&b);
-	return rc;
+	return status;
 }

@@ -1,6 +1,4 @@
-/* `tracker diff --format=sarif`: SARIF 2.1.0, for the code scanning of forges. A rule is a word of
- * the diff; a step has the same fingerprint however often it is seen, so that a forge opens one
- * alert for it. */
+/* `tracker diff --format=sarif`: SARIF 2.1.0, for the code scanning of forges. A rule is a status. A change keeps its fingerprint, so a forge opens one alert for it. */
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -22,7 +20,7 @@ static json_t *string(const char *s)
 	return v ? v : json_string("?");
 }
 
-static const char *level_of(const struct tk_diff_view *v, enum tk_verdict_status s)
+static const char *choose_level(const struct tk_diff_view *v, enum tk_verdict_status s)
 {
 	if (v->fail_on[s])
 		return "error";
@@ -44,12 +42,12 @@ static json_t *rules(const struct tk_diff_view *v)
 		        list, json_pack("{s:s, s:s, s:{s:s}, s:{s:s}}", "id",
 		                      tk_verdict_status_name(s), "name", tk_verdict_status_name(s),
 		                      "shortDescription", "text", tk_verdict_status_meaning(s),
-		                      "defaultConfiguration", "level", level_of(v, s)));
+		                      "defaultConfiguration", "level", choose_level(v, s)));
 	}
 	return list;
 }
 
-/* A series has no source file; what a forge wants to show is the file that says it is measured. */
+/* A series has no source file; the location is the configuration that makes it measured. */
 static json_t *locations(const struct tk_diff_view *v, const struct tk_diff_row *r)
 {
 	const char *file =
@@ -64,9 +62,9 @@ static json_t *locations(const struct tk_diff_view *v, const struct tk_diff_row 
 static void sentence(
         const struct tk_diff_view *v, const struct tk_diff_row *r, char *out, size_t size)
 {
-	char contender[200], commits[320], reason[TK_REASON_SIZE];
+	char backend[200], commits[320], reason[TK_REASON_SIZE];
 	int n = snprintf(out, size, "%s: %s on %s, %s", tk_verdict_status_name(r->verdict.status),
-	        r->title, r->machine, tk_diff_describe_backend(v, r, contender, sizeof contender));
+	        r->title, r->machine, tk_diff_describe_backend(v, r, backend, sizeof backend));
 
 	if (n > 0 && (size_t)n < size && isfinite(r->verdict.change.value))
 		n += snprintf(out + n, size - (size_t)n, ": %+.1f %% of %s%s, %s is better",
@@ -90,9 +88,9 @@ static json_t *result(const struct tk_diff_view *v, const struct tk_diff_row *r)
 	                          tk_verdict_status_name(r->verdict.status)},
 	        5, uid);
 	o = json_pack("{s:s, s:s, s:{s:o}, s:o, s:{s:s}, s:{s:o, s:o, s:o}}", "ruleId",
-	        tk_verdict_status_name(r->verdict.status), "level", level_of(v, r->verdict.status),
-	        "message", "text", string(text), "locations", locations(v, r),
-	        "partialFingerprints", FINGERPRINT, uid, "properties", "change",
+	        tk_verdict_status_name(r->verdict.status), "level",
+	        choose_level(v, r->verdict.status), "message", "text", string(text), "locations",
+	        locations(v, r), "partialFingerprints", FINGERPRINT, uid, "properties", "change",
 	        isfinite(r->verdict.change.value) ? json_real(r->verdict.change.value)
 	                                          : json_null(),
 	        "q", isfinite(r->verdict.q) ? json_real(r->verdict.q) : json_null(), "bad_rev",
@@ -112,7 +110,7 @@ int tk_diff_write_sarif(const struct tk_diff_view *v, FILE *out, struct tk_error
 	json_t *results = json_array(), *document;
 	size_t shown = tk_diff_shown_count(v);
 	char line[1024];
-	int rc = TK_OK;
+	int status = TK_OK;
 
 	for (size_t i = 0; i < shown; i++)
 		json_array_append_new(results, result(v, v->rows[i]));
@@ -128,11 +126,11 @@ int tk_diff_write_sarif(const struct tk_diff_view *v, FILE *out, struct tk_error
 	                             string(line), "left_out", (json_int_t)(v->count - shown))
 	                   : NULL;
 	if (!document)
-		rc = tk_fail(err, TK_ENOMEM, "out of memory while writing SARIF");
+		status = tk_fail(err, TK_ENOMEM, "out of memory while writing SARIF");
 	else if (json_dumpf(document, out, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) ||
 	         fputc('\n', out) == EOF)
-		rc = tk_fail_errno(err, "cannot write the SARIF document");
+		status = tk_fail_errno(err, "cannot write the SARIF document");
 	json_decref(document);
 	json_decref(results);
-	return rc;
+	return status;
 }

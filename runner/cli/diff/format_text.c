@@ -1,16 +1,13 @@
-/* `tracker diff` for the terminal: the direction, a table of what moved, the summary last. */
+/* `tracker diff` for the terminal: a header, a table of changes, the summary last. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/diff/view.h"
-#include "cli/night/git_bisect_hint.h"
 #include "cli/table.h"
 #include "detect/report/reason.h"
-#include "detect/rules/ab_result.h"
 #include "site_gen/render/format.h"
 
 static const struct tk_column columns[] = {
@@ -32,7 +29,7 @@ static const struct tk_column columns[] = {
         {0},
 };
 
-static const char *color_of(enum tk_verdict_status s)
+static const char *status_color(enum tk_verdict_status s)
 {
 	switch (s) {
 	case TK_VERDICT_REGRESSED:
@@ -53,9 +50,8 @@ static const char *color_of(enum tk_verdict_status s)
 	}
 }
 
-/* Where the terminal has one byte a character (cron, LC_ALL=C), numbers are written without the
- * signs that it cannot show. In place. */
-static const char *plain(char *s)
+/* Replaces, in place, the signs that a terminal with one byte per character (cron, LC_ALL=C) cannot show. */
+static const char *to_plain(char *s)
 {
 	static const struct {
 		const char *sign, *instead;
@@ -81,7 +77,6 @@ static const char *plain(char *s)
 	return s;
 }
 
-/* One sample has no interval. */
 static void set_value(struct tk_table *t, const char *column, double value, double lo, double hi,
         uint32_t n, const char *unit)
 {
@@ -92,7 +87,7 @@ static void set_value(struct tk_table *t, const char *column, double value, doub
 	if (n != 1)
 		tk_format_half_width(value, lo, hi, width);
 	tk_format_value(value, unit, text);
-	tk_table_set_cell(t, column, "%s%s%s", plain(text), *width ? " " : "", plain(width));
+	tk_table_set_cell(t, column, "%s%s%s", to_plain(text), *width ? " " : "", to_plain(width));
 }
 
 static void set_change(struct tk_table *t, const struct tk_diff_row *row)
@@ -102,14 +97,14 @@ static void set_change(struct tk_table *t, const struct tk_diff_row *row)
 	if (isnan(row->verdict.change.value))
 		return;
 	tk_format_change(row->verdict.change.value, text);
-	tk_table_set_cell(
-	        t, "CHANGE", "%s%s", plain(text), tk_diff_row_is_ab_confirmed(row) ? " p" : "");
-	if (!tk_diff_row_is_ab_confirmed(
-	            row)) { /* a share of pairs is none of the level that these nights had */
+	tk_table_set_cell(t, "CHANGE", "%s%s", to_plain(text),
+	        tk_diff_row_is_ab_confirmed(row) ? " A/B" : "");
+	if (!tk_diff_row_is_ab_confirmed(row)) { /* A/B runs have other levels than these nights */
 		tk_format_value(fabs(row->verdict.change.value * row->verdict.before.value),
 		        row->unit, text);
 		tk_table_set_cell(t, "BY", "%s%s",
-		        row->verdict.change.value < 0 ? plain((char[]){"−"}) : "+", plain(text));
+		        row->verdict.change.value < 0 ? to_plain((char[]){"−"}) : "+",
+		        to_plain(text));
 	}
 	tk_table_set_cell(t, "X", "%.1f", row->verdict.severity);
 	if (!isnan(row->verdict.q))
@@ -117,7 +112,7 @@ static void set_change(struct tk_table *t, const struct tk_diff_row *row)
 	tk_table_set_cell(t, "N", "%u/%u", row->samples_before, row->samples_after);
 }
 
-static bool several_metrics(const struct tk_diff_view *v)
+static bool has_several_metrics(const struct tk_diff_view *v)
 {
 	for (size_t i = 1; i < v->count; i++)
 		if (strcmp(v->rows[i]->metric, v->rows[0]->metric) != 0)
@@ -128,15 +123,15 @@ static bool several_metrics(const struct tk_diff_view *v)
 static void add_row(struct tk_table *t, const struct tk_diff_view *v, const struct tk_diff_row *row,
         bool metrics)
 {
-	char commits[320], contender[200], reason[TK_REASON_SIZE];
+	char commits[320], backend[200], reason[TK_REASON_SIZE];
 
 	tk_table_add_row(t);
 	tk_table_set_cell(t, "", "%s", tk_verdict_status_mark(row->verdict.status));
 	tk_table_set_cell(t, "STATUS", "%s", tk_verdict_status_name(row->verdict.status));
-	tk_table_set_color(t, "STATUS", color_of(row->verdict.status));
+	tk_table_set_color(t, "STATUS", status_color(row->verdict.status));
 	tk_table_set_cell(t, "PROBLEM", "%s", row->title);
 	tk_table_set_cell(
-	        t, "BACKEND", "%s", tk_diff_describe_backend(v, row, contender, sizeof contender));
+	        t, "BACKEND", "%s", tk_diff_describe_backend(v, row, backend, sizeof backend));
 	tk_table_set_cell(t, "MACHINE", "%s/%s", row->machine, row->device);
 	if (metrics)
 		tk_table_set_cell(t, "METRIC", "%s", row->metric);
@@ -151,7 +146,7 @@ static void add_row(struct tk_table *t, const struct tk_diff_view *v, const stru
 		tk_table_set_cell(t, "WHY", "%s", reason);
 }
 
-/* What a machine moved together is one line, unless somebody asked for its rows. */
+/* Changes of a whole machine are one line, unless --only or --all asks for the rows. */
 static bool is_folded(const struct tk_diff_view *v, const struct tk_diff_row *row)
 {
 	return row->verdict.status == TK_VERDICT_ENVIRONMENT && !v->explicit_statuses;
@@ -173,7 +168,7 @@ static void print_heading(
 	fputc('\n', out);
 }
 
-/* What the table had no room for, a line each. */
+/* The columns that did not fit into the table, one line per row. */
 static void print_reasons(
         const struct tk_diff_view *v, size_t from, size_t to, bool commits, FILE *out)
 {
@@ -205,21 +200,21 @@ static int print_group(
         const struct tk_diff_view *v, size_t from, size_t to, FILE *out, struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(v->globals, columns);
-	bool metrics = several_metrics(v);
-	int rc;
+	bool metrics = has_several_metrics(v);
+	int status;
 
 	if (v->group != TK_DIFF_GROUP_NONE)
 		print_heading(v, v->rows[from], to - from, out);
 	for (size_t i = from; i < to; i++)
 		if (!is_folded(v, v->rows[i]))
 			add_row(t, v, v->rows[i], metrics);
-	rc = tk_table_print(t, out, err);
-	if (!rc && tk_table_is_dropped(t, "WHY"))
+	status = tk_table_print(t, out, err);
+	if (!status && tk_table_is_dropped(t, "WHY"))
 		print_reasons(v, from, to, tk_table_is_dropped(t, "FIRST BAD"), out);
 	tk_table_free(t);
 	if (v->group != TK_DIFF_GROUP_NONE)
 		fputc('\n', out);
-	return rc;
+	return status;
 }
 
 static void print_environment(const struct tk_diff_view *v, size_t shown, FILE *out)
@@ -248,127 +243,25 @@ static void print_environment(const struct tk_diff_view *v, size_t shown, FILE *
 		tk_text_write_sanitized(out, row->machine, "");
 		fputc('/', out);
 		tk_text_write_sanitized(out, row->device, "");
-		fprintf(out, " moved, not by their code (%+.1f", 100 * least);
+		fprintf(out, " changed with the machine (%+.1f", 100 * least);
 		if (count > 1)
 			fprintf(out, " to %+.1f", 100 * most);
-		fprintf(out, " %%)%s: ", count > 1 ? ", the first of them" : "");
+		fprintf(out, " %%)%s: ", count > 1 ? "; the first" : "");
 		tk_text_write_sanitized(out, tk_verdict_format_reason(&row->verdict, reason), "");
 		fputc('\n', out);
-	}
-}
-
-static void explain(const struct tk_diff_view *v, size_t shown, FILE *out)
-{
-	char link[512], day[TK_TIME_ISO_SIZE], reason[TK_REASON_SIZE];
-
-	for (size_t i = 0; i < shown; i++) {
-		const struct tk_diff_row *r = v->rows[i];
-
-		fprintf(out, "\n%s ", tk_verdict_status_mark(r->verdict.status));
-		tk_text_write_sanitized(out, r->series, "");
-		fprintf(out, "\n  %s: %s\n", tk_verdict_status_name(r->verdict.status),
-		        tk_verdict_status_meaning(r->verdict.status));
-		if (!isnan(r->verdict.change.value))
-			fprintf(out,
-			        "  change %+.2f %% (95 %%: %+.2f .. %+.2f), had to exceed %.2f %%; "
-			        "p %.3g, q %.3g "
-			        "(rate %.2g); machine code %s\n",
-			        100 * r->verdict.change.value, 100 * r->verdict.change.lo,
-			        100 * r->verdict.change.hi, 100 * r->verdict.threshold,
-			        r->verdict.p, r->verdict.q, v->report->options.fdr,
-			        r->same_code ? "the same" : "changed or unknown");
-		if (r->ab.count)
-			fprintf(out,
-			        "  pairs of both builds: %s, %+.2f %% (95 %%: %+.2f .. %+.2f) by "
-			        "the %s of %u pairs\n",
-			        tk_ab_decision_name(r->ab.decision), 100 * r->ab.change,
-			        100 * r->ab.lo, 100 * r->ab.hi, tk_ab_result_statistic_name(&r->ab),
-			        r->ab.count);
-		if (*r->bad_rev) {
-			fprintf(out, "  first bad ");
-			tk_text_write_sanitized(out, r->bad_rev, "");
-			fprintf(out, " ");
-			tk_text_write_sanitized(out, r->bad_subject, "");
-			fprintf(out, "; last good ");
-			tk_text_write_sanitized(out, r->good_rev, "");
-			fputc('\n', out);
-		}
-		if (*r->first_bad_commit) {
-			fprintf(out, "  culprit %.12s ", r->first_bad_commit);
-			tk_text_write_sanitized(out, r->first_bad_subject, "");
-			fprintf(out, " (");
-			tk_text_write_sanitized(out, r->first_bad_author, "");
-			fprintf(out,
-			        ", %s): %+.1f %% against the commit before it, sure by %.1f %%\n",
-			        tk_time_format_day(r->first_bad_time_s, day),
-			        100 * r->first_bad_change, 100 * r->first_bad_confidence);
-		}
-		if (*tk_verdict_format_reason(&r->verdict, reason)) {
-			fprintf(out, "  ");
-			tk_text_write_sanitized(out, reason, "");
-			fputc('\n', out);
-		}
-		if (*tk_diff_series_url(v, r, link, sizeof link))
-			fprintf(out, "  %s\n", link);
-	}
-}
-
-static bool has_range(const struct tk_diff_row *r)
-{
-	return (r->verdict.status == TK_VERDICT_REGRESSED ||
-	               r->verdict.status == TK_VERDICT_ACKED ||
-	               r->verdict.status == TK_VERDICT_NEWLY_FAILED) &&
-	       *r->good_rev && *r->bad_rev && strcmp(r->good_rev, r->bad_rev) != 0;
-}
-
-static bool same_range(const struct tk_diff_row *a, const struct tk_diff_row *b)
-{
-	return strcmp(a->upstream, b->upstream) == 0 && strcmp(a->good_rev, b->good_rev) == 0 &&
-	       strcmp(a->bad_rev, b->bad_rev) == 0;
-}
-
-/* Each range once, with its most severe series. */
-static void print_culprits(const struct tk_diff_view *v, size_t shown, FILE *out)
-{
-	for (size_t i = 0; i < shown; i++) {
-		const struct tk_diff_row *r = v->rows[i];
-		size_t before = 0, series = 0;
-
-		if (!has_range(r))
-			continue;
-		for (size_t j = 0; j < shown; j++)
-			if (has_range(v->rows[j]) && same_range(v->rows[j], r)) {
-				series++;
-				before += j < i;
-			}
-		if (before)
-			continue;
-		fprintf(out, "\n");
-		tk_text_write_sanitized(out, r->upstream, "");
-		fprintf(out, " %.12s..%.12s: %zu series", r->good_rev, r->bad_rev, series);
-		if (*r->first_bad_commit) {
-			fprintf(out, ", by %.12s ", r->first_bad_commit);
-			tk_text_write_sanitized(out, r->first_bad_subject, "");
-		} else if (r->commits_between == 1) {
-			fprintf(out, ", by its only commit: ");
-			tk_text_write_sanitized(out, r->bad_subject, "");
-		}
-		fputc('\n', out);
-		tk_git_bisect_hint_print(out, "  ", v->globals, v->culprit_config, r->upstream,
-		        r->series, r->good_rev, r->bad_rev);
 	}
 }
 
 static void print_header(const struct tk_diff_view *v, size_t shown, FILE *out)
 {
 	char line[1024];
-	size_t by_pairs = 0;
+	bool has_ab = false;
 
 	for (size_t i = 0; i < shown; i++)
-		by_pairs += tk_diff_row_is_ab_confirmed(v->rows[i]);
+		has_ab |= tk_diff_row_is_ab_confirmed(v->rows[i]);
 	tk_diff_describe_direction(v->report, line, sizeof line);
-	fprintf(out, "%s; change is after/before - 1%s, X is the change in thresholds\n", line,
-	        by_pairs ? ", where marked p by pairs of both builds and not of these nights" : "");
+	fprintf(out, "%s; CHANGE is after/before - 1%s, X is CHANGE over its threshold\n", line,
+	        has_ab ? " (A/B: by A/B runs)" : "");
 }
 
 int tk_diff_write_text(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
@@ -379,24 +272,24 @@ int tk_diff_write_text(const struct tk_diff_view *v, FILE *out, struct tk_error 
 	if (v->report->count)
 		print_header(v, shown, out);
 	for (size_t i = 0, next; i < shown; i = next) {
-		int rc;
+		int status;
 
 		for (next = i + 1;
 		        next < shown && strcmp(tk_diff_group_name(v, v->rows[i], a),
 		                                tk_diff_group_name(v, v->rows[next], b)) == 0;
 		        next++)
 			;
-		rc = print_group(v, i, next, out, err);
-		if (rc)
-			return rc;
+		status = print_group(v, i, next, out, err);
+		if (status)
+			return status;
 	}
 	print_environment(v, shown, out);
 	if (shown < v->count)
 		fprintf(out, "... and %zu more (--limit=0 shows all)\n", v->count - shown);
 	if (v->explain)
-		explain(v, shown, out);
+		tk_diff_write_details(v, out);
 	if (v->culprit_config)
-		print_culprits(v, shown, out);
+		tk_diff_write_bisect_hints(v, out);
 	if (v->report->compared || tk_diff_has_fail_on(v))
 		tk_diff_summarize(v, line, sizeof line);
 	else

@@ -1,15 +1,11 @@
-/* The formats of `tracker diff`, and the choices and sentences that they share. */
+/* What a format of `tracker diff` shows: selection, order, groups. */
 #include "cli/diff/view.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
 #include "base/error.h"
-#include "base/file.h"
-#include "base/text.h"
 
 const struct tk_diff_format tk_diff_formats[] = {
         {"text", false, tk_diff_write_text},
@@ -31,7 +27,7 @@ const struct tk_diff_format *tk_diff_format_find(const char *name)
 	return NULL;
 }
 
-/* What is not news is counted, not listed. */
+/* Other statuses are counted in the last line, not listed. */
 static bool is_news(enum tk_verdict_status s)
 {
 	return s != TK_VERDICT_SAME && s != TK_VERDICT_NEW && s != TK_VERDICT_FAILING &&
@@ -103,7 +99,7 @@ static int compare(const void *a, const void *b, void *arg)
 	return order;
 }
 
-static bool is_twin(const struct tk_diff_view *v, const char *backend)
+static bool is_shared_backend(const struct tk_diff_view *v, const char *backend)
 {
 	for (size_t i = 0; i < v->shared_backend_count; i++)
 		if (!strcmp(v->shared_backends[i], backend))
@@ -111,9 +107,8 @@ static bool is_twin(const struct tk_diff_view *v, const char *backend)
 	return false;
 }
 
-/* Rows of one backend are compared with the first one of it: there are few backends, and many rows.
- */
-static void find_twins(struct tk_diff_view *v)
+/* Compares each row with the first one of its backend: there are few backends and many rows. */
+static void find_shared_backends(struct tk_diff_view *v)
 {
 	const struct tk_diff_row *firsts[64], *rows = v->report->rows;
 	size_t known = 0;
@@ -126,7 +121,7 @@ static void find_twins(struct tk_diff_view *v)
 		if (k == known && known < sizeof firsts / sizeof *firsts)
 			firsts[known++] = &rows[i];
 		if (k < known && strcmp(firsts[k]->upstream, rows[i].upstream) != 0 &&
-		        !is_twin(v, rows[i].backend) &&
+		        !is_shared_backend(v, rows[i].backend) &&
 		        v->shared_backend_count < TK_DIFF_SHARED_BACKENDS_MAX)
 			v->shared_backends[v->shared_backend_count++] = rows[i].backend;
 	}
@@ -135,10 +130,10 @@ static void find_twins(struct tk_diff_view *v)
 const char *tk_diff_describe_backend(
         const struct tk_diff_view *v, const struct tk_diff_row *row, char *out, size_t size)
 {
-	bool twin = is_twin(v, row->backend);
+	bool shared = is_shared_backend(v, row->backend);
 
-	snprintf(out, size, "%s%s%s%s%s%s", row->backend, twin ? " (" : "",
-	        twin ? row->upstream : "", twin ? ")" : "", *row->mode ? ", " : "", row->mode);
+	snprintf(out, size, "%s%s%s%s%s%s", row->backend, shared ? " (" : "",
+	        shared ? row->upstream : "", shared ? ")" : "", *row->mode ? ", " : "", row->mode);
 	return out;
 }
 
@@ -148,7 +143,7 @@ int tk_diff_view_init(struct tk_diff_view *v, bool everything, struct tk_error *
 		for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
 			v->chosen[i] = everything || is_news((enum tk_verdict_status)i);
 	v->shared_backend_count = 0;
-	find_twins(v);
+	find_shared_backends(v);
 	v->count = 0;
 	v->rows = calloc(v->report->count + 1, sizeof *v->rows);
 	if (!v->rows)
@@ -178,175 +173,4 @@ bool tk_diff_has_fail_on(const struct tk_diff_view *v)
 		if (v->fail_on[i] && v->report->by_status[i])
 			return true;
 	return false;
-}
-
-static const struct tk_diff_row *worst(const struct tk_diff_report *r)
-{
-	const struct tk_diff_row *worst = NULL;
-
-	for (size_t i = 0; i < r->count; i++)
-		if (r->rows[i].verdict.status == TK_VERDICT_REGRESSED &&
-		        (!worst || fabs(r->rows[i].verdict.change.value) >
-		                           fabs(worst->verdict.change.value)))
-			worst = &r->rows[i];
-	return worst;
-}
-
-const char *tk_diff_describe_baseline(const struct tk_diff_report *r, char *out, size_t size)
-{
-	switch (r->options.baseline) {
-	case TK_BASELINE_FIRST:
-		snprintf(out, size, "the first %u nights", r->window);
-		break;
-	case TK_BASELINE_BEST:
-		snprintf(out, size, "the best level");
-		break;
-	case TK_BASELINE_PINNED:
-		snprintf(out, size, "%.60s", r->options.baseline_name);
-		break;
-	default:
-		snprintf(out, size, "%u-night median", r->window);
-	}
-	return out;
-}
-
-static void add_range(struct tk_buf *b, const struct tk_diff_report *r)
-{
-	char since[TK_TIME_ISO_SIZE], until[TK_TIME_ISO_SIZE], baseline[80];
-
-	tk_buf_add_printf(b, "; window %s..%s vs %s", tk_time_format_day(r->since_s, since),
-	        tk_time_format_day(r->until_s == INT64_MAX ? r->options.now_s : r->until_s, until),
-	        tk_diff_describe_baseline(r, baseline, sizeof baseline));
-}
-
-static void put(struct tk_buf *b, char *out, size_t size)
-{
-	snprintf(out, size, "%s", tk_buf_cstr(b));
-	tk_text_sanitize(out, "", ' ');
-	tk_buf_free(b);
-}
-
-void tk_diff_summarize(const struct tk_diff_view *v, char *out, size_t size)
-{
-	static const enum tk_verdict_status always[] = {TK_VERDICT_REGRESSED, TK_VERDICT_IMPROVED,
-	        TK_VERDICT_SAME, TK_VERDICT_UNSURE, TK_VERDICT_NEWLY_FAILED, TK_VERDICT_MISSING,
-	        TK_VERDICT_ACKED};
-	const struct tk_diff_report *r = v->report;
-	const struct tk_diff_row *w = worst(r);
-	struct tk_buf b = TK_BUF_INIT;
-	bool said[TK_VERDICT_STATUS_COUNT] = {false};
-	char age[64], mean[TK_DIFF_MEAN_TEXT_SIZE];
-
-	tk_buf_add_printf(&b, "diff: %zu series on %zu machine%s:", r->count, r->machines,
-	        r->machines == 1 ? "" : "s");
-	for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
-		said[always[i]] = true;
-		tk_buf_add_printf(&b, "%s %zu %s", i ? "," : "", r->by_status[always[i]],
-		        tk_verdict_status_name(always[i]));
-		if (always[i] == TK_VERDICT_REGRESSED && w)
-			tk_buf_add_printf(&b, " (worst %+.1f%% %.40s %.80s %.40s)",
-			        100 * w->verdict.change.value, w->backend, w->title, w->machine);
-	}
-	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
-		if (!said[i] && r->by_status[i])
-			tk_buf_add_printf(&b, ", %zu %s", r->by_status[i],
-			        tk_verdict_status_name((enum tk_verdict_status)i));
-	tk_buf_add_printf(&b, "; geomean %s", tk_diff_mean_format(&r->mean, mean));
-	add_range(&b, r);
-	if (r->newest_s)
-		tk_buf_add_printf(&b, "; newest data %s old",
-		        tk_duration_format(
-		                (double)(r->options.now_s - r->newest_s), age, sizeof age));
-	put(&b, out, size);
-}
-
-void tk_diff_explain_empty(const struct tk_diff_report *r, char *out, size_t size)
-{
-	struct tk_buf b = TK_BUF_INIT;
-	const char *separator = " (";
-
-	tk_buf_add_str(&b, "diff: nothing was compared: ");
-	if (!r->count)
-		tk_buf_add_str(&b, "no series matches, or the history is empty");
-	else
-		tk_buf_add_printf(
-		        &b, "none of %zu series has a timing before and in the range", r->count);
-	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
-		if (r->by_status[i]) {
-			tk_buf_add_printf(&b, "%s%zu %s", separator, r->by_status[i],
-			        tk_verdict_status_name((enum tk_verdict_status)i));
-			separator = ", ";
-		}
-	if (r->count)
-		tk_buf_add_char(&b, ')');
-	if (r->by_status[TK_VERDICT_NEW])
-		tk_buf_add_str(&b, "; what is new can be compared after the next night");
-	add_range(&b, r);
-	put(&b, out, size);
-}
-
-const char *tk_diff_describe_commits(const struct tk_diff_row *row, char *out, size_t size)
-{
-	char commits[48] = "";
-
-	if (row->commits_between >= 0)
-		snprintf(commits, sizeof commits, " (%lld commit%s)",
-		        (long long)row->commits_between, row->commits_between == 1 ? "" : "s");
-	if (*row->first_bad_commit)
-		snprintf(out, size, "%.12s, of %.12s..%.12s%s", row->first_bad_commit,
-		        row->good_rev, row->bad_rev, commits);
-	else if (*row->good_rev && *row->bad_rev)
-		snprintf(out, size, "%.12s..%.12s%s", row->good_rev, row->bad_rev, commits);
-	else
-		snprintf(out, size, "%.12s", row->bad_rev);
-	return out;
-}
-
-const char *tk_diff_first_bad_subject(const struct tk_diff_row *row)
-{
-	return *row->first_bad_commit ? row->first_bad_subject : row->bad_subject;
-}
-
-const char *tk_diff_evidence_name(const struct tk_diff_row *row)
-{
-	return isnan(row->verdict.change.value)   ? ""
-	       : tk_diff_row_is_ab_confirmed(row) ? "pairs"
-	                                          : "nights";
-}
-
-const char *tk_diff_ab_suffix(const struct tk_diff_row *row)
-{
-	return tk_diff_row_is_ab_confirmed(row) ? " by pairs of both builds" : "";
-}
-
-const char *tk_diff_series_url(
-        const struct tk_diff_view *v, const struct tk_diff_row *row, char *out, size_t size)
-{
-	char *file;
-
-	*out = '\0';
-	file = v->site_url && *v->site_url ? tk_path_make_slug(row->series) : NULL;
-	if (file)
-		snprintf(out, size, "%s%sseries/%s.html", v->site_url,
-		        v->site_url[strlen(v->site_url) - 1] == '/' ? "" : "/", file);
-	free(file);
-	return out;
-}
-
-void tk_diff_describe_direction(const struct tk_diff_report *r, char *out, size_t size)
-{
-	struct tk_buf b = TK_BUF_INIT;
-
-	for (size_t i = 0; i < r->count; i++) {
-		bool said = false;
-
-		for (size_t j = 0; j < i && !said; j++)
-			said = strcmp(r->rows[i].metric, r->rows[j].metric) == 0;
-		if (!said)
-			tk_buf_add_printf(&b, "%s%.31s: %s is better", b.len ? ", " : "",
-			        r->rows[i].metric, r->rows[i].lower_is_better ? "lower" : "higher");
-		if (b.len > size)
-			break;
-	}
-	put(&b, out, size);
 }

@@ -1,6 +1,6 @@
-/* `tracker diff`: what the formats share. A new format is one row in diff_format.c and one file. */
-#ifndef TK_DIFF_FORMAT_H
-#define TK_DIFF_FORMAT_H
+/* What the formats of `tracker diff` share. A new format is one row of tk_diff_formats and one file format_NAME.c. */
+#ifndef TK_DIFF_VIEW_H
+#define TK_DIFF_VIEW_H
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -30,13 +30,14 @@ enum tk_diff_group {
 struct tk_diff_view {
 	const struct tk_globals *globals;
 	const struct tk_diff_report *report;
-	const struct tk_diff_row **rows; /* chosen, sorted; at most `limit` of them are shown */
-	size_t count, limit;             /* limit 0: all */
-	bool chosen[TK_VERDICT_STATUS_COUNT]; /* words that are in `rows` */
+	const struct tk_diff_row *
+	        *rows;       /* chosen and sorted; tk_diff_shown_count() of them are shown */
+	size_t count, limit; /* limit 0: all */
+	bool chosen[TK_VERDICT_STATUS_COUNT]; /* statuses that are in `rows` */
 	bool fail_on[TK_VERDICT_STATUS_COUNT];
 	bool explicit_statuses; /* --only or --all was given */
 	bool explain;
-	const struct tk_config *culprit_config; /* --culprit; NULL: not asked for */
+	const struct tk_config *culprit_config; /* --culprit; NULL: not given */
 	enum tk_diff_sort sort;
 	enum tk_diff_group group;
 	const char *site_url;                                     /* NULL: none */
@@ -47,7 +48,7 @@ struct tk_diff_view {
 
 struct tk_diff_format {
 	const char *name;
-	bool everything; /* for programs: all series, unless --only says otherwise */
+	bool everything; /* for programs: all series, unless --only selects */
 	int (*write)(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
 };
 extern const struct tk_diff_format tk_diff_formats[]; /* ends with name == NULL */
@@ -57,18 +58,17 @@ const struct tk_diff_format *tk_diff_format_find(const char *name);
 int tk_diff_view_init(struct tk_diff_view *v, bool everything, struct tk_error *err);
 void tk_diff_view_free(struct tk_diff_view *v);
 size_t tk_diff_shown_count(const struct tk_diff_view *v);
-/* At least one series has a word of --fail-on. */
+/* At least one series has a status of --fail-on. */
 bool tk_diff_has_fail_on(const struct tk_diff_view *v);
-/* "openblas", "openblas (openblas-git)" where two upstreams have that backend, ", hot" where the
- * mode is not the usual one. */
+/* "openblas"; "openblas (openblas-git)" if several upstreams have that backend; "openblas, hot" if the mode is not the default. */
 const char *tk_diff_describe_backend(
         const struct tk_diff_view *v, const struct tk_diff_row *row, char *out, size_t size);
-/* out: room for the name of a group that no row has as it is. */
+/* The name of a row's group; `out` holds a name that no row has. */
 #define TK_DIFF_GROUP_SIZE 112
 const char *tk_diff_group_name(
         const struct tk_diff_view *v, const struct tk_diff_row *row, char out[TK_DIFF_GROUP_SIZE]);
 
-/* All series of a group, not only those that are shown. */
+/* Of all series of a group, not only of those shown. */
 struct tk_diff_group_totals {
 	size_t series, compared;
 	struct tk_diff_mean mean;
@@ -77,24 +77,28 @@ struct tk_diff_group_totals tk_diff_group_totals(const struct tk_diff_view *v, c
 /* "7-night median", "the best level", "tag:v1.0" */
 const char *tk_diff_describe_baseline(const struct tk_diff_report *r, char *out, size_t size);
 
-/* The last line of every format for people, without a newline: one shape, made for grep. */
+/* The last line of every format for people, without a newline; its shape does not change, for grep. */
 void tk_diff_summarize(const struct tk_diff_view *v, char *out, size_t size);
-/* Where nothing could be compared: why. */
+/* The same line if nothing could be compared, with the reason. */
 void tk_diff_explain_empty(const struct tk_diff_report *r, char *out, size_t size);
-/* "good..bad (3 commits)", "" where there is none. */
+/* "good..bad (3 commits)", or the commit that a bisection found; "": unknown. */
 const char *tk_diff_describe_commits(const struct tk_diff_row *row, char *out, size_t size);
-/* What the commit that tk_diff_describe_commits() begins with says of itself: the culprit, where
- * one was found. */
+/* The subject of the commit that tk_diff_describe_commits() starts with. */
 const char *tk_diff_first_bad_subject(const struct tk_diff_row *row);
-/* "nights", "pairs"; "" where nothing is known to have changed or not. */
+/* What the change rests on: "nights" or "pairs" (A/B runs); "": there is no change value. */
 const char *tk_diff_evidence_name(const struct tk_diff_row *row);
-/* " by pairs of both builds" behind such a change; "" behind others. */
+/* " (A/B confirmed)" or "" */
 const char *tk_diff_ab_suffix(const struct tk_diff_row *row);
-/* Address of the series' page on the site; "" without --site-url. */
+/* URL of the series' page on the site; "" without --site-url. */
 const char *tk_diff_series_url(
         const struct tk_diff_view *v, const struct tk_diff_row *row, char *out, size_t size);
-/* "lower is better" and such, of every metric that is there. */
+/* "time: lower is better", for each metric of the report. */
 void tk_diff_describe_direction(const struct tk_diff_report *r, char *out, size_t size);
+
+/* --explain: the numbers and reasons of each shown series. */
+void tk_diff_write_details(const struct tk_diff_view *v, FILE *out);
+/* --culprit: each range of revisions once, with its most severe series and the commands to bisect it. */
+void tk_diff_write_bisect_hints(const struct tk_diff_view *v, FILE *out);
 
 int tk_diff_write_text(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
 int tk_diff_write_json(const struct tk_diff_view *v, FILE *out, struct tk_error *err);

@@ -110,7 +110,7 @@ static void add_row(struct report *r, size_t i, size_t index, double before, dou
 	        r->table, "COMMIT", "%.12s", tk_history_csv_commit(r->histories, i, index));
 	tk_table_set_cell(r->table, "BEFORE", "%.6g", before);
 	tk_table_set_cell(r->table, "AFTER", "%.6g", after);
-	tk_table_set_cell(r->table, "CHANGE", "%+.1f%%", 100 * (after / before - 1));
+	tk_table_set_cell(r->table, "CHANGE", "%+.1f %%", 100 * (after / before - 1));
 }
 
 static int add_list(struct report *r, size_t i, json_t *list, struct tk_error *err)
