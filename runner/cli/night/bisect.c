@@ -1,5 +1,4 @@
-/* `tracker bisect`: the commit with which a series moved; `tracker bisect-step`: the same question
- * as `git bisect run` asks it. */
+/* `tracker bisect`: finds the commit that changed a series; `tracker bisect-step`: classifies one commit for `git bisect run`. */
 #include "nightly/bisect/bisect.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -17,7 +16,7 @@
 #include "store/store.h"
 #include <string.h>
 
-#define GIT_BISECT_STOPS 128 /* what `git bisect run` takes for "stop", not for an answer */
+#define GIT_BISECT_STOPS 128 /* from this exit code on `git bisect run` stops */
 
 static const struct argp_option bisect_options[] = {
         {"bad", TK_OPT_BAD, "REVISION", 0, "Search up to REVISION (default: from the alert)", 0},
@@ -70,8 +69,6 @@ const struct argp tk_argp_bisect_step = {
                "--bad=BAD",
 };
 
-/* ---- what came out ---- */
-
 static void print_commit(const char *what, const struct tk_revision *r)
 {
 	char when[TK_TIME_ISO_SIZE];
@@ -85,9 +82,8 @@ static void print_commit(const char *what, const struct tk_revision *r)
 static void print_work(const struct tk_bisect_report *r)
 {
 	char took[48];
-	printf("work: %zu revision%s, %zu asked for: %zu built now, %zu from the cache, %zu "
-	       "failed; %zu told by their code, %zu comparison%s of %zu pair%s in all, %zu passed "
-	       "over; %s\n",
+	printf("work: %zu revision%s; %zu builds (%zu new, %zu cached, %zu failed); %zu decided by "
+	       "equal code; %zu comparison%s with %zu pair%s; %zu skipped; %s\n",
 	        r->revisions, r->revisions == 1 ? "" : "s", r->builds, r->built,
 	        r->builds - r->built - r->builds_failed, r->builds_failed, r->same_code,
 	        r->comparisons, r->comparisons == 1 ? "" : "s", r->pairs, r->pairs == 1 ? "" : "s",
@@ -104,7 +100,7 @@ static void print_result(const struct tk_bisect_report *r)
 		                     ? "first bad:"
 		                     : "first bad revision that can be measured:",
 		        &r->first_bad);
-		printf("  against %.12s before it: %s\n", r->last_good.id,
+		printf("  against its parent %.12s: %s\n", r->last_good.id,
 		        tk_ab_result_format(&r->step, text));
 		printf("  confidence: %.1f %%\n", 100 * r->confidence);
 	} else if (*r->first_bad.id) {
@@ -115,7 +111,7 @@ static void print_result(const struct tk_bisect_report *r)
 	print_work(r);
 }
 
-static int range_of(const struct tk_range_options *o, const struct tk_series_ref *named,
+static int find_range(const struct tk_range_options *o, const struct tk_series_ref *named,
         struct tk_bisect_request *q, struct tk_error *err)
 {
 	*q = (struct tk_bisect_request){.series_id = named->series_id,
@@ -137,7 +133,7 @@ static int bisect(const struct tk_globals *g, const struct tk_range_options *o,
 	struct tk_bisect_report r;
 	int status = tk_series_ref_resolve(store, o->series, &named, err);
 	if (status == TK_OK)
-		status = range_of(o, &named, &q, err);
+		status = find_range(o, &named, &q, err);
 	if (status != TK_OK)
 		return tk_command_fail("bisect", err);
 	struct tk_progress *progress = tk_progress_new(g);
@@ -180,10 +176,8 @@ int tk_cmd_bisect(const struct tk_globals *g, int argc, char **argv)
 	return code;
 }
 
-/* ---- for git ---- */
-
-/* HEAD of the repository around. */
-static int head_of(char *rev, size_t size, struct tk_error *err)
+/* HEAD of the current repository. */
+static int find_head(char *rev, size_t size, struct tk_error *err)
 {
 	const char *const argv[] = {"git", "rev-parse", "--verify", "HEAD^{commit}", NULL};
 	const struct tk_process_spec spec = {.argv = argv, .deadline_s = 30};
@@ -207,13 +201,13 @@ static int step(const struct tk_globals *g, const struct tk_range_options *o,
 	struct tk_bisect_request q;
 	struct tk_bisect_report r;
 	enum tk_bisect_mark side;
-	int status = rev ? TK_OK : head_of(head, sizeof head, err);
+	int status = rev ? TK_OK : find_head(head, sizeof head, err);
 	if (!rev)
 		rev = head;
 	if (status == TK_OK)
 		status = tk_series_ref_resolve(store, o->series, &named, err);
 	if (status == TK_OK)
-		status = range_of(o, &named, &q, err);
+		status = find_range(o, &named, &q, err);
 	struct tk_progress *progress = tk_progress_new(g);
 	struct tk_night_options night = {
 	        .program = g->program, .observer = tk_progress_observer(progress)};

@@ -1,4 +1,4 @@
-/* `tracker confirm`: measure a series' old and new build in turns, now. */
+/* `tracker confirm`: compares an old and a new build of a series by A/B runs, now. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/process.h"
@@ -46,15 +46,15 @@ const struct argp tk_argp_confirm = {
 static int show(const struct tk_confirm_report *r)
 {
 	char text[TK_AB_RESULT_TEXT_SIZE], took[48], night[TK_FORMAT_SIZE];
-	printf("%s\n  %.12s against %.12s: ", r->series, r->bad, r->good);
+	printf("%s\n  new %.12s, old %.12s: ", r->series, r->bad, r->good);
 	if (!r->pairs.count)
 		printf("no A/B pair could be measured\n");
 	else
 		printf("%s, %s; took %s\n",
-		        r->pairs.decision == TK_AB_INCONCLUSIVE ? "open"
-		        : r->pairs.decision == TK_AB_SAME       ? "the same"
-		        : r->worse                              ? "worse"
-		                                                : "better",
+		        r->pairs.decision == TK_AB_INCONCLUSIVE ? "inconclusive"
+		        : r->pairs.decision == TK_AB_SAME       ? "no change"
+		        : r->worse                              ? "regression"
+		                                                : "improvement",
 		        tk_ab_result_format(&r->pairs, text),
 		        tk_duration_format(r->wall_s, took, sizeof took));
 	if (r->status < TK_VERDICT_STATUS_COUNT)
