@@ -6,7 +6,7 @@
 #include "base/error.h"
 
 /* Every row that has an id has it as its first member. */
-static int64_t id_of(const void *row)
+static int64_t row_id(const void *row)
 {
 	int64_t id;
 
@@ -14,16 +14,16 @@ static int64_t id_of(const void *row)
 	return id;
 }
 
-static int by_id(const void *a, const void *b)
+static int compare_ids(const void *a, const void *b)
 {
-	int64_t x = id_of(a), y = id_of(b);
+	int64_t x = row_id(a), y = row_id(b);
 
 	return (x > y) - (x < y);
 }
 
 static const void *find(const struct tk_rows *list, size_t size, int64_t id)
 {
-	return list->count ? bsearch(&id, list->rows, list->count, size, by_id) : NULL;
+	return list->count ? bsearch(&id, list->rows, list->count, size, compare_ids) : NULL;
 }
 
 #define LOOKUP(name, list) \
@@ -73,7 +73,8 @@ int tk_lookup_load(struct tk_store *s, struct tk_lookup *out, struct tk_error *e
 			return status;
 		}
 		if (tables[i].list->count)
-			qsort(tables[i].list->rows, tables[i].list->count, tables[i].size, by_id);
+			qsort(tables[i].list->rows, tables[i].list->count, tables[i].size,
+			        compare_ids);
 	}
 	*out = l;
 	return 0;

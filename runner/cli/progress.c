@@ -64,7 +64,7 @@ static void compose(const struct tk_progress *p, struct tk_buf *line)
 }
 
 /* Bytes of the first `columns` characters. Wide characters are rare enough to be ignored. */
-static size_t bytes_of(const char *s, size_t columns)
+static size_t prefix_bytes(const char *s, size_t columns)
 {
 	size_t i = 0;
 
@@ -94,7 +94,7 @@ static void draw(void *arg)
 	compose(p, &line);
 	if (p->live) {
 		fprintf(stderr, "\r%.*s\033[K",
-		        (int)bytes_of(tk_buf_cstr(&line), terminal_width() - 1),
+		        (int)prefix_bytes(tk_buf_cstr(&line), terminal_width() - 1),
 		        tk_buf_cstr(&line));
 		p->shown = true;
 	} else {

@@ -55,7 +55,7 @@ struct tk_table *tk_table_new(const struct tk_globals *g, const struct tk_column
 }
 
 /* Columns that the text takes on a terminal. */
-static size_t width_of(const char *text)
+static size_t text_width(const char *text)
 {
 	wchar_t wide[1024];
 	size_t n = mbstowcs(wide, text, sizeof wide / sizeof *wide);
@@ -101,7 +101,7 @@ void tk_table_set_cell(struct tk_table *t, const char *column, const char *fmt, 
 		return;
 	}
 	if (*text && i < COLUMNS_MAX) {
-		size_t width = width_of(text);
+		size_t width = text_width(text);
 
 		t->used[i] = true;
 		t->width[i] = width > t->width[i] ? width : t->width[i];
@@ -140,8 +140,8 @@ static void hide_columns(struct tk_table *t)
 
 static size_t terminal_width(FILE *out)
 {
-	const char *asked = getenv("COLUMNS");
-	size_t width = asked ? strtoul(asked, NULL, 10) : 0;
+	const char *columns = getenv("COLUMNS");
+	size_t width = columns ? strtoul(columns, NULL, 10) : 0;
 	struct winsize size = {0};
 
 	if (!width && ioctl(fileno(out), TIOCGWINSZ, &size) == 0)
@@ -151,7 +151,7 @@ static size_t terminal_width(FILE *out)
 
 static size_t column_width(const struct tk_table *t, size_t i)
 {
-	size_t heading = width_of(t->columns[i].name);
+	size_t heading = text_width(t->columns[i].name);
 
 	return t->width[i] > heading ? t->width[i] : heading;
 }
@@ -200,14 +200,14 @@ static void wrap(char *text, size_t width)
 		if (*p != ' ')
 			continue;
 		*p = '\0';
-		if (space && width_of(line) > width) {
+		if (space && text_width(line) > width) {
 			*space = '\n';
 			line = space + 1;
 		}
 		*p = ' ';
 		space = p;
 	}
-	if (space && width_of(line) > width)
+	if (space && text_width(line) > width)
 		*space = '\n';
 }
 

@@ -9,11 +9,8 @@
 
 #include "base/error.h"
 #include "cli/history/csv_table.h"
+#include "cli/history/csv_value.h"
 #include "cli/history/name_table.h"
-
-#define EXACT_DIGITS \
-	15 /* such a number times or over a power of ten up to 10^22 is exact in double precision */
-#define EXACT_POWER 22
 
 struct points {
 	double *value;
@@ -39,78 +36,6 @@ struct tk_history_csv {
 	size_t setting_count;
 	const char **environments;
 };
-
-static int read_day(
-        const struct tk_csv_table *t, const char *text, int64_t *day, struct tk_error *err)
-{
-	const char *digit = text;
-	char *end;
-
-	for (*day = 0; *digit >= '0' && *digit <= '9' && digit - text < EXACT_DIGITS; digit++)
-		*day = 10 * *day + (*digit - '0');
-	if (digit != text && !*digit)
-		return TK_OK;
-	errno = 0;
-	*day = strtoll(text, &end, 10);
-	return *text && !*end && !errno
-	               ? TK_OK
-	               : tk_fail(err, TK_EDATA, "%s:%zu: day: `%.40s` is not a whole number",
-	                         t->path, t->line, text);
-}
-
-/* strtod for plain decimal numbers, ten times as fast. *end: as by strtod; `text` if it is another kind of number. */
-static double plain_number(const char *text, const char **end)
-{
-	static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10,
-	        1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-	const char *s = text;
-	int64_t digits = 0;
-	int count = 0, power = 0, sign = 1;
-	bool dot = false;
-
-	*end = text;
-	for (; (*s >= '0' && *s <= '9') || (*s == '.' && !dot); s++) {
-		if (*s == '.') {
-			dot = true;
-			continue;
-		}
-		digits = 10 * digits + (*s - '0');
-		power -= dot;
-		if (++count > EXACT_DIGITS)
-			return 0;
-	}
-	if (count && (*s == 'e' || *s == 'E')) {
-		int exponent = 0;
-
-		s++;
-		sign = *s == '-' ? -1 : 1;
-		s += *s == '-' || *s == '+';
-		if (*s < '0' || *s > '9')
-			return 0;
-		for (; *s >= '0' && *s <= '9' && exponent < 1000; s++)
-			exponent = 10 * exponent + (*s - '0');
-		power += sign * exponent;
-	}
-	if (!count || *s || abs(power) > EXACT_POWER)
-		return 0;
-	*end = s;
-	return power < 0 ? (double)digits / powers[-power] : (double)digits * powers[power];
-}
-
-static int read_value(
-        const struct tk_csv_table *t, const char *text, double *value, struct tk_error *err)
-{
-	const char *end;
-	char *rest;
-
-	*value = plain_number(text, &end);
-	if (end != text)
-		return TK_OK;
-	*value = strtod(text, &rest);
-	return *text && !*rest ? TK_OK
-	                       : tk_fail(err, TK_EDATA, "%s:%zu: value: `%.40s` is not a number",
-	                                 t->path, t->line, text);
-}
 
 /* Makes room for one more point. Grows by a quarter, because there may be thousands of series. */
 static bool make_room(struct points *p, bool has_commit)
@@ -161,10 +86,10 @@ static int add_point(struct tk_history_csv *h, const size_t *column, struct tk_e
 	struct points *p = NULL;
 	int64_t day;
 	double value;
-	int status = read_day(t, t->fields[column[1]], &day, err);
+	int status = tk_csv_read_day(t, t->fields[column[1]], &day, err);
 
 	if (!status)
-		status = read_value(t, t->fields[column[2]], &value, err);
+		status = tk_csv_read_value(t, t->fields[column[2]], &value, err);
 	if (status)
 		return status;
 	if (tk_name_table_add(
@@ -310,7 +235,7 @@ static int read_settings(struct tk_history_csv *h, const char *path, struct tk_e
 		if (!status)
 			status = keep_name(h, &h->env, column[2], &s->driver, err);
 		if (!status)
-			status = read_day(&h->env, h->env.fields[column[1]], &s->day, err);
+			status = tk_csv_read_day(&h->env, h->env.fields[column[1]], &s->day, err);
 	}
 	return status;
 }

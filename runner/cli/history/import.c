@@ -67,18 +67,18 @@ static void refuse_format(const char *word, struct argp_state *state)
 /* The first argument may be a format; the rest are files. */
 static void take_arguments(struct import_options *o, struct argp_state *state)
 {
-	char **words = state->argv + state->next;
+	char **args = state->argv + state->next;
 	size_t count = (size_t)(state->argc - state->next);
 
-	if (count > 1 && !is_format(words[0]) && access(words[0], F_OK) != 0 &&
-	        !strpbrk(words[0], "./"))
-		refuse_format(words[0], state);
-	if (is_format(words[0]) && count > 1) {
-		o->request.format = words[0];
-		words++;
+	if (count > 1 && !is_format(args[0]) && access(args[0], F_OK) != 0 &&
+	        !strpbrk(args[0], "./"))
+		refuse_format(args[0], state);
+	if (is_format(args[0]) && count > 1) {
+		o->request.format = args[0];
+		args++;
 		count--;
 	}
-	o->request.paths = (const char *const *)words;
+	o->request.paths = (const char *const *)args;
 	o->request.path_count = count;
 }
 

@@ -107,19 +107,19 @@ static void print_number(const char *key, double x)
 }
 
 /* Printed above, with its unit. */
-static bool is_said(const char *name)
+static bool is_printed_above(const char *name)
 {
-	static const char *const said[] = {
+	static const char *const names[] = {
 	        "outcome", "message", "median", "lo", "hi", "n", "min", "q25", "q75", "p95"};
 
-	for (size_t i = 0; i < sizeof said / sizeof *said; i++)
-		if (strcmp(said[i], name) == 0)
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcmp(names[i], name) == 0)
 			return true;
 	return false;
 }
 
 /* One attribute per line, nested objects as "verify.method"; null values are skipped. */
-static void print_attributes(const char *prefix, const json_t *object, bool without_said)
+static void print_attributes(const char *prefix, const json_t *object, bool skip_printed)
 {
 	const char *key;
 	json_t *value;
@@ -130,10 +130,10 @@ static void print_attributes(const char *prefix, const json_t *object, bool with
 
 		snprintf(name, sizeof name, "%s%s%s", prefix, *prefix ? "." : "", key);
 		if (json_is_object(value)) {
-			print_attributes(name, value, without_said);
+			print_attributes(name, value, skip_printed);
 			continue;
 		}
-		if (json_is_null(value) || (without_said && is_said(name)))
+		if (json_is_null(value) || (skip_printed && is_printed_above(name)))
 			continue;
 		if (json_is_number(value)) {
 			printf("  %-26s ", name);

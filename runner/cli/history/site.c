@@ -89,7 +89,7 @@ const struct argp tk_argp_site = {
 #define SESSION_MAX 8
 
 /* The variables of the user's session that a browser needs; our children do not inherit them. */
-static void session_of(char *variables[SESSION_MAX + 1])
+static void read_session(char *variables[SESSION_MAX + 1])
 {
 	static const char *const names[] = {"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY",
 	        "XDG_RUNTIME_DIR", "XDG_CURRENT_DESKTOP", "DBUS_SESSION_BUS_ADDRESS", "BROWSER"};
@@ -116,7 +116,7 @@ static void open_browser(const char *index)
 	struct tk_process_result result = {0};
 	struct tk_error err = {0};
 
-	session_of(session);
+	read_session(session);
 	if (!tk_process_find_program("xdg-open", &found))
 		tk_fail(&err, TK_ENOTFOUND, "xdg-open is not installed");
 	else if (!tk_process_run(&spec, &result, &err) &&
@@ -169,7 +169,7 @@ static int write_site(const struct tk_globals *g, const struct arguments *a,
 }
 
 /* Changes with the database and with its write-ahead log. */
-static int64_t state_of(const char *path)
+static int64_t read_state(const char *path)
 {
 	char *wal = NULL;
 	int64_t state = 0;
@@ -214,7 +214,7 @@ static int write_changed(const struct tk_globals *g, const struct arguments *a,
 static void watch_site(const struct tk_globals *g, struct arguments *a,
         const struct tk_config *config, const char *path)
 {
-	int64_t shown = state_of(path), before = shown;
+	int64_t shown = read_state(path), before = shown;
 	const struct timespec pause = {.tv_sec = 1};
 	sigset_t ends;
 
@@ -224,7 +224,7 @@ static void watch_site(const struct tk_globals *g, struct arguments *a,
 		fflush(stdout);
 		if (sigtimedwait(&ends, NULL, &pause) > 0)
 			return;
-		int64_t now = state_of(path);
+		int64_t now = read_state(path);
 		if (now != shown && now == before &&
 		        write_changed(g, a, config, path) == TK_EXIT_OK)
 			shown = now;

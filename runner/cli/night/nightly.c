@@ -55,18 +55,18 @@ static const struct argp_option options_table[] = {
 };
 
 /* "a,b" as a NULL-terminated list. */
-static char **split_words(const char *text)
+static char **split_list(const char *text)
 {
 	size_t count = 1, n = 0;
 	for (const char *c = text; *c; c++)
 		count += *c == ',';
-	char **words = calloc(count + 1, sizeof *words);
-	for (const char *at = text; words && n < count; n++) {
+	char **parts = calloc(count + 1, sizeof *parts);
+	for (const char *at = text; parts && n < count; n++) {
 		size_t len = strcspn(at, ",");
-		words[n] = strndup(at, len);
+		parts[n] = strndup(at, len);
 		at += len + (at[len] == ',');
 	}
-	return words;
+	return parts;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -93,7 +93,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_DEVICES:
 		tk_fail_on_free(o->devices);
-		o->devices = split_words(arg);
+		o->devices = split_list(arg);
 		return 0;
 	case OPT_SEED: {
 		char *end;

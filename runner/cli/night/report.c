@@ -144,11 +144,11 @@ int tk_night_report_exit_code(const struct tk_night_report *report, char *const 
 	return report->complete ? TK_EXIT_OK : TK_EXIT_INCOMPLETE;
 }
 
-void tk_fail_on_free(char **words)
+void tk_fail_on_free(char **statuses)
 {
-	for (size_t i = 0; words && words[i]; i++)
-		free(words[i]);
-	free(words);
+	for (size_t i = 0; statuses && statuses[i]; i++)
+		free(statuses[i]);
+	free(statuses);
 }
 
 static int check_word(const char *word, struct tk_error *err)
@@ -160,13 +160,15 @@ static int check_word(const char *word, struct tk_error *err)
 	for (size_t i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
 		known[i] = tk_verdict_status_name((enum tk_verdict_status)i);
 	const char *near = tk_suggest_name(word, known);
+	if (near)
+		return tk_fail(err, TK_EUSAGE,
+		        "--fail-on: unknown status \"%.60s\"; did you mean \"%s\"?", word, near);
 	return tk_fail(err, TK_EUSAGE,
-	        "--fail-on: unknown status `%.60s`%s%s%s; expected are words of `tracker help "
-	        "diff` or none",
-	        word, near ? ", did you mean `" : "", near ? near : "", near ? "`?" : "");
+	        "--fail-on: unknown status \"%.60s\"; the statuses are in docs/reference/diff.md",
+	        word);
 }
 
-int tk_fail_on_parse(const char *text, char ***words, struct tk_error *err)
+int tk_fail_on_parse(const char *text, char ***statuses, struct tk_error *err)
 {
 	char *copy = strdup(text), *rest = copy, *word;
 	size_t count = 0, cap = strlen(text) + 2;
@@ -180,7 +182,7 @@ int tk_fail_on_parse(const char *text, char ***words, struct tk_error *err)
 	}
 	free(copy);
 	if (status == TK_OK)
-		*words = list;
+		*statuses = list;
 	else
 		tk_fail_on_free(list);
 	return status;
