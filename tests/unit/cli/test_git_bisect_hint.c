@@ -15,13 +15,14 @@
 
 static char *print_hint(const char *series, const char *config_path)
 {
-	struct tk_upstream_config upstream = {.name = "lib", .url = "https://example.org/lib"};
+	struct tk_upstream_config upstream = {
+	        .name = (char[]){"lib"}, .url = (char[]){"https://example.org/lib"}};
 	struct tk_config config = {.upstreams = &upstream,
 	        .upstream_count = 1,
 	        .path = (char *)config_path,
-	        .root = "/root folder",
-	        .db = "/h.db"};
-	const struct tk_globals globals = {.program = "/bin/tracker"};
+	        .root = (char[]){"/root folder"},
+	        .db = (char[]){"/h.db"}};
+	const struct tk_globals globals = {.program = (char[]){"/bin/tracker"}};
 	char *text = NULL;
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
