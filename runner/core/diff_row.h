@@ -25,7 +25,8 @@ struct tk_diff_row {
 
 	char good_rev[128], bad_rev[128]; /* last good, first bad measured revision */
 	char bad_subject[256];
-	int64_t commits_between; /* -1: unknown */
+	int64_t good_revision_id, bad_revision_id; /* 0: none */
+	int64_t commits_between;                   /* -1: unknown */
 
 	/* The commit between them that a bisection found; "": none. */
 	char first_bad_commit[128], first_bad_subject[256], first_bad_author[128];

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "core/diff_row.h"
-#include "detect/missing_data.h"
 #include "detect/report/diff_mean.h"
+#include "detect/triage/missing_data.h"
 
 struct tk_error;
 struct tk_store;

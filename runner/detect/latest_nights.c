@@ -8,7 +8,7 @@
 #include "detect/detect_night.h"
 #include "detect/monitor/monitor_session.h"
 #include "detect/report/verdict_detail.h"
-#include "detect/triage.h"
+#include "detect/triage/triage.h"
 
 #define DAY_S INT64_C(86400)
 

@@ -9,7 +9,7 @@
 #include "detect/monitor/monitor_session.h"
 #include "detect/report/reason.h"
 #include "detect/report/verdict_detail.h"
-#include "detect/triage.h"
+#include "detect/triage/triage.h"
 
 static int out_of_memory(struct tk_error *err)
 {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "cli/diff/view.h"
 #include "detect/report/reason.h"
+#include "detect/report/verdict_detail.h"
 #include "detect/rules/ab_result.h"
 
 #define SCHEMA "tracker-diff/1"
@@ -101,6 +102,9 @@ static json_t *row_object(const struct tk_diff_view *v, const struct tk_diff_row
 	json_object_set_new(o, "culprit", culprit_object(r));
 	json_object_set_new(o, "pairs", pairs_object(&r->ab));
 	json_object_set_new(o, "reason", text(tk_verdict_format_reason(&r->verdict, reason)));
+	json_object_set_new(o, "rule", json_string(tk_rule_id_name(r->verdict.decided_by)));
+	json_object_set_new(o, "cause", json_string(tk_cause_name(r->verdict.cause)));
+	json_object_set_new(o, "facts", tk_verdict_facts_to_json(&r->verdict));
 	json_object_set_new(o, "newest", day_time(r->newest_s));
 	json_object_set_new(o, "link", text(tk_diff_series_url(v, r, link, sizeof link)));
 	json_object_set_new(o, "op", text(r->op));

@@ -4,7 +4,7 @@
 #define TK_DETECT_CASE_SET_H
 #include "detect/history/catalog.h"
 #include "detect/history/series_case.h"
-#include "detect/report/commit_groups.h"
+#include "detect/triage/commit_groups.h"
 
 /* Points before the range that are read to estimate the noise, whatever the window. */
 #define TK_HISTORY_POINTS_MIN 48

@@ -10,7 +10,7 @@
 #include "detect/history/gather.h"
 #include "detect/rules/evidence.h"
 #include "detect/rules/rules.h"
-#include "detect/triage.h"
+#include "detect/triage/triage.h"
 
 /* A text that was cut in the middle of a character ends with '?' instead. */
 static void replace_invalid_utf8(char *s)
@@ -90,6 +90,8 @@ void tk_diff_row_set_revisions(
 	                             *bad = tk_catalog_find_revision(&c->catalog, bad_build);
 
 	row->commits_between = -1;
+	row->good_revision_id = good ? good->id : 0;
+	row->bad_revision_id = bad ? bad->id : 0;
 	COPY(row->good_rev, good ? good->rev : "");
 	COPY(row->bad_rev, bad ? bad->rev : "");
 	COPY(row->bad_subject, bad ? bad->subject : "");

@@ -1,7 +1,6 @@
 /* Verdicts as JSON: see verdict_detail.h. */
 #include "detect/report/verdict_detail.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -27,7 +26,7 @@ static json_t *fact_object(const struct tk_verdict *v, const struct tk_fact *fac
 	return o;
 }
 
-static json_t *facts_array(const struct tk_verdict *v)
+json_t *tk_verdict_facts_to_json(const struct tk_verdict *v)
 {
 	json_t *facts = json_array();
 
@@ -57,7 +56,7 @@ char *tk_verdict_detail_write(const struct tk_diff_row *row)
 	        "first_bad_run", (json_int_t)v->first_bad_run_id, "n_before",
 	        (json_int_t)row->samples_before, "n_after", (json_int_t)row->samples_after,
 	        "same_code", row->same_code, "cause", tk_cause_name(v->cause), "rule",
-	        tk_rule_id_name(v->decided_by), "facts", facts_array(v));
+	        tk_rule_id_name(v->decided_by), "facts", tk_verdict_facts_to_json(v));
 
 	if (o && row->ab.count)
 		json_object_set_new(o, "pairs", ab_object(&row->ab));

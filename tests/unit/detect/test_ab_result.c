@@ -53,7 +53,7 @@ static void medians_decide_where_they_can(void **state)
 	assert_false(p.fastest);
 }
 
-static void the_fastest_samples_do_where_neighbours_make_the_medians_jump(void **state)
+static void fastest_samples_decide_where_medians_jump(void **state)
 {
 	char text[TK_AB_RESULT_TEXT_SIZE];
 	struct tk_ab_result p = judged(1.01, 0.1, 1.01);
@@ -75,7 +75,7 @@ static void the_fastest_samples_do_where_neighbours_make_the_medians_jump(void *
 
 /* A launch of 3 ms is interrupted by a busy machine in each of its samples, one of 0.7 ms is not:
  * the medians say 69 times, the fastest samples 4. */
-static void a_change_is_no_larger_than_the_fastest_samples_say(void **state)
+static void fastest_samples_limit_the_size_of_a_change(void **state)
 {
 	struct tk_ab_pair_row rows[PAIRS];
 	struct tk_ab_result p = judged(69, 0.3, 4);
@@ -97,7 +97,7 @@ static void a_change_is_no_larger_than_the_fastest_samples_say(void **state)
 	assert_int_equal(p.decision, TK_AB_HIGHER);
 }
 
-static void least_is_a_share_and_a_time(void **state)
+static void relative_and_absolute_thresholds(void **state)
 {
 	struct tk_ab_pair_row rows[PAIRS];
 	struct tk_detect_options o = options;
@@ -109,7 +109,7 @@ static void least_is_a_share_and_a_time(void **state)
 	assert_int_equal(p.decision, TK_AB_SAME);
 }
 
-static void a_side_of_a_level(void **state)
+static void above_or_below_a_level(void **state)
 {
 	struct tk_ab_pair_row rows[PAIRS];
 	struct tk_ab_result p;
@@ -124,7 +124,7 @@ static void a_side_of_a_level(void **state)
 	assert_int_equal(p.decision, TK_AB_INCONCLUSIVE);
 }
 
-static void what_has_no_timing_does_not_count(void **state)
+static void pairs_without_timings_do_not_count(void **state)
 {
 	struct tk_ab_pair_row rows[PAIRS] = {0};
 	struct tk_ab_result p;
@@ -152,11 +152,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(medians_decide_where_they_can),
-	        cmocka_unit_test(the_fastest_samples_do_where_neighbours_make_the_medians_jump),
-	        cmocka_unit_test(a_change_is_no_larger_than_the_fastest_samples_say),
-	        cmocka_unit_test(least_is_a_share_and_a_time),
-	        cmocka_unit_test(a_side_of_a_level),
-	        cmocka_unit_test(what_has_no_timing_does_not_count),
+	        cmocka_unit_test(fastest_samples_decide_where_medians_jump),
+	        cmocka_unit_test(fastest_samples_limit_the_size_of_a_change),
+	        cmocka_unit_test(relative_and_absolute_thresholds),
+	        cmocka_unit_test(above_or_below_a_level),
+	        cmocka_unit_test(pairs_without_timings_do_not_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,7 @@ static void timings_of_nights(void **state)
 	assert_false(tk_diff_mean_is_unstable(&m));
 }
 
-static void what_the_machine_did_has_no_part(void **state)
+static void environment_rows_do_not_count(void **state)
 {
 	struct tk_diff_row rows[] = {
 	        doubled(TK_VERDICT_ENVIRONMENT), doubled(TK_VERDICT_NOT_COMPARABLE)};
@@ -59,7 +59,7 @@ static void what_the_machine_did_has_no_part(void **state)
 	assert_true(isnan(mean_of(rows, 2).change));
 }
 
-static void equal_code_did_not_move(void **state)
+static void equal_code_counts_as_unchanged(void **state)
 {
 	struct tk_diff_row rows[] = {doubled(TK_VERDICT_SAME), doubled(TK_VERDICT_RECOVERED)};
 	rows[0].same_code = rows[1].same_code = true;
@@ -71,7 +71,7 @@ static void equal_code_did_not_move(void **state)
 	assert_false(tk_diff_mean_is_unstable(&m));
 }
 
-static void what_moved_before_the_range_did_not_move_in_it(void **state)
+static void changes_before_the_range_count_as_unchanged(void **state)
 {
 	struct tk_diff_row rows[] = {doubled(TK_VERDICT_SAME), doubled(TK_VERDICT_REGRESSED)};
 	rows[0].verdict.decided_by = TK_RULE_CHANGED_BEFORE;
@@ -84,7 +84,7 @@ static void what_moved_before_the_range_did_not_move_in_it(void **state)
 }
 
 /* The timings of the nights doubled by chance; pairs of both builds say what the code did. */
-static void pairs_count_with_what_they_say(void **state)
+static void ab_runs_count_with_their_change(void **state)
 {
 	struct tk_diff_row rows[] = {doubled(TK_VERDICT_SAME), doubled(TK_VERDICT_REGRESSED)};
 	rows[0].ab = (struct tk_ab_result){.decision = TK_AB_SAME, .count = 12, .change = 0.001};
@@ -124,10 +124,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(timings_of_nights),
-	        cmocka_unit_test(what_the_machine_did_has_no_part),
-	        cmocka_unit_test(equal_code_did_not_move),
-	        cmocka_unit_test(what_moved_before_the_range_did_not_move_in_it),
-	        cmocka_unit_test(pairs_count_with_what_they_say),
+	        cmocka_unit_test(environment_rows_do_not_count),
+	        cmocka_unit_test(equal_code_counts_as_unchanged),
+	        cmocka_unit_test(changes_before_the_range_count_as_unchanged),
+	        cmocka_unit_test(ab_runs_count_with_their_change),
 	        cmocka_unit_test(texts),
 	};
 	return cmocka_run_group_tests_name("detect_mean", tests, NULL, NULL);

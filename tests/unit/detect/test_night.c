@@ -45,7 +45,7 @@ static enum tk_verdict_status live(
 	world_build(w, rev, day + 1, "b", rev, "A change");
 	world_night(w, day, "nightly");
 	world_point(w, "b", "p", value);
-	r = world_judge_night(w);
+	r = world_detect_night(w);
 	assert_int_equal(r.count, 1);
 	s = r.rows[0].verdict.status;
 	snprintf(reason, TK_REASON_SIZE, "%s", world_reason(&r.rows[0]));
@@ -162,7 +162,7 @@ static void an_improvement_is_news_once(void **state)
  */
 /* The newest night asked for again says what it said, though an alert of the night before it is
  * known by then. */
-static void the_newest_night_says_again_what_it_said(void **state)
+static void the_latest_night_is_reported_as_it_was(void **state)
 {
 	static const double p[] = {1, 1.2, 1.6}, q[] = {1, 1, 0.8};
 	const struct tk_diff_range range = {.until_s = INT64_MAX};
@@ -183,7 +183,7 @@ static void the_newest_night_says_again_what_it_said(void **state)
 		world_night(&w, day, "nightly");
 		world_point(&w, "b", "p", 1e6 * p[step] * (1 + 0.003 * tk_rng_normal(&rng)));
 		world_point(&w, "b", "q", 1e6 * q[step] * (1 + 0.003 * tk_rng_normal(&rng)));
-		said = world_judge_night(&w);
+		said = world_detect_night(&w);
 		o = world_options(&w);
 		assert_int_equal(tk_store_finish_night(w.store, w.night, TK_NIGHT_COMPLETE, "{}",
 		                         w.as_of_s + 60, &w.err),
@@ -208,7 +208,7 @@ static void the_newest_night_says_again_what_it_said(void **state)
 }
 
 /* A night that goes on, or was killed, is not the one that left out what it has not come to. */
-static void an_unfinished_night_misses_nothing(void **state)
+static void an_unfinished_night_reports_nothing_missing(void **state)
 {
 	const struct tk_diff_range newest = {.until_s = INT64_MAX},
 	                           all = {.until_s = INT64_MAX, .since_s = WORLD_START};
@@ -273,12 +273,12 @@ static void a_backfilled_night_is_no_reason_to_miss_the_others(void **state)
 	world_point(&w, "b", "p", 1e6), world_point(&w, "c", "p", 1e6);
 	world_night(&w, 1, "backfill");
 	world_point(&w, "b", "p", 1e6);
-	r = world_judge_night(&w);
+	r = world_detect_night(&w);
 	assert_int_equal(r.count, 1);
 	tk_diff_report_free(&r);
 	world_night(&w, 2, "nightly");
 	world_point(&w, "b", "p", 1e6);
-	r = world_judge_night(&w);
+	r = world_detect_night(&w);
 	assert_int_equal(world_row(&r, "c", "p")->verdict.status, TK_VERDICT_MISSING);
 	tk_diff_report_free(&r);
 	assert_int_equal(tk_detect_night(w.store, 77, &(struct tk_detect_options){0}, NULL, &w.err),
@@ -289,7 +289,7 @@ static void a_backfilled_night_is_no_reason_to_miss_the_others(void **state)
 
 /* 300 flat series, each with a noise of its own, every night a new revision: thirty nights of
  * verdicts. */
-static void flat_noise_raises_next_to_no_alarm(void **state)
+static void flat_noise_raises_few_alarms(void **state)
 {
 	enum { SERIES = 300, FIRST = 30, NIGHTS = 45 };
 	struct world w;
@@ -339,12 +339,12 @@ static struct tk_diff_report a_night(
 		name[6] = (char)('a' + i);
 		world_point(w, "b", name, 1e6 * (1 + 0.003 * tk_rng_normal(rng)));
 	}
-	return world_judge_night(w);
+	return world_detect_night(w);
 }
 
 /* 2.5 % in noise of 1.5 %: no three nights can prove it, all of them together do, and the one new
  * build is blamed. */
-static void a_slow_step_is_said_when_its_nights_add_up(void **state)
+static void a_small_step_is_reported_after_some_nights(void **state)
 {
 	struct world w;
 	struct tk_rng rng;
@@ -375,7 +375,7 @@ static void a_slow_step_is_said_when_its_nights_add_up(void **state)
 			assert_int_equal(row->verdict.status, TK_VERDICT_SAME);
 		}
 		tk_diff_report_free(&r);
-		r = world_judge_night(&w); /* again: the same */
+		r = world_detect_night(&w); /* again: the same */
 		if (found == day)
 			assert_int_equal(
 			        world_row(&r, "b", "p")->verdict.status, TK_VERDICT_REGRESSED);
@@ -395,7 +395,7 @@ static void a_slow_step_is_said_when_its_nights_add_up(void **state)
 
 /* Every night another revision whose code nobody knows: one night alone is no alarm, the third is.
  * A diff says what the nights have said. */
-static void where_the_code_is_not_known_a_night_alone_is_no_alarm(void **state)
+static void one_night_of_unknown_code_is_not_an_alarm(void **state)
 {
 	struct world w;
 	struct tk_rng rng;
@@ -428,7 +428,7 @@ static void where_the_code_is_not_known_a_night_alone_is_no_alarm(void **state)
 /* Each time a drift has carried the level by the threshold it is said, with a change that exceeds
  * it; so does a diff.
  */
-static void a_drift_is_said_with_what_it_drifted(void **state)
+static void a_drift_is_reported_with_its_size(void **state)
 {
 	struct world w;
 	struct tk_rng rng;
@@ -467,7 +467,7 @@ static void a_drift_is_said_with_what_it_drifted(void **state)
 }
 
 /* What comes to the history from before the newest night is learnt with the next one. */
-static void nights_that_come_late_are_watched(void **state)
+static void nights_that_arrive_late_are_monitored(void **state)
 {
 	struct world w;
 	struct tk_rng rng;
@@ -502,15 +502,15 @@ int main(void)
 	        cmocka_unit_test(a_step_is_one_alert_until_it_recovers),
 	        cmocka_unit_test(an_acknowledged_step_is_acked),
 	        cmocka_unit_test(an_improvement_is_news_once),
-	        cmocka_unit_test(the_newest_night_says_again_what_it_said),
-	        cmocka_unit_test(an_unfinished_night_misses_nothing),
+	        cmocka_unit_test(the_latest_night_is_reported_as_it_was),
+	        cmocka_unit_test(an_unfinished_night_reports_nothing_missing),
 	        cmocka_unit_test(late_evidence_counts),
 	        cmocka_unit_test(a_backfilled_night_is_no_reason_to_miss_the_others),
-	        cmocka_unit_test(flat_noise_raises_next_to_no_alarm),
-	        cmocka_unit_test(a_slow_step_is_said_when_its_nights_add_up),
-	        cmocka_unit_test(where_the_code_is_not_known_a_night_alone_is_no_alarm),
-	        cmocka_unit_test(a_drift_is_said_with_what_it_drifted),
-	        cmocka_unit_test(nights_that_come_late_are_watched),
+	        cmocka_unit_test(flat_noise_raises_few_alarms),
+	        cmocka_unit_test(a_small_step_is_reported_after_some_nights),
+	        cmocka_unit_test(one_night_of_unknown_code_is_not_an_alarm),
+	        cmocka_unit_test(a_drift_is_reported_with_its_size),
+	        cmocka_unit_test(nights_that_arrive_late_are_monitored),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,7 @@ static size_t count(struct world *w, const char *kind, const char *status)
 static enum tk_verdict_status judge(
         struct world *w, const char *problem, char reason[TK_REASON_SIZE])
 {
-	struct tk_diff_report r = world_judge_night(w);
+	struct tk_diff_report r = world_detect_night(w);
 	const struct tk_diff_row *row = world_row(&r, "b", problem);
 	enum tk_verdict_status s = row->verdict.status;
 
@@ -82,7 +82,7 @@ static void two_machines_night(struct world *w, int day, bool slow)
 	}
 }
 
-static void what_moved_together_is_a_group(void **state)
+static void changes_of_one_commit_are_a_group(void **state)
 {
 	struct world w;
 	struct tk_rows a;
@@ -148,7 +148,7 @@ static void what_moved_together_is_a_group(void **state)
 }
 
 /* The order in which people say things in one second is kept. */
-static void the_last_word_counts(void **state)
+static void the_newest_triage_action_counts(void **state)
 {
 	struct world w;
 	struct tk_rows triage;
@@ -215,7 +215,7 @@ static void failures_open_and_close(void **state)
 	world_close(&w);
 }
 
-static void a_night_without_a_turn_is_no_failure(void **state)
+static void a_skipped_night_is_not_a_failure(void **state)
 {
 	struct world w;
 	struct tk_diff_report r;
@@ -261,7 +261,7 @@ static void all_steps_that_are_undone_close(void **state)
 	world_close(&w);
 }
 
-static void the_file_accepts(void **state)
+static void acks_file_acknowledges(void **state)
 {
 	static const char *const on_box[] = {"backend:b", "problem:p", NULL}, *const on_q[] = {
 	                                                                              "problem:q",
@@ -349,7 +349,7 @@ static void put_stoppages(struct world *w, int day)
 	assert_int_equal(tk_missing_data_update_alerts(w->store, &o, 0, &w->err), 0);
 }
 
-static void a_machine_stops(void **state)
+static void a_silent_machine(void **state)
 {
 	struct world w;
 
@@ -387,7 +387,7 @@ static void a_machine_stops(void **state)
 	world_close(&w);
 }
 
-static void parts_stop(void **state)
+static void missing_upstreams_and_series(void **state)
 {
 	struct world w;
 	char reason[TK_REASON_SIZE];
@@ -458,7 +458,7 @@ static const struct tk_alert_row *alert_of(const struct tk_rows *a, int64_t seri
 	return found;
 }
 
-static void ranges_that_meet_are_a_group(void **state)
+static void overlapping_ranges_are_a_group(void **state)
 {
 	const struct tk_alert_row *p, *q, *s, *t;
 	struct world w;
@@ -503,15 +503,15 @@ static void ranges_that_meet_are_a_group(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(what_moved_together_is_a_group),
-	        cmocka_unit_test(ranges_that_meet_are_a_group),
-	        cmocka_unit_test(the_last_word_counts),
+	        cmocka_unit_test(changes_of_one_commit_are_a_group),
+	        cmocka_unit_test(overlapping_ranges_are_a_group),
+	        cmocka_unit_test(the_newest_triage_action_counts),
 	        cmocka_unit_test(failures_open_and_close),
-	        cmocka_unit_test(a_night_without_a_turn_is_no_failure),
+	        cmocka_unit_test(a_skipped_night_is_not_a_failure),
 	        cmocka_unit_test(all_steps_that_are_undone_close),
-	        cmocka_unit_test(the_file_accepts),
-	        cmocka_unit_test(a_machine_stops),
-	        cmocka_unit_test(parts_stop),
+	        cmocka_unit_test(acks_file_acknowledges),
+	        cmocka_unit_test(a_silent_machine),
+	        cmocka_unit_test(missing_upstreams_and_series),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,7 +163,7 @@ static void old_data_is_stale(void **state)
 	world_close(&w);
 }
 
-static void nothing_is_stale_where_a_past_night_is_asked_for(void **state)
+static void a_past_night_is_never_stale(void **state)
 {
 	struct world w;
 	struct tk_detect_options o;
@@ -192,7 +192,7 @@ static void nothing_is_stale_where_a_past_night_is_asked_for(void **state)
 	world_close(&w);
 }
 
-static void what_the_machine_did_is_not_the_code(void **state)
+static void a_shared_shift_is_the_environment(void **state)
 {
 	struct world w;
 	const char *only_b[] = {"backend:b", NULL}, *others_too[] = {"backend:o", NULL};
@@ -244,7 +244,7 @@ static void what_the_machine_did_is_not_the_code(void **state)
 /* The machine became 8 % faster or slower, and new code did not follow: less the machine it moved,
  * but no timing did.
  */
-static void what_no_timing_shows_is_no_change(void **state)
+static void a_change_that_no_timing_shows(void **state)
 {
 	for (int faster = 0; faster < 2; faster++) {
 		struct world w;
@@ -343,7 +343,7 @@ static void new_code_after_the_step_is_unsure(void **state)
 
 /* Noise that would hide a change of 25 %, and a threshold far beyond all that it may be: nothing to
  * be unsure of. */
-static void what_is_surely_below_the_threshold_is_the_same(void **state)
+static void noise_below_the_threshold_is_the_same(void **state)
 {
 	static const double relative[] = {0.02, 0.02, 0.02, 10}, absolute[] = {0, 1e5, 3e7, 0};
 	struct tk_diff_range range = {
@@ -375,7 +375,7 @@ static void what_is_surely_below_the_threshold_is_the_same(void **state)
 }
 
 /* One night of it may be chance; the third is the machine's. */
-static void another_level_of_the_same_code_is_the_machines(void **state)
+static void a_lasting_level_of_equal_code_is_the_environment(void **state)
 {
 	struct world w;
 	struct tk_rng rng;
@@ -403,7 +403,7 @@ static void another_level_of_the_same_code_is_the_machines(void **state)
 
 /* Beside a median of nights that are mostly of the old level; the step itself is from the night
  * before the range. */
-static void what_moved_before_the_range_is_no_part_of_the_mean(void **state)
+static void changes_before_the_range_do_not_count_in_the_mean(void **state)
 {
 	struct world w;
 	struct tk_rng rng;
@@ -438,7 +438,7 @@ static const struct tk_diff_row *by_pairs(struct world *w, struct tk_diff_report
 }
 
 /* Two nights of a noisy machine say one thing, pairs of both builds another. */
-static void pairs_of_both_builds_decide(void **state)
+static void ab_runs_decide(void **state)
 {
 	static const struct {
 		const char *name;
@@ -530,7 +530,7 @@ static void expect_step_of_pairs(
 
 /* The nights put the step a night late, between two of the same build: pairs of the builds know
  * where it is. */
-static void a_step_of_pairs_is_where_the_code_changed(void **state)
+static void a_change_by_ab_runs_is_where_the_code_changed(void **state)
 {
 	expect_step_of_pairs(
 	        (const double[]){1e6, 0}, (const double[]){1.1e6, 2.2e6, 0}, 2, 0, 1e6);
@@ -538,7 +538,7 @@ static void a_step_of_pairs_is_where_the_code_changed(void **state)
 
 /* The range begins before the newest code came in, and its nights alone tell nothing: the step is
  * not put before it. */
-static void a_step_of_pairs_is_not_before_its_code(void **state)
+static void a_change_by_ab_runs_is_not_before_its_code(void **state)
 {
 	expect_step_of_pairs((const double[]){1e6, 1.3e6, 1e6, 1.3e6, 1e6, 1.3e6, 0},
 	        (const double[]){1.2e6, 0}, 1.1, 4, 0);
@@ -547,7 +547,7 @@ static void a_step_of_pairs_is_not_before_its_code(void **state)
 /* Pairs too noisy to decide, that show nothing: the alarm of the nights does not stand. Those that
  * lean its way let it.
  */
-static void an_alarm_must_be_seen_again(void **state)
+static void a_change_that_ab_runs_do_not_reproduce(void **state)
 {
 	struct world w;
 	struct tk_diff_report r;
@@ -572,7 +572,7 @@ static void an_alarm_must_be_seen_again(void **state)
 }
 
 /* Eleven are too few; those of other builds, or without a timing, say nothing. */
-static void pairs_that_do_not_tell(void **state)
+static void inconclusive_ab_runs(void **state)
 {
 	struct world w;
 	struct tk_diff_report r;
@@ -708,7 +708,7 @@ static void both_thresholds_must_be_exceeded(void **state)
 	world_close(&w);
 }
 
-static void filters_choose(void **state)
+static void filters_choose_rows(void **state)
 {
 	struct world w;
 	struct tk_detect_options o;
@@ -739,7 +739,7 @@ static void filters_choose(void **state)
 	world_close(&w);
 }
 
-static void words_and_marks(void **state)
+static void names_and_marks(void **state)
 {
 	enum tk_verdict_status s;
 
@@ -773,25 +773,25 @@ int main(void)
 	        cmocka_unit_test(two_nights_over_two_revisions),
 	        cmocka_unit_test(outcomes),
 	        cmocka_unit_test(old_data_is_stale),
-	        cmocka_unit_test(nothing_is_stale_where_a_past_night_is_asked_for),
-	        cmocka_unit_test(what_the_machine_did_is_not_the_code),
-	        cmocka_unit_test(what_no_timing_shows_is_no_change),
+	        cmocka_unit_test(a_past_night_is_never_stale),
+	        cmocka_unit_test(a_shared_shift_is_the_environment),
+	        cmocka_unit_test(a_change_that_no_timing_shows),
 	        cmocka_unit_test(same_machine_code_cannot_be_the_code),
 	        cmocka_unit_test(new_code_after_the_step_is_unsure),
-	        cmocka_unit_test(what_is_surely_below_the_threshold_is_the_same),
-	        cmocka_unit_test(another_level_of_the_same_code_is_the_machines),
-	        cmocka_unit_test(what_moved_before_the_range_is_no_part_of_the_mean),
-	        cmocka_unit_test(pairs_of_both_builds_decide),
-	        cmocka_unit_test(pairs_that_do_not_tell),
-	        cmocka_unit_test(a_step_of_pairs_is_where_the_code_changed),
-	        cmocka_unit_test(a_step_of_pairs_is_not_before_its_code),
-	        cmocka_unit_test(an_alarm_must_be_seen_again),
+	        cmocka_unit_test(noise_below_the_threshold_is_the_same),
+	        cmocka_unit_test(a_lasting_level_of_equal_code_is_the_environment),
+	        cmocka_unit_test(changes_before_the_range_do_not_count_in_the_mean),
+	        cmocka_unit_test(ab_runs_decide),
+	        cmocka_unit_test(inconclusive_ab_runs),
+	        cmocka_unit_test(a_change_by_ab_runs_is_where_the_code_changed),
+	        cmocka_unit_test(a_change_by_ab_runs_is_not_before_its_code),
+	        cmocka_unit_test(a_change_that_ab_runs_do_not_reproduce),
 	        cmocka_unit_test(a_new_driver_alone_is_not_comparable),
 	        cmocka_unit_test(the_first_slow_night_of_a_quiet_series_is_reported),
 	        cmocka_unit_test(higher_can_be_better),
 	        cmocka_unit_test(both_thresholds_must_be_exceeded),
-	        cmocka_unit_test(filters_choose),
-	        cmocka_unit_test(words_and_marks),
+	        cmocka_unit_test(filters_choose_rows),
+	        cmocka_unit_test(names_and_marks),
 	        cmocka_unit_test(an_empty_history),
 	};
 

@@ -273,7 +273,7 @@ struct tk_diff_report world_diff(struct world *w, int since)
 	return r;
 }
 
-struct tk_diff_report world_judge_night(struct world *w)
+struct tk_diff_report world_detect_night(struct world *w)
 {
 	const struct tk_detect_options o = world_options(w);
 	struct tk_diff_report r;

@@ -50,7 +50,8 @@ struct tk_detect_options world_options(const struct world
                 *w); /* 2 %, 0 ns, 5 %, 20 nights, 14 days; now: a day after the newest night */
 /* since: day of the first night of the range */
 struct tk_diff_report world_diff(struct world *w, int since);
-struct tk_diff_report world_judge_night(struct world *w); /* tk_detect_night of the current night */
+struct tk_diff_report world_detect_night(
+        struct world *w); /* tk_detect_night of the current night */
 /* Its reason as prose; valid until the next call. */
 const char *world_reason(const struct tk_diff_row *row);
 const struct tk_diff_row *world_row(

@@ -66,7 +66,7 @@ static void culprit(struct world *w, char *const a[ARGS])
 
 static void judge(struct world *w)
 {
-	struct tk_diff_report r = world_judge_night(w);
+	struct tk_diff_report r = world_detect_night(w);
 
 	tk_diff_report_free(&r);
 }

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "core/night.h"
-#include "detect/missing_data_search.h"
+#include "detect/triage/missing_data_search.h"
 
 #define DAY_S INT64_C(86400)
 #define GAPS_MAX 15      /* newest nights that show how often a machine measures */

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "detect/rules/ab_result.h"
-#include "detect/triage.h"
+#include "detect/triage/triage.h"
 
 static int out_of_memory(struct tk_error *err)
 {

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "detect/missing_data_search.h"
+#include "detect/triage/missing_data_search.h"
 
 static const struct tk_missing_data *find(const struct tk_missing_data_list *list, const char *uid)
 {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "detect/triage.h"
+#include "detect/triage/triage.h"
 
 const struct tk_alert_row *tk_catalog_find_alert(const struct tk_catalog *c, const char *uid)
 {

@@ -1,5 +1,5 @@
 /* Groups alerts by commit: see commit_groups.h. */
-#include "detect/report/commit_groups.h"
+#include "detect/triage/commit_groups.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,8 @@ struct tk_commit_group {
 	char uid[TK_ALERT_UID_SIZE];
 	bool failure;
 	int64_t upstream_id;
-	const struct tk_device_row *device; /* one of those that are alike */
-	struct span common;                 /* of all its alerts whose revisions are known */
+	const struct tk_device_row *device; /* any of them: their models are the same */
+	struct span common;                 /* overlap of its alerts whose revisions are known */
 };
 
 static int out_of_memory(struct tk_error *err)
@@ -67,7 +67,7 @@ static const struct tk_revision_row *find_revision(
 	return found ? *found : NULL;
 }
 
-static struct span span_of(const struct tk_commit_groups *g, int64_t upstream_id,
+static struct span find_span(const struct tk_commit_groups *g, int64_t upstream_id,
         const char *good_rev, const char *bad_rev)
 {
 	const struct tk_revision_row *good = find_revision(g, upstream_id, good_rev),
@@ -82,16 +82,14 @@ static struct span span_of(const struct tk_commit_groups *g, int64_t upstream_id
 	return s;
 }
 
-static bool meet(const struct span *a, const struct span *b)
+static bool overlap(const struct span *a, const struct span *b)
 {
 	return a->known && b->known && a->after < b->until && b->after < a->until;
 }
 
-/* ---- groups
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- groups ---- */
 
-static bool is_alike(const struct tk_commit_group *g, bool failure,
+static bool is_comparable(const struct tk_commit_group *g, bool failure,
         const struct tk_device_row *device, int64_t upstream_id)
 {
 	return g->failure == failure && g->upstream_id == upstream_id &&
@@ -116,7 +114,7 @@ static int add(struct tk_commit_groups *g, const char *uid, bool failure,
 	if (at) {
 		if (!at->common.known)
 			at->common = *span;
-		if (!meet(&at->common, span))
+		if (!overlap(&at->common, span))
 			return TK_OK;
 		at->common.after = at->common.after > span->after ? at->common.after : span->after;
 		at->common.until = at->common.until < span->until ? at->common.until : span->until;
@@ -150,7 +148,7 @@ int tk_commit_groups_load(struct tk_case_set *c, struct tk_error *err)
 		if (!device || a->kind == TK_ALERT_MISSING_DATA ||
 		        strlen(a->group_uid) >= TK_ALERT_UID_SIZE)
 			continue;
-		span = span_of(&c->groups, series->upstream_id, a->good_rev, a->bad_rev);
+		span = find_span(&c->groups, series->upstream_id, a->good_rev, a->bad_rev);
 		status = add(&c->groups, a->group_uid, a->kind == TK_ALERT_FAILURE, device,
 		        series->upstream_id, &span, err);
 	}
@@ -172,20 +170,19 @@ int tk_commit_groups_add(struct tk_case_set *c, const struct tk_series_case *k, 
 
 	if (status)
 		return status;
-	span = span_of(&c->groups, k->upstream->id, good_rev, bad_rev);
+	span = find_span(&c->groups, k->upstream->id, good_rev, bad_rev);
 	return add(&c->groups, group_uid, failure, k->device, k->upstream->id, &span, err);
 }
 
-/* The group that has a commit in common with it; NULL where none has, or several: then nothing says
- * which. */
-static const struct tk_commit_group *only_one_that_meets(const struct tk_commit_groups *g,
+/* The group whose range overlaps; NULL: none, or several, and then it is not known which. */
+static const struct tk_commit_group *only_overlapping_group(const struct tk_commit_groups *g,
         const struct tk_series_case *k, bool failure, const struct span *span)
 {
 	const struct tk_commit_group *found = NULL;
 
 	for (size_t i = 0; i < g->count; i++)
-		if (is_alike(&g->at[i], failure, k->device, k->upstream->id) &&
-		        meet(&g->at[i].common, span)) {
+		if (is_comparable(&g->at[i], failure, k->device, k->upstream->id) &&
+		        overlap(&g->at[i].common, span)) {
 			if (found)
 				return NULL;
 			found = &g->at[i];
@@ -205,11 +202,11 @@ void tk_commit_groups_find_uid(const struct tk_case_set *c, const struct tk_seri
 	tk_alert_uid_hash(words, count - 1, uid);
 	if (!c->groups.count)
 		return;
-	span = span_of(&c->groups, k->upstream->id, good_rev, bad_rev);
+	span = find_span(&c->groups, k->upstream->id, good_rev, bad_rev);
 	same = find_group(&c->groups, uid);
-	if (same && (!same->common.known || !span.known || meet(&same->common, &span)))
+	if (same && (!same->common.known || !span.known || overlap(&same->common, &span)))
 		return;
-	const struct tk_commit_group *other = only_one_that_meets(&c->groups, k, failure, &span);
+	const struct tk_commit_group *other = only_overlapping_group(&c->groups, k, failure, &span);
 
 	if (other)
 		memcpy(uid, other->uid, sizeof other->uid);
