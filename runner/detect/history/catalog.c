@@ -257,7 +257,7 @@ void tk_catalog_diff_environments(
 	json_decref(b);
 }
 
-void tk_alert_uid_hash(const char *const *words, size_t count, char uid[TK_ALERT_UID_SIZE])
+void tk_alert_uid_hash(const char *const *parts, size_t count, char uid[TK_ALERT_UID_SIZE])
 {
 	struct tk_hash *h = tk_hash_new();
 
@@ -265,7 +265,7 @@ void tk_alert_uid_hash(const char *const *words, size_t count, char uid[TK_ALERT
 	if (!h)
 		return;
 	for (size_t i = 0; i < count; i++)
-		tk_hash_add_str(h, words[i]);
+		tk_hash_add_str(h, parts[i]);
 	tk_hash_finish(h, uid);
 }
 

@@ -55,7 +55,7 @@ void tk_catalog_diff_environments(
  * memory. */
 #define TK_ALERT_UID_SIZE 65
 void tk_alert_uid_make(const char *series_slug, const char *bad_rev, char uid[TK_ALERT_UID_SIZE]);
-/* For other kinds of alerts, and for groups: the hash of these words. */
-void tk_alert_uid_hash(const char *const *words, size_t count, char uid[TK_ALERT_UID_SIZE]);
+/* For other kinds of alerts, and for groups: the hash of these parts. */
+void tk_alert_uid_hash(const char *const *parts, size_t count, char uid[TK_ALERT_UID_SIZE]);
 
 #endif

@@ -18,7 +18,7 @@
 
 struct entry {
 	int64_t device_id, night_id;
-	double moved;
+	double change;
 	bool control;
 };
 
@@ -73,13 +73,13 @@ static struct tk_common_mode_shift shift_of(
 
 	for (size_t i = 0; i < n; i++)
 		if (e[i].control)
-			work[s.controls++] = e[i].moved;
+			work[s.controls++] = e[i].change;
 	control = tk_median(work, s.controls);
 	for (size_t i = 0; i < n; i++)
-		work[i] = e[i].moved;
+		work[i] = e[i].change;
 	median = tk_median(work, n);
 	for (size_t i = 0; i < n; i++)
-		work[i] = fabs(e[i].moved - median);
+		work[i] = fabs(e[i].change - median);
 	spread = 1.4826 * tk_median(work, n);
 	s.shift = median;
 	s.se = MEDIAN_ERROR * spread / sqrt((double)n);

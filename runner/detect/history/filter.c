@@ -100,14 +100,14 @@ static bool matches(const char *filter, size_t key, const struct tk_filter_field
 bool tk_filter_match(const char *const *filters, const struct tk_filter_fields *s)
 {
 	for (size_t key = 0; key < KEY_COUNT; key++) {
-		bool asked = false, found = false;
+		bool used = false, found = false;
 
 		for (const char *const *f = filters; f && *f; f++)
 			if (find_key(*f, (size_t)(strchr(*f, ':') - *f)) == key) {
-				asked = true;
+				used = true;
 				found |= matches(*f, key, s);
 			}
-		if (asked && !found)
+		if (used && !found)
 			return false;
 	}
 	return true;

@@ -89,10 +89,10 @@ static void set_levels(const struct tk_series_case *k, struct tk_step_evidence *
 	s->before = estimate_level(k, c->base, c->split, c->se_before, t);
 	s->after = estimate_level(k, c->split, k->count, c->se_after, t);
 
-	const double moved = log(s->after.value / s->before.value);
+	const double change = log(s->after.value / s->before.value);
 
 	s->change = (struct tk_estimate){
-	        expm1(moved), expm1(moved - t * c->se), expm1(moved + t * c->se)};
+	        expm1(change), expm1(change - t * c->se), expm1(change + t * c->se)};
 	s->median_change = NAN;
 	s->samples_before = count_samples(k, c->base, c->split);
 	s->samples_after = count_samples(k, c->split, k->count);

@@ -7,7 +7,7 @@ static bool is_unsupported(const struct tk_run_evidence *run)
 	return run->exists && run->outcome == TK_OUTCOME_UNSUPPORTED;
 }
 
-/* It did not run for want of time or of a device: that says nothing about the series. */
+/* The night had no time or no device for it, which says nothing about the series. */
 static bool was_skipped(const struct tk_run_evidence *run)
 {
 	return run->outcome == TK_OUTCOME_SKIPPED || run->outcome == TK_OUTCOME_NO_DEVICE;

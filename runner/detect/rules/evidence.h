@@ -14,7 +14,7 @@
 /* How a run ended. */
 struct tk_run_evidence {
 	bool exists, has_timing;
-	enum tk_outcome outcome; /* TK_OUTCOME_COUNT: a word that this version does not know */
+	enum tk_outcome outcome; /* TK_OUTCOME_COUNT: one that this version does not know */
 	const char *message;
 	int64_t as_of_s, run_id, build_id;
 };
@@ -29,7 +29,7 @@ struct tk_shared_shift_evidence {
 };
 
 struct tk_environment_evidence {
-	bool hard; /* something changed that changes what is measured: driver, card, clock policy, method */
+	bool hard;      /* a change that affects measurements: driver, card, clock policy, method */
 	char text[300]; /* "driver 550 -> 555"; "": nothing changed */
 };
 
@@ -81,7 +81,7 @@ struct tk_monitor_evidence {
 struct tk_evidence {
 	const struct tk_detect_options *options;
 	bool lower_is_better, is_time_ns;
-	bool is_night; /* one night is judged, not a range */
+	bool is_night; /* one night is analysed, not a range */
 
 	struct tk_run_evidence within;   /* newest run in the range */
 	struct tk_run_evidence newest;   /* that, or else the newest one before */

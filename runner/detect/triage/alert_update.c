@@ -109,7 +109,7 @@ static bool is_retracted(
 	return row->ab.decision == TK_AB_SAME && a->opened_s >= since_s;
 }
 
-/* The newest alert of a series was judged with it (status RECOVERED). Older ones that are still
+/* The newest alert of a series was evaluated with it (status RECOVERED). Older ones that are still
  * open are over when the series is back at the level before them. */
 static int is_older_alert_over(const struct tk_case_set *c, const struct tk_diff_row *row,
         const struct tk_alert_row *a, bool *over, struct tk_error *err)

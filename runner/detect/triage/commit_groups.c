@@ -193,13 +193,13 @@ static const struct tk_commit_group *only_overlapping_group(const struct tk_comm
 void tk_commit_groups_find_uid(const struct tk_case_set *c, const struct tk_series_case *k,
         bool failure, const char *good_rev, const char *bad_rev, char uid[TK_ALERT_UID_SIZE])
 {
-	const char *const words[] = {"group", failure ? "failure" : "alert", k->upstream->name,
+	const char *const parts[] = {"group", failure ? "failure" : "alert", k->upstream->name,
 	        bad_rev, k->device->kind, k->device->name, good_rev};
-	const size_t count = sizeof words / sizeof *words;
+	const size_t count = sizeof parts / sizeof *parts;
 	const struct tk_commit_group *same;
 	struct span span;
 
-	tk_alert_uid_hash(words, count - 1, uid);
+	tk_alert_uid_hash(parts, count - 1, uid);
 	if (!c->groups.count)
 		return;
 	span = find_span(&c->groups, k->upstream->id, good_rev, bad_rev);
@@ -212,5 +212,5 @@ void tk_commit_groups_find_uid(const struct tk_case_set *c, const struct tk_seri
 		memcpy(uid, other->uid, sizeof other->uid);
 	else if (same) /* it is about an earlier commit, and was named by a series that was measured
 	                  at fewer */
-		tk_alert_uid_hash(words, count, uid);
+		tk_alert_uid_hash(parts, count, uid);
 }
