@@ -18,8 +18,8 @@ static void add_bytes(struct tk_hash *h, const struct tk_elf *e, const struct tk
 	const uint64_t end = address + size;
 	uint64_t at = address;
 	for (size_t i = tk_elf_find_reloc(e, address);
-	        i < e->fixup_count && e->fixups[i].address < end; i++) {
-		const struct tk_elf_reloc *f = &e->fixups[i];
+	        i < e->reloc_count && e->relocs[i].address < end; i++) {
+		const struct tk_elf_reloc *f = &e->relocs[i];
 		if (f->address > at)
 			tk_hash_add(h, s->data + (at - s->address), f->address - at);
 		tk_hash_add_i64(h, (int64_t)(f->address - address));

@@ -46,8 +46,8 @@ struct tk_elf {
 	size_t section_count;
 	struct tk_elf_symbols functions, objects;
 	bool stripped;               /* only exported symbols have names */
-	struct tk_elf_reloc *fixups; /* by address; none where the object keeps no relocations */
-	size_t fixup_count;
+	struct tk_elf_reloc *relocs; /* by address; none where the object keeps no relocations */
+	size_t reloc_count;
 	char *run_path; /* DT_RPATH or DT_RUNPATH; NULL: none */
 	struct tk_elf_file *file;
 };

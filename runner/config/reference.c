@@ -1,158 +1,55 @@
+/* docs/reference/configuration.md */
 #include "config/reference.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/units.h"
 #include "config/internal.h"
 #include "config/keys.h"
 #include "config/value.h"
 
 #define LINE_MAX_CHARS 100
-#define COMMENT_COLUMN 30
 
-/* ---- the default file ---- */
+const char tk_config_about[] =
+        "`tracker` reads `tracker.yml` in the folder it works in (`-C DIR` changes the folder, "
+        "`--config=FILE` the file). Without a file it uses the defaults below. `tracker init` "
+        "writes them as a commented file; `tracker init --print` shows them.";
 
-/* "# Text" from the column `indent`, wrapped. */
-static void add_comment(struct tk_buf *out, int indent, const char *text)
+const char *const tk_config_rules[] = {
+        "A key that is left out or has no value has its default. A list replaces the default list "
+        "as a whole.",
+        "An unknown key is an error. Every error is `file:line:column: what is wrong; what was "
+        "expected`, with exit code 2: `tracker.yml:2:3: unknown key \"nigth\" in budgets; did you "
+        "mean \"night\"?`",
+        "A duration is written `200ns` `50us` `1.5ms` `30s` `15m` `2h` `7d` `2w`; a number without "
+        "a unit is in seconds. A time (below a minute) needs its unit.",
+        "A size is written `512MiB` `4GiB` `100GB`; a number without a unit is in bytes.",
+        "A percentage is written `2%`, or as the fraction `0.02`. A number of 1 or more needs the "
+        "`%`.",
+        "Paths are relative to the file's folder; `~/` is the home folder.",
+        "YAML aliases (`*name`) are not accepted.",
+        "Options of the command line use the same units.",
+        NULL,
+};
+
+/* `first` before the first line, `rest` before the others. */
+static void add_wrapped(struct tk_buf *out, const char *first, const char *rest, const char *text)
 {
-	char first = (char)toupper((unsigned char)*text);
-	const size_t width = (size_t)(LINE_MAX_CHARS - indent - 2);
-
-	while (*text) {
+	for (const char *prefix = first; *text; prefix = rest) {
+		const size_t width = LINE_MAX_CHARS - strlen(prefix);
 		size_t len = strlen(text);
 
 		if (len > width)
 			for (len = width; len > 1 && text[len] != ' ';)
 				len--;
-		tk_buf_add_printf(out, "%*s# %c%.*s\n", indent, "", first, (int)len - 1, text + 1);
+		tk_buf_add_printf(out, "%s%.*s\n", prefix, (int)len, text);
 		text += len;
 		text += strspn(text, " ");
-		first = *text;
 	}
 }
 
-/* The line of a key: its default, or its example commented out. */
-static void add_default(struct tk_buf *out, int indent, const struct tk_config_key *key)
-{
-	const char *value = key->fallback ? key->fallback : key->example;
-	bool list = tk_config_is_list(key);
-	char line[256];
-	int used = snprintf(line, sizeof line, "%*s%s%s: %s%s%s", indent, "",
-	        key->fallback ? "" : "# ", key->name, list ? "[" : "", value, list ? "]" : "");
-	int column = used < COMMENT_COLUMN ? COMMENT_COLUMN : used + 2;
-
-	if (indent && column + 2 + strlen(key->summary) <= LINE_MAX_CHARS) {
-		tk_buf_add_printf(out, "%-*s# %s\n", column, line, key->summary);
-		return;
-	}
-	add_comment(out, indent, key->summary);
-	tk_buf_add_printf(out, "%s\n", line);
-}
-
-static void add_keys(struct tk_buf *out, const struct tk_config_section *s)
-{
-	for (const struct tk_config_key *key = s->keys; key->name; key++) {
-		if (!*s->name)
-			tk_buf_add_str(out, "\n");
-		if (key->fallback || key->example)
-			add_default(out, *s->name ? 2 : 0, key);
-	}
-}
-
-/* The lines of an example that begin with "  ", commented out. */
-static void add_commented_items(struct tk_buf *out, const char *example)
-{
-	for (const char *end; *example; example = end) {
-		end = strchr(example, '\n') + 1;
-		if (strncmp(example, "  # ", 4) == 0)
-			tk_buf_add_printf(out, "%.*s", (int)(end - example), example);
-		else if (strncmp(example, "  ", 2) == 0)
-			tk_buf_add_printf(out, "  # %.*s", (int)(end - example - 2), example + 2);
-	}
-}
-
-static void add_upstreams(struct tk_buf *out, const struct tk_config_section *s)
-{
-	for (const struct tk_config_default_upstream *u = tk_config_default_upstreams; u->name; u++)
-		tk_buf_add_printf(out,
-		        "  # %s\n"
-		        "  - name: %s\n"
-		        "    kind: %s\n"
-		        "    adapter: %s\n"
-		        "    backends: [%s]\n",
-		        u->comment, u->name, tk_upstream_kind_name(u->kind), u->adapter,
-		        u->backend);
-	tk_buf_add_str(out, "  # More examples:\n");
-	add_commented_items(out, s->example);
-}
-
-void tk_config_write_default_file(struct tk_buf *out)
-{
-	tk_buf_add_str(out, "# tracker.yml: what is measured on this machine, how, and what "
-	                    "happens with the results.\n"
-	                    "# Every key is described in docs/reference/configuration.md. A key "
-	                    "that is left out has the\n"
-	                    "# value that is shown here. Durations: 500ms 30s 15m 2h 7d; sizes: "
-	                    "512MiB 4GiB; percentages:\n"
-	                    "# 2% or 0.02.\n");
-	for (const struct tk_config_section *s = tk_config_sections; s->name; s++) {
-		if (*s->name) {
-			tk_buf_add_str(out, "\n");
-			add_comment(out, 0, s->summary);
-			tk_buf_add_printf(out, "%s:\n", s->name);
-		}
-		if (tk_config_is_list_section(s))
-			add_upstreams(out, s);
-		else
-			add_keys(out, s);
-	}
-}
-
-/* ---- the reference ---- */
-
-static const char introduction[] =
-        "# Configuration: tracker.yml\n"
-        "\n"
-        "<!-- Generated by `tracker help --markdown configuration`; edit runner/config/keys.c "
-        "instead. -->\n"
-        "\n"
-        "`tracker` reads `tracker.yml` in the folder it works in (`-C DIR` changes the folder, "
-        "`--config=FILE`\n"
-        "the file). Without a file it uses the defaults below. `tracker init` writes them as a "
-        "commented file;\n"
-        "`tracker init --print` shows them.\n"
-        "\n"
-        "- A key that is left out or has no value has its default. A list replaces the default "
-        "list as a whole.\n"
-        "- An unknown key is an error. Every error is `file:line:column: what is wrong; what was "
-        "expected`, with\n"
-        "  exit code 2: `tracker.yml:2:3: unknown key \"nigth\" in budgets; did you mean "
-        "\"night\"?`\n"
-        "- Durations: `200ns` `50us` `1.5ms` `30s` `15m` `2h` `7d` `2w`; a number without a unit "
-        "is in seconds.\n"
-        "- Times below a second or so (type time): as durations, but the unit is required.\n"
-        "- Sizes: `512MiB` `4GiB` `100GB`; a number without a unit is in bytes.\n"
-        "- Percentages: `2%`, or the fraction `0.02`. A number of 1 or more needs the `%`.\n"
-        "- Paths are relative to the file's folder; `~/` is the home folder.\n"
-        "- YAML aliases (`*name`) are not accepted.\n"
-        "\n"
-        "Options of the command line use the same units.\n";
-
-static void add_range(struct tk_buf *out, const struct tk_config_key *key)
-{
-	enum tk_quantity quantity;
-	char low[TK_UNITS_TEXT_SIZE], high[TK_UNITS_TEXT_SIZE];
-
-	if (!tk_config_find_quantity(key->type, &quantity))
-		return;
-	tk_buf_add_printf(out, ", %s to %s", tk_units_format(quantity, key->min, low),
-	        tk_units_format(quantity, key->max, high));
-}
-
-static void add_fallback(struct tk_buf *out, const struct tk_config_key *key)
+static void add_default(struct tk_buf *out, const struct tk_config_key *key)
 {
 	bool list = tk_config_is_list(key);
 
@@ -166,11 +63,11 @@ static void add_fallback(struct tk_buf *out, const struct tk_config_key *key)
 static void add_row(
         struct tk_buf *out, const struct tk_config_section *s, const struct tk_config_key *key)
 {
-	tk_buf_add_printf(out, "| `%s%s%s` | %s", s->name, *s->name ? "." : "", key->name,
-	        tk_config_type_name(key->type));
-	add_range(out, key);
-	tk_buf_add_str(out, " | ");
-	add_fallback(out, key);
+	char type[TK_CONFIG_TYPE_SIZE];
+
+	tk_buf_add_printf(out, "| `%s%s%s` | %s | ", s->name, *s->name ? "." : "", key->name,
+	        tk_config_describe_type(key, type));
+	add_default(out, key);
 	tk_buf_add_printf(out, " | %c%s%s%s |\n", toupper((unsigned char)key->summary[0]),
 	        key->summary + 1, key->details ? ". " : "", key->details ? key->details : "");
 }
@@ -192,7 +89,14 @@ static void add_section(struct tk_buf *out, const struct tk_config_section *s)
 
 void tk_config_write_reference(struct tk_buf *out)
 {
-	tk_buf_add_str(out, introduction);
+	tk_buf_add_str(out,
+	        "# Configuration: tracker.yml\n\n"
+	        "<!-- Made by `tracker manual configuration` from runner/config/keys.c; "
+	        "do not edit. -->\n\n");
+	add_wrapped(out, "", "", tk_config_about);
+	tk_buf_add_str(out, "\n");
+	for (const char *const *rule = tk_config_rules; *rule; rule++)
+		add_wrapped(out, "- ", "  ", *rule);
 	for (const struct tk_config_section *s = tk_config_sections; s->name; s++)
 		add_section(out, s);
 }

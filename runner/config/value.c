@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,12 +117,37 @@ static int set_upstream_kind(const struct setting *s)
 	               : mismatch(s, "a kind of upstream", "self, git, system or builtin");
 }
 
+/* How numbers of the type are written; false where the type has none. */
+static bool find_quantity(enum tk_config_type type, enum tk_quantity *out)
+{
+	switch (type) {
+	case TK_CONFIG_DURATION:
+	case TK_CONFIG_DAYS:
+		*out = TK_QUANTITY_DURATION;
+		return true;
+	case TK_CONFIG_TIME_NS:
+		*out = TK_QUANTITY_TIME;
+		return true;
+	case TK_CONFIG_SIZE:
+		*out = TK_QUANTITY_SIZE;
+		return true;
+	case TK_CONFIG_FRACTION:
+		*out = TK_QUANTITY_FRACTION;
+		return true;
+	case TK_CONFIG_COUNT:
+		*out = TK_QUANTITY_COUNT;
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Its text as a number in the range of the key; durations in seconds. */
 static int parse_number(const struct setting *s, double *v)
 {
 	enum tk_quantity quantity;
 
-	if (!tk_config_find_quantity(s->key->type, &quantity))
+	if (!find_quantity(s->key->type, &quantity))
 		return tk_fail(s->err, TK_EINTERNAL, "key %s is not a number", s->key->name);
 	return tk_units_parse(quantity, s->text, s->key->min, s->key->max, v, s->err);
 }
@@ -176,43 +202,41 @@ static int set_bool(const struct setting *s)
 	return tk_units_parse_bool(s->text, s->field, s->err);
 }
 
-#define NO_QUANTITY -1
-
 static const struct {
 	const char *name;
 	int (*set)(const struct setting *s); /* NULL: a list */
 	bool is_text;                        /* the field is a char * */
-	int quantity;                        /* enum tk_quantity, or NO_QUANTITY */
 } types[] = {
-        [TK_CONFIG_TEXT] = {"text", set_text, true, NO_QUANTITY},
-        [TK_CONFIG_NAME] = {"name", set_name, true, NO_QUANTITY},
-        [TK_CONFIG_PATH] = {"path", set_path, true, NO_QUANTITY},
-        [TK_CONFIG_REPOSITORY] = {"URL or path", set_repository, true, NO_QUANTITY},
-        [TK_CONFIG_URL] = {"URL", set_url, true, NO_QUANTITY},
-        [TK_CONFIG_PROBLEM] = {"problem", set_problem, true, NO_QUANTITY},
-        [TK_CONFIG_UPSTREAM_KIND] = {"word", set_upstream_kind, false, NO_QUANTITY},
-        [TK_CONFIG_DURATION] = {"duration", set_double, false, TK_QUANTITY_DURATION},
-        [TK_CONFIG_TIME_NS] = {"time", set_nanoseconds, false, TK_QUANTITY_TIME},
-        [TK_CONFIG_DAYS] = {"duration", set_days, false, TK_QUANTITY_DURATION},
-        [TK_CONFIG_SIZE] = {"size", set_size, false, TK_QUANTITY_SIZE},
-        [TK_CONFIG_FRACTION] = {"percentage", set_double, false, TK_QUANTITY_FRACTION},
-        [TK_CONFIG_COUNT] = {"number", set_count, false, TK_QUANTITY_COUNT},
-        [TK_CONFIG_BOOL] = {"yes or no", set_bool, false, NO_QUANTITY},
-        [TK_CONFIG_NAMES] = {"list", NULL, false, NO_QUANTITY},
-        [TK_CONFIG_TEXTS] = {"list", NULL, false, NO_QUANTITY},
+        [TK_CONFIG_TEXT] = {"text", set_text, true},
+        [TK_CONFIG_NAME] = {"name", set_name, true},
+        [TK_CONFIG_PATH] = {"path", set_path, true},
+        [TK_CONFIG_REPOSITORY] = {"URL or path", set_repository, true},
+        [TK_CONFIG_URL] = {"URL", set_url, true},
+        [TK_CONFIG_PROBLEM] = {"problem", set_problem, true},
+        [TK_CONFIG_UPSTREAM_KIND] = {"word", set_upstream_kind, false},
+        [TK_CONFIG_DURATION] = {"duration", set_double, false},
+        [TK_CONFIG_TIME_NS] = {"time", set_nanoseconds, false},
+        [TK_CONFIG_DAYS] = {"duration", set_days, false},
+        [TK_CONFIG_SIZE] = {"size", set_size, false},
+        [TK_CONFIG_FRACTION] = {"percentage", set_double, false},
+        [TK_CONFIG_COUNT] = {"number", set_count, false},
+        [TK_CONFIG_BOOL] = {"yes or no", set_bool, false},
+        [TK_CONFIG_NAMES] = {"list", NULL, false},
+        [TK_CONFIG_TEXTS] = {"list", NULL, false},
 };
 
-const char *tk_config_type_name(enum tk_config_type type)
+const char *tk_config_describe_type(const struct tk_config_key *key, char out[TK_CONFIG_TYPE_SIZE])
 {
-	return types[type].name;
-}
+	char low[TK_UNITS_TEXT_SIZE], high[TK_UNITS_TEXT_SIZE];
+	enum tk_quantity quantity;
 
-bool tk_config_find_quantity(enum tk_config_type type, enum tk_quantity *out)
-{
-	if (types[type].quantity == NO_QUANTITY)
-		return false;
-	*out = (enum tk_quantity)types[type].quantity;
-	return true;
+	if (find_quantity(key->type, &quantity))
+		snprintf(out, TK_CONFIG_TYPE_SIZE, "%s, %s to %s", types[key->type].name,
+		        tk_units_format(quantity, key->min, low),
+		        tk_units_format(quantity, key->max, high));
+	else
+		snprintf(out, TK_CONFIG_TYPE_SIZE, "%s", types[key->type].name);
+	return out;
 }
 
 bool tk_config_is_list(const struct tk_config_key *key)

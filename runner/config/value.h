@@ -1,17 +1,15 @@
 /* One value of tracker.yml into the field of its key. */
 #ifndef TK_CONFIG_VALUE_H
 #define TK_CONFIG_VALUE_H
-#include "base/units.h"
 #include "config/keys.h"
 #include <stdbool.h>
 #include <stddef.h>
 
 struct tk_error;
 
-/* "text", "duration", ...: as the reference names the type. */
-const char *tk_config_type_name(enum tk_config_type type);
-/* How the type's numbers are written; false where they are none. */
-bool tk_config_find_quantity(enum tk_config_type type, enum tk_quantity *out);
+/* "text", "duration, 1s to 7d": the type of the key for people. Returns out. */
+#define TK_CONFIG_TYPE_SIZE 80
+const char *tk_config_describe_type(const struct tk_config_key *key, char out[TK_CONFIG_TYPE_SIZE]);
 bool tk_config_is_list(const struct tk_config_key *key);
 
 /* Checks `text` and stores it in the field of `base`, the struct that key->offset counts from.

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/commands.h"
+#include "config/reference.h"
 
 struct manual_options {
 	const char *form, *dir;
@@ -16,7 +18,9 @@ struct manual_options {
 
 static bool is_complete(const struct manual_options *o)
 {
-	return o->dir ? strcmp(o->form, "man") == 0 : strcmp(o->form, "markdown") == 0;
+	if (o->dir)
+		return strcmp(o->form, "man") == 0;
+	return strcmp(o->form, "markdown") == 0 || strcmp(o->form, "configuration") == 0;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -37,9 +41,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-const struct argp tk_argp_manual = {NULL, parse_option, "markdown\nman DIR",
-        "Write the manual: docs/reference/commands.md to the standard output, or the man pages to "
-        "DIR.\v"
+const struct argp tk_argp_manual = {NULL, parse_option, "markdown\nconfiguration\nman DIR",
+        "Write the manual: docs/reference/commands.md or docs/reference/configuration.md to the "
+        "standard output, or the man pages to DIR.\v"
         "Example:\n  tracker manual man build/man"};
 
 const struct tk_manual_entry tk_manual_environment[] = {
@@ -105,12 +109,43 @@ static void write_overview(const struct tk_command *c, FILE *out)
 	tk_manual_write_man_overview(out);
 }
 
+static int write_config_page(const char *dir, struct tk_error *err)
+{
+	char *path = tk_path_join(dir, "tracker.yml.5");
+	struct tk_buf text = TK_BUF_INIT;
+	int status = path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+
+	tk_config_write_man_page(&text);
+	if (!status)
+		status = tk_buf_status(&text, err);
+	if (!status)
+		status = tk_file_write(path, tk_buf_cstr(&text), text.len, err);
+	tk_buf_free(&text);
+	free(path);
+	return status;
+}
+
+static int print_config_reference(struct tk_error *err)
+{
+	struct tk_buf text = TK_BUF_INIT;
+	int status;
+
+	tk_config_write_reference(&text);
+	status = tk_buf_status(&text, err);
+	if (!status)
+		fputs(tk_buf_cstr(&text), stdout);
+	tk_buf_free(&text);
+	return status;
+}
+
 static int write_man_pages(const char *dir, struct tk_error *err)
 {
 	int status = tk_dir_create(dir, err);
 
 	if (!status)
 		status = write_page(dir, "tracker", 1, write_overview, NULL, err);
+	if (!status)
+		status = write_config_page(dir, err);
 	for (const struct tk_command *c = tk_commands; !status && c->name; c++) {
 		char name[64];
 
@@ -125,11 +160,15 @@ int tk_cmd_manual(const struct tk_globals *g, int argc, char **argv)
 {
 	struct manual_options o = {0};
 	struct tk_error err = {0};
+	int status = TK_OK;
 
 	(void)g;
 	tk_command_parse(&tk_argp_manual, argc, argv, &o);
 	if (strcmp(o.form, "man") == 0)
-		return write_man_pages(o.dir, &err) ? tk_command_fail("manual", &err) : TK_EXIT_OK;
-	tk_manual_write_markdown(stdout);
-	return TK_EXIT_OK;
+		status = write_man_pages(o.dir, &err);
+	else if (strcmp(o.form, "configuration") == 0)
+		status = print_config_reference(&err);
+	else
+		tk_manual_write_markdown(stdout);
+	return status ? tk_command_fail("manual", &err) : TK_EXIT_OK;
 }
