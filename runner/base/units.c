@@ -45,7 +45,8 @@ static const struct {
 };
 /* clang-format on */
 
-/* digits[.digits], at most 15 of them, so that a double holds the number exactly. *end: what follows. */
+/* digits[.digits], at most 15 of them, so that a double holds the number exactly. *end: what
+ * follows. */
 static bool read_decimal(const char *text, double *value, const char **end)
 {
 	double v = 0, scale = 1;

@@ -1,4 +1,5 @@
-/* Numbers with units as people write them: one reader and one writer for tracker.yml and for options.
+/* Numbers with units as people write them: one reader and one writer for tracker.yml and for
+ * options.
  *
  * A blank may stand between number and unit. There are no signs and no exponents, and the decimal
  * point is "." in every locale. */
@@ -29,7 +30,8 @@ int tk_units_parse_seconds(const char *text, int64_t *seconds, struct tk_error *
 /* yes no true false on off */
 int tk_units_parse_bool(const char *text, bool *value, struct tk_error *err);
 
-/* The value with its largest unit, as tk_units_parse() reads it: "1.5h", "2%", "64MiB". Returns out. */
+/* The value with its largest unit, as tk_units_parse() reads it: "1.5h", "2%", "64MiB". Returns
+ * out. */
 #define TK_UNITS_TEXT_SIZE 32
 const char *tk_units_format(enum tk_quantity unit, double value, char out[TK_UNITS_TEXT_SIZE]);
 

@@ -1,5 +1,4 @@
-/* What a build left in its lib/: which backends, and whether they can be moved to another place and
- * machine. */
+/* The backends that a build left in lib/, and whether they run on another machine. */
 #include "base/error.h"
 #include "base/file.h"
 #include "build/build_internal.h"
@@ -37,15 +36,15 @@ static bool name_of(const char *file, char *out, size_t size)
 	return true;
 }
 
-/* A run path that is not relative to the object itself ties it to the machine that built it. */
-static bool is_tied(const char *run_path)
+/* An absolute run path works only on the machine that built the object. */
+static bool is_absolute_run_path(const char *run_path)
 {
 	char *copy = strdup(run_path), *rest = copy;
-	bool tied = copy == NULL;
-	for (char *part; !tied && (part = strsep(&rest, ":"));)
-		tied = *part && strncmp(part, "$ORIGIN", 7) && strncmp(part, "${ORIGIN}", 9);
+	bool absolute = copy == NULL;
+	for (char *part; !absolute && (part = strsep(&rest, ":"));)
+		absolute = *part && strncmp(part, "$ORIGIN", 7) && strncmp(part, "${ORIGIN}", 9);
 	free(copy);
-	return tied;
+	return absolute;
 }
 
 static int check_object(const char *path, struct tk_error *err)
@@ -54,10 +53,11 @@ static int check_object(const char *path, struct tk_error *err)
 	int status = tk_elf_open(path, &e, err);
 	if (!status && !tk_elf_has_export(&e, "tk_backend_entry"))
 		status = tk_fail(err, TK_EDATA, "%s does not export tk_backend_entry", path);
-	if (!status && e.run_path && is_tied(e.run_path))
+	if (!status && e.run_path && is_absolute_run_path(e.run_path))
 		status = tk_fail(err, TK_EDATA,
-		        "%s has the run path %.200s, so that it works only here (link without "
-		        "-rpath)",
+		        "%s has the run path %.200s, which works only on this machine; link "
+		        "without "
+		        "-rpath",
 		        path, e.run_path);
 	tk_elf_close(&e);
 	return status;
@@ -77,7 +77,7 @@ int tk_backend_scan(
 		return status;
 	snprintf(out->name, sizeof(out->name), "%s", name);
 	out->path = tk_path_make_absolute(path);
-	return out->path ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
+	return out->path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
 static int add_backend(
@@ -85,7 +85,7 @@ static int add_backend(
 {
 	char *path = tk_backend_path(dir, name);
 	if (!path)
-		return tk_fail(err, TK_ENOMEM, "no memory");
+		return tk_fail(err, TK_ENOMEM, "out of memory");
 	int status = check_object(path, err);
 	if (!status)
 		status = tk_backend_scan(path, name, &a->backends[a->backend_count++], err);
@@ -98,11 +98,11 @@ int tk_artifact_scan_backends(struct tk_artifact *a, const char *dir, struct tk_
 	char **names = NULL;
 	size_t count = 0;
 	char *lib = tk_path_join(dir, "lib");
-	int status = lib ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
+	int status = lib ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status && tk_dir_exists(lib))
 		status = tk_dir_list(lib, &names, &count, err);
 	if (!status && !(a->backends = calloc(BACKENDS_MAX, sizeof(*a->backends))))
-		status = tk_fail(err, TK_ENOMEM, "no memory");
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && i < count; i++) {
 		char name[256];
 		if (!name_of(names[i], name, sizeof(name)))

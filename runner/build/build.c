@@ -13,13 +13,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define RETRY_S (24 * 3600) /* a failed build may have been the network's or the disk's fault */
+#define RETRY_S (24 * 3600) /* the cause may have been the network or the disk */
 
-/* One build at work. */
+/* One build in progress. */
 struct job {
 	const struct tk_build_spec *spec;
 	char *kernels_dir;
-	char *source; /* work tree; given back with tk_repo_remove_checkout */
+	char *source; /* checkout, removed with tk_repo_remove_checkout */
 	char *temp;   /* <artifacts>/.new-...: out/, build/, tmp/ */
 	char *out, *build, *tmp, *log;
 	struct tk_artifact *artifact;
@@ -42,24 +42,22 @@ static char *last_component(const char *path)
 	return strndup(path + start, end - start);
 }
 
-/* ---- before
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- before ---- */
 
 static int check_spec(const struct tk_build_spec *spec, struct tk_error *err)
 {
 	char *program = tk_path_join(spec->adapter_dir, "build");
 	int status = TK_OK;
-	if (!spec->source || !spec->revision || !*spec->revision)
-		status = tk_fail(err, TK_EINTERNAL, "a build needs a source and a revision");
+	if (!spec->repo || !spec->revision || !*spec->revision)
+		status = tk_fail(err, TK_EINTERNAL, "a build needs a repository and a revision");
 	else if (!program)
-		status = tk_fail(err, TK_ENOMEM, "no memory");
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	else if (!tk_file_exists(program))
-		status = tk_fail(err, TK_ENOTFOUND, "%s: there is no adapter %s",
-		        spec->source->name, program);
+		status = tk_fail(
+		        err, TK_ENOTFOUND, "%s: no such adapter: %s", spec->repo->name, program);
 	else if (access(program, X_OK))
 		status = tk_fail(err, TK_ECONFIG, "%s: the adapter %s is not executable",
-		        spec->source->name, program);
+		        spec->repo->name, program);
 	free(program);
 	return status;
 }
@@ -79,8 +77,8 @@ static int prepare(struct job *j, struct tk_error *err)
 {
 	const struct tk_build_spec *spec = j->spec;
 	char *artifacts = tk_cache_artifacts_dir(spec->cache_dir);
-	int status =
-	        artifacts ? tk_dir_create(artifacts, err) : tk_fail(err, TK_ENOMEM, "no memory");
+	int status = artifacts ? tk_dir_create(artifacts, err)
+	                       : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
 		status = tk_dir_create_temp(artifacts, ".new-", &j->temp, err);
 	free(artifacts);
@@ -91,11 +89,11 @@ static int prepare(struct job *j, struct tk_error *err)
 	j->tmp = tk_path_join(j->temp, "tmp");
 	j->log = j->out ? tk_path_join(j->out, "build.log") : NULL;
 	if (!j->log || !j->build || !j->tmp)
-		return tk_fail(err, TK_ENOMEM, "no memory");
+		return tk_fail(err, TK_ENOMEM, "out of memory");
 	if ((status = tk_dir_create(j->out, err)) || (status = tk_dir_create(j->build, err)) ||
 	        (status = tk_dir_create(j->tmp, err)))
 		return status;
-	return tk_repo_checkout(spec->source, spec->revision, &j->source, err);
+	return tk_repo_checkout(spec->repo, spec->revision, &j->source, err);
 }
 
 static int describe(struct job *j, const struct tk_build_key *key, struct tk_error *err)
@@ -103,11 +101,11 @@ static int describe(struct job *j, const struct tk_build_key *key, struct tk_err
 	const struct tk_build_spec *spec = j->spec;
 	struct tk_artifact *a = calloc(1, sizeof(*a));
 	if (!a)
-		return tk_fail(err, TK_ENOMEM, "no memory");
+		return tk_fail(err, TK_ENOMEM, "out of memory");
 	j->artifact = a;
 	memcpy(a->key, key->hex, sizeof(a->key));
 	a->toolchain = copy(key->toolchain);
-	a->upstream = copy(spec->source->name);
+	a->upstream = copy(spec->repo->name);
 	a->revision = copy(spec->revision);
 	a->adapter = last_component(spec->adapter_dir);
 	a->arch = copy(spec->arch ? spec->arch : "native");
@@ -116,15 +114,13 @@ static int describe(struct job *j, const struct tk_build_key *key, struct tk_err
 	a->built_s = tk_clock_now_s();
 	if (!a->toolchain || !a->upstream || !a->revision || !a->adapter || !a->arch || !a->flags ||
 	        !a->message)
-		return tk_fail(err, TK_ENOMEM, "no memory");
-	if (tk_repo_find_revision(spec->source, spec->revision, &a->commit, NULL))
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	if (tk_repo_find_revision(spec->repo, spec->revision, &a->commit, NULL))
 		a->commit = (struct tk_revision){0};
 	return TK_OK;
 }
 
-/* ---- running
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- running ---- */
 
 struct env {
 	char *vars[16];
@@ -134,7 +130,7 @@ struct env {
 static int put_env(struct env *e, const char *name, const char *value, struct tk_error *err)
 {
 	if (asprintf(&e->vars[e->count], "%s=%s", name, value) < 0)
-		return tk_fail(err, TK_ENOMEM, "no memory");
+		return tk_fail(err, TK_ENOMEM, "out of memory");
 	e->vars[++e->count] = NULL;
 	return TK_OK;
 }
@@ -144,7 +140,7 @@ static const char *or_default(const char *value, const char *fallback)
 	return value && *value ? value : fallback;
 }
 
-/* --emit-relocs keeps what tk_code_hash_object needs to see the code without the addresses. */
+/* tk_code_hash_object() needs the relocations to hash code without addresses. */
 static int make_env(const struct job *j, struct env *e, struct tk_error *err)
 {
 	const struct tk_build_spec *spec = j->spec;
@@ -163,7 +159,7 @@ static int make_env(const struct job *j, struct env *e, struct tk_error *err)
 	return status;
 }
 
-/* Cuts "<folder>/" out of a message: folders of one build say nothing and differ every time. */
+/* Cuts "<folder>/" out of a message: the folders of a build differ every time. */
 static void cut_folder(char *text, const char *folder)
 {
 	const size_t len = strlen(folder);
@@ -177,7 +173,7 @@ static int set_message(
         const struct job *j, enum tk_build_status how, char *message, struct tk_error *err)
 {
 	if (!message)
-		return tk_fail(err, TK_ENOMEM, "no memory");
+		return tk_fail(err, TK_ENOMEM, "out of memory");
 	const char *const folders[] = {j->source, j->out, j->build};
 	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
 		cut_folder(message, folders[i]);
@@ -187,7 +183,7 @@ static int set_message(
 	return TK_OK;
 }
 
-/* How it ended -> status and message of the artifact. */
+/* Status and message of the artifact, from how the adapter ended. */
 static int judge(struct job *j, const struct tk_process_spec *proc,
         const struct tk_process_result *result, struct tk_error *err)
 {
@@ -203,7 +199,7 @@ static int judge(struct job *j, const struct tk_process_spec *proc,
 		if (tk_build_log_has_disk_full(j->log))
 			return tk_fail(err, TK_ENOSPC,
 			        "%s: no space left on the disk during the build",
-			        j->spec->source->name);
+			        j->spec->repo->name);
 		text = tk_build_log_find_error(j->log);
 		if (text && !*text) {
 			free(text);
@@ -224,7 +220,7 @@ static int run_adapter(struct job *j, struct tk_error *err)
 	char *program = tk_path_join(j->spec->adapter_dir, "build");
 	char *absolute = program ? tk_path_make_absolute(program) : NULL;
 	struct tk_process_result result = {0};
-	int status = absolute ? make_env(j, &env, err) : tk_fail(err, TK_ENOMEM, "no memory");
+	int status = absolute ? make_env(j, &env, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 	const char *const argv[] = {absolute, NULL};
 	const struct tk_process_spec proc = {.argv = argv,
 	        .env = (const char *const *)env.vars,
@@ -246,11 +242,9 @@ static int run_adapter(struct job *j, struct tk_error *err)
 	return status;
 }
 
-/* ---- after
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- after ---- */
 
-/* A failed build leaves its log and its manifest, nothing that could be loaded. */
+/* Of a failed build only the log and the manifest are kept. */
 static int drop_backends(struct job *j, struct tk_error *err)
 {
 	struct tk_artifact *a = j->artifact;
@@ -260,7 +254,7 @@ static int drop_backends(struct job *j, struct tk_error *err)
 	}
 	a->backend_count = 0;
 	char *lib = tk_path_join(j->out, "lib");
-	const int status = lib ? tk_dir_remove(lib, err) : tk_fail(err, TK_ENOMEM, "no memory");
+	const int status = lib ? tk_dir_remove(lib, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 	free(lib);
 	return status;
 }
@@ -284,7 +278,7 @@ static int publish(struct job *j, struct tk_artifact **out, struct tk_error *err
 
 static void job_free(struct job *j)
 {
-	tk_repo_remove_checkout(j->spec->source, j->source);
+	tk_repo_remove_checkout(j->spec->repo, j->source);
 	if (j->temp)
 		tk_dir_remove(j->temp, NULL);
 	free(j->temp);
@@ -299,7 +293,7 @@ static int build_anew(const struct tk_build_spec *spec, char *kernels_dir,
         const struct tk_build_key *key, struct tk_artifact **out, struct tk_error *err)
 {
 	struct job j = {.spec = spec, .kernels_dir = kernels_dir};
-	tk_log(TK_LOG_DEBUG, "build_started", NULL, "building %s at %.12s", spec->source->name,
+	tk_log(TK_LOG_DEBUG, "build_started", NULL, "building %s at %.12s", spec->repo->name,
 	        spec->revision);
 	int status = describe(&j, key, err);
 	if (!status)
@@ -312,7 +306,7 @@ static int build_anew(const struct tk_build_spec *spec, char *kernels_dir,
 	return status;
 }
 
-/* True where the cache has an answer that still counts; a damaged one is built again. */
+/* False for a damaged artifact, and for a failed one that is due to be tried again. */
 static bool find_cached(const struct tk_build_spec *spec, const char *key, struct tk_artifact **out)
 {
 	struct tk_artifact *a = NULL;
@@ -326,16 +320,17 @@ static bool find_cached(const struct tk_build_spec *spec, const char *key, struc
 	return true;
 }
 
-int tk_build(const struct tk_build_spec *spec, struct tk_artifact **out, struct tk_error *err)
+int tk_artifact_build(
+        const struct tk_build_spec *spec, struct tk_artifact **out, struct tk_error *err)
 {
 	struct tk_build_key key = {0};
 	struct tk_lock *lock = NULL;
 	char *kernels_dir = NULL;
 	int status = check_spec(spec, err);
 	if (!status && !(kernels_dir = kernels_of(spec)))
-		status = tk_fail(err, TK_ENOMEM, "no memory");
-	if (!status && (status = tk_build_key(spec, kernels_dir, &key, err)))
-		tk_error_add_context(err, "%s", spec->source->name);
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!status && (status = tk_build_key_compute(spec, kernels_dir, &key, err)))
+		tk_error_add_context(err, "%s", spec->repo->name);
 	if (!status)
 		status = tk_cache_lock(spec->cache_dir, key.hex,
 		        spec->deadline_s > 0 ? spec->deadline_s : 24 * 3600, &lock, err);
@@ -347,16 +342,14 @@ int tk_build(const struct tk_build_spec *spec, struct tk_artifact **out, struct 
 	return status;
 }
 
-/* ---- backends that are there already
- * ------------------------------------------------------------------------------
- */
+/* ---- installed backends ---- */
 
 static int fill_installed(
         struct tk_artifact *a, const char *path, const char *name, struct tk_error *err)
 {
 	struct tk_hash *h = tk_hash_new();
 	if (!h)
-		return tk_fail(err, TK_ENOMEM, "no memory");
+		return tk_fail(err, TK_ENOMEM, "out of memory");
 	int status = tk_hash_add_file(h, path, err);
 	if (status) {
 		tk_hash_free(h);
@@ -371,7 +364,7 @@ static int fill_installed(
 	a->dir = strndup(a->backends[0].path, (size_t)(slash - a->backends[0].path));
 	struct stat st;
 	a->size_bytes = stat(path, &st) ? 0 : (int64_t)st.st_size;
-	return a->dir ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
+	return a->dir ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
 int tk_artifact_load_installed(const char *backend_path, const char *backend_name,
@@ -382,7 +375,7 @@ int tk_artifact_load_installed(const char *backend_path, const char *backend_nam
 	struct tk_artifact *a = calloc(1, sizeof(*a));
 	int status = TK_OK;
 	if (!a || !(a->backends = calloc(1, sizeof(*a->backends))))
-		status = tk_fail(err, TK_ENOMEM, "no memory");
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
 		status = fill_installed(a, backend_path, backend_name, err);
 	if (!status) {
@@ -390,7 +383,7 @@ int tk_artifact_load_installed(const char *backend_path, const char *backend_nam
 		        &a->revision, &a->adapter, &a->arch, &a->flags};
 		for (size_t i = 0; !status && i < sizeof(texts) / sizeof(*texts); i++) {
 			if (!(*texts[i] = strdup("")))
-				status = tk_fail(err, TK_ENOMEM, "no memory");
+				status = tk_fail(err, TK_ENOMEM, "out of memory");
 		}
 	}
 	if (status) {

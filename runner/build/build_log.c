@@ -1,11 +1,11 @@
-/* Why a build failed: one line out of its log. */
+/* Finding the line of a build log that says why the build failed. */
 #include "base/text.h"
 #include "build/build_internal.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Words of compilers, linkers, make, CMake and the system. */
+/* Phrases of compilers, linkers, make, CMake and the system. */
 static const char *const signs[] = {"error:", "CMake Error", "undefined reference",
         "undefined symbol", "cannot find", "cannot open", "Cannot allocate memory",
         "memory exhausted", "out of memory", "No space left", "Permission denied",
@@ -21,8 +21,8 @@ static bool is_error(const char *line)
 	return false;
 }
 
-/* "CMake Error at FILE:LINE (message):" says where. What is wrong is what a compiler says in the
- * next lines, else the next that is not blank. */
+/* "CMake Error at FILE:LINE (message):" lacks the message: it is the next line with a compiler's
+ * error, else the next line that is not blank. */
 static void add_message(FILE *f, char **found)
 {
 	char *line = NULL, *next = NULL, *both = NULL;

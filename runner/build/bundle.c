@@ -1,4 +1,4 @@
-/* Artifacts as one .tar.zst, so that a build host can feed measuring hosts. */
+/* Artifacts as one .tar.zst, from a machine that builds to machines that measure. */
 #include "base/archive.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -18,10 +18,10 @@ static int copy_artifact(
 		return status;
 	char *target = tk_path_join(to, key);
 	if (!target)
-		status = tk_fail(err, TK_ENOMEM, "no memory");
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	else if (a->status != TK_BUILD_OK)
 		status = tk_fail(err, TK_EUSAGE,
-		        "the artifact %.12s is of a failed build, it is not worth moving", key);
+		        "the artifact %.12s is of a failed build, which is not exported", key);
 	if (!status)
 		status = tk_dir_copy(a->dir, target, err);
 	free(target);
@@ -34,9 +34,9 @@ int tk_artifact_export(const char *cache_dir, const char *const *keys, size_t co
 {
 	char *artifacts = tk_cache_artifacts_dir(cache_dir);
 	char *temp = NULL;
-	int status = artifacts ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
+	int status = artifacts ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status && !count)
-		status = tk_fail(err, TK_EUSAGE, "there is nothing to export");
+		status = tk_fail(err, TK_EUSAGE, "nothing to export");
 	if (!status)
 		status = tk_dir_create(artifacts, err);
 	if (!status)
@@ -52,11 +52,9 @@ int tk_artifact_export(const char *cache_dir, const char *const *keys, size_t co
 	return status;
 }
 
-/* ---- import
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- import ---- */
 
-/* Every folder is checked before the first one is moved: a bundle is taken whole or not at all. */
+/* All folders are checked before the first is moved: a bundle is imported whole or not at all. */
 static int check_folder(const char *temp, const char *key, struct tk_error *err)
 {
 	struct tk_artifact *a = NULL;
@@ -64,7 +62,7 @@ static int check_folder(const char *temp, const char *key, struct tk_error *err)
 		return tk_fail(err, TK_EDATA,
 		        "it contains \"%.80s\", expected folders named by an artifact's key", key);
 	char *dir = tk_path_join(temp, key);
-	int status = dir ? tk_manifest_verify(dir, err) : tk_fail(err, TK_ENOMEM, "no memory");
+	int status = dir ? tk_manifest_verify(dir, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (status == TK_ENOTFOUND)
 		status = tk_fail(err, TK_EDATA, "%.12s has no manifest.json", key);
 	if (!status)
@@ -79,7 +77,7 @@ static int check_folder(const char *temp, const char *key, struct tk_error *err)
 	return status;
 }
 
-/* What is in the cache already and good stays. */
+/* A good artifact that is already in the cache stays. */
 static int take_folder(const char *cache_dir, const char *temp, const char *key, size_t *imported,
         struct tk_error *err)
 {
@@ -87,7 +85,7 @@ static int take_folder(const char *cache_dir, const char *temp, const char *key,
 	struct tk_lock *lock = NULL;
 	char *from = tk_path_join(temp, key);
 	int status = from ? tk_cache_lock(cache_dir, key, 3600, &lock, err)
-	                  : tk_fail(err, TK_ENOMEM, "no memory");
+	                  : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status &&
 	        (tk_artifact_load(cache_dir, key, &there, NULL) || there->status != TK_BUILD_OK)) {
 		status = tk_cache_publish(cache_dir, key, from, err);
@@ -106,7 +104,7 @@ static int take_all(const char *cache_dir, const char *temp, size_t *imported, c
 	size_t n = 0, done = 0;
 	int status = tk_dir_list(temp, &names, &n, err);
 	if (!status && !n)
-		status = tk_fail(err, TK_EDATA, "there is no artifact in it");
+		status = tk_fail(err, TK_EDATA, "contains no artifact");
 	for (size_t i = 0; !status && i < n; i++)
 		status = check_folder(temp, names[i], err);
 	for (size_t i = 0; !status && i < n; i++)
@@ -122,13 +120,13 @@ static int take_all(const char *cache_dir, const char *temp, size_t *imported, c
 	return status;
 }
 
-int tk_artifact_import_keys(const char *cache_dir, const char *file, size_t *imported, char ***keys,
+int tk_artifact_import(const char *cache_dir, const char *file, size_t *imported, char ***keys,
         size_t *count, struct tk_error *err)
 {
 	char *artifacts = tk_cache_artifacts_dir(cache_dir);
 	char *temp = NULL;
-	int status =
-	        artifacts ? tk_dir_create(artifacts, err) : tk_fail(err, TK_ENOMEM, "no memory");
+	int status = artifacts ? tk_dir_create(artifacts, err)
+	                       : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
 		status = tk_dir_create_temp(artifacts, ".new-", &temp, err);
 	if (!status)
@@ -140,10 +138,4 @@ int tk_artifact_import_keys(const char *cache_dir, const char *file, size_t *imp
 	free(temp);
 	free(artifacts);
 	return status;
-}
-
-int tk_artifact_import(
-        const char *cache_dir, const char *file, size_t *imported, struct tk_error *err)
-{
-	return tk_artifact_import_keys(cache_dir, file, imported, NULL, NULL, err);
 }

@@ -1,7 +1,7 @@
 /* The artifact cache: <cache>/artifacts/<key>/, published by rename, evicted by least recent use.
  *
- * The time of use is the modification time of manifest.json. Locks lie in artifacts/locks/:
- * builders wait for each other by key. */
+ * The modification time of manifest.json is the time of last use. Builders of one key wait for each
+ * other with a lock in artifacts/locks/. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -33,7 +33,7 @@ int tk_cache_lock(const char *cache_dir, const char *key, double wait_s, struct 
 {
 	char *dir = tk_path_join3(cache_dir, "artifacts", "locks");
 	char *path = dir ? tk_path_join(dir, key) : NULL;
-	int status = path ? tk_dir_create(dir, err) : tk_fail(err, TK_ENOMEM, "no memory");
+	int status = path ? tk_dir_create(dir, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
 		status = tk_lock_wait(path, wait_s, out, err);
 	free(path);
@@ -41,7 +41,7 @@ int tk_cache_lock(const char *cache_dir, const char *key, double wait_s, struct 
 	return status;
 }
 
-/* Out of the way first, then gone: a reader sees the whole artifact or none. */
+/* Renamed before it is removed: a reader sees the whole artifact or none. */
 static int remove_artifact(const char *artifacts, const char *dir, struct tk_error *err)
 {
 	char *trash = NULL, *inside = NULL;
@@ -49,7 +49,7 @@ static int remove_artifact(const char *artifacts, const char *dir, struct tk_err
 	if (status)
 		return status;
 	if (!(inside = tk_path_join(trash, "a")))
-		status = tk_fail(err, TK_ENOMEM, "no memory");
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	else if (rename(dir, inside) && errno != ENOENT)
 		status = tk_fail_errno(err, "cannot remove %s", dir);
 	const int removed = tk_dir_remove(trash, status ? NULL : err);
@@ -62,7 +62,7 @@ int tk_cache_publish(const char *cache_dir, const char *key, const char *from, s
 {
 	char *artifacts = tk_cache_artifacts_dir(cache_dir);
 	char *to = artifacts ? tk_path_join(artifacts, key) : NULL;
-	int status = to ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
+	int status = to ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status && tk_dir_exists(to))
 		status = remove_artifact(artifacts, to, err);
 	if (!status && rename(from, to))
@@ -82,7 +82,7 @@ int tk_artifact_load(
 	struct tk_artifact *a = NULL;
 	int status = TK_OK;
 	if (!manifest)
-		status = tk_fail(err, TK_ENOMEM, "no memory");
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	else if (!tk_file_exists(manifest))
 		status = tk_fail(err, TK_ENOTFOUND, "the cache has no artifact %s", key);
 	if (!status)
@@ -92,8 +92,8 @@ int tk_artifact_load(
 	if (status) {
 		tk_artifact_free(a);
 	} else {
-		(void)utimensat(AT_FDCWD, manifest, NULL,
-		        0); /* a cache that cannot be written to only ages */
+		(void)utimensat(
+		        AT_FDCWD, manifest, NULL, 0); /* fails harmlessly in a read-only cache */
 		a->cached = true;
 		*out = a;
 	}
@@ -107,7 +107,7 @@ int tk_artifact_list_keys(const char *cache_dir, char ***keys, size_t *count, st
 	char **names = NULL;
 	size_t n = 0, kept = 0;
 	char *dir = tk_cache_artifacts_dir(cache_dir);
-	int status = dir ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
+	int status = dir ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status && tk_dir_exists(dir))
 		status = tk_dir_list(dir, &names, &n, err);
 	for (size_t i = 0; !status && i < n; i++) {
@@ -124,9 +124,7 @@ int tk_artifact_list_keys(const char *cache_dir, char ***keys, size_t *count, st
 	return status;
 }
 
-/* ---- eviction
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- eviction ---- */
 
 struct entry {
 	const char *key;
@@ -152,7 +150,7 @@ static int look_at(const char *artifacts, const char *key, struct entry *e, stru
 	char *manifest = dir ? tk_path_join(dir, "manifest.json") : NULL;
 	if (!manifest) {
 		free(dir);
-		return tk_fail(err, TK_ENOMEM, "no memory");
+		return tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	e->key = key;
 	if (!stat(manifest, &st))
@@ -163,7 +161,7 @@ static int look_at(const char *artifacts, const char *key, struct entry *e, stru
 	return TK_OK;
 }
 
-/* Temporary folders of processes that were killed. */
+/* Removes temporary folders of killed processes. */
 static void sweep(const char *artifacts)
 {
 	DIR *d = opendir(artifacts);
@@ -187,7 +185,7 @@ static int evict_one(const char *cache_dir, const char *artifacts, const char *k
 	struct tk_lock *lock = NULL;
 	char *dir = tk_path_join(artifacts, key);
 	int status = dir ? tk_cache_lock(cache_dir, key, 0, &lock, err)
-	                 : tk_fail(err, TK_ENOMEM, "no memory");
+	                 : tk_fail(err, TK_ENOMEM, "out of memory");
 	*gone = false;
 	if (!status) {
 		status = remove_artifact(artifacts, dir, err);
@@ -218,9 +216,9 @@ int tk_artifact_evict(const char *cache_dir, uint64_t max_bytes, const char *con
 	struct entry *entries = NULL;
 	char *artifacts = tk_cache_artifacts_dir(cache_dir);
 	int status = artifacts ? tk_artifact_list_keys(cache_dir, &keys, &n, err)
-	                       : tk_fail(err, TK_ENOMEM, "no memory");
+	                       : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status && !(entries = calloc(n + 1, sizeof(*entries))))
-		status = tk_fail(err, TK_ENOMEM, "no memory");
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && i < n; i++) {
 		status = look_at(artifacts, keys[i], &entries[i], err);
 		entries[i].keep = is_kept(keys[i], keep, keep_count);

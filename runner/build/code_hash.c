@@ -1,5 +1,5 @@
-/* "Same code" told from "same commit": hashes of machine code and of its constants, without what
- * the linker filled in. */
+/* Hashes of machine code and its constants that do not depend on addresses: equal code has equal
+ * hashes, whatever the commit. */
 #include "base/error.h"
 #include "base/hash.h"
 #include "build/build.h"
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds the bytes of [address, address + size), with every fixed-up place as its offset, type and
- * target instead. */
+/* Adds the bytes of [address, address + size); a relocated place counts as its offset, type and
+ * target. */
 static void add_bytes(struct tk_hash *h, const struct tk_elf *e, const struct tk_elf_section *s,
         uint64_t address, uint64_t size)
 {
@@ -43,7 +43,7 @@ static int hash_bytes(const struct tk_elf *e, const char *name, uint64_t address
 	const struct tk_elf_section *s = tk_elf_find_section(e, address, size);
 	struct tk_hash *h = s ? tk_hash_new() : NULL;
 	if (!h)
-		return tk_fail(err, TK_ENOMEM, "no memory");
+		return tk_fail(err, TK_ENOMEM, "out of memory");
 	if (name)
 		tk_hash_add(h, name, tk_elf_stem_length(name));
 	add_bytes(h, e, s, address, size);
@@ -51,12 +51,11 @@ static int hash_bytes(const struct tk_elf *e, const char *name, uint64_t address
 	return TK_OK;
 }
 
-/* Constant tables and initialised variables, by name and content and in no order, since the linker
- * chooses that. */
+/* Constant tables and initialised variables, sorted: the linker chooses their order. */
 static int add_objects(struct tk_hash *h, const struct tk_elf *e, struct tk_error *err)
 {
 	char(*each)[TK_HASH_HEX_SIZE] = calloc(e->objects.count + 1, sizeof(*each));
-	int status = each ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
+	int status = each ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && i < e->objects.count; i++) {
 		const struct tk_elf_symbol *o = &e->objects.list[i];
 		status = hash_bytes(e, o->name, o->address, o->size, each[i], err);
@@ -70,7 +69,7 @@ static int add_objects(struct tk_hash *h, const struct tk_elf *e, struct tk_erro
 	return status;
 }
 
-/* What a GPU runs, without the names and notes around it, which hold paths. Where an image cannot
+/* The code of a GPU without the names and notes around it, which hold paths. Where an image cannot
  * be read, every byte counts. */
 static int add_device_code(struct tk_hash *h, const struct tk_elf *e,
         const struct tk_elf_section *s, struct tk_error *err)
@@ -78,7 +77,7 @@ static int add_device_code(struct tk_hash *h, const struct tk_elf *e,
 	struct tk_device_code c;
 	if (tk_device_code_read(s->name, s->data, s->size, &c, err))
 		return TK_ENOMEM;
-	if (!c.kernel_count || c.unread) {
+	if (!c.kernel_count || c.unreadable_count) {
 		add_bytes(h, e, s, s->address, s->size);
 	} else {
 		for (size_t i = 0; i < c.kernel_count; i++)
@@ -90,13 +89,13 @@ static int add_device_code(struct tk_hash *h, const struct tk_elf *e,
 	return TK_OK;
 }
 
-/* All that decides what the object does. Where the names are stripped, all of the data counts,
- * texts too: rather another hash for the same code than the same hash for another. */
+/* Everything that decides what the object does. Without symbol names all of the data counts, texts
+ * too: a different hash for the same code is better than the same hash for different code. */
 static int hash_object(const struct tk_elf *e, char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
 {
 	struct tk_hash *h = tk_hash_new();
 	if (!h)
-		return tk_fail(err, TK_ENOMEM, "no memory");
+		return tk_fail(err, TK_ENOMEM, "out of memory");
 	int status = TK_OK;
 	for (size_t i = 0; !status && i < e->section_count; i++) {
 		const struct tk_elf_section *s = &e->sections[i];
@@ -111,8 +110,7 @@ static int hash_object(const struct tk_elf *e, char hex[TK_HASH_HEX_SIZE], struc
 	return status;
 }
 
-/* ---- functions
- * --------------------------------------------------------------------------------------------- */
+/* ---- functions ---- */
 
 /* Exported ones first, then by size. */
 static int larger_first(const void *a, const void *b)
@@ -126,8 +124,8 @@ static int larger_first(const void *a, const void *b)
 	return order ? order : (*x)->address < (*y)->address ? -1 : 1;
 }
 
-/* Long names (C++ templates) keep their beginning and get a hash; equal names of static functions
- * are numbered. */
+/* A long name (C++ templates) is cut and ends with a hash; equal names of static functions are
+ * numbered. */
 static void name_kernel(struct tk_kernel_symbol *list, size_t index, const char *name)
 {
 	struct tk_kernel_symbol *k = &list[index];
@@ -160,8 +158,8 @@ static int hash_function(const struct tk_elf *e, const struct tk_elf_symbol *f,
 	return TK_OK;
 }
 
-/* Kernels of a GPU come before all functions of the host; "sm_90 " or "gfx942 " before the name
- * tells the images apart. */
+/* GPU kernels come before the functions of the host, with their processor before the name:
+ * "sm_90 NAME". */
 static int hash_device_kernels(const struct tk_elf_section *s, const char *glob,
         struct tk_kernel_symbol *list, size_t *n, struct tk_error *err)
 {
@@ -173,7 +171,7 @@ static int hash_device_kernels(const struct tk_elf_section *s, const char *glob,
 		if (glob && fnmatch(glob, k->name, 0))
 			continue;
 		if (asprintf(&name, "%s %s", k->processor, k->name) < 0) {
-			status = tk_fail(err, TK_ENOMEM, "no memory");
+			status = tk_fail(err, TK_ENOMEM, "out of memory");
 			break;
 		}
 		name_kernel(list, *n, name);
@@ -208,7 +206,7 @@ static int hash_functions(const struct tk_elf *e, const char *glob,
 	struct tk_kernel_symbol *list =
 	        calloc(TK_CODE_KERNELS_MAX + TK_CODE_FUNCTIONS_MAX, sizeof(*list));
 	size_t n = 0, device = 0;
-	int status = chosen && list ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
+	int status = chosen && list ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
 		status = hash_device(e, glob, list, &device, err);
 	for (size_t i = 0; !status && i < e->functions.count; i++) {

@@ -1,7 +1,7 @@
 /* Kernels for NVIDIA GPUs: the section .nv_fatbin holds images one after the other, machine code
  * (ELF) for a processor each and PTX, some of them packed. NVIDIA documents neither container; the
- * layout below is what cuobjdump and readelf show of nvcc 12 and 13, and everything is checked
- * before it is believed. */
+ * layout below is what cuobjdump and readelf show of nvcc 12 and 13, and every value is checked
+ * before it is used. */
 #include "base/error.h"
 #include "build/device_code.h"
 #include <gelf.h>
@@ -10,16 +10,16 @@
 
 #define FATBIN_MAGIC 0xba55ed50u
 
-/* Before the images of one compilation, and before each image. */
+/* The header of a compilation, and the header of each image in it. */
 struct group_header {
 	uint32_t magic;
 	uint16_t version, header_bytes;
-	uint64_t bytes; /* behind this header */
+	uint64_t bytes; /* after this header */
 };
 struct image_header {
 	uint16_t kind, version; /* kind 1: PTX, 2: ELF */
 	uint32_t header_bytes;
-	uint64_t bytes; /* behind this header */
+	uint64_t bytes; /* after this header */
 	uint32_t packed_bytes, unknown, toolkit, arch;
 	uint32_t more[6];
 	uint64_t unpacked_bytes;
@@ -27,8 +27,7 @@ struct image_header {
 enum { IMAGE_PTX = 1, IMAGE_ELF = 2 };
 
 /* Records of .nv.info and .nv.info.KERNEL: format, attribute, bytes that follow; here only those of
- * a symbol and a value, and, of a kernel, of its block's three sides: what it is launched with at
- * most, or always. */
+ * a symbol and a value, and, of a kernel, the maximum or required three dimensions of its block. */
 enum {
 	INFO_BYTES = 0x04,
 	INFO_REGISTERS = 0x2f,
@@ -58,7 +57,7 @@ static int add_kernel(
 	return TK_OK;
 }
 
-/* The rest of `name` behind `prefix`; NULL where it begins otherwise. */
+/* The rest of `name` after `prefix`; NULL where it begins otherwise. */
 static const char *behind(const char *name, const char *prefix)
 {
 	const size_t n = strlen(prefix);
@@ -71,7 +70,7 @@ static const char *section_name(Elf *elf, const GElf_Shdr *sh)
 	return elf_getshdrstrndx(elf, &strings) ? NULL : elf_strptr(elf, strings, sh->sh_name);
 }
 
-/* Code and constants first, then what is said about them. */
+/* Code and constants first, then their attributes. */
 static int read_code(struct tk_device_code *c, Elf *elf, unsigned arch)
 {
 	int status = TK_OK;
@@ -124,7 +123,7 @@ static void read_info(struct tk_device_code *c, size_t from, Elf *elf, const Elf
 		const unsigned format = p[at], attribute = p[at + 1];
 		at += 4;
 		if (format != INFO_BYTES)
-			continue; /* the other formats have their value in these two bytes */
+			continue; /* the other formats hold their value in these two bytes */
 		if (bytes > data->d_size - at)
 			return;
 		if (bytes == sizeof(pair) &&
@@ -180,7 +179,7 @@ static int open_image(
 	if (h->kind == IMAGE_PTX)
 		return tk_device_code_add_data(c, bytes, h->bytes);
 	if (h->kind != IMAGE_ELF) {
-		c->unread++;
+		c->unreadable_count++;
 		return TK_OK;
 	}
 	if (!h->packed_bytes)
@@ -189,7 +188,7 @@ static int open_image(
 	if (h->packed_bytes > h->bytes ||
 	        !tk_device_code_unpack(c, bytes, h->packed_bytes, &unpacked)) {
 		tk_buf_free(&unpacked);
-		c->unread++;
+		c->unreadable_count++;
 		return TK_OK;
 	}
 	return read_image(c, NULL, 0, &unpacked, h->arch);
@@ -227,7 +226,7 @@ int tk_cubin_read_section(struct tk_device_code *c, const unsigned char *section
 	return status;
 }
 
-/* What a multiprocessor has room for (CUDA C++ Programming Guide, compute capabilities; Occupancy
+/* The limits of a multiprocessor (CUDA C++ Programming Guide, compute capabilities; Occupancy
  * Calculator). All have 65,536 registers in four parts, of which a warp takes units of 256. A block
  * costs at least 1 KiB of shared memory, which nvcc counts already. */
 struct room {

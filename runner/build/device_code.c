@@ -1,4 +1,4 @@
-/* See device_code.h: what both readers need. */
+/* What the readers of both containers share. */
 #include "build/device_code.h"
 #include "base/archive.h"
 #include "base/error.h"
@@ -14,7 +14,7 @@ struct tk_device_images {
 	size_t count;
 };
 
-/* One more element at the end of an array; NULL: no memory. */
+/* Grows an array by one element; NULL: out of memory. */
 static void *grow(void *list, size_t *count, size_t size)
 {
 	void **at = list;
@@ -87,7 +87,7 @@ int tk_device_code_add_image(struct tk_device_code *c, const unsigned char *byte
 	                      : elf_memory((char *)(uintptr_t)bytes, size);
 	*elf = image->elf && elf_kind(image->elf) == ELF_K_ELF ? image->elf : NULL;
 	if (!*elf)
-		c->unread++;
+		c->unreadable_count++;
 	return TK_OK;
 }
 
@@ -109,7 +109,7 @@ int tk_device_code_read(const char *name, const unsigned char *section, size_t s
 		                 : tk_hsaco_read_section(out, section, size);
 	if (status) {
 		tk_device_code_free(out);
-		return tk_fail(err, status, "no memory for the kernels of an object");
+		return tk_fail(err, status, "out of memory");
 	}
 	if (out->kernel_count)
 		qsort(out->kernels, out->kernel_count, sizeof(*out->kernels), by_arch_and_name);

@@ -1,5 +1,5 @@
-/* Kernels for GPUs inside a shared object: what the compiler says of them, and their machine code.
- * Two containers are known: that of nvcc (cubin.c) and that of clang for AMD (hsaco.c). */
+/* GPU kernels inside a shared object: their machine code and their metadata. Two containers are
+ * read: that of nvcc (cubin.c) and that of clang for AMD (hsaco.c). */
 #ifndef TK_BUILD_DEVICE_CODE_H
 #define TK_BUILD_DEVICE_CODE_H
 #include "base/buf.h"
@@ -15,16 +15,16 @@ struct tk_device_kernel {
 	unsigned arch;      /* its number: 90, 0x942 */
 	const unsigned char *code;
 	size_t size;
-	int64_t registers;    /* of a thread; AMD: vector registers, accumulators included */
-	int64_t scalars;      /* AMD: scalar registers of a wave; -1: there are none */
-	int64_t stack_bytes;  /* of a thread in device memory: what was spilled, and arrays with a
-	                         computed index */
-	int64_t shared_bytes; /* of a block, without what a launch adds */
-	int64_t threads;      /* of a block at most, as the source says; -1: it does not */
+	int64_t registers;    /* of a thread; AMD: vector registers with accumulators */
+	int64_t scalars;      /* AMD: scalar registers of a wave; -1: none */
+	int64_t stack_bytes;  /* device memory of a thread: spills, and arrays with a computed
+	                       * index */
+	int64_t shared_bytes; /* static, of a block */
+	int64_t threads;      /* maximum of a block in the source; -1: none */
 };
 
-/* What decides the result beside the kernels' code: constants and initialised variables of an
- * image, functions that are called, all of a PTX image, packed or not. */
+/* Other bytes that decide the result: constants, initialised variables, called functions, and whole
+ * PTX images. */
 struct tk_device_data {
 	const unsigned char *bytes;
 	size_t size;
@@ -34,27 +34,25 @@ struct tk_device_code {
 	struct tk_device_kernel *kernels; /* by processor and name */
 	size_t kernel_count;
 	struct tk_device_data *data;
-	size_t data_count, unread; /* unread: images that are in no form that is known here */
-	size_t unpacked_bytes;     /* of what was packed */
+	size_t data_count;
+	size_t unreadable_count; /* damaged images and unknown formats */
+	size_t unpacked_bytes;   /* of all packed images */
 	struct tk_device_images *images;
 };
 
-/* Reads all images of a section; by its name (".nv_fatbin", ".hip_fatbin...") the container that it
- * holds is known, so that bytes of the one are never taken for the other. What is damaged or
- * unknown counts as unread, and so does what packed images hold beyond TK_DEVICE_CODE_UNPACKED_MAX
- * together; only memory can fail. */
+/* Reads all images of a section. The name (".nv_fatbin", ".hip_fatbin...") decides the container.
+ * Images that are damaged, unknown or beyond TK_DEVICE_CODE_UNPACKED_MAX count as unreadable; the
+ * only failure is TK_ENOMEM. */
 #define TK_DEVICE_CODE_UNPACKED_MAX ((size_t)1 << 30)
 int tk_device_code_read(const char *name, const unsigned char *section, size_t size,
         struct tk_device_code *out, struct tk_error *err);
 void tk_device_code_free(struct tk_device_code *c);
-/* Of the warps (AMD: waves) that a multiprocessor has room for, how many can be there at a time:
- * percent, rounded down, by the threads of a block, its registers and its static shared memory.
- * What a launch adds makes it less. -1: unknown.
- */
+/* Occupancy in percent, rounded down: how many of the warps (AMD: waves) of a multiprocessor fit at
+ * a time, by the block's threads, registers and static shared memory. Dynamic shared memory lowers
+ * it. -1: unknown. */
 int64_t tk_device_kernel_occupancy(const struct tk_device_kernel *k);
 
-/* ---- for the readers of the containers: TK_OK or TK_ENOMEM
- * ---------------------------------------------------- */
+/* ---- for the readers of the containers; they return TK_OK or TK_ENOMEM ---- */
 
 struct Elf;
 int tk_cubin_read_section(struct tk_device_code *c, const unsigned char *section, size_t size);
@@ -62,19 +60,18 @@ int tk_hsaco_read_section(struct tk_device_code *c, const unsigned char *section
 int64_t tk_cubin_occupancy(const struct tk_device_kernel *k);
 int64_t tk_hsaco_occupancy(const struct tk_device_kernel *k);
 
-/* A new kernel, of which nothing but the code is known; NULL: no memory. */
+/* A new kernel with its code only; NULL: out of memory. */
 struct tk_device_kernel *tk_device_code_add_kernel(struct tk_device_code *c, const char *name,
         size_t name_len, const unsigned char *code, size_t size);
 int tk_device_code_add_data(struct tk_device_code *c, const void *bytes, size_t size);
-/* Appends what is packed in `bytes` to *out; false where it is damaged or too large, *out is to be
- * freed then as well.
- */
+/* Appends the unpacked `bytes` to *out, which is to be freed in any case. False: damaged or too
+ * large. */
 bool tk_device_code_unpack(
         struct tk_device_code *c, const void *bytes, size_t size, struct tk_buf *out);
-/* Takes memory that images lie in, to be freed with the code. */
+/* Takes ownership of memory that images lie in. */
 int tk_device_code_adopt_buffer(struct tk_device_code *c, struct tk_buf *unpacked);
-/* Opens an image as ELF; it lives as long as the code. *elf is NULL, and the image counts as
- * unread, where it is none. `unpacked`: takes what is in it; NULL: `bytes` are used in place. */
+/* Opens an image as ELF that lives as long as the code; otherwise *elf is NULL and the image counts
+ * as unreadable. `unpacked`: takes ownership of its memory; NULL: `bytes` are used in place. */
 int tk_device_code_add_image(struct tk_device_code *c, const unsigned char *bytes, size_t size,
         struct tk_buf *unpacked, struct Elf **elf);
 

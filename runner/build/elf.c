@@ -16,8 +16,6 @@ const char *tk_elf_section_name(Elf *elf, const GElf_Shdr *sh)
 	return name ? name : "";
 }
 
-/* Which of the kinds a section is; false: none of them (tables of the linker, notes, debug
- * information). */
 bool tk_elf_classify_section(Elf *elf, const GElf_Shdr *sh, enum tk_elf_kind *kind)
 {
 	static const char *const data[] = {".rodata", ".data", ".tdata", ".lrodata", ".ldata"};
@@ -56,13 +54,13 @@ static int read_sections(struct tk_elf *e, struct tk_error *err)
 		struct tk_elf_section *more =
 		        realloc(e->sections, (e->section_count + 1) * sizeof(*more));
 		if (!more)
-			return tk_fail(err, TK_ENOMEM, "no memory");
+			return tk_fail(err, TK_ENOMEM, "out of memory");
 		e->sections = more;
 		e->sections[e->section_count++] = (struct tk_elf_section){
 		        sh.sh_addr, data->d_buf, data->d_size, tk_elf_section_name(elf, &sh), kind};
 		code = code || kind == TK_ELF_CODE;
 	}
-	return code ? TK_OK : tk_fail(err, TK_EDATA, "there is no machine code in it");
+	return code ? TK_OK : tk_fail(err, TK_EDATA, "contains no machine code");
 }
 
 const struct tk_elf_section *tk_elf_find_section(
@@ -92,7 +90,7 @@ static int read_run_path(struct tk_elf *e, struct tk_error *err)
 				continue;
 			const char *path = elf_strptr(e->file->elf, sh.sh_link, dyn.d_un.d_val);
 			if (path && !e->run_path && !(e->run_path = strdup(path)))
-				return tk_fail(err, TK_ENOMEM, "no memory");
+				return tk_fail(err, TK_ENOMEM, "out of memory");
 		}
 	}
 	return TK_OK;
@@ -104,7 +102,7 @@ static int open_file(const char *path, struct tk_elf *e, struct tk_error *err)
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return tk_fail(err, TK_EINTERNAL, "libelf is too old");
 	if (!(e->file = calloc(1, sizeof(*e->file))))
-		return tk_fail(err, TK_ENOMEM, "no memory");
+		return tk_fail(err, TK_ENOMEM, "out of memory");
 	e->file->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (e->file->fd < 0)
 		return tk_fail_errno(err, "%s", path);
@@ -112,7 +110,7 @@ static int open_file(const char *path, struct tk_elf *e, struct tk_error *err)
 	if (!e->file->elf || elf_kind(e->file->elf) != ELF_K_ELF ||
 	        !gelf_getehdr(e->file->elf, &header) || gelf_getclass(e->file->elf) != ELFCLASS64 ||
 	        header.e_type != ET_DYN)
-		return tk_fail(err, TK_EDATA, "it is not a 64-bit ELF shared object");
+		return tk_fail(err, TK_EDATA, "not a 64-bit ELF shared object");
 	e->file->machine = header.e_machine;
 	return TK_OK;
 }

@@ -14,8 +14,8 @@ static int compare_addresses(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Where something else begins: the next thing that is referred to, or that has a name, or the
- * section's end. */
+/* The end of unnamed data: the next address that is referred to or named, or the end of the
+ * section. */
 static uint64_t find_unnamed_end(
         const struct tk_elf *e, const uint64_t *starts, size_t count, uint64_t address)
 {
@@ -39,9 +39,8 @@ static uint64_t find_unnamed_end(
 	return end;
 }
 
-/* Whether a place stands for the address of what it refers to, not for its content: a pointer in
- * data, or the instruction that loads an address (lea). Numbers are loaded, texts have their
- * address taken. */
+/* Whether the place holds the address of its target: a pointer in data, or an instruction that
+ * loads an address (lea). Code loads the value of a number, but takes the address of a text. */
 static bool is_address_taken(const struct tk_elf *e, const struct tk_elf_reloc *f)
 {
 	const struct tk_elf_section *s = tk_elf_find_section(e, f->address, f->width);
@@ -52,13 +51,12 @@ static bool is_address_taken(const struct tk_elf *e, const struct tk_elf_reloc *
 	if (f->type != R_X86_64_PC32 || f->address - s->address < 3)
 		return f->type == R_X86_64_64;
 	const unsigned char *at =
-	        s->data + (f->address - s->address); /* REX.W 8d, rip + what the linker filled in */
+	        s->data + (f->address - s->address); /* REX.W 8d, rip + relocated offset */
 	return (at[-3] & 0xf8) == 0x48 && at[-2] == 0x8d && (at[-1] & 0xc7) == 0x05;
 }
 
-/* A literal is looked at as far as its end, however far that is. A shorter one could as well be a
- * number: it is a text where its address is taken and nothing but padding, or the tail that another
- * text shares with it, follows. */
+/* Short bytes could be a number as well: they are a text where their address is taken and only
+ * padding, or the tail that another text shares with them, follows. */
 static bool is_text(
         const struct tk_elf_section *s, uint64_t address, uint64_t end, bool address_taken)
 {
@@ -76,8 +74,8 @@ static bool is_text(
 	return address_taken && p >= next && p - text_end <= PADDING_MAX;
 }
 
-/* Texts all look alike (versions, paths and dates are texts); constants by their bytes without
- * those that the linker filled in and without the padding behind them. */
+/* All texts look alike, because versions, paths and dates are texts. Constants are their bytes,
+ * without relocated ones and without padding at the end. */
 static char *describe_content(
         const struct tk_elf *e, uint64_t address, uint64_t end, bool address_taken)
 {
@@ -100,13 +98,13 @@ static char *describe_content(
 	return asprintf(&text, "%s:%.*s", s->name, (int)n, hex) < 0 ? NULL : text;
 }
 
-/* What has no name is described alike wherever it is referred to. */
+/* Unnamed data gets the same description wherever it is referred to. */
 int tk_elf_describe_unnamed(struct tk_elf *e, struct tk_error *err)
 {
 	uint64_t *starts = calloc(e->reloc_count + 1, sizeof(*starts));
 	uint64_t *taken = calloc(e->reloc_count + 1, sizeof(*taken));
 	size_t count = 0, taken_count = 0;
-	int status = starts && taken ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
+	int status = starts && taken ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && i < e->reloc_count; i++) {
 		const struct tk_elf_reloc *f = &e->relocs[i];
 		if (f->unnamed)
@@ -127,7 +125,7 @@ int tk_elf_describe_unnamed(struct tk_elf *e, struct tk_error *err)
 		f->target = describe_content(e, f->unnamed,
 		        find_unnamed_end(e, starts, count, f->unnamed), address_taken);
 		if (!f->target)
-			status = tk_fail(err, TK_ENOMEM, "no memory");
+			status = tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	free(starts);
 	free(taken);

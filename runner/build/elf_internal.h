@@ -1,5 +1,5 @@
-/* What the files that read ELF share. Every number of an object is checked before it is used: it may
- * come from another machine. */
+/* What the files that read ELF share. Every number of an object is checked before it is used: it
+ * may come from another machine. */
 #ifndef TK_BUILD_ELF_INTERNAL_H
 #define TK_BUILD_ELF_INTERNAL_H
 #include "build/elf.h"

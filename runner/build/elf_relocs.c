@@ -29,15 +29,14 @@ static uint32_t width_x86_64(uint32_t type)
 	}
 }
 
-/* On other machines the address is a part of a 4-byte instruction: the whole instruction stands for
- * it. */
+/* On other machines the address is part of a 4-byte instruction, which counts as a whole. */
 static uint32_t reloc_width(GElf_Half machine, uint32_t type)
 {
 	return machine == EM_X86_64 ? width_x86_64(type) : type ? 4 : 0;
 }
 
-/* The bytes between the place and the end of the instruction, which a PC-relative addend is short
- * by (when no immediate follows). */
+/* The bytes from the place to the end of the instruction, which a PC-relative addend lacks (unless
+ * an immediate follows). */
 static uint64_t rest_of_instruction(GElf_Half machine, uint32_t type)
 {
 	return machine == EM_X86_64 && (type == R_X86_64_PC32 || type == R_X86_64_PLT32) ? 4 : 0;
@@ -60,8 +59,7 @@ static char *format_symbol_offset(const struct tk_elf_symbol *s, uint64_t addres
 	               : text;
 }
 
-/* Fills in `target`; for data without a name only `unnamed`, and `target` when all relocs are
- * known. */
+/* Fills in `target`, or `unnamed` for data without a name. */
 static bool describe_target(const struct tk_elf *e, Elf_Data *symbols, const GElf_Shdr *sh,
         const GElf_Rela *rela, struct tk_elf_reloc *f)
 {
@@ -101,7 +99,7 @@ static int read_reloc_section(
 	const size_t n = data && symbols && sh->sh_entsize ? data->d_size / sh->sh_entsize : 0;
 	struct tk_elf_reloc *more = realloc(e->relocs, (e->reloc_count + n + 1) * sizeof(*more));
 	if (!more)
-		return tk_fail(err, TK_ENOMEM, "no memory");
+		return tk_fail(err, TK_ENOMEM, "out of memory");
 	e->relocs = more;
 	for (size_t i = 0; i < n; i++) {
 		GElf_Rela rela;
@@ -113,7 +111,7 @@ static int read_reloc_section(
 			continue;
 		struct tk_elf_reloc f = {.address = rela.r_offset, .width = width, .type = type};
 		if (!describe_target(e, symbols, &symbol_sh, &rela, &f))
-			return tk_fail(err, TK_ENOMEM, "no memory");
+			return tk_fail(err, TK_ENOMEM, "out of memory");
 		e->relocs[e->reloc_count++] = f;
 	}
 	return TK_OK;

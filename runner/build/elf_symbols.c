@@ -16,7 +16,7 @@ static int compare_symbols(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* The list that a symbol belongs into; NULL: none. */
+/* The list for a symbol; NULL: neither function nor data. */
 static struct tk_elf_symbols *find_list(struct tk_elf *e, const GElf_Sym *sym)
 {
 	const struct tk_elf_section *s =
@@ -33,12 +33,12 @@ static int reserve_symbols(struct tk_elf_symbols *s, size_t n, struct tk_error *
 {
 	struct tk_elf_symbol *more = realloc(s->list, (s->count + n + 1) * sizeof(*more));
 	if (!more)
-		return tk_fail(err, TK_ENOMEM, "no memory");
+		return tk_fail(err, TK_ENOMEM, "out of memory");
 	s->list = more;
 	return TK_OK;
 }
 
-/* LLVM gives texts without a name one of its own. */
+/* The names that LLVM gives to unnamed texts. */
 static const char literal_of_llvm[] = ".L.str";
 
 static int read_symbol_table(
@@ -73,7 +73,7 @@ static void sort_symbols(struct tk_elf_symbols *s)
 	s->count = kept;
 }
 
-/* Both tables: .symtab names what is hidden, .dynsym says what is exported. */
+/* .symtab has the hidden names, .dynsym the exported ones. */
 int tk_elf_read_symbols(struct tk_elf *e, struct tk_error *err)
 {
 	int status = TK_OK;
@@ -92,7 +92,6 @@ int tk_elf_read_symbols(struct tk_elf *e, struct tk_error *err)
 	return status;
 }
 
-/* Index of the first symbol behind `address`. */
 size_t tk_elf_find_symbol_after(const struct tk_elf_symbols *s, uint64_t address)
 {
 	size_t lo = 0, hi = s->count;

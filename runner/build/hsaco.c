@@ -2,7 +2,7 @@
  * file that hipcc compiled, packed or not (Clang documentation, "Clang Offload Bundler"); in a
  * bundle is an ELF for each processor, and in its notes what the compiler says of the kernels, as
  * MessagePack (LLVM documentation, "User Guide for AMDGPU Backend", code object V4 and later).
- * Everything is checked before it is believed. */
+ * Every value is checked before it is used. */
 #include "base/error.h"
 #include "build/device_code.h"
 #include "build/msgpack.h"
@@ -25,15 +25,14 @@ struct entry_header {
 	        name_bytes; /* the image, from the bundle's beginning; the name follows */
 };
 
-/* An image that is being read. */
+/* The image that is being read. */
 struct object {
 	Elf *elf;
 	const char *processor;
 	unsigned arch;
 };
 
-/* ---- machine code
- * ------------------------------------------------------------------------------------------- */
+/* ---- machine code ---- */
 
 /* The bytes of [address, address + size) in a section; NULL: not there. */
 static const unsigned char *bytes_at(Elf *elf, size_t section, uint64_t address, uint64_t size)
@@ -49,7 +48,7 @@ static const unsigned char *bytes_at(Elf *elf, size_t section, uint64_t address,
 	               : NULL;
 }
 
-/* The code of the function `name`, whose symbol all code objects have among the exported ones. */
+/* The code of the function `name`; code objects export the symbols of their kernels. */
 static const unsigned char *find_code(Elf *elf, const char *name, size_t length, size_t *size)
 {
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
@@ -71,7 +70,7 @@ static const unsigned char *find_code(Elf *elf, const char *name, size_t length,
 	return NULL;
 }
 
-/* Constants, and all functions: some kernels call one that is none. */
+/* Constants, and all functions: some kernels call functions that are not kernels. */
 static int add_data(struct tk_device_code *c, Elf *elf)
 {
 	int status = TK_OK;
@@ -85,8 +84,7 @@ static int add_data(struct tk_device_code *c, Elf *elf)
 	return status;
 }
 
-/* ---- what the compiler says
- * --------------------------------------------------------------------------------- */
+/* ---- metadata ---- */
 
 struct said {
 	struct tk_msgpack_item name;
@@ -130,7 +128,7 @@ static int add_kernel(struct tk_device_code *c, const struct object *o, const st
 	size_t size;
 	const unsigned char *code = find_code(o->elf, said->name.text, said->name.count, &size);
 	if (!code) {
-		c->unread++;
+		c->unreadable_count++;
 		return TK_OK;
 	}
 	struct tk_device_kernel *k =
@@ -147,7 +145,7 @@ static int add_kernel(struct tk_device_code *c, const struct object *o, const st
 	return TK_OK;
 }
 
-/* *found: it is what it should be to its end. */
+/* *found: the metadata is complete. */
 static int read_kernels(
         struct tk_device_code *c, const struct object *o, struct tk_msgpack m, bool *found)
 {
@@ -197,17 +195,14 @@ static int read_notes(struct tk_device_code *c, const struct object *o)
 				return TK_ENOMEM;
 		}
 	}
-	c->unread += !found;
+	c->unreadable_count += !found;
 	return TK_OK;
 }
 
-/* ---- bundles
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- bundles ---- */
 
-/* "gfx942" of "hipv4-amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-"; false: an image for no AMD GPU,
- * the host's among them.
- */
+/* "gfx942" of "hipv4-amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-"; false: an image for another
+ * target, such as the host. */
 static bool processor_of(const char *name, size_t length, char out[16])
 {
 	const char *at = memmem(name, length, "-gfx", 4);
@@ -241,22 +236,22 @@ static int read_bundle(struct tk_device_code *c, const unsigned char *p, size_t 
 	size_t at = MAGIC_BYTES + sizeof(count);
 	*used = MAGIC_BYTES;
 	if (size < at) {
-		c->unread++;
+		c->unreadable_count++;
 		return TK_OK;
 	}
 	memcpy(&count, p + MAGIC_BYTES, sizeof(count));
-	c->unread += count > ENTRIES_MAX;
+	c->unreadable_count += count > ENTRIES_MAX;
 	for (uint64_t i = 0; !status && i < count && count <= ENTRIES_MAX; i++) {
 		struct entry_header h;
 		char processor[16];
 		if (size - at < sizeof(h)) {
-			c->unread++;
+			c->unreadable_count++;
 			return TK_OK;
 		}
 		memcpy(&h, p + at, sizeof(h));
 		at += sizeof(h);
 		if (h.name_bytes > size - at || h.offset > size || h.bytes > size - h.offset) {
-			c->unread++;
+			c->unreadable_count++;
 			return TK_OK;
 		}
 		if (h.bytes && processor_of((const char *)p + at, h.name_bytes, processor))
@@ -268,7 +263,7 @@ static int read_bundle(struct tk_device_code *c, const unsigned char *p, size_t 
 	return status;
 }
 
-/* Sizes have 32 bits in version 2, 64 in version 3; version 1 does not say where it ends. */
+/* Sizes have 32 bits in version 2 and 64 bits in version 3; version 1 has no size. */
 static int read_packed(struct tk_device_code *c, const unsigned char *p, size_t size, size_t *used)
 {
 	uint16_t head[2];
@@ -287,7 +282,7 @@ static int read_packed(struct tk_device_code *c, const unsigned char *p, size_t 
 	if (head[0] < 2 || head[0] > 3 || head[1] != PACKED_ZSTD || all < before || all > size ||
 	        !tk_device_code_unpack(c, p + before, all - before, &unpacked)) {
 		tk_buf_free(&unpacked);
-		c->unread++;
+		c->unreadable_count++;
 		return TK_OK;
 	}
 	*used = all;
@@ -295,7 +290,7 @@ static int read_packed(struct tk_device_code *c, const unsigned char *p, size_t 
 	const size_t n = unpacked.len;
 	const int status = tk_device_code_adopt_buffer(c, &unpacked);
 	if (status || n < MAGIC_BYTES || memcmp(bytes, BUNDLE_MAGIC, MAGIC_BYTES)) {
-		c->unread++;
+		c->unreadable_count++;
 		return status;
 	}
 	return read_bundle(c, bytes, n, &ignored);
@@ -315,11 +310,9 @@ int tk_hsaco_read_section(struct tk_device_code *c, const unsigned char *section
 	return status;
 }
 
-/* ---- occupancy
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- occupancy ---- */
 
-/* What a compute unit of CDNA has room for (LLVM, AMDGPUBaseInfo.cpp and GCNSubtarget.cpp): on each
+/* The limits of a CDNA compute unit (LLVM, AMDGPUBaseInfo.cpp and GCNSubtarget.cpp): on each
  * of four SIMD units 8 waves and 512 vector registers, of which a wave takes units of 8; 800 scalar
  * ones, of which none needs more than 1/7; 16 blocks of more than one wave; shared memory in units.
  */

@@ -1,4 +1,4 @@
-/* What decides an artifact's content, as one hash. */
+/* The key of an artifact: a hash of everything that decides its content. */
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -14,8 +14,7 @@
 
 #define LIST_MAX 65536
 
-/* ---- the lists beside `build`: one name a line, # starts a comment
- * ------------------------------------------- */
+/* ---- lists beside `build`: one name per line, # starts a comment ---- */
 
 /* Calls use(name) for every line of <dir>/<file>; *there tells whether the file exists. */
 static int each_line(const char *dir, const char *file, bool *there,
@@ -24,7 +23,7 @@ static int each_line(const char *dir, const char *file, bool *there,
 	struct tk_buf text = TK_BUF_INIT;
 	char *path = tk_path_join(dir, file);
 	if (!path)
-		return tk_fail(err, TK_ENOMEM, "no memory");
+		return tk_fail(err, TK_ENOMEM, "out of memory");
 	int status = TK_OK;
 	*there = tk_file_exists(path);
 	if (*there)
@@ -58,23 +57,21 @@ static int add_input(void *arg, const char *name, struct tk_error *err)
 		        "\"%.80s\" is not a path below the tracker's kernels", name);
 	char *path = tk_path_join(in->kernels_dir, name);
 	if (!path)
-		return tk_fail(err, TK_ENOMEM, "no memory");
+		return tk_fail(err, TK_ENOMEM, "out of memory");
 	tk_hash_add_str(in->hash, name);
 	const int status = tk_hash_add_file(in->hash, path, err);
 	free(path);
 	return status;
 }
 
-/* ---- toolchain
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- toolchain ---- */
 
 struct tools {
 	struct tk_hash *hash;
 	struct tk_buf text;
 };
 
-/* cc and c++ are what the environment says they are. */
+/* $CC and $CXX replace cc and c++. */
 static const char *program_of(const char *tool)
 {
 	const char *program = !strcmp(tool, "cc")    ? getenv("CC")
@@ -136,7 +133,7 @@ static int ask_version(const char *program, struct tk_buf *out, struct tk_error 
 	return status;
 }
 
-/* "?nvcc": a program that is used where there is one. */
+/* "?nvcc": an optional program. */
 static int add_tool(void *arg, const char *tool, struct tk_error *err)
 {
 	struct tools *t = arg;
@@ -189,16 +186,15 @@ static int add_toolchain(
 	return status;
 }
 
-/* ---- what "native" stands for: the processor and the graphics cards
- * -------------------------------------------- */
+/* ---- "native": the processor and the GPUs of this machine ---- */
 
 static int line_order(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Each card's line that begins with `field`, of the files that match, sorted: the order of the
- * slots means nothing. */
+/* Of each file the line that begins with `field`, sorted: the order of the slots does not matter.
+ * */
 static int add_cards(
         struct tk_hash *h, const char *pattern, const char *field, struct tk_error *err)
 {
@@ -233,7 +229,7 @@ static int add_cards(
 		tk_hash_add_str(h, lines[i]);
 		free(lines[i]);
 	}
-	const int status = lines ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
+	const int status = lines ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 	free(lines);
 	globfree(&files);
 	return status;
@@ -264,9 +260,7 @@ static int add_native(struct tk_hash *h, struct tk_error *err)
 	                        "gfx_target_version", err);
 }
 
-/* ---- the key
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- the key ---- */
 
 static int add_trees(struct tk_hash *h, const struct tk_build_spec *spec, const char *kernels_dir,
         struct tk_error *err)
@@ -275,7 +269,7 @@ static int add_trees(struct tk_hash *h, const struct tk_build_spec *spec, const 
 	bool there;
 	char *abi = tk_path_join(kernels_dir, "abi/tracker_abi.h");
 	int status = abi ? tk_hash_add_tree(h, spec->adapter_dir, err)
-	                 : tk_fail(err, TK_ENOMEM, "no memory");
+	                 : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
 		status = tk_hash_add_file(h, abi, err);
 	if (!status)
@@ -284,17 +278,17 @@ static int add_trees(struct tk_hash *h, const struct tk_build_spec *spec, const 
 	return status;
 }
 
-int tk_build_key(const struct tk_build_spec *spec, const char *kernels_dir,
+int tk_build_key_compute(const struct tk_build_spec *spec, const char *kernels_dir,
         struct tk_build_key *out, struct tk_error *err)
 {
 	const char *arch = spec->arch ? spec->arch : "native";
 	char *toolchain = NULL;
 	struct tk_hash *h = tk_hash_new();
 	if (!h)
-		return tk_fail(err, TK_ENOMEM, "no memory");
+		return tk_fail(err, TK_ENOMEM, "out of memory");
 	tk_hash_add_str(h, "tracker artifact 1");
 	tk_hash_add_str(h, spec->revision);
-	tk_hash_add_i64(h, spec->source->submodules);
+	tk_hash_add_i64(h, spec->repo->submodules);
 	tk_hash_add_str(h, spec->flags ? spec->flags : "");
 	tk_hash_add_str(h, arch);
 	int status = strcmp(arch, "native") ? TK_OK : add_native(h, err);

@@ -1,4 +1,4 @@
-/* manifest.json: what an artifact is. It may come from another machine, so that everything in it is
+/* manifest.json: the description of an artifact. It may come from another machine: every value is
  * checked. */
 #include "base/buf.h"
 #include "base/error.h"
@@ -19,7 +19,7 @@ static int hash_file(const char *path, char hex[TK_HASH_HEX_SIZE], struct tk_err
 {
 	struct tk_hash *h = tk_hash_new();
 	if (!h)
-		return tk_fail(err, TK_ENOMEM, "no memory");
+		return tk_fail(err, TK_ENOMEM, "out of memory");
 	const int status = tk_hash_add_file(h, path, err);
 	if (status)
 		tk_hash_free(h);
@@ -28,9 +28,7 @@ static int hash_file(const char *path, char hex[TK_HASH_HEX_SIZE], struct tk_err
 	return status;
 }
 
-/* ---- writing
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- writing ---- */
 
 static json_t *kernels_json(const struct tk_artifact_backend *b)
 {
@@ -60,7 +58,7 @@ static int backends_json(
 		char file_hash[TK_HASH_HEX_SIZE];
 		char *path = tk_backend_path(dir, b->name);
 		status = path ? hash_file(path, file_hash, err)
-		              : tk_fail(err, TK_ENOMEM, "no memory");
+		              : tk_fail(err, TK_ENOMEM, "out of memory");
 		if (!status)
 			json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:o}", "name", b->name,
 			                                    "code_hash", b->code_hash, "file_hash",
@@ -74,7 +72,7 @@ static int backends_json(
 	return status;
 }
 
-/* What is known of the revision; nothing where nothing is. */
+/* Left out where the commit is unknown. */
 static int put_commit(json_t *root, const struct tk_revision *r)
 {
 	if (!*r->id)
@@ -112,9 +110,7 @@ int tk_manifest_write(const struct tk_artifact *a, const char *dir, struct tk_er
 	return status;
 }
 
-/* ---- reading
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 static int read_text(const json_t *o, const char *name, char **out, struct tk_error *err)
 {
@@ -126,7 +122,7 @@ static int read_text(const json_t *o, const char *name, char **out, struct tk_er
 	                                            : 4096; /* a bad byte becomes three */
 	char *clean = malloc(size);
 	if (!clean)
-		return tk_fail(err, TK_ENOMEM, "no memory");
+		return tk_fail(err, TK_ENOMEM, "out of memory");
 	tk_text_copy_line(clean, size, text);
 	*out = clean;
 	return TK_OK;
@@ -154,14 +150,14 @@ static int read_hash(
 	return TK_OK;
 }
 
-/* A commit is named as git does: hexadecimal. */
+/* A full hash, in hexadecimal. */
 static bool is_commit(const char *text)
 {
 	const size_t len = strlen(text);
 	return len >= 40 && len <= 64 && strspn(text, "0123456789abcdef") == len;
 }
 
-/* Optional: older manifests have none. */
+/* Optional: manifests of older trackers have none. */
 static int read_commit(const json_t *root, struct tk_revision *out, struct tk_error *err)
 {
 	const json_t *o = json_object_get(root, "commit");
@@ -206,7 +202,7 @@ static int read_kernel(const json_t *o, struct tk_kernel_symbol *k, struct tk_er
 		status = read_int(o, "spill_bytes", -1, &k->spill_bytes, err);
 	if (!status)
 		status = read_int(o, "shared_bytes", -1, &k->shared_bytes, err);
-	k->threads = k->occupancy_percent = -1; /* builds of older trackers do not say */
+	k->threads = k->occupancy_percent = -1; /* missing in manifests of older trackers */
 	if (!status && json_object_get(o, "threads"))
 		status = read_int(o, "threads", -1, &k->threads, err);
 	if (!status && json_object_get(o, "occupancy_percent"))
@@ -226,14 +222,14 @@ static int read_backend(
 		return tk_fail(err, TK_EDATA, "a backend's \"name\" is missing or not [a-z0-9_-]+");
 	snprintf(b->name, sizeof(b->name), "%s", name);
 	if (!(b->path = tk_backend_path(dir, name)))
-		return tk_fail(err, TK_ENOMEM, "no memory");
+		return tk_fail(err, TK_ENOMEM, "out of memory");
 	int status = read_hash(o, "code_hash", b->code_hash, err);
 	const size_t n = json_array_size(kernels);
 	if (!status && (!json_is_array(kernels) || n > LIST_MAX))
 		status =
 		        tk_fail(err, TK_EDATA, "\"kernels\" is not a list of at most %d", LIST_MAX);
 	if (!status && n && !(b->kernels = calloc(n, sizeof(*b->kernels))))
-		status = tk_fail(err, TK_ENOMEM, "no memory");
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && i < n; i++, b->kernel_count++)
 		status = read_kernel(json_array_get(kernels, i), &b->kernels[i], err);
 	struct stat st;
@@ -249,7 +245,7 @@ static int read_backends(const json_t *root, struct tk_artifact *a, struct tk_er
 	if (!json_is_array(list) || n > LIST_MAX)
 		return tk_fail(err, TK_EDATA, "\"backends\" is not a list of at most %d", LIST_MAX);
 	if (n && !(a->backends = calloc(n, sizeof(*a->backends))))
-		return tk_fail(err, TK_ENOMEM, "no memory");
+		return tk_fail(err, TK_ENOMEM, "out of memory");
 	int status = TK_OK;
 	for (size_t i = 0; !status && i < n; i++) {
 		a->backend_count = i + 1;
@@ -333,7 +329,7 @@ int tk_manifest_read(const char *dir, struct tk_artifact **out, struct tk_error 
 	int status = TK_OK;
 	if (!a || !path || !(a->dir = tk_path_make_absolute(dir)) ||
 	        !(a->log_path = tk_path_join(a->dir, "build.log")))
-		status = tk_fail(err, TK_ENOMEM, "no memory");
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
 		status = parse(path, &root, err);
 	if (!status && (status = read_fields(root, a, err)) == TK_EDATA)
@@ -347,9 +343,7 @@ int tk_manifest_read(const char *dir, struct tk_artifact **out, struct tk_error 
 	return status;
 }
 
-/* ---- verifying
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- verifying ---- */
 
 static int verify_backend(
         const struct tk_artifact_backend *b, const json_t *o, struct tk_error *err)
@@ -360,12 +354,12 @@ static int verify_backend(
 		status = hash_file(b->path, file, err);
 	if (!status && strcmp(file, wanted))
 		status = tk_fail(
-		        err, TK_EDATA, "%s is not the file that the manifest speaks of", b->path);
+		        err, TK_EDATA, "%s does not match the file hash in the manifest", b->path);
 	if (!status)
 		status = tk_code_hash_object(b->path, NULL, code, NULL, NULL, err);
 	if (!status && strcmp(code, b->code_hash))
 		status = tk_fail(
-		        err, TK_EDATA, "%s has other machine code than the manifest says", b->path);
+		        err, TK_EDATA, "%s does not match the code hash in the manifest", b->path);
 	return status;
 }
 
@@ -374,7 +368,8 @@ int tk_manifest_verify(const char *dir, struct tk_error *err)
 	struct tk_artifact *a = NULL;
 	json_t *root = NULL;
 	char *path = tk_path_join(dir, "manifest.json");
-	int status = path ? tk_manifest_read(dir, &a, err) : tk_fail(err, TK_ENOMEM, "no memory");
+	int status =
+	        path ? tk_manifest_read(dir, &a, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
 		status = parse(path, &root, err);
 	for (size_t i = 0; !status && i < a->backend_count; i++)

@@ -1,4 +1,3 @@
-/* See msgpack.h. */
 #include "build/msgpack.h"
 #include <string.h>
 
@@ -24,7 +23,7 @@ static bool read_text(struct tk_msgpack *m, uint64_t length, struct tk_msgpack_i
 	return true;
 }
 
-/* An item is at least a byte, so no more of them can follow than there are bytes. */
+/* Every item has at least one byte: more items than bytes are damage. */
 static bool read_many(struct tk_msgpack *m, int type, uint64_t count, struct tk_msgpack_item *out)
 {
 	if (count > (size_t)(m->end - m->at))

@@ -1,5 +1,5 @@
-/* Reading MessagePack (msgpack.org) in place, as far as the notes of AMD's code objects use it: no
- * floating point, no extensions. Internal to runner/build/. */
+/* Reading MessagePack (msgpack.org) in place, without floating point and extensions, which the
+ * notes of AMD's code objects do not have. */
 #ifndef TK_BUILD_MSGPACK_H
 #define TK_BUILD_MSGPACK_H
 #include <stdbool.h>
@@ -18,15 +18,14 @@ struct tk_msgpack_item {
 		TK_MSGPACK_ARRAY,
 		TK_MSGPACK_MAP
 	} type;
-	int64_t number;   /* of an integer, or of a boolean 0 and 1 */
-	const char *text; /* of a text or bytes: `count` of them, no NUL behind */
-	size_t count;     /* of an array: the items that follow; of a map: the pairs */
+	int64_t number;   /* of an integer; booleans are 0 and 1 */
+	const char *text; /* of texts and bytes: `count` bytes without a NUL */
+	size_t count;     /* items of an array, pairs of a map; they follow */
 };
 
-/* The next item; what is in an array or map are the next ones. false: the end, or no MessagePack.
- */
+/* The next item; items inside an array or map follow it. False: the end, or damage. */
 bool tk_msgpack_next(struct tk_msgpack *m, struct tk_msgpack_item *out);
-/* Passes by the next item with all that is in it. */
+/* Skips the next item with everything in it. */
 bool tk_msgpack_skip(struct tk_msgpack *m);
 bool tk_msgpack_text_equals(const struct tk_msgpack_item *item, const char *text);
 

@@ -15,7 +15,8 @@
 #define FILE_MAX ((size_t)1 << 20)
 #define KEYS_MAX 32
 
-static const char *const own_keys[] = {"rev", "action", "by", "note", "until", NULL};
+static const char *const entry_keys[] = {"rev", "action", "by", "note", "until", NULL};
+/* The first one is the default. */
 static const char *const actions[] = {"ack", "expect", "ignore", NULL};
 
 struct reading {
@@ -30,7 +31,6 @@ static void free_ack(struct tk_ack *a)
 		free(a->filters[i]);
 	free(a->filters);
 	free(a->rev);
-	free(a->action);
 	free(a->by);
 	free(a->note);
 }
@@ -114,17 +114,21 @@ static int read_filters(const struct reading *r, int entry, struct tk_ack *a)
 	return status;
 }
 
-static int check_action(const struct reading *r, int entry, const char *action)
+static int read_action(const struct reading *r, int entry, enum tk_triage_action *out)
 {
-	const char *near = tk_suggest_name(action, actions);
+	const char *name = actions[0], *near;
 	char shown[TK_TEXT_EXCERPT_SIZE];
+	int status = tk_yaml_find_text(r->y, entry, "action", &name, r->err);
 
-	for (size_t i = 0; actions[i]; i++)
-		if (strcmp(actions[i], action) == 0)
-			return TK_OK;
+	for (size_t i = 0; !status && actions[i]; i++)
+		if (strcmp(actions[i], name) == 0)
+			return tk_triage_action_parse(name, out);
+	if (status)
+		return status;
+	near = tk_suggest_name(name, actions);
 	return tk_yaml_fail(r->y, tk_yaml_find(r->y, entry, "action"), r->err,
 	        "unknown action \"%s\"; expected ack, expect or ignore%s%s%s",
-	        tk_text_format_excerpt(action, shown), near ? "; did you mean \"" : "",
+	        tk_text_format_excerpt(name, shown), near ? "; did you mean \"" : "",
 	        near ? near : "", near ? "\"?" : "");
 }
 
@@ -150,7 +154,7 @@ static int read_entry(const struct reading *r, int entry, struct tk_ack *a)
 
 	for (const char *const *key = r->keys; *key && n < KEYS_MAX; key++)
 		known[n++] = *key;
-	for (const char *const *key = own_keys; *key && n < KEYS_MAX; key++)
+	for (const char *const *key = entry_keys; *key && n < KEYS_MAX; key++)
 		known[n++] = *key;
 	if (tk_yaml_kind(r->y, entry) != TK_YAML_MAP)
 		return tk_yaml_fail(r->y, entry, r->err,
@@ -163,9 +167,7 @@ static int read_entry(const struct reading *r, int entry, struct tk_ack *a)
 	if (!status)
 		status = read_text(r, entry, "rev", NULL, &a->rev);
 	if (!status)
-		status = read_text(r, entry, "action", "ack", &a->action);
-	if (!status)
-		status = check_action(r, entry, a->action);
+		status = read_action(r, entry, &a->action);
 	if (!status)
 		status = read_text(r, entry, "by", "acks.yml", &a->by);
 	if (!status)

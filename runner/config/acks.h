@@ -2,6 +2,7 @@
  * docs/how-to/triage-alerts.md. */
 #ifndef TK_CONFIG_ACKS_H
 #define TK_CONFIG_ACKS_H
+#include "core/triage.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,9 +10,9 @@ struct tk_error;
 
 /* Every entry selects series by at least one filter. */
 struct tk_ack {
-	char **filters; /* "key:glob", NULL-terminated */
-	char *rev;      /* first digits of the first bad revision; NULL: any */
-	char *action;   /* ack, expect, ignore */
+	char **filters;               /* "key:glob", NULL-terminated */
+	char *rev;                    /* first digits of the first bad revision; NULL: any */
+	enum tk_triage_action action; /* ACK, EXPECT or IGNORE */
 	char *by, *note;
 	int64_t until_s; /* 0: for ever */
 };

@@ -77,7 +77,7 @@ static int check_repository_keys(const struct check *k, size_t i)
 		const char *key, *value;
 	} keys[] = {{"url", u->url}, {"branch", u->branch}, {"path", u->path}};
 
-	if (u->kind == TK_UPSTREAM_GIT || u->kind == TK_UPSTREAM_SELF)
+	if (tk_upstream_kind_has_commits(u->kind))
 		return TK_OK;
 	for (size_t g = 0; g < sizeof keys / sizeof *keys; g++)
 		if (keys[g].value)
@@ -207,23 +207,29 @@ size_t tk_config_list_modes(const struct tk_config *c, const char *device_kind, 
 	return n;
 }
 
-#define STATUS_NAME(id, name, mark, meaning) name,
+static const char *suggest_status(const char *name)
+{
+	const char *known[TK_VERDICT_STATUS_COUNT + 2] = {0};
+
+	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
+		known[i] = tk_verdict_status_name((enum tk_verdict_status)i);
+	known[TK_VERDICT_STATUS_COUNT] = "none";
+	return tk_suggest_name(name, known);
+}
 
 static int check_fail_on(const struct check *k)
 {
-	static const char *const known[] = {TK_VERDICT_STATUSES(STATUS_NAME) "none", NULL};
 	char *const *names = k->c->fail_on;
 
 	for (size_t i = 0; names[i]; i++) {
 		int node = tk_yaml_item(k->y, find_node(k, "notify", "fail_on"), i);
+		enum tk_verdict_status status;
 		const char *near;
-		size_t at = 0;
 
-		while (known[at] && strcmp(known[at], names[i]) != 0)
-			at++;
-		if (known[at])
+		if (strcmp(names[i], "none") == 0 ||
+		        tk_verdict_status_parse(names[i], &status) == TK_OK)
 			continue;
-		near = tk_suggest_name(names[i], known);
+		near = suggest_status(names[i]);
 		if (near)
 			return tk_yaml_fail(k->y, node, k->err,
 			        "notify.fail_on: unknown status \"%s\"; did you mean \"%s\"?",

@@ -6,33 +6,37 @@
 #define TK_CONFIG_H
 #include "base/hash.h"
 #include "core/mode.h"
+#include "core/vocabulary.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct tk_error;
 
-enum tk_upstream_kind {
-	TK_UPSTREAM_SELF,
-	TK_UPSTREAM_GIT,
-	TK_UPSTREAM_SYSTEM,
-	TK_UPSTREAM_BUILTIN
-};
-
-const char *tk_upstream_kind_name(enum tk_upstream_kind kind);
-int tk_upstream_kind_parse(const char *name, enum tk_upstream_kind *out); /* TK_OK or TK_EDATA */
+#define TK_UPSTREAM_KINDS(X) \
+	X(TK_UPSTREAM_SELF, "self", \
+	        "the tracker's own kernels, at HEAD of the repository around it") \
+	X(TK_UPSTREAM_GIT, "git", "a repository whose newest commit is built") \
+	X(TK_UPSTREAM_SYSTEM, "system", "an installed library; its revision is its version") \
+	X(TK_UPSTREAM_BUILTIN, "builtin", "backends that were built with the tracker")
+enum tk_upstream_kind { TK_UPSTREAM_KINDS(TK_VOCABULARY_ENUM) };
+extern const struct tk_vocabulary tk_upstream_kind_words;
+const char *tk_upstream_kind_name(enum tk_upstream_kind value);
+int tk_upstream_kind_parse(const char *name, enum tk_upstream_kind *out);
+/* Whether its revisions are commits of a repository: self, git. */
+bool tk_upstream_kind_has_commits(enum tk_upstream_kind kind);
 
 /* Where kernels come from, and the adapter that turns a revision into backends. */
 struct tk_upstream_config {
 	char *name; /* [A-Za-z0-9._-]+, unique */
 	enum tk_upstream_kind kind;
-	char *url;       /* git: anything that git clones from */
-	char *branch;    /* NULL: the remote's HEAD */
-	char *path;      /* only commits that touch this path count; NULL: all */
-	char *adapter;   /* a folder of kernels/adapters or of `adapter_path`; self, system: the
+	char *url;        /* git: anything that git clones from */
+	char *branch;     /* NULL: the remote's HEAD */
+	char *path;       /* only commits that touch this path count; NULL: all */
+	char *adapter;    /* a folder of kernels/adapters or of `adapter_path`; self, system: the
 	                   * backend's name; NULL for builtin */
-	char **backends; /* NULL-terminated: backends to measure; empty: all that the adapter makes */
-	char *options;   /* "key=value,...": passed to the backend's open(); NULL: none */
+	char **backends;  /* to measure; NULL-terminated; empty: all of the adapter */
+	char *options;    /* "key=value,...": passed to the backend's open(); NULL: none */
 	char *cmake_args; /* passed to the adapter as TK_FLAGS; part of the artifact's key */
 	bool submodules;
 	bool enabled;

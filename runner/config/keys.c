@@ -1,9 +1,5 @@
 #include "config/keys.h"
 
-#include <string.h>
-
-#include "base/error.h"
-
 #define HOUR 3600.0
 #define DAY 86400.0
 #define MIB 0x1p20
@@ -306,24 +302,10 @@ const struct tk_config_default_upstream tk_config_default_upstreams[] = {
 };
 /* clang-format on */
 
-static const char *const upstream_kinds[] = {
-        [TK_UPSTREAM_SELF] = "self",
-        [TK_UPSTREAM_GIT] = "git",
-        [TK_UPSTREAM_SYSTEM] = "system",
-        [TK_UPSTREAM_BUILTIN] = "builtin",
-};
+TK_VOCABULARY_DEFINE(upstream_kind, "kind of upstream", TK_UPSTREAM_KINDS, TK_VOCABULARY_WORD);
+TK_VOCABULARY_FUNCTIONS(upstream_kind);
 
-const char *tk_upstream_kind_name(enum tk_upstream_kind kind)
+bool tk_upstream_kind_has_commits(enum tk_upstream_kind kind)
 {
-	return upstream_kinds[kind];
-}
-
-int tk_upstream_kind_parse(const char *name, enum tk_upstream_kind *out)
-{
-	for (size_t i = 0; i < sizeof upstream_kinds / sizeof *upstream_kinds; i++)
-		if (strcmp(upstream_kinds[i], name) == 0) {
-			*out = (enum tk_upstream_kind)i;
-			return TK_OK;
-		}
-	return TK_EDATA;
+	return kind == TK_UPSTREAM_SELF || kind == TK_UPSTREAM_GIT;
 }

@@ -29,7 +29,7 @@ enum tk_config_type {
 struct tk_config_key {
 	const char *name; /* within its section */
 	enum tk_config_type type;
-	size_t offset; /* of the field: in struct tk_config, of "upstreams" in struct tk_upstream_config */
+	size_t offset; /* in struct tk_config; keys of "upstreams": in struct tk_upstream_config */
 	double min, max; /* of numbers; durations in seconds */
 	/* The default, as in a file; a list without its brackets. NULL: the field stays NULL. */
 	const char *fallback;

@@ -1,6 +1,6 @@
-/* Alerts to those who want to know. What was told to whom is in the history, so that every alert
- * reaches every place once; what could not be sent is sent after the next night. A crash between
- * sending and remembering sends twice: receivers may go by the alert's uid. */
+/* Alerts to sinks. The history records which address has received which alert: every alert reaches
+ * every address once, and what could not be sent is sent after the next night. A crash between
+ * sending and recording sends twice; receivers can go by the alert's uid. */
 #include "notify/notify.h"
 
 #include <errno.h>
@@ -17,11 +17,10 @@
 #include "store/store.h"
 #include "upstream/http.h"
 
-#define TARGET_LEN 16  /* hex digits of an address' hash: an address may hold a secret */
-#define TEXT_ALERTS 10 /* lines of the summary; the list has all */
+#define TARGET_LEN 16  /* hex digits of an address' hash: the address may hold a secret */
+#define TEXT_ALERTS 10 /* lines of the summary */
 
-/* What a sink gets: alerts that it has not seen. `list` is the array of them, `text` a summary for
- * people. */
+/* Alerts that the sink has not received yet: `list` is an array, `text` a summary for people. */
 struct message {
 	json_t *list;
 	const char *text, *site_url;
@@ -34,9 +33,7 @@ struct sink {
 	int (*send)(const char *address, const struct message *m, struct tk_error *err);
 };
 
-/* ---- sinks
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- sinks ---- */
 
 /* {"source","text","night":{...},"site","alerts":[...]}: `text` is what chat programs show. */
 static json_t *webhook_body(const struct message *m)
@@ -117,7 +114,7 @@ static const struct sink sinks[] = {
         {"file", "file:", send_file},
 };
 
-static const struct sink *sink_of(const char *address)
+static const struct sink *find_sink(const char *address)
 {
 	for (size_t i = 0; i < sizeof sinks / sizeof sinks[0]; i++)
 		if (!strncmp(address, sinks[i].scheme, strlen(sinks[i].scheme)))
@@ -125,14 +122,13 @@ static const struct sink *sink_of(const char *address)
 	return NULL;
 }
 
-/* ---- what is new to a sink
- * --------------------------------------------------------------------------------------- */
+/* ---- alerts that a sink has not received ---- */
 
 struct history {
 	struct tk_rows alerts, triage, sent, series, nights, machines;
 };
 
-static void history_free(struct history *h)
+static void free_history(struct history *h)
 {
 	tk_rows_free(&h->alerts);
 	tk_rows_free(&h->triage);
@@ -142,7 +138,7 @@ static void history_free(struct history *h)
 	tk_rows_free(&h->machines);
 }
 
-static int history_load(struct tk_store *s, struct history *h, struct tk_error *err)
+static int load_history(struct tk_store *s, struct history *h, struct tk_error *err)
 {
 	int status = tk_store_list_alerts(s, &h->alerts, err);
 
@@ -171,7 +167,7 @@ static bool was_sent(
 	return false;
 }
 
-static const char *slug_of(const struct history *h, int64_t series_id)
+static const char *find_slug(const struct history *h, int64_t series_id)
 {
 	for (size_t i = 0; i < h->series.count; i++)
 		if (TK_ROWS_AT(&h->series, struct tk_series_row, i)->id == series_id)
@@ -179,8 +175,8 @@ static const char *slug_of(const struct history *h, int64_t series_id)
 	return "";
 }
 
-/* Its place on the page of alerts, where the site's address is known. */
-static json_t *link_of(const char *site_url, const struct tk_alert_row *a)
+/* The alert on the page of alerts; null without a site. */
+static json_t *make_link(const char *site_url, const struct tk_alert_row *a)
 {
 	const char *slash =
 	        site_url && *site_url && site_url[strlen(site_url) - 1] == '/' ? "" : "/";
@@ -194,19 +190,19 @@ static json_t *alert_json(
 {
 	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:f,s:s,s:s,s:s,s:I,s:o}", "uid", a->uid, "kind",
 	        tk_alert_kind_name(a->kind), "group", a->group_uid, "series",
-	        slug_of(h, a->series_id), "title", a->title, "change", a->change, "cause",
+	        find_slug(h, a->series_id), "title", a->title, "change", a->change, "cause",
 	        tk_cause_name(a->cause), "good_rev", a->good_rev, "bad_rev", a->bad_rev, "opened_s",
-	        (json_int_t)a->opened_s, "link", link_of(site_url, a));
+	        (json_int_t)a->opened_s, "link", make_link(site_url, a));
 }
 
-/* Open, and nobody has said anything of it yet. */
-static bool is_news(const struct history *h, const struct tk_alert_row *a)
+/* Open, and without a triage state. */
+static bool is_new(const struct history *h, const struct tk_alert_row *a)
 {
 	return a->status == TK_ALERT_OPEN &&
 	       !tk_alert_state_compute(&h->triage, a->uid, a->group_uid).said;
 }
 
-/* Open alerts that the sink has not been told; *list is the caller's. */
+/* New alerts that the sink has not received; *list is the caller's. */
 static int collect(const struct history *h, const struct sink *sink, const char *target,
         const char *site_url, json_t **list, struct tk_buf *text, struct tk_error *err)
 {
@@ -217,7 +213,7 @@ static int collect(const struct history *h, const struct sink *sink, const char 
 	for (size_t i = 0; *list && i < h->alerts.count; i++) {
 		const struct tk_alert_row *a = TK_ROWS_AT(&h->alerts, struct tk_alert_row, i);
 
-		if (!is_news(h, a) || was_sent(h, a->uid, sink, target))
+		if (!is_new(h, a) || was_sent(h, a->uid, sink, target))
 			continue;
 		if (json_array_append_new(*list, alert_json(h, a, site_url))) {
 			tk_buf_free(&lines);
@@ -235,7 +231,7 @@ static int collect(const struct history *h, const struct sink *sink, const char 
 	return *list ? tk_buf_status(text, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
-static int remember(struct tk_store *s, const json_t *list, const struct sink *sink,
+static int record_sent(struct tk_store *s, const json_t *list, const struct sink *sink,
         const char *target, struct tk_error *err)
 {
 	json_t *alert;
@@ -259,7 +255,7 @@ static int remember(struct tk_store *s, const json_t *list, const struct sink *s
 	return status;
 }
 
-static void name_night(const struct history *h, int64_t night_id, struct message *m)
+static void describe_night(const struct history *h, int64_t night_id, struct message *m)
 {
 	for (size_t i = 0; i < h->nights.count; i++)
 		if (TK_ROWS_AT(&h->nights, struct tk_night_row, i)->id == night_id)
@@ -283,25 +279,25 @@ int tk_notify_send_alerts(
 
 	if (!address || !*address)
 		return 0;
-	sink = sink_of(address);
+	sink = find_sink(address);
 	if (!sink)
 		return tk_fail(err, TK_ECONFIG,
 		        "notify: webhook: expected an address that starts with https:, http: or "
 		        "file:");
 	tk_hash_bytes(address, strlen(address), target);
 	target[TARGET_LEN] = '\0';
-	status = history_load(store, &h, err);
+	status = load_history(store, &h, err);
 	if (!status)
 		status = collect(&h, sink, target, options->site_url, &m.list, &text, err);
 	if (!status && json_array_size(m.list)) {
 		m.text = text.data;
-		name_night(&h, options->night_id, &m);
+		describe_night(&h, options->night_id, &m);
 		status = sink->send(address, &m, err);
 		if (!status)
-			status = remember(store, m.list, sink, target, err);
+			status = record_sent(store, m.list, sink, target, err);
 	}
 	json_decref(m.list);
 	tk_buf_free(&text);
-	history_free(&h);
+	free_history(&h);
 	return status;
 }

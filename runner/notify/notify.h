@@ -1,5 +1,4 @@
-/* Alerts -> sinks. A sink is one row in the table of notify.c and one function; sending twice is
- * harmless (alerts have ids). */
+/* Alerts -> sinks. A sink is one row in the table of notify.c and one function. */
 #ifndef TK_NOTIFY_H
 #define TK_NOTIFY_H
 #include <stdint.h>
@@ -7,16 +6,16 @@
 struct tk_error;
 struct tk_store;
 
-/* webhook_url: "https://..." or "http://..." gets one POST of JSON, "file:PATH" a line of JSON for
- * each alert; NULL: nobody wants to know. */
 struct tk_notify_options {
+	/* "https://..." and "http://..." receive one POST of JSON, "file:PATH" one line of JSON per
+	 * alert; NULL: no sink. */
 	const char *webhook_url;
-	const char *site_url;
+	const char *site_url; /* for links; may be NULL */
 	int64_t night_id;
 };
 
-/* Tells every open alert of which nobody has said anything and that the address has not been told
- * yet. Where sending fails nothing is remembered: the next call tries again. */
+/* Sends open alerts without a triage state that this address has not received yet. After a failure
+ * nothing is recorded as sent: the next call tries again. */
 int tk_notify_send_alerts(
         struct tk_store *store, const struct tk_notify_options *options, struct tk_error *err);
 

@@ -1,5 +1,5 @@
-/* suites/NAME.yml: title, a common source and group, and a list of entries; docs/reference/suites.md
- * describes it. */
+/* suites/NAME.yml: title, a common source and group, and a list of entries;
+ * docs/reference/suites.md describes it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

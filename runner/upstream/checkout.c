@@ -1,8 +1,7 @@
-/* Work trees of their own.
+/* Checkouts in temporary folders.
  *
- * git upstreams: `git worktree` of the cached clone, which fetches the contents that a partial
- * clone left behind. self: a clone that borrows the objects of the user's repository, so that
- * nothing is ever written into it. */
+ * git: `git worktree` of the cached clone, which fetches the contents that a partial clone lacks.
+ * self: a shared clone of the user's repository, so that nothing is ever written into that. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -14,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define STALE_S (2 * 24 * 3600) /* a work tree that a killed tracker left behind */
+#define STALE_S (2 * 24 * 3600) /* age of a checkout that a killed tracker left behind */
 
 static int new_folder(const struct tk_repo *s, char **dir, struct tk_error *err)
 {
@@ -22,7 +21,7 @@ static int new_folder(const struct tk_repo *s, char **dir, struct tk_error *err)
 	char *slug = tk_path_make_slug(s->name);
 	int status = TK_OK;
 	if (!parent || !slug)
-		status = tk_fail(err, TK_ENOMEM, "no memory");
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
 		status = tk_dir_create(parent, err);
 	if (!status)
@@ -32,7 +31,7 @@ static int new_folder(const struct tk_repo *s, char **dir, struct tk_error *err)
 	return status;
 }
 
-/* Removes work trees that nobody gave back. */
+/* Removes checkouts of killed processes. */
 static void sweep(const struct tk_repo *s)
 {
 	char *parent = tk_path_join(s->cache_dir, "work");
@@ -66,7 +65,8 @@ static int add_worktree(
 	return status;
 }
 
-static int borrow(const struct tk_clone *c, const char *id, const char *dir, struct tk_error *err)
+static int clone_shared(
+        const struct tk_clone *c, const char *id, const char *dir, struct tk_error *err)
 {
 	struct tk_git git = tk_clone_git_context(c, TK_GIT_NETWORK);
 	int status = tk_git_run(&git,
@@ -89,11 +89,10 @@ static int update_submodules(const struct tk_clone *c, const char *dir, struct t
 	        (const char *const[]){
 	                "submodule", "--quiet", "update", "--init", "--recursive", NULL},
 	        NULL, err);
-	return status ? tk_error_add_context(err, "%s: submodules", c->source->name) : TK_OK;
+	return status ? tk_error_add_context(err, "%s: submodules", c->repo->name) : TK_OK;
 }
 
-/* A revision is usually a full hash that is here already; anything else is looked up first. */
-static int locate(
+static int find_id(
         const struct tk_repo *s, const char *rev, char *id, size_t size, struct tk_error *err)
 {
 	struct tk_revision r;
@@ -108,7 +107,7 @@ int tk_repo_checkout(const struct tk_repo *s, const char *rev, char **dir, struc
 	struct tk_clone c = {0};
 	char id[128];
 	char *made = NULL;
-	int status = locate(s, rev, id, sizeof(id), err);
+	int status = find_id(s, rev, id, sizeof(id), err);
 	if (!status)
 		status = tk_clone_open(s, TK_FETCH_NONE, &c, err);
 	if (status)
@@ -116,7 +115,7 @@ int tk_repo_checkout(const struct tk_repo *s, const char *rev, char **dir, struc
 	sweep(s);
 	status = new_folder(s, &made, err);
 	if (!status)
-		status = s->kind == TK_REPO_SELF ? borrow(&c, id, made, err)
+		status = s->kind == TK_REPO_SELF ? clone_shared(&c, id, made, err)
 		                                 : add_worktree(&c, id, made, err);
 	if (!status && s->submodules)
 		status = update_submodules(&c, made, err);
@@ -129,7 +128,7 @@ int tk_repo_checkout(const struct tk_repo *s, const char *rev, char **dir, struc
 	return TK_OK;
 }
 
-/* The clone forgets the work tree at its next `worktree prune`. */
+/* The next `worktree prune` removes it from the clone too. */
 void tk_repo_remove_checkout(const struct tk_repo *s, char *dir)
 {
 	if (!dir)

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* HEAD of the remote, kept apart from its branches. */
+/* HEAD of the remote, outside of its branches. */
 #define HEAD_REF "refs/tracker/HEAD"
 
-static double deadline_of(const struct tk_repo *s)
+static double get_deadline_s(const struct tk_repo *s)
 {
 	return s->deadline_s > 0 ? s->deadline_s : 600;
 }
@@ -20,7 +20,7 @@ struct tk_git tk_clone_git_context(const struct tk_clone *c, enum tk_git_mode mo
 {
 	return (struct tk_git){.dir = c->dir,
 	        .mode = mode,
-	        .deadline_s = deadline_of(c->source),
+	        .deadline_s = get_deadline_s(c->repo),
 	        .file_submodules = c->local};
 }
 
@@ -51,28 +51,26 @@ int tk_clone_resolve(
 	        err);
 	if (!status && code)
 		status = tk_fail(
-		        err, TK_ENOTFOUND, "%s has no revision \"%.100s\"", c->source->name, rev);
+		        err, TK_ENOTFOUND, "%s has no revision \"%.100s\"", c->repo->name, rev);
 	if (!status)
 		status = trim_line(&out, id, size, err);
 	tk_buf_free(&out);
 	return status;
 }
 
-/* ---- self
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- self ---- */
 
 static int open_self(struct tk_clone *c, struct tk_error *err)
 {
-	const struct tk_repo *s = c->source;
+	const struct tk_repo *s = c->repo;
 	const char *folder = s->url ? s->url : ".";
 	const struct tk_git git = {
-	        .dir = folder, .mode = TK_GIT_LOCAL, .deadline_s = deadline_of(s)};
+	        .dir = folder, .mode = TK_GIT_LOCAL, .deadline_s = get_deadline_s(s)};
 	struct tk_buf out = TK_BUF_INIT;
 	char top[4096];
 	snprintf(c->tip, sizeof(c->tip), "HEAD");
 	int status = tk_dir_exists(folder) ? TK_OK
-	                                   : tk_fail(err, TK_ENOTFOUND, "%s: there is no folder %s",
+	                                   : tk_fail(err, TK_ENOTFOUND, "%s: no such folder: %s",
 	                                             s->name, folder);
 	if (!status)
 		status = tk_git_run(&git,
@@ -82,16 +80,14 @@ static int open_self(struct tk_clone *c, struct tk_error *err)
 	if (status && status != TK_ENOTFOUND)
 		tk_error_add_context(err, "%s: %s is not inside a git repository", s->name, folder);
 	if (!status && !(c->dir = strdup(top)))
-		status = tk_fail(err, TK_ENOMEM, "no memory");
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	tk_buf_free(&out);
 	return status;
 }
 
-/* ---- git
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- git ---- */
 
-/* Where git can find the upstream from inside the clone's folder. NULL: no memory. */
+/* A URL that is valid in the folder of the clone. NULL: out of memory. */
 static char *absolute_url(const char *url)
 {
 	return tk_git_url_is_local(url) && strncmp(url, "file://", 7) ? tk_path_make_absolute(url)
@@ -117,14 +113,13 @@ static int wait_for_lock(
 {
 	char *path = NULL;
 	if (asprintf(&path, "%s.lock", dir) < 0)
-		return tk_fail(err, TK_ENOMEM, "no memory");
+		return tk_fail(err, TK_ENOMEM, "out of memory");
 	const int status = tk_lock_wait(path, deadline_s, lock, err);
 	free(path);
 	return status;
 }
 
-/* A new bare repository with the remote set up; made beside its place and renamed, so that a
- * half-made one is never used. */
+/* A new bare repository with the remote set up. It is renamed to its place when it is complete. */
 static int make_clone(
         const struct tk_clone *c, const char *url, const char *parent, struct tk_error *err)
 {
@@ -135,7 +130,7 @@ static int make_clone(
 	if (status)
 		return status;
 	const struct tk_git git = {
-	        .dir = temp, .mode = TK_GIT_LOCAL, .deadline_s = deadline_of(c->source)};
+	        .dir = temp, .mode = TK_GIT_LOCAL, .deadline_s = get_deadline_s(c->repo)};
 	status = tk_git_run(&git,
 	        (const char *const[]){"init", "--quiet", "--bare", "--template=", ".", NULL}, NULL,
 	        err);
@@ -143,7 +138,7 @@ static int make_clone(
 		status = tk_git_run(&git,
 		        (const char *const[]){"config", "remote.origin.url", url, NULL}, NULL, err);
 	if (!status && rename(temp, c->dir))
-		status = tk_fail_errno(err, "cannot make %s", c->dir);
+		status = tk_fail_errno(err, "cannot create %s", c->dir);
 	if (status) {
 		struct tk_error ignored;
 		tk_dir_remove(temp, &ignored);
@@ -175,22 +170,22 @@ static int fetch_refs(
 	struct tk_error first = {0};
 	int status = tk_git_run(&git, args, NULL, &first);
 	if (status == TK_EIO && strcasestr(first.message, "filter")) {
-		args[6] = "--no-filter"; /* a server that knows filters and refuses them */
+		args[6] = "--no-filter"; /* the server refuses filters */
 		status = tk_git_run(&git, args, NULL, &first);
 	}
 	char shown[512];
-	tk_repo_redact_url(c->source->url, shown, sizeof(shown));
-	return status ? tk_fail(err, status, "%s: cannot reach %s: %s", c->source->name, shown,
+	tk_repo_redact_url(c->repo->url, shown, sizeof(shown));
+	return status ? tk_fail(err, status, "%s: cannot reach %s: %s", c->repo->name, shown,
 	                        first.message)
 	              : TK_OK;
 }
 
 int tk_clone_fetch(const struct tk_clone *c, enum tk_fetch what, struct tk_error *err)
 {
-	if (what == TK_FETCH_NONE || c->source->kind == TK_REPO_SELF)
+	if (what == TK_FETCH_NONE || c->repo->kind == TK_REPO_SELF)
 		return TK_OK;
 	char tip[1024];
-	const char *branch = c->source->branch;
+	const char *branch = c->repo->branch;
 	if (branch)
 		snprintf(tip, sizeof(tip), "+refs/heads/%.400s:refs/heads/%.400s", branch, branch);
 	else
@@ -202,7 +197,7 @@ int tk_clone_fetch(const struct tk_clone *c, enum tk_fetch what, struct tk_error
 	        fetch_refs(c, what == TK_FETCH_ALL, what == TK_FETCH_ALL ? all : tip_only, err);
 	if (status && branch && err && strstr(err->message, "find remote ref"))
 		return tk_fail(err, TK_ENOTFOUND, "%s: the repository has no branch \"%s\"",
-		        c->source->name, branch);
+		        c->repo->name, branch);
 	return status;
 }
 
@@ -213,7 +208,7 @@ int tk_clone_fetch_commit(const struct tk_clone *c, const char *id, struct tk_er
 
 static int open_git(struct tk_clone *c, struct tk_error *err)
 {
-	const struct tk_repo *s = c->source;
+	const struct tk_repo *s = c->repo;
 	if (tk_git_check_url(s->url, err) || (s->branch && tk_git_check_branch(s->branch, err)))
 		return tk_error_add_context(err, "%s", s->name);
 	c->local = tk_git_url_is_local(s->url);
@@ -225,11 +220,11 @@ static int open_git(struct tk_clone *c, struct tk_error *err)
 	char *url = absolute_url(s->url);
 	char *parent = tk_path_join(s->cache_dir, "git");
 	if (!url || !parent || !(c->dir = clone_path(s, url)))
-		status = tk_fail(err, TK_ENOMEM, "no memory");
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
 		status = tk_dir_create(parent, err);
 	if (!status)
-		status = wait_for_lock(c->dir, deadline_of(s), &c->lock, err);
+		status = wait_for_lock(c->dir, get_deadline_s(s), &c->lock, err);
 	if (!status && !tk_dir_exists(c->dir))
 		status = make_clone(c, url, parent, err);
 	free(url);
@@ -240,7 +235,7 @@ static int open_git(struct tk_clone *c, struct tk_error *err)
 int tk_clone_open(
         const struct tk_repo *s, enum tk_fetch fetch, struct tk_clone *c, struct tk_error *err)
 {
-	*c = (struct tk_clone){.source = s};
+	*c = (struct tk_clone){.repo = s};
 	int status;
 	if (s->kind == TK_REPO_SELF) {
 		c->local = true;

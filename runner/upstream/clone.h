@@ -1,5 +1,5 @@
-/* The repository that a source reads from: for `self` the enclosing one, for git a bare partial
- * clone in the cache. Internal to runner/upstream/. */
+/* The local repository behind a tk_repo: for `self` the enclosing one, for git a bare partial clone
+ * in the cache. Internal to runner/upstream. */
 #ifndef TK_UPSTREAM_CLONE_H
 #define TK_UPSTREAM_CLONE_H
 #include "upstream/git.h"
@@ -10,7 +10,7 @@ struct tk_lock;
 struct tk_repo;
 
 struct tk_clone {
-	const struct tk_repo *source;
+	const struct tk_repo *repo;
 	char *dir;            /* self: top of the work tree; git: the bare clone */
 	char tip[600];        /* the ref that is followed */
 	struct tk_lock *lock; /* git: held while open */
@@ -19,18 +19,18 @@ struct tk_clone {
 
 enum tk_fetch { TK_FETCH_NONE, TK_FETCH_TIP, TK_FETCH_ALL };
 
-/* Finds or makes the clone, waits for its lock (at most the deadline), fetches. On success close it
- * with tk_clone_close. */
+/* Finds or creates the clone, waits for its lock (at most the deadline), fetches. After success
+ * close it with tk_clone_close. */
 int tk_clone_open(
         const struct tk_repo *s, enum tk_fetch fetch, struct tk_clone *c, struct tk_error *err);
 void tk_clone_close(struct tk_clone *c);
 int tk_clone_fetch(const struct tk_clone *c, enum tk_fetch what, struct tk_error *err);
-/* One commit by its full hash, where the server gives it out. */
+/* Fetches one commit by its full hash, if the server allows it. */
 int tk_clone_fetch_commit(const struct tk_clone *c, const char *id, struct tk_error *err);
 
-/* Commands of this clone: local ones, or such that may talk to the upstream. */
+/* For commands in this clone. */
 struct tk_git tk_clone_git_context(const struct tk_clone *c, enum tk_git_mode mode);
-/* The full hash that `rev` names here; TK_ENOTFOUND where it names none. */
+/* The full hash of `rev`; TK_ENOTFOUND: the clone has no such revision. */
 int tk_clone_resolve(
         const struct tk_clone *c, const char *rev, char *id, size_t size, struct tk_error *err);
 

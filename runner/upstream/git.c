@@ -37,8 +37,8 @@ static const char *const safe_options[] = {
 };
 #define SAFE_COUNT (sizeof(safe_options) / sizeof(*safe_options))
 
-/* SSH asks nothing either: its askpass program says no. Objects that a partial clone lacks are not
- * fetched by local commands. */
+/* SSH does not prompt either: its askpass program fails. Local commands do not fetch objects that a
+ * partial clone lacks. */
 static const char *const network_env[] = {"GIT_TERMINAL_PROMPT=0",
         "GIT_ASKPASS=", "SSH_ASKPASS=/bin/false", "SSH_ASKPASS_REQUIRE=force",
         "GIT_OPTIONAL_LOCKS=0", NULL};
@@ -58,7 +58,7 @@ static size_t put_options(const struct tk_git *git, const char **argv)
 	return n;
 }
 
-/* "git fetch" from "git -c ... fetch ...": what the user recognises in a message. */
+/* "git fetch" of "git -c ... fetch ...", for messages. */
 static int describe(const struct tk_process_spec *spec, size_t first_arg,
         const struct tk_process_result *result, struct tk_error *err)
 {
@@ -121,8 +121,7 @@ int tk_git_query(const struct tk_git *git, const char *const *args, int *code, s
 	return run(git, args, code, out, err);
 }
 
-/* ---- words of users
- * ---------------------------------------------------------------------------------------- */
+/* ---- user input ---- */
 
 static bool has_control(const char *s)
 {
@@ -160,16 +159,15 @@ int tk_git_check_url(const char *url, struct tk_error *err)
 	return TK_OK;
 }
 
-/* The rules of git-check-ref-format(1) that matter for a command line; git itself knows the rest.
- */
+/* The rules of git-check-ref-format(1) that protect the command line; git checks the others. */
 int tk_git_check_branch(const char *branch, struct tk_error *err)
 {
 	if (check_word("branch", branch, err))
 		return TK_ECONFIG;
 	if (strlen(branch) > 255)
-		return tk_fail(err, TK_ECONFIG, "the name of the branch is longer than 255 bytes");
+		return tk_fail(err, TK_ECONFIG, "the branch name is longer than 255 bytes");
 	if (strpbrk(branch, " ~^:?*[\\") || strstr(branch, "..") || strstr(branch, "@{"))
-		return tk_fail(err, TK_ECONFIG, "\"%.80s\" is not a name of a branch", branch);
+		return tk_fail(err, TK_ECONFIG, "\"%.80s\" is not a branch name", branch);
 	return TK_OK;
 }
 
@@ -178,7 +176,7 @@ int tk_git_check_rev(const char *rev, struct tk_error *err)
 	if (check_word("revision", rev, err))
 		return TK_ECONFIG;
 	if (strstr(rev, ".."))
-		return tk_fail(err, TK_ECONFIG, "\"%.80s\" is a range, expected one revision", rev);
+		return tk_fail(err, TK_ECONFIG, "\"%.80s\" is a range; expected one revision", rev);
 	return TK_OK;
 }
 

@@ -1,5 +1,5 @@
-/* Running the git command: one place for the scrubbed environment, the options that make it safe,
- * and the deadline. Internal to runner/upstream/. */
+/* Running git: the scrubbed environment, the options that make it safe, and the deadline. Internal
+ * to runner/upstream. */
 #ifndef TK_UPSTREAM_GIT_H
 #define TK_UPSTREAM_GIT_H
 #include "base/buf.h"
@@ -8,16 +8,14 @@
 struct tk_error;
 
 enum tk_git_mode {
-	TK_GIT_LOCAL, /* no transport is allowed: a partial clone must not fetch what is missing
-	                 behind our back */
-	TK_GIT_NETWORK,
+	TK_GIT_LOCAL,   /* no transport: a partial clone fetches nothing */
+	TK_GIT_NETWORK, /* may talk to the upstream */
 };
 
 struct tk_git {
 	const char *dir; /* where git runs */
 	enum tk_git_mode mode;
-	bool file_submodules; /* submodules may come from local paths: only where the upstream
-	                         itself is local */
+	bool file_submodules; /* submodules may be local paths: only if the upstream is local */
 	double deadline_s;
 	size_t capture_max; /* 0: 16 MiB */
 };
@@ -28,13 +26,11 @@ struct tk_git {
  * non-zero exit is TK_EIO with git's own last line; the deadline is TK_ETIMEOUT. */
 int tk_git_run(const struct tk_git *git, const char *const *args, struct tk_buf *out,
         struct tk_error *err);
-/* As tk_git_run for commands whose exit code is the answer; *code is written for any regular exit.
- */
+/* As tk_git_run, for commands whose exit code is the answer: any regular exit is TK_OK. */
 int tk_git_query(const struct tk_git *git, const char *const *args, int *code, struct tk_buf *out,
         struct tk_error *err);
 
-/* Words of users that become arguments: refuses what git could take for an option or a transport
- * helper. */
+/* Refuse user input that git could take for an option or a transport helper. */
 int tk_git_check_url(const char *url, struct tk_error *err);
 int tk_git_check_branch(const char *branch, struct tk_error *err);
 int tk_git_check_rev(const char *rev, struct tk_error *err);

@@ -1,4 +1,4 @@
-/* Parses what `git log -z` prints. Everything in it was written by strangers. */
+/* Parsing the output of `git log -z`, which is not trusted. */
 #include "upstream/git_log.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -65,10 +65,10 @@ int tk_git_log_parse(
 	if (!len)
 		return TK_OK;
 	if (!n || data[len - 1] != '\0')
-		return tk_fail(err, TK_EDATA, "git log: the output is cut off");
+		return tk_fail(err, TK_EDATA, "git log: truncated output");
 	struct tk_revision *list = calloc(n, sizeof(*list));
 	if (!list)
-		return tk_fail(err, TK_ENOMEM, "no memory for %zu revisions", n);
+		return tk_fail(err, TK_ENOMEM, "out of memory");
 	const char *p = data;
 	for (size_t i = 0; i < n; i++) {
 		const char *fields[FIELDS];

@@ -1,4 +1,4 @@
-/* The one file that includes curl.h. */
+/* HTTP with libcurl; the only file that includes curl.h. */
 #include "upstream/http.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -36,7 +36,7 @@ static int find_host(struct request *r, struct tk_error *err)
 	char *host = NULL, *scheme = NULL;
 	CURLU *u = curl_url();
 	if (!u)
-		return tk_fail(err, TK_ENOMEM, "no memory");
+		return tk_fail(err, TK_ENOMEM, "out of memory");
 	int status = TK_OK;
 	if (curl_url_set(u, CURLUPART_URL, r->url, 0) ||
 	        curl_url_get(u, CURLUPART_HOST, &host, 0) ||
@@ -66,7 +66,7 @@ static int make_headers(struct request *r, const char *const *extra, struct tk_e
 		list = longer;
 	}
 	r->headers = list;
-	return list ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
+	return list ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
 static CURLcode attempt(CURL *h, struct request *r)
@@ -120,8 +120,8 @@ static int conclude(const struct request *r, CURLcode code, struct tk_error *err
 		        r->detail[0] ? r->detail : curl_easy_strerror(code));
 	if (r->http_status >= 200 && r->http_status < 300)
 		return TK_OK;
-	tk_text_copy_line(words, sizeof(words),
-	        tk_buf_cstr(&r->answer)); /* the first of the server's words */
+	tk_text_copy_line(
+	        words, sizeof(words), tk_buf_cstr(&r->answer)); /* the beginning of the answer */
 	return tk_fail(err, TK_EIO, "%s answered %ld%s%s", r->host, r->http_status,
 	        words[0] ? ": " : "", words);
 }
@@ -140,7 +140,7 @@ int tk_http_post_json(const char *url, const char *body, const struct tk_http_op
 		status = make_headers(&r, o->headers, err);
 	CURL *h = status ? NULL : curl_easy_init();
 	if (!status && !h)
-		status = tk_fail(err, TK_ENOMEM, "no memory");
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (status)
 		goto out;
 	CURLcode code = attempt(h, &r);

@@ -1,4 +1,4 @@
-/* HTTP for what the tracker sends: the one door to libcurl. */
+/* HTTP requests. */
 #ifndef TK_UPSTREAM_HTTP_H
 #define TK_UPSTREAM_HTTP_H
 
@@ -10,11 +10,11 @@ struct tk_http_options {
 	const char *const *headers; /* "Name: value", NULL-terminated; may be NULL */
 };
 
-/* Posts a JSON text. 2xx is TK_OK; anything else is TK_EIO (TK_ETIMEOUT at the deadline, TK_ECONFIG
- * for a malformed URL or one that is neither http nor https) with the server's status and the first
- * words of its answer. Redirects are followed three times, from https never to http. *http_status
- * (may be NULL) is the last status, 0 where there was no answer. `options` may be NULL. The URL may
- * hold a secret (a webhook's): messages name only its host. */
+/* Posts a JSON text. A 2xx answer is TK_OK; others are TK_EIO with the status and the beginning of
+ * the answer, TK_ETIMEOUT at the deadline, TK_ECONFIG for a malformed URL or another scheme than
+ * http and https. Follows up to three redirects, never from https to http. *http_status (may be
+ * NULL): the last status, 0 without an answer. `options` may be NULL. Messages name only the host,
+ * because the URL of a webhook can hold a secret. */
 int tk_http_post_json(const char *url, const char *body, const struct tk_http_options *options,
         long *http_status, struct tk_error *err);
 

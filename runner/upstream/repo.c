@@ -1,4 +1,4 @@
-/* The questions that are asked of an upstream: newest revision, a revision by name, the history. */
+/* Reading revisions: the newest one, one by name, the history. */
 #include "upstream/repo.h"
 #include "base/error.h"
 #include "upstream/clone.h"
@@ -9,7 +9,7 @@
 
 #define HASH_SIZE 128
 
-/* ":(top,literal)<path>": a path of the configuration is a name, never a pattern. NULL: no memory.
+/* ":(top,literal)<path>": a path is a name, never a pattern. NULL: out of memory.
  */
 static char *pathspec(const char *path)
 {
@@ -42,7 +42,7 @@ static int read_log(const struct tk_clone *c, const char *from, const char *path
 	int status = TK_OK;
 	if (path) {
 		if (!(spec = pathspec(path)))
-			return tk_fail(err, TK_ENOMEM, "no memory");
+			return tk_fail(err, TK_ENOMEM, "out of memory");
 		args[n++] = spec;
 	}
 	status = tk_git_run(&git, args, &text, err);
@@ -75,9 +75,8 @@ static int describe(const struct tk_clone *c, const char *id, const char *path,
 	int status = read_log(c, id, path, 1, 0, &list, &count, err);
 	if (!status && !count)
 		status = path ? tk_fail(err, TK_ENOTFOUND, "%s: no commit touches %s",
-		                        c->source->name, path)
-		              : tk_fail(err, TK_ENOTFOUND, "%s: there is no commit",
-		                        c->source->name);
+		                        c->repo->name, path)
+		              : tk_fail(err, TK_ENOTFOUND, "%s: no commit", c->repo->name);
 	if (!status)
 		status = count_first_parents(c, list[0].id, &list[0].position, err);
 	if (!status)
@@ -86,7 +85,7 @@ static int describe(const struct tk_clone *c, const char *id, const char *path,
 	return status;
 }
 
-/* Uncommitted changes of tracked files; what is measured is the commit all the same. */
+/* Uncommitted changes of tracked files. They are not measured. */
 static int look_dirty(const struct tk_clone *c, bool *dirty, struct tk_error *err)
 {
 	const struct tk_git git = tk_clone_git_context(c, TK_GIT_LOCAL);
@@ -104,7 +103,7 @@ static int find_tip(const struct tk_clone *c, char *id, struct tk_error *err)
 	const int status = tk_clone_resolve(c, c->tip, id, HASH_SIZE, err);
 	if (status == TK_ENOTFOUND)
 		return tk_fail(
-		        err, TK_ENOTFOUND, "%s: the repository has no commit yet", c->source->name);
+		        err, TK_ENOTFOUND, "%s: the repository has no commit yet", c->repo->name);
 	return status;
 }
 
@@ -127,8 +126,7 @@ int tk_repo_find_newest(const struct tk_repo *s, struct tk_revision *out, struct
 	return status;
 }
 
-/* A hash or its beginning: it names the same commit for ever, so what is here already need not be
- * fetched. */
+/* A hash or its beginning always names the same commit: no fetch is needed if the clone has it. */
 static bool looks_like_hash(const char *rev)
 {
 	const size_t len = strlen(rev);
@@ -140,13 +138,13 @@ static bool is_full_hash(const char *rev)
 	return looks_like_hash(rev) && (strlen(rev) == 40 || strlen(rev) == 64);
 }
 
-/* The full hash of `rev`, fetching what is not here. */
+/* The full hash of `rev`, fetched if the clone lacks it. */
 static int locate(const struct tk_clone *c, const char *rev, char *id, struct tk_error *err)
 {
-	const bool self = c->source->kind == TK_REPO_SELF;
+	const bool self = c->repo->kind == TK_REPO_SELF;
 	int status = tk_git_check_rev(rev, err);
 	if (status)
-		return tk_error_add_context(err, "%s", c->source->name);
+		return tk_error_add_context(err, "%s", c->repo->name);
 	if (self || looks_like_hash(rev)) {
 		status = tk_clone_resolve(c, rev, id, HASH_SIZE, err);
 		if (!status || self)
@@ -157,14 +155,14 @@ static int locate(const struct tk_clone *c, const char *rev, char *id, struct tk
 		return status;
 	char from_tip[5000];
 	if (!strncmp(rev, "HEAD", 4) &&
-	        (!rev[4] || rev[4] == '~' || rev[4] == '^')) { /* of the branch that is followed */
+	        (!rev[4] || rev[4] == '~' || rev[4] == '^')) { /* of the followed branch */
 		snprintf(from_tip, sizeof(from_tip), "%s%s", c->tip, rev + 4);
 		return tk_clone_resolve(c, from_tip, id, HASH_SIZE, err);
 	}
 	status = tk_clone_resolve(c, rev, id, HASH_SIZE, err);
 	if (status != TK_ENOTFOUND || !is_full_hash(rev))
 		return status;
-	struct tk_error ignored; /* "no such revision" says more than the server's words */
+	struct tk_error ignored; /* "no such revision" is clearer than the server's message */
 	if (tk_clone_fetch_commit(c, rev, &ignored))
 		return status;
 	return tk_clone_resolve(c, rev, id, HASH_SIZE, err);
@@ -185,12 +183,9 @@ int tk_repo_find_revision(
 	return status;
 }
 
-/* ---- history
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- history ---- */
 
-/* Positions without a path are a simple countdown; with one, the filtered list is matched against
- * all first parents. */
+/* Positions count down; with a path, the filtered list is matched against all first parents. */
 static int number(const struct tk_clone *c, const char *tip, const char *path,
         struct tk_revision *list, size_t count, struct tk_error *err)
 {

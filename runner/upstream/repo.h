@@ -1,7 +1,7 @@
-/* Upstreams: which revisions there are, and a work tree of one of them.
+/* The repository of an upstream: its revisions, and checkouts of them.
  *
- * git runs in a scrubbed environment, without prompts, with a deadline; nothing that a repository
- * says (branch names, subjects) ever reaches a shell or a path. */
+ * git runs in a scrubbed environment, without prompts and with a deadline. Text from a repository
+ * (branch names, subjects) never reaches a shell or a path. */
 #ifndef TK_UPSTREAM_H
 #define TK_UPSTREAM_H
 #include <stdbool.h>
@@ -34,25 +34,23 @@ struct tk_revision {
 	bool dirty;        /* self: the work tree had uncommitted changes */
 };
 
-/* The url without the user and password that may stand before its host: for messages, for the
- * history, for pages. */
+/* The URL without user and password, for messages, the history and pages. */
 void tk_repo_redact_url(const char *url, char *out, size_t size);
 
 /* The newest revision. self never touches the network. */
 int tk_repo_find_newest(const struct tk_repo *s, struct tk_revision *out, struct tk_error *err);
 
-/* Names a revision: hash, prefix, tag, branch. */
+/* By hash, prefix of a hash, tag or branch. */
 int tk_repo_find_revision(
         const struct tk_repo *s, const char *rev, struct tk_revision *out, struct tk_error *err);
 
-/* First-parent history that ends at the newest, newest first: at most `limit` (0: all), every
- * `every`-th, not older than since_s (0: any). Caller frees *out. */
+/* First-parent history, newest first: at most `limit` (0: all), every `every`-th, not older than
+ * since_s (0: any age). The caller frees *out. */
 int tk_repo_list_revisions(const struct tk_repo *s, size_t limit, size_t every, int64_t since_s,
         struct tk_revision **out, size_t *count, struct tk_error *err);
 
-/* A work tree of its own at the revision, with submodules where wanted, in a new folder below
- * cache_dir. *dir is the caller's; give it back with tk_repo_remove_checkout, which also removes
- * the folder. */
+/* A checkout of the revision, with submodules if wanted, in a new folder below cache_dir. Give *dir
+ * back with tk_repo_remove_checkout, which removes the folder too. */
 int tk_repo_checkout(const struct tk_repo *s, const char *rev, char **dir, struct tk_error *err);
 void tk_repo_remove_checkout(const struct tk_repo *s, char *dir);
 

@@ -24,8 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 	}
 	for (size_t i = 0; acks && i < acks->count; i++)
-		if (!acks->at[i].filters[0] || !*acks->at[i].note || !acks->at[i].action ||
-		        !acks->at[i].by)
+		if (!acks->at[i].filters[0] || !*acks->at[i].note ||
+		        acks->at[i].action > TK_ACTION_IGNORE || !acks->at[i].by)
 			abort();
 	tk_acks_free(acks);
 	free(text);

@@ -110,7 +110,8 @@ int tk_build_import_cache(const struct tk_config *config, const struct tk_build_
 {
 	struct tk_error err = {0};
 	size_t imported = 0;
-	int status = tk_artifact_import(config->cache_dir, o->import_file, &imported, &err);
+	int status =
+	        tk_artifact_import(config->cache_dir, o->import_file, &imported, NULL, NULL, &err);
 
 	if (!status && o->json)
 		status = tk_command_print_json(

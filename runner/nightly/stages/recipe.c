@@ -97,7 +97,7 @@ int tk_recipe_build(const struct tk_config *config, const struct tk_upstream_con
 	if (!adapter || !kernels) {
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	} else {
-		struct tk_build_spec spec = {.source = &repo,
+		struct tk_build_spec spec = {.repo = &repo,
 		        .revision = revision,
 		        .adapter_dir = adapter,
 		        .kernels_dir = kernels,
@@ -107,7 +107,7 @@ int tk_recipe_build(const struct tk_config *config, const struct tk_upstream_con
 		        .jobs = cores > 0 ? (unsigned)cores : 1,
 		        .deadline_s = config->budgets.build_s,
 		        .memory_limit_bytes = config->budgets.build_memory_bytes};
-		status = tk_build(&spec, out, err);
+		status = tk_artifact_build(&spec, out, err);
 	}
 	free(adapter);
 	free(kernels);

@@ -11,11 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kind_names[] = {[TK_UPSTREAM_SELF] = "self",
-        [TK_UPSTREAM_GIT] = "git",
-        [TK_UPSTREAM_SYSTEM] = "system",
-        [TK_UPSTREAM_BUILTIN] = "builtin"};
-
 /* ---- rows of the history ---- */
 
 /* The repository that pages link commits to. That of `self` is the part of site.commit_url before
@@ -41,7 +36,7 @@ static int put_upstream(struct tk_night *n, struct tk_night_upstream *u, struct 
 	char url[4200];
 	format_public_url(n, u->config, url, sizeof url);
 	struct tk_upstream_row row = {
-	        .name = u->config->name, .kind = kind_names[u->config->kind], .url = url};
+	        .name = u->config->name, .kind = tk_upstream_kind_name(u->config->kind), .url = url};
 	return tk_store_put_upstream(n->store, &row, &u->upstream_id, err);
 }
 
@@ -265,7 +260,7 @@ static int import_bundle(struct tk_night *n, struct tk_error *err)
 {
 	char **keys = NULL;
 	size_t count = 0, imported = 0, kept = 0;
-	int status = tk_artifact_import_keys(
+	int status = tk_artifact_import(
 	        n->config->cache_dir, n->options->import_file, &imported, &keys, &count, err);
 	for (size_t i = 0; !status && i < count; i++)
 		status = import_artifact(n, keys[i], err);

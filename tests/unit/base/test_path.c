@@ -95,6 +95,23 @@ static void cache_folder(void **state)
 	check(tk_path_cache_dir("artifacts"), "/home/me/.cache/tracker/artifacts");
 }
 
+static void paths_of_users(void **state)
+{
+	setenv("HOME", "/home/me", 1);
+	check(tk_path_resolve("/srv", "x/../y"), "/srv/y");
+	check(tk_path_resolve("/srv", "/abs"), "/abs");
+	check(tk_path_resolve("/srv", "~/x"), "/home/me/x");
+	check(tk_path_resolve("/srv", "~x"), "/srv/~x");
+}
+
+static void data_folder(void **state)
+{
+	setenv("TRACKER_DATADIR", "/data", 1);
+	assert_string_equal(tk_path_data_dir(), "/data");
+	unsetenv("TRACKER_DATADIR");
+	assert_true(tk_dir_exists(tk_path_data_dir()));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -102,6 +119,8 @@ int main(void)
 	        cmocka_unit_test(absolute),
 	        cmocka_unit_test(slugs),
 	        cmocka_unit_test(cache_folder),
+	        cmocka_unit_test(paths_of_users),
+	        cmocka_unit_test(data_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

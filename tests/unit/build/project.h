@@ -18,7 +18,7 @@
 struct project {
 	struct scratch *s;
 	char url[300], adapter[300], kernels[300];
-	struct tk_repo source;
+	struct tk_repo repo;
 	struct tk_build_spec spec;
 };
 
@@ -76,12 +76,12 @@ static inline int project_open(void **state)
 	      "&& git init -q up");
 	commit_toy(p, "1", "s += x[i]", "toy 1");
 	write_adapter(p, COMPILE);
-	p->source = (struct tk_repo){.kind = TK_REPO_GIT,
+	p->repo = (struct tk_repo){.kind = TK_REPO_GIT,
 	        .name = "toy",
 	        .url = p->url,
 	        .cache_dir = s->cache,
 	        .deadline_s = 60};
-	p->spec = (struct tk_build_spec){.source = &p->source,
+	p->spec = (struct tk_build_spec){.repo = &p->repo,
 	        .revision = "",
 	        .adapter_dir = p->adapter,
 	        .kernels_dir = p->kernels,
@@ -106,9 +106,9 @@ static inline struct tk_artifact *build_newest(struct project *p)
 {
 	struct tk_revision r;
 	struct tk_artifact *a = NULL;
-	OK(tk_repo_find_newest(&p->source, &r, err));
+	OK(tk_repo_find_newest(&p->repo, &r, err));
 	p->spec.revision = r.id;
-	OK(tk_build(&p->spec, &a, err));
+	OK(tk_artifact_build(&p->spec, &a, err));
 	p->spec.revision = "";
 	return a;
 }

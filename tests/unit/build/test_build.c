@@ -132,9 +132,9 @@ static void failures(void **state)
 	        "bad  [31m\xef\xbf\xbd error: x");
 	expect_failure(p, "true", TK_BUILD_FAILED, "the build left no lib/tk_backend_*.so");
 	expect_failure(p, "mkdir $TK_OUT/lib; echo x >$TK_OUT/lib/tk_backend_a.so", TK_BUILD_FAILED,
-	        "lib/tk_backend_a.so: it is not a 64-bit ELF shared object");
+	        "lib/tk_backend_a.so: not a 64-bit ELF shared object");
 	expect_failure(p, "mkdir $TK_OUT/lib; ln -s /etc/passwd $TK_OUT/lib/tk_backend_a.so",
-	        TK_BUILD_FAILED, "lib/tk_backend_a.so: it is not");
+	        TK_BUILD_FAILED, "lib/tk_backend_a.so: not");
 	expect_failure(p,
 	        COMPILE "\nmv $TK_OUT/lib/tk_backend_toy.so \"$TK_OUT/lib/tk_backend_<b>.so\"",
 	        TK_BUILD_FAILED, "\"<b>\" is not a backend's name");
@@ -187,35 +187,35 @@ static void not_even_tried(void **state)
 	struct tk_artifact *a = NULL;
 	struct tk_error err = {0};
 	struct tk_revision newest;
-	assert_int_equal(tk_repo_find_newest(&p->source, &newest, &err), TK_OK);
+	assert_int_equal(tk_repo_find_newest(&p->repo, &newest, &err), TK_OK);
 	p->spec.revision = "no-such-branch";
-	assert_int_equal(tk_build(&p->spec, &a, &err), TK_ENOTFOUND);
+	assert_int_equal(tk_artifact_build(&p->spec, &a, &err), TK_ENOTFOUND);
 	assert_string_equal(err.message, "toy has no revision \"no-such-branch\"");
 	p->spec.revision = newest.id;
 	sh(p->s, "echo no-such-tool-here >adapters/toy/tools");
-	assert_int_equal(tk_build(&p->spec, &a, &err), TK_ENOTFOUND);
+	assert_int_equal(tk_artifact_build(&p->spec, &a, &err), TK_ENOTFOUND);
 	assert_non_null(
 	        strstr(err.message, "the program no-such-tool-here is needed and not installed"));
 	sh(p->s, "echo 'x; touch pwned' >adapters/toy/tools");
-	assert_int_equal(tk_build(&p->spec, &a, &err), TK_ECONFIG);
+	assert_int_equal(tk_artifact_build(&p->spec, &a, &err), TK_ECONFIG);
 	assert_non_null(strstr(err.message, "\"x; touch pwned\" is not a program's name"));
 	sh(p->s, "printf 'cc\\n?no-such-tool-here\\n' >adapters/toy/tools");
-	assert_int_equal(tk_build(&p->spec, &a, &err), TK_OK);
+	assert_int_equal(tk_artifact_build(&p->spec, &a, &err), TK_OK);
 	assert_null(strstr(a->toolchain, "no-such-tool-here"));
 	tk_artifact_free(a);
 	a = NULL;
 	sh(p->s, "echo cc >adapters/toy/tools && echo ../../secret >adapters/toy/inputs");
-	assert_int_equal(tk_build(&p->spec, &a, &err), TK_ECONFIG);
+	assert_int_equal(tk_artifact_build(&p->spec, &a, &err), TK_ECONFIG);
 	assert_non_null(
 	        strstr(err.message, "\"../../secret\" is not a path below the tracker's kernels"));
 	sh(p->s, "rm adapters/toy/inputs && chmod -x adapters/toy/build");
 	if (geteuid() != 0) {
-		assert_int_equal(tk_build(&p->spec, &a, &err), TK_ECONFIG);
+		assert_int_equal(tk_artifact_build(&p->spec, &a, &err), TK_ECONFIG);
 		assert_non_null(strstr(err.message, "is not executable"));
 	}
 	sh(p->s, "rm adapters/toy/build");
-	assert_int_equal(tk_build(&p->spec, &a, &err), TK_ENOTFOUND);
-	assert_non_null(strstr(err.message, "toy: there is no adapter "));
+	assert_int_equal(tk_artifact_build(&p->spec, &a, &err), TK_ENOTFOUND);
+	assert_non_null(strstr(err.message, "toy: no such adapter: "));
 	assert_null(a);
 }
 
@@ -230,10 +230,10 @@ static void concurrent(void **state)
 		if (!pids[i]) {
 			struct tk_revision r;
 			struct tk_artifact *a = NULL;
-			if (tk_repo_find_newest(&p->source, &r, NULL))
+			if (tk_repo_find_newest(&p->repo, &r, NULL))
 				_exit(1);
 			p->spec.revision = r.id;
-			_exit(tk_build(&p->spec, &a, NULL) || a->status != TK_BUILD_OK);
+			_exit(tk_artifact_build(&p->spec, &a, NULL) || a->status != TK_BUILD_OK);
 		}
 	}
 	for (size_t i = 0; i < 3; i++) {

@@ -255,10 +255,10 @@ static void not_objects(void **state)
 	sh(s, "echo text >text && : >empty && echo 'int main(void){return 0;}' >m.c && cc -c -o "
 	      "m.o m.c && ar rc lib.a "
 	      "m.o");
-	expect_refused(s, "text", "it is not a 64-bit ELF shared object");
-	expect_refused(s, "empty", "it is not a 64-bit ELF shared object");
-	expect_refused(s, "m.o", "it is not a 64-bit ELF shared object");
-	expect_refused(s, "lib.a", "it is not a 64-bit ELF shared object");
+	expect_refused(s, "text", "not a 64-bit ELF shared object");
+	expect_refused(s, "empty", "not a 64-bit ELF shared object");
+	expect_refused(s, "m.o", "not a 64-bit ELF shared object");
+	expect_refused(s, "lib.a", "not a 64-bit ELF shared object");
 	expect_refused(s, "gone", "gone");
 }
 

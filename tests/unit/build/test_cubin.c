@@ -100,7 +100,7 @@ static void resources_are_read(void **state)
 		        tk_device_code_read(".nv_fatbin", (unsigned char *)b.data, b.len, &c, NULL),
 		        TK_OK);
 		assert_int_equal(c.kernel_count, 2);
-		assert_int_equal(c.unread, 0);
+		assert_int_equal(c.unreadable_count, 0);
 		assert_int_equal(c.data_count, 2);
 		assert_int_equal(c.kernels[0].arch, 80);
 		assert_int_equal(c.kernels[1].arch, 90);

@@ -33,11 +33,11 @@ static void an_entry(void **state)
 	assert_string_equal(acks->at[0].filters[2], "series:node-1.*");
 	assert_null(acks->at[0].filters[3]);
 	assert_string_equal(acks->at[0].rev, "3f2a");
-	assert_string_equal(acks->at[0].action, "expect");
+	assert_int_equal(acks->at[0].action, TK_ACTION_EXPECT);
 	assert_string_equal(acks->at[0].by, "jane");
 	assert_string_equal(acks->at[0].note, "more accurate, #123");
 	assert_int_equal(acks->at[0].until_s, 1801353600);
-	assert_string_equal(acks->at[1].action, "ack");
+	assert_int_equal(acks->at[1].action, TK_ACTION_ACK);
 	assert_string_equal(acks->at[1].by, "acks.yml");
 	assert_null(acks->at[1].rev);
 	assert_int_equal(acks->at[1].until_s, 0);

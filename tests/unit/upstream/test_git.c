@@ -46,14 +46,14 @@ static void branches(void **state)
 	expect_branch("feature/<script>'\"", NULL);
 	expect_branch("-main", "the branch \"-main\" starts with \"-\"");
 	expect_branch("", "the branch is empty");
-	expect_branch("a..b", "\"a..b\" is not a name of a branch");
-	expect_branch("a b", "\"a b\" is not a name of a branch");
-	expect_branch("a:refs/heads/b", "\"a:refs/heads/b\" is not a name of a branch");
-	expect_branch("*", "\"*\" is not a name of a branch");
-	expect_branch("main@{upstream}", "\"main@{upstream}\" is not a name of a branch");
+	expect_branch("a..b", "\"a..b\" is not a branch name");
+	expect_branch("a b", "\"a b\" is not a branch name");
+	expect_branch("a:refs/heads/b", "\"a:refs/heads/b\" is not a branch name");
+	expect_branch("*", "\"*\" is not a branch name");
+	expect_branch("main@{upstream}", "\"main@{upstream}\" is not a branch name");
 	struct tk_error err = {0};
 	assert_int_equal(tk_git_check_rev("a..b", &err), TK_ECONFIG);
-	assert_string_equal(err.message, "\"a..b\" is a range, expected one revision");
+	assert_string_equal(err.message, "\"a..b\" is a range; expected one revision");
 	assert_int_equal(tk_git_check_rev("v1.0~2", &err), TK_OK);
 }
 

@@ -99,10 +99,10 @@ static void malformed(void **state)
 	static const char part[] = H1 "\0\0"
 	                              "1\0"
 	                              "2\0a\0b\0extra";
-	expect_failure("abc", 3, "git log: the output is cut off");
+	expect_failure("abc", 3, "git log: truncated output");
 	expect_failure(H1 "\0\0"
 	                  "1",
-	        43, "git log: the output is cut off");
+	        43, "git log: truncated output");
 	expect_failure(not_hash, sizeof(not_hash), "git log: \"--upload-pack=x\" is not a commit");
 	expect_failure(bad_parent, sizeof(bad_parent), "git log: \"$(x)\" is not a commit");
 	expect_failure(bad_time, sizeof(bad_time), "git log: \"soon\" is not a time");

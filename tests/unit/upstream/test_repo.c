@@ -400,7 +400,7 @@ static void self_source(void **state)
 	struct tk_error err = {0};
 	src.url = "/nonexistent";
 	assert_int_equal(tk_repo_find_newest(&src, &r, &err), TK_ENOTFOUND);
-	assert_string_equal(err.message, "self: there is no folder /nonexistent");
+	assert_string_equal(err.message, "self: no such folder: /nonexistent");
 	src.url = s->dir;
 	assert_int_not_equal(tk_repo_find_newest(&src, &r, &err), TK_OK);
 	assert_non_null(strstr(err.message, "is not inside a git repository"));
