@@ -155,3 +155,15 @@ void tk_hash_bytes(const void *data, size_t len, char hex[TK_HASH_HEX_SIZE])
 	EVP_Digest(data, len, digest, &n, EVP_sha256(), NULL);
 	to_hex(digest, hex);
 }
+
+int tk_hash_file(const char *path, char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
+{
+	struct tk_hash *h = tk_hash_new();
+	int status = h ? tk_hash_add_file(h, path, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+
+	if (status)
+		tk_hash_free(h);
+	else
+		tk_hash_finish(h, hex);
+	return status;
+}

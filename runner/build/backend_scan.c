@@ -26,7 +26,7 @@ char *tk_backend_path(const char *dir, const char *name)
 }
 
 /* "cpu" of "tk_backend_cpu.so"; false for other files. */
-static bool name_of(const char *file, char *out, size_t size)
+static bool parse_name(const char *file, char *out, size_t size)
 {
 	const size_t len = strlen(file), around = strlen(PREFIX) + strlen(SUFFIX);
 	if (len <= around || strncmp(file, PREFIX, strlen(PREFIX)) ||
@@ -105,7 +105,7 @@ int tk_artifact_scan_backends(struct tk_artifact *a, const char *dir, struct tk_
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && i < count; i++) {
 		char name[256];
-		if (!name_of(names[i], name, sizeof(name)))
+		if (!parse_name(names[i], name, sizeof(name)))
 			continue;
 		if (!tk_backend_name_is_valid(name))
 			status = tk_fail(err, TK_EDATA,

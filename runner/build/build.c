@@ -6,11 +6,11 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "build/build_internal.h"
+#include "build/manifest.h"
 #include "upstream/repo.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define RETRY_S (24 * 3600) /* the cause may have been the network or the disk */
@@ -62,7 +62,7 @@ static int check_spec(const struct tk_build_spec *spec, struct tk_error *err)
 	return status;
 }
 
-static char *kernels_of(const struct tk_build_spec *spec)
+static char *find_kernels_dir(const struct tk_build_spec *spec)
 {
 	if (spec->kernels_dir)
 		return tk_path_make_absolute(spec->kernels_dir);
@@ -135,7 +135,7 @@ static int put_env(struct env *e, const char *name, const char *value, struct tk
 	return TK_OK;
 }
 
-static const char *or_default(const char *value, const char *fallback)
+static const char *value_or(const char *value, const char *fallback)
 {
 	return value && *value ? value : fallback;
 }
@@ -149,9 +149,9 @@ static int make_env(const struct job *j, struct env *e, struct tk_error *err)
 	const struct {
 		const char *name, *value;
 	} vars[] = {{"TK_SRC", j->source}, {"TK_OUT", j->out}, {"TK_KERNELS", j->kernels_dir},
-	        {"TK_JOBS", jobs}, {"TK_ARCH", or_default(spec->arch, "native")},
-	        {"TK_FLAGS", or_default(spec->flags, "")}, {"CC", or_default(getenv("CC"), "cc")},
-	        {"CXX", or_default(getenv("CXX"), "c++")}, {"LDFLAGS", "-Wl,--emit-relocs"},
+	        {"TK_JOBS", jobs}, {"TK_ARCH", value_or(spec->arch, "native")},
+	        {"TK_FLAGS", value_or(spec->flags, "")}, {"CC", value_or(getenv("CC"), "cc")},
+	        {"CXX", value_or(getenv("CXX"), "c++")}, {"LDFLAGS", "-Wl,--emit-relocs"},
 	        {"TMPDIR", j->tmp}, {"SOURCE_DATE_EPOCH", "315532800"}};
 	int status = TK_OK;
 	for (size_t i = 0; !status && i < sizeof(vars) / sizeof(*vars); i++)
@@ -184,7 +184,7 @@ static int set_message(
 }
 
 /* Status and message of the artifact, from how the adapter ended. */
-static int judge(struct job *j, const struct tk_process_spec *proc,
+static int record_result(struct job *j, const struct tk_process_spec *proc,
         const struct tk_process_result *result, struct tk_error *err)
 {
 	struct tk_artifact *a = j->artifact;
@@ -232,7 +232,7 @@ static int run_adapter(struct job *j, struct tk_error *err)
 		status = tk_process_run(&proc, &result, err);
 	if (!status) {
 		j->artifact->wall_s = result.wall_s;
-		status = judge(j, &proc, &result, err);
+		status = record_result(j, &proc, &result, err);
 		tk_process_result_free(&result);
 	}
 	for (size_t i = 0; i < env.count; i++)
@@ -289,7 +289,7 @@ static void job_free(struct job *j)
 	tk_artifact_free(j->artifact);
 }
 
-static int build_anew(const struct tk_build_spec *spec, char *kernels_dir,
+static int build_revision(const struct tk_build_spec *spec, char *kernels_dir,
         const struct tk_build_key *key, struct tk_artifact **out, struct tk_error *err)
 {
 	struct job j = {.spec = spec, .kernels_dir = kernels_dir};
@@ -327,7 +327,7 @@ int tk_artifact_build(
 	struct tk_lock *lock = NULL;
 	char *kernels_dir = NULL;
 	int status = check_spec(spec, err);
-	if (!status && !(kernels_dir = kernels_of(spec)))
+	if (!status && !(kernels_dir = find_kernels_dir(spec)))
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status && (status = tk_build_key_compute(spec, kernels_dir, &key, err)))
 		tk_error_add_context(err, "%s", spec->repo->name);
@@ -335,62 +335,9 @@ int tk_artifact_build(
 		status = tk_cache_lock(spec->cache_dir, key.hex,
 		        spec->deadline_s > 0 ? spec->deadline_s : 24 * 3600, &lock, err);
 	if (!status && !find_cached(spec, key.hex, out))
-		status = build_anew(spec, kernels_dir, &key, out, err);
+		status = build_revision(spec, kernels_dir, &key, out, err);
 	tk_lock_release(lock);
 	free(key.toolchain);
 	free(kernels_dir);
 	return status;
-}
-
-/* ---- installed backends ---- */
-
-static int fill_installed(
-        struct tk_artifact *a, const char *path, const char *name, struct tk_error *err)
-{
-	struct tk_hash *h = tk_hash_new();
-	if (!h)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	int status = tk_hash_add_file(h, path, err);
-	if (status) {
-		tk_hash_free(h);
-		return status;
-	}
-	tk_hash_finish(h, a->key);
-	a->backend_count = 1;
-	status = tk_backend_scan(path, name, &a->backends[0], err);
-	if (status)
-		return status;
-	char *slash = strrchr(a->backends[0].path, '/');
-	a->dir = strndup(a->backends[0].path, (size_t)(slash - a->backends[0].path));
-	struct stat st;
-	a->size_bytes = stat(path, &st) ? 0 : (int64_t)st.st_size;
-	return a->dir ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
-}
-
-int tk_artifact_load_installed(const char *backend_path, const char *backend_name,
-        struct tk_artifact **out, struct tk_error *err)
-{
-	if (!tk_backend_name_is_valid(backend_name))
-		return tk_fail(err, TK_ECONFIG, "\"%.80s\" is not a backend's name", backend_name);
-	struct tk_artifact *a = calloc(1, sizeof(*a));
-	int status = TK_OK;
-	if (!a || !(a->backends = calloc(1, sizeof(*a->backends))))
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	if (!status)
-		status = fill_installed(a, backend_path, backend_name, err);
-	if (!status) {
-		char **const texts[] = {&a->log_path, &a->message, &a->toolchain, &a->upstream,
-		        &a->revision, &a->adapter, &a->arch, &a->flags};
-		for (size_t i = 0; !status && i < sizeof(texts) / sizeof(*texts); i++) {
-			if (!(*texts[i] = strdup("")))
-				status = tk_fail(err, TK_ENOMEM, "out of memory");
-		}
-	}
-	if (status) {
-		tk_artifact_free(a);
-		return status;
-	}
-	a->cached = true;
-	*out = a;
-	return TK_OK;
 }

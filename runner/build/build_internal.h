@@ -17,13 +17,6 @@ struct tk_build_key {
 int tk_build_key_compute(const struct tk_build_spec *spec, const char *kernels_dir,
         struct tk_build_key *out, struct tk_error *err);
 
-/* manifest.c */
-int tk_manifest_write(const struct tk_artifact *a, const char *dir, struct tk_error *err);
-/* Reads and checks <dir>/manifest.json; paths of the artifact point into dir. */
-int tk_manifest_read(const char *dir, struct tk_artifact **out, struct tk_error *err);
-/* Compares the file and code hashes of every backend with the manifest in dir. */
-int tk_manifest_verify(const char *dir, struct tk_error *err);
-
 /* cache.c */
 bool tk_build_key_is_valid(const char *key);
 char *tk_cache_artifacts_dir(const char *cache_dir); /* <cache>/artifacts; NULL: out of memory */

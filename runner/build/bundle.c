@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "build/build_internal.h"
+#include "build/manifest.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +79,7 @@ static int check_folder(const char *temp, const char *key, struct tk_error *err)
 }
 
 /* A good artifact that is already in the cache stays. */
-static int take_folder(const char *cache_dir, const char *temp, const char *key, size_t *imported,
+static int import_folder(const char *cache_dir, const char *temp, const char *key, size_t *imported,
         struct tk_error *err)
 {
 	struct tk_artifact *there = NULL;
@@ -97,7 +98,7 @@ static int take_folder(const char *cache_dir, const char *temp, const char *key,
 	return status;
 }
 
-static int take_all(const char *cache_dir, const char *temp, size_t *imported, char ***keys,
+static int import_all(const char *cache_dir, const char *temp, size_t *imported, char ***keys,
         size_t *count, struct tk_error *err)
 {
 	char **names = NULL;
@@ -108,7 +109,7 @@ static int take_all(const char *cache_dir, const char *temp, size_t *imported, c
 	for (size_t i = 0; !status && i < n; i++)
 		status = check_folder(temp, names[i], err);
 	for (size_t i = 0; !status && i < n; i++)
-		status = take_folder(cache_dir, temp, names[i], &done, err);
+		status = import_folder(cache_dir, temp, names[i], &done, err);
 	if (!status && keys) {
 		*keys = names;
 		*count = n;
@@ -131,7 +132,7 @@ int tk_artifact_import(const char *cache_dir, const char *file, size_t *imported
 		status = tk_dir_create_temp(artifacts, ".new-", &temp, err);
 	if (!status)
 		status = tk_archive_extract(file, temp, BUNDLE_MAX, err);
-	if (!status && (status = take_all(cache_dir, temp, imported, keys, count, err)))
+	if (!status && (status = import_all(cache_dir, temp, imported, keys, count, err)))
 		tk_error_add_context(err, "%s", file);
 	if (temp)
 		tk_dir_remove(temp, NULL);

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "build/build_internal.h"
+#include "build/manifest.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -143,7 +144,7 @@ static int least_recent_first(const void *a, const void *b)
 	return strcmp(x->key, y->key);
 }
 
-static int look_at(const char *artifacts, const char *key, struct entry *e, struct tk_error *err)
+static int read_entry(const char *artifacts, const char *key, struct entry *e, struct tk_error *err)
 {
 	struct stat st;
 	char *dir = tk_path_join(artifacts, key);
@@ -162,7 +163,7 @@ static int look_at(const char *artifacts, const char *key, struct entry *e, stru
 }
 
 /* Removes temporary folders of killed processes. */
-static void sweep(const char *artifacts)
+static void remove_stale_temps(const char *artifacts)
 {
 	DIR *d = opendir(artifacts);
 	const struct dirent *e;
@@ -220,7 +221,7 @@ int tk_artifact_evict(const char *cache_dir, uint64_t max_bytes, const char *con
 	if (!status && !(entries = calloc(n + 1, sizeof(*entries))))
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && i < n; i++) {
-		status = look_at(artifacts, keys[i], &entries[i], err);
+		status = read_entry(artifacts, keys[i], &entries[i], err);
 		entries[i].keep = is_kept(keys[i], keep, keep_count);
 		total += entries[i].bytes;
 	}
@@ -234,7 +235,7 @@ int tk_artifact_evict(const char *cache_dir, uint64_t max_bytes, const char *con
 			total -= entries[i].bytes;
 	}
 	if (!status)
-		sweep(artifacts);
+		remove_stale_temps(artifacts);
 	free(entries);
 	tk_names_free(keys, n);
 	free(artifacts);

@@ -225,34 +225,3 @@ int tk_cubin_read_section(struct tk_device_code *c, const unsigned char *section
 	}
 	return status;
 }
-
-/* The limits of a multiprocessor (CUDA C++ Programming Guide, compute capabilities; Occupancy
- * Calculator). All have 65,536 registers in four parts, of which a warp takes units of 256. A block
- * costs at least 1 KiB of shared memory, which nvcc counts already. */
-struct room {
-	unsigned arch;
-	int64_t warps, blocks, shared_bytes;
-};
-static const struct room rooms[] = {{80, 64, 32, 164 << 10}, {86, 48, 16, 100 << 10},
-        {87, 48, 16, 164 << 10}, {89, 48, 24, 100 << 10}, {90, 64, 32, 228 << 10},
-        {100, 64, 32, 228 << 10}, {103, 64, 32, 228 << 10}, {110, 48, 24, 228 << 10},
-        {120, 48, 24, 100 << 10}, {121, 48, 24, 100 << 10}};
-
-int64_t tk_cubin_occupancy(const struct tk_device_kernel *k)
-{
-	const struct room *r = NULL;
-	for (size_t i = 0; i < sizeof(rooms) / sizeof(*rooms); i++)
-		if (rooms[i].arch == k->arch)
-			r = &rooms[i];
-	if (!r || k->threads <= 0 || k->registers <= 0 || k->shared_bytes < 0)
-		return -1;
-	const int64_t warps = (k->threads + 31) / 32,
-	              of_warp = (k->registers * 32 + 255) / 256 * 256;
-	const int64_t by_registers = 4 * (65536 / 4 / of_warp) / warps, by_warps = r->warps / warps;
-	const int64_t by_shared =
-	        r->shared_bytes / (k->shared_bytes > 1024 ? k->shared_bytes : 1024);
-	int64_t blocks = by_registers < by_warps ? by_registers : by_warps;
-	blocks = by_shared < blocks ? by_shared : blocks;
-	blocks = r->blocks < blocks ? r->blocks : blocks;
-	return 100 * blocks * warps / r->warps;
-}

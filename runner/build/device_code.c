@@ -116,11 +116,6 @@ int tk_device_code_read(const char *name, const unsigned char *section, size_t s
 	return TK_OK;
 }
 
-int64_t tk_device_kernel_occupancy(const struct tk_device_kernel *k)
-{
-	return strncmp(k->processor, "gfx", 3) ? tk_cubin_occupancy(k) : tk_hsaco_occupancy(k);
-}
-
 void tk_device_code_free(struct tk_device_code *c)
 {
 	for (size_t i = 0; i < c->kernel_count; i++)

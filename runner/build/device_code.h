@@ -57,8 +57,6 @@ int64_t tk_device_kernel_occupancy(const struct tk_device_kernel *k);
 struct Elf;
 int tk_cubin_read_section(struct tk_device_code *c, const unsigned char *section, size_t size);
 int tk_hsaco_read_section(struct tk_device_code *c, const unsigned char *section, size_t size);
-int64_t tk_cubin_occupancy(const struct tk_device_kernel *k);
-int64_t tk_hsaco_occupancy(const struct tk_device_kernel *k);
 
 /* A new kernel with its code only; NULL: out of memory. */
 struct tk_device_kernel *tk_device_code_add_kernel(struct tk_device_code *c, const char *name,

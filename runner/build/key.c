@@ -72,7 +72,7 @@ struct tools {
 };
 
 /* $CC and $CXX replace cc and c++. */
-static const char *program_of(const char *tool)
+static const char *find_program(const char *tool)
 {
 	const char *program = !strcmp(tool, "cc")    ? getenv("CC")
 	                      : !strcmp(tool, "c++") ? getenv("CXX")
@@ -82,7 +82,7 @@ static const char *program_of(const char *tool)
 
 /* The first word of the line that looks like a version: "12.2.0" of "cc (Debian 12.2.0-14) 12.2.0".
  */
-static void version_of(const char *line, char *out, size_t size)
+static void parse_version(const char *line, char *out, size_t size)
 {
 	const char *best = "";
 	size_t best_len = 0;
@@ -99,7 +99,7 @@ static void version_of(const char *line, char *out, size_t size)
 	snprintf(out, size, "%.*s", (int)best_len, best);
 }
 
-static const char *family_of(const char *tool, const char *line)
+static const char *find_family(const char *tool, const char *line)
 {
 	if (strcmp(tool, "cc") && strcmp(tool, "c++"))
 		return tool;
@@ -109,7 +109,7 @@ static const char *family_of(const char *tool, const char *line)
 }
 
 /* Compilers with options ("ccache gcc-13") are split at spaces. */
-static int ask_version(const char *program, struct tk_buf *out, struct tk_error *err)
+static int read_version(const char *program, struct tk_buf *out, struct tk_error *err)
 {
 	char copy[512];
 	const char *argv[16];
@@ -141,12 +141,12 @@ static int add_tool(void *arg, const char *tool, struct tk_error *err)
 	tool += optional;
 	struct tk_buf answer = TK_BUF_INIT;
 	char line[512], version[64];
-	const char *program = program_of(tool);
+	const char *program = find_program(tool);
 	if (tool[0] == '-' ||
 	        tool[strspn(tool,
 	                "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-")])
 		return tk_fail(err, TK_ECONFIG, "\"%.80s\" is not a program's name", tool);
-	int status = ask_version(program, &answer, err);
+	int status = read_version(program, &answer, err);
 	if (status == TK_ENOTFOUND && optional) {
 		*err = (struct tk_error){0};
 		tk_buf_free(&answer);
@@ -158,11 +158,11 @@ static int add_tool(void *arg, const char *tool, struct tk_error *err)
 	if (!status) {
 		snprintf(line, sizeof(line), "%.*s", (int)strcspn(tk_buf_cstr(&answer), "\n"),
 		        tk_buf_cstr(&answer));
-		version_of(line, version, sizeof(version));
+		parse_version(line, version, sizeof(version));
 		tk_hash_add_str(t->hash, tool);
 		tk_hash_add_str(t->hash, tk_buf_cstr(&answer));
 		tk_buf_add_printf(&t->text, "%s%s%s%s", t->text.len ? ", " : "",
-		        family_of(tool, line), *version ? " " : "", version);
+		        find_family(tool, line), *version ? " " : "", version);
 	}
 	tk_buf_free(&answer);
 	return status;

@@ -1,116 +1,17 @@
-/* manifest.json: the description of an artifact. It may come from another machine: every value is
- * checked. */
+/* Reading and verifying manifest.json. */
+#include "build/manifest.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "build/build_internal.h"
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#define FORMAT 1
 #define MANIFEST_MAX ((size_t)8 << 20)
 #define LIST_MAX 4096
-
-static int hash_file(const char *path, char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
-{
-	struct tk_hash *h = tk_hash_new();
-	if (!h)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	const int status = tk_hash_add_file(h, path, err);
-	if (status)
-		tk_hash_free(h);
-	else
-		tk_hash_finish(h, hex);
-	return status;
-}
-
-/* ---- writing ---- */
-
-static json_t *kernels_json(const struct tk_artifact_backend *b)
-{
-	json_t *list = json_array();
-	for (size_t i = 0; i < b->kernel_count; i++) {
-		const struct tk_kernel_symbol *k = &b->kernels[i];
-		char name[sizeof(k->name)];
-		tk_text_copy_line(name, sizeof(name), k->name);
-		json_array_append_new(list,
-		        json_pack("{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I}", "name", name, "code_hash",
-		                k->code_hash, "size_bytes", (json_int_t)k->size_bytes, "registers",
-		                (json_int_t)k->registers, "spill_bytes", (json_int_t)k->spill_bytes,
-		                "shared_bytes", (json_int_t)k->shared_bytes, "threads",
-		                (json_int_t)k->threads, "occupancy_percent",
-		                (json_int_t)k->occupancy_percent));
-	}
-	return list;
-}
-
-static int backends_json(
-        const struct tk_artifact *a, const char *dir, json_t **out, struct tk_error *err)
-{
-	json_t *list = json_array();
-	int status = TK_OK;
-	for (size_t i = 0; !status && i < a->backend_count; i++) {
-		const struct tk_artifact_backend *b = &a->backends[i];
-		char file_hash[TK_HASH_HEX_SIZE];
-		char *path = tk_backend_path(dir, b->name);
-		status = path ? hash_file(path, file_hash, err)
-		              : tk_fail(err, TK_ENOMEM, "out of memory");
-		if (!status)
-			json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:o}", "name", b->name,
-			                                    "code_hash", b->code_hash, "file_hash",
-			                                    file_hash, "kernels", kernels_json(b)));
-		free(path);
-	}
-	if (status)
-		json_decref(list);
-	else
-		*out = list;
-	return status;
-}
-
-/* Left out where the commit is unknown. */
-static int put_commit(json_t *root, const struct tk_revision *r)
-{
-	if (!*r->id)
-		return 0;
-	return json_object_set_new(root, "commit",
-	        json_pack("{s:s,s:s,s:I,s:I,s:I,s:s,s:s}", "id", r->id, "parent", r->parent,
-	                "author_time_s", (json_int_t)r->author_time_s, "commit_time_s",
-	                (json_int_t)r->commit_time_s, "position", (json_int_t)r->position, "author",
-	                r->author, "subject", r->subject));
-}
-
-int tk_manifest_write(const struct tk_artifact *a, const char *dir, struct tk_error *err)
-{
-	json_t *backends = NULL;
-	int status = backends_json(a, dir, &backends, err);
-	if (status)
-		return status;
-	json_t *root = json_pack("{s:i,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:f,s:I,s:I,s:o}",
-	        "format", FORMAT, "key", a->key, "upstream", a->upstream, "revision", a->revision,
-	        "adapter", a->adapter, "arch", a->arch, "flags", a->flags, "toolchain",
-	        a->toolchain, "status", tk_build_status_name(a->status), "message", a->message,
-	        "wall_s", a->wall_s, "size_bytes", (json_int_t)a->size_bytes, "built_s",
-	        (json_int_t)a->built_s, "backends", backends);
-	char *text =
-	        root && !put_commit(root, &a->commit) ? json_dumps(root, JSON_INDENT(1)) : NULL;
-	char *path = tk_path_join(dir, "manifest.json");
-	if (!text || !path)
-		status = tk_fail(err, root ? TK_ENOMEM : TK_EDATA,
-		        "the manifest of %s cannot be written as JSON", a->key);
-	else
-		status = tk_file_write(path, text, strlen(text), err);
-	free(path);
-	free(text);
-	json_decref(root);
-	return status;
-}
-
-/* ---- reading ---- */
 
 static int read_text(const json_t *o, const char *name, char **out, struct tk_error *err)
 {
@@ -308,10 +209,10 @@ static int parse(const char *path, json_t **out, struct tk_error *err)
 	if (!root)
 		return tk_fail(err, TK_EDATA, "%s:%d:%d: %s", path, at.line, at.column, at.text);
 	status = read_int(root, "format", 1, &format, err);
-	if (!status && format > FORMAT)
+	if (!status && format > TK_MANIFEST_FORMAT)
 		status = tk_fail(err, TK_EVERSION,
 		        "%s was made by a newer tracker (format %lld, this one knows %d)", path,
-		        (long long)format, FORMAT);
+		        (long long)format, TK_MANIFEST_FORMAT);
 	else if (status)
 		tk_error_add_context(err, "%s", path);
 	if (status)
@@ -343,15 +244,13 @@ int tk_manifest_read(const char *dir, struct tk_artifact **out, struct tk_error 
 	return status;
 }
 
-/* ---- verifying ---- */
-
 static int verify_backend(
         const struct tk_artifact_backend *b, const json_t *o, struct tk_error *err)
 {
 	char file[TK_HASH_HEX_SIZE], code[TK_HASH_HEX_SIZE], wanted[TK_HASH_HEX_SIZE];
 	int status = read_hash(o, "file_hash", wanted, err);
 	if (!status)
-		status = hash_file(b->path, file, err);
+		status = tk_hash_file(b->path, file, err);
 	if (!status && strcmp(file, wanted))
 		status = tk_fail(
 		        err, TK_EDATA, "%s does not match the file hash in the manifest", b->path);
@@ -379,20 +278,4 @@ int tk_manifest_verify(const char *dir, struct tk_error *err)
 	tk_artifact_free(a);
 	free(path);
 	return status;
-}
-
-void tk_artifact_free(struct tk_artifact *a)
-{
-	if (!a)
-		return;
-	char *const texts[] = {a->dir, a->log_path, a->message, a->toolchain, a->upstream,
-	        a->revision, a->adapter, a->arch, a->flags};
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		free(texts[i]);
-	for (size_t i = 0; i < a->backend_count; i++) {
-		free(a->backends[i].path);
-		free(a->backends[i].kernels);
-	}
-	free(a->backends);
-	free(a);
 }

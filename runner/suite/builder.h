@@ -1,4 +1,4 @@
-/* What the files that read suites share: the suite under construction. */
+/* The suite under construction, shared by the readers of both formats. */
 #ifndef TK_SUITE_BUILDER_H
 #define TK_SUITE_BUILDER_H
 #include "suite/suite.h"
@@ -16,27 +16,26 @@ struct tk_suite_builder {
 	size_t *lines;   /* of every problem */
 	size_t *by_text; /* indices of the problems, sorted by text */
 	size_t capacity;
-	bool merge; /* the same problem twice is one problem (files of others), not an error */
+	bool merge; /* a duplicate problem is no error, as in files of other tools */
 	struct tk_error *err;
 };
 
-/* One "key: value or list of values" of a problem. */
+/* A key of a problem with its value or list of values. */
 struct tk_suite_param {
 	const char *key; /* of problem.h */
 	int key_node, value_node;
-	const char *fixed; /* text of the value where the file has none of its own */
+	const char *fixed; /* the value where the file has no node for it; NULL: it has */
 };
 
-/* Adds every combination of the values, the first key slowest. `$key` in a value is another key's
- * value; `16384/$sq`, `2*$d`. */
+/* Adds every combination of the values; the first key changes slowest. `$key` in a value is another
+ * key's value: `2*$d`, `16384/$sq`. `at`: the node for messages. */
 int tk_suite_expand(struct tk_suite_builder *b, const char *op, const struct tk_suite_param *params,
         size_t count, int at, const char *source, const char *group);
-/* `at`: the node that messages point at. */
 int tk_suite_add_problem(struct tk_suite_builder *b, const char *text, int at, const char *source,
         const char *group);
 
-/* The whole reading but for the file. `path` gives the name and the format, `name` is what messages
- * call it; text is changed. */
+/* Reads a suite from a text, which is modified. `path` gives the name and the format, `name` is
+ * what messages call the file. */
 int tk_suite_load_text(const char *path, const char *name, struct tk_buf *text,
         struct tk_suite **out, struct tk_error *err);
 

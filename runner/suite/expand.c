@@ -1,5 +1,5 @@
-/* One entry of a suite -> all its problems: lists multiply, `$key` refers to another key,
- * `16384/$sq` computes. */
+/* From one entry of a suite to all its problems: every combination of the lists, with computed
+ * values. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #define VALUE_MAX 64
 #define NUMBER_MAX INT64_C(1000000000000)
 
-/* One combination: which value of every parameter, and what it came to. */
+/* One combination of values: at[i] is the index in the list of parameter i. */
 struct combination {
 	struct tk_suite_builder *b;
 	const char *op;
@@ -26,7 +26,7 @@ struct combination {
 	char value[TK_SUITE_KEYS_MAX][VALUE_MAX];
 };
 
-static size_t choices(const struct tk_suite_builder *b, const struct tk_suite_param *p)
+static size_t count_choices(const struct tk_suite_builder *b, const struct tk_suite_param *p)
 {
 	return !p->fixed && tk_yaml_kind(b->y, p->value_node) == TK_YAML_LIST
 	               ? tk_yaml_count(b->y, p->value_node)
@@ -34,7 +34,7 @@ static size_t choices(const struct tk_suite_builder *b, const struct tk_suite_pa
 }
 
 /* The node of the value of parameter i in this combination. */
-static int chosen(const struct combination *c, size_t i)
+static int param_node(const struct combination *c, size_t i)
 {
 	int node = c->params[i].value_node;
 
@@ -42,9 +42,9 @@ static int chosen(const struct combination *c, size_t i)
 	                                                   : node;
 }
 
-static const char *written(const struct combination *c, size_t i)
+static const char *param_text(const struct combination *c, size_t i)
 {
-	return c->params[i].fixed ? c->params[i].fixed : tk_yaml_text(c->b->y, chosen(c, i));
+	return c->params[i].fixed ? c->params[i].fixed : tk_yaml_text(c->b->y, param_node(c, i));
 }
 
 static bool is_expression(const char *text)
@@ -56,9 +56,9 @@ static int bad_expression(const struct combination *c, size_t i, const char *why
 {
 	char shown[TK_TEXT_EXCERPT_SIZE];
 
-	return tk_yaml_fail(c->b->y, chosen(c, i), c->b->err,
+	return tk_yaml_fail(c->b->y, param_node(c, i), c->b->err,
 	        "%s: cannot compute \"%s\" (%s); expected a value such as $m, 2*$m or 16384/$sq",
-	        c->params[i].key, tk_text_format_excerpt(written(c, i), shown), why);
+	        c->params[i].key, tk_text_format_excerpt(param_text(c, i), shown), why);
 }
 
 static bool read_number(const char **at, int64_t *out)
@@ -73,10 +73,9 @@ static bool read_number(const char **at, int64_t *out)
 	return v <= NUMBER_MAX;
 }
 
-/* `$key`: the written value of another parameter. NULL where there is no such parameter, or it is
- * an expression itself.
- */
-static const char *referred(const struct combination *c, const char **at)
+/* The value that `$key` refers to. NULL: there is no such parameter, or it is an expression itself.
+ * */
+static const char *resolve_reference(const struct combination *c, const char **at)
 {
 	size_t len = strspn(++*at, "abcdefghijklmnopqrstuvwxyz_");
 	const char *name = *at;
@@ -84,23 +83,23 @@ static const char *referred(const struct combination *c, const char **at)
 	*at += len;
 	for (size_t i = 0; i < c->count; i++)
 		if (strlen(c->params[i].key) == len && memcmp(c->params[i].key, name, len) == 0)
-			return is_expression(written(c, i)) ? NULL : written(c, i);
+			return is_expression(param_text(c, i)) ? NULL : param_text(c, i);
 	return NULL;
 }
 
 static bool read_factor(const struct combination *c, const char **at, int64_t *out)
 {
-	const char *text = **at == '$' ? referred(c, at) : NULL;
+	const char *text = **at == '$' ? resolve_reference(c, at) : NULL;
 
 	if (text)
 		return read_number(&text, out) && !*text;
 	return read_number(at, out);
 }
 
-/* factor { (*|/) factor }, from the left; divisions must come out even. */
+/* factor { (*|/) factor }, from the left; divisions must be exact. */
 static int evaluate(const struct combination *c, size_t i, int64_t *out)
 {
-	const char *at = written(c, i);
+	const char *at = param_text(c, i);
 	int64_t v, f;
 
 	if (!read_factor(c, &at, &v))
@@ -122,10 +121,10 @@ static int evaluate(const struct combination *c, size_t i, int64_t *out)
 	return TK_OK;
 }
 
-static int compute(struct combination *c, size_t i)
+static int compute_value(struct combination *c, size_t i)
 {
-	const char *text = written(c, i), *at = text;
-	const char *same = *at == '$' ? referred(c, &at) : NULL;
+	const char *text = param_text(c, i), *at = text;
+	const char *same = *at == '$' ? resolve_reference(c, &at) : NULL;
 	int64_t v = 0;
 	bool flag;
 
@@ -142,7 +141,7 @@ static int compute(struct combination *c, size_t i)
 		text = flag ? "1" : "0";
 	if ((size_t)snprintf(c->value[i], VALUE_MAX, "%s", text) >= VALUE_MAX ||
 	        strpbrk(text, ",="))
-		return tk_yaml_fail(c->b->y, chosen(c, i), c->b->err,
+		return tk_yaml_fail(c->b->y, param_node(c, i), c->b->err,
 		        "%s: not a single value; expected one of at most %d characters without , "
 		        "and =",
 		        c->params[i].key, VALUE_MAX - 1);
@@ -158,9 +157,10 @@ static int add_combination(struct combination *c, int at, const char *source, co
 	for (size_t i = 0; !status && i < c->count; i++) {
 		struct tk_error why = {0};
 
-		status = compute(c, i);
+		status = compute_value(c, i);
 		if (!status && tk_problem_check_key(c->op, c->params[i].key, c->value[i], &why))
-			status = tk_yaml_fail(c->b->y, chosen(c, i), c->b->err, "%s", why.message);
+			status = tk_yaml_fail(
+			        c->b->y, param_node(c, i), c->b->err, "%s", why.message);
 		tk_buf_add_printf(&text, "%s%s=%s", i ? "," : "", c->params[i].key, c->value[i]);
 	}
 	if (!status)
@@ -171,7 +171,7 @@ static int add_combination(struct combination *c, int at, const char *source, co
 	return status;
 }
 
-/* Known keys, single values or lists of them, and not too many combinations. */
+/* Checks keys and values, and limits the number of combinations. */
 static int check_params(const struct combination *c, int at, size_t *total)
 {
 	struct tk_suite_builder *b = c->b;
@@ -179,7 +179,7 @@ static int check_params(const struct combination *c, int at, size_t *total)
 	*total = 1;
 	for (size_t i = 0; i < c->count; i++) {
 		const struct tk_suite_param *p = &c->params[i];
-		size_t n = choices(b, p);
+		size_t n = count_choices(b, p);
 		struct tk_error why = {0};
 
 		if (tk_problem_check_key(c->op, p->key, NULL, &why))
@@ -217,7 +217,7 @@ int tk_suite_expand(struct tk_suite_builder *b, const char *op, const struct tk_
 		size_t rest = n;
 
 		for (size_t i = count; i-- > 0;) {
-			size_t of = choices(b, &params[i]);
+			size_t of = count_choices(b, &params[i]);
 
 			c.at[i] = rest % of;
 			rest /= of;

@@ -1,4 +1,4 @@
-/* Suites by name: <root>/suites first, then the tracker's own. */
+/* Suites by name: in <root>/suites first, then among those that come with the tracker. */
 #include "suite/find.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 static const char *const endings[] = {".yml", ".yaml", ".json"};
 
-static const char *ending_of(const char *name)
+static const char *find_ending(const char *name)
 {
 	size_t len = strlen(name);
 
@@ -26,8 +26,8 @@ static const char *ending_of(const char *name)
 	return NULL;
 }
 
-/* <folder>/suites/<name>.<ending>, where there is such a file; *path NULL where not. */
-static int in_folder(const char *folder, const char *name, char **path, struct tk_error *err)
+/* *path: <folder>/suites/<name>.<ending>; NULL if there is no such file. */
+static int find_in_folder(const char *folder, const char *name, char **path, struct tk_error *err)
 {
 	*path = NULL;
 	for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
@@ -78,7 +78,7 @@ static int unknown_suite(const char *root, const char *name, struct tk_error *er
 
 bool tk_suite_name_is_path(const char *name)
 {
-	return strchr(name, '/') || ending_of(name);
+	return strchr(name, '/') || find_ending(name);
 }
 
 int tk_suite_find_file(const char *root, const char *name, char **path, struct tk_error *err)
@@ -95,9 +95,9 @@ int tk_suite_find_file(const char *root, const char *name, char **path, struct t
 			return tk_fail(err, TK_ENOTFOUND, "no such suite file: %s", name);
 		}
 	} else {
-		status = in_folder(root, name, &found, err);
+		status = find_in_folder(root, name, &found, err);
 		if (!status && !found)
-			status = in_folder(tk_path_data_dir(), name, &found, err);
+			status = find_in_folder(tk_path_data_dir(), name, &found, err);
 		if (status)
 			return status;
 		if (!found)
@@ -107,7 +107,7 @@ int tk_suite_find_file(const char *root, const char *name, char **path, struct t
 	return TK_OK;
 }
 
-/* Appends the names of the suites in folder/suites that are not there yet. */
+/* Appends the names of the suites in folder/suites, without duplicates. */
 static int add_names(const char *folder, char ***names, size_t *count, struct tk_error *err)
 {
 	char *dir = tk_path_join(folder, "suites"), **files = NULL, **grown;
@@ -122,7 +122,7 @@ static int add_names(const char *folder, char ***names, size_t *count, struct tk
 	if (!status)
 		*names = grown;
 	for (size_t i = 0; !status && i < n; i++) {
-		const char *ending = ending_of(files[i]);
+		const char *ending = find_ending(files[i]);
 		bool known = false;
 
 		if (!ending)
@@ -138,7 +138,7 @@ static int add_names(const char *folder, char ***names, size_t *count, struct tk
 	return status;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -155,7 +155,7 @@ int tk_suite_list_names(const char *root, char ***names, size_t *count, struct t
 		tk_names_free(all, n);
 		return status;
 	}
-	qsort(all, n, sizeof *all, by_name);
+	qsort(all, n, sizeof *all, compare_names);
 	*names = all;
 	*count = n;
 	return TK_OK;

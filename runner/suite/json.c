@@ -1,8 +1,7 @@
-/* The configuration shape of public benchmark runners: an object of kernel names to arrays of
- * parameter objects,
- * {"gemm":[{"m":..,"n":..,"k":..}], "mha":[{"batch","heads","seq_len","dim","is_causal"}],
- * "nsa":[{..,"block_size","groups","selected_blocks"}]}. Their names are translated; the keys of
- * problem.h are accepted as well. Types are f16 where the file does not say. */
+/* Suites in the shape of public benchmark runners, an object of kernel names with arrays of objects:
+ *   {"gemm":[{"m":..,"n":..,"k":..}], "mha":[{"batch","heads","seq_len","dim","is_causal"}],
+ *    "nsa":[{..,"block_size","groups","selected_blocks"}]}
+ * The keys of core/problem.h are accepted too. The default type is f16. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +91,7 @@ static int unknown_parameter(
 	        shown, kernel, list);
 }
 
-/* true, false, "T", "N" -> t, n; other texts as they are (NULL). */
+/* "t" or "n" of true, false, "T" and "N"; NULL: another text. */
 static const char *transpose_word(const char *text)
 {
 	if (strcmp(text, "true") == 0 || strcmp(text, "T") == 0)
@@ -105,7 +104,7 @@ struct object {
 	size_t count;
 };
 
-static bool has(const struct object *o, const char *key)
+static bool has_param(const struct object *o, const char *key)
 {
 	for (size_t i = 0; i < o->count; i++)
 		if (strcmp(o->params[i].key, key) == 0)
@@ -126,7 +125,7 @@ static int translate(struct tk_suite_builder *b, int map, const char *kernel,
 			return unknown_parameter(b, key, kernel, keys);
 		if (strcmp(tk_yaml_text(b->y, value), "null") == 0)
 			continue;
-		if (has(o, r->ours))
+		if (has_param(o, r->ours))
 			return tk_yaml_fail(b->y, key, b->err, "duplicate key: \"%s\" also sets %s",
 			        r->theirs, r->ours);
 		if (o->count == TK_SUITE_KEYS_MAX - 1)
@@ -141,8 +140,8 @@ static int translate(struct tk_suite_builder *b, int map, const char *kernel,
 	return TK_OK;
 }
 
-/* `groups`: query heads that share a kv head, so hkv = h / groups. `computed` holds the text of
- * hkv. */
+/* Replaces `groups` (query heads that share a kv head) by hkv = h / groups. `computed` keeps its
+ * text. */
 static int replace_groups(struct tk_suite_builder *b, struct object *o, char *computed, size_t size)
 {
 	for (size_t i = 0; i < o->count; i++) {
@@ -150,7 +149,7 @@ static int replace_groups(struct tk_suite_builder *b, struct object *o, char *co
 
 		if (strcmp(o->params[i].key, "groups") != 0)
 			continue;
-		if (has(o, "hkv"))
+		if (has_param(o, "hkv"))
 			return tk_yaml_fail(b->y, o->params[i].key_node, b->err,
 			        "both groups and the number of kv heads are given; expected one of "
 			        "them");
@@ -188,7 +187,7 @@ static int read_object(struct tk_suite_builder *b, int map, size_t kernel)
 		status = replace_groups(b, &o, hkv, sizeof hkv);
 	if (status)
 		return status;
-	if (!has(&o, kernels[kernel].type_key))
+	if (!has_param(&o, kernels[kernel].type_key))
 		o.params[o.count++] = (struct tk_suite_param){.key = kernels[kernel].type_key,
 		        .key_node = map,
 		        .value_node = map,

@@ -1,4 +1,4 @@
-/* A suite: its file, its problems, its hash. The two formats are suite_yaml.c and suite_json.c. */
+/* Loading a suite: its file, its problems, its hash. yaml.c and json.c read the two formats. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,18 +52,18 @@ static int grow(struct tk_suite_builder *b)
 	return TK_OK;
 }
 
-/* Where text is, or belongs, in by_text. */
-static size_t place_of(const struct tk_suite_builder *b, const char *text, bool *there)
+/* The place of `text` in by_text, or where it belongs. */
+static size_t find_place(const struct tk_suite_builder *b, const char *text, bool *found)
 {
 	size_t low = 0, high = b->suite->count;
 
-	*there = false;
+	*found = false;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		int order = strcmp(b->suite->problems[b->by_text[middle]].text, text);
 
 		if (order == 0) {
-			*there = true;
+			*found = true;
 			return middle;
 		}
 		if (order < 0)
@@ -100,14 +100,14 @@ int tk_suite_add_problem(
 	struct tk_problem_spec p;
 	struct tk_error why = {0};
 	size_t place;
-	bool there;
+	bool found;
 
 	if (tk_problem_parse(&p, text, &why))
 		return tk_yaml_fail(b->y, at, b->err, "%s", why.message);
-	place = place_of(b, p.text, &there);
-	if (there && b->merge)
+	place = find_place(b, p.text, &found);
+	if (found && b->merge)
 		return TK_OK;
-	if (there)
+	if (found)
 		return tk_yaml_fail(b->y, at, b->err, "duplicate problem %s (first in line %zu)",
 		        p.text, b->lines[b->by_text[place]]);
 	if (b->suite->count >= TK_SUITE_PROBLEMS_MAX)
@@ -126,7 +126,8 @@ static bool is_json(const char *path)
 	return len > 5 && strcmp(path + len - 5, ".json") == 0;
 }
 
-/* JSON is YAML but for tabs between the values; jansson has the say on what is JSON. */
+/* jansson checks that the file is JSON. Then it is read as YAML, where tabs between values have to
+ * be blanks. */
 static int check_json(const char *name, char *text, size_t len, struct tk_error *err)
 {
 	json_error_t why;
@@ -171,7 +172,6 @@ static int hash_problems(struct tk_suite *s, struct tk_error *err)
 	return TK_OK;
 }
 
-/* `name`: what messages call the file. */
 static int read_text(
         struct tk_suite *s, const char *name, struct tk_buf *text, struct tk_error *err)
 {

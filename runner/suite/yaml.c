@@ -1,5 +1,4 @@
-/* suites/NAME.yml: title, a common source and group, and a list of entries;
- * docs/reference/suites.md describes it. */
+/* suites/NAME.yml, as docs/reference/suites.md describes it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +13,7 @@ static const char *const entry_keys[] = {/* the ops first */
         "gemm", "attention", "nsa", "copy", "read", "fma", "problem", "each", "source", "group",
         NULL};
 
-/* Where a problem comes from, and which group it is shown in: said by the file, the entry, or an
- * item of `each`. */
+/* Given by the file, the entry, or an item of `each`. */
 struct origin {
 	const char *source, *group;
 };
@@ -27,8 +25,8 @@ static int read_origin(struct tk_suite_builder *b, int map, struct origin *o)
 	return status ? status : tk_yaml_find_text(b->y, map, "group", &o->group, b->err);
 }
 
-/* Adds the pairs of a mapping to the parameters; a key that is there already is replaced. `source`
- * and `group` are not parameters. */
+/* Adds the pairs of a mapping to the parameters, except `source` and `group`; replaces keys that
+ * are already there. */
 static int collect(
         struct tk_suite_builder *b, int map, struct tk_suite_param *params, size_t *count)
 {
@@ -65,7 +63,7 @@ static int check_origin(struct tk_suite_builder *b, int at, const struct origin 
 	return TK_OK;
 }
 
-/* The op's mapping alone, or together with one item of `each`. */
+/* Expands the op's mapping, together with an item of `each` (0: none). */
 static int expand_with(
         struct tk_suite_builder *b, const char *op, int map, int item, struct origin o)
 {

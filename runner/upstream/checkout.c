@@ -15,7 +15,7 @@
 
 #define STALE_S (2 * 24 * 3600) /* age of a checkout that a killed tracker left behind */
 
-static int new_folder(const struct tk_repo *s, char **dir, struct tk_error *err)
+static int create_folder(const struct tk_repo *s, char **dir, struct tk_error *err)
 {
 	char *parent = tk_path_join(s->cache_dir, "work");
 	char *slug = tk_path_make_slug(s->name);
@@ -32,7 +32,7 @@ static int new_folder(const struct tk_repo *s, char **dir, struct tk_error *err)
 }
 
 /* Removes checkouts of killed processes. */
-static void sweep(const struct tk_repo *s)
+static void remove_stale_checkouts(const struct tk_repo *s)
 {
 	char *parent = tk_path_join(s->cache_dir, "work");
 	DIR *d = parent ? opendir(parent) : NULL;
@@ -112,8 +112,8 @@ int tk_repo_checkout(const struct tk_repo *s, const char *rev, char **dir, struc
 		status = tk_clone_open(s, TK_FETCH_NONE, &c, err);
 	if (status)
 		return status;
-	sweep(s);
-	status = new_folder(s, &made, err);
+	remove_stale_checkouts(s);
+	status = create_folder(s, &made, err);
 	if (!status)
 		status = s->kind == TK_REPO_SELF ? clone_shared(&c, id, made, err)
 		                                 : add_worktree(&c, id, made, err);

@@ -1,0 +1,76 @@
+/* An artifact in memory, and the one of an installed backend, for which nothing is built. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "build/build_internal.h"
+
+void tk_artifact_free(struct tk_artifact *a)
+{
+	if (!a)
+		return;
+	char *const texts[] = {a->dir, a->log_path, a->message, a->toolchain, a->upstream,
+	        a->revision, a->adapter, a->arch, a->flags};
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		free(texts[i]);
+	for (size_t i = 0; i < a->backend_count; i++) {
+		free(a->backends[i].path);
+		free(a->backends[i].kernels);
+	}
+	free(a->backends);
+	free(a);
+}
+
+static int set_empty_texts(struct tk_artifact *a, struct tk_error *err)
+{
+	char **const texts[] = {&a->log_path, &a->message, &a->toolchain, &a->upstream,
+	        &a->revision, &a->adapter, &a->arch, &a->flags};
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		if (!(*texts[i] = strdup("")))
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+	return TK_OK;
+}
+
+static int fill_installed(
+        struct tk_artifact *a, const char *path, const char *name, struct tk_error *err)
+{
+	struct stat st;
+	char *slash;
+	int status = tk_hash_file(path, a->key, err);
+
+	if (!status)
+		status = set_empty_texts(a, err);
+	if (status)
+		return status;
+	a->backend_count = 1;
+	status = tk_backend_scan(path, name, &a->backends[0], err);
+	if (status)
+		return status;
+	slash = strrchr(a->backends[0].path, '/');
+	a->dir = strndup(a->backends[0].path, (size_t)(slash - a->backends[0].path));
+	a->size_bytes = stat(path, &st) ? 0 : (int64_t)st.st_size;
+	a->cached = true;
+	return a->dir ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+}
+
+int tk_artifact_load_installed(const char *backend_path, const char *backend_name,
+        struct tk_artifact **out, struct tk_error *err)
+{
+	struct tk_artifact *a;
+	int status = TK_OK;
+
+	if (!tk_backend_name_is_valid(backend_name))
+		return tk_fail(err, TK_ECONFIG, "\"%.80s\" is not a backend's name", backend_name);
+	a = calloc(1, sizeof *a);
+	if (!a || !(a->backends = calloc(1, sizeof *a->backends)))
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!status)
+		status = fill_installed(a, backend_path, backend_name, err);
+	if (status)
+		tk_artifact_free(a);
+	else
+		*out = a;
+	return status;
+}

@@ -1,0 +1,17 @@
+/* manifest.json: the description of an artifact. */
+#ifndef TK_BUILD_MANIFEST_H
+#define TK_BUILD_MANIFEST_H
+#include "build/build_internal.h"
+
+#define TK_MANIFEST_FORMAT 1 /* written; older ones are read */
+
+int tk_manifest_write(const struct tk_artifact *a, const char *dir, struct tk_error *err);
+
+/* Reads <dir>/manifest.json, which may come from another machine: every value is checked. Paths of
+ * the artifact point into dir. */
+int tk_manifest_read(const char *dir, struct tk_artifact **out, struct tk_error *err);
+
+/* Compares the file and code hashes of every backend with the manifest in dir. */
+int tk_manifest_verify(const char *dir, struct tk_error *err);
+
+#endif
