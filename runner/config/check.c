@@ -172,6 +172,15 @@ static bool split_mode(const char *text, size_t *kind_len, enum tk_mode *mode)
 	return *kind_len > 0 && tk_mode_parse(colon + 1, mode) == TK_OK;
 }
 
+static bool is_same_mode(const char *a, const char *b)
+{
+	enum tk_mode mode_a, mode_b;
+	size_t len_a, len_b;
+
+	return split_mode(a, &len_a, &mode_a) && split_mode(b, &len_b, &mode_b) &&
+	       mode_a == mode_b && len_a == len_b && strncmp(a, b, len_a) == 0;
+}
+
 static int check_modes(const struct check *k)
 {
 	char *const *modes = k->c->measure.modes;
@@ -187,7 +196,7 @@ static int check_modes(const struct check *k)
 			        "cuda:paced",
 			        modes[i]);
 		for (size_t j = 0; j < i; j++)
-			if (strcmp(modes[i], modes[j]) == 0)
+			if (is_same_mode(modes[i], modes[j]))
 				return tk_yaml_fail(k->y, node, k->err,
 				        "measure.modes: duplicate mode \"%s\"", modes[i]);
 	}

@@ -27,6 +27,7 @@ enum tk_mode {
 };
 extern const struct tk_vocabulary tk_mode_words;
 const char *tk_mode_name(enum tk_mode value);
+/* 0 or TK_EDATA; "contended" is another name of "loaded". */
 int tk_mode_parse(const char *name, enum tk_mode *out);
 bool tk_mode_rotates_inputs(enum tk_mode value);
 /* The mode of a device unless the user says otherwise: paced on GPUs, else cold. */

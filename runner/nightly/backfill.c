@@ -130,7 +130,7 @@ static int find_upstream(const struct tk_config *config, const char *name,
 	const struct tk_upstream_config *u = tk_config_find_upstream(config, name);
 	if (!u)
 		return tk_fail(err, TK_EUSAGE, "unknown upstream \"%s\"", name);
-	if (u->kind != TK_UPSTREAM_GIT && u->kind != TK_UPSTREAM_SELF)
+	if (!tk_upstream_kind_has_commits(u->kind))
 		return tk_fail(err, TK_EUSAGE,
 		        "upstream \"%s\" has no past revisions; only the kinds git and self have",
 		        u->name);

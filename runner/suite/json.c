@@ -1,4 +1,4 @@
-/* Suites in the shape of public benchmark runners, an object of kernel names with arrays of objects:
+/* Suites in the shape of public benchmark runners, an object of kernel names with arrays:
  *   {"gemm":[{"m":..,"n":..,"k":..}], "mha":[{"batch","heads","seq_len","dim","is_causal"}],
  *    "nsa":[{..,"block_size","groups","selected_blocks"}]}
  * The keys of core/problem.h are accepted too. The default type is f16. */

@@ -86,7 +86,7 @@ const struct argp tk_argp_build = {options, parse_option, "[UPSTREAM]",
 
 static bool is_built(const struct tk_upstream_config *u)
 {
-	return u->kind == TK_UPSTREAM_SELF || u->kind == TK_UPSTREAM_GIT;
+	return tk_upstream_kind_has_commits(u->kind);
 }
 
 static int build_one(

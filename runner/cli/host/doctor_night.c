@@ -143,7 +143,7 @@ void tk_doctor_check_night(struct tk_doctor *d)
 
 		if (!u->enabled)
 			continue;
-		if (u->kind == TK_UPSTREAM_SELF || u->kind == TK_UPSTREAM_GIT) {
+		if (tk_upstream_kind_has_commits(u->kind)) {
 			check_build_tools(d, u);
 			check_adapter(d, u);
 			check_repository(d, u);

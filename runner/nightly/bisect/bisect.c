@@ -72,8 +72,7 @@ static int find_series(struct bisection *b, struct tk_error *err)
 		                              b->n, b->series_id, p->run_id, &b->options, err)
 		                    : tk_fail(err, TK_ENOMEM, "out of memory");
 	}
-	if (status == TK_OK && (!b->upstream || (b->upstream->kind != TK_UPSTREAM_GIT &&
-	                                                b->upstream->kind != TK_UPSTREAM_SELF)))
+	if (status == TK_OK && (!b->upstream || !tk_upstream_kind_has_commits(b->upstream->kind)))
 		status = tk_fail(err, TK_EUSAGE,
 		        "%s: upstream %s has no revisions to go through: only `git` and `self` "
 		        "have",

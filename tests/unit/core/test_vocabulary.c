@@ -150,6 +150,12 @@ static void test_open_lists_have_an_other(void **state)
 
 static void test_modes(void **state)
 {
+	enum tk_mode mode = TK_MODE_COLD;
+
+	assert_int_equal(tk_mode_parse("contended", &mode), 0);
+	assert_int_equal(mode, TK_MODE_CONTENDED);
+	assert_int_equal(tk_mode_parse("loaded", &mode), 0);
+	assert_int_equal(mode, TK_MODE_CONTENDED);
 	(void)state;
 	assert_int_equal(tk_mode_default("cuda"), TK_MODE_PACED);
 	assert_int_equal(tk_mode_default("hip"), TK_MODE_PACED);

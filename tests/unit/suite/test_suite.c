@@ -31,27 +31,43 @@ static int load(const char *name, const char *text, struct tk_suite **s, struct 
 }
 
 /* text of the file -> written problems, which are compared in their canonical form */
-/* clang-format off */
-static const struct { const char *name, *text, *problems[ROWS_MAX]; } good[] = {
-	{ "s.yml", "source: x\nproblems:\n  - gemm: { m: 1, n: 2, k: 3 }\n", { "gemm:m=1,n=2,k=3" } },
-	{ "s.yml", "problems:\n  - source: x\n    problem: gemm:m=1,n=2,k=3\n", { "gemm:m=1,n=2,k=3" } },
-	{ "s.yml", "source: x\nproblems:\n  - gemm: { m: [1, 2], n: 5, k: 3, a: [f32, bf16] }\n",
-	  { "gemm:m=1,n=5,k=3,a=f32", "gemm:m=1,n=5,k=3,a=bf16", "gemm:m=2,n=5,k=3,a=f32", "gemm:m=2,n=5,k=3,a=bf16" } },
-	{ "s.yml", "source: x\nproblems:\n  - gemm: { m: [4, 8], n: $m, k: 2*$m/4, ta: t, tb: n }\n", { "gemm:m=4,n=4,k=2,ta=t", "gemm:m=8,n=8,k=4,ta=t" } },
-	{ "s.yml", "source: x\nproblems:\n  - attention: { sq: [512, 1024], b: 2048/$sq, d: 64, h: 128/$d, causal: [no, true] }\n",
-	  { "attention:b=4,sq=512,h=2,d=64", "attention:b=4,sq=512,h=2,d=64,causal=1", "attention:b=2,sq=1024,h=2,d=64",
-	    "attention:b=2,sq=1024,h=2,d=64,causal=1" } },
-	{ "s.yml", "source: x\nproblems:\n  - gemm: { m: [1, 2], k: 7 }\n    each:\n      - { n: 3 }\n      - { m: 9, n: 4, source: y, group: g }\n",
-	  { "gemm:m=1,n=3,k=7", "gemm:m=2,n=3,k=7", "gemm:m=9,n=4,k=7" } },
-	{ "s.json", "{\"gemm\": [{\"m\": 1, \"n\": 2, \"k\": 3}]}", { "gemm:m=1,n=2,k=3,a=f16" } },
-	{ "s.json", "{\t\"gemm\":\t[{\"m\":1,\t\"n\":2,\"k\":3,\"dtype\":\"bfloat16\",\"out_dtype\":\"float\",\"trans_a\":true,\"transB\":\"N\"}]\n}\n",
-	  { "gemm:m=1,n=2,k=3,a=bf16,c=f32,ta=t" } },
-	{ "s.json", "{\"mha\":[{\"batch\":2,\"heads\":8,\"seq_len\":256,\"dim\":64,\"is_causal\":true},{\"batch\":2,\"heads\":8,\"seq_len\":256,\"dim\":64,"
-	  "\"is_causal\":true}]}", { "attention:b=2,h=8,sq=256,d=64,causal=1" } },
-	{ "s.json", "{\"nsa\":[{\"batch\":1,\"heads\":32,\"seq_len\":512,\"dim\":64,\"is_causal\":false,\"scale\":null,\"block_size\":32,\"groups\":16,"
-	  "\"selected_blocks\":4}]}", { "nsa:b=1,h=32,hkv=2,s=512,d=64,block_size=32,selected_blocks=4,causal=0" } },
+static const struct {
+	const char *name, *text, *problems[ROWS_MAX];
+} good[] = {
+        {"s.yml", "source: x\nproblems:\n  - gemm: { m: 1, n: 2, k: 3 }\n", {"gemm:m=1,n=2,k=3"}},
+        {"s.yml", "problems:\n  - source: x\n    problem: gemm:m=1,n=2,k=3\n",
+                {"gemm:m=1,n=2,k=3"}},
+        {"s.yml", "source: x\nproblems:\n  - gemm: { m: [1, 2], n: 5, k: 3, a: [f32, bf16] }\n",
+                {"gemm:m=1,n=5,k=3,a=f32", "gemm:m=1,n=5,k=3,a=bf16", "gemm:m=2,n=5,k=3,a=f32",
+                        "gemm:m=2,n=5,k=3,a=bf16"}},
+        {"s.yml", "source: x\nproblems:\n  - gemm: { m: [4, 8], n: $m, k: 2*$m/4, ta: t, tb: n }\n",
+                {"gemm:m=4,n=4,k=2,ta=t", "gemm:m=8,n=8,k=4,ta=t"}},
+        {"s.yml",
+                "source: x\nproblems:\n  - attention: { sq: [512, 1024], b: 2048/$sq, d: 64, h: "
+                "128/$d, causal: [no, true] }\n",
+                {"attention:b=4,sq=512,h=2,d=64", "attention:b=4,sq=512,h=2,d=64,causal=1",
+                        "attention:b=2,sq=1024,h=2,d=64",
+                        "attention:b=2,sq=1024,h=2,d=64,causal=1"}},
+        {"s.yml",
+                "source: x\nproblems:\n  - gemm: { m: [1, 2], k: 7 }\n    each:\n      - { n: 3 "
+                "}\n      - { m: 9, n: 4, source: y, group: g }\n",
+                {"gemm:m=1,n=3,k=7", "gemm:m=2,n=3,k=7", "gemm:m=9,n=4,k=7"}},
+        {"s.json", "{\"gemm\": [{\"m\": 1, \"n\": 2, \"k\": 3}]}", {"gemm:m=1,n=2,k=3,a=f16"}},
+        {"s.json",
+                "{\t\"gemm\":\t[{\"m\":1,\t\"n\":2,\"k\":3,\"dtype\":\"bfloat16\",\"out_dtype\":"
+                "\"float\",\"trans_a\":true,\"transB\":\"N\"}]\n}\n",
+                {"gemm:m=1,n=2,k=3,a=bf16,c=f32,ta=t"}},
+        {"s.json",
+                "{\"mha\":[{\"batch\":2,\"heads\":8,\"seq_len\":256,\"dim\":64,\"is_causal\":true},"
+                "{\"batch\":2,\"heads\":8,\"seq_len\":256,\"dim\":64,"
+                "\"is_causal\":true}]}",
+                {"attention:b=2,h=8,sq=256,d=64,causal=1"}},
+        {"s.json",
+                "{\"nsa\":[{\"batch\":1,\"heads\":32,\"seq_len\":512,\"dim\":64,\"is_causal\":"
+                "false,\"scale\":null,\"block_size\":32,\"groups\":16,"
+                "\"selected_blocks\":4}]}",
+                {"nsa:b=1,h=32,hkv=2,s=512,d=64,block_size=32,selected_blocks=4,causal=0"}},
 };
-/* clang-format on */
 
 static void expansion(void **state)
 {
@@ -105,60 +121,75 @@ static void origin(void **state)
 
 #define P "source: x\nproblems:\n"
 
-/* clang-format off */
-static const struct { const char *name, *text, *at, *phrase; } bad[] = {
-	{"s.yml", "", "1:1", "the file is empty"},
-	{"s.yml", "[1]", "1:1", "the file is a list"},
-	{"s.yml", "a: [", "2:1", "not valid YAML"},
-	{"s.yml", "titel: x\n", "1:1", "unknown key \"titel\" in a suite; did you mean \"title\"?"},
-	{"s.yml", "title: x\n", "1:1", "problems is empty"},
-	{"s.yml", "title: [x]\nproblems: []\n", "1:8", "title is a list"},
-	{"s.yml", "problems: 7\n", "1:11", "problems is a single value"},
-	{"s.yml", "problems: []\n", "1:1", "the suite has no problems"},
-	{"s.yml", P "  - gemm:m=1\n", "3:5", "an entry of problems is a single value"},
-	{"s.yml", P "  - gem: {m: 1}\n", "3:5", "unknown key \"gem\" in problems; did you mean \"gemm\"?"},
-	{"s.yml", P "  - gemm: {m: 1}\n    fma: {count: 1}\n", "3:5", "an entry has several problems"},
-	{"s.yml", P "  - group: g\n", "3:5", "an entry has no problem"},
-	{"s.yml", "problems:\n  - gemm: {m: 1, n: 1, k: 1}\n", "2:11", "this entry has no source"},
-	{"s.yml", P "  - gemm: [1]\n", "3:11", "gemm is a list"},
-	{"s.yml", P "  - gemm: {m: 1, n: 1, kk: 1}\n", "3:24", "gemm: unknown key"},
-	{"s.yml", P "  - gemm: {m: 1, m: 1, k: 1}\n", "3:18", "duplicate key \"m\""},
-	{"s.yml", P "  - gemm: {m: 1, n: 1}\n", "3:11", "gemm: k is missing"},
-	{"s.yml", P "  - gemm:\n      m: 1\n      n: [1, 0]\n      k: 1\n", "5:14", "gemm: n"},
-	{"s.yml", P "  - gemm: {m: 1, n: 1, k: 1, a: [f32, f31]}\n", "3:39", "gemm: a"},
-	{"s.yml", P "  - gemm: {m: [], n: 1, k: 1}\n", "3:15", "m is an empty list"},
-	{"s.yml", P "  - gemm: {m: [[1]], n: 1, k: 1}\n", "3:16", "m is a list"},
-	{"s.yml", P "  - gemm: {m: , n: 1, k: 1}\n", "3:15", "m is empty"},
-	{"s.yml", P "  - gemm: {m: \"1,n=5\", n: 1, k: 1}\n", "3:15", "m: not a single value"},
-	{"s.yml", P "  - gemm: {m: $q, n: 1, k: 1}\n", "3:15", "m: cannot compute \"$q\" (not a number"},
-	{"s.yml", P "  - gemm: {m: $n, n: $m, k: 1}\n", "3:15", "m: cannot compute \"$n\" (not a number"},
-	{"s.yml", P "  - gemm: {m: 7, n: $m/2, k: 1}\n", "3:21", "n: cannot compute \"$m/2\" (the division leaves a remainder)"},
-	{"s.yml", P "  - gemm: {m: 7, n: $m+2, k: 1}\n", "3:21", "n: cannot compute \"$m+2\" (the operators"},
-	{"s.yml", P "  - gemm: {m: 7, n: $m/0, k: 1}\n", "3:21", "n: cannot compute \"$m/0\" (the division leaves a remainder)"},
-	{"s.yml", P "  - gemm: {m: 999999999999, n: $m*$m, k: 1}\n", "3:15", "gemm: m"},
-	{"s.yml", P "  - gemm: {n: 999999999*999999999*$m, m: 2, k: 1}\n", "3:15", "gemm: n"},
-	{"s.yml", P "  - gemm: {m: 1, n: 1, k: 1}\n  - gemm: {m: 1, n: 1, k: [2, 1]}\n", "4:11", "duplicate problem gemm:a=f32,acc=f32,b=f32,c=f32,k=1,m=1,n=1,ta=n,tb=n (first in line 3)"},
-	{"s.yml", P "  - gemm: {m: 1}\n    each: 5\n", "4:11", "each is a single value"},
-	{"s.yml", P "  - gemm: {m: 1}\n    each: []\n", "4:11", "each is empty"},
-	{"s.yml", P "  - gemm: {m: 1}\n    each: [5]\n", "4:12", "an item of each is a single value"},
-	{"s.yml", P "  - problem: fma:count=1\n    each: []\n", "4:11", "each cannot be combined with problem"},
-	{"s.yml", P "  - problem: fma:conut=1\n", "3:14", "fma: unknown key"},
-	{"s.yml", P "  - problem: []\n", "3:14", "problem is a list"},
-	{"s.json", "{", "1:1", "not valid JSON"},
-	{"s.json", "[1]", "1:1", "the file is a list"},
-	{"s.json", "{}", "1:1", "the suite has no problems"},
-	{"s.json", "{\"gem\":[]}", "1:2", "unknown kernel \"gem\""},
-	{"s.json", "{\"conv2d\":[]}", "1:2", "unknown kernel \"conv2d\""},
-	{"s.json", "{\"gemm\":{}}", "1:9", "gemm is a mapping"},
-	{"s.json", "{\"gemm\":[1]}", "1:10", "an item of gemm is a single value"},
-	{"s.json", "{\n \"mha\":[{\"batch\":1,\n  \"head\":8}]}", "3:3", "unknown key \"head\" in mha; did you mean \"heads\"?"},
-	{"s.json", "{\"mha\":[{\"batch\":1,\"b\":8}]}", "1:20", "duplicate key: \"b\" also sets b"},
-	{"s.json", "{\"gemm\":[{\"m\":1.5,\"n\":1,\"k\":1}]}", "1:15", "gemm: m"},
-	{"s.json", "{\"nsa\":[{\"heads\":8,\"groups\":3,\"batch\":1,\"seq_len\":64,\"dim\":8}]}", "1:29", "hkv: cannot compute \"$h/3\" (the division leaves a remainder)"},
-	{"s.json", "{\"nsa\":[{\"heads\":8,\"groups\":\"x\"}]}", "1:29", "groups is not a whole number"},
-	{"s.json", "{\"nsa\":[{\"heads_kv\":8,\"groups\":2}]}", "1:23", "both groups and the number of kv heads are given"},
+static const struct {
+	const char *name, *text, *at, *phrase;
+} bad[] = {
+        {"s.yml", "", "1:1", "the file is empty"},
+        {"s.yml", "[1]", "1:1", "the file is a list"},
+        {"s.yml", "a: [", "2:1", "not valid YAML"},
+        {"s.yml", "titel: x\n", "1:1", "unknown key \"titel\" in a suite; did you mean \"title\"?"},
+        {"s.yml", "title: x\n", "1:1", "problems is empty"},
+        {"s.yml", "title: [x]\nproblems: []\n", "1:8", "title is a list"},
+        {"s.yml", "problems: 7\n", "1:11", "problems is a single value"},
+        {"s.yml", "problems: []\n", "1:1", "the suite has no problems"},
+        {"s.yml", P "  - gemm:m=1\n", "3:5", "an entry of problems is a single value"},
+        {"s.yml", P "  - gem: {m: 1}\n", "3:5",
+                "unknown key \"gem\" in problems; did you mean \"gemm\"?"},
+        {"s.yml", P "  - gemm: {m: 1}\n    fma: {count: 1}\n", "3:5",
+                "an entry has several problems"},
+        {"s.yml", P "  - group: g\n", "3:5", "an entry has no problem"},
+        {"s.yml", "problems:\n  - gemm: {m: 1, n: 1, k: 1}\n", "2:11", "this entry has no source"},
+        {"s.yml", P "  - gemm: [1]\n", "3:11", "gemm is a list"},
+        {"s.yml", P "  - gemm: {m: 1, n: 1, kk: 1}\n", "3:24", "gemm: unknown key"},
+        {"s.yml", P "  - gemm: {m: 1, m: 1, k: 1}\n", "3:18", "duplicate key \"m\""},
+        {"s.yml", P "  - gemm: {m: 1, n: 1}\n", "3:11", "gemm: k is missing"},
+        {"s.yml", P "  - gemm:\n      m: 1\n      n: [1, 0]\n      k: 1\n", "5:14", "gemm: n"},
+        {"s.yml", P "  - gemm: {m: 1, n: 1, k: 1, a: [f32, f31]}\n", "3:39", "gemm: a"},
+        {"s.yml", P "  - gemm: {m: [], n: 1, k: 1}\n", "3:15", "m is an empty list"},
+        {"s.yml", P "  - gemm: {m: [[1]], n: 1, k: 1}\n", "3:16", "m is a list"},
+        {"s.yml", P "  - gemm: {m: , n: 1, k: 1}\n", "3:15", "m is empty"},
+        {"s.yml", P "  - gemm: {m: \"1,n=5\", n: 1, k: 1}\n", "3:15", "m: not a single value"},
+        {"s.yml", P "  - gemm: {m: $q, n: 1, k: 1}\n", "3:15",
+                "m: cannot compute \"$q\" (not a number"},
+        {"s.yml", P "  - gemm: {m: $n, n: $m, k: 1}\n", "3:15",
+                "m: cannot compute \"$n\" (not a number"},
+        {"s.yml", P "  - gemm: {m: 7, n: $m/2, k: 1}\n", "3:21",
+                "n: cannot compute \"$m/2\" (the division leaves a remainder)"},
+        {"s.yml", P "  - gemm: {m: 7, n: $m+2, k: 1}\n", "3:21",
+                "n: cannot compute \"$m+2\" (the operators"},
+        {"s.yml", P "  - gemm: {m: 7, n: $m/0, k: 1}\n", "3:21",
+                "n: cannot compute \"$m/0\" (the division leaves a remainder)"},
+        {"s.yml", P "  - gemm: {m: 999999999999, n: $m*$m, k: 1}\n", "3:15", "gemm: m"},
+        {"s.yml", P "  - gemm: {n: 999999999*999999999*$m, m: 2, k: 1}\n", "3:15", "gemm: n"},
+        {"s.yml", P "  - gemm: {m: 1, n: 1, k: 1}\n  - gemm: {m: 1, n: 1, k: [2, 1]}\n", "4:11",
+                "duplicate problem gemm:a=f32,acc=f32,b=f32,c=f32,k=1,m=1,n=1,ta=n,tb=n (first in "
+                "line 3)"},
+        {"s.yml", P "  - gemm: {m: 1}\n    each: 5\n", "4:11", "each is a single value"},
+        {"s.yml", P "  - gemm: {m: 1}\n    each: []\n", "4:11", "each is empty"},
+        {"s.yml", P "  - gemm: {m: 1}\n    each: [5]\n", "4:12",
+                "an item of each is a single value"},
+        {"s.yml", P "  - problem: fma:count=1\n    each: []\n", "4:11",
+                "each cannot be combined with problem"},
+        {"s.yml", P "  - problem: fma:conut=1\n", "3:14", "fma: unknown key"},
+        {"s.yml", P "  - problem: []\n", "3:14", "problem is a list"},
+        {"s.json", "{", "1:1", "not valid JSON"},
+        {"s.json", "[1]", "1:1", "the file is a list"},
+        {"s.json", "{}", "1:1", "the suite has no problems"},
+        {"s.json", "{\"gem\":[]}", "1:2", "unknown kernel \"gem\""},
+        {"s.json", "{\"conv2d\":[]}", "1:2", "unknown kernel \"conv2d\""},
+        {"s.json", "{\"gemm\":{}}", "1:9", "gemm is a mapping"},
+        {"s.json", "{\"gemm\":[1]}", "1:10", "an item of gemm is a single value"},
+        {"s.json", "{\n \"mha\":[{\"batch\":1,\n  \"head\":8}]}", "3:3",
+                "unknown key \"head\" in mha; did you mean \"heads\"?"},
+        {"s.json", "{\"mha\":[{\"batch\":1,\"b\":8}]}", "1:20", "duplicate key: \"b\" also sets b"},
+        {"s.json", "{\"gemm\":[{\"m\":1.5,\"n\":1,\"k\":1}]}", "1:15", "gemm: m"},
+        {"s.json", "{\"nsa\":[{\"heads\":8,\"groups\":3,\"batch\":1,\"seq_len\":64,\"dim\":8}]}",
+                "1:29", "hkv: cannot compute \"$h/3\" (the division leaves a remainder)"},
+        {"s.json", "{\"nsa\":[{\"heads\":8,\"groups\":\"x\"}]}", "1:29",
+                "groups is not a whole number"},
+        {"s.json", "{\"nsa\":[{\"heads_kv\":8,\"groups\":2}]}", "1:23",
+                "both groups and the number of kv heads are given"},
 };
-/* clang-format on */
 
 static void mistakes(void **state)
 {
