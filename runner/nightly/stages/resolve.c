@@ -35,8 +35,9 @@ static int put_upstream(struct tk_night *n, struct tk_night_upstream *u, struct 
 {
 	char url[4200];
 	format_public_url(n, u->config, url, sizeof url);
-	struct tk_upstream_row row = {
-	        .name = u->config->name, .kind = tk_upstream_kind_name(u->config->kind), .url = url};
+	struct tk_upstream_row row = {.name = u->config->name,
+	        .kind = tk_upstream_kind_name(u->config->kind),
+	        .url = url};
 	return tk_store_put_upstream(n->store, &row, &u->upstream_id, err);
 }
 
