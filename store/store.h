@@ -23,7 +23,7 @@ struct tk_error;
 struct tk_store;
 
 enum tk_store_mode { TK_STORE_READ, TK_STORE_WRITE, TK_STORE_CREATE };
-#define TK_STORE_SCHEMA 10
+#define TK_STORE_SCHEMA 11
 
 /* CREATE makes the file where it is missing and migrates an older one (a backup stays beside it);
  * READ opens read-only and never creates. TK_ENOTFOUND: no such file; TK_EVERSION: made by a newer
@@ -147,16 +147,16 @@ struct tk_ceiling_row {
 	const char *unit;
 	double value;
 };
-/* An old and a new build of a series, measured one after the other. NAN: that side has no timing.
- */
+/* An A/B pair: two builds of a series, measured one right after the other. NAN: that side has no
+ * timing. */
 struct tk_ab_pair_row {
 	int64_t id, night_id, series_id, good_build_id, bad_build_id, pair;
 	const char *uid;
 	int64_t started_s;
 	double wall_s;
-	const char *first; /* "good" or "bad": whose turn was first */
+	const char *first; /* "good" or "bad": the one that was measured first */
 	const char *good_outcome, *bad_outcome, *message;
-	double good_value, bad_value, good_min, bad_min; /* median, fastest sample */
+	double good_median, bad_median, good_min, bad_min; /* min: of the fastest sample */
 };
 struct tk_change_point_row {
 	int64_t series_id, as_of_s, run_id, previous_run_id;
@@ -177,9 +177,9 @@ struct tk_verdict_row {
 	        q; /* NAN: none */
 	const char *reason, *detail;
 };
-/* group_uid: what moved at the same commit on
- * like machines, or stopped together (NULL: it is alone). Ids 0: a stoppage of all of the upstream,
- * or all of the machine. */
+/* group_uid: shared by alerts of the same commit on like machines, and by data that went missing
+ * together; NULL: the alert is alone. Ids 0: missing data of all series of the upstream, or of the
+ * machine. */
 struct tk_alert_row {
 	const char *uid, *group_uid;
 	enum tk_alert_kind kind;
@@ -188,31 +188,33 @@ struct tk_alert_row {
 	int64_t opened_s, closed_s;
 	double change;
 	enum tk_cause cause;
-	const char *good_rev, *bad_rev, *title;
+	const char *title;
+	int64_t good_revision_id, bad_revision_id; /* last good, first bad; 0: unknown */
+	/* The names of those revisions. Where an alert is put without ids, they are looked up. */
+	const char *good_rev, *bad_rev;
 };
-/* What a bisection of good_rev..bad_rev found. word: found, range, same, open; numbers NAN where
- * there are none. */
+/* What a bisection of good_rev..bad_rev found. NAN: not known. */
 struct tk_bisection_row {
 	const char *uid;
 	int64_t series_id, night_id;
-	enum tk_bisect_outcome word;
-	const char *good_rev, *bad_rev, *first_bad, *last_good, *subject, *author;
+	enum tk_bisect_outcome outcome;
+	const char *good_rev, *bad_rev, *first_bad_rev, *last_good_rev, *subject, *author;
 	int64_t author_time_s;
-	double change, lo, hi, confidence;
-	int64_t builds, builds_failed, comparisons, pairs, made_s;
+	double change, change_lo, change_hi, confidence; /* first_bad_rev against last_good_rev */
+	int64_t build_count, failed_build_count, comparison_count, pair_count, finished_s;
 };
-/* What a night said of the level of a series: "step", "machine", "retracted". */
+/* What the monitor reported for a series in a night. */
 struct tk_monitor_event_row {
 	int64_t series_id, night_id, as_of_s;
-	enum tk_monitor_event_kind word;
-	int64_t first_s, last_good_s; /* the first point at the new level, the one before it */
-	double before_value, after_value, evidence, q;
+	enum tk_monitor_event_kind kind;
+	int64_t first_after_s, last_before_s; /* first point at the new level, last at the old */
+	double before_value, after_value, log_lr, q;
 };
-/* A night of which every point was asked about. */
+/* A night in which the monitor evaluated every point. */
 struct tk_monitored_night_row {
-	int64_t night_id, series;
+	int64_t night_id, series_count;
 };
-/* What is known of the series of a device after a night, as numbers. */
+/* The state of the monitor after the newest night of a device. */
 struct tk_monitor_state_row {
 	int64_t device_id, as_of_s, nights;
 	const char *options;

@@ -196,37 +196,38 @@ static void set_bisection(struct tk_site *site, struct tk_value *o, const struct
 	const struct tk_site_series *s =
 	        c ? tk_model_find_series(&site->model, c->series_id) : NULL;
 	char link[TK_LINK_SIZE], text[TK_FORMAT_SIZE], when[TK_TIME_ISO_SIZE];
-	bool found = s && c->word == TK_BISECT_FOUND, narrowed = s && c->word == TK_BISECT_RANGE;
+	bool found = s && c->outcome == TK_BISECT_FOUND, narrowed = s && c->outcome == TK_BISECT_RANGE;
 	tk_value_set(
-	        site->arena, o, "first_bad", found ? tk_rev_abbreviate(c->first_bad, link) : "");
+	        site->arena, o, "first_bad", found ? tk_rev_abbreviate(c->first_bad_rev, link) : "");
 	tk_value_set(site->arena, o, "bisected",
 	        !s || found                      ? ""
 	        : narrowed                       ? "narrowed the range to"
-	        : c->word == TK_BISECT_NO_CHANGE ? "did not reproduce the change"
+	        : c->outcome == TK_BISECT_NO_CHANGE ? "did not reproduce the change"
 	                                         : "is unfinished");
 	tk_value_set(site->arena, o, "narrowed", "");
 	if (narrowed) {
 		char other[TK_LINK_SIZE];
 		tk_value_set_fmt(site->arena, o, "narrowed", "%s → %s",
-		        tk_rev_abbreviate(c->last_good, link),
-		        tk_rev_abbreviate(c->first_bad, other));
+		        tk_rev_abbreviate(c->last_good_rev, link),
+		        tk_rev_abbreviate(c->first_bad_rev, other));
 		tk_value_set(site->arena, o, "narrowed_href",
-		        tk_link_range(s->upstream->url, c->last_good, c->first_bad, link));
+		        tk_link_range(s->upstream->url, c->last_good_rev, c->first_bad_rev, link));
 	}
 	if (!found)
 		return;
 	tk_value_set(site->arena, o, "first_bad_href",
-	        tk_link_commit(s->upstream->url, c->first_bad, link));
+	        tk_link_commit(s->upstream->url, c->first_bad_rev, link));
 	tk_page_set_clipped(site, o, "first_bad_subject", c->subject, 120);
 	tk_page_set_clipped(site, o, "first_bad_author", c->author, 60);
 	tk_value_set(site->arena, o, "first_bad_day", tk_time_format_day(c->author_time_s, when));
 	tk_value_set(site->arena, o, "first_bad_change", tk_format_change(c->change, text));
 	char range[TK_FORMAT_SIZE];
-	tk_value_set_fmt(site->arena, o, "first_bad_interval", isfinite(c->lo) ? " (%s)" : "",
-	        tk_format_change_range(c->change, c->lo, c->hi, range));
+	tk_value_set_fmt(site->arena, o, "first_bad_interval",
+	        isfinite(c->change_lo) ? " (%s)" : "",
+	        tk_format_change_range(c->change, c->change_lo, c->change_hi, range));
 	tk_value_set_fmt(site->arena, o, "first_bad_confidence", "%.1f", 100 * c->confidence);
-	tk_value_set_int(site->arena, o, "bisection_pairs", c->pairs);
-	tk_value_set_int(site->arena, o, "bisection_builds", c->builds);
+	tk_value_set_int(site->arena, o, "bisection_pairs", c->pair_count);
+	tk_value_set_int(site->arena, o, "bisection_builds", c->build_count);
 }
 
 /* "+5.8 % to +9.3 %"; "" where nothing has a size. Members are sorted by it. */

@@ -111,12 +111,12 @@ static void set_bisection(struct tk_site *site, struct tk_value *o, const struct
 	tk_value_set(site->arena, o, "first_bad", "");
 	for (size_t i = 0; good && bad && i < rows->count; i++) {
 		const struct tk_bisection_row *c = TK_ROWS_AT(rows, struct tk_bisection_row, i);
-		if (c->series_id != s->row->id || c->word != TK_BISECT_FOUND ||
+		if (c->series_id != s->row->id || c->outcome != TK_BISECT_FOUND ||
 		        strcmp(c->good_rev, good->rev) || strcmp(c->bad_rev, bad->rev))
 			continue;
-		tk_value_set(site->arena, o, "first_bad", tk_rev_abbreviate(c->first_bad, link));
+		tk_value_set(site->arena, o, "first_bad", tk_rev_abbreviate(c->first_bad_rev, link));
 		tk_value_set(site->arena, o, "first_bad_href",
-		        tk_link_commit(s->upstream->url, c->first_bad, link));
+		        tk_link_commit(s->upstream->url, c->first_bad_rev, link));
 		tk_page_set_clipped(site, o, "first_bad_subject", c->subject, 80);
 		tk_value_set_fmt(
 		        site->arena, o, "first_bad_confidence", "%.1f", 100 * c->confidence);

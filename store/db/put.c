@@ -35,30 +35,13 @@ PUT_WITHOUT_ID(notification, tk_notification_row)
 int tk_store_put_ab_pair(
         struct tk_store *s, const struct tk_ab_pair_row *row, int64_t *id, struct tk_error *err)
 {
-	return tk_row_put(s, TK_TABLE_confirmation, row, id, NULL, err);
+	return tk_row_put(s, TK_TABLE_ab_pair, row, id, NULL, err);
 }
 
 int tk_store_put_bisection(
         struct tk_store *s, const struct tk_bisection_row *row, struct tk_error *err)
 {
-	return tk_row_put(s, TK_TABLE_culprit, row, NULL, NULL, err);
-}
-
-int tk_store_put_alert(struct tk_store *s, const struct tk_alert_row *row, struct tk_error *err)
-{
-	struct tk_alert_row copy = *row;
-	char uid[TK_UID_SIZE];
-
-	if (!copy.uid || !*copy.uid) {
-		int status = tk_row_compute_uid(s, TK_TABLE_alert, &copy, uid, err);
-
-		if (status)
-			return status;
-		copy.uid = uid;
-	}
-	if (!copy.group_uid)
-		copy.group_uid = copy.uid;
-	return tk_row_put(s, TK_TABLE_alert, &copy, NULL, NULL, err);
+	return tk_row_put(s, TK_TABLE_bisection, row, NULL, NULL, err);
 }
 
 int tk_store_put_device(
@@ -245,8 +228,8 @@ int tk_store_replace_verdicts(struct tk_store *s, int64_t night_id,
 	        night_id, rows, count, err);
 	if (!status)
 		status = tk_db_run_cached(s,
-		        "INSERT INTO judged(night_id, times) VALUES (?1,1) ON CONFLICT DO UPDATE "
-		        "SET times=times+1",
+		        "INSERT INTO verdict_version(night_id, version) VALUES (?1,1)"
+		        " ON CONFLICT DO UPDATE SET version=version+1",
 		        &night_id, 1, err);
 	return tk_db_end_transaction(s, status, err);
 }

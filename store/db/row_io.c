@@ -123,7 +123,7 @@ static int make_uid(
 
 	if (!h)
 		return out_of_memory(err);
-	tk_hash_add_str(h, t->name);
+	tk_hash_add_str(h, t->uid_name);
 	for (size_t i = 0; i < t->column_count && !status; i++)
 		if (t->columns[i].flags & TK_COL_KEY)
 			status = add_key(s, h, &t->columns[i], &v->at[i], err);

@@ -8,23 +8,28 @@
 	{ \
 		"uid", TK_COL_UID, 0, offsetof(struct type, uid), 0, 0, NULL \
 	}
-#define TEXT(type, field, flags) \
+/* ..._WAS: with the name that the column had in records of format 1. */
+#define TEXT(type, field, flags) TEXT_WAS(type, field, flags, NULL)
+#define TEXT_WAS(type, field, flags, old_name) \
 	{ \
-#field, TK_COL_TEXT, flags, offsetof(struct type, field), 0, 0, NULL \
+#field, TK_COL_TEXT, flags, offsetof(struct type, field), 0, 0, NULL, old_name \
 	}
 /* A column with one of the words of a vocabulary: an enum in the row. */
-#define WORD(type, field, flags, vocabulary) \
+#define WORD(type, field, flags, vocabulary) WORD_WAS(type, field, flags, vocabulary, NULL)
+#define WORD_WAS(type, field, flags, vocabulary, old_name) \
 	{ \
 #field, TK_COL_WORD, flags, offsetof(struct type, field), 0, 0, \
-		        &tk_##vocabulary##_words \
+		        &tk_##vocabulary##_words, old_name \
 	}
-#define INT(type, field, flags) \
+#define INT(type, field, flags) INT_WAS(type, field, flags, NULL)
+#define INT_WAS(type, field, flags, old_name) \
 	{ \
-#field, TK_COL_INT, flags, offsetof(struct type, field), 0, 0, NULL \
+#field, TK_COL_INT, flags, offsetof(struct type, field), 0, 0, NULL, old_name \
 	}
-#define REAL(type, field, flags) \
+#define REAL(type, field, flags) REAL_WAS(type, field, flags, NULL)
+#define REAL_WAS(type, field, flags, old_name) \
 	{ \
-#field, TK_COL_REAL, flags, offsetof(struct type, field), 0, 0, NULL \
+#field, TK_COL_REAL, flags, offsetof(struct type, field), 0, 0, NULL, old_name \
 	}
 #define REF(type, field, flags, table) \
 	{ \
@@ -235,7 +240,7 @@ static const struct tk_db_column ceiling_columns[] = {
         TEXT(tk_ceiling_row, unit, 0),
 };
 
-static const struct tk_db_column confirmation_columns[] = {
+static const struct tk_db_column ab_pair_columns[] = {
         UID(tk_ab_pair_row),
         REF(tk_ab_pair_row, night_id, KEY, night),
         REF(tk_ab_pair_row, series_id, KEY, series),
@@ -248,8 +253,8 @@ static const struct tk_db_column confirmation_columns[] = {
         TEXT(tk_ab_pair_row, good_outcome, 0),
         TEXT(tk_ab_pair_row, bad_outcome, 0),
         TEXT(tk_ab_pair_row, message, 0),
-        REAL(tk_ab_pair_row, good_value, NULLABLE),
-        REAL(tk_ab_pair_row, bad_value, NULLABLE),
+        REAL_WAS(tk_ab_pair_row, good_median, NULLABLE, "good_value"),
+        REAL_WAS(tk_ab_pair_row, bad_median, NULLABLE, "bad_value"),
         REAL(tk_ab_pair_row, good_min, NULLABLE),
         REAL(tk_ab_pair_row, bad_min, NULLABLE),
 };
@@ -318,56 +323,57 @@ static const struct tk_db_column alert_columns[] = {
         MAYBE(tk_alert_row, closed_s, 0),
         REAL(tk_alert_row, change, 0),
         WORD(tk_alert_row, cause, 0, cause),
-        TEXT(tk_alert_row, good_rev, 0),
-        TEXT(tk_alert_row, bad_rev, KEY),
+        REF(tk_alert_row, good_revision_id, NULLABLE, revision),
+        REF(tk_alert_row, bad_revision_id, KEY | NULLABLE, revision),
         TEXT(tk_alert_row, title, 0),
 };
 
-static const struct tk_db_column culprit_columns[] = {
+static const struct tk_db_column bisection_columns[] = {
         UID(tk_bisection_row),
         REF(tk_bisection_row, series_id, KEY, series),
         REF(tk_bisection_row, night_id, 0, night),
         TEXT(tk_bisection_row, good_rev, KEY),
         TEXT(tk_bisection_row, bad_rev, KEY),
-        WORD(tk_bisection_row, word, 0, bisect_outcome),
-        TEXT(tk_bisection_row, first_bad, 0),
-        TEXT(tk_bisection_row, last_good, 0),
+        WORD_WAS(tk_bisection_row, outcome, 0, bisect_outcome, "word"),
+        TEXT_WAS(tk_bisection_row, first_bad_rev, 0, "first_bad"),
+        TEXT_WAS(tk_bisection_row, last_good_rev, 0, "last_good"),
         TEXT(tk_bisection_row, subject, 0),
         TEXT(tk_bisection_row, author, 0),
         INT(tk_bisection_row, author_time_s, 0),
         REAL(tk_bisection_row, change, NULLABLE),
-        REAL(tk_bisection_row, lo, NULLABLE),
-        REAL(tk_bisection_row, hi, NULLABLE),
+        REAL_WAS(tk_bisection_row, change_lo, NULLABLE, "lo"),
+        REAL_WAS(tk_bisection_row, change_hi, NULLABLE, "hi"),
         REAL(tk_bisection_row, confidence, NULLABLE),
-        INT(tk_bisection_row, builds, 0),
-        INT(tk_bisection_row, builds_failed, 0),
-        INT(tk_bisection_row, comparisons, 0),
-        INT(tk_bisection_row, pairs, 0),
-        INT(tk_bisection_row, made_s, 0),
+        INT_WAS(tk_bisection_row, build_count, 0, "builds"),
+        INT_WAS(tk_bisection_row, failed_build_count, 0, "builds_failed"),
+        INT_WAS(tk_bisection_row, comparison_count, 0, "comparisons"),
+        INT_WAS(tk_bisection_row, pair_count, 0, "pairs"),
+        INT_WAS(tk_bisection_row, finished_s, 0, "made_s"),
 };
 
-static const struct tk_db_column alarm_columns[] = {
+static const struct tk_db_column monitor_event_columns[] = {
         REF(tk_monitor_event_row, series_id, KEY, series),
         REF(tk_monitor_event_row, night_id, KEY, night),
         INT(tk_monitor_event_row, as_of_s, 0),
-        WORD(tk_monitor_event_row, word, 0, monitor_event_kind),
-        INT(tk_monitor_event_row, first_s, 0),
-        INT(tk_monitor_event_row, last_good_s, 0),
+        WORD(tk_monitor_event_row, kind, 0, monitor_event_kind),
+        INT(tk_monitor_event_row, first_after_s, 0),
+        INT(tk_monitor_event_row, last_before_s, 0),
         REAL(tk_monitor_event_row, before_value, 0),
         REAL(tk_monitor_event_row, after_value, 0),
-        REAL(tk_monitor_event_row, evidence, 0),
+        REAL(tk_monitor_event_row, log_lr, 0),
         REAL(tk_monitor_event_row, q, NULLABLE),
 };
 
-static const struct tk_db_column watched_columns[] = {
+static const struct tk_db_column monitored_night_columns[] = {
         REF(tk_monitored_night_row, night_id, KEY, night),
-        INT(tk_monitored_night_row, series, 0),
+        INT(tk_monitored_night_row, series_count, 0),
 };
 
-#define TABLE(table, type, id, uid, rule) \
-	[TK_TABLE_##table] = {#table, table##_columns, \
+#define TABLE_WAS(table, type, id, uid, rule, uid_name) \
+	[TK_TABLE_##table] = {#table, uid_name, table##_columns, \
 	        sizeof(table##_columns) / sizeof(table##_columns[0]), sizeof(struct type), id, \
 	        uid, rule}
+#define TABLE(table, type, id, uid, rule) TABLE_WAS(table, type, id, uid, rule, #table)
 
 const struct tk_db_table tk_tables[TK_TABLE_COUNT] = {
         TABLE(machine, tk_machine_row, true, true, TK_PUT_KEEP),
@@ -387,13 +393,13 @@ const struct tk_db_table tk_tables[TK_TABLE_COUNT] = {
         TABLE(measurement, tk_point, false, false, TK_PUT_KEEP),
         TABLE(sample, tk_sample_row, false, false, TK_PUT_KEEP),
         TABLE(ceiling, tk_ceiling_row, false, false, TK_PUT_REPLACE),
-        TABLE(confirmation, tk_ab_pair_row, true, true, TK_PUT_KEEP),
+        TABLE_WAS(ab_pair, tk_ab_pair_row, true, true, TK_PUT_KEEP, "confirmation"),
         TABLE(triage, tk_triage_row, true, true, TK_PUT_KEEP),
         TABLE(notification, tk_notification_row, false, false, TK_PUT_KEEP),
         TABLE(change_point, tk_change_point_row, false, false, TK_PUT_REPLACE),
         TABLE(verdict, tk_verdict_row, false, false, TK_PUT_REPLACE),
         TABLE(alert, tk_alert_row, false, true, TK_PUT_REPLACE),
-        TABLE(culprit, tk_bisection_row, false, true, TK_PUT_REPLACE),
-        TABLE(alarm, tk_monitor_event_row, false, false, TK_PUT_REPLACE),
-        TABLE(watched, tk_monitored_night_row, false, false, TK_PUT_REPLACE),
+        TABLE_WAS(bisection, tk_bisection_row, false, true, TK_PUT_REPLACE, "culprit"),
+        TABLE(monitor_event, tk_monitor_event_row, false, false, TK_PUT_REPLACE),
+        TABLE(monitored_night, tk_monitored_night_row, false, false, TK_PUT_REPLACE),
 };

@@ -12,8 +12,8 @@
 /* clang-format off */
 #define TK_TABLES(X) \
 	X(machine) X(device) X(environment) X(upstream) X(revision) X(build) X(kernel) X(problem) X(series) X(night) \
-	X(stage) X(resolution) X(run) X(job) X(measurement) X(sample) X(ceiling) X(confirmation) X(triage) X(notification) \
-	X(change_point) X(verdict) X(alert) X(culprit) X(alarm) X(watched)
+	X(stage) X(resolution) X(run) X(job) X(measurement) X(sample) X(ceiling) X(ab_pair) X(triage) X(notification) \
+	X(change_point) X(verdict) X(alert) X(bisection) X(monitor_event) X(monitored_night)
 /* clang-format on */
 
 enum tk_table_id {
@@ -51,6 +51,7 @@ struct tk_db_column {
 	int64_t none;
 	enum tk_table_id parent;
 	const struct tk_vocabulary *words; /* WORD */
+	const char *old_name;              /* in records of format 1; NULL: the same */
 };
 
 enum tk_put_rule {
@@ -60,6 +61,7 @@ enum tk_put_rule {
 
 struct tk_db_table {
 	const char *name;
+	const char *uid_name; /* hashed into uids: the name that the table had first */
 	const struct tk_db_column *columns;
 	size_t column_count;
 	size_t row_size;

@@ -75,6 +75,7 @@ static int write_record(struct tk_record_export *x, sqlite3_stmt *stmt, struct t
 	json_t *record = json_object();
 	int column = 0;
 
+	json_object_set_new(record, TK_RECORD_FORMAT, json_integer(TK_RECORD_FORMAT_VERSION));
 	for (size_t g = 0; g < TK_RECORD_GROUP_COUNT; g++)
 		json_object_set_new(record, tk_tables[tk_record_groups[g]].name,
 		        tk_record_read_group(stmt, tk_record_groups[g], &column));

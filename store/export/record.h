@@ -15,17 +15,18 @@
 	X(environment) \
 	X(upstream) X(revision) X(build) X(problem) X(series) X(night) X(run) X(measurement)
 
-/* Name in the record, table, and the group that owns the rows. */
+/* Name in the record, table, the group that owns the rows, and the name in format 1. */
 #define TK_RECORD_DETAILS(X) \
-	X("stages", stage, night) \
-	X("answers", resolution, night) \
-	X("ceilings", ceiling, night) \
-	X("confirmations", confirmation, night) \
-	X("culprits", culprit, night) X("kernels", kernel, build)
+	X("stages", stage, night, "stages") \
+	X("resolutions", resolution, night, "answers") \
+	X("ceilings", ceiling, night, "ceilings") \
+	X("ab_pairs", ab_pair, night, "confirmations") \
+	X("bisections", bisection, night, "culprits") X("kernels", kernel, build, "kernels")
 
 struct tk_record_detail {
 	const char *name;
 	enum tk_table_id table, owner;
+	const char *old_name; /* in records of format 1 */
 };
 
 #define TK_RECORD_COUNT_ONE(...) +1
@@ -33,6 +34,10 @@ struct tk_record_detail {
 #define TK_RECORD_DETAIL_COUNT (0 TK_RECORD_DETAILS(TK_RECORD_COUNT_ONE))
 extern const enum tk_table_id tk_record_groups[TK_RECORD_GROUP_COUNT];
 extern const struct tk_record_detail tk_record_details[TK_RECORD_DETAIL_COUNT];
+
+/* The version of the layout, in every record. Format 1 had no such field. */
+#define TK_RECORD_FORMAT "format"
+#define TK_RECORD_FORMAT_VERSION 2
 
 #define TK_RECORD_SAMPLES "samples"
 /* The uid of the series that the run belongs to; null: the run has points of many series. */

@@ -46,6 +46,7 @@ struct csv_row {
 static void visit_fields(void (*visit)(struct csv_row *row, const char *group, const char *name),
         struct csv_row *row)
 {
+	visit(row, NULL, TK_RECORD_FORMAT);
 	for (size_t g = 0; g < TK_RECORD_GROUP_COUNT; g++) {
 		const struct tk_db_table *t = &tk_tables[tk_record_groups[g]];
 

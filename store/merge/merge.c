@@ -24,8 +24,9 @@ static int bump_verdict_versions(struct tk_merge *m, struct tk_error *err)
 	if (!m->changes_known_nights)
 		return 0;
 	return tk_db_run_cached(m->into,
-	        "INSERT INTO judged(night_id, times) SELECT id, 1 FROM night WHERE id<=?1"
-	        " ON CONFLICT DO UPDATE SET times=times+1",
+	        "INSERT INTO verdict_version(night_id, version) SELECT id, 1 FROM night WHERE "
+	        "id<=?1"
+	        " ON CONFLICT DO UPDATE SET version=version+1",
 	        &m->last_night_id, 1, err);
 }
 

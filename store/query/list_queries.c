@@ -21,8 +21,7 @@ LIST_ALL(builds, build, "ORDER BY id")
 LIST_ALL(problems, problem, "ORDER BY text")
 LIST_ALL(series, series, "ORDER BY slug")
 LIST_ALL(nights, night, "ORDER BY started_s DESC, id DESC")
-LIST_ALL(alerts, alert, "ORDER BY opened_s DESC, uid")
-LIST_ALL(bisections, culprit, "ORDER BY made_s, uid")
+LIST_ALL(bisections, bisection, "ORDER BY finished_s, uid")
 LIST_ALL(triage, triage, "ORDER BY at_s, uid")
 LIST_ALL(notifications, notification, "ORDER BY sent_s, alert_uid, sink, target")
 
@@ -196,9 +195,9 @@ int tk_store_list_ab_pairs(struct tk_store *s, int64_t series_id, int64_t since_
 #define SINCE "WHERE night_id IN (SELECT id FROM night WHERE as_of_s>=?1) "
 #define BY_PAIR "ORDER BY series_id, good_build_id, bad_build_id, night_id, pair, id"
 	if (series_id)
-		return tk_rows_select(s, TK_TABLE_confirmation, SINCE "AND series_id=?2 " BY_PAIR,
-		        args, 2, out, err);
-	return tk_rows_select(s, TK_TABLE_confirmation, SINCE BY_PAIR, args, 1, out, err);
+		return tk_rows_select(
+		        s, TK_TABLE_ab_pair, SINCE "AND series_id=?2 " BY_PAIR, args, 2, out, err);
+	return tk_rows_select(s, TK_TABLE_ab_pair, SINCE BY_PAIR, args, 1, out, err);
 }
 
 /* A build is like those of a revision where it is one of them, or its backend has the machine code
@@ -217,7 +216,7 @@ int tk_store_list_ab_pairs_between(struct tk_store *s, int64_t series_id, int64_
 {
 	const int64_t args[] = {series_id, good_revision_id, bad_revision_id};
 
-	return tk_rows_select(s, TK_TABLE_confirmation,
+	return tk_rows_select(s, TK_TABLE_ab_pair,
 	        "WHERE series_id=?1 AND " LIKE("good_build_id", "?2") " AND " LIKE(
 	                "bad_build_id", "?3") " " BY_PAIR,
 	        args, 3, out, err);

@@ -10,13 +10,13 @@
 int tk_store_put_monitor_event(
         struct tk_store *s, const struct tk_monitor_event_row *row, struct tk_error *err)
 {
-	return tk_row_put(s, TK_TABLE_alarm, row, NULL, NULL, err);
+	return tk_row_put(s, TK_TABLE_monitor_event, row, NULL, NULL, err);
 }
 
 int tk_store_put_monitored_night(
         struct tk_store *s, const struct tk_monitored_night_row *row, struct tk_error *err)
 {
-	return tk_row_put(s, TK_TABLE_watched, row, NULL, NULL, err);
+	return tk_row_put(s, TK_TABLE_monitored_night, row, NULL, NULL, err);
 }
 
 int tk_store_list_monitor_events(struct tk_store *s, int64_t since_s, int64_t until_s,
@@ -24,13 +24,13 @@ int tk_store_list_monitor_events(struct tk_store *s, int64_t since_s, int64_t un
 {
 	const int64_t args[] = {since_s, until_s};
 
-	return tk_rows_select(s, TK_TABLE_alarm,
+	return tk_rows_select(s, TK_TABLE_monitor_event,
 	        "WHERE as_of_s>=?1 AND as_of_s<=?2 ORDER BY as_of_s, series_id", args, 2, out, err);
 }
 
 int tk_store_list_monitored_nights(struct tk_store *s, struct tk_rows *out, struct tk_error *err)
 {
-	return tk_rows_select(s, TK_TABLE_watched, "ORDER BY night_id", NULL, 0, out, err);
+	return tk_rows_select(s, TK_TABLE_monitored_night, "ORDER BY night_id", NULL, 0, out, err);
 }
 
 int tk_store_put_monitor_state(
@@ -48,8 +48,9 @@ int tk_store_put_monitor_state(
 		        row->numbers, row->count * sizeof *row->numbers, &packed, err);
 	if (!status)
 		status = tk_db_prepare_cached(s, TK_TABLE_COUNT,
-		        "INSERT OR REPLACE INTO watch(device_id, as_of_s, nights, options, "
-		        "numbers) VALUES "
+		        "INSERT OR REPLACE INTO monitor_state(device_id, as_of_s, night_count, "
+		        "options, "
+		        "state) VALUES "
 		        "(?1,?2,?3,?4,?5)",
 		        args, 3, &q, err);
 	if (!status) {
@@ -90,7 +91,8 @@ int tk_store_read_monitor_state(struct tk_store *s, int64_t device_id,
 	struct tk_monitor_state_row row = {.device_id = device_id};
 	sqlite3_stmt *q;
 	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT,
-	                "SELECT as_of_s, nights, options, numbers FROM watch WHERE device_id=?1",
+	                "SELECT as_of_s, night_count, options, state FROM monitor_state WHERE "
+	                "device_id=?1",
 	                &device_id, 1, &q, err);
 
 	if (status)
@@ -112,17 +114,19 @@ int tk_store_reset_monitor(
         struct tk_store *s, int64_t device_id, int64_t since_s, struct tk_error *err)
 {
 	const int64_t args[] = {device_id, since_s};
-	int status = tk_db_run_cached(s, "DELETE FROM watch WHERE device_id=?1", args, 1, err);
+	int status =
+	        tk_db_run_cached(s, "DELETE FROM monitor_state WHERE device_id=?1", args, 1, err);
 
 	if (!status)
 		status = tk_db_run_cached(s,
-		        "DELETE FROM alarm WHERE as_of_s>=?2 AND series_id IN (SELECT id FROM "
+		        "DELETE FROM monitor_event WHERE as_of_s>=?2 AND series_id IN (SELECT id "
+		        "FROM "
 		        "series WHERE "
 		        "device_id=?1)",
 		        args, 2, err);
 	if (!status)
 		status = tk_db_run_cached(s,
-		        "DELETE FROM watched WHERE night_id IN (SELECT id FROM night WHERE "
+		        "DELETE FROM monitored_night WHERE night_id IN (SELECT id FROM night WHERE "
 		        "as_of_s>=?2 AND "
 		        "machine_id=(SELECT machine_id FROM device WHERE id=?1))",
 		        args, 2, err);

@@ -212,7 +212,7 @@ int tk_store_get_verdict_version(
 {
 	sqlite3_stmt *q;
 	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT,
-	                "SELECT coalesce(sum(times), 0) FROM judged WHERE night_id<=?1",
+	                "SELECT coalesce(sum(version), 0) FROM verdict_version WHERE night_id<=?1",
 	                &until_night_id, 1, &q, err);
 
 	if (status)

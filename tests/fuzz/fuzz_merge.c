@@ -199,20 +199,20 @@ static void put_evidence(
 	        .good_outcome = "ok",
 	        .bad_outcome = pick(in, 2) ? "ok" : "crash",
 	        .message = word(in),
-	        .good_value = 1 + pick(in, 3),
-	        .bad_value = 1 + pick(in, 3)};
+	        .good_median = 1 + pick(in, 3),
+	        .bad_median = 1 + pick(in, 3)};
 	const struct tk_bisection_row culprit = {.series_id = series,
 	        .night_id = night,
 	        .good_rev = word(in),
 	        .bad_rev = word(in),
-	        .word = pick(in, 2) ? TK_BISECT_FOUND : TK_BISECT_INCONCLUSIVE,
-	        .first_bad = word(in),
-	        .last_good = word(in),
+	        .outcome = pick(in, 2) ? TK_BISECT_FOUND : TK_BISECT_INCONCLUSIVE,
+	        .first_bad_rev = word(in),
+	        .last_good_rev = word(in),
 	        .subject = word(in),
 	        .author = word(in),
 	        .confidence = pick(in, 3),
-	        .pairs = pick(in, 3),
-	        .made_s = pick(in, 3)};
+	        .pair_count = pick(in, 3),
+	        .finished_s = pick(in, 3)};
 
 	MUST(tk_store_put_environment(s, &environment, &ignored, &err));
 	MUST(tk_store_put_kernel(s, &kernel, &ignored, &err));

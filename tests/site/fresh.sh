@@ -40,16 +40,16 @@ same "a merge that brings nothing"
 grep -q '(0 written)' written || { echo "a merge that brings nothing: $(cat written)" >&2; exit 1; }
 
 # what people say, and what a bisection finds
-sql h.db "INSERT INTO alert(uid,kind,group_uid,machine_id,upstream_id,series_id,night_id,status,opened_s,change,cause,good_rev,bad_rev,title)
-	SELECT 'abcdef0123456789', 'change', 'abcdef0123456789', n.machine_id, s.upstream_id, s.id, n.id, 'open', n.as_of_s, 0.07, 'code', 'aaa111', 'bbb222', 'a step'
+sql h.db "INSERT INTO alert(uid,kind,group_uid,machine_id,upstream_id,series_id,night_id,status,opened_s,change,cause,good_revision_id,bad_revision_id,title)
+	SELECT 'abcdef0123456789', 'change', 'abcdef0123456789', n.machine_id, s.upstream_id, s.id, n.id, 'open', n.as_of_s, 0.07, 'code', (SELECT min(id) FROM revision r WHERE r.upstream_id = s.upstream_id), (SELECT max(id) FROM revision r WHERE r.upstream_id = s.upstream_id), 'a step'
 	FROM series s, night n WHERE n.id=$past LIMIT 1"
 same "an alert"
 grep -q 'abcdef01' site/alerts.html || { echo "the page of alerts does not have it" >&2; exit 1; }
 "$tracker" --db=h.db -q alert ack abcdef01 --note="seen" >/dev/null
 same "a word of triage"
 grep -q 'seen' site/alerts.html || { echo "the page of alerts does not have the note" >&2; exit 1; }
-sql h.db "INSERT INTO culprit(uid,series_id,night_id,good_rev,bad_rev,word,first_bad,last_good,subject,author,author_time_s,change,lo,hi,confidence,builds,builds_failed,comparisons,pairs,made_s)
-	SELECT 'c', series_id, night_id, good_rev, bad_rev, 'found', bad_rev, good_rev, 'the culprit', 'jane', 1700000000, 0.07, 0.06, 0.08, 0.99, 3, 0, 3, 40, 1700000000 FROM alert"
+sql h.db "INSERT INTO bisection(uid,series_id,night_id,good_rev,bad_rev,outcome,first_bad_rev,last_good_rev,subject,author,author_time_s,change,change_lo,change_hi,confidence,build_count,failed_build_count,comparison_count,pair_count,finished_s)
+	SELECT 'c', series_id, night_id, g.rev, b.rev, 'found', b.rev, g.rev, 'the culprit', 'jane', 1700000000, 0.07, 0.06, 0.08, 0.99, 3, 0, 3, 40, 1700000000 FROM alert JOIN revision g ON g.id = good_revision_id JOIN revision b ON b.id = bad_revision_id"
 same "a bisection"
 grep -q 'the culprit' site/alerts.html || { echo "the page of alerts does not have the culprit" >&2; exit 1; }
 

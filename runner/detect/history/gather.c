@@ -102,10 +102,10 @@ static struct tk_monitor_step monitor_step(const struct tk_monitor_event_row *ev
 	if (!event)
 		return (struct tk_monitor_step){.exists = false};
 	return (struct tk_monitor_step){.exists = true,
-	        .first_s = event->first_s,
+	        .first_s = event->first_after_s,
 	        .before = event->before_value,
 	        .after = event->after_value,
-	        .log_lr = event->evidence,
+	        .log_lr = event->log_lr,
 	        .q = event->q};
 }
 

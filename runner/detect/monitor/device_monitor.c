@@ -129,12 +129,12 @@ static int take_events(struct tk_device_monitor *d, const struct tk_monitor_even
 		const struct tk_monitor_event_row row = {.series_id = e->series,
 		        .night_id = night_id,
 		        .as_of_s = as_of_s,
-		        .word = e->kind,
-		        .first_s = e->first,
-		        .last_good_s = e->last_good,
+		        .kind = e->kind,
+		        .first_after_s = e->first,
+		        .last_before_s = e->last_good,
 		        .before_value = e->before,
 		        .after_value = e->after,
-		        .evidence = e->log_lr,
+		        .log_lr = e->log_lr,
 		        .q = e->q};
 
 		if (tk_event_list_add(&d->events, &row))

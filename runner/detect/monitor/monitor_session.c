@@ -28,7 +28,7 @@ static int out_of_memory(struct tk_error *err)
 
 static void give_event(struct tk_series_case *k, const struct tk_monitor_event_row *event)
 {
-	switch (event->word) {
+	switch (event->kind) {
 	case TK_MONITOR_STEP:
 		k->monitor_step = event;
 		break;
@@ -36,7 +36,7 @@ static void give_event(struct tk_series_case *k, const struct tk_monitor_event_r
 		k->machine_step = event;
 		break;
 	case TK_MONITOR_RETRACTED:
-		if (k->monitor_step && k->monitor_step->first_s == event->first_s)
+		if (k->monitor_step && k->monitor_step->first_after_s == event->first_after_s)
 			k->monitor_step = NULL;
 		k->retracted = event;
 		break;
@@ -54,8 +54,8 @@ static int read_back_to_steps(struct tk_case_set *c, struct tk_error *err)
 
 		if (!step)
 			continue;
-		status = tk_series_case_extend_history(c, &c->at[i], step->last_good_s, err);
-		earliest_s = step->first_s < earliest_s ? step->first_s : earliest_s;
+		status = tk_series_case_extend_history(c, &c->at[i], step->last_before_s, err);
+		earliest_s = step->first_after_s < earliest_s ? step->first_after_s : earliest_s;
 	}
 	if (status || earliest_s == c->since_s)
 		return status;

@@ -106,11 +106,11 @@ static void set_first_bad_commit(const struct tk_case_set *c, struct tk_diff_row
 		const struct tk_bisection_row *b =
 		        TK_ROWS_AT(&c->bisections, struct tk_bisection_row, i);
 
-		if (b->series_id != row->series_id || b->word != TK_BISECT_FOUND ||
+		if (b->series_id != row->series_id || b->outcome != TK_BISECT_FOUND ||
 		        strcmp(b->good_rev, row->good_rev) != 0 ||
 		        strcmp(b->bad_rev, row->bad_rev) != 0)
 			continue;
-		COPY(row->first_bad_commit, b->first_bad);
+		COPY(row->first_bad_commit, b->first_bad_rev);
 		COPY(row->first_bad_subject, b->subject);
 		COPY(row->first_bad_author, b->author);
 		row->first_bad_time_s = b->author_time_s;

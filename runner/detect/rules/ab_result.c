@@ -34,14 +34,14 @@ static int take_differences(const struct tk_ab_pair_row *rows, size_t count, str
 	for (size_t i = 0; i < count; i++) {
 		const struct tk_ab_pair_row *r = &rows[i];
 
-		if (!has_timing(r->good_value) || !has_timing(r->bad_value)) {
+		if (!has_timing(r->good_median) || !has_timing(r->bad_median)) {
 			d->failed++;
 			continue;
 		}
 		d->has_fastest &= has_timing(r->good_min) && has_timing(r->bad_min);
-		d->median[d->count] = log(r->bad_value / r->good_value);
+		d->median[d->count] = log(r->bad_median / r->good_median);
 		d->fastest[d->count] = d->has_fastest ? log(r->bad_min / r->good_min) : 0;
-		d->good[d->count++] = r->good_value;
+		d->good[d->count++] = r->good_median;
 	}
 	return TK_OK;
 }

@@ -394,21 +394,21 @@ static int store_culprit(const struct bisection *b, struct tk_error *err)
 	        .night_id = b->night_id,
 	        .good_rev = r->good.id,
 	        .bad_rev = r->bad.id,
-	        .word = r->word,
-	        .first_bad = named ? r->first_bad.id : "",
-	        .last_good = named ? r->last_good.id : "",
+	        .outcome = r->word,
+	        .first_bad_rev = named ? r->first_bad.id : "",
+	        .last_good_rev = named ? r->last_good.id : "",
 	        .subject = named ? r->first_bad.subject : "",
 	        .author = named ? r->first_bad.author : "",
 	        .author_time_s = named ? r->first_bad.author_time_s : 0,
 	        .change = named ? r->step.change : NAN,
-	        .lo = named ? r->step.lo : NAN,
-	        .hi = named ? r->step.hi : NAN,
+	        .change_lo = named ? r->step.lo : NAN,
+	        .change_hi = named ? r->step.hi : NAN,
 	        .confidence = named ? r->confidence : NAN,
-	        .builds = (int64_t)r->builds,
-	        .builds_failed = (int64_t)r->builds_failed,
-	        .comparisons = (int64_t)r->comparisons,
-	        .pairs = (int64_t)r->pairs,
-	        .made_s = tk_clock_now_s()};
+	        .build_count = (int64_t)r->builds,
+	        .failed_build_count = (int64_t)r->builds_failed,
+	        .comparison_count = (int64_t)r->comparisons,
+	        .pair_count = (int64_t)r->pairs,
+	        .finished_s = tk_clock_now_s()};
 	return tk_store_put_bisection(b->n->store, &row, err);
 }
 

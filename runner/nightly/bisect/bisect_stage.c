@@ -43,7 +43,7 @@ static bool is_about(const struct tk_bisection_row *c, const struct question *q)
 
 static bool is_open(const struct tk_bisection_row *c)
 {
-	return c->word == TK_BISECT_INCONCLUSIVE;
+	return c->outcome == TK_BISECT_INCONCLUSIVE;
 }
 
 static bool is_known(const struct hunt *h, const struct question *q)

@@ -229,7 +229,7 @@ static bool takes_turns(const struct tk_ab_test *t)
 static int turn_of(const struct tk_ab_test *t)
 {
 	const struct tk_ab_pair_row *last = t->count ? &t->rows[t->count - 1] : NULL;
-	double ms = last ? (last->good_value + last->bad_value) / 2 * TURN_LAUNCHES / 1e6
+	double ms = last ? (last->good_median + last->bad_median) / 2 * TURN_LAUNCHES / 1e6
 	                 : NAN; /* NaN where one failed */
 	if (t->apart || !can_be_stopped(t->device) || !(ms <= TURN_MOST_MS))
 		return 0;

@@ -183,8 +183,8 @@ static int put_pair(struct tk_night *n, struct tk_ab_test *t, bool good_first, i
 	        .good_outcome = tk_outcome_name(good->outcome),
 	        .bad_outcome = tk_outcome_name(bad->outcome),
 	        .message = *good->message ? good->message : bad->message,
-	        .good_value = good->median,
-	        .bad_value = bad->median,
+	        .good_median = good->median,
+	        .bad_median = bad->median,
 	        .good_min = good->min,
 	        .bad_min = bad->min};
 	int64_t id;

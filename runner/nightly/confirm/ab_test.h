@@ -38,7 +38,7 @@ struct tk_ab_test {
 /* Both of its processes have a timing. */
 static inline bool tk_ab_pair_is_timed(const struct tk_ab_pair_row *pair)
 {
-	return isfinite(pair->good_value) && isfinite(pair->bad_value);
+	return isfinite(pair->good_median) && isfinite(pair->bad_median);
 }
 
 /* What is tried: builds by id, and what each was opened with (NULL: nothing). */

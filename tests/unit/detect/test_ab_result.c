@@ -23,8 +23,8 @@ static void fill(struct tk_ab_pair_row *rows, double median, double noise, doubl
 
 	tk_rng_seed(&rng, 3);
 	for (int i = 0; i < PAIRS; i++)
-		rows[i] = (struct tk_ab_pair_row){.good_value = 1e6,
-		        .bad_value = 1e6 * median * exp(noise * tk_rng_normal(&rng)),
+		rows[i] = (struct tk_ab_pair_row){.good_median = 1e6,
+		        .bad_median = 1e6 * median * exp(noise * tk_rng_normal(&rng)),
 		        .good_min = 9e5,
 		        .bad_min = 9e5 * fastest * exp(0.0002 * tk_rng_normal(&rng))};
 }
@@ -134,7 +134,7 @@ static void pairs_without_timings_do_not_count(void **state)
 	assert_int_equal(p.decision, TK_AB_NONE);
 	fill(rows, 1.01, 0.001, 1.01);
 	for (int i = 0; i < PAIRS; i++)
-		rows[i].good_value = NAN;
+		rows[i].good_median = NAN;
 	assert_int_equal(tk_ab_result_evaluate(rows, PAIRS, &options, &p), 0);
 	assert_int_equal(p.decision, TK_AB_INCONCLUSIVE);
 	assert_int_equal(p.count, 0);

@@ -388,7 +388,7 @@ static void a_small_step_is_reported_after_some_nights(void **state)
 	assert_int_equal(
 	        tk_store_list_monitor_events(w.store, INT64_MIN, INT64_MAX, &said, &w.err), 0);
 	assert_int_equal(said.count, 1);
-	assert_int_equal(TK_ROWS_AT(&said, struct tk_monitor_event_row, 0)->word, TK_MONITOR_STEP);
+	assert_int_equal(TK_ROWS_AT(&said, struct tk_monitor_event_row, 0)->kind, TK_MONITOR_STEP);
 	tk_rows_free(&said);
 	world_close(&w);
 }

@@ -237,8 +237,8 @@ void world_pair(struct world *w, const char *problem, int64_t good_build, int64_
 	        .first = number % 2 ? "good" : "bad",
 	        .good_outcome = isnan(good) ? "crashed" : "ok",
 	        .bad_outcome = isnan(bad) ? "crashed" : "ok",
-	        .good_value = good,
-	        .bad_value = bad,
+	        .good_median = good,
+	        .bad_median = bad,
 	        .good_min = good,
 	        .bad_min = bad};
 	int64_t id;

@@ -50,14 +50,14 @@ static void culprit(struct world *w, char *const a[ARGS])
 	        .night_id = w->night,
 	        .good_rev = a[2],
 	        .bad_rev = a[3],
-	        .word = TK_BISECT_FOUND,
-	        .first_bad = a[4],
-	        .last_good = a[2],
+	        .outcome = TK_BISECT_FOUND,
+	        .first_bad_rev = a[4],
+	        .last_good_rev = a[2],
 	        .subject = a[5],
 	        .author = "me",
 	        .change = 0.4,
-	        .lo = 0.3,
-	        .hi = 0.5,
+	        .change_lo = 0.3,
+	        .change_hi = 0.5,
 	        .confidence = 0.99};
 
 	if (tk_store_put_bisection(w->store, &c, &w->err))
