@@ -114,7 +114,8 @@ static void set_bisection(struct tk_site *site, struct tk_value *o, const struct
 		if (c->series_id != s->row->id || c->outcome != TK_BISECT_FOUND ||
 		        strcmp(c->good_rev, good->rev) || strcmp(c->bad_rev, bad->rev))
 			continue;
-		tk_value_set(site->arena, o, "first_bad", tk_rev_abbreviate(c->first_bad_rev, link));
+		tk_value_set(
+		        site->arena, o, "first_bad", tk_rev_abbreviate(c->first_bad_rev, link));
 		tk_value_set(site->arena, o, "first_bad_href",
 		        tk_link_commit(s->upstream->url, c->first_bad_rev, link));
 		tk_page_set_clipped(site, o, "first_bad_subject", c->subject, 80);
