@@ -196,14 +196,15 @@ static void set_bisection(struct tk_site *site, struct tk_value *o, const struct
 	const struct tk_site_series *s =
 	        c ? tk_model_find_series(&site->model, c->series_id) : NULL;
 	char link[TK_LINK_SIZE], text[TK_FORMAT_SIZE], when[TK_TIME_ISO_SIZE];
-	bool found = s && c->outcome == TK_BISECT_FOUND, narrowed = s && c->outcome == TK_BISECT_RANGE;
-	tk_value_set(
-	        site->arena, o, "first_bad", found ? tk_rev_abbreviate(c->first_bad_rev, link) : "");
+	bool found = s && c->outcome == TK_BISECT_FOUND,
+	     narrowed = s && c->outcome == TK_BISECT_RANGE;
+	tk_value_set(site->arena, o, "first_bad",
+	        found ? tk_rev_abbreviate(c->first_bad_rev, link) : "");
 	tk_value_set(site->arena, o, "bisected",
-	        !s || found                      ? ""
-	        : narrowed                       ? "narrowed the range to"
+	        !s || found                         ? ""
+	        : narrowed                          ? "narrowed the range to"
 	        : c->outcome == TK_BISECT_NO_CHANGE ? "did not reproduce the change"
-	                                         : "is unfinished");
+	                                            : "is unfinished");
 	tk_value_set(site->arena, o, "narrowed", "");
 	if (narrowed) {
 		char other[TK_LINK_SIZE];

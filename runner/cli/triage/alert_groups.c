@@ -182,7 +182,8 @@ const struct tk_bisection_row *tk_alert_find_first_bad(
 		        TK_ROWS_AT(&a->culprits, struct tk_bisection_row, i);
 
 		if (alert->series_id && c->series_id == alert->series_id &&
-		        c->outcome == TK_BISECT_FOUND && strcmp(c->good_rev, alert->good_rev) == 0 &&
+		        c->outcome == TK_BISECT_FOUND &&
+		        strcmp(c->good_rev, alert->good_rev) == 0 &&
 		        strcmp(c->bad_rev, alert->bad_rev) == 0)
 			return c;
 	}
