@@ -21,7 +21,7 @@ static json_t *number(double x)
 /* The same members as in `tracker diff`. */
 static json_t *bisection_json(const struct tk_bisection_row *c)
 {
-	return c ? json_pack("{s:s,s:s,s:s,s:I,s:o,s:o}", "rev", c->first_bad, "subject",
+	return c ? json_pack("{s:s,s:s,s:s,s:I,s:o,s:o}", "rev", c->first_bad_rev, "subject",
 	                   c->subject, "author", c->author, "author_time_s",
 	                   (json_int_t)c->author_time_s, "change", number(c->change), "confidence",
 	                   number(c->confidence))

@@ -162,11 +162,11 @@ static void print_bisections(const struct tk_alerts *a, const struct tk_alert_gr
 			const struct tk_bisection_row *other =
 			        tk_alert_find_first_bad(a, g->alerts[k]);
 
-			printed = other && strcmp(other->first_bad, c->first_bad) == 0;
+			printed = other && strcmp(other->first_bad_rev, c->first_bad_rev) == 0;
 		}
 		if (printed)
 			continue;
-		printf("\nFound by bisection: %.12s ", c->first_bad);
+		printf("\nFound by bisection: %.12s ", c->first_bad_rev);
 		tk_text_write_sanitized(stdout, c->subject, "");
 		fputs(", by ", stdout);
 		tk_text_write_sanitized(stdout, c->author, "");
