@@ -1,6 +1,5 @@
 /* Attention of every backend against the reference: causal at the bottom right, GQA, decoding, odd
- * sizes, tilings, LSE.
- */
+ * sizes, tilings, LSE. */
 #include "reference.h"
 #include "subject.h"
 #include <math.h>

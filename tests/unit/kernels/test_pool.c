@@ -1,5 +1,6 @@
-/* The thread pool of the CPU backends: every thread runs once, every task once, runs follow each other
- * closely or after a sleep. Also built with ThreadSanitizer: the pool has no locks on its fast path. */
+/* The thread pool of the CPU backends: every thread runs once, every task once, runs follow each
+ * other closely or after a sleep. Also built with ThreadSanitizer: the pool has no locks on its
+ * fast path. */
 #include "../../../kernels/cpu/pool.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,63 +1,8 @@
-/* The engine on the null device: its clock is virtual, so everything but wall times is exactly
- * repeatable. */
-#include "base/error.h"
-#include "measure/engine.h"
+/* The timing engine: results, outcomes, limits. */
+#include "engine_rig.h"
 #include "null_options.h"
 #include "null_time.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-struct rig {
-	const struct tk_device_ops *ops;
-	struct tk_device *device;
-	const struct tk_backend *backend;
-	struct tk_backend_ctx *ctx;
-	struct tk_measurement m;
-};
-
-static const struct tk_measure_options defaults = {
-        .seed = 1,
-        .mode = TK_MODE_COLD,
-        .stop = {0.95, 0.01, 10, 100, 5},
-        .max_warmup_s = 5,
-        .min_sample_ns = 1,
-        .verify = true,
-};
-
-static void rig_up(struct rig *r, const char *options)
-{
-	struct tk_abi_error err = {.size = sizeof err};
-	*r = (struct rig){.ops = tk_device_entry(), .backend = tk_backend_entry()};
-	assert_int_equal(r->ops->open(0, &r->device, &err), 0);
-	struct tk_open_args args = {
-	        .size = sizeof args, .device = r->device, .device_ops = r->ops, .options = options};
-	if (r->backend->open(&args, &r->ctx, &err))
-		fail_msg("%s: %s", options, err.message);
-}
-
-static void rig_down(struct rig *r)
-{
-	tk_measurement_free(&r->m);
-	r->backend->close(r->ctx);
-	r->ops->close(r->device);
-}
-
-static void measure(struct rig *r, const char *problem, const struct tk_measure_options *o)
-{
-	struct tk_problem_spec p;
-	struct tk_error err = {0};
-	assert_int_equal(tk_problem_parse(&p, problem, &err), 0);
-	tk_measurement_free(&r->m);
-	if (tk_measure(r->ops, r->device, r->backend, r->ctx, &p, o, &r->m, &err))
-		fail_msg("%s: %s", problem, err.message);
-}
 
 static void a_job_has_every_figure(void **state)
 {
@@ -118,78 +63,6 @@ static void samples_are_repeatable_and_follow_the_formula(void **state)
 	rig_down(&r);
 }
 
-static void cold_rotates_over_twice_the_cache(void **state)
-{
-	struct rig r;
-	struct tk_measure_options o = defaults;
-	rig_up(&r, "");
-	measure(&r, "gemm:m=64,n=64,k=64", &o); /* 48 KiB a set, the cache is 1 MiB */
-	assert_int_equal(r.m.sets, 43);
-	measure(&r, "copy:bytes=8388608", &o);
-	assert_int_equal(r.m.sets, 2);
-	o.mode = TK_MODE_HOT;
-	measure(&r, "gemm:m=64,n=64,k=64", &o);
-	assert_int_equal(r.m.sets, 1);
-	rig_down(&r);
-}
-
-static void each_mode_times_as_documented(void **state)
-{
-	struct rig r;
-	struct tk_measure_options o = defaults;
-	double cold, ns[TK_MODE_COUNT];
-	rig_up(&r, "noise=0,capturable=1");
-	for (int mode = 0; mode < TK_MODE_COUNT; mode++) {
-		o.mode = (enum tk_mode)mode;
-		measure(&r, "gemm:m=16,n=16,k=16", &o);
-		if (r.m.outcome != TK_OUTCOME_OK)
-			fail_msg("%s: %s", tk_mode_name(o.mode), r.m.message);
-		ns[mode] = r.m.summary.median;
-		bool rests = o.mode != TK_MODE_COLD && o.mode != TK_MODE_SUSTAINED;
-		/* its clock never gives way: short rests */
-		assert_true(rests ? r.m.idle_gap_ns == 3e6 : r.m.idle_gap_ns == 0);
-		assert_float_equal(r.m.clock_mhz, 1000, 0);
-		assert_float_equal(r.m.cycles, ns[mode], 1e-6 * ns[mode]);
-		assert_true(r.m.device_bytes > 0);
-	}
-	cold = ns[TK_MODE_COLD];
-	assert_float_equal(ns[TK_MODE_PACED] / cold, 1, 1e-9);
-	assert_float_equal(ns[TK_MODE_SUSTAINED] / cold, 1, 1e-9);
-	assert_float_equal(ns[TK_MODE_CONTENDED] / cold, 1.5, 1e-9);
-	o.mode = TK_MODE_PACED;
-	o.idle_gap_ns = 7e6;
-	measure(&r, "gemm:m=16,n=16,k=16", &o);
-	assert_float_equal(r.m.idle_gap_ns, 7e6, 0);
-	rig_down(&r);
-}
-
-static void bursts_cover_many_locations(void **state)
-{
-	struct rig r;
-	struct tk_measure_options o = defaults;
-	o.mode = TK_MODE_PACED;
-	rig_up(&r, "noise=0,capturable=1");
-	measure(&r, "gemm:m=16,n=16,k=16", &o); /* twice the cache would be 683 sets */
-	assert_int_equal(r.m.sets, 683);
-	measure(&r, "gemm:m=128,n=128,k=128", &o); /* 192 KiB a set: twice the cache would be 11 */
-	uint64_t burst = r.m.launches_per_sample;
-	assert_true(burst >= 64 && burst < 256);
-	assert_int_equal(
-	        r.m.sets, 256); /* many short launches: more places than one burst reaches */
-	assert_true(fabs((double)burst * r.m.summary.median / 1e6 - 1) < 0.1);
-	o.sets = 5;
-	measure(&r, "gemm:m=128,n=128,k=128", &o);
-	assert_int_equal(r.m.sets, 5);
-	assert_int_equal(r.m.launches_per_sample, burst);
-	o.sets = 0;
-	measure(&r, "copy:bytes=4194304",
-	        &o); /* 8 MiB a set, twice the cache: 2; few launches a burst */
-	if (r.m.sets != r.m.launches_per_sample || r.m.sets < 2 || r.m.sets > 31)
-		fail_msg("%u sets, %d launches of %g ns", r.m.sets, (int)r.m.launches_per_sample,
-		        r.m.summary.median);
-	rig_down(&r);
-}
-
 static struct {
 	const char *problem;
 	uint64_t seed;
@@ -235,67 +108,6 @@ static void inputs_are_reused(void **state)
 		}
 	assert_true(expected.seen >= 28); /* two sets each */
 	rig_down(&r);
-}
-
-/* Verified beside the warm-up, and still never timed where it is wrong. */
-static void wrong_results_are_found_in_paced_mode(void **state)
-{
-	static const char *const faults[] = {"fail=lie", "fail=nan", "fail=idle"};
-	struct rig r;
-	struct tk_measure_options o = defaults;
-	o.mode = TK_MODE_PACED;
-	for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-		rig_up(&r, faults[i]);
-		measure(&r, "gemm:m=16,n=16,k=16", &o);
-		assert_string_equal(tk_outcome_name(r.m.outcome), "wrong");
-		assert_int_equal(r.m.sample_count, 0);
-		rig_down(&r);
-	}
-}
-
-static void long_launches_get_as_many_samples_as_an_interval_needs(void **state)
-{
-	struct tk_measure_options o = defaults;
-	struct tk_engine e = {
-	        .options = &o, .launch_ns = 0.1e9, .batch = 1, .bursts = 1, .idle_gap_ns = 0.1e9};
-	o.mode = TK_MODE_PACED;
-	assert_float_equal(tk_engine_stop_rule(&e).budget_s, 5.5 * 0.2,
-	        1e-9); /* five are begun within it, the sixth ends it */
-	o.stop.confidence = 0.99;
-	assert_float_equal(tk_engine_stop_rule(&e).budget_s, 7.5 * 0.2, 1e-9);
-	e.launch_ns = 60e9;
-	assert_float_equal(tk_engine_stop_rule(&e).budget_s, 10, 0);
-	e.launch_ns = 1e6;
-	e.idle_gap_ns = 6e6;
-	assert_true(tk_engine_stop_rule(&e).budget_s < 0.35);
-}
-
-static void short_launches_are_batched(void **state)
-{
-	struct rig r;
-	struct tk_measure_options o = defaults;
-	o.min_sample_ns = 1e6;
-	rig_up(&r, "noise=0");
-	measure(&r, "gemm:m=16,n=16,k=16", &o);
-	assert_true(r.m.launches_per_sample > 300 && r.m.launches_per_sample < 700);
-	assert_true(r.m.launches_per_sample * r.m.summary.median >= 1e6);
-	rig_down(&r);
-}
-
-static void capturable_plans_use_graphs(void **state)
-{
-	struct rig plain, graph;
-	struct tk_measure_options o = defaults;
-	rig_up(&plain, "noise=0");
-	rig_up(&graph, "noise=0,capturable=1");
-	measure(&plain, "gemm:m=64,n=64,k=64", &o);
-	measure(&graph, "gemm:m=64,n=64,k=64", &o);
-	assert_string_equal(tk_outcome_name(graph.m.outcome), "ok");
-	assert_int_equal(plain.m.launches_per_sample, 1);
-	assert_int_equal(graph.m.launches_per_sample, 43); /* one turn through the sets */
-	assert_true(fabs(graph.m.summary.median / plain.m.summary.median - 1) < 1e-9);
-	rig_down(&plain);
-	rig_down(&graph);
 }
 
 static void sampling_has_limits(void **state)
@@ -406,56 +218,19 @@ static void configs_change_times(void **state)
 	rig_down(&r);
 }
 
-static void invalid_options_are_named(void **state)
-{
-	/* clang-format off */
-	static const char *const cases[][2] = {{"nosie=1", "there is no option `nosie`"}, {"noise", "`noise` is not key=value"},
-		{"noise=x", "noise cannot be `x`"}, {"noise=-1", "noise cannot be `-1`"}, {"fail=sing", "fail cannot be `sing`"},
-		{"step=3", "step cannot be `3`"}, {"seed=", "seed cannot be ``"}, {"at=home", "at cannot be `home`"}};
-	/* clang-format on */
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct null_options o;
-		struct tk_abi_error err = {.size = sizeof err};
-		null_options_default(&o);
-		assert_int_equal(null_options_parse(&o, cases[i][0], &err), TK_ABI_INVALID);
-		if (!strstr(err.message, cases[i][1]))
-			fail_msg("%s: %s", cases[i][0], err.message);
-	}
-}
-
-static void times_step_and_drift(void **state)
-{
-	struct tk_problem_spec p;
-	struct null_options o;
-	assert_int_equal(tk_problem_parse(&p, "gemm:m=512,n=512,k=512", NULL), 0);
-	null_options_default(&o);
-	o.noise = 0;
-	double base = null_time_ns(&o, &p.abi, 1, 0);
-	o.step_at = 5;
-	o.step = 1.5;
-	o.revision = 4;
-	assert_float_equal(null_time_ns(&o, &p.abi, 1, 7) / base, 1, 1e-12);
-	o.revision = 5;
-	assert_float_equal(null_time_ns(&o, &p.abi, 1, 7) / base, 1.5, 1e-12);
-	o.drift = 0.01;
-	assert_float_equal(null_time_ns(&o, &p.abi, 1, 7) / base, 1.5 * pow(1.01, 5), 1e-9);
-	o.seed = 9;
-	assert_true(fabs(null_time_ns(&o, &p.abi, 1, 7) / base - 1.5 * pow(1.01, 5)) > 1e-6);
-}
-
 int main(void)
 {
-	/* clang-format off */
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_job_has_every_figure), cmocka_unit_test(every_operation_is_verified),
-		cmocka_unit_test(samples_are_repeatable_and_follow_the_formula), cmocka_unit_test(cold_rotates_over_twice_the_cache),
-		cmocka_unit_test(each_mode_times_as_documented), cmocka_unit_test(bursts_cover_many_locations), cmocka_unit_test(wrong_results_are_found_in_paced_mode), cmocka_unit_test(inputs_are_reused),
-		cmocka_unit_test(long_launches_get_as_many_samples_as_an_interval_needs),
-	        cmocka_unit_test(short_launches_are_batched), cmocka_unit_test(capturable_plans_use_graphs), cmocka_unit_test(sampling_has_limits),
-		cmocka_unit_test(throttling_is_reported), cmocka_unit_test(faults_become_outcomes),
-		cmocka_unit_test(without_verification_wrong_results_are_timed), cmocka_unit_test(size_limits), cmocka_unit_test(configs_change_times),
-		cmocka_unit_test(invalid_options_are_named), cmocka_unit_test(times_step_and_drift),
+	        cmocka_unit_test(a_job_has_every_figure),
+	        cmocka_unit_test(every_operation_is_verified),
+	        cmocka_unit_test(samples_are_repeatable_and_follow_the_formula),
+	        cmocka_unit_test(inputs_are_reused),
+	        cmocka_unit_test(sampling_has_limits),
+	        cmocka_unit_test(throttling_is_reported),
+	        cmocka_unit_test(faults_become_outcomes),
+	        cmocka_unit_test(without_verification_wrong_results_are_timed),
+	        cmocka_unit_test(size_limits),
+	        cmocka_unit_test(configs_change_times),
 	};
-	/* clang-format on */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
