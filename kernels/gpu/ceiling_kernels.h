@@ -26,8 +26,7 @@ int ceiling_read_passes(const float *in, size_t n, int64_t passes, int own, floa
         float *partial, unsigned *ticket, unsigned blocks, void *stream);
 
 /* At least `count` multiply-adds on numbers of `in`; dtype: TK_F32, TK_F16 or TK_BF16. `units`:
- * multiprocessors. What the results are is nobody's business; they depend on all that was
- * computed. */
+ * multiprocessors. The results are unspecified, but depend on everything that was computed. */
 int ceiling_rate(
         uint32_t dtype, const void *in, void *out, int64_t count, unsigned units, void *stream);
 

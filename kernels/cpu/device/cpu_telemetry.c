@@ -151,7 +151,7 @@ struct cpu_counters cpu_read_counters(const struct tk_device *dev)
 /* Asking a core for its clock interrupts it: the first few that may be used speak for all. */
 #define CLOCK_CORES 8
 
-/* Mean megahertz of these cores; NAN where nobody knows. */
+/* Mean clock of these cores in MHz; NAN: unknown. */
 static double current_mhz(const struct tk_device *dev)
 {
 	double sum = 0, mhz;
