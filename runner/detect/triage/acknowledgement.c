@@ -26,7 +26,7 @@ void tk_series_case_make_alert_uids(const struct tk_case_set *c, const struct tk
 	if (known && strlen(known->group_uid) < TK_ALERT_UID_SIZE)
 		strcpy(group_uid, known->group_uid);
 	else
-		tk_commit_groups_find_uid(c, k, failure, row->good_rev, row->bad_rev, group_uid);
+		tk_commit_groups_find_uid(c, k, failure, row, group_uid);
 }
 
 static bool is_bad_news(enum tk_verdict_status s)

@@ -84,14 +84,13 @@ static int open_alert(struct tk_store *s, struct tk_case_set *c, const struct tk
 	        .opened_s = known ? known->opened_s : night->as_of_s,
 	        .change = failure ? 0 : row->verdict.change.value,
 	        .cause = failure ? TK_CAUSE_FAILURE : TK_CAUSE_CODE,
-	        .good_rev = row->good_rev,
-	        .bad_rev = row->bad_rev,
+	        .good_revision_id = row->good_revision_id,
+	        .bad_revision_id = row->bad_revision_id,
 	        .title = title};
 
 	status = tk_store_put_alert(s, &a, err);
 	if (!status)
-		status = tk_commit_groups_add(
-		        c, k, failure, row->good_rev, row->bad_rev, group_uid, err);
+		status = tk_commit_groups_add(c, k, failure, row, group_uid, err);
 	return status ? status : put_ack_rule(s, c, k, row, &a, err);
 }
 

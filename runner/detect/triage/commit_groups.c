@@ -29,49 +29,11 @@ static int out_of_memory(struct tk_error *err)
 /* ---- ranges of revisions
  * ---------------------------------------------------------------------------------------- */
 
-static int by_name(const void *a, const void *b)
+/* Ids 0: unknown. */
+static struct span find_span(const struct tk_catalog *c, int64_t good_id, int64_t bad_id)
 {
-	const struct tk_revision_row *x = *(const struct tk_revision_row *const *)a,
-	                             *y = *(const struct tk_revision_row *const *)b;
-
-	if (x->upstream_id != y->upstream_id)
-		return x->upstream_id < y->upstream_id ? -1 : 1;
-	return strcmp(x->rev, y->rev);
-}
-
-static int sort_revisions(
-        struct tk_commit_groups *g, const struct tk_rows *revisions, struct tk_error *err)
-{
-	if (g->revisions)
-		return TK_OK;
-	g->revisions = malloc((revisions->count + 1) * sizeof *g->revisions);
-	if (!g->revisions)
-		return out_of_memory(err);
-	for (g->revision_count = 0; g->revision_count < revisions->count; g->revision_count++)
-		g->revisions[g->revision_count] =
-		        TK_ROWS_AT(revisions, struct tk_revision_row, g->revision_count);
-	if (g->revision_count)
-		qsort(g->revisions, g->revision_count, sizeof *g->revisions, by_name);
-	return TK_OK;
-}
-
-static const struct tk_revision_row *find_revision(
-        const struct tk_commit_groups *g, int64_t upstream_id, const char *rev)
-{
-	const struct tk_revision_row key = {.upstream_id = upstream_id, .rev = rev}, *wanted = &key,
-	                             **found;
-
-	found = g->revision_count ? bsearch(&wanted, g->revisions, g->revision_count,
-	                                    sizeof *g->revisions, by_name)
-	                          : NULL;
-	return found ? *found : NULL;
-}
-
-static struct span find_span(const struct tk_commit_groups *g, int64_t upstream_id,
-        const char *good_rev, const char *bad_rev)
-{
-	const struct tk_revision_row *good = find_revision(g, upstream_id, good_rev),
-	                             *bad = find_revision(g, upstream_id, bad_rev);
+	const struct tk_revision_row *good = tk_id_table_find(&c->revisions, good_id),
+	                             *bad = tk_id_table_find(&c->revisions, bad_id);
 	struct span s = {0};
 
 	if (!good || !bad || (good->position > 0) != (bad->position > 0))
@@ -132,9 +94,7 @@ static int add(struct tk_commit_groups *g, const char *uid, bool failure,
 
 int tk_commit_groups_load(struct tk_case_set *c, struct tk_error *err)
 {
-	int status = c->catalog.alerts.count
-	                     ? sort_revisions(&c->groups, &c->catalog.revisions.rows, err)
-	                     : TK_OK;
+	int status = TK_OK;
 
 	for (size_t i = 0; !status && i < c->catalog.alerts.count; i++) {
 		const struct tk_alert_row *a =
@@ -148,7 +108,7 @@ int tk_commit_groups_load(struct tk_case_set *c, struct tk_error *err)
 		if (!device || a->kind == TK_ALERT_MISSING_DATA ||
 		        strlen(a->group_uid) >= TK_ALERT_UID_SIZE)
 			continue;
-		span = find_span(&c->groups, series->upstream_id, a->good_rev, a->bad_rev);
+		span = find_span(&c->catalog, a->good_revision_id, a->bad_revision_id);
 		status = add(&c->groups, a->group_uid, a->kind == TK_ALERT_FAILURE, device,
 		        series->upstream_id, &span, err);
 	}
@@ -158,19 +118,15 @@ int tk_commit_groups_load(struct tk_case_set *c, struct tk_error *err)
 void tk_commit_groups_free(struct tk_commit_groups *g)
 {
 	free(g->at);
-	free(g->revisions);
 	*g = (struct tk_commit_groups){0};
 }
 
 int tk_commit_groups_add(struct tk_case_set *c, const struct tk_series_case *k, bool failure,
-        const char *good_rev, const char *bad_rev, const char *group_uid, struct tk_error *err)
+        const struct tk_diff_row *row, const char *group_uid, struct tk_error *err)
 {
-	int status = sort_revisions(&c->groups, &c->catalog.revisions.rows, err);
-	struct span span;
+	const struct span span =
+	        find_span(&c->catalog, row->good_revision_id, row->bad_revision_id);
 
-	if (status)
-		return status;
-	span = find_span(&c->groups, k->upstream->id, good_rev, bad_rev);
 	return add(&c->groups, group_uid, failure, k->device, k->upstream->id, &span, err);
 }
 
@@ -191,10 +147,10 @@ static const struct tk_commit_group *only_overlapping_group(const struct tk_comm
 }
 
 void tk_commit_groups_find_uid(const struct tk_case_set *c, const struct tk_series_case *k,
-        bool failure, const char *good_rev, const char *bad_rev, char uid[TK_ALERT_UID_SIZE])
+        bool failure, const struct tk_diff_row *row, char uid[TK_ALERT_UID_SIZE])
 {
 	const char *const parts[] = {"group", failure ? "failure" : "alert", k->upstream->name,
-	        bad_rev, k->device->kind, k->device->name, good_rev};
+	        row->bad_rev, k->device->kind, k->device->name, row->good_rev};
 	const size_t count = sizeof parts / sizeof *parts;
 	const struct tk_commit_group *same;
 	struct span span;
@@ -202,7 +158,7 @@ void tk_commit_groups_find_uid(const struct tk_case_set *c, const struct tk_seri
 	tk_alert_uid_hash(parts, count - 1, uid);
 	if (!c->groups.count)
 		return;
-	span = find_span(&c->groups, k->upstream->id, good_rev, bad_rev);
+	span = find_span(&c->catalog, row->good_revision_id, row->bad_revision_id);
 	same = find_group(&c->groups, uid);
 	if (same && (!same->common.known || !span.known || overlap(&same->common, &span)))
 		return;
@@ -210,7 +166,6 @@ void tk_commit_groups_find_uid(const struct tk_case_set *c, const struct tk_seri
 
 	if (other)
 		memcpy(uid, other->uid, sizeof other->uid);
-	else if (same) /* it is about an earlier commit, and was named by a series that was measured
-	                  at fewer */
+	else if (same) /* its group is about an earlier commit; a series measured rarely named it */
 		tk_alert_uid_hash(parts, count, uid);
 }

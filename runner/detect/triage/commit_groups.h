@@ -9,6 +9,7 @@
 
 #include "detect/history/catalog.h"
 
+struct tk_diff_row;
 struct tk_series_case;
 struct tk_case_set;
 struct tk_error;
@@ -17,19 +18,17 @@ struct tk_commit_group;
 struct tk_commit_groups {
 	struct tk_commit_group *at;
 	size_t count;
-	const struct tk_revision_row **revisions; /* by upstream and name; NULL: not sorted yet */
-	size_t revision_count;
 };
 
 /* The groups of the stored alerts. */
 int tk_commit_groups_load(struct tk_case_set *c, struct tk_error *err);
 void tk_commit_groups_free(struct tk_commit_groups *g);
-/* The group that an alert about this range belongs to, or the uid of a new one; "": out of
+/* The group that the alert about a row belongs to, or the uid of a new one; "": out of
  * memory. */
 void tk_commit_groups_find_uid(const struct tk_case_set *c, const struct tk_series_case *k,
-        bool failure, const char *good_rev, const char *bad_rev, char uid[TK_ALERT_UID_SIZE]);
+        bool failure, const struct tk_diff_row *row, char uid[TK_ALERT_UID_SIZE]);
 /* Adds a new alert, so that later ones find its group. */
 int tk_commit_groups_add(struct tk_case_set *c, const struct tk_series_case *k, bool failure,
-        const char *good_rev, const char *bad_rev, const char *group_uid, struct tk_error *err);
+        const struct tk_diff_row *row, const char *group_uid, struct tk_error *err);
 
 #endif
