@@ -109,7 +109,7 @@ int tk_artifact_scan_backends(struct tk_artifact *a, const char *dir, struct tk_
 			continue;
 		if (!tk_backend_name_is_valid(name))
 			status = tk_fail(err, TK_EDATA,
-			        "\"%.80s\" is not a backend's name, expected [a-z0-9_-]+ of at "
+			        "\"%.80s\" is not a backend's name; expected [a-z0-9_-]+ of at "
 			        "most 63 characters",
 			        name);
 		else if (a->backend_count == BACKENDS_MAX)

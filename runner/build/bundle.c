@@ -61,7 +61,7 @@ static int check_folder(const char *temp, const char *key, struct tk_error *err)
 	struct tk_artifact *a = NULL;
 	if (!tk_build_key_is_valid(key))
 		return tk_fail(err, TK_EDATA,
-		        "it contains \"%.80s\", expected folders named by an artifact's key", key);
+		        "contains \"%.80s\"; expected folders named by an artifact's key", key);
 	char *dir = tk_path_join(temp, key);
 	int status = dir ? tk_manifest_verify(dir, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (status == TK_ENOTFOUND)

@@ -153,7 +153,7 @@ int tk_git_check_url(const char *url, struct tk_error *err)
 	const char *helper = strstr(url, "::");
 	if (helper && !memchr(url, '/', (size_t)(helper - url)))
 		return tk_fail(err, TK_ECONFIG,
-		        "the url \"%.80s\" names a transport helper, expected https, ssh, git, "
+		        "the url \"%.80s\" names a transport helper; expected https, ssh, git, "
 		        "file or a path",
 		        url);
 	return TK_OK;

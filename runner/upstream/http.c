@@ -42,10 +42,10 @@ static int find_host(struct request *r, struct tk_error *err)
 	        curl_url_get(u, CURLUPART_HOST, &host, 0) ||
 	        curl_url_get(u, CURLUPART_SCHEME, &scheme, 0))
 		status = tk_fail(err, TK_ECONFIG,
-		        "the webhook's URL is malformed, expected https://host/path");
+		        "the webhook's URL is malformed; expected https://host/path");
 	else if (strcasecmp(scheme, "https") && strcasecmp(scheme, "http"))
 		status = tk_fail(err, TK_ECONFIG,
-		        "the scheme \"%.20s\" of the webhook's URL is not allowed, expected https "
+		        "the scheme \"%.20s\" of the webhook's URL is not allowed; expected https "
 		        "or http",
 		        scheme);
 	else

@@ -23,7 +23,7 @@ static void urls(void **state)
 	expect_url("https://a\nb", "the url contains control characters");
 	expect_url("ext::sh -c 'touch x'", "the url \"ext::sh -c 'touch x'\" names a transport "
 	                                   "helper, expected https, ssh, git, file or a path");
-	expect_url("fd::17", "the url \"fd::17\" names a transport helper, expected https, ssh, "
+	expect_url("fd::17", "the url \"fd::17\" names a transport helper; expected https, ssh, "
 	                     "git, file or a path");
 	assert_true(tk_git_url_is_local("/srv/git/a"));
 	assert_true(tk_git_url_is_local("./a:b"));

@@ -141,10 +141,10 @@ static void failures(void **state)
 	        tk_http_post_json("file:///etc/passwd", "{}", &quick, &code, &err), TK_ECONFIG);
 	assert_int_equal(tk_http_post_json("ftp://h/x", "{}", &quick, &code, &err), TK_ECONFIG);
 	assert_string_equal(err.message,
-	        "the scheme \"ftp\" of the webhook's URL is not allowed, expected https or http");
+	        "the scheme \"ftp\" of the webhook's URL is not allowed; expected https or http");
 	assert_int_equal(tk_http_post_json("not a url", "{}", &quick, &code, &err), TK_ECONFIG);
 	assert_string_equal(
-	        err.message, "the webhook's URL is malformed, expected https://host/path");
+	        err.message, "the webhook's URL is malformed; expected https://host/path");
 	const struct server redirect = start((const char *const[]){
 	        "HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: "
 	        "0\r\nConnection: close\r\n\r\n",
