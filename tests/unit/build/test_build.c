@@ -36,7 +36,7 @@ static void builds_once(void **state)
 	tk_artifact_free(a);
 }
 
-/* Whatever decides the content is in the key. */
+/* The key depends on everything that decides the content. */
 static void key_changes(void **state)
 {
 	struct project *p = *state;
@@ -72,7 +72,7 @@ static void key_changes(void **state)
 	tk_artifact_free(base);
 }
 
-/* The commit changed, a string changed, the code did not; then it did, in one of two functions. */
+/* A changed commit or string keeps the code hash; a changed function changes its own hash only. */
 static void same_code_other_commit(void **state)
 {
 	struct project *p = *state;
@@ -262,7 +262,7 @@ static void installed(void **state)
 	        tk_artifact_load_installed("/nonexistent.so", "../toy", &a, &err), TK_ECONFIG);
 }
 
-/* The artifact is of use without the folder it was built in, and without the repository. */
+/* An artifact works without its build folder and without the repository. */
 static void relocatable(void **state)
 {
 	struct project *p = *state;

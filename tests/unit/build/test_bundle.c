@@ -1,4 +1,4 @@
-/* Moving artifacts between machines, and throwing them away. */
+/* Exporting, importing and evicting artifacts. */
 #include "project.h"
 
 static void other_machine(void **state)

@@ -1,5 +1,4 @@
-/* Hashes of machine code: equal for equal code, whatever the linker, the clock and the folder did
- * to the file. */
+/* Hashes of machine code are equal for equal code, whatever the linker, the clock and the folder. */
 #include "../upstream/scratch.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -127,7 +126,7 @@ static void compile_skeleton(const struct scratch *s, const char *compiler, cons
 	        version, TK_SOURCE_ROOT, version, compiler, TK_SOURCE_ROOT);
 }
 
-/* What the manual says of the example of a backend. LLVM gives its texts names. */
+/* The claim of docs/how-to/add-a-backend.md about the example. LLVM names its texts. */
 static void skeleton(void **state)
 {
 	const struct scratch *s = *state;
@@ -146,7 +145,7 @@ static void skeleton(void **state)
 	}
 }
 
-/* Nothing is taken for equal because its name is gone. */
+/* Without symbol names different code still has different hashes. */
 static void stripped(void **state)
 {
 	const struct scratch *s = *state;
@@ -262,7 +261,7 @@ static void not_objects(void **state)
 	expect_refused(s, "gone", "gone");
 }
 
-/* Every cut and many bent bytes: an error or a hash, never a crash. */
+/* Every truncation and many changed bytes: an error or a hash, never a crash. */
 static void damaged(void **state)
 {
 	const struct scratch *s = *state;

@@ -116,7 +116,7 @@ static void resources_are_read(void **state)
 	}
 }
 
-/* Worked out by hand from the tables of the CUDA C++ Programming Guide. */
+/* Computed by hand from the tables of the CUDA C++ Programming Guide. */
 static void occupancy_follows_from_resources(void **state)
 {
 	static const struct {
@@ -143,7 +143,7 @@ static void occupancy_follows_from_resources(void **state)
 	}
 }
 
-/* Every length, and every byte turned over: at worst something is not read. */
+/* Every length, and every byte inverted: at worst something is not read. */
 static void damage_is_survived(void **state)
 {
 	struct tk_buf b = TK_BUF_INIT;

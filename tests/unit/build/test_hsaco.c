@@ -24,7 +24,7 @@ static void read_fixture(struct tk_buf *out)
 	        TK_OK);
 }
 
-/* The bundle as it is where hipcc does not pack it. */
+/* An unpacked bundle. */
 static void read_unpacked(struct tk_buf *out)
 {
 	struct tk_buf packed = TK_BUF_INIT;
@@ -74,7 +74,7 @@ static void resources_are_read(void **state)
 	}
 }
 
-/* A module has a bundle for each file, each on a page of its own. */
+/* A module has one bundle per file, each on its own page. */
 static void all_bundles_are_read(void **state)
 {
 	struct tk_buf one = TK_BUF_INIT, all = TK_BUF_INIT;
@@ -104,7 +104,7 @@ static void all_bundles_are_read(void **state)
 	tk_buf_free(&all);
 }
 
-/* What clang says of kernels of this tree; behind them what its formulas give. */
+/* Metadata that clang wrote for kernels of this tree, and the occupancy by its formulas. */
 static void occupancy_is_the_compilers(void **state)
 {
 	static const struct {
@@ -138,7 +138,7 @@ static void occupancy_is_the_compilers(void **state)
 	}
 }
 
-/* Many lengths and bytes turned over, packed and not: at worst something is not read. */
+/* Many lengths and inverted bytes, packed and not: at worst something is not read. */
 static void damage_is_survived(void **state)
 {
 	for (int packed = 0; packed < 2; packed++) {
@@ -170,7 +170,7 @@ static void damage_is_survived(void **state)
 	}
 }
 
-/* The section says whose images it holds; what looks like those of another is not read there. */
+/* The name of the section decides the format; images of the other format are not read. */
 static void a_section_holds_one_kind(void **state)
 {
 	struct tk_buf b = TK_BUF_INIT;
@@ -189,7 +189,7 @@ static void a_section_holds_one_kind(void **state)
 	tk_buf_free(&b);
 }
 
-/* Many small images may unpack to more than there is memory. */
+/* Many small images can unpack to more than the memory. */
 static void what_unpacks_to_too_much_is_not_read(void **state)
 {
 	struct tk_device_code c = {.unpacked_bytes = TK_DEVICE_CODE_UNPACKED_MAX - 100};

@@ -1,6 +1,5 @@
-/* Every alert reaches every place once: against a real HTTP server on the loopback, a file, and a
- * server that says no.
- */
+/* Every alert reaches every address once: an HTTP server on the loopback, a file, and a server that
+ * fails. */
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -145,7 +144,7 @@ static int notify(struct place *p, const char *url, struct tk_error *err)
 	return tk_notify_send_alerts(p->store, &options, err);
 }
 
-/* Body number n that arrived; NULL where there are fewer. */
+/* Received body number n; NULL: there are fewer. */
 static json_t *body(const char *path, size_t n)
 {
 	struct tk_buf text = TK_BUF_INIT;
@@ -173,7 +172,7 @@ static const char *text_of(const json_t *json, const char *key)
 	return text ? text : "";
 }
 
-/* What somebody has seen is no news. */
+/* An alert with a triage state is not sent. */
 static void an_alert_that_was_acked_is_not_told(void **state)
 {
 	struct place *p = *state;

@@ -1,5 +1,4 @@
-/* What users write about an upstream never becomes an option, a transport helper or a shell's word.
- */
+/* User input never becomes an option, a transport helper or a word of a shell. */
 #include "base/error.h"
 #include "scratch.h"
 #include "upstream/git.h"
@@ -22,7 +21,7 @@ static void urls(void **state)
 	expect_url("--upload-pack=touch x", "the url \"--upload-pack=touch x\" starts with \"-\"");
 	expect_url("https://a\nb", "the url contains control characters");
 	expect_url("ext::sh -c 'touch x'", "the url \"ext::sh -c 'touch x'\" names a transport "
-	                                   "helper, expected https, ssh, git, file or a path");
+	                                   "helper; expected https, ssh, git, file or a path");
 	expect_url("fd::17", "the url \"fd::17\" names a transport helper; expected https, ssh, "
 	                     "git, file or a path");
 	assert_true(tk_git_url_is_local("/srv/git/a"));
@@ -76,8 +75,7 @@ static void failures_speak(void **state)
 	        tk_git_run(&nowhere, (const char *const[]){"status", NULL}, NULL, &err), TK_OK);
 }
 
-/* Local commands reach no server: that is what keeps a partial clone from fetching commit after
- * commit. */
+/* Local commands reach no server, so that a partial clone does not fetch commit after commit. */
 static void local_is_local(void **state)
 {
 	const struct scratch *s = *state;

@@ -128,7 +128,7 @@ static void missing_things(void **state)
 	free(empty);
 }
 
-/* A merge is one step of the history; what it brought in is not. */
+/* A merge is one step of the history, without the merged commits. */
 static void first_parent(void **state)
 {
 	const struct scratch *s = *state;
@@ -208,8 +208,7 @@ static void path_filter(void **state)
 	free(url);
 }
 
-/* The branch was rewritten: the new history counts, the old commit is still known to who asks for
- * it. */
+/* After a rewrite of the branch the new history counts; the old commit is still found by its hash. */
 static void rebased(void **state)
 {
 	const struct scratch *s = *state;
@@ -303,8 +302,7 @@ static void submodules(void **state)
 	free(url);
 }
 
-/* Every name in it would break something if it were ever pasted into a command, a page or a path.
- */
+/* Every name in it would break a command, a page or a path if it were pasted into one. */
 static void hostile(void **state)
 {
 	const struct scratch *s = *state;
@@ -342,7 +340,7 @@ static void hostile(void **state)
 	free(url);
 }
 
-/* A server that takes the connection and says nothing. */
+/* A server that accepts the connection and never answers. */
 static void hanging_remote(void **state)
 {
 	const struct scratch *s = *state;
