@@ -5,31 +5,10 @@
 
 #include "base/error.h"
 
-/* Every row that has an id has it as its first member. */
-static int64_t row_id(const void *row)
-{
-	int64_t id;
-
-	memcpy(&id, row, sizeof id);
-	return id;
-}
-
-static int compare_ids(const void *a, const void *b)
-{
-	int64_t x = row_id(a), y = row_id(b);
-
-	return (x > y) - (x < y);
-}
-
-static const void *find(const struct tk_rows *list, size_t size, int64_t id)
-{
-	return list->count ? bsearch(&id, list->rows, list->count, size, compare_ids) : NULL;
-}
-
 #define LOOKUP(name, list) \
 	const struct tk_##name##_row *tk_lookup_##name(const struct tk_lookup *l, int64_t id) \
 	{ \
-		return find(&l->list, sizeof(struct tk_##name##_row), id); \
+		return tk_id_table_find(&l->list, id); \
 	}
 LOOKUP(machine, machines)
 LOOKUP(device, devices)
@@ -51,8 +30,8 @@ int tk_lookup_load(struct tk_store *s, struct tk_lookup *out, struct tk_error *e
 {
 	struct tk_lookup l = {0};
 	const struct {
-		int (*read)(struct tk_store *, struct tk_rows *, struct tk_error *);
-		struct tk_rows *list;
+		tk_id_table_query *query;
+		struct tk_id_table *table;
 		size_t size;
 	} tables[] = {
 	        {tk_store_list_machines, &l.machines, sizeof(struct tk_machine_row)},
@@ -66,15 +45,13 @@ int tk_lookup_load(struct tk_store *s, struct tk_lookup *out, struct tk_error *e
 	};
 
 	for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
-		int status = tables[i].read(s, tables[i].list, err);
+		int status = tk_id_table_load(
+		        tables[i].table, s, tables[i].query, tables[i].size, err);
 
 		if (status) {
 			tk_lookup_free(&l);
 			return status;
 		}
-		if (tables[i].list->count)
-			qsort(tables[i].list->rows, tables[i].list->count, tables[i].size,
-			        compare_ids);
 	}
 	*out = l;
 	return 0;
@@ -82,14 +59,14 @@ int tk_lookup_load(struct tk_store *s, struct tk_lookup *out, struct tk_error *e
 
 void tk_lookup_free(struct tk_lookup *l)
 {
-	tk_rows_free(&l->machines);
-	tk_rows_free(&l->devices);
-	tk_rows_free(&l->environments);
-	tk_rows_free(&l->upstreams);
-	tk_rows_free(&l->revisions);
-	tk_rows_free(&l->builds);
-	tk_rows_free(&l->problems);
-	tk_rows_free(&l->series);
+	tk_id_table_free(&l->machines);
+	tk_id_table_free(&l->devices);
+	tk_id_table_free(&l->environments);
+	tk_id_table_free(&l->upstreams);
+	tk_id_table_free(&l->revisions);
+	tk_id_table_free(&l->builds);
+	tk_id_table_free(&l->problems);
+	tk_id_table_free(&l->series);
 }
 
 int tk_lookup_find_night(const struct tk_rows *nights, const char *text,

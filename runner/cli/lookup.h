@@ -1,10 +1,11 @@
 /* The small tables of the history, read once, for commands that print names where rows hold ids. */
 #ifndef TK_LOOKUP_H
 #define TK_LOOKUP_H
+#include "store/catalog/row_index.h"
 #include "store/store.h"
 
 struct tk_lookup {
-	struct tk_rows machines, devices, environments, upstreams, revisions, builds, problems,
+	struct tk_id_table machines, devices, environments, upstreams, revisions, builds, problems,
 	        series;
 };
 

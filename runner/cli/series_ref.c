@@ -128,7 +128,7 @@ int tk_series_ref_resolve(
 	status = find_alert(&alerts, text, out, err);
 	if (status == TK_ENOTFOUND) {
 		*err = (struct tk_error){0};
-		status = find_series(&alerts.names.series, text, out, err);
+		status = find_series(&alerts.names.series.rows, text, out, err);
 		if (status == TK_OK)
 			find_range(&alerts.rows, out);
 	}

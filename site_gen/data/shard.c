@@ -70,6 +70,6 @@ void tk_shard_begin_column(struct tk_buf *out, const char *name)
 
 int64_t tk_shard_revision_id(const struct tk_model *m, int64_t id)
 {
-	const struct tk_build_row *build = tk_index_find(&m->builds_by_id, id);
+	const struct tk_build_row *build = tk_row_index_find(&m->builds_by_id, id);
 	return build ? build->revision_id : 0;
 }

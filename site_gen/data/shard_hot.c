@@ -111,7 +111,7 @@ void tk_shard_add_hot_night(struct tk_buf *out, const struct tk_model *m, size_t
         const struct tk_point *const *points, const size_t *places, size_t count)
 {
 	double *factors = calloc(count + 1, sizeof *factors);
-	const struct tk_night_row *night = tk_index_find(&m->nights_by_id, points[0]->night_id);
+	const struct tk_night_row *night = tk_row_index_find(&m->nights_by_id, points[0]->night_id);
 	if (!factors) {
 		out->status = TK_ENOMEM;
 		return;

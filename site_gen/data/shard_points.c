@@ -112,7 +112,7 @@ static void add_values(struct tk_buf *out, struct columns *s, bool recent)
 /* Times are written only where they are not those of the nights. */
 static bool is_of_its_night(const struct tk_model *m, const struct tk_point *points, size_t count)
 {
-	const struct tk_index_entry *all = m->nights_by_id.entries;
+	const struct tk_row_index_entry *all = m->nights_by_id.entries;
 	size_t at = 0; /* both are in order, so that the next night is near */
 	for (size_t i = 0; i < count; i++) {
 		const struct tk_night_row *night;
@@ -120,7 +120,7 @@ static bool is_of_its_night(const struct tk_model *m, const struct tk_point *poi
 			at++;
 		night = at < m->nights_by_id.count && all[at].id == points[i].night_id
 		                ? all[at].row
-		                : tk_index_find(&m->nights_by_id, points[i].night_id);
+		                : tk_row_index_find(&m->nights_by_id, points[i].night_id);
 		if (!night || night->as_of_s != points[i].as_of_s)
 			return false;
 	}

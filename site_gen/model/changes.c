@@ -60,9 +60,9 @@ static int make_changes(const struct tk_model *m, const struct tk_rows *steps,
 		        .change_point = c,
 		        .good = tk_model_find_build_revision(m, step->previous_build_id),
 		        .bad = tk_model_find_build_revision(m, step->build_id),
-		        .environment_before = tk_index_find(
+		        .environment_before = tk_row_index_find(
 		                &m->environments_by_id, step->previous_environment_id),
-		        .environment = tk_index_find(&m->environments_by_id, step->environment_id),
+		        .environment = tk_row_index_find(&m->environments_by_id, step->environment_id),
 		        .worse = (c->after_value > c->before_value) ==
 		                 (s->row->better == TK_BETTER_LOWER)};
 	}
@@ -92,7 +92,7 @@ static void count_changes(const struct tk_model *m, struct tk_site_changes *out)
 
 static char *file_of(const struct tk_model *m, const struct tk_revision_row *r)
 {
-	const struct tk_upstream_row *u = tk_index_find(&m->upstreams_by_id, r->upstream_id);
+	const struct tk_upstream_row *u = tk_row_index_find(&m->upstreams_by_id, r->upstream_id);
 	char *name = NULL, *file = NULL, rev[TK_LINK_SIZE];
 	bool hash = !strncmp(tk_rev_abbreviate(r->rev, rev), r->rev, 12) && strlen(rev) == 12 &&
 	            r->rev[12];

@@ -7,34 +7,25 @@
 #include "base/error.h"
 #include "site_gen/model/model_internal.h"
 
-static int compare_by_revision(const void *a, const void *b)
-{
-	const struct tk_index_entry *x = a, *y = b;
-	if (x->id != y->id)
-		return x->id < y->id ? -1 : 1;
-	return x->row < y->row ? -1 : x->row > y->row; /* the order of the rows */
-}
-
 static int index_builds_by_revision(struct tk_model *m, struct tk_error *err)
 {
-	struct tk_index *index = &m->builds_by_revision;
+	struct tk_row_index *index = &m->builds_by_revision;
 	index->entries = malloc((m->build_rows.count + 1) * sizeof *index->entries);
 	if (!index->entries)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (; index->count < m->build_rows.count; index->count++) {
 		const struct tk_build_row *b =
 		        TK_ROWS_AT(&m->build_rows, struct tk_build_row, index->count);
-		index->entries[index->count] = (struct tk_index_entry){b->revision_id, b};
+		index->entries[index->count] = (struct tk_row_index_entry){b->revision_id, b};
 	}
-	if (index->count)
-		qsort(index->entries, index->count, sizeof *index->entries, compare_by_revision);
+	tk_row_index_sort(index); /* builds of one revision stay in the order of the rows */
 	return 0;
 }
 
 static int make_indices(struct tk_model *m, struct tk_error *err)
 {
 	const struct {
-		struct tk_index *index;
+		struct tk_row_index *index;
 		const struct tk_rows *rows;
 		size_t size;
 	} all[] = {
@@ -46,15 +37,15 @@ static int make_indices(struct tk_model *m, struct tk_error *err)
 	};
 	int status = 0;
 	for (size_t i = 0; !status && i < sizeof all / sizeof *all; i++)
-		status = tk_index_build(
+		status = tk_row_index_build(
 		        all[i].index, all[i].rows->rows, all[i].rows->count, all[i].size, err);
 	return status ? status : index_builds_by_revision(m, err);
 }
 
-const struct tk_index_entry *tk_model_find_builds(
+const struct tk_row_index_entry *tk_model_find_builds(
         const struct tk_model *m, int64_t revision_id, size_t *count)
 {
-	const struct tk_index *index = &m->builds_by_revision;
+	const struct tk_row_index *index = &m->builds_by_revision;
 	size_t first = 0, end = index->count;
 	while (first < end) { /* binary search for the first entry of the revision */
 		size_t middle = first + (end - first) / 2;
@@ -146,7 +137,7 @@ void tk_model_free(struct tk_model *m)
 	        &m->upstream_rows, &m->revision_rows, &m->build_rows, &m->problem_rows,
 	        &m->series_rows, &m->night_rows, &m->change_rows, &m->alert_rows, &m->triage_rows,
 	        &m->culprit_rows};
-	struct tk_index *indices[] = {&m->environments_by_id, &m->upstreams_by_id,
+	struct tk_row_index *indices[] = {&m->environments_by_id, &m->upstreams_by_id,
 	        &m->revisions_by_id, &m->builds_by_id, &m->problems_by_id, &m->series_by_id,
 	        &m->nights_by_id, &m->builds_by_revision};
 	for (size_t i = 0; i < m->machine_count; i++) {
@@ -172,7 +163,7 @@ void tk_model_free(struct tk_model *m)
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
 		tk_rows_free(lists[i]);
 	for (size_t i = 0; i < sizeof indices / sizeof *indices; i++)
-		free(indices[i]->entries);
+		tk_row_index_free(indices[i]);
 	free(m->machines);
 	free(m->devices);
 	free(m->nights);
@@ -185,20 +176,20 @@ void tk_model_free(struct tk_model *m)
 
 const struct tk_site_series *tk_model_find_series(const struct tk_model *m, int64_t id)
 {
-	return tk_index_find(&m->series_by_id, id);
+	return tk_row_index_find(&m->series_by_id, id);
 }
 
 const struct tk_site_night *tk_model_find_night(const struct tk_model *m, int64_t id)
 {
-	const struct tk_night_row *row = tk_index_find(&m->nights_by_id, id);
+	const struct tk_night_row *row = tk_row_index_find(&m->nights_by_id, id);
 	return row ? &m->nights[row - (const struct tk_night_row *)m->night_rows.rows] : NULL;
 }
 
 const struct tk_revision_row *tk_model_find_build_revision(
         const struct tk_model *m, int64_t build_id)
 {
-	const struct tk_build_row *build = tk_index_find(&m->builds_by_id, build_id);
-	return build ? tk_index_find(&m->revisions_by_id, build->revision_id) : NULL;
+	const struct tk_build_row *build = tk_row_index_find(&m->builds_by_id, build_id);
+	return build ? tk_row_index_find(&m->revisions_by_id, build->revision_id) : NULL;
 }
 
 const struct tk_revision_row *tk_model_find_revision(

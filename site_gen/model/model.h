@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "site_gen/model/changes.h"
-#include "site_gen/model/index.h"
+#include "store/catalog/row_index.h"
 #include "store/store.h"
 
 struct tk_error;
@@ -85,7 +85,7 @@ struct tk_model {
 	struct tk_rows machine_rows, device_rows, environment_rows, upstream_rows, revision_rows,
 	        build_rows, problem_rows, series_rows, night_rows, change_rows, alert_rows,
 	        triage_rows, culprit_rows;
-	struct tk_index environments_by_id, upstreams_by_id, revisions_by_id, builds_by_id,
+	struct tk_row_index environments_by_id, upstreams_by_id, revisions_by_id, builds_by_id,
 	        problems_by_id, series_by_id, nights_by_id, builds_by_revision;
 	struct tk_site_machine *machines;
 	struct tk_site_device *devices;
@@ -114,7 +114,7 @@ const struct tk_revision_row *tk_model_find_build_revision(
         const struct tk_model *m, int64_t build_id);
 /* The builds of a revision, oldest first: the id of an entry is the revision's, its row a struct
  * tk_build_row. */
-const struct tk_index_entry *tk_model_find_builds(
+const struct tk_row_index_entry *tk_model_find_builds(
         const struct tk_model *m, int64_t revision_id, size_t *count);
 const struct tk_revision_row *tk_model_find_revision(
         const struct tk_model *m, int64_t upstream_id, const char *rev);

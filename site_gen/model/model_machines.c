@@ -78,7 +78,7 @@ int tk_model_join_nights(struct tk_model *m, struct tk_error *err)
 		if (!night->file)
 			return tk_fail(err, TK_ENOMEM, "out of memory");
 	}
-	return tk_index_build(&m->nights_by_id, m->night_rows.rows, m->night_rows.count,
+	return tk_row_index_build(&m->nights_by_id, m->night_rows.rows, m->night_rows.count,
 	        sizeof(struct tk_night_row), err);
 }
 

@@ -85,8 +85,8 @@ int tk_model_join_series(struct tk_model *m, struct tk_error *err)
 		struct tk_site_series *s = &m->series[m->series_count++];
 		s->row = TK_ROWS_AT(&m->series_rows, struct tk_series_row, i);
 		s->device = find_device(m, s->row->device_id);
-		s->upstream = tk_index_find(&m->upstreams_by_id, s->row->upstream_id);
-		s->problem = tk_index_find(&m->problems_by_id, s->row->problem_id);
+		s->upstream = tk_row_index_find(&m->upstreams_by_id, s->row->upstream_id);
+		s->problem = tk_row_index_find(&m->problems_by_id, s->row->problem_id);
 		if (!s->device || !s->upstream || !s->problem)
 			return tk_fail(err, TK_EDATA,
 			        "series %s: missing device, upstream or problem", s->row->slug);
@@ -110,8 +110,8 @@ int tk_model_join_series(struct tk_model *m, struct tk_error *err)
 	m->series_by_id.count = m->series_count;
 	for (size_t i = 0; i < m->series_count; i++)
 		m->series_by_id.entries[i] =
-		        (struct tk_index_entry){m->series[i].row->id, &m->series[i]};
-	tk_index_sort(&m->series_by_id);
+		        (struct tk_row_index_entry){m->series[i].row->id, &m->series[i]};
+	tk_row_index_sort(&m->series_by_id);
 	return 0;
 }
 
@@ -154,7 +154,7 @@ static void note_environments(struct tk_model *m, const struct tk_rows *points)
 		if (i && p[-1].environment_id == p->environment_id)
 			continue;
 		const struct tk_environment_row *e =
-		        tk_index_find(&m->environments_by_id, p->environment_id);
+		        tk_row_index_find(&m->environments_by_id, p->environment_id);
 		int64_t *since = e ? &m->environment_since[e - (const struct tk_environment_row *)
 		                                                       m->environment_rows.rows]
 		                   : NULL;

@@ -111,7 +111,7 @@ static unsigned set_other_metrics(
 {
 	const struct tk_point *last = tk_series_last_point(s);
 	const struct tk_build_row *build =
-	        last ? tk_index_find(&site->model.builds_by_id, last->build_id) : NULL;
+	        last ? tk_row_index_find(&site->model.builds_by_id, last->build_id) : NULL;
 	const struct tk_run_facts facts =
 	        tk_run_facts_parse(s->last_run ? s->last_run->attributes : "");
 	const double all[METRIC_COUNT] = {last ? last->p95 : NAN, facts.energy_j,

@@ -75,7 +75,7 @@ static int set_resolutions(
 	for (size_t i = 0; !status && i < rows.count; i++) {
 		const struct tk_resolution_row *r = TK_ROWS_AT(&rows, struct tk_resolution_row, i);
 		const struct tk_upstream_row *u =
-		        tk_index_find(&m->upstreams_by_id, r->upstream_id);
+		        tk_row_index_find(&m->upstreams_by_id, r->upstream_id);
 		struct tk_value *o = tk_value_append_object(site->arena, list);
 		char link[TK_LINK_SIZE];
 		tk_page_set_clipped(site, o, "name", u ? u->name : "?", 60);
@@ -86,8 +86,8 @@ static int set_resolutions(
 		                ? TK_TONE_NOTE
 		                : tk_state_tone(tk_resolution_status_name(r->status)));
 		tk_page_set_clipped(site, o, "message", r->message, 300);
-		tk_page_set_revision(site, o, tk_index_find(&m->revisions_by_id, r->revision_id));
-		status = set_build(site, o, tk_index_find(&m->builds_by_id, r->build_id), err);
+		tk_page_set_revision(site, o, tk_row_index_find(&m->revisions_by_id, r->revision_id));
+		status = set_build(site, o, tk_row_index_find(&m->builds_by_id, r->build_id), err);
 	}
 	tk_rows_free(&rows);
 	return status;

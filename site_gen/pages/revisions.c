@@ -140,7 +140,7 @@ static int set_builds(
 {
 	struct tk_value *list = tk_value_set_list(site->arena, page, "builds");
 	size_t count;
-	const struct tk_index_entry *builds =
+	const struct tk_row_index_entry *builds =
 	        tk_model_find_builds(&site->model, revision_id, &count);
 	int status = 0;
 	for (size_t i = count, n = 0; !status && i-- > 0 && n < BUILDS_MAX; n++)
@@ -155,7 +155,7 @@ static const struct tk_build_row *good_build(
         const struct tk_model *m, int64_t revision_id, const struct tk_build_row *like)
 {
 	size_t count;
-	const struct tk_index_entry *builds = tk_model_find_builds(m, revision_id, &count);
+	const struct tk_row_index_entry *builds = tk_model_find_builds(m, revision_id, &count);
 	for (size_t i = count; i-- > 0;) {
 		const struct tk_build_row *b = builds[i].row;
 		bool same_kind = !like || (!strcmp(b->adapter, like->adapter) &&
@@ -255,7 +255,7 @@ static int set_functions(struct tk_site *site, struct tk_value *page,
 		status = tk_store_list_kernels(site->model.store, old->id, &before, err);
 	tk_value_set_flag(site->arena, page, "compared", old && before.count && after.count);
 	tk_page_set_revision(site, tk_value_set_object(site->arena, page, "older"),
-	        old ? tk_index_find(&site->model.revisions_by_id, old->revision_id) : NULL);
+	        old ? tk_row_index_find(&site->model.revisions_by_id, old->revision_id) : NULL);
 	if (!status && old && before.count && after.count)
 		merge_functions(site, page, &before, &after);
 	tk_rows_free(&before);
@@ -268,7 +268,7 @@ static int set_functions(struct tk_site *site, struct tk_value *page,
 static void set_facts(struct tk_site *site, struct tk_value *page, const struct tk_site_revision *r)
 {
 	const struct tk_upstream_row *u =
-	        tk_index_find(&site->model.upstreams_by_id, r->row->upstream_id);
+	        tk_row_index_find(&site->model.upstreams_by_id, r->row->upstream_id);
 	struct tk_value *o = tk_value_set_object(site->arena, page, "revision");
 	char link[TK_LINK_SIZE];
 	tk_page_set_revision(site, o, r->row);

@@ -11,7 +11,7 @@
 static const char *upstream_url(const struct tk_site *site, const struct tk_revision_row *r)
 {
 	const struct tk_upstream_row *u =
-	        tk_index_find(&site->model.upstreams_by_id, r->upstream_id);
+	        tk_row_index_find(&site->model.upstreams_by_id, r->upstream_id);
 	return u ? u->url : "";
 }
 

@@ -63,7 +63,7 @@ static const struct tk_build_row *build_of(const struct tk_model *m, int64_t rev
 {
 	const struct tk_build_row *found = NULL;
 	size_t count;
-	const struct tk_index_entry *builds = tk_model_find_builds(m, revision_id, &count);
+	const struct tk_row_index_entry *builds = tk_model_find_builds(m, revision_id, &count);
 	for (size_t i = 0; i < count; i++) {
 		const struct tk_build_row *b = builds[i].row;
 		if (!found || b->status == TK_BUILD_OK || found->status != TK_BUILD_OK)

@@ -64,9 +64,9 @@ static size_t find_series(
 	bool pattern = strpbrk(text, "*?[") != NULL;
 	size_t count = 0;
 
-	for (size_t i = 0; i < l->series.count; i++) {
+	for (size_t i = 0; i < l->series.rows.count; i++) {
 		const struct tk_series_row *series =
-		        TK_ROWS_AT(&l->series, struct tk_series_row, i);
+		        TK_ROWS_AT(&l->series.rows, struct tk_series_row, i);
 
 		if (!strcmp(series->slug, text)) {
 			found[0] = series;
@@ -88,9 +88,9 @@ static size_t find_loosely(
 	        spec && tk_problem_parse(spec, text, NULL) == TK_OK ? spec->text : NULL;
 	size_t count = 0;
 
-	for (size_t i = 0; i < l->series.count; i++) {
+	for (size_t i = 0; i < l->series.rows.count; i++) {
 		const struct tk_series_row *series =
-		        TK_ROWS_AT(&l->series, struct tk_series_row, i);
+		        TK_ROWS_AT(&l->series.rows, struct tk_series_row, i);
 		const struct tk_problem_row *problem = tk_lookup_problem(l, series->problem_id);
 
 		if (canonical ? problem && !strcmp(problem->text, canonical)
@@ -110,11 +110,11 @@ static int by_slug(const void *a, const void *b)
 
 static int fail_unknown(const struct tk_lookup *l, const char *text, struct tk_error *err)
 {
-	const char **names = calloc(l->series.count + 1, sizeof *names);
+	const char **names = calloc(l->series.rows.count + 1, sizeof *names);
 	const char *near = NULL;
 
-	for (size_t i = 0; names && i < l->series.count; i++)
-		names[i] = TK_ROWS_AT(&l->series, struct tk_series_row, i)->slug;
+	for (size_t i = 0; names && i < l->series.rows.count; i++)
+		names[i] = TK_ROWS_AT(&l->series.rows, struct tk_series_row, i)->slug;
 	if (names)
 		near = tk_suggest_name(text, names);
 	if (near)
@@ -181,7 +181,7 @@ int tk_cmd_show(const struct tk_globals *g, int argc, char **argv)
 		return code;
 	status = tk_lookup_load(store, &lookup, &err);
 	if (!status) {
-		found = calloc(lookup.series.count + 1, sizeof(*found));
+		found = calloc(lookup.series.rows.count + 1, sizeof(*found));
 		if (!found)
 			status = tk_fail(&err, TK_ENOMEM, "out of memory");
 	}

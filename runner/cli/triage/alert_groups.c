@@ -193,9 +193,9 @@ const struct tk_bisection_row *tk_alert_find_first_bad(
 static int64_t revision_of(
         const struct tk_alerts *a, const struct tk_alert_row *alert, const char *rev)
 {
-	for (size_t i = 0; i < a->names.revisions.count; i++) {
+	for (size_t i = 0; i < a->names.revisions.rows.count; i++) {
 		const struct tk_revision_row *r =
-		        TK_ROWS_AT(&a->names.revisions, struct tk_revision_row, i);
+		        TK_ROWS_AT(&a->names.revisions.rows, struct tk_revision_row, i);
 
 		if (r->upstream_id == alert->upstream_id && strcmp(r->rev, rev) == 0)
 			return r->id;

@@ -218,9 +218,9 @@ int tk_alert_show(const struct tk_globals *g, const struct tk_alert_options *o,
 		return tk_command_print_json(tk_alert_group_json(a, group), err);
 	tk_text_write_sanitized(stdout, tk_alert_group_title(group, title, sizeof title), "");
 	printf("\n%s since %s", group->state, tk_time_format_day(group->opened_s, title));
-	for (size_t i = 0; i < a->names.revisions.count && !bad; i++) {
+	for (size_t i = 0; i < a->names.revisions.rows.count && !bad; i++) {
 		const struct tk_revision_row *r =
-		        TK_ROWS_AT(&a->names.revisions, struct tk_revision_row, i);
+		        TK_ROWS_AT(&a->names.revisions.rows, struct tk_revision_row, i);
 
 		if (r->upstream_id == group->alerts[0]->upstream_id && *group->alerts[0]->bad_rev &&
 		        strcmp(r->rev, group->alerts[0]->bad_rev) == 0)

@@ -9,45 +9,10 @@
 #include "base/error.h"
 #include "base/hash.h"
 
-static int64_t id_of(const void *row)
-{
-	return *(const int64_t *)row;
-}
-
-static int compare_ids(const void *a, const void *b)
-{
-	int64_t x = id_of(*(const void *const *)a), y = id_of(*(const void *const *)b);
-
-	return (x > y) - (x < y);
-}
-
-static int sort_by_id(struct tk_id_table *t, size_t row_size, struct tk_error *err)
-{
-	if (!t->rows.count)
-		return TK_OK;
-	t->sorted = malloc(t->rows.count * sizeof *t->sorted);
-	if (!t->sorted)
-		return tk_fail(err, TK_ENOMEM, "out of memory while reading the history");
-	for (size_t i = 0; i < t->rows.count; i++)
-		t->sorted[i] = (const char *)t->rows.rows + i * row_size;
-	qsort(t->sorted, t->rows.count, sizeof *t->sorted, compare_ids);
-	return TK_OK;
-}
-
-const void *tk_id_table_find(const struct tk_id_table *t, int64_t id)
-{
-	const void *key = &id, **found;
-
-	if (!t->rows.count)
-		return NULL;
-	found = bsearch(&key, t->sorted, t->rows.count, sizeof *t->sorted, compare_ids);
-	return found ? *found : NULL;
-}
-
 int tk_catalog_load(struct tk_store *s, struct tk_catalog *c, struct tk_error *err)
 {
 	const struct {
-		int (*read)(struct tk_store *, struct tk_rows *, struct tk_error *);
+		tk_id_table_query *query;
 		struct tk_id_table *table;
 		size_t row_size;
 	} tables[] = {
@@ -64,11 +29,9 @@ int tk_catalog_load(struct tk_store *s, struct tk_catalog *c, struct tk_error *e
 	int status = TK_OK;
 
 	*c = (struct tk_catalog){.store = s};
-	for (size_t i = 0; !status && i < sizeof tables / sizeof *tables; i++) {
-		status = tables[i].read(s, &tables[i].table->rows, err);
-		if (!status)
-			status = sort_by_id(tables[i].table, tables[i].row_size, err);
-	}
+	for (size_t i = 0; !status && i < sizeof tables / sizeof *tables; i++)
+		status = tk_id_table_load(
+		        tables[i].table, s, tables[i].query, tables[i].row_size, err);
 	if (!status)
 		status = tk_store_list_alerts(s, &c->alerts, err);
 	if (!status)
@@ -83,10 +46,8 @@ void tk_catalog_free(struct tk_catalog *c)
 	struct tk_id_table *tables[] = {&c->machines, &c->devices, &c->environments, &c->upstreams,
 	        &c->revisions, &c->builds, &c->problems, &c->series, &c->nights};
 
-	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-		tk_rows_free(&tables[i]->rows);
-		free(tables[i]->sorted);
-	}
+	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+		tk_id_table_free(tables[i]);
 	for (size_t i = 0; i < c->code_count; i++)
 		tk_rows_free(&c->code[i].kernels);
 	free(c->code);

@@ -6,15 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "store/catalog/row_index.h"
 #include "store/store.h"
 
 struct tk_error;
-
-/* Rows that start with their id. */
-struct tk_id_table {
-	struct tk_rows rows;
-	const void **sorted;
-};
 
 struct tk_build_kernels {
 	int64_t build_id;
@@ -32,7 +27,6 @@ struct tk_catalog {
 
 int tk_catalog_load(struct tk_store *s, struct tk_catalog *out, struct tk_error *err);
 void tk_catalog_free(struct tk_catalog *c);
-const void *tk_id_table_find(const struct tk_id_table *table, int64_t id); /* NULL: none */
 
 /* NULL: the build or its revision is not known. */
 const struct tk_revision_row *tk_catalog_find_revision(
