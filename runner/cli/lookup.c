@@ -45,8 +45,8 @@ int tk_lookup_load(struct tk_store *s, struct tk_lookup *out, struct tk_error *e
 	};
 
 	for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
-		int status = tk_id_table_load(
-		        tables[i].table, s, tables[i].query, tables[i].size, err);
+		int status =
+		        tk_id_table_load(tables[i].table, s, tables[i].query, tables[i].size, err);
 
 		if (status) {
 			tk_lookup_free(&l);

@@ -62,7 +62,8 @@ static int make_changes(const struct tk_model *m, const struct tk_rows *steps,
 		        .bad = tk_model_find_build_revision(m, step->build_id),
 		        .environment_before = tk_row_index_find(
 		                &m->environments_by_id, step->previous_environment_id),
-		        .environment = tk_row_index_find(&m->environments_by_id, step->environment_id),
+		        .environment =
+		                tk_row_index_find(&m->environments_by_id, step->environment_id),
 		        .worse = (c->after_value > c->before_value) ==
 		                 (s->row->better == TK_BETTER_LOWER)};
 	}

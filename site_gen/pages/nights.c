@@ -86,7 +86,8 @@ static int set_resolutions(
 		                ? TK_TONE_NOTE
 		                : tk_state_tone(tk_resolution_status_name(r->status)));
 		tk_page_set_clipped(site, o, "message", r->message, 300);
-		tk_page_set_revision(site, o, tk_row_index_find(&m->revisions_by_id, r->revision_id));
+		tk_page_set_revision(
+		        site, o, tk_row_index_find(&m->revisions_by_id, r->revision_id));
 		status = set_build(site, o, tk_row_index_find(&m->builds_by_id, r->build_id), err);
 	}
 	tk_rows_free(&rows);
