@@ -66,7 +66,7 @@ static void white_noise_has_no_memory(void **state)
 static void a_jump_is_located(void **state)
 {
 	double y[N], work[N], z;
-	const struct tk_ar1_model m = {.phi = 0.9, .wander = 1, .white = 0.3};
+	const struct tk_ar1_model m = {.phi = 0.9, .drift_sd = 1, .white = 0.3};
 	struct tk_ar1_table table;
 	struct tk_ar1_step step;
 

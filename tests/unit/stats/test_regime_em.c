@@ -139,7 +139,7 @@ static void four_wandering_parts_are_four_chains(void **state)
 		m[k] = m[0];
 		m[k].sd[0] = 0.003 + 0.002 * k;
 		m[k].phi = 0.5 + 0.1 * k;
-		m[k].wander = 0.01 * (k + 1);
+		m[k].drift_sd = 0.01 * (k + 1);
 	}
 	for (size_t n = 1; n <= N_MAX; n += 1 + n / 3) {
 		points(&rng, r, n);

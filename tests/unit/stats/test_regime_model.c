@@ -33,7 +33,7 @@ static void one_state_is_enough_for_one_normal(void **state)
 	assert_int_equal(tk_regime_fit(r, N, 0.01, &m), TK_OK);
 	assert_int_equal(m.count, 2); /* and the spike */
 	assert_true(fabs(m.offset[0]) < 0.003 && fabs(m.sd[0] - 0.01) < 0.003);
-	assert_true(m.wander == 0);
+	assert_true(m.drift_sd == 0);
 }
 
 static void two_clocks_are_two_states(void **state)
