@@ -94,20 +94,20 @@ static void print_result(const struct tk_bisect_report *r)
 {
 	char text[TK_AB_RESULT_TEXT_SIZE];
 	printf("%s\n%.12s..%.12s of %s: %s\n", r->series, r->good.id, r->bad.id, r->upstream,
-	        tk_ab_result_format(&r->whole, text));
-	if (r->word == TK_BISECT_FOUND || r->word == TK_BISECT_RANGE) {
-		print_commit(r->word == TK_BISECT_FOUND
+	        tk_ab_result_format(&r->range_result, text));
+	if (r->outcome == TK_BISECT_FOUND || r->outcome == TK_BISECT_RANGE) {
+		print_commit(r->outcome == TK_BISECT_FOUND
 		                     ? "first bad:"
 		                     : "first bad revision that can be measured:",
 		        &r->first_bad);
 		printf("  against its parent %.12s: %s\n", r->last_good.id,
-		        tk_ab_result_format(&r->step, text));
+		        tk_ab_result_format(&r->step_result, text));
 		printf("  confidence: %.1f %%\n", 100 * r->confidence);
 	} else if (*r->first_bad.id) {
 		printf("remaining range: %.12s..%.12s\n", r->last_good.id, r->first_bad.id);
 	}
-	if (*r->why)
-		printf("  %s\n", r->why);
+	if (*r->explanation)
+		printf("  %s\n", r->explanation);
 	print_work(r);
 }
 
@@ -154,10 +154,11 @@ static int bisect(const struct tk_globals *g, const struct tk_range_options *o,
 	printf("the same search with git:\n");
 	tk_git_bisect_hint_print(
 	        stdout, "  ", g, config, r.upstream, r.series, r.good.id, r.bad.id);
-	if (r.unjudged.status != TK_OK)
-		tk_command_fail("bisect", &r.unjudged);
-	return r.word == TK_BISECT_FOUND && r.unjudged.status == TK_OK ? TK_EXIT_OK
-	                                                               : TK_EXIT_INCOMPLETE;
+	if (r.detection_error.status != TK_OK)
+		tk_command_fail("bisect", &r.detection_error);
+	return r.outcome == TK_BISECT_FOUND && r.detection_error.status == TK_OK
+	               ? TK_EXIT_OK
+	               : TK_EXIT_INCOMPLETE;
 }
 
 int tk_cmd_bisect(const struct tk_globals *g, int argc, char **argv)
@@ -218,13 +219,13 @@ static int step(const struct tk_globals *g, const struct tk_range_options *o,
 		tk_command_fail("bisect-step", err);
 		return GIT_BISECT_STOPS;
 	}
-	if (r.unjudged.status != TK_OK) /* the next step tries again: git has its answer */
-		tk_log(TK_LOG_WARN, "bisect", NULL, "%s", r.unjudged.message);
+	if (r.detection_error.status != TK_OK) /* the next step tries again: git has its answer */
+		tk_log(TK_LOG_WARN, "bisect", NULL, "%s", r.detection_error.message);
 	printf("%.12s is %s (whole range: %s)\n", rev,
 	        side == TK_BISECT_MARK_GOOD  ? "good"
 	        : side == TK_BISECT_MARK_BAD ? "bad"
 	                                     : "skipped: it cannot be built or measured",
-	        tk_ab_result_format(&r.whole, text));
+	        tk_ab_result_format(&r.range_result, text));
 	return (int)side;
 }
 

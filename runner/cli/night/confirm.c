@@ -61,10 +61,10 @@ static int show(const struct tk_confirm_report *r)
 		printf("  verdict of the newest night, %s: %s%s%s\n",
 		        tk_format_minute(r->night_s, night), tk_verdict_status_name(r->status),
 		        *r->reason ? ": " : "", r->reason);
-	if (r->unjudged.status != TK_OK)
-		tk_command_fail("confirm", &r->unjudged);
-	return r->unjudged.status != TK_OK ? TK_EXIT_INCOMPLETE
-	       : r->worse                  ? TK_EXIT_FOUND
+	if (r->detection_error.status != TK_OK)
+		tk_command_fail("confirm", &r->detection_error);
+	return r->detection_error.status != TK_OK ? TK_EXIT_INCOMPLETE
+	       : r->worse                         ? TK_EXIT_FOUND
 	       : r->pairs.decision == TK_AB_NONE || r->pairs.decision == TK_AB_INCONCLUSIVE
 	               ? TK_EXIT_INCOMPLETE
 	               : TK_EXIT_OK;

@@ -1,6 +1,6 @@
-/* Which commit did it: the first-parent history between a good and a bad revision is halved, each
- * middle built and measured in turns with the good one, until two neighbours are left on either
- * side of the step. */
+/* Finds the first bad commit of a regression: halves the first-parent history between a good and
+ * a bad revision, building each middle and measuring it in A/B runs against the good one. Also
+ * `tracker confirm`, one such A/B test. */
 #ifndef TK_BISECT_H
 #define TK_BISECT_H
 #include "base/error.h"
@@ -20,63 +20,64 @@ struct tk_store;
 struct tk_bisect_request {
 	int64_t series_id;
 	const char *good, *bad; /* revisions, as git takes them */
-	const char *hint; /* a full hash that is asked about first, with the one before it; NULL:
-	                     none */
-	double budget_s;  /* wall time; 0: as long as it takes */
+	const char *hint;       /* full hash that is tested first, with its parent; NULL: none */
+	double budget_s;        /* wall time; 0: unlimited */
 };
 
 struct tk_bisect_report {
-	enum tk_bisect_outcome word;
+	enum tk_bisect_outcome outcome;
 	char series[160], upstream[96];
-	struct tk_revision good, bad; /* the range that was asked about */
-	struct tk_revision last_good,
-	        first_bad;               /* neighbours, but for RANGE; OPEN: how far it got */
-	struct tk_ab_result whole, step; /* bad against good; first_bad against last_good */
-	size_t revisions, left;          /* in the range; that may be it: 1 where it was found */
-	size_t builds, built,
-	        builds_failed; /* revisions that were asked for; made now, not in the cache; none */
+	struct tk_revision good, bad; /* the requested range */
+	/* FOUND: parent and child. RANGE: with unbuildable commits between. INCONCLUSIVE: what
+	 * is left. */
+	struct tk_revision last_good, first_bad;
+	struct tk_ab_result range_result;    /* bad against good */
+	struct tk_ab_result step_result;     /* first_bad against last_good */
+	size_t revisions;                    /* in the range */
+	size_t candidates;                   /* that may be the first bad one; FOUND: 1 */
+	size_t builds, built, builds_failed; /* requested; of these built now, and failed */
 	size_t same_code, comparisons,
-	        skipped;           /* told by their machine code; by pairs; by nothing */
-	size_t pairs;              /* used, also those of an earlier part */
-	double confidence, wall_s; /* that first_bad is it */
-	int64_t night_id; /* the newest of the series: its verdict is about these pairs, too */
-	char why[256];    /* SAME, OPEN, RANGE */
-	struct tk_error unjudged; /* all is stored, but its night was not judged again: why; TK_OK:
-	                             it was */
+	        skipped;   /* decided by equal code; by A/B runs; not decided */
+	size_t pairs;      /* also of an earlier part of this bisection */
+	double confidence; /* in first_bad */
+	double wall_s;
+	int64_t night_id;                /* newest of the series: the pairs count for its verdict */
+	char explanation[256];           /* of another outcome than FOUND, or of a low confidence */
+	struct tk_error detection_error; /* the result is stored, but the verdict was not updated */
 };
 
-/* Opens the devices, which takes the lock of the history; stores what it found
- * (tk_store_list_bisections), and judges the series' newest night again with the pairs it took:
- * where that fails, it is `unjudged`, not an error. Stopped and run again it goes on: builds are in
- * the cache, pairs in the history. TK_EUSAGE: the range is none, an end of it does not build, the
- * upstream has no revisions. */
+/* Takes the lock of the history, stores the result (tk_store_list_bisections) and updates the
+ * verdict of the series' newest night. Stopped and run again it continues: builds are in the
+ * cache, pairs in the history. TK_EUSAGE: not a range, an end that does not build, or an
+ * upstream without revisions. */
 int tk_bisect_run(const struct tk_config *config, struct tk_store *store,
         const struct tk_night_options *options, const struct tk_bisect_request *request,
         struct tk_bisect_report *out, struct tk_error *err);
-/* The same with what a night has open. */
+/* The same with the lock and the devices of a night, without updating the verdict. */
 int tk_bisect_run_in_night(struct tk_night *n, const struct tk_bisect_request *request,
         struct tk_bisect_report *out, struct tk_error *err);
 
-/* For `git bisect run`: one revision against good, on which side of half the change of bad. */
+/* Exit codes of `git bisect run`. */
 enum tk_bisect_mark { TK_BISECT_MARK_GOOD = 0, TK_BISECT_MARK_BAD = 1, TK_BISECT_MARK_SKIP = 125 };
+/* Marks one revision: bad where it has more than half of the change between good and bad. */
 int tk_bisect_mark_revision(const struct tk_config *config, struct tk_store *store,
         const struct tk_night_options *options, const struct tk_bisect_request *request,
-        const char *rev, enum tk_bisect_mark *side, struct tk_bisect_report *out,
+        const char *rev, enum tk_bisect_mark *mark, struct tk_bisect_report *out,
         struct tk_error *err);
 
-/* One series measured in turns, its newest build against the one before its last step, or the
- * revisions given (bad only with good; NULL: those); then its night is judged again, or it is
- * `unjudged` as above. */
 struct tk_confirm_report {
 	char series[160], good[128], bad[128];
 	struct tk_ab_result pairs;
-	enum tk_verdict_status status; /* the verdict now, of the series' newest night */
+	enum tk_verdict_status status; /* now, of the series' newest night */
 	char reason[TK_REASON_SIZE];
-	int64_t night_s; /* that night */
+	int64_t night_s; /* of that night */
 	double wall_s;
-	bool worse; /* decided, in the bad direction */
-	struct tk_error unjudged;
+	bool worse; /* the pairs confirm a regression */
+	struct tk_error detection_error;
 };
+/* Measures the newest build of a series against the last good one, or the given revisions
+ * against each other (`bad` needs `good`; NULL: default), and updates the verdict of the newest
+ * night. */
 int tk_confirm_run(const struct tk_config *config, struct tk_store *store,
         const struct tk_night_options *options, const struct tk_bisect_request *request,
         struct tk_confirm_report *out, struct tk_error *err);

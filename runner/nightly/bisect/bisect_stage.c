@@ -1,8 +1,7 @@
-/* Stage "bisect": what got worse between two revisions that are not neighbours is asked about,
- * within budgets.bisect. What that was spent on is gone on with the next night, while its alert is
- * open and nobody said a word about it. Where several series moved in the same range, the commit
- * that was found for one is the first that is asked for the others. */
-#include "base/clock.h"
+/* Stage "bisect": finds the first bad commit of each new regression that spans several commits,
+ * within budgets.bisect. A bisection that runs out of budget continues in the next night, while
+ * its alert is open and nobody has triaged it. Where several series regressed in the same range,
+ * the commit found for one is tested first for the others. */
 #include "base/error.h"
 #include "base/log.h"
 #include "nightly/bisect/bisect.h"
@@ -12,60 +11,60 @@
 #include <string.h>
 
 /* One series, one range. */
-struct question {
+struct range {
 	int64_t series_id;
 	const char *series, *upstream, *good, *bad;
 };
 
-struct hunt {
+struct search {
 	struct tk_night *n;
 	struct tk_diff_report report; /* most severe first */
-	struct tk_rows culprits;      /* of earlier nights, or of an earlier part of this one */
+	struct tk_rows bisections;    /* of earlier nights and of an earlier part of this one */
 	struct tk_rows alerts, triage;
 	double left_s;
 	struct {
-		struct question question;
+		struct range range;
 		char rev[128];
 	} * found;
 	size_t found_count, pairs;
 };
 
-static struct question question_of(const struct tk_diff_row *r)
+static struct range regressed_range(const struct tk_diff_row *r)
 {
-	return (struct question){r->series_id, r->series, r->upstream, r->good_rev, r->bad_rev};
+	return (struct range){r->series_id, r->series, r->upstream, r->good_rev, r->bad_rev};
 }
 
-static bool is_about(const struct tk_bisection_row *c, const struct question *q)
+static bool is_about(const struct tk_bisection_row *c, const struct range *q)
 {
 	return c->series_id == q->series_id && strcmp(c->good_rev, q->good) == 0 &&
 	       strcmp(c->bad_rev, q->bad) == 0;
 }
 
-static bool is_open(const struct tk_bisection_row *c)
+static bool is_inconclusive(const struct tk_bisection_row *c)
 {
 	return c->outcome == TK_BISECT_INCONCLUSIVE;
 }
 
-static bool is_known(const struct hunt *h, const struct question *q)
+static bool is_decided(const struct search *h, const struct range *q)
 {
-	for (size_t i = 0; i < h->culprits.count; i++) {
+	for (size_t i = 0; i < h->bisections.count; i++) {
 		const struct tk_bisection_row *c =
-		        TK_ROWS_AT(&h->culprits, struct tk_bisection_row, i);
-		if (is_about(c, q) && !is_open(c))
+		        TK_ROWS_AT(&h->bisections, struct tk_bisection_row, i);
+		if (is_about(c, q) && !is_inconclusive(c))
 			return true;
 	}
 	return false;
 }
 
-static bool is_wanted(const struct hunt *h, const struct tk_diff_row *r)
+static bool needs_bisection(const struct search *h, const struct tk_diff_row *r)
 {
-	const struct question q = question_of(r);
+	const struct range q = regressed_range(r);
 	return r->verdict.status == TK_VERDICT_REGRESSED && r->commits_between > 1 &&
-	       *r->good_rev && *r->bad_rev && strcmp(r->metric, "time") == 0 && !is_known(h, &q);
+	       *r->good_rev && *r->bad_rev && strcmp(r->metric, "time") == 0 && !is_decided(h, &q);
 }
 
-/* Its alert is open, and nobody has said that it is seen, wanted or of no interest. */
-static bool is_unsettled(const struct hunt *h, const struct question *q)
+/* Open, and nobody has acknowledged, expected or ignored it. */
+static bool has_open_alert(const struct search *h, const struct range *q)
 {
 	for (size_t i = 0; i < h->alerts.count; i++) {
 		const struct tk_alert_row *a = TK_ROWS_AT(&h->alerts, struct tk_alert_row, i);
@@ -77,26 +76,25 @@ static bool is_unsettled(const struct hunt *h, const struct question *q)
 	return false;
 }
 
-/* What an earlier night left open, and this one has not asked yet. */
-static bool is_left(const struct hunt *h, const struct tk_bisection_row *c, struct question *q)
+/* An inconclusive bisection of an earlier night that this one has not continued yet. */
+static bool can_continue(const struct search *h, const struct tk_bisection_row *c, struct range *q)
 {
-	for (size_t i = 0; is_open(c) && i < h->report.count; i++) {
+	for (size_t i = 0; is_inconclusive(c) && i < h->report.count; i++) {
 		const struct tk_diff_row *r = &h->report.rows[i];
-		const struct question asked = question_of(r);
+		const struct range tonight = regressed_range(r);
 		if (r->series_id != c->series_id)
 			continue;
-		*q = (struct question){
-		        r->series_id, r->series, r->upstream, c->good_rev, c->bad_rev};
-		return !(is_wanted(h, r) && is_about(c, &asked)) && is_unsettled(h, q);
+		*q = (struct range){r->series_id, r->series, r->upstream, c->good_rev, c->bad_rev};
+		return !(needs_bisection(h, r) && is_about(c, &tonight)) && has_open_alert(h, q);
 	}
 	return false;
 }
 
-/* What the same range of the same upstream was found to hide. */
-static const char *hint_for(const struct hunt *h, const struct question *q)
+/* The first bad commit of the same range, found for another series; NULL: none. */
+static const char *find_hint(const struct search *h, const struct range *q)
 {
 	for (size_t i = 0; i < h->found_count; i++) {
-		const struct question *o = &h->found[i].question;
+		const struct range *o = &h->found[i].range;
 		if (strcmp(o->upstream, q->upstream) == 0 && strcmp(o->good, q->good) == 0 &&
 		        strcmp(o->bad, q->bad) == 0)
 			return h->found[i].rev;
@@ -104,12 +102,12 @@ static const char *hint_for(const struct hunt *h, const struct question *q)
 	return NULL;
 }
 
-static int pursue(struct hunt *h, const struct question *question, struct tk_error *err)
+static int bisect_range(struct search *h, const struct range *range, struct tk_error *err)
 {
-	struct tk_bisect_request q = {.series_id = question->series_id,
-	        .good = question->good,
-	        .bad = question->bad,
-	        .hint = hint_for(h, question),
+	struct tk_bisect_request q = {.series_id = range->series_id,
+	        .good = range->good,
+	        .bad = range->bad,
+	        .hint = find_hint(h, range),
 	        .budget_s = h->left_s};
 	struct tk_bisect_report r;
 	struct tk_error reason = {0};
@@ -119,83 +117,87 @@ static int pursue(struct hunt *h, const struct question *question, struct tk_err
 	if (status == TK_ECANCELED || status == TK_ENOMEM || status == TK_ENOSPC)
 		return tk_fail(err, status, "%s", reason.message);
 	if (status) {
-		tk_log(TK_LOG_WARN, "bisect", NULL, "%s: no culprit was looked for: %s",
-		        question->series, reason.message);
+		tk_log(TK_LOG_WARN, "bisect", NULL, "%s: bisection failed: %s", range->series,
+		        reason.message);
 		return TK_OK;
 	}
-	if (r.word == TK_BISECT_FOUND) {
-		h->found[h->found_count].question = *question;
+	if (r.outcome == TK_BISECT_FOUND) {
+		h->found[h->found_count].range = *range;
 		memcpy(h->found[h->found_count].rev, r.first_bad.id, sizeof h->found->rev);
 		h->found_count++;
 		h->n->report->first_bad_commits++;
-		tk_log(TK_LOG_INFO, "culprit", NULL, "%s: %.12s %s", question->series,
-		        r.first_bad.id, r.first_bad.subject);
+		tk_log(TK_LOG_INFO, "first_bad", NULL, "%s: first bad commit %.12s %s",
+		        range->series, r.first_bad.id, r.first_bad.subject);
 	}
 	return TK_OK;
 }
 
-static int read_history(struct hunt *h, struct tk_error *err)
+static int read_history(struct search *h, struct tk_error *err)
 {
-	int status = tk_store_list_bisections(h->n->store, &h->culprits, err);
+	int status = tk_store_list_bisections(h->n->store, &h->bisections, err);
 	if (!status)
 		status = tk_store_list_alerts(h->n->store, &h->alerts, err);
 	if (!status)
 		status = tk_store_list_triage(h->n->store, &h->triage, err);
-	h->found = calloc(h->report.count + h->culprits.count + 1, sizeof *h->found);
+	h->found = calloc(h->report.count + h->bisections.count + 1, sizeof *h->found);
 	if (!status && !h->found)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	return status;
 }
 
-/* What is new first, then what is left. */
-static int pursue_all(struct hunt *h, struct tk_error *err)
+/* New regressions first, then unfinished bisections. */
+static int bisect_all(struct search *h, struct tk_error *err)
 {
-	struct question q;
+	struct range q;
 	int status = TK_OK;
 	for (size_t i = 0; !status && h->left_s > 0 && i < h->report.count; i++) {
-		q = question_of(&h->report.rows[i]);
-		if (is_wanted(h, &h->report.rows[i]))
-			status = pursue(h, &q, err);
+		q = regressed_range(&h->report.rows[i]);
+		if (needs_bisection(h, &h->report.rows[i]))
+			status = bisect_range(h, &q, err);
 	}
-	for (size_t i = 0; !status && h->left_s > 0 && i < h->culprits.count; i++)
-		if (is_left(h, TK_ROWS_AT(&h->culprits, struct tk_bisection_row, i), &q))
-			status = pursue(h, &q, err);
+	for (size_t i = 0; !status && h->left_s > 0 && i < h->bisections.count; i++)
+		if (can_continue(h, TK_ROWS_AT(&h->bisections, struct tk_bisection_row, i), &q))
+			status = bisect_range(h, &q, err);
 	return status;
 }
 
-static double budget_of(const struct tk_night *n)
+static double remaining_budget_s(const struct tk_night *n)
 {
 	double night_s = n->config->budgets.night_s, left_s = n->config->budgets.bisect_s;
-	double spent_s = (double)(tk_clock_monotonic_ns() - n->started_mono_ns) / 1e9;
+	double spent_s = tk_night_elapsed_s(n);
 	return night_s > 0 && night_s - spent_s < left_s ? night_s - spent_s : left_s;
 }
 
 int tk_night_bisect(struct tk_night *n, struct tk_error *err)
 {
-	struct hunt h = {.n = n, .left_s = budget_of(n)};
-	struct tk_detect_policy judging;
+	struct search h = {.n = n, .left_s = remaining_budget_s(n)};
+	struct tk_detect_policy policy;
 	struct tk_error reason = {0};
 	if (h.left_s <= 0 || n->options->backfill_revision || n->options->import_file)
 		return TK_OK;
-	/* what is accepted is not looked for; that the file is wrong has been said when the night
-	 * was judged */
-	if (tk_detect_policy_load(n->config, NULL, &judging, &reason) != TK_OK)
+	/* Acknowledged regressions are not bisected. An error in the file was logged by the
+	 * stage "detect". */
+	if (tk_detect_policy_load(n->config, NULL, &policy, &reason) != TK_OK)
 		tk_log(TK_LOG_DEBUG, "acks", NULL, "%s", reason.message);
-	int status = tk_detect_preview(n->store, n->night_id, &judging.options, &h.report, err);
+	int status = tk_detect_preview(n->store, n->night_id, &policy.options, &h.report, err);
 	if (!status)
 		status = read_history(&h, err);
 	if (!status)
-		status = pursue_all(&h, err);
-	tk_detect_policy_free(&judging);
+		status = bisect_all(&h, err);
+	tk_detect_policy_free(&policy);
 	free(h.found);
-	tk_rows_free(&h.culprits);
+	tk_rows_free(&h.bisections);
 	tk_rows_free(&h.alerts);
 	tk_rows_free(&h.triage);
 	tk_diff_report_free(&h.report);
-	/* its pairs are of the builds that were judged: one size for all who ask for it */
-	if (status != TK_OK || !h.pairs || (status = tk_night_detect(n, err)) == TK_OK)
+	if (status || !h.pairs)
 		return status;
-	return tk_error_add_context(err, "what was found and its pairs are stored, the verdicts of "
-	                                 "the night are still those of before them "
-	                                 "(`tracker detect` judges again)");
+	/* The pairs are of the builds that the verdicts are about, which must show the same
+	 * change. */
+	status = tk_night_detect(n, err);
+	return status ? tk_error_add_context(err,
+	                        "the bisections and their A/B pairs are stored, but the verdicts "
+	                        "of "
+	                        "the night were not updated; run `tracker detect`")
+	              : TK_OK;
 }

@@ -1,4 +1,4 @@
-/* See trial.h. */
+/* See ab_test.h. */
 #include "nightly/confirm/ab_test.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is tried ---- */
+/* ---- series, device and builds ---- */
 
-static int find_series(struct tk_night *n, int64_t id, struct tk_ab_test *t, struct tk_error *err)
+static int read_series(struct tk_night *n, int64_t id, struct tk_ab_test *t, struct tk_error *err)
 {
 	int status = tk_store_list_series(n->store, &t->series_rows, err);
 	if (!status)
@@ -26,18 +26,33 @@ static int find_series(struct tk_night *n, int64_t id, struct tk_ab_test *t, str
 		        t->series.problem_id)
 			t->problem = *TK_ROWS_AT(&t->problem_rows, struct tk_problem_row, i);
 	if (!status && !t->problem.text)
-		return tk_fail(err, TK_EDATA, "no series has the id %lld", (long long)id);
-	if (!status && strcmp(t->series.metric, "time") != 0)
-		return tk_fail(err, TK_ENOTFOUND, "pairs are of times: %s is none", t->series.slug);
-	for (size_t i = 0; i < n->device_count; i++)
-		if (n->devices[i].device_id == t->series.device_id && !n->devices[i].lost)
-			t->device = &n->devices[i];
-	if (!status && !t->device)
-		return tk_fail(err, TK_ENOTFOUND, "the device of %s is not there", t->series.slug);
+		status = tk_fail(err, TK_EDATA, "no series has the id %lld", (long long)id);
 	return status;
 }
 
-static int backend_of(
+static int find_device(struct tk_night *n, struct tk_ab_test *t, struct tk_error *err)
+{
+	for (size_t i = 0; i < n->device_count; i++)
+		if (n->devices[i].device_id == t->series.device_id && !n->devices[i].lost)
+			t->device = &n->devices[i];
+	if (!t->device)
+		return tk_fail(
+		        err, TK_ENOTFOUND, "the device of %s is not present", t->series.slug);
+	return TK_OK;
+}
+
+static int find_series(struct tk_night *n, int64_t id, struct tk_ab_test *t, struct tk_error *err)
+{
+	int status = read_series(n, id, t, err);
+	if (status)
+		return status;
+	if (strcmp(t->series.metric, "time") != 0)
+		return tk_fail(err, TK_ENOTFOUND, "A/B runs measure times, which %s is not",
+		        t->series.slug);
+	return find_device(n, t, err);
+}
+
+static int copy_backend_path(
         const struct tk_artifact *a, const char *name, char **path, struct tk_error *err)
 {
 	for (size_t i = 0; i < a->backend_count; i++)
@@ -45,18 +60,18 @@ static int backend_of(
 			*path = strdup(a->backends[i].path);
 			return *path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 		}
-	return tk_fail(err, TK_ENOTFOUND, "the build %.12s has no backend %s", a->key, name);
+	return tk_fail(err, TK_ENOTFOUND, "build %.12s has no backend %s", a->key, name);
 }
 
-static int open_side(struct tk_night *n, struct tk_ab_test *t, int64_t build_id,
-        const char *options, struct tk_ab_variant *side, struct tk_error *err)
+static int open_variant(struct tk_night *n, struct tk_ab_test *t, int64_t build_id,
+        const char *options, struct tk_ab_variant *variant, struct tk_error *err)
 {
 	struct tk_rows builds = {0};
 	struct tk_artifact *a = NULL;
 	int status = tk_store_list_builds(n->store, &builds, err);
 	const char *key = NULL;
-	side->build_id = build_id;
-	side->options = options ? options : "";
+	variant->build_id = build_id;
+	variant->options = options ? options : "";
 	for (size_t i = 0; !status && i < builds.count; i++)
 		if (TK_ROWS_AT(&builds, struct tk_build_row, i)->id == build_id)
 			key = TK_ROWS_AT(&builds, struct tk_build_row, i)->artifact_key;
@@ -65,13 +80,13 @@ static int open_side(struct tk_night *n, struct tk_ab_test *t, int64_t build_id,
 		             : tk_fail(err, TK_ENOTFOUND, "no build has the id %lld",
 		                       (long long)build_id);
 	if (!status)
-		status = backend_of(a, t->series.backend, &side->path, err);
+		status = copy_backend_path(a, t->series.backend, &variant->path, err);
 	tk_artifact_free(a);
 	tk_rows_free(&builds);
 	return status;
 }
 
-static int keep(struct tk_ab_test *t, const struct tk_ab_pair_row *row, struct tk_error *err)
+static int append_pair(struct tk_ab_test *t, const struct tk_ab_pair_row *row, struct tk_error *err)
 {
 	if (t->count == t->cap) {
 		size_t cap = t->cap ? 2 * t->cap : 32;
@@ -92,14 +107,14 @@ static int keep(struct tk_ab_test *t, const struct tk_ab_pair_row *row, struct t
 	return TK_OK;
 }
 
-static int remember(struct tk_night *n, struct tk_ab_test *t, struct tk_error *err)
+static int read_stored_pairs(struct tk_night *n, struct tk_ab_test *t, struct tk_error *err)
 {
 	struct tk_rows rows = {0};
 	int status = tk_store_list_ab_pairs(n->store, t->series.id, INT64_MIN, &rows, err);
 	for (size_t i = 0; !status && i < rows.count; i++) {
 		const struct tk_ab_pair_row *r = TK_ROWS_AT(&rows, struct tk_ab_pair_row, i);
 		if (r->good_build_id == t->good.build_id && r->bad_build_id == t->bad.build_id)
-			status = keep(t, r, err);
+			status = append_pair(t, r, err);
 	}
 	t->failed_in_a_row = 0;
 	tk_rows_free(&rows);
@@ -112,10 +127,10 @@ int tk_ab_test_open(struct tk_night *n, const struct tk_ab_test_spec *spec, stru
 	*t = (struct tk_ab_test){.night_id = spec->night_id};
 	int status = find_series(n, spec->series_id, t, err);
 	if (!status)
-		status = open_side(n, t, spec->good_build_id, spec->good_options, &t->good, err);
+		status = open_variant(n, t, spec->good_build_id, spec->good_options, &t->good, err);
 	if (!status)
-		status = open_side(n, t, spec->bad_build_id, spec->bad_options, &t->bad, err);
-	return status == TK_OK ? remember(n, t, err) : status;
+		status = open_variant(n, t, spec->bad_build_id, spec->bad_options, &t->bad, err);
+	return status ? status : read_stored_pairs(n, t, err);
 }
 
 void tk_ab_test_close(struct tk_ab_test *t)
@@ -128,7 +143,7 @@ void tk_ab_test_close(struct tk_ab_test *t)
 	*t = (struct tk_ab_test){0};
 }
 
-static int night_of_run(struct tk_night *n, int64_t series_id, int64_t run_id, int64_t *night_id,
+static int find_run_night(struct tk_night *n, int64_t series_id, int64_t run_id, int64_t *night_id,
         struct tk_error *err)
 {
 	struct tk_rows runs = {0};
@@ -146,7 +161,7 @@ int tk_night_job_options(
 {
 	struct tk_rows jobs = {0};
 	int64_t night_id;
-	int status = night_of_run(n, series_id, run_id, &night_id, err);
+	int status = find_run_night(n, series_id, run_id, &night_id, err);
 	const char *found = "";
 	if (!status && night_id)
 		status = tk_store_list_jobs(n->store, night_id, false, &jobs, err);
@@ -159,9 +174,9 @@ int tk_night_job_options(
 	return status;
 }
 
-/* ---- a pair ---- */
+/* ---- one pair ---- */
 
-/* Blocks of two pairs, old-new-new-old or new-old-old-new: which one is drawn. */
+/* Blocks of two pairs, old-new-new-old or new-old-old-new at random, so that drift cancels out. */
 static bool good_is_first(const struct tk_night *n, const struct tk_ab_test *t)
 {
 	uint64_t block = tk_splitmix64(n->seed ^ (uint64_t)t->series.id << 32 ^ t->count / 2);
@@ -189,18 +204,17 @@ static int put_pair(struct tk_night *n, struct tk_ab_test *t, bool good_first, i
 	        .bad_min = bad->min};
 	int64_t id;
 	int status = tk_store_put_ab_pair(n->store, &row, &id, err);
-	return status == TK_OK ? keep(t, &row, err) : status;
+	return status ? status : append_pair(t, &row, err);
 }
 
 int tk_ab_test_run_pair(struct tk_night *n, struct tk_ab_test *t, struct tk_error *err)
 {
 	bool good_first = good_is_first(n, t);
 	int64_t started_s = tk_clock_now_s(), started_ns = tk_clock_monotonic_ns();
-	struct tk_ab_run good = {.side = &t->good, .name = "good"},
-	                 bad = {.side = &t->bad, .name = "bad"};
+	struct tk_ab_run good = {.variant = &t->good, .name = "good"},
+	                 bad = {.variant = &t->bad, .name = "bad"};
 	int status =
 	        tk_ab_pair_measure(n, t, good_first ? &good : &bad, good_first ? &bad : &good, err);
 	double wall_s = (double)(tk_clock_monotonic_ns() - started_ns) / 1e9;
-	return status == TK_OK ? put_pair(n, t, good_first, started_s, wall_s, &good, &bad, err)
-	                       : status;
+	return status ? status : put_pair(n, t, good_first, started_s, wall_s, &good, &bad, err);
 }

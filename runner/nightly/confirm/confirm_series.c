@@ -1,4 +1,4 @@
-/* `tracker confirm`: one series measured in turns because somebody wants to know. */
+/* `tracker confirm`: an A/B test of one series on request. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "detect/report/reason.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct matter {
+struct confirmation {
 	struct tk_night *n;
 	struct tk_confirm_report *r;
 	struct tk_detect_options thresholds;
@@ -23,7 +23,7 @@ struct matter {
 	double budget_s;
 };
 
-static const struct tk_build_row *build_of(const struct matter *m, int64_t id)
+static const struct tk_build_row *find_build(const struct confirmation *m, int64_t id)
 {
 	for (size_t i = 0; i < m->builds.count; i++)
 		if (TK_ROWS_AT(&m->builds, struct tk_build_row, i)->id == id)
@@ -31,28 +31,28 @@ static const struct tk_build_row *build_of(const struct matter *m, int64_t id)
 	return NULL;
 }
 
-static const char *revision_of(const struct matter *m, int64_t build_id)
+static const char *revision_name(const struct confirmation *m, int64_t build_id)
 {
-	const struct tk_build_row *b = build_of(m, build_id);
+	const struct tk_build_row *b = find_build(m, build_id);
 	for (size_t i = 0; b && i < m->revisions.count; i++)
 		if (TK_ROWS_AT(&m->revisions, struct tk_revision_row, i)->id == b->revision_id)
 			return TK_ROWS_AT(&m->revisions, struct tk_revision_row, i)->rev;
 	return "";
 }
 
-static const struct tk_point *newest(const struct matter *m)
+static const struct tk_point *newest(const struct confirmation *m)
 {
 	return TK_ROWS_AT(&m->points, struct tk_point, m->points.count - 1);
 }
 
 /* The build of the newest point that measured a revision. */
-static int find_measured(const struct matter *m, const char *rev, int64_t *build_id,
+static int find_measured(const struct confirmation *m, const char *rev, int64_t *build_id,
         int64_t *run_id, struct tk_error *err)
 {
 	*build_id = 0;
 	for (size_t i = m->points.count; i-- > 0 && !*build_id;) {
 		const struct tk_point *p = TK_ROWS_AT(&m->points, struct tk_point, i);
-		if (strncmp(revision_of(m, p->build_id), rev, strlen(rev)) == 0) {
+		if (strncmp(revision_name(m, p->build_id), rev, strlen(rev)) == 0) {
 			*build_id = p->build_id;
 			*run_id = p->run_id;
 		}
@@ -64,8 +64,9 @@ static int find_measured(const struct matter *m, const char *rev, int64_t *build
 	                           m->r->series, rev);
 }
 
-/* What the verdict of its night is about: the last good build and the newest one. */
-static int ask_verdict(struct matter *m, int64_t series_id, int64_t *good_run, struct tk_error *err)
+/* The last good build, which the verdict of the night compares the newest one with. */
+static int find_last_good(
+        struct confirmation *m, int64_t series_id, int64_t *good_run, struct tk_error *err)
 {
 	struct tk_diff_report report = {0};
 	int status = tk_detect_preview(m->n->store, m->spec.night_id, &m->thresholds, &report, err);
@@ -79,15 +80,14 @@ static int ask_verdict(struct matter *m, int64_t series_id, int64_t *good_run, s
 	tk_diff_report_free(&report);
 	if (!status && !m->spec.good_build_id)
 		status = tk_fail(err, TK_EUSAGE,
-		        "the newest build of %s is its first, or has the machine code of the one "
-		        "before: give another "
-		        "with "
-		        "--good=REVISION",
+		        "no older build of %s with other machine code than the newest; choose one "
+		        "with --good=REVISION",
 		        m->r->series);
 	return status;
 }
 
-static int choose(struct matter *m, const struct tk_bisect_request *q, struct tk_error *err)
+static int choose_builds(
+        struct confirmation *m, const struct tk_bisect_request *q, struct tk_error *err)
 {
 	int64_t good_run = 0, new_run = newest(m)->run_id;
 	int status = TK_OK;
@@ -100,19 +100,19 @@ static int choose(struct matter *m, const struct tk_bisect_request *q, struct tk
 	if (!status && q->good)
 		status = find_measured(m, q->good, &m->spec.good_build_id, &good_run, err);
 	else if (!status)
-		status = ask_verdict(m, q->series_id, &good_run, err);
+		status = find_last_good(m, q->series_id, &good_run, err);
 	if (!status)
 		status = tk_night_job_options(m->n, q->series_id, good_run, &m->good_options, err);
 	if (!status)
 		status = tk_night_job_options(m->n, q->series_id, new_run, &m->new_options, err);
 	m->spec.good_options = m->good_options;
 	m->spec.bad_options = m->new_options;
-	snprintf(m->r->good, sizeof m->r->good, "%s", revision_of(m, m->spec.good_build_id));
-	snprintf(m->r->bad, sizeof m->r->bad, "%s", revision_of(m, m->spec.bad_build_id));
+	snprintf(m->r->good, sizeof m->r->good, "%s", revision_name(m, m->spec.good_build_id));
+	snprintf(m->r->bad, sizeof m->r->bad, "%s", revision_name(m, m->spec.bad_build_id));
 	return status;
 }
 
-static int measure(struct matter *m, struct tk_error *err)
+static int measure(struct confirmation *m, struct tk_error *err)
 {
 	struct tk_ab_test t;
 	int status = tk_ab_test_open(m->n, &m->spec, &t, err);
@@ -129,16 +129,17 @@ static int measure(struct matter *m, struct tk_error *err)
 			break;
 		status = tk_ab_test_run_pair(m->n, &t, err);
 	}
-	bool up = m->r->pairs.decision == TK_AB_HIGHER, down = m->r->pairs.decision == TK_AB_LOWER;
-	m->r->worse = t.series.better && t.series.better == TK_BETTER_HIGHER ? down : up;
+	m->r->worse = m->r->pairs.decision ==
+	              (t.series.better == TK_BETTER_HIGHER ? TK_AB_LOWER : TK_AB_HIGHER);
 	tk_ab_test_close(&t);
 	return status;
 }
 
-static void judge_again(struct matter *m, int64_t series_id)
+static void rerun_detection(struct confirmation *m, int64_t series_id)
 {
 	struct tk_diff_report report = {0};
-	int status = tk_night_rerun_detection(m->n, m->spec.night_id, &report, &m->r->unjudged);
+	int status =
+	        tk_night_rerun_detection(m->n, m->spec.night_id, &report, &m->r->detection_error);
 	for (size_t i = 0; !status && i < report.count; i++)
 		if (report.rows[i].series_id == series_id) {
 			m->r->status = report.rows[i].verdict.status;
@@ -147,7 +148,7 @@ static void judge_again(struct matter *m, int64_t series_id)
 	tk_diff_report_free(&report);
 }
 
-static int read_matter(struct matter *m, int64_t series_id, struct tk_error *err)
+static int read_history(struct confirmation *m, int64_t series_id, struct tk_error *err)
 {
 	struct tk_rows series = {0};
 	int status = tk_store_list_builds(m->n->store, &m->builds, err);
@@ -164,7 +165,7 @@ static int read_matter(struct matter *m, int64_t series_id, struct tk_error *err
 			        TK_ROWS_AT(&series, struct tk_series_row, i)->slug);
 	tk_rows_free(&series);
 	if (!status && !m->points.count)
-		status = tk_fail(err, TK_EUSAGE, "this series was never measured");
+		status = tk_fail(err, TK_EUSAGE, "this series has no measurements");
 	return status;
 }
 
@@ -173,7 +174,7 @@ int tk_confirm_run(const struct tk_config *config, struct tk_store *store,
         struct tk_confirm_report *out, struct tk_error *err)
 {
 	struct tk_session s;
-	struct matter m = {.n = &s.night,
+	struct confirmation m = {.n = &s.night,
 	        .r = out,
 	        .thresholds = tk_detect_policy_thresholds(config),
 	        .started_ns = tk_clock_monotonic_ns(),
@@ -181,13 +182,13 @@ int tk_confirm_run(const struct tk_config *config, struct tk_store *store,
 	*out = (struct tk_confirm_report){.status = TK_VERDICT_STATUS_COUNT};
 	int status = tk_session_open(config, store, options, &s, err);
 	if (!status)
-		status = read_matter(&m, q->series_id, err);
+		status = read_history(&m, q->series_id, err);
 	if (!status)
-		status = choose(&m, q, err);
+		status = choose_builds(&m, q, err);
 	if (!status)
 		status = measure(&m, err);
 	if (!status)
-		judge_again(&m, q->series_id);
+		rerun_detection(&m, q->series_id);
 	out->wall_s = (double)(tk_clock_monotonic_ns() - m.started_ns) / 1e9;
 	free(m.good_options);
 	free(m.new_options);

@@ -1,6 +1,6 @@
-/* Stage "confirm": what the nights seem to say of a series whose code is new is asked again, the
- * last good build against the new one, until pairs of both have decided or the budget is spent.
- * What they say is the verdict's (detect/pairs.c); here they are measured. */
+/* Stage "confirm": measures suspected changes again, the last good build against the new one,
+ * until A/B pairs decide or the budget is spent. detect/rules/ab_result.h decides what the pairs
+ * say. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -14,29 +14,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every suspect has its turn before the stubborn ones go on. */
-static const size_t sweeps[] = {24, 64, 128, TK_AB_PAIRS_MAX};
+/* Pairs per suspect: each gets the first number before any gets the next one. */
+static const size_t rounds[] = {24, 64, 128, TK_AB_PAIRS_MAX};
 
 struct suspect {
 	const struct tk_diff_row *row;
-	int rank; /* how much depends on it */
+	int priority; /* 0 is the highest */
 	char *good_options, *new_options;
-	struct tk_ab_test trial;
-	struct tk_ab_result pairs;
-	bool open; /* the trial */
+	struct tk_ab_test test;
+	struct tk_ab_result result;
+	bool is_open; /* the test */
 };
 
-struct docket {
+struct confirmation {
 	struct tk_night *n;
 	struct tk_detect_options options;
 	struct tk_diff_report report;
-	struct suspect *at;
+	struct suspect *suspects;
 	size_t count;
 	double spent_s;
 };
 
-/* Alarms first, then what might be one, then what the nights cannot rule out. -1: no suspect. */
-static int rank_of(const struct docket *d, const struct tk_diff_row *r)
+/* Alarms first, then possible alarms, then changes that the nights cannot exclude. -1: no
+ * suspect. */
+static int find_priority(const struct confirmation *d, const struct tk_diff_row *r)
 {
 	if (!r->new_code || r->newest_s != d->n->as_of_s)
 		return -1;
@@ -47,7 +48,7 @@ static int rank_of(const struct docket *d, const struct tk_diff_row *r)
 	case TK_VERDICT_UNSURE:
 	case TK_VERDICT_NOT_COMPARABLE:
 	case TK_VERDICT_IMPROVED:
-	case TK_VERDICT_ENVIRONMENT: /* the machine moved, and hides what the code did */
+	case TK_VERDICT_ENVIRONMENT: /* a change of the machine hides that of the code */
 		return 1;
 	case TK_VERDICT_SAME:
 		return fmax(fabs(r->verdict.change.lo), fabs(r->verdict.change.hi)) >
@@ -59,45 +60,45 @@ static int rank_of(const struct docket *d, const struct tk_diff_row *r)
 	}
 }
 
-static int by_rank(const void *a, const void *b)
+static int compare_priority(const void *a, const void *b)
 {
 	const struct suspect *x = a, *y = b;
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
+	if (x->priority != y->priority)
+		return x->priority < y->priority ? -1 : 1;
 	if (x->row->verdict.p != y->row->verdict.p)
 		return x->row->verdict.p < y->row->verdict.p ? -1 : 1;
 	return strcmp(x->row->series, y->row->series);
 }
 
-static int list_suspects(struct docket *d, struct tk_error *err)
+static int list_suspects(struct confirmation *d, struct tk_error *err)
 {
 	int status = tk_detect_preview(d->n->store, d->n->night_id, &d->options, &d->report, err);
-	if (status != TK_OK)
+	if (status)
 		return status;
-	d->at = calloc(d->report.count + 1, sizeof *d->at);
-	if (!d->at)
+	d->suspects = calloc(d->report.count + 1, sizeof *d->suspects);
+	if (!d->suspects)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < d->report.count; i++) {
-		int rank = rank_of(d, &d->report.rows[i]);
-		if (rank >= 0)
-			d->at[d->count++] =
-			        (struct suspect){.row = &d->report.rows[i], .rank = rank};
+		int priority = find_priority(d, &d->report.rows[i]);
+		if (priority >= 0)
+			d->suspects[d->count++] =
+			        (struct suspect){.row = &d->report.rows[i], .priority = priority};
 	}
-	qsort(d->at, d->count, sizeof *d->at, by_rank);
+	qsort(d->suspects, d->count, sizeof *d->suspects, compare_priority);
 	return TK_OK;
 }
 
-/* Both builds must be there. What cannot be tried keeps the word of the nights. */
-static int open_trial(struct docket *d, struct suspect *s, struct tk_error *err)
+/* A series that cannot be measured keeps the verdict of the nights. */
+static int open_test(struct confirmation *d, struct suspect *s, struct tk_error *err)
 {
 	const struct tk_diff_row *r = s->row;
-	struct tk_error why = {0};
+	struct tk_error reason = {0};
 	int status = tk_night_job_options(
 	        d->n, r->series_id, r->verdict.last_good_run_id, &s->good_options, err);
-	if (status == TK_OK)
+	if (!status)
 		status = tk_night_job_options(
 		        d->n, r->series_id, r->new_run_id, &s->new_options, err);
-	if (status != TK_OK)
+	if (status)
 		return status;
 	struct tk_ab_test_spec spec = {.night_id = d->n->night_id,
 	        .series_id = r->series_id,
@@ -105,110 +106,119 @@ static int open_trial(struct docket *d, struct suspect *s, struct tk_error *err)
 	        .bad_build_id = r->new_build_id,
 	        .good_options = s->good_options,
 	        .bad_options = s->new_options};
-	status = tk_ab_test_open(d->n, &spec, &s->trial, &why);
-	s->open = status == TK_OK;
+	status = tk_ab_test_open(d->n, &spec, &s->test, &reason);
+	s->is_open = status == TK_OK;
 	if (status == TK_ENOTFOUND) {
 		tk_log(TK_LOG_DEBUG, "confirm", NULL, "%s cannot be confirmed: %s", r->series,
-		        why.message);
+		        reason.message);
 		return TK_OK;
 	}
-	return status == TK_OK ? TK_OK : tk_fail(err, status, "%s", why.message);
+	return status ? tk_fail(err, status, "%s", reason.message) : TK_OK;
 }
 
-static bool is_over(const struct docket *d)
+static bool is_budget_spent(const struct confirmation *d)
 {
-	double night_s = (double)(tk_clock_monotonic_ns() - d->n->started_mono_ns) / 1e9,
-	       most_s = d->n->config->budgets.night_s;
-	return d->spent_s >= d->n->config->budgets.confirm_s || (most_s > 0 && night_s > most_s);
+	const struct tk_budgets *b = &d->n->config->budgets;
+	return d->spent_s >= b->confirm_s ||
+	       (b->night_s > 0 && tk_night_elapsed_s(d->n) > b->night_s);
 }
 
-static int judge(const struct docket *d, struct suspect *s, struct tk_error *err)
+static int evaluate(const struct confirmation *d, struct suspect *s, struct tk_error *err)
 {
-	if (tk_ab_result_evaluate(s->trial.rows, s->trial.count, &d->options, &s->pairs) != TK_OK)
+	if (tk_ab_result_evaluate(s->test.rows, s->test.count, &d->options, &s->result) != TK_OK)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	return TK_OK;
 }
 
 static bool is_decided(const struct suspect *s)
 {
-	return s->pairs.decision != TK_AB_NONE && s->pairs.decision != TK_AB_INCONCLUSIVE;
+	return s->result.decision != TK_AB_NONE && s->result.decision != TK_AB_INCONCLUSIVE;
 }
 
-static void say(const struct docket *d, const struct suspect *s, size_t number)
+static void announce(const struct confirmation *d, const struct suspect *s, size_t number)
 {
 	char what[300];
 	snprintf(what, sizeof what, "%zu of %zu: %s", number + 1, d->count, s->row->series);
 	tk_night_announce_stage(d->n, "confirm", what);
 }
 
-static int go_on(struct docket *d, struct suspect *s, size_t target, struct tk_error *err)
+static int measure_suspect(
+        struct confirmation *d, struct suspect *s, size_t target, struct tk_error *err)
 {
-	int status = judge(d, s, err);
-	while (status == TK_OK && !is_decided(s) && s->trial.timed < target &&
-	        s->trial.failed_in_a_row < TK_AB_FAILURES_MAX && !is_over(d)) {
-		double before_s = s->trial.wall_s;
-		status = tk_ab_test_run_pair(d->n, &s->trial, err);
-		d->spent_s += s->trial.wall_s - before_s;
-		if (status == TK_OK)
-			status = judge(d, s, err);
+	int status = evaluate(d, s, err);
+	while (!status && !is_decided(s) && s->test.timed < target &&
+	        s->test.failed_in_a_row < TK_AB_FAILURES_MAX && !is_budget_spent(d)) {
+		double before_s = s->test.wall_s;
+		status = tk_ab_test_run_pair(d->n, &s->test, err);
+		d->spent_s += s->test.wall_s - before_s;
+		if (!status)
+			status = evaluate(d, s, err);
 	}
 	return status;
 }
 
-static int sweep(struct docket *d, size_t target, struct tk_error *err)
+static int run_round(struct confirmation *d, size_t target, struct tk_error *err)
 {
 	int status = TK_OK;
-	for (size_t i = 0; status == TK_OK && i < d->count && !is_over(d); i++) {
-		if (!d->at[i].open || is_decided(&d->at[i]))
+	for (size_t i = 0; !status && i < d->count && !is_budget_spent(d); i++) {
+		if (!d->suspects[i].is_open || is_decided(&d->suspects[i]))
 			continue;
-		say(d, &d->at[i], i);
-		status = go_on(d, &d->at[i], target, err);
+		announce(d, &d->suspects[i], i);
+		status = measure_suspect(d, &d->suspects[i], target, err);
 	}
 	return status;
 }
 
-static void count(struct docket *d)
+static void count_results(struct confirmation *d)
 {
 	struct tk_night_report *r = d->n->report;
 	for (size_t i = 0; i < d->count; i++) {
-		const struct suspect *s = &d->at[i];
-		r->suspects += s->open;
-		r->confirmed += tk_ab_result_is_changed(&s->pairs);
-		r->refuted += s->pairs.decision == TK_AB_SAME;
-		r->pairs += s->pairs.count + s->pairs.failed;
+		const struct suspect *s = &d->suspects[i];
+		r->suspects += s->is_open;
+		r->confirmed += tk_ab_result_is_changed(&s->result);
+		r->refuted += s->result.decision == TK_AB_SAME;
+		r->pairs += s->result.count + s->result.failed;
 	}
 }
 
-static void free_docket(struct docket *d)
+static void free_confirmation(struct confirmation *d)
 {
 	for (size_t i = 0; i < d->count; i++) {
-		tk_ab_test_close(&d->at[i].trial);
-		free(d->at[i].good_options);
-		free(d->at[i].new_options);
+		tk_ab_test_close(&d->suspects[i].test);
+		free(d->suspects[i].good_options);
+		free(d->suspects[i].new_options);
 	}
-	free(d->at);
+	free(d->suspects);
 	tk_diff_report_free(&d->report);
+}
+
+/* Pairs of an earlier part of this night count for the budget and for the result. */
+static int open_tests(struct confirmation *d, struct tk_error *err)
+{
+	int status = list_suspects(d, err);
+	for (size_t i = 0; !status && i < d->count; i++) {
+		struct suspect *s = &d->suspects[i];
+		status = open_test(d, s, err);
+		if (status || !s->is_open)
+			continue;
+		d->spent_s += s->test.wall_s;
+		status = evaluate(d, s, err);
+	}
+	return status;
 }
 
 int tk_night_confirm(struct tk_night *n, struct tk_error *err)
 {
-	struct docket d = {.n = n, .options = tk_detect_policy_thresholds(n->config)};
+	struct confirmation d = {.n = n, .options = tk_detect_policy_thresholds(n->config)};
 	if (n->config->budgets.confirm_s <= 0 || n->options->backfill_revision)
 		return TK_OK;
-	int status = list_suspects(&d, err);
-	for (size_t i = 0; status == TK_OK && i < d.count; i++) {
-		status = open_trial(&d, &d.at[i], err);
-		if (status == TK_OK && d.at[i].open) {
-			d.spent_s += d.at[i].trial.wall_s;
-			status = judge(&d, &d.at[i], err);
-		}
-	}
-	for (size_t i = 0; status == TK_OK && d.count && i < n->device_count; i++)
+	int status = open_tests(&d, err);
+	for (size_t i = 0; !status && d.count && i < n->device_count; i++)
 		tk_night_device_stop_workers(&n->devices[i]);
-	for (size_t i = 0; status == TK_OK && i < sizeof sweeps / sizeof *sweeps; i++)
-		status = sweep(&d, sweeps[i], err);
-	if (status == TK_OK)
-		count(&d);
-	free_docket(&d);
+	for (size_t i = 0; !status && i < sizeof rounds / sizeof *rounds; i++)
+		status = run_round(&d, rounds[i], err);
+	if (!status)
+		count_results(&d);
+	free_confirmation(&d);
 	return status;
 }

@@ -248,7 +248,7 @@ int tk_shift_estimate(const double *a, size_t na, const double *b, size_t nb, do
         struct tk_shift *out)
 {
 	double *work, *cumulative = NULL;
-	int status = TK_ENOMEM;
+	int rc = TK_ENOMEM;
 
 	if (!na || !nb)
 		return TK_EDATA;
@@ -261,13 +261,13 @@ int tk_shift_estimate(const double *a, size_t na, const double *b, size_t nb, do
 			goto out;
 		accumulate(cumulative, na * nb);
 	}
-	status = take(work, a, na);
-	if (!status)
-		status = take(work + na, b, nb);
-	if (!status)
+	rc = take(work, a, na);
+	if (!rc)
+		rc = take(work + na, b, nb);
+	if (!rc)
 		compare_sorted(work, na, work + na, nb, confidence, cumulative, out);
 out:
 	free(cumulative);
 	free(work);
-	return status;
+	return rc;
 }
