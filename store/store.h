@@ -42,9 +42,7 @@ void tk_store_rollback(struct tk_store *s);
 int tk_store_begin_read(struct tk_store *s, struct tk_error *err);
 void tk_store_end_read(struct tk_store *s);
 
-/* ---- rows
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 struct tk_machine_row {
 	int64_t id;
@@ -227,14 +225,13 @@ struct tk_triage_row {
 	int64_t at_s;
 	const char *author, *action, *note;
 };
-/* An alert that was told to somebody: sink "webhook", "file"; target: a hash of the address. */
+/* An alert that was delivered: sink "webhook" or "file"; target: a hash of the address. */
 struct tk_notification_row {
 	const char *alert_uid, *sink, *target;
 	int64_t sent_s;
 };
 
-/* ---- writing: id and uid of the row given are ignored, the id comes back
- * ------------------------------------ */
+/* ---- writing: id and uid of the row given are ignored, the id comes back --------------------- */
 
 int tk_store_put_machine(
         struct tk_store *s, const struct tk_machine_row *row, int64_t *id, struct tk_error *err);
@@ -299,7 +296,7 @@ int tk_store_put_monitored_night(struct tk_store *s, const struct tk_monitored_n
         struct tk_error *err); /* replaces */
 int tk_store_put_monitor_state(struct tk_store *s, const struct tk_monitor_state_row *row,
         struct tk_error *err); /* replaces */
-/* What was said of a device since a time, and what is known of it. */
+/* Deletes the events of a device since a time, and the state of its monitor. */
 int tk_store_reset_monitor(
         struct tk_store *s, int64_t device_id, int64_t since_s, struct tk_error *err);
 int tk_store_put_triage(
@@ -307,8 +304,7 @@ int tk_store_put_triage(
 int tk_store_put_notification(
         struct tk_store *s, const struct tk_notification_row *row, struct tk_error *err);
 
-/* ---- reading: lists own their rows and strings
- * ---------------------------------------------------------------- */
+/* ---- reading: lists own their rows and strings ----------------------------------------------- */
 
 /* A list of one kind of row. `rows` points to `count` structs of the type that the function names.
  */
@@ -389,7 +385,7 @@ int tk_store_get_first_time(struct tk_store *s, int64_t series_id, int64_t from_
 int tk_store_find_late_runs(struct tk_store *s, int64_t known_run_id, int64_t from_night_id,
         int64_t until_night_id, bool *late, int64_t *newest_run_id, struct tk_error *err);
 /* How often verdicts of nights with an id up to this one were written: greater where some of them
- * were judged again, or a merge said something else of what was there. */
+ * were analysed again, or a merge changed rows that were there. */
 int tk_store_get_verdict_version(
         struct tk_store *s, int64_t until_night_id, int64_t *times, struct tk_error *err);
 /* At most `want` newest points of one series, oldest first, into the caller's array. */
@@ -427,8 +423,7 @@ int tk_store_read_build_log(
 int tk_store_read_samples(struct tk_store *s, int64_t run_id, int64_t series_id, double **samples,
         size_t *count, struct tk_error *err); /* caller frees; 0 where dropped */
 
-/* ---- what people say of alerts
- * ------------------------------------------------------------------------------ */
+/* ---- what people say of alerts --------------------------------------------------------------- */
 
 /* action, the state it leads to ("": it stays as it is), meaning. A row of triage is of an alert,
  * or of a whole group.
@@ -466,8 +461,7 @@ const char *tk_alert_state_name(const struct tk_rows *triage, const struct tk_al
 int tk_store_append_triage(
         struct tk_store *s, const struct tk_triage_row *row, struct tk_error *err);
 
-/* ---- what detection reads, of every series at once
- * ------------------------------------------------------------ */
+/* ---- what detection reads, of every series at once ------------------------------------------- */
 
 /* How the newest run of a series ended; run_id 0: there is none. */
 struct tk_run_summary {
@@ -518,9 +512,7 @@ int tk_store_find_revision_night(
 int tk_store_has_executed_run(
         struct tk_store *s, int64_t series_id, int64_t since_s, bool *out, struct tk_error *err);
 
-/* ---- upkeep
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- upkeep ---------------------------------------------------------------------------------- */
 
 int tk_store_check(struct tk_store *s, struct tk_rows *problems,
         struct tk_error *err); /* rows of const char *: integrity, foreign keys, uids */

@@ -10,37 +10,36 @@
 int tk_db_add_problem(struct tk_rows_builder *list, struct tk_error *err, const char *fmt, ...)
 {
 	const char **row;
-	char text[512];
+	char message[512];
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	vsnprintf(message, sizeof(message), fmt, ap);
 	va_end(ap);
 	row = tk_rows_add(list);
-	if (!row || !(*row = tk_rows_add_text(list, text, strlen(text))))
+	if (!row || !(*row = tk_rows_add_text(list, message, strlen(message))))
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	return 0;
 }
 
-/* ---- pages of tables
- * ------------------------------------------------------------------------------------------- */
+/* ---- pages of tables ------------------------------------------------------------------------- */
 
 /* SQLite says many things in one text. That pages belong to nothing follows from those that are
  * damaged. */
 static int add_lines(
-        struct tk_rows_builder *list, const char *table, const char *said, struct tk_error *err)
+        struct tk_rows_builder *list, const char *table, const char *text, struct tk_error *err)
 {
 	int status = 0;
 
-	for (const char *end; *said && !status; said = end + (*end == '\n')) {
-		size_t len = strcspn(said, "\n");
+	for (const char *end; *text && !status; text = end + (*end == '\n')) {
+		size_t len = strcspn(text, "\n");
 
-		end = said + len;
-		if (strncmp(said, "***", 3) &&
+		end = text + len;
+		if (strncmp(text, "***", 3) &&
 		        !(len > 14 && !strncmp(end - 14, " is never used", 14)) &&
-		        !(len == 2 && !strncmp(said, "ok", 2)))
+		        !(len == 2 && !strncmp(text, "ok", 2)))
 			status = tk_db_add_problem(
-			        list, err, "%s%s%.*s", table, *table ? ": " : "", (int)len, said);
+			        list, err, "%s%s%.*s", table, *table ? ": " : "", (int)len, text);
 	}
 	return status;
 }
@@ -59,9 +58,9 @@ static int check_pages_of(
 	if (status)
 		return status;
 	while ((rc = sqlite3_step(stmt)) == SQLITE_ROW && !status) {
-		const char *said = (const char *)sqlite3_column_text(stmt, 0);
+		const char *text = (const char *)sqlite3_column_text(stmt, 0);
 
-		status = add_lines(list, table, said ? said : "", err);
+		status = add_lines(list, table, text ? text : "", err);
 	}
 	if (!status && rc != SQLITE_DONE)
 		status = tk_db_add_problem(list, err, "%s%s%s", table, *table ? ": " : "",
@@ -77,7 +76,7 @@ int tk_db_check_pages(struct tk_store *s, struct tk_rows_builder *list, struct t
 	int status = check_pages_of(s, "", &whole, err);
 
 	s->is_damaged = s->is_damaged || rows.count;
-	/* By tables, so that it is known what is lost; what is of no table stays as it was said. */
+	/* By tables, so that the user sees what is lost; a line about no table stays as it is. */
 	for (int t = 0; t < TK_TABLE_COUNT && !status && rows.count; t++)
 		status = check_pages_of(s, tk_tables[t].name, list, err);
 	for (size_t i = 0; i < rows.count && !status && !list->out->count; i++)
@@ -91,8 +90,7 @@ bool tk_store_is_damaged(const struct tk_store *s)
 	return s->is_damaged;
 }
 
-/* ---- a file that cannot be opened
- * -------------------------------------------------------------------------------- */
+/* ---- a file that cannot be opened ------------------------------------------------------------ */
 
 #define HEADER 100 /* of the file, in front of the first page's own */
 #define LEAF 13

@@ -1,4 +1,4 @@
-/* The handle of a history, and what SQLite is asked through it: statements, transactions, errors. */
+/* The handle of a history, and access to SQLite through it: statements, transactions, errors. */
 #ifndef TK_STORE_HANDLE_H
 #define TK_STORE_HANDLE_H
 #include "base/error.h"

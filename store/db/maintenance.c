@@ -6,9 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- check
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- check ----------------------------------------------------------------------------------- */
 
 #define PROBLEMS_MAX 1000
 
@@ -86,9 +84,7 @@ int tk_store_check(struct tk_store *s, struct tk_rows *problems, struct tk_error
 	return 0;
 }
 
-/* ---- copy
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- copy ------------------------------------------------------------------------------------ */
 
 static int copy_pages(struct tk_store *s, const char *to, struct tk_error *err)
 {
@@ -144,9 +140,7 @@ int tk_store_backup(struct tk_store *s, const char *to, struct tk_error *err)
 	return tk_db_copy_file(s, to, err);
 }
 
-/* ---- shrink
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- shrink ---------------------------------------------------------------------------------- */
 
 int tk_store_drop_samples(struct tk_store *s, int64_t before_s, struct tk_error *err)
 {

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- one row each
- * -------------------------------------------------------------------------------------------- */
+/* ---- one row each ---------------------------------------------------------------------------- */
 
 #define PUT_WITH_ID(name, type) \
 	int tk_store_put_##name( \
@@ -96,9 +95,7 @@ int tk_store_put_series(
 	return status;
 }
 
-/* ---- nights
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- nights ---------------------------------------------------------------------------------- */
 
 int tk_store_begin_night(
         struct tk_store *s, const struct tk_night_row *row, int64_t *id, struct tk_error *err)
@@ -149,8 +146,7 @@ out:
 	return status;
 }
 
-/* ---- many rows, all or none
- * ------------------------------------------------------------------------------------ */
+/* ---- many rows, all or none ------------------------------------------------------------------ */
 
 static int put_many(struct tk_store *s, enum tk_table_id table, const void *rows, size_t count,
         struct tk_error *err)
@@ -234,9 +230,7 @@ int tk_store_replace_verdicts(struct tk_store *s, int64_t night_id,
 	return tk_db_end_transaction(s, status, err);
 }
 
-/* ---- a result
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- a result -------------------------------------------------------------------------------- */
 
 static int put_samples(struct tk_store *s, int64_t run_id, int64_t series_id, const double *samples,
         size_t count, struct tk_error *err)

@@ -31,8 +31,7 @@ static void values_free(const struct tk_db_table *t, struct values *v)
 		free(v->at[i].owned);
 }
 
-/* ---- from a struct to values
- * ------------------------------------------------------------------------------- */
+/* ---- from a struct to values ----------------------------------------------------------------- */
 
 static int value_of_text(const char *text, struct value *out, struct tk_error *err)
 {
@@ -183,8 +182,7 @@ int tk_row_compute_uid(struct tk_store *s, enum tk_table_id table, const void *r
 	return status;
 }
 
-/* ---- statements from descriptors
- * --------------------------------------------------------------------------- */
+/* ---- statements from descriptors ------------------------------------------------------------- */
 
 static void add_newest(const struct tk_db_table *t, struct tk_buf *sql)
 {
@@ -313,9 +311,7 @@ int tk_row_find_uid(struct tk_store *s, enum tk_table_id table, int64_t id, char
 	return 0;
 }
 
-/* ---- putting
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- putting --------------------------------------------------------------------------------- */
 
 static int bind(sqlite3_stmt *stmt, int at, const struct value *v)
 {
@@ -428,8 +424,7 @@ int tk_row_put(struct tk_store *s, enum tk_table_id table, const void *row, int6
 	return status;
 }
 
-/* ---- selecting
- * ---------------------------------------------------------------------------------------------- */
+/* ---- selecting ------------------------------------------------------------------------------- */
 
 /* The string that the column had in the row before, where it is the same again: most words repeat.
  */

@@ -4,8 +4,7 @@
 #define TK_STORE_TABLES_H
 #include "store/store.h"
 
-/* ---- tables: one descriptor each drives insert, select, check and export
- * ---------------------------------- */
+/* ---- tables: one descriptor each drives insert, select, check and export --------------------- */
 
 /* Parents first: the order of the export, so that a reader can resolve every reference as it comes.
  */

@@ -49,9 +49,7 @@ static int64_t file_time(const struct tk_import_file *f)
 	return date && strstr(f->head, "\"commit_hash\"") ? strtoll(date + 7, NULL, 10) / 1000 : 0;
 }
 
-/* ---- units
- * --------------------------------------------------------------------------------------------------------
- */
+/* ---- units ----------------------------------------------------------------------------------- */
 
 static const char *unit_of(const struct reader *r, const char *name)
 {
@@ -92,9 +90,7 @@ static json_t *load_benchmarks(const char *path)
 	return json;
 }
 
-/* ---- results
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 static double at(const json_t *array, size_t i)
 {
@@ -260,9 +256,7 @@ static int visit_result(
 	return put_values(r, path, &res, err);
 }
 
-/* ---- the file
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static bool is_date(const json_t *value)
 {

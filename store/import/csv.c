@@ -91,9 +91,7 @@ static int bad(const struct reader *r, size_t line, const char *field, const cha
 	        cell, what);
 }
 
-/* ---- headings
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- headings -------------------------------------------------------------------------------- */
 
 static int read_headings(
         struct reader *r, const struct tk_import_csv_reader *csv, struct tk_error *err)
@@ -147,9 +145,7 @@ static void decide(struct reader *r, const struct tk_import_csv_reader *csv)
 			r->columns[i].role = is_number(csv->cells[i]) ? WIDE : EXTRA;
 }
 
-/* ---- runs
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
 static bool parse_time(const char *cell, int64_t *out)
 {
@@ -238,9 +234,7 @@ static int node_of(struct reader *r, const struct tk_import_csv_reader *csv, str
 	return find_node(r, time_s, rev ? rev : "", out, err);
 }
 
-/* ---- rows
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static const char *cell_of(
         const struct reader *r, const struct tk_import_csv_reader *csv, enum role role)

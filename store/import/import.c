@@ -108,7 +108,7 @@ static int find_format(
 }
 
 /* Nothing was read in it. What looks like its format is a run that measured nothing: it is left
- * out, and said. Anything else is another file than was meant. */
+ * out and reported. Anything else is probably not the file that the user meant. */
 static int empty_file(struct tk_import_sink *sink, const struct tk_import_file *f, size_t format,
         struct tk_error *err)
 {
@@ -172,9 +172,7 @@ static int import_file(struct tk_import_sink *sink, const char *format, const ch
 	return status;
 }
 
-/* ---- which files
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- which files ----------------------------------------------------------------------------- */
 
 struct one_file {
 	char *path;
@@ -277,9 +275,7 @@ static int gather(
 	return status;
 }
 
-/* ---- all of them
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static int import_all(
         struct tk_import_sink *sink, const struct tk_import_request *request, struct tk_error *err)
@@ -317,7 +313,7 @@ int tk_store_import(struct tk_store *s, const struct tk_import_request *request,
 	int status;
 
 	if (request->format && format_named(request->format) == FORMAT_COUNT)
-		return tk_fail(err, TK_EUSAGE, "`%s` is no format", request->format);
+		return tk_fail(err, TK_EUSAGE, "unknown format \"%s\"", request->format);
 	status = tk_store_begin(s, err);
 	if (status)
 		return status;

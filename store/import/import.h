@@ -11,9 +11,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* ---- formats
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- formats --------------------------------------------------------------------------------- */
 
 struct tk_import_sink;
 
@@ -30,7 +28,7 @@ struct tk_import_options {
 	int64_t at_s; /* 0: as the file says, else when it was written */
 };
 
-/* identifier, name, what it is; the order in which they are asked whose a file is */
+/* identifier, name, what it is; in the order in which they are tried on a file */
 #define TK_IMPORT_FORMATS(X) \
 	X(tracker, "tracker", "what `tracker export --format=ndjson` writes") \
 	X(asv, "asv", "airspeed velocity: results/MACHINE/*.json, or the folder") \
@@ -54,9 +52,7 @@ struct tk_import_format {
 TK_IMPORT_FORMATS(TK_IMPORT_DECLARE)
 #undef TK_IMPORT_DECLARE
 
-/* ---- sink
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- sink ------------------------------------------------------------------------------------ */
 
 struct tk_import_state;
 
@@ -65,7 +61,7 @@ struct tk_import_sink {
 	const struct tk_import_options *options;
 	const char *format, *path; /* of the file that is read */
 	int64_t results;           /* read so far, with a value or without */
-	bool aside;                /* set by a format: the file lies beside results and is none */
+	bool aside;                /* set by a format: the file belongs to results, but has none */
 	struct tk_import_counts counts;
 	struct tk_import_state *state; /* sink.c */
 };
@@ -111,9 +107,7 @@ struct tk_import_commit {
 int tk_import_add_run(struct tk_import_sink *s, const struct tk_import_commit *c,
         const json_t *attributes, size_t *run, struct tk_error *err);
 
-/* ---- units
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- units ----------------------------------------------------------------------------------- */
 
 /* What is measured in a unit, that unit here, and the factor to it. A unit that is not known stays
  * as it is. */
@@ -123,9 +117,7 @@ struct tk_import_unit {
 };
 struct tk_import_unit tk_import_unit(const char *unit);
 
-/* ---- JSON
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 struct tk_import_path {
 	size_t depth;
@@ -160,8 +152,7 @@ int64_t tk_import_get_file_time(const struct tk_import_file *f, const struct tk_
  * not a time. */
 bool tk_import_parse_time(const char *text, int64_t *t_s);
 
-/* ---- members of objects: what is missing or null is NAN or NULL, another type is an error
- * ---------------------- */
+/* ---- members of objects: what is missing or null is NAN or NULL, another type is an error ---- */
 
 int tk_import_get_number(const struct tk_import_file *f, const struct tk_import_path *path,
         const json_t *object, const char *key, double *out, struct tk_error *err);
@@ -175,9 +166,7 @@ void tk_import_set_attribute(json_t *attributes, const char *list, const char *n
 /* Sorted in place: median, quantiles, minimum and count of repetitions. */
 void tk_import_summarize(struct tk_import_point *p, double *values, size_t count);
 
-/* ---- lines
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 #define TK_IMPORT_LINE_MAX ((size_t)64 << 20)
 
@@ -192,9 +181,7 @@ struct tk_import_lines {
  * NUL in it. */
 int tk_import_read_line(struct tk_import_lines *l, bool *more, struct tk_error *err);
 
-/* ---- CSV
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- CSV ------------------------------------------------------------------------------------- */
 
 struct tk_import_csv_reader {
 	struct tk_import_lines lines;

@@ -22,9 +22,7 @@ struct stream {
 	struct tk_buf keys[DEPTH_MAX], value, where;
 };
 
-/* ---- bytes
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 static int refill(struct stream *s)
 {
@@ -90,8 +88,7 @@ static int unexpected(struct stream *s, const char *what, int c, struct tk_error
 	return malformed(s, text, err);
 }
 
-/* ---- taking a value's text
- * -------------------------------------------------------------------------------------- */
+/* ---- taking a value's text ------------------------------------------------------------------- */
 
 struct taker {
 	struct tk_buf *to; /* NULL: passed over */
@@ -224,9 +221,7 @@ static int take(struct stream *s, struct tk_buf *to, struct tk_error *err)
 	return status;
 }
 
-/* ---- walking
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- walking --------------------------------------------------------------------------------- */
 
 enum choice { SKIP, TAKE, DESCEND };
 

@@ -88,8 +88,7 @@ void tk_import_sink_close(struct tk_import_sink *s)
 	s->state = NULL;
 }
 
-/* ---- where and what
- * --------------------------------------------------------------------------------------------- */
+/* ---- where and what -------------------------------------------------------------------------- */
 
 static const char *or_else(const char *text, const char *otherwise)
 {
@@ -125,9 +124,7 @@ int tk_import_place(struct tk_import_sink *s, const struct tk_import_place *p, s
 	return status;
 }
 
-/* ---- series
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- series ---------------------------------------------------------------------------------- */
 
 static int entry_order(const void *a, const void *b)
 {
@@ -252,9 +249,7 @@ static int find_series(struct tk_import_sink *s, const struct tk_import_point *p
 	return 0;
 }
 
-/* ---- points
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- points ---------------------------------------------------------------------------------- */
 
 static int point_order(const void *a, const void *b)
 {
@@ -275,7 +270,7 @@ static void bind_real(sqlite3_stmt *stmt, int at, double x)
 		sqlite3_bind_null(stmt, at);
 }
 
-/* The history has a value there already: it stays, and that the file has another one is said. */
+/* A stored value stays; one that differs is counted. */
 static int compare_point(struct tk_import_sink *s, const struct tk_point *p, struct tk_error *err)
 {
 	sqlite3_stmt *stmt = s->state->stored;
@@ -460,9 +455,7 @@ int tk_import_point(
 	return status;
 }
 
-/* ---- runs
- * --------------------------------------------------------------------------------------------------------
- */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
 /* A file that names no commit is one of its own: its time names it. */
 static int put_build(struct tk_import_sink *s, const struct tk_import_commit *c, int64_t *id,

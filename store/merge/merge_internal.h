@@ -34,7 +34,7 @@ bool tk_merge_is_slug(const struct tk_db_table *t, const struct tk_db_column *c)
 
 /* ---- merge_slugs.c ----------------------------------------------------------------------------- */
 
-/* Gives devices and series their slugs anew, from those in both histories. */
+/* Chooses the slugs of devices and series again, from those in both histories. */
 int tk_merge_slugs(struct tk_merge *m, struct tk_error *err);
 
 #endif

@@ -10,7 +10,7 @@ struct statements {
 
 /* ---- what is new to those who have shown `into` ------------------------------------------------ */
 
-/* Tables that every site writes anew on each run, and those that no site shows. */
+/* Tables that a site renders completely every time, and tables that no site shows. */
 static bool is_always_rewritten(const struct tk_db_table *t)
 {
 	static const enum tk_table_id tables[] = {TK_TABLE_machine, TK_TABLE_device,

@@ -122,7 +122,7 @@ int tk_store_find_runs(
 	if (status)
 		return status;
 	sqlite3_bind_text(stmt, 1, hex ? text : "x", -1, SQLITE_STATIC);
-	/* A number is an id; only where there is none it may be the start of a uid. */
+	/* A number is an id first, and the start of a uid only where no run has that id. */
 	while (n < FOUND_MAX && sqlite3_step(stmt) == SQLITE_ROW)
 		ids[n++] = sqlite3_column_int64(stmt, 0);
 	sqlite3_reset(stmt);

@@ -1,5 +1,5 @@
-/* What nights said of the levels of series, and what the newest one knew of them. The latter is of
- * this file alone: it is made anew where it is missing, or of another history. */
+/* What the monitor reported, and its state after the newest night. The state belongs to this file
+ * alone: the monitor replays the nights where it is missing or belongs to another history. */
 #include "base/archive.h"
 #include "store/db/internal.h"
 #include <stdlib.h>
@@ -58,7 +58,7 @@ int tk_store_put_monitor_state(
 		sqlite3_bind_blob64(q, 5, packed.data, packed.len, SQLITE_STATIC);
 		rc = sqlite3_step(q);
 		if (rc != SQLITE_DONE)
-			status = tk_db_fail(s, rc, err, "cannot keep what the night knew");
+			status = tk_db_fail(s, rc, err, "cannot store the state of the monitor");
 		sqlite3_reset(q);
 		sqlite3_clear_bindings(q);
 	}
@@ -82,7 +82,7 @@ static int read_watch(sqlite3_stmt *q, struct tk_monitor_state_row *out, struct 
 		return 0;
 	free((void *)out->options);
 	tk_buf_free(&numbers);
-	return tk_fail(err, TK_ENOTFOUND, "what the last night knew cannot be read");
+	return tk_fail(err, TK_ENOTFOUND, "the state of the monitor cannot be read");
 }
 
 int tk_store_read_monitor_state(struct tk_store *s, int64_t device_id,
@@ -101,9 +101,9 @@ int tk_store_read_monitor_state(struct tk_store *s, int64_t device_id,
 	if (rc == SQLITE_ROW)
 		status = read_watch(q, &row, err);
 	else if (rc == SQLITE_DONE)
-		status = tk_fail(err, TK_ENOTFOUND, "no night has watched this device");
+		status = tk_fail(err, TK_ENOTFOUND, "the monitor has no state for this device");
 	else
-		status = tk_db_fail(s, rc, err, "cannot read what the last night knew");
+		status = tk_db_fail(s, rc, err, "cannot read the state of the monitor");
 	sqlite3_reset(q);
 	if (!status)
 		*out = row;

@@ -102,7 +102,7 @@ static int be_able_to_gather(struct tk_store *s, struct tk_error *err)
 
 	s->has_collect_function = rc == SQLITE_OK;
 	return s->has_collect_function ? 0
-	                               : tk_db_fail(s, rc, err, "cannot read the past of a series");
+	                               : tk_db_fail(s, rc, err, "cannot read the points of a series");
 }
 
 int tk_store_list_points_between(struct tk_store *s, int64_t series_id, int64_t from_s,
@@ -123,7 +123,7 @@ int tk_store_list_points_between(struct tk_store *s, int64_t series_id, int64_t 
 	int rc = sqlite3_step(q);
 	s->point_collector = NULL;
 	if (rc != SQLITE_ROW)
-		status = tk_db_fail(s, rc, err, "cannot read the past of a series");
+		status = tk_db_fail(s, rc, err, "cannot read the points of a series");
 	sqlite3_reset(q);
 	if (status)
 		tk_rows_free(&rows);
@@ -221,7 +221,7 @@ int tk_store_get_verdict_version(
 	if (rc == SQLITE_ROW)
 		*times = sqlite3_column_int64(q, 0);
 	else
-		status = tk_db_fail(s, rc, err, "cannot read how often nights were judged");
+		status = tk_db_fail(s, rc, err, "cannot read the versions of the verdicts");
 	sqlite3_reset(q);
 	return status;
 }

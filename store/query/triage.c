@@ -65,23 +65,23 @@ int tk_store_append_triage(
         struct tk_store *s, const struct tk_triage_row *row, struct tk_error *err)
 {
 	struct tk_triage_row copy = *row;
-	struct tk_rows said = {0}, alerts = {0};
+	struct tk_rows triage_rows = {0}, alerts = {0};
 	int64_t id;
 	int status;
 
 	if (!tk_triage_action_find(row->action))
-		return tk_fail(err, TK_EUSAGE, "\"%.60s\" is no action on an alert", row->action);
-	status = tk_store_list_triage(s, &said, err);
+		return tk_fail(err, TK_EUSAGE, "unknown action \"%.60s\" on an alert", row->action);
+	status = tk_store_list_triage(s, &triage_rows, err);
 	if (!status)
 		status = tk_store_list_alerts(s, &alerts, err);
-	for (size_t i = 0; !status && i < said.count; i++) { /* in the order of time */
-		const struct tk_triage_row *t = TK_ROWS_AT(&said, struct tk_triage_row, i);
+	for (size_t i = 0; !status && i < triage_rows.count; i++) { /* in the order of time */
+		const struct tk_triage_row *t = TK_ROWS_AT(&triage_rows, struct tk_triage_row, i);
 
 		if (t->at_s >= copy.at_s &&
 		        is_about_the_same(&alerts, t->alert_uid, row->alert_uid))
 			copy.at_s = t->at_s + 1;
 	}
-	tk_rows_free(&said);
+	tk_rows_free(&triage_rows);
 	tk_rows_free(&alerts);
 	return status ? status : tk_store_put_triage(s, &copy, &id, err);
 }
