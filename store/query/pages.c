@@ -101,8 +101,9 @@ static int be_able_to_gather(struct tk_store *s, struct tk_error *err)
 	                                           gathered, NULL);
 
 	s->has_collect_function = rc == SQLITE_OK;
-	return s->has_collect_function ? 0
-	                               : tk_db_fail(s, rc, err, "cannot read the points of a series");
+	return s->has_collect_function
+	               ? 0
+	               : tk_db_fail(s, rc, err, "cannot read the points of a series");
 }
 
 int tk_store_list_points_between(struct tk_store *s, int64_t series_id, int64_t from_s,
