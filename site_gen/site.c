@@ -1,4 +1,4 @@
-/* Writing a site: load, render, swap. */
+/* Writes a site: loads the history, renders the pages, publishes the folder. */
 #include "site_gen/site.h"
 
 #include <stdio.h>
@@ -12,12 +12,12 @@
 #include "site_gen/pages/page.h"
 #include "site_gen/render/assets.h"
 
-/* Raise it when the same history gives other files: nothing of an older site is then taken over. */
-#define SITE_FORMAT 19
+/* Raise it when the same history gives other files: old sites are then rebuilt. */
+#define SITE_FORMAT 20
 
-/* What else than the history decides what is written. */
-static int digest_of(const struct tk_site *site, const char *assets_hex, char hex[TK_HASH_HEX_SIZE],
-        struct tk_error *err)
+/* A hash of everything beside the history that decides what is written. */
+static int hash_inputs(const struct tk_site *site, const char *assets_hex,
+        char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
 {
 	struct tk_hash *h = tk_hash_new();
 	if (!h)
@@ -81,7 +81,7 @@ static int write_shared_data(struct tk_site *site, struct tk_error *err)
 	              : put_shared(site, ".nojekyll", err); /* GitHub Pages: publish as it is */
 }
 
-/* What of the old site can be gone on with, and whether at all. */
+/* Whether the old site can be updated in place. */
 static int plan(struct tk_site *site, const char *assets_hex, char digest[TK_HASH_HEX_SIZE],
         struct tk_error *err)
 {
@@ -89,7 +89,7 @@ static int plan(struct tk_site *site, const char *assets_hex, char digest[TK_HAS
 	struct tk_reuse *reuse = &site->reuse;
 	int status = tk_chart_data_plan(m, &site->data, err);
 	if (!status)
-		status = digest_of(site, assets_hex, digest, err);
+		status = hash_inputs(site, assets_hex, digest, err);
 	if (!status)
 		status = tk_reuse_plan(m, site->out, digest, site->options->full, reuse, err);
 	if (!status)
@@ -118,7 +118,7 @@ static int render_all(struct tk_site *site, struct tk_error *err)
 	        tk_page_write_api, tk_page_write_badges};
 	char assets[TK_HASH_HEX_SIZE], digest[TK_HASH_HEX_SIZE], path[TK_PAGE_PATH_SIZE];
 	const struct tk_site_options *options = site->options;
-	/* looked at first: whether they are others decides what is written */
+	/* hashed first: the plan depends on them */
 	int status = tk_assets_copy(
 	        NULL, options->templates_dir, options->assets_dir, &site->charts, assets, err);
 	if (status)

@@ -20,8 +20,5 @@ const char *tk_verdict_status_meaning(enum tk_verdict_status value)
 
 const char *tk_verdict_status_phrase(enum tk_verdict_status value)
 {
-	if (value == TK_VERDICT_NEW)
-		return "not measured before";
-	return value == TK_VERDICT_UNSUPPORTED ? "that their backend does not do"
-	                                       : tk_verdict_status_name(value);
+	return value == TK_VERDICT_NEW ? "not measured before" : tk_verdict_status_name(value);
 }

@@ -1,5 +1,6 @@
-/* The state file: {"format":2,"digest":"...","build":7,"last_night_id":0,"nights":"hash of the nights up to that one",
- * "judged":0,"newest_night_id":0,"last_run_id":0,"boot":"...","files":0,"bytes":0,"leaving":{"nights/2026-01-01-m.html":5}}. */
+/* The state file: {"format":3,"digest":"...","build":7,"last_night_id":0,"nights":"HASH",
+ * "verdict_version":0,"newest_night_id":0,"last_run_id":0,"boot":"...","files":0,"bytes":0,
+ * "retiring":{"nights/2026-01-01-m.html":5}}; nights: a hash of the nights up to last_night_id. */
 #include "site_gen/data/reuse.h"
 
 #include <jansson.h>
@@ -16,12 +17,12 @@
 #include "site_gen/render/output.h"
 
 #define STATE_BYTES_MAX ((size_t)16 << 20)
-/* A page of a series is written anew every TK_SITE_REFRESH_BUILDS, a page of a night lives for TK_SITE_NIGHT_PAGES:
- * after so many builds nothing refers to what has left. */
-#define LEAVE_BUILDS (TK_SITE_NIGHT_PAGES + 2 * TK_SITE_REFRESH_BUILDS)
+/* Pages of series are rewritten every TK_SITE_REFRESH_BUILDS, pages of nights live for
+ * TK_SITE_NIGHT_PAGES: after so many builds nothing refers to a retired page. */
+#define RETIRE_BUILDS (TK_SITE_NIGHT_PAGES + 2 * TK_SITE_REFRESH_BUILDS)
 
-/* Nights up to `last`, by uid and state: equal where the history only grew since. 0 for `last`: up to the oldest that
- * is not finished. */
+/* A hash of the nights up to `last`: equal while the history only grows. `last` 0: up to the first
+ * unfinished night. */
 static void nights_hash(const struct tk_model *m, int64_t *last, char hex[TK_HASH_HEX_SIZE])
 {
 	int64_t limit = *last, newest = 0;
@@ -48,9 +49,9 @@ static void nights_hash(const struct tk_model *m, int64_t *last, char hex[TK_HAS
 		tk_hash_finish(h, hex);
 }
 
-/* A night without a run that is not known, and a new night of the usual kind after all that is known, bring nothing
- * past. No clock is asked: one that goes back would hide what came after it. */
-static int may_have_past(const struct tk_model *m, const struct tk_reuse *r,
+/* Whether a night may have brought points older than the newest known ones. Run ids decide, not the
+ * clock: a clock that is set back would hide what came after it. */
+static int may_be_backfilled(const struct tk_model *m, const struct tk_reuse *r,
         const struct tk_night_row *night, int64_t newest_s, bool *may, struct tk_error *err)
 {
 	int64_t newest_run_id;
@@ -61,7 +62,7 @@ static int may_have_past(const struct tk_model *m, const struct tk_reuse *r,
 	return 0;
 }
 
-static int note_past(const struct tk_model *m, const struct tk_site_state *state,
+static int note_backfilled(const struct tk_model *m, const struct tk_site_state *state,
         const struct tk_rows *runs, int64_t known_run_id, struct tk_reuse *r, struct tk_error *err)
 {
 	for (size_t i = 0; i < runs->count; i++) {
@@ -71,9 +72,10 @@ static int note_past(const struct tk_model *m, const struct tk_site_state *state
 		r->usable = r->usable && s; /* an imported run has points of many series */
 		if (!s || run->id <= known_run_id || run->as_of_s > state->series[at].last_s)
 			continue;
-		if (!r->past && !(r->past = calloc(m->series_count + 1, sizeof *r->past)))
+		if (!r->backfilled &&
+		        !(r->backfilled = calloc(m->series_count + 1, sizeof *r->backfilled)))
 			return tk_fail(err, TK_ENOMEM, "out of memory");
-		r->past[at] = true;
+		r->backfilled[at] = true;
 	}
 	return 0;
 }
@@ -92,22 +94,21 @@ int tk_reuse_find_backfilled(const struct tk_model *m, const struct tk_site_stat
 		const struct tk_night_row *n = m->nights[i].row;
 		bool may = false;
 		if (n->id > r->last_night_id)
-			status = may_have_past(m, r, n, newest_s, &may, err);
+			status = may_be_backfilled(m, r, n, newest_s, &may, err);
 		if (status || !may)
 			continue;
 		struct tk_rows runs = {0};
 		status = tk_store_list_night_runs(m->store, n->id, &runs, err);
 		if (!status)
-			status = note_past(m, state, &runs, known_run_id, r, err);
+			status = note_backfilled(m, state, &runs, known_run_id, r, err);
 		tk_rows_free(&runs);
 	}
 	return status;
 }
 
-/* Of this start of the machine and this state of the site; "": unknown, which is like another start. The file is
- * published: with what changes in every build hashed into it, neither the machine can be told from it nor whether two
- * sites are of one. */
-static void boot_of(int64_t build, const char *nights, char hex[TK_HASH_HEX_SIZE])
+/* Identifies this boot of the machine; "": unknown. The state file is published, so the value of each
+ * build is hashed in: nobody can recognise the machine by it. */
+static void hash_boot(int64_t build, const char *nights, char hex[TK_HASH_HEX_SIZE])
 {
 	struct tk_buf id = TK_BUF_INIT;
 	struct tk_hash *h = NULL;
@@ -123,20 +124,20 @@ static void boot_of(int64_t build, const char *nights, char hex[TK_HASH_HEX_SIZE
 	tk_buf_free(&id);
 }
 
-/* What was written just before a power failure may be there and empty. */
+/* Files written just before a power failure may be empty. */
 static bool is_whole_since_boot(
         const struct tk_output *out, int64_t build, const char *nights, const char *old_boot)
 {
 	char boot[TK_HASH_HEX_SIZE];
-	boot_of(build, nights, boot);
+	hash_boot(build, nights, boot);
 	return (old_boot && *boot && !strcmp(boot, old_boot)) || !tk_output_has_empty(out);
 }
 
-static bool were_judged_again(const struct tk_model *m, const json_t *state, int64_t until_night_id)
+static bool is_analysed_again(const struct tk_model *m, const json_t *state, int64_t until_night_id)
 {
 	int64_t times = 0;
 	return tk_store_get_verdict_version(m->store, until_night_id, &times, NULL) ||
-	       times != json_integer_value(json_object_get(state, "judged"));
+	       times != json_integer_value(json_object_get(state, "verdict_version"));
 }
 
 int tk_reuse_plan(const struct tk_model *m, const struct tk_output *out, const char *digest,
@@ -156,18 +157,18 @@ int tk_reuse_plan(const struct tk_model *m, const struct tk_output *out, const c
 	r->newest_night_id = json_integer_value(json_object_get(state, "newest_night_id"));
 	r->files = (size_t)json_integer_value(json_object_get(state, "files"));
 	r->bytes = json_integer_value(json_object_get(state, "bytes"));
-	json_t *leaving = json_object_get(state, "leaving");
-	r->leaving = json_is_object(leaving) ? json_incref(leaving) : json_object();
+	json_t *retiring = json_object_get(state, "retiring");
+	r->retiring = json_is_object(retiring) ? json_incref(retiring) : json_object();
 	if (old_digest && old_nights && !strcmp(old_digest, digest) && r->build > 0) {
 		char hex[TK_HASH_HEX_SIZE];
 		int64_t last = r->last_night_id;
 		nights_hash(m, &last, hex);
 		r->usable = r->last_night_id > 0 && *hex && !strcmp(hex, old_nights) &&
-		            !were_judged_again(m, state, last) &&
+		            !is_analysed_again(m, state, last) &&
 		            is_whole_since_boot(out, r->build, hex,
 		                    json_string_value(json_object_get(state, "boot")));
 	}
-	/* what was merged into a night that was finished */
+	/* runs that were merged into finished nights */
 	r->known_run_id =
 	        r->usable ? json_integer_value(json_object_get(state, "last_run_id")) : INT64_MAX;
 	bool late = false;
@@ -175,7 +176,7 @@ int tk_reuse_plan(const struct tk_model *m, const struct tk_output *out, const c
 	int status = tk_store_find_late_runs(
 	        m->store, r->known_run_id, 0, r->last_night_id, &late, &r->last_run_id, err);
 	r->usable = r->usable && !late;
-	return status || r->leaving ? status : tk_fail(err, TK_ENOMEM, "out of memory");
+	return status || r->retiring ? status : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
 bool tk_reuse_can_keep_night(const struct tk_reuse *r, int64_t night_id)
@@ -190,9 +191,9 @@ static int name_order(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* One page of a folder; `wanted` are the names without ".html" that are linked, sorted. */
-static int leave_one(struct tk_output *out, const char *folder, const char *name,
-        const char **wanted, size_t count, int64_t build, struct tk_reuse *r, json_t *leaving,
+/* One page of a folder. `wanted`: the linked names without ".html", sorted. */
+static int retire_page(struct tk_output *out, const char *folder, const char *name,
+        const char **wanted, size_t count, int64_t build, struct tk_reuse *r, json_t *retiring,
         struct tk_error *err)
 {
 	char path[300], stem[256];
@@ -205,16 +206,16 @@ static int leave_one(struct tk_output *out, const char *folder, const char *name
 	if (count && bsearch(&key, wanted, count, sizeof *wanted, name_order))
 		return 0;
 	snprintf(path, sizeof path, "%s/%s", folder, name);
-	int64_t since = json_integer_value(json_object_get(r->leaving, path));
-	if (since && build - since > LEAVE_BUILDS)
+	int64_t since = json_integer_value(json_object_get(r->retiring, path));
+	if (since && build - since > RETIRE_BUILDS)
 		return tk_output_drop(out, path, err);
-	return json_object_set_new(leaving, path, json_integer(since ? since : build))
+	return json_object_set_new(retiring, path, json_integer(since ? since : build))
 	               ? tk_fail(err, TK_ENOMEM, "out of memory")
 	               : 0;
 }
 
-static int leave_folder(struct tk_output *out, const char *folder, const char **wanted,
-        size_t count, int64_t build, struct tk_reuse *r, json_t *leaving, struct tk_error *err)
+static int retire_folder(struct tk_output *out, const char *folder, const char **wanted,
+        size_t count, int64_t build, struct tk_reuse *r, json_t *retiring, struct tk_error *err)
 {
 	char **names;
 	size_t found;
@@ -222,7 +223,7 @@ static int leave_folder(struct tk_output *out, const char *folder, const char **
 	if (count)
 		qsort(wanted, count, sizeof *wanted, name_order);
 	for (size_t i = 0; !status && i < found; i++)
-		status = leave_one(out, folder, names[i], wanted, count, build, r, leaving, err);
+		status = retire_page(out, folder, names[i], wanted, count, build, r, retiring, err);
 	tk_names_free(names, found);
 	return status;
 }
@@ -235,23 +236,23 @@ int tk_reuse_retire_pages(const struct tk_model *m, struct tk_output *out, int64
 	                      : m->revision_changes.revision_count,
 	       count = 0;
 	const char **wanted = malloc((most + 1) * sizeof *wanted);
-	json_t *leaving = json_object();
-	int status = wanted && leaving ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+	json_t *retiring = json_object();
+	int status = wanted && retiring ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && i < m->night_count; i++)
 		if (m->nights[i].file)
 			wanted[count++] = m->nights[i].file;
 	if (!status && r->usable)
-		status = leave_folder(out, "nights", wanted, count, build, r, leaving, err);
+		status = retire_folder(out, "nights", wanted, count, build, r, retiring, err);
 	count = 0;
 	for (size_t i = 0; !status && i < m->revision_changes.revision_count; i++)
 		if (m->revision_changes.revisions[i].file)
 			wanted[count++] = m->revision_changes.revisions[i].file;
 	if (!status && r->usable)
-		status = leave_folder(out, "revisions", wanted, count, build, r, leaving, err);
+		status = retire_folder(out, "revisions", wanted, count, build, r, retiring, err);
 	free(wanted);
-	if (leaving) {
-		json_decref(r->leaving);
-		r->leaving = leaving;
+	if (retiring) {
+		json_decref(r->retiring);
+		r->retiring = retiring;
 	}
 	return status;
 }
@@ -262,37 +263,38 @@ int tk_reuse_write_state(const struct tk_model *m, struct tk_output *out, const 
         int64_t build, const struct tk_reuse *r, struct tk_error *err)
 {
 	char nights[TK_HASH_HEX_SIZE], boot[TK_HASH_HEX_SIZE];
-	int64_t last = 0, newest = 0, judged = 0;
+	int64_t last = 0, newest = 0, analysed_count = 0;
 	nights_hash(m, &last, nights);
-	boot_of(build, nights, boot);
+	hash_boot(build, nights, boot);
 	for (size_t i = 0; i < m->night_count; i++)
 		newest = m->nights[i].row->id > newest ? m->nights[i].row->id : newest;
-	int status = tk_store_get_verdict_version(m->store, last, &judged, err);
+	int status = tk_store_get_verdict_version(m->store, last, &analysed_count, err);
 	if (status)
 		return status;
 	struct tk_output_counts counts = tk_output_counts(out);
-	char *leaving = json_dumps(r->leaving, JSON_COMPACT | JSON_SORT_KEYS);
-	if (!leaving)
+	char *retiring = json_dumps(r->retiring, JSON_COMPACT | JSON_SORT_KEYS);
+	if (!retiring)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	struct tk_buf text = TK_BUF_INIT;
 	tk_buf_add_printf(&text,
-	        "{\"format\":2,\"digest\":\"%s\",\"build\":%lld,\"last_night_id\":%lld,\"nights\":"
+	        "{\"format\":3,\"digest\":\"%s\",\"build\":%lld,\"last_night_id\":%lld,\"nights\":"
 	        "\"%s\","
-	        "\"judged\":%lld,\"newest_night_id\":%lld,\"last_run_id\":%lld,\"boot\":\"%s\","
+	        "\"verdict_version\":%lld,\"newest_night_id\":%lld,\"last_run_id\":%lld,\"boot\":"
+	        "\"%s\","
 	        "\"files\":%zu,"
-	        "\"bytes\":%lld,\"leaving\":%s}\n",
-	        digest, (long long)build, (long long)last, nights, (long long)judged,
+	        "\"bytes\":%lld,\"retiring\":%s}\n",
+	        digest, (long long)build, (long long)last, nights, (long long)analysed_count,
 	        (long long)newest, (long long)r->last_run_id, boot, counts.files + !r->usable,
-	        (long long)counts.bytes, leaving);
+	        (long long)counts.bytes, retiring);
 	status = tk_output_put(out, TK_SITE_MARKER, &text, err);
-	free(leaving);
+	free(retiring);
 	tk_buf_free(&text);
 	return status;
 }
 
 void tk_reuse_free(struct tk_reuse *r)
 {
-	json_decref(r->leaving);
-	free(r->past);
+	json_decref(r->retiring);
+	free(r->backfilled);
 	*r = (struct tk_reuse){0};
 }

@@ -60,7 +60,8 @@ int tk_shard_member_find_new_points(
 	const struct tk_point *last = tk_series_last_point(s);
 	int64_t known = member->state->last_run_id;
 	member->has_new_appearance = member->state->look != hash_appearance(s);
-	member->needs_rebuild = site->reuse.past && site->reuse.past[s - site->model.series];
+	member->needs_rebuild =
+	        site->reuse.backfilled && site->reuse.backfilled[s - site->model.series];
 	if ((last ? last->run_id : 0) == known || member->needs_rebuild)
 		return 0;
 	if (!last) { /* its points were removed */

@@ -17,12 +17,12 @@
 /* The time that the ceiling of the problem allows, in the series' unit; NAN: unknown, or not a time. */
 static double time_at_ceiling(const struct tk_model *m, const struct tk_site_series *s)
 {
-	struct tk_site_ceilings ceilings;
+	struct tk_ceiling_set ceilings;
 	if (strcmp(s->row->metric, "time") || strcmp(s->row->unit, "ns") ||
 	        !(s->problem->flops > 0) || !(s->problem->bytes > 0))
 		return NAN;
-	tk_site_ceilings_find(m, s->device, &ceilings);
-	double limit = tk_site_ceilings_attainable(
+	tk_ceiling_set_load(m, s->device, &ceilings);
+	double limit = tk_ceiling_set_attainable(
 	        &ceilings, s->problem->dtype, s->problem->flops / s->problem->bytes);
 	return limit > 0 ? s->problem->flops / limit : NAN;
 }

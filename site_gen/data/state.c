@@ -18,7 +18,7 @@ struct head {
 	uint64_t series_size, series, shards, groups;
 };
 
-static size_t size_of(const struct tk_site_state *s)
+static size_t state_size(const struct tk_site_state *s)
 {
 	return sizeof(struct head) + s->shard_count * sizeof *s->shards +
 	       s->group_count * sizeof *s->years + s->series_count * sizeof *s->series;
@@ -29,7 +29,7 @@ int tk_state_new(
 {
 	*s = (struct tk_site_state){
 	        .series_count = series, .shard_count = shards, .group_count = groups};
-	s->image = malloc(size_of(s) + 1);
+	s->image = malloc(state_size(s) + 1);
 	if (!s->image)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	s->shards = (struct tk_shard_state *)(s->image + sizeof(struct head));
@@ -50,7 +50,7 @@ void tk_state_clear(struct tk_site_state *s)
 		s->series[i].badge_value = NAN;
 }
 
-static struct head head_of(const struct tk_site_state *s, int64_t build)
+static struct head make_head(const struct tk_site_state *s, int64_t build)
 {
 	struct head h = {.build = build,
 	        .series_size = sizeof *s->series,
@@ -63,8 +63,8 @@ static struct head head_of(const struct tk_site_state *s, int64_t build)
 
 bool tk_state_read(struct tk_site_state *s, const struct tk_output *out, int64_t build)
 {
-	struct head wanted = head_of(s, build);
-	if (!tk_output_read_old_exact(out, TK_SITE_STATE, s->image, size_of(s)) ||
+	struct head wanted = make_head(s, build);
+	if (!tk_output_read_old_exact(out, TK_SITE_STATE, s->image, state_size(s)) ||
 	        memcmp(s->image, &wanted, sizeof wanted))
 		return false;
 	s->build = build;
@@ -77,9 +77,9 @@ bool tk_state_read(struct tk_site_state *s, const struct tk_output *out, int64_t
 
 int tk_state_write(const struct tk_site_state *s, struct tk_output *out, struct tk_error *err)
 {
-	struct head h = head_of(s, s->build);
+	struct head h = make_head(s, s->build);
 	memcpy(s->image, &h, sizeof h);
-	struct tk_buf file = {.data = s->image, .len = size_of(s), .cap = size_of(s) + 1};
+	struct tk_buf file = {.data = s->image, .len = state_size(s), .cap = state_size(s) + 1};
 	return tk_output_put_new(out, TK_SITE_STATE, &file, err);
 }
 

@@ -1,8 +1,8 @@
-/* What the next build needs to know of this one, so that it reads and writes only what is new: of each series its last
- * months and what its page and its badge say, of each shard of the data what its files hold.
+/* What the next build needs to know of this one, so that it reads and writes only what is new: the
+ * last months of each series and a hash of its page and badge, and what the files of each shard hold.
  *
- * In the order of the model: of use only where the series are the same. It belongs to the machine that wrote it; a file
- * that does not fit is no error, everything is made anew then. */
+ * Entries are in the order of the model, so that a state is valid for the same series only. It
+ * belongs to the machine that wrote it. A file that does not fit is ignored. */
 #ifndef TK_SITE_STATE_H
 #define TK_SITE_STATE_H
 #include <stdbool.h>

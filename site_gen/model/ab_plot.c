@@ -69,7 +69,7 @@ void tk_ab_plot_free(struct tk_ab_plot *p)
 	p->differences = NULL;
 }
 
-static double x_of(double d, double lo, double hi)
+static double to_x(double d, double lo, double hi)
 {
 	return MARGIN + (d - lo) / (hi - lo) * (WIDTH - 2 * MARGIN);
 }
@@ -88,10 +88,10 @@ void tk_ab_plot_draw(struct tk_buf *out, const struct tk_ab_plot *p)
 	        "aria-hidden=\"true\">"
 	        "<path class=\"zero\" d=\"M%.1f 0V%d\"/><path class=\"interval\" d=\"M%.1f "
 	        "%dH%.1f\"/>",
-	        WIDTH, HEIGHT, WIDTH, HEIGHT, x_of(0, lo, hi), HEIGHT,
-	        x_of(log1p(p->median.lo), lo, hi), HEIGHT - 4, x_of(log1p(p->median.hi), lo, hi));
+	        WIDTH, HEIGHT, WIDTH, HEIGHT, to_x(0, lo, hi), HEIGHT,
+	        to_x(log1p(p->median.lo), lo, hi), HEIGHT - 4, to_x(log1p(p->median.hi), lo, hi));
 	for (size_t i = 0; i < p->count; i++)
 		tk_buf_add_printf(out, "<circle cx=\"%.1f\" cy=\"%d\" r=\"2\"/>",
-		        x_of(p->differences[i], lo, hi), 4 + (int)(i % 4) * 4);
+		        to_x(p->differences[i], lo, hi), 4 + (int)(i % 4) * 4);
 	tk_buf_add_str(out, "</svg>");
 }

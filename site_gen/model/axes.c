@@ -34,7 +34,7 @@ const struct tk_axes_names *tk_axes_names(const char *op)
 }
 
 /* The number of a key of "op:key=value,..."; 0: not there. */
-static double number_of(const char *text, const char *key)
+static double read_number(const char *text, const char *key)
 {
 	size_t len = strlen(key);
 	for (const char *p = strchr(text, ':'); p && len; p = strchr(p + 1, ','))
@@ -88,8 +88,8 @@ bool tk_axes_from_problem(const struct tk_problem_row *p, struct tk_axes *out)
 	if (i == sizeof ops / sizeof *ops)
 		return false;
 	if (!*ops[i].length) {
-		double m = number_of(p->text, "m"), n = number_of(p->text, "n"),
-		       k = number_of(p->text, "k");
+		double m = read_number(p->text, "m"), n = read_number(p->text, "n"),
+		       k = read_number(p->text, "k");
 		collect_rest(out, p->text, (const char *const[]){"m", "n", "k"}, 3);
 		snprintf(out->row, sizeof out->row, "%s × %s", whole(n, first), whole(k, second));
 		snprintf(out->column, sizeof out->column, "%s", whole(m, first));
@@ -103,8 +103,8 @@ bool tk_axes_from_problem(const struct tk_problem_row *p, struct tk_axes *out)
 			        whole(n, first), second, out->rest);
 		return m > 0;
 	}
-	double length = number_of(p->text, ops[i].length), batch = number_of(p->text, "b");
-	bool twin = number_of(p->text, ops[i].twin) == length;
+	double length = read_number(p->text, ops[i].length), batch = read_number(p->text, "b");
+	bool twin = read_number(p->text, ops[i].twin) == length;
 	collect_rest(out, p->text,
 	        (const char *const[]){ops[i].length, "b", twin ? ops[i].twin : ""}, 3);
 	snprintf(out->row, sizeof out->row, "%s", whole(length, first));

@@ -8,22 +8,22 @@
 
 #include "site_gen/model/model.h"
 
-static bool is_known(const struct tk_site_ceilings *roofs, const struct tk_ceiling_row *c)
+static bool is_known(const struct tk_ceiling_set *ceilings, const struct tk_ceiling_row *c)
 {
-	for (size_t i = 0; i < roofs->count; i++)
-		if (!strcmp(roofs->rows[i]->name, c->name) && roofs->rows[i]->source == c->source)
+	for (size_t i = 0; i < ceilings->count; i++)
+		if (!strcmp(ceilings->rows[i]->name, c->name) &&
+		        ceilings->rows[i]->source == c->source)
 			return true;
 	return false;
 }
 
-void tk_site_ceilings_find(
-        const struct tk_model *m, const struct tk_site_device *device, struct tk_site_ceilings *out)
+void tk_ceiling_set_load(
+        const struct tk_model *m, const struct tk_site_device *device, struct tk_ceiling_set *out)
 {
-	*out = (struct tk_site_ceilings){0};
+	*out = (struct tk_ceiling_set){0};
 	for (size_t list = 0; list < m->ceiling_list_count; list++)
 		for (size_t i = 0;
-		        i < m->ceiling_lists[list].count && out->count < TK_SITE_CEILINGS_MAX;
-		        i++) {
+		        i < m->ceiling_lists[list].count && out->count < TK_CEILING_SET_MAX; i++) {
 			const struct tk_ceiling_row *c =
 			        TK_ROWS_AT(&m->ceiling_lists[list], struct tk_ceiling_row, i);
 			if (c->device_id == device->row->id && c->value > 0 && !is_known(out, c))
@@ -42,12 +42,12 @@ bool tk_ceiling_is_cache(const struct tk_ceiling_row *c)
 }
 
 /* The highest value of a unit and source; name NULL: any. NAN: none. */
-static double highest(const struct tk_site_ceilings *roofs, const char *unit,
+static double highest(const struct tk_ceiling_set *ceilings, const char *unit,
         enum tk_ceiling_source source, const char *name)
 {
 	double best = NAN;
-	for (size_t i = 0; i < roofs->count; i++) {
-		const struct tk_ceiling_row *c = roofs->rows[i];
+	for (size_t i = 0; i < ceilings->count; i++) {
+		const struct tk_ceiling_row *c = ceilings->rows[i];
 		if (!strcmp(c->unit, unit) && c->source == source &&
 		        (!name || !strcmp(c->name, name)) && !tk_ceiling_is_cache(c))
 			best = fmax(best, c->value);
@@ -55,48 +55,48 @@ static double highest(const struct tk_site_ceilings *roofs, const char *unit,
 	return best;
 }
 
-static double first_of(double a, double b)
+static double find_first(double a, double b)
 {
 	return isfinite(a) ? a : b;
 }
 
-static double rate_of(const struct tk_site_ceilings *roofs, const char *dtype)
+static double find_rate(const struct tk_ceiling_set *ceilings, const char *dtype)
 {
-	return first_of(highest(roofs, "gflop_per_s", TK_CEILING_MEASURED, dtype),
-	        highest(roofs, "gflop_per_s", TK_CEILING_DATASHEET, dtype));
+	return find_first(highest(ceilings, "gflop_per_s", TK_CEILING_MEASURED, dtype),
+	        highest(ceilings, "gflop_per_s", TK_CEILING_DATASHEET, dtype));
 }
 
-static double bandwidth_of(const struct tk_site_ceilings *roofs)
+static double find_bandwidth(const struct tk_ceiling_set *ceilings)
 {
-	return first_of(highest(roofs, "gb_per_s", TK_CEILING_MEASURED, NULL),
-	        highest(roofs, "gb_per_s", TK_CEILING_DATASHEET, NULL));
+	return find_first(highest(ceilings, "gb_per_s", TK_CEILING_MEASURED, NULL),
+	        highest(ceilings, "gb_per_s", TK_CEILING_DATASHEET, NULL));
 }
 
-double tk_site_ceilings_attainable(
-        const struct tk_site_ceilings *roofs, const char *dtype, double intensity)
+double tk_ceiling_set_attainable(
+        const struct tk_ceiling_set *ceilings, const char *dtype, double intensity)
 {
-	double rate = first_of(rate_of(roofs, dtype), rate_of(roofs, NULL));
-	return fmin(
-	        rate, bandwidth_of(roofs) * intensity); /* fmin takes the other where one is NAN */
+	double rate = find_first(find_rate(ceilings, dtype), find_rate(ceilings, NULL));
+	return fmin(rate,
+	        find_bandwidth(ceilings) * intensity); /* fmin takes the other where one is NAN */
 }
 
-const char *tk_site_ceilings_limiting(
-        const struct tk_site_ceilings *roofs, const char *dtype, double intensity)
+const char *tk_ceiling_set_limiting(
+        const struct tk_ceiling_set *ceilings, const char *dtype, double intensity)
 {
-	double limit = tk_site_ceilings_attainable(roofs, dtype, intensity);
+	double limit = tk_ceiling_set_attainable(ceilings, dtype, intensity);
 	if (!isfinite(limit))
 		return "none";
-	if (limit == bandwidth_of(roofs) * intensity)
+	if (limit == find_bandwidth(ceilings) * intensity)
 		return "memory";
-	return isfinite(rate_of(roofs, dtype)) ? dtype : "fastest type";
+	return isfinite(find_rate(ceilings, dtype)) ? dtype : "fastest type";
 }
 
-double tk_site_ceilings_efficiency(
-        const struct tk_site_ceilings *roofs, const struct tk_site_series *s, double time_ns)
+double tk_ceiling_set_efficiency(
+        const struct tk_ceiling_set *ceilings, const struct tk_site_series *s, double time_ns)
 {
 	bool known = s->problem->flops > 0 && s->problem->bytes > 0 && time_ns > 0 &&
 	             !strcmp(s->row->metric, "time") && !strcmp(s->row->unit, "ns");
-	double limit = known ? tk_site_ceilings_attainable(roofs, s->problem->dtype,
+	double limit = known ? tk_ceiling_set_attainable(ceilings, s->problem->dtype,
 	                               s->problem->flops / s->problem->bytes)
 	                     : NAN;
 	return s->problem->flops / time_ns / limit;

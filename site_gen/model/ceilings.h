@@ -9,27 +9,27 @@ struct tk_model;
 struct tk_site_device;
 struct tk_site_series;
 
-#define TK_SITE_CEILINGS_MAX 32
-struct tk_site_ceilings {
-	const struct tk_ceiling_row *rows[TK_SITE_CEILINGS_MAX];
+#define TK_CEILING_SET_MAX 32
+struct tk_ceiling_set {
+	const struct tk_ceiling_row *rows[TK_CEILING_SET_MAX];
 	size_t count;
 };
 
 /* The newest ceiling of each name and source. */
-void tk_site_ceilings_find(const struct tk_model *m, const struct tk_site_device *device,
-        struct tk_site_ceilings *out);
+void tk_ceiling_set_load(
+        const struct tk_model *m, const struct tk_site_device *device, struct tk_ceiling_set *out);
 /* GFLOP/s that the device allows at `intensity` FLOP per byte for a type: the lower of its matrix
  * rate and bandwidth x intensity, measured where there is a measurement, else from the datasheet. A
  * type without a rate of its own gets the highest rate there is. NAN: no ceiling known. */
-double tk_site_ceilings_attainable(
-        const struct tk_site_ceilings *roofs, const char *dtype, double intensity);
+double tk_ceiling_set_attainable(
+        const struct tk_ceiling_set *ceilings, const char *dtype, double intensity);
 /* What of it a series reaches with a time, 0.62 for 62 %; NAN where nothing is known. */
-double tk_site_ceilings_efficiency(
-        const struct tk_site_ceilings *roofs, const struct tk_site_series *s, double time_ns);
+double tk_ceiling_set_efficiency(
+        const struct tk_ceiling_set *ceilings, const struct tk_site_series *s, double time_ns);
 /* What that limit is: "memory", the type, "none", or "fastest type" where the type has no rate of
  * its own. */
-const char *tk_site_ceilings_limiting(
-        const struct tk_site_ceilings *roofs, const char *dtype, double intensity);
+const char *tk_ceiling_set_limiting(
+        const struct tk_ceiling_set *ceilings, const char *dtype, double intensity);
 /* A ceiling of a cache or of memory on the chip ("l2 read"): drawn, but no limit of compulsory
  * traffic. */
 bool tk_ceiling_is_cache(const struct tk_ceiling_row *c);

@@ -72,7 +72,7 @@ static int make_changes(const struct tk_model *m, const struct tk_rows *steps,
 	return 0;
 }
 
-static size_t index_of(const struct tk_model *m, const struct tk_revision_row *r)
+static size_t find_index(const struct tk_model *m, const struct tk_revision_row *r)
 {
 	return (size_t)(r - (const struct tk_revision_row *)m->revision_rows.rows);
 }
@@ -84,14 +84,14 @@ static void count_changes(const struct tk_model *m, struct tk_site_changes *out)
 		const struct tk_site_change *change = &out->all[i];
 		if (!is_of_revision(change))
 			continue;
-		struct tk_site_revision *r = &out->revisions[index_of(m, change->bad)];
+		struct tk_site_revision *r = &out->revisions[find_index(m, change->bad)];
 		r->first = r->count ? r->first : i;
 		r->count++;
 		r->worse += change->worse;
 	}
 }
 
-static char *file_of(const struct tk_model *m, const struct tk_revision_row *r)
+static char *make_file_name(const struct tk_model *m, const struct tk_revision_row *r)
 {
 	const struct tk_upstream_row *u = tk_row_index_find(&m->upstreams_by_id, r->upstream_id);
 	char *name = NULL, *file = NULL, rev[TK_LINK_SIZE];
@@ -116,7 +116,7 @@ static int name_pages(const struct tk_model *m, struct tk_site_changes *out, str
 		newer = same ? newer + 1 : 0;
 		if (!r->count && newer >= TK_SITE_REVISION_PAGES)
 			continue;
-		if (!(r->file = file_of(m, r->row)))
+		if (!(r->file = make_file_name(m, r->row)))
 			return tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	return 0;
@@ -150,5 +150,5 @@ void tk_site_changes_free(struct tk_site_changes *changes)
 const struct tk_site_revision *tk_site_changes_find_revision(const struct tk_model *m,
         const struct tk_site_changes *changes, const struct tk_revision_row *r)
 {
-	return r ? &changes->revisions[index_of(m, r)] : NULL;
+	return r ? &changes->revisions[find_index(m, r)] : NULL;
 }

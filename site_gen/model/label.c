@@ -68,7 +68,7 @@ static void add_upstream(
 	tk_buf_add_char(b, ')');
 }
 
-static int label_of(struct tk_site_series *s, const struct owners *owners, struct tk_error *err)
+static int make_label(struct tk_site_series *s, const struct owners *owners, struct tk_error *err)
 {
 	struct tk_buf b = TK_BUF_INIT;
 	tk_buf_add_str(&b, s->row->backend);
@@ -89,7 +89,7 @@ int tk_labels_assign(struct tk_model *m, struct tk_error *err)
 	struct owners owners = {0};
 	int status = owners_find(m, &owners, err);
 	for (size_t i = 0; !status && i < m->series_count; i++)
-		status = label_of(&m->series[i], &owners, err);
+		status = make_label(&m->series[i], &owners, err);
 	free(owners.at);
 	return status;
 }

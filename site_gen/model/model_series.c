@@ -165,7 +165,8 @@ static void note_environments(struct tk_model *m, const struct tk_rows *points)
 
 /* Reads the environments of a device from three of its series: the oldest, a control and the one
  * measured last. Reading all series would be too slow. */
-static int read_past(struct tk_model *m, const struct tk_site_series *s, struct tk_error *err)
+static int read_environments_of_series(
+        struct tk_model *m, const struct tk_site_series *s, struct tk_error *err)
 {
 	struct tk_rows points = {0};
 	int status = s ? tk_store_list_points_between(
@@ -192,11 +193,11 @@ int tk_model_read_environments(struct tk_model *m, struct tk_error *err)
 			                      *best = newest ? tk_series_last_point(newest) : NULL;
 			newest = last && (!best || last->as_of_s > best->as_of_s) ? s : newest;
 		}
-		status = read_past(m, oldest, err);
+		status = read_environments_of_series(m, oldest, err);
 		if (!status)
-			status = read_past(m, control, err);
+			status = read_environments_of_series(m, control, err);
 		if (!status && newest != oldest && newest != control)
-			status = read_past(m, newest, err);
+			status = read_environments_of_series(m, newest, err);
 	}
 	return status;
 }

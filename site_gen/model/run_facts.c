@@ -19,7 +19,7 @@ static int is_key(const char *key, const char *end, const char *word)
 	return (size_t)(end - key) == len + 2 && !memcmp(key + 1, word, len);
 }
 
-static double *place_of(
+static double *find_place(
         struct tk_run_facts *f, const char *key, const char *end, int depth, int in_plan)
 {
 	if (depth == 2)
@@ -38,7 +38,8 @@ struct tk_run_facts tk_run_facts_parse(const char *attributes)
 	for (const char *s = attributes; *s;) {
 		if (*s == '"') {
 			const char *end = behind_string(s), *value = end + strspn(end, " \t\r\n");
-			double *place = *value == ':' ? place_of(&f, s, end, depth, in_plan) : NULL;
+			double *place =
+			        *value == ':' ? find_place(&f, s, end, depth, in_plan) : NULL;
 			plan_next = *value == ':' && depth == 1 && is_key(s, end, "plan");
 			const char *number = place ? value + 1 + strspn(value + 1, " \t\r\n") : "";
 			if (*number == '-' || (*number >= '0' && *number <= '9'))

@@ -83,7 +83,7 @@ static const struct tk_trace_point *point_of_age(const struct tk_site_series *s,
 }
 
 /* The power of ten of which all of them have five digits; 0 where there are none. */
-static int exponent_of(const struct tk_trace_point *const *points, size_t count)
+static int choose_exponent(const struct tk_trace_point *const *points, size_t count)
 {
 	double least = INFINITY;
 	for (size_t i = 0; i < count; i++)
@@ -100,7 +100,7 @@ static void add_times(struct tk_buf *out, const struct tk_site_series *s)
 		points[i] = point_of_age(s, ages[i]);
 		points[i] = points[i] && points[i]->value > 0 ? points[i] : NULL;
 	}
-	int exponent = exponent_of(points, AGE_COUNT);
+	int exponent = choose_exponent(points, AGE_COUNT);
 	double scale = pow(10, -exponent);
 	long long before = 0;
 	tk_buf_add_char(out, ',');
@@ -127,7 +127,7 @@ static void add_times(struct tk_buf *out, const struct tk_site_series *s)
 	}
 }
 
-static size_t place_of(
+static size_t find_place(
         const struct tk_site_series *s, const struct contender *contenders, size_t count)
 {
 	struct contender key = {s->device, s->variant, s->upstream, 0, 0};
@@ -258,7 +258,7 @@ static int write_data(struct tk_site *site, const struct contender *contenders, 
 	size_t *places = malloc((m->series_count + 1) * sizeof *places), pair[2] = {0};
 	int status = places ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && i < m->series_count; i++)
-		places[i] = takes_part(&m->series[i]) ? place_of(&m->series[i], contenders, count)
+		places[i] = takes_part(&m->series[i]) ? find_place(&m->series[i], contenders, count)
 		                                      : SIZE_MAX;
 	if (!status)
 		status = find_pair(m, places, count, pair, err);

@@ -72,7 +72,7 @@ static void take(struct cell *cell, const struct tk_site_series *s, const struct
 	}
 }
 
-static int colour_of(const struct field *f, const char *variant)
+static int find_colour(const struct field *f, const char *variant)
 {
 	for (size_t i = 0; i < f->count && i < COLOURS; i++)
 		if (!strcmp(f->variants[i], variant))
@@ -124,7 +124,7 @@ static int number_order(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static struct grid grid_of(const struct cell *cells, size_t count)
+static struct grid make_grid(const struct cell *cells, size_t count)
 {
 	struct grid g = {.fits = true};
 	for (size_t i = 0; i < count; i++) {
@@ -252,14 +252,14 @@ int tk_page_set_sweep_maps(struct tk_site *site, struct tk_value *o, const char 
 	size_t count = variant_count > 1 ? collect(&site->model, op, device, &field, cells) : 0,
 	       made = 0;
 	for (size_t i = 0; i < count; i++)
-		cells[i].colour = colour_of(&field, cells[i].best->variant);
+		cells[i].colour = find_colour(&field, cells[i].best->variant);
 	if (count)
 		qsort(cells, count, sizeof *cells, cell_order);
 	for (size_t first = 0, end; first < count && made < MAPS_MAX; first = end) {
 		for (end = first; end < count && !strcmp(cells[end].at.rest, cells[first].at.rest);
 		        end++)
 			;
-		struct grid g = grid_of(cells + first, end - first);
+		struct grid g = make_grid(cells + first, end - first);
 		if (g.fits) {
 			add_map(site, maps, cells + first, end - first, &g, op, &field);
 			made++;

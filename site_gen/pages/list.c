@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "detect/detect.h"
+#include "core/status.h"
 #include "site_gen/model/ceilings.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
@@ -30,20 +30,20 @@ static bool is_new_op(const struct tk_model *m, size_t i)
 
 struct state {
 	size_t series, worse, missing, better, failing, compared;
-	double share; /* the median of what they reach of their roofs; NAN: nothing known */
+	double efficiency; /* the median of what they reach of their roofs; NAN: nothing known */
 };
 
 /* Of what was measured in the last night. */
-static double share_of(const struct tk_site_series *s, const struct tk_site_ceilings *roofs)
+static double find_efficiency(const struct tk_site_series *s, const struct tk_ceiling_set *ceilings)
 {
 	const struct tk_point *last = tk_series_last_point(s);
 	bool tonight = last && s->device->machine->last_night && tk_series_is_ranked(s) &&
 	               last->night_id == s->device->machine->last_night->id;
-	return tonight ? tk_site_ceilings_efficiency(roofs, s, last->value) : NAN;
+	return tonight ? tk_ceiling_set_efficiency(ceilings, s, last->value) : NAN;
 }
 
-static struct state state_of(const struct tk_model *m, const struct tk_site_device *device,
-        const struct tk_site_ceilings *roofs, const char *op, double *shares)
+static struct state count_state(const struct tk_model *m, const struct tk_site_device *device,
+        const struct tk_ceiling_set *ceilings, const char *op, double *efficiencies)
 {
 	struct state state = {0};
 	size_t known = 0;
@@ -62,10 +62,10 @@ static struct state state_of(const struct tk_model *m, const struct tk_site_devi
 		state.failing +=
 		        s->failure && !tk_series_is_skipped(s) && !tk_series_is_unsupported(s);
 		state.compared += s->verdict && s->verdict->before_value > 0;
-		shares[known] = share_of(s, roofs);
-		known += isfinite(shares[known]);
+		efficiencies[known] = find_efficiency(s, ceilings);
+		known += isfinite(efficiencies[known]);
 	}
-	state.share = known ? tk_median(shares, known) : NAN;
+	state.efficiency = known ? tk_median(efficiencies, known) : NAN;
 	return state;
 }
 
@@ -93,7 +93,7 @@ static void add_cell(struct tk_site *site, struct tk_value *cells, const struct 
 	struct tk_value *cell = tk_value_append_object(site->arena, cells);
 	char text[TK_FORMAT_SIZE];
 	tk_value_set(site->arena, cell, "efficiency",
-	        isfinite(state.share) ? tk_format_percent(state.share, text) : "");
+	        isfinite(state.efficiency) ? tk_format_percent(state.efficiency, text) : "");
 	tk_value_set_fmt(
 	        site->arena, cell, "roofline_href", "%sroofline/%s.html", root, device->file);
 	tk_value_set_flag(site->arena, cell, "any", state.series > 0);
@@ -105,9 +105,9 @@ static void add_cell(struct tk_site *site, struct tk_value *cells, const struct 
 	tk_value_set_flag(site->arena, cell, "any_worse", state.worse > 0);
 	tk_value_set_flag(site->arena, cell, "any_better", state.better > 0);
 	tk_value_set_flag(site->arena, cell, "any_failing", state.failing > 0);
-	bool calm = !state.worse && !state.missing && !state.better && !state.failing;
+	bool unchanged = !state.worse && !state.missing && !state.better && !state.failing;
 	tk_value_set(site->arena, cell, "unchanged",
-	        !calm            ? ""
+	        !unchanged       ? ""
 	        : state.compared ? "no change"
 	                         : "not compared");
 	set_list_href(site, cell, device, of_op, root);
@@ -124,12 +124,12 @@ static bool op_has_page(const struct tk_model *m, size_t first)
 }
 
 static void add_matrix_row(struct tk_site *site, struct tk_value *rows,
-        const struct tk_site_device *device, const char *root, double *shares)
+        const struct tk_site_device *device, const char *root, double *efficiencies)
 {
 	const struct tk_model *m = &site->model;
 	struct tk_arena *a = site->arena;
-	struct tk_site_ceilings roofs;
-	tk_site_ceilings_find(m, device, &roofs);
+	struct tk_ceiling_set ceilings;
+	tk_ceiling_set_load(m, device, &ceilings);
 	struct tk_value *row = tk_value_append_object(a, rows);
 	tk_page_set_clipped(site, row, "device", device->name, 60);
 	tk_page_set_clipped(site, row, "device_name", device->row->name, 60);
@@ -138,7 +138,8 @@ static void add_matrix_row(struct tk_site *site, struct tk_value *rows,
 	for (size_t i = 0; i < m->series_count; i++) {
 		if (!is_new_op(m, i))
 			continue;
-		struct state state = state_of(m, device, &roofs, m->series[i].problem->op, shares);
+		struct state state =
+		        count_state(m, device, &ceilings, m->series[i].problem->op, efficiencies);
 		add_cell(site, cells, &state, device, &m->series[i], root);
 	}
 }
@@ -148,8 +149,8 @@ int tk_page_set_matrix(struct tk_site *site, struct tk_value *o,
 {
 	const struct tk_model *m = &site->model;
 	struct tk_arena *a = site->arena;
-	double *shares = malloc((m->series_count + 1) * sizeof *shares);
-	if (!shares)
+	double *efficiencies = malloc((m->series_count + 1) * sizeof *efficiencies);
+	if (!efficiencies)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	struct tk_value *heads = tk_value_set_list(a, o, "matrix_heads"),
 	                *rows = tk_value_set_list(a, o, "matrix");
@@ -163,8 +164,8 @@ int tk_page_set_matrix(struct tk_site *site, struct tk_value *o,
 	}
 	for (size_t d = 0; d < m->device_count; d++)
 		if (!machine || m->devices[d].machine == machine)
-			add_matrix_row(site, rows, &m->devices[d], root, shares);
-	free(shares);
+			add_matrix_row(site, rows, &m->devices[d], root, efficiencies);
+	free(efficiencies);
 	return 0;
 }
 

@@ -81,17 +81,17 @@ static void set_device(
 		tk_buf_free(&text);
 	}
 	set_attributes(site, o, "environment", newest ? newest->attributes : "{}");
-	struct tk_site_ceilings roofs;
+	struct tk_ceiling_set ceilings;
 	char text[TK_FORMAT_SIZE];
-	tk_site_ceilings_find(m, device, &roofs);
-	struct tk_value *ceilings = tk_value_set_list(a, o, "ceilings");
-	for (size_t i = 0; i < roofs.count; i++) {
-		struct tk_value *c = tk_value_append_object(a, ceilings);
-		tk_page_set_clipped(site, c, "name", roofs.rows[i]->name, 40);
+	tk_ceiling_set_load(m, device, &ceilings);
+	struct tk_value *items = tk_value_set_list(a, o, "ceilings");
+	for (size_t i = 0; i < ceilings.count; i++) {
+		struct tk_value *c = tk_value_append_object(a, items);
+		tk_page_set_clipped(site, c, "name", ceilings.rows[i]->name, 40);
 		tk_page_set_clipped(
-		        site, c, "source", tk_ceiling_source_name(roofs.rows[i]->source), 20);
+		        site, c, "source", tk_ceiling_source_name(ceilings.rows[i]->source), 20);
 		tk_value_set(a, c, "value",
-		        tk_format_value(roofs.rows[i]->value, roofs.rows[i]->unit, text));
+		        tk_format_value(ceilings.rows[i]->value, ceilings.rows[i]->unit, text));
 	}
 }
 

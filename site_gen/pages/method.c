@@ -1,7 +1,7 @@
 /* method.html: how numbers are measured, and what verdicts and outcomes mean. */
 #include "base/error.h"
 #include "core/outcome.h"
-#include "detect/detect.h"
+#include "core/status.h"
 #include "site_gen/pages/page.h"
 
 static void add_word(struct tk_site *site, struct tk_value *list, const char *word,

@@ -245,29 +245,29 @@ static int set_verdicts(
 	struct tk_rows rows = {0};
 	size_t count = 0, quiet = 0;
 	int status = tk_store_list_verdicts(site->model.store, night_id, &rows, err);
-	const struct tk_verdict_row **told =
-	        status ? NULL : malloc((rows.count + 1) * sizeof *told);
-	if (!status && !told)
+	const struct tk_verdict_row **listed =
+	        status ? NULL : malloc((rows.count + 1) * sizeof *listed);
+	if (!status && !listed)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	for (size_t i = 0; told && i < rows.count; i++) {
+	for (size_t i = 0; listed && i < rows.count; i++) {
 		const struct tk_verdict_row *v = TK_ROWS_AT(&rows, struct tk_verdict_row, i);
 		if (tk_verdict_tone(v->status) != TK_TONE_QUIET)
-			told[count++] = v;
+			listed[count++] = v;
 		else
 			quiet++;
 	}
 	if (count)
-		qsort(told, count, sizeof *told, verdict_order);
+		qsort(listed, count, sizeof *listed, verdict_order);
 	struct tk_value *list = tk_value_set_list(site->arena, page, "verdicts");
 	for (size_t i = 0, n, lines = 0; i < count && lines < VERDICTS_MAX; i += n, lines++) {
-		for (n = 1; i + n < count && tk_verdicts_are_alike(told[i], told[i + n]); n++)
+		for (n = 1; i + n < count && tk_verdicts_are_alike(listed[i], listed[i + n]); n++)
 			;
 		n = n < TK_VERDICT_GROUP_MIN ? 1 : n;
-		add_verdict(site, list, told[i], n);
+		add_verdict(site, list, listed[i], n);
 	}
 	tk_value_set_int(site->arena, page, "quiet", (int64_t)quiet);
 	tk_value_set_flag(site->arena, page, "analysed", rows.count > 0);
-	free(told);
+	free(listed);
 	tk_rows_free(&rows);
 	return status;
 }

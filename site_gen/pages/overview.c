@@ -91,7 +91,8 @@ static struct tk_value *add_machine_card(
 	size_t failures = count_failures(&site->model, machine, false),
 	       skipped = count_failures(&site->model, machine, true);
 	int64_t unstable, timed = count_timed(machine, &unstable);
-	tk_value_set_int(a, card, "runs", timed);
+	tk_value_set_fmt(
+	        a, card, "runs", "%lld measurement%s", (long long)timed, timed == 1 ? "" : "s");
 	tk_value_set_int(a, card, "unstable", unstable);
 	tk_value_set_flag(a, card, "mostly_unstable",
 	        tk_outcome_is_night_unreliable((size_t)unstable, (size_t)timed));

@@ -131,9 +131,9 @@ static void add_series(struct tk_site *site, struct tk_value *list, const struct
 	const struct tk_verdict_row *v = s->verdict;
 	const struct tk_revision_row *good, *bad;
 	char text[TK_FORMAT_SIZE];
-	struct tk_site_ceilings ceilings;
-	tk_site_ceilings_find(&site->model, s->device, &ceilings);
-	double efficiency = tk_site_ceilings_efficiency(&ceilings, s, v->after_value);
+	struct tk_ceiling_set ceilings;
+	tk_ceiling_set_load(&site->model, s->device, &ceilings);
+	double efficiency = tk_ceiling_set_efficiency(&ceilings, s, v->after_value);
 	tk_page_set_series(site, o, s, "");
 	tk_page_set_sparkline(site, o, s);
 	tk_value_set_flag(a, o, "is_group", false);

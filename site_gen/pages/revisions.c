@@ -20,7 +20,7 @@
 
 /* ---- what it moved ---- */
 
-static double ratio_of(const struct tk_site_change *change)
+static double change_ratio(const struct tk_site_change *change)
 {
 	const struct tk_change_point_row *c = change->change_point;
 	return c->before_value > 0 ? c->after_value / c->before_value : NAN;
@@ -30,7 +30,7 @@ static int size_order(const void *a, const void *b)
 {
 	const struct tk_site_change *x = *(const struct tk_site_change *const *)a,
 	                            *y = *(const struct tk_site_change *const *)b;
-	double sx = fabs(log(ratio_of(x))), sy = fabs(log(ratio_of(y)));
+	double sx = fabs(log(change_ratio(x))), sy = fabs(log(change_ratio(y)));
 	if (x->worse != y->worse)
 		return x->worse ? -1 : 1;
 	if (sx != sy && isfinite(sx) && isfinite(sy))
@@ -48,7 +48,7 @@ void tk_page_set_change_point(struct tk_site *site, struct tk_value *o,
 	tk_page_set_clipped(site, o, "label", s->label, 60);
 	tk_page_set_clipped(site, o, "device", s->device->name, 60);
 	tk_page_set_tone(site, o, "tone", change->worse ? TK_TONE_BAD : TK_TONE_GOOD);
-	tk_page_set_change(site, o, s, ratio_of(change) - 1);
+	tk_page_set_change(site, o, s, change_ratio(change) - 1);
 	tk_value_set(site->arena, o, "before",
 	        tk_format_value(change->change_point->before_value, s->row->unit, text));
 	tk_value_set(site->arena, o, "after",
@@ -56,7 +56,7 @@ void tk_page_set_change_point(struct tk_site *site, struct tk_value *o,
 	tk_page_set_time(site, o, "when", change->change_point->as_of_s);
 	tk_page_set_clipped(site, o, "cause", tk_cause_name(change->change_point->cause), 40);
 	tk_page_set_revision_range(site, o, change->good, change->bad);
-	tk_svg_draw_change(&site->markup, ratio_of(change), change->worse);
+	tk_svg_draw_change(&site->markup, change_ratio(change), change->worse);
 	tk_page_set_markup(site, o, "step_markup");
 }
 

@@ -22,7 +22,7 @@
 #define ROWS_END 100 /* of either */
 
 /* The oldest night whose points stand beside those of the last one: its ceilings are still read. */
-static int64_t since_of(const struct tk_model *m, const struct tk_site_machine *machine)
+static int64_t find_since(const struct tk_model *m, const struct tk_site_machine *machine)
 {
 	const struct tk_night_row *nights[TK_SITE_RECENT_NIGHTS];
 	size_t count = tk_model_list_recent_nights(m, machine, nights);
@@ -39,10 +39,10 @@ static int64_t since_of(const struct tk_model *m, const struct tk_site_machine *
 /* Of each series its newest point, where that is not too old for these ceilings: a night may
  * measure a part of the suite. */
 static int collect(const struct tk_site *site, const struct tk_site_device *device,
-        const struct tk_site_ceilings *roofs, struct tk_roofline_points *out, struct tk_error *err)
+        const struct tk_ceiling_set *ceilings, struct tk_roofline_points *out, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
-	const int64_t since_s = since_of(m, device->machine);
+	const int64_t since_s = find_since(m, device->machine);
 	out->at = malloc((m->series_count + 1) * sizeof *out->at);
 	if (!out->at)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
@@ -55,17 +55,17 @@ static int collect(const struct tk_site *site, const struct tk_site_device *devi
 			continue;
 		out->at[out->count++] = (struct tk_roofline_point){s,
 		        s->problem->flops / s->problem->bytes, s->problem->flops / last->value,
-		        tk_site_ceilings_efficiency(roofs, s, last->value),
+		        tk_ceiling_set_efficiency(ceilings, s, last->value),
 		        last->night_id != device->machine->last_night->id};
 	}
 	return 0;
 }
 
-static int by_share(const void *a, const void *b)
+static int compare_by_efficiency(const void *a, const void *b)
 {
 	const struct tk_roofline_point *x = a, *y = b;
-	if (x->share != y->share && isfinite(x->share) && isfinite(y->share))
-		return x->share < y->share ? 1 : -1;
+	if (x->efficiency != y->efficiency && isfinite(x->efficiency) && isfinite(y->efficiency))
+		return x->efficiency < y->efficiency ? 1 : -1;
 	return x->series < y->series ? -1 : x->series > y->series;
 }
 
@@ -75,20 +75,20 @@ static int by_text(const void *a, const void *b)
 }
 
 /* Backends in the order of their names: each has its colour and shape by its place. */
-static int name_marks(struct tk_roofline_points *spots, struct tk_error *err)
+static int name_marks(struct tk_roofline_points *points, struct tk_error *err)
 {
 	size_t count = 0;
-	spots->labels = malloc((spots->count + 1) * sizeof *spots->labels);
-	if (!spots->labels)
+	points->labels = malloc((points->count + 1) * sizeof *points->labels);
+	if (!points->labels)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	for (size_t i = 0; i < spots->count; i++)
-		spots->labels[i] = spots->at[i].series->label;
-	if (spots->count)
-		qsort(spots->labels, spots->count, sizeof *spots->labels, by_text);
-	for (size_t i = 0; i < spots->count; i++)
-		if (!count || strcmp(spots->labels[count - 1], spots->labels[i]))
-			spots->labels[count++] = spots->labels[i];
-	spots->label_count = count;
+	for (size_t i = 0; i < points->count; i++)
+		points->labels[i] = points->at[i].series->label;
+	if (points->count)
+		qsort(points->labels, points->count, sizeof *points->labels, by_text);
+	for (size_t i = 0; i < points->count; i++)
+		if (!count || strcmp(points->labels[count - 1], points->labels[i]))
+			points->labels[count++] = points->labels[i];
+	points->label_count = count;
 	return 0;
 }
 
@@ -129,7 +129,7 @@ static void add_point(struct tk_buf *out, const struct tk_roofline_point *s, boo
 	tk_buf_add_str(out, ",\"y\":");
 	tk_shard_add_number(out, s->rate);
 	tk_buf_add_str(out, ",\"efficiency\":");
-	tk_shard_add_number(out, s->share);
+	tk_shard_add_number(out, s->efficiency);
 	add_text(out, "title", s->series->problem->title);
 	add_text(out, "label", s->series->label);
 	add_text(out, "type", s->series->problem->dtype);
@@ -143,24 +143,25 @@ static void add_point(struct tk_buf *out, const struct tk_roofline_point *s, boo
 	tk_buf_add_char(out, '}');
 }
 
-static int write_data(struct tk_site *site, const struct tk_site_ceilings *roofs,
-        const struct tk_roofline_points *spots, const char *path, struct tk_error *err)
+static int write_data(struct tk_site *site, const struct tk_ceiling_set *ceilings,
+        const struct tk_roofline_points *points, const char *path, struct tk_error *err)
 {
 	struct tk_buf *out = &site->page;
 	tk_buf_clear(out);
 	tk_buf_add_str(out, "tracker.data.add(\"roofline\",{\"ceilings\":[");
-	for (size_t i = 0; i < roofs->count; i++) {
+	for (size_t i = 0; i < ceilings->count; i++) {
 		tk_buf_add_printf(out, "%s\n{\"value\":", i ? "," : "");
-		tk_shard_add_number(out, roofs->rows[i]->value);
-		add_text(out, "name", roofs->rows[i]->name);
-		add_text(out, "unit", roofs->rows[i]->unit);
-		add_text(out, "source", tk_ceiling_source_name(roofs->rows[i]->source));
-		tk_buf_add_str(out, tk_ceiling_is_cache(roofs->rows[i]) ? ",\"cache\":true}" : "}");
+		tk_shard_add_number(out, ceilings->rows[i]->value);
+		add_text(out, "name", ceilings->rows[i]->name);
+		add_text(out, "unit", ceilings->rows[i]->unit);
+		add_text(out, "source", tk_ceiling_source_name(ceilings->rows[i]->source));
+		tk_buf_add_str(
+		        out, tk_ceiling_is_cache(ceilings->rows[i]) ? ",\"cache\":true}" : "}");
 	}
 	tk_buf_add_str(out, "],\"points\":[");
-	for (size_t i = 0; i < spots->count; i++) {
+	for (size_t i = 0; i < points->count; i++) {
 		tk_buf_add_str(out, i ? ",\n" : "\n");
-		add_point(out, &spots->at[i], spots->count > TRAILS_MANY);
+		add_point(out, &points->at[i], points->count > TRAILS_MANY);
 	}
 	tk_buf_add_str(out, "]});\n");
 	return tk_output_put(site->out, path, out, err);
@@ -168,33 +169,33 @@ static int write_data(struct tk_site *site, const struct tk_site_ceilings *roofs
 
 /* ---- the page ---- */
 
-static void set_roofs(
-        struct tk_site *site, struct tk_value *page, const struct tk_site_ceilings *roofs)
+static void set_ceilings(
+        struct tk_site *site, struct tk_value *page, const struct tk_ceiling_set *ceilings)
 {
 	struct tk_value *list = tk_value_set_list(site->arena, page, "ceilings");
 	char text[TK_FORMAT_SIZE];
 	bool caches = false;
-	for (size_t i = 0; i < roofs->count; i++) {
+	for (size_t i = 0; i < ceilings->count; i++) {
 		struct tk_value *o = tk_value_append_object(site->arena, list);
-		tk_page_set_clipped(site, o, "name", roofs->rows[i]->name, 40);
+		tk_page_set_clipped(site, o, "name", ceilings->rows[i]->name, 40);
 		tk_page_set_clipped(
-		        site, o, "source", tk_ceiling_source_name(roofs->rows[i]->source), 20);
+		        site, o, "source", tk_ceiling_source_name(ceilings->rows[i]->source), 20);
 		tk_value_set(site->arena, o, "value",
-		        tk_format_value(roofs->rows[i]->value, roofs->rows[i]->unit, text));
-		caches = caches || tk_ceiling_is_cache(roofs->rows[i]);
+		        tk_format_value(ceilings->rows[i]->value, ceilings->rows[i]->unit, text));
+		caches = caches || tk_ceiling_is_cache(ceilings->rows[i]);
 	}
 	tk_value_set_flag(site->arena, page, "caches", caches);
 }
 
 static void add_row(struct tk_site *site, struct tk_value *rows,
-        const struct tk_site_ceilings *roofs, const struct tk_roofline_point *s)
+        const struct tk_ceiling_set *ceilings, const struct tk_roofline_point *s)
 {
 	struct tk_arena *a = site->arena;
 	struct tk_value *o = tk_value_append_object(a, rows);
 	const struct tk_point *last = tk_series_last_point(s->series);
 	const struct tk_trace_point *first = s->series->trace ? s->series->trace->at : NULL;
 	char text[TK_FORMAT_SIZE], day[TK_TIME_ISO_SIZE];
-	bool moved = first && s->series->trace->count > 1 && first->value > 0;
+	bool has_trail = first && s->series->trace->count > 1 && first->value > 0;
 	tk_value_set_fmt(a, o, "href", "../series/%s.html", s->series->file);
 	tk_page_set_clipped(site, o, "title", s->series->problem->title, 110);
 	tk_page_set_clipped(site, o, "label", s->series->label, 60);
@@ -203,43 +204,43 @@ static void add_row(struct tk_site *site, struct tk_value *rows,
 	tk_value_set(a, o, "old", s->old ? tk_time_format_day(last->as_of_s, day) : "");
 	tk_value_set_fmt(a, o, "intensity", "%.*f", s->intensity < 9.95 ? 1 : 0, s->intensity);
 	tk_value_set(a, o, "under",
-	        tk_site_ceilings_limiting(roofs, s->series->problem->dtype, s->intensity));
+	        tk_ceiling_set_limiting(ceilings, s->series->problem->dtype, s->intensity));
 	tk_value_set(a, o, "rate", tk_format_value(s->rate, "gflop_per_s", text));
 	tk_value_set(a, o, "trail_change",
-	        moved ? tk_format_change((double)first->value / last->value - 1, text) : "");
-	tk_value_set(a, o, "since", moved ? tk_time_format_day(first->as_of_s, day) : "");
-	tk_value_set(a, o, "efficiency", tk_format_percent(s->share, text));
-	tk_value_set_flag(a, o, "over", s->share > 1.02);
-	tk_svg_draw_bar(&site->markup, s->share, s->share > 1.02 ? "over" : "rest");
+	        has_trail ? tk_format_change((double)first->value / last->value - 1, text) : "");
+	tk_value_set(a, o, "since", has_trail ? tk_time_format_day(first->as_of_s, day) : "");
+	tk_value_set(a, o, "efficiency", tk_format_percent(s->efficiency, text));
+	tk_value_set_flag(a, o, "over", s->efficiency > 1.02);
+	tk_svg_draw_bar(&site->markup, s->efficiency, s->efficiency > 1.02 ? "over" : "rest");
 	tk_page_set_markup(site, o, "bar_markup");
 }
 
 static void set_tables(struct tk_site *site, struct tk_value *page,
-        const struct tk_site_ceilings *roofs, const struct tk_roofline_points *spots)
+        const struct tk_ceiling_set *ceilings, const struct tk_roofline_points *points)
 {
-	set_roofs(site, page, roofs);
+	set_ceilings(site, page, ceilings);
 	struct tk_value *rows = tk_value_set_list(site->arena, page, "rows");
-	bool any_old = false, cut = spots->count > ROWS_MAX;
-	for (size_t i = 0; i < spots->count; i++) {
-		if (!cut || i < ROWS_END || i >= spots->count - ROWS_END)
-			add_row(site, rows, roofs, &spots->at[i]);
-		any_old = any_old || spots->at[i].old;
+	bool any_old = false, cut = points->count > ROWS_MAX;
+	for (size_t i = 0; i < points->count; i++) {
+		if (!cut || i < ROWS_END || i >= points->count - ROWS_END)
+			add_row(site, rows, ceilings, &points->at[i]);
+		any_old = any_old || points->at[i].old;
 	}
 	tk_value_set_fmt(
-	        site->arena, page, "rows_left", cut ? "%zu" : "", spots->count - 2 * ROWS_END);
+	        site->arena, page, "rows_left", cut ? "%zu" : "", points->count - 2 * ROWS_END);
 	tk_value_set_flag(site->arena, page, "any_older", any_old);
 }
 
 static int set_drawing(struct tk_site *site, struct tk_value *page,
-        const struct tk_site_ceilings *roofs, const struct tk_roofline_points *spots,
+        const struct tk_ceiling_set *ceilings, const struct tk_roofline_points *points,
         struct tk_error *err)
 {
-	int status = tk_roofline_draw(&site->markup, spots, roofs, err);
+	int status = tk_roofline_draw(&site->markup, points, ceilings, err);
 	tk_page_set_markup(site, page, "roofline_markup");
 	struct tk_value *marks = tk_value_set_list(site->arena, page, "marks");
-	for (size_t i = 0; i < spots->label_count && spots->label_count > 1; i++) {
+	for (size_t i = 0; i < points->label_count && points->label_count > 1; i++) {
 		struct tk_value *o = tk_value_append_object(site->arena, marks);
-		tk_page_set_clipped(site, o, "label", spots->labels[i], 60);
+		tk_page_set_clipped(site, o, "label", points->labels[i], 60);
 		tk_roofline_draw_mark(&site->markup, i);
 		tk_page_set_markup(site, o, "mark_markup");
 	}
@@ -262,20 +263,21 @@ static int write_device(
         struct tk_site *site, const struct tk_site_device *device, struct tk_error *err)
 {
 	char path[128], data[128], title[200];
-	struct tk_site_ceilings roofs;
-	struct tk_roofline_points spots = {0};
+	struct tk_ceiling_set ceilings;
+	struct tk_roofline_points points = {0};
 	snprintf(path, sizeof path, "roofline/%s.html", device->file);
 	snprintf(data, sizeof data, "data/roofline-%s.js", device->file);
 	snprintf(title, sizeof title, "Roofline of %.*s", (int)tk_utf8_clip_len(device->name, 100),
 	        device->name);
-	tk_site_ceilings_find(&site->model, device, &roofs);
-	int status = device->machine->last_night ? collect(site, device, &roofs, &spots, err) : 0;
-	if (spots.count)
-		qsort(spots.at, spots.count, sizeof *spots.at, by_share);
+	tk_ceiling_set_load(&site->model, device, &ceilings);
+	int status =
+	        device->machine->last_night ? collect(site, device, &ceilings, &points, err) : 0;
+	if (points.count)
+		qsort(points.at, points.count, sizeof *points.at, compare_by_efficiency);
 	if (!status)
-		status = name_marks(&spots, err);
+		status = name_marks(&points, err);
 	if (!status)
-		status = write_data(site, &roofs, &spots, data, err);
+		status = write_data(site, &ceilings, &points, data, err);
 	if (!status) {
 		struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_ROOFLINE);
 		set_tabs(site, page, device);
@@ -283,14 +285,14 @@ static int write_device(
 		tk_page_set_time(site, page, "night",
 		        device->machine->last_night ? device->machine->last_night->as_of_s : 0);
 		tk_value_set(site->arena, page, "data", data);
-		tk_value_set_flag(site->arena, page, "any", spots.count > 0);
-		status = set_drawing(site, page, &roofs, &spots, err);
-		set_tables(site, page, &roofs, &spots);
+		tk_value_set_flag(site->arena, page, "any", points.count > 0);
+		status = set_drawing(site, page, &ceilings, &points, err);
+		set_tables(site, page, &ceilings, &points);
 		if (!status)
 			status = tk_page_finish(site, "roofline", path, err);
 	}
-	free(spots.at);
-	free(spots.labels);
+	free(points.at);
+	free(points.labels);
 	return status;
 }
 

@@ -102,7 +102,7 @@ bool tk_verdict_has_ab_result(const struct tk_verdict_row *v)
 	return decided;
 }
 
-static double change_of(const struct tk_site_series *s)
+static double newest_change(const struct tk_site_series *s)
 {
 	if (s->verdict && isfinite(s->verdict->change))
 		return s->verdict->change;
@@ -137,7 +137,7 @@ void tk_page_set_series(
 	tk_value_set(a, o, "outcome", strcmp(outcome, status) ? outcome : "");
 	tk_page_set_tone(
 	        site, o, "outcome_tone", s->failure ? tk_state_tone(outcome) : TK_TONE_QUIET);
-	tk_page_set_change(site, o, s, change_of(s));
+	tk_page_set_change(site, o, s, newest_change(s));
 	tk_value_set_flag(a, o, "ab_confirmed", tk_verdict_has_ab_result(s->verdict));
 	if (tone == TK_TONE_QUIET) { /* noise has no direction */
 		tk_value_set(a, o, "glyph", "");

@@ -19,7 +19,7 @@ struct tally {
 	const struct tk_site_revision *newest;
 };
 
-static struct tally tally_of(const struct tk_model *m, const struct tk_upstream_row *u)
+static struct tally count_changes(const struct tk_model *m, const struct tk_upstream_row *u)
 {
 	struct tally t = {0};
 	for (size_t i = 0; i < m->revision_changes.revision_count; i++) {
@@ -46,7 +46,7 @@ static void set_counts(struct tk_site *site, struct tk_value *o, size_t worse, s
 
 static void set_upstream(struct tk_site *site, struct tk_value *o, const struct tk_upstream_row *u)
 {
-	struct tally t = tally_of(&site->model, u);
+	struct tally t = count_changes(&site->model, u);
 	char text[TK_FORMAT_SIZE], link[TK_LINK_SIZE];
 	tk_page_set_clipped(site, o, "name", u->name, 60);
 	tk_page_set_clipped(site, o, "kind", u->kind, 20);
@@ -59,7 +59,7 @@ static void set_upstream(struct tk_site *site, struct tk_value *o, const struct 
 }
 
 /* The newest build of a revision, a failed one only where none is good; NULL: none. */
-static const struct tk_build_row *build_of(const struct tk_model *m, int64_t revision_id)
+static const struct tk_build_row *find_build(const struct tk_model *m, int64_t revision_id)
 {
 	const struct tk_build_row *found = NULL;
 	size_t count;
@@ -76,7 +76,7 @@ static void add_revision(
         struct tk_site *site, struct tk_value *list, const struct tk_site_revision *r)
 {
 	struct tk_value *o = tk_value_append_object(site->arena, list);
-	const struct tk_build_row *build = build_of(&site->model, r->row->id);
+	const struct tk_build_row *build = find_build(&site->model, r->row->id);
 	char text[64];
 	tk_page_set_revision(site, o, r->row);
 	tk_page_set_clipped(site, o, "author", r->row->author, 60);
@@ -115,7 +115,7 @@ static int write_upstream(struct tk_site *site, const struct tk_upstream_row *u,
 }
 
 /* What others call their upstreams becomes a name of a file. */
-static int path_of(
+static int make_path(
         const struct tk_upstream_row *u, bool in_folder, char path[120], struct tk_error *err)
 {
 	char *file = tk_path_make_slug(u->name);
@@ -138,7 +138,7 @@ static int write_list(struct tk_site *site, struct tk_error *err)
 		        TK_ROWS_AT(&site->model.upstream_rows, struct tk_upstream_row, i);
 		struct tk_value *o = tk_value_append_object(site->arena, list);
 		char path[120];
-		status = path_of(u, false, path, err);
+		status = make_path(u, false, path, err);
 		if (status)
 			break;
 		set_upstream(site, o, u);
@@ -154,7 +154,7 @@ int tk_page_write_upstreams(struct tk_site *site, struct tk_error *err)
 		const struct tk_upstream_row *u =
 		        TK_ROWS_AT(&site->model.upstream_rows, struct tk_upstream_row, i);
 		char path[120];
-		status = path_of(u, true, path, err);
+		status = make_path(u, true, path, err);
 		if (!status)
 			status = write_upstream(site, u, path, err);
 	}

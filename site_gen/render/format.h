@@ -1,5 +1,5 @@
-/* Numbers for people: always with their unit, always the same number of digits. Every function
- * returns `out`. */
+/* Numbers with units: four significant digits and the unit that suits. Every function returns `out`.
+ * templates/assets/format.js has the same rules; tests hold both against one table of cases. */
 #ifndef TK_SITE_FORMAT_H
 #define TK_SITE_FORMAT_H
 #include <stdbool.h>
@@ -25,17 +25,17 @@ const char *tk_format_scaled(double value, struct tk_format_scale scale,
         char out[TK_FORMAT_SIZE]); /* "41.20", without the unit */
 const char *tk_format_change(
         double ratio, char out[TK_FORMAT_SIZE]); /* 0.031: "+3.1 %"; 2.5: "3.5×" */
-/* Two of one phrase in one way: "1.9× to 2.5×" where either is told so. */
+/* Two changes in one notation: both as factors where one is at least 2×. */
 void tk_format_change_pair(
         double a, double b, char out_a[TK_FORMAT_SIZE], char out_b[TK_FORMAT_SIZE]);
-/* Of a change's interval, told as the change is: "1.9× to 2.5×", "+2.9 to +4.1 %". */
+/* The interval of a change, in the notation of the change: "1.9× to 2.5×", "+2.9 to +4.1 %". */
 const char *tk_format_change_range(double change, double lo, double hi, char out[TK_FORMAT_SIZE]);
 const char *tk_format_half_width(
         double value, double lo, double hi, char out[TK_FORMAT_SIZE]); /* "±0.4 %" */
-/* The same of a measurement; "" where one sample is all there is: it says nothing of its own width. */
+/* The same of a measurement; "" where it has one sample only. */
 const char *tk_format_point_half_width(const struct tk_point *p, char out[TK_FORMAT_SIZE]);
 bool tk_point_has_interval(const struct tk_point *p);
-/* Whether the best is told apart from another: their intervals do not meet. */
+/* Whether two measurements differ: their intervals do not overlap. */
 enum tk_point_difference { TK_POINTS_DIFFER, TK_POINTS_OVERLAP, TK_POINTS_NO_INTERVAL };
 enum tk_point_difference tk_point_compare(
         const struct tk_point *best, const struct tk_point *other);

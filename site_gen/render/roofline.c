@@ -23,36 +23,36 @@ struct plot {
 }; /* decades, log10 */
 
 /* log10 of the highest ceiling of a unit, of caches or of what is none; -INFINITY: none. */
-static double top_of(const struct tk_site_ceilings *roofs, const char *unit, bool cache)
+static double find_top(const struct tk_ceiling_set *ceilings, const char *unit, bool cache)
 {
 	double top = -INFINITY;
-	for (size_t i = 0; i < roofs->count; i++)
-		if (!strcmp(roofs->rows[i]->unit, unit) &&
-		        tk_ceiling_is_cache(roofs->rows[i]) == cache)
-			top = fmax(top, log10(roofs->rows[i]->value));
+	for (size_t i = 0; i < ceilings->count; i++)
+		if (!strcmp(ceilings->rows[i]->unit, unit) &&
+		        tk_ceiling_is_cache(ceilings->rows[i]) == cache)
+			top = fmax(top, log10(ceilings->rows[i]->value));
 	return top;
 }
 
 /* All points, the highest ceiling and its ridges, that of the fastest cache too, with some room
  * around. */
-static struct plot plot_of(
-        const struct tk_roofline_points *spots, const struct tk_site_ceilings *roofs)
+static struct plot make_plot(
+        const struct tk_roofline_points *points, const struct tk_ceiling_set *ceilings)
 {
-	double rate = top_of(roofs, "gflop_per_s", false),
-	       ridge = rate - top_of(roofs, "gb_per_s", false);
-	double first = fmin(ridge, rate - top_of(roofs, "gb_per_s", true));
+	double rate = find_top(ceilings, "gflop_per_s", false),
+	       ridge = rate - find_top(ceilings, "gb_per_s", false);
+	double first = fmin(ridge, rate - find_top(ceilings, "gb_per_s", true));
 	struct plot p = {INFINITY, -INFINITY, INFINITY, -INFINITY};
-	for (size_t i = 0; i < spots->count; i++) {
-		p.x0 = fmin(p.x0, log10(spots->at[i].intensity));
-		p.x1 = fmax(p.x1, log10(spots->at[i].intensity));
-		p.y0 = fmin(p.y0, log10(spots->at[i].rate));
-		p.y1 = fmax(p.y1, log10(spots->at[i].rate));
+	for (size_t i = 0; i < points->count; i++) {
+		p.x0 = fmin(p.x0, log10(points->at[i].intensity));
+		p.x1 = fmax(p.x1, log10(points->at[i].intensity));
+		p.y0 = fmin(p.y0, log10(points->at[i].rate));
+		p.y1 = fmax(p.y1, log10(points->at[i].rate));
 	}
 	p.x0 = fmin(p.x0, isfinite(first) ? first : p.x0) - 0.6;
 	p.x1 = fmax(p.x1, isfinite(ridge) ? ridge : p.x1) + 0.3;
 	p.y0 -= 0.3;
 	p.y1 = fmax(p.y1, rate) + 0.2;
-	return spots->count ? p : (struct plot){0, 2, 0, 2};
+	return points->count ? p : (struct plot){0, 2, 0, 2};
 }
 
 static double plot_x(const struct plot *p, double log_x)
@@ -83,8 +83,8 @@ static void draw_grid(struct tk_buf *out, const struct plot *p)
 /* Names of rates stand at the right end, those of bandwidths at the left one; what would lie on
  * another moves on. Slopes are parallel: `height` is how far from the origin they pass. */
 struct names {
-	double y[TK_SITE_CEILINGS_MAX], left[TK_SITE_CEILINGS_MAX], height[TK_SITE_CEILINGS_MAX],
-	        end[TK_SITE_CEILINGS_MAX];
+	double y[TK_CEILING_SET_MAX], left[TK_CEILING_SET_MAX], height[TK_CEILING_SET_MAX],
+	        end[TK_CEILING_SET_MAX];
 	size_t count, slopes;
 };
 
@@ -117,13 +117,13 @@ static void name_slope(struct tk_buf *out, struct names *names, double x, double
 	names->end[names->slopes++] = at + LETTER * (double)strlen(text) + 14;
 }
 
-static void draw_roof(struct tk_buf *out, const struct plot *p,
-        const struct tk_site_ceilings *roofs, const struct tk_ceiling_row *c, struct names *names)
+static void draw_ceiling(struct tk_buf *out, const struct plot *p,
+        const struct tk_ceiling_set *ceilings, const struct tk_ceiling_row *c, struct names *names)
 {
 	bool flat = !strcmp(c->unit, "gflop_per_s"), measured = c->source == TK_CEILING_MEASURED;
 	double v = log10(c->value), xa = p->x0, xb = p->x1,
-	       rate = top_of(roofs, "gflop_per_s", false),
-	       bandwidth = top_of(roofs, "gb_per_s", false);
+	       rate = find_top(ceilings, "gflop_per_s", false),
+	       bandwidth = find_top(ceilings, "gb_per_s", false);
 	char value[TK_FORMAT_SIZE], text[160];
 	if (flat) { /* from where the memory no longer limits it */
 		xa = isfinite(bandwidth) ? fmax(xa, v - bandwidth) : xa;
@@ -193,12 +193,12 @@ static int place_order(const void *a, const void *b)
 /* One path for all that look alike: thousands of elements are slow, and thousands of bytes. Marks
  * are ten wide: those less than two apart are one. */
 static void draw_marks(struct tk_buf *out, const struct plot *p,
-        const struct tk_roofline_points *spots, size_t mark, bool old, struct place *places)
+        const struct tk_roofline_points *points, size_t mark, bool old, struct place *places)
 {
 	size_t count = 0;
-	for (size_t i = 0; i < spots->count; i++) {
-		const struct tk_roofline_point *s = &spots->at[i];
-		if (s->old == old && !strcmp(spots->labels[mark], s->series->label))
+	for (size_t i = 0; i < points->count; i++) {
+		const struct tk_roofline_point *s = &points->at[i];
+		if (s->old == old && !strcmp(points->labels[mark], s->series->label))
 			places[count++] =
 			        (struct place){2 * (int)lround(plot_x(p, log10(s->intensity)) / 2),
 			                2 * (int)lround(plot_y(p, log10(s->rate)) / 2)};
@@ -216,32 +216,32 @@ static void draw_marks(struct tk_buf *out, const struct plot *p,
 /* The roofs of the types that are there; all of the memory. The highest stands for a type without
  * one. */
 static bool is_drawn(
-        const struct tk_ceiling_row *c, const struct tk_roofline_points *spots, double top)
+        const struct tk_ceiling_row *c, const struct tk_roofline_points *points, double top)
 {
 	bool seen = strcmp(c->unit, "gflop_per_s") != 0 || log10(c->value) >= top;
-	for (size_t i = 0; i < spots->count && !seen; i++)
-		seen = !strcmp(spots->at[i].series->problem->dtype, c->name);
+	for (size_t i = 0; i < points->count && !seen; i++)
+		seen = !strcmp(points->at[i].series->problem->dtype, c->name);
 	return seen;
 }
 
-int tk_roofline_draw(struct tk_buf *out, const struct tk_roofline_points *spots,
-        const struct tk_site_ceilings *roofs, struct tk_error *err)
+int tk_roofline_draw(struct tk_buf *out, const struct tk_roofline_points *points,
+        const struct tk_ceiling_set *ceilings, struct tk_error *err)
 {
-	struct place *places = malloc((spots->count + 1) * sizeof *places);
+	struct place *places = malloc((points->count + 1) * sizeof *places);
 	if (!places)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	struct plot p = plot_of(spots, roofs);
+	struct plot p = make_plot(points, ceilings);
 	struct names names = {.count = 0};
 	tk_buf_add_printf(out,
 	        "<svg class=\"roofline\" viewBox=\"0 0 %d %d\" aria-hidden=\"true\">", WIDTH,
 	        HEIGHT);
 	draw_grid(out, &p);
-	for (size_t i = 0; i < roofs->count; i++)
-		if (is_drawn(roofs->rows[i], spots, top_of(roofs, "gflop_per_s", false)))
-			draw_roof(out, &p, roofs, roofs->rows[i], &names);
-	for (size_t mark = 0; mark < spots->label_count; mark++) {
-		draw_marks(out, &p, spots, mark, true, places);
-		draw_marks(out, &p, spots, mark, false, places);
+	for (size_t i = 0; i < ceilings->count; i++)
+		if (is_drawn(ceilings->rows[i], points, find_top(ceilings, "gflop_per_s", false)))
+			draw_ceiling(out, &p, ceilings, ceilings->rows[i], &names);
+	for (size_t mark = 0; mark < points->label_count; mark++) {
+		draw_marks(out, &p, points, mark, true, places);
+		draw_marks(out, &p, points, mark, false, places);
 	}
 	tk_buf_add_str(out, "</svg>");
 	free(places);

@@ -12,8 +12,8 @@ struct tk_site_series;
 
 struct tk_roofline_point {
 	const struct tk_site_series *series;
-	double intensity, rate, share; /* FLOP per byte, GFLOP/s, of its roof */
-	bool old;                      /* of a night before the last one */
+	double intensity, rate, efficiency; /* FLOP per byte, GFLOP/s, of its roof */
+	bool old;                           /* of a night before the last one */
 };
 struct tk_roofline_points {
 	struct tk_roofline_point *at;
@@ -22,8 +22,8 @@ struct tk_roofline_points {
 	size_t label_count;
 };
 
-int tk_roofline_draw(struct tk_buf *out, const struct tk_roofline_points *spots,
-        const struct tk_site_ceilings *roofs, struct tk_error *err);
+int tk_roofline_draw(struct tk_buf *out, const struct tk_roofline_points *points,
+        const struct tk_ceiling_set *ceilings, struct tk_error *err);
 /* The colour and shape of the mark-th label alone, for a legend: those of marks.js. */
 void tk_roofline_draw_mark(struct tk_buf *out, size_t mark);
 

@@ -29,7 +29,7 @@ struct frame {
 };
 
 /* The middle of a few numbers, which it moves about; the lower one of two (N. Wirth's selection). */
-static float middle_of(float *v, int count)
+static float find_median(float *v, int count)
 {
 	int lo = 0, hi = count - 1, k = hi / 2;
 	while (lo < hi) {
@@ -52,7 +52,7 @@ static float middle_of(float *v, int count)
 	return v[k];
 }
 
-static struct frame frame_of(const struct tk_site_series *s, size_t newest, bool intervals,
+static struct frame make_frame(const struct tk_site_series *s, size_t newest, bool intervals,
         int width, int height, int margin)
 {
 	size_t count = s->trace->count < newest ? s->trace->count : newest;
@@ -65,7 +65,7 @@ static struct frame frame_of(const struct tk_site_series *s, size_t newest, bool
 		f.y.lo = fmin(f.y.lo, intervals ? fminf(p[i].lo, p[i].value) : p[i].value);
 		f.y.hi = fmax(f.y.hi, intervals ? fmaxf(p[i].hi, p[i].value) : p[i].value);
 	}
-	double median = middle_of(values, (int)count), floor_half = fabs(median) * RANGE_FLOOR;
+	double median = find_median(values, (int)count), floor_half = fabs(median) * RANGE_FLOOR;
 	f.y.lo = fmin(f.y.lo, median - floor_half);
 	f.y.hi = fmax(f.y.hi, median + floor_half);
 	if (!(f.y.hi > f.y.lo))
@@ -79,14 +79,14 @@ static int nearest(double v)
 	return (int)(v + 0.5);
 }
 
-static int x_of(const struct frame *f, int64_t t)
+static int to_x(const struct frame *f, int64_t t)
 {
 	double span = (double)(f->t1 - f->t0);
 	return f->margin +
 	       nearest(span > 0 ? (double)(t - f->t0) / span * (f->width - 2 * f->margin) : 0);
 }
 
-static int y_of(const struct frame *f, double v)
+static int to_y(const struct frame *f, double v)
 {
 	double part = (f->y.hi - v) / (f->y.hi - f->y.lo);
 	part = !(part > 0) ? 0 : part > 1 ? 1 : part;
@@ -103,7 +103,7 @@ static void step(struct tk_buf *out, int dx, int dy)
 
 static void line_path(struct tk_buf *out, const struct frame *f, const char *class)
 {
-	int x = x_of(f, f->points[0].as_of_s), y = y_of(f, f->points[0].value);
+	int x = to_x(f, f->points[0].as_of_s), y = to_y(f, f->points[0].value);
 	tk_buf_add_str(out, "<path class=\"");
 	tk_buf_add_str(out, class);
 	tk_buf_add_str(out, "\" d=\"M");
@@ -111,7 +111,7 @@ static void line_path(struct tk_buf *out, const struct frame *f, const char *cla
 	tk_buf_add_char(out, 'l');
 	char *start = tk_buf_reserve(out, f->count * 2 * (TK_FORMAT_INT + 1)), *p = start;
 	for (size_t i = 1; start && i < f->count; i++) {
-		int nx = x_of(f, f->points[i].as_of_s), ny = y_of(f, f->points[i].value);
+		int nx = to_x(f, f->points[i].as_of_s), ny = to_y(f, f->points[i].value);
 		if (i > 1 && nx >= x) /* a sign parts numbers as well */
 			*p++ = ' ';
 		p += tk_format_int(p, nx - x);
@@ -131,11 +131,11 @@ static void band_path(struct tk_buf *out, const struct frame *f)
 	tk_buf_add_str(out, "<path class=\"band\" d=\"M");
 	for (size_t i = 0; i < f->count; i++) {
 		tk_buf_add_str(out, i ? "L" : "");
-		step(out, x_of(f, f->points[i].as_of_s), y_of(f, f->points[i].hi));
+		step(out, to_x(f, f->points[i].as_of_s), to_y(f, f->points[i].hi));
 	}
 	for (size_t i = f->count; i-- > 0;) {
 		tk_buf_add_char(out, 'L');
-		step(out, x_of(f, f->points[i].as_of_s), y_of(f, f->points[i].lo));
+		step(out, to_x(f, f->points[i].as_of_s), to_y(f, f->points[i].lo));
 	}
 	tk_buf_add_str(out, "z\"/>");
 }
@@ -149,7 +149,7 @@ static void change_marks(struct tk_buf *out, const struct frame *f, const struct
 		bool worse =
 		        (c->after_value > c->before_value) == (s->row->better == TK_BETTER_LOWER);
 		tk_buf_add_printf(out, "<path class=\"%s\" d=\"M%d 0v%d\"/>",
-		        worse ? "step-bad" : "step-good", x_of(f, c->as_of_s), f->height);
+		        worse ? "step-bad" : "step-good", to_x(f, c->as_of_s), f->height);
 	}
 }
 
@@ -163,16 +163,16 @@ void tk_svg_draw_sparkline(struct tk_buf *out, const struct tk_site_series *s)
 {
 	if (!tk_svg_has_trend(s))
 		return;
-	struct frame f = frame_of(s, SPARK_POINTS, false, SPARK_WIDTH, SPARK_HEIGHT, 3);
+	struct frame f = make_frame(s, SPARK_POINTS, false, SPARK_WIDTH, SPARK_HEIGHT, 3);
 	const struct tk_trace_point *last = &f.points[f.count - 1];
 	tk_buf_add_str(
 	        out, "<svg class=\"spark\" viewBox=\"0 0 " SPARK_SIZE " aria-hidden=\"true\">");
 	change_marks(out, &f, s);
 	line_path(out, &f, "line");
 	tk_buf_add_str(out, "<circle cx=\"");
-	tk_buf_add_int(out, x_of(&f, last->as_of_s));
+	tk_buf_add_int(out, to_x(&f, last->as_of_s));
 	tk_buf_add_str(out, "\" cy=\"");
-	tk_buf_add_int(out, y_of(&f, last->value));
+	tk_buf_add_int(out, to_y(&f, last->value));
 	tk_buf_add_str(out, "\" r=\"2\"/></svg>");
 }
 
@@ -180,7 +180,7 @@ struct tk_svg_range tk_svg_draw_trend(struct tk_buf *out, const struct tk_site_s
 {
 	if (!tk_svg_has_trend(s))
 		return (struct tk_svg_range){NAN, NAN};
-	struct frame f = frame_of(s, TK_SITE_WINDOW_POINTS, true, TREND_WIDTH, TREND_HEIGHT, 4);
+	struct frame f = make_frame(s, TK_SITE_WINDOW_POINTS, true, TREND_WIDTH, TREND_HEIGHT, 4);
 	tk_buf_add_printf(out,
 	        "<svg class=\"trend\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" "
 	        "aria-hidden=\"true\">",

@@ -1,10 +1,9 @@
-/* What a page says, before it is HTML: a light tree of texts, markup, flags, lists and objects in
+/* The content of a page before it is HTML: a light tree of texts, markup, flags, lists and objects in
  * an arena.
  *
- * Texts are what others wrote and are escaped by the template; markup is what this folder made
- * itself (SVG), and the only thing that
- * {{{x}}} takes. Keys are string literals. A failure of memory is remembered in the arena and told
- * once, by tk_template_render. */
+ * Texts come from outside and are escaped by the template. Markup is made by site_gen itself (SVG);
+ * {{{x}}} accepts nothing else. Keys are string literals. A failed allocation is remembered in the
+ * arena and reported once, by tk_templates_render(). */
 #ifndef TK_SITE_VALUE_H
 #define TK_SITE_VALUE_H
 #include <stdbool.h>

@@ -154,6 +154,7 @@ window.tracker ??= {};
       const placed = [];
       context.save();
       context.font = FONT;
+      context.textBaseline = "alphabetic";
       chart.data.datasets.forEach(({ ceiling, borderColor }, i) => {
         if (!ceiling || !chart.isDatasetVisible(i)) return;
         if (canvas.narrow && !isMeasured(ceiling)) return;

@@ -1,13 +1,14 @@
 #!/bin/bash
-# The tiny history, rendered with a pinned clock, byte for byte: golden.sh SITE_SEED TRACKER GOLDEN_DIR [--update]
-# Assets are left out: they are copies. After a change that is meant: tests/site/golden.sh build/tests/site_seed build/tracker tests/site/golden --update
+# The site of the tiny history with a fixed clock, byte for byte: golden.sh SITE_SEED TRACKER GOLDEN_DIR [--update]
+# Assets are left out. After an intended change:
+# tests/site/golden.sh build/tests/site_seed build/tracker tests/site/golden --update
 set -eu
 seed=$(realpath "$1") tracker=$(realpath "$2") golden=$(realpath -m "$3")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 "$seed" tiny.db tiny
-render() { # also without npm, and at the same second always
+render() { # without Chart.js, and always at the same second
 	env -u TRACKER_DATADIR TRACKER_ASSETS= TRACKER_NOW=2026-09-25T08:00:00Z TZ=UTC "$tracker" --db=tiny.db site --out=site --title='Tiny "site" <b>' \
 		--base-url=https://example.org/kernels/ "$@"
 }
@@ -19,7 +20,7 @@ if ! render | grep -q '(0 written)'; then
 	exit 1
 fi
 render --full >/dev/null
-diff -r -x "site-state.*" kept site # that counts builds
+diff -r -x "site-state.*" kept site # it counts builds
 rm -r site/assets site/site-state.json site/site-state.bin
 # addresses of assets carry their hash, which changes with every change of a style sheet
 find site -name '*.html' -exec sed -i 's/?v=[0-9a-f]*"/?v=HASH"/' {} +
@@ -29,4 +30,4 @@ if [ "${4:-}" = --update ]; then
 	cp -r site/. "$golden"
 	exit 0
 fi
-diff -r -u "$golden" site || { echo "the site differs from tests/site/golden; where that is meant: $0 ... --update" >&2; exit 1; }
+diff -r -u "$golden" site || { echo "the site differs from tests/site/golden; if intended: $0 ... --update" >&2; exit 1; }

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Makes the sites that the other tests look at: make.sh SITE_SEED TRACKER FOLDER MAKE_HISTORY; FOLDER/site, and FOLDER/large of more series than one list has
+# Makes the sites of the other tests: make.sh SITE_SEED TRACKER FOLDER MAKE_HISTORY
+# FOLDER/site, and FOLDER/large with more series than fit one list.
 set -eu
 mkdir -p "$3"
 cd "$3"

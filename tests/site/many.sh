@@ -16,7 +16,7 @@ for page in site/roofline/*.html; do
 	points=$(grep -o '"efficiency":' "$data" | wc -l) rows=$(grep -c '<tr data-type=' "$page")
 	[ "$points" -gt 500 ] || fail "$data has $points points: too few for this test"
 	[ "$rows" = 200 ] || fail "$page lists $rows of $points"
-	grep -q "The 100 highest and the 100 lowest are listed; $((points - 200)) more" "$page" || fail "$page does not say what it leaves out"
+	grep -q "The 100 highest and the 100 lowest are listed; $((points - 200)) more" "$page" || fail "$page does not say how many rows it leaves out"
 	if grep -q '"trail":\[\[[^]]*\],' "$data"; then fail "$data has whole trails"; fi
 	grep -q '"trail":\[\[' "$data" || fail "$data has no trails"
 done

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A site that is gone on with night by night says the same as one that is made anew: nights.sh MAKE_HISTORY TRACKER
-# Enough series that their pages are written in turn; a night that brings points of the past; a build that was killed.
+# A site that is updated night by night equals a rebuilt one: nights.sh MAKE_HISTORY TRACKER
+# Covers pages that are rewritten in turn, nights that bring older points, and killed builds.
 set -eu
 make=$(realpath "$1") tracker=$(realpath "$2") here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
@@ -27,39 +27,39 @@ for night in 1 2 3; do
 	if [ "$n" = 0 ] || [ "$n" -gt 500 ]; then fail "night $night: $n files were written"; fi
 	[ "$(site site | written)" = 0 ] || fail "night $night was written twice"
 done
-more 3 # nobody wrote the site for three nights
+more 3 # three nights without a build
 site site >/dev/null
-site anew >/dev/null
-node "$here/same.mjs" site anew
-rm -r anew
-# a build that was killed half-way, and a data file that was cut short: both are noticed
+site rebuilt >/dev/null
+node "$here/same.mjs" site rebuilt
+rm -r rebuilt
+# a build that was killed, and a truncated data file
 printf '{"format":2,"unfinished":true}\n' >site/site-state.json
 more 1
 n=$(site site | written)
-[ "$n" -gt 400 ] || fail "a site that is a mixture of two was gone on with: $n files written"
+[ "$n" -gt 400 ] || fail "an unfinished site was updated in place: $n files written"
 more 1
 site site >/dev/null
 more 1
 hot=$(grep -l '"night"' site/data/*.hot.js | head -n 1)
 truncate -s -7 "$hot"
 site site >/dev/null
-tail -c 5 "$hot" | grep -q '});' || fail "$hot is still cut short"
-# a file of a year that is empty after a power failure: looked for where the machine was started since
+tail -c 5 "$hot" | grep -q '});' || fail "$hot is still truncated"
+# a data file that is empty after a power failure: checked after a reboot
 cold=$(find site/data -name "*.2023.js" | head -n 1)
 : >"$cold"
-grep -qE '"boot":"[0-9a-f]{64}"' site/site-state.json || fail "the start of the machine is not noted"
+grep -qE '"boot":"[0-9a-f]{64}"' site/site-state.json || fail "the boot is not recorded"
 if grep -rqF -e "$(cat /proc/sys/kernel/random/boot_id)" site; then fail "the site publishes an identifier of the machine"; fi
 sed -i 's/"boot":"[^"]*"/"boot":"another"/' site/site-state.json
 site site >/dev/null
 [ -s "$cold" ] || fail "$cold is still empty"
-# nights that are judged again: their pages say so
+# nights that are analysed again
 [ "$(site site | written)" = 0 ] || fail "nothing new was written"
 "$tracker" --db=h.db -q detect --since=20d >/dev/null
 site site >/dev/null
-site anew >/dev/null
-diff -r -x 'site-state.*' site anew >log || fail "pages say what was judged before: $(head -n 3 log)"
-rm -r anew
-# a point of one series before others that were shown: of a night of its own, or of one that is there
+site rebuilt >/dev/null
+diff -r -x 'site-state.*' site rebuilt >log || fail "pages show older verdicts: $(head -n 3 log)"
+rm -r rebuilt
+# a point older than others of its series: of a backfill, or of an existing night
 add_point() {
 	python3 - h.db "$1" <<'END'
 import sqlite3, sys
@@ -83,12 +83,12 @@ END
 }
 add_point backfill
 site site >/dev/null
-site anew >/dev/null
-node "$here/same.mjs" site anew | tee log
+site rebuilt >/dev/null
+node "$here/same.mjs" site rebuilt | tee log
 [ "$(site site | written)" = 0 ] || fail "the backfill was written twice"
-grep -q ' 31601 points' log || fail "the history has other points than were made"
-# the same of the newest night, which was not finished when the site was made, by a clock that has gone back since
-rm -r anew
+grep -q ' 31601 points' log || fail "unexpected number of points"
+# the same for the newest night, which was unfinished at the last build; the clock was set back since
+rm -r rebuilt
 sql() { python3 -c 'import sqlite3, sys; db = sqlite3.connect("h.db"); db.execute(sys.argv[1]); db.commit()' "$1"; }
 newest="id=(SELECT max(id) FROM night WHERE kind='nightly')"
 sql "UPDATE night SET status='running', finished_s=NULL WHERE $newest"
@@ -96,14 +96,14 @@ site site >/dev/null
 add_point newest
 sql "UPDATE night SET status='complete', finished_s=started_s-864000 WHERE $newest"
 site site >/dev/null
-site anew >/dev/null
-node "$here/same.mjs" site anew | tee log
-grep -q ' 31602 points' log || fail "the history has other points than were made"
-# the other half of a night that was finished long ago is merged
-rm -r anew
+site rebuilt >/dev/null
+node "$here/same.mjs" site rebuilt | tee log
+grep -q ' 31602 points' log || fail "unexpected number of points"
+# a merge into a night that was finished long ago
+rm -r rebuilt
 add_point half
 site site >/dev/null
-site anew >/dev/null
-node "$here/same.mjs" site anew | tee log
+site rebuilt >/dev/null
+node "$here/same.mjs" site rebuilt | tee log
 [ "$(site site | written)" = 0 ] || fail "the half of a night was written twice"
-grep -q ' 31603 points' log || fail "the history has other points than were made"
+grep -q ' 31603 points' log || fail "unexpected number of points"

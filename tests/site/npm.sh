@@ -1,5 +1,5 @@
 #!/bin/bash
-# npm.sh FOLDER: the packages of the browser tests, by lock file, into FOLDER. 77: cannot be had here.
+# npm.sh FOLDER: installs the packages of the browser tests into FOLDER. Exits with 77 where it cannot.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 command -v npm >/dev/null || { echo "no npm"; exit 77; }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What one sample is all there is of, and what overlaps, wins nothing: single.sh SITE_SEED TRACKER
+# Series with one sample, or with overlapping intervals, are never the best: single.sh SITE_SEED TRACKER
 set -eu
 seed=$(realpath "$1") tracker=$(realpath "$2")
 work=$(mktemp -d)
@@ -7,7 +7,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 "$seed" tiny.db tiny
 "$tracker" --db=tiny.db export >tiny.ndjson
-made() { # NAME PYTHON: the first night with measurements that are changed so, as a site
+made() { # NAME PYTHON: a site of the first night, with measurements changed by PYTHON
 	python3 -c 'import json, sys
 for line in sys.stdin:
     run = json.loads(line)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# A map names a best only where its interval lies below the others': ties.sh SITE_SEED TRACKER
+# A map names a fastest backend only where its interval lies below the others': ties.sh SITE_SEED TRACKER
 set -eu
 seed=$(realpath "$1") tracker=$(realpath "$2")
 work=$(mktemp -d)
@@ -9,8 +9,8 @@ cd "$work"
 site() { TRACKER_NOW=2026-11-20T08:00:00Z TRACKER_ASSETS='' "$tracker" --db=h.db -q site --full --out=site >/dev/null; }
 page=site/kernels/attention.html
 site
-if grep -q 'class="map-tie"' $page; then echo "a tie where no intervals meet" >&2; exit 1; fi
-# the slower one of a problem comes so near that their intervals meet; of another problem it has none
+if grep -q 'class="map-tie"' $page; then echo "a tie where no intervals overlap" >&2; exit 1; fi
+# one problem with overlapping intervals, one without an interval
 python3 - <<'END'
 import sqlite3
 db = sqlite3.connect("h.db")
@@ -27,5 +27,5 @@ db.commit()
 END
 site
 [ "$(grep -c 'class="map-tie"' $page)" = 2 ] || { echo "there are $(grep -c 'class="map-tie"' $page) cells without a clear best, not 2" >&2; exit 1; }
-grep -q '>tie</a> <span class="lead">cutlass · 128x256x64, flash-attention</span>' $page || { echo "the tie does not say whose it is" >&2; exit 1; }
-grep -q '<span class="lead">1.02×, no interval</span>' $page || { echo "what has no interval does not say so" >&2; exit 1; }
+grep -q '>tie</a> <span class="lead">cutlass · 128x256x64, flash-attention</span>' $page || { echo "the tie does not name its backends" >&2; exit 1; }
+grep -q '<span class="lead">1.02×, no interval</span>' $page || { echo "a missing interval is not named" >&2; exit 1; }

@@ -1,5 +1,6 @@
 #!/bin/bash
-# watch.sh SITE_SEED TRACKER: `tracker site --watch` writes the site again when the history has changed, and ends whole on SIGTERM.
+# watch.sh SITE_SEED TRACKER: `tracker site --watch` updates the site when the history
+# changes, and finishes on SIGTERM.
 set -eu
 work=$(mktemp -d)
 watcher=
@@ -8,7 +9,7 @@ cd "$work"
 "$1" tiny.db tiny
 TRACKER_NOW=2026-09-25T08:00:00Z TRACKER_ASSETS='' "$2" --db=tiny.db site --out=site --watch >log 2>&1 &
 watcher=$!
-written() { # waits until the site was written that often
+written() { # N: waits until the site was written N times
 	for _ in $(seq 150); do
 		[ "$(grep -c 'pages,' log)" -ge "$1" ] && return 0
 		sleep 0.2

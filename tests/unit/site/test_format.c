@@ -1,4 +1,4 @@
-/* Numbers as people see them, and text as scripts see it. */
+/* Numbers with units. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,12 +7,11 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "site_gen/model/run_facts.h"
-#include "site_gen/render/escape.h"
 #include "site_gen/render/format.h"
 #include "store/store.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static char text[TK_FORMAT_SIZE];
@@ -38,7 +37,7 @@ static void formats_changes(void **state)
 	assert_string_equal(tk_format_change(2.5, text), "3.5×");
 	assert_string_equal(tk_format_change(NAN, text), "–");
 	char other[TK_FORMAT_SIZE];
-	tk_format_change_pair(0.986, 1.1, text, other); /* never one so and one so */
+	tk_format_change_pair(0.986, 1.1, text, other); /* both in one notation */
 	assert_string_equal(text, "2.0×");
 	assert_string_equal(other, "2.1×");
 	tk_format_change_pair(0.03, 0.04, text, other);
@@ -76,44 +75,10 @@ static void writes_integers(void **state)
 	tk_buf_free(&b);
 }
 
-static void escapes_for_scripts(void **state)
+/* The fast formatters agree with printf, also at the limits. */
+static void equals_printf(void **state)
 {
-	struct tk_buf b = TK_BUF_INIT;
-	tk_escape_json(&b, "</script>\"\\\n\x01\xe2\x80\xa8&\xff", 18);
-	assert_string_equal(
-	        tk_buf_cstr(&b), "\"\\u003c/script\\u003e\\\"\\\\\\n\uFFFD\\u2028\\u0026\uFFFD\"");
-	tk_buf_free(&b);
-}
-
-static void clips_at_characters(void **state)
-{
-	assert_int_equal(tk_utf8_clip_len("abc", 10), 3);
-	assert_int_equal(tk_utf8_clip_len("ab\u00e9d", 3), 2);
-	assert_int_equal(tk_utf8_clip_len("ab\u00e9d", 4), 4);
-}
-
-static void finds_what_a_run_took(void **state)
-{
-	struct tk_run_facts f = tk_run_facts_parse(
-	        "{\"a\":{\"energy_j\":1,\"workspace_bytes\":2},\"energy_j\":12.5,\"launch_ns\" : "
-	        "2200, "
-	        "\"plan\":{\"kernel\":\"x\\\"}{\",\"workspace_bytes\":1048576,\"deep\":{"
-	        "\"workspace_bytes\":3}},"
-	        "\"telemetry\":{\"after\":{\"energy_j\":7}},\"device_bytes\":null}");
-	assert_true(f.energy_j == 12.5);
-	assert_true(f.launch_ns == 2200);
-	assert_true(f.workspace_bytes == 1048576);
-	assert_true(isnan(f.device_bytes));
-	static const char *const none[] = {"", "{}", "{\"energy_j\":", "{\"energy_j", "]]]",
-	        "{\"energy_j\":\"12\"}", "[\"energy_j\",12]", "{\"x\":\"\\"};
-	for (size_t i = 0; i < sizeof none / sizeof *none; i++)
-		assert_true(isnan(tk_run_facts_parse(none[i]).energy_j));
-}
-
-/* The quick ways say what printf says, also at the borders. */
-static void is_as_printf(void **state)
-{
-	static const double borders[] = {0, 1, -1, 0.1, 0.5, 0.125, 9.5, 99.5, 999.5, 9.9999995,
+	static const double limits[] = {0, 1, -1, 0.1, 0.5, 0.125, 9.5, 99.5, 999.5, 9.9999995,
 	        99999.95, 999999, 999999.5, 1e6, 1e15, 1e300, 999.99999999999989, 0.099999999,
 	        1234567, 12345675, 123456.5, 1000005, 9999995, 99999949.9, -2.5e7};
 	char quick[TK_FORMAT_SIZE], exact[64];
@@ -122,9 +87,9 @@ static void is_as_printf(void **state)
 		seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 		double part = (double)(seed >> 11) / 9007199254740992.0,
 		       size = pow(10, (double)(seed % 19) - 3);
-		double v = i < sizeof borders / sizeof *borders ? borders[i]
-		           : i % 3                              ? part * size
-		                                                : rint(part * size * 8) / 8;
+		double v = i < sizeof limits / sizeof *limits ? limits[i]
+		           : i % 3                            ? part * size
+		                                              : rint(part * size * 8) / 8;
 		for (int digits = 4; digits <= 6; digits++) {
 			snprintf(exact, sizeof exact, "%.*g", digits, v);
 			assert_string_equal(tk_format_digits(v, digits, quick), exact);
@@ -141,11 +106,68 @@ static void is_as_printf(void **state)
 	}
 }
 
+/* The arguments of one case, up to `count`. */
+static void read_numbers(char *const *fields, size_t count, double *out)
+{
+	for (size_t i = 0; i < count; i++)
+		out[i] = strtod(fields[i], NULL);
+}
+
+static const char *format_case(char *const *fields)
+{
+	double v[3];
+	if (!strcmp(fields[0], "value")) {
+		read_numbers(fields + 1, 1, v);
+		return tk_format_value(v[0], fields[2], text);
+	}
+	if (!strcmp(fields[0], "half_width")) {
+		read_numbers(fields + 1, 3, v);
+		return tk_format_half_width(v[0], v[1], v[2], text);
+	}
+	read_numbers(fields + 1, 1, v);
+	if (!strcmp(fields[0], "change"))
+		return tk_format_change(v[0], text);
+	assert_string_equal(fields[0], "percent");
+	return tk_format_percent(v[0], text);
+}
+
+/* "_" as a no-break space. */
+static void expand_spaces(const char *field, struct tk_buf *out)
+{
+	tk_buf_clear(out);
+	for (; *field; field++)
+		tk_buf_add_str(out, *field == '_' ? "\u00a0" : (char[]){*field, 0});
+}
+
+/* tests/site/format.mjs holds the scripts of the site against the same table. */
+static void passes_the_shared_cases(void **state)
+{
+	FILE *file = fopen(TK_TEST_DATA "/format_cases.tsv", "re");
+	assert_non_null(file);
+	char line[256];
+	struct tk_buf expected = TK_BUF_INIT;
+	size_t cases = 0;
+	while (fgets(line, sizeof line, file)) {
+		char *fields[6] = {0}, *rest = line;
+		size_t count = 0;
+		line[strcspn(line, "\n")] = 0;
+		if (*line == '#')
+			continue;
+		while (rest && count < 6)
+			fields[count++] = strsep(&rest, "\t");
+		expand_spaces(fields[count - 1], &expected);
+		assert_string_equal(format_case(fields), tk_buf_cstr(&expected));
+		cases++;
+	}
+	assert_true(cases > 30);
+	tk_buf_free(&expected);
+	fclose(file);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(is_as_printf),
-	        cmocka_unit_test(formats_values), cmocka_unit_test(formats_changes),
-	        cmocka_unit_test(writes_integers), cmocka_unit_test(escapes_for_scripts),
-	        cmocka_unit_test(clips_at_characters), cmocka_unit_test(finds_what_a_run_took)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(passes_the_shared_cases),
+	        cmocka_unit_test(equals_printf), cmocka_unit_test(formats_values),
+	        cmocka_unit_test(formats_changes), cmocka_unit_test(writes_integers)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

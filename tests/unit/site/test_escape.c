@@ -1,0 +1,55 @@
+/* Text from outside in HTML, scripts and addresses. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "site_gen/render/escape.h"
+#include <string.h>
+
+static void escapes_for_html(void **state)
+{
+	struct tk_buf b = TK_BUF_INIT;
+	tk_escape_html(&b, "<b a=\"1\" c='2'>&\n\x01\xff", 19);
+	assert_string_equal(
+	        tk_buf_cstr(&b), "&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;\n\uFFFD\uFFFD");
+	tk_buf_clear(&b);
+	tk_escape_html(&b, "a\u202eb", strlen("a\u202eb")); /* would reverse the text behind it */
+	assert_string_equal(tk_buf_cstr(&b), "a\uFFFDb");
+	tk_buf_free(&b);
+}
+
+static void escapes_for_scripts(void **state)
+{
+	struct tk_buf b = TK_BUF_INIT;
+	tk_escape_json(&b, "</script>\"\\\n\x01\xe2\x80\xa8&\xff", 18);
+	assert_string_equal(
+	        tk_buf_cstr(&b), "\"\\u003c/script\\u003e\\\"\\\\\\n\uFFFD\\u2028\\u0026\uFFFD\"");
+	tk_buf_free(&b);
+}
+
+static void escapes_for_addresses(void **state)
+{
+	struct tk_buf b = TK_BUF_INIT;
+	tk_escape_url(&b, "a-b_c.d~e f&g=h#\xc3\xa9");
+	assert_string_equal(tk_buf_cstr(&b), "a-b_c.d~e%20f%26g%3Dh%23%C3%A9");
+	tk_buf_free(&b);
+}
+
+static void clips_between_characters(void **state)
+{
+	assert_int_equal(tk_utf8_clip_len("abc", 10), 3);
+	assert_int_equal(tk_utf8_clip_len("ab\u00e9d", 3), 2);
+	assert_int_equal(tk_utf8_clip_len("ab\u00e9d", 4), 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(escapes_for_html),
+	        cmocka_unit_test(escapes_for_scripts), cmocka_unit_test(escapes_for_addresses),
+	        cmocka_unit_test(clips_between_characters)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
