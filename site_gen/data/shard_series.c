@@ -18,8 +18,8 @@
 static double time_at_ceiling(const struct tk_model *m, const struct tk_site_series *s)
 {
 	struct tk_ceiling_set ceilings;
-	if (strcmp(s->row->metric, "time") || strcmp(s->row->unit, "ns") ||
-	        !(s->problem->flops > 0) || !(s->problem->bytes > 0))
+	if (s->metric != TK_METRIC_TIME || s->unit != TK_UNIT_NS || !(s->problem->flops > 0) ||
+	        !(s->problem->bytes > 0))
 		return NAN;
 	tk_ceiling_set_load(m, s->device, &ceilings);
 	double limit = tk_ceiling_set_attainable(

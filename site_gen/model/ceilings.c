@@ -35,7 +35,9 @@ bool tk_ceiling_is_cache(const struct tk_ceiling_row *c)
 {
 	static const char *const levels[] = {"l1", "l2", "l3", "llc", "shared", "lds"};
 	size_t len = strcspn(c->name, " _-");
-	for (size_t i = 0; !strcmp(c->unit, "gb_per_s") && i < sizeof levels / sizeof *levels; i++)
+	for (size_t i = 0; tk_unit_from_name(c->unit) == TK_UNIT_GB_PER_S &&
+	                   i < sizeof levels / sizeof *levels;
+	        i++)
 		if (strlen(levels[i]) == len && !strncasecmp(levels[i], c->name, len))
 			return true;
 	return false;
@@ -95,7 +97,7 @@ double tk_ceiling_set_efficiency(
         const struct tk_ceiling_set *ceilings, const struct tk_site_series *s, double time_ns)
 {
 	bool known = s->problem->flops > 0 && s->problem->bytes > 0 && time_ns > 0 &&
-	             !strcmp(s->row->metric, "time") && !strcmp(s->row->unit, "ns");
+	             s->metric == TK_METRIC_TIME && s->unit == TK_UNIT_NS;
 	double limit = known ? tk_ceiling_set_attainable(ceilings, s->problem->dtype,
 	                               s->problem->flops / s->problem->bytes)
 	                     : NAN;

@@ -78,7 +78,7 @@ static int make_label(struct tk_site_series *s, const struct owners *owners, str
 	s->variant = b.data ? strdup(b.data) : NULL;
 	if (strcmp(s->row->mode, s->device->mode))
 		tk_buf_add_printf(&b, " · %s", s->row->mode);
-	if (strcmp(s->row->metric, "time"))
+	if (s->metric != TK_METRIC_TIME)
 		tk_buf_add_printf(&b, " · %s", s->row->metric);
 	s->label = tk_buf_detach(&b, NULL);
 	return s->label && s->variant ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");

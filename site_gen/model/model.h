@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/metric.h"
 #include "site_gen/model/changes.h"
 #include "store/catalog/row_index.h"
 #include "store/store.h"
@@ -63,6 +64,8 @@ struct tk_site_series {
 	const struct tk_site_device *device;
 	const struct tk_upstream_row *upstream;
 	const struct tk_problem_row *problem;
+	enum tk_metric metric; /* of its row */
+	enum tk_unit unit;
 	char *file;
 	char *op_file; /* shared by the series of one op, which are neighbours */
 	char *label;   /* backend, and what tells it from others: upstream, config, mode, metric */

@@ -87,6 +87,8 @@ int tk_model_join_series(struct tk_model *m, struct tk_error *err)
 		s->device = find_device(m, s->row->device_id);
 		s->upstream = tk_row_index_find(&m->upstreams_by_id, s->row->upstream_id);
 		s->problem = tk_row_index_find(&m->problems_by_id, s->row->problem_id);
+		s->metric = tk_metric_from_name(s->row->metric);
+		s->unit = tk_unit_from_name(s->row->unit);
 		if (!s->device || !s->upstream || !s->problem)
 			return tk_fail(err, TK_EDATA,
 			        "series %s: missing device, upstream or problem", s->row->slug);

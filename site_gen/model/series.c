@@ -22,7 +22,7 @@ double tk_series_rate(const struct tk_site_series *s, double value, const char *
 {
 	bool compute = s->problem->flops > 0;
 	*unit = compute ? "gflop_per_s" : "gb_per_s";
-	if (strcmp(s->row->unit, "ns") || strcmp(s->row->metric, "time") || !(value > 0))
+	if (s->unit != TK_UNIT_NS || s->metric != TK_METRIC_TIME || !(value > 0))
 		return NAN;
 	double amount = compute ? s->problem->flops : s->problem->bytes;
 	return amount > 0 ? amount / value : NAN; /* per ns = giga per second */
@@ -45,8 +45,8 @@ bool tk_series_has_result(const struct tk_site_series *s)
 
 bool tk_series_is_suite_time(const struct tk_site_series *s)
 {
-	return s->row->role == TK_ROLE_SUITE && !strcmp(s->row->metric, "time") &&
-	       !strcmp(s->row->unit, "ns");
+	return s->row->role == TK_ROLE_SUITE && s->metric == TK_METRIC_TIME &&
+	       s->unit == TK_UNIT_NS;
 }
 
 bool tk_series_is_ranked(const struct tk_site_series *s)

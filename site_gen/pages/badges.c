@@ -120,7 +120,7 @@ static int write_series_badge(
 	struct badge badge = {NAN, has_change ? status : "", tone};
 	if (s->failure)
 		badge = (struct badge){NAN, tk_outcome_name(s->failure->outcome),
-		        tk_state_tone(tk_outcome_name(s->failure->outcome))};
+		        tk_outcome_tone(s->failure->outcome)};
 	else if (last)
 		badge.value = last->value;
 	else

@@ -163,7 +163,7 @@ static void add_cell(struct tk_site *site, struct tk_value *cells, struct column
 	tk_value_set(a, cell, "outcome",
 	        s->failure ? tk_outcome_name(s->failure->outcome) : "not measured");
 	tk_page_set_tone(site, cell, "tone",
-	        s->failure ? tk_state_tone(tk_outcome_name(s->failure->outcome)) : TK_TONE_QUIET);
+	        s->failure ? tk_outcome_tone(s->failure->outcome) : TK_TONE_QUIET);
 	tk_value_set(a, cell, "value", tk_format_value(value, s->row->unit, text));
 	tk_value_set(a, cell, "rate", isfinite(rate) ? tk_format_value(rate, rate_unit, text) : "");
 	tk_value_set_flag(a, cell, "best", is_best);

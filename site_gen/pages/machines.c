@@ -104,8 +104,7 @@ static void set_last_night(
 	tk_value_set_flag(site->arena, page, "has_night", n != NULL);
 	tk_page_set_time(site, page, "night", n ? n->as_of_s : 0);
 	tk_value_set(site->arena, page, "night_state", n ? tk_night_status_name(n->status) : "");
-	tk_page_set_tone(
-	        site, page, "night_tone", tk_state_tone(n ? tk_night_status_name(n->status) : ""));
+	tk_page_set_tone(site, page, "night_tone", n ? tk_night_tone(n->status) : TK_TONE_QUIET);
 	tk_value_set_fmt(site->arena, page, "night_href",
 	        night && night->file ? "../nights/%s.html" : "../nights/index.html",
 	        night && night->file ? night->file : "");

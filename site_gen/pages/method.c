@@ -24,7 +24,7 @@ int tk_page_write_method(struct tk_site *site, struct tk_error *err)
 	struct tk_value *outcomes = tk_value_set_list(site->arena, page, "outcomes");
 	for (int i = 0; i < TK_OUTCOME_COUNT; i++)
 		add_word(site, outcomes, tk_outcome_name((enum tk_outcome)i),
-		        tk_state_tone(tk_outcome_name((enum tk_outcome)i)),
+		        tk_outcome_tone((enum tk_outcome)i),
 		        tk_outcome_meaning((enum tk_outcome)i));
 	return tk_page_finish(site, "method", "method.html", err);
 }

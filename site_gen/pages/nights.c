@@ -33,7 +33,7 @@ static int set_stages(
 		struct tk_value *o = tk_value_append_object(site->arena, list);
 		tk_page_set_clipped(site, o, "name", s->name, 40);
 		tk_value_set(site->arena, o, "state", tk_stage_status_name(s->status));
-		tk_page_set_tone(site, o, "tone", tk_state_tone(tk_stage_status_name(s->status)));
+		tk_page_set_tone(site, o, "tone", tk_stage_tone(s->status));
 		tk_value_set(site->arena, o, "took",
 		        s->finished_s ? tk_duration_format((double)(s->finished_s - s->started_s),
 		                                text, sizeof text)
@@ -54,8 +54,8 @@ static int set_build(struct tk_site *site, struct tk_value *o, const struct tk_b
 	tk_value_set_flag(site->arena, o, "built", build != NULL);
 	tk_value_set(
 	        site->arena, o, "build_state", build ? tk_build_status_name(build->status) : "");
-	tk_page_set_tone(site, o, "build_tone",
-	        build ? tk_state_tone(tk_build_status_name(build->status)) : TK_TONE_QUIET);
+	tk_page_set_tone(
+	        site, o, "build_tone", build ? tk_build_tone(build->status) : TK_TONE_QUIET);
 	tk_value_set(site->arena, o, "build_took",
 	        build ? tk_duration_format(build->wall_s, text, sizeof text) : "");
 	tk_page_set_clipped(site, o, "build_message", build ? build->message : "", 400);
@@ -81,10 +81,7 @@ static int set_resolutions(
 		tk_page_set_clipped(site, o, "name", u ? u->name : "?", 60);
 		tk_page_set_clipped(site, o, "url", u ? tk_link_strip_user(u->url, link) : "", 120);
 		tk_value_set(site->arena, o, "state", tk_resolution_status_name(r->status));
-		tk_page_set_tone(site, o, "tone",
-		        r->status == TK_RESOLUTION_NEW
-		                ? TK_TONE_NOTE
-		                : tk_state_tone(tk_resolution_status_name(r->status)));
+		tk_page_set_tone(site, o, "tone", tk_resolution_tone(r->status));
 		tk_page_set_clipped(site, o, "message", r->message, 300);
 		tk_page_set_revision(
 		        site, o, tk_row_index_find(&m->revisions_by_id, r->revision_id));
@@ -99,11 +96,12 @@ static bool counts(const struct tk_run_row *run)
 	return tk_outcome_has_timing(run->outcome);
 }
 
-static void add_outcome(struct tk_site *site, struct tk_value *list, const char *word, size_t count)
+static void add_outcome(struct tk_site *site, struct tk_value *list, const char *word,
+        enum tk_tone tone, size_t count)
 {
 	struct tk_value *o = tk_value_append_object(site->arena, list);
 	tk_page_set_clipped(site, o, "word", word, 30);
-	tk_page_set_tone(site, o, "tone", tk_state_tone(word));
+	tk_page_set_tone(site, o, "tone", tone);
 	tk_value_set_int(site->arena, o, "count", (int64_t)count);
 }
 
@@ -119,11 +117,12 @@ static void set_outcomes(
 			count += TK_ROWS_AT(runs, struct tk_run_row, i)->outcome ==
 			         (enum tk_outcome)w;
 		if (count)
-			add_outcome(site, list, tk_outcome_name((enum tk_outcome)w), count);
+			add_outcome(site, list, tk_outcome_name((enum tk_outcome)w),
+			        tk_outcome_tone((enum tk_outcome)w), count);
 		known += count;
 	}
 	if (known < ok + runs->count)
-		add_outcome(site, list, "other", ok + runs->count - known);
+		add_outcome(site, list, "other", TK_TONE_QUIET, ok + runs->count - known);
 }
 
 static int failure_order(const void *a, const void *b)
@@ -147,7 +146,7 @@ static void add_failure(
 	tk_page_set_clipped(site, o, "label", s->label, 60);
 	tk_value_set_fmt(site->arena, o, "several", count > 1 ? "%zu" : "", count);
 	tk_page_set_clipped(site, o, "outcome", tk_outcome_name(run->outcome), 30);
-	tk_page_set_tone(site, o, "tone", tk_state_tone(tk_outcome_name(run->outcome)));
+	tk_page_set_tone(site, o, "tone", tk_outcome_tone(run->outcome));
 	tk_page_set_clipped(site, o, "message", run->message, 400);
 }
 
@@ -286,7 +285,7 @@ static void set_night(struct tk_site *site, struct tk_value *o, const struct tk_
 	        site->arena, o, "machine_href", "../machines/%s.html", night->machine->file);
 	tk_value_set(site->arena, o, "kind", tk_night_kind_name(n->kind));
 	tk_value_set(site->arena, o, "state", tk_night_status_name(n->status));
-	tk_page_set_tone(site, o, "tone", tk_state_tone(tk_night_status_name(n->status)));
+	tk_page_set_tone(site, o, "tone", tk_night_tone(n->status));
 	tk_value_set(site->arena, o, "took",
 	        n->finished_s ? tk_duration_format(
 	                                (double)(n->finished_s - n->started_s), text, sizeof text)

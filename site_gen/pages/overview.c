@@ -72,7 +72,10 @@ static struct tk_value *add_machine_card(
 	                    : stale ? "stale"
 	                            : tk_night_status_name(night->status);
 	tk_value_set(a, card, "state", state);
-	tk_page_set_tone(site, card, "tone", tk_state_tone(state));
+	tk_page_set_tone(site, card, "tone",
+	        !night  ? TK_TONE_QUIET
+	        : stale ? TK_TONE_BAD
+	                : tk_night_tone(night->status));
 	tk_value_set_flag(a, card, "stale", stale);
 	tk_value_set_flag(a, card, "has_night", night != NULL);
 	set_verdict_counts(site, card, machine);

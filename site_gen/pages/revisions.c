@@ -121,7 +121,7 @@ static int add_build(struct tk_site *site, struct tk_value *list, const struct t
 	int status = failed ? tk_store_read_build_log(site->model.store, b->id, &log, err) : 0;
 	size_t len = log ? strlen(log) : 0, skip = len > LOG_BYTES ? len - LOG_BYTES : 0;
 	tk_value_set(site->arena, o, "state", tk_build_status_name(b->status));
-	tk_page_set_tone(site, o, "tone", tk_state_tone(tk_build_status_name(b->status)));
+	tk_page_set_tone(site, o, "tone", tk_build_tone(b->status));
 	tk_page_set_time(site, o, "built", b->built_s);
 	tk_value_set(site->arena, o, "took", tk_duration_format(b->wall_s, text, sizeof text));
 	tk_value_set(site->arena, o, "size",

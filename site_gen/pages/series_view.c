@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "core/ab.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/format.h"
@@ -79,7 +81,7 @@ void tk_page_set_change(
         struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, double change)
 {
 	char text[TK_FORMAT_SIZE];
-	bool is_time = !strcmp(s->row->metric, "time"),
+	bool is_time = s->metric == TK_METRIC_TIME,
 	     none = !isfinite(change) || fabs(change) < 0.0005;
 	bool worse = (change > 0) == (s->row->better == TK_BETTER_LOWER);
 	tk_value_set(site->arena, o, "change", tk_format_change(change, text));
@@ -97,9 +99,10 @@ bool tk_verdict_has_ab_result(const struct tk_verdict_row *v)
 	        v && strstr(v->detail, "\"pairs\"") ? json_loads(v->detail, 0, NULL) : NULL;
 	const char *word =
 	        json_string_value(json_object_get(json_object_get(detail, "pairs"), "word"));
-	const bool decided = word && (!strcmp(word, "up") || !strcmp(word, "down"));
+	enum tk_ab_decision decision = TK_AB_NONE;
+	const bool known = tk_ab_decision_parse(word, &decision) == TK_OK;
 	json_decref(detail);
-	return decided;
+	return known && (decision == TK_AB_HIGHER || decision == TK_AB_LOWER);
 }
 
 static double newest_change(const struct tk_site_series *s)
@@ -135,8 +138,8 @@ void tk_page_set_series(
 	tk_page_set_tone(site, o, "tone", tone);
 	/* The verdict may be the same word. */
 	tk_value_set(a, o, "outcome", strcmp(outcome, status) ? outcome : "");
-	tk_page_set_tone(
-	        site, o, "outcome_tone", s->failure ? tk_state_tone(outcome) : TK_TONE_QUIET);
+	tk_page_set_tone(site, o, "outcome_tone",
+	        s->failure ? tk_outcome_tone(s->failure->outcome) : TK_TONE_QUIET);
 	tk_page_set_change(site, o, s, newest_change(s));
 	tk_value_set_flag(a, o, "ab_confirmed", tk_verdict_has_ab_result(s->verdict));
 	if (tone == TK_TONE_QUIET) { /* noise has no direction */

@@ -1,4 +1,4 @@
-/* Words of the store as tones of the pages. */
+/* States and verdicts as tones of the pages. */
 #include "site_gen/pages/tone.h"
 
 #include <math.h>
@@ -43,37 +43,52 @@ enum tk_tone tk_verdict_tone(enum tk_verdict_status status)
 	}
 }
 
-enum tk_tone tk_state_tone(const char *word)
+enum tk_tone tk_outcome_tone(enum tk_outcome outcome)
 {
-	static const struct {
-		const char *word;
-		enum tk_tone tone;
-	} tones[] = {
-	        {"complete", TK_TONE_GOOD},
-	        {"ok", TK_TONE_GOOD},
-	        {"done", TK_TONE_GOOD},
-	        {"closed", TK_TONE_GOOD},
-	        {"new", TK_TONE_GOOD},
-	        {"failed", TK_TONE_BAD},
-	        {"timeout", TK_TONE_BAD},
-	        {"wrong", TK_TONE_BAD},
-	        {"crashed", TK_TONE_BAD},
-	        {"unreachable", TK_TONE_BAD},
-	        {"open", TK_TONE_BAD},
-	        {"build_failed", TK_TONE_BAD},
-	        {"protocol", TK_TONE_BAD},
-	        {"out_of_memory", TK_TONE_BAD},
-	        {"no_device", TK_TONE_BAD},
-	        {"stale", TK_TONE_BAD},
-	        {"incomplete", TK_TONE_NOTE},
-	        {"running", TK_TONE_NOTE},
-	        {"stopped", TK_TONE_BAD},
-	        {"throttled", TK_TONE_NOTE},
-	        {"unstable", TK_TONE_NOTE},
-	        {"skipped", TK_TONE_NOTE},
-	};
-	for (size_t i = 0; i < sizeof tones / sizeof *tones; i++)
-		if (!strcmp(tones[i].word, word))
-			return tones[i].tone;
-	return TK_TONE_QUIET;
+	switch (outcome) {
+	case TK_OUTCOME_OK:
+		return TK_TONE_GOOD;
+	case TK_OUTCOME_THROTTLED:
+	case TK_OUTCOME_UNSTABLE:
+	case TK_OUTCOME_SKIPPED:
+		return TK_TONE_NOTE;
+	case TK_OUTCOME_UNSUPPORTED:
+	case TK_OUTCOME_COUNT:
+		return TK_TONE_QUIET;
+	default:
+		return TK_TONE_BAD;
+	}
+}
+
+enum tk_tone tk_night_tone(enum tk_night_status status)
+{
+	static const enum tk_tone tones[] = {[TK_NIGHT_RUNNING] = TK_TONE_NOTE,
+	        [TK_NIGHT_COMPLETE] = TK_TONE_GOOD,
+	        [TK_NIGHT_INCOMPLETE] = TK_TONE_NOTE,
+	        [TK_NIGHT_FAILED] = TK_TONE_BAD,
+	        [TK_NIGHT_STOPPED] = TK_TONE_BAD};
+	return tones[status];
+}
+
+enum tk_tone tk_stage_tone(enum tk_stage_status status)
+{
+	static const enum tk_tone tones[] = {[TK_STAGE_RUNNING] = TK_TONE_NOTE,
+	        [TK_STAGE_DONE] = TK_TONE_GOOD,
+	        [TK_STAGE_FAILED] = TK_TONE_BAD,
+	        [TK_STAGE_SKIPPED] = TK_TONE_NOTE};
+	return tones[status];
+}
+
+enum tk_tone tk_resolution_tone(enum tk_resolution_status status)
+{
+	static const enum tk_tone tones[] = {[TK_RESOLUTION_NEW] = TK_TONE_NOTE,
+	        [TK_RESOLUTION_UNCHANGED] = TK_TONE_QUIET,
+	        [TK_RESOLUTION_UNREACHABLE] = TK_TONE_BAD,
+	        [TK_RESOLUTION_FAILED] = TK_TONE_BAD};
+	return tones[status];
+}
+
+enum tk_tone tk_build_tone(enum tk_build_status status)
+{
+	return status == TK_BUILD_OK ? TK_TONE_GOOD : TK_TONE_BAD;
 }

@@ -3,6 +3,8 @@
 #define TK_SITE_TONE_H
 #include <stdbool.h>
 
+#include "core/night.h"
+#include "core/outcome.h"
 #include "core/status.h"
 
 struct tk_verdict_row;
@@ -12,8 +14,11 @@ const char *tk_tone_name(enum tk_tone tone);
 
 /* TK_VERDICT_STATUS_COUNT: there is no verdict. */
 enum tk_tone tk_verdict_tone(enum tk_verdict_status status);
-/* Of nights, stages, resolutions, builds, outcomes and alerts. */
-enum tk_tone tk_state_tone(const char *word);
+enum tk_tone tk_outcome_tone(enum tk_outcome outcome);
+enum tk_tone tk_night_tone(enum tk_night_status status);
+enum tk_tone tk_stage_tone(enum tk_stage_status status);
+enum tk_tone tk_resolution_tone(enum tk_resolution_status status);
+enum tk_tone tk_build_tone(enum tk_build_status status);
 
 /* So many series with one verdict or outcome for one reason are shown as one line. */
 #define TK_VERDICT_GROUP_MIN 4

@@ -84,8 +84,8 @@ static void add_revision(
 	tk_value_set_flag(site->arena, o, "built", build != NULL);
 	tk_value_set(
 	        site->arena, o, "build_state", build ? tk_build_status_name(build->status) : "");
-	tk_page_set_tone(site, o, "build_tone",
-	        build ? tk_state_tone(tk_build_status_name(build->status)) : TK_TONE_QUIET);
+	tk_page_set_tone(
+	        site, o, "build_tone", build ? tk_build_tone(build->status) : TK_TONE_QUIET);
 	tk_value_set(site->arena, o, "build_took",
 	        build ? tk_duration_format(build->wall_s, text, sizeof text) : "");
 	set_counts(site, o, r->worse, r->count - r->worse);

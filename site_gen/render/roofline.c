@@ -120,7 +120,8 @@ static void name_slope(struct tk_buf *out, struct names *names, double x, double
 static void draw_ceiling(struct tk_buf *out, const struct plot *p,
         const struct tk_ceiling_set *ceilings, const struct tk_ceiling_row *c, struct names *names)
 {
-	bool flat = !strcmp(c->unit, "gflop_per_s"), measured = c->source == TK_CEILING_MEASURED;
+	bool flat = tk_unit_from_name(c->unit) == TK_UNIT_GFLOP_PER_S,
+	     measured = c->source == TK_CEILING_MEASURED;
 	double v = log10(c->value), xa = p->x0, xb = p->x1,
 	       rate = find_top(ceilings, "gflop_per_s", false),
 	       bandwidth = find_top(ceilings, "gb_per_s", false);
@@ -218,7 +219,7 @@ static void draw_marks(struct tk_buf *out, const struct plot *p,
 static bool is_drawn(
         const struct tk_ceiling_row *c, const struct tk_roofline_points *points, double top)
 {
-	bool seen = strcmp(c->unit, "gflop_per_s") != 0 || log10(c->value) >= top;
+	bool seen = tk_unit_from_name(c->unit) != TK_UNIT_GFLOP_PER_S || log10(c->value) >= top;
 	for (size_t i = 0; i < points->count && !seen; i++)
 		seen = !strcmp(points->at[i].series->problem->dtype, c->name);
 	return seen;

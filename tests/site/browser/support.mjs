@@ -22,6 +22,7 @@ const args = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
+  "--disable-features=OptimizationGuideOnDeviceModel,OptimizationGuideModelDownloading",
 ];
 export const NIGHT = readFileSync(join(site, SERIES), "utf8").match(/data-time="(\d+)"/)[1]; // the newest
 export const PEER = "epyc-lab.cpu.blis.gemm-f32-1024x1024x1024-nn.cold";

@@ -1,4 +1,4 @@
-/* Small parts of the model: rows by id, points of a sweep, facts of a run. */
+/* Small parts of the model: points of a sweep, facts of a run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,47 +6,11 @@
 
 #include <cmocka.h>
 
-#include "base/error.h"
 #include "site_gen/model/axes.h"
-#include "site_gen/model/index.h"
 #include "site_gen/model/run_facts.h"
 #include "store/store.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-struct row {
-	int64_t id;
-	int payload;
-};
-
-static void finds_rows_by_id(void **state)
-{
-	static const struct row rows[] = {{7, 70}, {3, 30}, {4, 40}, {INT64_MAX, 1}, {5, 50}};
-	struct tk_index index = {0};
-	struct tk_error err;
-	assert_int_equal(tk_index_build(&index, rows, 5, sizeof *rows, &err), 0);
-	for (size_t i = 0; i < 5; i++) {
-		const struct row *found = tk_index_find(&index, rows[i].id);
-		assert_non_null(found);
-		assert_int_equal(found->payload, rows[i].payload);
-	}
-	assert_null(tk_index_find(&index, 6));
-	assert_null(tk_index_find(&index, 0));
-	assert_null(tk_index_find(&index, -1));
-	assert_null(tk_index_find(&index, INT64_MIN));
-	free(index.entries);
-}
-
-static void finds_nothing_in_an_empty_index(void **state)
-{
-	struct tk_index index = {0};
-	struct tk_error err;
-	assert_null(tk_index_find(&index, 1));
-	assert_int_equal(tk_index_build(&index, NULL, 0, sizeof(struct row), &err), 0);
-	assert_null(tk_index_find(&index, 1));
-	free(index.entries);
-}
 
 static struct tk_axes axes_of(const char *op, const char *text)
 {
@@ -94,8 +58,8 @@ static void ignores_broken_run_facts(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(finds_rows_by_id),
-	        cmocka_unit_test(finds_nothing_in_an_empty_index),
+	const struct CMUnitTest tests[] = {
+
 	        cmocka_unit_test(places_problems_in_sweeps), cmocka_unit_test(parses_run_facts),
 	        cmocka_unit_test(ignores_broken_run_facts)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
