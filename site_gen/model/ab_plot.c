@@ -1,5 +1,4 @@
-/* What a confirmation measured: pairs of an old and a new build of one series, one right after the
- * other. */
+/* A/B runs: pairs of an old and a new build of one series, run right after each other. */
 #include "site_gen/model/ab_plot.h"
 
 #include <math.h>

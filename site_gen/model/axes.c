@@ -1,4 +1,4 @@
-/* Reading the canonical text of a problem. */
+/* Reads the canonical text of a problem. */
 #include "site_gen/model/axes.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 static const struct {
 	const char *op;
 	struct tk_axes_names names;
-	const char *length, *twin; /* twin: is left out where it is as long */
+	const char *length, *twin; /* twin: a key that is left out where it equals the length */
 } ops[] = {
         {"attention", {"Sequence", "Batch", "Sequence length"}, "sq", "skv"},
         {"nsa", {"Sequence", "Batch", "Sequence length"}, "s", ""},
@@ -33,7 +33,7 @@ const struct tk_axes_names *tk_axes_names(const char *op)
 	return i < sizeof ops / sizeof *ops ? &ops[i].names : NULL;
 }
 
-/* The number of a key of "op:key=value,..."; 0: not there. */
+/* The number of a key of "op:key=value,..."; 0: none. */
 static double read_number(const char *text, const char *key)
 {
 	size_t len = strlen(key);
@@ -49,7 +49,7 @@ static bool is_key(const char *pair, size_t pair_len, const char *key)
 	return len && pair_len > len && pair[len] == '=' && !strncmp(pair, key, len);
 }
 
-/* All pairs but those of the axes. */
+/* All pairs of key and value but those of the axes. */
 static void collect_rest(
         struct tk_axes *out, const char *text, const char *const *axes, size_t count)
 {

@@ -1,5 +1,5 @@
-/* A problem as a point of a sweep: what is varied along it, and what stays. For maps and scaling
- * charts. */
+/* A problem as a point of a sweep: what varies along it, and what is constant. For maps and
+ * scaling charts. */
 #ifndef TK_SITE_AXES_H
 #define TK_SITE_AXES_H
 #include <stdbool.h>
@@ -12,17 +12,17 @@ struct tk_axes {
 	double x;
 	double row_order, column_order;
 	char row[48], column[24];
-	char rest[200];  /* what else makes the problem: equal for the problems of one map */
+	char rest[200];  /* the other keys: equal for the problems of one map */
 	char sweep[240]; /* equal for the problems of one line over x */
 };
 
-/* What rows, columns and x are called. */
+/* Titles of rows, columns and the x axis. */
 struct tk_axes_names {
 	const char *row, *column, *x;
 };
 
-bool tk_axes_from_problem(const struct tk_problem_row *p,
-        struct tk_axes *out);                              /* false: nothing of this op is swept */
-const struct tk_axes_names *tk_axes_names(const char *op); /* NULL: nothing */
+bool tk_axes_from_problem(
+        const struct tk_problem_row *p, struct tk_axes *out); /* false: this op has no sweeps */
+const struct tk_axes_names *tk_axes_names(const char *op);    /* NULL: no sweeps */
 
 #endif

@@ -1,4 +1,4 @@
-/* Choosing the ceiling that a problem stands under. */
+/* The ceiling that limits a problem. */
 #include "site_gen/model/ceilings.h"
 
 #include <math.h>
@@ -78,8 +78,7 @@ double tk_ceiling_set_attainable(
         const struct tk_ceiling_set *ceilings, const char *dtype, double intensity)
 {
 	double rate = find_first(find_rate(ceilings, dtype), find_rate(ceilings, NULL));
-	return fmin(rate,
-	        find_bandwidth(ceilings) * intensity); /* fmin takes the other where one is NAN */
+	return fmin(rate, find_bandwidth(ceilings) * intensity); /* fmin() ignores NAN */
 }
 
 const char *tk_ceiling_set_limiting(

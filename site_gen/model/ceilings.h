@@ -1,4 +1,4 @@
-/* Ceilings of a device and how near a kernel comes to them (Williams, Waterman and Patterson 2009). */
+/* Ceilings of a device, and roofline efficiency (Williams, Waterman and Patterson 2009). */
 #ifndef TK_SITE_ROOFS_H
 #define TK_SITE_ROOFS_H
 #include <stdbool.h>
@@ -23,7 +23,7 @@ void tk_ceiling_set_load(
  * type without a rate of its own gets the highest rate there is. NAN: no ceiling known. */
 double tk_ceiling_set_attainable(
         const struct tk_ceiling_set *ceilings, const char *dtype, double intensity);
-/* What of it a series reaches with a time, 0.62 for 62 %; NAN where nothing is known. */
+/* Roofline efficiency of a time of a series: 0.62 for 62 %; NAN: unknown. */
 double tk_ceiling_set_efficiency(
         const struct tk_ceiling_set *ceilings, const struct tk_site_series *s, double time_ns);
 /* What that limit is: "memory", the type, "none", or "fastest type" where the type has no rate of

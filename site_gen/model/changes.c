@@ -1,4 +1,4 @@
-/* Joining steps with what was built and where. */
+/* Joins change points with the revisions and environments around them. */
 #include "site_gen/model/changes.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static int64_t id_of_environment(const struct tk_environment_row *e)
 	return e ? e->id : 0;
 }
 
-/* The commit may have made it. */
+/* Whether the commit may be the cause. */
 static bool is_of_revision(const struct tk_site_change *change)
 {
 	return change->bad && change->good != change->bad;
@@ -77,7 +77,8 @@ static size_t find_index(const struct tk_model *m, const struct tk_revision_row 
 	return (size_t)(r - (const struct tk_revision_row *)m->revision_rows.rows);
 }
 
-/* Moves of one bad revision are neighbours; those that the commit cannot have made are not counted. */
+/* Changes of one bad revision are neighbours. Those that the commit cannot have caused are not
+ * counted. */
 static void count_changes(const struct tk_model *m, struct tk_site_changes *out)
 {
 	for (size_t i = 0; i < out->count; i++) {
@@ -97,7 +98,7 @@ static char *make_file_name(const struct tk_model *m, const struct tk_revision_r
 	char *name = NULL, *file = NULL, rev[TK_LINK_SIZE];
 	bool hash = !strncmp(tk_rev_abbreviate(r->rev, rev), r->rev, 12) && strlen(rev) == 12 &&
 	            r->rev[12];
-	/* a version is not unique where it is cut; the end of the name is, of every kind */
+	/* a shortened version may not be unique; the end of the uid is */
 	if (asprintf(&name, "%.40s-%s%s%.*s", u ? u->name : "", rev, hash ? "" : "-", hash ? 0 : 8,
 	            r->uid) >= 0)
 		file = tk_path_make_slug(name);

@@ -1,5 +1,4 @@
-/* Every step of the history by the commit, or the environment, in which it happened: what the pages
- * of upstreams, revisions and environments stand on. */
+/* All change points by the revision or the environment at which they happened. */
 #ifndef TK_SITE_CHANGES_H
 #define TK_SITE_CHANGES_H
 #include <stdbool.h>
@@ -15,7 +14,7 @@ struct tk_rows;
 struct tk_site_series;
 
 #define TK_SITE_REVISION_PAGES \
-	20 /* newest revisions of an upstream that have a page though nothing moved in them */
+	20 /* newest revisions of an upstream that have a page even without a change */
 
 struct tk_site_change {
 	const struct tk_site_series *series;
@@ -28,8 +27,7 @@ struct tk_site_change {
 struct tk_site_revision {
 	const struct tk_revision_row *row;
 	char *file;          /* NULL: has no page */
-	size_t first, count; /* changes whose first bad revision it is, and whose last good one is
-	                        another */
+	size_t first, count; /* changes that start at this revision */
 	size_t worse;
 };
 

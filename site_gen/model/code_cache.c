@@ -1,4 +1,4 @@
-/* A list of lists; builds that are asked for together are asked for again soon. */
+/* One list per build; builds that are needed together are needed again soon. */
 #include "site_gen/model/code_cache.h"
 
 #include <stdlib.h>

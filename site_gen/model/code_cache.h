@@ -1,4 +1,4 @@
-/* Machine code of builds: one list of functions for each build that a page asks for, read once. */
+/* Machine code of builds: one list of functions for each build, read once. */
 #ifndef TK_SITE_CODES_H
 #define TK_SITE_CODES_H
 #include <stddef.h>
@@ -9,12 +9,12 @@
 struct tk_error;
 
 struct tk_code_cache {
-	struct tk_code_list *lists; /* in the order of being asked for */
+	struct tk_code_list *lists; /* in the order of first use */
 	size_t count, cap;
 };
 
-/* The row of a function of a backend in a build; name "": of the backend as a whole. *out NULL: not
- * recorded. It lives as long as `codes`. */
+/* The row of a function of a backend in a build; name "": of the whole backend. *out NULL: not
+ * recorded. It lives as long as the cache. */
 int tk_code_cache_find(struct tk_code_cache *codes, struct tk_store *store, int64_t build_id,
         const char *backend, const char *name, const struct tk_kernel_row **out,
         struct tk_error *err);

@@ -1,4 +1,4 @@
-/* Labels, so that no two contenders of a page have the same one. */
+/* Labels that are unique on a page. */
 #include "site_gen/model/label.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "site_gen/model/model.h"
 #include "site_gen/render/escape.h"
 
-/* One upstream that has a backend. */
+/* An upstream of a backend. */
 struct owner {
 	const char *backend;
 	const struct tk_upstream_row *upstream;

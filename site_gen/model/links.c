@@ -35,7 +35,7 @@ static const char *forge_base(const char *url, char out[TK_LINK_SIZE])
 	return out;
 }
 
-/* "/commit/" and "/compare/" with what the forge puts before them; NULL: not a forge that we know. */
+/* What the forge puts before "commit/" and "compare/"; NULL: unknown forge. */
 static const char *forge_infix(const char *base)
 {
 	if (strstr(base, "gitlab"))

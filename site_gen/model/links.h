@@ -1,5 +1,4 @@
-/* Addresses of commits, and what an environment differs in: small readings of others' texts that
- * several pages share. */
+/* Addresses of commits, and differences between environments. */
 #ifndef TK_SITE_LINKS_H
 #define TK_SITE_LINKS_H
 #include <stdbool.h>
@@ -17,12 +16,12 @@ struct tk_model;
 const char *tk_link_commit(const char *url, const char *rev, char out[TK_LINK_SIZE]);
 const char *tk_link_range(
         const char *url, const char *good, const char *bad, char out[TK_LINK_SIZE]);
-/* The URL without user and password, for showing. */
+/* The URL without user and password, for display. */
 const char *tk_link_strip_user(const char *url, char out[TK_LINK_SIZE]);
 /* 12 digits of a hash; other revisions up to 24 bytes. */
 const char *tk_rev_abbreviate(const char *rev, char out[TK_LINK_SIZE]);
 
-/* The environment of the same device that was seen before this one; NULL: the first. */
+/* The previous environment of the same device; NULL: this is the first. */
 const struct tk_environment_row *tk_environment_find_previous(
         const struct tk_model *m, const struct tk_environment_row *e);
 /* A JSON object with the members of inner objects as its own, so that "attributes":{"kernel":...}

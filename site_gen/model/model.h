@@ -1,5 +1,5 @@
-/* The history as the pages need it: every small table in memory and joined, and of each series its
- * newest points. */
+/* The history as the pages need it: small tables joined in memory, and the newest points of each
+ * series. */
 #ifndef TK_SITE_MODEL_H
 #define TK_SITE_MODEL_H
 #include <stdbool.h>
@@ -14,19 +14,19 @@
 struct tk_error;
 
 #define TK_SITE_WINDOW_POINTS \
-	64 /* newest points of a series that are drawn and listed without JavaScript */
-/* Newest nights of a machine, and as many backfills, that are asked for ceilings: not each measures
- * all. */
+	64 /* newest points of a series, drawn and listed without JavaScript */
+/* Nights of a machine, and as many backfills, that are searched for ceilings: not every night
+ * measures all. */
 #define TK_SITE_CEILING_NIGHTS 8
 #define TK_SITE_RECENT_NIGHTS (2 * TK_SITE_CEILING_NIGHTS)
-#define TK_SITE_NIGHT_PAGES 100 /* newest nights that have a page of their own */
-/* The page of a series is written when something becomes of the series, and else in turn, with at
- * least so many others a build, at the latest after so many builds. */
+#define TK_SITE_NIGHT_PAGES 100 /* newest nights with a page */
+/* The page of a series is rewritten when the series changes, and else in turn: at least so many
+ * series in each build, and each at least every so many builds. */
 #define TK_SITE_REFRESH_SERIES 150
 #define TK_SITE_REFRESH_BUILDS 32
 
-/* What drawings and comparisons need of a series' last months, small enough to be kept from build
- * to build. */
+/* The last months of a series for drawings and comparisons, small enough to be kept between
+ * builds. */
 struct tk_trace_point {
 	uint32_t as_of_s;
 	float value, lo, hi; /* NAN: unknown */
@@ -38,7 +38,7 @@ struct tk_trace {
 
 struct tk_site_machine {
 	const struct tk_machine_row *row;
-	char *file; /* safe as a file name, without folder and suffix, as all `file`s here */
+	char *file; /* a safe file name, without folder and suffix, like every `file` here */
 	const struct tk_night_row *last_night; /* newest of kind nightly, else newest; NULL: none */
 	const struct tk_night_row *analysed_night; /* newest that has verdicts; NULL: none */
 	struct tk_rows verdicts, runs;             /* of analysed_night, of last_night */
@@ -54,9 +54,9 @@ struct tk_site_device {
 	const struct tk_device_row *row;
 	const struct tk_site_machine *machine;
 	char *file;
-	char *name;       /* machine/device */
-	const char *mode; /* in which its series are ranked: the default of its kind, where it was
-	                     measured so */
+	char *name; /* machine/device */
+	const char *
+	        mode; /* the mode in which its series are ranked: the default of its kind, if measured */
 };
 
 struct tk_site_series {
@@ -67,18 +67,18 @@ struct tk_site_series {
 	enum tk_metric metric; /* of its row */
 	enum tk_unit unit;
 	char *file;
-	char *op_file; /* shared by the series of one op, which are neighbours */
-	char *label;   /* backend, and what tells it from others: upstream, config, mode, metric */
-	char *variant; /* the label without mode and metric: one contender of a ranking */
+	char *op_file; /* shared by the series of one op */
+	char *label;   /* backend, with upstream, config, mode and metric where needed */
+	char *variant; /* the label without mode and metric: a contender of rankings */
 	struct tk_point newest[2]; /* the newest points, oldest first */
 	size_t newest_count;
-	struct tk_trace *trace; /* of the last months; there once the data files are written */
+	struct tk_trace *trace; /* of the last months; set once the data files are written */
 	struct tk_rows points; /* newest TK_SITE_WINDOW_POINTS, oldest first: only while its page is
 	                          made */
 	const struct tk_verdict_row *verdict; /* of its machine's analysed_night; NULL: none */
 	const struct tk_run_row *last_run;    /* of the last night; NULL: none */
 	const struct tk_run_row
-	        *failure; /* its run of the last night, where that gave no timing; NULL: none */
+	        *failure; /* its run of the last night, if it has no timing; NULL: none */
 	const struct tk_change_point_row *const *changes; /* oldest first */
 	size_t change_count;
 };
@@ -109,10 +109,10 @@ void tk_model_free(struct tk_model *m);
 
 const struct tk_site_series *tk_model_find_series(const struct tk_model *m, int64_t id);
 const struct tk_site_night *tk_model_find_night(const struct tk_model *m, int64_t id);
-/* Those nights, newest first: nights that fill in the past take no place from those of every day. */
+/* Those nights, newest first. Backfills do not displace nightly nights. */
 size_t tk_model_list_recent_nights(const struct tk_model *m, const struct tk_site_machine *machine,
         const struct tk_night_row *out[TK_SITE_RECENT_NIGHTS]);
-/* What a build was made from; NULL: unknown. */
+/* The revision of a build; NULL: unknown. */
 const struct tk_revision_row *tk_model_find_build_revision(
         const struct tk_model *m, int64_t build_id);
 /* The builds of a revision, oldest first: the id of an entry is the revision's, its row a struct
@@ -121,7 +121,7 @@ const struct tk_row_index_entry *tk_model_find_builds(
         const struct tk_model *m, int64_t revision_id, size_t *count);
 const struct tk_revision_row *tk_model_find_revision(
         const struct tk_model *m, int64_t upstream_id, const char *rev);
-/* Of one of the points held; NULL: it is older, or none are held. */
+/* The point of a run; NULL: not among the loaded points. */
 const struct tk_point *tk_series_find_run_point(const struct tk_site_series *s, int64_t run_id);
 const struct tk_point *tk_series_last_point(
         const struct tk_site_series *s); /* NULL: never measured */
@@ -129,17 +129,17 @@ const struct tk_point *tk_series_last_point(
  * makes no sense. */
 double tk_series_rate(const struct tk_site_series *s, double value, const char **unit);
 bool tk_series_is_unsupported(
-        const struct tk_site_series *s); /* in the last night: nothing is wrong with that */
+        const struct tk_site_series *s); /* in the last night; not a failure */
 bool tk_series_is_skipped(
-        const struct tk_site_series *s); /* in the last night: there was no time for it */
-/* There is something to show: a point, or a failure that is one. Else the backend does not do the
+        const struct tk_site_series *s); /* in the last night: the budget was spent */
+/* The series has a point, or a failure that is one. Otherwise its backend does not support the
  * problem. */
 bool tk_series_has_result(const struct tk_site_series *s);
 bool tk_series_is_suite_time(const struct tk_site_series *s);
-/* It is ranked: a suite's time, in the mode of its device. Controls, ceilings and other modes are
- * not. */
+/* A ranked series is a time of a suite in the mode of its device; controls, ceilings and other
+ * modes are not ranked. */
 bool tk_series_is_ranked(const struct tk_site_series *s);
-/* Both are of one role, metric and unit, in the same mode or each in that of its device. */
+/* Both have one role, metric and unit, and the same mode or each the default mode of its device. */
 bool tk_series_are_comparable(const struct tk_site_series *a, const struct tk_site_series *b);
 const char *tk_op_title(const char *op); /* "GEMM" */
 

@@ -1,11 +1,11 @@
-/* A walk through JSON that looks at the numbers of two levels. */
+/* Reads numbers from two levels of JSON without building a tree. */
 #include "site_gen/model/run_facts.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Behind the string that begins at `s`; at the end of the text where it is not closed. */
+/* The end of the string that starts at `s`; the end of the text where it is not closed. */
 static const char *behind_string(const char *s)
 {
 	for (s++; *s && *s != '"'; s++)

@@ -1,4 +1,4 @@
-/* What the pages ask of a series. */
+/* Properties of a series. */
 #include <math.h>
 #include <string.h>
 

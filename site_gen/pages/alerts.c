@@ -15,8 +15,8 @@
 #include "site_gen/render/svg.h"
 
 #define FEED_MAX 50
-#define CLOSED_MAX 100 /* tk_alert_groups */
-#define MEMBERS_MAX 50 /* of one tk_alert_group that are listed */
+#define CLOSED_MAX 100 /* groups */
+#define MEMBERS_MAX 50 /* listed members of a group */
 
 static bool is_worse(const struct tk_site_series *s, const struct tk_alert_row *alert)
 {
@@ -104,7 +104,8 @@ static void set_interval(struct tk_site *site, struct tk_value *o, const char *k
 	        known ? tk_format_change_range(side.change, side.lo, side.hi, text) : "");
 }
 
-/* The pairs of its two revisions. The fastest samples are told where the medians leave it open. */
+/* The A/B pairs of its two revisions. The fastest samples are shown where the medians are
+ * inconclusive. */
 static int set_ab_result(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s,
         const struct tk_alert_row *alert, struct tk_error *err)
 {
@@ -124,7 +125,7 @@ static int set_ab_result(struct tk_site *site, struct tk_value *o, const struct 
 	return 0;
 }
 
-/* state: of the tk_alert_group; a member lead only another one. */
+/* state: of the group; a member shows only a different one. */
 static int add_member(struct tk_site *site, struct tk_value *list, const struct tk_alert_row *alert,
         const char *state, struct tk_error *err)
 {
@@ -146,7 +147,7 @@ static int add_member(struct tk_site *site, struct tk_value *list, const struct 
 	return set_ab_result(site, o, s, alert, err);
 }
 
-/* What was said of it, or of one of its alerts. */
+/* Triage of the group and of its members. */
 static void set_notes(struct tk_site *site, struct tk_value *o, const struct tk_alert_group *g)
 {
 	struct tk_value *notes = tk_value_set_list(site->arena, o, "notes");
@@ -189,7 +190,7 @@ static const struct tk_bisection_row *find_bisection(
 	return NULL;
 }
 
-/* What a bisection of the range found: the commit, or how far it came. */
+/* The result of a bisection: the first bad commit, or the range that is left. */
 static void set_bisection(struct tk_site *site, struct tk_value *o, const struct tk_alert_group *g)
 {
 	const struct tk_bisection_row *c = find_bisection(site, g);
@@ -231,7 +232,7 @@ static void set_bisection(struct tk_site *site, struct tk_value *o, const struct
 	tk_value_set_int(site->arena, o, "bisection_builds", c->build_count);
 }
 
-/* "+5.8 % to +9.3 %"; "" where nothing has a size. Members are sorted by it. */
+/* "+5.8 % to +9.3 %"; "" where no member has a size. Members are sorted by it. */
 static void set_sizes(struct tk_site *site, struct tk_value *o, const struct tk_alert_group *g)
 {
 	char most[TK_FORMAT_SIZE], least[TK_FORMAT_SIZE];
@@ -247,7 +248,7 @@ static void set_sizes(struct tk_site *site, struct tk_value *o, const struct tk_
 	        last ? least : most, most);
 }
 
-/* Where, once each: at most three. */
+/* The devices, at most three. */
 static void set_devices(struct tk_site *site, struct tk_value *o, const struct tk_alert_group *g)
 {
 	const struct tk_site_device *seen[3];
@@ -331,7 +332,7 @@ static int set_groups(struct tk_site *site, struct tk_value *page, const struct 
 	return status;
 }
 
-/* An entry for each alert: its id stays, whatever joins its tk_alert_group later. */
+/* One entry for each alert: its id never changes, even if alerts join its group later. */
 static int write_feed(struct tk_site *site, struct tk_error *err)
 {
 	char iso[TK_TIME_ISO_SIZE];

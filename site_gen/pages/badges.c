@@ -38,7 +38,7 @@ static const char *badge_colour(enum tk_tone tone)
 	return colours[tone];
 }
 
-/* What a badge text: a value, NAN for none, and words. */
+/* value: NAN for none. */
 struct badge {
 	double value;
 	const char *text;

@@ -1,6 +1,4 @@
-/* compare.html and its data: any two of backends, devices, nights and revisions over all problems
- * that both have. Times are in files of some contenders each, of which the page loads those of its
- * two sides; the history is loaded where another night or a revision is asked for. */
+/* compare.html and its data: any two backends, devices, nights or revisions over their problems. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,21 +11,21 @@
 
 #define DAY_S 86400
 
-/* How far back a side may look, in days; the page offers the same. */
+/* How far back a side can be, in days; the page offers the same ages. */
 static const int ages[] = {0, 7, 30};
 #define AGE_COUNT (sizeof ages / sizeof *ages)
-#define DIGITS 5 /* of the times, as in the history */
+#define DIGITS 5 /* of times */
 
-/* One backend on one device: what a side of the comparison is. */
+/* A contender: one backend on one device. */
 struct contender {
 	const struct tk_site_device *device;
 	const char *variant;
 	const struct tk_upstream_row *upstream;
-	size_t series, part; /* how many it has, and which file has their times */
+	size_t series, part; /* number of its series; the file with its times */
 };
 
-#define SERIES_IN_PART 250 /* a file ends with the contender that reaches it */
-#define PAIRED_MAX 60      /* contenders of which the page's first two are chosen */
+#define SERIES_IN_PART 250 /* a file ends after the contender that reaches this */
+#define PAIRED_MAX 60      /* the default pair is chosen among these */
 
 static int contender_order(const void *a, const void *b)
 {
@@ -82,7 +80,7 @@ static const struct tk_trace_point *point_of_age(const struct tk_site_series *s,
 	return NULL;
 }
 
-/* The power of ten of which all of them have five digits; 0 where there are none. */
+/* The power of ten that leaves all times five digits; 0 without times. */
 static int choose_exponent(const struct tk_trace_point *const *points, size_t count)
 {
 	double least = INFINITY;
@@ -180,7 +178,7 @@ static int write_part(struct tk_site *site, size_t part, const struct contender 
 	return tk_output_put(site->out, path, out, err);
 }
 
-/* The two that have most problems in common, the first of them where several have as many. */
+/* The two with the most common problems; the first of several. */
 static int find_pair(const struct tk_model *m, const size_t *places, size_t count, size_t pair[2],
         struct tk_error *err)
 {

@@ -1,5 +1,4 @@
-/* environment.html: how driver, clocks, libraries and the machine itself changed, and what moved
- * with them. */
+/* environment.html: changes of driver, clocks, libraries and machine, with their change points. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 
 #define CHANGES_SHOWN 8
 
-/* Steps that began with this environment and that no commit can have made. */
+/* Change points at the start of this environment that have no new commit. */
 static void set_change_points(
         struct tk_site *site, struct tk_value *o, const struct tk_environment_row *e)
 {

@@ -1,5 +1,4 @@
-/* The maps of a kernel page: which backend is best at each point of a sweep, and by how much, as
- * coloured tables. */
+/* The maps of a kernel page: the fastest backend at each point of a sweep, and its lead. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +15,14 @@
 #define COLUMNS_MAX 16
 #define ROWS_MAX 32
 #define CELLS_MIN 4
-#define COLOURS 4 /* backends that have a colour of their own */
+#define COLOURS 4 /* backends with a colour */
 #define VARIANTS_MAX 12
 #define TIED_SHOWN 2
 
 struct cell {
 	struct tk_axes at;
 	const struct tk_site_series *best;
-	double lead; /* the time of the second over that of the best; NAN: nobody else */
+	double lead; /* time of the second over time of the best; NAN: no second */
 	int colour;  /* of the best; COLOURS: none */
 	const struct tk_site_series
 	        *of[VARIANTS_MAX]; /* in the order of the variants; NULL: none */
@@ -89,7 +88,7 @@ static size_t collect(const struct tk_model *m, const char *op, const struct tk_
 		if (!is_in(s, op, device))
 			continue;
 		if (!count || cells[count - 1].best->problem !=
-		                      s->problem) { /* its series are neighbours */
+		                      s->problem) { /* series of a problem are neighbours */
 			cells[count].best = NULL;
 			memset(cells[count].of, 0, sizeof cells[count].of);
 			if (!tk_axes_from_problem(s->problem, &cells[count].at))
@@ -138,7 +137,7 @@ static struct grid make_grid(const struct cell *cells, size_t count)
 	return g;
 }
 
-/* "a, b and 2 more": who shares the first place; *apart: what becomes of the best. */
+/* "a, b and 2 more": the backends whose intervals overlap the best; *apart: the comparison. */
 static void set_best(struct tk_site *site, struct tk_value *o, const struct cell *c,
         const struct field *f, enum tk_point_difference *apart)
 {
@@ -174,7 +173,7 @@ static double in_steps(double part)
 	return fmax(-1e6, fmin(part * 1e4, 1e6));
 }
 
-/* Of each variant its time, and how far the ends of its interval are from it, in steps of 0.01 %. */
+/* For each variant its time and the ends of its interval as distances in steps of 0.01 %. */
 static void set_times(
         struct tk_site *site, struct tk_value *o, const struct cell *c, const struct field *f)
 {

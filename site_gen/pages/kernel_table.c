@@ -14,11 +14,11 @@
 #include "site_gen/render/format.h"
 
 #define COLUMNS_MAX 12
-#define ROWS_MAX 60  /* of a table on the page of the operation */
-#define LONG_ROWS 60 /* above, the table is laid out where it comes into view */
-#define BAR_STEP 2   /* the style sheet has a width for each so many percent */
+#define ROWS_MAX 60  /* of a table on the page of an operation */
+#define LONG_ROWS 60 /* longer tables are laid out when they come into view */
+#define BAR_STEP 2   /* the style sheets have a width for each step, in percent */
 
-/* What a run takes besides its median, in the order of the cells' data. */
+/* Metrics beside the median, in the order of data-more of a cell. */
 static const char *const metrics[] = {"p95", "energy", "workspace", "memory", "launch", "build"};
 #define METRIC_COUNT (sizeof metrics / sizeof *metrics)
 
@@ -27,7 +27,7 @@ static const char *const metrics[] = {"p95", "energy", "workspace", "memory", "l
 struct columns {
 	const struct tk_site_device *device;
 	const char *op, *mode;
-	bool drawn; /* charts need the rates of its cells */
+	bool drawn; /* its cells carry rates for the charts */
 	const char *labels[COLUMNS_MAX];
 	double log_ratio[COLUMNS_MAX];
 	size_t shared[COLUMNS_MAX], wins[COLUMNS_MAX];
@@ -49,7 +49,7 @@ static size_t find_column(struct columns *c, const char *label)
 	return c->count++;
 }
 
-/* A contender of the table: modes are never mixed in one ranking. */
+/* Whether a series is in the table: modes are never ranked together. */
 static bool is_contender(const struct columns *c, const struct tk_site_series *s)
 {
 	return s->device == c->device && tk_series_is_suite_time(s) && tk_series_has_result(s) &&
@@ -62,13 +62,13 @@ static double newest_value(const struct tk_site_series *s)
 	return last && !s->failure ? last->value : NAN;
 }
 
-/* What the contenders of one problem are measured against. */
+/* The best of one problem. */
 struct leader {
-	double value; /* the least time; NAN where nobody else has one */
+	double value; /* the shortest time; NAN where no other backend has one */
 	bool clear;   /* its interval lies below all others */
 };
 
-/* Of the contenders of one problem, NULL where a column has none. */
+/* The best of the contenders of one problem; NULL where a column has none. */
 static struct leader find_leader(const struct tk_site_series *const *of, size_t count)
 {
 	struct leader lead = {INFINITY, true};
@@ -91,7 +91,7 @@ static struct leader find_leader(const struct tk_site_series *const *of, size_t 
 	return lead;
 }
 
-/* With a space between them. */
+/* A space separates them. */
 static void set_cell_words(struct tk_site *site, struct tk_value *cell, const char *key,
         const char *const *words, size_t count)
 {
@@ -104,8 +104,7 @@ static void set_cell_words(struct tk_site *site, struct tk_value *cell, const ch
 	tk_value_set_len(site->arena, cell, key, text, (size_t)(end - text));
 }
 
-/* The metrics of its newest run; "-" for what is not known. For the script that ranks by them.
- * Returns which are known. */
+/* The metrics of the newest run for the script that ranks by them; "-" for unknown ones. */
 static unsigned set_other_metrics(
         struct tk_site *site, struct tk_value *cell, const struct tk_site_series *s)
 {
@@ -121,7 +120,7 @@ static unsigned set_other_metrics(
 	const char *words[METRIC_COUNT];
 	unsigned any = 0;
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
-		/* no workspace is as good as it gets; no memory means that nobody looked */
+		/* no workspace is the best value; no memory means that it was not measured */
 		bool known = isfinite(all[i]) && (all[i] > 0 || i == 2);
 		any |= (unsigned)known << i;
 		words[i] = known ? tk_format_digits(all[i], 4, numbers[i]) : "-";
@@ -130,7 +129,7 @@ static unsigned set_other_metrics(
 	return any;
 }
 
-/* The rate and its interval, for the script that draws them. */
+/* The rate and its interval, for the charts. */
 static void set_rates(
         struct tk_site *site, struct tk_value *cell, const struct tk_site_series *s, double rate)
 {
@@ -176,7 +175,7 @@ static void add_cell(struct tk_site *site, struct tk_value *cells, struct column
 	tk_value_set_int(a, cell, "width", BAR_STEP * lround(part * 100 / BAR_STEP));
 }
 
-/* The series of one problem on one device: series[first..end); rows: NULL where it only counts. */
+/* Adds the series of one problem, series[first..end). rows NULL: only counts them. */
 static void add_problem(struct tk_site *site, struct tk_value *rows, struct columns *columns,
         size_t first, size_t end)
 {
@@ -232,7 +231,7 @@ static void add_heads(struct tk_site *site, struct tk_value *heads, const struct
 	}
 }
 
-/* A problem of a table: the series that it is, and the sweep that it belongs to. */
+/* A problem of a table: its series and its sweep. */
 struct listed_problem {
 	size_t first, end, place, sweep_size;
 	bool shown;
@@ -279,7 +278,7 @@ static size_t list_problems(
 	return count;
 }
 
-/* Leaves the problems of the longest sweeps; the charts need whole ones. */
+/* Keeps the problems of the longest sweeps, because charts need whole sweeps. */
 static void choose_rows(struct listed_problem *all, size_t count)
 {
 	qsort(all, count, sizeof *all, compare_by_sweep);
@@ -348,7 +347,7 @@ static int add_table(struct tk_site *site, struct tk_value *devices, struct colu
 	               : 0;
 }
 
-/* The device's own mode first, then the others. */
+/* The default mode of the device first. */
 int tk_kernel_table_add_device(struct tk_site *site, struct tk_value *devices,
         struct tk_kernel_page *kernel, const struct tk_site_device *device, struct tk_error *err)
 {

@@ -1,5 +1,5 @@
-/* lists/: every series in tables: on one page while they are few, else on one page for each device
- * and operation. */
+/* lists/: all series, on one page while they are few, else on one page for each device and
+ * operation. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +13,7 @@
 #include "site_gen/render/format.h"
 #include "stats/summary/summary.h"
 
-#define ONE_PAGE_MAX \
-	1000 /* rows; also those from which the style sheet lays out only what is on the screen */
+#define ONE_PAGE_MAX 1000 /* rows; longer lists are laid out on demand */
 
 bool tk_page_list_is_single(const struct tk_model *m)
 {
@@ -30,10 +29,10 @@ static bool is_new_op(const struct tk_model *m, size_t i)
 
 struct state {
 	size_t series, worse, missing, better, failing, compared;
-	double efficiency; /* the median of what they reach of their roofs; NAN: nothing known */
+	double efficiency; /* median roofline efficiency; NAN: unknown */
 };
 
-/* Of what was measured in the last night. */
+/* Roofline efficiency of a series that was measured in the last night. */
 static double find_efficiency(const struct tk_site_series *s, const struct tk_ceiling_set *ceilings)
 {
 	const struct tk_point *last = tk_series_last_point(s);
@@ -171,7 +170,7 @@ int tk_page_set_matrix(struct tk_site *site, struct tk_value *o,
 
 /* ---- the tables ---- */
 
-/* NULL: all of them. */
+/* NULL: all. */
 struct choice {
 	const struct tk_site_device *device;
 	const char *op;

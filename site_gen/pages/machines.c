@@ -18,7 +18,7 @@ static bool is_bytes(const char *name, const json_t *v)
 	return json_is_integer(v) && len > 6 && !strcmp(name + len - 6, "_bytes");
 }
 
-/* A JSON object as a list of key and value; what is neither text nor number as compact JSON. */
+/* A JSON object as a list of keys and values; other values than texts and numbers as JSON. */
 static void set_attributes(
         struct tk_site *site, struct tk_value *o, const char *key, const char *json)
 {
@@ -95,7 +95,7 @@ static void set_device(
 	}
 }
 
-/* The last night, where it has a page: state, when, its address. */
+/* The last night, if it has a page: state, time, address. */
 static void set_last_night(
         struct tk_site *site, struct tk_value *page, const struct tk_site_machine *machine)
 {

@@ -1,5 +1,4 @@
-/* nights/: the list of the nights, and for each what was asked, built, measured, decided, and what
- * went wrong. */
+/* nights/: the list of nights, and a page for each: upstreams, builds, measurements, verdicts. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,7 +104,7 @@ static void add_outcome(struct tk_site *site, struct tk_value *list, const char 
 	tk_value_set_int(site->arena, o, "count", (int64_t)count);
 }
 
-/* `runs`: those that are not ok. */
+/* `runs`: those whose outcome is not ok. */
 static void set_outcomes(
         struct tk_site *site, struct tk_value *page, const struct tk_rows *runs, size_t ok)
 {
@@ -135,7 +134,7 @@ static int failure_order(const void *a, const void *b)
 	return d ? d : x->series_id < y->series_id ? -1 : x->series_id > y->series_id;
 }
 
-/* Some of one outcome and message: one row. */
+/* Runs of one outcome and message as one row. */
 static void add_failure(
         struct tk_site *site, struct tk_value *list, const struct tk_run_row *run, size_t count)
 {
@@ -170,7 +169,7 @@ static void set_failures(
 	tk_value_set_flag(site->arena, page, "failures_cut", rows > FAILURES_MAX);
 }
 
-/* Only what is not ok is read, of a hundred nights of thousands of runs each. */
+/* Reads only runs that are not ok: a site has many nights of thousands of runs. */
 static int set_runs(
         struct tk_site *site, struct tk_value *page, int64_t night_id, struct tk_error *err)
 {
@@ -276,7 +275,7 @@ static void set_night(struct tk_site *site, struct tk_value *o, const struct tk_
 	const struct tk_night_row *n = night->row;
 	char text[64];
 	bool past = llabs(n->started_s - n->as_of_s) >
-	            DAY_S; /* revisions of another day: a backfill, an import */
+	            DAY_S; /* it measured revisions of another day: a backfill or an import */
 	tk_page_set_time(site, o, "when", n->as_of_s);
 	tk_page_set_time(site, o, "started", n->started_s);
 	tk_value_set(site->arena, o, "past", past ? tk_format_minute(n->as_of_s, text) : "");

@@ -33,7 +33,7 @@ static void set_verdict_counts(
 	}
 }
 
-/* Also a run that failed is a run; a measurement has a timing, which may be no better than a guess. */
+/* Failed runs are runs as well; only those with a timing are measurements. */
 static int64_t count_timed(const struct tk_site_machine *machine, int64_t *unstable)
 {
 	int64_t timed = 0;

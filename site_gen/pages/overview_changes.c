@@ -42,7 +42,7 @@ static size_t count_alike(const struct tk_site_series *const *changed, size_t co
 	return n < TK_VERDICT_GROUP_MIN ? 1 : n;
 }
 
-/* A night that was cut by its budget, a build that failed: hundreds of series, one thing to know. */
+/* One line for many series with one reason, such as a failed build. */
 static void add_group(struct tk_site *site, struct tk_value *list,
         const struct tk_site_series *const *changed, size_t count)
 {

@@ -71,7 +71,7 @@ int tk_page_render(
         struct tk_site *site, const char *template_name, const char *path, struct tk_error *err)
 {
 	tk_buf_clear(&site->page);
-	/* the page's object is the first thing in the arena: tk_page_begin made it */
+	/* tk_page_begin() made the object of the page as the first value of the arena */
 	int status = tk_templates_render(site->templates, template_name,
 	        tk_arena_first_value(site->arena), site->arena, &site->page, err);
 	if (!status)

@@ -1,5 +1,4 @@
-/* revisions/NAME.html: one commit: what it moved across all series, how it was built, what became
- * of its functions. */
+/* revisions/NAME.html: one commit: its change points, its builds and its machine code. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +82,7 @@ static int set_change_points(struct tk_site *site, struct tk_value *o,
 	return 0;
 }
 
-/* What the last night said of this revision: a step of one night is not yet one of the history. */
+/* Verdicts of the last night for this revision; a single night gives no change point yet. */
 static void set_verdicts(
         struct tk_site *site, struct tk_value *page, const struct tk_revision_row *revision)
 {
@@ -150,7 +149,7 @@ static int set_builds(
 
 /* ---- its functions ---- */
 
-/* The good build of a revision that is newest, of the same kind as `like` where that is given. */
+/* The newest good build of a revision, of the same kind as `like` if given. */
 static const struct tk_build_row *good_build(
         const struct tk_model *m, int64_t revision_id, const struct tk_build_row *like)
 {
@@ -196,7 +195,7 @@ static void set_pair(
 		        site->arena, o, key, "%lld → %lld", (long long)before, (long long)after);
 }
 
-/* One of the two may be NULL: it is new, or gone. */
+/* One of the two may be NULL: the function is new, or gone. */
 static void add_function(struct tk_site *site, struct tk_value *list,
         const struct tk_kernel_row *before, const struct tk_kernel_row *after)
 {
@@ -219,7 +218,7 @@ static void add_function(struct tk_site *site, struct tk_value *list,
 	set_pair(site, o, "size", before ? before->size_bytes : -1, after ? after->size_bytes : -1);
 }
 
-/* Both lists are sorted by backend and name; what is the same in both is counted only. */
+/* Both lists are sorted by backend and name. Equal functions are counted only. */
 static void merge_functions(struct tk_site *site, struct tk_value *page,
         const struct tk_rows *before, const struct tk_rows *after)
 {

@@ -1,5 +1,4 @@
-/* roofline/DEVICE.html: what the last measurements reach of what the device allows, and where they
- * come from. */
+/* roofline/DEVICE.html: the last measurements under the ceilings of the device. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,13 +20,12 @@
 #define ROWS_MAX 400 /* that the table has; of more the nearest and the farthest */
 #define ROWS_END 100 /* of either */
 
-/* The oldest night whose points stand beside those of the last one: its ceilings are still read. */
+/* The oldest night whose points are shown beside those of the last one. */
 static int64_t find_since(const struct tk_model *m, const struct tk_site_machine *machine)
 {
 	const struct tk_night_row *nights[TK_SITE_RECENT_NIGHTS];
 	size_t count = tk_model_list_recent_nights(m, machine, nights);
-	/* A backfill is as old as its commit: it says how far to look back only where there is
-	 * nothing else. */
+	/* A backfill is as old as its commit, so it counts only where there is nothing else. */
 	bool nightly = count && machine->last_night->kind == TK_NIGHT_NIGHTLY;
 	int64_t since_s = INT64_MAX;
 	for (size_t i = 0; i < count; i++)
@@ -36,8 +34,7 @@ static int64_t find_since(const struct tk_model *m, const struct tk_site_machine
 	return since_s;
 }
 
-/* Of each series its newest point, where that is not too old for these ceilings: a night may
- * measure a part of the suite. */
+/* The newest point of each series that is not too old for the ceilings. */
 static int collect(const struct tk_site *site, const struct tk_site_device *device,
         const struct tk_ceiling_set *ceilings, struct tk_roofline_points *out, struct tk_error *err)
 {
@@ -74,7 +71,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Backends in the order of their names: each has its colour and shape by its place. */
+/* Backends by name; the place decides colour and shape. */
 static int name_marks(struct tk_roofline_points *points, struct tk_error *err)
 {
 	size_t count = 0;
@@ -102,7 +99,7 @@ static void add_text(struct tk_buf *out, const char *key, const char *text)
 	tk_escape_json(out, text, tk_utf8_clip_len(text, 120));
 }
 
-/* [[time, rate], ...] of nights before, the oldest that is held first, evenly chosen. */
+/* The trail: [[time, rate], ...] of earlier nights, oldest first, evenly chosen. */
 static void add_trail(struct tk_buf *out, const struct tk_site_series *s, bool many)
 {
 	size_t past = s->trace && s->trace->count ? s->trace->count - 1 : 0,

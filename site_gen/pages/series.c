@@ -1,4 +1,4 @@
-/* series/NAME.html and its data: one measured quantity over all nights. */
+/* series/NAME.html: one metric of one problem and backend over all nights. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,7 +89,7 @@ static void add_peer(struct tk_site *site, struct tk_value *peers, const struct 
 	        mine && theirs ? theirs->value / mine->value : 0.0);
 }
 
-/* The same problem on other backends and devices: neighbours, as the series are ordered by problem. */
+/* The same problem on other backends and devices; series are sorted by problem. */
 static void set_peers(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
 {
 	const struct tk_model *m = &site->model;
@@ -108,7 +108,7 @@ static void set_peers(struct tk_site *site, struct tk_value *page, const struct 
 	}
 }
 
-/* What else is measured of the same: other metrics, other modes. */
+/* Other metrics and modes of the same problem. */
 static void set_others(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
 {
 	const struct tk_model *m = &site->model;
@@ -133,7 +133,7 @@ static void set_others(struct tk_site *site, struct tk_value *page, const struct
 	}
 }
 
-/* What is not known of a problem, as of most that are imported, is left out. */
+/* Unknown properties of the problem, as of imported ones, are left out. */
 static void set_work(struct tk_site *site, struct tk_value *page, const struct tk_problem_row *p)
 {
 	struct tk_arena *a = site->arena;

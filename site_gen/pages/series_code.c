@@ -1,5 +1,4 @@
-/* What ran behind a series: algorithm and resources of its newest run, and the machine code of its
- * last builds. */
+/* Algorithm and resources of the newest run, and the machine code of the last builds. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -37,7 +36,7 @@ static void add_count(struct tk_site *site, struct tk_value *list, const char *n
 		add_fact(site, list, name, tk_format_count(v, text));
 }
 
-/* Registers and the like: of the function that ran, where its name is known. */
+/* Resources of the function that ran, if its name is known. */
 static int set_function(struct tk_site *site, struct tk_value *list, const struct tk_site_series *s,
         const struct tk_run_row *run, const char *function, struct tk_error *err)
 {
@@ -83,8 +82,7 @@ static int set_run(struct tk_site *site, struct tk_value *page, const struct tk_
 	return status;
 }
 
-/* The last builds of the points held, newest first, each with what of its machine code differs from
- * the one before. */
+/* The last builds, newest first, each compared with the build before. */
 static int set_builds(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s,
         struct tk_error *err)
 {

@@ -136,7 +136,7 @@ void tk_page_set_series(
 	tk_value_set(a, o, "rate", isfinite(rate) ? tk_format_value(rate, rate_unit, text) : "");
 	tk_value_set(a, o, "status", status);
 	tk_page_set_tone(site, o, "tone", tone);
-	/* The verdict may be the same word. */
+	/* The verdict may have the same name. */
 	tk_value_set(a, o, "outcome", strcmp(outcome, status) ? outcome : "");
 	tk_page_set_tone(site, o, "outcome_tone",
 	        s->failure ? tk_outcome_tone(s->failure->outcome) : TK_TONE_QUIET);

@@ -1,5 +1,4 @@
-/* upstreams/: what is followed, and for each upstream the revisions that were seen, with what each
- * of them moved. */
+/* upstreams/: the tracked sources, and the revisions of each with their change points. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +57,7 @@ static void set_upstream(struct tk_site *site, struct tk_value *o, const struct 
 	set_counts(site, o, t.worse, t.better);
 }
 
-/* The newest build of a revision, a failed one only where none is good; NULL: none. */
+/* The newest good build of a revision, else the newest failed one; NULL: none. */
 static const struct tk_build_row *find_build(const struct tk_model *m, int64_t revision_id)
 {
 	const struct tk_build_row *found = NULL;
@@ -114,7 +113,7 @@ static int write_upstream(struct tk_site *site, const struct tk_upstream_row *u,
 	return tk_page_finish(site, "upstream", path, err);
 }
 
-/* What others call their upstreams becomes a name of a file. */
+/* A file name for the name of an upstream. */
 static int make_path(
         const struct tk_upstream_row *u, bool in_folder, char path[120], struct tk_error *err)
 {

@@ -13,8 +13,7 @@
 #define SPARK_POINTS 60
 #define SPARK_WIDTH 120
 #define SPARK_HEIGHT 28
-#define SPARK_SIZE \
-	"120 28\" width=\"120\" height=\"28\"" /* the two, as they stand in every row of a list */
+#define SPARK_SIZE "120 28\" width=\"120\" height=\"28\"" /* in every row of a list */
 #define TREND_WIDTH 1000
 #define TREND_HEIGHT 240
 #define RANGE_FLOOR 0.05
