@@ -17,7 +17,7 @@ struct tk_site_options {
 	const char *assets_dir; /* Chart.js and its plugins; NULL: looked up beside the program; "":
 	                           no charts */
 	int64_t now_s;          /* the clock of the site, so that pages are reproducible */
-	bool full;              /* read and render everything, also what the old site has already */
+	bool full;              /* rebuild everything, even if the old site has it */
 };
 
 struct tk_site_report {

@@ -12,10 +12,10 @@
 
 #define SERIES_IN_GROUP 8 /* a page loads its group: about 20 kB */
 #define GROUPS_IN_SHARD 2
-#define LOADED_DAYS \
-	180 /* that a page loads at once: a year that ends before is loaded where it is asked for */
+#define LOADED_DAYS 180 /* loaded with a page; earlier years are loaded on demand */
 #define COLD_AFTER_S \
-	((int64_t)30 * 86400) /* the cut is the start of that month: 30 to 61 nights are recent */
+	((int64_t)30 * \
+	        86400) /* the cut is the start of the month this long ago: 30 to 61 nights are recent */
 #define DAY_S 86400
 
 int tk_chart_data_plan(const struct tk_model *m, struct tk_chart_data *out, struct tk_error *err)

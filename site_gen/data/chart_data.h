@@ -1,7 +1,7 @@
-/* The data of the charts. A group is a few series. Its file data/GROUP.YEAR.js holds the points of a
- * past year; data/GROUP.recent.js those of the last months. A shard is a few groups. Each night
- * appends a line to its data/SHARD.hot.js. Each build also rewrites the recent files and the pages of
- * a few shards as a whole, in turn, and then their hot files start again. */
+/* The data of the charts. A group is a few series. Its file data/GROUP.YEAR.js holds the points
+ * of a past year; data/GROUP.recent.js those of the last months. A shard is a few groups. Each
+ * night appends a line to its data/SHARD.hot.js. Each build also rewrites the recent files and
+ * the pages of a few shards as a whole, in turn, and then their hot files start again. */
 #ifndef TK_SITE_DATA_H
 #define TK_SITE_DATA_H
 #include <stdbool.h>
@@ -30,8 +30,8 @@ void tk_chart_data_free(struct tk_chart_data *d);
 bool tk_chart_data_is_incremental(const struct tk_chart_data *d);
 int64_t tk_chart_data_refresh_builds(const struct tk_chart_data *d);
 
-/* The files of a series, oldest first: those that its page loads in `list`; in `older`, separated by
- * blanks, those of earlier years. */
+/* The files of a series, oldest first: those that its page loads in `list`; in `older`, separated
+ * by blanks, those of earlier years. */
 void tk_chart_data_list_page_files(struct tk_site *site, struct tk_value *list,
         struct tk_buf *older, const struct tk_site_series *s);
 /* All files of a series, separated by blanks. */

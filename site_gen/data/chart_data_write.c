@@ -32,7 +32,7 @@ static int compare_ages(const void *a, const void *b)
 	return x->shard < y->shard ? -1 : x->shard > y->shard;
 }
 
-/* Those whose shard_age it is: the ones that were written longest ago. */
+/* Marks the shards that were written longest ago. */
 static int choose_shards(const struct tk_site *site, bool *due, struct tk_error *err)
 {
 	size_t count = site->data.shard_count;
@@ -134,7 +134,8 @@ int tk_chart_data_write(struct tk_site *site, struct tk_error *err)
 	                            : tk_fail(err, TK_ENOMEM, "out of memory");
 	site->state.build += has_news;
 	site->state.is_changed = site->state.is_changed || has_news;
-	/* where all of them are due in every build, they are so without has_news too: alerts and notes have none */
+	/* Where every build rewrites all shards, it does so without new points too: alerts and
+	 * notes may have changed. */
 	if (!status && (has_news || !tk_chart_data_is_incremental(&site->data)))
 		status = choose_shards(site, due, err);
 	if (!status)

@@ -106,8 +106,8 @@ int tk_reuse_find_backfilled(const struct tk_model *m, const struct tk_site_stat
 	return status;
 }
 
-/* Identifies this boot of the machine; "": unknown. The state file is published, so the value of each
- * build is hashed in: nobody can recognise the machine by it. */
+/* Identifies this boot of the machine; "": unknown. The state file is published, so the value of
+ * each build is hashed in: nobody can recognise the machine by it. */
 static void hash_boot(int64_t build, const char *nights, char hex[TK_HASH_HEX_SIZE])
 {
 	struct tk_buf id = TK_BUF_INIT;

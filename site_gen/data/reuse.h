@@ -22,7 +22,7 @@ struct tk_reuse {
 	int64_t build;         /* number of the build that made the old site */
 	int64_t last_night_id; /* nights up to this one were finished when the old site was made */
 	int64_t newest_night_id;           /* the newest night of it */
-	int64_t known_run_id, last_run_id; /* the newest run that it knows, and that there is now */
+	int64_t known_run_id, last_run_id; /* the newest run of the old site; the newest run now */
 	size_t files;
 	int64_t bytes;
 	bool *backfilled; /* by index of the series: it got points older than its newest; NULL: none */
@@ -33,12 +33,14 @@ struct tk_reuse {
 /* `digest`: of the templates and options. */
 int tk_reuse_plan(const struct tk_model *m, const struct tk_output *out, const char *digest,
         bool everything, struct tk_reuse *r, struct tk_error *err);
-/* Fills `backfilled`. An import, whose runs have points of many series, makes the old site unusable. */
+/* Fills `backfilled`. An import, whose runs have points of many series, makes the old site
+ * unusable. */
 int tk_reuse_find_backfilled(const struct tk_model *m, const struct tk_site_state *state,
         struct tk_reuse *r, struct tk_error *err);
-bool tk_reuse_can_keep_night(const struct tk_reuse *r, int64_t night_id); /* its page may be kept */
-/* Removes pages of nights and revisions some builds after the last new page linked them, when no old
- * page refers to them either. */
+bool tk_reuse_can_keep_night(
+        const struct tk_reuse *r, int64_t night_id); /* the page of a finished night may be kept */
+/* Removes pages of nights and revisions some builds after the last new page linked them, when no
+ * old page refers to them either. */
 int tk_reuse_retire_pages(const struct tk_model *m, struct tk_output *out, int64_t build,
         struct tk_reuse *r, struct tk_error *err);
 int tk_reuse_write_state(const struct tk_model *m, struct tk_output *out, const char *digest,

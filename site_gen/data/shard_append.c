@@ -8,7 +8,8 @@
 
 #define HOT_BYTES_MAX ((size_t)64 << 20)
 
-/* The next new_points point of each tk_shard_member that is of one night; the number of them. */
+/* Takes the next new point of each member, as far as they are of one night; returns their number.
+  */
 static size_t take_next_night(struct tk_shard_member *members, size_t count,
         const struct tk_point **points, size_t *places)
 {
@@ -63,8 +64,8 @@ static int append_points(struct tk_site *site, struct tk_shard_member *members, 
 	return status ? status : tk_shard_put_hot_file(site, shard, err);
 }
 
-/* Appends new points to the hot file and writes the pages of changed series. *done is false where the
- * file is not the one of the last build. */
+/* Appends new points to the hot file and writes the pages of changed series. *done is false where
+ * the file is not the one of the last build. */
 int tk_shard_append(struct tk_site *site, struct tk_shard_member *members, size_t count,
         size_t shard, bool *done, struct tk_error *err)
 {

@@ -13,7 +13,8 @@ bool tk_shard_member_has_change(const struct tk_site_series *s)
 	return s->verdict && tk_verdict_tone(s->verdict->status) != TK_TONE_QUIET;
 }
 
-/* What its page says beside numbers of nights. The reason of a verdict that is none has the noise of the night in it. */
+/* A hash of what a page shows beside its points. The reason of an unchanged verdict is left out:
+ * it contains the noise of the night. */
 static uint64_t hash_appearance(const struct tk_site_series *s)
 {
 	uint64_t h = tk_fnv1a_add(
@@ -85,8 +86,8 @@ void tk_shard_member_store_state(struct tk_site *site, struct tk_shard_member *m
 	                         member->has_new_appearance || member->needs_rebuild;
 }
 
-/* Finds the years of the points before `cut_s`. This runs for all shards before any page is written,
- * because pages name the files of other shards. */
+/* Finds the years of the points before `cut_s`. This runs for all shards before any page is
+ * written, because pages name the files of other shards. */
 int tk_shard_member_find_years(struct tk_site *site, const struct tk_shard_member *member,
         int64_t cut_s, struct tk_error *err)
 {

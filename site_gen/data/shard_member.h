@@ -1,5 +1,5 @@
-/* Private to data/: how a shard is written. Each build rewrites some shards as a whole and appends to
- * the hot files of the others. */
+/* Private to data/: how a shard is written. Each build rewrites some shards as a whole and
+ * appends to the hot files of the others. */
 #ifndef TK_SITE_SHARD_MEMBER_H
 #define TK_SITE_SHARD_MEMBER_H
 #include <stdbool.h>

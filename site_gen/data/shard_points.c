@@ -9,12 +9,12 @@
 #include "site_gen/model/model.h"
 #include "site_gen/render/format.h"
 
-/* What the columns of a columns of points are made from. */
+/* The points whose columns are written. */
 struct columns {
 	const struct tk_point *points;
 	size_t count;
 	double factor;
-	int64_t *steps, *row; /* the values in steps; the column in hand */
+	int64_t *steps, *row; /* values in steps; the current column */
 };
 
 static void add_column(struct tk_buf *out, const char *name, const struct columns *s)

@@ -6,10 +6,11 @@
 #include "site_gen/data/shard_member.h"
 #include "site_gen/pages/page.h"
 
-#define SAMPLED_NIGHTS 8        /* newest ones whose samples are shown */
-#define SAMPLED_SERIES_MAX 1000 /* where there are more series, only of those that moved */
+#define SAMPLED_NIGHTS 8        /* newest nights whose samples are stored */
+#define SAMPLED_SERIES_MAX 1000 /* with more series, only those with a change */
 
-/* Reads the points from `from_s` to `cut_s`, the recent ones, and the window that the page shows. */
+/* Reads the points from `from_s` to `cut_s`, the recent ones, and the window that the page shows.
+  */
 static int read_member(struct tk_site *site, struct tk_shard_member *member, int64_t from_s,
         int64_t cut_s, struct tk_error *err)
 {
@@ -138,7 +139,8 @@ int tk_shard_put_hot_file(struct tk_site *site, size_t shard, struct tk_error *e
 	return tk_output_put(site->out, path, &site->page, err);
 }
 
-/* The files of years are written from the one on that the cut has moved in; all of them where the older is another. */
+/* Writes all files of a shard: files of years from the year of the last cut on, or all of them if
+ * older points changed. */
 int tk_shard_rewrite(struct tk_site *site, struct tk_shard_member *members, size_t count,
         size_t shard, bool older, struct tk_error *err)
 {

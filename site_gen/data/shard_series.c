@@ -14,7 +14,8 @@
 
 #define SAMPLES_SHOWN 100
 
-/* The time that the ceiling of the problem allows, in the series' unit; NAN: unknown, or not a time. */
+/* The time that the ceiling of the problem allows, in the series' unit; NAN: unknown, or not a
+ * time. */
 static double time_at_ceiling(const struct tk_model *m, const struct tk_site_series *s)
 {
 	struct tk_ceiling_set ceilings;

@@ -1,4 +1,4 @@
-/* The file: a head, then the shards, the years of the groups and the series as they are in memory. */
+/* The file: a header, then shards, years of the groups, and series, as they are in memory. */
 #include "site_gen/data/state.h"
 
 #include <math.h>

@@ -22,8 +22,8 @@
 static const char *const metrics[] = {"p95", "energy", "workspace", "memory", "launch", "build"};
 #define METRIC_COUNT (sizeof metrics / sizeof *metrics)
 
-/* One table: the variants of a device for an operation in one mode, with their sums of log ratios to
- * the best. */
+/* One table: the variants of a device for an operation in one mode, with their sums of log ratios
+ * to the best. */
 struct columns {
 	const struct tk_site_device *device;
 	const char *op, *mode;

@@ -116,8 +116,8 @@ void tk_page_set_revision(
  * of the newer one. */
 void tk_page_set_revision_range(struct tk_site *site, struct tk_value *o,
         const struct tk_revision_row *good, const struct tk_revision_row *bad);
-/* One change point: href, title, label, device, tone, change, before, after, when, cause, step_markup, and
- * what tk_page_set_revision_range sets. */
+/* One change point: href, title, label, device, tone, change, before, after, when, cause,
+ * step_markup, and what tk_page_set_revision_range sets. */
 void tk_page_set_change_point(struct tk_site *site, struct tk_value *o,
         const struct tk_site_change *change, const char *root);
 /* The revisions around a change: those that the verdict names, else those of the two newest points.

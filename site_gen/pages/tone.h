@@ -22,7 +22,8 @@ enum tk_tone tk_build_tone(enum tk_build_status status);
 
 /* So many series with one verdict or outcome for one reason are shown as one line. */
 #define TK_VERDICT_GROUP_MIN 4
-/* Of one status, without values, and for one reason. Missing series are alike whatever the reason. */
+/* Of one status, without values, and for one reason. Missing series are alike whatever the
+ * reason. */
 bool tk_verdicts_are_alike(const struct tk_verdict_row *a, const struct tk_verdict_row *b);
 
 #endif

@@ -1,4 +1,4 @@
-/* Copying assets, and finding those that came from npm. */
+/* Copies the assets of the templates and of npm. */
 #include "site_gen/render/assets.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ static char *program_folder(void)
 	return slash ? strndup(path, (size_t)(slash - path)) : NULL;
 }
 
-/* NULL: there are none. */
+/* NULL: none. */
 static char *find_third_party(void)
 {
 	const char *given = getenv("TRACKER_ASSETS");

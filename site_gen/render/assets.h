@@ -1,5 +1,5 @@
-/* Style sheets and scripts: our own from templates/assets, Chart.js and its plugins as the build
- * laid them out. */
+/* Style sheets and scripts: those of templates/assets, and Chart.js with its plugins from the
+ * build. */
 #ifndef TK_SITE_ASSETS_H
 #define TK_SITE_ASSETS_H
 #include <stdbool.h>

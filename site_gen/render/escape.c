@@ -62,7 +62,7 @@ static const char *json_entity(uint32_t c)
 	}
 }
 
-/* ASCII that no kind of escaping touches: nearly all that there is. */
+/* ASCII that no kind of escaping changes: nearly all text. */
 static const bool is_plain[256] = {[' '] = true,
         ['!'] = true,
         ['#' ... '%'] = true,
@@ -75,7 +75,7 @@ static void escape(
         struct tk_buf *out, const char *text, size_t len, const char *(*entity)(uint32_t))
 {
 	const unsigned char *s = (const unsigned char *)text;
-	size_t clean = 0; /* start of the stretch that can be copied as it is */
+	size_t clean = 0; /* start of the text that can be copied unchanged */
 	for (size_t i = 0, n; i < len; i += n) {
 		uint32_t c = 0;
 		if (is_plain[s[i]]) {

@@ -1,13 +1,12 @@
-/* Text of others made harmless: for HTML and XML, for scripts, for CSV, for a line of limited
- * length. Input need not be UTF-8. */
+/* Escapes text from outside for HTML, XML, scripts and addresses. Input need not be UTF-8. */
 #ifndef TK_SITE_ESCAPE_H
 #define TK_SITE_ESCAPE_H
 #include <stddef.h>
 
 struct tk_buf;
 
-/* & < > " ' become entities; bytes that are not UTF-8, control characters (except tab and newline)
- * and characters that turn the direction of writing become U+FFFD. Right for element text and for
+/* & < > " ' become entities. Bytes that are not UTF-8, control characters (except tab and
+ * newline) and characters that change the writing direction become U+FFFD. For element text and
  * quoted attributes. */
 void tk_escape_html(struct tk_buf *out, const char *text, size_t len);
 
@@ -15,10 +14,11 @@ void tk_escape_html(struct tk_buf *out, const char *text, size_t len);
  * end a script element. */
 void tk_escape_json(struct tk_buf *out, const char *text, size_t len);
 
-/* For one value in the query or fragment of an address: all but letters, digits and -._~ as %XX. */
+/* For one value in the query or fragment of an address: escapes all but letters, digits and -._~.
+  */
 void tk_escape_url(struct tk_buf *out, const char *text);
 
-/* The length of at most max bytes of text without half a character at its end. */
+/* The length of the longest prefix of at most max bytes that does not split a character. */
 size_t tk_utf8_clip_len(const char *text, size_t max);
 
 #endif

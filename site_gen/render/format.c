@@ -39,7 +39,7 @@ static const struct {
         {"bytes", 1e9, "GB"},
 };
 
-/* As "%.*f" writes it, in a tenth of the time; what is near the middle of two digits is left to it. */
+/* Like "%.*f", ten times faster; values near the middle of two digits are left to printf. */
 static size_t fixed(char out[TK_FORMAT_SIZE], double v, int digits)
 {
 	static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
@@ -115,7 +115,7 @@ static void format_times(double ratio, char out[TK_FORMAT_SIZE])
 	snprintf(out, TK_FORMAT_SIZE, "%.*f×", ratio < 9 ? 1 : 0, ratio + 1);
 }
 
-/* "+1.2", MINUS "0.3", "±0.0" behind the first `n` bytes; how many there are then. */
+/* Adds "+1.2", MINUS "0.3" or "±0.0" after the first `n` bytes; returns the new length. */
 static size_t signed_percent(char out[TK_FORMAT_SIZE], size_t n, double ratio)
 {
 	char number[TK_FORMAT_SIZE];

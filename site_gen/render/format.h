@@ -1,5 +1,6 @@
-/* Numbers with units: four significant digits and the unit that suits. Every function returns `out`.
- * templates/assets/format.js has the same rules; tests hold both against one table of cases. */
+/* Numbers with units: four significant digits and the unit that suits. Every function returns
+ * `out`. templates/assets/format.js has the same rules; tests hold both against one table of
+ * cases. */
 #ifndef TK_SITE_FORMAT_H
 #define TK_SITE_FORMAT_H
 #include <stdbool.h>
@@ -43,14 +44,13 @@ const char *tk_format_percent(double ratio, char out[TK_FORMAT_SIZE]); /* 0.62: 
 const char *tk_format_count(int64_t n, char out[TK_FORMAT_SIZE]);      /* "12,345" */
 const char *tk_format_minute(int64_t t_s, char out[TK_FORMAT_SIZE]);   /* "2026-11-21 09:42" */
 const char *tk_format_digits(
-        double v, int digits, char out[TK_FORMAT_SIZE]); /* as "%.*g", quicker */
+        double v, int digits, char out[TK_FORMAT_SIZE]); /* like "%.*g", faster */
 
 #define TK_FORMAT_INT 24
-size_t tk_format_int(char *out,
-        int64_t v); /* decimal, at most TK_FORMAT_INT characters, without a NUL; their number */
+/* Decimal, at most TK_FORMAT_INT characters, without a NUL; returns their number. */
+size_t tk_format_int(char *out, int64_t v);
 void tk_buf_add_int(
-        struct tk_buf *b, int64_t v); /* decimal; printf is too slow for a million of them */
-void tk_buf_add_ints(
-        struct tk_buf *b, const int64_t *v, size_t count); /* with commas between them */
+        struct tk_buf *b, int64_t v); /* decimal; printf is too slow for a million integers */
+void tk_buf_add_ints(struct tk_buf *b, const int64_t *v, size_t count); /* separated by commas */
 
 #endif

@@ -1,5 +1,4 @@
-/* The roofline as a drawing that needs no script: both axes logarithmic, roofs with their names, a
- * mark for each series. */
+/* The roofline as SVG: logarithmic axes, ceilings with their names, a mark for each series. */
 #include "site_gen/render/roofline.h"
 
 #include <math.h>
@@ -22,7 +21,7 @@ struct plot {
 	double x0, x1, y0, y1;
 }; /* decades, log10 */
 
-/* log10 of the highest ceiling of a unit, of caches or of what is none; -INFINITY: none. */
+/* log10 of the highest ceiling of a unit, of caches or not; -INFINITY: none. */
 static double find_top(const struct tk_ceiling_set *ceilings, const char *unit, bool cache)
 {
 	double top = -INFINITY;
@@ -33,8 +32,7 @@ static double find_top(const struct tk_ceiling_set *ceilings, const char *unit, 
 	return top;
 }
 
-/* All points, the highest ceiling and its ridges, that of the fastest cache too, with some room
- * around. */
+/* The range of all points, the highest ceiling and the ridges, with a margin. */
 static struct plot make_plot(
         const struct tk_roofline_points *points, const struct tk_ceiling_set *ceilings)
 {
@@ -80,8 +78,8 @@ static void draw_grid(struct tk_buf *out, const struct plot *p)
 		        MARGIN, plot_y(p, y), WIDTH - 8, MARGIN - 6, plot_y(p, y) + 4, pow(10, y));
 }
 
-/* Names of rates stand at the right end, those of bandwidths at the left one; what would lie on
- * another moves on. Slopes are parallel: `height` is how far from the origin they pass. */
+/* Names of rates are at the right end, names of bandwidths at the left. Overlapping names are
+ * moved. Slopes are parallel: `height` is their distance from the origin. */
 struct names {
 	double y[TK_CEILING_SET_MAX], left[TK_CEILING_SET_MAX], height[TK_CEILING_SET_MAX],
 	        end[TK_CEILING_SET_MAX];
@@ -126,7 +124,7 @@ static void draw_ceiling(struct tk_buf *out, const struct plot *p,
 	       rate = find_top(ceilings, "gflop_per_s", false),
 	       bandwidth = find_top(ceilings, "gb_per_s", false);
 	char value[TK_FORMAT_SIZE], text[160];
-	if (flat) { /* from where the memory no longer limits it */
+	if (flat) { /* from the ridge on */
 		xa = isfinite(bandwidth) ? fmax(xa, v - bandwidth) : xa;
 	} else { /* y = v + x, up to the highest rate */
 		xa = fmax(xa, p->y0 - v);
@@ -150,7 +148,7 @@ static void draw_ceiling(struct tk_buf *out, const struct plot *p,
 		        measured && !tk_ceiling_is_cache(c), text);
 }
 
-/* Around where the path is: the eight shapes of marks.js, in its order. */
+/* The eight shapes of series_style.js, in its order, around the current point. */
 static const char *const shapes[] = {"m-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z", "m0-5.5l5.5 10h-11z",
         "m-4.5-4.5h9v9h-9z", "m0-6l6 6l-6 6l-6-6z",
         "m-5 2v-4q0-3 3-3h4q3 0 3 3v4q0 3-3 3h-4q-3 0-3-3z", "m-4-4l8 8m-8 0l8-8",
@@ -191,8 +189,8 @@ static int place_order(const void *a, const void *b)
 	return p->x != q->x ? (p->x > q->x) - (p->x < q->x) : (p->y > q->y) - (p->y < q->y);
 }
 
-/* One path for all that look alike: thousands of elements are slow, and thousands of bytes. Marks
- * are ten wide: those less than two apart are one. */
+/* One path for all marks of one look, because thousands of elements are slow. Marks less than two
+ * apart are drawn once; a mark is ten wide. */
 static void draw_marks(struct tk_buf *out, const struct plot *p,
         const struct tk_roofline_points *points, size_t mark, bool old, struct place *places)
 {
@@ -214,8 +212,8 @@ static void draw_marks(struct tk_buf *out, const struct plot *p,
 	tk_buf_add_str(out, "\"/>");
 }
 
-/* The roofs of the types that are there; all of the memory. The highest stands for a type without
- * one. */
+/* The rates of the types among the points, and all bandwidths. The highest rate stands in for a
+ * type without one. */
 static bool is_drawn(
         const struct tk_ceiling_row *c, const struct tk_roofline_points *points, double top)
 {

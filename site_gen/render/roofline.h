@@ -1,4 +1,4 @@
-/* The roofline as a drawing that needs no script. */
+/* The roofline as SVG. */
 #ifndef TK_SITE_ROOFLINE_H
 #define TK_SITE_ROOFLINE_H
 #include <stdbool.h>
@@ -12,8 +12,8 @@ struct tk_site_series;
 
 struct tk_roofline_point {
 	const struct tk_site_series *series;
-	double intensity, rate, efficiency; /* FLOP per byte, GFLOP/s, of its roof */
-	bool old;                           /* of a night before the last one */
+	double intensity, rate, efficiency; /* FLOP per byte, GFLOP/s, of its ceiling */
+	bool old;                           /* of an earlier night than the last */
 };
 struct tk_roofline_points {
 	struct tk_roofline_point *at;
@@ -24,7 +24,7 @@ struct tk_roofline_points {
 
 int tk_roofline_draw(struct tk_buf *out, const struct tk_roofline_points *points,
         const struct tk_ceiling_set *ceilings, struct tk_error *err);
-/* The colour and shape of the mark-th label alone, for a legend: those of marks.js. */
+/* The mark of the mark-th label alone, for a legend; as in series_style.js. */
 void tk_roofline_draw_mark(struct tk_buf *out, size_t mark);
 
 #endif

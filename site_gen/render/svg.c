@@ -27,7 +27,7 @@ struct frame {
 	int width, height, margin;
 };
 
-/* The middle of a few numbers, which it moves about; the lower one of two (N. Wirth's selection). */
+/* The lower median of a few numbers, which it reorders (N. Wirth's selection). */
 static float find_median(float *v, int count)
 {
 	int lo = 0, hi = count - 1, k = hi / 2;
@@ -72,7 +72,7 @@ static struct frame make_frame(const struct tk_site_series *s, size_t newest, bo
 	return f;
 }
 
-/* What is not negative; lround is a call. */
+/* Rounds a value >= 0; lround() is a call. */
 static int nearest(double v)
 {
 	return (int)(v + 0.5);
@@ -111,7 +111,7 @@ static void line_path(struct tk_buf *out, const struct frame *f, const char *cla
 	char *start = tk_buf_reserve(out, f->count * 2 * (TK_FORMAT_INT + 1)), *p = start;
 	for (size_t i = 1; start && i < f->count; i++) {
 		int nx = to_x(f, f->points[i].as_of_s), ny = to_y(f, f->points[i].value);
-		if (i > 1 && nx >= x) /* a sign parts numbers as well */
+		if (i > 1 && nx >= x) /* a sign separates numbers as well */
 			*p++ = ' ';
 		p += tk_format_int(p, nx - x);
 		if (ny >= y)

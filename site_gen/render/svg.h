@@ -1,4 +1,4 @@
-/* Drawings that need no JavaScript. Colours and strokes come from the style sheet by class. */
+/* Drawings as SVG. Colours and strokes come from the style sheets by class. */
 #ifndef TK_SITE_SVG_H
 #define TK_SITE_SVG_H
 #include <stdbool.h>
@@ -8,21 +8,20 @@
 struct tk_buf;
 struct tk_site_series;
 
-/* The y range of a trend: of the values, but never less than 5 % of the median to either side, so
- * that noise looks like noise. */
+/* The y range of a trend: at least 5 % of the median to either side, so that noise looks like
+ * noise. templates/assets/trend_view.js has the same rule. */
 struct tk_svg_range {
 	double lo, hi;
 };
 
-/* There are points of at least two nights. */
+/* Whether there are points of at least two nights. */
 bool tk_svg_has_trend(const struct tk_site_series *s);
-/* 60 newest points, 120 x 28, with the steps of the last change points marked. Nothing without a
- * trend. */
+/* The 60 newest points, 120 x 28, with the last change points. Draws nothing without a trend. */
 void tk_svg_draw_sparkline(struct tk_buf *out, const struct tk_site_series *s);
-/* All points held with their intervals, stretched to its box: labels are the page's. Tells the
- * range that was drawn. */
+/* All loaded points with their intervals, stretched to the box. Returns the range drawn, for
+ * labels. */
 struct tk_svg_range tk_svg_draw_trend(struct tk_buf *out, const struct tk_site_series *s);
-/* A bar from the middle: to the right where the value grew (after / before > 1), full at a factor
+/* A bar from the middle, to the right where the value grew (after / before > 1); full at a factor
  * of 1.25. */
 void tk_svg_draw_change(struct tk_buf *out, double ratio, bool worse);
 /* A bar of width ratio (0..1). class_suffix: a literal. */

@@ -63,7 +63,7 @@ static bool is_valid_name(const char *s, size_t len)
 	return true;
 }
 
-/* Reads the tag that starts at p->at; *after is where the text goes on. */
+/* Reads the tag at p->at; *after: the end of the tag. */
 static int read_tag(
         const struct parser *p, struct tk_template_token *out, size_t *after, struct tk_error *err)
 {
@@ -108,8 +108,7 @@ static int read_tag(
 	return 0;
 }
 
-/* A tag that shows nothing and stands alone on its line takes the line with it: *start and *after
- * grow to the whole line. */
+/* A tag without output that is alone on its line removes the line: widens *start and *after. */
 static void widen_to_line(const struct tk_template *t, enum tk_token_type type, size_t text_start,
         size_t *start, size_t *after)
 {

@@ -117,7 +117,8 @@ static struct tk_value *append(struct tk_value *parent, const char *key, struct 
 	v->key = key;
 	v->key_len = key ? (uint32_t)strlen(key) : 0;
 	v->key_hash = key ? tk_value_hash_key(key, v->key_len) : 0;
-	if (parent->type == TK_VALUE_OBJECT) { /* newest first: what was set last is found first */
+	if (parent->type ==
+	        TK_VALUE_OBJECT) { /* newest first, so that the last value of a key is found */
 		v->next = parent->first;
 		parent->first = v;
 		return v;

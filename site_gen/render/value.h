@@ -38,7 +38,7 @@ struct tk_value {
 	struct tk_value *first, *last, *next;
 };
 
-/* NULL where memory is out; every function below takes NULL as "do nothing". */
+/* NULL: out of memory; every function below ignores NULL. */
 struct tk_value *tk_value_object(struct tk_arena *a);
 struct tk_value *tk_value_list(struct tk_arena *a);
 struct tk_value *tk_value_text(struct tk_arena *a, const char *text);
