@@ -197,7 +197,7 @@ static struct tk_monitor_event make_event(
 	        .last_good = retracted ? s->alarm_last_good : point_at(s, c->split - 1)->at,
 	        .before = exp(c->before),
 	        .after = exp(c->after),
-	        .log_lr = c->evidence,
+	        .log_lr = c->log_lr,
 	        .q = s->q};
 }
 
@@ -225,8 +225,8 @@ static int decide(
 
 	if (!s->tonight)
 		return TK_OK;
-	expected = c->evidence > ENVIRONMENT_LOG_LR && is_environment_change(m, s);
-	convincing = c->evidence >= TK_MONITOR_LOG_LR_MIN && s->q <= m->options.fdr;
+	expected = c->log_lr > ENVIRONMENT_LOG_LR && is_environment_change(m, s);
+	convincing = c->log_lr >= TK_MONITOR_LOG_LR_MIN && s->q <= m->options.fdr;
 	if (!expected && !convincing)
 		return TK_OK;
 	is_machines = expected || tk_monitor_is_machine_step(m, s);
@@ -259,7 +259,7 @@ static int find_candidates(struct tk_monitor *m)
 		if (!s->tonight)
 			continue;
 		status = find_candidate(m, s);
-		p[i] = tk_level_monitor_p_value(s->candidate.evidence);
+		p[i] = tk_level_monitor_p_value(s->candidate.log_lr);
 	}
 	if (!status && m->count)
 		status = tk_fdr_adjust(p, m->count, q);

@@ -140,7 +140,7 @@ static bool made_same_step(const struct monitored_series *s, int64_t day, double
 {
 	const struct tk_changepoint_candidate *c = &s->candidate;
 
-	if (s->tonight && c->evidence > SAME_STEP_LOG_LR &&
+	if (s->tonight && c->log_lr > SAME_STEP_LOG_LR &&
 	        (c->after - c->before) / change > SAME_STEP_CHANGE &&
 	        point_at(s, c->split)->day == day)
 		return true;

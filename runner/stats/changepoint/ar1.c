@@ -1,4 +1,4 @@
-/* AR(1) under white noise: see serial.h. */
+/* AR(1) under white noise: see ar1.h. */
 #include "stats/changepoint/ar1.h"
 
 #include <math.h>
@@ -79,7 +79,7 @@ struct filter {
 
 static struct filter start(const struct tk_ar1_model *m)
 {
-	double wander = m->wander * m->wander;
+	double wander = m->drift_sd * m->drift_sd;
 
 	return (struct filter){m->phi, wander * (1 - m->phi * m->phi), m->white * m->white, wander};
 }

@@ -1,9 +1,8 @@
-/* Noise that remembers: a wandering part, AR(1), under white noise. What such noise does to the
- * estimate of a step of level.
+/* AR(1) noise under white noise, and the estimate of a step of level in it.
  *
- * On a series whose neighbours are alike, a mean over many points is worth little and a jump
- * between two of them is worth much; generalised least squares, by a Kalman filter, weighs both
- * (Willsky and Jones 1976; the noise of Romano et al. 2022). */
+ * In autocorrelated noise a mean over many points is worth little and a jump between two neighbours
+ * is worth much. Generalised least squares, computed by a Kalman filter, weighs both (Willsky and
+ * Jones 1976; the noise model of Romano et al. 2022). */
 #ifndef TK_STATS_AR1_H
 #define TK_STATS_AR1_H
 #include <stdbool.h>
@@ -12,8 +11,8 @@
 struct tk_ar1_model {
 	double phi; /* autocorrelation of the wandering part from one point to the next; 0: there is
 	               none */
-	double wander; /* its standard deviation */
-	double white;  /* that of the rest */
+	double drift_sd; /* standard deviation of the AR(1) part */
+	double white;    /* standard deviation of the white part */
 };
 
 /* The filter's gains and its answers to a level and to a step, for all lengths. */

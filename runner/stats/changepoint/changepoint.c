@@ -33,7 +33,7 @@ const struct tk_changepoint_options tk_changepoint_defaults = {
 #define LEAST_NOISE \
 	1e-5 /* relative: no clock is better, and a constant series has no noise of its own */
 #define ROBUST \
-	0.8 /* of a change's price has to be borne out by the loss that spikes cannot drive up */
+	0.8 /* of a change's penalty has to be borne out by the loss that spikes cannot drive up */
 #define MIN_POINTS 4
 #define ROUNDS 3
 #define CALM \
@@ -154,10 +154,10 @@ static double robust_gain(struct scratch *s, size_t k, size_t count, double tau,
 }
 
 /* Outliers are not alike, a level is: takes back the steps, and the short segments, that are not
- * worth their price in the biweight loss, the worst first. Until it ends, steps[i] has what is
+ * worth their penalty in the biweight loss, the worst first. Until it ends, steps[i] has what is
  * lacking of 2 segments and of 3 from i on. */
 static void take_outliers_back(
-        struct scratch *s, size_t *count, double price, double tau, double outlier)
+        struct scratch *s, size_t *count, double penalty, double tau, double outlier)
 {
 	size_t from = 0, to = *count; /* of what is to be looked at again */
 
@@ -166,9 +166,9 @@ static void take_outliers_back(
 		size_t at = 0, gone = 0;
 
 		for (size_t i = from; i + 2 <= to; i++) {
-			s->steps[i].shift = price - robust_gain(s, i, 2, tau, outlier);
+			s->steps[i].shift = penalty - robust_gain(s, i, 2, tau, outlier);
 			s->steps[i].z = i + 3 <= *count
-			                        ? 2 * price - robust_gain(s, i, 3, tau, outlier)
+			                        ? 2 * penalty - robust_gain(s, i, 3, tau, outlier)
 			                        : 0;
 		}
 		for (size_t i = 0; i + 2 <= *count; i++) {
@@ -290,12 +290,12 @@ static void sum_up(struct scratch *s, size_t n, double tau)
 static void fit_levels(struct scratch *s, size_t n, const struct tk_changepoint_options *o,
         double tau, size_t *segments)
 {
-	double price = o->penalty * 2 * log((double)n);
+	double penalty = o->penalty * 2 * log((double)n);
 
 	sum_up(s, n, tau);
 	*segments = tk_partition_fit(
-	        &s->partition, s->sum, n, tau, START, price * tau * tau, s->bounds);
-	take_outliers_back(s, segments, ROBUST * price, tau, o->outlier);
+	        &s->partition, s->sum, n, tau, START, penalty * tau * tau, s->bounds);
+	take_outliers_back(s, segments, ROBUST * penalty, tau, o->outlier);
 	prune(s->sum, s->bounds, segments, o, tau, s->steps);
 }
 
@@ -344,10 +344,10 @@ static int segment(
 {
 	double tau = INFINITY, sigma, next;
 	bool remembers = false;
-	int rc = tk_noise_estimate_scale(s->logs, n, s->work, &sigma, &next);
+	int status = tk_noise_estimate_scale(s->logs, n, s->work, &sigma, &next);
 
 	*segments = 1;
-	for (int round = 0; !rc && round < ROUNDS; round++) {
+	for (int round = 0; !status && round < ROUNDS; round++) {
 		if (fmax(next, LEAST_NOISE) >= 0.98 * tau)
 			break;
 		tau = fmax(next, LEAST_NOISE);
@@ -355,24 +355,24 @@ static int segment(
 		if (*segments < 2)
 			break;
 		take_levels_out(s, *segments);
-		rc = tk_noise_estimate_scale(s->y, n, s->work, &sigma, &next);
+		status = tk_noise_estimate_scale(s->y, n, s->work, &sigma, &next);
 	}
-	if (!rc && next > REMEMBERS * sigma) {
+	if (!status && next > REMEMBERS * sigma) {
 		take_levels_out(s, *segments);
-		rc = tk_changepoint_refine(
+		status = tk_changepoint_refine(
 		        s->logs, s->y, n, log1p(o->min_effect), s->bounds, segments, &remembers);
 	}
-	if (!rc && *segments > 1)
+	if (!status && *segments > 1)
 		take_drifts_back(s->sum, s->bounds, segments);
-	if (!rc)
+	if (!status)
 		tk_recurrent_state_remove(s->sum, s->bounds, segments, s->work);
-	if (!rc)
+	if (!status)
 		tk_changepoint_locate(s->logs, s->sum, tau, o->outlier, s->bounds, *segments);
-	if (!rc && !(remembers && *segments > 1))
-		rc = tk_trend_fit(s->logs, n, s->bounds, segments, &tau);
-	if (!rc)
+	if (!status && !(remembers && *segments > 1))
+		status = tk_trend_fit(s->logs, n, s->bounds, segments, &tau);
+	if (!status)
 		measure(s, n, o, tau, segments);
-	return rc;
+	return status;
 }
 
 int tk_changepoint_find(const double *x, const int64_t *day, size_t n,
@@ -383,7 +383,7 @@ int tk_changepoint_find(const double *x, const int64_t *day, size_t n,
 	size_t kept = 0, segments = 1, period;
 	void *memory = NULL;
 	bool weekly;
-	int rc = TK_ENOMEM;
+	int status = TK_ENOMEM;
 
 	*out = NULL;
 	*count = 0;
@@ -397,16 +397,16 @@ int tk_changepoint_find(const double *x, const int64_t *day, size_t n,
 			s.day[kept] = day ? day[i] : 0;
 			s.where[kept++] = i;
 		}
-	rc = day ? tk_weekday_remove(s.logs, s.day, kept, &weekly) : TK_OK;
-	if (!rc)
-		rc = tk_season_remove(s.logs, kept, &period);
-	if (!rc)
-		rc = kept < MIN_POINTS ? TK_OK : segment(&s, kept, o, &segments);
-	if (rc || segments < 2)
+	status = day ? tk_weekday_remove(s.logs, s.day, kept, &weekly) : TK_OK;
+	if (!status)
+		status = tk_season_remove(s.logs, kept, &period);
+	if (!status)
+		status = kept < MIN_POINTS ? TK_OK : segment(&s, kept, o, &segments);
+	if (status || segments < 2)
 		goto out;
 	*out = calloc(segments - 1, sizeof **out);
 	if (!*out) {
-		rc = TK_ENOMEM;
+		status = TK_ENOMEM;
 		goto out;
 	}
 	for (size_t i = 1; i < segments; i++)
@@ -415,5 +415,5 @@ int tk_changepoint_find(const double *x, const int64_t *day, size_t n,
 	*count = segments - 1;
 out:
 	free(memory);
-	return rc;
+	return status;
 }

@@ -1,17 +1,17 @@
-/* Change points of a whole series, seen afterwards: where its level moved for good, and by how
- * much.
+/* Change points of a whole series in hindsight: where its level changed, and by how much.
  *
- * On logarithms whose spikes are pulled in, piecewise constant levels are fitted by optimal
- * partitioning over the nights at which neighbouring means differ. What a biweight loss (Fearnhead
- * and Rigaill 2019), in which a spike costs a bounded amount, does not bear out is taken back. Loss
- * and penalty are in units of the series' own long-run noise (stats/noise.h), so that neither
- * loudness nor autocorrelation makes changes; steps that were found are taken out of the noise and
- * the fit is made again. Steps that are smaller than `min_effect`, or that the segments beside them
- * do not bear out, are taken back, weakest first. Where the noise remembers, changes are looked for
- * again with that model (stats/serial.h); a series that has no levels but trends, or wanders, is
- * cut where these change (stats/trend.h). A pattern that comes again after a number of nights is
- * taken out first (stats/season.h), and a level that is visited again and again is a state
- * (stats/visits.h). The night of a step beside a spike is sought at the end (stats/locate.h). */
+ * 1. Values become logarithms; spikes are winsorized; weekly and other periodic patterns are removed
+ *    (weekday.h, season.h).
+ * 2. Piecewise constant levels are fitted by optimal partitioning, at nights where neighbouring means
+ *    differ (partition.h). Loss and penalty are in units of the long-run noise of the series
+ *    (noise.h), so that neither a loud nor an autocorrelated series has more changes. Steps are
+ *    removed from the noise estimate, and the fit is repeated.
+ * 3. Changes that the biweight loss (Fearnhead and Rigaill 2019) does not support are dropped, and so
+ *    are steps below `min_effect` or within the error of their segments, weakest first.
+ * 4. In autocorrelated noise changes are searched again with that model (refine.h). A series that has
+ *    trends or drifts instead of levels is cut where these change (trend.h). Repeated visits of one
+ *    level are a state, not changes (recurrent_state.h).
+ * 5. The night of a step beside a spike is located at the end (locate.h). */
 #ifndef TK_STATS_CHANGEPOINT_H
 #define TK_STATS_CHANGEPOINT_H
 #include <stddef.h>

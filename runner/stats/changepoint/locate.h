@@ -1,4 +1,4 @@
-/* The night of a step, by the values themselves. Private to stats/. */
+/* The exact night of a step that spikes have blurred. Private to stats/. */
 #ifndef TK_STATS_LOCATE_H
 #define TK_STATS_LOCATE_H
 #include <stddef.h>

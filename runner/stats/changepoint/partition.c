@@ -30,8 +30,8 @@ static void contrasts(const double *sum, size_t n, size_t width, double *out)
 }
 
 /* The starts of segments that are tried, and n after them, into w->start; returns their number. */
-static size_t find_candidates(
-        struct tk_partition_workspace *w, const double *sum, size_t n, double tau, double least)
+static size_t find_candidates(struct tk_partition_workspace *w, const double *sum, size_t n,
+        double tau, double min_contrast)
 {
 	static const size_t widths[] = {2, 5, 12, 30, 75};
 	const double *c = w->contrast;
@@ -39,7 +39,7 @@ static size_t find_candidates(
 
 	memset(w->may_start, 0, n * sizeof *w->may_start);
 	for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
-		double bar = least * tau * sqrt(2 / (double)widths[i]);
+		double bar = min_contrast * tau * sqrt(2 / (double)widths[i]);
 
 		contrasts(sum, n, widths[i], w->contrast);
 		for (size_t t = 1; t < n; t++)
@@ -78,7 +78,7 @@ static size_t best_of(struct tk_partition_workspace *w, size_t count, double end
 	return i;
 }
 
-/* Who is not better now by the price of a change never will be. */
+/* Who is not better now by the penalty of a change never will be. */
 static size_t forget(struct tk_partition_workspace *w, size_t count, double bar)
 {
 	size_t kept = 0;
@@ -106,15 +106,15 @@ static size_t trace_back(const struct tk_partition_workspace *w, size_t last, si
 }
 
 size_t tk_partition_fit(struct tk_partition_workspace *w, const double *sum, size_t n, double tau,
-        double least, double price, size_t *bounds)
+        double min_contrast, double penalty, size_t *bounds)
 {
-	size_t count = find_candidates(w, sum, n, tau, least), open = 1;
+	size_t count = find_candidates(w, sum, n, tau, min_contrast), open = 1;
 
 	w->open[0] = 0;
 	w->at[0] = w->sum[0] = w->before[0] = 0;
 	for (size_t i = 1; i <= count; i++) {
 		size_t t = w->start[i], best = best_of(w, open, (double)t, sum[t]);
-		double cost = w->cost[best] + price;
+		double cost = w->cost[best] + penalty;
 
 		w->from[i] = w->open[best];
 		if (i % PRUNE_EVERY == 0)

@@ -1,4 +1,4 @@
-/* Visits of a state: see visits.h. */
+/* Visits of a state: see recurrent_state.h. */
 #include "stats/changepoint/recurrent_state.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* A level that is visited again and again for a few nights is a state, no change. Private to
+/* A level that is visited again and again for a few nights is a state, not a change. Private to
  * stats/. */
 #ifndef TK_STATS_RECURRENT_STATE_H
 #define TK_STATS_RECURRENT_STATE_H

@@ -61,12 +61,14 @@ static int scan(struct refine *f, size_t from, size_t to)
 
 static int scan_segment(struct refine *f, size_t from, size_t to)
 {
-	int rc = scan(f, from, to);
+	int status = scan(f, from, to);
 
 	for (double size = SHORTEST; size < (double)(to - from); size *= GROW)
-		for (double at = (double)from; !rc && at + size <= (double)to + 1; at += size / 2)
-			rc = scan(f, (size_t)at, at + size > (double)to ? to : (size_t)(at + size));
-	return rc;
+		for (double at = (double)from; !status && at + size <= (double)to + 1;
+		        at += size / 2)
+			status = scan(
+			        f, (size_t)at, at + size > (double)to ? to : (size_t)(at + size));
+	return status;
 }
 
 static int strongest_first(const void *a, const void *b)
@@ -147,24 +149,24 @@ static void settle(struct refine *f)
 
 static int look_again(struct refine *f)
 {
-	int rc = TK_OK;
+	int status = TK_OK;
 
-	for (int round = 0; !rc && round < ROUNDS; round++) {
+	for (int round = 0; !status && round < ROUNDS; round++) {
 		bool more = false;
 
 		f->count = 0;
-		for (size_t g = 0; !rc && g < f->segments; g++)
-			rc = scan_segment(f, f->bounds[g], f->bounds[g + 1]);
+		for (size_t g = 0; !status && g < f->segments; g++)
+			status = scan_segment(f, f->bounds[g], f->bounds[g + 1]);
 		if (f->count)
 			qsort(f->found, f->count, sizeof *f->found, strongest_first);
-		for (size_t i = 0; !rc && i < f->count; i++)
+		for (size_t i = 0; !status && i < f->count; i++)
 			more |= insert(f, f->found[i].at);
 		take_back(f);
 		settle(f);
 		if (!more)
 			break;
 	}
-	return rc;
+	return status;
 }
 
 int tk_changepoint_refine(const double *y, double *r, size_t n, double min_effect, size_t *bounds,
@@ -174,27 +176,27 @@ int tk_changepoint_refine(const double *y, double *r, size_t n, double min_effec
 	        .n = n, .min_effect = min_effect, .bounds = bounds, .segments = *segments};
 	struct tk_noise noise;
 	double sigma;
-	int rc = tk_noise_estimate(r, n, &noise);
+	int status = tk_noise_estimate(r, n, &noise);
 
 	*holds = false;
-	if (!rc && !(f.y = malloc(2 * n * sizeof *f.y)))
-		rc = TK_ENOMEM;
-	if (rc)
-		return rc;
+	if (!status && !(f.y = malloc(2 * n * sizeof *f.y)))
+		status = TK_ENOMEM;
+	if (status)
+		return status;
 	f.work = f.y + n;
 	sigma = fmax(noise.sigma, noise.mad);
 	tk_winsorize(r, n, SPIKE * sigma, f.work);
 	memcpy(r, f.work, n * sizeof *r);
-	rc = tk_ar1_fit(r, n, &f.noise);
-	if (!rc)
-		rc = tk_ar1_check_fit(&f.noise, r, n, holds);
-	if (!rc && *holds) {
+	status = tk_ar1_fit(r, n, &f.noise);
+	if (!status)
+		status = tk_ar1_check_fit(&f.noise, r, n, holds);
+	if (!status && *holds) {
 		tk_winsorize(y, n, SPIKE * sigma, f.y);
-		rc = tk_ar1_table_init(&f.noise, n, &f.table) ? look_again(&f) : TK_ENOMEM;
+		status = tk_ar1_table_init(&f.noise, n, &f.table) ? look_again(&f) : TK_ENOMEM;
 		*segments = f.segments;
 	}
 	tk_ar1_table_free(&f.table);
 	free(f.found);
 	free(f.y);
-	return rc;
+	return status;
 }

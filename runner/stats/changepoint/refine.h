@@ -1,4 +1,4 @@
-/* A second look at segments where the noise remembers. Private to stats/. */
+/* A second search for changes in segments with autocorrelated noise. Private to stats/. */
 #ifndef TK_STATS_REFINE_H
 #define TK_STATS_REFINE_H
 #include <stdbool.h>

@@ -179,12 +179,12 @@ static int best_of(struct trend *f, size_t *bounds, size_t *segments, struct fit
 	for (size_t i = 0; i < 2 * (sizeof memories / sizeof *memories); i++) {
 		double memory = memories[i / 2], sigma, tau;
 		struct fit now;
-		int rc;
+		int status;
 
 		remember(f, memory);
-		rc = tk_noise_estimate_scale(f->z + 1, f->n - 1, f->work, &sigma, &tau);
-		if (rc)
-			return rc;
+		status = tk_noise_estimate_scale(f->z + 1, f->n - 1, f->work, &sigma, &tau);
+		if (status)
+			return status;
 		now = fit(f, memory, i % 2, fmax(sigma * sigma, LEAST_VARIANCE));
 		if (now.score < best->score) {
 			*best = now;
@@ -199,21 +199,21 @@ static int fit_all(struct trend *f, const double *y, size_t *bounds, size_t *seg
 {
 	struct fit best;
 	double sigma, noise;
-	int rc = tk_noise_estimate_scale(y, f->n, f->work, &sigma, &noise);
+	int status = tk_noise_estimate_scale(y, f->n, f->work, &sigma, &noise);
 
-	if (rc)
-		return rc;
+	if (status)
+		return status;
 	tk_winsorize(y, f->n, SPIKE * sigma, f->y);
-	rc = best_of(f, bounds, segments, &best);
-	if (!rc)
+	status = best_of(f, bounds, segments, &best);
+	if (!status)
 		*tau = sqrt(best.variance) / fmax(1 - best.memory, 1.0 / LONGEST);
-	return rc;
+	return status;
 }
 
 int tk_trend_fit(const double *y, size_t n, size_t *bounds, size_t *segments, double *tau)
 {
 	struct trend f;
-	int rc = TK_OK;
+	int status = TK_OK;
 
 	if (n < LEAST_NIGHTS)
 		return TK_OK;
@@ -221,7 +221,7 @@ int tk_trend_fit(const double *y, size_t n, size_t *bounds, size_t *segments, do
 		return TK_ENOMEM;
 	remember(&f, 0);
 	if (squares_of_levels(&f, bounds, *segments) > EXPLAINED * squares_of_pieces(&f))
-		rc = fit_all(&f, y, bounds, segments, tau);
+		status = fit_all(&f, y, bounds, segments, tau);
 	free(f.y);
-	return rc;
+	return status;
 }

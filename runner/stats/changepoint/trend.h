@@ -1,9 +1,9 @@
-/* Series that have no levels in white noise: they rise or fall most of the time, or wander.
+/* Series without constant levels: they rise or fall most of the time, or drift.
  *
- * Segments, all with a level or all with a straight line, in noise of which a part is left the
- * night after (AR(1), up to a random walk) are fitted by optimal partitioning (Jackson et al. 2005)
- * of what each night adds. How much is remembered, and whether they are lines, is decided by
- * Schwarz's criterion at a higher price. */
+ * Segments that all have a level, or all a straight line, in AR(1) noise (up to a random walk) are
+ * fitted by optimal partitioning (Jackson et al. 2005) of the night-to-night innovations. The
+ * autocorrelation, and whether lines are used, is chosen by Schwarz's criterion with a higher
+ * penalty. */
 #ifndef TK_STATS_TREND_H
 #define TK_STATS_TREND_H
 #include <stddef.h>

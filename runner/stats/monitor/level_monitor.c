@@ -1,4 +1,3 @@
-/* One series, night after night: see watch.h. */
 #include "stats/monitor/level_monitor.h"
 
 #include <math.h>
@@ -14,56 +13,56 @@
 
 #define FIRST TK_MONITOR_NIGHTS_MIN
 #define MEMORY TK_MONITOR_WINDOW_NIGHTS
-#define LEVEL_MAX 130  /* nights that a level is made of */
-#define LEAST_BEFORE 3 /* nights at the old level */
-#define LEAST_AFTER 3  /* and at the new one */
-#define LONGEST 60
-#define LONGEST_WANDER 25 /* what a level needs longer for, it may have wandered */
-#define HOLD \
-	20 /* the newest nights are not in the level that they are held against; a third of a \
-	      short one */
-#define REFIT 12 /* nights between two fits; REFIT_YOUNG below YOUNG nights */
-#define YOUNG 60
+
+/* Nights. */
+#define LEVEL_MAX 130    /* that a level is estimated from */
+#define LEAST_BEFORE 3   /* at the old level */
+#define LEAST_AFTER 3    /* at the new level */
+#define LONGEST 60       /* from a split to tonight */
+#define LONGEST_DRIFT 25 /* the same where the series drifts: more may be drift */
+/* The newest nights are not part of the level that they are compared with; at most a third. */
+#define HOLD 20
+#define REFIT 12 /* between two fits of the noise */
+#define YOUNG 60 /* a shorter series is fitted every REFIT_YOUNG nights */
 #define REFIT_YOUNG 4
-#define WANDER_MIN 24 /* nights that a wandering part can be learnt from */
-#define CHANGE_PRICE 8.0
-#define WANDER_LIKELY \
-	4.0 /* most machines wander: the other model has to be likelier by so much \
-	                   */
-#define NEW_NOISE \
-	3.0 /* of the last weeks: it has to be twenty times as likely as that of all nights */
-#define PENDING 2.0 /* evidence from which a split is kept in mind; it fades */
-#define FADES 0.93
-#define LOCATE 6.0      /* evidence from which its night is looked for */
-#define FIT_NIGHTS 18.0 /* a fit to so many nights is worth half the evidence */
-#define LENGTH_PRICE \
-	1.0 /* per factor of e: what noise does that its model does not know adds up over nights \
-	     */
-#define EXACT \
-	8.0 /* evidence from which the uncertainty of the old level is weighed, not estimated */
-#define UNCERTAIN \
-	4.0 /* where it is known by less than so many times what the new nights tell of it */
-#define EXCURSION 14
-#define BACK 0.35     /* of the excursion may be missing */
-#define SEARCHED 20.0 /* splits and levels that were tried, as independent tests */
+#define DRIFT_NIGHTS_MIN 24 /* needed to learn a drift */
+#define EXCURSION 14        /* longest stay at another level that is no change */
+#define FIT_NIGHTS 18.0     /* a fit to so many nights is worth half of its log-likelihood ratio */
+
+/* Log-likelihood ratios. */
+#define CHANGE_PENALTY 8.0
+#define DRIFT_PRIOR 4.0 /* in favour of a drift: most machines have one */
+#define NEW_NOISE 3.0   /* the last weeks replace the noise of all nights: 20 times as likely */
+#define PENDING 2.0     /* a split is remembered; the memory decays */
+#define PENDING_DECAY 0.93
+#define LOCATE 6.0         /* the exact night of the split is looked for */
+#define LENGTH_PENALTY 1.0 /* per factor of e in length: model errors add up over nights */
+#define EXACT 8.0 /* the uncertainty of the old level is computed instead of approximated */
+
+/* The old level is uncertain below this ratio of its information to that of the new nights. */
+#define UNCERTAIN 4.0
+#define BACK 0.35     /* part of an excursion that may be missing on the way back */
+#define SEARCHED 20.0 /* splits and levels that are tried, as independent tests */
 
 struct tk_level_monitor {
-	double least; /* shift, logarithm */
+	double min_shift; /* of a level, logarithm */
 	struct tk_regime_model noise;
-	bool known;            /* the noise is */
-	size_t fitted, count;  /* when, to how many nights */
-	double pattern[7];     /* of the week */
-	size_t base, old_base; /* where the present level starts, and the one before it */
+	bool known;           /* the noise is */
+	size_t fitted, count; /* when, to how many nights */
+	double pattern[7];    /* of the week */
+	size_t level_start,
+	        old_level_start; /* where the present level starts, and the one before it */
 	double level, old_level, information;
-	size_t informed; /* nights that `information` about the level comes from */
-	size_t settled;  /* no split up to this one is tried any more */
-	double last;     /* evidence of last night */
-	size_t pending;  /* the split that was suspected, and how strongly */
-	double strength;
-	double levels[MEMORY]; /* of each night before base, at its number modulo MEMORY */
-	size_t from, n; /* what is looked at tonight: room->y[0 .. n) are the nights from `from` on,
+	size_t informed;    /* nights that `information` about the level comes from */
+	size_t settled;     /* no split up to this one is tried any more */
+	double last_log_lr; /* of the night before */
+	size_t pending;     /* the split that was suspected, and how strongly */
+	double pending_log_lr;
+	double levels[MEMORY]; /* of each night before level_start, at its number modulo MEMORY */
+	size_t from,
+	        n; /* what is looked at tonight: workspace->y[0 .. n) are the nights from `from` on,
 	                   without the pattern */
-	struct tk_level_monitor_workspace *room;
+	struct tk_level_monitor_workspace *workspace;
 };
 
 struct tk_level_monitor_workspace {
@@ -77,19 +76,19 @@ struct tk_level_monitor_workspace *tk_level_monitor_workspace_new(void)
 	return malloc(sizeof(struct tk_level_monitor_workspace));
 }
 
-void tk_level_monitor_workspace_free(struct tk_level_monitor_workspace *room)
+void tk_level_monitor_workspace_free(struct tk_level_monitor_workspace *workspace)
 {
-	free(room);
+	free(workspace);
 }
 
 struct tk_level_monitor *tk_level_monitor_new(
-        double min_effect, struct tk_level_monitor_workspace *room)
+        double min_effect, struct tk_level_monitor_workspace *workspace)
 {
 	struct tk_level_monitor *w = calloc(1, sizeof *w);
 
 	if (w) {
-		w->least = log1p(min_effect);
-		w->room = room;
+		w->min_shift = log1p(min_effect);
+		w->workspace = workspace;
 	}
 	return w;
 }
@@ -109,24 +108,26 @@ static double level_at(const struct tk_level_monitor *w, size_t night)
 	return w->levels[night % MEMORY];
 }
 
-static void take(struct tk_level_monitor *w, const double *y, const int64_t *day, size_t n)
+static void take_window(struct tk_level_monitor *w, const double *y, const int64_t *day, size_t n)
 {
 	w->n = n < MEMORY ? n : MEMORY;
 	w->from = n - w->n;
 	for (size_t i = 0; i < w->n; i++)
-		w->room->y[i] = y[w->from + i] - w->pattern[tk_weekday_from_day(day[w->from + i])];
+		w->workspace->y[i] =
+		        y[w->from + i] - w->pattern[tk_weekday_from_day(day[w->from + i])];
 }
 
-/* What is left of `count` nights from `from` on about their levels, without the pattern. */
+/* Residuals of `count` nights from `from` on about their levels, without the weekly pattern. */
 static void take_levels_out(
         struct tk_level_monitor *w, const double *y, const int64_t *day, size_t from, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		size_t night = from + i;
 
-		w->room->day[i] = day[night];
-		w->room->r[i] = y[night] - (night < w->base ? level_at(w, night) : w->level) -
-		                w->pattern[tk_weekday_from_day(day[night])];
+		w->workspace->day[i] = day[night];
+		w->workspace->r[i] = y[night] -
+		                     (night < w->level_start ? level_at(w, night) : w->level) -
+		                     w->pattern[tk_weekday_from_day(day[night])];
 	}
 }
 
@@ -138,45 +139,46 @@ static void learn_week(
 	memcpy(last, w->pattern, sizeof last);
 	memset(w->pattern, 0, sizeof w->pattern);
 	take_levels_out(w, y, day, from, count);
-	tk_weekday_estimate(w->room->r, w->room->day, count, w->room->work, w->pattern);
+	tk_weekday_estimate(
+	        w->workspace->r, w->workspace->day, count, w->workspace->work, w->pattern);
 	for (size_t d = 0; d < 7; d++)
 		mean += (last[d] - w->pattern[d]) / 7;
-	w->level += mean; /* so that it is that of the mean weekday before and after */
+	w->level += mean; /* the level stays that of the mean weekday */
 }
 
 static size_t changes_since(const struct tk_level_monitor *w, size_t from)
 {
-	size_t changes = w->base > from;
+	size_t changes = w->level_start > from;
 
-	for (size_t i = from + 1; i < w->base; i++)
+	for (size_t i = from + 1; i < w->level_start; i++)
 		changes += level_at(w, i) != level_at(w, i - 1);
 	return changes;
 }
 
-/* Does the series wander? Then steps that were seen in it may have been that: the model with a
- * wandering part has to explain it without levels, the other one pays for each of its. */
-static int learn_wander(struct tk_level_monitor *w, const double *y, size_t from, size_t count,
+/* Does the series drift? Then its earlier steps may have been drift: the model with a drift has to
+ * explain the series without levels, the other one pays a penalty for each of its levels. */
+static int learn_drift(struct tk_level_monitor *w, const double *y, size_t from, size_t count,
         double sigma, struct tk_regime_model *noise)
 {
 	struct tk_regime_model wanders;
 	double middle, mine;
-	int rc;
+	int status;
 
 	for (size_t i = 0; i < count; i++)
-		w->room->work[i] = w->room->r[i] =
-		        y[from + i] - w->pattern[tk_weekday_from_day(w->room->day[i])];
-	middle = tk_median(w->room->work, count);
+		w->workspace->work[i] = w->workspace->r[i] =
+		        y[from + i] - w->pattern[tk_weekday_from_day(w->workspace->day[i])];
+	middle = tk_median(w->workspace->work, count);
 	for (size_t i = 0; i < count; i++)
-		w->room->r[i] -= middle;
-	rc = tk_regime_fit_drift(w->room->r, count, sigma, &wanders);
-	mine = noise->loglik - tk_regime_penalty(noise, count) - WANDER_LIKELY -
-	       CHANGE_PRICE * (double)changes_since(w, from);
-	if (!rc && wanders.loglik - tk_regime_penalty(&wanders, count) > mine)
+		w->workspace->r[i] -= middle;
+	status = tk_regime_fit_drift(w->workspace->r, count, sigma, &wanders);
+	mine = noise->loglik - tk_regime_penalty(noise, count) - DRIFT_PRIOR -
+	       CHANGE_PENALTY * (double)changes_since(w, from);
+	if (!status && wanders.loglik - tk_regime_penalty(&wanders, count) > mine)
 		*noise = wanders;
-	return rc;
+	return status;
 }
 
-static size_t held(size_t nights)
+static size_t held_back(size_t nights)
 {
 	return nights / 3 < HOLD ? nights / 3 : HOLD;
 }
@@ -185,79 +187,78 @@ static int learn_noise(struct tk_level_monitor *w, const double *y, const int64_
         size_t count, struct tk_regime_model *out)
 {
 	struct tk_noise noise;
-	int rc;
+	int status;
 
 	take_levels_out(w, y, day, from, count);
-	rc = tk_noise_estimate(w->room->r, count, &noise);
-	if (!rc)
-		rc = tk_regime_fit(w->room->r, count, fmax(noise.sigma, noise.mad), out);
-	if (!rc && count >= WANDER_MIN)
-		rc = learn_wander(w, y, from, count, noise.sigma, out);
-	return rc;
+	status = tk_noise_estimate(w->workspace->r, count, &noise);
+	if (!status)
+		status = tk_regime_fit(w->workspace->r, count, fmax(noise.sigma, noise.mad), out);
+	if (!status && count >= DRIFT_NIGHTS_MIN)
+		status = learn_drift(w, y, from, count, noise.sigma, out);
+	return status;
 }
 
-/* A machine that was calm may be busy now, or the other way: is the noise of `count` nights from
- * `from` on another one than that of all? */
+/* A quiet machine may be busy now, or the other way round: is the noise of the last `count` nights
+ * different from that of all? */
 static int learn_recent(
         struct tk_level_monitor *w, const double *y, const int64_t *day, size_t from, size_t count)
 {
 	struct tk_regime_model recent;
-	int rc = learn_noise(w, y, day, from, count, &recent);
-	const double *r = w->room->r;
+	int status = learn_noise(w, y, day, from, count, &recent);
+	const double *r = w->workspace->r;
 	double gain;
 
-	if (rc)
-		return rc;
+	if (status)
+		return status;
 	take_levels_out(w, y, day, from, count);
 	gain = tk_regime_loglik(&recent, r, count, 0, NULL, NULL, NULL) -
 	       tk_regime_penalty(&recent, count) -
 	       tk_regime_loglik(&w->noise, r, count, 0, NULL, NULL, NULL);
 	if (gain > NEW_NOISE) {
 		w->noise = recent;
-		w->count = count * 3 / 4; /* it was chosen: worth less than a fit that was not */
+		w->count = count * 3 / 4; /* chosen among others: worth less than a planned fit */
 	}
 	return TK_OK;
 }
 
 static int learn(struct tk_level_monitor *w, const double *y, const int64_t *day, size_t n)
 {
-	static const size_t recent[] = {
-	        60, 30}; /* two months, one: what a noise with states is learnt from at least */
+	static const size_t recent[] = {60, 30}; /* two months, one */
 	size_t from = n > MEMORY ? n - MEMORY : 0,
-	       hold = n < 2 * FIRST           ? 0
-	              : w->last > PENDING * 2 ? held(n)
-	                                      : 5,
+	       hold = n < 2 * FIRST                  ? 0
+	              : w->last_log_lr > PENDING * 2 ? held_back(n)
+	                                             : 5,
 	       count = n - from - hold;
-	int rc;
+	int status;
 
 	if (!w->known) {
-		memcpy(w->room->work, y + from, (n - from) * sizeof *y);
-		w->level = tk_median(w->room->work, n - from);
+		memcpy(w->workspace->work, y + from, (n - from) * sizeof *y);
+		w->level = tk_median(w->workspace->work, n - from);
 	}
 	w->count = count;
 	learn_week(w, y, day, from, count);
-	rc = learn_noise(w, y, day, from, count, &w->noise);
-	for (size_t i = 0; !rc && i < sizeof recent / sizeof *recent; i++)
+	status = learn_noise(w, y, day, from, count, &w->noise);
+	for (size_t i = 0; !status && i < sizeof recent / sizeof *recent; i++)
 		if (2 * recent[i] <= count)
-			rc = learn_recent(w, y, day, from + count - recent[i], recent[i]);
-	w->known = !rc;
+			status = learn_recent(w, y, day, from + count - recent[i], recent[i]);
+	w->known = !status;
 	w->fitted = n;
-	return rc;
+	return status;
 }
 
 static size_t start_of(const struct tk_level_monitor *w)
 {
-	return w->base > w->from ? w->base - w->from : 0;
+	return w->level_start > w->from ? w->level_start - w->from : 0;
 }
 
 static bool is_pending(const struct tk_level_monitor *w, size_t start)
 {
-	return w->strength > PENDING && w->pending > w->from + start + LEAST_BEFORE;
+	return w->pending_log_lr > PENDING && w->pending > w->from + start + LEAST_BEFORE;
 }
 
 static void find_level(struct tk_level_monitor *w)
 {
-	size_t from = start_of(w), hold = held(w->n - from);
+	size_t from = start_of(w), hold = held_back(w->n - from);
 
 	if (is_pending(w, from) && w->from + w->n - w->pending > hold)
 		hold = w->from + w->n - w->pending;
@@ -268,25 +269,25 @@ static void find_level(struct tk_level_monitor *w)
 		struct tk_level_information known;
 
 		tk_regime_newton_step(
-		        &w->noise, w->room->y + from, w->informed, NULL, &w->level, &known);
-		w->information = known.own;
+		        &w->noise, w->workspace->y + from, w->informed, NULL, &w->level, &known);
+		w->information = known.new_level;
 	}
 }
 
-/* Levels that y[split ..] may be at: what its quantiles would be in each state. */
+/* Candidate levels of y[split ..]: its quantiles, as the median or a tail of each state. */
 static size_t first_guesses(const struct tk_level_monitor *w, size_t split, double *out)
 {
 	static const double at[] = {0.5, 0.2, 0.8};
 	const struct tk_regime_model *m = &w->noise;
-	size_t length = w->n - split, near = m->wander > 0 && length > 3 ? 3 : length, count = 0;
-	double sorted[MEMORY], x = m->phi * w->room->belief[split - 1].x;
+	size_t length = w->n - split, near = m->drift_sd > 0 && length > 3 ? 3 : length, count = 0;
+	double sorted[MEMORY], x = m->phi * w->workspace->belief[split - 1].x;
 
-	memcpy(sorted, w->room->y + split, near * sizeof *sorted);
+	memcpy(sorted, w->workspace->y + split, near * sizeof *sorted);
 	tk_sort_values(sorted, near);
 	for (size_t q = 0; q < (near > 3 ? 3 : 1); q++)
 		for (size_t k = 0; k + 1 < m->count; k++) {
 			double level = tk_quantile_sorted(sorted, near, at[q]) - m->offset[k] - x;
-			bool is_new = fabs(level - w->level) >= w->least / 2;
+			bool is_new = fabs(level - w->level) >= w->min_shift / 2;
 
 			for (size_t i = 0; i < count; i++)
 				is_new &= fabs(out[i] - level) >= 0.3 * m->sd[k];
@@ -296,9 +297,9 @@ static size_t first_guesses(const struct tk_level_monitor *w, size_t split, doub
 	return count;
 }
 
-/* How much likelier than the old level another one would be that was there all along: the new one,
- * or one between. */
-static double all_along(const struct tk_level_monitor *w, double level, double known, double after)
+/* The log-likelihood gain of another level that was there all along: the new one, or one between. */
+static double gain_of_constant_level(
+        const struct tk_level_monitor *w, double level, double known, double after)
 {
 	size_t from = start_of(w);
 	double between = (known * w->level + after * level) / (known + after),
@@ -307,26 +308,27 @@ static double all_along(const struct tk_level_monitor *w, double level, double k
 	for (size_t i = 0; i < 2; i++) {
 		struct tk_level_information unused;
 
-		best = fmax(best, tk_regime_newton_step(&w->noise, w->room->y + from, w->n - from,
-		                          NULL, &at[i], &unused) -
-		                          w->room->sum[w->n - 1]);
+		best = fmax(best, tk_regime_newton_step(&w->noise, w->workspace->y + from,
+		                          w->n - from, NULL, &at[i], &unused) -
+		                          w->workspace->sum[w->n - 1]);
 	}
 	return best;
 }
 
-/* The evidence of another level from y[split] on. */
-static void weigh(struct tk_level_monitor *w, size_t split, struct tk_changepoint_candidate *out)
+/* The log-likelihood ratio of another level from y[split] on. */
+static void evaluate_split(
+        struct tk_level_monitor *w, size_t split, struct tk_changepoint_candidate *out)
 {
 	size_t length = w->n - split, before = split - start_of(w), count;
 	double guesses[3 * TK_REGIME_STATES_MAX], best = -INFINITY, level = w->level, known, gain;
 	struct tk_level_information after = {0};
-	const struct tk_filtered_state *from = &w->room->belief[split - 1];
+	const struct tk_filtered_state *from = &w->workspace->belief[split - 1];
 
 	count = first_guesses(w, split, guesses);
 	for (size_t i = 0; i < count; i++) {
 		struct tk_level_information information;
-		double loglik = tk_regime_newton_step(
-		        &w->noise, w->room->y + split, length, from, &guesses[i], &information);
+		double loglik = tk_regime_newton_step(&w->noise, w->workspace->y + split, length,
+		        from, &guesses[i], &information);
 
 		if (loglik > best) {
 			best = loglik;
@@ -334,25 +336,27 @@ static void weigh(struct tk_level_monitor *w, size_t split, struct tk_changepoin
 			after = information;
 		}
 	}
-	if (!count || fabs(level - w->level) <= w->least)
+	if (!count || fabs(level - w->level) <= w->min_shift)
 		return;
-	gain = tk_regime_loglik(&w->noise, w->room->y + split, length, level, from, NULL, NULL) -
-	       (w->room->sum[w->n - 1] - w->room->sum[split - 1]);
+	gain = tk_regime_loglik(
+	               &w->noise, w->workspace->y + split, length, level, from, NULL, NULL) -
+	       (w->workspace->sum[w->n - 1] - w->workspace->sum[split - 1]);
 	known = w->information *
 	        fmin(1, (double)(before < LEVEL_MAX ? before : LEVEL_MAX) / (double)w->informed);
-	/* What a night can say is bounded by spikes, and the parabola does not know that. Where the
-	 * new nights tell more of the level than the old ones, it is weighed as it is. */
-	if (gain > EXACT && known < UNCERTAIN * after.past)
-		gain -= all_along(w, level, known, after.past);
+	/* The likelihood of a night is bounded by spikes, which the parabola ignores. Where the new
+	 * nights say more about the level than the old ones, it is computed exactly. */
+	if (gain > EXACT && known < UNCERTAIN * after.old_level)
+		gain -= gain_of_constant_level(w, level, known, after.old_level);
 	else
-		gain *= 1 - after.shared * after.shared / (after.own * (known + after.past));
+		gain *= 1 -
+		        after.cross * after.cross / (after.new_level * (known + after.old_level));
 	gain *= (double)w->count / ((double)w->count + FIT_NIGHTS);
-	gain -= LENGTH_PRICE * log((double)length / LEAST_AFTER);
-	if (gain > out->evidence)
+	gain -= LENGTH_PENALTY * log((double)length / LEAST_AFTER);
+	if (gain > out->log_lr)
 		*out = (struct tk_changepoint_candidate){w->from + split, w->level, level, gain};
 }
 
-/* The longer ago, the less a night adds: long spans are looked at every second or fourth night. */
+/* One more night adds little to a long span: long spans are tried every second or fourth night. */
 static void scan(struct tk_level_monitor *w, struct tk_changepoint_candidate *out)
 {
 	static const struct {
@@ -360,27 +364,27 @@ static void scan(struct tk_level_monitor *w, struct tk_changepoint_candidate *ou
 	} spans[] = {{3, 1}, {4, 1}, {5, 1}, {6, 1}, {8, 1}, {10, 2}, {12, 2}, {15, 2}, {19, 2},
 	        {24, 4}, {30, 4}, {37, 4}, {45, 4}, {55, 4}};
 	size_t from = start_of(w), nights = w->from + w->n,
-	       longest = w->noise.wander > 0 ? LONGEST_WANDER : LONGEST;
+	       longest = w->noise.drift_sd > 0 ? LONGEST_DRIFT : LONGEST;
 
-	tk_regime_loglik(&w->noise, w->room->y + from, w->n - from, w->level, NULL,
-	        w->room->belief + from, w->room->sum + from);
+	tk_regime_loglik(&w->noise, w->workspace->y + from, w->n - from, w->level, NULL,
+	        w->workspace->belief + from, w->workspace->sum + from);
 	for (size_t i = 0;
 	        i < sizeof spans / sizeof *spans && from + spans[i].length + LEAST_BEFORE <= w->n;
 	        i++)
 		if (spans[i].length <= longest && nights % spans[i].every == 0 &&
 		        nights - spans[i].length > w->settled)
-			weigh(w, w->n - spans[i].length, out);
+			evaluate_split(w, w->n - spans[i].length, out);
 	if (is_pending(w, from) && w->pending > w->settled && nights - w->pending >= LEAST_AFTER &&
 	        nights - w->pending < longest)
-		weigh(w, w->pending - w->from, out);
-	w->strength *= FADES;
-	if (out->evidence > w->strength) {
-		w->strength = out->evidence;
+		evaluate_split(w, w->pending - w->from, out);
+	w->pending_log_lr *= PENDING_DECAY;
+	if (out->log_lr > w->pending_log_lr) {
+		w->pending_log_lr = out->log_lr;
 		w->pending = out->split;
 	}
 }
 
-/* Where exactly, near the split of the span that said so. */
+/* The exact night near the split of the best span. */
 static void locate(const struct tk_level_monitor *w, struct tk_changepoint_candidate *out)
 {
 	size_t at = out->split - w->from, start = start_of(w),
@@ -388,9 +392,9 @@ static void locate(const struct tk_level_monitor *w, struct tk_changepoint_candi
 	double best = -INFINITY;
 
 	for (size_t s = lo; s < hi; s++) {
-		double loglik = w->room->sum[s - 1] + tk_regime_loglik(&w->noise, w->room->y + s,
-		                                              w->n - s, out->after,
-		                                              &w->room->belief[s - 1], NULL, NULL);
+		double loglik = w->workspace->sum[s - 1] +
+		                tk_regime_loglik(&w->noise, w->workspace->y + s, w->n - s,
+		                        out->after, &w->workspace->belief[s - 1], NULL, NULL);
 
 		if (loglik > best) {
 			best = loglik;
@@ -406,16 +410,16 @@ int tk_level_monitor_update(struct tk_level_monitor *w, const double *y, const i
 	if (n < FIRST)
 		return TK_OK;
 	if (!w->known || n - w->fitted >= (n < YOUNG ? REFIT_YOUNG : REFIT)) {
-		int rc = learn(w, y, day, n);
+		int status = learn(w, y, day, n);
 
-		if (rc)
-			return rc;
+		if (status)
+			return status;
 	}
-	take(w, y, day, n);
+	take_window(w, y, day, n);
 	find_level(w);
 	scan(w, out);
-	w->last = out->evidence;
-	if (out->evidence > LOCATE)
+	w->last_log_lr = out->log_lr;
+	if (out->log_lr > LOCATE)
 		locate(w, out);
 	return TK_OK;
 }
@@ -429,23 +433,23 @@ static void keep_level(struct tk_level_monitor *w, size_t from, size_t to, doubl
 bool tk_level_monitor_accept(
         struct tk_level_monitor *w, const struct tk_changepoint_candidate *s, size_t *nights)
 {
-	bool back = w->base && s->split - w->base <= EXCURSION &&
+	bool back = w->level_start && s->split - w->level_start <= EXCURSION &&
 	            fabs(s->after - w->old_level) < BACK * fabs(w->level - w->old_level);
 
-	*nights = s->split - w->base;
-	w->last = w->strength = 0;
+	*nights = s->split - w->level_start;
+	w->last_log_lr = w->pending_log_lr = 0;
 	if (back) {
-		keep_level(w, w->old_base, s->split, w->old_level);
-		w->base = w->old_base;
+		keep_level(w, w->old_level_start, s->split, w->old_level);
+		w->level_start = w->old_level_start;
 		w->level = w->old_level;
 		w->settled = s->split;
 		w->fitted = 0;
 		return false;
 	}
-	keep_level(w, w->base, s->split, w->level);
-	w->old_base = w->base;
+	keep_level(w, w->level_start, s->split, w->level);
+	w->old_level_start = w->level_start;
 	w->old_level = w->level;
-	w->base = s->split;
+	w->level_start = s->split;
 	w->level = s->after;
 	return true;
 }
@@ -455,8 +459,7 @@ double tk_level_monitor_level(const struct tk_level_monitor *w)
 	return w->level;
 }
 
-/* ---- what is known, as numbers
- * ---------------------------------------------------------------------------------- */
+/* ---- state of the monitor ---- */
 
 static void visit_noise(struct tk_regime_model *m, struct tk_serializer *io)
 {
@@ -469,22 +472,22 @@ static void visit_noise(struct tk_regime_model *m, struct tk_serializer *io)
 			tk_serialize_double(io, &m->to[i][k]);
 	}
 	tk_serialize_double(io, &m->phi);
-	tk_serialize_double(io, &m->wander);
+	tk_serialize_double(io, &m->drift_sd);
 	tk_serialize_double(io, &m->loglik);
 }
 
-/* The levels of the nights that are still looked at: most are those of the night before. */
+/* The levels of the nights in the window, run-length encoded. */
 static void visit_levels(struct tk_level_monitor *w, size_t n, struct tk_serializer *io)
 {
 	size_t from = n > MEMORY ? n - MEMORY : 0;
 
-	while (from < w->base && !io->failed) {
+	while (from < w->level_start && !io->failed) {
 		size_t to = from + 1;
 		double level = io->reading ? 0 : level_at(w, from);
 
-		while (!io->reading && to < w->base && level_at(w, to) == level)
+		while (!io->reading && to < w->level_start && level_at(w, to) == level)
 			to++;
-		tk_serialize_size(io, &to, w->base);
+		tk_serialize_size(io, &to, w->level_start);
 		tk_serialize_double(io, &level);
 		io->failed |= to <= from;
 		if (io->reading && !io->failed)
@@ -501,14 +504,14 @@ int tk_level_monitor_serialize(struct tk_level_monitor *w, size_t n, struct tk_s
 	tk_serialize_size(io, &w->count, MEMORY);
 	for (size_t i = 0; i < 7; i++)
 		tk_serialize_double(io, &w->pattern[i]);
-	tk_serialize_size(io, &w->base, n);
-	tk_serialize_size(io, &w->old_base, n);
+	tk_serialize_size(io, &w->level_start, n);
+	tk_serialize_size(io, &w->old_level_start, n);
 	tk_serialize_double(io, &w->level);
 	tk_serialize_double(io, &w->old_level);
 	tk_serialize_size(io, &w->settled, n);
-	tk_serialize_double(io, &w->last);
+	tk_serialize_double(io, &w->last_log_lr);
 	tk_serialize_size(io, &w->pending, n);
-	tk_serialize_double(io, &w->strength);
+	tk_serialize_double(io, &w->pending_log_lr);
 	visit_levels(w, n, io);
 	return io->failed ? TK_EDATA : TK_OK;
 }

@@ -1,10 +1,10 @@
-/* One series, night after night: has its level changed, by what is known tonight?
+/* The monitor of one series: has its level changed, given all nights up to this one?
  *
- * The noise is learnt from the series' own past (stats/states.h; a weekly pattern is taken out
- * where there is one) about the levels that it had. Then the log-likelihood of "another level since
- * night s" is set against "the same level": for splits of three to some fifty nights back, at the
- * best new level, less the share that the uncertainty of the old level and of the fit takes away. A
- * change is what its caller accepts. */
+ * The noise model (regime_model.h) is learnt from the series' residuals about its earlier levels,
+ * after a weekly pattern is removed. Each night the log-likelihood of "a new level since night s" is
+ * compared with that of "the old level", for splits 3 to about 50 nights back, at the best new level,
+ * less the uncertainty of the old level and of the fitted model. The caller decides which candidate
+ * is a change. */
 #ifndef TK_STATS_LEVEL_MONITOR_H
 #define TK_STATS_LEVEL_MONITOR_H
 #include <stdbool.h>
@@ -19,7 +19,7 @@ struct tk_level_monitor_workspace; /* what a watch works in for one night: those
 struct tk_changepoint_candidate {
 	size_t split;         /* of y: the first night at the new level */
 	double before, after; /* levels, logarithms */
-	double evidence;      /* log-likelihood ratio; 0: nothing is suspected */
+	double log_lr;        /* log-likelihood ratio; 0: no candidate */
 };
 
 #define TK_MONITOR_LOG_LR_MIN 10.0   /* that makes a change */
@@ -43,8 +43,8 @@ bool tk_level_monitor_accept(
         struct tk_level_monitor *w, const struct tk_changepoint_candidate *s, size_t *nights);
 /* The level that it is at; after TK_MONITOR_NIGHTS_MIN nights. */
 double tk_level_monitor_level(const struct tk_level_monitor *w);
-/* p of so much evidence on one night, with what was searched. */
-double tk_level_monitor_p_value(double evidence);
+/* p-value of a log-likelihood ratio on one night, corrected for the splits that were tried. */
+double tk_level_monitor_p_value(double log_lr);
 
 /* Writes or reads what is known after n nights, so that another process goes on with night n + 1. 0
  * or TK_EDATA: out of memory, or these are not its numbers; a watch that was read is to be thrown

@@ -241,7 +241,7 @@ static struct wander start_wander(const struct tk_regime_model *m)
 
 	for (int k = 0; k < TK_SIMD_WIDTH; k++) {
 		w.phi[k] = m[k].phi;
-		w.variance[k] = m[k].wander * m[k].wander;
+		w.variance[k] = m[k].drift_sd * m[k].drift_sd;
 		w.fresh[k] = w.variance[k] * (1 - m[k].phi * m[k].phi);
 		w.variance_of_normal[k] = m[k].sd[0] * m[k].sd[0];
 		w.scale_of_spike[k] = m[k].sd[1];

@@ -1,4 +1,4 @@
-/* One point of a hidden Markov chain. Private to stats/. */
+/* One step of the filter of a regime model. Private to stats/. */
 #ifndef TK_STATS_REGIME_FILTER_H
 #define TK_STATS_REGIME_FILTER_H
 #include <math.h>

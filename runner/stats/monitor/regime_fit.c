@@ -1,4 +1,4 @@
-/* The states of a series' noise, by expectation maximisation: see states.h. */
+/* The states of a series' noise, by expectation maximisation: see regime_model.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,8 @@ static const double guesses[TK_REGIME_STATES_MAX - 1][TK_REGIME_STATES_MAX - 1] 
 
 double tk_regime_penalty(const struct tk_regime_model *m, size_t n)
 {
-	return 0.5 * log((double)n) * (double)(m->count * (m->count - 1) + (m->wander > 0 ? 2 : 0));
+	return 0.5 * log((double)n) *
+	       (double)(m->count * (m->count - 1) + (m->drift_sd > 0 ? 2 : 0));
 }
 
 static double prior(size_t from, size_t to, size_t spike)
@@ -171,7 +172,7 @@ static struct tk_regime_model coarse(const double *r, size_t n, double sigma)
 			        fmax(LEAST_NOISE, sqrt(variance * (1 - parts[c]))));
 			m[a].sd[1] = fmax(SPIKE_SCALE, SPIKE_SIGMAS * sqrt(variance));
 			m[a].phi = phis[a];
-			m[a].wander = sqrt(variance * parts[c]);
+			m[a].drift_sd = sqrt(variance * parts[c]);
 		}
 		tk_regime_drift_logliks(m, r, n, loglik);
 		for (size_t a = 0; a < TK_SIMD_WIDTH; a++)
@@ -188,7 +189,7 @@ static void take_wander_out(const struct tk_regime_model *m, const double *r, si
         struct tk_filtered_state *each, double *left)
 {
 	struct tk_filtered_state b = tk_regime_filter_init(m);
-	double x = 0, fresh = m->wander * m->wander * (1 - m->phi * m->phi);
+	double x = 0, fresh = m->drift_sd * m->drift_sd * (1 - m->phi * m->phi);
 
 	for (size_t i = 0; i < n; i++) {
 		tk_regime_filter_update(m, &b, r[i], true);
@@ -211,18 +212,18 @@ int tk_regime_fit_drift(const double *r, size_t n, double sigma, struct tk_regim
 	struct tk_regime_model found = coarse(r, n, fmax(sigma, LEAST_NOISE)), m;
 	struct tk_filtered_state *each = malloc(n * (sizeof *each + sizeof *r));
 	double *left = (double *)(void *)(each + n);
-	int rc;
+	int status;
 
 	if (!each)
 		return TK_ENOMEM;
 	take_wander_out(&found, r, n, each, left);
-	rc = tk_regime_fit(left, n, found.sd[0], &m);
+	status = tk_regime_fit(left, n, found.sd[0], &m);
 	*out = found;
-	for (size_t i = 0; !rc && i < sizeof scales / sizeof *scales; i++) {
+	for (size_t i = 0; !status && i < sizeof scales / sizeof *scales; i++) {
 		struct tk_regime_model t = m;
 
 		t.phi = found.phi;
-		t.wander = found.wander;
+		t.drift_sd = found.drift_sd;
 		for (size_t k = 0; k + 1 < t.count; k++)
 			t.sd[k] *= scales[i];
 		t.sd[t.count - 1] = found.sd[1];
@@ -231,5 +232,5 @@ int tk_regime_fit_drift(const double *r, size_t n, double sigma, struct tk_regim
 			*out = t;
 	}
 	free(each);
-	return rc;
+	return status;
 }

@@ -1,4 +1,4 @@
-/* A hidden Markov chain over a wandering part, forward in time: see states.h. */
+/* A hidden Markov chain over a wandering part, forward in time: see regime_model.h. */
 #include "stats/monitor/regime_model.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 
 struct tk_filtered_state tk_regime_filter_init(const struct tk_regime_model *m)
 {
-	struct tk_filtered_state b = {.x = 0, .variance = m->wander * m->wander};
+	struct tk_filtered_state b = {.x = 0, .variance = m->drift_sd * m->drift_sd};
 
 	memcpy(b.p, m->share, sizeof b.p);
 	return b;
@@ -51,7 +51,7 @@ struct tk_regime_update tk_regime_filter_update(
 	        miss[TK_REGIME_STATES_MAX], step[TK_REGIME_STATES_MAX], gain[TK_REGIME_STATES_MAX],
 	        x = m->phi * b->x,
 	        variance = m->phi * m->phi * b->variance +
-	                   m->wander * m->wander * (1 - m->phi * m->phi),
+	                   m->drift_sd * m->drift_sd * (1 - m->phi * m->phi),
 	        scale;
 
 	for (size_t j = 0; j < m->count; j++) {
@@ -80,9 +80,9 @@ struct tk_regime_update tk_regime_filter_update(
 		o.pull += w * miss[j];
 		o.gain += b->p[j] * gain[j];
 	}
-	if (m->wander > 0) {
+	if (m->drift_sd > 0) {
 		follow(m, b, x, variance, step, gain, y - x, jumps);
-		b->taken = m->phi * b->taken + o.gain * (1 - m->phi * b->taken);
+		b->drift_share = m->phi * b->drift_share + o.gain * (1 - m->phi * b->drift_share);
 	}
 	return o;
 }
@@ -114,19 +114,19 @@ double tk_regime_newton_step(const struct tk_regime_model *m, const double *y, s
 	double pull = 0, follows = 0; /* what the wandering part takes of a change of level */
 
 	for (size_t i = 0; i < n; i++) {
-		double seen = 1 - m->phi * follows, old = 1 - m->phi * b.taken;
+		double seen = 1 - m->phi * follows, old = 1 - m->phi * b.drift_share;
 		struct tk_regime_update o = tk_regime_filter_update(m, &b, y[i] - *level, false);
 
-		known.own += seen * seen * o.weight;
-		known.past += old * old * o.weight;
-		known.shared += seen * old * o.weight;
+		known.new_level += seen * seen * o.weight;
+		known.old_level += old * old * o.weight;
+		known.cross += seen * old * o.weight;
 		pull += seen * o.pull;
 		follows = m->phi * follows + o.gain * seen;
 		tk_likelihood_multiply(&p, o.likelihood);
 	}
 	*information = known;
-	if (!(known.own > 0))
+	if (!(known.new_level > 0))
 		return tk_likelihood_log(&p);
-	*level += pull / known.own;
-	return tk_likelihood_log(&p) + 0.5 * pull * pull / known.own;
+	*level += pull / known.new_level;
+	return tk_likelihood_log(&p) + 0.5 * pull * pull / known.new_level;
 }

@@ -1,12 +1,11 @@
-/* Noise that lives in states: clocks that settle at one of two speeds, a skewed tail, a spike now
- * and then, a level that wanders.
+/* A noise model with states: clocks that settle at one of two speeds, a skewed tail, occasional
+ * spikes, a level that drifts.
  *
- * A hidden Markov chain over up to three normal distributions about a level and one wide one (a
- * spike: Cauchy), on top of AR(1) where the series needs it. How often a state is entered and how
- * long it is kept is learnt from the series, so that "slow for the third night" is weighed against
- * how long this series used to stay slow. No rare state may be kept for long: that would be a
- * level. The wandering part is followed by a Kalman filter whose states are merged after each point
- * (Blom and Bar-Shalom 1988). */
+ * A hidden Markov model of up to three normal states and one wide Cauchy state (spikes) about a
+ * level, on top of an AR(1) drift where the series needs one. Transition probabilities are learnt, so
+ * that "slow for the third night" is compared with how long this series used to stay slow. A rare
+ * state must not last long: that would be a new level. The drift is tracked by a Kalman filter whose
+ * states are merged after each point (Blom and Bar-Shalom 1988). */
 #ifndef TK_STATS_REGIME_MODEL_H
 #define TK_STATS_REGIME_MODEL_H
 #include <stddef.h>
@@ -20,15 +19,15 @@ struct tk_regime_model {
 	double share[TK_REGIME_STATES_MAX];
 	double to[TK_REGIME_STATES_MAX][TK_REGIME_STATES_MAX]; /* to[i][j]: from i to j */
 	double phi,
-	        wander; /* memory and standard deviation of the wandering part; 0: there is none */
-	double loglik;  /* of what it was fitted to */
+	        drift_sd; /* autocorrelation and standard deviation of the drift; 0: there is none */
+	double loglik;    /* of what it was fitted to */
 };
 
 /* What is believed after a point. */
 struct tk_filtered_state {
 	double p[TK_REGIME_STATES_MAX];
 	double x, variance; /* of the wandering part */
-	double taken;       /* what it has taken of an error of the level */
+	double drift_share; /* of an error of the level that the drift has absorbed */
 };
 
 /* r: residuals about the level in the order of time, n >= 8; sigma: a robust standard deviation of
@@ -48,10 +47,9 @@ double tk_regime_loglik(const struct tk_regime_model *m, const double *y, size_t
         const struct tk_filtered_state *from, struct tk_filtered_state *each, double *sum);
 /* What points tell of levels: inverse variances. */
 struct tk_level_information {
-	double own;    /* of a level that starts with them */
-	double past;   /* of one that was there before them, as far as the wandering part has not
-	                  taken it */
-	double shared; /* what each tells of the other */
+	double new_level; /* of a level that starts with these points */
+	double old_level; /* of a level from before, less what the drift absorbs */
+	double cross;     /* between the two */
 };
 /* One step of Newton's from *level towards the likeliest. Returns the log-likelihood after it, as
  * its parabola has it; *information is about the level before it. */

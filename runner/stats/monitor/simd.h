@@ -1,4 +1,4 @@
-/* Four numbers at a time, in the vectors that the processor has. Private to stats/. */
+/* Four doubles at a time, in the vectors of the processor. Private to stats/. */
 #ifndef TK_STATS_SIMD_H
 #define TK_STATS_SIMD_H
 #include <math.h>

@@ -248,7 +248,7 @@ int tk_shift_estimate(const double *a, size_t na, const double *b, size_t nb, do
         struct tk_shift *out)
 {
 	double *work, *cumulative = NULL;
-	int rc = TK_ENOMEM;
+	int status = TK_ENOMEM;
 
 	if (!na || !nb)
 		return TK_EDATA;
@@ -261,13 +261,13 @@ int tk_shift_estimate(const double *a, size_t na, const double *b, size_t nb, do
 			goto out;
 		accumulate(cumulative, na * nb);
 	}
-	rc = take(work, a, na);
-	if (!rc)
-		rc = take(work + na, b, nb);
-	if (!rc)
+	status = take(work, a, na);
+	if (!status)
+		status = take(work + na, b, nb);
+	if (!status)
 		compare_sorted(work, na, work + na, nb, confidence, cumulative, out);
 out:
 	free(cumulative);
 	free(work);
-	return rc;
+	return status;
 }

@@ -110,15 +110,15 @@ int tk_noise_estimate_scale(const double *x, size_t n, double *work, double *sig
 int tk_noise_estimate(const double *x, size_t n, struct tk_noise *out)
 {
 	double *work = malloc((2 * n + 1) * sizeof *work);
-	int rc = work ? TK_OK : TK_ENOMEM;
+	int status = work ? TK_OK : TK_ENOMEM;
 
 	*out = (struct tk_noise){0};
-	if (!rc)
-		rc = tk_noise_estimate_scale(x, n, work, &out->sigma, &out->tau);
-	if (!rc && n >= 3) {
+	if (!status)
+		status = tk_noise_estimate_scale(x, n, work, &out->sigma, &out->tau);
+	if (!status && n >= 3) {
 		out->rho = autocorrelation(out->sigma, lag_scale(x, n, 2, work));
 		out->mad = mad_of(x, n, work);
 	}
 	free(work);
-	return rc;
+	return status;
 }

@@ -54,10 +54,10 @@ static int interval_of(
         const double *sorted, size_t n, double confidence, struct tk_paired_shift *out)
 {
 	size_t total = n * (n + 1) / 2, c;
-	int rc = critical(n, (1 - confidence) / 2, &c);
+	int status = critical(n, (1 - confidence) / 2, &c);
 
-	if (rc)
-		return rc;
+	if (status)
+		return status;
 	out->n = n;
 	out->shift = tk_quantile_sorted(sorted, total, 0.5);
 	out->reached = c > 0;
@@ -77,14 +77,14 @@ static bool all_finite(const double *d, size_t n)
 int tk_paired_estimate(const double *d, size_t n, double confidence, struct tk_paired_shift *out)
 {
 	double *sorted;
-	int rc;
+	int status;
 
 	if (!all_finite(d, n))
 		return TK_EDATA;
 	sorted = walsh(d, n);
-	rc = sorted ? interval_of(sorted, n, confidence, out) : TK_ENOMEM;
+	status = sorted ? interval_of(sorted, n, confidence, out) : TK_ENOMEM;
 	free(sorted);
-	return rc;
+	return status;
 }
 
 static int look(
@@ -93,14 +93,14 @@ static int look(
 	double *sorted = walsh(d, n), k = (double)number + 1;
 	struct tk_paired_shift strict, loose;
 	bool last = n == TK_PAIRED_COUNT_MAX, narrow, beyond;
-	int rc = sorted ? interval_of(sorted, n, 1 - TK_PAIRED_ALPHA / (k * (k + 1)), &strict)
-	                : TK_ENOMEM;
+	int status = sorted ? interval_of(sorted, n, 1 - TK_PAIRED_ALPHA / (k * (k + 1)), &strict)
+	                    : TK_ENOMEM;
 
-	if (!rc)
-		rc = interval_of(sorted, n, 1 - SAME_ALPHA, &loose);
+	if (!status)
+		status = interval_of(sorted, n, 1 - SAME_ALPHA, &loose);
 	free(sorted);
-	if (rc)
-		return rc;
+	if (status)
+		return status;
 	narrow = (last || (strict.hi - strict.lo) / 2 < least / 4) && fabs(strict.shift) > least;
 	beyond = strict.lo > least || strict.hi < -least;
 	if (strict.reached && (beyond || (narrow && strict.lo * strict.hi > 0)))
@@ -113,16 +113,16 @@ static int look(
 int tk_paired_decide(const double *d, size_t n, double least, enum tk_paired_decision *word,
         struct tk_paired_shift *out)
 {
-	int rc = TK_OK;
+	int status = TK_OK;
 
 	*word = TK_PAIRED_INCONCLUSIVE;
 	if (!all_finite(d, n))
 		return TK_EDATA;
-	for (size_t i = 0; !rc && *word == TK_PAIRED_INCONCLUSIVE &&
+	for (size_t i = 0; !status && *word == TK_PAIRED_INCONCLUSIVE &&
 	                   i < sizeof looks / sizeof *looks && looks[i] <= n;
 	        i++)
-		rc = look(d, looks[i], i, least, word);
-	if (!rc && out)
-		rc = tk_paired_estimate(d, n, SHOWN_CONFIDENCE, out);
-	return rc;
+		status = look(d, looks[i], i, least, word);
+	if (!status && out)
+		status = tk_paired_estimate(d, n, SHOWN_CONFIDENCE, out);
+	return status;
 }

@@ -1,4 +1,4 @@
-/* Spikes pulled in. Private to stats/. */
+/* Winsorizing: spikes are limited to a distance from their neighbours. Private to stats/. */
 #ifndef TK_STATS_WINSORIZE_H
 #define TK_STATS_WINSORIZE_H
 #include <stddef.h>

@@ -1,18 +1,17 @@
-/* Two-sample comparison, false-discovery rate and noise: known answers, claimed rates, degenerate
- * input. */
+/* Two samples: known answers, claimed error rates, degenerate input. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "base/error.h"
 #include "base/rng.h"
 #include "stats/summary/compare.h"
-#include "stats/summary/fdr.h"
-#include "stats/summary/noise.h"
-#include "stats/summary/student.h"
+#include "stats/summary/summary.h"
 
 static void near_by(double a, double b, double tolerance)
 {
@@ -134,76 +133,6 @@ static void normal_deviates(void **state)
 	near(tk_normal_z(1), 0);
 }
 
-static void student_deviates(void **state)
-{
-	/* SciPy 1.17: 2 * t.sf(t, df) */
-	near(tk_student_p(2.5, 6), 0.0465282322841673);
-	near(tk_student_p(-5, 27) / 3.045565443594607e-05, 1);
-	near(tk_student_p(30, 6) / 9.099147044443378e-08, 1);
-	near(tk_student_p(0.1, 1), 0.936548965138893);
-	near(tk_student_p(12, 4.5) / 0.00013783197653273045, 1);
-	near(tk_student_p(0, 3), 1), near(tk_student_p(INFINITY, 3), 0);
-	near_by(tk_student_t(0.0465282322841673, 6), 2.5, 1e-9);
-	near_by(tk_student_t(0.936548965138893, 1), 0.1, 1e-9);
-	near_by(tk_student_t(0.7, 4), 0.414163260093106, 1e-9);
-}
-
-static void q_values(void **state)
-{
-	const double p[] = {0.01, NAN, 0.04, 0.03, 0.005, 0.5};
-	double q[6];
-
-	assert_int_equal(tk_fdr_adjust(p, 6, q), TK_OK);
-	near(q[0], 0.025), near(q[2], 0.05), near(q[3], 0.05), near(q[4], 0.025), near(q[5], 0.5);
-	assert_true(isnan(q[1]));
-	assert_int_equal(tk_fdr_adjust(NULL, 0, NULL), TK_OK);
-	assert_int_equal(tk_fdr_adjust(p + 1, 1, q), TK_OK);
-	assert_true(isnan(q[0]));
-}
-
-static void noise_ignores_steps_and_spikes(void **state)
-{
-	static double x[600];
-	struct tk_rng r;
-	struct tk_noise noise;
-
-	tk_rng_seed(&r, 3);
-	for (int i = 0; i < 600; i++)
-		x[i] = 0.01 * tk_rng_normal(&r) + (i >= 200 ? 0.3 : 0) - (i >= 450 ? 0.1 : 0) +
-		       (i % 50 == 17 ? 0.5 : 0);
-	assert_int_equal(tk_noise_estimate(x, 600, &noise), TK_OK);
-	near_by(noise.sigma, 0.01, 0.002);
-	near_by(noise.rho, 0, 0.25);
-	assert_true(noise.tau >= noise.sigma && noise.tau < 0.03);
-	assert_true(noise.mad > 0.05);
-}
-
-static void noise_sees_autocorrelation(void **state)
-{
-	static double x[2000];
-	struct tk_rng r;
-	struct tk_noise noise;
-
-	tk_rng_seed(&r, 4);
-	for (int i = 1; i < 2000; i++)
-		x[i] = 0.8 * x[i - 1] + tk_rng_normal(&r);
-	assert_int_equal(tk_noise_estimate(x, 2000, &noise), TK_OK);
-	near_by(noise.rho, 0.8, 0.1);
-	assert_true(noise.tau > 3.5); /* 1 / (1 - 0.8) = 5 in the limit */
-}
-
-static void noise_of_little(void **state)
-{
-	const double constant[] = {3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3}, nan[] = {1, 2, NAN};
-	struct tk_noise noise;
-
-	assert_int_equal(tk_noise_estimate(NULL, 0, &noise), TK_OK);
-	near(noise.sigma, 0), near(noise.tau, 0);
-	assert_int_equal(tk_noise_estimate(constant, 12, &noise), TK_OK);
-	near(noise.sigma, 0), near(noise.rho, 0), near(noise.mad, 0);
-	assert_int_equal(tk_noise_estimate(nan, 3, &noise), TK_EDATA);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,11 +144,6 @@ int main(void)
 	        cmocka_unit_test(rates_are_as_claimed),
 	        cmocka_unit_test(large_samples_need_no_table_of_pairs),
 	        cmocka_unit_test(normal_deviates),
-	        cmocka_unit_test(student_deviates),
-	        cmocka_unit_test(q_values),
-	        cmocka_unit_test(noise_ignores_steps_and_spikes),
-	        cmocka_unit_test(noise_sees_autocorrelation),
-	        cmocka_unit_test(noise_of_little),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@
 static int64_t days[N];
 
 struct noise {
-	double sigma, phi, wander, state, share,
+	double sigma, phi, drift_sd, state, share,
 	        stay; /* white; AR(1); a slow state: how much, how often, how long */
 };
 
@@ -34,7 +34,7 @@ static void make(
 	tk_rng_seed(&r, seed);
 	for (size_t i = 0; i < N; i++) {
 		days[i] = (int64_t)i;
-		x = k->phi * x + k->wander * sqrt(1 - k->phi * k->phi) * tk_rng_normal(&r);
+		x = k->phi * x + k->drift_sd * sqrt(1 - k->phi * k->phi) * tk_rng_normal(&r);
 		slow = tk_rng_uniform(&r) <
 		       (slow ? k->stay : k->share * (1 - k->stay) / (1 - k->share));
 		y[i] = 7 + k->sigma * tk_rng_normal(&r) + x + (slow ? k->state : 0) +
@@ -44,15 +44,15 @@ static void make(
 
 struct said {
 	size_t count, night, split, returns;
-	double evidence; /* of all nights */
+	double log_lr; /* of all nights */
 };
 
-static struct tk_level_monitor_workspace *room;
+static struct tk_level_monitor_workspace *workspace;
 
 /* Another watch that knows the same. */
 static struct tk_level_monitor *move(struct tk_level_monitor *w, size_t n)
 {
-	struct tk_level_monitor *moved = tk_level_monitor_new(0.005, room);
+	struct tk_level_monitor *moved = tk_level_monitor_new(0.005, workspace);
 	struct tk_serializer io = {0};
 
 	assert_non_null(moved);
@@ -68,7 +68,7 @@ static struct tk_level_monitor *move(struct tk_level_monitor *w, size_t n)
 /* moving: every night in another process. */
 static struct said play_as(const double *y, bool moving)
 {
-	struct tk_level_monitor *w = tk_level_monitor_new(0.005, room);
+	struct tk_level_monitor *w = tk_level_monitor_new(0.005, workspace);
 	struct said said = {0};
 
 	assert_non_null(w);
@@ -77,10 +77,10 @@ static struct said play_as(const double *y, bool moving)
 		size_t nights;
 
 		assert_int_equal(tk_level_monitor_update(w, y, days, n, &s), TK_OK);
-		said.evidence += s.evidence;
+		said.log_lr += s.log_lr;
 		if (moving)
 			w = move(w, n);
-		if (s.evidence < TK_MONITOR_LOG_LR_MIN)
+		if (s.log_lr < TK_MONITOR_LOG_LR_MIN)
 			continue;
 		assert_in_range(s.split, 1, n - 1);
 		if (said.count++ == 0)
@@ -114,7 +114,7 @@ static void flat_series_stay_silent(void **state)
 	        alarms(&(struct noise){.sigma = 0.01}, 20), 0, 1); /* 4,800 series-nights each */
 	assert_in_range(alarms(&(struct noise){.sigma = 0.0005}, 20), 0, 1);
 	assert_in_range(
-	        alarms(&(struct noise){.sigma = 0.004, .phi = 0.9, .wander = 0.01}, 20), 0, 6);
+	        alarms(&(struct noise){.sigma = 0.004, .phi = 0.9, .drift_sd = 0.01}, 20), 0, 6);
 	assert_in_range(
 	        alarms(&(struct noise){.sigma = 0.004, .state = 0.03, .share = 0.3, .stay = 0.6},
 	                20),
@@ -168,8 +168,8 @@ static void a_jump_of_a_wandering_level_is_found(void **state)
 	for (uint64_t seed = 1; seed <= 10; seed++) {
 		struct said said;
 
-		make(y, seed, &(struct noise){.sigma = 0.002, .phi = 0.95, .wander = 0.015}, 150, N,
-		        0.06);
+		make(y, seed, &(struct noise){.sigma = 0.002, .phi = 0.95, .drift_sd = 0.015}, 150,
+		        N, 0.06);
 		said = play(y);
 		found += said.count >= 1 && said.night >= 150 && said.night <= 160 &&
 		         labs((long)said.split - 150) <= 2;
@@ -184,7 +184,7 @@ static void a_step_soon_after_another_is_found(void **state)
 	int found = 0;
 
 	for (uint64_t seed = 1; seed <= 10; seed++) {
-		struct tk_level_monitor *w = tk_level_monitor_new(0.005, room);
+		struct tk_level_monitor *w = tk_level_monitor_new(0.005, workspace);
 		bool said = false;
 
 		assert_non_null(w);
@@ -196,7 +196,7 @@ static void a_step_soon_after_another_is_found(void **state)
 			size_t nights;
 
 			assert_int_equal(tk_level_monitor_update(w, y, days, n, &s), TK_OK);
-			if (s.evidence < TK_MONITOR_LOG_LR_MIN)
+			if (s.log_lr < TK_MONITOR_LOG_LR_MIN)
 				continue;
 			said |= s.split == 154;
 			tk_level_monitor_accept(w, &s, &nights);
@@ -222,7 +222,7 @@ static void who_comes_back_has_not_moved(void **state)
 static void what_is_known_can_be_kept(void **state)
 {
 	static const struct noise kinds[] = {{.sigma = 0.004},
-	        {.sigma = 0.002, .phi = 0.95, .wander = 0.015},
+	        {.sigma = 0.002, .phi = 0.95, .drift_sd = 0.015},
 	        {.sigma = 0.003, .state = 0.03, .share = 0.2, .stay = 0.6}};
 	static double y[N];
 
@@ -232,14 +232,14 @@ static void what_is_known_can_be_kept(void **state)
 		make(y, 21 + k, &kinds[k], 90, k ? N : 97, 0.06); /* the first comes back */
 		here = play_as(y, false);
 		there = play_as(y, true);
-		assert_true(here.count >= 1 && here.evidence > TK_MONITOR_LOG_LR_MIN);
+		assert_true(here.count >= 1 && here.log_lr > TK_MONITOR_LOG_LR_MIN);
 		assert_memory_equal(&here, &there, sizeof here);
 	}
 }
 
 static void what_is_no_state_is_refused(void **state)
 {
-	struct tk_level_monitor *w = tk_level_monitor_new(0.005, room);
+	struct tk_level_monitor *w = tk_level_monitor_new(0.005, workspace);
 	struct tk_serializer io = {0};
 	static double y[N];
 
@@ -264,7 +264,7 @@ static void what_is_no_state_is_refused(void **state)
 static void ties_and_short_series_are_fine(void **state)
 {
 	static double y[N];
-	struct tk_level_monitor *w = tk_level_monitor_new(0.005, room);
+	struct tk_level_monitor *w = tk_level_monitor_new(0.005, workspace);
 	struct tk_changepoint_candidate s;
 
 	make(y, 3, &(struct noise){.sigma = 0}, N, N, 0);
@@ -274,7 +274,7 @@ static void ties_and_short_series_are_fine(void **state)
 	assert_int_equal(play(y).count, 1);
 	for (size_t n = 0; n < 12; n++) {
 		assert_int_equal(tk_level_monitor_update(w, y, days, n, &s), TK_OK);
-		assert_true(s.evidence == 0);
+		assert_true(s.log_lr == 0);
 	}
 	tk_level_monitor_free(w);
 	tk_level_monitor_free(NULL);
@@ -297,8 +297,8 @@ int main(void)
 	};
 	int failed;
 
-	room = tk_level_monitor_workspace_new();
-	failed = room ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
-	tk_level_monitor_workspace_free(room);
+	workspace = tk_level_monitor_workspace_new();
+	failed = workspace ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
+	tk_level_monitor_workspace_free(workspace);
 	return failed;
 }

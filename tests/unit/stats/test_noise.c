@@ -1,0 +1,78 @@
+/* The noise of a series: neither steps nor spikes are part of it. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "base/rng.h"
+#include "stats/summary/noise.h"
+
+static void near_by(double a, double b, double tolerance)
+{
+	if (!(fabs(a - b) <= tolerance))
+		fail_msg("%.17g is not %.17g", a, b);
+}
+
+static void near(double a, double b)
+{
+	near_by(a, b, 1e-9 * (1 + fabs(b)));
+}
+
+static void noise_ignores_steps_and_spikes(void **state)
+{
+	static double x[600];
+	struct tk_rng r;
+	struct tk_noise noise;
+
+	tk_rng_seed(&r, 3);
+	for (int i = 0; i < 600; i++)
+		x[i] = 0.01 * tk_rng_normal(&r) + (i >= 200 ? 0.3 : 0) - (i >= 450 ? 0.1 : 0) +
+		       (i % 50 == 17 ? 0.5 : 0);
+	assert_int_equal(tk_noise_estimate(x, 600, &noise), TK_OK);
+	near_by(noise.sigma, 0.01, 0.002);
+	near_by(noise.rho, 0, 0.25);
+	assert_true(noise.tau >= noise.sigma && noise.tau < 0.03);
+	assert_true(noise.mad > 0.05);
+}
+
+static void noise_sees_autocorrelation(void **state)
+{
+	static double x[2000];
+	struct tk_rng r;
+	struct tk_noise noise;
+
+	tk_rng_seed(&r, 4);
+	for (int i = 1; i < 2000; i++)
+		x[i] = 0.8 * x[i - 1] + tk_rng_normal(&r);
+	assert_int_equal(tk_noise_estimate(x, 2000, &noise), TK_OK);
+	near_by(noise.rho, 0.8, 0.1);
+	assert_true(noise.tau > 3.5); /* 1 / (1 - 0.8) = 5 in the limit */
+}
+
+static void noise_of_little(void **state)
+{
+	const double constant[] = {3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3}, nan[] = {1, 2, NAN};
+	struct tk_noise noise;
+
+	assert_int_equal(tk_noise_estimate(NULL, 0, &noise), TK_OK);
+	near(noise.sigma, 0), near(noise.tau, 0);
+	assert_int_equal(tk_noise_estimate(constant, 12, &noise), TK_OK);
+	near(noise.sigma, 0), near(noise.rho, 0), near(noise.mad, 0);
+	assert_int_equal(tk_noise_estimate(nan, 3, &noise), TK_EDATA);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(noise_ignores_steps_and_spikes),
+	        cmocka_unit_test(noise_sees_autocorrelation),
+	        cmocka_unit_test(noise_of_little),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
