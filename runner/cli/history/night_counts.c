@@ -65,7 +65,7 @@ static void count_verdict(struct tk_night_counts *c, const char *word, int64_t n
 
 static void count_resolution(struct tk_night_counts *c, const char *word, int64_t n)
 {
-	if (!strcmp(word, "new"))
+	if (!strcmp(word, tk_resolution_status_name(TK_RESOLUTION_NEW)))
 		c->new_revisions = n;
 }
 

@@ -140,32 +140,32 @@ int tk_alerts_load(struct tk_store *s, const struct tk_detect_options *options,
 {
 	struct tk_alerts a = {.options = *options};
 	size_t count;
-	int rc = tk_store_list_alerts(s, &a.rows, err);
+	int status = tk_store_list_alerts(s, &a.rows, err);
 
-	if (!rc)
-		rc = tk_store_list_triage(s, &a.triage, err);
-	if (!rc)
-		rc = tk_lookup_load(s, &a.names, err);
-	if (!rc)
-		rc = tk_missing_data_find(s, options, 0, &a.stoppages, err);
-	if (rc)
+	if (!status)
+		status = tk_store_list_triage(s, &a.triage, err);
+	if (!status)
+		status = tk_lookup_load(s, &a.names, err);
+	if (!status)
+		status = tk_missing_data_find(s, options, 0, &a.stoppages, err);
+	if (status)
 		goto out;
 	a.unsaved_alerts = calloc(a.stoppages.count + 1, sizeof *a.unsaved_alerts);
 	a.memory = calloc(a.rows.count + a.stoppages.count + 1, sizeof(*a.memory));
 	if (!a.unsaved_alerts || !a.memory) {
-		rc = out_of_memory(err);
+		status = out_of_memory(err);
 		goto out;
 	}
 	for (size_t i = 0; i < a.rows.count; i++)
 		a.memory[i] = TK_ROWS_AT(&a.rows, struct tk_alert_row, i);
 	count = add_unwritten(&a, a.rows.count, options->now_s);
-	rc = make_groups(&a, count, err);
+	status = make_groups(&a, count, err);
 out:
-	if (rc)
+	if (status)
 		tk_alerts_free(&a);
 	else
 		*out = a;
-	return rc;
+	return status;
 }
 
 int tk_alerts_load_evidence(struct tk_store *s, struct tk_alerts *a, struct tk_error *err)
@@ -207,15 +207,15 @@ int tk_alert_load_ab_result(const struct tk_alerts *a, const struct tk_alert_row
         struct tk_ab_result *out, struct tk_error *err)
 {
 	struct tk_rows rows = {0};
-	int rc = tk_store_list_ab_pairs_between(a->store, alert->series_id,
+	int status = tk_store_list_ab_pairs_between(a->store, alert->series_id,
 	        revision_of(a, alert, alert->good_rev), revision_of(a, alert, alert->bad_rev),
 	        &rows, err);
 
 	*out = (struct tk_ab_result){.decision = TK_AB_NONE};
-	if (!rc && rows.count && tk_ab_result_evaluate(rows.rows, rows.count, &a->options, out))
-		rc = out_of_memory(err);
+	if (!status && rows.count && tk_ab_result_evaluate(rows.rows, rows.count, &a->options, out))
+		status = out_of_memory(err);
 	tk_rows_free(&rows);
-	return rc;
+	return status;
 }
 
 void tk_alerts_free(struct tk_alerts *a)
