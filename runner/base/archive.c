@@ -20,9 +20,7 @@
 
 #define ENTRIES_MAX 200000
 
-/* ---- blobs
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- blobs ---- */
 
 int tk_zstd_compress(const void *data, size_t len, struct tk_buf *out, struct tk_error *err)
 {
@@ -77,9 +75,7 @@ int tk_zstd_decompress(
 	return status ? status : tk_buf_status(out, err);
 }
 
-/* ---- writing
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- writing ---- */
 
 struct writer {
 	struct archive *a;
@@ -195,9 +191,7 @@ int tk_archive_write(const char *archive_path, const char *dir, struct tk_error 
 	return status;
 }
 
-/* ---- reading
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 /* How deep `path` ends below where it starts, -1 where it is absolute or leaves that folder on its
  * way. */

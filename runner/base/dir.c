@@ -103,9 +103,7 @@ int tk_dir_list(const char *path, char ***names, size_t *count, struct tk_error 
 	return TK_OK;
 }
 
-/* ---- removing
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- removing ---- */
 
 static int remove_at(int parent, const char *name, int depth);
 
@@ -171,9 +169,7 @@ int tk_dir_remove(const char *path, struct tk_error *err)
 	return status;
 }
 
-/* ---- walking
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- walking ---- */
 
 struct walk {
 	const char *root;
@@ -246,9 +242,7 @@ int64_t tk_dir_size(const char *path)
 	return size;
 }
 
-/* ---- copying
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- copying ---- */
 
 static int copy_bytes(int in, int out)
 {

@@ -49,8 +49,7 @@ bool tk_cancel_is_requested(void)
 	return canceled != 0;
 }
 
-/* ---- finding a program
- * --------------------------------------------------------------------------------------- */
+/* ---- finding a program ---- */
 
 static bool is_program(const char *path)
 {
@@ -177,8 +176,7 @@ static int start(const struct tk_process_spec *spec, struct child *c, struct tk_
 	return status;
 }
 
-/* ---- watching it
- * --------------------------------------------------------------------------------------------- */
+/* ---- watching it ---- */
 
 /* Keeps what was read: all of stdout up to its limit, the tail of stderr. */
 static void take(int *fd, struct tk_buf *into, size_t tail)
@@ -325,8 +323,7 @@ void tk_process_result_free(struct tk_process_result *result)
 	tk_buf_free(&result->err);
 }
 
-/* ---- how it ended, in words
- * ---------------------------------------------------------------------------------- */
+/* ---- how it ended, in words ---- */
 
 /* The command as people name it: the program, and the subcommand where there is one. */
 static void title(const struct tk_process_spec *spec, char *out, size_t size)

@@ -1,5 +1,5 @@
-/* Child processes with a deadline, a memory limit, a log and a scrubbed environment. Never through
- * a shell. */
+/* Runs programs to their end, with a deadline, a memory limit, a log and a scrubbed environment. Never
+ * through a shell. */
 #ifndef TK_BASE_PROCESS_H
 #define TK_BASE_PROCESS_H
 #include "base/buf.h"
@@ -13,7 +13,7 @@ struct tk_process_spec {
 	const char *const *argv; /* NULL-terminated; argv[0] is looked up in PATH */
 	const char *const *env;  /* "NAME=value" additions to the scrubbed environment,
 	                            NULL-terminated; may be NULL */
-	const char *cwd;         /* NULL: here */
+	const char *cwd;         /* NULL: the caller's */
 	const char *log_path;    /* stdout and stderr are appended there; NULL: stdout is captured,
 	                            stderr kept (its tail) */
 	size_t capture_max;      /* bytes of stdout kept; 0: 16 MiB; more is TK_EDATA */
@@ -24,7 +24,7 @@ struct tk_process_spec {
 };
 
 struct tk_process_result {
-	int exit_code; /* -1 where a signal ended it */
+	int exit_code; /* -1: ended by a signal */
 	int signal;    /* 0, or the signal */
 	bool timed_out;
 	double wall_s;
@@ -32,14 +32,14 @@ struct tk_process_result {
 	struct tk_buf err; /* the last 8 KiB of stderr, where there is no log_path */
 };
 
-/* Status is about running it at all (TK_EIO, TK_ENOTFOUND: no such program, TK_EDATA: too much
- * output, TK_ECANCELED); how it ended is in the result. Whatever the child left running in its
- * process group is killed when it ends, and it dies with the thread that called. The result is
- * initialised even on failure; free it with tk_process_result_free. */
+/* The status says whether it could be run (TK_EIO, TK_ENOTFOUND: no such program, TK_EDATA: too much
+ * output, TK_ECANCELED); the result says how it ended. Processes that the child leaves in its group
+ * are killed when it ends. The child dies with the calling thread. The result is initialised even on
+ * failure; free it with tk_process_result_free. */
 int tk_process_run(
         const struct tk_process_spec *spec, struct tk_process_result *result, struct tk_error *err);
 void tk_process_result_free(struct tk_process_result *result);
-/* 0 where it exited with 0; else a sentence: "git fetch: exit code 128: <last line of stderr>",
+/* 0 if the exit code was 0, else a message: "git fetch: exit code 128: <last line of stderr>",
  * "... no end after 30 s". */
 int tk_process_check(const struct tk_process_spec *spec, const struct tk_process_result *result,
         struct tk_error *err);

@@ -1,5 +1,5 @@
-/* What an object knows, as a row of numbers: one function of it visits every field in turn, and so
- * both writes the row and reads it back. */
+/* The state of an object as a row of numbers. One function per object visits all its fields; the same
+ * function writes the row or reads it back, so that the two cannot disagree. */
 #ifndef TK_BASE_SERIALIZER_H
 #define TK_BASE_SERIALIZER_H
 #include <stdbool.h>
@@ -9,16 +9,15 @@
 struct tk_serializer {
 	double *at;
 	size_t count, cap;
-	size_t next;  /* to be read */
-	bool reading; /* else what is visited is appended */
-	bool failed;  /* out of memory, or the row is not what was written; fields keep their values
-	                 from then on */
+	size_t next;  /* index of the number to read */
+	bool reading; /* false: the visited fields are appended */
+	bool failed; /* out of memory, or not a row of this object; the remaining fields keep their values */
 };
 
 void tk_serialize_double(struct tk_serializer *n, double *field);
-void tk_serialize_size(struct tk_serializer *n, size_t *field,
-        size_t most); /* read: a whole number up to `most` */
-void tk_serialize_int(struct tk_serializer *n, int64_t *field); /* up to 2^53 either way */
+void tk_serialize_size(
+        struct tk_serializer *n, size_t *field, size_t most);   /* reading fails above `most` */
+void tk_serialize_int(struct tk_serializer *n, int64_t *field); /* -2^53 to 2^53 */
 void tk_serialize_bool(struct tk_serializer *n, bool *field);
 void tk_serializer_free(struct tk_serializer *n);
 

@@ -226,8 +226,7 @@ TK_SIMD_CLONES double tk_regime_expect(const struct tk_regime_model *m, const do
 	}
 }
 
-/* ---- four wandering parts at once
- * ------------------------------------------------------------------------------- */
+/* ---- four wandering parts at once ---- */
 
 /* Of each of four chains. */
 struct wander {
