@@ -21,6 +21,49 @@ static void verdict(struct tk_verdict_row *v, int64_t night, int64_t series_id, 
 	        .detail = "{}"};
 }
 
+/* What was decided in the last night: three verdicts, a change point and an alert with a note. */
+static void decide(int64_t night, const int64_t s[3], const int64_t runs[3])
+{
+	struct tk_verdict_row v[3];
+	verdict(&v[0], night, s[0], "regressed", 800e3, 900e3, "12.5 % slower, its noise is 0.4 %");
+	verdict(&v[1], night, s[1], "improved", 5.0e6, 4.1e6, "");
+	verdict(&v[2], night, s[2], "newly-failed", NAN, NAN, HOSTILE);
+	seed_check(tk_store_replace_verdicts(seed_db, night, v, 3, &seed_err));
+	struct tk_change_point_row c = {.series_id = s[0],
+	        .as_of_s = FIRST_S + 2 * DAY_S,
+	        .run_id = runs[2],
+	        .previous_run_id = runs[1],
+	        .before_value = 800.5e3,
+	        .after_value = 900e3,
+	        .change_lo = 0.11,
+	        .change_hi = 0.14,
+	        .p = 0.0001,
+	        .cause = TK_CAUSE_CODE,
+	        .confidence = 0.99,
+	        .detail = "{}"};
+	seed_check(tk_store_replace_change_points(seed_db, s[0], &c, 1, &seed_err));
+	seed_check(tk_store_put_alert(seed_db,
+	        &(struct tk_alert_row){.uid = "alert-1",
+	                .series_id = s[0],
+	                .night_id = night,
+	                .status = TK_ALERT_OPEN,
+	                .opened_s = FIRST_S + 2 * DAY_S,
+	                .change = 0.125,
+	                .cause = TK_CAUSE_CODE,
+	                .good_rev = "1111111111111111111111111111111111111111",
+	                .bad_rev = "2222222222222222222222222222222222222222",
+	                .title = "openblas is 12.5 % slower at " HOSTILE},
+	        &seed_err));
+	int64_t id;
+	seed_check(tk_store_put_triage(seed_db,
+	        &(struct tk_triage_row){.alert_uid = "alert-1",
+	                .at_s = FIRST_S + 3 * DAY_S,
+	                .author = "ops",
+	                .action = "note",
+	                .note = "reported upstream, " HOSTILE},
+	        &id, &seed_err));
+}
+
 void tiny(void)
 {
 	int64_t lab = seed_machine("lab", "{\"cpu\":\"Example CPU\",\"cores\":8}"),
@@ -73,42 +116,5 @@ void tiny(void)
 		        n == 2 ? TK_NIGHT_INCOMPLETE : TK_NIGHT_COMPLETE, "{}", w.night_s + 900,
 		        &seed_err));
 	}
-	struct tk_verdict_row v[3];
-	verdict(&v[0], night, s[0], "regressed", 800e3, 900e3, "12.5 % slower, its noise is 0.4 %");
-	verdict(&v[1], night, s[1], "improved", 5.0e6, 4.1e6, "");
-	verdict(&v[2], night, s[2], "newly-failed", NAN, NAN, HOSTILE);
-	seed_check(tk_store_replace_verdicts(seed_db, night, v, 3, &seed_err));
-	struct tk_change_point_row c = {.series_id = s[0],
-	        .as_of_s = FIRST_S + 2 * DAY_S,
-	        .run_id = runs[2],
-	        .previous_run_id = runs[1],
-	        .before_value = 800.5e3,
-	        .after_value = 900e3,
-	        .change_lo = 0.11,
-	        .change_hi = 0.14,
-	        .p = 0.0001,
-	        .cause = TK_CAUSE_CODE,
-	        .confidence = 0.99,
-	        .detail = "{}"};
-	seed_check(tk_store_replace_change_points(seed_db, s[0], &c, 1, &seed_err));
-	seed_check(tk_store_put_alert(seed_db,
-	        &(struct tk_alert_row){.uid = "alert-1",
-	                .series_id = s[0],
-	                .night_id = night,
-	                .status = TK_ALERT_OPEN,
-	                .opened_s = FIRST_S + 2 * DAY_S,
-	                .change = 0.125,
-	                .cause = TK_CAUSE_CODE,
-	                .good_rev = "1111111111111111111111111111111111111111",
-	                .bad_rev = "2222222222222222222222222222222222222222",
-	                .title = "openblas is 12.5 % slower at " HOSTILE},
-	        &seed_err));
-	int64_t id;
-	seed_check(tk_store_put_triage(seed_db,
-	        &(struct tk_triage_row){.alert_uid = "alert-1",
-	                .at_s = FIRST_S + 3 * DAY_S,
-	                .author = "ops",
-	                .action = "note",
-	                .note = "reported upstream, " HOSTILE},
-	        &id, &seed_err));
+	decide(night, s, runs);
 }

@@ -1,122 +1,5 @@
 /* Every rule of detect/rules on plain evidence, without a history. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <math.h>
-#include <string.h>
-
-#include "base/error.h"
-#include "detect/rules/evidence.h"
-#include "detect/rules/rules.h"
-
-#define DAY INT64_C(86400)
-#define NOW (100 * DAY)
-
-static const struct tk_detect_options options = {.min_effect = 0.02,
-        .fdr = 0.05,
-        .min_samples = 1,
-        .now_s = NOW,
-        .baseline_name = "pinned:v1"};
-
-static struct tk_run_evidence run(enum tk_outcome outcome, int64_t day)
-{
-	return (struct tk_run_evidence){.exists = true,
-	        .has_timing = tk_outcome_has_timing(outcome),
-	        .outcome = outcome,
-	        .message = "",
-	        .as_of_s = day * DAY,
-	        .run_id = day,
-	        .build_id = day};
-}
-
-/* A quiet series: forty nights at 1 ms with 0.5 % noise, measured last night. */
-static struct tk_evidence quiet_series(void)
-{
-	const struct tk_level_change flat = {.split = 37,
-	        .before = log(1e6),
-	        .after = log(1e6),
-	        .se_before = 0.001,
-	        .se_after = 0.003,
-	        .se = 0.004,
-	        .p = 1};
-	const struct tk_level_test test = {.sigma = 0.005, .df = 20, .whole = flat, .best = flat};
-	const struct tk_estimate level = {1e6, 0.99e6, 1.01e6}, none = {0, -0.01, 0.01};
-
-	return (struct tk_evidence){.options = &options,
-	        .lower_is_better = true,
-	        .is_time_ns = true,
-	        .within = run(TK_OUTCOME_OK, 99),
-	        .newest = run(TK_OUTCOME_OK, 99),
-	        .previous = run(TK_OUTCOME_OK, 96),
-	        .point_count = 40,
-	        .last_value = level,
-	        .last_point_s = 99 * DAY,
-	        .last_point_build_id = 99,
-	        .last_point_run_id = 99,
-	        .has_baseline = true,
-	        .raw = test,
-	        .adjusted = test,
-	        .step = {.levels = flat,
-	                .start_s = 97 * DAY,
-	                .before = level,
-	                .after = level,
-	                .change = none,
-	                .median_change = NAN,
-	                .threshold = log(1.02),
-	                .q = 1,
-	                .nights = 3,
-	                .samples_before = 100,
-	                .samples_after = 30,
-	                .good_build_id = 96,
-	                .bad_build_id = 97,
-	                .newest_good_build_id = 98,
-	                .newest_bad_build_id = 99,
-	                .last_good_run_id = 96,
-	                .first_bad_run_id = 97,
-	                .is_new_build = true},
-	        .alert = {.baseline = NAN},
-	        .monitor = {.level = NAN}};
-}
-
-/* The same with a step of this size. */
-static struct tk_evidence with_step(double change)
-{
-	struct tk_evidence e = quiet_series();
-
-	e.is_step = true;
-	e.step.levels.after += log1p(change);
-	e.step.levels.p = e.step.q = 0.001;
-	e.step.after.value = 1e6 * (1 + change);
-	e.step.change = (struct tk_estimate){change, change - 0.01, change + 0.01};
-	e.adjusted.best = e.raw.best = e.step.levels;
-	return e;
-}
-
-static struct tk_verdict decide(
-        const struct tk_evidence *e, enum tk_rule_id rule, enum tk_verdict_status status)
-{
-	struct tk_verdict v;
-
-	tk_rules_decide(e, &v);
-	if (v.decided_by != rule || v.status != status)
-		fail_msg("expected %s by %s, got %s by %s", tk_verdict_status_name(status),
-		        tk_rule_id_name(rule), tk_verdict_status_name(v.status),
-		        tk_rule_id_name(v.decided_by));
-	assert_int_equal(v.status_before_ack, v.status);
-	return v;
-}
-
-static void expect_fact(const struct tk_verdict *v, enum tk_fact_kind kind)
-{
-	if (!tk_verdict_find_fact(v, kind))
-		fail_msg("no fact %s", tk_fact_kind_name(kind));
-}
-
-/* ---- absence ---- */
+#include "evidence_samples.h"
 
 static void absent_series(void **state)
 {
@@ -335,15 +218,6 @@ static void step_no_larger_than_a_spike(void **state)
 	decide(&e, TK_RULE_REGRESSED, TK_VERDICT_REGRESSED);
 }
 
-static struct tk_alert_evidence alert(double change)
-{
-	return (struct tk_alert_evidence){.exists = true,
-	        .opened_s = 90 * DAY,
-	        .bad_rev = "bbb",
-	        .baseline = log(1e6),
-	        .change = change};
-}
-
 static void steps_beside_an_alert(void **state)
 {
 	struct tk_evidence e = with_step(0.1);
@@ -496,103 +370,6 @@ static void absolute_threshold(void **state)
 
 /* ---- A/B runs ---- */
 
-static struct tk_ab_result ab(enum tk_ab_decision decision, uint32_t count, double change)
-{
-	return (struct tk_ab_result){.decision = decision,
-	        .count = count,
-	        .change = change,
-	        .lo = change - 0.01,
-	        .hi = change + 0.01};
-}
-
-static void change_that_ab_runs_confirm(void **state)
-{
-	struct tk_evidence e = quiet_series();
-	struct tk_verdict v;
-
-	e.ab = ab(TK_AB_HIGHER, 16, 0.095);
-	v = decide(&e, TK_RULE_AB_CONFIRMED, TK_VERDICT_REGRESSED);
-	assert_float_equal(v.change.value, 0.095, 1e-12);
-	assert_float_equal(v.threshold, 0.02, 1e-12);
-	assert_float_equal(tk_verdict_find_fact(&v, TK_FACT_NIGHTLY_ESTIMATE)->number[0], 0, 1e-12);
-	assert_int_equal(v.good_build_id, 98), assert_int_equal(v.bad_build_id, 99);
-
-	e = with_step(0.1);
-	e.ab = ab(TK_AB_HIGHER, 16, 0.095);
-	v = decide(&e, TK_RULE_AB_CONFIRMED, TK_VERDICT_REGRESSED);
-	assert_int_equal(v.good_build_id, 96), assert_int_equal(v.bad_build_id, 97);
-	e.alert = alert(0.095);
-	v = decide(&e, TK_RULE_AB_CONFIRMED, TK_VERDICT_SAME);
-	expect_fact(&v, TK_FACT_STILL_AT_ALERT);
-	e.lower_is_better = false;
-	e.alert.exists = false;
-	decide(&e, TK_RULE_AB_CONFIRMED, TK_VERDICT_IMPROVED);
-	e.alert = alert(0.1);
-	v = decide(&e, TK_RULE_AB_CONFIRMED, TK_VERDICT_RECOVERED);
-	expect_fact(&v, TK_FACT_BACK_TO_BASELINE);
-}
-
-/* The nights' step joins equal code: the change is where the newest code came in. */
-static void change_of_the_newest_code(void **state)
-{
-	struct tk_evidence e = with_step(0.1);
-	struct tk_verdict v;
-
-	e.step.same_code_at_step = true;
-	e.has_code_step = true;
-	e.code_step = e.step;
-	e.code_step.good_build_id = 97, e.code_step.bad_build_id = 98;
-	e.code_step.before.value = 2e6;
-	e.ab = ab(TK_AB_HIGHER, 16, 0.095);
-	v = decide(&e, TK_RULE_AB_CONFIRMED, TK_VERDICT_REGRESSED);
-	assert_int_equal(v.good_build_id, 97), assert_int_equal(v.bad_build_id, 98);
-	assert_true(v.before.value == 2e6);
-}
-
-static void change_that_ab_runs_refute(void **state)
-{
-	struct tk_evidence e = with_step(0.1);
-	struct tk_verdict v;
-
-	e.ab = ab(TK_AB_SAME, 16, 0.001);
-	v = decide(&e, TK_RULE_AB_REFUTED, TK_VERDICT_SAME);
-	expect_fact(&v, TK_FACT_AB_RETRACTED);
-	assert_int_equal(v.bad_build_id, 0);
-	assert_float_equal(v.change.value, 0.1, 1e-12);
-
-	e.adjusted.spike = true; /* unsure before: there was nothing to retract */
-	v = decide(&e, TK_RULE_AB_REFUTED, TK_VERDICT_SAME);
-	expect_fact(&v, TK_FACT_AB_NO_CHANGE);
-
-	e.step.environment.hard = true;
-	decide(&e, TK_RULE_AB_REFUTED, TK_VERDICT_ENVIRONMENT);
-
-	e = quiet_series();
-	e.ab = ab(TK_AB_SAME, 16, 0.001);
-	v = decide(&e, TK_RULE_NO_CHANGE, TK_VERDICT_SAME); /* they agree */
-	expect_fact(&v, TK_FACT_AB_NO_CHANGE);
-}
-
-static void ab_runs_without_a_decision(void **state)
-{
-	struct tk_evidence e = with_step(0.1);
-	struct tk_verdict v;
-
-	e.ab = ab(TK_AB_INCONCLUSIVE, 0, NAN);
-	v = decide(&e, TK_RULE_REGRESSED, TK_VERDICT_REGRESSED);
-	assert_null(tk_verdict_find_fact(&v, TK_FACT_AB_INCONCLUSIVE));
-	e.ab = ab(TK_AB_INCONCLUSIVE, 11, 0.001);
-	v = decide(&e, TK_RULE_REGRESSED, TK_VERDICT_REGRESSED);
-	expect_fact(&v, TK_FACT_AB_INCONCLUSIVE);
-	e.ab.count = 12; /* a dozen pairs without a trace of it */
-	decide(&e, TK_RULE_AB_NOT_REPRODUCED, TK_VERDICT_UNSURE);
-	e.ab.lo = 0.001;
-	decide(&e, TK_RULE_REGRESSED, TK_VERDICT_REGRESSED);
-	e.ab.lo = -0.01;
-	e.is_step = false;
-	decide(&e, TK_RULE_SUGGESTIVE, TK_VERDICT_UNSURE);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -616,10 +393,6 @@ int main(void)
 	        cmocka_unit_test(change_that_may_be_noise),
 	        cmocka_unit_test(series_too_noisy_to_tell),
 	        cmocka_unit_test(absolute_threshold),
-	        cmocka_unit_test(change_that_ab_runs_confirm),
-	        cmocka_unit_test(change_of_the_newest_code),
-	        cmocka_unit_test(change_that_ab_runs_refute),
-	        cmocka_unit_test(ab_runs_without_a_decision),
 	};
 
 	return cmocka_run_group_tests_name("rules", tests, NULL, NULL);
