@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/format.h"
 #include "site_gen/data/shard_internal.h"
 #include "site_gen/model/model.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/render/format.h"
 
 void tk_shard_add_text(struct tk_buf *out, const char *text, size_t max)
 {

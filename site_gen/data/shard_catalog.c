@@ -2,11 +2,11 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/format.h"
 #include "site_gen/data/shard.h"
 #include "site_gen/data/shard_internal.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
-#include "site_gen/render/format.h"
 
 #define SUBJECT_BYTES 140
 #define REV_BYTES 40

@@ -5,11 +5,11 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "site_gen/data/shard.h"
 #include "site_gen/data/shard_internal.h"
 #include "site_gen/model/model.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/render/format.h"
 
 void tk_shard_begin_hot(struct tk_buf *out, size_t shard)
 {

@@ -4,10 +4,10 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "site_gen/data/shard.h"
 #include "site_gen/data/shard_internal.h"
 #include "site_gen/model/model.h"
-#include "site_gen/render/format.h"
 
 /* The points whose columns are written. */
 struct columns {

@@ -5,11 +5,11 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "site_gen/data/shard.h"
 #include "site_gen/data/shard_internal.h"
 #include "site_gen/model/ceilings.h"
 #include "site_gen/model/model.h"
-#include "site_gen/render/format.h"
 #include "stats/summary/summary.h"
 
 #define SAMPLES_SHOWN 100

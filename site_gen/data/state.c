@@ -7,7 +7,8 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "site_gen/render/format.h"
+#include "base/format.h"
+#include "site_gen/render/format_point.h"
 #include "site_gen/render/output.h"
 
 #define MAGIC "tkstate2"

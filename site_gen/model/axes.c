@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "site_gen/render/format.h"
+#include "base/format.h"
 #include "store/store.h"
 
 static const struct {

@@ -7,11 +7,11 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "site_gen/model/ab_plot.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/alert_groups.h"
 #include "site_gen/pages/page.h"
-#include "site_gen/render/format.h"
 #include "site_gen/render/svg.h"
 
 #define FEED_MAX 50

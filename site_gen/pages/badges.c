@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/render/format.h"
 
 #define BADGE_CHAR 7 /* of 11 px text; textLength makes any font fit */
 #define BADGE_PAD 6

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/render/format.h"
 
 #define DAY_S 86400
 

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
-#include "site_gen/render/format.h"
 
 #define CHANGES_SHOWN 8
 

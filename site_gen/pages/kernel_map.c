@@ -6,10 +6,11 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "site_gen/model/axes.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/render/format.h"
+#include "site_gen/render/format_point.h"
 
 #define MAPS_MAX 12
 #define COLUMNS_MAX 16

@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "core/mode.h"
 #include "site_gen/model/axes.h"
 #include "site_gen/model/run_facts.h"
 #include "site_gen/pages/page.h"
-#include "site_gen/render/format.h"
+#include "site_gen/render/format_point.h"
 
 #define COLUMNS_MAX 12
 #define ROWS_MAX 60  /* of a table on the page of an operation */

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "core/status.h"
 #include "site_gen/model/ceilings.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/render/format.h"
 #include "stats/summary/summary.h"
 
 #define ONE_PAGE_MAX 1000 /* rows; longer lists are laid out on demand */

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "site_gen/model/ceilings.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/render/format.h"
 
 #define ATTRIBUTES_MAX 60
 

@@ -6,11 +6,11 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "core/outcome.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/render/format.h"
 
 #define LOG_BYTES 8000
 #define FAILURES_MAX 200

@@ -4,10 +4,10 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "core/outcome.h"
 #include "core/status.h"
 #include "site_gen/pages/page.h"
-#include "site_gen/render/format.h"
 
 #define STALE_S (36 * 3600)
 

@@ -5,11 +5,11 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "core/status.h"
 #include "site_gen/model/ceilings.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
-#include "site_gen/render/format.h"
 
 #define LINES_MAX 12
 

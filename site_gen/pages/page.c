@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/render/format.h"
 
 static void section_path(struct tk_buf *out, const struct tk_model *m, enum tk_section section)
 {

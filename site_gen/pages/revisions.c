@@ -6,10 +6,10 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/render/format.h"
 #include "site_gen/render/svg.h"
 
 #define CHANGES_MAX 300

@@ -6,10 +6,10 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "site_gen/data/shard.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/render/format.h"
 #include "site_gen/render/roofline.h"
 #include "site_gen/render/svg.h"
 

@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "site_gen/data/shard.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/render/format.h"
+#include "site_gen/render/format_point.h"
 #include "site_gen/render/svg.h"
 
 #define TABLE_ROWS 30

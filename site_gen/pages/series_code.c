@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "site_gen/pages/page.h"
-#include "site_gen/render/format.h"
 
 #define BUILDS_SHOWN 6
 

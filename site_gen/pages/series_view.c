@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "core/ab.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
-#include "site_gen/render/format.h"
+#include "site_gen/render/format_point.h"
 #include "site_gen/render/svg.h"
 
 static const char *upstream_url(const struct tk_site *site, const struct tk_revision_row *r)

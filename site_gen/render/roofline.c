@@ -8,9 +8,9 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "site_gen/model/model.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/render/format.h"
 
 #define WIDTH 960
 #define HEIGHT 420

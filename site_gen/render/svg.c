@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/format.h"
 #include "site_gen/model/model.h"
-#include "site_gen/render/format.h"
 
 #define SPARK_POINTS 60
 #define SPARK_WIDTH 120

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "site_gen/render/format.h"
+#include "base/format.h"
 
 #define CHUNK_BYTES ((size_t)256 * 1024)
 

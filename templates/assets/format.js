@@ -1,5 +1,5 @@
 // Numbers with units. The rules are those of the C formatter (base/format.h); a test feeds both
-// the same cases (tests/site/format_cases.json).
+// the same cases (tests/unit/base/data/format_cases.tsv).
 "use strict";
 window.tracker ??= {};
 {

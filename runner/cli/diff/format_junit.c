@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "cli/diff/view.h"
 #include "detect/report/reason.h"
-#include "site_gen/render/format.h"
 
 /* Escapes an attribute or a text; characters that XML 1.0 forbids become '?'. */
 static void put_text(FILE *out, const char *s)

@@ -4,9 +4,9 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "cli/diff/view.h"
 #include "detect/report/reason.h"
-#include "site_gen/render/format.h"
 
 #define MARKER "<!-- tracker-diff -->"
 #define COMMENT_MAX 60000 /* GitHub refuses comments over 65,536 characters */

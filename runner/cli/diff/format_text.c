@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "base/text.h"
 #include "cli/diff/view.h"
 #include "cli/table.h"
 #include "detect/report/reason.h"
-#include "site_gen/render/format.h"
 
 static const struct tk_column columns[] = {
         {"", TK_COLUMN_LEFT},

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/format.h"
 #include "core/outcome.h"
 #include "detect/detect.h"
-#include "site_gen/render/format.h"
 
 static const struct tk_column stage_columns[] = {{"STAGE", 0}, {"STATUS", 0},
         {"TOOK", TK_COLUMN_RIGHT}, {"DETAIL", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL}, {0}};

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/format.h"
 #include "core/outcome.h"
 #include "detect/detect.h"
-#include "site_gen/render/format.h"
 
 const char tk_night_resume_hint[] = "`tracker nightly --resume` continues the newest stopped night";
 

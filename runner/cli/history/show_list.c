@@ -5,9 +5,10 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/format.h"
 #include "cli/history/show.h"
 #include "cli/table.h"
-#include "site_gen/render/format.h"
+#include "site_gen/render/format_point.h"
 
 void tk_show_add_sparkline(struct tk_buf *b, const struct tk_rows *points)
 {

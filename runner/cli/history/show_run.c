@@ -7,9 +7,10 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/format.h"
 #include "base/text.h"
 #include "cli/history/show.h"
-#include "site_gen/render/format.h"
+#include "site_gen/render/format_point.h"
 #include "stats/summary/summary.h"
 #include "store/store.h"
 

@@ -6,11 +6,12 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/format.h"
 #include "base/text.h"
 #include "cli/history/show.h"
 #include "cli/history/show_point.h"
 #include "cli/table.h"
-#include "site_gen/render/format.h"
+#include "site_gen/render/format_point.h"
 #include "store/store.h"
 
 struct series_detail {

@@ -1,8 +1,8 @@
 /* The results of `tracker run`: a table or JSON. */
 #include "cli/host/run.h"
 
+#include "base/format.h"
 #include "core/outcome.h"
-#include "site_gen/render/format.h"
 
 static const struct tk_column columns[] = {
         {"PROBLEM", TK_COLUMN_LEFT},

@@ -1,6 +1,7 @@
 /* `tracker confirm`: compares an old and a new build of a series by A/B runs, now. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "base/process.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
@@ -9,7 +10,6 @@
 #include "config/config.h"
 #include "detect/rules/ab_result.h"
 #include "nightly/bisect/bisect.h"
-#include "site_gen/render/format.h"
 #include "store/store.h"
 
 static const struct argp_option options_table[] = {

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/format.h"
 #include "base/text.h"
 #include "cli/table.h"
 #include "detect/rules/ab_result.h"
-#include "site_gen/render/format.h"
 
 const char *tk_alert_upstream_name(const struct tk_alerts *a, const struct tk_alert_group *g)
 {

@@ -1,6 +1,6 @@
 /* Formatting of numbers: four significant digits, a no-break space before the unit, a true minus
  * sign. */
-#include "site_gen/render/format.h"
+#include "base/format.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -9,7 +9,6 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "store/store.h"
 
 #define NBSP "\xC2\xA0"
 #define MINUS "\xE2\x88\x92"
@@ -168,24 +167,6 @@ const char *tk_format_half_width(double value, double lo, double hi, char out[TK
 	fixed(number, half * 100, half < 0.0995 ? 1 : 0);
 	add(out, add(out, add(out, 0, "±"), number), NBSP "%");
 	return out;
-}
-
-bool tk_point_has_interval(const struct tk_point *p)
-{
-	return isfinite(p->lo) && isfinite(p->hi) && (p->n > 1 || p->hi > p->lo);
-}
-
-enum tk_point_difference tk_point_compare(const struct tk_point *best, const struct tk_point *other)
-{
-	if (!tk_point_has_interval(best) || !tk_point_has_interval(other))
-		return TK_POINTS_NO_INTERVAL;
-	return best->hi < other->lo ? TK_POINTS_DIFFER : TK_POINTS_OVERLAP;
-}
-
-const char *tk_format_point_half_width(const struct tk_point *p, char out[TK_FORMAT_SIZE])
-{
-	return tk_point_has_interval(p) ? tk_format_half_width(p->value, p->lo, p->hi, out)
-	                                : strcpy(out, "");
 }
 
 const char *tk_format_percent(double ratio, char out[TK_FORMAT_SIZE])

@@ -1,14 +1,13 @@
 /* Numbers with units: four significant digits and the unit that suits. Every function returns
  * `out`. templates/assets/format.js has the same rules; tests hold both against one table of
  * cases. */
-#ifndef TK_SITE_FORMAT_H
-#define TK_SITE_FORMAT_H
+#ifndef TK_BASE_FORMAT_H
+#define TK_BASE_FORMAT_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct tk_buf;
-struct tk_point;
 
 #define TK_FORMAT_SIZE 48
 
@@ -33,13 +32,6 @@ void tk_format_change_pair(
 const char *tk_format_change_range(double change, double lo, double hi, char out[TK_FORMAT_SIZE]);
 const char *tk_format_half_width(
         double value, double lo, double hi, char out[TK_FORMAT_SIZE]); /* "±0.4 %" */
-/* The same of a measurement; "" where it has one sample only. */
-const char *tk_format_point_half_width(const struct tk_point *p, char out[TK_FORMAT_SIZE]);
-bool tk_point_has_interval(const struct tk_point *p);
-/* Whether two measurements differ: their intervals do not overlap. */
-enum tk_point_difference { TK_POINTS_DIFFER, TK_POINTS_OVERLAP, TK_POINTS_NO_INTERVAL };
-enum tk_point_difference tk_point_compare(
-        const struct tk_point *best, const struct tk_point *other);
 const char *tk_format_percent(double ratio, char out[TK_FORMAT_SIZE]); /* 0.62: "62 %" */
 const char *tk_format_count(int64_t n, char out[TK_FORMAT_SIZE]);      /* "12,345" */
 const char *tk_format_minute(int64_t t_s, char out[TK_FORMAT_SIZE]);   /* "2026-11-21 09:42" */

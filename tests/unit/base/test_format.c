@@ -7,8 +7,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "site_gen/render/format.h"
-#include "store/store.h"
+#include "base/format.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,10 +47,6 @@ static void formats_changes(void **state)
 	        tk_format_change_range(0.005, -0.0031, 0.012, text), "−0.3 to +1.2\u00a0%");
 	assert_string_equal(
 	        tk_format_change_range(-0.02, -0.04, -0.0002, text), "−4.0 to ±0.0\u00a0%");
-	struct tk_point one = {.value = 100, .lo = 100, .hi = 100, .n = 1},
-	                two = {.value = 100, .lo = 99, .hi = 101, .n = 2};
-	assert_string_equal(tk_format_point_half_width(&one, text), "");
-	assert_string_equal(tk_format_point_half_width(&two, text), "±1.0\u00a0%");
 	assert_string_equal(tk_format_half_width(100, 99, 101, text), "±1.0\u00a0%");
 	assert_string_equal(tk_format_half_width(NAN, 99, 101, text), "");
 	assert_string_equal(tk_format_count(-1234567, text), "-1,234,567");
