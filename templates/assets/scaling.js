@@ -205,7 +205,7 @@ window.tracker ??= {};
     const hasSeveral = [...sweep.values()].some(
       (points) => points.length > bestOfEachSize(points).length,
     );
-    const note = ` \u00b7 of problems of one size the ${metric ? "lowest" : "fastest"}`;
+    const note = ` \u00b7 ${metric ? "lowest" : "fastest"} problem of each size`;
     const caption = dom.element("figcaption", { className: "muted", textContent: name });
     if (hasSeveral) caption.append(note);
     const frame = dom.element("div", { className: "small-canvas" }, canvas);
