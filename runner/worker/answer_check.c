@@ -1,6 +1,7 @@
 /* See answer_check.h. What is not in the tables of fields.h does not pass. */
 #include "worker/answer_check.h"
 #include "base/error.h"
+#include "core/measurement_fields.h"
 #include "worker/fields.h"
 #include "worker/wire.h"
 #include <math.h>
@@ -10,9 +11,9 @@
 static int check_samples(const json_t *v, const char *name, struct tk_error *err)
 {
 	size_t n = json_array_size(v);
-	if (!json_is_array(v) || n == 0 || n > TK_WIRE_SAMPLES_MAX)
+	if (!json_is_array(v) || n == 0 || n > TK_MEASUREMENT_SAMPLES_MAX)
 		return tk_fail(err, TK_EDATA, "%s is not an array of 1 to %d numbers", name,
-		        TK_WIRE_SAMPLES_MAX);
+		        TK_MEASUREMENT_SAMPLES_MAX);
 	for (size_t i = 0; i < n; i++) {
 		const json_t *x = json_array_get(v, i);
 		double ns = json_number_value(x);
@@ -133,7 +134,8 @@ static int copy_text(
 static int copy_outcome(const json_t *object, enum tk_outcome *out, struct tk_error *err)
 {
 	char name[32];
-	int status = copy_text(object, "outcome", name, sizeof name, err);
+	int status = copy_text(
+	        object, tk_measurement_field_key(TK_MEASUREMENT_OUTCOME), name, sizeof name, err);
 	if (status == TK_OK && tk_outcome_parse(name, out))
 		status = tk_fail(err, TK_EDATA, "unknown outcome \"%s\"", name);
 	return status;
@@ -163,19 +165,26 @@ int tk_answer_unwrap(const json_t *answer, int64_t id, json_t **result, enum tk_
 	return status ? status : copy_text(answer, "message", message, size, err);
 }
 
-static double number(const json_t *r, const char *name)
+static const json_t *member(const json_t *r, enum tk_measurement_field field)
 {
-	return json_number_value(json_object_get(r, name));
+	return json_object_get(r, tk_measurement_field_key(field));
+}
+
+static double number(const json_t *r, enum tk_measurement_field field)
+{
+	return json_number_value(member(r, field));
 }
 
 /* The members must agree with each other. */
 static int check_consistency(const json_t *r, struct tk_error *err)
 {
-	double lo = number(r, "lo"), hi = number(r, "hi"), median = number(r, "median");
-	double min = number(r, "min"), q25 = number(r, "q25"), q75 = number(r, "q75");
-	const json_t *verify = json_object_get(r, "verify");
-	size_t n = json_array_size(json_object_get(r, "samples"));
-	if (json_integer_value(json_object_get(r, "n")) != (json_int_t)n)
+	double lo = number(r, TK_MEASUREMENT_LO), hi = number(r, TK_MEASUREMENT_HI),
+	       median = number(r, TK_MEASUREMENT_MEDIAN);
+	double min = number(r, TK_MEASUREMENT_MIN), q25 = number(r, TK_MEASUREMENT_Q25),
+	       q75 = number(r, TK_MEASUREMENT_Q75);
+	const json_t *verify = member(r, TK_MEASUREMENT_VERIFY);
+	size_t n = json_array_size(member(r, TK_MEASUREMENT_SAMPLES));
+	if (json_integer_value(member(r, TK_MEASUREMENT_N)) != (json_int_t)n)
 		return tk_fail(err, TK_EDATA, "n is not the number of samples, %zu", n);
 	if (!(min <= q25 && q25 <= median && median <= q75 && lo <= median && median <= hi &&
 	            median > 0))
@@ -183,8 +192,8 @@ static int check_consistency(const json_t *r, struct tk_error *err)
 		        "inconsistent summary: min %g, q25 %g, median %g, q75 %g, interval %g to "
 		        "%g",
 		        min, q25, median, q75, lo, hi);
-	if (json_is_true(json_object_get(verify, "done")) &&
-	        !json_is_true(json_object_get(verify, "passed")))
+	if (json_is_true(member(verify, TK_MEASUREMENT_VERIFY_DONE)) &&
+	        !json_is_true(member(verify, TK_MEASUREMENT_VERIFY_PASSED)))
 		return tk_fail(err, TK_EDATA, "a timing of a wrong result");
 	return TK_OK;
 }
@@ -195,7 +204,8 @@ int tk_answer_check_measurement(const json_t *result, enum tk_outcome *outcome, 
 	json_t *copy = NULL;
 	int status = copy_outcome(result, outcome, err);
 	if (status == TK_OK)
-		status = copy_text(result, "message", message, size, err);
+		status = copy_text(result, tk_measurement_field_key(TK_MEASUREMENT_MESSAGE),
+		        message, size, err);
 	if (status)
 		return status;
 	bool is_timed = tk_outcome_has_timing(*outcome);

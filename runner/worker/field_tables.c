@@ -1,7 +1,7 @@
 /* See fields.h. docs/reference/worker-protocol.md describes the members. */
+#include "core/measurement_fields.h"
 #include "measure/measure.h"
 #include "worker/fields.h"
-#include "worker/wire.h"
 #include <math.h>
 
 /* clang-format off */
@@ -18,85 +18,42 @@
 #define POINTER(key, flags, max, type, member) {key, TK_FIELD_TEXT, flags, max, TK_STORED_POINTER, AT(type, member), NULL}
 #define WORD(key, flags, max, storage, type, member) {key, TK_FIELD_TEXT, flags, max, storage, AT(type, member), NULL}
 #define OBJECT(key, flags, fields, type, member) {key, TK_FIELD_OBJECT, flags, 0, TK_STORED_MEMBERS, AT(type, member), fields}
+/* An object of members of the struct itself. */
+#define PART(key, flags, type, fields) {key, TK_FIELD_OBJECT, flags, 0, TK_STORED_MEMBERS, 0, sizeof(struct type), fields}
 #define EXTERNAL(key, kind, flags, max) {key, kind, flags, max, TK_STORED_ELSEWHERE, 0, 0, NULL}
 #define END {NULL, TK_FIELD_REAL, 0, 0, TK_STORED_ELSEWHERE, 0, 0, NULL}
 
 enum { ALWAYS = TK_FIELD_REQUIRED, TIMED = TK_FIELD_REQUIRED_IF_TIMED, RESULT = TIMED | TK_FIELD_ONLY_IF_TIMED,
 	IF_TIMED = TK_FIELD_ONLY_IF_TIMED, KNOWN = TK_FIELD_ONLY_IF_KNOWN };
 
-static const struct tk_field telemetry_fields[] = {
-	REAL_OR_NULL("clock_mhz", TIMED, 1e7, tk_telemetry, clock_mhz),
-	REAL_OR_NULL("memory_clock_mhz", TIMED, 1e7, tk_telemetry, memory_clock_mhz),
-	REAL_OR_NULL("power_w", TIMED, 1e7, tk_telemetry, power_w),
-	REAL_OR_NULL("temperature_c", TIMED, 1e4, tk_telemetry, temperature_c),
-	REAL_OR_NULL("energy_j", TIMED, 1e15, tk_telemetry, energy_j),
-	REAL_OR_NULL("load", TIMED, 1e7, tk_telemetry, load),
-	FLAG_U32("throttled", TIMED, tk_telemetry, throttled),
-	TEXT("reasons", TIMED, 128, tk_telemetry, reasons),
-	END,
-};
-static const struct tk_field telemetry_pair_fields[] = {
-	OBJECT("before", TIMED, telemetry_fields, tk_measurement, before),
-	OBJECT("after", TIMED, telemetry_fields, tk_measurement, after),
-	END,
-};
-static const struct tk_field verify_fields[] = {
-	FLAG("done", ALWAYS, tk_verify_result, done),
-	FLAG("passed", ALWAYS, tk_verify_result, passed),
-	TEXT("method", ALWAYS, 64, tk_verify_result, method),
-	REAL_OR_NULL("max_error", ALWAYS, INFINITY, tk_verify_result, max_error),
-	REAL_OR_NULL("tolerance", ALWAYS, INFINITY, tk_verify_result, tolerance),
-	I64("checked", ALWAYS, 1e18, tk_verify_result, checked),
-	TEXT("detail", ALWAYS, 512, tk_verify_result, detail),
-	END,
-};
-static const struct tk_field plan_fields[] = {
-	TEXT("kernel", TIMED, 256, tk_plan_info, kernel),
-	TEXT("algorithm", TIMED, 256, tk_plan_info, algorithm),
-	U64("workspace_bytes", TIMED, 1e18, tk_plan_info, workspace_bytes),
-	FLAG_U32("capturable", TIMED, tk_plan_info, capturable),
-	FLAG_U32("deterministic", TIMED, tk_plan_info, deterministic),
-	END,
-};
+/* The kinds of core/measurement_fields.h. */
+#define KIND_REAL REAL
+#define KIND_REAL_OR_NULL REAL_OR_NULL
+#define KIND_U64 U64
+#define KIND_I64 I64
+#define KIND_U32 U32
+#define KIND_TEXT TEXT
+#define KIND_FLAG(key, flags, max, type, member) FLAG(key, flags, type, member)
+#define KIND_FLAG_U32(key, flags, max, type, member) FLAG_U32(key, flags, type, member)
+#define KIND_OUTCOME(key, flags, max, type, member) WORD(key, flags, max, TK_STORED_OUTCOME, type, member)
+#define KIND_STOP(key, flags, max, type, member) WORD(key, flags, max, TK_STORED_STOP, type, member)
+#define KIND_MODE(key, flags, max, type, member) WORD(key, flags, max, TK_STORED_MODE, type, member)
+#define KIND_SAMPLES(key, flags, max, type, member) EXTERNAL(key, TK_FIELD_SAMPLES, flags, max)
+#define KIND_VERIFY(key, flags, max, type, member) OBJECT(key, flags, verify_fields, type, member)
+#define KIND_PLAN(key, flags, max, type, member) OBJECT(key, flags, plan_fields, type, member)
+#define KIND_TELEMETRY(key, flags, max, type, member) OBJECT(key, flags, telemetry_fields, type, member)
+#define KIND_TELEMETRY_PAIR(key, flags, max, type, member) PART(key, flags, type, telemetry_pair_fields)
 
-const struct tk_field tk_measurement_fields[] = {
-	WORD("outcome", ALWAYS, 32, TK_STORED_OUTCOME, tk_measurement, outcome),
-	TEXT("message", ALWAYS, 1024, tk_measurement, message),
-	EXTERNAL("samples", TK_FIELD_SAMPLES, RESULT, 0),
-	U64("launches_per_sample", RESULT, 1e9, tk_measurement, launches_per_sample),
-	REAL("median", RESULT, 1e18, tk_measurement, summary.median),
-	REAL("lo", RESULT, 1e18, tk_measurement, lo),
-	REAL("hi", RESULT, 1e18, tk_measurement, hi),
-	REAL("confidence", RESULT, 1, tk_measurement, confidence),
-	U64("n", RESULT, TK_WIRE_SAMPLES_MAX, tk_measurement, sample_count),
-	REAL("min", RESULT, 1e18, tk_measurement, summary.min),
-	REAL("q25", RESULT, 1e18, tk_measurement, summary.q25),
-	REAL("q75", RESULT, 1e18, tk_measurement, summary.q75),
-	REAL("p95", RESULT, 1e18, tk_measurement, summary.p95),
-	WORD("stop", RESULT, 16, TK_STORED_STOP, tk_measurement, stop),
-	REAL_OR_NULL("launch_ns", RESULT, 1e18, tk_measurement, launch_ns),
-	U64("throttled_samples", RESULT, TK_WIRE_SAMPLES_MAX, tk_measurement, throttled_samples),
-	REAL_OR_NULL("clock_mhz", IF_TIMED, 1e7, tk_measurement, clock_mhz),
-	REAL_OR_NULL("clock_min_mhz", IF_TIMED, 1e7, tk_measurement, clock_min_mhz),
-	REAL_OR_NULL("cycles", IF_TIMED, 1e18, tk_measurement, cycles),
-	REAL("rest_ns", IF_TIMED, 1e18, tk_measurement, idle_gap_ns),
-	REAL_OR_NULL("energy_j", IF_TIMED, 1e15, tk_measurement, energy_j),
-	{"telemetry", TK_FIELD_OBJECT, RESULT, 0, TK_STORED_MEMBERS, 0, sizeof(struct tk_measurement), telemetry_pair_fields},
-	REAL("flops", TIMED | KNOWN, 1e30, tk_measurement, flops),
-	REAL("bytes", TIMED | KNOWN, 1e30, tk_measurement, bytes),
-	REAL("warmup_s", TIMED, 1e9, tk_measurement, warmup_s),
-	REAL("measure_s", TIMED, 1e9, tk_measurement, measure_s),
-	REAL("setup_s", TIMED, 1e9, tk_measurement, setup_s),
-	REAL("inputs_s", 0, 1e9, tk_measurement, inputs_s),
-	REAL("plan_s", 0, 1e9, tk_measurement, plan_s),
-	REAL("verify_s", TIMED, 1e9, tk_measurement, verify_s),
-	OBJECT("verify", TIMED, verify_fields, tk_measurement, verdict),
-	OBJECT("plan", TIMED, plan_fields, tk_measurement, plan),
-	U32("sets", TIMED, 1e6, tk_measurement, sets),
-	WORD("mode", 0, 16, TK_STORED_MODE, tk_measurement, mode),
-	U64("device_bytes", 0, 1e18, tk_measurement, device_bytes),
-	END,
-};
+#define TELEMETRY_ROW(id, key, kind, presence, max, member, unit, title) KIND_##kind(key, presence, max, tk_telemetry, member),
+#define VERIFY_ROW(id, key, kind, presence, max, member, unit, title) KIND_##kind(key, presence, max, tk_verify_result, member),
+#define PLAN_ROW(id, key, kind, presence, max, member, unit, title) KIND_##kind(key, presence, max, tk_plan_info, member),
+#define MEASUREMENT_ROW(id, key, kind, presence, max, member, unit, title) KIND_##kind(key, presence, max, tk_measurement, member),
+
+static const struct tk_field telemetry_fields[] = {TK_TELEMETRY_FIELDS(TELEMETRY_ROW) END};
+static const struct tk_field telemetry_pair_fields[] = {TK_MEASUREMENT_TELEMETRY_PAIR_FIELDS(MEASUREMENT_ROW) END};
+static const struct tk_field verify_fields[] = {TK_MEASUREMENT_VERIFY_FIELDS(VERIFY_ROW) END};
+static const struct tk_field plan_fields[] = {TK_MEASUREMENT_PLAN_FIELDS(PLAN_ROW) END};
+const struct tk_field tk_measurement_fields[] = {TK_MEASUREMENT_FIELDS(MEASUREMENT_ROW) END};
 
 static const struct tk_field resident_fields[] = {
 	U64("l1", KNOWN, 1e18, tk_device_info, resident_bytes[0]),
@@ -112,7 +69,7 @@ const struct tk_field tk_device_info_fields[] = {
 	TEXT("arch", ALWAYS, 32, tk_device_info, arch),
 	U64("memory_bytes", ALWAYS, 1e18, tk_device_info, memory_bytes),
 	U64("cache_bytes", ALWAYS, 1e18, tk_device_info, cache_bytes),
-	{"resident_bytes", TK_FIELD_OBJECT, 0, 0, TK_STORED_MEMBERS, 0, sizeof(struct tk_device_info), resident_fields},
+	PART("resident_bytes", 0, tk_device_info, resident_fields),
 	U32("compute_units", ALWAYS, 1e9, tk_device_info, compute_units),
 	U32("numa_node", ALWAYS, 1e9, tk_device_info, numa_node),
 	TEXT("driver", ALWAYS, 64, tk_device_info, driver),

@@ -2,6 +2,7 @@
 #include "worker/job.h"
 #include "base/device_token.h"
 #include "base/error.h"
+#include "core/measurement_fields.h"
 #include "measure/measure.h"
 #include "worker/fields.h"
 #include "worker/loader.h"
@@ -237,8 +238,8 @@ static struct tk_measure_options get_options(const json_t *request)
 {
 	double measure_s = get_number(request, "measure_s", 1);
 	double max_samples = get_number(request, "max_samples", 1000);
-	if (!(max_samples >= 1 && max_samples <= TK_WIRE_SAMPLES_MAX / 2))
-		max_samples = TK_WIRE_SAMPLES_MAX / 2;
+	if (!(max_samples >= 1 && max_samples <= TK_MEASUREMENT_SAMPLES_MAX / 2))
+		max_samples = TK_MEASUREMENT_SAMPLES_MAX / 2;
 	return (struct tk_measure_options){
 	        .seed = (uint64_t)json_integer_value(json_object_get(request, "seed")),
 	        .idle_gap_ns = fmax(0, get_number(request, "idle_gap_s", 0)) * 1e9,
@@ -272,7 +273,8 @@ static json_t *encode_measurement(const struct tk_measurement *m)
 	for (uint64_t i = 0; is_timed && i < m->sample_count; i++)
 		json_array_append_new(samples, json_real(m->samples[i]));
 	if (samples)
-		json_object_set_new(result, "samples", samples);
+		json_object_set_new(
+		        result, tk_measurement_field_key(TK_MEASUREMENT_SAMPLES), samples);
 	return result;
 }
 

@@ -10,7 +10,6 @@ struct tk_error;
 #define TK_WIRE_PROTOCOL 2
 #define TK_WIRE_LINE_MAX ((size_t)16 << 20)
 #define TK_WIRE_DEPTH_MAX 16
-#define TK_WIRE_SAMPLES_MAX 1000000
 
 struct tk_wire_reader {
 	int fd;

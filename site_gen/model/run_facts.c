@@ -13,34 +13,48 @@ static const char *behind_string(const char *s)
 	return *s ? s + 1 : s;
 }
 
-static int is_key(const char *key, const char *end, const char *word)
+static int is_key(const char *key, const char *end, enum tk_measurement_field field)
 {
+	const char *word = tk_measurement_field_key(field);
 	size_t len = strlen(word);
 	return (size_t)(end - key) == len + 2 && !memcmp(key + 1, word, len);
 }
 
+struct wanted {
+	const enum tk_measurement_field *fields;
+	size_t count;
+	double *values;
+};
+
 static double *find_place(
-        struct tk_run_facts *f, const char *key, const char *end, int depth, int in_plan)
+        const struct wanted *w, const char *key, const char *end, int depth, int in_plan)
 {
-	if (depth == 2)
-		return in_plan && is_key(key, end, "workspace_bytes") ? &f->workspace_bytes : NULL;
-	return depth != 1                         ? NULL
-	       : is_key(key, end, "energy_j")     ? &f->energy_j
-	       : is_key(key, end, "device_bytes") ? &f->device_bytes
-	       : is_key(key, end, "launch_ns")    ? &f->launch_ns
-	                                          : NULL;
+	enum tk_measurement_field parent = TK_MEASUREMENT_FIELD_COUNT;
+	if (depth == 2 && in_plan)
+		parent = TK_MEASUREMENT_PLAN;
+	else if (depth != 1)
+		return NULL;
+	for (size_t i = 0; i < w->count; i++)
+		if (tk_measurement_field_parent(w->fields[i]) == parent &&
+		        is_key(key, end, w->fields[i]))
+			return &w->values[i];
+	return NULL;
 }
 
-struct tk_run_facts tk_run_facts_parse(const char *attributes)
+void tk_run_facts_parse(const char *attributes, const enum tk_measurement_field *fields,
+        size_t count, double *values)
 {
-	struct tk_run_facts f = {NAN, NAN, NAN, NAN};
+	const struct wanted wanted = {fields, count, values};
 	int depth = 0, in_plan = 0, plan_next = 0;
+	for (size_t i = 0; i < count; i++)
+		values[i] = NAN;
 	for (const char *s = attributes; *s;) {
 		if (*s == '"') {
 			const char *end = behind_string(s), *value = end + strspn(end, " \t\r\n");
 			double *place =
-			        *value == ':' ? find_place(&f, s, end, depth, in_plan) : NULL;
-			plan_next = *value == ':' && depth == 1 && is_key(s, end, "plan");
+			        *value == ':' ? find_place(&wanted, s, end, depth, in_plan) : NULL;
+			plan_next =
+			        *value == ':' && depth == 1 && is_key(s, end, TK_MEASUREMENT_PLAN);
 			const char *number = place ? value + 1 + strspn(value + 1, " \t\r\n") : "";
 			if (*number == '-' || (*number >= '0' && *number <= '9'))
 				*place = strtod(number, NULL);
@@ -53,5 +67,4 @@ struct tk_run_facts tk_run_facts_parse(const char *attributes)
 			depth--;
 		s++;
 	}
-	return f;
 }

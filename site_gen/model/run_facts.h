@@ -1,13 +1,14 @@
 /* Other costs of a run than time, from the attributes of the answer of the worker. */
 #ifndef TK_SITE_FACTS_H
 #define TK_SITE_FACTS_H
+#include <stddef.h>
 
-struct tk_run_facts {
-	double energy_j, workspace_bytes, device_bytes, launch_ns; /* NAN: unknown */
-};
+#include "core/measurement_fields.h"
 
-/* attributes: a JSON object; anything else has no facts. It is scanned, not parsed: ten times
+/* values[i]: the number of fields[i], a field of the measurement or of its plan; NAN: unknown.
+ * attributes: a JSON object; anything else has no facts. It is scanned, not parsed: ten times
  * faster, because every series of a site needs it. */
-struct tk_run_facts tk_run_facts_parse(const char *attributes);
+void tk_run_facts_parse(const char *attributes, const enum tk_measurement_field *fields,
+        size_t count, double *values);
 
 #endif

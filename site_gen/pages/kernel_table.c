@@ -112,11 +112,14 @@ static unsigned set_other_metrics(
 	const struct tk_point *last = tk_series_last_point(s);
 	const struct tk_build_row *build =
 	        last ? tk_row_index_find(&site->model.builds_by_id, last->build_id) : NULL;
-	const struct tk_run_facts facts =
-	        tk_run_facts_parse(s->last_run ? s->last_run->attributes : "");
-	const double all[METRIC_COUNT] = {last ? last->p95 : NAN, facts.energy_j,
-	        facts.workspace_bytes, facts.device_bytes, facts.launch_ns,
-	        build && build->wall_s > 0 ? build->wall_s : NAN};
+	static const enum tk_measurement_field fields[METRIC_COUNT - 2] = {TK_MEASUREMENT_ENERGY_J,
+	        TK_MEASUREMENT_PLAN_WORKSPACE_BYTES, TK_MEASUREMENT_DEVICE_BYTES,
+	        TK_MEASUREMENT_LAUNCH_NS};
+	double all[METRIC_COUNT];
+	all[0] = last ? last->p95 : NAN;
+	tk_run_facts_parse(
+	        s->last_run ? s->last_run->attributes : "", fields, METRIC_COUNT - 2, all + 1);
+	all[METRIC_COUNT - 1] = build && build->wall_s > 0 ? build->wall_s : NAN;
 	char numbers[METRIC_COUNT][TK_FORMAT_SIZE];
 	const char *words[METRIC_COUNT];
 	unsigned any = 0;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "core/measurement_fields.h"
 #include "site_gen/pages/page.h"
 
 #define BUILDS_SHOWN 6
@@ -20,13 +21,38 @@ static void add_fact(
 	tk_page_set_clipped(site, o, "value", value, 300);
 }
 
-static void add_number(struct tk_site *site, struct tk_value *list, const char *name,
-        const json_t *v, const char *unit)
+static json_t *get_member(const json_t *object, enum tk_measurement_field field)
+{
+	return json_object_get(object, tk_measurement_field_key(field));
+}
+
+static void add_text(struct tk_site *site, struct tk_value *list, const json_t *object,
+        enum tk_measurement_field field)
+{
+	const char *text = json_string_value(get_member(object, field));
+	add_fact(site, list, tk_measurement_field_title(field), text ? text : "");
+}
+
+static void add_number(struct tk_site *site, struct tk_value *list, const json_t *object,
+        enum tk_measurement_field field)
 {
 	char text[TK_FORMAT_SIZE];
+	const json_t *v = get_member(object, field);
 	double number = json_number_value(v);
 	if (json_is_number(v) && number > 0)
-		add_fact(site, list, name, tk_format_value(number, unit, text));
+		add_fact(site, list, tk_measurement_field_title(field),
+		        tk_format_value(number, tk_measurement_field_unit(field), text));
+}
+
+static void add_error(struct tk_site *site, struct tk_value *list, const json_t *verify)
+{
+	const json_t *error = get_member(verify, TK_MEASUREMENT_VERIFY_MAX_ERROR);
+	char text[96];
+	if (!json_is_number(error))
+		return;
+	snprintf(text, sizeof text, "%.2g, allowed %.2g", json_number_value(error),
+	        json_number_value(get_member(verify, TK_MEASUREMENT_VERIFY_TOLERANCE)));
+	add_fact(site, list, tk_measurement_field_title(TK_MEASUREMENT_VERIFY_MAX_ERROR), text);
 }
 
 static void add_count(struct tk_site *site, struct tk_value *list, const char *name, int64_t v)
@@ -60,24 +86,17 @@ static int set_run(struct tk_site *site, struct tk_value *page, const struct tk_
 	struct tk_value *list = tk_value_set_list(site->arena, page, "run_facts");
 	const struct tk_run_row *run = s->last_run;
 	json_t *a = run ? json_loads(run->attributes, 0, NULL) : NULL,
-	       *plan = json_object_get(a, "plan"), *verify = json_object_get(a, "verify");
-	const char *algorithm = json_string_value(json_object_get(plan, "algorithm")),
-	           *function = json_string_value(json_object_get(plan, "kernel"));
-	char text[96];
-	add_fact(site, list, "Function", function ? function : "");
-	add_fact(site, list, "Algorithm", algorithm ? algorithm : "");
+	       *plan = get_member(a, TK_MEASUREMENT_PLAN);
+	const char *function = json_string_value(get_member(plan, TK_MEASUREMENT_PLAN_KERNEL));
+	add_text(site, list, plan, TK_MEASUREMENT_PLAN_KERNEL);
+	add_text(site, list, plan, TK_MEASUREMENT_PLAN_ALGORITHM);
 	int status = a ? set_function(site, list, s, run, function ? function : "", err) : 0;
-	add_number(site, list, "Workspace", json_object_get(plan, "workspace_bytes"), "bytes");
-	add_number(site, list, "Device memory", json_object_get(a, "device_bytes"), "bytes");
-	add_number(site, list, "Launch cost", json_object_get(a, "launch_ns"), "ns");
-	add_number(site, list, "Energy", json_object_get(a, "energy_j"), "J");
-	add_number(site, list, "Clock", json_object_get(a, "clock_mhz"), "MHz");
-	double error = json_number_value(json_object_get(verify, "max_error"));
-	if (json_is_number(json_object_get(verify, "max_error"))) {
-		snprintf(text, sizeof text, "%.2g, allowed %.2g", error,
-		        json_number_value(json_object_get(verify, "tolerance")));
-		add_fact(site, list, "Largest error", text);
-	}
+	add_number(site, list, plan, TK_MEASUREMENT_PLAN_WORKSPACE_BYTES);
+	add_number(site, list, a, TK_MEASUREMENT_DEVICE_BYTES);
+	add_number(site, list, a, TK_MEASUREMENT_LAUNCH_NS);
+	add_number(site, list, a, TK_MEASUREMENT_ENERGY_J);
+	add_number(site, list, a, TK_MEASUREMENT_CLOCK_MHZ);
+	add_error(site, list, get_member(a, TK_MEASUREMENT_VERIFY));
 	json_decref(a);
 	return status;
 }

@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "cli/history/show.h"
 #include "cli/table.h"
+#include "core/measurement_fields.h"
 #include "site_gen/render/format_point.h"
 
 void tk_show_add_sparkline(struct tk_buf *b, const struct tk_rows *points)
@@ -41,8 +42,12 @@ json_t *tk_show_point_json(const struct tk_lookup *l, const struct tk_point *p)
 	const struct {
 		const char *name;
 		double x;
-	} values[] = {{"value", p->value}, {"lo", p->lo}, {"hi", p->hi}, {"min", p->min},
-	        {"q25", p->q25}, {"q75", p->q75}, {"p95", p->p95}};
+	} values[] = {{"value", p->value}, {tk_measurement_field_key(TK_MEASUREMENT_LO), p->lo},
+	        {tk_measurement_field_key(TK_MEASUREMENT_HI), p->hi},
+	        {tk_measurement_field_key(TK_MEASUREMENT_MIN), p->min},
+	        {tk_measurement_field_key(TK_MEASUREMENT_Q25), p->q25},
+	        {tk_measurement_field_key(TK_MEASUREMENT_Q75), p->q75},
+	        {tk_measurement_field_key(TK_MEASUREMENT_P95), p->p95}};
 
 	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
 		json_object_set_new(json, values[i].name, tk_show_number_json(values[i].x));

@@ -10,6 +10,7 @@
 #include "base/format.h"
 #include "base/text.h"
 #include "cli/history/show.h"
+#include "core/measurement_fields.h"
 #include "site_gen/render/format_point.h"
 #include "stats/summary/summary.h"
 #include "store/store.h"
@@ -110,11 +111,13 @@ static void print_number(const char *key, double x)
 /* Printed above, with its unit. */
 static bool is_printed_above(const char *name)
 {
-	static const char *const names[] = {
-	        "outcome", "message", "median", "lo", "hi", "n", "min", "q25", "q75", "p95"};
+	static const enum tk_measurement_field fields[] = {TK_MEASUREMENT_OUTCOME,
+	        TK_MEASUREMENT_MESSAGE, TK_MEASUREMENT_MEDIAN, TK_MEASUREMENT_LO, TK_MEASUREMENT_HI,
+	        TK_MEASUREMENT_N, TK_MEASUREMENT_MIN, TK_MEASUREMENT_Q25, TK_MEASUREMENT_Q75,
+	        TK_MEASUREMENT_P95};
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (strcmp(names[i], name) == 0)
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+		if (strcmp(tk_measurement_field_key(fields[i]), name) == 0)
 			return true;
 	return false;
 }
@@ -269,9 +272,15 @@ static json_t *run_json(const struct run_detail *d, bool samples)
 	        json, "attributes", d->attributes ? json_incref(d->attributes) : json_null());
 	if (d->point)
 		json_object_set_new(json, "value",
-		        json_pack("{s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:I}", "median", d->point->value,
-		                "lo", d->point->lo, "hi", d->point->hi, "min", d->point->min, "q25",
-		                d->point->q25, "q75", d->point->q75, "p95", d->point->p95, "n",
+		        json_pack("{s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:I}",
+		                tk_measurement_field_key(TK_MEASUREMENT_MEDIAN), d->point->value,
+		                tk_measurement_field_key(TK_MEASUREMENT_LO), d->point->lo,
+		                tk_measurement_field_key(TK_MEASUREMENT_HI), d->point->hi,
+		                tk_measurement_field_key(TK_MEASUREMENT_MIN), d->point->min,
+		                tk_measurement_field_key(TK_MEASUREMENT_Q25), d->point->q25,
+		                tk_measurement_field_key(TK_MEASUREMENT_Q75), d->point->q75,
+		                tk_measurement_field_key(TK_MEASUREMENT_P95), d->point->p95,
+		                tk_measurement_field_key(TK_MEASUREMENT_N),
 		                (json_int_t)d->point->n));
 	if (d->build)
 		json_object_set_new(json, "build",
@@ -293,7 +302,7 @@ static json_t *run_json(const struct run_detail *d, bool samples)
 
 		for (size_t i = 0; i < d->sample_count; i++)
 			json_array_append_new(list, json_real(d->samples[i]));
-		json_object_set_new(json, "samples", list);
+		json_object_set_new(json, tk_measurement_field_key(TK_MEASUREMENT_SAMPLES), list);
 	}
 	return json;
 }

@@ -2,6 +2,7 @@
 #include "cli/host/run.h"
 
 #include "base/format.h"
+#include "core/measurement_fields.h"
 #include "core/outcome.h"
 
 static const struct tk_column columns[] = {
@@ -22,9 +23,14 @@ struct tk_table *tk_run_table_new(const struct tk_globals *g)
 	return tk_table_new(g, columns);
 }
 
-static double value(const json_t *result, const char *name)
+static const json_t *member(const json_t *result, enum tk_measurement_field field)
 {
-	return json_number_value(json_object_get(result, name));
+	return json_object_get(result, tk_measurement_field_key(field));
+}
+
+static double value(const json_t *result, enum tk_measurement_field field)
+{
+	return json_number_value(member(result, field));
 }
 
 static void set_time(struct tk_table *t, const char *column, double ns)
@@ -35,7 +41,8 @@ static void set_time(struct tk_table *t, const char *column, double ns)
 
 static void set_rate(struct tk_table *t, const json_t *result, double median_ns)
 {
-	double flops = value(result, "flops"), bytes = value(result, "bytes");
+	double flops = value(result, TK_MEASUREMENT_FLOPS),
+	       bytes = value(result, TK_MEASUREMENT_BYTES);
 	char text[TK_FORMAT_SIZE];
 	if (flops > 0)
 		tk_table_set_cell(
@@ -47,14 +54,15 @@ static void set_rate(struct tk_table *t, const json_t *result, double median_ns)
 
 static void set_verify(struct tk_table *t, const json_t *result)
 {
-	const json_t *v = json_object_get(result, "verify");
-	if (!json_is_true(json_object_get(v, "done"))) {
+	const json_t *v = member(result, TK_MEASUREMENT_VERIFY);
+	if (!json_is_true(member(v, TK_MEASUREMENT_VERIFY_DONE))) {
 		tk_table_set_cell(t, "VERIFY", "-");
 		return;
 	}
-	bool passed = json_is_true(json_object_get(v, "passed"));
+	bool passed = json_is_true(member(v, TK_MEASUREMENT_VERIFY_PASSED));
 	tk_table_set_cell(t, "VERIFY", "%s %.1e of %.1e", passed ? "ok" : "wrong",
-	        value(v, "max_error"), value(v, "tolerance"));
+	        value(v, TK_MEASUREMENT_VERIFY_MAX_ERROR),
+	        value(v, TK_MEASUREMENT_VERIFY_TOLERANCE));
 	tk_table_set_color(t, "VERIFY", passed ? "green" : "red");
 }
 
@@ -62,7 +70,7 @@ static void add_row(struct tk_run_session *r, const struct tk_run_device *device
         const char *problem, const struct tk_job_result *job)
 {
 	struct tk_table *t = r->table;
-	double median = value(job->result, "median");
+	double median = value(job->result, TK_MEASUREMENT_MEDIAN);
 	char text[TK_FORMAT_SIZE];
 	tk_table_add_row(t);
 	tk_table_set_cell(t, "PROBLEM", "%s", problem);
@@ -78,11 +86,11 @@ static void add_row(struct tk_run_session *r, const struct tk_run_device *device
 	if (!tk_outcome_has_timing(job->outcome))
 		return;
 	set_time(t, "MEDIAN", median);
-	if (value(job->result, "n") > 1) /* one sample has none */
+	if (value(job->result, TK_MEASUREMENT_N) > 1) /* one sample has none */
 		tk_table_set_cell(t, "INTERVAL", "%s",
-		        tk_format_half_width(
-		                median, value(job->result, "lo"), value(job->result, "hi"), text));
-	tk_table_set_cell(t, "N", "%.0f", value(job->result, "n"));
+		        tk_format_half_width(median, value(job->result, TK_MEASUREMENT_LO),
+		                value(job->result, TK_MEASUREMENT_HI), text));
+	tk_table_set_cell(t, "N", "%.0f", value(job->result, TK_MEASUREMENT_N));
 	set_rate(t, job->result, median);
 }
 
@@ -91,7 +99,7 @@ static void add_json(struct tk_run_session *r, const struct tk_run_device *devic
 {
 	json_t *o = json_object(), *result = job->result ? json_copy(job->result) : json_null();
 	if (!r->o->samples && job->result)
-		json_object_del(result, "samples");
+		json_object_del(result, tk_measurement_field_key(TK_MEASUREMENT_SAMPLES));
 	json_object_set_new(o, "backend", json_string(r->o->backend));
 	json_object_set_new(o, "device", json_string(device->name));
 	json_object_set_new(o, "problem", json_string(problem));
@@ -106,7 +114,7 @@ static void add_json(struct tk_run_session *r, const struct tk_run_device *devic
 /* One line per problem, in time order. */
 static void print_samples(const char *problem, const struct tk_job_result *job)
 {
-	const json_t *samples = json_object_get(job->result, "samples");
+	const json_t *samples = member(job->result, TK_MEASUREMENT_SAMPLES);
 	size_t i;
 	json_t *x;
 	if (!samples)

@@ -2,6 +2,7 @@
 #include "nightly/confirm/ab_pair.h"
 #include "base/device_token.h"
 #include "base/error.h"
+#include "core/measurement_fields.h"
 #include "core/mode.h"
 #include "nightly/confirm/ab_test.h"
 #include "nightly/night.h"
@@ -28,9 +29,9 @@
 #define TOKEN_WAIT_SHARE 0.25
 #define POLL_MS 50 /* deadlines and limits are checked at least this often */
 
-static double get_number(const json_t *object, const char *key)
+static double get_number(const json_t *object, enum tk_measurement_field field)
 {
-	const json_t *v = json_object_get(object, key);
+	const json_t *v = json_object_get(object, tk_measurement_field_key(field));
 	return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
@@ -54,8 +55,8 @@ static void store_result(struct tk_ab_run *s, struct tk_job_result *r)
 	s->done = true;
 	s->outcome = r->outcome;
 	if (r->result && tk_outcome_has_timing(r->outcome)) {
-		s->median = get_number(r->result, "median");
-		s->min = get_number(r->result, "min");
+		s->median = get_number(r->result, TK_MEASUREMENT_MEDIAN);
+		s->min = get_number(r->result, TK_MEASUREMENT_MIN);
 	}
 	snprintf(s->message, sizeof s->message, "%.*s", (int)sizeof s->message - 1, r->message);
 	tk_job_result_free(r);

@@ -3,6 +3,8 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "core/measurement_fields.h"
+#include "core/metric.h"
 #include "core/problem.h"
 #include "nightly/night.h"
 #include "worker/worker.h"
@@ -12,9 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double get_number(const json_t *object, const char *key, double fallback)
+static json_t *get_member(const json_t *object, enum tk_measurement_field field)
 {
-	const json_t *v = json_object_get(object, key);
+	return json_object_get(object, tk_measurement_field_key(field));
+}
+
+static double get_number(const json_t *object, enum tk_measurement_field field, double fallback)
+{
+	const json_t *v = get_member(object, field);
 	return json_is_number(v) ? json_number_value(v) : fallback;
 }
 
@@ -33,16 +40,16 @@ struct points {
 static struct tk_point make_time_point(
         const json_t *result, enum tk_outcome outcome, int64_t series_id)
 {
-	double median = get_number(result, "median", NAN);
+	double median = get_number(result, TK_MEASUREMENT_MEDIAN, NAN);
 	struct tk_point point = {.series_id = series_id,
 	        .value = median,
-	        .lo = get_number(result, "lo", median),
-	        .hi = get_number(result, "hi", median),
-	        .min = get_number(result, "min", median),
-	        .q25 = get_number(result, "q25", median),
-	        .q75 = get_number(result, "q75", median),
-	        .p95 = get_number(result, "p95", median),
-	        .n = json_integer_value(json_object_get(result, "n"))};
+	        .lo = get_number(result, TK_MEASUREMENT_LO, median),
+	        .hi = get_number(result, TK_MEASUREMENT_HI, median),
+	        .min = get_number(result, TK_MEASUREMENT_MIN, median),
+	        .q25 = get_number(result, TK_MEASUREMENT_Q25, median),
+	        .q75 = get_number(result, TK_MEASUREMENT_Q75, median),
+	        .p95 = get_number(result, TK_MEASUREMENT_P95, median),
+	        .n = json_integer_value(get_member(result, TK_MEASUREMENT_N))};
 	if (outcome == TK_OUTCOME_THROTTLED)
 		point.flags |= TK_POINT_THROTTLED;
 	if (outcome == TK_OUTCOME_UNSTABLE)
@@ -52,7 +59,7 @@ static struct tk_point make_time_point(
 
 static int copy_samples(const json_t *result, struct points *out, struct tk_error *err)
 {
-	const json_t *list = json_object_get(result, "samples");
+	const json_t *list = get_member(result, TK_MEASUREMENT_SAMPLES);
 	size_t count = json_array_size(list);
 	out->samples = calloc(count + 1, sizeof *out->samples);
 	if (!out->samples)
@@ -65,7 +72,8 @@ static int copy_samples(const json_t *result, struct points *out, struct tk_erro
 
 /* Something else that a run measured: a metric, and so a series, of its own. */
 struct extra_metric {
-	const char *metric, *unit, *key;
+	enum tk_metric metric;
+	enum tk_measurement_field field;
 	bool is_wanted;
 };
 
@@ -74,8 +82,8 @@ static int add_extra_point(struct tk_night *n, const struct tk_series_row *serie
 {
 	struct tk_series_row row = *series;
 	row.slug = NULL;
-	row.metric = extra->metric;
-	row.unit = extra->unit;
+	row.metric = tk_metric_name(extra->metric);
+	row.unit = tk_unit_name(tk_metric_unit(extra->metric));
 	int status = tk_store_put_series(n->store, &row, &row.id, err);
 	if (status)
 		return status;
@@ -96,11 +104,11 @@ static int add_extra_points(struct tk_night *n, const struct tk_series_row *seri
 {
 	const struct tk_measure_config *m = &n->config->measure;
 	const struct extra_metric all[POINTS_MAX - 1] = {
-	        {"launch", "ns", "launch_ns", m->launch_cost},
-	        {"energy", "J", "energy_j", m->energy},
-	        {"memory", "bytes", "device_bytes", m->memory}};
+	        {TK_METRIC_LAUNCH, TK_MEASUREMENT_LAUNCH_NS, m->launch_cost},
+	        {TK_METRIC_ENERGY, TK_MEASUREMENT_ENERGY_J, m->energy},
+	        {TK_METRIC_MEMORY, TK_MEASUREMENT_DEVICE_BYTES, m->memory}};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-		double value = get_number(result, all[i].key, NAN);
+		double value = get_number(result, all[i].field, NAN);
 		if (!all[i].is_wanted || !(value > 0))
 			continue;
 		int status = add_extra_point(n, series, &all[i], value, out, err);
@@ -114,7 +122,7 @@ static int make_points(struct tk_night *n, const struct tk_night_job *job,
         const struct tk_job_result *r, struct points *out, struct tk_error *err)
 {
 	if (!r->result || !tk_outcome_has_timing(r->outcome) ||
-	        !json_is_number(json_object_get(r->result, "median")))
+	        !json_is_number(get_member(r->result, TK_MEASUREMENT_MEDIAN)))
 		return TK_OK;
 	out->list[out->count++] = make_time_point(r->result, r->outcome, job->series.id);
 	int status = copy_samples(r->result, out, err);
@@ -130,7 +138,7 @@ static int encode_attributes(json_t *result, char **out, struct tk_error *err)
 {
 	json_t *copy = result ? json_copy(result) : json_object();
 	if (copy)
-		json_object_del(copy, "samples");
+		json_object_del(copy, tk_measurement_field_key(TK_MEASUREMENT_SAMPLES));
 	*out = copy ? json_dumps(copy, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
 	json_decref(copy);
 	return *out ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
@@ -186,7 +194,7 @@ static void name_ceiling(const struct tk_problem_row *p, char *out, size_t size)
 static int put_ceiling(struct tk_night *n, const struct tk_night_job *job,
         const struct tk_job_result *r, struct tk_error *err)
 {
-	double fastest_ns = get_number(r->result, "min", NAN);
+	double fastest_ns = get_number(r->result, TK_MEASUREMENT_MIN, NAN);
 	const struct tk_problem_row *p = job->problem;
 	bool is_memory = is_memory_ceiling(p);
 	char name[32];
@@ -206,9 +214,9 @@ static int put_ceiling(struct tk_night *n, const struct tk_night_job *job,
 
 static bool is_verified(const json_t *result)
 {
-	const json_t *verify = json_object_get(result, "verify");
-	return json_is_true(json_object_get(verify, "done")) &&
-	       json_is_true(json_object_get(verify, "passed"));
+	const json_t *verify = get_member(result, TK_MEASUREMENT_VERIFY);
+	return json_is_true(get_member(verify, TK_MEASUREMENT_VERIFY_DONE)) &&
+	       json_is_true(get_member(verify, TK_MEASUREMENT_VERIFY_PASSED));
 }
 
 static void count_result(

@@ -1,0 +1,43 @@
+#include "core/measurement_fields.h"
+
+struct field_text {
+	const char *key, *unit, *title;
+};
+
+static const struct field_text texts[] = {
+#define TEXT_ROW(id, key, kind, presence, max, member, unit, title) [id] = {key, unit, title},
+        TK_MEASUREMENT_FIELDS(TEXT_ROW) TK_MEASUREMENT_VERIFY_FIELDS(TEXT_ROW)
+                TK_MEASUREMENT_PLAN_FIELDS(TEXT_ROW) TK_MEASUREMENT_TELEMETRY_PAIR_FIELDS(TEXT_ROW)
+                        TK_TELEMETRY_FIELDS(TEXT_ROW)};
+
+const char *tk_measurement_field_key(enum tk_measurement_field field)
+{
+	return texts[field].key;
+}
+
+const char *tk_measurement_field_unit(enum tk_measurement_field field)
+{
+	return texts[field].unit;
+}
+
+const char *tk_measurement_field_title(enum tk_measurement_field field)
+{
+	return texts[field].title;
+}
+
+enum tk_measurement_field tk_measurement_field_parent(enum tk_measurement_field field)
+{
+	switch (field) {
+#define PARENT_CASE(id, key, kind, presence, max, member, unit, title) case id:
+		TK_MEASUREMENT_VERIFY_FIELDS(PARENT_CASE)
+		return TK_MEASUREMENT_VERIFY;
+		TK_MEASUREMENT_PLAN_FIELDS(PARENT_CASE)
+		return TK_MEASUREMENT_PLAN;
+		TK_MEASUREMENT_TELEMETRY_PAIR_FIELDS(PARENT_CASE)
+		return TK_MEASUREMENT_TELEMETRY;
+		TK_TELEMETRY_FIELDS(PARENT_CASE)
+		return TK_MEASUREMENT_TELEMETRY_AFTER;
+	default:
+		return TK_MEASUREMENT_FIELD_COUNT;
+	}
+}

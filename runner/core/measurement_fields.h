@@ -1,0 +1,113 @@
+/* The fields of one measurement, declared once. The worker writes and checks its answers by these
+ * rows (worker/field_tables.c), the answer is stored as the attributes of a run, and readers ask
+ * for a key by its id, so that a key stands nowhere else. docs/reference/worker-protocol.md
+ * describes the fields. */
+#ifndef TK_CORE_MEASUREMENT_FIELDS_H
+#define TK_CORE_MEASUREMENT_FIELDS_H
+
+#define TK_MEASUREMENT_SAMPLES_MAX 1000000
+
+/* id, key, kind, presence, max, member, unit, title
+ * The order is the order on the wire.
+ * kind: how the C struct stores the value, or the list of the members of an object. Only
+ *   worker/field_tables.c expands this column and the next three.
+ * presence: ALWAYS; TIMED: required when the outcome has a timing; IF_TIMED: not written otherwise;
+ *   RESULT: both; KNOWN: not written while unknown; 0: optional.
+ * max: largest valid value, bytes of the longest valid text.
+ * member: of the C struct that the list is about; "-" where the caller writes the value.
+ * unit: as tk_format_value() takes it; "" where there is none. title: for people. */
+/* clang-format off */
+
+/* struct tk_measurement */
+#define TK_MEASUREMENT_FIELDS(X) \
+	X(TK_MEASUREMENT_OUTCOME, "outcome", OUTCOME, ALWAYS, 32, outcome, "", "Outcome") \
+	X(TK_MEASUREMENT_MESSAGE, "message", TEXT, ALWAYS, 1024, message, "", "Message") \
+	X(TK_MEASUREMENT_SAMPLES, "samples", SAMPLES, RESULT, 0, -, "ns", "Samples") \
+	X(TK_MEASUREMENT_LAUNCHES_PER_SAMPLE, "launches_per_sample", U64, RESULT, 1e9, launches_per_sample, "", "Launches per sample") \
+	X(TK_MEASUREMENT_MEDIAN, "median", REAL, RESULT, 1e18, summary.median, "ns", "Median") \
+	X(TK_MEASUREMENT_LO, "lo", REAL, RESULT, 1e18, lo, "ns", "Lower end of the interval") \
+	X(TK_MEASUREMENT_HI, "hi", REAL, RESULT, 1e18, hi, "ns", "Upper end of the interval") \
+	X(TK_MEASUREMENT_CONFIDENCE, "confidence", REAL, RESULT, 1, confidence, "", "Confidence") \
+	X(TK_MEASUREMENT_N, "n", U64, RESULT, TK_MEASUREMENT_SAMPLES_MAX, sample_count, "", "Number of samples") \
+	X(TK_MEASUREMENT_MIN, "min", REAL, RESULT, 1e18, summary.min, "ns", "Minimum") \
+	X(TK_MEASUREMENT_Q25, "q25", REAL, RESULT, 1e18, summary.q25, "ns", "Lower quartile") \
+	X(TK_MEASUREMENT_Q75, "q75", REAL, RESULT, 1e18, summary.q75, "ns", "Upper quartile") \
+	X(TK_MEASUREMENT_P95, "p95", REAL, RESULT, 1e18, summary.p95, "ns", "95th percentile") \
+	X(TK_MEASUREMENT_STOP, "stop", STOP, RESULT, 16, stop, "", "Stopped by") \
+	X(TK_MEASUREMENT_LAUNCH_NS, "launch_ns", REAL_OR_NULL, RESULT, 1e18, launch_ns, "ns", "Launch cost") \
+	X(TK_MEASUREMENT_THROTTLED_SAMPLES, "throttled_samples", U64, RESULT, TK_MEASUREMENT_SAMPLES_MAX, throttled_samples, "", "Throttled samples") \
+	X(TK_MEASUREMENT_CLOCK_MHZ, "clock_mhz", REAL_OR_NULL, IF_TIMED, 1e7, clock_mhz, "MHz", "Clock") \
+	X(TK_MEASUREMENT_CLOCK_MIN_MHZ, "clock_min_mhz", REAL_OR_NULL, IF_TIMED, 1e7, clock_min_mhz, "MHz", "Lowest clock") \
+	X(TK_MEASUREMENT_CYCLES, "cycles", REAL_OR_NULL, IF_TIMED, 1e18, cycles, "", "Cycles") \
+	X(TK_MEASUREMENT_REST_NS, "rest_ns", REAL, IF_TIMED, 1e18, idle_gap_ns, "ns", "Idle gap") \
+	X(TK_MEASUREMENT_ENERGY_J, "energy_j", REAL_OR_NULL, IF_TIMED, 1e15, energy_j, "J", "Energy") \
+	X(TK_MEASUREMENT_TELEMETRY, "telemetry", TELEMETRY_PAIR, RESULT, 0, -, "", "Telemetry") \
+	X(TK_MEASUREMENT_FLOPS, "flops", REAL, TIMED | KNOWN, 1e30, flops, "", "Floating-point operations") \
+	X(TK_MEASUREMENT_BYTES, "bytes", REAL, TIMED | KNOWN, 1e30, bytes, "bytes", "Bytes moved") \
+	X(TK_MEASUREMENT_WARMUP_S, "warmup_s", REAL, TIMED, 1e9, warmup_s, "s", "Warm-up") \
+	X(TK_MEASUREMENT_MEASURE_S, "measure_s", REAL, TIMED, 1e9, measure_s, "s", "Measuring") \
+	X(TK_MEASUREMENT_SETUP_S, "setup_s", REAL, TIMED, 1e9, setup_s, "s", "Setup") \
+	X(TK_MEASUREMENT_INPUTS_S, "inputs_s", REAL, 0, 1e9, inputs_s, "s", "Filling the inputs") \
+	X(TK_MEASUREMENT_PLAN_S, "plan_s", REAL, 0, 1e9, plan_s, "s", "Planning") \
+	X(TK_MEASUREMENT_VERIFY_S, "verify_s", REAL, TIMED, 1e9, verify_s, "s", "Verification") \
+	X(TK_MEASUREMENT_VERIFY, "verify", VERIFY, TIMED, 0, verdict, "", "Verification") \
+	X(TK_MEASUREMENT_PLAN, "plan", PLAN, TIMED, 0, plan, "", "Plan") \
+	X(TK_MEASUREMENT_SETS, "sets", U32, TIMED, 1e6, sets, "", "Input sets") \
+	X(TK_MEASUREMENT_MODE, "mode", MODE, 0, 16, mode, "", "Mode") \
+	X(TK_MEASUREMENT_DEVICE_BYTES, "device_bytes", U64, 0, 1e18, device_bytes, "bytes", "Device memory")
+
+/* struct tk_verify_result, in "verify" */
+#define TK_MEASUREMENT_VERIFY_FIELDS(X) \
+	X(TK_MEASUREMENT_VERIFY_DONE, "done", FLAG, ALWAYS, 0, done, "", "Verified") \
+	X(TK_MEASUREMENT_VERIFY_PASSED, "passed", FLAG, ALWAYS, 0, passed, "", "Passed") \
+	X(TK_MEASUREMENT_VERIFY_METHOD, "method", TEXT, ALWAYS, 64, method, "", "Method") \
+	X(TK_MEASUREMENT_VERIFY_MAX_ERROR, "max_error", REAL_OR_NULL, ALWAYS, INFINITY, max_error, "", "Largest error") \
+	X(TK_MEASUREMENT_VERIFY_TOLERANCE, "tolerance", REAL_OR_NULL, ALWAYS, INFINITY, tolerance, "", "Tolerance") \
+	X(TK_MEASUREMENT_VERIFY_CHECKED, "checked", I64, ALWAYS, 1e18, checked, "", "Entries checked") \
+	X(TK_MEASUREMENT_VERIFY_DETAIL, "detail", TEXT, ALWAYS, 512, detail, "", "Detail")
+
+/* struct tk_plan_info, in "plan" */
+#define TK_MEASUREMENT_PLAN_FIELDS(X) \
+	X(TK_MEASUREMENT_PLAN_KERNEL, "kernel", TEXT, TIMED, 256, kernel, "", "Function") \
+	X(TK_MEASUREMENT_PLAN_ALGORITHM, "algorithm", TEXT, TIMED, 256, algorithm, "", "Algorithm") \
+	X(TK_MEASUREMENT_PLAN_WORKSPACE_BYTES, "workspace_bytes", U64, TIMED, 1e18, workspace_bytes, "bytes", "Workspace") \
+	X(TK_MEASUREMENT_PLAN_CAPTURABLE, "capturable", FLAG_U32, TIMED, 0, capturable, "", "Capturable") \
+	X(TK_MEASUREMENT_PLAN_DETERMINISTIC, "deterministic", FLAG_U32, TIMED, 0, deterministic, "", "Deterministic")
+
+/* struct tk_measurement, in "telemetry" */
+#define TK_MEASUREMENT_TELEMETRY_PAIR_FIELDS(X) \
+	X(TK_MEASUREMENT_TELEMETRY_BEFORE, "before", TELEMETRY, TIMED, 0, before, "", "Before the samples") \
+	X(TK_MEASUREMENT_TELEMETRY_AFTER, "after", TELEMETRY, TIMED, 0, after, "", "After the samples")
+
+/* struct tk_telemetry, in "before" and "after" of "telemetry" */
+#define TK_TELEMETRY_FIELDS(X) \
+	X(TK_TELEMETRY_CLOCK_MHZ, "clock_mhz", REAL_OR_NULL, TIMED, 1e7, clock_mhz, "MHz", "Clock") \
+	X(TK_TELEMETRY_MEMORY_CLOCK_MHZ, "memory_clock_mhz", REAL_OR_NULL, TIMED, 1e7, memory_clock_mhz, "MHz", "Memory clock") \
+	X(TK_TELEMETRY_POWER_W, "power_w", REAL_OR_NULL, TIMED, 1e7, power_w, "W", "Power") \
+	X(TK_TELEMETRY_TEMPERATURE_C, "temperature_c", REAL_OR_NULL, TIMED, 1e4, temperature_c, "°C", "Temperature") \
+	X(TK_TELEMETRY_ENERGY_J, "energy_j", REAL_OR_NULL, TIMED, 1e15, energy_j, "J", "Energy counter") \
+	X(TK_TELEMETRY_LOAD, "load", REAL_OR_NULL, TIMED, 1e7, load, "", "Load") \
+	X(TK_TELEMETRY_THROTTLED, "throttled", FLAG_U32, TIMED, 0, throttled, "", "Throttled") \
+	X(TK_TELEMETRY_REASONS, "reasons", TEXT, TIMED, 128, reasons, "", "Reasons for throttling")
+/* clang-format on */
+
+enum tk_measurement_field {
+#define TK_MEASUREMENT_FIELD_ENUM(id, key, kind, presence, max, member, unit, title) id,
+	TK_MEASUREMENT_FIELDS(TK_MEASUREMENT_FIELD_ENUM) TK_MEASUREMENT_VERIFY_FIELDS(
+	        TK_MEASUREMENT_FIELD_ENUM) TK_MEASUREMENT_PLAN_FIELDS(TK_MEASUREMENT_FIELD_ENUM)
+	        TK_MEASUREMENT_TELEMETRY_PAIR_FIELDS(TK_MEASUREMENT_FIELD_ENUM)
+	                TK_TELEMETRY_FIELDS(TK_MEASUREMENT_FIELD_ENUM)
+#undef TK_MEASUREMENT_FIELD_ENUM
+	                        TK_MEASUREMENT_FIELD_COUNT
+};
+
+const char *tk_measurement_field_key(enum tk_measurement_field field);
+const char *tk_measurement_field_unit(enum tk_measurement_field field); /* "": none */
+const char *tk_measurement_field_title(enum tk_measurement_field field);
+
+/* The object that has the field: TK_MEASUREMENT_VERIFY, TK_MEASUREMENT_PLAN or
+ * TK_MEASUREMENT_TELEMETRY. TK_MEASUREMENT_FIELD_COUNT: the measurement itself. The fields
+ * TK_TELEMETRY_... are in two objects and count as those of TK_MEASUREMENT_TELEMETRY_AFTER. */
+enum tk_measurement_field tk_measurement_field_parent(enum tk_measurement_field field);
+
+#endif
