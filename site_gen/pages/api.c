@@ -53,7 +53,7 @@ static void add_newest(struct tk_buf *out, const struct tk_model *m, const struc
 	add_number(out, "change", s->verdict ? s->verdict->change : NAN);
 	add_text(out, "change_by",
 	        !s->verdict || isnan(s->verdict->change) ? ""
-	        : tk_verdict_has_ab_result(s->verdict)   ? "pairs"
+	        : tk_verdict_has_ab_result(s->verdict)   ? "ab"
 	                                                 : "nights");
 	add_text(out, "outcome", s->failure ? tk_outcome_name(s->failure->outcome) : "");
 }
@@ -86,7 +86,7 @@ static int write_series(struct tk_site *site, struct tk_error *err)
 {
 	struct tk_buf *out = &site->page;
 	tk_buf_clear(out);
-	tk_buf_add_str(out, "{\"format\":1,\"series\":[");
+	tk_buf_add_str(out, "{\"format\":2,\"series\":[");
 	for (size_t i = 0; i < site->model.series_count; i++) {
 		tk_buf_add_str(out, i ? ",\n" : "\n");
 		add_series(out, &site->model, &site->model.series[i]);

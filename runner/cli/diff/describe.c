@@ -139,7 +139,7 @@ const char *tk_diff_first_bad_subject(const struct tk_diff_row *row)
 const char *tk_diff_evidence_name(const struct tk_diff_row *row)
 {
 	return isnan(row->verdict.change.value)   ? ""
-	       : tk_diff_row_is_ab_confirmed(row) ? "pairs"
+	       : tk_diff_row_is_ab_confirmed(row) ? "ab"
 	                                          : "nights";
 }
 

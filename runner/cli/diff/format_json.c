@@ -10,7 +10,7 @@
 #include "detect/report/verdict_detail.h"
 #include "detect/rules/ab_result.h"
 
-#define SCHEMA "tracker-diff/1"
+#define SCHEMA "tracker-diff/2"
 
 static json_t *number(double x)
 {
@@ -38,18 +38,18 @@ static json_t *day_time(int64_t t_s)
 	return t_s && t_s != INT64_MAX ? json_string(tk_time_format_iso(t_s, iso)) : json_null();
 }
 
-static json_t *pairs_object(const struct tk_ab_result *p)
+static json_t *ab_test_object(const struct tk_ab_result *p)
 {
 	return p->decision == TK_AB_NONE
 	               ? json_null()
-	               : json_pack("{s:s, s:I, s:I, s:s, s:o}", "word",
+	               : json_pack("{s:s, s:I, s:I, s:s, s:o}", "decision",
 	                         tk_ab_decision_name(p->decision), "count", (json_int_t)p->count,
 	                         "failed", (json_int_t)p->failed, "statistic",
 	                         tk_ab_result_statistic_name(p), "change",
 	                         interval(p->change, p->lo, p->hi));
 }
 
-static json_t *culprit_object(const struct tk_diff_row *r)
+static json_t *first_bad_commit_object(const struct tk_diff_row *r)
 {
 	return !*r->first_bad_commit
 	               ? json_null()
@@ -99,8 +99,8 @@ static json_t *row_object(const struct tk_diff_view *v, const struct tk_diff_row
 	                                    : json_null());
 	json_object_set_new(o, "same_code", json_boolean(r->same_code));
 	json_object_set_new(o, "unstable", json_boolean(r->unstable));
-	json_object_set_new(o, "culprit", culprit_object(r));
-	json_object_set_new(o, "pairs", pairs_object(&r->ab));
+	json_object_set_new(o, "first_bad_commit", first_bad_commit_object(r));
+	json_object_set_new(o, "ab_test", ab_test_object(&r->ab));
 	json_object_set_new(o, "reason", text(tk_verdict_format_reason(&r->verdict, reason)));
 	json_object_set_new(o, "rule", json_string(tk_rule_id_name(r->verdict.decided_by)));
 	json_object_set_new(o, "cause", json_string(tk_cause_name(r->verdict.cause)));

@@ -85,7 +85,7 @@ void tk_diff_explain_empty(const struct tk_diff_report *r, char *out, size_t siz
 const char *tk_diff_describe_commits(const struct tk_diff_row *row, char *out, size_t size);
 /* The subject of the commit that tk_diff_describe_commits() starts with. */
 const char *tk_diff_first_bad_subject(const struct tk_diff_row *row);
-/* What the change rests on: "nights" or "pairs" (A/B runs); "": there is no change value. */
+/* What the change rests on: "nights" or "ab" (A/B runs); "": there is no change value. */
 const char *tk_diff_evidence_name(const struct tk_diff_row *row);
 /* " (A/B confirmed)" or "" */
 const char *tk_diff_ab_suffix(const struct tk_diff_row *row);

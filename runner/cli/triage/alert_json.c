@@ -28,16 +28,16 @@ static json_t *bisection_json(const struct tk_bisection_row *c)
 	         : json_null();
 }
 
-static json_t *pairs_json(const struct tk_alerts *a, const struct tk_alert_row *alert)
+static json_t *ab_test_json(const struct tk_alerts *a, const struct tk_alert_row *alert)
 {
 	struct tk_ab_result p;
 
 	if (tk_alert_load_ab_result(a, alert, &p, NULL) || p.decision == TK_AB_NONE)
 		return json_null();
-	return json_pack("{s:s,s:I,s:I,s:s,s:o,s:o,s:o}", "word", tk_ab_decision_name(p.decision),
-	        "count", (json_int_t)p.count, "failed", (json_int_t)p.failed, "statistic",
-	        tk_ab_result_statistic_name(&p), "change", number(p.change), "lo", number(p.lo),
-	        "hi", number(p.hi));
+	return json_pack("{s:s,s:I,s:I,s:s,s:o,s:o,s:o}", "decision",
+	        tk_ab_decision_name(p.decision), "count", (json_int_t)p.count, "failed",
+	        (json_int_t)p.failed, "statistic", tk_ab_result_statistic_name(&p), "change",
+	        number(p.change), "lo", number(p.lo), "hi", number(p.hi));
 }
 
 static json_t *alert_json(const struct tk_alerts *a, const struct tk_alert_row *alert)
@@ -51,8 +51,9 @@ static json_t *alert_json(const struct tk_alerts *a, const struct tk_alert_row *
 	        series ? series->slug : NULL, "machine", machine ? machine->name : NULL, "change",
 	        alert->change, "cause", tk_cause_name(alert->cause), "good_rev", alert->good_rev,
 	        "bad_rev", alert->bad_rev, "opened_s", (json_int_t)alert->opened_s, "closed_s",
-	        alert->closed_s ? json_integer(alert->closed_s) : json_null(), "culprit",
-	        bisection_json(tk_alert_find_first_bad(a, alert)), "pairs", pairs_json(a, alert));
+	        alert->closed_s ? json_integer(alert->closed_s) : json_null(), "first_bad_commit",
+	        bisection_json(tk_alert_find_first_bad(a, alert)), "ab_test",
+	        ab_test_json(a, alert));
 }
 
 json_t *tk_alert_group_json(const struct tk_alerts *a, const struct tk_alert_group *g)
