@@ -3,6 +3,7 @@
  * in the order of their table: millions of them in a bounded memory. */
 #include "base/archive.h"
 #include "base/clock.h"
+#include "store/db/point_columns.h"
 #include "store/import/import.h"
 #include <math.h>
 #include <search.h>
@@ -56,12 +57,8 @@ int tk_import_sink_open(struct tk_import_sink *s, struct tk_error *err)
 	if (status)
 		return status;
 	return tk_db_prepare(s->store,
-	        "INSERT INTO "
-	        "measurement(series_id,as_of_s,run_id,value,lo,hi,n,min,q25,q75,p95,night_id,build_"
-	        "id,environment_id,"
-	        "flags)"
-	        " VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15) ON CONFLICT DO "
-	        "NOTHING",
+	        "INSERT INTO measurement(" TK_POINT_COLUMN_NAMES ") VALUES(" TK_POINT_PLACEHOLDERS
+	        ") ON CONFLICT DO NOTHING",
 	        &s->state->insert, err);
 }
 
@@ -294,25 +291,18 @@ static int compare_point(struct tk_import_sink *s, const struct tk_point *p, str
 	               : tk_db_fail(s->store, rc, err, "cannot look at a point");
 }
 
+#define BIND_COLUMN(name, kind, flags, parent) BIND_##kind(stmt, ++at, p->name);
+#define BIND_REF sqlite3_bind_int64
+#define BIND_INT sqlite3_bind_int64
+#define BIND_U32 sqlite3_bind_int64
+#define BIND_REAL bind_real
+
 static int insert_point(struct tk_import_sink *s, const struct tk_point *p, struct tk_error *err)
 {
 	sqlite3_stmt *stmt = s->state->insert;
-	const double numbers[] = {p->value, p->lo, p->hi},
-	             more[] = {p->min, p->q25, p->q75, p->p95};
-	int rc, added;
+	int rc, added, at = 0;
 
-	sqlite3_bind_int64(stmt, 1, p->series_id);
-	sqlite3_bind_int64(stmt, 2, p->as_of_s);
-	sqlite3_bind_int64(stmt, 3, p->run_id);
-	for (int i = 0; i < 3; i++)
-		bind_real(stmt, 4 + i, numbers[i]);
-	sqlite3_bind_int64(stmt, 7, p->n);
-	for (int i = 0; i < 4; i++)
-		bind_real(stmt, 8 + i, more[i]);
-	sqlite3_bind_int64(stmt, 12, p->night_id);
-	sqlite3_bind_int64(stmt, 13, p->build_id);
-	sqlite3_bind_int64(stmt, 14, p->environment_id);
-	sqlite3_bind_int64(stmt, 15, p->flags);
+	TK_POINT_COLUMNS(BIND_COLUMN, BIND_COLUMN)
 	rc = sqlite3_step(stmt);
 	added = rc == SQLITE_DONE ? sqlite3_changes(s->store->db) : 0;
 	sqlite3_reset(stmt);

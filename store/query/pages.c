@@ -1,6 +1,7 @@
 /* What pages ask for of many rows at once: the builds and environments on both sides of every step,
  * and millions of points without what the pages do not show of the past. */
 #include "store/db/internal.h"
+#include "store/db/point_columns.h"
 #include <math.h>
 #include <string.h>
 
@@ -140,29 +141,22 @@ static double number_or_nan(sqlite3_stmt *q, int at)
 	return v == 0 && sqlite3_column_type(q, at) == SQLITE_NULL ? NAN : v;
 }
 
-static void point_of(sqlite3_stmt *q, int64_t series_id, struct tk_point *out)
+#define READ_COLUMN(name, kind, flags, parent) out->name = READ_##kind(q, at++);
+#define READ_REF sqlite3_column_int64
+#define READ_INT sqlite3_column_int64
+#define READ_U32 (uint32_t) sqlite3_column_int64
+#define READ_REAL number_or_nan
+
+static void read_point(sqlite3_stmt *q, struct tk_point *out)
 {
-	*out = (struct tk_point){.series_id = series_id,
-	        .as_of_s = sqlite3_column_int64(q, 0),
-	        .night_id = sqlite3_column_int64(q, 1),
-	        .build_id = sqlite3_column_int64(q, 2),
-	        .environment_id = sqlite3_column_int64(q, 3),
-	        .flags = (uint32_t)sqlite3_column_int64(q, 4),
-	        .value = sqlite3_column_double(q, 5),
-	        .lo = number_or_nan(q, 6),
-	        .hi = number_or_nan(q, 7),
-	        .p95 = number_or_nan(q, 8),
-	        .run_id = sqlite3_column_int64(q, 9),
-	        .n = sqlite3_column_int64(q, 10),
-	        .min = number_or_nan(q, 11),
-	        .q25 = number_or_nan(q, 12),
-	        .q75 = number_or_nan(q, 13)};
+	int at = 0;
+
+	TK_POINT_COLUMNS(READ_COLUMN, READ_COLUMN)
 }
 
 #define NEWEST \
-	"SELECT as_of_s, night_id, build_id, environment_id, flags, value, lo, hi, p95, run_id, " \
-	"n, min, q25, q75 " \
-	"FROM measurement WHERE series_id=?1 ORDER BY as_of_s DESC, run_id DESC LIMIT ?2"
+	"SELECT " TK_POINT_COLUMN_NAMES " FROM measurement " \
+	"WHERE series_id=?1 ORDER BY as_of_s DESC, run_id DESC LIMIT ?2"
 
 int tk_store_read_newest_points(struct tk_store *s, int64_t series_id, struct tk_point *out,
         size_t want, size_t *count, struct tk_error *err)
@@ -176,8 +170,7 @@ int tk_store_read_newest_points(struct tk_store *s, int64_t series_id, struct tk
 	if (status)
 		return status;
 	while (n < want && (rc = sqlite3_step(q)) == SQLITE_ROW)
-		point_of(q, series_id,
-		        &out[want - ++n]); /* from the end, so that the oldest is the first */
+		read_point(q, &out[want - ++n]); /* from the end, so that the oldest is the first */
 	if (rc != SQLITE_DONE && rc != SQLITE_ROW)
 		status = tk_db_fail(s, rc, err, "cannot read the newest points of a series");
 	sqlite3_reset(q);
