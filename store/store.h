@@ -18,6 +18,7 @@
 #include "core/outcome.h"
 #include "core/series.h"
 #include "core/status.h"
+#include "core/triage.h"
 
 struct tk_error;
 struct tk_store;
@@ -223,7 +224,9 @@ struct tk_triage_row {
 	int64_t id;
 	const char *uid, *alert_uid;
 	int64_t at_s;
-	const char *author, *action, *note;
+	const char *author;
+	enum tk_triage_action action;
+	const char *note;
 };
 /* An alert that was delivered: sink "webhook" or "file"; target: a hash of the address. */
 struct tk_notification_row {
@@ -423,41 +426,23 @@ int tk_store_read_build_log(
 int tk_store_read_samples(struct tk_store *s, int64_t run_id, int64_t series_id, double **samples,
         size_t *count, struct tk_error *err); /* caller frees; 0 where dropped */
 
-/* ---- what people say of alerts --------------------------------------------------------------- */
+/* ---- triage of alerts ------------------------------------------------------------------------ */
 
-/* action, the state it leads to ("": it stays as it is), meaning. A row of triage is of an alert,
- * or of a whole group.
- */
-#define TK_TRIAGE_ACTIONS(X) \
-	X("ack", "acked", "seen: somebody works on it") \
-	X("expect", "expected", \
-	        "wanted, or the price of something wanted: the new level is the right one") \
-	X("ignore", "ignored", "a false alarm, or of no interest") \
-	X("link", "", "an issue or a change that belongs to it") \
-	X("note", "", "a remark") \
-	X("reopen", "new", "as if nobody had said anything")
-#define TK_TRIAGE_NEW "new"
-
-struct tk_triage_action {
-	const char *word, *state, *meaning;
+/* What people decided about an alert: rows of `triage`. A row is about one alert or a whole group.
+ * decision: the newest row that changed the state, NULL while it is new; link: the newest one,
+ * NULL: none. */
+struct tk_alert_triage {
+	enum tk_triage_state state; /* never RECOVERED */
+	const struct tk_triage_row *decision, *link;
 };
-const struct tk_triage_action *tk_triage_action_find(
-        const char *word); /* NULL: there is no such action */
-
-/* What people made of an alert: strings of the rows. said: the newest row that decides its state,
- * NULL while it is new; link: the newest one, NULL: none. */
-struct tk_alert_state {
-	const char *word;
-	const struct tk_triage_row *said, *link;
-};
-struct tk_alert_state tk_alert_state_compute(
+/* triage: in the order of time. group_uid may be NULL. */
+struct tk_alert_triage tk_alert_compute_triage(
         const struct tk_rows *triage, const char *alert_uid, const char *group_uid);
-/* The word that is shown for it: the state, or "recovered" where it closed itself and nobody
- * settled it. */
-const char *tk_alert_state_name(const struct tk_rows *triage, const struct tk_alert_row *alert);
-/* Appends: at_s is moved behind what was said before of it, of its group, or of the alerts of the
- * group that it is, so that the order of what people say is the same in every history. TK_EUSAGE:
- * no such action. */
+/* The state to show: RECOVERED where the alert is closed and neither EXPECTED nor IGNORED. */
+enum tk_triage_state tk_alert_compute_state(
+        const struct tk_rows *triage, const struct tk_alert_row *alert);
+/* Appends a row. at_s is moved behind earlier rows of the alert, of its group, and of the alerts of
+ * the group that it is: the order is then the same in every history. */
 int tk_store_append_triage(
         struct tk_store *s, const struct tk_triage_row *row, struct tk_error *err);
 

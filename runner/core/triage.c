@@ -1,5 +1,7 @@
 #include "core/triage.h"
 
+#include <stddef.h>
+
 TK_VOCABULARY_DEFINE(triage_state, "triage state", TK_TRIAGE_STATES, TK_VOCABULARY_WORD);
 TK_VOCABULARY_FUNCTIONS(triage_state);
 
@@ -16,6 +18,8 @@ static const struct {
 
 bool tk_triage_action_state(enum tk_triage_action action, enum tk_triage_state *state)
 {
+	if ((size_t)action >= sizeof effects / sizeof *effects || !effects[action].changes_state)
+		return false;
 	*state = effects[action].state;
-	return effects[action].changes_state;
+	return true;
 }

@@ -5,7 +5,8 @@
 
 #include "core/vocabulary.h"
 
-/* The triage state of an alert. RECOVERED is derived: it closed, and nobody had settled it. */
+/* The triage state of an alert, most urgent first. RECOVERED is derived: the alert is
+ * closed and neither EXPECTED nor IGNORED. */
 #define TK_TRIAGE_STATES(X) \
 	X(TK_TRIAGE_NEW, "new", "nobody has looked at it yet") \
 	X(TK_TRIAGE_ACKED, "acked", "somebody works on it") \
@@ -34,7 +35,8 @@ enum tk_triage_action {
 extern const struct tk_vocabulary tk_triage_action_words;
 const char *tk_triage_action_name(enum tk_triage_action value);
 int tk_triage_action_parse(const char *name, enum tk_triage_action *out);
-/* True where the action changes the state; *state is what it becomes. */
+/* True where the action changes the state; *state is what it becomes. False, and *state unchanged,
+ * for a value outside the list: a newer tracker may have written it. */
 bool tk_triage_action_state(enum tk_triage_action action, enum tk_triage_state *state);
 
 #endif

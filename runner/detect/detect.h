@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "core/diff_row.h"
+#include "core/triage.h"
 #include "detect/report/diff_mean.h"
 #include "detect/triage/missing_data.h"
 
@@ -15,9 +16,9 @@ struct tk_store;
 
 /* A line of acks.yml: what somebody accepted before or after it happened. */
 struct tk_ack_rule {
-	const char *const *filters; /* "key:glob", NULL-terminated: which series */
-	const char *rev;            /* first digits of the first bad revision; NULL: any */
-	const char *action;         /* ack, expect or ignore */
+	const char *const *filters;   /* "key:glob", NULL-terminated: which series */
+	const char *rev;              /* first digits of the first bad revision; NULL: any */
+	enum tk_triage_action action; /* ACK, EXPECT or IGNORE */
 	const char *author, *note;
 	int64_t until_s; /* expires then; 0: never */
 };

@@ -198,8 +198,7 @@ static json_t *alert_json(
 /* Open, and without a triage state. */
 static bool is_new(const struct history *h, const struct tk_alert_row *a)
 {
-	return a->status == TK_ALERT_OPEN &&
-	       !tk_alert_state_compute(&h->triage, a->uid, a->group_uid).said;
+	return a->status == TK_ALERT_OPEN && tk_alert_compute_state(&h->triage, a) == TK_TRIAGE_NEW;
 }
 
 /* New alerts that the sink has not received; *list is the caller's. */

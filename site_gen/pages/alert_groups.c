@@ -31,23 +31,14 @@ static int compare_members(const void *a, const void *b)
 	return d;
 }
 
-static int rank_of_state(const char *word)
-{
-	static const char *const order[] = {TK_TRIAGE_NEW, "acked", "expected", "ignored"};
-	int i = 0;
-	while (i < 4 && strcmp(order[i], word))
-		i++;
-	return i;
-}
-
 /* Open ones by triage state, new first; then the newest. */
 static int compare_groups(const void *a, const void *b)
 {
 	const struct tk_alert_group *x = a, *y = b;
 	if (x->open != y->open)
 		return x->open ? -1 : 1;
-	if (x->open && rank_of_state(x->word) != rank_of_state(y->word))
-		return rank_of_state(x->word) - rank_of_state(y->word);
+	if (x->open && x->state != y->state)
+		return x->state < y->state ? -1 : 1;
 	if (x->opened_s != y->opened_s)
 		return x->opened_s < y->opened_s ? 1 : -1;
 	double cx = fabs(x->members[0]->change), cy = fabs(y->members[0]->change);
@@ -68,7 +59,7 @@ static struct tk_alert_group make_group(
 		g.opened_s = members[i]->opened_s < g.opened_s ? members[i]->opened_s : g.opened_s;
 		g.closed_s = members[i]->closed_s > g.closed_s ? members[i]->closed_s : g.closed_s;
 	}
-	g.word = tk_alert_state_name(&site->model.triage_rows, g.lead);
+	g.state = tk_alert_compute_state(&site->model.triage_rows, g.lead);
 	return g;
 }
 

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/triage.h"
+
 struct tk_alert_row;
 struct tk_error;
 struct tk_site;
@@ -15,7 +17,7 @@ struct tk_alert_group {
 	size_t count;
 	bool open;
 	const struct tk_alert_row *lead; /* its first open member, else its first */
-	const char *word;                /* the triage state of that one */
+	enum tk_triage_state state;      /* of that one */
 	int64_t opened_s, closed_s;
 };
 struct tk_alert_groups {

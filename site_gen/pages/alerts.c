@@ -60,7 +60,8 @@ static void set_alert(struct tk_site *site, struct tk_value *o, const struct tk_
 	set_size(site, o, s, alert);
 	tk_page_set_tone(site, o, "alert_tone", is_worse(s, alert) ? TK_TONE_BAD : TK_TONE_GOOD);
 	tk_page_set_clipped(site, o, "uid", alert->uid, 80);
-	tk_value_set(site->arena, o, "state", tk_alert_state_name(&site->model.triage_rows, alert));
+	tk_value_set(site->arena, o, "state",
+	        tk_triage_state_name(tk_alert_compute_state(&site->model.triage_rows, alert)));
 	tk_page_set_clipped(site, o, "alert_title", alert->title, 200);
 	tk_page_set_time(site, o, "opened", alert->opened_s);
 	tk_value_set(site->arena, o, "opened_iso", tk_time_format_iso(alert->opened_s, iso));
@@ -127,14 +128,14 @@ static int set_ab_result(struct tk_site *site, struct tk_value *o, const struct 
 
 /* state: of the group; a member shows only a different one. */
 static int add_member(struct tk_site *site, struct tk_value *list, const struct tk_alert_row *alert,
-        const char *state, struct tk_error *err)
+        enum tk_triage_state state, struct tk_error *err)
 {
 	const struct tk_site_series *s = tk_alert_series(site, alert);
 	struct tk_value *o = tk_value_append_object(site->arena, list);
 	char day[TK_TIME_ISO_SIZE];
 	set_alert(site, o, alert);
-	const char *own = tk_alert_state_name(&site->model.triage_rows, alert);
-	tk_value_set(site->arena, o, "own_state", strcmp(own, state) ? own : "");
+	enum tk_triage_state own = tk_alert_compute_state(&site->model.triage_rows, alert);
+	tk_value_set(site->arena, o, "own_state", own != state ? tk_triage_state_name(own) : "");
 	tk_value_set(
 	        site->arena, o, "anchor", strcmp(alert->uid, alert->group_uid) ? alert->uid : "");
 	tk_value_set(site->arena, o, "opened_day", tk_time_format_day(alert->opened_s, day));
@@ -166,10 +167,10 @@ static void set_notes(struct tk_site *site, struct tk_value *o, const struct tk_
 		bool address = !strncmp(t->note, "https://", 8) || !strncmp(t->note, "http://", 7);
 		tk_page_set_time(site, note, "at", t->at_s);
 		tk_page_set_clipped(site, note, "author", t->author, 60);
-		tk_page_set_clipped(site, note, "action", t->action, 30);
+		tk_page_set_clipped(site, note, "action", tk_triage_action_name(t->action), 30);
 		tk_page_set_clipped(site, note, "note", t->note, 500);
 		tk_value_set(site->arena, note, "note_href",
-		        address && !strcmp(t->action, "link") ? t->note : "");
+		        address && t->action == TK_ACTION_LINK ? t->note : "");
 		tk_page_set_clipped(site, note, "of", s ? s->problem->title : "", 110);
 	}
 }
@@ -278,8 +279,8 @@ static void set_devices(struct tk_site *site, struct tk_value *o, const struct t
 static void set_head(struct tk_site *site, struct tk_value *o, const struct tk_alert_group *g)
 {
 	const struct tk_site_series *s = tk_alert_series(site, g->members[0]);
-	const struct tk_alert_state state =
-	        tk_alert_state_compute(&site->model.triage_rows, g->lead->uid, g->lead->group_uid);
+	const struct tk_alert_triage triage =
+	        tk_alert_compute_triage(&site->model.triage_rows, g->lead->uid, g->lead->group_uid);
 	char count[TK_FORMAT_SIZE];
 	set_alert(site, o, g->members[0]);
 	tk_value_set_fmt(site->arena, o, "series_word", "%s series",
@@ -288,12 +289,10 @@ static void set_head(struct tk_site *site, struct tk_value *o, const struct tk_a
 	tk_page_set_clipped(site, o, "of_upstream", s ? s->upstream->name : "", 60);
 	tk_page_set_clipped(site, o, "group_uid", g->members[0]->group_uid, 80);
 	tk_value_set_fmt(site->arena, o, "id", "%.8s", g->members[0]->group_uid);
-	tk_value_set(site->arena, o, "state", g->word);
-	tk_page_set_tone(site, o, "state_tone",
-	        g->open && !strcmp(g->word, TK_TRIAGE_NEW) ? TK_TONE_BAD
-	        : g->open && !strcmp(g->word, "acked")     ? TK_TONE_NOTE
-	                                                   : TK_TONE_QUIET);
-	tk_page_set_clipped(site, o, "triaged_by", state.said ? state.said->author : "", 60);
+	tk_value_set(site->arena, o, "state", tk_triage_state_name(g->state));
+	tk_page_set_tone(site, o, "state_tone", g->open ? tk_triage_tone(g->state) : TK_TONE_QUIET);
+	tk_page_set_clipped(
+	        site, o, "triaged_by", triage.decision ? triage.decision->author : "", 60);
 	tk_page_set_clipped(site, o, "cause", tk_cause_name(g->members[0]->cause), 60);
 	tk_page_set_time(site, o, "opened", g->opened_s);
 	tk_page_set_time(site, o, "closed", g->closed_s);
@@ -312,7 +311,7 @@ static int add_group(struct tk_site *site, struct tk_value *list, const struct t
 	struct tk_value *members = tk_value_set_list(site->arena, o, "members");
 	int status = 0;
 	for (size_t i = 0; !status && i < g->count && i < MEMBERS_MAX; i++)
-		status = add_member(site, members, g->members[i], g->word, err);
+		status = add_member(site, members, g->members[i], g->state, err);
 	tk_value_set_fmt(site->arena, o, "members_more", g->count > MEMBERS_MAX ? "%zu" : "",
 	        g->count - MEMBERS_MAX);
 	return status;

@@ -112,7 +112,9 @@ static int write_alerts(struct tk_site *site, struct tk_error *err)
 		first = false;
 		tk_escape_json(out, alert->uid, strlen(alert->uid));
 		add_text(out, "status", tk_alert_status_name(alert->status));
-		add_text(out, "state", tk_alert_state_name(&site->model.triage_rows, alert));
+		add_text(out, "state",
+		        tk_triage_state_name(
+		                tk_alert_compute_state(&site->model.triage_rows, alert)));
 		add_text(out, "group", alert->group_uid);
 		add_text(out, "series", s->row->slug);
 		add_text(out, "title", alert->title);

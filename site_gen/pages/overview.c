@@ -115,12 +115,12 @@ static void set_open(struct tk_site *site, struct tk_value *page)
 	for (size_t i = 0; i < m->alert_rows.count; i++) {
 		const struct tk_alert_row *alert =
 		        TK_ROWS_AT(&m->alert_rows, struct tk_alert_row, i);
-		const char *word = tk_alert_state_name(&m->triage_rows, alert);
+		enum tk_triage_state state = tk_alert_compute_state(&m->triage_rows, alert);
 		if (alert->status != TK_ALERT_OPEN ||
-		        (strcmp(word, TK_TRIAGE_NEW) && strcmp(word, "acked")))
+		        (state != TK_TRIAGE_NEW && state != TK_TRIAGE_ACKED))
 			continue;
 		open++;
-		is_new += !strcmp(word, TK_TRIAGE_NEW);
+		is_new += state == TK_TRIAGE_NEW;
 		oldest_s = alert->opened_s < oldest_s ? alert->opened_s : oldest_s;
 	}
 	tk_value_set_fmt(site->arena, page, "open_alerts", open ? "%zu open alert%s" : "", open,

@@ -90,7 +90,8 @@ static void set_since(struct tk_site *site, struct tk_value *o, const struct tk_
 		        (!alert || row->opened_s > alert->opened_s))
 			alert = row;
 	}
-	const char *word = alert ? tk_alert_state_name(&m->triage_rows, alert) : "";
+	enum tk_triage_state state =
+	        alert ? tk_alert_compute_state(&m->triage_rows, alert) : TK_TRIAGE_NEW;
 	bool is_new = alert && s->device->machine->analysed_night &&
 	              alert->opened_s >= s->device->machine->analysed_night->as_of_s;
 	tk_value_set_fmt(site->arena, o, "since",
@@ -98,7 +99,8 @@ static void set_since(struct tk_site *site, struct tk_value *o, const struct tk_
 	        : is_new ? "new last night"
 	                 : "since %s",
 	        alert ? tk_time_format_day(alert->opened_s, day) : "");
-	tk_value_set(site->arena, o, "alert_state", strcmp(word, TK_TRIAGE_NEW) ? word : "");
+	tk_value_set(site->arena, o, "alert_state",
+	        state != TK_TRIAGE_NEW ? tk_triage_state_name(state) : "");
 	tk_page_set_clipped(site, o, "alert_uid", alert ? alert->uid : "", 80);
 }
 

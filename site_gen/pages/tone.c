@@ -92,3 +92,15 @@ enum tk_tone tk_build_tone(enum tk_build_status status)
 {
 	return status == TK_BUILD_OK ? TK_TONE_GOOD : TK_TONE_BAD;
 }
+
+enum tk_tone tk_triage_tone(enum tk_triage_state state)
+{
+	switch (state) {
+	case TK_TRIAGE_NEW:
+		return TK_TONE_BAD;
+	case TK_TRIAGE_ACKED:
+		return TK_TONE_NOTE;
+	default:
+		return TK_TONE_QUIET;
+	}
+}

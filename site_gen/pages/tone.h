@@ -6,6 +6,7 @@
 #include "core/night.h"
 #include "core/outcome.h"
 #include "core/status.h"
+#include "core/triage.h"
 
 struct tk_verdict_row;
 
@@ -19,6 +20,7 @@ enum tk_tone tk_night_tone(enum tk_night_status status);
 enum tk_tone tk_stage_tone(enum tk_stage_status status);
 enum tk_tone tk_resolution_tone(enum tk_resolution_status status);
 enum tk_tone tk_build_tone(enum tk_build_status status);
+enum tk_tone tk_triage_tone(enum tk_triage_state state); /* of an open alert */
 
 /* So many series with one verdict or outcome for one reason are shown as one line. */
 #define TK_VERDICT_GROUP_MIN 4

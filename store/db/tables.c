@@ -258,7 +258,7 @@ static const struct tk_db_column triage_columns[] = {
         TEXT(tk_triage_row, alert_uid, KEY),
         INT(tk_triage_row, at_s, KEY),
         TEXT(tk_triage_row, author, KEY),
-        TEXT(tk_triage_row, action, KEY),
+        WORD(tk_triage_row, action, KEY, triage_action),
         TEXT(tk_triage_row, note, KEY),
 };
 

@@ -1,50 +1,34 @@
-/* What people say of alerts: an append-only history, and the state that follows from it. */
+/* Triage of alerts: an append-only history, and the state that follows from it. */
 #include "store/db/internal.h"
 #include <string.h>
 
-static const struct tk_triage_action actions[] = {
-#define TK_TRIAGE_ROW(word, state, meaning) {word, state, meaning},
-        TK_TRIAGE_ACTIONS(TK_TRIAGE_ROW)
-#undef TK_TRIAGE_ROW
-};
-
-const struct tk_triage_action *tk_triage_action_find(const char *word)
-{
-	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
-		if (strcmp(actions[i].word, word) == 0)
-			return &actions[i];
-	return NULL;
-}
-
-struct tk_alert_state tk_alert_state_compute(
+struct tk_alert_triage tk_alert_compute_triage(
         const struct tk_rows *triage, const char *alert_uid, const char *group_uid)
 {
-	struct tk_alert_state state = {.word = TK_TRIAGE_NEW};
+	struct tk_alert_triage result = {.state = TK_TRIAGE_NEW};
 
 	for (size_t i = 0; i < triage->count; i++) { /* in the order of time */
 		const struct tk_triage_row *t = TK_ROWS_AT(triage, struct tk_triage_row, i);
-		const struct tk_triage_action *action;
 
 		if (strcmp(t->alert_uid, alert_uid) != 0 &&
 		        (!group_uid || strcmp(t->alert_uid, group_uid) != 0))
 			continue;
-		action = tk_triage_action_find(t->action);
-		if (action && *action->state) {
-			state.word = action->state;
-			state.said = strcmp(action->state, TK_TRIAGE_NEW) != 0 ? t : NULL;
-		}
-		if (strcmp(t->action, "link") == 0)
-			state.link = t;
+		if (tk_triage_action_state(t->action, &result.state))
+			result.decision = result.state != TK_TRIAGE_NEW ? t : NULL;
+		if (t->action == TK_ACTION_LINK)
+			result.link = t;
 	}
-	return state;
+	return result;
 }
 
-const char *tk_alert_state_name(const struct tk_rows *triage, const struct tk_alert_row *alert)
+enum tk_triage_state tk_alert_compute_state(
+        const struct tk_rows *triage, const struct tk_alert_row *alert)
 {
-	struct tk_alert_state state = tk_alert_state_compute(triage, alert->uid, alert->group_uid);
-	bool settled = strcmp(state.word, "expected") == 0 || strcmp(state.word, "ignored") == 0;
+	enum tk_triage_state state =
+	        tk_alert_compute_triage(triage, alert->uid, alert->group_uid).state;
+	bool settled = state == TK_TRIAGE_EXPECTED || state == TK_TRIAGE_IGNORED;
 
-	return alert->status == TK_ALERT_CLOSED && !settled ? "recovered" : state.word;
+	return alert->status == TK_ALERT_CLOSED && !settled ? TK_TRIAGE_RECOVERED : state;
 }
 
 /* The same alert or group, or one of a group and that group: of those the last word counts. */
@@ -67,11 +51,8 @@ int tk_store_append_triage(
 	struct tk_triage_row copy = *row;
 	struct tk_rows triage_rows = {0}, alerts = {0};
 	int64_t id;
-	int status;
+	int status = tk_store_list_triage(s, &triage_rows, err);
 
-	if (!tk_triage_action_find(row->action))
-		return tk_fail(err, TK_EUSAGE, "unknown action \"%.60s\" on an alert", row->action);
-	status = tk_store_list_triage(s, &triage_rows, err);
 	if (!status)
 		status = tk_store_list_alerts(s, &alerts, err);
 	for (size_t i = 0; !status && i < triage_rows.count; i++) { /* in the order of time */

@@ -249,8 +249,10 @@ static void put_rows(struct tk_store *s, struct input *in)
 	        .unit = "ns",
 	        .better = TK_BETTER_LOWER,
 	        .role = TK_ROLE_SUITE};
-	struct tk_triage_row triage = {
-	        .alert_uid = word(in), .at_s = pick(in, 3), .author = word(in), .action = "ack"};
+	struct tk_triage_row triage = {.alert_uid = word(in),
+	        .at_s = pick(in, 3),
+	        .author = word(in),
+	        .action = TK_ACTION_ACK};
 	int64_t revision_id, build_id, series_id, ignored;
 
 	MUST(tk_store_put_machine(s, &machine, &device.machine_id, &err));

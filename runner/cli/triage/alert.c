@@ -29,8 +29,6 @@ static const struct argp_option options[] = {
         {0},
 };
 
-static const char *const states[] = {TK_TRIAGE_NEW, "acked", "expected", "ignored", "recovered"};
-
 static void parse_argument(struct tk_alert_options *o, const char *arg, struct argp_state *state)
 {
 	if (o->id_count == TK_ALERT_IDS_MAX)
@@ -50,13 +48,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->all = true;
 		return 0;
 	case OPT_STATE:
-		for (size_t i = 0; i < sizeof states / sizeof *states; i++)
-			if (!strcmp(states[i], arg))
-				o->state = arg;
-		if (!o->state)
+		if (tk_triage_state_parse(arg, &o->state))
 			argp_error(state,
 			        "--state=%s: expected new, acked, expected, ignored or recovered",
 			        arg);
+		o->has_state = true;
 		return 0;
 	case 'f':
 		o->json = tk_option_parse_json(arg, state);
@@ -103,19 +99,20 @@ struct action {
 	enum action_kind kind;
 	enum argument argument;
 	bool needs_note, has_yaml;
-	const char *done; /* RECORD: what is printed afterwards */
+	enum tk_triage_action triage; /* RECORD */
+	const char *done;             /* RECORD: what is printed afterwards */
 };
 
 static const struct action actions[] = {
-        {"list", LIST, NONE, false, false, NULL},
-        {"show", SHOW, ONE_ID, false, false, NULL},
-        {"check", CHECK, NONE, false, false, NULL},
-        {"ack", RECORD, SOME_IDS, false, true, "acked"},
-        {"expect", RECORD, SOME_IDS, true, true, "expected"},
-        {"ignore", RECORD, SOME_IDS, true, true, "ignored"},
-        {"link", RECORD, ID_AND_URL, false, false, "linked"},
-        {"note", RECORD, ID_AND_TEXT, false, false, "noted"},
-        {"reopen", RECORD, SOME_IDS, false, false, "reopened"},
+        {"list", LIST, NONE, false, false, 0, NULL},
+        {"show", SHOW, ONE_ID, false, false, 0, NULL},
+        {"check", CHECK, NONE, false, false, 0, NULL},
+        {"ack", RECORD, SOME_IDS, false, true, TK_ACTION_ACK, "acked"},
+        {"expect", RECORD, SOME_IDS, true, true, TK_ACTION_EXPECT, "expected"},
+        {"ignore", RECORD, SOME_IDS, true, true, TK_ACTION_IGNORE, "ignored"},
+        {"link", RECORD, ID_AND_URL, false, false, TK_ACTION_LINK, "linked"},
+        {"note", RECORD, ID_AND_TEXT, false, false, TK_ACTION_NOTE, "noted"},
+        {"reopen", RECORD, SOME_IDS, false, false, TK_ACTION_REOPEN, "reopened"},
 };
 #define ACTION_COUNT (sizeof actions / sizeof actions[0])
 
@@ -214,13 +211,15 @@ static int check_missing_data(struct tk_store *s, const struct tk_config *c,
 		status = tk_alerts_load(s, d, &a, err);
 	for (size_t i = 0; !status && i < a.rows.count; i++) {
 		const struct tk_alert_row *alert = TK_ROWS_AT(&a.rows, struct tk_alert_row, i);
+		enum tk_triage_state state;
 
 		if (alert->kind != TK_ALERT_MISSING_DATA || alert->status != TK_ALERT_OPEN)
 			continue;
-		printf("%-9s ", tk_alert_state_name(&a.triage, alert));
+		state = tk_alert_compute_state(&a.triage, alert);
+		printf("%-9s ", tk_triage_state_name(state));
 		tk_text_write_sanitized(stdout, alert->title, "");
 		putchar('\n');
-		if (strcmp(tk_alert_state_name(&a.triage, alert), TK_TRIAGE_NEW) == 0)
+		if (state == TK_TRIAGE_NEW)
 			*code = TK_EXIT_FOUND;
 	}
 	tk_alerts_free(&a);
@@ -277,6 +276,7 @@ int tk_cmd_alert(const struct tk_globals *g, int argc, char **argv)
 	action = find_action(o.action ? o.action : actions[0].name, &err);
 	if (!action || check_arguments(action, &o, &err))
 		return tk_command_fail("alert", &err);
+	o.triage = action->triage;
 	bool reads = action->kind == LIST || action->kind == SHOW || o.yaml;
 	code = tk_command_open(g, "alert", reads ? TK_STORE_READ : TK_STORE_WRITE, &config, &store);
 	if (code)

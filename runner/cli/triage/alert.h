@@ -12,11 +12,13 @@
 #define TK_ALERT_IDS_MAX 256
 
 struct tk_alert_options {
-	const char *action; /* NULL: list */
+	const char *action;           /* as typed; NULL: list */
+	enum tk_triage_action triage; /* where that is an action on an alert */
 	const char *ids[TK_ALERT_IDS_MAX];
 	size_t id_count;
-	const char *note, *by, *state; /* NULL: not given */
-	bool all, json, yaml;
+	const char *note, *by;      /* NULL: not given */
+	enum tk_triage_state state; /* has_state: list only these */
+	bool has_state, all, json, yaml;
 };
 
 /* As tk_alerts_find, but an unknown id is TK_EUSAGE. */
@@ -34,7 +36,7 @@ int tk_alert_show(const struct tk_globals *g, const struct tk_alert_options *o,
 /* Prints the groups as rules of acks.yml. */
 int tk_alert_print_ack_rules(
         const struct tk_alert_options *o, const struct tk_alerts *a, struct tk_error *err);
-/* Records o->action for all ids or none; `done` ("acked") is printed for each. */
+/* Records o->triage for all ids or none; `done` ("acked") is printed for each. */
 int tk_alert_record(const struct tk_globals *g, struct tk_store *s,
         const struct tk_alert_options *o, const struct tk_alerts *a, const char *done,
         struct tk_error *err);

@@ -70,35 +70,24 @@ static int newest_first(const void *x, const void *y)
 }
 
 /* A group is as urgent as its most urgent alert. */
-static int urgency(const char *word)
-{
-	static const char *const order[] = {
-	        "recovered", "ignored", "expected", "acked", TK_TRIAGE_NEW};
-	int i = 4;
-
-	while (i > 0 && strcmp(order[i], word) != 0)
-		i--;
-	return i;
-}
-
 static void describe(const struct tk_alerts *a, struct tk_alert_group *g)
 {
 	for (size_t i = 0; i < g->count; i++) {
 		const struct tk_alert_row *alert = g->alerts[i];
-		struct tk_alert_state state =
-		        tk_alert_state_compute(&a->triage, alert->uid, alert->group_uid);
-		const char *word = tk_alert_state_name(&a->triage, alert);
+		struct tk_alert_triage triage =
+		        tk_alert_compute_triage(&a->triage, alert->uid, alert->group_uid);
+		enum tk_triage_state state = tk_alert_compute_state(&a->triage, alert);
 
-		if (!g->state || urgency(word) > urgency(g->state))
-			g->state = word;
+		if (!i || state < g->state) /* states are listed by urgency */
+			g->state = state;
 		g->open |= alert->status == TK_ALERT_OPEN;
 		g->opened_s = !g->opened_s || alert->opened_s < g->opened_s ? alert->opened_s
 		                                                            : g->opened_s;
 		g->closed_s = alert->closed_s > g->closed_s ? alert->closed_s : g->closed_s;
-		if (state.said && (!g->said || state.said->at_s > g->said->at_s))
-			g->said = state.said;
-		if (state.link && (!g->link || state.link->at_s > g->link->at_s))
-			g->link = state.link;
+		if (triage.decision && (!g->decision || triage.decision->at_s > g->decision->at_s))
+			g->decision = triage.decision;
+		if (triage.link && (!g->link || triage.link->at_s > g->link->at_s))
+			g->link = triage.link;
 	}
 }
 
@@ -280,11 +269,11 @@ const char *tk_alert_group_machines(
 	for (size_t i = 0; i < g->count && len < size; i++) {
 		const struct tk_machine_row *m =
 		        tk_lookup_machine(&a->names, g->alerts[i]->machine_id);
-		bool said = !m;
+		bool listed = !m;
 
-		for (size_t k = 0; k < i && !said; k++)
-			said = g->alerts[k]->machine_id == g->alerts[i]->machine_id;
-		if (!said)
+		for (size_t k = 0; k < i && !listed; k++)
+			listed = g->alerts[k]->machine_id == g->alerts[i]->machine_id;
+		if (!listed)
 			len += (size_t)snprintf(
 			        out + len, size - len, "%s%s", len ? ", " : "", m->name);
 	}

@@ -1,4 +1,4 @@
-/* Alerts as people work on them: grouped, with what was said of each. Read by `tracker alert`. */
+/* Alerts as people work on them: grouped, with their triage. Read by `tracker alert`. */
 #ifndef TK_ALERT_GROUPS_H
 #define TK_ALERT_GROUPS_H
 #include "cli/lookup.h"
@@ -9,10 +9,10 @@ struct tk_alert_group {
 	const char *uid;
 	const struct tk_alert_row **alerts; /* largest change first */
 	size_t count;
-	const char *state; /* of TK_TRIAGE_ACTIONS, "new", or "recovered": it closed itself */
-	bool open;         /* at least one of its alerts is */
-	const struct tk_triage_row *said, *link; /* NULL: none */
-	int64_t opened_s, closed_s;              /* first, last */
+	enum tk_triage_state state;                  /* of its most urgent alert */
+	bool open;                                   /* at least one of its alerts is */
+	const struct tk_triage_row *decision, *link; /* the newest; NULL: none */
+	int64_t opened_s, closed_s;                  /* first, last */
 };
 
 struct tk_alerts {
@@ -45,8 +45,8 @@ int tk_alert_load_ab_result(const struct tk_alerts *a, const struct tk_alert_row
  * group is meant. TK_ENOTFOUND: none; TK_EUSAGE: several. */
 int tk_alerts_find(const struct tk_alerts *a, const char *id, const struct tk_alert_group **group,
         const struct tk_alert_row **one, struct tk_error *err);
-/* One alert of a group, as if it were alone in it; `one` is borrowed. What was said of the group
- * was said of it too. */
+/* One alert of a group, as if it were alone in it; `one` is borrowed. Triage of the group applies
+ * to it too. */
 struct tk_alert_group tk_alert_group_from_one(
         const struct tk_alerts *a, const struct tk_alert_row **one);
 /* "openblas gemm 512 on box: +12.0 %", or of several: how many series, and the worst. */

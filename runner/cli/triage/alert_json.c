@@ -8,8 +8,8 @@
 
 static json_t *triage_json(const struct tk_triage_row *t)
 {
-	return t ? json_pack("{s:s,s:s,s:I,s:s}", "action", t->action, "author", t->author, "at_s",
-	                   (json_int_t)t->at_s, "note", t->note)
+	return t ? json_pack("{s:s,s:s,s:I,s:s}", "action", tk_triage_action_name(t->action),
+	                   "author", t->author, "at_s", (json_int_t)t->at_s, "note", t->note)
 	         : json_null();
 }
 
@@ -46,7 +46,8 @@ static json_t *alert_json(const struct tk_alerts *a, const struct tk_alert_row *
 	const struct tk_machine_row *machine = tk_lookup_machine(&a->names, alert->machine_id);
 
 	return json_pack("{s:s,s:s,s:s,s:s,s:s?,s:s?,s:f,s:s,s:s,s:s,s:I,s:o,s:o,s:o}", "uid",
-	        alert->uid, "state", tk_alert_state_name(&a->triage, alert), "status",
+	        alert->uid, "state",
+	        tk_triage_state_name(tk_alert_compute_state(&a->triage, alert)), "status",
 	        tk_alert_status_name(alert->status), "title", alert->title, "series",
 	        series ? series->slug : NULL, "machine", machine ? machine->name : NULL, "change",
 	        alert->change, "cause", tk_cause_name(alert->cause), "good_rev", alert->good_rev,
@@ -73,8 +74,8 @@ json_t *tk_alert_group_json(const struct tk_alerts *a, const struct tk_alert_gro
 			json_array_append_new(history, triage_json(t));
 	}
 	return json_pack("{s:s,s:s,s:s,s:b,s:s,s:s,s:I,s:s?,s:o,s:o}", "id", g->uid, "kind",
-	        tk_alert_kind_name(g->alerts[0]->kind), "state", g->state, "open", g->open, "title",
-	        tk_alert_group_title(g, title, sizeof title), "upstream",
+	        tk_alert_kind_name(g->alerts[0]->kind), "state", tk_triage_state_name(g->state),
+	        "open", g->open, "title", tk_alert_group_title(g, title, sizeof title), "upstream",
 	        tk_alert_upstream_name(a, g), "opened_s", (json_int_t)g->opened_s, "link",
 	        g->link ? g->link->note : NULL, "history", history, "alerts", alerts);
 }

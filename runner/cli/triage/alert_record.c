@@ -33,7 +33,7 @@ static void print_rule(const struct tk_alerts *a, const struct tk_alert_options 
 	putchar('\n');
 	if (*bad_rev)
 		print_quoted("rev", bad_rev);
-	printf("  action: %s\n", o->action);
+	printf("  action: %s\n", tk_triage_action_name(o->triage));
 	print_quoted("by", o->by);
 	print_quoted("note", o->note);
 }
@@ -81,7 +81,7 @@ static int record_one(struct tk_store *s, const struct tk_alert_options *o,
 	const struct tk_alert_group *g;
 	const struct tk_alert_row *one;
 	struct tk_triage_row row = {
-	        .at_s = tk_clock_now_s(), .author = o->by, .action = o->action, .note = o->note};
+	        .at_s = tk_clock_now_s(), .author = o->by, .action = o->triage, .note = o->note};
 	int status = tk_alert_find(a, id, &g, &one, err);
 
 	if (status)

@@ -39,11 +39,9 @@ static const struct tk_column group_columns[] = {
         {0},
 };
 
-static const char *state_color(const char *state)
+static const char *state_color(enum tk_triage_state state)
 {
-	return strcmp(state, TK_TRIAGE_NEW) == 0 ? "red"
-	       : strcmp(state, "acked") == 0     ? "yellow"
-	                                         : "halfbright";
+	return state == TK_TRIAGE_NEW ? "red" : state == TK_TRIAGE_ACKED ? "yellow" : "halfbright";
 }
 
 static void group_row(struct tk_table *t, const struct tk_alerts *a, const struct tk_alert_group *g)
@@ -52,24 +50,23 @@ static void group_row(struct tk_table *t, const struct tk_alerts *a, const struc
 
 	tk_table_add_row(t);
 	tk_table_set_cell(t, "ID", "%.8s", g->uid);
-	tk_table_set_cell(t, "STATE", "%s", g->state);
+	tk_table_set_cell(t, "STATE", "%s", tk_triage_state_name(g->state));
 	tk_table_set_color(t, "STATE", state_color(g->state));
 	tk_table_set_cell(t, "OPENED", "%s", tk_time_format_day(g->opened_s, day));
 	tk_table_set_cell(t, "WHAT", "%s", tk_alert_group_title(g, text, sizeof text));
 	tk_table_set_cell(t, "MACHINES", "%s", tk_alert_group_machines(a, g, text, sizeof text));
 	tk_table_set_cell(t, "UPSTREAM", "%s", tk_alert_upstream_name(a, g));
 	tk_table_set_cell(t, "FIRST BAD", "%s", format_range(g->alerts[0], text, sizeof text));
-	if (g->said)
-		tk_table_set_cell(t, "NOTE", "%s%s%s", g->said->author, *g->said->note ? ": " : "",
-		        g->said->note);
+	if (g->decision)
+		tk_table_set_cell(t, "NOTE", "%s%s%s", g->decision->author,
+		        *g->decision->note ? ": " : "", g->decision->note);
 }
 
 static bool is_listed(const struct tk_alert_options *o, const struct tk_alert_group *g)
 {
-	if (o->state)
-		return strcmp(o->state, g->state) == 0;
-	return o->all || (g->open && (strcmp(g->state, TK_TRIAGE_NEW) == 0 ||
-	                                     strcmp(g->state, "acked") == 0));
+	if (o->has_state)
+		return o->state == g->state;
+	return o->all || (g->open && (g->state == TK_TRIAGE_NEW || g->state == TK_TRIAGE_ACKED));
 }
 
 int tk_alert_list(const struct tk_globals *g, const struct tk_alert_options *o,
@@ -123,7 +120,8 @@ static void member_row(
 	tk_table_set_cell(t, "ALERT", "%.8s", alert->uid);
 	if (!tk_alert_load_ab_result(a, alert, &ab, NULL) && ab.decision != TK_AB_NONE)
 		tk_table_set_cell(t, "PAIRS", "%s", tk_ab_result_format(&ab, text));
-	tk_table_set_cell(t, "STATE", "%s", tk_alert_state_name(&a->triage, alert));
+	tk_table_set_cell(
+	        t, "STATE", "%s", tk_triage_state_name(tk_alert_compute_state(&a->triage, alert)));
 	if (alert->kind == TK_ALERT_CHANGE)
 		tk_table_set_cell(t, "CHANGE", "%+.1f %%", 100 * alert->change);
 	tk_table_set_cell(t, "SERIES", "%s", series ? series->slug : "");
@@ -138,7 +136,7 @@ static void print_action(const struct tk_triage_row *t, const char *of)
 {
 	char minute[TK_FORMAT_SIZE];
 
-	printf("  %s  %s", tk_format_minute(t->at_s, minute), t->action);
+	printf("  %s  %s", tk_format_minute(t->at_s, minute), tk_triage_action_name(t->action));
 	if (*of)
 		printf(" (%.8s)", of);
 	fputs(" by ", stdout);
@@ -217,7 +215,8 @@ int tk_alert_show(const struct tk_globals *g, const struct tk_alert_options *o,
 	if (o->json)
 		return tk_command_print_json(tk_alert_group_json(a, group), err);
 	tk_text_write_sanitized(stdout, tk_alert_group_title(group, title, sizeof title), "");
-	printf("\n%s since %s", group->state, tk_time_format_day(group->opened_s, title));
+	printf("\n%s since %s", tk_triage_state_name(group->state),
+	        tk_time_format_day(group->opened_s, title));
 	for (size_t i = 0; i < a->names.revisions.rows.count && !bad; i++) {
 		const struct tk_revision_row *r =
 		        TK_ROWS_AT(&a->names.revisions.rows, struct tk_revision_row, i);

@@ -63,20 +63,22 @@ void tk_series_case_apply_ack(
 		return;
 	tk_series_case_make_alert_uids(c, k, status, row, uid, group_uid);
 
-	const struct tk_alert_state triage =
-	        tk_alert_state_compute(&c->catalog.triage, uid, group_uid);
+	const struct tk_alert_triage triage =
+	        tk_alert_compute_triage(&c->catalog.triage, uid, group_uid);
 	const struct tk_ack_rule *rule =
-	        triage.said ? NULL : tk_series_case_find_ack_rule(c, k, row);
+	        triage.decision ? NULL : tk_series_case_find_ack_rule(c, k, row);
 
-	if (!triage.said && !rule)
+	if (!triage.decision && !rule)
 		return;
 
-	const char *state = rule ? tk_triage_action_find(rule->action)->state : triage.word;
-	const char *author = rule ? rule->author : triage.said->author;
-	const char *note = rule ? rule->note : triage.said->note;
+	enum tk_triage_state state = triage.state;
+	if (rule)
+		tk_triage_action_state(rule->action, &state);
+	const char *author = rule ? rule->author : triage.decision->author;
+	const char *note = rule ? rule->note : triage.decision->note;
 
 	snprintf(text, sizeof text, "%s, %s by %.60s%s%.200s", tk_verdict_status_name(status),
-	        state, author, *note ? ": " : "", note);
+	        tk_triage_state_name(state), author, *note ? ": " : "", note);
 	tk_verdict_add_fact(&row->verdict, (struct tk_fact){.kind = TK_FACT_ACKNOWLEDGED}, text);
 	row->verdict.status = TK_VERDICT_ACKED;
 }

@@ -43,10 +43,10 @@ static int put_ack_rule(struct tk_store *s, const struct tk_case_set *c,
         const struct tk_series_case *k, const struct tk_diff_row *row, const struct tk_alert_row *a,
         struct tk_error *err)
 {
-	const struct tk_alert_state state =
-	        tk_alert_state_compute(&c->catalog.triage, a->uid, a->group_uid);
+	const struct tk_alert_triage triage =
+	        tk_alert_compute_triage(&c->catalog.triage, a->uid, a->group_uid);
 	const struct tk_ack_rule *rule =
-	        state.said ? NULL : tk_series_case_find_ack_rule(c, k, row);
+	        triage.decision ? NULL : tk_series_case_find_ack_rule(c, k, row);
 	struct tk_triage_row t;
 	int64_t id;
 

@@ -70,8 +70,7 @@ static bool has_open_alert(const struct search *h, const struct range *q)
 		const struct tk_alert_row *a = TK_ROWS_AT(&h->alerts, struct tk_alert_row, i);
 		if (a->series_id == q->series_id && a->status == TK_ALERT_OPEN &&
 		        strcmp(a->good_rev, q->good) == 0 && strcmp(a->bad_rev, q->bad) == 0)
-			return strcmp(tk_alert_state_compute(&h->triage, a->uid, a->group_uid).word,
-			               TK_TRIAGE_NEW) == 0;
+			return tk_alert_compute_state(&h->triage, a) == TK_TRIAGE_NEW;
 	}
 	return false;
 }

@@ -33,7 +33,7 @@ static int copy_rules(struct tk_detect_policy *policy, struct tk_error *err)
 		const struct tk_ack *a = &policy->acks->at[i];
 		policy->rules[i] = (struct tk_ack_rule){.filters = (const char *const *)a->filters,
 		        .rev = a->rev,
-		        .action = tk_triage_action_name(a->action),
+		        .action = a->action,
 		        .author = a->by,
 		        .note = a->note,
 		        .until_s = a->until_s};

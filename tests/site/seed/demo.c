@@ -113,7 +113,7 @@ static void put_triage(int64_t at_s)
 			        &(struct tk_triage_row){.alert_uid = a->group_uid,
 			                .at_s = at_s + 60 * k,
 			                .author = "jane",
-			                .action = k ? "link" : "ack",
+			                .action = k ? TK_ACTION_LINK : TK_ACTION_ACK,
 			                .note = k ? "https://github.com/OpenMathLib/OpenBLAS/"
 			                            "issues/1"
 			                          : "looking at it"},

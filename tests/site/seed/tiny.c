@@ -59,7 +59,7 @@ static void decide(int64_t night, const int64_t s[3], const int64_t runs[3])
 	        &(struct tk_triage_row){.alert_uid = "alert-1",
 	                .at_s = FIRST_S + 3 * DAY_S,
 	                .author = "ops",
-	                .action = "note",
+	                .action = TK_ACTION_NOTE,
 	                .note = "reported upstream, " HOSTILE},
 	        &id, &seed_err));
 }

@@ -124,6 +124,9 @@ static void test_typed_functions(void **state)
 	assert_true(tk_triage_action_state(TK_ACTION_EXPECT, &triage));
 	assert_int_equal(triage, TK_TRIAGE_EXPECTED);
 	assert_false(tk_triage_action_state(TK_ACTION_LINK, &triage));
+	assert_false(tk_triage_action_state(
+	        (enum tk_triage_action)tk_triage_action_words.count, &triage));
+	assert_int_equal(triage, TK_TRIAGE_EXPECTED);
 	assert_true(tk_outcome_has_timing(TK_OUTCOME_THROTTLED));
 	assert_false(tk_outcome_has_timing(TK_OUTCOME_WRONG));
 	assert_false(tk_outcome_has_timing(TK_OUTCOME_COUNT));

@@ -107,7 +107,7 @@ static void an_acknowledged_step_is_acked(void **state)
 	struct tk_rows a;
 	struct tk_triage_row t = {.at_s = WORLD_START,
 	        .author = "me",
-	        .action = "ack",
+	        .action = TK_ACTION_ACK,
 	        .note = "wanted: more accurate"};
 	struct tk_diff_report r;
 	char reason[TK_REASON_SIZE];
@@ -128,7 +128,7 @@ static void an_acknowledged_step_is_acked(void **state)
 	assert_non_null(
 	        strstr(world_reason(&r.rows[0]), "regressed, acked by me: wanted: more accurate"));
 	tk_diff_report_free(&r);
-	t.action = "reopen";
+	t.action = TK_ACTION_REOPEN;
 	t.at_s++;
 	assert_int_equal(tk_store_put_triage(w.store, &t, &id, &w.err), 0);
 	r = world_diff(&w, 15);

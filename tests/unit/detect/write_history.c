@@ -34,7 +34,7 @@ static void ack(struct world *w, const char *note)
 		        .alert_uid = TK_ROWS_AT(&alerts, struct tk_alert_row, i)->uid,
 		        .at_s = w->as_of_s,
 		        .author = "me",
-		        .action = "ack",
+		        .action = TK_ACTION_ACK,
 		        .note = note};
 
 		if (tk_store_put_triage(w->store, &t, &id, &w->err))

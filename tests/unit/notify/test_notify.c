@@ -176,8 +176,11 @@ static const char *text_of(const json_t *json, const char *key)
 static void an_alert_that_was_acked_is_not_told(void **state)
 {
 	struct place *p = *state;
-	const struct tk_triage_row said = {
-	        .alert_uid = "group-1", .at_s = 7, .author = "jane", .action = "ack", .note = ""};
+	const struct tk_triage_row said = {.alert_uid = "group-1",
+	        .at_s = 7,
+	        .author = "jane",
+	        .action = TK_ACTION_ACK,
+	        .note = ""};
 	const struct tk_alert_row alert = {.uid = "alert-1",
 	        .group_uid = "group-1",
 	        .series_id = p->series,

@@ -17,6 +17,9 @@ static void gives_verdicts_tones(void **state)
 	assert_int_equal(tk_verdict_tone(TK_VERDICT_IMPROVED), TK_TONE_GOOD);
 	assert_int_equal(tk_verdict_tone(TK_VERDICT_UNSURE), TK_TONE_NOTE);
 	assert_int_equal(tk_verdict_tone(TK_VERDICT_SAME), TK_TONE_QUIET);
+	assert_int_equal(tk_triage_tone(TK_TRIAGE_NEW), TK_TONE_BAD);
+	assert_int_equal(tk_triage_tone(TK_TRIAGE_ACKED), TK_TONE_NOTE);
+	assert_int_equal(tk_triage_tone(TK_TRIAGE_IGNORED), TK_TONE_QUIET);
 	assert_string_equal(tk_tone_name(TK_TONE_BAD), "bad");
 }
 

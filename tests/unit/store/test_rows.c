@@ -275,8 +275,11 @@ static void alerts_and_what_people_said(void **state)
 	        .good_rev = "a",
 	        .bad_rev = "b",
 	        .title = "slower"};
-	struct tk_triage_row triage = {
-	        .alert_uid = "x", .at_s = 1, .author = "me", .action = "ack", .note = "known"};
+	struct tk_triage_row triage = {.alert_uid = "x",
+	        .at_s = 1,
+	        .author = "me",
+	        .action = TK_ACTION_ACK,
+	        .note = "known"};
 	struct tk_notification_row sent = {
 	        .alert_uid = "x", .sink = "file", .target = "t", .sent_s = 3};
 	int64_t id, again;
@@ -292,14 +295,15 @@ static void alerts_and_what_people_said(void **state)
 	MUST(tk_store_put_triage(h->store, &triage, &id, &err));
 	MUST(tk_store_put_triage(h->store, &triage, &again, &err));
 	assert_int_equal(id, again);
-	READ_ONE(tk_triage_row, said, tk_store_list_triage(h->store, out, &err));
-	assert_string_equal(said->note, "known");
+	READ_ONE(tk_triage_row, decision, tk_store_list_triage(h->store, out, &err));
+	assert_int_equal(decision->action, TK_ACTION_ACK);
+	assert_string_equal(decision->note, "known");
 	MUST(tk_store_put_notification(h->store, &sent, &err));
 	MUST(tk_store_put_notification(h->store, &sent, &err));
 	READ_ONE(tk_notification_row, told, tk_store_list_notifications(h->store, out, &err));
 	assert_int_equal(told->sent_s, 3);
 	tk_rows_free(&read_list);
-	tk_rows_free(&said_list);
+	tk_rows_free(&decision_list);
 	tk_rows_free(&told_list);
 }
 
