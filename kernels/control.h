@@ -1,7 +1,7 @@
-/* What the controls of all kinds of device share: everything but the product itself, which stands
- * in control.c of each kind. CONTROL_NAME, CONTROL_KIND, CONTROL_TEXT and CONTROL_CAPTURABLE are
- * defined, control_reject_reason() and control_run() written by whoever includes this. A change
- * here changes the machine code of all controls, which breaks the history of every machine. */
+/* What the controls of all kinds of device share: everything but the product itself, which is in
+ * control.c of each kind. The including file defines CONTROL_NAME, CONTROL_KIND, CONTROL_TEXT and
+ * CONTROL_CAPTURABLE, and implements control_reject_reason() and control_run(). A change here
+ * changes the machine code of all controls, which breaks the history of every machine. */
 #ifndef TK_CONTROL_H
 #define TK_CONTROL_H
 #include "tracker_abi.h"
@@ -24,7 +24,7 @@ struct tk_plan {
 	struct control_operands bound[];
 };
 
-/* Why this f32 product is none for it; NULL where it is. */
+/* Why the control cannot run this f32 product; NULL if it can. */
 static const char *control_reject_reason(const struct tk_gemm *g);
 static int control_run(const struct tk_gemm *g, const struct control_operands *t, void *stream,
         struct tk_abi_error *err);

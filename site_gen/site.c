@@ -15,7 +15,7 @@
 /* Raise it when the same history gives other files: old sites are then rebuilt. */
 #define SITE_FORMAT 20
 
-/* A hash of everything beside the history that decides what is written. */
+/* A hash of everything besides the history that affects the output. */
 static int hash_inputs(const struct tk_site *site, const char *assets_hex,
         char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
 {

@@ -1,10 +1,9 @@
-/* The history: the only door to SQLite. Nothing outside store/ includes sqlite3.h or writes SQL.
+/* The history: the only access to SQLite. Nothing outside store/ includes sqlite3.h or writes SQL.
  *
  * Rows are plain structs. Strings in a row that is read belong to the list or row that was returned
  * and live until it is freed; strings in a row that is put belong to the caller. `put` functions
- * return the id of the equal row where there is one already (rows are equal where their uid is), so
- * putting twice is harmless. A result is one transaction.
- */
+ * return the id of the equal row if there is one (rows with the same uid are equal), so putting
+ * twice is harmless. A result is one transaction. */
 #ifndef TK_STORE_H
 #define TK_STORE_H
 #include <stdbool.h>
@@ -26,7 +25,7 @@ struct tk_store;
 enum tk_store_mode { TK_STORE_READ, TK_STORE_WRITE, TK_STORE_CREATE };
 #define TK_STORE_SCHEMA 11
 
-/* CREATE makes the file where it is missing and migrates an older one (a backup stays beside it);
+/* CREATE makes the file if it is missing and migrates an older one (a backup is kept beside it);
  * READ opens read-only and never creates. TK_ENOTFOUND: no such file; TK_EVERSION: made by a newer
  * tracker; TK_EDATA: not one of ours; TK_EBUSY: locked. */
 int tk_store_open(
@@ -38,8 +37,8 @@ int tk_store_begin(
         struct tk_store *s, struct tk_error *err); /* nests: only the outermost commits */
 int tk_store_commit(struct tk_store *s, struct tk_error *err);
 void tk_store_rollback(struct tk_store *s);
-/* What is read in between is of one moment, and thousands of questions lock the file once. Does
- * nothing within a transaction; nothing may be begun in between. */
+/* Reads between the two see one snapshot, and thousands of queries lock the file only once. Does
+ * nothing within a transaction; begin no transaction in between. */
 int tk_store_begin_read(struct tk_store *s, struct tk_error *err);
 void tk_store_end_read(struct tk_store *s);
 
@@ -234,7 +233,8 @@ struct tk_notification_row {
 	int64_t sent_s;
 };
 
-/* ---- writing: id and uid of the row given are ignored, the id comes back --------------------- */
+/* ---- writing: id and uid of the given row are ignored, the id is returned
+ * --------------------- */
 
 int tk_store_put_machine(
         struct tk_store *s, const struct tk_machine_row *row, int64_t *id, struct tk_error *err);
@@ -257,8 +257,8 @@ int tk_store_put_problem(
 int tk_store_put_series(
         struct tk_store *s, const struct tk_series_row *row, int64_t *id, struct tk_error *err);
 
-/* A night is always new (started_s moves on a second where an equal night is there already).
- * Finishing sets finished_s, status and summary. */
+/* A night is always new (started_s is increased by a second if an equal night exists). Finishing
+ * sets finished_s, status and summary. */
 int tk_store_begin_night(
         struct tk_store *s, const struct tk_night_row *row, int64_t *id, struct tk_error *err);
 int tk_store_finish_night(struct tk_store *s, int64_t night_id, enum tk_night_status status,
@@ -333,11 +333,10 @@ int tk_store_list_series(
         struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* ordered by slug */
 int tk_store_list_nights(
         struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* newest first */
-/* Calls a `running` night `stopped` that nobody is at work on: the history cannot know that it was
- * killed, the lock of the one that is at work does, and only the newest unfinished one can be it.
- * `confirm` and `bisect` take the same lock: while one of them is at work, that night still counts
- * as running. nights: newest first.
- */
+/* Marks a `running` night that no process is executing as `stopped`. The history does not record
+ * that a night was killed; the lock of the executing process shows it, and only the newest
+ * unfinished night can be executing. `confirm` and `bisect` take the same lock: while one of them
+ * runs, that night still counts as running. nights: newest first. */
 void tk_store_mark_stopped(struct tk_store *s, struct tk_rows *nights);
 int tk_store_list_stages(
         struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
@@ -347,16 +346,16 @@ int tk_store_list_jobs(struct tk_store *s, int64_t night_id, bool open_only, str
         struct tk_error *err);
 int tk_store_list_night_runs(
         struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
-/* Those whose outcome is another than "ok": of thousands of runs nearly all are. */
+/* Runs whose outcome is not "ok": a few of thousands. */
 int tk_store_list_unsuccessful_runs(
         struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
 int tk_store_list_series_runs(struct tk_store *s, int64_t series_id, struct tk_rows *out,
         struct tk_error *err); /* by as_of_s */
-/* Runs whose id is the number `text` or whose uid starts with it: at most 8, none where `text` is
+/* Runs whose id is the number `text` or whose uid starts with it: at most 8; none if `text` is
  * neither. */
 int tk_store_find_runs(
         struct tk_store *s, const char *text, struct tk_rows *out, struct tk_error *err);
-/* How many of what a night has: rows of struct tk_group_count, most first. OPEN_JOBS and RUNS: one
+/* Counts of a night by group: rows of struct tk_group_count, largest first. OPEN_JOBS and RUNS: one
  * row. */
 enum tk_night_count {
 	TK_COUNT_OUTCOMES,
@@ -379,7 +378,7 @@ int tk_store_list_points(struct tk_store *s, int64_t series_id, int64_t from_s, 
  * the work. */
 int tk_store_list_points_between(struct tk_store *s, int64_t series_id, int64_t from_s,
         int64_t before_s, struct tk_rows *out, struct tk_error *err);
-/* The time of the first point of a series from a time on; `before_s` where there is none before
+/* The time of the first point of a series from a time on; `before_s` if there is none before
  * that. */
 int tk_store_get_first_time(struct tk_store *s, int64_t series_id, int64_t from_s, int64_t before_s,
         int64_t *as_of_s, struct tk_error *err);
@@ -412,7 +411,7 @@ int tk_store_list_monitor_events(struct tk_store *s, int64_t since_s, int64_t un
         struct tk_rows *out, struct tk_error *err);
 int tk_store_list_monitored_nights(
         struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* by night */
-/* TK_ENOTFOUND: nothing is known, or it cannot be read. free() its numbers and its options. */
+/* TK_ENOTFOUND: no state is stored, or it cannot be read. free() its numbers and its options. */
 int tk_store_read_monitor_state(struct tk_store *s, int64_t device_id,
         struct tk_monitor_state_row *out, struct tk_error *err);
 int tk_store_list_verdicts(
@@ -466,11 +465,11 @@ struct tk_history_window {
 /* windows: struct tk_history_window, one for each series, by id; points: struct tk_point, min and
  * quantiles NAN. The range is [since_s, until_s]; at most `before` points of each series are from
  * before it. last_before and last_within are the newest runs before and since runs_s; first_within,
- * the oldest one since runs_s, is read where there is none before. */
+ * the oldest one since runs_s, is read if there is none before. */
 int tk_store_list_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s,
         size_t before, struct tk_rows *windows, struct tk_rows *points, struct tk_error *err);
 
-/* What a series was before a time, oldest first: only values that have a logarithm. The second and
+/* Points of a series before a time, oldest first: only values that have a logarithm. The second and
  * the third are struct tk_point, min and quantiles NAN: the first `most`; the newest `most` up to a
  * time, but for the `skip` newest. */
 struct tk_timed_value {
@@ -489,10 +488,10 @@ struct tk_newest_point {
 	int64_t series_id, as_of_s, night_id;
 };
 int tk_store_list_newest_points(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
-/* The earliest night that measured a revision, or was answered with it; 0: none. */
+/* The earliest night that measured a revision, or resolved to it; 0: none. */
 int tk_store_find_revision_night(
         struct tk_store *s, int64_t revision_id, int64_t *night_id, struct tk_error *err);
-/* Whether a run of the series since a time ended in another way than for want of time or of a
+/* Whether a run of the series since a time ended for a reason other than lack of time or of a
  * device. */
 int tk_store_has_executed_run(
         struct tk_store *s, int64_t series_id, int64_t since_s, bool *out, struct tk_error *err);
@@ -504,16 +503,16 @@ int tk_store_check(struct tk_store *s, struct tk_rows *problems,
 /* Whether a page of it could not be read since it was opened, by the check or by any other
  * function. */
 bool tk_store_is_damaged(const struct tk_store *s);
-/* What is damaged (rows of const char *) in a file that cannot be opened for that; no rows where
- * that is not why. */
+/* What is damaged (rows of const char *) in a file that cannot be opened because of it; no rows if
+ * that is not the reason. */
 int tk_store_diagnose_file(const char *path, struct tk_rows *problems, struct tk_error *err);
 int tk_store_backup(struct tk_store *s, const char *to, struct tk_error *err);
 int tk_store_vacuum(struct tk_store *s, int64_t drop_samples_before_s, struct tk_error *err);
 int tk_store_drop_samples(struct tk_store *s, int64_t before_s,
         struct tk_error *err); /* of runs that were started before; without a vacuum */
-/* Puts everything that `from` has into `into`, in one transaction. What is equal (uid, or key) is
- * there once; where the same fact is described differently, the description that wins does not
- * depend on the order. Counts, which may be NULL, are added to: rows that were new. */
+/* Puts everything that `from` has into `into`, in one transaction. Equal rows (by uid, or key) are
+ * stored once; if the same fact is described differently, the resulting description does not depend
+ * on the order. Counts, which may be NULL, are added to: rows that were new. */
 enum tk_merge_count {
 	TK_MERGE_NIGHTS,
 	TK_MERGE_SERIES,
@@ -530,15 +529,15 @@ int tk_store_merge(struct tk_store *into, struct tk_store *from, struct tk_merge
 int tk_store_export(struct tk_store *s, int fd, struct tk_error *err);
 
 /* One record for each point, or run without a value, of the nights since a time (INT64_MIN: all) or
- * of one night (0: all): the same fields in every format (docs/how-to/import-histories.md). The ndjson can be
- * imported elsewhere, whole nights of it without loss but for what people decided. */
+ * of one night (0: all): the same fields in every format (docs/how-to/import-histories.md). The
+ * ndjson can be imported elsewhere, whole nights of it without loss except triage. */
 enum tk_record_format { TK_RECORD_JSON, TK_RECORD_CSV, TK_RECORD_NDJSON };
 int tk_store_export_records(struct tk_store *s, int64_t since_s, int64_t night_id,
         enum tk_record_format format, int fd, struct tk_error *err);
 
-/* Reads the files of others (docs/how-to/import-histories.md), all of them or none: one transaction. A file that is
- * wrong is named with the line, or the path in its JSON, and the field: TK_EDATA. dry_run: as if,
- * without writing. Importing the same again adds nothing. */
+/* Imports files of other tools (docs/how-to/import-histories.md), all of them or none: one
+ * transaction. TK_EDATA: a malformed file; the message names the file, the line or the JSON path,
+ * and the field. dry_run: does everything but write. Importing the same again adds nothing. */
 struct tk_import_request {
 	const char *format; /* NULL: guessed, for each file */
 	const char *const *paths;
@@ -551,13 +550,13 @@ struct tk_import_request {
 struct tk_import_counts {
 	int64_t files, nights, series, points; /* nights, series, points: new ones */
 	int64_t without_value, empty;          /* results without one; files without results */
-	int64_t differing; /* values that are others than those that are stored, which stay */
+	int64_t differing;             /* values that differ from the stored ones, which are kept */
 	char first_without_value[256]; /* its file and name */
 	char first_differing[512];     /* series, revision, both values */
 	char first_empty[256];         /* its file */
 };
 int tk_store_import(struct tk_store *s, const struct tk_import_request *request,
         struct tk_import_counts *counts, struct tk_error *err);
-const char *tk_import_get_format_name(size_t i, const char **what); /* NULL behind the last one */
+const char *tk_import_get_format_name(size_t i, const char **what); /* NULL after the last one */
 
 #endif

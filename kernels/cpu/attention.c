@@ -22,8 +22,8 @@ struct tiling {
 	int64_t block, width;
 };
 
-/* Queries a block, keys a panel. The scores, block x width x 4 bytes, want to stay in L2 together
- * with the output. */
+/* Queries per block, keys per panel. The scores, block x width x 4 bytes, should fit into L2
+ * together with the output. */
 static const struct tiling tilings[] = {
         {"q96_k64", 96, 64},
         {"q192_k64", 192, 64},
@@ -50,7 +50,7 @@ static int64_t min64(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Smaller blocks where there would be fewer than two tasks a thread. */
+/* Use smaller blocks if there would be fewer than two tasks per thread. */
 static int64_t choose_block(const struct tk_cpu_shape *s, const struct tk_cpu_isa *isa,
         int64_t wanted, uint32_t threads)
 {

@@ -1,12 +1,12 @@
 /* What tiled attention and sparse attention have in common: keys and values in the micro-kernel's
- * order, and a block of queries that looks at a panel of keys.
+ * order, and the processing of a panel of keys for a block of queries.
  *
  * Scores are computed transposed, S^T = K Q^T: keys are the rows of the micro-kernel's tile,
  * queries its columns. Then
  *  - the softmax runs down the keys with one query in each lane: no horizontal maximum, no
- * horizontal sum;
- *  - S^T [key][query] is, as it lies, the packed A operand of O += P V: nothing is moved between
- * the two products. */
+ *    horizontal sum;
+ *  - S^T [key][query] already has the layout of the packed A operand of O += P V: no data is copied
+ *    between the two products. */
 #include "attention.h"
 #include <math.h>
 #include <stdlib.h>
@@ -148,7 +148,7 @@ void tk_cpu_rows_load_query(struct tk_cpu_rows *r, const struct tk_cpu_isa *isa,
 	}
 }
 
-/* S^T of the keys begin .. end-1; what a column must not see becomes what is -inf after scaling. */
+/* S^T of the keys begin .. end-1; masked scores get a value that is -inf after scaling. */
 static void scores(struct tk_cpu_rows *r, const struct tk_cpu_isa *isa, const float *k,
         int64_t begin, int64_t end, float unseen)
 {

@@ -2,11 +2,12 @@
  * self-contained file, so that it can be compiled against the system's library and, by
  * kernels/adapters/, against every commit of OpenBLAS or BLIS.
  *
- *   gemm       f32, f64: cblas_sgemm, cblas_dgemm, one call a matrix of the batch.
- *              bf16 inputs: cblas_sbgemm where the library has it; it accumulates and returns f32,
- * a bf16 result is rounded here. attention  forward, f32: S = scale Q K^T, a softmax over the rows,
- * O = P V. The whole matrix S is in memory, sq x skv floats for one head at a time: this is the
- * baseline that tiled attention has to beat, as PyTorch's "math" path is on GPUs.
+ *   gemm       f32, f64: cblas_sgemm, cblas_dgemm, one call per matrix of the batch.
+ *              bf16 inputs: cblas_sbgemm if the library has it; it accumulates and returns f32, and
+ *              this file rounds a bf16 result.
+ *   attention  forward, f32: S = scale Q K^T, a softmax over the rows, O = P V. The whole matrix S
+ *              is in memory, sq x skv floats for one head at a time: this is the baseline for
+ *              tiled attention, like PyTorch's "math" path on GPUs.
  *
  * Compile with -DTK_CBLAS_NAME="\"openblas\"" (the backend's name) and, for the number of threads
  * and the version, -DTK_CBLAS_VENDOR_OPENBLAS or -DTK_CBLAS_VENDOR_BLIS; with -DTK_CBLAS_HAS_SBGEMM

@@ -1,10 +1,12 @@
-/* The backend `ceiling`: bandwidth and arithmetic that this machine reaches, with all threads.
- * Drawn as the roofs of the roofline.
+/* The backend `ceiling`: memory bandwidth and arithmetic rate that this machine reaches with all
+ * threads. The pages draw them as the ceilings of the roofline.
  *
- *   copy   memcpy of one slice a thread: the C library picks vectors and, for large sizes, stores
- * that bypass the caches read   a sum over f32, one slice a thread; of several passes each thread
- * goes over its slice again: a slice that fits into a cache comes out of it fma    independent
- * multiply-adds in registers, f32, and bf16 pairs where the processor has vdpbf16ps */
+ *   copy   memcpy of one slice per thread: the C library chooses vector instructions and, for large
+ *          sizes, stores that bypass the caches
+ *   read   a sum over f32, one slice per thread; with several passes each thread rereads its slice,
+ *          so a slice that fits into a cache is read from it
+ *   fma    independent multiply-adds in registers: f32, and bf16 pairs if the processor has
+ *          vdpbf16ps */
 #include "ceiling.h"
 #include "pool.h"
 #include "tracker_abi.h"
@@ -19,7 +21,7 @@ struct tk_backend_ctx {
 	int has_bf16;
 };
 
-/* A thread's result on a cache line of its own. */
+/* Each thread's result has its own cache line, to avoid false sharing. */
 struct slot {
 	double sum;
 	float value[TK_CEILING_VALUES];

@@ -1,5 +1,5 @@
-/* The control: a GEMM that never changes, so that a change of its time is the machine's and
- * nobody's code.
+/* The control: a GEMM that never changes, so that a change of its time comes from the machine,
+ * never from code.
  *
  * One thread, no instruction set beyond the baseline, its own compiler flags (CMakeLists.txt): what
  * it compiles to depends on this file and control.h alone. Do not improve it: an edit here breaks

@@ -1,5 +1,5 @@
-/* The backend `cpu` at the border: options, what is supported, configurations, plans. The work is
- * in gemm.c, attention.c and nsa.c.
+/* The interface of the backend `cpu`: options, supported problems, configurations, plans. The
+ * kernels are in gemm.c, attention.c and nsa.c.
  *
  * Options of tracker.yml: isa=generic|avx2|avx512 forces an instruction set (the best that the
  * processor has is the default). */

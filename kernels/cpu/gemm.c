@@ -151,9 +151,8 @@ size_t tk_cpu_gemm_workspace(const struct tk_cpu_gemm *x)
 
 /* ---- the loops ---- */
 
-/* What one task works on. A and B are addressed as element (i, p) = a + i * a_row + p * a_step, (p,
- * j) = b + p * b_step
- * + j * b_column. */
+/* The input of one task. Element (i, p) of A is at a + i * a_row + p * a_step, element (p, j) of
+ * B at b + p * b_step + j * b_column. */
 struct task {
 	const struct tk_cpu_gemm *x;
 	const char *a, *b;
@@ -161,7 +160,7 @@ struct task {
 	int64_t a_row, a_step, b_column, b_step;
 	float *pa, *pb, *pc; /* workspace: packed A, packed B, sums of C where C is not f32 */
 	int64_t row0, row1, column0, column1; /* rectangle of C */
-	int direct; /* B is read where it lies: few rows do not repay packing it */
+	int direct; /* B is read where it lies: too few rows to make packing worthwhile */
 };
 
 static const char *element(const char *base, int64_t index, uint32_t dtype)

@@ -45,8 +45,8 @@ struct tk_cpu_isa {
 	void (*scale)(float *x, int64_t n, float by);
 };
 
-/* The best set of this processor, or the one that is named ("" = best); NULL where it does not
- * exist or the processor lacks it. */
+/* The named instruction set ("": the best of this processor); NULL if it does not exist or the
+ * processor lacks it. */
 const struct tk_cpu_isa *tk_cpu_isa_find(const char *name, size_t length);
 /* The micro-kernel on pairs of bf16, for the best or the named set; NULL where there is none. */
 const struct tk_cpu_gemm_isa *tk_cpu_isa_bf16(const struct tk_cpu_isa *isa);

@@ -253,9 +253,13 @@ INLINE vec exp2_negative(vec x)
 }
 
 /* Milakov and Gimelshein's online softmax (arXiv 1805.02867), the recurrence of FlashAttention
- * (arXiv 2205.14135, algorithm 1): max' = max(max, max_j s_j)   shrink = 2^(max - max')   sum' =
- * sum * shrink + sum_j 2^(s_j - max') Keys run down, queries run along the vector: no horizontal
- * operation is needed. */
+ * (arXiv 2205.14135, algorithm 1):
+ *
+ *   max' = max(max, max_j s_j)
+ *   shrink = 2^(max - max')
+ *   sum' = sum * shrink + sum_j 2^(s_j - max')
+ *
+ * Keys run down, queries run along the vector: no horizontal operation is needed. */
 static void softmax(
         float *s, int64_t keys, int64_t columns, float c, float *max, float *sum, float *shrink)
 {

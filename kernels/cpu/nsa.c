@@ -87,7 +87,7 @@ struct launch {
 	int64_t first_head, chunks; /* of this round; chunks of queries in a head */
 };
 
-/* Looks at begin .. end-1, which may lie in several panels. */
+/* Processes the keys begin .. end-1, which may span several panels. */
 static void look(
         const struct launch *l, struct tk_cpu_rows *r, int64_t slot, int64_t begin, int64_t end)
 {
@@ -124,7 +124,7 @@ static void run_query(
 	for (int64_t c = 0; c < s->group; c++) {
 		tk_cpu_rows_load_query(
 		        r, l->x->isa, c, l->q + (size_t)(row + c * s->d) * bytes, s->dtype);
-		r->seen[c] = s->skv; /* ranges are cut before they are looked at */
+		r->seen[c] = s->skv; /* ranges are clipped before they are processed */
 	}
 	memset(both, 0, (size_t)(s->group * s->d) * sizeof(*both));
 	for (int64_t i = 0; i < n->selected_blocks; i++)

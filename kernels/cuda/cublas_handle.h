@@ -3,7 +3,7 @@
  *
  * Row-major matrices for a column-major library: a matrix X stored by rows reads as X transposed by
  * columns. C = op(A) op(B) becomes C' = op(B)' op(A)': operands and m, n are swapped,
- * transpositions stay. */
+ * transpositions are unchanged. */
 #ifndef TK_CUBLAS_HANDLE_H
 #define TK_CUBLAS_HANDLE_H
 #include "cuda_backend.h"
@@ -38,8 +38,8 @@ static inline int cublas_open(
 	c->stream = (void *)-1;
 	if (status)
 		return status;
-	/* f32 is f32 (tf32 only where the compute type says so), and sums that are split are added
-	 * in the type that was asked for. */
+	/* f32 stays f32 (tf32 only if the compute type says so), and split sums are added in the
+	 * requested type. */
 	status = cublas_check(err, "cublasSetMathMode",
 	        cublasSetMathMode(c->handle,
 	                (cublasMath_t)(CUBLAS_DEFAULT_MATH |

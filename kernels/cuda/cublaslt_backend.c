@@ -1,12 +1,12 @@
 /* GEMM by cublasLt: its heuristic list, made visible. The library ranks its kernels for a problem;
- * each place in that ranking is a configuration here ("heuristic-0" is what the library itself
- * would take), and a plan says which tile, stages and split it stands for. A change of that line is
- * what most regressions after an update of the library come down to.
+ * each place in that ranking is a configuration here ("heuristic-0" is the library's own choice),
+ * and a plan reports its tile, stages and split. Most regressions after an update of the library
+ * are changes of that choice.
  *
  * 8-bit floats: e4m3 and e5m2 with one scale for each operand (both 1: the inputs of the tracker
  * are in range), to bf16, f16 or f32.
  *
- * Options: workspace_mib=N limits what an algorithm may ask for (default 32 from Hopper on, 4
+ * Options: workspace_mib=N limits the workspace of an algorithm (default 32 from Hopper on, 4
  * before); fast_accum=1 lets 8-bit products keep fewer bits of the running sum (default 0: partial
  * sums are carried over in f32). */
 #include "cuda_backend.h"
@@ -303,8 +303,8 @@ static int choose(const char *config, int count, struct tk_abi_error *err)
 	return -TK_ABI_INVALID;
 }
 
-/* What stands behind a place in the ranking. Tile, stages and cluster are the library's numbers for
- * them (cublasLtMatmulTile_t and so on). */
+/* The kernel at a place in the ranking. Tile, stages and cluster are the library's numbers for them
+ * (cublasLtMatmulTile_t and so on). */
 static void tell_algorithm(const cublasLtMatmulAlgo_t *algo,
         const cublasLtMatmulHeuristicResult_t *r, struct tk_plan_info *info)
 {

@@ -1,7 +1,7 @@
 /* Attention by cuDNN: forward with log-sum-exp, backward, causal masks, grouped kv heads, f16 and
  * bf16. The library chooses the engine by its heuristic (mode A); its choice is reported as
- * `algorithm`. What it supports depends on its version and the device: `supports` knows the rules
- * that never change, the rest shows when the plan is made and is as much an outcome. */
+ * `algorithm`. What it supports depends on its version and the device: `supports` checks the rules
+ * that never change; plan() reports everything else that is unsupported. */
 #include "cuda_backend.h"
 #include "cudnn_sdpa.h"
 #include <cudnn.h>

@@ -11,8 +11,8 @@ extern "C" {
 struct cudnn_sdpa;
 
 /* A graph for one problem, forward (with log-sum-exp) or backward. TK_ABI_UNSUPPORTED, with the
- * library's words, where it has no kernel. algorithm: the name of the chosen execution plan.
- * handle: a cudnnHandle_t. */
+ * library's message, if it has no kernel. algorithm: the name of the chosen execution plan. handle:
+ * a cudnnHandle_t. */
 int cudnn_sdpa_new(void *handle, const struct tk_attention *a, struct cudnn_sdpa **out,
         size_t *workspace_bytes, char algorithm[128], struct tk_abi_error *err);
 /* tensors: indexed by enum tk_tensor_id. Enqueued on the stream of the handle. */

@@ -89,7 +89,7 @@ template <class Traits> HOPPER_INLINE shared_layout lay_out_shared(unsigned char
 	        resident_full + 8 * Traits::CONSUMERS};
 }
 
-// 128 resident rows of one head, and what is streamed past them: `tiles` tiles of 64 rows from
+// 128 resident rows of one head, and the rows streamed past them: `tiles` tiles of 64 rows from
 // number `begin` on, once for each of `heads` heads from `head` on.
 struct tile {
 	int first, kv_head, head, batch, begin, tiles, heads;

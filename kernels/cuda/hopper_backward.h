@@ -1,5 +1,5 @@
-/* The backward pass of attention as Hopper's hardware wants it, between the backend
- * (hopper_flash_backend.c) and the kernels (hopper_backward.cu). */
+/* The interface between the backend (hopper_flash_backend.c) and the Hopper kernels of the backward
+ * pass of attention (hopper_backward.cu). */
 #ifndef HOPPER_BACKWARD_H
 #define HOPPER_BACKWARD_H
 #include "tracker_abi.h"

@@ -1,5 +1,5 @@
-/* Attention forward as Hopper's hardware wants it, between its backend (hopper_flash_backend.c) and
- * its kernel (hopper_flash.cu). */
+/* The interface between the backend (hopper_flash_backend.c) and the Hopper kernel of forward
+ * attention (hopper_flash.cu). */
 #ifndef HOPPER_FLASH_H
 #define HOPPER_FLASH_H
 #include "tracker_abi.h"

@@ -51,10 +51,9 @@ static int backend_supports(
 	return TK_ABI_OK;
 }
 
-/* Heads that are worked on in turn: whole groups of `group`, of which each brings two tensors of
- * rows x d. With a mask, tiles differ in length, and of few heads they are dealt out unevenly
- * (assign_tile()): of 16 heads the blocks that work on one are so many that they share what they
- * fetch anyway. */
+/* Heads whose tiles are taken in turn: whole groups of `group`, each with two tensors of rows x d.
+ * With a mask, tiles differ in length, and few heads would distribute them unevenly
+ * (assign_tile()). With 16 heads, enough blocks work on each head to share its data anyway. */
 static int section_of(const struct tk_attention *a, int64_t rows, int64_t group, int64_t heads)
 {
 	int64_t groups = (int64_t)(SECTION_BYTES / (size_t)(rows * a->d * 4)),

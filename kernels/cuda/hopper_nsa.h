@@ -1,5 +1,5 @@
-/* Native sparse attention as Hopper's hardware wants it, between its backend (hopper_nsa_backend.c)
- * and its kernels (hopper_nsa.cu). */
+/* The interface between the backend (hopper_nsa_backend.c) and the Hopper kernels of native sparse
+ * attention (hopper_nsa.cu). */
 #ifndef HOPPER_NSA_H
 #define HOPPER_NSA_H
 #include "tracker_abi.h"

@@ -1,13 +1,14 @@
 /* wgmma as templates: 64 x N sums in f32 += 64 x K times K x N, K = 32 bytes of the operands (16
  * halves, 32 eighths).
  *
- *   wgmma<N, A, B, a_k_fast, b_k_fast>(sum, a, b, keep)      a, b: wgmma_descriptor(); keep = 0:
- * the sum starts at 0 wgmma_from<N, T, b_k_fast>(sum, a[4], b, keep)           a in registers, in
- * the layout of a sum (16-bit types only)
+ *   wgmma<N, A, B, a_k_fast, b_k_fast>(sum, a, b, keep)
+ *       a, b: wgmma_descriptor(); keep = 0: the sum starts at 0
+ *   wgmma_from<N, T, b_k_fast>(sum, a[4], b, keep)
+ *       a in registers, in the layout of a sum (16-bit types only)
  *
  * Lane l of warp w holds, in sum[4 i .. 4 i + 3], columns 8 i + l % 4 * 2 and the next of row 16 w
- * + l / 4, then of that row + 8. An instruction's operands must be written out one by one: the
- * lists below are all there is to it. */
+ * + l / 4, then of that row + 8. An instruction's operands must be written out one by one: that is
+ * why there are the lists below. */
 #ifndef HOPPER_WGMMA_H
 #define HOPPER_WGMMA_H
 #include "hopper.h"

@@ -1,7 +1,7 @@
-/* What this GPU can do: `copy` and `read` at full bandwidth, `fma` in registers; the roofs that
- * kernels are judged by. What matrix units can do depends on the values they are fed, so those are
+/* The ceilings of this GPU, which kernels are compared with: `copy` and `read` at full bandwidth,
+ * `fma` in registers. The rate of matrix units depends on the values of the operands, so those are
  * random. On NVIDIA from Hopper on a warp's own instructions do not reach the rate of a
- * warpgroup's: there a large product by cublaslt is the roof. */
+ * warpgroup's: there a large product by cublaslt is the ceiling. */
 #include "ceiling_kernels.h"
 #include "gpu_backend.h"
 
@@ -16,7 +16,7 @@ struct tk_plan {
 	struct tk_backend_ctx *ctx;
 	const struct tk_problem *problem;
 	uint32_t sets;
-	float *partial; /* sums of blocks, and behind them the ticket */
+	float *partial; /* sums of blocks, then the ticket */
 	struct bound bound[];
 };
 

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 #define CEILING_BLOCKS_MAX 4096  /* blocks of the reading kernel; each has one partial sum */
-#define CEILING_CHUNK_BYTES 8192 /* bytes: what is read again is a multiple of it */
+#define CEILING_CHUNK_BYTES 8192 /* regions that are read repeatedly are a multiple of this */
 #define CEILING_VALUES 64        /* random start values of the multiply-adds, and results */
 
 /* out = in, any type, 256-byte aligned. */
@@ -19,9 +19,9 @@ int ceiling_copy(const void *in, void *out, size_t bytes, void *stream);
 int ceiling_read(const float *in, size_t n, float *out, float *partial, unsigned *ticket,
         unsigned blocks, void *stream);
 
-/* *out = the sum of n floats, times `passes`: all of them are read so often. `own`: every block
- * stays with a part of its own, so that the cache of a multiprocessor serves it; otherwise each
- * goes through all of them, past that cache. */
+/* *out = the sum of n floats, times `passes`: all of them are read that many times. `own`: every
+ * block rereads its own part, so that the cache of its multiprocessor serves it; otherwise each
+ * block reads all of them, bypassing that cache. */
 int ceiling_read_passes(const float *in, size_t n, int64_t passes, int own, float *out,
         float *partial, unsigned *ticket, unsigned blocks, void *stream);
 

@@ -1,5 +1,5 @@
-/* The control of a GPU: a matrix product that never changes, so that a change of its time is the
- * machine's (its clock, its power limit, its driver) and nobody's code. The kernel is in
+/* The control of a GPU: a matrix product that never changes, so that a change of its time comes
+ * from the machine (its clock, its power limit, its driver), never from code. The kernel is in
  * control_kernel.cu; a new compiler may compile it differently, which its code hash shows. */
 #define CONTROL_NAME "control_" TK_GPU_KIND
 #define CONTROL_KIND TK_GPU_KIND

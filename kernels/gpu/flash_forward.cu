@@ -5,7 +5,7 @@
 #include "flash_launch.h"
 
 // KEYS keys a step, ROWS times 16 queries a warp. IN_REGISTERS: queries stay in registers;
-// otherwise they are read from shared memory in every step, which leaves registers to the output.
+// otherwise they are read from shared memory in every step, which leaves registers for the output.
 template <int D_, int ROWS_, int KEYS_, int WARPS_, bool HELD_> struct tiling {
 	static constexpr int D = D_, ROWS = ROWS_, KEYS = KEYS_, WARPS = WARPS_,
 	                     QUERIES = 16 * ROWS * WARPS, THREADS = WARPS * GPU_LANES;

@@ -22,7 +22,7 @@ template <int COUNT, int K, bool k_fast> struct side_tile {
 	static constexpr int ELEMENTS = STEP * LINES;
 };
 
-// Copies 8 elements from (i, l) on one by one, where the matrix' rows are not aligned.
+// Copies 8 elements from (i, l) on one by one, if the rows of the matrix are not aligned.
 template <typename T> GPU_INLINE void copy_scalar(T *to, const gemm_side<T> &s, int i, int l)
 {
 	for (int x = 0; x < 8; x++)

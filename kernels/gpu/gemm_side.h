@@ -1,6 +1,6 @@
-/* Both operands of a product seen alike: A is a side of m, B one of n; both are `side x k` matrices
- * of which either index may be the fast one in memory. "Row i of op(A)" and "column i of op(B)" are
- * the same, and each step has one loader for both. */
+/* A common view of both operands of a product: A is the side of m, B the side of n; both are `side
+ * x k` matrices of which either index may be the fast one in memory. "Row i of op(A)" and "column i
+ * of op(B)" are the same, and each step has one loader for both. */
 #ifndef GPU_GEMM_SIDE_H
 #define GPU_GEMM_SIDE_H
 #include "gemm.h"

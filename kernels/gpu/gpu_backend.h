@@ -63,7 +63,7 @@ static inline void *plan_new(size_t bytes, struct tk_abi_error *err)
 	return plan;
 }
 
-/* For a backend without a library: the tracker's own version says enough. */
+/* For a backend without a library: the tracker's version identifies it. */
 static inline const char *no_version(void)
 {
 	return "";
@@ -141,8 +141,8 @@ static inline long option_number(const char *options, const char *key, long othe
 	return otherwise;
 }
 
-/* Defines prefix_open and prefix_close. `start` opens what the context has beside its struct
- * gpu_context, and leaves nothing open when it fails; `stop` closes it. */
+/* Defines prefix_open and prefix_close. `start` opens what the context has besides its struct
+ * gpu_context, and leaves nothing open if it fails; `stop` closes it. */
 #define GPU_CONTEXT_WITH(prefix, start, stop) \
 	static int prefix##_open(const struct tk_open_args *args, struct tk_backend_ctx **out, \
 	        struct tk_abi_error *err) \

@@ -1,4 +1,4 @@
-/* One source for CUDA and HIP: what the kernels of this folder need of either, under common names.
+/* One source for CUDA and HIP: what the kernels of this folder need of both, under common names.
  *
  * The language is common to both (__global__, threadIdx, <<<>>>). What differs is here: the number
  * of lanes of a warp (32 on NVIDIA, 64 on AMD's CDNA), the 16-bit types, shuffles, asynchronous

@@ -9,7 +9,7 @@ extern "C" {
 #endif
 /* scores: [rows][skv] f32. Row r belongs to query r % sq and sees its first skv keys, or, where
  * causal, r % sq + skv - sq + 1 of them; weights of the others are 0. weights: like scores, in
- * `dtype` (enum tk_dtype: f32, f16, bf16); may be the scores themselves where it is f32. lse: rows
+ * `dtype` (enum tk_dtype: f32, f16, bf16); may be the scores themselves if it is f32. lse: rows
  * floats, or NULL. */
 int softmax_rows(const float *scores, void *weights, float *lse, int64_t rows, int64_t sq,
         int64_t skv, int causal, uint32_t dtype, void *stream);

@@ -1,6 +1,6 @@
-/* What is AMD's in the device layer (kernels/gpu/device): names, versions, and the caches that HIP
- * does not tell of. No AMD device has run this yet: docs/explanation/kernels-hip.md says what to
- * look at when one does. */
+/* AMD's part of the device layer (kernels/gpu/device): names, versions, and the caches that HIP
+ * does not report. No AMD device has run this yet: docs/explanation/kernels-hip.md lists what to
+ * check when one does. */
 #include "device_vendor.h"
 #include "kfd.h"
 #include <stdio.h>
@@ -36,8 +36,8 @@ void vendor_describe(const gpu_properties *p, const char *bus, struct tk_device_
 	if (node.unique_id)
 		snprintf(out->uuid, sizeof out->uuid, "GPU-%016llx", node.unique_id);
 	out->cache_bytes = node.cache_bytes ? node.cache_bytes : (uint64_t)p->l2CacheSize;
-	/* HIP tells the second level of one die, and every die reads everything: a quarter of it.
-	 * Nobody tells the first. */
+	/* HIP reports the second level of one die, and every die reads all of the data: use a
+	 * quarter of it. Nothing reports the first level. */
 	out->resident_bytes[1] = (uint64_t)p->l2CacheSize / 4 / VENDOR_PIECE * VENDOR_PIECE;
 	out->resident_bytes[2] = node.third_bytes / 4 / VENDOR_PIECE * VENDOR_PIECE;
 	out->numa_node = node.numa_node >= 0 ? (uint32_t)node.numa_node : 0;

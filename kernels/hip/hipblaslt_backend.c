@@ -1,11 +1,11 @@
 /* GEMM by hipBLASLt: its heuristic list, made visible. The library ranks its kernels for a problem;
- * each place in that ranking is a configuration here ("heuristic-0" is what the library itself
- * would take), and a plan says which kernel it stands for.
+ * each place in that ranking is a configuration here ("heuristic-0" is the library's own choice),
+ * and a plan reports its kernel.
  *
  * 8-bit floats: e4m3 and e5m2 to bf16, f16 or f32. CDNA3 reads them as FNUZ (narrow.h), later parts
  * as OCP.
  *
- * Option: workspace_mib=N limits what an algorithm may ask for (default 128 on CDNA3, 32
+ * Option: workspace_mib=N limits the workspace of an algorithm (default 128 on CDNA3, 32
  * before). */
 #include "hip_backend.h"
 #include "hipblaslt_matmul.h"

@@ -206,7 +206,7 @@ size_t matmul_workspace(const struct matmul *m)
 	return m->list[m->place].workspaceSize;
 }
 
-/* The value behind `key` in a name as Cijk_Alik_Bljk_HHS_BH_..._MT256x128x64_MI16x16x1_..., e.g.
+/* The value after `key` in a name like Cijk_Alik_Bljk_HHS_BH_..._MT256x128x64_MI16x16x1_..., e.g.
  * "MT256x128x64". */
 static void add_part(const std::string &name, const char *key, char *out, size_t size)
 {
@@ -218,8 +218,8 @@ static void add_part(const std::string &name, const char *key, char *out, size_t
 	        name.substr(at + 1, end == std::string::npos ? end : end - at - 1).c_str());
 }
 
-/* Names are longer than what there is room for: the number and the tile, the instruction, the split
- * of k and the prefetching come first. */
+/* Names do not fit into the field: the number and the tile, the instruction, the split of k and the
+ * prefetching come first. */
 void matmul_describe(struct matmul *m, struct tk_plan_info *info)
 {
 	hipblasLtMatmulAlgo_t &algo = m->list[m->place].algo;

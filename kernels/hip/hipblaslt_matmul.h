@@ -15,17 +15,17 @@ struct matmul;
 /* The format of 8-bit operands. */
 struct matmul_narrow {
 	int fnuz;           /* 1: as FNUZ (CDNA3), 0: as OCP */
-	const float *scale; /* on the device: what both operands are multiplied by */
+	const float *scale; /* on the device: the factor of both operands */
 };
 
-/* Version in the name of the library's file ("1.1"), "" where it has none. */
+/* Version in the name of the library's file ("1.1"), "" if it has none. */
 const char *matmul_version(void);
 int matmul_library_open(void **out, struct tk_abi_error *err);
 void matmul_library_close(void *library);
 
 /* The kernel in place `place` of the library's ranking with at most `workspace_limit` bytes of
- * workspace. *count: how many there are, also where there are too few. out = NULL: only counts.
- * TK_ABI_UNSUPPORTED: none, or not as many. */
+ * workspace. *count: how many there are, set even if there are too few. out = NULL: only counts.
+ * TK_ABI_UNSUPPORTED: no kernel, or no such place. */
 int matmul_new(void *library, const struct tk_gemm *g, const struct matmul_narrow *narrow,
         size_t workspace_limit, unsigned place, struct matmul **out, unsigned *count,
         struct tk_abi_error *err);

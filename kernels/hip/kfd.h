@@ -14,7 +14,7 @@ struct kfd_node {
 };
 
 /* The node in folder `nodes` with this PCI domain and location (bus << 8 | device << 3 | function).
- * What is not found stays as it is. */
+ * Members that are not found keep their values. */
 void kfd_find(const char *nodes, unsigned domain, unsigned location, struct kfd_node *out);
 
 #endif

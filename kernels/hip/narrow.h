@@ -1,7 +1,7 @@
-/* 8-bit floats of the OCP kind for CDNA3, whose matrix units read FNUZ ones: the same bits stand
- * for half the value there (the exponent's bias is one more), so each operand gets the scale 2 and
- * the product is right to the last bit. The exception is -0, whose bits are FNUZ's not-a-number: it
- * becomes 0 in a copy. (OCP's not-a-number and infinities become numbers; inputs have none.) */
+/* 8-bit floats of the OCP kind for CDNA3, whose matrix units read FNUZ: there the same bits mean
+ * half the value (the exponent's bias is larger by one), so each operand gets the scale 2 and the
+ * product is exact. The exception is -0, whose bits are FNUZ's not-a-number: it becomes 0 in a
+ * copy. (OCP's not-a-number and infinities become numbers; inputs have none.) */
 #ifndef TK_NARROW_H
 #define TK_NARROW_H
 #include <stddef.h>
@@ -17,8 +17,8 @@
 NARROW_INLINE uint32_t narrow_clear_minus_zero(uint32_t x)
 {
 	uint32_t rest = x & 0x7f7f7f7fu;
-	uint32_t not_zero = (rest + 0x7f7f7f7fu) &
-	                    0x80808080u; /* where the low bits are not all 0; nothing is carried */
+	uint32_t not_zero =
+	        (rest + 0x7f7f7f7fu) & 0x80808080u; /* if the low bits are not all 0; no carry */
 	return rest | (x & not_zero);
 }
 

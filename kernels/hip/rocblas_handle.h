@@ -87,8 +87,7 @@ static inline const char *rocblas_version_text(void)
 	if (rocblas_get_version_string(text, sizeof text) != rocblas_status_success)
 		return "";
 	size_t len = strlen(text);
-	if (len &&
-	        text[len - 1] == '.') /* "4.4.1." where the commit that would follow is not known */
+	if (len && text[len - 1] == '.') /* "4.4.1.": the commit that would follow is unknown */
 		text[len - 1] = 0;
 	return text;
 }

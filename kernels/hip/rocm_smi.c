@@ -31,8 +31,8 @@
 	X(processes, rsmi_compute_process_info_get) \
 	X(gpus_of_process, rsmi_compute_process_gpus_get)
 
-/* What firmware counts while a limit holds the clocks down (metrics 1.6 and later, MI300): only a
- * difference tells. */
+/* Firmware counts the time for which a limit lowers the clocks (metrics 1.6 and later, MI300): only
+ * the difference of two readings has a meaning. */
 struct residency {
 	uint64_t ppt, prochot, socket, vr, hbm;
 };

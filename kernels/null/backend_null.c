@@ -1,5 +1,5 @@
 /* The null backend: simulated times on a virtual clock, correct results for small problems, and
- * every fault that its options ask for. The tests of the tracker stand on it. */
+ * every fault that its options request. The tracker's tests rely on it. */
 #include "null_device.h"
 #include "null_options.h"
 #include "null_outputs.h"

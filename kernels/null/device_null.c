@@ -205,7 +205,7 @@ static int null_memory_load(
 {
 	dev->memory_load_until_ns = dev->now_ns + ns;
 	dev->memory_load_share = share;
-	dev->strained = ns > 0; /* until somebody waits for its end */
+	dev->strained = ns > 0; /* until a call waits for its end */
 	if (dev->strained)
 		return null_device_acquire(dev, err);
 	null_device_release(dev);

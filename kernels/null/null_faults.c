@@ -41,7 +41,8 @@ static void write_all(int fd, const char *text, size_t n)
 	}
 }
 
-/* To every pipe and socket beyond the standard three: one of them is the wire. */
+/* Writes to every pipe and socket other than stdin, stdout and stderr: one of them is the
+ * connection to the tracker. */
 static void write_to_pipes(const char *text, size_t n)
 {
 	for (int fd = 3; fd < 256; fd++) {

@@ -41,7 +41,7 @@ enum null_stage {
 	X(KILL,         "kill")          /* SIGKILL, as the kernel does when memory is out */ \
 	X(HANG,         "hang") \
 	X(STOP,         "stop")          /* SIGSTOP, once: alive, silent */ \
-	X(LATE,         "late")          /* sleeps late_s once, then goes on */ \
+	X(LATE,         "late")          /* sleeps late_s once, then continues */ \
 	X(LIE,          "lie")           /* one entry of the output is wrong */ \
 	X(NAN,          "nan")           /* one entry of the output is NaN */ \
 	X(IDLE,         "idle")          /* the output is never written */ \

@@ -45,8 +45,8 @@ struct heads {
 	double scale;
 };
 
-/* row->key[0 .. count-1] and row->query are set. The maximum is subtracted before exp, as everybody
- * does. */
+/* row->key[0 .. count-1] and row->query are set. The maximum is subtracted before exp, so that exp
+ * cannot overflow. */
 static void attend(const struct heads *s, const struct tk_tensor *t, struct tk_reference_row *row)
 {
 	double top = -INFINITY, sum = 0;

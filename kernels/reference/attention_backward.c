@@ -1,9 +1,10 @@
-/* The backward pass of attention, one pair of query and key at a time, from what a kernel is given:
+/* The backward pass of attention, one pair of query and key at a time, from the inputs of a kernel:
  * Q K V O LSE dO.
  *
  *   P = exp(scale q k' - lse)    dP = dO v'    delta = dO o'    dS = P (dP - delta)
- *   dQ = scale sum over keys of dS k    dK = scale sum over queries (of all heads of the group) of
- * dS q    dV = the same sum of P dO
+ *   dQ = scale sum over keys of dS k
+ *   dK = scale sum over queries (of all heads of the group) of dS q
+ *   dV = the same sum of P dO
  *
  * (Dao et al., FlashAttention, 2022, section 3.1 and appendix B.2.) */
 #include "reference.h"

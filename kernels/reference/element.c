@@ -1,5 +1,5 @@
 /* See element.h. Small formats go through one pair of functions that knows exponent and mantissa
- * widths; nothing depends on what the compiler or the processor thinks of half precision. */
+ * widths; nothing depends on the compiler's or the processor's support of half precision. */
 #include "element.h"
 #include <math.h>
 #include <string.h>

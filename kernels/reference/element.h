@@ -12,7 +12,7 @@ double tk_element_load(uint32_t dtype, const void *data, int64_t i);
 void tk_element_store(uint32_t dtype, void *data, int64_t i, double value);
 /* As tk_element_load for n consecutive elements. */
 void tk_elements_load(uint32_t dtype, const void *data, int64_t first, int64_t n, double *out);
-/* Bytes of an element; 0 where the type is unknown. */
+/* Bytes of an element; 0 if the type is unknown. */
 size_t tk_element_bytes(uint32_t dtype);
 /* Unit roundoff: half the distance from 1 to the next larger value; 0 for integers. */
 double tk_element_roundoff(uint32_t dtype);

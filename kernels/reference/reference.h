@@ -37,7 +37,7 @@ void tk_reference_row_free(struct tk_reference_row *row);
  * GQA. */
 void tk_reference_attention_row(const struct tk_attention *p, const struct tk_tensor *t, int64_t b,
         int64_t h, int64_t i, struct tk_reference_row *row);
-/* O, and LSE where the tensor has data. 0, or -1 where memory is out. Forward only. */
+/* Computes O, and LSE if its tensor has data. 0, or -1: out of memory. Forward only. */
 int tk_reference_attention(const struct tk_attention *p, const struct tk_tensor *t);
 
 /* One query and one key in the backward pass: load both, compute, read the results. The gradients
@@ -47,7 +47,7 @@ struct tk_reference_pair {
 	double lse, delta;           /* of the query; delta: dO o' */
 	double score, weight;        /* scale q k', exp(score - lse) */
 	double d_score;              /* weight (dO v' - delta) */
-	double reach; /* weight (|dO v'| + |delta|): what the errors of d_score are relative to */
+	double reach; /* weight (|dO v'| + |delta|): scale of the errors of d_score */
 };
 
 int tk_reference_pair_init(struct tk_reference_pair *r, const struct tk_attention *p);

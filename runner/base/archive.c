@@ -1,5 +1,5 @@
-/* Compression and archives. An archive may come from a stranger: it is read twice, first to check
- * every entry, then to write. */
+/* Compression and archives. An archive may come from an untrusted source: it is read twice, first
+ * to check every entry, then to write. */
 #include "base/archive.h"
 
 #include <archive.h>
@@ -30,8 +30,7 @@ int tk_zstd_compress(const void *data, size_t len, struct tk_buf *out, struct tk
 
 	if (!c)
 		return room ? tk_fail(err, TK_ENOMEM, "out of memory") : tk_buf_status(out, err);
-	/* four bytes: numbers that were stored without loss are not told from damaged ones by their
-	 * form */
+	/* four bytes: the format alone cannot distinguish valid stored data from damaged data */
 	n = ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 1);
 	if (!ZSTD_isError(n))
 		n = ZSTD_compress2(c, room, bound, data, len);
@@ -154,7 +153,7 @@ static int write_archive(int fd, const char *path, const char *dir, struct tk_er
 
 	if (!a)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	/* Names are bytes: whatever the locale, they come back as they were. */
+	/* Names are bytes: they are restored unchanged in every locale. */
 	if (archive_write_set_format_pax_restricted(a) != ARCHIVE_OK ||
 	        archive_write_add_filter_zstd(a) != ARCHIVE_OK ||
 	        archive_write_set_options(a, "pax:hdrcharset=BINARY") != ARCHIVE_OK ||
@@ -193,8 +192,8 @@ int tk_archive_write(const char *archive_path, const char *dir, struct tk_error 
 
 /* ---- reading ---- */
 
-/* How deep `path` ends below where it starts, -1 where it is absolute or leaves that folder on its
- * way. */
+/* Depth of the end of `path` below its start; -1 if it is absolute or leaves the start folder on
+ * the way. */
 static int depth_below(const char *path, int depth)
 {
 	if (*path == '/' || !*path)
@@ -228,7 +227,7 @@ static bool link_stays_inside(const char *name, const char *target)
 	return depth >= 0 && depth_below(target, depth) >= 0;
 }
 
-/* NULL where the entry may be written, else why not. */
+/* NULL if the entry may be written, else the reason why not. */
 static const char *objection(struct archive_entry *e)
 {
 	const char *name = archive_entry_pathname(e), *target = archive_entry_symlink(e);
@@ -286,7 +285,7 @@ static int check_entry(struct archive *a, struct archive_entry *e, size_t *total
 
 	if (why)
 		return tk_fail(err, TK_EDATA, "entry `%.200s` %s: refused", name ? name : "", why);
-	/* A sparse file costs nothing in the archive and its whole size on the disk. */
+	/* A sparse file takes no space in the archive but its whole size on the disk. */
 	if (max_bytes && archive_entry_size(e) > 0 && (uint64_t)archive_entry_size(e) > max_bytes)
 		return tk_fail(err, TK_EDATA, "unpacks to more than %zu bytes", max_bytes);
 	return count_content(a, total, max_bytes, err);

@@ -1,4 +1,4 @@
-/* One growing buffer for text and bytes, so that nobody counts bytes by hand. */
+/* One growing buffer for text and bytes, so that callers need not compute sizes. */
 #include "base/buf.h"
 
 #include <stdio.h>

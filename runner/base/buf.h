@@ -1,7 +1,7 @@
 /* A growing byte buffer that knows its own limit.
  *
  * Additions never fail at the call: the first failure (memory, limit) is remembered, later
- * additions do nothing, and tk_buf_status() tells once at the end. `data` is always NUL-terminated
+ * additions do nothing, and tk_buf_status() reports it at the end. `data` is always NUL-terminated
  * when len > 0 or after tk_buf_cstr(). */
 #ifndef TK_BASE_BUF_H
 #define TK_BASE_BUF_H
@@ -30,9 +30,8 @@ static inline void tk_buf_add_str(struct tk_buf *b, const char *s)
 {
 	tk_buf_add(b, s, strlen(s)); /* here, so that the length of a literal is known */
 }
-/* Room for `more` bytes and a NUL behind what is there, for loops that write many small things:
- * where they are to be written, NULL where there is none. tk_buf_commit says how many there are
- * now. */
+/* Reserves `more` bytes and a NUL at the end, for loops that write many small pieces. Returns where
+ * to write them; NULL if there is no memory. tk_buf_commit sets the new length. */
 char *tk_buf_reserve(struct tk_buf *b, size_t more);
 void tk_buf_commit(struct tk_buf *b, size_t len);
 static inline void tk_buf_add_char(struct tk_buf *b, char c)
@@ -48,12 +47,12 @@ void tk_buf_add_printf(struct tk_buf *b, const char *fmt, ...)
         __attribute__((format(printf, 2, 3)));
 void tk_buf_add_vprintf(struct tk_buf *b, const char *fmt, va_list ap);
 void tk_buf_add_utf8(struct tk_buf *b, const char *s,
-        size_t len);                 /* malformed UTF-8 becomes U+FFFD: what follows is valid */
+        size_t len);                 /* malformed UTF-8 becomes U+FFFD: the output is valid */
 void tk_buf_clear(struct tk_buf *b); /* len = 0, keeps the memory and forgets a failure */
 const char *tk_buf_cstr(
         const struct tk_buf *b); /* "" where empty or failed; lives until the next change */
 char *tk_buf_detach(struct tk_buf *b,
-        struct tk_error *err); /* caller frees; NULL where it had failed; b is empty afterwards */
+        struct tk_error *err); /* caller frees; NULL if b had failed; b is empty afterwards */
 int tk_buf_status(const struct tk_buf *b, struct tk_error *err);
 void tk_buf_free(struct tk_buf *b);
 

@@ -1,4 +1,4 @@
-/* Time in the three forms that the program needs: monotonic, calendar, words. */
+/* Time in the three forms that the program needs: monotonic, calendar, text. */
 #include "base/clock.h"
 
 #include <errno.h>
@@ -65,7 +65,7 @@ const char *tk_time_format_day(int64_t t_s, char out[TK_TIME_ISO_SIZE])
 	return format_time(t_s, "%Y-%m-%d", out);
 }
 
-/* Exactly `digits` digits at *p, which moves behind them; -1 where they are not there. */
+/* Reads exactly `digits` digits at *p and advances it past them; -1 if there are fewer. */
 static int take_number(const char **p, int digits)
 {
 	int v = 0;
@@ -78,7 +78,7 @@ static int take_number(const char **p, int digits)
 	return v;
 }
 
-/* "Z", "+hh:mm", "-hhmm" or nothing (UTC); false where it is none of them. */
+/* "Z", "+hh:mm", "-hhmm" or nothing (UTC); false for anything else. */
 static bool take_zone(const char **p, int *offset_s)
 {
 	int sign, h, m;
@@ -134,7 +134,7 @@ static bool parse_calendar(const char *p, int64_t *t_s)
 	if (*p || day < 1)
 		return false;
 	*t_s = (int64_t)timegm(&tm) - offset_s;
-	return tm.tm_mday == day; /* timegm moves 31 February to March */
+	return tm.tm_mday == day; /* timegm normalises 31 February to March */
 }
 
 int tk_time_parse(const char *text, int64_t *t_s, struct tk_error *err)

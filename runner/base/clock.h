@@ -1,4 +1,4 @@
-/* Time: the monotonic clock, the calendar, and the words that users write for both.
+/* Time: the monotonic clock, the calendar, and the notation that users write for both.
  *
  * TRACKER_NOW=<ISO time or seconds> pins the calendar for tests and reproducible sites. */
 #ifndef TK_BASE_CLOCK_H

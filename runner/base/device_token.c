@@ -71,7 +71,7 @@ static void apply_byte(struct tk_device_token *t, int byte)
 	t->is_left_behind = byte == LEFT_BEHIND;
 }
 
-/* Tells the peer that it is left behind if it says nothing until `deadline_ns`. */
+/* Excludes the peer if it does not answer until `deadline_ns`, and notifies it. */
 static void wait_for_byte(struct tk_device_token *t, int64_t deadline_ns)
 {
 	for (;;) {

@@ -1,10 +1,10 @@
-/* Who may use a device that two processes measure on at once: their bursts alternate.
+/* Decides which of two processes may use a device that both measure on: their bursts alternate.
  *
  * A socket connects the two, and one byte goes back and forth: whoever received it last holds the
  * token. The kernel closes the socket of a process that ends, however it ends, and the other one
  * has the device alone from then on. A process that does not return the token in time, because it
- * hangs or is stopped, is left behind: its peer goes on alone, and if it ever continues, acquire
- * tells it so. No process waits forever. */
+ * hangs or is stopped, is excluded: its peer continues alone, and if the process ever resumes, its
+ * next acquire returns false. No process waits forever. */
 #ifndef TK_BASE_DEVICE_TOKEN_H
 #define TK_BASE_DEVICE_TOKEN_H
 #include <stdbool.h>
@@ -33,7 +33,7 @@ int tk_device_token_new_pair(int ends[2], struct tk_error *err);
 int tk_device_token_open(struct tk_device_token *t, int fd, double start_wait_s, double wait_s,
         struct tk_error *err);
 /* Waits for the token unless it is held. true: the device is this process's until release. false:
- * this process was left behind and must not use the device. */
+ * this process was excluded and must not use the device. */
 bool tk_device_token_acquire(struct tk_device_token *t);
 /* Passes the token on. `done`: this process needs no more turns. */
 void tk_device_token_release(struct tk_device_token *t, bool done);

@@ -1,4 +1,4 @@
-/* Folders and trees. Links are never followed: what is below a folder may come from a stranger's
+/* Folders and trees. Links are never followed: the content of a folder may come from an untrusted
  * repository. */
 #include <dirent.h>
 #include <errno.h>
@@ -157,7 +157,7 @@ int tk_dir_remove(const char *path, struct tk_error *err)
 	char *name;
 	int status = TK_OK;
 
-	/* "link/" would be the folder behind the link. */
+	/* "link/" would be the target of the link. */
 	while (n > 1 && path[n - 1] == '/')
 		n--;
 	name = strndup(path, n);

@@ -1,5 +1,5 @@
-/* The environment of child processes: what finds tools, accounts and devices; nothing that silently
- * changes a measurement. */
+/* The environment of child processes: variables that locate tools, accounts and devices, none that
+ * silently changes a measurement. */
 #include <stdlib.h>
 #include <string.h>
 

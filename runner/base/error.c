@@ -1,5 +1,4 @@
-/* Messages that users read: written once where the cause is known, context put in front on the way
- * up. */
+/* Messages for users: written once where the cause is known; callers prepend context. */
 #include "base/error.h"
 
 #include <errno.h>

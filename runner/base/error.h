@@ -1,9 +1,9 @@
 /* Errors: a status for the program, a sentence for the user.
  *
- * The first function that knows the cause writes the message (tk_fail), callers may put context in
- * front (tk_error_add_context), only cmd_*.c prints it, once. Every function of the project that
- * can fail returns an int status (0 or a negative TK_E...) and takes `struct tk_error *err` last;
- * err may be NULL. */
+ * The first function that knows the cause writes the message (tk_fail), callers may prepend context
+ * (tk_error_add_context), only runner/cli prints it, once. Every function of the project that can
+ * fail returns an int status (0 or a negative TK_E...) and takes `struct tk_error *err` last; err
+ * may be NULL. */
 #ifndef TK_BASE_ERROR_H
 #define TK_BASE_ERROR_H
 
@@ -14,12 +14,12 @@ enum tk_status {
 	TK_EIO = -3,     /* the system refused: open, read, write, spawn */
 	TK_ENOMEM = -4,
 	TK_ENOTFOUND = -5,
-	TK_EDATA = -6, /* data of others is malformed: wire, result, bundle, import */
+	TK_EDATA = -6, /* external data is malformed: wire, result, bundle, import */
 	TK_ETIMEOUT = -7,
 	TK_ECRASH = -8, /* a child process died */
 	TK_ENOSPC = -9, /* disk full: stop, nothing half-written */
 	TK_EUNSUPPORTED = -10,
-	TK_EBUSY = -11,    /* somebody else holds the lock */
+	TK_EBUSY = -11,    /* another process holds the lock */
 	TK_EVERSION = -12, /* made by a newer tracker */
 	TK_EINTERNAL = -13,
 	TK_ECANCELED = -14, /* the user asked to stop (SIGINT, SIGTERM) */
@@ -45,7 +45,7 @@ int tk_fail_errno(struct tk_error *err, const char *fmt, ...) __attribute__((for
 int tk_error_add_context(struct tk_error *err, const char *fmt, ...)
         __attribute__((format(printf, 2, 3)));
 
-/* The analyser of clang sees one file at a time: it is told that what failed does not return 0. */
+/* Clang's analyser sees one file at a time: this states that tk_fail never returns 0. */
 #ifdef __clang_analyzer__
 #define tk_fail(err, status, ...) (tk_fail(err, status, __VA_ARGS__), (status))
 #define tk_fail_errno(...) (tk_fail_errno(__VA_ARGS__), TK_EIO)

@@ -141,7 +141,7 @@ static int write_whole(
 		return replace(path, NULL, data, len, durable, err);
 	if (!S_ISREG(st.st_mode))
 		return write_special(path, data, len, err);
-	/* The file behind a link is replaced, not the link. */
+	/* The target of a link is replaced, not the link. */
 	return replace(realpath(path, real) ? real : path, &st, data, len, durable, err);
 }
 

@@ -44,8 +44,8 @@ char *tk_path_join3(const char *a, const char *b, const char *c);
 char *tk_path_make_absolute(
         const char *path); /* need not exist; no . or .. left; NULL: out of memory */
 /* A name that is safe as one path component and readable: [A-Za-z0-9._-], never empty, "." or "..",
- * at most 80 bytes; where something had to be replaced or cut, a short hash of the original
- * follows, so that different names stay different. */
+ * at most 80 bytes; if something was replaced or cut, a short hash of the original follows, so that
+ * different names stay different. */
 char *tk_path_make_slug(const char *name);
 char *tk_path_cache_dir(
         const char *sub); /* $TRACKER_CACHE, else $XDG_CACHE_HOME/tracker, else ~/.cache/tracker */
@@ -59,9 +59,9 @@ const char *tk_path_data_dir(void);
  * the process. */
 struct tk_lock;
 int tk_lock_acquire(const char *path, struct tk_lock **out, struct tk_error *err);
-/* Waits for it: TK_EBUSY at the deadline, TK_ECANCELED where the user stopped the program. */
+/* Waits for it: TK_EBUSY at the deadline, TK_ECANCELED if the user stopped the program. */
 int tk_lock_wait(const char *path, double deadline_s, struct tk_lock **out, struct tk_error *err);
-bool tk_lock_is_held(const char *path); /* by a living process; takes nothing */
+bool tk_lock_is_held(const char *path); /* by a running process; does not take it */
 void tk_lock_release(struct tk_lock *lock);
 
 #endif

@@ -47,14 +47,14 @@ int tk_lock_acquire(const char *path, struct tk_lock **out, struct tk_error *err
 		free(lock);
 		return status;
 	}
-	/* The pid is only for the message of others; the lock holds without it. */
+	/* The PID is only for messages of other processes; the lock works without it. */
 	if (ftruncate(lock->fd, 0) == 0)
 		dprintf(lock->fd, "%ld\n", (long)getpid());
 	*out = lock;
 	return TK_OK;
 }
 
-/* Asks again every 50 ms: whoever holds it works for seconds or minutes. */
+/* Retries every 50 ms: the holder keeps it for seconds or minutes. */
 int tk_lock_wait(const char *path, double deadline_s, struct tk_lock **out, struct tk_error *err)
 {
 	const int64_t end = tk_clock_monotonic_ns() + (int64_t)(deadline_s * 1e9);
@@ -70,7 +70,8 @@ int tk_lock_wait(const char *path, double deadline_s, struct tk_lock **out, stru
 	return status;
 }
 
-/* Whoever lets go empties the file: only after a kill there is something to ask the kernel. */
+/* The holder empties the file on release: only after a kill the kernel has to be asked who holds
+ * it. */
 bool tk_lock_is_held(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -83,7 +84,7 @@ bool tk_lock_is_held(const char *path)
 	return held;
 }
 
-/* The file stays: removing it would let two processes lock two files of one name. */
+/* The file is not removed: removing it would let two processes lock two files of one name. */
 void tk_lock_release(struct tk_lock *lock)
 {
 	if (!lock)

@@ -20,7 +20,7 @@ void tk_log_close(void);
  * stolen. */
 void tk_log(enum tk_log_level level, const char *event, json_t *fields, const char *fmt, ...)
         __attribute__((format(printf, 4, 5)));
-/* For the file only: what stderr has been told in another form. */
+/* For the log file only: events that stderr shows in another form. */
 void tk_log_record(enum tk_log_level level, const char *event, json_t *fields, const char *message);
 
 /* Called before and after a line is written to stderr, so that a live progress line can step aside;

@@ -1,4 +1,4 @@
-/* Paths as text: nothing here touches the disk but getcwd and tk_path_data_dir. */
+/* Paths as text: only getcwd and tk_path_data_dir access the disk. */
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>

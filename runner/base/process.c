@@ -1,9 +1,9 @@
-/* Runs programs of others: they may hang, flood, fork, eat memory or ignore signals, and none of
- * that may stop a night.
+/* Runs foreign programs: they may hang, flood their output, fork, exhaust memory or ignore signals,
+ * and none of that may stop a night.
  *
- * The child leads a process group of its own; at the end of the child, of its time or of our
- * patience the whole group goes. After fork the child calls async-signal-safe functions only, so
- * that threads of the caller do not matter. */
+ * The child leads a process group of its own; the whole group is killed when the child ends, at its
+ * deadline, or when the run is cancelled. After fork the child calls async-signal-safe functions
+ * only, so that threads of the caller do not matter. */
 #include "base/process.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static void on_signal(int sig)
 
 void tk_cancel_install_handlers(void)
 {
-	/* The second signal has its default effect: who presses Ctrl-C twice wants out. */
+	/* The second signal has its default effect: Ctrl-C twice ends the program at once. */
 	struct sigaction a = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
 
 	sigemptyset(&a.sa_mask);
@@ -65,7 +65,7 @@ static char *find_in(const char *program, const char *search)
 	while (search && *search) {
 		size_t n = strcspn(search, ":");
 
-		/* An empty entry would mean the current folder: never run what lies about there. */
+		/* An empty entry would mean the current folder: never run programs from there. */
 		if (n && asprintf(&candidate, "%.*s/%s", (int)n, search, program) >= 0) {
 			if (is_program(candidate))
 				return candidate;
@@ -108,10 +108,10 @@ static char *resolve(const struct tk_process_spec *spec, char **env, struct tk_e
 
 struct child {
 	pid_t pid;
-	int pidfd;           /* -1 where the kernel has none: then poll() looks around more often */
+	int pidfd;           /* -1 if the kernel has none: then poll() wakes up more often */
 	int out, err;        /* our ends of the pipes, -1 where there is none or it ended */
 	int64_t deadline_ns; /* 0: none */
-	int64_t kill_ns;     /* when SIGTERM becomes SIGKILL; 0: not asked to end yet */
+	int64_t kill_ns;     /* when SIGTERM becomes SIGKILL; 0: no SIGTERM sent yet */
 };
 
 static void close_fd(int *fd)
@@ -325,7 +325,7 @@ void tk_process_result_free(struct tk_process_result *result)
 
 /* ---- how it ended, in words ---- */
 
-/* The command as people name it: the program, and the subcommand where there is one. */
+/* The command for messages: the program, and the subcommand if there is one. */
 static void title(const struct tk_process_spec *spec, char *out, size_t size)
 {
 	const char *slash = strrchr(spec->argv[0], '/'),
@@ -336,7 +336,7 @@ static void title(const struct tk_process_spec *spec, char *out, size_t size)
 	snprintf(out, size, word ? "%s %s" : "%s", program, sub);
 }
 
-/* The last line, or the one that says "fatal:": git has advice after it. */
+/* The last line, or the one with "fatal:", because git prints advice after it. */
 static void telling_line(const struct tk_buf *text, char *out, size_t size)
 {
 	const char *s = tk_buf_cstr(text), *end = s + strlen(s), *begin,

@@ -28,8 +28,8 @@ struct tk_process_result {
 	int signal;    /* 0, or the signal */
 	bool timed_out;
 	double wall_s;
-	struct tk_buf out; /* stdout, where there is no log_path */
-	struct tk_buf err; /* the last 8 KiB of stderr, where there is no log_path */
+	struct tk_buf out; /* stdout, if there is no log_path */
+	struct tk_buf err; /* the last 8 KiB of stderr, if there is no log_path */
 };
 
 /* The status says whether it could be run (TK_EIO, TK_ENOTFOUND: no such program, TK_EDATA: too much

@@ -42,7 +42,7 @@ double tk_rng_uniform(struct tk_rng *r)
 	return (double)(tk_rng_next(r) >> 11) * 0x1p-53;
 }
 
-/* Box and Muller 1958, one of the two values: no state beside the generator's. */
+/* Box and Muller 1958, one of the two values: no state besides the generator's. */
 double tk_rng_normal(struct tk_rng *r)
 {
 	double u = 1.0 - tk_rng_uniform(r), v = tk_rng_uniform(r);

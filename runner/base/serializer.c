@@ -1,4 +1,4 @@
-/* See numbers.h. */
+/* See serializer.h. */
 #include "base/serializer.h"
 
 #include <math.h>

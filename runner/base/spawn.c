@@ -209,7 +209,7 @@ int tk_spawn(const struct tk_spawn_spec *spec, pid_t *pid, struct tk_error *err)
 	if (child < 0) {
 		status = tk_fail_errno(err, "starting %s", spec->argv[0]);
 	} else {
-		setpgid(child, child); /* both sides do it: whoever comes first */
+		setpgid(child, child); /* both processes call it: either may run first */
 		status = await_exec(spec, report[0], child, err);
 		if (!status)
 			*pid = child;

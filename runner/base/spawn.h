@@ -1,7 +1,7 @@
 /* Starts a child process: the one place of the tracker that forks and executes.
  *
  * The child leads a process group of its own, has default signals and no core dumps, and dies with
- * the thread that started it, also where that thread ended before the child could ask for it. It
+ * the thread that started it, even if that thread ended before the child could request it. It
  * inherits no descriptor but the ones named here. */
 #ifndef TK_BASE_SPAWN_H
 #define TK_BASE_SPAWN_H
@@ -27,11 +27,11 @@ struct tk_spawn_spec {
 	bool below_caller;
 };
 
-/* *pid is the child, which executes the program. TK_EIO or TK_ENOTFOUND where it cannot be started;
+/* *pid is the child, which executes the program. TK_EIO or TK_ENOTFOUND if it cannot be started;
  * the message names what failed, and no child is left. */
 int tk_spawn(const struct tk_spawn_spec *spec, pid_t *pid, struct tk_error *err);
 
-/* A close-on-exec pipe; both ends -1 where it fails. */
+/* A close-on-exec pipe; both ends are -1 if it fails. */
 int tk_spawn_pipe(int ends[2], struct tk_error *err);
 
 /* Opens /dev/null in place of each standard descriptor that is closed, so that no file of the

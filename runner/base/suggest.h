@@ -3,7 +3,7 @@
 #define TK_BASE_SUGGEST_H
 #include <stddef.h>
 
-/* NULL where none is near (distance over 2 and over a third of the length). `names` is
+/* NULL if none is near (distance over 2 and over a third of the length). `names` is
  * NULL-terminated. */
 const char *tk_suggest_name(const char *name, const char *const *names);
 

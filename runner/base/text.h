@@ -8,9 +8,8 @@
 #include <stdio.h>
 
 /* Bytes of the well-formed UTF-8 sequence at s (RFC 3629: no overlong forms, no surrogates, at most
- * U+10FFFF), of which `left` bytes may be read (SIZE_MAX where a NUL ends them); 0 where there is
- * none. `code`: its character; may be NULL.
- */
+ * U+10FFFF), of which `left` bytes may be read (SIZE_MAX: a NUL ends them); 0: the bytes are not
+ * well-formed. `code`: its character; may be NULL. */
 size_t tk_utf8_decode(const char *s, size_t left, uint32_t *code);
 
 /* The length in bytes of the character at s: 1 where it is not UTF-8, 0 at the end. *unprintable: a

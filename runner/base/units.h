@@ -19,8 +19,8 @@ enum tk_quantity {
 	TK_QUANTITY_SIZE,     /* bytes: 512MiB 4GiB 100GB; no unit: bytes; at most 2^53 */
 };
 
-/* A value from min to max (INFINITY: no limit). TK_EDATA and *value unchanged where the text is
- * none; the message quotes the text and names what was expected. `err` may be NULL. */
+/* A value from min to max (INFINITY: no limit). TK_EDATA with *value unchanged if the text is not
+ * such a value; the message quotes the text and says what was expected. `err` may be NULL. */
 int tk_units_parse(enum tk_quantity unit, const char *text, double min, double max, double *value,
         struct tk_error *err);
 

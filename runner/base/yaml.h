@@ -17,7 +17,7 @@ int tk_yaml_parse(
         const char *name, const char *text, size_t len, struct tk_yaml **out, struct tk_error *err);
 void tk_yaml_free(struct tk_yaml *y);
 
-int tk_yaml_root(const struct tk_yaml *y); /* 0 where the document is empty */
+int tk_yaml_root(const struct tk_yaml *y); /* 0 if the document is empty */
 enum tk_yaml_kind tk_yaml_kind(const struct tk_yaml *y, int node);
 const char *tk_yaml_kind_name(
         const struct tk_yaml *y, int node); /* "a list", "a mapping", "a single value" */
@@ -37,12 +37,12 @@ int tk_yaml_fail(const struct tk_yaml *y, int node, struct tk_error *err, const 
 int tk_yaml_fail_at(const struct tk_yaml *y, size_t line, size_t column, struct tk_error *err,
         const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
-/* The text of a key, at most 1000 bytes; *out stays as it is where the key is missing or empty. */
+/* The text of a key, at most 1000 bytes; *out keeps its value if the key is missing or empty. */
 int tk_yaml_find_text(
         const struct tk_yaml *y, int map, const char *key, const char **out, struct tk_error *err);
 
-/* Refuses aliases (*name): a small file with aliases can expand to a huge one. `text` is what was
- * parsed. */
+/* Refuses aliases (*name): a small file with aliases can expand to a huge one. `text` is the parsed
+ * document. */
 int tk_yaml_reject_aliases(
         const struct tk_yaml *y, const char *text, size_t len, struct tk_error *err);
 

@@ -34,8 +34,7 @@ int tk_artifact_scan_backends(struct tk_artifact *a, const char *dir, struct tk_
 int tk_backend_scan(
         const char *path, const char *name, struct tk_artifact_backend *out, struct tk_error *err);
 
-/* build_log.c: the line that says why the build failed, as printable text; "" where there is none
- * */
+/* build_log.c: the line that says why the build failed, as printable text; "" if there is none */
 char *tk_build_log_find_error(const char *log_path);
 bool tk_build_log_has_disk_full(const char *log_path);
 

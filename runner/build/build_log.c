@@ -48,8 +48,8 @@ static void add_message(FILE *f, char **found)
 	free(line);
 }
 
-/* The first line that matches, else the last one that is not blank. Caller frees *out, which may
- * stay NULL. */
+/* The first line that matches, else the last one that is not blank. The caller frees *out, which
+ * may be NULL. */
 static void find_line(FILE *f, char **out)
 {
 	char *line = NULL, *last = NULL;

@@ -78,7 +78,7 @@ static int check_folder(const char *temp, const char *key, struct tk_error *err)
 	return status;
 }
 
-/* A good artifact that is already in the cache stays. */
+/* A good artifact that is already in the cache is kept. */
 static int import_folder(const char *cache_dir, const char *temp, const char *key, size_t *imported,
         struct tk_error *err)
 {

@@ -89,8 +89,8 @@ static int add_device_code(struct tk_hash *h, const struct tk_elf *e,
 	return TK_OK;
 }
 
-/* Everything that decides what the object does. Without symbol names all of the data counts, texts
- * too: a different hash for the same code is better than the same hash for different code. */
+/* Everything that affects what the object does. Without symbol names all data is hashed, including
+ * texts: a different hash for the same code is better than the same hash for different code. */
 static int hash_object(const struct tk_elf *e, char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
 {
 	struct tk_hash *h = tk_hash_new();

@@ -57,7 +57,7 @@ static int add_kernel(
 	return TK_OK;
 }
 
-/* The rest of `name` after `prefix`; NULL where it begins otherwise. */
+/* The rest of `name` after `prefix`; NULL if it does not begin with it. */
 static const char *behind(const char *name, const char *prefix)
 {
 	const size_t n = strlen(prefix);

@@ -9,7 +9,7 @@
 struct tk_device_images {
 	struct image {
 		Elf *elf;
-		struct tk_buf unpacked; /* empty where the section is used in place */
+		struct tk_buf unpacked; /* empty if the section is used in place */
 	} * list;
 	size_t count;
 };

@@ -44,7 +44,7 @@ struct tk_elf {
 	size_t section_count;
 	struct tk_elf_symbols functions, objects;
 	bool stripped;               /* only exported symbols have names */
-	struct tk_elf_reloc *relocs; /* by address; empty where the object keeps none */
+	struct tk_elf_reloc *relocs; /* by address; empty if the object keeps none */
 	size_t reloc_count;
 	char *run_path; /* DT_RPATH or DT_RUNPATH; NULL: none */
 	struct tk_elf_file *file;

@@ -74,7 +74,7 @@ static bool is_text(
 	return address_taken && p >= next && p - text_end <= PADDING_MAX;
 }
 
-/* All texts look alike, because versions, paths and dates are texts. Constants are their bytes,
+/* All texts count as equal, because versions, paths and dates are texts. Constants are their bytes,
  * without relocated ones and without padding at the end. */
 static char *describe_content(
         const struct tk_elf *e, uint64_t address, uint64_t end, bool address_taken)

@@ -20,7 +20,7 @@ static inline bool has_prefix(const char *name, const char *prefix)
 
 /* elf.c */
 const char *tk_elf_section_name(Elf *elf, const GElf_Shdr *sh);
-/* false: none of the kinds (tables of the linker, notes, debug information) */
+/* false: not one of the kinds (tables of the linker, notes, debug information) */
 bool tk_elf_classify_section(Elf *elf, const GElf_Shdr *sh, enum tk_elf_kind *kind);
 
 /* elf_symbols.c */

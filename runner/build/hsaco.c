@@ -1,7 +1,7 @@
 /* Kernels for AMD GPUs: the section .hip_fatbin holds bundles one after the other, one for each
  * file that hipcc compiled, packed or not (Clang documentation, "Clang Offload Bundler"); in a
- * bundle is an ELF for each processor, and in its notes what the compiler says of the kernels, as
- * MessagePack (LLVM documentation, "User Guide for AMDGPU Backend", code object V4 and later).
+ * bundle is an ELF for each processor, whose notes hold the compiler's description of the kernels,
+ * as MessagePack (LLVM documentation, "User Guide for AMDGPU Backend", code object V4 and later).
  * Every value is checked before it is used. */
 #include "base/error.h"
 #include "build/device_code.h"

@@ -16,7 +16,7 @@
 
 /* ---- lists beside `build`: one name per line, # starts a comment ---- */
 
-/* Calls use(name) for every line of <dir>/<file>; *there tells whether the file exists. */
+/* Calls use(name) for every line of <dir>/<file>; *there is set to whether the file exists. */
 static int each_line(const char *dir, const char *file, bool *there,
         int (*use)(void *, const char *, struct tk_error *), void *arg, struct tk_error *err)
 {

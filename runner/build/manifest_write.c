@@ -49,7 +49,7 @@ static int backends_json(
 	return status;
 }
 
-/* Left out where the commit is unknown. */
+/* Omitted if the commit is unknown. */
 static int put_commit(json_t *root, const struct tk_revision *r)
 {
 	if (!*r->id)

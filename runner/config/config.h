@@ -80,7 +80,7 @@ struct tk_control_config {
 };
 
 struct tk_config {
-	char *path; /* absolute; NULL where there is no file */
+	char *path; /* absolute; NULL: no file */
 	char *root; /* folder that relative paths of the file start from */
 	char *machine;
 	char **devices; /* "all", "cpu", "cuda", "cuda:0", UUIDs; NULL-terminated */

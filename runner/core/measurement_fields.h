@@ -1,6 +1,6 @@
 /* The fields of one measurement, declared once. The worker writes and checks its answers by these
- * rows (worker/field_tables.c), the answer is stored as the attributes of a run, and readers ask
- * for a key by its id, so that a key stands nowhere else. docs/reference/worker-protocol.md
+ * rows (worker/field_tables.c), the answer is stored as the attributes of a run, and readers get
+ * a key by its id, so that each key is written only here. docs/reference/worker-protocol.md
  * describes the fields. */
 #ifndef TK_CORE_MEASUREMENT_FIELDS_H
 #define TK_CORE_MEASUREMENT_FIELDS_H
@@ -14,8 +14,8 @@
  * presence: ALWAYS; TIMED: required when the outcome has a timing; IF_TIMED: not written otherwise;
  *   RESULT: both; KNOWN: not written while unknown; 0: optional.
  * max: largest valid value, bytes of the longest valid text.
- * member: of the C struct that the list is about; "-" where the caller writes the value.
- * unit: as tk_format_value() takes it; "" where there is none. title: for people. */
+ * member: of the C struct that the list describes; "-" if the caller writes the value.
+ * unit: as for tk_format_value(); "" if there is none. title: for people. */
 /* clang-format off */
 
 /* struct tk_measurement */

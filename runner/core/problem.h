@@ -5,13 +5,17 @@
  * database and page. Texts that people write may leave out keys that have a default and use any
  * order.
  *
- *   gemm        a b c acc (dtype; a=f32, b=a, c=a, acc=f32; e4m3: c=bf16)  m n k  batch=1  ta=n
- * tb=n (n|t) attention   b h hkv=h sq skv=sq d dv=d dtype=f16 causal=0|1 dir=fwd|bwd scale=0 (0:
- * d^-1/2) nsa         b h hkv=h s d block_size=64 selected_blocks=16 window=0 dtype=f16 causal=1
- * scale=0 copy  bytes dtype=f32      read  bytes dtype=f32 passes=1 cache=l1|l2|l3 (none)      fma
- * count dtype=f32 All ops: dist=normal|uniform|trig|zeros|outliers (the values of the inputs;
- * printed only where it is not normal). Keys with their default value that are marked below as
- * quiet (batch, dv, scale, passes, cache, dist) are left out of the canonical text. */
+ *   gemm       a b c acc (dtypes; a=f32, b=a, c=a, acc=f32; e4m3: c=bf16)  m n k  batch=1
+ *              ta=n tb=n (n|t)
+ *   attention  b h hkv=h sq skv=sq d dv=d dtype=f16 causal=0|1 dir=fwd|bwd scale=0 (0: d^-1/2)
+ *   nsa        b h hkv=h s d block_size=64 selected_blocks=16 window=0 dtype=f16 causal=1 scale=0
+ *   copy       bytes dtype=f32
+ *   read       bytes dtype=f32 passes=1 cache=l1|l2|l3 (default: none)
+ *   fma        count dtype=f32
+ *   all ops    dist=normal|uniform|trig|zeros|outliers (the values of the inputs)
+ *
+ * The canonical text omits batch, dv, scale, passes, cache and dist if they have their default
+ * value. */
 #ifndef TK_CORE_PROBLEM_H
 #define TK_CORE_PROBLEM_H
 #include "tracker_abi.h"

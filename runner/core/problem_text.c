@@ -13,7 +13,7 @@
 #include "base/suggest.h"
 #include "core/problem_keys.h"
 
-#define WORD_MAX 64 /* no key and no value is longer */
+#define WORD_MAX 64 /* maximum length of a key or value */
 #define KEYS_MAX 16
 
 static const char *const dists[] = {"normal", "uniform", "trig", "zeros", "outliers", NULL};

@@ -77,12 +77,13 @@ int tk_engine_end_job(struct tk_engine *e, enum tk_outcome outcome, const char *
 int tk_engine_check_status(
         struct tk_engine *e, int status, const char *what, struct tk_abi_error *abi_err);
 struct tk_abi_error tk_engine_abi_error(void);
-/* The power limit is the only reason for throttling. The word is one of the contract's. */
+/* The power limit is the only reason for throttling. The text is the one that tracker_abi.h
+ * defines. */
 bool tk_telemetry_is_power_limit(const struct tk_telemetry *t);
 
-/* engine_verify.c: the first launches and their verification. Where the device can block a stream,
- * verification runs in a thread beside the warm-up, from start to finish; otherwise start does it
- * all. Call finish in any case. */
+/* engine_verify.c: the first launches and their verification. If the device can block a stream,
+ * verification runs in a thread during the warm-up, between start and finish; otherwise start does
+ * all of it. Call finish in any case. */
 struct tk_engine_verification;
 int tk_engine_verify_start(struct tk_engine *e, struct tk_engine_verification **out);
 int tk_engine_verify_finish(struct tk_engine *e, struct tk_engine_verification *v);
@@ -96,7 +97,8 @@ void tk_engine_release_host(struct tk_engine *e);
 /* input_sets.c: as many input sets on the device as the cache mode needs, and access to outputs. */
 int tk_engine_make_sets(struct tk_engine *e);
 void tk_engine_free_sets(struct tk_engine *e);
-/* Fills the outputs of a set with NaN, so that what a kernel does not write shows. */
+/* Fills the outputs of a set with NaN, so that verification finds elements that a kernel does not
+ * write. */
 int tk_engine_poison_outputs(struct tk_engine *e, uint32_t set);
 int tk_engine_fetch_outputs(struct tk_engine *e, uint32_t set); /* into e->host */
 /* Keeps the verified outputs of a set; compares those of another set with them, bit by bit. */
@@ -104,8 +106,8 @@ int tk_engine_save_outputs(struct tk_engine *e, uint32_t set);
 int tk_engine_compare_outputs(struct tk_engine *e, uint32_t set, bool *same);
 void tk_engine_sample_memory(struct tk_engine *e); /* updates the job's peak of device memory */
 
-/* forward_pass.c: O and LSE of a backward pass, by the backend's own forward pass; else does
- * nothing. */
+/* forward_pass.c: O and LSE of a backward pass, by the backend's own forward pass; does nothing for
+ * other problems. */
 int tk_engine_run_forward(struct tk_engine *e);
 
 /* timing.c: one sample. */
@@ -118,7 +120,7 @@ int tk_engine_measure_idle_clock(struct tk_engine *e);
 int tk_engine_read_telemetry(struct tk_engine *e, struct tk_telemetry *out);
 /* Waits for the device token; ends the job if the peer has gone on without this process. */
 int tk_engine_acquire_device(struct tk_engine *e);
-/* Monotonic time without the time in which the peer had the device. */
+/* Monotonic time minus the time in which the peer held the device. */
 int64_t tk_engine_now_ns(const struct tk_engine *e);
 
 /* warm_up.c: chooses the batch, captures graphs, and warms up. */

@@ -1,9 +1,9 @@
 /* The first launches, before anything is timed (lazy loading and just-in-time compilation happen
  * here), and the verification of their results.
  *
- * Verification takes the host about as long as the device needs to warm up. Where bursts do not
- * depend on the host, because the stream is blocked until all of a burst is enqueued, the two run
- * side by side. */
+ * Verification takes the host about as long as the device needs to warm up. If bursts do not depend
+ * on the host, because the stream is blocked until all of a burst is enqueued, the two run in
+ * parallel. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "measure/engine.h"
@@ -12,7 +12,7 @@
 
 struct tk_engine_verification {
 	struct tk_engine *e;
-	uint32_t differing_set; /* its outputs have other bits than the verified ones; 0: none */
+	uint32_t differing_set; /* first set whose outputs differ from the verified ones; 0: none */
 	pthread_t thread;
 	bool is_running;
 	int status;

@@ -1,6 +1,6 @@
-/* Host copies of a problem's tensors. Their memory stays with the process from job to job, and with
- * it the inputs: value i of a tensor does not depend on the problem's size, so a later job fills
- * only what is longer than before. One block is kept for each tensor number and type, up to
+/* Host copies of a problem's tensors. The process keeps their memory and the inputs in it from job
+ * to job: value i of a tensor does not depend on the problem's size, so a later job fills only the
+ * elements beyond the earlier length. One block is kept for each tensor number and type, up to
  * KEPT_BYTES, and only where the device has memory of its own. */
 #include "base/clock.h"
 #include "base/error.h"

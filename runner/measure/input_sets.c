@@ -41,7 +41,7 @@ static uint64_t count_set_bytes(const struct tk_engine *e)
 	return bytes ? bytes : 1;
 }
 
-/* Sets for as many locations as a burst should cover; 0 where there are no bursts. */
+/* Sets for as many locations as a burst should cover; 0 if there are no bursts. */
 static uint64_t count_locations(const struct tk_engine *e, uint64_t set_bytes)
 {
 	if (!tk_engine_has_bursts(e) || !e->ops->copy)
@@ -130,8 +130,8 @@ static int make_set(struct tk_engine *e, uint32_t set)
 	return status;
 }
 
-/* Large tensors start where an allocation of their own would, so that a set does not depend on how
- * many there are. */
+/* Large tensors are aligned like separate allocations, so that a set does not depend on the number
+ * of sets. */
 static uint64_t align(uint64_t offset, uint64_t bytes)
 {
 	uint64_t alignment = bytes >= LARGE_TENSOR ? LARGE_ALIGNMENT : SMALL_ALIGNMENT;

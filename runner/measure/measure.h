@@ -20,7 +20,8 @@ struct tk_error;
 struct tk_measure_options {
 	uint64_t seed; /* of the inputs */
 	enum tk_mode mode;
-	/* In the modes with bursts the half-width judges the result; the engine aims at less. */
+	/* In the modes with bursts the result is checked against the half-width; the engine aims at
+	 * less. */
 	struct tk_stop_rule stop;
 	double max_warmup_s;
 	double min_sample_ns; /* shorter launches are batched; a sample is a batch's mean */
@@ -35,7 +36,7 @@ struct tk_measure_options {
 struct tk_verify_result {
 	bool done, passed;
 	char method[32];             /* "freivalds+entries", "rows" */
-	double max_error, tolerance; /* relative; docs/explanation/verification.md says to what */
+	double max_error, tolerance; /* relative, as docs/explanation/verification.md defines */
 	int64_t checked;             /* entries or rows */
 	char detail[256];            /* "row 17 of head 3: got nan, expected 0.1293" */
 };
@@ -56,7 +57,7 @@ struct tk_measurement {
 	double launch_ns;        /* host cost of enqueueing one launch, minimum */
 	struct tk_verify_result verdict;
 	struct tk_plan_info plan;
-	double flops, bytes; /* the plan's where it reports them, else the formula's */
+	double flops, bytes; /* of the plan if it reports them, else of the formula */
 	uint32_t sets;       /* input sets that were rotated over */
 	struct tk_telemetry before, after;
 	uint64_t throttled_samples;
@@ -68,8 +69,8 @@ struct tk_measurement {
 	uint64_t device_bytes; /* peak of the job's device memory when sampled; 0: unknown */
 };
 
-/* TK_OK with an outcome in *out, also where the backend refuses, returns wrong results or runs out
- * of memory. Errors are the engine's own. Free *out with tk_measurement_free(). */
+/* TK_OK with an outcome in *out, also if the backend rejects the problem, returns wrong results or
+ * runs out of memory. Errors are the engine's own. Free *out with tk_measurement_free(). */
 int tk_measure(const struct tk_device_ops *ops, struct tk_device *device,
         const struct tk_backend *backend, struct tk_backend_ctx *ctx,
         const struct tk_problem_spec *problem, const struct tk_measure_options *options,
@@ -80,7 +81,7 @@ void tk_measurement_free(struct tk_measurement *m);
  * alone, so every backend gets the same bits. */
 int tk_inputs_fill(const struct tk_problem_spec *problem, uint32_t tensor, uint64_t seed,
         void *data, struct tk_error *err);
-/* The same for a tensor whose first `filled` bytes, whole elements or all, have their values
+/* The same for a tensor whose first `filled` bytes (whole elements, or all of it) are filled
  * already. */
 int tk_inputs_fill_from(const struct tk_problem_spec *problem, uint32_t tensor, uint64_t seed,
         size_t filled, void *data, struct tk_error *err);

@@ -1,10 +1,10 @@
-/* Where a device has a power governor: keep off its limits (paced, contended), or wait until it has
+/* For devices with a power governor: stay below its limits (paced, contended), or wait until it has
  * settled (sustained).
  *
- * A matrix kernel launched back to back meets the power limit after 30 to 100 ms; a window that is
- * open while the clock drops measures the governor. So the work comes in bursts of about a
- * millisecond with idle gaps that are long enough, or the window opens after the governor has
- * settled. docs/explanation/measuring-gpus.md has the figures. */
+ * A matrix kernel launched back to back reaches the power limit after 30 to 100 ms; a window during
+ * which the clock drops measures the governor. So the work comes in bursts of about a millisecond
+ * with idle gaps that are long enough, or the window opens after the governor has settled.
+ * docs/explanation/measuring-gpus.md has the figures. */
 #include "base/clock.h"
 #include "base/rng.h"
 #include "measure/engine.h"
@@ -15,12 +15,13 @@
 #define GAP_PER_BURST 7
 #define GAP_MIN_NS 6e6
 #define GAP_MAX_NS 100e6
-/* A burst above this share of the idle clock meets no limit; a gap of its own length is enough. */
+/* A burst above this share of the idle clock is not limited; a gap as long as the burst is
+ * enough. */
 #define UNLIMITED_CLOCK 0.985
 #define UNLIMITED_GAP_NS 3e6
 #define GAP_GROWTH 1.6
 #define GAP_JITTER 0.3  /* each gap is up to this share longer or shorter, at random */
-#define PEAK_CLOCK 0.99 /* a window whose clock is below this share of the peak met a limit */
+#define PEAK_CLOCK 0.99 /* a window whose clock is below this share of the peak was limited */
 #define PACED_WINDOW 3  /* bursts that one decision looks at */
 #define PACED_AGREES 0.003
 #define SUSTAINED_MIN_S 1.2 /* the governor overshoots first and swings for about a second */
@@ -29,7 +30,7 @@
 #define SUSTAINED_AGREES 0.005
 #define BUDGET_MAX_S 10 /* where an interval of long launches needs more than the mode's budget */
 
-/* What each mode aims at. The caller's half-width remains what the result is judged by. */
+/* The half-width that each mode aims at. The result is still checked against the caller's. */
 static const struct target {
 	double half_width, budget_s;
 	size_t min_samples, max_samples;
@@ -88,7 +89,8 @@ static double next_gap_ns(struct tk_engine *e)
 	return e->idle_gap_ns * (1 - GAP_JITTER + 2 * GAP_JITTER * random);
 }
 
-/* Holds the device meanwhile: it has to idle between any two bursts, whoever's they are. */
+/* Holds the device token meanwhile: the device has to idle between any two bursts of either
+ * process. */
 int tk_engine_wait_idle_gap(struct tk_engine *e)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();

@@ -60,8 +60,8 @@ static int add_sample(struct tk_engine *e, struct samples *s, double ns)
 	return 0;
 }
 
-/* Where each sample has a clock, that tells more about a power limit than telemetry, which is of
- * some moment around a burst, often in the idle gap after it. */
+/* The clock of each sample, if known, is better evidence of a power limit than telemetry, which is
+ * read at some moment around a burst, often in the idle gap after it. */
 static bool is_throttled(const struct tk_engine *e, const struct tk_telemetry *now)
 {
 	return now->throttled && !(e->end_stamp && tk_telemetry_is_power_limit(now));
@@ -128,8 +128,8 @@ static int take_sample(struct tk_engine *e, struct samples *s)
 	return status ? status : check_telemetry(e, s, false);
 }
 
-/* Of a pair, the one that has enough samples goes on until the other has too, so that no burst has
- * the device to itself. */
+/* In an A/B pair, the process that has enough samples continues until the other one has too, so
+ * that no burst has the device to itself. */
 static bool can_stop(struct tk_engine *e, int *status)
 {
 	if (e->is_sampled)

@@ -83,8 +83,8 @@ static int enqueue_burst(struct tk_engine *e, struct tk_abi_error *abi, const ch
 	return e->ops->graph_launch(e->device, graph, e->stream, abi);
 }
 
-/* What must run before the sample: the block that lets the host get ahead, and traffic beside
- * it. */
+/* Enqueues what must run before the sample: the block that lets the host get ahead, and the memory
+ * load. */
 static int enqueue_preparation(struct tk_engine *e, struct tk_abi_error *abi, const char **what)
 {
 	const struct tk_device_ops *o = e->ops;
@@ -185,7 +185,8 @@ int tk_engine_time_sample(struct tk_engine *e, double *ns)
 	return release_device(e);
 }
 
-/* A waiting device is far from any power limit: a kernel that runs at its idle clock meets none. */
+/* An idle device is far from any power limit: a kernel that runs at the idle clock is not
+ * limited. */
 int tk_engine_measure_idle_clock(struct tk_engine *e)
 {
 	const struct tk_device_ops *o = e->ops;

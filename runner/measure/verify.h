@@ -16,7 +16,7 @@ uint64_t tk_verify_next_random(struct tk_verify_state *v);
 void tk_verify_add_error(struct tk_verify_state *v, double error, double tolerance, double scale,
         const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
-/* Adds the findings of a thread, which have a result of their own, to the whole. */
+/* Adds the result of one thread to the whole. */
 void tk_verify_merge(struct tk_verify_state *whole, const struct tk_verify_state *part);
 
 /* One query row of an attention problem: batch entry, kv head, head, row. */

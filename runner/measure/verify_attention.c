@@ -140,8 +140,7 @@ static void attention_row(struct tk_verify_state *v, const struct tk_attention *
 	        "log-sum-exp of %s: got %g, expected %g", where, got, row->lse);
 }
 
-/* The rows to check, shared by the threads; each thread has a result of its own until it is
- * done. */
+/* The rows to check, shared by the threads; each thread collects its own result. */
 struct rows {
 	const struct tk_attention *attention; /* exactly one of attention and nsa is set */
 	const struct tk_nsa *nsa;

@@ -2,7 +2,7 @@
  *
  * Freivalds (1977): C = A B is tested by l^T C = (l^T A) B with a random l, which costs three
  * matrix-vector products. The rows are combined in groups, over the shorter side of C, so that a
- * single wrong entry stands out of the rounding of its group. */
+ * single wrong entry is larger than the rounding of its group. */
 #include "base/error.h"
 #include "measure/parallel.h"
 #include "measure/verify.h"
@@ -43,7 +43,7 @@ static struct view columns_of(struct view v, int64_t first, int64_t count)
 	return v;
 }
 
-/* Lines of a matrix are read in pieces that stay in the L1 cache. */
+/* Lines of a matrix are read in pieces that fit into the L1 cache. */
 #define PIECE 512
 
 struct combination {

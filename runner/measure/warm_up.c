@@ -28,8 +28,8 @@ static uint64_t choose_batch_size(const struct tk_engine *e, double launch_ns)
 }
 
 /* Bursts of few launches all use the same sets, so that they differ by nothing else. Bursts of many
- * launches hardly differ: as many as there are graphs share the sets, which then lie in more
- * places. Never fewer sets than keep the caches cold. */
+ * launches hardly differ: there the graphs divide the sets among them, so that the inputs are at
+ * more addresses. There are never fewer sets than needed to keep the caches cold. */
 static void choose_active_sets(struct tk_engine *e)
 {
 	uint64_t reached = e->batch < MANY_LAUNCHES ? e->batch : BURST_GRAPHS_MIN * e->batch;
@@ -49,7 +49,8 @@ static bool can_capture(const struct tk_engine *e)
 }
 
 /* 0: none. Without bursts one graph holds a launch on every set. Bursts are captured as well, so
- * that the gaps between their launches are the device's alone: as many graphs as cover all sets. */
+ * that the host does not affect the gaps between their launches. There are as many graphs as needed
+ * to cover all sets. */
 static uint64_t count_graphs(const struct tk_engine *e, double launch_ns)
 {
 	if (!can_capture(e))
@@ -104,8 +105,8 @@ void tk_engine_free_graphs(struct tk_engine *e)
 	e->graph_count = 0;
 }
 
-/* The fastest of three single launches: the first ones of a process are slow. One where it is
- * long. */
+/* The fastest of three single launches, because the first ones of a process are slow; of a single
+ * one if it is long. */
 static int probe_launch(struct tk_engine *e, double *best_ns)
 {
 	double ns = 0;

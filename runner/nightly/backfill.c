@@ -1,5 +1,5 @@
-/* Past revisions, oldest first, each as a night of its own. A stopped backfill continues,
- * because what was measured is left out. */
+/* Past revisions, oldest first, each as a separate night. A stopped backfill can be repeated:
+ * revisions that were measured are skipped. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what was measured before ---- */
+/* ---- revisions measured before ---- */
 
 struct measured {
 	struct tk_store *store;
@@ -179,7 +179,7 @@ static int run_night(struct backfill *b, size_t index, int64_t as_of_s, struct t
 	return status;
 }
 
-/* Commits of the same second get times of their own, so that their order is kept. */
+/* Commits of the same second get different times, so that their order is kept. */
 static int run_nights(struct backfill *b, struct tk_error *err)
 {
 	int64_t as_of_s = INT64_MIN;

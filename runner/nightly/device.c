@@ -82,7 +82,7 @@ int tk_night_new_ab_worker(struct tk_night *n, const struct tk_night_device *d,
 	return new_worker(n, d, ab, out, err);
 }
 
-/* ---- workers that stay ---- */
+/* ---- persistent workers ---- */
 
 static size_t worker_limit(const struct tk_night_device *d)
 {

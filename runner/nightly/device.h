@@ -16,8 +16,8 @@ struct tk_worker;
 
 #define TK_NIGHT_WORKERS_MAX 16
 
-/* The worker process of one backend. It stays, because a context and a library take longer to start
- * than a job takes. */
+/* The worker process of one backend. It is kept for all jobs, because a context and a library take
+ * longer to start than a job takes. */
 struct tk_backend_worker {
 	char *backend; /* path; NULL: the place is free */
 	struct tk_worker *worker;

@@ -60,8 +60,8 @@ static int put_stage(struct tk_night *n, const struct stage *s, enum tk_stage_st
 	return tk_store_put_stage(n->store, &row, err);
 }
 
-/* A failed stage that the others do not need is logged. A fatal one ends the command, whose message
- * says so on stderr. */
+/* A failed stage that the others do not need is logged. A fatal one ends the command, which prints
+ * the message on stderr. */
 static int fail_stage(struct tk_night *n, const struct stage *s, int status, int64_t started_s,
         const struct tk_error *reason, struct tk_error *err)
 {

@@ -58,7 +58,8 @@ int tk_night_publish(struct tk_night *n, struct tk_error *err);
  * *report. */
 int tk_night_run_detection(
         struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err);
-/* The same after a command that has stored its own result: the error says that this is kept. */
+/* The same after a command that has stored its own result: the error adds that the result is
+ * kept. */
 int tk_night_rerun_detection(
         struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err);
 

@@ -19,8 +19,8 @@ struct tk_night_observer {
 	void (*progress)(void *arg, size_t done, size_t total, const char *current);
 };
 
-/* Writes what people read of a finished night. The night knows no pages: the program passes
- * this. */
+/* Publishes a finished night. The night does not depend on site_gen: the program passes this
+ * callback. */
 struct tk_night_publisher {
 	void *arg;
 	/* Writes the path of the page to open into index_path, of TK_NIGHT_INDEX_SIZE bytes. */
@@ -73,8 +73,8 @@ struct tk_backfill_options {
 	const char *arch; /* tk_backfill_export only: target; NULL: this machine */
 };
 
-/* With options->import_file, the revisions are those of the bundle, whatever their number and
- * age, and neither the repository nor a compiler is needed. */
+/* With options->import_file, the revisions are all those of the bundle, and neither the repository
+ * nor a compiler is needed. */
 int tk_backfill_run(const struct tk_config *config, struct tk_store *store,
         const struct tk_night_options *options, const struct tk_backfill_options *backfill,
         struct tk_night_report *report, struct tk_error *err);

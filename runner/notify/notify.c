@@ -1,6 +1,6 @@
 /* Alerts to sinks. The history records which address has received which alert: every alert reaches
  * every address once, and what could not be sent is sent after the next night. A crash between
- * sending and recording sends twice; receivers can go by the alert's uid. */
+ * sending and recording sends twice; receivers can recognise duplicates by the alert's uid. */
 #include "notify/notify.h"
 
 #include <errno.h>

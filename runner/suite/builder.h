@@ -24,7 +24,7 @@ struct tk_suite_builder {
 struct tk_suite_param {
 	const char *key; /* of problem.h */
 	int key_node, value_node;
-	const char *fixed; /* the value where the file has no node for it; NULL: it has */
+	const char *fixed; /* the value if the file has no node for it; NULL: it has one */
 };
 
 /* Adds every combination of the values; the first key changes slowest. `$key` in a value is another

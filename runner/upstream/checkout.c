@@ -1,7 +1,7 @@
 /* Checkouts in temporary folders.
  *
  * git: `git worktree` of the cached clone, which fetches the contents that a partial clone lacks.
- * self: a shared clone of the user's repository, so that nothing is ever written into that. */
+ * self: a shared clone of the user's repository, so that the tracker never writes into it. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"

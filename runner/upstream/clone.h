@@ -1,5 +1,5 @@
-/* The local repository behind a tk_repo: for `self` the enclosing one, for git a bare partial clone
- * in the cache. Internal to runner/upstream. */
+/* The local repository of a tk_repo: for `self` the enclosing one, for git a bare partial clone in
+ * the cache. Internal to runner/upstream. */
 #ifndef TK_UPSTREAM_CLONE_H
 #define TK_UPSTREAM_CLONE_H
 #include "upstream/git.h"

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The user's own configuration stays in force (credential helpers, ssh commands, LFS); these
- * override what could run code or prompt. */
+/* The user's configuration applies (credential helpers, ssh commands, LFS); these settings override
+ * what could run code or prompt. */
 static const char *const safe_options[] = {
         "-c",
         "core.hooksPath=/dev/null",

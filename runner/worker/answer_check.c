@@ -1,4 +1,4 @@
-/* See answer_check.h. What is not in the tables of fields.h does not pass. */
+/* See answer_check.h. Members that are not in the tables of fields.h are dropped. */
 #include "worker/answer_check.h"
 #include "base/error.h"
 #include "core/measurement_fields.h"

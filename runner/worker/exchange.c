@@ -257,7 +257,7 @@ static int start_process(struct tk_worker *w, struct tk_exchange_end *end, struc
 	return status;
 }
 
-/* The process is alive and has sent nothing unasked. */
+/* The process is alive and has sent nothing without a request. */
 static bool is_ready(struct tk_worker *w)
 {
 	return w->process.to >= 0 && w->reader.buf.len == 0 &&

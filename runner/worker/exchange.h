@@ -1,5 +1,5 @@
-/* One request and its answer, with every way in which that can end: the parent's process, wire and
- * log of a worker. Private to worker/. */
+/* One request and its answer, with every way in which the exchange can end: the parent's process
+ * handle, connection and log of a worker. Private to worker/. */
 #ifndef TK_WORKER_EXCHANGE_H
 #define TK_WORKER_EXCHANGE_H
 #include "core/outcome.h"
@@ -7,7 +7,7 @@
 #include "worker/wire.h"
 #include "worker/worker_log.h"
 
-/* Results of the functions below beside 0 and negative TK_E... . */
+/* Results of the functions below besides 0 and negative TK_E... . */
 enum { TK_EXCHANGE_ENDED = 1, TK_EXCHANGE_PENDING = 2 };
 
 /* A job that was sent and whose result has not been fetched yet. */

@@ -39,7 +39,7 @@ enum tk_field_flag {
 	TK_FIELD_REQUIRED = 1,          /* in every answer */
 	TK_FIELD_REQUIRED_IF_TIMED = 2, /* in an answer whose outcome has a timing */
 	TK_FIELD_ONLY_IF_TIMED = 4,     /* not written otherwise */
-	TK_FIELD_ONLY_IF_KNOWN = 8      /* not written where it is 0 or not finite */
+	TK_FIELD_ONLY_IF_KNOWN = 8      /* not written if it is 0 or not finite */
 };
 
 struct tk_field {

@@ -1,5 +1,5 @@
-/* Loads backends and device layers, and checks that they keep the contract before anything of them
- * is called. Private to worker/. */
+/* Loads backends and device layers, and checks that they fulfil the contract before calling any of
+ * their functions. Private to worker/. */
 #ifndef TK_WORKER_LOADER_H
 #define TK_WORKER_LOADER_H
 #include "tracker_abi.h"

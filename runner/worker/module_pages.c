@@ -1,4 +1,4 @@
-/* See placement.h. */
+/* See module_pages.h. */
 #include "worker/module_pages.h"
 #include "base/rng.h"
 #include <link.h>
@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #define MOVED_BYTES_MAX (256u << 20)
-/* Pages that are written and dropped again, so that the kernel does not hand out the frames of the
- * process before in the same order. As many as the range has, up to this limit. */
+/* Pages that are written and dropped again, so that the kernel does not reuse the frames of the
+ * previous process in the same order. As many as the range has, up to this limit. */
 #define SPARE_PAGES_MAX 1024
 
 struct page_mover {
@@ -48,7 +48,7 @@ __attribute__((no_sanitize_address)) static void copy_pages(
 		out[i] = in[i];
 }
 
-/* mremap replaces the original at once: code that runs there, in any thread, goes on. */
+/* mremap replaces the original at once: threads that run code there continue. */
 static void move_range(struct page_mover *p, uint8_t *at, size_t bytes, int protection)
 {
 	size_t spare = SPARE_PAGES_MAX * p->page_bytes,

@@ -7,10 +7,10 @@
 /* Moves code and constants of a loaded module, and of what was loaded with it, to private physical
  * pages in random order. Pages of a cached file are the same in every process: which of them share
  * a cache set or a TLB entry would be a property of the file, and two equal builds would differ in
- * every process. Virtual addresses stay.
+ * every process. Virtual addresses do not change.
  *
- * `module` is the result of dlopen(). What cannot be moved, because the system forbids it or
- * because it exceeds 256 MiB, stays where it is. Returns the bytes moved. */
+ * `module` is the result of dlopen(). Pages that cannot be moved, because the system forbids it or
+ * because they exceed 256 MiB, are left where they are. Returns the bytes moved. */
 size_t tk_module_randomize_pages(void *module);
 
 #endif

@@ -26,7 +26,7 @@ struct tk_worker_process {
 	bool ended;
 };
 
-/* "0-1,4"; TK_EUSAGE where it is no list of cores. */
+/* "0-1,4"; TK_EUSAGE if it is not a list of cores. */
 int tk_cpu_list_parse(const char *list, cpu_set_t *out, struct tk_error *err);
 
 int tk_worker_process_start(const struct tk_worker_process_spec *spec, struct tk_worker_process *p,

@@ -71,8 +71,8 @@ static int send_hello(struct serve *s, struct tk_error *err)
 	return status;
 }
 
-/* The wire moves to descriptors of its own; what libraries print with printf goes where stderr
- * goes, the log. */
+/* The wire moves to descriptors of its own; output of libraries by printf goes to stderr, which is
+ * the log. */
 static int move_wire(struct serve *s, int in_fd, int out_fd, struct tk_error *err)
 {
 	s->in = fcntl(in_fd, F_DUPFD_CLOEXEC, 3);

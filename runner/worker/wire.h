@@ -19,9 +19,9 @@ struct tk_wire_reader {
 
 enum tk_wire_read { TK_WIRE_READ_LINE, TK_WIRE_READ_MORE, TK_WIRE_READ_END };
 
-/* Takes a complete line out of what has been read: TK_WIRE_READ_LINE with its parsed object in
- * *out, or TK_WIRE_READ_MORE. TK_EDATA where the line is no object of this protocol or longer than
- * the limit. */
+/* Takes a complete line out of the data read so far: TK_WIRE_READ_LINE with its parsed object in
+ * *out, or TK_WIRE_READ_MORE. TK_EDATA if the line is not an object of this protocol or is longer
+ * than the limit. */
 int tk_wire_next_line(
         struct tk_wire_reader *r, enum tk_wire_read *what, json_t **out, struct tk_error *err);
 /* One read(2). TK_WIRE_READ_END at the end of the input, else TK_WIRE_READ_MORE. */

@@ -57,8 +57,8 @@ struct tk_job_result {
 };
 void tk_job_result_free(struct tk_job_result *r);
 
-/* Starts nothing yet: the process starts with the first request, and a new one replaces it after a
- * job that failed. */
+/* Does not start the process: the first request does, and a new process replaces it after a failed
+ * job. */
 int tk_worker_new(const struct tk_worker_spec *spec, struct tk_worker **out, struct tk_error *err);
 void tk_worker_free(struct tk_worker *w);
 /* Closes the request pipe, so that several workers can exit at the same time before they are

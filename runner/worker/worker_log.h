@@ -16,7 +16,7 @@ struct tk_worker_log {
 /* Opens for appending; a log that has grown is moved to PATH.1 first. NULL: /dev/null. */
 int tk_worker_log_open(struct tk_worker_log *log, const char *path, struct tk_error *err);
 void tk_worker_log_close(struct tk_worker_log *log);
-/* What follows is counted for a new request. */
+/* Output from here on counts for a new request. */
 void tk_worker_log_mark(struct tk_worker_log *log);
 /* Whether the current request has printed more than TK_WORKER_LOG_MAX_BYTES. */
 #define TK_WORKER_LOG_MAX_BYTES (64ll << 20)

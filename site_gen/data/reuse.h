@@ -1,10 +1,10 @@
-/* Whether a build can update the old site in place, and which of its older data changed meanwhile.
+/* Whether a build can update the old site in place, and which of its older data have changed since.
  *
  * The state file of a site records what it was made from. Results are only ever added to a history,
- * together with a night. So the pages of finished nights stay valid while the same nights are at the
- * head of the list and no run was merged into them. The site is rebuilt as a whole where templates,
- * title or the set of series changed, where finished nights were analysed again, and after a power
- * failure that left files empty. */
+ * together with a night. So the pages of finished nights stay valid while the same nights are at
+ * the head of the list and no run was merged into them. The site is rebuilt as a whole if
+ * templates, title or the set of series changed, if finished nights were analysed again, and after
+ * a power failure that left files empty. */
 #ifndef TK_SITE_REUSE_H
 #define TK_SITE_REUSE_H
 #include <stdbool.h>

@@ -64,8 +64,8 @@ static int append_points(struct tk_site *site, struct tk_shard_member *members, 
 	return status ? status : tk_shard_put_hot_file(site, shard, err);
 }
 
-/* Appends new points to the hot file and writes the pages of changed series. *done is false where
- * the file is not the one of the last build. */
+/* Appends new points to the hot file and writes the pages of changed series. *done is false if the
+ * file is not the one of the last build. */
 int tk_shard_append(struct tk_site *site, struct tk_shard_member *members, size_t count,
         size_t shard, bool *done, struct tk_error *err)
 {

@@ -13,7 +13,7 @@ bool tk_shard_member_has_change(const struct tk_site_series *s)
 	return s->verdict && tk_verdict_tone(s->verdict->status) != TK_TONE_QUIET;
 }
 
-/* A hash of what a page shows beside its points. The reason of an unchanged verdict is left out:
+/* A hash of what a page shows besides its points. The reason of an unchanged verdict is left out:
  * it contains the noise of the night. */
 static uint64_t hash_appearance(const struct tk_site_series *s)
 {
@@ -26,7 +26,7 @@ static uint64_t hash_appearance(const struct tk_site_series *s)
 	for (size_t i = 0; i < s->change_count; i++) {
 		const struct tk_change_point_row *c = s->changes[i];
 		char step[64];
-		/* rounded to 1 %: the level after a change point moves with every night */
+		/* rounded to 1 %: the level after a change point varies with every night */
 		double size = c->before_value > 0 && c->after_value > 0
 		                      ? log(c->after_value / c->before_value)
 		                      : 0;

@@ -22,9 +22,9 @@ struct tk_shard_member {
 	size_t group;
 	const struct tk_point *new_points; /* in no data file yet; oldest first */
 	size_t new_point_count, new_points_done;
-	bool has_new_appearance; /* its page shows something else beside the points */
+	bool has_new_appearance; /* its page changes in more than the points */
 	bool needs_rebuild;      /* older points changed, or it is unknown which are new */
-	struct tk_rows several;  /* holds new_points where there are more than one */
+	struct tk_rows several;  /* holds new_points if there is more than one */
 	/* while its shard is rewritten: */
 	struct tk_rows window, read;
 	const struct tk_point *older, *recent; /* before and after the cut */

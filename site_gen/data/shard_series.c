@@ -1,4 +1,4 @@
-/* What data files say of a series beside its points: names, change points, samples. */
+/* What data files contain of a series besides its points: names, change points, samples. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* What the next build needs to know of this one, so that it reads and writes only what is new: the
- * last months of each series and a hash of its page and badge, and what the files of each shard hold.
+/* The state that the next build needs from this one, so that it reads and writes only new data: the
+ * last months of each series and a hash of its page and badge, and what the files of each shard
+ * hold.
  *
  * Entries are in the order of the model, so that a state is valid for the same series only. It
  * belongs to the machine that wrote it. A file that does not fit is ignored. */
@@ -18,9 +19,9 @@ struct tk_output;
 
 struct tk_series_state {
 	int64_t last_run_id, last_s; /* the newest point that the data files have; 0: none */
-	uint64_t look;               /* hash of what its page shows beside the points */
+	uint64_t look;               /* hash of what its page shows besides the points */
 	double badge_value;          /* NAN: none is shown */
-	uint64_t badge_look;         /* hash of what its badge shows beside the value */
+	uint64_t badge_look;         /* hash of what its badge shows besides the value */
 	struct tk_trace trace;
 };
 

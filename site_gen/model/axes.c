@@ -12,7 +12,7 @@
 static const struct {
 	const char *op;
 	struct tk_axes_names names;
-	const char *length, *twin; /* twin: a key that is left out where it equals the length */
+	const char *length, *twin; /* twin: a key that is left out if it equals the length */
 } ops[] = {
         {"attention", {"Sequence", "Batch", "Sequence length"}, "sq", "skv"},
         {"nsa", {"Sequence", "Batch", "Sequence length"}, "s", ""},

@@ -10,8 +10,8 @@
 #include "site_gen/model/model.h"
 #include "site_gen/render/escape.h"
 
-/* "https://user:secret@host/owner/name.git" -> "https://host/owner/name"; "" where it is no such
- * URL or has odd characters. */
+/* "https://user:secret@host/owner/name.git" -> "https://host/owner/name"; "" if it is not such a
+ * URL or has other characters than those of a path. */
 static const char *forge_base(const char *url, char out[TK_LINK_SIZE])
 {
 	out[0] = 0;

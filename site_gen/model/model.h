@@ -20,8 +20,8 @@ struct tk_error;
 #define TK_SITE_CEILING_NIGHTS 8
 #define TK_SITE_RECENT_NIGHTS (2 * TK_SITE_CEILING_NIGHTS)
 #define TK_SITE_NIGHT_PAGES 100 /* newest nights with a page */
-/* The page of a series is rewritten when the series changes, and else in turn: at least so many
- * series in each build, and each at least every so many builds. */
+/* The page of a series is rewritten when the series changes, and else in rotation: at least this
+ * many series in each build, and each series at least every this many builds. */
 #define TK_SITE_REFRESH_SERIES 150
 #define TK_SITE_REFRESH_BUILDS 32
 
@@ -125,15 +125,15 @@ const struct tk_revision_row *tk_model_find_revision(
 const struct tk_point *tk_series_find_run_point(const struct tk_site_series *s, int64_t run_id);
 const struct tk_point *tk_series_last_point(
         const struct tk_site_series *s); /* NULL: never measured */
-/* Rate of a time: FLOPs, or bytes where the problem has none, per second, in *unit; NAN where it
- * makes no sense. */
+/* Rate of a time: FLOPs, or bytes where the problem has none, per second, in *unit; NAN if there is
+ * no such rate. */
 double tk_series_rate(const struct tk_site_series *s, double value, const char **unit);
 bool tk_series_is_unsupported(
         const struct tk_site_series *s); /* in the last night; not a failure */
 bool tk_series_is_skipped(
         const struct tk_site_series *s); /* in the last night: the budget was spent */
-/* The series has a point, or a failure that is one. Otherwise its backend does not support the
- * problem. */
+/* The series has a point, or a failure that counts as one. Otherwise its backend does not support
+ * the problem. */
 bool tk_series_has_result(const struct tk_site_series *s);
 bool tk_series_is_suite_time(const struct tk_site_series *s);
 /* A ranked series is a time of a suite in the mode of its device; controls, ceilings and other

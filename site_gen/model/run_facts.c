@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The end of the string that starts at `s`; the end of the text where it is not closed. */
+/* The end of the string that starts at `s`; the end of the text if it is not closed. */
 static const char *behind_string(const char *s)
 {
 	for (s++; *s && *s != '"'; s++)

@@ -105,7 +105,7 @@ static void set_interval(struct tk_site *site, struct tk_value *o, const char *k
 	        known ? tk_format_change_range(side.change, side.lo, side.hi, text) : "");
 }
 
-/* The A/B pairs of its two revisions. The fastest samples are shown where the medians are
+/* The A/B pairs of its two revisions. The fastest samples are shown if the medians are
  * inconclusive. */
 static int set_ab_result(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s,
         const struct tk_alert_row *alert, struct tk_error *err)

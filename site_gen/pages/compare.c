@@ -62,8 +62,8 @@ static size_t find_contenders(const struct tk_model *m, struct contender *out)
 	return count;
 }
 
-/* The newest point that is at least so old, but no older than twice that and a week: a gap is not
- * bridged with anything. */
+/* The newest point that is at least this old, but not older than twice that plus a week: nothing
+ * fills a larger gap. */
 static const struct tk_trace_point *point_of_age(const struct tk_site_series *s, int days)
 {
 	const struct tk_trace_point *points = s->trace->at;
@@ -89,8 +89,8 @@ static int choose_exponent(const struct tk_trace_point *const *points, size_t co
 	return isfinite(least) ? (int)floor(log10(least)) - DIGITS + 1 : 0;
 }
 
-/* In steps of 10^exponent: medians as differences to the age before, ends of the interval as
- * distances from the median, where there is one. */
+/* In steps of 10^exponent: medians as differences to the age before, ends of the interval, if there
+ * is one, as distances from the median. */
 static void add_times(struct tk_buf *out, const struct tk_site_series *s)
 {
 	const struct tk_trace_point *points[AGE_COUNT];

@@ -17,7 +17,7 @@
 #define BUILDS_MAX 10
 #define LOG_BYTES 8000
 
-/* ---- what it moved ---- */
+/* ---- series that changed ---- */
 
 static double change_ratio(const struct tk_site_change *change)
 {

@@ -25,7 +25,7 @@ static int64_t find_since(const struct tk_model *m, const struct tk_site_machine
 {
 	const struct tk_night_row *nights[TK_SITE_RECENT_NIGHTS];
 	size_t count = tk_model_list_recent_nights(m, machine, nights);
-	/* A backfill is as old as its commit, so it counts only where there is nothing else. */
+	/* A backfill is as old as its commit, so it counts only if there is no other night. */
 	bool nightly = count && machine->last_night->kind == TK_NIGHT_NIGHTLY;
 	int64_t since_s = INT64_MAX;
 	for (size_t i = 0; i < count; i++)

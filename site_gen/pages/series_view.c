@@ -54,7 +54,7 @@ void tk_page_set_revision_range(struct tk_site *site, struct tk_value *o,
 	        page && page->file ? page->file : "");
 }
 
-/* The revisions that the verdict names; false where it names none. */
+/* The revisions that the verdict names; false: none. */
 static bool find_range_of_verdict(const struct tk_site *site, const struct tk_site_series *s,
         const struct tk_revision_row **good, const struct tk_revision_row **bad)
 {

@@ -22,9 +22,9 @@ enum tk_tone tk_resolution_tone(enum tk_resolution_status status);
 enum tk_tone tk_build_tone(enum tk_build_status status);
 enum tk_tone tk_triage_tone(enum tk_triage_state state); /* of an open alert */
 
-/* So many series with one verdict or outcome for one reason are shown as one line. */
+/* From this many series with one verdict or outcome for one reason on, they are one line. */
 #define TK_VERDICT_GROUP_MIN 4
-/* Of one status, without values, and for one reason. Missing series are alike whatever the
+/* Of one status, without values, and for one reason. Missing series are grouped regardless of the
  * reason. */
 bool tk_verdicts_are_alike(const struct tk_verdict_row *a, const struct tk_verdict_row *b);
 

@@ -46,7 +46,7 @@ static int read_all(int fd, char *data, size_t size)
 	return 0;
 }
 
-/* Opens a regular file of the old site and returns its size; -1 where there is none. */
+/* Opens a regular file of the old site and returns its size; -1: none. */
 static int open_old(const struct tk_output *o, const char *path, int64_t *size)
 {
 	struct stat st;
@@ -126,7 +126,7 @@ void tk_output_step_name(char name[TK_OUTPUT_STEP_NAME_SIZE], size_t number)
 	snprintf(name, TK_OUTPUT_STEP_NAME_SIZE, "%zu", number);
 }
 
-/* With any step there is one for the marker: until it is applied, the site is marked unfinished. */
+/* Any step adds one for the marker: until it is applied, the site is marked unfinished. */
 static int put_step(struct tk_output *o, const char *path, const struct tk_buf *content,
         bool compare, struct tk_error *err)
 {

@@ -2,8 +2,8 @@
  * exchanges the two folders in one step. After tk_output_resume() it moves the new files into the
  * old folder one by one instead, in an order in which no page exists before what it refers to.
  *
- * A file whose content is that of the old site is not written: it is hard-linked, or stays, so that
- * its time of modification stays. */
+ * A file with the content of the old site is not written: it is hard-linked, or left in place, so
+ * that its modification time does not change. */
 #ifndef TK_SITE_OUTPUT_H
 #define TK_SITE_OUTPUT_H
 #include <stdbool.h>
@@ -27,7 +27,8 @@ struct tk_output_counts {
 /* TK_EUSAGE: `dir` holds something that is not a site of ours; TK_EBUSY: another process writes a
  * site beside it. */
 int tk_output_open(const char *dir, struct tk_output **out, struct tk_error *err);
-/* Updates the old site in place: files that are not put stay. `files`, `bytes`: of the old site. */
+/* Updates the old site in place: files that are not put are kept. `files`, `bytes`: of the old
+ * site. */
 void tk_output_resume(struct tk_output *o, size_t files, int64_t bytes);
 /* `path` is relative, with '/', and made of slugs only. Its folder is created. */
 int tk_output_put(
@@ -35,18 +36,18 @@ int tk_output_put(
 /* The same without comparing, for a file that is known to have changed. */
 int tk_output_put_new(
         struct tk_output *o, const char *path, const struct tk_buf *content, struct tk_error *err);
-/* Takes the file of the old site as it is; false where there is none. */
+/* Reuses the file of the old site; false if there is none. */
 bool tk_output_keep(struct tk_output *o, const char *path);
 /* Removes a file of the old site at the commit; only after tk_output_resume(). */
 int tk_output_drop(struct tk_output *o, const char *path, struct tk_error *err);
-/* Names of the files in a folder of the old site; none where there is no folder. Free with
+/* Names of the files in a folder of the old site; none if there is no folder. Free with
  * tk_names_free(). */
 int tk_output_list_old(const struct tk_output *o, const char *folder, char ***names, size_t *count,
         struct tk_error *err);
-/* Content of a file of the old site; TK_ENOTFOUND where there is none. */
+/* Content of a file of the old site; TK_ENOTFOUND if there is none. */
 int tk_output_read_old(const struct tk_output *o, const char *path, size_t max_bytes,
         struct tk_buf *content, struct tk_error *err);
-/* The same of a file of just that size; false where there is none. */
+/* The same for a file of exactly that size; false if there is none. */
 bool tk_output_read_old_exact(const struct tk_output *o, const char *path, void *data, size_t size);
 /* Whether a file of the old site is empty. tracker writes no empty file but hidden ones. */
 bool tk_output_has_empty(const struct tk_output *o);

@@ -88,7 +88,7 @@ static int apply_steps(struct tk_output *o, struct tk_error *err)
 	return status;
 }
 
-/* For file systems without exchange: the old site is missing for a moment, and comes back where the
+/* For file systems without exchange: the old site is missing for a moment, and is restored if the
  * second rename fails. */
 static int replace_in_two_steps(struct tk_output *o, struct tk_error *err)
 {

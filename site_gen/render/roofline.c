@@ -79,7 +79,7 @@ static void draw_grid(struct tk_buf *out, const struct plot *p)
 }
 
 /* Names of rates are at the right end, names of bandwidths at the left. Overlapping names are
- * moved. Slopes are parallel: `height` is their distance from the origin. */
+ * shifted. Slopes are parallel: `height` is their distance from the origin. */
 struct names {
 	double y[TK_CEILING_SET_MAX], left[TK_CEILING_SET_MAX], height[TK_CEILING_SET_MAX],
 	        end[TK_CEILING_SET_MAX];
@@ -212,8 +212,8 @@ static void draw_marks(struct tk_buf *out, const struct plot *p,
 	tk_buf_add_str(out, "\"/>");
 }
 
-/* The rates of the types among the points, and all bandwidths. The highest rate stands in for a
- * type without one. */
+/* The rates of the types among the points, and all bandwidths. A type without a rate uses the
+ * highest one. */
 static bool is_drawn(
         const struct tk_ceiling_row *c, const struct tk_roofline_points *points, double top)
 {

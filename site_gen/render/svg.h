@@ -21,8 +21,8 @@ void tk_svg_draw_sparkline(struct tk_buf *out, const struct tk_site_series *s);
 /* All loaded points with their intervals, stretched to the box. Returns the range drawn, for
  * labels. */
 struct tk_svg_range tk_svg_draw_trend(struct tk_buf *out, const struct tk_site_series *s);
-/* A bar from the middle, to the right where the value grew (after / before > 1); full at a factor
- * of 1.25. */
+/* A bar from the middle, to the right if the value grew (after / before > 1); full at a factor of
+ * 1.25. */
 void tk_svg_draw_change(struct tk_buf *out, double ratio, bool worse);
 /* A bar of width ratio (0..1). class_suffix: a literal. */
 void tk_svg_draw_bar(struct tk_buf *out, double ratio, const char *class_suffix);

@@ -59,8 +59,8 @@ struct tk_value *tk_value_set_object(struct tk_arena *a, struct tk_value *object
 struct tk_value *tk_value_append_object(struct tk_arena *a, struct tk_value *list);
 void tk_value_append_text(struct tk_arena *a, struct tk_value *list, const char *text);
 
-/* The member of an object; NULL where there is none. key need not be NUL-terminated; hash:
- * tk_value_hash_key() of it. */
+/* The member of an object; NULL: none. key need not be NUL-terminated; hash: tk_value_hash_key() of
+ * it. */
 const struct tk_value *tk_value_find_member(
         const struct tk_value *object, const char *key, size_t key_len, uint32_t hash);
 uint32_t tk_value_hash_key(const char *key, size_t len);

@@ -37,7 +37,8 @@ int tk_row_index_build(struct tk_row_index *index, const void *rows, size_t coun
 
 const void *tk_row_index_find(const struct tk_row_index *index, int64_t id)
 {
-	/* The history counts ids up, mostly without a gap: look where the row would be then. */
+	/* The history counts ids up, mostly without a gap: try the position where the row would be
+	 * then. */
 	uint64_t guess = index->count ? (uint64_t)id - (uint64_t)index->entries[0].id : 0;
 
 	if (guess < index->count && index->entries[guess].id == id)

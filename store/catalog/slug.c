@@ -1,5 +1,5 @@
-/* Names of series that people can read, type and put into a URL; and a device's, which is a part of
- * them. */
+/* Slugs: names of series that people can read, type and put into a URL. They contain the slug of
+ * the device. */
 #include "base/buf.h"
 #include "store/db/internal.h"
 #include <stdio.h>
@@ -12,8 +12,8 @@
 	(TK_SLUG_TAIL_LEN - 1) /* hex digits of the uid where a slug was cut or is taken \
 	                                 */
 
-/* Lower case; every run of what is not [a-z0-9_] becomes one '-', none at the ends. '.' stands
- * between parts only. */
+/* Lower case; every run of characters other than [a-z0-9_] becomes one '-', none at the ends. '.'
+ * only separates parts. */
 static void add_part(struct tk_buf *b, const char *text)
 {
 	size_t start;
@@ -76,9 +76,9 @@ static int give_tail(struct tk_store *s, const char *sql, const char *slug, cons
 	return status;
 }
 
-/* Of the rows that would be called alike the one with the smallest uid has the bare name, whichever
- * came first: so that a name depends on what is in a history, not on the order in which it came.
- * *clash: this row needs a tail. */
+/* Of the rows with the same name the one with the smallest uid gets it without a suffix, so that a
+ * name depends on the content of a history, not on the order of insertion. *clash: this row needs a
+ * suffix. */
 static int settle(struct tk_store *s, const struct slug_sql *sql, const char *slug, const char *uid,
         int64_t parent, bool *clash, struct tk_error *err)
 {

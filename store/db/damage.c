@@ -1,5 +1,5 @@
-/* What is broken in a file that SQLite calls damaged: which tables and pages, how much is missing.
- */
+/* Describes the damage in a file that SQLite reports as corrupt: which tables and pages, how much
+ * is missing. */
 #include "store/db/internal.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,8 +24,8 @@ int tk_db_add_problem(struct tk_rows_builder *list, struct tk_error *err, const 
 
 /* ---- pages of tables ------------------------------------------------------------------------- */
 
-/* SQLite says many things in one text. That pages belong to nothing follows from those that are
- * damaged. */
+/* SQLite reports several problems in one text. Pages that are never used are a consequence of the
+ * damaged ones. */
 static int add_lines(
         struct tk_rows_builder *list, const char *table, const char *text, struct tk_error *err)
 {
@@ -76,7 +76,8 @@ int tk_db_check_pages(struct tk_store *s, struct tk_rows_builder *list, struct t
 	int status = check_pages_of(s, "", &whole, err);
 
 	s->is_damaged = s->is_damaged || rows.count;
-	/* By tables, so that the user sees what is lost; a line about no table stays as it is. */
+	/* Grouped by table, so that the user sees what is lost; lines without a table are
+	 * unchanged. */
 	for (int t = 0; t < TK_TABLE_COUNT && !status && rows.count; t++)
 		status = check_pages_of(s, tk_tables[t].name, list, err);
 	for (size_t i = 0; i < rows.count && !status && !list->out->count; i++)
@@ -118,7 +119,7 @@ static bool child_is_whole(FILE *f, uint32_t page, uint32_t page_size)
 	       fread(&type, 1, 1, f) == 1 && names_tables(type);
 }
 
-/* The first page says where the tables are, or which pages do. */
+/* The first page locates the tables, directly or through other pages. */
 static int look_at_schema(FILE *f, const unsigned char *page, uint32_t page_size,
         struct tk_rows_builder *list, struct tk_error *err)
 {

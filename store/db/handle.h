@@ -36,7 +36,7 @@ struct tk_store {
 	sqlite3_stmt *row_statements[TK_TABLE_COUNT][TK_ROW_STATEMENT_COUNT];
 	struct tk_cached_query *queries;
 	size_t query_count, query_cap;
-	struct tk_point_collector *point_collector; /* query/points.c; NULL: no query in progress */
+	struct tk_point_collector *point_collector; /* query/pages.c; NULL: no query in progress */
 	bool has_collect_function;
 	/* The row whose uid was looked up last in each table: the results of a night refer to the
 	 * same few rows. */
@@ -68,8 +68,8 @@ int tk_db_run_cached(struct tk_store *s, const char *sql, const int64_t *args, i
 /* Binds a text that the caller keeps until the statement is reset. */
 int tk_db_bind_text(
         struct tk_store *s, sqlite3_stmt *stmt, int at, const char *text, struct tk_error *err);
-/* Runs a statement that returns nothing and makes it ready for the next use. `what`: what cannot be
- * done where it fails. */
+/* Runs a statement that returns nothing and makes it ready for the next use. `what`: the action for
+ * the message of a failure. */
 int tk_db_step_once(struct tk_store *s, sqlite3_stmt *stmt, const char *what, struct tk_error *err);
 /* Reads the first row of a kept query into out[]. *found false: there is no row. */
 int tk_db_select_ints(struct tk_store *s, const char *sql, const int64_t *args, int arg_count,

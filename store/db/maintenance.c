@@ -37,7 +37,7 @@ static int check_uids(struct tk_store *s, enum tk_table_id table, struct tk_rows
 	struct tk_rows rows = {0};
 	int status;
 
-	/* An alert may have been named by whoever found it. */
+	/* The night that found an alert may have given it its uid. */
 	if (!t->has_uid || !t->has_id)
 		return 0;
 	status = tk_rows_select(s, table, "ORDER BY id", NULL, 0, &rows, err);
@@ -66,13 +66,13 @@ int tk_store_check(struct tk_store *s, struct tk_rows *problems, struct tk_error
 	struct tk_error why = {0};
 	int status = tk_db_check_pages(s, &list, &why);
 
-	/* What stands on damaged pages is not worth reading. */
+	/* The content of damaged pages is not worth reading. */
 	if (!status && !s->is_damaged)
 		status = check_references(s, &list, &why);
 	for (int t = 0;
 	        t < TK_TABLE_COUNT && !status && !s->is_damaged && rows.count < PROBLEMS_MAX; t++)
 		status = check_uids(s, (enum tk_table_id)t, &list, &why);
-	if (status == TK_EDATA) /* damage that only a reader meets is what was looked for */
+	if (status == TK_EDATA) /* damage that only reading reveals is a result, not an error */
 		status = tk_db_add_problem(&list, err, "%s", why.message);
 	else if (status)
 		tk_fail(err, status, "%s", why.message);

@@ -1,4 +1,4 @@
-/* Whose file it is, and of which version; and how an older one becomes a new one. */
+/* Checks that a file is a history and which version it has, and migrates older versions. */
 #include "base/hash.h"
 #include "store/db/internal.h"
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* "tkhi" in the header of the file: how `file` and we tell a history from other databases. */
+/* "tkhi" in the header of the file: `file` and the tracker recognise a history by it. */
 #define APPLICATION_ID 0x746b6869
 
 int tk_db_read_version(struct tk_store *s, int64_t *version, struct tk_error *err)
@@ -136,7 +136,7 @@ int tk_db_migrate(struct tk_store *s, int64_t from, const struct tk_migration *m
 	                       SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
 	                       uid_function, NULL, NULL, NULL) != SQLITE_OK)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	/* A new history comes into being whole: one that stopped half way would look like one of an
+	/* A new history is created in one transaction: a partial one would look like that of an
 	 * older tracker. */
 	bool whole = !status && from == 0;
 

@@ -40,8 +40,7 @@ static int connect_plain(struct tk_store *s, enum tk_store_mode mode, struct tk_
 	return 0;
 }
 
-/* A history on a medium where nothing can be written (no -shm file beside it) can only be read as
- * one that nobody changes. */
+/* A history on a read-only medium (no -shm file beside it) can only be opened as immutable. */
 static int connect_immutable(struct tk_store *s, struct tk_error *err)
 {
 	struct tk_buf uri = TK_BUF_INIT;
@@ -67,8 +66,8 @@ static int connect_immutable(struct tk_store *s, struct tk_error *err)
 	return status;
 }
 
-/* Whether reading fails because the folder cannot be written. A log with content would be ignored:
- * then the failure stands. */
+/* Whether reading fails because the folder cannot be written. A write-ahead log with content would
+ * be ignored: then the failure is final. */
 static bool needs_immutable(struct tk_store *s)
 {
 	int rc = sqlite3_exec(s->db, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL) & 0xff;
@@ -100,9 +99,9 @@ static int set_up(struct tk_store *s, enum tk_store_mode mode, struct tk_error *
 		                : "%s: is empty (history version %d of %d): `tracker nightly` "
 		                  "fills it",
 		        s->path, (int)version, TK_STORE_SCHEMA);
-	/* Thousands of series are thousands of pages. A reader sees them where they are instead of
-	 * copying each, as far as that counts as little memory; what lies beyond is hardly read
-	 * twice, so that little of it is kept. */
+	/* Thousands of series are thousands of pages. A reader maps them instead of copying each,
+	 * up to a limit on memory. Pages beyond it are hardly read twice, so the cache for them is
+	 * small. */
 	if (!status)
 		status = tk_db_exec(s,
 		        s->read_only ? "PRAGMA cache_size=-4096; PRAGMA mmap_size=134217728; "

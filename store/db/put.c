@@ -1,4 +1,4 @@
-/* The writing half of store.h: what is more than one row, or needs a name. */
+/* The writing half of store.h: functions that put several rows, or that make a name. */
 #include "base/archive.h"
 #include "store/db/internal.h"
 #include <stdlib.h>

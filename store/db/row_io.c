@@ -136,8 +136,8 @@ static int make_uid(
 	return 0;
 }
 
-/* Only a table without ids takes the uid that it is given: alerts, which are named by whoever finds
- * them. */
+/* Only a table without ids takes the uid of the given row: alerts, whose uid the detector
+ * chooses. */
 static int set_uid(struct tk_store *s, const struct tk_db_table *t, const void *row,
         struct values *v, struct tk_error *err)
 {
@@ -153,7 +153,7 @@ static int set_uid(struct tk_store *s, const struct tk_db_table *t, const void *
 	return status;
 }
 
-/* values_free even where it fails. */
+/* Call values_free even if it fails. */
 static int gather(struct tk_store *s, const struct tk_db_table *t, const void *row,
         struct values *v, struct tk_error *err)
 {
@@ -426,8 +426,7 @@ int tk_row_put(struct tk_store *s, enum tk_table_id table, const void *row, int6
 
 /* ---- selecting ------------------------------------------------------------------------------- */
 
-/* The string that the column had in the row before, where it is the same again: most words repeat.
- */
+/* Reuses the string of the column in the previous row if it is equal: most strings repeat. */
 static const char *text_of(
         sqlite3_stmt *stmt, int at, const char *before, struct tk_rows_builder *list)
 {

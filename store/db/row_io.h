@@ -43,8 +43,8 @@ int tk_db_select_rows(struct tk_store *s, const char *sql, const int64_t *args, 
 
 /* ---- utf8.c ------------------------------------------------------------------------------------ */
 
-/* A copy with U+FFFD for bytes that are not UTF-8; NULL where the text is well-formed. *failed: out
- * of memory. */
+/* A copy with U+FFFD for bytes that are not UTF-8; NULL if the text is well-formed. *failed: out of
+ * memory. */
 char *tk_text_repair_utf8(const char *text, bool *failed);
 
 #endif

@@ -1,6 +1,6 @@
-/* The tables of the history, as data. What is marked KEY is what makes two rows the same fact, in
- * this database and in every other: the uid of a row is the hash of its table's name and its KEY
- * columns, where a reference counts as the uid of the row it names. */
+/* The tables of the history, as data. KEY columns identify a row, in this database and in every
+ * other: the uid of a row is the hash of its table's name and its KEY columns, where a reference
+ * counts as the uid of the row it names. */
 #include "store/db/internal.h"
 #include "store/db/point_columns.h"
 #include <stddef.h>
@@ -15,7 +15,7 @@
 	{ \
 #field, TK_COL_TEXT, flags, offsetof(struct type, field), 0, 0, NULL, old_name \
 	}
-/* A column with one of the words of a vocabulary: an enum in the row. */
+/* A column with a name from a vocabulary: an enum in the row. */
 #define WORD(type, field, flags, vocabulary) WORD_WAS(type, field, flags, vocabulary, NULL)
 #define WORD_WAS(type, field, flags, vocabulary, old_name) \
 	{ \
@@ -36,7 +36,7 @@
 	{ \
 #field, TK_COL_REF, flags, offsetof(struct type, field), 0, TK_TABLE_##table, NULL \
 	}
-/* An integer where `none` stands for "there is none". */
+/* An integer; the value `none` means that there is none. */
 #define MAYBE(type, field, none) \
 	{ \
 #field, TK_COL_INT, TK_COL_NULLABLE, offsetof(struct type, field), none, 0, NULL \
@@ -54,8 +54,8 @@ static const struct tk_db_column machine_columns[] = {
         TEXT(tk_machine_row, attributes, NEWEST),
 };
 
-/* Where a device reports no uuid, its slug stands in for it (write.c): two cards of one kind stay
- * two. */
+/* If a device reports no uuid, its slug replaces it (put.c), so that two cards of one kind remain
+ * two devices. */
 static const struct tk_db_column device_columns[] = {
         UID(tk_device_row),
         REF(tk_device_row, machine_id, KEY, machine),
@@ -180,8 +180,8 @@ static const struct tk_db_column resolution_columns[] = {
         TEXT(tk_resolution_row, message, 0),
 };
 
-/* All that a run says identifies it: two processes that measured halves of one night have both
- * numbered their jobs from 0. */
+/* All columns of a run identify it: two processes that measured halves of one night both number
+ * their jobs from 0. */
 static const struct tk_db_column run_columns[] = {
         UID(tk_run_row),
         REF(tk_run_row, night_id, KEY, night),

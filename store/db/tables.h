@@ -54,13 +54,13 @@ struct tk_db_column {
 };
 
 enum tk_put_rule {
-	TK_PUT_KEEP,    /* an equal row stays as it is, but for its NEWEST columns */
+	TK_PUT_KEEP,    /* an equal row is kept; only its NEWEST columns change */
 	TK_PUT_REPLACE, /* the new row takes the place of the one with the same key */
 };
 
 struct tk_db_table {
 	const char *name;
-	const char *uid_name; /* hashed into uids: the name that the table had first */
+	const char *uid_name; /* hashed into uids: the original name of the table */
 	const struct tk_db_column *columns;
 	size_t column_count;
 	size_t row_size;

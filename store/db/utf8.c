@@ -1,5 +1,4 @@
-/* Strings of others on their way into the history: what is not UTF-8 is made harmless here, once.
- */
+/* Foreign strings on their way into the history: the one place that replaces what is not UTF-8. */
 #include "base/buf.h"
 #include "base/text.h"
 #include "store/db/internal.h"

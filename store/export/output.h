@@ -14,7 +14,7 @@ struct tk_export_output {
 
 /* Adds a value in its compact form. False: it has no form in JSON. */
 bool tk_export_add_json(struct tk_export_output *o, const json_t *value);
-/* Writes what was added, at once or only when it has become large. */
+/* Writes the added text, always or only if it is large. */
 int tk_export_flush(struct tk_export_output *o, struct tk_error *err);
 int tk_export_flush_if_large(struct tk_export_output *o, struct tk_error *err);
 

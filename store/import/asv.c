@@ -35,7 +35,7 @@ static bool sniff(const struct tk_import_file *f)
 	if (strstr(f->head, "\"commit_hash\"") &&
 	        (strstr(f->head, "\"results\"") || strstr(f->head, "\"env_name\"")))
 		return true;
-	/* What lies beside the results in a folder that is imported whole. */
+	/* Other files in a folder of results that is imported as a whole. */
 	const char *slash = strrchr(f->path, '/'), *base = slash ? slash + 1 : f->path;
 
 	return !strcmp(base, "machine.json") || !strcmp(base, "benchmarks.json") ||
@@ -179,7 +179,7 @@ static int put_values(struct reader *r, const struct tk_import_path *path, const
 	return status;
 }
 
-/* A list of columns. What is not used is kept. */
+/* A list of columns. Unused columns are kept. */
 static int put_columns(struct reader *r, const struct tk_import_path *path, const json_t *row,
         struct result *res, struct tk_error *err)
 {

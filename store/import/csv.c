@@ -1,6 +1,6 @@
 /* The CSV of change-point tools. Long: a row is one point, `series_id,day,commit,value[,...]`.
- * Wide: a row is one time, and every column of numbers beside the time and the commit is a series.
- * Read twice: the runs with what has no place of its own first, then the points. */
+ * Wide: a row is one time, and every column of numbers besides the time and the commit is a series.
+ * Read twice: first the runs with their attributes, then the points. */
 #include "store/import/import.h"
 #include <errno.h>
 #include <math.h>
@@ -137,7 +137,7 @@ static bool is_number(const char *cell)
 	return end != cell && !*end;
 }
 
-/* A column of a wide file is what its first cell with something in it is. */
+/* The first non-empty cell of a column decides what the column of a wide file is. */
 static void decide(struct reader *r, const struct tk_import_csv_reader *csv)
 {
 	for (size_t i = 0; i < r->count; i++)
@@ -245,8 +245,8 @@ static const char *cell_of(
 	return "";
 }
 
-/* What a row says beside: of a wide file about the run, of a long one about the point of a series.
- */
+/* The other columns of a row: attributes of the run in a wide file, of the point of a series in a
+ * long one. */
 static void keep_extra(struct reader *r, const struct tk_import_csv_reader *csv, struct node *n)
 {
 	const char *series = cell_of(r, csv, SERIES);

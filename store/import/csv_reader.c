@@ -33,8 +33,8 @@ static int add_cell(struct tk_import_csv_reader *csv, size_t start, struct tk_er
 	return tk_buf_status(&csv->text, err);
 }
 
-/* The inside of quotes, which may go over lines. *p stands behind the first quote, afterwards
- * behind the last one. */
+/* The inside of quotes, which may span lines. *p is just after the opening quote, on return just
+ * after the closing one. */
 static int quoted(struct tk_import_csv_reader *csv, const char **p, struct tk_error *err)
 {
 	for (;;) {

@@ -1,6 +1,6 @@
 /* CSV of GEMM benchmark suites: columns of the problem (M, N, K, types, layouts, kernel), then what
  * was measured: time, GFLOPS, GB/s. Every column that is not a measurement names the series, so
- * that no two rows are taken for one. Those of the CUTLASS profiler and of the BLAS benches are
+ * that two rows are never merged. The columns of the CUTLASS profiler and of the BLAS benches are
  * known. */
 #include "store/import/import.h"
 #include <math.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* `end` stands for every heading that ends so ("rocblas-Gflops"). */
+/* `end` matches every heading with this ending ("rocblas-Gflops"). */
 static const struct {
 	const char *heading;
 	bool end;

@@ -27,7 +27,7 @@ static int visit_header(
 	return 0;
 }
 
-/* What the tool's numbers mean, where their unit does not tell. */
+/* The meaning of the tool's numbers, if their unit does not define it. */
 static const char *better_of(const char *tool)
 {
 	if (tool && !strcmp(tool, "customBiggerIsBetter"))

@@ -21,7 +21,7 @@ struct reader {
 	struct tk_import_sink *sink;
 	json_t *context, *attributes;
 	struct tk_buf name, unit,
-	        values[COLUMN_COUNT]; /* of the benchmark whose repetitions are coming */
+	        values[COLUMN_COUNT]; /* of the benchmark whose repetitions follow */
 	double aggregate[COLUMN_COUNT];
 	bool has_median;
 };
@@ -138,7 +138,7 @@ static int visit_header(
 	return 0;
 }
 
-/* A file without a commit is known by its date. */
+/* A file without a commit is identified by its date. */
 static int put_run(struct reader *r, struct tk_error *err)
 {
 	static const char *const names[] = {

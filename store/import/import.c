@@ -1,4 +1,4 @@
-/* From files to rows: which format each is, and all of them or none. */
+/* Imports files: finds the format of each, and imports all of them or none. */
 #include "store/import/import.h"
 #include "base/file.h"
 #include <errno.h>
@@ -43,7 +43,7 @@ int64_t tk_import_get_file_time(const struct tk_import_file *f, const struct tk_
 	return fstat(fileno(f->in), &st) == 0 ? (int64_t)st.st_mtim.tv_sec : 0;
 }
 
-/* What cannot be rewound (a pipe) is copied to a file without a name first. */
+/* Input that cannot be rewound (a pipe) is first copied to an unnamed file. */
 static int open_file(const char *path, FILE **out, struct tk_error *err)
 {
 	FILE *in = fopen(path, "re"), *copy;
@@ -107,8 +107,8 @@ static int find_format(
 	return TK_EDATA;
 }
 
-/* Nothing was read in it. What looks like its format is a run that measured nothing: it is left
- * out and reported. Anything else is probably not the file that the user meant. */
+/* The file had no results. If it has the format, it is a run that measured nothing: it is skipped
+ * and reported. Anything else is probably not the file that the user meant. */
 static int empty_file(struct tk_import_sink *sink, const struct tk_import_file *f, size_t format,
         struct tk_error *err)
 {
@@ -221,8 +221,7 @@ static int visit(void *arg, const char *relative, const struct stat *st, struct 
 	return 0;
 }
 
-/* Older ones first, where their format says how old a file is: that is the order in which the
- * points are stored. */
+/* Older files first, if their format has a time: points are stored in this order. */
 static int by_time(const void *a, const void *b)
 {
 	const struct one_file *x = a, *y = b;

@@ -1,9 +1,9 @@
 /* What the files of store/import/ share: the table of formats, the readers, and the sink that
  * foreign points go into.
  *
- * A format is one file: it looks at the head of a file to say whether it is one of its own (sniff),
- * and hands what it reads to the sink, or, for the tracker's own records, puts rows itself. Errors
- * name the file and the line or the JSON path. */
+ * A format is one file: it recognises its files by their head (sniff) and passes the points to the
+ * sink, or, for the tracker's own records, puts rows itself. Errors name the file and the line or
+ * the JSON path. */
 #ifndef TK_STORE_IMPORT_H
 #define TK_STORE_IMPORT_H
 #include "base/buf.h"
@@ -18,7 +18,7 @@ struct tk_import_sink;
 struct tk_import_file {
 	const char *path;
 	FILE *in;         /* at its start, can be rewound */
-	const char *head; /* its first bytes, with a NUL behind them */
+	const char *head; /* its first bytes, NUL-terminated */
 	size_t head_len;
 };
 
@@ -71,8 +71,8 @@ void tk_import_sink_close(struct tk_import_sink *s); /* after a failed open as w
 int tk_import_flush(
         struct tk_import_sink *s, struct tk_error *err); /* writes the points whose run is known */
 
-/* Where the following points were measured, and what. NULL or "": not known. The options --machine
- * and --upstream go before. */
+/* Sets the machine and the upstream of the following points. NULL or "": unknown. The options
+ * --machine and --upstream take precedence. */
 struct tk_import_place {
 	const char *machine, *machine_attributes, *device, *arch, *environment, *upstream, *url;
 };
@@ -97,9 +97,9 @@ int tk_import_point(struct tk_import_sink *s, size_t run, const struct tk_import
 /* A result of that name that is left out: it failed, was skipped or is empty. */
 void tk_import_count_missing(struct tk_import_sink *s, const char *name);
 
-/* A night with one run at the time of a commit; none where there was no result since the run
- * before, unless `run` asks for it. `attributes` (borrowed; NULL: none): what has no place of its
- * own. *run may be NULL. */
+/* A night with one run at the time of a commit; none if there was no result since the run before,
+ * unless `run` requests it. `attributes` (borrowed; NULL: none): values without a column. *run may
+ * be NULL. */
 struct tk_import_commit {
 	const char *rev, *author, *subject;
 	int64_t time_s;
@@ -109,8 +109,8 @@ int tk_import_add_run(struct tk_import_sink *s, const struct tk_import_commit *c
 
 /* ---- units ----------------------------------------------------------------------------------- */
 
-/* What is measured in a unit, that unit here, and the factor to it. A unit that is not known stays
- * as it is. */
+/* The metric that a unit implies, the tracker's unit, and the factor to it. An unknown unit is
+ * unchanged. */
 struct tk_import_unit {
 	const char *metric, *unit, *better;
 	double factor;
@@ -129,16 +129,17 @@ struct tk_import_path {
 typedef int tk_import_visit(
         void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err);
 
-/* Reads the file from its start and hands out the values whose path one of the patterns means:
- * "benchmarks/" followed by a star is each element of that array (or member of that object),
- * "!results" passes over. The first pattern that fits decides; what none means is passed over. */
+/* Reads the file from its start and calls `visit` for the values whose path matches one of the
+ * patterns: "benchmarks/" followed by a star is each element of that array (or member of that
+ * object), "!results" skips it. The first pattern that matches decides; other values are
+ * skipped. */
 int tk_import_read_json(const struct tk_import_file *f, const char *const *patterns,
         tk_import_visit *visit, void *arg, struct tk_error *err);
 /* "FILE:LINE: PATH" and what the format says: ".kernel: is missing". TK_EDATA. */
 int tk_import_fail(const struct tk_import_file *f, const struct tk_import_path *path,
         struct tk_error *err, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-/* The same with the field that the format names (".value", or ""), what should stand there and what
- * does: ".value: expected a number, found "fast"". */
+/* The same with the field that the format names (".value", or ""), the expected and the actual
+ * value: ".value: expected a number, found "fast"". */
 int tk_import_fail_expected(const struct tk_import_file *f, const struct tk_import_path *path,
         struct tk_error *err, const char *what, const json_t *value, const char *fmt, ...)
         __attribute__((format(printf, 6, 7)));
@@ -148,7 +149,7 @@ const char *tk_import_describe_value(const json_t *value, char *out);
 
 /* The time of a file that does not say one: --at, else when it was written. */
 int64_t tk_import_get_file_time(const struct tk_import_file *f, const struct tk_import_sink *sink);
-/* ISO 8601 as programs write it: a blank for the T, fractions of a second, +hhmm. False where it is
+/* ISO 8601 as programs write it: a blank for the T, fractions of a second, +hhmm. False if it is
  * not a time. */
 bool tk_import_parse_time(const char *text, int64_t *t_s);
 
@@ -177,8 +178,8 @@ struct tk_import_lines {
 	bool skip; /* the current one is empty */
 };
 
-/* The next line; *more false at the end. Refuses what is longer than TK_IMPORT_LINE_MAX or has a
- * NUL in it. */
+/* The next line; *more false at the end. Rejects a line that is longer than TK_IMPORT_LINE_MAX or
+ * contains a NUL. */
 int tk_import_read_line(struct tk_import_lines *l, bool *more, struct tk_error *err);
 
 /* ---- CSV ------------------------------------------------------------------------------------- */

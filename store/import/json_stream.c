@@ -1,9 +1,8 @@
-/* A JSON file value by value: only what is handed out is in memory, so that a file of any size can
+/* Reads a JSON file value by value: only the current value is in memory, so a file of any size can
  * be read.
  *
- * What others write as JSON is not always JSON: NaN and Infinity become null, and a line in front
- * of the first brace
- * ("window.BENCHMARK_DATA =") and a semicolon behind the last one are passed over. */
+ * Other tools do not always write valid JSON: NaN and Infinity become null, and a line before the
+ * first brace ("window.BENCHMARK_DATA =") and a semicolon after the last one are skipped. */
 #include "store/import/import.h"
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +73,7 @@ static int malformed(struct stream *s, const char *what, struct tk_error *err)
 	return tk_fail(err, TK_EDATA, "%s:%zu: %s: %s", s->file->path, s->line, where(s), what);
 }
 
-/* The same where the next byte is another than what has to stand there. */
+/* The same for an unexpected next byte. */
 static int unexpected(struct stream *s, const char *what, int c, struct tk_error *err)
 {
 	char text[96];
@@ -152,8 +151,8 @@ static int take_word(struct stream *s, int first, struct tk_buf *to, struct tk_e
 	return 0;
 }
 
-/* What numbers are made of and what separates values: passed on in blocks. "1e5" has its letter
- * behind a digit. */
+/* Characters of numbers and separators of values are copied in blocks. The letter of "1e5" follows
+ * a digit. */
 static const bool plain[256] = {[' '] = true,
         ['\t'] = true,
         ['\r'] = true,
@@ -195,7 +194,7 @@ static int take_char(struct stream *s, int c, struct taker *t, struct tk_error *
 	return t->to && t->to->len > VALUE_MAX ? malformed(s, "is too large", err) : 0;
 }
 
-/* One value, of whatever kind: a scalar ends before the next delimiter. */
+/* One value of any kind: a scalar ends before the next delimiter. */
 static int take(struct stream *s, struct tk_buf *to, struct tk_error *err)
 {
 	struct taker t = {to, 0};
@@ -231,7 +230,7 @@ static bool component_matches(const char *pattern, size_t len, const char *key)
 	       (key && strlen(key) == len && !strncmp(pattern, key, len));
 }
 
-/* How a pattern sees the path: it goes on below, it means it, or neither. */
+/* How a pattern matches the path: as a prefix, completely, or not at all. */
 static bool pattern_matches(const struct stream *s, const char *pattern, bool *below)
 {
 	size_t i = 0;

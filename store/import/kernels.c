@@ -92,7 +92,7 @@ static int set_place(struct reader *r, const struct tk_import_path *path, const 
 	return tk_import_place(r->sink, &place, err);
 }
 
-/* The first row that says when and of what decides for the file. */
+/* The first row with a time and a revision determines those of the file. */
 static void set_commit(struct reader *r, const json_t *row)
 {
 	static const char *const times[] = {"timestamp", "date", "time"}, *const revs[] = {"commit",

@@ -27,8 +27,8 @@ int tk_import_read_line(struct tk_import_lines *l, bool *more, struct tk_error *
 	l->line.max = TK_IMPORT_LINE_MAX;
 	l->number++;
 	while (l->line.len < TK_IMPORT_LINE_MAX && fgets(block, sizeof(block), l->file->in)) {
-		/* A zero byte ends what can be seen of a block; it is found by the block not ending
-		 * in a line. */
+		/* A NUL hides the rest of a block; it is detected because the block then does not
+		 * end in a newline. */
 		size_t n = strlen(block);
 
 		tk_buf_add(&l->line, block, n);

@@ -202,8 +202,8 @@ static int remember(struct tk_import_state *st, struct series_entry *entry, stru
 	return 0;
 }
 
-/* The series of a point. Files list them in the same order mostly: the one behind the last one is
- * looked at first. */
+/* The series of a point. Files list them in the same order mostly: the one after the last one is
+ * tried first. */
 static int find_series(struct tk_import_sink *s, const struct tk_import_point *p,
         const char *metric, const struct tk_import_unit *u, int64_t *id, struct tk_error *err)
 {
@@ -267,7 +267,7 @@ static void bind_real(sqlite3_stmt *stmt, int at, double x)
 		sqlite3_bind_null(stmt, at);
 }
 
-/* A stored value stays; one that differs is counted. */
+/* A stored value is kept; different values are counted. */
 static int compare_point(struct tk_import_sink *s, const struct tk_point *p, struct tk_error *err)
 {
 	sqlite3_stmt *stmt = s->state->stored;
@@ -344,7 +344,7 @@ static size_t fold(struct tk_point *p, size_t count)
 	return kept;
 }
 
-/* Writes the points whose run is known; the others stay. */
+/* Writes the points whose run is known and keeps the others. */
 int tk_import_flush(struct tk_import_sink *s, struct tk_error *err)
 {
 	struct tk_import_state *st = s->state;
@@ -447,7 +447,7 @@ int tk_import_point(
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-/* A file that names no commit is one of its own: its time names it. */
+/* A file without a commit is a revision of its own, named by its time. */
 static int put_build(struct tk_import_sink *s, const struct tk_import_commit *c, int64_t *id,
         struct tk_error *err)
 {

@@ -1,4 +1,4 @@
-/* The units of others: what they are here, and which direction is better. */
+/* Foreign units: the tracker's equivalents, and which direction is better. */
 #include "store/import/import.h"
 #include <string.h>
 #include <strings.h>

@@ -1,7 +1,7 @@
-/* Two histories become one. Rows are the same fact where their uid (or, without one, their key) is
- * the same. Where two rows describe the same fact differently, each column takes the greater value
- * in a fixed order of values (merge_sql.c), so the order of merging does not matter:
- * a+b = b+a, a+a = a, (a+b)+c = a+(b+c). Nothing is lost but a description that was improved.
+/* Two histories become one. Rows are the same fact if their uid (or, without one, their key) is the
+ * same. If two rows describe the same fact differently, each column takes the greater value in a
+ * fixed order of values (merge_sql.c), so the order of merging does not matter: a+b = b+a, a+a = a,
+ * (a+b)+c = a+(b+c). Only descriptions that were replaced are lost.
  *
  * Rows are read through one handle and written through another; references are translated by maps
  * of ids. */

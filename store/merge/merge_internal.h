@@ -25,9 +25,9 @@ void tk_merge_select_sql(struct tk_buf *sql, const struct tk_db_table *t);
 void tk_merge_insert_sql(struct tk_buf *sql, const struct tk_db_table *t);
 /* The id of the row with the uid (or the key) of the parameters. */
 void tk_merge_find_sql(struct tk_buf *sql, const struct tk_db_table *t);
-/* Updates the same row where the parameters describe it with greater values. */
+/* Updates the equal row if the parameters have greater values. */
 void tk_merge_update_sql(struct tk_buf *sql, const struct tk_db_table *t);
-/* Whether the row has columns that describe it beside those that identify it. */
+/* Whether the row has descriptive columns besides those that identify it. */
 bool tk_merge_has_description(const struct tk_db_table *t);
 /* Whether the column is the slug, which both histories give on their own. */
 bool tk_merge_is_slug(const struct tk_db_table *t, const struct tk_db_column *c);

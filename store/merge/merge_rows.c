@@ -8,7 +8,8 @@ struct statements {
 	sqlite3_stmt *find, *insert, *update; /* of `into`; find and update may be NULL */
 };
 
-/* ---- what is new to those who have shown `into` ------------------------------------------------ */
+/* ---- changes to nights that `into` has already shown
+ * ------------------------------------------------ */
 
 /* Tables that a site renders completely every time, and tables that no site shows. */
 static bool is_always_rewritten(const struct tk_db_table *t)
@@ -24,8 +25,8 @@ static bool is_always_rewritten(const struct tk_db_table *t)
 	return false;
 }
 
-/* A new night, series or build that comes with all its rows is an addition. A row that joins a
- * night or a build that `into` had before changes what was shown of it. */
+/* A new night, series or build that comes with all its rows is an addition. A row that is added to
+ * a night or a build that `into` already had changes published results. */
 static void note_new_row(struct tk_merge *m, const struct tk_db_table *t, sqlite3_stmt *read)
 {
 	if (m->changes_known_nights || is_always_rewritten(t))
@@ -122,7 +123,7 @@ static int step(
 	               : tk_db_fail(m->into, code, err, "cannot merge a %s", t->name);
 }
 
-/* *id: of the row in `into`; 0 where it is not there. */
+/* *id: of the row in `into`; 0: none. */
 static int find_row(struct tk_merge *m, const struct tk_db_table *t, const struct statements *st,
         int64_t *id, struct tk_error *err)
 {
@@ -136,7 +137,7 @@ static int find_row(struct tk_merge *m, const struct tk_db_table *t, const struc
 	return status;
 }
 
-/* The uid stands in for the slug, which must be unique, until tk_merge_slugs(). */
+/* The uid is used as slug, which must be unique, until tk_merge_slugs(). */
 static int bind_uid_as_slug(struct tk_merge *m, const struct tk_db_table *t, sqlite3_stmt *read,
         sqlite3_stmt *insert, struct tk_error *err)
 {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The order of words that say how something ended: a later or worse one wins. */
+/* The order of outcomes and states: a later or worse one wins. */
 #define RANK \
 	"CASE %s WHEN 'running' THEN 0 WHEN 'open' THEN 0 WHEN 'skipped' THEN 1 WHEN 'done' THEN " \
 	"2" \
@@ -46,7 +46,7 @@ bool tk_merge_has_description(const struct tk_db_table *t)
 	return false;
 }
 
-/* Rows that make one statement together: a mixture of two would be a third that nobody made. */
+/* Columns that belong together: mixing those of two rows would create a third, false statement. */
 static bool is_atomic(const struct tk_db_table *t)
 {
 	return t == &tk_tables[TK_TABLE_resolution] || t == &tk_tables[TK_TABLE_verdict] ||

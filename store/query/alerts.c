@@ -1,4 +1,4 @@
-/* Alerts. They point at revisions by id; readers get the names of the revisions beside the ids. */
+/* Alerts. They refer to revisions by id; readers also get the names of the revisions. */
 #include "store/db/internal.h"
 #include <string.h>
 
@@ -59,7 +59,7 @@ int tk_store_put_alert(struct tk_store *s, const struct tk_alert_row *row, struc
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
-/* *rev: a text of the list; "" where there is no such revision. */
+/* *rev: a text of the list; "" if there is no such revision. */
 static int read_rev(struct tk_store *s, int64_t revision_id, struct tk_rows_builder *rows,
         const char **rev, struct tk_error *err)
 {

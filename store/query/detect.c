@@ -14,7 +14,7 @@
 #define MARK_COLUMNS \
 	"SELECT id, as_of_s, night_id, build_id, environment_id, outcome, substr(message, 1, " \
 	"200) FROM run "
-/* A run that had no turn says nothing about how it was before. */
+/* A run that was skipped gives no information about the earlier state. */
 #define LAST_BEFORE \
 	MARK_COLUMNS \
 	"WHERE series_id=?1 AND as_of_s<?2 AND outcome NOT IN ('skipped', 'no_device') " \
@@ -26,7 +26,7 @@
 	MARK_COLUMNS "WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s DESC, " \
 	             "id DESC LIMIT 1"
 
-/* An imported run has no series of its own: the run of the point tells. */
+/* An imported run has no series: use the run of the point. */
 #define MARK_OF_RUN MARK_COLUMNS "WHERE id=?1"
 #define HAS_SERIES "SELECT EXISTS(SELECT 1 FROM run WHERE series_id IS NOT NULL)"
 
@@ -69,8 +69,8 @@ static void read_point(sqlite3_stmt *q, int64_t series_id, struct tk_point *p)
 	p->flags = (uint32_t)sqlite3_column_int64(q, 9);
 }
 
-/* From the newest one back, as far as is wanted: one look into the index for a series. Of one
- * without a point in the range its newest one is enough: there is nothing to judge. */
+/* Reads backwards from the newest point: one index lookup per series. For a series without a point
+ * in the range its newest one is enough: there is nothing to compare. */
 static int add_points(struct reader *r, struct tk_history_window *w)
 {
 	const int64_t args[] = {w->series_id, r->until_s};
@@ -142,7 +142,7 @@ static int mark_of_run(struct reader *r, int64_t run_id, struct tk_run_summary *
 	return status;
 }
 
-/* run_id: of the point that tells where no run of the series does; 0: none. */
+/* run_id: run of the point, used if the series has no run; 0: none. */
 static int add_mark(struct reader *r, const char *sql, const int64_t *args, int arg_count,
         int64_t run_id, struct tk_run_summary *mark)
 {
@@ -163,7 +163,7 @@ static void reverse(struct tk_point *p, size_t n)
 	}
 }
 
-/* The runs of the points that stand where the marks are looked for. */
+/* The runs of the points in the ranges where the marks are searched. */
 struct point_runs {
 	int64_t last_before, first_within, last_within;
 };

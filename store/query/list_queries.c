@@ -1,4 +1,4 @@
-/* The reading half of store.h: one line a list, and what is not a list. */
+/* The reading half of store.h: a table with one row per list, and other queries. */
 #include "base/archive.h"
 #include "base/buf.h"
 #include "base/file.h"
@@ -200,8 +200,8 @@ int tk_store_list_ab_pairs(struct tk_store *s, int64_t series_id, int64_t since_
 	return tk_rows_select(s, TK_TABLE_ab_pair, SINCE BY_PAIR, args, 1, out, err);
 }
 
-/* A build is like those of a revision where it is one of them, or its backend has the machine code
- * of one. */
+/* A build is equivalent to those of a revision if it is one of them, or its backend has the machine
+ * code of one. */
 #define LIKE(build, revision) \
 	"(EXISTS (SELECT 1 FROM build b WHERE b.id=" build " AND b.revision_id=" revision \
 	") OR EXISTS (SELECT 1 " \

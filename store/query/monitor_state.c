@@ -1,5 +1,6 @@
-/* What the monitor reported, and its state after the newest night. The state belongs to this file
- * alone: the monitor replays the nights where it is missing or belongs to another history. */
+/* The events that the monitor reported, and its state after the newest night. The state is valid
+ * for this history file only: the monitor replays the nights if it is missing or belongs to another
+ * history. */
 #include "base/archive.h"
 #include "store/db/internal.h"
 #include <stdlib.h>

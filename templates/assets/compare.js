@@ -33,7 +33,7 @@ window.tracker ??= {};
     at: byId(`${name}-at`).value,
   });
 
-  // The device is named where the sides differ in it.
+  // The device is named if the sides differ in it.
   function sideName(name) {
     const { contender, when, at } = sideOf(name);
     const other = sideOf(name === "a" ? "b" : "a").contender;

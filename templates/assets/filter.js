@@ -1,5 +1,5 @@
-// The filters of a list: words that a row must all contain, and a choice each of kernel, type,
-// backend, device and verdict. The choices are in the address.
+// The filters of a list: search terms that a row must all contain, and one choice for each of
+// kernel, type, backend, device and verdict. The address holds the choices.
 "use strict";
 window.tracker ??= {};
 {

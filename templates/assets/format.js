@@ -59,7 +59,7 @@ window.tracker ??= {};
     return `${sign}${percentage.toFixed(1)}${NBSP}%`;
   }
 
-  // Half of an interval relative to its value: "±0.4 %"; "" where it is unknown.
+  // Half of an interval relative to its value: "±0.4 %"; "" if it is unknown.
   function halfWidth(middle, lo, hi) {
     const half = (hi - lo) / 2 / middle;
     if (!Number.isFinite(half) || half < 0) return "";

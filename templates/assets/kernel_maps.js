@@ -19,7 +19,7 @@ window.tracker ??= {};
     return { cell, link, lead, ends, original, times: cell.dataset.times.split(" ").map(Number) };
   }
 
-  // The fastest backend beside `excluded`; -1: there is none.
+  // The fastest backend other than `excluded`; -1: none.
   function findBestOther(times, excluded) {
     let best = -1;
     times.forEach((time, i) => {
@@ -62,7 +62,7 @@ window.tracker ??= {};
     cell.className = isColoured ? `map-${ratio >= 1 ? 0 : 1}-${colourLevel(ratio)}` : "";
   }
 
-  // The tools of one device's maps; returns a function that shows what the address says.
+  // The controls of one device's maps; returns a function that shows the choices of the address.
   function setUp(holder, index) {
     const section = holder.closest("section");
     const note = section.querySelector(".map-note");

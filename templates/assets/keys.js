@@ -58,7 +58,7 @@ window.tracker ??= {};
   if (document.readyState === "loading") addEventListener("DOMContentLoaded", setUpButton);
   else setUpButton();
 
-  // run(event): false where the shortcut does not apply; without it the key is only listed.
+  // run(event): false if the shortcut does not apply; without it the key is only listed.
   // name: shown instead of the key. whileTyping: also runs in text fields.
   function add({ key, description, run, name = key, whileTyping = false }) {
     shortcuts.push({ key, description, run, name, whileTyping });

@@ -45,7 +45,7 @@ window.tracker ??= {};
     return facts;
   }
 
-  // The forge's page of the commits between two revisions; "" where it has none.
+  // The forge's page of the commits between two revisions; "" if it has none.
   function compareUrl(before, after) {
     if (!before || !after || before === after) return "";
     const [, forge] = /^(.*\/)commit\/[^/]+$/.exec(after[2]) ?? [];

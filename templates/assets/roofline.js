@@ -83,7 +83,7 @@ window.tracker ??= {};
     };
   }
 
-  // Labels at powers of ten, and at 2 and 5 times those where the range is short.
+  // Labels at powers of ten, and at 2 and 5 times those if the range is short.
   function axis([min, max], title, divisor) {
     const isShort = max / min < 300;
     const isLabelled = (value) => {

@@ -13,8 +13,8 @@ window.tracker ??= {};
   const maximum = (ceilings) => Math.max(0, ...ceilings.map(({ value }) => value));
   const isNarrow = (chart) => chart.width < NARROW_PX;
 
-  // The matrix rates of the types among the points, and all bandwidths. The highest rate stands
-  // in for a type that has none.
+  // The matrix rates of the types among the points, and all bandwidths. A type without a rate uses
+  // the highest one.
   function select(ceilings, points) {
     const rates = ceilings.filter(isRate);
     const types = points.map(({ type }) => type);
@@ -75,7 +75,7 @@ window.tracker ??= {};
 
   // ---- names on the lines ----
 
-  // "bf16, f16 989 TFLOP/s, datasheet" for ceilings that lie together.
+  // "bf16, f16 989 TFLOP/s, datasheet" for ceilings that coincide.
   function nameText(ceilings, scale, narrow) {
     const names = new Map();
     for (const ceiling of ceilings) {
@@ -98,7 +98,7 @@ window.tracker ??= {};
     context.fillText(text, x, y);
   }
 
-  // Rates: at the right end of their lines; below the line where there is no room above.
+  // Rates: at the right end of their lines; below the line if there is no room above.
   function drawRateNames({ ctx: context, chartArea: area, narrow }, lines, scale) {
     const groups = [];
     for (const line of lines.sort((left, right) => left.y - right.y)) {
@@ -117,7 +117,7 @@ window.tracker ??= {};
     }
   }
 
-  // Bandwidths: along the slope, behind the names of near lines. `placed`: those drawn already.
+  // Bandwidths: along the slope, after the names of nearby lines. `placed`: those drawn already.
   function drawSlopeName(
     { ctx: context, chartArea: area, narrow },
     { ends, ceiling, ...line },

@@ -1,4 +1,4 @@
-/* What the processor is, and what of its surroundings belongs into the environment of a run. */
+/* Describes the processor and the parts of the system that belong to the environment of a run. */
 #include "cpu_system.h"
 #include <ctype.h>
 #include <math.h>
@@ -51,8 +51,8 @@ static const char *arch_level(void)
 #endif
 }
 
-/* Bytes of the data or unified cache of a level that the first core sees; 0 where the system does
- * not tell. */
+/* Bytes of the data or unified cache of a level that the first core sees; 0 if the system does not
+ * report it. */
 static uint64_t cache_bytes(int core, int level)
 {
 	static const int names[] = {
@@ -118,9 +118,9 @@ static int sharers(const struct tk_device *dev, int core, int level)
 	return 1;
 }
 
-/* Half of what a core has of each level, since others use it too, and twice the level before it at
- * least: less would come out of that one. A thread reads a slice of its own, so cores have equal
- * parts. */
+/* Half of what a core has of each level, since others use it too, and at least twice the level
+ * before it, because a smaller size would be served by that level. Each thread reads its own slice,
+ * so cores have equal parts. */
 static void find_resident(const struct tk_device *dev, struct tk_device_info *out)
 {
 	enum { PIECE = 512 }; /* of which a slice is made: equal ones, and no ragged ends */
@@ -135,7 +135,7 @@ static void find_resident(const struct tk_device *dev, struct tk_device_info *ou
 	}
 }
 
-/* A JSON object under construction; `over` where it does not fit. */
+/* A JSON object under construction; `over`: it does not fit. */
 struct attributes {
 	char *out;
 	size_t size, used;

@@ -1,5 +1,5 @@
 /* The device layer of processors: memory, a clock, telemetry. Everything is synchronous, so streams
- * are nothing and events are readings of CLOCK_MONOTONIC_RAW, which no time daemon bends. */
+ * do nothing. Events are readings of CLOCK_MONOTONIC_RAW, which time daemons do not adjust. */
 #include "cpu_system.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static int cpu_info(struct tk_device *dev, struct tk_device_info *out, struct tk
 	               : fail(err, TK_ABI_DEVICE, "the description of the processor is too long");
 }
 
-/* Large blocks on huge pages where the system has them: fewer TLB misses, and the same ones every
+/* Large blocks use huge pages if the system has them: fewer TLB misses, and the same ones every
  * night. */
 static int cpu_alloc(struct tk_device *dev, size_t bytes, void **out, struct tk_abi_error *err)
 {

@@ -1,6 +1,6 @@
 /* The device layer of GPUs: memory, streams, events, graphs, clocks. One of them per worker
- * process, on one device. Compiled once for CUDA and once for HIP; what a vendor adds stands behind
- * device_vendor.h.
+ * process, on one device. Compiled once for CUDA and once for HIP; device_vendor.h declares what a
+ * vendor adds.
  *
  * The module loads (and says why there is no device) on a machine without one. Ordinary allocations
  * only; clocks and power are read, never set. */
@@ -46,7 +46,7 @@ static int fail(struct tk_abi_error *err, gpu_error code, const char *what)
 	}
 }
 
-/* CHECK(call): returns from the function where the runtime says no. */
+/* CHECK(call): returns from the function if the runtime reports an error. */
 #define CHECK(err, call) \
 	do { \
 		gpu_error code_ = (call); \

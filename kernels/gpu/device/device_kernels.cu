@@ -46,9 +46,9 @@ static __device__ void pause_briefly()
 
 #endif
 
-/* NVIDIA's scheduler fills empty multiprocessors first, so twice as many blocks as there are reach
- * all of them; the last one stays. clock64() counts cycles of one multiprocessor (AMD:
- * s_memtime). */
+/* NVIDIA's scheduler fills empty multiprocessors first, so a grid of twice as many blocks reaches
+ * all of them; the last block on each writes its stamp. clock64() counts cycles of one
+ * multiprocessor (AMD: s_memtime). */
 static __global__ void stamp_kernel(
         struct device_stamp *slots, unsigned count, unsigned long long sequence)
 {
@@ -61,8 +61,8 @@ static __global__ void stamp_kernel(
 	slots[unit].sequence = sequence;
 }
 
-/* A timer that stands still must not hold the device: each turn sleeps at least a little, and their
- * number is bounded. */
+/* A timer that does not advance must not block the device: each iteration sleeps for a minimum
+ * time, and their number is bounded. */
 static __global__ void hold_kernel(unsigned long long ticks)
 {
 	unsigned long long start = timer_ticks();

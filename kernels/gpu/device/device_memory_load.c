@@ -16,7 +16,7 @@ struct device_memory_load {
 	double tick_ns; /* of the timer that waiting reads */
 };
 
-/* CHECK(call): returns from the function where the runtime says no. */
+/* CHECK(call): returns from the function if the runtime reports an error. */
 #define CHECK(call) \
 	do { \
 		gpu_error code_ = (call); \

@@ -146,7 +146,7 @@ static void add_row(struct tk_table *t, const struct tk_diff_view *v, const stru
 		tk_table_set_cell(t, "WHY", "%s", reason);
 }
 
-/* Changes of a whole machine are one line, unless --only or --all asks for the rows. */
+/* Changes of a whole machine are one line, unless --only or --all requests the rows. */
 static bool is_folded(const struct tk_diff_view *v, const struct tk_diff_row *row)
 {
 	return row->verdict.status == TK_VERDICT_ENVIRONMENT && !v->explicit_statuses;

@@ -20,7 +20,7 @@ void tk_doctor_add_line(struct tk_doctor *d, const char *list, const char *fmt, 
         __attribute__((format(printf, 3, 4)));
 json_t *tk_doctor_text(const char *s); /* a JSON string; invalid UTF-8 is replaced */
 
-/* Asks workers about every device and backend of the modules. */
+/* Queries every device and backend of the modules through workers. */
 void tk_doctor_probe(struct tk_doctor *d);
 const json_t *tk_doctor_find_device(const struct tk_doctor *d, const char *kind); /* NULL: none */
 bool tk_doctor_is_available(const json_t *device_or_backend);

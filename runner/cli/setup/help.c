@@ -16,7 +16,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 const struct argp tk_argp_help = {NULL, parse_option, "[COMMAND]",
         "Show help on a command, or list the commands.\vExample:\n  tracker help diff"};
 
-/* argp adds these by itself where it parses, but not where it only prints. */
+/* argp adds these itself when it parses, but not when it only prints. */
 static const struct argp_option common_options[] = {
         {"help", '?', NULL, 0, "Give this help list", -1},
         {"usage", 0x100, NULL, 0, "Give a short usage message", 0},

@@ -1,4 +1,4 @@
-/* See alerts.h. */
+/* See alert_groups.h. */
 #include "cli/triage/alert_groups.h"
 
 #include <math.h>

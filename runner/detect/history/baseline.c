@@ -70,7 +70,7 @@ static int split_levels(
 	return TK_OK;
 }
 
-/* The best level, points [*from, *to). One night alone is not a level where there are others. */
+/* The best level, points [*from, *to). One night alone is not a level if there are others. */
 static void find_best(const struct tk_timed_value *at, size_t n, bool lower, struct levels *l,
         size_t *from, size_t *to)
 {

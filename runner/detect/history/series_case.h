@@ -52,7 +52,7 @@ void tk_series_case_compute_logs(struct tk_series_case *k);
 /* baseline.c: puts the chosen baseline between the history and the range. */
 int tk_series_case_set_baseline(
         struct tk_case_set *c, struct tk_series_case *k, struct tk_error *err);
-/* Reads all points since a while before `at_s` where the window does not reach back so far. */
+/* Reads all points since some time before `at_s` if the window does not reach back that far. */
 int tk_series_case_extend_history(
         struct tk_case_set *c, struct tk_series_case *k, int64_t at_s, struct tk_error *err);
 /* The run has a point. */

@@ -323,7 +323,7 @@ static bool fits(const struct tk_device_monitor *d, const struct tk_monitor_stat
 	       count_nights(d, INT64_MIN, row->as_of_s) == (size_t)row->nights;
 }
 
-/* Sets d->monitor where the stored state can be used. *as_of_s: its night. */
+/* Sets d->monitor if the stored state can be used. *as_of_s: its night. */
 static int resume(struct tk_device_monitor *d, int64_t *as_of_s, struct tk_error *err)
 {
 	struct tk_monitor_state_row row = {0};

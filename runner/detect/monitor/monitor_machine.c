@@ -28,7 +28,7 @@ static double level_of(const struct monitored_series *s, size_t from, size_t to)
 	return tk_median(work, to - from);
 }
 
-/* The median of these shifts; 0 where it is not significant. Overwrites them. */
+/* The median of these shifts; 0 if it is not significant. Overwrites them. */
 static double significant_median(double *shifts, size_t n)
 {
 	double median, error;

@@ -63,7 +63,7 @@ static int read_back_to_steps(struct tk_case_set *c, struct tk_error *err)
 	return tk_store_list_ab_pairs(c->catalog.store, 0, earliest_s, &c->ab_pairs, err);
 }
 
-/* Another baseline than the nights before asks another question than the monitor answers. */
+/* The monitor compares with the nights before: for any other baseline its events do not apply. */
 static int give_events(struct tk_case_set *c, struct tk_error *err)
 {
 	if (c->options.baseline != TK_BASELINE_WINDOW)

@@ -6,7 +6,7 @@
 
 #include "core/outcome.h"
 
-/* What became of the code, as a logarithm; positive is worse. *nightly: known by nightly timings
+/* The change of the code, as a logarithm; positive is worse. *nightly: known from nightly timings
  * alone. */
 static double log_change(const struct tk_diff_row *r, bool *nightly)
 {

@@ -23,7 +23,7 @@ void tk_diff_mean_add(struct tk_diff_mean *m, const struct tk_diff_row *r);
 bool tk_diff_mean_is_unstable(const struct tk_diff_mean *m);
 
 #define TK_DIFF_MEAN_TEXT_SIZE 128
-/* "+1.2 %", with a caveat where it is unreliable; "-" where no row counts. */
+/* "+1.2 %", with a caveat if it is unreliable; "-" if no row counts. */
 const char *tk_diff_mean_format(const struct tk_diff_mean *m, char out[TK_DIFF_MEAN_TEXT_SIZE]);
 
 #endif

@@ -9,7 +9,7 @@ int tk_series_case_decide(struct tk_case_set *c, const struct tk_series_case *k,
 /* Names and numbers of the revisions of these builds; 0: none. */
 void tk_diff_row_set_revisions(const struct tk_case_set *c, int64_t good_build, int64_t bad_build,
         struct tk_diff_row *row);
-/* Another status with other facts, for what is known about other nights. */
+/* Sets the status and clears the facts, which were about the earlier verdict. */
 void tk_diff_row_set_status(struct tk_diff_row *row, enum tk_verdict_status status);
 
 /* Decides all cases; rows[i] is of case i. */

@@ -204,7 +204,7 @@ static void write_ab_inconclusive(const struct clause *c)
 	write_ab(c, "A/B inconclusive");
 }
 
-/* prefix, text of the fact, suffix; or a function where there are numbers. */
+/* prefix, text of the fact, suffix; or a function if the fact has numbers. */
 static const struct {
 	const char *prefix, *suffix;
 	void (*write)(const struct clause *c);

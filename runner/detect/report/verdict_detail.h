@@ -1,4 +1,4 @@
-/* What the store keeps of a verdict beside its numbers: one JSON object. */
+/* What the store keeps of a verdict besides its numbers: one JSON object. */
 #ifndef TK_DETECT_VERDICT_DETAIL_H
 #define TK_DETECT_VERDICT_DETAIL_H
 #include <jansson.h>

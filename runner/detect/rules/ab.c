@@ -52,7 +52,7 @@ static void set_ab_builds(const struct tk_evidence *e, struct tk_verdict *v)
 	}
 }
 
-/* The size of the change is that of the pairs, whatever the nights show. */
+/* The pairs give the size of the change; the nights do not count. */
 static void decide_confirmed(const struct tk_evidence *e, struct tk_verdict *v)
 {
 	const struct tk_step_evidence *s = tk_evidence_ab_step(e);
@@ -81,7 +81,7 @@ static void decide_confirmed(const struct tk_evidence *e, struct tk_verdict *v)
 	}
 }
 
-/* What the nights found, or could not decide, is no change of the code. */
+/* The nights found a change, or could not decide; the pairs show that the code did not cause it. */
 static bool is_refuted(const struct tk_evidence *e, const struct tk_verdict *nightly)
 {
 	return e->ab.decision == TK_AB_SAME &&

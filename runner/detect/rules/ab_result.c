@@ -46,7 +46,7 @@ static int take_differences(const struct tk_ab_pair_row *rows, size_t count, str
 	return TK_OK;
 }
 
-/* What pairs must exceed, and from which level their differences are counted. */
+/* The threshold of the pairs, and the level that their differences are relative to. */
 struct question {
 	double least, level;
 };
@@ -70,9 +70,9 @@ static void set_result(enum tk_paired_decision decision, bool fastest,
 static const enum tk_paired_decision opposite[] = {
         [TK_PAIRED_HIGHER] = TK_PAIRED_LOWER, [TK_PAIRED_LOWER] = TK_PAIRED_HIGHER};
 
-/* The medians found a change. Where the fastest samples found one that is certainly smaller, theirs
- * is the size: other work adds time, and to long launches more often than to short ones. Where they
- * found the opposite, nothing is known. */
+/* The medians found a change. If the fastest samples found one that is certainly smaller, they give
+ * the size: other work adds time, and to long launches more often than to short ones. If they found
+ * the opposite, the test is inconclusive. */
 static int refine_by_fastest(const struct differences *d, const struct question *q,
         enum tk_paired_decision found, const struct tk_paired_shift *median,
         struct tk_ab_result *out)
@@ -170,7 +170,7 @@ int tk_ab_result_compare_level(
 	return status;
 }
 
-/* In percent; what rounds to zero has no sign. */
+/* In percent; zero after rounding has no sign. */
 static double percent(double ratio)
 {
 	return fabs(ratio) < 0.0005 ? 0 : 100 * ratio;

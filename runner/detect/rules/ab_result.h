@@ -1,9 +1,9 @@
 /* A/B runs of an old and a new build of one series -> a decision. The night uses the same rule to
- * know when to stop measuring, and the verdict to know what was found, from what is stored alone.
+ * decide when to stop measuring; the verdict uses it on the stored pairs.
  *
- * Two statistics of each process are compared: the median, which the series is made of, and the
- * fastest sample. Other work on the machine only ever adds time: where it makes the medians jump,
- * the fastest samples still tell. They count where the medians cannot decide and do not contradict
+ * Two statistics of each process are compared: the median, which is the value of the series, and
+ * the fastest sample. Other work on the machine only adds time: if it makes the medians noisy, the
+ * fastest samples remain comparable. They count if the medians cannot decide and do not contradict
  * them. */
 #ifndef TK_DETECT_AB_RESULT_H
 #define TK_DETECT_AB_RESULT_H

@@ -7,7 +7,7 @@ static bool is_unsupported(const struct tk_run_evidence *run)
 	return run->exists && run->outcome == TK_OUTCOME_UNSUPPORTED;
 }
 
-/* The night had no time or no device for it, which says nothing about the series. */
+/* The night had no time or no device for it, which is not a property of the series. */
 static bool was_skipped(const struct tk_run_evidence *run)
 {
 	return run->outcome == TK_OUTCOME_SKIPPED || run->outcome == TK_OUTCOME_NO_DEVICE;
@@ -94,7 +94,7 @@ static bool is_still_failing(const struct tk_evidence *e)
 	       !worked_since;
 }
 
-/* What a backend never did, or no longer does, is not a failure. */
+/* A problem that a backend never supported, or no longer supports, is not a failure. */
 static void decide_still_failing(const struct tk_evidence *e, struct tk_verdict *v)
 {
 	v->status = is_unsupported(&e->within) ? TK_VERDICT_UNSUPPORTED : TK_VERDICT_FAILING;

@@ -1,4 +1,4 @@
-/* Rules for series that have nothing to be compared with. */
+/* Rules for series without a baseline. */
 #include "detect/rules/evidence.h"
 #include "detect/rules/rules.h"
 

@@ -1,5 +1,5 @@
-/* Everything that the rules know of one series. Gathered before they are asked (history/gather.c),
- * so that a rule is a pure function of it. Strings are borrowed. */
+/* Everything that the rules use of one series. history/gather.c gathers it before they run, so that
+ * a rule is a pure function of it. Strings are borrowed. */
 #ifndef TK_DETECT_EVIDENCE_H
 #define TK_DETECT_EVIDENCE_H
 #include <stdbool.h>
@@ -19,7 +19,7 @@ struct tk_run_evidence {
 	int64_t as_of_s, run_id, build_id;
 };
 
-/* What the series of a device did together on one night. */
+/* The change that the series of a device share on one night. */
 struct tk_shared_shift_evidence {
 	bool exists, significant;
 	size_t series,
@@ -35,7 +35,7 @@ struct tk_environment_evidence {
 
 /* A step between two points, or the whole range against the points before it. */
 struct tk_step_evidence {
-	struct tk_level_change levels; /* logarithms, without what the machine did */
+	struct tk_level_change levels; /* logarithms, without the machine's shift */
 	int64_t start_s;               /* time of the first point at the new level */
 	struct tk_estimate before, after, change;
 	double median_change; /* by the nightly medians, where the monitor's levels replace them; NAN */
@@ -70,8 +70,8 @@ struct tk_monitor_step {
 	double log_lr, q;
 };
 
-/* What the monitor, which knows the noise of the series from all its nights, decided on the nights
- * in question. */
+/* What the monitor, which has learnt the noise of the series from all its nights, decided in the
+ * range. */
 struct tk_monitor_evidence {
 	bool is_monitored;
 	double level; /* by its model, in the unit of the values; NAN: not known here */
@@ -87,7 +87,7 @@ struct tk_evidence {
 	struct tk_run_evidence newest;   /* that, or else the newest one before */
 	struct tk_run_evidence previous; /* how it ended before */
 	bool was_left_out; /* the newest full night of the machine measured this upstream, and not this series */
-	bool is_too_old; /* the newest run; only where the range is open */
+	bool is_too_old; /* the newest run; only if the range is open */
 
 	size_t point_count;
 	struct tk_estimate last_value; /* newest point */
@@ -97,7 +97,7 @@ struct tk_evidence {
 	bool lacks_baseline; /* the baseline that the user chose was never measured */
 	bool has_baseline;
 	struct tk_level_test raw;      /* of the timings */
-	struct tk_level_test adjusted; /* of the timings less what the machine did; decides */
+	struct tk_level_test adjusted; /* of the timings without the machine's shift; decides */
 	bool is_step;    /* `step` is a change of the level; else the whole range against before */
 	bool by_monitor; /* it is the monitor's step */
 	struct tk_step_evidence step;
@@ -106,7 +106,7 @@ struct tk_evidence {
 
 	struct tk_ab_result ab;
 	bool has_code_step; /* `step` joins equal code, and A/B runs found a change: */
-	struct tk_step_evidence code_step; /* where the newest code came in */
+	struct tk_step_evidence code_step; /* at the first night of the newest code */
 
 	struct tk_alert_evidence alert; /* the newest one from before */
 	struct tk_monitor_evidence monitor;
@@ -118,7 +118,8 @@ bool tk_evidence_exceeds_threshold(const struct tk_evidence *e, double before, d
 bool tk_evidence_is_large(const struct tk_evidence *e, const struct tk_level_change *change);
 /* Large, and unlikely by itself; corrected for the other series of the night it may be chance. */
 bool tk_evidence_is_suggestive(const struct tk_evidence *e, const struct tk_level_change *change);
-/* The step that A/B runs are about: where the newest code came in, if that is another one. */
+/* The step that A/B runs test: the one at the first night of the newest code, if that is a
+ * different one. */
 const struct tk_step_evidence *tk_evidence_ab_step(const struct tk_evidence *e);
 /* Sign of a change that is worse: +1 where lower is better. */
 double tk_evidence_sign(const struct tk_evidence *e);

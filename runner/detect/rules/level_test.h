@@ -12,11 +12,11 @@
  * freedom. */
 #define TK_NOISE_DEFAULT 0.01
 #define TK_NOISE_DEFAULT_DF 6.0
-#define TK_NOISE_STANDARD_ERRORS 3.0 /* a change must exceed so many */
+#define TK_NOISE_STANDARD_ERRORS 3.0 /* a change must exceed this many */
 
 struct tk_level_test_input {
 	const double *y;    /* logarithms in the order of time */
-	const double *se;   /* standard error of each by its own samples */
+	const double *se;   /* standard error of each point, from its samples */
 	size_t n, range;    /* y[range ..] are in the range; 1 <= range < n */
 	size_t window;      /* points of the baseline, at most */
 	double prior_sigma; /* noise between nights of the series of this device */
@@ -40,7 +40,7 @@ struct tk_level_test {
 /* Where the level before the range starts: the last change point among y[0 .. range). 0 or
  * TK_ENOMEM. */
 int tk_level_find_baseline(const double *y, size_t range, size_t *base);
-/* A level is the median of at most so many of the newest points. */
+/* A level is the median of at most this many of the newest points. */
 #define TK_LEVEL_POINTS_MAX 64
 double tk_level_estimate(const double *y, size_t n);
 /* Noise of one night by the series alone; 0: fewer than six points. */

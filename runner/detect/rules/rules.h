@@ -1,6 +1,6 @@
 /* Evidence -> verdict: an ordered table of rules. The first rule that applies decides; A/B runs may
- * overrule it. Pure: no store, no clock, no prose. A new rule is one row here and a case in
- * tests/unit/detect/test_rules.c. */
+ * overrule it. Pure: no store, no clock, no prose. A new rule is one row in absence.c, baseline.c,
+ * step.c or steady.c, and a case in tests/unit/detect/test_rules.c. */
 #ifndef TK_DETECT_RULES_H
 #define TK_DETECT_RULES_H
 #include <stdbool.h>
@@ -46,7 +46,7 @@ void tk_verdict_set_new_value(
 void tk_verdict_set_step(
         const struct tk_evidence *e, struct tk_verdict *v); /* both sides of e->step */
 void tk_verdict_set_levels(const struct tk_step_evidence *s, struct tk_verdict *v);
-/* Unsure; same, where the machine code is. */
+/* UNSURE, or SAME if the machine code is the same. */
 void tk_verdict_set_unsure(const struct tk_evidence *e, struct tk_verdict *v);
 
 /* A level, a logarithm, against the one of the alert and the one before it. */

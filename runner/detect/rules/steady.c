@@ -1,11 +1,10 @@
-/* Rules for series whose nights show no step of their own: what else happened, and what could not
- * be seen. */
+/* Rules for series whose nights show no step: other events, and changes too small to detect. */
 #include <math.h>
 
 #include "detect/rules/evidence.h"
 #include "detect/rules/rules.h"
 
-#define TOO_NOISY 0.25 /* where only larger changes would be seen, "same" would say too much */
+#define TOO_NOISY 0.25 /* minimum detectable change above which "same" would claim too much */
 #define MORE_NIGHTS_MAX 60
 
 static bool is_retracted(const struct tk_evidence *e)
@@ -52,8 +51,8 @@ static void decide_changed_before(const struct tk_evidence *e, struct tk_verdict
 	        v, (struct tk_fact){.kind = TK_FACT_CHANGED_BEFORE, .number = {e->is_night}}, NULL);
 }
 
-/* By the monitor, where there is one, the series has left the level of the alert. Where its level
- * is not at hand, the night that closed the alert knew. */
+/* According to the monitor, if there is one, the series has left the level of the alert. If its
+ * level is unknown, the night that closed the alert had decided so. */
 static bool has_left_alert(const struct tk_evidence *e)
 {
 	if (!e->monitor.is_monitored || !e->alert.exists)
@@ -87,7 +86,7 @@ static void decide_fixed(const struct tk_evidence *e, struct tk_verdict *v)
 	tk_verdict_add_outcome(&e->previous, TK_FACT_OUTCOME_BEFORE, v);
 }
 
-/* The timings moved, and so did the machine's other series. */
+/* The timings changed together with the machine's other series. */
 static bool is_shared_shift(const struct tk_evidence *e)
 {
 	return tk_evidence_is_suggestive(e, &e->raw.best) && e->raw_step.shared.exists &&

@@ -1,4 +1,4 @@
-/* Rules for series whose level changed: is it the code, and is it news? */
+/* Rules for series whose level changed: is the code the cause, and is the change new? */
 #include "detect/rules/evidence.h"
 #include "detect/rules/rules.h"
 
@@ -23,7 +23,7 @@ static bool is_visible(const struct tk_evidence *e)
 	return tk_evidence_exceeds_threshold(e, e->step.before.value, e->step.after.value);
 }
 
-/* Without the shift of the machine there is a step, but the timings themselves show none, or the
+/* With the machine's shift removed there is a step, but the timings themselves show none, or the
  * opposite. */
 static bool only_machine_moved(const struct tk_evidence *e)
 {
@@ -43,8 +43,8 @@ static void decide_only_machine(const struct tk_evidence *e, struct tk_verdict *
 	tk_verdict_add_fact(v, fact, NULL);
 }
 
-/* A few nights prove nothing where the code is not known to be new and the monitor, which has seen
- * them too, reports no step yet. */
+/* A few nights are no evidence if the code is not known to be new and the monitor, which has seen
+ * the same nights, reports no step yet. */
 static bool is_too_early(const struct tk_evidence *e)
 {
 	return e->is_step && !e->by_monitor && (e->monitor.is_monitored || e->is_night) &&
@@ -99,7 +99,7 @@ static bool is_unchanged_code(const struct tk_evidence *e)
 	return e->is_step && e->step.same_code_at_step;
 }
 
-/* The code of before, or code that came later, cannot have caused it. */
+/* Code that was measured before the step, or that came later, cannot have caused it. */
 static void decide_unchanged_code(const struct tk_evidence *e, struct tk_verdict *v)
 {
 	const bool same = e->step.same_code, environment = *e->step.environment.text;
@@ -140,7 +140,7 @@ static double worsening(const struct tk_evidence *e)
 	return tk_evidence_sign(e) * (e->step.levels.after - e->step.levels.before);
 }
 
-/* One night, no larger than a spike that the series had before. */
+/* The step is a single night, no larger than an earlier spike of the series. */
 static bool is_spike(const struct tk_evidence *e)
 {
 	return e->is_step && e->adjusted.spike && !e->by_monitor;

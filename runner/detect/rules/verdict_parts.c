@@ -70,8 +70,7 @@ bool tk_evidence_is_recovered(const struct tk_evidence *e, double level, double 
 	if (!a->exists || !isfinite(a->baseline) ||
 	        tk_evidence_sign(e) * (level - a->baseline) > threshold)
 		return false;
-	/* An alert about less than the threshold would count as recovered before anything
-	 * happened. */
+	/* An alert about a change below the threshold would count as recovered at once. */
 	return fabs(log1p(a->change)) > threshold;
 }
 

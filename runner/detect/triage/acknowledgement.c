@@ -1,4 +1,4 @@
-/* What people accepted: in the history of an alert, or in a file that is reviewed with the code
+/* Acknowledgements: in the history of an alert, or in a file that is reviewed with the code
  * (acks.yml). */
 #include <stdio.h>
 #include <string.h>

@@ -162,7 +162,7 @@ static int close_alert(struct tk_store *s, const struct tk_case_set *c,
 
 /* ---- one night ---- */
 
-/* The row that knows its commit best comes first, and names the group. */
+/* The row with the narrowest range of commits comes first and names the group. */
 static int by_precision(const void *a, const void *b)
 {
 	const struct tk_diff_row *x = *(const struct tk_diff_row *const *)a,

@@ -130,7 +130,7 @@ int tk_commit_groups_add(struct tk_case_set *c, const struct tk_series_case *k, 
 	return add(&c->groups, group_uid, failure, k->device, k->upstream->id, &span, err);
 }
 
-/* The group whose range overlaps; NULL: none, or several, and then it is not known which. */
+/* The group whose range overlaps; NULL: none, or several, so that the choice is ambiguous. */
 static const struct tk_commit_group *only_overlapping_group(const struct tk_commit_groups *g,
         const struct tk_series_case *k, bool failure, const struct span *span)
 {

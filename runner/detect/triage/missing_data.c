@@ -129,7 +129,7 @@ static bool is_overdue(const struct search *s, const struct calendar *c, int64_t
 
 /* ---- what is missing ---- */
 
-/* name, group: what the uids are made of. */
+/* name, group: the inputs of the uids. */
 static int add(struct search *s, const struct tk_missing_data *missing, const char *name,
         const char *group, struct tk_error *err)
 {

@@ -28,7 +28,8 @@ static bool is_machine_silent(const struct tk_missing_data_list *list, int64_t m
 	return false;
 }
 
-/* While the whole machine is silent, nothing is known about its parts: their alerts stay. */
+/* While the whole machine reports nothing, the state of its parts is unknown: their alerts stay
+ * open. */
 static bool is_over(const struct tk_alert_row *a, const struct tk_missing_data_list *list)
 {
 	return a->kind == TK_ALERT_MISSING_DATA && a->status == TK_ALERT_OPEN &&

@@ -1,10 +1,10 @@
-/* Alerts of a night, and what people made of them. Private to detect/. */
+/* Alerts of a night and their triage. Private to detect/. */
 #ifndef TK_DETECT_TRIAGE_H
 #define TK_DETECT_TRIAGE_H
 #include "detect/history/case_set.h"
 
-/* The uids under which the alert of a row is, or will be, known. An alert that exists stays in its
- * group, whatever is known by now: people may have triaged it. "": out of memory. */
+/* The uids of the alert of a row and of its group, existing or new. An existing alert stays in its
+ * group even if better information has arrived: people may have triaged it. "": out of memory. */
 void tk_series_case_make_alert_uids(const struct tk_case_set *c, const struct tk_series_case *k,
         enum tk_verdict_status status, const struct tk_diff_row *row, char uid[TK_ALERT_UID_SIZE],
         char group_uid[TK_ALERT_UID_SIZE]);
@@ -13,7 +13,7 @@ const struct tk_alert_row *tk_catalog_find_alert(
 /* The line of acks.yml that is about this row; NULL: none. */
 const struct tk_ack_rule *tk_series_case_find_ack_rule(
         const struct tk_case_set *c, const struct tk_series_case *k, const struct tk_diff_row *row);
-/* Bad news that people accepted gets the status ACKED. */
+/* A regression that people accepted gets the status ACKED. */
 void tk_series_case_apply_ack(
         const struct tk_case_set *c, const struct tk_series_case *k, struct tk_diff_row *row);
 

@@ -59,7 +59,7 @@ int tk_bisect_run_in_night(struct tk_night *n, const struct tk_bisect_request *r
 
 /* Exit codes of `git bisect run`. */
 enum tk_bisect_mark { TK_BISECT_MARK_GOOD = 0, TK_BISECT_MARK_BAD = 1, TK_BISECT_MARK_SKIP = 125 };
-/* Marks one revision: bad where it has more than half of the change between good and bad. */
+/* Marks one revision: bad if it has more than half of the change between good and bad. */
 int tk_bisect_mark_revision(const struct tk_config *config, struct tk_store *store,
         const struct tk_night_options *options, const struct tk_bisect_request *request,
         const char *rev, enum tk_bisect_mark *mark, struct tk_bisect_report *out,

@@ -1,4 +1,4 @@
-/* What a bisection is about: the series, its upstream, and the revisions between good and bad. */
+/* The input of a bisection: the series, its upstream, and the revisions between good and bad. */
 #include "nightly/bisect/bisection.h"
 #include "nightly/confirm/ab_test.h"
 #include "nightly/stages/recipe.h"

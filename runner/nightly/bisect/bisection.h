@@ -40,8 +40,8 @@ int tk_bisection_build(struct tk_bisection *b, size_t candidate, struct tk_error
  * one side of it. */
 int tk_bisection_compare(struct tk_bisection *b, size_t old, size_t new, const double *level,
         size_t pairs_max, struct tk_ab_result *out, struct tk_error *err);
-/* Decides the side of a candidate, by its machine code or by A/B runs. It stays unknown where
- * the budget ends. */
+/* Decides the side of a candidate, by its machine code or by A/B runs. It stays unknown if the
+ * budget ends. */
 int tk_bisection_classify(struct tk_bisection *b, size_t candidate, struct tk_error *err);
 
 #endif

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Many short processes say more than a few long ones: what differs between processes (addresses,
- * pages, cores) is part of the noise. */
+/* Many short processes give more information than a few long ones, because differences between
+ * processes (addresses, pages, cores) are part of the noise. */
 #define PROCESS_MEASURE_S 0.25
 
 /* On a CPU the processes alternate by pausing one of them, so that both get their share of a bad
@@ -203,7 +203,7 @@ static int measure_with_token(struct tk_night *n, const struct tk_ab_test *t,
 
 /* ---- which way ---- */
 
-/* Pausing the process pauses its work only where the process does the work itself. */
+/* Pausing the process pauses its work only if the process does the work itself. */
 static bool can_pause_work(const struct tk_night_device *d)
 {
 	return tk_night_device_is_cpu(d) || strcmp(d->layer->name, "null") == 0;

@@ -1,6 +1,6 @@
-/* One pair of an A/B test: each build runs in a process of its own. Where possible both run at
- * the same time and alternate, so that a change of the machine within a second meets both; else
- * one runs after the other. Private to nightly/. */
+/* One pair of an A/B test: each build runs in a process of its own. Where possible both run at the
+ * same time and alternate, so that a change of the machine within a second affects both; else one
+ * runs after the other. Private to nightly/. */
 #ifndef TK_AB_PAIR_H
 #define TK_AB_PAIR_H
 #include "core/outcome.h"

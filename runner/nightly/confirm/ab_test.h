@@ -55,7 +55,7 @@ int tk_ab_test_open(struct tk_night *n, const struct tk_ab_test_spec *spec, stru
 int tk_ab_test_run_pair(struct tk_night *n, struct tk_ab_test *t, struct tk_error *err);
 void tk_ab_test_close(struct tk_ab_test *t);
 
-/* The backend options of the job that made a run, new string; "" where it has no job (imported). */
+/* The backend options of the job that made a run, new string; "" if it has no job (imported). */
 int tk_night_job_options(
         struct tk_night *n, int64_t series_id, int64_t run_id, char **out, struct tk_error *err);
 

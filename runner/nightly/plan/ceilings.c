@@ -10,7 +10,7 @@
 
 /* ---- control ---- */
 
-/* The configured backend, where it runs on this kind of device, else its variant for the kind
+/* The configured backend if it runs on this kind of device, else its variant for the kind
  * ("control_cuda"). */
 static const struct tk_artifact_backend *find_control(struct tk_plan *p,
         const struct tk_night_upstream *u, const char *name, const struct tk_night_device *d)
@@ -58,8 +58,8 @@ int tk_plan_controls(struct tk_plan *p, struct tk_error *err)
 
 /* ---- ceilings ---- */
 
-/* What measures the ceilings of a device. A kind of device without a row has only the ceilings
- * of its data sheet. */
+/* The problems that measure the ceilings of a device. A kind of device without a row has only the
+ * ceilings of its data sheet. */
 struct ceiling_job {
 	const char *device_kind, *backend, *problem;
 };
@@ -88,8 +88,8 @@ static const struct ceiling_job ceiling_jobs[] = {
         {"hip", "hipblaslt", "gemm:m=8192,n=8192,k=8192,a=e4m3,c=bf16,tb=t"},
 };
 
-/* What measures its caches: inputs of the resident size that the device reports, read so often
- * that a launch moves `traffic_bytes` in all (on a CPU: each of its cores). */
+/* The problems that measure its caches: inputs of the resident size that the device reports, read
+ * repeatedly until a launch has moved `traffic_bytes` (on a CPU: each of its cores). */
 struct cache_job {
 	const char *device_kind, *backend;
 	int64_t traffic_bytes;
@@ -125,7 +125,7 @@ static int add_ceiling(struct tk_plan *p, size_t device, const struct tk_artifac
 	            : tk_plan_add_jobs(p, list, device, &job, err);
 }
 
-/* Hot in any case: with another input each time, nothing would be in the cache. */
+/* Always hot: with different inputs each time, nothing would be in the cache. */
 static int add_cache_ceilings(
         struct tk_plan *p, size_t device, const struct cache_job *c, struct tk_error *err)
 {

@@ -109,7 +109,7 @@ static json_t *query_device_kind(const struct tk_night_device *d, const char *pa
 	return kind;
 }
 
-/* Each backend is asked once, because it needs a process of its own. */
+/* Each backend is queried once, because the query starts a process. */
 bool tk_plan_backend_runs_on(struct tk_plan *p, const struct tk_night_device *d, const char *path)
 {
 	json_t *kind = json_object_get(p->backend_kinds, path);

@@ -6,7 +6,7 @@
 #include "nightly/night.h"
 #include "nightly/plan/job_list.h"
 
-/* The jobs of one device. Each device has an order of its own, because devices work in parallel. */
+/* The jobs of one device. Each device has its own order, because devices work in parallel. */
 struct tk_device_plan {
 	struct tk_job_list suite, ceilings, controls;
 };

@@ -33,8 +33,8 @@ int tk_night_series_has_points(
 	return status;
 }
 
-/* What the history has of a problem on a device, in ascending order of claim. A series without
- * points was planned there and measured by another device. */
+/* What the history has of a problem on a device; a higher value has a stronger claim to the
+ * problem. A series without points was planned there and measured by another device. */
 enum history { NO_HISTORY, HAS_SERIES, HAS_POINTS };
 
 struct sharing {

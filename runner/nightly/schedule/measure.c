@@ -1,4 +1,4 @@
-/* Stage "measure": does what the scheduler says, with worker processes, the clock and the
+/* Stage "measure": executes the scheduler's actions with worker processes, the clock and the
  * history. Every result is stored before the device's next job starts. */
 #include "base/clock.h"
 #include "base/error.h"
@@ -68,7 +68,7 @@ struct tk_job_request tk_night_job_request(const struct tk_night *n,
 	        .verify = true};
 }
 
-/* The job as the device runs it: where it was planned for another one, the point belongs to this
+/* The job as the device runs it: if it was planned for another device, the point belongs to this
  * device's series. */
 static int prepare_job(struct measurement *m, size_t index, struct tk_night_device *device,
         struct tk_night_job *out, struct tk_error *err)
@@ -141,8 +141,8 @@ static int start_job(
 	return status;
 }
 
-/* The job in which a device was lost has that worker's answer; the others only know that it was
- * lost. */
+/* The job that was running when a device was lost gets its worker's answer; the other jobs only get
+ * the fact that the device was lost. */
 static int fail_job(
         struct measurement *m, const struct tk_scheduler_action *action, struct tk_error *err)
 {
@@ -263,8 +263,8 @@ static int run_jobs(struct measurement *m, struct tk_error *err)
 }
 
 /* Starting a process, its driver context and its library takes as long as many a job, so the
- * workers of all backends start in parallel, before the first job, and none of them is busy any
- * more when that begins. */
+ * workers of all backends start in parallel, before the first job, and all of them are ready when
+ * that job begins. */
 static int prestart_workers(struct measurement *m, struct tk_error *err)
 {
 	struct tk_night *n = m->n;

@@ -70,7 +70,7 @@ static int copy_samples(const json_t *result, struct points *out, struct tk_erro
 	return TK_OK;
 }
 
-/* Something else that a run measured: a metric, and so a series, of its own. */
+/* An additional metric of a run, which gets its own series. */
 struct extra_metric {
 	enum tk_metric metric;
 	enum tk_measurement_field field;

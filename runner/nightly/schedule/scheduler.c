@@ -123,8 +123,7 @@ static bool is_job_of_problem(const struct job *job, int64_t problem_id)
 	return job->spec.is_suite && job->spec.problem_id == problem_id;
 }
 
-/* A problem moves as a whole or not at all: half of it on another device would be two
- * incomparable halves. */
+/* A problem is reassigned as a whole or not at all: results from two devices are not comparable. */
 static bool can_move_problem(const struct tk_scheduler *s, size_t last, size_t from, size_t to)
 {
 	const bool *has_history = &s->has_history[last * s->device_count];

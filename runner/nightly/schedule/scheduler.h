@@ -1,6 +1,5 @@
-/* Which job of a night runs on which device, as a pure state machine: the caller tells what
- * happened (an event) and does what it is told (actions). No clock, no process and no database in
- * here; measure.c has those.
+/* Which job of a night runs on which device, as a pure state machine: the caller passes events and
+ * executes the returned actions. The clock, processes and the history are in measure.c.
  *
  *   - A job stays on the device it is planned for (or was given to), in the order of the list. A
  *     device has one job at a time. Exclusive devices (the CPU) start when all others are done,
@@ -23,7 +22,7 @@ struct tk_scheduler;
 
 struct tk_scheduled_device {
 	size_t model;      /* devices with the same number can do each other's jobs */
-	bool is_exclusive; /* nothing else may run beside its jobs */
+	bool is_exclusive; /* nothing else may run at the same time */
 };
 
 struct tk_scheduled_job {
@@ -48,7 +47,7 @@ struct tk_schedule {
 enum tk_scheduler_event {
 	TK_EVENT_JOB_FINISHED, /* the device's job ended and its result is stored */
 	TK_EVENT_DEVICE_LOST, /* the device cannot be opened any more; its job, if any, did not run */
-	TK_EVENT_STOP         /* start nothing any more; the device is ignored */
+	TK_EVENT_STOP         /* start no more jobs; the device is ignored */
 };
 
 enum tk_scheduler_action_kind {
@@ -72,8 +71,8 @@ int tk_scheduler_new(
 void tk_scheduler_free(struct tk_scheduler *s);
 
 void tk_scheduler_handle(struct tk_scheduler *s, enum tk_scheduler_event event, size_t device);
-/* The next thing to do. A job that is told to run counts as running, one that is told to fail as
- * done. */
+/* The next thing to do. A job counts as running after its RUN action, and as done after its FAIL
+ * action. */
 struct tk_scheduler_action tk_scheduler_next(struct tk_scheduler *s);
 
 size_t tk_scheduler_device(const struct tk_scheduler *s, size_t job); /* that has the job now */

@@ -46,7 +46,7 @@ static void warn_about_absent_devices(const struct tk_night *n)
 			        *name);
 }
 
-/* "cpu" where the kind has one device, "cuda-1" where it has several. */
+/* "cpu" if the kind has one device, "cuda-1" if it has several. */
 static void name_device(struct tk_night_device *d, bool has_siblings)
 {
 	if (has_siblings)
@@ -55,7 +55,7 @@ static void name_device(struct tk_night_device *d, bool has_siblings)
 		snprintf(d->slug, sizeof d->slug, "%s", d->layer->name);
 }
 
-/* What a timing depends on beside the code. Values that move by themselves (load, temperature) are
+/* What a timing depends on besides the code. Values that vary by themselves (load, temperature) are
  * telemetry, not environment. */
 static int put_environment(struct tk_night *n, struct tk_night_device *d, struct tk_error *err)
 {
@@ -172,8 +172,8 @@ static int probe_device(struct tk_night *n, const struct tk_module *layer, uint3
 	return put_device(n, &n->devices[n->device_count - 1], err);
 }
 
-/* Starts opening a device. An error other than a request to stop comes again when the device is
- * probed. */
+/* Starts opening a device. Errors other than a request to stop are ignored: they recur when the
+ * device is probed. */
 static int start_probe(struct tk_night *n, const struct tk_module *layer, uint32_t index,
         struct tk_worker **out, struct tk_error *err)
 {
@@ -204,7 +204,7 @@ static int probe_others(
 	return status;
 }
 
-/* The first device of a kind tells how many there are. */
+/* The first device of a kind reports how many there are. */
 static int probe_kind(struct tk_night *n, const struct tk_module *layer, struct tk_error *err)
 {
 	struct tk_worker *first = NULL;

@@ -1,5 +1,5 @@
-/* Stage "resolve": asks every upstream for its newest revision. One that does not answer keeps its
- * last known revision. */
+/* Stage "resolve": queries the newest revision of every upstream. An upstream that does not answer
+ * keeps its last known revision. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -139,7 +139,7 @@ static int query_version(struct tk_night *n, const struct tk_upstream_config *u,
 	return status;
 }
 
-/* u->rev, where a past revision is to be measured; else the newest of the branch. */
+/* u->rev if a past revision is measured, else the newest of the branch. */
 static int query_repo(struct tk_night *n, const struct tk_night_upstream *u,
         struct tk_revision *out, struct tk_error *err)
 {

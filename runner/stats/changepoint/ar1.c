@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "stats/summary/quantile.h"
 
-#define PHI_MIN 0.6 /* what forgets faster is white noise for a level of some nights */
+#define PHI_MIN 0.6 /* faster decay is white noise for a level of several nights */
 #define POINTS_MIN 60
 #define TAIL_MAX \
 	1.35 /* 98 % quantile of the innovations over their median, in units of a normal \
@@ -72,7 +72,7 @@ int tk_ar1_fit(const double *r, size_t n, struct tk_ar1_model *out)
 	return TK_OK;
 }
 
-/* The filter: what is known of the wandering part before each point. */
+/* The Kalman filter: the predicted drift (the AR(1) part) before each point. */
 struct filter {
 	double phi, q, r, p;
 };

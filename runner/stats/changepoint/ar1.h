@@ -38,11 +38,11 @@ int tk_ar1_check_fit(const struct tk_ar1_model *m, const double *r, size_t n, bo
 /* The step at y[split] of y[0 .. n); 0 < split < n. */
 void tk_ar1_step(const struct tk_ar1_model *m, const double *y, size_t n, size_t split,
         struct tk_ar1_step *out);
-/* What the model says of up to n points whatever their values; false: out of memory. */
+/* Computes what does not depend on the values, for up to n points; false: out of memory. */
 bool tk_ar1_table_init(const struct tk_ar1_model *m, size_t n, struct tk_ar1_table *t);
 void tk_ar1_table_free(struct tk_ar1_table *t);
-/* The split of y[0 .. n) with the largest |z|, at least `least` points on both sides; 0 where there
- * is none. work: n values. */
+/* The split of y[0 .. n) with the largest |z|, at least `least` points on both sides; 0 if there is
+ * none. work: n values. */
 size_t tk_ar1_scan_steps(const struct tk_ar1_table *t, const double *y, size_t n, size_t least,
         double *work, double *z);
 

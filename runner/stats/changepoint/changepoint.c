@@ -79,8 +79,8 @@ static struct step glance(const double *sum, const size_t *bound, double tau)
 	return s;
 }
 
-/* Takes back what is too small or not borne out, weakest first. bounds[count] is n; steps[i] is
- * that at bounds[i]. */
+/* Removes steps that are too small or not significant, weakest first. bounds[count] is n; steps[i]
+ * is that at bounds[i]. */
 static void prune(const double *sum, size_t *bounds, size_t *count,
         const struct tk_changepoint_options *o, double tau, struct step *steps)
 {
@@ -159,7 +159,7 @@ static double robust_gain(struct scratch *s, size_t k, size_t count, double tau,
 static void take_outliers_back(
         struct scratch *s, size_t *count, double penalty, double tau, double outlier)
 {
-	size_t from = 0, to = *count; /* of what is to be looked at again */
+	size_t from = 0, to = *count; /* range to evaluate again */
 
 	for (;;) {
 		double worst = 0;
@@ -212,8 +212,8 @@ static double squares_left(const double *sum, const size_t *bound)
 	return levels / fmax(total - slope * slope * 12 / (n * (n * n - 1)), 1e-300);
 }
 
-/* A drift is no step: takes back what a line through both segments explains as well, worst first.
- */
+/* A drift is not a step: removes steps that a line through both segments explains as well, worst
+ * first. */
 static void take_drifts_back(const double *sum, size_t *bounds, size_t *count)
 {
 	for (;;) {
@@ -299,7 +299,7 @@ static void fit_levels(struct scratch *s, size_t n, const struct tk_changepoint_
 	prune(s->sum, s->bounds, segments, o, tau, s->steps);
 }
 
-/* What is left of s->logs without the levels, into s->y. */
+/* Residuals of s->logs about the levels, into s->y. */
 static void take_levels_out(struct scratch *s, size_t segments)
 {
 	for (size_t g = 0; g < segments; g++) {
@@ -310,9 +310,9 @@ static void take_levels_out(struct scratch *s, size_t segments)
 	}
 }
 
-/* The steps of s->logs[0 .. n), the segments sorted into s->y. One whose whole interval is below
- * the least effect that counts is none, weakest first: where the series drifts, the pace may change
- * and the level hardly. */
+/* The steps of s->logs[0 .. n), the segments sorted into s->y. Removes a step whose whole interval
+ * is below the minimum effect, weakest first: in a drifting series, the slope may change while the
+ * level hardly does. */
 static void measure(struct scratch *s, size_t n, const struct tk_changepoint_options *o, double tau,
         size_t *segments)
 {
@@ -336,9 +336,9 @@ static void measure(struct scratch *s, size_t n, const struct tk_changepoint_opt
 	}
 }
 
-/* Segments of s->logs[0 .. n). Steps that were found are no noise: without them the noise is
- * estimated anew, until that changes nothing. Steps that stand in noise that remembers are not
- * asked whether they are lines. */
+/* Segments of s->logs[0 .. n). Steps are not noise: the noise is estimated again without the steps
+ * found, until the steps no longer change. Steps found with the model of autocorrelated noise are
+ * not tested against trends. */
 static int segment(
         struct scratch *s, size_t n, const struct tk_changepoint_options *o, size_t *segments)
 {

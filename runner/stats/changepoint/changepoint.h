@@ -21,7 +21,7 @@ struct tk_changepoint_options {
 	double min_effect; /* relative: 0.005 = 0.5 % */
 	double penalty;    /* of a change, in units of 2 * tau^2 * ln(n) */
 	double outlier;    /* residuals beyond so many tau cost no more */
-	double z;          /* a change must be so many standard errors large */
+	double z;          /* minimum size of a change in standard errors */
 	double confidence; /* of the interval of its size */
 };
 extern const struct tk_changepoint_options tk_changepoint_defaults;
@@ -34,10 +34,10 @@ struct tk_changepoint {
 	double p;              /* of no change here */
 };
 
-/* day: the number of the day of each, so that a weekly pattern is no change where nights are
- * missing; NULL: unknown. x: positive values in the order of time; others (a missing night, NaN, 0)
- * are passed over, an index still counts them. options NULL: the defaults. *out (NULL where there
- * is none) is the caller's to free. 0 or TK_ENOMEM. */
+/* day: the number of the day of each, so that a weekly pattern is not reported as a change if
+ * nights are missing; NULL: unknown. x: positive values in the order of time; others (a missing
+ * night, NaN, 0) are skipped, but indices count them. options NULL: the defaults. The caller frees
+ * *out (NULL: no change points). 0 or TK_ENOMEM. */
 int tk_changepoint_find(const double *x, const int64_t *day, size_t n,
         const struct tk_changepoint_options *options, struct tk_changepoint **out, size_t *count);
 

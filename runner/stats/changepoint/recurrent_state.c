@@ -35,8 +35,8 @@ static double visit(const double *sum, const size_t *bounds, size_t segments, si
 	return before * after > 0 && alike(before, after) ? (before + after) / 2 : 0;
 }
 
-/* The size of the visits of a state: that of two of the same direction, not at the ends, is alike.
- * 0: there is none. */
+/* The size of the visits of a state: that of two similar visits of the same direction, not at the
+ * ends. 0: there is none. */
 static double state(const double *size, size_t segments)
 {
 	for (size_t g = 1; g + 1 < segments; g++)

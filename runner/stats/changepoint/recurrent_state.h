@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /* sum: of the logarithms before each night, without spikes. bounds[0 .. *segments]: 0 first, n
- * last. Where segments of up to three weeks, after which the level is back, go the same way by the
- * same amount twice, all such are taken back. work: *segments values. */
+ * last. If segments of up to three weeks, after which the level returns, have the same direction
+ * and size twice, all such segments are removed. work: *segments values. */
 void tk_recurrent_state_remove(const double *sum, size_t *bounds, size_t *segments, double *work);
 
 #endif

@@ -1,5 +1,5 @@
-/* Change points in noise that remembers: seeded intervals (Kovacs et al. 2023), the strongest
- * first, then the weakest taken back. */
+/* Change points in autocorrelated noise: seeded intervals (Kovacs et al. 2023) add the strongest
+ * first, then the weakest are removed. */
 #include "stats/changepoint/refine.h"
 
 #include <math.h>

@@ -10,21 +10,21 @@
 #define PERIOD_MIN 2
 #define PERIOD_MAX 100
 #define TIMES 5   /* the pattern is seen, at least */
-#define CLOSE 0.5 /* correlation of moves a period apart */
+#define CLOSE 0.5 /* correlation of differences a period apart */
 #define SURE 5.0  /* standard errors of that */
 #define AS_GOOD \
 	0.85 /* of the best correlation: the shortest such period, others are multiples of it */
 #define LEFT \
 	0.5 /* of the squares about the mean of the period around each night, at most, without the \
 	       pattern */
-#define SPIKE 3 /* moves are pulled in to so many standard deviations */
+#define SPIKE 3 /* differences are winsorized to this many standard deviations */
 
 static double clamp(double v, double reach)
 {
 	return fmax(-reach, fmin(reach, v));
 }
 
-/* Moves from night to night without spikes, about their mean, into d[0 .. n - 1); returns their
+/* Winsorized differences from night to night, about their mean, into d[0 .. n - 1); returns their
  * variance. */
 static double moves(const double *y, size_t n, double *work, double *d)
 {

@@ -4,8 +4,8 @@
 #define TK_STATS_SEASON_H
 #include <stddef.h>
 
-/* Takes the pattern of the one period that y[0 .. n) certainly has out of it: *period points, 0
- * where there is none. 0 or TK_ENOMEM. */
+/* Removes the pattern of the one period that y[0 .. n) certainly has: *period points, 0 if there is
+ * none. 0 or TK_ENOMEM. */
 int tk_season_remove(double *y, size_t n, size_t *period);
 
 #endif

@@ -37,7 +37,7 @@ static const double memories[] = {0, 0.4, 0.7, 0.9, 0.95, 0.98, 1};
 struct trend {
 	double *y, *work; /* logarithms; scratch of 2 n + 1 */
 	size_t n;
-	double *z; /* what each night adds to what is remembered */
+	double *z; /* innovation of each night */
 	double *sum, *square,
 	        *moment; /* of z, z^2 and t z before each night; about the mean of z */
 	double *cost;    /* of the best segments up to each cell's end */
@@ -118,8 +118,8 @@ static double squares_of_levels(const struct trend *f, const size_t *bounds, siz
 	return squares;
 }
 
-/* The segments of least squares plus price. Of the first night of each nothing is asked: it
- * remembers nothing. */
+/* The segments with the least squares plus penalty. The first night of each does not count: it has
+ * no predecessor to depend on. */
 static void partition(struct trend *f, double price, bool line)
 {
 	size_t cells = f->n < CELLS ? f->n : CELLS, least = 1;

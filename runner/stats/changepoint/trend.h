@@ -8,9 +8,10 @@
 #define TK_STATS_TREND_H
 #include <stddef.h>
 
-/* y[0 .. n) with its levels bounds[0 .. segments), bounds[segments] = n. Where a few lines leave a
- * third of the squares that the levels leave, bounds (room for n + 1) and *segments become those of
- * the best such fit, and *tau its long-run noise; else they stay. 0 or TK_ENOMEM. */
+/* y[0 .. n) with its levels bounds[0 .. segments), bounds[segments] = n. If a few lines reduce the
+ * sum of squares to a third of that of the levels, bounds (room for n + 1) and *segments become
+ * those of the best such fit, and *tau its long-run noise; else they are unchanged. 0 or
+ * TK_ENOMEM. */
 int tk_trend_fit(const double *y, size_t n, size_t *bounds, size_t *segments, double *tau);
 
 #endif

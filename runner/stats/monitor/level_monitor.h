@@ -24,7 +24,7 @@ struct tk_changepoint_candidate {
 
 #define TK_MONITOR_LOG_LR_MIN 10.0   /* that makes a change */
 #define TK_MONITOR_WINDOW_NIGHTS 200 /* nights that are looked at */
-#define TK_MONITOR_NIGHTS_MIN 20     /* nights before anything is said */
+#define TK_MONITOR_NIGHTS_MIN 20     /* nights before the first candidate */
 
 struct tk_level_monitor_workspace *tk_level_monitor_workspace_new(void); /* NULL: out of memory */
 void tk_level_monitor_workspace_free(struct tk_level_monitor_workspace *room);
@@ -36,9 +36,9 @@ void tk_level_monitor_free(struct tk_level_monitor *w);
  * TK_ENOMEM. */
 int tk_level_monitor_update(struct tk_level_monitor *w, const double *y, const int64_t *day,
         size_t n, struct tk_changepoint_candidate *out);
-/* The last suspicion is true. False: not a new level, but the end of an excursion of two weeks at
- * most from the one before: that one goes on, and what lay between counts as its noise. *nights:
- * how long it was. */
+/* Accepts the last candidate. False: it is not a new level, but the end of an excursion of at most
+ * two weeks from the level before, which continues; the nights between count as its noise. *nights:
+ * length of the excursion. */
 bool tk_level_monitor_accept(
         struct tk_level_monitor *w, const struct tk_changepoint_candidate *s, size_t *nights);
 /* The level that it is at; after TK_MONITOR_NIGHTS_MIN nights. */
@@ -46,9 +46,9 @@ double tk_level_monitor_level(const struct tk_level_monitor *w);
 /* p-value of a log-likelihood ratio on one night, corrected for the splits that were tried. */
 double tk_level_monitor_p_value(double log_lr);
 
-/* Writes or reads what is known after n nights, so that another process goes on with night n + 1. 0
- * or TK_EDATA: out of memory, or these are not its numbers; a watch that was read is to be thrown
- * away then. */
+/* Writes or reads the state after n nights, so that another process can continue with night n + 1.
+ * 0 or TK_EDATA: out of memory, or the numbers are not such a state; free a monitor whose state
+ * could not be read. */
 int tk_level_monitor_serialize(struct tk_level_monitor *w, size_t n, struct tk_serializer *io);
 
 #endif

@@ -1,8 +1,8 @@
-/* Forward and backward over a hidden Markov chain (Baum and others 1970): see expect.h.
+/* Forward and backward over a hidden Markov chain (Baum and others 1970): see regime_em.h.
  *
- * Only the two recursions go point by point, side by side, and their numbers are brought back to a
- * size that a double holds every few points alone: a division at every point would be most of the
- * time. All before and after them takes four points at once. */
+ * Only the two recursions go point by point, interleaved. They are rescaled every few points only,
+ * because a division at every point would take most of the time. Everything before and after them
+ * processes four points at once. */
 #include "stats/monitor/regime_em.h"
 
 #include <math.h>
@@ -77,7 +77,7 @@ TK_SIMD_INLINE double sum_of(const double *x, size_t count)
 	return fmax(sum, TINY);
 }
 
-/* One point on: p becomes what it is with point i. */
+/* One step forward: includes point i in p. */
 TK_SIMD_INLINE void step_forward(
         const struct tk_regime_model *m, size_t count, const struct rows *w, size_t i, double *p)
 {
@@ -92,7 +92,7 @@ TK_SIMD_INLINE void step_forward(
 	memcpy(p, next, sizeof next);
 }
 
-/* One point back: p becomes what is behind point i - 1. */
+/* One step backward: p becomes the probability of all points after i - 1. */
 TK_SIMD_INLINE void step_back(
         const struct tk_regime_model *m, size_t count, const struct rows *w, size_t i, double *p)
 {
@@ -142,7 +142,7 @@ TK_SIMD_INLINE double across(const tk_simd_f64 *x)
 	return (*x)[0] + (*x)[1] + (*x)[2] + (*x)[3];
 }
 
-/* part[i] becomes 1 / probability of all points, by what stands at i. */
+/* part[i] becomes 1 / probability of all points, from the values at i. */
 TK_SIMD_INLINE void count_states(
         size_t count, const struct rows *w, double *part, struct tk_regime_counts *c)
 {
@@ -175,7 +175,7 @@ TK_SIMD_INLINE void count_states(
 	}
 }
 
-/* Moves from point i - 1 to i, for i from 1 on: `part` less the scale that came between. */
+/* Transitions from point i - 1 to i, for i from 1 on: `part` less the scale that came between. */
 TK_SIMD_INLINE void count_moves(const struct tk_regime_model *m, size_t count, const struct rows *w,
         double *part, struct tk_regime_counts *c)
 {

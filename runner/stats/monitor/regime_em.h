@@ -18,10 +18,9 @@ struct tk_regime_counts {
 double tk_regime_expect(const struct tk_regime_model *m, const double *r, size_t n, double *work,
         struct tk_regime_counts *c);
 
-/* Log-likelihoods of r[0 .. n) under four chains of one normal state about 0 and a spike, with
- * wandering parts of their own that may be anywhere after a spike: what tk_regime_filter_update
- * says of each with `jumps`. They differ in nothing but deviations and the wandering part, which
- * each of them has. */
+/* Log-likelihoods of r[0 .. n) under four chains of one normal state about 0 and a spike, each with
+ * its own AR(1) drift, which may jump after a spike: the results of tk_regime_filter_update for
+ * each with `jumps`. They differ only in the deviations and the drift, which each of them has. */
 void tk_regime_drift_logliks(
         const struct tk_regime_model *m, const double *r, size_t n, double *loglik);
 

@@ -14,7 +14,7 @@ struct tk_regime_update {
 };
 
 struct tk_filtered_state tk_regime_filter_init(const struct tk_regime_model *m);
-/* Moves *b over one point about the level. jumps: after a spike the wandering part may be anywhere,
+/* Moves *b over one point about the level. jumps: after a spike the AR(1) drift may have any value,
  * so that it follows a step of level. */
 struct tk_regime_update tk_regime_filter_update(
         const struct tk_regime_model *m, struct tk_filtered_state *b, double y, bool jumps);

@@ -101,7 +101,7 @@ static void guess(
 	}
 }
 
-/* From where *m is on, until a round changes nothing that counts. */
+/* Iterates from *m until a round changes nothing significant. */
 static void climb(struct tk_regime_model *m, const double *r, size_t n, double sigma, double *work)
 {
 	struct tk_regime_counts c;
@@ -184,7 +184,7 @@ static struct tk_regime_model coarse(const double *r, size_t n, double sigma)
 	return best;
 }
 
-/* What is left of r without the wandering part, smoothed (Rauch, Tung and Striebel 1965). */
+/* Residuals of r without the smoothed AR(1) drift (Rauch, Tung and Striebel 1965). */
 static void take_wander_out(const struct tk_regime_model *m, const double *r, size_t n,
         struct tk_filtered_state *each, double *left)
 {

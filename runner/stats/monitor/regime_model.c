@@ -16,7 +16,7 @@ struct tk_filtered_state tk_regime_filter_init(const struct tk_regime_model *m)
 	return b;
 }
 
-/* What the point does to the wandering part: the mixture over the states becomes one normal
+/* Updates the AR(1) drift with the point: the mixture over the states is approximated by one normal
  * distribution. */
 static void follow(const struct tk_regime_model *m, struct tk_filtered_state *b, double x,
         double variance, const double *step, const double *gain, double miss, bool jumps)

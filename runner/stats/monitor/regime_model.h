@@ -20,10 +20,10 @@ struct tk_regime_model {
 	double to[TK_REGIME_STATES_MAX][TK_REGIME_STATES_MAX]; /* to[i][j]: from i to j */
 	double phi,
 	        drift_sd; /* autocorrelation and standard deviation of the drift; 0: there is none */
-	double loglik;    /* of what it was fitted to */
+	double loglik;    /* of the data that it was fitted to */
 };
 
-/* What is believed after a point. */
+/* The filtered state after a point. */
 struct tk_filtered_state {
 	double p[TK_REGIME_STATES_MAX];
 	double x, variance; /* of the wandering part */
@@ -31,8 +31,8 @@ struct tk_filtered_state {
 };
 
 /* r: residuals about the level in the order of time, n >= 8; sigma: a robust standard deviation of
- * them. As many states as the Bayesian information criterion asks for, without a wandering part. 0
- * or TK_ENOMEM. */
+ * them. As many states as the Bayesian information criterion selects, without AR(1) drift. 0 or
+ * TK_ENOMEM. */
 int tk_regime_fit(const double *r, size_t n, double sigma, struct tk_regime_model *out);
 /* The same with a wandering part; r may have steps of level in it, which cost likelihood. sigma: by
  * differences of neighbours. */
@@ -40,12 +40,12 @@ int tk_regime_fit_drift(const double *r, size_t n, double sigma, struct tk_regim
 /* Half the criterion's price of the parameters of a model of n points. */
 double tk_regime_penalty(const struct tk_regime_model *m, size_t n);
 
-/* Log-likelihood of y[0 .. n) about `level`, after the belief *from (NULL: nothing known). each
- * (may be NULL) gets the belief after each point, sum (may be NULL) the log-likelihood of the
- * points up to and with each. */
+/* Log-likelihood of y[0 .. n) about `level`, after the filtered state *from (NULL: unknown). each
+ * (may be NULL) gets the filtered state after each point, sum (may be NULL) the log-likelihood of
+ * the points up to and with each. */
 double tk_regime_loglik(const struct tk_regime_model *m, const double *y, size_t n, double level,
         const struct tk_filtered_state *from, struct tk_filtered_state *each, double *sum);
-/* What points tell of levels: inverse variances. */
+/* Information of points about levels, as inverse variances. */
 struct tk_level_information {
 	double new_level; /* of a level that starts with these points */
 	double old_level; /* of a level from before, less what the drift absorbs */

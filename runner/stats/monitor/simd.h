@@ -10,11 +10,11 @@ typedef double tk_simd_f64 __attribute__((
         vector_size(TK_SIMD_WIDTH * sizeof(double)), aligned(sizeof(double)), may_alias));
 typedef int64_t tk_simd_i64 __attribute__((vector_size(TK_SIMD_WIDTH * sizeof(int64_t))));
 
-/* A constant count, a loop that is no loop: what is in here is to be part of its caller. */
+/* The count is constant, so the loop is unrolled if this is inlined into its caller. */
 #define TK_SIMD_INLINE static inline __attribute__((always_inline))
 
-/* The processor may have more than the compiler was told: functions marked so are there twice, with
- * equal results. */
+/* The processor may have more instructions than the compiler's target: marked functions are
+ * compiled for both, with equal results. */
 #if defined(__x86_64__) && defined(__GLIBC__) && \
         !defined(__clang__) /* whose clones other files cannot call */
 #define TK_SIMD_CLONES __attribute__((target_clones("avx2", "default")))
@@ -22,7 +22,7 @@ typedef int64_t tk_simd_i64 __attribute__((vector_size(TK_SIMD_WIDTH * sizeof(in
 #define TK_SIMD_CLONES
 #endif
 
-/* x <= 0 becomes e^x to 1e-14; what is less than -700 counts as that. */
+/* x <= 0 becomes e^x to 1e-14; values below -700 count as -700. */
 TK_SIMD_INLINE void tk_simd_exp(tk_simd_f64 *x)
 {
 	const tk_simd_f64 least = {-700, -700, -700, -700};

@@ -139,8 +139,8 @@ static double approximate_p(double u, size_t na, size_t nb, double ties)
 	return variance > 0 && away > 0 ? tk_normal_p(away / sqrt(variance)) : 1;
 }
 
-/* Rank (from 1) of the lower end of the interval among the differences; 0 where the confidence
- * cannot be reached. */
+/* Rank (from 1) of the lower end of the interval among the differences; 0 if the confidence cannot
+ * be reached. */
 static size_t lower_rank(const double *cumulative, size_t na, size_t nb, double confidence)
 {
 	double half_alpha = (1 - confidence) / 2, pairs = (double)na * (double)nb, rank;
@@ -179,7 +179,7 @@ static void compare_sorted(const double *a, size_t na, const double *b, size_t n
 	out->hi = kth_difference(a, na, b, nb, k ? pairs + 1 - k : pairs);
 }
 
-/* Copies and sorts; TK_EDATA for what has no place on the scale. */
+/* Copies and sorts; TK_EDATA for values that the scale does not allow. */
 static int take(double *to, const double *from, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

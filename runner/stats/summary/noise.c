@@ -101,7 +101,7 @@ int tk_noise_estimate_scale(const double *x, size_t n, double *work, double *sig
 	sum[0] = 0;
 	for (size_t i = 0; i < n; i++)
 		sum[i + 1] = sum[i] + (sum[i + 1] - origin);
-	/* at least five independent differences, else the estimate is worth nothing */
+	/* at least five independent differences, else the estimate is useless */
 	for (size_t i = 0; i < sizeof blocks / sizeof *blocks && n >= 12 * blocks[i]; i++)
 		*tau = fmax(*tau, block_scale(sum, n, blocks[i], work));
 	return TK_OK;

@@ -15,8 +15,8 @@ struct tk_noise {
 	                 the largest over b =   1 .. 28; tau >= sigma */
 };
 
-/* x in the order of time. Fewer than 3 points know nothing: all 0 (rho too). 0, TK_EDATA for a
- * value that is not finite, TK_ENOMEM. */
+/* x in the order of time. Fewer than 3 points: all 0 (rho too). 0, TK_EDATA for a value that is not
+ * finite, TK_ENOMEM. */
 int tk_noise_estimate(const double *x, size_t n, struct tk_noise *out);
 /* sigma and tau alone, with 2 n + 1 values of scratch. 0 or TK_EDATA. */
 int tk_noise_estimate_scale(const double *x, size_t n, double *work, double *sigma, double *tau);

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "stats/summary/summary.h"
 
-#define SAME_ALPHA 0.01 /* of one look at whether two things are equal */
+#define SAME_ALPHA 0.01 /* significance level of one look for SAME */
 #define SHOWN_CONFIDENCE 0.95
 
 static const size_t looks[] = {

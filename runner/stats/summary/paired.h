@@ -28,15 +28,15 @@ enum tk_paired_decision {
 	TK_PAIRED_LOWER
 };
 
-/* When there is enough, asked after every pair: the answer depends on the pairs alone, so that one
- * who was stopped in between decides alike. It is looked at after 12, 16, 20, 24, 32, 40, 48, 64
+/* The stopping rule, called after every pair. The result depends on the pairs alone, so that an
+ * interrupted test decides alike when it continues. It looks after 12, 16, 20, 24, 32, 40, 48, 64
  * ... 256 pairs.
  *
  * UP and DOWN: the interval is beyond `least`; or it excludes 0, the shift is beyond `least`, and
  * there is little more to learn: the interval is narrower than a quarter of `least` to either side,
- * or this look is the last. All looks together say so of equal things in at most TK_PAIRED_ALPHA of
- * the cases (look k spends 1 / k(k + 1) of it). SAME: the interval of 99 % of one look is within
- * `least`: that of two things which differ by more is said too seldom to matter, and costs an
+ * or this look is the last. For equal builds all looks together give a false UP or DOWN in at most
+ * TK_PAIRED_ALPHA of the cases (look k spends 1 / k(k + 1) of it). SAME: the interval of 99 % of
+ * one look is within `least`: a false SAME for builds that differ by more is rare, and costs an
  * alarm, not a night. `least` 0: on which side of 0; never SAME. *out (may be NULL): the 95 %
  * interval of all pairs. 0, TK_EDATA or TK_ENOMEM. */
 #define TK_PAIRED_ALPHA 0.001

@@ -9,12 +9,12 @@
 
 #define BINS 256
 #define SAMPLE 31    /* values that say where the bins should be */
-#define FEW 96       /* values for which bins do not pay */
+#define FEW 96       /* up to this many values, bins are slower */
 #define NEAR_MAX 128 /* of one bin, that are copied; more are partitioned where they are */
 #define STRETCH 256  /* values whose bins are found at once */
 
-/* Hoare's selection: x[k] becomes the k-th smallest (from 0) of the finite x, what is before it is
- * not larger, what is behind it not smaller. */
+/* Hoare's selection: x[k] becomes the k-th smallest (from 0) of the finite x, values before it are
+ * not larger, values after it not smaller. */
 static void select_kth(double *x, size_t n, size_t k)
 {
 	size_t lo = 0, hi = n - 1;

@@ -3,8 +3,7 @@
 #define TK_STATS_QUANTILE_H
 #include <stddef.h>
 
-/* Where two halves meet: x[lo .. j] <= pivot <= x[j + 1 .. hi]; i == j stands on the pivot itself.
- */
+/* Where two halves meet: x[lo .. j] <= pivot <= x[j + 1 .. hi]; i == j is the pivot itself. */
 struct tk_hoare_split {
 	size_t i, j;
 };
@@ -37,8 +36,8 @@ static inline struct tk_hoare_split tk_hoare_partition(
 /* Quantiles p of n > 0 finite values, as tk_quantile_sorted has them, without sorting; x is
  * reordered. */
 void tk_quantile_select_many(double *x, size_t n, const double *p, size_t count, double *out);
-/* The same to within a hundredth of the middle half's width, in one pass: for what is an estimate
- * anyway. */
+/* The same to within a hundredth of the middle half's width, in one pass: for values that are
+ * estimates anyway. */
 void tk_quantile_estimate_many(double *x, size_t n, const double *p, size_t count, double *out);
 double tk_quantile_select(double *x, size_t n, double p); /* one of them */
 /* Standard deviation of one point by the differences `lag` apart: the largest that their median, 80

@@ -32,7 +32,7 @@ static void insertion_sort(double *x, size_t n)
 	}
 }
 
-/* Hoare's quicksort about the middle of three; what it cuts badly is left to qsort. No NaN. */
+/* Hoare's quicksort about the middle of three; qsort sorts ranges that it splits badly. No NaN. */
 static void quick_sort(double *x, size_t n, int depth)
 {
 	while (n > FEW && depth-- > 0) {

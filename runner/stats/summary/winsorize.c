@@ -1,4 +1,4 @@
-/* Spikes pulled in: see calm.h. */
+/* Winsorizing of spikes: see winsorize.h. */
 #include "stats/summary/winsorize.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "stats/summary/quantile.h"
 
 #define SIDE 3
-#define STRETCH 256 /* points whose medians are made at once */
+#define STRETCH 256 /* points whose medians are computed at once */
 
 /* The medians of the seven around x[0 .. n), by a network of exchanges, many at a time. */
 static void medians_of_seven(const double *x, size_t n, double *out)
