@@ -36,8 +36,8 @@ static inline void null_device_advance(struct tk_device *dev, double ns)
 #define NULL_MIN_USE_NS \
 	2000000 /* that long it is in use at least: another process would run into it */
 
-/* Where alone= was given: fails if another process is using the device; until
- * null_device_release(). */
+/* With the option alone=, takes the device until null_device_release(); fails if another process
+ * has it. */
 static inline int null_device_acquire(struct tk_device *dev, struct tk_abi_error *err)
 {
 	if (dev->alone_fd < 0 || dev->in_use)

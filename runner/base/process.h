@@ -1,5 +1,5 @@
-/* Runs programs to their end, with a deadline, a memory limit, a log and a scrubbed environment. Never
- * through a shell. */
+/* Runs programs to their end, with a deadline, a memory limit, a log and a scrubbed environment.
+ * Never through a shell. */
 #ifndef TK_BASE_PROCESS_H
 #define TK_BASE_PROCESS_H
 #include "base/buf.h"
@@ -32,10 +32,10 @@ struct tk_process_result {
 	struct tk_buf err; /* the last 8 KiB of stderr, if there is no log_path */
 };
 
-/* The status says whether it could be run (TK_EIO, TK_ENOTFOUND: no such program, TK_EDATA: too much
- * output, TK_ECANCELED); the result says how it ended. Processes that the child leaves in its group
- * are killed when it ends. The child dies with the calling thread. The result is initialised even on
- * failure; free it with tk_process_result_free. */
+/* The status says whether it could be run (TK_EIO, TK_ENOTFOUND: no such program, TK_EDATA: too
+ * much output, TK_ECANCELED); the result says how it ended. Processes that the child leaves in its
+ * group are killed when it ends. The child dies with the calling thread. The result is initialised
+ * even on failure; free it with tk_process_result_free. */
 int tk_process_run(
         const struct tk_process_spec *spec, struct tk_process_result *result, struct tk_error *err);
 void tk_process_result_free(struct tk_process_result *result);

@@ -1,5 +1,5 @@
-/* The state of an object as a row of numbers. One function per object visits all its fields; the same
- * function writes the row or reads it back, so that the two cannot disagree. */
+/* The state of an object as a row of numbers. One function per object visits all its fields; the
+ * same function writes the row or reads it back, so that the two cannot disagree. */
 #ifndef TK_BASE_SERIALIZER_H
 #define TK_BASE_SERIALIZER_H
 #include <stdbool.h>

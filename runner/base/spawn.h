@@ -23,7 +23,8 @@ struct tk_spawn_spec {
 	uint64_t
 	        address_space_bytes; /* RLIMIT_AS, at most the hard limit of the caller; 0: as it is */
 	int nice;
-	/* Under a real-time policy: one step below the caller, so that it can still stop the child. */
+	/* Under a real-time policy: one step below the caller, so that it can still stop the
+	 * child. */
 	bool below_caller;
 };
 

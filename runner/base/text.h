@@ -1,5 +1,5 @@
-/* Untrusted text (commit subjects, authors, file names, build logs, messages of tools): is it UTF-8, and
- * which of its characters must not reach a terminal, a table or a log? */
+/* Untrusted text (commit subjects, authors, file names, build logs, messages of tools): is it
+ * UTF-8, and which of its characters must not reach a terminal, a table or a log? */
 #ifndef TK_BASE_TEXT_H
 #define TK_BASE_TEXT_H
 #include <stdbool.h>

@@ -1,4 +1,5 @@
-/* The table of commands, and what they share: finding one, opening the store, reporting an error. */
+/* The table of commands, and what they share: finding one, opening the store, reporting an
+ * error. */
 #include "cli/commands.h"
 
 #include <string.h>

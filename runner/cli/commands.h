@@ -1,7 +1,8 @@
 /* The commands of `tracker`: one row of TK_COMMANDS and one file cli/FOLDER/NAME.c each.
  *
- * A command parses its options with tk_command_parse (--help, the manual and the completion come from the same table),
- * works through the libraries, prints results to stdout, and returns an exit code. */
+ * A command parses its options with tk_command_parse (--help, the manual and the completion come
+ * from the same table), works through the libraries, prints results to stdout, and returns an exit
+ * code. */
 #ifndef TK_COMMANDS_H
 #define TK_COMMANDS_H
 #include <argp.h>
@@ -53,8 +54,8 @@ int tk_command_fail(const char *command, const struct tk_error *err);
 /* Prints a document to stdout and frees it. NULL (it could not be made) is an error too. */
 int tk_command_print_json(json_t *json, struct tk_error *err);
 
-/* The configuration and, with mode >= 0 (enum tk_store_mode), the store it names. On failure prints and returns the
- * exit code; 0 otherwise. Free with tk_command_close. */
+/* The configuration and, with mode >= 0 (enum tk_store_mode), the store it names. On failure prints
+ * and returns the exit code; 0 otherwise. Free with tk_command_close. */
 int tk_command_open(const struct tk_globals *g, const char *command, int mode,
         struct tk_config **config, struct tk_store **store);
 void tk_command_close(struct tk_config *config, struct tk_store *store);

@@ -1,7 +1,8 @@
 /* The options of every command. They may stand before or after the command's name.
  *
- * argp parses them in both places together with the command's own options, so "-qv", "-C/tmp" and "--db FILE" mean the
- * same everywhere, and the argument of a command's option is never taken for a global option. */
+ * argp parses them in both places together with the command's own options, so "-qv", "-C/tmp" and
+ * "--db FILE" mean the same everywhere, and the argument of a command's option is never taken for a
+ * global option. */
 #ifndef TK_CLI_GLOBALS_H
 #define TK_CLI_GLOBALS_H
 #include <argp.h>
@@ -24,8 +25,9 @@ struct tk_globals *tk_globals_get(void);
 /* One option of tk_global_options; -C changes the folder at once. */
 error_t tk_globals_parse_option(int key, char *arg, struct argp_state *state);
 
-/* Parses a command's line, argv[0] being "tracker NAME": its own options into `options` and the global ones. Applies the
- * globals (colour, log level, log file). Ends the program with argp_err_exit_status if anything is wrong. */
+/* Parses a command's line, argv[0] being "tracker NAME": its own options into `options` and the
+ * global ones. Applies the globals (colour, log level, log file). Ends the program with
+ * argp_err_exit_status if anything is wrong. */
 void tk_command_parse(const struct argp *argp, int argc, char **argv, void *options);
 
 #endif

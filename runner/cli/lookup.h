@@ -23,7 +23,8 @@ const struct tk_problem_row *tk_lookup_problem(const struct tk_lookup *l, int64_
 const struct tk_series_row *tk_lookup_series(const struct tk_lookup *l, int64_t id);
 const struct tk_revision_row *tk_lookup_build_revision(const struct tk_lookup *l, int64_t build_id);
 
-/* Finds a night in a list (newest first) by its number, by the start of its uid, or the newest as "last". TK_EUSAGE: none or several. */
+/* Finds a night in a list (newest first) by its number, by the start of its uid, or the newest as
+ * "last". TK_EUSAGE: none or several. */
 int tk_lookup_find_night(const struct tk_rows *nights, const char *text,
         const struct tk_night_row **out, struct tk_error *err);
 

@@ -93,8 +93,8 @@ static int run_command(const char *name, int argc, char **argv)
 	return c->run(tk_globals_get(), argc, argv);
 }
 
-/* A result that was not written completely is a failure. A reader that closed the pipe (`| head`) has enough: then we
- * end by SIGPIPE like other programs. */
+/* A result that was not written completely is a failure. A reader that closed the pipe (`| head`)
+ * has enough: then we end by SIGPIPE like other programs. */
 static int finish_output(int code)
 {
 	struct pollfd out = {.fd = STDOUT_FILENO};

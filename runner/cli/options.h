@@ -1,4 +1,5 @@
-/* Values of options that several commands take. Each function ends the program with a message if the value is wrong (argp_error, exit code 2). */
+/* Values of options that several commands take. Each function ends the program with a message if
+ * the value is wrong (argp_error, exit code 2). */
 #ifndef TK_OPTIONS_H
 #define TK_OPTIONS_H
 #include "base/units.h"

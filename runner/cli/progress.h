@@ -1,4 +1,5 @@
-/* Progress of a long command: one live line on a terminal, a plain line every few seconds elsewhere, nothing with --quiet. Goes to stderr; the live line is wiped for lines of the log. */
+/* Progress of a long command: one live line on a terminal, a plain line every few seconds
+ * elsewhere, nothing with --quiet. Goes to stderr; the live line is wiped for lines of the log. */
 #ifndef TK_PROGRESS_H
 #define TK_PROGRESS_H
 #include "nightly/nightly.h"

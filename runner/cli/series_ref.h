@@ -12,7 +12,9 @@ struct tk_series_ref {
 	char good[128], bad[128]; /* the range of its newest alert or verdict; "": unknown */
 };
 
-/* `text` is a series (its name, the start of it, a pattern, or a part that only one series has) or the first 4 or more digits of the id of an alert or group, which stands for its series with the largest change. TK_EUSAGE: none, or several (the message names some). */
+/* `text` is a series (its name, the start of it, a pattern, or a part that only one series has) or
+ * the first 4 or more digits of the id of an alert or group, which stands for its series with the
+ * largest change. TK_EUSAGE: none, or several (the message names some). */
 int tk_series_ref_resolve(
         struct tk_store *s, const char *text, struct tk_series_ref *out, struct tk_error *err);
 

@@ -1,4 +1,5 @@
-/* Tables on the terminal, by libsmartcols: columns by name, as wide as the terminal, control characters replaced. Nothing is cut in a pipe or a file. An empty table prints nothing. */
+/* Tables on the terminal, by libsmartcols: columns by name, as wide as the terminal, control
+ * characters replaced. Nothing is cut in a pipe or a file. An empty table prints nothing. */
 #ifndef TK_TABLE_H
 #define TK_TABLE_H
 #include <stdbool.h>
@@ -24,12 +25,14 @@ struct tk_column {
 	unsigned flags;
 };
 
-/* NULL (out of memory) may be passed on: tk_table_print() reports it. `columns` must outlive the table. */
+/* NULL (out of memory) may be passed on: tk_table_print() reports it. `columns` must outlive the
+ * table. */
 struct tk_table *tk_table_new(const struct tk_globals *g, const struct tk_column *columns);
 void tk_table_add_row(struct tk_table *t); /* starts a row, which the following calls fill */
 void tk_table_set_cell(struct tk_table *t, const char *column, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
-/* Colour of a cell of the row: "red", "green", "yellow", "bold", "halfbright"... (terminal-colors.d); ignored without colours. */
+/* Colour of a cell of the row: "red", "green", "yellow", "bold", "halfbright"...
+ * (terminal-colors.d); ignored without colours. */
 void tk_table_set_color(struct tk_table *t, const char *column, const char *color);
 size_t tk_table_row_count(const struct tk_table *t);
 int tk_table_print(struct tk_table *t, FILE *out, struct tk_error *err);

@@ -6,9 +6,9 @@
 
 struct tk_error;
 
-/* "7d" (that long before now), a date or time ("2026-11-21", "2026-11-21T09:42:00Z", "@1700000000"), "today",
- * "yesterday" or "last week" -> seconds since 1970, UTC. A day is its first second, with `end_of_day` its last one.
- * TK_EUSAGE: none of these, with a message. */
+/* "7d" (that long before now), a date or time ("2026-11-21", "2026-11-21T09:42:00Z",
+ * "@1700000000"), "today", "yesterday" or "last week" -> seconds since 1970, UTC. A day is its
+ * first second, with `end_of_day` its last one. TK_EUSAGE: none of these, with a message. */
 int tk_when_parse(
         const char *text, int64_t now_s, bool end_of_day, int64_t *out, struct tk_error *err);
 

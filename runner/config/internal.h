@@ -25,7 +25,7 @@ void tk_config_free_upstreams(struct tk_upstream_config *u, size_t count);
 
 /* Values of the document over the defaults that are in `c`. */
 int tk_config_apply(const struct tk_yaml *y, struct tk_config *c, struct tk_error *err);
-/* What only shows when the whole configuration is known. `y` gives the positions. */
+/* Checks that need the whole configuration. `y` gives the positions. */
 int tk_config_check(const struct tk_config *c, const struct tk_yaml *y, struct tk_error *err);
 /* Fills c->hash. */
 int tk_config_hash(struct tk_config *c, struct tk_error *err);

@@ -1,4 +1,5 @@
-/* What is measured, and in which unit. Imported series may have metrics and units of their own: TK_..._OTHER. */
+/* What is measured, and in which unit. Imported series may have metrics and units of their own:
+ * TK_..._OTHER. */
 #ifndef TK_CORE_METRIC_H
 #define TK_CORE_METRIC_H
 #include <stdbool.h>

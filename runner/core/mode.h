@@ -1,5 +1,5 @@
-/* The state of the caches, the clock and the memory system while a kernel is measured. Each mode is a series of its own.
- * How each is produced: docs/explanation/measuring.md. */
+/* The state of the caches, the clock and the memory system while a kernel is measured. Each mode is
+ * a series of its own. How each is produced: docs/explanation/measuring.md. */
 #ifndef TK_CORE_MODE_H
 #define TK_CORE_MODE_H
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* The table of ops and their keys, shared by the files of core/: one row per key, sorted by name, as the
- * canonical text is. */
+/* The table of ops and their keys, shared by the files of core/: one row per key, sorted by name,
+ * as the canonical text is. */
 #ifndef TK_CORE_PROBLEM_KEYS_H
 #define TK_CORE_PROBLEM_KEYS_H
 #include "core/problem.h"

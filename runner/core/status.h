@@ -1,4 +1,4 @@
-/* The status of a series: what a verdict says became of it. One list for `tracker diff`, the pages, JSON and
+/* The status of a series, which a verdict decides. One list for `tracker diff`, the pages, JSON and
  * notify.fail_on. */
 #ifndef TK_CORE_STATUS_H
 #define TK_CORE_STATUS_H
@@ -39,7 +39,8 @@ const char *tk_verdict_status_name(enum tk_verdict_status value);
 const char *tk_verdict_status_mark(enum tk_verdict_status value);
 const char *tk_verdict_status_meaning(enum tk_verdict_status value);
 int tk_verdict_status_parse(const char *name, enum tk_verdict_status *out);
-/* For sentences that count series, "24 not measured before": the name, or a phrase where the name says too little. */
+/* For sentences that count series, "24 not measured before": the name, or a phrase where the name
+ * says too little. */
 const char *tk_verdict_status_phrase(enum tk_verdict_status value);
 
 #endif

@@ -1,8 +1,9 @@
 /* Closed lists of words, one table each.
  *
- * Everything that the tracker decides (a status, a cause, a role, a kind) is an enum in the program and a word in the
- * history, in JSON and on the command line. A vocabulary is the table between the two: names are printed, parsed,
- * listed in help and checked in files from it. To add a word, add a row to the list in the header of its enum. */
+ * Everything that the tracker decides (a status, a cause, a role, a kind) is an enum in the program
+ * and a word in the history, in JSON and on the command line. A vocabulary is the table between the
+ * two: names are printed, parsed, listed in help and checked in files from it. To add a word, add a
+ * row to the list in the header of its enum. */
 #ifndef TK_CORE_VOCABULARY_H
 #define TK_CORE_VOCABULARY_H
 

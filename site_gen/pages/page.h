@@ -33,7 +33,7 @@ struct tk_site {
 	struct tk_chart_data data;
 	struct tk_site_state state;
 	struct tk_code_cache codes;
-	bool charts;      /* Chart.js is there */
+	bool charts;      /* Chart.js is available */
 	char version[17]; /* of the assets, for their addresses */
 	size_t pages;
 };

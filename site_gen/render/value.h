@@ -1,5 +1,5 @@
-/* The content of a page before it is HTML: a light tree of texts, markup, flags, lists and objects in
- * an arena.
+/* The content of a page before it is HTML: a light tree of texts, markup, flags, lists and objects
+ * in an arena.
  *
  * Texts come from outside and are escaped by the template. Markup is made by site_gen itself (SVG);
  * {{{x}}} accepts nothing else. Keys are string literals. A failed allocation is remembered in the

@@ -11,15 +11,16 @@ struct tk_record_export {
 	struct tk_id_map nights, builds; /* those whose details are written */
 };
 
-/* Adds the fields of a table to the columns of a SELECT. *lead: what separates them from those before. */
+/* Adds the fields of a table to the columns of a SELECT. *lead: what separates them from those
+ * before. */
 void tk_record_add_columns(
         struct tk_buf *sql, enum tk_table_id table, const char *alias, const char **lead);
 /* The fields of a table from the columns at *column on, which it advances. null if the first one, a
  * uid or a value, is null. */
 json_t *tk_record_read_group(sqlite3_stmt *stmt, enum tk_table_id table, int *column);
 
-/* Adds every detail to a record: as an array the first time its night or build occurs, else as null.
- * build_id 0: none. */
+/* Adds every detail to a record: as an array the first time its night or build occurs, else as
+ * null. build_id 0: none. */
 int tk_record_add_details(struct tk_record_export *x, int64_t night_id, int64_t build_id,
         json_t *record, struct tk_error *err);
 

@@ -1,6 +1,6 @@
-/* A record is one point (or one run without a value) with all rows that identify it, flat enough for a
- * table. Its fields are the columns of the groups below, "group.column", in this order. Export and
- * import in every format are driven by this list.
+/* A record is one point (or one run without a value) with all rows that identify it, flat enough
+ * for a table. Its fields are the columns of the groups below, "group.column", in this order.
+ * Export and import in every format are driven by this list.
  *
  * Details are arrays of objects beside the groups. Each is written once: in the first record of its
  * night or build. */
@@ -47,9 +47,9 @@ extern const struct tk_record_detail tk_record_details[TK_RECORD_DETAIL_COUNT];
  * point from its run. */
 bool tk_record_has_column(enum tk_table_id table, const struct tk_db_column *c);
 
-/* Whether a row of a detail holds the row that column c of `table` refers to as an object. `table` is
- * the detail itself, or a table that it refers to. The owner, the machine (that of the night) and
- * what the detail refers to by itself are not repeated. */
+/* Whether a row of a detail holds the row that column c of `table` refers to as an object. `table`
+ * is the detail itself, or a table that it refers to. The owner, the machine (that of the night)
+ * and what the detail refers to by itself are not repeated. */
 bool tk_record_has_nested_row(enum tk_table_id detail, enum tk_table_id owner,
         enum tk_table_id table, const struct tk_db_column *c);
 

@@ -26,8 +26,8 @@ int tk_record_fail(const struct tk_record_reader *r, struct tk_error *err, const
 int tk_record_fail_expected(const struct tk_record_reader *r, struct tk_error *err,
         const char *group, const char *field, const char *what, const json_t *value);
 
-/* The object as a row. Its references are refs[column], or r->ids where refs is NULL. Strings of the row
- * belong to the object. */
+/* The object as a row. Its references are refs[column], or r->ids where refs is NULL. Strings of
+ * the row belong to the object. */
 int tk_record_read_row(const struct tk_record_reader *r, enum tk_table_id table,
         const int64_t *refs, const json_t *object, union tk_record_row *row, struct tk_error *err);
 

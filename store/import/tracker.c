@@ -1,6 +1,6 @@
-/* The tracker's own records (store/export/record.h), one a line: what
- * `tracker export --format=ndjson` wrote on another machine. They go into a temporary history, which
- * is merged at the end: importing a night again, or more of it, follows the rules of a merge. */
+/* The tracker's own records (store/export/record.h), one a line: what `tracker export
+ * --format=ndjson` wrote on another machine. They go into a temporary history, which is merged at
+ * the end: importing a night again, or more of it, follows the rules of a merge. */
 #include "base/archive.h"
 #include "base/file.h"
 #include "store/export/record.h"

@@ -158,7 +158,8 @@ static int insert_row(struct tk_merge *m, const struct tk_db_table *t, const str
 	*inserted = false;
 	if (!status)
 		status = bind_uid_as_slug(m, t, st->read, st->insert, err);
-	/* Derived rows can refer to a run that was removed. Other rows cannot: SQLite enforces it. */
+	/* Derived rows can refer to a run that was removed. Other rows cannot: SQLite enforces
+	 * it. */
 	if (status || dangling)
 		return status;
 	status = step(m, st->insert, t, err);

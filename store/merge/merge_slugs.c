@@ -1,6 +1,6 @@
-/* Slugs of devices and series after a merge. They depend on the rows alone, not on which history came
- * first. Every slug is taken apart into a root and the start of the row's uid; where rows of both
- * histories have the same root, the one with the smallest uid keeps it bare. */
+/* Slugs of devices and series after a merge. They depend on the rows alone, not on which history
+ * came first. Every slug is taken apart into a root and the start of the row's uid; where rows of
+ * both histories have the same root, the one with the smallest uid keeps it bare. */
 #include "store/merge/merge_internal.h"
 
 /* A slug without the start of the row's own uid. A slug that was cut to length keeps it: its root

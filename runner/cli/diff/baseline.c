@@ -68,7 +68,8 @@ static int64_t find_measured(
 }
 
 /* Adds the measured revision of the tag for each upstream that has the tag. *tagged: how many have
- * it, measured or not. An unreachable upstream is a warning, or the error if no other has the tag. */
+ * it, measured or not. An unreachable upstream is a warning, or the error if no other has the
+ * tag. */
 static int find_tag(const struct tables *t, const struct tk_config *config, const char *tag,
         struct tk_diff_baseline *found, size_t *tagged, struct tk_error *err)
 {

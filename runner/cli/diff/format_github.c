@@ -1,4 +1,6 @@
-/* `tracker diff --format=github`: workflow commands on stdout, one per family of rows, because GitHub shows ten of each level; the Markdown form goes to $GITHUB_STEP_SUMMARY and the counts to $GITHUB_OUTPUT if the job has them. */
+/* `tracker diff --format=github`: workflow commands on stdout, one per family of rows, because
+ * GitHub shows ten of each level; the Markdown form goes to $GITHUB_STEP_SUMMARY and the counts to
+ * $GITHUB_OUTPUT if the job has them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

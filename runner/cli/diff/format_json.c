@@ -1,4 +1,5 @@
-/* `tracker diff --format=json` and `ndjson`: every count, raw numbers and the method. The schema is in docs/reference/diff.md. */
+/* `tracker diff --format=json` and `ndjson`: every count, raw numbers and the method. The schema is
+ * in docs/reference/diff.md. */
 #include <jansson.h>
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* `tracker diff --format=md`: for issues, pull requests and step summaries. Starts with a marker, by which a bot finds its own comment; cut by rows to stay below GitHub's limit. */
+/* `tracker diff --format=md`: for issues, pull requests and step summaries. Starts with a marker,
+ * by which a bot finds its own comment; cut by rows to stay below GitHub's limit. */
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +12,8 @@
 #define MARKER "<!-- tracker-diff -->"
 #define COMMENT_MAX 60000 /* GitHub refuses comments over 65,536 characters */
 
-/* Escapes texts of others: they must not make markup, links or references, mention people or end a cell. */
+/* Escapes texts of others: they must not make markup, links or references, mention people or end a
+ * cell. */
 static void put_text(struct tk_buf *b, const char *s)
 {
 	for (; *s; s++)

@@ -1,4 +1,5 @@
-/* `tracker diff --format=sarif`: SARIF 2.1.0, for the code scanning of forges. A rule is a status. A change keeps its fingerprint, so a forge opens one alert for it. */
+/* `tracker diff --format=sarif`: SARIF 2.1.0, for the code scanning of forges. A rule is a status.
+ * A change keeps its fingerprint, so a forge opens one alert for it. */
 #include <jansson.h>
 #include <math.h>
 #include <string.h>

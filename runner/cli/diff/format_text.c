@@ -50,7 +50,8 @@ static const char *status_color(enum tk_verdict_status s)
 	}
 }
 
-/* Replaces, in place, the signs that a terminal with one byte per character (cron, LC_ALL=C) cannot show. */
+/* Replaces, in place, the signs that a terminal with one byte per character (cron, LC_ALL=C) cannot
+ * show. */
 static const char *to_plain(char *s)
 {
 	static const struct {

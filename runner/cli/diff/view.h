@@ -1,4 +1,5 @@
-/* What the formats of `tracker diff` share. A new format is one row of tk_diff_formats and one file format_NAME.c. */
+/* What the formats of `tracker diff` share. A new format is one row of tk_diff_formats and one file
+ * format_NAME.c. */
 #ifndef TK_DIFF_VIEW_H
 #define TK_DIFF_VIEW_H
 #include <stdbool.h>
@@ -60,7 +61,8 @@ void tk_diff_view_free(struct tk_diff_view *v);
 size_t tk_diff_shown_count(const struct tk_diff_view *v);
 /* At least one series has a status of --fail-on. */
 bool tk_diff_has_fail_on(const struct tk_diff_view *v);
-/* "openblas"; "openblas (openblas-git)" if several upstreams have that backend; "openblas, hot" if the mode is not the default. */
+/* "openblas"; "openblas (openblas-git)" if several upstreams have that backend; "openblas, hot" if
+ * the mode is not the default. */
 const char *tk_diff_describe_backend(
         const struct tk_diff_view *v, const struct tk_diff_row *row, char *out, size_t size);
 /* The name of a row's group; `out` holds a name that no row has. */
@@ -77,7 +79,8 @@ struct tk_diff_group_totals tk_diff_group_totals(const struct tk_diff_view *v, c
 /* "7-night median", "the best level", "tag:v1.0" */
 const char *tk_diff_describe_baseline(const struct tk_diff_report *r, char *out, size_t size);
 
-/* The last line of every format for people, without a newline; its shape does not change, for grep. */
+/* The last line of every format for people, without a newline; its shape does not change, for
+ * grep. */
 void tk_diff_summarize(const struct tk_diff_view *v, char *out, size_t size);
 /* The same line if nothing could be compared, with the reason. */
 void tk_diff_explain_empty(const struct tk_diff_report *r, char *out, size_t size);
@@ -97,7 +100,8 @@ void tk_diff_describe_direction(const struct tk_diff_report *r, char *out, size_
 
 /* --explain: the numbers and reasons of each shown series. */
 void tk_diff_write_details(const struct tk_diff_view *v, FILE *out);
-/* --culprit: each range of revisions once, with its most severe series and the commands to bisect it. */
+/* --culprit: each range of revisions once, with its most severe series and the commands to bisect
+ * it. */
 void tk_diff_write_bisect_hints(const struct tk_diff_view *v, FILE *out);
 
 int tk_diff_write_text(const struct tk_diff_view *v, FILE *out, struct tk_error *err);

@@ -1,4 +1,5 @@
-/* `tracker changepoints`: the level changes of histories in a CSV file, so that the detector can be scored. */
+/* `tracker changepoints`: the level changes of histories in a CSV file, so that the detector can be
+ * scored. */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* A CSV file row by row, in constant memory, with quotes as in RFC 4180 and a header that names the columns. */
+/* A CSV file row by row, in constant memory, with quotes as in RFC 4180 and a header that names the
+ * columns. */
 #ifndef TK_CSV_TABLE_H
 #define TK_CSV_TABLE_H
 #include <stdbool.h>
@@ -22,10 +23,12 @@ struct tk_csv_table {
 	size_t length[TK_CSV_COLUMNS_MAX];
 };
 
-/* Opens a file and finds its columns: columns[i] is the index of names[i] (NULL ends them). TK_EDATA: one is missing. Close in any case. */
+/* Opens a file and finds its columns: columns[i] is the index of names[i] (NULL ends them).
+ * TK_EDATA: one is missing. Close in any case. */
 int tk_csv_table_open(struct tk_csv_table *t, const char *path, const char *const *names,
         size_t *columns, struct tk_error *err);
-/* Reads the next row that is not empty. It must have more than `last_column` fields. *more: false at the end. */
+/* Reads the next row that is not empty. It must have more than `last_column` fields. *more: false
+ * at the end. */
 int tk_csv_table_next_row(
         struct tk_csv_table *t, size_t last_column, bool *more, struct tk_error *err);
 void tk_csv_table_close(struct tk_csv_table *t);

@@ -5,7 +5,8 @@
 
 #include "base/error.h"
 
-/* Digits of a number that is exact in double precision, also times or over a power of ten up to EXACT_POWER. */
+/* Digits of a number that is exact in double precision, also times or over a power of ten up to
+ * EXACT_POWER. */
 #define EXACT_DIGITS 15
 #define EXACT_POWER 22
 
@@ -27,7 +28,8 @@ int tk_csv_read_day(
 	                         t->path, t->line, text);
 }
 
-/* strtod for plain decimal numbers, ten times as fast. *end: as by strtod; `text` if it is another kind of number. */
+/* strtod for plain decimal numbers, ten times as fast. *end: as by strtod; `text` if it is another
+ * kind of number. */
 static double parse_plain_number(const char *text, const char **end)
 {
 	static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10,

@@ -5,7 +5,8 @@
 
 #include "cli/history/csv_table.h"
 
-/* `text`, a field of the current row, as a whole number and as any number. TK_EDATA, with the line, if it is not one. */
+/* `text`, a field of the current row, as a whole number and as any number. TK_EDATA, with the line,
+ * if it is not one. */
 int tk_csv_read_day(
         const struct tk_csv_table *t, const char *text, int64_t *day, struct tk_error *err);
 int tk_csv_read_value(

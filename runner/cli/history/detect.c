@@ -1,4 +1,5 @@
-/* `tracker detect`: analyses stored nights: imported ones, merged ones, or all with other thresholds. */
+/* `tracker detect`: analyses stored nights: imported ones, merged ones, or all with other
+ * thresholds. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Reads histories from CSV: a header, then one row per point. The rows of a series need not be adjacent. */
+/* Reads histories from CSV: a header, then one row per point. The rows of a series need not be
+ * adjacent. */
 #include "cli/history/history_csv.h"
 
 #include <errno.h>

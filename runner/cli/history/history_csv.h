@@ -1,4 +1,5 @@
-/* Histories from a CSV file with series_id, day, value and, optionally, commit; other columns are ignored. */
+/* Histories from a CSV file with series_id, day, value and, optionally, commit; other columns are
+ * ignored. */
 #ifndef TK_HISTORY_CSV_H
 #define TK_HISTORY_CSV_H
 #include "detect/monitor/series_history.h"
@@ -6,7 +7,8 @@
 struct tk_history_csv;
 struct tk_error;
 
-/* env_path (columns machine,day,driver) and meta_path (series_id,machine) may be NULL. TK_EDATA: a wrong row, with file, line and field. Free *out in any case. */
+/* env_path (columns machine,day,driver) and meta_path (series_id,machine) may be NULL. TK_EDATA: a
+ * wrong row, with file, line and field. Free *out in any case. */
 int tk_history_csv_read(const char *path, const char *env_path, const char *meta_path,
         struct tk_history_csv **out, struct tk_error *err);
 const struct tk_series_history *tk_history_csv_series(

@@ -1,4 +1,5 @@
-/* `tracker import`: reads histories of other tools and nights of other machines into this history. */
+/* `tracker import`: reads histories of other tools and nights of other machines into this
+ * history. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -57,7 +57,8 @@ const struct argp tk_argp_show = {options, parse_option, "SERIES|RUN",
         "  tracker show 42 --samples\n"
         "  tracker show 42 --format=json | jq .attributes.verify"};
 
-/* Fills `found` with the series named `text`, else with those that match the pattern or start with it. */
+/* Fills `found` with the series named `text`, else with those that match the pattern or start with
+ * it. */
 static size_t find_series(
         const struct tk_lookup *l, const char *text, const struct tk_series_row **found)
 {

@@ -160,7 +160,8 @@ static void print_attributes(const char *prefix, const json_t *object, bool skip
 #define BINS 12
 #define BAR_WIDTH 40
 
-/* 12 bins from the minimum to the 95 % quantile, the last one for all above: an outlier must not flatten the rest. */
+/* 12 bins from the minimum to the 95 % quantile, the last one for all above: an outlier must not
+ * flatten the rest. */
 static void print_histogram(const struct run_detail *d)
 {
 	struct tk_summary summary;

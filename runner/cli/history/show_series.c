@@ -151,7 +151,8 @@ static int print_changes(const struct tk_globals *g, const struct tk_series_row 
 	return status;
 }
 
-/* The first of these points that measured the revision, if an earlier point did not; NULL: there is none. */
+/* The first of these points that measured the revision, if an earlier point did not; NULL: there is
+ * none. */
 static const struct tk_point *first_of_revision(
         const struct tk_lookup *l, const struct tk_rows *points, const char *rev)
 {
@@ -165,7 +166,8 @@ static const struct tk_point *first_of_revision(
 	return NULL;
 }
 
-/* An alert keeps the date and size known on the night that opened it. The change points below have later estimates, so both may differ. */
+/* An alert keeps the date and size known on the night that opened it. The change points below have
+ * later estimates, so both may differ. */
 static void print_alerts(const struct tk_lookup *l, const struct tk_series_row *series,
         const struct tk_rows *points, const struct tk_rows *alerts)
 {

@@ -105,7 +105,8 @@ static void read_session(char *variables[SESSION_MAX + 1])
 	variables[n] = NULL;
 }
 
-/* A failure to open the browser does not change the exit code. The browser gets its own session, because the process group of our child is killed with it. */
+/* A failure to open the browser does not change the exit code. The browser gets its own session,
+ * because the process group of our child is killed with it. */
 static void open_browser(const char *index)
 {
 	const char *argv[] = {"setsid", "--fork", "--wait", "xdg-open", index, NULL};
@@ -212,7 +213,8 @@ static int write_changed(const struct tk_globals *g, const struct arguments *a,
 	return code;
 }
 
-/* A night writes in bursts: write the site when nothing has changed for a second. After a failure it is tried again. */
+/* A night writes in bursts: write the site when nothing has changed for a second. After a failure
+ * it is tried again. */
 static void watch_site(const struct tk_globals *g, struct arguments *a,
         const struct tk_config *config, const char *path)
 {

@@ -1,4 +1,5 @@
-/* What the parts of `tracker build` share: build.c builds, build_cache.c looks after the cache, build_print.c prints. */
+/* What the parts of `tracker build` share: build.c builds, build_cache.c looks after the cache,
+ * build_print.c prints. */
 #ifndef TK_CLI_BUILD_H
 #define TK_CLI_BUILD_H
 #include <jansson.h>

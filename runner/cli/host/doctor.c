@@ -1,4 +1,5 @@
-/* `tracker doctor`: what this machine has, its noise sources, and why a backend is or is not available. */
+/* `tracker doctor`: what this machine has, its noise sources, and why a backend is or is not
+ * available. */
 #include "cli/host/doctor.h"
 
 #include "base/buf.h"

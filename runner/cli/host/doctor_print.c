@@ -120,7 +120,8 @@ static int print_found(
 	return status;
 }
 
-/* Devices and backends have the same table: a name, two own columns, and what they are or why they are unavailable. */
+/* Devices and backends have the same table: a name, two own columns, and what they are or why they
+ * are unavailable. */
 struct listing {
 	const char *keys[2];
 	struct tk_column columns[6];

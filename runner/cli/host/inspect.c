@@ -1,4 +1,5 @@
-/* The system, CPU and memory, from /proc and /sys. Containers hide much of it: everything may be missing. */
+/* The system, CPU and memory, from /proc and /sys. Containers hide much of it: everything may be
+ * missing. */
 #include "cli/host/inspect.h"
 
 #include <ctype.h>

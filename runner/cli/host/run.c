@@ -198,7 +198,8 @@ static int run_one(struct tk_run_session *r, const struct tk_run_device *device,
 	return TK_OK;
 }
 
-/* Check all problems before measuring: a typo in the last one must not cost the time of the others. */
+/* Check all problems before measuring: a typo in the last one must not cost the time of the
+ * others. */
 static int check_problems(const struct tk_run_options *o, struct tk_error *err)
 {
 	struct tk_problem_spec p;

@@ -1,4 +1,5 @@
-/* What the parts of `tracker run` share: run.c measures, run_devices.c opens the devices, run_print.c prints. */
+/* What the parts of `tracker run` share: run.c measures, run_devices.c opens the devices,
+ * run_print.c prints. */
 #ifndef TK_CLI_RUN_H
 #define TK_CLI_RUN_H
 #include <jansson.h>

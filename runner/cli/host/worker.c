@@ -1,4 +1,5 @@
-/* `tracker worker`: the process that loads backends, so that a crash of a backend is not one of the tracker. Started by the tracker, not by people. */
+/* `tracker worker`: the process that loads backends, so that a crash of a backend is not one of the
+ * tracker. Started by the tracker, not by people. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* `tracker bisect`: finds the commit that changed a series; `tracker bisect-step`: classifies one commit for `git bisect run`. */
+/* `tracker bisect`: finds the commit that changed a series; `tracker bisect-step`: classifies one
+ * commit for `git bisect run`. */
 #include "nightly/bisect/bisect.h"
 #include "base/buf.h"
 #include "base/clock.h"

@@ -33,7 +33,8 @@ static void add_option(struct tk_buf *b, const char *name, const char *value)
 	add_word(b, value);
 }
 
-/* The command is run in a clone of the upstream, so it names this configuration and this history. */
+/* The command is run in a clone of the upstream, so it names this configuration and this
+ * history. */
 static void add_tracker(
         struct tk_buf *b, const struct tk_globals *g, const struct tk_config *config)
 {

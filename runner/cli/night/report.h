@@ -9,10 +9,12 @@ struct tk_store;
 
 void tk_night_report_print(struct tk_store *store, const struct tk_night_report *report);
 
-/* TK_EXIT_FOUND if a series has a status of fail_on (NULL-terminated names), TK_EXIT_INCOMPLETE if the night is incomplete, else TK_EXIT_OK. */
+/* TK_EXIT_FOUND if a series has a status of fail_on (NULL-terminated names), TK_EXIT_INCOMPLETE if
+ * the night is incomplete, else TK_EXIT_OK. */
 int tk_night_report_exit_code(const struct tk_night_report *report, char *const *fail_on);
 
-/* "regressed,missing" -> checked names; "none" is the empty list. Free with tk_fail_on_free. TK_EUSAGE: an unknown status. */
+/* "regressed,missing" -> checked names; "none" is the empty list. Free with tk_fail_on_free.
+ * TK_EUSAGE: an unknown status. */
 int tk_fail_on_parse(const char *text, char ***statuses, struct tk_error *err);
 void tk_fail_on_free(char **statuses);
 

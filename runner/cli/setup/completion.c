@@ -1,4 +1,5 @@
-/* `tracker completion`: bash completion, made from the option tables, so that it knows exactly what --help knows. */
+/* `tracker completion`: bash completion, made from the option tables, so that it knows exactly what
+ * --help knows. */
 #include <ctype.h>
 #include <string.h>
 
@@ -93,7 +94,8 @@ static void print_skip(const char *command, const struct tk_option_row *o)
 	putchar('|');
 }
 
-/* The words that may come first: "list|check [SUITE]" and "list\ncheck [SUITE]" are both list and check. */
+/* The words that may come first: "list|check [SUITE]" and "list\ncheck [SUITE]" are both list and
+ * check. */
 static void print_actions(const struct argp *argp)
 {
 	const char *p = argp->args_doc;

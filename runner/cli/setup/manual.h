@@ -14,8 +14,8 @@ void tk_manual_write_man_overview(FILE *out);
 /* tracker-COMMAND(1) */
 void tk_manual_write_man_command(const struct tk_command *c, FILE *out);
 
-/* What both forms share, from argp's "before\vafter" text and the filter of the command: `before` ends where `after`
- * begins. Free with free(). NULL: out of memory. */
+/* What both forms share, from argp's "before\vafter" text and the filter of the command: `before`
+ * ends where `after` begins. Free with free(). NULL: out of memory. */
 char *tk_manual_doc_before(const struct tk_command *c);
 char *tk_manual_doc_after(const struct tk_command *c);
 

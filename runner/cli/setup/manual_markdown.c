@@ -8,7 +8,8 @@
 
 #define WRAP_COLUMN 100
 
-/* Escapes what Markdown would take for markup, except between backticks; `cell`: in a table's cell. */
+/* Escapes what Markdown would take for markup, except between backticks; `cell`: in a table's
+ * cell. */
 static void put_text(FILE *out, const char *text, size_t len, bool cell)
 {
 	bool code = false;

@@ -1,4 +1,5 @@
-/* The options of an argp table as a sorted list: for the manual, docs/reference/commands.md and the completion. */
+/* The options of an argp table as a sorted list: for the manual, docs/reference/commands.md and the
+ * completion. */
 #ifndef TK_CLI_OPTION_LIST_H
 #define TK_CLI_OPTION_LIST_H
 #include <argp.h>
@@ -17,8 +18,8 @@ struct tk_option_row {
 	const char *header; /* heading of its group; NULL: none */
 };
 
-/* Visible options by group, then by name; an alias has the argument of its option. `rows` has room for
- * TK_OPTION_LIST_MAX. Returns how many there are. */
+/* Visible options by group, then by name; an alias has the argument of its option. `rows` has room
+ * for TK_OPTION_LIST_MAX. Returns how many there are. */
 size_t tk_option_list(const struct argp_option *options, struct tk_option_row *rows);
 
 #endif

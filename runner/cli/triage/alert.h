@@ -1,5 +1,5 @@
-/* What the parts of `tracker alert` share: alert.c has the actions, alert_show.c and alert_json.c print alerts,
- * alert_record.c records what people decide. */
+/* What the parts of `tracker alert` share: alert.c has the actions, alert_show.c and alert_json.c
+ * print alerts, alert_record.c records what people decide. */
 #ifndef TK_CLI_ALERT_H
 #define TK_CLI_ALERT_H
 #include <jansson.h>

@@ -19,7 +19,7 @@ struct tk_diff_mean {
  * from before the range count as no change; A/B runs count by what they measured. Start with
  * {.change = NAN}. */
 void tk_diff_mean_add(struct tk_diff_mean *m, const struct tk_diff_row *r);
-/* Most of its timings are unstable: then it is unreliable, too. */
+/* Most of its timings are unstable, which makes the mean unreliable. */
 bool tk_diff_mean_is_unstable(const struct tk_diff_mean *m);
 
 #define TK_DIFF_MEAN_TEXT_SIZE 128

@@ -1,5 +1,5 @@
-/* Patterns of any period: moves from night to night that repeat those of a period before. Removed only
- * where the pattern is beyond doubt. Private to stats/. */
+/* Patterns of any period: moves from night to night that repeat those of a period before. Removed
+ * only where the pattern is beyond doubt. Private to stats/. */
 #ifndef TK_STATS_SEASON_H
 #define TK_STATS_SEASON_H
 #include <stddef.h>

@@ -297,7 +297,8 @@ static size_t first_guesses(const struct tk_level_monitor *w, size_t split, doub
 	return count;
 }
 
-/* The log-likelihood gain of another level that was there all along: the new one, or one between. */
+/* The log-likelihood gain of another level that was there all along: the new one, or one
+ * between. */
 static double gain_of_constant_level(
         const struct tk_level_monitor *w, double level, double known, double after)
 {

@@ -1,10 +1,10 @@
 /* The monitor of one series: has its level changed, given all nights up to this one?
  *
  * The noise model (regime_model.h) is learnt from the series' residuals about its earlier levels,
- * after a weekly pattern is removed. Each night the log-likelihood of "a new level since night s" is
- * compared with that of "the old level", for splits 3 to about 50 nights back, at the best new level,
- * less the uncertainty of the old level and of the fitted model. The caller decides which candidate
- * is a change. */
+ * after a weekly pattern is removed. Each night the log-likelihood of "a new level since night s"
+ * is compared with that of "the old level", for splits 3 to about 50 nights back, at the best new
+ * level, less the uncertainty of the old level and of the fitted model. The caller decides which
+ * candidate is a change. */
 #ifndef TK_STATS_LEVEL_MONITOR_H
 #define TK_STATS_LEVEL_MONITOR_H
 #include <stdbool.h>

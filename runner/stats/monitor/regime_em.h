@@ -1,5 +1,5 @@
-/* The expectation step for a regime model without drift. Private to stats/: nearly all of the time of
- * learning a series' noise is spent here. */
+/* The expectation step for a regime model without drift. Private to stats/: nearly all of the time
+ * of learning a series' noise is spent here. */
 #ifndef TK_STATS_REGIME_EM_H
 #define TK_STATS_REGIME_EM_H
 #include "stats/monitor/regime_model.h"

@@ -2,10 +2,10 @@
  * spikes, a level that drifts.
  *
  * A hidden Markov model of up to three normal states and one wide Cauchy state (spikes) about a
- * level, on top of an AR(1) drift where the series needs one. Transition probabilities are learnt, so
- * that "slow for the third night" is compared with how long this series used to stay slow. A rare
- * state must not last long: that would be a new level. The drift is tracked by a Kalman filter whose
- * states are merged after each point (Blom and Bar-Shalom 1988). */
+ * level, on top of an AR(1) drift where the series needs one. Transition probabilities are learnt,
+ * so that "slow for the third night" is compared with how long this series used to stay slow. A
+ * rare state must not last long: that would be a new level. The drift is tracked by a Kalman filter
+ * whose states are merged after each point (Blom and Bar-Shalom 1988). */
 #ifndef TK_STATS_REGIME_MODEL_H
 #define TK_STATS_REGIME_MODEL_H
 #include <stddef.h>

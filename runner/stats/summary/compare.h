@@ -1,5 +1,5 @@
-/* Two independent samples: is one shifted against the other, and by how much? Rank statistics, so that
- * one spike cannot decide. */
+/* Two independent samples: is one shifted against the other, and by how much? Rank statistics, so
+ * that one spike cannot decide. */
 #ifndef TK_STATS_COMPARE_H
 #define TK_STATS_COMPARE_H
 #include <stdbool.h>

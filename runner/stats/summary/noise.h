@@ -1,5 +1,5 @@
-/* The noise of a series, with or without steps in it: computed from differences, so that a few steps and
- * a few spikes do not count as noise. */
+/* The noise of a series, with or without steps in it: computed from differences, so that a few
+ * steps and a few spikes do not count as noise. */
 #ifndef TK_STATS_NOISE_H
 #define TK_STATS_NOISE_H
 #include <stddef.h>

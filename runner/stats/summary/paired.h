@@ -1,10 +1,10 @@
-/* Paired measurements, an old and a new build right after each other in random order: do they differ, and
- * by how much?
+/* Paired measurements, an old and a new build right after each other in random order: do they
+ * differ, and by how much?
  *
  * Only differences within pairs are used. Because the order within each pair is random, the
  * distribution of the differences is symmetric about the true difference whatever the machine does
- * meanwhile, and symmetry is all that Wilcoxon's signed ranks need: neither normality nor equal noise,
- * and up to a quarter of the pairs may be spoiled. */
+ * meanwhile, and symmetry is all that Wilcoxon's signed ranks need: neither normality nor equal
+ * noise, and up to a quarter of the pairs may be spoiled. */
 #ifndef TK_STATS_PAIRED_H
 #define TK_STATS_PAIRED_H
 #include <stdbool.h>

@@ -1,4 +1,5 @@
-/* Quantiles by selection instead of sorting, and the robust scale of differences. Private to stats/. */
+/* Quantiles by selection instead of sorting, and the robust scale of differences. Private to
+ * stats/. */
 #ifndef TK_STATS_QUANTILE_H
 #define TK_STATS_QUANTILE_H
 #include <stddef.h>

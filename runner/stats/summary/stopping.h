@@ -1,5 +1,5 @@
-/* When to stop sampling: the confidence interval of the median is narrow enough, or a limit is reached.
- * Pure: depends on the samples and the time spent only. */
+/* When to stop sampling: the confidence interval of the median is narrow enough, or a limit is
+ * reached. Pure: depends on the samples and the time spent only. */
 #ifndef TK_STATS_STOPPING_H
 #define TK_STATS_STOPPING_H
 #include <stddef.h>

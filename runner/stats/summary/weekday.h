@@ -1,4 +1,5 @@
-/* A weekly pattern, for instance quieter machines at weekends. Removed only where it is beyond doubt. */
+/* A weekly pattern, for instance quieter machines at weekends. Removed only where it is beyond
+ * doubt. */
 #ifndef TK_STATS_WEEKDAY_H
 #define TK_STATS_WEEKDAY_H
 #include <stdbool.h>
