@@ -94,7 +94,7 @@ struct tk_import_point {
 	}
 int tk_import_point(struct tk_import_sink *s, size_t run, const struct tk_import_point *p,
         struct tk_error *err);
-/* Records a result of that name without a value: it failed, was skipped or is empty. */
+/* Counts a result of that name without a value: it failed, was skipped or is empty. */
 void tk_import_count_missing(struct tk_import_sink *s, const char *name);
 
 /* A night with one run at the time of a commit; none if there was no result since the run before,
