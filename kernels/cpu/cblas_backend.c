@@ -154,8 +154,7 @@ static int supports_gemm(const struct tk_gemm *g, struct tk_abi_error *err)
 #ifdef TK_CBLAS_HAS_SBGEMM
 	if (g->acc == TK_F32 && (g->c == TK_F32 || g->c == TK_BF16))
 		return TK_ABI_OK;
-	return fail(
-	        err, TK_ABI_UNSUPPORTED, "bf16 is accumulated in f32 and returned as f32 or bf16");
+	return fail(err, TK_ABI_UNSUPPORTED, "bf16 inputs need acc=f32 and c=f32 or c=bf16");
 #else
 	return fail(err, TK_ABI_UNSUPPORTED, "this build of the library has no cblas_sbgemm");
 #endif

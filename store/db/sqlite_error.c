@@ -59,7 +59,7 @@ static const char *reason_of(sqlite3 *db, int rc, int status)
 	if ((rc & 0xff) == SQLITE_NOTADB)
 		return "not a database, or its beginning is damaged";
 	if ((rc & 0xff) == SQLITE_CORRUPT)
-		return "the file is damaged: `tracker db check` says what, and what can be done";
+		return "the file is damaged; `tracker db check` lists the damage and the remedy";
 	return db ? sqlite3_errmsg(db) : sqlite3_errstr(rc);
 }
 

@@ -146,7 +146,7 @@ static int find_named_night(struct tk_store *s, const struct tables *t, const ch
 			        (!found || night_at(t, i)->as_of_s > found->as_of_s))
 				found = night_at(t, i);
 		if (!status && !found)
-			status = tk_fail(err, TK_EUSAGE, "no night up to %.100s", text);
+			status = tk_fail(err, TK_EUSAGE, "no night before or at \"%.100s\"", text);
 	} else {
 		status = find_revision_night(s, t, text, &found, err);
 	}
