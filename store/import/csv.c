@@ -1,6 +1,7 @@
 /* The CSV of change-point tools. Long: a row is one point, `series_id,day,commit,value[,...]`.
  * Wide: a row is one time, and every column of numbers besides the time and the commit is a series.
  * Read twice: first the runs with their attributes, then the points. */
+#include "base/csv.h"
 #include "store/import/import.h"
 #include <errno.h>
 #include <math.h>
@@ -93,8 +94,7 @@ static int bad(const struct reader *r, size_t line, const char *field, const cha
 
 /* ---- headings -------------------------------------------------------------------------------- */
 
-static int read_headings(
-        struct reader *r, const struct tk_import_csv_reader *csv, struct tk_error *err)
+static int read_headings(struct reader *r, const struct tk_csv *csv, struct tk_error *err)
 {
 	bool has[UNDECIDED + 1] = {0};
 
@@ -102,11 +102,11 @@ static int read_headings(
 	for (size_t i = 0; r->columns && i < csv->count; i++, r->count++) {
 		enum role role = UNDECIDED;
 
-		find_role(csv->cells[i], strlen(csv->cells[i]), &role);
+		find_role(csv->fields[i], strlen(csv->fields[i]), &role);
 		if (role != UNDECIDED && has[role])
 			role = UNDECIDED;
 		has[role] = true;
-		r->columns[i] = (struct column){role, strdup(csv->cells[i])};
+		r->columns[i] = (struct column){role, strdup(csv->fields[i])};
 		if (!r->columns[i].heading)
 			break;
 	}
@@ -138,11 +138,11 @@ static bool is_number(const char *cell)
 }
 
 /* The first non-empty cell of a column decides what the column of a wide file is. */
-static void decide(struct reader *r, const struct tk_import_csv_reader *csv)
+static void decide(struct reader *r, const struct tk_csv *csv)
 {
 	for (size_t i = 0; i < r->count; i++)
-		if (r->columns[i].role == UNDECIDED && *csv->cells[i])
-			r->columns[i].role = is_number(csv->cells[i]) ? WIDE : EXTRA;
+		if (r->columns[i].role == UNDECIDED && *csv->fields[i])
+			r->columns[i].role = is_number(csv->fields[i]) ? WIDE : EXTRA;
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
@@ -212,52 +212,51 @@ static int find_node(
 	return status;
 }
 
-static int node_of(struct reader *r, const struct tk_import_csv_reader *csv, struct node **out,
-        struct tk_error *err)
+static int node_of(
+        struct reader *r, const struct tk_csv *csv, struct node **out, struct tk_error *err)
 {
 	const char *rev = NULL;
 	int64_t time_s = 0;
 
 	for (size_t i = 0; i < r->count; i++) {
 		if (r->columns[i].role == COMMIT)
-			rev = csv->cells[i];
+			rev = csv->fields[i];
 		if (r->columns[i].role != TIME)
 			continue;
-		if (!parse_time(csv->cells[i], &time_s))
-			return bad(r, csv->line, r->columns[i].heading, csv->cells[i],
+		if (!parse_time(csv->fields[i], &time_s))
+			return bad(r, csv->line, r->columns[i].heading, csv->fields[i],
 			        "a time or a number of days", err);
-		rev = rev && *rev ? rev : csv->cells[i];
+		rev = rev && *rev ? rev : csv->fields[i];
 	}
 	for (size_t i = 0; i < r->count; i++)
-		if (r->columns[i].role == COMMIT && *csv->cells[i])
-			rev = csv->cells[i];
+		if (r->columns[i].role == COMMIT && *csv->fields[i])
+			rev = csv->fields[i];
 	return find_node(r, time_s, rev ? rev : "", out, err);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static const char *cell_of(
-        const struct reader *r, const struct tk_import_csv_reader *csv, enum role role)
+static const char *cell_of(const struct reader *r, const struct tk_csv *csv, enum role role)
 {
 	for (size_t i = 0; i < r->count; i++)
 		if (r->columns[i].role == role)
-			return csv->cells[i];
+			return csv->fields[i];
 	return "";
 }
 
 /* The other columns of a row: attributes of the run in a wide file, of the point of a series in a
  * long one. */
-static void keep_extra(struct reader *r, const struct tk_import_csv_reader *csv, struct node *n)
+static void keep_extra(struct reader *r, const struct tk_csv *csv, struct node *n)
 {
 	const char *series = cell_of(r, csv, SERIES);
 	json_t *rest = NULL;
 
 	for (size_t i = 0; i < r->count; i++)
-		if (r->columns[i].role == EXTRA && *csv->cells[i]) {
+		if (r->columns[i].role == EXTRA && *csv->fields[i]) {
 			if (!rest)
 				rest = json_object();
 			json_object_set_new(
-			        rest, r->columns[i].heading, json_string(csv->cells[i]));
+			        rest, r->columns[i].heading, json_string(csv->fields[i]));
 		}
 	if (!rest)
 		return;
@@ -270,10 +269,10 @@ static void keep_extra(struct reader *r, const struct tk_import_csv_reader *csv,
 	json_decref(rest);
 }
 
-static int put_number(struct reader *r, const struct tk_import_csv_reader *csv, size_t i,
-        const char *name, const struct node *n, struct tk_error *err)
+static int put_number(struct reader *r, const struct tk_csv *csv, size_t i, const char *name,
+        const struct node *n, struct tk_error *err)
 {
-	const char *cell = csv->cells[i], *better = cell_of(r, csv, BETTER);
+	const char *cell = csv->fields[i], *better = cell_of(r, csv, BETTER);
 	struct tk_import_point p = TK_IMPORT_POINT(name, cell_of(r, csv, UNIT), NAN);
 
 	if (!*cell) {
@@ -289,7 +288,7 @@ static int put_number(struct reader *r, const struct tk_import_csv_reader *csv, 
 	return tk_import_point(r->sink, n->run, &p, err);
 }
 
-static int read_row(struct reader *r, const struct tk_import_csv_reader *csv, struct tk_error *err)
+static int read_row(struct reader *r, const struct tk_csv *csv, struct tk_error *err)
 {
 	struct node *n = NULL;
 	int status;
@@ -318,17 +317,18 @@ static int read_row(struct reader *r, const struct tk_import_csv_reader *csv, st
 
 static int read_rows(struct reader *r, struct tk_error *err)
 {
-	struct tk_import_csv_reader csv = {.lines = {.file = r->file}};
+	struct tk_csv csv;
 	bool more = false;
 	int status;
 
 	rewind(r->file->in);
-	status = tk_import_read_csv_row(&csv, &more, err);
+	tk_csv_attach(&csv, r->file->in, r->file->path, TK_CSV_LENIENT);
+	status = tk_csv_read_row(&csv, &more, err);
 	if (!status && !r->second)
 		status = read_headings(r, &csv, err);
-	while (!status && !(status = tk_import_read_csv_row(&csv, &more, err)) && more)
+	while (!status && !(status = tk_csv_read_row(&csv, &more, err)) && more)
 		status = read_row(r, &csv, err);
-	tk_import_csv_free(&csv);
+	tk_csv_close(&csv);
 	return status;
 }
 

@@ -2,6 +2,7 @@
  * was measured: time, GFLOPS, GB/s. Every column that is not a measurement names the series, so
  * that two rows are never merged. The columns of the CUTLASS profiler and of the BLAS benches are
  * known. */
+#include "base/csv.h"
 #include "store/import/import.h"
 #include <math.h>
 #include <stdlib.h>
@@ -92,27 +93,26 @@ static enum role role_of(const char *heading, size_t *measure)
 	return NAMES;
 }
 
-static int read_headings(
-        struct reader *r, const struct tk_import_csv_reader *csv, struct tk_error *err)
+static int read_headings(struct reader *r, const struct tk_csv *csv, struct tk_error *err)
 {
 	r->columns = calloc(csv->count, sizeof(*r->columns));
 	for (size_t i = 0; r->columns && i < csv->count; i++, r->count++) {
-		r->columns[i].role = role_of(csv->cells[i], &r->columns[i].measure);
-		r->columns[i].heading = strdup(csv->cells[i]);
+		r->columns[i].role = role_of(csv->fields[i], &r->columns[i].measure);
+		r->columns[i].heading = strdup(csv->fields[i]);
 		if (!r->columns[i].heading)
 			break;
 	}
 	return r->count == csv->count ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
-static int put_row(struct reader *r, const struct tk_import_csv_reader *csv, struct tk_error *err)
+static int put_row(struct reader *r, const struct tk_csv *csv, struct tk_error *err)
 {
 	int status = 0;
 
 	tk_buf_clear(&r->name);
 	for (size_t i = 0; i < r->count && !status; i++) {
 		const struct column *c = &r->columns[i];
-		const char *cell = csv->cells[i];
+		const char *cell = csv->fields[i];
 
 		if (c->role == FAILED_IF_NOT_OK && !strcasestr(cell, "success") &&
 		        !strcasestr(cell, "pass") && !strcasestr(cell, "not_verified") &&
@@ -130,7 +130,7 @@ static int put_row(struct reader *r, const struct tk_import_csv_reader *csv, str
 		}
 	}
 	for (size_t i = 0; i < r->count && !status; i++) {
-		const char *cell = csv->cells[i];
+		const char *cell = csv->fields[i];
 		char *end;
 
 		if (r->columns[i].role != MEASURES || !*cell)
@@ -147,14 +147,14 @@ static int put_row(struct reader *r, const struct tk_import_csv_reader *csv, str
 	return status;
 }
 
-static int read_rows(struct reader *r, struct tk_import_csv_reader *csv, struct tk_error *err)
+static int read_rows(struct reader *r, struct tk_csv *csv, struct tk_error *err)
 {
 	bool more = false;
-	int status = tk_import_read_csv_row(csv, &more, err);
+	int status = tk_csv_read_row(csv, &more, err);
 
 	if (!status)
 		status = read_headings(r, csv, err);
-	while (!status && !(status = tk_import_read_csv_row(csv, &more, err)) && more) {
+	while (!status && !(status = tk_csv_read_row(csv, &more, err)) && more) {
 		if (csv->count != r->count)
 			status = tk_fail(err, TK_EDATA, "%s:%zu: %zu columns, the heading has %zu",
 			        r->file->path, csv->line, csv->count, r->count);
@@ -167,13 +167,14 @@ static int read_rows(struct reader *r, struct tk_import_csv_reader *csv, struct 
 static int read_file(
         const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
-	struct tk_import_csv_reader csv = {.lines = {.file = f}};
+	struct tk_csv csv;
 	struct reader r = {.file = f, .sink = sink};
 	struct tk_import_commit c = {
 	        .rev = sink->options->rev, .time_s = tk_import_get_file_time(f, sink)};
 	struct tk_import_place place = {0};
 	int status = tk_import_place(sink, &place, err);
 
+	tk_csv_attach(&csv, f->in, f->path, TK_CSV_LENIENT);
 	if (!status)
 		status = read_rows(&r, &csv, err);
 	if (!status)
@@ -182,7 +183,7 @@ static int read_file(
 		free(r.columns[i].heading);
 	free(r.columns);
 	tk_buf_free(&r.name);
-	tk_import_csv_free(&csv);
+	tk_csv_close(&csv);
 	return status;
 }
 

@@ -182,19 +182,4 @@ struct tk_import_lines {
  * contains a NUL. */
 int tk_import_read_line(struct tk_import_lines *l, bool *more, struct tk_error *err);
 
-/* ---- CSV ------------------------------------------------------------------------------------- */
-
-struct tk_import_csv_reader {
-	struct tk_import_lines lines;
-	struct tk_buf text; /* the cells of the row, each with a NUL behind it */
-	char **cells;
-	size_t count, cap;
-	size_t line; /* where the row begins */
-	char separator;
-};
-
-int tk_import_read_csv_row(struct tk_import_csv_reader *csv, bool *more,
-        struct tk_error *err); /* empty lines are passed over */
-void tk_import_csv_free(struct tk_import_csv_reader *csv);
-
 #endif

@@ -10,8 +10,7 @@
 #define EXACT_DIGITS 15
 #define EXACT_POWER 22
 
-int tk_csv_read_day(
-        const struct tk_csv_table *t, const char *text, int64_t *day, struct tk_error *err)
+int tk_csv_read_day(const struct tk_csv *t, const char *text, int64_t *day, struct tk_error *err)
 {
 	const char *digit = text;
 	char *end;
@@ -68,8 +67,7 @@ static double parse_plain_number(const char *text, const char **end)
 	return power < 0 ? (double)digits / powers[-power] : (double)digits * powers[power];
 }
 
-int tk_csv_read_value(
-        const struct tk_csv_table *t, const char *text, double *value, struct tk_error *err)
+int tk_csv_read_value(const struct tk_csv *t, const char *text, double *value, struct tk_error *err)
 {
 	const char *end;
 	char *rest;

@@ -3,13 +3,12 @@
 #define TK_CLI_CSV_VALUE_H
 #include <stdint.h>
 
-#include "cli/history/csv_table.h"
+#include "base/csv.h"
 
 /* `text`, a field of the current row, as a whole number and as any number. TK_EDATA, with the line,
  * if it is not one. */
-int tk_csv_read_day(
-        const struct tk_csv_table *t, const char *text, int64_t *day, struct tk_error *err);
+int tk_csv_read_day(const struct tk_csv *t, const char *text, int64_t *day, struct tk_error *err);
 int tk_csv_read_value(
-        const struct tk_csv_table *t, const char *text, double *value, struct tk_error *err);
+        const struct tk_csv *t, const char *text, double *value, struct tk_error *err);
 
 #endif

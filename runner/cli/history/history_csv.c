@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/csv.h"
 #include "base/error.h"
-#include "cli/history/csv_table.h"
 #include "cli/history/csv_value.h"
 #include "cli/history/name_table.h"
 
@@ -26,7 +26,7 @@ struct setting {
 };
 
 struct tk_history_csv {
-	struct tk_csv_table data, env, meta;
+	struct tk_csv data, env, meta;
 	struct tk_name_table series_names, commit_names,
 	        setting_names; /* setting_names: machines and drivers */
 	struct points *points;
@@ -82,7 +82,7 @@ static struct points *find_points(struct tk_history_csv *h, size_t series)
 /* column[]: index of series, day, value, commit */
 static int add_point(struct tk_history_csv *h, const size_t *column, struct tk_error *err)
 {
-	const struct tk_csv_table *t = &h->data;
+	const struct tk_csv *t = &h->data;
 	size_t series, commit = 0;
 	struct points *p = NULL;
 	int64_t day;
@@ -94,12 +94,12 @@ static int add_point(struct tk_history_csv *h, const size_t *column, struct tk_e
 	if (status)
 		return status;
 	if (tk_name_table_add(
-	            &h->series_names, t->fields[column[0]], t->length[column[0]], &series))
+	            &h->series_names, t->fields[column[0]], t->lengths[column[0]], &series))
 		p = find_points(h, series);
 	if (!p || !make_room(p, h->has_commit) ||
-	        (h->has_commit && column[3] < t->columns &&
+	        (h->has_commit && column[3] < t->count &&
 	                !tk_name_table_add(&h->commit_names, t->fields[column[3]],
-	                        t->length[column[3]], &commit)))
+	                        t->lengths[column[3]], &commit)))
 		return tk_fail(err, TK_ENOMEM, "%s: out of memory", t->path);
 	if (p->count && day < p->day[p->count - 1])
 		return tk_fail(err, TK_EDATA,
@@ -113,25 +113,28 @@ static int add_point(struct tk_history_csv *h, const size_t *column, struct tk_e
 	return TK_OK;
 }
 
+static int open_table(struct tk_csv *t, const char *path, const char *const *names, size_t *columns,
+        struct tk_error *err)
+{
+	int status = tk_csv_open(t, path, err);
+
+	return status ? status : tk_csv_read_header(t, names, columns, err);
+}
+
 static int read_points(struct tk_history_csv *h, const char *path, struct tk_error *err)
 {
 	static const char *const names[] = {"series_id", "day", "value", NULL};
-	size_t column[4], last = 0;
+	size_t column[4];
 	bool more;
-	int status = tk_csv_table_open(&h->data, path, names, column, err);
+	int status = open_table(&h->data, path, names, column, err);
 
 	if (status)
 		return status;
-	for (size_t i = 0; i < 3; i++)
-		last = column[i] > last ? column[i] : last;
-	for (column[3] = 0;
-	        column[3] < h->data.columns && strcmp(h->data.fields[column[3]], "commit") != 0;
-	        column[3]++)
-		;
-	h->has_commit = column[3] < h->data.columns;
+	column[3] = tk_csv_find_field(&h->data, "commit");
+	h->has_commit = column[3] < h->data.count;
 	if (h->has_commit && !tk_name_table_add(&h->commit_names, "", 0, &(size_t){0}))
 		return tk_fail(err, TK_ENOMEM, "%s: out of memory", path);
-	while (!status && !(status = tk_csv_table_next_row(&h->data, last, &more, err)) && more)
+	while (!status && !(status = tk_csv_read_row(&h->data, &more, err)) && more)
 		status = add_point(h, column, err);
 	h->count = h->series_names.count < h->points_cap ? h->series_names.count : h->points_cap;
 	return status;
@@ -151,12 +154,12 @@ static int make_series(struct tk_history_csv *h, const char *path, struct tk_err
 	return TK_OK;
 }
 
-static int keep_name(struct tk_history_csv *h, const struct tk_csv_table *t, size_t column,
+static int keep_name(struct tk_history_csv *h, const struct tk_csv *t, size_t column,
         const char **word, struct tk_error *err)
 {
 	size_t number;
 
-	if (!tk_name_table_add(&h->setting_names, t->fields[column], t->length[column], &number))
+	if (!tk_name_table_add(&h->setting_names, t->fields[column], t->lengths[column], &number))
 		return tk_fail(err, TK_ENOMEM, "%s: out of memory", t->path);
 	*word = h->setting_names.at[number];
 	return TK_OK;
@@ -167,15 +170,12 @@ static int read_machines(struct tk_history_csv *h, const char *path, struct tk_e
 	static const char *const names[] = {"series_id", "machine", NULL};
 	size_t column[2], series;
 	bool more;
-	int status = tk_csv_table_open(&h->meta, path, names, column, err);
+	int status = open_table(&h->meta, path, names, column, err);
 
-	while (!status &&
-	        !(status = tk_csv_table_next_row(
-	                  &h->meta, column[0] > column[1] ? column[0] : column[1], &more, err)) &&
-	        more) {
+	while (!status && !(status = tk_csv_read_row(&h->meta, &more, err)) && more) {
 		/* a series without points is appended and ignored */
 		if (!tk_name_table_add(&h->series_names, h->meta.fields[column[0]],
-		            h->meta.length[column[0]], &series))
+		            h->meta.lengths[column[0]], &series))
 			status = tk_fail(err, TK_ENOMEM, "%s: out of memory", path);
 		else if (series < h->count)
 			status = keep_name(h, &h->meta, column[1], &h->series[series].machine, err);
@@ -218,13 +218,11 @@ static void *grow(void *array, size_t count, size_t size)
 static int read_settings(struct tk_history_csv *h, const char *path, struct tk_error *err)
 {
 	static const char *const names[] = {"machine", "day", "driver", NULL};
-	size_t column[3], last = 0;
+	size_t column[3];
 	bool more;
-	int status = tk_csv_table_open(&h->env, path, names, column, err);
+	int status = open_table(&h->env, path, names, column, err);
 
-	for (size_t i = 0; !status && i < 3; i++)
-		last = column[i] > last ? column[i] : last;
-	while (!status && !(status = tk_csv_table_next_row(&h->env, last, &more, err)) && more) {
+	while (!status && !(status = tk_csv_read_row(&h->env, &more, err)) && more) {
 		struct setting *settings = grow(h->settings, h->setting_count, sizeof *settings),
 		               *s;
 
@@ -296,9 +294,9 @@ void tk_history_csv_free(struct tk_history_csv *h)
 {
 	if (!h)
 		return;
-	tk_csv_table_close(&h->data);
-	tk_csv_table_close(&h->env);
-	tk_csv_table_close(&h->meta);
+	tk_csv_close(&h->data);
+	tk_csv_close(&h->env);
+	tk_csv_close(&h->meta);
 	for (size_t i = 0; i < h->count; i++)
 		free(h->points[i].value), free(h->points[i].day), free(h->points[i].commit);
 	tk_name_table_free(&h->series_names);

@@ -1,4 +1,4 @@
-/* Histories from CSV files: the table reader and what is made of its rows. */
+/* Histories from CSV files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "cli/history/csv_table.h"
 #include "cli/history/history_csv.h"
 
 static const char *write_file(const char *name, const char *text)
@@ -26,31 +25,6 @@ static const char *write_file(const char *name, const char *text)
 	fputs(text, f);
 	fclose(f);
 	return p;
-}
-
-static void rows_have_quotes_and_lines_as_in_rfc_4180(void **state)
-{
-	static const char *const names[] = {"b", "a", NULL};
-	const char *path = write_file("rfc.csv", "a,b\r\n1,\"x, \"\"y\"\"\nz\"\r\n\n2,\n");
-	struct tk_csv_table t;
-	struct tk_error err = {0};
-	size_t columns[2];
-	bool more;
-
-	assert_int_equal(tk_csv_table_open(&t, path, names, columns, &err), TK_OK);
-	assert_int_equal(columns[0], 1);
-	assert_int_equal(columns[1], 0);
-	assert_int_equal(tk_csv_table_next_row(&t, 1, &more, &err), TK_OK);
-	assert_true(more);
-	assert_int_equal(t.line, 2);
-	assert_string_equal(t.fields[1], "x, \"y\"\nz");
-	assert_int_equal(tk_csv_table_next_row(&t, 1, &more, &err), TK_OK);
-	assert_int_equal(t.line, 5);
-	assert_string_equal(t.fields[1], "");
-	assert_int_equal(tk_csv_table_next_row(&t, 1, &more, &err), TK_OK);
-	assert_false(more);
-	tk_csv_table_close(&t);
-	unlink(path);
 }
 
 static void refuse(const char *text, const char *message)
@@ -107,7 +81,6 @@ static void series_have_their_points_machine_and_driver(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(rows_have_quotes_and_lines_as_in_rfc_4180),
 	        cmocka_unit_test(mistakes_are_named_by_line_and_column),
 	        cmocka_unit_test(series_have_their_points_machine_and_driver),
 	};
