@@ -126,6 +126,7 @@ const struct tk_backend *tk_backend_entry(void)
 	        .bind = control_bind,
 	        .launch = control_launch,
 	        .unplan = control_unplan,
+	        .operations = TK_OPERATION_GEMM,
 	};
 	return &backend;
 }

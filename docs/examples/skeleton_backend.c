@@ -52,7 +52,8 @@ static void skeleton_close(struct tk_backend_ctx *ctx)
 	free(ctx);
 }
 
-/* Say no early, with the reason: "unsupported" is an outcome that the site shows, not a failure. */
+/* Say no early, with the reason: "unsupported" is an outcome, not a failure. For problems of other
+ * operations than those in `operations` a night has no job. */
 static int skeleton_supports(struct tk_backend_ctx *ctx, const struct tk_problem *problem, struct tk_abi_error *err)
 {
 	(void)ctx;
@@ -138,6 +139,7 @@ static const struct tk_backend skeleton = {
 	.bind = skeleton_bind,
 	.launch = skeleton_launch,
 	.unplan = skeleton_unplan,
+	.operations = TK_OPERATION_GEMM,
 };
 
 TK_EXPORT const struct tk_backend *tk_backend_entry(void)

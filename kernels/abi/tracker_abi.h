@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 #define TK_ABI_MAJOR 1
-#define TK_ABI_MINOR 2
+#define TK_ABI_MINOR 3
 
 #if defined(__GNUC__)
 #define TK_EXPORT __attribute__((visibility("default")))
@@ -39,7 +39,7 @@ extern "C" {
 
 enum tk_abi_status {
 	TK_ABI_OK = 0,
-	TK_ABI_UNSUPPORTED = 1, /* an outcome, not an error: the backend does not do this problem */
+	TK_ABI_UNSUPPORTED = 1, /* an outcome, not an error: a type or shape that is not done */
 	TK_ABI_NO_MEMORY = 2,   /* too little host or device memory */
 	TK_ABI_INVALID = 3,     /* the caller broke the contract */
 	TK_ABI_DEVICE = 4, /* the device or its library failed; the process should be replaced */
@@ -65,6 +65,17 @@ enum tk_op {
 	                   `in` */
 	TK_OP_FMA = 6   /* independent fused multiply-adds in registers: a ceiling of the arithmetic
 	                   units */
+};
+
+/* What a backend declares in tk_backend.operations: bits. */
+enum tk_operation {
+	TK_OPERATION_GEMM = 1 << TK_OP_GEMM,
+	TK_OPERATION_ATTENTION = 1 << TK_OP_ATTENTION, /* forward */
+	TK_OPERATION_NSA = 1 << TK_OP_NSA,
+	TK_OPERATION_COPY = 1 << TK_OP_COPY,
+	TK_OPERATION_READ = 1 << TK_OP_READ,
+	TK_OPERATION_FMA = 1 << TK_OP_FMA,
+	TK_OPERATION_ATTENTION_BACKWARD = 1 << 16
 };
 
 /* op(A) is m x k, op(B) is k x n, C is m x n. ta = 0: A is stored m x k; ta = 1: A is stored k x m
@@ -322,6 +333,10 @@ struct tk_backend {
 	 * layout of its own. */
 	int (*fetch)(struct tk_plan *plan, uint32_t set, struct tk_abi_error *err);
 	void (*unplan)(struct tk_plan *plan);
+	/* From ABI 1.3 on: enum tk_operation, what this backend does for at least some types and
+	 * shapes. A night plans no job for any other operation. 0: not declared, every problem is
+	 * planned and supports() decides. */
+	uint32_t operations;
 };
 
 /* The one symbol of a backend; the one symbol of a device layer. Both return static data and never

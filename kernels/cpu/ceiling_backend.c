@@ -227,6 +227,7 @@ const struct tk_backend *tk_backend_entry(void)
 	        .bind = ceiling_bind,
 	        .launch = ceiling_launch,
 	        .unplan = ceiling_unplan,
+	        .operations = TK_OPERATION_COPY | TK_OPERATION_READ | TK_OPERATION_FMA,
 	};
 	return &backend;
 }

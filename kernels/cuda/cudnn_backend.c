@@ -118,4 +118,4 @@ static int backend_launch(
 }
 
 GPU_BACKEND(backend, "cudnn", "cuda", backend_version, "attention by cuDNN, forward and backward",
-        .configs = NULL)
+        TK_OPERATION_ATTENTION | TK_OPERATION_ATTENTION_BACKWARD, .configs = NULL)

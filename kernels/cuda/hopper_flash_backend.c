@@ -237,4 +237,5 @@ static int backend_launch(
 }
 
 GPU_BACKEND(backend, "hopper_flash", "cuda", no_version,
-        "attention by Hopper's copy engine and warpgroup products", .configs = NULL)
+        "attention by Hopper's copy engine and warpgroup products",
+        TK_OPERATION_ATTENTION | TK_OPERATION_ATTENTION_BACKWARD, .configs = NULL)

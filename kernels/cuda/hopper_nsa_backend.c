@@ -182,4 +182,4 @@ static int backend_launch(
 
 GPU_BACKEND(backend, "hopper_nsa", "cuda", no_version,
         "native sparse attention by Hopper's copy engine and warpgroup products",
-        .configs = backend_configs)
+        TK_OPERATION_NSA, .configs = backend_configs)

@@ -183,5 +183,6 @@ extern "C" TK_EXPORT const struct tk_backend *tk_backend_entry(void)
 	backend.bind = hostile_bind;
 	backend.launch = hostile_launch;
 	backend.unplan = hostile_unplan;
+	backend.operations = TK_OPERATION_FMA;
 	return &backend;
 }

@@ -134,4 +134,5 @@ static int ceiling_launch(
 }
 
 GPU_BACKEND(ceiling, "ceiling_" TK_GPU_KIND, TK_GPU_KIND, ceiling_version,
-        "the GPU's own limits: bandwidth of copy and read, rate of multiply-adds", .configs = NULL)
+        "the GPU's own limits: bandwidth of copy and read, rate of multiply-adds",
+        TK_OPERATION_COPY | TK_OPERATION_READ | TK_OPERATION_FMA, .configs = NULL)

@@ -109,4 +109,4 @@ static void backend_unplan(struct tk_plan *plan)
 }
 
 GPU_BACKEND(backend, gpu_gemm_step.backend, TK_GPU_KIND, no_version, gpu_gemm_step.description,
-        .configs = backend_configs)
+        TK_OPERATION_GEMM, .configs = backend_configs)

@@ -198,9 +198,9 @@ static inline void context_stop_none(struct tk_backend_ctx *ctx)
 	}
 
 /* Defines tk_backend_entry() of a backend whose functions are called prefix_open, prefix_close and
- * so on. Optional members follow `text`: `.configs = backend_configs`; `.configs = NULL` for
+ * so on. `does`: enum tk_operation. Optional members follow `text`: `.configs = backend_configs`; `.configs = NULL` for
  * none. */
-#define GPU_BACKEND(prefix, backend_name, kind, version_function, text, ...) \
+#define GPU_BACKEND(prefix, backend_name, kind, version_function, text, does, ...) \
 	const struct tk_backend *tk_backend_entry(void) \
 	{ \
 		static struct tk_backend backend = {.size = sizeof backend, \
@@ -218,6 +218,7 @@ static inline void context_stop_none(struct tk_backend_ctx *ctx)
 		        __VA_ARGS__}; \
 		backend.name = backend_name; \
 		backend.description = text; \
+		backend.operations = does; \
 		return &backend; \
 	}
 

@@ -204,4 +204,4 @@ static int backend_launch(
 
 GPU_BACKEND(backend, native_blas_backend, TK_GPU_KIND, native_blas_version,
         "attention as two products of the vendor's BLAS and a softmax, all scores in memory",
-        .configs = NULL)
+        TK_OPERATION_ATTENTION, .configs = NULL)

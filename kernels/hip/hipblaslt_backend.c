@@ -230,4 +230,4 @@ static int backend_launch(
 
 GPU_BACKEND(backend, "hipblaslt", "hip", matmul_version,
         "GEMM by hipBLASLt, every kernel of its ranking a configuration",
-        .configs = backend_configs)
+        TK_OPERATION_GEMM, .configs = backend_configs)

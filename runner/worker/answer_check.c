@@ -37,6 +37,20 @@ static bool is_version(const json_t *v)
 	       json_is_integer(json_array_get(v, 0)) && json_is_integer(json_array_get(v, 1));
 }
 
+#define WORD_MAX_BYTES 32
+
+static bool is_list_of_words(const json_t *v, const struct tk_field *f)
+{
+	size_t i;
+	const json_t *word;
+	if (!json_is_array(v) || (double)json_array_size(v) > f->max)
+		return false;
+	json_array_foreach (v, i, word)
+		if (!json_is_string(word) || json_string_length(word) > WORD_MAX_BYTES)
+			return false;
+	return true;
+}
+
 static int check_value(const json_t *v, const struct tk_field *f, struct tk_error *err)
 {
 	bool valid;
@@ -68,6 +82,10 @@ static int check_value(const json_t *v, const struct tk_field *f, struct tk_erro
 	case TK_FIELD_VERSION:
 		valid = is_version(v);
 		expected = "a pair of version numbers";
+		break;
+	case TK_FIELD_WORDS:
+		valid = is_list_of_words(v, f);
+		expected = "a list of words";
 		break;
 	default:
 		valid = json_is_object(v);

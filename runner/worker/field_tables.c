@@ -84,6 +84,7 @@ const struct tk_field tk_backend_fields[] = {
 	POINTER("device_kind", ALWAYS, 16, tk_backend, device_kind),
 	EXTERNAL("version", TK_FIELD_TEXT, ALWAYS, 256),
 	EXTERNAL("abi", TK_FIELD_VERSION, ALWAYS, 0),
+	EXTERNAL("operations", TK_FIELD_WORDS, 0, 32),
 	END,
 };
 /* clang-format on */

@@ -15,6 +15,7 @@ enum tk_field_type {
 	TK_FIELD_OBJECT,  /* of the members in `fields` */
 	TK_FIELD_SAMPLES, /* array of nanoseconds */
 	TK_FIELD_VERSION, /* [major, minor] */
+	TK_FIELD_WORDS,   /* array of at most `max` short texts */
 	TK_FIELD_ANY_OBJECT
 };
 

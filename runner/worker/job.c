@@ -3,6 +3,7 @@
 #include "base/device_token.h"
 #include "base/error.h"
 #include "core/measurement_fields.h"
+#include "core/operation.h"
 #include "measure/measure.h"
 #include "worker/fields.h"
 #include "worker/loader.h"
@@ -188,6 +189,18 @@ int tk_job_describe_device(struct tk_worker_state *s, const json_t *request, jso
 	return TK_OK;
 }
 
+/* Operations that this tracker does not know have no problems here. */
+static json_t *list_operations(uint32_t operations)
+{
+	json_t *list = json_array();
+	for (uint32_t bit = 1; bit; bit <<= 1) {
+		const char *name = tk_operation_name(operations & bit);
+		if (name)
+			json_array_append_new(list, json_string(name));
+	}
+	return list;
+}
+
 int tk_job_describe_backend(struct tk_worker_state *s, const json_t *request, json_t **result,
         enum tk_outcome *outcome, struct tk_error *err)
 {
@@ -200,6 +213,8 @@ int tk_job_describe_backend(struct tk_worker_state *s, const json_t *request, js
 	*result = tk_fields_encode(tk_backend_fields, &s->backend, true);
 	json_object_set_new(*result, "version", tk_wire_json_string(s->backend.version(), 256));
 	json_object_set_new(*result, "abi", abi);
+	if (s->backend.operations)
+		json_object_set_new(*result, "operations", list_operations(s->backend.operations));
 	return TK_OK;
 }
 

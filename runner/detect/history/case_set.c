@@ -177,6 +177,13 @@ static int find_baseline(struct tk_case_set *c, struct tk_series_case *k, struct
 	               : TK_OK;
 }
 
+/* A backend that has declared its operations since then is no longer asked for this problem. */
+static bool is_no_longer_planned(const struct tk_history_window *w)
+{
+	return !w->before && !w->within && !w->last_within.run_id && w->last_before.run_id &&
+	       w->last_before.outcome == TK_OUTCOME_UNSUPPORTED;
+}
+
 static int add_case(struct tk_store *s, struct tk_case_set *c, const struct tk_history_window *w,
         const struct tk_diff_range *range, int64_t machine_id, struct tk_error *err)
 {
@@ -185,7 +192,8 @@ static int add_case(struct tk_store *s, struct tk_case_set *c, const struct tk_h
 	bool later;
 	int status;
 
-	if (!look_up(&c->catalog, w, &k) || !is_in_range(&k, range, machine_id))
+	if (!look_up(&c->catalog, w, &k) || !is_in_range(&k, range, machine_id) ||
+	        is_no_longer_planned(w))
 		return TK_OK;
 	if (c->scope.touched_only && !touched)
 		return TK_OK;

@@ -1,12 +1,11 @@
 /* Stage "plan": suites x backends x devices -> jobs. They are stored before the first one runs,
  * so that a night that is killed knows what is left. */
 #include "base/error.h"
-#include "base/log.h"
-#include "core/problem.h"
+#include "core/operation.h"
+#include "nightly/plan/modules.h"
 #include "nightly/plan/plan_internal.h"
 #include "nightly/plan/share.h"
 #include "suite/suite.h"
-#include "worker/worker.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,30 +96,6 @@ static bool is_backend_enabled(const struct tk_night_upstream *u, const char *na
 	return false;
 }
 
-/* Null: the backend cannot be loaded. */
-static json_t *query_device_kind(const struct tk_night_device *d, const char *path)
-{
-	json_t *info = NULL;
-	struct tk_error reason = {0};
-	if (tk_worker_query_backend(d->worker, path, &info, &reason) != TK_OK)
-		tk_log(TK_LOG_WARN, "backend", NULL, "%s: %s", path, reason.message);
-	json_t *kind = info ? json_incref(json_object_get(info, "device_kind")) : json_null();
-	json_decref(info);
-	return kind;
-}
-
-/* Each backend is queried once, because the query starts a process. */
-bool tk_plan_backend_runs_on(struct tk_plan *p, const struct tk_night_device *d, const char *path)
-{
-	json_t *kind = json_object_get(p->backend_kinds, path);
-	if (!kind) {
-		kind = query_device_kind(d, path);
-		json_object_set_new_nocheck(p->backend_kinds, path, kind);
-	}
-	return json_is_null(kind) ||
-	       (json_is_string(kind) && strcmp(json_string_value(kind), d->layer->name) == 0);
-}
-
 /* ---- suites ---- */
 
 struct problem_list {
@@ -141,6 +116,14 @@ static int plan_problem(struct tk_plan *p, size_t device, struct tk_planned_job 
 	return status;
 }
 
+/* A failed build has nothing to ask: the tracker's own module of that name declares the same. */
+static uint32_t failed_operations(
+        struct tk_plan *p, const struct tk_night_device *d, const char *backend)
+{
+	const struct tk_module *m = tk_modules_find_backend(p->n->modules, backend);
+	return m ? tk_plan_backend_operations(p, d, m->path) : UINT32_MAX;
+}
+
 static int plan_backend(struct tk_plan *p, const struct tk_night_upstream *u, const char *backend,
         const char *path, const struct problem_list *problems, struct tk_error *err)
 {
@@ -148,10 +131,14 @@ static int plan_backend(struct tk_plan *p, const struct tk_night_upstream *u, co
 	        .upstream = u, .backend = backend, .path = path, .role = TK_ROLE_SUITE};
 	int status = TK_OK;
 	for (size_t d = 0; !status && d < p->n->device_count; d++) {
-		if (*path && !tk_plan_backend_runs_on(p, &p->n->devices[d], path))
+		const struct tk_night_device *device = &p->n->devices[d];
+		if (*path && !tk_plan_backend_runs_on(p, device, path))
 			continue;
+		uint32_t does = *path ? tk_plan_backend_operations(p, device, path)
+		                      : failed_operations(p, device, backend);
 		for (size_t i = 0; !status && i < problems->count; i++)
-			if (problems->is_mine[d * problems->count + i])
+			if (problems->is_mine[d * problems->count + i] &&
+			        (does & problems->rows[i].operation))
 				status = plan_problem(p, d, &job, &problems->rows[i], err);
 	}
 	return status;
@@ -163,6 +150,28 @@ static bool has_problem(const struct problem_list *problems, int64_t id)
 		if (problems->rows[i].id == id)
 			return true;
 	return false;
+}
+
+/* Histories of trackers before ABI 1.3 have series of operations that the backend never does. */
+static int was_supported(struct tk_night *n, int64_t series_id, bool *out, struct tk_error *err)
+{
+	struct tk_rows runs = {0};
+	int status = tk_store_list_series_runs(n->store, series_id, &runs, err);
+	const struct tk_run_row *last =
+	        runs.count ? TK_ROWS_AT(&runs, struct tk_run_row, runs.count - 1) : NULL;
+	*out = !last || last->outcome != TK_OUTCOME_UNSUPPORTED;
+	tk_rows_free(&runs);
+	return status;
+}
+
+static int plan_known(struct tk_plan *p, const struct tk_night_upstream *u, size_t device,
+        int64_t series_id, struct tk_error *err)
+{
+	bool supported = false;
+	int status = was_supported(p->n, series_id, &supported, err);
+	return status || !supported ? status
+	                            : tk_job_list_add(&p->devices[device].suite, series_id,
+	                                      u->build_id, "", "", err);
 }
 
 /* A failed job for each series that the upstream had before. */
@@ -178,8 +187,7 @@ static int plan_known_series(struct tk_plan *p, const struct tk_night_upstream *
 			d++;
 		if (d < p->n->device_count && r->upstream_id == u->upstream_id &&
 		        r->role == TK_ROLE_SUITE && has_problem(problems, r->problem_id))
-			status = tk_job_list_add(
-			        &p->devices[d].suite, r->id, u->build_id, "", "", err);
+			status = plan_known(p, u, d, r->id, err);
 	}
 	tk_rows_free(&all);
 	return status;
@@ -235,7 +243,9 @@ static int add_problem(struct tk_night *n, const struct tk_suite_problem *p,
 	status = tk_problem_parse(&spec, p->text, err);
 	if (!status)
 		out->rows[out->count++] = (struct tk_plan_problem){
-		        .id = id, .seconds = tk_plan_estimate_seconds(&spec)};
+		        .id = id,
+		        .operation = tk_problem_operation(&spec),
+		        .seconds = tk_plan_estimate_seconds(&spec)};
 	return status;
 }
 
@@ -338,15 +348,15 @@ static void free_plan(struct tk_plan *p)
 		tk_job_list_free(&p->devices[d].controls);
 	}
 	free(p->devices);
-	json_decref(p->backend_kinds);
+	json_decref(p->backends);
 }
 
 int tk_night_plan(struct tk_night *n, struct tk_error *err)
 {
 	struct tk_plan p = {.n = n,
 	        .devices = calloc(n->device_count + 1, sizeof *p.devices),
-	        .backend_kinds = json_object()};
-	int status = p.devices && p.backend_kinds ? tk_store_begin(n->store, err)
+	        .backends = json_object()};
+	int status = p.devices && p.backends ? tk_store_begin(n->store, err)
 	                                          : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status) {
 		status = make_plan(&p, err);

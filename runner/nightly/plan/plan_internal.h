@@ -14,7 +14,7 @@ struct tk_device_plan {
 struct tk_plan {
 	struct tk_night *n;
 	struct tk_device_plan *devices;
-	json_t *backend_kinds; /* kind of device by backend path; null: it cannot be loaded */
+	json_t *backends; /* worker's answer by backend path; null: it cannot be loaded */
 };
 
 /* What a job measures: a problem on a backend of an upstream. */
@@ -37,6 +37,9 @@ int tk_plan_add_job(struct tk_plan *p, struct tk_job_list *list, size_t device,
 /* Whether the backend is for this kind of device. One that cannot be loaded is for all: its failure
  * becomes a row of each job. */
 bool tk_plan_backend_runs_on(struct tk_plan *p, const struct tk_night_device *d, const char *path);
+/* enum tk_operation. All of a backend that declares none, or that cannot be loaded. */
+uint32_t tk_plan_backend_operations(
+        struct tk_plan *p, const struct tk_night_device *d, const char *path);
 /* NULL: not part of this night. */
 const struct tk_night_upstream *tk_plan_find_upstream(const struct tk_night *n, const char *name);
 /* NULL: it has none; `u` may be NULL. */

@@ -11,7 +11,8 @@ struct tk_problem_spec;
 
 struct tk_plan_problem {
 	int64_t id;
-	double seconds; /* estimate */
+	uint32_t operation; /* enum tk_operation */
+	double seconds;     /* estimate */
 	int64_t last; /* position among the problems that run at the end, from 1; 0: not one of them */
 };
 
