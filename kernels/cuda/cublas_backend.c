@@ -165,5 +165,4 @@ static int backend_launch(
 }
 
 GPU_BACKEND(backend, "cublas", "cuda", cublas_version_text,
-        "GEMM by cuBLAS, which chooses the kernel itself",
-        TK_OPERATION_GEMM, .configs = NULL)
+        "GEMM by cuBLAS, which chooses the kernel itself", TK_OPERATION_GEMM, .configs = NULL)

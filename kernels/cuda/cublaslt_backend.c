@@ -419,5 +419,5 @@ static int backend_launch(
 }
 
 GPU_BACKEND(backend, "cublaslt", "cuda", backend_version,
-        "GEMM by cublasLt, every kernel of its ranking a configuration",
-        TK_OPERATION_GEMM, .configs = backend_configs)
+        "GEMM by cublasLt, every kernel of its ranking a configuration", TK_OPERATION_GEMM,
+        .configs = backend_configs)

@@ -287,5 +287,5 @@ static int backend_launch(
 }
 
 GPU_BACKEND(backend, "hopper_gemm", "cuda", no_version,
-        "GEMM by Hopper's copy engine and warpgroup products",
-        TK_OPERATION_GEMM, .configs = backend_configs)
+        "GEMM by Hopper's copy engine and warpgroup products", TK_OPERATION_GEMM,
+        .configs = backend_configs)

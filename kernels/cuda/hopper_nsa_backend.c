@@ -181,5 +181,5 @@ static int backend_launch(
 }
 
 GPU_BACKEND(backend, "hopper_nsa", "cuda", no_version,
-        "native sparse attention by Hopper's copy engine and warpgroup products",
-        TK_OPERATION_NSA, .configs = backend_configs)
+        "native sparse attention by Hopper's copy engine and warpgroup products", TK_OPERATION_NSA,
+        .configs = backend_configs)

@@ -110,5 +110,6 @@ static int backend_launch(
 GPU_BACKEND(backend, gpu_attention_kernel.backend, TK_GPU_KIND, no_version,
         gpu_attention_kernel.description,
         gpu_attention_kernel.op == TK_OP_NSA
-	                ? TK_OPERATION_NSA
-	                : TK_OPERATION_ATTENTION | TK_OPERATION_ATTENTION_BACKWARD, .configs = backend_configs)
+                ? TK_OPERATION_NSA
+                : TK_OPERATION_ATTENTION | TK_OPERATION_ATTENTION_BACKWARD,
+        .configs = backend_configs)

@@ -229,5 +229,5 @@ static int backend_launch(
 }
 
 GPU_BACKEND(backend, "hipblaslt", "hip", matmul_version,
-        "GEMM by hipBLASLt, every kernel of its ranking a configuration",
-        TK_OPERATION_GEMM, .configs = backend_configs)
+        "GEMM by hipBLASLt, every kernel of its ranking a configuration", TK_OPERATION_GEMM,
+        .configs = backend_configs)

@@ -176,5 +176,4 @@ static int backend_launch(
 }
 
 GPU_BACKEND(backend, "rocblas", "hip", rocblas_version_text,
-        "GEMM by rocBLAS, which chooses the kernel itself",
-        TK_OPERATION_GEMM, .configs = NULL)
+        "GEMM by rocBLAS, which chooses the kernel itself", TK_OPERATION_GEMM, .configs = NULL)

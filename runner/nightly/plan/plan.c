@@ -242,8 +242,7 @@ static int add_problem(struct tk_night *n, const struct tk_suite_problem *p,
 		return status;
 	status = tk_problem_parse(&spec, p->text, err);
 	if (!status)
-		out->rows[out->count++] = (struct tk_plan_problem){
-		        .id = id,
+		out->rows[out->count++] = (struct tk_plan_problem){.id = id,
 		        .operation = tk_problem_operation(&spec),
 		        .seconds = tk_plan_estimate_seconds(&spec)};
 	return status;
@@ -357,7 +356,7 @@ int tk_night_plan(struct tk_night *n, struct tk_error *err)
 	        .devices = calloc(n->device_count + 1, sizeof *p.devices),
 	        .backends = json_object()};
 	int status = p.devices && p.backends ? tk_store_begin(n->store, err)
-	                                          : tk_fail(err, TK_ENOMEM, "out of memory");
+	                                     : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status) {
 		status = make_plan(&p, err);
 		if (status)

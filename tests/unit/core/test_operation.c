@@ -28,8 +28,7 @@ static void every_problem_has_an_operation(void **state)
 			fail_msg("%s", err.message);
 		assert_string_equal(
 		        tk_operation_name(tk_problem_operation(&p)), cases[i].operation);
-		assert_int_equal(
-		        tk_operation_parse(cases[i].operation), tk_problem_operation(&p));
+		assert_int_equal(tk_operation_parse(cases[i].operation), tk_problem_operation(&p));
 	}
 }
 
