@@ -53,6 +53,9 @@ double tk_problem_flops(
         const struct tk_problem_spec *p); /* source of the formulas: docs/explanation/README.md */
 double tk_problem_bytes(const struct tk_problem_spec
                 *p); /* compulsory traffic: every input read once, every output written once */
+/* The least work that any correct kernel does: bounds on what a time can be. */
+double tk_problem_min_flops(const struct tk_problem_spec *p);
+double tk_problem_min_bytes(const struct tk_problem_spec *p); /* each tensor counts at most once */
 const char *tk_problem_op_name(const struct tk_problem_spec *p); /* "gemm" */
 const char *tk_problem_dtype_name(
         const struct tk_problem_spec *p); /* type of the main operand: "bf16" */

@@ -1,4 +1,5 @@
 /* How much a problem is: its tensors, its floating-point operations, its compulsory bytes. */
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -119,27 +120,85 @@ int tk_problem_list_tensors(const struct tk_problem_spec *p, struct tk_tensor ou
 	return TK_OK;
 }
 
-/* Forward: 2 B H pairs (D + Dv), pairs = Sq Sk; causal, aligned to the bottom right: Sq (2 Sk - Sq)
- * / 2. Backward: 2.5 times (FlashAttention). */
-static double attention_flops(const struct tk_attention *a)
+/* Causal masks are aligned to the bottom right: query i sees i + skv - sq + 1 keys, none where that
+ * is negative. */
+static double attention_pairs(const struct tk_attention *a)
 {
 	double sq = (double)a->sq, skv = (double)a->skv;
-	double pairs = a->causal ? sq * (2 * skv - sq) / 2 : sq * skv;
-	double forward = 2.0 * (double)a->b * (double)a->h * pairs * (double)(a->d + a->dv);
+
+	if (!a->causal)
+		return sq * skv;
+	return sq <= skv ? sq * (skv - sq) + sq * (sq + 1) / 2 : skv * (skv + 1) / 2;
+}
+
+/* Forward: 2 B H pairs (D + Dv). Backward: 2.5 times (FlashAttention): five products, not two. */
+static double attention_flops(const struct tk_attention *a)
+{
+	double forward =
+	        2.0 * (double)a->b * (double)a->h * attention_pairs(a) * (double)(a->d + a->dv);
 
 	return a->dir == TK_BWD ? 2.5 * forward : forward;
 }
 
-/* Selected branch: 4 B S H D (blocks x block size); window branch: 4 B H D times its query-key
- * pairs, query t sees min(t + 1, window) keys. */
-static double nsa_flops(const struct tk_nsa *a)
+/* Query i of block n sees n + 1 blocks, of its own only the keys up to itself, and its own block is
+ * always in its list. The others of the list are whole. */
+static double nsa_causal_pairs(const struct tk_nsa *a)
+{
+	double size = (double)a->block_size, listed = (double)a->selected_blocks;
+	double whole = (double)(a->s / a->block_size), rest = (double)(a->s % a->block_size);
+	double ramp = whole < listed ? whole : listed;
+	double others = ramp * (ramp - 1) / 2 + (whole - ramp) * (listed - 1);
+	double others_of_rest = whole < listed - 1 ? whole : listed - 1;
+
+	return others * size * size + whole * size * (size + 1) / 2 + others_of_rest * size * rest +
+	       rest * (rest + 1) / 2;
+}
+
+/* Share of the queries of block n that list the last block; there are `blocks`. The block of the
+ * query, the first and the one before are always listed, the others at random. */
+static double share_with_last_block(const struct tk_nsa *a, int64_t n, int64_t blocks)
+{
+	int64_t fixed = n == 0 ? 1 : n == 1 ? 2 : 3;
+
+	if (n == blocks - 1)
+		return 1;
+	if (fixed > a->selected_blocks)
+		fixed = a->selected_blocks;
+	return (double)(a->selected_blocks - fixed) / (double)(blocks - fixed);
+}
+
+/* Exact unless the last block is short and not in every list: then the mean over the lists. */
+static double nsa_full_pairs(const struct tk_nsa *a)
+{
+	double size = (double)a->block_size, s = (double)a->s;
+	int64_t rest = a->s % a->block_size, blocks = a->s / a->block_size + (rest > 0);
+	double pairs = s * size * (double)a->selected_blocks, with_last = (double)rest;
+
+	if (!rest)
+		return pairs;
+	for (int64_t n = 0; n < 2 && n < blocks - 1; n++)
+		with_last += size * share_with_last_block(a, n, blocks);
+	if (blocks > 3)
+		with_last += size * (double)(blocks - 3) * share_with_last_block(a, 2, blocks);
+	return pairs - with_last * (size - (double)rest);
+}
+
+static double nsa_selected_pairs(const struct tk_nsa *a)
+{
+	return a->causal ? nsa_causal_pairs(a) : nsa_full_pairs(a);
+}
+
+/* Query i sees min(i + 1, window) keys. */
+static double nsa_window_pairs(const struct tk_nsa *a)
 {
 	double s = (double)a->s, w = (double)(a->window < a->s ? a->window : a->s);
-	double pairs =
-	        s * (double)a->selected_blocks * (double)a->block_size + w * s - w * (w - 1) / 2;
 
-	return 4.0 * (double)a->b * (double)a->h * (double)a->d *
-	       (w > 0 ? pairs : s * (double)a->selected_blocks * (double)a->block_size);
+	return w > 0 ? w * s - w * (w - 1) / 2 : 0;
+}
+
+static double nsa_flops(const struct tk_nsa *a, double pairs)
+{
+	return 4.0 * (double)a->b * (double)a->h * (double)a->d * pairs;
 }
 
 double tk_problem_flops(const struct tk_problem_spec *p)
@@ -151,12 +210,20 @@ double tk_problem_flops(const struct tk_problem_spec *p)
 	case TK_OP_ATTENTION:
 		return attention_flops(&p->attention);
 	case TK_OP_NSA:
-		return nsa_flops(&p->nsa);
+		return nsa_flops(&p->nsa, nsa_selected_pairs(&p->nsa) + nsa_window_pairs(&p->nsa));
 	case TK_OP_FMA:
 		return 2.0 * (double)p->ceiling.bytes;
 	default:
 		return 0;
 	}
+}
+
+/* A kernel may work on keys that both branches of nsa share only once. */
+double tk_problem_min_flops(const struct tk_problem_spec *p)
+{
+	return p->abi.op == TK_OP_NSA ? nsa_flops(&p->nsa, fmax(nsa_selected_pairs(&p->nsa),
+	                                                           nsa_window_pairs(&p->nsa)))
+	                              : tk_problem_flops(p);
 }
 
 /* The sum of the tensors; the optional LSE of the forward pass does not count, so that the figure
@@ -176,4 +243,31 @@ double tk_problem_bytes(const struct tk_problem_spec *p)
 	return p->abi.op == TK_OP_READ
 	               ? sum + (double)(p->ceiling.passes - 1) * (double)t[TK_T_IN].bytes
 	               : sum;
+}
+
+/* A backward pass may compute O and the log-sum-exp again, and queries that see no key need not be
+ * read. Every block of nsa is in some list: that of its own queries. */
+static bool is_always_moved(const struct tk_problem_spec *p, uint32_t tensor, bool output)
+{
+	const struct tk_attention *a = &p->attention;
+
+	if (p->abi.op != TK_OP_ATTENTION)
+		return true;
+	if (tensor == TK_T_LSE || (tensor == TK_T_O && !output))
+		return false;
+	return output || tensor == TK_T_K || tensor == TK_T_V || !a->causal || a->sq <= a->skv;
+}
+
+double tk_problem_min_bytes(const struct tk_problem_spec *p)
+{
+	struct tk_tensor t[TK_T_MAX];
+	uint32_t count = 0;
+	double sum = 0;
+
+	if (tk_problem_list_tensors(p, t, &count, NULL))
+		return 0;
+	for (uint32_t i = 0; i < count; i++)
+		if (is_always_moved(p, i, t[i].output))
+			sum += (double)t[i].bytes;
+	return sum;
 }

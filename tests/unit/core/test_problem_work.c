@@ -19,17 +19,18 @@ static const struct { const char *text; double flops, bytes; } rows[] = {
 	{ "gemm:m=2,n=3,k=5,a=f16,ta=t,tb=t,batch=4", 240, 4 * 2 * (10 + 15 + 6) },
 	{ "gemm:m=2,n=3,k=5,a=e4m3", 60, 10 + 15 + 2 * 6 },
 	{ "gemm:m=8192,n=8192,k=8192,a=bf16", 2.0 * 8192 * 8192 * 8192, 3.0 * 2 * 8192 * 8192 },
-	/* FlashAttention's own count: 4 S^2 D H B, half of it causal, 2.5 times backward */
+	/* FlashAttention's own count: 4 S^2 D H B, 2.5 times backward; causal: with the diagonal */
 	{ "attention:b=2,h=16,sq=512,d=64", 4.0 * 512 * 512 * 64 * 16 * 2, 2.0 * 4 * 2 * 512 * 16 * 64 },
-	{ "attention:b=2,h=16,sq=512,d=64,causal=1", 2.0 * 512 * 512 * 64 * 16 * 2, 2.0 * 4 * 2 * 512 * 16 * 64 },
+	{ "attention:b=2,h=16,sq=512,d=64,causal=1", 2.0 * 512 * 513 * 64 * 16 * 2, 2.0 * 4 * 2 * 512 * 16 * 64 },
 	{ "attention:b=2,h=16,sq=512,d=64,dir=bwd", 2.5 * 4.0 * 512 * 512 * 64 * 16 * 2, 2.0 * 8 * 2 * 512 * 16 * 64 + 4.0 * 2 * 16 * 512 },
-	{ "attention:b=1,h=8,hkv=2,sq=4,skv=16,d=32,dv=16,dtype=f32,causal=1", 1.0 * 8 * 4 * (32 - 4) * 48,
+	{ "attention:b=1,h=8,hkv=2,sq=4,skv=16,d=32,dv=16,dtype=f32,causal=1", 2.0 * 8 * (13 + 14 + 15 + 16) * 48,
 	  4.0 * (4 * 8 * 32 + 16 * 2 * 48 + 4 * 8 * 16) },
-	{ "nsa:b=1,h=16,hkv=1,s=256,d=64,selected_blocks=2,block_size=32", 4.0 * 256 * 16 * 64 * 64, 2.0 * (2 * 256 * 16 * 64 + 2 * 256 * 64) + 4.0 * 256 * 2 },
+	{ "nsa:b=1,h=16,hkv=1,s=256,d=64,selected_blocks=2,block_size=32", 4.0 * (7 * 32 * 32 + 8 * 32 * 33 / 2) * 16 * 64, 2.0 * (2 * 256 * 16 * 64 + 2 * 256 * 64) + 4.0 * 256 * 2 },
+	{ "nsa:b=1,h=2,s=8,d=8,selected_blocks=1,block_size=4,causal=0", 4.0 * 8 * 2 * 8 * 4, 2.0 * 4 * 128 + 4.0 * 16 },
 	/* window 3 over 4 queries: 1 + 2 + 3 + 3 = 9 pairs more */
-	{ "nsa:b=1,h=1,s=4,d=8,selected_blocks=1,block_size=4,window=3", 4.0 * 8 * (4 * 4 + 9), 2.0 * 4 * 32 + 4.0 * 4 },
+	{ "nsa:b=1,h=1,s=4,d=8,selected_blocks=1,block_size=4,window=3", 4.0 * 8 * (10 + 9), 2.0 * 4 * 32 + 4.0 * 4 },
 	/* a window longer than the sequence: 1 + 2 + 3 + 4 */
-	{ "nsa:b=1,h=1,s=4,d=8,selected_blocks=1,block_size=4,window=99", 4.0 * 8 * (4 * 4 + 10), 2.0 * 4 * 32 + 4.0 * 4 },
+	{ "nsa:b=1,h=1,s=4,d=8,selected_blocks=1,block_size=4,window=99", 4.0 * 8 * (10 + 10), 2.0 * 4 * 32 + 4.0 * 4 },
 	{ "copy:bytes=1024", 0, 2048 },
 	{ "read:bytes=1024", 0, 1028 },
 	{ "read:bytes=1024,cache=l1,passes=10", 0, 10244 },
@@ -49,6 +50,34 @@ static void flops_and_bytes(void **state)
 			fail_msg("%s: %.17g FLOP, %.17g bytes, expected %.17g and %.17g",
 			        rows[i].text, tk_problem_flops(&p), tk_problem_bytes(&p),
 			        rows[i].flops, rows[i].bytes);
+	}
+}
+
+/* The least work: shared keys of both branches once, what a backward pass can compute again not at
+ * all. */
+static void least_work(void **state)
+{
+	static const struct {
+		const char *text;
+		double flops, bytes;
+	} least[] = {
+	        {"gemm:m=2,n=3,k=5,a=f16", 60, 2 * (10 + 15 + 6)},
+	        {"nsa:b=1,h=1,s=4,d=8,selected_blocks=1,block_size=2,window=99", 4.0 * 8 * 10,
+	                2.0 * 4 * 32 + 4.0 * 4},
+	        {"attention:b=1,h=1,sq=4,d=8", 4.0 * 16 * 8, 2.0 * 4 * 32},
+	        {"attention:b=1,h=1,sq=4,d=8,dir=bwd", 2.5 * 4.0 * 16 * 8, 2.0 * 7 * 32},
+	        {"read:bytes=1024,cache=l1,passes=10", 0, 1028},
+	};
+
+	for (size_t i = 0; i < COUNT(least); i++) {
+		struct tk_problem_spec p;
+
+		assert_int_equal(tk_problem_parse(&p, least[i].text, NULL), 0);
+		if (tk_problem_min_flops(&p) != least[i].flops ||
+		        tk_problem_min_bytes(&p) != least[i].bytes)
+			fail_msg("%s: %.17g FLOP, %.17g bytes, expected %.17g and %.17g",
+			        least[i].text, tk_problem_min_flops(&p), tk_problem_min_bytes(&p),
+			        least[i].flops, least[i].bytes);
 	}
 }
 
@@ -150,6 +179,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(flops_and_bytes),
+	        cmocka_unit_test(least_work),
 	        cmocka_unit_test(tensors_of_gemm),
 	        cmocka_unit_test(tensors_of_attention),
 	        cmocka_unit_test(tensors_of_the_rest),

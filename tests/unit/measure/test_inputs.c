@@ -208,6 +208,54 @@ static void an_unknown_tensor_is_refused(void **state)
 	host_free(&h);
 }
 
+/* Query-key pairs by the lists themselves and the mask. */
+static double count_pairs(const struct tk_nsa *a, const int32_t *blocks)
+{
+	double pairs = 0;
+
+	for (int64_t row = 0; row < a->b * a->s * a->hkv; row++) {
+		int64_t query = row / a->hkv % a->s, end = a->causal ? query + 1 : a->s;
+
+		for (int64_t n = 0; n < a->selected_blocks; n++)
+			for (int64_t j = blocks[row * a->selected_blocks + n] * a->block_size,
+			             k = 0;
+			        j >= 0 && k < a->block_size && j + k < end; k++)
+				pairs++;
+		for (int64_t j = 0; j <= query; j++)
+			pairs += query - j < a->window;
+	}
+	return pairs * (double)(a->h / a->hkv);
+}
+
+/* The work of nsa is the pairs that its lists and masks leave. */
+static void work_of_nsa_is_counted_pairs(void **state)
+{
+	static const char *const exact[] = {
+	        "nsa:b=1,h=4,hkv=2,s=256,d=8,selected_blocks=4,block_size=16",
+	        "nsa:b=2,h=2,hkv=2,s=250,d=8,selected_blocks=4,block_size=16,window=33",
+	        "nsa:b=1,h=2,hkv=1,s=100,d=8,selected_blocks=7,block_size=16,window=500",
+	        "nsa:b=1,h=2,hkv=1,s=100,d=8,selected_blocks=7,block_size=16,causal=0",
+	        "nsa:b=1,h=2,hkv=1,s=128,d=8,selected_blocks=3,block_size=16,causal=0",
+	        "nsa:b=1,h=1,s=7,d=8,selected_blocks=1,block_size=16",
+	        "nsa:b=1,h=1,s=33,d=8,selected_blocks=1,block_size=8",
+	        "nsa:b=1,h=1,s=9,d=8,selected_blocks=9,block_size=1,window=1",
+	};
+	static const char in_the_mean[] =
+	        "nsa:b=1,h=1,s=4090,d=8,selected_blocks=9,block_size=16,causal=0";
+	static int32_t blocks[1 << 17];
+
+	for (size_t i = 0; i <= sizeof exact / sizeof *exact; i++) {
+		bool is_exact = i < sizeof exact / sizeof *exact;
+		struct tk_problem_spec p;
+
+		assert_int_equal(tk_problem_parse(&p, is_exact ? exact[i] : in_the_mean, NULL), 0);
+		assert_int_equal(tk_inputs_fill(&p, TK_T_BLOCKS, 1, blocks, NULL), 0);
+		double pairs = count_pairs(&p.nsa, blocks);
+		assert_float_equal(
+		        tk_problem_flops(&p) / (4.0 * 8 * pairs), 1, is_exact ? 1e-12 : 1e-3);
+	}
+}
+
 int main(void)
 {
 	/* clang-format off */
@@ -215,6 +263,7 @@ int main(void)
 		cmocka_unit_test(normal_is_normal), cmocka_unit_test(bits_are_pinned), cmocka_unit_test(filling_continues_where_it_ended), cmocka_unit_test(size_of_the_tensor_does_not_matter),
 		cmocka_unit_test(seed_and_tensor_matter), cmocka_unit_test(other_distributions), cmocka_unit_test(rounded_to_the_type),
 		cmocka_unit_test(blocks_are_distinct_and_visible), cmocka_unit_test(an_unknown_tensor_is_refused),
+	        cmocka_unit_test(work_of_nsa_is_counted_pairs),
 	};
 	/* clang-format on */
 	return cmocka_run_group_tests(tests, NULL, NULL);
