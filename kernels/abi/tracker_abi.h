@@ -292,8 +292,7 @@ struct tk_plan_info {
 	uint32_t size;
 	char kernel[128];    /* name of the kernel that will run, "" = unknown */
 	char algorithm[128]; /* the choice of a heuristic: tile, split, algorithm id; "" = none */
-	double flops;        /* NAN: as the formula says */
-	double bytes;        /* compulsory traffic; NAN: as the formula says */
+	double flops, bytes; /* ignored: the tracker counts the work of a problem itself */
 	uint64_t workspace_bytes;
 	uint32_t capturable;    /* 1: may be captured in a graph */
 	uint32_t deterministic; /* 1: equal inputs give equal bits */

@@ -14,6 +14,8 @@
 	X(TK_OUTCOME_UNSTABLE, "unstable", true, \
 	        "verified and measured, the interval is wider than asked") \
 	X(TK_OUTCOME_WRONG, "wrong", false, "the result differs from the reference: not timed") \
+	X(TK_OUTCOME_IMPLAUSIBLE, "implausible", false, \
+	        "the time is less than the device can need: not counted") \
 	X(TK_OUTCOME_UNSUPPORTED, "unsupported", false, "the backend does not do this problem") \
 	X(TK_OUTCOME_OUT_OF_MEMORY, "out_of_memory", false, "it does not fit") \
 	X(TK_OUTCOME_TIMEOUT, "timeout", false, "no answer before the deadline: killed") \

@@ -72,10 +72,8 @@ static int make_plan(struct tk_engine *e)
 	if (status != TK_ABI_OK)
 		return tk_engine_check_status(e, status, "plan", &abi);
 	e->plan = plan;
-	e->out->flops = isfinite(info->flops) && info->flops >= 0 ? info->flops
-	                                                          : tk_problem_flops(e->problem);
-	e->out->bytes = isfinite(info->bytes) && info->bytes >= 0 ? info->bytes
-	                                                          : tk_problem_bytes(e->problem);
+	e->out->flops = tk_problem_flops(e->problem);
+	e->out->bytes = tk_problem_bytes(e->problem);
 	return bind_sets(e);
 }
 

@@ -57,7 +57,7 @@ struct tk_measurement {
 	double launch_ns;        /* host cost of enqueueing one launch, minimum */
 	struct tk_verify_result verdict;
 	struct tk_plan_info plan;
-	double flops, bytes; /* of the plan if it reports them, else of the formula */
+	double flops, bytes; /* of the problem; what the plan claims does not count */
 	uint32_t sets;       /* input sets that were rotated over */
 	struct tk_telemetry before, after;
 	uint64_t throttled_samples;

@@ -24,6 +24,25 @@ bool tk_night_device_is_same_model(const struct tk_night_device *a, const struct
 	return a->layer == b->layer;
 }
 
+int tk_night_load_limits(struct tk_night *n, struct tk_night_device *d, struct tk_error *err)
+{
+	const char *name = json_string_value(json_object_get(d->info, "name"));
+	double cache_bytes = json_number_value(json_object_get(d->info, "cache_bytes"));
+	struct tk_rows rows = {0};
+	if (d->has_limits)
+		return TK_OK;
+	int status = tk_store_list_ceilings(n->store, 0, &rows, err);
+	tk_limits_init(&d->limits, name, tk_night_device_is_cpu(d) ? 0 : cache_bytes);
+	for (size_t i = 0; !status && i < rows.count; i++) {
+		const struct tk_ceiling_row *c = TK_ROWS_AT(&rows, struct tk_ceiling_row, i);
+		if (c->device_id == d->device_id && c->source == TK_CEILING_MEASURED)
+			tk_limits_add_ceiling(&d->limits, c->name, c->unit, c->value);
+	}
+	tk_rows_free(&rows);
+	d->has_limits = !status;
+	return status;
+}
+
 /* ---- one worker ---- */
 
 /* The cores that a worker is pinned to, "0,1,4": the first `threads` of those that this process may

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/limits.h"
 #include "nightly/plan/modules.h"
 
 struct tk_error;
@@ -35,6 +36,8 @@ struct tk_night_device {
 	struct tk_backend_worker workers[TK_NIGHT_WORKERS_MAX];
 	uint64_t job_count; /* so far */
 	bool lost;          /* it was present when the night began */
+	struct tk_limits limits;
+	bool has_limits; /* `limits` has all ceilings that are stored */
 };
 
 /* A CPU has one worker, and nothing else may run while it measures. */
@@ -45,6 +48,9 @@ static inline bool tk_night_device_is_cpu(const struct tk_night_device *d)
 /* Whether they can do each other's jobs: same kind, name and architecture. */
 bool tk_night_device_is_same_model(
         const struct tk_night_device *a, const struct tk_night_device *b);
+
+/* Brings `limits` up to date: the data sheet and the newest measured ceilings of the device. */
+int tk_night_load_limits(struct tk_night *n, struct tk_night_device *d, struct tk_error *err);
 
 /* The worker for a backend on a device, owned by the device. It may replace the one that was idle
  * longest. */

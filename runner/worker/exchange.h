@@ -2,6 +2,7 @@
  * handle, connection and log of a worker. Private to worker/. */
 #ifndef TK_WORKER_EXCHANGE_H
 #define TK_WORKER_EXCHANGE_H
+#include "core/limits.h"
 #include "core/outcome.h"
 #include "worker/process.h"
 #include "worker/wire.h"
@@ -17,6 +18,8 @@ struct tk_pending_job {
 	double deadline_s;
 	int64_t start_ns, deadline_ns;
 	char message[1024];
+	char problem[TK_PROBLEM_TEXT_MAX];
+	struct tk_limits limits; /* all unknown: nothing is checked */
 };
 
 struct tk_worker {

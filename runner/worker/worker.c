@@ -2,9 +2,11 @@
 #include "worker/worker.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "core/measurement_fields.h"
 #include "worker/answer_check.h"
 #include "worker/exchange.h"
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -187,6 +189,9 @@ int tk_worker_start_measure(
 	struct tk_pending_job *p = &w->pending;
 	*p = (struct tk_pending_job){
 	        .deadline_s = request->deadline_s, .start_ns = tk_clock_monotonic_ns()};
+	snprintf(p->problem, sizeof p->problem, "%s", request->problem);
+	if (request->limits)
+		p->limits = *request->limits;
 	struct tk_exchange_end end = {TK_OUTCOME_FAILED, p->message, sizeof p->message};
 	json_t *message = new_measure_request(w, request);
 	int status = tk_exchange_post(w, message, request->deadline_s, &end, err);
@@ -195,6 +200,43 @@ int tk_worker_start_measure(
 	p->has_ended = status > 0;
 	p->outcome = end.outcome;
 	return status < 0 ? status : TK_OK;
+}
+
+/* The work of a problem is counted here, not by the process that runs the backend's code. */
+static void set_work(json_t *result, const struct tk_problem_spec *problem)
+{
+	json_object_set_new(result, tk_measurement_field_key(TK_MEASUREMENT_FLOPS),
+	        json_real(tk_problem_flops(problem)));
+	json_object_set_new(result, tk_measurement_field_key(TK_MEASUREMENT_BYTES),
+	        json_real(tk_problem_bytes(problem)));
+}
+
+static double get_number(const json_t *result, enum tk_measurement_field field)
+{
+	return json_number_value(json_object_get(result, tk_measurement_field_key(field)));
+}
+
+static void set_text(json_t *result, enum tk_measurement_field field, const char *text)
+{
+	json_object_set_new(result, tk_measurement_field_key(field), json_string(text));
+}
+
+/* The figures stay in the result, beside the reason why they do not count. */
+static void check_limits(const struct tk_pending_job *p, struct tk_job_result *out)
+{
+	struct tk_problem_spec problem;
+	if (!out->result || !tk_outcome_has_timing(out->outcome) ||
+	        tk_problem_parse(&problem, p->problem, NULL))
+		return;
+	struct tk_limits_timing timing = {
+	        .median_ns = get_number(out->result, TK_MEASUREMENT_MEDIAN),
+	        .sets = get_number(out->result, TK_MEASUREMENT_SETS)};
+	set_work(out->result, &problem);
+	if (tk_limits_allow(&p->limits, &problem, &timing, out->message, sizeof out->message))
+		return;
+	out->outcome = TK_OUTCOME_IMPLAUSIBLE;
+	set_text(out->result, TK_MEASUREMENT_OUTCOME, tk_outcome_name(out->outcome));
+	set_text(out->result, TK_MEASUREMENT_MESSAGE, out->message);
 }
 
 /* Fills `out` for a job that has ended; `raw` is its result or NULL, and is consumed. */
@@ -211,6 +253,7 @@ static void finish_measure(struct tk_worker *w, json_t *raw, struct tk_job_resul
 	json_decref(raw);
 	memcpy(out->message, p->message, sizeof out->message);
 	out->outcome = end.outcome;
+	check_limits(p, out);
 	out->wall_s = (double)(tk_clock_monotonic_ns() - p->start_ns) * 1e-9;
 	/* Restart the worker after any failed job: its state is undefined. */
 	if (!tk_outcome_has_timing(out->outcome) && out->outcome != TK_OUTCOME_UNSUPPORTED)

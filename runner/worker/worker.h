@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct tk_error;
+struct tk_limits;
 struct tk_worker;
 
 /* TK_EUSAGE names a core of "0-1,4" that this process may not use: the kernel would drop it
@@ -47,6 +48,7 @@ struct tk_job_request {
 	uint32_t min_samples, max_samples;
 	double token_wait_s; /* how long to wait for the peer of an A/B pair in each turn */
 	bool verify;
+	const struct tk_limits *limits; /* what the device can do at most; NULL: not checked */
 };
 
 struct tk_job_result {

@@ -185,7 +185,8 @@ static int run_one(struct tk_run_session *r, const struct tk_run_device *device,
 	        .confidence = m->confidence,
 	        .min_samples = m->min_samples,
 	        .max_samples = m->max_samples,
-	        .verify = !r->o->no_verify};
+	        .verify = !r->o->no_verify,
+	        .limits = &device->limits};
 	if (q.measure_s > q.deadline_s / 4)
 		q.deadline_s = q.measure_s * 4;
 	if ((status = tk_worker_measure(device->worker, &q, &job, err)))

@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "config/config.h"
+#include "core/limits.h"
 #include "core/mode.h"
 #include "nightly/plan/modules.h"
 #include "worker/worker.h"
@@ -27,6 +28,7 @@ struct tk_run_options {
 struct tk_run_device {
 	struct tk_worker *worker;
 	char name[80]; /* its UUID, else "cuda:1" */
+	struct tk_limits limits;
 };
 
 struct tk_run_session {

@@ -106,9 +106,15 @@ static bool is_never_timed(const struct tk_evidence *e)
 	return has_no_timing(e) && !e->point_count;
 }
 
+/* An implausible time is said at once: somebody would else believe the kernel's own figures. */
 static void decide_never_timed(const struct tk_evidence *e, struct tk_verdict *v)
 {
 	decide_still_failing(e, v);
+	if (e->within.outcome == TK_OUTCOME_IMPLAUSIBLE) {
+		v->status = TK_VERDICT_NEWLY_FAILED;
+		v->bad_build_id = e->within.build_id;
+		v->first_bad_run_id = e->within.run_id;
+	}
 	tk_verdict_add_fact(v, (struct tk_fact){.kind = TK_FACT_NEVER_TIMED}, NULL);
 }
 

@@ -42,6 +42,7 @@ static struct tk_job_request make_request(
 	        n, &t->series, &t->problem, s->variant->path, s->variant->options);
 	q.measure_s = fmin(q.measure_s, PROCESS_MEASURE_S);
 	q.verify = false; /* the night has verified both builds */
+	q.limits = &t->device->limits;
 	return q;
 }
 
@@ -76,7 +77,9 @@ static int measure_alone(
 {
 	struct tk_job_result r = {0};
 	struct tk_job_request q = make_request(n, t, s);
-	int status = tk_night_new_worker(n, t->device, &s->worker, err);
+	int status = tk_night_load_limits(n, t->device, err);
+	if (!status)
+		status = tk_night_new_worker(n, t->device, &s->worker, err);
 	if (!status)
 		status = tk_worker_measure(s->worker, &q, &r, err);
 	store_result(s, &r);
@@ -97,7 +100,9 @@ static int start_worker(struct tk_night *n, const struct tk_ab_test *t, struct t
         int token_fd, const struct tk_job_request *q, struct tk_error *err)
 {
 	struct tk_ab_worker_spec spec = {.name = s->name, .token_fd = token_fd};
-	int status = tk_night_new_ab_worker(n, t->device, &spec, &s->worker, err);
+	int status = tk_night_load_limits(n, t->device, err);
+	if (!status)
+		status = tk_night_new_ab_worker(n, t->device, &spec, &s->worker, err);
 	return status ? status : tk_worker_start_measure(s->worker, q, err);
 }
 

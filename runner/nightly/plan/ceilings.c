@@ -2,8 +2,8 @@
  * ceilings. */
 #include "base/error.h"
 #include "base/log.h"
+#include "core/datasheet.h"
 #include "core/problem.h"
-#include "nightly/plan/datasheet.h"
 #include "nightly/plan/plan_internal.h"
 #include <stdio.h>
 #include <string.h>
@@ -57,6 +57,39 @@ int tk_plan_controls(struct tk_plan *p, struct tk_error *err)
 }
 
 /* ---- ceilings ---- */
+
+/* Stores the data sheet's ceilings of a device for this night; none for an unknown device. */
+static int put_datasheet(struct tk_night *n, const struct tk_night_device *d, struct tk_error *err)
+{
+	const struct tk_datasheet *s =
+	        tk_datasheet_find(json_string_value(json_object_get(d->info, "name")));
+	if (!s)
+		return TK_OK;
+	const struct {
+		const char *name, *unit;
+		double value;
+	} rows[] = {
+	        {"memory", "gb_per_s", s->memory},
+	        {"bf16", "gflop_per_s", s->bf16},
+	        {"f16", "gflop_per_s", s->bf16},
+	        {"e4m3", "gflop_per_s", s->fp8},
+	        {"e5m2", "gflop_per_s", s->fp8},
+	        {"tf32", "gflop_per_s", s->tf32},
+	        {"f32", "gflop_per_s", s->f32},
+	};
+	int status = TK_OK;
+	for (size_t i = 0; !status && i < sizeof rows / sizeof *rows; i++) {
+		struct tk_ceiling_row row = {.night_id = n->night_id,
+		        .device_id = d->device_id,
+		        .name = rows[i].name,
+		        .source = TK_CEILING_DATASHEET,
+		        .unit = rows[i].unit,
+		        .value = rows[i].value * 1e3};
+		if (row.value > 0)
+			status = tk_store_put_ceiling(n->store, &row, err);
+	}
+	return status;
+}
 
 /* The problems that measure the ceilings of a device. A kind of device without a row has only the
  * ceilings of its data sheet. */
@@ -169,7 +202,7 @@ int tk_plan_ceilings(struct tk_plan *p, struct tk_error *err)
 {
 	int status = TK_OK;
 	for (size_t d = 0; !status && d < p->n->device_count; d++)
-		status = tk_night_put_datasheet(p->n, &p->n->devices[d], err);
+		status = put_datasheet(p->n, &p->n->devices[d], err);
 	for (size_t d = 0; !status && d < p->n->device_count; d++)
 		status = add_ceilings(p, d, err);
 	return status;

@@ -110,7 +110,11 @@ static int start_worker(struct measurement *m, struct slot *slot, const struct t
 	struct tk_worker *worker = NULL;
 	struct tk_job_request request = tk_night_job_request(
 	        m->n, &job->series, job->problem, job->row->backend_path, job->row->options);
-	int status = tk_night_get_worker(m->n, job->device, job->row->backend_path, &worker, err);
+	request.limits = &job->device->limits;
+	int status = tk_night_load_limits(m->n, job->device, err);
+	if (!status)
+		status = tk_night_get_worker(
+		        m->n, job->device, job->row->backend_path, &worker, err);
 	if (!status)
 		status = tk_worker_start_measure(worker, &request, err);
 	if (!status)

@@ -207,6 +207,7 @@ static int put_ceiling(struct tk_night *n, const struct tk_night_job *job,
 	        .source = TK_CEILING_MEASURED,
 	        .unit = is_memory ? "gb_per_s" : "gflop_per_s",
 	        .value = (is_memory ? p->bytes : p->flops) / fastest_ns};
+	job->device->has_limits = false;
 	return tk_store_put_ceiling(n->store, &row, err);
 }
 

@@ -48,8 +48,9 @@ static const struct {
         {&tk_bisect_outcome_words, "found range same open"},
         {&tk_monitor_event_kind_words, "step machine retracted"},
         {&tk_mode_words, "cold hot paced sustained loaded"},
-        {&tk_outcome_words, "ok throttled unstable wrong unsupported out_of_memory timeout crashed "
-                            "protocol failed build_failed no_device skipped"},
+        {&tk_outcome_words,
+                "ok throttled unstable wrong implausible unsupported out_of_memory timeout crashed "
+                "protocol failed build_failed no_device skipped"},
         {&tk_verdict_status_words,
                 "regressed newly-failed missing improved recovered fixed acked environment unsure "
                 "not-comparable stale failing unsupported new same"},

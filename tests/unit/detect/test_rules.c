@@ -73,6 +73,11 @@ static void failed_series(void **state)
 	decide(&e, TK_RULE_NEVER_TIMED, TK_VERDICT_FAILING);
 	e.within.outcome = TK_OUTCOME_UNSUPPORTED;
 	decide(&e, TK_RULE_NEVER_TIMED, TK_VERDICT_UNSUPPORTED);
+	e.within.outcome = TK_OUTCOME_IMPLAUSIBLE; /* an alert, though nothing was fine before */
+	v = decide(&e, TK_RULE_NEVER_TIMED, TK_VERDICT_NEWLY_FAILED);
+	assert_int_equal(v.first_bad_run_id, 99);
+	e.previous = run(TK_OUTCOME_IMPLAUSIBLE, 97); /* once */
+	decide(&e, TK_RULE_STILL_FAILING, TK_VERDICT_FAILING);
 }
 
 /* ---- baseline ---- */

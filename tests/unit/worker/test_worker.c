@@ -1,5 +1,6 @@
 /* Jobs in real processes: faults, limits, deadlines, questions. */
 #include "base/clock.h"
+#include "core/limits.h"
 #include "worker_rig.h"
 #include <poll.h>
 #include <sys/stat.h>
@@ -84,6 +85,27 @@ static void every_fault_is_one_outcome(void **state)
 			run_fault(w, "", "ok", "");
 	}
 	run_fault(w, "", "ok", "");
+	tk_worker_free(w);
+}
+
+/* The figures stay, so that people can see what was claimed; they are no timing. */
+static void impossible_times_do_not_count(void **state)
+{
+	struct tk_worker *w = worker_with((struct tk_worker_spec){0});
+	struct tk_limits limits = {.gflop_per_s[TK_F32] = 1e-3};
+	struct tk_job_request r = request("");
+	struct tk_job_result out;
+	r.limits = &limits;
+	assert_int_equal(tk_worker_measure(w, &r, &out, NULL), 0);
+	assert_int_equal(out.outcome, TK_OUTCOME_IMPLAUSIBLE);
+	assert_non_null(strstr(out.message, "in f32; this device can do at most"));
+	assert_true(json_number_value(json_object_get(out.result, "median")) > 0);
+	assert_string_equal(
+	        json_string_value(json_object_get(out.result, "outcome")), "implausible");
+	assert_string_equal(json_string_value(json_object_get(out.result, "message")), out.message);
+	tk_job_result_free(&out);
+	limits.gflop_per_s[TK_F32] = 1e9;
+	run(w, &r, "ok", "");
 	tk_worker_free(w);
 }
 
@@ -241,6 +263,7 @@ static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_paused_worker_answers_later),
         cmocka_unit_test(open_deadlines_count_from_the_request),
         cmocka_unit_test(every_fault_is_one_outcome),
+        cmocka_unit_test(impossible_times_do_not_count),
         cmocka_unit_test(deadlines_are_kept),
         cmocka_unit_test(memory_is_limited),
         cmocka_unit_test(printing_is_limited),

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "nightly/plan/datasheet.h"
+#include "core/datasheet.h"
 
 static void devices_are_known_by_the_whole_name(void **state)
 {

@@ -1,0 +1,138 @@
+/* See limits.h. */
+#include "core/limits.h"
+#include "base/format.h"
+#include "core/datasheet.h"
+#include "core/metric.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The value of f32 from three products of bf16: no rounding of f32 allows fewer. */
+#define PRODUCTS_OF_F32 3
+/* Without a data sheet the measured ceiling counts. Other work or a lower clock may have slowed it
+ * down, and another kernel may be better than the tracker's own. */
+#define RATE_MARGIN 2
+/* The same for f32, which matrix units emulate: at sixteen times the rate, with three products. */
+#define F32_RATE_MARGIN 6
+/* Kernels that only read or copy are within a few percent of what a memory can do. */
+#define MEMORY_MARGIN 1.25
+/* A cache may be read and written at the same time; its ceiling is that of reading. */
+#define CACHE_MARGIN 2
+/* Levels above the last one hold data too. */
+#define CACHES_PER_LAST_LEVEL 1.25
+
+void tk_limits_init(struct tk_limits *l, const char *device_name, double cache_bytes)
+{
+	const struct tk_datasheet *s = tk_datasheet_find(device_name);
+
+	*l = (struct tk_limits){.cache_bytes = cache_bytes};
+	if (!s)
+		return;
+	double unit = 1e3 * s->margin;
+	l->gflop_per_s[TK_F16] = l->gflop_per_s[TK_BF16] = unit * s->bf16;
+	l->gflop_per_s[TK_E4M3] = l->gflop_per_s[TK_E5M2] = unit * s->fp8;
+	l->gflop_per_s[TK_TF32] = unit * s->tf32;
+	l->gflop_per_s[TK_F32] = unit * fmax(s->f32, s->bf16 / PRODUCTS_OF_F32);
+	l->memory_gb_per_s = unit * s->memory;
+}
+
+static void add_rate(struct tk_limits *l, const char *name, double value)
+{
+	uint32_t dtype;
+	bool has_datasheet = l->gflop_per_s[TK_BF16] > 0;
+
+	if (has_datasheet || tk_dtype_parse(name, &dtype))
+		return;
+	/* f64 is not measured, and never faster than f32. */
+	if (dtype == TK_F32)
+		l->gflop_per_s[TK_F64] = fmax(l->gflop_per_s[TK_F64], RATE_MARGIN * value);
+	value *= dtype == TK_F32 ? F32_RATE_MARGIN : RATE_MARGIN;
+	l->gflop_per_s[dtype] = fmax(l->gflop_per_s[dtype], value);
+}
+
+void tk_limits_add_ceiling(struct tk_limits *l, const char *name, const char *unit, double value)
+{
+	enum tk_unit kind = tk_unit_from_name(unit);
+
+	if (!(value > 0))
+		return;
+	if (kind == TK_UNIT_GFLOP_PER_S)
+		add_rate(l, name, value);
+	if (kind != TK_UNIT_GB_PER_S)
+		return;
+	/* A set of inputs in a processor's L1 does not pass its L2; a GPU's L1 keeps nothing from
+	 * launch to launch. */
+	if (!strcmp(name, "l1 read") || (l->cache_bytes > 0 && !strcmp(name, "l2 read")))
+		l->cache_gb_per_s = fmax(l->cache_gb_per_s, CACHE_MARGIN * value);
+	if (!strcmp(name, "copy") || !strcmp(name, "read"))
+		l->memory_gb_per_s = fmax(l->memory_gb_per_s, MEMORY_MARGIN * value);
+}
+
+/* The types whose rate counts: those of both operands. */
+static double find_rate(const struct tk_limits *l, const struct tk_problem_spec *p, uint32_t *dtype)
+{
+	uint32_t other;
+
+	tk_dtype_parse(tk_problem_dtype_name(p), dtype);
+	other = p->abi.op == TK_OP_GEMM ? p->gemm.b : *dtype;
+	if (*dtype >= TK_LIMITS_DTYPES || other >= TK_LIMITS_DTYPES)
+		return 0;
+	if (!(l->gflop_per_s[*dtype] > 0) || !(l->gflop_per_s[other] > 0))
+		return 0;
+	return fmax(l->gflop_per_s[*dtype], l->gflop_per_s[other]);
+}
+
+static bool refuse(
+        char *reason, size_t size, double value, double limit, const char *unit, const char *what)
+{
+	char a[TK_FORMAT_SIZE], b[TK_FORMAT_SIZE];
+
+	snprintf(reason, size, "%s %s; this device can do at most %s",
+	        tk_format_value(value, unit, a), what, tk_format_value(limit, unit, b));
+	return false;
+}
+
+static bool allows_rate(const struct tk_limits *l, const struct tk_problem_spec *p, double ns,
+        char *reason, size_t size)
+{
+	uint32_t dtype = 0;
+	char what[32];
+	double limit = find_rate(l, p, &dtype), rate = tk_problem_min_flops(p) / ns;
+
+	if (!(limit > 0) || rate <= limit)
+		return true;
+	snprintf(what, sizeof what, "in %s", tk_dtype_name(dtype));
+	return refuse(reason, size, rate, limit, "gflop_per_s", what);
+}
+
+/* Of the bytes of one rotation over all sets, the caches may still hold as many as they have room
+ * for; all others come from memory again, or go there. */
+static bool allows_memory(const struct tk_limits *l, const struct tk_problem_spec *p,
+        const struct tk_limits_timing *t, char *reason, size_t size)
+{
+	double sets = fmax(t->sets, 1);
+	double bytes = tk_problem_min_bytes(p) - CACHES_PER_LAST_LEVEL * l->cache_bytes / sets;
+	double bandwidth = bytes / t->median_ns;
+
+	if (!(l->memory_gb_per_s > 0) || !(l->cache_bytes > 0) || bandwidth <= l->memory_gb_per_s)
+		return true;
+	return refuse(reason, size, bandwidth, l->memory_gb_per_s, "gb_per_s", "from memory");
+}
+
+static bool allows_cache(const struct tk_limits *l, const struct tk_problem_spec *p, double ns,
+        char *reason, size_t size)
+{
+	double bandwidth = tk_problem_min_bytes(p) / ns;
+
+	if (!(l->cache_gb_per_s > 0) || bandwidth <= l->cache_gb_per_s)
+		return true;
+	return refuse(reason, size, bandwidth, l->cache_gb_per_s, "gb_per_s", "from caches");
+}
+
+bool tk_limits_allow(const struct tk_limits *l, const struct tk_problem_spec *p,
+        const struct tk_limits_timing *t, char *reason, size_t size)
+{
+	return allows_rate(l, p, t->median_ns, reason, size) &&
+	       allows_memory(l, p, t, reason, size) &&
+	       allows_cache(l, p, t->median_ns, reason, size);
+}

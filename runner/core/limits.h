@@ -1,0 +1,36 @@
+/* What a device can do at most, and whether a time is possible at all.
+ *
+ * Each bound holds for every correct kernel, so a time below it is wrong whatever verification
+ * says. docs/explanation/verification.md gives the reason for each of them. */
+#ifndef TK_CORE_LIMITS_H
+#define TK_CORE_LIMITS_H
+#include "core/problem.h"
+#include "core/series.h"
+
+#define TK_LIMITS_DTYPES (TK_I64 + 1)
+
+/* 0: unknown. */
+struct tk_limits {
+	double gflop_per_s[TK_LIMITS_DTYPES]; /* by enum tk_dtype of the operands */
+	double memory_gb_per_s;               /* main memory */
+	double cache_gb_per_s;                /* the fastest memory or cache */
+	double cache_bytes;                   /* the last-level cache; 0: memory is no bound */
+};
+
+struct tk_limits_timing {
+	double median_ns;
+	double sets; /* input sets that the launches rotated over */
+};
+
+/* The limits of a device by its data sheet; all unknown for a device without one. cache_bytes: of a
+ * GPU's last-level cache; 0 for a CPU, whose caches a virtual machine may report too small. */
+void tk_limits_init(struct tk_limits *l, const char *device_name, double cache_bytes);
+/* Raises or sets the limits by a measured ceiling: its name ("f32", "read", "l2 read"), unit and
+ * value as they are stored. Never lowers one; rates of a data sheet stay as they are. */
+void tk_limits_add_ceiling(struct tk_limits *l, const char *name, const char *unit, double value);
+
+/* False: the time is impossible, and `reason` says by which figures; it is unchanged otherwise. */
+bool tk_limits_allow(const struct tk_limits *l, const struct tk_problem_spec *p,
+        const struct tk_limits_timing *t, char *reason, size_t size);
+
+#endif

@@ -1,0 +1,142 @@
+/* Which times are possible: what a data sheet and measured ceilings allow, and what they refuse. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/limits.h"
+
+#define MIB 1048576.0
+
+/* Whether the time is allowed; `reason` is that of a refusal. */
+static bool allows(const struct tk_limits *l, const char *text, double median_ns, double sets,
+        char reason[256])
+{
+	struct tk_problem_spec p;
+	struct tk_limits_timing t = {median_ns, sets};
+
+	assert_int_equal(tk_problem_parse(&p, text, NULL), 0);
+	*reason = 0;
+	return tk_limits_allow(l, &p, &t, reason, 256);
+}
+
+static double time_at(const char *text, double gflop_per_s)
+{
+	struct tk_problem_spec p;
+
+	assert_int_equal(tk_problem_parse(&p, text, NULL), 0);
+	return tk_problem_flops(&p) / gflop_per_s;
+}
+
+static void rates_end_at_the_data_sheet(void **state)
+{
+	static const struct {
+		const char *text;
+		double possible, impossible; /* TFLOP/s */
+	} rows[] = {
+	        {"gemm:m=8192,n=8192,k=8192,a=bf16", 1070, 1080},
+	        {"gemm:m=8192,n=8192,k=8192,a=e4m3,c=bf16", 2100, 2200},
+	        {"gemm:m=8192,n=8192,k=8192,a=tf32", 530, 550},
+	        /* three products of bf16 can be as exact as f32 */
+	        {"gemm:m=8192,n=8192,k=8192", 350, 370},
+	        {"attention:b=4,h=16,sq=8192,d=128,causal=1", 1070, 1080},
+	        /* what counting masked keys once made of 870 */
+	        {"nsa:b=1,h=64,hkv=4,s=8192,d=128,dtype=f16", 1070, 1105},
+	};
+	struct tk_limits l;
+	char reason[256];
+
+	tk_limits_init(&l, "NVIDIA H200", 50 * MIB);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const char *text = rows[i].text;
+
+		assert_true(allows(&l, text, time_at(text, rows[i].possible * 1e3), 8, reason));
+		assert_false(allows(&l, text, time_at(text, rows[i].impossible * 1e3), 8, reason));
+		assert_non_null(strstr(reason, "TFLOP/s in "));
+		assert_non_null(strstr(reason, "this device can do at most "));
+	}
+}
+
+/* 4096 x 4096 bf16 matrix and a vector: 32 MiB from a memory of 4.8 TB/s take at least 6.4 us. */
+static void memory_is_a_bound_beyond_the_caches(void **state)
+{
+	static const char text[] = "gemm:m=1,n=4096,k=4096,a=bf16";
+	struct tk_limits l;
+	char reason[256];
+
+	tk_limits_init(&l, "NVIDIA H200", 50 * MIB);
+	assert_true(allows(&l, text, 7000, 64, reason));
+	assert_false(allows(&l, text, 6000, 64, reason));
+	assert_non_null(strstr(reason, "TB/s from memory"));
+	/* one set stays in the cache */
+	assert_true(allows(&l, text, 1000, 1, reason));
+	/* two sets of 32 MiB: 62.5 MiB of them may stay in the caches */
+	assert_true(allows(&l, text, 1000, 2, reason));
+	assert_false(allows(&l, "copy:bytes=1073741824", 390e3, 1, reason));
+}
+
+static void caches_are_a_bound_where_measured(void **state)
+{
+	static const char text[] = "gemm:m=1,n=2048,k=2048,a=bf16"; /* 8 MiB */
+	struct tk_limits l;
+	char reason[256];
+
+	tk_limits_init(&l, "NVIDIA H200", 50 * MIB);
+	assert_true(allows(&l, text, 100, 1, reason));
+	tk_limits_add_ceiling(&l, "l2 read", "gb_per_s", 7000);
+	assert_true(allows(&l, text, 700, 1, reason));
+	assert_false(allows(&l, text, 500, 1, reason));
+	assert_non_null(strstr(reason, "from caches"));
+}
+
+/* A processor has no data sheet here: its ceilings count, with a margin. */
+static void measured_ceilings_are_bounds(void **state)
+{
+	static const char f32[] = "gemm:m=64,n=64,k=64", f64[] = "gemm:m=64,n=64,k=64,a=f64";
+	struct tk_limits l;
+	char reason[256];
+
+	tk_limits_init(&l, "AMD EPYC 9654", 0);
+	assert_true(allows(&l, f32, 4.6, 1366, reason));
+	tk_limits_add_ceiling(&l, "f32", "gflop_per_s", 100);
+	tk_limits_add_ceiling(&l, "f32", "gflop_per_s", 90); /* never lowers one */
+	assert_true(allows(&l, f32, time_at(f32, 590), 1, reason));
+	assert_false(allows(&l, f32, time_at(f32, 610), 1, reason));
+	assert_true(allows(&l, f64, time_at(f64, 190), 1, reason));
+	assert_false(allows(&l, f64, time_at(f64, 210), 1, reason));
+	assert_false(allows(&l, f32, 4.6, 1366, reason));
+	/* nothing is known of bf16, which matrix units do many times faster */
+	assert_true(allows(&l, "gemm:m=64,n=64,k=64,a=bf16", 4.6, 1, reason));
+}
+
+/* A machine may have larger caches than it reports: only its fastest one is a bound. */
+static void memory_is_no_bound_on_a_processor(void **state)
+{
+	struct tk_limits l;
+	char reason[256];
+
+	tk_limits_init(&l, "AMD EPYC 9654", 0);
+	tk_limits_add_ceiling(&l, "read", "gb_per_s", 10);
+	tk_limits_add_ceiling(&l, "l2 read", "gb_per_s", 50);
+	assert_true(allows(&l, "copy:bytes=1048576", 1e3, 100, reason));
+	tk_limits_add_ceiling(&l, "l1 read", "gb_per_s", 200);
+	assert_true(allows(&l, "copy:bytes=1048576", 6e3, 100, reason));
+	assert_false(allows(&l, "copy:bytes=1048576", 5e3, 100, reason));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(rates_end_at_the_data_sheet),
+	        cmocka_unit_test(memory_is_a_bound_beyond_the_caches),
+	        cmocka_unit_test(caches_are_a_bound_where_measured),
+	        cmocka_unit_test(measured_ceilings_are_bounds),
+	        cmocka_unit_test(memory_is_no_bound_on_a_processor),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
