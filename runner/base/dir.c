@@ -103,6 +103,15 @@ int tk_dir_list(const char *path, char ***names, size_t *count, struct tk_error 
 	return TK_OK;
 }
 
+int tk_dir_list_fd(int fd, char ***names, size_t *count, struct tk_error *err)
+{
+	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (copy < 0 || list_fd(copy, names, count) != TK_OK)
+		return tk_fail_errno(err, "reading a folder");
+	return TK_OK;
+}
+
 /* ---- removing ---- */
 
 static int remove_at(int parent, const char *name, int depth);

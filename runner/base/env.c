@@ -8,29 +8,30 @@
 
 extern char **environ;
 
-/* A name that ends with '*' is a prefix, one that starts with '*' a suffix. */
-static const char *const kept[] = {"PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ", "SSH_*",
-        "*_proxy", "*_PROXY", "SSL_CERT_*", "CUDA_*", "NVIDIA_*", "HIP_*", "ROCR_*", "ROCM_*",
-        "LD_LIBRARY_PATH", "CC", "CXX", "CCACHE_*", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS",
+/* Whole names: a prefix such as CUDA_ or SSH_ would also pass keys and tokens. docs/explanation/
+ * sandbox.md has this list. */
+static const char *const kept[] = {"PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ",
+        "LD_LIBRARY_PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "CC", "CXX", "CUDA_VISIBLE_DEVICES",
+        "CUDA_DEVICE_ORDER", "CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_MODULE_LOADING", "CUDA_HOME",
+        "CUDA_PATH", "CUDA_CACHE_DISABLE", "CUDA_CACHE_MAXSIZE", "CUDA_INJECTION64_PATH",
+        "CUDA_MPS_PIPE_DIRECTORY", "CUDA_MPS_LOG_DIRECTORY", "NVIDIA_VISIBLE_DEVICES",
+        "NVIDIA_DRIVER_CAPABILITIES", "NVIDIA_TF32_OVERRIDE", "HIP_VISIBLE_DEVICES", "HIP_PATH",
+        "HIP_PLATFORM", "ROCR_VISIBLE_DEVICES", "ROCM_PATH", "ROCM_HOME", "CCACHE_DIR",
+        "CCACHE_BASEDIR", "CCACHE_DISABLE", "CCACHE_MAXSIZE", "CCACHE_CONFIGPATH",
+        "CCACHE_NOHASHDIR", "CCACHE_SLOPPINESS", "CCACHE_COMPILERCHECK", "ASAN_OPTIONS",
+        "LSAN_OPTIONS", "UBSAN_OPTIONS", NULL};
+
+/* How git reaches a repository. */
+static const char *const kept_for_network[] = {"SSH_AUTH_SOCK", "http_proxy", "https_proxy",
+        "HTTPS_PROXY", "ftp_proxy", "FTP_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
         NULL};
 
-static bool matches(const char *pattern, const char *name, size_t n)
-{
-	size_t p = strlen(pattern);
-
-	if (pattern[0] == '*')
-		return n >= p - 1 && memcmp(name + n - (p - 1), pattern + 1, p - 1) == 0;
-	if (pattern[p - 1] == '*')
-		return n >= p - 1 && memcmp(name, pattern, p - 1) == 0;
-	return n == p && memcmp(name, pattern, n) == 0;
-}
-
-static bool is_kept(const char *variable)
+static bool has_name(const char *const *names, const char *variable)
 {
 	size_t n = strcspn(variable, "=");
 
-	for (const char *const *p = kept; *p; p++)
-		if (matches(*p, variable, n))
+	for (; *names; names++)
+		if (strlen(*names) == n && memcmp(*names, variable, n) == 0)
 			return true;
 	return false;
 }
@@ -53,7 +54,7 @@ static int set_variable(char **env, size_t *count, const char *variable)
 	return TK_OK;
 }
 
-char **tk_env_new_scrubbed(const char *const *extra, struct tk_error *err)
+char **tk_env_new_scrubbed(const char *const *extra, bool for_network, struct tk_error *err)
 {
 	static const char *const fixed[] = {"LANG=C", "LC_ALL=C", NULL};
 	size_t room = 3, count = 0;
@@ -68,7 +69,7 @@ char **tk_env_new_scrubbed(const char *const *extra, struct tk_error *err)
 	if (!env)
 		goto failed;
 	for (char **e = environ; e && *e && !status; e++)
-		if (is_kept(*e))
+		if (has_name(kept, *e) || (for_network && has_name(kept_for_network, *e)))
 			status = set_variable(env, &count, *e);
 	for (const char *const *e = fixed; *e && !status; e++)
 		status = set_variable(env, &count, *e);

@@ -155,6 +155,20 @@ int tk_file_write_nosync(const char *path, const void *data, size_t len, struct 
 	return write_whole(path, data, len, false, err);
 }
 
+int tk_file_open_regular(int dir_fd, const char *name, struct tk_error *err)
+{
+	int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 && errno != ELOOP && errno != ENXIO)
+		return tk_fail_errno(err, "%s", name);
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return tk_fail(err, TK_EDATA, "%s is not a regular file", name);
+}
+
 bool tk_file_exists(const char *path)
 {
 	struct stat st;

@@ -18,6 +18,10 @@ int tk_file_write(const char *path, const void *data, size_t len, struct tk_erro
 /* As tk_file_write without the fsync: for what can be made again (pages of a site, cached files).
  */
 int tk_file_write_nosync(const char *path, const void *data, size_t len, struct tk_error *err);
+/* Opens a regular file of a folder that others can write to, for reading: no link is followed and
+ * no FIFO waited for. `dir_fd` as for openat. Returns the descriptor; TK_EDATA: not a regular file.
+ */
+int tk_file_open_regular(int dir_fd, const char *name, struct tk_error *err);
 bool tk_file_exists(const char *path);
 bool tk_dir_exists(const char *path);
 int tk_dir_create(
@@ -35,6 +39,8 @@ int tk_dir_walk(const char *dir,
 int64_t tk_dir_size(const char *path); /* bytes of regular files below; 0 where absent */
 /* Names in a folder without . and .., sorted; *names and each name are freed with tk_names_free. */
 int tk_dir_list(const char *path, char ***names, size_t *count, struct tk_error *err);
+/* The same of an open folder, which stays open. */
+int tk_dir_list_fd(int fd, char ***names, size_t *count, struct tk_error *err);
 void tk_names_free(char **names, size_t count);
 int tk_dir_create_temp(const char *parent, const char *prefix, char **path, struct tk_error *err);
 

@@ -21,6 +21,7 @@ struct tk_process_spec {
 	                      later SIGKILL */
 	uint64_t memory_limit_bytes; /* RLIMIT_AS of every process of the child; 0: none */
 	int nice;
+	bool for_network; /* gets the variables of proxies and of the SSH agent */
 };
 
 struct tk_process_result {
@@ -44,11 +45,10 @@ void tk_process_result_free(struct tk_process_result *result);
 int tk_process_check(const struct tk_process_spec *spec, const struct tk_process_result *result,
         struct tk_error *err);
 
-/* The environment that children get: PATH, HOME, USER, LOGNAME, TMPDIR, TZ, SSH_*, *_proxy,
- * SSL_CERT_*, CUDA_*, NVIDIA_*, HIP_*, ROCR_*, ROCM_*, LD_LIBRARY_PATH, CC, CXX, CCACHE_*, the
- * sanitizers' options; LANG=C and LC_ALL=C; nothing of OMP_* or *_NUM_THREADS; plus `extra`, which
- * wins. Caller frees with tk_env_free. */
-char **tk_env_new_scrubbed(const char *const *extra, struct tk_error *err);
+/* The environment that children get: the variables that env.c names, which locate tools, accounts
+ * and devices; with `for_network` also proxies and the SSH agent; LANG=C and LC_ALL=C; plus
+ * `extra`, which wins. Caller frees with tk_env_free. */
+char **tk_env_new_scrubbed(const char *const *extra, bool for_network, struct tk_error *err);
 void tk_env_free(char **env);
 bool tk_process_find_program(const char *program, char **path); /* in PATH; *path is the caller's */
 

@@ -14,14 +14,16 @@
 #include <unistd.h>
 
 #define RETRY_S (24 * 3600) /* the cause may have been the network or the disk */
+#define OUTPUT_MAX_BYTES ((uint64_t)8 << 30)
 
 /* One build in progress. */
 struct job {
 	const struct tk_build_spec *spec;
 	char *kernels_dir;
 	char *source; /* checkout, removed with tk_repo_remove_checkout */
-	char *temp;   /* <artifacts>/.new-...: out/, build/, tmp/ */
+	char *temp;   /* <artifacts>/.new-...: out/, build/, tmp/, build.log, artifact/ */
 	char *out, *build, *tmp, *log;
+	char *collected; /* artifact/: copies of what is kept of out/ and build.log */
 	struct tk_artifact *artifact;
 };
 
@@ -87,11 +89,13 @@ static int prepare(struct job *j, struct tk_error *err)
 	j->out = tk_path_join(j->temp, "out");
 	j->build = tk_path_join(j->temp, "build");
 	j->tmp = tk_path_join(j->temp, "tmp");
-	j->log = j->out ? tk_path_join(j->out, "build.log") : NULL;
-	if (!j->log || !j->build || !j->tmp)
+	j->log = tk_path_join(j->temp, "build.log");
+	j->collected = tk_path_join(j->temp, "artifact");
+	if (!j->out || !j->log || !j->build || !j->tmp || !j->collected)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	if ((status = tk_dir_create(j->out, err)) || (status = tk_dir_create(j->build, err)) ||
-	        (status = tk_dir_create(j->tmp, err)))
+	        (status = tk_dir_create(j->tmp, err)) ||
+	        (status = tk_dir_create(j->collected, err)))
 		return status;
 	return tk_repo_checkout(spec->repo, spec->revision, &j->source, err);
 }
@@ -174,7 +178,7 @@ static int set_message(
 {
 	if (!message)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	const char *const folders[] = {j->source, j->out, j->build};
+	const char *const folders[] = {j->source, j->out, j->build, j->collected};
 	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
 		cut_folder(message, folders[i]);
 	free(j->artifact->message);
@@ -208,7 +212,9 @@ static int record_result(struct job *j, const struct tk_process_spec *proc,
 		}
 		return set_message(j, TK_BUILD_FAILED, text, err);
 	}
-	const int status = tk_artifact_scan_backends(a, j->out, &why);
+	int status = tk_build_collect(j->out, j->collected, OUTPUT_MAX_BYTES, &why);
+	if (!status)
+		status = tk_artifact_scan_backends(a, j->collected, &why);
 	if (status == TK_EDATA)
 		return set_message(j, TK_BUILD_FAILED, strdup(why.message), err);
 	return status ? tk_fail(err, status, "%s", why.message) : TK_OK;
@@ -253,9 +259,18 @@ static int drop_backends(struct job *j, struct tk_error *err)
 		free(a->backends[i].kernels);
 	}
 	a->backend_count = 0;
-	char *lib = tk_path_join(j->out, "lib");
+	char *lib = tk_path_join(j->collected, "lib");
 	const int status = lib ? tk_dir_remove(lib, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 	free(lib);
+	return status;
+}
+
+static int collect_log(const struct job *j, struct tk_error *err)
+{
+	char *to = tk_path_join(j->collected, "build.log");
+	int status = to ? tk_build_collect_log(j->log, to, OUTPUT_MAX_BYTES, err)
+	                : tk_fail(err, TK_ENOMEM, "out of memory");
+	free(to);
 	return status;
 }
 
@@ -263,12 +278,14 @@ static int publish(struct job *j, struct tk_artifact **out, struct tk_error *err
 {
 	struct tk_artifact *a = j->artifact;
 	int status = a->status == TK_BUILD_OK ? TK_OK : drop_backends(j, err);
+	if (!status)
+		status = collect_log(j, err);
 	if (!status) {
-		a->size_bytes = tk_dir_size(j->out);
-		status = tk_manifest_write(a, j->out, err);
+		a->size_bytes = tk_dir_size(j->collected);
+		status = tk_manifest_write(a, j->collected, err);
 	}
 	if (!status)
-		status = tk_cache_publish(j->spec->cache_dir, a->key, j->out, err);
+		status = tk_cache_publish(j->spec->cache_dir, a->key, j->collected, err);
 	if (!status)
 		status = tk_artifact_load(j->spec->cache_dir, a->key, out, err);
 	if (!status)
@@ -286,6 +303,7 @@ static void job_free(struct job *j)
 	free(j->build);
 	free(j->tmp);
 	free(j->log);
+	free(j->collected);
 	tk_artifact_free(j->artifact);
 }
 

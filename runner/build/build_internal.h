@@ -34,6 +34,11 @@ int tk_artifact_scan_backends(struct tk_artifact *a, const char *dir, struct tk_
 int tk_backend_scan(
         const char *path, const char *name, struct tk_artifact_backend *out, struct tk_error *err);
 
+/* collect.c. TK_EDATA: something is no regular file, folder or link within its folder, or all
+ * together is larger than max_bytes. build.log and manifest.json at the top are left out. */
+int tk_build_collect(const char *from, const char *to, uint64_t max_bytes, struct tk_error *err);
+int tk_build_collect_log(const char *log, const char *to, uint64_t max_bytes, struct tk_error *err);
+
 /* build_log.c: the line that says why the build failed, as printable text; "" if there is none */
 char *tk_build_log_find_error(const char *log_path);
 bool tk_build_log_has_disk_full(const char *log_path);

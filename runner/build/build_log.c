@@ -1,9 +1,12 @@
 /* Finding the line of a build log that says why the build failed. */
+#include "base/file.h"
 #include "base/text.h"
 #include "build/build_internal.h"
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Phrases of compilers, linkers, make, CMake and the system. */
 static const char *const signs[] = {"error:", "CMake Error", "undefined reference",
@@ -71,11 +74,21 @@ static void find_line(FILE *f, char **out)
 	*out = last;
 }
 
+/* An adapter without a sandbox may have replaced the log. */
+static FILE *open_log(const char *path)
+{
+	int fd = tk_file_open_regular(AT_FDCWD, path, NULL);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!f && fd >= 0)
+		close(fd);
+	return f;
+}
+
 char *tk_build_log_find_error(const char *log_path)
 {
 	char clean[400] = "";
 	char *line = NULL;
-	FILE *f = fopen(log_path, "re");
+	FILE *f = open_log(log_path);
 	if (f) {
 		find_line(f, &line);
 		fclose(f);
@@ -91,7 +104,7 @@ bool tk_build_log_has_disk_full(const char *log_path)
 	char *line = NULL;
 	size_t size = 0;
 	bool found = false;
-	FILE *f = fopen(log_path, "re");
+	FILE *f = open_log(log_path);
 	while (f && !found && getline(&line, &size, f) >= 0)
 		found = strstr(line, "No space left on device") != NULL;
 	if (f)

@@ -84,7 +84,8 @@ static int run(const struct tk_git *git, const char *const *args, int *code, str
 	        .cwd = git->dir,
 	        .deadline_s = git->deadline_s,
 	        .env = git->mode == TK_GIT_LOCAL ? local_env : network_env,
-	        .capture_max = git->capture_max};
+	        .capture_max = git->capture_max,
+	        .for_network = git->mode != TK_GIT_LOCAL};
 	struct tk_process_result result;
 	int status = tk_process_run(&spec, &result, err);
 	if (status == TK_ENOTFOUND) {

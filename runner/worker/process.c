@@ -85,7 +85,7 @@ static char **worker_env(uint32_t threads, struct tk_error *err)
 		extra[n] = text[n];
 		n++;
 	}
-	return tk_env_new_scrubbed(extra, err);
+	return tk_env_new_scrubbed(extra, false, err);
 }
 
 static void close_all(int *fds, int n)

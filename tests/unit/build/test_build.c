@@ -134,7 +134,11 @@ static void failures(void **state)
 	expect_failure(p, "mkdir $TK_OUT/lib; echo x >$TK_OUT/lib/tk_backend_a.so", TK_BUILD_FAILED,
 	        "lib/tk_backend_a.so: not a 64-bit ELF shared object");
 	expect_failure(p, "mkdir $TK_OUT/lib; ln -s /etc/passwd $TK_OUT/lib/tk_backend_a.so",
-	        TK_BUILD_FAILED, "lib/tk_backend_a.so: not");
+	        TK_BUILD_FAILED, "tk_backend_a.so links to \"/etc/passwd\"");
+	expect_failure(p, "mkdir $TK_OUT/lib; mkfifo $TK_OUT/lib/tk_backend_a.so", TK_BUILD_FAILED,
+	        "tk_backend_a.so is not a regular file");
+	expect_failure(p, "ln -s /usr/lib $TK_OUT/lib", TK_BUILD_FAILED, "lib links to");
+	expect_failure(p, "mkfifo $TK_OUT/other", TK_BUILD_FAILED, "other is not a regular file");
 	expect_failure(p,
 	        COMPILE "\nmv $TK_OUT/lib/tk_backend_toy.so \"$TK_OUT/lib/tk_backend_<b>.so\"",
 	        TK_BUILD_FAILED, "\"<b>\" is not a backend's name");
@@ -145,6 +149,23 @@ static void failures(void **state)
 	expect_failure(p, COMPILE " -Wl,-rpath,$PWD", TK_BUILD_FAILED, "has the run path ");
 	expect_failure(p, "sed -i s/float/flaot/ $TK_SRC/toy.c\n" COMPILE, TK_BUILD_FAILED,
 	        "error: unknown type name");
+}
+
+/* Nothing of what an adapter leaves under the names of the tracker's own files is used, and no
+ * file outside is written through a link. */
+static void own_files_are_safe(void **state)
+{
+	struct project *p = *state;
+	sh(p->s, "echo untouched >outside");
+	write_adapter(p, "ln -s \"${TK_SRC%/cache/*}/outside\" $TK_OUT/build.log\n"
+	                 "ln -s \"${TK_SRC%/cache/*}/outside\" $TK_OUT/manifest.json\n"
+	                 "echo said\n" COMPILE "\nln -s tk_backend_toy.so $TK_OUT/lib/link.so");
+	struct tk_artifact *a = build_newest(p);
+	assert_int_equal(a->status, TK_BUILD_OK);
+	assert_int_equal(a->backend_count, 1);
+	sh(p->s, "grep -qx untouched outside");
+	sh(p->s, "grep -qx said '%s' && test ! -L '%s'", a->log_path, a->log_path);
+	tk_artifact_free(a);
 }
 
 static void limits(void **state)
@@ -280,7 +301,7 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, project_open, project_close)
 	const struct CMUnitTest tests[] = {T(builds_once), T(key_changes),
-	        T(same_code_other_commit), T(failures), T(limits), T(failed_is_retried),
+	        T(same_code_other_commit), T(failures), T(own_files_are_safe), T(limits), T(failed_is_retried),
 	        T(not_even_tried), T(concurrent), T(installed), T(relocatable)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
