@@ -131,7 +131,8 @@ static int open_stdio(
 	if (stdio[0] < 0)
 		return tk_fail_errno(err, "/dev/null");
 	if (spec->log_path) {
-		stdio[1] = open(spec->log_path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
+		stdio[1] = open(spec->log_path,
+		        O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
 		if (stdio[1] < 0)
 			return tk_fail_errno(err, "log file %s", spec->log_path);
 		stdio[2] = fcntl(stdio[1], F_DUPFD_CLOEXEC, 0);

@@ -37,8 +37,8 @@ static int copy_file(struct collect *c, int from, int to, const char *name, mode
 	if (in < 0)
 		return in;
 	int out = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode & 0755);
-	int status =
-	        out < 0 ? tk_fail_errno(c->err, "copying %s", name) : copy_content(c, in, out, name);
+	int status = out < 0 ? tk_fail_errno(c->err, "copying %s", name)
+	                     : copy_content(c, in, out, name);
 	if (out >= 0 && close(out) && !status)
 		status = tk_fail_errno(c->err, "copying %s", name);
 	close(in);

@@ -301,7 +301,8 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, project_open, project_close)
 	const struct CMUnitTest tests[] = {T(builds_once), T(key_changes),
-	        T(same_code_other_commit), T(failures), T(own_files_are_safe), T(limits), T(failed_is_retried),
-	        T(not_even_tried), T(concurrent), T(installed), T(relocatable)};
+	        T(same_code_other_commit), T(failures), T(own_files_are_safe), T(limits),
+	        T(failed_is_retried), T(not_even_tried), T(concurrent), T(installed),
+	        T(relocatable)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
