@@ -284,6 +284,8 @@ struct tk_open_args {
 	const struct tk_device_ops *device_ops;
 	struct tk_device_info device_info;
 	const char *options; /* "key=value,key=value" from tracker.yml, may be "" */
+	/* From ABI 1.3 on: the folder of a compiled kernel package, for the launcher; NULL: none. */
+	const char *package;
 };
 
 /* What the backend knows better than the formula. The tracker sets the defaults, plan() overwrites

@@ -3,14 +3,18 @@
 #include "base/file.h"
 #include "build/build_internal.h"
 #include "build/elf.h"
+#include "core/kernel_package.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #define PREFIX "tk_backend_"
-#define SUFFIX ".so"
 #define BACKENDS_MAX 64
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+/* Packages first: their folders can be told from a file that is missing. */
+static const char *const suffixes[] = {".cuda", ".hip", ".null", ".so"};
 
 bool tk_backend_name_is_valid(const char *name)
 {
@@ -21,19 +25,40 @@ bool tk_backend_name_is_valid(const char *name)
 
 char *tk_backend_path(const char *dir, const char *name)
 {
-	char *path = NULL;
-	return asprintf(&path, "%s/lib/" PREFIX "%s" SUFFIX, dir, name) < 0 ? NULL : path;
+	for (size_t i = 0; i < COUNT(suffixes); i++) {
+		char *path = NULL;
+		if (asprintf(&path, "%s/lib/" PREFIX "%s%s", dir, name, suffixes[i]) < 0)
+			return NULL;
+		if (i + 1 == COUNT(suffixes) || tk_dir_exists(path))
+			return path;
+		free(path);
+	}
+	return NULL;
 }
 
 /* "cpu" of "tk_backend_cpu.so"; false for other files. */
 static bool parse_name(const char *file, char *out, size_t size)
 {
-	const size_t len = strlen(file), around = strlen(PREFIX) + strlen(SUFFIX);
-	if (len <= around || strncmp(file, PREFIX, strlen(PREFIX)) ||
-	        strcmp(file + len - strlen(SUFFIX), SUFFIX))
-		return false;
-	snprintf(out, size, "%.*s", (int)(len - around), file + strlen(PREFIX));
-	return true;
+	const size_t len = strlen(file);
+	for (size_t i = 0; i < COUNT(suffixes); i++) {
+		const size_t around = strlen(PREFIX) + strlen(suffixes[i]);
+		if (len <= around || strncmp(file, PREFIX, strlen(PREFIX)) ||
+		        strcmp(file + len - strlen(suffixes[i]), suffixes[i]))
+			continue;
+		snprintf(out, size, "%.*s", (int)(len - around), file + strlen(PREFIX));
+		return true;
+	}
+	return false;
+}
+
+static bool is_package(const char *path)
+{
+	return tk_kernel_package_device_kind(path) != TK_DEVICE_OTHER && tk_dir_exists(path);
+}
+
+int tk_backend_file_hash(const char *path, char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
+{
+	return is_package(path) ? tk_package_hash(path, hex, err) : tk_hash_file(path, hex, err);
 }
 
 /* An absolute run path works only on the machine that built the object. */
@@ -69,6 +94,8 @@ int tk_backend_scan(
 	struct stat st;
 	if (lstat(path, &st))
 		return tk_fail_errno(err, "%s", path);
+	if (S_ISDIR(st.st_mode) && is_package(path))
+		return tk_package_scan(path, name, out, err);
 	if (!S_ISREG(st.st_mode))
 		return tk_fail(err, TK_EDATA, "%s is not a regular file", path);
 	int status = tk_code_hash_object(
@@ -83,10 +110,14 @@ int tk_backend_scan(
 static int add_backend(
         struct tk_artifact *a, const char *dir, const char *name, struct tk_error *err)
 {
+	for (size_t i = 0; i < a->backend_count; i++)
+		if (!strcmp(a->backends[i].name, name))
+			return tk_fail(
+			        err, TK_EDATA, "the build left the backend \"%s\" twice", name);
 	char *path = tk_backend_path(dir, name);
 	if (!path)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	int status = check_object(path, err);
+	int status = is_package(path) ? TK_OK : check_object(path, err);
 	if (!status)
 		status = tk_backend_scan(path, name, &a->backends[a->backend_count++], err);
 	free(path);
@@ -119,7 +150,8 @@ int tk_artifact_scan_backends(struct tk_artifact *a, const char *dir, struct tk_
 			status = add_backend(a, dir, name, err);
 	}
 	if (!status && !a->backend_count)
-		status = tk_fail(err, TK_EDATA, "the build left no lib/" PREFIX "*" SUFFIX);
+		status = tk_fail(err, TK_EDATA,
+		        "the build left no lib/" PREFIX "*.so and no compiled kernel package");
 	tk_names_free(names, count);
 	free(lib);
 	return status;

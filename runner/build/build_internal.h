@@ -28,7 +28,10 @@ int tk_cache_publish(
 
 /* backend_scan.c */
 bool tk_backend_name_is_valid(const char *name);
-char *tk_backend_path(const char *dir, const char *name); /* <dir>/lib/tk_backend_<name>.so */
+/* <dir>/lib/tk_backend_<name>.so, or .cuda or .hip if that folder exists */
+char *tk_backend_path(const char *dir, const char *name);
+/* Of the shared object, or of all files of a package. */
+int tk_backend_file_hash(const char *path, char hex[TK_HASH_HEX_SIZE], struct tk_error *err);
 /* Fills the backends of `a` from <dir>/lib. TK_EDATA: they are missing or cannot be used. */
 int tk_artifact_scan_backends(struct tk_artifact *a, const char *dir, struct tk_error *err);
 int tk_backend_scan(
@@ -38,6 +41,17 @@ int tk_backend_scan(
  * together is larger than max_bytes. build.log and manifest.json at the top are left out. */
 int tk_build_collect(const char *from, const char *to, uint64_t max_bytes, struct tk_error *err);
 int tk_build_collect_log(const char *log, const char *to, uint64_t max_bytes, struct tk_error *err);
+
+/* package.c: a compiled kernel package, lib/tk_backend_<name>.cuda or .hip. TK_EDATA: it cannot be
+ * used. */
+int tk_package_scan(
+        const char *path, const char *name, struct tk_artifact_backend *out, struct tk_error *err);
+int tk_package_hash(const char *path, char hex[TK_HASH_HEX_SIZE], struct tk_error *err);
+
+/* code_hash.c: everything of `out` but its name; a unique name among list[0..index] */
+struct tk_device_kernel;
+void tk_kernel_symbol_describe(struct tk_kernel_symbol *out, const struct tk_device_kernel *k);
+void tk_kernel_symbol_name(struct tk_kernel_symbol *list, size_t index, const char *name);
 
 /* build_log.c: the line that says why the build failed, as printable text; "" if there is none */
 char *tk_build_log_find_error(const char *log_path);

@@ -2,7 +2,7 @@
  * hashes, whatever the commit. */
 #include "base/error.h"
 #include "base/hash.h"
-#include "build/build.h"
+#include "build/build_internal.h"
 #include "build/device_code.h"
 #include "build/elf.h"
 #include <fnmatch.h>
@@ -126,7 +126,7 @@ static int larger_first(const void *a, const void *b)
 
 /* A long name (C++ templates) is cut and ends with a hash; equal names of static functions are
  * numbered. */
-static void name_kernel(struct tk_kernel_symbol *list, size_t index, const char *name)
+void tk_kernel_symbol_name(struct tk_kernel_symbol *list, size_t index, const char *name)
 {
 	struct tk_kernel_symbol *k = &list[index];
 	char hex[TK_HASH_HEX_SIZE];
@@ -158,6 +158,17 @@ static int hash_function(const struct tk_elf *e, const struct tk_elf_symbol *f,
 	return TK_OK;
 }
 
+void tk_kernel_symbol_describe(struct tk_kernel_symbol *out, const struct tk_device_kernel *k)
+{
+	tk_hash_bytes((const char *)k->code, k->size, out->code_hash);
+	out->size_bytes = (int64_t)k->size;
+	out->registers = k->registers;
+	out->spill_bytes = k->stack_bytes;
+	out->shared_bytes = k->shared_bytes;
+	out->threads = k->threads;
+	out->occupancy_percent = tk_device_kernel_occupancy(k);
+}
+
 /* GPU kernels come before the functions of the host, with their processor before the name:
  * "sm_90 NAME". */
 static int hash_device_kernels(const struct tk_elf_section *s, const char *glob,
@@ -174,16 +185,9 @@ static int hash_device_kernels(const struct tk_elf_section *s, const char *glob,
 			status = tk_fail(err, TK_ENOMEM, "out of memory");
 			break;
 		}
-		name_kernel(list, *n, name);
+		tk_kernel_symbol_name(list, *n, name);
 		free(name);
-		tk_hash_bytes((const char *)k->code, k->size, list[*n].code_hash);
-		list[*n].size_bytes = (int64_t)k->size;
-		list[*n].registers = k->registers;
-		list[*n].spill_bytes = k->stack_bytes;
-		list[*n].shared_bytes = k->shared_bytes;
-		list[*n].threads = k->threads;
-		list[*n].occupancy_percent = tk_device_kernel_occupancy(k);
-		++*n;
+		tk_kernel_symbol_describe(&list[(*n)++], k);
 	}
 	tk_device_code_free(&c);
 	return status;
@@ -218,7 +222,7 @@ static int hash_functions(const struct tk_elf *e, const char *glob,
 	if (n > TK_CODE_FUNCTIONS_MAX)
 		n = TK_CODE_FUNCTIONS_MAX;
 	for (size_t i = 0; !status && i < n; i++) {
-		name_kernel(list, device + i, chosen[i]->name);
+		tk_kernel_symbol_name(list, device + i, chosen[i]->name);
 		status = hash_function(e, chosen[i], &list[device + i], err);
 	}
 	free(chosen);

@@ -173,6 +173,12 @@ static int read_image(struct tk_device_code *c, const unsigned char *bytes, size
 	return status;
 }
 
+int tk_cubin_read_object(
+        struct tk_device_code *c, const unsigned char *bytes, size_t size, unsigned arch)
+{
+	return read_image(c, bytes, size, NULL, arch);
+}
+
 static int open_image(
         struct tk_device_code *c, const struct image_header *h, const unsigned char *bytes)
 {

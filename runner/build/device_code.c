@@ -98,15 +98,14 @@ static int by_arch_and_name(const void *a, const void *b)
 	                          : strcmp(x->name, y->name);
 }
 
-int tk_device_code_read(const char *name, const unsigned char *section, size_t size,
-        struct tk_device_code *out, struct tk_error *err)
+static int start(struct tk_device_code *out)
 {
 	*out = (struct tk_device_code){.images = calloc(1, sizeof(struct tk_device_images))};
-	int status = out->images && elf_version(EV_CURRENT) != EV_NONE ? TK_OK : TK_ENOMEM;
-	if (!status)
-		status = strncmp(name, ".hip_fatbin", 11)
-		                 ? tk_cubin_read_section(out, section, size)
-		                 : tk_hsaco_read_section(out, section, size);
+	return out->images && elf_version(EV_CURRENT) != EV_NONE ? TK_OK : TK_ENOMEM;
+}
+
+static int finish(struct tk_device_code *out, int status, struct tk_error *err)
+{
 	if (status) {
 		tk_device_code_free(out);
 		return tk_fail(err, status, "out of memory");
@@ -114,6 +113,29 @@ int tk_device_code_read(const char *name, const unsigned char *section, size_t s
 	if (out->kernel_count)
 		qsort(out->kernels, out->kernel_count, sizeof(*out->kernels), by_arch_and_name);
 	return TK_OK;
+}
+
+int tk_device_code_read(const char *name, const unsigned char *section, size_t size,
+        struct tk_device_code *out, struct tk_error *err)
+{
+	int status = start(out);
+	if (!status)
+		status = strncmp(name, ".hip_fatbin", 11)
+		                 ? tk_cubin_read_section(out, section, size)
+		                 : tk_hsaco_read_section(out, section, size);
+	return finish(out, status, err);
+}
+
+int tk_device_code_read_object(const char *processor, const unsigned char *bytes, size_t size,
+        struct tk_device_code *out, struct tk_error *err)
+{
+	int status = start(out);
+	if (!status)
+		status = strncmp(processor, "sm_", 3)
+		                 ? tk_hsaco_read_object(out, bytes, size, processor)
+		                 : tk_cubin_read_object(out, bytes, size,
+		                           (unsigned)strtoul(processor + 3, NULL, 10));
+	return finish(out, status, err);
 }
 
 void tk_device_code_free(struct tk_device_code *c)

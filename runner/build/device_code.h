@@ -46,6 +46,10 @@ struct tk_device_code {
 #define TK_DEVICE_CODE_UNPACKED_MAX ((size_t)1 << 30)
 int tk_device_code_read(const char *name, const unsigned char *section, size_t size,
         struct tk_device_code *out, struct tk_error *err);
+/* As tk_device_code_read, of one code object (ELF) for a processor, "sm_90a" or "gfx942". `bytes`
+ * must live as long as *out. */
+int tk_device_code_read_object(const char *processor, const unsigned char *bytes, size_t size,
+        struct tk_device_code *out, struct tk_error *err);
 void tk_device_code_free(struct tk_device_code *c);
 /* Occupancy in percent, rounded down: how many of the warps (AMD: waves) of a multiprocessor fit at
  * a time, by the block's threads, registers and static shared memory. Dynamic shared memory lowers
@@ -57,6 +61,11 @@ int64_t tk_device_kernel_occupancy(const struct tk_device_kernel *k);
 struct Elf;
 int tk_cubin_read_section(struct tk_device_code *c, const unsigned char *section, size_t size);
 int tk_hsaco_read_section(struct tk_device_code *c, const unsigned char *section, size_t size);
+int tk_cubin_read_object(
+        struct tk_device_code *c, const unsigned char *bytes, size_t size, unsigned arch);
+/* `processor` must live as long as the code. */
+int tk_hsaco_read_object(
+        struct tk_device_code *c, const unsigned char *bytes, size_t size, const char *processor);
 
 /* A new kernel with its code only; NULL: out of memory. */
 struct tk_device_kernel *tk_device_code_add_kernel(struct tk_device_code *c, const char *name,

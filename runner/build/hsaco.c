@@ -215,7 +215,7 @@ static bool processor_of(const char *name, size_t length, char out[16])
 	return true;
 }
 
-static int read_image(
+int tk_hsaco_read_object(
         struct tk_device_code *c, const unsigned char *bytes, size_t size, const char *processor)
 {
 	struct object o = {
@@ -255,7 +255,7 @@ static int read_bundle(struct tk_device_code *c, const unsigned char *p, size_t 
 			return TK_OK;
 		}
 		if (h.bytes && processor_of((const char *)p + at, h.name_bytes, processor))
-			status = read_image(c, p + h.offset, h.bytes, processor);
+			status = tk_hsaco_read_object(c, p + h.offset, h.bytes, processor);
 		at += h.name_bytes;
 		if (h.offset + h.bytes > *used)
 			*used = h.offset + h.bytes;

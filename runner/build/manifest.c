@@ -134,7 +134,7 @@ static int read_backend(
 	for (size_t i = 0; !status && i < n; i++, b->kernel_count++)
 		status = read_kernel(json_array_get(kernels, i), &b->kernels[i], err);
 	struct stat st;
-	if (!status && (lstat(b->path, &st) || !S_ISREG(st.st_mode)))
+	if (!status && (lstat(b->path, &st) || (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))))
 		status = tk_fail(err, TK_EDATA, "lib/tk_backend_%s.so is not there", name);
 	return status;
 }
@@ -247,18 +247,21 @@ int tk_manifest_read(const char *dir, struct tk_artifact **out, struct tk_error 
 static int verify_backend(
         const struct tk_artifact_backend *b, const json_t *o, struct tk_error *err)
 {
-	char file[TK_HASH_HEX_SIZE], code[TK_HASH_HEX_SIZE], wanted[TK_HASH_HEX_SIZE];
+	char file[TK_HASH_HEX_SIZE], wanted[TK_HASH_HEX_SIZE];
+	struct tk_artifact_backend found = {0};
 	int status = read_hash(o, "file_hash", wanted, err);
 	if (!status)
-		status = tk_hash_file(b->path, file, err);
+		status = tk_backend_file_hash(b->path, file, err);
 	if (!status && strcmp(file, wanted))
 		status = tk_fail(
 		        err, TK_EDATA, "%s does not match the file hash in the manifest", b->path);
 	if (!status)
-		status = tk_code_hash_object(b->path, NULL, code, NULL, NULL, err);
-	if (!status && strcmp(code, b->code_hash))
+		status = tk_backend_scan(b->path, b->name, &found, err);
+	if (!status && strcmp(found.code_hash, b->code_hash))
 		status = tk_fail(
 		        err, TK_EDATA, "%s does not match the code hash in the manifest", b->path);
+	free(found.path);
+	free(found.kernels);
 	return status;
 }
 

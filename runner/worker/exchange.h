@@ -24,7 +24,7 @@ struct tk_pending_job {
 
 struct tk_worker {
 	struct tk_pending_job pending;
-	char *program, *device_kind, *device_layer, *device_uuid, *cpu_list;
+	char *program, *device_kind, *device_layer, *modules_dir, *device_uuid, *cpu_list;
 	uint32_t device_index, threads;
 	uint64_t memory_limit_bytes;
 	cpu_set_t cores;

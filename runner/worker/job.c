@@ -2,6 +2,7 @@
 #include "worker/job.h"
 #include "base/device_token.h"
 #include "base/error.h"
+#include "core/kernel_package.h"
 #include "core/measurement_fields.h"
 #include "core/operation.h"
 #include "measure/measure.h"
@@ -119,6 +120,24 @@ static int open_device(struct tk_worker_state *s, const json_t *request, enum tk
 	return s->device_layer ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
+static bool is_package(const char *backend_path)
+{
+	return tk_kernel_package_device_kind(backend_path) != TK_DEVICE_OTHER;
+}
+
+/* The shared object of a backend: of a compiled kernel package the launcher. NULL: out of memory. */
+static char *module_path(const json_t *request, const char *backend_path)
+{
+	const char *dir = get_text(request, "modules_dir");
+	char *module = NULL;
+	if (!is_package(backend_path))
+		return strdup(backend_path);
+	if (asprintf(&module, "%s/tk_backend_launcher_%s.so", dir ? dir : ".",
+	            tk_device_kind_name(tk_kernel_package_device_kind(backend_path))) < 0)
+		return NULL;
+	return module;
+}
+
 /* One backend a process: two builds of one library would share their symbols, and the second would
  * measure the first. */
 static int load_backend(struct tk_worker_state *s, const json_t *request, struct tk_error *err)
@@ -133,7 +152,11 @@ static int load_backend(struct tk_worker_state *s, const json_t *request, struct
 		        s->backend_path);
 	if (s->backend_path)
 		return TK_OK;
-	if ((status = tk_loader_load_backend(path, &s->backend, err)))
+	char *module = module_path(request, path);
+	status = module ? tk_loader_load_backend(module, &s->backend, err)
+	                : tk_fail(err, TK_ENOMEM, "out of memory");
+	free(module);
+	if (status)
 		return status;
 	s->backend_path = strdup(path);
 	return s->backend_path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
@@ -167,7 +190,8 @@ static int open_backend(struct tk_worker_state *s, const json_t *request, enum t
 	        .device = s->device,
 	        .device_ops = &s->ops,
 	        .device_info = s->info,
-	        .options = options};
+	        .options = options,
+	        .package = is_package(s->backend_path) ? s->backend_path : NULL};
 	if (s->is_paired)
 		args.device_info.memory_bytes /= 2;
 	int status = s->backend.open(&args, &ctx, &abi);

@@ -32,6 +32,7 @@ static int copy_spec(struct tk_worker *w, const struct tk_worker_spec *spec, str
 	if ((status = copy_text(&w->program, spec->program, err)) ||
 	        (status = copy_text(&w->device_kind, spec->device_kind, err)) ||
 	        (status = copy_text(&w->device_layer, spec->device_layer, err)) ||
+	        (status = copy_text(&w->modules_dir, spec->modules_dir, err)) ||
 	        (status = copy_text(&w->device_uuid, spec->device_uuid, err)) ||
 	        (status = copy_text(&w->cpu_list, spec->cpu_list, err)))
 		return status;
@@ -63,6 +64,7 @@ void tk_worker_free(struct tk_worker *w)
 	free(w->program);
 	free(w->device_kind);
 	free(w->device_layer);
+	free(w->modules_dir);
 	free(w->device_uuid);
 	free(w->cpu_list);
 	free(w);
@@ -101,6 +103,7 @@ static json_t *new_request(const struct tk_worker *w, const char *command)
 	json_t *r = json_object();
 	add_text(r, "cmd", command);
 	add_text(r, "device_layer", w->device_layer);
+	add_text(r, "modules_dir", w->modules_dir);
 	json_object_set_new(r, "device_index", json_integer(w->device_index));
 	add_text(r, "device_uuid", w->device_uuid && *w->device_uuid ? w->device_uuid : NULL);
 	json_object_set_new(r, "threads", json_integer(w->threads));

@@ -25,6 +25,8 @@ struct tk_worker_spec {
 	const char *program;      /* absolute path of the tracker itself */
 	const char *device_kind;  /* "cpu", "cuda", "null" ... */
 	const char *device_layer; /* path of the device layer's shared object */
+	const char
+	        *modules_dir; /* folder of the launchers of compiled kernel packages; NULL: none */
 	uint32_t device_index;
 	const char *
 	        device_uuid; /* selects the device even if its index has changed; NULL or "": by index */

@@ -2,6 +2,7 @@
 #include "cli/host/run.h"
 
 #include "base/file.h"
+#include "core/kernel_package.h"
 #include "nightly/device_select.h"
 
 #include <stdlib.h>
@@ -11,9 +12,10 @@
 static int find_backend(struct tk_run_session *r, struct tk_error *err)
 {
 	const char *name = r->o->backend;
-	if (strchr(name, '/') ||
+	bool is_package = tk_kernel_package_device_kind(name) != TK_DEVICE_OTHER;
+	if (strchr(name, '/') || is_package ||
 	        (strlen(name) > 3 && strcmp(name + strlen(name) - 3, ".so") == 0)) {
-		if (!tk_file_exists(name))
+		if (is_package ? !tk_dir_exists(name) : !tk_file_exists(name))
 			return tk_fail(err, TK_EUSAGE, "%s does not exist", name);
 		r->backend_path = tk_path_make_absolute(name);
 		return r->backend_path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
@@ -138,6 +140,7 @@ static int open_workers(struct tk_run_session *r, const struct tk_globals *g, st
 	r->log_bytes = stat(r->log_path, &st) == 0 ? st.st_size : 0;
 	struct tk_worker_spec spec = {.program = g->program,
 	        .device_kind = "",
+	        .modules_dir = r->modules->dir,
 	        .log_path = r->log_path,
 	        .cpu_list = r->o->cores,
 	        .threads = r->o->threads < 0 ? r->config->measure.threads : (uint32_t)r->o->threads,

@@ -1,0 +1,278 @@
+/* The backend of compiled kernel packages: code objects that a compiler (Triton, for example) made
+ * elsewhere, launched through the vendor's driver as their manifests say. One source for CUDA and
+ * HIP; driver.h is what differs. docs/explanation/compiled-kernels.md describes packages. */
+#include "arguments.h"
+#include "driver.h"
+#include "gpu_backend.h"
+#include "package.h"
+
+struct tk_backend_ctx {
+	struct gpu_context gpu;
+	struct launcher_package *package;
+	char arch[32];
+	const char **configs; /* the answer of configs() */
+};
+
+struct tk_plan {
+	struct tk_backend_ctx *ctx;
+	const struct launcher_manifest *manifest;
+	void *module;
+	void *functions[LAUNCHER_LAUNCHES_MAX];
+	void *scratch[LAUNCHER_LAUNCHES_MAX][LAUNCHER_ARGS_MAX];
+	uint32_t sets;
+	struct launcher_arguments *arguments; /* [set * launch_count + launch] */
+};
+
+/* ---- the package ---- */
+
+static int start(
+        struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
+{
+	size_t known = offsetof(struct tk_open_args, package) + sizeof args->package;
+	if (args->size < known || !args->package)
+		return fail(err, TK_ABI_INVALID,
+		        "the launcher needs a compiled kernel package; name the package's folder "
+		        "instead of the launcher");
+	snprintf(ctx->arch, sizeof ctx->arch, "%s", args->device_info.arch);
+	int status = launcher_driver.start(err);
+	if (!status)
+		status = launcher_package_open(args->package, &ctx->package, err);
+	if (!status && !(ctx->configs = calloc(ctx->package->count, sizeof *ctx->configs))) {
+		launcher_package_close(ctx->package);
+		status = fail(err, TK_ABI_NO_MEMORY, "no memory for the package");
+	}
+	return status;
+}
+
+static void stop(struct tk_backend_ctx *ctx)
+{
+	launcher_package_close(ctx->package);
+	free(ctx->configs);
+}
+
+GPU_CONTEXT_WITH(backend, start, stop)
+
+static const char *backend_version(void)
+{
+	return ""; /* each manifest names its producer */
+}
+
+/* The first manifest of the problem, with this configuration (NULL: any); NULL: none. */
+static const struct launcher_manifest *find_manifest(
+        const struct tk_backend_ctx *ctx, const struct tk_problem *problem, const char *config)
+{
+	for (uint32_t i = 0; i < ctx->package->count; i++) {
+		const struct launcher_manifest *m = ctx->package->manifests[i];
+		if (strcmp(m->problem, problem->text) == 0 &&
+		        (!config || strcmp(m->config, config) == 0))
+			return m;
+	}
+	return NULL;
+}
+
+static int backend_supports(
+        struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
+{
+	const struct launcher_manifest *m = find_manifest(ctx, p, NULL);
+	if (!m)
+		return fail(err, TK_ABI_UNSUPPORTED, "the package has no kernel for this problem");
+	if (!launcher_driver.runs_on(m->target, ctx->arch))
+		return fail(err, TK_ABI_UNSUPPORTED, "compiled for %s, this device has %s",
+		        m->target, ctx->arch);
+	return TK_ABI_OK;
+}
+
+static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p,
+        const char *const **names, uint32_t *count, struct tk_abi_error *err)
+{
+	int status = backend_supports(ctx, p, err);
+	uint32_t n = 0;
+	if (status)
+		return status;
+	for (uint32_t i = 0; i < ctx->package->count; i++)
+		if (strcmp(ctx->package->manifests[i]->problem, p->text) == 0)
+			ctx->configs[n++] = ctx->package->manifests[i]->config;
+	*names = ctx->configs;
+	*count = n;
+	return TK_ABI_OK;
+}
+
+/* ---- loading ---- */
+
+/* The parameters that the driver sees in the code object, against the manifest. */
+static int check_params(void *function, const struct launcher_launch *l, struct tk_abi_error *err)
+{
+	for (uint32_t i = 0; i <= l->arg_count; i++) {
+		size_t bytes = 0;
+		enum launcher_param found = launcher_driver.param(function, i, &bytes);
+		if (found == LAUNCHER_PARAM_UNKNOWN)
+			return TK_ABI_OK;
+		if (found == LAUNCHER_PARAM_NONE && i < l->arg_count)
+			return fail(err, TK_ABI_INVALID,
+			        "%.200s has %u parameters, its manifest has %u arguments", l->entry,
+			        i, l->arg_count);
+		if (found == LAUNCHER_PARAM_SIZE && i == l->arg_count)
+			return fail(err, TK_ABI_INVALID,
+			        "%.200s has more parameters than the %u arguments of its manifest",
+			        l->entry, l->arg_count);
+		if (found == LAUNCHER_PARAM_SIZE && bytes != l->args[i].bytes)
+			return fail(err, TK_ABI_INVALID,
+			        "parameter %u of %.200s has %zu bytes, its manifest says %u", i,
+			        l->entry, bytes, l->args[i].bytes);
+	}
+	return TK_ABI_OK;
+}
+
+static int load_code(struct tk_plan *plan, struct tk_abi_error *err)
+{
+	const struct launcher_manifest *m = plan->manifest;
+	void *code = NULL;
+	size_t bytes = 0;
+	int status = launcher_package_read_code(plan->ctx->package, m, &code, &bytes, err);
+	if (!status)
+		status = launcher_driver.load(code, &plan->module, err);
+	free(code);
+	for (uint32_t i = 0; !status && i < m->launch_count; i++) {
+		const struct launcher_launch *l = &m->launches[i];
+		status = launcher_driver.find(plan->module, l->entry, &plan->functions[i], err);
+		if (!status)
+			status = check_params(plan->functions[i], l, err);
+		if (!status)
+			status = launcher_driver.prepare(plan->functions[i], l, err);
+	}
+	return status;
+}
+
+static int allocate_scratch(
+        struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
+{
+	const struct launcher_manifest *m = plan->manifest;
+	int status = TK_ABI_OK;
+	for (uint32_t i = 0; !status && i < m->launch_count; i++)
+		for (uint32_t k = 0; !status && k < m->launches[i].arg_count; k++) {
+			uint64_t bytes = m->launches[i].args[k].scratch_bytes;
+			status = workspace_new(&plan->ctx->gpu, bytes, &plan->scratch[i][k], err);
+			info->workspace_bytes += status ? 0 : bytes;
+		}
+	return status;
+}
+
+/* ---- plans ---- */
+
+static void backend_unplan(struct tk_plan *plan)
+{
+	if (!plan)
+		return;
+	const uint32_t launches = plan->manifest->launch_count;
+	for (uint32_t i = 0; plan->arguments && i < plan->sets * launches; i++)
+		launcher_arguments_free(&plan->arguments[i]);
+	for (uint32_t i = 0; i < launches; i++)
+		for (uint32_t k = 0; k < LAUNCHER_ARGS_MAX; k++)
+			workspace_free(&plan->ctx->gpu, plan->scratch[i][k]);
+	if (plan->module)
+		launcher_driver.unload(plan->module);
+	free(plan->arguments);
+	free(plan);
+}
+
+static int choose(const struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
+        const struct launcher_manifest **out, struct tk_abi_error *err)
+{
+	bool any = !config || !*config || strcmp(config, "default") == 0;
+	const struct launcher_manifest *m = find_manifest(ctx, p, any ? NULL : config);
+	if (!m)
+		return fail(err, TK_ABI_INVALID,
+		        "unknown configuration \"%.100s\"; expected one of the package, such as "
+		        "\"%.100s\"",
+		        config, find_manifest(ctx, p, NULL)->config);
+	if (*m->error)
+		return fail(err, TK_ABI_INTERNAL, "%s could not compile it: %.380s", m->producer,
+		        m->error);
+	*out = m;
+	return TK_ABI_OK;
+}
+
+static void describe(const struct launcher_manifest *m, struct tk_plan_info *info)
+{
+	snprintf(info->kernel, sizeof info->kernel, "%.127s", m->launches[0].entry);
+	snprintf(info->algorithm, sizeof info->algorithm, "%.127s", m->config);
+	info->capturable = 1;
+	info->deterministic = m->deterministic;
+}
+
+static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
+        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+{
+	const struct launcher_manifest *m = NULL;
+	int status = backend_supports(ctx, p, err);
+	if (status || (status = choose(ctx, p, config, &m, err)))
+		return status;
+	struct tk_plan *plan = plan_new(sizeof *plan, err);
+	if (!plan)
+		return TK_ABI_NO_MEMORY;
+	plan->ctx = ctx;
+	plan->manifest = m;
+	plan->sets = sets;
+	plan->arguments = calloc((size_t)sets * m->launch_count + 1, sizeof *plan->arguments);
+	if (!plan->arguments)
+		status = fail(err, TK_ABI_NO_MEMORY, "no memory for the plan");
+	info->workspace_bytes = 0;
+	if (!status)
+		status = load_code(plan, err);
+	if (!status)
+		status = allocate_scratch(plan, info, err);
+	if (status) {
+		backend_unplan(plan);
+		return status;
+	}
+	describe(m, info);
+	*out = plan;
+	return TK_ABI_OK;
+}
+
+static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *tensors,
+        uint32_t count, struct tk_abi_error *err)
+{
+	const struct launcher_manifest *m = plan->manifest;
+	int status = TK_ABI_OK;
+	if (set >= plan->sets)
+		return fail(err, TK_ABI_INVALID, "set %u of %u", set, plan->sets);
+	for (uint32_t i = 0; !status && i < m->launch_count; i++) {
+		struct launcher_arguments *a = &plan->arguments[set * m->launch_count + i];
+		launcher_arguments_free(a);
+		status = launcher_arguments_pack(
+		        a, &m->launches[i], tensors, count, plan->scratch[i], err);
+	}
+	return status;
+}
+
+static int backend_launch(
+        struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+{
+	const struct launcher_manifest *m = plan->manifest;
+	int status = TK_ABI_OK;
+	for (uint32_t i = 0; !status && i < m->launch_count; i++)
+		status = launcher_driver.launch(plan->functions[i], &m->launches[i],
+		        plan->arguments[set * m->launch_count + i].params, stream, err);
+	return status;
+}
+
+const struct tk_backend *tk_backend_entry(void)
+{
+	static struct tk_backend backend = {.size = sizeof backend,
+	        .abi_major = TK_ABI_MAJOR,
+	        .abi_minor = TK_ABI_MINOR,
+	        .description = "compiled kernel packages, launched through the driver",
+	        .version = backend_version,
+	        .open = backend_open,
+	        .close = backend_close,
+	        .supports = backend_supports,
+	        .configs = backend_configs,
+	        .plan = backend_plan,
+	        .bind = backend_bind,
+	        .launch = backend_launch,
+	        .unplan = backend_unplan};
+	backend.name = launcher_driver.backend_name;
+	backend.device_kind = launcher_driver.device_kind;
+	return &backend;
+}

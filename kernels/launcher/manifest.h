@@ -1,0 +1,73 @@
+/* The manifest of a compiled kernel: which problem it solves, and how its code object is launched.
+ * docs/reference/kernel-packages.md describes the format. Manifests may come from another machine:
+ * every value is checked. */
+#ifndef LAUNCHER_MANIFEST_H
+#define LAUNCHER_MANIFEST_H
+#include "tracker_abi.h"
+#include <stdbool.h>
+
+#define LAUNCHER_MANIFEST_FORMAT 1
+#define LAUNCHER_MANIFEST_BYTES_MAX ((size_t)1 << 20)
+#define LAUNCHER_LAUNCHES_MAX 16
+#define LAUNCHER_ARGS_MAX 64
+#define LAUNCHER_SCRATCH_BYTES_MAX ((uint64_t)1 << 36)
+#define LAUNCHER_TENSOR_MAP_BYTES 128 /* a CUtensorMap, passed by value */
+
+/* What TMA needs to know of a tensor; index 0 is the fastest. */
+struct launcher_tensor_map {
+	uint32_t dtype; /* enum tk_dtype, of 1, 2 or 4 bytes */
+	uint32_t rank;  /* 1 to 5 */
+	uint64_t dims[5];
+	uint64_t strides_bytes[5]; /* strides_bytes[0] is the size of an element */
+	uint32_t box[5];
+	uint32_t swizzle_bytes;      /* 0, 32, 64, 128 */
+	uint32_t l2_promotion_bytes; /* 0, 64, 128, 256 */
+	bool nan_fill;               /* outside of the tensor; otherwise zeros */
+};
+
+enum launcher_arg_kind {
+	LAUNCHER_ARG_TENSOR,
+	LAUNCHER_ARG_VALUE,
+	LAUNCHER_ARG_SCRATCH,
+	LAUNCHER_ARG_TENSOR_MAP
+};
+
+struct launcher_arg {
+	enum launcher_arg_kind kind;
+	uint32_t bytes;         /* of the kernel's parameter */
+	uint32_t tensor;        /* enum tk_tensor_id: tensors and tensor maps */
+	unsigned char value[8]; /* values */
+	uint64_t scratch_bytes; /* scratch: device memory; 0: a null pointer */
+	struct launcher_tensor_map map;
+};
+
+struct launcher_launch {
+	char entry[256];
+	uint32_t grid[3], block[3], cluster[3];
+	uint32_t shared_bytes; /* dynamic, of a block */
+	bool cooperative;
+	struct launcher_arg *args;
+	uint32_t arg_count;
+};
+
+struct launcher_manifest {
+	char producer[128]; /* "triton 3.6.0" */
+	char target[32];    /* "sm_90a", "gfx942" */
+	char problem[512];  /* in canonical form */
+	char config[128];   /* name of the configuration */
+	char error[448];    /* why the compiler has no code for this problem; "": it has */
+	char code_file[128], sha256[65];
+	bool deterministic;
+	struct launcher_launch *launches;
+	uint32_t launch_count;
+};
+
+/* TK_ABI_INVALID: not a manifest of this format. */
+int launcher_manifest_parse(
+        const char *text, size_t len, struct launcher_manifest **out, struct tk_abi_error *err);
+void launcher_manifest_free(struct launcher_manifest *m);
+
+/* A file beside the manifest: no path, not hidden. */
+bool launcher_file_name_is_valid(const char *name);
+
+#endif

@@ -1,0 +1,179 @@
+/* Compiled kernel packages as backends of an artifact: what their code objects contain. Only what
+ * identifies the code is read here; the launcher checks the rest when it loads a package. */
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "build/build_internal.h"
+#include "build/device_code.h"
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MANIFEST_MAX ((size_t)1 << 20)
+#define CODE_MAX ((size_t)256 << 20)
+
+struct scan {
+	const char *dir;
+	struct tk_artifact_backend *out;
+	struct tk_hash *hash; /* of all code, and of how it is launched */
+	size_t manifest_count;
+};
+
+static const char *get_text(const json_t *o, const char *key)
+{
+	const char *text = json_string_value(json_object_get(o, key));
+	return text ? text : "";
+}
+
+static int add_kernel(
+        struct scan *s, const json_t *m, const struct tk_device_kernel *k, struct tk_error *err)
+{
+	struct tk_artifact_backend *b = s->out;
+	struct tk_kernel_symbol *grown =
+	        realloc(b->kernels, (b->kernel_count + 1) * sizeof(*grown));
+	char *name = NULL;
+	if (grown)
+		b->kernels = grown;
+	if (!grown || asprintf(&name, "%s %s %s %s", k->processor, k->name, get_text(m, "problem"),
+	                      get_text(m, "configuration")) < 0)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	struct tk_kernel_symbol *to = &grown[b->kernel_count];
+	memset(to, 0, sizeof(*to));
+	tk_kernel_symbol_describe(to, k);
+	tk_kernel_symbol_name(grown, b->kernel_count++, name);
+	free(name);
+	return TK_OK;
+}
+
+/* Names and notes of a code object do not count, unless it cannot be read. */
+static int add_code(
+        struct scan *s, const json_t *m, const struct tk_buf *code, struct tk_error *err)
+{
+	struct tk_device_code c;
+	int status = tk_device_code_read_object(
+	        get_text(m, "target"), (const unsigned char *)code->data, code->len, &c, err);
+	if (status)
+		return status;
+	if (!c.kernel_count || c.unreadable_count)
+		tk_hash_add(s->hash, code->data, code->len);
+	for (size_t i = 0; i < c.data_count; i++)
+		tk_hash_add(s->hash, c.data[i].bytes, c.data[i].size);
+	for (size_t i = 0; !status && i < c.kernel_count; i++) {
+		tk_hash_add(s->hash, c.kernels[i].code, c.kernels[i].size);
+		if (s->out->kernel_count < TK_CODE_KERNELS_MAX)
+			status = add_kernel(s, m, &c.kernels[i], err);
+	}
+	tk_device_code_free(&c);
+	return status;
+}
+
+static int read_code(struct scan *s, const json_t *m, struct tk_error *err)
+{
+	const char *name = get_text(m, "code_object");
+	char hex[TK_HASH_HEX_SIZE];
+	struct tk_buf code = TK_BUF_INIT;
+	if (!*name || *name == '.' || strchr(name, '/'))
+		return tk_fail(err, TK_EDATA,
+		        "\"code_object\" is missing or not the name of a file beside the manifest");
+	char *path = tk_path_join(s->dir, name);
+	int status = path ? tk_file_read(path, CODE_MAX, &code, err)
+	                  : tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!status) {
+		tk_hash_bytes(code.data ? code.data : "", code.len, hex);
+		if (strcmp(hex, get_text(m, "sha256")))
+			status = tk_fail(err, TK_EDATA,
+			        "%s does not have the hash that its manifest names", name);
+	}
+	if (!status)
+		status = add_code(s, m, &code, err);
+	tk_buf_free(&code);
+	free(path);
+	return status == TK_ENOTFOUND || status == TK_EIO ? (err->status = TK_EDATA) : status;
+}
+
+static int add_manifest(struct scan *s, const json_t *m, struct tk_error *err)
+{
+	static const char *const required[] = {"problem", "target", "configuration"};
+	for (size_t i = 0; i < sizeof(required) / sizeof(*required); i++) {
+		if (!*get_text(m, required[i]))
+			return tk_fail(err, TK_EDATA, "\"%s\" is missing", required[i]);
+		tk_hash_add_str(s->hash, get_text(m, required[i]));
+	}
+	s->manifest_count++;
+	if (json_object_get(m, "error")) { /* the compiler has no code for this problem */
+		tk_hash_add_str(s->hash, "error");
+		return TK_OK;
+	}
+	char *launches = json_dumps(
+	        json_object_get(m, "launches"), JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
+	if (!launches)
+		return tk_fail(err, TK_EDATA, "\"launches\" is missing");
+	tk_hash_add_str(s->hash, launches);
+	free(launches);
+	return read_code(s, m, err);
+}
+
+static int read_manifest(struct scan *s, const char *name, struct tk_error *err)
+{
+	struct tk_buf text = TK_BUF_INIT;
+	json_error_t at;
+	char *path = tk_path_join(s->dir, name);
+	int status = path ? tk_file_read(path, MANIFEST_MAX, &text, err)
+	                  : tk_fail(err, TK_ENOMEM, "out of memory");
+	json_t *m = status ? NULL
+	                   : json_loadb(text.data ? text.data : "", text.len,
+	                             JSON_REJECT_DUPLICATES, &at);
+	if (!status && !m)
+		status = tk_fail(err, TK_EDATA, "%d:%d: %s", at.line, at.column, at.text);
+	if (!status)
+		status = add_manifest(s, m, err);
+	if (status)
+		tk_error_add_context(err, "%s", name);
+	json_decref(m);
+	tk_buf_free(&text);
+	free(path);
+	return status;
+}
+
+static bool is_manifest(const char *name)
+{
+	const size_t len = strlen(name);
+	return len > 5 && *name != '.' && !strcmp(name + len - 5, ".json");
+}
+
+int tk_package_scan(
+        const char *path, const char *name, struct tk_artifact_backend *out, struct tk_error *err)
+{
+	struct scan s = {.dir = path, .out = out, .hash = tk_hash_new()};
+	char **names = NULL;
+	size_t count = 0;
+	int status = s.hash ? tk_dir_list(path, &names, &count, err)
+	                    : tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; !status && i < count; i++)
+		if (is_manifest(names[i]))
+			status = read_manifest(&s, names[i], err);
+	if (!status && !s.manifest_count)
+		status = tk_fail(err, TK_EDATA, "%s has no manifest (NAME.json)", path);
+	tk_names_free(names, count);
+	if (s.hash)
+		tk_hash_finish(s.hash, out->code_hash);
+	if (status)
+		return status;
+	snprintf(out->name, sizeof(out->name), "%s", name);
+	out->path = tk_path_make_absolute(path);
+	return out->path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+}
+
+int tk_package_hash(const char *path, char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
+{
+	struct tk_hash *h = tk_hash_new();
+	if (!h)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_hash_add_tree(h, path, err);
+	if (status)
+		tk_hash_free(h);
+	else
+		tk_hash_finish(h, hex);
+	return status;
+}
