@@ -88,7 +88,7 @@ static int read_tables(struct tk_model *m, struct tk_error *err)
 	if (!status)
 		status = tk_store_list_triage(s, &m->triage_rows, err);
 	if (!status)
-		status = tk_store_list_bisections(s, &m->culprit_rows, err);
+		status = tk_store_list_bisections(s, &m->bisection_rows, err);
 	return status;
 }
 
@@ -136,7 +136,7 @@ void tk_model_free(struct tk_model *m)
 	struct tk_rows *lists[] = {&m->machine_rows, &m->device_rows, &m->environment_rows,
 	        &m->upstream_rows, &m->revision_rows, &m->build_rows, &m->problem_rows,
 	        &m->series_rows, &m->night_rows, &m->change_rows, &m->alert_rows, &m->triage_rows,
-	        &m->culprit_rows};
+	        &m->bisection_rows};
 	struct tk_row_index *indices[] = {&m->environments_by_id, &m->upstreams_by_id,
 	        &m->revisions_by_id, &m->builds_by_id, &m->problems_by_id, &m->series_by_id,
 	        &m->nights_by_id, &m->builds_by_revision};

@@ -178,7 +178,7 @@ static void set_notes(struct tk_site *site, struct tk_value *o, const struct tk_
 static const struct tk_bisection_row *find_bisection(
         const struct tk_site *site, const struct tk_alert_group *g)
 {
-	const struct tk_rows *rows = &site->model.culprit_rows;
+	const struct tk_rows *rows = &site->model.bisection_rows;
 	for (size_t k = 0; k < g->count; k++)
 		for (size_t i = 0; i < rows->count; i++) {
 			const struct tk_bisection_row *c =

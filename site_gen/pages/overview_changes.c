@@ -108,7 +108,7 @@ static void set_since(struct tk_site *site, struct tk_value *o, const struct tk_
 static void set_bisection(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s,
         const struct tk_revision_row *good, const struct tk_revision_row *bad)
 {
-	const struct tk_rows *rows = &site->model.culprit_rows;
+	const struct tk_rows *rows = &site->model.bisection_rows;
 	char link[TK_LINK_SIZE];
 	tk_value_set(site->arena, o, "first_bad", "");
 	for (size_t i = 0; good && bad && i < rows->count; i++) {

@@ -1,4 +1,4 @@
-/* --explain and --culprit of `tracker diff --format=text`. */
+/* --explain and --first-bad of `tracker diff --format=text`. */
 #include <math.h>
 #include <string.h>
 
@@ -127,7 +127,7 @@ void tk_diff_write_bisect_hints(const struct tk_diff_view *v, FILE *out)
 			tk_text_write_sanitized(out, r->bad_subject, "");
 		}
 		fputc('\n', out);
-		tk_git_bisect_hint_print(out, "  ", v->globals, v->culprit_config, r->upstream,
+		tk_git_bisect_hint_print(out, "  ", v->globals, v->first_bad_config, r->upstream,
 		        r->series, r->good_rev, r->bad_rev);
 	}
 }

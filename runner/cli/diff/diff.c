@@ -83,7 +83,7 @@ static int show(const struct tk_globals *g, const struct tk_diff_options *o,
 	        .sort = o->sort,
 	        .group = o->group,
 	        .site_url = o->site_url ? o->site_url : c->site_url,
-	        .culprit_config = o->culprit ? c : NULL};
+	        .first_bad_config = o->first_bad ? c : NULL};
 	read_fail_on(o, c, v.fail_on);
 	memcpy(v.chosen, o->chosen, sizeof v.chosen);
 	if (v.limit == SIZE_MAX)

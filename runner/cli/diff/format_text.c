@@ -289,7 +289,7 @@ int tk_diff_write_text(const struct tk_diff_view *v, FILE *out, struct tk_error 
 		fprintf(out, "... and %zu more (--limit=0 shows all)\n", v->count - shown);
 	if (v->explain)
 		tk_diff_write_details(v, out);
-	if (v->culprit_config)
+	if (v->first_bad_config)
 		tk_diff_write_bisect_hints(v, out);
 	if (v->report->compared || tk_diff_has_fail_on(v))
 		tk_diff_summarize(v, line, sizeof line);

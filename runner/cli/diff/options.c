@@ -33,7 +33,7 @@ enum diff_option {
 	OPT_FAIL_ON,
 	OPT_ALLOW_EMPTY,
 	OPT_SITE_URL,
-	OPT_CULPRIT,
+	OPT_FIRST_BAD,
 	OPT_ACKS,
 	OPT_BASELINE,
 	OPT_CORRECTION,
@@ -84,9 +84,10 @@ static const struct argp_option options[] = {
                 "Ignore changes smaller than PERCENT: 5% or 0.05", 3},
         {0, 0, 0, 0, "View", 4},
         {"all", OPT_ALL, 0, 0, "Show every series, not only the changed ones", 4},
-        {"culprit", OPT_CULPRIT, 0, 0,
-                "Also show the commits of every regression, and how to bisect them with git", 4},
         {"explain", OPT_EXPLAIN, 0, 0, "Show the numbers and reasons of each series in full", 4},
+        {"first-bad", OPT_FIRST_BAD, 0, 0,
+                "Also show the commits of every regression, and how to bisect them with git", 4},
+        {"culprit", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 4},
         {"group-by", OPT_GROUP, "machine|backend|upstream|kernel|commit", 0,
                 "Print one table per group, with its geometric mean", 4},
         {"limit", OPT_LIMIT, "N", 0, "Show at most N series (default: 50 in text; 0: all)", 4},
@@ -223,8 +224,8 @@ static error_t parse_view(int key, char *arg, struct argp_state *state)
 	case OPT_OUTPUT:
 		o->output = arg;
 		return 0;
-	case OPT_CULPRIT:
-		o->culprit = true;
+	case OPT_FIRST_BAD:
+		o->first_bad = true;
 		return 0;
 	case OPT_SITE_URL:
 		if (strncmp(arg, "https://", 8) != 0 && strncmp(arg, "http://", 7) != 0 &&

@@ -17,7 +17,7 @@ struct tk_diff_options {
 	size_t filter_count, ignored_count, limit, min_samples, confirm_nights;
 	bool uncorrected;
 	double threshold, abs_ns, alpha; /* NAN: as configured */
-	bool chosen[TK_VERDICT_STATUS_COUNT], statuses_given, explain, culprit, allow_empty;
+	bool chosen[TK_VERDICT_STATUS_COUNT], statuses_given, explain, first_bad, allow_empty;
 	enum tk_diff_sort sort;
 	enum tk_diff_group group;
 	const struct tk_diff_format *format;

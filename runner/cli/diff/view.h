@@ -38,7 +38,7 @@ struct tk_diff_view {
 	bool fail_on[TK_VERDICT_STATUS_COUNT];
 	bool explicit_statuses; /* --only or --all was given */
 	bool explain;
-	const struct tk_config *culprit_config; /* --culprit; NULL: not given */
+	const struct tk_config *first_bad_config; /* --first-bad; NULL: not given */
 	enum tk_diff_sort sort;
 	enum tk_diff_group group;
 	const char *site_url;                                     /* NULL: none */
@@ -100,7 +100,7 @@ void tk_diff_describe_direction(const struct tk_diff_report *r, char *out, size_
 
 /* --explain: the numbers and reasons of each shown series. */
 void tk_diff_write_details(const struct tk_diff_view *v, FILE *out);
-/* --culprit: each range of revisions once, with its most severe series and the commands to bisect
+/* --first-bad: each range of revisions once, with its most severe series and the commands to bisect
  * it. */
 void tk_diff_write_bisect_hints(const struct tk_diff_view *v, FILE *out);
 

@@ -26,7 +26,7 @@ enum {
 	OPT_CORES,
 	OPT_SEED,
 	OPT_MODE,
-	OPT_REST
+	OPT_IDLE_GAP
 };
 
 static const struct argp_option options[] = {
@@ -49,10 +49,11 @@ static const struct argp_option options[] = {
                 "Do not check the results; only for looking at a kernel that is known to be wrong",
                 3},
         {"options", OPT_OPTIONS, "KEY=VALUE,...", 0, "Pass options to the backend", 2},
-        {"rest", OPT_REST, "TIME", 0,
+        {"idle-gap", OPT_IDLE_GAP, "TIME", 0,
                 "Idle this long between two bursts in paced and contended mode, for instance 3ms "
                 "(default: found for each kernel)",
                 3},
+        {"rest", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 3},
         {"samples", OPT_SAMPLES, NULL, 0, "Also print every sample", 4},
         {"seconds", OPT_SECONDS, "TIME", 0,
                 "Sample one problem for this long: 2, 500ms (default: as configured)", 3},
@@ -95,10 +96,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_MODE:
 		if (tk_mode_parse(arg, &o->mode))
 			argp_error(state,
-			        "--mode=%s: expected cold, hot, paced, sustained or loaded", arg);
+			        "--mode=%s: expected cold, hot, paced, sustained or contended", arg);
 		return 0;
-	case OPT_REST:
-		o->rest = tk_option_parse_quantity(TK_QUANTITY_TIME, arg, "rest", 0, 1, state);
+	case OPT_IDLE_GAP:
+		o->rest = tk_option_parse_quantity(TK_QUANTITY_TIME, arg, "idle-gap", 0, 1, state);
 		return 0;
 	case OPT_SAMPLES:
 		o->samples = true;

@@ -1,4 +1,4 @@
-/* How to go on with git: printed by `diff --culprit` and `bisect`. */
+/* How to go on with git: printed by `diff --first-bad` and `bisect`. */
 #ifndef TK_GIT_BISECT_HINT_H
 #define TK_GIT_BISECT_HINT_H
 #include <stdio.h>

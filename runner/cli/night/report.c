@@ -127,7 +127,7 @@ void tk_night_report_print(struct tk_store *store, const struct tk_night_report 
 	print_verdicts(r);
 	if (r->first_bad_commits)
 		printf("bisected: %zu first bad commit%s found (`tracker diff --last=1 "
-		       "--culprit`)\n",
+		       "--first-bad`)\n",
 		        r->first_bad_commits, r->first_bad_commits == 1 ? "" : "s");
 	printf("history:  %s\n", tk_store_path(store));
 	if (*r->site_index)

@@ -160,15 +160,15 @@ out:
 int tk_alerts_load_evidence(struct tk_store *s, struct tk_alerts *a, struct tk_error *err)
 {
 	a->store = s;
-	return tk_store_list_bisections(s, &a->culprits, err);
+	return tk_store_list_bisections(s, &a->bisections, err);
 }
 
 const struct tk_bisection_row *tk_alert_find_first_bad(
         const struct tk_alerts *a, const struct tk_alert_row *alert)
 {
-	for (size_t i = 0; i < a->culprits.count; i++) {
+	for (size_t i = 0; i < a->bisections.count; i++) {
 		const struct tk_bisection_row *c =
-		        TK_ROWS_AT(&a->culprits, struct tk_bisection_row, i);
+		        TK_ROWS_AT(&a->bisections, struct tk_bisection_row, i);
 
 		if (alert->series_id && c->series_id == alert->series_id &&
 		        c->outcome == TK_BISECT_FOUND &&
@@ -209,7 +209,7 @@ int tk_alert_load_ab_result(const struct tk_alerts *a, const struct tk_alert_row
 
 void tk_alerts_free(struct tk_alerts *a)
 {
-	tk_rows_free(&a->culprits);
+	tk_rows_free(&a->bisections);
 	free(a->groups);
 	free(a->memory);
 	free(a->unsaved_alerts);

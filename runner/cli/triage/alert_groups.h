@@ -25,7 +25,7 @@ struct tk_alerts {
 	struct tk_lookup names;
 	const struct tk_alert_row **memory;
 	struct tk_store *store; /* tk_alerts_load_evidence: for pairs */
-	struct tk_rows culprits;
+	struct tk_rows bisections;
 	struct tk_detect_options options;
 };
 
