@@ -6,10 +6,10 @@
 /* The new build B against the old build A, by pairs of runs one right after the other. */
 #define TK_AB_DECISIONS(X) \
 	X(TK_AB_NONE, "none", "there are no pairs") \
-	X(TK_AB_INCONCLUSIVE, "open", "too few pairs, or too noisy") \
+	X(TK_AB_INCONCLUSIVE, "inconclusive", "too few pairs, or too noisy", "open") \
 	X(TK_AB_SAME, "same", "less than the threshold in either direction") \
-	X(TK_AB_HIGHER, "up", "B has the higher values") \
-	X(TK_AB_LOWER, "down", "B has the lower values")
+	X(TK_AB_HIGHER, "higher", "B has the higher values", "up") \
+	X(TK_AB_LOWER, "lower", "B has the lower values", "down")
 enum tk_ab_decision { TK_AB_DECISIONS(TK_VOCABULARY_ENUM) };
 extern const struct tk_vocabulary tk_ab_decision_words;
 const char *tk_ab_decision_name(enum tk_ab_decision value);
@@ -19,7 +19,8 @@ int tk_ab_decision_parse(const char *name, enum tk_ab_decision *out);
 	X(TK_BISECT_FOUND, "found", "one commit is the first bad one") \
 	X(TK_BISECT_RANGE, "range", "what lies between two commits cannot be built or measured") \
 	X(TK_BISECT_NO_CHANGE, "same", "good and bad do not differ on this machine") \
-	X(TK_BISECT_INCONCLUSIVE, "open", "the budget was spent, or the pairs cannot tell")
+	X(TK_BISECT_INCONCLUSIVE, "inconclusive", \
+	        "the budget was spent, or the pairs cannot tell", "open")
 enum tk_bisect_outcome { TK_BISECT_OUTCOMES(TK_VOCABULARY_ENUM) };
 extern const struct tk_vocabulary tk_bisect_outcome_words;
 const char *tk_bisect_outcome_name(enum tk_bisect_outcome value);

@@ -6,8 +6,8 @@
 #define TK_ALERT_KINDS(X) \
 	X(TK_ALERT_CHANGE, "change", "a regression") \
 	X(TK_ALERT_FAILURE, "failure", "a series that newly fails") \
-	X(TK_ALERT_MISSING_DATA, "stoppage", \
-	        "a series, an upstream or a machine without data for some nights")
+	X(TK_ALERT_MISSING_DATA, "missing-data", \
+	        "a series, an upstream or a machine without data for some nights", "stoppage")
 enum tk_alert_kind { TK_ALERT_KINDS(TK_VOCABULARY_ENUM) };
 extern const struct tk_vocabulary tk_alert_kind_words;
 const char *tk_alert_kind_name(enum tk_alert_kind value);

@@ -9,7 +9,7 @@
 	X(TK_CAUSE_CODE_OR_ENVIRONMENT, "code-or-environment", "both differ") \
 	X(TK_CAUSE_ENVIRONMENT, "environment", "the environment differs, the code does not") \
 	X(TK_CAUSE_FAILURE, "failure", "the job has no timing any more") \
-	X(TK_CAUSE_MISSING_DATA, "stoppage", "no data where data was expected") \
+	X(TK_CAUSE_MISSING_DATA, "missing-data", "no data where data was expected", "stoppage") \
 	X(TK_CAUSE_NONE, "none", "nothing changed")
 enum tk_cause { TK_CAUSES(TK_VOCABULARY_ENUM) };
 extern const struct tk_vocabulary tk_cause_words;

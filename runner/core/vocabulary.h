@@ -10,6 +10,7 @@
 struct tk_word {
 	const char *name;    /* as stored and printed */
 	const char *meaning; /* one clause for help and documents */
+	const char *former_name; /* in older files, still parsed; NULL: none */
 };
 
 /* words[value] is the word of an enumerator; enumerators are 0 to count - 1. */
@@ -26,9 +27,9 @@ const char *tk_vocabulary_meaning(
 /* 0, or TK_EDATA: not in the list, or NULL; *value is unchanged then. */
 int tk_vocabulary_parse(const struct tk_vocabulary *v, const char *name, int *value);
 
-/* Rows of a list: X(id, name, meaning). */
-#define TK_VOCABULARY_ENUM(id, name, meaning) id,
-#define TK_VOCABULARY_WORD(id, name, meaning) [id] = {name, meaning},
+/* Rows of a list: X(id, name, meaning) or X(id, name, meaning, former_name). */
+#define TK_VOCABULARY_ENUM(id, ...) id,
+#define TK_VOCABULARY_WORD(id, ...) [id] = {__VA_ARGS__},
 
 /* Defines tk_<stem>_words from the rows of LIST. */
 #define TK_VOCABULARY_DEFINE(stem, subject, LIST, WORD) \

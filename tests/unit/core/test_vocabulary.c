@@ -39,13 +39,13 @@ static const struct {
         {&tk_device_kind_words, "cpu cuda hip null other"},
         {&tk_metric_words, "time launch energy memory other"},
         {&tk_unit_words, "ns J bytes gb_per_s gflop_per_s other"},
-        {&tk_cause_words, "unknown code code-or-environment environment failure stoppage none"},
-        {&tk_alert_kind_words, "change failure stoppage"},
+        {&tk_cause_words, "unknown code code-or-environment environment failure missing-data none"},
+        {&tk_alert_kind_words, "change failure missing-data"},
         {&tk_alert_status_words, "open closed"},
         {&tk_triage_state_words, "new acked expected ignored recovered"},
         {&tk_triage_action_words, "ack expect ignore link note reopen"},
-        {&tk_ab_decision_words, "none open same up down"},
-        {&tk_bisect_outcome_words, "found range same open"},
+        {&tk_ab_decision_words, "none inconclusive same higher lower"},
+        {&tk_bisect_outcome_words, "found range same inconclusive"},
         {&tk_monitor_event_kind_words, "step machine retracted"},
         {&tk_mode_words, "cold hot paced sustained loaded"},
         {&tk_outcome_words,
@@ -152,6 +152,30 @@ static void test_open_lists_have_an_other(void **state)
 	assert_false(tk_metric_is_time("time", "s"));
 }
 
+static void test_former_names_are_still_parsed(void **state)
+{
+	enum tk_ab_decision decision = TK_AB_NONE;
+	enum tk_bisect_outcome outcome = TK_BISECT_FOUND;
+	enum tk_cause cause = TK_CAUSE_NONE;
+	enum tk_alert_kind kind = TK_ALERT_CHANGE;
+
+	(void)state;
+	assert_int_equal(tk_ab_decision_parse("up", &decision), 0);
+	assert_int_equal(decision, TK_AB_HIGHER);
+	assert_int_equal(tk_ab_decision_parse("down", &decision), 0);
+	assert_int_equal(decision, TK_AB_LOWER);
+	assert_int_equal(tk_ab_decision_parse("open", &decision), 0);
+	assert_int_equal(decision, TK_AB_INCONCLUSIVE);
+	assert_int_equal(tk_bisect_outcome_parse("open", &outcome), 0);
+	assert_int_equal(outcome, TK_BISECT_INCONCLUSIVE);
+	assert_int_equal(tk_cause_parse("stoppage", &cause), 0);
+	assert_int_equal(cause, TK_CAUSE_MISSING_DATA);
+	assert_int_equal(tk_alert_kind_parse("stoppage", &kind), 0);
+	assert_int_equal(kind, TK_ALERT_MISSING_DATA);
+	assert_string_equal(tk_alert_kind_name(kind), "missing-data");
+	assert_int_equal(tk_ab_decision_parse("sideways", &decision), TK_EDATA);
+}
+
 static void test_modes(void **state)
 {
 	enum tk_mode mode = TK_MODE_COLD;
@@ -178,6 +202,7 @@ int main(void)
 	        cmocka_unit_test(test_other_words_are_refused),
 	        cmocka_unit_test(test_typed_functions),
 	        cmocka_unit_test(test_open_lists_have_an_other),
+	        cmocka_unit_test(test_former_names_are_still_parsed),
 	        cmocka_unit_test(test_modes),
 	};
 

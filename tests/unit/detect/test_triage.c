@@ -364,10 +364,10 @@ static void a_silent_machine(void **state)
 	expect_stoppage(&w, 94, "box: no night for 90 d (last: 2026-01-05)");
 	expect_stoppage(&w, 95, NULL);
 	put_stoppages(&w, 95);
-	assert_int_equal(count(&w, "stoppage", "open"), 0);
+	assert_int_equal(count(&w, "missing-data", "open"), 0);
 	put_stoppages(&w, 94);
 	put_stoppages(&w, 200);
-	assert_int_equal(count(&w, "stoppage", "open"), 1);
+	assert_int_equal(count(&w, "missing-data", "open"), 1);
 	w.stoppage_nights = 0;
 	expect_stoppage(&w, 8, NULL);
 	world_close(&w);
@@ -415,14 +415,14 @@ static void missing_upstreams_and_series(void **state)
 			world_point(&w, "c", "q", quiet(1e6));
 		}
 		judge(&w, "p", reason);
-		assert_int_equal(count(&w, "stoppage", "open"), (day >= 5 && day < 9) + (day >= 7));
+		assert_int_equal(count(&w, "missing-data", "open"), (day >= 5 && day < 9) + (day >= 7));
 		if (day == 6)
 			expect_stoppage(&w, 7, "box.cpu.self.b.q.cold: no timing since 2026-01-03");
 		if (day == 11)
 			expect_stoppage(
 			        &w, 12, "other on box: no timing of any series since 2026-01-05");
 	}
-	assert_int_equal(count(&w, "stoppage", "closed"), 1);
+	assert_int_equal(count(&w, "missing-data", "closed"), 1);
 	assert_int_equal(count(&w, "failure", "open"), 1);
 	world_close(&w);
 }
