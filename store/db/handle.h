@@ -65,12 +65,6 @@ int tk_db_prepare_cached(struct tk_store *s, enum tk_table_id table, const char 
 /* Runs a kept statement that returns nothing. */
 int tk_db_run_cached(struct tk_store *s, const char *sql, const int64_t *args, int arg_count,
         struct tk_error *err);
-/* Binds a text that the caller keeps until the statement is reset. */
-int tk_db_bind_text(
-        struct tk_store *s, sqlite3_stmt *stmt, int at, const char *text, struct tk_error *err);
-/* Runs a statement that returns nothing and makes it ready for the next use. `what`: the action for
- * the message of a failure. */
-int tk_db_step_once(struct tk_store *s, sqlite3_stmt *stmt, const char *what, struct tk_error *err);
 /* Reads the first row of a kept query into out[]. *found false: there is no row. */
 int tk_db_select_ints(struct tk_store *s, const char *sql, const int64_t *args, int arg_count,
         int64_t *out, int out_count, bool *found, struct tk_error *err);

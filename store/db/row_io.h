@@ -30,17 +30,6 @@ void *tk_rows_add(struct tk_rows_builder *rows); /* a zeroed row; NULL: out of m
 char *tk_rows_add_text(struct tk_rows_builder *rows, const char *text, size_t len);
 void tk_rows_shrink(struct tk_rows_builder *rows);
 
-/* ---- statement.c: rows of a query that is not a whole table ------------------------------------ */
-
-struct tk_db_reader {
-	const char *what; /* in messages: "the points of a series" */
-	size_t row_size;
-	/* False: out of memory. */
-	bool (*read)(sqlite3_stmt *stmt, void *row, struct tk_rows_builder *rows);
-};
-int tk_db_select_rows(struct tk_store *s, const char *sql, const int64_t *args, int arg_count,
-        const struct tk_db_reader *reader, struct tk_rows *out, struct tk_error *err);
-
 /* ---- utf8.c ------------------------------------------------------------------------------------ */
 
 /* A copy with U+FFFD for bytes that are not UTF-8; NULL if the text is well-formed. *failed: out of

@@ -134,26 +134,6 @@ void tk_db_finalize_statements(struct tk_store *s)
 		}
 }
 
-int tk_db_bind_text(
-        struct tk_store *s, sqlite3_stmt *stmt, int at, const char *text, struct tk_error *err)
-{
-	int code = sqlite3_bind_text(stmt, at, text, -1, SQLITE_STATIC);
-
-	return code == SQLITE_OK
-	               ? 0
-	               : tk_db_fail(s, code, err, "cannot bind the parameters of a statement");
-}
-
-int tk_db_step_once(struct tk_store *s, sqlite3_stmt *stmt, const char *what, struct tk_error *err)
-{
-	int code = sqlite3_step(stmt);
-	int status = code == SQLITE_DONE ? 0 : tk_db_fail(s, code, err, "%s", what);
-
-	sqlite3_reset(stmt);
-	sqlite3_clear_bindings(stmt);
-	return status;
-}
-
 int tk_db_select_ints(struct tk_store *s, const char *sql, const int64_t *args, int arg_count,
         int64_t *out, int out_count, bool *found, struct tk_error *err)
 {
@@ -171,35 +151,4 @@ int tk_db_select_ints(struct tk_store *s, const char *sql, const int64_t *args, 
 	*found = code == SQLITE_ROW;
 	sqlite3_reset(stmt);
 	return status;
-}
-
-int tk_db_select_rows(struct tk_store *s, const char *sql, const int64_t *args, int arg_count,
-        const struct tk_db_reader *reader, struct tk_rows *out, struct tk_error *err)
-{
-	struct tk_rows rows = {0};
-	struct tk_rows_builder builder = {&rows, reader->row_size, 0};
-	sqlite3_stmt *stmt;
-	int status = tk_db_prepare_cached(s, TK_TABLE_COUNT, sql, args, arg_count, &stmt, err);
-
-	if (status)
-		return status;
-	int code = SQLITE_DONE;
-
-	while (!status && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
-		void *row = tk_rows_add(&builder);
-
-		if (!row || !reader->read(stmt, row, &builder))
-			status = tk_fail(
-			        err, TK_ENOMEM, "out of memory while reading %s", reader->what);
-	}
-	if (!status && code != SQLITE_DONE)
-		status = tk_db_fail(s, code, err, "cannot read %s", reader->what);
-	sqlite3_reset(stmt);
-	if (status) {
-		tk_rows_free(&rows);
-		return status;
-	}
-	tk_rows_shrink(&builder);
-	*out = rows;
-	return 0;
 }

@@ -229,8 +229,3 @@ void tk_alert_uid_hash(const char *const *parts, size_t count, char uid[TK_ALERT
 		tk_hash_add_str(h, parts[i]);
 	tk_hash_finish(h, uid);
 }
-
-void tk_alert_uid_make(const char *series_slug, const char *bad_rev, char uid[TK_ALERT_UID_SIZE])
-{
-	tk_alert_uid_hash((const char *const[]){"alert", series_slug, bad_rev}, 3, uid);
-}

@@ -45,11 +45,9 @@ int tk_catalog_is_new_code(struct tk_catalog *c, int64_t build_a, int64_t build_
 void tk_catalog_diff_environments(
         const struct tk_catalog *c, int64_t from, int64_t to, char *out, size_t size, bool *hard);
 
-/* The uid of the alert about a step: the same on every machine and every night. "": out of
- * memory. */
+/* The uid of an alert or a group: the hash of these parts, the same on every machine and every
+ * night. "": out of memory. */
 #define TK_ALERT_UID_SIZE 65
-void tk_alert_uid_make(const char *series_slug, const char *bad_rev, char uid[TK_ALERT_UID_SIZE]);
-/* For other kinds of alerts, and for groups: the hash of these parts. */
 void tk_alert_uid_hash(const char *const *parts, size_t count, char uid[TK_ALERT_UID_SIZE]);
 
 #endif
