@@ -24,8 +24,7 @@ int tk_vocabulary_parse(const struct tk_vocabulary *v, const char *name, int *va
 {
 	for (int i = 0; name && i < v->count; i++)
 		if (strcmp(v->words[i].name, name) == 0 ||
-		        (v->words[i].former_name &&
-		                strcmp(v->words[i].former_name, name) == 0)) {
+		        (v->words[i].former_name && strcmp(v->words[i].former_name, name) == 0)) {
 			*value = i;
 			return TK_OK;
 		}

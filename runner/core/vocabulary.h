@@ -8,8 +8,8 @@
 #define TK_CORE_VOCABULARY_H
 
 struct tk_word {
-	const char *name;    /* as stored and printed */
-	const char *meaning; /* one clause for help and documents */
+	const char *name;        /* as stored and printed */
+	const char *meaning;     /* one clause for help and documents */
 	const char *former_name; /* in older files, still parsed; NULL: none */
 };
 

@@ -96,7 +96,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_MODE:
 		if (tk_mode_parse(arg, &o->mode))
 			argp_error(state,
-			        "--mode=%s: expected cold, hot, paced, sustained or contended", arg);
+			        "--mode=%s: expected cold, hot, paced, sustained or contended",
+			        arg);
 		return 0;
 	case OPT_IDLE_GAP:
 		o->rest = tk_option_parse_quantity(TK_QUANTITY_TIME, arg, "idle-gap", 0, 1, state);

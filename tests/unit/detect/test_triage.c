@@ -415,7 +415,8 @@ static void missing_upstreams_and_series(void **state)
 			world_point(&w, "c", "q", quiet(1e6));
 		}
 		judge(&w, "p", reason);
-		assert_int_equal(count(&w, "missing-data", "open"), (day >= 5 && day < 9) + (day >= 7));
+		assert_int_equal(
+		        count(&w, "missing-data", "open"), (day >= 5 && day < 9) + (day >= 7));
 		if (day == 6)
 			expect_stoppage(&w, 7, "box.cpu.self.b.q.cold: no timing since 2026-01-03");
 		if (day == 11)
