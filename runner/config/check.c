@@ -56,7 +56,9 @@ static int check_suites(const struct check *k)
 		int node = tk_yaml_item(k->y, find_node(k, "suites", NULL), i);
 		struct tk_error why = {0};
 		char *path = NULL;
-		int status = tk_suite_find_file(k->c->root, suites[i], &path, &why);
+		enum tk_device_kind kind;
+		int status = tk_suite_find_file(
+		        k->c->root, tk_config_suite_name(suites[i], &kind), &path, &why);
 
 		free(path);
 		if (status)
@@ -263,6 +265,19 @@ static int check_commit_url(const struct check *k)
 	        "site.commit_url: \"%s\" has no place for the commit; expected a URL with "
 	        "/commit/{rev} in it",
 	        url);
+}
+
+const char *tk_config_suite_name(const char *entry, enum tk_device_kind *kind)
+{
+	const char *colon = strchr(entry, ':');
+	char name[16] = "";
+
+	*kind = TK_DEVICE_OTHER;
+	if (!colon || (size_t)(colon - entry) >= sizeof name)
+		return entry;
+	memcpy(name, entry, (size_t)(colon - entry));
+	*kind = tk_device_kind_from_name(name);
+	return *kind == TK_DEVICE_OTHER ? entry : colon + 1;
 }
 
 bool tk_config_is_baseline(const char *text)

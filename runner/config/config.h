@@ -6,6 +6,7 @@
 #define TK_CONFIG_H
 #include "base/hash.h"
 #include "core/mode.h"
+#include "core/series.h"
 #include "core/vocabulary.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -86,7 +87,7 @@ struct tk_config {
 	char **devices; /* "all", "cpu", "cuda", "cuda:0", UUIDs; NULL-terminated */
 	struct tk_upstream_config *upstreams;
 	size_t upstream_count;
-	char **suites; /* names (suites/NAME.yml) or paths; NULL-terminated */
+	char **suites; /* "[KIND:]NAME", names (suites/NAME.yml) or paths; NULL-terminated */
 	struct tk_budgets budgets;
 	struct tk_measure_config measure;
 	struct tk_threshold_config thresholds;
@@ -115,6 +116,9 @@ void tk_config_free(struct tk_config *c);
 /* The modes of a device kind, in the order of the list, into out[TK_MODE_COUNT]. Returns how many:
  * at least one. */
 size_t tk_config_list_modes(const struct tk_config *c, const char *device_kind, enum tk_mode *out);
+
+/* The name or path of an entry of `suites`. *kind: of its devices; TK_DEVICE_OTHER: of all. */
+const char *tk_config_suite_name(const char *entry, enum tk_device_kind *kind);
 
 /* window, first, best, pinned:REV or tag:NAME */
 bool tk_config_is_baseline(const char *text);

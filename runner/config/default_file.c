@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "config/defaults.h"
 #include "config/internal.h"
 #include "config/keys.h"
 #include "config/reference.h"
@@ -32,10 +33,9 @@ static void add_comment(struct tk_buf *out, int indent, const char *text)
 }
 
 /* The line of a key: its default, or its example commented out. */
-static void add_default(struct tk_buf *out, int indent, const struct tk_config_key *key)
+static void add_line(struct tk_buf *out, int indent, const struct tk_config_key *key,
+        const char *value, bool list)
 {
-	const char *value = key->fallback ? key->fallback : key->example;
-	bool list = tk_config_is_list(key);
 	char line[256];
 	int used = snprintf(line, sizeof line, "%*s%s%s: %s%s%s", indent, "",
 	        key->fallback ? "" : "# ", key->name, list ? "[" : "", value, list ? "]" : "");
@@ -49,13 +49,29 @@ static void add_default(struct tk_buf *out, int indent, const struct tk_config_k
 	tk_buf_add_printf(out, "%s\n", line);
 }
 
-static void add_keys(struct tk_buf *out, const struct tk_config_section *s)
+static void add_default(struct tk_buf *out, int indent, const struct tk_config_key *key,
+        const struct tk_config_host *host)
+{
+	const char *value = key->fallback ? key->fallback : key->example;
+	struct tk_buf suites = TK_BUF_INIT;
+
+	if (!indent && strcmp(key->name, "suites") == 0) {
+		tk_config_write_default_suites(&suites, host);
+		add_line(out, indent, key, tk_buf_cstr(&suites), false);
+	} else {
+		add_line(out, indent, key, value, tk_config_is_list(key));
+	}
+	tk_buf_free(&suites);
+}
+
+static void add_keys(
+        struct tk_buf *out, const struct tk_config_section *s, const struct tk_config_host *host)
 {
 	for (const struct tk_config_key *key = s->keys; key->name; key++) {
 		if (!*s->name)
 			tk_buf_add_str(out, "\n");
 		if (key->fallback || key->example)
-			add_default(out, *s->name ? 2 : 0, key);
+			add_default(out, *s->name ? 2 : 0, key, host);
 	}
 }
 
@@ -71,22 +87,15 @@ static void add_commented_items(struct tk_buf *out, const char *example)
 	}
 }
 
-static void add_upstreams(struct tk_buf *out, const struct tk_config_section *s)
+static void add_upstreams(
+        struct tk_buf *out, const struct tk_config_section *s, const struct tk_config_host *host)
 {
-	for (const struct tk_config_default_upstream *u = tk_config_default_upstreams; u->name; u++)
-		tk_buf_add_printf(out,
-		        "  # %s\n"
-		        "  - name: %s\n"
-		        "    kind: %s\n"
-		        "    adapter: %s\n"
-		        "    backends: [%s]\n",
-		        u->comment, u->name, tk_upstream_kind_name(u->kind), u->adapter,
-		        u->backend);
+	tk_config_write_default_upstreams(out, host);
 	tk_buf_add_str(out, "  # More examples:\n");
 	add_commented_items(out, s->example);
 }
 
-void tk_config_write_default_file(struct tk_buf *out)
+void tk_config_write_default_file(struct tk_buf *out, const struct tk_config_host *host)
 {
 	tk_buf_add_str(out, "# tracker.yml: what is measured on this machine, how, and what "
 	                    "happens with the results.\n"
@@ -102,8 +111,8 @@ void tk_config_write_default_file(struct tk_buf *out)
 			tk_buf_add_printf(out, "%s:\n", s->name);
 		}
 		if (tk_config_is_list_section(s))
-			add_upstreams(out, s);
+			add_upstreams(out, s, host);
 		else
-			add_keys(out, s);
+			add_keys(out, s, host);
 	}
 }

@@ -19,8 +19,10 @@ static const struct tk_config_key top_keys[] = {
 	  .summary = "devices to measure: all, a kind (cpu, cuda, hip), one device (cuda:0) or "
 	             "a UUID" },
 	{ .name = "suites", .type = TK_CONFIG_TEXTS, .offset = FIELD(suites), .fallback = "smoke",
-	  .summary = "problems to measure: names of suites (`tracker suite list`), or paths",
-	  .details = "A name is looked up as `suites/NAME.yml` beside this file, then among the "
+	  .summary = "problems to measure: names of suites (`tracker suite list`), or paths; "
+	             "KIND:NAME for one kind of device",
+	  .details = "`cuda:first-gpu` is measured on devices of the kind `cuda` only. "
+	             "A name is looked up as `suites/NAME.yml` beside this file, then among the "
 	             "suites that come with the tracker. See [suites](suites.md)." },
 	{ NULL },
 };
@@ -293,13 +295,6 @@ const struct tk_config_section tk_config_sections[] = {
 	{ NULL },
 };
 
-const struct tk_config_default_upstream tk_config_default_upstreams[] = {
-	{ "self", TK_UPSTREAM_SELF, "self", "cpu",
-	  "the tracker's own kernels, at HEAD of the repository around it" },
-	{ "openblas", TK_UPSTREAM_SYSTEM, "openblas", "openblas",
-	  "the installed OpenBLAS; its revision is its version" },
-	{ NULL },
-};
 /* clang-format on */
 
 TK_VOCABULARY_DEFINE(upstream_kind, "kind of upstream", TK_UPSTREAM_KINDS, TK_VOCABULARY_WORD);

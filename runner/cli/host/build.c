@@ -1,5 +1,6 @@
 /* `tracker build`: builds the newest or a named revision of upstreams. */
 #include "cli/host/build.h"
+#include "cli/host/survey.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -177,9 +178,14 @@ int tk_cmd_build(const struct tk_globals *g, int argc, char **argv)
 {
 	struct tk_build_options o = {0};
 	struct tk_config *config = NULL;
+	struct tk_error err = {0};
 
 	tk_command_parse(&tk_argp_build, argc, argv, &o);
 	int code = tk_command_open(g, "build", -1, &config, NULL);
+	if (!code && tk_survey_apply_defaults(g, &config, &err)) {
+		code = tk_command_fail("build", &err);
+		tk_command_close(config, NULL);
+	}
 	if (code)
 		return code;
 	tk_cancel_install_handlers();

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "cli/host/inspect.h"
+#include "cli/host/survey.h"
 #include "config/config.h"
 
 #include "cli/options.h"
@@ -123,6 +124,8 @@ int tk_cmd_doctor(const struct tk_globals *g, int argc, char **argv)
 	code = tk_command_open(g, "doctor", -1, &config, NULL);
 	if (code)
 		return code;
+	if (tk_survey_apply_defaults(g, &config, &err))
+		memset(&err, 0, sizeof err); /* the report names what is missing */
 	d.config = config;
 	d.report = new_report(g, config);
 	examine(&d);

@@ -110,12 +110,33 @@ static void check_suites(struct tk_doctor *d)
 	for (char **name = d->config->suites; name && *name; name++) {
 		struct tk_error err = {0};
 		struct tk_suite *suite = NULL;
+		enum tk_device_kind kind;
+		const char *suite_name = tk_config_suite_name(*name, &kind);
 
-		if (tk_suite_load(d->config->root, *name, &suite, &err))
+		if (tk_suite_load(d->config->root, suite_name, &suite, &err))
 			tk_doctor_add_line(d, "missing", "suite %s: %s", *name, err.message);
 		else
 			tk_suite_free(suite);
 	}
+}
+
+/* An upstream that is built from a repository and names no backends may measure any. */
+static bool is_configured(const struct tk_doctor *d, const char *backend)
+{
+	for (size_t i = 0; i < d->config->upstream_count; i++) {
+		const struct tk_upstream_config *u = &d->config->upstreams[i];
+		bool named = u->backends && u->backends[0];
+
+		if (!u->enabled)
+			continue;
+		if (!named && (tk_upstream_kind_has_commits(u->kind) ||
+		                      (u->adapter && strcmp(u->adapter, backend) == 0)))
+			return true;
+		for (char **b = u->backends; named && *b; b++)
+			if (strcmp(*b, backend) == 0)
+				return true;
+	}
+	return false;
 }
 
 static bool is_wanted(const struct tk_doctor *d, const json_t *device)
@@ -125,6 +146,28 @@ static bool is_wanted(const struct tk_doctor *d, const json_t *device)
 
 	return tk_device_is_selected(d->config->devices, layer,
 	        (uint32_t)json_integer_value(json_object_get(device, "index")), uuid ? uuid : "");
+}
+
+/* A GPU that is available, selected, and of which no upstream's backend is. */
+static void check_measured(struct tk_doctor *d, const char *kind)
+{
+	const json_t *device = tk_doctor_find_device(d, kind);
+	size_t i;
+	json_t *b;
+
+	if (!tk_doctor_is_available(device) || !is_wanted(d, device))
+		return;
+	json_array_foreach (json_object_get(d->report, "backends"), i, b) {
+		const char *of = json_string_value(json_object_get(b, "device_kind"));
+
+		if (of && strcmp(of, kind) == 0 && tk_doctor_is_available(b) &&
+		        is_configured(d, json_string_value(json_object_get(b, "module"))))
+			return;
+	}
+	tk_doctor_add_line(d, "missing",
+	        "%s: no upstream measures this device; `tracker init --force` writes a tracker.yml "
+	        "that does",
+	        kind);
 }
 
 void tk_doctor_check_night(struct tk_doctor *d)
@@ -151,6 +194,8 @@ void tk_doctor_check_night(struct tk_doctor *d)
 			check_modules(d, u);
 		}
 	}
+	check_measured(d, "cuda");
+	check_measured(d, "hip");
 	check_suites(d);
 	check_folder(d, "cache", d->config->cache_dir);
 	check_history(d);

@@ -2,6 +2,7 @@
 #include "cli/host/doctor.h"
 
 #include "base/error.h"
+#include "cli/host/survey.h"
 
 #include "worker/worker.h"
 
@@ -119,23 +120,29 @@ static void add_backend(struct tk_doctor *d, const struct tk_module *m)
 	json_array_append_new(json_object_get(d->report, "backends"), answer);
 }
 
-/* What nobody could try must be answer where it would be used. */
+/* A kind of GPU without modules: something is missing where such a GPU is here, else it is a note. */
+static void explain_missing_modules(struct tk_doctor *d)
+{
+	static const char *const kinds[] = {"cuda", "hip"};
+
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		struct tk_buf why = TK_BUF_INIT;
+
+		if (tk_modules_find_device(d->modules, kinds[i]))
+			continue;
+		tk_gpu_explain_missing(d->modules, kinds[i], &why);
+		tk_doctor_add_line(d, tk_gpu_is_present(kinds[i]) ? "missing" : "notes", "%s",
+		        tk_buf_cstr(&why));
+		tk_buf_free(&why);
+	}
+}
+
 static void note_hip(struct tk_doctor *d)
 {
-	const json_t *device = tk_doctor_find_device(d, "hip");
-
-	if (!device)
-		tk_doctor_add_line(d, "notes",
-		        "hip: this tracker has no modules for AMD GPUs: hipcc was not found when "
-		        "it was built, or does "
-		        "not "
-		        "know their architectures (docs/explanation/kernels-hip.md)");
-	else
+	if (tk_modules_find_device(d->modules, "hip"))
 		tk_doctor_add_line(d, "notes",
 		        "hip: these modules were compiled and linked, but no AMD GPU has run them "
-		        "yet: look at the "
-		        "first "
-		        "figures as docs/explanation/kernels-hip.md says");
+		        "yet: look at the first figures as docs/explanation/kernels-hip.md says");
 }
 
 void tk_doctor_probe(struct tk_doctor *d)
@@ -143,5 +150,6 @@ void tk_doctor_probe(struct tk_doctor *d)
 	add_devices(d);
 	for (size_t i = 0; i < d->modules->backend_count; i++)
 		add_backend(d, &d->modules->backends[i]);
+	explain_missing_modules(d);
 	note_hip(d);
 }

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/process.h"
 #include "cli/commands.h"
+#include "cli/host/survey.h"
 #include "cli/night/publish.h"
 #include "cli/night/report.h"
 #include "cli/options.h"
@@ -149,6 +150,10 @@ int tk_cmd_backfill(const struct tk_globals *g, int argc, char **argv)
 	/* Building needs no history. */
 	int code = tk_command_open(
 	        g, "backfill", o.export_file ? -1 : TK_STORE_CREATE, &config, &store);
+	if (code == TK_EXIT_OK && tk_survey_apply_defaults(g, &config, &err) != TK_OK) {
+		code = tk_command_fail("backfill", &err);
+		tk_command_close(config, store);
+	}
 	if (code != TK_EXIT_OK)
 		return code;
 	backfill.upstream = o.upstream;

@@ -1,8 +1,10 @@
 /* `tracker nightly`: one night, from the newest revisions to the site. */
 #include "nightly/nightly.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/process.h"
 #include "cli/commands.h"
+#include "cli/host/survey.h"
 #include "cli/night/publish.h"
 #include "cli/night/report.h"
 #include "cli/progress.h"
@@ -183,6 +185,24 @@ static int check_upstream(const struct tk_config *config, const char *name, stru
 	            : TK_OK;
 }
 
+/* A GPU for which the tracker was not built is none of the night's devices. */
+static void warn_about_unmeasured_gpus(const struct tk_globals *g)
+{
+	static const char *const kinds[] = {"cuda", "hip"};
+	struct tk_modules *modules = NULL;
+	if (tk_modules_load(g->program, &modules, NULL) != TK_OK)
+		return;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		struct tk_buf why = TK_BUF_INIT;
+		if (tk_modules_find_device(modules, kinds[i]) || !tk_gpu_is_present(kinds[i]))
+			continue;
+		tk_gpu_explain_missing(modules, kinds[i], &why);
+		tk_log(TK_LOG_WARN, "gpu", NULL, "%s", tk_buf_cstr(&why));
+		tk_buf_free(&why);
+	}
+	tk_modules_free(modules);
+}
+
 int tk_cmd_nightly(const struct tk_globals *g, int argc, char **argv)
 {
 	struct options o = {0};
@@ -195,6 +215,10 @@ int tk_cmd_nightly(const struct tk_globals *g, int argc, char **argv)
 		return tk_command_fail("nightly", &err);
 	int code = tk_command_open(
 	        g, "nightly", o.resume ? TK_STORE_WRITE : TK_STORE_CREATE, &config, &store);
+	if (code == TK_EXIT_OK && tk_survey_apply_defaults(g, &config, &err) != TK_OK)
+		code = tk_command_fail("nightly", &err);
+	if (code == TK_EXIT_OK)
+		warn_about_unmeasured_gpus(g);
 	if (code == TK_EXIT_OK && (check_upstream(config, o.only, &err) != TK_OK ||
 	                                  check_acks(config, &err) != TK_OK))
 		code = tk_command_fail("nightly", &err);

@@ -1,11 +1,14 @@
 /* `tracker init`: writes the commented default configuration. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "cli/commands.h"
+#include "cli/host/survey.h"
 #include "config/reference.h"
 
 enum { OPT_FORCE = 256, OPT_PRINT };
@@ -38,11 +41,31 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_init = {options, parse_option, NULL,
-        "Write a commented tracker.yml (or the file of --config) with every default.\v"
-        "Without a configuration the tracker works with these defaults.\n\n"
+        "Write a commented tracker.yml (or the file of --config) with every default, for the "
+        "devices, libraries and modules of this machine.\v"
+        "Without a configuration the tracker works with the same text.\n\n"
         "Examples:\n"
         "  tracker init\n"
         "  tracker init --print | less"};
+
+/* The modules may be missing: then nothing is known of this machine. */
+static int write_default(
+        const struct tk_globals *g, const char *path, struct tk_buf *out, struct tk_error *err)
+{
+	char *root = tk_path_join(path, "..");
+	struct tk_survey *survey = NULL;
+	struct tk_error why = {0};
+
+	if (!root)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	if (tk_survey_new(g, strchr(path, '/') ? root : ".", &survey, &why))
+		tk_log(TK_LOG_WARN, "init", NULL,
+		        "%s: the file does not depend on the devices of this machine", why.message);
+	tk_config_write_default_file(out, survey ? tk_survey_host(survey) : NULL);
+	tk_survey_free(survey);
+	free(root);
+	return tk_buf_status(out, err);
+}
 
 int tk_cmd_init(const struct tk_globals *g, int argc, char **argv)
 {
@@ -53,8 +76,7 @@ int tk_cmd_init(const struct tk_globals *g, int argc, char **argv)
 	int status;
 
 	tk_command_parse(&tk_argp_init, argc, argv, &o);
-	tk_config_write_default_file(&text);
-	status = tk_buf_status(&text, &err);
+	status = write_default(g, path, &text, &err);
 	if (!status && o.print)
 		fputs(tk_buf_cstr(&text), stdout);
 	else if (!status && !o.force && tk_file_exists(path))

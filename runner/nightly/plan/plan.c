@@ -1,6 +1,7 @@
 /* Stage "plan": suites x backends x devices -> jobs. They are stored before the first one runs,
  * so that a night that is killed knows what is left. */
 #include "base/error.h"
+#include "base/log.h"
 #include "core/operation.h"
 #include "nightly/plan/modules.h"
 #include "nightly/plan/plan_internal.h"
@@ -78,7 +79,8 @@ const struct tk_night_upstream *tk_plan_find_upstream(const struct tk_night *n, 
 const struct tk_artifact_backend *tk_plan_find_backend(
         const struct tk_night_upstream *u, const char *name)
 {
-	for (size_t a = 0; u && a < u->artifact_count; a++)
+	/* Without a build its jobs could not be stored. */
+	for (size_t a = 0; u && u->build_id && a < u->artifact_count; a++)
 		for (size_t i = 0; i < u->artifacts[a]->backend_count; i++)
 			if (strcmp(u->artifacts[a]->backends[i].name, name) == 0)
 				return &u->artifacts[a]->backends[i];
@@ -103,6 +105,19 @@ struct problem_list {
 	size_t count;
 	bool *is_mine; /* [device * count + problem]: the device measures the problem */
 };
+
+static struct tk_plan_problem *find_problem(const struct problem_list *problems, int64_t id)
+{
+	for (size_t i = 0; i < problems->count; i++)
+		if (problems->rows[i].id == id)
+			return &problems->rows[i];
+	return NULL;
+}
+
+static uint32_t kind_bit(const char *kind)
+{
+	return UINT32_C(1) << tk_device_kind_from_name(kind);
+}
 
 static int plan_problem(struct tk_plan *p, size_t device, struct tk_planned_job *job,
         const struct tk_plan_problem *problem, struct tk_error *err)
@@ -138,18 +153,11 @@ static int plan_backend(struct tk_plan *p, const struct tk_night_upstream *u, co
 		                      : failed_operations(p, device, backend);
 		for (size_t i = 0; !status && i < problems->count; i++)
 			if (problems->is_mine[d * problems->count + i] &&
-			        (does & problems->rows[i].operation))
+			        (does & problems->rows[i].operation) &&
+			        (problems->rows[i].kinds & kind_bit(device->layer->name)))
 				status = plan_problem(p, d, &job, &problems->rows[i], err);
 	}
 	return status;
-}
-
-static bool has_problem(const struct problem_list *problems, int64_t id)
-{
-	for (size_t i = 0; i < problems->count; i++)
-		if (problems->rows[i].id == id)
-			return true;
-	return false;
 }
 
 /* Histories of trackers before ABI 1.3 have series of operations that the backend never does. */
@@ -174,6 +182,13 @@ static int plan_known(struct tk_plan *p, const struct tk_night_upstream *u, size
 	                                      u->build_id, "", "", err);
 }
 
+static bool is_for_device(
+        const struct problem_list *problems, int64_t id, const struct tk_night_device *d)
+{
+	const struct tk_plan_problem *problem = find_problem(problems, id);
+	return problem && (problem->kinds & kind_bit(d->layer->name));
+}
+
 /* A failed job for each series that the upstream had before. */
 static int plan_known_series(struct tk_plan *p, const struct tk_night_upstream *u,
         const struct problem_list *problems, struct tk_error *err)
@@ -186,7 +201,8 @@ static int plan_known_series(struct tk_plan *p, const struct tk_night_upstream *
 		while (d < p->n->device_count && p->n->devices[d].device_id != r->device_id)
 			d++;
 		if (d < p->n->device_count && r->upstream_id == u->upstream_id &&
-		        r->role == TK_ROLE_SUITE && has_problem(problems, r->problem_id))
+		        r->role == TK_ROLE_SUITE &&
+		        is_for_device(problems, r->problem_id, &p->n->devices[d]))
 			status = plan_known(p, u, d, r->id, err);
 	}
 	tk_rows_free(&all);
@@ -231,26 +247,33 @@ static int plan_upstream(struct tk_plan *p, const struct tk_night_upstream *u,
 }
 
 /* A problem that several suites have is listed once. */
-static int add_problem(struct tk_night *n, const struct tk_suite_problem *p,
+static int add_problem(struct tk_night *n, const struct tk_suite_problem *p, uint32_t kinds,
         struct problem_list *out, struct tk_error *err)
 {
 	int64_t id;
 	struct tk_problem_spec spec;
 	int status = tk_plan_put_problem(
 	        n, p->text, p->source ? p->source : "", p->group ? p->group : "", &id, err);
-	if (status || has_problem(out, id))
+	struct tk_plan_problem *known = status ? NULL : find_problem(out, id);
+	if (known)
+		known->kinds |= kinds;
+	if (status || known)
 		return status;
 	status = tk_problem_parse(&spec, p->text, err);
 	if (!status)
 		out->rows[out->count++] = (struct tk_plan_problem){.id = id,
 		        .operation = tk_problem_operation(&spec),
+		        .kinds = kinds,
 		        .seconds = tk_plan_estimate_seconds(&spec)};
 	return status;
 }
 
 static int load_suite(
-        struct tk_night *n, const char *name, struct problem_list *out, struct tk_error *err)
+        struct tk_night *n, const char *entry, struct problem_list *out, struct tk_error *err)
 {
+	enum tk_device_kind kind;
+	const char *name = tk_config_suite_name(entry, &kind);
+	uint32_t kinds = kind == TK_DEVICE_OTHER ? UINT32_MAX : UINT32_C(1) << kind;
 	struct tk_suite *suite = NULL;
 	int status = tk_suite_load(n->config->root, name, &suite, err);
 	if (status)
@@ -262,7 +285,7 @@ static int load_suite(
 	else
 		out->rows = grown;
 	for (size_t i = 0; !status && i < suite->count; i++)
-		status = add_problem(n, &suite->problems[i], out, err);
+		status = add_problem(n, &suite->problems[i], kinds, out, err);
 	tk_suite_free(suite);
 	return status;
 }
@@ -304,6 +327,18 @@ static bool has_suite_jobs(const struct tk_plan *p)
 	return false;
 }
 
+/* Of CPUs it is often meant: they are there on every machine. */
+static void warn_about_idle_gpus(const struct tk_plan *p)
+{
+	for (size_t d = 0; d < p->n->device_count; d++)
+		if (!p->devices[d].suite.count && !tk_night_device_is_cpu(&p->n->devices[d]) &&
+		        tk_device_kind_from_name(p->n->devices[d].layer->name) != TK_DEVICE_NULL)
+			tk_log(TK_LOG_WARN, "gpu", NULL,
+			        "no upstream has a job for %s; `tracker init --force` writes a "
+			        "tracker.yml that measures it",
+			        p->n->devices[d].slug);
+}
+
 /* Without a suite job on any device, controls and ceilings are not measured either. */
 static int order_jobs(const struct tk_plan *p, struct tk_job_list *out, struct tk_error *err)
 {
@@ -336,6 +371,8 @@ static int make_plan(struct tk_plan *p, struct tk_error *err)
 		status = tk_plan_ceilings(p, err);
 	if (!status)
 		status = plan_suites(p, err);
+	if (!status && !p->n->options->only_upstream)
+		warn_about_idle_gpus(p);
 	return status ? status : put_jobs(p, err);
 }
 

@@ -12,6 +12,7 @@ struct tk_problem_spec;
 struct tk_plan_problem {
 	int64_t id;
 	uint32_t operation; /* enum tk_operation */
+	uint32_t kinds;     /* bits of enum tk_device_kind: devices that measure it */
 	double seconds;     /* estimate */
 	int64_t last; /* position among the problems that run at the end, from 1; 0: not one of them */
 };

@@ -359,9 +359,32 @@ static void files(void **state)
 	free(dir);
 }
 
+/* "KIND:" names the devices that measure a suite; anything else before a colon is part of its path. */
+static void suites_of_a_kind(void **state)
+{
+	static const struct {
+		const char *entry, *name;
+		enum tk_device_kind kind;
+	} cases[] = {
+	        {"smoke", "smoke", TK_DEVICE_OTHER},
+	        {"cpu:smoke", "smoke", TK_DEVICE_CPU},
+	        {"cuda:suites/mine.yml", "suites/mine.yml", TK_DEVICE_CUDA},
+	        {"hip:first-gpu", "first-gpu", TK_DEVICE_HIP},
+	        {"other:x.yml", "other:x.yml", TK_DEVICE_OTHER},
+	        {"a/folder:with/a-colon.yml", "a/folder:with/a-colon.yml", TK_DEVICE_OTHER},
+	        {":x", ":x", TK_DEVICE_OTHER},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		enum tk_device_kind kind;
+		assert_string_equal(tk_config_suite_name(cases[i].entry, &kind), cases[i].name);
+		assert_int_equal(kind, cases[i].kind);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(suites_of_a_kind),
 	        cmocka_unit_test(the_default),
 	        cmocka_unit_test(every_kind_of_value),
 	        cmocka_unit_test(empty_is_default),

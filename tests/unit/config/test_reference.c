@@ -39,7 +39,7 @@ static void the_default_file(void **state)
 	struct tk_config *written = NULL, *none = NULL;
 	struct tk_error err = {0};
 
-	tk_config_write_default_file(&text);
+	tk_config_write_default_file(&text, NULL);
 	if (tk_config_load_text("/srv", "default", text.data, text.len, &written, &err))
 		fail_msg("%s\n%s", text.data, err.message);
 	assert_int_equal(tk_config_load_text("/srv", "none", "", 0, &none, &err), 0);
@@ -61,7 +61,7 @@ static void every_key_in_the_default_file(void **state)
 {
 	struct tk_buf text = TK_BUF_INIT;
 
-	tk_config_write_default_file(&text);
+	tk_config_write_default_file(&text, NULL);
 	for (const struct tk_config_section *s = tk_config_sections; s->name; s++)
 		for (const struct tk_config_key *key = s->keys; key->name; key++) {
 			char line[160];

@@ -236,6 +236,7 @@ static void shipped_suites(void **state)
 		const char *has;
 	} rows[] = {
 	        {"smoke", 13, "gemm:m=512,n=512,k=512"},
+	        {"first-gpu", 13, "gemm:m=4096,n=4096,k=4096,a=e4m3,c=bf16,tb=t"},
 	        {"gemm-core", 105, "gemm:m=16,n=22016,k=4096,a=bf16"},
 	        {"gemm-deepseek", 48, "gemm:m=128,n=129280,k=7168,a=bf16,c=f32,tb=t"},
 	        {"attention-core", 115, "attention:b=4,sq=4096,h=8,d=256,causal=1"},
@@ -281,7 +282,7 @@ static void finding_files(void **state)
 	assert_int_equal(tk_suite_load(dir, "suites/smoke.yml", &s, &err), 0);
 	tk_suite_free(s);
 	assert_int_equal(tk_suite_list_names(dir, &names, &count, &err), 0);
-	assert_int_equal(count, 6);
+	assert_int_equal(count, 7);
 	assert_string_equal(names[0], "attention-core");
 	tk_names_free(names, count);
 	assert_int_equal(tk_suite_load(dir, "smoek", &s, &err), TK_ENOTFOUND);

@@ -1,0 +1,237 @@
+/* See survey.h. */
+#include "cli/host/survey.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/process.h"
+#include "config/config.h"
+#include "core/series.h"
+#include "worker/worker.h"
+
+#define DEVICES_MAX 64
+
+struct tk_survey {
+	struct tk_modules *modules;
+	struct tk_config_host host;
+	struct tk_config_host_device devices[DEVICES_MAX + 1];
+	size_t device_count;
+	const char **backends; /* names in `modules` */
+	size_t backend_count;
+	json_t *infos; /* keeps the texts of `devices` */
+};
+
+const struct tk_config_host *tk_survey_host(const struct tk_survey *s)
+{
+	return &s->host;
+}
+
+void tk_survey_free(struct tk_survey *s)
+{
+	if (!s)
+		return;
+	tk_modules_free(s->modules);
+	json_decref(s->infos);
+	free(s->backends);
+	free(s);
+}
+
+static int new_worker(const struct tk_globals *g, const struct tk_module *layer, uint32_t index,
+        struct tk_worker **out, struct tk_error *err)
+{
+	struct tk_worker_spec spec = {.program = g->program,
+	        .device_kind = layer->name,
+	        .device_layer = layer->path,
+	        .device_index = index};
+
+	return tk_worker_new(&spec, out, err);
+}
+
+/* ---- devices ---- */
+
+/* Adds a device; returns how many its layer has, 0 without this one. */
+static json_int_t add_device(const struct tk_globals *g, struct tk_survey *s,
+        const struct tk_module *layer, uint32_t index)
+{
+	struct tk_worker *w = NULL;
+	json_t *info = NULL;
+	const char *arch;
+	int status = new_worker(g, layer, index, &w, NULL);
+
+	if (!status)
+		status = tk_worker_query_device(w, &info, NULL);
+	tk_worker_free(w);
+	if (status)
+		return 0;
+	json_array_append_new(s->infos, info);
+	arch = json_string_value(json_object_get(info, "arch"));
+	if (s->device_count < DEVICES_MAX)
+		s->devices[s->device_count++] =
+		        (struct tk_config_host_device){layer->name, arch ? arch : ""};
+	return json_integer_value(json_object_get(info, "count"));
+}
+
+/* The device layer `null` simulates a device and measures nothing. */
+static bool is_real(const char *kind)
+{
+	const enum tk_device_kind k = tk_device_kind_from_name(kind);
+
+	return k == TK_DEVICE_CPU || k == TK_DEVICE_CUDA || k == TK_DEVICE_HIP;
+}
+
+static void find_devices(const struct tk_globals *g, struct tk_survey *s)
+{
+	for (size_t i = 0; i < s->modules->device_count; i++) {
+		const struct tk_module *layer = &s->modules->devices[i];
+		json_int_t count = 1;
+
+		if (!is_real(layer->name))
+			continue;
+		for (uint32_t index = 0; index < count && index < DEVICES_MAX; index++) {
+			json_int_t found = add_device(g, s, layer, index);
+
+			count = found > count ? found : count;
+		}
+	}
+	s->host.devices = s->devices;
+}
+
+/* ---- backends ---- */
+
+static bool has_device(const struct tk_survey *s, const char *kind)
+{
+	for (size_t i = 0; i < s->device_count; i++)
+		if (strcmp(s->devices[i].kind, kind) == 0)
+			return true;
+	return false;
+}
+
+/* A module whose library is not installed cannot be loaded and is left out. */
+static bool is_usable(const struct tk_globals *g, const struct tk_survey *s,
+        const struct tk_module *layer, const struct tk_module *backend)
+{
+	struct tk_worker *w = NULL;
+	json_t *info = NULL;
+	const char *kind;
+	bool usable = false;
+
+	if (!new_worker(g, layer, 0, &w, NULL) &&
+	        !tk_worker_query_backend(w, backend->path, &info, NULL)) {
+		kind = json_string_value(json_object_get(info, "device_kind"));
+		usable = kind && has_device(s, kind);
+	}
+	json_decref(info);
+	tk_worker_free(w);
+	return usable;
+}
+
+static int find_backends(const struct tk_globals *g, struct tk_survey *s, struct tk_error *err)
+{
+	const struct tk_modules *m = s->modules;
+
+	s->backends = calloc(m->backend_count + 1, sizeof *s->backends);
+	if (!s->backends)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; m->device_count && i < m->backend_count; i++)
+		if (is_usable(g, s, &m->devices[0], &m->backends[i]))
+			s->backends[s->backend_count++] = m->backends[i].name;
+	s->host.backends = s->backends;
+	return TK_OK;
+}
+
+/* ---- own kernels ---- */
+
+static bool has_program(const char *name, const char *otherwise)
+{
+	char *path = NULL;
+	bool found = tk_process_find_program(name, &path);
+
+	free(path);
+	return found || (otherwise && tk_file_exists(otherwise));
+}
+
+/* A work tree of the tracker, or of a copy of it, around the configuration. */
+static bool is_in_repository(const char *root)
+{
+	char *at = tk_path_make_absolute(root), *slash;
+	bool found = false;
+
+	while (at && !found) {
+		char *git = tk_path_join(at, ".git"),
+		     *kernels = tk_path_join(at, "kernels/CMakeLists.txt");
+
+		found = git && kernels && (tk_dir_exists(git) || tk_file_exists(git)) &&
+		        tk_file_exists(kernels);
+		free(git);
+		free(kernels);
+		slash = strrchr(at, '/');
+		if (!slash || !at[1])
+			break;
+		slash[slash == at] = '\0';
+	}
+	free(at);
+	return found;
+}
+
+/* As kernels/adapters/self/gpus decides what to build. */
+static void find_compilers(struct tk_survey *s, const char *root)
+{
+	bool cpu = is_in_repository(root) && has_program("git", NULL) &&
+	           has_program("cmake", NULL) && has_program("cc", NULL);
+
+	s->host.builds_own.cpu = cpu;
+	s->host.builds_own.cuda = cpu && has_program("nvcc", "/usr/local/cuda/bin/nvcc") &&
+	                          has_program("nvidia-smi", NULL);
+	s->host.builds_own.hip = cpu && has_program("hipcc", "/opt/rocm/bin/hipcc");
+}
+
+int tk_survey_new(
+        const struct tk_globals *g, const char *root, struct tk_survey **out, struct tk_error *err)
+{
+	struct tk_survey *s = calloc(1, sizeof *s);
+	int status =
+	        s && (s->infos = json_array()) ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+
+	if (!status)
+		status = tk_modules_load(g->program, &s->modules, err);
+	if (!status) {
+		find_devices(g, s);
+		status = find_backends(g, s, err);
+	}
+	if (status) {
+		tk_survey_free(s);
+		return status;
+	}
+	find_compilers(s, root);
+	*out = s;
+	return TK_OK;
+}
+
+int tk_survey_apply_defaults(
+        const struct tk_globals *g, struct tk_config **config, struct tk_error *err)
+{
+	struct tk_buf text = TK_BUF_INIT;
+	struct tk_survey *s = NULL;
+	struct tk_config *found = NULL;
+	int status = TK_OK;
+
+	if ((*config)->path)
+		return TK_OK;
+	if (tk_survey_new(g, (*config)->root, &s, err))
+		return err->status;
+	tk_config_write_default_file(&text, &s->host);
+	status = tk_buf_status(&text, err);
+	if (!status)
+		status = tk_config_load_text((*config)->root, "default configuration",
+		        tk_buf_cstr(&text), text.len, &found, err);
+	if (!status) {
+		tk_config_free(*config);
+		*config = found;
+	}
+	tk_buf_free(&text);
+	tk_survey_free(s);
+	return status;
+}
