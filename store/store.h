@@ -32,6 +32,10 @@ int tk_store_open(
         const char *path, enum tk_store_mode mode, struct tk_store **out, struct tk_error *err);
 void tk_store_close(struct tk_store *s);
 const char *tk_store_path(const struct tk_store *s);
+/* How long a write waits while another process is writing: until `deadline_ns` on the monotonic
+ * clock, and at least `least_s` (without this call: 10 s, and no deadline). Then it fails with
+ * TK_EBUSY; a request to stop ends the wait with TK_ECANCELED. */
+void tk_store_set_lock_wait(struct tk_store *s, int64_t deadline_ns, double least_s);
 
 int tk_store_begin(
         struct tk_store *s, struct tk_error *err); /* nests: only the outermost commits */

@@ -8,13 +8,17 @@
 #include "build/build_internal.h"
 #include "build/manifest.h"
 #include "upstream/repo.h"
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define RETRY_S (24 * 3600) /* the cause may have been the network or the disk */
 #define OUTPUT_MAX_BYTES ((uint64_t)8 << 30)
+
+#define DISK_FULL_BYTES ((uint64_t)64 << 10)
 
 /* One build in progress. */
 struct job {
@@ -187,6 +191,31 @@ static int set_message(
 	return TK_OK;
 }
 
+/* A full disk (its log may have had no room for the message), or a signal that a compiler does not
+ * send itself: such a build says nothing of the revision. */
+static int check_ended_by_system(
+        const struct job *j, const struct tk_process_result *result, struct tk_error *err)
+{
+	static const int signals[] = {SIGKILL, SIGTERM, SIGHUP, SIGINT, SIGBUS, SIGXFSZ, SIGXCPU};
+	const char *name = j->spec->repo->name;
+	struct statvfs disk;
+	if (tk_build_log_has_disk_full(j->log) ||
+	        (statvfs(j->temp, &disk) == 0 && disk.f_bavail * disk.f_frsize < DISK_FULL_BYTES))
+		return tk_fail(err, TK_ENOSPC, "%s: no space left on the disk during the build",
+		        name);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		if (result->signal == signals[i] || result->exit_code == 128 + signals[i])
+			return tk_fail(err, TK_ECRASH,
+			        "%s: infrastructure failure: the build was killed (%s)", name,
+			        strsignal(signals[i]));
+	if (tk_build_log_has_killed_tool(j->log))
+		return tk_fail(err, TK_ECRASH,
+		        "%s: infrastructure failure: a tool of the build was killed or had no "
+		        "memory",
+		        name);
+	return TK_OK;
+}
+
 /* Status and message of the artifact, from how the adapter ended. */
 static int record_result(struct job *j, const struct tk_process_spec *proc,
         const struct tk_process_result *result, struct tk_error *err)
@@ -200,10 +229,9 @@ static int record_result(struct job *j, const struct tk_process_spec *proc,
 		return set_message(j, TK_BUILD_TIMEOUT, text, err);
 	}
 	if (result->exit_code != 0) {
-		if (tk_build_log_has_disk_full(j->log))
-			return tk_fail(err, TK_ENOSPC,
-			        "%s: no space left on the disk during the build",
-			        j->spec->repo->name);
+		int status = check_ended_by_system(j, result, err);
+		if (status)
+			return status;
 		text = tk_build_log_find_error(j->log);
 		if (text && !*text) {
 			free(text);

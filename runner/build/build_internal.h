@@ -56,5 +56,7 @@ void tk_kernel_symbol_name(struct tk_kernel_symbol *list, size_t index, const ch
 /* build_log.c: the line that says why the build failed, as printable text; "" if there is none */
 char *tk_build_log_find_error(const char *log_path);
 bool tk_build_log_has_disk_full(const char *log_path);
+/* Whether the system ended the build: a compiler that was killed, or had no memory. */
+bool tk_build_log_has_killed_tool(const char *log_path);
 
 #endif

@@ -99,16 +99,47 @@ char *tk_build_log_find_error(const char *log_path)
 	return strdup(clean);
 }
 
-bool tk_build_log_has_disk_full(const char *log_path)
+static bool is_disk_full(const char *line)
+{
+	return strstr(line, "No space left on device") || strstr(line, "Disk quota exceeded");
+}
+
+/* As make, gcc, clang, collect2 and ninja print it. A shell prints only "Killed" at the end of a
+ * line. */
+static bool is_killed_tool(const char *line)
+{
+	static const char *const phrases[] = {"Killed signal terminated program",
+	        "terminated with signal 9", "unable to execute command: Killed",
+	        "virtual memory exhausted", "Cannot allocate memory", "out of memory allocating",
+	        "LLVM ERROR: out of memory", "c++: fatal error: Killed", "std::bad_alloc"};
+	const size_t len = strcspn(line, "\r\n");
+
+	for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++)
+		if (strstr(line, phrases[i]))
+			return true;
+	return len >= 6 && !strncmp(line + len - 6, "Killed", 6);
+}
+
+static bool has_line(const char *log_path, bool (*is_match)(const char *line))
 {
 	char *line = NULL;
 	size_t size = 0;
 	bool found = false;
 	FILE *f = open_log(log_path);
 	while (f && !found && getline(&line, &size, f) >= 0)
-		found = strstr(line, "No space left on device") != NULL;
+		found = is_match(line);
 	if (f)
 		fclose(f);
 	free(line);
 	return found;
+}
+
+bool tk_build_log_has_disk_full(const char *log_path)
+{
+	return has_line(log_path, is_disk_full);
+}
+
+bool tk_build_log_has_killed_tool(const char *log_path)
+{
+	return has_line(log_path, is_killed_tool);
 }

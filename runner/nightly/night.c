@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LOCK_WAIT_LEAST_S 120 /* also at the end of a night */
+
 struct stage {
 	enum tk_stage id;
 	int (*run)(struct tk_night *n, struct tk_error *err);
@@ -81,7 +83,7 @@ static int fail_stage(struct tk_night *n, const struct stage *s, int status, int
  * it. */
 static bool is_stopped(int status)
 {
-	return status == TK_ECANCELED || status == TK_ENOSPC;
+	return status == TK_ECANCELED || status == TK_ENOSPC || status == TK_EBUSY;
 }
 
 static int run_stage(struct tk_night *n, const struct stage *s, struct tk_error *err)
@@ -174,6 +176,7 @@ static int close_night(struct tk_night *n, int status, struct tk_error *err)
 	int put = tk_store_finish_night(n->store, n->night_id, outcome, summary ? summary : "{}",
 	        tk_clock_now_s(), &reason);
 	free(summary);
+	r->is_stored = !put;
 	return status || !put ? status : tk_fail(err, put, "%s", reason.message);
 }
 
@@ -186,6 +189,14 @@ static int finish_night(struct tk_night *n, int status, struct tk_error *err)
 	size_t failed = n->report->stages_failed;
 	status = run_stage(n, &publish, err);
 	return !status && n->report->stages_failed > failed ? close_night(n, status, err) : status;
+}
+
+/* Another process that writes for long (an import) delays the night. It does not end it before the
+ * night's own deadline, and then --resume continues. */
+static void wait_for_writers(struct tk_night *n)
+{
+	int64_t budget_ns = (int64_t)(n->config->budgets.night_s * 1e9);
+	tk_store_set_lock_wait(n->store, n->started_mono_ns + budget_ns, LOCK_WAIT_LEAST_S);
 }
 
 void tk_night_free(struct tk_night *n)
@@ -220,6 +231,7 @@ int tk_night_run(const struct tk_config *config, struct tk_store *store,
 	*report = (struct tk_night_report){0};
 	tk_buf_add_printf(&lock_path, "%s.lock", tk_store_path(store));
 	int status = tk_lock_acquire(tk_buf_cstr(&lock_path), &lock, err);
+	wait_for_writers(&n);
 	if (!status)
 		status = tk_modules_load(options->program, &n.modules, err);
 	if (!status)

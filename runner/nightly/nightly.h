@@ -54,6 +54,7 @@ struct tk_night_report {
 	size_t suspects, confirmed, refuted;       /* the other suspects are inconclusive */
 	size_t pairs;                              /* of A/B runs */
 	size_t by_status[TK_VERDICT_STATUS_COUNT]; /* series */
+	bool is_stored; /* the night has its final status; only the site may be missing */
 	double wall_s;
 	bool complete;                        /* every job has an outcome, and nothing failed */
 	char site_index[TK_NIGHT_INDEX_SIZE]; /* page to open; "": nothing was published */

@@ -28,6 +28,8 @@ struct tk_store {
 	sqlite3 *db;
 	char *path;
 	bool read_only;
+	int64_t lock_deadline_ns, lock_least_ns; /* of a wait for another writer */
+	int64_t lock_wait_start_ns;
 	bool is_damaged;   /* SQLite met a page that cannot be read */
 	int read_depth;    /* of tk_store_begin_read() */
 	int depth;         /* of nested transactions */
@@ -45,6 +47,10 @@ struct tk_store {
 		char uid[TK_UID_SIZE];
 	} last_uid[TK_TABLE_COUNT];
 };
+
+/* ---- lock_wait.c ------------------------------------------------------------------------------- */
+
+void tk_db_install_lock_wait(struct tk_store *s);
 
 /* ---- sqlite_error.c ---------------------------------------------------------------------------- */
 

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define BUSY_TIMEOUT_MS 10000
-
 static int look_at_path(const char *path, enum tk_store_mode mode, struct tk_error *err)
 {
 	struct stat st;
@@ -36,7 +34,7 @@ static int connect_plain(struct tk_store *s, enum tk_store_mode mode, struct tk_
 	if (rc != SQLITE_OK)
 		return tk_db_fail(s, rc, err, "cannot open");
 	sqlite3_extended_result_codes(s->db, 1);
-	sqlite3_busy_timeout(s->db, BUSY_TIMEOUT_MS);
+	tk_db_install_lock_wait(s);
 	return 0;
 }
 

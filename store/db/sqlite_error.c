@@ -1,4 +1,5 @@
 /* SQLite's result codes as the errors of the project. */
+#include "base/process.h"
 #include "store/db/internal.h"
 #include <errno.h>
 #include <stdarg.h>
@@ -29,7 +30,7 @@ static int status_of(sqlite3 *db, int rc)
 		return why == ENOSPC || why == EDQUOT || why == EFBIG ? TK_ENOSPC : TK_EIO;
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
-		return TK_EBUSY;
+		return tk_cancel_is_requested() ? TK_ECANCELED : TK_EBUSY;
 	case SQLITE_NOMEM:
 		return TK_ENOMEM;
 	case SQLITE_CORRUPT:
@@ -52,7 +53,7 @@ static const char *reason_of(sqlite3 *db, int rc, int status)
 {
 	if (status == TK_ENOSPC)
 		return "no space left for the history";
-	if (status == TK_EBUSY)
+	if (status == TK_EBUSY || status == TK_ECANCELED)
 		return "another process is writing to it";
 	if ((rc & 0xff) == SQLITE_READONLY)
 		return "the file or its folder is read-only";

@@ -178,6 +178,9 @@ int tk_cmd_backfill(const struct tk_globals *g, int argc, char **argv)
 	if (status == TK_ECANCELED)
 		tk_fail(&err, TK_ECANCELED,
 		        "stopped; finished nights are kept, the same command continues");
+	else if (status == TK_ENOSPC || status == TK_EBUSY)
+		tk_fail(&err, status, "%s; finished nights are kept, the same command continues",
+		        err.message);
 	if (status != TK_OK)
 		code = tk_command_fail("backfill", &err);
 	else if (!report.nights)

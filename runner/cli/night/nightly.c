@@ -133,6 +133,22 @@ const struct argp tk_argp_nightly = {
                "  tracker nightly --upstream=openblas --fail-on=regressed,newly-failed",
 };
 
+/* Adds how to go on. A night without an id has not begun. */
+static void explain_stop(int status, const struct tk_night_report *report, struct tk_error *err)
+{
+	if (status == TK_ECANCELED)
+		tk_fail(err, status, "stopped");
+	if (report->is_stored)
+		tk_fail(err, status,
+		        "%s; the night is stored as a whole, `tracker site` writes the site",
+		        err->message);
+	else if (report->night_id &&
+	         (status == TK_ECANCELED || status == TK_ENOSPC || status == TK_EBUSY))
+		tk_fail(err, status,
+		        "%s; results so far are kept, `tracker nightly --resume` continues",
+		        err->message);
+}
+
 /* `fail_on`: of the command line, else of the configuration. */
 static int run_night(const struct tk_globals *g, const struct options *o, struct tk_config *config,
         struct tk_store *store, char *const *fail_on)
@@ -153,15 +169,10 @@ static int run_night(const struct tk_globals *g, const struct options *o, struct
 	tk_cancel_install_handlers();
 	int status = tk_night_run(config, store, &night, &report, &err);
 	tk_progress_free(progress);
-	if (status == TK_ECANCELED)
-		tk_fail(&err, TK_ECANCELED,
-		        "stopped; results so far are kept, `tracker nightly --resume` continues");
-	else if (status == TK_ENOSPC && report.night_id)
-		tk_fail(&err, TK_ENOSPC,
-		        "%s; results so far are kept, `tracker nightly --resume` continues",
-		        err.message);
-	if (status != TK_OK)
+	if (status != TK_OK) {
+		explain_stop(status, &report, &err);
 		return tk_command_fail("nightly", &err);
+	}
 	tk_night_report_print(store, &report);
 	return tk_night_report_exit_code(&report, fail_on);
 }
