@@ -201,8 +201,8 @@ static int check_ended_by_system(
 	struct statvfs disk;
 	if (tk_build_log_has_disk_full(j->log) ||
 	        (statvfs(j->temp, &disk) == 0 && disk.f_bavail * disk.f_frsize < DISK_FULL_BYTES))
-		return tk_fail(err, TK_ENOSPC, "%s: no space left on the disk during the build",
-		        name);
+		return tk_fail(
+		        err, TK_ENOSPC, "%s: no space left on the disk during the build", name);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
 		if (result->signal == signals[i] || result->exit_code == 128 + signals[i])
 			return tk_fail(err, TK_ECRASH,

@@ -23,8 +23,7 @@ static int wait_for_lock(void *arg, int attempt)
 		s->lock_wait_start_ns = now;
 	int64_t waited = now - s->lock_wait_start_ns;
 
-	if (tk_cancel_is_requested() ||
-	        (waited >= s->lock_least_ns && now >= s->lock_deadline_ns))
+	if (tk_cancel_is_requested() || (waited >= s->lock_least_ns && now >= s->lock_deadline_ns))
 		return 0;
 	int64_t pause = sleep_ms(attempt) * 1000000;
 
