@@ -10,7 +10,7 @@
  *              tiled attention, like PyTorch's "math" path on GPUs.
  *
  * Compile with -DTK_CBLAS_NAME="\"openblas\"" (the backend's name) and, for the number of threads
- * and the version, -DTK_CBLAS_VENDOR_OPENBLAS or -DTK_CBLAS_VENDOR_BLIS; with -DTK_CBLAS_HAS_SBGEMM
+ * and the version, -DTK_CBLAS_VENDOR_OPENBLAS, _BLIS or _MKL; with -DTK_CBLAS_HAS_SBGEMM
  * where cblas_sbgemm links. */
 #include <limits.h>
 #include <math.h>
@@ -25,6 +25,8 @@
 #pragma GCC diagnostic ignored "-Wtype-limits"
 #include <blis.h> /* brings its cblas.h */
 #pragma GCC diagnostic pop
+#elif defined(TK_CBLAS_VENDOR_MKL)
+#include <mkl.h>
 #else
 #include <cblas.h>
 #endif
@@ -93,6 +95,23 @@ static const char *vendor_kernel(void)
 static void vendor_set_threads(uint32_t n)
 {
 	bli_thread_set_num_threads((dim_t)n);
+}
+#elif defined(TK_CBLAS_VENDOR_MKL)
+static const char *vendor_version_text(void)
+{
+	static char text[64];
+	MKLVersion v;
+	mkl_get_version(&v);
+	snprintf(text, sizeof text, "%d.%d.%d", v.MajorVersion, v.MinorVersion, v.UpdateVersion);
+	return text;
+}
+static const char *vendor_kernel(void)
+{
+	return "";
+}
+static void vendor_set_threads(uint32_t n)
+{
+	mkl_set_num_threads((int)n);
 }
 #else
 static const char *vendor_version_text(void)
