@@ -19,6 +19,10 @@
 #include "base/file.h"
 
 #define ENTRIES_MAX 200000
+#define DEPTH_MAX 64
+/* A small archive may be all zeros; a large one of this ratio is made to fill the disk. */
+#define RATIO_MAX 1000
+#define RATIO_FROM_BYTES ((size_t)256 << 20)
 
 /* ---- blobs ---- */
 
@@ -239,6 +243,8 @@ static const char *objection(struct archive_entry *e)
 		return "has an absolute name";
 	if (has_dotdot(name) || depth_below(name, 0) < 0)
 		return "leaves the folder";
+	if (depth_below(name, 0) > DEPTH_MAX)
+		return "lies in too many folders";
 	if (archive_entry_hardlink(e))
 		return "is a hard link";
 	if (type == AE_IFLNK)
@@ -274,6 +280,10 @@ static int count_content(struct archive *a, size_t *total, size_t max_bytes, str
 		*total += (size_t)n;
 		if (max_bytes && *total > max_bytes)
 			return tk_fail(err, TK_EDATA, "unpacks to more than %zu bytes", max_bytes);
+		if (*total > RATIO_FROM_BYTES &&
+		        *total / RATIO_MAX > (size_t)archive_filter_bytes(a, -1))
+			return tk_fail(err, TK_EDATA, "unpacks to more than %d times its size",
+			        RATIO_MAX);
 	}
 	return n < 0 ? fail_archive(err, a, "content") : TK_OK;
 }

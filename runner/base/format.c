@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/text.h"
 
 #define NBSP "\xC2\xA0"
 #define MINUS "\xE2\x88\x92"
@@ -104,8 +105,12 @@ const char *tk_format_value(double value, const char *unit, char out[TK_FORMAT_S
 {
 	struct tk_format_scale scale = tk_format_choose_scale(value, unit);
 	tk_format_scaled(value, scale, out);
-	if (isfinite(value) && *scale.unit)
-		add(out, add(out, strlen(out), NBSP), scale.unit);
+	if (isfinite(value) && *scale.unit) {
+		size_t at = add(out, strlen(out), NBSP);
+
+		add(out, at, scale.unit);
+		tk_text_sanitize(out + at, "", '?'); /* the unit of an import */
+	}
 	return out;
 }
 

@@ -92,13 +92,20 @@ static void count_changes(const struct tk_model *m, struct tk_site_changes *out)
 	}
 }
 
+/* The first 12 digits of a hash are its own. Those of a time (20261101000001) are not. */
+static bool is_commit_hash(const char *rev)
+{
+	size_t digits = strspn(rev, "0123456789"), len = strspn(rev, "0123456789abcdef");
+	return len >= 40 && digits < len && !rev[len];
+}
+
 static char *make_file_name(const struct tk_model *m, const struct tk_revision_row *r)
 {
 	const struct tk_upstream_row *u = tk_row_index_find(&m->upstreams_by_id, r->upstream_id);
 	char *name = NULL, *file = NULL, rev[TK_LINK_SIZE];
-	bool hash = !strncmp(tk_rev_abbreviate(r->rev, rev), r->rev, 12) && strlen(rev) == 12 &&
-	            r->rev[12];
-	/* a shortened version may not be unique; the end of the uid is */
+	tk_rev_abbreviate(r->rev, rev);
+	bool hash = is_commit_hash(r->rev) && !strncmp(rev, r->rev, 12) && strlen(rev) == 12;
+	/* A shortened version may not be unique; the end of the uid is. */
 	if (asprintf(&name, "%.40s-%s%s%.*s", u ? u->name : "", rev, hash ? "" : "-", hash ? 0 : 8,
 	            r->uid) >= 0)
 		file = tk_path_make_slug(name);

@@ -12,6 +12,9 @@
 
 #define SPOOL_POINTS ((size_t)1 << 20)
 #define NAME_MAX_BYTES 4096
+/* Commits before and after are the mistakes of a converter: 0, the years 1 and 9999. */
+#define TIME_MIN_S 1
+#define TIME_END_S 7258118400 /* 2200-01-01 */
 
 struct series_entry {
 	int64_t device_id, upstream_id, id;
@@ -419,7 +422,11 @@ int tk_import_point(
 	        .n = p->n > 0 ? p->n : 1};
 	int status;
 
-	if (!isfinite(row.value)) {
+	/* A measured time is positive; 0 is what a harness writes for none. */
+	bool is_impossible = !strcmp(metric, "time") && u.metric && !strcmp(u.metric, "time") &&
+	                     row.value <= 0;
+
+	if (!isfinite(row.value) || is_impossible) {
 		tk_import_count_missing(s, p->name);
 		return 0;
 	}
@@ -502,9 +509,13 @@ int tk_import_add_run(struct tk_import_sink *s, const struct tk_import_commit *c
         const json_t *attributes, size_t *run, struct tk_error *err)
 {
 	struct tk_import_state *st = s->state;
+	char time[TK_TIME_ISO_SIZE];
 
 	if (!run && s->results == st->results_of_runs)
 		return 0;
+	if (c->time_s < TIME_MIN_S || c->time_s >= TIME_END_S)
+		return tk_fail(err, TK_EDATA, "%s: the time %s is not between 1970 and 2200",
+		        s->path, tk_time_format_iso(c->time_s, time));
 	st->results_of_runs = s->results;
 
 	char *text =

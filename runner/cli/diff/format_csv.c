@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/diff/view.h"
 #include "detect/report/reason.h"
 
@@ -14,11 +15,13 @@ static void put_text(FILE *out, const char *s)
 	fputc('"', out);
 	if (*s && strchr("=+-@\t\r", *s))
 		fputc('\'', out);
-	for (; *s; s++) {
-		if (*s == '"')
-			fputc('"', out);
-		fputc(*s, out);
-	}
+	bool unprintable;
+
+	for (size_t n; (n = tk_text_next_char(s, &unprintable)); s += n)
+		if (unprintable && !strchr("\n\t\r", *s))
+			fputc('?', out);
+		else
+			fprintf(out, "%s%.*s", *s == '"' ? "\"" : "", (int)n, s);
 	fputc('"', out);
 }
 

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "base/text.h"
 #include "cli/diff/view.h"
 #include "detect/report/reason.h"
 
@@ -16,14 +17,18 @@
  * cell. */
 static void put_text(struct tk_buf *b, const char *s)
 {
-	for (; *s; s++)
-		if (strchr("\\`*_[]|~$", *s))
+	bool unprintable;
+
+	for (size_t n; (n = tk_text_next_char(s, &unprintable)); s += n)
+		if (unprintable)
+			tk_buf_add_char(b, ' ');
+		else if (n > 1)
+			tk_buf_add(b, s, n);
+		else if (strchr("\\`*_[]|~$", *s))
 			tk_buf_add_printf(b, "\\%c", *s);
 		else if (strchr("<>&@#", *s) || (*s == ':' && s[1] == '/') ||
 		         (*s == '.' && b->len && b->data[b->len - 1] == 'w'))
 			tk_buf_add_printf(b, "&#%d;", *s);
-		else if ((unsigned char)*s < 0x20 || *s == 0x7f)
-			tk_buf_add_char(b, ' ');
 		else
 			tk_buf_add_char(b, *s);
 }

@@ -139,6 +139,7 @@ static void print_attributes(const char *prefix, const json_t *object, bool skip
 		}
 		if (json_is_null(value) || (skip_printed && is_printed_above(name)))
 			continue;
+		tk_text_sanitize(name, "", '?');
 		if (json_is_number(value)) {
 			printf("  %-26s ", name);
 			print_number(key, json_number_value(value));

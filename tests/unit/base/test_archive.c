@@ -51,6 +51,36 @@ static void put(const char *name, const char *text)
 	assert_int_equal(tk_file_write_nosync(in(name), text, strlen(text), &err), TK_OK);
 }
 
+/* Sixty-four folders are enough for any build. */
+static void too_deep(void **state)
+{
+	char path[4096], *end = path + snprintf(path, sizeof path, "%s", in("deep"));
+
+	for (int i = 0; i < 70; i++) {
+		assert_int_equal(tk_dir_create(path, &err), TK_OK);
+		if (i == 50)
+			assert_int_equal(tk_archive_write(in("flat.tar.zst"), in("deep"), &err), TK_OK);
+		end += sprintf(end, "/d");
+	}
+	assert_int_equal(tk_archive_write(in("deep.tar.zst"), in("deep"), &err), TK_OK);
+	assert_int_equal(tk_archive_extract(in("flat.tar.zst"), in("flat"), 0, &err), TK_OK);
+	assert_int_equal(tk_archive_extract(in("deep.tar.zst"), in("out"), 0, &err), TK_EDATA);
+	assert_non_null(strstr(err.message, "lies in too many folders"));
+	assert_false(tk_dir_exists(in("out")));
+}
+
+/* 512 MiB of zeros in a few kilobytes. */
+static void too_dense(void **state)
+{
+	assert_int_equal(tk_dir_create(in("dense"), &err), TK_OK);
+	put("dense/zeros", "");
+	assert_int_equal(truncate(in("dense/zeros"), (off_t)512 << 20), 0);
+	assert_int_equal(tk_archive_write(in("dense.tar.zst"), in("dense"), &err), TK_OK);
+	assert_int_equal(tk_archive_extract(in("dense.tar.zst"), in("out"), 0, &err), TK_EDATA);
+	assert_non_null(strstr(err.message, "times its size"));
+	assert_false(tk_dir_exists(in("out")));
+}
+
 static void blob_round_trip(void **state)
 {
 	struct tk_buf packed = TK_BUF_INIT, out = TK_BUF_INIT;
@@ -254,7 +284,7 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-	        T(blob_round_trip),
+	        T(too_deep), T(too_dense), T(blob_round_trip),
 	        T(archive_round_trip),
 	        T(hostile_archives_are_refused_whole),
 	        T(writing_through_a_link_is_refused),
