@@ -282,8 +282,8 @@ static int count_content(struct archive *a, size_t *total, size_t max_bytes, str
 			return tk_fail(err, TK_EDATA, "unpacks to more than %zu bytes", max_bytes);
 		if (*total > RATIO_FROM_BYTES &&
 		        *total / RATIO_MAX > (size_t)archive_filter_bytes(a, -1))
-			return tk_fail(err, TK_EDATA, "unpacks to more than %d times its size",
-			        RATIO_MAX);
+			return tk_fail(
+			        err, TK_EDATA, "unpacks to more than %d times its size", RATIO_MAX);
 	}
 	return n < 0 ? fail_archive(err, a, "content") : TK_OK;
 }

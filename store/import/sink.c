@@ -423,8 +423,8 @@ int tk_import_point(
 	int status;
 
 	/* A measured time is positive; 0 is what a harness writes for none. */
-	bool is_impossible = !strcmp(metric, "time") && u.metric && !strcmp(u.metric, "time") &&
-	                     row.value <= 0;
+	bool is_impossible =
+	        !strcmp(metric, "time") && u.metric && !strcmp(u.metric, "time") && row.value <= 0;
 
 	if (!isfinite(row.value) || is_impossible) {
 		tk_import_count_missing(s, p->name);

@@ -59,7 +59,8 @@ static void too_deep(void **state)
 	for (int i = 0; i < 70; i++) {
 		assert_int_equal(tk_dir_create(path, &err), TK_OK);
 		if (i == 50)
-			assert_int_equal(tk_archive_write(in("flat.tar.zst"), in("deep"), &err), TK_OK);
+			assert_int_equal(
+			        tk_archive_write(in("flat.tar.zst"), in("deep"), &err), TK_OK);
 		end += sprintf(end, "/d");
 	}
 	assert_int_equal(tk_archive_write(in("deep.tar.zst"), in("deep"), &err), TK_OK);
@@ -284,7 +285,9 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-	        T(too_deep), T(too_dense), T(blob_round_trip),
+	        T(too_deep),
+	        T(too_dense),
+	        T(blob_round_trip),
 	        T(archive_round_trip),
 	        T(hostile_archives_are_refused_whole),
 	        T(writing_through_a_link_is_refused),
