@@ -13,12 +13,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/file.h"
+#include "base/sandbox.h"
 #include "base/spawn.h"
 
 #define CAPTURE_DEFAULT ((size_t)16 << 20)
@@ -112,6 +115,7 @@ struct child {
 	int out, err;        /* our ends of the pipes, -1 where there is none or it ended */
 	int64_t deadline_ns; /* 0: none */
 	int64_t kill_ns;     /* when SIGTERM becomes SIGKILL; 0: no SIGTERM sent yet */
+	int64_t checked_ns;  /* when the limits were checked last */
 };
 
 static void close_fd(int *fd)
@@ -159,7 +163,9 @@ static int start(const struct tk_process_spec *spec, struct child *c, struct tk_
 	        .cwd = spec->cwd,
 	        .stdio = {-1, -1, -1},
 	        .address_space_bytes = spec->memory_limit_bytes,
-	        .nice = spec->nice};
+	        .nice = spec->nice,
+	        .file_size_bytes = spec->file_size_bytes,
+	        .sandbox = spec->sandbox};
 	int status = path ? open_stdio(spec, child.stdio, c, err) : env ? TK_ENOTFOUND : TK_ENOMEM;
 
 	if (!status)
@@ -242,6 +248,43 @@ static void ask_to_end(struct child *c)
 	c->kill_ns = tk_clock_monotonic_ns() + GRACE_NS;
 }
 
+/* Processes of the group, wherever they are in the tree: a namespace's are in it too. */
+static unsigned count_group(pid_t group)
+{
+	char **names = NULL;
+	size_t count = 0;
+	unsigned found = 0;
+
+	if (tk_dir_list("/proc", &names, &count, NULL) != TK_OK)
+		return 0;
+	for (size_t i = 0; i < count; i++) {
+		pid_t pid = (pid_t)strtol(names[i], NULL, 10);
+
+		found += pid > 0 && getpgid(pid) == group;
+	}
+	tk_names_free(names, count);
+	return found;
+}
+
+/* A program that has escaped its limits gets no time to end. */
+static void check_limits(const struct tk_process_spec *spec, struct child *c,
+        struct tk_process_result *r, int64_t now)
+{
+	struct stat st;
+
+	if ((!spec->log_max_bytes && !spec->process_max) || r->exceeded ||
+	        now - c->checked_ns < LOOK_AROUND_MS * INT64_C(1000000))
+		return;
+	c->checked_ns = now;
+	if (spec->log_max_bytes && lstat(spec->log_path, &st) == 0 &&
+	        (uint64_t)st.st_size > spec->log_max_bytes)
+		r->exceeded = TK_LIMIT_LOG;
+	else if (spec->process_max && count_group(c->pid) > spec->process_max)
+		r->exceeded = TK_LIMIT_PROCESSES;
+	if (r->exceeded)
+		kill(-c->pid, SIGKILL);
+}
+
 static int watch(const struct tk_process_spec *spec, struct child *c, struct tk_process_result *r,
         struct tk_error *err)
 {
@@ -252,6 +295,7 @@ static int watch(const struct tk_process_spec *spec, struct child *c, struct tk_
 
 		look(c, r);
 		now = tk_clock_monotonic_ns();
+		check_limits(spec, c, r, now);
 		if (r->out.status && !status) {
 			status = tk_fail(err, TK_EDATA, "%s: more than %zu bytes of output",
 			        spec->argv[0], r->out.max);
@@ -274,13 +318,14 @@ static int watch(const struct tk_process_spec *spec, struct child *c, struct tk_
 
 /* Kills what is left of the group, then takes what is still in the pipes; a process that left the
  * group may hold them open: half a second. */
-static void finish(struct child *c, struct tk_process_result *r)
+static void finish(struct child *c, const struct tk_sandbox *sandbox, struct tk_process_result *r)
 {
 	int64_t until = tk_clock_monotonic_ns() + 500000000;
 	int raw = 0;
 
 	kill(-c->pid, SIGKILL);
 	waitpid(c->pid, &raw, 0);
+	raw = tk_sandbox_wait_status(sandbox, raw);
 	r->exit_code = WIFEXITED(raw) ? WEXITSTATUS(raw) : -1;
 	r->signal = WIFSIGNALED(raw) ? WTERMSIG(raw) : 0;
 	close_fd(&c->pidfd);
@@ -304,7 +349,7 @@ int tk_process_run(
 	status = start(spec, &c, err);
 	if (!status) {
 		status = watch(spec, &c, result, err);
-		finish(&c, result);
+		finish(&c, spec->sandbox, result);
 		if (!status && result->out.status)
 			status = tk_fail(err, TK_EDATA, "%s: more than %zu bytes of output",
 			        spec->argv[0], result->out.max);

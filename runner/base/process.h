@@ -8,6 +8,10 @@
 #include <sys/types.h>
 
 struct tk_error;
+struct tk_sandbox;
+
+/* Why a group was killed. */
+enum tk_process_limit { TK_LIMIT_NONE, TK_LIMIT_LOG, TK_LIMIT_PROCESSES };
 
 struct tk_process_spec {
 	const char *const *argv; /* NULL-terminated; argv[0] is looked up in PATH */
@@ -22,12 +26,18 @@ struct tk_process_spec {
 	uint64_t memory_limit_bytes; /* RLIMIT_AS of every process of the child; 0: none */
 	int nice;
 	bool for_network; /* gets the variables of proxies and of the SSH agent */
+	struct tk_sandbox *sandbox; /* of base/sandbox.h, for this run alone; NULL: none */
+	/* Limits that are checked several times a second; the group is killed. 0: none. */
+	uint64_t log_max_bytes; /* of the file at log_path */
+	unsigned process_max;
+	uint64_t file_size_bytes; /* RLIMIT_FSIZE of every process; 0: none */
 };
 
 struct tk_process_result {
 	int exit_code; /* -1: ended by a signal */
 	int signal;    /* 0, or the signal */
 	bool timed_out;
+	enum tk_process_limit exceeded;
 	double wall_s;
 	struct tk_buf out; /* stdout, if there is no log_path */
 	struct tk_buf err; /* the last 8 KiB of stderr, if there is no log_path */

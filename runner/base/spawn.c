@@ -11,11 +11,21 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/sandbox_internal.h"
 
 #define HIGH_FD 10 /* the child's copies of its descriptors, out of the way of 0 to 2 */
 
 /* What the child could not do. It reports this and errno through a pipe that exec closes. */
-enum step { STEP_GROUP, STEP_PARENT, STEP_CORES, STEP_LIMITS, STEP_FILES, STEP_CWD, STEP_EXEC };
+enum step {
+	STEP_GROUP,
+	STEP_PARENT,
+	STEP_CORES,
+	STEP_LIMITS,
+	STEP_FILES,
+	STEP_CWD,
+	STEP_SANDBOX,
+	STEP_EXEC
+};
 
 static const char *const step_names[] = {[STEP_GROUP] = "its process group",
         [STEP_PARENT] = "its parent process",
@@ -23,6 +33,7 @@ static const char *const step_names[] = {[STEP_GROUP] = "its process group",
         [STEP_LIMITS] = "its limits",
         [STEP_FILES] = "its descriptors",
         [STEP_CWD] = "its working folder",
+        [STEP_SANDBOX] = "its sandbox",
         [STEP_EXEC] = "its program"};
 
 struct failure {
@@ -80,15 +91,27 @@ static void close_range_of(unsigned from, unsigned to)
 		close((int)fd);
 }
 
-/* Closes all from 3 on but these two. */
-static void close_others(int a, int b)
+/* Closes all from 3 on but these; negative ones and 0 are none. Sorts them. */
+static void close_others(int *kept, int count)
 {
-	unsigned low = (unsigned)(a < b ? a : b), high = (unsigned)(a < b ? b : a);
+	unsigned from = 3;
 
-	close_range_of(3, low > 3 ? low - 1 : 2);
-	if (high > low + 1)
-		close_range_of(low + 1, high - 1);
-	close_range_of(high + 1, ~0u);
+	for (int i = 0; i < count; i++) {
+		for (int j = i + 1; j < count; j++) {
+			int a = kept[i];
+
+			if (kept[j] >= a)
+				continue;
+			kept[i] = kept[j];
+			kept[j] = a;
+		}
+		if (kept[i] < (int)from)
+			continue;
+		if (kept[i] > (int)from)
+			close_range_of(from, (unsigned)kept[i] - 1);
+		from = (unsigned)kept[i] + 1;
+	}
+	close_range_of(from, ~0u);
 }
 
 /* All three are copied away first: each of them may have a number that another one is to get. */
@@ -106,7 +129,13 @@ static int set_files(const struct tk_spawn_spec *spec, int report)
 			return -1;
 	if (spec->keep_fd && fcntl(spec->keep_fd, F_SETFD, 0) != 0)
 		return -1;
-	close_others(report, spec->keep_fd ? spec->keep_fd : report);
+	int sandbox_report = spec->sandbox ? spec->sandbox->report_write : -1;
+	int kept[] = {report, spec->keep_fd, sandbox_report,
+	        spec->sandbox ? spec->sandbox->ruleset : -1};
+
+	if (sandbox_report >= 0 && fcntl(sandbox_report, F_SETFD, 0) != 0)
+		return -1;
+	close_others(kept, 4);
 	return 0;
 }
 
@@ -131,7 +160,8 @@ static _Noreturn void become(const struct tk_spawn_spec *spec, int report, pid_t
 	if (spec->cores && sched_setaffinity(0, sizeof *spec->cores, spec->cores) != 0)
 		fail_child(report, STEP_CORES);
 	if (limit(RLIMIT_CORE, 0) != 0 ||
-	        (spec->address_space_bytes && limit(RLIMIT_AS, spec->address_space_bytes) != 0))
+	        (spec->address_space_bytes && limit(RLIMIT_AS, spec->address_space_bytes) != 0) ||
+	        (spec->file_size_bytes && limit(RLIMIT_FSIZE, spec->file_size_bytes) != 0))
 		fail_child(report, STEP_LIMITS);
 	if (spec->nice && setpriority(PRIO_PROCESS, 0, spec->nice) != 0)
 		fail_child(report, STEP_LIMITS);
@@ -140,6 +170,8 @@ static _Noreturn void become(const struct tk_spawn_spec *spec, int report, pid_t
 	default_signals();
 	if (spec->cwd && chdir(spec->cwd) != 0)
 		fail_child(report, STEP_CWD);
+	if (spec->sandbox && tk_sandbox_enter(spec->sandbox) != 0)
+		fail_child(report, STEP_SANDBOX);
 	execve(spec->path, (char *const *)spec->argv, spec->env);
 	fail_child(report, STEP_EXEC);
 }
@@ -192,7 +224,7 @@ static int await_exec(
 	return tk_fail_errno(err, "starting %s: %s", spec->argv[0], step_names[f.step]);
 }
 
-int tk_spawn(const struct tk_spawn_spec *spec, pid_t *pid, struct tk_error *err)
+static int spawn(const struct tk_spawn_spec *spec, pid_t *pid, struct tk_error *err)
 {
 	int report[2], status;
 	pid_t parent = getpid(), child;
@@ -215,6 +247,48 @@ int tk_spawn(const struct tk_spawn_spec *spec, pid_t *pid, struct tk_error *err)
 			*pid = child;
 	}
 	close(report[0]);
+	return status;
+}
+
+/* "bwrap OPTIONS -- PROGRAM ARGUMENTS": the pointers only. */
+static const char **new_wrapped_argv(const struct tk_spawn_spec *spec)
+{
+	const struct tk_sandbox *s = spec->sandbox;
+	size_t count = 0, n = s->prefix_count;
+	const char **argv;
+
+	while (spec->argv[count])
+		count++;
+	argv = calloc(n + count + 3, sizeof *argv);
+	if (!argv)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		argv[i] = s->prefix[i];
+	argv[n++] = "--";
+	argv[n++] = spec->path;
+	for (size_t i = 1; i < count; i++)
+		argv[n++] = spec->argv[i];
+	return argv;
+}
+
+int tk_spawn(const struct tk_spawn_spec *spec, pid_t *pid, struct tk_error *err)
+{
+	struct tk_spawn_spec wrapped = *spec;
+	const char **argv;
+	int status;
+
+	if (!spec->sandbox || spec->sandbox->method != TK_SANDBOX_BUBBLEWRAP)
+		return spawn(spec, pid, err);
+	argv = new_wrapped_argv(spec);
+	if (!argv)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	wrapped.path = spec->sandbox->program;
+	wrapped.argv = argv;
+	status = spawn(&wrapped, pid, err);
+	free(argv);
+	/* The report ends when the child's copy is closed. */
+	close(spec->sandbox->report_write);
+	spec->sandbox->report_write = -1;
 	return status;
 }
 

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "base/sandbox.h"
 #include "build/build_internal.h"
 #include "build/manifest.h"
 #include "upstream/repo.h"
@@ -17,16 +18,19 @@
 
 #define RETRY_S (24 * 3600) /* the cause may have been the network or the disk */
 #define OUTPUT_MAX_BYTES ((uint64_t)8 << 30)
+#define LOG_MAX_BYTES ((uint64_t)64 << 20)
+#define PROCESS_MAX 4096
 
 #define DISK_FULL_BYTES ((uint64_t)64 << 10)
 
 /* One build in progress. */
 struct job {
 	const struct tk_build_spec *spec;
-	char *kernels_dir;
+	char *kernels_dir, *adapter_dir; /* absolute */
 	char *source; /* checkout, removed with tk_repo_remove_checkout */
 	char *temp;   /* <artifacts>/.new-...: out/, build/, tmp/, build.log, artifact/ */
 	char *out, *build, *tmp, *log;
+	char *ccache;    /* folder of ccache for this upstream */
 	char *collected; /* artifact/: copies of what is kept of out/ and build.log */
 	struct tk_artifact *artifact;
 };
@@ -90,12 +94,14 @@ static int prepare(struct job *j, struct tk_error *err)
 	free(artifacts);
 	if (status)
 		return status;
+	j->adapter_dir = tk_path_make_absolute(spec->adapter_dir);
 	j->out = tk_path_join(j->temp, "out");
 	j->build = tk_path_join(j->temp, "build");
 	j->tmp = tk_path_join(j->temp, "tmp");
 	j->log = tk_path_join(j->temp, "build.log");
 	j->collected = tk_path_join(j->temp, "artifact");
-	if (!j->out || !j->log || !j->build || !j->tmp || !j->collected)
+	j->ccache = tk_path_join3(spec->cache_dir, "ccache", spec->repo->name);
+	if (!j->adapter_dir || !j->out || !j->ccache || !j->log || !j->build || !j->tmp || !j->collected)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	if ((status = tk_dir_create(j->out, err)) || (status = tk_dir_create(j->build, err)) ||
 	        (status = tk_dir_create(j->tmp, err)) ||
@@ -131,12 +137,16 @@ static int describe(struct job *j, const struct tk_build_key *key, struct tk_err
 /* ---- running ---- */
 
 struct env {
-	char *vars[16];
+	char *vars[64];
 	size_t count;
 };
 
+#define ENV_MAX (sizeof(((struct env *)0)->vars) / sizeof(char *) - 1)
+
 static int put_env(struct env *e, const char *name, const char *value, struct tk_error *err)
 {
+	if (e->count == ENV_MAX)
+		return tk_fail(err, TK_ECONFIG, "more than %zu variables in `env`", ENV_MAX);
 	if (asprintf(&e->vars[e->count], "%s=%s", name, value) < 0)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	e->vars[++e->count] = NULL;
@@ -162,9 +172,25 @@ static int make_env(const struct job *j, struct env *e, struct tk_error *err)
 	        {"CXX", value_or(getenv("CXX"), "c++")}, {"LDFLAGS", "-Wl,--emit-relocs"},
 	        {"TMPDIR", j->tmp}, {"SOURCE_DATE_EPOCH", "315532800"}};
 	int status = TK_OK;
+	for (char *const *name = spec->env; !status && name && *name; name++)
+		if (getenv(*name))
+			status = put_env(e, *name, getenv(*name), err);
 	for (size_t i = 0; !status && i < sizeof(vars) / sizeof(*vars); i++)
 		status = put_env(e, vars[i].name, vars[i].value, err);
 	return status;
+}
+
+/* A sandbox hides the user's home: the build has one of its own, and a cache of compilers that no
+ * other upstream can write to. */
+static int put_private_env(const struct job *j, struct env *e, struct tk_error *err)
+{
+	const struct {
+		const char *name, *value;
+	} vars[] = {{"HOME", j->tmp}, {"CCACHE_DIR", j->ccache}, {"CCACHE_TEMPDIR", j->tmp}};
+	int status = TK_OK;
+	for (size_t i = 0; !status && i < sizeof(vars) / sizeof(*vars); i++)
+		status = put_env(e, vars[i].name, vars[i].value, err);
+	return status ? status : tk_dir_create(j->ccache, err);
 }
 
 /* Cuts "<folder>/" out of a message: the folders of a build differ every time. */
@@ -228,6 +254,12 @@ static int record_result(struct job *j, const struct tk_process_spec *proc,
 			text = NULL;
 		return set_message(j, TK_BUILD_TIMEOUT, text, err);
 	}
+	if (result->exceeded)
+		return set_message(j, TK_BUILD_FAILED,
+		        strdup(result->exceeded == TK_LIMIT_LOG
+		                        ? "the build printed more than 64 MiB: killed"
+		                        : "the build had more than 4096 processes: killed"),
+		        err);
 	if (result->exit_code != 0) {
 		int status = check_ended_by_system(j, result, err);
 		if (status)
@@ -248,30 +280,62 @@ static int record_result(struct job *j, const struct tk_process_spec *proc,
 	return status ? tk_fail(err, status, "%s", why.message) : TK_OK;
 }
 
-static int run_adapter(struct job *j, struct tk_error *err)
+static int new_sandbox(const struct job *j, struct tk_sandbox **out, struct tk_error *err)
 {
-	struct env env = {.count = 0};
-	char *program = tk_path_join(j->spec->adapter_dir, "build");
-	char *absolute = program ? tk_path_make_absolute(program) : NULL;
+	const char *const writable[] = {j->source, j->out, j->build, j->tmp, j->ccache, NULL};
+	const char *const readable[] = {j->adapter_dir, j->kernels_dir, tk_path_data_dir(), NULL};
+	const struct tk_sandbox_policy policy = {
+	        .writable = writable, .readable = readable, .network = j->spec->network};
+	return tk_sandbox_new(&policy, out, err);
+}
+
+/* Runs the program in a sandbox. *again: the sandbox did not work, and there is a weaker one. */
+static int run_program(struct job *j, const char *program, struct env *env, bool *again,
+        struct tk_error *err)
+{
+	const char *const argv[] = {program, NULL};
+	struct tk_sandbox *sandbox = NULL;
 	struct tk_process_result result = {0};
-	int status = absolute ? make_env(j, &env, err) : tk_fail(err, TK_ENOMEM, "out of memory");
-	const char *const argv[] = {absolute, NULL};
+	int status = new_sandbox(j, &sandbox, err);
 	const struct tk_process_spec proc = {.argv = argv,
-	        .env = (const char *const *)env.vars,
+	        .env = (const char *const *)env->vars,
 	        .cwd = j->build,
 	        .log_path = j->log,
 	        .deadline_s = j->spec->deadline_s,
-	        .memory_limit_bytes = j->spec->memory_limit_bytes};
+	        .memory_limit_bytes = j->spec->memory_limit_bytes,
+	        .log_max_bytes = LOG_MAX_BYTES,
+	        .process_max = PROCESS_MAX,
+	        .file_size_bytes = OUTPUT_MAX_BYTES,
+	        .sandbox = sandbox};
+	if (!status && sandbox)
+		status = put_private_env(j, env, err);
 	if (!status)
 		status = tk_process_run(&proc, &result, err);
-	if (!status) {
+	*again = !status && sandbox && !result.timed_out && !result.exceeded &&
+	         result.exit_code > 0 && tk_sandbox_has_failed(sandbox) &&
+	         tk_sandbox_give_up(sandbox);
+	if (!status && !*again) {
 		j->artifact->wall_s = result.wall_s;
 		status = record_result(j, &proc, &result, err);
-		tk_process_result_free(&result);
 	}
-	for (size_t i = 0; i < env.count; i++)
-		free(env.vars[i]);
-	free(absolute);
+	tk_process_result_free(&result);
+	tk_sandbox_free(sandbox);
+	return status;
+}
+
+static int run_adapter(struct job *j, struct tk_error *err)
+{
+	char *program = tk_path_join(j->adapter_dir, "build");
+	int status = program ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	bool again = true;
+	while (!status && again) {
+		struct env env = {.count = 0};
+		status = make_env(j, &env, err);
+		if (!status)
+			status = run_program(j, program, &env, &again, err);
+		for (size_t i = 0; i < env.count; i++)
+			free(env.vars[i]);
+	}
 	free(program);
 	return status;
 }
@@ -332,6 +396,8 @@ static void job_free(struct job *j)
 	free(j->tmp);
 	free(j->log);
 	free(j->collected);
+	free(j->ccache);
+	free(j->adapter_dir);
 	tk_artifact_free(j->artifact);
 }
 

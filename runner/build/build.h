@@ -32,6 +32,8 @@ struct tk_build_spec {
 	unsigned jobs;
 	double deadline_s;
 	uint64_t memory_limit_bytes; /* address space of each process */
+	bool network;                /* in the sandbox */
+	char *const *env;            /* names of variables that the adapter gets; may be NULL */
 };
 
 /* Numbers are -1 where they are unknown, as on a CPU. */

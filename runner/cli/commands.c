@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/sandbox.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "config/config.h"
@@ -143,6 +144,8 @@ int tk_command_open(const struct tk_globals *g, const char *command, int mode,
 	struct tk_config *c = NULL;
 	int status = tk_config_load(".", g->config_path, &c, &err);
 
+	if (!status)
+		tk_sandbox_configure(c->sandbox);
 	if (!status && mode >= 0)
 		status = open_store(g->db_path ? g->db_path : c->db, mode, store, &err);
 	if (status) {

@@ -5,6 +5,7 @@
 #ifndef TK_CONFIG_H
 #define TK_CONFIG_H
 #include "base/hash.h"
+#include "base/sandbox.h"
 #include "core/mode.h"
 #include "core/series.h"
 #include "core/vocabulary.h"
@@ -41,6 +42,8 @@ struct tk_upstream_config {
 	char *cmake_args; /* passed to the adapter as TK_FLAGS; part of the artifact's key */
 	bool submodules;
 	bool enabled;
+	bool network; /* of its builds, in the sandbox */
+	char **env;   /* names of variables that its builds get; NULL-terminated */
 };
 
 struct tk_budgets {
@@ -87,6 +90,7 @@ struct tk_config {
 	char **devices; /* "all", "cpu", "cuda", "cuda:0", UUIDs; NULL-terminated */
 	struct tk_upstream_config *upstreams;
 	size_t upstream_count;
+	enum tk_sandbox_mode sandbox;
 	char **suites; /* "[KIND:]NAME", names (suites/NAME.yml) or paths; NULL-terminated */
 	struct tk_budgets budgets;
 	struct tk_measure_config measure;

@@ -24,6 +24,13 @@ static const struct tk_config_key top_keys[] = {
 	  .details = "`cuda:first-gpu` is measured on devices of the kind `cuda` only. "
 	             "A name is looked up as `suites/NAME.yml` beside this file, then among the "
 	             "suites that come with the tracker. See [suites](suites.md)." },
+	{ .name = "sandbox", .type = TK_CONFIG_SANDBOX_MODE, .offset = FIELD(sandbox),
+	  .fallback = "auto",
+	  .summary = "boundary around builds and backends: required, auto or off",
+	  .details = "`auto`: the best that the machine has, with a warning where it fails. "
+	             "`required`: builds and workers do not start without bubblewrap or Landlock. "
+	             "`tracker doctor` says which is in use. See "
+	             "[sandbox](../explanation/sandbox.md)." },
 	{ NULL },
 };
 
@@ -61,6 +68,12 @@ static const struct tk_config_key upstream_keys[] = {
 	  .fallback = "yes", .summary = "check out submodules too" },
 	{ .name = "enabled", .type = TK_CONFIG_BOOL, .offset = UPSTREAM_FIELD(enabled),
 	  .fallback = "yes", .summary = "`no` keeps the entry without measuring it" },
+	{ .name = "network", .type = TK_CONFIG_BOOL, .offset = UPSTREAM_FIELD(network),
+	  .fallback = "no", .summary = "`yes` lets its builds use the network in the sandbox" },
+	{ .name = "env", .type = TK_CONFIG_NAMES, .offset = UPSTREAM_FIELD(env), .fallback = "",
+	  .fallback_note = "none",
+	  .summary = "variables of the environment that its builds get besides the usual ones",
+	  .details = "See [the environment](../explanation/sandbox.md#the-environment)." },
 	{ NULL },
 };
 

@@ -117,6 +117,13 @@ static int set_upstream_kind(const struct setting *s)
 	               : mismatch(s, "a kind of upstream", "self, git, system or builtin");
 }
 
+static int set_sandbox_mode(const struct setting *s)
+{
+	return tk_sandbox_mode_parse(s->text, s->field)
+	               ? TK_OK
+	               : mismatch(s, "a mode of the sandbox", "required, auto or off");
+}
+
 /* How numbers of the type are written; false where the type has none. */
 static bool find_quantity(enum tk_config_type type, enum tk_quantity *out)
 {
@@ -214,6 +221,7 @@ static const struct {
         [TK_CONFIG_URL] = {"URL", set_url, true},
         [TK_CONFIG_PROBLEM] = {"problem", set_problem, true},
         [TK_CONFIG_UPSTREAM_KIND] = {"word", set_upstream_kind, false},
+        [TK_CONFIG_SANDBOX_MODE] = {"word", set_sandbox_mode, false},
         [TK_CONFIG_DURATION] = {"duration", set_double, false},
         [TK_CONFIG_TIME_NS] = {"time", set_nanoseconds, false},
         [TK_CONFIG_DAYS] = {"duration", set_days, false},

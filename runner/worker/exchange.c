@@ -1,6 +1,8 @@
 /* See exchange.h. */
 #include "worker/exchange.h"
 #include "base/clock.h"
+#include "base/sandbox.h"
+#include "base/file.h"
 #include "base/error.h"
 #include "base/process.h"
 #include "core/series.h"
@@ -69,8 +71,12 @@ static bool was_oom_killed(const struct tk_worker *w)
 static int report_death(struct tk_worker *w, struct tk_exchange_end *end)
 {
 	char line[256], name[64];
-	tk_worker_process_stop(&w->process, 2);
+	tk_worker_process_wait(&w->process, 2);
 	int status = w->process.status;
+	w->sandbox_failed = WIFEXITED(status) && w->process.sandbox &&
+	                    tk_sandbox_has_failed(w->process.sandbox) &&
+	                    tk_sandbox_give_up(w->process.sandbox);
+	tk_worker_process_stop(&w->process, 0);
 	tk_worker_log_last_line(&w->log, line, sizeof line);
 	const char *separator = line[0] ? ": " : "";
 	if (was_oom_killed(w))
@@ -229,9 +235,20 @@ static bool can_limit_address_space(const struct tk_worker *w)
 	return kind == TK_DEVICE_CPU || kind == TK_DEVICE_NULL;
 }
 
-static int start_process(struct tk_worker *w, struct tk_exchange_end *end, struct tk_error *err)
+/* The folder of a module, which may be below one that a sandbox hides. */
+static char *copy_folder(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	return slash && slash > path ? strndup(path, (size_t)(slash - path)) : NULL;
+}
+
+/* *again: the sandbox did not work, and there is a weaker one. */
+static int try_process(struct tk_worker *w, const char *const *readable, bool *again,
+        struct tk_exchange_end *end, struct tk_error *err)
 {
 	struct tk_worker_process_spec spec = {.program = w->program,
+	        .readable = readable,
+	        .gpu = !can_limit_address_space(w),
 	        .cores = w->cpu_list ? &w->cores : NULL,
 	        .threads = w->threads,
 	        .memory_limit_bytes = w->memory_limit_bytes,
@@ -240,11 +257,14 @@ static int start_process(struct tk_worker *w, struct tk_exchange_end *end, struc
 	        .limit_address_space = can_limit_address_space(w)};
 	json_t *hello = NULL;
 	int status = tk_worker_process_start(&spec, &w->process, err);
+	*again = false;
 	if (status)
 		return status;
+	w->sandbox_failed = false;
 	w->reader = (struct tk_wire_reader){.fd = w->process.from};
 	status =
 	        tk_exchange_receive(w, HELLO_S, tk_exchange_deadline_ns(HELLO_S), &hello, end, err);
+	*again = status > 0 && w->sandbox_failed;
 	if (status > 0)
 		return tk_fail(
 		        err, TK_EIO, "%s does not work as a worker: %s", w->program, end->message);
@@ -254,6 +274,25 @@ static int start_process(struct tk_worker *w, struct tk_exchange_end *end, struc
 	json_decref(hello);
 	if (status)
 		tk_exchange_end_process(w, 0);
+	return status;
+}
+
+static int start_process(struct tk_worker *w, const char *backend, struct tk_exchange_end *end,
+        struct tk_error *err)
+{
+	char *folders[] = {
+	        copy_folder(w->program), copy_folder(w->device_layer), copy_folder(backend)};
+	const char *readable[5] = {tk_path_data_dir()};
+	size_t n = 1;
+	bool again = true;
+	int status = TK_OK;
+	for (size_t i = 0; i < 3; i++)
+		if (folders[i])
+			readable[n++] = folders[i];
+	while (again)
+		status = try_process(w, readable, &again, end, err);
+	for (size_t i = 0; i < 3; i++)
+		free(folders[i]);
 	return status;
 }
 
@@ -272,7 +311,7 @@ static int make_ready(
 	bool has_other = w->loaded_backend && backend && strcmp(w->loaded_backend, backend) != 0;
 	if (w->process.pid && (has_other || !is_ready(w)))
 		tk_exchange_end_process(w, has_other ? 1 : 0);
-	return w->process.pid ? TK_OK : start_process(w, end, err);
+	return w->process.pid ? TK_OK : start_process(w, backend, end, err);
 }
 
 int tk_exchange_post(struct tk_worker *w, json_t *request, double deadline_s,

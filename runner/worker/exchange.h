@@ -31,6 +31,7 @@ struct tk_worker {
 	int token_fd;
 	struct tk_worker_log log;
 	struct tk_worker_process process;
+	bool sandbox_failed; /* the last process ended before its program ran */
 	struct tk_wire_reader reader;
 	char *loaded_backend;   /* path; NULL: the process has loaded none */
 	double open_deadline_s; /* an open request was sent and may take this long; 0: none */

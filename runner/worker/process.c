@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/process.h"
+#include "base/sandbox.h"
 #include "base/spawn.h"
 #include "worker/worker.h"
 #include <errno.h>
@@ -64,14 +65,15 @@ int tk_cpu_list_check(const char *list, struct tk_error *err)
 
 /* Threads for the libraries that only listen to the environment; sanitizers' options for the
  * tests. */
-static char **worker_env(uint32_t threads, struct tk_error *err)
+static char **worker_env(uint32_t threads, const char *temp_dir, struct tk_error *err)
 {
 	static const char *const thread_names[] = {
 	        "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "MKL_NUM_THREADS"};
 	static const char *const passed[] = {
 	        "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"};
-	char text[9][512];
-	const char *extra[10] = {0};
+	static const char *const folders[] = {"HOME", "TMPDIR"};
+	char text[11][512];
+	const char *extra[12] = {0};
 	int n = 0;
 	for (size_t i = 0; threads && i < sizeof thread_names / sizeof *thread_names; i++, n++) {
 		snprintf(text[n], sizeof text[n], "%s=%u", thread_names[i], threads);
@@ -84,6 +86,10 @@ static char **worker_env(uint32_t threads, struct tk_error *err)
 			continue;
 		extra[n] = text[n];
 		n++;
+	}
+	for (size_t i = 0; temp_dir && i < sizeof folders / sizeof *folders; i++, n++) {
+		snprintf(text[n], sizeof text[n], "%s=%s", folders[i], temp_dir);
+		extra[n] = text[n];
 	}
 	return tk_env_new_scrubbed(extra, false, err);
 }
@@ -121,13 +127,47 @@ static uint64_t address_space_limit(const struct tk_worker_process_spec *spec)
 #endif
 }
 
+/* Bubblewrap gives every worker an empty /tmp; otherwise a folder is made. */
+static int open_sandbox(const struct tk_worker_process_spec *spec, struct tk_worker_process *p,
+        struct tk_error *err)
+{
+	enum tk_sandbox_method method = tk_sandbox_method();
+	int status = TK_OK;
+	if (method == TK_SANDBOX_LANDLOCK)
+		status = tk_dir_create_temp("/tmp", "tracker-worker-", &p->temp_dir, err);
+	const char *const writable[] = {p->temp_dir, NULL};
+	const struct tk_sandbox_policy policy = {
+	        .writable = writable, .readable = spec->readable, .gpu = spec->gpu};
+	return status ? status : tk_sandbox_new(&policy, &p->sandbox, err);
+}
+
+static void close_sandbox(struct tk_worker_process *p)
+{
+	tk_sandbox_free(p->sandbox);
+	if (p->temp_dir)
+		tk_dir_remove(p->temp_dir, NULL);
+	free(p->temp_dir);
+	p->sandbox = NULL;
+	p->temp_dir = NULL;
+}
+
+static const char *temp_dir(const struct tk_worker_process *p)
+{
+	if (p->temp_dir || !p->sandbox)
+		return p->temp_dir;
+	return tk_sandbox_method() == TK_SANDBOX_BUBBLEWRAP ? "/tmp" : NULL;
+}
+
 int tk_worker_process_start(const struct tk_worker_process_spec *spec, struct tk_worker_process *p,
         struct tk_error *err)
 {
 	static const char *const argv[] = {"tracker", "worker", NULL};
 	int fds[PIPE_ENDS] = {-1, -1, -1, -1};
-	char **env = worker_env(spec->threads, err);
-	int status = env ? open_pipes(fds, err) : TK_ENOMEM;
+	*p = (struct tk_worker_process){.to = -1, .from = -1};
+	int status = open_sandbox(spec, p, err);
+	char **env = status ? NULL : worker_env(spec->threads, temp_dir(p), err);
+	if (!status)
+		status = env ? open_pipes(fds, err) : TK_ENOMEM;
 	struct tk_spawn_spec child = {.path = spec->program,
 	        .argv = argv,
 	        .env = env,
@@ -135,8 +175,8 @@ int tk_worker_process_start(const struct tk_worker_process_spec *spec, struct tk
 	        .keep_fd = spec->token_fd,
 	        .cores = spec->cores,
 	        .address_space_bytes = address_space_limit(spec),
-	        .below_caller = true};
-	*p = (struct tk_worker_process){.to = -1, .from = -1};
+	        .below_caller = true,
+	        .sandbox = p->sandbox};
 	if (!status) {
 		status = tk_spawn(&child, &p->pid, err);
 		if (status)
@@ -148,19 +188,28 @@ int tk_worker_process_start(const struct tk_worker_process_spec *spec, struct tk
 		p->from = fds[ANSWER_READ];
 		fds[REQUEST_WRITE] = fds[ANSWER_READ] = -1;
 	}
+	if (status)
+		close_sandbox(p);
 	close_all(fds, PIPE_ENDS);
 	tk_env_free(env);
 	return status;
 }
 
-bool tk_worker_process_has_ended(struct tk_worker_process *p)
+static bool reap(struct tk_worker_process *p, int flags)
 {
-	if (p->pid && !p->ended && waitpid(p->pid, &p->status, WNOHANG) == p->pid)
-		p->ended = true;
-	return p->ended;
+	if (!p->pid || p->ended || waitpid(p->pid, &p->status, flags) != p->pid)
+		return p->ended;
+	p->status = tk_sandbox_wait_status(p->sandbox, p->status);
+	p->ended = true;
+	return true;
 }
 
-void tk_worker_process_stop(struct tk_worker_process *p, double grace_s)
+bool tk_worker_process_has_ended(struct tk_worker_process *p)
+{
+	return reap(p, WNOHANG);
+}
+
+void tk_worker_process_wait(struct tk_worker_process *p, double grace_s)
 {
 	int64_t until = tk_clock_monotonic_ns() + (int64_t)(grace_s * 1e9);
 	if (p->to >= 0)
@@ -168,22 +217,28 @@ void tk_worker_process_stop(struct tk_worker_process *p, double grace_s)
 	if (p->from >= 0)
 		close(p->from);
 	p->to = p->from = -1;
-	if (!p->pid)
-		return;
-	while (!tk_worker_process_has_ended(p) && tk_clock_monotonic_ns() < until)
+	while (p->pid && !tk_worker_process_has_ended(p) && tk_clock_monotonic_ns() < until)
 		tk_clock_sleep_ns(1000000);
-	kill(-p->pid, SIGKILL); /* children too, whether it has ended or not */
-	if (!p->ended && waitpid(p->pid, &p->status, 0) == p->pid)
-		p->ended = true;
-	p->pid = 0;
 }
 
-uint64_t tk_worker_process_resident_bytes(const struct tk_worker_process *p)
+void tk_worker_process_stop(struct tk_worker_process *p, double grace_s)
+{
+	tk_worker_process_wait(p, grace_s);
+	if (!p->pid)
+		return;
+	kill(-p->pid, SIGKILL); /* children too, whether it has ended or not */
+	reap(p, 0);
+	p->pid = 0;
+	close_sandbox(p);
+}
+
+uint64_t tk_worker_process_resident_bytes(struct tk_worker_process *p)
 {
 	char path[64];
 	struct tk_buf text = TK_BUF_INIT;
 	unsigned long long pages = 0;
-	snprintf(path, sizeof path, "/proc/%d/statm", (int)p->pid);
+	snprintf(path, sizeof path, "/proc/%d/statm",
+	        (int)tk_sandbox_find_program(p->sandbox, p->pid));
 	if (tk_file_read(path, 4096, &text, NULL) != TK_OK ||
 	        sscanf(tk_buf_cstr(&text), "%*u %llu", &pages) != 1)
 		pages = 0;

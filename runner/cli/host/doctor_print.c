@@ -192,6 +192,9 @@ int tk_doctor_print(const struct tk_doctor *d, struct tk_error *err)
 		        d->globals, "Libraries and drivers", json_object_get(r, "libraries"), err);
 	if (status)
 		return status;
+	printf("\nSandbox   %s (`sandbox: %s`)\n",
+	        get_text(json_object_get(r, "sandbox"), "method", "none"),
+	        get_text(json_object_get(r, "sandbox"), "mode", "auto"));
 	puts("\nDevices");
 	status = print_available(d->globals, json_object_get(r, "devices"), &device_listing, err);
 	if (status)

@@ -1,0 +1,361 @@
+/* See sandbox.h. */
+#include "base/sandbox.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/process.h"
+#include "base/sandbox_internal.h"
+
+static const char *const mode_names[] = {[TK_SANDBOX_OFF] = "off",
+        [TK_SANDBOX_AUTO] = "auto",
+        [TK_SANDBOX_REQUIRED] = "required"};
+static const char *const method_names[] = {[TK_SANDBOX_NONE] = "none",
+        [TK_SANDBOX_LIMITS] = "limits",
+        [TK_SANDBOX_LANDLOCK] = "landlock",
+        [TK_SANDBOX_BUBBLEWRAP] = "bubblewrap"};
+
+static enum tk_sandbox_mode configured;
+static atomic_int best; /* enum tk_sandbox_method */
+static pthread_once_t probed = PTHREAD_ONCE_INIT;
+static char reason[256];
+
+void tk_sandbox_configure(enum tk_sandbox_mode mode)
+{
+	configured = mode;
+}
+
+enum tk_sandbox_mode tk_sandbox_mode(void)
+{
+	return configured;
+}
+
+bool tk_sandbox_mode_parse(const char *name, enum tk_sandbox_mode *out)
+{
+	for (int i = TK_SANDBOX_OFF; i <= TK_SANDBOX_REQUIRED; i++) {
+		if (strcmp(mode_names[i], name) != 0)
+			continue;
+		*out = (enum tk_sandbox_mode)i;
+		return true;
+	}
+	return false;
+}
+
+const char *tk_sandbox_method_name(enum tk_sandbox_method method)
+{
+	return method_names[method];
+}
+
+/* ---- hidden folders ---- */
+
+bool tk_sandbox_is_below(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	while (n && folder[n - 1] == '/')
+		n--;
+	return strncmp(path, folder, n) == 0 && (path[n] == '\0' || path[n] == '/');
+}
+
+static void add_hidden(char *out[], const char *path)
+{
+	char real[PATH_MAX];
+	size_t n = 0, kept = 0;
+
+	if (!path || path[0] != '/' || !realpath(path, real) || !real[1] || !tk_dir_exists(real))
+		return;
+	for (; out[n]; n++)
+		if (tk_sandbox_is_below(real, out[n]))
+			return;
+	for (size_t i = 0; i < n; i++) {
+		if (tk_sandbox_is_below(out[i], real))
+			free(out[i]);
+		else
+			out[kept++] = out[i];
+	}
+	while (n > kept)
+		out[--n] = NULL;
+	if (kept < TK_SANDBOX_HIDDEN_MAX)
+		out[kept] = strdup(real);
+}
+
+void tk_sandbox_list_hidden(char *out[TK_SANDBOX_HIDDEN_MAX + 1])
+{
+	static const char *const always[] = {"/home", "/root", "/tmp", "/var/tmp", "/run"};
+
+	memset(out, 0, (TK_SANDBOX_HIDDEN_MAX + 1) * sizeof *out);
+	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+		add_hidden(out, always[i]);
+	add_hidden(out, getenv("HOME"));
+	add_hidden(out, getenv("TMPDIR"));
+}
+
+static bool is_hidden_itself(const char *path, char *const *hidden)
+{
+	for (; *hidden; hidden++)
+		if (tk_sandbox_is_below(*hidden, path))
+			return true;
+	return false;
+}
+
+static bool is_below_any(const char *path, char *const *folders)
+{
+	for (; *folders; folders++)
+		if (tk_sandbox_is_below(path, *folders))
+			return true;
+	return false;
+}
+
+/* Takes `entry`, a folder of PATH. */
+static void add_tools(char *out[], size_t *n, char *entry, char *const *hidden)
+{
+	char *slash = entry ? strrchr(entry, '/') : NULL;
+
+	if (!slash || *entry != '/' || *n == TK_SANDBOX_HIDDEN_MAX ||
+	        !is_below_any(entry, hidden) || is_hidden_itself(entry, hidden)) {
+		free(entry);
+		return;
+	}
+	if (strcmp(slash, "/bin") == 0) {
+		*slash = '\0';
+		if (is_hidden_itself(entry, hidden))
+			*slash = '/';
+	}
+	out[(*n)++] = entry;
+}
+
+void tk_sandbox_list_tools(char *out[TK_SANDBOX_HIDDEN_MAX + 1])
+{
+	char *hidden[TK_SANDBOX_HIDDEN_MAX + 1];
+	const char *at = getenv("PATH");
+	size_t n = 0;
+
+	memset(out, 0, (TK_SANDBOX_HIDDEN_MAX + 1) * sizeof *out);
+	tk_sandbox_list_hidden(hidden);
+	while (at && *at) {
+		size_t len = strcspn(at, ":");
+
+		add_tools(out, &n, strndup(at, len), hidden);
+		at += len + (at[len] == ':');
+	}
+	for (char **h = hidden; *h; h++)
+		free(*h);
+}
+
+/* ---- the method ---- */
+
+static struct tk_sandbox *new_sandbox(enum tk_sandbox_method method)
+{
+	struct tk_sandbox *s = calloc(1, sizeof *s);
+
+	if (s) {
+		s->method = method;
+		s->ruleset = s->report_read = s->report_write = -1;
+	}
+	return s;
+}
+
+static int prepare(
+        struct tk_sandbox *s, const struct tk_sandbox_policy *policy, struct tk_error *err)
+{
+	int status = TK_OK;
+
+	if (s->method == TK_SANDBOX_BUBBLEWRAP)
+		return tk_sandbox_prepare_bubblewrap(s, policy, err);
+	if (s->method == TK_SANDBOX_LANDLOCK)
+		status = tk_sandbox_prepare_landlock(s, policy, err);
+	tk_sandbox_prepare_filter(s, policy);
+	return status;
+}
+
+/* Runs `true` in it. */
+static bool try_method(enum tk_sandbox_method method, struct tk_error *err)
+{
+	static const struct tk_sandbox_policy policy;
+	static const char *const argv[] = {"true", NULL};
+	struct tk_sandbox *s = new_sandbox(method);
+	struct tk_process_result result = {0};
+	const struct tk_process_spec spec = {.argv = argv, .deadline_s = 10, .sandbox = s};
+	int status = s ? prepare(s, &policy, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+
+	if (!status)
+		status = tk_process_run(&spec, &result, err);
+	if (!status)
+		status = tk_process_check(&spec, &result, err);
+	tk_process_result_free(&result);
+	tk_sandbox_free(s);
+	return status == TK_OK;
+}
+
+static enum tk_sandbox_method find_limit(void)
+{
+	const char *name = getenv("TRACKER_SANDBOX_METHOD");
+
+	for (int i = TK_SANDBOX_NONE; name && i < TK_SANDBOX_BUBBLEWRAP; i++)
+		if (strcmp(name, method_names[i]) == 0)
+			return (enum tk_sandbox_method)i;
+	return TK_SANDBOX_BUBBLEWRAP;
+}
+
+static void probe(void)
+{
+	int method = find_limit();
+
+	if (method < TK_SANDBOX_BUBBLEWRAP)
+		snprintf(reason, sizeof reason, "$TRACKER_SANDBOX_METHOD is set");
+	for (; method > TK_SANDBOX_NONE; method--) {
+		struct tk_error err = {0};
+
+		if (try_method((enum tk_sandbox_method)method, &err))
+			break;
+		if (method == TK_SANDBOX_BUBBLEWRAP)
+			snprintf(reason, sizeof reason, "%.250s", err.message);
+	}
+	atomic_store(&best, method);
+}
+
+enum tk_sandbox_method tk_sandbox_method(void)
+{
+	if (configured == TK_SANDBOX_OFF)
+		return TK_SANDBOX_NONE;
+	pthread_once(&probed, probe);
+	return (enum tk_sandbox_method)atomic_load(&best);
+}
+
+const char *tk_sandbox_reason(void)
+{
+	return configured == TK_SANDBOX_OFF ? "sandbox is off in the configuration" : reason;
+}
+
+/* Landlock, or more: the filter alone leaves files and network services open. */
+static int check_required(enum tk_sandbox_method method, struct tk_error *err)
+{
+	if (configured != TK_SANDBOX_REQUIRED || method >= TK_SANDBOX_LANDLOCK)
+		return TK_OK;
+	return tk_fail(err, TK_EUNSUPPORTED,
+	        "a sandbox is required (`sandbox: required`), and this machine has neither a "
+	        "working bubblewrap nor Landlock: %s",
+	        reason);
+}
+
+int tk_sandbox_new(
+        const struct tk_sandbox_policy *policy, struct tk_sandbox **out, struct tk_error *err)
+{
+	enum tk_sandbox_method method = tk_sandbox_method();
+	struct tk_error why = {0};
+	struct tk_sandbox *s;
+	int status = check_required(method, err);
+
+	*out = NULL;
+	if (status || method == TK_SANDBOX_NONE)
+		return status;
+	s = new_sandbox(method);
+	if (!s)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!prepare(s, policy, &why)) {
+		*out = s;
+		return TK_OK;
+	}
+	if (tk_sandbox_give_up(s)) {
+		tk_sandbox_free(s);
+		return tk_sandbox_new(policy, out, err);
+	}
+	tk_sandbox_free(s);
+	return tk_fail(err, why.status, "%s", why.message);
+}
+
+void tk_sandbox_free(struct tk_sandbox *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->prefix_count; i++)
+		free(s->prefix[i]);
+	free(s->prefix);
+	free(s->program);
+	if (s->report_read >= 0)
+		close(s->report_read);
+	if (s->report_write >= 0)
+		close(s->report_write);
+	if (s->ruleset >= 0)
+		close(s->ruleset);
+	free(s);
+}
+
+/* ---- the program inside ---- */
+
+static const char *read_report(struct tk_sandbox *s)
+{
+	size_t len = strlen(s->report);
+	ssize_t n;
+
+	while (len < sizeof s->report - 1 && s->report_read >= 0 &&
+	        (n = read(s->report_read, s->report + len, sizeof s->report - 1 - len)) > 0)
+		len += (size_t)n;
+	s->report[len] = '\0';
+	return s->report;
+}
+
+bool tk_sandbox_has_failed(struct tk_sandbox *s)
+{
+	return s && s->method == TK_SANDBOX_BUBBLEWRAP && !strstr(read_report(s), "\"exit-code\"");
+}
+
+bool tk_sandbox_give_up(const struct tk_sandbox *s)
+{
+	int method = (int)s->method;
+
+	if (configured == TK_SANDBOX_REQUIRED && s->method <= TK_SANDBOX_LANDLOCK)
+		return false;
+	if (atomic_compare_exchange_strong(&best, &method, method - 1))
+		tk_log(TK_LOG_WARN, "sandbox_failed", NULL,
+		        "the sandbox (%s) failed to start a program; going on with: %s",
+		        method_names[s->method], method_names[s->method - 1]);
+	return true;
+}
+
+static pid_t find_child(pid_t parent)
+{
+	char path[64];
+	struct tk_buf text = TK_BUF_INIT;
+	long child = 0;
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)parent, (int)parent);
+	if (tk_file_read(path, 4096, &text, NULL) == TK_OK)
+		child = strtol(tk_buf_cstr(&text), NULL, 10);
+	tk_buf_free(&text);
+	return (pid_t)child;
+}
+
+pid_t tk_sandbox_find_program(struct tk_sandbox *s, pid_t child)
+{
+	const char *at;
+	long first;
+
+	if (!s || s->method != TK_SANDBOX_BUBBLEWRAP)
+		return child;
+	at = s->program_pid ? NULL : strstr(read_report(s), "\"child-pid\": ");
+	first = at ? strtol(at + 13, NULL, 10) : 0;
+	/* The first process of the namespace waits for the program, its only child so far. */
+	if (first > 0)
+		s->program_pid = find_child((pid_t)first);
+	return s->program_pid > 0 ? s->program_pid : child;
+}
+
+int tk_sandbox_wait_status(const struct tk_sandbox *s, int status)
+{
+	if (!s || s->method != TK_SANDBOX_BUBBLEWRAP || !WIFEXITED(status) ||
+	        WEXITSTATUS(status) <= 128 || WEXITSTATUS(status) > 128 + 64)
+		return status;
+	return W_EXITCODE(0, WEXITSTATUS(status) - 128);
+}

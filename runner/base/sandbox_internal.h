@@ -1,0 +1,48 @@
+/* What the files of the sandbox and spawn.c share. */
+#ifndef TK_BASE_SANDBOX_INTERNAL_H
+#define TK_BASE_SANDBOX_INTERNAL_H
+#include "base/sandbox.h"
+#include <linux/filter.h>
+#include <stddef.h>
+
+#define TK_SANDBOX_FILTER_MAX 96
+
+struct tk_sandbox {
+	enum tk_sandbox_method method;
+	char **prefix; /* bubblewrap: its arguments before "--"; NULL-terminated */
+	size_t prefix_count;
+	char *program;        /* bubblewrap itself */
+	int report_read, report_write; /* bubblewrap's report; -1: none */
+	char report[512];
+	int ruleset; /* of Landlock; -1: none */
+	struct sock_filter filter[TK_SANDBOX_FILTER_MAX];
+	unsigned short filter_count;
+	pid_t program_pid;
+};
+
+/* Folders that are hidden from the sandbox: of users, of temporary files, of sockets. At most
+ * TK_SANDBOX_HIDDEN_MAX resolved paths, NULL-terminated; none is below another one. */
+#define TK_SANDBOX_HIDDEN_MAX 12
+void tk_sandbox_list_hidden(char *out[TK_SANDBOX_HIDDEN_MAX + 1]);
+/* Folders of programs in PATH that are below hidden ones: of ~/tools/bin the whole ~/tools, but
+ * never a hidden folder itself. The same limit and ownership. */
+void tk_sandbox_list_tools(char *out[TK_SANDBOX_HIDDEN_MAX + 1]);
+/* The same path or below it. */
+bool tk_sandbox_is_below(const char *path, const char *folder);
+
+/* sandbox_bubblewrap.c */
+int tk_sandbox_prepare_bubblewrap(
+        struct tk_sandbox *s, const struct tk_sandbox_policy *policy, struct tk_error *err);
+
+/* sandbox_landlock.c */
+int tk_landlock_version(void); /* 0: none */
+int tk_sandbox_prepare_landlock(
+        struct tk_sandbox *s, const struct tk_sandbox_policy *policy, struct tk_error *err);
+
+/* sandbox_filter.c */
+void tk_sandbox_prepare_filter(struct tk_sandbox *s, const struct tk_sandbox_policy *policy);
+
+/* In the child, between fork and exec: system calls only. 0, or -1 with errno. */
+int tk_sandbox_enter(const struct tk_sandbox *s);
+
+#endif

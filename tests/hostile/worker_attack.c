@@ -1,0 +1,51 @@
+/* A backend that attacks when it is loaded; it is never a valid one. WHAT is one of the functions
+ * below, PORT and FILE its targets. */
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+void kills(void);
+void stops(void);
+void traces(void);
+void plants(void);
+void calls(void);
+const void *tk_backend_entry(void);
+
+void kills(void)
+{
+	kill(getppid(), SIGKILL);
+}
+
+void stops(void)
+{
+	kill(getppid(), SIGSTOP);
+}
+
+void traces(void)
+{
+	ptrace(PTRACE_ATTACH, getppid(), NULL, NULL);
+}
+
+void plants(void)
+{
+	close(open(FILE_TO_PLANT, O_CREAT | O_WRONLY, 0644));
+}
+
+void calls(void)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(PORT)};
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	inet_pton(AF_INET, "127.0.0.1", &to.sin_addr);
+	connect(fd, (const struct sockaddr *)&to, sizeof to);
+}
+
+const void *tk_backend_entry(void)
+{
+	WHAT();
+	return NULL;
+}

@@ -1,0 +1,43 @@
+# usage: worker_attacks.sh METHOD   A backend that attacks the tracker costs its own row: the tracker goes on, and nothing is
+# written or reached.
+. "$TK_LIB"
+method=$1
+export TRACKER_SANDBOX_METHOD=$method
+run tracker doctor --format=json
+[ "$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["sandbox"]["method"])' "$out_file")" = "$method" ] ||
+	skip "this machine has no $method"
+
+port_file=$scratch/port
+python3 -c '
+import socket, sys
+s = socket.create_server(("127.0.0.1", 0))
+open(sys.argv[1], "w").write(str(s.getsockname()[1]))
+s.settimeout(60)
+s.accept()
+open(sys.argv[1] + ".reached", "w")' "$port_file" >/dev/null 2>&1 &
+listener=$!
+trap 'code=$?; kill "$listener" 2>/dev/null; rm -rf -- "$scratch"; exit $code' EXIT
+for _ in $(seq 100); do [ -s "$port_file" ] && break; sleep 0.1; done
+
+attack() {
+	cc -shared -fPIC -o "$1.so" -DWHAT="$1" -DPORT="$(cat "$port_file")" -DFILE_TO_PLANT="\"$PWD/planted\"" \
+		"$TK_SOURCE_ROOT/tests/hostile/worker_attack.c" || fail "the attack does not compile"
+	run timeout -s KILL 60 "$TRACKER" run "./$1.so" gemm:m=8,n=8,k=8
+	[ "$code" -lt 124 ] || fail "the tracker was killed, stopped or traced by \"$1\""
+	[ -n "$out$err" ] || fail "the tracker said nothing after \"$1\""
+}
+
+attack kills
+attack stops
+attack traces
+attack calls
+assert_no_file "$port_file.reached"
+if [ "$method" != limits ]; then
+	attack plants
+	assert_no_file planted
+fi
+
+# An honest job works and is as it was.
+run tracker run cpu gemm:m=16,n=16,k=16
+assert_code 0
+exit 0
