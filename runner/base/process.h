@@ -25,7 +25,7 @@ struct tk_process_spec {
 	                      later SIGKILL */
 	uint64_t memory_limit_bytes; /* RLIMIT_AS of every process of the child; 0: none */
 	int nice;
-	bool for_network; /* gets the variables of proxies and of the SSH agent */
+	bool for_network;           /* gets the variables of proxies and of the SSH agent */
 	struct tk_sandbox *sandbox; /* of base/sandbox.h, for this run alone; NULL: none */
 	/* Limits that are checked several times a second; the group is killed. 0: none. */
 	uint64_t log_max_bytes; /* of the file at log_path */

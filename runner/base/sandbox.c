@@ -18,9 +18,8 @@
 #include "base/process.h"
 #include "base/sandbox_internal.h"
 
-static const char *const mode_names[] = {[TK_SANDBOX_OFF] = "off",
-        [TK_SANDBOX_AUTO] = "auto",
-        [TK_SANDBOX_REQUIRED] = "required"};
+static const char *const mode_names[] = {
+        [TK_SANDBOX_OFF] = "off", [TK_SANDBOX_AUTO] = "auto", [TK_SANDBOX_REQUIRED] = "required"};
 static const char *const method_names[] = {[TK_SANDBOX_NONE] = "none",
         [TK_SANDBOX_LIMITS] = "limits",
         [TK_SANDBOX_LANDLOCK] = "landlock",

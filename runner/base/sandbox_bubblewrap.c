@@ -45,8 +45,8 @@ static int put_bind(
 	return put_list(s, args, err);
 }
 
-static int put_binds(struct tk_sandbox *s, const char *option, const char *const *paths,
-        struct tk_error *err)
+static int put_binds(
+        struct tk_sandbox *s, const char *option, const char *const *paths, struct tk_error *err)
 {
 	int status = TK_OK;
 
@@ -81,8 +81,8 @@ static int put_base(
  * be another one than the host's. */
 static int put_gpu(struct tk_sandbox *s, struct tk_error *err)
 {
-	static const char *const services[] = {
-	        "/proc/driver/nvidia", "/run/nvidia-persistenced", "/run/nvidia-fabricmanager", NULL};
+	static const char *const services[] = {"/proc/driver/nvidia", "/run/nvidia-persistenced",
+	        "/run/nvidia-fabricmanager", NULL};
 	static const char *const mps[] = {"/tmp/nvidia-mps", NULL};
 	char **names = NULL, path[300];
 	size_t count = 0;

@@ -31,7 +31,7 @@
 #endif
 #define CAP_PERFMON_NUMBER 38
 
-#define DATA(member) (uint32_t)offsetof(struct seccomp_data, member)
+#define DATA(member) (uint32_t) offsetof(struct seccomp_data, member)
 
 static void add(struct tk_sandbox *s, struct sock_filter f)
 {

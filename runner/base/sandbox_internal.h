@@ -11,7 +11,7 @@ struct tk_sandbox {
 	enum tk_sandbox_method method;
 	char **prefix; /* bubblewrap: its arguments before "--"; NULL-terminated */
 	size_t prefix_count;
-	char *program;        /* bubblewrap itself */
+	char *program;                 /* bubblewrap itself */
 	int report_read, report_write; /* bubblewrap's report; -1: none */
 	char report[512];
 	int ruleset; /* of Landlock; -1: none */

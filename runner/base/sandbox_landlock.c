@@ -127,8 +127,8 @@ int tk_sandbox_prepare_landlock(
 {
 	const int version = tk_landlock_version();
 	const size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
-	struct ruleset_attr attr = {.fs = ALL_OF_VERSION_1 | (version >= 2 ? REFER : 0) |
-	                                  (version >= 3 ? TRUNCATE : 0),
+	struct ruleset_attr attr = {
+	        .fs = ALL_OF_VERSION_1 | (version >= 2 ? REFER : 0) | (version >= 3 ? TRUNCATE : 0),
 	        .net = policy->network ? 0 : NET_TCP,
 	        .scoped = SCOPE_SOCKETS | SCOPE_SIGNALS};
 	char *hidden[TK_SANDBOX_HIDDEN_MAX + 2] = {0}, *tools[TK_SANDBOX_HIDDEN_MAX + 1];

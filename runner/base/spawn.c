@@ -130,8 +130,8 @@ static int set_files(const struct tk_spawn_spec *spec, int report)
 	if (spec->keep_fd && fcntl(spec->keep_fd, F_SETFD, 0) != 0)
 		return -1;
 	int sandbox_report = spec->sandbox ? spec->sandbox->report_write : -1;
-	int kept[] = {report, spec->keep_fd, sandbox_report,
-	        spec->sandbox ? spec->sandbox->ruleset : -1};
+	int kept[] = {
+	        report, spec->keep_fd, sandbox_report, spec->sandbox ? spec->sandbox->ruleset : -1};
 
 	if (sandbox_report >= 0 && fcntl(sandbox_report, F_SETFD, 0) != 0)
 		return -1;

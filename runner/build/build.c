@@ -27,8 +27,8 @@
 struct job {
 	const struct tk_build_spec *spec;
 	char *kernels_dir, *adapter_dir; /* absolute */
-	char *source; /* checkout, removed with tk_repo_remove_checkout */
-	char *temp;   /* <artifacts>/.new-...: out/, build/, tmp/, build.log, artifact/ */
+	char *source;                    /* checkout, removed with tk_repo_remove_checkout */
+	char *temp; /* <artifacts>/.new-...: out/, build/, tmp/, build.log, artifact/ */
 	char *out, *build, *tmp, *log;
 	char *ccache;    /* folder of ccache for this upstream */
 	char *collected; /* artifact/: copies of what is kept of out/ and build.log */
@@ -101,7 +101,8 @@ static int prepare(struct job *j, struct tk_error *err)
 	j->log = tk_path_join(j->temp, "build.log");
 	j->collected = tk_path_join(j->temp, "artifact");
 	j->ccache = tk_path_join3(spec->cache_dir, "ccache", spec->repo->name);
-	if (!j->adapter_dir || !j->out || !j->ccache || !j->log || !j->build || !j->tmp || !j->collected)
+	if (!j->adapter_dir || !j->out || !j->ccache || !j->log || !j->build || !j->tmp ||
+	        !j->collected)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	if ((status = tk_dir_create(j->out, err)) || (status = tk_dir_create(j->build, err)) ||
 	        (status = tk_dir_create(j->tmp, err)) ||
@@ -290,8 +291,8 @@ static int new_sandbox(const struct job *j, struct tk_sandbox **out, struct tk_e
 }
 
 /* Runs the program in a sandbox. *again: the sandbox did not work, and there is a weaker one. */
-static int run_program(struct job *j, const char *program, struct env *env, bool *again,
-        struct tk_error *err)
+static int run_program(
+        struct job *j, const char *program, struct env *env, bool *again, struct tk_error *err)
 {
 	const char *const argv[] = {program, NULL};
 	struct tk_sandbox *sandbox = NULL;

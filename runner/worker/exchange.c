@@ -1,10 +1,10 @@
 /* See exchange.h. */
 #include "worker/exchange.h"
 #include "base/clock.h"
-#include "base/sandbox.h"
-#include "base/file.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/process.h"
+#include "base/sandbox.h"
 #include "core/series.h"
 #include "worker/answer_check.h"
 #include "worker/worker.h"
@@ -277,8 +277,8 @@ static int try_process(struct tk_worker *w, const char *const *readable, bool *a
 	return status;
 }
 
-static int start_process(struct tk_worker *w, const char *backend, struct tk_exchange_end *end,
-        struct tk_error *err)
+static int start_process(
+        struct tk_worker *w, const char *backend, struct tk_exchange_end *end, struct tk_error *err)
 {
 	char *folders[] = {
 	        copy_folder(w->program), copy_folder(w->device_layer), copy_folder(backend)};

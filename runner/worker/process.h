@@ -28,7 +28,7 @@ struct tk_worker_process {
 	int status;   /* of waitpid, once it has ended */
 	bool ended;
 	struct tk_sandbox *sandbox; /* NULL: none */
-	char *temp_dir;             /* NULL: the sandbox has one of its own, or there is no sandbox */
+	char *temp_dir; /* NULL: the sandbox has one of its own, or there is no sandbox */
 };
 
 /* "0-1,4"; TK_EUSAGE if it is not a list of cores. */

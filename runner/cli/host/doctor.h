@@ -27,9 +27,9 @@ const json_t *tk_doctor_find_device(const struct tk_doctor *d, const char *kind)
 bool tk_doctor_is_available(const json_t *device_or_backend);
 bool tk_doctor_has_tool(const struct tk_doctor *d, const char *name);
 
-void tk_doctor_check_night(struct tk_doctor *d); /* fills "missing" */
+void tk_doctor_check_night(struct tk_doctor *d);   /* fills "missing" */
 void tk_doctor_check_sandbox(struct tk_doctor *d); /* fills "sandbox" */
-void tk_doctor_check_noise(struct tk_doctor *d); /* fills "advice" */
+void tk_doctor_check_noise(struct tk_doctor *d);   /* fills "advice" */
 
 int tk_doctor_print(const struct tk_doctor *d, struct tk_error *err);
 

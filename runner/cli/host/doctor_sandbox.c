@@ -20,8 +20,7 @@ void tk_doctor_check_sandbox(struct tk_doctor *d)
 	        [TK_SANDBOX_AUTO] = "auto",
 	        [TK_SANDBOX_REQUIRED] = "required"};
 	enum tk_sandbox_method method = tk_sandbox_method();
-	bool allowed =
-	        tk_sandbox_mode() != TK_SANDBOX_REQUIRED || method >= TK_SANDBOX_LANDLOCK;
+	bool allowed = tk_sandbox_mode() != TK_SANDBOX_REQUIRED || method >= TK_SANDBOX_LANDLOCK;
 
 	json_object_set_new(d->report, "sandbox",
 	        json_pack("{s:s, s:s, s:o}", "mode", modes[tk_sandbox_mode()], "method",

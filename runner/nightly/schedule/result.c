@@ -2,8 +2,8 @@
 #include "nightly/schedule/result.h"
 
 #include "base/error.h"
-#include "base/sandbox.h"
 #include "base/log.h"
+#include "base/sandbox.h"
 #include "core/measurement_fields.h"
 #include "core/metric.h"
 #include "core/problem.h"
@@ -139,8 +139,8 @@ static int encode_attributes(json_t *result, char **out, struct tk_error *err)
 {
 	json_t *copy = result ? json_copy(result) : json_object();
 	if (copy)
-		json_object_set_new(copy, "sandbox",
-		        json_string(tk_sandbox_method_name(tk_sandbox_method())));
+		json_object_set_new(
+		        copy, "sandbox", json_string(tk_sandbox_method_name(tk_sandbox_method())));
 	if (copy)
 		json_object_del(copy, tk_measurement_field_key(TK_MEASUREMENT_SAMPLES));
 	*out = copy ? json_dumps(copy, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
