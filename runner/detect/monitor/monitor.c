@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "detect/monitor/monitor_internal.h"
+#include "stats/monitor/young_level.h"
 #include "stats/summary/fdr.h"
 
 #define ENVIRONMENT_LOG_LR 5.0 /* a step is expected where the environment changed */
@@ -237,18 +238,54 @@ static int decide(
 	return add_event(events, &event);
 }
 
-static int find_candidate(struct tk_monitor *m, struct monitored_series *s)
+static bool has_young_series(const struct tk_monitor *m)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (m->series[i].tonight && m->series[i].n < TK_YOUNG_NIGHTS_MAX)
+			return true;
+	return false;
+}
+
+static double log_variance_of(const struct monitored_series *s, double *df)
+{
+	const size_t n = s->n < TK_NOISE_PRIOR_NIGHTS_MAX ? s->n : TK_NOISE_PRIOR_NIGHTS_MAX;
+	double y[TK_NOISE_PRIOR_NIGHTS_MAX];
+
+	for (size_t i = 0; i < n; i++)
+		y[i] = point_at(s, s->n - n + i)->adjusted;
+	return tk_noise_log_variance(y, n, df);
+}
+
+/* What the machine's series tell about the noise of a young one. */
+static struct tk_noise_prior find_noise_prior(struct tk_monitor *m)
+{
+	double *log_variance = m->work, *df = m->work + m->count;
+	size_t count = 0;
+
+	if (!has_young_series(m))
+		return (struct tk_noise_prior){0};
+	for (size_t i = 0; i < m->count; i++)
+		if (m->series[i].n >= TK_NOISE_PRIOR_NIGHTS_MIN) {
+			log_variance[count] = log_variance_of(&m->series[i], &df[count]);
+			count++;
+		}
+	return tk_noise_prior_estimate(log_variance, df, count);
+}
+
+static int find_candidate(
+        struct tk_monitor *m, struct monitored_series *s, const struct tk_noise_prior *prior)
 {
 	for (size_t i = first_kept_point(s); i < s->n; i++) {
 		m->y[i] = point_at(s, i)->adjusted;
 		m->day[i] = point_at(s, i)->day;
 	}
-	return tk_level_monitor_update(s->model, m->y, m->day, s->n, &s->candidate);
+	return tk_level_monitor_update(s->model, m->y, m->day, s->n, prior, &s->candidate);
 }
 
 /* Candidates of all series of the night, with q over them. */
 static int find_candidates(struct tk_monitor *m)
 {
+	const struct tk_noise_prior prior = find_noise_prior(m);
 	double *p = m->work, *q = m->work + m->count;
 	int status = TK_OK;
 
@@ -258,7 +295,7 @@ static int find_candidates(struct tk_monitor *m)
 		p[i] = NAN;
 		if (!s->tonight)
 			continue;
-		status = find_candidate(m, s);
+		status = find_candidate(m, s, &prior);
 		p[i] = tk_level_monitor_p_value(s->candidate.log_lr);
 	}
 	if (!status && m->count)

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/serializer.h"
 #include "stats/monitor/regime_model.h"
+#include "stats/monitor/young_level.h"
 #include "stats/summary/noise.h"
 #include "stats/summary/summary.h"
 #include "stats/summary/weekday.h"
@@ -26,6 +27,7 @@
 #define YOUNG 60 /* a shorter series is fitted every REFIT_YOUNG nights */
 #define REFIT_YOUNG 4
 #define DRIFT_NIGHTS_MIN 24 /* needed to learn a drift */
+#define LEARN_NIGHTS_MIN 8  /* needed to learn noise */
 #define EXCURSION 14        /* longest stay at another level that is no change */
 #define FIT_NIGHTS 18.0     /* a fit to so many nights is worth half of its log-likelihood ratio */
 
@@ -35,6 +37,7 @@
 #define NEW_NOISE 3.0   /* the last weeks replace the noise of all nights: 20 times as likely */
 #define PENDING 2.0     /* a split is remembered; the memory decays */
 #define PENDING_DECAY 0.93
+#define YOUNG_HOLD 8.0     /* nights of a young series at a new level are not learnt as noise */
 #define LOCATE 6.0         /* the exact night of the split is looked for */
 #define LENGTH_PENALTY 1.0 /* per factor of e in length: model errors add up over nights */
 #define EXACT 8.0 /* the uncertainty of the old level is computed instead of approximated */
@@ -221,20 +224,32 @@ static int learn_recent(
 	return TK_OK;
 }
 
-static int learn(struct tk_level_monitor *w, const double *y, const int64_t *day, size_t n)
+/* Where a level is estimated before the noise is known: the nights since it started. */
+static void guess_level(struct tk_level_monitor *w, const double *y, size_t end)
+{
+	size_t count = end - w->level_start;
+
+	memcpy(w->workspace->work, y + w->level_start, count * sizeof *y);
+	w->level = tk_median(w->workspace->work, count);
+}
+
+/* The newest `young_hold` nights of a young series are at a new level. */
+static int learn(struct tk_level_monitor *w, const double *y, const int64_t *day, size_t n,
+        size_t young_hold)
 {
 	static const size_t recent[] = {60, 30}; /* two months, one */
 	size_t from = n > MEMORY ? n - MEMORY : 0,
 	       hold = n < 2 * FIRST                  ? 0
 	              : w->last_log_lr > PENDING * 2 ? held_back(n)
 	                                             : 5,
-	       count = n - from - hold;
+	       count;
 	int status;
 
-	if (!w->known) {
-		memcpy(w->workspace->work, y + from, (n - from) * sizeof *y);
-		w->level = tk_median(w->workspace->work, n - from);
-	}
+	if (young_hold > hold && n >= young_hold + LEARN_NIGHTS_MIN)
+		hold = young_hold;
+	count = n - from - hold;
+	if (!w->known)
+		guess_level(w, y, n - hold);
 	w->count = count;
 	learn_week(w, y, day, from, count);
 	status = learn_noise(w, y, day, from, count, &w->noise);
@@ -404,14 +419,38 @@ static void locate(const struct tk_level_monitor *w, struct tk_changepoint_candi
 	}
 }
 
-int tk_level_monitor_update(struct tk_level_monitor *w, const double *y, const int64_t *day,
-        size_t n, struct tk_changepoint_candidate *out)
+/* The step of a young series, without a model of its noise. */
+static struct tk_changepoint_candidate find_young_step(struct tk_level_monitor *w, const double *y,
+        const int64_t *day, size_t n, const struct tk_noise_prior *prior)
 {
-	*out = (struct tk_changepoint_candidate){0};
+	size_t count = n - w->level_start;
+	struct tk_young_step s;
+
+	if (n >= TK_YOUNG_NIGHTS_MAX)
+		return (struct tk_changepoint_candidate){0};
+	for (size_t i = 0; i < count; i++)
+		w->workspace->work[i] = y[w->level_start + i] -
+		                        w->pattern[tk_weekday_from_day(day[w->level_start + i])];
+	s = tk_young_step_find(w->workspace->work, count, w->min_shift, prior);
+	if (!(s.log_lr > 0) || w->level_start + s.split <= w->settled)
+		return (struct tk_changepoint_candidate){0};
+	if (!w->known)
+		w->level = s.before;
+	return (struct tk_changepoint_candidate){
+	        w->level_start + s.split, w->level, s.after, s.log_lr};
+}
+
+int tk_level_monitor_update(struct tk_level_monitor *w, const double *y, const int64_t *day,
+        size_t n, const struct tk_noise_prior *prior, struct tk_changepoint_candidate *out)
+{
+	const struct tk_changepoint_candidate young = find_young_step(w, y, day, n, prior);
+
+	*out = n < FIRST ? young : (struct tk_changepoint_candidate){0};
 	if (n < FIRST)
 		return TK_OK;
 	if (!w->known || n - w->fitted >= (n < YOUNG ? REFIT_YOUNG : REFIT)) {
-		int status = learn(w, y, day, n);
+		int status = learn(
+		        w, y, day, n, young.log_lr > YOUNG_HOLD ? n - young.split : 0);
 
 		if (status)
 			return status;
@@ -422,6 +461,10 @@ int tk_level_monitor_update(struct tk_level_monitor *w, const double *y, const i
 	w->last_log_lr = out->log_lr;
 	if (out->log_lr > LOCATE)
 		locate(w, out);
+	if (young.log_lr > out->log_lr) {
+		*out = young;
+		out->before = w->level;
+	}
 	return TK_OK;
 }
 

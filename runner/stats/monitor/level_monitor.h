@@ -1,5 +1,8 @@
 /* The monitor of one series: has its level changed, given all nights up to this one?
  *
+ * Before a series has a model of its noise, and until it is TK_YOUNG_NIGHTS_MAX nights old, two
+ * levels are compared with one (young_level.h).
+ *
  * The noise model (regime_model.h) is learnt from the series' residuals about its earlier levels,
  * after a weekly pattern is removed. Each night the log-likelihood of "a new level since night s"
  * is compared with that of "the old level", for splits 3 to about 50 nights back, at the best new
@@ -12,6 +15,7 @@
 #include <stdint.h>
 
 struct tk_serializer;
+struct tk_noise_prior;
 struct tk_level_monitor;
 struct tk_level_monitor_workspace; /* what a watch works in for one night: those that are asked in
                                       turn share one */
@@ -24,7 +28,7 @@ struct tk_changepoint_candidate {
 
 #define TK_MONITOR_LOG_LR_MIN 10.0   /* that makes a change */
 #define TK_MONITOR_WINDOW_NIGHTS 200 /* nights that are looked at */
-#define TK_MONITOR_NIGHTS_MIN 20     /* nights before the first candidate */
+#define TK_MONITOR_NIGHTS_MIN 20     /* nights that a model of the noise needs */
 
 struct tk_level_monitor_workspace *tk_level_monitor_workspace_new(void); /* NULL: out of memory */
 void tk_level_monitor_workspace_free(struct tk_level_monitor_workspace *room);
@@ -32,10 +36,10 @@ struct tk_level_monitor *tk_level_monitor_new(double min_effect,
         struct tk_level_monitor_workspace *room); /* min_effect: relative; NULL: out of memory */
 void tk_level_monitor_free(struct tk_level_monitor *w);
 /* y[0 .. n): logarithms of all nights so far, day: their numbers; of more than
- * TK_MONITOR_WINDOW_NIGHTS only the last so many are looked at. To be called once a night. 0 or
- * TK_ENOMEM. */
+ * TK_MONITOR_WINDOW_NIGHTS only the last so many are looked at. prior: the noise of other series. To be called
+ * once a night. 0 or TK_ENOMEM. */
 int tk_level_monitor_update(struct tk_level_monitor *w, const double *y, const int64_t *day,
-        size_t n, struct tk_changepoint_candidate *out);
+        size_t n, const struct tk_noise_prior *prior, struct tk_changepoint_candidate *out);
 /* Accepts the last candidate. False: it is not a new level, but the end of an excursion of at most
  * two weeks from the level before, which continues; the nights between count as its noise. *nights:
  * length of the excursion. */

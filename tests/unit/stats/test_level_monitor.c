@@ -14,6 +14,7 @@
 #include "base/serializer.h"
 #include "stats/monitor/level_monitor.h"
 #include "stats/monitor/regime_model.h"
+#include "stats/monitor/young_level.h"
 
 #define N 240
 
@@ -48,6 +49,7 @@ struct said {
 };
 
 static struct tk_level_monitor_workspace *workspace;
+static const struct tk_noise_prior no_prior;
 
 /* Another watch that knows the same. */
 static struct tk_level_monitor *move(struct tk_level_monitor *w, size_t n)
@@ -76,7 +78,7 @@ static struct said play_as(const double *y, bool moving)
 		struct tk_changepoint_candidate s;
 		size_t nights;
 
-		assert_int_equal(tk_level_monitor_update(w, y, days, n, &s), TK_OK);
+		assert_int_equal(tk_level_monitor_update(w, y, days, n, &no_prior, &s), TK_OK);
 		said.log_lr += s.log_lr;
 		if (moving)
 			w = move(w, n);
@@ -118,7 +120,7 @@ static void flat_series_stay_silent(void **state)
 	assert_in_range(
 	        alarms(&(struct noise){.sigma = 0.004, .state = 0.03, .share = 0.3, .stay = 0.6},
 	                20),
-	        0, 6);
+	        0, 12); /* in young series the first long stay in a state looks like a step */
 }
 
 static void steps_are_said_within_days(void **state)
@@ -195,7 +197,7 @@ static void a_step_soon_after_another_is_found(void **state)
 			struct tk_changepoint_candidate s;
 			size_t nights;
 
-			assert_int_equal(tk_level_monitor_update(w, y, days, n, &s), TK_OK);
+			assert_int_equal(tk_level_monitor_update(w, y, days, n, &no_prior, &s), TK_OK);
 			if (s.log_lr < TK_MONITOR_LOG_LR_MIN)
 				continue;
 			said |= s.split == 154;
@@ -247,7 +249,7 @@ static void what_is_no_state_is_refused(void **state)
 	for (size_t n = 1; n <= 60; n++) {
 		struct tk_changepoint_candidate s;
 
-		assert_int_equal(tk_level_monitor_update(w, y, days, n, &s), TK_OK);
+		assert_int_equal(tk_level_monitor_update(w, y, days, n, &no_prior, &s), TK_OK);
 	}
 	assert_int_equal(tk_level_monitor_serialize(w, 60, &io), TK_OK);
 	io.reading = true;
@@ -273,13 +275,65 @@ static void ties_and_short_series_are_fine(void **state)
 		y[i] += 0.01;
 	assert_int_equal(play(y).count, 1);
 	for (size_t n = 0; n < 12; n++) {
-		assert_int_equal(tk_level_monitor_update(w, y, days, n, &s), TK_OK);
+		assert_int_equal(tk_level_monitor_update(w, y, days, n, &no_prior, &s), TK_OK);
 		assert_true(s.log_lr == 0);
 	}
 	tk_level_monitor_free(w);
 	tk_level_monitor_free(NULL);
 	assert_true(tk_level_monitor_p_value(TK_MONITOR_LOG_LR_MIN) < 1e-3 &&
 	            tk_level_monitor_p_value(0) == 1);
+}
+
+/* Nights at the new level when the step at `at` is reported; 0: never, or something else is. */
+static size_t nights_until_reported(uint64_t seed, size_t at, double step)
+{
+	static double y[N];
+	struct said said;
+
+	make(y, seed, &(struct noise){.sigma = 0.01}, at, N, step);
+	said = play(y);
+	return said.count == 1 && said.night >= at && labs((long)said.split - (long)at) <= 1
+	               ? said.night - at + 1
+	               : 0;
+}
+
+static void steps_of_young_series_are_reported_at_every_age(void **state)
+{
+	size_t found = 0, tries = 0;
+
+	for (size_t at = 6; at <= 60; at += 2)
+		for (uint64_t seed = 1; seed <= 2; seed++, tries++) {
+			const size_t nights = nights_until_reported(100 * at + seed, at, 0.15);
+
+			found += nights >= 1 && nights <= 4;
+		}
+	assert_in_range(found, tries - 2, tries);
+}
+
+/* A step of the first weeks is not learnt as a state of the noise, however late it is reported. */
+static void small_steps_of_young_series_are_not_learnt_as_noise(void **state)
+{
+	size_t found = 0, tries = 0;
+
+	for (size_t at = 10; at <= 40; at += 3)
+		for (uint64_t seed = 1; seed <= 3; seed++, tries++)
+			found += nights_until_reported(500 * at + seed, at, 0.05) > 0;
+	assert_in_range(found, tries * 9 / 10, tries);
+}
+
+/* Steps of young series and the state of the monitor: in another process each night. */
+static void young_series_can_be_kept(void **state)
+{
+	static double y[N];
+	struct said here, there;
+
+	for (size_t at = 8; at <= 24; at += 4) {
+		make(y, at, &(struct noise){.sigma = 0.01}, at, at + 30, 0.15);
+		here = play_as(y, false);
+		there = play_as(y, true);
+		assert_true(here.count >= 2);
+		assert_memory_equal(&here, &there, sizeof here);
+	}
 }
 
 int main(void)
@@ -294,6 +348,9 @@ int main(void)
 	        cmocka_unit_test(what_is_known_can_be_kept),
 	        cmocka_unit_test(what_is_no_state_is_refused),
 	        cmocka_unit_test(ties_and_short_series_are_fine),
+	        cmocka_unit_test(steps_of_young_series_are_reported_at_every_age),
+	        cmocka_unit_test(small_steps_of_young_series_are_not_learnt_as_noise),
+	        cmocka_unit_test(young_series_can_be_kept),
 	};
 	int failed;
 
