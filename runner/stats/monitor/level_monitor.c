@@ -449,8 +449,7 @@ int tk_level_monitor_update(struct tk_level_monitor *w, const double *y, const i
 	if (n < FIRST)
 		return TK_OK;
 	if (!w->known || n - w->fitted >= (n < YOUNG ? REFIT_YOUNG : REFIT)) {
-		int status = learn(
-		        w, y, day, n, young.log_lr > YOUNG_HOLD ? n - young.split : 0);
+		int status = learn(w, y, day, n, young.log_lr > YOUNG_HOLD ? n - young.split : 0);
 
 		if (status)
 			return status;

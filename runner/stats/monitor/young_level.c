@@ -78,8 +78,8 @@ static bool is_nearer_to_new(const double *y, size_t n, const struct tk_young_st
 /* Log-likelihood, with the variance integrated out, of one level with an AR(1) drift that has
  * `part` of the variance. The Kalman filter runs over the data and over a constant, for the level
  * of generalised least squares. */
-static double drift_loglik(const double *y, size_t n, double phi, double part,
-        const struct tk_noise_prior *prior)
+static double drift_loglik(
+        const double *y, size_t n, double phi, double part, const struct tk_noise_prior *prior)
 {
 	double x = 0, one = 0, v = part, log_det = 0, yy = 0, y1 = 0, one2 = 0;
 	const double df = (double)n - 1;
@@ -126,10 +126,11 @@ struct tk_young_step tk_young_step_find(
 			best = s;
 	}
 	if (best.step.log_lr > CONSIDERED) {
-		const double levels = -0.5 * (df + prior->df) * log(shrink(best.squares, df, prior));
+		const double levels =
+		        -0.5 * (df + prior->df) * log(shrink(best.squares, df, prior));
 
-		best.step.log_lr = fmin(best.step.log_lr,
-		        levels - likeliest_drift(y, n, prior) + DRIFT_ODDS);
+		best.step.log_lr =
+		        fmin(best.step.log_lr, levels - likeliest_drift(y, n, prior) + DRIFT_ODDS);
 	}
 	return best.step;
 }

@@ -197,7 +197,8 @@ static void a_step_soon_after_another_is_found(void **state)
 			struct tk_changepoint_candidate s;
 			size_t nights;
 
-			assert_int_equal(tk_level_monitor_update(w, y, days, n, &no_prior, &s), TK_OK);
+			assert_int_equal(
+			        tk_level_monitor_update(w, y, days, n, &no_prior, &s), TK_OK);
 			if (s.log_lr < TK_MONITOR_LOG_LR_MIN)
 				continue;
 			said |= s.split == 154;

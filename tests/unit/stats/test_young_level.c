@@ -116,7 +116,8 @@ static struct tk_noise_prior prior_of(size_t series, size_t nights, double sigma
 	double log_variance[64], df[64], y[N];
 
 	for (size_t i = 0; i < series; i++) {
-		make(y, nights, 77 + i, sigma * pow(factor, (double)(i % 5)), nights / 2, i ? 0 : 0.2);
+		make(y, nights, 77 + i, sigma * pow(factor, (double)(i % 5)), nights / 2,
+		        i ? 0 : 0.2);
 		log_variance[i] = tk_noise_log_variance(y, nights, &df[i]);
 	}
 	return tk_noise_prior_estimate(log_variance, df, series);
