@@ -3,8 +3,8 @@
 #
 # usage: ci/nightly.sh [OPTION]... [-- OPTION OF `tracker nightly`...]
 #   --dir=DIR          where tracker.yml, tracker.db and site/ are (default: this clone)
-#   --publish=TO       replace what is there by the site when the night is over: a folder, or HOST:PATH for rsync. A folder that is not
-#                      empty and holds no site is refused
+#   --publish=TO       replace what is there by the site when the night is over: a folder, HOST:PATH for rsync, or git:REMOTE#BRANCH,
+#                      a branch that always has one commit (Pages). A folder or branch that is not empty and holds no site is refused
 #   --no-update        leave the clone at its commit (default: git pull --ff-only, when its branch follows another)
 #   --keep-logs=DAYS   in DIR/logs (default: 60)
 #
@@ -41,6 +41,11 @@ done
 
 [ "$publish" = / ] || publish=${publish%/}
 case $publish in
+git:*#*) ;;
+git:*)
+	echo "nightly.sh: --publish=$publish names no branch, expected git:REMOTE#BRANCH" >&2
+	exit 2
+	;;
 '' | /* | *:*) ;;
 *) publish=$PWD/$publish ;;
 esac
@@ -84,6 +89,7 @@ case $publish in
 esac
 mkdir -p "$dir/logs"
 cd "$dir"
+site_dir=$PWD
 exec 9>logs/.lock
 flock -n 9 || {
 	echo "nightly.sh: another night is still running in $dir" >&2
@@ -106,10 +112,32 @@ update_clone() {
 	rm -f "logs/$stamp.build.txt"
 }
 
+# A branch with one commit, pushed by force: the repository does not grow by a site every night.
+publish_branch() {
+	local remote=${publish#git:} branch tree commit found code=0
+	branch=${remote##*#} remote=${remote%#*}
+	local -x GIT_DIR=$site_dir/.cache/publish.git
+	git init -q --bare || return 1
+	found=$(git ls-remote --exit-code --heads "$remote" "refs/heads/$branch" 2>&1) || code=$?
+	if [ $code -eq 0 ]; then
+		git fetch -q --depth=1 "$remote" "refs/heads/$branch" || return 1
+		git cat-file -e "FETCH_HEAD:$marker" 2>/dev/null || refuse || return 1
+	elif [ $code -ne 2 ]; then # 2: there is no such branch yet
+		echo "$found" >&2
+		return 1
+	fi
+	rm -f "$GIT_DIR/index"
+	touch site/.nojekyll
+	(cd site && git --work-tree=. add --all --force .) && tree=$(git write-tree) || return 1
+	commit=$(git -c user.name=tracker -c user.email=tracker@localhost commit-tree "$tree" -m "Site of $stamp") || return 1
+	git push -q --force "$remote" "$commit:refs/heads/$branch"
+}
+
 # Into a folder: beside the old site first, then renamed, so that nobody sees half of it.
 publish_site() {
 	case $publish in
 	'') return ;;
+	git:*) publish_branch || return 1 ;;
 	*:*) may_replace_remote && rsync -a --delete --delay-updates site/ "$publish/" || return 1 ;;
 	*)
 		may_replace_folder || return 1

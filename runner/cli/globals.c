@@ -1,6 +1,7 @@
 #include "cli/globals.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/suggest.h"
 
 enum { OPT_CONFIG = 0x1000, OPT_DB, OPT_LOG, OPT_COLOR };
 
@@ -28,6 +30,7 @@ const struct argp_option tk_global_options[] = {
 };
 
 #define OPTION_COUNT (sizeof tk_global_options / sizeof tk_global_options[0])
+#define NAMES_MAX 64
 
 static struct tk_globals globals;
 static const char *color = "auto";
@@ -96,6 +99,47 @@ static void apply_globals(const char *command)
 	exit(argp_err_exit_status);
 }
 
+/* The visible long names of a table, added to `names`. Returns the new count. */
+static size_t add_names(const struct argp_option *options, const char **names, size_t count)
+{
+	for (const struct argp_option *o = options; o && (o->name || o->key || o->doc); o++)
+		if (o->name && !(o->flags & OPTION_HIDDEN) && count < NAMES_MAX)
+			names[count++] = o->name;
+	return count;
+}
+
+/* As getopt_long: a name may be shortened to any prefix. */
+static bool is_option_name(const char *name, const struct argp_option *options)
+{
+	for (const struct argp_option *o = options; o && (o->name || o->key || o->doc); o++)
+		if (o->name && strncmp(o->name, name, strlen(name)) == 0)
+			return true;
+	return false;
+}
+
+/* argp reports an unknown option without a suggestion; report it here if a known one is near. */
+static void check_option_name(const char *program, const char *arg, const struct argp_option *own)
+{
+	static const struct argp_option of_argp[] = {{.name = "help"}, {.name = "usage"},
+	        {.name = "version"}, {.name = "program-name"}, {.name = "HANG"}, {0}};
+	const char *names[NAMES_MAX + 1], *near;
+	char name[64];
+	size_t count = add_names(own, names, 0);
+
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(arg, "="), arg);
+	if (!*name || is_option_name(name, own) || is_option_name(name, tk_global_options) ||
+	        is_option_name(name, of_argp))
+		return;
+	count = add_names(tk_global_options, names, count);
+	names[count] = NULL;
+	near = tk_suggest_name(name, names);
+	if (!near)
+		return;
+	fprintf(stderr, "%s: unknown option \"--%s\"; did you mean \"--%s\"?\n", program, name,
+	        near);
+	exit(argp_err_exit_status);
+}
+
 void tk_command_parse(const struct argp *argp, int argc, char **argv, void *options)
 {
 	/* Hidden, because `tracker --help` and tracker(1) list them once for all commands. */
@@ -110,6 +154,9 @@ void tk_command_parse(const struct argp *argp, int argc, char **argv, void *opti
 		o->group = -1; /* that of --help: another one would leave a blank line */
 	}
 	whole.children = children;
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (strncmp(argv[i], "--", 2) == 0)
+			check_option_name(argv[0], argv[i] + 2, argp->options);
 	argp_parse(&whole, argc, argv, 0, NULL, options);
 	apply_globals(argv[0]);
 }

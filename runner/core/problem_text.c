@@ -117,6 +117,20 @@ static int read_choice(
 	return TK_OK;
 }
 
+/* 0 or 1 in canonical text; suites and people write words too. */
+static int read_flag(const struct reading *r, const char *value, int32_t *out)
+{
+	static const char *const words[][3] = {{"0", "no", "false"}, {"1", "yes", "true"}};
+
+	for (int flag = 0; flag < 2; flag++)
+		for (size_t i = 0; i < 3; i++)
+			if (strcmp(value, words[flag][i]) == 0) {
+				*out = flag;
+				return TK_OK;
+			}
+	return bad_value(r, value, "yes or no");
+}
+
 /* Numbers are written with a point whatever the user's locale is. */
 static double number_of(const char *text, char **end)
 {
@@ -169,7 +183,7 @@ static int read_value(const struct reading *r, const char *value)
 	case TK_KEY_DTYPE:
 		return read_dtype(r, value, at);
 	case TK_KEY_FLAG:
-		return read_choice(r, value, "0", "1", at);
+		return read_flag(r, value, at);
 	case TK_KEY_TRANSPOSE:
 		return read_choice(r, value, "n", "t", at);
 	case TK_KEY_DIRECTION:

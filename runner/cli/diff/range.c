@@ -190,6 +190,31 @@ static int last_nights(const struct tables *t, size_t last, const char *machine,
 	return TK_OK;
 }
 
+/* A range that starts after now and after every night is a mistake in a date. Nights may be later
+ * than now where the clock was set back. */
+static int check_not_future(struct tk_store *s, const struct tk_diff_range_spec *spec,
+        int64_t since_s, int64_t now_s, struct tk_error *err)
+{
+	struct tk_rows nights;
+	char now[TK_TIME_ISO_SIZE];
+	int64_t newest_s = now_s;
+	int status;
+
+	if (!spec->since || since_s <= now_s)
+		return TK_OK;
+	status = tk_store_list_nights(s, &nights, err);
+	if (status)
+		return status;
+	for (size_t i = 0; i < nights.count; i++)
+		if (TK_ROWS_AT(&nights, struct tk_night_row, i)->as_of_s > newest_s)
+			newest_s = TK_ROWS_AT(&nights, struct tk_night_row, i)->as_of_s;
+	tk_rows_free(&nights);
+	return since_s <= newest_s ? TK_OK
+	                           : tk_fail(err, TK_EUSAGE,
+	                                     "--since=%.100s is in the future; it is %s now",
+	                                     spec->since, tk_time_format_iso(now_s, now));
+}
+
 static int resolve(struct tk_store *s, const struct tables *t,
         const struct tk_diff_range_spec *spec, const char *machine, int64_t now_s,
         struct tk_diff_range *out, struct tk_error *err)
@@ -212,7 +237,7 @@ static int resolve(struct tk_store *s, const struct tables *t,
 		        s, t, spec->head, machine, now_s, &out->head_night_id, err);
 	if (!status && out->since_s > out->until_s)
 		status = tk_fail(err, TK_EUSAGE, "--since is later than --until");
-	return status;
+	return status ? status : check_not_future(s, spec, out->since_s, now_s, err);
 }
 
 static bool is_moment(const char *text, int64_t now_s)

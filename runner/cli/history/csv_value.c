@@ -3,12 +3,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 
 /* Digits of a number that is exact in double precision, also times or over a power of ten up to
  * EXACT_POWER. */
 #define EXACT_DIGITS 15
 #define EXACT_POWER 22
+
+#define DAY_S INT64_C(86400)
 
 int tk_csv_read_day(const struct tk_csv *t, const char *text, int64_t *day, struct tk_error *err)
 {
@@ -21,10 +24,15 @@ int tk_csv_read_day(const struct tk_csv *t, const char *text, int64_t *day, stru
 		return TK_OK;
 	errno = 0;
 	*day = strtoll(text, &end, 10);
-	return *text && !*end && !errno
-	               ? TK_OK
-	               : tk_fail(err, TK_EDATA, "%s:%zu: day: \"%.40s\" is not a whole number",
-	                         t->path, t->line, text);
+	if (*text && !*end && !errno)
+		return TK_OK;
+	if (tk_time_parse(text, day, NULL) == TK_OK) {
+		*day = *day / DAY_S - (*day % DAY_S < 0);
+		return TK_OK;
+	}
+	return tk_fail(err, TK_EDATA,
+	        "%s:%zu: day: \"%.40s\" is not a whole number or a date (2026-11-21)", t->path,
+	        t->line, text);
 }
 
 /* strtod for plain decimal numbers, ten times as fast. *end: as by strtod; `text` if it is another

@@ -68,6 +68,8 @@ static int list_nights(struct tk_store *s, const struct tk_globals *g,
 		if (o->failed && night->status == TK_NIGHT_COMPLETE)
 			continue;
 		status = tk_night_count(s, night->id, &c, err);
+		if (!status)
+			status = tk_night_find_revision(s, night, l, &c, err);
 		if (status)
 			break;
 		shown++;

@@ -21,10 +21,14 @@ struct tk_log_options {
 struct tk_night_counts {
 	int64_t ok, unstable, wrong, skipped, unsupported, failed, open, new_revisions, regressed,
 	        improved, newly_failed;
+	char revision[64]; /* upstream and revision that a backfill night measured; "": none */
 };
 
 int tk_night_count(
         struct tk_store *s, int64_t night_id, struct tk_night_counts *out, struct tk_error *err);
+/* Sets `revision`. */
+int tk_night_find_revision(struct tk_store *s, const struct tk_night_row *night,
+        const struct tk_lookup *l, struct tk_night_counts *c, struct tk_error *err);
 bool tk_night_can_resume(const struct tk_night_row *night);
 extern const char tk_night_resume_hint[];
 

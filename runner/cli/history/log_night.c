@@ -182,6 +182,8 @@ int tk_log_print_night(struct tk_store *s, const struct tk_globals *g,
 	int status = tk_night_count(s, night->id, &c, err);
 
 	if (!status)
+		status = tk_night_find_revision(s, night, l, &c, err);
+	if (!status)
 		status = tk_store_list_stages(s, night->id, &d.stages, err);
 	if (!status)
 		status = tk_store_list_resolutions(s, night->id, &d.resolutions, err);

@@ -14,21 +14,22 @@
 const char tk_night_resume_hint[] = "`tracker nightly --resume` continues the newest stopped night";
 
 const struct tk_column tk_night_columns[] = {
-        {"STARTED", 0},
-        {"MACHINE", TK_COLUMN_CUT},
-        {"KIND", 0},
+        {"STARTED (UTC)", 0},
+        {"MACHINE", TK_COLUMN_CUT | TK_COLUMN_DROP(3)},
+        {"KIND", TK_COLUMN_DROP(6)},
         {"STATUS", 0},
-        {"WALL", TK_COLUMN_RIGHT},
-        {"NEW", TK_COLUMN_RIGHT},
+        {"WALL", TK_COLUMN_RIGHT | TK_COLUMN_DROP(7)},
+        {"NEW", TK_COLUMN_RIGHT | TK_COLUMN_DROP(2)},
         {"OK", TK_COLUMN_RIGHT},
-        {"UNSTABLE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+        {"UNSTABLE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(4)},
         {"FAILED", TK_COLUMN_RIGHT},
-        {"WRONG", TK_COLUMN_RIGHT},
-        {"SKIPPED", TK_COLUMN_RIGHT},
+        {"WRONG", TK_COLUMN_RIGHT | TK_COLUMN_DROP(8)},
+        {"SKIPPED", TK_COLUMN_RIGHT | TK_COLUMN_DROP(5)},
         {"OPEN", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-        {"CHANGES", 0},
+        {"CHANGES", TK_COLUMN_WRAP},
+        {"REVISION", TK_COLUMN_OPTIONAL},
         {"NIGHT", TK_COLUMN_RIGHT},
-        {"ID", 0},
+        {"ID", TK_COLUMN_DROP(1)},
         {0},
 };
 
@@ -103,6 +104,47 @@ int tk_night_count(
 	return 0;
 }
 
+/* The upstream that `backfill` or `bisect` was asked for, from the summary of its night. */
+static json_t *requested_upstream(const struct tk_night_row *night)
+{
+	json_t *summary = json_loads(night->summary, 0, NULL);
+	json_t *name =
+	        json_incref(json_object_get(json_object_get(summary, "request"), "upstream"));
+
+	json_decref(summary);
+	return name;
+}
+
+/* A night of `backfill` or `bisect` measures past revisions: which ones is what tells them apart. */
+int tk_night_find_revision(struct tk_store *s, const struct tk_night_row *night,
+        const struct tk_lookup *l, struct tk_night_counts *c, struct tk_error *err)
+{
+	struct tk_rows rows;
+	json_t *requested;
+	int status;
+
+	c->revision[0] = '\0';
+	if (night->kind == TK_NIGHT_NIGHTLY || !(requested = requested_upstream(night)))
+		return 0;
+	status = tk_store_list_resolutions(s, night->id, &rows, err);
+	for (size_t i = 0; !status && i < rows.count; i++) {
+		const struct tk_resolution_row *r =
+		        TK_ROWS_AT(&rows, struct tk_resolution_row, i);
+		const struct tk_upstream_row *upstream = tk_lookup_upstream(l, r->upstream_id);
+		const struct tk_revision_row *revision = tk_lookup_revision(l, r->revision_id);
+
+		if (upstream && revision &&
+		        json_is_string(requested) &&
+		        strcmp(upstream->name, json_string_value(requested)) == 0)
+			snprintf(c->revision, sizeof c->revision, "%.40s %.12s", upstream->name,
+			        revision->rev);
+	}
+	if (!status)
+		tk_rows_free(&rows);
+	json_decref(requested);
+	return status;
+}
+
 bool tk_night_can_resume(const struct tk_night_row *night)
 {
 	return night->status == TK_NIGHT_STOPPED && night->kind == TK_NIGHT_NIGHTLY;
@@ -141,6 +183,8 @@ json_t *tk_night_json(const struct tk_night_row *night, const struct tk_night_co
 	json_object_set_new(json, "moved",
 	        json_pack("{s:I,s:I,s:I}", "regressed", (json_int_t)c->regressed, "improved",
 	                (json_int_t)c->improved, "newly_failed", (json_int_t)c->newly_failed));
+	json_object_set_new(
+	        json, "revision", *c->revision ? json_string(c->revision) : json_null());
 	json_object_set_new(json, "new_revisions", json_integer(c->new_revisions));
 	return json;
 }
@@ -182,7 +226,7 @@ void tk_night_add_row(struct tk_table *t, const struct tk_night_row *night,
 	char text[TK_FORMAT_SIZE];
 
 	tk_table_add_row(t);
-	tk_table_set_cell(t, "STARTED", "%s", tk_format_minute(night->started_s, text));
+	tk_table_set_cell(t, "STARTED (UTC)", "%s", tk_format_minute(night->started_s, text));
 	tk_table_set_cell(t, "MACHINE", "%s", machine_name(l, night->machine_id));
 	tk_table_set_cell(t, "KIND", "%s", tk_night_kind_name(night->kind));
 	tk_table_set_cell(t, "STATUS", "%s", tk_night_status_name(night->status));
@@ -204,6 +248,8 @@ void tk_night_add_row(struct tk_table *t, const struct tk_night_row *night,
 	if (c->open)
 		tk_table_set_cell(t, "OPEN", "%" PRId64, c->open);
 	set_changes(t, c);
+	if (*c->revision)
+		tk_table_set_cell(t, "REVISION", "%s", c->revision);
 	tk_table_set_cell(t, "NIGHT", "%" PRId64, night->id);
 	tk_table_set_cell(t, "ID", "%.8s", night->uid);
 }

@@ -4,16 +4,30 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/setup/completion_names.h"
 #include "cli/setup/option_list.h"
+
+enum { OPT_NAMES = 256 };
+
+static const struct argp_option own_options[] = {
+        {"names", OPT_NAMES, "KIND", OPTION_HIDDEN, "Print names of a kind, one per line", 1},
+        {0},
+};
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
+	const char **kind = state->input;
+
+	if (key == OPT_NAMES) {
+		*kind = arg;
+		return 0;
+	}
 	if (key == ARGP_KEY_ARG && (state->arg_num > 0 || strcmp(arg, "bash") != 0))
 		argp_error(state, "unknown shell \"%s\"; expected bash", arg);
 	return key == ARGP_KEY_ARG ? 0 : ARGP_ERR_UNKNOWN;
 }
 
-const struct argp tk_argp_completion = {NULL, parse_option, "[bash]",
+const struct argp tk_argp_completion = {own_options, parse_option, "[bash]",
         "Print the bash completion, made from the option tables.\v"
         "Example:\n  tracker completion >~/.local/share/bash-completion/completions/tracker"};
 
@@ -114,6 +128,14 @@ static void print_actions(const struct argp *argp)
 	}
 }
 
+/* The names of series, alerts... that the arguments of a command mean, from the program itself. */
+static void print_argument_names(const struct argp *argp)
+{
+	for (size_t i = 0; tk_completion_kinds[i].kind; i++)
+		if (argp->args_doc && strstr(argp->args_doc, tk_completion_kinds[i].argument))
+			printf(" $(_tracker_names %s)", tk_completion_kinds[i].kind);
+}
+
 static void print_command_names(void)
 {
 	for (const struct tk_command *c = tk_commands; c->name; c++)
@@ -124,6 +146,8 @@ static void print_command_names(void)
 static void print_script_start(void)
 {
 	fputs("# bash completion of tracker: source <(tracker completion)\n"
+	      "_tracker_names()\n{\n"
+	      "\t\"${COMP_WORDS[0]}\" completion --names=\"$1\" 2>/dev/null\n}\n"
 	      "_tracker()\n{\n"
 	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} option= "
 	      "command= "
@@ -184,6 +208,7 @@ static void print_action_cases(void)
 			continue;
 		printf("\t\t%s) values=\"", c->name);
 		print_actions(c->argp);
+		print_argument_names(c->argp);
 		puts("\" ;;");
 	}
 	fputs("\t\tesac\n\tfi\n"
@@ -196,8 +221,11 @@ static void print_action_cases(void)
 
 int tk_cmd_completion(const struct tk_globals *g, int argc, char **argv)
 {
-	(void)g;
-	tk_command_parse(&tk_argp_completion, argc, argv, NULL);
+	const char *kind = NULL;
+
+	tk_command_parse(&tk_argp_completion, argc, argv, &kind);
+	if (kind)
+		return tk_completion_print_names(g, kind);
 	print_script_start();
 	print_value_cases();
 	print_option_cases();
