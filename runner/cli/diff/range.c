@@ -209,10 +209,10 @@ static int check_not_future(struct tk_store *s, const struct tk_diff_range_spec 
 		if (TK_ROWS_AT(&nights, struct tk_night_row, i)->as_of_s > newest_s)
 			newest_s = TK_ROWS_AT(&nights, struct tk_night_row, i)->as_of_s;
 	tk_rows_free(&nights);
-	return since_s <= newest_s ? TK_OK
-	                           : tk_fail(err, TK_EUSAGE,
-	                                     "--since=%.100s is in the future; it is %s now",
-	                                     spec->since, tk_time_format_iso(now_s, now));
+	return since_s <= newest_s
+	               ? TK_OK
+	               : tk_fail(err, TK_EUSAGE, "--since=%.100s is in the future; it is %s now",
+	                         spec->since, tk_time_format_iso(now_s, now));
 }
 
 static int resolve(struct tk_store *s, const struct tables *t,

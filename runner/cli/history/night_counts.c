@@ -128,13 +128,11 @@ int tk_night_find_revision(struct tk_store *s, const struct tk_night_row *night,
 		return 0;
 	status = tk_store_list_resolutions(s, night->id, &rows, err);
 	for (size_t i = 0; !status && i < rows.count; i++) {
-		const struct tk_resolution_row *r =
-		        TK_ROWS_AT(&rows, struct tk_resolution_row, i);
+		const struct tk_resolution_row *r = TK_ROWS_AT(&rows, struct tk_resolution_row, i);
 		const struct tk_upstream_row *upstream = tk_lookup_upstream(l, r->upstream_id);
 		const struct tk_revision_row *revision = tk_lookup_revision(l, r->revision_id);
 
-		if (upstream && revision &&
-		        json_is_string(requested) &&
+		if (upstream && revision && json_is_string(requested) &&
 		        strcmp(upstream->name, json_string_value(requested)) == 0)
 			snprintf(c->revision, sizeof c->revision, "%.40s %.12s", upstream->name,
 			        revision->rev);
