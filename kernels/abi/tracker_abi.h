@@ -294,7 +294,9 @@ struct tk_plan_info {
 	uint32_t size;
 	char kernel[128];    /* name of the kernel that will run, "" = unknown */
 	char algorithm[128]; /* the choice of a heuristic: tile, split, algorithm id; "" = none */
-	double flops, bytes; /* ignored: the tracker counts the work of a problem itself */
+	/* Not used: the tracker counts the work of a problem itself. A claim far above it makes the
+	 * job implausible. */
+	double flops, bytes;
 	uint64_t workspace_bytes;
 	uint32_t capturable;    /* 1: may be captured in a graph */
 	uint32_t deterministic; /* 1: equal inputs give equal bits */
@@ -324,8 +326,8 @@ struct tk_backend {
 	int (*plan)(struct tk_backend_ctx *ctx, const struct tk_problem *problem,
 	        const char *config, uint32_t sets, struct tk_plan **out, struct tk_plan_info *info,
 	        struct tk_abi_error *err);
-	/* Gives the plan the tensors of input set `set` (0 .. sets-1). May repack constant
-	 * operands. */
+	/* Gives the plan the tensors of input set `set` (0 .. sets-1). May repack B
+	 * of gemm; the values of all other inputs may change between two launches. */
 	int (*bind)(struct tk_plan *plan, uint32_t set, const struct tk_tensor *tensors,
 	        uint32_t count, struct tk_abi_error *err);
 	/* Enqueues one execution on input set `set`. Only this call is timed. */

@@ -51,6 +51,8 @@
 	X(TK_MEASUREMENT_PLAN_S, "plan_s", REAL, 0, 1e9, plan_s, "s", "Planning") \
 	X(TK_MEASUREMENT_VERIFY_S, "verify_s", REAL, TIMED, 1e9, verify_s, "s", "Verification") \
 	X(TK_MEASUREMENT_VERIFY, "verify", VERIFY, TIMED, 0, verdict, "", "Verification") \
+	X(TK_MEASUREMENT_CHECK_SEED, "check_seed", U64, 0, 1e16, check_seed, "", "Seed of the checks") \
+	X(TK_MEASUREMENT_MARKS, "marks", U32, 0, 1e9, marks, "", "Outputs checked between samples") \
 	X(TK_MEASUREMENT_PLAN, "plan", PLAN, TIMED, 0, plan, "", "Plan") \
 	X(TK_MEASUREMENT_SETS, "sets", U32, TIMED, 1e6, sets, "", "Input sets") \
 	X(TK_MEASUREMENT_MODE, "mode", MODE, 0, 16, mode, "", "Mode") \

@@ -12,6 +12,16 @@
 #define TK_ENGINE_STREAMS_MAX 4
 /* Mode contended: the share of the time in which copies run beside the kernel. */
 #define TK_ENGINE_MEMORY_LOAD_SHARE 0.5
+#define TK_ENGINE_MARK_BYTES 256
+
+/* Bytes of an output that were overwritten before a sample and that its launches must restore. */
+struct tk_engine_mark {
+	bool is_set;
+	uint32_t set, tensor;
+	size_t offset, bytes;
+	unsigned char value;
+	uint64_t next_sample; /* index of the sample before which the next mark is made */
+};
 
 struct tk_engine {
 	const struct tk_device_ops *ops;
@@ -48,6 +58,7 @@ struct tk_engine {
 	void *start_event, *end_event;
 	void *start_stamp, *end_stamp;      /* NULL: the device has no clock stamps */
 	void *graphs[TK_ENGINE_GRAPHS_MAX]; /* of one burst each; bursts rotate over them */
+	uint32_t graph_first_sets[TK_ENGINE_GRAPHS_MAX]; /* that each of them launches on */
 	uint32_t graph_count, next_graph;
 
 	double launch_ns;   /* estimate that the batch was chosen by */
@@ -67,6 +78,10 @@ struct tk_engine {
 	double peak_mhz;   /* highest of this job */
 	double idle_mhz;   /* of the waiting device: no power limit lowers it; NAN: unknown */
 	double *clocks;    /* MHz of each sample; NULL without stamps */
+
+	uint64_t random; /* of the checks between and after the samples */
+	struct tk_engine_mark mark;
+	uint32_t reference_checks; /* for timed results with other bits than the verified ones */
 };
 
 /* Sets the outcome and its message. Returns TK_ENGINE_JOB_ENDED. */
@@ -89,6 +104,16 @@ int tk_engine_verify_start(struct tk_engine *e, struct tk_engine_verification **
 int tk_engine_verify_finish(struct tk_engine *e, struct tk_engine_verification *v);
 /* Verifies the outputs that a set has now. */
 int tk_engine_verify_set(struct tk_engine *e, uint32_t set);
+/* The same, always against the reference: with the inputs that the host has now. */
+int tk_engine_verify_reference(struct tk_engine *e, uint32_t set);
+
+/* timed_checks.c: that timed launches did their work. Draws the seed that decides where and when;
+ * overwrites a piece of an output before some samples; looks at it after them. */
+void tk_engine_seed_checks(struct tk_engine *e);
+int tk_engine_mark_output(struct tk_engine *e);
+int tk_engine_check_mark(struct tk_engine *e);
+/* After the samples: the sets of the last one, and a burst on an input that has changed. */
+int tk_engine_verify_timed(struct tk_engine *e);
 
 /* host_tensors.c: host copies with seeded inputs; their memory is reused by later jobs. */
 int tk_engine_fill_host(struct tk_engine *e);
@@ -100,6 +125,9 @@ void tk_engine_free_sets(struct tk_engine *e);
 /* Fills the outputs of a set with NaN, so that verification finds elements that a kernel does not
  * write. */
 int tk_engine_poison_outputs(struct tk_engine *e, uint32_t set);
+/* Waits for the launches, and lets the backend convert the outputs of a set. */
+int tk_engine_finish_outputs(struct tk_engine *e, uint32_t set);
+int tk_engine_download(struct tk_engine *e, uint32_t set, uint32_t tensor, void *to);
 int tk_engine_fetch_outputs(struct tk_engine *e, uint32_t set); /* into e->host */
 /* Keeps the verified outputs of a set; compares those of another set with them, bit by bit. */
 int tk_engine_save_outputs(struct tk_engine *e, uint32_t set);

@@ -24,11 +24,6 @@ static double seconds_since(int64_t start_ns)
 	return (double)(tk_clock_monotonic_ns() - start_ns) * 1e-9;
 }
 
-static bool can_compare(const struct tk_engine *e)
-{
-	return e->ops->same && e->ops->copy;
-}
-
 /* The result of tk_verify_outputs() as a step's result. */
 static int check_result(struct tk_engine *e, int status, const struct tk_error *err)
 {
@@ -43,10 +38,10 @@ static int check_result(struct tk_engine *e, int status, const struct tk_error *
 
 static int verify_fetched(struct tk_engine *e, struct tk_error *err)
 {
-	return tk_verify_outputs(e->problem, e->host, e->options->seed, &e->out->verdict, err);
+	return tk_verify_outputs(e->problem, e->host, e->out->check_seed, &e->out->verdict, err);
 }
 
-static int fetch_and_verify(struct tk_engine *e, uint32_t set)
+int tk_engine_verify_reference(struct tk_engine *e, uint32_t set)
 {
 	struct tk_error err = {0};
 	int status = tk_engine_fetch_outputs(e, set);
@@ -58,9 +53,9 @@ int tk_engine_verify_set(struct tk_engine *e, uint32_t set)
 {
 	int64_t start = tk_clock_monotonic_ns();
 	bool same = false;
-	int status = can_compare(e) ? tk_engine_compare_outputs(e, set, &same) : 0;
+	int status = tk_engine_compare_outputs(e, set, &same);
 	if (status == 0 && !same)
-		status = fetch_and_verify(e, set);
+		status = tk_engine_verify_reference(e, set);
 	e->out->verify_s += seconds_since(start);
 	return status;
 }
@@ -97,7 +92,7 @@ static int verify_first_launches(struct tk_engine_verification *v)
 	int status = tk_engine_fetch_outputs(e, 0);
 	if (status == 0)
 		status = tk_engine_save_outputs(e, 0);
-	if (status == 0 && last > 0 && can_compare(e))
+	if (status == 0 && last > 0)
 		status = tk_engine_compare_outputs(e, last, &same);
 	if (status)
 		return status;
@@ -109,7 +104,7 @@ static int verify_first_launches(struct tk_engine_verification *v)
 		return 0;
 	verify_thread(v);
 	status = check_result(e, v->status, &v->err);
-	return status || same ? status : fetch_and_verify(e, v->differing_set);
+	return status || same ? status : tk_engine_verify_reference(e, v->differing_set);
 }
 
 int tk_engine_verify_start(struct tk_engine *e, struct tk_engine_verification **out)

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CLAIM_MAX 16 /* times the problem's own work */
+
 struct tk_abi_error tk_engine_abi_error(void)
 {
 	return (struct tk_abi_error){.size = sizeof(struct tk_abi_error)};
@@ -60,6 +62,24 @@ static int bind_sets(struct tk_engine *e)
 	return tk_engine_check_status(e, status, "bind", &abi);
 }
 
+/* Backends may count masked work, or the passes of an algorithm; beyond that a plan that claims
+ * more than there is cannot be trusted with anything. */
+static int check_claims(struct tk_engine *e)
+{
+	struct tk_measurement *m = e->out;
+	m->flops = tk_problem_flops(e->problem);
+	m->bytes = tk_problem_bytes(e->problem);
+	if (m->plan.flops > CLAIM_MAX * fmax(m->flops, 1))
+		return tk_engine_end_job(e, TK_OUTCOME_IMPLAUSIBLE,
+		        "the plan claims %.4g floating-point operations; the problem has %.4g",
+		        m->plan.flops, m->flops);
+	if (m->plan.bytes > CLAIM_MAX * fmax(m->bytes, 1))
+		return tk_engine_end_job(e, TK_OUTCOME_IMPLAUSIBLE,
+		        "the plan claims to move %.4g bytes; the problem has %.4g", m->plan.bytes,
+		        m->bytes);
+	return 0;
+}
+
 static int make_plan(struct tk_engine *e)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
@@ -72,9 +92,8 @@ static int make_plan(struct tk_engine *e)
 	if (status != TK_ABI_OK)
 		return tk_engine_check_status(e, status, "plan", &abi);
 	e->plan = plan;
-	e->out->flops = tk_problem_flops(e->problem);
-	e->out->bytes = tk_problem_bytes(e->problem);
-	return bind_sets(e);
+	status = check_claims(e);
+	return status ? status : bind_sets(e);
 }
 
 static int make_streams(struct tk_engine *e)
@@ -241,6 +260,7 @@ static int verify_and_warm_up(struct tk_engine *e)
 static int run(struct tk_engine *e)
 {
 	int64_t start = tk_clock_monotonic_ns();
+	tk_engine_seed_checks(e);
 	int status = set_up(e);
 	e->out->setup_s = (double)(tk_clock_monotonic_ns() - start) * 1e-9;
 	if (status || (status = verify_and_warm_up(e)) ||
@@ -250,7 +270,7 @@ static int run(struct tk_engine *e)
 		return status;
 	tk_device_token_close(e->token);
 	/* Again after thousands of launches: races and an overrun workspace show only now. */
-	if (e->options->verify && (status = tk_engine_verify_set(e, 0)))
+	if (e->options->verify && (status = tk_engine_verify_timed(e)))
 		return status;
 	if ((status = summarize(e)))
 		return status;

@@ -18,7 +18,8 @@ struct tk_device_token;
 struct tk_error;
 
 struct tk_measure_options {
-	uint64_t seed; /* of the inputs */
+	uint64_t seed;       /* of the inputs */
+	uint64_t check_seed; /* of what is checked and when; 0: drawn, so that nobody knows it */
 	enum tk_mode mode;
 	/* In the modes with bursts the result is checked against the half-width; the engine aims at
 	 * less. */
@@ -56,6 +57,8 @@ struct tk_measurement {
 	double inputs_s, plan_s; /* parts of setup_s: filling host tensors; plan() and bind() */
 	double launch_ns;        /* host cost of enqueueing one launch, minimum */
 	struct tk_verify_result verdict;
+	uint64_t check_seed; /* with it the same checks are made again */
+	uint32_t marks;      /* pieces of outputs that timed launches had to restore */
 	struct tk_plan_info plan;
 	double flops, bytes; /* of the problem; what the plan claims does not count */
 	uint32_t sets;       /* input sets that were rotated over */

@@ -122,7 +122,11 @@ static int take_sample(struct tk_engine *e, struct samples *s)
 	double ns = 0;
 	int status = tk_engine_wait_idle_gap(e);
 	if (status == 0)
+		status = tk_engine_mark_output(e);
+	if (status == 0)
 		status = tk_engine_time_sample(e, &ns);
+	if (status == 0)
+		status = tk_engine_check_mark(e);
 	if (status == 0)
 		status = add_sample(e, s, ns);
 	return status ? status : check_telemetry(e, s, false);

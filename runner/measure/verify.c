@@ -115,8 +115,7 @@ static void scan_finite(struct tk_verify_state *v, const struct tk_tensor *t)
 	        name, tk_element_load(t->dtype, t->data, s.found));
 }
 
-/* The log-sum-exp is optional: a backend without it leaves the poison. */
-static bool is_untouched(const struct tk_tensor *t)
+bool tk_verify_is_untouched(const struct tk_tensor *t)
 {
 	for (size_t i = 0; i < t->bytes; i++)
 		if (((const unsigned char *)t->data)[i] != 0xff)
@@ -207,7 +206,7 @@ int tk_verify_outputs(const struct tk_problem_spec *problem, const struct tk_ten
 	memcpy(t, host_tensors, count * sizeof *t);
 	for (uint32_t i = 0; i < count; i++) {
 		bool lse = problem->abi.op == TK_OP_ATTENTION && i == TK_T_LSE && t[i].output;
-		if (lse && (!t[i].data || is_untouched(&t[i])))
+		if (lse && (!t[i].data || tk_verify_is_untouched(&t[i])))
 			t[i].data = NULL;
 		else if (t[i].output)
 			scan_finite(&v, &t[i]);

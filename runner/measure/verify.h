@@ -16,6 +16,9 @@ uint64_t tk_verify_next_random(struct tk_verify_state *v);
 void tk_verify_add_error(struct tk_verify_state *v, double error, double tolerance, double scale,
         const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
+/* Every bit is set, as before the first launch: a backend without the optional log-sum-exp. */
+bool tk_verify_is_untouched(const struct tk_tensor *t);
+
 /* Adds the result of one thread to the whole. */
 void tk_verify_merge(struct tk_verify_state *whole, const struct tk_verify_state *part);
 

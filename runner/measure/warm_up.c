@@ -71,6 +71,7 @@ static int capture_graph(struct tk_engine *e)
 	struct tk_abi_error launch_err = tk_engine_abi_error(), end_err = tk_engine_abi_error();
 	const char *what = "launch";
 	void *graph = NULL;
+	e->graph_first_sets[e->graph_count] = e->next_set;
 	int status = e->ops->graph_begin(e->device, e->stream, &end_err);
 	if (status != TK_ABI_OK)
 		return tk_engine_check_status(e, status, "graph capture", &end_err);

@@ -135,6 +135,8 @@ static json_t *new_measure_request(const struct tk_worker *w, const struct tk_jo
 	if (q->idle_gap_s > 0)
 		json_object_set_new(r, "idle_gap_s", json_real(q->idle_gap_s));
 	json_object_set_new(r, "seed", json_integer((json_int_t)q->seed));
+	if (q->check_seed)
+		json_object_set_new(r, "check_seed", json_integer((json_int_t)q->check_seed));
 	json_object_set_new(r, "measure_s", json_real(q->measure_s));
 	json_object_set_new(r, "relative_half_width", json_real(q->relative_half_width));
 	json_object_set_new(r, "confidence", json_real(q->confidence));

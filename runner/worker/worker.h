@@ -41,11 +41,12 @@ struct tk_worker_spec {
 /* Zero or NULL selects the worker's default. */
 struct tk_job_request {
 	const char *backend_path, *backend_options, *problem, *config;
-	const char *mode;  /* tk_mode_name(); NULL: cold */
-	double idle_gap_s; /* paced, contended: between two bursts */
-	uint32_t sets;     /* input sets */
-	uint64_t seed;     /* of the inputs */
-	double deadline_s; /* of the whole job */
+	const char *mode;    /* tk_mode_name(); NULL: cold */
+	double idle_gap_s;   /* paced, contended: between two bursts */
+	uint32_t sets;       /* input sets */
+	uint64_t seed;       /* of the inputs */
+	uint64_t check_seed; /* of what is checked and when; 0: the worker draws one */
+	double deadline_s;   /* of the whole job */
 	double measure_s, relative_half_width, confidence;
 	uint32_t min_samples, max_samples;
 	double token_wait_s; /* how long to wait for the peer of an A/B pair in each turn */

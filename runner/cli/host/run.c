@@ -14,6 +14,7 @@
 enum {
 	OPT_SUITE = 256,
 	OPT_OPTIONS,
+	OPT_CHECK_SEED,
 	OPT_CONFIG,
 	OPT_HOT,
 	OPT_SAMPLES,
@@ -30,6 +31,10 @@ enum {
 };
 
 static const struct argp_option options[] = {
+        {"check-seed", OPT_CHECK_SEED, "N", 0,
+                "Repeat the checks of a result whose check_seed was N (default: drawn for each "
+                "job)",
+                3},
         {"config-of-backend", OPT_CONFIG, "NAME", 0,
                 "Use one of the backend's own configurations (default: the one it prefers)", 2},
         {"cores", OPT_CORES, "LIST", 0, "Pin the worker to these cores, for instance 0-3,8", 2},
@@ -127,6 +132,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->seed =
 		        tk_option_parse_quantity(TK_QUANTITY_COUNT, arg, "seed", 0, 0x1p53, state);
 		return 0;
+	case OPT_CHECK_SEED:
+		o->check_seed = tk_option_parse_quantity(
+		        TK_QUANTITY_COUNT, arg, "check-seed", 0, 0x1p53, state);
+		return 0;
 	case OPT_SECONDS:
 		o->seconds = tk_option_parse_quantity(
 		        TK_QUANTITY_DURATION, arg, "seconds", 0, 3600, state);
@@ -182,6 +191,7 @@ static int run_one(struct tk_run_session *r, const struct tk_run_device *device,
 	        .idle_gap_s = r->o->rest < 0 ? 0 : r->o->rest,
 	        .sets = r->o->sets < 0 ? 0 : (uint32_t)r->o->sets,
 	        .seed = r->o->seed < 0 ? 1 : (uint64_t)r->o->seed,
+	        .check_seed = r->o->check_seed < 0 ? 0 : (uint64_t)r->o->check_seed,
 	        .deadline_s = r->config->budgets.job_s,
 	        .measure_s = r->o->seconds < 0 ? r->config->budgets.measure_s : r->o->seconds,
 	        .relative_half_width = m->relative_half_width,
@@ -267,6 +277,7 @@ int tk_cmd_run(const struct tk_globals *g, int argc, char **argv)
 	        .seconds = -1,
 	        .threads = -1,
 	        .seed = -1,
+	        .check_seed = -1,
 	        .rest = -1,
 	        .mode = TK_MODE_COUNT};
 	struct tk_config *config = NULL;

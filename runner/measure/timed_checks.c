@@ -1,0 +1,349 @@
+/* Checks that timed launches did their work, where a backend cannot know that they are coming.
+ *
+ * Verification before the samples and after them sees what a kernel leaves behind, not what the
+ * timed launches did: one that computes each set once and then returns at once leaves right
+ * results. So some outputs are overwritten between samples, at places and moments that nobody but
+ * the engine knows, and must be right again after the sample; and at the end the sign of one input
+ * changes. docs/explanation/verification.md says what each of them finds.
+ *
+ * All of it happens outside of the timed part. Overwriting touches four cache lines of one set. */
+#include "base/error.h"
+#include "base/rng.h"
+#include "core/problem.h"
+#include "element.h"
+#include "measure/engine.h"
+#include "measure/verify.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define MARK_BYTES TK_ENGINE_MARK_BYTES
+/* Results that differ from the verified ones are compared with the reference, which takes time:
+ * often enough to find a wrong one, and no more for a kernel that is right each time. */
+#define REFERENCE_CHECKS_MAX 2
+/* A kernel that adds in no fixed order gives other bits each time. Those of launches that did not do
+ * their work differ by more than this share of their size. */
+#define REPEATS_WITHIN 0.02
+#define OTHER_SETS 2 /* verified at the end, beside the one launched last */
+/* What the launches with a changed input may take: this share of the measuring time, or so long. */
+#define CHANGED_INPUT_SHARE 0.05
+#define CHANGED_INPUT_S 0.02
+#define UPLOAD_BYTES_PER_S 1e9 /* about, with changing the signs */
+/* Of outputs that are compared after it. */
+#define PIECE_BYTES 4096
+#define PIECES_MAX 64
+
+static uint64_t draw(struct tk_engine *e, uint64_t n)
+{
+	return tk_splitmix64(e->random++) % n;
+}
+
+void tk_engine_seed_checks(struct tk_engine *e)
+{
+	uint64_t seed = e->options->check_seed;
+	if (!seed && getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed)
+		seed = (uint64_t)(uintptr_t)&seed ^ e->options->seed; /* before the pool is ready */
+	e->out->check_seed = (seed & ((UINT64_C(1) << 53) - 1)) | 1;  /* JSON keeps it */
+	e->random = tk_splitmix64(e->out->check_seed);
+}
+
+/* The sets of the next burst are `first` and those that follow it. */
+static uint32_t choose_set(struct tk_engine *e, uint32_t first)
+{
+	uint64_t count = e->batch < e->active_set_count ? e->batch : e->active_set_count;
+	return (uint32_t)((first + draw(e, count)) % e->active_set_count);
+}
+
+static uint32_t next_first_set(const struct tk_engine *e)
+{
+	return e->graph_count ? e->graph_first_sets[e->next_graph] : e->next_set;
+}
+
+static uint32_t last_first_set(const struct tk_engine *e)
+{
+	if (e->graph_count)
+		return e->graph_first_sets[(e->next_graph + e->graph_count - 1) % e->graph_count];
+	uint64_t back = e->batch % e->active_set_count;
+	return (uint32_t)((e->next_set + e->active_set_count - back) % e->active_set_count);
+}
+
+/* ---- marks in outputs ---- */
+
+static const unsigned char *verified_bytes(const struct tk_engine *e)
+{
+	return (const unsigned char *)e->host[e->mark.tensor].data + e->mark.offset;
+}
+
+/* NULL: no output, or one that the kernel left untouched (the log-sum-exp is optional). */
+static const struct tk_tensor *choose_output(struct tk_engine *e, uint32_t set)
+{
+	uint32_t first = (uint32_t)draw(e, e->tensor_count);
+	for (uint32_t i = 0; i < e->tensor_count; i++) {
+		uint32_t tensor = (first + i) % e->tensor_count;
+		const struct tk_tensor *t = &e->host[tensor];
+		if (!t->output || !t->bytes || tk_verify_is_untouched(t))
+			continue;
+		e->mark.tensor = tensor;
+		return &e->sets[set][tensor];
+	}
+	return NULL;
+}
+
+/* Whole elements; a byte that is not what is there anyway. */
+static void choose_place(struct tk_engine *e, const struct tk_tensor *t)
+{
+	struct tk_engine_mark *m = &e->mark;
+	size_t element = tk_dtype_bytes(t->dtype), count = t->bytes / element;
+	size_t most = MARK_BYTES / element, len = count < most ? count : most;
+	m->offset = draw(e, count - len + 1) * element;
+	m->bytes = len * element;
+	m->value = (unsigned char)draw(e, 256);
+	if (*verified_bytes(e) == m->value)
+		m->value ^= 0x15;
+}
+
+int tk_engine_mark_output(struct tk_engine *e)
+{
+	struct tk_abi_error abi = tk_engine_abi_error();
+	struct tk_engine_mark *m = &e->mark;
+	unsigned char bytes[MARK_BYTES];
+	uint64_t n = e->out->sample_count;
+	m->is_set = false;
+	if (!e->options->verify || e->backend->fetch || n < m->next_sample)
+		return 0;
+	m->next_sample = n + 1 + draw(e, n / 2 + 3);
+	m->set = choose_set(e, next_first_set(e));
+	const struct tk_tensor *t = choose_output(e, m->set);
+	if (!t)
+		return 0;
+	choose_place(e, t);
+	memset(bytes, m->value, m->bytes);
+	m->is_set = true;
+	return tk_engine_check_status(e,
+	        e->ops->upload(e->device, (char *)t->data + m->offset, bytes, m->bytes, &abi),
+	        "upload", &abi);
+}
+
+/* Ends the job if an element still holds the mark. */
+static int check_written(struct tk_engine *e, const unsigned char *got)
+{
+	const struct tk_engine_mark *m = &e->mark;
+	const struct tk_tensor *t = &e->host[m->tensor];
+	size_t element = tk_dtype_bytes(t->dtype);
+	unsigned char mark[16];
+	memset(mark, m->value, sizeof mark);
+	for (size_t at = 0; at < m->bytes; at += element)
+		if (memcmp(got + at, mark, element) == 0 &&
+		        memcmp(verified_bytes(e) + at, mark, element) != 0) {
+			e->out->verdict.passed = false;
+			return tk_engine_end_job(e, TK_OUTCOME_WRONG,
+			        "a timed launch did not write element %zu of %s (sample %llu, set "
+			        "%u)",
+			        (m->offset + at) / element, t->name,
+			        (unsigned long long)e->out->sample_count, m->set);
+		}
+	return 0;
+}
+
+/* How far results are from the verified ones, or from their negatives. */
+struct distance {
+	double difference, size; /* sums of squares */
+};
+
+static void add_distance(struct distance *d, uint32_t dtype, const void *got, const void *want,
+        size_t bytes, double sign)
+{
+	for (size_t i = 0; i < bytes / tk_dtype_bytes(dtype); i++) {
+		double x = tk_element_load(dtype, want, (int64_t)i);
+		double error = tk_element_load(dtype, got, (int64_t)i) - sign * x;
+		d->difference += error * error;
+		d->size += x * x;
+	}
+}
+
+/* Equal but for the order of additions. False for NaN. */
+static bool is_close(const struct distance *d)
+{
+	return d->difference <= REPEATS_WITHIN * REPEATS_WITHIN * d->size;
+}
+
+static int check_reference(struct tk_engine *e, uint32_t set)
+{
+	if (e->reference_checks++ >= REFERENCE_CHECKS_MAX)
+		return 0;
+	return tk_engine_verify_reference(e, set);
+}
+
+int tk_engine_check_mark(struct tk_engine *e)
+{
+	struct tk_abi_error abi = tk_engine_abi_error();
+	const struct tk_engine_mark *m = &e->mark;
+	unsigned char got[MARK_BYTES];
+	if (!m->is_set)
+		return 0;
+	const char *at = (const char *)e->sets[m->set][m->tensor].data + m->offset;
+	int status = tk_engine_check_status(
+	        e, e->ops->download(e->device, got, at, m->bytes, &abi), "download", &abi);
+	e->out->marks++;
+	if (status || memcmp(got, verified_bytes(e), m->bytes) == 0)
+		return status;
+	status = check_written(e, got);
+	if (status)
+		return status;
+	struct distance d = {0};
+	add_distance(&d, e->host[m->tensor].dtype, got, verified_bytes(e), m->bytes, 1);
+	return is_close(&d) ? 0 : check_reference(e, m->set);
+}
+
+/* ---- after the samples ---- */
+
+static int verify_last_sets(struct tk_engine *e)
+{
+	uint64_t count = e->batch < e->active_set_count ? e->batch : e->active_set_count;
+	uint32_t first = last_first_set(e);
+	int status = tk_engine_verify_set(e, (uint32_t)((first + count - 1) % e->active_set_count));
+	for (int i = 0; status == 0 && i < OTHER_SETS && count > 1; i++) {
+		uint32_t set = choose_set(e, first);
+		bool same = false;
+		status = tk_engine_compare_outputs(e, set, &same);
+		if (status == 0 && !same)
+			status = check_reference(e, set);
+	}
+	return status;
+}
+
+/* The input that all outputs (but the log-sum-exp) are linear in: with the other sign they have the
+ * other sign as well. Not B of gemm, which a backend may have repacked. -1: none. */
+static int find_linear_input(const struct tk_problem_spec *p)
+{
+	if (p->dist == TK_DIST_ZEROS)
+		return -1;
+	switch (p->abi.op) {
+	case TK_OP_GEMM:
+		return TK_T_A;
+	case TK_OP_ATTENTION:
+		return p->attention.dir == TK_FWD ? TK_T_V : TK_T_DO;
+	case TK_OP_NSA:
+		return TK_T_V;
+	case TK_OP_COPY:
+	case TK_OP_READ:
+		return TK_T_IN;
+	default:
+		return -1;
+	}
+}
+
+/* The sign is the highest bit of every type; elements are little-endian. */
+static void change_signs(const struct tk_tensor *t, void *data)
+{
+	size_t element = tk_dtype_bytes(t->dtype);
+	unsigned char *bytes = data;
+	for (size_t i = element - 1; i < t->bytes; i += element)
+		bytes[i] ^= 0x80;
+}
+
+/* The host's inputs are used again by later jobs: they have the other sign for the upload only. */
+static int upload_changed(struct tk_engine *e, uint32_t set, uint32_t tensor)
+{
+	struct tk_abi_error abi = tk_engine_abi_error();
+	const struct tk_tensor *t = &e->host[tensor];
+	change_signs(t, t->data);
+	int status = e->ops->upload(e->device, e->sets[set][tensor].data, t->data, t->bytes, &abi);
+	change_signs(t, t->data);
+	return tk_engine_check_status(e, status, "upload", &abi);
+}
+
+static bool is_log_sum_exp(const struct tk_engine *e, uint32_t tensor)
+{
+	return e->problem->abi.op == TK_OP_ATTENTION && tensor == TK_T_LSE;
+}
+
+/* All of a small output, random pieces of a large one. */
+static int add_output(struct tk_engine *e, uint32_t set, uint32_t tensor, struct distance *d)
+{
+	const struct tk_tensor *t = &e->host[tensor];
+	double sign = is_log_sum_exp(e, tensor) ? 1 : -1;
+	size_t pieces = (t->bytes + PIECE_BYTES - 1) / PIECE_BYTES;
+	bool all = pieces <= PIECES_MAX;
+	unsigned char got[PIECE_BYTES];
+	for (size_t n = 0; n < (all ? pieces : PIECES_MAX); n++) {
+		struct tk_abi_error abi = tk_engine_abi_error();
+		size_t at = (all ? n : draw(e, pieces)) * PIECE_BYTES;
+		size_t bytes = t->bytes - at < PIECE_BYTES ? t->bytes - at : PIECE_BYTES;
+		const char *from = (const char *)e->sets[set][tensor].data + at;
+		int status = e->ops->download(e->device, got, from, bytes, &abi);
+		if (status != TK_ABI_OK)
+			return tk_engine_check_status(e, status, "download", &abi);
+		add_distance(d, t->dtype, got, (const char *)t->data + at, bytes, sign);
+	}
+	return 0;
+}
+
+static int compare_negated(struct tk_engine *e, uint32_t set, bool *same)
+{
+	int status = 0;
+	*same = true;
+	for (uint32_t i = 0; status == 0 && *same && i < e->tensor_count; i++) {
+		struct distance d = {0};
+		if (!e->host[i].output || tk_verify_is_untouched(&e->host[i]))
+			continue;
+		status = add_output(e, set, i, &d);
+		*same = is_close(&d);
+	}
+	return status;
+}
+
+static int verify_changed(struct tk_engine *e, uint32_t set, uint32_t tensor)
+{
+	const struct tk_tensor *t = &e->host[tensor];
+	change_signs(t, t->data);
+	int status = tk_engine_verify_reference(e, set);
+	change_signs(t, t->data);
+	return status;
+}
+
+/* Long launches and large inputs are checked in some jobs only. */
+static bool has_time_for_changed_input(struct tk_engine *e, int tensor)
+{
+	double needed_s = e->launch_ns * (double)e->batch * 1e-9 +
+	                  (double)e->host[tensor].bytes / UPLOAD_BYTES_PER_S;
+	double allowed_s = fmax(CHANGED_INPUT_SHARE * e->options->stop.budget_s, CHANGED_INPUT_S);
+	return (double)draw(e, 1 << 20) * needed_s <= allowed_s * (1 << 20);
+}
+
+/* The next burst is on the sets of the last one. */
+static void repeat_last_burst(struct tk_engine *e)
+{
+	e->bursts = 1;
+	if (e->graph_count)
+		e->next_graph = (e->next_graph + e->graph_count - 1) % e->graph_count;
+	else
+		e->next_set = last_first_set(e);
+}
+
+/* The last burst again, with outputs as it left them and an input that has never been there. */
+static int check_changed_input(struct tk_engine *e)
+{
+	int tensor = find_linear_input(e->problem);
+	bool same = false;
+	double ns;
+	if (tensor < 0 || !has_time_for_changed_input(e, tensor))
+		return 0;
+	repeat_last_burst(e);
+	uint32_t set = choose_set(e, next_first_set(e));
+	int status = upload_changed(e, set, (uint32_t)tensor);
+	if (status == 0)
+		status = tk_engine_time_sample(e, &ns);
+	if (status == 0)
+		status = tk_engine_finish_outputs(e, set);
+	if (status == 0)
+		status = compare_negated(e, set, &same);
+	return status || same ? status : verify_changed(e, set, (uint32_t)tensor);
+}
+
+int tk_engine_verify_timed(struct tk_engine *e)
+{
+	int status = verify_last_sets(e);
+	return status || e->options->token ? status : check_changed_input(e);
+}
