@@ -281,8 +281,7 @@ static struct tk_measure_options get_options(const json_t *request)
 		max_samples = TK_MEASUREMENT_SAMPLES_MAX / 2;
 	return (struct tk_measure_options){
 	        .seed = (uint64_t)json_integer_value(json_object_get(request, "seed")),
-	        .check_seed =
-	                (uint64_t)json_integer_value(json_object_get(request, "check_seed")),
+	        .check_seed = (uint64_t)json_integer_value(json_object_get(request, "check_seed")),
 	        .idle_gap_ns = fmax(0, get_number(request, "idle_gap_s", 0)) * 1e9,
 	        .stop = {.confidence = get_number(request, "confidence", 0.95),
 	                .relative_half_width = get_number(request, "relative_half_width", 0.01),
