@@ -1,10 +1,11 @@
 #!/bin/bash
 # usage: twenty_jobs.sh CHEAT    ten with cold and ten with hot caches: every job must be `wrong` or `implausible`, and `none` measured
+# shellcheck disable=SC1090,SC2154 # `out` is what the library's `run` kept
 . "$TK_LIB"
 cheat=$1
 
 problems=()
-for _ in $(seq 5); do problems+=(gemm:m=64,n=64,k=64 gemm:m=48,n=80,k=96); done
+for _ in $(seq 5); do problems+=("gemm:m=64,n=64,k=64" "gemm:m=48,n=80,k=96"); done
 
 # An honest twin is never suspected; whether its interval is narrow enough depends on the machine.
 check() {
