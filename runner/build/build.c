@@ -30,6 +30,8 @@ struct job {
 	char *source;                    /* checkout, removed with tk_repo_remove_checkout */
 	char *temp; /* <artifacts>/.new-...: out/, build/, tmp/, build.log, artifact/ */
 	char *out, *build, *tmp, *log;
+	char *problems;  /* file for the adapter */
+	char *python;    /* of a package: what its virtual environment was made from; may be NULL */
 	char *ccache;    /* folder of ccache for this upstream */
 	char *collected; /* artifact/: copies of what is kept of out/ and build.log */
 	struct tk_artifact *artifact;
@@ -82,6 +84,35 @@ static char *find_kernels_dir(const struct tk_build_spec *spec)
 	return dir;
 }
 
+/* The folder that the interpreter of a virtual environment is installed in, which may be in the
+ * user's home; NULL: not found. */
+static char *find_python(const char *environment)
+{
+	char *link = tk_path_join(environment, "bin/python"), *dir = link ? realpath(link, NULL) : NULL;
+	for (int i = 0; dir && i < 2; i++) { /* PREFIX/bin/python3 */
+		char *slash = strrchr(dir, '/');
+		*slash = '\0';
+	}
+	free(link);
+	return dir;
+}
+
+/* The adapter's companions of a Python package are installed with it. */
+static int check_out(struct job *j, struct tk_error *err)
+{
+	struct tk_repo repo = *j->spec->repo;
+	char *requirements = tk_path_join(j->spec->adapter_dir, "requirements");
+	int status = requirements ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!status && tk_file_exists(requirements))
+		repo.requirements = requirements;
+	if (!status)
+		status = tk_repo_checkout(&repo, j->spec->revision, &j->source, err);
+	if (!status && repo.kind == TK_REPO_PACKAGE)
+		j->python = find_python(j->source);
+	free(requirements);
+	return status;
+}
+
 /* The work tree and the folders of the build. */
 static int prepare(struct job *j, struct tk_error *err)
 {
@@ -100,15 +131,17 @@ static int prepare(struct job *j, struct tk_error *err)
 	j->tmp = tk_path_join(j->temp, "tmp");
 	j->log = tk_path_join(j->temp, "build.log");
 	j->collected = tk_path_join(j->temp, "artifact");
+	j->problems = tk_path_join(j->temp, "problems.json");
 	j->ccache = tk_path_join3(spec->cache_dir, "ccache", spec->repo->name);
-	if (!j->adapter_dir || !j->out || !j->ccache || !j->log || !j->build || !j->tmp ||
+	if (!j->problems || !j->adapter_dir || !j->out || !j->ccache || !j->log || !j->build || !j->tmp ||
 	        !j->collected)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	if ((status = tk_dir_create(j->out, err)) || (status = tk_dir_create(j->build, err)) ||
 	        (status = tk_dir_create(j->tmp, err)) ||
 	        (status = tk_dir_create(j->collected, err)))
 		return status;
-	return tk_repo_checkout(spec->repo, spec->revision, &j->source, err);
+	status = tk_build_problems_write(spec->problems, j->problems, err);
+	return status ? status : check_out(j, err);
 }
 
 static int describe(struct job *j, const struct tk_build_key *key, struct tk_error *err)
@@ -171,7 +204,8 @@ static int make_env(const struct job *j, struct env *e, struct tk_error *err)
 	        {"TK_JOBS", jobs}, {"TK_ARCH", value_or(spec->arch, "native")},
 	        {"TK_FLAGS", value_or(spec->flags, "")}, {"CC", value_or(getenv("CC"), "cc")},
 	        {"CXX", value_or(getenv("CXX"), "c++")}, {"LDFLAGS", "-Wl,--emit-relocs"},
-	        {"TMPDIR", j->tmp}, {"SOURCE_DATE_EPOCH", "315532800"}};
+	        {"TMPDIR", j->tmp}, {"TK_PROBLEMS", j->problems},
+	        {"SOURCE_DATE_EPOCH", "315532800"}};
 	int status = TK_OK;
 	for (char *const *name = spec->env; !status && name && *name; name++)
 		if (getenv(*name))
@@ -283,8 +317,12 @@ static int record_result(struct job *j, const struct tk_process_spec *proc,
 
 static int new_sandbox(const struct job *j, struct tk_sandbox **out, struct tk_error *err)
 {
-	const char *const writable[] = {j->source, j->out, j->build, j->tmp, j->ccache, NULL};
-	const char *const readable[] = {j->adapter_dir, j->kernels_dir, tk_path_data_dir(), NULL};
+	/* The virtual environment of a package is shared by all builds of its version. */
+	const bool shared = j->spec->repo->kind == TK_REPO_PACKAGE;
+	const char *const writable[] = {
+	        j->out, j->build, j->tmp, j->ccache, shared ? NULL : j->source, NULL};
+	const char *const readable[] = {j->adapter_dir, j->kernels_dir, tk_path_data_dir(),
+	        j->problems, shared ? j->source : NULL, j->python, NULL};
 	const struct tk_sandbox_policy policy = {
 	        .writable = writable, .readable = readable, .network = j->spec->network};
 	return tk_sandbox_new(&policy, out, err);
@@ -395,6 +433,8 @@ static void job_free(struct job *j)
 	free(j->out);
 	free(j->build);
 	free(j->tmp);
+	free(j->problems);
+	free(j->python);
 	free(j->log);
 	free(j->collected);
 	free(j->ccache);

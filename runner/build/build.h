@@ -9,7 +9,12 @@
  * TK_KERNELS (the tracker's kernels/), TK_JOBS, TK_ARCH, TK_FLAGS, CC, CXX, LDFLAGS. It should not
  * use the network. Two optional files beside it have one name per line (# starts a comment):
  * `inputs`, files below TK_KERNELS that it compiles, and `tools`, programs whose versions matter
- * (default: cc and cmake). */
+ * (default: cc and cmake).
+ *
+ * An adapter that compiles kernels for given problems has a file `problems` with one operation per
+ * line. TK_PROBLEMS then is a file {"problems": ["gemm:...", ...]} in canonical form, and the
+ * problems are part of the key. Of a Python package TK_SRC is a virtual environment, shared by all
+ * builds of that version; what the adapter's file `requirements` names is installed beside it. */
 #ifndef TK_BUILD_H
 #define TK_BUILD_H
 #include "base/hash.h"
@@ -28,6 +33,7 @@ struct tk_build_spec {
 	const char *kernels_dir; /* the tracker's kernels/; NULL: two folders above adapter_dir */
 	const char *arch;        /* "native", or what the adapter accepts (sm_90a, x86-64-v3) */
 	const char *flags;       /* may be NULL */
+	const char *const *problems; /* canonical, NULL-terminated; NULL: the adapter needs none */
 	const char *cache_dir;
 	unsigned jobs;
 	double deadline_s;

@@ -42,6 +42,10 @@ int tk_backend_scan(
 int tk_build_collect(const char *from, const char *to, uint64_t max_bytes, struct tk_error *err);
 int tk_build_collect_log(const char *log, const char *to, uint64_t max_bytes, struct tk_error *err);
 
+/* problems.c; `problems` may be NULL */
+void tk_build_problems_hash(struct tk_hash *h, const char *const *problems);
+int tk_build_problems_write(const char *const *problems, const char *path, struct tk_error *err);
+
 /* package.c: a compiled kernel package, lib/tk_backend_<name>.cuda or .hip. TK_EDATA: it cannot be
  * used. */
 int tk_package_scan(

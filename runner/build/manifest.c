@@ -58,6 +58,19 @@ static bool is_commit(const char *text)
 	return len >= 40 && len <= 64 && strspn(text, "0123456789abcdef") == len;
 }
 
+/* A version of a package. */
+static bool is_version(const char *text)
+{
+	return *text >= '0' && *text <= '9' &&
+	       text[strspn(text, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	                         ".!+_-")] == '\0';
+}
+
+static bool is_revision(const char *text)
+{
+	return is_commit(text) || is_version(text);
+}
+
 /* Optional: manifests of older trackers have none. */
 static int read_commit(const json_t *root, struct tk_revision *out, struct tk_error *err)
 {
@@ -79,7 +92,7 @@ static int read_commit(const json_t *root, struct tk_revision *out, struct tk_er
 			tk_text_copy_line(texts[i].to, texts[i].size, text);
 		free(text);
 	}
-	if (!status && (!is_commit(out->id) || (*out->parent && !is_commit(out->parent))))
+	if (!status && (!is_revision(out->id) || (*out->parent && !is_revision(out->parent))))
 		status = tk_fail(
 		        err, TK_EDATA, "\"commit\" has an id or a parent that is no commit's hash");
 	if (!status)

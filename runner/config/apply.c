@@ -112,9 +112,10 @@ static int apply_mapping(const struct mapping *m)
 /* A git upstream has to name its adapter. */
 static int default_adapter(struct tk_upstream_config *u, struct tk_error *err)
 {
-	const char *adapter = u->kind == TK_UPSTREAM_SELF     ? "self"
-	                      : u->kind == TK_UPSTREAM_SYSTEM ? u->name
-	                                                      : NULL;
+	const char *adapter = u->kind == TK_UPSTREAM_SELF ? "self"
+	                      : u->kind == TK_UPSTREAM_SYSTEM || u->kind == TK_UPSTREAM_PACKAGE
+	                              ? u->name
+	                              : NULL;
 
 	if (u->adapter || !adapter)
 		return TK_OK;
@@ -134,7 +135,8 @@ static int apply_upstream(const struct mapping *m, struct tk_upstream_config *u)
 		        m->y, m->node, m->err, "an upstream has no name; expected `name: NAME`");
 	if (!status && tk_yaml_is_empty(m->y, kind))
 		return tk_yaml_fail(m->y, m->node, m->err,
-		        "upstream \"%s\" has no kind; expected self, git, system or builtin",
+		        "upstream \"%s\" has no kind; expected self, git, package, system or "
+		        "builtin",
 		        u->name);
 	return status ? status : default_adapter(u, m->err);
 }

@@ -71,6 +71,29 @@ static int check_suites(const struct check *k)
 	return TK_OK;
 }
 
+/* Keys that only make sense for packages of an index. */
+static int check_package_keys(const struct check *k, size_t i)
+{
+	const struct tk_upstream_config *u = &k->c->upstreams[i];
+	const struct {
+		const char *key, *value;
+	} keys[] = {{"package", u->package}, {"index", u->index}, {"extra_index", u->extra_index},
+	        {"python", u->python}};
+
+	for (size_t g = 0; u->kind != TK_UPSTREAM_PACKAGE && g < sizeof keys / sizeof *keys; g++)
+		if (keys[g].value)
+			return tk_yaml_fail(k->y, find_upstream_node(k, i, keys[g].key), k->err,
+			        "upstream \"%s\" is of kind %s, which has no %s; expected kind "
+			        "package",
+			        u->name, tk_upstream_kind_name(u->kind), keys[g].key);
+	if (u->python && u->python[0] == '-')
+		return tk_yaml_fail(k->y, find_upstream_node(k, i, "python"), k->err,
+		        "upstream \"%s\": not a program or version of Python; expected one like "
+		        "python3.12",
+		        u->name);
+	return TK_OK;
+}
+
 /* Keys that only make sense for repositories. */
 static int check_repository_keys(const struct check *k, size_t i)
 {
@@ -80,13 +103,13 @@ static int check_repository_keys(const struct check *k, size_t i)
 	} keys[] = {{"url", u->url}, {"branch", u->branch}, {"path", u->path}};
 
 	if (tk_upstream_kind_has_commits(u->kind))
-		return TK_OK;
+		return check_package_keys(k, i);
 	for (size_t g = 0; g < sizeof keys / sizeof *keys; g++)
 		if (keys[g].value)
 			return tk_yaml_fail(k->y, find_upstream_node(k, i, keys[g].key), k->err,
 			        "upstream \"%s\" is of kind %s, which has no %s; expected kind git",
 			        u->name, tk_upstream_kind_name(u->kind), keys[g].key);
-	return TK_OK;
+	return check_package_keys(k, i);
 }
 
 static int check_git_keys(const struct check *k, size_t i)

@@ -19,6 +19,8 @@ struct tk_error;
 	X(TK_UPSTREAM_SELF, "self", \
 	        "the tracker's own kernels, at HEAD of the repository around it") \
 	X(TK_UPSTREAM_GIT, "git", "a repository whose newest commit is built") \
+	X(TK_UPSTREAM_PACKAGE, "package", \
+	        "a Python package of an index; its revisions are versions") \
 	X(TK_UPSTREAM_SYSTEM, "system", "an installed library; its revision is its version") \
 	X(TK_UPSTREAM_BUILTIN, "builtin", "backends that were built with the tracker")
 enum tk_upstream_kind { TK_UPSTREAM_KINDS(TK_VOCABULARY_ENUM) };
@@ -27,19 +29,26 @@ const char *tk_upstream_kind_name(enum tk_upstream_kind value);
 int tk_upstream_kind_parse(const char *name, enum tk_upstream_kind *out);
 /* Whether its revisions are commits of a repository: self, git. */
 bool tk_upstream_kind_has_commits(enum tk_upstream_kind kind);
+/* Whether it has past revisions that an adapter can build: self, git, package. */
+bool tk_upstream_kind_is_built(enum tk_upstream_kind kind);
 
 /* Where kernels come from, and the adapter that turns a revision into backends. */
 struct tk_upstream_config {
 	char *name; /* [A-Za-z0-9._-]+, unique */
 	enum tk_upstream_kind kind;
-	char *url;        /* git: anything that git clones from */
-	char *branch;     /* NULL: the remote's HEAD */
-	char *path;       /* only commits that touch this path count; NULL: all */
-	char *adapter;    /* a folder of kernels/adapters or of `adapter_path`; self, system: the
+	char *url;         /* git: anything that git clones from */
+	char *branch;      /* NULL: the remote's HEAD */
+	char *path;        /* only commits that touch this path count; NULL: all */
+	char *package;     /* package: its name; NULL: the upstream's name */
+	char *index;       /* package: base URL of the index; NULL: PyPI */
+	char *extra_index; /* package: another index; NULL: none */
+	char *python;      /* package: program or version of the interpreter; NULL: python3 */
+	bool pre;          /* package: pre-releases count */
+	char *adapter;     /* a folder of kernels/adapters or of `adapter_path`; self, system: the
 	                   * backend's name; NULL for builtin */
-	char **backends;  /* to measure; NULL-terminated; empty: all of the adapter */
-	char *options;    /* "key=value,...": passed to the backend's open(); NULL: none */
-	char *cmake_args; /* passed to the adapter as TK_FLAGS; part of the artifact's key */
+	char **backends;   /* to measure; NULL-terminated; empty: all of the adapter */
+	char *options;     /* "key=value,...": passed to the backend's open(); NULL: none */
+	char *cmake_args;  /* passed to the adapter as TK_FLAGS; part of the artifact's key */
 	bool submodules;
 	bool enabled;
 	bool network; /* of its builds, in the sandbox */

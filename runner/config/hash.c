@@ -29,6 +29,12 @@ static void hash_upstream(struct tk_hash *h, const struct tk_upstream_config *u)
 	tk_hash_add_i64(h, u->submodules);
 	tk_hash_add_i64(h, u->enabled);
 	hash_words(h, u->backends);
+	if (u->kind == TK_UPSTREAM_PACKAGE) {
+		const char *more[] = {u->package, u->index, u->extra_index, u->python};
+		for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
+			tk_hash_add_str(h, more[i]);
+		tk_hash_add_i64(h, u->pre);
+	}
 }
 
 /* Not in it: names of files and pages, thresholds, retention, notification, and how long a night

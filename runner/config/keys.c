@@ -41,7 +41,8 @@ static const struct tk_config_key upstream_keys[] = {
 	{ .name = "kind", .type = TK_CONFIG_UPSTREAM_KIND, .offset = UPSTREAM_FIELD(kind),
 	  .fallback_note = "required", .summary = "what the upstream is",
 	  .details = "`self`: the tracker's own kernels, at HEAD of the repository around it. "
-	             "`git`: a repository whose newest commit is built. `system`: an installed "
+	             "`git`: a repository whose newest commit is built. `package`: a Python "
+	             "package; its revisions are its versions. `system`: an installed "
 	             "library; its revision is the version that it reports. `builtin`: backends "
 	             "that were built with the tracker." },
 	{ .name = "url", .type = TK_CONFIG_REPOSITORY, .offset = UPSTREAM_FIELD(url),
@@ -51,8 +52,23 @@ static const struct tk_config_key upstream_keys[] = {
 	{ .name = "path", .type = TK_CONFIG_TEXT, .offset = UPSTREAM_FIELD(path),
 	  .fallback_note = "the whole repository",
 	  .summary = "only commits that touch this path count as revisions" },
+	{ .name = "package", .type = TK_CONFIG_NAME, .offset = UPSTREAM_FIELD(package),
+	  .fallback_note = "the upstream's name", .summary = "`package`: name on the index" },
+	{ .name = "index", .type = TK_CONFIG_URL, .offset = UPSTREAM_FIELD(index),
+	  .fallback_note = "`https://pypi.org/simple`",
+	  .summary = "`package`: package index (Simple API with JSON, PEP 691)",
+	  .details = "User and password belong into `~/.netrc`." },
+	{ .name = "extra_index", .type = TK_CONFIG_URL, .offset = UPSTREAM_FIELD(extra_index),
+	  .fallback_note = "none",
+	  .summary = "`package`: another index, for versions that the first one lacks" },
+	{ .name = "pre", .type = TK_CONFIG_BOOL, .offset = UPSTREAM_FIELD(pre), .fallback = "no",
+	  .summary = "`package`: pre-releases count as revisions" },
+	{ .name = "python", .type = TK_CONFIG_TEXT, .offset = UPSTREAM_FIELD(python),
+	  .fallback_note = "`python3`",
+	  .summary = "`package`: interpreter of the virtual environments, a program; with uv also a "
+	             "version" },
 	{ .name = "adapter", .type = TK_CONFIG_NAME, .offset = UPSTREAM_FIELD(adapter),
-	  .fallback_note = "`self`: `self`; `system`: the upstream's name; required for `git`",
+	  .fallback_note = "`self`: `self`; `system`, `package`: the upstream's name; required for `git`",
 	  .summary = "folder of kernels/adapters or of paths.adapters that builds the upstream",
 	  .details = "For `system`: the name of the backend." },
 	{ .name = "backends", .type = TK_CONFIG_NAMES, .offset = UPSTREAM_FIELD(backends),
@@ -316,4 +332,9 @@ TK_VOCABULARY_FUNCTIONS(upstream_kind);
 bool tk_upstream_kind_has_commits(enum tk_upstream_kind kind)
 {
 	return kind == TK_UPSTREAM_SELF || kind == TK_UPSTREAM_GIT;
+}
+
+bool tk_upstream_kind_is_built(enum tk_upstream_kind kind)
+{
+	return tk_upstream_kind_has_commits(kind) || kind == TK_UPSTREAM_PACKAGE;
 }

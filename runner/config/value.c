@@ -114,7 +114,7 @@ static int set_upstream_kind(const struct setting *s)
 {
 	return tk_upstream_kind_parse(s->text, s->field) == TK_OK
 	               ? TK_OK
-	               : mismatch(s, "a kind of upstream", "self, git, system or builtin");
+	               : mismatch(s, "a kind of upstream", "self, git, package, system or builtin");
 }
 
 static int set_sandbox_mode(const struct setting *s)

@@ -130,9 +130,10 @@ static int find_upstream(const struct tk_config *config, const char *name,
 	const struct tk_upstream_config *u = tk_config_find_upstream(config, name);
 	if (!u)
 		return tk_fail(err, TK_EUSAGE, "unknown upstream \"%s\"", name);
-	if (!tk_upstream_kind_has_commits(u->kind))
+	if (!tk_upstream_kind_is_built(u->kind))
 		return tk_fail(err, TK_EUSAGE,
-		        "upstream \"%s\" has no past revisions; only the kinds git and self have",
+		        "upstream \"%s\" has no past revisions; only the kinds git, package and "
+		        "self have",
 		        u->name);
 	*out = u;
 	return TK_OK;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "upstream/clone.h"
+#include "upstream/package.h"
 #include "upstream/repo.h"
 #include <dirent.h>
 #include <stdio.h>
@@ -107,6 +108,8 @@ int tk_repo_checkout(const struct tk_repo *s, const char *rev, char **dir, struc
 	struct tk_clone c = {0};
 	char id[128];
 	char *made = NULL;
+	if (s->kind == TK_REPO_PACKAGE)
+		return tk_package_checkout(s, rev, dir, err);
 	int status = find_id(s, rev, id, sizeof(id), err);
 	if (!status)
 		status = tk_clone_open(s, TK_FETCH_NONE, &c, err);
@@ -133,6 +136,7 @@ void tk_repo_remove_checkout(const struct tk_repo *s, char *dir)
 {
 	if (!dir)
 		return;
-	tk_dir_remove(dir, NULL);
+	if (s->kind != TK_REPO_PACKAGE)
+		tk_dir_remove(dir, NULL);
 	free(dir);
 }

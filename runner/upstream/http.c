@@ -14,7 +14,10 @@
 #define ANSWER_MAX 4096 /* bytes of the answer that are kept for messages */
 
 struct request {
-	const char *url, *body;
+	const char *url, *body; /* body NULL: GET */
+	const char *what;       /* of the URL, for messages */
+	size_t answer_max;      /* bytes of the answer that are kept */
+	bool is_cut;            /* the answer was longer */
 	char host[256];
 	int64_t deadline_ns;
 	struct curl_slist *headers;
@@ -25,10 +28,12 @@ struct request {
 
 static size_t keep_answer(char *data, size_t size, size_t count, void *user)
 {
-	struct tk_buf *answer = user;
-	const size_t room = ANSWER_MAX - answer->len;
-	tk_buf_add(answer, data, size * count < room ? size * count : room);
-	return size * count;
+	struct request *r = user;
+	struct tk_buf *answer = &r->answer;
+	const size_t room = r->answer_max - answer->len, got = size * count;
+	tk_buf_add(answer, data, got < room ? got : room);
+	r->is_cut = r->is_cut || got > room;
+	return got;
 }
 
 static int find_host(struct request *r, struct tk_error *err)
@@ -42,12 +47,12 @@ static int find_host(struct request *r, struct tk_error *err)
 	        curl_url_get(u, CURLUPART_HOST, &host, 0) ||
 	        curl_url_get(u, CURLUPART_SCHEME, &scheme, 0))
 		status = tk_fail(err, TK_ECONFIG,
-		        "the webhook's URL is malformed; expected https://host/path");
+		        "the %s's URL is malformed; expected https://host/path", r->what);
 	else if (strcasecmp(scheme, "https") && strcasecmp(scheme, "http"))
 		status = tk_fail(err, TK_ECONFIG,
-		        "the scheme \"%.20s\" of the webhook's URL is not allowed; expected https "
-		        "or http",
-		        scheme);
+		        "the scheme \"%.20s\" of the %s's URL is not allowed; expected https or "
+		        "http",
+		        scheme, r->what);
 	else
 		snprintf(r->host, sizeof(r->host), "%s", host);
 	curl_free(host);
@@ -58,15 +63,16 @@ static int find_host(struct request *r, struct tk_error *err)
 
 static int make_headers(struct request *r, const char *const *extra, struct tk_error *err)
 {
-	struct curl_slist *list = curl_slist_append(NULL, "Content-Type: application/json");
-	for (size_t i = 0; list && extra && extra[i]; i++) {
+	struct curl_slist *list =
+	        r->body ? curl_slist_append(NULL, "Content-Type: application/json") : NULL;
+	bool complete = list || !r->body;
+	for (size_t i = 0; complete && extra && extra[i]; i++) {
 		struct curl_slist *longer = curl_slist_append(list, extra[i]);
-		if (!longer)
-			curl_slist_free_all(list);
-		list = longer;
+		complete = longer != NULL;
+		list = longer ? longer : list;
 	}
 	r->headers = list;
-	return list ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	return complete ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
 static CURLcode attempt(CURL *h, struct request *r)
@@ -76,6 +82,7 @@ static CURLcode attempt(CURL *h, struct request *r)
 	if (left_ms <= 0)
 		return CURLE_OPERATION_TIMEDOUT;
 	tk_buf_clear(&r->answer);
+	r->is_cut = false;
 	r->http_status = 0;
 	r->detail[0] = '\0';
 	curl_easy_reset(h);
@@ -88,12 +95,17 @@ static CURLcode attempt(CURL *h, struct request *r)
 	curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(h, CURLOPT_TIMEOUT_MS, (long)left_ms);
 	curl_easy_setopt(h, CURLOPT_HTTPHEADER, r->headers);
-	curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(r->body));
-	curl_easy_setopt(h, CURLOPT_POSTFIELDS, r->body);
+	if (r->body) {
+		curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(r->body));
+		curl_easy_setopt(h, CURLOPT_POSTFIELDS, r->body);
+	} else {
+		curl_easy_setopt(h, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
+		curl_easy_setopt(h, CURLOPT_ACCEPT_ENCODING, "");
+	}
 	curl_easy_setopt(h, CURLOPT_USERAGENT, "tracker");
 	curl_easy_setopt(h, CURLOPT_ERRORBUFFER, r->detail);
 	curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, keep_answer);
-	curl_easy_setopt(h, CURLOPT_WRITEDATA, &r->answer);
+	curl_easy_setopt(h, CURLOPT_WRITEDATA, r);
 	const CURLcode code = curl_easy_perform(h);
 	curl_easy_getinfo(h, CURLINFO_RESPONSE_CODE, &r->http_status);
 	return code;
@@ -116,8 +128,8 @@ static int conclude(const struct request *r, CURLcode code, struct tk_error *err
 		return tk_fail(
 		        err, TK_EIO, "%s redirects to a protocol that is not allowed", r->host);
 	if (code != CURLE_OK)
-		return tk_fail(err, TK_EIO, "cannot post to %s: %s", r->host,
-		        r->detail[0] ? r->detail : curl_easy_strerror(code));
+		return tk_fail(err, TK_EIO, "cannot %s %s: %s", r->body ? "post to" : "read",
+		        r->host, r->detail[0] ? r->detail : curl_easy_strerror(code));
 	if (r->http_status >= 200 && r->http_status < 300)
 		return TK_OK;
 	tk_text_copy_line(
@@ -126,38 +138,72 @@ static int conclude(const struct request *r, CURLcode code, struct tk_error *err
 	        words[0] ? ": " : "", words);
 }
 
-int tk_http_post_json(const char *url, const char *body, const struct tk_http_options *options,
-        long *http_status, struct tk_error *err)
+/* Fills r->http_status and, for a GET, r->answer. */
+static int perform(struct request *r, const struct tk_http_options *o, struct tk_error *err)
 {
-	static const struct tk_http_options defaults = {.retries = 2};
-	const struct tk_http_options *o = options ? options : &defaults;
 	const double deadline_s = o->deadline_s > 0 ? o->deadline_s : DEFAULT_DEADLINE_S;
-	struct request r = {.url = url,
-	        .body = body,
-	        .deadline_ns = tk_clock_monotonic_ns() + (int64_t)(deadline_s * 1e9)};
-	int status = find_host(&r, err);
+	r->deadline_ns = tk_clock_monotonic_ns() + (int64_t)(deadline_s * 1e9);
+	int status = find_host(r, err);
 	if (!status)
-		status = make_headers(&r, o->headers, err);
+		status = make_headers(r, o->headers, err);
 	CURL *h = status ? NULL : curl_easy_init();
 	if (!status && !h)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	if (status)
-		goto out;
-	CURLcode code = attempt(h, &r);
-	int64_t pause_ns = 500 * 1000 * 1000;
-	for (unsigned i = 0; i < o->retries && worth_retrying(code, r.http_status);
-	        i++, pause_ns *= 2) {
-		if (tk_cancel_is_requested() || tk_clock_monotonic_ns() + pause_ns >= r.deadline_ns)
-			break;
-		tk_clock_sleep_ns(pause_ns);
-		code = attempt(h, &r);
+	if (!status) {
+		CURLcode code = attempt(h, r);
+		int64_t pause_ns = 500 * 1000 * 1000;
+		for (unsigned i = 0; i < o->retries && worth_retrying(code, r->http_status);
+		        i++, pause_ns *= 2) {
+			if (tk_cancel_is_requested() ||
+			        tk_clock_monotonic_ns() + pause_ns >= r->deadline_ns)
+				break;
+			tk_clock_sleep_ns(pause_ns);
+			code = attempt(h, r);
+		}
+		status = conclude(r, code, err);
 	}
-	status = conclude(&r, code, err);
+	curl_easy_cleanup(h);
+	curl_slist_free_all(r->headers);
+	return status;
+}
+
+static const struct tk_http_options defaults = {.retries = 2};
+
+int tk_http_post_json(const char *url, const char *body, const struct tk_http_options *options,
+        long *http_status, struct tk_error *err)
+{
+	struct request r = {.url = url, .body = body, .what = "webhook", .answer_max = ANSWER_MAX};
+	int status = perform(&r, options ? options : &defaults, err);
 	if (http_status)
 		*http_status = r.http_status;
-out:
-	curl_easy_cleanup(h);
-	curl_slist_free_all(r.headers);
 	tk_buf_free(&r.answer);
 	return status;
+}
+
+int tk_http_get(const char *url, size_t max_bytes, const struct tk_http_options *options,
+        struct tk_buf *out, struct tk_error *err)
+{
+	struct request r = {.url = url, .what = "index", .answer_max = max_bytes};
+	int status = perform(&r, options ? options : &defaults, err);
+	if (!status && r.is_cut)
+		status = tk_fail(
+		        err, TK_EDATA, "%s answered more than %zu bytes", r.host, max_bytes);
+	if (status)
+		tk_buf_free(&r.answer);
+	else
+		*out = r.answer;
+	return status;
+}
+
+char *tk_http_resolve_url(const char *base, const char *reference)
+{
+	char *resolved = NULL, *copy = NULL;
+	CURLU *u = curl_url();
+	if (u && !curl_url_set(u, CURLUPART_URL, base, 0) &&
+	        !curl_url_set(u, CURLUPART_URL, reference, 0) &&
+	        !curl_url_get(u, CURLUPART_URL, &resolved, 0))
+		copy = strdup(resolved);
+	curl_free(resolved);
+	curl_url_cleanup(u);
+	return copy;
 }

@@ -1,7 +1,9 @@
 /* HTTP requests. */
 #ifndef TK_UPSTREAM_HTTP_H
 #define TK_UPSTREAM_HTTP_H
+#include <stddef.h>
 
+struct tk_buf;
 struct tk_error;
 
 struct tk_http_options {
@@ -17,5 +19,14 @@ struct tk_http_options {
  * because the URL of a webhook can hold a secret. */
 int tk_http_post_json(const char *url, const char *body, const struct tk_http_options *options,
         long *http_status, struct tk_error *err);
+
+/* Reads a page of at most max_bytes (more is TK_EDATA) into *out, which is written on success only.
+ * Answers and messages are as above; credentials come from ~/.netrc. */
+int tk_http_get(const char *url, size_t max_bytes, const struct tk_http_options *options,
+        struct tk_buf *out, struct tk_error *err);
+
+/* A link of the page `base` as a whole URL; NULL: malformed, or out of memory. The caller frees
+ * it. */
+char *tk_http_resolve_url(const char *base, const char *reference);
 
 #endif

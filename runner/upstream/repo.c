@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "upstream/clone.h"
 #include "upstream/git_log.h"
+#include "upstream/package.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +113,8 @@ int tk_repo_find_newest(const struct tk_repo *s, struct tk_revision *out, struct
 	struct tk_clone c;
 	struct tk_revision r;
 	char id[HASH_SIZE];
+	if (s->kind == TK_REPO_PACKAGE)
+		return tk_package_find_newest(s, out, err);
 	int status = tk_clone_open(s, TK_FETCH_TIP, &c, err);
 	if (status)
 		return status;
@@ -173,6 +176,8 @@ int tk_repo_find_revision(
 {
 	struct tk_clone c;
 	char id[HASH_SIZE];
+	if (s->kind == TK_REPO_PACKAGE)
+		return tk_package_find_revision(s, rev, out, err);
 	int status = tk_clone_open(s, TK_FETCH_NONE, &c, err);
 	if (status)
 		return status;
@@ -221,6 +226,8 @@ int tk_repo_list_revisions(const struct tk_repo *s, size_t limit, size_t every, 
 	char id[HASH_SIZE];
 	struct tk_revision *list = NULL;
 	size_t n = 0;
+	if (s->kind == TK_REPO_PACKAGE)
+		return tk_package_list_revisions(s, limit, every, since_s, out, count, err);
 	if (!every)
 		every = 1;
 	const size_t needed = !limit || limit > SIZE_MAX / every ? 0 : (limit - 1) * every + 1;

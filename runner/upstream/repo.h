@@ -1,4 +1,5 @@
-/* The repository of an upstream: its revisions, and checkouts of them.
+/* The repository of an upstream: its revisions, and checkouts of them. Of a Python package these
+ * are its versions, and virtual environments.
  *
  * git runs in a scrubbed environment, without prompts and with a deadline. Text from a repository
  * (branch names, subjects) never reaches a shell or a path. */
@@ -10,7 +11,7 @@
 
 struct tk_error;
 
-enum tk_repo_kind { TK_REPO_SELF, TK_REPO_GIT };
+enum tk_repo_kind { TK_REPO_SELF, TK_REPO_GIT, TK_REPO_PACKAGE };
 
 struct tk_repo {
 	enum tk_repo_kind kind;
@@ -19,12 +20,18 @@ struct tk_repo {
 	const char *branch; /* NULL: the remote's HEAD */
 	const char *path;   /* only commits that touch it; NULL: all */
 	bool submodules;
-	const char *cache_dir; /* clones live in <cache_dir>/git/<slug>-<hash> */
-	double deadline_s;     /* of one network operation */
+	/* package: `url` is the index, NULL for PyPI */
+	const char *package;      /* name; NULL: the upstream's name */
+	const char *extra_index;  /* NULL: none */
+	const char *python;       /* program, for uv also a version; NULL: python3 */
+	const char *requirements; /* file of what is installed beside it; NULL: nothing */
+	bool pre;                 /* pre-releases are revisions, too */
+	const char *cache_dir;    /* clones live in <cache_dir>/git/<slug>-<hash> */
+	double deadline_s;        /* of one network operation */
 };
 
 struct tk_revision {
-	char id[128];                         /* full commit hash, or the version of a library */
+	char id[128];                         /* full commit hash, or a version */
 	char parent[128];                     /* first parent; "" where there is none */
 	int64_t author_time_s, commit_time_s; /* 0 where unknown */
 	int64_t position; /* number of first-parent commits up to this one; orders the x axis; 0
@@ -40,7 +47,7 @@ void tk_repo_redact_url(const char *url, char *out, size_t size);
 /* The newest revision. self never touches the network. */
 int tk_repo_find_newest(const struct tk_repo *s, struct tk_revision *out, struct tk_error *err);
 
-/* By hash, prefix of a hash, tag or branch. */
+/* By hash, prefix of a hash, tag or branch; by version. */
 int tk_repo_find_revision(
         const struct tk_repo *s, const char *rev, struct tk_revision *out, struct tk_error *err);
 
@@ -49,8 +56,9 @@ int tk_repo_find_revision(
 int tk_repo_list_revisions(const struct tk_repo *s, size_t limit, size_t every, int64_t since_s,
         struct tk_revision **out, size_t *count, struct tk_error *err);
 
-/* A checkout of the revision, with submodules if wanted, in a new folder below cache_dir. Give *dir
- * back with tk_repo_remove_checkout, which removes the folder too. */
+/* A checkout of the revision, with submodules if wanted, in a new folder below cache_dir; of a
+ * package a virtual environment, which stays in the cache and must not be changed. Give *dir back
+ * with tk_repo_remove_checkout, which removes the folder of a checkout too. */
 int tk_repo_checkout(const struct tk_repo *s, const char *rev, char **dir, struct tk_error *err);
 void tk_repo_remove_checkout(const struct tk_repo *s, char *dir);
 

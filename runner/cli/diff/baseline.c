@@ -86,7 +86,7 @@ static int find_tag(const struct tables *t, const struct tk_config *config, cons
 		struct tk_repo source;
 		int64_t id;
 
-		if (!u->enabled || !tk_upstream_kind_has_commits(u->kind))
+		if (!u->enabled || !tk_upstream_kind_is_built(u->kind))
 			continue;
 		tk_recipe_init_repo(config, u, &source);
 		int query = tk_repo_find_revision(&source, ref, &revision, &why);

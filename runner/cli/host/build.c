@@ -25,7 +25,8 @@ static const struct argp_option options[] = {
         {"import", OPT_IMPORT, "FILE", 0,
                 "Add the builds of FILE to the cache after checking them; build nothing", 2},
         {"list", OPT_LIST, 0, 0, "List the builds in the cache; build nothing", 3},
-        {"rev", OPT_REV, "REV", 0, "Build a hash, tag or branch instead of the newest revision", 1},
+        {"rev", OPT_REV, "REV", 0,
+                "Build a hash, tag, branch or version instead of the newest revision", 1},
         {0},
 };
 
@@ -73,7 +74,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_build = {options, parse_option, "[UPSTREAM]",
-        "Build the newest revision of every upstream of kind `self` or `git`, or of UPSTREAM, "
+        "Build the newest revision of every upstream of kind `self`, `git` or `package`, or of "
+        "UPSTREAM, "
         "unless the cache has it.\v"
         "The table shows the backends and the beginning of the hash of their machine code: equal "
         "code has an equal hash. A failed build is remembered for a day; its first error and the "
@@ -87,7 +89,7 @@ const struct argp tk_argp_build = {options, parse_option, "[UPSTREAM]",
 
 static bool is_built(const struct tk_upstream_config *u)
 {
-	return tk_upstream_kind_has_commits(u->kind);
+	return tk_upstream_kind_is_built(u->kind);
 }
 
 static int build_one(

@@ -186,8 +186,9 @@ void tk_doctor_check_night(struct tk_doctor *d)
 
 		if (!u->enabled)
 			continue;
-		if (tk_upstream_kind_has_commits(u->kind)) {
-			check_build_tools(d, u);
+		if (tk_upstream_kind_is_built(u->kind)) {
+			if (u->kind != TK_UPSTREAM_PACKAGE)
+				check_build_tools(d, u);
 			check_adapter(d, u);
 			check_repository(d, u);
 		} else {

@@ -36,10 +36,10 @@ static int use_series(struct tk_bisection *b, const struct tk_series_row *series
 	int status = tk_night_job_options(b->n, b->series_id, newest->run_id, &b->options, err);
 	if (status)
 		return status;
-	if (!b->upstream || !tk_upstream_kind_has_commits(b->upstream->kind))
+	if (!b->upstream || !tk_upstream_kind_is_built(b->upstream->kind))
 		return tk_fail(err, TK_EUSAGE,
-		        "%s: upstream %s has no revisions to bisect; only the kinds git and self "
-		        "have",
+		        "%s: upstream %s has no revisions to bisect; only the kinds git, "
+		        "package and self have",
 		        r->series, r->upstream);
 	return TK_OK;
 }

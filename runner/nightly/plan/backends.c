@@ -1,6 +1,7 @@
 /* What a worker reports about the backends of a night: their device and their operations. */
 #include "base/error.h"
 #include "base/log.h"
+#include "core/kernel_package.h"
 #include "core/operation.h"
 #include "nightly/plan/plan_internal.h"
 #include "worker/worker.h"
@@ -23,6 +24,9 @@ static const json_t *query(struct tk_plan *p, const struct tk_night_device *d, c
 
 bool tk_plan_backend_runs_on(struct tk_plan *p, const struct tk_night_device *d, const char *path)
 {
+	const enum tk_device_kind package = tk_kernel_package_device_kind(path);
+	if (package != TK_DEVICE_OTHER) /* without a launcher for other devices */
+		return package == tk_device_kind_from_name(d->layer->name);
 	const json_t *info = query(p, d, path);
 	const char *kind = json_string_value(json_object_get(info, "device_kind"));
 	return json_is_null(info) || (kind && strcmp(kind, d->layer->name) == 0);

@@ -13,11 +13,19 @@
 void tk_recipe_init_repo(
         const struct tk_config *config, const struct tk_upstream_config *u, struct tk_repo *out)
 {
-	bool self = u->kind == TK_UPSTREAM_SELF;
+	bool self = u->kind == TK_UPSTREAM_SELF, package = u->kind == TK_UPSTREAM_PACKAGE;
 	*out = (struct tk_repo){
-	        .kind = self ? TK_REPO_SELF : TK_REPO_GIT,
+	        .kind = self      ? TK_REPO_SELF
+	                : package ? TK_REPO_PACKAGE
+	                          : TK_REPO_GIT,
 	        .name = u->name,
-	        .url = self && !u->url ? tk_path_data_dir() : u->url,
+	        .url = package           ? u->index
+	               : self && !u->url ? tk_path_data_dir()
+	                                 : u->url,
+	        .package = u->package,
+	        .extra_index = u->extra_index,
+	        .python = u->python,
+	        .pre = u->pre,
 	        .branch = u->branch,
 	        .path = u->path,
 	        .submodules = u->submodules,
@@ -92,17 +100,18 @@ int tk_recipe_build(const struct tk_config *config, const struct tk_upstream_con
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	char *adapter = find_adapter_dir(config, u),
 	     *kernels = tk_path_join(tk_path_data_dir(), "kernels");
-	int status = TK_OK;
+	char **problems = NULL;
+	int status = adapter && kernels ? tk_recipe_list_problems(config, adapter, &problems, err)
+	                                : tk_fail(err, TK_ENOMEM, "out of memory");
 	tk_recipe_init_repo(config, u, &repo);
-	if (!adapter || !kernels) {
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	} else {
+	if (!status) {
 		struct tk_build_spec spec = {.repo = &repo,
 		        .revision = revision,
 		        .adapter_dir = adapter,
 		        .kernels_dir = kernels,
 		        .arch = arch ? arch : "native",
 		        .flags = u->cmake_args,
+		        .problems = (const char *const *)problems,
 		        .cache_dir = config->cache_dir,
 		        .jobs = cores > 0 ? (unsigned)cores : 1,
 		        .deadline_s = config->budgets.build_s,
@@ -111,6 +120,7 @@ int tk_recipe_build(const struct tk_config *config, const struct tk_upstream_con
 		        .env = u->env};
 		status = tk_artifact_build(&spec, out, err);
 	}
+	tk_recipe_free_problems(problems);
 	free(adapter);
 	free(kernels);
 	return status;

@@ -220,7 +220,7 @@ static int resolve_upstream(struct tk_night *n, struct tk_night_upstream *u, str
 
 static bool is_built(const struct tk_night_upstream *u)
 {
-	return tk_upstream_kind_has_commits(u->config->kind);
+	return tk_upstream_kind_is_built(u->config->kind);
 }
 
 /* The upstream that takes an artifact of the bundle; NULL: none does. */

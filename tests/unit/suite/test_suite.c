@@ -240,6 +240,7 @@ static void shipped_suites(void **state)
 	        {"gemm-core", 105, "gemm:m=16,n=22016,k=4096,a=bf16"},
 	        {"gemm-deepseek", 48, "gemm:m=128,n=129280,k=7168,a=bf16,c=f32,tb=t"},
 	        {"attention-core", 115, "attention:b=4,sq=4096,h=8,d=256,causal=1"},
+	        {"compilers-core", 12, "attention:b=4,sq=4096,h=16,d=128,dtype=bf16,causal=1"},
 	        {"attention-d256", 8, "attention:b=4,sq=512,h=8,d=256,causal=1"},
 	        {"nsa-core", 4, "nsa:b=2,s=1024,h=128,hkv=8,d=64,selected_blocks=8,block_size=32"},
 	};
@@ -282,7 +283,7 @@ static void finding_files(void **state)
 	assert_int_equal(tk_suite_load(dir, "suites/smoke.yml", &s, &err), 0);
 	tk_suite_free(s);
 	assert_int_equal(tk_suite_list_names(dir, &names, &count, &err), 0);
-	assert_int_equal(count, 7);
+	assert_int_equal(count, 8);
 	assert_string_equal(names[0], "attention-core");
 	tk_names_free(names, count);
 	assert_int_equal(tk_suite_load(dir, "smoek", &s, &err), TK_ENOTFOUND);

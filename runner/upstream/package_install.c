@@ -1,0 +1,185 @@
+/* Virtual environments: <cache>/python/env/<package>-<version>-<hash>, one for each version, with
+ * this version and what the adapter's `requirements` name, and without their dependencies. uv
+ * installs, or pip where there is no uv. Every wheel's hash is checked; nothing is compiled. */
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/process.h"
+#include "upstream/package.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMPLETE ".complete"
+#define ARGS_MAX 32
+
+struct install {
+	const struct tk_repo *repo;
+	const struct tk_package_release *release;
+	char *dir, *python, *wanted; /* `wanted`: a requirements file with hashes */
+	bool has_uv;
+};
+
+/* The same version with other companions, another index or another Python is another folder. */
+static int choose_dir(const struct tk_repo *s, const struct tk_package_release *r, char **out,
+        struct tk_error *err)
+{
+	char hex[TK_HASH_HEX_SIZE], *name = NULL;
+	struct tk_hash *h = tk_hash_new();
+	int status = TK_OK;
+	if (!h)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	tk_hash_add_str(h, r->index);
+	tk_hash_add_str(h, s->python ? s->python : "");
+	for (size_t i = 0; i < r->wheel_count; i++)
+		tk_hash_add_str(h, r->sha256[i]);
+	if (s->requirements)
+		status = tk_hash_add_file(h, s->requirements, err);
+	tk_hash_finish(h, hex);
+	if (status)
+		return status;
+	char *package = tk_package_normalize_name(s->package ? s->package : s->name);
+	if (package && asprintf(&name, "python/env/%s-%s-%.8s", package, r->text, hex) < 0)
+		name = NULL;
+	*out = name ? tk_path_join(s->cache_dir, name) : NULL;
+	free(package);
+	free(name);
+	return *out ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+}
+
+static int run(const struct install *in, const char *const *argv, struct tk_error *err)
+{
+	/* No settings of the user: the same version must be installed the same way. */
+	static const char *const env[] = {"UV_NO_CONFIG=1", "UV_NO_PROGRESS=1",
+	        "PIP_CONFIG_FILE=/dev/null", "PIP_DISABLE_PIP_VERSION_CHECK=1", "PIP_NO_INPUT=1",
+	        NULL};
+	const struct tk_process_spec spec = {.argv = argv,
+	        .env = env,
+	        .deadline_s = in->repo->deadline_s > 0 ? in->repo->deadline_s : 0,
+	        .for_network = true};
+	struct tk_process_result result;
+	int status = tk_process_run(&spec, &result, err);
+	if (!status)
+		status = tk_process_check(&spec, &result, err);
+	tk_process_result_free(&result);
+	return status;
+}
+
+static int make_environment(const struct install *in, struct tk_error *err)
+{
+	const char *python = in->repo->python ? in->repo->python : "python3";
+	const char *const uv[] = {"uv", "venv", "--quiet", "--python", python, in->dir, NULL};
+	const char *const plain[] = {python, "-m", "venv", in->dir, NULL};
+	return run(in, in->has_uv ? uv : plain, err);
+}
+
+/* `hashes`: every wheel must have one of the hashes in the file. */
+static int install_file(
+        const struct install *in, const char *file, bool hashes, struct tk_error *err)
+{
+	const char *argv[ARGS_MAX];
+	size_t n = 0;
+	if (in->has_uv) {
+		const char *const head[] = {"uv", "pip", "install", "--quiet", "--python",
+		        in->python, "--index-strategy", "unsafe-best-match"};
+		memcpy(argv, head, sizeof(head));
+		n = sizeof(head) / sizeof(*head);
+	} else {
+		const char *const head[] = {in->python, "-m", "pip", "install", "--quiet"};
+		memcpy(argv, head, sizeof(head));
+		n = sizeof(head) / sizeof(*head);
+	}
+	const char *const tail[] = {"--no-deps", "--only-binary", ":all:", "--index-url",
+	        in->repo->url ? in->repo->url : TK_PACKAGE_INDEX, "-r", file};
+	memcpy(argv + n, tail, sizeof(tail));
+	n += sizeof(tail) / sizeof(*tail);
+	if (in->repo->extra_index) {
+		argv[n++] = "--extra-index-url";
+		argv[n++] = in->repo->extra_index;
+	}
+	if (hashes)
+		argv[n++] = "--require-hashes";
+	argv[n] = NULL;
+	return run(in, argv, err);
+}
+
+static int write_wanted(const struct install *in, struct tk_error *err)
+{
+	struct tk_buf text = TK_BUF_INIT;
+	tk_buf_add_printf(&text, "%s==%s", in->repo->package ? in->repo->package : in->repo->name,
+	        in->release->text);
+	for (size_t i = 0; i < in->release->wheel_count; i++)
+		tk_buf_add_printf(&text, " --hash=sha256:%s", in->release->sha256[i]);
+	tk_buf_add_char(&text, '\n');
+	const char *content = tk_buf_cstr(&text);
+	int status = tk_file_write_nosync(in->wanted, content, strlen(content), err);
+	tk_buf_free(&text);
+	return status;
+}
+
+static int install(const struct install *in, struct tk_error *err)
+{
+	int status = tk_dir_remove(in->dir, err); /* of an installation that was stopped */
+	if (!status)
+		status = make_environment(in, err);
+	if (!status)
+		status = write_wanted(in, err);
+	if (!status && in->repo->requirements)
+		status = install_file(in, in->repo->requirements, false, err);
+	if (!status)
+		status = install_file(in, in->wanted, true, err);
+	return status ? tk_error_add_context(
+	                        err, "%s: installing %s", in->repo->name, in->release->text)
+	              : TK_OK;
+}
+
+static int install_once(struct install *in, struct tk_error *err)
+{
+	struct tk_lock *lock = NULL;
+	char *complete = tk_path_join(in->dir, COMPLETE), *lock_path = NULL, *parent = NULL;
+	int status = TK_OK;
+	if (!complete || asprintf(&lock_path, "%s.lock", in->dir) < 0 ||
+	        !(parent = tk_path_join(in->repo->cache_dir, "python/env")))
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!status)
+		status = tk_dir_create(parent, err);
+	if (!status)
+		status = tk_lock_wait(lock_path, 3600, &lock, err);
+	if (!status && !tk_file_exists(complete)) {
+		status = install(in, err);
+		if (!status)
+			status = tk_file_write_nosync(complete, "", 0, err);
+	}
+	tk_lock_release(lock);
+	free(parent);
+	free(lock_path);
+	free(complete);
+	return status;
+}
+
+int tk_package_install(const struct tk_repo *s, const struct tk_package_release *release,
+        char **dir, struct tk_error *err)
+{
+	struct install in = {.repo = s, .release = release};
+	char *uv = NULL;
+	int status = choose_dir(s, release, &in.dir, err);
+	if (status)
+		return status;
+	in.has_uv = tk_process_find_program("uv", &uv);
+	in.python = tk_path_join(in.dir, "bin/python");
+	in.wanted = tk_path_join(in.dir, "wanted.txt");
+	if (!in.python || !in.wanted)
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!status)
+		status = install_once(&in, err);
+	free(uv);
+	free(in.python);
+	free(in.wanted);
+	if (status) {
+		free(in.dir);
+		return status;
+	}
+	*dir = in.dir;
+	return TK_OK;
+}
