@@ -1,0 +1,198 @@
+"""compile.py OUT TARGET [--configs=N]: compiles the kernels for the problems in $TK_PROBLEMS with the installed Triton, without a GPU, and writes a
+compiled kernel package into OUT: a code object and a manifest for each problem and configuration.
+
+Triton's own JIT specialises and compiles (`warmup`) under a driver that only knows its target: the same code that a GPU would have been given."""
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import os
+import re
+import sys
+import time
+import types
+
+sys.dont_write_bytecode = True  # this folder is part of the build's key
+os.environ["TRITON_DISABLE_LINE_INFO"] = "1"  # paths of this machine must not be part of the code object
+if "torch" not in sys.modules:  # 3.6 and 3.7 import it on AMD to look at one type
+    sys.modules["torch"] = types.ModuleType("torch")
+    sys.modules["torch"].Tensor = type("Tensor", (), {})
+
+import triton  # noqa: E402
+import triton.language as tl  # noqa: E402
+from triton.backends.compiler import GPUTarget  # noqa: E402
+from triton.runtime import driver  # noqa: E402
+from triton.runtime.jit import MockTensor  # noqa: E402
+
+import kernels  # noqa: E402
+import problems  # noqa: E402
+from code_objects import kernel_parameters  # noqa: E402
+
+LANGUAGE_TYPES = {"f16": tl.float16, "bf16": tl.bfloat16, "f32": tl.float32, "tf32": tl.float32, "e4m3": tl.float8e4nv, "e5m2": tl.float8e5}
+VALUE_TYPES = {"i1": ("i8", 1), "i8": ("i8", 1), "i16": ("i16", 2), "i32": ("i32", 4), "i64": ("i64", 8), "fp32": ("f32", 4), "fp64": ("f64", 8)}
+
+
+class Target:
+    """`units`: multiprocessors or compute units of the card that tiles are chosen for."""
+
+    def __init__(self, name):
+        self.name = name
+        number = re.fullmatch(r"sm_(\d+)a?", name)
+        self.kind = "cuda" if number else "hip"
+        self.triton = GPUTarget("cuda", int(number[1]), 32) if number else GPUTarget("hip", name, 64)
+        self.units = 132 if number else 304
+
+
+class TargetDriver:
+    """What the JIT asks a driver before it compiles."""
+    launcher_cls = None
+
+    def __init__(self, target):
+        self.target = target
+
+    def get_current_target(self):
+        return self.target
+
+    def get_current_device(self):
+        return 0
+
+    def get_current_stream(self, device=None):
+        return 0
+
+
+def folded_names(kernel, source):
+    """Arguments that are no parameters of the code: constexprs, and what the JIT found to be 1."""
+    constants = getattr(source, "constants", None) or {}
+    names = set()
+    for key in constants:
+        while isinstance(key, tuple):
+            key = key[0]
+        names.add(key if isinstance(key, str) else kernel.arg_names[key])
+    return names
+
+
+def argument_type(kernel, source, name):
+    signature = source.signature
+    return signature[name] if name in signature else signature[kernel.arg_names.index(name)]
+
+
+def arguments(kernel, call, compiled):
+    """The parameters of the code object in their order, with their sizes."""
+    tensors = {name: tensor for name, tensor, _ in call.tensors}
+    folded = folded_names(kernel, compiled.src) | set(call.constants)
+    out, sizes = [], []
+    for name in kernel.arg_names:
+        if name in tensors:
+            out.append({"tensor": tensors[name]})
+            sizes.append(8)
+        elif name not in folded:
+            kind = argument_type(kernel, compiled.src, name)
+            if kind == "constexpr":
+                continue
+            word, size = VALUE_TYPES[kind]
+            out.append({"value": call.values[name], "type": word})
+            sizes.append(size)
+    metadata = compiled.metadata._asdict()
+    # Later releases add pointers of their own; which, the release's metadata tells.
+    version = tuple(int(x) for x in re.findall(r"\d+", triton.__version__)[:2])
+    blocks = call.grid[0] * call.grid[1] * call.grid[2]
+    for hidden, since in (("global", (3, 3)), ("profile", (3, 5))):
+        if version >= since:
+            out.append({"scratch": hidden, "bytes": (metadata.get(hidden + "_scratch_size") or 0) * blocks})
+            sizes.append(8)
+    return out, sizes
+
+
+def compile_call(target, call):
+    kernel = getattr(kernels, call.kernel)
+    tensors = {name: MockTensor(LANGUAGE_TYPES[dtype]) for name, _, dtype in call.tensors}
+    given = [tensors[n] if n in tensors else call.values[n] for n in kernel.arg_names if n not in call.constants]
+    return kernel, kernel.warmup(*given, **call.constants, **call.options, grid=call.grid)
+
+
+def manifest(target, problem, call, kernel, compiled, file_name, code):
+    metadata = compiled.metadata._asdict()
+    args, sizes = arguments(kernel, call, compiled)
+    found = kernel_parameters(code, metadata["name"]) if target.kind == "cuda" else sizes
+    if found != sizes:
+        raise RuntimeError("the code object has parameters of %s bytes, expected %s" % (found, sizes))
+    clusters = metadata.get("num_ctas") or 1
+    grid = [call.grid[0] * clusters, call.grid[1], call.grid[2]]
+    producer = {"name": "triton", "version": triton.__version__}
+    if target.kind == "cuda":
+        producer["ptx"] = re.search(r"^\.version (\S+)", compiled.asm["ptx"], re.M)[1]
+    return {
+        "format": 1, "producer": producer, "target": target.name, "problem": problem, "configuration": call.config,
+        "code_object": file_name, "sha256": hashlib.sha256(code).hexdigest(),
+        "launches": [{
+            "entry": metadata["name"], "grid": grid, "block": [metadata["num_warps"] * target.triton.warp_size, 1, 1],
+            "cluster": [clusters, 1, 1], "shared_bytes": metadata["shared"],
+            "cooperative": bool(metadata.get("launch_cooperative_grid", False)), "args": args,
+        }],
+    }
+
+
+def one_line(error):
+    text = " ".join(str(error).split())
+    return ("%s: %s" % (type(error).__name__, text))[:440]
+
+
+def compile_one(out, target_name, problem, call, stem):
+    """Writes one manifest, and its code object unless Triton fails. Returns the line of the log."""
+    target = Target(target_name)
+    driver.set_active(TargetDriver(target.triton))
+    started = time.monotonic()
+    extension = "cubin" if target.kind == "cuda" else "hsaco"
+    try:
+        kernel, compiled = compile_call(target, call)
+        code = compiled.asm[extension]
+        written = manifest(target, problem, call, kernel, compiled, "%s.%s" % (stem, extension), code)
+        with open(os.path.join(out, "%s.%s" % (stem, extension)), "wb") as f:
+            f.write(code)
+        result = "%d bytes" % len(code)
+    except Exception as error:  # one problem that does not compile must not cost the others
+        written = {"format": 1, "producer": {"name": "triton", "version": triton.__version__}, "target": target.name, "problem": problem,
+                   "configuration": call.config, "error": one_line(error)}
+        result = written["error"]
+    with open(os.path.join(out, stem + ".json"), "w", encoding="utf-8") as f:
+        json.dump(written, f, indent=1)
+    return "%s %s: %.1f s, %s" % (problem, call.config, time.monotonic() - started, result), "error" not in written
+
+
+def jobs(listed, target, most):
+    for problem in listed:
+        try:
+            chosen = problems.calls(problem, target, most)
+        except problems.Unsupported as why:
+            print("%s: not supported: %s" % (problem, why))
+            continue
+        digest = hashlib.sha256(problem.encode()).hexdigest()[:10]
+        for i, call in enumerate(chosen):
+            yield problem, call, "%s-%s-%d" % (problem.partition(":")[0], digest, i)
+
+
+def read_problems():
+    with open(os.environ["TK_PROBLEMS"], encoding="utf-8") as f:
+        return json.load(f)["problems"]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("out")
+    parser.add_argument("target")
+    parser.add_argument("--configs", type=int, default=1, help="configurations of a problem at most")
+    options = parser.parse_args()
+    os.makedirs(options.out, exist_ok=True)
+    todo = list(jobs(read_problems(), Target(options.target), options.configs))
+    good = 0
+    with concurrent.futures.ProcessPoolExecutor(int(os.environ.get("TK_JOBS", "1"))) as pool:
+        for line, ok in pool.map(compile_one, [options.out] * len(todo), [options.target] * len(todo), *zip(*todo)) if todo else ():
+            print(line, flush=True)
+            good += ok
+    print("triton %s: %d of %d code objects" % (triton.__version__, good, len(todo)))
+    if not good:
+        sys.exit("error: " + ("none of the problems could be compiled" if todo else "none of the problems is supported"))
+
+
+if __name__ == "__main__":
+    main()
