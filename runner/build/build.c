@@ -88,10 +88,12 @@ static char *find_kernels_dir(const struct tk_build_spec *spec)
  * user's home; NULL: not found. */
 static char *find_python(const char *environment)
 {
-	char *link = tk_path_join(environment, "bin/python"), *dir = link ? realpath(link, NULL) : NULL;
+	char *link = tk_path_join(environment, "bin/python"),
+	     *dir = link ? realpath(link, NULL) : NULL;
 	for (int i = 0; dir && i < 2; i++) { /* PREFIX/bin/python3 */
 		char *slash = strrchr(dir, '/');
-		*slash = '\0';
+		if (slash)
+			*slash = '\0';
 	}
 	free(link);
 	return dir;
@@ -133,8 +135,8 @@ static int prepare(struct job *j, struct tk_error *err)
 	j->collected = tk_path_join(j->temp, "artifact");
 	j->problems = tk_path_join(j->temp, "problems.json");
 	j->ccache = tk_path_join3(spec->cache_dir, "ccache", spec->repo->name);
-	if (!j->problems || !j->adapter_dir || !j->out || !j->ccache || !j->log || !j->build || !j->tmp ||
-	        !j->collected)
+	if (!j->problems || !j->adapter_dir || !j->out || !j->ccache || !j->log || !j->build ||
+	        !j->tmp || !j->collected)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	if ((status = tk_dir_create(j->out, err)) || (status = tk_dir_create(j->build, err)) ||
 	        (status = tk_dir_create(j->tmp, err)) ||

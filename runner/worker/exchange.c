@@ -282,13 +282,14 @@ static int start_process(
 {
 	char *folders[] = {
 	        copy_folder(w->program), copy_folder(w->device_layer), copy_folder(backend)};
-	const char *readable[5] = {tk_path_data_dir()};
+	const char *readable[6] = {tk_path_data_dir()};
 	size_t n = 1;
 	bool again = true;
 	int status = TK_OK;
 	for (size_t i = 0; i < 3; i++)
 		if (folders[i])
 			readable[n++] = folders[i];
+	readable[n] = w->modules_dir;
 	while (again)
 		status = try_process(w, readable, &again, end, err);
 	for (size_t i = 0; i < 3; i++)
