@@ -49,8 +49,7 @@ static int add_suite(struct problem_names *p, const struct tk_config *config, co
 {
 	struct tk_suite *suite = NULL;
 	enum tk_device_kind kind;
-	int status = tk_suite_load(
-	        config->root, tk_config_suite_name(name, &kind), &suite, err);
+	int status = tk_suite_load(config->root, tk_config_suite_name(name, &kind), &suite, err);
 	for (size_t i = 0; !status && i < suite->count; i++)
 		if (is_wanted(p, suite->problems[i].text))
 			status = add(p, suite->problems[i].text, err);

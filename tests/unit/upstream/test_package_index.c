@@ -28,10 +28,10 @@ static struct tk_package_index read_page(const char *page)
 
 static void wheels_become_releases(void **state)
 {
-	struct tk_package_index p = read_page(PAGE(FILE_OF(
-	        "fake_pkg-1.10-cp311-a.whl", ",\"upload-time\":\"2026-11-02T00:00:01.25Z\",\"core-"
-	                                     "metadata\":true") "," FILE_OF("fake_pkg-1.10-cp312-a."
-	                                                                    "whl",
+	struct tk_package_index p = read_page(PAGE(FILE_OF("fake_pkg-1.10-cp311-a.whl",
+	        ",\"upload-time\":\"2026-11-02T00:00:01.25Z\",\"core-"
+	        "metadata\":true") "," FILE_OF("fake_pkg-1.10-cp312-a."
+	                                       "whl",
 	        ",\"upload-time\":\"2026-11-01T00:00:00Z\"") "," FILE_OF("fake_pkg-1.9-py3-none-"
 	                                                                 "any.whl",
 	        ",\"yanked\":\"bad\"") "," FILE_OF("fake_pkg-2.0.tar.gz",
