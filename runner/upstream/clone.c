@@ -201,6 +201,18 @@ int tk_clone_fetch(const struct tk_clone *c, enum tk_fetch what, struct tk_error
 	return status;
 }
 
+int tk_clone_fetch_ref(const struct tk_clone *c, const char *ref, struct tk_error *err)
+{
+	char spec[1024];
+	if (tk_git_check_branch(ref, err))
+		return tk_error_add_context(err, "%s", c->repo->name);
+	snprintf(spec, sizeof(spec), "+%.255s:%.255s", ref, ref);
+	const int status = fetch_refs(c, false, (const char *const[]){spec, NULL}, err);
+	if (status && err && strstr(err->message, "find remote ref"))
+		return tk_fail(err, TK_ENOTFOUND, "%s has no ref \"%.100s\"", c->repo->name, ref);
+	return status;
+}
+
 int tk_clone_fetch_commit(const struct tk_clone *c, const char *id, struct tk_error *err)
 {
 	return fetch_refs(c, false, (const char *const[]){id, NULL}, err);

@@ -25,6 +25,8 @@ int tk_clone_open(
         const struct tk_repo *s, enum tk_fetch fetch, struct tk_clone *c, struct tk_error *err);
 void tk_clone_close(struct tk_clone *c);
 int tk_clone_fetch(const struct tk_clone *c, enum tk_fetch what, struct tk_error *err);
+/* Fetches one ref by its full name, such as refs/pull/12/head, into the same name. */
+int tk_clone_fetch_ref(const struct tk_clone *c, const char *ref, struct tk_error *err);
 /* Fetches one commit by its full hash, if the server allows it. */
 int tk_clone_fetch_commit(const struct tk_clone *c, const char *id, struct tk_error *err);
 

@@ -141,6 +141,13 @@ static bool is_full_hash(const char *rev)
 	return looks_like_hash(rev) && (strlen(rev) == 40 || strlen(rev) == 64);
 }
 
+/* A ref that is neither a branch nor a tag, such as that of a pull request. */
+static bool is_special_ref(const char *rev)
+{
+	return !strncmp(rev, "refs/", 5) && strncmp(rev, "refs/heads/", 11) != 0 &&
+	       strncmp(rev, "refs/tags/", 10) != 0;
+}
+
 /* The full hash of `rev`, fetched if the clone lacks it. */
 static int locate(const struct tk_clone *c, const char *rev, char *id, struct tk_error *err)
 {
@@ -153,7 +160,8 @@ static int locate(const struct tk_clone *c, const char *rev, char *id, struct tk
 		if (!status || self)
 			return status;
 	}
-	status = tk_clone_fetch(c, TK_FETCH_ALL, err);
+	status = is_special_ref(rev) ? tk_clone_fetch_ref(c, rev, err)
+	                             : tk_clone_fetch(c, TK_FETCH_ALL, err);
 	if (status)
 		return status;
 	char from_tip[5000];

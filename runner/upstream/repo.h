@@ -47,7 +47,8 @@ void tk_repo_redact_url(const char *url, char *out, size_t size);
 /* The newest revision. self never touches the network. */
 int tk_repo_find_newest(const struct tk_repo *s, struct tk_revision *out, struct tk_error *err);
 
-/* By hash, prefix of a hash, tag or branch; by version. */
+/* By hash, prefix of a hash, tag, branch, or the full name of another ref (refs/pull/12/head); by
+ * version. */
 int tk_repo_find_revision(
         const struct tk_repo *s, const char *rev, struct tk_revision *out, struct tk_error *err);
 
@@ -61,5 +62,13 @@ int tk_repo_list_revisions(const struct tk_repo *s, size_t limit, size_t every, 
  * with tk_repo_remove_checkout, which removes the folder of a checkout too. */
 int tk_repo_checkout(const struct tk_repo *s, const char *rev, char **dir, struct tk_error *err);
 void tk_repo_remove_checkout(const struct tk_repo *s, char *dir);
+
+/* The work tree that `folder` belongs to as a commit: tracked files as they are now, and new ones
+ * that git does not ignore. The commit is made in a shared clone in a new folder *dir below
+ * s->cache_dir (remove it with tk_repo_remove_checkout), never in the user's repository. Equal
+ * files have the same commit. out->dirty: they differ from HEAD; else *out is HEAD.
+ * TK_EUSAGE: not a work tree. */
+int tk_repo_snapshot(const struct tk_repo *s, const char *folder, char **dir,
+        struct tk_revision *out, struct tk_error *err);
 
 #endif

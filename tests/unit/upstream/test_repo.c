@@ -405,10 +405,51 @@ static void self_source(void **state)
 	free(folder);
 }
 
+/* A work tree as a commit: changed and new files are in it, ignored ones are not; the user's
+ * repository is not written to, and equal files are the same commit. */
+static void snapshots(void **state)
+{
+	const struct scratch *s = *state;
+	char head[128], before[128], after[128], line[128], *dir = NULL, *again = NULL;
+	sh(s, "git init -q proj && cd proj && echo 1 >a && echo build >.gitignore && git "
+	      "add . && "
+	      "git commit -q -m one && echo secret >.git/info/exclude");
+	ask(s, head, sizeof(head), "git -C proj rev-parse HEAD");
+	char *folder = url_of(s, "proj");
+	struct tk_repo src = {
+	        .kind = TK_REPO_SELF, .name = "self", .cache_dir = s->cache, .deadline_s = 60};
+	struct tk_revision r, other;
+	OK(tk_repo_snapshot(&src, folder, &dir, &r, err));
+	assert_false(r.dirty);
+	assert_string_equal(r.id, head);
+	tk_repo_remove_checkout(&src, dir);
+	sh(s, "cd proj && echo 2 >a && echo 3 >new && echo 4 >build && echo 5 >secret");
+	ask(s, before, sizeof(before),
+	        "find proj/.git -type f | sort | xargs sha256sum | sha256sum");
+	OK(tk_repo_snapshot(&src, folder, &dir, &r, err));
+	ask(s, after, sizeof(after), "find proj/.git -type f | sort | xargs sha256sum | sha256sum");
+	assert_string_equal(before, after);
+	assert_true(r.dirty);
+	assert_string_equal(r.parent, head);
+	char *command = NULL;
+	assert_true(
+	        asprintf(&command, "git -C '%s' ls-tree --name-only HEAD | tr '\\n' ' '", dir) > 0);
+	ask(s, line, sizeof(line), command);
+	assert_string_equal(line, ".gitignore a new ");
+	free(command);
+	OK(tk_repo_snapshot(&src, folder, &again, &other, err));
+	assert_string_equal(r.id, other.id);
+	tk_repo_remove_checkout(&src, dir);
+	tk_repo_remove_checkout(&src, again);
+	struct tk_error err = {0};
+	assert_int_equal(tk_repo_snapshot(&src, s->dir, &dir, &r, &err), TK_EUSAGE);
+	free(folder);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, scratch_open, scratch_close)
-	const struct CMUnitTest tests[] = {T(newest_and_parent), T(branch_tag_prefix),
+	const struct CMUnitTest tests[] = {T(snapshots), T(newest_and_parent), T(branch_tag_prefix),
 	        T(missing_things), T(first_parent), T(history_limits), T(path_filter), T(rebased),
 	        T(checkout), T(submodules), T(hostile), T(hanging_remote), T(self_source)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
