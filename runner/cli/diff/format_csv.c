@@ -1,38 +1,11 @@
 /* `tracker diff --format=csv`: RFC 4180, one line per series, raw numbers. */
 #include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/text.h"
 #include "cli/diff/view.h"
+#include "cli/markup.h"
 #include "detect/report/reason.h"
-
-/* A text that a spreadsheet would run as a formula gets a leading apostrophe. */
-static void put_text(FILE *out, const char *s)
-{
-	fputc('"', out);
-	if (*s && strchr("=+-@\t\r", *s))
-		fputc('\'', out);
-	bool unprintable;
-
-	for (size_t n; (n = tk_text_next_char(s, &unprintable)); s += n)
-		if (unprintable && !strchr("\n\t\r", *s))
-			fputc('?', out);
-		else
-			fprintf(out, "%s%.*s", *s == '"' ? "\"" : "", (int)n, s);
-	fputc('"', out);
-}
-
-static void put_number(FILE *out, double x)
-{
-	if (isfinite(x))
-		fprintf(out, ",%.10g",
-		        x); /* more digits than measurements have; `tracker export` has every bit */
-	else
-		fputc(',', out);
-}
 
 static void put_row(const struct tk_diff_row *r, FILE *out)
 {
@@ -50,11 +23,11 @@ static void put_row(const struct tk_diff_row *r, FILE *out)
 	fputs(tk_verdict_status_name(r->verdict.status), out);
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		fputc(',', out);
-		put_text(out, texts[i]);
+		tk_csv_put_text(out, texts[i]);
 	}
 	fprintf(out, ",%s", r->lower_is_better ? "lower" : "higher");
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-		put_number(out, numbers[i]);
+		tk_csv_put_number(out, numbers[i]);
 	fprintf(out, ",%u,%u", r->samples_before, r->samples_after);
 	if (r->commits_between >= 0)
 		fprintf(out, ",%" PRId64, r->commits_between);
@@ -62,7 +35,7 @@ static void put_row(const struct tk_diff_row *r, FILE *out)
 		fputc(',', out);
 	for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
 		fputc(',', out);
-		put_text(out, more[i]);
+		tk_csv_put_text(out, more[i]);
 	}
 	fprintf(out, ",%s\r\n", tk_diff_evidence_name(r));
 }

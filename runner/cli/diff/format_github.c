@@ -7,20 +7,11 @@
 
 #include "base/error.h"
 #include "cli/diff/view.h"
+#include "cli/markup.h"
 #include "detect/report/reason.h"
 
 #define FAMILIES_MAX 10
 #define NAMES_MAX 3
-
-/* Escapes the data of a command; in a property ':' and ',' too. */
-static void put_escaped(FILE *out, const char *s, bool property)
-{
-	for (; *s; s++)
-		if (*s == '%' || *s == '\r' || *s == '\n' || (property && (*s == ':' || *s == ',')))
-			fprintf(out, "%%%02X", *s);
-		else
-			fputc((unsigned char)*s < 0x20 || *s == 0x7f ? ' ' : *s, out);
-}
 
 static bool same_family(const struct tk_diff_row *a, const struct tk_diff_row *b)
 {
@@ -55,7 +46,7 @@ static void put_title(const struct tk_diff_row *r, size_t members, FILE *out)
 
 	snprintf(title, sizeof title, "%zu %s: %s on %s", members,
 	        tk_verdict_status_name(r->verdict.status), r->backend, r->machine);
-	put_escaped(out, title, true);
+	tk_github_put_escaped(out, title, true);
 }
 
 static void put_family(const struct tk_diff_view *v, size_t first, const char *level, FILE *out)
@@ -73,7 +64,7 @@ static void put_family(const struct tk_diff_view *v, size_t first, const char *l
 		if (!same_family(r, v->rows[i]))
 			continue;
 		fputs(named++ ? ", " : "", out);
-		put_escaped(out, v->rows[i]->title, false);
+		tk_github_put_escaped(out, v->rows[i]->title, false);
 		if (!isnan(v->rows[i]->verdict.change.value))
 			fprintf(out, " %+.1f %%25%s", 100 * v->rows[i]->verdict.change.value,
 			        tk_diff_ab_suffix(v->rows[i]));
@@ -82,13 +73,13 @@ static void put_family(const struct tk_diff_view *v, size_t first, const char *l
 		fprintf(out, " and %zu more", members - named);
 	if (*tk_diff_describe_commits(r, commits, sizeof commits)) {
 		fputs("; first bad ", out);
-		put_escaped(out, commits, false);
+		tk_github_put_escaped(out, commits, false);
 		fputs(*tk_diff_first_bad_subject(r) ? " " : "", out);
-		put_escaped(out, tk_diff_first_bad_subject(r), false);
+		tk_github_put_escaped(out, tk_diff_first_bad_subject(r), false);
 	}
 	if (*tk_verdict_format_reason(&r->verdict, reason)) {
 		fputs("; ", out);
-		put_escaped(out, reason, false);
+		tk_github_put_escaped(out, reason, false);
 	}
 	fputc('\n', out);
 }
@@ -154,7 +145,7 @@ int tk_diff_write_github(const struct tk_diff_view *v, FILE *out, struct tk_erro
 	} else {
 		tk_diff_explain_empty(v->report, line, sizeof line);
 		fputs("::error title=tracker::", out);
-		put_escaped(out, line, false);
+		tk_github_put_escaped(out, line, false);
 		fputc('\n', out);
 	}
 	fprintf(out, "%s\n", line);

@@ -6,43 +6,23 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/format.h"
-#include "base/text.h"
 #include "cli/diff/view.h"
+#include "cli/markup.h"
 #include "detect/report/reason.h"
 
 #define MARKER "<!-- tracker-diff -->"
 #define COMMENT_MAX 60000 /* GitHub refuses comments over 65,536 characters */
-
-/* Escapes texts of others: they must not make markup, links or references, mention people or end a
- * cell. */
-static void put_text(struct tk_buf *b, const char *s)
-{
-	bool unprintable;
-
-	for (size_t n; (n = tk_text_next_char(s, &unprintable)); s += n)
-		if (unprintable)
-			tk_buf_add_char(b, ' ');
-		else if (n > 1)
-			tk_buf_add(b, s, n);
-		else if (strchr("\\`*_[]|~$", *s))
-			tk_buf_add_printf(b, "\\%c", *s);
-		else if (strchr("<>&@#", *s) || (*s == ':' && s[1] == '/') ||
-		         (*s == '.' && b->len && b->data[b->len - 1] == 'w'))
-			tk_buf_add_printf(b, "&#%d;", *s);
-		else
-			tk_buf_add_char(b, *s);
-}
 
 static void put_problem(struct tk_buf *b, const struct tk_diff_view *v, const struct tk_diff_row *r)
 {
 	char link[512];
 
 	if (!*tk_diff_series_url(v, r, link, sizeof link)) {
-		put_text(b, r->title);
+		tk_markdown_put_text(b, r->title);
 		return;
 	}
 	tk_buf_add_char(b, '[');
-	put_text(b, r->title);
+	tk_markdown_put_text(b, r->title);
 	tk_buf_add_str(b, "](<");
 	for (const char *p = link; *p; p++)
 		if ((unsigned char)*p > 0x20 && !strchr("<>\\|`", *p))
@@ -61,22 +41,22 @@ static void put_row(struct tk_buf *b, const struct tk_diff_view *v, const struct
 	        tk_verdict_status_name(r->verdict.status));
 	put_problem(b, v, r);
 	tk_buf_add_str(b, " | ");
-	put_text(b, tk_diff_describe_backend(v, r, backend, sizeof backend));
+	tk_markdown_put_text(b, tk_diff_describe_backend(v, r, backend, sizeof backend));
 	tk_buf_add_str(b, " | ");
-	put_text(b, r->machine);
+	tk_markdown_put_text(b, r->machine);
 	tk_buf_add_printf(b, " | %s | %s | %s%s | ",
 	        tk_format_value(r->verdict.before.value, r->unit, before),
 	        tk_format_value(r->verdict.after.value, r->unit, after),
 	        isnan(r->verdict.change.value) ? "–"
 	                                       : tk_format_change(r->verdict.change.value, change),
 	        tk_diff_ab_suffix(r));
-	put_text(b, tk_diff_describe_commits(r, commits, sizeof commits));
+	tk_markdown_put_text(b, tk_diff_describe_commits(r, commits, sizeof commits));
 	if (*tk_diff_first_bad_subject(r)) {
 		tk_buf_add_str(b, " ");
-		put_text(b, tk_diff_first_bad_subject(r));
+		tk_markdown_put_text(b, tk_diff_first_bad_subject(r));
 	}
 	tk_buf_add_str(b, " | ");
-	put_text(b, tk_verdict_format_reason(&r->verdict, reason));
+	tk_markdown_put_text(b, tk_verdict_format_reason(&r->verdict, reason));
 	tk_buf_add_str(b, " |\n");
 }
 
@@ -146,7 +126,7 @@ int tk_diff_write_markdown(const struct tk_diff_view *v, FILE *out, struct tk_er
 
 	put_headline(&b, v);
 	tk_diff_describe_direction(v->report, line, sizeof line);
-	put_text(&b, line);
+	tk_markdown_put_text(&b, line);
 	tk_buf_add_str(&b, "\n\n");
 	left_out = put_table(&b, v, true);
 	if (count_kind(v, false)) {
@@ -163,7 +143,7 @@ int tk_diff_write_markdown(const struct tk_diff_view *v, FILE *out, struct tk_er
 	else
 		tk_diff_explain_empty(v->report, line, sizeof line);
 	tk_buf_add_str(&b, "\n");
-	put_text(&b, line);
+	tk_markdown_put_text(&b, line);
 	tk_buf_add_str(&b, "\n");
 	status = tk_buf_status(&b, err);
 	if (!status && fwrite(b.data, 1, b.len, out) != b.len)

@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "base/text.h"
 #include "cli/diff/view.h"
+#include "cli/markup.h"
 #include "cli/table.h"
 #include "detect/report/reason.h"
 
@@ -50,34 +51,6 @@ static const char *status_color(enum tk_verdict_status s)
 	}
 }
 
-/* Replaces, in place, the signs that a terminal with one byte per character (cron, LC_ALL=C) cannot
- * show. */
-static const char *to_plain(char *s)
-{
-	static const struct {
-		const char *sign, *instead;
-	} signs[] = {{"\u00a0", " "}, {"\u00b5", "u"}, {"\u00b1", "+-"}, {"\u00d7", "x"},
-	        {"\u2013", "-"}, {"\u2212", "-"}};
-	char *to = s;
-
-	for (const char *p = s; MB_CUR_MAX == 1 && *p;) {
-		size_t i = 0;
-
-		while (i < sizeof signs / sizeof *signs &&
-		        strncmp(p, signs[i].sign, strlen(signs[i].sign)) != 0)
-			i++;
-		if (i == sizeof signs / sizeof *signs) {
-			*to++ = *p++;
-			continue;
-		}
-		p += strlen(signs[i].sign);
-		to = stpcpy(to, signs[i].instead);
-	}
-	if (MB_CUR_MAX == 1)
-		*to = '\0';
-	return s;
-}
-
 static void set_value(struct tk_table *t, const char *column, double value, double lo, double hi,
         uint32_t n, const char *unit)
 {
@@ -88,7 +61,8 @@ static void set_value(struct tk_table *t, const char *column, double value, doub
 	if (n != 1)
 		tk_format_half_width(value, lo, hi, width);
 	tk_format_value(value, unit, text);
-	tk_table_set_cell(t, column, "%s%s%s", to_plain(text), *width ? " " : "", to_plain(width));
+	tk_table_set_cell(t, column, "%s%s%s", tk_text_to_plain(text), *width ? " " : "",
+	        tk_text_to_plain(width));
 }
 
 static void set_change(struct tk_table *t, const struct tk_diff_row *row)
@@ -98,14 +72,14 @@ static void set_change(struct tk_table *t, const struct tk_diff_row *row)
 	if (isnan(row->verdict.change.value))
 		return;
 	tk_format_change(row->verdict.change.value, text);
-	tk_table_set_cell(t, "CHANGE", "%s%s", to_plain(text),
+	tk_table_set_cell(t, "CHANGE", "%s%s", tk_text_to_plain(text),
 	        tk_diff_row_is_ab_confirmed(row) ? " A/B" : "");
 	if (!tk_diff_row_is_ab_confirmed(row)) { /* A/B runs have other levels than these nights */
 		tk_format_value(fabs(row->verdict.change.value * row->verdict.before.value),
 		        row->unit, text);
 		tk_table_set_cell(t, "BY", "%s%s",
-		        row->verdict.change.value < 0 ? to_plain((char[]){"−"}) : "+",
-		        to_plain(text));
+		        row->verdict.change.value < 0 ? tk_text_to_plain((char[]){"−"}) : "+",
+		        tk_text_to_plain(text));
 	}
 	tk_table_set_cell(t, "X", "%.1f", row->verdict.severity);
 	if (!isnan(row->verdict.q))

@@ -1,0 +1,86 @@
+/* See markup.h. */
+#include "cli/markup.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/text.h"
+
+void tk_markdown_put_text(struct tk_buf *b, const char *s)
+{
+	bool unprintable;
+
+	for (size_t n; (n = tk_text_next_char(s, &unprintable)); s += n)
+		if (unprintable)
+			tk_buf_add_char(b, ' ');
+		else if (n > 1)
+			tk_buf_add(b, s, n);
+		else if (strchr("\\`*_[]|~$", *s))
+			tk_buf_add_printf(b, "\\%c", *s);
+		else if (strchr("<>&@#", *s) || (*s == ':' && s[1] == '/') ||
+		         (*s == '.' && b->len && b->data[b->len - 1] == 'w'))
+			tk_buf_add_printf(b, "&#%d;", *s);
+		else
+			tk_buf_add_char(b, *s);
+}
+
+void tk_github_put_escaped(FILE *out, const char *s, bool property)
+{
+	for (; *s; s++)
+		if (*s == '%' || *s == '\r' || *s == '\n' || (property && (*s == ':' || *s == ',')))
+			fprintf(out, "%%%02X", *s);
+		else
+			fputc((unsigned char)*s < 0x20 || *s == 0x7f ? ' ' : *s, out);
+}
+
+void tk_csv_put_text(FILE *out, const char *s)
+{
+	fputc('"', out);
+	if (*s && strchr("=+-@\t\r", *s))
+		fputc('\'', out);
+	bool unprintable;
+
+	for (size_t n; (n = tk_text_next_char(s, &unprintable)); s += n)
+		if (unprintable && !strchr("\n\t\r", *s))
+			fputc('?', out);
+		else
+			fprintf(out, "%s%.*s", *s == '"' ? "\"" : "", (int)n, s);
+	fputc('"', out);
+}
+
+void tk_csv_put_number(FILE *out, double x)
+{
+	if (isfinite(x))
+		fprintf(out, ",%.10g",
+		        x); /* more digits than measurements have; `tracker export` has every bit */
+	else
+		fputc(',', out);
+}
+
+const char *tk_text_to_plain(char *s)
+{
+	static const struct {
+		const char *sign, *instead;
+	} signs[] = {{"\u00a0", " "}, {"\u00b5", "u"}, {"\u00b1", "+-"}, {"\u00d7", "x"},
+	        {"\u2013", "-"}, {"\u2212", "-"}};
+	char *to = s;
+
+	for (const char *p = s; MB_CUR_MAX == 1 && *p;) {
+		size_t i = 0;
+
+		while (i < sizeof signs / sizeof *signs &&
+		        strncmp(p, signs[i].sign, strlen(signs[i].sign)) != 0)
+			i++;
+		if (i == sizeof signs / sizeof *signs) {
+			*to++ = *p++;
+			continue;
+		}
+		p += strlen(signs[i].sign);
+		to = stpcpy(to, signs[i].instead);
+	}
+	if (MB_CUR_MAX == 1)
+		*to = '\0';
+	return s;
+}

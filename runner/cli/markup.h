@@ -1,0 +1,21 @@
+/* Texts of others in the formats that several commands write. */
+#ifndef TK_CLI_MARKUP_H
+#define TK_CLI_MARKUP_H
+#include <stdbool.h>
+#include <stdio.h>
+
+struct tk_buf;
+
+/* Markdown: the text makes no markup, links or references, mentions nobody and ends no cell. */
+void tk_markdown_put_text(struct tk_buf *b, const char *s);
+/* The data of a workflow command of GitHub; in a property ':' and ',' are escaped too. */
+void tk_github_put_escaped(FILE *out, const char *s, bool property);
+/* CSV: quoted; a text that a spreadsheet would run as a formula gets a leading apostrophe. */
+void tk_csv_put_text(FILE *out, const char *s);
+/* ",1.5"; "," for a number that is not finite. */
+void tk_csv_put_number(FILE *out, double x);
+/* Replaces, in place, the signs that a terminal with one byte per character (cron, LC_ALL=C)
+ * cannot show. Returns `s`. */
+const char *tk_text_to_plain(char *s);
+
+#endif
