@@ -15,6 +15,22 @@ extern const struct tk_vocabulary tk_ab_decision_words;
 const char *tk_ab_decision_name(enum tk_ab_decision value);
 int tk_ab_decision_parse(const char *name, enum tk_ab_decision *out);
 
+/* What `tracker ab` says of one problem: head against base. */
+#define TK_AB_VERDICTS(X) \
+	X(TK_AB_VERDICT_NEWLY_FAILED, "newly-failed", "head fails or is wrong, base is not") \
+	X(TK_AB_VERDICT_SLOWER, "slower", "A/B runs show that head is slower") \
+	X(TK_AB_VERDICT_INCONCLUSIVE, "inconclusive", "the budget was spent, or it is too noisy") \
+	X(TK_AB_VERDICT_FAILING, "failing", "both sides fail or are wrong") \
+	X(TK_AB_VERDICT_FASTER, "faster", "A/B runs show that head is faster") \
+	X(TK_AB_VERDICT_FIXED, "fixed", "base fails or is wrong, head is not") \
+	X(TK_AB_VERDICT_SAME, "same", "a change above the threshold is excluded") \
+	X(TK_AB_VERDICT_SAME_CODE, "same-code", "both have the same machine code: not measured") \
+	X(TK_AB_VERDICT_UNSUPPORTED, "unsupported", "neither side does this problem")
+enum tk_ab_verdict { TK_AB_VERDICTS(TK_VOCABULARY_ENUM) TK_AB_VERDICT_COUNT };
+extern const struct tk_vocabulary tk_ab_verdict_words;
+const char *tk_ab_verdict_name(enum tk_ab_verdict value);
+int tk_ab_verdict_parse(const char *name, enum tk_ab_verdict *out);
+
 #define TK_BISECT_OUTCOMES(X) \
 	X(TK_BISECT_FOUND, "found", "one commit is the first bad one") \
 	X(TK_BISECT_RANGE, "range", "what lies between two commits cannot be built or measured") \

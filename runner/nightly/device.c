@@ -31,7 +31,7 @@ int tk_night_load_limits(struct tk_night *n, struct tk_night_device *d, struct t
 	struct tk_rows rows = {0};
 	if (d->has_limits)
 		return TK_OK;
-	int status = tk_store_list_ceilings(n->store, 0, &rows, err);
+	int status = n->store ? tk_store_list_ceilings(n->store, 0, &rows, err) : TK_OK;
 	tk_limits_init(&d->limits, name, tk_night_device_is_cpu(d) ? 0 : cache_bytes);
 	for (size_t i = 0; !status && i < rows.count; i++) {
 		const struct tk_ceiling_row *c = TK_ROWS_AT(&rows, struct tk_ceiling_row, i);
@@ -47,14 +47,14 @@ int tk_night_load_limits(struct tk_night *n, struct tk_night_device *d, struct t
 
 /* The cores that a worker is pinned to, "0,1,4": the first `threads` of those that this process may
  * use; NULL: not pinned. */
-static char *list_cores(const struct tk_measure_config *m)
+static char *list_cores(const struct tk_measure_config *m, uint32_t threads)
 {
 	struct tk_buf list = TK_BUF_INIT;
 	cpu_set_t allowed;
 	uint32_t count = 0;
 	if (!m->pin || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
 		return NULL;
-	for (int cpu = 0; cpu < CPU_SETSIZE && (!m->threads || count < m->threads); cpu++)
+	for (int cpu = 0; cpu < CPU_SETSIZE && (!threads || count < threads); cpu++)
 		if (CPU_ISSET(cpu, &allowed))
 			tk_buf_add_printf(&list, "%s%d", count++ ? "," : "", cpu);
 	return tk_buf_detach(&list, NULL);
@@ -64,10 +64,11 @@ static int new_worker(struct tk_night *n, const struct tk_night_device *d,
         const struct tk_ab_worker_spec *ab, struct tk_worker **out, struct tk_error *err)
 {
 	char name[64] = "worker.log";
-	if (ab)
+	uint32_t threads = ab && ab->threads ? ab->threads : n->config->measure.threads;
+	if (ab && ab->name)
 		snprintf(name, sizeof name, "worker-%s.log", ab->name);
 	char *log = tk_path_join3(n->config->cache_dir, "logs", name);
-	char *cores = *d->cores ? strdup(d->cores) : list_cores(&n->config->measure);
+	char *cores = *d->cores ? strdup(d->cores) : list_cores(&n->config->measure, threads);
 	struct tk_worker_spec spec = {
 	        .program = n->options->program,
 	        .device_kind = d->layer->name,
@@ -75,7 +76,7 @@ static int new_worker(struct tk_night *n, const struct tk_night_device *d,
 	        .modules_dir = n->modules->dir,
 	        .device_index = d->index,
 	        .device_uuid = json_string_value(json_object_get(d->info, "uuid")),
-	        .threads = n->config->measure.threads,
+	        .threads = threads,
 	        .cpu_list = cores,
 	        .memory_limit_bytes = n->config->budgets.job_memory_bytes,
 	        .log_path = log,

@@ -65,9 +65,10 @@ int tk_night_device_await_workers(struct tk_night_device *d, struct tk_error *er
 /* A worker for one job, without a process yet; the caller frees it. */
 int tk_night_new_worker(struct tk_night *n, const struct tk_night_device *d, struct tk_worker **out,
         struct tk_error *err);
-/* One of two workers that run at the same time. */
+/* A worker of an A/B pair. */
 struct tk_ab_worker_spec {
-	const char *name; /* of its log file */
+	const char *name; /* of its log file, if it is one of two that run at the same time; or NULL */
+	uint32_t threads; /* 0: as configured */
 	int token_fd; /* as in struct tk_worker_spec; each worker may use half of the memory; 0: none */
 };
 int tk_night_new_ab_worker(struct tk_night *n, const struct tk_night_device *d,

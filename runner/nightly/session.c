@@ -9,10 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-int tk_session_open(const struct tk_config *config, struct tk_store *store,
-        const struct tk_night_options *options, struct tk_session *s, struct tk_error *err)
+static void begin(const struct tk_config *config, struct tk_store *store,
+        const struct tk_night_options *options, struct tk_session *s)
 {
-	struct tk_buf path = TK_BUF_INIT;
 	*s = (struct tk_session){
 	        .options = {.program = options->program, .observer = options->observer}};
 	s->night = (struct tk_night){.config = config,
@@ -23,9 +22,33 @@ int tk_session_open(const struct tk_config *config, struct tk_store *store,
 	        .started_mono_ns = tk_clock_monotonic_ns()};
 	s->night.seed =
 	        options->seed ? options->seed : tk_splitmix64((uint64_t)s->night.started_mono_ns);
-	tk_buf_add_printf(&path, "%s.lock", tk_store_path(store));
+}
+
+static int acquire_lock(struct tk_session *s, const char *db_path, struct tk_error *err)
+{
+	struct tk_buf path = TK_BUF_INIT;
+	tk_buf_add_printf(&path, "%s.lock", db_path);
 	int status = tk_lock_acquire(tk_buf_cstr(&path), &s->lock, err);
 	tk_buf_free(&path);
+	return status;
+}
+
+int tk_session_open_unstored(const struct tk_config *config, const char *db_path,
+        const struct tk_night_options *options, struct tk_session *s, struct tk_error *err)
+{
+	begin(config, NULL, options, s);
+	s->options.devices = options->devices;
+	int status = tk_file_exists(db_path) ? acquire_lock(s, db_path, err) : TK_OK;
+	if (!status)
+		status = tk_modules_load(options->program, &s->night.modules, err);
+	return status ? status : tk_night_probe(&s->night, err);
+}
+
+int tk_session_open(const struct tk_config *config, struct tk_store *store,
+        const struct tk_night_options *options, struct tk_session *s, struct tk_error *err)
+{
+	begin(config, store, options, s);
+	int status = acquire_lock(s, tk_store_path(store), err);
 	if (!status)
 		status = tk_modules_load(options->program, &s->night.modules, err);
 	if (!status)

@@ -18,6 +18,10 @@ struct tk_session {
  * case. */
 int tk_session_open(const struct tk_config *config, struct tk_store *store,
         const struct tk_night_options *options, struct tk_session *s, struct tk_error *err);
+/* Without a history: nothing is stored. A night that is running in the history at db_path still
+ * excludes it; the file need not exist. devices are taken from `options` too. */
+int tk_session_open_unstored(const struct tk_config *config, const char *db_path,
+        const struct tk_night_options *options, struct tk_session *s, struct tk_error *err);
 void tk_session_close(struct tk_session *s);
 
 struct tk_revision_build {

@@ -170,6 +170,31 @@ int tk_ab_result_compare_level(
 	return status;
 }
 
+int tk_ab_result_levels(const struct tk_ab_pair_row *rows, size_t count,
+        const struct tk_ab_result *result, double *good, double *bad)
+{
+	double *memory = malloc((2 * count + 1) * sizeof *memory);
+	size_t n = 0;
+
+	*good = *bad = NAN;
+	if (!memory)
+		return TK_ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		const struct tk_ab_pair_row *r = &rows[i];
+
+		if (!has_timing(r->good_median) || !has_timing(r->bad_median))
+			continue;
+		memory[n] = result->fastest ? r->good_min : r->good_median;
+		memory[count + n++] = result->fastest ? r->bad_min : r->bad_median;
+	}
+	if (n) {
+		*good = tk_median(memory, n);
+		*bad = tk_median(memory + count, n);
+	}
+	free(memory);
+	return TK_OK;
+}
+
 /* In percent; zero after rounding has no sign. */
 static double percent(double ratio)
 {

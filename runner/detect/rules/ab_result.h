@@ -24,6 +24,11 @@ int tk_ab_result_evaluate(const struct tk_ab_pair_row *rows, size_t count,
 int tk_ab_result_compare_level(
         const struct tk_ab_pair_row *rows, size_t count, double level, struct tk_ab_result *out);
 
+/* Medians over the pairs of what the result rests on: the processes' medians, or their fastest
+ * samples. NAN: no pair has timings. 0 or TK_ENOMEM. */
+int tk_ab_result_levels(const struct tk_ab_pair_row *rows, size_t count,
+        const struct tk_ab_result *result, double *good, double *bad);
+
 #define TK_AB_RESULT_TEXT_SIZE 112
 /* "+1.2 % (95 % CI 0.9 to 1.5, 16 pairs)"; "no timings" where no pair has them. */
 const char *tk_ab_result_format(const struct tk_ab_result *r, char out[TK_AB_RESULT_TEXT_SIZE]);

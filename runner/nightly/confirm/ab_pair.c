@@ -40,6 +40,8 @@ static struct tk_job_request make_request(
 {
 	struct tk_job_request q = tk_night_job_request(
 	        n, &t->series, &t->problem, s->variant->path, s->variant->options);
+	if (s->variant->config)
+		q.config = s->variant->config;
 	q.measure_s = fmin(q.measure_s, PROCESS_MEASURE_S);
 	q.verify = false; /* the night has verified both builds */
 	q.limits = &t->device->limits;
@@ -77,9 +79,10 @@ static int measure_alone(
 {
 	struct tk_job_result r = {0};
 	struct tk_job_request q = make_request(n, t, s);
+	struct tk_ab_worker_spec spec = {.threads = s->variant->threads};
 	int status = tk_night_load_limits(n, t->device, err);
 	if (!status)
-		status = tk_night_new_worker(n, t->device, &s->worker, err);
+		status = tk_night_new_ab_worker(n, t->device, &spec, &s->worker, err);
 	if (!status)
 		status = tk_worker_measure(s->worker, &q, &r, err);
 	store_result(s, &r);
@@ -99,7 +102,8 @@ static int measure_in_sequence(struct tk_night *n, const struct tk_ab_test *t,
 static int start_worker(struct tk_night *n, const struct tk_ab_test *t, struct tk_ab_run *s,
         int token_fd, const struct tk_job_request *q, struct tk_error *err)
 {
-	struct tk_ab_worker_spec spec = {.name = s->name, .token_fd = token_fd};
+	struct tk_ab_worker_spec spec = {
+	        .name = s->name, .threads = s->variant->threads, .token_fd = token_fd};
 	int status = tk_night_load_limits(n, t->device, err);
 	if (!status)
 		status = tk_night_new_ab_worker(n, t->device, &spec, &s->worker, err);

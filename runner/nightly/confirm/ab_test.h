@@ -1,6 +1,7 @@
 /* An A/B test: two builds of one series, measured in pairs of fresh processes (ab_pair.h), in
  * random order, until the caller has enough. Every pair is stored at once, so that a test
- * continues where it was stopped. Private to nightly/. */
+ * continues where it was stopped; in a session without a history, nothing is stored. Private to
+ * nightly/. */
 #ifndef TK_AB_TEST_H
 #define TK_AB_TEST_H
 #include "store/store.h"
@@ -19,6 +20,8 @@ struct tk_ab_variant {
 	int64_t build_id;
 	char *path;          /* of the backend */
 	const char *options; /* of the backend; the caller's, as long as the test */
+	const char *config;  /* one of the backend's own; likewise; NULL: that of the series */
+	uint32_t threads;    /* of a CPU backend; 0: as configured */
 };
 
 struct tk_ab_test {

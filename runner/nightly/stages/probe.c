@@ -132,6 +132,8 @@ static int add_device(
 
 static int put_device(struct tk_night *n, struct tk_night_device *d, struct tk_error *err)
 {
+	if (!n->store)
+		return TK_OK;
 	struct tk_device_row row = {.machine_id = n->machine_id,
 	        .kind = d->layer->name,
 	        .name = get_text(d->info, "name"),
