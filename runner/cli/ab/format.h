@@ -1,0 +1,46 @@
+/* How `tracker ab` prints its report. A new format is a row of tk_ab_formats and a file
+ * format_NAME.c. */
+#ifndef TK_AB_FORMAT_H
+#define TK_AB_FORMAT_H
+#include <stdio.h>
+
+#include "nightly/ab/ab.h"
+
+struct tk_error;
+struct tk_globals;
+
+struct tk_ab_format {
+	const char *name;
+	int (*write)(const struct tk_globals *g, const struct tk_ab_report *r, FILE *out,
+	        struct tk_error *err);
+};
+extern const struct tk_ab_format tk_ab_formats[]; /* ends with name == NULL */
+const struct tk_ab_format *tk_ab_format_find(const char *name);
+
+int tk_ab_write_text(
+        const struct tk_globals *g, const struct tk_ab_report *r, FILE *out, struct tk_error *err);
+int tk_ab_write_json(
+        const struct tk_globals *g, const struct tk_ab_report *r, FILE *out, struct tk_error *err);
+int tk_ab_write_markdown(
+        const struct tk_globals *g, const struct tk_ab_report *r, FILE *out, struct tk_error *err);
+int tk_ab_write_csv(
+        const struct tk_globals *g, const struct tk_ab_report *r, FILE *out, struct tk_error *err);
+/* Workflow commands to `out`; the Markdown form to $GITHUB_STEP_SUMMARY, the counts to
+ * $GITHUB_OUTPUT. */
+int tk_ab_write_github(
+        const struct tk_globals *g, const struct tk_ab_report *r, FILE *out, struct tk_error *err);
+
+/* "+3.0 % (+2.9 to +3.1)"; "" without a change. */
+#define TK_AB_TEXT_SIZE 160
+const char *tk_ab_format_change(const struct tk_ab_row *row, char out[TK_AB_TEXT_SIZE]);
+/* "main (0123456789ab add a check)" */
+#define TK_AB_SIDE_TEXT_SIZE 960
+const char *tk_ab_format_side(const struct tk_ab_side_report *s, char out[TK_AB_SIDE_TEXT_SIZE]);
+/* The last line, without a newline: "1 slower, 3 same; 60 A/B pairs in 31 s". */
+#define TK_AB_SUMMARY_SIZE 512
+const char *tk_ab_summarize(const struct tk_ab_report *r, char out[TK_AB_SUMMARY_SIZE]);
+/* Whether rows differ in what the column would show. */
+bool tk_ab_has_several_backends(const struct tk_ab_report *r);
+bool tk_ab_has_several_devices(const struct tk_ab_report *r);
+
+#endif

@@ -1,0 +1,77 @@
+/* `tracker ab`: is head slower than base? Two sides (revisions of an upstream, work trees, shared
+ * objects, backends or their configurations) are built and measured in A/B runs, problem by
+ * problem, until each is decided or the budget is spent. Nothing is stored. */
+#ifndef TK_AB_H
+#define TK_AB_H
+#include "core/mode.h"
+#include "core/outcome.h"
+#include "core/verdict.h"
+#include "upstream/repo.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct tk_config;
+struct tk_error;
+struct tk_night_options;
+
+enum tk_ab_side_id { TK_AB_BASE, TK_AB_HEAD, TK_AB_SIDES };
+
+struct tk_ab_request {
+	/* NULL: base and head are "FILE.so" or "BACKEND", with ":KEY=VALUE,..." after it for options.
+	 * Else they are revisions of this upstream, "worktree", or a folder ("/...", "./...", "../..."). */
+	const char *upstream;
+	const char *side[TK_AB_SIDES];
+	char *const *problems;
+	size_t problem_count;
+	const char
+	        *suite; /* measured after `problems`; NULL, and no problems: the configured ones */
+	enum tk_mode mode; /* TK_MODE_COUNT: the first one that is configured for the device */
+	double min_effect; /* the change that must be exceeded; NAN: as configured */
+	double budget_s;   /* for measuring, without the builds; 0: no limit */
+	bool all;          /* also measure what has the same machine code */
+	bool no_verify;
+	const char *db_path; /* a night running in this history excludes the comparison */
+};
+
+/* One problem on one backend and device. */
+struct tk_ab_row {
+	char problem[256], title[160]; /* canonical, for people */
+	char backend[64];              /* of base; head has the same, or the one of its side */
+	char device[64], mode[16];
+	enum tk_ab_verdict verdict;
+	struct tk_ab_result result;
+	double level_ns[TK_AB_SIDES]; /* median over the pairs; NAN: none */
+	enum tk_outcome outcome[TK_AB_SIDES];
+	char message[512]; /* why a side failed; "" */
+	double wall_s;
+};
+
+struct tk_ab_side_report {
+	const char *name;            /* "base", "head" */
+	char spec[256];              /* as the user wrote it */
+	struct tk_revision revision; /* id "": not a revision */
+	bool is_worktree, built, cached;
+	char backend[64]; /* without an upstream */
+	char toolchain[160];
+};
+
+struct tk_ab_report {
+	char upstream[96], machine[96]; /* upstream "": none */
+	struct tk_ab_side_report side[TK_AB_SIDES];
+	struct tk_ab_row *rows; /* the most severe verdict first */
+	size_t count;
+	size_t by_verdict[TK_AB_VERDICT_COUNT];
+	size_t pairs;
+	double budget_s, wall_s; /* of the measurements */
+	double min_effect;
+	bool budget_spent; /* while problems were undecided */
+};
+
+/* `options` give program, observer, devices and seed; without devices, the first device of each
+ * backend's kind is used. TK_EUSAGE: unknown upstream, revision, backend or problem, or nothing to
+ * compare; TK_EDATA: a side does not build. Free *out in any case. */
+int tk_ab_compare(const struct tk_config *config, const struct tk_night_options *options,
+        const struct tk_ab_request *request, struct tk_ab_report *out, struct tk_error *err);
+void tk_ab_report_free(struct tk_ab_report *r);
+
+#endif

@@ -1,0 +1,133 @@
+/* See ab.h. */
+#include "base/error.h"
+#include "base/suggest.h"
+#include "nightly/ab/ab.h"
+#include "nightly/ab/comparison.h"
+#include "nightly/session.h"
+#include "nightly/stages/detect_policy.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int fail_unknown_upstream(
+        const struct tk_config *config, const char *name, struct tk_error *err)
+{
+	const char **known = calloc(config->upstream_count + 1, sizeof *known);
+	for (size_t i = 0; known && i < config->upstream_count; i++)
+		known[i] = config->upstreams[i].name;
+	const char *near = known ? tk_suggest_name(name, known) : NULL;
+	int status = tk_fail(err, TK_EUSAGE,
+	        "\"%s\" is neither an upstream of tracker.yml nor a problem%s%s%s", name,
+	        near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+	free(known);
+	return status;
+}
+
+static int find_upstream(const struct tk_config *config, const char *name,
+        const struct tk_upstream_config **out, struct tk_error *err)
+{
+	*out = tk_config_find_upstream(config, name);
+	if (!*out)
+		return fail_unknown_upstream(config, name, err);
+	if (!tk_upstream_kind_has_commits((*out)->kind))
+		return tk_fail(err, TK_EUSAGE,
+		        "%s is an installed library and has no revisions; compare two backends: "
+		        "tracker ab --base=BACKEND --head=BACKEND",
+		        name);
+	return TK_OK;
+}
+
+static int open_sides(struct tk_comparison *c, struct tk_error *err)
+{
+	const struct tk_upstream_config *u = NULL;
+	const struct tk_ab_request *q = c->request;
+	int status = q->upstream ? find_upstream(c->n->config, q->upstream, &u, err) : TK_OK;
+	for (int k = 0; !status && k < TK_AB_SIDES; k++)
+		status = u ? tk_ab_side_build(c->n, u, q->side[k], &c->side[k], err)
+		           : tk_ab_side_load(c->n, q->side[k], &c->side[k], err);
+	return status;
+}
+
+/* By verdict, then the largest change first, then as planned. */
+static int compare_rows(const void *a, const void *b)
+{
+	const struct tk_ab_trial *x = a, *y = b;
+	double dx = tk_ab_result_is_changed(&x->row.result) ? x->row.result.change : 0,
+	       dy = tk_ab_result_is_changed(&y->row.result) ? y->row.result.change : 0;
+	if (x->row.verdict != y->row.verdict)
+		return x->row.verdict < y->row.verdict ? -1 : 1;
+	if (dx != dy)
+		return (dx > 0 ? dx > dy : dx < dy) ? -1 : 1;
+	return x->test.series.id < y->test.series.id ? -1 : 1;
+}
+
+static int write_report(struct tk_comparison *c, struct tk_error *err)
+{
+	struct tk_ab_report *r = c->report;
+	r->rows = calloc(c->count + 1, sizeof *r->rows);
+	if (!r->rows)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	if (c->count)
+		qsort(c->trials, c->count, sizeof *c->trials, compare_rows);
+	for (size_t i = 0; i < c->count; i++) {
+		r->rows[r->count++] = c->trials[i].row;
+		r->by_verdict[c->trials[i].row.verdict]++;
+	}
+	return TK_OK;
+}
+
+static struct tk_comparison begin(const struct tk_config *config, struct tk_night *n,
+        const struct tk_ab_request *q, struct tk_ab_report *out)
+{
+	static const char *const names[TK_AB_SIDES] = {"base", "head"};
+	*out = (struct tk_ab_report){
+	        .budget_s = q->budget_s, .min_effect = config->thresholds.min_effect};
+	snprintf(out->upstream, sizeof out->upstream, "%s", q->upstream ? q->upstream : "");
+	snprintf(out->machine, sizeof out->machine, "%s", config->machine);
+	struct tk_comparison c = {.n = n,
+	        .request = q,
+	        .report = out,
+	        .thresholds = tk_detect_policy_thresholds(config)};
+	if (!isnan(q->min_effect))
+		out->min_effect = c.thresholds.min_effect = q->min_effect;
+	for (int k = 0; k < TK_AB_SIDES; k++) {
+		out->side[k].name = names[k];
+		c.side[k].report = &out->side[k];
+	}
+	return c;
+}
+
+static void end(struct tk_comparison *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		tk_ab_test_close(&c->trials[i].test);
+	free(c->trials);
+	for (int k = 0; k < TK_AB_SIDES; k++)
+		tk_ab_side_close(&c->side[k]);
+}
+
+int tk_ab_compare(const struct tk_config *config, const struct tk_night_options *options,
+        const struct tk_ab_request *q, struct tk_ab_report *out, struct tk_error *err)
+{
+	struct tk_session s;
+	struct tk_comparison c = begin(config, &s.night, q, out);
+	int status = tk_session_open_unstored(config, q->db_path, options, &s, err);
+	if (!status)
+		status = open_sides(&c, err);
+	if (!status)
+		status = tk_comparison_plan(&c, err);
+	if (!status)
+		status = tk_comparison_measure(&c, err);
+	if (!status)
+		status = write_report(&c, err);
+	end(&c);
+	tk_session_close(&s);
+	return status;
+}
+
+void tk_ab_report_free(struct tk_ab_report *r)
+{
+	free(r->rows);
+	*r = (struct tk_ab_report){0};
+}

@@ -1,0 +1,237 @@
+/* Which problems are compared, on which backends and devices. */
+#include "base/error.h"
+#include "base/log.h"
+#include "core/problem.h"
+#include "core/series.h"
+#include "nightly/ab/comparison.h"
+#include "nightly/session.h"
+#include "suite/suite.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- problems ---- */
+
+struct problem_list {
+	char **texts; /* canonical, unique, in order */
+	size_t count;
+};
+
+static int add_problem(struct problem_list *list, const char *text, struct tk_error *err)
+{
+	struct tk_problem_spec p;
+	if (tk_problem_parse(&p, text, err))
+		return err->status = TK_EUSAGE;
+	for (size_t i = 0; i < list->count; i++)
+		if (strcmp(list->texts[i], p.text) == 0)
+			return TK_OK;
+	char **grown = realloc(list->texts, (list->count + 1) * sizeof *grown);
+	if (grown)
+		list->texts = grown;
+	if (!grown || !(grown[list->count] = strdup(p.text)))
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	list->count++;
+	return TK_OK;
+}
+
+static int add_suite(const struct tk_comparison *c, const char *name, struct problem_list *list,
+        struct tk_error *err)
+{
+	struct tk_suite *suite = NULL;
+	int status = tk_suite_load(c->n->config->root, name, &suite, err);
+	if (status == TK_ENOTFOUND)
+		err->status = status = TK_EUSAGE;
+	for (size_t i = 0; !status && i < suite->count; i++)
+		status = add_problem(list, suite->problems[i].text, err);
+	tk_suite_free(suite);
+	return status;
+}
+
+static int list_problems(
+        const struct tk_comparison *c, struct problem_list *list, struct tk_error *err)
+{
+	const struct tk_ab_request *q = c->request;
+	char *const *configured = q->problem_count || q->suite ? NULL : c->n->config->suites;
+	int status = TK_OK;
+	for (size_t i = 0; !status && i < q->problem_count; i++)
+		status = add_problem(list, q->problems[i], err);
+	if (!status && q->suite)
+		status = add_suite(c, q->suite, list, err);
+	for (; !status && configured && *configured; configured++)
+		status = add_suite(c, *configured, list, err);
+	return status;
+}
+
+/* ---- backends and devices ---- */
+
+struct pair {
+	const struct tk_artifact_backend *backend[TK_AB_SIDES];
+	const char *kind; /* of device */
+	bool same_code;
+};
+
+static bool is_same_configuration(const struct tk_ab_side *a, const struct tk_ab_side *b)
+{
+	return strcmp(a->options, b->options) == 0 && a->threads == b->threads &&
+	       strcmp(a->config ? a->config : "", b->config ? b->config : "") == 0;
+}
+
+/* u NULL: without an upstream every backend is. */
+static bool is_enabled(const struct tk_upstream_config *u, const struct tk_artifact_backend *b)
+{
+	char *const *name = u ? u->backends : NULL;
+	if (!name || !*name)
+		return true;
+	for (; *name; name++)
+		if (strcmp(*name, b->name) == 0)
+			return true;
+	return false;
+}
+
+/* Of an upstream: the backend of the same name. Else each side has one backend. */
+static const struct tk_artifact_backend *find_peer(
+        const struct tk_comparison *c, const struct tk_artifact_backend *base, size_t *index)
+{
+	const struct tk_artifact *head = c->side[TK_AB_HEAD].artifact;
+	for (size_t i = 0; i < head->backend_count; i++) {
+		*index = i;
+		if (!c->request->upstream || strcmp(head->backends[i].name, base->name) == 0)
+			return &head->backends[i];
+	}
+	return NULL;
+}
+
+static void set_variants(
+        const struct tk_comparison *c, const struct pair *pair, struct tk_ab_test *test)
+{
+	struct tk_ab_variant *variants[] = {&test->good, &test->bad};
+	for (int k = 0; k < TK_AB_SIDES; k++)
+		*variants[k] = (struct tk_ab_variant){.path = strdup(pair->backend[k]->path),
+		        .options = c->side[k].options,
+		        .config = c->side[k].config,
+		        .threads = c->side[k].threads};
+}
+
+static struct tk_ab_row make_row(const struct tk_comparison *c, const struct pair *pair,
+        const struct tk_night_device *device, const struct tk_problem_spec *p)
+{
+	enum tk_mode modes[TK_MODE_COUNT] = {c->request->mode};
+	struct tk_ab_row row = {
+	        .verdict = pair->same_code ? TK_AB_VERDICT_SAME_CODE : TK_AB_VERDICT_INCONCLUSIVE,
+	        .result = {.change = NAN, .lo = NAN, .hi = NAN},
+	        .level_ns = {NAN, NAN},
+	        .outcome = {TK_OUTCOME_SKIPPED, TK_OUTCOME_SKIPPED}};
+	if (modes[0] == TK_MODE_COUNT)
+		tk_config_list_modes(c->n->config, pair->kind, modes);
+	tk_problem_format_title(p, row.title, sizeof row.title);
+	snprintf(row.problem, sizeof row.problem, "%s", p->text);
+	snprintf(row.backend, sizeof row.backend, "%s", pair->backend[TK_AB_BASE]->name);
+	snprintf(row.device, sizeof row.device, "%s", device->slug);
+	snprintf(row.mode, sizeof row.mode, "%s", tk_mode_name(modes[0]));
+	return row;
+}
+
+static int add_trial(struct tk_comparison *c, const struct pair *pair,
+        struct tk_night_device *device, const char *problem, struct tk_error *err)
+{
+	struct tk_problem_spec p;
+	int status = tk_problem_parse(&p, problem, err);
+	if (status)
+		return status;
+	struct tk_ab_trial *grown = realloc(c->trials, (c->count + 1) * sizeof *grown);
+	if (!grown)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	c->trials = grown;
+	struct tk_ab_trial *t = &grown[c->count++];
+	*t = (struct tk_ab_trial){.row = make_row(c, pair, device, &p),
+	        .test = {.device = device},
+	        .is_decided = pair->same_code};
+	set_variants(c, pair, &t->test);
+	return t->test.good.path && t->test.bad.path ? TK_OK
+	                                             : tk_fail(err, TK_ENOMEM, "out of memory");
+}
+
+/* The strings of a test are those of its row, whose place changes while trials are added. */
+static void name_series(struct tk_comparison *c)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		struct tk_ab_trial *t = &c->trials[i];
+		t->test.series = (struct tk_series_row){.id = (int64_t)i + 1,
+		        .slug = t->row.title,
+		        .backend = t->row.backend,
+		        .config = "",
+		        .mode = t->row.mode,
+		        .metric = "time",
+		        .unit = "ns",
+		        .better = TK_BETTER_LOWER,
+		        .role = TK_ROLE_SUITE};
+		t->test.problem =
+		        (struct tk_problem_row){.text = t->row.problem, .title = t->row.title};
+	}
+}
+
+static int add_pair(struct tk_comparison *c, const struct pair *pair,
+        const struct problem_list *problems, size_t *devices, struct tk_error *err)
+{
+	int status = TK_OK;
+	for (size_t d = 0; !status && d < c->n->device_count; d++) {
+		struct tk_night_device *device = &c->n->devices[d];
+		if (strcmp(device->layer->name, pair->kind) != 0)
+			continue;
+		++*devices;
+		for (size_t i = 0; !status && i < problems->count; i++)
+			status = add_trial(c, pair, device, problems->texts[i], err);
+		if (!c->n->options->devices)
+			break;
+	}
+	return status;
+}
+
+static int add_backend(struct tk_comparison *c, size_t index, const struct problem_list *problems,
+        struct tk_error *err)
+{
+	const struct tk_ab_side *base = &c->side[TK_AB_BASE], *head = &c->side[TK_AB_HEAD];
+	const struct tk_artifact_backend *b = &base->artifact->backends[index];
+	size_t peer = 0, devices = 0;
+	struct pair pair = {.backend = {b, find_peer(c, b, &peer)}, .kind = base->kinds[index]};
+	if (!pair.backend[TK_AB_HEAD]) {
+		tk_log(TK_LOG_WARN, "ab", NULL, "head has no backend %s; it is left out", b->name);
+		return TK_OK;
+	}
+	if (strcmp(pair.kind, head->kinds[peer]) != 0)
+		return tk_fail(err, TK_EUSAGE,
+		        "base needs a device of kind %s and head one of kind %s: expected the same",
+		        pair.kind, head->kinds[peer]);
+	pair.same_code = !c->request->all && is_same_configuration(base, head) &&
+	                 strcmp(b->code_hash, pair.backend[TK_AB_HEAD]->code_hash) == 0;
+	int status = add_pair(c, &pair, problems, &devices, err);
+	if (!status && !devices)
+		tk_log(TK_LOG_WARN, "ab", NULL,
+		        "backend %s needs a device of kind %s, which is not selected or does not "
+		        "exist",
+		        b->name, pair.kind);
+	return status;
+}
+
+int tk_comparison_plan(struct tk_comparison *c, struct tk_error *err)
+{
+	struct problem_list problems = {0};
+	const struct tk_artifact *base = c->side[TK_AB_BASE].artifact;
+	const struct tk_upstream_config *u =
+	        c->request->upstream ? tk_config_find_upstream(c->n->config, c->request->upstream)
+	                             : NULL;
+	int status = list_problems(c, &problems, err);
+	for (size_t i = 0; !status && i < base->backend_count; i++)
+		if (is_enabled(u, &base->backends[i]))
+			status = add_backend(c, i, &problems, err);
+	if (!status && !c->count)
+		status = tk_fail(err, TK_EUSAGE,
+		        "nothing to compare: base and head have no backend in common that a "
+		        "selected device can run");
+	name_series(c);
+	for (size_t i = 0; i < problems.count; i++)
+		free(problems.texts[i]);
+	free(problems.texts);
+	return status;
+}

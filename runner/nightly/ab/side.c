@@ -1,0 +1,300 @@
+/* See side.h. */
+#include "nightly/ab/side.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/suggest.h"
+#include "base/units.h"
+#include "nightly/stages/recipe.h"
+#include "worker/worker.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORKTREE "worktree"
+#define THREADS_MAX 65536
+
+/* ---- what the user wrote ---- */
+
+static bool has_prefix(const char *s, const char *prefix)
+{
+	return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+static bool is_folder(const char *spec)
+{
+	return *spec == '/' || has_prefix(spec, "./") || has_prefix(spec, "../") ||
+	       has_prefix(spec, "~/") || strcmp(spec, ".") == 0 || strcmp(spec, "..") == 0;
+}
+
+static void name_side(struct tk_ab_side *side, const char *spec)
+{
+	snprintf(side->report->spec, sizeof side->report->spec, "%s", spec);
+}
+
+/* Wrong input of the user, whatever layer found it. */
+static int fail_side(
+        const struct tk_ab_side *side, const struct tk_error *why, struct tk_error *err)
+{
+	int status =
+	        why->status == TK_ENOTFOUND || why->status == TK_ECONFIG ? TK_EUSAGE : why->status;
+	return tk_fail(
+	        err, status, "--%s=%s: %s", side->report->name, side->report->spec, why->message);
+}
+
+/* ---- revisions and work trees ---- */
+
+/* The folder of a work tree; NULL: the repository of the upstream is not a local one. */
+static char *find_worktree(
+        const struct tk_config *config, const struct tk_repo *repo, const char *spec)
+{
+	if (strcmp(spec, WORKTREE) != 0)
+		return tk_path_resolve(".", spec);
+	if (strstr(repo->url, "://") && !has_prefix(repo->url, "file://"))
+		return NULL;
+	const char *path = has_prefix(repo->url, "file://") ? repo->url + 7 : repo->url;
+	return tk_dir_exists(path) ? tk_path_resolve(config->root, path) : NULL;
+}
+
+static int snapshot_worktree(const struct tk_night *n, const struct tk_repo *repo, const char *spec,
+        struct tk_ab_side *side, struct tk_error *err)
+{
+	char *folder = find_worktree(n->config, repo, spec);
+	if (!folder)
+		return tk_fail(err, TK_EUSAGE,
+		        "the repository of %s is not on this machine; expected a folder with a "
+		        "work "
+		        "tree of it, for instance --%s=./FOLDER",
+		        repo->name, side->report->name);
+	side->report->is_worktree = true;
+	int status = tk_repo_snapshot(repo, folder, &side->snapshot, &side->report->revision, err);
+	free(folder);
+	return status;
+}
+
+static int resolve(const struct tk_night *n, const struct tk_upstream_config *u, const char *spec,
+        struct tk_ab_side *side, struct tk_error *err)
+{
+	struct tk_repo repo;
+	int status = tk_recipe_check_adapter(n->config, u, err);
+	if (status)
+		return status;
+	tk_recipe_init_repo(n->config, u, &repo);
+	if (strcmp(spec, WORKTREE) == 0 || is_folder(spec))
+		return snapshot_worktree(n, &repo, spec, side, err);
+	return tk_repo_find_revision(&repo, spec, &side->report->revision, err);
+}
+
+static void describe_build(struct tk_ab_side *side)
+{
+	const struct tk_artifact *a = side->artifact;
+	side->report->built = true;
+	side->report->cached = a->cached;
+	snprintf(side->report->toolchain, sizeof side->report->toolchain, "%s",
+	        a->toolchain ? a->toolchain : "");
+}
+
+/* The commit of a snapshot is in the clone that it was made in. */
+static int build(struct tk_night *n, const struct tk_upstream_config *u, struct tk_ab_side *side,
+        struct tk_error *err)
+{
+	struct tk_upstream_config source = *u;
+	const struct tk_revision *r = &side->report->revision;
+	char detail[200];
+	if (!source.adapter)
+		source.adapter = source.name;
+	if (side->snapshot) {
+		source.kind = TK_UPSTREAM_SELF;
+		source.url = side->snapshot;
+	}
+	snprintf(detail, sizeof detail, "%s %.12s (%s)", u->name, r->id, side->report->name);
+	tk_night_announce_stage(n, "build", detail);
+	int status = tk_recipe_build(n->config, &source, r->id, NULL, &side->artifact, err);
+	if (status)
+		return status;
+	const struct tk_artifact *a = side->artifact;
+	if (a->status != TK_BUILD_OK)
+		return tk_fail(err, TK_EDATA, "%.12s does not build (%s): %s (log: %s)", r->id,
+		        tk_build_status_name(a->status), a->message ? a->message : "",
+		        a->log_path ? a->log_path : "-");
+	describe_build(side);
+	return TK_OK;
+}
+
+/* ---- backends ---- */
+
+/* Kind and name as the backend itself reports them; new strings. */
+static int query_backend(
+        struct tk_night *n, const char *path, char **kind, char **name, struct tk_error *err)
+{
+	json_t *info = NULL;
+	int status = tk_worker_query_backend(n->devices[0].worker, path, &info, err);
+	const char *k = json_string_value(json_object_get(info, "device_kind")),
+	           *s = json_string_value(json_object_get(info, "name"));
+	if (!status) {
+		*kind = strdup(k ? k : "");
+		if (name)
+			*name = strdup(s ? s : "");
+		if (!*kind || (name && !*name))
+			status = tk_fail(err, TK_ENOMEM, "out of memory");
+	}
+	json_decref(info);
+	return status;
+}
+
+static int query_kinds(struct tk_night *n, struct tk_ab_side *side, struct tk_error *err)
+{
+	const struct tk_artifact *a = side->artifact;
+	int status = TK_OK;
+	side->kinds = calloc(a->backend_count + 1, sizeof *side->kinds);
+	if (!side->kinds)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	side->kind_count = a->backend_count;
+	for (size_t i = 0; !status && i < a->backend_count; i++)
+		status = query_backend(n, a->backends[i].path, &side->kinds[i], NULL, err);
+	return status;
+}
+
+int tk_ab_side_build(struct tk_night *n, const struct tk_upstream_config *u, const char *spec,
+        struct tk_ab_side *side, struct tk_error *err)
+{
+	struct tk_error why = {0};
+	name_side(side, spec);
+	int status = resolve(n, u, spec, side, &why);
+	if (!status)
+		status = build(n, u, side, &why);
+	if (!status)
+		status = query_kinds(n, side, &why);
+	if (!status && !(side->options = strdup(u->options ? u->options : "")))
+		status = tk_fail(&why, TK_ENOMEM, "out of memory");
+	return status ? fail_side(side, &why, err) : TK_OK;
+}
+
+/* ---- shared objects and backends of this tracker ---- */
+
+static int parse_threads(struct tk_ab_side *side, const char *value, struct tk_error *err)
+{
+	char *end;
+	long threads = strtol(value, &end, 10);
+	if (!*value || *end || threads < 1 || threads > THREADS_MAX)
+		return tk_fail(err, TK_EUSAGE, "threads=%s: expected a number from 1 to %d", value,
+		        THREADS_MAX);
+	side->threads = (uint32_t)threads;
+	return TK_OK;
+}
+
+/* "threads=N" and "config=NAME" are the tracker's, all others the backend's. */
+static int parse_options(struct tk_ab_side *side, const char *text, struct tk_error *err)
+{
+	char *copy = strdup(text), *rest = copy;
+	int status = TK_OK;
+	side->options = calloc(1, strlen(text) + 2);
+	if (!copy || !side->options)
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	for (char *word; !status && rest && (word = strsep(&rest, ","));) {
+		if (!*word)
+			continue;
+		if (!strchr(word, '='))
+			status = tk_fail(err, TK_EUSAGE, "\"%s\": expected KEY=VALUE", word);
+		else if (has_prefix(word, "threads="))
+			status = parse_threads(side, word + strlen("threads="), err);
+		else if (has_prefix(word, "config=")) {
+			free(side->config);
+			side->config = strdup(word + strlen("config="));
+			if (!side->config)
+				status = tk_fail(err, TK_ENOMEM, "out of memory");
+		} else {
+			if (*side->options)
+				strcat(side->options, ",");
+			strcat(side->options, word);
+		}
+	}
+	free(copy);
+	return status;
+}
+
+static bool is_shared_object(const char *name)
+{
+	size_t len = strlen(name);
+	return strchr(name, '/') || (len > 3 && strcmp(name + len - 3, ".so") == 0);
+}
+
+static int fail_unknown_backend(const struct tk_night *n, const char *name, struct tk_error *err)
+{
+	const char **known = calloc(n->modules->backend_count + 1, sizeof *known);
+	for (size_t i = 0; known && i < n->modules->backend_count; i++)
+		known[i] = n->modules->backends[i].name;
+	const char *near = known ? tk_suggest_name(name, known) : NULL;
+	int status = near ? tk_fail(err, TK_EUSAGE, "unknown backend \"%s\"; did you mean \"%s\"?",
+	                            name, near)
+	                  : tk_fail(err, TK_EUSAGE,
+	                            "unknown backend \"%s\"; `tracker doctor` lists the backends. "
+	                            "A revision needs an UPSTREAM before it",
+	                            name);
+	free(known);
+	return status;
+}
+
+static int find_module(
+        const struct tk_night *n, const char *name, char **path, struct tk_error *err)
+{
+	const struct tk_module *m = NULL;
+	if (is_shared_object(name)) {
+		if (!tk_file_exists(name))
+			return tk_fail(err, TK_EUSAGE, "%s does not exist", name);
+		*path = tk_path_make_absolute(name);
+	} else {
+		m = tk_modules_find_backend(n->modules, name);
+		if (!m)
+			return fail_unknown_backend(n, name, err);
+		*path = strdup(m->path);
+	}
+	return *path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+}
+
+static int load_module(
+        struct tk_night *n, const char *file, struct tk_ab_side *side, struct tk_error *err)
+{
+	char *path = NULL, *name = NULL;
+	struct tk_error why = {0};
+	int status = find_module(n, file, &path, err);
+	if (!status && !(side->kinds = calloc(2, sizeof *side->kinds)))
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	side->kind_count = side->kinds ? 1 : 0;
+	if (!status && (status = query_backend(n, path, &side->kinds[0], &name, &why)))
+		status = tk_fail(
+		        err, status == TK_ECANCELED ? status : TK_EUSAGE, "%s", why.message);
+	if (!status)
+		status = tk_artifact_load_installed(path, name, &side->artifact, err);
+	if (!status)
+		snprintf(side->report->backend, sizeof side->report->backend, "%s", name);
+	free(path);
+	free(name);
+	return status;
+}
+
+int tk_ab_side_load(
+        struct tk_night *n, const char *spec, struct tk_ab_side *side, struct tk_error *err)
+{
+	struct tk_error why = {0};
+	const char *slash = strrchr(spec, '/'), *colon = strchr(slash ? slash : spec, ':');
+	char *file = colon ? strndup(spec, (size_t)(colon - spec)) : strdup(spec);
+	name_side(side, spec);
+	int status = file ? parse_options(side, colon ? colon + 1 : "", &why)
+	                  : tk_fail(&why, TK_ENOMEM, "out of memory");
+	if (!status)
+		status = load_module(n, file, side, &why);
+	free(file);
+	return status ? fail_side(side, &why, err) : TK_OK;
+}
+
+void tk_ab_side_close(struct tk_ab_side *side)
+{
+	for (size_t i = 0; i < side->kind_count; i++)
+		free(side->kinds[i]);
+	free(side->kinds);
+	tk_artifact_free(side->artifact);
+	if (side->snapshot)
+		tk_repo_remove_checkout(NULL, side->snapshot);
+	free(side->options);
+	free(side->config);
+}

@@ -1,0 +1,27 @@
+/* One side of `tracker ab`: from what the user wrote to backends that can be measured. Private to
+ * nightly/ab/. */
+#ifndef TK_AB_SIDE_H
+#define TK_AB_SIDE_H
+#include "nightly/ab/ab.h"
+#include "nightly/night.h"
+
+struct tk_ab_side {
+	struct tk_ab_side_report *report;
+	struct tk_artifact *artifact;
+	char **kinds; /* kind of device of each backend of the artifact; "" if it cannot be loaded */
+	size_t kind_count;
+	char *snapshot;   /* folder, removed on closing; NULL: none */
+	char *options;    /* of the backend, "" */
+	char *config;     /* one of the backend's own; NULL: the one it prefers */
+	uint32_t threads; /* 0: as configured */
+};
+
+/* A revision or a work tree of an upstream, built or from the cache. Close in any case. */
+int tk_ab_side_build(struct tk_night *n, const struct tk_upstream_config *u, const char *spec,
+        struct tk_ab_side *side, struct tk_error *err);
+/* "FILE.so" or "BACKEND", with ":KEY=VALUE,..." after it. */
+int tk_ab_side_load(
+        struct tk_night *n, const char *spec, struct tk_ab_side *side, struct tk_error *err);
+void tk_ab_side_close(struct tk_ab_side *side);
+
+#endif
