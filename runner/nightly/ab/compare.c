@@ -30,7 +30,7 @@ static int find_upstream(const struct tk_config *config, const char *name,
 	*out = tk_config_find_upstream(config, name);
 	if (!*out)
 		return fail_unknown_upstream(config, name, err);
-	if (!tk_upstream_kind_has_commits((*out)->kind))
+	if (!tk_upstream_kind_is_built((*out)->kind))
 		return tk_fail(err, TK_EUSAGE,
 		        "%s is an installed library and has no revisions; compare two backends: "
 		        "tracker ab --base=BACKEND --head=BACKEND",

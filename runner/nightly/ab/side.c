@@ -79,8 +79,13 @@ static int resolve(const struct tk_night *n, const struct tk_upstream_config *u,
 	if (status)
 		return status;
 	tk_recipe_init_repo(n->config, u, &repo);
-	if (strcmp(spec, WORKTREE) == 0 || is_folder(spec))
+	if (strcmp(spec, WORKTREE) == 0 || is_folder(spec)) {
+		if (repo.kind == TK_REPO_PACKAGE)
+			return tk_fail(err, TK_EUSAGE,
+			        "%s is a Python package and has no work tree; expected a version",
+			        u->name);
 		return snapshot_worktree(n, &repo, spec, side, err);
+	}
 	return tk_repo_find_revision(&repo, spec, &side->report->revision, err);
 }
 
