@@ -117,7 +117,7 @@ publish_branch() {
 	local remote=${publish#git:} branch tree commit found code=0
 	branch=${remote##*#} remote=${remote%#*}
 	local -x GIT_DIR=$site_dir/.cache/publish.git
-	git init -q --bare || return 1
+	mkdir -p "$site_dir/.cache" && git init -q --bare || return 1
 	found=$(git ls-remote --exit-code --heads "$remote" "refs/heads/$branch" 2>&1) || code=$?
 	if [ $code -eq 0 ]; then
 		git fetch -q --depth=1 "$remote" "refs/heads/$branch" || return 1
