@@ -131,8 +131,11 @@ static int build(struct tk_night *n, const struct tk_upstream_config *u, struct 
 static int query_backend(
         struct tk_night *n, const char *path, char **kind, char **name, struct tk_error *err)
 {
+	struct tk_worker *worker = NULL; /* a new one: a sandbox shows the folder of one backend */
 	json_t *info = NULL;
-	int status = tk_worker_query_backend(n->devices[0].worker, path, &info, err);
+	int status = tk_night_new_worker(n, &n->devices[0], &worker, err);
+	if (!status)
+		status = tk_worker_query_backend(worker, path, &info, err);
 	const char *k = json_string_value(json_object_get(info, "device_kind")),
 	           *s = json_string_value(json_object_get(info, "name"));
 	if (!status) {
@@ -143,6 +146,7 @@ static int query_backend(
 			status = tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	json_decref(info);
+	tk_worker_free(worker);
 	return status;
 }
 
