@@ -55,6 +55,9 @@ static int hip_prepare(void *function, const struct launcher_launch *l, struct t
 	int most = 0;
 	if (l->cluster[0] * l->cluster[1] * l->cluster[2] > 1)
 		return fail(err, TK_ABI_INVALID, "%.200s: this vendor has no clusters", l->entry);
+	if (l->cooperative) /* hipModuleLaunchCooperativeKernel needs ROCm 5.5 */
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        "%.200s: cooperative launches are for CUDA only", l->entry);
 	hipError_t status =
 	        hipFuncGetAttribute(&most, HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function);
 	if (status == hipSuccess && threads > most)
@@ -73,13 +76,8 @@ static int hip_encode_map(
 static int hip_launch(void *function, const struct launcher_launch *l, void **params, void *stream,
         struct tk_abi_error *err)
 {
-	hipError_t status = l->cooperative
-	                            ? hipModuleLaunchCooperativeKernel(function, l->grid[0],
-	                                      l->grid[1], l->grid[2], l->block[0], l->block[1],
-	                                      l->block[2], l->shared_bytes, stream, params)
-	                            : hipModuleLaunchKernel(function, l->grid[0], l->grid[1],
-	                                      l->grid[2], l->block[0], l->block[1], l->block[2],
-	                                      l->shared_bytes, stream, params, NULL);
+	hipError_t status = hipModuleLaunchKernel(function, l->grid[0], l->grid[1], l->grid[2],
+	        l->block[0], l->block[1], l->block[2], l->shared_bytes, stream, params, NULL);
 	return status == hipSuccess ? TK_ABI_OK
 	                            : fail(err, TK_ABI_DEVICE, "%.200s could not be launched: %s",
 	                                      l->entry, hipGetErrorString(status));

@@ -10,8 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
-#define COMPLETE ".complete"
+#define COMPLETE ".complete" /* its time is that of the last use */
+#define UNUSED_S (24 * 3600)
 #define ARGS_MAX 32
 
 struct install {
@@ -134,6 +137,25 @@ static int install(const struct install *in, struct tk_error *err)
 	              : TK_OK;
 }
 
+/* An environment can have a gigabyte, and a build that was cached needs none. */
+static void remove_unused(const char *parent)
+{
+	char **names = NULL;
+	size_t count = 0;
+	if (tk_dir_list(parent, &names, &count, NULL))
+		return;
+	for (size_t i = 0; i < count; i++) {
+		struct stat st;
+		char *dir = tk_path_join(parent, names[i]),
+		     *complete = dir ? tk_path_join(dir, COMPLETE) : NULL;
+		if (complete && !stat(complete, &st) && st.st_mtime < time(NULL) - UNUSED_S)
+			tk_dir_remove(dir, NULL);
+		free(complete);
+		free(dir);
+	}
+	tk_names_free(names, count);
+}
+
 static int install_once(struct install *in, struct tk_error *err)
 {
 	struct tk_lock *lock = NULL;
@@ -149,8 +171,10 @@ static int install_once(struct install *in, struct tk_error *err)
 	if (!status && !tk_file_exists(complete)) {
 		status = install(in, err);
 		if (!status)
-			status = tk_file_write_nosync(complete, "", 0, err);
+			remove_unused(parent);
 	}
+	if (!status)
+		status = tk_file_write_nosync(complete, "", 0, err);
 	tk_lock_release(lock);
 	free(parent);
 	free(lock_path);
