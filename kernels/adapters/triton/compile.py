@@ -184,14 +184,15 @@ def main():
     options = parser.parse_args()
     os.makedirs(options.out, exist_ok=True)
     todo = list(jobs(read_problems(), Target(options.target), options.configs))
-    good = 0
+    good, failures = 0, []
     with concurrent.futures.ProcessPoolExecutor(int(os.environ.get("TK_JOBS", "1"))) as pool:
         for line, ok in pool.map(compile_one, [options.out] * len(todo), [options.target] * len(todo), *zip(*todo)) if todo else ():
             print(line, flush=True)
             good += ok
+            failures += [] if ok else [line]
     print("triton %s: %d of %d code objects" % (triton.__version__, good, len(todo)))
     if not good:
-        sys.exit("error: " + ("none of the problems could be compiled" if todo else "none of the problems is supported"))
+        sys.exit("error: " + ("none of the problems could be compiled: " + failures[0] if todo else "none of the problems is supported"))
 
 
 if __name__ == "__main__":
