@@ -58,7 +58,8 @@ static bool is_package(const char *path)
 
 int tk_backend_file_hash(const char *path, char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
 {
-	return is_package(path) ? tk_package_hash(path, hex, err) : tk_hash_file(path, hex, err);
+	return is_package(path) ? tk_kernel_package_hash(path, hex, err)
+	                        : tk_hash_file(path, hex, err);
 }
 
 /* An absolute run path works only on the machine that built the object. */
@@ -95,7 +96,7 @@ int tk_backend_scan(
 	if (lstat(path, &st))
 		return tk_fail_errno(err, "%s", path);
 	if (S_ISDIR(st.st_mode) && is_package(path))
-		return tk_package_scan(path, name, out, err);
+		return tk_kernel_package_scan(path, name, out, err);
 	if (!S_ISREG(st.st_mode))
 		return tk_fail(err, TK_EDATA, "%s is not a regular file", path);
 	int status = tk_code_hash_object(

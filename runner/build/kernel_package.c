@@ -142,7 +142,7 @@ static bool is_manifest(const char *name)
 	return len > 5 && *name != '.' && !strcmp(name + len - 5, ".json");
 }
 
-int tk_package_scan(
+int tk_kernel_package_scan(
         const char *path, const char *name, struct tk_artifact_backend *out, struct tk_error *err)
 {
 	struct scan s = {.dir = path, .out = out, .hash = tk_hash_new()};
@@ -165,7 +165,7 @@ int tk_package_scan(
 	return out->path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
-int tk_package_hash(const char *path, char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
+int tk_kernel_package_hash(const char *path, char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
 {
 	struct tk_hash *h = tk_hash_new();
 	if (!h)
