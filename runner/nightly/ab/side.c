@@ -303,7 +303,8 @@ void tk_ab_side_close(struct tk_ab_side *side)
 	free(side->kinds);
 	tk_artifact_free(side->artifact);
 	if (side->snapshot)
-		tk_repo_remove_checkout(NULL, side->snapshot);
+		tk_dir_remove(side->snapshot, NULL);
+	free(side->snapshot);
 	free(side->options);
 	free(side->config);
 }
