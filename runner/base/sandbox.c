@@ -116,13 +116,14 @@ static bool is_below_any(const char *path, char *const *folders)
 	return false;
 }
 
-/* Takes `entry`, a folder of PATH. */
+/* Takes `entry`, a folder of PATH or LD_LIBRARY_PATH. One that this user cannot read is left out:
+ * bubblewrap ends where it cannot bind a folder. */
 static void add_tools(char *out[], size_t *n, char *entry, char *const *hidden)
 {
 	char *slash = entry ? strrchr(entry, '/') : NULL;
 
-	if (!slash || *entry != '/' || *n == TK_SANDBOX_HIDDEN_MAX ||
-	        !is_below_any(entry, hidden) || is_hidden_itself(entry, hidden)) {
+	if (!slash || *entry != '/' || *n == TK_SANDBOX_TOOLS_MAX || !is_below_any(entry, hidden) ||
+	        is_hidden_itself(entry, hidden) || access(entry, R_OK | X_OK) != 0) {
 		free(entry);
 		return;
 	}
@@ -134,19 +135,23 @@ static void add_tools(char *out[], size_t *n, char *entry, char *const *hidden)
 	out[(*n)++] = entry;
 }
 
-void tk_sandbox_list_tools(char *out[TK_SANDBOX_HIDDEN_MAX + 1])
+void tk_sandbox_list_tools(char *out[TK_SANDBOX_TOOLS_MAX + 1])
 {
+	static const char *const variables[] = {"PATH", "LD_LIBRARY_PATH"};
 	char *hidden[TK_SANDBOX_HIDDEN_MAX + 1];
-	const char *at = getenv("PATH");
 	size_t n = 0;
 
-	memset(out, 0, (TK_SANDBOX_HIDDEN_MAX + 1) * sizeof *out);
+	memset(out, 0, (TK_SANDBOX_TOOLS_MAX + 1) * sizeof *out);
 	tk_sandbox_list_hidden(hidden);
-	while (at && *at) {
-		size_t len = strcspn(at, ":");
+	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+		const char *at = getenv(variables[i]);
 
-		add_tools(out, &n, strndup(at, len), hidden);
-		at += len + (at[len] == ':');
+		while (at && *at) {
+			size_t len = strcspn(at, ":");
+
+			add_tools(out, &n, strndup(at, len), hidden);
+			at += len + (at[len] == ':');
+		}
 	}
 	for (char **h = hidden; *h; h++)
 		free(*h);

@@ -118,7 +118,7 @@ static int put_hidden(struct tk_sandbox *s, struct tk_error *err)
 
 static int put_tools(struct tk_sandbox *s, struct tk_error *err)
 {
-	char *tools[TK_SANDBOX_HIDDEN_MAX + 1];
+	char *tools[TK_SANDBOX_TOOLS_MAX + 1];
 	int status = TK_OK;
 
 	tk_sandbox_list_tools(tools);

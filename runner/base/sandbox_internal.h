@@ -24,9 +24,10 @@ struct tk_sandbox {
  * TK_SANDBOX_HIDDEN_MAX resolved paths, NULL-terminated; none is below another one. */
 #define TK_SANDBOX_HIDDEN_MAX 12
 void tk_sandbox_list_hidden(char *out[TK_SANDBOX_HIDDEN_MAX + 1]);
-/* Folders of programs in PATH that are below hidden ones: of ~/tools/bin the whole ~/tools, but
- * never a hidden folder itself. The same limit and ownership. */
-void tk_sandbox_list_tools(char *out[TK_SANDBOX_HIDDEN_MAX + 1]);
+/* Folders of PATH and LD_LIBRARY_PATH that are below hidden ones and readable: of ~/tools/bin the
+ * whole ~/tools, but never a hidden folder itself. NULL-terminated; the caller frees each. */
+#define TK_SANDBOX_TOOLS_MAX 32
+void tk_sandbox_list_tools(char *out[TK_SANDBOX_TOOLS_MAX + 1]);
 /* The same path or below it. */
 bool tk_sandbox_is_below(const char *path, const char *folder);
 

@@ -131,7 +131,7 @@ int tk_sandbox_prepare_landlock(
 	        .fs = ALL_OF_VERSION_1 | (version >= 2 ? REFER : 0) | (version >= 3 ? TRUNCATE : 0),
 	        .net = policy->network ? 0 : NET_TCP,
 	        .scoped = SCOPE_SOCKETS | SCOPE_SIGNALS};
-	char *hidden[TK_SANDBOX_HIDDEN_MAX + 2] = {0}, *tools[TK_SANDBOX_HIDDEN_MAX + 1];
+	char *hidden[TK_SANDBOX_HIDDEN_MAX + 2] = {0}, *tools[TK_SANDBOX_TOOLS_MAX + 1];
 	struct rules r = {.handled = attr.fs, .hidden = hidden};
 	size_t n = 0;
 

@@ -1,0 +1,100 @@
+/* Which folders of the environment a sandboxed program can read. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/sandbox.h"
+#include "base/sandbox_internal.h"
+
+static char root[] = "/tmp/tracker-sandbox-XXXXXX";
+
+static const char *folder(const char *name)
+{
+	static char path[4][128];
+	static size_t next;
+	char *out = path[next++ % 4];
+
+	snprintf(out, sizeof path[0], "%s/%s", root, name);
+	mkdir(out, 0755);
+	return out;
+}
+
+static bool lists(const char *expected)
+{
+	char *tools[TK_SANDBOX_TOOLS_MAX + 1];
+	bool found = false;
+
+	tk_sandbox_list_tools(tools);
+	for (char **t = tools; *t; t++) {
+		found = found || strcmp(*t, expected) == 0;
+		free(*t);
+	}
+	return found;
+}
+
+static int make_root(void **state)
+{
+	return mkdtemp(root) && setenv("PATH", "/usr/bin", 1) == 0 ? 0 : -1;
+}
+
+static void folders_of_libraries_are_readable(void **state)
+{
+	setenv("LD_LIBRARY_PATH", folder("lib"), 1);
+	assert_true(lists(folder("lib")));
+	assert_false(lists(root));
+}
+
+static void the_whole_tool_of_a_program_is_readable(void **state)
+{
+	folder("tool");
+	setenv("PATH", folder("tool/bin"), 1);
+	assert_true(lists(folder("tool")));
+	setenv("PATH", "/tmp", 1);
+	assert_false(lists("/tmp"));
+	setenv("PATH", "/usr/bin", 1);
+	assert_false(lists("/usr"));
+}
+
+static void a_folder_that_does_not_exist_is_left_out(void **state)
+{
+	char gone[128];
+
+	snprintf(gone, sizeof gone, "%s/gone", root);
+	setenv("LD_LIBRARY_PATH", gone, 1);
+	assert_false(lists(gone));
+}
+
+static void many_folders_stay_within_the_limit(void **state)
+{
+	char list[8192] = "", name[32];
+
+	for (int i = 0; i < 3 * TK_SANDBOX_TOOLS_MAX; i++) {
+		snprintf(name, sizeof name, "lib%d", i);
+		snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ":" : "",
+		        folder(name));
+	}
+	setenv("LD_LIBRARY_PATH", list, 1);
+	assert_true(lists(folder("lib0")));
+	unsetenv("LD_LIBRARY_PATH");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(folders_of_libraries_are_readable),
+	        cmocka_unit_test(the_whole_tool_of_a_program_is_readable),
+	        cmocka_unit_test(a_folder_that_does_not_exist_is_left_out),
+	        cmocka_unit_test(many_folders_stay_within_the_limit),
+	};
+
+	return cmocka_run_group_tests(tests, make_root, NULL);
+}
