@@ -199,7 +199,9 @@ static int make_env(const struct job *j, struct env *e, struct tk_error *err)
 {
 	const struct tk_build_spec *spec = j->spec;
 	char jobs[16];
-	snprintf(jobs, sizeof(jobs), "%u", spec->jobs ? spec->jobs : 1);
+	unsigned job_count = 1;
+	int status = tk_build_jobs_limit(spec, &job_count, err);
+	snprintf(jobs, sizeof(jobs), "%u", job_count);
 	const struct {
 		const char *name, *value;
 	} vars[] = {{"TK_SRC", j->source}, {"TK_OUT", j->out}, {"TK_KERNELS", j->kernels_dir},
@@ -207,8 +209,7 @@ static int make_env(const struct job *j, struct env *e, struct tk_error *err)
 	        {"TK_FLAGS", value_or(spec->flags, "")}, {"CC", value_or(getenv("CC"), "cc")},
 	        {"CXX", value_or(getenv("CXX"), "c++")}, {"LDFLAGS", "-Wl,--emit-relocs"},
 	        {"TMPDIR", j->tmp}, {"TK_PROBLEMS", j->problems},
-	        {"SOURCE_DATE_EPOCH", "315532800"}};
-	int status = TK_OK;
+	        {"TK_ADAPTER", j->adapter_dir}, {"SOURCE_DATE_EPOCH", "315532800"}};
 	for (char *const *name = spec->env; !status && name && *name; name++)
 		if (getenv(*name))
 			status = put_env(e, *name, getenv(*name), err);

@@ -57,6 +57,10 @@ struct tk_device_kernel;
 void tk_kernel_symbol_describe(struct tk_kernel_symbol *out, const struct tk_device_kernel *k);
 void tk_kernel_symbol_name(struct tk_kernel_symbol *list, size_t index, const char *name);
 
+/* jobs.c: the jobs of `spec`, or fewer where the adapter has a file `memory_per_job` (MiB) and less
+ * memory is free; at least one. */
+int tk_build_jobs_limit(const struct tk_build_spec *spec, unsigned *out, struct tk_error *err);
+
 /* build_log.c: the line that says why the build failed, as printable text; "" if there is none */
 char *tk_build_log_find_error(const char *log_path);
 bool tk_build_log_has_disk_full(const char *log_path);

@@ -104,14 +104,15 @@ static bool is_disk_full(const char *line)
 	return strstr(line, "No space left on device") || strstr(line, "Disk quota exceeded");
 }
 
-/* As make, gcc, clang, collect2 and ninja print it. A shell prints only "Killed" at the end of a
- * line. */
+/* As make, gcc, clang, nvcc, collect2 and ninja print it. A shell prints only "Killed" at the end
+ * of a line. */
 static bool is_killed_tool(const char *line)
 {
 	static const char *const phrases[] = {"Killed signal terminated program",
-	        "terminated with signal 9", "unable to execute command: Killed",
-	        "virtual memory exhausted", "Cannot allocate memory", "out of memory allocating",
-	        "LLVM ERROR: out of memory", "c++: fatal error: Killed", "std::bad_alloc"};
+	        "terminated with signal 9", "died due to signal 9",
+	        "unable to execute command: Killed", "virtual memory exhausted",
+	        "Cannot allocate memory", "out of memory allocating", "LLVM ERROR: out of memory",
+	        "c++: fatal error: Killed", "std::bad_alloc"};
 	const size_t len = strcspn(line, "\r\n");
 
 	for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++)
