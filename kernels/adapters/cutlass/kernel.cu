@@ -1,0 +1,135 @@
+/* One GEMM of CUTLASS's collective builder for Hopper. The build defines KERNEL (the symbol), TYPE,
+ * TYPE_C, LAYOUT_A, LAYOUT_B, TILE_M, TILE_N, CLUSTER_M, CLUSTER_N and SCHEDULE. */
+#include "kernel.h"
+#include <cutlass/cutlass.h>
+
+#include <cute/tensor.hpp> /* before the collectives: their headers include each other */
+
+#include <cutlass/epilogue/collective/collective_builder.hpp>
+#include <cutlass/gemm/collective/collective_builder.hpp>
+#include <cutlass/gemm/device/gemm_universal_adapter.h>
+#include <cutlass/gemm/kernel/gemm_universal.hpp>
+#include <new>
+#include <type_traits>
+
+namespace
+{
+
+using namespace cute;
+using cutlass::gemm::KernelTmaWarpSpecializedCooperative;
+using cutlass::gemm::KernelTmaWarpSpecializedPingpong;
+using cutlass::gemm::collective::KernelScheduleAuto;
+
+/* An explicit schedule needs the epilogue of the same name. */
+template <class Mainloop> struct epilogue {
+	using type = cutlass::epilogue::collective::EpilogueScheduleAuto;
+};
+template <> struct epilogue<KernelTmaWarpSpecializedPingpong> {
+	using type = cutlass::epilogue::TmaWarpSpecialized;
+};
+template <> struct epilogue<KernelTmaWarpSpecializedCooperative> {
+	using type = cutlass::epilogue::TmaWarpSpecializedCooperative;
+};
+
+constexpr int alignment = 128 / cutlass::sizeof_bits<TYPE>::value;
+constexpr int alignment_c = 128 / cutlass::sizeof_bits<TYPE_C>::value;
+using Tile = Shape<Int<TILE_M>, Int<TILE_N>, Int<8 * alignment>>;
+using Cluster = Shape<Int<CLUSTER_M>, Int<CLUSTER_N>, _1>;
+
+using Epilogue = typename cutlass::epilogue::collective::CollectiveBuilder<cutlass::arch::Sm90,
+        cutlass::arch::OpClassTensorOp, Tile, Cluster,
+        cutlass::epilogue::collective::EpilogueTileAuto, float, float, void,
+        cutlass::layout::RowMajor, alignment_c, TYPE_C, cutlass::layout::RowMajor, alignment_c,
+        typename epilogue<SCHEDULE>::type>::CollectiveOp;
+using Mainloop = typename cutlass::gemm::collective::CollectiveBuilder<cutlass::arch::Sm90,
+        cutlass::arch::OpClassTensorOp, TYPE, cutlass::layout::LAYOUT_A, alignment, TYPE,
+        cutlass::layout::LAYOUT_B, alignment, float, Tile, Cluster,
+        cutlass::gemm::collective::StageCountAutoCarveout<static_cast<int>(
+                sizeof(typename Epilogue::SharedStorage))>,
+        SCHEDULE>::CollectiveOp;
+using Gemm = cutlass::gemm::device::GemmUniversalAdapter<
+        cutlass::gemm::kernel::GemmUniversal<Shape<int, int, int, int>, Mainloop, Epilogue>>;
+
+/* A dense matrix of `rows` x `columns`, where one of the first two strides is the constant 1. */
+template <class Stride> Stride stride(int64_t rows, int64_t columns)
+{
+	Stride s{};
+	if constexpr (std::is_same_v<std::decay_t<decltype(get<0>(s))>, int64_t>)
+		get<0>(s) = columns;
+	else
+		get<1>(s) = rows;
+	get<2>(s) = rows * columns;
+	return s;
+}
+
+typename Gemm::Arguments arguments(const struct tk_gemm *g, const void *a, const void *b, void *c)
+{
+	typename Gemm::Arguments args{};
+	const auto *pa = static_cast<const TYPE *>(a), *pb = static_cast<const TYPE *>(b);
+	args.mode = cutlass::gemm::GemmUniversalMode::kGemm;
+	args.problem_shape = {static_cast<int>(g->m), static_cast<int>(g->n),
+	        static_cast<int>(g->k), static_cast<int>(g->batch)};
+	args.mainloop = {pa, stride<typename Gemm::GemmKernel::StrideA>(g->m, g->k), pb,
+	        stride<typename Gemm::GemmKernel::StrideB>(g->n, g->k)};
+	args.epilogue.thread.alpha = 1;
+	args.epilogue.thread.beta = 0;
+	args.epilogue.ptr_C = nullptr;
+	args.epilogue.ptr_D = static_cast<TYPE_C *>(c);
+	args.epilogue.dD = stride<typename Gemm::GemmKernel::StrideD>(g->m, g->n);
+	return args;
+}
+
+const char *text(cutlass::Status status)
+{
+	return status == cutlass::Status::kSuccess ? nullptr : cutlassGetStatusString(status);
+}
+
+const char *check(const struct tk_gemm *g)
+{
+	return text(Gemm::can_implement(arguments(g, nullptr, nullptr, nullptr)));
+}
+
+size_t workspace_bytes(const struct tk_gemm *g)
+{
+	return Gemm::get_workspace_size(arguments(g, nullptr, nullptr, nullptr));
+}
+
+const char *prepare(
+        const struct tk_gemm *g, const void *a, const void *b, void *c, void *workspace, void **out)
+{
+	auto *gemm = new (std::nothrow) Gemm;
+	if (!gemm)
+		return "out of memory";
+	auto args = arguments(g, a, b, c);
+	int device = 0;
+	if (cudaGetDevice(&device) != cudaSuccess) {
+		delete gemm;
+		return "no current device";
+	}
+	args.hw_info.device_id = device;
+	args.hw_info.sm_count =
+	        cutlass::KernelHardwareInfo::query_device_multiprocessor_count(device);
+	const char *why = text(gemm->initialize(args, workspace));
+	if (why)
+		delete gemm;
+	else
+		*out = gemm;
+	return why;
+}
+
+const char *run(void *prepared, void *stream)
+{
+	return text(static_cast<Gemm *>(prepared)->run(static_cast<cudaStream_t>(stream)));
+}
+
+void destroy(void *prepared)
+{
+	delete static_cast<Gemm *>(prepared);
+}
+
+} // namespace
+
+extern "C" {
+extern const struct kernel KERNEL;
+const struct kernel KERNEL = {check, workspace_bytes, prepare, run, destroy};
+}
