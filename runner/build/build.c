@@ -208,8 +208,8 @@ static int make_env(const struct job *j, struct env *e, struct tk_error *err)
 	        {"TK_JOBS", jobs}, {"TK_ARCH", value_or(spec->arch, "native")},
 	        {"TK_FLAGS", value_or(spec->flags, "")}, {"CC", value_or(getenv("CC"), "cc")},
 	        {"CXX", value_or(getenv("CXX"), "c++")}, {"LDFLAGS", "-Wl,--emit-relocs"},
-	        {"TMPDIR", j->tmp}, {"TK_PROBLEMS", j->problems},
-	        {"TK_ADAPTER", j->adapter_dir}, {"SOURCE_DATE_EPOCH", "315532800"}};
+	        {"TMPDIR", j->tmp}, {"TK_PROBLEMS", j->problems}, {"TK_ADAPTER", j->adapter_dir},
+	        {"SOURCE_DATE_EPOCH", "315532800"}};
 	for (char *const *name = spec->env; !status && name && *name; name++)
 		if (getenv(*name))
 			status = put_env(e, *name, getenv(*name), err);
