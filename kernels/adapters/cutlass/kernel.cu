@@ -86,7 +86,11 @@ const char *text(cutlass::Status status)
 
 const char *check(const struct tk_gemm *g)
 {
-	return text(Gemm::can_implement(arguments(g, nullptr, nullptr, nullptr)));
+	/* its own text is "Invalid status" */
+	return Gemm::can_implement(arguments(g, nullptr, nullptr, nullptr)) ==
+	                       cutlass::Status::kSuccess
+	               ? nullptr
+	               : "not this shape: rows need multiples of 16 bytes";
 }
 
 size_t workspace_bytes(const struct tk_gemm *g)
