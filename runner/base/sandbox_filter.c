@@ -152,6 +152,8 @@ int tk_sandbox_enter(const struct tk_sandbox *s)
 			prctl(PR_CAPBSET_DROP, c); /* only root can, and only root needs it */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return -1;
+	if (s->ruleset >= 0)
+		tk_landlock_allow_own_threads(s);
 	if (s->ruleset >= 0 && syscall(SYS_landlock_restrict_self, s->ruleset, 0) != 0)
 		return -1;
 	/* Without this flag old kernels would slow the program down (SSBD). */

@@ -14,7 +14,8 @@ struct tk_sandbox {
 	char *program;                 /* bubblewrap itself */
 	int report_read, report_write; /* bubblewrap's report; -1: none */
 	char report[512];
-	int ruleset; /* of Landlock; -1: none */
+	int ruleset;                    /* of Landlock; -1: none */
+	unsigned long long file_rights; /* that the ruleset restricts and a writable file needs */
 	struct sock_filter filter[TK_SANDBOX_FILTER_MAX];
 	unsigned short filter_count;
 	pid_t program_pid;
@@ -39,6 +40,9 @@ int tk_sandbox_prepare_bubblewrap(
 int tk_landlock_version(void); /* 0: none */
 int tk_sandbox_prepare_landlock(
         struct tk_sandbox *s, const struct tk_sandbox_policy *policy, struct tk_error *err);
+/* In the child, before the ruleset is in force: it may write to the files of its own threads.
+ * CUDA's driver names its threads there, and finds no device where it cannot. */
+void tk_landlock_allow_own_threads(const struct tk_sandbox *s);
 
 /* sandbox_filter.c */
 void tk_sandbox_prepare_filter(struct tk_sandbox *s, const struct tk_sandbox_policy *policy);

@@ -160,5 +160,17 @@ int tk_sandbox_prepare_landlock(
 	for (char **h = hidden; *h; h++)
 		free(*h);
 	s->ruleset = r.fd;
+	s->file_rights = r.handled & (READ | WRITE_FILE | TRUNCATE);
 	return TK_OK;
+}
+
+void tk_landlock_allow_own_threads(const struct tk_sandbox *s)
+{
+	/* Stays open in the program: a rule belongs to an inode, and the kernel may replace one of
+	 * /proc that nobody holds. */
+	const int fd = open("/proc/self/task", O_PATH);
+	const struct path_attr rule = {s->file_rights, fd};
+
+	if (fd >= 0)
+		syscall(SYS_landlock_add_rule, s->ruleset, RULE_PATH_BENEATH, &rule, 0u);
 }

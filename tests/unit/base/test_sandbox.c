@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "base/error.h"
+#include "base/process.h"
 #include "base/sandbox.h"
 #include "base/sandbox_internal.h"
 
@@ -87,12 +89,39 @@ static void many_folders_stay_within_the_limit(void **state)
 	unsetenv("LD_LIBRARY_PATH");
 }
 
+/* In Landlock: a program names its threads by a file, and writes to no other process' files. */
+static void a_program_names_its_own_threads(void **state)
+{
+	static const struct tk_sandbox_policy policy;
+	char script[160];
+	const char *const argv[] = {"sh", "-c", script, NULL};
+
+	setenv("TRACKER_SANDBOX_METHOD", "landlock", 1);
+	tk_sandbox_configure(TK_SANDBOX_AUTO);
+	if (tk_sandbox_method() != TK_SANDBOX_LANDLOCK)
+		skip();
+	for (int own = 1; own >= 0; own--) {
+		struct tk_process_result result = {0};
+		struct tk_process_spec spec = {.argv = argv, .deadline_s = 20};
+		struct tk_error err = {0};
+
+		snprintf(script, sizeof script, "echo name >/proc/%s/task/%s/comm",
+		        own ? "self" : "1", own ? "$$" : "1");
+		assert_int_equal(tk_sandbox_new(&policy, &spec.sandbox, &err), 0);
+		assert_int_equal(tk_process_run(&spec, &result, &err), 0);
+		assert_int_equal(tk_process_check(&spec, &result, &err) == 0, own);
+		tk_process_result_free(&result);
+		tk_sandbox_free(spec.sandbox);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(folders_of_libraries_are_readable),
 	        cmocka_unit_test(the_whole_tool_of_a_program_is_readable),
 	        cmocka_unit_test(a_folder_that_does_not_exist_is_left_out),
+	        cmocka_unit_test(a_program_names_its_own_threads),
 	        cmocka_unit_test(many_folders_stay_within_the_limit),
 	};
 
