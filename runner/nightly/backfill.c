@@ -108,11 +108,12 @@ static void add_report(struct tk_night_report *sum, const struct tk_night_report
 {
 	size_t *to[] = {&sum->builds, &sum->builds_failed, &sum->builds_cached,
 	        &sum->upstreams_unreachable, &sum->jobs, &sum->measured, &sum->verified,
-	        &sum->wrong, &sum->failed, &sum->unsupported, &sum->skipped, &sum->stages_failed,
-	        &sum->unstable};
+	        &sum->wrong, &sum->implausible, &sum->failed, &sum->unsupported, &sum->skipped,
+	        &sum->stages_failed, &sum->unstable};
 	const size_t from[] = {one->builds, one->builds_failed, one->builds_cached,
 	        one->upstreams_unreachable, one->jobs, one->measured, one->verified, one->wrong,
-	        one->failed, one->unsupported, one->skipped, one->stages_failed, one->unstable};
+	        one->implausible, one->failed, one->unsupported, one->skipped, one->stages_failed,
+	        one->unstable};
 	for (size_t i = 0; i < sizeof to / sizeof *to; i++)
 		*to[i] += from[i];
 	memcpy(sum->by_status, one->by_status, sizeof sum->by_status);

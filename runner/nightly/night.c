@@ -138,6 +138,7 @@ static char *encode_summary(const struct tk_night_report *r, json_t *request)
 	} counts[] = {{"builds", r->builds}, {"builds_failed", r->builds_failed},
 	        {"unreachable", r->upstreams_unreachable}, {"jobs", r->jobs},
 	        {"measured", r->measured}, {"verified", r->verified}, {"wrong", r->wrong},
+	        {"implausible", r->implausible},
 	        {"failed", r->failed}, {"unsupported", r->unsupported}, {"skipped", r->skipped},
 	        {"unstable", r->unstable}, {"suspects", r->suspects}, {"pairs", r->pairs}};
 	json_t *summary = json_object();
@@ -157,7 +158,7 @@ static char *encode_summary(const struct tk_night_report *r, json_t *request)
 
 static bool is_complete(const struct tk_night_report *r, int status)
 {
-	return !status && !r->failed && !r->wrong && !r->skipped && !r->builds_failed &&
+	return !status && !r->failed && !r->wrong && !r->implausible && !r->skipped && !r->builds_failed &&
 	       !r->upstreams_unreachable && !r->stages_failed;
 }
 

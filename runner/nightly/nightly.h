@@ -47,8 +47,9 @@ struct tk_night_report {
 	char uid[65];
 	size_t nights; /* of a backfill */
 	size_t builds, builds_failed, builds_cached, upstreams_unreachable;
-	size_t jobs, measured, verified, wrong, failed, unsupported, skipped;
-	size_t unstable; /* of `measured`: the confidence interval is wider than its target */
+	size_t jobs, measured, verified, wrong, implausible, failed, unsupported, skipped;
+	size_t unstable; /* of `measured`: the interval is wider than its target, or a new process
+	                    measured another time */
 	size_t stages_failed;
 	size_t first_bad_commits;                  /* found by bisection */
 	size_t suspects, confirmed, refuted;       /* the other suspects are inconclusive */

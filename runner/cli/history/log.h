@@ -19,8 +19,8 @@ struct tk_log_options {
 
 /* Jobs by outcome, series by verdict, upstreams with a new revision. */
 struct tk_night_counts {
-	int64_t ok, unstable, wrong, skipped, unsupported, failed, open, new_revisions, regressed,
-	        improved, newly_failed;
+	int64_t ok, unstable, wrong, implausible, skipped, unsupported, failed, open, new_revisions,
+	        regressed, improved, newly_failed;
 	char revision[64]; /* upstream and revision that a backfill night measured; "": none */
 };
 

@@ -24,6 +24,7 @@ const struct tk_column tk_night_columns[] = {
         {"UNSTABLE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(4)},
         {"FAILED", TK_COLUMN_RIGHT},
         {"WRONG", TK_COLUMN_RIGHT | TK_COLUMN_DROP(8)},
+        {"IMPLAUSIBLE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
         {"SKIPPED", TK_COLUMN_RIGHT | TK_COLUMN_DROP(5)},
         {"OPEN", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
         {"CHANGES", TK_COLUMN_WRAP},
@@ -46,6 +47,8 @@ static void count_outcome(struct tk_night_counts *c, const char *word, int64_t n
 		c->ok += n;
 	else if (o == TK_OUTCOME_WRONG)
 		c->wrong += n;
+	else if (o == TK_OUTCOME_IMPLAUSIBLE)
+		c->implausible += n;
 	else if (o == TK_OUTCOME_SKIPPED)
 		c->skipped += n;
 	else if (o == TK_OUTCOME_UNSUPPORTED)
@@ -174,10 +177,11 @@ json_t *tk_night_json(const struct tk_night_row *night, const struct tk_night_co
 	if (tk_night_can_resume(night))
 		json_object_set_new(json, "hint", json_string(tk_night_resume_hint));
 	json_object_set_new(json, "jobs",
-	        json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "ok", (json_int_t)c->ok, "unstable",
+	        json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "ok", (json_int_t)c->ok, "unstable",
 	                (json_int_t)c->unstable, "failed", (json_int_t)c->failed, "wrong",
-	                (json_int_t)c->wrong, "skipped", (json_int_t)c->skipped, "unsupported",
-	                (json_int_t)c->unsupported, "open", (json_int_t)c->open));
+	                (json_int_t)c->wrong, "implausible", (json_int_t)c->implausible, "skipped",
+	                (json_int_t)c->skipped, "unsupported", (json_int_t)c->unsupported, "open",
+	                (json_int_t)c->open));
 	json_object_set_new(json, "moved",
 	        json_pack("{s:I,s:I,s:I}", "regressed", (json_int_t)c->regressed, "improved",
 	                (json_int_t)c->improved, "newly_failed", (json_int_t)c->newly_failed));
@@ -242,6 +246,8 @@ void tk_night_add_row(struct tk_table *t, const struct tk_night_row *night,
 	}
 	set_number(t, "FAILED", c->failed, "red");
 	set_number(t, "WRONG", c->wrong, "red");
+	if (c->implausible)
+		set_number(t, "IMPLAUSIBLE", c->implausible, "red");
 	set_number(t, "SKIPPED", c->skipped, "yellow");
 	if (c->open)
 		tk_table_set_cell(t, "OPEN", "%" PRId64, c->open);

@@ -118,6 +118,7 @@ void tk_night_report_print(struct tk_store *store, const struct tk_night_report 
 	printf("\nmeasured: %zu of %zu jobs, %zu verified", r->measured, r->jobs, r->verified);
 	print_count(", ", r->unstable, "unstable");
 	print_count(", ", r->wrong, "wrong");
+	print_count(", ", r->implausible, "implausible");
 	print_count(", ", r->failed, "failed");
 	print_count(", ", r->unsupported, "unsupported");
 	print_count(", ", r->skipped, "skipped");

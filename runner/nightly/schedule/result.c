@@ -236,6 +236,8 @@ static void count_result(
 		report->unsupported++;
 	else if (outcome == TK_OUTCOME_WRONG)
 		report->wrong++;
+	else if (outcome == TK_OUTCOME_IMPLAUSIBLE)
+		report->implausible++;
 	else if (outcome == TK_OUTCOME_SKIPPED)
 		report->skipped++;
 	else
