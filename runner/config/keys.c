@@ -153,6 +153,11 @@ static const struct tk_config_key measure_keys[] = {
 	  .fallback = "0", .summary = "CPU threads of a backend; 0: all cores" },
 	{ .name = "pin", .type = TK_CONFIG_BOOL, .offset = FIELD(measure.pin), .fallback = "yes",
 	  .summary = "bind the threads to cores" },
+	{ .name = "recheck", .type = TK_CONFIG_FRACTION, .offset = FIELD(measure.recheck),
+	  .max = 1, .fallback = "2%",
+	  .summary = "share of the jobs that a new process measures again, at random; 0%: none",
+	  .details = "It finds backends that work only in their first process. See "
+	             "[verification](../explanation/verification.md#in-a-new-process)." },
 	{ .name = "launch_cost", .type = TK_CONFIG_BOOL, .offset = FIELD(measure.launch_cost),
 	  .fallback = "no", .summary = "also record what a launch costs the host (metric launch)" },
 	{ .name = "energy", .type = TK_CONFIG_BOOL, .offset = FIELD(measure.energy),

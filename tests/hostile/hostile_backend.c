@@ -2,12 +2,15 @@
  * the work that it is timed for. The tricks are those known from benchmarks of generated kernels;
  * honest mistakes (a flag that is never reset, a cache with the wrong key) look the same.
  *
+ * cheat=NAME,first=FILE: the first process, which writes its number into the file, is honest.
+ *
  *   tracker run ./tk_backend_hostile.so gemm:m=64,n=64,k=64 --options=cheat=known_pointers */
 #include "tracker_abi.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define STOPS_AFTER 20
 #define RIGHT_UNTIL 20
@@ -22,11 +25,13 @@ enum cheat {
 	CLAIMS_WORK,
 	REMEMBERS_RESULTS, /* copies the result of the first time */
 	HALF_OF_THE_ROWS,  /* once all of them have been written */
+	ALWAYS_WRONG,
+	SIX_TIMES, /* does all of the work six times */
 	CHEATS
 };
 
 static const char *const names[CHEATS] = {"none", "not_nan", "known_pointers", "first_and_last",
-        "stops_after", "wrong_after", "claims", "remembers", "half"};
+        "stops_after", "wrong_after", "claims", "remembers", "half", "wrong", "six_times"};
 
 struct tk_backend_ctx {
 	enum cheat cheat;
@@ -57,19 +62,41 @@ static const char *hostile_version(void)
 	return "1";
 }
 
+/* Hidden state that outlives a process. */
+static int is_first_process(const char *path)
+{
+	long pid = 0;
+	FILE *f = fopen(path, "a+");
+	if (!f)
+		return 0;
+	rewind(f);
+	if (fscanf(f, "%ld", &pid) != 1)
+		fprintf(f, "%ld\n", pid = (long)getpid());
+	fclose(f);
+	return pid == (long)getpid();
+}
+
+/* CHEATS: unknown. */
+static enum cheat parse_options(const char *options)
+{
+	const char *name = strncmp(options, "cheat=", 6) == 0 ? options + 6 : "none";
+	const char *first = strstr(name, ",first=");
+	size_t length = first ? (size_t)(first - name) : strlen(name);
+	enum cheat cheat = HONEST;
+	while (cheat < CHEATS &&
+	        (strlen(names[cheat]) != length || strncmp(name, names[cheat], length)))
+		cheat++;
+	return first && cheat < CHEATS && is_first_process(first + strlen(",first=")) ? HONEST
+	                                                                              : cheat;
+}
+
 static int hostile_open(
         const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
 {
 	struct tk_backend_ctx *ctx = calloc(1, sizeof *ctx);
 	if (!ctx)
 		return fail(err, TK_ABI_NO_MEMORY, "out of memory");
-	ctx->cheat = CHEATS;
-	for (int i = 0; i < CHEATS; i++)
-		if (strncmp(args->options, "cheat=", 6) == 0 &&
-		        strcmp(args->options + 6, names[i]) == 0)
-			ctx->cheat = (enum cheat)i;
-	if (!*args->options)
-		ctx->cheat = HONEST;
+	ctx->cheat = parse_options(args->options);
 	if (ctx->cheat == CHEATS) {
 		free(ctx);
 		return fail(err, TK_ABI_INVALID, "unknown option, expected cheat=NAME");
@@ -175,6 +202,10 @@ static int hostile_launch(
 	else
 		multiply(g, t, plan->cheat == HALF_OF_THE_ROWS && t->is_known ? g->m / 2 : g->m);
 	t->is_known = 1;
+	for (int i = 1; plan->cheat == SIX_TIMES && i < 6; i++)
+		multiply(g, t, g->m);
+	if (plan->cheat == ALWAYS_WRONG)
+		t->c[0] += 100;
 	if (plan->cheat == WRONG_AFTER_SOME_LAUNCHES && plan->launches > RIGHT_UNTIL)
 		t->c[g->m * g->n / 2] += 100;
 	return TK_ABI_OK;

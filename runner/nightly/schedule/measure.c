@@ -6,6 +6,7 @@
 #include "base/process.h"
 #include "nightly/night.h"
 #include "nightly/schedule/job_catalog.h"
+#include "nightly/schedule/recheck.h"
 #include "nightly/schedule/result.h"
 #include "nightly/schedule/scheduler.h"
 #include "worker/worker.h"
@@ -26,7 +27,9 @@ struct slot {
 	struct tk_worker *worker; /* NULL: idle */
 	struct tk_night_job job;
 	size_t job_index;
-	struct tk_job_result loss; /* of a device that was lost: what its worker answered */
+	struct tk_job_result loss;  /* of a device that was lost: what its worker answered */
+	struct tk_worker *recheck;  /* a new process that measures the job again; NULL: none */
+	struct tk_job_result first; /* of a job that is measured again */
 };
 
 struct measurement {
@@ -104,13 +107,20 @@ static bool is_night_budget_spent(const struct tk_night *n)
 	return n->config->budgets.night_s > 0 && spent_s > n->config->budgets.night_s;
 }
 
+static struct tk_job_request make_request(
+        const struct measurement *m, const struct tk_night_job *job)
+{
+	struct tk_job_request request = tk_night_job_request(
+	        m->n, &job->series, job->problem, job->row->backend_path, job->row->options);
+	request.limits = &job->device->limits;
+	return request;
+}
+
 static int start_worker(struct measurement *m, struct slot *slot, const struct tk_night_job *job,
         struct tk_error *err)
 {
 	struct tk_worker *worker = NULL;
-	struct tk_job_request request = tk_night_job_request(
-	        m->n, &job->series, job->problem, job->row->backend_path, job->row->options);
-	request.limits = &job->device->limits;
+	struct tk_job_request request = make_request(m, job);
 	int status = tk_night_load_limits(m->n, job->device, err);
 	if (!status)
 		status = tk_night_get_worker(
@@ -205,12 +215,47 @@ static int finish_job(
 	return TK_OK;
 }
 
+/* The device stays with the job until its second measurement has ended. */
+static int start_recheck(struct measurement *m, struct slot *slot,
+        const struct tk_job_result *first, struct tk_error *err)
+{
+	struct tk_job_request request = make_request(m, &slot->job);
+	slot->first = *first;
+	int status = tk_recheck_start(m->n, &slot->job, &request, &slot->recheck, err);
+	if (!status)
+		slot->worker = slot->recheck;
+	return status;
+}
+
+static int finish_recheck(
+        struct measurement *m, size_t device, struct tk_job_result *again, struct tk_error *err)
+{
+	struct slot *slot = &m->slots[device];
+	struct tk_job_result first = slot->first;
+	if (tk_recheck_compare(&first, again, m->n->config->thresholds.min_effect_ns) &&
+	        first.outcome == TK_OUTCOME_UNSTABLE)
+		tk_log(TK_LOG_WARN, "recheck", NULL, "%s: %s", slot->job.series.slug,
+		        first.message);
+	slot->first = (struct tk_job_result){0};
+	tk_job_result_free(again);
+	tk_worker_free(slot->recheck);
+	slot->recheck = NULL;
+	return finish_job(m, device, &first, err);
+}
+
 static int check_worker(struct measurement *m, size_t device, struct tk_error *err)
 {
+	struct slot *slot = &m->slots[device];
 	struct tk_job_result result = {0};
 	bool is_done = false;
-	int status = tk_worker_poll_measure(m->slots[device].worker, &is_done, &result, err);
-	return status || !is_done ? status : finish_job(m, device, &result, err);
+	int status = tk_worker_poll_measure(slot->worker, &is_done, &result, err);
+	if (status || !is_done)
+		return status;
+	if (slot->recheck)
+		return finish_recheck(m, device, &result, err);
+	if (tk_recheck_is_due(m->n, &slot->job, &result) && !is_night_budget_spent(m->n))
+		return start_recheck(m, slot, &result, err);
+	return finish_job(m, device, &result, err);
 }
 
 static int wait_for_workers(struct measurement *m, struct tk_error *err)
@@ -301,6 +346,13 @@ static int prepare(struct measurement *m, struct tk_error *err)
 	return status ? status : prestart_workers(m, err);
 }
 
+static void free_slot(struct slot *slot)
+{
+	tk_worker_free(slot->recheck);
+	tk_job_result_free(&slot->first);
+	tk_job_result_free(&slot->loss);
+}
+
 int tk_night_measure(struct tk_night *n, struct tk_error *err)
 {
 	struct measurement m = {.n = n};
@@ -308,7 +360,7 @@ int tk_night_measure(struct tk_night *n, struct tk_error *err)
 	if (!status)
 		status = run_jobs(&m, err);
 	for (size_t d = 0; m.slots && d < n->device_count; d++)
-		tk_job_result_free(&m.slots[d].loss);
+		free_slot(&m.slots[d]);
 	tk_scheduler_free(m.scheduler);
 	tk_job_catalog_free(&m.catalog);
 	free(m.slots);

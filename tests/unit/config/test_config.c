@@ -46,7 +46,7 @@ static void the_default(void **state)
 	assert_true(c->budgets.night_s == 4 * 3600 && c->budgets.measure_s == 0.5 &&
 	            c->budgets.cache_bytes == 10ull << 30);
 	assert_true(c->measure.relative_half_width == 0.01 && c->measure.confidence == 0.95 &&
-	            c->measure.pin);
+	            c->measure.pin && c->measure.recheck == 0.02);
 	assert_true(c->thresholds.min_effect == 0.02 && c->thresholds.min_effect_ns == 100 &&
 	            c->thresholds.fdr == 0.05 && c->thresholds.stale_days == 14);
 	assert_string_equal(
