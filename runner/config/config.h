@@ -71,9 +71,9 @@ struct tk_measure_config {
 	double relative_half_width; /* target of the median's confidence interval */
 	double confidence;
 	uint32_t min_samples, max_samples;
-	uint32_t threads;                 /* of a CPU backend; 0: all cores */
-	bool pin;                         /* threads to cores */
-	double recheck; /* share of the jobs that a new process measures again; 0: none */
+	uint32_t threads; /* of a CPU backend; 0: all cores */
+	bool pin;         /* threads to cores */
+	double recheck;   /* share of the jobs that a new process measures again; 0: none */
 	bool launch_cost, energy, memory; /* metrics that are recorded beside time */
 	char **modes; /* "KIND:MODE", NULL-terminated; read with tk_config_list_modes() */
 };

@@ -138,9 +138,9 @@ static char *encode_summary(const struct tk_night_report *r, json_t *request)
 	} counts[] = {{"builds", r->builds}, {"builds_failed", r->builds_failed},
 	        {"unreachable", r->upstreams_unreachable}, {"jobs", r->jobs},
 	        {"measured", r->measured}, {"verified", r->verified}, {"wrong", r->wrong},
-	        {"implausible", r->implausible},
-	        {"failed", r->failed}, {"unsupported", r->unsupported}, {"skipped", r->skipped},
-	        {"unstable", r->unstable}, {"suspects", r->suspects}, {"pairs", r->pairs}};
+	        {"implausible", r->implausible}, {"failed", r->failed},
+	        {"unsupported", r->unsupported}, {"skipped", r->skipped}, {"unstable", r->unstable},
+	        {"suspects", r->suspects}, {"pairs", r->pairs}};
 	json_t *summary = json_object();
 	for (size_t i = 0; summary && i < sizeof counts / sizeof *counts; i++)
 		json_object_set_new(
@@ -158,8 +158,8 @@ static char *encode_summary(const struct tk_night_report *r, json_t *request)
 
 static bool is_complete(const struct tk_night_report *r, int status)
 {
-	return !status && !r->failed && !r->wrong && !r->implausible && !r->skipped && !r->builds_failed &&
-	       !r->upstreams_unreachable && !r->stages_failed;
+	return !status && !r->failed && !r->wrong && !r->implausible && !r->skipped &&
+	       !r->builds_failed && !r->upstreams_unreachable && !r->stages_failed;
 }
 
 static int close_night(struct tk_night *n, int status, struct tk_error *err)
