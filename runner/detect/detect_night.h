@@ -2,6 +2,7 @@
  * detect/. */
 #ifndef TK_DETECT_NIGHT_H
 #define TK_DETECT_NIGHT_H
+#include "detect/monitor/kept_monitors.h"
 #include "detect/report/diff_row.h"
 
 /* Evidence that comes late still counts: a night is analysed with the two before it. */
@@ -10,8 +11,16 @@
 /* A replay leaves out change points and missing data: later nights decide about them. */
 enum tk_detect_mode { TK_DETECT_PREVIEW, TK_DETECT_NIGHT, TK_DETECT_REPLAY };
 
-int tk_detect_run_night(struct tk_store *s, int64_t night_id,
-        const struct tk_detect_options *options, enum tk_detect_mode mode,
+/* What a replay keeps from night to night instead of reading and storing it for each of them: the
+ * tables that no night changes, and the monitors. Their states are stored at its end. */
+struct tk_replay_memory {
+	struct tk_catalog catalog;
+	struct tk_kept_monitors monitors;
+};
+
+/* Free *report in any case. */
+int tk_detect_replay_night(struct tk_store *s, int64_t night_id,
+        const struct tk_detect_options *options, struct tk_replay_memory *memory,
         struct tk_diff_report *report, struct tk_error *err);
 /* Start of the range of a night: the third newest night of its machine. *previous: the night
  * before it; 0: none. */

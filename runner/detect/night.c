@@ -77,11 +77,21 @@ static void suppress(struct tk_diff_row *row)
 	tk_verdict_add_fact(&row->verdict, (struct tk_fact){.kind = TK_FACT_ALREADY_REPORTED}, rev);
 }
 
+static bool has_improvement(const struct tk_diff_report *r)
+{
+	for (size_t i = 0; i < r->count; i++)
+		if (r->rows[i].verdict.status == TK_VERDICT_IMPROVED)
+			return true;
+	return false;
+}
+
 int tk_diff_report_suppress_repeats(struct tk_store *s, const struct tk_case_set *c,
         int64_t previous, struct tk_diff_report *r, struct tk_error *err)
 {
 	struct tk_rows verdicts = {0};
-	int status = previous ? tk_store_list_verdicts(s, previous, &verdicts, err) : TK_OK;
+	int status = previous && has_improvement(r)
+	                     ? tk_store_list_verdicts(s, previous, &verdicts, err)
+	                     : TK_OK;
 
 	for (size_t i = 0; !status && i < r->count; i++) {
 		struct tk_diff_row *row = &r->rows[i];
@@ -171,7 +181,7 @@ static int put_history(struct tk_store *s, struct tk_case_set *c, const struct t
 }
 
 static int put_all(struct tk_store *s, struct tk_case_set *c, const struct tk_night_row *night,
-        const struct tk_monitor_session *session, enum tk_detect_mode mode,
+        struct tk_monitor_session *session, enum tk_detect_mode mode,
         const struct tk_diff_report *r, struct tk_error *err)
 {
 	int status = tk_store_begin(s, err);
@@ -201,13 +211,15 @@ struct night_range {
 
 static int detect_night(struct tk_store *s, const struct night_range *n,
         const struct tk_detect_options *options, enum tk_detect_mode mode,
-        struct tk_diff_report *report, struct tk_error *err)
+        struct tk_replay_memory *memory, struct tk_diff_report *report, struct tk_error *err)
 {
 	const struct tk_diff_range range = {
 	        .since_s = n->since_s, .until_s = n->night->as_of_s, .machine = n->machine};
 	const struct tk_night_scope scope = {.night_id = n->night->id,
 	        .touched_only = n->night->kind != TK_NIGHT_NIGHTLY,
-	        .as_of_s = n->night->as_of_s};
+	        .as_of_s = n->night->as_of_s,
+	        .catalog = memory ? &memory->catalog : NULL,
+	        .monitors = memory ? &memory->monitors : NULL};
 	struct tk_monitor_session *session = NULL;
 	struct tk_case_set c;
 	int status = tk_case_set_load(s, options, &range, &scope, &c, err);
@@ -243,28 +255,45 @@ static const struct tk_night_row *find_night(const struct tk_rows *nights, int64
 	return NULL;
 }
 
-int tk_detect_run_night(struct tk_store *s, int64_t night_id,
+static int run_night(struct tk_store *s, int64_t night_id, const struct tk_rows *machines,
+        const struct tk_rows *nights, const struct tk_detect_options *options,
+        enum tk_detect_mode mode, struct tk_replay_memory *memory, struct tk_diff_report *report,
+        struct tk_error *err)
+{
+	struct night_range n = {.night = find_night(nights, night_id)};
+
+	if (!n.night)
+		return tk_fail(err, TK_ENOTFOUND, "no night has the id %lld", (long long)night_id);
+	n.since_s = tk_night_find_range(nights, n.night, &n.previous);
+	n.machine = machine_name(machines, n.night->machine_id);
+	return detect_night(s, &n, options, mode, memory, report, err);
+}
+
+int tk_detect_replay_night(struct tk_store *s, int64_t night_id,
+        const struct tk_detect_options *options, struct tk_replay_memory *memory,
+        struct tk_diff_report *report, struct tk_error *err)
+{
+	int status = run_night(s, night_id, &memory->catalog.machines.rows,
+	        &memory->catalog.nights.rows, options, TK_DETECT_REPLAY, memory, report, err);
+
+	if (!status)
+		tk_diff_report_finish(report);
+	return status;
+}
+
+static int read_and_run(struct tk_store *s, int64_t night_id,
         const struct tk_detect_options *options, enum tk_detect_mode mode,
         struct tk_diff_report *report, struct tk_error *err)
 {
-	struct tk_diff_report made = {0};
 	struct tk_rows nights = {0}, machines = {0};
-	struct night_range n = {0};
+	struct tk_diff_report made = {0};
 	int status = tk_store_list_nights(s, &nights, err);
 
 	if (!status)
 		status = tk_store_list_machines(s, &machines, err);
-	if (!status) {
-		n.night = find_night(&nights, night_id);
-		if (!n.night)
-			status = tk_fail(
-			        err, TK_ENOTFOUND, "no night has the id %lld", (long long)night_id);
-	}
-	if (!status) {
-		n.since_s = tk_night_find_range(&nights, n.night, &n.previous);
-		n.machine = machine_name(&machines, n.night->machine_id);
-		status = detect_night(s, &n, options, mode, &made, err);
-	}
+	if (!status)
+		status =
+		        run_night(s, night_id, &machines, &nights, options, mode, NULL, &made, err);
 	if (!status)
 		tk_diff_report_finish(&made);
 	if (!status && report)
@@ -279,11 +308,11 @@ int tk_detect_run_night(struct tk_store *s, int64_t night_id,
 int tk_detect_night(struct tk_store *s, int64_t night_id, const struct tk_detect_options *options,
         struct tk_diff_report *report, struct tk_error *err)
 {
-	return tk_detect_run_night(s, night_id, options, TK_DETECT_NIGHT, report, err);
+	return read_and_run(s, night_id, options, TK_DETECT_NIGHT, report, err);
 }
 
 int tk_detect_preview(struct tk_store *s, int64_t night_id, const struct tk_detect_options *options,
         struct tk_diff_report *report, struct tk_error *err)
 {
-	return tk_detect_run_night(s, night_id, options, TK_DETECT_PREVIEW, report, err);
+	return read_and_run(s, night_id, options, TK_DETECT_PREVIEW, report, err);
 }

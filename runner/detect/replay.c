@@ -96,22 +96,42 @@ static int reset_monitors(struct replay *p, struct tk_error *err)
 	return status;
 }
 
+/* Without them, after a replay that was interrupted, the next night rebuilds its monitors. */
+static int store_monitors(
+        struct replay *p, const struct tk_replay_memory *memory, struct tk_error *err)
+{
+	int status = tk_store_begin(p->store, err);
+
+	if (status)
+		return status;
+	status = tk_kept_monitors_store(&memory->monitors, p->store, err);
+	if (!status)
+		return tk_store_commit(p->store, err);
+	tk_store_rollback(p->store);
+	return status;
+}
+
 static int run_nights(struct replay *p, struct tk_detect_replay_counts *out, struct tk_error *err)
 {
-	int status = TK_OK;
+	struct tk_replay_memory memory = {0};
+	int status = tk_catalog_load(p->store, &memory.catalog, err);
 
 	for (size_t i = 0; !status && i < p->count; i++) {
 		struct tk_diff_report report = {0};
 
 		p->options.now_s = p->chosen[i]->as_of_s;
-		status = tk_detect_run_night(
-		        p->store, p->chosen[i]->id, &p->options, TK_DETECT_REPLAY, &report, err);
+		status = tk_detect_replay_night(
+		        p->store, p->chosen[i]->id, &p->options, &memory, &report, err);
 		for (size_t k = 0; k < TK_VERDICT_STATUS_COUNT; k++)
 			out->by_status[k] += report.by_status[k];
 		tk_diff_report_free(&report);
 		if (p->what->progress)
 			p->what->progress(p->what->context, i + 1, p->count);
 	}
+	if (!status)
+		status = store_monitors(p, &memory, err);
+	tk_kept_monitors_free(&memory.monitors);
+	tk_catalog_free(&memory.catalog);
 	return status;
 }
 

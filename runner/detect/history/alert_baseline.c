@@ -8,16 +8,14 @@
 #define DETECTION_DELAY_MAX 64 /* points: a small step in much noise takes weeks to be found */
 #define BASELINE_POINTS 20
 
-/* The first point of the first bad revision; the night that opened the alert may be later. */
-static size_t find_first_bad(const struct tk_case_set *c, const struct tk_alert_row *a,
-        const struct tk_rows *points, int64_t night_s)
+/* The first point of the first bad revision, of the points before the night that opened the alert:
+ * it may be later. */
+static size_t find_first_bad(
+        const struct tk_case_set *c, const struct tk_alert_row *a, const struct tk_rows *points)
 {
-	size_t opened = 0, first;
+	const size_t opened = points->count;
+	size_t first = opened;
 
-	while (opened < points->count &&
-	        TK_ROWS_AT(points, struct tk_point, opened)->as_of_s < night_s)
-		opened++;
-	first = opened;
 	for (size_t i = opened; *a->bad_rev && i-- > 0 && opened - i <= DETECTION_DELAY_MAX;) {
 		const struct tk_revision_row *r = tk_catalog_find_revision(
 		        &c->catalog, TK_ROWS_AT(points, struct tk_point, i)->build_id);
@@ -39,16 +37,12 @@ int tk_alert_read_baseline(const struct tk_case_set *c, const struct tk_alert_ro
 	*level = NAN;
 	if (!night)
 		return TK_OK;
-	status = tk_store_list_points(c->catalog.store, a->series_id, INT64_MIN, 0, &points, err);
+	status = tk_store_list_last_points(c->catalog.store, a->series_id, night->as_of_s - 1, 0,
+	        DETECTION_DELAY_MAX + BASELINE_POINTS, &points, err);
 	if (status)
 		return status;
-	for (size_t i = find_first_bad(c, a, &points, night->as_of_s);
-	        i-- > 0 && n < BASELINE_POINTS;) {
-		const double value = TK_ROWS_AT(&points, struct tk_point, i)->value;
-
-		if (value > 0)
-			y[n++] = log(value);
-	}
+	for (size_t i = find_first_bad(c, a, &points); i-- > 0 && n < BASELINE_POINTS;)
+		y[n++] = log(TK_ROWS_AT(&points, struct tk_point, i)->value);
 	if (n)
 		*level = tk_level_estimate(y, n);
 	tk_rows_free(&points);
@@ -72,17 +66,19 @@ int tk_case_set_add_alerts(struct tk_case_set *c, int64_t known_before_s, struct
 {
 	int status = TK_OK;
 
-	for (size_t i = 0; !status && i < c->catalog.alerts.count; i++) {
+	for (size_t i = 0; i < c->catalog.alerts.count; i++) {
 		const struct tk_alert_row *a =
 		        TK_ROWS_AT(&c->catalog.alerts, struct tk_alert_row, i);
 		struct tk_series_case *k =
 		        (struct tk_series_case *)tk_case_set_find(c, a->series_id);
 
-		if (!k || !is_relevant(c, k, a, known_before_s) ||
-		        (k->alert && k->alert->opened_s >= a->opened_s))
-			continue;
-		k->alert = a;
-		status = tk_alert_read_baseline(c, a, &k->alert_baseline, err);
+		if (k && is_relevant(c, k, a, known_before_s) &&
+		        (!k->alert || k->alert->opened_s < a->opened_s))
+			k->alert = a;
 	}
+	for (size_t i = 0; !status && i < c->count; i++)
+		if (c->at[i].alert)
+			status = tk_alert_read_baseline(
+			        c, c->at[i].alert, &c->at[i].alert_baseline, err);
 	return status;
 }

@@ -286,6 +286,18 @@ const struct tk_expected_series *tk_case_set_find_expected(
 
 /* ---- loading ---- */
 
+/* A catalog that is kept belongs to the set until the set is freed. */
+static int load_catalog(struct tk_store *s, struct tk_case_set *c, struct tk_error *err)
+{
+	int status;
+
+	if (!c->scope.catalog)
+		return tk_catalog_load(s, &c->catalog, err);
+	status = tk_catalog_reload_alerts(c->scope.catalog, err);
+	c->catalog = *c->scope.catalog;
+	return status;
+}
+
 int tk_case_set_load(struct tk_store *s, const struct tk_detect_options *o,
         const struct tk_diff_range *range, const struct tk_night_scope *scope,
         struct tk_case_set *out, struct tk_error *err)
@@ -299,7 +311,7 @@ int tk_case_set_load(struct tk_store *s, const struct tk_detect_options *o,
 		out->scope = *scope;
 	out->open_ended =
 	        (range->until_s == INT64_MAX && !range->head_night_id) || out->scope.open_ended;
-	status = tk_catalog_load(s, &out->catalog, err);
+	status = load_catalog(s, out, err);
 	if (!status)
 		status = tk_diff_range_check(&out->catalog.machines.rows, range, err);
 	if (!status)
@@ -331,6 +343,9 @@ void tk_case_set_free(struct tk_case_set *c)
 	tk_rows_free(&c->bisections);
 	tk_rows_free(&c->monitor_events);
 	tk_commit_groups_free(&c->groups);
-	tk_catalog_free(&c->catalog);
+	if (c->scope.catalog)
+		*c->scope.catalog = c->catalog;
+	else
+		tk_catalog_free(&c->catalog);
 	*c = (struct tk_case_set){0};
 }

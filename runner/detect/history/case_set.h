@@ -11,6 +11,8 @@
 /* Points of a series whose noise is used as a prior for the others of its device. */
 #define TK_PRIOR_POINTS_MIN 10
 
+struct tk_kept_monitors;
+
 /* By how much the series of a device shifted together on one night. */
 struct tk_common_mode_shift {
 	int64_t device_id, night_id;
@@ -33,6 +35,9 @@ struct tk_night_scope {
 	bool touched_only; /* leave out series without a run in it */
 	int64_t as_of_s;   /* runs and alerts of earlier nights were known before */
 	bool open_ended;   /* data that is too old by now is stale */
+	/* Kept from night to night; NULL: read from the history, and stored in it. */
+	struct tk_catalog *catalog;
+	struct tk_kept_monitors *monitors;
 };
 
 struct tk_case_set {

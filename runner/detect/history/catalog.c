@@ -33,12 +33,30 @@ int tk_catalog_load(struct tk_store *s, struct tk_catalog *c, struct tk_error *e
 		status = tk_id_table_load(
 		        tables[i].table, s, tables[i].query, tables[i].row_size, err);
 	if (!status)
-		status = tk_store_list_alerts(s, &c->alerts, err);
-	if (!status)
-		status = tk_store_list_triage(s, &c->triage, err);
+		status = tk_catalog_reload_alerts(c, err);
 	if (status)
 		tk_catalog_free(c);
 	return status;
+}
+
+static void free_code(struct tk_catalog *c)
+{
+	for (size_t i = 0; i < c->code_count; i++)
+		tk_rows_free(&c->code[i].kernels);
+	free(c->code);
+	c->code = NULL;
+	c->code_count = 0;
+}
+
+int tk_catalog_reload_alerts(struct tk_catalog *c, struct tk_error *err)
+{
+	int status;
+
+	free_code(c); /* a search among the builds of one night is short */
+	tk_rows_free(&c->alerts);
+	tk_rows_free(&c->triage);
+	status = tk_store_list_alerts(c->store, &c->alerts, err);
+	return status ? status : tk_store_list_triage(c->store, &c->triage, err);
 }
 
 void tk_catalog_free(struct tk_catalog *c)
@@ -48,9 +66,7 @@ void tk_catalog_free(struct tk_catalog *c)
 
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
 		tk_id_table_free(tables[i]);
-	for (size_t i = 0; i < c->code_count; i++)
-		tk_rows_free(&c->code[i].kernels);
-	free(c->code);
+	free_code(c);
 	tk_rows_free(&c->alerts);
 	tk_rows_free(&c->triage);
 	*c = (struct tk_catalog){0};

@@ -27,6 +27,8 @@ struct tk_catalog {
 
 int tk_catalog_load(struct tk_store *s, struct tk_catalog *out, struct tk_error *err);
 void tk_catalog_free(struct tk_catalog *c);
+/* What a night changes in a catalog that is kept for the next one: alerts and triage. */
+int tk_catalog_reload_alerts(struct tk_catalog *c, struct tk_error *err);
 
 /* NULL: the build or its revision is not known. */
 const struct tk_revision_row *tk_catalog_find_revision(

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/serializer.h"
+#include "detect/monitor/kept_monitors.h"
 #include "detect/monitor/monitor.h"
 #include "stats/summary/summary.h"
 
@@ -38,7 +39,7 @@ static int new_monitor(struct tk_device_monitor *d, struct tk_error *err)
 	const struct tk_monitor_options o = {.min_effect = d->set->options.min_effect,
 	        .fdr = d->set->options.fdr,
 	        .differ = environments_differ,
-	        .context = &d->set->catalog};
+	        .context = d->set->scope.catalog ? d->set->scope.catalog : &d->set->catalog};
 
 	return tk_monitor_new(&o, &d->monitor, err);
 }
@@ -323,6 +324,31 @@ static bool fits(const struct tk_device_monitor *d, const struct tk_monitor_stat
 	       count_nights(d, INT64_MIN, row->as_of_s) == (size_t)row->nights;
 }
 
+/* Sets d->monitor if a replay has kept it. *as_of_s: its night. */
+static bool take_kept(struct tk_device_monitor *d, int64_t *as_of_s)
+{
+	struct tk_kept_monitor *kept = tk_kept_monitors_find(d->set->scope.monitors, d->device_id);
+
+	if (!kept)
+		return false;
+	d->monitor = kept->monitor;
+	kept->monitor = NULL;
+	*as_of_s = kept->state.as_of_s;
+	return true;
+}
+
+/* Of a night that does not change it. */
+static void give_back(struct tk_device_monitor *d)
+{
+	struct tk_kept_monitor *kept = tk_kept_monitors_find(d->set->scope.monitors, d->device_id);
+
+	if (kept && !kept->monitor) {
+		kept->monitor = d->monitor;
+		d->monitor = NULL;
+	}
+	drop_monitor(d);
+}
+
 /* Sets d->monitor if the stored state can be used. *as_of_s: its night. */
 static int resume(struct tk_device_monitor *d, int64_t *as_of_s, struct tk_error *err)
 {
@@ -365,14 +391,14 @@ static int use_stored_events(struct tk_device_monitor *d, struct tk_error *err)
 
 	d->is_monitored = !status && tk_monitored_nights_contain(&nights, d->night->id);
 	tk_rows_free(&nights);
-	drop_monitor(d);
+	give_back(d);
 	return status;
 }
 
 int tk_device_monitor_run(struct tk_device_monitor *d, struct tk_error *err)
 {
 	int64_t known_s;
-	int status = resume(d, &known_s, err);
+	int status = take_kept(d, &known_s) ? TK_OK : resume(d, &known_s, err);
 
 	if (status)
 		return status;
@@ -387,11 +413,9 @@ int tk_device_monitor_run(struct tk_device_monitor *d, struct tk_error *err)
 	return status ? status : add_tonight(d, err);
 }
 
-int tk_device_monitor_save(
-        const struct tk_device_monitor *d, struct tk_store *s, struct tk_error *err)
+int tk_device_monitor_save(struct tk_device_monitor *d, struct tk_store *s, struct tk_error *err)
 {
-	struct tk_serializer io = {0};
-	struct tk_monitor_state_row row = {.device_id = d->device_id,
+	const struct tk_monitor_state_row row = {.device_id = d->device_id,
 	        .as_of_s = d->night->as_of_s,
 	        .nights = (int64_t)count_nights(d, INT64_MIN, d->night->as_of_s),
 	        .options = d->options};
@@ -402,13 +426,13 @@ int tk_device_monitor_save(
 		status = tk_store_put_monitored_night(s, &d->nights[i], err);
 	for (size_t i = 0; !status && i < d->events.count; i++)
 		status = tk_store_put_monitor_event(s, &d->events.at[i], err);
+	if (status)
+		return status;
+	if (!d->set->scope.monitors)
+		return tk_monitor_store_state(d->monitor, &row, s, err);
+	status = tk_kept_monitors_put(d->set->scope.monitors, &row, d->monitor, err);
 	if (!status)
-		status = tk_monitor_serialize(d->monitor, &io, err);
-	row.numbers = io.at;
-	row.count = io.count;
-	if (!status)
-		status = tk_store_put_monitor_state(s, &row, err);
-	tk_serializer_free(&io);
+		d->monitor = NULL;
 	return status;
 }
 

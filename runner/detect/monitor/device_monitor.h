@@ -35,8 +35,8 @@ struct tk_device_monitor {
  * adds the night. */
 #define TK_MONITOR_REBUILD_NIGHTS 400
 int tk_device_monitor_run(struct tk_device_monitor *d, struct tk_error *err);
-int tk_device_monitor_save(
-        const struct tk_device_monitor *d, struct tk_store *s, struct tk_error *err);
+/* Its state too, or keeps the monitor for the next night of a replay. */
+int tk_device_monitor_save(struct tk_device_monitor *d, struct tk_store *s, struct tk_error *err);
 void tk_device_monitor_free(struct tk_device_monitor *d);
 
 /* The point is of the night that the session is about. */

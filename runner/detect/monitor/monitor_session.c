@@ -232,8 +232,7 @@ int tk_monitor_session_run(struct tk_case_set *c, const struct tk_night_row *nig
 	return status;
 }
 
-int tk_monitor_session_save(
-        const struct tk_monitor_session *w, struct tk_store *s, struct tk_error *err)
+int tk_monitor_session_save(struct tk_monitor_session *w, struct tk_store *s, struct tk_error *err)
 {
 	int status = TK_OK;
 

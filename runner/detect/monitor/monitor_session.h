@@ -10,8 +10,7 @@ struct tk_monitor_session;
  * that were not monitored are added first. Free *out. */
 int tk_monitor_session_run(struct tk_case_set *c, const struct tk_night_row *night,
         struct tk_monitor_session **out, struct tk_error *err);
-int tk_monitor_session_save(
-        const struct tk_monitor_session *w, struct tk_store *s, struct tk_error *err);
+int tk_monitor_session_save(struct tk_monitor_session *w, struct tk_store *s, struct tk_error *err);
 void tk_monitor_session_free(struct tk_monitor_session *w);
 
 /* Reads the stored events of the range, or of the one night that the set is about. */
