@@ -49,9 +49,9 @@ bool tk_merge_has_description(const struct tk_db_table *t)
 /* Columns that belong together: mixing those of two rows would create a third, false statement. */
 static bool is_atomic(const struct tk_db_table *t)
 {
-	return t == &tk_tables[TK_TABLE_resolution] || t == &tk_tables[TK_TABLE_verdict] ||
-	       t == &tk_tables[TK_TABLE_change_point] || t == &tk_tables[TK_TABLE_bisection] ||
-	       t == &tk_tables[TK_TABLE_monitor_event];
+	return t == &tk_tables[TK_TABLE_resolution] || t == &tk_tables[TK_TABLE_measurement] ||
+	       t == &tk_tables[TK_TABLE_verdict] || t == &tk_tables[TK_TABLE_change_point] ||
+	       t == &tk_tables[TK_TABLE_bisection] || t == &tk_tables[TK_TABLE_monitor_event];
 }
 
 static void format_parameter(size_t column, char out[24])

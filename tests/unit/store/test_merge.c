@@ -107,6 +107,25 @@ static void a_kept_statement_reports_parameters_that_it_does_not_have(void **sta
 	sqlite3_reset(stmt);
 }
 
+/* One history has the greater value, the other the greater n: a merge keeps one row whole, and the
+ * same one in both directions. */
+static void a_measurement_is_merged_as_a_whole(void **state)
+{
+	const char *kept = "measurement WHERE value=2000 AND n=1";
+	struct two *t = *state;
+	int64_t id;
+
+	MUST(history_put_run(&t->a, 1, 100, 5, &id, &err));
+	MUST(tk_store_merge(t->b.store, t->a.store, NULL, &err));
+	run_sql(&t->a, "UPDATE measurement SET value=1000, n=9");
+	run_sql(&t->b, "UPDATE measurement SET value=2000, n=1");
+	MUST(tk_store_merge(t->b.store, t->a.store, NULL, &err));
+	assert_int_equal(history_count(&t->b, kept), 1);
+	MUST(tk_store_merge(t->a.store, t->b.store, NULL, &err));
+	assert_int_equal(history_count(&t->a, kept), 1);
+	assert_int_equal(history_count(&t->a, "measurement"), 1);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -115,6 +134,7 @@ int main(void)
 	        TEST(id_map_holds_any_positive_id),
 	        TEST(a_huge_row_id_costs_no_memory),
 	        TEST(a_value_that_cannot_be_bound_ends_the_merge),
+	        TEST(a_measurement_is_merged_as_a_whole),
 	        TEST(a_kept_statement_reports_parameters_that_it_does_not_have),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
