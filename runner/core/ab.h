@@ -50,6 +50,5 @@ int tk_bisect_outcome_parse(const char *name, enum tk_bisect_outcome *out);
 enum tk_monitor_event_kind { TK_MONITOR_EVENT_KINDS(TK_VOCABULARY_ENUM) };
 extern const struct tk_vocabulary tk_monitor_event_kind_words;
 const char *tk_monitor_event_kind_name(enum tk_monitor_event_kind value);
-int tk_monitor_event_kind_parse(const char *name, enum tk_monitor_event_kind *out);
 
 #endif

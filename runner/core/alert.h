@@ -19,6 +19,5 @@ int tk_alert_kind_parse(const char *name, enum tk_alert_kind *out);
 enum tk_alert_status { TK_ALERT_STATUSES(TK_VOCABULARY_ENUM) };
 extern const struct tk_vocabulary tk_alert_status_words;
 const char *tk_alert_status_name(enum tk_alert_status value);
-int tk_alert_status_parse(const char *name, enum tk_alert_status *out);
 
 #endif

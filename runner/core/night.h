@@ -22,7 +22,6 @@ int tk_night_kind_parse(const char *name, enum tk_night_kind *out);
 enum tk_night_status { TK_NIGHT_STATUSES(TK_VOCABULARY_ENUM) };
 extern const struct tk_vocabulary tk_night_status_words;
 const char *tk_night_status_name(enum tk_night_status value);
-int tk_night_status_parse(const char *name, enum tk_night_status *out);
 
 /* In the order in which a night runs them. */
 #define TK_STAGES(X) \
@@ -39,7 +38,6 @@ int tk_night_status_parse(const char *name, enum tk_night_status *out);
 enum tk_stage { TK_STAGES(TK_VOCABULARY_ENUM) };
 extern const struct tk_vocabulary tk_stage_words;
 const char *tk_stage_name(enum tk_stage value);
-int tk_stage_parse(const char *name, enum tk_stage *out);
 
 #define TK_STAGE_STATUSES(X) \
 	X(TK_STAGE_RUNNING, "running", "begun, or stopped: a resume starts here") \
@@ -49,7 +47,6 @@ int tk_stage_parse(const char *name, enum tk_stage *out);
 enum tk_stage_status { TK_STAGE_STATUSES(TK_VOCABULARY_ENUM) };
 extern const struct tk_vocabulary tk_stage_status_words;
 const char *tk_stage_status_name(enum tk_stage_status value);
-int tk_stage_status_parse(const char *name, enum tk_stage_status *out);
 
 /* What an upstream answered in a night. */
 #define TK_RESOLUTION_STATUSES(X) \
@@ -60,7 +57,6 @@ int tk_stage_status_parse(const char *name, enum tk_stage_status *out);
 enum tk_resolution_status { TK_RESOLUTION_STATUSES(TK_VOCABULARY_ENUM) };
 extern const struct tk_vocabulary tk_resolution_status_words;
 const char *tk_resolution_status_name(enum tk_resolution_status value);
-int tk_resolution_status_parse(const char *name, enum tk_resolution_status *out);
 
 #define TK_BUILD_STATUSES(X) \
 	X(TK_BUILD_OK, "ok", "built") \

@@ -12,7 +12,6 @@
 enum tk_series_role { TK_SERIES_ROLES(TK_VOCABULARY_ENUM) };
 extern const struct tk_vocabulary tk_series_role_words;
 const char *tk_series_role_name(enum tk_series_role value);
-int tk_series_role_parse(const char *name, enum tk_series_role *out);
 
 #define TK_BETTER(X) \
 	X(TK_BETTER_LOWER, "lower", "less is better: times, energy, memory") \
@@ -28,7 +27,6 @@ int tk_better_parse(const char *name, enum tk_better *out);
 enum tk_ceiling_source { TK_CEILING_SOURCES(TK_VOCABULARY_ENUM) };
 extern const struct tk_vocabulary tk_ceiling_source_words;
 const char *tk_ceiling_source_name(enum tk_ceiling_source value);
-int tk_ceiling_source_parse(const char *name, enum tk_ceiling_source *out);
 
 /* A device layer may be of a kind that this list does not have: TK_DEVICE_OTHER. */
 #define TK_DEVICE_KINDS(X) \

@@ -37,12 +37,17 @@ int tk_vocabulary_parse(const struct tk_vocabulary *v, const char *name, int *va
 	const struct tk_vocabulary tk_##stem##_words = { \
 	        subject, stem##_table, (int)(sizeof stem##_table / sizeof stem##_table[0])}
 
-/* Defines tk_<stem>_name() and tk_<stem>_parse() as the header of the enum declares them. */
-#define TK_VOCABULARY_FUNCTIONS(stem) \
+/* Defines tk_<stem>_name(), of an enum whose words are written and never parsed. */
+#define TK_VOCABULARY_NAME(stem) \
 	const char *tk_##stem##_name(enum tk_##stem value) \
 	{ \
 		return tk_vocabulary_name(&tk_##stem##_words, (int)value); \
 	} \
+	_Static_assert( \
+	        sizeof(enum tk_##stem) == sizeof(int), "columns of the store hold enums as int")
+
+/* Defines tk_<stem>_name() and tk_<stem>_parse() as the header of the enum declares them. */
+#define TK_VOCABULARY_FUNCTIONS(stem) \
 	int tk_##stem##_parse(const char *name, enum tk_##stem *out) \
 	{ \
 		int value, status = tk_vocabulary_parse(&tk_##stem##_words, name, &value); \
@@ -51,7 +56,6 @@ int tk_vocabulary_parse(const struct tk_vocabulary *v, const char *name, int *va
 			*out = (enum tk_##stem)value; \
 		return status; \
 	} \
-	_Static_assert( \
-	        sizeof(enum tk_##stem) == sizeof(int), "columns of the store hold enums as int")
+	TK_VOCABULARY_NAME(stem)
 
 #endif
