@@ -2,7 +2,6 @@
 #include "base/clock.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,31 +156,4 @@ int tk_time_parse(const char *text, int64_t *t_s, struct tk_error *err)
 	}
 	*t_s = t;
 	return TK_OK;
-}
-
-const char *tk_duration_format(double seconds, char *out, size_t size)
-{
-	long long s = isfinite(seconds) && fabs(seconds) < 1e15 ? llround(seconds) : 0;
-
-	if (!isfinite(seconds))
-		snprintf(out, size, "?");
-	else if (seconds <= 0)
-		snprintf(out, size, "0 s");
-	else if (seconds < 1e-3)
-		snprintf(out, size, "%.3g us", seconds * 1e6);
-	else if (seconds < 0.9995)
-		snprintf(out, size, "%.3g ms", seconds * 1e3);
-	else if (seconds < 9.95)
-		snprintf(out, size, "%.1f s", seconds);
-	else if (s < 60)
-		snprintf(out, size, "%lld s", s);
-	else if (s < 3600)
-		snprintf(out, size, s % 60 ? "%lld min %lld s" : "%lld min", s / 60, s % 60);
-	else if (s < 86400)
-		snprintf(out, size, s / 60 % 60 ? "%lld h %lld min" : "%lld h", s / 3600,
-		        s / 60 % 60);
-	else
-		snprintf(out, size, s / 3600 % 24 ? "%lld d %lld h" : "%lld d", s / 86400,
-		        s / 3600 % 24);
-	return out;
 }

@@ -3,7 +3,6 @@
  * TRACKER_NOW=<ISO time or seconds> pins the calendar for tests and reproducible sites. */
 #ifndef TK_BASE_CLOCK_H
 #define TK_BASE_CLOCK_H
-#include <stddef.h>
 #include <stdint.h>
 
 struct tk_error;
@@ -19,8 +18,5 @@ const char *tk_time_format_day(
         int64_t t_s, char out[TK_TIME_ISO_SIZE]); /* 2026-11-21; returns out */
 int tk_time_parse(const char *text, int64_t *t_s,
         struct tk_error *err); /* 2026-11-21, 2026-11-21T09:42[:00][Z|+hh:mm], @seconds */
-
-/* "4.2 s", "3 min 20 s", "2 h 5 min", "5 d ago" style text for people; returns out. */
-const char *tk_duration_format(double seconds, char *out, size_t size);
 
 #endif

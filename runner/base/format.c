@@ -292,3 +292,30 @@ void tk_buf_add_ints(struct tk_buf *b, const int64_t *v, size_t count)
 	}
 	tk_buf_commit(b, (size_t)(at - room));
 }
+
+const char *tk_duration_format(double seconds, char *out, size_t size)
+{
+	long long s = isfinite(seconds) && fabs(seconds) < 1e15 ? llround(seconds) : 0;
+
+	if (!isfinite(seconds))
+		snprintf(out, size, "?");
+	else if (seconds <= 0)
+		snprintf(out, size, "0 s");
+	else if (seconds < 1e-3)
+		snprintf(out, size, "%.3g us", seconds * 1e6);
+	else if (seconds < 0.9995)
+		snprintf(out, size, "%.3g ms", seconds * 1e3);
+	else if (seconds < 9.95)
+		snprintf(out, size, "%.1f s", seconds);
+	else if (s < 60)
+		snprintf(out, size, "%lld s", s);
+	else if (s < 3600)
+		snprintf(out, size, s % 60 ? "%lld min %lld s" : "%lld min", s / 60, s % 60);
+	else if (s < 86400)
+		snprintf(out, size, s / 60 % 60 ? "%lld h %lld min" : "%lld h", s / 3600,
+		        s / 60 % 60);
+	else
+		snprintf(out, size, s / 3600 % 24 ? "%lld d %lld h" : "%lld d", s / 86400,
+		        s / 3600 % 24);
+	return out;
+}

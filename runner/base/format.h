@@ -38,6 +38,9 @@ const char *tk_format_minute(int64_t t_s, char out[TK_FORMAT_SIZE]);   /* "2026-
 const char *tk_format_digits(
         double v, int digits, char out[TK_FORMAT_SIZE]); /* like "%.*g", faster */
 
+/* "35 us", "4.2 s", "3 min 20 s", "2 h 5 min", "5 d 1 h"; "?" for NAN. */
+const char *tk_duration_format(double seconds, char *out, size_t size);
+
 #define TK_FORMAT_INT 24
 /* Decimal, at most TK_FORMAT_INT characters, without a NUL; returns their number. */
 size_t tk_format_int(char *out, int64_t v);

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/format.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/commands.h"

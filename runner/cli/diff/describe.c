@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "base/text.h"
 #include "cli/diff/view.h"
 

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "base/log.h"
 #include "base/process.h"
 #include "base/text.h"

@@ -1,8 +1,8 @@
 /* The summary of a night for people: what was built, measured, verified, what moved, where the site
  * is. */
 #include "cli/night/report.h"
-#include "base/clock.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cli/commands.h"

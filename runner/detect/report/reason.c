@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/format.h"
 #include "detect/detect.h"
 #include "detect/rules/ab_result.h"
 

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "core/night.h"
 #include "detect/triage/missing_data_search.h"
 

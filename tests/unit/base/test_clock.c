@@ -9,8 +9,6 @@
 
 #include <cmocka.h>
 
-#include <math.h>
-
 #include "base/clock.h"
 #include "base/error.h"
 
@@ -62,22 +60,6 @@ static void times_are_written(void **state)
 	assert_string_equal(tk_time_format_iso(INT64_MAX, out), "@9223372036854775807");
 }
 
-static void durations_are_written(void **state)
-{
-	static const struct {
-		double seconds;
-		const char *text;
-	} cases[] = {{4.2, "4.2 s"}, {0.012, "12 ms"}, {3.5e-5, "35 us"}, {0.9996, "1.0 s"},
-	        {9.97, "10 s"}, {59.4, "59 s"}, {59.7, "1 min"}, {200, "3 min 20 s"},
-	        {7500, "2 h 5 min"}, {7200, "2 h"}, {432000, "5 d"}, {435600, "5 d 1 h"},
-	        {-3, "0 s"}, {NAN, "?"}, {0, "0 s"}};
-	char out[32];
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-		assert_string_equal(
-		        tk_duration_format(cases[i].seconds, out, sizeof out), cases[i].text);
-}
-
 static void now_can_be_pinned(void **state)
 {
 	setenv("TRACKER_NOW", "2026-11-21T00:00:00Z", 1);
@@ -105,7 +87,6 @@ int main(void)
 	        cmocka_unit_test(times_are_read),
 	        cmocka_unit_test(bad_times_are_refused),
 	        cmocka_unit_test(times_are_written),
-	        cmocka_unit_test(durations_are_written),
 	        cmocka_unit_test(now_can_be_pinned),
 	        cmocka_unit_test(monotonic_clock_moves_on),
 	};

@@ -159,10 +159,27 @@ static void passes_the_shared_cases(void **state)
 	fclose(file);
 }
 
+static void durations_are_written(void **state)
+{
+	static const struct {
+		double seconds;
+		const char *text;
+	} cases[] = {{4.2, "4.2 s"}, {0.012, "12 ms"}, {3.5e-5, "35 us"}, {0.9996, "1.0 s"},
+	        {9.97, "10 s"}, {59.4, "59 s"}, {59.7, "1 min"}, {200, "3 min 20 s"},
+	        {7500, "2 h 5 min"}, {7200, "2 h"}, {432000, "5 d"}, {435600, "5 d 1 h"},
+	        {-3, "0 s"}, {NAN, "?"}, {0, "0 s"}};
+	char out[32];
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		assert_string_equal(
+		        tk_duration_format(cases[i].seconds, out, sizeof out), cases[i].text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(passes_the_shared_cases),
 	        cmocka_unit_test(equals_printf), cmocka_unit_test(formats_values),
-	        cmocka_unit_test(formats_changes), cmocka_unit_test(writes_integers)};
+	        cmocka_unit_test(formats_changes), cmocka_unit_test(durations_are_written),
+	        cmocka_unit_test(writes_integers)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
