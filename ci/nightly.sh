@@ -8,7 +8,7 @@
 #   --no-update        leave the clone at its commit (default: git pull --ff-only, when its branch follows another)
 #   --keep-logs=DAYS   in DIR/logs (default: 60)
 #
-# Only one night at a time runs in DIR. Exit code: that of `tracker nightly` (0 done, 1 something moved, 3 some jobs failed, 4 could not
+# Only one night at a time runs in DIR. Exit code: that of `tracker nightly` (0 done, 1 something changed, 3 some jobs failed, 4 could not
 # finish), 75 when another night is still running. The last night's text is DIR/logs/latest.txt.
 set -euo pipefail
 clone=$(cd "$(dirname "$0")/.." && pwd)

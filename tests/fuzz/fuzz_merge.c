@@ -201,7 +201,7 @@ static void put_evidence(
 	        .message = word(in),
 	        .good_median = 1 + pick(in, 3),
 	        .bad_median = 1 + pick(in, 3)};
-	const struct tk_bisection_row culprit = {.series_id = series,
+	const struct tk_bisection_row bisection = {.series_id = series,
 	        .night_id = night,
 	        .good_rev = word(in),
 	        .bad_rev = word(in),
@@ -218,7 +218,7 @@ static void put_evidence(
 	MUST(tk_store_put_kernel(s, &kernel, &ignored, &err));
 	MUST(tk_store_put_ceiling(s, &ceiling, &err));
 	MUST(tk_store_put_ab_pair(s, &pair, &ignored, &err));
-	MUST(tk_store_put_bisection(s, &culprit, &err));
+	MUST(tk_store_put_bisection(s, &bisection, &err));
 }
 
 static void put_rows(struct tk_store *s, struct input *in)

@@ -49,9 +49,9 @@ grep -q 'abcdef01' site/alerts.html || { echo "the page of alerts does not have 
 same "triage"
 grep -q 'seen' site/alerts.html || { echo "the page of alerts does not have the note" >&2; exit 1; }
 sql h.db "INSERT INTO bisection(uid,series_id,night_id,good_rev,bad_rev,outcome,first_bad_rev,last_good_rev,subject,author,author_time_s,change,change_lo,change_hi,confidence,build_count,failed_build_count,comparison_count,pair_count,finished_s)
-	SELECT 'c', series_id, night_id, g.rev, b.rev, 'found', b.rev, g.rev, 'the culprit', 'jane', 1700000000, 0.07, 0.06, 0.08, 0.99, 3, 0, 3, 40, 1700000000 FROM alert JOIN revision g ON g.id = good_revision_id JOIN revision b ON b.id = bad_revision_id"
+	SELECT 'c', series_id, night_id, g.rev, b.rev, 'found', b.rev, g.rev, 'the first bad commit', 'jane', 1700000000, 0.07, 0.06, 0.08, 0.99, 3, 0, 3, 40, 1700000000 FROM alert JOIN revision g ON g.id = good_revision_id JOIN revision b ON b.id = bad_revision_id"
 same "a bisection"
-grep -q 'the culprit' site/alerts.html || { echo "the page of alerts does not have the culprit" >&2; exit 1; }
+grep -q 'the first bad commit' site/alerts.html || { echo "the page of alerts does not have the first bad commit" >&2; exit 1; }
 
 # another threshold, title and address
 printf 'machine: bench\nthresholds: { min_effect: 20%% }\n' >tracker.yml

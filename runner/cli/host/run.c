@@ -105,7 +105,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			        arg);
 		return 0;
 	case OPT_IDLE_GAP:
-		o->rest = tk_option_parse_quantity(TK_QUANTITY_TIME, arg, "idle-gap", 0, 1, state);
+		o->idle_gap_s =
+		        tk_option_parse_quantity(TK_QUANTITY_TIME, arg, "idle-gap", 0, 1, state);
 		return 0;
 	case OPT_SAMPLES:
 		o->samples = true;
@@ -188,7 +189,7 @@ static int run_one(struct tk_run_session *r, const struct tk_run_device *device,
 	        .problem = p.text,
 	        .config = r->o->config_name,
 	        .mode = tk_mode_name(r->mode),
-	        .idle_gap_s = r->o->rest < 0 ? 0 : r->o->rest,
+	        .idle_gap_s = r->o->idle_gap_s < 0 ? 0 : r->o->idle_gap_s,
 	        .sets = r->o->sets < 0 ? 0 : (uint32_t)r->o->sets,
 	        .seed = r->o->seed < 0 ? 1 : (uint64_t)r->o->seed,
 	        .check_seed = r->o->check_seed < 0 ? 0 : (uint64_t)r->o->check_seed,
@@ -278,7 +279,7 @@ int tk_cmd_run(const struct tk_globals *g, int argc, char **argv)
 	        .threads = -1,
 	        .seed = -1,
 	        .check_seed = -1,
-	        .rest = -1,
+	        .idle_gap_s = -1,
 	        .mode = TK_MODE_COUNT};
 	struct tk_config *config = NULL;
 	struct tk_error err = {0};

@@ -21,7 +21,7 @@ struct tk_run_options {
 	int problem_count;
 	enum tk_mode mode; /* TK_MODE_COUNT: the default of the device's kind */
 	bool samples, no_verify, json;
-	double seconds, threads, seed, check_seed, rest, sets; /* negative: not given */
+	double seconds, threads, seed, check_seed, idle_gap_s, sets; /* negative: not given */
 };
 
 /* A device with the worker that serves it. */

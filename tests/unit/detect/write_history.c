@@ -44,7 +44,7 @@ static void ack(struct world *w, const char *note)
 }
 
 /* What a bisection found for a series of backend "b". */
-static void culprit(struct world *w, char *const a[ARGS])
+static void bisection(struct world *w, char *const a[ARGS])
 {
 	const struct tk_bisection_row c = {.series_id = world_series(w, "b", a[1]),
 	        .night_id = w->night,
@@ -91,8 +91,8 @@ static int obey(struct world *w, char *const a[ARGS])
 		world_point(w, a[1], a[2], atof(a[3]));
 	else if (strcmp(a[0], "fail") == 0)
 		world_fail(w, a[1], a[2], a[3], a[4]);
-	else if (strcmp(a[0], "culprit") == 0) /* problem, good, bad, culprit, subject */
-		culprit(w, a);
+	else if (strcmp(a[0], "bisection") == 0) /* problem, good, bad, first bad, subject */
+		bisection(w, a);
 	else if (strcmp(a[0], "judge") == 0)
 		judge(w);
 	else if (strcmp(a[0], "ack") == 0)
