@@ -249,6 +249,7 @@ static int try_process(struct tk_worker *w, const char *const *readable, bool *a
 	struct tk_worker_process_spec spec = {.program = w->program,
 	        .readable = readable,
 	        .gpu = !can_limit_address_space(w),
+	        .unsandboxed = tk_worker_is_unsandboxed(w),
 	        .cores = w->cpu_list ? &w->cores : NULL,
 	        .threads = w->threads,
 	        .memory_limit_bytes = w->memory_limit_bytes,

@@ -47,6 +47,9 @@ struct tk_exchange_end {
 	size_t size;
 };
 
+/* Its kind of device does not work within the sandbox. */
+bool tk_worker_is_unsandboxed(const struct tk_worker *w);
+
 /* Ends the process, and fills `end`. Returns TK_EXCHANGE_ENDED. */
 int tk_exchange_give_up(struct tk_worker *w, struct tk_exchange_end *end, enum tk_outcome outcome,
         const char *fmt, ...) __attribute__((format(printf, 4, 5)));

@@ -133,6 +133,8 @@ static int open_sandbox(const struct tk_worker_process_spec *spec, struct tk_wor
 {
 	enum tk_sandbox_method method = tk_sandbox_method();
 	int status = TK_OK;
+	if (spec->unsandboxed)
+		return TK_OK;
 	if (method == TK_SANDBOX_LANDLOCK)
 		status = tk_dir_create_temp("/tmp", "tracker-worker-", &p->temp_dir, err);
 	const char *const writable[] = {p->temp_dir, NULL};

@@ -20,6 +20,7 @@ struct tk_worker_process_spec {
 	int token_fd;             /* stays open under this number; 0: none */
 	const char *const *readable; /* in the sandbox, NULL-terminated */
 	bool gpu;
+	bool unsandboxed;
 };
 
 struct tk_worker_process {

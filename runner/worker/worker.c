@@ -2,10 +2,14 @@
 #include "worker/worker.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
+#include "base/sandbox.h"
 #include "core/measurement_fields.h"
+#include "core/series.h"
 #include "worker/answer_check.h"
 #include "worker/exchange.h"
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -356,9 +360,63 @@ static int query(struct tk_worker *w, json_t *request,
 	return status;
 }
 
-int tk_worker_query_device(struct tk_worker *w, json_t **out, struct tk_error *err)
+/* Kinds of devices that do not work within the sandbox: a bit of 1 << enum tk_device_kind. */
+static atomic_uint unsandboxed_kinds;
+
+static unsigned kind_bit(const char *device_kind)
+{
+	return 1u << tk_device_kind_from_name(device_kind);
+}
+
+bool tk_worker_is_unsandboxed(const struct tk_worker *w)
+{
+	return atomic_load(&unsandboxed_kinds) & kind_bit(w->device_kind);
+}
+
+const char *tk_worker_sandbox_name(const char *device_kind)
+{
+	return tk_sandbox_method_name(atomic_load(&unsandboxed_kinds) & kind_bit(device_kind)
+	                                      ? TK_SANDBOX_NONE
+	                                      : tk_sandbox_method());
+}
+
+static int query_device(struct tk_worker *w, json_t **out, struct tk_error *err)
 {
 	return query(w, new_request(w, "device"), tk_answer_check_device, out, err);
+}
+
+/* A driver may need what no sandbox here was tried with. Only before a backend is loaded, so that
+ * none can bring this about. */
+static bool may_try_without_sandbox(const struct tk_worker *w)
+{
+	enum tk_device_kind kind = tk_device_kind_from_name(w->device_kind);
+
+	return (kind == TK_DEVICE_CUDA || kind == TK_DEVICE_HIP) && !w->loaded_backend &&
+	       tk_sandbox_mode() == TK_SANDBOX_AUTO && tk_sandbox_method() != TK_SANDBOX_NONE &&
+	       !tk_worker_is_unsandboxed(w);
+}
+
+int tk_worker_query_device(struct tk_worker *w, json_t **out, struct tk_error *err)
+{
+	int status = query_device(w, out, err);
+
+	if (!status || status == TK_ECANCELED || !may_try_without_sandbox(w))
+		return status;
+	tk_exchange_end_process(w, 0);
+	atomic_fetch_or(&unsandboxed_kinds, kind_bit(w->device_kind));
+	if (query_device(w, out, NULL) == TK_OK) {
+		tk_log(TK_LOG_WARN, "sandbox_device", NULL,
+		        "%s devices do not work within the sandbox (%s: %s); their workers run "
+		        "without one",
+		        w->device_kind, tk_sandbox_method_name(tk_sandbox_method()),
+		        err ? err->message : "");
+		if (err)
+			*err = (struct tk_error){0};
+		return TK_OK;
+	}
+	tk_exchange_end_process(w, 0);
+	atomic_fetch_and(&unsandboxed_kinds, ~kind_bit(w->device_kind));
+	return status;
 }
 
 int tk_worker_query_backend(

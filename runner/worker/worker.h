@@ -95,8 +95,11 @@ int tk_worker_fd(const struct tk_worker *w); /* -1: no process */
 void tk_worker_set_paused(struct tk_worker *w, bool paused);
 
 /* The device as the worker sees it: members of struct tk_device_info, `attributes` as an object,
- * and "count", the number of devices of this kind. *out is a new reference. */
+ * and "count", the number of devices of this kind. *out is a new reference. A GPU that is found
+ * without the sandbox alone gets workers without it, where none is required. */
 int tk_worker_query_device(struct tk_worker *w, json_t **out, struct tk_error *err);
+/* The sandbox of workers for this kind of device: "bubblewrap", ... or "none". */
+const char *tk_worker_sandbox_name(const char *device_kind);
 /* {"name","description","device_kind","version","abi":[1,0]} of a backend. *out is a new
  * reference. */
 int tk_worker_query_backend(

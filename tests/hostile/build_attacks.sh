@@ -58,7 +58,13 @@ if [ "$method" != limits ]; then
 	refused "writing into the adapter" "echo x 2>/dev/null >>'$PWD/adapters/toy/build'"
 	refused "writing into the kernels" "touch \"\$TK_KERNELS/planted\" 2>/dev/null"
 fi
-refused "killing the tracker" "kill -0 $$ 2>/dev/null && kill -STOP \$PPID 2>/dev/null && false"
+
+# A build that kills or stops its parent fails; the tracker says so and ends.
+for signal in KILL STOP; do
+	build "kill -$signal \$PPID; exit 1"
+	[ "$code" -lt 124 ] || fail "a build ended the tracker by SIG$signal (exit code $code)"
+	[ -n "$out$err" ] || fail "the tracker said nothing after SIG$signal"
+done
 
 # What a build leaves behind dies with it, also in a session of its own.
 build "(setsid sh -c 'exec -a left-behind-$$ sleep 300' >/dev/null 2>&1 &) ; sleep 0.5; exit 1"

@@ -20,7 +20,7 @@ trap 'code=$?; kill "$listener" 2>/dev/null; rm -rf -- "$scratch"; exit $code' E
 for _ in $(seq 100); do [ -s "$port_file" ] && break; sleep 0.1; done
 
 attack() {
-	cc -shared -fPIC -o "$1.so" -DWHAT="$1" -DPORT="$(cat "$port_file")" -DFILE_TO_PLANT="\"$PWD/planted\"" \
+	cc -shared -fPIC -o "$1.so" -DWHAT="$1" -DPORT="$(cat "$port_file")" -DFILE_TO_PLANT="\"${FILE_TO_PLANT:-$PWD/planted}\"" \
 		"$TK_SOURCE_ROOT/tests/hostile/worker_attack.c" || fail "the attack does not compile"
 	run timeout -s KILL 60 "$TRACKER" run "./$1.so" gemm:m=8,n=8,k=8
 	[ "$code" -lt 124 ] || fail "the tracker was killed, stopped or traced by \"$1\""
@@ -35,6 +35,11 @@ assert_no_file "$port_file.reached"
 if [ "$method" != limits ]; then
 	attack plants
 	assert_no_file planted
+
+	# The folder of the backends: a worker reads it, and cannot write to it.
+	mkdir backends && cp "$TRACKER_BACKENDS"/*.so backends/
+	TRACKER_BACKENDS=$PWD/backends FILE_TO_PLANT=$PWD/backends/planted attack plants
+	assert_no_file backends/planted
 fi
 
 # An honest job works and is as it was.

@@ -105,7 +105,7 @@ static void print_number(const char *key, double x)
 	else if (ends_with(key, "_mhz"))
 		printf("%.6g MHz\n", x);
 	else
-		printf("%.*g\n", x == floor(x) ? 15 : 6, x);
+		printf("%.*g\n", x == floor(x) ? 17 : 6, x);
 }
 
 /* Printed above, with its unit. */

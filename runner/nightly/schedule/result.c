@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "base/sandbox.h"
 #include "core/measurement_fields.h"
 #include "core/metric.h"
 #include "core/problem.h"
@@ -135,12 +134,14 @@ static int make_points(struct tk_night *n, const struct tk_night_job *job,
 /* ---- the run ---- */
 
 /* The worker's whole answer without the samples, which are stored by themselves. */
-static int encode_attributes(json_t *result, char **out, struct tk_error *err)
+static int encode_attributes(
+        const struct tk_night_job *job, json_t *result, char **out, struct tk_error *err)
 {
 	json_t *copy = result ? json_copy(result) : json_object();
 	if (copy)
-		json_object_set_new(
-		        copy, "sandbox", json_string(tk_sandbox_method_name(tk_sandbox_method())));
+		json_object_set_new(copy, "sandbox",
+		        json_string(tk_worker_sandbox_name(
+		                job->device ? job->device->layer->name : NULL)));
 	if (copy)
 		json_object_del(copy, tk_measurement_field_key(TK_MEASUREMENT_SAMPLES));
 	*out = copy ? json_dumps(copy, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
@@ -152,7 +153,7 @@ static int put_run(struct tk_night *n, const struct tk_night_job *job,
         const struct tk_job_result *r, const struct points *points, struct tk_error *err)
 {
 	char *attributes = NULL;
-	int status = encode_attributes(r->result, &attributes, err);
+	int status = encode_attributes(job, r->result, &attributes, err);
 	if (status)
 		return status;
 	struct tk_run_row run = {.night_id = n->night_id,
