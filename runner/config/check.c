@@ -290,6 +290,18 @@ static int check_commit_url(const struct check *k)
 	        url);
 }
 
+bool tk_config_measures_backend(const struct tk_upstream_config *u, const char *backend)
+{
+	char *const *name = u->backends;
+
+	if (!name || !*name)
+		return true;
+	for (; *name; name++)
+		if (strcmp(*name, backend) == 0)
+			return true;
+	return false;
+}
+
 const char *tk_config_suite_name(const char *entry, enum tk_device_kind *kind)
 {
 	const char *colon = strchr(entry, ':');

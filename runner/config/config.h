@@ -131,6 +131,9 @@ void tk_config_free(struct tk_config *c);
  * at least one. */
 size_t tk_config_list_modes(const struct tk_config *c, const char *device_kind, enum tk_mode *out);
 
+/* Whether `backends` of an upstream names it, or names none. */
+bool tk_config_measures_backend(const struct tk_upstream_config *u, const char *backend);
+
 /* The name or path of an entry of `suites`. *kind: of its devices; TK_DEVICE_OTHER: of all. */
 const char *tk_config_suite_name(const char *entry, enum tk_device_kind *kind);
 

@@ -23,3 +23,8 @@ enum tk_device_kind tk_device_kind_from_name(const char *name)
 	               ? TK_DEVICE_OTHER
 	               : (enum tk_device_kind)value;
 }
+
+uint32_t tk_device_kind_bit(const char *name)
+{
+	return UINT32_C(1) << tk_device_kind_from_name(name);
+}

@@ -2,6 +2,7 @@
 #ifndef TK_CORE_SERIES_H
 #define TK_CORE_SERIES_H
 #include "core/vocabulary.h"
+#include <stdint.h>
 
 #define TK_SERIES_ROLES(X) \
 	X(TK_ROLE_SUITE, "suite", "a problem of a suite: it is compared and reported") \
@@ -40,5 +41,7 @@ extern const struct tk_vocabulary tk_device_kind_words;
 const char *tk_device_kind_name(enum tk_device_kind value);
 enum tk_device_kind tk_device_kind_from_name(
         const char *name); /* NULL or another word: TK_DEVICE_OTHER */
+/* Of a set of kinds: 1 << kind. */
+uint32_t tk_device_kind_bit(const char *name);
 
 #endif

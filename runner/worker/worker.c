@@ -360,24 +360,20 @@ static int query(struct tk_worker *w, json_t *request,
 	return status;
 }
 
-/* Kinds of devices that do not work within the sandbox: a bit of 1 << enum tk_device_kind. */
+/* Kinds of devices that do not work within the sandbox: bits of tk_device_kind_bit. */
 static atomic_uint unsandboxed_kinds;
-
-static unsigned kind_bit(const char *device_kind)
-{
-	return 1u << tk_device_kind_from_name(device_kind);
-}
 
 bool tk_worker_is_unsandboxed(const struct tk_worker *w)
 {
-	return atomic_load(&unsandboxed_kinds) & kind_bit(w->device_kind);
+	return atomic_load(&unsandboxed_kinds) & tk_device_kind_bit(w->device_kind);
 }
 
 const char *tk_worker_sandbox_name(const char *device_kind)
 {
-	return tk_sandbox_method_name(atomic_load(&unsandboxed_kinds) & kind_bit(device_kind)
-	                                      ? TK_SANDBOX_NONE
-	                                      : tk_sandbox_method());
+	return tk_sandbox_method_name(
+	        atomic_load(&unsandboxed_kinds) & tk_device_kind_bit(device_kind)
+	                ? TK_SANDBOX_NONE
+	                : tk_sandbox_method());
 }
 
 static int query_device(struct tk_worker *w, json_t **out, struct tk_error *err)
@@ -403,7 +399,7 @@ int tk_worker_query_device(struct tk_worker *w, json_t **out, struct tk_error *e
 	if (!status || status == TK_ECANCELED || !may_try_without_sandbox(w))
 		return status;
 	tk_exchange_end_process(w, 0);
-	atomic_fetch_or(&unsandboxed_kinds, kind_bit(w->device_kind));
+	atomic_fetch_or(&unsandboxed_kinds, tk_device_kind_bit(w->device_kind));
 	if (query_device(w, out, NULL) == TK_OK) {
 		tk_log(TK_LOG_WARN, "sandbox_device", NULL,
 		        "%s devices do not work within the sandbox (%s: %s); their workers run "
@@ -415,7 +411,7 @@ int tk_worker_query_device(struct tk_worker *w, json_t **out, struct tk_error *e
 		return TK_OK;
 	}
 	tk_exchange_end_process(w, 0);
-	atomic_fetch_and(&unsandboxed_kinds, ~kind_bit(w->device_kind));
+	atomic_fetch_and(&unsandboxed_kinds, ~tk_device_kind_bit(w->device_kind));
 	return status;
 }
 

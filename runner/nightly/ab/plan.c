@@ -13,39 +13,58 @@
 
 /* ---- problems ---- */
 
+struct problem {
+	char *text;     /* canonical */
+	uint32_t kinds; /* of devices that measure it: bits of tk_device_kind_bit */
+};
+
 struct problem_list {
-	char **texts; /* canonical, unique, in order */
+	struct problem *rows; /* unique, in order */
 	size_t count;
 };
 
-static int add_problem(struct problem_list *list, const char *text, struct tk_error *err)
+static int add_problem(
+        struct problem_list *list, const char *text, uint32_t kinds, struct tk_error *err)
 {
 	struct tk_problem_spec p;
 	if (tk_problem_parse(&p, text, err))
 		return err->status = TK_EUSAGE;
 	for (size_t i = 0; i < list->count; i++)
-		if (strcmp(list->texts[i], p.text) == 0)
+		if (strcmp(list->rows[i].text, p.text) == 0) {
+			list->rows[i].kinds |= kinds;
 			return TK_OK;
-	char **grown = realloc(list->texts, (list->count + 1) * sizeof *grown);
+		}
+	struct problem *grown = realloc(list->rows, (list->count + 1) * sizeof *grown);
 	if (grown)
-		list->texts = grown;
-	if (!grown || !(grown[list->count] = strdup(p.text)))
+		list->rows = grown;
+	char *copy = grown ? strdup(p.text) : NULL;
+	if (!copy)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	list->count++;
+	grown[list->count++] = (struct problem){copy, kinds};
 	return TK_OK;
 }
 
-static int add_suite(const struct tk_comparison *c, const char *name, struct problem_list *list,
-        struct tk_error *err)
+static int add_suite(const struct tk_comparison *c, const char *name, uint32_t kinds,
+        struct problem_list *list, struct tk_error *err)
 {
 	struct tk_suite *suite = NULL;
 	int status = tk_suite_load(c->n->config->root, name, &suite, err);
 	if (status == TK_ENOTFOUND)
 		err->status = status = TK_EUSAGE;
 	for (size_t i = 0; !status && i < suite->count; i++)
-		status = add_problem(list, suite->problems[i].text, err);
+		status = add_problem(list, suite->problems[i].text, kinds, err);
 	tk_suite_free(suite);
 	return status;
+}
+
+/* An entry of `suites` may be for the devices of one kind. */
+static int add_configured_suite(const struct tk_comparison *c, const char *entry,
+        struct problem_list *list, struct tk_error *err)
+{
+	enum tk_device_kind kind;
+	const char *name = tk_config_suite_name(entry, &kind);
+	return add_suite(
+	        c, name, kind == TK_DEVICE_OTHER ? UINT32_MAX : UINT32_C(1) << kind, list, err);
 }
 
 static int list_problems(
@@ -55,11 +74,11 @@ static int list_problems(
 	char *const *configured = q->problem_count || q->suite ? NULL : c->n->config->suites;
 	int status = TK_OK;
 	for (size_t i = 0; !status && i < q->problem_count; i++)
-		status = add_problem(list, q->problems[i], err);
+		status = add_problem(list, q->problems[i], UINT32_MAX, err);
 	if (!status && q->suite)
-		status = add_suite(c, q->suite, list, err);
+		status = add_suite(c, q->suite, UINT32_MAX, list, err);
 	for (; !status && configured && *configured; configured++)
-		status = add_suite(c, *configured, list, err);
+		status = add_configured_suite(c, *configured, list, err);
 	return status;
 }
 
@@ -75,18 +94,6 @@ static bool is_same_configuration(const struct tk_ab_side *a, const struct tk_ab
 {
 	return strcmp(a->options, b->options) == 0 && a->threads == b->threads &&
 	       strcmp(a->config ? a->config : "", b->config ? b->config : "") == 0;
-}
-
-/* u NULL: without an upstream every backend is. */
-static bool is_enabled(const struct tk_upstream_config *u, const struct tk_artifact_backend *b)
-{
-	char *const *name = u ? u->backends : NULL;
-	if (!name || !*name)
-		return true;
-	for (; *name; name++)
-		if (strcmp(*name, b->name) == 0)
-			return true;
-	return false;
 }
 
 /* Of an upstream: the backend of the same name. Else each side has one backend. */
@@ -181,7 +188,8 @@ static int add_pair(struct tk_comparison *c, const struct pair *pair,
 			continue;
 		++*devices;
 		for (size_t i = 0; !status && i < problems->count; i++)
-			status = add_trial(c, pair, device, problems->texts[i], err);
+			if (problems->rows[i].kinds & tk_device_kind_bit(pair->kind))
+				status = add_trial(c, pair, device, problems->rows[i].text, err);
 		if (!c->n->options->devices)
 			break;
 	}
@@ -205,12 +213,16 @@ static int add_backend(struct tk_comparison *c, size_t index, const struct probl
 		        pair.kind, head->kinds[peer]);
 	pair.same_code = !c->request->all && is_same_configuration(base, head) &&
 	                 strcmp(b->code_hash, pair.backend[TK_AB_HEAD]->code_hash) == 0;
+	size_t before = c->count;
 	int status = add_pair(c, &pair, problems, &devices, err);
 	if (!status && !devices)
 		tk_log(TK_LOG_WARN, "ab", NULL,
 		        "backend %s needs a device of kind %s, which is not selected or does not "
 		        "exist",
 		        b->name, pair.kind);
+	else if (!status && c->count == before)
+		tk_log(TK_LOG_WARN, "ab", NULL,
+		        "no configured suite has a problem for devices of kind %s", pair.kind);
 	return status;
 }
 
@@ -223,7 +235,7 @@ int tk_comparison_plan(struct tk_comparison *c, struct tk_error *err)
 	                             : NULL;
 	int status = list_problems(c, &problems, err);
 	for (size_t i = 0; !status && i < base->backend_count; i++)
-		if (is_enabled(u, &base->backends[i]))
+		if (!u || tk_config_measures_backend(u, base->backends[i].name))
 			status = add_backend(c, i, &problems, err);
 	if (!status && !c->count)
 		status = tk_fail(err, TK_EUSAGE,
@@ -231,7 +243,7 @@ int tk_comparison_plan(struct tk_comparison *c, struct tk_error *err)
 		        "selected device can run");
 	name_series(c);
 	for (size_t i = 0; i < problems.count; i++)
-		free(problems.texts[i]);
-	free(problems.texts);
+		free(problems.rows[i].text);
+	free(problems.rows);
 	return status;
 }

@@ -87,17 +87,6 @@ const struct tk_artifact_backend *tk_plan_find_backend(
 	return NULL;
 }
 
-static bool is_backend_enabled(const struct tk_night_upstream *u, const char *name)
-{
-	char *const *enabled = u->config->backends;
-	if (!enabled || !*enabled)
-		return true;
-	for (; *enabled; enabled++)
-		if (strcmp(*enabled, name) == 0)
-			return true;
-	return false;
-}
-
 /* ---- suites ---- */
 
 struct problem_list {
@@ -112,11 +101,6 @@ static struct tk_plan_problem *find_problem(const struct problem_list *problems,
 		if (problems->rows[i].id == id)
 			return &problems->rows[i];
 	return NULL;
-}
-
-static uint32_t kind_bit(const char *kind)
-{
-	return UINT32_C(1) << tk_device_kind_from_name(kind);
 }
 
 static int plan_problem(struct tk_plan *p, size_t device, struct tk_planned_job *job,
@@ -154,7 +138,7 @@ static int plan_backend(struct tk_plan *p, const struct tk_night_upstream *u, co
 		for (size_t i = 0; !status && i < problems->count; i++)
 			if (problems->is_mine[d * problems->count + i] &&
 			        (does & problems->rows[i].operation) &&
-			        (problems->rows[i].kinds & kind_bit(device->layer->name)))
+			        (problems->rows[i].kinds & tk_device_kind_bit(device->layer->name)))
 				status = plan_problem(p, d, &job, &problems->rows[i], err);
 	}
 	return status;
@@ -186,7 +170,7 @@ static bool is_for_device(
         const struct problem_list *problems, int64_t id, const struct tk_night_device *d)
 {
 	const struct tk_plan_problem *problem = find_problem(problems, id);
-	return problem && (problem->kinds & kind_bit(d->layer->name));
+	return problem && (problem->kinds & tk_device_kind_bit(d->layer->name));
 }
 
 /* A failed job for each series that the upstream had before. */
@@ -227,7 +211,7 @@ static int plan_artifact(struct tk_plan *p, const struct tk_night_upstream *u,
 {
 	int status = TK_OK;
 	for (size_t i = 0; !status && i < a->backend_count; i++)
-		if (is_backend_enabled(u, a->backends[i].name))
+		if (tk_config_measures_backend(u->config, a->backends[i].name))
 			status = plan_backend(
 			        p, u, a->backends[i].name, a->backends[i].path, problems, err);
 	return status;
