@@ -56,6 +56,17 @@ const char *tk_sandbox_method_name(enum tk_sandbox_method method)
 	return method_names[method];
 }
 
+const char *tk_sandbox_mode_name(enum tk_sandbox_mode mode)
+{
+	return mode_names[mode];
+}
+
+bool tk_sandbox_is_gpu_node(const char *name)
+{
+	return strncmp(name, "nvidia", 6) == 0 || strcmp(name, "kfd") == 0 ||
+	       strcmp(name, "dri") == 0;
+}
+
 /* ---- hidden folders ---- */
 
 bool tk_sandbox_is_below(const char *path, const char *folder)
@@ -243,9 +254,14 @@ const char *tk_sandbox_reason(void)
 }
 
 /* Landlock, or more: the filter alone leaves files and network services open. */
+bool tk_sandbox_is_sufficient(enum tk_sandbox_method method)
+{
+	return configured != TK_SANDBOX_REQUIRED || method >= TK_SANDBOX_LANDLOCK;
+}
+
 static int check_required(enum tk_sandbox_method method, struct tk_error *err)
 {
-	if (configured != TK_SANDBOX_REQUIRED || method >= TK_SANDBOX_LANDLOCK)
+	if (tk_sandbox_is_sufficient(method))
 		return TK_OK;
 	return tk_fail(err, TK_EUNSUPPORTED,
 	        "a sandbox is required (`sandbox: required`), and this machine has neither a "

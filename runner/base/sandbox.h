@@ -32,12 +32,15 @@ struct tk_sandbox_policy {
 /* To be called before threads start. Without it the mode is off. */
 void tk_sandbox_configure(enum tk_sandbox_mode mode);
 enum tk_sandbox_mode tk_sandbox_mode(void);
+const char *tk_sandbox_mode_name(enum tk_sandbox_mode mode);
 bool tk_sandbox_mode_parse(const char *name, enum tk_sandbox_mode *out);
 
 /* The method in use. Tries the methods at the first call; $TRACKER_SANDBOX_METHOD names the best
  * one to try, for tests. */
 enum tk_sandbox_method tk_sandbox_method(void);
 const char *tk_sandbox_method_name(enum tk_sandbox_method method);
+/* Whether the configured mode allows programs to run with no more than this method. */
+bool tk_sandbox_is_sufficient(enum tk_sandbox_method method);
 /* Why bubblewrap is not in use; "" if it is. */
 const char *tk_sandbox_reason(void);
 

@@ -90,8 +90,7 @@ static int put_gpu(struct tk_sandbox *s, struct tk_error *err)
 
 	for (size_t i = 0; !status && i < count; i++) {
 		snprintf(path, sizeof path, "/dev/%.200s", names[i]);
-		if (strncmp(names[i], "nvidia", 6) == 0 || strcmp(names[i], "kfd") == 0 ||
-		        strcmp(names[i], "dri") == 0)
+		if (tk_sandbox_is_gpu_node(names[i]))
 			status = put_bind(s, "--dev-bind-try", path, err);
 	}
 	tk_names_free(names, count);
@@ -133,7 +132,7 @@ static int put_tools(struct tk_sandbox *s, struct tk_error *err)
 static int open_report(struct tk_sandbox *s, struct tk_error *err)
 {
 	char number[16];
-	int ends[2], status = TK_OK;
+	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
 		return tk_fail_errno(err, "pipe");
@@ -145,8 +144,7 @@ static int open_report(struct tk_sandbox *s, struct tk_error *err)
 	snprintf(number, sizeof number, "%d", s->report_write);
 	const char *const args[] = {"--json-status-fd", number, NULL};
 
-	status = put_list(s, args, err);
-	return status;
+	return put_list(s, args, err);
 }
 
 int tk_sandbox_prepare_bubblewrap(

@@ -26,9 +26,6 @@
 #ifndef SECCOMP_FILTER_FLAG_SPEC_ALLOW
 #define SECCOMP_FILTER_FLAG_SPEC_ALLOW 4
 #endif
-#ifndef CAP_LAST_CAP
-#define CAP_LAST_CAP 40
-#endif
 #define CAP_PERFMON_NUMBER 38
 
 #define DATA(member) (uint32_t) offsetof(struct seccomp_data, member)

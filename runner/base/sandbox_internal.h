@@ -29,6 +29,8 @@ void tk_sandbox_list_hidden(char *out[TK_SANDBOX_HIDDEN_MAX + 1]);
  * whole ~/tools, but never a hidden folder itself. NULL-terminated; the caller frees each. */
 #define TK_SANDBOX_TOOLS_MAX 32
 void tk_sandbox_list_tools(char *out[TK_SANDBOX_TOOLS_MAX + 1]);
+/* A name in /dev: of NVIDIA's driver, of AMD's or of the kernel's for both. */
+bool tk_sandbox_is_gpu_node(const char *name);
 /* The same path or below it. */
 bool tk_sandbox_is_below(const char *path, const char *folder);
 

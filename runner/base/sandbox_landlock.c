@@ -115,8 +115,7 @@ static void allow_devices(const struct rules *r, bool gpu)
 		return;
 	for (size_t i = 0; i < count; i++) {
 		snprintf(path, sizeof path, "/dev/%.200s", names[i]);
-		if (strncmp(names[i], "nvidia", 6) == 0 || strcmp(names[i], "kfd") == 0 ||
-		        strcmp(names[i], "dri") == 0)
+		if (tk_sandbox_is_gpu_node(names[i]))
 			allow(r, path, r->handled);
 	}
 	tk_names_free(names, count);

@@ -16,20 +16,16 @@ static const char *const gaps[] = {
 
 void tk_doctor_check_sandbox(struct tk_doctor *d)
 {
-	static const char *const modes[] = {[TK_SANDBOX_OFF] = "off",
-	        [TK_SANDBOX_AUTO] = "auto",
-	        [TK_SANDBOX_REQUIRED] = "required"};
 	enum tk_sandbox_method method = tk_sandbox_method();
-	bool allowed = tk_sandbox_mode() != TK_SANDBOX_REQUIRED || method >= TK_SANDBOX_LANDLOCK;
 
 	json_object_set_new(d->report, "sandbox",
-	        json_pack("{s:s, s:s, s:o}", "mode", modes[tk_sandbox_mode()], "method",
-	                tk_sandbox_method_name(method), "reason",
+	        json_pack("{s:s, s:s, s:o}", "mode", tk_sandbox_mode_name(tk_sandbox_mode()),
+	                "method", tk_sandbox_method_name(method), "reason",
 	                tk_doctor_text(tk_sandbox_reason())));
 	if (gaps[method])
 		tk_doctor_add_line(
 		        d, "notes", "sandbox: %s (%s)", gaps[method], tk_sandbox_reason());
-	if (!allowed)
+	if (!tk_sandbox_is_sufficient(method))
 		tk_doctor_add_line(d, "missing",
 		        "sandbox: required, and neither bubblewrap nor Landlock works here: %s",
 		        tk_sandbox_reason());
