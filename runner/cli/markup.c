@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/text.h"
 
 void tk_markdown_put_text(struct tk_buf *b, const char *s)
@@ -33,6 +34,24 @@ void tk_github_put_escaped(FILE *out, const char *s, bool property)
 			fprintf(out, "%%%02X", *s);
 		else
 			fputc((unsigned char)*s < 0x20 || *s == 0x7f ? ' ' : *s, out);
+}
+
+int tk_github_open(const char *variable, FILE **out, struct tk_error *err)
+{
+	const char *path = getenv(variable);
+
+	*out = NULL;
+	if (!path || !*path)
+		return TK_OK;
+	*out = fopen(path, "ae");
+	return *out ? TK_OK : tk_fail_errno(err, "$%s: %s", variable, path);
+}
+
+int tk_github_close(const char *variable, FILE *f, int status, struct tk_error *err)
+{
+	if (fclose(f) && !status)
+		status = tk_fail_errno(err, "$%s: %s", variable, getenv(variable));
+	return status;
 }
 
 void tk_csv_put_text(FILE *out, const char *s)

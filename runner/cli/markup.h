@@ -5,11 +5,17 @@
 #include <stdio.h>
 
 struct tk_buf;
+struct tk_error;
 
 /* Markdown: the text makes no markup, links or references, mentions nobody and ends no cell. */
 void tk_markdown_put_text(struct tk_buf *b, const char *s);
 /* The data of a workflow command of GitHub; in a property ':' and ',' are escaped too. */
 void tk_github_put_escaped(FILE *out, const char *s, bool property);
+/* Opens the file that an environment variable of GitHub names, to append. *out is NULL where the
+ * variable is not set. tk_github_close() returns the first error: `status`, of what wrote to it,
+ * or its own. */
+int tk_github_open(const char *variable, FILE **out, struct tk_error *err);
+int tk_github_close(const char *variable, FILE *f, int status, struct tk_error *err);
 /* CSV: quoted; a text that a spreadsheet would run as a formula gets a leading apostrophe. */
 void tk_csv_put_text(FILE *out, const char *s);
 /* ",1.5"; "," for a number that is not finite. */

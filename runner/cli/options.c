@@ -13,6 +13,16 @@ bool tk_option_parse_json(const char *arg, struct argp_state *state)
 	return json;
 }
 
+enum tk_mode tk_option_parse_mode(const char *arg, struct argp_state *state)
+{
+	enum tk_mode mode = TK_MODE_COUNT;
+
+	if (tk_mode_parse(arg, &mode))
+		argp_error(
+		        state, "--mode=%s: expected cold, hot, paced, sustained or contended", arg);
+	return mode;
+}
+
 double tk_option_parse_quantity(enum tk_quantity kind, const char *arg, const char *name,
         double min, double max, struct argp_state *state)
 {

@@ -3,12 +3,16 @@
 #ifndef TK_OPTIONS_H
 #define TK_OPTIONS_H
 #include "base/units.h"
+#include "core/mode.h"
 #include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 /* `--format=text|json`: true for json */
 bool tk_option_parse_json(const char *arg, struct argp_state *state);
+
+/* `--mode=MODE` */
+enum tk_mode tk_option_parse_mode(const char *arg, struct argp_state *state);
 
 /* `--NAME=N` with a whole number N >= 0 */
 size_t tk_option_parse_count(const char *arg, const char *name, struct argp_state *state);

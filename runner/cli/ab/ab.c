@@ -142,10 +142,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->github = true;
 		return 0;
 	case OPT_MODE:
-		if (tk_mode_parse(arg, &q->mode))
-			argp_error(state,
-			        "--mode=%s: expected cold, hot, paced, sustained or contended",
-			        arg);
+		q->mode = tk_option_parse_mode(arg, state);
 		return 0;
 	case OPT_NO_VERIFY:
 		q->no_verify = true;

@@ -1,7 +1,6 @@
 /* `tracker ab --format=github`: workflow commands on stdout, ten of each level, because GitHub
  * shows no more; the Markdown form goes to $GITHUB_STEP_SUMMARY and the counts to $GITHUB_OUTPUT if
  * the job has them. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -78,23 +77,15 @@ static int put_outputs(
 	return TK_OK;
 }
 
-/* To the file that an environment variable names, if it is set. */
 static int append(const char *variable, const struct tk_ab_format *format,
         const struct tk_globals *g, const struct tk_ab_report *r, struct tk_error *err)
 {
-	const char *path = getenv(variable);
 	FILE *f;
-	int status;
+	int status = tk_github_open(variable, &f, err);
 
-	if (!path || !*path)
-		return TK_OK;
-	f = fopen(path, "ae");
-	if (!f)
-		return tk_fail_errno(err, "$%s: %s", variable, path);
-	status = format->write(g, r, f, err);
-	if (fclose(f) && !status)
-		status = tk_fail_errno(err, "$%s: %s", variable, path);
-	return status;
+	if (status || !f)
+		return status;
+	return tk_github_close(variable, f, format->write(g, r, f, err), err);
 }
 
 int tk_ab_write_github(

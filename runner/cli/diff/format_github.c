@@ -2,7 +2,6 @@
  * GitHub shows ten of each level; the Markdown form goes to $GITHUB_STEP_SUMMARY and the counts to
  * $GITHUB_OUTPUT if the job has them. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -108,19 +107,12 @@ static int append(const char *variable,
         int (*write)(const struct tk_diff_view *, FILE *, struct tk_error *),
         const struct tk_diff_view *v, struct tk_error *err)
 {
-	const char *path = getenv(variable);
 	FILE *f;
-	int status;
+	int status = tk_github_open(variable, &f, err);
 
-	if (!path || !*path)
-		return TK_OK;
-	f = fopen(path, "ae");
-	if (!f)
-		return tk_fail_errno(err, "$%s: %s", variable, path);
-	status = write(v, f, err);
-	if (fclose(f) && !status)
-		status = tk_fail_errno(err, "$%s: %s", variable, path);
-	return status;
+	if (status || !f)
+		return status;
+	return tk_github_close(variable, f, write(v, f, err), err);
 }
 
 static int put_outputs(const struct tk_diff_view *v, FILE *out, struct tk_error *err)

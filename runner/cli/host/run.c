@@ -99,10 +99,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->mode = TK_MODE_HOT;
 		return 0;
 	case OPT_MODE:
-		if (tk_mode_parse(arg, &o->mode))
-			argp_error(state,
-			        "--mode=%s: expected cold, hot, paced, sustained or contended",
-			        arg);
+		o->mode = tk_option_parse_mode(arg, state);
 		return 0;
 	case OPT_IDLE_GAP:
 		o->idle_gap_s =
