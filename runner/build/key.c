@@ -292,7 +292,7 @@ int tk_build_key_compute(const struct tk_build_spec *spec, const char *kernels_d
 	tk_hash_add_str(h, spec->flags ? spec->flags : "");
 	tk_hash_add_str(h, arch);
 	if (spec->repo->kind == TK_REPO_PACKAGE)
-		tk_hash_add_str(h, spec->repo->package ? spec->repo->package : spec->repo->name);
+		tk_hash_add_str(h, tk_repo_package_name(spec->repo));
 	tk_build_problems_hash(h, spec->problems);
 	int status = strcmp(arch, "native") ? TK_OK : add_native(h, err);
 	if (!status)

@@ -42,7 +42,7 @@ static int choose_dir(const struct tk_repo *s, const struct tk_package_release *
 	tk_hash_finish(h, hex);
 	if (status)
 		return status;
-	char *package = tk_package_normalize_name(s->package ? s->package : s->name);
+	char *package = tk_package_normalize_name(tk_repo_package_name(s));
 	if (package && asprintf(&name, "python/env/%s-%s-%.8s", package, r->text, hex) < 0)
 		name = NULL;
 	*out = name ? tk_path_join(s->cache_dir, name) : NULL;
@@ -110,8 +110,7 @@ static int install_file(
 static int write_wanted(const struct install *in, struct tk_error *err)
 {
 	struct tk_buf text = TK_BUF_INIT;
-	tk_buf_add_printf(&text, "%s==%s", in->repo->package ? in->repo->package : in->repo->name,
-	        in->release->text);
+	tk_buf_add_printf(&text, "%s==%s", tk_repo_package_name(in->repo), in->release->text);
 	for (size_t i = 0; i < in->release->wheel_count; i++)
 		tk_buf_add_printf(&text, " --hash=sha256:%s", in->release->sha256[i]);
 	tk_buf_add_char(&text, '\n');

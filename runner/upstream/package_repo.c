@@ -17,7 +17,7 @@
 #define METADATA_MAX ((size_t)4 << 20)
 #define FRESH_S 300 /* a page that is younger is not fetched again for a named version */
 
-static const char *package_name(const struct tk_repo *s)
+const char *tk_repo_package_name(const struct tk_repo *s)
 {
 	return s->package ? s->package : s->name;
 }
@@ -64,7 +64,7 @@ static int fetch_page(const struct tk_repo *s, const char *url, const char *path
 static int read_page(const struct tk_repo *s, const char *index, bool current, struct tk_buf *out,
         struct tk_error *err)
 {
-	char *name = tk_package_normalize_name(package_name(s));
+	char *name = tk_package_normalize_name(tk_repo_package_name(s));
 	char *url = name ? page_url(index, name) : NULL, *path = NULL;
 	struct tk_error why = {0};
 	int status = url ? page_path(s, url, &path, err) : tk_fail(err, TK_ENOMEM, "out of memory");
@@ -93,8 +93,8 @@ static int read_index(const struct tk_repo *s, const char *index, bool current,
 	struct tk_buf page = TK_BUF_INIT;
 	int status = read_page(s, index, current, &page, err);
 	if (!status)
-		status = tk_package_index_add(
-		        out, package_name(s), index, page.data ? page.data : "", page.len, err);
+		status = tk_package_index_add(out, tk_repo_package_name(s), index,
+		        page.data ? page.data : "", page.len, err);
 	tk_buf_free(&page);
 	return status ? tk_error_add_context(err, "%s", s->name) : TK_OK;
 }
@@ -137,7 +137,7 @@ static void describe(const struct tk_repo *s, const struct tk_package_index *p, 
 	        .position = (int64_t)index + 1};
 	snprintf(out->id, sizeof(out->id), "%s", r->text);
 	snprintf(out->parent, sizeof(out->parent), "%s", previous ? previous->text : "");
-	snprintf(out->subject, sizeof(out->subject), "%.100s %s", package_name(s), r->text);
+	snprintf(out->subject, sizeof(out->subject), "%.100s %s", tk_repo_package_name(s), r->text);
 }
 
 /* The line "Summary: ..." of the core metadata follows the name and the version in the subject. A
@@ -147,7 +147,7 @@ static void add_summary(
 {
 	const struct tk_http_options options = {.deadline_s = 10};
 	struct tk_buf text = TK_BUF_INIT;
-	char *name = tk_package_normalize_name(package_name(s)), *base = NULL, *url = NULL;
+	char *name = tk_package_normalize_name(tk_repo_package_name(s)), *base = NULL, *url = NULL;
 	if (name && r->metadata_url)
 		base = page_url(r->index, name);
 	if (base)
@@ -181,7 +181,7 @@ int tk_package_find_newest(const struct tk_repo *s, struct tk_revision *out, str
 	} else if (!status) {
 		status = tk_fail(err, TK_ENOTFOUND,
 		        "%s: the index has no version of %s with a wheel", s->name,
-		        package_name(s));
+		        tk_repo_package_name(s));
 	}
 	tk_package_index_free(&p);
 	return status;

@@ -41,6 +41,9 @@ struct tk_revision {
 	bool dirty;        /* self: the work tree had uncommitted changes */
 };
 
+/* TK_REPO_PACKAGE: the name of the package. */
+const char *tk_repo_package_name(const struct tk_repo *s);
+
 /* The URL without user and password, for messages, the history and pages. */
 void tk_repo_redact_url(const char *url, char *out, size_t size);
 
