@@ -331,8 +331,7 @@ const struct tk_config_section tk_config_sections[] = {
 
 /* clang-format on */
 
-TK_VOCABULARY_DEFINE(upstream_kind, "kind of upstream", TK_UPSTREAM_KINDS, TK_VOCABULARY_WORD);
-TK_VOCABULARY_FUNCTIONS(upstream_kind);
+TK_VOCABULARY(upstream_kind, "kind of upstream", TK_UPSTREAM_KINDS);
 
 bool tk_upstream_kind_has_commits(enum tk_upstream_kind kind)
 {

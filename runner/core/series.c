@@ -1,14 +1,9 @@
 #include "core/series.h"
 
-#define DEFINE(stem, subject, LIST) TK_VOCABULARY_DEFINE(stem, subject, LIST, TK_VOCABULARY_WORD)
-
-DEFINE(series_role, "role", TK_SERIES_ROLES);
-TK_VOCABULARY_NAME(series_role);
-DEFINE(better, "direction", TK_BETTER);
-TK_VOCABULARY_FUNCTIONS(better);
-DEFINE(ceiling_source, "source of a ceiling", TK_CEILING_SOURCES);
-TK_VOCABULARY_NAME(ceiling_source);
-DEFINE(device_kind, "device kind", TK_DEVICE_KINDS);
+TK_VOCABULARY_WRITTEN(series_role, "role", TK_SERIES_ROLES);
+TK_VOCABULARY(better, "direction", TK_BETTER);
+TK_VOCABULARY_WRITTEN(ceiling_source, "source of a ceiling", TK_CEILING_SOURCES);
+TK_VOCABULARY_DEFINE(device_kind, "device kind", TK_DEVICE_KINDS, TK_VOCABULARY_WORD);
 
 const char *tk_device_kind_name(enum tk_device_kind value)
 {

@@ -2,8 +2,7 @@
 
 #include <stddef.h>
 
-TK_VOCABULARY_DEFINE(triage_state, "triage state", TK_TRIAGE_STATES, TK_VOCABULARY_WORD);
-TK_VOCABULARY_FUNCTIONS(triage_state);
+TK_VOCABULARY(triage_state, "triage state", TK_TRIAGE_STATES);
 
 #define ACTION_WORD(id, name, state, changes_state, meaning) [id] = {name, meaning},
 TK_VOCABULARY_DEFINE(triage_action, "action on an alert", TK_TRIAGE_ACTIONS, ACTION_WORD);

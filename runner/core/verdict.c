@@ -6,10 +6,8 @@
 
 #include "base/text.h"
 
-TK_VOCABULARY_DEFINE(rule_id, "rule", TK_RULES, TK_VOCABULARY_WORD);
-TK_VOCABULARY_FUNCTIONS(rule_id);
-TK_VOCABULARY_DEFINE(fact_kind, "fact", TK_FACTS, TK_VOCABULARY_WORD);
-TK_VOCABULARY_FUNCTIONS(fact_kind);
+TK_VOCABULARY(rule_id, "rule", TK_RULES);
+TK_VOCABULARY(fact_kind, "fact", TK_FACTS);
 
 void tk_verdict_init(struct tk_verdict *v)
 {

@@ -58,4 +58,13 @@ int tk_vocabulary_parse(const struct tk_vocabulary *v, const char *name, int *va
 	} \
 	TK_VOCABULARY_NAME(stem)
 
+/* All of it for a list whose rows are words as they stand: words that are parsed too, and words that
+ * are only written. */
+#define TK_VOCABULARY(stem, subject, LIST) \
+	TK_VOCABULARY_DEFINE(stem, subject, LIST, TK_VOCABULARY_WORD); \
+	TK_VOCABULARY_FUNCTIONS(stem)
+#define TK_VOCABULARY_WRITTEN(stem, subject, LIST) \
+	TK_VOCABULARY_DEFINE(stem, subject, LIST, TK_VOCABULARY_WORD); \
+	TK_VOCABULARY_NAME(stem)
+
 #endif
