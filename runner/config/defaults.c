@@ -58,10 +58,8 @@ static const struct tk_config_host assumed = {
         .devices = assumed_devices, .backends = assumed_backends, .builds_own = {.cpu = true}};
 
 const struct tk_config_default_upstream tk_config_default_upstreams[] = {
-        {"self", TK_UPSTREAM_SELF, "self", "cpu",
-                "the tracker's own kernels, at HEAD of the repository around it"},
-        {"openblas", TK_UPSTREAM_SYSTEM, "openblas", "openblas",
-                "the installed OpenBLAS; its revision is its version"},
+        {"self", TK_UPSTREAM_SELF, "self", "cpu"},
+        {"openblas", TK_UPSTREAM_SYSTEM, "openblas", "openblas"},
         {NULL},
 };
 

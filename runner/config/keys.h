@@ -58,7 +58,6 @@ struct tk_config_default_upstream {
 	const char *name;
 	enum tk_upstream_kind kind;
 	const char *adapter, *backend;
-	const char *comment;
 };
 extern const struct tk_config_default_upstream tk_config_default_upstreams[];
 
