@@ -11,19 +11,8 @@ set(TRACKER_CUBLAS_ROOT "" CACHE PATH "Folder with include/cublasLt.h and the li
 set(TRACKER_CUDNN_ROOT "" CACHE PATH "Folder with include/cudnn.h and the libraries of cuDNN")
 set(TRACKER_CUDNN_FRONTEND_ROOT "" CACHE PATH "Folder with include/cudnn_frontend.h (header only)")
 
-# cuda.txt beside the modules says why there are none and what builds them; `tracker doctor` shows it.
-function(tk_cuda_note why first)
-  file(WRITE "${TK_MODULE_DIR}/cuda.txt" "${why}\n${first}`cmake -S ${CMAKE_SOURCE_DIR} -B ${CMAKE_BINARY_DIR} -DTRACKER_CUDA=AUTO && cmake --build ${CMAKE_BINARY_DIR}`\n")
-endfunction()
-
-# AUTO goes on without it, ON does not.
 function(tk_cuda_missing what)
-  if(TRACKER_CUDA STREQUAL "AUTO")
-    message(STATUS "CUDA: ${what}")
-    tk_cuda_note("${what}" "install NVIDIA's CUDA toolkit (nvcc), then ")
-  else()
-    message(FATAL_ERROR "TRACKER_CUDA=ON, but ${what}")
-  endif()
+  tk_toolkit_missing(CUDA "${what}" "install NVIDIA's CUDA toolkit (nvcc), then ")
 endfunction()
 
 # nvcc, and the architectures that this one knows. A compiler that cannot compile (too new a gcc, say) counts as none.

@@ -198,8 +198,8 @@ static inline void context_stop_none(struct tk_backend_ctx *ctx)
 	}
 
 /* Defines tk_backend_entry() of a backend whose functions are called prefix_open, prefix_close and
- * so on. `does`: enum tk_operation. Optional members follow `text`: `.configs = backend_configs`; `.configs = NULL` for
- * none. */
+ * so on. `does`: enum tk_operation. Optional members follow it: `.configs = backend_configs`;
+ * `.configs = NULL` for none. */
 #define GPU_BACKEND(prefix, backend_name, kind, version_function, text, does, ...) \
 	const struct tk_backend *tk_backend_entry(void) \
 	{ \

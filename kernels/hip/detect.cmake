@@ -8,19 +8,8 @@ option(TRACKER_HIP_VENDOR "Build backends on rocBLAS and hipBLASLt where they ar
 set(TRACKER_HIP_ARCHITECTURES "gfx90a;gfx942" CACHE STRING "As CMAKE_HIP_ARCHITECTURES: MI200 and MI300 unless said otherwise")
 set(TRACKER_ROCM_ROOT "" CACHE PATH "Where ROCm is, with include/hip and lib; empty: ROCM_PATH, /opt/rocm, what hipconfig says, /usr")
 
-# hip.txt beside the modules says why there are none and what builds them; `tracker doctor` shows it.
-function(tk_hip_note why first)
-  file(WRITE "${TK_MODULE_DIR}/hip.txt" "${why}\n${first}`cmake -S ${CMAKE_SOURCE_DIR} -B ${CMAKE_BINARY_DIR} -DTRACKER_HIP=AUTO && cmake --build ${CMAKE_BINARY_DIR}`\n")
-endfunction()
-
-# AUTO goes on without it, ON does not.
 function(tk_hip_missing what)
-  if(TRACKER_HIP STREQUAL "AUTO")
-    message(STATUS "HIP: ${what}")
-    tk_hip_note("${what}" "install ROCm (hipcc), then ")
-  else()
-    message(FATAL_ERROR "TRACKER_HIP=ON, but ${what}")
-  endif()
+  tk_toolkit_missing(HIP "${what}" "install ROCm (hipcc), then ")
 endfunction()
 
 # hipcc, and whether it makes code for every architecture that is wanted: distributions' old ones do not know gfx942.

@@ -6,11 +6,11 @@
  *
  * An adapter is a folder with an executable `build` (sh), which runs in an empty folder with these
  * variables: TK_SRC (a checkout of its own, may be written to), TK_OUT (for lib/tk_backend_*.so),
- * TK_KERNELS (the tracker's kernels/), TK_ADAPTER (its own folder), TK_JOBS, TK_ARCH, TK_FLAGS, CC, CXX, LDFLAGS. It should not
- * use the network. Two optional files beside it have one name per line (# starts a comment):
- * `inputs`, files below TK_KERNELS that it compiles, and `tools`, programs whose versions matter
- * (default: cc and cmake). A file `memory_per_job` has the MiB that one of its processes needs:
- * TK_JOBS is at most what fits into the free memory.
+ * TK_KERNELS (the tracker's kernels/), TK_ADAPTER (its own folder), TK_JOBS, TK_ARCH, TK_FLAGS, CC,
+ * CXX, LDFLAGS. It should not use the network. Two optional files beside it have one name per line
+ * (# starts a comment): `inputs`, files below TK_KERNELS that it compiles, and `tools`, programs
+ * whose versions matter (default: cc and cmake). A file `memory_per_job` has the MiB that one of
+ * its processes needs: TK_JOBS is at most what fits into the free memory.
  *
  * An adapter that compiles kernels for given problems has a file `problems` with one operation per
  * line. TK_PROBLEMS then is a file {"problems": ["gemm:...", ...]} in canonical form, and the

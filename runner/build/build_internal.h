@@ -46,8 +46,8 @@ int tk_build_collect_log(const char *log, const char *to, uint64_t max_bytes, st
 void tk_build_problems_hash(struct tk_hash *h, const char *const *problems);
 int tk_build_problems_write(const char *const *problems, const char *path, struct tk_error *err);
 
-/* kernel_package.c: a compiled kernel package, lib/tk_backend_<name>.cuda or .hip. TK_EDATA: it cannot be
- * used. */
+/* kernel_package.c: a compiled kernel package, lib/tk_backend_<name>.cuda or .hip. TK_EDATA: it
+ * cannot be used. */
 int tk_kernel_package_scan(
         const char *path, const char *name, struct tk_artifact_backend *out, struct tk_error *err);
 int tk_kernel_package_hash(const char *path, char hex[TK_HASH_HEX_SIZE], struct tk_error *err);
