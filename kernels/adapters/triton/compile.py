@@ -138,7 +138,7 @@ def one_line(error):
 
 
 def compile_one(out, target_name, problem, call, stem):
-    """Writes one manifest, and its code object unless Triton fails. Returns the line of the log."""
+    """Writes one manifest, and its code object unless Triton fails. Returns the line of the log, and whether it compiled."""
     target = Target(target_name)
     driver.set_active(TargetDriver(target.triton))
     started = time.monotonic()
