@@ -1,28 +1,9 @@
 # usage: build_attacks.sh METHOD   An adapter that tries to leave its boundary: each attempt fails or costs its own build.
 . "$TK_LIB"
-method=$1
-export TRACKER_SANDBOX_METHOD=$method
-[ "$method" = bubblewrap ] && unset TRACKER_SANDBOX_METHOD
-
-# bubblewrap and Landlock stop all; the filter of system calls alone leaves the files open.
-run tracker doctor --format=json
-[ "$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["sandbox"]["method"])' "$out_file")" = "$method" ] ||
-	skip "this machine has no $method"
+. "$(dirname "${BASH_SOURCE[0]}")/sandbox_method.sh" "$1"
 
 echo secret >"$HOME/key"
 mkdir adapters && git init -q -b main upstream && git -C upstream commit -q --allow-empty -m one
-port_file=$scratch/port
-python3 -c '
-import socket, sys
-s = socket.create_server(("127.0.0.1", 0))
-open(sys.argv[1], "w").write(str(s.getsockname()[1]))
-s.settimeout(60)
-s.accept()
-open(sys.argv[1] + ".reached", "w")' "$port_file" >/dev/null 2>&1 &
-listener=$!
-trap 'code=$?; kill "$listener" 2>/dev/null; rm -rf -- "$scratch"; exit $code' EXIT
-for _ in $(seq 100); do [ -s "$port_file" ] && break; sleep 0.1; done
-
 cat >tracker.yml <<YML
 machine: testbed
 devices: ["null:0"]
@@ -51,6 +32,7 @@ refused() {
 refused "a connection to the network" "(exec 3<>/dev/tcp/127.0.0.1/$(cat "$port_file")) 2>/dev/null"
 assert_no_file "$port_file.reached"
 
+# bubblewrap and Landlock stop all; the filter of system calls alone leaves the files open.
 if [ "$method" != limits ]; then
 	refused "reading a file in HOME" "cat '$HOME/key' 2>/dev/null"
 	build "touch '$PWD/planted'; exit 1" # bubblewrap: into an empty folder that vanishes
