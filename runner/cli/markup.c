@@ -54,6 +54,27 @@ int tk_github_close(const char *variable, FILE *f, int status, struct tk_error *
 	return status;
 }
 
+json_t *tk_json_number(double x)
+{
+	return isfinite(x) ? json_real(x) : json_null();
+}
+
+json_t *tk_json_text(const char *s)
+{
+	json_t *v = *s ? json_string(s) : json_null();
+
+	return v ? v : json_string("?");
+}
+
+int tk_markup_write(const struct tk_buf *b, FILE *out, struct tk_error *err)
+{
+	int status = tk_buf_status(b, err);
+
+	if (!status && fwrite(b->data, 1, b->len, out) != b->len)
+		status = tk_fail_errno(err, "cannot write");
+	return status;
+}
+
 void tk_csv_put_text(FILE *out, const char *s)
 {
 	fputc('"', out);

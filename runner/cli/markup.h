@@ -1,6 +1,7 @@
 /* Texts of others in the formats that several commands write. */
 #ifndef TK_CLI_MARKUP_H
 #define TK_CLI_MARKUP_H
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -16,6 +17,11 @@ void tk_github_put_escaped(FILE *out, const char *s, bool property);
  * or its own. */
 int tk_github_open(const char *variable, FILE **out, struct tk_error *err);
 int tk_github_close(const char *variable, FILE *f, int status, struct tk_error *err);
+/* JSON: null for a number that is not finite, and for "". A text that is not UTF-8 becomes "?". */
+json_t *tk_json_number(double x);
+json_t *tk_json_text(const char *s);
+/* Writes what was made in memory to `out`. */
+int tk_markup_write(const struct tk_buf *b, FILE *out, struct tk_error *err);
 /* CSV: quoted; a text that a spreadsheet would run as a formula gets a leading apostrophe. */
 void tk_csv_put_text(FILE *out, const char *s);
 /* ",1.5"; "," for a number that is not finite. */

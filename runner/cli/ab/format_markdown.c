@@ -1,5 +1,4 @@
 /* `tracker ab --format=md`: for comments and step summaries. */
-#include <math.h>
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -91,9 +90,7 @@ int tk_ab_write_markdown(
 	tk_buf_add_str(&b, "\n");
 	tk_markdown_put_text(&b, tk_ab_summarize(r, line));
 	tk_buf_add_str(&b, "\n");
-	status = tk_buf_status(&b, err);
-	if (!status && fwrite(b.data, 1, b.len, out) != b.len)
-		status = tk_fail_errno(err, "cannot write");
+	status = tk_markup_write(&b, out, err);
 	tk_buf_free(&b);
 	return status;
 }

@@ -7,29 +7,18 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "cli/diff/view.h"
+#include "cli/markup.h"
 #include "detect/report/reason.h"
 #include "detect/report/verdict_detail.h"
 #include "detect/rules/ab_result.h"
 
 #define SCHEMA "tracker-diff/2"
 
-static json_t *number(double x)
-{
-	return isfinite(x) ? json_real(x) : json_null();
-}
-
-static json_t *text(const char *s)
-{
-	json_t *v = *s ? json_string(s) : json_null();
-
-	return v ? v : json_string("?");
-}
-
 static json_t *interval(double value, double lo, double hi)
 {
 	return isnan(value) ? json_null()
-	                    : json_pack("{s:o, s:o, s:o}", "value", number(value), "lo", number(lo),
-	                              "hi", number(hi));
+	                    : json_pack("{s:o, s:o, s:o}", "value", tk_json_number(value), "lo",
+	                              tk_json_number(lo), "hi", tk_json_number(hi));
 }
 
 static json_t *day_time(int64_t t_s)
@@ -52,14 +41,14 @@ static json_t *ab_test_object(const struct tk_ab_result *p)
 
 static json_t *first_bad_commit_object(const struct tk_diff_row *r)
 {
-	return !*r->first_bad_commit
-	               ? json_null()
-	               : json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "rev",
-	                         text(r->first_bad_commit), "subject", text(r->first_bad_subject),
-	                         "author", text(r->first_bad_author), "author_time",
-	                         day_time(r->first_bad_time_s), "change",
-	                         number(r->first_bad_change), "confidence",
-	                         number(r->first_bad_confidence));
+	return !*r->first_bad_commit ? json_null()
+	                             : json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "rev",
+	                                       tk_json_text(r->first_bad_commit), "subject",
+	                                       tk_json_text(r->first_bad_subject), "author",
+	                                       tk_json_text(r->first_bad_author), "author_time",
+	                                       day_time(r->first_bad_time_s), "change",
+	                                       tk_json_number(r->first_bad_change), "confidence",
+	                                       tk_json_number(r->first_bad_confidence));
 }
 
 static json_t *row_object(const struct tk_diff_view *v, const struct tk_diff_row *r)
@@ -67,10 +56,11 @@ static json_t *row_object(const struct tk_diff_view *v, const struct tk_diff_row
 	char link[512], reason[TK_REASON_SIZE];
 	json_t *o = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "status",
 	        tk_verdict_status_name(r->verdict.status), "mark",
-	        tk_verdict_status_mark(r->verdict.status), "series", text(r->series), "problem",
-	        text(r->title), "backend", text(r->backend), "upstream", text(r->upstream),
-	        "machine", text(r->machine), "device", text(r->device), "metric", text(r->metric),
-	        "unit", text(r->unit), "better", r->lower_is_better ? "lower" : "higher");
+	        tk_verdict_status_mark(r->verdict.status), "series", tk_json_text(r->series),
+	        "problem", tk_json_text(r->title), "backend", tk_json_text(r->backend), "upstream",
+	        tk_json_text(r->upstream), "machine", tk_json_text(r->machine), "device",
+	        tk_json_text(r->device), "metric", tk_json_text(r->metric), "unit",
+	        tk_json_text(r->unit), "better", r->lower_is_better ? "lower" : "higher");
 
 	if (!o)
 		return NULL;
@@ -80,16 +70,16 @@ static json_t *row_object(const struct tk_diff_view *v, const struct tk_diff_row
 	        interval(r->verdict.after.value, r->verdict.after.lo, r->verdict.after.hi));
 	json_object_set_new(o, "change",
 	        interval(r->verdict.change.value, r->verdict.change.lo, r->verdict.change.hi));
-	json_object_set_new(o, "change_by", text(tk_diff_evidence_name(r)));
-	json_object_set_new(o, "threshold", number(r->verdict.threshold));
-	json_object_set_new(o, "severity", number(r->verdict.severity));
-	json_object_set_new(o, "p", number(r->verdict.p));
-	json_object_set_new(o, "q", number(r->verdict.q));
+	json_object_set_new(o, "change_by", tk_json_text(tk_diff_evidence_name(r)));
+	json_object_set_new(o, "threshold", tk_json_number(r->verdict.threshold));
+	json_object_set_new(o, "severity", tk_json_number(r->verdict.severity));
+	json_object_set_new(o, "p", tk_json_number(r->verdict.p));
+	json_object_set_new(o, "q", tk_json_number(r->verdict.q));
 	json_object_set_new(o, "samples_before", json_integer(r->samples_before));
 	json_object_set_new(o, "samples_after", json_integer(r->samples_after));
-	json_object_set_new(o, "good_rev", text(r->good_rev));
-	json_object_set_new(o, "bad_rev", text(r->bad_rev));
-	json_object_set_new(o, "bad_subject", text(r->bad_subject));
+	json_object_set_new(o, "good_rev", tk_json_text(r->good_rev));
+	json_object_set_new(o, "bad_rev", tk_json_text(r->bad_rev));
+	json_object_set_new(o, "bad_subject", tk_json_text(r->bad_subject));
 	json_object_set_new(o, "commits_between",
 	        r->commits_between < 0 ? json_null() : json_integer(r->commits_between));
 	json_object_set_new(o, "last_good_run",
@@ -102,16 +92,17 @@ static json_t *row_object(const struct tk_diff_view *v, const struct tk_diff_row
 	json_object_set_new(o, "unstable", json_boolean(r->unstable));
 	json_object_set_new(o, "first_bad_commit", first_bad_commit_object(r));
 	json_object_set_new(o, "ab_test", ab_test_object(&r->ab));
-	json_object_set_new(o, "reason", text(tk_verdict_format_reason(&r->verdict, reason)));
+	json_object_set_new(
+	        o, "reason", tk_json_text(tk_verdict_format_reason(&r->verdict, reason)));
 	json_object_set_new(o, "rule", json_string(tk_rule_id_name(r->verdict.decided_by)));
 	json_object_set_new(o, "cause", json_string(tk_cause_name(r->verdict.cause)));
 	json_object_set_new(o, "facts", tk_verdict_facts_to_json(&r->verdict));
 	json_object_set_new(o, "newest", day_time(r->newest_s));
-	json_object_set_new(o, "link", text(tk_diff_series_url(v, r, link, sizeof link)));
-	json_object_set_new(o, "op", text(r->op));
+	json_object_set_new(o, "link", tk_json_text(tk_diff_series_url(v, r, link, sizeof link)));
+	json_object_set_new(o, "op", tk_json_text(r->op));
 	json_object_set_new(o, "accepted",
 	        r->verdict.status == TK_VERDICT_ACKED
-	                ? text(tk_verdict_status_name(r->verdict.status_before_ack))
+	                ? tk_json_text(tk_verdict_status_name(r->verdict.status_before_ack))
 	                : json_null());
 	return o;
 }
@@ -131,9 +122,10 @@ static json_t *summary_object(const struct tk_diff_view *v)
 		tk_diff_explain_empty(r, line, sizeof line);
 	return json_pack("{s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:o, s:o}", "series",
 	        (json_int_t)r->count, "machines", (json_int_t)r->machines, "compared",
-	        (json_int_t)r->compared, "counts", counts, "geomean_change", number(r->mean.change),
-	        "geomean_unstable", tk_diff_mean_is_unstable(&r->mean), "found",
-	        tk_diff_has_fail_on(v), "newest", day_time(r->newest_s), "text", text(line));
+	        (json_int_t)r->compared, "counts", counts, "geomean_change",
+	        tk_json_number(r->mean.change), "geomean_unstable",
+	        tk_diff_mean_is_unstable(&r->mean), "found", tk_diff_has_fail_on(v), "newest",
+	        day_time(r->newest_s), "text", tk_json_text(line));
 }
 
 static json_t *method_object(const struct tk_diff_report *r)
@@ -146,8 +138,9 @@ static json_t *method_object(const struct tk_diff_report *r)
 	return json_pack("{s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:f}", "test", test,
 	        "baseline", r->options.baseline_name ? r->options.baseline_name : "window",
 	        "min_samples", (json_int_t)r->options.min_samples, "confirm_nights",
-	        (json_int_t)r->options.confirm_nights, "min_effect", number(r->options.min_effect),
-	        "min_effect_ns", number(r->options.min_effect_ns), "fdr", number(r->options.fdr),
+	        (json_int_t)r->options.confirm_nights, "min_effect",
+	        tk_json_number(r->options.min_effect), "min_effect_ns",
+	        tk_json_number(r->options.min_effect_ns), "fdr", tk_json_number(r->options.fdr),
 	        "window_nights", (json_int_t)r->window, "stale_days",
 	        (json_int_t)r->options.stale_days, "confidence", 0.95);
 }
@@ -156,9 +149,10 @@ static json_t *group_object(const struct tk_diff_view *v, const char *name)
 {
 	const struct tk_diff_group_totals sum = tk_diff_group_totals(v, name);
 
-	return json_pack("{s:o, s:I, s:I, s:o, s:b}", "name", text(name), "series",
+	return json_pack("{s:o, s:I, s:I, s:o, s:b}", "name", tk_json_text(name), "series",
 	        (json_int_t)sum.series, "compared", (json_int_t)sum.compared, "geomean_change",
-	        number(sum.mean.change), "geomean_unstable", tk_diff_mean_is_unstable(&sum.mean));
+	        tk_json_number(sum.mean.change), "geomean_unstable",
+	        tk_diff_mean_is_unstable(&sum.mean));
 }
 
 /* The groups of --group-by with a shown row, in the order of the rows. */

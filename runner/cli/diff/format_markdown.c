@@ -145,9 +145,7 @@ int tk_diff_write_markdown(const struct tk_diff_view *v, FILE *out, struct tk_er
 	tk_buf_add_str(&b, "\n");
 	tk_markdown_put_text(&b, line);
 	tk_buf_add_str(&b, "\n");
-	status = tk_buf_status(&b, err);
-	if (!status && fwrite(b.data, 1, b.len, out) != b.len)
-		status = tk_fail_errno(err, "cannot write");
+	status = tk_markup_write(&b, out, err);
 	tk_buf_free(&b);
 	return status;
 }

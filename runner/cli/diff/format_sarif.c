@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/diff/view.h"
+#include "cli/markup.h"
 #include "detect/history/catalog.h"
 #include "detect/report/reason.h"
 
@@ -92,10 +93,8 @@ static json_t *result(const struct tk_diff_view *v, const struct tk_diff_row *r)
 	        tk_verdict_status_name(r->verdict.status), "level",
 	        choose_level(v, r->verdict.status), "message", "text", string(text), "locations",
 	        locations(v, r), "partialFingerprints", FINGERPRINT, uid, "properties", "change",
-	        isfinite(r->verdict.change.value) ? json_real(r->verdict.change.value)
-	                                          : json_null(),
-	        "q", isfinite(r->verdict.q) ? json_real(r->verdict.q) : json_null(), "bad_rev",
-	        string(r->bad_rev));
+	        tk_json_number(r->verdict.change.value), "q", tk_json_number(r->verdict.q),
+	        "bad_rev", string(r->bad_rev));
 	if (o && *tk_diff_series_url(v, r, link, sizeof link))
 		json_object_set_new(o, "hostedViewerUri", string(link));
 	if (o && r->verdict.status == TK_VERDICT_ACKED)

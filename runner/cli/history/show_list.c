@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/format.h"
 #include "cli/history/show.h"
+#include "cli/markup.h"
 #include "cli/table.h"
 #include "core/measurement_fields.h"
 #include "site_gen/render/format_point.h"
@@ -28,11 +29,6 @@ void tk_show_add_sparkline(struct tk_buf *b, const struct tk_rows *points)
 	}
 }
 
-json_t *tk_show_number_json(double x)
-{
-	return isfinite(x) ? json_real(x) : json_null();
-}
-
 json_t *tk_show_point_json(const struct tk_lookup *l, const struct tk_point *p)
 {
 	const struct tk_revision_row *revision = tk_lookup_build_revision(l, p->build_id);
@@ -50,7 +46,7 @@ json_t *tk_show_point_json(const struct tk_lookup *l, const struct tk_point *p)
 	        {tk_measurement_field_key(TK_MEASUREMENT_P95), p->p95}};
 
 	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
-		json_object_set_new(json, values[i].name, tk_show_number_json(values[i].x));
+		json_object_set_new(json, values[i].name, tk_json_number(values[i].x));
 	json_object_set_new(json, "throttled", json_boolean(p->flags & TK_POINT_THROTTLED));
 	json_object_set_new(json, "unstable", json_boolean(p->flags & TK_POINT_UNSTABLE));
 	return json;

@@ -10,7 +10,6 @@
 
 /* "▁▂▅█" of the newest TK_SPARKLINE_POINTS points. */
 void tk_show_add_sparkline(struct tk_buf *b, const struct tk_rows *points);
-json_t *tk_show_number_json(double x); /* null if it is not finite */
 json_t *tk_show_point_json(const struct tk_lookup *l, const struct tk_point *p);
 /* What the series is: its name, problem, upstream, device, unit. */
 json_t *tk_show_identity_json(const struct tk_lookup *l, const struct tk_series_row *series);

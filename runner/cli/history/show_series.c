@@ -1,7 +1,6 @@
 /* Prints a series: what it is, its newest points, its change points and alerts. */
 #include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +9,7 @@
 #include "base/text.h"
 #include "cli/history/show.h"
 #include "cli/history/show_point.h"
+#include "cli/markup.h"
 #include "cli/table.h"
 #include "site_gen/render/format_point.h"
 #include "store/store.h"
@@ -205,9 +205,9 @@ static json_t *series_json(const struct tk_show_options *o, const struct tk_look
 		        "run", (json_int_t)c->run_id, "previous_run",
 		        (json_int_t)c->previous_run_id, "cause", tk_cause_name(c->cause));
 
-		json_object_set_new(change, "before", tk_show_number_json(c->before_value));
-		json_object_set_new(change, "after", tk_show_number_json(c->after_value));
-		json_object_set_new(change, "confidence", tk_show_number_json(c->confidence));
+		json_object_set_new(change, "before", tk_json_number(c->before_value));
+		json_object_set_new(change, "after", tk_json_number(c->after_value));
+		json_object_set_new(change, "confidence", tk_json_number(c->confidence));
 		json_array_append_new(changes, change);
 	}
 	for (size_t i = 0; i < d->alerts.count; i++) {

@@ -1,9 +1,9 @@
 /* Alerts as JSON. */
 #include "cli/triage/alert.h"
 
-#include <math.h>
 #include <string.h>
 
+#include "cli/markup.h"
 #include "detect/rules/ab_result.h"
 
 static json_t *triage_json(const struct tk_triage_row *t)
@@ -13,18 +13,13 @@ static json_t *triage_json(const struct tk_triage_row *t)
 	         : json_null();
 }
 
-static json_t *number(double x)
-{
-	return isfinite(x) ? json_real(x) : json_null();
-}
-
 /* The same members as in `tracker diff`. */
 static json_t *bisection_json(const struct tk_bisection_row *c)
 {
 	return c ? json_pack("{s:s,s:s,s:s,s:I,s:o,s:o}", "rev", c->first_bad_rev, "subject",
 	                   c->subject, "author", c->author, "author_time_s",
-	                   (json_int_t)c->author_time_s, "change", number(c->change), "confidence",
-	                   number(c->confidence))
+	                   (json_int_t)c->author_time_s, "change", tk_json_number(c->change),
+	                   "confidence", tk_json_number(c->confidence))
 	         : json_null();
 }
 
@@ -37,7 +32,7 @@ static json_t *ab_test_json(const struct tk_alerts *a, const struct tk_alert_row
 	return json_pack("{s:s,s:I,s:I,s:s,s:o,s:o,s:o}", "decision",
 	        tk_ab_decision_name(p.decision), "count", (json_int_t)p.count, "failed",
 	        (json_int_t)p.failed, "statistic", tk_ab_result_statistic_name(&p), "change",
-	        number(p.change), "lo", number(p.lo), "hi", number(p.hi));
+	        tk_json_number(p.change), "lo", tk_json_number(p.lo), "hi", tk_json_number(p.hi));
 }
 
 static json_t *alert_json(const struct tk_alerts *a, const struct tk_alert_row *alert)
