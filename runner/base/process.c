@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
+#include "base/process_tree.h"
 #include "base/sandbox.h"
 #include "base/spawn.h"
 
@@ -249,24 +250,6 @@ static void ask_to_end(struct child *c)
 	c->kill_ns = tk_clock_monotonic_ns() + GRACE_NS;
 }
 
-/* Processes of the group, wherever they are in the tree: a namespace's are in it too. */
-static unsigned count_group(pid_t group)
-{
-	char **names = NULL;
-	size_t count = 0;
-	unsigned found = 0;
-
-	if (tk_dir_list("/proc", &names, &count, NULL) != TK_OK)
-		return 0;
-	for (size_t i = 0; i < count; i++) {
-		pid_t pid = (pid_t)strtol(names[i], NULL, 10);
-
-		found += pid > 0 && getpgid(pid) == group;
-	}
-	tk_names_free(names, count);
-	return found;
-}
-
 /* A program that has escaped its limits gets no time to end. */
 static void check_limits(const struct tk_process_spec *spec, struct child *c,
         struct tk_process_result *r, int64_t now)
@@ -280,7 +263,7 @@ static void check_limits(const struct tk_process_spec *spec, struct child *c,
 	if (spec->log_max_bytes && lstat(spec->log_path, &st) == 0 &&
 	        (uint64_t)st.st_size > spec->log_max_bytes)
 		r->exceeded = TK_LIMIT_LOG;
-	else if (spec->process_max && count_group(c->pid) > spec->process_max)
+	else if (spec->process_max && tk_process_tree_count(c->pid) > spec->process_max)
 		r->exceeded = TK_LIMIT_PROCESSES;
 	if (r->exceeded)
 		kill(-c->pid, SIGKILL);

@@ -28,8 +28,8 @@ struct tk_process_spec {
 	bool for_network;           /* gets the variables of proxies and of the SSH agent */
 	struct tk_sandbox *sandbox; /* of base/sandbox.h, for this run alone; NULL: none */
 	/* Limits that are checked several times a second; the group is killed. 0: none. */
-	uint64_t log_max_bytes; /* of the file at log_path */
-	unsigned process_max;
+	uint64_t log_max_bytes;   /* of the file at log_path */
+	unsigned process_max;     /* of the group and its descendants */
 	uint64_t file_size_bytes; /* RLIMIT_FSIZE of every process; 0: none */
 };
 
