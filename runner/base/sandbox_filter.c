@@ -103,6 +103,10 @@ void tk_sandbox_prepare_filter(struct tk_sandbox *s, const struct tk_sandbox_pol
 {
 	if (!NATIVE_ARCH)
 		return;
+	/* The filter compares PIDs and does not see paths: without Landlock, the ID of a thread and
+	 * /proc/PID/mem would reach the tracker's memory. The price is its core dumps. */
+	if (s->method == TK_SANDBOX_LIMITS)
+		prctl(PR_SET_DUMPABLE, 0);
 	load(s, DATA(arch));
 	add(s, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, NATIVE_ARCH, 1, 0));
 	answer(s, EPERM);
