@@ -23,7 +23,7 @@ struct tk_error;
 struct tk_store;
 
 enum tk_store_mode { TK_STORE_READ, TK_STORE_WRITE, TK_STORE_CREATE };
-#define TK_STORE_SCHEMA 12
+#define TK_STORE_SCHEMA 13
 
 /* CREATE makes the file if it is missing and migrates an older one (a backup is kept beside it);
  * READ opens read-only and never creates. TK_ENOTFOUND: no such file; TK_EVERSION: made by a newer
@@ -503,7 +503,7 @@ int tk_store_has_executed_run(
 /* ---- upkeep ---------------------------------------------------------------------------------- */
 
 int tk_store_check(struct tk_store *s, struct tk_rows *problems,
-        struct tk_error *err); /* rows of const char *: integrity, foreign keys, uids */
+        struct tk_error *err); /* rows of const char *: integrity, foreign keys, uids, checksums */
 /* Whether a page of it could not be read since it was opened, by the check or by any other
  * function. */
 bool tk_store_is_damaged(const struct tk_store *s);

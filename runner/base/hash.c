@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/evp.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +17,22 @@ struct tk_hash {
 	EVP_MD_CTX *ctx;
 };
 
+/* Fetched once: to look the algorithm up takes as long as to hash 300 bytes. */
+static const EVP_MD *fetched_sha256;
+
+static void fetch_sha256(void)
+{
+	fetched_sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
+}
+
+static const EVP_MD *get_sha256(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, fetch_sha256);
+	return fetched_sha256 ? fetched_sha256 : EVP_sha256();
+}
+
 struct tk_hash *tk_hash_new(void)
 {
 	struct tk_hash *h = calloc(1, sizeof *h);
@@ -23,7 +40,7 @@ struct tk_hash *tk_hash_new(void)
 	if (!h)
 		return NULL;
 	h->ctx = EVP_MD_CTX_new();
-	if (!h->ctx || !EVP_DigestInit_ex(h->ctx, EVP_sha256(), NULL)) {
+	if (!h->ctx || !EVP_DigestInit_ex(h->ctx, get_sha256(), NULL)) {
 		tk_hash_free(h);
 		return NULL;
 	}
@@ -152,7 +169,7 @@ void tk_hash_bytes(const void *data, size_t len, char hex[TK_HASH_HEX_SIZE])
 	unsigned char digest[EVP_MAX_MD_SIZE] = {0};
 	unsigned n = 0;
 
-	EVP_Digest(data, len, digest, &n, EVP_sha256(), NULL);
+	EVP_Digest(data, len, digest, &n, get_sha256(), NULL);
 	to_hex(digest, hex);
 }
 

@@ -24,6 +24,14 @@ struct tk_cached_query {
 	sqlite3_stmt *stmt;
 };
 
+/* More than a history has nights: an import refers to the run of every night again for each series. */
+#define TK_KNOWN_UIDS 4096
+
+struct tk_known_uid {
+	int64_t id; /* 0: an empty slot */
+	char uid[TK_UID_SIZE];
+};
+
 struct tk_store {
 	sqlite3 *db;
 	char *path;
@@ -40,12 +48,8 @@ struct tk_store {
 	size_t query_count, query_cap;
 	struct tk_point_collector *point_collector; /* query/pages.c; NULL: no query in progress */
 	bool has_collect_function;
-	/* The row whose uid was looked up last in each table: the results of a night refer to the
-	 * same few rows. */
-	struct {
-		int64_t id;
-		char uid[TK_UID_SIZE];
-	} last_uid[TK_TABLE_COUNT];
+	/* Uids that were looked up, at id % TK_KNOWN_UIDS; NULL: none of the table. */
+	struct tk_known_uid *known_uids[TK_TABLE_COUNT];
 };
 
 /* ---- lock_wait.c ------------------------------------------------------------------------------- */
@@ -75,6 +79,11 @@ int tk_db_run_cached(struct tk_store *s, const char *sql, const int64_t *args, i
 int tk_db_select_ints(struct tk_store *s, const char *sql, const int64_t *args, int arg_count,
         int64_t *out, int out_count, bool *found, struct tk_error *err);
 void tk_db_finalize_statements(struct tk_store *s); /* closes every kept statement */
+
+/* ---- row_io.c ---------------------------------------------------------------------------------- */
+
+/* A rollback gives ids back: they can become those of other rows. */
+void tk_db_forget_uids(struct tk_store *s);
 
 /* ---- transaction.c ----------------------------------------------------------------------------- */
 

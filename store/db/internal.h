@@ -4,6 +4,8 @@
 #include "store/db/handle.h"
 #include "store/db/row_io.h"
 
+struct tk_buf;
+
 /* ---- migrate.c --------------------------------------------------------------------------------- */
 
 /* *version 0: an empty file. Refuses files that are not a history, and newer histories. */
@@ -18,6 +20,18 @@ int tk_db_add_problem(struct tk_rows_builder *rows, struct tk_error *err, const 
         __attribute__((format(printf, 3, 4)));
 /* Adds what SQLite finds wrong with the pages, by tables. */
 int tk_db_check_pages(struct tk_store *s, struct tk_rows_builder *rows, struct tk_error *err);
+
+/* ---- checksum.c -------------------------------------------------------------------------------- */
+
+int tk_checksum_register(struct tk_store *s, struct tk_error *err);
+/* Adds the expression for the checksum of a row of `t`: of the parameters, where ?1 is the first
+ * column, or of the row that is selected. */
+void tk_checksum_add_sql(struct tk_buf *sql, const struct tk_db_table *t, bool of_parameters);
+/* Adds each measurement that differs from its checksum, until the list has `most` rows. */
+int tk_checksum_list_changed(
+        struct tk_store *s, struct tk_rows_builder *list, size_t most, struct tk_error *err);
+/* TK_EDATA: a measurement differs from its checksum; the message names it. */
+int tk_checksum_verify(struct tk_store *s, struct tk_error *err);
 
 /* ---- catalog/slug.c ---------------------------------------------------------------------------- */
 

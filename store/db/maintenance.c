@@ -72,6 +72,8 @@ int tk_store_check(struct tk_store *s, struct tk_rows *problems, struct tk_error
 	for (int t = 0;
 	        t < TK_TABLE_COUNT && !status && !s->is_damaged && rows.count < PROBLEMS_MAX; t++)
 		status = check_uids(s, (enum tk_table_id)t, &list, &why);
+	if (!status && !s->is_damaged)
+		status = tk_checksum_list_changed(s, &list, PROBLEMS_MAX, &why);
 	if (status == TK_EDATA) /* damage that only reading reveals is a result, not an error */
 		status = tk_db_add_problem(&list, err, "%s", why.message);
 	else if (status)

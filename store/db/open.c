@@ -88,7 +88,9 @@ static int set_up(struct tk_store *s, enum tk_store_mode mode, struct tk_error *
 
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	status = tk_db_read_version(s, &version, err);
+	status = tk_checksum_register(s, err);
+	if (!status)
+		status = tk_db_read_version(s, &version, err);
 	if (!status && mode == TK_STORE_READ && version < TK_STORE_SCHEMA)
 		return tk_fail(err, TK_EVERSION,
 		        version ? "%s: written by an older tracker (history version %d, this one "
@@ -151,6 +153,7 @@ void tk_store_close(struct tk_store *s)
 	if (!s)
 		return;
 	tk_db_finalize_statements(s);
+	tk_db_forget_uids(s);
 	free(s->queries);
 	sqlite3_close(s->db);
 	free(s->path);

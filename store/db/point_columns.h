@@ -1,4 +1,4 @@
-/* The columns of the table `measurement`, declared once: its descriptor, and the statements that
+/* The columns of the table `measurement` but for its checksum, declared once: its descriptor, and the statements that
  * are written by hand because they handle millions of rows, are made of this list. */
 #ifndef TK_STORE_POINT_COLUMNS_H
 #define TK_STORE_POINT_COLUMNS_H

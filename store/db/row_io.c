@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "store/db/internal.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +56,7 @@ static int value_of(
 
 	switch (c->kind) {
 	case TK_COL_UID:
+	case TK_COL_CHECKSUM:
 		break;
 	case TK_COL_TEXT:
 		return value_of_text(*(const char *const *)field, out, err);
@@ -233,8 +235,13 @@ static void put_sql(const struct tk_db_table *t, struct tk_buf *sql)
 		newest |= t->columns[i].flags & TK_COL_NEWEST;
 	}
 	tk_buf_add_str(sql, ") VALUES (");
-	for (size_t i = 0; i < t->column_count; i++)
-		tk_buf_add_printf(sql, "%s?%zu", i ? "," : "", i + 1);
+	for (size_t i = 0; i < t->column_count; i++) {
+		tk_buf_add_str(sql, i ? "," : "");
+		if (t->columns[i].kind == TK_COL_CHECKSUM)
+			tk_checksum_add_sql(sql, t, true);
+		else
+			tk_buf_add_printf(sql, "?%zu", i + 1);
+	}
 	tk_buf_add_char(sql, ')');
 	if (t->rule == TK_PUT_REPLACE)
 		add_replace(t, sql);
@@ -281,33 +288,56 @@ static int verb(struct tk_store *s, enum tk_table_id table, enum tk_row_statemen
 	return status;
 }
 
-int tk_row_find_uid(struct tk_store *s, enum tk_table_id table, int64_t id, char uid[TK_UID_SIZE],
+/* ---- uids by id ------------------------------------------------------------------------------ */
+
+void tk_db_forget_uids(struct tk_store *s)
+{
+	for (int t = 0; t < TK_TABLE_COUNT; t++) {
+		free(s->known_uids[t]);
+		s->known_uids[t] = NULL;
+	}
+}
+
+static int read_uid(struct tk_store *s, enum tk_table_id table, int64_t id, char uid[TK_UID_SIZE],
         struct tk_error *err)
 {
 	sqlite3_stmt *stmt;
-	int status, rc;
+	int status = verb(s, table, TK_ROW_STATEMENT_UID, &stmt, err), rc;
 
-	if (s->last_uid[table].id != id || id == 0) {
-		status = verb(s, table, TK_ROW_STATEMENT_UID, &stmt, err);
-		if (status)
-			return status;
-		sqlite3_bind_int64(stmt, 1, id);
-		rc = sqlite3_step(stmt);
-		if (rc == SQLITE_ROW) {
-			strncpy(s->last_uid[table].uid, (const char *)sqlite3_column_text(stmt, 0),
-			        TK_UID_SIZE - 1);
-			s->last_uid[table].id = id;
-		} else if (rc == SQLITE_DONE) {
-			status = tk_fail(err, TK_EDATA, "%s: there is no %s with the id %lld",
-			        s->path, tk_tables[table].name, (long long)id);
-		} else {
-			status = tk_db_fail(s, rc, err, "cannot read a %s", tk_tables[table].name);
-		}
-		sqlite3_reset(stmt);
-		if (status)
-			return status;
+	if (status)
+		return status;
+	sqlite3_bind_int64(stmt, 1, id);
+	rc = sqlite3_step(stmt);
+	if (rc == SQLITE_ROW)
+		snprintf(uid, TK_UID_SIZE, "%s", (const char *)sqlite3_column_text(stmt, 0));
+	else if (rc == SQLITE_DONE)
+		status = tk_fail(err, TK_EDATA, "%s: there is no %s with the id %lld", s->path,
+		        tk_tables[table].name, (long long)id);
+	else
+		status = tk_db_fail(s, rc, err, "cannot read a %s", tk_tables[table].name);
+	sqlite3_reset(stmt);
+	return status;
+}
+
+int tk_row_find_uid(struct tk_store *s, enum tk_table_id table, int64_t id, char uid[TK_UID_SIZE],
+        struct tk_error *err)
+{
+	struct tk_known_uid *known;
+	int status = 0;
+
+	if (!s->known_uids[table])
+		s->known_uids[table] = calloc(TK_KNOWN_UIDS, sizeof(*known));
+	if (!s->known_uids[table])
+		return out_of_memory(err);
+	known = &s->known_uids[table][(uint64_t)id % TK_KNOWN_UIDS];
+	if (known->id != id || id == 0) {
+		known->id = 0;
+		status = read_uid(s, table, id, known->uid, err);
 	}
-	memcpy(uid, s->last_uid[table].uid, TK_UID_SIZE);
+	if (status)
+		return status;
+	known->id = id;
+	memcpy(uid, known->uid, TK_UID_SIZE);
 	return 0;
 }
 
@@ -472,6 +502,8 @@ static bool read_column(sqlite3_stmt *stmt, int at, const struct tk_db_column *c
 		                ? NAN
 		                : sqlite3_column_double(stmt, at);
 		return true;
+	case TK_COL_CHECKSUM:
+		return true;
 	case TK_COL_BLOB: {
 		struct tk_bytes *bytes = field;
 
@@ -494,7 +526,8 @@ static bool read_row(sqlite3_stmt *stmt, const struct tk_db_table *t, struct tk_
 	if (t->has_id)
 		*(int64_t *)(void *)row = sqlite3_column_int64(stmt, at++);
 	for (size_t i = 0; i < t->column_count; i++)
-		if (!read_column(stmt, at++, &t->columns[i], row, previous, list))
+		if (t->columns[i].kind != TK_COL_CHECKSUM &&
+		        !read_column(stmt, at++, &t->columns[i], row, previous, list))
 			return false;
 	return true;
 }

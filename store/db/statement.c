@@ -46,6 +46,8 @@ static int make_select(enum tk_table_id id, const char *tail, struct tk_buf *sql
 		const struct tk_db_column *c = &t->columns[i];
 		const char *separator = i || t->has_id ? "," : "";
 
+		if (c->kind == TK_COL_CHECKSUM)
+			continue;
 		if (c->flags & TK_COL_LONG)
 			tk_buf_add_printf(sql, "%s''", separator);
 		else

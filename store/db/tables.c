@@ -217,7 +217,7 @@ static const struct tk_db_column job_columns[] = {
 #name, TK_COL_U32, flags, offsetof(struct tk_point, name), 0, 0, NULL \
 	}
 static const struct tk_db_column measurement_columns[] = {
-        TK_POINT_COLUMNS(POINT_COLUMN, POINT_COLUMN)};
+        TK_POINT_COLUMNS(POINT_COLUMN, POINT_COLUMN){"checksum", TK_COL_CHECKSUM}};
 
 static const struct tk_db_column sample_columns[] = {
         REF(tk_sample_row, run_id, KEY, run),

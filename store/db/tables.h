@@ -31,6 +31,9 @@ enum tk_column_kind {
 	TK_COL_REAL, /* double; what is not finite is NULL in the file and NAN in the row */
 	TK_COL_REF,  /* int64_t: id of a row of `parent`; exported as its uid */
 	TK_COL_BLOB, /* struct tk_bytes: packed float64, exported as numbers */
+	/* Not in the row: an integer of the file that is computed from all other columns, exported
+	 * as hex digits (checksum.c). */
+	TK_COL_CHECKSUM,
 };
 
 #define TK_COL_KEY \
@@ -74,6 +77,8 @@ struct tk_db_table {
 	((size_t)1 << 30) /* bytes of samples in one run: more is not a measurement */
 /* A uid is the first 32 hex digits (128 bits) of a SHA-256. */
 #define TK_UID_SIZE 33
+/* A checksum is the first 16 hex digits (64 bits) of a SHA-256. */
+#define TK_CHECKSUM_DIGITS 16
 
 extern const struct tk_db_table tk_tables[TK_TABLE_COUNT];
 

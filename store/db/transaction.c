@@ -32,7 +32,7 @@ static void undo(struct tk_store *s)
 {
 	if (!sqlite3_get_autocommit(s->db))
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
-	memset(s->last_uid, 0, sizeof(s->last_uid));
+	tk_db_forget_uids(s);
 }
 
 int tk_store_begin_read(struct tk_store *s, struct tk_error *err)

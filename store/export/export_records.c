@@ -8,7 +8,8 @@ void tk_record_add_columns(
 
 	for (size_t i = 0; i < t->column_count; i++)
 		if (tk_record_has_column(table, &t->columns[i])) {
-			tk_buf_add_printf(sql, "%s%s.%s", *lead, alias, t->columns[i].name);
+			tk_buf_add_str(sql, *lead);
+			tk_export_add_column_sql(sql, &t->columns[i], alias);
 			*lead = ",";
 		}
 }

@@ -14,11 +14,12 @@ static void make_select(const struct tk_db_table *t, struct tk_buf *sql)
 		const struct tk_db_column *c = &t->columns[i];
 		const char *parent = tk_tables[c->parent].name;
 
+		tk_buf_add_str(sql, i ? "," : "");
 		if (c->kind != TK_COL_REF)
-			tk_buf_add_printf(sql, "%st.%s", i ? "," : "", c->name);
+			tk_export_add_column_sql(sql, c, "t");
 		else
-			tk_buf_add_printf(sql, "%s(SELECT uid FROM %s WHERE %s.id=t.%s)",
-			        i ? "," : "", parent, parent, c->name);
+			tk_buf_add_printf(sql, "(SELECT uid FROM %s WHERE %s.id=t.%s)", parent,
+			        parent, c->name);
 	}
 	tk_buf_add_printf(sql, " FROM %s t", t->name);
 	for (size_t i = 0; i < t->column_count; i++)

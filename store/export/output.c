@@ -55,6 +55,13 @@ static json_t *unpack_samples(const void *data, size_t size)
 	return array;
 }
 
+void tk_export_add_column_sql(
+        struct tk_buf *sql, const struct tk_db_column *column, const char *alias)
+{
+	tk_buf_add_printf(sql, column->kind == TK_COL_CHECKSUM ? "printf('%%016x',%s.%s)" : "%s.%s",
+	        alias, column->name);
+}
+
 json_t *tk_export_column(sqlite3_stmt *stmt, int column)
 {
 	switch (sqlite3_column_type(stmt, column)) {

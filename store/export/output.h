@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <sqlite3.h>
 
+struct tk_db_column;
 struct tk_error;
 
 struct tk_export_output {
@@ -18,6 +19,10 @@ bool tk_export_add_json(struct tk_export_output *o, const json_t *value);
 int tk_export_flush(struct tk_export_output *o, struct tk_error *err);
 int tk_export_flush_if_large(struct tk_export_output *o, struct tk_error *err);
 
+/* Adds the expression that selects a column: checksums as hex digits, because readers of JSON round
+ * large integers. */
+void tk_export_add_column_sql(
+        struct tk_buf *sql, const struct tk_db_column *column, const char *alias);
 /* A column of a result, as a new reference; packed samples become an array of numbers. NULL: out of
  * memory. */
 json_t *tk_export_column(sqlite3_stmt *stmt, int column);

@@ -141,7 +141,7 @@ static int read_results(
 	status = formats[format].format->read(f, sink, err);
 	if (!status && sink->results == results) {
 		status = tk_db_exec(sink->store, "ROLLBACK TO import_file", err);
-		memset(sink->store->last_uid, 0, sizeof(sink->store->last_uid));
+		tk_db_forget_uids(sink->store);
 		sink->counts = before;
 		if (!status && !sink->aside)
 			status = empty_file(sink, f, format, err);

@@ -102,7 +102,8 @@ int tk_record_read_row(const struct tk_record_reader *r, enum tk_table_id table,
 		if (c->kind == TK_COL_REF)
 			*(int64_t *)(void *)(row->bytes + c->offset) =
 			        refs ? refs[i] : r->ids[c->parent];
-		else if (c->kind != TK_COL_UID && tk_record_has_column(table, c))
+		else if (c->kind != TK_COL_UID && c->kind != TK_COL_CHECKSUM &&
+		         tk_record_has_column(table, c))
 			status = read_field(r, t, c, object, row->bytes, err);
 	}
 	return status;

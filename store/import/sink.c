@@ -45,6 +45,22 @@ static int no_memory(struct tk_error *err)
 	return tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
+static int prepare_insert(struct tk_import_sink *s, struct tk_error *err)
+{
+	struct tk_buf sql = TK_BUF_INIT;
+
+	tk_buf_add_str(&sql, "INSERT INTO measurement(" TK_POINT_COLUMN_NAMES
+	                     ", checksum) VALUES(" TK_POINT_PLACEHOLDERS ", ");
+	tk_checksum_add_sql(&sql, &tk_tables[TK_TABLE_measurement], true);
+	tk_buf_add_str(&sql, ") ON CONFLICT DO NOTHING");
+	int status = tk_buf_status(&sql, err);
+
+	if (!status)
+		status = tk_db_prepare(s->store, sql.data, &s->state->insert, err);
+	tk_buf_free(&sql);
+	return status;
+}
+
 int tk_import_sink_open(struct tk_import_sink *s, struct tk_error *err)
 {
 	s->state = calloc(1, sizeof(*s->state));
@@ -59,10 +75,7 @@ int tk_import_sink_open(struct tk_import_sink *s, struct tk_error *err)
 
 	if (status)
 		return status;
-	return tk_db_prepare(s->store,
-	        "INSERT INTO measurement(" TK_POINT_COLUMN_NAMES ") VALUES(" TK_POINT_PLACEHOLDERS
-	        ") ON CONFLICT DO NOTHING",
-	        &s->state->insert, err);
+	return prepare_insert(s, err);
 }
 
 static void keep_entry(void *entry)

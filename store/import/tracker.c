@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "store/export/record.h"
 #include "store/import/record_row.h"
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,6 +183,35 @@ static int put_run(struct tk_record_reader *r, const json_t *record, struct tk_e
 	return status;
 }
 
+/* A point with a checksum has to be the one that was exported. With another machine it has another
+ * identity, and so another checksum. */
+static int check_point(struct tk_record_reader *r, const struct tk_point *point,
+        const json_t *object, struct tk_error *err)
+{
+	const int64_t args[] = {point->series_id, point->as_of_s, point->run_id};
+	const json_t *given = json_object_get(object, "checksum");
+	char expected[TK_CHECKSUM_DIGITS + 1];
+	int64_t checksum = 0;
+	bool found;
+
+	if (!given || json_is_null(given) || r->machine)
+		return 0;
+	if (!json_is_string(given))
+		return tk_record_fail_expected(
+		        r, err, "measurement", "checksum", "a string", given);
+	int status = tk_db_select_ints(r->store,
+	        "SELECT checksum FROM measurement WHERE series_id=?1 AND as_of_s=?2 AND run_id=?3",
+	        args, 3, &checksum, 1, &found, err);
+
+	snprintf(expected, sizeof(expected), "%016" PRIx64, (uint64_t)checksum);
+	if (status || !strcmp(expected, json_string_value(given)))
+		return status;
+	return tk_fail(err, TK_EDATA,
+	        "%s:%zu: measurement.checksum: the record was changed after its export: its "
+	        "checksum is \"%.*s\", its content has \"%s\"",
+	        r->file->path, r->line, TK_CHECKSUM_DIGITS, json_string_value(given), expected);
+}
+
 static int put_point(struct tk_record_reader *r, const json_t *record, struct tk_error *err)
 {
 	const json_t *object = json_object_get(record, "measurement");
@@ -203,6 +233,8 @@ static int put_point(struct tk_record_reader *r, const json_t *record, struct tk
 	point->as_of_s =
 	        json_integer_value(json_object_get(json_object_get(record, "run"), "as_of_s"));
 	status = tk_row_put(r->store, TK_TABLE_measurement, &row, NULL, NULL, err);
+	if (!status)
+		status = check_point(r, point, object, err);
 	return status ? status : put_samples(r, record, err);
 }
 

@@ -57,7 +57,9 @@ int tk_store_merge(struct tk_store *into, struct tk_store *from, struct tk_merge
 
 	if (status)
 		return status;
-	status = merge_all(&m, err);
+	status = tk_checksum_verify(from, err);
+	if (!status)
+		status = merge_all(&m, err);
 	if (own_transaction)
 		tk_db_exec(from, "ROLLBACK", NULL);
 	for (int t = 0; t < TK_TABLE_COUNT; t++)

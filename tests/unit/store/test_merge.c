@@ -115,10 +115,9 @@ static void a_measurement_is_merged_as_a_whole(void **state)
 	struct two *t = *state;
 	int64_t id;
 
-	MUST(history_put_run(&t->a, 1, 100, 5, &id, &err));
-	MUST(tk_store_merge(t->b.store, t->a.store, NULL, &err));
-	run_sql(&t->a, "UPDATE measurement SET value=1000, n=9");
-	run_sql(&t->b, "UPDATE measurement SET value=2000, n=1");
+	history_fill(&t->b);
+	MUST(history_put_run(&t->a, 1, 1000, 9, &id, &err));
+	MUST(history_put_run(&t->b, 1, 2000, 1, &id, &err));
 	MUST(tk_store_merge(t->b.store, t->a.store, NULL, &err));
 	assert_int_equal(history_count(&t->b, kept), 1);
 	MUST(tk_store_merge(t->a.store, t->b.store, NULL, &err));

@@ -1,0 +1,166 @@
+/* Checksums of measurements. Every value of a row and the uids of what it refers to are hashed, so
+ * a checksum is the same in every history that has the row. The SQL function tk_checksum() computes
+ * it; the statements that insert and check rows are made from the descriptors of the tables. */
+#include "base/buf.h"
+#include "base/hash.h"
+#include "store/db/internal.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the SQL function ------------------------------------------------------------------------- */
+
+static void add_value(struct tk_hash *h, sqlite3_value *value)
+{
+	double real;
+	int64_t bits;
+
+	switch (sqlite3_value_type(value)) {
+	case SQLITE_INTEGER:
+		tk_hash_add_i64(h, sqlite3_value_int64(value));
+		return;
+	case SQLITE_FLOAT:
+		/* SQLite stores -0 as 0. */
+		real = sqlite3_value_double(value);
+		real = real == 0 ? 0 : real;
+		memcpy(&bits, &real, sizeof(bits));
+		tk_hash_add_i64(h, bits);
+		return;
+	default:
+		tk_hash_add_str(h, (const char *)sqlite3_value_text(value));
+	}
+}
+
+/* tk_checksum(table, column...): the first 64 bits of the hash, never 0. */
+static void checksum_function(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	struct tk_hash *h = tk_hash_new();
+	char hex[TK_HASH_HEX_SIZE];
+
+	if (!h) {
+		sqlite3_result_error_nomem(context);
+		return;
+	}
+	for (int i = 0; i < count; i++)
+		add_value(h, values[i]);
+	tk_hash_finish(h, hex);
+	hex[TK_CHECKSUM_DIGITS] = '\0';
+	uint64_t checksum = strtoull(hex, NULL, 16);
+
+	sqlite3_result_int64(context, checksum ? (int64_t)checksum : 1);
+}
+
+/* tk_row_uid(table, id), with the number of the table: faster than to select it, for rows that are
+ * referred to again and again. NULL: there is no such row. */
+static void row_uid_function(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	struct tk_store *s = sqlite3_user_data(context);
+	enum tk_table_id table = (enum tk_table_id)sqlite3_value_int(values[0]);
+	char uid[TK_UID_SIZE];
+	struct tk_error err = {0};
+	int status = tk_row_find_uid(s, table, sqlite3_value_int64(values[1]), uid, &err);
+
+	if (!status)
+		sqlite3_result_text(context, uid, -1, SQLITE_TRANSIENT);
+	else if (status != TK_EDATA)
+		sqlite3_result_error(context, err.message, -1);
+}
+
+int tk_checksum_register(struct tk_store *s, struct tk_error *err)
+{
+	int code = sqlite3_create_function_v2(s->db, "tk_checksum", -1,
+	        SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL, checksum_function,
+	        NULL, NULL, NULL);
+
+	if (code == SQLITE_OK)
+		code = sqlite3_create_function_v2(s->db, "tk_row_uid", 2,
+		        SQLITE_UTF8 | SQLITE_DIRECTONLY, s, row_uid_function, NULL, NULL, NULL);
+	return code == SQLITE_OK ? 0 : tk_db_fail(s, code, err, "cannot register tk_checksum");
+}
+
+void tk_checksum_add_sql(struct tk_buf *sql, const struct tk_db_table *t, bool of_parameters)
+{
+	tk_buf_add_printf(sql, "tk_checksum('%s'", t->uid_name);
+	for (size_t i = 0; i < t->column_count; i++) {
+		const struct tk_db_column *c = &t->columns[i];
+
+		if (c->kind == TK_COL_CHECKSUM)
+			continue;
+		if (c->kind == TK_COL_REF && of_parameters)
+			tk_buf_add_printf(sql, ",tk_row_uid(%d,?%zu)", (int)c->parent, i + 1);
+		else if (c->kind == TK_COL_REF)
+			tk_buf_add_printf(sql, ",(SELECT uid FROM %s WHERE id=%s.%s)",
+			        tk_tables[c->parent].name, t->name, c->name);
+		else if (of_parameters)
+			tk_buf_add_printf(sql, ",?%zu", i + 1);
+		else
+			tk_buf_add_printf(sql, ",%s.%s", t->name, c->name);
+	}
+	tk_buf_add_char(sql, ')');
+}
+
+/* ---- rows that differ from their checksum ------------------------------------------------------ */
+
+static int prepare_changed_rows(struct tk_store *s, sqlite3_stmt **out, struct tk_error *err)
+{
+	struct tk_buf sql = TK_BUF_INIT;
+
+	tk_buf_add_str(&sql,
+	        "SELECT run_id, (SELECT slug FROM series WHERE id=series_id), checksum, expected"
+	        " FROM (SELECT run_id, series_id, checksum, ");
+	tk_checksum_add_sql(&sql, &tk_tables[TK_TABLE_measurement], false);
+	tk_buf_add_str(&sql, " AS expected FROM measurement) WHERE checksum<>expected");
+	int status = tk_buf_status(&sql, err);
+
+	if (!status)
+		status = tk_db_prepare(s, sql.data, out, err);
+	tk_buf_free(&sql);
+	return status;
+}
+
+static int add_changed_row(sqlite3_stmt *stmt, struct tk_rows_builder *list, struct tk_error *err)
+{
+	int64_t run_id = sqlite3_column_int64(stmt, 0);
+	const char *slug = (const char *)sqlite3_column_text(stmt, 1);
+	uint64_t checksum = (uint64_t)sqlite3_column_int64(stmt, 2);
+	uint64_t expected = (uint64_t)sqlite3_column_int64(stmt, 3);
+	const char *series = slug ? slug : "unknown";
+
+	if (!checksum)
+		return tk_db_add_problem(list, err,
+		        "measurement of run %" PRId64
+		        ", series %s: has no checksum: it was not written by tracker",
+		        run_id, series);
+	return tk_db_add_problem(list, err,
+	        "measurement of run %" PRId64 ", series %s: was changed by hand: its checksum is "
+	        "%016" PRIx64 ", its content has %016" PRIx64,
+	        run_id, series, checksum, expected);
+}
+
+int tk_checksum_list_changed(
+        struct tk_store *s, struct tk_rows_builder *list, size_t most, struct tk_error *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	int code = SQLITE_DONE, status = prepare_changed_rows(s, &stmt, err);
+
+	while (!status && list->out->count < most && (code = sqlite3_step(stmt)) == SQLITE_ROW)
+		status = add_changed_row(stmt, list, err);
+	if (!status && code != SQLITE_DONE && code != SQLITE_ROW)
+		status = tk_db_fail(s, code, err, "cannot check the measurements");
+	sqlite3_finalize(stmt);
+	return status;
+}
+
+int tk_checksum_verify(struct tk_store *s, struct tk_error *err)
+{
+	struct tk_rows rows = {0};
+	struct tk_rows_builder list = {&rows, sizeof(const char *), 0};
+	int status = tk_checksum_list_changed(s, &list, 1, err);
+
+	if (!status && rows.count)
+		status = tk_fail(err, TK_EDATA, "%s; `tracker db check` lists all such rows",
+		        *TK_ROWS_AT(&rows, char *, 0));
+	tk_rows_free(&rows);
+	return status;
+}

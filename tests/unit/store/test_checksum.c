@@ -1,0 +1,165 @@
+/* Checksums of measurements: what changes one, who notices, and what does not matter. */
+#include "row_fixture.h"
+#include "store/db/internal.h"
+#include <sqlite3.h>
+
+/* Runs SQL past the tracker, as another program would. */
+static void run_sql(struct history *h, const char *sql)
+{
+	char *why = NULL;
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(h->path, &db), SQLITE_OK);
+	if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
+		fail_msg("%s: %s", sql, why);
+	sqlite3_close(db);
+}
+
+static int64_t read_checksum(struct history *h)
+{
+	int64_t checksum = 0;
+
+	MUST(tk_db_get_int(h->store, "SELECT checksum FROM measurement LIMIT 1", &checksum, &err));
+	return checksum;
+}
+
+/* The problems of a check: `count`, and `text` is in the first one. */
+static void expect_problems(struct history *h, size_t count, const char *text)
+{
+	struct tk_rows problems;
+
+	MUST(tk_store_check(h->store, &problems, &err));
+	if (problems.count != count)
+		fail_msg("%zu problems instead of %zu: %s", problems.count, count,
+		        problems.count ? *TK_ROWS_AT(&problems, char *, 0) : "");
+	if (count && !strstr(*TK_ROWS_AT(&problems, char *, 0), text))
+		fail_msg("`%s` is not in `%s`", text, *TK_ROWS_AT(&problems, char *, 0));
+	tk_rows_free(&problems);
+}
+
+static void every_column_counts(void **state)
+{
+	static const char *const changes[] = {"value=value*1.0000000001", "lo=lo-1", "lo=NULL",
+	        "hi=hi+1", "n=n+1", "min=0", "q25=NULL", "q75=q75+1e-9", "p95=p95+1", "flags=0",
+	        "as_of_s=as_of_s+1", "environment_id=NULL", "night_id=night_id+1",
+	        "build_id=build_id+1", "checksum=checksum+1"};
+	struct history *h = *state;
+	int64_t id;
+
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		char sql[128], name[128];
+
+		MUST(history_put_run(h, (int64_t)i, 100, 5, &id, &err));
+		expect_problems(h, 0, "");
+		snprintf(sql, sizeof(sql), "UPDATE measurement SET %s", changes[i]);
+		run_sql(h, sql);
+		snprintf(name, sizeof(name), "measurement of run %lld, series %s: was changed",
+		        (long long)id, "box.cpu.blas.gemm-f32-512x512x512-nn.cold");
+		expect_problems(h, 1, name);
+		run_sql(h, "DELETE FROM measurement; DELETE FROM sample");
+	}
+}
+
+static void a_row_of_another_program_has_no_checksum(void **state)
+{
+	struct history *h = *state;
+	int64_t id;
+
+	MUST(history_put_run(h, 1, 100, 0, &id, &err));
+	run_sql(h, "UPDATE measurement SET checksum=0");
+	expect_problems(h, 1, "has no checksum");
+}
+
+static void each_changed_row_is_listed(void **state)
+{
+	struct history *h = *state;
+	int64_t id;
+
+	for (int64_t seq = 1; seq <= 5; seq++)
+		MUST(history_put_run(h, seq, 100, 0, &id, &err));
+	run_sql(h, "UPDATE measurement SET value=1 WHERE run_id<>2");
+	expect_problems(h, 4, "measurement of run 1,");
+}
+
+/* The ids of rows differ between files, their uids do not. */
+static void the_checksum_does_not_depend_on_ids(void **state)
+{
+	struct history *a = *state, b;
+	int64_t id;
+
+	history_new(&b);
+	run_sql(&b, "INSERT INTO machine(id, uid, name) VALUES (77, 'other', 'other')");
+	history_fill(&b);
+	for (int64_t seq = 5; seq > 0; seq--)
+		MUST(history_put_run(&b, seq, 50, 0, &id, &err));
+	run_sql(&b, "DELETE FROM measurement WHERE run_id<>5");
+	MUST(history_put_run(a, 1, 50, 0, &id, &err));
+	assert_int_not_equal(a->machine, b.machine);
+	assert_int_equal(read_checksum(a), read_checksum(&b));
+	history_free(&b);
+}
+
+/* SQLite stores -0 as 0, and what is not finite as NULL. */
+static void unusual_numbers_have_a_stable_checksum(void **state)
+{
+	static const double values[] = {
+	        -0.0, 0.0, 5e-324, 1e308, -3, 1e15 + 0.5, 9007199254740993.0};
+	struct history *h = *state;
+	int64_t id;
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		MUST(history_put_run(h, (int64_t)i, values[i], 0, &id, &err));
+	struct tk_run_row run = {.night_id = h->night,
+	        .seq = 90,
+	        .series_id = h->series,
+	        .build_id = h->build,
+	        .as_of_s = 1,
+	        .started_s = 1,
+	        .message = "",
+	        .attributes = "{}"};
+	struct tk_point point = {.series_id = h->series,
+	        .value = 1,
+	        .lo = NAN,
+	        .hi = INFINITY,
+	        .min = -INFINITY,
+	        .q25 = NAN,
+	        .q75 = NAN,
+	        .p95 = NAN};
+	MUST(tk_store_put_run(h->store, &run, &point, NULL, NULL, 1, &id, &err));
+	expect_problems(h, 0, "");
+}
+
+static void a_merge_refuses_a_changed_row(void **state)
+{
+	struct history *a = *state, b;
+	int64_t id;
+
+	history_new(&b);
+	MUST(history_put_run(a, 1, 100, 0, &id, &err));
+	MUST(history_put_run(a, 2, 100, 0, &id, &err));
+	run_sql(a, "UPDATE measurement SET value=50, lo=49, hi=51 WHERE run_id=2");
+	MUST_FAIL(TK_EDATA, "measurement of run 2, series box.cpu.blas",
+	        tk_store_merge(b.store, a->store, NULL, &err));
+	assert_int_equal(history_count(&b, "machine"), 0);
+	run_sql(a, "DELETE FROM measurement WHERE run_id=2");
+	MUST(tk_store_merge(b.store, a->store, NULL, &err));
+	assert_int_equal(history_count(&b, "measurement"), 1);
+	assert_int_equal(read_checksum(a), read_checksum(&b));
+	expect_problems(&b, 0, "");
+	history_free(&b);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        TEST(every_column_counts),
+	        TEST(a_row_of_another_program_has_no_checksum),
+	        TEST(each_changed_row_is_listed),
+	        TEST(the_checksum_does_not_depend_on_ids),
+	        TEST(unusual_numbers_have_a_stable_checksum),
+	        TEST(a_merge_refuses_a_changed_row),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
