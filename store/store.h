@@ -311,6 +311,19 @@ int tk_store_put_triage(
 int tk_store_put_notification(
         struct tk_store *s, const struct tk_notification_row *row, struct tk_error *err);
 
+/* ---- renaming -------------------------------------------------------------------------------- */
+
+/* Gives a machine another name, and with it other uids and slugs to all of its rows: the history
+ * reads as if the machine had always had the new name. TK_ENOTFOUND: there is no machine old_name;
+ * TK_EUSAGE: there is a machine new_name. Alerts keep their uids, which the detector chooses. */
+int tk_store_rename_machine(
+        struct tk_store *s, const char *old_name, const char *new_name, struct tk_error *err);
+/* Gives an alert another uid, also where triage and notifications name it, and another title. */
+int tk_store_rename_alert(struct tk_store *s, const char *old_uid, const char *new_uid,
+        const char *title, struct tk_error *err);
+int tk_store_rename_alert_group(
+        struct tk_store *s, const char *old_uid, const char *new_uid, struct tk_error *err);
+
 /* ---- reading: lists own their rows and strings ----------------------------------------------- */
 
 /* A list of one kind of row. `rows` points to `count` structs of the type that the function names.

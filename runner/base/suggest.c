@@ -2,6 +2,7 @@
  * names. */
 #include "base/suggest.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define NAME_MAX_LENGTH 63
@@ -55,4 +56,22 @@ const char *tk_suggest_name(const char *name, const char *const *names)
 		}
 	}
 	return best;
+}
+
+const char *tk_suggest_hint(const char *name, const char *const *names, const char *otherwise,
+        char out[TK_SUGGEST_HINT_SIZE])
+{
+	const char *near = tk_suggest_name(name, names);
+	int len = 0;
+
+	if (near)
+		snprintf(out, TK_SUGGEST_HINT_SIZE, "; did you mean \"%s\"?", near);
+	else if (otherwise)
+		snprintf(out, TK_SUGGEST_HINT_SIZE, "%s", otherwise);
+	else
+		out[0] = '\0';
+	for (size_t i = 0; !near && !otherwise && names[i] && len < TK_SUGGEST_HINT_SIZE; i++)
+		len += snprintf(out + len, TK_SUGGEST_HINT_SIZE - (size_t)len, "%s%s",
+		        i ? ", " : "; expected one of ", names[i]);
+	return out;
 }

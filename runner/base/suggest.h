@@ -7,4 +7,10 @@
  * NULL-terminated. */
 const char *tk_suggest_name(const char *name, const char *const *names);
 
+/* The end of a message about an unknown name: `; did you mean "NEAR"?`, or, where none is near,
+ * `otherwise`, or where that is NULL, `; expected one of A, B, C`. Returns `out`. */
+#define TK_SUGGEST_HINT_SIZE 640
+const char *tk_suggest_hint(const char *name, const char *const *names, const char *otherwise,
+        char out[TK_SUGGEST_HINT_SIZE]);
+
 #endif

@@ -157,6 +157,10 @@ static int series_parts(
 	return status;
 }
 
+static const struct slug_sql series_sql = {
+        "SELECT uid FROM series WHERE ?1=0 AND slug=?2 AND uid<>?3",
+        "UPDATE series SET slug=?1 WHERE uid=?2"};
+
 char *tk_slug_make_series(
         struct tk_store *s, const struct tk_series_row *row, const char *uid, struct tk_error *err)
 {
@@ -175,11 +179,69 @@ char *tk_slug_make_series(
 		if (!row->metric || strcmp(row->metric, "time"))
 			add_part(&b, row->metric ? row->metric : "");
 	}
-	static const struct slug_sql sql = {
-	        "SELECT uid FROM series WHERE ?1=0 AND slug=?2 AND uid<>?3",
-	        "UPDATE series SET slug=?1 WHERE uid=?2"};
+	return unique(s, &series_sql, &b, uid, 0, err);
+}
 
-	return unique(s, &sql, &b, uid, 0, err);
+/* The length of a slug without the start of the uid, if it ends with it. */
+static size_t root_length(const char *slug, const char *uid)
+{
+	size_t len = strlen(slug);
+
+	if (len > TK_SLUG_TAIL_LEN && slug[len - TK_SLUG_TAIL_LEN] == '-' &&
+	        strncmp(slug + len - TAIL_LEN, uid, TAIL_LEN) == 0)
+		return len - TK_SLUG_TAIL_LEN;
+	return len;
+}
+
+static int rename_series(struct tk_store *s, const struct tk_series_row *row, const char *old_name,
+        const char *old_uid, struct tk_buf *out, struct tk_error *err)
+{
+	static const char sql[] = "SELECT m.name FROM device d JOIN machine m ON m.id=d.machine_id"
+	                          " WHERE d.id=?1";
+	struct tk_buf old_part = TK_BUF_INIT;
+	size_t root = root_length(row->slug, old_uid);
+	sqlite3_stmt *stmt = NULL;
+
+	add_part(&old_part, old_name);
+	int status = tk_buf_status(&old_part, err);
+
+	if (!status && (strncmp(row->slug, old_part.data, old_part.len) != 0 ||
+	                       row->slug[old_part.len] != '.'))
+		tk_buf_add(out, row->slug, root); /* somebody chose it */
+	else if (!status)
+		status = tk_db_prepare_cached(
+		        s, TK_TABLE_COUNT, sql, &row->device_id, 1, &stmt, err);
+	if (!status && stmt) {
+		int code = sqlite3_step(stmt);
+
+		if (code == SQLITE_ROW) {
+			add_part(out, (const char *)sqlite3_column_text(stmt, 0));
+			tk_buf_add(out, row->slug + old_part.len, root - old_part.len);
+		} else {
+			status = tk_db_fail(s, code, err, "cannot read the name of a machine");
+		}
+		sqlite3_reset(stmt);
+	}
+	tk_buf_free(&old_part);
+	return status;
+}
+
+char *tk_slug_rename_series(struct tk_store *s, const struct tk_series_row *row,
+        const char *old_name, const char *old_uid, struct tk_error *err)
+{
+	struct tk_buf b = TK_BUF_INIT;
+	struct tk_series_row unnamed = *row;
+
+	/* A slug that was cut has lost its end. */
+	if (strlen(row->slug) > SLUG_MAX - TK_SLUG_TAIL_LEN) {
+		unnamed.slug = NULL;
+		return tk_slug_make_series(s, &unnamed, row->uid, err);
+	}
+	if (rename_series(s, row, old_name, old_uid, &b, err)) {
+		tk_buf_free(&b);
+		return NULL;
+	}
+	return unique(s, &series_sql, &b, row->uid, 0, err);
 }
 
 char *tk_slug_make_device(

@@ -39,6 +39,9 @@ char *tk_slug_make_series(
         struct tk_store *s, const struct tk_series_row *row, const char *uid, struct tk_error *err);
 char *tk_slug_make_device(
         struct tk_store *s, const struct tk_device_row *row, const char *uid, struct tk_error *err);
+/* After its machine got another name than old_name. `row` has its new uid and its old slug. */
+char *tk_slug_rename_series(struct tk_store *s, const struct tk_series_row *row,
+        const char *old_name, const char *old_uid, struct tk_error *err);
 
 /* "-" and the start of the uid, where a slug was cut or is taken. merge_slugs.c takes it apart. */
 #define TK_SLUG_TAIL_LEN 7

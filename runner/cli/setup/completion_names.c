@@ -15,6 +15,7 @@ const struct tk_completion_kind tk_completion_kinds[] = {
         {"alerts", "ALERT"},
         {"upstreams", "UPSTREAM"},
         {"suites", "NAME|FILE"},
+        {"machines", "OLD"},
         {0},
 };
 
@@ -77,9 +78,20 @@ static void print_suites(const struct tk_config *config, struct tk_store *s)
 	tk_names_free(names, count);
 }
 
+static void print_machines(const struct tk_config *config, struct tk_store *s)
+{
+	struct tk_rows rows = {0};
+
+	(void)config;
+	if (s && !tk_store_list_machines(s, &rows, NULL))
+		for (size_t i = 0; i < rows.count; i++)
+			print_name(TK_ROWS_AT(&rows, struct tk_machine_row, i)->name);
+	tk_rows_free(&rows);
+}
+
 /* In the order of tk_completion_kinds. */
 static void (*const printers[])(const struct tk_config *config, struct tk_store *s) = {
-        print_series, print_alerts, print_upstreams, print_suites};
+        print_series, print_alerts, print_upstreams, print_suites, print_machines};
 
 int tk_completion_print_names(const struct tk_globals *g, const char *kind)
 {

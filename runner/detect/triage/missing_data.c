@@ -130,22 +130,29 @@ static bool is_overdue(const struct search *s, const struct calendar *c, int64_t
 
 /* ---- what is missing ---- */
 
+void tk_missing_data_make_uids(const char *name, const char *group, int64_t last_s,
+        char uid[TK_ALERT_UID_SIZE], char group_uid[TK_ALERT_UID_SIZE])
+{
+	char last[32];
+
+	snprintf(last, sizeof last, "%lld", (long long)last_s);
+	tk_alert_uid_hash((const char *const[]){"stoppage", name, last}, 3, uid);
+	tk_alert_uid_hash((const char *const[]){"stoppages", group, last}, 3, group_uid);
+}
+
 /* name, group: the inputs of the uids. */
 static int add(struct search *s, const struct tk_missing_data *missing, const char *name,
         const char *group, struct tk_error *err)
 {
 	struct tk_missing_data *grown = realloc(s->found.at, (s->found.count + 1) * sizeof *grown);
 	struct tk_missing_data *added;
-	char last[32];
 
 	if (!grown)
 		return out_of_memory(err);
 	s->found.at = grown;
 	added = &grown[s->found.count];
 	*added = *missing;
-	snprintf(last, sizeof last, "%lld", (long long)missing->last_s);
-	tk_alert_uid_hash((const char *const[]){"stoppage", name, last}, 3, added->uid);
-	tk_alert_uid_hash((const char *const[]){"stoppages", group, last}, 3, added->group_uid);
+	tk_missing_data_make_uids(name, group, missing->last_s, added->uid, added->group_uid);
 	if (!*added->uid || !*added->group_uid)
 		return out_of_memory(err);
 	s->found.count++;

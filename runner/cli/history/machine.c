@@ -1,0 +1,270 @@
+/* `tracker machine`: the machines of the history, and another name for one of them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/suggest.h"
+#include "cli/commands.h"
+#include "cli/lookup.h"
+#include "cli/options.h"
+#include "cli/table.h"
+#include "config/config.h"
+#include "detect/detect.h"
+#include "store/store.h"
+
+struct machine_options {
+	const char *action, *old_name, *new_name;
+	bool json;
+};
+
+static const struct argp_option options[] = {
+        {"format", 'f', "text|json", 0, "list: print text (default) or JSON", 1},
+        {0},
+};
+
+static void parse_argument(struct machine_options *o, const char *arg, struct argp_state *state)
+{
+	const char **free_slot = !o->action     ? &o->action
+	                         : !o->old_name ? &o->old_name
+	                         : !o->new_name ? &o->new_name
+	                                        : NULL;
+
+	if (!free_slot)
+		argp_error(state, "unexpected argument \"%s\"", arg);
+	else
+		*free_slot = arg;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct machine_options *o = state->input;
+
+	switch (key) {
+	case 'f':
+		o->json = tk_option_parse_json(arg, state);
+		return 0;
+	case ARGP_KEY_ARG:
+		parse_argument(o, arg, state);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+const struct argp tk_argp_machine = {options, parse_option, "[list]\nrename OLD NEW",
+        "List the machines of the history, or rename one.\v"
+        "A renamed machine keeps its history: nights, series, alerts and what people decided "
+        "about them. Names of series start with the machine's name and change with it. Set "
+        "`machine: NEW` in tracker.yml of that machine too, unless its host name is NEW. A night "
+        "that is running must end first.\n\n"
+        "A file of another history or a bundle that still has the old name is merged as another "
+        "machine; rename it there first.\n\n"
+        "Examples:\n"
+        "  tracker machine\n"
+        "  tracker machine rename bench-01 bench-02\n"
+        "  tracker --db=old.db machine rename bench-01 bench-02"};
+
+/* ---- list -------------------------------------------------------------------------------------- */
+
+struct machine_summary {
+	const struct tk_machine_row *row;
+	size_t devices, series, nights;
+	int64_t newest_s; /* 0: no night */
+};
+
+static void summarize(const struct tk_lookup *l, const struct tk_rows *nights,
+        const struct tk_machine_row *row, struct machine_summary *out)
+{
+	*out = (struct machine_summary){.row = row};
+	for (size_t i = 0; i < l->devices.rows.count; i++)
+		out->devices +=
+		        TK_ROWS_AT(&l->devices.rows, struct tk_device_row, i)->machine_id == row->id;
+	for (size_t i = 0; i < l->series.rows.count; i++) {
+		const struct tk_device_row *device = tk_lookup_device(
+		        l, TK_ROWS_AT(&l->series.rows, struct tk_series_row, i)->device_id);
+
+		out->series += device && device->machine_id == row->id;
+	}
+	for (size_t i = 0; i < nights->count; i++) {
+		const struct tk_night_row *night = TK_ROWS_AT(nights, struct tk_night_row, i);
+
+		if (night->machine_id != row->id)
+			continue;
+		out->nights++;
+		if (night->as_of_s > out->newest_s)
+			out->newest_s = night->as_of_s;
+	}
+}
+
+static void add_row(struct tk_table *t, const struct machine_summary *m)
+{
+	char day[TK_TIME_ISO_SIZE];
+
+	tk_table_add_row(t);
+	tk_table_set_cell(t, "MACHINE", "%s", m->row->name);
+	tk_table_set_cell(t, "DEVICES", "%zu", m->devices);
+	tk_table_set_cell(t, "SERIES", "%zu", m->series);
+	tk_table_set_cell(t, "NIGHTS", "%zu", m->nights);
+	if (m->newest_s)
+		tk_table_set_cell(t, "NEWEST", "%s", tk_time_format_day(m->newest_s, day));
+}
+
+static json_t *to_json(const struct machine_summary *m)
+{
+	char time[TK_TIME_ISO_SIZE];
+
+	return json_pack("{s:s,s:I,s:I,s:I,s:o}", "name", m->row->name, "devices",
+	        (json_int_t)m->devices, "series", (json_int_t)m->series, "nights",
+	        (json_int_t)m->nights, "newest",
+	        m->newest_s ? json_string(tk_time_format_iso(m->newest_s, time)) : json_null());
+}
+
+static int print_list(const struct tk_globals *g, const struct machine_options *o,
+        const struct tk_lookup *l, const struct tk_rows *nights, struct tk_error *err)
+{
+	static const struct tk_column columns[] = {{"MACHINE", TK_COLUMN_LEFT},
+	        {"DEVICES", TK_COLUMN_RIGHT}, {"SERIES", TK_COLUMN_RIGHT},
+	        {"NIGHTS", TK_COLUMN_RIGHT}, {"NEWEST", TK_COLUMN_LEFT}, {NULL, 0}};
+	struct tk_table *table = o->json ? NULL : tk_table_new(g, columns);
+	json_t *json = o->json ? json_array() : NULL;
+	int status;
+
+	for (size_t i = 0; i < l->machines.rows.count; i++) {
+		struct machine_summary m;
+
+		summarize(l, nights, TK_ROWS_AT(&l->machines.rows, struct tk_machine_row, i), &m);
+		if (o->json)
+			json_array_append_new(json, to_json(&m));
+		else
+			add_row(table, &m);
+	}
+	status = o->json ? tk_command_print_json(json, err) : tk_table_print(table, stdout, err);
+	tk_table_free(table);
+	return status;
+}
+
+static int list(const struct tk_globals *g, const struct machine_options *o, struct tk_store *s,
+        struct tk_error *err)
+{
+	struct tk_lookup lookup = {0};
+	struct tk_rows nights = {0};
+	int status = tk_lookup_load(s, &lookup, err);
+
+	if (!status)
+		status = tk_store_list_nights(s, &nights, err);
+	if (!status)
+		status = print_list(g, o, &lookup, &nights, err);
+	tk_rows_free(&nights);
+	tk_lookup_free(&lookup);
+	return status;
+}
+
+/* ---- rename ------------------------------------------------------------------------------------ */
+
+static int check_known(struct tk_store *s, const char *name, struct tk_error *err)
+{
+	char hint[TK_SUGGEST_HINT_SIZE];
+	struct tk_rows machines = {0};
+	int status = tk_store_list_machines(s, &machines, err);
+	const char **names = status ? NULL : calloc(machines.count + 1, sizeof *names);
+	bool is_known = false;
+
+	if (!status && !names)
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; !status && i < machines.count; i++) {
+		names[i] = TK_ROWS_AT(&machines, struct tk_machine_row, i)->name;
+		is_known = is_known || strcmp(names[i], name) == 0;
+	}
+	if (!status && !is_known)
+		status = tk_fail(err, TK_EUSAGE, "unknown machine \"%.100s\"%s", name,
+		        tk_suggest_hint(name, names, machines.count ? NULL : "; the history has none",
+		                hint));
+	free(names);
+	tk_rows_free(&machines);
+	return status;
+}
+
+/* Takes the lock of the history: a running night writes rows of the machine. */
+static int rename_locked(
+        struct tk_store *s, const struct machine_options *o, struct tk_error *err)
+{
+	struct tk_buf path = TK_BUF_INIT;
+	struct tk_lock *lock = NULL;
+
+	tk_buf_add_printf(&path, "%s.lock", tk_store_path(s));
+	int status = tk_buf_status(&path, err);
+
+	if (!status)
+		status = tk_lock_acquire(tk_buf_cstr(&path), &lock, err);
+	if (!status)
+		status = tk_detect_rename_machine(s, o->old_name, o->new_name, err);
+	if (lock)
+		tk_lock_release(lock);
+	tk_buf_free(&path);
+	return status;
+}
+
+static int rename_machine(struct tk_store *s, const struct tk_config *config,
+        const struct machine_options *o, struct tk_error *err)
+{
+	int status = check_known(s, o->old_name, err);
+
+	if (!status)
+		status = rename_locked(s, o, err);
+	if (status)
+		return status;
+	printf("renamed %s to %s; `tracker site` writes the pages anew\n", o->old_name,
+	        o->new_name);
+	if (strcmp(config->machine, o->old_name) == 0)
+		fprintf(stderr,
+		        "tracker machine: this machine is still called \"%s\"; set \"machine: %s\" "
+		        "in tracker.yml, or its next night starts a new history\n",
+		        o->old_name, o->new_name);
+	return TK_OK;
+}
+
+/* ---- command ----------------------------------------------------------------------------------- */
+
+static int check_arguments(const struct machine_options *o, bool is_rename, struct tk_error *err)
+{
+	static const char *const actions[] = {"list", "rename", NULL};
+	char hint[TK_SUGGEST_HINT_SIZE];
+
+	if (o->action && !is_rename && strcmp(o->action, "list") != 0)
+		return tk_fail(err, TK_EUSAGE, "unknown action \"%.60s\"%s", o->action,
+		        tk_suggest_hint(o->action, actions, NULL, hint));
+	if (is_rename && !o->new_name)
+		return tk_fail(err, TK_EUSAGE, "rename: expected the old and the new name");
+	if (is_rename && !*o->new_name)
+		return tk_fail(err, TK_EUSAGE, "rename: the new name is empty");
+	if (is_rename && o->json)
+		return tk_fail(err, TK_EUSAGE, "rename: --format belongs to list");
+	if (!is_rename && o->old_name)
+		return tk_fail(err, TK_EUSAGE, "list: unexpected argument \"%s\"", o->old_name);
+	return TK_OK;
+}
+
+int tk_cmd_machine(const struct tk_globals *g, int argc, char **argv)
+{
+	struct machine_options o = {0};
+	struct tk_config *config = NULL;
+	struct tk_store *store = NULL;
+	struct tk_error err = {0};
+
+	tk_command_parse(&tk_argp_machine, argc, argv, &o);
+	bool is_rename = o.action && strcmp(o.action, "rename") == 0;
+
+	if (check_arguments(&o, is_rename, &err))
+		return tk_command_fail("machine", &err);
+	int code = tk_command_open(
+	        g, "machine", is_rename ? TK_STORE_WRITE : TK_STORE_READ, &config, &store);
+
+	if (code)
+		return code;
+	int status = is_rename ? rename_machine(store, config, &o, &err)
+	                       : list(g, &o, store, &err);
+
+	tk_command_close(config, store);
+	return status ? tk_command_fail("machine", &err) : TK_EXIT_OK;
+}
