@@ -77,8 +77,8 @@ static int update_uids(struct tk_store *s, enum tk_table_id table, const char *t
 
 		status = tk_row_compute_uid(s, table, row, uid, err);
 		if (!status)
-			status = run(s, update, (const char *const[]){uid, uid_of(table, row)}, 2,
-			        err);
+			status = run(
+			        s, update, (const char *const[]){uid, uid_of(table, row)}, 2, err);
 	}
 	tk_rows_free(&rows);
 	memset(s->last_uid, 0, sizeof s->last_uid);
@@ -107,10 +107,10 @@ static int update_slug(struct tk_store *s, const struct tk_series_row *series, c
         const char *old_uid, struct tk_error *err)
 {
 	char *slug = tk_slug_rename_series(s, series, old_name, old_uid, err);
-	int status = slug ? run(s, "UPDATE series SET slug=?1 WHERE uid=?2",
-	                            (const char *const[]){slug, series->uid}, 2, err)
-	                  : err && err->status ? err->status
-	                                       : TK_EINTERNAL;
+	int status = slug                 ? run(s, "UPDATE series SET slug=?1 WHERE uid=?2",
+	                                            (const char *const[]){slug, series->uid}, 2, err)
+	             : err && err->status ? err->status
+	                                  : TK_EINTERNAL;
 
 	free(slug);
 	return status;
@@ -217,8 +217,8 @@ static int rename_triage(
 	int status = run(s, "UPDATE triage SET alert_uid=?1 WHERE alert_uid=?2", texts, 2, err);
 
 	if (!status)
-		status = run(s, "UPDATE notification SET alert_uid=?1 WHERE alert_uid=?2", texts,
-		        2, err);
+		status = run(s, "UPDATE notification SET alert_uid=?1 WHERE alert_uid=?2", texts, 2,
+		        err);
 	if (!status)
 		status = tk_rows_select(s, TK_TABLE_triage, "", NULL, 0, &triage, err);
 	for (size_t i = 0; i < triage.count && !status; i++) {

@@ -78,8 +78,8 @@ static void summarize(const struct tk_lookup *l, const struct tk_rows *nights,
 {
 	*out = (struct machine_summary){.row = row};
 	for (size_t i = 0; i < l->devices.rows.count; i++)
-		out->devices +=
-		        TK_ROWS_AT(&l->devices.rows, struct tk_device_row, i)->machine_id == row->id;
+		out->devices += TK_ROWS_AT(&l->devices.rows, struct tk_device_row, i)->machine_id ==
+		                row->id;
 	for (size_t i = 0; i < l->series.rows.count; i++) {
 		const struct tk_device_row *device = tk_lookup_device(
 		        l, TK_ROWS_AT(&l->series.rows, struct tk_series_row, i)->device_id);
@@ -178,16 +178,15 @@ static int check_known(struct tk_store *s, const char *name, struct tk_error *er
 	}
 	if (!status && !is_known)
 		status = tk_fail(err, TK_EUSAGE, "unknown machine \"%.100s\"%s", name,
-		        tk_suggest_hint(name, names, machines.count ? NULL : "; the history has none",
-		                hint));
+		        tk_suggest_hint(name, names,
+		                machines.count ? NULL : "; the history has none", hint));
 	free(names);
 	tk_rows_free(&machines);
 	return status;
 }
 
 /* Takes the lock of the history: a running night writes rows of the machine. */
-static int rename_locked(
-        struct tk_store *s, const struct machine_options *o, struct tk_error *err)
+static int rename_locked(struct tk_store *s, const struct machine_options *o, struct tk_error *err)
 {
 	struct tk_buf path = TK_BUF_INIT;
 	struct tk_lock *lock = NULL;
@@ -262,8 +261,7 @@ int tk_cmd_machine(const struct tk_globals *g, int argc, char **argv)
 
 	if (code)
 		return code;
-	int status = is_rename ? rename_machine(store, config, &o, &err)
-	                       : list(g, &o, store, &err);
+	int status = is_rename ? rename_machine(store, config, &o, &err) : list(g, &o, store, &err);
 
 	tk_command_close(config, store);
 	return status ? tk_command_fail("machine", &err) : TK_EXIT_OK;

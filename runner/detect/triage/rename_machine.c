@@ -27,17 +27,16 @@ static const char *slug_of(const struct tk_catalog *c, int64_t series_id)
 static void name_missing(const struct tk_catalog *c, const struct tk_alert_row *a,
         const char *machine, char name[512], char group[512])
 {
-	const struct tk_upstream_row *upstream =
-	        tk_id_table_find(&c->upstreams, a->upstream_id);
+	const struct tk_upstream_row *upstream = tk_id_table_find(&c->upstreams, a->upstream_id);
 	const char *slug = a->series_id ? slug_of(c, a->series_id) : NULL;
 
-	snprintf(group, 512, "%s%s%s", machine, upstream ? "/" : "",
-	        upstream ? upstream->name : "");
+	snprintf(
+	        group, 512, "%s%s%s", machine, upstream ? "/" : "", upstream ? upstream->name : "");
 	snprintf(name, 512, "%s", slug ? slug : group);
 }
 
-static void make_uids(const struct tk_catalog *c, const struct tk_alert_row *a,
-        const char *machine, char uid[TK_ALERT_UID_SIZE], char group_uid[TK_ALERT_UID_SIZE])
+static void make_uids(const struct tk_catalog *c, const struct tk_alert_row *a, const char *machine,
+        char uid[TK_ALERT_UID_SIZE], char group_uid[TK_ALERT_UID_SIZE])
 {
 	const struct tk_night_row *night = tk_id_table_find(&c->nights, a->night_id);
 	const char *slug = slug_of(c, a->series_id);
@@ -107,8 +106,8 @@ static bool is_on_machine(
 	const struct tk_series_row *series = tk_id_table_find(&c->series, a->series_id);
 	const struct tk_device_row *device =
 	        series ? tk_id_table_find(&c->devices, series->device_id) : NULL;
-	const struct tk_machine_row *row = tk_id_table_find(
-	        &c->machines, device ? device->machine_id : a->machine_id);
+	const struct tk_machine_row *row =
+	        tk_id_table_find(&c->machines, device ? device->machine_id : a->machine_id);
 
 	return row && strcmp(row->name, machine) == 0;
 }

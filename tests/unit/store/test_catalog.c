@@ -54,11 +54,20 @@ static int64_t put_series(
 {
 	const struct tk_machine_row m = {.name = machine, .attributes = "{}"};
 	struct tk_device_row d = {.kind = "cpu", .name = "x", .arch = "x86", .slug = "cpu"};
-	const struct tk_problem_row p = {.text = title, .op = "gemm", .dtype = "f32",
-	        .title = title, .flops = 1, .bytes = 1};
-	struct tk_series_row s = {.upstream_id = h->upstream, .backend = backend,
-	        .config = "default", .mode = "cold", .metric = "time", .unit = "ns",
-	        .better = TK_BETTER_LOWER, .role = TK_ROLE_SUITE};
+	const struct tk_problem_row p = {.text = title,
+	        .op = "gemm",
+	        .dtype = "f32",
+	        .title = title,
+	        .flops = 1,
+	        .bytes = 1};
+	struct tk_series_row s = {.upstream_id = h->upstream,
+	        .backend = backend,
+	        .config = "default",
+	        .mode = "cold",
+	        .metric = "time",
+	        .unit = "ns",
+	        .better = TK_BETTER_LOWER,
+	        .role = TK_ROLE_SUITE};
 	int64_t id;
 
 	MUST(tk_store_put_machine(h->store, &m, &d.machine_id, &err));
@@ -155,7 +164,8 @@ static void renaming_refuses_unknown_and_taken_names(void **state)
 	history_new(&h);
 	history_fill(&h);
 	put_series(&h, "other", "gemm 512", "naive");
-	MUST_FAIL(TK_ENOTFOUND, "\"nobody\"", tk_store_rename_machine(h.store, "nobody", "x", &err));
+	MUST_FAIL(
+	        TK_ENOTFOUND, "\"nobody\"", tk_store_rename_machine(h.store, "nobody", "x", &err));
 	MUST_FAIL(TK_EUSAGE, "\"other\"", tk_store_rename_machine(h.store, "box", "other", &err));
 	MUST_FAIL(TK_EUSAGE, "\"box\"", tk_store_rename_machine(h.store, "box", "box", &err));
 	MUST_FAIL(TK_EUSAGE, "empty", tk_store_rename_machine(h.store, "box", "", &err));
