@@ -315,7 +315,7 @@ int tk_store_put_notification(
 
 /* Gives a machine another name, and with it other uids and slugs to all of its rows: the history
  * reads as if the machine had always had the new name. TK_ENOTFOUND: there is no machine old_name;
- * TK_EUSAGE: there is a machine new_name. Alerts keep their uids, which the detector chooses. */
+ * TK_EUSAGE: there is a machine new_name; TK_EDATA: a measurement was changed by hand. Alerts keep their uids, which the detector chooses. */
 int tk_store_rename_machine(
         struct tk_store *s, const char *old_name, const char *new_name, struct tk_error *err);
 /* Gives an alert another uid, also where triage and notifications name it, and another title. */

@@ -81,7 +81,7 @@ static int update_uids(struct tk_store *s, enum tk_table_id table, const char *t
 			        s, update, (const char *const[]){uid, uid_of(table, row)}, 2, err);
 	}
 	tk_rows_free(&rows);
-	memset(s->last_uid, 0, sizeof s->last_uid);
+	tk_db_forget_uids(s);
 	return status;
 }
 
@@ -97,6 +97,32 @@ static int update_run_uids(struct tk_store *s, int64_t machine_id, struct tk_err
 		        "UPDATE run SET uid=?1 WHERE uid=?2",
 		        TK_ROWS_AT(&nights, struct tk_night_row, i)->id, err);
 	tk_rows_free(&nights);
+	return status;
+}
+
+/* Checksums cover the uids of what a measurement refers to. */
+static int update_checksums(struct tk_store *s, int64_t machine_id, struct tk_error *err)
+{
+	struct tk_buf sql = TK_BUF_INIT;
+	sqlite3_stmt *stmt = NULL;
+
+	tk_buf_add_str(&sql, "UPDATE measurement SET checksum=");
+	tk_checksum_add_sql(&sql, &tk_tables[TK_TABLE_measurement], false);
+	tk_buf_add_str(&sql,
+	        OF_SERIES " OR night_id IN (SELECT id FROM night WHERE machine_id=?1)");
+	int status = tk_buf_status(&sql, err);
+
+	if (!status)
+		status = tk_db_prepare(s, sql.data, &stmt, err);
+	if (!status) {
+		sqlite3_bind_int64(stmt, 1, machine_id);
+		int code = sqlite3_step(stmt);
+
+		if (code != SQLITE_DONE)
+			status = tk_db_fail(s, code, err, "cannot write the checksums");
+	}
+	sqlite3_finalize(stmt);
+	tk_buf_free(&sql);
 	return status;
 }
 
@@ -182,6 +208,8 @@ static int rename_machine(struct tk_store *s, int64_t machine_id, const char *ol
 	if (!status)
 		status = update_run_uids(s, machine_id, err);
 	if (!status)
+		status = update_checksums(s, machine_id, err);
+	if (!status)
 		status = update_slugs(s, machine_id, &series, old_name, err);
 	/* Every page that was written names the machine. */
 	if (!status)
@@ -202,6 +230,9 @@ int tk_store_rename_machine(
 	if (status)
 		return status;
 	status = check_names(s, old_name, new_name, &machine_id, err);
+	/* A row that was changed by hand must not get a checksum that says otherwise. */
+	if (!status)
+		status = tk_checksum_verify(s, err);
 	if (!status)
 		status = rename_machine(s, machine_id, old_name, new_name, err);
 	return tk_db_end_transaction(s, status, err);
