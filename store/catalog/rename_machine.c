@@ -108,8 +108,8 @@ static int update_checksums(struct tk_store *s, int64_t machine_id, struct tk_er
 
 	tk_buf_add_str(&sql, "UPDATE measurement SET checksum=");
 	tk_checksum_add_sql(&sql, &tk_tables[TK_TABLE_measurement], false);
-	tk_buf_add_str(&sql,
-	        OF_SERIES " OR night_id IN (SELECT id FROM night WHERE machine_id=?1)");
+	tk_buf_add_str(
+	        &sql, OF_SERIES " OR night_id IN (SELECT id FROM night WHERE machine_id=?1)");
 	int status = tk_buf_status(&sql, err);
 
 	if (!status)
