@@ -36,7 +36,7 @@ static uint64_t map_extent(const struct launcher_tensor_map *m)
 }
 
 static int pack_one(const struct launcher_arg *arg, const struct tk_tensor *tensors, uint32_t count,
-        void *scratch, void *out, struct tk_abi_error *err)
+        void *const *scratch, void *out, struct tk_abi_error *err)
 {
 	bool is_tensor = arg->kind == LAUNCHER_ARG_TENSOR || arg->kind == LAUNCHER_ARG_TENSOR_MAP;
 	if (is_tensor && arg->tensor >= count)
@@ -48,7 +48,7 @@ static int pack_one(const struct launcher_arg *arg, const struct tk_tensor *tens
 		memcpy(out, &t->data, sizeof t->data);
 		return TK_ABI_OK;
 	case LAUNCHER_ARG_SCRATCH:
-		memcpy(out, &scratch, sizeof scratch);
+		memcpy(out, &scratch[arg->scratch], sizeof *scratch);
 		return TK_ABI_OK;
 	case LAUNCHER_ARG_VALUE:
 		memcpy(out, arg->value, arg->bytes);
@@ -62,6 +62,14 @@ static int pack_one(const struct launcher_arg *arg, const struct tk_tensor *tens
 	}
 }
 
+static size_t memory_bytes(
+        const struct launcher_arg *arg, const struct tk_tensor *tensors, uint32_t count)
+{
+	if (arg->kind == LAUNCHER_ARG_TENSOR && arg->tensor < count)
+		return tensors[arg->tensor].bytes;
+	return arg->kind == LAUNCHER_ARG_SCRATCH ? arg->scratch_bytes : 0;
+}
+
 int launcher_arguments_pack(struct launcher_arguments *a, const struct launcher_launch *launch,
         const struct tk_tensor *tensors, uint32_t count, void *const *scratch,
         struct tk_abi_error *err)
@@ -69,15 +77,17 @@ int launcher_arguments_pack(struct launcher_arguments *a, const struct launcher_
 	struct tk_abi_error why = {.size = sizeof why};
 	size_t bytes = storage_bytes(launch), at = 0;
 	*a = (struct launcher_arguments){.params = calloc(launch->arg_count + 1, sizeof *a->params),
+	        .bytes = calloc(launch->arg_count + 1, sizeof *a->bytes),
 	        .storage = aligned_alloc(ALIGNMENT, bytes)};
-	if (!a->params || !a->storage)
+	if (!a->params || !a->bytes || !a->storage)
 		return fail(err, TK_ABI_NO_MEMORY, "no memory for the arguments");
 	memset(a->storage, 0, bytes);
 	for (uint32_t i = 0; i < launch->arg_count; i++) {
 		const struct launcher_arg *arg = &launch->args[i];
 		at = arg_offset(at, arg);
 		a->params[i] = a->storage + at;
-		int status = pack_one(arg, tensors, count, scratch[i], a->params[i], &why);
+		a->bytes[i] = memory_bytes(arg, tensors, count);
+		int status = pack_one(arg, tensors, count, scratch, a->params[i], &why);
 		if (status)
 			return fail(err, status, "argument %u of %.200s: %.240s", i, launch->entry,
 			        why.message);
@@ -89,6 +99,7 @@ int launcher_arguments_pack(struct launcher_arguments *a, const struct launcher_
 void launcher_arguments_free(struct launcher_arguments *a)
 {
 	free(a->params);
+	free(a->bytes);
 	free(a->storage);
 	*a = (struct launcher_arguments){0};
 }

@@ -1,7 +1,7 @@
 /* The launcher's driver table for NVIDIA: the CUDA driver API, found when a package is opened, so
  * that the module loads on a machine without a driver. The device layer has made the primary
  * context current. */
-#include "driver.h"
+#include "arguments.h"
 #include "gpu_backend.h"
 #include <cuda.h>
 #include <dlfcn.h>
@@ -23,7 +23,7 @@ static struct {
 	        CUtensorMapFloatOOBfill);
 } api;
 
-static int cuda_start(struct tk_abi_error *err)
+static int cuda_start(const struct tk_open_args *args, struct tk_abi_error *err)
 {
 	static const struct {
 		const char *name;
@@ -69,7 +69,7 @@ static bool cuda_runs_on(const char *target, const char *arch)
 	return suffix == 'a' ? built == have : built / 10 == have / 10 && built <= have;
 }
 
-static int cuda_load(const void *code, void **module, struct tk_abi_error *err)
+static int cuda_load(const void *code, size_t bytes, void **module, struct tk_abi_error *err)
 {
 	CUmodule loaded = NULL;
 	CUresult code_ = api.load(&loaded, code);
@@ -172,8 +172,8 @@ static int cuda_encode_map(
 	                         error_text(code));
 }
 
-static int cuda_launch(void *function, const struct launcher_launch *l, void **params, void *stream,
-        struct tk_abi_error *err)
+static int cuda_launch(void *function, const struct launcher_launch *l,
+        const struct launcher_arguments *arguments, void *stream, struct tk_abi_error *err)
 {
 	CUlaunchAttribute attributes[2];
 	CUlaunchConfig config = {.gridDimX = l->grid[0],
@@ -197,7 +197,7 @@ static int cuda_launch(void *function, const struct launcher_launch *l, void **p
 		a->id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
 		a->value.cooperative = 1;
 	}
-	CUresult code = api.launch(&config, function, params, NULL);
+	CUresult code = api.launch(&config, function, arguments->params, NULL);
 	return code == CUDA_SUCCESS ? TK_ABI_OK
 	                            : fail(err, TK_ABI_DEVICE, "%.200s could not be launched: %s",
 	                                      l->entry, error_text(code));

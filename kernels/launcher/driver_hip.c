@@ -1,10 +1,10 @@
 /* The launcher's driver table for AMD: hipModule, from the runtime that the module links. No AMD
  * device has run it yet. */
-#include "driver.h"
+#include "arguments.h"
 #include "gpu_backend.h"
 #include <hip/hip_runtime_api.h>
 
-static int hip_start(struct tk_abi_error *err)
+static int hip_start(const struct tk_open_args *args, struct tk_abi_error *err)
 {
 	return TK_ABI_OK;
 }
@@ -16,7 +16,7 @@ static bool hip_runs_on(const char *target, const char *arch)
 	return strncmp(target, arch, len) == 0 && strchr(":", arch[len]) != NULL;
 }
 
-static int hip_load(const void *code, void **module, struct tk_abi_error *err)
+static int hip_load(const void *code, size_t bytes, void **module, struct tk_abi_error *err)
 {
 	hipModule_t loaded = NULL;
 	hipError_t status = hipModuleLoadData(&loaded, code);
@@ -73,11 +73,12 @@ static int hip_encode_map(
 	return fail(err, TK_ABI_INVALID, "this vendor has no tensor maps");
 }
 
-static int hip_launch(void *function, const struct launcher_launch *l, void **params, void *stream,
-        struct tk_abi_error *err)
+static int hip_launch(void *function, const struct launcher_launch *l,
+        const struct launcher_arguments *arguments, void *stream, struct tk_abi_error *err)
 {
-	hipError_t status = hipModuleLaunchKernel(function, l->grid[0], l->grid[1], l->grid[2],
-	        l->block[0], l->block[1], l->block[2], l->shared_bytes, stream, params, NULL);
+	hipError_t status =
+	        hipModuleLaunchKernel(function, l->grid[0], l->grid[1], l->grid[2], l->block[0],
+	                l->block[1], l->block[2], l->shared_bytes, stream, arguments->params, NULL);
 	return status == hipSuccess ? TK_ABI_OK
 	                            : fail(err, TK_ABI_DEVICE, "%.200s could not be launched: %s",
 	                                      l->entry, hipGetErrorString(status));

@@ -1,6 +1,6 @@
 /* The backend of compiled kernel packages: code objects that a compiler (Triton, for example) made
- * elsewhere, launched through the vendor's driver as their manifests say. One source for CUDA and
- * HIP; driver.h is what differs. docs/explanation/compiled-kernels.md describes packages. */
+ * elsewhere, launched as their manifests say. One source for CUDA, HIP and CPUs; driver.h is what
+ * differs. docs/explanation/compiled-kernels.md describes packages. */
 #include "arguments.h"
 #include "driver.h"
 #include "gpu_backend.h"
@@ -18,12 +18,20 @@ struct tk_plan {
 	const struct launcher_manifest *manifest;
 	void *module;
 	void *functions[LAUNCHER_LAUNCHES_MAX];
-	void *scratch[LAUNCHER_LAUNCHES_MAX][LAUNCHER_ARGS_MAX];
+	void *scratch[LAUNCHER_SCRATCHES_MAX];
 	uint32_t sets;
 	struct launcher_arguments *arguments; /* [set * launch_count + launch] */
 };
 
 /* ---- the package ---- */
+
+static void stop(struct tk_backend_ctx *ctx)
+{
+	launcher_package_close(ctx->package);
+	free(ctx->configs);
+	if (launcher_driver.stop)
+		launcher_driver.stop();
+}
 
 static int start(
         struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
@@ -34,20 +42,15 @@ static int start(
 		        "the launcher needs a compiled kernel package; name the package's folder "
 		        "instead of the launcher");
 	snprintf(ctx->arch, sizeof ctx->arch, "%s", args->device_info.arch);
-	int status = launcher_driver.start(err);
-	if (!status)
-		status = launcher_package_open(args->package, &ctx->package, err);
-	if (!status && !(ctx->configs = calloc(ctx->package->count, sizeof *ctx->configs))) {
-		launcher_package_close(ctx->package);
+	int status = launcher_driver.start(args, err);
+	if (status)
+		return status;
+	status = launcher_package_open(args->package, &ctx->package, err);
+	if (!status && !(ctx->configs = calloc(ctx->package->count, sizeof *ctx->configs)))
 		status = fail(err, TK_ABI_NO_MEMORY, "no memory for the package");
-	}
+	if (status)
+		stop(ctx);
 	return status;
-}
-
-static void stop(struct tk_backend_ctx *ctx)
-{
-	launcher_package_close(ctx->package);
-	free(ctx->configs);
 }
 
 GPU_CONTEXT_WITH(backend, start, stop)
@@ -130,7 +133,7 @@ static int load_code(struct tk_plan *plan, struct tk_abi_error *err)
 	size_t bytes = 0;
 	int status = launcher_package_read_code(plan->ctx->package, m, &code, &bytes, err);
 	if (!status)
-		status = launcher_driver.load(code, &plan->module, err);
+		status = launcher_driver.load(code, bytes, &plan->module, err);
 	free(code);
 	for (uint32_t i = 0; !status && i < m->launch_count; i++) {
 		const struct launcher_launch *l = &m->launches[i];
@@ -148,12 +151,11 @@ static int allocate_scratch(
 {
 	const struct launcher_manifest *m = plan->manifest;
 	int status = TK_ABI_OK;
-	for (uint32_t i = 0; !status && i < m->launch_count; i++)
-		for (uint32_t k = 0; !status && k < m->launches[i].arg_count; k++) {
-			uint64_t bytes = m->launches[i].args[k].scratch_bytes;
-			status = workspace_new(&plan->ctx->gpu, bytes, &plan->scratch[i][k], err);
-			info->workspace_bytes += status ? 0 : bytes;
-		}
+	for (uint32_t i = 0; !status && i < m->scratch_count; i++) {
+		uint64_t bytes = m->scratches[i].bytes;
+		status = workspace_new(&plan->ctx->gpu, bytes, &plan->scratch[i], err);
+		info->workspace_bytes += status ? 0 : bytes;
+	}
 	return status;
 }
 
@@ -166,9 +168,8 @@ static void backend_unplan(struct tk_plan *plan)
 	const uint32_t launches = plan->manifest->launch_count;
 	for (uint32_t i = 0; plan->arguments && i < plan->sets * launches; i++)
 		launcher_arguments_free(&plan->arguments[i]);
-	for (uint32_t i = 0; i < launches; i++)
-		for (uint32_t k = 0; k < LAUNCHER_ARGS_MAX; k++)
-			workspace_free(&plan->ctx->gpu, plan->scratch[i][k]);
+	for (uint32_t i = 0; i < LAUNCHER_SCRATCHES_MAX; i++)
+		workspace_free(&plan->ctx->gpu, plan->scratch[i]);
 	if (plan->module)
 		launcher_driver.unload(plan->module);
 	free(plan->arguments);
@@ -241,7 +242,7 @@ static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tens
 		struct launcher_arguments *a = &plan->arguments[set * m->launch_count + i];
 		launcher_arguments_free(a);
 		status = launcher_arguments_pack(
-		        a, &m->launches[i], tensors, count, plan->scratch[i], err);
+		        a, &m->launches[i], tensors, count, plan->scratch, err);
 	}
 	return status;
 }
@@ -253,7 +254,7 @@ static int backend_launch(
 	int status = TK_ABI_OK;
 	for (uint32_t i = 0; !status && i < m->launch_count; i++)
 		status = launcher_driver.launch(plan->functions[i], &m->launches[i],
-		        plan->arguments[set * m->launch_count + i].params, stream, err);
+		        &plan->arguments[set * m->launch_count + i], stream, err);
 	return status;
 }
 
@@ -262,7 +263,7 @@ const struct tk_backend *tk_backend_entry(void)
 	static struct tk_backend backend = {.size = sizeof backend,
 	        .abi_major = TK_ABI_MAJOR,
 	        .abi_minor = TK_ABI_MINOR,
-	        .description = "compiled kernel packages, launched through the driver",
+	        .description = "compiled kernel packages, launched as their manifests say",
 	        .version = backend_version,
 	        .open = backend_open,
 	        .close = backend_close,

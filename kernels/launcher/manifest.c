@@ -215,8 +215,34 @@ static int read_map(const json_t *o, struct launcher_arg *a, struct tk_abi_error
 	return status ? status : check_map(m, err);
 }
 
-static int read_arg(
-        const char *problem, const json_t *o, struct launcher_arg *a, struct tk_abi_error *err)
+/* The first argument with a name adds the memory, later ones may ask for more of it. */
+static int read_scratch(struct launcher_manifest *m, const json_t *o, struct launcher_arg *a,
+        struct tk_abi_error *err)
+{
+	struct launcher_scratch wanted = {0};
+	int status = read_text(o, "scratch", wanted.name, sizeof wanted.name, err);
+	if (!status)
+		status = to_number(json_object_get(o, "bytes"), "bytes", 0,
+		        LAUNCHER_SCRATCH_BYTES_MAX, &wanted.bytes, err);
+	if (status)
+		return status;
+	for (a->scratch = 0; a->scratch < m->scratch_count; a->scratch++)
+		if (strcmp(m->scratches[a->scratch].name, wanted.name) == 0)
+			break;
+	struct launcher_scratch *to = &m->scratches[a->scratch];
+	if (a->scratch == LAUNCHER_SCRATCHES_MAX)
+		return fail(err, TK_ABI_INVALID, "more than %d names of scratch memory",
+		        LAUNCHER_SCRATCHES_MAX);
+	a->scratch_bytes = wanted.bytes;
+	if (a->scratch == m->scratch_count)
+		m->scratches[m->scratch_count++] = wanted;
+	else if (to->bytes < wanted.bytes)
+		to->bytes = wanted.bytes;
+	return TK_ABI_OK;
+}
+
+static int read_arg(struct launcher_manifest *m, const json_t *o, struct launcher_arg *a,
+        struct tk_abi_error *err)
 {
 	const json_t *tensor = json_object_get(o, "tensor"), *map = json_object_get(o, "tensormap");
 	a->bytes = 8;
@@ -224,7 +250,7 @@ static int read_arg(
 		return fail(err, TK_ABI_INVALID,
 		        "has not exactly one of \"tensor\", \"value\", \"scratch\", \"tensormap\"");
 	if (tensor || map) {
-		int status = find_tensor(problem, tensor ? tensor : map, &a->tensor, err);
+		int status = find_tensor(m->problem, tensor ? tensor : map, &a->tensor, err);
 		a->kind = tensor ? LAUNCHER_ARG_TENSOR : LAUNCHER_ARG_TENSOR_MAP;
 		return status || tensor ? status : read_map(o, a, err);
 	}
@@ -233,8 +259,7 @@ static int read_arg(
 		return read_value(o, a, err);
 	}
 	a->kind = LAUNCHER_ARG_SCRATCH;
-	return to_number(json_object_get(o, "bytes"), "bytes", 0, LAUNCHER_SCRATCH_BYTES_MAX,
-	        &a->scratch_bytes, err);
+	return read_scratch(m, o, a, err);
 }
 
 /* ---- launches ---- */
@@ -256,8 +281,8 @@ static int check_sizes(const struct launcher_launch *l, struct tk_abi_error *err
 	                     : fail(err, TK_ABI_INVALID, "the arguments have more than 4096 bytes");
 }
 
-static int read_args(
-        const char *problem, const json_t *o, struct launcher_launch *l, struct tk_abi_error *err)
+static int read_args(struct launcher_manifest *m, const json_t *o, struct launcher_launch *l,
+        struct tk_abi_error *err)
 {
 	const json_t *args = json_object_get(o, "args");
 	size_t count = json_array_size(args);
@@ -269,15 +294,15 @@ static int read_args(
 		return fail(err, TK_ABI_NO_MEMORY, "no memory for a manifest");
 	for (; l->arg_count < count; l->arg_count++) {
 		const json_t *arg = json_array_get(args, l->arg_count);
-		int status = read_arg(problem, arg, &l->args[l->arg_count], &why);
+		int status = read_arg(m, arg, &l->args[l->arg_count], &why);
 		if (status)
 			return fail(err, status, "argument %u: %.400s", l->arg_count, why.message);
 	}
 	return TK_ABI_OK;
 }
 
-static int read_launch(
-        const char *problem, const json_t *o, struct launcher_launch *l, struct tk_abi_error *err)
+static int read_launch(struct launcher_manifest *m, const json_t *o, struct launcher_launch *l,
+        struct tk_abi_error *err)
 {
 	uint64_t shared = 0;
 	int status = read_text(o, "entry", l->entry, sizeof l->entry, err);
@@ -294,7 +319,7 @@ static int read_launch(
 		status = read_flag(o, "cooperative", false, &l->cooperative, err);
 	l->shared_bytes = (uint32_t)shared;
 	if (!status)
-		status = read_args(problem, o, l, err);
+		status = read_args(m, o, l, err);
 	return status ? status : check_sizes(l, err);
 }
 
@@ -310,8 +335,7 @@ static int read_launches(const json_t *root, struct launcher_manifest *m, struct
 		return fail(err, TK_ABI_NO_MEMORY, "no memory for a manifest");
 	for (uint32_t i = 0; i < count; i++) {
 		m->launch_count = i + 1;
-		int status =
-		        read_launch(m->problem, json_array_get(list, i), &m->launches[i], &why);
+		int status = read_launch(m, json_array_get(list, i), &m->launches[i], &why);
 		if (status)
 			return fail(err, status, "launch %u: %.400s", i, why.message);
 	}

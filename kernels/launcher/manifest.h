@@ -10,6 +10,7 @@
 #define LAUNCHER_MANIFEST_BYTES_MAX ((size_t)1 << 20)
 #define LAUNCHER_LAUNCHES_MAX 16
 #define LAUNCHER_ARGS_MAX 64
+#define LAUNCHER_SCRATCHES_MAX 16
 #define LAUNCHER_SCRATCH_BYTES_MAX ((uint64_t)1 << 36)
 #define LAUNCHER_TENSOR_MAP_BYTES 128 /* a CUtensorMap, passed by value */
 
@@ -37,8 +38,15 @@ struct launcher_arg {
 	uint32_t bytes;         /* of the kernel's parameter */
 	uint32_t tensor;        /* enum tk_tensor_id: tensors and tensor maps */
 	unsigned char value[8]; /* values */
-	uint64_t scratch_bytes; /* scratch: device memory; 0: a null pointer */
+	uint32_t scratch;       /* scratch: index in `scratches` of the manifest */
+	uint64_t scratch_bytes; /* scratch: how much of it is used */
 	struct launcher_tensor_map map;
+};
+
+/* Device memory beside the tensors; arguments with one name share it. */
+struct launcher_scratch {
+	char name[64];
+	uint64_t bytes; /* 0: a null pointer */
 };
 
 struct launcher_launch {
@@ -60,6 +68,8 @@ struct launcher_manifest {
 	bool deterministic;
 	struct launcher_launch *launches;
 	uint32_t launch_count;
+	struct launcher_scratch scratches[LAUNCHER_SCRATCHES_MAX];
+	uint32_t scratch_count;
 };
 
 /* TK_ABI_INVALID: not a manifest of this format. */

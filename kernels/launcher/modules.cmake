@@ -1,4 +1,5 @@
-# The launcher of compiled kernel packages for one vendor: tk_launcher_module(cuda tk_cuda_module), called from kernels/cuda and kernels/hip.
+# The launcher of compiled kernel packages for one vendor: tk_launcher_module(cuda tk_cuda_module), called from kernels/cuda, kernels/hip and
+# kernels/cpu.
 # Needs jansson and libcrypto, as the tracker itself does; the kernels alone (upstream `self`) are built without it.
 set(TK_LAUNCHER_DIR "${CMAKE_CURRENT_LIST_DIR}")
 set(TK_LAUNCHER_SOURCES launcher.c package.c manifest.c arguments.c)
@@ -15,7 +16,7 @@ function(tk_launcher_module kind maker)
     message(STATUS "${kind}: no jansson or libcrypto, so no launcher of compiled kernel packages")
     return()
   endif()
-  cmake_language(CALL ${maker} backend launcher_${kind} SOURCES ${TK_LAUNCHER_SOURCES} "${TK_LAUNCHER_DIR}/driver_${kind}.c"
+  cmake_language(CALL ${maker} backend launcher_${kind} SOURCES ${TK_LAUNCHER_SOURCES} "${TK_LAUNCHER_DIR}/driver_${kind}.c" ${ARGN}
     LINK PkgConfig::TK_LAUNCHER_LIBRARIES ${CMAKE_DL_LIBS})
   target_include_directories(tk_backend_launcher_${kind} PRIVATE "${TK_LAUNCHER_DIR}")
   set(TK_LAUNCHER_BUILT TRUE PARENT_SCOPE)

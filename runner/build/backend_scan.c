@@ -14,7 +14,7 @@
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 /* Packages first: their folders can be told from a file that is missing. */
-static const char *const suffixes[] = {".cuda", ".hip", ".null", ".so"};
+static const char *const suffixes[] = {".cpu", ".cuda", ".hip", ".null", ".so"};
 
 bool tk_backend_name_is_valid(const char *name)
 {

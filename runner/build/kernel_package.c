@@ -1,5 +1,6 @@
 /* Compiled kernel packages as backends of an artifact: what their code objects contain. Only what
  * identifies the code is read here; the launcher checks the rest when it loads a package. */
+#include "core/kernel_package.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -18,6 +19,7 @@ struct scan {
 	struct tk_artifact_backend *out;
 	struct tk_hash *hash; /* of all code, and of how it is launched */
 	size_t manifest_count;
+	bool is_host; /* the code objects are shared libraries of this machine */
 };
 
 static const char *get_text(const json_t *o, const char *key)
@@ -26,8 +28,9 @@ static const char *get_text(const json_t *o, const char *key)
 	return text ? text : "";
 }
 
-static int add_kernel(
-        struct scan *s, const json_t *m, const struct tk_device_kernel *k, struct tk_error *err)
+/* *out: a new symbol, which has only its name. */
+static int add_symbol(struct scan *s, const json_t *m, const char *processor, const char *entry,
+        struct tk_kernel_symbol **out, struct tk_error *err)
 {
 	struct tk_artifact_backend *b = s->out;
 	struct tk_kernel_symbol *grown =
@@ -35,22 +38,57 @@ static int add_kernel(
 	char *name = NULL;
 	if (grown)
 		b->kernels = grown;
-	if (!grown || asprintf(&name, "%s %s %s %s", k->processor, k->name, get_text(m, "problem"),
+	if (!grown || asprintf(&name, "%s %s %s %s", processor, entry, get_text(m, "problem"),
 	                      get_text(m, "configuration")) < 0)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	struct tk_kernel_symbol *to = &grown[b->kernel_count];
 	memset(to, 0, sizeof(*to));
-	tk_kernel_symbol_describe(to, k);
 	tk_kernel_symbol_name(grown, b->kernel_count++, name);
 	free(name);
+	*out = to;
+	return TK_OK;
+}
+
+static int add_kernel(
+        struct scan *s, const json_t *m, const struct tk_device_kernel *k, struct tk_error *err)
+{
+	struct tk_kernel_symbol *to = NULL;
+	int status = add_symbol(s, m, k->processor, k->name, &to, err);
+	if (!status)
+		tk_kernel_symbol_describe(to, k);
+	return status;
+}
+
+/* A shared library counts as one kernel: its functions have no names. */
+static int add_host_code(
+        struct scan *s, const json_t *m, const char *path, size_t bytes, struct tk_error *err)
+{
+	const json_t *launch = json_array_get(json_object_get(m, "launches"), 0);
+	struct tk_kernel_symbol *to = NULL;
+	char hex[TK_HASH_HEX_SIZE];
+	int status = tk_code_hash_object(path, NULL, hex, NULL, NULL, err);
+	if (status)
+		return status;
+	tk_hash_add_str(s->hash, hex);
+	if (s->out->kernel_count >= TK_CODE_KERNELS_MAX)
+		return TK_OK;
+	status = add_symbol(s, m, get_text(m, "target"), get_text(launch, "entry"), &to, err);
+	if (status)
+		return status;
+	memcpy(to->code_hash, hex, sizeof(hex));
+	to->size_bytes = (int64_t)bytes;
+	to->registers = to->spill_bytes = to->shared_bytes = to->threads = -1;
+	to->occupancy_percent = -1;
 	return TK_OK;
 }
 
 /* Names and notes of a code object do not count, unless it cannot be read. */
-static int add_code(
-        struct scan *s, const json_t *m, const struct tk_buf *code, struct tk_error *err)
+static int add_code(struct scan *s, const json_t *m, const char *path, const struct tk_buf *code,
+        struct tk_error *err)
 {
 	struct tk_device_code c;
+	if (s->is_host)
+		return add_host_code(s, m, path, code->len, err);
 	int status = tk_device_code_read_object(
 	        get_text(m, "target"), (const unsigned char *)code->data, code->len, &c, err);
 	if (status)
@@ -86,7 +124,7 @@ static int read_code(struct scan *s, const json_t *m, struct tk_error *err)
 			        "%s does not have the hash that its manifest names", name);
 	}
 	if (!status)
-		status = add_code(s, m, &code, err);
+		status = add_code(s, m, path, &code, err);
 	tk_buf_free(&code);
 	free(path);
 	return status == TK_ENOTFOUND || status == TK_EIO ? (err->status = TK_EDATA) : status;
@@ -145,7 +183,10 @@ static bool is_manifest(const char *name)
 int tk_kernel_package_scan(
         const char *path, const char *name, struct tk_artifact_backend *out, struct tk_error *err)
 {
-	struct scan s = {.dir = path, .out = out, .hash = tk_hash_new()};
+	struct scan s = {.dir = path,
+	        .out = out,
+	        .hash = tk_hash_new(),
+	        .is_host = tk_kernel_package_device_kind(path) == TK_DEVICE_CPU};
 	char **names = NULL;
 	size_t count = 0;
 	int status = s.hash ? tk_dir_list(path, &names, &count, err)

@@ -5,6 +5,5 @@
 enum tk_device_kind tk_kernel_package_device_kind(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
-	enum tk_device_kind kind = dot ? tk_device_kind_from_name(dot + 1) : TK_DEVICE_OTHER;
-	return kind == TK_DEVICE_CPU ? TK_DEVICE_OTHER : kind;
+	return dot ? tk_device_kind_from_name(dot + 1) : TK_DEVICE_OTHER;
 }

@@ -4,8 +4,8 @@
 #define TK_CORE_KERNEL_PACKAGE_H
 #include "core/series.h"
 
-/* The kind of device that a package is for, by the end of its folder's name: ".cuda", ".hip" (or
- * ".null", for tests). TK_DEVICE_OTHER: the path is not that of a package. */
+/* The kind of device that a package is for, by the end of its folder's name: ".cuda", ".hip",
+ * ".cpu" (or ".null", for tests). TK_DEVICE_OTHER: the path is not that of a package. */
 enum tk_device_kind tk_kernel_package_device_kind(const char *path);
 
 #endif

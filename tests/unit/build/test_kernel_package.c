@@ -61,6 +61,37 @@ static void the_code_hash_is_that_of_the_code(void **state)
 	assert_string_not_equal(hashes[0], hashes[2]);
 }
 
+/* Of a package for CPUs, a code object is a shared library and counts as one kernel. */
+static void code_of_a_cpu_is_hashed(void **state)
+{
+	static const char *const sources[] = {"3", "3 /* the same */", "4"};
+	char hashes[3][TK_HASH_HEX_SIZE], script[1500];
+	struct project *p = *state;
+	for (int i = 0; i < 3; i++) {
+		snprintf(script, sizeof script,
+		        "d=$TK_OUT/lib/tk_backend_toy.cpu; mkdir -p $d; cd $d\n"
+		        "echo 'int scale(int x) { return %s * x; }' >a.c\n"
+		        "cc -O2 -shared -fPIC -nostdlib -o a.so a.c; rm a.c\n"
+		        "hash=$(sha256sum a.so | cut -d' ' -f1)\n"
+		        "sed \"s/%%s/$hash/; s/a.cubin/a.so/; s/sm_90a/x86-64-v3/\" >a.json "
+		        "<<'END'\n%s\nEND\n",
+		        sources[i], MANIFEST);
+		write_adapter(p, script);
+		struct tk_artifact *a = build_newest(p);
+		if (a->status != TK_BUILD_OK)
+			fail_msg("%s", a->message);
+		assert_int_equal(a->backends[0].kernel_count, 1);
+		const struct tk_kernel_symbol *k = &a->backends[0].kernels[0];
+		assert_string_equal(k->name, "x86-64-v3 scale gemm:m=1 tiny");
+		assert_true(k->size_bytes > 0);
+		assert_int_equal(k->registers, -1);
+		memcpy(hashes[i], a->backends[0].code_hash, TK_HASH_HEX_SIZE);
+		tk_artifact_free(a);
+	}
+	assert_string_equal(hashes[0], hashes[1]);
+	assert_string_not_equal(hashes[0], hashes[2]);
+}
+
 static void broken_packages_fail_the_build(void **state)
 {
 	static const struct {
@@ -132,6 +163,7 @@ int main(void)
 {
 #define PROJECT(test) cmocka_unit_test_setup_teardown(test, project_open, project_close)
 	const struct CMUnitTest tests[] = {PROJECT(a_package_is_a_backend),
+	        PROJECT(the_code_hash_is_that_of_the_code), PROJECT(code_of_a_cpu_is_hashed),
 	        PROJECT(the_code_hash_is_that_of_the_code), PROJECT(broken_packages_fail_the_build),
 	        PROJECT(a_problem_without_code_is_kept), PROJECT(packages_travel_in_bundles)};
 	return cmocka_run_group_tests(tests, NULL, NULL);

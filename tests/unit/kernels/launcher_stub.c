@@ -1,10 +1,11 @@
 /* See launcher_stub.h. */
 #include "launcher_stub.h"
+#include "arguments.h"
 #include "gpu_backend.h"
 
 struct launcher_stub launcher_stub;
 
-static int stub_start(struct tk_abi_error *err)
+static int stub_start(const struct tk_open_args *args, struct tk_abi_error *err)
 {
 	return TK_ABI_OK;
 }
@@ -14,7 +15,7 @@ static bool stub_runs_on(const char *target, const char *arch)
 	return strcmp(target, "any") == 0 || strncmp(target, arch, 5) == 0;
 }
 
-static int stub_load(const void *code, void **module, struct tk_abi_error *err)
+static int stub_load(const void *code, size_t bytes, void **module, struct tk_abi_error *err)
 {
 	launcher_stub.loaded++;
 	*module = &launcher_stub;
@@ -56,14 +57,14 @@ static int stub_encode_map(
 	return (uintptr_t)out % 64 ? fail(err, TK_ABI_INVALID, "not aligned") : TK_ABI_OK;
 }
 
-static int stub_launch(void *function, const struct launcher_launch *l, void **params, void *stream,
-        struct tk_abi_error *err)
+static int stub_launch(void *function, const struct launcher_launch *l,
+        const struct launcher_arguments *arguments, void *stream, struct tk_abi_error *err)
 {
 	launcher_stub.launches++;
 	launcher_stub.last = *l;
 	launcher_stub.stream = stream;
 	for (uint32_t i = 0; i < l->arg_count && i < 8; i++)
-		memcpy(launcher_stub.values[i], params[i],
+		memcpy(launcher_stub.values[i], arguments->params[i],
 		        l->args[i].bytes < 8 ? l->args[i].bytes : 8);
 	return TK_ABI_OK;
 }

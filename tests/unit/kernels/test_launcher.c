@@ -38,6 +38,29 @@ static int parse(const char *text, struct launcher_manifest **out, struct tk_abi
 	return launcher_manifest_parse(text, strlen(text), out, err);
 }
 
+static void scratch_of_one_name_is_shared(void **state)
+{
+	static const char several[] =
+	        "{\"format\":1,\"producer\":{\"name\":\"x\",\"version\":\"1\"},"
+	        "\"target\":\"any\",\"problem\":\"" PROBLEM "\",\"configuration\":\"c\","
+	        "\"code_object\":\"a.so\",\"sha256\":\"" HASH "\",\"launches\":["
+	        "{\"entry\":\"pack\",\"grid\":[4,2,1],\"block\":[1,1,1],\"shared_bytes\":0,"
+	        "\"args\":[{\"scratch\":\"a\",\"bytes\":64},{\"scratch\":\"b\",\"bytes\":8}]},"
+	        "{\"entry\":\"use\",\"grid\":[4,2,1],\"block\":[1,1,1],\"shared_bytes\":0,"
+	        "\"args\":[{\"scratch\":\"a\",\"bytes\":128}]}]}";
+	struct launcher_manifest *m = NULL;
+	struct tk_abi_error err;
+	if (parse(several, &m, &err))
+		fail_msg("%s", err.message);
+	assert_int_equal(m->scratch_count, 2);
+	assert_int_equal(m->scratches[0].bytes, 128);
+	assert_int_equal(m->scratches[1].bytes, 8);
+	assert_int_equal(m->launches[0].args[1].scratch, 1);
+	assert_int_equal(m->launches[1].args[0].scratch, 0);
+	assert_int_equal(m->launches[0].args[0].scratch_bytes, 64);
+	launcher_manifest_free(m);
+}
+
 static void a_manifest_is_read(void **state)
 {
 	struct launcher_manifest *m = NULL;
@@ -62,6 +85,8 @@ static void a_manifest_is_read(void **state)
 	assert_memory_equal(l->args[3].value, &f, 4);
 	assert_int_equal(l->args[4].bytes, 8);
 	assert_int_equal(l->args[5].scratch_bytes, 256);
+	assert_int_equal(m->scratch_count, 1);
+	assert_int_equal(m->scratches[0].bytes, 256);
 	assert_int_equal(l->args[6].bytes, LAUNCHER_TENSOR_MAP_BYTES);
 	assert_int_equal(l->args[6].map.strides_bytes[0], 2);
 	assert_int_equal(l->args[6].map.swizzle_bytes, 64);
@@ -153,7 +178,7 @@ static void arguments_are_packed(void **state)
 	struct launcher_arguments a;
 	struct tk_abi_error err;
 	struct tk_tensor t[3];
-	void *scratch[7] = {[5] = &launcher_stub};
+	void *scratch[1] = {&launcher_stub};
 	void *pointer;
 	double one = 1;
 	fill_tensors(t);
@@ -430,6 +455,7 @@ int main(void)
 #define WITH_PACKAGE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_manifest_is_read),
+	        cmocka_unit_test(scratch_of_one_name_is_shared),
 	        cmocka_unit_test(wrong_manifests_are_refused),
 	        cmocka_unit_test(every_truncation_is_refused),
 	        cmocka_unit_test(arguments_are_packed),

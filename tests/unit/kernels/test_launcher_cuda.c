@@ -1,5 +1,5 @@
 /* What the launcher gives to the CUDA driver, with the library of fake_cuda.c in its place. */
-#include "driver.h"
+#include "arguments.h"
 #include <cuda.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static int set_up(void **state)
 {
 	fake_result = CUDA_SUCCESS;
 	fake_shared_bytes = 0;
-	int status = d->start(&err);
+	int status = d->start(NULL, &err);
 	if (status)
 		print_error("%s\n", err.message);
 	return status;
@@ -56,11 +56,12 @@ static void a_launch_has_its_sizes_and_attributes(void **state)
 {
 	struct launcher_launch l = launch();
 	void *module = NULL, *function = NULL, *params[2] = {&l, NULL};
-	assert_int_equal(d->load("code", &module, &err), TK_ABI_OK);
+	const struct launcher_arguments arguments = {.params = params};
+	assert_int_equal(d->load("code", 4, &module, &err), TK_ABI_OK);
 	assert_int_equal(d->find(module, "gemm", &function, &err), TK_ABI_OK);
 	assert_int_equal(d->prepare(function, &l, &err), TK_ABI_OK);
 	assert_int_equal(fake_shared_bytes, 147456);
-	assert_int_equal(d->launch(function, &l, params, &l, &err), TK_ABI_OK);
+	assert_int_equal(d->launch(function, &l, &arguments, &l, &err), TK_ABI_OK);
 	assert_int_equal(fake_config.gridDimX, 8);
 	assert_int_equal(fake_config.gridDimZ, 3);
 	assert_int_equal(fake_config.blockDimY, 2);
@@ -72,7 +73,7 @@ static void a_launch_has_its_sizes_and_attributes(void **state)
 	assert_int_equal(fake_attributes[0].value.clusterDim.x, 2);
 	l.cluster[0] = 1;
 	l.cooperative = true;
-	assert_int_equal(d->launch(function, &l, params, NULL, &err), TK_ABI_OK);
+	assert_int_equal(d->launch(function, &l, &arguments, NULL, &err), TK_ABI_OK);
 	assert_int_equal(fake_config.numAttrs, 1);
 	assert_int_equal(fake_attributes[0].id, CU_LAUNCH_ATTRIBUTE_COOPERATIVE);
 	d->unload(module);
@@ -90,6 +91,7 @@ static void errors_are_named(void **state)
 {
 	struct launcher_launch l = launch();
 	void *out = NULL;
+	const struct launcher_arguments arguments = {0};
 	assert_int_equal(d->find(&l, "other", &out, &err), TK_ABI_INVALID);
 	assert_non_null(strstr(err.message, "no kernel \"other\": a fake error"));
 	l.block[0] = 512;
@@ -100,8 +102,8 @@ static void errors_are_named(void **state)
 	assert_int_equal(d->prepare(&fake_params, &l, &err), TK_ABI_INVALID);
 	assert_non_null(strstr(err.message, "300000 bytes of shared memory"));
 	fake_result = CUDA_ERROR_OUT_OF_MEMORY;
-	assert_int_equal(d->load("code", &out, &err), TK_ABI_NO_MEMORY);
-	assert_int_equal(d->launch(&fake_params, &l, NULL, NULL, &err), TK_ABI_DEVICE);
+	assert_int_equal(d->load("code", 4, &out, &err), TK_ABI_NO_MEMORY);
+	assert_int_equal(d->launch(&fake_params, &l, &arguments, NULL, &err), TK_ABI_DEVICE);
 	assert_null(out);
 }
 

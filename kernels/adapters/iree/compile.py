@@ -1,0 +1,183 @@
+"""compile.py OUT TARGET CPU [--configs=N]: compiles the problems in $TK_PROBLEMS with the installed IREE for CPU ("host" or a processor's name), and writes a compiled kernel package into
+OUT. A code object is the shared library that IREE calls an executable; how it is launched is read from the program that IREE would run."""
+import argparse
+import concurrent.futures
+import ctypes
+import hashlib
+import importlib.metadata
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import programs
+
+VERSION = importlib.metadata.version("iree-base-compiler")
+COMPILER = os.path.join(os.path.dirname(sys.executable), "iree-compile")
+FLAGS = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]
+TILES = ("compilation_info = #iree_codegen.compilation_info<lowering_config = #iree_cpu.lowering_config<distribution = [64, 64, 0], "
+         "vector_common_parallel = [%d, %d, 0], vector_reduction = [0, 0, 16]>, "
+         "translation_info = #iree_codegen.translation_info<pipeline = %s>>")
+FUNCTION = re.compile(r"^  util\.func .*?^  }$", re.M | re.S)
+DISPATCH = re.compile(r"hal\.command_buffer\.dispatch<.*?flags\(", re.S)
+BINDING = re.compile(r"\((%[\w-]+) : (index|!hal\.buffer)\)\[(%[\w-]+), (%[\w-]+)\]")
+
+
+def version_key():
+    return tuple(int(x) for x in re.findall(r"\d+", VERSION)[:2])
+
+
+def configurations(problem, most):
+    """(name, flags, attribute of a matrix product), the compiler's own choice first."""
+    pipeline = "#iree_cpu.pipeline<DoubleTilingExpert>" if version_key() >= (3, 12) else "CPUDoubleTilingExpert"
+    known = [("default", [], "")]
+    if problem.startswith("gemm:") and ",batch=" not in problem:
+        known += [("tile-%dx%d" % tile, [], TILES % (*tile, pipeline)) for tile in ((8, 32), (8, 16))]
+    return known[:most]
+
+
+# ---- the program that IREE would run ----
+
+def constants(function):
+    found = dict(re.findall(r"(%[\w-]+) = arith\.constant (-?\d+) : (?:index|i32|i64)", function))
+    return {name: int(text) for name, text in found.items()}
+
+
+def entry_name(function, text, values, exports):
+    """The dispatch names its function by number, or by a symbol that was looked up (3.13)."""
+    number = re.search(r"\[(%[\w-]+)\] workgroups", text)[1]
+    if number in values:
+        return exports[values[number]]
+    found = re.search(re.escape(number) + r" = hal\.executable\.lookup\.function .* function\(@.*::@([^)]*)\)", function)
+    return found[1].strip('"')
+
+
+def read_launches(hal, tensors, exports):
+    """The dispatches of the command buffer, in their order, as launches of a manifest."""
+    if re.search(r"hal\.command_buffer\.(fill|copy|update)", hal):
+        raise ValueError("the program also fills or copies buffers, which a package cannot say")
+    found = []
+    for function in FUNCTION.findall(hal):
+        values = constants(function)
+        for text in DISPATCH.findall(function):
+            grid = [values[name.strip()] for name in re.search(r"workgroups\(\[(.*?)\]\)", text)[1].split(",")]
+            args = []
+            for buffer, kind, offset, length in BINDING.findall(text):
+                if kind != "index" or values[offset]:
+                    raise ValueError("the program uses parts of buffers, which a package cannot say")
+                slot = values[buffer]  # the function's arguments, its result, then temporary buffers
+                args.append({"tensor": tensors[slot]} if slot < len(tensors) else
+                            {"scratch": "temporary %d" % (slot - len(tensors)), "bytes": values[length]})
+            passed = re.search(r"constants\(\[(.*?)\]\)", text)
+            args += [{"value": values[name.strip()], "type": "i32"} for name in passed[1].split(",")] if passed else []
+            found.append({"entry": entry_name(function, text, values, exports), "grid": grid, "block": [1, 1, 1], "shared_bytes": 0, "args": args})
+    if not found:
+        raise ValueError("the program launches no kernel")
+    return found
+
+
+class Library(ctypes.Structure):
+    """The start of iree_hal_executable_library_v0_t; the table of exports begins with functions and attributes."""
+    _fields_ = [("header", ctypes.POINTER(ctypes.c_uint32)), ("import_count", ctypes.c_uint32), ("imports", ctypes.c_void_p),
+                ("export_count", ctypes.c_uint32), ("functions", ctypes.c_void_p), ("attributes", ctypes.c_void_p), ("tables", ctypes.c_void_p * 3)]
+
+
+def export_names(path):
+    query = ctypes.CDLL(path).iree_hal_executable_library_query
+    query.restype = ctypes.POINTER(Library)
+    for version, table in ((6, 2), (5, 0)):  # 0.6 has two more tables before the names
+        library = query(ctypes.c_uint32(version), ctypes.byref((ctypes.c_uint64 * 16)()))
+        if library:
+            names = ctypes.cast(library[0].tables[table], ctypes.POINTER(ctypes.c_char_p))
+            return [names[i].decode() for i in range(library[0].export_count)]
+    raise ValueError("the code object has another interface than versions 0.5 and 0.6 of IREE's executable libraries")
+
+
+# ---- one problem ----
+
+def run(arguments):
+    done = subprocess.run([COMPILER, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode:
+        errors = [line for line in done.stdout.splitlines() if "error:" in line]
+        raise ValueError(errors[0] if errors else done.stdout[-400:] or "iree-compile ended with %d" % done.returncode)
+
+
+def compile_into(folder, cpu, program, flags, tiles):
+    """(path of the code object, launches, seconds of the compiler)."""
+    source, hal = os.path.join(folder, "f.mlir"), os.path.join(folder, "hal.mlir")
+    with open(source, "w", encoding="utf-8") as f:
+        f.write(program.text(tiles, version_key()))
+    every = [*FLAGS, "--iree-llvmcpu-target-cpu=" + cpu, *flags, source]
+    started = time.monotonic()
+    run([*every, "-o", os.path.join(folder, "f.vmfb"), "--iree-hal-dump-executable-binaries-to=" + folder])
+    seconds = time.monotonic() - started
+    run([*every, "--compile-to=hal", "-o", hal])
+    code = [name for name in os.listdir(folder) if name.endswith(".so")]
+    if len(code) != 1:
+        raise ValueError("the program has %d code objects, expected one" % len(code))
+    path = os.path.join(folder, code[0])
+    with open(hal, encoding="utf-8") as f:
+        return path, read_launches(f.read(), program.tensors, export_names(path)), seconds
+
+
+def one_line(error):
+    return " ".join(str(error).split())[:440]
+
+
+def compile_one(out, target, cpu, problem, stem, config, flags, tiles):
+    """Writes one manifest, and its code object unless IREE fails. Returns the line of the log."""
+    written = {"format": 1, "producer": {"name": "iree", "version": VERSION}, "target": target, "problem": problem, "configuration": config}
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            path, launches, seconds = compile_into(folder, cpu, programs.program(problem), flags, tiles)
+            with open(path, "rb") as f:
+                code = f.read()
+            shutil.copyfile(path, os.path.join(out, stem + ".so"))
+        written.update(code_object=stem + ".so", sha256=hashlib.sha256(code).hexdigest(), launches=launches, compile_seconds=round(seconds, 4))
+        result = "%.2f s, %d bytes" % (seconds, len(code))
+    except Exception as error:  # one problem that does not compile must not cost the others
+        written["error"] = result = one_line(error)
+    with open(os.path.join(out, stem + ".json"), "w", encoding="utf-8") as f:
+        json.dump(written, f, indent=1)
+    return "%s %s: %s" % (problem, config, result), "error" not in written
+
+
+def jobs(listed, most):
+    for problem in listed:
+        try:
+            programs.program(problem)
+        except programs.Unsupported as why:
+            print("%s: not supported: %s" % (problem, why))
+            continue
+        digest = hashlib.sha256(problem.encode()).hexdigest()[:10]
+        for i, (name, flags, tiles) in enumerate(configurations(problem, most)):
+            yield problem, "%s-%s-%d" % (problem.partition(":")[0], digest, i), name, flags, tiles
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("out")
+    parser.add_argument("target")
+    parser.add_argument("cpu")
+    parser.add_argument("--configs", type=int, default=1, help="configurations of a problem at most")
+    options = parser.parse_args()
+    os.makedirs(options.out, exist_ok=True)
+    with open(os.environ["TK_PROBLEMS"], encoding="utf-8") as f:
+        todo = list(jobs(json.load(f)["problems"], options.configs))
+    good, failures = 0, []
+    with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("TK_JOBS", "1"))) as pool:
+        for line, ok in pool.map(lambda job: compile_one(options.out, options.target, options.cpu, *job), todo):
+            print(line, flush=True)
+            good += ok
+            failures += [] if ok else [line]
+    print("iree %s: %d of %d code objects" % (VERSION, good, len(todo)))
+    if not good:
+        sys.exit("error: " + ("none of the problems could be compiled: " + failures[0] if todo else "none of the problems is supported"))
+
+
+if __name__ == "__main__":
+    main()
