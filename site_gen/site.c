@@ -13,7 +13,7 @@
 #include "site_gen/render/assets.h"
 
 /* Raise it when the same history gives other files: old sites are then rebuilt. */
-#define SITE_FORMAT 20
+#define SITE_FORMAT 21
 
 /* A hash of everything besides the history that affects the output. */
 static int hash_inputs(const struct tk_site *site, const char *assets_hex,
@@ -26,6 +26,7 @@ static int hash_inputs(const struct tk_site *site, const char *assets_hex,
 	tk_hash_add_str(h, assets_hex);
 	tk_hash_add_str(h, site->options->title);
 	tk_hash_add_str(h, site->options->base_url);
+	tk_hash_add_i64(h, (int64_t)(site->options->tie * 1e9));
 	/* the navigation, which every page repeats */
 	tk_hash_add_str(h, site->model.device_count ? site->model.devices[0].file : "");
 	tk_hash_add_str(h, site->model.series_count ? site->model.series[0].op_file : "");

@@ -16,6 +16,7 @@ struct tk_site_options {
 	const char *base_url;   /* public address for feeds; "" where unknown */
 	const char *assets_dir; /* Chart.js and its plugins; NULL: looked up beside the program; "":
 	                           no charts */
+	double tie;             /* times that differ by less are a tie; 0.01 is 1 % */
 	int64_t now_s;          /* the clock of the site, so that pages are reproducible */
 	bool full;              /* rebuild everything, even if the old site has it */
 };

@@ -110,6 +110,7 @@ struct tk_config {
 	char *adapter_path;              /* absolute; NULL: none */
 	char *acks_path;                 /* absolute; NULL: acks.yml in `root`, if it exists */
 	char *site_title;
+	double site_tie;  /* times that differ by less are a tie; 0.01 is 1 % */
 	char *site_url;   /* where the pages are published; NULL: nowhere */
 	char *commit_url; /* "https://github.com/o/r/commit/{rev}" of `self`; NULL: none */
 	uint32_t keep_samples_days;  /* raw samples; summaries are kept for ever */

@@ -221,6 +221,10 @@ static const struct tk_config_key site_keys[] = {
 	  .fallback_note = "none", .example = "https://github.com/OWNER/REPOSITORY/commit/{rev}",
 	  .summary = "address of a commit of `self`, with /commit/{rev} in it",
 	  .details = "GitHub, GitLab, Codeberg, Gitea and Forgejo have such addresses." },
+	{ .name = "tie", .type = TK_CONFIG_FRACTION, .offset = FIELD(site_tie), .max = 0.5,
+	  .fallback = "1%",
+	  .summary = "backends whose times differ by less share the first place of a ranking",
+	  .details = "Measurements whose confidence intervals overlap are ties at any value." },
 	{ NULL },
 };
 

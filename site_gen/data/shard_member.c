@@ -10,7 +10,7 @@
 
 bool tk_shard_member_has_change(const struct tk_site_series *s)
 {
-	return s->verdict && tk_verdict_tone(s->verdict->status) != TK_TONE_QUIET;
+	return tk_series_tone(s) != TK_TONE_QUIET;
 }
 
 /* A hash of what a page shows besides its points. The reason of an unchanged verdict is left out:

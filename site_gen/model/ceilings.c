@@ -92,6 +92,18 @@ const char *tk_ceiling_set_limiting(
 	return isfinite(find_rate(ceilings, dtype)) ? dtype : "fastest type";
 }
 
+double tk_ceiling_set_efficiency_of(const struct tk_ceiling_set *ceilings,
+        enum tk_ceiling_source source, const struct tk_site_series *s, double time_ns)
+{
+	bool known = s->problem->flops > 0 && time_ns > 0 && s->metric == TK_METRIC_TIME &&
+	             s->unit == TK_UNIT_NS;
+	double rate = known ? highest(ceilings, "gflop_per_s", source, s->problem->dtype) : NAN;
+	double bandwidth = highest(ceilings, "gb_per_s", source, NULL);
+	double intensity = s->problem->bytes > 0 ? s->problem->flops / s->problem->bytes : NAN;
+	return isfinite(rate) ? s->problem->flops / time_ns / fmin(rate, bandwidth * intensity)
+	                      : NAN;
+}
+
 double tk_ceiling_set_efficiency(
         const struct tk_ceiling_set *ceilings, const struct tk_site_series *s, double time_ns)
 {

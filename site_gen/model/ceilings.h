@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/series.h"
+
 struct tk_ceiling_row;
 struct tk_model;
 struct tk_site_device;
@@ -26,6 +28,9 @@ double tk_ceiling_set_attainable(
 /* Roofline efficiency of a time of a series: 0.62 for 62 %; NAN: unknown. */
 double tk_ceiling_set_efficiency(
         const struct tk_ceiling_set *ceilings, const struct tk_site_series *s, double time_ns);
+/* The same from one source alone: of the datasheet it is the share of the peak. NAN: unknown. */
+double tk_ceiling_set_efficiency_of(const struct tk_ceiling_set *ceilings,
+        enum tk_ceiling_source source, const struct tk_site_series *s, double time_ns);
 /* What that limit is: "memory", the type, "none", or "fastest type" where the type has no rate of
  * its own. */
 const char *tk_ceiling_set_limiting(

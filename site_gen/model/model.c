@@ -126,8 +126,12 @@ int tk_model_load(struct tk_store *store, struct tk_model *m, struct tk_error *e
 		status = tk_model_read_newest_points(m, err);
 	if (!status)
 		status = tk_model_read_environments(m, err);
-	if (!status)
+	if (!status) {
 		tk_model_join_last_nights(m);
+		status = tk_model_find_unplanned(m, err);
+	}
+	if (!status)
+		status = tk_model_assign_looks(m, err);
 	return status;
 }
 

@@ -19,6 +19,7 @@ struct tk_error;
  * measures all. */
 #define TK_SITE_CEILING_NIGHTS 8
 #define TK_SITE_RECENT_NIGHTS (2 * TK_SITE_CEILING_NIGHTS)
+#define TK_LOOKS 12             /* colours of backends; each has its own shape */
 #define TK_SITE_NIGHT_PAGES 100 /* newest nights with a page */
 /* The page of a series is rewritten when the series changes, and else in rotation: at least this
  * many series in each build, and each series at least every this many builds. */
@@ -70,6 +71,7 @@ struct tk_site_series {
 	char *op_file; /* shared by the series of one op */
 	char *label;   /* backend, with upstream, config, mode and metric where needed */
 	char *variant; /* the label without mode and metric: a contender of rankings */
+	size_t look;   /* colour and shape of its variant, the same on every page */
 	struct tk_point newest[2]; /* the newest points, oldest first */
 	size_t newest_count;
 	struct tk_trace *trace; /* of the last months; set once the data files are written */
@@ -78,7 +80,8 @@ struct tk_site_series {
 	const struct tk_verdict_row *verdict; /* of its machine's analysed_night; NULL: none */
 	const struct tk_run_row *last_run;    /* of the last night; NULL: none */
 	const struct tk_run_row
-	        *failure; /* its run of the last night, if it has no timing; NULL: none */
+	        *failure;  /* its run of the last night, if it has no timing; NULL: none */
+	bool is_unplanned; /* called missing, but the last night did not plan to measure it */
 	const struct tk_change_point_row *const *changes; /* oldest first */
 	size_t change_count;
 };
@@ -135,6 +138,14 @@ bool tk_series_is_skipped(
 /* The series has a point, or a failure that counts as one. Otherwise its backend does not support
  * the problem. */
 bool tk_series_has_result(const struct tk_site_series *s);
+/* The verdict as the pages show it: TK_VERDICT_STATUS_COUNT where there is none, or where the night
+ * did not plan to measure the series. */
+enum tk_verdict_status tk_series_status(const struct tk_site_series *s);
+/* "regressed"; "skipped" or "not planned" for a series that is missing for that reason; "": no
+ * verdict. */
+const char *tk_series_status_word(const struct tk_site_series *s);
+/* The verdict compares two values; otherwise there is no change to show. */
+bool tk_series_has_change(const struct tk_site_series *s);
 bool tk_series_is_suite_time(const struct tk_site_series *s);
 /* A ranked series is a time of a suite in the mode of its device; controls, ceilings and other
  * modes are not ranked. */

@@ -148,6 +148,45 @@ int tk_model_read_ceilings(struct tk_model *m, struct tk_error *err)
 	return status;
 }
 
+/* A missing series was planned if the last night has a job for it, or the configuration of the night
+ * that measured it last. Imported nights record neither. */
+static int mark_unplanned(
+        struct tk_model *m, const struct tk_site_machine *machine, struct tk_error *err)
+{
+	const struct tk_night_row *last = machine->last_night;
+	struct tk_rows jobs = {0};
+	bool has_read = false;
+	int status = 0;
+	for (size_t i = 0; !status && i < m->series_count; i++) {
+		struct tk_site_series *s = &m->series[i];
+		const struct tk_point *point = tk_series_last_point(s);
+		if (s->device->machine != machine || !s->verdict || s->last_run || !point ||
+		        s->verdict->status != TK_VERDICT_MISSING)
+			continue;
+		const struct tk_site_night *night = tk_model_find_night(m, point->night_id);
+		if (!has_read)
+			status = tk_store_list_jobs(m->store, last->id, false, &jobs, err);
+		has_read = true;
+		bool same_config = night && *last->config_hash &&
+		                   !strcmp(night->row->config_hash, last->config_hash);
+		s->is_unplanned = !same_config;
+		for (size_t k = 0; s->is_unplanned && k < jobs.count; k++)
+			s->is_unplanned =
+			        TK_ROWS_AT(&jobs, struct tk_job_row, k)->series_id != s->row->id;
+	}
+	tk_rows_free(&jobs);
+	return status;
+}
+
+int tk_model_find_unplanned(struct tk_model *m, struct tk_error *err)
+{
+	int status = 0;
+	for (size_t i = 0; !status && i < m->machine_count; i++)
+		if (m->machines[i].last_night)
+			status = mark_unplanned(m, &m->machines[i], err);
+	return status;
+}
+
 void tk_model_join_last_nights(struct tk_model *m)
 {
 	for (size_t i = 0; i < m->machine_count; i++) {

@@ -43,6 +43,28 @@ bool tk_series_has_result(const struct tk_site_series *s)
 	return s->newest_count || (s->failure && !tk_series_is_unsupported(s));
 }
 
+enum tk_verdict_status tk_series_status(const struct tk_site_series *s)
+{
+	return s->verdict && !s->is_unplanned ? s->verdict->status : TK_VERDICT_STATUS_COUNT;
+}
+
+const char *tk_series_status_word(const struct tk_site_series *s)
+{
+	if (!s->verdict)
+		return "";
+	if (s->is_unplanned)
+		return "not planned";
+	return s->verdict->status == TK_VERDICT_MISSING && tk_series_is_skipped(s)
+	               ? tk_outcome_name(TK_OUTCOME_SKIPPED)
+	               : tk_verdict_status_name(s->verdict->status);
+}
+
+bool tk_series_has_change(const struct tk_site_series *s)
+{
+	return s->verdict && isfinite(s->verdict->before_value) &&
+	       isfinite(s->verdict->after_value) && isfinite(s->verdict->change);
+}
+
 bool tk_series_is_suite_time(const struct tk_site_series *s)
 {
 	return s->row->role == TK_ROLE_SUITE && s->metric == TK_METRIC_TIME &&

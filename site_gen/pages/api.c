@@ -95,12 +95,23 @@ static int write_series(struct tk_site *site, struct tk_error *err)
 	return tk_output_put(site->out, "api/series.json", out, err);
 }
 
+static void add_first_bad(struct tk_buf *out, const struct tk_model *m,
+        const struct tk_site_series *s, const struct tk_alert_row *alert)
+{
+	const struct tk_bisection_row *c =
+	        tk_model_find_first_bad(m, s, alert->good_rev, alert->bad_rev);
+	add_text(out, "first_bad", c ? c->first_bad_rev : "");
+	add_text(out, "first_bad_author", c ? c->author : "");
+	add_text(out, "first_bad_subject", c ? c->subject : "");
+	add_number(out, "first_bad_confidence", c ? c->confidence : NAN);
+}
+
 static int write_alerts(struct tk_site *site, struct tk_error *err)
 {
 	struct tk_buf *out = &site->page;
 	bool first = true;
 	tk_buf_clear(out);
-	tk_buf_add_str(out, "{\"format\":1,\"alerts\":[");
+	tk_buf_add_str(out, "{\"format\":1,\"minor\":1,\"alerts\":[");
 	for (size_t i = 0; i < site->model.alert_rows.count; i++) {
 		const struct tk_alert_row *alert =
 		        TK_ROWS_AT(&site->model.alert_rows, struct tk_alert_row, i);
@@ -124,6 +135,7 @@ static int write_alerts(struct tk_site *site, struct tk_error *err)
 		add_text(out, "cause", tk_cause_name(alert->cause));
 		add_text(out, "good", alert->good_rev);
 		add_text(out, "bad", alert->bad_rev);
+		add_first_bad(out, &site->model, s, alert);
 		tk_buf_add_char(out, '}');
 	}
 	tk_buf_add_str(out, "]}\n");

@@ -113,8 +113,8 @@ static int write_series_badge(
         struct tk_site *site, const struct tk_site_series *s, struct tk_error *err)
 {
 	const struct tk_point *last = tk_series_last_point(s);
-	const char *status = s->verdict ? tk_verdict_status_name(s->verdict->status) : "";
-	const enum tk_tone tone = s->verdict ? tk_verdict_tone(s->verdict->status) : TK_TONE_QUIET;
+	const char *status = tk_series_status_word(s);
+	const enum tk_tone tone = tk_series_tone(s);
 	char path[160], value[TK_FORMAT_SIZE], text[TK_FORMAT_SIZE * 2];
 	bool has_change = tone == TK_TONE_BAD || tone == TK_TONE_GOOD;
 	struct badge badge = {NAN, has_change ? status : "", tone};
@@ -143,7 +143,7 @@ static int write_status_badge(struct tk_site *site, struct tk_error *err)
 	for (size_t i = 0; i < site->model.series_count; i++) {
 		const struct tk_site_series *s = &site->model.series[i];
 		analysed += s->verdict != NULL;
-		worse += s->verdict && tk_verdict_tone(s->verdict->status) == TK_TONE_BAD;
+		worse += tk_series_tone(s) == TK_TONE_BAD;
 	}
 	if (!analysed)
 		snprintf(text, sizeof text, "not compared");

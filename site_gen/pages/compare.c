@@ -233,8 +233,8 @@ static int write_index(struct tk_site *site, const struct contender *contenders,
 		        (long long)contenders[i].upstream->id, contenders[i].part, path);
 	}
 	tk_buf_add_printf(out,
-	        "],\"pair\":[%zu,%zu],\"manifest\":\"data/manifest.js\",\"problems\":[", pair[0],
-	        pair[1]);
+	        "],\"tie\":%g,\"pair\":[%zu,%zu],\"manifest\":\"data/manifest.js\",\"problems\":[",
+	        site->options->tie, pair[0], pair[1]);
 	for (size_t i = 0; i < m->series_count; i++) {
 		const struct tk_problem_row *p = m->series[i].problem;
 		if (i && p == m->series[i - 1].problem)

@@ -149,10 +149,10 @@ static void set_best(struct tk_site *site, struct tk_value *o, const struct cell
 		enum tk_point_difference own =
 		        c->of[i] && c->of[i] != c->best
 		                ? tk_point_compare(tk_series_last_point(c->best),
-		                          tk_series_last_point(c->of[i]))
+		                          tk_series_last_point(c->of[i]), site->options->tie)
 		                : TK_POINTS_DIFFER;
 		*apart = own > *apart ? own : *apart;
-		if ((own == TK_POINTS_OVERLAP || c->of[i] == c->best) && c->of[i] &&
+		if ((own == TK_POINTS_TIE || c->of[i] == c->best) && c->of[i] &&
 		        ++count <= TIED_SHOWN)
 			tk_buf_add_printf(&tied, "%s%.*s", count > 1 ? ", " : "",
 			        (int)tk_utf8_clip_len(f->variants[i], 40), f->variants[i]);
@@ -160,8 +160,8 @@ static void set_best(struct tk_site *site, struct tk_value *o, const struct cell
 	if (count > TIED_SHOWN)
 		tk_buf_add_printf(&tied, " and %zu more", count - TIED_SHOWN);
 	tk_page_set_clipped(
-	        site, o, "best", *apart == TK_POINTS_OVERLAP ? "tie" : c->best->variant, 40);
-	if (*apart == TK_POINTS_OVERLAP)
+	        site, o, "best", *apart == TK_POINTS_TIE ? "tie" : c->best->variant, 40);
+	if (*apart == TK_POINTS_TIE)
 		tk_value_set(site->arena, o, "lead", tk_buf_cstr(&tied));
 	else
 		tk_value_set_fmt(site->arena, o, "lead", isfinite(c->lead) ? "%.2f×%s" : "alone",

@@ -1,5 +1,6 @@
 /* One table of a kernel page: problems by backends, ranked. */
 #include "site_gen/pages/kernel_table.h"
+#include "site_gen/pages/kernel_internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,8 +15,7 @@
 #include "site_gen/pages/page.h"
 #include "site_gen/render/format_point.h"
 
-#define COLUMNS_MAX 12
-#define ROWS_MAX 60  /* of a table on the page of an operation */
+#define ROWS_MAX 96 /* of a table on the page of an operation */
 #define LONG_ROWS 60 /* longer tables are laid out when they come into view */
 #define BAR_STEP 2   /* the style sheets have a width for each step, in percent */
 
@@ -23,70 +23,59 @@
 static const char *const metrics[] = {"p95", "energy", "workspace", "memory", "launch", "build"};
 #define METRIC_COUNT (sizeof metrics / sizeof *metrics)
 
-/* One table: the variants of a device for an operation in one mode, with their sums of log ratios
- * to the best. */
-struct columns {
-	const struct tk_site_device *device;
-	const char *op, *mode;
-	bool drawn; /* its cells carry rates for the charts */
-	const char *labels[COLUMNS_MAX];
-	double log_ratio[COLUMNS_MAX];
-	size_t shared[COLUMNS_MAX], wins[COLUMNS_MAX];
-	size_t count;
-	bool cut;
-	unsigned known; /* which metrics some cell has, by bit */
-};
-
-static size_t find_column(struct columns *c, const char *label)
-{
-	for (size_t i = 0; i < c->count; i++)
-		if (!strcmp(c->labels[i], label))
-			return i;
-	if (c->count == COLUMNS_MAX) {
-		c->cut = true;
-		return COLUMNS_MAX;
-	}
-	c->labels[c->count] = label;
-	return c->count++;
-}
-
 /* Whether a series is in the table: modes are never ranked together. */
-static bool is_contender(const struct columns *c, const struct tk_site_series *s)
+bool tk_kernel_is_contender(const struct tk_kernel_columns *c, const struct tk_site_series *s)
 {
 	return s->device == c->device && tk_series_is_suite_time(s) && tk_series_has_result(s) &&
 	       !strcmp(s->row->mode, c->mode) && !strcmp(s->problem->op, c->op);
 }
 
-static double newest_value(const struct tk_site_series *s)
+double tk_kernel_newest_value(const struct tk_site_series *s)
 {
 	const struct tk_point *last = s ? tk_series_last_point(s) : NULL;
 	return last && !s->failure ? last->value : NAN;
 }
 
+size_t tk_kernel_find_column(struct tk_kernel_columns *c, const struct tk_site_series *s)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (!strcmp(c->labels[i], s->variant))
+			return i;
+	if (c->count == TK_KERNEL_COLUMNS_MAX) {
+		c->cut = true;
+		return TK_KERNEL_COLUMNS_MAX;
+	}
+	c->looks[c->count] = s->look;
+	c->labels[c->count] = s->variant;
+	return c->count++;
+}
+
 /* The best of one problem. */
 struct leader {
 	double value; /* the shortest time; NAN where no other backend has one */
-	bool clear;   /* its interval lies below all others */
+	bool clear;   /* no other backend ties with it */
 };
 
 /* The best of the contenders of one problem; NULL where a column has none. */
-static struct leader find_leader(const struct tk_site_series *const *of, size_t count)
+static struct leader find_leader(const struct tk_site_series *const *of, size_t count, double tie)
 {
-	struct leader lead = {INFINITY, true};
+	struct leader lead = {.value = INFINITY, .clear = true};
 	const struct tk_point *first = NULL;
 	size_t measured = 0;
 	for (size_t i = 0; i < count; i++) {
-		measured += isfinite(newest_value(of[i]));
-		if (newest_value(of[i]) < lead.value) {
+		measured += isfinite(tk_kernel_newest_value(of[i]));
+		if (tk_kernel_newest_value(of[i]) < lead.value) {
 			first = tk_series_last_point(of[i]);
 			lead.value = first->value;
 		}
 	}
 	for (size_t i = 0; i < count; i++) {
-		const struct tk_point *p =
-		        isfinite(newest_value(of[i])) ? tk_series_last_point(of[i]) : NULL;
+		const struct tk_point *p = isfinite(tk_kernel_newest_value(of[i]))
+		                                   ? tk_series_last_point(of[i])
+		                                   : NULL;
 		if (p && p != first)
-			lead.clear = lead.clear && tk_point_compare(first, p) == TK_POINTS_DIFFER;
+			lead.clear =
+			        lead.clear && tk_point_compare(first, p, tie) == TK_POINTS_DIFFER;
 	}
 	lead.value = measured > 1 ? lead.value : NAN;
 	return lead;
@@ -148,8 +137,8 @@ static void set_rates(
 	set_cell_words(site, cell, "data", words, isfinite(rate) ? 3 : 0);
 }
 
-static void add_cell(struct tk_site *site, struct tk_value *cells, struct columns *columns,
-        const struct tk_site_series *s, struct leader lead)
+static void add_cell(struct tk_site *site, struct tk_value *cells,
+        struct tk_kernel_columns *columns, const struct tk_site_series *s, struct leader lead)
 {
 	struct tk_arena *a = site->arena;
 	struct tk_value *cell = tk_value_append_object(a, cells);
@@ -158,7 +147,7 @@ static void add_cell(struct tk_site *site, struct tk_value *cells, struct column
 	tk_value_set_flag(a, cell, "is_there", s != NULL);
 	if (!s)
 		return;
-	double value = newest_value(s), ratio = lead.value / value,
+	double value = tk_kernel_newest_value(s), ratio = lead.value / value,
 	       rate = tk_series_rate(s, value, &rate_unit);
 	bool is_best = lead.clear && value == lead.value;
 	tk_value_set_fmt(a, cell, "href", "../series/%s.html", s->file);
@@ -174,30 +163,38 @@ static void add_cell(struct tk_site *site, struct tk_value *cells, struct column
 	unsigned known = set_other_metrics(site, cell, s);
 	columns->known |= isfinite(value) ? known : 0;
 	tk_value_set_flag(a, cell, "ranked", isfinite(lead.value));
-	tk_value_set_fmt(a, cell, "ratio", is_best ? "best" : "%.2f×", value / lead.value);
+	bool tied = !is_best && value < lead.value * (1 + site->options->tie);
+	tk_value_set_fmt(a, cell, "ratio",
+	        is_best ? "best"
+	        : tied  ? "tie"
+	                : "%.2f×",
+	        value / lead.value);
 	double part = isfinite(ratio) ? fmin(fmax(ratio, 0), 1) : 0;
 	tk_value_set_int(a, cell, "width", BAR_STEP * lround(part * 100 / BAR_STEP));
 }
 
-/* Adds the series of one problem, series[first..end). rows NULL: only counts them. */
-static void add_problem(struct tk_site *site, struct tk_value *rows, struct columns *columns,
-        size_t first, size_t end)
+/* Adds the series of one problem. rows NULL: only counts them. */
+static void add_problem(struct tk_site *site, struct tk_value *rows,
+        struct tk_kernel_columns *columns, const struct tk_kernel_problem *problem)
 {
+	const size_t first = problem->first, end = problem->end;
 	const struct tk_model *m = &site->model;
-	const struct tk_site_series *of_column[COLUMNS_MAX] = {0};
+	const struct tk_site_series *of_column[TK_KERNEL_COLUMNS_MAX] = {0};
 	for (size_t i = first; i < end; i++) {
-		size_t c = is_contender(columns, &m->series[i])
-		                   ? find_column(columns, m->series[i].variant)
-		                   : COLUMNS_MAX;
-		if (c == COLUMNS_MAX)
+		size_t c = tk_kernel_is_contender(columns, &m->series[i])
+		                   ? tk_kernel_find_column(columns, &m->series[i])
+		                   : TK_KERNEL_COLUMNS_MAX;
+		if (c == TK_KERNEL_COLUMNS_MAX)
 			continue;
 		of_column[c] = &m->series[i];
 	}
-	struct leader lead = find_leader(of_column, columns->count);
+	struct leader lead = find_leader(of_column, columns->count, site->options->tie);
 	for (size_t c = 0; c < columns->count; c++) {
-		columns->wins[c] += lead.clear && newest_value(of_column[c]) == lead.value;
-		if (isfinite(newest_value(of_column[c])) && isfinite(lead.value)) {
-			columns->log_ratio[c] += log(newest_value(of_column[c]) / lead.value);
+		columns->wins[c] +=
+		        lead.clear && tk_kernel_newest_value(of_column[c]) == lead.value;
+		if (isfinite(tk_kernel_newest_value(of_column[c])) && isfinite(lead.value)) {
+			columns->log_ratio[c] +=
+			        log(tk_kernel_newest_value(of_column[c]) / lead.value);
 			columns->shared[c]++;
 		}
 	}
@@ -206,10 +203,8 @@ static void add_problem(struct tk_site *site, struct tk_value *rows, struct colu
 	struct tk_value *row = tk_value_append_object(site->arena, rows);
 	tk_page_set_clipped(site, row, "problem", m->series[first].problem->title, 110);
 	tk_page_set_clipped(site, row, "family", m->series[first].problem->family, 60);
-	struct tk_axes at;
-	bool swept = tk_axes_from_problem(m->series[first].problem, &at);
-	tk_value_set_fmt(site->arena, row, "x", swept ? "%.6g" : "", at.x);
-	tk_page_set_clipped(site, row, "sweep", at.sweep, 240);
+	tk_value_set_fmt(site->arena, row, "x", *problem->sweeps ? "%.9g" : "", problem->at.x);
+	tk_value_set(site->arena, row, "sweeps", problem->sweeps);
 	struct tk_value *cells = tk_value_set_list(site->arena, row, "cells");
 	for (size_t c = 0; c < columns->count; c++)
 		add_cell(site, cells, columns, of_column[c], lead);
@@ -220,12 +215,14 @@ static bool same_problem(const struct tk_site_series *a, const struct tk_site_se
 	return a->problem == b->problem && a->device == b->device;
 }
 
-static void add_heads(struct tk_site *site, struct tk_value *heads, const struct columns *columns)
+static void add_heads(
+        struct tk_site *site, struct tk_value *heads, const struct tk_kernel_columns *columns)
 {
 	struct tk_arena *a = site->arena;
 	for (size_t c = 0; c < columns->count; c++) {
 		struct tk_value *head = tk_value_append_object(a, heads);
 		tk_page_set_clipped(site, head, "name", columns->labels[c], 60);
+		tk_value_set_int(a, head, "look", (int64_t)columns->looks[c]);
 		tk_value_set_flag(a, head, "mean", columns->shared[c] > 0);
 		tk_value_set_fmt(a, head, "geomean", "%.2f×",
 		        columns->shared[c] ? exp(columns->log_ratio[c] / (double)columns->shared[c])
@@ -235,46 +232,39 @@ static void add_heads(struct tk_site *site, struct tk_value *heads, const struct
 	}
 }
 
-/* A problem of a table: its series and its sweep. */
-struct listed_problem {
-	size_t first, end, place, sweep_size;
-	bool shown;
-	struct tk_axes at;
-};
-
 static int compare_by_sweep(const void *a, const void *b)
 {
-	const struct listed_problem *x = a, *y = b;
+	const struct tk_kernel_problem *x = a, *y = b;
 	int d = strcmp(x->at.sweep, y->at.sweep);
 	return d ? d : (x->place > y->place) - (x->place < y->place);
 }
 
 static int compare_by_sweep_size(const void *a, const void *b)
 {
-	const struct listed_problem *x = a, *y = b;
+	const struct tk_kernel_problem *x = a, *y = b;
 	int d = (x->sweep_size < y->sweep_size) - (x->sweep_size > y->sweep_size);
 	return d ? d : compare_by_sweep(a, b);
 }
 
 static int compare_by_place(const void *a, const void *b)
 {
-	const struct listed_problem *x = a, *y = b;
+	const struct tk_kernel_problem *x = a, *y = b;
 	return (x->place > y->place) - (x->place < y->place);
 }
 
-static size_t list_problems(
-        const struct tk_model *m, const struct columns *columns, struct listed_problem *out)
+static size_t list_problems(const struct tk_model *m, const struct tk_kernel_columns *columns,
+        struct tk_kernel_problem *out)
 {
 	size_t count = 0;
 	for (size_t i = 0, end; i < m->series_count; i = end) {
-		bool any = is_contender(columns, &m->series[i]);
+		bool any = tk_kernel_is_contender(columns, &m->series[i]);
 		for (end = i + 1;
 		        end < m->series_count && same_problem(&m->series[i], &m->series[end]);
 		        end++)
-			any = any || is_contender(columns, &m->series[end]);
+			any = any || tk_kernel_is_contender(columns, &m->series[end]);
 		if (!any)
 			continue;
-		out[count] = (struct listed_problem){
+		out[count] = (struct tk_kernel_problem){
 		        .first = i, .end = end, .place = count, .shown = true};
 		tk_axes_from_problem(m->series[i].problem, &out[count].at);
 		count++;
@@ -283,7 +273,7 @@ static size_t list_problems(
 }
 
 /* Keeps the problems of the longest sweeps, because charts need whole sweeps. */
-static void choose_rows(struct listed_problem *all, size_t count)
+static void choose_rows(struct tk_kernel_problem *all, size_t count)
 {
 	qsort(all, count, sizeof *all, compare_by_sweep);
 	for (size_t i = 0, end; i < count; i = end) {
@@ -304,17 +294,18 @@ void tk_kernel_all_path(char path[256], const char *op_file, const struct tk_sit
 }
 
 /* The table of one device and mode; nothing without series. */
-static int add_table(struct tk_site *site, struct tk_value *devices, struct columns *columns,
-        bool default_mode, struct tk_kernel_page *kernel, struct tk_error *err)
+static int add_table(struct tk_site *site, struct tk_value *devices,
+        struct tk_kernel_columns *columns, bool default_mode, struct tk_kernel_page *kernel,
+        struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
 	struct tk_arena *a = site->arena;
 	for (size_t i = 0; i < m->series_count; i++)
-		if (is_contender(columns, &m->series[i]))
-			find_column(columns, m->series[i].variant);
+		if (tk_kernel_is_contender(columns, &m->series[i]))
+			tk_kernel_find_column(columns, &m->series[i]);
 	if (!columns->count)
 		return 0;
-	struct listed_problem *problems = malloc((m->series_count + 1) * sizeof *problems);
+	struct tk_kernel_problem *problems = malloc((m->series_count + 1) * sizeof *problems);
 	if (!problems)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	size_t count = list_problems(m, columns, problems);
@@ -329,9 +320,11 @@ static int add_table(struct tk_site *site, struct tk_value *devices, struct colu
 	tk_value_set_flag(a, o, "cut", columns->cut);
 	struct tk_value *heads = tk_value_set_list(a, o, "heads");
 	struct tk_value *rows = tk_value_set_list(a, o, "rows");
-	for (size_t i = 0; i < count; i++)
-		add_problem(site, problems[i].shown ? rows : NULL, columns, problems[i].first,
-		        problems[i].end);
+	columns->drawn = columns->drawn && count > 0;
+	int status =
+	        columns->drawn ? tk_kernel_set_sweeps(site, o, columns, problems, count, err) : 0;
+	for (size_t i = 0; !status && i < count; i++)
+		add_problem(site, problems[i].shown ? rows : NULL, columns, &problems[i]);
 	free(problems);
 	kernel->cut = kernel->cut || some;
 	kernel->known |= columns->known;
@@ -345,6 +338,8 @@ static int add_table(struct tk_site *site, struct tk_value *devices, struct colu
 	bool swept = columns->drawn;
 	tk_value_set_flag(a, o, "swept", swept);
 	tk_value_set(a, o, "x_name", swept ? tk_axes_names(columns->op)->x : "");
+	if (status)
+		return status;
 	return default_mode && !kernel->whole
 	               ? tk_page_set_sweep_maps(site, o, columns->op, columns->device,
 	                         columns->labels, columns->count, err)
@@ -355,10 +350,10 @@ static int add_table(struct tk_site *site, struct tk_value *devices, struct colu
 int tk_kernel_table_add_device(struct tk_site *site, struct tk_value *devices,
         struct tk_kernel_page *kernel, const struct tk_site_device *device, struct tk_error *err)
 {
-	struct columns usual = {.device = device, .op = kernel->op, .mode = device->mode};
+	struct tk_kernel_columns usual = {.device = device, .op = kernel->op, .mode = device->mode};
 	int status = add_table(site, devices, &usual, true, kernel, err);
 	for (int i = 0; !status && i < TK_MODE_COUNT; i++) {
-		struct columns other = {
+		struct tk_kernel_columns other = {
 		        .device = device, .op = kernel->op, .mode = tk_mode_name((enum tk_mode)i)};
 		if (strcmp(other.mode, device->mode))
 			status = add_table(site, devices, &other, false, kernel, err);
@@ -375,4 +370,7 @@ void tk_kernel_table_set_metrics(struct tk_site *site, struct tk_value *page, un
 			len += (size_t)snprintf(
 			        text + len, sizeof text - len, "%s%s", len ? " " : "", metrics[i]);
 	tk_value_set(site->arena, page, "metrics", text);
+	char tie[TK_FORMAT_SIZE];
+	tk_value_set_fmt(site->arena, page, "tie", "%g", site->options->tie);
+	tk_value_set(site->arena, page, "tie_text", tk_format_percent(site->options->tie, tie));
 }

@@ -28,7 +28,7 @@ static bool is_new_op(const struct tk_model *m, size_t i)
 /* ---- devices x operations ---- */
 
 struct state {
-	size_t series, worse, missing, better, failing, compared;
+	size_t series, worse, missing, better, failing, skipped, unplanned, compared;
 	double efficiency; /* median roofline efficiency; NAN: unknown */
 };
 
@@ -48,16 +48,17 @@ static struct state count_state(const struct tk_model *m, const struct tk_site_d
 	size_t known = 0;
 	for (size_t i = 0; i < m->series_count; i++) {
 		const struct tk_site_series *s = &m->series[i];
-		const enum tk_tone tone =
-		        s->verdict ? tk_verdict_tone(s->verdict->status) : TK_TONE_QUIET;
+		const enum tk_tone tone = tk_series_tone(s);
 		if (s->device != device || strcmp(s->problem->op, op) != 0 ||
 		        !tk_series_has_result(s))
 			continue;
 		state.series++;
-		bool missing = s->verdict && s->verdict->status == TK_VERDICT_MISSING;
+		bool missing = tone == TK_TONE_BAD && s->verdict->status == TK_VERDICT_MISSING;
 		state.missing += missing;
 		state.worse += tone == TK_TONE_BAD && !missing;
 		state.better += tone == TK_TONE_GOOD;
+		state.unplanned += s->is_unplanned;
+		state.skipped += tk_series_is_skipped(s);
 		state.failing +=
 		        s->failure && !tk_series_is_skipped(s) && !tk_series_is_unsupported(s);
 		state.compared += s->verdict && s->verdict->before_value > 0;
@@ -105,10 +106,15 @@ static void add_cell(struct tk_site *site, struct tk_value *cells, const struct 
 	tk_value_set_flag(site->arena, cell, "any_better", state.better > 0);
 	tk_value_set_flag(site->arena, cell, "any_failing", state.failing > 0);
 	bool unchanged = !state.worse && !state.missing && !state.better && !state.failing;
-	tk_value_set(site->arena, cell, "unchanged",
-	        !unchanged       ? ""
-	        : state.compared ? "no change"
-	                         : "not compared");
+	char skipped[40] = "", unplanned[40] = "";
+	if (state.skipped)
+		snprintf(skipped, sizeof skipped, "%zu skipped ", state.skipped);
+	if (state.unplanned)
+		snprintf(unplanned, sizeof unplanned, "%zu not planned", state.unplanned);
+	tk_value_set_fmt(site->arena, cell, "unchanged", "%s%s%s", skipped, unplanned,
+	        !unchanged || *skipped || *unplanned ? ""
+	        : state.compared                     ? "no change"
+	                                             : "not compared");
 	set_list_href(site, cell, device, of_op, root);
 }
 

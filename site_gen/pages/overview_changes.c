@@ -61,8 +61,8 @@ static void add_group(struct tk_site *site, struct tk_value *list,
 	}
 	tk_value_set_flag(a, o, "is_group", true);
 	tk_value_set(a, o, "count", tk_format_count((int64_t)count, text));
-	tk_value_set(a, o, "status", tk_verdict_status_name(first->verdict->status));
-	tk_page_set_tone(site, o, "tone", tk_verdict_tone(first->verdict->status));
+	tk_value_set(a, o, "status", tk_series_status_word(first));
+	tk_page_set_tone(site, o, "tone", tk_series_tone(first));
 	tk_page_set_clipped(
 	        site, o, "device", devices > 1 ? "several devices" : first->device->name, 60);
 	tk_page_set_clipped(site, o, "reason", reasons > 1 ? "" : first->verdict->reason, 160);
@@ -70,8 +70,8 @@ static void add_group(struct tk_site *site, struct tk_value *list,
 	tk_page_set_clipped(site, o, "example", first->problem->title, 110);
 	tk_page_set_clipped(site, o, "label", first->label, 60);
 	if (tk_page_list_is_single(&site->model))
-		tk_value_set_fmt(a, o, "href", "lists/index.html#status=%s",
-		        tk_verdict_status_name(first->verdict->status));
+		tk_value_set_fmt(
+		        a, o, "href", "lists/index.html#status=%s", tk_series_status_word(first));
 	else
 		tk_value_set_fmt(a, o, "href",
 		        night && night->file ? "nights/%s.html" : "lists/index.html",
@@ -82,14 +82,8 @@ static void add_group(struct tk_site *site, struct tk_value *list,
 static void set_since(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s)
 {
 	const struct tk_model *m = &site->model;
-	const struct tk_alert_row *alert = NULL;
+	const struct tk_alert_row *alert = tk_series_find_open_alert(m, s);
 	char day[TK_TIME_ISO_SIZE];
-	for (size_t i = 0; i < m->alert_rows.count; i++) {
-		const struct tk_alert_row *row = TK_ROWS_AT(&m->alert_rows, struct tk_alert_row, i);
-		if (row->series_id == s->row->id && row->status == TK_ALERT_OPEN &&
-		        (!alert || row->opened_s > alert->opened_s))
-			alert = row;
-	}
 	enum tk_triage_state state =
 	        alert ? tk_alert_compute_state(&m->triage_rows, alert) : TK_TRIAGE_NEW;
 	bool is_new = alert && s->device->machine->analysed_night &&
@@ -102,28 +96,6 @@ static void set_since(struct tk_site *site, struct tk_value *o, const struct tk_
 	tk_value_set(site->arena, o, "alert_state",
 	        state != TK_TRIAGE_NEW ? tk_triage_state_name(state) : "");
 	tk_page_set_clipped(site, o, "alert_uid", alert ? alert->uid : "", 80);
-}
-
-/* The first bad commit; "" where no bisection found one. */
-static void set_bisection(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s,
-        const struct tk_revision_row *good, const struct tk_revision_row *bad)
-{
-	const struct tk_rows *rows = &site->model.bisection_rows;
-	char link[TK_LINK_SIZE];
-	tk_value_set(site->arena, o, "first_bad", "");
-	for (size_t i = 0; good && bad && i < rows->count; i++) {
-		const struct tk_bisection_row *c = TK_ROWS_AT(rows, struct tk_bisection_row, i);
-		if (c->series_id != s->row->id || c->outcome != TK_BISECT_FOUND ||
-		        strcmp(c->good_rev, good->rev) || strcmp(c->bad_rev, bad->rev))
-			continue;
-		tk_value_set(
-		        site->arena, o, "first_bad", tk_rev_abbreviate(c->first_bad_rev, link));
-		tk_value_set(site->arena, o, "first_bad_href",
-		        tk_link_commit(s->upstream->url, c->first_bad_rev, link));
-		tk_page_set_clipped(site, o, "first_bad_subject", c->subject, 80);
-		tk_value_set_fmt(
-		        site->arena, o, "first_bad_confidence", "%.1f", 100 * c->confidence);
-	}
 }
 
 static void add_series(struct tk_site *site, struct tk_value *list, const struct tk_site_series *s)
@@ -148,7 +120,7 @@ static void add_series(struct tk_site *site, struct tk_value *list, const struct
 	tk_page_set_clipped(site, o, "reason", v->reason, 160);
 	tk_series_find_change_range(site, s, &good, &bad);
 	tk_page_set_revision_range(site, o, good, bad);
-	set_bisection(site, o, s, good, bad);
+	tk_page_set_first_bad(site, o, s, good, bad);
 }
 
 /* A list of the overview. */
@@ -164,8 +136,7 @@ static void set_list(struct tk_site *site, struct tk_value *page, const struct l
 	size_t count = 0, left = 0;
 	for (size_t i = 0; i < site->model.series_count; i++) {
 		const struct tk_site_series *s = &site->model.series[i];
-		if (s->verdict && tk_verdict_tone(s->verdict->status) == list->tone &&
-		        !tk_series_is_unsupported(s))
+		if (s->verdict && tk_series_tone(s) == list->tone && !tk_series_is_unsupported(s))
 			changed[count++] = s;
 	}
 	qsort(changed, count, sizeof *changed, compare_changed);

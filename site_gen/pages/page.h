@@ -125,6 +125,17 @@ void tk_page_set_change_point(struct tk_site *site, struct tk_value *o,
 void tk_series_find_change_range(const struct tk_site *site, const struct tk_site_series *s,
         const struct tk_revision_row **good, const struct tk_revision_row **bad);
 
+/* The bisection that found the first bad commit of a range of a series; NULL: none did. */
+const struct tk_bisection_row *tk_model_find_first_bad(const struct tk_model *m,
+        const struct tk_site_series *s, const char *good_rev, const char *bad_rev);
+/* first_bad ("" where unknown), first_bad_href, first_bad_subject, first_bad_author,
+ * first_bad_confidence. */
+void tk_page_set_first_bad(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s,
+        const struct tk_revision_row *good, const struct tk_revision_row *bad);
+/* The newest open alert of a series; NULL: none. */
+const struct tk_alert_row *tk_series_find_open_alert(
+        const struct tk_model *m, const struct tk_site_series *s);
+
 bool tk_page_list_is_single(const struct tk_model *m); /* lists/index.html has every series */
 /* matrix: a row for each device (of one machine; NULL: of all), a cell for each operation: counts,
  * roofline efficiency, addresses. */

@@ -88,17 +88,24 @@ static void set_verdicts(
 {
 	struct tk_value *list = tk_value_set_list(site->arena, page, "verdicts");
 	char text[TK_FORMAT_SIZE];
+	bool has_first_bad = false;
+	tk_page_set_first_bad(site, page, NULL, NULL, NULL);
 	for (size_t i = 0, n = 0; i < site->model.series_count && n < CHANGES_MAX; i++) {
 		const struct tk_site_series *s = &site->model.series[i];
 		const struct tk_revision_row *good, *bad;
 		if (!s->verdict || s->upstream->id != revision->upstream_id)
 			continue;
-		const enum tk_tone tone = tk_verdict_tone(s->verdict->status);
+		const enum tk_tone tone = tk_series_tone(s);
 		if (tone != TK_TONE_BAD && tone != TK_TONE_GOOD)
 			continue;
 		tk_series_find_change_range(site, s, &good, &bad);
 		if (bad != revision || good == bad)
 			continue;
+		if (!has_first_bad && good &&
+		        tk_model_find_first_bad(&site->model, s, good->rev, bad->rev)) {
+			tk_page_set_first_bad(site, page, s, good, bad);
+			has_first_bad = true;
+		}
 		struct tk_value *o = tk_value_append_object(site->arena, list);
 		tk_page_set_series(site, o, s, "../");
 		tk_value_set(site->arena, o, "before",

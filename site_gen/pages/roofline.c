@@ -10,6 +10,7 @@
 #include "site_gen/data/shard.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
+#include "site_gen/render/mark.h"
 #include "site_gen/render/roofline.h"
 #include "site_gen/render/svg.h"
 
@@ -71,12 +72,13 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Backends by name; the place decides colour and shape. */
+/* Backends by name, with their colours and shapes. */
 static int name_marks(struct tk_roofline_points *points, struct tk_error *err)
 {
 	size_t count = 0;
 	points->labels = malloc((points->count + 1) * sizeof *points->labels);
-	if (!points->labels)
+	points->looks = calloc(points->count + 1, sizeof *points->looks);
+	if (!points->labels || !points->looks)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < points->count; i++)
 		points->labels[i] = points->at[i].series->label;
@@ -86,6 +88,10 @@ static int name_marks(struct tk_roofline_points *points, struct tk_error *err)
 		if (!count || strcmp(points->labels[count - 1], points->labels[i]))
 			points->labels[count++] = points->labels[i];
 	points->label_count = count;
+	for (size_t i = 0; i < points->count; i++)
+		for (size_t k = 0; k < count; k++)
+			if (!strcmp(points->labels[k], points->at[i].series->label))
+				points->looks[k] = points->at[i].series->look;
 	return 0;
 }
 
@@ -117,7 +123,8 @@ static void add_trail(struct tk_buf *out, const struct tk_site_series *s, bool m
 	tk_buf_add_str(out, past ? "]" : "");
 }
 
-static void add_point(struct tk_buf *out, const struct tk_roofline_point *s, bool many)
+static void add_point(struct tk_buf *out, const struct tk_ceiling_set *ceilings,
+        const struct tk_roofline_point *s, bool many)
 {
 	char href[160];
 	snprintf(href, sizeof href, "series/%s.html", s->series->file);
@@ -127,10 +134,14 @@ static void add_point(struct tk_buf *out, const struct tk_roofline_point *s, boo
 	tk_shard_add_number(out, s->rate);
 	tk_buf_add_str(out, ",\"efficiency\":");
 	tk_shard_add_number(out, s->efficiency);
+	tk_buf_add_str(out, ",\"peak\":");
+	tk_shard_add_number(out, tk_ceiling_set_efficiency_of(ceilings, TK_CEILING_DATASHEET,
+	                                 s->series, tk_series_last_point(s->series)->value));
 	add_text(out, "title", s->series->problem->title);
 	add_text(out, "label", s->series->label);
 	add_text(out, "type", s->series->problem->dtype);
 	add_text(out, "op", tk_op_title(s->series->problem->op));
+	tk_buf_add_printf(out, ",\"look\":%zu", s->series->look);
 	add_text(out, "href", href);
 	if (s->old) {
 		tk_buf_add_str(out, ",\"older_s\":");
@@ -158,7 +169,7 @@ static int write_data(struct tk_site *site, const struct tk_ceiling_set *ceiling
 	tk_buf_add_str(out, "],\"points\":[");
 	for (size_t i = 0; i < points->count; i++) {
 		tk_buf_add_str(out, i ? ",\n" : "\n");
-		add_point(out, &points->at[i], points->count > TRAILS_MANY);
+		add_point(out, ceilings, &points->at[i], points->count > TRAILS_MANY);
 	}
 	tk_buf_add_str(out, "]});\n");
 	return tk_output_put(site->out, path, out, err);
@@ -207,8 +218,12 @@ static void add_row(struct tk_site *site, struct tk_value *rows,
 	        has_trail ? tk_format_change((double)first->value / last->value - 1, text) : "");
 	tk_value_set(a, o, "since", has_trail ? tk_time_format_day(first->as_of_s, day) : "");
 	tk_value_set(a, o, "efficiency", tk_format_percent(s->efficiency, text));
+	double peak = tk_ceiling_set_efficiency_of(
+	        ceilings, TK_CEILING_DATASHEET, s->series, last->value);
+	tk_value_set(a, o, "peak", tk_format_percent(peak, text));
+	tk_value_set_flag(a, o, "over_peak", peak > 1.02);
 	tk_value_set_flag(a, o, "over", s->efficiency > 1.02);
-	tk_svg_draw_bar(&site->markup, s->efficiency, s->efficiency > 1.02 ? "over" : "rest");
+	tk_svg_draw_bar(&site->markup, s->efficiency, "rest");
 	tk_page_set_markup(site, o, "bar_markup");
 }
 
@@ -238,7 +253,7 @@ static int set_drawing(struct tk_site *site, struct tk_value *page,
 	for (size_t i = 0; i < points->label_count && points->label_count > 1; i++) {
 		struct tk_value *o = tk_value_append_object(site->arena, marks);
 		tk_page_set_clipped(site, o, "label", points->labels[i], 60);
-		tk_roofline_draw_mark(&site->markup, i);
+		tk_mark_draw_key(&site->markup, points->looks[i]);
 		tk_page_set_markup(site, o, "mark_markup");
 	}
 	return status;
@@ -290,6 +305,7 @@ static int write_device(
 	}
 	free(points.at);
 	free(points.labels);
+	free(points.looks);
 	return status;
 }
 

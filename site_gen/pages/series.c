@@ -9,6 +9,7 @@
 #include "site_gen/data/shard.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
+#include "site_gen/pages/series_marks.h"
 #include "site_gen/render/escape.h"
 #include "site_gen/render/format_point.h"
 #include "site_gen/render/svg.h"
@@ -187,10 +188,10 @@ static void set_facts(struct tk_site *site, struct tk_value *page, const struct 
 }
 
 static void set_trend(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s,
-        struct tk_format_scale scale)
+        struct tk_format_scale scale, const json_t *marks)
 {
 	char text[TK_FORMAT_SIZE];
-	struct tk_svg_range y = tk_svg_draw_trend(&site->markup, s);
+	struct tk_svg_range y = tk_svg_draw_trend(&site->markup, s, marks);
 	tk_page_set_markup(site, page, "trend_markup");
 	tk_value_set_flag(site->arena, page, "trend", tk_svg_has_trend(s));
 	tk_value_set(site->arena, page, "y_top", tk_format_scaled(y.hi, scale, text));
@@ -221,13 +222,18 @@ int tk_page_write_series(struct tk_site *site, const struct tk_site_series *s, s
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_KERNELS);
 	tk_page_set_series(site, tk_value_set_object(site->arena, page, "series"), s, "../");
 	set_facts(site, page, s);
-	set_trend(site, page, s, scale);
 	set_changes(site, page, s);
 	set_peers(site, page, s);
 	set_others(site, page, s);
+	json_t *marks = NULL;
 	int status = tk_page_set_code(site, page, s, err);
+	if (!status)
+		status = tk_series_marks_load(site, s, &marks, err);
 	if (status)
 		return status;
+	tk_series_marks_set(site, page, s, marks);
+	set_trend(site, page, s, scale, marks);
+	json_decref(marks);
 	struct tk_value *rows = tk_value_set_list(site->arena, page, "rows");
 	for (size_t i = s->points.count, shown = 0; i-- > 0 && shown < TABLE_ROWS; shown++)
 		add_row(site, rows, s, i, scale);

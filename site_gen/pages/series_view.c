@@ -108,6 +108,8 @@ bool tk_verdict_has_ab_result(const struct tk_verdict_row *v)
 
 static double newest_change(const struct tk_site_series *s)
 {
+	if (s->failure || (s->verdict && !s->last_run && !tk_series_has_change(s)))
+		return NAN; /* its newest values are of earlier nights */
 	if (s->verdict && isfinite(s->verdict->change))
 		return s->verdict->change;
 	const struct tk_point *last = tk_series_last_point(s);
@@ -120,14 +122,13 @@ void tk_page_set_series(
 	struct tk_arena *a = site->arena;
 	char text[TK_FORMAT_SIZE];
 	const struct tk_point *last = tk_series_last_point(s);
-	const char *rate_unit, *status = s->verdict ? tk_verdict_status_name(s->verdict->status)
-	                                 : last     ? ""
-	                                            : "never";
+	const char *rate_unit, *status = s->verdict || last ? tk_series_status_word(s) : "never";
 	const char *outcome = s->failure ? tk_outcome_name(s->failure->outcome) : "";
-	enum tk_tone tone = s->verdict ? tk_verdict_tone(s->verdict->status) : TK_TONE_QUIET;
+	enum tk_tone tone = tk_series_tone(s);
 	double value = last ? last->value : NAN, rate = tk_series_rate(s, value, &rate_unit);
 	tk_value_set_fmt(a, o, "href", "%sseries/%s.html", root, s->file);
 	tk_value_set(a, o, "series_id", s->row->slug);
+	tk_value_set_int(a, o, "look", (int64_t)s->look);
 	tk_page_set_clipped(site, o, "title", s->problem->title, 110);
 	tk_page_set_clipped(site, o, "label", s->label, 60);
 	tk_page_set_clipped(site, o, "device", s->device->name, 60);

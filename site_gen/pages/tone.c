@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/status.h"
-#include "store/store.h"
+#include "site_gen/model/model.h"
 
 const char *tk_tone_name(enum tk_tone tone)
 {
@@ -41,6 +41,13 @@ enum tk_tone tk_verdict_tone(enum tk_verdict_status status)
 	default:
 		return TK_TONE_NOTE;
 	}
+}
+
+enum tk_tone tk_series_tone(const struct tk_site_series *s)
+{
+	enum tk_verdict_status status = tk_series_status(s);
+	return status == TK_VERDICT_MISSING && tk_series_is_skipped(s) ? TK_TONE_NOTE
+	                                                               : tk_verdict_tone(status);
 }
 
 enum tk_tone tk_outcome_tone(enum tk_outcome outcome)

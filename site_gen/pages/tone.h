@@ -8,6 +8,7 @@
 #include "core/status.h"
 #include "core/triage.h"
 
+struct tk_site_series;
 struct tk_verdict_row;
 
 enum tk_tone { TK_TONE_QUIET, TK_TONE_NOTE, TK_TONE_GOOD, TK_TONE_BAD };
@@ -15,6 +16,8 @@ const char *tk_tone_name(enum tk_tone tone);
 
 /* TK_VERDICT_STATUS_COUNT: there is no verdict. */
 enum tk_tone tk_verdict_tone(enum tk_verdict_status status);
+/* Of the verdict of a series; a series that was skipped needs attention, but is not worse. */
+enum tk_tone tk_series_tone(const struct tk_site_series *s);
 enum tk_tone tk_outcome_tone(enum tk_outcome outcome);
 enum tk_tone tk_night_tone(enum tk_night_status status);
 enum tk_tone tk_stage_tone(enum tk_stage_status status);

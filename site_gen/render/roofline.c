@@ -11,10 +11,11 @@
 #include "base/format.h"
 #include "site_gen/model/model.h"
 #include "site_gen/render/escape.h"
+#include "site_gen/render/mark.h"
 
 #define WIDTH 960
-#define HEIGHT 420
-#define MARGIN 46
+#define HEIGHT 436
+#define MARGIN 62
 #define LETTER 6.2 /* about the width of one in the style sheet */
 
 struct plot {
@@ -65,17 +66,24 @@ static double plot_y(const struct plot *p, double log_y)
 
 static void draw_grid(struct tk_buf *out, const struct plot *p)
 {
+	struct tk_format_scale scale = tk_format_choose_scale(pow(10, p->y1), "gflop_per_s");
+	char text[TK_FORMAT_SIZE];
 	for (int x = (int)ceil(p->x0); x <= (int)floor(p->x1); x++)
 		tk_buf_add_printf(out,
 		        "<path class=\"grid\" d=\"M%.1f 8V%d\"/><text x=\"%.1f\" y=\"%d\" "
-		        "text-anchor=\"middle\">%g</text>",
-		        plot_x(p, x), HEIGHT - MARGIN + 8 - 8, plot_x(p, x), HEIGHT - MARGIN + 18,
-		        pow(10, x));
+		        "text-anchor=\"middle\">%s</text>",
+		        plot_x(p, x), HEIGHT - MARGIN, plot_x(p, x), HEIGHT - MARGIN + 16,
+		        tk_format_digits(pow(10, x), 9, text));
 	for (int y = (int)ceil(p->y0); y <= (int)floor(p->y1); y++)
 		tk_buf_add_printf(out,
 		        "<path class=\"grid\" d=\"M%d %.1fH%d\"/><text x=\"%d\" y=\"%.1f\" "
-		        "text-anchor=\"end\">%g</text>",
-		        MARGIN, plot_y(p, y), WIDTH - 8, MARGIN - 6, plot_y(p, y) + 4, pow(10, y));
+		        "text-anchor=\"end\">%s</text>",
+		        MARGIN, plot_y(p, y), WIDTH - 8, MARGIN - 6, plot_y(p, y) + 4,
+		        tk_format_digits(pow(10, y) / scale.divisor, 9, text));
+	tk_buf_add_printf(out,
+	        "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">FLOP per byte</text><text "
+	        "transform=\"translate(13 %d) rotate(-90)\" text-anchor=\"middle\">%s</text>",
+	        (WIDTH + MARGIN) / 2, HEIGHT - 10, (HEIGHT - MARGIN) / 2, scale.unit);
 }
 
 /* Names of rates are at the right end, names of bandwidths at the left. Overlapping names are
@@ -148,37 +156,6 @@ static void draw_ceiling(struct tk_buf *out, const struct plot *p,
 		        measured && !tk_ceiling_is_cache(c), text);
 }
 
-/* The eight shapes of series_style.js, in its order, around the current point. */
-static const char *const shapes[] = {"m-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z", "m0-5.5l5.5 10h-11z",
-        "m-4.5-4.5h9v9h-9z", "m0-6l6 6l-6 6l-6-6z",
-        "m-5 2v-4q0-3 3-3h4q3 0 3 3v4q0 3-3 3h-4q-3 0-3-3z", "m-4-4l8 8m-8 0l8-8",
-        "m-4-4l8 8m-8 0l8-8m-4-1.5v11m-5.5-5.5h11", "m0-5.5v11m-5.5-5.5h11"};
-#define SHAPE_COUNT (sizeof shapes / sizeof *shapes)
-
-static void begin_marks(struct tk_buf *out, size_t mark, bool hollow)
-{
-	tk_buf_add_printf(out, "<path class=\"mark mark-%zu%s\" d=\"", mark % 5,
-	        hollow || mark >= 5 || mark % SHAPE_COUNT >= 5 ? " hollow" : "");
-}
-
-static void add_mark(struct tk_buf *out, size_t mark, int x, int y)
-{
-	tk_buf_add_char(out, 'M');
-	tk_buf_add_int(out, x);
-	tk_buf_add_char(out, ' ');
-	tk_buf_add_int(out, y);
-	tk_buf_add_str(out, shapes[mark % SHAPE_COUNT]);
-}
-
-void tk_roofline_draw_mark(struct tk_buf *out, size_t mark)
-{
-	tk_buf_add_str(out, "<svg class=\"key\" viewBox=\"0 0 16 16\" width=\"16\" height=\"16\" "
-	                    "aria-hidden=\"true\">");
-	begin_marks(out, mark, false);
-	add_mark(out, mark, 8, 8);
-	tk_buf_add_str(out, "\"/></svg>");
-}
-
 struct place {
 	int x, y;
 };
@@ -205,10 +182,10 @@ static void draw_marks(struct tk_buf *out, const struct plot *p,
 	if (!count)
 		return;
 	qsort(places, count, sizeof *places, place_order);
-	begin_marks(out, mark, old);
+	tk_mark_begin(out, points->looks[mark], old);
 	for (size_t i = 0; i < count; i++)
 		if (!i || place_order(&places[i - 1], &places[i]))
-			add_mark(out, mark, places[i].x, places[i].y);
+			tk_mark_add(out, points->looks[mark], places[i].x, places[i].y);
 	tk_buf_add_str(out, "\"/>");
 }
 

@@ -19,12 +19,10 @@ struct tk_roofline_points {
 	struct tk_roofline_point *at;
 	size_t count;
 	const char **labels; /* each once, sorted */
+	size_t *looks;       /* of the backend of each label */
 	size_t label_count;
 };
 
 int tk_roofline_draw(struct tk_buf *out, const struct tk_roofline_points *points,
         const struct tk_ceiling_set *ceilings, struct tk_error *err);
-/* The mark of the mark-th label alone, for a legend; as in series_style.js. */
-void tk_roofline_draw_mark(struct tk_buf *out, size_t mark);
-
 #endif

@@ -1,6 +1,7 @@
 /* Paths in relative integer steps: a sparkline is about 300 bytes. */
 #include "site_gen/render/svg.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -175,11 +176,39 @@ void tk_svg_draw_sparkline(struct tk_buf *out, const struct tk_site_series *s)
 	tk_buf_add_str(out, "\" r=\"2\"/></svg>");
 }
 
-struct tk_svg_range tk_svg_draw_trend(struct tk_buf *out, const struct tk_site_series *s)
+/* Nights without a timing as crosses at the lower edge; the newest verdict as a line. */
+static void night_marks(struct tk_buf *out, const struct frame *f, const json_t *marks)
+{
+	const json_t *mark;
+	size_t i;
+	json_array_foreach (marks, i, mark) {
+		int64_t at_s = json_integer_value(json_object_get(mark, "time"));
+		bool worse = json_is_true(json_object_get(mark, "isWorse"));
+		int x = to_x(f, at_s);
+		if (json_is_true(json_object_get(mark, "isVerdict")))
+			tk_buf_add_printf(out, "<path class=\"%s\" d=\"M%d 0v%d\"/>",
+			        worse ? "step-bad" : "step-good", x, f->height);
+		else
+			tk_buf_add_printf(out,
+			        "<path class=\"night-mark text-%s\" d=\"M%d %dl8 -8m-8 0l8 8\"/>",
+			        worse ? "bad" : "note", x - 4, f->height - 2);
+	}
+}
+
+static int64_t newest_mark(const json_t *marks, int64_t at_least_s)
+{
+	const json_t *last = json_array_get(marks, json_array_size(marks) - 1);
+	int64_t at_s = json_integer_value(json_object_get(last, "time"));
+	return at_s > at_least_s ? at_s : at_least_s;
+}
+
+struct tk_svg_range tk_svg_draw_trend(
+        struct tk_buf *out, const struct tk_site_series *s, const json_t *marks)
 {
 	if (!tk_svg_has_trend(s))
 		return (struct tk_svg_range){NAN, NAN};
 	struct frame f = make_frame(s, TK_SITE_WINDOW_POINTS, true, TREND_WIDTH, TREND_HEIGHT, 4);
+	f.t1 = newest_mark(marks, f.t1);
 	tk_buf_add_printf(out,
 	        "<svg class=\"trend\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" "
 	        "aria-hidden=\"true\">",
@@ -189,6 +218,7 @@ struct tk_svg_range tk_svg_draw_trend(struct tk_buf *out, const struct tk_site_s
 		        i * TREND_HEIGHT / 4, TREND_WIDTH);
 	band_path(out, &f);
 	change_marks(out, &f, s);
+	night_marks(out, &f, marks);
 	line_path(out, &f, "line");
 	tk_buf_add_str(out, "</svg>");
 	return f.y;

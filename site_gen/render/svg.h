@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct json_t;
 struct tk_buf;
 struct tk_site_series;
 
@@ -19,8 +20,9 @@ bool tk_svg_has_trend(const struct tk_site_series *s);
 /* The 60 newest points, 120 x 28, with the last change points. Draws nothing without a trend. */
 void tk_svg_draw_sparkline(struct tk_buf *out, const struct tk_site_series *s);
 /* All loaded points with their intervals, stretched to the box. Returns the range drawn, for
- * labels. */
-struct tk_svg_range tk_svg_draw_trend(struct tk_buf *out, const struct tk_site_series *s);
+ * labels. marks: of pages/series_marks.h. */
+struct tk_svg_range tk_svg_draw_trend(
+        struct tk_buf *out, const struct tk_site_series *s, const struct json_t *marks);
 /* A bar from the middle, to the right if the value grew (after / before > 1); full at a factor of
  * 1.25. */
 void tk_svg_draw_change(struct tk_buf *out, double ratio, bool worse);

@@ -49,6 +49,16 @@ int tk_store_list_unsuccessful_runs(
 	        &night_id, 1, out, err);
 }
 
+int tk_store_list_series_unsuccessful_runs(struct tk_store *s, int64_t series_id, int64_t from_s,
+        struct tk_rows *out, struct tk_error *err)
+{
+	const int64_t values[] = {series_id, from_s};
+
+	return tk_rows_select(s, TK_TABLE_run,
+	        "WHERE series_id=?1 AND as_of_s>=?2 AND outcome<>'ok' ORDER BY as_of_s, id", values,
+	        2, out, err);
+}
+
 int tk_store_list_jobs(struct tk_store *s, int64_t night_id, bool open_only, struct tk_rows *out,
         struct tk_error *err)
 {

@@ -3,7 +3,7 @@
 "use strict";
 window.tracker ??= {};
 {
-  const { comparison, data, dom, format, keys, state } = window.tracker;
+  const { comparison, data, distribution, dom, format, keys, state } = window.tracker;
   const { byId } = dom;
   const { contenders, problems } = comparison;
   const SVG = "http://www.w3.org/2000/svg";
@@ -26,6 +26,15 @@ window.tracker ??= {};
   function setOptions(select, options) {
     select.replaceChildren(...options.map(([text, value]) => new Option(text, value)));
   }
+
+  const { tie } = comparison.index;
+
+  // The same backend at two times has a before and an after.
+  const isOverTime = () => sideOf("a").contender === sideOf("b").contender;
+
+  // Both intervals apart, and by more than what counts as a tie.
+  const isSignificant = ({ isKnown, lo, hi, ratio }) =>
+    isKnown && (lo > 1 || hi < 1) && Math.abs(ratio - 1) >= tie;
 
   const sideOf = (name) => ({
     contender: contenders[contenderKeys.indexOf(byId(name).value)],
@@ -78,22 +87,24 @@ window.tracker ??= {};
     return dom.element("td", { className: "num c-side" }, link, " ", width);
   }
 
-  function fasterName({ isKnown, lo, hi }) {
-    if (!isKnown) return TOO_FEW;
-    if (lo > 1) return sideName("a");
-    return hi < 1 ? sideName("b") : NO_DIFFERENCE;
+  function resultText(row) {
+    if (!row.isKnown) return TOO_FEW;
+    if (!isSignificant(row)) return NO_DIFFERENCE;
+    if (isOverTime()) return row.ratio > 1 ? "slower" : "faster";
+    return sideName(row.ratio > 1 ? "a" : "b");
   }
 
   const numberCell = (text) => dom.element("td", { className: "num", textContent: text });
 
   function tableRow(row, maxLog) {
-    const faster = dom.element("span", { className: "sub", textContent: fasterName(row) });
+    const faster = dom.element("span", { className: "sub", textContent: resultText(row) });
     return dom.element(
       "tr",
       {},
       dom.element("th", { scope: "row", textContent: row.problem.title }),
       timeCell(row.a),
       timeCell(row.b),
+      numberCell(format.change(row.ratio - 1)),
       numberCell(format.factor(row.ratio)),
       dom.element("td", {}, ratioBar(row, maxLog), faster),
     );
@@ -145,7 +156,13 @@ window.tracker ??= {};
       return `They have no problem in common${hasTimes ? " at these times" : ""}.`;
     }
     const sentences = [];
-    if (count) {
+    if (count && isOverTime()) {
+      sentences.push(
+        `The time changed by ${format.change(mean - 1)} from ${a} to ${b} ` +
+          `(geometric mean of ${plural(count, "problem")}).`,
+        `${losses} faster, ${wins} slower, ${NO_DIFFERENCE} in ${ties}.`,
+      );
+    } else if (count) {
       const geomean = `geometric mean of ${plural(count, "problem")}`;
       sentences.push(`${b} takes ${format.factor(mean)} the time of ${a} (${geomean}).`);
       const even = ties ? `, ${NO_DIFFERENCE} in ${ties}` : "";
@@ -167,18 +184,36 @@ window.tracker ??= {};
       const { hidden, value } = byId(id);
       state.set(id, hidden || value === "0" ? "" : value);
     }
+    state.set("all", byId("significant").checked ? "" : "1");
   }
 
   function draw() {
     const filter = { op: byId("op").value, type: byId("type").value };
     const rows = comparison.compare(sideOf("a"), sideOf("b"), filter);
-    if (byId("sort").value === "gain") rows.sort((left, right) => right.ratio - left.ratio);
+    const sizeOf = ({ ratio }) => Math.abs(Math.log(ratio));
+    const sort = byId("sort").value;
+    if (sort === "gain") rows.sort((left, right) => right.ratio - left.ratio);
+    if (sort === "0") rows.sort((left, right) => sizeOf(right) - sizeOf(left));
+    const significant = rows.filter(isSignificant);
+    const shown = byId("significant").checked && significant.length ? significant : rows;
     const logs = rows.map(({ ratio }) => Math.abs(Math.log(ratio)));
     const maxLog = Math.max(Math.log(1.1), ...logs);
     saveState();
-    for (const name of SIDES) byId(`head-${name}`).textContent = sideName(name);
+    const titles = isOverTime() ? { a: "Before", b: "After" } : { a: "First", b: "Second" };
+    for (const name of SIDES) {
+      byId(`label-${name}`).textContent = titles[name];
+      byId(`head-${name}`).textContent = isOverTime()
+        ? `${titles[name]}: ${sideName(name)}`
+        : sideName(name);
+    }
+    byId("head-result").textContent = isOverTime() ? "Result" : "Faster";
+    const leftOut = rows.length - shown.length;
+    byId("left-out").hidden = !leftOut;
+    byId("left-out").textContent = `${plural(leftOut, "problem")} without a significant change.`;
+    byId("distribution").hidden = !rows.length;
+    distribution.draw(byId("distribution"), rows, tie);
     byId("verdict").textContent = verdict(rows);
-    byId("rows").replaceChildren(...rows.map((row) => tableRow(row, maxLog)));
+    byId("rows").replaceChildren(...shown.map((row) => tableRow(row, maxLog)));
     showSummary(rows);
     byId("compare").hidden = !rows.length;
     byId("compare").dataset.ready = String(rows.length);
@@ -230,6 +265,7 @@ window.tracker ??= {};
       setOptions(byId(`${name}-at`), []);
     });
     for (const id of ["op", "type", "sort"]) choose(id, state.get(id));
+    byId("significant").checked = !state.get("all");
     return load();
   }
 

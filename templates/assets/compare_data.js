@@ -153,8 +153,9 @@ window.tracker ??= {};
   // rows are unstable.
   function summarize(rows) {
     const known = rows.filter(({ isKnown }) => isKnown);
-    const wins = known.filter(({ lo }) => lo > 1).length;
-    const losses = known.filter(({ hi }) => hi < 1).length;
+    const isApart = ({ ratio }) => Math.abs(ratio - 1) >= index.tie;
+    const wins = known.filter((row) => row.lo > 1 && isApart(row)).length;
+    const losses = known.filter((row) => row.hi < 1 && isApart(row)).length;
     const unstable = known.filter(({ isUnstable }) => isUnstable).length;
     const logSum = known.reduce((sum, { ratio }) => sum + Math.log(ratio), 0);
     return {

@@ -21,24 +21,28 @@ window.tracker ??= {};
   const select = dom.byId("metric");
   const tools = dom.byId("tools");
   const tables = dom.all("table.compare").map((table) => ({ table, original: null }));
+  const tie = +tools.dataset.tie; // values that differ by less share the first place
   let isRanked = false;
 
-  function ratioText(value, best) {
+  const isTie = (value, best) => value < best * (1 + tie) || value === best;
+
+  function ratioText(value, best, isBest) {
     if (!(value >= 0) || !(best >= 0)) return "";
-    if (value === best) return "best";
+    if (isBest) return "best";
+    if (isTie(value, best)) return "tie";
     return best > 0 ? format.factor(value / best) : "more";
   }
 
   // Shows the metric in a cell: value, ratio to the best of the row, bar.
-  function updateCell(cell, value, best, text) {
+  function updateCell(cell, value, best, text, isBest) {
     const link = cell.querySelector("a");
     if (!link || link.querySelector(".tag")) return;
-    cell.classList.toggle("best", value === best);
+    cell.classList.toggle("best", isBest);
     link.textContent = value >= 0 ? text(value) : "unknown";
     const ratio = cell.querySelector(".ratio");
     if (ratio) {
       const part = value === best ? 1 : best > 0 && value > 0 ? best / value : 0;
-      ratio.textContent = ratioText(value, best);
+      ratio.textContent = ratioText(value, best, isBest);
       cell.className = cell.className.replace(/\bw\d+/, `w${2 * Math.round(50 * part)}`);
     }
     const note = cell.querySelector(":scope > .sub");
@@ -51,11 +55,13 @@ window.tracker ??= {};
     const values = cells.map(metric.valueOf);
     const known = values.filter((value) => value >= 0);
     const best = known.length > 1 ? Math.min(...known) : NaN;
+    const isClear = known.filter((value) => isTie(value, best)).length === 1;
     cells.forEach((cell, i) => {
       const value = values[i];
-      updateCell(cell, value, best, metric.text);
+      const isBest = isClear && value === best;
+      updateCell(cell, value, best, metric.text, isBest);
       if (!(best >= 0) || !(value >= 0)) return;
-      totals[i].wins += value === best;
+      totals[i].wins += isBest;
       if (best > 0) {
         totals[i].logSum += Math.log(value / best);
         totals[i].shared++;

@@ -5,6 +5,7 @@ window.tracker ??= {};
 {
   const { dom, format, state } = window.tracker;
   const NOTE_BEST = "the best other";
+  const tie = +dom.byId("tools").dataset.tie;
   const END_UNIT = 1e-4; // of the interval ends in data-ends: relative to the median
 
   function readCell(cell) {
@@ -28,10 +29,11 @@ window.tracker ??= {};
     return best;
   }
 
-  // Two backends differ where their intervals do not overlap.
+  // Two backends differ where their intervals do not overlap and the times differ by enough.
   function comparison({ times, ends }, first, second) {
     if (first === second) return "";
     const [fast, slow] = times[first] <= times[second] ? [first, second] : [second, first];
+    if (times[slow] < times[fast] * (1 + tie)) return "tie";
     if (ends[fast].length < 2 || ends[slow].length < 2) return "no interval";
     const fastEnd = times[fast] * (1 + ends[fast][1] * END_UNIT);
     const slowEnd = times[slow] * (1 - ends[slow][0] * END_UNIT);
@@ -95,7 +97,7 @@ window.tracker ??= {};
         i < 0
           ? originalNote
           : `Speed-up of ${first.value} over ${second.value || NOTE_BEST}. Blue: faster. ` +
-            "Orange: slower. Tie: the intervals overlap.";
+            "Orange: slower. Tie: the intervals overlap, or the times hardly differ.";
       for (const entry of cells) {
         if (i < 0) restoreCell(entry);
         else showSpeedUp(entry, i, k);

@@ -10,6 +10,7 @@ window.tracker ??= {};
   const tools = dom.byId("tools");
   const trailsButton = dom.byId("trails");
   const labels = dom.unique((roofline.points ?? []).map(({ label }) => label)).sort();
+  const looks = new Map((roofline.points ?? []).map(({ label, look }) => [label, look]));
   const choices = new Map(); // key -> <select>
   let chart = null;
   let scale = { divisor: 1, unit: "GFLOP/s" };
@@ -58,18 +59,17 @@ window.tracker ??= {};
 
   // ---- drawing ----
 
-  // Points of an older night are hollow.
-  function pointsDataset(points, label, i) {
-    const style = seriesStyle(i);
+  // Points of an older night are smaller.
+  function pointsDataset(points, label) {
+    const style = seriesStyle(looks.get(label));
     const matching = points.filter((point) => point.label === label);
     return {
       ...style,
       label,
       data: matching.sort((left, right) => !!left.older_s - !!right.older_s),
       showLine: false,
-      pointRadius: 5,
+      pointRadius: ({ raw }) => (raw?.older_s ? 3 : 5),
       pointHoverRadius: 8,
-      pointBackgroundColor: ({ raw }) => (raw?.older_s ? "transparent" : style.backgroundColor),
     };
   }
 
@@ -113,6 +113,7 @@ window.tracker ??= {};
     const rateText = (rate) => format.value(rate, "gflop_per_s");
     const parts = [`${point.label}: ${rateText(point.y)}`];
     if (point.efficiency) parts.push(`${format.percent(point.efficiency)} of its ceiling`);
+    if (point.peak) parts.push(`${format.percent(point.peak)} of the datasheet\u2019s`);
     if (point.older_s) parts.push(format.day(point.older_s));
     const lines = [parts.join(", ")];
     if (point.trail) {

@@ -1,11 +1,11 @@
 // The rate of every backend over the size of the problem: one chart for each sweep, read from the
-// table below it. Hovering over one chart marks the same size in all charts.
+// table below it. Hovering over one chart marks the same size in all charts. Without this script the
+// page shows drawings of the same charts.
 "use strict";
 window.tracker ??= {};
 {
   const { dom, format, seriesStyle } = window.tracker;
   const { colour } = dom;
-  const CHARTS_MAX = 6;
   const TICKS_MAX = 7;
   const WHISKER_MIN_PX = 6; // a shorter one would lie within the mark
   let metric = null; // null: the rate; else a metric of kernel.js
@@ -22,40 +22,31 @@ window.tracker ??= {};
     return y > 0 && hi !== undefined ? { x, y, lo, hi, title } : null;
   }
 
-  // { backends, sweeps: Map of sweep -> Map of backend -> points }
+  // { backends: [{ name, look }], sweeps: Map of number -> Map of backend -> points }
   function readSection(section) {
-    const heads = dom.all("table.compare thead th.num", section);
-    const backends = heads.map((head) => head.textContent.trim());
+    const backends = dom.all("table.compare thead th.num", section).map((head) => ({
+      name: head.textContent.trim(),
+      look: +head.dataset.look,
+    }));
     const sweeps = new Map();
     for (const row of dom.all("table.compare tbody tr[data-x]", section)) {
-      const { sweep, x } = row.dataset;
-      if (!sweeps.has(sweep)) sweeps.set(sweep, new Map());
       const [head, ...cells] = row.cells;
       const title = head.firstChild.textContent.trim();
-      cells.forEach((cell, i) => {
-        const point = readPoint(cell, +x, title);
-        if (!point) return;
-        const points = sweeps.get(sweep).get(backends[i]) ?? [];
-        sweeps.get(sweep).set(backends[i], [...points, point]);
-      });
+      for (const number of row.dataset.sweeps.split(" ")) {
+        if (!sweeps.has(number)) sweeps.set(number, new Map());
+        const sweep = sweeps.get(number);
+        cells.forEach((cell, i) => {
+          const point = readPoint(cell, +row.dataset.x, title);
+          if (point) sweep.set(i, [...(sweep.get(i) ?? []), point]);
+        });
+      }
     }
     return { backends, sweeps };
   }
 
-  function sizesOf(sweep) {
-    const sizes = [...sweep.values()].flat().map(({ x }) => x);
-    return dom.unique(sizes).sort((left, right) => left - right);
-  }
-
-  // Several batches may have one length: the best of them.
-  function bestOfEachSize(points = []) {
-    const best = new Map();
-    for (const point of points) {
-      const known = best.get(point.x);
-      if (!known || (metric ? known.y > point.y : known.y < point.y)) best.set(point.x, point);
-    }
-    return [...best.values()].sort((left, right) => left.x - right.x);
-  }
+  const bySize = (left, right) => left.x - right.x;
+  const sizesOf = (sweep) =>
+    dom.unique([...sweep.values()].flat().map(({ x }) => x)).sort((left, right) => left - right);
 
   // ---- drawing ----
 
@@ -176,17 +167,15 @@ window.tracker ??= {};
   }
 
   function drawChart(canvas, sweep, backends, xName) {
-    const datasets = backends
-      .map((label, i) => ({
-        ...seriesStyle(i),
-        label,
-        data: bestOfEachSize(sweep.get(label)),
-        borderWidth: 2,
-        pointRadius: 4,
-        pointHoverRadius: 7,
-        tension: 0,
-      }))
-      .filter(({ data }) => data.length);
+    const datasets = [...sweep].map(([i, points]) => ({
+      ...seriesStyle(backends[i].look),
+      label: backends[i].name,
+      data: points.toSorted(bySize),
+      borderWidth: 2,
+      pointRadius: 4,
+      pointHoverRadius: 7,
+      tension: 0,
+    }));
     const maximum = Math.max(...datasets.flatMap(({ data }) => data.map(({ y }) => y)));
     const chart = new Chart(canvas, {
       type: "line",
@@ -197,33 +186,28 @@ window.tracker ??= {};
     charts.push(chart);
   }
 
-  function addFigure(holder, name, sweep, backends) {
-    const canvas = dom.element("canvas");
+  // Takes the place of the drawing.
+  function addChart(figure, sweep, backends, xName) {
     const title = metric ? metric.title : "Rate";
+    const name = figure.querySelector("figcaption").textContent;
+    const canvas = dom.element("canvas");
     canvas.setAttribute("role", "img");
     canvas.setAttribute("aria-label", `${title} over size, ${name}. The table has every value.`);
-    const hasSeveral = [...sweep.values()].some(
-      (points) => points.length > bestOfEachSize(points).length,
-    );
-    const note = ` \u00b7 ${metric ? "lowest" : "fastest"} problem of each size`;
-    const caption = dom.element("figcaption", { className: "muted", textContent: name });
-    if (hasSeveral) caption.append(note);
-    const frame = dom.element("div", { className: "small-canvas" }, canvas);
-    holder.append(dom.element("figure", { className: "chart" }, frame, caption));
-    drawWhenVisible(frame, () => drawChart(canvas, sweep, backends, holder.dataset.xName));
+    const frame = figure.querySelector(".small-canvas");
+    drawWhenVisible(frame, () => {
+      frame.replaceChildren(canvas);
+      figure.querySelector(".marks").hidden = true; // the chart has a legend
+      drawChart(canvas, sweep, backends, xName);
+    });
   }
 
   function build(holder) {
     const { backends, sweeps } = readSection(holder.closest("section"));
-    const longest = [...sweeps]
-      .map(([name, sweep]) => ({ name, sweep, count: sizesOf(sweep).length }))
-      .filter(({ count }) => count > 2)
-      .sort((left, right) => right.count - left.count)
-      .slice(0, CHARTS_MAX);
-    holder.textContent = "";
-    holder.hidden = !longest.length;
-    for (const { name, sweep } of longest) addFigure(holder, name, sweep, backends);
-    holder.dataset.ready = String(longest.length);
+    for (const figure of dom.all("figure", holder)) {
+      const sweep = sweeps.get(figure.dataset.sweep) ?? new Map();
+      figure.hidden = !sweep.size;
+      if (sweep.size) addChart(figure, sweep, backends, holder.dataset.xName);
+    }
   }
 
   // ---- drawing on demand: near the screen, and before the page is printed ----

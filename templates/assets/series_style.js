@@ -1,9 +1,9 @@
-// The look of the n-th backend in every chart of a page: colour, shape, filled or hollow.
-// The first forty all differ; render/roofline.c draws the same marks without JavaScript.
+// The look of a backend in every chart: a colour and a hollow mark, the same on all pages. The first
+// 24 all differ; render/mark.c draws the same marks without JavaScript.
 "use strict";
 window.tracker ??= {};
 {
-  const COLOURS = ["--c1", "--c2", "--c3", "--c4", "--text"];
+  const COLOUR_COUNT = 12;
   const SHAPES = [
     "circle",
     "triangle",
@@ -16,15 +16,14 @@ window.tracker ??= {};
   ];
 
   // Dataset properties for Chart.js.
-  window.tracker.seriesStyle = (index) => {
-    const colour = window.tracker.dom.colour(COLOURS[index % COLOURS.length]);
-    const isFilled = index < COLOURS.length;
+  window.tracker.seriesStyle = (look) => {
+    const colour = window.tracker.dom.colour(`--c${(look % COLOUR_COUNT) + 1}`);
     return {
       borderColor: colour,
-      backgroundColor: isFilled ? colour : "transparent",
-      pointBorderWidth: isFilled ? 1 : 2,
-      pointStyle: SHAPES[index % SHAPES.length],
-      borderDash: isFilled ? [] : [5, 4],
+      backgroundColor: "transparent",
+      pointBackgroundColor: "transparent",
+      pointBorderWidth: 2,
+      pointStyle: SHAPES[(look + 3 * Math.floor(look / SHAPES.length)) % SHAPES.length],
     };
   };
 

@@ -14,6 +14,8 @@ window.tracker ??= {};
       this.tools = dom.byId("tools");
       this.id = figure.dataset.series;
       this.series = series;
+      series.look = +figure.dataset.look;
+      series.marks = JSON.parse(figure.dataset.marks || "[]");
       this.olderFiles = (figure.dataset.older ?? "").split(" ").filter(Boolean);
       this.view = new TrendView(series, {
         divisor: +figure.dataset.divisor,
@@ -47,8 +49,8 @@ window.tracker ??= {};
       const { view } = this;
       const { bounds } = view;
       const hidden = state.list("hide");
-      const datasets = this.shown.map((series, index) =>
-        trendChart.dataset(view, series, bounds, index, hidden.includes(series.id ?? series.label)),
+      const datasets = this.shown.map((series) =>
+        trendChart.dataset(view, series, bounds, hidden.includes(series.id ?? series.label)),
       );
       const visible = datasets.filter((dataset) => !dataset.hidden);
       const drawn = {
@@ -210,7 +212,7 @@ window.tracker ??= {};
     // ---- other series over this one ----
 
     addPeer(item) {
-      const { series: id, label, files } = item.dataset;
+      const { series: id, label, files, look } = item.dataset;
       const button = dom.element("button", { type: "button", textContent: "Overlay" });
       button.setAttribute("aria-label", `Overlay ${label}`);
       button.addEventListener("click", () => {
@@ -218,7 +220,13 @@ window.tracker ??= {};
         this.drawOverlays();
       });
       item.append(button);
-      return { id, label, button, files: files.split(" ").map((file) => dom.root + file) };
+      return {
+        id,
+        label,
+        button,
+        look: +look,
+        files: files.split(" ").map((file) => dom.root + file),
+      };
     }
 
     async drawOverlays() {
@@ -229,9 +237,12 @@ window.tracker ??= {};
         peer.button.setAttribute("aria-pressed", active.includes(peer));
       }
       const overlays = active
-        .map(({ id, label }) => ({ points: [], ...data.series(id), id, label }))
+        .map(({ id, label, look }) => ({ points: [], ...data.series(id), id, label, look }))
         .filter(({ points }) => points.length);
       this.shown = [this.series, ...overlays];
+      this.shown.forEach((series, i) => {
+        series.isDashed = this.shown.slice(0, i).some(({ look }) => look === series.look);
+      });
       this.draw();
     }
 

@@ -4,7 +4,6 @@ window.tracker ??= {};
 {
   const { dom, format } = window.tracker;
   const { colour } = dom;
-  const LINE_COLOURS = ["--c1", "--c2", "--c3", "--c4", "--text"];
   const FLAG_THROTTLED = 1;
   const FLAG_UNSTABLE = 2;
   const MINUTES_PER_DAY = 1440;
@@ -21,16 +20,20 @@ window.tracker ??= {};
   // Numbered as in the list of change points; labels of neighbours are staggered.
   function changePointMark(change, i, lowerIsBetter) {
     const isWorse = change.after > change.before === lowerIsBetter;
+    return changeLine(change.time / 86400, String(i + 1), isWorse, (i % 3) * 22);
+  }
+
+  function changeLine(x, content, isWorse, yAdjust = 0) {
     const border = colour(isWorse ? "--c2" : "--c3");
-    return verticalLine(change.time / 86400, {
+    return verticalLine(x, {
       borderColor: border,
       borderWidth: 1.5,
       borderDash: [4, 4],
       label: {
         display: true,
-        content: String(i + 1),
+        content,
         position: "start",
-        yAdjust: (i % 3) * 22,
+        yAdjust,
         backgroundColor: colour("--card"),
         color: colour(isWorse ? "--bad" : "--good"),
         borderColor: border,
@@ -53,6 +56,21 @@ window.tracker ??= {};
       yAdjust: 9,
       content: isNewEnvironment ? "\u25c6" : "\u26a0",
       color: colour("--note"),
+      font: { size: 12 },
+      z: 1,
+    };
+  }
+
+  // At the lower edge: a night that failed or was skipped, or the newest verdict.
+  function nightMark({ time, word, isVerdict, isWorse }) {
+    if (isVerdict) return changeLine(time / 86400, word, isWorse);
+    return {
+      type: "label",
+      xValue: time / 86400,
+      yValue: (context) => context.chart.scales.y.min,
+      yAdjust: -9,
+      content: "\u2715",
+      color: colour(isWorse ? "--bad" : "--note"),
       font: { size: 12 },
       z: 1,
     };
@@ -84,6 +102,9 @@ window.tracker ??= {};
     series.points.forEach((point, i) => {
       const mark = conditionMark(point, series.points[i - 1]);
       if (mark) marks[`condition${i}`] = mark;
+    });
+    (series.marks ?? []).forEach((mark, i) => {
+      marks[`night${i}`] = nightMark(mark);
     });
     if (pinned) {
       const style = { borderColor: colour("--strong-line"), borderWidth: 1.5 };
@@ -246,8 +267,8 @@ window.tracker ??= {};
     };
   }
 
-  function dataset(view, series, bounds, index, isHidden) {
-    const line = colour(LINE_COLOURS[index]);
+  function dataset(view, series, bounds, isHidden) {
+    const { borderColor: line, pointStyle } = window.tracker.seriesStyle(series.look ?? 0);
     return {
       label: series.label,
       data: view.chartPoints(series, bounds),
@@ -257,8 +278,9 @@ window.tracker ??= {};
       pointRadius: series.points.length > 200 ? 0 : 2,
       pointHoverRadius: 5,
       pointHitRadius: 8,
+      pointStyle,
       tension: 0,
-      borderDash: index >= 4 ? [5, 4] : [],
+      borderDash: series.isDashed ? [5, 4] : [],
       hidden: isHidden,
       series,
     };

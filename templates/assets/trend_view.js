@@ -25,8 +25,10 @@ window.tracker ??= {};
       return this.series.points[0].x;
     }
 
+    // A newer night may have failed.
     get last() {
-      return this.series.points.at(-1).x;
+      const marks = (this.series.marks ?? []).map(({ time }) => time / 86400);
+      return Math.max(this.series.points.at(-1).x, ...marks);
     }
 
     // abs: values; pct: relative to the first night shown; base: relative to the baseline night;

@@ -148,6 +148,7 @@ static int write_site(const struct tk_globals *g, const struct arguments *a,
 	        .base_url = a->base_url        ? a->base_url
 	                    : config->site_url ? config->site_url
 	                                       : "",
+	        .tie = config->site_tie,
 	        .now_s = tk_clock_now_s(),
 	        .full = a->full,
 	};

@@ -19,6 +19,7 @@ static int write_site(void *arg, struct tk_store *store, char *index_path, struc
 	        .templates_dir = templates,
 	        .title = config->site_title,
 	        .base_url = config->site_url ? config->site_url : "",
+	        .tie = config->site_tie,
 	        .now_s = tk_clock_now_s()};
 	struct tk_site_report written = {0};
 	tk_cli_keep_freed_memory();

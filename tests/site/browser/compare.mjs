@@ -73,6 +73,38 @@ export const tests = {
     assert.deepEqual(page.errors, []);
     await context.close();
   },
+  async "one backend over time: before, after, percent, and what changed"() {
+    const { context, page } = await open({});
+    const text = () => page.textContent("#verdict");
+    await visit(page, "compare.html");
+    await page.selectOption("#a", "openblas (openblas) @ epyc-lab/cpu");
+    await page.selectOption("#b", "openblas (openblas) @ epyc-lab/cpu");
+    await page.selectOption("#a-age", "1");
+    await page.selectOption("#op", "GEMM");
+    const line = await page.evaluate(() => document.querySelector("#rows tr").textContent);
+    assert.match(line, /1024x1024x1024/, "the largest is the first");
+    assert.match(line, /\+9\.\d.%|\+1\d\.\d.%/, "the change in percent");
+    assert.match(line, /slower$/);
+    assert.match(await text(), /^The time changed by .+ from openblas .+ to openblas /);
+    assert.deepEqual(
+      [await page.textContent("#label-a"), await page.textContent("#label-b")],
+      ["Before", "After"],
+    );
+    assert.match(
+      await page.getAttribute(".bins", "aria-label"),
+      /^Distribution of changes\. .*: \d/,
+    );
+    const shownRows = () => page.locator("#rows tr").count();
+    const significant = await shownRows();
+    await page.uncheck("#significant");
+    assert.ok((await shownRows()) > significant, "the others are left out at first");
+    await page.check("#significant");
+    assert.match(
+      await page.textContent("#left-out"),
+      /^\d+ problems? without a significant change/,
+    );
+    await context.close();
+  },
   async "a mean of unstable timings is called unreliable"() {
     const { context, page } = await open({});
     await page.route(/data\/compare-\d+\.js/, (route) => {

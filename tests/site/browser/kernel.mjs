@@ -84,16 +84,25 @@ export const tests = {
         Chart.getChart(c).data.datasets.map((d) => [d.label, d.data.length]),
       ),
     );
+    const titles = await page.evaluate(() =>
+      [...document.querySelectorAll(".scaling figcaption")].map((e) => e.textContent),
+    );
+    assert.ok(titles.every((title) => /head dimension/.test(title)));
+    const gpu = [
+      ["cutlass · 128x256x64", 3],
+      ["flash-attention", 3],
+    ];
     assert.deepEqual(charts, [
       [
         ["cpu", 3],
         ["openblas (openblas)", 3],
       ],
-      [
-        ["cutlass · 128x256x64", 3],
-        ["flash-attention", 3],
-      ],
+      ...[gpu, gpu, gpu, gpu], // a line is one batch or one number of tokens
     ]);
+    assert.deepEqual(
+      titles.slice(1).map((title) => /[^,]*(,\d+ tokens)?$/.exec(title)[0]),
+      [" batch 1", " batch 2", " 4,096 tokens", " batch 4"],
+    );
     assert.deepEqual(page.errors, []);
     await context.close();
   },
@@ -123,7 +132,7 @@ export const tests = {
       "Energy per run",
     );
     await page.selectOption("#metric", "build");
-    assert.match((await table())[1][1], /^34\.50 s best$/);
+    assert.match((await table())[1][1], /^34\.50 s tie$/);
     assert.match(await page.evaluate(() => location.hash), /metric=build/);
     await page.selectOption("#metric", "");
     assert.deepEqual(await table(), before);

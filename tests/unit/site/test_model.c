@@ -8,6 +8,7 @@
 
 #include "site_gen/model/axes.h"
 #include "site_gen/model/run_facts.h"
+#include "site_gen/model/sweeps.h"
 #include "store/store.h"
 #include <math.h>
 #include <string.h>
@@ -65,11 +66,55 @@ static void ignores_broken_run_facts(void **state)
 	}
 }
 
+/* Three batches of three lengths, and one number of tokens that two of them share. */
+static void a_line_is_one_sweep(void **state)
+{
+	static const char *const texts[] = {"attention:b=1,d=64,h=2,hkv=2,skv=512,sq=512",
+	        "attention:b=1,d=64,h=2,hkv=2,skv=1024,sq=1024",
+	        "attention:b=1,d=64,h=2,hkv=2,skv=2048,sq=2048",
+	        "attention:b=2,d=64,h=2,hkv=2,skv=1024,sq=1024",
+	        "attention:b=4,d=64,h=2,hkv=2,skv=512,sq=512",
+	        "attention:b=9,d=128,h=2,hkv=2,skv=512,sq=512"};
+	struct tk_axes axes[6];
+	struct tk_sweeps sweeps;
+	for (size_t i = 0; i < 6; i++)
+		axes[i] = axes_of("attention", texts[i]);
+	assert_int_equal(tk_sweeps_find(axes, 6, 9, &sweeps, NULL), 0);
+	assert_int_equal(sweeps.count, 2);
+	for (size_t i = 0; i < sweeps.count; i++) {
+		assert_int_equal(sweeps.at[i].count, 3);
+		for (size_t k = 0; k < 3; k++) {
+			const struct tk_axes *at = &axes[sweeps.at[i].members[k]];
+			if (sweeps.at[i].tokens > 0)
+				assert_true(at->x * at->column_order == 2048);
+			else
+				assert_true(at->column_order == sweeps.at[i].batch);
+			assert_true(at->x == 512 << k);
+		}
+	}
+	tk_sweeps_free(&sweeps);
+}
+
+static void titles_sweeps_in_words(void **state)
+{
+	char title[TK_SWEEP_TITLE_SIZE];
+	assert_string_equal(
+	        tk_sweep_format_title("causal=1 d=256 dir=fwd dtype=f16 h=16 hkv=16", title),
+	        "Forward, causal, head dimension 256, f16, 16 heads");
+	assert_string_equal(
+	        tk_sweep_format_title("causal=0 d=64 dir=bwd dtype=bf16 h=64 hkv=8", title),
+	        "Backward, full, head dimension 64, bf16, 64 heads, 8 key-value heads");
+	assert_string_equal(tk_sweep_format_title("a=e4m3 acc=f32 b=e4m3 c=bf16 ta=n tb=t", title),
+	        "e4m3, result bf16, nt");
+	assert_string_equal(tk_sweep_format_title("dtype=f32 speed=9", title), "f32, speed=9");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 
 	        cmocka_unit_test(places_problems_in_sweeps), cmocka_unit_test(parses_run_facts),
-	        cmocka_unit_test(ignores_broken_run_facts)};
+	        cmocka_unit_test(ignores_broken_run_facts), cmocka_unit_test(a_line_is_one_sweep),
+	        cmocka_unit_test(titles_sweeps_in_words)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,232 @@
+/* Splits the problems of a kernel into sweeps. */
+#include "site_gen/model/sweeps.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+struct entry {
+	const struct tk_axes *axes;
+	size_t index;
+	double fixed; /* the batch or the tokens that make a line of it */
+};
+
+static int compare_numbers(double a, double b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_by_sweep(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+	int d = strcmp(x->axes->sweep, y->axes->sweep);
+	if (!d)
+		d = compare_numbers(x->fixed, y->fixed);
+	if (!d)
+		d = compare_numbers(x->axes->x, y->axes->x);
+	return d ? d : (x->index > y->index) - (x->index < y->index);
+}
+
+static int compare_by_length(const void *a, const void *b)
+{
+	const struct tk_sweep *x = a, *y = b;
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return (x->members[0] > y->members[0]) - (x->members[0] < y->members[0]);
+}
+
+/* Adds entries[0..count), which are sorted by size; nothing if the sizes are too few or repeated. */
+static int add_sweep(const struct entry *entries, size_t count, struct tk_sweep *sweep,
+        size_t *sweep_count, struct tk_error *err)
+{
+	if (count < TK_SWEEP_SIZES_MIN)
+		return 0;
+	for (size_t i = 1; i < count; i++)
+		if (entries[i].axes->x == entries[i - 1].axes->x)
+			return 0;
+	sweep->members = malloc(count * sizeof *sweep->members);
+	if (!sweep->members)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < count; i++)
+		sweep->members[i] = entries[i].index;
+	sweep->count = count;
+	++*sweep_count;
+	return 0;
+}
+
+static bool has_repeated_size(const struct entry *entries, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (entries[i].axes->x == entries[i - 1].axes->x)
+			return true;
+	return false;
+}
+
+/* Whether a sweep of the same problems is there already. */
+static bool is_known(const struct tk_sweeps *s, const struct tk_sweep *sweep)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (&s->at[i] != sweep && s->at[i].count == sweep->count &&
+		        !memcmp(s->at[i].members, sweep->members,
+		                sweep->count * sizeof *sweep->members))
+			return true;
+	return false;
+}
+
+/* The problems of one rest: one line, or a line for each batch and each number of tokens. */
+static int split(struct entry *entries, size_t count, struct tk_sweeps *out, struct tk_error *err)
+{
+	enum { TOKENS, BATCH, KINDS };
+	for (size_t i = 0; i < count; i++)
+		entries[i].fixed = 0;
+	qsort(entries, count, sizeof *entries, compare_by_sweep);
+	if (!has_repeated_size(entries, count))
+		return add_sweep(entries, count, &out->at[out->count], &out->count, err);
+	int status = 0;
+	for (int kind = TOKENS; !status && kind < KINDS; kind++) {
+		for (size_t i = 0; i < count; i++)
+			entries[i].fixed = entries[i].axes->column_order *
+			                   (kind == TOKENS ? entries[i].axes->x : 1);
+		qsort(entries, count, sizeof *entries, compare_by_sweep);
+		for (size_t first = 0, end; !status && first < count; first = end) {
+			for (end = first + 1;
+			        end < count && entries[end].fixed == entries[first].fixed; end++)
+				;
+			struct tk_sweep *sweep = &out->at[out->count];
+			size_t before = out->count;
+			*sweep = (struct tk_sweep){0};
+			status = add_sweep(entries + first, end - first, sweep, &out->count, err);
+			*(kind == TOKENS ? &sweep->tokens : &sweep->batch) = entries[first].fixed;
+			if (out->count > before && is_known(out, sweep)) {
+				free(sweep->members);
+				out->count--;
+			}
+		}
+	}
+	return status;
+}
+
+int tk_sweeps_find(const struct tk_axes *axes, size_t count, size_t max, struct tk_sweeps *out,
+        struct tk_error *err)
+{
+	struct entry *entries = malloc((count + 1) * sizeof *entries);
+	size_t used = 0;
+	/* a problem is on at most two lines, and a line has several problems */
+	*out = (struct tk_sweeps){.at = calloc(count + 2, sizeof *out->at)};
+	int status = entries && out->at ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; !status && i < count; i++)
+		if (axes[i].x > 0)
+			entries[used++] = (struct entry){&axes[i], i, 0};
+	if (used)
+		qsort(entries, used, sizeof *entries, compare_by_sweep);
+	for (size_t first = 0, end; !status && first < used; first = end) {
+		for (end = first + 1;
+		        end < used && !strcmp(entries[end].axes->sweep, entries[first].axes->sweep);
+		        end++)
+			;
+		status = split(entries + first, end - first, out, err);
+	}
+	free(entries);
+	if (out->count)
+		qsort(out->at, out->count, sizeof *out->at, compare_by_length);
+	while (out->count > max)
+		free(out->at[--out->count].members);
+	return status;
+}
+
+void tk_sweeps_free(struct tk_sweeps *sweeps)
+{
+	for (size_t i = 0; i < sweeps->count; i++)
+		free(sweeps->at[i].members);
+	free(sweeps->at);
+	*sweeps = (struct tk_sweeps){0};
+}
+
+/* ---- titles ---- */
+
+/* The value of a key; "" where it is missing. */
+static void read_key(const char *keys, const char *key, char value[64])
+{
+	size_t len = strlen(key);
+	*value = 0;
+	for (const char *p = keys; *p; p += strcspn(p, " "), p += *p == ' ')
+		if (!strncmp(p, key, len) && p[len] == '=')
+			snprintf(value, 64, "%.*s", (int)strcspn(p + len + 1, " "), p + len + 1);
+}
+
+/* Appends "name value" or the like, after a comma. */
+static void add_part(char out[TK_SWEEP_TITLE_SIZE], const char *format, const char *value)
+{
+	size_t len = strlen(out);
+	if (!*value)
+		return;
+	len += (size_t)snprintf(out + len, TK_SWEEP_TITLE_SIZE - len, "%s", len ? ", " : "");
+	if (len < TK_SWEEP_TITLE_SIZE)
+		snprintf(out + len, TK_SWEEP_TITLE_SIZE - len, format, value);
+}
+
+static void add_types(char out[TK_SWEEP_TITLE_SIZE], const char *keys)
+{
+	char a[64], b[64], c[64], types[140] = "", layout[130];
+	read_key(keys, "a", a);
+	read_key(keys, "b", b);
+	read_key(keys, "c", c);
+	if (strcmp(a, b))
+		snprintf(types, sizeof types, "%s × %s", a, b);
+	else
+		snprintf(types, sizeof types, "%s", a);
+	add_part(out, "%s", types);
+	if (strcmp(a, c))
+		add_part(out, "result %s", c);
+	read_key(keys, "ta", a);
+	read_key(keys, "tb", b);
+	snprintf(layout, sizeof layout, "%s%s", a, b);
+	add_part(out, "%s", layout);
+}
+
+/* Keys with a word of their own, in the order of a title; "%s" is the value. */
+static const struct {
+	const char *key, *value, *format; /* value NULL: any */
+} words[] = {{"dir", "fwd", "Forward"}, {"dir", "bwd", "Backward"}, {"causal", "1", "causal"},
+        {"causal", "0", "full"}, {"d", NULL, "head dimension %s"}, {"dtype", NULL, "%s"},
+        {"h", NULL, "%s heads"}, {"hkv", NULL, "%s key-value heads"}, {"window", NULL, "window %s"},
+        {"selected_blocks", NULL, "%s blocks"}, {"block_size", NULL, "blocks of %s"}};
+
+static bool has_word(const char *key, size_t len)
+{
+	static const char *const others[] = {"a", "b", "c", "acc", "ta", "tb"};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strlen(words[i].key) == len && !strncmp(words[i].key, key, len))
+			return true;
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (strlen(others[i]) == len && !strncmp(others[i], key, len))
+			return true;
+	return false;
+}
+
+const char *tk_sweep_format_title(const char *keys, char out[TK_SWEEP_TITLE_SIZE])
+{
+	char value[64], heads[64], other[64];
+	*out = 0;
+	read_key(keys, "h", heads);
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		read_key(keys, words[i].key, value);
+		bool wanted = *value && (!words[i].value || !strcmp(words[i].value, value));
+		/* plain attention has as many key-value heads as heads; no window is usual */
+		if (!strcmp(words[i].key, "hkv") || !strcmp(words[i].key, "window"))
+			wanted = wanted && strcmp(value, heads) && strcmp(value, "0");
+		if (wanted)
+			add_part(out, words[i].format, value);
+	}
+	add_types(out, keys);
+	for (const char *p = keys; *p; p += strcspn(p, " "), p += *p == ' ') {
+		size_t len = strcspn(p, "= ");
+		if (p[len] != '=' || has_word(p, len))
+			continue;
+		snprintf(other, sizeof other, "%.*s", (int)strcspn(p, " "), p);
+		add_part(out, "%s", other);
+	}
+	return out;
+}

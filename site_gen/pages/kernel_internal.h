@@ -1,0 +1,45 @@
+/* What the table of a kernel page and its charts share. Private to kernel_*.c. */
+#ifndef TK_SITE_KERNEL_INTERNAL_H
+#define TK_SITE_KERNEL_INTERNAL_H
+#include "site_gen/model/sweeps.h"
+#include "site_gen/pages/page.h"
+
+#define TK_KERNEL_COLUMNS_MAX 12
+
+/* One table: the variants of a device for an operation in one mode, with their sums of log ratios
+ * to the best. */
+struct tk_kernel_columns {
+	const struct tk_site_device *device;
+	const char *op, *mode;
+	bool drawn; /* its cells carry rates for the charts */
+	const char *labels[TK_KERNEL_COLUMNS_MAX];
+	double log_ratio[TK_KERNEL_COLUMNS_MAX];
+	size_t shared[TK_KERNEL_COLUMNS_MAX], wins[TK_KERNEL_COLUMNS_MAX];
+	size_t looks[TK_KERNEL_COLUMNS_MAX];
+	size_t count;
+	bool cut;
+	unsigned known; /* which metrics some cell has, by bit */
+};
+
+/* A problem of a table: its series and its sweep. */
+struct tk_kernel_problem {
+	size_t first, end, place, sweep_size;
+	bool shown;
+	struct tk_axes at;
+	char sweeps[48]; /* the numbers of its charts, separated by spaces */
+};
+
+/* TK_KERNEL_COLUMNS_MAX: the table is full. */
+size_t tk_kernel_find_column(struct tk_kernel_columns *c, const struct tk_site_series *s);
+/* Whether a series is in the table: modes are never ranked together. */
+bool tk_kernel_is_contender(const struct tk_kernel_columns *c, const struct tk_site_series *s);
+/* The newest median; NAN: none, or the last night failed. */
+double tk_kernel_newest_value(const struct tk_site_series *s);
+
+/* sweep_charts: a chart for each sweep with its title and a drawing. Sets `sweeps` of the
+ * problems. */
+int tk_kernel_set_sweeps(struct tk_site *site, struct tk_value *o,
+        const struct tk_kernel_columns *columns, struct tk_kernel_problem *problems, size_t count,
+        struct tk_error *err);
+
+#endif

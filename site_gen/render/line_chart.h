@@ -1,0 +1,23 @@
+/* A chart of lines over size as SVG: logarithmic x, linear y from 0, both axes with a title. */
+#ifndef TK_SITE_LINE_CHART_H
+#define TK_SITE_LINE_CHART_H
+#include <stddef.h>
+
+struct tk_buf;
+
+struct tk_chart_point {
+	double x, y;
+};
+struct tk_chart_line {
+	size_t look;
+	const struct tk_chart_point *points; /* by x */
+	size_t count;
+};
+
+/* unit: of y, as in base/format.h. */
+void tk_line_chart_draw(struct tk_buf *out, const struct tk_chart_line *lines, size_t count,
+        const char *x_title, const char *unit);
+/* The distance of round ticks (1, 2 or 5 times a power of ten), so that at most `max` fit. */
+double tk_chart_choose_step(double range, int max);
+
+#endif
