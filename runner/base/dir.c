@@ -13,6 +13,8 @@
 #include "base/error.h"
 #include "base/file.h"
 
+#define DEPTH_MAX 800 /* of folders: each takes a descriptor */
+
 int tk_dir_create(const char *path, struct tk_error *err)
 {
 	char *copy = strdup(path);
@@ -147,7 +149,7 @@ static int remove_at(int parent, const char *name, int depth)
 {
 	struct stat st;
 
-	if (depth > 800) {
+	if (depth > DEPTH_MAX) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}
@@ -249,6 +251,46 @@ int64_t tk_dir_size(const char *path)
 
 	tk_dir_walk(path, add_size, &size, NULL);
 	return size;
+}
+
+/* Counts below an open folder, which it takes. Files may vanish at any time. */
+static uint64_t count_disk_bytes(int fd, int depth)
+{
+	uint64_t bytes = 0;
+	DIR *d = fdopendir(fd);
+	struct dirent *e;
+	struct stat st;
+
+	if (!d) {
+		close(fd);
+		return 0;
+	}
+	while ((e = readdir(d))) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+		        fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+			continue;
+		const bool is_dir = S_ISDIR(st.st_mode);
+		const int folder =
+		        is_dir && depth < DEPTH_MAX
+		                ? openat(fd, e->d_name,
+		                          O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+		                : -1;
+
+		/* Each of several links has its share of the file. */
+		bytes += (uint64_t)st.st_blocks * 512 /
+		         (is_dir || st.st_nlink == 0 ? 1 : (uint64_t)st.st_nlink);
+		if (folder >= 0)
+			bytes += count_disk_bytes(folder, depth + 1);
+	}
+	closedir(d);
+	return bytes;
+}
+
+uint64_t tk_dir_disk_bytes(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd < 0 ? 0 : count_disk_bytes(fd, 0);
 }
 
 /* ---- copying ---- */

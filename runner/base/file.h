@@ -37,6 +37,9 @@ int tk_dir_walk(const char *dir,
         int (*visit)(void *arg, const char *relative, const struct stat *st, struct tk_error *err),
         void *arg, struct tk_error *err);
 int64_t tk_dir_size(const char *path); /* bytes of regular files below; 0 where absent */
+/* What everything below takes on the disk; what cannot be read is left out. A file that others link
+ * to counts by its share. For trees that a hostile program is writing to. */
+uint64_t tk_dir_disk_bytes(const char *path);
 /* Names in a folder without . and .., sorted; *names and each name are freed with tk_names_free. */
 int tk_dir_list(const char *path, char ***names, size_t *count, struct tk_error *err);
 /* The same of an open folder, which stays open. */

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,7 +21,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
-#include "base/process_tree.h"
+#include "base/process_limits.h"
 #include "base/sandbox.h"
 #include "base/spawn.h"
 
@@ -117,7 +116,6 @@ struct child {
 	int out, err;        /* our ends of the pipes, -1 where there is none or it ended */
 	int64_t deadline_ns; /* 0: none */
 	int64_t kill_ns;     /* when SIGTERM becomes SIGKILL; 0: no SIGTERM sent yet */
-	int64_t checked_ns;  /* when the limits were checked last */
 };
 
 static void close_fd(int *fd)
@@ -251,27 +249,20 @@ static void ask_to_end(struct child *c)
 }
 
 /* A program that has escaped its limits gets no time to end. */
-static void check_limits(const struct tk_process_spec *spec, struct child *c,
-        struct tk_process_result *r, int64_t now)
+static void check_limits(
+        struct tk_process_limits *limits, struct child *c, struct tk_process_result *r, int64_t now)
 {
-	struct stat st;
-
-	if ((!spec->log_max_bytes && !spec->process_max) || r->exceeded ||
-	        now - c->checked_ns < LOOK_AROUND_MS * INT64_C(1000000))
+	if (r->exceeded)
 		return;
-	c->checked_ns = now;
-	if (spec->log_max_bytes && lstat(spec->log_path, &st) == 0 &&
-	        (uint64_t)st.st_size > spec->log_max_bytes)
-		r->exceeded = TK_LIMIT_LOG;
-	else if (spec->process_max && tk_process_tree_count(c->pid) > spec->process_max)
-		r->exceeded = TK_LIMIT_PROCESSES;
+	r->exceeded = tk_process_limits_check(limits, c->pid, now);
 	if (r->exceeded)
 		kill(-c->pid, SIGKILL);
 }
 
-static int watch(const struct tk_process_spec *spec, struct child *c, struct tk_process_result *r,
+static int watch(struct tk_process_limits *limits, struct child *c, struct tk_process_result *r,
         struct tk_error *err)
 {
+	const struct tk_process_spec *spec = limits->spec;
 	int status = TK_OK;
 
 	while (!has_ended(c)) {
@@ -279,7 +270,7 @@ static int watch(const struct tk_process_spec *spec, struct child *c, struct tk_
 
 		look(c, r);
 		now = tk_clock_monotonic_ns();
-		check_limits(spec, c, r, now);
+		check_limits(limits, c, r, now);
 		if (r->out.status && !status) {
 			status = tk_fail(err, TK_EDATA, "%s: more than %zu bytes of output",
 			        spec->argv[0], r->out.max);
@@ -322,6 +313,7 @@ int tk_process_run(
         const struct tk_process_spec *spec, struct tk_process_result *result, struct tk_error *err)
 {
 	struct child c = {.pidfd = -1, .out = -1, .err = -1};
+	struct tk_process_limits limits;
 	int64_t begin = tk_clock_monotonic_ns();
 	int status;
 
@@ -330,9 +322,10 @@ int tk_process_run(
 	result->out.max = spec->capture_max ? spec->capture_max : CAPTURE_DEFAULT;
 	if (tk_cancel_is_requested())
 		return tk_fail(err, TK_ECANCELED, "canceled");
+	tk_process_limits_init(&limits, spec);
 	status = start(spec, &c, err);
 	if (!status) {
-		status = watch(spec, &c, result, err);
+		status = watch(&limits, &c, result, err);
 		finish(&c, spec->sandbox, result);
 		if (!status && result->out.status)
 			status = tk_fail(err, TK_EDATA, "%s: more than %zu bytes of output",

@@ -11,7 +11,13 @@ struct tk_error;
 struct tk_sandbox;
 
 /* Why a group was killed. */
-enum tk_process_limit { TK_LIMIT_NONE, TK_LIMIT_LOG, TK_LIMIT_PROCESSES };
+enum tk_process_limit {
+	TK_LIMIT_NONE,
+	TK_LIMIT_LOG,
+	TK_LIMIT_PROCESSES,
+	TK_LIMIT_DISK,
+	TK_LIMIT_DISK_FULL
+};
 
 struct tk_process_spec {
 	const char *const *argv; /* NULL-terminated; argv[0] is looked up in PATH */
@@ -28,8 +34,13 @@ struct tk_process_spec {
 	bool for_network;           /* gets the variables of proxies and of the SSH agent */
 	struct tk_sandbox *sandbox; /* of base/sandbox.h, for this run alone; NULL: none */
 	/* Limits that are checked several times a second; the group is killed. 0: none. */
-	uint64_t log_max_bytes;   /* of the file at log_path */
-	unsigned process_max;     /* of the group and its descendants */
+	uint64_t log_max_bytes; /* of the file at log_path */
+	unsigned process_max;   /* of the group and its descendants */
+	/* Folders on one disk, NULL-terminated; may be NULL. TK_LIMIT_DISK: they use more than
+	 * disk_max_bytes together. TK_LIMIT_DISK_FULL: less than 1 % of the disk is free, or less
+	 * than 1 GiB of a large one, and less than at the start. */
+	const char *const *disk_paths;
+	uint64_t disk_max_bytes;
 	uint64_t file_size_bytes; /* RLIMIT_FSIZE of every process; 0: none */
 };
 

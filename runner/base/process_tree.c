@@ -9,6 +9,8 @@
 #include "base/error.h"
 #include "base/file.h"
 
+#define COUNT_INTERVAL_NS INT64_C(5000000000)
+
 struct entry {
 	pid_t pid, parent, group;
 	bool found;
@@ -89,4 +91,37 @@ unsigned tk_process_tree_count(pid_t child)
 	free(all);
 	tk_names_free(names, count);
 	return found;
+}
+
+/* "0.20 0.18 0.12 1/80 11206": running and all threads of the machine; 0: unknown. */
+static long count_all_threads(void)
+{
+	struct tk_buf text = TK_BUF_INIT;
+	const char *slash = NULL;
+	long count = 0;
+
+	if (tk_file_read("/proc/loadavg", 256, &text, NULL) == TK_OK)
+		slash = strchr(tk_buf_cstr(&text), '/');
+	if (slash)
+		count = strtol(slash + 1, NULL, 10);
+	tk_buf_free(&text);
+	return count;
+}
+
+void tk_process_tree_init(struct tk_process_tree *t)
+{
+	*t = (struct tk_process_tree){.threads_min = count_all_threads()};
+}
+
+bool tk_process_tree_exceeds(struct tk_process_tree *t, pid_t child, unsigned max, int64_t now_ns)
+{
+	const long threads = count_all_threads();
+
+	if (threads < t->threads_min)
+		t->threads_min = threads;
+	if (threads > 0 && threads - t->threads_min < (long)max &&
+	        now_ns - t->counted_ns < COUNT_INTERVAL_NS)
+		return false;
+	t->counted_ns = now_ns;
+	return tk_process_tree_count(child) > max;
 }

@@ -280,6 +280,22 @@ static int check_ended_by_system(
 	return TK_OK;
 }
 
+/* The caller frees it. */
+static char *describe_excess(const struct job *j, enum tk_process_limit limit)
+{
+	char *text = NULL;
+	if (limit == TK_LIMIT_LOG)
+		return strdup("the build printed more than 64 MiB: killed");
+	if (limit == TK_LIMIT_PROCESSES)
+		return strdup("the build had more than 4096 processes: killed");
+	if (asprintf(&text,
+	            "the build used more than %.1f GiB of disk space, the limit of "
+	            "`budgets.build_disk`: killed",
+	            (double)j->spec->disk_limit_bytes / 0x1p30) < 0)
+		return NULL;
+	return text;
+}
+
 /* Status and message of the artifact, from how the adapter ended. */
 static int record_result(struct job *j, const struct tk_process_spec *proc,
         const struct tk_process_result *result, struct tk_error *err)
@@ -292,12 +308,11 @@ static int record_result(struct job *j, const struct tk_process_spec *proc,
 			text = NULL;
 		return set_message(j, TK_BUILD_TIMEOUT, text, err);
 	}
+	if (result->exceeded == TK_LIMIT_DISK_FULL)
+		return tk_fail(err, TK_ENOSPC, "%s: the disk became nearly full during the build",
+		        j->spec->repo->name);
 	if (result->exceeded)
-		return set_message(j, TK_BUILD_FAILED,
-		        strdup(result->exceeded == TK_LIMIT_LOG
-		                        ? "the build printed more than 64 MiB: killed"
-		                        : "the build had more than 4096 processes: killed"),
-		        err);
+		return set_message(j, TK_BUILD_FAILED, describe_excess(j, result->exceeded), err);
 	if (result->exit_code != 0) {
 		int status = check_ended_by_system(j, result, err);
 		if (status)
@@ -336,6 +351,7 @@ static int run_program(
         struct job *j, const char *program, struct env *env, bool *again, struct tk_error *err)
 {
 	const char *const argv[] = {program, NULL};
+	const char *const disk[] = {j->temp, j->source, j->ccache, NULL};
 	struct tk_sandbox *sandbox = NULL;
 	struct tk_process_result result = {0};
 	int status = new_sandbox(j, &sandbox, err);
@@ -347,6 +363,8 @@ static int run_program(
 	        .memory_limit_bytes = j->spec->memory_limit_bytes,
 	        .log_max_bytes = LOG_MAX_BYTES,
 	        .process_max = PROCESS_MAX,
+	        .disk_paths = disk,
+	        .disk_max_bytes = j->spec->disk_limit_bytes,
 	        .file_size_bytes = OUTPUT_MAX_BYTES,
 	        .sandbox = sandbox};
 	if (!status && sandbox)

@@ -116,6 +116,7 @@ int tk_recipe_build(const struct tk_config *config, const struct tk_upstream_con
 		        .jobs = cores > 0 ? (unsigned)cores : 1,
 		        .deadline_s = config->budgets.build_s,
 		        .memory_limit_bytes = config->budgets.build_memory_bytes,
+		        .disk_limit_bytes = config->budgets.build_disk_bytes,
 		        .network = u->network,
 		        .env = u->env};
 		status = tk_artifact_build(&spec, out, err);

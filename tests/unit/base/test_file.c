@@ -191,6 +191,25 @@ static void walk_is_sorted_and_can_be_stopped(void **state)
 	tk_buf_free(&seen);
 }
 
+/* What a build uses: not the length of a sparse file, not a file for each of its links. */
+static void disk_space_is_counted(void **state)
+{
+	uint64_t one, both;
+	char *block = calloc(1, 1 << 20);
+
+	assert_int_equal(tk_dir_create(in("used/below"), NULL), TK_OK);
+	assert_int_equal(tk_file_write(in("used/below/one"), block, 1 << 20, NULL), TK_OK);
+	one = tk_dir_disk_bytes(in("used"));
+	assert_true(one >= 1 << 20 && one < 2 << 20);
+	assert_int_equal(link(in("used/below/one"), in("used/two")), 0);
+	assert_int_equal(symlink("below", in("used/link")), 0);
+	assert_int_equal(truncate(in("used/two"), 100 << 20), 0);
+	both = tk_dir_disk_bytes(in("used"));
+	assert_true(both >= one - 8192 && both <= one + 8192);
+	assert_int_equal(tk_dir_disk_bytes(in("nowhere")), 0);
+	free(block);
+}
+
 static void lock_is_exclusive(void **state)
 {
 	struct tk_lock *lock, *second;
@@ -229,6 +248,7 @@ int main(void)
 	        T(remove_does_not_follow_links),
 	        T(copy_keeps_modes_and_links),
 	        T(walk_is_sorted_and_can_be_stopped),
+	        T(disk_space_is_counted),
 	        T(lock_is_exclusive),
 	};
 

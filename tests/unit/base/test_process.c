@@ -165,6 +165,27 @@ static void memory_limit(void **state)
 	assert_string_equal(tk_buf_cstr(&r.out), "524288\n");
 }
 
+static void disk_limit(void **state)
+{
+	char *dir = NULL, script[256];
+	const char *paths[] = {NULL, NULL};
+	struct tk_process_spec spec = {
+	        .disk_paths = paths, .disk_max_bytes = 4 << 20, .deadline_s = 200};
+
+	assert_int_equal(tk_dir_create_temp("/tmp", "tk-proc-", &dir, &err), TK_OK);
+	paths[0] = dir;
+	snprintf(script, sizeof script, "head -c 1M /dev/zero >%s/a; sleep 0.5", dir);
+	assert_int_equal(run(script, spec), TK_OK);
+	assert_int_equal(r.exceeded, TK_LIMIT_NONE);
+	tk_process_result_free(&r);
+	snprintf(script, sizeof script, "head -c 9M /dev/zero >%s/a; sleep 300", dir);
+	assert_int_equal(run(script, spec), TK_OK);
+	assert_int_equal(r.exceeded, TK_LIMIT_DISK);
+	assert_int_equal(r.signal, SIGKILL);
+	tk_dir_remove(dir, NULL);
+	free(dir);
+}
+
 static void environment_is_scrubbed(void **state)
 {
 	static const char *const extra[] = {"EXTRA=with = sign", "LANG=C.UTF-8", NULL};
@@ -282,6 +303,7 @@ int main(void)
 	        T(deadline_kills_the_whole_group),
 	        T(background_children_end_with_their_parent),
 	        T(memory_limit),
+	        T(disk_limit),
 	        T(environment_is_scrubbed),
 	        T(foreign_descriptors_are_closed),
 	        T(working_folder_and_log),

@@ -178,6 +178,9 @@ static void limits(void **state)
 	p->spec.memory_limit_bytes = (uint64_t)256 << 20;
 	expect_failure(
 	        p, "dd if=/dev/zero of=/dev/null bs=1G count=1", TK_BUILD_FAILED, "exhausted");
+	p->spec.disk_limit_bytes = (uint64_t)16 << 20;
+	expect_failure(p, "dd if=/dev/zero of=\"$TK_OUT/large\" bs=1M count=40; sleep 600",
+	        TK_BUILD_FAILED, "more than 0.0 GiB");
 }
 
 /* A day later a failed build is tried again. */
