@@ -2,6 +2,7 @@
  * handle, connection and log of a worker. Private to worker/. */
 #ifndef TK_WORKER_EXCHANGE_H
 #define TK_WORKER_EXCHANGE_H
+#include "base/process_tree.h"
 #include "core/limits.h"
 #include "core/outcome.h"
 #include "worker/process.h"
@@ -31,7 +32,8 @@ struct tk_worker {
 	int token_fd;
 	struct tk_worker_log log;
 	struct tk_worker_process process;
-	bool sandbox_failed; /* the last process ended before its program ran */
+	struct tk_process_tree tree; /* of the process */
+	bool sandbox_failed;         /* the last process ended before its program ran */
 	struct tk_wire_reader reader;
 	char *loaded_backend;   /* path; NULL: the process has loaded none */
 	double open_deadline_s; /* an open request was sent and may take this long; 0: none */
@@ -60,7 +62,8 @@ void tk_exchange_end_process(struct tk_worker *w, double grace_s);
 int tk_exchange_post(struct tk_worker *w, json_t *request, double deadline_s,
         struct tk_exchange_end *end, struct tk_error *err);
 /* Reads one line. 0: *line is a new reference. TK_EXCHANGE_PENDING: none yet; with `wait` this
- * returns only after a time slice, in which deadline, memory, log and cancellation are checked. */
+ * returns only after a time slice, in which deadline, memory, processes, log and cancellation
+ * are checked. */
 int tk_exchange_poll(struct tk_worker *w, double deadline_s, int64_t deadline_ns, bool wait,
         json_t **line, struct tk_exchange_end *end, struct tk_error *err);
 /* The same until there is a line. */

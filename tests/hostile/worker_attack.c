@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@ void traces(void);
 void plants(void);
 void calls(void);
 void reads_memory(void);
+void forks(void);
 const void *tk_backend_entry(void);
 
 void kills(void)
@@ -53,6 +55,13 @@ void reads_memory(void)
 	snprintf(path, sizeof path, "/proc/%d/mem", (int)getppid());
 	if (open(path, O_RDWR) >= 0)
 		plants();
+}
+
+/* A few more processes than a worker may have; they end by themselves. */
+void forks(void)
+{
+	if (system(FORK_BOMB " 1500 40 wait") != 0)
+		_exit(1);
 }
 
 const void *tk_backend_entry(void)

@@ -5,7 +5,7 @@
 
 as=()
 attack() {
-	cc -shared -fPIC -o "$1.so" -DWHAT="$1" -DPORT="$(cat "$port_file")" -DFILE_TO_PLANT="\"${FILE_TO_PLANT:-$PWD/planted}\"" \
+	cc -shared -fPIC -o "$1.so" -DFORK_BOMB="\"$PWD/fork_bomb\"" -DWHAT="$1" -DPORT="$(cat "$port_file")" -DFILE_TO_PLANT="\"${FILE_TO_PLANT:-$PWD/planted}\"" \
 		"$TK_SOURCE_ROOT/tests/hostile/worker_attack.c" || fail "the attack does not compile"
 	run "${as[@]}" timeout -s KILL 60 "$TRACKER" run "./$1.so" gemm:m=8,n=8,k=8
 	[ "$code" -lt 124 ] || fail "the tracker was killed, stopped or traced by \"$1\""
@@ -23,6 +23,10 @@ FILE_TO_PLANT=$PWD/open/planted attack reads_memory
 assert_err "tk_backend_entry returned NULL" # it was loaded
 assert_no_file open/planted
 as=()
+
+cc -O2 -o fork_bomb "$TK_SOURCE_ROOT/tests/hostile/fork_bomb.c" || fail "the fork bomb does not compile"
+attack forks
+assert_err "more than 1024 processes"
 
 attack calls
 assert_no_file "$port_file.reached"

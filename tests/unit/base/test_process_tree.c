@@ -24,9 +24,9 @@
 
 enum { PASSED, SKIPPED, FAILED };
 
-/* Starts $0 processes in sessions of their own, which end after 3 s. */
+/* Starts $0 processes in sessions of their own, which end after 1 s. */
 static const char script[] =
-        "i=0; while [ $i -lt $0 ]; do setsid sleep 3 & i=$((i + 1)); done; wait";
+        "i=0; while [ $i -lt $0 ]; do setsid sleep 1 & i=$((i + 1)); done; wait";
 
 static enum tk_process_limit run_script(const char *count, struct tk_process_result *result)
 {
