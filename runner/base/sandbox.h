@@ -26,7 +26,8 @@ struct tk_sandbox_policy {
 	 * folders are hidden but for these; the rest of the machine is readable. */
 	const char *const *writable, *const *readable;
 	bool network;
-	bool gpu; /* device nodes of GPUs, and shared memory */
+	bool gpu;        /* device nodes of GPUs, and the machine's shared memory */
+	bool huge_pages; /* /dev/hugepages */
 };
 
 /* To be called before threads start. Without it the mode is off. */

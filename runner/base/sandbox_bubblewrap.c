@@ -1,5 +1,6 @@
 /* The command line of bubblewrap. */
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,22 @@
 
 /* The report must not get one of the numbers that the child's own descriptors take. */
 #define REPORT_FD_MIN 10
+#define TMPFS_BYTES "1073741824" /* a file system in memory may take this much of it */
+
+static bool has_size_option; /* bubblewrap 0.7 and later */
+
+static void find_version(void)
+{
+	static const char *const argv[] = {"bwrap", "--version", NULL};
+	const struct tk_process_spec spec = {.argv = argv, .deadline_s = 10};
+	struct tk_process_result r = {0};
+	int major = 0, minor = 0;
+
+	if (tk_process_run(&spec, &r, NULL) == TK_OK && r.exit_code == 0 &&
+	        sscanf(tk_buf_cstr(&r.out), "bubblewrap %d.%d", &major, &minor) == 2)
+		has_size_option = major > 0 || minor >= 7;
+	tk_process_result_free(&r);
+}
 
 static int put(struct tk_sandbox *s, const char *text, struct tk_error *err)
 {
@@ -65,7 +82,6 @@ static int put_base(
 {
 	static const char *const base[] = {"--die-with-parent", "--unshare-pid", "--ro-bind", "/",
 	        "/", "--dev", "/dev", "--proc", "/proc", NULL};
-	static const char *const shared[] = {"/dev/shm", "/dev/hugepages", NULL};
 	int status = put(s, s->program, err);
 
 	if (!status)
@@ -74,7 +90,28 @@ static int put_base(
 		status = put(s, "--unshare-net", err);
 	if (!status && geteuid() == 0)
 		status = put_list(s, root_args, err);
-	return status ? status : put_binds(s, "--bind-try", shared, err);
+	return status;
+}
+
+static int put_tmpfs(struct tk_sandbox *s, const char *path, struct tk_error *err)
+{
+	static const char *const size[] = {"--size", TMPFS_BYTES, NULL};
+	const char *const args[] = {"--tmpfs", path, NULL};
+	int status = has_size_option ? put_list(s, size, err) : TK_OK;
+
+	return status ? status : put_list(s, args, err);
+}
+
+/* The machine's own only where measuring needs it: what is left there stays. */
+static int put_shared_memory(
+        struct tk_sandbox *s, const struct tk_sandbox_policy *policy, struct tk_error *err)
+{
+	int status = policy->gpu ? put_bind(s, "--bind-try", "/dev/shm", err)
+	                         : put_tmpfs(s, "/dev/shm", err);
+
+	if (!status && policy->huge_pages)
+		status = put_bind(s, "--bind-try", "/dev/hugepages", err);
+	return status;
 }
 
 /* Device nodes, and the sockets of services that the drivers use. In a container /proc/driver may
@@ -99,19 +136,25 @@ static int put_gpu(struct tk_sandbox *s, struct tk_error *err)
 	return status ? status : put_binds(s, "--bind-try", mps, err);
 }
 
-static int put_hidden(struct tk_sandbox *s, struct tk_error *err)
+static int put_hidden(struct tk_sandbox *s, char *const *hidden, struct tk_error *err)
 {
-	char *hidden[TK_SANDBOX_HIDDEN_MAX + 1] = {0};
 	int status = TK_OK;
 
-	tk_sandbox_list_hidden(hidden);
-	for (char **h = hidden; *h; h++) {
-		const char *const args[] = {"--tmpfs", *h, NULL};
+	for (; *hidden && !status; hidden++)
+		status = put_tmpfs(s, *hidden, err);
+	return status;
+}
 
-		if (!status)
-			status = put_list(s, args, err);
-		free(*h);
-	}
+/* Last, because bubblewrap makes the mount points there. Programs expect to be able to write to
+ * /tmp and /var/tmp. */
+static int put_read_only(struct tk_sandbox *s, char *const *hidden, struct tk_error *err)
+{
+	int status = put_list(s, (const char *const[]){"--remount-ro", "/dev", NULL}, err);
+
+	for (; *hidden && !status; hidden++)
+		if (strcmp(*hidden, "/tmp") != 0 && strcmp(*hidden, "/var/tmp") != 0)
+			status = put_list(
+			        s, (const char *const[]){"--remount-ro", *hidden, NULL}, err);
 	return status;
 }
 
@@ -153,13 +196,19 @@ int tk_sandbox_prepare_bubblewrap(
 	/* for names of hosts */
 	static const char *const resolver[] = {
 	        "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf", NULL};
+	static pthread_once_t version_found = PTHREAD_ONCE_INIT;
+	char *hidden[TK_SANDBOX_HIDDEN_MAX + 1];
 	int status;
 
 	if (!tk_process_find_program("bwrap", &s->program))
 		return tk_fail(err, TK_ENOTFOUND, "bwrap is not installed");
+	pthread_once(&version_found, find_version);
+	tk_sandbox_list_hidden(hidden);
 	status = put_base(s, policy, err);
 	if (!status)
-		status = put_hidden(s, err);
+		status = put_shared_memory(s, policy, err);
+	if (!status)
+		status = put_hidden(s, hidden, err);
 	if (!status)
 		status = put_tools(s, err);
 	if (!status && policy->network)
@@ -170,5 +219,9 @@ int tk_sandbox_prepare_bubblewrap(
 		status = put_binds(s, "--ro-bind-try", policy->readable, err);
 	if (!status)
 		status = put_binds(s, "--bind-try", policy->writable, err);
+	if (!status)
+		status = put_read_only(s, hidden, err);
+	for (char **h = hidden; *h; h++)
+		free(*h);
 	return status ? status : open_report(s, err);
 }

@@ -100,10 +100,10 @@ static void allow_all_but_hidden(const struct rules *r, const char *folder, int 
 	tk_names_free(names, count);
 }
 
-static void allow_devices(const struct rules *r, bool gpu)
+static void allow_devices(const struct rules *r, const struct tk_sandbox_policy *policy)
 {
 	static const char *const nodes[] = {
-	        "null", "zero", "full", "random", "urandom", "tty", "shm", "hugepages"};
+	        "null", "zero", "full", "random", "urandom", "tty", "shm"};
 	char **names = NULL, path[300];
 	size_t count = 0;
 
@@ -111,7 +111,9 @@ static void allow_devices(const struct rules *r, bool gpu)
 		snprintf(path, sizeof path, "/dev/%s", nodes[i]);
 		allow(r, path, r->handled);
 	}
-	if (!gpu || tk_dir_list("/dev", &names, &count, NULL))
+	if (policy->huge_pages)
+		allow(r, "/dev/hugepages", r->handled);
+	if (!policy->gpu || tk_dir_list("/dev", &names, &count, NULL))
 		return;
 	for (size_t i = 0; i < count; i++) {
 		snprintf(path, sizeof path, "/dev/%.200s", names[i]);
@@ -142,7 +144,7 @@ int tk_sandbox_prepare_landlock(
 		n++;
 	hidden[n] = strdup("/dev");
 	allow_all_but_hidden(&r, "/", 0);
-	allow_devices(&r, policy->gpu);
+	allow_devices(&r, policy);
 	tk_sandbox_list_tools(tools);
 	for (char **t = tools; *t; t++) {
 		allow(&r, *t, READ);

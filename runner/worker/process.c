@@ -138,8 +138,10 @@ static int open_sandbox(const struct tk_worker_process_spec *spec, struct tk_wor
 	if (method == TK_SANDBOX_LANDLOCK)
 		status = tk_dir_create_temp("/tmp", "tracker-worker-", &p->temp_dir, err);
 	const char *const writable[] = {p->temp_dir, NULL};
-	const struct tk_sandbox_policy policy = {
-	        .writable = writable, .readable = spec->readable, .gpu = spec->gpu};
+	const struct tk_sandbox_policy policy = {.writable = writable,
+	        .readable = spec->readable,
+	        .gpu = spec->gpu,
+	        .huge_pages = true};
 	return status ? status : tk_sandbox_new(&policy, &p->sandbox, err);
 }
 

@@ -3,11 +3,15 @@
 . "$(dirname "${BASH_SOURCE[0]}")/sandbox_method.sh" "$1"
 
 echo secret >"$HOME/key"
+shared=/dev/shm/tracker-attack-$$
+echo secret >"$shared"
+trap 'code=$?; kill "$listener" 2>/dev/null; rm -rf -- "$scratch" "$shared"; exit $code' EXIT
 mkdir adapters && git init -q -b main upstream && git -C upstream commit -q --allow-empty -m one
 cat >tracker.yml <<YML
 machine: testbed
 devices: ["null:0"]
 paths: { adapters: adapters }
+budgets: { build_disk: 64MiB }
 upstreams:
   - { name: toy, kind: git, url: upstream, adapter: toy }
 YML
@@ -56,6 +60,28 @@ if pgrep -f "^left-behind-$$" >/dev/null; then fail "a daemon outlives its build
 build "yes 'a flood of text' | head -c 300000000; sleep 60; exit 1"
 assert_err "printed more than 64 MiB"
 [ "$(stat -c %s "$log")" -lt 290000000 ] || fail "the log has all of the flood"
+
+# A fork bomb of at most 6000 processes that are not in the build's group.
+mkdir -p adapters/toy
+cc -O2 -o adapters/toy/fork_bomb "$TK_SOURCE_ROOT/tests/hostile/fork_bomb.c" || fail "the fork bomb does not compile"
+build "\"\$TK_ADAPTER/fork_bomb\" 6000 40 wait; sleep 60; exit 1"
+assert_err "more than 4096 processes"
+
+# Disk space, in one file and in many, of which some were removed.
+build "head -c 200M /dev/zero >\"\$TMPDIR/large\"; sleep 60; exit 1"
+assert_err "more than 0.1 GiB of disk space"
+build "mkdir a && cd a && for i in {1..20}; do head -c 8M /dev/zero >f\$i; ln f\$i g\$i; rm -f f\$((i - 2)); done; sleep 60; exit 1"
+assert_err "more than 0.1 GiB of disk space"
+
+# What the build is given besides its own folders has a limit too, and nothing of it stays.
+if [ "$method" = bubblewrap ]; then
+	refused "filling /tmp" "head -c 1100M /dev/zero 2>/dev/null >/tmp/large"
+	refused "filling /home" "touch /home/large 2>/dev/null"
+	refused "writing to /dev" "touch /dev/large 2>/dev/null"
+	refused "reading shared memory" "cat '$shared' 2>/dev/null"
+	build "echo x >'$shared.planted'; exit 1"
+	assert_no_file "$shared.planted"
+fi
 
 # A FIFO or a link in TK_OUT fails the build and hangs nothing.
 build "mkdir -p \"\$TK_OUT/lib\"; mkfifo \"\$TK_OUT/lib/tk_backend_x.so\""
