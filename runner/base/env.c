@@ -21,10 +21,10 @@ static const char *const kept[] = {"PATH", "HOME", "USER", "LOGNAME", "TMPDIR", 
         "CCACHE_NOHASHDIR", "CCACHE_SLOPPINESS", "CCACHE_COMPILERCHECK", "ASAN_OPTIONS",
         "LSAN_OPTIONS", "UBSAN_OPTIONS", NULL};
 
-/* How git reaches a repository. */
+/* How git reaches a repository, and pip an index. */
 static const char *const kept_for_network[] = {"SSH_AUTH_SOCK", "http_proxy", "https_proxy",
         "HTTPS_PROXY", "ftp_proxy", "FTP_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
-        NULL};
+        "PIP_CERT", "REQUESTS_CA_BUNDLE", NULL};
 
 static bool has_name(const char *const *names, const char *variable)
 {

@@ -196,16 +196,17 @@ static void environment_is_scrubbed(void **state)
 	setenv("CUDA_TOKEN", "secret", 1);
 	setenv("SSH_AUTH_SOCK", "/agent", 1);
 	setenv("https_proxy", "http://proxy", 1);
+	setenv("PIP_CERT", "/ca", 1);
 	assert_int_equal(run("echo "
 	                     "\"$OMP_NUM_THREADS|$GIT_DIR|$CUDA_VISIBLE_DEVICES|$LC_"
 	                     "ALL|$LANG|$EXTRA|$CUDA_TOKEN|$SSH_AUTH_SOCK|$https_proxy\"",
 	                         (struct tk_process_spec){.env = extra}),
 	        TK_OK);
 	assert_string_equal(tk_buf_cstr(&r.out), "||1|C|C.UTF-8|with = sign|||\n");
-	assert_int_equal(run("echo \"$CUDA_TOKEN|$SSH_AUTH_SOCK|$https_proxy\"",
+	assert_int_equal(run("echo \"$CUDA_TOKEN|$SSH_AUTH_SOCK|$https_proxy|$PIP_CERT\"",
 	                         (struct tk_process_spec){.for_network = true}),
 	        TK_OK);
-	assert_string_equal(tk_buf_cstr(&r.out), "|/agent|http://proxy\n");
+	assert_string_equal(tk_buf_cstr(&r.out), "|/agent|http://proxy|/ca\n");
 }
 
 static void foreign_descriptors_are_closed(void **state)
