@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 #define TK_ABI_MAJOR 1
-#define TK_ABI_MINOR 3
+#define TK_ABI_MINOR 4
 
 #if defined(__GNUC__)
 #define TK_EXPORT __attribute__((visibility("default")))
@@ -300,6 +300,9 @@ struct tk_plan_info {
 	uint64_t workspace_bytes;
 	uint32_t capturable;    /* 1: may be captured in a graph */
 	uint32_t deterministic; /* 1: equal inputs give equal bits */
+	/* From ABI 1.4 on: the part of each launch that is the caller's, not the kernel's: the call
+	 * of a function in an interpreter. It is not subtracted. NAN: unknown, or none. */
+	double call_ns;
 };
 
 struct tk_backend {

@@ -74,7 +74,8 @@
 	X(TK_MEASUREMENT_PLAN_ALGORITHM, "algorithm", TEXT, TIMED, 256, algorithm, "", "Algorithm") \
 	X(TK_MEASUREMENT_PLAN_WORKSPACE_BYTES, "workspace_bytes", U64, TIMED, 1e18, workspace_bytes, "bytes", "Workspace") \
 	X(TK_MEASUREMENT_PLAN_CAPTURABLE, "capturable", FLAG_U32, TIMED, 0, capturable, "", "Capturable") \
-	X(TK_MEASUREMENT_PLAN_DETERMINISTIC, "deterministic", FLAG_U32, TIMED, 0, deterministic, "", "Deterministic")
+	X(TK_MEASUREMENT_PLAN_DETERMINISTIC, "deterministic", FLAG_U32, TIMED, 0, deterministic, "", "Deterministic") \
+	X(TK_MEASUREMENT_PLAN_CALL_NS, "call_ns", REAL, KNOWN, 1e9, call_ns, "ns", "Call overhead")
 
 /* struct tk_measurement, in "telemetry" */
 #define TK_MEASUREMENT_TELEMETRY_PAIR_FIELDS(X) \

@@ -85,7 +85,8 @@ static int make_plan(struct tk_engine *e)
 	struct tk_abi_error abi = tk_engine_abi_error();
 	struct tk_plan_info *info = &e->out->plan;
 	struct tk_plan *plan = NULL;
-	*info = (struct tk_plan_info){.size = sizeof *info, .flops = NAN, .bytes = NAN};
+	*info = (struct tk_plan_info){
+	        .size = sizeof *info, .flops = NAN, .bytes = NAN, .call_ns = NAN};
 	int status = e->backend->plan(
 	        e->ctx, &e->problem->abi, e->options->config, e->set_count, &plan, info, &abi);
 	info->kernel[sizeof info->kernel - 1] = info->algorithm[sizeof info->algorithm - 1] = 0;
