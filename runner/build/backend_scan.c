@@ -14,7 +14,8 @@
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 /* Packages first: their folders can be told from a file that is missing. */
-static const char *const suffixes[] = {".cpu", ".cuda", ".hip", ".null", ".so"};
+static const char *const suffixes[] = {
+        ".cpu", ".cuda", ".hip", ".null", ".python-cpu", ".python-cuda", ".so"};
 
 bool tk_backend_name_is_valid(const char *name)
 {
@@ -96,7 +97,9 @@ int tk_backend_scan(
 	if (lstat(path, &st))
 		return tk_fail_errno(err, "%s", path);
 	if (S_ISDIR(st.st_mode) && is_package(path))
-		return tk_kernel_package_scan(path, name, out, err);
+		return tk_kernel_package_is_python(path)
+		               ? tk_python_package_scan(path, name, out, err)
+		               : tk_kernel_package_scan(path, name, out, err);
 	if (!S_ISREG(st.st_mode))
 		return tk_fail(err, TK_EDATA, "%s is not a regular file", path);
 	int status = tk_code_hash_object(

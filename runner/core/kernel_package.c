@@ -2,8 +2,23 @@
 #include "core/kernel_package.h"
 #include <string.h>
 
-enum tk_device_kind tk_kernel_package_device_kind(const char *path)
+#define PYTHON_PREFIX "python-"
+
+static const char *find_suffix(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
-	return dot ? tk_device_kind_from_name(dot + 1) : TK_DEVICE_OTHER;
+	return dot ? dot + 1 : "";
+}
+
+bool tk_kernel_package_is_python(const char *path)
+{
+	return strncmp(find_suffix(path), PYTHON_PREFIX, strlen(PYTHON_PREFIX)) == 0;
+}
+
+enum tk_device_kind tk_kernel_package_device_kind(const char *path)
+{
+	const char *suffix = find_suffix(path);
+	if (tk_kernel_package_is_python(path))
+		suffix += strlen(PYTHON_PREFIX);
+	return tk_device_kind_from_name(suffix);
 }
