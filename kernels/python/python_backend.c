@@ -1,0 +1,434 @@
+/* The backend of Python packages: an adapter in Python makes one callable for each input set, and
+ * this calls it. tracker_host.py is the other side. It runs in a worker that was started inside
+ * Python. docs/explanation/python-libraries.md describes what is timed. */
+#include "capture.h"
+#include "python_api.h"
+#include "python_text.h"
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#ifdef TK_PYTHON_CUDA
+#define KIND "cuda"
+#else
+#define KIND "cpu"
+#endif
+#define CONFIGS_MAX 256
+#define CONFIGS_SIZE 16384
+#define CALL_ROUNDS 9
+#define CALLS_A_ROUND 1000
+
+struct tk_backend_ctx {
+	const struct tk_device_ops *ops;
+	struct tk_device *device;
+	struct python_object *host, *nothing, *collect;
+	char config_text[CONFIGS_SIZE]; /* the names of the last problem */
+	const char *configs[CONFIGS_MAX];
+};
+
+struct input_set {
+	struct python_object *call, *outputs;
+	struct python_object *result; /* of the last call, where the library makes its outputs */
+	struct capture *graph;        /* CUDA */
+};
+
+struct tk_plan {
+	struct tk_backend_ctx *ctx;
+	void *stream; /* CUDA: what is captured is enqueued on it */
+	char problem[PYTHON_PROBLEM_SIZE], config[128];
+	uint32_t set_count;
+	struct input_set *sets;
+};
+
+static int fail(struct tk_abi_error *err, int status, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
+static int fail(struct tk_abi_error *err, int status, const char *format, ...)
+{
+	va_list ap;
+	va_start(ap, format);
+	vsnprintf(err->message, sizeof err->message, format, ap);
+	va_end(ap);
+	return status;
+}
+
+static void drop(struct python_object **o)
+{
+	if (*o)
+		python.release(*o);
+	*o = NULL;
+}
+
+/* ---- answers of tracker_host.py: (status, text, object) ---- */
+
+struct answer {
+	char *text; /* NULL: not wanted */
+	size_t size;
+	struct python_object **value; /* a new reference; NULL: not wanted */
+};
+
+static int take_answer(
+        struct python_object *tuple, struct answer to, const char *what, struct tk_abi_error *err)
+{
+	struct python_object *code, *text, *value;
+	if (!tuple)
+		return python_take_error(what, err);
+	if (!(code = python.item(tuple, 0)) || !(text = python.item(tuple, 1)) ||
+	        !(value = python.item(tuple, 2))) {
+		python.release(tuple);
+		return python_take_error(what, err);
+	}
+	long status = python.to_long(code);
+	if (status != TK_ABI_OK)
+		python_copy_text(text, err->message, sizeof err->message);
+	else if (to.text)
+		python_copy_text(text, to.text, to.size);
+	if (status == TK_ABI_OK && to.value) {
+		python.retain(value);
+		*to.value = value;
+	}
+	python.release(tuple);
+	return status < TK_ABI_OK || status > TK_ABI_INTERNAL ? TK_ABI_INTERNAL : (int)status;
+}
+
+/* Calls a method of the host with arguments as PyObject_CallFunction takes them. */
+#define CALL_HOST(ctx, method, to, err, ...) \
+	take_answer(call_method((ctx)->host, method, __VA_ARGS__), to, method, err)
+
+static struct python_object *call_method(struct python_object *host, const char *name,
+        const char *a, const char *b, const char *c, unsigned long long d)
+{
+	struct python_object *method = python.attribute(host, name), *result = NULL;
+	if (!method)
+		return NULL;
+	if (c)
+		result = python.call_with(method, "sssK", a, b, c, d);
+	else if (b)
+		result = python.call_with(method, "ss", a, b);
+	else
+		result = python.call_with(method, "s", a);
+	python.release(method);
+	return result;
+}
+
+/* ---- the context ---- */
+
+static void backend_close(struct tk_backend_ctx *ctx)
+{
+	drop(&ctx->host);
+	drop(&ctx->nothing);
+	drop(&ctx->collect);
+	free(ctx);
+}
+
+static int open_host(
+        struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
+{
+	struct python_object *module = python.import("tracker_host"), *open = NULL;
+	if (module) {
+		ctx->nothing = python.attribute(module, "nothing");
+		ctx->collect = python.attribute(module, "collect");
+		open = python.attribute(module, "open_host");
+	}
+	if (!open || !ctx->nothing || !ctx->collect) {
+		drop(&open);
+		drop(&module);
+		return python_take_error("tracker_host", err);
+	}
+	int status = take_answer(python.call_with(open, "ssis", args->package, KIND,
+	                                 (int)args->threads, args->options ? args->options : ""),
+	        (struct answer){.value = &ctx->host}, "open", err);
+	drop(&open);
+	drop(&module);
+	return status;
+}
+
+static int backend_open(
+        const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+{
+	size_t known = offsetof(struct tk_open_args, package) + sizeof args->package;
+	if (args->size < known || !args->package)
+		return fail(err, TK_ABI_INVALID, "the Python host needs the folder of a package");
+	int status = python_api_load(err);
+	if (status)
+		return status;
+	struct tk_backend_ctx *ctx = calloc(1, sizeof *ctx);
+	if (!ctx)
+		return fail(err, TK_ABI_NO_MEMORY, "no memory for the context");
+	ctx->ops = args->device_ops;
+	ctx->device = args->device;
+	status = open_host(ctx, args, err);
+	if (status)
+		backend_close(ctx);
+	else
+		*out = ctx;
+	return status;
+}
+
+static const char *backend_version(void)
+{
+	return ""; /* its package names it */
+}
+
+static int backend_supports(
+        struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
+{
+	char problem[PYTHON_PROBLEM_SIZE];
+	int status = python_problem_write(p, problem, err);
+	return status ? status
+	              : CALL_HOST(ctx, "supports", (struct answer){0}, err, problem, NULL, NULL, 0);
+}
+
+static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p,
+        const char *const **names, uint32_t *count, struct tk_abi_error *err)
+{
+	char problem[PYTHON_PROBLEM_SIZE];
+	int status = python_problem_write(p, problem, err);
+	if (!status)
+		status = CALL_HOST(ctx, "configs",
+		        ((struct answer){ctx->config_text, sizeof ctx->config_text, NULL}), err,
+		        problem, NULL, NULL, 0);
+	if (status)
+		return status;
+	uint32_t n = 0;
+	char *rest = ctx->config_text;
+	for (char *name; n < CONFIGS_MAX && (name = strsep(&rest, ","));)
+		if (*name)
+			ctx->configs[n++] = name;
+	if (!n)
+		return fail(err, TK_ABI_INVALID, "the adapter has no configuration");
+	*names = ctx->configs;
+	*count = n;
+	return TK_ABI_OK;
+}
+
+/* ---- plans ---- */
+
+static void free_set(struct input_set *s)
+{
+	capture_free(s->graph);
+	drop(&s->result);
+	drop(&s->call);
+	drop(&s->outputs);
+	s->graph = NULL;
+}
+
+static void backend_unplan(struct tk_plan *plan)
+{
+	if (!plan)
+		return;
+	struct tk_backend_ctx *ctx = plan->ctx;
+	for (uint32_t i = 0; plan->sets && i < plan->set_count; i++)
+		free_set(&plan->sets[i]);
+	if (plan->stream)
+		ctx->ops->stream_free(ctx->device, plan->stream);
+	free(plan->sets);
+	free(plan);
+	struct python_object *answer = python.call(ctx->collect, NULL);
+	drop(&answer);
+	python.clear_error();
+}
+
+static double now_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* Calls of a Python function that does nothing: what the host adds to each measured call. The
+ * fastest round, because others can only be slower. */
+static double measure_call_ns(struct tk_backend_ctx *ctx)
+{
+	double best = 0;
+	for (int round = 0; round < CALL_ROUNDS; round++) {
+		double start = now_ns();
+		for (int i = 0; i < CALLS_A_ROUND; i++) {
+			struct python_object *r = python.call(ctx->nothing, NULL);
+			drop(&r);
+		}
+		double ns = (now_ns() - start) / CALLS_A_ROUND;
+		if (round == 0 || ns < best)
+			best = ns;
+	}
+	return best;
+}
+
+static int describe(struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
+{
+	struct python_object *deterministic = NULL;
+	int status = CALL_HOST(plan->ctx, "describe",
+	        ((struct answer){info->kernel, sizeof info->kernel, &deterministic}), err,
+	        plan->problem, plan->config, NULL, 0);
+	if (status)
+		return status;
+	info->deterministic = python.to_long(deterministic) == 1;
+	drop(&deterministic);
+	if (strcmp(plan->config, "default") != 0)
+		snprintf(info->algorithm, sizeof info->algorithm, "%s", plan->config);
+	info->capturable = strcmp(KIND, "cuda") == 0;
+	/* On CUDA no Python runs in what is timed. */
+	if (strcmp(KIND, "cpu") == 0 &&
+	        info->size >= offsetof(struct tk_plan_info, call_ns) + sizeof info->call_ns)
+		info->call_ns = measure_call_ns(plan->ctx);
+	return TK_ABI_OK;
+}
+
+/* The best guess is the first configuration. */
+static int choose_config(struct tk_plan *plan, const struct tk_problem *p, const char *config,
+        struct tk_abi_error *err)
+{
+	const char *const *names = NULL;
+	uint32_t count = 0;
+	int status = backend_configs(plan->ctx, p, &names, &count, err);
+	if (status)
+		return status;
+	bool any = !config || !*config || strcmp(config, "default") == 0;
+	for (uint32_t i = 0; i < count; i++)
+		if (any || strcmp(names[i], config) == 0) {
+			snprintf(plan->config, sizeof plan->config, "%s", names[i]);
+			return TK_ABI_OK;
+		}
+	return fail(err, TK_ABI_INVALID,
+	        "unknown configuration \"%.100s\"; expected one of the adapter, such as \"%.100s\"",
+	        config, names[0]);
+}
+
+static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
+        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+{
+	struct tk_plan *plan = calloc(1, sizeof *plan);
+	if (!plan || !(plan->sets = calloc(sets + 1, sizeof *plan->sets))) {
+		free(plan);
+		return fail(err, TK_ABI_NO_MEMORY, "no memory for the plan");
+	}
+	plan->ctx = ctx;
+	plan->set_count = sets;
+	int status = backend_supports(ctx, p, err);
+	if (!status)
+		status = python_problem_write(p, plan->problem, err);
+	if (!status)
+		status = choose_config(plan, p, config, err);
+	if (!status && strcmp(KIND, "cuda") == 0)
+		status = ctx->ops->stream_new(ctx->device, &plan->stream, err);
+	if (!status)
+		status = describe(plan, info, err);
+	if (status)
+		backend_unplan(plan);
+	else
+		*out = plan;
+	return status;
+}
+
+/* ---- calls ---- */
+
+/* A result replaces the last one of this set, which is freed here: within what is timed, as in a
+ * program that calls the library in a loop. */
+static int call(struct input_set *s, struct tk_abi_error *err)
+{
+	struct python_object *result = python.call(s->call, NULL);
+	if (!result)
+		return python_take_error("", err);
+	if (result == python.none) {
+		python.release(result);
+		return TK_ABI_OK;
+	}
+	drop(&s->result);
+	s->result = result;
+	return TK_ABI_OK;
+}
+
+#ifdef TK_PYTHON_CUDA
+static int enqueue(void *context, struct tk_abi_error *err)
+{
+	return call(context, err);
+}
+
+/* The object of plan() has its own graph, or is called once to load everything, and once more
+ * while it is captured. */
+static int capture(struct tk_plan *plan, struct input_set *s, struct tk_abi_error *err)
+{
+	struct python_object *graph = python.attribute(s->call, "graph");
+	if (graph) {
+		unsigned long long address = python.to_address(graph);
+		drop(&graph);
+		return capture_adopt((void *)(uintptr_t)address, &s->graph, err);
+	}
+	python.clear_error();
+	int status = call(s, err);
+	if (!status)
+		status = plan->ctx->ops->synchronize(plan->ctx->device, plan->stream, err);
+	return status ? status : capture_new(plan->stream, enqueue, s, &s->graph, err);
+}
+#endif
+
+static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *tensors,
+        uint32_t count, struct tk_abi_error *err)
+{
+	char text[PYTHON_TENSORS_SIZE];
+	struct python_object *bound = NULL;
+	struct input_set *s = &plan->sets[set];
+	if (set >= plan->set_count)
+		return fail(err, TK_ABI_INVALID, "set %u of %u", set, plan->set_count);
+	free_set(s);
+	python_tensors_write(tensors, count, text);
+	int status = CALL_HOST(plan->ctx, "bind", (struct answer){.value = &bound}, err,
+	        plan->problem, plan->config, text, (unsigned long long)(uintptr_t)plan->stream);
+	if (status)
+		return status;
+	s->call = python.item(bound, 0);
+	s->outputs = python.item(bound, 1);
+	python.retain(s->call);
+	python.retain(s->outputs);
+	drop(&bound);
+#ifdef TK_PYTHON_CUDA
+	status = capture(plan, s, err);
+#endif
+	return status;
+}
+
+static int backend_launch(
+        struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+{
+	struct input_set *s = &plan->sets[set];
+	return s->graph ? capture_replay(s->graph, stream, err) : call(s, err);
+}
+
+/* Of a library that makes its outputs: copies the last result into those of the tracker. The
+ * worker leaves this out for packages whose adapter writes the outputs itself. */
+static int backend_fetch(struct tk_plan *plan, uint32_t set, struct tk_abi_error *err)
+{
+	struct input_set *s = &plan->sets[set];
+	struct python_object *method = python.attribute(plan->ctx->host, "fetch");
+	if (!method)
+		return python_take_error("fetch", err);
+	int status = s->result ? take_answer(python.call_with(method, "OO", s->result, s->outputs),
+	                                 (struct answer){0}, "fetch", err)
+	                       : fail(err, TK_ABI_INTERNAL,
+	                                 "the callable returned None, expected the outputs");
+	drop(&method);
+	return status;
+}
+
+const struct tk_backend *tk_backend_entry(void)
+{
+	static const struct tk_backend backend = {.size = sizeof backend,
+	        .abi_major = TK_ABI_MAJOR,
+	        .abi_minor = TK_ABI_MINOR,
+	        .name = "python_" KIND,
+	        .device_kind = KIND,
+	        .description = "Python packages, called by their adapters",
+	        .version = backend_version,
+	        .open = backend_open,
+	        .close = backend_close,
+	        .supports = backend_supports,
+	        .configs = backend_configs,
+	        .plan = backend_plan,
+	        .bind = backend_bind,
+	        .launch = backend_launch,
+	        .fetch = backend_fetch,
+	        .unplan = backend_unplan};
+	return &backend;
+}
