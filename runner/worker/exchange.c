@@ -5,8 +5,9 @@
 #include "base/file.h"
 #include "base/process.h"
 #include "base/sandbox.h"
-#include "core/series.h"
+#include "core/kernel_package.h"
 #include "worker/answer_check.h"
+#include "worker/python_host.h"
 #include "worker/worker.h"
 #include <errno.h>
 #include <poll.h>
@@ -33,7 +34,8 @@ void tk_exchange_end_process(struct tk_worker *w, double grace_s)
 	tk_wire_reader_free(&w->reader);
 	w->reader = (struct tk_wire_reader){.fd = -1};
 	free(w->loaded_backend);
-	w->loaded_backend = NULL;
+	free(w->python_package);
+	w->loaded_backend = w->python_package = NULL;
 	w->open_deadline_s = 0;
 }
 
@@ -246,11 +248,13 @@ static char *copy_folder(const char *path)
 	return slash && slash > path ? strndup(path, (size_t)(slash - path)) : NULL;
 }
 
-/* *again: the sandbox did not work, and there is a weaker one. */
-static int try_process(struct tk_worker *w, const char *const *readable, bool *again,
-        struct tk_exchange_end *end, struct tk_error *err)
+/* `python`: NULL if the process is the tracker itself. *again: the sandbox did not work, and there
+ * is a weaker one. */
+static int try_process(struct tk_worker *w, const struct tk_python_host *python,
+        const char *const *readable, bool *again, struct tk_exchange_end *end, struct tk_error *err)
 {
-	struct tk_worker_process_spec spec = {.program = w->program,
+	struct tk_worker_process_spec spec = {.program = python ? python->program : w->program,
+	        .argv = python ? python->argv : NULL,
 	        .readable = readable,
 	        .gpu = !can_limit_address_space(w),
 	        .unsandboxed = tk_worker_is_unsandboxed(w),
@@ -272,8 +276,8 @@ static int try_process(struct tk_worker *w, const char *const *readable, bool *a
 	        tk_exchange_receive(w, HELLO_S, tk_exchange_deadline_ns(HELLO_S), &hello, end, err);
 	*again = status > 0 && w->sandbox_failed;
 	if (status > 0)
-		return tk_fail(
-		        err, TK_EIO, "%s does not work as a worker: %s", w->program, end->message);
+		return tk_fail(err, TK_EIO, "%s does not work as a worker: %s", spec.program,
+		        end->message);
 	if (status < 0)
 		return status;
 	status = check_hello(w, hello, err);
@@ -283,24 +287,48 @@ static int try_process(struct tk_worker *w, const char *const *readable, bool *a
 	return status;
 }
 
-static int start_process(
-        struct tk_worker *w, const char *backend, struct tk_exchange_end *end, struct tk_error *err)
+#define READABLE_MAX (6 + TK_PYTHON_HOST_FOLDERS_MAX)
+
+static int start_process(struct tk_worker *w, const char *backend,
+        const struct tk_python_host *python, struct tk_exchange_end *end, struct tk_error *err)
 {
 	char *folders[] = {
 	        copy_folder(w->program), copy_folder(w->device_layer), copy_folder(backend)};
-	const char *readable[6] = {tk_path_data_dir()};
+	const char *readable[READABLE_MAX] = {tk_path_data_dir()};
 	size_t n = 1;
 	bool again = true;
 	int status = TK_OK;
 	for (size_t i = 0; i < 3; i++)
 		if (folders[i])
 			readable[n++] = folders[i];
+	for (char *const *folder = python ? python->folders : NULL; folder && *folder; folder++)
+		readable[n++] = *folder;
 	readable[n] = w->modules_dir;
 	while (again)
-		status = try_process(w, readable, &again, end, err);
+		status = try_process(w, python, readable, &again, end, err);
 	for (size_t i = 0; i < 3; i++)
 		free(folders[i]);
 	return status;
+}
+
+/* A Python that is gone or does not start is a failure of its backend, not of the night. */
+static int start_python(
+        struct tk_worker *w, const char *backend, struct tk_exchange_end *end, struct tk_error *err)
+{
+	struct tk_python_host python;
+	struct tk_error why = {0};
+	int status = tk_python_host_open(backend, w->modules_dir, &python, &why);
+	if (!status) {
+		status = start_process(w, backend, &python, end, &why);
+		tk_python_host_free(&python);
+	}
+	if (!status && !(w->python_package = strdup(backend)))
+		status = tk_fail(&why, TK_ENOMEM, "out of memory");
+	if (status == TK_ECANCELED || status == TK_ENOMEM)
+		return tk_fail(err, status, "%s", why.message);
+	return status ? tk_exchange_give_up(
+	                        w, end, TK_OUTCOME_FAILED, "Python host: %s", why.message)
+	              : TK_OK;
 }
 
 /* The process is alive and has sent nothing without a request. */
@@ -315,10 +343,15 @@ static bool is_ready(struct tk_worker *w)
 static int make_ready(
         struct tk_worker *w, const char *backend, struct tk_exchange_end *end, struct tk_error *err)
 {
+	bool is_python = backend && tk_kernel_package_is_python(backend);
 	bool has_other = w->loaded_backend && backend && strcmp(w->loaded_backend, backend) != 0;
+	has_other |= is_python && (!w->python_package || strcmp(w->python_package, backend) != 0);
 	if (w->process.pid && (has_other || !is_ready(w)))
 		tk_exchange_end_process(w, has_other ? 1 : 0);
-	return w->process.pid ? TK_OK : start_process(w, backend, end, err);
+	if (w->process.pid)
+		return TK_OK;
+	return is_python ? start_python(w, backend, end, err)
+	                 : start_process(w, backend, NULL, end, err);
 }
 
 int tk_exchange_post(struct tk_worker *w, json_t *request, double deadline_s,

@@ -36,6 +36,7 @@ struct tk_worker {
 	bool sandbox_failed;         /* the last process ended before its program ran */
 	struct tk_wire_reader reader;
 	char *loaded_backend;   /* path; NULL: the process has loaded none */
+	char *python_package;   /* path; the process was started in its Python; NULL: in none */
 	double open_deadline_s; /* an open request was sent and may take this long; 0: none */
 	int64_t open_deadline_ns;
 	int64_t last_id;

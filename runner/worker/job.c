@@ -5,6 +5,7 @@
 #include "core/kernel_package.h"
 #include "core/measurement_fields.h"
 #include "core/operation.h"
+#include "core/python_package.h"
 #include "measure/measure.h"
 #include "worker/fields.h"
 #include "worker/loader.h"
@@ -125,17 +126,33 @@ static bool is_package(const char *backend_path)
 	return tk_kernel_package_device_kind(backend_path) != TK_DEVICE_OTHER;
 }
 
-/* The shared object of a backend: of a compiled kernel package the launcher. NULL: out of memory. */
+/* The shared object of a backend: of a compiled kernel package the launcher, of a Python package
+ * what calls its adapter. NULL: out of memory. */
 static char *module_path(const json_t *request, const char *backend_path)
 {
 	const char *dir = get_text(request, "modules_dir");
 	char *module = NULL;
 	if (!is_package(backend_path))
 		return strdup(backend_path);
-	if (asprintf(&module, "%s/tk_backend_launcher_%s.so", dir ? dir : ".",
+	if (asprintf(&module, "%s/tk_%s_%s.so", dir ? dir : ".",
+	            tk_kernel_package_is_python(backend_path) ? "python" : "backend_launcher",
 	            tk_device_kind_name(tk_kernel_package_device_kind(backend_path))) < 0)
 		return NULL;
 	return module;
+}
+
+/* What the table of the host cannot know: its package is named after it was loaded. */
+static int apply_python_package(struct tk_worker_state *s, const char *path, struct tk_error *err)
+{
+	struct tk_python_package p;
+	int status = tk_python_package_read(path, &p, err);
+	if (status)
+		return status;
+	s->backend.operations = p.operations;
+	if (!p.returns_outputs)
+		s->backend.fetch = NULL;
+	tk_python_package_free(&p);
+	return TK_OK;
 }
 
 /* One backend a process: two builds of one library would share their symbols, and the second would
@@ -156,6 +173,8 @@ static int load_backend(struct tk_worker_state *s, const json_t *request, struct
 	status = module ? tk_loader_load_backend(module, &s->backend, err)
 	                : tk_fail(err, TK_ENOMEM, "out of memory");
 	free(module);
+	if (!status && tk_kernel_package_is_python(path))
+		status = apply_python_package(s, path, err);
 	if (status)
 		return status;
 	s->backend_path = strdup(path);
@@ -169,6 +188,18 @@ static void close_backend(struct tk_worker_state *s)
 	s->ctx = NULL;
 	free(s->backend_options);
 	s->backend_options = NULL;
+}
+
+/* Its adapter has imported the library only now. */
+static void randomize_python_pages(const struct tk_worker_state *s, const json_t *request)
+{
+	char *module = NULL;
+	if (tk_kernel_package_is_python(s->backend_path) &&
+	        tk_device_kind_from_name(s->backend.device_kind) == TK_DEVICE_CPU)
+		module = module_path(request, s->backend_path);
+	if (module)
+		tk_loader_randomize_pages(module);
+	free(module);
 }
 
 static int open_backend(struct tk_worker_state *s, const json_t *request, enum tk_outcome *outcome,
@@ -198,6 +229,7 @@ static int open_backend(struct tk_worker_state *s, const json_t *request, enum t
 	if (status != TK_ABI_OK)
 		return fail_status(status, &abi, "open", outcome, err);
 	s->ctx = ctx;
+	randomize_python_pages(s, request);
 	s->backend_options = strdup(options);
 	return s->backend_options ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }

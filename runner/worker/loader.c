@@ -99,6 +99,15 @@ int tk_loader_load_backend(const char *path, struct tk_backend *out, struct tk_e
 	return status;
 }
 
+void tk_loader_randomize_pages(const char *path)
+{
+	void *module = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+	if (!module)
+		return;
+	tk_module_randomize_pages(module);
+	dlclose(module);
+}
+
 int tk_loader_load_device(const char *path, struct tk_device_ops *out, struct tk_error *err)
 {
 	const void *table = NULL;

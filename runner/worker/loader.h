@@ -10,6 +10,8 @@ struct tk_error;
  * NULL. The module stays loaded until the process ends: libraries with threads cannot be unloaded
  * safely. The pages of a backend for CPUs are randomized (worker/module_pages.h). */
 int tk_loader_load_backend(const char *path, struct tk_backend *out, struct tk_error *err);
+/* Once more, for what a backend has loaded itself when it was opened. */
+void tk_loader_randomize_pages(const char *path);
 int tk_loader_load_device(const char *path, struct tk_device_ops *out, struct tk_error *err);
 
 #endif

@@ -10,6 +10,7 @@
 #include "worker/worker.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,17 +64,34 @@ int tk_cpu_list_check(const char *list, struct tk_error *err)
 	return TK_OK;
 }
 
+/* The library of AddressSanitizer in this process; NULL: none. It must be the first one in a Python
+ * that loads the worker. */
+static const char *find_sanitizer(void)
+{
+	const char *path = NULL;
+#if defined __SANITIZE_ADDRESS__
+	struct link_map *map = _r_debug.r_map;
+	for (; map && !path; map = map->l_next)
+		if (strstr(map->l_name, "/libasan.so"))
+			path = map->l_name;
+#endif
+	return path;
+}
+
 /* Threads for the libraries that only listen to the environment; sanitizers' options for the
  * tests. */
-static char **worker_env(uint32_t threads, const char *temp_dir, struct tk_error *err)
+static char **worker_env(
+        const struct tk_worker_process_spec *spec, const char *temp_dir, struct tk_error *err)
 {
+	const uint32_t threads = spec->threads;
+	const char *sanitizer = spec->argv ? find_sanitizer() : NULL;
 	static const char *const thread_names[] = {
 	        "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "MKL_NUM_THREADS"};
 	static const char *const passed[] = {
 	        "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"};
 	static const char *const folders[] = {"HOME", "TMPDIR"};
-	char text[11][512];
-	const char *extra[12] = {0};
+	char text[12][512];
+	const char *extra[13] = {0};
 	int n = 0;
 	for (size_t i = 0; threads && i < sizeof thread_names / sizeof *thread_names; i++, n++) {
 		snprintf(text[n], sizeof text[n], "%s=%u", thread_names[i], threads);
@@ -89,6 +107,10 @@ static char **worker_env(uint32_t threads, const char *temp_dir, struct tk_error
 	}
 	for (size_t i = 0; temp_dir && i < sizeof folders / sizeof *folders; i++, n++) {
 		snprintf(text[n], sizeof text[n], "%s=%s", folders[i], temp_dir);
+		extra[n] = text[n];
+	}
+	if (sanitizer) {
+		snprintf(text[n], sizeof text[n], "LD_PRELOAD=%s", sanitizer);
 		extra[n] = text[n];
 	}
 	return tk_env_new_scrubbed(extra, false, err);
@@ -165,15 +187,15 @@ static const char *temp_dir(const struct tk_worker_process *p)
 int tk_worker_process_start(const struct tk_worker_process_spec *spec, struct tk_worker_process *p,
         struct tk_error *err)
 {
-	static const char *const argv[] = {"tracker", "worker", NULL};
+	static const char *const worker_argv[] = {"tracker", "worker", NULL};
 	int fds[PIPE_ENDS] = {-1, -1, -1, -1};
 	*p = (struct tk_worker_process){.to = -1, .from = -1};
 	int status = open_sandbox(spec, p, err);
-	char **env = status ? NULL : worker_env(spec->threads, temp_dir(p), err);
+	char **env = status ? NULL : worker_env(spec, temp_dir(p), err);
 	if (!status)
 		status = env ? open_pipes(fds, err) : TK_ENOMEM;
 	struct tk_spawn_spec child = {.path = spec->program,
-	        .argv = argv,
+	        .argv = spec->argv ? spec->argv : worker_argv,
 	        .env = env,
 	        .stdio = {fds[REQUEST_READ], fds[ANSWER_WRITE], spec->log_fd},
 	        .keep_fd = spec->token_fd,

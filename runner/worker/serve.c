@@ -8,11 +8,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* The answers' descriptor, closed in a process that a backend forks and that goes on here. */
+static int answers_fd = -1;
+
+static void close_answers(void)
+{
+	close(answers_fd);
+}
 
 struct serve {
 	int in, out;
@@ -79,6 +88,8 @@ static int move_wire(struct serve *s, int in_fd, int out_fd, struct tk_error *er
 	s->out = fcntl(out_fd, F_DUPFD_CLOEXEC, 3);
 	if (s->in < 0 || s->out < 0)
 		return tk_fail_errno(err, "descriptors of the wire");
+	answers_fd = s->out;
+	pthread_atfork(NULL, NULL, close_answers);
 	int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (in_fd == STDIN_FILENO && null_fd >= 0)
 		dup2(null_fd, STDIN_FILENO);

@@ -1,0 +1,141 @@
+/* See python_host.h. */
+#include "worker/python_host.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "core/python_package.h"
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LIBRARY "tk_python_worker.so"
+
+/* -I: neither variables, nor the user's packages, nor the current folder. -B: writes no .pyc. -u:
+ * what a module prints is in the log even if the process is killed. -S: no packages of this Python
+ * but those of the package. */
+static const char boot[] = "import ctypes, os, sys\n"
+                           "sys.path.insert(0, os.path.dirname(sys.argv[1]))\n"
+                           "ctypes.PyDLL(sys.argv[1]).tk_python_worker_main()\n";
+
+static int add_folder(struct tk_python_host *h, const char *path, struct tk_error *err)
+{
+	for (size_t i = 0; i + 1 < TK_PYTHON_HOST_FOLDERS_MAX; i++)
+		if (!h->folders[i]) {
+			h->folders[i] = strdup(path);
+			return h->folders[i] ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+		}
+	return TK_OK;
+}
+
+/* Only what belongs to Python, and only where the pattern leads to without links: a package could
+ * name any folder of the machine. */
+static int add_matches(
+        struct tk_python_host *h, const char *prefix, const char *pattern, struct tk_error *err)
+{
+	char path[PATH_MAX], real[PATH_MAX];
+	glob_t found = {.gl_pathc = 0};
+	int status = TK_OK;
+	if (strpbrk(prefix, "*?[\\") ||
+	        snprintf(path, sizeof path, "%s/%s", prefix, pattern) >= (int)sizeof path)
+		return TK_OK;
+	if (glob(path, GLOB_NOSORT, NULL, &found) == 0)
+		for (size_t i = 0; !status && i < found.gl_pathc; i++)
+			if (realpath(found.gl_pathv[i], real) &&
+			        strcmp(real, found.gl_pathv[i]) == 0)
+				status = add_folder(h, real, err);
+	globfree(&found);
+	return status;
+}
+
+/* PREFIX of PREFIX/bin/python3; false: it is not in such a folder. */
+static bool find_prefix(const char *program, char *out, size_t size)
+{
+	snprintf(out, size, "%s", program);
+	for (int i = 0; i < 2; i++) {
+		char *slash = strrchr(out, '/');
+		if (!slash || (i == 0 && (slash < out + 4 || strncmp(slash - 4, "/bin", 4))))
+			return false;
+		*slash = '\0';
+	}
+	return *out != '\0';
+}
+
+static int add_prefix(struct tk_python_host *h, const char *program, struct tk_error *err)
+{
+	static const char *const patterns[] = {
+	        "lib/python3.[0-9]*", "lib/libpython3*.so*", "bin/python3*", "pyvenv.cfg"};
+	char prefix[PATH_MAX];
+	int status = TK_OK;
+	if (!find_prefix(program, prefix, sizeof prefix))
+		return TK_OK;
+	for (size_t i = 0; !status && i < sizeof patterns / sizeof *patterns; i++)
+		status = add_matches(h, prefix, patterns[i], err);
+	return status;
+}
+
+/* A virtual environment and the Python that it was made from. */
+static int find_python(
+        struct tk_python_host *h, const struct tk_python_package *p, struct tk_error *err)
+{
+	char real[PATH_MAX];
+	if (!realpath(p->python, real) || access(real, X_OK))
+		return tk_fail(err, TK_ENOTFOUND,
+		        "%s does not exist, which this backend was built for; build it again",
+		        p->python);
+	const char *name = strrchr(real, '/') + 1;
+	if (strncmp(name, "python", 6) != 0)
+		return tk_fail(
+		        err, TK_EDATA, "%s leads to %s, which is not a Python", p->python, real);
+	h->program = strdup(p->python);
+	int status = h->program ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!status)
+		status = add_prefix(h, p->python, err);
+	return status || strcmp(real, p->python) == 0 ? status : add_prefix(h, real, err);
+}
+
+static int find_library(struct tk_python_host *h, const char *modules_dir, struct tk_error *err)
+{
+	if (!modules_dir)
+		return tk_fail(
+		        err, TK_ENOTFOUND, "no folder of modules, which has the Python host");
+	h->library = tk_path_join(modules_dir, LIBRARY);
+	if (!h->library)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	return tk_file_exists(h->library)
+	               ? TK_OK
+	               : tk_fail(err, TK_ENOTFOUND, "%s does not exist", h->library);
+}
+
+int tk_python_host_open(const char *package, const char *modules_dir, struct tk_python_host *out,
+        struct tk_error *err)
+{
+	struct tk_python_package p;
+	struct tk_python_host h = {.program = NULL};
+	int status = tk_python_package_read(package, &p, err);
+	if (status)
+		return status;
+	status = find_library(&h, modules_dir, err);
+	if (!status)
+		status = find_python(&h, &p, err);
+	if (!status) {
+		const char *const argv[] = {h.program, "-I", "-B", "-u",
+		        p.own_packages ? "-E" : "-S", "-c", boot, h.library, NULL};
+		memcpy(h.argv, argv, sizeof argv);
+		*out = h;
+	} else {
+		tk_python_host_free(&h);
+	}
+	tk_python_package_free(&p);
+	return status;
+}
+
+void tk_python_host_free(struct tk_python_host *h)
+{
+	for (size_t i = 0; i < TK_PYTHON_HOST_FOLDERS_MAX; i++)
+		free(h->folders[i]);
+	free(h->program);
+	free(h->library);
+	*h = (struct tk_python_host){.program = NULL};
+}
