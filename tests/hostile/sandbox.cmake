@@ -6,3 +6,8 @@ foreach(method IN ITEMS bubblewrap landlock limits)
       ENVIRONMENT "TRACKER=$<TARGET_FILE:tracker>;TRACKER_BACKENDS=${CMAKE_BINARY_DIR}/backends;TK_LIB=${CMAKE_CURRENT_SOURCE_DIR}/cli/lib.sh;TK_SOURCE_ROOT=${PROJECT_SOURCE_DIR};TK_BUILD_ROOT=${CMAKE_BINARY_DIR};TZ=UTC;LC_ALL=C")
   endforeach()
 endforeach()
+foreach(method IN ITEMS bubblewrap landlock)
+  add_test(NAME hostile.python_modules.${method} COMMAND bash "${CMAKE_CURRENT_LIST_DIR}/python_modules.sh" ${method})
+  set_tests_properties(hostile.python_modules.${method} PROPERTIES LABELS cli TIMEOUT 300 SKIP_RETURN_CODE 77
+    ENVIRONMENT "TRACKER=$<TARGET_FILE:tracker>;TRACKER_BACKENDS=${CMAKE_BINARY_DIR}/backends;TK_LIB=${CMAKE_CURRENT_SOURCE_DIR}/cli/lib.sh;TK_SOURCE_ROOT=${PROJECT_SOURCE_DIR};TK_BUILD_ROOT=${CMAKE_BINARY_DIR};TZ=UTC;LC_ALL=C")
+endforeach()
