@@ -16,6 +16,7 @@
 #define MEDIAN_VARIANCE 1.5708 /* pi / 2: variance of a median in units of that of a mean */
 #define EARLIER_MAX 3          /* points before the range that may be at the new level already */
 #define SPIKE_FACTOR 1.25
+#define SCRATCH 512 /* numbers that need no memory of their own */
 
 int tk_level_find_baseline(const double *y, size_t range, size_t *base)
 {
@@ -48,11 +49,29 @@ double tk_level_estimate(const double *y, size_t n)
 	return tk_median(work, n);
 }
 
+/* Scratch memory for the noise of n points. NULL: out of memory. */
+static double *get_scratch(size_t n, double few[SCRATCH])
+{
+	return 2 * n < SCRATCH ? few : malloc((2 * n + 1) * sizeof *few);
+}
+
+static void release_scratch(double *work, const double *few)
+{
+	if (work != few)
+		free(work);
+}
+
 double tk_level_estimate_noise(const double *y, size_t n)
 {
-	struct tk_noise noise;
+	double few[SCRATCH], sigma = 0, *work;
 
-	return n >= NOISE_POINTS_MIN && !tk_noise_estimate(y, n, &noise) ? noise.sigma : 0;
+	if (n < NOISE_POINTS_MIN)
+		return 0;
+	work = get_scratch(n, few);
+	if (!work || tk_noise_estimate_sigma(y, n, work, &sigma))
+		sigma = 0;
+	release_scratch(work, few);
+	return sigma;
 }
 
 struct scale {
@@ -62,11 +81,14 @@ struct scale {
 static int estimate_scale(const struct tk_level_test_input *in, struct scale *out)
 {
 	struct tk_noise noise = {0};
-	double df = 0, variance, grow;
+	double few[SCRATCH], df = 0, variance, grow;
 	int status = TK_OK;
 
 	if (in->n >= NOISE_POINTS_MIN) {
-		status = tk_noise_estimate(in->y, in->n, &noise);
+		double *work = get_scratch(in->n, few);
+
+		status = work ? tk_noise_estimate(in->y, in->n, work, &noise) : TK_ENOMEM;
+		release_scratch(work, few);
 		df = DF_PER_POINT * (double)(in->n - 1);
 	}
 	variance = (TK_NOISE_DEFAULT_DF * in->prior_sigma * in->prior_sigma +

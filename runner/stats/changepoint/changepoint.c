@@ -316,8 +316,12 @@ static void take_levels_out(struct scratch *s, size_t segments)
 static void measure(struct scratch *s, size_t n, const struct tk_changepoint_options *o, double tau,
         size_t *segments)
 {
-	double z = tk_normal_z(1 - o->confidence), least = log1p(o->min_effect);
+	double z, least;
 
+	if (*segments < 2)
+		return;
+	z = tk_normal_z(1 - o->confidence);
+	least = log1p(o->min_effect);
 	while (*segments > 1) {
 		size_t weakest = 0;
 

@@ -174,17 +174,20 @@ int tk_changepoint_refine(const double *y, double *r, size_t n, double min_effec
 {
 	struct refine f = {
 	        .n = n, .min_effect = min_effect, .bounds = bounds, .segments = *segments};
-	struct tk_noise noise;
 	double sigma;
-	int status = tk_noise_estimate(r, n, &noise);
+	int status;
 
 	*holds = false;
-	if (!status && !(f.y = malloc(2 * n * sizeof *f.y)))
-		status = TK_ENOMEM;
-	if (status)
-		return status;
+	f.y = malloc(2 * n * sizeof *f.y);
+	if (!f.y)
+		return TK_ENOMEM;
 	f.work = f.y + n;
-	sigma = fmax(noise.sigma, noise.mad);
+	status = tk_noise_estimate_sigma(r, n, f.work, &sigma);
+	if (status) {
+		free(f.y);
+		return status;
+	}
+	sigma = fmax(sigma, tk_noise_mad(r, n, f.work));
 	tk_winsorize(r, n, SPIKE * sigma, f.work);
 	memcpy(r, f.work, n * sizeof *r);
 	status = tk_ar1_fit(r, n, &f.noise);

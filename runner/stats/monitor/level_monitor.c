@@ -189,15 +189,16 @@ static size_t held_back(size_t nights)
 static int learn_noise(struct tk_level_monitor *w, const double *y, const int64_t *day, size_t from,
         size_t count, struct tk_regime_model *out)
 {
-	struct tk_noise noise;
+	double sigma;
 	int status;
 
 	take_levels_out(w, y, day, from, count);
-	status = tk_noise_estimate(w->workspace->r, count, &noise);
+	status = tk_noise_estimate_sigma(w->workspace->r, count, w->workspace->work, &sigma);
 	if (!status)
-		status = tk_regime_fit(w->workspace->r, count, fmax(noise.sigma, noise.mad), out);
+		status = tk_regime_fit(w->workspace->r, count,
+		        fmax(sigma, tk_noise_mad(w->workspace->r, count, w->workspace->work)), out);
 	if (!status && count >= DRIFT_NIGHTS_MIN)
-		status = learn_drift(w, y, from, count, noise.sigma, out);
+		status = learn_drift(w, y, from, count, sigma, out);
 	return status;
 }
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "stats/summary/quantile.h"
@@ -70,12 +70,31 @@ static double autocorrelation(double lag1, double lag2)
 	return fmin(0.99, fmax(-0.9, rho));
 }
 
-static double mad_of(const double *x, size_t n, double *work)
+static int check_finite(const double *x, size_t n)
+{
+	bool finite = true;
+
+	for (size_t i = 0; i < n; i++)
+		finite &= isfinite(x[i]) != 0;
+	return finite ? TK_OK : TK_EDATA;
+}
+
+int tk_noise_estimate_sigma(const double *x, size_t n, double *work, double *sigma)
+{
+	int status = check_finite(x, n);
+
+	if (!status)
+		*sigma = n < 3 ? 0 : lag_scale(x, n, 1, work);
+	return status;
+}
+
+double tk_noise_mad(const double *x, size_t n, double *work)
 {
 	double median;
 
-	for (size_t i = 0; i < n; i++)
-		work[i] = x[i];
+	if (n < 3)
+		return 0;
+	memcpy(work, x, n * sizeof *x);
 	median = tk_quantile_select(work, n, 0.5);
 	for (size_t i = 0; i < n; i++)
 		work[i] = fabs(x[i] - median);
@@ -86,16 +105,11 @@ int tk_noise_estimate_scale(const double *x, size_t n, double *work, double *sig
 {
 	static const size_t blocks[] = {2, 3, 5, 7, 14, 28};
 	double origin = n ? x[0] : 0, *sum = work + n;
-	bool finite = true;
+	int status = tk_noise_estimate_sigma(x, n, work, sigma);
 
-	*sigma = *tau = 0;
-	for (size_t i = 0; i < n; i++)
-		finite &= isfinite(x[i]) != 0;
-	if (!finite)
-		return TK_EDATA;
-	if (n < 3)
-		return TK_OK;
-	*tau = *sigma = lag_scale(x, n, 1, work);
+	*tau = status ? 0 : *sigma;
+	if (status || n < 3)
+		return status;
 	/* a spike would be in every block of its size */
 	tk_winsorize(x, n, SPIKE * *sigma, sum + 1);
 	sum[0] = 0;
@@ -107,18 +121,13 @@ int tk_noise_estimate_scale(const double *x, size_t n, double *work, double *sig
 	return TK_OK;
 }
 
-int tk_noise_estimate(const double *x, size_t n, struct tk_noise *out)
+int tk_noise_estimate(const double *x, size_t n, double *work, struct tk_noise *out)
 {
-	double *work = malloc((2 * n + 1) * sizeof *work);
-	int status = work ? TK_OK : TK_ENOMEM;
+	int status;
 
 	*out = (struct tk_noise){0};
-	if (!status)
-		status = tk_noise_estimate_scale(x, n, work, &out->sigma, &out->tau);
-	if (!status && n >= 3) {
+	status = tk_noise_estimate_scale(x, n, work, &out->sigma, &out->tau);
+	if (!status && n >= 3)
 		out->rho = autocorrelation(out->sigma, lag_scale(x, n, 2, work));
-		out->mad = mad_of(x, n, work);
-	}
-	free(work);
 	return status;
 }

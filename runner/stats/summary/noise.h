@@ -7,7 +7,6 @@
 struct tk_noise {
 	double sigma; /* standard deviation of one point, from successive differences (their scaled
 	                 median absolute value) */
-	double mad;   /* 1.4826 * median absolute deviation from the median: has steps in it */
 	double rho;   /* lag-1 autocorrelation by the ratio of lag-2 to lag-1 differences (Chakar et
 	                 al. 2017, AR1Seg), in
 	                 [-0.9, 0.99] */
@@ -15,10 +14,15 @@ struct tk_noise {
 	                 the largest over b =   1 .. 28; tau >= sigma */
 };
 
-/* x in the order of time. Fewer than 3 points: all 0 (rho too). 0, TK_EDATA for a value that is not
- * finite, TK_ENOMEM. */
-int tk_noise_estimate(const double *x, size_t n, struct tk_noise *out);
-/* sigma and tau alone, with 2 n + 1 values of scratch. 0 or TK_EDATA. */
+/* x in the order of time, with 2 n + 1 values of scratch. Fewer than 3 points: all 0. 0, or TK_EDATA
+ * for a value that is not finite. */
+int tk_noise_estimate(const double *x, size_t n, double *work, struct tk_noise *out);
+/* Sigma and tau alone. */
 int tk_noise_estimate_scale(const double *x, size_t n, double *work, double *sigma, double *tau);
+/* Sigma alone, with n values of scratch. */
+int tk_noise_estimate_sigma(const double *x, size_t n, double *work, double *sigma);
+/* 1.4826 * median absolute deviation from the median: has steps in it. n values of scratch; 0:
+ * fewer than 3 points. */
+double tk_noise_mad(const double *x, size_t n, double *work);
 
 #endif

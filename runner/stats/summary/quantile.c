@@ -10,34 +10,72 @@
 #define BINS 256
 #define SAMPLE 31    /* values that say where the bins should be */
 #define FEW 96       /* up to this many values, bins are slower */
+#define SORTED 8     /* up to this many, sorting is faster than selecting */
 #define NEAR_MAX 128 /* of one bin, that are copied; more are partitioned where they are */
 #define STRETCH 256  /* values whose bins are found at once */
 
-/* Hoare's selection: x[k] becomes the k-th smallest (from 0) of the finite x, values before it are
- * not larger, values after it not smaller. */
-static void select_kth(double *x, size_t n, size_t k)
+/* Moves the values below the pivot to the front, and returns how many there are. Without a branch:
+ * nobody could predict it. */
+static size_t move_smaller(double *x, size_t n, double pivot)
 {
-	size_t lo = 0, hi = n - 1;
+	size_t count = 0;
 
-	while (lo < hi) {
-		struct tk_hoare_split at = tk_hoare_partition(x, lo, hi, x[lo + (hi - lo) / 2]);
+	for (size_t i = 0; i < n; i++) {
+		const double v = x[i];
 
-		if (at.i == at.j && k == at.i)
-			return;
-		if (k <= at.j)
-			hi = at.i == at.j ? at.j - 1 : at.j;
-		else
-			lo = at.j + 1;
+		x[i] = x[count];
+		x[count] = v;
+		count += v < pivot;
 	}
+	return count;
 }
 
-/* Quantile of few values. */
-static double select_few(double *x, size_t n, double at)
+static size_t move_equal(double *x, size_t n, double pivot)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (x[i] == pivot)
+			tk_swap_values(x, i, count++);
+	return count;
+}
+
+static double median_of_three(double a, double b, double c)
+{
+	const double low = a < b ? a : b, high = a < b ? b : a, rest = c < high ? c : high;
+
+	return rest > low ? rest : low;
+}
+
+/* x[k] becomes the k-th smallest (from 0) of the finite x, values before it are not larger, values
+ * after it not smaller. This holds for x[0 .. from) already; from <= k. */
+static void select_kth(double *x, size_t n, size_t from, size_t k)
+{
+	size_t lo = from, hi = n;
+
+	while (hi - lo > SORTED) {
+		const double pivot = median_of_three(x[lo], x[lo + (hi - lo) / 2], x[hi - 1]);
+		const size_t smaller = move_smaller(x + lo, hi - lo, pivot);
+
+		if (k - lo < smaller) {
+			hi = lo + smaller;
+			continue;
+		}
+		/* The pivot is the least of the rest. */
+		lo += smaller ? smaller : move_equal(x + lo, hi - lo, pivot);
+		if (k < lo)
+			return;
+	}
+	tk_sort_values(x + lo, hi - lo);
+}
+
+/* Quantile of few values, as select_kth. */
+static double select_few(double *x, size_t n, size_t from, double at)
 {
 	double next = INFINITY;
 	size_t k = (size_t)at;
 
-	select_kth(x, n, k);
+	select_kth(x, n, from, k);
 	if (k + 1 >= n || at == (double)k)
 		return x[k];
 	for (size_t i = k + 1; i < n; i++)
@@ -104,14 +142,14 @@ static double select_binned(const struct bins *b, double *x, size_t n, double at
 	while (before + b->count[bin] <= k)
 		before += b->count[bin++];
 	if (b->count[bin] > NEAR_MAX)
-		return select_few(x, n, at);
+		return select_few(x, n, 0, at);
 	for (size_t i = 0; i < n; i++) {
 		near[count] = x[i];
 		count += (size_t)bin_of(b, x[i]) == bin;
 	}
 	if (k - before + 1 < count || at == (double)k || k + 1 >= n)
-		return select_few(near, count, at - (double)before);
-	value = select_few(near, count, (double)(k - before));
+		return select_few(near, count, 0, at - (double)before);
+	value = select_few(near, count, 0, (double)(k - before));
 	return value + (at - (double)k) * (least_behind(b, x, n, bin) - value);
 }
 
@@ -119,11 +157,14 @@ void tk_quantile_select_many(double *x, size_t n, const double *p, size_t count,
 {
 	struct bins b;
 	bool binned = n > FEW && make_bins(&b, x, n);
+	size_t from = 0; /* what is before it is not larger, by the quantiles so far */
 
 	for (size_t i = 0; i < count; i++) {
 		double at = p[i] * (double)(n - 1);
 
-		out[i] = binned ? select_binned(&b, x, n, at) : select_few(x, n, at);
+		from = (size_t)at < from ? 0 : from;
+		out[i] = binned ? select_binned(&b, x, n, at) : select_few(x, n, from, at);
+		from = (size_t)at;
 	}
 }
 
