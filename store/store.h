@@ -482,12 +482,23 @@ struct tk_history_window {
 	struct tk_run_summary last_before, first_within, last_within;
 };
 
+/* Keeps the points that were read, for ranges that move forward in time, as those of a replay do.
+ * Points that are added while it lives may be missed. NULL: out of memory. */
+struct tk_point_reader;
+struct tk_point_reader *tk_point_reader_new(void);
+void tk_point_reader_free(struct tk_point_reader *reader);
+
+struct tk_window_query {
+	int64_t since_s, until_s; /* the range, both ends included */
+	int64_t runs_s;
+	size_t before;                  /* points of each series from before it, at most */
+	struct tk_point_reader *reader; /* NULL: none */
+};
 /* windows: struct tk_history_window, one for each series, by id; points: struct tk_point, min and
- * quantiles NAN. The range is [since_s, until_s]; at most `before` points of each series are from
- * before it. last_before and last_within are the newest runs before and since runs_s; first_within,
- * the oldest one since runs_s, is read if there is none before. */
-int tk_store_list_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s,
-        size_t before, struct tk_rows *windows, struct tk_rows *points, struct tk_error *err);
+ * quantiles NAN. last_before and last_within are the newest runs before and since runs_s;
+ * first_within, the oldest one since runs_s, is read if there is none before. */
+int tk_store_list_windows(struct tk_store *s, const struct tk_window_query *query,
+        struct tk_rows *windows, struct tk_rows *points, struct tk_error *err);
 
 /* Points of a series before a time, oldest first: only values that have a logarithm. The second and
  * the third are struct tk_point, min and quantiles NAN: the first `most`; the newest `most` up to a

@@ -219,7 +219,8 @@ static int detect_night(struct tk_store *s, const struct night_range *n,
 	        .touched_only = n->night->kind != TK_NIGHT_NIGHTLY,
 	        .as_of_s = n->night->as_of_s,
 	        .catalog = memory ? &memory->catalog : NULL,
-	        .monitors = memory ? &memory->monitors : NULL};
+	        .monitors = memory ? &memory->monitors : NULL,
+	        .reader = memory ? memory->reader : NULL};
 	struct tk_monitor_session *session = NULL;
 	struct tk_case_set c;
 	int status = tk_case_set_load(s, options, &range, &scope, &c, err);

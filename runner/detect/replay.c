@@ -113,8 +113,10 @@ static int store_monitors(
 
 static int run_nights(struct replay *p, struct tk_detect_replay_counts *out, struct tk_error *err)
 {
-	struct tk_replay_memory memory = {0};
-	int status = tk_catalog_load(p->store, &memory.catalog, err);
+	struct tk_replay_memory memory = {.reader = tk_point_reader_new()};
+	int status = memory.reader
+	                     ? tk_catalog_load(p->store, &memory.catalog, err)
+	                     : tk_fail(err, TK_ENOMEM, "out of memory while reading the history");
 
 	for (size_t i = 0; !status && i < p->count; i++) {
 		struct tk_diff_report report = {0};
@@ -131,6 +133,7 @@ static int run_nights(struct replay *p, struct tk_detect_replay_counts *out, str
 	if (!status)
 		status = store_monitors(p, &memory, err);
 	tk_kept_monitors_free(&memory.monitors);
+	tk_point_reader_free(memory.reader);
 	tk_catalog_free(&memory.catalog);
 	return status;
 }

@@ -2,15 +2,11 @@
  * ended. One pass over the index for each series instead of a list each, so that thousands of
  * series take milliseconds. */
 #include "store/db/internal.h"
+#include "store/query/point_reader.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define POINT_COLUMNS \
-	"SELECT as_of_s, run_id, night_id, build_id, environment_id, value, lo, hi, n, flags " \
-	"FROM measurement "
-#define NEWEST_FIRST \
-	POINT_COLUMNS "WHERE series_id=?1 AND as_of_s<=?2 ORDER BY as_of_s DESC, run_id DESC"
 #define MARK_COLUMNS \
 	"SELECT id, as_of_s, night_id, build_id, environment_id, outcome, substr(message, 1, " \
 	"200) FROM run "
@@ -35,8 +31,7 @@
 
 struct reader {
 	struct tk_store *s;
-	int64_t since_s, until_s, runs_s;
-	size_t before;
+	const struct tk_window_query *query;
 	bool runs_have_series;
 	struct tk_rows_builder *windows, *points;
 	struct tk_run_summary *marks;
@@ -53,7 +48,7 @@ static double number_or_nan(sqlite3_stmt *q, int at)
 	return sqlite3_column_type(q, at) == SQLITE_NULL ? NAN : sqlite3_column_double(q, at);
 }
 
-static void read_point(sqlite3_stmt *q, int64_t series_id, struct tk_point *p)
+void tk_point_read(sqlite3_stmt *q, int64_t series_id, struct tk_point *p)
 {
 	p->series_id = series_id;
 	p->as_of_s = sqlite3_column_int64(q, 0);
@@ -69,36 +64,68 @@ static void read_point(sqlite3_stmt *q, int64_t series_id, struct tk_point *p)
 	p->flags = (uint32_t)sqlite3_column_int64(q, 9);
 }
 
-/* Reads backwards from the newest point: one index lookup per series. For a series without a point
- * in the range its newest one is enough: there is nothing to compare. */
-static int add_points(struct reader *r, struct tk_history_window *w)
+static void reverse(struct tk_point *p, size_t n)
 {
-	const int64_t args[] = {w->series_id, r->until_s};
+	for (size_t i = 0; i + 1 < n - i; i++) {
+		struct tk_point keep = p[i];
+
+		p[i] = p[n - 1 - i];
+		p[n - 1 - i] = keep;
+	}
+}
+
+/* Reads backwards from the newest point: one index lookup per series. */
+static int read_points(struct reader *r, struct tk_history_window *w)
+{
+	const int64_t args[] = {w->series_id, r->query->until_s};
 	sqlite3_stmt *q;
 	int rc = SQLITE_DONE,
-	    status = tk_db_prepare_cached(r->s, TK_TABLE_COUNT, NEWEST_FIRST, args, 2, &q, r->err);
+	    status = tk_db_prepare_cached(
+	            r->s, TK_TABLE_COUNT, TK_POINTS_NEWEST_FIRST, args, 2, &q, r->err);
 
 	if (status)
 		return status;
 	while (!status && (rc = sqlite3_step(q)) == SQLITE_ROW) {
-		bool within = sqlite3_column_int64(q, 0) >= r->since_s;
+		bool within = sqlite3_column_int64(q, 0) >= r->query->since_s;
 		struct tk_point *p;
 
-		if (!within && w->before >= (w->within || !r->before ? r->before : 1))
+		if (!within && w->before >= tk_window_before_max(r->query, w->within))
 			break;
 		p = tk_rows_add(r->points);
 		if (!p) {
 			status = no_memory(r->err);
 			break;
 		}
-		read_point(q, w->series_id, p);
+		tk_point_read(q, w->series_id, p);
 		w->within += within;
 		w->before += !within;
 	}
 	if (!status && rc != SQLITE_DONE && rc != SQLITE_ROW)
 		status = tk_db_fail(r->s, rc, r->err, "cannot read the points of a series");
 	sqlite3_reset(q);
+	reverse((struct tk_point *)r->points->out->rows + w->first, w->before + w->within);
 	return status;
+}
+
+static int add_points(struct reader *r, struct tk_history_window *w)
+{
+	struct tk_point_span span = {0};
+	int status = r->query->reader ? tk_point_reader_find(
+	                                        r->s, r->query, w->series_id, &span, r->err)
+	                              : TK_OK;
+
+	if (status || !span.is_known)
+		return status ? status : read_points(r, w);
+	for (size_t i = 0; i < span.before + span.within; i++) {
+		struct tk_point *p = tk_rows_add(r->points);
+
+		if (!p)
+			return no_memory(r->err);
+		*p = span.at[i];
+	}
+	w->before = span.before;
+	w->within = span.within;
+	return TK_OK;
 }
 
 static int read_mark(struct tk_store *s, const char *sql, const int64_t *args, int arg_count,
@@ -153,16 +180,6 @@ static int add_mark(struct reader *r, const char *sql, const int64_t *args, int 
 	return !status && !mark->run_id && run_id ? mark_of_run(r, run_id, mark) : status;
 }
 
-static void reverse(struct tk_point *p, size_t n)
-{
-	for (size_t i = 0; i + 1 < n - i; i++) {
-		struct tk_point keep = p[i];
-
-		p[i] = p[n - 1 - i];
-		p[n - 1 - i] = keep;
-	}
-}
-
 /* The runs of the points in the ranges where the marks are searched. */
 struct point_runs {
 	int64_t last_before, first_within, last_within;
@@ -174,7 +191,7 @@ static struct point_runs runs_of_points(const struct reader *r, const struct tk_
 	struct point_runs runs = {0};
 
 	for (size_t i = 0; i < w->before + w->within; i++)
-		if (p[i].as_of_s < r->runs_s) {
+		if (p[i].as_of_s < r->query->runs_s) {
 			runs.last_before = p[i].run_id;
 		} else {
 			runs.first_within = runs.first_within ? runs.first_within : p[i].run_id;
@@ -185,7 +202,7 @@ static struct point_runs runs_of_points(const struct reader *r, const struct tk_
 
 static int read_marks(struct reader *r, struct tk_history_window *w)
 {
-	const int64_t args[] = {w->series_id, r->runs_s, r->until_s};
+	const int64_t args[] = {w->series_id, r->query->runs_s, r->query->until_s};
 	const struct point_runs runs = runs_of_points(r, w);
 	int status = add_mark(r, LAST_BEFORE, args, 2, runs.last_before, &w->last_before);
 
@@ -205,7 +222,6 @@ static int read_window(struct reader *r, struct tk_history_window *w)
 	status = add_points(r, w);
 	if (status)
 		return status;
-	reverse((struct tk_point *)r->points->out->rows + w->first, w->before + w->within);
 	return read_marks(r, w);
 }
 
@@ -244,13 +260,13 @@ static int read_windows(struct reader *r)
 	return status;
 }
 
-int tk_store_list_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s,
-        size_t before, struct tk_rows *windows, struct tk_rows *points, struct tk_error *err)
+int tk_store_list_windows(struct tk_store *s, const struct tk_window_query *query,
+        struct tk_rows *windows, struct tk_rows *points, struct tk_error *err)
 {
 	struct tk_rows w = {0}, p = {0};
 	struct tk_rows_builder wl = {&w, sizeof(struct tk_history_window), 0},
 	                       pl = {&p, sizeof(struct tk_point), 0};
-	struct reader r = {s, since_s, until_s, runs_s, before, false, &wl, &pl, NULL, err};
+	struct reader r = {s, query, false, &wl, &pl, NULL, err};
 	bool alone = s->depth == 0;
 	int status;
 
@@ -282,10 +298,10 @@ int tk_store_list_windows(struct tk_store *s, int64_t since_s, int64_t until_s, 
 	"SELECT as_of_s, value FROM measurement WHERE series_id=?1 AND as_of_s<?2 " WITH_LOGARITHM \
 	"ORDER BY as_of_s, run_id"
 #define FIRST_POINTS \
-	POINT_COLUMNS "WHERE series_id=?1 AND as_of_s<?2 " WITH_LOGARITHM \
+	TK_POINT_COLUMNS "WHERE series_id=?1 AND as_of_s<?2 " WITH_LOGARITHM \
 	              "ORDER BY as_of_s, run_id LIMIT ?3"
 #define LAST_POINTS \
-	POINT_COLUMNS "WHERE series_id=?1 AND as_of_s<=?2 " WITH_LOGARITHM \
+	TK_POINT_COLUMNS "WHERE series_id=?1 AND as_of_s<=?2 " WITH_LOGARITHM \
 	              "ORDER BY as_of_s DESC, run_id DESC LIMIT ?3 OFFSET ?4"
 
 static void read_value(sqlite3_stmt *q, int64_t series_id, void *row)
@@ -296,7 +312,7 @@ static void read_value(sqlite3_stmt *q, int64_t series_id, void *row)
 
 static void read_point_row(sqlite3_stmt *q, int64_t series_id, void *row)
 {
-	read_point(q, series_id, row);
+	tk_point_read(q, series_id, row);
 }
 
 /* args[0] is the series. */

@@ -214,8 +214,12 @@ static int load_series(struct tk_store *s, struct tk_case_set *c, const struct t
 {
 	const size_t before = c->options.window > TK_HISTORY_POINTS_MIN ? c->options.window
 	                                                                : TK_HISTORY_POINTS_MIN;
-	int status = tk_store_list_windows(
-	        s, c->since_s, c->until_s, known_before(c), before, &c->windows, &c->points, err);
+	const struct tk_window_query query = {.since_s = c->since_s,
+	        .until_s = c->until_s,
+	        .runs_s = known_before(c),
+	        .before = before,
+	        .reader = c->scope.reader};
+	int status = tk_store_list_windows(s, &query, &c->windows, &c->points, err);
 
 	if (status)
 		return status;

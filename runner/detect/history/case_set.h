@@ -38,6 +38,7 @@ struct tk_night_scope {
 	/* Kept from night to night; NULL: read from the history, and stored in it. */
 	struct tk_catalog *catalog;
 	struct tk_kept_monitors *monitors;
+	struct tk_point_reader *reader;
 };
 
 struct tk_case_set {

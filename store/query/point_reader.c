@@ -1,0 +1,212 @@
+/* Points of all series for ranges that move forward in time: see point_reader.h. */
+#include "store/query/point_reader.h"
+#include "store/db/id_map.h"
+#include "store/db/internal.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define AHEAD 32  /* points that are read at once */
+#define BEHIND 16 /* that are kept although no range has asked for them: machines take turns */
+
+#define NEXT_POINTS \
+	TK_POINT_COLUMNS \
+	"WHERE series_id=?1 AND as_of_s>=?2 AND (as_of_s>?2 OR run_id>?3) " \
+	"ORDER BY as_of_s, run_id LIMIT ?4"
+
+struct stretch {
+	struct tk_point *at; /* by (as_of_s, run_id), without a gap */
+	size_t count, capacity;
+	bool is_read;   /* something of it, or that there is nothing */
+	bool has_first; /* the oldest point of the series is in it, or there is none */
+	bool has_last;
+};
+
+struct tk_point_reader {
+	struct tk_id_map index; /* series id -> 1 + place in `series` */
+	struct stretch *series;
+	size_t count, capacity;
+};
+
+struct tk_point_reader *tk_point_reader_new(void)
+{
+	return calloc(1, sizeof(struct tk_point_reader));
+}
+
+void tk_point_reader_free(struct tk_point_reader *p)
+{
+	for (size_t i = 0; p && i < p->count; i++)
+		free(p->series[i].at);
+	if (p) {
+		free(p->series);
+		tk_id_map_free(&p->index);
+	}
+	free(p);
+}
+
+static int no_memory(struct tk_error *err)
+{
+	return tk_fail(err, TK_ENOMEM, "out of memory while reading the history");
+}
+
+static struct tk_point *add_point(struct stretch *s)
+{
+	if (s->count == s->capacity) {
+		const size_t capacity = s->capacity + s->capacity / 2 + AHEAD;
+		struct tk_point *grown = realloc(s->at, capacity * sizeof *grown);
+
+		if (!grown)
+			return NULL;
+		s->at = grown;
+		s->capacity = capacity;
+	}
+	return memset(&s->at[s->count++], 0, sizeof *s->at);
+}
+
+static int find_stretch(
+        struct tk_point_reader *p, int64_t series_id, struct stretch **out, struct tk_error *err)
+{
+	const int64_t known = tk_id_map_get(&p->index, series_id);
+	int status;
+
+	if (known) {
+		*out = &p->series[known - 1];
+		return TK_OK;
+	}
+	if (p->count == p->capacity) {
+		const size_t capacity = p->capacity ? 2 * p->capacity : 64;
+		struct stretch *grown = realloc(p->series, capacity * sizeof *grown);
+
+		if (!grown)
+			return no_memory(err);
+		p->series = grown;
+		p->capacity = capacity;
+	}
+	status = tk_id_map_set(&p->index, series_id, (int64_t)p->count + 1, err);
+	if (status)
+		return status;
+	p->series[p->count] = (struct stretch){0};
+	*out = &p->series[p->count++];
+	return TK_OK;
+}
+
+static void reverse(struct tk_point *p, size_t n)
+{
+	for (size_t i = 0; i + 1 < n - i; i++) {
+		const struct tk_point keep = p[i];
+
+		p[i] = p[n - 1 - i];
+		p[n - 1 - i] = keep;
+	}
+}
+
+/* The range, and what is before it. */
+static int read_first(struct tk_store *s, const struct tk_window_query *w, int64_t series_id,
+        struct stretch *out, struct tk_error *err)
+{
+	const int64_t args[] = {series_id, w->until_s};
+	size_t before = 0;
+	sqlite3_stmt *q;
+	int rc = SQLITE_DONE, status = tk_db_prepare_cached(s, TK_TABLE_COUNT,
+	                              TK_POINTS_NEWEST_FIRST, args, 2, &q, err);
+
+	if (status)
+		return status;
+	while (before < w->before && (rc = sqlite3_step(q)) == SQLITE_ROW) {
+		struct tk_point *p = add_point(out);
+
+		if (!p) {
+			status = no_memory(err);
+			break;
+		}
+		tk_point_read(q, series_id, p);
+		before += p->as_of_s < w->since_s;
+	}
+	if (!status && rc != SQLITE_DONE && rc != SQLITE_ROW)
+		status = tk_db_fail(s, rc, err, "cannot read the points of a series");
+	sqlite3_reset(q);
+	reverse(out->at, out->count);
+	out->is_read = true;
+	out->has_first = rc == SQLITE_DONE && before < w->before;
+	return status;
+}
+
+/* Forgets what no range will ask for. */
+static void drop_old(struct stretch *s, const struct tk_window_query *w)
+{
+	size_t older = 0, drop;
+
+	while (older < s->count && s->at[older].as_of_s < w->since_s)
+		older++;
+	drop = older > w->before + BEHIND ? older - w->before - BEHIND : 0;
+	if (drop) {
+		memmove(s->at, s->at + drop, (s->count - drop) * sizeof *s->at);
+		s->count -= drop;
+		s->has_first = false;
+	}
+}
+
+static int read_next(
+        struct tk_store *s, int64_t series_id, struct stretch *out, struct tk_error *err)
+{
+	const struct tk_point *last = out->count ? &out->at[out->count - 1] : NULL;
+	const int64_t args[] = {series_id, last ? last->as_of_s : INT64_MIN,
+	        last ? last->run_id : INT64_MIN, AHEAD};
+	size_t count = 0;
+	sqlite3_stmt *q;
+	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT, NEXT_POINTS, args, 4, &q, err);
+
+	if (status)
+		return status;
+	while ((rc = sqlite3_step(q)) == SQLITE_ROW) {
+		struct tk_point *p = add_point(out);
+
+		if (!p) {
+			status = no_memory(err);
+			break;
+		}
+		tk_point_read(q, series_id, p);
+		count++;
+	}
+	if (!status && rc != SQLITE_DONE)
+		status = tk_db_fail(s, rc, err, "cannot read the points of a series");
+	sqlite3_reset(q);
+	out->has_last = count < AHEAD;
+	return status;
+}
+
+static int read_up_to_end(struct tk_store *s, const struct tk_window_query *w, int64_t series_id,
+        struct stretch *out, struct tk_error *err)
+{
+	int status = out->is_read ? TK_OK : read_first(s, w, series_id, out, err);
+
+	while (!status && !out->has_last &&
+	        (!out->count || out->at[out->count - 1].as_of_s <= w->until_s)) {
+		drop_old(out, w);
+		status = read_next(s, series_id, out, err);
+	}
+	return status;
+}
+
+int tk_point_reader_find(struct tk_store *s, const struct tk_window_query *w, int64_t series_id,
+        struct tk_point_span *out, struct tk_error *err)
+{
+	struct stretch *stretch = NULL;
+	size_t end, within = 0, most;
+	int status = find_stretch(w->reader, series_id, &stretch, err);
+
+	if (!status)
+		status = read_up_to_end(s, w, series_id, stretch, err);
+	if (status)
+		return status;
+	end = stretch->count;
+	while (end && stretch->at[end - 1].as_of_s > w->until_s)
+		end--;
+	while (within < end && stretch->at[end - 1 - within].as_of_s >= w->since_s)
+		within++;
+	most = tk_window_before_max(w, within);
+	*out = (struct tk_point_span){.within = within,
+	        .before = end - within < most ? end - within : most};
+	out->is_known = stretch->has_first || (end > within && out->before == most);
+	out->at = stretch->at + end - within - out->before;
+	return TK_OK;
+}

@@ -1,0 +1,31 @@
+/* The points of all series around ranges that move forward in time: each is read once instead of
+ * once for each range. Private to store/query. */
+#ifndef TK_STORE_POINT_READER_H
+#define TK_STORE_POINT_READER_H
+#include "store/db/handle.h"
+
+#define TK_POINT_COLUMNS \
+	"SELECT as_of_s, run_id, night_id, build_id, environment_id, value, lo, hi, n, flags " \
+	"FROM measurement "
+#define TK_POINTS_NEWEST_FIRST \
+	TK_POINT_COLUMNS \
+	"WHERE series_id=?1 AND as_of_s<=?2 ORDER BY as_of_s DESC, run_id DESC"
+/* A row of these columns; min and quantiles NAN. */
+void tk_point_read(sqlite3_stmt *q, int64_t series_id, struct tk_point *p);
+/* Of a series without a point in the range the newest one is enough: there is nothing to compare. */
+static inline size_t tk_window_before_max(const struct tk_window_query *w, size_t within)
+{
+	return within || !w->before ? w->before : 1;
+}
+
+/* at[0 .. before) are before the range, at[before .. before + within) in it. They are valid until
+ * the next call. */
+struct tk_point_span {
+	const struct tk_point *at;
+	size_t before, within;
+	bool is_known; /* else the range begins before what is kept */
+};
+int tk_point_reader_find(struct tk_store *s, const struct tk_window_query *w, int64_t series_id,
+        struct tk_point_span *out, struct tk_error *err);
+
+#endif
