@@ -79,9 +79,8 @@ static int read_points(struct reader *r, struct tk_history_window *w)
 {
 	const int64_t args[] = {w->series_id, r->query->until_s};
 	sqlite3_stmt *q;
-	int rc = SQLITE_DONE,
-	    status = tk_db_prepare_cached(
-	            r->s, TK_TABLE_COUNT, TK_POINTS_NEWEST_FIRST, args, 2, &q, r->err);
+	int rc = SQLITE_DONE, status = tk_db_prepare_cached(r->s, TK_TABLE_COUNT,
+	                              TK_POINTS_NEWEST_FIRST, args, 2, &q, r->err);
 
 	if (status)
 		return status;
@@ -110,9 +109,9 @@ static int read_points(struct reader *r, struct tk_history_window *w)
 static int add_points(struct reader *r, struct tk_history_window *w)
 {
 	struct tk_point_span span = {0};
-	int status = r->query->reader ? tk_point_reader_find(
-	                                        r->s, r->query, w->series_id, &span, r->err)
-	                              : TK_OK;
+	int status = r->query->reader
+	                     ? tk_point_reader_find(r->s, r->query, w->series_id, &span, r->err)
+	                     : TK_OK;
 
 	if (status || !span.is_known)
 		return status ? status : read_points(r, w);
@@ -299,10 +298,10 @@ int tk_store_list_windows(struct tk_store *s, const struct tk_window_query *quer
 	"ORDER BY as_of_s, run_id"
 #define FIRST_POINTS \
 	TK_POINT_COLUMNS "WHERE series_id=?1 AND as_of_s<?2 " WITH_LOGARITHM \
-	              "ORDER BY as_of_s, run_id LIMIT ?3"
+	                 "ORDER BY as_of_s, run_id LIMIT ?3"
 #define LAST_POINTS \
 	TK_POINT_COLUMNS "WHERE series_id=?1 AND as_of_s<=?2 " WITH_LOGARITHM \
-	              "ORDER BY as_of_s DESC, run_id DESC LIMIT ?3 OFFSET ?4"
+	                 "ORDER BY as_of_s DESC, run_id DESC LIMIT ?3 OFFSET ?4"
 
 static void read_value(sqlite3_stmt *q, int64_t series_id, void *row)
 {

@@ -106,8 +106,8 @@ static int read_first(struct tk_store *s, const struct tk_window_query *w, int64
 	const int64_t args[] = {series_id, w->until_s};
 	size_t before = 0;
 	sqlite3_stmt *q;
-	int rc = SQLITE_DONE, status = tk_db_prepare_cached(s, TK_TABLE_COUNT,
-	                              TK_POINTS_NEWEST_FIRST, args, 2, &q, err);
+	int rc = SQLITE_DONE, status = tk_db_prepare_cached(
+	                              s, TK_TABLE_COUNT, TK_POINTS_NEWEST_FIRST, args, 2, &q, err);
 
 	if (status)
 		return status;
@@ -204,8 +204,8 @@ int tk_point_reader_find(struct tk_store *s, const struct tk_window_query *w, in
 	while (within < end && stretch->at[end - 1 - within].as_of_s >= w->since_s)
 		within++;
 	most = tk_window_before_max(w, within);
-	*out = (struct tk_point_span){.within = within,
-	        .before = end - within < most ? end - within : most};
+	*out = (struct tk_point_span){
+	        .within = within, .before = end - within < most ? end - within : most};
 	out->is_known = stretch->has_first || (end > within && out->before == most);
 	out->at = stretch->at + end - within - out->before;
 	return TK_OK;

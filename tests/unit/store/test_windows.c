@@ -46,10 +46,10 @@ static size_t expect_equal(struct history *h, struct tk_window_query query)
 	count = points[1].count;
 	assert_int_equal(windows[0].count, windows[1].count);
 	for (size_t i = 0; i < windows[0].count; i++) {
-		const struct tk_history_window *a = TK_ROWS_AT(&windows[0],
-		                                       struct tk_history_window, i),
-		                               *b = TK_ROWS_AT(&windows[1],
-		                                       struct tk_history_window, i);
+		const struct tk_history_window *a = TK_ROWS_AT(
+		                                       &windows[0], struct tk_history_window, i),
+		                               *b = TK_ROWS_AT(
+		                                       &windows[1], struct tk_history_window, i);
 
 		assert_int_equal(a->series_id, b->series_id);
 		assert_int_equal(a->first, b->first);
