@@ -118,9 +118,9 @@ static void find_range(const struct tk_rows *alerts, struct tk_series_ref *out)
 int tk_series_ref_resolve(
         struct tk_store *s, const char *text, struct tk_series_ref *out, struct tk_error *err)
 {
-	const struct tk_detect_options no_stoppages = {0};
+	const struct tk_detect_options no_missing_data = {0};
 	struct tk_alerts alerts = {0};
-	int status = tk_alerts_load(s, &no_stoppages, &alerts, err);
+	int status = tk_alerts_load(s, &no_missing_data, &alerts, err);
 
 	*out = (struct tk_series_ref){0};
 	if (status != TK_OK)

@@ -56,16 +56,31 @@ static int apply_list(
 	return status;
 }
 
+/* The node of the key by its name or its former one; 0: the file has neither. */
+static int find_key(const struct mapping *m, const struct tk_config_key *key, int *node)
+{
+	int former = key->former_name ? tk_yaml_find(m->y, m->node, key->former_name) : 0;
+
+	*node = tk_yaml_find(m->y, m->node, key->name);
+	if (*node && former)
+		return tk_yaml_fail(m->y, former, m->err,
+		        "\"%s\" is the former name of \"%s\", which is given too",
+		        key->former_name, key->name);
+	if (former)
+		*node = former;
+	return TK_OK;
+}
+
 static int apply_key(const struct mapping *m, const struct tk_config_key *key)
 {
-	int node = tk_yaml_find(m->y, m->node, key->name);
+	int node, status = find_key(m, key, &node);
 	bool list = tk_config_is_list(key);
 	enum tk_yaml_kind expected = list ? TK_YAML_LIST : TK_YAML_SCALAR;
 	struct tk_error why = {0};
 	char path[KEY_PATH_MAX];
 
-	if (!node || (!list && tk_yaml_is_empty(m->y, node)))
-		return TK_OK;
+	if (status || !node || (!list && tk_yaml_is_empty(m->y, node)))
+		return status;
 	name_key(m, key, path);
 	if (tk_yaml_kind(m->y, node) != expected)
 		return tk_yaml_fail(m->y, node, m->err, "%s is %s; expected %s", path,
@@ -84,8 +99,11 @@ static int check_key_names(const struct mapping *m)
 	const char *known[KEYS_MAX + 1] = {0};
 	size_t n = 0;
 
-	for (const struct tk_config_key *key = m->section->keys; key->name && n < KEYS_MAX; key++)
+	for (const struct tk_config_key *key = m->section->keys; key->name && n < KEYS_MAX; key++) {
 		known[n++] = key->name;
+		if (key->former_name && n < KEYS_MAX)
+			known[n++] = key->former_name;
+	}
 	for (const struct tk_config_section *s = tk_config_sections;
 	        !*m->section->name && s->name && n < KEYS_MAX; s++)
 		if (*s->name)

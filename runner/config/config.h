@@ -85,7 +85,7 @@ struct tk_threshold_config {
 	double fdr;               /* false-discovery rate over the series of a night */
 	uint32_t window;          /* nights before the range that make the baseline */
 	uint32_t stale_days;      /* age of the newest point */
-	uint32_t stoppage_nights; /* nights without data that open an alert; 0: never */
+	uint32_t missing_data_nights; /* nights without data that open an alert; 0: never */
 	char *baseline;           /* of `tracker diff`: window, first, best, pinned:REV, tag:NAME */
 };
 

@@ -193,8 +193,8 @@ static const struct tk_config_key threshold_keys[] = {
 	  .summary = "baseline of `tracker diff`: window, first, best, pinned:REV or tag:NAME",
 	  .details = "Nights are always compared with the nights before them. See "
 	             "[baselines](diff.md#the-baseline)." },
-	{ .name = "stoppage", .type = TK_CONFIG_COUNT, .offset = FIELD(thresholds.stoppage_nights),
-	  .max = 1000, .fallback = "3",
+	{ .name = "missing_data", .former_name = "stoppage", .type = TK_CONFIG_COUNT,
+	  .offset = FIELD(thresholds.missing_data_nights), .max = 1000, .fallback = "3",
 	  .summary = "nights without data that open an alert; 0: never",
 	  .details = "See [triage](../how-to/triage-alerts.md)." },
 	{ NULL },

@@ -28,7 +28,8 @@ enum tk_config_type {
 };
 
 struct tk_config_key {
-	const char *name; /* within its section */
+	const char *name;        /* within its section */
+	const char *former_name; /* in older files, still read; NULL: none */
 	enum tk_config_type type;
 	size_t offset; /* in struct tk_config; keys of "upstreams": in struct tk_upstream_config */
 	double min, max; /* of numbers; durations in seconds */

@@ -39,7 +39,7 @@
 	X(TK_MEASUREMENT_CLOCK_MHZ, "clock_mhz", REAL_OR_NULL, IF_TIMED, 1e7, clock_mhz, "MHz", "Clock") \
 	X(TK_MEASUREMENT_CLOCK_MIN_MHZ, "clock_min_mhz", REAL_OR_NULL, IF_TIMED, 1e7, clock_min_mhz, "MHz", "Lowest clock") \
 	X(TK_MEASUREMENT_CYCLES, "cycles", REAL_OR_NULL, IF_TIMED, 1e18, cycles, "", "Cycles") \
-	X(TK_MEASUREMENT_REST_NS, "rest_ns", REAL, IF_TIMED, 1e18, idle_gap_ns, "ns", "Idle gap") \
+	X(TK_MEASUREMENT_IDLE_GAP_NS, "idle_gap_ns", REAL, IF_TIMED, 1e18, idle_gap_ns, "ns", "Idle gap") \
 	X(TK_MEASUREMENT_ENERGY_J, "energy_j", REAL_OR_NULL, IF_TIMED, 1e15, energy_j, "J", "Energy") \
 	X(TK_MEASUREMENT_TELEMETRY, "telemetry", TELEMETRY_PAIR, RESULT, 0, -, "", "Telemetry") \
 	X(TK_MEASUREMENT_FLOPS, "flops", REAL, TIMED | KNOWN, 1e30, flops, "", "Floating-point operations") \

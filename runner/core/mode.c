@@ -1,32 +1,13 @@
 #include "core/mode.h"
 
-#include <string.h>
-
 #include "core/series.h"
 
-#define MODE_WORD(id, name, rotates, meaning) [id] = {name, meaning},
+#define MODE_WORD(id, name, rotates, ...) [id] = {name, __VA_ARGS__},
 TK_VOCABULARY_DEFINE(mode, "mode", TK_MODES, MODE_WORD);
-
-const char *tk_mode_name(enum tk_mode value)
-{
-	return tk_vocabulary_name(&tk_mode_words, (int)value);
-}
-
-int tk_mode_parse(const char *name, enum tk_mode *out)
-{
-	int value, status;
-
-	/* The name in documents; the history has the older one. */
-	if (name && strcmp(name, "contended") == 0)
-		name = tk_mode_name(TK_MODE_CONTENDED);
-	status = tk_vocabulary_parse(&tk_mode_words, name, &value);
-	if (!status)
-		*out = (enum tk_mode)value;
-	return status;
-}
+TK_VOCABULARY_FUNCTIONS(mode);
 
 static const bool rotates_inputs[] = {
-#define MODE_ROTATES(id, name, rotates, meaning) [id] = rotates,
+#define MODE_ROTATES(id, name, rotates, ...) [id] = rotates,
         TK_MODES(MODE_ROTATES)};
 
 bool tk_mode_rotates_inputs(enum tk_mode value)

@@ -6,7 +6,7 @@
 
 #include "core/vocabulary.h"
 
-/* id, name, whether input sets are rotated so that caches are cold, meaning */
+/* id, name, whether input sets are rotated so that caches are cold, meaning, former name */
 #define TK_MODES(X) \
 	X(TK_MODE_COLD, "cold", true, "cold caches, one sample after the other") \
 	X(TK_MODE_HOT, "hot", false, "one input set that stays in the caches") \
@@ -16,18 +16,19 @@
 	X(TK_MODE_SUSTAINED, "sustained", true, \
 	        "cold caches, after the power governor has settled: the kernel under the limits " \
 	        "of its card") \
-	X(TK_MODE_CONTENDED, "loaded", true, \
-	        "as paced, while copies keep the memory system busy for half of the time")
+	X(TK_MODE_CONTENDED, "contended", true, \
+	        "as paced, while copies keep the memory system busy for half of the time", \
+	        "loaded")
 
 enum tk_mode {
-#define TK_MODE_ENUM(id, name, rotates, meaning) id,
+#define TK_MODE_ENUM(id, ...) id,
 	TK_MODES(TK_MODE_ENUM)
 #undef TK_MODE_ENUM
 	        TK_MODE_COUNT
 };
 extern const struct tk_vocabulary tk_mode_words;
 const char *tk_mode_name(enum tk_mode value);
-/* 0 or TK_EDATA; "contended" is another name of "loaded". */
+/* 0 or TK_EDATA */
 int tk_mode_parse(const char *name, enum tk_mode *out);
 bool tk_mode_rotates_inputs(enum tk_mode value);
 /* The mode of a device unless the user says otherwise: paced on GPUs, else cold. */

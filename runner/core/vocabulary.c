@@ -30,3 +30,19 @@ int tk_vocabulary_parse(const struct tk_vocabulary *v, const char *name, int *va
 		}
 	return TK_EDATA;
 }
+
+const char *tk_vocabulary_current_name(const struct tk_vocabulary *v, const char *name)
+{
+	int value;
+
+	return tk_vocabulary_parse(v, name, &value) ? name : v->words[value].name;
+}
+
+const char *tk_vocabulary_first_name(const struct tk_vocabulary *v, const char *name)
+{
+	int value;
+
+	if (tk_vocabulary_parse(v, name, &value))
+		return name;
+	return v->words[value].former_name ? v->words[value].former_name : v->words[value].name;
+}

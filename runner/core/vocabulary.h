@@ -26,6 +26,10 @@ const char *tk_vocabulary_meaning(
         const struct tk_vocabulary *v, int value); /* "" outside the list */
 /* 0, or TK_EDATA: not in the list, or NULL; *value is unchanged then. */
 int tk_vocabulary_parse(const struct tk_vocabulary *v, const char *name, int *value);
+/* The name that the word has now, and the first one that it had. A name outside the list is returned
+ * as it is. */
+const char *tk_vocabulary_current_name(const struct tk_vocabulary *v, const char *name);
+const char *tk_vocabulary_first_name(const struct tk_vocabulary *v, const char *name);
 
 /* Rows of a list: X(id, name, meaning) or X(id, name, meaning, former_name). */
 #define TK_VOCABULARY_ENUM(id, ...) id,

@@ -31,7 +31,7 @@ struct tk_detect_options {
 	double min_effect, min_effect_ns, fdr; /* see struct tk_threshold_config */
 	uint32_t window;                       /* points of the baseline */
 	uint32_t stale_days;
-	uint32_t stoppage_nights; /* nights without data that are reported; 0: never */
+	uint32_t missing_data_nights; /* nights without data that are reported; 0: never */
 	enum tk_baseline baseline;
 	const char *baseline_name;         /* as the user wrote it; NULL: window */
 	const int64_t *baseline_revisions; /* ids, of TK_BASELINE_PINNED */

@@ -49,6 +49,12 @@ static int value_of_text(const char *text, struct value *out, struct tk_error *e
 	return 0;
 }
 
+/* Older trackers and their exports have former names. */
+static const char *current_text(const struct tk_db_column *c, const char *text)
+{
+	return c->words ? tk_vocabulary_current_name(c->words, text) : text;
+}
+
 static int value_of(
         const struct tk_db_column *c, const void *row, struct value *out, struct tk_error *err)
 {
@@ -59,7 +65,7 @@ static int value_of(
 	case TK_COL_CHECKSUM:
 		break;
 	case TK_COL_TEXT:
-		return value_of_text(*(const char *const *)field, out, err);
+		return value_of_text(current_text(c, *(const char *const *)field), out, err);
 	case TK_COL_WORD:
 		out->type = VALUE_TEXT;
 		out->text = tk_vocabulary_name(c->words, *(const int *)field);
@@ -107,7 +113,8 @@ static int add_key(struct tk_store *s, struct tk_hash *h, const struct tk_db_col
 		break;
 	case TK_COL_TEXT:
 	case TK_COL_WORD:
-		tk_hash_add_str(h, v->text);
+		/* A uid outlives a new name of a word. */
+		tk_hash_add_str(h, c->words ? tk_vocabulary_first_name(c->words, v->text) : v->text);
 		break;
 	default:
 		tk_hash_add_i64(h, v->i);

@@ -2,6 +2,7 @@
  * other: the uid of a row is the hash of its table's name and its KEY columns, where a reference
  * counts as the uid of the row it names. */
 #include "store/db/internal.h"
+#include "core/mode.h"
 #include "store/db/point_columns.h"
 #include <stddef.h>
 
@@ -14,6 +15,12 @@
 #define TEXT_WAS(type, field, flags, old_name) \
 	{ \
 #field, TK_COL_TEXT, flags, offsetof(struct type, field), 0, 0, NULL, old_name \
+	}
+/* Text that may be a name from a vocabulary, or another one. */
+#define TEXT_OF(type, field, flags, vocabulary) \
+	{ \
+#field, TK_COL_TEXT, flags, offsetof(struct type, field), 0, 0, \
+		        &tk_##vocabulary##_words, NULL \
 	}
 /* A column with a name from a vocabulary: an enum in the row. */
 #define WORD(type, field, flags, vocabulary) WORD_WAS(type, field, flags, vocabulary, NULL)
@@ -141,7 +148,7 @@ static const struct tk_db_column series_columns[] = {
         TEXT(tk_series_row, backend, KEY),
         TEXT(tk_series_row, config, KEY),
         REF(tk_series_row, problem_id, KEY, problem),
-        TEXT(tk_series_row, mode, KEY),
+        TEXT_OF(tk_series_row, mode, KEY, mode),
         TEXT(tk_series_row, metric, KEY),
         TEXT(tk_series_row, unit, NEWEST),
         WORD(tk_series_row, better, NEWEST, better),

@@ -52,7 +52,7 @@ struct tk_db_column {
 	size_t offset;
 	int64_t none;
 	enum tk_table_id parent;
-	const struct tk_vocabulary *words; /* WORD */
+	const struct tk_vocabulary *words; /* of WORD, and of TEXT that may be a word; else NULL */
 	const char *old_name;              /* in records of format 1; NULL: the same */
 };
 

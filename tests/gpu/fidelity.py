@@ -40,7 +40,7 @@ def row(name, answers):
     middle = lambda key: statistics.median(r[key] if r[key] is not None else float("nan") for r in good)
     cycles = [r["cycles"] for r in good if r.get("cycles")]
     return {"name": name, "n": len(good), "median_ns": middle("median"), "spread_pct": wide, "iqr_pct": quartiles,
-            "cycles_spread_pct": gpu_runs.spread(cycles)[0] if cycles else None, "clock_mhz": middle("clock_mhz"), "rest_ms": middle("rest_ns") / 1e6,
+            "cycles_spread_pct": gpu_runs.spread(cycles)[0] if cycles else None, "clock_mhz": middle("clock_mhz"), "rest_ms": middle("idle_gap_ns") / 1e6,
             "wall_s": statistics.median(a["wall_s"] for a in answers), "setup_s": middle("setup_s"), "verify_s": middle("verify_s"),
             "warmup_s": middle("warmup_s"), "measure_s": middle("measure_s"), "samples": middle("n"),
             "throttled": sum(r["throttled_samples"] for r in good), "kernel": good[0]["plan"]["kernel"] or good[0]["plan"]["algorithm"],

@@ -67,7 +67,7 @@ def account(o, nights):
                 seconds[key[:-2]] += a.get(key, 0)
             n = a.get("n", 0)
             seconds["kernel"] += n * a.get("launches_per_sample", 0) * a.get("median", 0) * 1e-9
-            seconds["rest"] += n * a.get("rest_ns", 0) * 1e-9
+            seconds["rest"] += n * a.get("idle_gap_ns", 0) * 1e-9
         measured = sum(v for k, v in outcomes.items() if k in ("ok", "unstable", "throttled"))
         out.update({"outcomes": dict(outcomes), "seconds": {k: round(v, 2) for k, v in seconds.items()},
                     "measured_per_minute": measured / out["wall_s"] * 60})

@@ -85,7 +85,7 @@ def report(o, name, measured, want, within):
           f"within {within:.3%} of {want}: {good} of {len(ratios)}  {took:.2f} s a pair", flush=True)
     out = {"name": name, "n": len(ratios), "good": good, "within": within, "expected": want, "median": statistics.median(ratios), "least": min(ratios),
            "most": max(ratios), "deviation": deviation, "median_ns": statistics.median(a["median"] for a, _ in done),
-           "samples": statistics.median(r["n"] for both in done for r in both), "rest_ms": statistics.median(r["rest_ns"] for both in done for r in both) / 1e6,
+           "samples": statistics.median(r["n"] for both in done for r in both), "rest_ms": statistics.median(r["idle_gap_ns"] for both in done for r in both) / 1e6,
            "clock_mhz": statistics.median(r["clock_mhz"] or 0 for both in done for r in both),
            "throttled": sum(r["throttled_samples"] for both in done for r in both), "pair_s": took, "ratios": [round(r, 6) for r in ratios]}
     if o.samples:

@@ -25,8 +25,8 @@ static bool is_written(const struct tk_alerts *a, const char *uid)
 /* Stoppages that no night has written down: the machine that would have is the one that stopped. */
 static size_t add_unwritten(struct tk_alerts *a, size_t count, int64_t now_s)
 {
-	for (size_t i = 0; i < a->stoppages.count; i++) {
-		const struct tk_missing_data *p = &a->stoppages.at[i];
+	for (size_t i = 0; i < a->missing_data.count; i++) {
+		const struct tk_missing_data *p = &a->missing_data.at[i];
 
 		if (is_written(a, p->uid))
 			continue;
@@ -136,11 +136,11 @@ int tk_alerts_load(struct tk_store *s, const struct tk_detect_options *options,
 	if (!status)
 		status = tk_lookup_load(s, &a.names, err);
 	if (!status)
-		status = tk_missing_data_find(s, options, 0, &a.stoppages, err);
+		status = tk_missing_data_find(s, options, 0, &a.missing_data, err);
 	if (status)
 		goto out;
-	a.unsaved_alerts = calloc(a.stoppages.count + 1, sizeof *a.unsaved_alerts);
-	a.memory = calloc(a.rows.count + a.stoppages.count + 1, sizeof(*a.memory));
+	a.unsaved_alerts = calloc(a.missing_data.count + 1, sizeof *a.unsaved_alerts);
+	a.memory = calloc(a.rows.count + a.missing_data.count + 1, sizeof(*a.memory));
 	if (!a.unsaved_alerts || !a.memory) {
 		status = out_of_memory(err);
 		goto out;
@@ -213,7 +213,7 @@ void tk_alerts_free(struct tk_alerts *a)
 	free(a->groups);
 	free(a->memory);
 	free(a->unsaved_alerts);
-	tk_missing_data_list_free(&a->stoppages);
+	tk_missing_data_list_free(&a->missing_data);
 	tk_lookup_free(&a->names);
 	tk_rows_free(&a->rows);
 	tk_rows_free(&a->triage);

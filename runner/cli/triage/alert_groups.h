@@ -20,7 +20,7 @@ struct tk_alerts {
 	size_t count;
 	struct tk_rows rows, triage;
 	struct tk_missing_data_list
-	        stoppages; /* that are seen now, and may not have been written down yet */
+	        missing_data; /* that are seen now, and may not have been written down yet */
 	struct tk_alert_row *unsaved_alerts; /* alerts of those */
 	struct tk_lookup names;
 	const struct tk_alert_row **memory;

@@ -123,7 +123,7 @@ static int64_t usual_gap_s(const struct calendar *c)
 /* None of the machine's newest nights has the timing. */
 static bool is_overdue(const struct search *s, const struct calendar *c, int64_t last_s)
 {
-	const size_t nights = s->options->stoppage_nights;
+	const size_t nights = s->options->missing_data_nights;
 
 	return c->count >= nights && last_s < c->nights[nights - 1]->as_of_s;
 }
@@ -173,7 +173,7 @@ static int search_machine(struct search *s, struct calendar *c, struct tk_error 
 
 	const int64_t age_s = s->options->now_s - missing.last_s;
 
-	if (age_s <= (int64_t)s->options->stoppage_nights * usual_gap_s(c))
+	if (age_s <= (int64_t)s->options->missing_data_nights * usual_gap_s(c))
 		return TK_OK;
 	c->is_silent = true;
 	snprintf(missing.title, sizeof missing.title, "%s: no night for %s (last: %s)",
@@ -270,7 +270,7 @@ static int search_series(struct search *s, const struct tk_newest_point *p, stru
 	        !is_overdue(s, x.calendar, p->as_of_s))
 		return TK_OK;
 	status = tk_store_has_executed_run(s->store, p->series_id,
-	        x.calendar->nights[s->options->stoppage_nights - 1]->as_of_s, &has_outcome, err);
+	        x.calendar->nights[s->options->missing_data_nights - 1]->as_of_s, &has_outcome, err);
 	if (!status && !has_outcome)
 		status = search_upstream(s, &x, &whole, err);
 	if (status || has_outcome || whole)
@@ -315,7 +315,7 @@ int tk_missing_data_find_all(struct tk_store *s, const struct tk_detect_options 
         int64_t night_id, struct tk_missing_data_list *out, struct tk_error *err)
 {
 	struct search search = {.store = s, .options = options, .night_id = night_id};
-	int status = options->stoppage_nights ? search_all(&search, err) : TK_OK;
+	int status = options->missing_data_nights ? search_all(&search, err) : TK_OK;
 
 	free_search(&search);
 	if (status)

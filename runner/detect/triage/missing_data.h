@@ -8,7 +8,7 @@ struct tk_detect_options;
 struct tk_error;
 struct tk_store;
 
-/* No data for options->stoppage_nights nights: of a machine, of an upstream on a
+/* No data for options->missing_data_nights nights: of a machine, of an upstream on a
  * machine, or of a series; the largest of these that applies. A series whose runs end in another
  * outcome (crashed, wrong) is not missing: that is reported the night it begins. */
 struct tk_missing_data {

@@ -19,7 +19,7 @@ struct tk_detect_options tk_detect_policy_thresholds(const struct tk_config *con
 	        .fdr = t->fdr,
 	        .window = t->window,
 	        .stale_days = t->stale_days,
-	        .stoppage_nights = t->stoppage_nights,
+	        .missing_data_nights = t->missing_data_nights,
 	        .now_s = tk_clock_now_s()};
 }
 

@@ -64,7 +64,7 @@ static void a_field_knows_its_object(void **state)
 	/* Stored runs of old nights have these keys. */
 	assert_string_equal(tk_measurement_field_key(TK_MEASUREMENT_ENERGY_J), "energy_j");
 	assert_string_equal(tk_measurement_field_key(TK_TELEMETRY_ENERGY_J), "energy_j");
-	assert_string_equal(tk_measurement_field_key(TK_MEASUREMENT_REST_NS), "rest_ns");
+	assert_string_equal(tk_measurement_field_key(TK_MEASUREMENT_IDLE_GAP_NS), "idle_gap_ns");
 }
 
 int main(void)

@@ -47,7 +47,7 @@ static const struct {
         {&tk_ab_decision_words, "none inconclusive same higher lower"},
         {&tk_bisect_outcome_words, "found range same inconclusive"},
         {&tk_monitor_event_kind_words, "step machine retracted"},
-        {&tk_mode_words, "cold hot paced sustained loaded"},
+        {&tk_mode_words, "cold hot paced sustained contended"},
         {&tk_outcome_words,
                 "ok throttled unstable wrong implausible unsupported out_of_memory timeout crashed "
                 "protocol failed build_failed no_device skipped"},
@@ -176,6 +176,18 @@ static void test_former_names_are_still_parsed(void **state)
 	assert_int_equal(tk_ab_decision_parse("sideways", &decision), TK_EDATA);
 }
 
+static void test_a_name_finds_its_current_and_its_first_name(void **state)
+{
+	(void)state;
+	assert_string_equal(tk_vocabulary_current_name(&tk_mode_words, "loaded"), "contended");
+	assert_string_equal(tk_vocabulary_current_name(&tk_mode_words, "contended"), "contended");
+	assert_string_equal(tk_vocabulary_first_name(&tk_mode_words, "contended"), "loaded");
+	assert_string_equal(tk_vocabulary_first_name(&tk_mode_words, "loaded"), "loaded");
+	assert_string_equal(tk_vocabulary_first_name(&tk_mode_words, "cold"), "cold");
+	assert_string_equal(tk_vocabulary_first_name(&tk_mode_words, "their own"), "their own");
+	assert_string_equal(tk_vocabulary_current_name(&tk_mode_words, ""), "");
+}
+
 static void test_modes(void **state)
 {
 	enum tk_mode mode = TK_MODE_COLD;
@@ -203,6 +215,7 @@ int main(void)
 	        cmocka_unit_test(test_typed_functions),
 	        cmocka_unit_test(test_open_lists_have_an_other),
 	        cmocka_unit_test(test_former_names_are_still_parsed),
+	        cmocka_unit_test(test_a_name_finds_its_current_and_its_first_name),
 	        cmocka_unit_test(test_modes),
 	};
 

@@ -318,7 +318,7 @@ static void acks_file_acknowledges(void **state)
 /* ---- data that did not come
  * -------------------------------------------------------------------------------------- */
 
-static struct tk_missing_data_list stoppages(struct world *w, int day)
+static struct tk_missing_data_list missing_data(struct world *w, int day)
 {
 	struct tk_detect_options o = world_options(w);
 	struct tk_missing_data_list list;
@@ -329,9 +329,9 @@ static struct tk_missing_data_list stoppages(struct world *w, int day)
 	return list;
 }
 
-static void expect_stoppage(struct world *w, int day, const char *title)
+static void expect_missing_data(struct world *w, int day, const char *title)
 {
-	struct tk_missing_data_list list = stoppages(w, day);
+	struct tk_missing_data_list list = missing_data(w, day);
 
 	assert_int_equal(list.count, title ? 1 : 0);
 	if (title && strcmp(list.at[0].title, title) != 0)
@@ -339,7 +339,7 @@ static void expect_stoppage(struct world *w, int day, const char *title)
 	tk_missing_data_list_free(&list);
 }
 
-static void put_stoppages(struct world *w, int day)
+static void put_missing_data(struct world *w, int day)
 {
 	struct tk_detect_options o = world_options(w);
 
@@ -352,36 +352,36 @@ static void a_silent_machine(void **state)
 	struct world w;
 
 	world_open(&w, NULL);
-	w.stoppage_nights = 3;
+	w.missing_data_nights = 3;
 	world_build(&w, "a", 1, "b", "h1", "");
 	for (int day = 0; day < 5; day++) {
 		world_night(&w, day, "nightly");
 		world_point(&w, "b", "p", 1e6);
 	}
-	expect_stoppage(&w, 7, NULL);
-	expect_stoppage(&w, 8, "box: no night for 4 d (last: 2026-01-05)");
+	expect_missing_data(&w, 7, NULL);
+	expect_missing_data(&w, 8, "box: no night for 4 d (last: 2026-01-05)");
 	/* what was retired is forgotten, what an alert was opened for is not */
-	expect_stoppage(&w, 94, "box: no night for 90 d (last: 2026-01-05)");
-	expect_stoppage(&w, 95, NULL);
-	put_stoppages(&w, 95);
+	expect_missing_data(&w, 94, "box: no night for 90 d (last: 2026-01-05)");
+	expect_missing_data(&w, 95, NULL);
+	put_missing_data(&w, 95);
 	assert_int_equal(count(&w, "missing-data", "open"), 0);
-	put_stoppages(&w, 94);
-	put_stoppages(&w, 200);
+	put_missing_data(&w, 94);
+	put_missing_data(&w, 200);
 	assert_int_equal(count(&w, "missing-data", "open"), 1);
-	w.stoppage_nights = 0;
-	expect_stoppage(&w, 8, NULL);
+	w.missing_data_nights = 0;
+	expect_missing_data(&w, 8, NULL);
 	world_close(&w);
 
 	/* who measures once a week is not late after three days */
 	world_open(&w, NULL);
-	w.stoppage_nights = 3;
+	w.missing_data_nights = 3;
 	world_build(&w, "a", 1, "b", "h1", "");
 	for (int week = 0; week < 5; week++) {
 		world_night(&w, 7 * week, "nightly");
 		world_point(&w, "b", "p", 1e6);
 	}
-	expect_stoppage(&w, 28 + 20, NULL);
-	expect_stoppage(&w, 28 + 22, "box: no night for 22 d (last: 2026-01-29)");
+	expect_missing_data(&w, 28 + 20, NULL);
+	expect_missing_data(&w, 28 + 22, "box: no night for 22 d (last: 2026-01-29)");
 	world_close(&w);
 }
 
@@ -392,7 +392,7 @@ static void missing_upstreams_and_series(void **state)
 
 	tk_rng_seed(&rng, 6);
 	world_open(&w, NULL);
-	w.stoppage_nights = 3;
+	w.missing_data_nights = 3;
 	for (int day = 0; day < 12; day++) {
 		world_night(&w, day, "nightly");
 		world_upstream(&w, "self");
@@ -418,9 +418,9 @@ static void missing_upstreams_and_series(void **state)
 		assert_int_equal(
 		        count(&w, "missing-data", "open"), (day >= 5 && day < 9) + (day >= 7));
 		if (day == 6)
-			expect_stoppage(&w, 7, "box.cpu.self.b.q.cold: no timing since 2026-01-03");
+			expect_missing_data(&w, 7, "box.cpu.self.b.q.cold: no timing since 2026-01-03");
 		if (day == 11)
-			expect_stoppage(
+			expect_missing_data(
 			        &w, 12, "other on box: no timing of any series since 2026-01-05");
 	}
 	assert_int_equal(count(&w, "missing-data", "closed"), 1);

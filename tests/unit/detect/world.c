@@ -252,7 +252,7 @@ struct tk_detect_options world_options(const struct world *w)
 	        .fdr = 0.05,
 	        .window = 20,
 	        .stale_days = 14,
-	        .stoppage_nights = w->stoppage_nights,
+	        .missing_data_nights = w->missing_data_nights,
 	        .acks = w->acks,
 	        .ack_count = w->ack_count,
 	        .now_s = w->as_of_s + WORLD_DAY};

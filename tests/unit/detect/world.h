@@ -16,7 +16,7 @@ struct world {
 	struct tk_store *store;
 	char dir[64], path[96];
 	const char *role; /* of series that are made from now on */
-	uint32_t stoppage_nights;
+	uint32_t missing_data_nights;
 	const struct tk_ack_rule *acks;
 	size_t ack_count;
 	bool higher_is_better, open;

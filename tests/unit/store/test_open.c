@@ -241,6 +241,54 @@ static void a_rollback_takes_all(void **state)
 	assert_int_equal(history_count(h, "run"), 1);
 }
 
+/* The mode of the series that is not `cold`. */
+static void expect_mode(struct history *h, const char *mode, size_t series_count)
+{
+	struct tk_rows series, problems;
+
+	MUST(tk_store_list_series(h->store, &series, &err));
+	assert_int_equal(series.count, series_count);
+	assert_string_equal(
+	        TK_ROWS_AT(&series, struct tk_series_row, series_count - 1)->mode, mode);
+	tk_rows_free(&series);
+	MUST(tk_store_check(h->store, &problems, &err));
+	assert_int_equal(problems.count, 0);
+	tk_rows_free(&problems);
+}
+
+static void a_new_name_of_a_mode_keeps_its_series(void **state)
+{
+	struct history *h = *state;
+	struct tk_series_row series = {.backend = "blas",
+	        .config = "",
+	        .mode = "loaded",
+	        .metric = "time",
+	        .unit = "ns",
+	        .better = TK_BETTER_LOWER,
+	        .role = TK_ROLE_SUITE};
+	struct tk_buf migration = TK_BUF_INIT;
+	int64_t by_former_name, by_name;
+
+	history_fill(h);
+	series.device_id = h->device;
+	series.upstream_id = h->upstream;
+	series.problem_id = h->problem;
+	MUST(tk_store_put_series(h->store, &series, &by_former_name, &err));
+	expect_mode(h, "contended", 2);
+	series.mode = "contended";
+	MUST(tk_store_put_series(h->store, &series, &by_name, &err));
+	assert_int_equal(by_name, by_former_name);
+	expect_mode(h, "contended", 2);
+	/* As the tracker before the migration left it. */
+	database(h, "tracker.db", "UPDATE series SET mode='loaded' WHERE mode='contended'");
+	expect_mode(h, "loaded", 2);
+	MUST(tk_file_read(TK_SOURCE_ROOT "/store/migrations/0014_mode_contended.sql", 1 << 20,
+	        &migration, &err));
+	database(h, "tracker.db", tk_buf_cstr(&migration));
+	tk_buf_free(&migration);
+	expect_mode(h, "contended", 2);
+}
+
 static void check_finds_what_is_wrong(void **state)
 {
 	struct history *h = *state;
@@ -333,6 +381,7 @@ int main(void)
 	        TEST(reading_needs_no_writable_folder),
 	        TEST(transactions_nest),
 	        TEST(a_rollback_takes_all),
+	        TEST(a_new_name_of_a_mode_keeps_its_series),
 	        TEST(check_finds_what_is_wrong),
 	        TEST(a_damaged_file_is_told),
 	        TEST(backup_and_vacuum),
