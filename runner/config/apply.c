@@ -64,8 +64,8 @@ static int find_key(const struct mapping *m, const struct tk_config_key *key, in
 	*node = tk_yaml_find(m->y, m->node, key->name);
 	if (*node && former)
 		return tk_yaml_fail(m->y, former, m->err,
-		        "\"%s\" is the former name of \"%s\", which is given too",
-		        key->former_name, key->name);
+		        "\"%s\" is the former name of \"%s\", which is given too", key->former_name,
+		        key->name);
 	if (former)
 		*node = former;
 	return TK_OK;

@@ -114,7 +114,8 @@ static int add_key(struct tk_store *s, struct tk_hash *h, const struct tk_db_col
 	case TK_COL_TEXT:
 	case TK_COL_WORD:
 		/* A uid outlives a new name of a word. */
-		tk_hash_add_str(h, c->words ? tk_vocabulary_first_name(c->words, v->text) : v->text);
+		tk_hash_add_str(
+		        h, c->words ? tk_vocabulary_first_name(c->words, v->text) : v->text);
 		break;
 	default:
 		tk_hash_add_i64(h, v->i);

@@ -1,8 +1,8 @@
 /* The tables of the history, as data. KEY columns identify a row, in this database and in every
  * other: the uid of a row is the hash of its table's name and its KEY columns, where a reference
  * counts as the uid of the row it names. */
-#include "store/db/internal.h"
 #include "core/mode.h"
+#include "store/db/internal.h"
 #include "store/db/point_columns.h"
 #include <stddef.h>
 

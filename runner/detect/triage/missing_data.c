@@ -270,7 +270,8 @@ static int search_series(struct search *s, const struct tk_newest_point *p, stru
 	        !is_overdue(s, x.calendar, p->as_of_s))
 		return TK_OK;
 	status = tk_store_has_executed_run(s->store, p->series_id,
-	        x.calendar->nights[s->options->missing_data_nights - 1]->as_of_s, &has_outcome, err);
+	        x.calendar->nights[s->options->missing_data_nights - 1]->as_of_s, &has_outcome,
+	        err);
 	if (!status && !has_outcome)
 		status = search_upstream(s, &x, &whole, err);
 	if (status || has_outcome || whole)

@@ -418,7 +418,8 @@ static void missing_upstreams_and_series(void **state)
 		assert_int_equal(
 		        count(&w, "missing-data", "open"), (day >= 5 && day < 9) + (day >= 7));
 		if (day == 6)
-			expect_missing_data(&w, 7, "box.cpu.self.b.q.cold: no timing since 2026-01-03");
+			expect_missing_data(
+			        &w, 7, "box.cpu.self.b.q.cold: no timing since 2026-01-03");
 		if (day == 11)
 			expect_missing_data(
 			        &w, 12, "other on box: no timing of any series since 2026-01-05");
