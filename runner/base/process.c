@@ -129,11 +129,12 @@ static void close_fd(int *fd)
 static int open_stdio(
         const struct tk_process_spec *spec, int stdio[3], struct child *c, struct tk_error *err)
 {
+	const char *input = spec->stdin_path ? spec->stdin_path : "/dev/null";
 	int out[2], errors[2], status;
 
-	stdio[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	stdio[0] = open(input, O_RDONLY | O_CLOEXEC);
 	if (stdio[0] < 0)
-		return tk_fail_errno(err, "/dev/null");
+		return tk_fail_errno(err, "%s", input);
 	if (spec->log_path) {
 		stdio[1] = open(spec->log_path,
 		        O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);

@@ -24,6 +24,7 @@ struct tk_process_spec {
 	const char *const *env;  /* "NAME=value" additions to the scrubbed environment,
 	                            NULL-terminated; may be NULL */
 	const char *cwd;         /* NULL: the caller's */
+	const char *stdin_path;  /* the file that is its standard input; NULL: /dev/null */
 	const char *log_path;    /* stdout and stderr are appended there; NULL: stdout is captured,
 	                            stderr kept (its tail) */
 	size_t capture_max;      /* bytes of stdout kept; 0: 16 MiB; more is TK_EDATA */

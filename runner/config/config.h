@@ -94,6 +94,11 @@ struct tk_control_config {
 	uint32_t every; /* jobs between two controls; 0: no control */
 };
 
+struct tk_signing_config {
+	char *key;             /* absolute; NULL: nothing is signed */
+	char *allowed_signers; /* absolute; NULL: signatures are not required */
+};
+
 struct tk_config {
 	char *path; /* absolute; NULL: no file */
 	char *root; /* folder that relative paths of the file start from */
@@ -117,6 +122,7 @@ struct tk_config {
 	uint32_t keep_samples_days;  /* raw samples; summaries are kept for ever */
 	char **fail_on;              /* names of verdict statuses, for `nightly`; NULL-terminated */
 	char *webhook_url;           /* NULL: none */
+	struct tk_signing_config signing;
 	char hash[TK_HASH_HEX_SIZE]; /* of the keys that decide what is measured, and how */
 };
 

@@ -266,6 +266,21 @@ static const struct tk_config_key notify_keys[] = {
 	{ NULL },
 };
 
+static const struct tk_config_key signing_keys[] = {
+	{ .name = "key", .type = TK_CONFIG_PATH, .offset = FIELD(signing.key),
+	  .fallback_note = "none", .example = "~/.ssh/id_ed25519",
+	  .summary = "SSH key that signs the files of export, db backup and build --export",
+	  .details = "A private key, or a public one whose private key the SSH agent has. The "
+	             "signature of FILE is FILE.sig. See [signing](../how-to/sign-histories.md)." },
+	{ .name = "allowed_signers", .type = TK_CONFIG_PATH,
+	  .offset = FIELD(signing.allowed_signers), .fallback_note = "none",
+	  .example = "allowed_signers",
+	  .summary = "who may sign the files that merge and import read; without it "
+	             "signatures are not required",
+	  .details = "A file as `man ssh-keygen` describes it, with the namespace `tracker`." },
+	{ NULL },
+};
+
 const struct tk_config_section tk_config_sections[] = {
 	{ .name = "", .title = "Machine, devices, suites", .keys = top_keys,
 	  .example = "machine: bench-01\n"
@@ -333,6 +348,8 @@ const struct tk_config_section tk_config_sections[] = {
 	             "  samples: 26w\n"
 	             "notify:\n"
 	             "  fail_on: [regressed]\n" },
+	{ .name = "signing", .title = "Signing", .keys = signing_keys,
+	  .summary = "SSH signatures of files that leave this machine, or come to it" },
 	{ NULL },
 };
 

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/signature.h"
 #include "build/build.h"
 #include "nightly/night.h"
 #include "nightly/session.h"
@@ -277,6 +278,8 @@ int tk_backfill_export(const struct tk_config *config, const struct tk_backfill_
 		        count, u->name);
 	if (!status)
 		status = tk_artifact_export(config->cache_dir, named, n, file, err);
+	if (!status)
+		status = tk_signature_write(config->signing.key, file, err);
 	free(named);
 	free(keys);
 	free(history);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/signature.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/commands.h"
@@ -100,7 +101,8 @@ static int check_closed(const struct tk_globals *g, int code)
 	return code;
 }
 
-static int check(struct tk_store *s, const struct db_options *o, struct tk_error *err)
+static int check(struct tk_store *s, const struct db_options *o, const struct tk_config *c,
+        struct tk_error *err)
 {
 	struct tk_rows problems;
 
@@ -114,15 +116,17 @@ static int check(struct tk_store *s, const struct db_options *o, struct tk_error
 	return code;
 }
 
-static int backup(struct tk_store *s, const struct db_options *o, struct tk_error *err)
+static int backup(struct tk_store *s, const struct db_options *o, const struct tk_config *c,
+        struct tk_error *err)
 {
-	if (tk_store_backup(s, o->file, err))
+	if (tk_store_backup(s, o->file, err) || tk_signature_write(c->signing.key, o->file, err))
 		return tk_command_fail("db backup", err);
 	printf("%s: copied to %s\n", tk_store_path(s), o->file);
 	return TK_EXIT_OK;
 }
 
-static int vacuum(struct tk_store *s, const struct db_options *o, struct tk_error *err)
+static int vacuum(struct tk_store *s, const struct db_options *o, const struct tk_config *c,
+        struct tk_error *err)
 {
 	int64_t age_s, before_s = INT64_MIN;
 
@@ -140,7 +144,8 @@ static int vacuum(struct tk_store *s, const struct db_options *o, struct tk_erro
 	return TK_EXIT_OK;
 }
 
-static int export(struct tk_store *s, const struct db_options *o, struct tk_error *err)
+static int export(struct tk_store *s, const struct db_options *o, const struct tk_config *c,
+        struct tk_error *err)
 {
 	int fd = o->output ? open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
 	                   : STDOUT_FILENO;
@@ -152,7 +157,8 @@ static int export(struct tk_store *s, const struct db_options *o, struct tk_erro
 }
 
 /* Opening the store for writing has migrated it. */
-static int migrate(struct tk_store *s, const struct db_options *o, struct tk_error *err)
+static int migrate(struct tk_store *s, const struct db_options *o, const struct tk_config *c,
+        struct tk_error *err)
 {
 	printf("%s: is up to date (history version %d)\n", tk_store_path(s), TK_STORE_SCHEMA);
 	return TK_EXIT_OK;
@@ -162,7 +168,8 @@ static const struct {
 	const char *name;
 	int mode;
 	bool takes_file;
-	int (*run)(struct tk_store *s, const struct db_options *o, struct tk_error *err);
+	int (*run)(struct tk_store *s, const struct db_options *o, const struct tk_config *c,
+	        struct tk_error *err);
 } actions[] = {
         {"check", TK_STORE_READ, false, check},
         {"backup", TK_STORE_READ, true, backup},
@@ -202,7 +209,7 @@ int tk_cmd_db(const struct tk_globals *g, int argc, char **argv)
 	if (code)
 		return code == TK_EXIT_FAILED && actions[a].run == check ? check_closed(g, code)
 		                                                         : code;
-	code = actions[a].run(store, &o, &err);
+	code = actions[a].run(store, &o, config, &err);
 	tk_command_close(config, store);
 	return code;
 }

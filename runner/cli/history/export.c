@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/signature.h"
 #include "cli/commands.h"
 #include "cli/lookup.h"
 #include "cli/when.h"
+#include "config/config.h"
 #include "store/store.h"
 
 enum { OPT_NIGHT = 256 };
@@ -84,7 +86,9 @@ static int choose_night(struct tk_store *s, const char *text, int64_t *id, struc
 	return status;
 }
 
-static int export(struct tk_store *s, const struct export_options *o, struct tk_error *err)
+/* key: that signs the file; NULL: none. */
+static int export(
+        struct tk_store *s, const struct export_options *o, const char *key, struct tk_error *err)
 {
 	int64_t since_s = INT64_MIN, night_id = 0;
 	int fd, status = 0;
@@ -101,7 +105,7 @@ static int export(struct tk_store *s, const struct export_options *o, struct tk_
 	                : tk_store_export_records(s, since_s, night_id, o->format, fd, err);
 	if (fd >= 0 && o->output && close(fd) != 0 && !status)
 		status = tk_fail_errno(err, "%s", o->output);
-	return status;
+	return status || !o->output ? status : tk_signature_write(key, o->output, err);
 }
 
 int tk_cmd_export(const struct tk_globals *g, int argc, char **argv)
@@ -116,7 +120,7 @@ int tk_cmd_export(const struct tk_globals *g, int argc, char **argv)
 	code = tk_command_open(g, "export", TK_STORE_READ, &config, &store);
 	if (code)
 		return code;
-	if (export(store, &o, &err))
+	if (export(store, &o, config->signing.key, &err))
 		code = tk_command_fail("export", &err);
 	tk_command_close(config, store);
 	return code;

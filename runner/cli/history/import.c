@@ -7,9 +7,11 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/signature.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "config/config.h"
 #include "store/store.h"
 
 enum { OPT_AT = 256, OPT_BETTER, OPT_DRY_RUN, OPT_MACHINE, OPT_REV };
@@ -176,6 +178,17 @@ static void print_notes(const struct tk_import_counts *c)
 	        "values differ from the stored ones, which were kept; ", c->first_differing);
 }
 
+static int verify_signatures(const struct tk_config *config,
+        const struct tk_import_request *request, struct tk_error *err)
+{
+	int status = TK_OK;
+
+	for (size_t i = 0; i < request->path_count && !status; i++)
+		status = tk_signature_verify(
+		        config->signing.allowed_signers, request->paths[i], err);
+	return status;
+}
+
 int tk_cmd_import(const struct tk_globals *g, int argc, char **argv)
 {
 	struct import_options o = {{0}};
@@ -189,7 +202,8 @@ int tk_cmd_import(const struct tk_globals *g, int argc, char **argv)
 	code = tk_command_open(g, "import", TK_STORE_CREATE, &config, &store);
 	if (code)
 		return code;
-	if (tk_store_import(store, &o.request, &counts, &err))
+	if (verify_signatures(config, &o.request, &err) ||
+	        tk_store_import(store, &o.request, &counts, &err))
 		code = tk_command_fail("import", &err);
 	else
 		printf("%s%" PRId64 " file%s: %" PRId64 " night%s, %" PRId64 " series, %" PRId64

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/signature.h"
 #include "cli/commands.h"
+#include "config/config.h"
 #include "store/store.h"
 
 struct merge_options {
@@ -51,18 +53,43 @@ const struct argp tk_argp_merge = {options, parse_option, "FILE...",
         "Without --output and --into the FILEs are merged into the history of this folder (or of "
         "--db). Facts that "
         "several FILEs have are stored once, the order of the FILEs does not matter, and merging "
-        "again changes nothing. The FILEs are only read.\n\n"
+        "again changes nothing. The FILEs are only read. With signing.allowed_signers in "
+        "tracker.yml "
+        "each FILE needs a signature.\n\n"
         "Examples:\n"
         "  tracker merge h200.db mi300.db --output=all.db\n"
         "  tracker --db=central.db merge node-1.db\n"
         "  tracker merge runner-*.db --into=tracker.db"};
 
-static int merge_file(struct tk_store *into, const char *path, struct tk_merge_counts *counts,
-        struct tk_error *err)
+/* SQLite would take changes from these files, which a signature does not cover. */
+static int refuse_pending_changes(const char *path, struct tk_error *err)
+{
+	static const char *const ends[] = {"-wal", "-journal"};
+	char name[4096];
+	struct stat st;
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		snprintf(name, sizeof(name), "%s%s", path, ends[i]);
+		if (stat(name, &st) == 0 && st.st_size > 0)
+			return tk_fail(err, TK_EDATA,
+			        "%s: has changes in %s that its signature does not cover; sign a "
+			        "copy that `tracker db backup` makes",
+			        path, name);
+	}
+	return TK_OK;
+}
+
+/* allowed_signers NULL: signatures are not required. */
+static int merge_file(struct tk_store *into, const char *path, const char *allowed_signers,
+        struct tk_merge_counts *counts, struct tk_error *err)
 {
 	struct tk_store *from = NULL;
-	int status = tk_store_open(path, TK_STORE_READ, &from, err);
+	int status = tk_signature_verify(allowed_signers, path, err);
 
+	if (!status && allowed_signers)
+		status = refuse_pending_changes(path, err);
+	if (!status)
+		status = tk_store_open(path, TK_STORE_READ, &from, err);
 	if (!status)
 		status = tk_store_merge(into, from, counts, err);
 	tk_store_close(from);
@@ -70,7 +97,8 @@ static int merge_file(struct tk_store *into, const char *path, struct tk_merge_c
 }
 
 /* Merges all files or none. */
-static int merge_files(struct tk_store *into, const struct merge_options *o, struct tk_error *err)
+static int merge_files(struct tk_store *into, const struct merge_options *o,
+        const struct tk_config *config, struct tk_error *err)
 {
 	struct tk_merge_counts counts = {{0}};
 	int status = tk_store_begin(into, err);
@@ -83,7 +111,8 @@ static int merge_files(struct tk_store *into, const struct merge_options *o, str
 		if (stat(o->files[i], &a) == 0 && stat(tk_store_path(into), &b) == 0 &&
 		        a.st_dev == b.st_dev && a.st_ino == b.st_ino)
 			continue; /* merging a history with itself changes nothing */
-		status = merge_file(into, o->files[i], &counts, err);
+		status = merge_file(
+		        into, o->files[i], config->signing.allowed_signers, &counts, err);
 	}
 	if (!status)
 		status = tk_store_commit(into, err);
@@ -108,7 +137,8 @@ static void remove_database(const char *path)
 }
 
 /* Writes under another name, and renames when complete. */
-static int merge_to_new(const struct merge_options *o, struct tk_error *err)
+static int merge_to_new(
+        const struct merge_options *o, const struct tk_config *config, struct tk_error *err)
 {
 	struct tk_store *into = NULL;
 	char *part = NULL;
@@ -122,7 +152,7 @@ static int merge_to_new(const struct merge_options *o, struct tk_error *err)
 	remove_database(part);
 	status = tk_store_open(part, TK_STORE_CREATE, &into, err);
 	if (!status)
-		status = merge_files(into, o, err);
+		status = merge_files(into, o, config, err);
 	tk_store_close(into);
 	if (!status && rename(part, o->output) != 0)
 		status = tk_fail_errno(err, "cannot rename %s to %s", part, o->output);
@@ -142,15 +172,13 @@ int tk_cmd_merge(const struct tk_globals *g, int argc, char **argv)
 	int code;
 
 	tk_command_parse(&tk_argp_merge, argc, argv, &o);
-	if (o.output)
-		return merge_to_new(&o, &err) ? tk_command_fail("merge", &err) : TK_EXIT_OK;
 	with_db = *g;
 	if (o.into)
 		with_db.db_path = o.into;
-	code = tk_command_open(&with_db, "merge", TK_STORE_CREATE, &config, &store);
+	code = tk_command_open(&with_db, "merge", o.output ? -1 : TK_STORE_CREATE, &config, &store);
 	if (code)
 		return code;
-	if (merge_files(store, &o, &err))
+	if (o.output ? merge_to_new(&o, config, &err) : merge_files(store, &o, config, &err))
 		code = tk_command_fail("merge", &err);
 	tk_command_close(config, store);
 	return code;

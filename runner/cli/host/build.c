@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "base/signature.h"
 #include "cli/options.h"
 #include "nightly/stages/recipe.h"
 
@@ -143,6 +144,8 @@ static int export_results(const struct tk_config *config, const char *file,
 	}
 	if (!status)
 		status = tk_artifact_export(config->cache_dir, keys, n, file, err);
+	if (!status)
+		status = tk_signature_write(config->signing.key, file, err);
 	if (!status)
 		tk_log(TK_LOG_INFO, "export", NULL, "%zu build%s in %s", n, n == 1 ? "" : "s",
 		        file);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/signature.h"
 
 static const struct tk_column list_columns[] = {
         {"KEY", TK_COLUMN_LEFT},
@@ -110,8 +111,11 @@ int tk_build_import_cache(const struct tk_config *config, const struct tk_build_
 {
 	struct tk_error err = {0};
 	size_t imported = 0;
-	int status =
-	        tk_artifact_import(config->cache_dir, o->import_file, &imported, NULL, NULL, &err);
+	int status = tk_signature_verify(config->signing.allowed_signers, o->import_file, &err);
+
+	if (!status)
+		status = tk_artifact_import(
+		        config->cache_dir, o->import_file, &imported, NULL, NULL, &err);
 
 	if (!status && o->json)
 		status = tk_command_print_json(

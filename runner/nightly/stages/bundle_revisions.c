@@ -2,6 +2,7 @@
 #include "nightly/stages/bundle_revisions.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/signature.h"
 #include "build/build.h"
 #include "config/config.h"
 #include <stdlib.h>
@@ -39,7 +40,10 @@ int tk_bundle_list_revisions(const struct tk_config *config, const struct tk_ups
 {
 	char **keys = NULL;
 	size_t key_count = 0, imported = 0, n = 0;
-	int status = tk_artifact_import(config->cache_dir, file, &imported, &keys, &key_count, err);
+	int status = tk_signature_verify(config->signing.allowed_signers, file, err);
+	if (!status)
+		status = tk_artifact_import(
+		        config->cache_dir, file, &imported, &keys, &key_count, err);
 	if (status)
 		return status;
 	struct tk_revision *list = calloc(key_count + 1, sizeof *list);

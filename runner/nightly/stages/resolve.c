@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/signature.h"
 #include "nightly/night.h"
 #include "nightly/stages/recipe.h"
 #include "worker/worker.h"
@@ -261,8 +262,11 @@ static int import_bundle(struct tk_night *n, struct tk_error *err)
 {
 	char **keys = NULL;
 	size_t count = 0, imported = 0, kept = 0;
-	int status = tk_artifact_import(
-	        n->config->cache_dir, n->options->import_file, &imported, &keys, &count, err);
+	const char *file = n->options->import_file;
+	int status = tk_signature_verify(n->config->signing.allowed_signers, file, err);
+	if (!status)
+		status = tk_artifact_import(
+		        n->config->cache_dir, file, &imported, &keys, &count, err);
 	for (size_t i = 0; !status && i < count; i++)
 		status = import_artifact(n, keys[i], err);
 	for (size_t i = 0; !status && i < n->upstream_count; i++)

@@ -234,6 +234,8 @@ static void working_folder_and_log(void **state)
 	assert_int_equal(r.out.len, 0);
 	assert_int_equal(tk_file_read(log, 0, &b, &err), TK_OK);
 	assert_string_equal(tk_buf_cstr(&b), "/usr\ne\nagain\n");
+	assert_int_equal(run("cat", (struct tk_process_spec){.stdin_path = log}), TK_OK);
+	assert_string_equal(tk_buf_cstr(&r.out), "/usr\ne\nagain\n");
 	tk_buf_free(&b);
 	tk_dir_remove(dir, NULL);
 	free(log);
@@ -255,6 +257,8 @@ static void cannot_start(void **state)
 	assert_int_equal(
 	        run("true", (struct tk_process_spec){.log_path = "/nowhere/log"}), TK_ENOTFOUND);
 	assert_string_equal(err.message, "log file /nowhere/log: No such file or directory");
+	assert_int_equal(
+	        run("true", (struct tk_process_spec){.stdin_path = "/nowhere"}), TK_ENOTFOUND);
 }
 
 static void finding_programs(void **state)
