@@ -119,9 +119,9 @@ struct tk_config {
 	double site_tie;  /* times that differ by less are a tie; 0.01 is 1 % */
 	char *site_url;   /* where the pages are published; NULL: nowhere */
 	char *commit_url; /* "https://github.com/o/r/commit/{rev}" of `self`; NULL: none */
-	uint32_t keep_samples_days;  /* raw samples; summaries are kept for ever */
-	char **fail_on;              /* names of verdict statuses, for `nightly`; NULL-terminated */
-	char *webhook_url;           /* NULL: none */
+	uint32_t keep_samples_days; /* raw samples; summaries are kept for ever */
+	char **fail_on;             /* names of verdict statuses, for `nightly`; NULL-terminated */
+	char *webhook_url;          /* NULL: none */
 	struct tk_signing_config signing;
 	char hash[TK_HASH_HEX_SIZE]; /* of the keys that decide what is measured, and how */
 };
