@@ -20,12 +20,18 @@
 #define CACHE_MARGIN 2
 /* Levels above the last one hold data too. */
 #define CACHES_PER_LAST_LEVEL 1.25
+/* No GPU starts five million kernels a second one after the other: between two kernels of a graph
+ * passes a microsecond, half of it where the second may begin early. */
+#define GPU_LAUNCH_NS 200
 
-void tk_limits_init(struct tk_limits *l, const char *device_name, double cache_bytes)
+void tk_limits_init(
+        struct tk_limits *l, enum tk_device_kind kind, const char *device_name, double cache_bytes)
 {
 	const struct tk_datasheet *s = tk_datasheet_find(device_name);
+	bool is_gpu = kind == TK_DEVICE_CUDA || kind == TK_DEVICE_HIP;
 
-	*l = (struct tk_limits){.cache_bytes = cache_bytes};
+	*l = (struct tk_limits){.cache_bytes = kind == TK_DEVICE_CPU ? 0 : cache_bytes,
+	        .launch_ns = is_gpu ? GPU_LAUNCH_NS : 0};
 	if (!s)
 		return;
 	double unit = 1e3 * s->margin;
@@ -129,10 +135,26 @@ static bool allows_cache(const struct tk_limits *l, const struct tk_problem_spec
 	return refuse(reason, size, bandwidth, l->cache_gb_per_s, "gb_per_s", "from caches");
 }
 
+/* Whatever a launch computes, the device has to start it. */
+static bool allows_launch(const struct tk_limits *l, double ns, char *reason, size_t size)
+{
+	char a[TK_FORMAT_SIZE], b[TK_FORMAT_SIZE];
+
+	if (ns > 0 && ns >= l->launch_ns)
+		return true;
+	if (l->launch_ns > 0)
+		snprintf(reason, size, "%s for a launch; this device needs at least %s",
+		        tk_format_value(ns, "ns", a), tk_format_value(l->launch_ns, "ns", b));
+	else
+		snprintf(reason, size, "%g ns is not the time of a launch", ns);
+	return false;
+}
+
 bool tk_limits_allow(const struct tk_limits *l, const struct tk_problem_spec *p,
         const struct tk_limits_timing *t, char *reason, size_t size)
 {
-	return allows_rate(l, p, t->median_ns, reason, size) &&
+	return allows_launch(l, t->median_ns, reason, size) &&
+	       allows_rate(l, p, t->median_ns, reason, size) &&
 	       allows_memory(l, p, t, reason, size) &&
 	       allows_cache(l, p, t->median_ns, reason, size);
 }

@@ -15,6 +15,7 @@ struct tk_limits {
 	double memory_gb_per_s;               /* main memory */
 	double cache_gb_per_s;                /* the fastest memory or cache */
 	double cache_bytes;                   /* the last-level cache; 0: memory is no bound */
+	double launch_ns;                     /* the shortest time of any launch */
 };
 
 struct tk_limits_timing {
@@ -22,9 +23,11 @@ struct tk_limits_timing {
 	double sets; /* input sets that the launches rotated over */
 };
 
-/* The limits of a device by its data sheet; all unknown for a device without one. cache_bytes: of a
- * GPU's last-level cache; 0 for a CPU, whose caches a virtual machine may report too small. */
-void tk_limits_init(struct tk_limits *l, const char *device_name, double cache_bytes);
+/* The limits of a device by its data sheet; rates and bandwidths are unknown for a device without
+ * one. cache_bytes: of the last-level cache; ignored for a CPU, whose caches a virtual machine may
+ * report too small. */
+void tk_limits_init(
+        struct tk_limits *l, enum tk_device_kind kind, const char *device_name, double cache_bytes);
 /* Raises or sets the limits by a measured ceiling: its name ("f32", "read", "l2 read"), unit and
  * value as they are stored. Never lowers one; rates of a data sheet stay as they are. */
 void tk_limits_add_ceiling(struct tk_limits *l, const char *name, const char *unit, double value);

@@ -32,7 +32,7 @@ int tk_night_load_limits(struct tk_night *n, struct tk_night_device *d, struct t
 	if (d->has_limits)
 		return TK_OK;
 	int status = n->store ? tk_store_list_ceilings(n->store, 0, &rows, err) : TK_OK;
-	tk_limits_init(&d->limits, name, tk_night_device_is_cpu(d) ? 0 : cache_bytes);
+	tk_limits_init(&d->limits, tk_device_kind_from_name(d->layer->name), name, cache_bytes);
 	for (size_t i = 0; !status && i < rows.count; i++) {
 		const struct tk_ceiling_row *c = TK_ROWS_AT(&rows, struct tk_ceiling_row, i);
 		if (c->device_id == d->device_id && c->source == TK_CEILING_MEASURED)

@@ -93,10 +93,9 @@ static int open_device(struct tk_run_session *r, const struct tk_worker_spec *sp
 	        is_wanted(r->o->devices, spec->device_kind, spec->device_index, uuid ? uuid : "");
 	if (uuid && *uuid)
 		snprintf(p.name, sizeof p.name, "%s", uuid);
-	tk_limits_init(&p.limits, json_string_value(json_object_get(info, "name")),
-	        strcmp(spec->device_kind, "cpu") == 0
-	                ? 0
-	                : json_number_value(json_object_get(info, "cache_bytes")));
+	tk_limits_init(&p.limits, tk_device_kind_from_name(spec->device_kind),
+	        json_string_value(json_object_get(info, "name")),
+	        json_number_value(json_object_get(info, "cache_bytes")));
 	json_decref(info);
 	struct tk_run_device *grown =
 	        wanted ? realloc(r->devices_open, (r->device_count + 1) * sizeof *grown) : NULL;

@@ -50,7 +50,7 @@ static void rates_end_at_the_data_sheet(void **state)
 	struct tk_limits l;
 	char reason[256];
 
-	tk_limits_init(&l, "NVIDIA H200", 50 * MIB);
+	tk_limits_init(&l, TK_DEVICE_CUDA, "NVIDIA H200", 50 * MIB);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		const char *text = rows[i].text;
 
@@ -68,7 +68,7 @@ static void memory_is_a_bound_beyond_the_caches(void **state)
 	struct tk_limits l;
 	char reason[256];
 
-	tk_limits_init(&l, "NVIDIA H200", 50 * MIB);
+	tk_limits_init(&l, TK_DEVICE_CUDA, "NVIDIA H200", 50 * MIB);
 	assert_true(allows(&l, text, 7000, 64, reason));
 	assert_false(allows(&l, text, 6000, 64, reason));
 	assert_non_null(strstr(reason, "TB/s from memory"));
@@ -85,8 +85,8 @@ static void caches_are_a_bound_where_measured(void **state)
 	struct tk_limits l;
 	char reason[256];
 
-	tk_limits_init(&l, "NVIDIA H200", 50 * MIB);
-	assert_true(allows(&l, text, 100, 1, reason));
+	tk_limits_init(&l, TK_DEVICE_CUDA, "NVIDIA H200", 50 * MIB);
+	assert_true(allows(&l, text, 200, 1, reason));
 	tk_limits_add_ceiling(&l, "l2 read", "gb_per_s", 7000);
 	assert_true(allows(&l, text, 700, 1, reason));
 	assert_false(allows(&l, text, 500, 1, reason));
@@ -100,7 +100,7 @@ static void measured_ceilings_are_bounds(void **state)
 	struct tk_limits l;
 	char reason[256];
 
-	tk_limits_init(&l, "AMD EPYC 9654", 0);
+	tk_limits_init(&l, TK_DEVICE_CPU, "AMD EPYC 9654", 512 * MIB);
 	assert_true(allows(&l, f32, 4.6, 1366, reason));
 	tk_limits_add_ceiling(&l, "f32", "gflop_per_s", 100);
 	tk_limits_add_ceiling(&l, "f32", "gflop_per_s", 90); /* never lowers one */
@@ -119,13 +119,56 @@ static void memory_is_no_bound_on_a_processor(void **state)
 	struct tk_limits l;
 	char reason[256];
 
-	tk_limits_init(&l, "AMD EPYC 9654", 0);
+	tk_limits_init(&l, TK_DEVICE_CPU, "AMD EPYC 9654", 512 * MIB);
 	tk_limits_add_ceiling(&l, "read", "gb_per_s", 10);
 	tk_limits_add_ceiling(&l, "l2 read", "gb_per_s", 50);
 	assert_true(allows(&l, "copy:bytes=1048576", 1e3, 100, reason));
 	tk_limits_add_ceiling(&l, "l1 read", "gb_per_s", 200);
 	assert_true(allows(&l, "copy:bytes=1048576", 6e3, 100, reason));
 	assert_false(allows(&l, "copy:bytes=1048576", 5e3, 100, reason));
+}
+
+/* A GPU has to start each kernel, whatever it computes, also one that nothing is known of. */
+static void a_gpu_needs_time_for_a_launch(void **state)
+{
+	static const char tiny[] = "gemm:m=16,n=16,k=16";
+	static const struct {
+		enum tk_device_kind kind;
+		const char *name;
+	} gpus[] = {{TK_DEVICE_CUDA, "NVIDIA H200"}, {TK_DEVICE_CUDA, "unknown"},
+	        {TK_DEVICE_HIP, "AMD Instinct MI300X"}, {TK_DEVICE_HIP, NULL}};
+	struct tk_limits l;
+	char reason[256];
+
+	for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++) {
+		tk_limits_init(&l, gpus[i].kind, gpus[i].name, 50 * MIB);
+		assert_true(allows(&l, tiny, 700, 1000, reason));
+		assert_false(allows(&l, tiny, 150, 1000, reason));
+		assert_non_null(strstr(reason, " for a launch; this device needs at least 200"));
+		assert_false(allows(&l, tiny, 0.004, 1000, reason));
+	}
+}
+
+/* A launch of the processor is a call: the smallest problems take a few nanoseconds. */
+static void a_processor_needs_no_time_for_a_launch(void **state)
+{
+	static const enum tk_device_kind kinds[] = {TK_DEVICE_CPU, TK_DEVICE_NULL, TK_DEVICE_OTHER};
+	struct tk_limits l;
+	char reason[256];
+
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		tk_limits_init(&l, kinds[i], "AMD EPYC 9654", 0);
+		assert_true(allows(&l, "gemm:m=1,n=1,k=1", 2, 1, reason));
+		assert_false(allows(&l, "gemm:m=1,n=1,k=1", 0, 1, reason));
+		assert_string_equal(reason, "0 ns is not the time of a launch");
+		assert_false(allows(&l, "gemm:m=1,n=1,k=1", -3, 1, reason));
+		assert_false(allows(&l, "gemm:m=1,n=1,k=1", 0.0 / 0.0, 1, reason));
+	}
+	/* with measured ceilings: one multiply-add in 2 ns, 12 bytes */
+	tk_limits_add_ceiling(&l, "f32", "gflop_per_s", 100);
+	tk_limits_add_ceiling(&l, "l1 read", "gb_per_s", 200);
+	assert_true(allows(&l, "gemm:m=1,n=1,k=1", 2, 1, reason));
+	assert_true(allows(&l, "gemm:m=4,n=4,k=4", 5, 1, reason));
 }
 
 int main(void)
@@ -136,6 +179,8 @@ int main(void)
 	        cmocka_unit_test(caches_are_a_bound_where_measured),
 	        cmocka_unit_test(measured_ceilings_are_bounds),
 	        cmocka_unit_test(memory_is_no_bound_on_a_processor),
+	        cmocka_unit_test(a_gpu_needs_time_for_a_launch),
+	        cmocka_unit_test(a_processor_needs_no_time_for_a_launch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
