@@ -1,0 +1,192 @@
+/* Attention by the instances of FlashAttention-2 that the build compiled. An instance that did not
+ * compile costs its own problems: they are unsupported, with the compiler's error as the reason. */
+#include "kernel.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ANY (-1)
+
+struct instance {
+	const char *name;
+	uint32_t type;
+	int64_t head;
+	int32_t causal;              /* ANY: both */
+	const struct kernel *kernel; /* NULL: it did not compile */
+	const char *error;           /* of the compiler */
+};
+
+#include "instances.inc" /* declares the kernels and `instances`, which ends with a NULL name */
+
+struct tk_backend_ctx {
+	int64_t compute_units;
+};
+
+struct tk_plan {
+	const struct tk_attention *attention;
+	const struct kernel *kernel;
+	uint32_t sets;
+	void *prepared[]; /* of each set */
+};
+
+static int fail(struct tk_abi_error *err, int status, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	vsnprintf(err->message, sizeof err->message, format, args);
+	va_end(args);
+	return status;
+}
+
+static const char *backend_version(void)
+{
+	return FA2_VERSION;
+}
+
+/* "sm_90a" runs on exactly 9.0, "sm_80" on all of 8.x from 8.0 on. */
+static int runs_on(const char *device)
+{
+	const size_t digits = strspn(FA2_TARGET + 3, "0123456789");
+	const int built = atoi(FA2_TARGET + 3), found = atoi(device + 3);
+	if (strncmp(device, "sm_", 3) != 0)
+		return 0;
+	return FA2_TARGET[3 + digits] ? found == built : found / 10 == built / 10 && found >= built;
+}
+
+static int backend_open(
+        const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+{
+	if (!runs_on(args->device_info.arch))
+		return fail(err, TK_ABI_UNSUPPORTED, "compiled for %s, the device is %s",
+		        FA2_TARGET, args->device_info.arch);
+	struct tk_backend_ctx *ctx = calloc(1, sizeof *ctx);
+	if (!ctx)
+		return fail(err, TK_ABI_NO_MEMORY, "out of memory");
+	ctx->compute_units = args->device_info.compute_units;
+	*out = ctx;
+	return TK_ABI_OK;
+}
+
+static void backend_close(struct tk_backend_ctx *ctx)
+{
+	free(ctx);
+}
+
+/* Where fewer than 80 % of the places for blocks would be taken, the library may cut the keys into
+ * parts (num_splits_heuristic); its kernels for that are not compiled. */
+static int may_split(const struct tk_backend_ctx *ctx, const struct tk_attention *a)
+{
+	const int64_t blocks = a->b * a->h * ((a->sq + 63) / 64), keys = a->d <= 64 ? 256 : 128;
+	return a->skv > keys && 10 * blocks < 8 * 2 * ctx->compute_units;
+}
+
+static const struct instance *find_instance(
+        const struct tk_backend_ctx *ctx, const struct tk_attention *a, const char **why)
+{
+	*why = "no kernel was compiled for this type and head dimension";
+	if (a->dir != TK_FWD)
+		*why = "only the forward direction";
+	else if (a->d != a->dv)
+		*why = "only dv = d";
+	else if (may_split(ctx, a))
+		*why = "too few blocks: the library may split the keys, such kernels are not "
+		       "compiled";
+	else
+		for (const struct instance *i = instances; i->name; i++) {
+			if (i->type != a->dtype || i->head != a->d ||
+			        (i->causal != ANY && i->causal != a->causal))
+				continue;
+			if (i->kernel)
+				return i;
+			*why = i->error;
+		}
+	return NULL;
+}
+
+static int backend_supports(
+        struct tk_backend_ctx *ctx, const struct tk_problem *problem, struct tk_abi_error *err)
+{
+	const char *why;
+	if (problem->op != TK_OP_ATTENTION)
+		return fail(err, TK_ABI_UNSUPPORTED, "only attention");
+	if (!find_instance(ctx, problem->attention, &why))
+		return fail(err, TK_ABI_UNSUPPORTED, "%s", why);
+	return TK_ABI_OK;
+}
+
+static void backend_unplan(struct tk_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->sets; i++)
+		if (plan->prepared[i])
+			plan->kernel->destroy(plan->prepared[i]);
+	free(plan);
+}
+
+static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *problem,
+        const char *config, uint32_t sets, struct tk_plan **out, struct tk_plan_info *info,
+        struct tk_abi_error *err)
+{
+	const char *why;
+	const int status = backend_supports(ctx, problem, err);
+	if (status)
+		return status;
+	if (config && *config && strcmp(config, "default") != 0)
+		return fail(err, TK_ABI_INVALID,
+		        "unknown configuration \"%.100s\", expected \"default\"", config);
+	const struct instance *found = find_instance(ctx, problem->attention, &why);
+	struct tk_plan *plan = calloc(1, sizeof *plan + sets * sizeof plan->prepared[0]);
+	if (!plan)
+		return fail(err, TK_ABI_NO_MEMORY, "out of memory");
+	plan->attention = problem->attention;
+	plan->kernel = found->kernel;
+	plan->sets = sets;
+	snprintf(info->kernel, sizeof info->kernel, "%s", found->name);
+	info->capturable = 1;
+	info->deterministic = 1;
+	*out = plan;
+	return TK_ABI_OK;
+}
+
+static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *tensors,
+        uint32_t count, struct tk_abi_error *err)
+{
+	if (set >= plan->sets || count <= TK_T_O)
+		return fail(err, TK_ABI_INVALID, "no such set, or too few tensors");
+	if (plan->prepared[set])
+		plan->kernel->destroy(plan->prepared[set]);
+	plan->prepared[set] = NULL;
+	const char *why =
+	        plan->kernel->prepare(plan->attention, tensors, count, &plan->prepared[set]);
+	return why ? fail(err, TK_ABI_DEVICE, "FlashAttention-2: %s", why) : TK_ABI_OK;
+}
+
+static int backend_launch(
+        struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+{
+	const char *why = plan->kernel->run(plan->prepared[set], stream);
+	return why ? fail(err, TK_ABI_DEVICE, "FlashAttention-2: %s", why) : TK_ABI_OK;
+}
+
+static const struct tk_backend backend = {
+        .size = sizeof backend,
+        .abi_major = TK_ABI_MAJOR,
+        .abi_minor = TK_ABI_MINOR,
+        .name = "fa2",
+        .device_kind = "cuda",
+        .description = "Attention by FlashAttention-2, forward",
+        .version = backend_version,
+        .open = backend_open,
+        .close = backend_close,
+        .supports = backend_supports,
+        .plan = backend_plan,
+        .bind = backend_bind,
+        .launch = backend_launch,
+        .unplan = backend_unplan,
+        .operations = TK_OPERATION_ATTENTION,
+};
+
+TK_EXPORT const struct tk_backend *tk_backend_entry(void)
+{
+	return &backend;
+}

@@ -1,0 +1,3 @@
+/* See CUDAGeneratorImpl.h. */
+#pragma once
+#include <ATen/cuda/CUDAGeneratorImpl.h>
