@@ -51,7 +51,8 @@ static const struct tk_config_key upstream_keys[] = {
 	  .fallback_note = "the remote's HEAD", .summary = "branch to follow" },
 	{ .name = "path", .type = TK_CONFIG_TEXT, .offset = UPSTREAM_FIELD(path),
 	  .fallback_note = "the whole repository",
-	  .summary = "only commits that touch this path count as revisions" },
+	  .summary = "only commits that touch this path count as revisions; several have colons between "
+	             "them: `csrc/flash_attn:csrc/cutlass`" },
 	{ .name = "package", .type = TK_CONFIG_NAME, .offset = UPSTREAM_FIELD(package),
 	  .fallback_note = "the upstream's name", .summary = "`package`: name on the index" },
 	{ .name = "index", .type = TK_CONFIG_URL, .offset = UPSTREAM_FIELD(index),

@@ -10,12 +10,36 @@
 
 #define HASH_SIZE 128
 
-/* ":(top,literal)<path>": a path is a name, never a pattern. NULL: out of memory.
- */
-static char *pathspec(const char *path)
+#define PATHS_MAX 16 /* of one upstream */
+
+struct pathspecs {
+	char *list[PATHS_MAX];
+	size_t count;
+};
+
+static void pathspecs_free(struct pathspecs *p)
 {
-	char *spec = NULL;
-	return asprintf(&spec, ":(top,literal)%s", path) < 0 ? NULL : spec;
+	for (size_t i = 0; i < p->count; i++)
+		free(p->list[i]);
+}
+
+/* ":(top,literal)<path>" for each of `paths`, separated by colons: a path is a name, never a
+ * pattern. */
+static int add_pathspecs(
+        const struct tk_repo *s, const char *paths, struct pathspecs *p, struct tk_error *err)
+{
+	for (size_t len; *paths; paths += len + (paths[len] == ':')) {
+		len = strcspn(paths, ":");
+		if (!len)
+			continue;
+		if (p->count == PATHS_MAX)
+			return tk_fail(
+			        err, TK_ECONFIG, "%s: more than %d paths", s->name, PATHS_MAX);
+		if (asprintf(&p->list[p->count], ":(top,literal)%.*s", (int)len, paths) < 0)
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+		p->count++;
+	}
+	return TK_OK;
 }
 
 /* git log over first parents from `from`. since_s 0: any time. */
@@ -25,7 +49,7 @@ static int read_log(const struct tk_clone *c, const char *from, const char *path
 	char max_count[40], max_age[40];
 	struct tk_git git = tk_clone_git_context(c, TK_GIT_LOCAL);
 	git.capture_max = (size_t)256 << 20;
-	char *spec = NULL;
+	struct pathspecs specs = {.count = 0};
 	struct tk_buf text = TK_BUF_INIT;
 	const char *args[TK_GIT_ARGS_MAX] = {
 	        "log", "--first-parent", "--no-show-signature", "-z", TK_GIT_LOG_FORMAT};
@@ -40,17 +64,15 @@ static int read_log(const struct tk_clone *c, const char *from, const char *path
 	}
 	args[n++] = from;
 	args[n++] = "--";
-	int status = TK_OK;
-	if (path) {
-		if (!(spec = pathspec(path)))
-			return tk_fail(err, TK_ENOMEM, "out of memory");
-		args[n++] = spec;
-	}
-	status = tk_git_run(&git, args, &text, err);
+	int status = path ? add_pathspecs(c->repo, path, &specs, err) : TK_OK;
+	for (size_t i = 0; i < specs.count; i++)
+		args[n++] = specs.list[i];
+	if (!status)
+		status = tk_git_run(&git, args, &text, err);
 	if (!status)
 		status = tk_git_log_parse(text.data, text.len, out, count, err);
 	tk_buf_free(&text);
-	free(spec);
+	pathspecs_free(&specs);
 	return status;
 }
 

@@ -18,7 +18,8 @@ struct tk_repo {
 	const char *name;   /* the upstream's name */
 	const char *url;    /* git; self: the folder inside the enclosing repository */
 	const char *branch; /* NULL: the remote's HEAD */
-	const char *path;   /* only commits that touch it; NULL: all */
+	const char *path;   /* only commits that touch it, or one of several with : between them;
+	                       NULL: all */
 	bool submodules;
 	/* package: `url` is the index, NULL for PyPI */
 	const char *package;      /* name; NULL: the upstream's name */

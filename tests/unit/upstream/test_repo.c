@@ -201,10 +201,19 @@ static void path_filter(void **state)
 	assert_int_equal(list[0].position, 3);
 	assert_int_equal(list[1].position, 1);
 	free(list);
+	src.path = "none:k";
+	OK(tk_repo_find_newest(&src, &r, err));
+	assert_string_equal(r.subject, "k2");
+	src.path = "k:o:";
+	OK(tk_repo_list_revisions(&src, 10, 1, 0, &list, &n, err));
+	assert_int_equal(n, 4);
+	free(list);
 	struct tk_error err = {0};
 	src.path = "k*"; /* a name, not a pattern */
 	assert_int_equal(tk_repo_find_newest(&src, &r, &err), TK_ENOTFOUND);
 	assert_string_equal(err.message, "up: no commit touches k*");
+	src.path = "1:2:3:4:5:6:7:8:9:10:11:12:13:14:15:16:17";
+	assert_int_equal(tk_repo_find_newest(&src, &r, &err), TK_ECONFIG);
 	free(url);
 }
 
