@@ -10,10 +10,10 @@ inline cudaError_t &tk_first_error()
 	return error;
 }
 
-#define C10_CUDA_CHECK(call)                                                                       \
-	do {                                                                                       \
-		const cudaError_t tk_error = (call);                                               \
-		if (tk_error != cudaSuccess && tk_first_error() == cudaSuccess)                    \
-			tk_first_error() = tk_error;                                               \
+#define C10_CUDA_CHECK(call) \
+	do { \
+		const cudaError_t tk_error = (call); \
+		if (tk_error != cudaSuccess && tk_first_error() == cudaSuccess) \
+			tk_first_error() = tk_error; \
 	} while (0)
 #define C10_CUDA_KERNEL_LAUNCH_CHECK() C10_CUDA_CHECK(cudaGetLastError())
