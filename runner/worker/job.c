@@ -149,10 +149,11 @@ static int apply_python_package(struct tk_worker_state *s, const char *path, str
 	if (status)
 		return status;
 	s->backend.operations = p.operations;
+	s->package_version = strdup(p.version);
 	if (!p.returns_outputs)
 		s->backend.fetch = NULL;
 	tk_python_package_free(&p);
-	return TK_OK;
+	return s->package_version ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
 /* One backend a process: two builds of one library would share their symbols, and the second would
@@ -263,11 +264,12 @@ int tk_job_describe_backend(struct tk_worker_state *s, const json_t *request, js
 	int status = load_backend(s, request, err);
 	if (status)
 		return status;
+	const char *version = s->package_version ? s->package_version : s->backend.version();
 	json_t *abi = json_array();
 	json_array_append_new(abi, json_integer(s->backend.abi_major));
 	json_array_append_new(abi, json_integer(s->backend.abi_minor));
 	*result = tk_fields_encode(tk_backend_fields, &s->backend, true);
-	json_object_set_new(*result, "version", tk_wire_json_string(s->backend.version(), 256));
+	json_object_set_new(*result, "version", tk_wire_json_string(version, 256));
 	json_object_set_new(*result, "abi", abi);
 	if (s->backend.operations)
 		json_object_set_new(*result, "operations", list_operations(s->backend.operations));
@@ -400,4 +402,5 @@ void tk_worker_state_close(struct tk_worker_state *s)
 		s->ops.close(s->device);
 	free(s->device_layer);
 	free(s->backend_path);
+	free(s->package_version);
 }

@@ -18,6 +18,7 @@ struct tk_worker_state {
 	struct tk_backend backend;
 	struct tk_backend_ctx *ctx;
 	char *backend_path, *backend_options;
+	char *package_version; /* of a Python package; NULL: the backend names its version */
 };
 
 /* TK_OK and a new reference in *result, or an error and its *outcome. */

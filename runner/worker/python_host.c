@@ -62,37 +62,56 @@ static bool find_prefix(const char *program, char *out, size_t size)
 	return *out != '\0';
 }
 
-static int add_prefix(struct tk_python_host *h, const char *program, struct tk_error *err)
+static int add_python(struct tk_python_host *h, const char *prefix, struct tk_error *err)
 {
 	static const char *const patterns[] = {
-	        "lib/python3.[0-9]*", "lib/libpython3*.so*", "bin/python3*", "pyvenv.cfg"};
-	char prefix[PATH_MAX];
+	        "lib/python3.[0-9]*", "lib/libpython3*.so*", "bin/python*"};
 	int status = TK_OK;
-	if (!find_prefix(program, prefix, sizeof prefix))
-		return TK_OK;
 	for (size_t i = 0; !status && i < sizeof patterns / sizeof *patterns; i++)
 		status = add_matches(h, prefix, patterns[i], err);
 	return status;
 }
 
-/* A virtual environment and the Python that it was made from. */
+/* The folder `bin` has links to the Python that it was made from. */
+static int add_environment(struct tk_python_host *h, const char *prefix, struct tk_error *err)
+{
+	static const char *const patterns[] = {"lib/python3.[0-9]*", "bin", "pyvenv.cfg"};
+	int status = TK_OK;
+	for (size_t i = 0; !status && i < sizeof patterns / sizeof *patterns; i++)
+		status = add_matches(h, prefix, patterns[i], err);
+	return status;
+}
+
+/* A virtual environment is started by its own path, and knows by it where it is. */
+static bool is_environment(const char *prefix)
+{
+	char real[PATH_MAX], *config = tk_path_join(prefix, "pyvenv.cfg");
+	bool found = config && realpath(config, real) && strcmp(real, config) == 0;
+	free(config);
+	return found;
+}
+
+/* Whatever is started must be visible in the sandbox: one that cannot start its program counts as
+ * broken, and is given up. */
 static int find_python(
         struct tk_python_host *h, const struct tk_python_package *p, struct tk_error *err)
 {
-	char real[PATH_MAX];
+	char real[PATH_MAX], prefix[PATH_MAX], environment[PATH_MAX];
 	if (!realpath(p->python, real) || access(real, X_OK))
 		return tk_fail(err, TK_ENOTFOUND,
 		        "%s does not exist, which this backend was built for; build it again",
 		        p->python);
-	const char *name = strrchr(real, '/') + 1;
-	if (strncmp(name, "python", 6) != 0)
+	if (strncmp(strrchr(real, '/') + 1, "python", 6) != 0)
 		return tk_fail(
 		        err, TK_EDATA, "%s leads to %s, which is not a Python", p->python, real);
-	h->program = strdup(p->python);
-	int status = h->program ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
-	if (!status)
-		status = add_prefix(h, p->python, err);
-	return status || strcmp(real, p->python) == 0 ? status : add_prefix(h, real, err);
+	if (!find_prefix(real, prefix, sizeof prefix))
+		return tk_fail(err, TK_EDATA, "%s is not in a folder \"bin\" of a Python", real);
+	bool has_environment = find_prefix(p->python, environment, sizeof environment) &&
+	                       is_environment(environment);
+	h->program = strdup(has_environment ? p->python : real);
+	int status =
+	        h->program ? add_python(h, prefix, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	return !status && has_environment ? add_environment(h, environment, err) : status;
 }
 
 static int find_library(struct tk_python_host *h, const char *modules_dir, struct tk_error *err)

@@ -93,6 +93,20 @@ static void an_environment_is_shown_with_its_python(void **state)
 		fail_msg("%s", err.message);
 	assert_false(has_argument(&h, "-S"));
 	assert_true(shows(&h, "venv/pyvenv.cfg") && shows(&h, "lib/python3.9"));
+	assert_true(shows(&h, "venv/bin") && shows(&h, "bin/python3.9"));
+	assert_string_equal(strstr(h.program, "venv"), "venv/bin/python");
+	tk_python_host_free(&h);
+}
+
+/* The sandbox would not show the link. */
+static void a_link_is_followed(void **state)
+{
+	struct tk_python_host h;
+	struct tk_error err;
+	if (open_host("secret/python3", "", &h, &err))
+		fail_msg("%s", err.message);
+	assert_non_null(strstr(h.program, "/bin/python3.9"));
+	assert_false(shows(&h, "secret"));
 	tk_python_host_free(&h);
 }
 
@@ -104,6 +118,8 @@ static void what_cannot_run_is_named(void **state)
 	assert_non_null(strstr(err.message, "build it again"));
 	assert_int_equal(open_host("bin/python7", "", &h, &err), TK_EDATA);
 	assert_non_null(strstr(err.message, "which is not a Python"));
+	assert_int_equal(open_host("secret/python3.5", "", &h, &err), TK_EDATA);
+	assert_non_null(strstr(err.message, "is not in a folder \"bin\""));
 	char *package = at("package");
 	assert_int_equal(tk_python_host_open(package, root, &h, &err), TK_ENOTFOUND);
 	assert_non_null(strstr(err.message, "tk_python_worker.so does not exist"));
@@ -114,6 +130,7 @@ static void what_cannot_run_is_named(void **state)
 static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_python_is_shown_without_what_lies_beside_it),
         cmocka_unit_test(an_environment_is_shown_with_its_python),
+        cmocka_unit_test(a_link_is_followed),
         cmocka_unit_test(what_cannot_run_is_named),
 };
 
@@ -136,6 +153,8 @@ int main(void)
 	link_to("../secret", "lib/python3.1");
 	link_to("../../bin/python3.9", "venv/bin/python");
 	link_to("/bin/sh", "bin/python7");
+	link_to("../bin/python3.9", "secret/python3");
+	write_file("secret/python3.5", "");
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 	tk_dir_remove(root, NULL);
 	free(root);
