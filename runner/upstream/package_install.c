@@ -16,11 +16,13 @@
 #define COMPLETE ".complete" /* its time is that of the last use */
 #define UNUSED_S (24 * 3600)
 #define ARGS_MAX 32
+#define COMPANIONS_MAX ((size_t)64 << 10)
 
 struct install {
 	const struct tk_repo *repo;
 	const struct tk_package_release *release;
 	char *dir, *python, *wanted; /* `wanted`: a requirements file with hashes */
+	char *companions;            /* the adapter's requirements, for this version */
 	bool has_uv;
 };
 
@@ -120,6 +122,26 @@ static int write_wanted(const struct install *in, struct tk_error *err)
 	return status;
 }
 
+/* "{version}" stands for the version of this release: a part that is released with it. */
+static int write_companions(const struct install *in, struct tk_error *err)
+{
+	static const char mark[] = "{version}";
+	struct tk_buf template = TK_BUF_INIT, text = TK_BUF_INIT;
+	int status = tk_file_read(in->repo->requirements, COMPANIONS_MAX, &template, err);
+	for (const char *at = tk_buf_cstr(&template), *next; !status && at; at = next) {
+		next = strstr(at, mark);
+		tk_buf_add_printf(&text, "%.*s%s", (int)(next ? next - at : (long)strlen(at)), at,
+		        next ? in->release->text : "");
+		next = next ? next + strlen(mark) : NULL;
+	}
+	const char *content = tk_buf_cstr(&text);
+	if (!status)
+		status = tk_file_write_nosync(in->companions, content, strlen(content), err);
+	tk_buf_free(&template);
+	tk_buf_free(&text);
+	return status;
+}
+
 static int install(const struct install *in, struct tk_error *err)
 {
 	int status = tk_dir_remove(in->dir, err); /* of an installation that was stopped */
@@ -128,7 +150,9 @@ static int install(const struct install *in, struct tk_error *err)
 	if (!status)
 		status = write_wanted(in, err);
 	if (!status && in->repo->requirements)
-		status = install_file(in, in->repo->requirements, false, err);
+		status = write_companions(in, err);
+	if (!status && in->repo->requirements)
+		status = install_file(in, in->companions, false, err);
 	if (!status)
 		status = install_file(in, in->wanted, true, err);
 	return status ? tk_error_add_context(
@@ -192,13 +216,15 @@ int tk_package_install(const struct tk_repo *s, const struct tk_package_release 
 	in.has_uv = tk_process_find_program("uv", &uv);
 	in.python = tk_path_join(in.dir, "bin/python");
 	in.wanted = tk_path_join(in.dir, "wanted.txt");
-	if (!in.python || !in.wanted)
+	in.companions = tk_path_join(in.dir, "companions.txt");
+	if (!in.python || !in.wanted || !in.companions)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
 		status = install_once(&in, err);
 	free(uv);
 	free(in.python);
 	free(in.wanted);
+	free(in.companions);
 	if (status) {
 		free(in.dir);
 		return status;
