@@ -2,6 +2,7 @@
 #include "nightly/plan/modules.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "core/kernel_package.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,14 +29,16 @@ static char *modules_dir(const char *program)
 	return dir;
 }
 
-/* The name between the prefix and ".so"; NULL: not a module of that kind. */
+/* The name between the prefix and ".so", or what ends the name of a Python package; NULL: not a
+ * module of that kind. */
 static char *module_name(const char *file, const char *prefix)
 {
-	size_t len = strlen(file), skip = strlen(prefix);
-	if (len <= skip + 3 || strncmp(file, prefix, skip) != 0 ||
-	        strcmp(file + len - 3, ".so") != 0)
+	const char *dot = strrchr(file, '.');
+	size_t skip = strlen(prefix);
+	if (!dot || strncmp(file, prefix, skip) != 0 || dot <= file + skip ||
+	        (strcmp(dot, ".so") != 0 && !tk_kernel_package_is_python(file)))
 		return NULL;
-	return strndup(file + skip, len - skip - 3);
+	return strndup(file + skip, (size_t)(dot - file) - skip);
 }
 
 static int add_module(
