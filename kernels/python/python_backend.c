@@ -354,6 +354,8 @@ static int capture(struct tk_plan *plan, struct input_set *s, struct tk_abi_erro
 	if (graph) {
 		unsigned long long address = python.to_address(graph);
 		drop(&graph);
+		s->result = python.attribute(s->call, "result"); /* what each replay writes */
+		python.clear_error();
 		return capture_adopt((void *)(uintptr_t)address, &s->graph, err);
 	}
 	python.clear_error();

@@ -6,6 +6,7 @@ import ctypes
 import functools
 import gc
 import importlib
+import importlib.metadata
 import json
 import os
 import sys
@@ -19,7 +20,7 @@ options = {}
 OK, UNSUPPORTED, NO_MEMORY, INVALID, DEVICE, INTERNAL = range(6)  # enum tk_abi_status
 
 # Types without a name in numpy are given as integers of their size: an adapter views them as its own.
-TYPESTR = {"f64": "<f8", "f32": "<f4", "tf32": "<f4", "f16": "<f2", "bf16": "<u2", "e4m3": "|u1", "e5m2": "|u1", "i32": "<i4", "i64": "<i8"}
+TYPESTR = {"f64": "<f8", "f32": "<f4", "tf32": "<f4", "f16": "<f2", "bf16": "<i2", "e4m3": "|u1", "e5m2": "|u1", "i32": "<i4", "i64": "<i8"}
 
 
 class Unsupported(Exception):
@@ -74,6 +75,15 @@ def nothing():
     """Its call is the host's own part of every measured call."""
 
 
+def check_version(description):
+    """What is installed may have changed since the package was made."""
+    producer = description.get("producer", {})
+    if description.get("own_packages") and producer.get("version"):
+        installed = importlib.metadata.version(producer["name"])
+        if installed != producer["version"]:
+            raise ImportError("%s %s is installed, and the package was made for %s: make it again" % (producer["name"], installed, producer["version"]))
+
+
 def check_callable(call):
     if not callable(call) and not hasattr(call, "graph"):
         raise TypeError("plan() returned %s, expected a callable" % type(call).__name__)
@@ -84,6 +94,8 @@ class Host:
     """One package, opened."""
 
     def __init__(self, package):
+        with open(os.path.join(package, "host.json"), encoding="utf-8") as file:
+            check_version(json.load(file))
         sys.path[:0] = [os.path.join(package, "adapter"), os.path.join(package, "site")]
         self.adapter = importlib.import_module("adapter")
 
@@ -111,7 +123,7 @@ class Host:
     def fetch(self, result, outputs):
         if not isinstance(result, (tuple, list)):
             result = (result,)
-        if len(result) != len(outputs):
+        if not 1 <= len(result) <= len(outputs):  # the last ones may be optional, as lse is
             raise ValueError("the callable returned %d arrays, the problem has %d outputs" % (len(result), len(outputs)))
         for array, output in zip(result, outputs):
             self.adapter.fetch(array, output)
