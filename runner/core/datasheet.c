@@ -5,7 +5,9 @@
  * Margins: Hopper's sheets assume 1830 MHz (PCIe: 1620), the driver allows 1980 (1755). A GeForce
  * adds in f16 at twice the rate of f32, and its clocks may be raised by a quarter. */
 #include "core/datasheet.h"
+#include "core/problem.h"
 #include <fnmatch.h>
+#include <math.h>
 
 static const struct tk_datasheet datasheets[] = {
         /*                           bf16  fp8   tf32  f32   memory margin */
@@ -33,4 +35,33 @@ const struct tk_datasheet *tk_datasheet_find(const char *device_name)
 		if (fnmatch(datasheets[i].device, device_name, 0) == 0)
 			return &datasheets[i];
 	return NULL;
+}
+
+static double find_tflop_per_s(const struct tk_datasheet *s, uint32_t dtype)
+{
+	switch (dtype) {
+	case TK_F16:
+	case TK_BF16:
+		return s->bf16;
+	case TK_E4M3:
+	case TK_E5M2:
+		return s->fp8;
+	case TK_TF32:
+		return s->tf32;
+	case TK_F32:
+		return s->f32;
+	default:
+		return 0;
+	}
+}
+
+double tk_datasheet_find_peak(const char *device_name, const struct tk_problem_spec *p)
+{
+	const struct tk_datasheet *s = tk_datasheet_find(device_name);
+	uint32_t dtype;
+
+	if (!s || tk_dtype_parse(tk_problem_dtype_name(p), &dtype))
+		return 0;
+	return 1e3 * fmin(find_tflop_per_s(s, dtype),
+	                     find_tflop_per_s(s, p->abi.op == TK_OP_GEMM ? p->gemm.b : dtype));
 }

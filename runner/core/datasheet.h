@@ -15,4 +15,9 @@ struct tk_datasheet {
 /* NULL: unknown device. */
 const struct tk_datasheet *tk_datasheet_find(const char *device_name);
 
+struct tk_problem_spec;
+/* The dense peak rate for the types of the problem's operands (the slower one), in GFLOP/s; 0: the
+ * device or the type is not known. */
+double tk_datasheet_find_peak(const char *device_name, const struct tk_problem_spec *p);
+
 #endif

@@ -13,6 +13,7 @@ struct tk_diff_row {
 	char mode[16];   /* "": the default mode of its device */
 	char title[160]; /* of the problem */
 	bool lower_is_better;
+	double flops, peak_gflop_per_s; /* of the problem, by the device's data sheet; 0: unknown */
 	int64_t newest_s; /* time of its newest run */
 
 	struct tk_verdict verdict;

@@ -16,7 +16,6 @@
 #define WORD_MAX 64 /* maximum length of a key or value */
 #define KEYS_MAX 16
 
-static const char *const dists[] = {"normal", "uniform", "trig", "zeros", "outliers", NULL};
 
 /* What a user wrote, fit for a message: printable, at most 40 characters. */
 struct shown {
@@ -157,8 +156,8 @@ static int read_scale(const struct reading *r, const char *value, double *out)
 
 static int read_dist(const struct reading *r, const char *value, enum tk_dist *out)
 {
-	for (int i = 0; dists[i]; i++)
-		if (strcmp(dists[i], value) == 0) {
+	for (int i = 0; tk_problem_dists[i]; i++)
+		if (strcmp(tk_problem_dists[i], value) == 0) {
 			*out = (enum tk_dist)i;
 			return TK_OK;
 		}
@@ -340,8 +339,7 @@ static int read_pairs(struct tk_problem_spec *p, const struct tk_problem_op *op,
 
 /* ---- writing ---- */
 
-/* The shortest text that reads back as the same number. */
-static void write_number(double v, char *out, size_t size)
+void tk_problem_write_number(double v, char *out, size_t size)
 {
 	locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0),
 	         before = c ? uselocale(c) : (locale_t)0;
@@ -383,10 +381,10 @@ static void write_value(
 		tk_buf_add_printf(b, "l%u", *(const uint32_t *)at);
 		break;
 	case TK_KEY_DIST:
-		tk_buf_add_str(b, dists[*(const enum tk_dist *)at]);
+		tk_buf_add_str(b, tk_problem_dists[*(const enum tk_dist *)at]);
 		break;
 	case TK_KEY_SCALE:
-		write_number(*(const double *)at, number, sizeof number);
+		tk_problem_write_number(*(const double *)at, number, sizeof number);
 		tk_buf_add_str(b, number);
 		break;
 	}
@@ -441,6 +439,22 @@ static void link_parts(struct tk_problem_spec *p, uint32_t op)
 	}
 }
 
+static int parse_title(struct tk_problem_spec *out, const char *title, struct tk_error *err)
+{
+	struct tk_buf keys = TK_BUF_INIT;
+	int status = tk_problem_title_to_keys(title, &keys)
+	                     ? tk_buf_status(&keys, err)
+	                     : tk_fail(err, TK_EDATA,
+	                               "`%s` is not a problem, expected op:key=value,... or a "
+	                               "title such as `gemm bf16 512x512x512 nn`",
+	                               shown(title, strlen(title)).text);
+
+	if (!status)
+		status = tk_problem_parse(out, tk_buf_cstr(&keys), err);
+	tk_buf_free(&keys);
+	return status;
+}
+
 int tk_problem_parse(struct tk_problem_spec *out, const char *text, struct tk_error *err)
 {
 	const char *colon = strchr(text, ':');
@@ -451,8 +465,7 @@ int tk_problem_parse(struct tk_problem_spec *out, const char *text, struct tk_er
 	int status;
 
 	if (!colon)
-		return tk_fail(err, TK_EDATA, "`%s` is not a problem, expected op:key=value,...",
-		        shown(text, strlen(text)).text);
+		return parse_title(out, text, err);
 	status = find_op(trimmed(text, (size_t)(colon - text)), &op, err);
 	if (status)
 		return status;
@@ -493,94 +506,4 @@ const char *tk_problem_dtype_name(const struct tk_problem_spec *p)
 	const char *word = tk_dtype_name(dtype);
 
 	return word ? word : "unknown";
-}
-
-static void title_gemm(struct tk_buf *b, const struct tk_gemm *g)
-{
-	if (g->b != g->a)
-		tk_buf_add_printf(b, "*%s", tk_dtype_name(g->b));
-	if (g->c != g->a && !(g->a == TK_TF32 && g->c == TK_F32))
-		tk_buf_add_printf(b, "/%s", tk_dtype_name(g->c));
-	if (g->acc != (g->a == TK_F64 ? TK_F64 : TK_F32))
-		tk_buf_add_printf(b, " acc %s", tk_dtype_name(g->acc));
-	tk_buf_add_printf(b, " %lldx%lldx%lld %c%c", (long long)g->m, (long long)g->n,
-	        (long long)g->k, g->ta ? 't' : 'n', g->tb ? 't' : 'n');
-	if (g->batch != 1)
-		tk_buf_add_printf(b, " x%lld", (long long)g->batch);
-}
-
-static void title_heads(struct tk_buf *b, int64_t batch, int64_t h, int64_t hkv)
-{
-	tk_buf_add_printf(b, " B%lld H%lld", (long long)batch, (long long)h);
-	if (hkv != h)
-		tk_buf_add_printf(b, "/%lld", (long long)hkv);
-}
-
-static void title_attention(struct tk_buf *b, const struct tk_problem_spec *p)
-{
-	const struct tk_attention *a = &p->attention;
-
-	title_heads(b, a->b, a->h, a->hkv);
-	tk_buf_add_printf(b, " S%lld", (long long)a->sq);
-	if (a->skv != a->sq)
-		tk_buf_add_printf(b, "x%lld", (long long)a->skv);
-	tk_buf_add_printf(b, " D%lld", (long long)a->d);
-	if (a->dv != a->d)
-		tk_buf_add_printf(b, "/%lld", (long long)a->dv);
-	tk_buf_add_str(b, a->causal ? " causal" : "");
-	tk_buf_add_str(b, a->dir == TK_BWD ? " bwd" : "");
-}
-
-static void title_nsa(struct tk_buf *b, const struct tk_nsa *a)
-{
-	title_heads(b, a->b, a->h, a->hkv);
-	tk_buf_add_printf(b, " S%lld D%lld %lldx%lld", (long long)a->s, (long long)a->d,
-	        (long long)a->selected_blocks, (long long)a->block_size);
-	if (a->window)
-		tk_buf_add_printf(b, " window %lld", (long long)a->window);
-	tk_buf_add_str(b, a->causal ? " causal" : "");
-}
-
-static void title_scale(struct tk_buf *b, double scale, bool quiet)
-{
-	char number[40];
-
-	if (quiet)
-		return;
-	write_number(scale, number, sizeof number);
-	tk_buf_add_printf(b, " scale %s", number);
-}
-
-void tk_problem_format_title(const struct tk_problem_spec *p, char *out, size_t size)
-{
-	struct tk_buf b = TK_BUF_INIT;
-
-	tk_buf_add_printf(&b, "%s %s", tk_problem_op_name(p), tk_problem_dtype_name(p));
-	switch (p->abi.op) {
-	case TK_OP_GEMM:
-		title_gemm(&b, &p->gemm);
-		break;
-	case TK_OP_ATTENTION:
-		title_attention(&b, p);
-		title_scale(&b, p->attention.scale,
-		        p->attention.scale == 1.0 / sqrt((double)p->attention.d));
-		break;
-	case TK_OP_NSA:
-		title_nsa(&b, &p->nsa);
-		title_scale(&b, p->nsa.scale, p->nsa.scale == 1.0 / sqrt((double)p->nsa.d));
-		break;
-	case TK_OP_FMA:
-		tk_buf_add_printf(&b, " %lld", (long long)p->ceiling.bytes);
-		break;
-	default:
-		if (p->ceiling.cache)
-			tk_buf_add_printf(&b, " l%u", p->ceiling.cache);
-		tk_buf_add_printf(&b, " %lld B", (long long)p->ceiling.bytes);
-		if (p->ceiling.passes > 1)
-			tk_buf_add_printf(&b, " x%lld", (long long)p->ceiling.passes);
-	}
-	if (p->dist != TK_DIST_NORMAL)
-		tk_buf_add_printf(&b, " %s", dists[p->dist]);
-	snprintf(out, size, "%s", tk_buf_cstr(&b));
-	tk_buf_free(&b);
 }

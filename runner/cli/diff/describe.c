@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/text.h"
 #include "cli/diff/view.h"
+#include "cli/rate.h"
 
 static const struct tk_diff_row *worst(const struct tk_diff_report *r)
 {
@@ -142,6 +143,11 @@ const char *tk_diff_evidence_name(const struct tk_diff_row *row)
 	return isnan(row->verdict.change.value)   ? ""
 	       : tk_diff_row_is_ab_confirmed(row) ? "ab"
 	                                          : "nights";
+}
+
+struct tk_rate tk_diff_row_rate(const struct tk_diff_row *row)
+{
+	return tk_rate_compute(row->flops, row->peak_gflop_per_s, row->verdict.after.value);
 }
 
 const char *tk_diff_ab_suffix(const struct tk_diff_row *row)

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "cli/diff/view.h"
 #include "cli/markup.h"
+#include "cli/rate.h"
 #include "detect/report/reason.h"
 
 static void put_row(const struct tk_diff_row *r, FILE *out)
@@ -37,7 +38,12 @@ static void put_row(const struct tk_diff_row *r, FILE *out)
 		fputc(',', out);
 		tk_csv_put_text(out, more[i]);
 	}
-	fprintf(out, ",%s\r\n", tk_diff_evidence_name(r));
+	const struct tk_rate rate = tk_diff_row_rate(r);
+
+	fprintf(out, ",%s", tk_diff_evidence_name(r));
+	tk_csv_put_number(out, rate.gflop_per_s);
+	tk_csv_put_number(out, rate.peak_share);
+	fputs("\r\n", out);
 }
 
 int tk_diff_write_csv(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
@@ -50,7 +56,7 @@ int tk_diff_write_csv(const struct tk_diff_view *v, FILE *out, struct tk_error *
 	      "change,change_lo,change_hi,threshold,severity,p,q,samples_before,samples_after,"
 	      "commits_between,good_rev,"
 	      "bad_rev,bad_subject,"
-	      "reason,change_by\r\n",
+	      "reason,change_by,gflop_per_s,peak_share\r\n",
 	        out);
 	for (size_t i = 0; i < shown; i++)
 		put_row(v->rows[i], out);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cli/diff/view.h"
 #include "cli/markup.h"
+#include "cli/rate.h"
 #include "detect/report/reason.h"
 #include "detect/report/verdict_detail.h"
 #include "detect/rules/ab_result.h"
@@ -70,6 +71,8 @@ static json_t *row_object(const struct tk_diff_view *v, const struct tk_diff_row
 	        interval(r->verdict.after.value, r->verdict.after.lo, r->verdict.after.hi));
 	json_object_set_new(o, "change",
 	        interval(r->verdict.change.value, r->verdict.change.lo, r->verdict.change.hi));
+	const struct tk_rate rate = tk_diff_row_rate(r);
+	tk_rate_set_members(o, &rate);
 	json_object_set_new(o, "change_by", tk_json_text(tk_diff_evidence_name(r)));
 	json_object_set_new(o, "threshold", tk_json_number(r->verdict.threshold));
 	json_object_set_new(o, "severity", tk_json_number(r->verdict.severity));

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/diff/view.h"
 #include "cli/markup.h"
+#include "cli/rate.h"
 #include "cli/table.h"
 #include "detect/report/reason.h"
 
@@ -22,6 +23,8 @@ static const struct tk_column columns[] = {
         {"AFTER", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(8)},
         {"CHANGE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
         {"BY", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(4)},
+        {"RATE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)}, /* after */
+        {"PEAK", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(4)},
         {"X", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(3)},
         {"Q", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1)},
         {"N", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)},
@@ -115,6 +118,8 @@ static void add_row(struct tk_table *t, const struct tk_diff_view *v, const stru
 	set_value(t, "AFTER", row->verdict.after.value, row->verdict.after.lo,
 	        row->verdict.after.hi, row->samples_after, row->unit);
 	set_change(t, row);
+	const struct tk_rate rate = tk_diff_row_rate(row);
+	tk_rate_set_cells(t, &rate);
 	if (*tk_diff_describe_commits(row, commits, sizeof commits))
 		tk_table_set_cell(t, "FIRST BAD", "%s", commits);
 	if (*tk_verdict_format_reason(&row->verdict, reason))

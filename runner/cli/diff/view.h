@@ -90,6 +90,8 @@ const char *tk_diff_describe_commits(const struct tk_diff_row *row, char *out, s
 const char *tk_diff_first_bad_subject(const struct tk_diff_row *row);
 /* What the change rests on: "nights" or "ab" (A/B runs); "": there is no change value. */
 const char *tk_diff_evidence_name(const struct tk_diff_row *row);
+/* Of its `after`. */
+struct tk_rate tk_diff_row_rate(const struct tk_diff_row *row);
 /* " (A/B confirmed)" or "" */
 const char *tk_diff_ab_suffix(const struct tk_diff_row *row);
 /* URL of the series' page on the site; "" without --site-url. */

@@ -1,15 +1,19 @@
 /* One night in full: stages, upstreams, failures. */
 #include "cli/history/log.h"
+#include "cli/rate.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/format.h"
+#include "base/text.h"
 #include "core/outcome.h"
 #include "detect/detect.h"
+#include "stats/summary/summary.h"
 
 static const struct tk_column stage_columns[] = {{"STAGE", 0}, {"STATUS", 0},
         {"TOOK", TK_COLUMN_RIGHT}, {"DETAIL", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL}, {0}};
@@ -19,8 +23,16 @@ static const struct tk_column upstream_columns[] = {{"UPSTREAM", 0}, {"STATUS", 
 static const struct tk_column failure_columns[] = {{"RUN", TK_COLUMN_RIGHT}, {"OUTCOME", 0},
         {"SERIES", 0}, {"MESSAGE", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL}, {0}};
 
+/* How near the timings of a night are to the peaks of their devices. */
+struct peak_summary {
+	size_t count; /* of timings with a known peak */
+	double median, best;
+	const char *best_series;
+};
+
 struct night_detail {
 	struct tk_rows stages, resolutions, runs;
+	struct peak_summary peak;
 };
 
 static void detail_free(struct night_detail *d)
@@ -28,6 +40,70 @@ static void detail_free(struct night_detail *d)
 	tk_rows_free(&d->stages);
 	tk_rows_free(&d->resolutions);
 	tk_rows_free(&d->runs);
+}
+
+/* NAN: the run has no timing, or its device no known peak. */
+static int read_peak_share(struct tk_store *s, const struct tk_lookup *l,
+        const struct tk_run_row *run, double *share, struct tk_error *err)
+{
+	struct tk_rows points = {0};
+	int status = 0;
+
+	*share = NAN;
+	if (tk_outcome_has_timing(run->outcome) && run->series_id)
+		status = tk_store_list_points_between(
+		        s, run->series_id, run->as_of_s, run->as_of_s + 1, &points, err);
+	if (!status && points.count)
+		*share = tk_rate_of_point(l, TK_ROWS_AT(&points, struct tk_point, 0)).peak_share;
+	tk_rows_free(&points);
+	return status;
+}
+
+static int summarize_peak(struct tk_store *s, const struct tk_lookup *l, struct night_detail *d,
+        struct tk_error *err)
+{
+	double *shares = calloc(d->runs.count + 1, sizeof *shares);
+	struct peak_summary *p = &d->peak;
+	int status = shares ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+
+	for (size_t i = 0; !status && i < d->runs.count; i++) {
+		const struct tk_run_row *run = TK_ROWS_AT(&d->runs, struct tk_run_row, i);
+		const struct tk_series_row *series = tk_lookup_series(l, run->series_id);
+		double share;
+
+		status = read_peak_share(s, l, run, &share, err);
+		if (status || isnan(share) || !series || series->role != TK_ROLE_SUITE)
+			continue;
+		if (share > p->best) {
+			p->best = share;
+			p->best_series = series->slug;
+		}
+		shares[p->count++] = share;
+	}
+	if (!status && p->count)
+		p->median = tk_median(shares, p->count);
+	free(shares);
+	return status;
+}
+
+static void print_peak(const struct peak_summary *p)
+{
+	char median[TK_FORMAT_SIZE], best[TK_FORMAT_SIZE];
+
+	if (!p->count)
+		return;
+	printf("\nof the data sheet's peak: median %s of %zu timings, best %s (",
+	        tk_format_percent(p->median, median), p->count,
+	        tk_format_percent(p->best, best));
+	tk_text_write_sanitized(stdout, p->best_series, "");
+	puts(")");
+}
+
+static json_t *peak_json(const struct peak_summary *p)
+{
+	return p->count ? json_pack("{s:I,s:f,s:f,s:s}", "count", (json_int_t)p->count, "median",
+	                          p->median, "best", p->best, "best_series", p->best_series)
+	                : json_null();
 }
 
 static bool is_failure(const struct tk_run_row *run)
@@ -169,6 +245,7 @@ static json_t *detail_json(json_t *night, const struct night_detail *d, const st
 	json_object_set_new(night, "stages", stages);
 	json_object_set_new(night, "upstreams", upstreams);
 	json_object_set_new(night, "failures", failures);
+	json_object_set_new(night, "peak_share", peak_json(&d->peak));
 	return night;
 }
 
@@ -189,6 +266,8 @@ int tk_log_print_night(struct tk_store *s, const struct tk_globals *g,
 		status = tk_store_list_resolutions(s, night->id, &d.resolutions, err);
 	if (!status)
 		status = tk_store_list_night_runs(s, night->id, &d.runs, err);
+	if (!status)
+		status = summarize_peak(s, l, &d, err);
 	if (!status && o->json) {
 		status =
 		        tk_command_print_json(detail_json(tk_night_json(night, &c, l), &d, l), err);
@@ -204,6 +283,8 @@ int tk_log_print_night(struct tk_store *s, const struct tk_globals *g,
 			status = print_stages(g, &d, err);
 		if (!status)
 			status = print_upstreams(g, &d, l, err);
+		if (!status)
+			print_peak(&d.peak);
 		if (!status)
 			status = print_failures(g, &d, l, err);
 	}

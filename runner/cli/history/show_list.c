@@ -9,6 +9,7 @@
 #include "cli/history/show.h"
 #include "cli/markup.h"
 #include "cli/table.h"
+#include "cli/rate.h"
 #include "core/measurement_fields.h"
 #include "site_gen/render/format_point.h"
 
@@ -47,6 +48,8 @@ json_t *tk_show_point_json(const struct tk_lookup *l, const struct tk_point *p)
 
 	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
 		json_object_set_new(json, values[i].name, tk_json_number(values[i].x));
+	const struct tk_rate rate = tk_rate_of_point(l, p);
+	tk_rate_set_members(json, &rate);
 	json_object_set_new(json, "throttled", json_boolean(p->flags & TK_POINT_THROTTLED));
 	json_object_set_new(json, "unstable", json_boolean(p->flags & TK_POINT_UNSTABLE));
 	return json;
@@ -70,10 +73,12 @@ json_t *tk_show_identity_json(const struct tk_lookup *l, const struct tk_series_
 }
 
 static const struct tk_column list_columns[] = {{"SERIES", 0}, {"NEWEST", TK_COLUMN_RIGHT},
-        {"INTERVAL", TK_COLUMN_RIGHT}, {"WHEN", 0}, {"TREND", 0}, {0}};
+        {"INTERVAL", TK_COLUMN_RIGHT},
+        {"RATE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1)},
+        {"PEAK", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)}, {"WHEN", 0}, {"TREND", 0}, {0}};
 
-static void list_row(
-        struct tk_table *t, const struct tk_series_row *series, const struct tk_rows *points)
+static void list_row(struct tk_table *t, const struct tk_lookup *l,
+        const struct tk_series_row *series, const struct tk_rows *points)
 {
 	const struct tk_point *p =
 	        points->count ? TK_ROWS_AT(points, struct tk_point, points->count - 1) : NULL;
@@ -86,6 +91,11 @@ static void list_row(
 	tk_table_set_cell(
 	        t, "NEWEST", "%s", p ? tk_format_value(p->value, series->unit, text) : "-");
 	tk_table_set_cell(t, "INTERVAL", "%s", p ? tk_format_point_half_width(p, text) : "-");
+	if (p) {
+		const struct tk_rate rate = tk_rate_of_point(l, p);
+
+		tk_rate_set_cells(t, &rate);
+	}
 	tk_table_set_cell(t, "WHEN", "%s", p ? tk_format_minute(p->as_of_s, text) : "-");
 	tk_table_set_cell(t, "TREND", "%s", tk_buf_cstr(&spark));
 	tk_buf_free(&spark);
@@ -112,7 +122,7 @@ int tk_show_series_list(struct tk_store *s, const struct tk_globals *g,
 			        tk_show_point_json(
 			                l, TK_ROWS_AT(&points, struct tk_point, points.count - 1)));
 		json_array_append_new(array, json);
-		list_row(t, found[i], &points);
+		list_row(t, l, found[i], &points);
 		tk_rows_free(&points);
 	}
 	if (!status && o->json)

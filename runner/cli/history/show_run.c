@@ -10,6 +10,8 @@
 #include "base/format.h"
 #include "base/text.h"
 #include "cli/history/show.h"
+#include "cli/markup.h"
+#include "cli/rate.h"
 #include "core/measurement_fields.h"
 #include "site_gen/render/format_point.h"
 #include "stats/summary/summary.h"
@@ -23,6 +25,7 @@ struct run_detail {
 	const struct tk_environment_row *environment;
 	struct tk_rows points, kernels;
 	const struct tk_point *point; /* NULL: no timing */
+	struct tk_rate rate;
 	double *samples;
 	size_t sample_count;
 	json_t *attributes;
@@ -50,6 +53,7 @@ static int detail_load(struct tk_store *s, const struct tk_lookup *l, const stru
 	for (size_t i = 0; !status && i < d->points.count; i++)
 		if (TK_ROWS_AT(&d->points, struct tk_point, i)->run_id == run->id)
 			d->point = TK_ROWS_AT(&d->points, struct tk_point, i);
+	d->rate = d->point ? tk_rate_of_point(l, d->point) : (struct tk_rate){NAN, NAN};
 	if (!status)
 		status = tk_store_list_kernels(s, run->build_id, &d->kernels, err);
 	if (!status)
@@ -214,6 +218,18 @@ static void print_value(const struct run_detail *d)
 	printf(", 95th percentile %s\n", tk_format_value(p->p95, unit, most));
 }
 
+static void print_rate(const struct tk_rate *rate)
+{
+	char value[TK_FORMAT_SIZE], share[TK_FORMAT_SIZE];
+
+	if (isnan(rate->gflop_per_s))
+		return;
+	printf("%-14s%s", "rate", tk_format_value(rate->gflop_per_s, "gflop_per_s", value));
+	if (!isnan(rate->peak_share))
+		printf(", %s of the data sheet's peak", tk_format_percent(rate->peak_share, share));
+	putchar('\n');
+}
+
 static void print_environment(const struct run_detail *d)
 {
 	json_t *environment =
@@ -240,6 +256,7 @@ static void print_text(const struct run_detail *d, bool samples)
 	print_pair("outcome", tk_outcome_name(d->run->outcome));
 	print_pair("message", d->run->message);
 	print_value(d);
+	print_rate(&d->rate);
 	print_pair("revision", d->revision ? d->revision->rev : NULL);
 	print_pair("", d->revision ? d->revision->subject : NULL);
 	print_pair("build", d->build ? d->build->artifact_key : NULL);
@@ -274,16 +291,18 @@ static json_t *run_json(const struct run_detail *d, bool samples)
 	        json, "attributes", d->attributes ? json_incref(d->attributes) : json_null());
 	if (d->point)
 		json_object_set_new(json, "value",
-		        json_pack("{s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:I}",
-		                tk_measurement_field_key(TK_MEASUREMENT_MEDIAN), d->point->value,
-		                tk_measurement_field_key(TK_MEASUREMENT_LO), d->point->lo,
-		                tk_measurement_field_key(TK_MEASUREMENT_HI), d->point->hi,
-		                tk_measurement_field_key(TK_MEASUREMENT_MIN), d->point->min,
-		                tk_measurement_field_key(TK_MEASUREMENT_Q25), d->point->q25,
-		                tk_measurement_field_key(TK_MEASUREMENT_Q75), d->point->q75,
-		                tk_measurement_field_key(TK_MEASUREMENT_P95), d->point->p95,
+		        json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I}",
+		                tk_measurement_field_key(TK_MEASUREMENT_MEDIAN), tk_json_number(d->point->value),
+		                tk_measurement_field_key(TK_MEASUREMENT_LO), tk_json_number(d->point->lo),
+		                tk_measurement_field_key(TK_MEASUREMENT_HI), tk_json_number(d->point->hi),
+		                tk_measurement_field_key(TK_MEASUREMENT_MIN), tk_json_number(d->point->min),
+		                tk_measurement_field_key(TK_MEASUREMENT_Q25), tk_json_number(d->point->q25),
+		                tk_measurement_field_key(TK_MEASUREMENT_Q75), tk_json_number(d->point->q75),
+		                tk_measurement_field_key(TK_MEASUREMENT_P95), tk_json_number(d->point->p95),
 		                tk_measurement_field_key(TK_MEASUREMENT_N),
 		                (json_int_t)d->point->n));
+	if (d->point)
+		tk_rate_set_members(json_object_get(json, "value"), &d->rate);
 	if (d->build)
 		json_object_set_new(json, "build",
 		        json_pack("{s:s,s:s,s:s,s:s,s:s?,s:s?,s:s}", "artifact",

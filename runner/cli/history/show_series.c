@@ -11,6 +11,7 @@
 #include "cli/history/show_point.h"
 #include "cli/markup.h"
 #include "cli/table.h"
+#include "cli/rate.h"
 #include "site_gen/render/format_point.h"
 #include "store/store.h"
 
@@ -72,6 +73,7 @@ static void print_identity(const struct tk_lookup *l, const struct tk_series_row
 
 static const struct tk_column point_columns[] = {{"WHEN", 0}, {"VALUE", TK_COLUMN_RIGHT},
         {"INTERVAL", TK_COLUMN_RIGHT}, {"RATE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+        {"PEAK", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
         {"N", TK_COLUMN_RIGHT}, {"NOTE", TK_COLUMN_OPTIONAL}, {"REVISION", 0},
         {"SUBJECT", TK_COLUMN_CUT}, {"RUN", TK_COLUMN_RIGHT}, {0}};
 
@@ -79,16 +81,14 @@ static void point_row(struct tk_table *t, const struct tk_lookup *l,
         const struct tk_series_row *series, const struct tk_point *p)
 {
 	const struct tk_revision_row *revision = tk_lookup_build_revision(l, p->build_id);
-	const struct tk_problem_row *problem = tk_lookup_problem(l, series->problem_id);
 	char text[TK_FORMAT_SIZE];
 
 	tk_table_add_row(t);
 	tk_table_set_cell(t, "WHEN", "%s", tk_format_minute(p->as_of_s, text));
 	tk_table_set_cell(t, "VALUE", "%s", tk_format_value(p->value, series->unit, text));
 	tk_table_set_cell(t, "INTERVAL", "%s", tk_format_point_half_width(p, text));
-	if (!strcmp(series->unit, "ns") && problem && problem->flops > 0 && p->value > 0)
-		tk_table_set_cell(t, "RATE", "%s",
-		        tk_format_value(problem->flops / p->value, "gflop_per_s", text));
+	const struct tk_rate rate = tk_rate_of_point(l, p);
+	tk_rate_set_cells(t, &rate);
 	tk_table_set_cell(t, "N", "%" PRId64, p->n);
 	tk_table_set_cell(t, "NOTE", "%s%s%s", p->flags & TK_POINT_THROTTLED ? "throttled" : "",
 	        (p->flags & TK_POINT_THROTTLED) && (p->flags & TK_POINT_UNSTABLE) ? ", " : "",

@@ -205,7 +205,7 @@ static int run_one(struct tk_run_session *r, const struct tk_run_device *device,
 	r->measured += tk_outcome_has_timing(job.outcome);
 	r->unsupported += job.outcome == TK_OUTCOME_UNSUPPORTED;
 	r->failed += !tk_outcome_has_timing(job.outcome) && job.outcome != TK_OUTCOME_UNSUPPORTED;
-	tk_run_add_result(r, device, p.text, &job);
+	tk_run_add_result(r, device, &p, &job);
 	tk_job_result_free(&job);
 	return TK_OK;
 }

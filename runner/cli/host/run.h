@@ -27,7 +27,8 @@ struct tk_run_options {
 /* A device with the worker that serves it. */
 struct tk_run_device {
 	struct tk_worker *worker;
-	char name[80]; /* its UUID, else "cuda:1" */
+	char name[80];   /* its UUID, else "cuda:1" */
+	char model[128]; /* "NVIDIA H200" */
 	struct tk_limits limits;
 };
 
@@ -52,7 +53,7 @@ void tk_run_close_devices(struct tk_run_session *r);
 
 /* Keeps one result for tk_run_print, as a row of the table and as JSON. */
 void tk_run_add_result(struct tk_run_session *r, const struct tk_run_device *device,
-        const char *problem, const struct tk_job_result *job);
+        const struct tk_problem_spec *problem, const struct tk_job_result *job);
 int tk_run_print(struct tk_run_session *r, struct tk_error *err);
 struct tk_table *tk_run_table_new(const struct tk_globals *g);
 

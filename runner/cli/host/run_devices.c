@@ -93,8 +93,10 @@ static int open_device(struct tk_run_session *r, const struct tk_worker_spec *sp
 	        is_wanted(r->o->devices, spec->device_kind, spec->device_index, uuid ? uuid : "");
 	if (uuid && *uuid)
 		snprintf(p.name, sizeof p.name, "%s", uuid);
+	const char *model = json_string_value(json_object_get(info, "name"));
+	snprintf(p.model, sizeof p.model, "%s", model ? model : "");
 	tk_limits_init(&p.limits, tk_device_kind_from_name(spec->device_kind),
-	        json_string_value(json_object_get(info, "name")),
+	        p.model,
 	        json_number_value(json_object_get(info, "cache_bytes")));
 	json_decref(info);
 	struct tk_run_device *grown =

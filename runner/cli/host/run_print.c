@@ -1,7 +1,11 @@
 /* The results of `tracker run`: a table or JSON. */
 #include "cli/host/run.h"
 
+#include <math.h>
+
 #include "base/format.h"
+#include "cli/rate.h"
+#include "core/datasheet.h"
 #include "core/measurement_fields.h"
 #include "core/outcome.h"
 
@@ -12,6 +16,7 @@ static const struct tk_column columns[] = {
         {"INTERVAL", TK_COLUMN_RIGHT},
         {"N", TK_COLUMN_RIGHT},
         {"RATE", TK_COLUMN_RIGHT},
+        {"PEAK", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
         {"VERIFY", TK_COLUMN_LEFT},
         {"OUTCOME", TK_COLUMN_LEFT},
         {"WHY", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL},
@@ -39,15 +44,22 @@ static void set_time(struct tk_table *t, const char *column, double ns)
 	tk_table_set_cell(t, column, "%s", tk_format_value(ns, "ns", text));
 }
 
-static void set_rate(struct tk_table *t, const json_t *result, double median_ns)
+static struct tk_rate compute_rate(
+        const struct tk_run_device *device, const struct tk_problem_spec *problem,
+        const struct tk_job_result *job)
 {
-	double flops = value(result, TK_MEASUREMENT_FLOPS),
-	       bytes = value(result, TK_MEASUREMENT_BYTES);
+	if (!tk_outcome_has_timing(job->outcome))
+		return (struct tk_rate){NAN, NAN};
+	return tk_rate_compute(value(job->result, TK_MEASUREMENT_FLOPS),
+	        tk_datasheet_find_peak(device->model, problem),
+	        value(job->result, TK_MEASUREMENT_MEDIAN));
+}
+
+static void set_bandwidth(struct tk_table *t, const json_t *result, double median_ns)
+{
+	double bytes = value(result, TK_MEASUREMENT_BYTES);
 	char text[TK_FORMAT_SIZE];
-	if (flops > 0)
-		tk_table_set_cell(
-		        t, "RATE", "%s", tk_format_value(flops / median_ns, "gflop_per_s", text));
-	else if (bytes > 0)
+	if (bytes > 0)
 		tk_table_set_cell(
 		        t, "RATE", "%s", tk_format_value(bytes / median_ns, "gb_per_s", text));
 }
@@ -67,13 +79,14 @@ static void set_verify(struct tk_table *t, const json_t *result)
 }
 
 static void add_row(struct tk_run_session *r, const struct tk_run_device *device,
-        const char *problem, const struct tk_job_result *job)
+        const struct tk_problem_spec *problem, const struct tk_job_result *job)
 {
 	struct tk_table *t = r->table;
 	double median = value(job->result, TK_MEASUREMENT_MEDIAN);
-	char text[TK_FORMAT_SIZE];
+	char text[TK_FORMAT_SIZE], title[TK_PROBLEM_TEXT_MAX];
+	tk_problem_format_title(problem, title, sizeof title);
 	tk_table_add_row(t);
-	tk_table_set_cell(t, "PROBLEM", "%s", problem);
+	tk_table_set_cell(t, "PROBLEM", "%s", title);
 	if (r->device_count > 1)
 		tk_table_set_cell(t, "DEVICE", "%s", device->name);
 	tk_table_set_cell(t, "OUTCOME", "%s", tk_outcome_name(job->outcome));
@@ -91,35 +104,45 @@ static void add_row(struct tk_run_session *r, const struct tk_run_device *device
 		        tk_format_half_width(median, value(job->result, TK_MEASUREMENT_LO),
 		                value(job->result, TK_MEASUREMENT_HI), text));
 	tk_table_set_cell(t, "N", "%.0f", value(job->result, TK_MEASUREMENT_N));
-	set_rate(t, job->result, median);
+	struct tk_rate rate = compute_rate(device, problem, job);
+	if (isnan(rate.gflop_per_s))
+		set_bandwidth(t, job->result, median);
+	tk_rate_set_cells(t, &rate);
 }
 
 static void add_json(struct tk_run_session *r, const struct tk_run_device *device,
-        const char *problem, const struct tk_job_result *job)
+        const struct tk_problem_spec *problem, const struct tk_job_result *job)
 {
+	char title[TK_PROBLEM_TEXT_MAX];
 	json_t *o = json_object(), *result = job->result ? json_copy(job->result) : json_null();
 	if (!r->o->samples && job->result)
 		json_object_del(result, tk_measurement_field_key(TK_MEASUREMENT_SAMPLES));
 	json_object_set_new(o, "backend", json_string(r->o->backend));
 	json_object_set_new(o, "device", json_string(device->name));
-	json_object_set_new(o, "problem", json_string(problem));
+	tk_problem_format_title(problem, title, sizeof title);
+	json_object_set_new(o, "problem", json_string(problem->text));
+	json_object_set_new(o, "title", json_string(title));
 	json_object_set_new(o, "mode", json_string(tk_mode_name(r->mode)));
 	json_object_set_new(o, "outcome", json_string(tk_outcome_name(job->outcome)));
 	json_object_set_new(o, "message", json_string(job->message));
+	struct tk_rate rate = compute_rate(device, problem, job);
+	tk_rate_set_members(o, &rate);
 	json_object_set_new(o, "wall_s", json_real(job->wall_s));
 	json_object_set_new(o, "result", result);
 	json_array_append_new(r->json, o);
 }
 
 /* One line per problem, in time order. */
-static void print_samples(const char *problem, const struct tk_job_result *job)
+static void print_samples(const struct tk_problem_spec *problem, const struct tk_job_result *job)
 {
+	char title[TK_PROBLEM_TEXT_MAX];
 	const json_t *samples = member(job->result, TK_MEASUREMENT_SAMPLES);
 	size_t i;
 	json_t *x;
 	if (!samples)
 		return;
-	printf("%s ns:", problem);
+	tk_problem_format_title(problem, title, sizeof title);
+	printf("%s ns:", title);
 	json_array_foreach (samples, i, x)
 		printf(" %.10g", json_number_value(x));
 	putchar('\n');
@@ -137,7 +160,7 @@ int tk_run_print(struct tk_run_session *r, struct tk_error *err)
 }
 
 void tk_run_add_result(struct tk_run_session *r, const struct tk_run_device *device,
-        const char *problem, const struct tk_job_result *job)
+        const struct tk_problem_spec *problem, const struct tk_job_result *job)
 {
 	add_row(r, device, problem, job);
 	add_json(r, device, problem, job);

@@ -55,7 +55,7 @@ const struct argp tk_argp_suite = {options, parse_option,
         "List, check and show the suites: the problems that are measured.\v"
         "  list     list the suites in suites/ here and in the tracker\n"
         "  check    read suites (default: all) and report mistakes by line and column\n"
-        "  show     show every problem of a suite in its canonical form, with its FLOPs\n"
+        "  show     show every problem of a suite as every command reads it, with its FLOPs\n"
         "           and compulsory bytes\n\n"
         "Examples:\n"
         "  tracker suite list\n"
@@ -194,7 +194,7 @@ static void show_row(struct tk_table *t, json_t *json, const struct tk_suite_pro
 
 	tk_problem_format_title(p, title, sizeof title);
 	tk_table_add_row(t);
-	tk_table_set_cell(t, "PROBLEM", "%s", p->text);
+	tk_table_set_cell(t, "PROBLEM", "%s", title);
 	tk_table_set_cell(t, "GFLOP", "%.4g", flops / 1e9);
 	tk_table_set_cell(t, "MB", "%.4g", bytes / 1e6);
 	tk_table_set_cell(t, "FLOP/B", "%.3g", bytes > 0 ? flops / bytes : 0);

@@ -1,4 +1,6 @@
 /* Cases -> rows: names, verdict, revisions. See diff_row.h. */
+#include "core/datasheet.h"
+#include "core/problem.h"
 #include "detect/report/diff_row.h"
 
 #include <math.h>
@@ -38,6 +40,18 @@ static void copy(char *to, size_t size, const char *from)
 }
 #define COPY(field, from) copy(field, sizeof(field), from)
 
+static void set_peak(const struct tk_series_case *k, struct tk_diff_row *row)
+{
+	struct tk_problem_spec spec;
+
+	if (strcmp(k->series->unit, "ns") != 0)
+		return;
+	row->flops = k->problem->flops;
+	/* An imported history may have problems of other languages. */
+	if (!tk_problem_parse(&spec, k->problem->text, NULL))
+		row->peak_gflop_per_s = tk_datasheet_find_peak(k->device->name, &spec);
+}
+
 static void set_identity(const struct tk_series_case *k, struct tk_diff_row *row)
 {
 	const struct tk_history_window *w = k->window;
@@ -49,6 +63,7 @@ static void set_identity(const struct tk_series_case *k, struct tk_diff_row *row
 	        .commits_between = -1,
 	        .first_bad_change = NAN,
 	        .first_bad_confidence = NAN};
+	set_peak(k, row);
 	COPY(row->series, k->series->slug);
 	COPY(row->device, k->device->slug);
 	COPY(row->machine, k->machine->name);

@@ -55,6 +55,29 @@ static const struct { const char *written, *canonical, *title; } good[] = {
 };
 /* clang-format on */
 
+static void titles_read_back(void **state)
+{
+	static const char *const wrong[] = {"gemm", "gemm f32", "gemm f32 512x512", "gemm f32 8x8x8 nx",
+	        "gemm f32 8x8x8 nn x", "gemm f32 8x8x8x8 nn", "attention f16 B1 H1 D64",
+	        "attention f16 B1 B2 H1 S2 D64", "attention f16 B1 H1 S2 D64 16x64", "copy f32",
+	        "copy f32 8 B 9 B", "nsa f16 B1 H4 S64 D32 1x32 window", "conv f32 8x8x8", "a b c",
+	        "gemm f32 99999999999999999999x8x8 nn", "copy f32 l B"};
+	struct tk_problem_spec p;
+
+	for (size_t i = 0; i < COUNT(good); i++) {
+		struct tk_error err = {0};
+
+		if (tk_problem_parse(&p, good[i].title, &err))
+			fail_msg("%s: %s", good[i].title, err.message);
+		assert_string_equal(p.text, good[i].canonical);
+	}
+	assert_int_equal(tk_problem_parse(&p, "  gemm   bf16 8x8x8 ", NULL), 0);
+	assert_string_equal(p.text, "gemm:a=bf16,acc=f32,b=bf16,c=bf16,k=8,m=8,n=8,ta=n,tb=n");
+	for (size_t i = 0; i < COUNT(wrong); i++)
+		if (!tk_problem_parse(&p, wrong[i], NULL))
+			fail_msg("%s is read as %s", wrong[i], p.text);
+}
+
 static void canonical_texts(void **state)
 {
 	for (size_t i = 0; i < COUNT(good); i++) {
@@ -78,8 +101,8 @@ static void canonical_texts(void **state)
 
 /* clang-format off */
 static const struct { const char *text, *message; } bad[] = {
-	{ "", "`` is not a problem, expected op:key=value,..." },
-	{ "gemm", "`gemm` is not a problem, expected op:key=value,..." },
+	{ "", "`` is not a problem, expected op:key=value,... or a title such as `gemm bf16 512x512x512 nn`" },
+	{ "gemm", "`gemm` is not a problem, expected op:key=value,... or a title such as `gemm bf16 512x512x512 nn`" },
 	{ "gem:m=1", "unknown op `gem`, did you mean `gemm`?" },
 	{ "convolution:m=1", "unknown op `convolution`, expected one of gemm, attention, nsa, copy, read, fma" },
 	{ "<script>alert(1)</script>\n\x01:m=1", "unknown op `<script>alert(1)</script>??`, expected one of gemm, attention, nsa, copy, read, fma" },
@@ -251,6 +274,10 @@ static void canonical_text_is_a_fixed_point(void **state)
 		if (tk_problem_parse(&again, p.text, &err))
 			fail_msg("%s -> %s: %s", text, p.text, err.message);
 		assert_string_equal(again.text, p.text);
+		tk_problem_format_title(&p, text, sizeof text);
+		if (tk_problem_parse(&again, text, &err))
+			fail_msg("%s -> %s: %s", p.text, text, err.message);
+		assert_string_equal(again.text, p.text);
 		assert_true(tk_problem_flops(&again) == tk_problem_flops(&p) &&
 		            tk_problem_bytes(&p) > 0);
 		assert_true(again.attention.scale == p.attention.scale &&
@@ -308,6 +335,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(canonical_texts),
+	        cmocka_unit_test(titles_read_back),
 	        cmocka_unit_test(error_sentences),
 	        cmocka_unit_test(values_reach_the_border),
 	        cmocka_unit_test(canonical_text_is_a_fixed_point),

@@ -1,0 +1,59 @@
+/* See rate.h. */
+#include "cli/rate.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/format.h"
+#include "cli/lookup.h"
+#include "cli/markup.h"
+#include "cli/table.h"
+#include "core/datasheet.h"
+#include "core/problem.h"
+
+struct tk_rate tk_rate_compute(double flops, double peak_gflop_per_s, double median_ns)
+{
+	struct tk_rate r = {NAN, NAN};
+
+	if (flops > 0 && median_ns > 0)
+		r.gflop_per_s = flops / median_ns;
+	if (peak_gflop_per_s > 0)
+		r.peak_share = r.gflop_per_s / peak_gflop_per_s;
+	return r;
+}
+
+struct tk_rate tk_rate_of_point(const struct tk_lookup *l, const struct tk_point *p)
+{
+	const struct tk_series_row *series = tk_lookup_series(l, p->series_id);
+	const struct tk_problem_row *problem =
+	        series ? tk_lookup_problem(l, series->problem_id) : NULL;
+	const struct tk_device_row *device =
+	        series ? tk_lookup_device(l, series->device_id) : NULL;
+	struct tk_problem_spec spec;
+	double peak = 0;
+
+	if (!problem || strcmp(series->unit, "ns") != 0)
+		return (struct tk_rate){NAN, NAN};
+	/* An imported history may have problems of other languages. */
+	if (device && !tk_problem_parse(&spec, problem->text, NULL))
+		peak = tk_datasheet_find_peak(device->name, &spec);
+	return tk_rate_compute(problem->flops, peak, p->value);
+}
+
+void tk_rate_set_cells(struct tk_table *t, const struct tk_rate *r)
+{
+	char text[TK_FORMAT_SIZE];
+
+	if (!isnan(r->gflop_per_s))
+		tk_table_set_cell(
+		        t, "RATE", "%s", tk_format_value(r->gflop_per_s, "gflop_per_s", text));
+	if (!isnan(r->peak_share))
+		tk_table_set_cell(t, "PEAK", "%s", tk_format_percent(r->peak_share, text));
+}
+
+void tk_rate_set_members(json_t *object, const struct tk_rate *r)
+{
+	json_object_set_new(object, "gflop_per_s", tk_json_number(r->gflop_per_s));
+	json_object_set_new(object, "peak_share", tk_json_number(r->peak_share));
+}
