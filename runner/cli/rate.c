@@ -28,8 +28,7 @@ struct tk_rate tk_rate_of_point(const struct tk_lookup *l, const struct tk_point
 	const struct tk_series_row *series = tk_lookup_series(l, p->series_id);
 	const struct tk_problem_row *problem =
 	        series ? tk_lookup_problem(l, series->problem_id) : NULL;
-	const struct tk_device_row *device =
-	        series ? tk_lookup_device(l, series->device_id) : NULL;
+	const struct tk_device_row *device = series ? tk_lookup_device(l, series->device_id) : NULL;
 	struct tk_problem_spec spec;
 	double peak = 0;
 

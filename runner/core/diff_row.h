@@ -14,7 +14,7 @@ struct tk_diff_row {
 	char title[160]; /* of the problem */
 	bool lower_is_better;
 	double flops, peak_gflop_per_s; /* of the problem, by the device's data sheet; 0: unknown */
-	int64_t newest_s; /* time of its newest run */
+	int64_t newest_s;               /* time of its newest run */
 
 	struct tk_verdict verdict;
 	uint32_t samples_before, samples_after;

@@ -16,7 +16,6 @@
 #define WORD_MAX 64 /* maximum length of a key or value */
 #define KEYS_MAX 16
 
-
 /* What a user wrote, fit for a message: printable, at most 40 characters. */
 struct shown {
 	char text[48];

@@ -164,8 +164,8 @@ static size_t add_numbers(const char *word, const char *lead, char separator,
 	return n;
 }
 
-static bool add_named(struct words *w, const char *word, const char *name, const char *key,
-        struct tk_buf *out)
+static bool add_named(
+        struct words *w, const char *word, const char *name, const char *key, struct tk_buf *out)
 {
 	if (strcmp(word, name) != 0)
 		return false;
@@ -232,7 +232,8 @@ static bool read_attention(struct words *w, bool is_nsa, struct tk_buf *out)
 			causal = true;
 		else if (!is_nsa && strcmp(word, "bwd") == 0)
 			tk_buf_add_str(out, ",dir=bwd");
-		else if (!add_numbers(word, "B", 0, b, out) && !add_numbers(word, "H", '/', h, out) &&
+		else if (!add_numbers(word, "B", 0, b, out) &&
+		         !add_numbers(word, "H", '/', h, out) &&
 		         !add_numbers(word, "S", 'x', is_nsa ? s_nsa : s, out) &&
 		         !add_numbers(word, "D", '/', is_nsa ? d_nsa : d, out) &&
 		         !(is_nsa && add_numbers(word, "", 'x', blocks, out) == 2) &&

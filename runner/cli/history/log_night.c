@@ -59,8 +59,8 @@ static int read_peak_share(struct tk_store *s, const struct tk_lookup *l,
 	return status;
 }
 
-static int summarize_peak(struct tk_store *s, const struct tk_lookup *l, struct night_detail *d,
-        struct tk_error *err)
+static int summarize_peak(
+        struct tk_store *s, const struct tk_lookup *l, struct night_detail *d, struct tk_error *err)
 {
 	double *shares = calloc(d->runs.count + 1, sizeof *shares);
 	struct peak_summary *p = &d->peak;
@@ -93,8 +93,7 @@ static void print_peak(const struct peak_summary *p)
 	if (!p->count)
 		return;
 	printf("\nof the data sheet's peak: median %s of %zu timings, best %s (",
-	        tk_format_percent(p->median, median), p->count,
-	        tk_format_percent(p->best, best));
+	        tk_format_percent(p->median, median), p->count, tk_format_percent(p->best, best));
 	tk_text_write_sanitized(stdout, p->best_series, "");
 	puts(")");
 }

@@ -10,8 +10,8 @@
 #include "cli/history/show.h"
 #include "cli/history/show_point.h"
 #include "cli/markup.h"
-#include "cli/table.h"
 #include "cli/rate.h"
+#include "cli/table.h"
 #include "site_gen/render/format_point.h"
 #include "store/store.h"
 
@@ -73,9 +73,9 @@ static void print_identity(const struct tk_lookup *l, const struct tk_series_row
 
 static const struct tk_column point_columns[] = {{"WHEN", 0}, {"VALUE", TK_COLUMN_RIGHT},
         {"INTERVAL", TK_COLUMN_RIGHT}, {"RATE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-        {"PEAK", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-        {"N", TK_COLUMN_RIGHT}, {"NOTE", TK_COLUMN_OPTIONAL}, {"REVISION", 0},
-        {"SUBJECT", TK_COLUMN_CUT}, {"RUN", TK_COLUMN_RIGHT}, {0}};
+        {"PEAK", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL}, {"N", TK_COLUMN_RIGHT},
+        {"NOTE", TK_COLUMN_OPTIONAL}, {"REVISION", 0}, {"SUBJECT", TK_COLUMN_CUT},
+        {"RUN", TK_COLUMN_RIGHT}, {0}};
 
 static void point_row(struct tk_table *t, const struct tk_lookup *l,
         const struct tk_series_row *series, const struct tk_point *p)

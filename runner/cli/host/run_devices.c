@@ -95,8 +95,7 @@ static int open_device(struct tk_run_session *r, const struct tk_worker_spec *sp
 		snprintf(p.name, sizeof p.name, "%s", uuid);
 	const char *model = json_string_value(json_object_get(info, "name"));
 	snprintf(p.model, sizeof p.model, "%s", model ? model : "");
-	tk_limits_init(&p.limits, tk_device_kind_from_name(spec->device_kind),
-	        p.model,
+	tk_limits_init(&p.limits, tk_device_kind_from_name(spec->device_kind), p.model,
 	        json_number_value(json_object_get(info, "cache_bytes")));
 	json_decref(info);
 	struct tk_run_device *grown =

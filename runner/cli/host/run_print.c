@@ -44,9 +44,8 @@ static void set_time(struct tk_table *t, const char *column, double ns)
 	tk_table_set_cell(t, column, "%s", tk_format_value(ns, "ns", text));
 }
 
-static struct tk_rate compute_rate(
-        const struct tk_run_device *device, const struct tk_problem_spec *problem,
-        const struct tk_job_result *job)
+static struct tk_rate compute_rate(const struct tk_run_device *device,
+        const struct tk_problem_spec *problem, const struct tk_job_result *job)
 {
 	if (!tk_outcome_has_timing(job->outcome))
 		return (struct tk_rate){NAN, NAN};

@@ -1,7 +1,7 @@
 /* Cases -> rows: names, verdict, revisions. See diff_row.h. */
+#include "detect/report/diff_row.h"
 #include "core/datasheet.h"
 #include "core/problem.h"
-#include "detect/report/diff_row.h"
 
 #include <math.h>
 #include <string.h>

@@ -57,10 +57,11 @@ static const struct { const char *written, *canonical, *title; } good[] = {
 
 static void titles_read_back(void **state)
 {
-	static const char *const wrong[] = {"gemm", "gemm f32", "gemm f32 512x512", "gemm f32 8x8x8 nx",
-	        "gemm f32 8x8x8 nn x", "gemm f32 8x8x8x8 nn", "attention f16 B1 H1 D64",
-	        "attention f16 B1 B2 H1 S2 D64", "attention f16 B1 H1 S2 D64 16x64", "copy f32",
-	        "copy f32 8 B 9 B", "nsa f16 B1 H4 S64 D32 1x32 window", "conv f32 8x8x8", "a b c",
+	static const char *const wrong[] = {"gemm", "gemm f32", "gemm f32 512x512",
+	        "gemm f32 8x8x8 nx", "gemm f32 8x8x8 nn x", "gemm f32 8x8x8x8 nn",
+	        "attention f16 B1 H1 D64", "attention f16 B1 B2 H1 S2 D64",
+	        "attention f16 B1 H1 S2 D64 16x64", "copy f32", "copy f32 8 B 9 B",
+	        "nsa f16 B1 H4 S64 D32 1x32 window", "conv f32 8x8x8", "a b c",
 	        "gemm f32 99999999999999999999x8x8 nn", "copy f32 l B"};
 	struct tk_problem_spec p;
 
