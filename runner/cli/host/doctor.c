@@ -106,6 +106,7 @@ static void examine(struct tk_doctor *d)
 		json_object_set_new(d->report, "backends_dir", tk_doctor_text(d->modules->dir));
 		tk_doctor_probe(d);
 	}
+	tk_doctor_find_python(d);
 	tk_doctor_check_sandbox(d);
 	tk_doctor_check_noise(d);
 	tk_doctor_check_night(d);

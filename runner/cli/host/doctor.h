@@ -1,5 +1,5 @@
 /* What `tracker doctor` finds, as a JSON report: filled by doctor_probe.c (devices and backends),
- * doctor_night.c (what a night would miss) and doctor_noise.c (what disturbs measurements), printed
+ * doctor_night.c (what a night would miss), doctor_python.c (libraries that could be measured) and doctor_noise.c (what disturbs measurements), printed
  * by doctor_print.c. */
 #ifndef TK_CLI_DOCTOR_H
 #define TK_CLI_DOCTOR_H
@@ -27,6 +27,7 @@ const json_t *tk_doctor_find_device(const struct tk_doctor *d, const char *kind)
 bool tk_doctor_is_available(const json_t *device_or_backend);
 bool tk_doctor_has_tool(const struct tk_doctor *d, const char *name);
 
+void tk_doctor_find_python(struct tk_doctor *d);   /* adds to "notes" */
 void tk_doctor_check_night(struct tk_doctor *d);   /* fills "missing" */
 void tk_doctor_check_sandbox(struct tk_doctor *d); /* fills "sandbox" */
 void tk_doctor_check_noise(struct tk_doctor *d);   /* fills "advice" */

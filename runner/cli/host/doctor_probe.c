@@ -16,6 +16,7 @@ static int open_worker(const struct tk_doctor *d, const struct tk_module *layer,
 	struct tk_worker_spec spec = {.program = d->globals->program,
 	        .device_kind = layer->name,
 	        .device_layer = layer->path,
+	        .modules_dir = d->modules->dir,
 	        .device_index = index};
 
 	return tk_worker_new(&spec, w, err);

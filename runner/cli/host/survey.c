@@ -39,12 +39,14 @@ void tk_survey_free(struct tk_survey *s)
 	free(s);
 }
 
-static int new_worker(const struct tk_globals *g, const struct tk_module *layer, uint32_t index,
-        struct tk_worker **out, struct tk_error *err)
+static int new_worker(const struct tk_globals *g, const struct tk_survey *s,
+        const struct tk_module *layer, uint32_t index, struct tk_worker **out,
+        struct tk_error *err)
 {
 	struct tk_worker_spec spec = {.program = g->program,
 	        .device_kind = layer->name,
 	        .device_layer = layer->path,
+	        .modules_dir = s->modules->dir,
 	        .device_index = index};
 
 	return tk_worker_new(&spec, out, err);
@@ -59,7 +61,7 @@ static json_int_t add_device(const struct tk_globals *g, struct tk_survey *s,
 	struct tk_worker *w = NULL;
 	json_t *info = NULL;
 	const char *arch;
-	int status = new_worker(g, layer, index, &w, NULL);
+	int status = new_worker(g, s, layer, index, &w, NULL);
 
 	if (!status)
 		status = tk_worker_query_device(w, &info, NULL);
@@ -118,7 +120,7 @@ static bool is_usable(const struct tk_globals *g, const struct tk_survey *s,
 	const char *kind;
 	bool usable = false;
 
-	if (!new_worker(g, layer, 0, &w, NULL) &&
+	if (!new_worker(g, s, layer, 0, &w, NULL) &&
 	        !tk_worker_query_backend(w, backend->path, &info, NULL)) {
 		kind = json_string_value(json_object_get(info, "device_kind"));
 		usable = kind && has_device(s, kind);
