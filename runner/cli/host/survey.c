@@ -40,8 +40,7 @@ void tk_survey_free(struct tk_survey *s)
 }
 
 static int new_worker(const struct tk_globals *g, const struct tk_survey *s,
-        const struct tk_module *layer, uint32_t index, struct tk_worker **out,
-        struct tk_error *err)
+        const struct tk_module *layer, uint32_t index, struct tk_worker **out, struct tk_error *err)
 {
 	struct tk_worker_spec spec = {.program = g->program,
 	        .device_kind = layer->name,
