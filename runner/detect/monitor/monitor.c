@@ -246,14 +246,17 @@ static bool has_young_series(const struct tk_monitor *m)
 	return false;
 }
 
-static double log_variance_of(const struct monitored_series *s, double *df)
+static void find_log_variance(struct monitored_series *s)
 {
 	const size_t n = s->n < TK_NOISE_PRIOR_NIGHTS_MAX ? s->n : TK_NOISE_PRIOR_NIGHTS_MAX;
 	double y[TK_NOISE_PRIOR_NIGHTS_MAX];
 
+	if (s->noise_n == s->n)
+		return;
 	for (size_t i = 0; i < n; i++)
 		y[i] = point_at(s, s->n - n + i)->adjusted;
-	return tk_noise_log_variance(y, n, df);
+	s->log_variance = tk_noise_log_variance(y, n, &s->noise_df);
+	s->noise_n = s->n;
 }
 
 /* What the machine's series tell about the noise of a young one. */
@@ -266,8 +269,9 @@ static struct tk_noise_prior find_noise_prior(struct tk_monitor *m)
 		return (struct tk_noise_prior){0};
 	for (size_t i = 0; i < m->count; i++)
 		if (m->series[i].n >= TK_NOISE_PRIOR_NIGHTS_MIN) {
-			log_variance[count] = log_variance_of(&m->series[i], &df[count]);
-			count++;
+			find_log_variance(&m->series[i]);
+			log_variance[count] = m->series[i].log_variance;
+			df[count++] = m->series[i].noise_df;
 		}
 	return tk_noise_prior_estimate(log_variance, df, count);
 }

@@ -29,6 +29,10 @@ struct monitored_series {
 	size_t step_count, alarm_count;
 	int64_t alarm_first, alarm_last_good; /* of the newest alarm */
 
+	/* Of its newest points, as of `noise_n` points. */
+	double log_variance, noise_df;
+	size_t noise_n;
+
 	/* This night only. */
 	bool tonight; /* it has a point */
 	struct tk_changepoint_candidate candidate;

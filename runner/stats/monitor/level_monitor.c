@@ -9,6 +9,7 @@
 #include "stats/monitor/regime_model.h"
 #include "stats/monitor/young_level.h"
 #include "stats/summary/noise.h"
+#include "stats/summary/quantile.h"
 #include "stats/summary/summary.h"
 #include "stats/summary/weekday.h"
 
@@ -69,7 +70,9 @@ struct tk_level_monitor {
 };
 
 struct tk_level_monitor_workspace {
-	double y[MEMORY], r[MEMORY], sum[MEMORY], work[2 * MEMORY];
+	double y[MEMORY], r[MEMORY], work[2 * MEMORY];
+	struct tk_likelihood_product so_far[MEMORY]; /* of y[.. i] about the present level */
+	double loglik;                               /* of all of them */
 	int64_t day[MEMORY];
 	struct tk_filtered_state belief[MEMORY];
 };
@@ -293,16 +296,17 @@ static void find_level(struct tk_level_monitor *w)
 /* Candidate levels of y[split ..]: its quantiles, as the median or a tail of each state. */
 static size_t first_guesses(const struct tk_level_monitor *w, size_t split, double *out)
 {
-	static const double at[] = {0.5, 0.2, 0.8};
+	static const double parts[] = {0.5, 0.2, 0.8};
 	const struct tk_regime_model *m = &w->noise;
 	size_t length = w->n - split, near = m->drift_sd > 0 && length > 3 ? 3 : length, count = 0;
-	double sorted[MEMORY], x = m->phi * w->workspace->belief[split - 1].x;
+	double values[MEMORY], at[3], x = m->phi * w->workspace->belief[split - 1].x;
+	const size_t quantiles = near > 3 ? 3 : 1;
 
-	memcpy(sorted, w->workspace->y + split, near * sizeof *sorted);
-	tk_sort_values(sorted, near);
-	for (size_t q = 0; q < (near > 3 ? 3 : 1); q++)
+	memcpy(values, w->workspace->y + split, near * sizeof *values);
+	tk_quantile_select_many(values, near, parts, quantiles, at);
+	for (size_t q = 0; q < quantiles; q++)
 		for (size_t k = 0; k + 1 < m->count; k++) {
-			double level = tk_quantile_sorted(sorted, near, at[q]) - m->offset[k] - x;
+			double level = at[q] - m->offset[k] - x;
 			bool is_new = fabs(level - w->level) >= w->min_shift / 2;
 
 			for (size_t i = 0; i < count; i++)
@@ -327,9 +331,14 @@ static double gain_of_constant_level(
 
 		best = fmax(best, tk_regime_newton_step(&w->noise, w->workspace->y + from,
 		                          w->n - from, NULL, &at[i], &unused) -
-		                          w->workspace->sum[w->n - 1]);
+		                          w->workspace->loglik);
 	}
 	return best;
+}
+
+static double loglik_before(const struct tk_level_monitor *w, size_t split)
+{
+	return tk_likelihood_log(&w->workspace->so_far[split - 1]);
 }
 
 /* The log-likelihood ratio of another level from y[split] on. */
@@ -357,7 +366,7 @@ static void evaluate_split(
 		return;
 	gain = tk_regime_loglik(
 	               &w->noise, w->workspace->y + split, length, level, from, NULL, NULL) -
-	       (w->workspace->sum[w->n - 1] - w->workspace->sum[split - 1]);
+	       (w->workspace->loglik - loglik_before(w, split));
 	known = w->information *
 	        fmin(1, (double)(before < LEVEL_MAX ? before : LEVEL_MAX) / (double)w->informed);
 	/* The likelihood of a night is bounded by spikes, which the parabola ignores. Where the new
@@ -383,8 +392,8 @@ static void scan(struct tk_level_monitor *w, struct tk_changepoint_candidate *ou
 	size_t from = start_of(w), nights = w->from + w->n,
 	       longest = w->noise.drift_sd > 0 ? LONGEST_DRIFT : LONGEST;
 
-	tk_regime_loglik(&w->noise, w->workspace->y + from, w->n - from, w->level, NULL,
-	        w->workspace->belief + from, w->workspace->sum + from);
+	w->workspace->loglik = tk_regime_loglik(&w->noise, w->workspace->y + from, w->n - from,
+	        w->level, NULL, w->workspace->belief + from, w->workspace->so_far + from);
 	for (size_t i = 0;
 	        i < sizeof spans / sizeof *spans && from + spans[i].length + LEAST_BEFORE <= w->n;
 	        i++)
@@ -409,7 +418,7 @@ static void locate(const struct tk_level_monitor *w, struct tk_changepoint_candi
 	double best = -INFINITY;
 
 	for (size_t s = lo; s < hi; s++) {
-		double loglik = w->workspace->sum[s - 1] +
+		double loglik = loglik_before(w, s) +
 		                tk_regime_loglik(&w->noise, w->workspace->y + s, w->n - s,
 		                        out->after, &w->workspace->belief[s - 1], NULL, NULL);
 

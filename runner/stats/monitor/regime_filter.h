@@ -19,10 +19,6 @@ struct tk_filtered_state tk_regime_filter_init(const struct tk_regime_model *m);
 struct tk_regime_update tk_regime_filter_update(
         const struct tk_regime_model *m, struct tk_filtered_state *b, double y, bool jumps);
 
-/* Logarithms are dear: of products, then. Starts with {0, 1}. */
-struct tk_likelihood_product {
-	double sum, factors;
-};
 #define TK_LIKELIHOOD_MIN 1e-300
 
 static inline void tk_likelihood_multiply(struct tk_likelihood_product *p, double likelihood)
@@ -32,11 +28,6 @@ static inline void tk_likelihood_multiply(struct tk_likelihood_product *p, doubl
 		p->sum += log(fmax(p->factors, TK_LIKELIHOOD_MIN));
 		p->factors = 1;
 	}
-}
-
-static inline double tk_likelihood_log(const struct tk_likelihood_product *p)
-{
-	return p->sum + log(p->factors);
 }
 
 #endif

@@ -7,7 +7,7 @@
 #include "stats/monitor/regime_em.h"
 #include "stats/monitor/regime_filter.h"
 #include "stats/monitor/simd.h"
-#include "stats/summary/summary.h"
+#include "stats/summary/quantile.h"
 
 #define SPIKE_SCALE \
 	0.1 /* of the Cauchy distribution; or SPIKE_SIGMAS times the noise, where that is more */
@@ -25,9 +25,11 @@
 #define ROUNDS 15
 #define SETTLED 1e-3 /* of the log-likelihood: a round that adds less is the last */
 
-/* Where the states are looked for first: quantiles. */
-static const double guesses[TK_REGIME_STATES_MAX - 1][TK_REGIME_STATES_MAX - 1] = {
-        {0.5}, {0.3, 0.9}, {0.25, 0.65, 0.93}};
+/* Where the states are looked for first: quantiles, and which of them for each number of states. */
+static const double quantiles[] = {0.25, 0.3, 0.5, 0.65, 0.9, 0.93};
+#define QUANTILES (sizeof quantiles / sizeof *quantiles)
+static const size_t guesses[TK_REGIME_STATES_MAX - 1][TK_REGIME_STATES_MAX - 1] = {
+        {2}, {1, 4}, {0, 3, 5}};
 
 double tk_regime_penalty(const struct tk_regime_model *m, size_t n)
 {
@@ -83,12 +85,13 @@ static void maximise(
 	}
 }
 
+/* at: the values of the quantiles. */
 static void guess(
-        struct tk_regime_model *m, const double *sorted, size_t n, size_t normal, double sigma)
+        struct tk_regime_model *m, const double at[QUANTILES], size_t normal, double sigma)
 {
 	*m = (struct tk_regime_model){.count = normal + 1};
 	for (size_t k = 0; k < normal; k++) {
-		m->offset[k] = tk_quantile_sorted(sorted, n, guesses[normal - 1][k]);
+		m->offset[k] = at[guesses[normal - 1][k]];
 		m->sd[k] = sigma / (double)normal;
 		m->share[k] = (1 - SPIKE_ENTER) / (double)normal;
 	}
@@ -119,19 +122,19 @@ static void climb(struct tk_regime_model *m, const double *r, size_t n, double s
 int tk_regime_fit(const double *r, size_t n, double sigma, struct tk_regime_model *out)
 {
 	double *work = malloc((TK_REGIME_WORK_COUNT(n) + n) * sizeof *work),
-	       *sorted = work + TK_REGIME_WORK_COUNT(n), best = -INFINITY;
+	       *values = work + TK_REGIME_WORK_COUNT(n), at[QUANTILES], best = -INFINITY;
 
 	if (!work)
 		return TK_ENOMEM;
 	sigma = fmax(sigma, LEAST_NOISE);
-	memcpy(sorted, r, n * sizeof *r);
-	tk_sort_values(sorted, n);
+	memcpy(values, r, n * sizeof *r);
+	tk_quantile_select_many(values, n, quantiles, QUANTILES, at);
 	for (size_t normal = 1;
 	        normal < TK_REGIME_STATES_MAX && (normal == 1 || n >= POINTS_PER_STATE * normal);
 	        normal++) {
 		struct tk_regime_model m;
 
-		guess(&m, sorted, n, normal, sigma);
+		guess(&m, at, normal, sigma);
 		climb(&m, r, n, sigma, work);
 		if (m.loglik - tk_regime_penalty(&m, n) > best) {
 			best = m.loglik - tk_regime_penalty(&m, n);
@@ -159,7 +162,7 @@ static struct tk_regime_model coarse(const double *r, size_t n, double sigma)
 	static const double phis[TK_SIMD_WIDTH] = {0.6, 0.8, 0.9, 0.96},
 	                    parts[PARTS] = {0.12, 0.3, 0.6, 0.85, 0.97};
 	struct tk_regime_model best = {.loglik = -INFINITY};
-	const double none = 0;
+	const double none[QUANTILES] = {0};
 
 	for (size_t c = 0; c < PARTS; c++) {
 		struct tk_regime_model m[TK_SIMD_WIDTH];
@@ -168,8 +171,7 @@ static struct tk_regime_model coarse(const double *r, size_t n, double sigma)
 		for (size_t a = 0; a < TK_SIMD_WIDTH; a++) {
 			double variance = sigma * sigma / (1 - phis[a] * parts[c]);
 
-			guess(&m[a], &none, 1, 1,
-			        fmax(LEAST_NOISE, sqrt(variance * (1 - parts[c]))));
+			guess(&m[a], none, 1, fmax(LEAST_NOISE, sqrt(variance * (1 - parts[c]))));
 			m[a].sd[1] = fmax(SPIKE_SCALE, SPIKE_SIGMAS * sqrt(variance));
 			m[a].phi = phis[a];
 			m[a].drift_sd = sqrt(variance * parts[c]);

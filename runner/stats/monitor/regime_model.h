@@ -40,11 +40,19 @@ int tk_regime_fit_drift(const double *r, size_t n, double sigma, struct tk_regim
 /* Half the criterion's price of the parameters of a model of n points. */
 double tk_regime_penalty(const struct tk_regime_model *m, size_t n);
 
+/* A log-likelihood whose logarithm is not taken yet: that would be most of the work. Starts with
+ * {0, 1}. */
+struct tk_likelihood_product {
+	double sum, factors;
+};
+double tk_likelihood_log(const struct tk_likelihood_product *p);
+
 /* Log-likelihood of y[0 .. n) about `level`, after the filtered state *from (NULL: unknown). each
- * (may be NULL) gets the filtered state after each point, sum (may be NULL) the log-likelihood of
+ * (may be NULL) gets the filtered state after each point, so_far (may be NULL) the log-likelihood of
  * the points up to and with each. */
 double tk_regime_loglik(const struct tk_regime_model *m, const double *y, size_t n, double level,
-        const struct tk_filtered_state *from, struct tk_filtered_state *each, double *sum);
+        const struct tk_filtered_state *from, struct tk_filtered_state *each,
+        struct tk_likelihood_product *so_far);
 /* Information of points about levels, as inverse variances. */
 struct tk_level_information {
 	double new_level; /* of a level that starts with these points */

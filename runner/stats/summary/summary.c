@@ -2,6 +2,7 @@
 #include "stats/summary/summary.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,8 +79,14 @@ double tk_quantile_sorted(const double *sorted, size_t n, double p)
 
 double tk_median(double *x, size_t n)
 {
+	bool numbers = true;
+
 	if (n == 0)
 		return NAN;
+	for (size_t i = 0; i < n; i++)
+		numbers &= isnan(x[i]) == 0;
+	if (numbers)
+		return tk_quantile_select(x, n, 0.5);
 	tk_sort_values(x, n);
 	return tk_quantile_sorted(x, n, 0.5);
 }

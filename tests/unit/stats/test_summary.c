@@ -54,6 +54,16 @@ static void summary_refuses_nothing_and_non_finite(void **state)
 	assert_true(isnan(tk_median(NULL, 0)));
 }
 
+static void medians_need_no_order(void **state)
+{
+	double odd[] = {5, 1, 4, 2, 3, 9, 7, 8, 6}, even[] = {3, 1, 2, 4}, alike[] = {2, 2, 2, 2};
+	double unknown[] = {NAN, 1, 3};
+
+	near(tk_median(odd, 9), 5), near(tk_median(odd, 1), odd[0]), near(tk_median(even, 4), 2.5);
+	near(tk_median(alike, 4), 2);
+	assert_true(isnan(tk_median(unknown, 3)));
+}
+
 /* Whatever the values look like: spread, ties, a few far away, all equal, in order; more of them
  * than bins are kept of.
  */
@@ -105,6 +115,7 @@ int main(void)
 	        cmocka_unit_test(summary_known_answers),
 	        cmocka_unit_test(summary_of_one_and_of_constants),
 	        cmocka_unit_test(summary_refuses_nothing_and_non_finite),
+	        cmocka_unit_test(medians_need_no_order),
 	        cmocka_unit_test(sorting_is_right),
 	        cmocka_unit_test(sort_puts_nan_last),
 	};
