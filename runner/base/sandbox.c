@@ -127,6 +127,18 @@ static bool is_below_any(const char *path, char *const *folders)
 	return false;
 }
 
+bool tk_sandbox_is_hidden(const char *path)
+{
+	char *hidden[TK_SANDBOX_HIDDEN_MAX + 1], real[PATH_MAX];
+	bool found;
+
+	tk_sandbox_list_hidden(hidden);
+	found = is_below_any(realpath(path, real) ? real : path, hidden);
+	for (char **h = hidden; *h; h++)
+		free(*h);
+	return found;
+}
+
 /* Takes `entry`, a folder of PATH or LD_LIBRARY_PATH. One that this user cannot read is left out:
  * bubblewrap ends where it cannot bind a folder. */
 static void add_tools(char *out[], size_t *n, char *entry, char *const *hidden)

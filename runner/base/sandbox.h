@@ -53,6 +53,8 @@ void tk_sandbox_free(struct tk_sandbox *s);
 
 /* After the child has ended by itself: whether the sandbox failed before it ran the program. */
 bool tk_sandbox_has_failed(struct tk_sandbox *s);
+/* Whether a sandbox hides this path unless its policy names it. */
+bool tk_sandbox_is_hidden(const char *path);
 /* Gives up a method that has failed, with a warning in the log; false where one is required. */
 bool tk_sandbox_give_up(const struct tk_sandbox *s);
 /* The process of the program itself: `child`, or a descendant of it. */

@@ -35,7 +35,8 @@ void tk_exchange_end_process(struct tk_worker *w, double grace_s)
 	w->reader = (struct tk_wire_reader){.fd = -1};
 	free(w->loaded_backend);
 	free(w->python_package);
-	w->loaded_backend = w->python_package = NULL;
+	free(w->readable_folder);
+	w->loaded_backend = w->python_package = w->readable_folder = NULL;
 	w->open_deadline_s = 0;
 }
 
@@ -306,8 +307,10 @@ static int start_process(struct tk_worker *w, const char *backend,
 	readable[n] = w->modules_dir;
 	while (again)
 		status = try_process(w, python, readable, &again, end, err);
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < 2; i++)
 		free(folders[i]);
+	free(w->readable_folder);
+	w->readable_folder = folders[2];
 	return status;
 }
 
@@ -331,6 +334,21 @@ static int start_python(
 	              : TK_OK;
 }
 
+/* A process that was started to ask for the device reads no folder of builds in its sandbox. */
+static bool can_read(const struct tk_worker *w, const char *backend)
+{
+	char *folder = copy_folder(backend);
+	char *const readable[] = {
+	        w->readable_folder, copy_folder(w->program), copy_folder(w->device_layer)};
+	bool found = !folder || !w->process.sandbox || !tk_sandbox_is_hidden(folder);
+	for (size_t i = 0; i < 3 && !found; i++)
+		found = readable[i] && strcmp(readable[i], folder) == 0;
+	free(readable[1]);
+	free(readable[2]);
+	free(folder);
+	return found;
+}
+
 /* The process is alive and has sent nothing without a request. */
 static bool is_ready(struct tk_worker *w)
 {
@@ -339,12 +357,15 @@ static bool is_ready(struct tk_worker *w)
 	       !wait_slice(w->process.from, POLLIN, tk_clock_monotonic_ns());
 }
 
-/* A process loads one backend only: another backend needs a new process. */
+/* A process loads one backend only, and its sandbox stays as it is: another backend needs a new
+ * process. */
 static int make_ready(
         struct tk_worker *w, const char *backend, struct tk_exchange_end *end, struct tk_error *err)
 {
 	bool is_python = backend && tk_kernel_package_is_python(backend);
-	bool has_other = w->loaded_backend && backend && strcmp(w->loaded_backend, backend) != 0;
+	bool has_other = w->process.pid && backend &&
+	                 (w->loaded_backend ? strcmp(w->loaded_backend, backend) != 0
+	                                    : !can_read(w, backend));
 	has_other |= is_python && (!w->python_package || strcmp(w->python_package, backend) != 0);
 	if (w->process.pid && (has_other || !is_ready(w)))
 		tk_exchange_end_process(w, has_other ? 1 : 0);

@@ -35,6 +35,7 @@ struct tk_worker {
 	struct tk_process_tree tree; /* of the process */
 	bool sandbox_failed;         /* the last process ended before its program ran */
 	struct tk_wire_reader reader;
+	char *readable_folder;  /* of the backend that the process was started for; NULL: none */
 	char *loaded_backend;   /* path; NULL: the process has loaded none */
 	char *python_package;   /* path; the process was started in its Python; NULL: in none */
 	double open_deadline_s; /* an open request was sent and may take this long; 0: none */
