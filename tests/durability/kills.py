@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Ends nights and backfills by kill -9 at random moments, and fills the disk at random moments.
+"""Ends nights and backfills by kill -9 at random moments, fills the disk at random moments, and holds the history's lock.
 
-usage: kills.py [--nights=N] [--backfills=N] [--disks=N] [--seed=S]     with TRACKER in the environment
+usage: kills.py [--nights=N] [--backfills=N] [--disks=N] [--locks=N] [--seed=S]     with TRACKER in the environment
+
+--disks: nights that find no space, for each of the folders of history, site, cache and logs.
 
 After every end: each measurement that was there is there with the same bytes, none is there twice,
 `db check` finds nothing, `--resume` (or the same backfill) goes on, and no build is stored as
@@ -157,39 +159,87 @@ def kill_backfills(count):
     return killed
 
 
+# The folder lies on a file system of its own, with this many KiB more than it needs now; how many were left is the last line.
+FILL = """cp -a {0} copy.{0} && mount -t tmpfs -o size=$(( $(du -sk {0} | cut -f1) + {1} ))k none {0} && cp -a copy.{0}/. {0}/ || exit 77
+start=$(df --output=avail -k {0} | tail -n 1)
+"$TRACKER" --log=logs/night.jsonl nightly; code=$?
+left=$(df --output=avail -k {0} | tail -n 1)
+rm -rf copy.{0}; cp -a {0} copy.{0}
+echo; echo "$start $left"; exit $code"""
+
+
+def fill_disk(folder, kib, what):
+    """One night; returns how many KiB it used, and whether it found no space."""
+    seen = rows()
+    done = subprocess.run(["unshare", "-m", "bash", "-c", FILL.format(folder, kib)], capture_output=True, text=True)
+    text = done.stdout + done.stderr
+    if done.returncode == 77 or "unshare:" in text:
+        sys.exit(77)
+    start, left = map(int, done.stdout.split()[-2:])
+    shutil.rmtree(folder)
+    os.rename("copy." + folder, folder)
+    if done.returncode not in (0, 1, 3, 4):
+        fail(f"{what}: exit code {done.returncode}", text)
+    seen = check(seen, what)
+    if "--resume" in text:
+        code, text = run("nightly", "--resume")
+        if code not in (0, 1):
+            fail(f"{what}: --resume: exit code {code}", text)
+        check(seen, "resumed, " + what)
+    return start - left, left < 4 or done.returncode not in (0, 1)
+
+
 def fill_disks(count):
-    """One folder at a time lies on a small file system that has room for a random part of a night."""
-    full = 0
-    for i in range(count):
-        for folder, most in (("db", 900), ("pub", 900), ("cache", 200), ("logs", 8)):
+    """Each folder until `count` nights have found no space, of a random part of what the nights before used."""
+    total = 0
+    for folder in ("db", "pub", "cache", "logs"):
+        full, most, tries = 0, 900, 0
+        while full < count and tries < 10 * count + 20:
+            tries += 1
+            total += 1
+            commit(1000 + total)
             kib = random.randint(4, most)
-            script = (f"cp -a {folder} copy.{folder} && mount -t tmpfs -o size=$(( $(du -sk {folder} | cut -f1) + {kib} ))k none {folder} && "
-                      f"cp -a copy.{folder}/. {folder}/ && \"$TRACKER\" --log=logs/night.jsonl nightly; code=$?; "
-                      f"rm -rf copy.{folder}; cp -a {folder} copy.{folder}; exit $code")
-            commit(1000 + 4 * i + len(folder))
-            seen = rows()
-            done = subprocess.run(["unshare", "-m", "bash", "-c", script], capture_output=True, text=True)
-            text = done.stdout + done.stderr
-            if "unshare:" in text or "mount:" in text:
-                sys.exit(77)
-            shutil.rmtree(folder)
-            os.rename("copy." + folder, folder)
-            full += done.returncode not in (0, 1)
-            what = f"{folder} with {kib} KiB left"
-            if done.returncode not in (0, 1, 3, 4):
-                fail(f"{what}: exit code {done.returncode}", text)
-            seen = check(seen, what)
-            if "--resume" in text:
-                code, text = run("nightly", "--resume")
-                if code not in (0, 1):
-                    fail(f"{what}: --resume: exit code {code}", text)
-                check(seen, "resumed, " + what)
-    return full
+            used, is_full = fill_disk(folder, kib, f"{folder} with {kib} KiB left")
+            full += is_full
+            if not is_full:
+                most = max(5, min(most, used))
+        print(f"full disk below {folder}: {full} of {tries} nights", flush=True)
+    return total
+
+
+def hold_locks(count):
+    """Another program writes to the history for 1 to 60 s, from a random moment of a night on."""
+    length, resumed = time_of("nightly"), 0
+    for i in range(count):
+        seconds, seen = random.uniform(1, 60), rows()
+        night = subprocess.Popen([TRACKER, "nightly"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        time.sleep(random.uniform(0, length))
+        c = sqlite3.connect("db/tracker.db", timeout=20, isolation_level=None)
+        c.execute("begin immediate")
+        time.sleep(seconds)
+        c.execute("rollback")
+        c.close()
+        text = night.communicate()[0]
+        what = f"lock {i} for {seconds:.0f} s"
+        if night.returncode not in (0, 1, 4):
+            fail(f"{what}: exit code {night.returncode}", text)
+        seen = check(seen, what)
+        if night.returncode == 4 and "--resume" not in text:
+            fail(f"{what}: nothing says how to go on", text)
+        if has_unfinished():
+            resumed += 1
+            code, text = run("nightly", "--resume")
+            if code not in (0, 1):
+                fail(f"{what}: --resume: exit code {code}", text)
+            check(seen, "resumed, " + what)
+    return resumed
+
+AFTER = {"nights": "ended early", "backfills": "ended early", "full disks": "nights", "locks": "resumed"}
 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    for name, default in (("nights", 200), ("backfills", 200), ("disks", 12), ("seed", int(time.time()))):
+    for name, default in (("nights", 200), ("backfills", 200), ("disks", 12), ("locks", 0), ("seed", int(time.time()))):
         p.add_argument("--" + name, type=int, default=default)
     o = p.parse_args()
     random.seed(o.seed)
@@ -198,9 +248,9 @@ def main():
         os.chdir(folder)
         os.environ |= {"HOME": folder, "TZ": "UTC", "GIT_CONFIG_GLOBAL": "/dev/null"}
         make_project()
-        for what, work, count in (("nights", kill_nights, o.nights), ("backfills", kill_backfills, o.backfills), ("full disks", fill_disks, o.disks)):
+        for what, work, count in (("nights", kill_nights, o.nights), ("backfills", kill_backfills, o.backfills), ("full disks", fill_disks, o.disks), ("locks", hold_locks, o.locks)):
             if count:
-                print(f"{what}: {count} rounds, {work(count)} ended early, {len(rows())} measurements, none lost", flush=True)
+                print(f"{what}: {count} wanted, {work(count)} {AFTER[what]}, {len(rows())} measurements, none lost", flush=True)
         os.chdir("/")
 
 
