@@ -102,21 +102,13 @@ void tk_checksum_add_sql(struct tk_buf *sql, const struct tk_db_table *t, bool o
 
 /* ---- rows that differ from their checksum ------------------------------------------------------ */
 
-static int prepare_changed_rows(struct tk_store *s, sqlite3_stmt **out, struct tk_error *err)
+static void add_changed_rows_sql(struct tk_buf *sql, const struct tk_db_table *t)
 {
-	struct tk_buf sql = TK_BUF_INIT;
-
-	tk_buf_add_str(&sql,
+	tk_buf_add_str(sql,
 	        "SELECT run_id, (SELECT slug FROM series WHERE id=series_id), checksum, expected"
 	        " FROM (SELECT run_id, series_id, checksum, ");
-	tk_checksum_add_sql(&sql, &tk_tables[TK_TABLE_measurement], false);
-	tk_buf_add_str(&sql, " AS expected FROM measurement) WHERE checksum<>expected");
-	int status = tk_buf_status(&sql, err);
-
-	if (!status)
-		status = tk_db_prepare(s, sql.data, out, err);
-	tk_buf_free(&sql);
-	return status;
+	tk_checksum_add_sql(sql, t, false);
+	tk_buf_add_printf(sql, " AS expected FROM %s) WHERE checksum<>expected", t->name);
 }
 
 static int add_changed_row(sqlite3_stmt *stmt, struct tk_rows_builder *list, struct tk_error *err)
@@ -141,14 +133,18 @@ static int add_changed_row(sqlite3_stmt *stmt, struct tk_rows_builder *list, str
 int tk_checksum_list_changed(
         struct tk_store *s, struct tk_rows_builder *list, size_t most, struct tk_error *err)
 {
-	sqlite3_stmt *stmt = NULL;
-	int code = SQLITE_DONE, status = prepare_changed_rows(s, &stmt, err);
+	sqlite3_stmt *stmt;
+	int code = SQLITE_DONE, status = tk_db_prepare_of_table(s, TK_TABLE_measurement,
+	                                TK_STATEMENT_CHANGED, add_changed_rows_sql, &stmt, err);
+
+	if (status)
+		return status;
 
 	while (!status && list->out->count < most && (code = sqlite3_step(stmt)) == SQLITE_ROW)
 		status = add_changed_row(stmt, list, err);
 	if (!status && code != SQLITE_DONE && code != SQLITE_ROW)
 		status = tk_db_fail(s, code, err, "cannot check the measurements");
-	sqlite3_finalize(stmt);
+	sqlite3_reset(stmt);
 	return status;
 }
 

@@ -5,17 +5,29 @@
 #include "store/db/tables.h"
 #include <sqlite3.h>
 
+struct tk_buf;
+
 struct tk_migration {
 	const char *name, *sql;
 };
 extern const struct tk_migration tk_migrations[TK_STORE_SCHEMA];
 
-/* The statements that row_io.c keeps for each table. */
-enum tk_row_statement {
-	TK_ROW_STATEMENT_PUT,
-	TK_ROW_STATEMENT_FIND,
-	TK_ROW_STATEMENT_UID,
-	TK_ROW_STATEMENT_COUNT
+/* The statements that a handle keeps for each table. */
+enum tk_table_statement {
+	/* row_io.c */
+	TK_STATEMENT_PUT,
+	TK_STATEMENT_FIND,
+	TK_STATEMENT_UID,
+	/* merge/merge_rows.c */
+	TK_STATEMENT_MERGE_READ,
+	TK_STATEMENT_MERGE_FIND,
+	TK_STATEMENT_MERGE_INSERT,
+	TK_STATEMENT_MERGE_UPDATE,
+	/* export/export_tables.c */
+	TK_STATEMENT_EXPORT,
+	/* checksum.c */
+	TK_STATEMENT_CHANGED,
+	TK_STATEMENT_COUNT
 };
 
 struct tk_cached_query {
@@ -28,7 +40,8 @@ struct tk_cached_query {
 #define TK_KNOWN_UIDS 4096
 
 struct tk_known_uid {
-	int64_t id; /* 0: an empty slot */
+	int64_t id;
+	uint64_t generation; /* of the handle when it was stored; valid while the two are equal */
 	char uid[TK_UID_SIZE];
 };
 
@@ -43,13 +56,17 @@ struct tk_store {
 	int depth;         /* of nested transactions */
 	bool doomed;       /* an inner transaction was rolled back: the outermost cannot commit */
 	int doomed_status; /* why */
-	sqlite3_stmt *row_statements[TK_TABLE_COUNT][TK_ROW_STATEMENT_COUNT];
+	sqlite3_stmt *table_statements[TK_TABLE_COUNT][TK_STATEMENT_COUNT];
 	struct tk_cached_query *queries;
 	size_t query_count, query_cap;
+	/* Records of another tracker before they are merged into this history; empty between two
+	 * imports. NULL: none yet. */
+	struct tk_store *scratch;
 	struct tk_point_collector *point_collector; /* query/pages.c; NULL: no query in progress */
 	bool has_collect_function;
 	/* Uids that were looked up, at id % TK_KNOWN_UIDS; NULL: none of the table. */
 	struct tk_known_uid *known_uids[TK_TABLE_COUNT];
+	uint64_t uid_generation; /* from 1 */
 };
 
 /* ---- lock_wait.c ------------------------------------------------------------------------------- */
@@ -68,6 +85,12 @@ int tk_db_exec(struct tk_store *s, const char *sql, struct tk_error *err); /* co
 int tk_db_prepare(struct tk_store *s, const char *sql, sqlite3_stmt **out, struct tk_error *err);
 /* Reads the one number that the SQL selects. */
 int tk_db_get_int(struct tk_store *s, const char *sql, int64_t *out, struct tk_error *err);
+/* The statement of a table, which is kept; `add_sql` makes its text at the first call. The caller
+ * resets it. */
+int tk_db_prepare_of_table(struct tk_store *s, enum tk_table_id table,
+        enum tk_table_statement which,
+        void (*add_sql)(struct tk_buf *sql, const struct tk_db_table *t), sqlite3_stmt **out,
+        struct tk_error *err);
 /* A statement that is kept, with the integers of args bound: `tail` itself where table is
  * TK_TABLE_COUNT, else "SELECT all columns FROM table tail". The caller resets it. */
 int tk_db_prepare_cached(struct tk_store *s, enum tk_table_id table, const char *tail,
@@ -84,6 +107,7 @@ void tk_db_finalize_statements(struct tk_store *s); /* closes every kept stateme
 
 /* A rollback gives ids back: they can become those of other rows. */
 void tk_db_forget_uids(struct tk_store *s);
+void tk_db_free_uids(struct tk_store *s);
 
 /* ---- transaction.c ----------------------------------------------------------------------------- */
 

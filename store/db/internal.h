@@ -6,6 +6,11 @@
 
 struct tk_buf;
 
+/* ---- open.c ------------------------------------------------------------------------------------ */
+
+/* An empty history in memory, which SQLite moves to a nameless file when it grows. */
+int tk_db_open_temporary(struct tk_store **out, struct tk_error *err);
+
 /* ---- migrate.c --------------------------------------------------------------------------------- */
 
 /* *version 0: an empty file. Refuses files that are not a history, and newer histories. */

@@ -86,6 +86,7 @@ static int set_up(struct tk_store *s, enum tk_store_mode mode, struct tk_error *
 	int64_t version;
 	int status;
 
+	s->uid_generation = 1;
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	status = tk_checksum_register(s, err);
@@ -148,12 +149,39 @@ out:
 	return 0;
 }
 
+int tk_db_open_temporary(struct tk_store **out, struct tk_error *err)
+{
+	struct tk_store *s = calloc(1, sizeof(*s));
+	int status = 0, code;
+
+	if (!s || !(s->path = strdup("the temporary history"))) {
+		free(s);
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	}
+	code = sqlite3_open_v2(
+	        "", &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+	if (code != SQLITE_OK)
+		status = tk_db_fail(s, code, err, "cannot open");
+	if (!status)
+		status = set_up(s, TK_STORE_CREATE, err);
+	/* It need not survive a crash. */
+	if (!status)
+		status = tk_db_exec(s, "PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY", err);
+	if (status) {
+		tk_store_close(s);
+		return status;
+	}
+	*out = s;
+	return 0;
+}
+
 void tk_store_close(struct tk_store *s)
 {
 	if (!s)
 		return;
+	tk_store_close(s->scratch);
 	tk_db_finalize_statements(s);
-	tk_db_forget_uids(s);
+	tk_db_free_uids(s);
 	free(s->queries);
 	sqlite3_close(s->db);
 	free(s->path);

@@ -233,7 +233,7 @@ static void add_replace(const struct tk_db_table *t, struct tk_buf *sql)
 	}
 }
 
-static void put_sql(const struct tk_db_table *t, struct tk_buf *sql)
+static void put_sql(struct tk_buf *sql, const struct tk_db_table *t)
 {
 	bool newest = false;
 
@@ -260,7 +260,7 @@ static void put_sql(const struct tk_db_table *t, struct tk_buf *sql)
 }
 
 /* The id by the columns that name a row; bound under the numbers that they have in PUT. */
-static void find_sql(const struct tk_db_table *t, struct tk_buf *sql)
+static void find_sql(struct tk_buf *sql, const struct tk_db_table *t)
 {
 	const char *lead = " WHERE ";
 
@@ -273,44 +273,29 @@ static void find_sql(const struct tk_db_table *t, struct tk_buf *sql)
 		}
 }
 
-static int verb(struct tk_store *s, enum tk_table_id table, enum tk_row_statement v,
-        sqlite3_stmt **out, struct tk_error *err)
+static void uid_sql(struct tk_buf *sql, const struct tk_db_table *t)
 {
-	struct tk_buf sql = TK_BUF_INIT;
-	int status = 0;
-
-	if (!s->row_statements[table][v]) {
-		if (v == TK_ROW_STATEMENT_PUT)
-			put_sql(&tk_tables[table], &sql);
-		else if (v == TK_ROW_STATEMENT_FIND)
-			find_sql(&tk_tables[table], &sql);
-		else
-			tk_buf_add_printf(
-			        &sql, "SELECT uid FROM %s WHERE id=?1", tk_tables[table].name);
-		status = tk_buf_status(&sql, err);
-		if (!status)
-			status = tk_db_prepare(s, sql.data, &s->row_statements[table][v], err);
-		tk_buf_free(&sql);
-	}
-	*out = s->row_statements[table][v];
-	return status;
+	tk_buf_add_printf(sql, "SELECT uid FROM %s WHERE id=?1", t->name);
 }
 
 /* ---- uids by id ------------------------------------------------------------------------------ */
 
 void tk_db_forget_uids(struct tk_store *s)
 {
-	for (int t = 0; t < TK_TABLE_COUNT; t++) {
+	s->uid_generation++;
+}
+
+void tk_db_free_uids(struct tk_store *s)
+{
+	for (int t = 0; t < TK_TABLE_COUNT; t++)
 		free(s->known_uids[t]);
-		s->known_uids[t] = NULL;
-	}
 }
 
 static int read_uid(struct tk_store *s, enum tk_table_id table, int64_t id, char uid[TK_UID_SIZE],
         struct tk_error *err)
 {
 	sqlite3_stmt *stmt;
-	int status = verb(s, table, TK_ROW_STATEMENT_UID, &stmt, err), rc;
+	int status = tk_db_prepare_of_table(s, table, TK_STATEMENT_UID, uid_sql, &stmt, err), rc;
 
 	if (status)
 		return status;
@@ -338,13 +323,14 @@ int tk_row_find_uid(struct tk_store *s, enum tk_table_id table, int64_t id, char
 	if (!s->known_uids[table])
 		return out_of_memory(err);
 	known = &s->known_uids[table][(uint64_t)id % TK_KNOWN_UIDS];
-	if (known->id != id || id == 0) {
-		known->id = 0;
+	if (known->id != id || known->generation != s->uid_generation) {
+		known->generation = 0;
 		status = read_uid(s, table, id, known->uid, err);
 	}
 	if (status)
 		return status;
 	known->id = id;
+	known->generation = s->uid_generation;
 	memcpy(uid, known->uid, TK_UID_SIZE);
 	return 0;
 }
@@ -382,7 +368,7 @@ int tk_row_exists(struct tk_store *s, enum tk_table_id table, const char *uid, b
 {
 	struct values v = {0};
 	sqlite3_stmt *stmt;
-	int rc, status = verb(s, table, TK_ROW_STATEMENT_FIND, &stmt, err);
+	int rc, status = tk_db_prepare_of_table(s, table, TK_STATEMENT_FIND, find_sql, &stmt, err);
 
 	if (status)
 		return status;
@@ -404,7 +390,7 @@ static int find(struct tk_store *s, enum tk_table_id table, const struct values 
 {
 	const struct tk_db_table *t = &tk_tables[table];
 	sqlite3_stmt *stmt;
-	int status = verb(s, table, TK_ROW_STATEMENT_FIND, &stmt, err), rc;
+	int status = tk_db_prepare_of_table(s, table, TK_STATEMENT_FIND, find_sql, &stmt, err), rc;
 
 	if (status)
 		return status;
@@ -436,7 +422,7 @@ int tk_row_put(struct tk_store *s, enum tk_table_id table, const void *row, int6
 		return status;
 	status = gather(s, t, row, &v, err);
 	if (!status)
-		status = verb(s, table, TK_ROW_STATEMENT_PUT, &stmt, err);
+		status = tk_db_prepare_of_table(s, table, TK_STATEMENT_PUT, put_sql, &stmt, err);
 	if (!status) {
 		int64_t before = sqlite3_last_insert_rowid(s->db);
 

@@ -124,15 +124,35 @@ int tk_db_run_cached(struct tk_store *s, const char *sql, const int64_t *args, i
 	return status;
 }
 
+int tk_db_prepare_of_table(struct tk_store *s, enum tk_table_id table,
+        enum tk_table_statement which,
+        void (*add_sql)(struct tk_buf *sql, const struct tk_db_table *t), sqlite3_stmt **out,
+        struct tk_error *err)
+{
+	sqlite3_stmt **kept = &s->table_statements[table][which];
+	struct tk_buf sql = TK_BUF_INIT;
+	int status = 0;
+
+	if (!*kept) {
+		add_sql(&sql, &tk_tables[table]);
+		status = tk_buf_status(&sql, err);
+		if (!status)
+			status = tk_db_prepare(s, sql.data, kept, err);
+		tk_buf_free(&sql);
+	}
+	*out = *kept;
+	return status;
+}
+
 void tk_db_finalize_statements(struct tk_store *s)
 {
 	for (size_t i = 0; i < s->query_count; i++)
 		sqlite3_finalize(s->queries[i].stmt);
 	s->query_count = 0;
 	for (int t = 0; t < TK_TABLE_COUNT; t++)
-		for (int v = 0; v < TK_ROW_STATEMENT_COUNT; v++) {
-			sqlite3_finalize(s->row_statements[t][v]);
-			s->row_statements[t][v] = NULL;
+		for (int v = 0; v < TK_STATEMENT_COUNT; v++) {
+			sqlite3_finalize(s->table_statements[t][v]);
+			s->table_statements[t][v] = NULL;
 		}
 }
 

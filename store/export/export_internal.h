@@ -11,6 +11,11 @@ struct tk_record_export {
 	struct tk_id_map nights, builds; /* those whose details are written */
 };
 
+/* The rows of a table as tk_store_export() writes them: references as uids, in an order that does
+ * not depend on ids. Kept by the handle; the caller resets it. */
+int tk_export_prepare_table(
+        struct tk_store *s, enum tk_table_id table, sqlite3_stmt **out, struct tk_error *err);
+
 /* Adds the fields of a table to the columns of a SELECT. *lead: what separates them from those
  * before. */
 void tk_record_add_columns(

@@ -1,11 +1,11 @@
 /* The whole history as JSON lines in an order that does not depend on ids: two databases with the
  * same facts give the same text. */
-#include "store/db/internal.h"
+#include "store/export/export_internal.h"
 #include "store/export/output.h"
 #include <string.h>
 
 /* References are selected as uids. A table without uids is ordered by its key. */
-static void make_select(const struct tk_db_table *t, struct tk_buf *sql)
+static void add_select_sql(struct tk_buf *sql, const struct tk_db_table *t)
 {
 	const char *lead = " ORDER BY ";
 
@@ -59,23 +59,26 @@ static int export_row(sqlite3_stmt *stmt, const struct tk_db_table *t, struct tk
 	return tk_export_flush_if_large(o, err);
 }
 
-static int export_table(struct tk_store *s, const struct tk_db_table *t, struct tk_export_output *o,
+int tk_export_prepare_table(
+        struct tk_store *s, enum tk_table_id table, sqlite3_stmt **out, struct tk_error *err)
+{
+	return tk_db_prepare_of_table(s, table, TK_STATEMENT_EXPORT, add_select_sql, out, err);
+}
+
+static int export_table(struct tk_store *s, enum tk_table_id table, struct tk_export_output *o,
         struct tk_error *err)
 {
-	struct tk_buf sql = TK_BUF_INIT;
-	sqlite3_stmt *stmt = NULL;
+	const struct tk_db_table *t = &tk_tables[table];
+	sqlite3_stmt *stmt;
+	int code = SQLITE_DONE, status = tk_export_prepare_table(s, table, &stmt, err);
 
-	make_select(t, &sql);
-	int status = tk_buf_status(&sql, err), code = SQLITE_DONE;
-
-	if (!status)
-		status = tk_db_prepare(s, sql.data, &stmt, err);
-	tk_buf_free(&sql);
+	if (status)
+		return status;
 	while (!status && (code = sqlite3_step(stmt)) == SQLITE_ROW)
 		status = export_row(stmt, t, o, err);
 	if (!status && code != SQLITE_DONE)
 		status = tk_db_fail(s, code, err, "cannot read the table %s", t->name);
-	sqlite3_finalize(stmt);
+	sqlite3_reset(stmt);
 	return status;
 }
 
@@ -83,15 +86,15 @@ int tk_store_export(struct tk_store *s, int fd, struct tk_error *err)
 {
 	struct tk_export_output o = {fd, TK_BUF_INIT};
 	/* One snapshot of all tables, also while a night is being written. */
-	int status = tk_db_run_cached(s, "BEGIN", NULL, 0, err);
+	int status = tk_store_begin_read(s, err);
 
 	if (status)
 		return status;
 	for (int t = 0; t < TK_TABLE_COUNT && !status; t++)
-		status = export_table(s, &tk_tables[t], &o, err);
+		status = export_table(s, (enum tk_table_id)t, &o, err);
 	if (!status)
 		status = tk_export_flush(&o, err);
 	tk_buf_free(&o.buf);
-	sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+	tk_store_end_read(s);
 	return status;
 }

@@ -2,7 +2,6 @@
  * --format=ndjson` wrote on another machine. They go into a temporary history, which is merged at
  * the end: importing a night again, or more of it, follows the rules of a merge. */
 #include "base/archive.h"
-#include "base/file.h"
 #include "store/export/record.h"
 #include "store/import/record_row.h"
 #include <inttypes.h>
@@ -300,15 +299,13 @@ static int read_all(struct tk_record_reader *r, struct tk_error *err)
 {
 	struct tk_import_lines lines = {.file = r->file};
 	bool more = false;
-	int status = tk_store_begin(r->store, err);
+	int status = 0;
 
-	if (status)
-		return status;
 	while (!status && !(status = tk_import_read_line(&lines, &more, err)) && more)
 		if (!lines.skip)
 			status = read_record(r, &lines, err);
 	tk_buf_free(&lines.line);
-	return tk_db_end_transaction(r->store, status, err);
+	return status;
 }
 
 /* ---- the file ---------------------------------------------------------------------------------- */
@@ -324,24 +321,18 @@ static bool sniff(const struct tk_import_file *f)
 	return starts_like_record && strstr(f->head, "\"device\":");
 }
 
-static int read_into(struct tk_record_reader *r, struct tk_import_sink *sink, const char *path,
-        struct tk_error *err)
+/* Into the scratch history of the target, which is empty again in the end. */
+static int read_and_merge(struct tk_record_reader *r, struct tk_merge_counts *counts,
+        struct tk_store *into, struct tk_error *err)
 {
-	struct tk_merge_counts counts = {{0}};
-	int status = tk_store_open(path, TK_STORE_CREATE, &r->store, err);
+	int status = tk_store_begin(r->store, err);
 
-	/* The file is temporary: it need not survive a crash. */
+	if (status)
+		return status;
+	status = read_all(r, err);
 	if (!status)
-		status = tk_db_exec(r->store, "PRAGMA synchronous=OFF", err);
-	if (!status)
-		status = read_all(r, err);
-	if (!status)
-		status = tk_store_merge(sink->store, r->store, &counts, err);
-	tk_store_close(r->store);
-	sink->results += r->record_count;
-	sink->counts.nights += counts.added[TK_MERGE_NIGHTS];
-	sink->counts.series += counts.added[TK_MERGE_SERIES];
-	sink->counts.points += counts.added[TK_MERGE_POINTS];
+		status = tk_store_merge(into, r->store, counts, err);
+	tk_store_rollback(r->store);
 	return status;
 }
 
@@ -349,17 +340,18 @@ static int read_file(
         const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
 	struct tk_record_reader r = {.file = f, .machine = sink->options->machine};
-	const char *tmp = getenv("TMPDIR");
-	char *dir = NULL, *path = NULL;
-	int status = tk_dir_create_temp(tmp && *tmp ? tmp : "/tmp", "tracker-import-", &dir, err);
+	struct tk_merge_counts counts = {{0}};
+	struct tk_store **scratch = &sink->store->scratch;
+	int status = *scratch ? 0 : tk_db_open_temporary(scratch, err);
 
 	if (status)
 		return status;
-	path = tk_path_join(dir, "records.db");
-	status = path ? read_into(&r, sink, path, err) : tk_fail(err, TK_ENOMEM, "out of memory");
-	tk_dir_remove(dir, NULL);
-	free(path);
-	free(dir);
+	r.store = *scratch;
+	status = read_and_merge(&r, &counts, sink->store, err);
+	sink->results += r.record_count;
+	sink->counts.nights += counts.added[TK_MERGE_NIGHTS];
+	sink->counts.series += counts.added[TK_MERGE_SERIES];
+	sink->counts.points += counts.added[TK_MERGE_POINTS];
 	return status;
 }
 

@@ -9,13 +9,16 @@
 
 static int read_last_ids(struct tk_merge *m, struct tk_error *err)
 {
-	int status = tk_db_get_int(
-	        m->into, "SELECT ifnull(max(id),0) FROM night", &m->last_night_id, err);
+	int64_t ids[2] = {0};
+	bool found;
+	int status = tk_db_select_ints(m->into,
+	        "SELECT ifnull((SELECT max(id) FROM night),0), ifnull((SELECT max(id) FROM "
+	        "build),0)",
+	        NULL, 0, ids, 2, &found, err);
 
-	if (status)
-		return status;
-	return tk_db_get_int(
-	        m->into, "SELECT ifnull(max(id),0) FROM build", &m->last_build_id, err);
+	m->last_night_id = ids[0];
+	m->last_build_id = ids[1];
+	return status;
 }
 
 /* A site that has shown the nights of `into` has to show them again, as after a new analysis. */

@@ -3,6 +3,7 @@
 #include "store/merge/merge_internal.h"
 #include <string.h>
 
+/* Kept by the handles. */
 struct statements {
 	sqlite3_stmt *read;                   /* of `from` */
 	sqlite3_stmt *find, *insert, *update; /* of `into`; find and update may be NULL */
@@ -46,46 +47,37 @@ static void note_new_row(struct tk_merge *m, const struct tk_db_table *t, sqlite
 
 /* ---- statements -------------------------------------------------------------------------------- */
 
-/* Frees sql. */
-static int prepare(struct tk_store *s, struct tk_buf *sql, sqlite3_stmt **out, struct tk_error *err)
+static int prepare_read(
+        struct tk_merge *m, enum tk_table_id table, sqlite3_stmt **out, struct tk_error *err)
 {
-	int status = tk_buf_status(sql, err);
+	return tk_db_prepare_of_table(
+	        m->from, table, TK_STATEMENT_MERGE_READ, tk_merge_select_sql, out, err);
+}
 
-	if (!status)
-		status = tk_db_prepare(s, sql->data, out, err);
-	tk_buf_free(sql);
+static int prepare_writes(
+        struct tk_merge *m, enum tk_table_id table, struct statements *st, struct tk_error *err)
+{
+	const struct tk_db_table *t = &tk_tables[table];
+	int status = tk_db_prepare_of_table(
+	        m->into, table, TK_STATEMENT_MERGE_INSERT, tk_merge_insert_sql, &st->insert, err);
+
+	if (!status && t->has_id)
+		status = tk_db_prepare_of_table(
+		        m->into, table, TK_STATEMENT_MERGE_FIND, tk_merge_find_sql, &st->find, err);
+	if (!status && tk_merge_has_description(t))
+		status = tk_db_prepare_of_table(m->into, table, TK_STATEMENT_MERGE_UPDATE,
+		        tk_merge_update_sql, &st->update, err);
 	return status;
 }
 
-static int prepare_all(struct tk_merge *m, const struct tk_db_table *t, struct statements *st,
-        struct tk_error *err)
+/* Frees the texts and samples of the last row. */
+static void clear_bindings(struct statements *st)
 {
-	struct tk_buf sql = TK_BUF_INIT;
-	int status;
+	sqlite3_stmt *const all[] = {st->find, st->insert, st->update};
 
-	tk_merge_select_sql(&sql, t);
-	status = prepare(m->from, &sql, &st->read, err);
-	if (status)
-		return status;
-	tk_merge_insert_sql(&sql, t);
-	status = prepare(m->into, &sql, &st->insert, err);
-	if (!status && t->has_id) {
-		tk_merge_find_sql(&sql, t);
-		status = prepare(m->into, &sql, &st->find, err);
-	}
-	if (!status && tk_merge_has_description(t)) {
-		tk_merge_update_sql(&sql, t);
-		status = prepare(m->into, &sql, &st->update, err);
-	}
-	return status;
-}
-
-static void finalize_all(struct statements *st)
-{
-	sqlite3_finalize(st->read);
-	sqlite3_finalize(st->find);
-	sqlite3_finalize(st->insert);
-	sqlite3_finalize(st->update);
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i])
+			sqlite3_clear_bindings(all[i]);
 }
 
 /* ---- one row ----------------------------------------------------------------------------------- */
@@ -218,13 +210,20 @@ static int merge_row(struct tk_merge *m, enum tk_table_id table, const struct st
 int tk_merge_table(struct tk_merge *m, enum tk_table_id table, struct tk_error *err)
 {
 	struct statements st = {0};
-	int code = SQLITE_DONE, status = prepare_all(m, &tk_tables[table], &st, err);
+	int code = SQLITE_DONE, status = prepare_read(m, table, &st.read, err);
 
-	while (!status && (code = sqlite3_step(st.read)) == SQLITE_ROW)
-		status = merge_row(m, table, &st, err);
+	if (status)
+		return status;
+	while (!status && (code = sqlite3_step(st.read)) == SQLITE_ROW) {
+		if (!st.insert) /* most tables of small histories are empty */
+			status = prepare_writes(m, table, &st, err);
+		if (!status)
+			status = merge_row(m, table, &st, err);
+	}
 	if (!status && code != SQLITE_DONE)
 		status = tk_db_fail(
 		        m->from, code, err, "cannot read the table %s", tk_tables[table].name);
-	finalize_all(&st);
+	sqlite3_reset(st.read);
+	clear_bindings(&st);
 	return status;
 }

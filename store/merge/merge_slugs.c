@@ -22,9 +22,11 @@
 	"UPDATE temp.slugs SET slug=CASE WHEN uid=(SELECT min(o.uid) FROM temp.slugs o" \
 	" WHERE o.owner=slugs.owner AND o.root=slugs.root)" \
 	" THEN root ELSE rtrim(substr(root,1,113),'.-')||'-'||substr(uid,1,6) END"
+/* Kept for the next merge: to make a table takes longer than a small merge. */
 #define CREATE_SLUGS \
-	"CREATE TEMP TABLE slugs(uid TEXT PRIMARY KEY, owner TEXT, root TEXT, slug TEXT);" \
-	" CREATE INDEX temp.slug_roots ON slugs(owner, root)"
+	"CREATE TEMP TABLE IF NOT EXISTS slugs(" \
+	"uid TEXT PRIMARY KEY, owner TEXT, root TEXT, slug TEXT)"
+#define CREATE_INDEX "CREATE INDEX IF NOT EXISTS temp.slug_roots ON slugs(owner, root)"
 /* Slugs are unique: those that change are freed first. */
 #define CLEAR_SLUGS(table) \
 	"UPDATE " table " SET slug=uid WHERE slug<>uid AND slug<>" \
@@ -50,43 +52,51 @@ static int insert_root(
 	return code == SQLITE_DONE ? 0 : tk_db_fail(into, code, err, "cannot merge a slug");
 }
 
+static int run(struct tk_store *into, const char *sql, struct tk_error *err)
+{
+	return tk_db_run_cached(into, sql, NULL, 0, err);
+}
+
 static int collect_roots(
         struct tk_store *from, struct tk_store *into, const char *sql, struct tk_error *err)
 {
-	sqlite3_stmt *read = NULL, *insert = NULL;
-	int code = SQLITE_DONE, status = tk_db_prepare(from, sql, &read, err);
+	sqlite3_stmt *read, *insert;
+	int code = SQLITE_DONE,
+	    status = tk_db_prepare_cached(from, TK_TABLE_COUNT, sql, NULL, 0, &read, err);
 
 	if (!status)
-		status = tk_db_prepare(into, INSERT_ROOT, &insert, err);
+		status = tk_db_prepare_cached(
+		        into, TK_TABLE_COUNT, INSERT_ROOT, NULL, 0, &insert, err);
+	if (status)
+		return status;
 	while (!status && (code = sqlite3_step(read)) == SQLITE_ROW)
 		status = insert_root(into, insert, read, err);
 	if (!status && code != SQLITE_DONE)
 		status = tk_db_fail(from, code, err, "cannot read the slugs");
-	sqlite3_finalize(read);
-	sqlite3_finalize(insert);
+	sqlite3_reset(read);
 	return status;
 }
 
 static int merge_table_slugs(
         struct tk_merge *m, const struct slug_statements *sql, struct tk_error *err)
 {
-	int status = tk_db_exec(m->into, CREATE_SLUGS, err);
+	int status = run(m->into, CREATE_SLUGS, err);
 
-	if (status)
-		return status;
-	status = collect_roots(m->into, m->into, sql->select_roots, err);
+	if (!status)
+		status = run(m->into, CREATE_INDEX, err);
+	if (!status)
+		status = run(m->into, "DELETE FROM temp.slugs", err);
+	if (!status)
+		status = collect_roots(m->into, m->into, sql->select_roots, err);
 	if (!status)
 		status = collect_roots(m->from, m->into, sql->select_roots, err);
 	if (!status)
-		status = tk_db_exec(m->into, CHOOSE_SLUGS, err);
+		status = run(m->into, CHOOSE_SLUGS, err);
 	if (!status)
-		status = tk_db_exec(m->into, sql->clear, err);
+		status = run(m->into, sql->clear, err);
 	if (!status && sqlite3_changes(m->into->db) > 0)
 		m->changes_known_nights = true;
-	if (!status)
-		status = tk_db_exec(m->into, sql->set, err);
-	sqlite3_exec(m->into->db, "DROP TABLE temp.slugs", NULL, NULL, NULL);
-	return status;
+	return status ? status : run(m->into, sql->set, err);
 }
 
 int tk_merge_slugs(struct tk_merge *m, struct tk_error *err)

@@ -8,9 +8,10 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "fuzz.h"
-#include "store/store.h"
+#include "sqlite_pool.h"
+#include "store/db/internal.h"
 
-static char dir[] = "/dev/shm/tracker-fuzz-XXXXXX", file[64], database[64];
+static char dir[] = "/dev/shm/tracker-fuzz-XXXXXX", file[64];
 static struct tk_store *store;
 
 static void clean_up(void)
@@ -25,10 +26,9 @@ static void set_up(void)
 
 	if (!mkdtemp(dir))
 		abort();
-	setenv("TMPDIR", dir, 1);
 	snprintf(file, sizeof file, "%s/f", dir);
-	snprintf(database, sizeof database, "%s/tracker.db", dir);
-	if (tk_store_open(database, TK_STORE_CREATE, &store, &err))
+	tk_fuzz_pool_sqlite();
+	if (tk_db_open_temporary(&store, &err))
 		abort();
 	atexit(clean_up);
 }
