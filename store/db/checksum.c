@@ -13,6 +13,7 @@
 
 static void add_value(struct tk_hash *h, sqlite3_value *value)
 {
+	const char *text;
 	double real;
 	int64_t bits;
 
@@ -27,8 +28,13 @@ static void add_value(struct tk_hash *h, sqlite3_value *value)
 		memcpy(&bits, &real, sizeof(bits));
 		tk_hash_add_i64(h, bits);
 		return;
-	default:
-		tk_hash_add_str(h, (const char *)sqlite3_value_text(value));
+	case SQLITE_NULL:
+		tk_hash_add_str(h, NULL);
+		return;
+	default: /* as tk_hash_add_str(), also of a text with a NUL in it */
+		text = (const char *)sqlite3_value_text(value);
+		tk_hash_add_i64(h, sqlite3_value_bytes(value));
+		tk_hash_add(h, text, (size_t)sqlite3_value_bytes(value));
 	}
 }
 

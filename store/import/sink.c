@@ -12,9 +12,6 @@
 
 #define SPOOL_POINTS ((size_t)1 << 20)
 #define NAME_MAX_BYTES 4096
-/* Commits before and after are the mistakes of a converter: 0, the years 1 and 9999. */
-#define TIME_MIN_S 1
-#define TIME_END_S 7258118400 /* 2200-01-01 */
 
 struct series_entry {
 	int64_t device_id, upstream_id, id;
@@ -526,7 +523,7 @@ int tk_import_add_run(struct tk_import_sink *s, const struct tk_import_commit *c
 
 	if (!run && s->results == st->results_of_runs)
 		return 0;
-	if (c->time_s < TIME_MIN_S || c->time_s >= TIME_END_S)
+	if (c->time_s < TK_IMPORT_TIME_MIN_S || c->time_s >= TK_IMPORT_TIME_END_S)
 		return tk_fail(err, TK_EDATA, "%s: the time %s is not between 1970 and 2200",
 		        s->path, tk_time_format_iso(c->time_s, time));
 	st->results_of_runs = s->results;

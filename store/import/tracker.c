@@ -211,6 +211,22 @@ static int check_point(struct tk_record_reader *r, const struct tk_point *point,
 	        r->file->path, r->line, TK_CHECKSUM_DIGITS, json_string_value(given), expected);
 }
 
+/* A measured time is positive. */
+static int check_value(struct tk_record_reader *r, const json_t *record, const json_t *object,
+        struct tk_error *err)
+{
+	const json_t *value = json_object_get(object, "value");
+	const char *metric =
+	        json_string_value(json_object_get(json_object_get(record, "series"), "metric"));
+
+	if (!json_is_number(value))
+		return tk_record_fail_expected(r, err, "measurement", "value", "a number", value);
+	if (metric && !strcmp(metric, "time") && !(json_number_value(value) > 0))
+		return tk_record_fail_expected(
+		        r, err, "measurement", "value", "a time above 0", value);
+	return 0;
+}
+
 static int put_point(struct tk_record_reader *r, const json_t *record, struct tk_error *err)
 {
 	const json_t *object = json_object_get(record, "measurement");
@@ -223,10 +239,9 @@ static int put_point(struct tk_record_reader *r, const json_t *record, struct tk
 	if (!r->ids[TK_TABLE_series] || !r->ids[TK_TABLE_run])
 		return tk_record_fail(r, err, "", "measurement",
 		        r->ids[TK_TABLE_run] ? "has no series" : "has no run");
-	if (!json_is_number(json_object_get(object, "value")))
-		return tk_record_fail_expected(r, err, "measurement", "value", "a number",
-		        json_object_get(object, "value"));
-	status = tk_record_read_row(r, TK_TABLE_measurement, NULL, object, &row, err);
+	status = check_value(r, record, object, err);
+	if (!status)
+		status = tk_record_read_row(r, TK_TABLE_measurement, NULL, object, &row, err);
 	if (status)
 		return status;
 	point->as_of_s =
@@ -257,9 +272,31 @@ static int check_format(struct tk_record_reader *r, const json_t *record, struct
 	return 0;
 }
 
+/* Those that order the nights and the points of a series. */
+static int check_times(struct tk_record_reader *r, const json_t *record, struct tk_error *err)
+{
+	static const char *const fields[][2] = {
+	        {"night", "as_of_s"}, {"night", "started_s"}, {"run", "as_of_s"}};
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		const char *group = fields[i][0], *field = fields[i][1];
+		const json_t *value = json_object_get(json_object_get(record, group), field);
+		int64_t time_s = json_integer_value(value);
+
+		if (json_is_integer(value) &&
+		        (time_s < TK_IMPORT_TIME_MIN_S || time_s >= TK_IMPORT_TIME_END_S))
+			return tk_record_fail_expected(r, err, group, field,
+			        "a time between 1970 and 2200, in seconds", value);
+	}
+	return 0;
+}
+
 static int put_record(struct tk_record_reader *r, const json_t *record, struct tk_error *err)
 {
 	int status = check_format(r, record, err);
+
+	if (!status)
+		status = check_times(r, record, err);
 
 	memset(r->ids, 0, sizeof(r->ids));
 	for (size_t i = 0; i < TK_RECORD_GROUP_COUNT && !status; i++) {
