@@ -107,6 +107,11 @@ int tk_artifact_list_keys(const char *cache_dir, char ***keys, size_t *count, st
 int tk_artifact_evict(const char *cache_dir, uint64_t max_bytes, const char *const *keep,
         size_t keep_count, struct tk_error *err);
 
+/* How long a kernel of a compiled kernel package took to compile, as the manifest of this problem
+ * and configuration says. NAN: it does not, or there is no such manifest. */
+double tk_kernel_package_compile_ns(
+        const char *package, const char *problem, const char *configuration);
+
 /* Hashes of a shared object and of its kernels: GPU kernels first, named "sm_90 NAME" or "gfx942
  * NAME", at most TK_CODE_KERNELS_MAX; then functions that match `symbol_glob` (NULL: exported ones,
  * then the largest others), at most TK_CODE_FUNCTIONS_MAX, largest first. Names are unique.

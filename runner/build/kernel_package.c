@@ -7,6 +7,7 @@
 #include "build/build_internal.h"
 #include "build/device_code.h"
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,24 +153,32 @@ static int add_manifest(struct scan *s, const json_t *m, struct tk_error *err)
 	return read_code(s, m, err);
 }
 
-static int read_manifest(struct scan *s, const char *name, struct tk_error *err)
+/* `path`: NULL counts as out of memory. The caller releases *out. */
+static int load_manifest(const char *path, json_t **out, struct tk_error *err)
 {
 	struct tk_buf text = TK_BUF_INIT;
 	json_error_t at;
-	char *path = tk_path_join(s->dir, name);
 	int status = path ? tk_file_read(path, MANIFEST_MAX, &text, err)
 	                  : tk_fail(err, TK_ENOMEM, "out of memory");
-	json_t *m = status ? NULL
-	                   : json_loadb(text.data ? text.data : "", text.len,
-	                             JSON_REJECT_DUPLICATES, &at);
-	if (!status && !m)
+	*out = status ? NULL
+	              : json_loadb(
+	                        text.data ? text.data : "", text.len, JSON_REJECT_DUPLICATES, &at);
+	if (!status && !*out)
 		status = tk_fail(err, TK_EDATA, "%d:%d: %s", at.line, at.column, at.text);
+	tk_buf_free(&text);
+	return status;
+}
+
+static int read_manifest(struct scan *s, const char *name, struct tk_error *err)
+{
+	json_t *m = NULL;
+	char *path = tk_path_join(s->dir, name);
+	int status = load_manifest(path, &m, err);
 	if (!status)
 		status = add_manifest(s, m, err);
 	if (status)
 		tk_error_add_context(err, "%s", name);
 	json_decref(m);
-	tk_buf_free(&text);
 	free(path);
 	return status;
 }
@@ -217,4 +226,28 @@ int tk_kernel_package_hash(const char *path, char hex[TK_HASH_HEX_SIZE], struct 
 	else
 		tk_hash_finish(h, hex);
 	return status;
+}
+
+double tk_kernel_package_compile_ns(
+        const char *package, const char *problem, const char *configuration)
+{
+	char **names = NULL;
+	size_t count = 0;
+	double seconds = NAN;
+	if (tk_dir_list(package, &names, &count, NULL))
+		return NAN;
+	for (size_t i = 0; i < count && isnan(seconds); i++) {
+		char *path = is_manifest(names[i]) ? tk_path_join(package, names[i]) : NULL;
+		json_t *m = NULL;
+		if (path && !load_manifest(path, &m, NULL) &&
+		        !strcmp(get_text(m, "problem"), problem) &&
+		        !strcmp(get_text(m, "configuration"), configuration)) {
+			const json_t *given = json_object_get(m, "compile_seconds");
+			seconds = json_is_number(given) ? json_number_value(given) : NAN;
+		}
+		json_decref(m);
+		free(path);
+	}
+	tk_names_free(names, count);
+	return seconds > 0 ? seconds * 1e9 : NAN;
 }

@@ -62,6 +62,7 @@ int tk_config_hash(struct tk_config *c, struct tk_error *err)
 	tk_hash_add_i64(h, c->measure.launch_cost);
 	tk_hash_add_i64(h, c->measure.energy);
 	tk_hash_add_i64(h, c->measure.memory);
+	tk_hash_add_i64(h, c->measure.compile_time);
 	hash_words(h, c->measure.modes);
 	tk_hash_add_str(h, c->control.upstream);
 	tk_hash_add_str(h, c->control.backend);

@@ -170,6 +170,10 @@ static const struct tk_config_key measure_keys[] = {
 	{ .name = "memory", .type = TK_CONFIG_BOOL, .offset = FIELD(measure.memory),
 	  .fallback = "no", .summary = "also record the device memory of a job (metric memory)",
 	  .details = "Inputs and workspace included, where the device reports it." },
+	{ .name = "compile_time", .type = TK_CONFIG_BOOL, .offset = FIELD(measure.compile_time),
+	  .fallback = "no",
+	  .summary = "also record how long a kernel took to compile (metric compile)",
+	  .details = "Of compiled kernel packages, by the clock of the machine that built them." },
 	{ NULL },
 };
 

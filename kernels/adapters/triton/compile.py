@@ -145,8 +145,10 @@ def compile_one(out, target_name, problem, call, stem):
     extension = "cubin" if target.kind == "cuda" else "hsaco"
     try:
         kernel, compiled = compile_call(target, call)
+        seconds = time.monotonic() - started
         code = compiled.asm[extension]
         written = manifest(target, problem, call, kernel, compiled, "%s.%s" % (stem, extension), code)
+        written["compile_seconds"] = round(seconds, 4)
         with open(os.path.join(out, "%s.%s" % (stem, extension)), "wb") as f:
             f.write(code)
         result = "%d bytes" % len(code)

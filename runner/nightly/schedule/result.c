@@ -3,6 +3,8 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "build/build.h"
+#include "core/kernel_package.h"
 #include "core/measurement_fields.h"
 #include "core/metric.h"
 #include "core/problem.h"
@@ -27,7 +29,7 @@ static double get_number(const json_t *object, enum tk_measurement_field field, 
 
 /* ---- points ---- */
 
-#define POINTS_MAX 4 /* time, and one for each extra metric */
+#define POINTS_MAX 5 /* time, and one for each extra metric */
 
 /* The points of one run; only the first, the time, has samples. */
 struct points {
@@ -73,12 +75,24 @@ static int copy_samples(const json_t *result, struct points *out, struct tk_erro
 /* An additional metric of a run, which gets its own series. */
 struct extra_metric {
 	enum tk_metric metric;
-	enum tk_measurement_field field;
 	bool is_wanted;
+	double value; /* not recorded unless > 0 */
 };
 
+/* Of the configuration that was measured. */
+static double read_compile_ns(const struct tk_night_job *job, const json_t *result)
+{
+	const char *configuration = json_string_value(
+	        get_member(get_member(result, TK_MEASUREMENT_PLAN), TK_MEASUREMENT_PLAN_ALGORITHM));
+	if (!configuration ||
+	        tk_kernel_package_device_kind(job->row->backend_path) == TK_DEVICE_OTHER)
+		return NAN;
+	return tk_kernel_package_compile_ns(
+	        job->row->backend_path, job->problem->text, configuration);
+}
+
 static int add_extra_point(struct tk_night *n, const struct tk_series_row *series,
-        const struct extra_metric *extra, double value, struct points *out, struct tk_error *err)
+        const struct extra_metric *extra, struct points *out, struct tk_error *err)
 {
 	struct tk_series_row row = *series;
 	row.slug = NULL;
@@ -88,7 +102,7 @@ static int add_extra_point(struct tk_night *n, const struct tk_series_row *serie
 	if (status)
 		return status;
 	out->list[out->count++] = (struct tk_point){.series_id = row.id,
-	        .value = value,
+	        .value = extra->value,
 	        .lo = NAN,
 	        .hi = NAN,
 	        .min = NAN,
@@ -99,19 +113,21 @@ static int add_extra_point(struct tk_night *n, const struct tk_series_row *serie
 	return TK_OK;
 }
 
-static int add_extra_points(struct tk_night *n, const struct tk_series_row *series,
+static int add_extra_points(struct tk_night *n, const struct tk_night_job *job,
         const json_t *result, struct points *out, struct tk_error *err)
 {
 	const struct tk_measure_config *m = &n->config->measure;
 	const struct extra_metric all[POINTS_MAX - 1] = {
-	        {TK_METRIC_LAUNCH, TK_MEASUREMENT_LAUNCH_NS, m->launch_cost},
-	        {TK_METRIC_ENERGY, TK_MEASUREMENT_ENERGY_J, m->energy},
-	        {TK_METRIC_MEMORY, TK_MEASUREMENT_DEVICE_BYTES, m->memory}};
+	        {TK_METRIC_LAUNCH, m->launch_cost,
+	                get_number(result, TK_MEASUREMENT_LAUNCH_NS, NAN)},
+	        {TK_METRIC_ENERGY, m->energy, get_number(result, TK_MEASUREMENT_ENERGY_J, NAN)},
+	        {TK_METRIC_MEMORY, m->memory, get_number(result, TK_MEASUREMENT_DEVICE_BYTES, NAN)},
+	        {TK_METRIC_COMPILE, m->compile_time,
+	                m->compile_time ? read_compile_ns(job, result) : NAN}};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-		double value = get_number(result, all[i].field, NAN);
-		if (!all[i].is_wanted || !(value > 0))
+		if (!all[i].is_wanted || !(all[i].value > 0))
 			continue;
-		int status = add_extra_point(n, series, &all[i], value, out, err);
+		int status = add_extra_point(n, &job->series, &all[i], out, err);
 		if (status)
 			return status;
 	}
@@ -128,7 +144,7 @@ static int make_points(struct tk_night *n, const struct tk_night_job *job,
 	int status = copy_samples(r->result, out, err);
 	if (status || job->series.role != TK_ROLE_SUITE)
 		return status;
-	return add_extra_points(n, &job->series, r->result, out, err);
+	return add_extra_points(n, job, r->result, out, err);
 }
 
 /* ---- the run ---- */

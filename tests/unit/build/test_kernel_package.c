@@ -4,6 +4,7 @@
  *   extern "C" __global__ void scale(float *to, const float *from, float factor, int n)
  *   { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) to[i] = factor * from[i]; } */
 #include "project.h"
+#include <math.h>
 
 /* %s: the hash of the code object */
 #define MANIFEST \
@@ -92,6 +93,22 @@ static void code_of_a_cpu_is_hashed(void **state)
 	assert_string_not_equal(hashes[0], hashes[2]);
 }
 
+static void the_compile_time_is_read(void **state)
+{
+	struct project *p = *state;
+	write_package_adapter(p, MANIFEST,
+	        "sed -i 's/\"format\":1/\"format\":1,\"compile_seconds\":0.25/' a.json\n"
+	        "sed 's/tiny/other/; s/0.25/\"long\"/' a.json >b.json\necho '{' >c.txt");
+	struct tk_artifact *a = build_newest(p);
+	assert_int_equal(a->status, TK_BUILD_OK);
+	const char *package = a->backends[0].path;
+	assert_true(tk_kernel_package_compile_ns(package, "gemm:m=1", "tiny") == 0.25e9);
+	assert_true(isnan(tk_kernel_package_compile_ns(package, "gemm:m=1", "other")));
+	assert_true(isnan(tk_kernel_package_compile_ns(package, "gemm:m=2", "tiny")));
+	assert_true(isnan(tk_kernel_package_compile_ns("/nowhere.cuda", "gemm:m=1", "tiny")));
+	tk_artifact_free(a);
+}
+
 static void broken_packages_fail_the_build(void **state)
 {
 	static const struct {
@@ -164,6 +181,7 @@ int main(void)
 #define PROJECT(test) cmocka_unit_test_setup_teardown(test, project_open, project_close)
 	const struct CMUnitTest tests[] = {PROJECT(a_package_is_a_backend),
 	        PROJECT(the_code_hash_is_that_of_the_code), PROJECT(code_of_a_cpu_is_hashed),
+	        PROJECT(the_code_hash_is_that_of_the_code), PROJECT(the_compile_time_is_read),
 	        PROJECT(the_code_hash_is_that_of_the_code), PROJECT(broken_packages_fail_the_build),
 	        PROJECT(a_problem_without_code_is_kept), PROJECT(packages_travel_in_bundles)};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,7 +37,7 @@ static const struct {
         {&tk_better_words, "lower higher"},
         {&tk_ceiling_source_words, "measured datasheet"},
         {&tk_device_kind_words, "cpu cuda hip null other"},
-        {&tk_metric_words, "time launch energy memory other"},
+        {&tk_metric_words, "time launch energy memory compile other"},
         {&tk_unit_words, "ns J bytes gb_per_s gflop_per_s other"},
         {&tk_cause_words, "unknown code code-or-environment environment failure missing-data none"},
         {&tk_alert_kind_words, "change failure missing-data"},
