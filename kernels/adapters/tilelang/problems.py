@@ -1,0 +1,53 @@
+"""Which problems the kernels solve, and with which tiles: problem in the tracker's canonical form -> calls of the kernels."""
+import math
+
+TYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32"}
+
+
+class Unsupported(Exception):
+    """Not a failure: these kernels do not do this problem."""
+
+
+def parse(text):
+    op, _, rest = text.partition(":")
+    return op, dict(pair.split("=", 1) for pair in rest.split(","))
+
+
+# BM, BN, BK, stages, threads that compute, C through shared memory: the best guess first.
+GEMM_TILES = [(128, 256, 64, 4, 256, False), (128, 256, 64, 3, 256, True), (128, 128, 64, 4, 128, False), (64, 128, 64, 4, 128, False),
+              (64, 64, 64, 4, 128, False)]
+
+
+def gemm(p):
+    m, n, k = (int(p[key]) for key in ("m", "n", "k"))
+    if p.get("acc", "f32") != "f32" or p["a"] != p["b"] or p["a"] not in ("f16", "bf16") or p["c"] not in (p["a"], "f32") or int(p.get("batch", 1)) > 1:
+        raise Unsupported("only f16 and bf16 without a batch, sums in f32")
+    fitting = [t for t in GEMM_TILES if m % t[0] == n % t[1] == k % t[2] == 0 and not (t[5] and p["c"] == "f32")]
+    if not fitting:
+        raise Unsupported("sides that are no multiples of 64")
+    for t in sorted(fitting, key=lambda t: -(-(m // t[0] * (n // t[1])) // 132) * t[0] * t[1]):  # rounds of the 132 multiprocessors
+        yield "gemm", "%dx%dx%d-s%d-t%d%s" % (*t[:5], "-staged" if t[5] else ""), (m, n, k, p["ta"] == "t", p["tb"] == "t", TYPES[p["a"]], TYPES[p["c"]], *t)
+
+
+# BM, BN, stages, threads that compute, by the width of a head
+ATTENTION_TILES = {64: [(128, 128, 2, 256), (128, 64, 2, 256)], 128: [(128, 128, 2, 256), (128, 64, 2, 256), (64, 64, 2, 128)], 256: [(64, 64, 2, 128)]}
+
+
+def attention(p):
+    b, h, hkv, sq, skv, d = (int(p[key]) for key in ("b", "h", "hkv", "sq", "skv", "d"))
+    scale = float(p.get("scale", 0)) or 1 / math.sqrt(d)
+    if p["dir"] != "fwd" or p["dtype"] not in ("f16", "bf16") or int(p.get("dv", d)) != d or d not in ATTENTION_TILES:
+        raise Unsupported("only forward, f16 and bf16, heads of 64, 128 and 256")
+    if scale <= 0 or sq != skv or sq % 128:
+        raise Unsupported("a negative scale, or other lengths than multiples of 128, the same for queries and keys")
+    for t in ATTENTION_TILES[d]:
+        yield "attention", "%dx%d-s%d-t%d" % t, (b, h, hkv, sq, d, scale, p["causal"] == "1", TYPES[p["dtype"]], *t)
+
+
+def calls(problem, most):
+    """At most `most` (kernel, configuration, arguments), the best guess first. Raises Unsupported."""
+    op, p = parse(problem)
+    make = {"gemm": gemm, "attention": attention}.get(op)
+    if not make:
+        raise Unsupported("only gemm and attention")
+    return [call for call, _ in zip(make(p), range(most))]
