@@ -172,8 +172,8 @@ static const struct tk_config_key measure_keys[] = {
 	  .details = "Inputs and workspace included, where the device reports it." },
 	{ .name = "compile_time", .type = TK_CONFIG_BOOL, .offset = FIELD(measure.compile_time),
 	  .fallback = "no",
-	  .summary = "also record how long a kernel took to compile (metric compile)",
-	  .details = "Of compiled kernel packages, by the clock of the machine that built them." },
+	  .summary = "also record what a kernel took to compile (metric compile)",
+	  .details = "Of compiled kernel packages: processor time on the machine that built them." },
 	{ NULL },
 };
 

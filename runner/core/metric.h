@@ -28,7 +28,7 @@ enum tk_unit tk_unit_from_name(const char *name); /* NULL or another word: TK_UN
 	X(TK_METRIC_MEMORY, "memory", TK_UNIT_BYTES, TK_BETTER_LOWER, \
 	        "device memory of the backend") \
 	X(TK_METRIC_COMPILE, "compile", TK_UNIT_NS, TK_BETTER_LOWER, \
-	        "time of the compiler for one kernel") \
+	        "processor time of the compiler for one kernel") \
 	X(TK_METRIC_OTHER, "other", TK_UNIT_OTHER, TK_BETTER_LOWER, "a metric of another tool")
 enum tk_metric {
 #define TK_METRIC_ENUM(id, name, unit, better, meaning) id,

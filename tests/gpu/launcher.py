@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Releases of Triton on one card: a backfill of compiled kernel packages that were built elsewhere, every result verified, beside the vendor's
+"""Releases of Triton (or of another compiler, --upstream) on one card: a backfill of compiled kernel packages that were built elsewhere, every result verified, beside the vendor's
 libraries where they are.
 
   on a build host:   tracker backfill triton --since=2025-01-01 --arch=sm_90a --export=triton.tar.zst     (tracker.yml: see docs/how-to/track-a-compiler.md)
@@ -22,7 +22,7 @@ CONFIG = """machine: card
 devices: [cuda]
 suites: [SUITE]
 upstreams:
-  - {name: triton, kind: package}
+  - {name: UPSTREAM, kind: package}
 measure: {modes: ["cuda:paced"], precision: 0.3%}
 budgets: {measure: 300ms, job: 60s, job_memory: 120GiB, night: 1h, confirm: CONFIRM, bisect: 0s}
 control: {problem: "gemm:m=2048,n=2048,k=2048,a=f32", every: 20}
@@ -56,13 +56,13 @@ def version_key(version):
     return [int(x) if x.isdigit() else -1 for x in version.replace("rc", ".").replace(".post", ".").split(".")]
 
 
-def measurements(tables):
-    """[(release, problem, run)] of the upstream triton, oldest release first."""
+def measurements(tables, name):
+    """[(release, problem, run)] of an upstream, oldest release first."""
     out = []
     for run in tables.get("run", {}).values():
         series = tables["series"][run["series"]]
         upstream = tables["upstream"][series["upstream"]]
-        if upstream["name"] != "triton" or series["metric"] != "time" or run.get("build") not in tables["build"]:
+        if upstream["name"] != name or series["metric"] != "time" or run.get("build") not in tables["build"]:
             continue
         revision = tables["revision"][tables["build"][run["build"]]["revision"]]
         out.append((revision["rev"], tables["problem"][series["problem"]]["text"], run))
@@ -127,6 +127,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tracker", default="build/tracker")
     parser.add_argument("--bundle", required=True)
+    parser.add_argument("--upstream", default="triton", help="name of the upstream in the bundle")
     parser.add_argument("--folder", default="launcher-history", help="for the history; made if it does not exist")
     parser.add_argument("--out", default="launcher.json")
     parser.add_argument("--all", action="store_true", help="the suite compilers-core instead of the two headline problems")
@@ -136,12 +137,12 @@ def main():
     os.makedirs(o.folder, exist_ok=True)
     write(os.path.join(o.folder, "headlines.yml"), SUITE + "".join('  - problem: "%s"\n' % p for p in HEADLINES.values()))
     write(os.path.join(o.folder, "tracker.yml"),
-          CONFIG.replace("SUITE", "compilers-core" if o.all else "headlines.yml").replace("CONFIRM", o.confirm))
-    done = call(o, "backfill", "triton", "--import=" + bundle, "--no-site")
+          CONFIG.replace("UPSTREAM", o.upstream).replace("SUITE", "compilers-core" if o.all else "headlines.yml").replace("CONFIRM", o.confirm))
+    done = call(o, "backfill", o.upstream, "--import=" + bundle, "--no-site")
     print(done.stdout.strip() + "\n" + "\n".join(line for line in done.stderr.splitlines() if line.startswith("tracker")))
     tables = read_rows(call(o, "db", "export").stdout)
     flops = {p["text"]: p["flops"] for p in tables.get("problem", {}).values()}
-    rows = measurements(tables)
+    rows = measurements(tables, o.upstream)
     problems, bad = table(rows, flops)
     print_table(problems)
     beside = vendors(o, [p for p in HEADLINES.values() if p in problems])

@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 import programs
 
@@ -99,11 +98,17 @@ def export_names(path):
 
 # ---- one problem ----
 
-def run(arguments):
-    done = subprocess.run([COMPILER, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+def cpu_seconds():
+    """Processor time of this process and its children: other work on the machine does not count."""
+    return sum(os.times()[:4])
+
+
+def run(folder, arguments):
+    done = subprocess.run([COMPILER, *arguments], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode:
         errors = [line for line in done.stdout.splitlines() if "error:" in line]
-        raise ValueError(errors[0] if errors else done.stdout[-400:] or "iree-compile ended with %d" % done.returncode)
+        text = errors[0] if errors else done.stdout[-400:] or "iree-compile ended with %d" % done.returncode
+        raise ValueError(text.replace(folder + os.sep, ""))  # equal messages for equal causes
 
 
 def compile_into(folder, cpu, program, flags, tiles):
@@ -112,10 +117,10 @@ def compile_into(folder, cpu, program, flags, tiles):
     with open(source, "w", encoding="utf-8") as f:
         f.write(program.text(tiles, version_key()))
     every = [*FLAGS, "--iree-llvmcpu-target-cpu=" + cpu, *flags, source]
-    started = time.monotonic()
-    run([*every, "-o", os.path.join(folder, "f.vmfb"), "--iree-hal-dump-executable-binaries-to=" + folder])
-    seconds = time.monotonic() - started
-    run([*every, "--compile-to=hal", "-o", hal])
+    started = cpu_seconds()
+    run(folder, [*every, "-o", os.path.join(folder, "f.vmfb"), "--iree-hal-dump-executable-binaries-to=" + folder])
+    seconds = cpu_seconds() - started
+    run(folder, [*every, "--compile-to=hal", "-o", hal])
     code = [name for name in os.listdir(folder) if name.endswith(".so")]
     if len(code) != 1:
         raise ValueError("the program has %d code objects, expected one" % len(code))
@@ -169,8 +174,9 @@ def main():
     with open(os.environ["TK_PROBLEMS"], encoding="utf-8") as f:
         todo = list(jobs(json.load(f)["problems"], options.configs))
     good, failures = 0, []
-    with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("TK_JOBS", "1"))) as pool:
-        for line, ok in pool.map(lambda job: compile_one(options.out, options.target, options.cpu, *job), todo):
+    with concurrent.futures.ProcessPoolExecutor(int(os.environ.get("TK_JOBS", "1"))) as pool:
+        waiting = [pool.submit(compile_one, options.out, options.target, options.cpu, *job) for job in todo]
+        for line, ok in (w.result() for w in waiting):
             print(line, flush=True)
             good += ok
             failures += [] if ok else [line]
