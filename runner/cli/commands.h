@@ -75,6 +75,7 @@ void tk_command_close(struct tk_config *config, struct tk_store *store);
 	X(changepoints, "find the level changes of histories in a CSV file", false) \
 	X(log, "list the nights and how they ended", false) \
 	X(show, "show one series or one run in full", false) \
+	X(report, "write a report of changes, best backends and statistics", false) \
 	X(site, "write the dashboard", false) \
 	X(export, "write runs for other programs and machines", false) \
 	X(import, "read exported nights, or the histories of other tools", false) \

@@ -7,8 +7,10 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "site_gen/data/shard.h"
+#include "site_gen/model/ceilings.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
+#include "site_gen/report/report.h"
 
 static void add_key(struct tk_buf *out, const char *key)
 {
@@ -58,6 +60,24 @@ static void add_newest(struct tk_buf *out, const struct tk_model *m, const struc
 	add_text(out, "outcome", s->failure ? tk_outcome_name(s->failure->outcome) : "");
 }
 
+static void add_rate(struct tk_buf *out, const struct tk_model *m, const struct tk_site_series *s)
+{
+	const struct tk_point *last = tk_series_last_point(s);
+	const char *unit = "";
+	double value = last ? last->value : NAN, rate = tk_series_rate(s, value, &unit);
+	struct tk_ceiling_set ceilings;
+	tk_ceiling_set_load(m, s->device, &ceilings);
+	add_number(out, "rate", rate);
+	add_text(out, "rate_unit", isfinite(rate) ? unit : "");
+	add_number(out, "share_of_measured_ceiling",
+	        tk_ceiling_set_efficiency_of(&ceilings, TK_CEILING_MEASURED, s, value));
+	add_number(out, "share_of_datasheet_peak",
+	        tk_ceiling_set_efficiency_of(&ceilings, TK_CEILING_DATASHEET, s, value));
+	add_number(out, "flops", s->problem->flops > 0 ? s->problem->flops : NAN);
+	add_number(out, "bytes", s->problem->bytes > 0 ? s->problem->bytes : NAN);
+	add_text(out, "device_model", s->device->row->name);
+}
+
 static void add_series(struct tk_buf *out, const struct tk_model *m, const struct tk_site_series *s)
 {
 	tk_buf_add_str(out, "{\"id\":");
@@ -78,6 +98,7 @@ static void add_series(struct tk_buf *out, const struct tk_model *m, const struc
 	add_text(out, "better", tk_better_name(s->row->better));
 	add_text(out, "role", tk_series_role_name(s->row->role));
 	add_newest(out, m, s);
+	add_rate(out, m, s);
 	tk_buf_add_printf(
 	        out, ",\"page\":\"series/%s.html\",\"badge\":\"badges/%s.svg\"}", s->file, s->file);
 }
@@ -86,7 +107,7 @@ static int write_series(struct tk_site *site, struct tk_error *err)
 {
 	struct tk_buf *out = &site->page;
 	tk_buf_clear(out);
-	tk_buf_add_str(out, "{\"format\":2,\"series\":[");
+	tk_buf_add_str(out, "{\"format\":2,\"minor\":1,\"series\":[");
 	for (size_t i = 0; i < site->model.series_count; i++) {
 		tk_buf_add_str(out, i ? ",\n" : "\n");
 		add_series(out, &site->model, &site->model.series[i]);
@@ -163,6 +184,19 @@ static int write_machines(struct tk_site *site, struct tk_error *err)
 	return tk_output_put(site->out, "api/machines.json", out, err);
 }
 
+/* The report of `tracker report --format=md`. */
+static int write_summary(struct tk_site *site, struct tk_error *err)
+{
+	const char *title = site->options->title;
+	const struct tk_report_options options = {.title = title && *title ? title : "tracker",
+	        .tie = site->options->tie,
+	        .now_s = site->options->now_s,
+	        .format = TK_DOCUMENT_MARKDOWN};
+	tk_buf_clear(&site->page);
+	int status = tk_report_add(&site->model, &options, &site->page, err);
+	return status ? status : tk_output_put(site->out, "api/summary.md", &site->page, err);
+}
+
 int tk_page_write_api(struct tk_site *site, struct tk_error *err)
 {
 	int status = write_series(site, err);
@@ -170,5 +204,7 @@ int tk_page_write_api(struct tk_site *site, struct tk_error *err)
 		status = write_alerts(site, err);
 	if (!status)
 		status = write_machines(site, err);
+	if (!status)
+		status = write_summary(site, err);
 	return status;
 }

@@ -142,8 +142,6 @@ bool tk_page_list_is_single(const struct tk_model *m); /* lists/index.html has e
 int tk_page_set_matrix(struct tk_site *site, struct tk_value *o,
         const struct tk_site_machine *machine, const char *root, struct tk_error *err);
 
-/* The lists of the overview: worse, better and attention, with the keys of their rests. */
-int tk_page_set_changed_series(struct tk_site *site, struct tk_value *page, struct tk_error *err);
 /* run_facts, code_builds: the newest run and the machine code. */
 int tk_page_set_code(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s,
         struct tk_error *err);

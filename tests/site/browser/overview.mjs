@@ -21,7 +21,7 @@ export const tests = {
   async "revisions and environments list their change points; unsupported series are not listed"() {
     const { context, page } = await open({});
     await visit(page, "index.html");
-    await page.locator('.series-changes a:text("all its changes")').first().click();
+    await page.locator('.causes a:text("all its changes")').first().click();
     await page.waitForURL(/revisions\/openblas-/);
     const verdicts = await page.evaluate(() =>
       [...document.querySelectorAll("table.verdicts tbody tr")].map((tr) => tr.textContent),
@@ -84,33 +84,72 @@ export const tests = {
     }
     await context.close();
   },
-  async "series missing for one reason are one line; changes name date, commit and efficiency"() {
+  async "the headline, the machines, the tiles, the causes and the standings of the overview"() {
+    const { context, page } = await open({});
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await visit(page, "index.html");
+    const texts = (selector) =>
+      page.evaluate(
+        (s) => [...document.querySelectorAll(s)].map((e) => e.innerText.replace(/\s+/g, " ")),
+        selector,
+      );
+    assert.match(
+      (await texts(".headline"))[0],
+      /^2 regressions, 1 failure, 1 improvement last night\. Worst: gemm f32 1024x1024x1024 nn, openblas \(openblas\) \+9\.5 % on epyc-lab, first bad commit 5eed5eed5eed \(Somebody Else\), 99\.7 % confidence\./,
+    );
+    const machines = await texts("table.machines tbody tr");
+    assert.equal(machines.length, 3);
+    assert.match(machines[1], /^epyc-lab AMD EPYC.*incomplete measure failed: some jobs/);
+    assert.equal(await page.locator("table.machines .squares").nth(1).locator("rect").count(), 30);
+    const tiles = await texts(".tiles-grid .card");
+    assert.ok(tiles.length <= 6);
+    assert.match(
+      tiles[0],
+      /^GEMM NVIDIA H200 \d+\.\d TFLOP\/s \d+ % of datasheet peak.*index of 6\d nights/,
+    );
+    const causes = await texts("table.causes tbody tr");
+    assert.equal(causes.length, 3, "two regressions of one commit are one row");
+    assert.match(causes[0], /^regression gemm f32 1024.*2 series.*First bad commit.*acked/);
+    assert.match(causes[1], /^failure gemm f32 2048.*wrong/);
+    assert.match(causes[2], /^improvement /);
+    assert.match((await texts("table.board tbody tr"))[0], /TFLOP\/s \d+ % of peak best/);
+    await page.click("#copy");
+    await page.waitForFunction(() => document.getElementById("copied").textContent !== "");
+    const summary = await page.evaluate(() => document.getElementById("summary").textContent);
+    assert.match(
+      summary,
+      /^# Kernel nightly\n\n2 regressions.*\n\n## What changed\n\n\| Change \| /,
+    );
+    assert.deepEqual(page.errors, []);
+    await context.close();
+  },
+  async "series skipped for one reason are one line; changes name date, commit and efficiency"() {
     const { context, page } = await open({});
     await visit(page, "index.html");
     const cards = await page.evaluate(() =>
-      [...document.querySelectorAll(".series-changes li, table.stack tbody tr")].map((li) =>
+      [...document.querySelectorAll("table.causes tbody tr, table.stack tbody tr")].map((li) =>
         li.innerText.replace(/\s+/g, " "),
       ),
     );
-    const missing = cards.filter((c) => c.includes("skipped"));
+    const missing = cards.filter((c) => /^6 series/.test(c));
     assert.equal(missing.length, 1, cards.join("\n"));
     assert.match(
       missing[0],
       /^6 series h200-node-1\/h200-0 skipped .*skipped: the night's budget \(budgets\.night\) was spent/,
     );
     assert.match(
-      cards[0],
-      /gemm f32 1024x1024x1024 nn.*\+9\.\d %.*roofline efficiency \d+ %.*new last night, acked.*First bad commit 5eed5eed5eed.*99\.7 % confidence/,
+      cards.find((c) => c.startsWith("regression")),
+      /gemm f32 1024x1024x1024 nn.*\+9\.\d %.*\d+ % of roofline.*First bad commit 5eed5eed5eed.*99\.7 % confidence.*last night acked/,
     );
     assert.match(
-      await page.textContent(".title p"),
+      await page.textContent(".title p.muted"),
       /\d open alerts, \d of them new, the oldest since 2026-11-\d\d/,
     );
     assert.match(
       await page.textContent("table.matrix"),
       /6 skipped.*median roofline efficiency \d+\s%/s,
     );
-    await page.click('table.stack a:text("6 series")');
+    await page.click('table.stack th > a:text("6 series")');
     await page.waitForURL(/lists\/index\.html#status=skipped/);
     assert.match(await page.textContent("#filter-count"), /^6 of /);
     await visit(

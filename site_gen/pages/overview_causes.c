@@ -1,0 +1,122 @@
+/* What changed: one row for each cause, with its series inside. */
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/format.h"
+#include "site_gen/model/ceilings.h"
+#include "site_gen/pages/overview.h"
+#include "site_gen/render/overview_svg.h"
+
+#define CAUSES_MAX 24
+#define EVENTS_MAX 40 /* of a cause */
+
+static enum tk_tone tone_of(enum tk_site_cause_kind kind)
+{
+	static const enum tk_tone tones[TK_SITE_CAUSE_KINDS] = {[TK_SITE_CAUSE_WORSE] = TK_TONE_BAD,
+	        [TK_SITE_CAUSE_FAILED] = TK_TONE_BAD,
+	        [TK_SITE_CAUSE_MISSING] = TK_TONE_BAD,
+	        [TK_SITE_CAUSE_BETTER] = TK_TONE_GOOD,
+	        [TK_SITE_CAUSE_FIXED] = TK_TONE_GOOD,
+	        [TK_SITE_CAUSE_ENVIRONMENT] = TK_TONE_NOTE};
+	return tones[kind];
+}
+
+static bool has_change(const struct tk_site_event *e)
+{
+	return isfinite(e->change) && isfinite(e->before) && isfinite(e->after);
+}
+
+static void add_event(struct tk_site *site, struct tk_value *list, const struct tk_site_event *e)
+{
+	struct tk_value *o = tk_value_append_object(site->arena, list);
+	char text[TK_FORMAT_SIZE];
+	tk_page_set_series(site, o, e->series, "");
+	tk_page_set_change(site, o, e->series, has_change(e) ? e->change : NAN);
+	tk_value_set(site->arena, o, "before",
+	        has_change(e) ? tk_format_value(e->before, e->series->row->unit, text) : "");
+	tk_value_set(
+	        site->arena, o, "after", tk_format_value(e->after, e->series->row->unit, text));
+}
+
+static void set_since(struct tk_site *site, struct tk_value *o, const struct tk_site_event *e)
+{
+	const struct tk_alert_row *alert = tk_series_find_open_alert(&site->model, e->series);
+	enum tk_triage_state state =
+	        alert ? tk_alert_compute_state(&site->model.triage_rows, alert) : TK_TRIAGE_NEW;
+	const struct tk_night_row *night = e->series->device->machine->analysed_night;
+	char day[TK_TIME_ISO_SIZE];
+	bool is_new = alert && night && alert->opened_s >= night->as_of_s;
+	tk_value_set(site->arena, o, "since",
+	        is_new    ? "last night"
+	        : alert   ? tk_time_format_day(alert->opened_s, day)
+	        : e->at_s ? tk_time_format_day(e->at_s, day)
+	                  : "");
+	tk_value_set(site->arena, o, "alert_state",
+	        state != TK_TRIAGE_NEW ? tk_triage_state_name(state) : "");
+	tk_page_set_clipped(site, o, "alert_uid", alert ? alert->uid : "", 80);
+}
+
+static void set_devices(struct tk_site *site, struct tk_value *o, const struct tk_site_cause *c)
+{
+	const struct tk_site_device *device = c->events[0].series->device;
+	size_t others = 0;
+	for (size_t i = 1; i < c->count; i++)
+		others += c->events[i].series->device != device;
+	tk_page_set_clipped(site, o, "device", device->name, 60);
+	tk_value_set(site->arena, o, "other_devices", others ? " and others" : "");
+}
+
+static void add_cause(struct tk_site *site, struct tk_value *list, const struct tk_site_cause *c,
+        const struct tk_interval_axis *axis)
+{
+	struct tk_arena *a = site->arena;
+	struct tk_value *o = tk_value_append_object(a, list);
+	const struct tk_site_event *e = &c->events[0];
+	enum tk_tone tone = tone_of(c->kind);
+	struct tk_ceiling_set ceilings;
+	char text[TK_FORMAT_SIZE];
+	tk_page_set_series(site, o, e->series, "");
+	tk_page_set_sparkline(site, o, e->series);
+	tk_page_set_change(site, o, e->series, has_change(e) ? e->change : NAN);
+	tk_value_set(a, o, "kind", tk_site_cause_word(c->kind, 1));
+	tk_page_set_tone(site, o, "tone", tone);
+	tk_value_set_flag(a, o, "numbers", has_change(e));
+	tk_value_set_flag(a, o, "ab_confirmed", e->has_ab_result);
+	tk_value_set(a, o, "before", tk_format_value(e->before, e->series->row->unit, text));
+	tk_value_set(a, o, "after", tk_format_value(e->after, e->series->row->unit, text));
+	tk_page_set_clipped(site, o, "reason", e->reason, 160);
+	tk_value_set_fmt(a, o, "more", c->count > 1 ? "%zu series" : "", c->count);
+	tk_ceiling_set_load(&site->model, e->series->device, &ceilings);
+	double share = tk_ceiling_set_efficiency(&ceilings, e->series, e->after);
+	tk_value_set(a, o, "efficiency", isfinite(share) ? tk_format_percent(share, text) : "");
+	set_devices(site, o, c);
+	set_since(site, o, e);
+	tk_page_set_revision_range(site, o, c->good, c->bad);
+	tk_page_set_clipped(site, o, "author", c->bad ? c->bad->author : "", 60);
+	tk_page_set_first_bad(site, o, e->series, c->good, c->bad);
+	if (has_change(e))
+		tk_svg_draw_interval(&site->markup, axis, e->change, e->change_lo, e->change_hi,
+		        tk_tone_name(tone));
+	tk_page_set_markup(site, o, "interval_markup");
+	struct tk_value *events = tk_value_set_list(a, o, "events");
+	for (size_t i = 0; c->count > 1 && i < c->count && i < EVENTS_MAX; i++)
+		add_event(site, events, &c->events[i]);
+	tk_value_set_fmt(
+	        a, o, "events_more", c->count > EVENTS_MAX ? "%zu" : "", c->count - EVENTS_MAX);
+}
+
+void tk_overview_set_causes(
+        struct tk_site *site, struct tk_value *page, const struct tk_site_causes *causes)
+{
+	struct tk_value *list = tk_value_set_list(site->arena, page, "causes");
+	struct tk_interval_axis axis = {-0.005, 0.005};
+	for (size_t i = 0; i < causes->count; i++) {
+		const struct tk_site_event *e = &causes->at[i].events[0];
+		if (has_change(e))
+			tk_interval_axis_add(&axis, e->change, e->change_lo, e->change_hi);
+	}
+	for (size_t i = 0; i < causes->count && i < CAUSES_MAX; i++)
+		add_cause(site, list, &causes->at[i], &axis);
+	tk_value_set_fmt(site->arena, page, "causes_more", causes->count > CAUSES_MAX ? "%zu" : "",
+	        causes->count - CAUSES_MAX);
+}

@@ -1,0 +1,42 @@
+/* A document of headings, paragraphs, lists and tables, written as text, Markdown or HTML. */
+#ifndef TK_SITE_DOCUMENT_H
+#define TK_SITE_DOCUMENT_H
+#include <stdbool.h>
+#include <stddef.h>
+
+struct tk_buf;
+
+#define TK_DOCUMENT_FORMATS(X) \
+	X(TK_DOCUMENT_TEXT, "text") X(TK_DOCUMENT_MARKDOWN, "md") X(TK_DOCUMENT_HTML, "html")
+enum tk_document_format {
+#define TK_DOCUMENT_ENUM(id, name) id,
+	TK_DOCUMENT_FORMATS(TK_DOCUMENT_ENUM)
+#undef TK_DOCUMENT_ENUM
+	        TK_DOCUMENT_FORMAT_COUNT
+};
+/* TK_DOCUMENT_FORMAT_COUNT: no such format. */
+enum tk_document_format tk_document_format_parse(const char *name);
+
+#define TK_DOCUMENT_COLUMNS 10
+struct tk_document {
+	struct tk_buf *out;
+	enum tk_document_format format;
+	char **cells; /* of the open table */
+	size_t columns, cell_count, room;
+	unsigned numeric; /* columns of numbers, by bit: aligned to the right */
+};
+
+/* HTML is a whole file that needs no other one. */
+void tk_document_begin(struct tk_document *d, struct tk_buf *out, enum tk_document_format format,
+        const char *title);
+void tk_document_end(struct tk_document *d);
+void tk_document_add_heading(struct tk_document *d, const char *text);
+void tk_document_add_paragraph(struct tk_document *d, const char *text);
+/* A table: its heads, then its cells row by row, then the end. Nothing is written without rows. */
+void tk_document_begin_table(
+        struct tk_document *d, const char *const *heads, size_t columns, unsigned numeric);
+void tk_document_add_cell(struct tk_document *d, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+void tk_document_end_table(struct tk_document *d);
+
+#endif

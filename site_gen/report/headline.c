@@ -1,0 +1,123 @@
+/* The state of the last night in words. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/format.h"
+#include "site_gen/model/links.h"
+#include "site_gen/model/model.h"
+#include "site_gen/render/escape.h"
+#include "site_gen/report/report.h"
+
+#define LATE_S (36 * 3600) /* a machine that measures every night is late by then */
+
+/* A night that did not complete, or that is late. */
+static void add_machines(const struct tk_model *m, int64_t now_s, struct tk_buf *out)
+{
+	char text[64];
+	for (size_t i = 0; i < m->machine_count; i++) {
+		const struct tk_site_machine *machine = &m->machines[i];
+		const struct tk_night_row *night = machine->last_night;
+		int name_len = (int)tk_utf8_clip_len(machine->row->name, 60);
+		if (!night)
+			continue;
+		double age_s = (double)(now_s - night->as_of_s);
+		if (age_s > LATE_S)
+			tk_buf_add_printf(out, " %.*s: no night for %s.", name_len,
+			        machine->row->name, tk_duration_format(age_s, text, sizeof text));
+		else if (night->status == TK_NIGHT_FAILED || night->status == TK_NIGHT_STOPPED ||
+		         night->status == TK_NIGHT_INCOMPLETE)
+			tk_buf_add_printf(out, " %.*s: the night is %s.", name_len,
+			        machine->row->name, tk_night_status_name(night->status));
+	}
+}
+
+/* "Worst: gemm f32 ... openblas +9.5 % on epyc-lab, first bad commit 5eed5eed5eed (author), 99.7 %
+ * confidence." */
+static void add_worst(const struct tk_site_causes *causes, struct tk_buf *out)
+{
+	const struct tk_site_cause *worst = &causes->at[0];
+	const struct tk_site_event *e = worst->events;
+	const struct tk_site_series *s = e->series;
+	char text[TK_FORMAT_SIZE], rev[TK_LINK_SIZE];
+	bool is_change = worst->kind == TK_SITE_CAUSE_WORSE || worst->kind == TK_SITE_CAUSE_BETTER;
+	tk_buf_add_printf(out, " %s: %.*s, %.*s%s%s on %.*s",
+	        worst->kind == TK_SITE_CAUSE_BETTER || worst->kind == TK_SITE_CAUSE_FIXED ? "Best"
+	                                                                                  : "Worst",
+	        (int)tk_utf8_clip_len(s->problem->title, 110), s->problem->title,
+	        (int)tk_utf8_clip_len(s->label, 60), s->label, is_change ? " " : "",
+	        is_change ? tk_format_change(e->change, text) : "",
+	        (int)tk_utf8_clip_len(s->device->machine->row->name, 60),
+	        s->device->machine->row->name);
+	if (worst->first_bad)
+		tk_buf_add_printf(out, ", first bad commit %s (%.*s), %.1f\u00a0%% confidence",
+		        tk_rev_abbreviate(worst->first_bad->first_bad_rev, rev),
+		        (int)tk_utf8_clip_len(worst->first_bad->author, 60),
+		        worst->first_bad->author, 100 * worst->first_bad->confidence);
+	else if (worst->bad)
+		tk_buf_add_printf(out, ", since %s (%.*s)", tk_rev_abbreviate(worst->bad->rev, rev),
+		        (int)tk_utf8_clip_len(worst->bad->author, 60), worst->bad->author);
+	else if (!is_change && *e->reason)
+		tk_buf_add_printf(out, ": %.*s", (int)tk_utf8_clip_len(e->reason, 120), e->reason);
+	tk_buf_add_char(out, '.');
+}
+
+static void add_quiet(
+        const struct tk_model *m, const struct tk_site_causes *causes, struct tk_buf *out)
+{
+	char text[TK_FORMAT_SIZE];
+	size_t nights = tk_model_count_nights_since_regression(m);
+	tk_buf_add_printf(
+	        out, "No change in %s series", tk_format_count((int64_t)causes->compared, text));
+	if (nights != SIZE_MAX)
+		tk_buf_add_printf(
+		        out, "; last regression %zu night%s ago", nights, nights == 1 ? "" : "s");
+	tk_buf_add_char(out, '.');
+}
+
+static void add_first_night(const struct tk_model *m, struct tk_buf *out)
+{
+	char text[2][TK_FORMAT_SIZE];
+	size_t measured = 0, all = 0;
+	for (size_t i = 0; i < m->series_count; i++) {
+		measured += m->series[i].newest_count > 0;
+		all += tk_series_has_result(&m->series[i]);
+	}
+	tk_buf_add_printf(out,
+	        "First night: %s of %s series measured. Comparisons start with the "
+	        "next one.",
+	        tk_format_count((int64_t)measured, text[0]),
+	        tk_format_count((int64_t)all, text[1]));
+}
+
+void tk_report_add_headline(const struct tk_model *m, const struct tk_report_options *options,
+        const struct tk_site_causes *causes, struct tk_buf *out)
+{
+	char count[TK_FORMAT_SIZE];
+	const char *separator = "";
+	if (!m->series_count) {
+		tk_buf_add_str(out, "Nothing has been measured yet.");
+		return;
+	}
+	for (int i = 0; i < TK_SITE_CAUSE_KINDS; i++) {
+		if (!causes->of_kind[i])
+			continue;
+		tk_buf_add_printf(out, "%s%s %s", separator,
+		        tk_format_count((int64_t)causes->of_kind[i], count),
+		        tk_site_cause_word((enum tk_site_cause_kind)i, causes->of_kind[i]));
+		separator = ", ";
+	}
+	if (causes->count) {
+		tk_buf_add_str(out, options->period.since_s    ? " in this period."
+		                    : options->period.night_id ? " in this night."
+		                                               : " last night.");
+		add_worst(causes, out);
+	} else if (causes->compared) {
+		add_quiet(m, causes, out);
+	} else {
+		add_first_night(m, out);
+	}
+	if (!options->period.night_id)
+		add_machines(m, options->now_s, out);
+}
