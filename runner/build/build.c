@@ -351,7 +351,7 @@ static int run_program(
         struct job *j, const char *program, struct env *env, bool *again, struct tk_error *err)
 {
 	const char *const argv[] = {program, NULL};
-	const char *const disk[] = {j->temp, j->source, j->ccache, NULL};
+	const char *const disk[] = {j->out, j->build, j->tmp, j->source, j->ccache, NULL};
 	struct tk_sandbox *sandbox = NULL;
 	struct tk_process_result result = {0};
 	int status = new_sandbox(j, &sandbox, err);

@@ -160,7 +160,8 @@ def kill_backfills(count):
 
 
 # The folder lies on a file system of its own, with this many KiB more than it needs now; how many were left is the last line.
-FILL = """cp -a {0} copy.{0} && mount -t tmpfs -o size=$(( $(du -sk {0} | cut -f1) + {1} ))k none {0} && cp -a copy.{0}/. {0}/ || exit 77
+FILL = """cp -a {0} copy.{0} && mount -t tmpfs none {0} && cp -a copy.{0}/. {0}/ || exit 77
+mount -o remount,size=$(( $(df --output=used -k {0} | tail -n 1) + {1} ))k {0} || exit 77
 start=$(df --output=avail -k {0} | tail -n 1)
 "$TRACKER" --log=logs/night.jsonl nightly; code=$?
 left=$(df --output=avail -k {0} | tail -n 1)
@@ -193,7 +194,7 @@ def fill_disks(count):
     """Each folder until `count` nights have found no space, of a random part of what the nights before used."""
     total = 0
     for folder in ("db", "pub", "cache", "logs"):
-        full, most, tries = 0, 900, 0
+        full, most, tries = 0, 600, 0
         while full < count and tries < 10 * count + 20:
             tries += 1
             total += 1
