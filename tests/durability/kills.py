@@ -190,6 +190,18 @@ def fill_disk(folder, kib, what):
     return start - left, left < 4 or done.returncode not in (0, 1)
 
 
+PAGE = 4096  # what a file in memory has room for, at least
+
+
+def fill_log(room):
+    """A night whose log has this many bytes left; the same results as fill_disk()."""
+    with open("logs/night.jsonl", "w") as f:
+        f.write("\n" * (PAGE - room))
+    fill_disk("logs", 0, f"logs with {room} bytes left")
+    size = os.path.getsize("logs/night.jsonl")
+    return size - (PAGE - room), size == PAGE
+
+
 def fill_disks(count):
     """Each folder until `count` nights have found no space, of a random part of what the nights before used."""
     total = 0
@@ -199,8 +211,8 @@ def fill_disks(count):
             tries += 1
             total += 1
             commit(1000 + total)
-            kib = random.randint(4, most)
-            used, is_full = fill_disk(folder, kib, f"{folder} with {kib} KiB left")
+            room = random.randint(0, most)
+            used, is_full = fill_log(room) if folder == "logs" else fill_disk(folder, room, f"{folder} with {room} KiB left")
             full += is_full
             if not is_full:
                 most = max(5, min(most, used))
