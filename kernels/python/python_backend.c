@@ -371,9 +371,9 @@ static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tens
 {
 	char text[PYTHON_TENSORS_SIZE];
 	struct python_object *bound = NULL;
-	struct input_set *s = &plan->sets[set];
 	if (set >= plan->set_count)
 		return fail(err, TK_ABI_INVALID, "set %u of %u", set, plan->set_count);
+	struct input_set *s = &plan->sets[set];
 	free_set(s);
 	python_tensors_write(tensors, count, text);
 	int status = CALL_HOST(plan->ctx, "bind", (struct answer){.value = &bound}, err,
