@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Memory of a device for each worker that stays: a context takes about half a GiB, and the jobs
  * need the rest. */
@@ -24,6 +25,15 @@ bool tk_night_device_is_same_model(const struct tk_night_device *a, const struct
 	return a->layer == b->layer;
 }
 
+/* A ceiling that was measured beside twice as many running processes as there are cores may be far
+ * lower than what the device can do. */
+static bool is_overloaded(const struct tk_night_device *d)
+{
+	double load;
+	return tk_night_device_is_cpu(d) && getloadavg(&load, 1) == 1 &&
+	       load > 2 * (double)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 int tk_night_load_limits(struct tk_night *n, struct tk_night_device *d, struct tk_error *err)
 {
 	const char *name = json_string_value(json_object_get(d->info, "name"));
@@ -35,7 +45,9 @@ int tk_night_load_limits(struct tk_night *n, struct tk_night_device *d, struct t
 	tk_limits_init(&d->limits, tk_device_kind_from_name(d->layer->name), name, cache_bytes);
 	for (size_t i = 0; !status && i < rows.count; i++) {
 		const struct tk_ceiling_row *c = TK_ROWS_AT(&rows, struct tk_ceiling_row, i);
-		if (c->device_id == d->device_id && c->source == TK_CEILING_MEASURED)
+		bool is_of_this_night = c->night_id == n->night_id;
+		if (c->device_id == d->device_id && c->source == TK_CEILING_MEASURED &&
+		        !(is_of_this_night && is_overloaded(d)))
 			tk_limits_add_ceiling(&d->limits, c->name, c->unit, c->value);
 	}
 	tk_rows_free(&rows);
