@@ -85,23 +85,40 @@ int tk_checksum_register(struct tk_store *s, struct tk_error *err)
 	return code == SQLITE_OK ? 0 : tk_db_fail(s, code, err, "cannot register tk_checksum");
 }
 
+/* A reference counts as the uid of its row. One that may be missing is an empty text where its row
+ * does not exist, so that it differs from none. */
+static void add_reference(
+        struct tk_buf *sql, const struct tk_db_column *c, const char *value, bool of_parameters)
+{
+	const char *lead = c->flags & TK_COL_NULLABLE ? "ifnull(" : "";
+
+	if (of_parameters)
+		tk_buf_add_printf(sql, "%stk_row_uid(%d,%s)", lead, (int)c->parent, value);
+	else
+		tk_buf_add_printf(sql, "%s(SELECT uid FROM %s WHERE id=%s)", lead,
+		        tk_tables[c->parent].name, value);
+	if (c->flags & TK_COL_NULLABLE)
+		tk_buf_add_printf(sql, ",CASE WHEN %s IS NOT NULL THEN '' END)", value);
+}
+
 void tk_checksum_add_sql(struct tk_buf *sql, const struct tk_db_table *t, bool of_parameters)
 {
 	tk_buf_add_printf(sql, "tk_checksum('%s'", t->uid_name);
 	for (size_t i = 0; i < t->column_count; i++) {
 		const struct tk_db_column *c = &t->columns[i];
+		char value[96];
 
 		if (c->kind == TK_COL_CHECKSUM)
 			continue;
-		if (c->kind == TK_COL_REF && of_parameters)
-			tk_buf_add_printf(sql, ",tk_row_uid(%d,?%zu)", (int)c->parent, i + 1);
-		else if (c->kind == TK_COL_REF)
-			tk_buf_add_printf(sql, ",(SELECT uid FROM %s WHERE id=%s.%s)",
-			        tk_tables[c->parent].name, t->name, c->name);
-		else if (of_parameters)
-			tk_buf_add_printf(sql, ",?%zu", i + 1);
+		if (of_parameters)
+			snprintf(value, sizeof(value), "?%zu", i + 1);
 		else
-			tk_buf_add_printf(sql, ",%s.%s", t->name, c->name);
+			snprintf(value, sizeof(value), "%s.%s", t->name, c->name);
+		tk_buf_add_char(sql, ',');
+		if (c->kind == TK_COL_REF)
+			add_reference(sql, c, value, of_parameters);
+		else
+			tk_buf_add_str(sql, value);
 	}
 	tk_buf_add_char(sql, ')');
 }

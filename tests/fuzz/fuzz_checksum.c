@@ -22,7 +22,9 @@
 	"SELECT (SELECT uid FROM series WHERE id=series_id), as_of_s," \
 	" (SELECT uid FROM run WHERE id=run_id), value, lo, hi, n, min, q25, q75, p95," \
 	" (SELECT uid FROM night WHERE id=night_id), (SELECT uid FROM build WHERE id=build_id)," \
-	" (SELECT uid FROM environment WHERE id=environment_id), flags, checksum" \
+	" CASE WHEN environment_id IS NOT NULL THEN" \
+	" ifnull((SELECT uid FROM environment WHERE id=environment_id), 'no row') END, flags," \
+	" checksum" \
 	" FROM measurement WHERE run_id=?1"
 #define COLUMNS 16
 #define ROWS 2

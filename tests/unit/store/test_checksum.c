@@ -70,6 +70,19 @@ static void a_row_of_another_program_has_no_checksum(void **state)
 	expect_problems(h, 1, "has no checksum");
 }
 
+/* Nothing else notices a measurement of an environment that does not exist. */
+static void a_missing_environment_is_not_none(void **state)
+{
+	struct history *h = *state;
+	int64_t id;
+
+	h->environment = 0;
+	MUST(history_put_run(h, 1, 100, 0, &id, &err));
+	expect_problems(h, 0, "");
+	run_sql(h, "UPDATE measurement SET environment_id=77");
+	expect_problems(h, 1, "was changed by hand");
+}
+
 static void each_changed_row_is_listed(void **state)
 {
 	struct history *h = *state;
@@ -156,6 +169,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        TEST(every_column_counts),
 	        TEST(a_row_of_another_program_has_no_checksum),
+	        TEST(a_missing_environment_is_not_none),
 	        TEST(each_changed_row_is_listed),
 	        TEST(the_checksum_does_not_depend_on_ids),
 	        TEST(unusual_numbers_have_a_stable_checksum),
