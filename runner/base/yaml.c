@@ -335,19 +335,12 @@ int tk_yaml_find_text(
 static int unknown_key(const struct tk_yaml *y, int key, const char *what, const char *const *known,
         struct tk_error *err)
 {
-	const char *name = tk_yaml_text(y, key), *near = tk_suggest_name(name, known);
-	char list[512] = "", shown[TK_TEXT_EXCERPT_SIZE];
-	size_t len = 0;
+	const char *name = tk_yaml_text(y, key);
+	char hint[TK_SUGGEST_HINT_SIZE], shown[TK_TEXT_EXCERPT_SIZE];
 
-	tk_text_format_excerpt(name, shown);
-	if (near)
-		return tk_yaml_fail(y, key, err, "unknown key \"%s\"%s%s; did you mean \"%s\"?",
-		        shown, *what ? " in " : "", what, near);
-	for (size_t i = 0; known[i] && len < sizeof list; i++)
-		len += (size_t)snprintf(
-		        list + len, sizeof list - len, "%s%s", i ? ", " : "", known[i]);
-	return tk_yaml_fail(y, key, err, "unknown key \"%s\"%s%s; expected one of %s", shown,
-	        *what ? " in " : "", what, list);
+	return tk_yaml_fail(y, key, err, "unknown key \"%s\"%s%s%s",
+	        tk_text_format_excerpt(name, shown), *what ? " in " : "", what,
+	        tk_suggest_hint(name, known, NULL, hint));
 }
 
 int tk_yaml_check_keys(const struct tk_yaml *y, int map, const char *what, const char *const *known,

@@ -31,19 +31,16 @@ const struct tk_command *tk_command_find(const char *name)
 
 const char *tk_command_describe_unknown(const char *name, char *out, size_t size)
 {
-	const char *names[64] = {0}, *near;
+	const char *names[64] = {0};
+	char hint[TK_SUGGEST_HINT_SIZE];
 	size_t n = 0;
 
 	for (const struct tk_command *c = tk_commands;
 	        c->name && n + 1 < sizeof names / sizeof *names; c++)
 		if (!c->hidden)
 			names[n++] = c->name;
-	near = tk_suggest_name(name, names);
-	if (near)
-		snprintf(out, size, "unknown command \"%.60s\"; did you mean \"%s\"?", name, near);
-	else
-		snprintf(out, size, "unknown command \"%.60s\"; `tracker help` lists the commands",
-		        name);
+	snprintf(out, size, "unknown command \"%.60s\"%s", name,
+	        tk_suggest_hint(name, names, "; `tracker help` lists the commands", hint));
 	return out;
 }
 

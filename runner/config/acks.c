@@ -116,8 +116,8 @@ static int read_filters(const struct reading *r, int entry, struct tk_ack *a)
 
 static int read_action(const struct reading *r, int entry, enum tk_triage_action *out)
 {
-	const char *name = actions[0], *near;
-	char shown[TK_TEXT_EXCERPT_SIZE];
+	const char *name = actions[0];
+	char shown[TK_TEXT_EXCERPT_SIZE], hint[TK_SUGGEST_HINT_SIZE];
 	int status = tk_yaml_find_text(r->y, entry, "action", &name, r->err);
 
 	for (size_t i = 0; !status && actions[i]; i++)
@@ -125,11 +125,9 @@ static int read_action(const struct reading *r, int entry, enum tk_triage_action
 			return tk_triage_action_parse(name, out);
 	if (status)
 		return status;
-	near = tk_suggest_name(name, actions);
 	return tk_yaml_fail(r->y, tk_yaml_find(r->y, entry, "action"), r->err,
-	        "unknown action \"%s\"; expected ack, expect or ignore%s%s%s",
-	        tk_text_format_excerpt(name, shown), near ? "; did you mean \"" : "",
-	        near ? near : "", near ? "\"?" : "");
+	        "unknown action \"%s\"%s", tk_text_format_excerpt(name, shown),
+	        tk_suggest_hint(name, actions, NULL, hint));
 }
 
 static int read_until(const struct reading *r, int entry, struct tk_ack *a)

@@ -164,7 +164,8 @@ static bool has_upstream(const struct tk_config *c, const char *name)
 static int check_control(const struct check *k)
 {
 	const struct tk_control_config *control = &k->c->control;
-	const char **names, *near;
+	const char **names;
+	char hint[TK_SUGGEST_HINT_SIZE];
 	int node = find_node(k, "control", "upstream"), status;
 
 	if (!control->every || has_upstream(k->c, control->upstream))
@@ -175,15 +176,10 @@ static int check_control(const struct check *k)
 	names[0] = "builtin";
 	for (size_t i = 0; i < k->c->upstream_count; i++)
 		names[i + 1] = k->c->upstreams[i].name;
-	near = tk_suggest_name(control->upstream, names);
-	status =
-	        near ? tk_yaml_fail(k->y, node, k->err,
-	                       "control.upstream: unknown upstream \"%s\"; did you mean \"%s\"?",
-	                       control->upstream, near)
-	             : tk_yaml_fail(k->y, node, k->err,
-	                       "control.upstream: unknown upstream \"%s\"; expected builtin or one "
-	                       "of upstreams",
-	                       control->upstream);
+	status = tk_yaml_fail(k->y, node, k->err, "control.upstream: unknown upstream \"%s\"%s",
+	        control->upstream,
+	        tk_suggest_hint(control->upstream, names,
+	                "; expected builtin or one of upstreams", hint));
 	free(names);
 	return status;
 }
@@ -241,14 +237,15 @@ size_t tk_config_list_modes(const struct tk_config *c, const char *device_kind, 
 	return n;
 }
 
-static const char *suggest_status(const char *name)
+static const char *suggest_status(const char *name, char hint[TK_SUGGEST_HINT_SIZE])
 {
 	const char *known[TK_VERDICT_STATUS_COUNT + 2] = {0};
 
 	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
 		known[i] = tk_verdict_status_name((enum tk_verdict_status)i);
 	known[TK_VERDICT_STATUS_COUNT] = "none";
-	return tk_suggest_name(name, known);
+	return tk_suggest_hint(
+	        name, known, "; expected a status of `tracker diff` or none", hint);
 }
 
 static int check_fail_on(const struct check *k)
@@ -258,21 +255,14 @@ static int check_fail_on(const struct check *k)
 	for (size_t i = 0; names[i]; i++) {
 		int node = tk_yaml_item(k->y, find_node(k, "notify", "fail_on"), i);
 		enum tk_verdict_status status;
-		const char *near;
+		char hint[TK_SUGGEST_HINT_SIZE];
 
 		if (strcmp(names[i], "none") == 0 ||
 		        tk_verdict_status_parse(names[i], &status) == TK_OK)
 			continue;
-		near = suggest_status(names[i]);
-		if (near)
-			return tk_yaml_fail(k->y, node, k->err,
-			        "notify.fail_on: unknown status \"%s\"; did you mean \"%s\"?",
-			        names[i], near);
 		return tk_yaml_fail(k->y, node, k->err,
-		        "notify.fail_on: unknown status \"%s\"; expected a status of `tracker "
-		        "diff` "
-		        "or none",
-		        names[i]);
+		        "notify.fail_on: unknown status \"%s\"%s", names[i],
+		        suggest_status(names[i], hint));
 	}
 	return TK_OK;
 }

@@ -50,27 +50,19 @@ static int find_in_folder(const char *folder, const char *name, char **path, str
 
 static int unknown_suite(const char *root, const char *name, struct tk_error *err)
 {
-	char **names = NULL, list[256] = "", shown[TK_TEXT_EXCERPT_SIZE];
-	size_t count = 0, len = 0;
-	const char **known, *near = NULL;
+	char **names = NULL, shown[TK_TEXT_EXCERPT_SIZE], hint[TK_SUGGEST_HINT_SIZE] = "";
+	size_t count = 0;
+	const char **known;
 
 	if (tk_suite_list_names(root, &names, &count, NULL))
 		count = 0;
 	known = calloc(count + 1, sizeof *known);
-	for (size_t i = 0; known && i < count; i++) {
+	for (size_t i = 0; known && i < count; i++)
 		known[i] = names[i];
-		if (len < sizeof list)
-			len += (size_t)snprintf(
-			        list + len, sizeof list - len, "%s%s", i ? ", " : "", names[i]);
-	}
-	near = known ? tk_suggest_name(name, known) : NULL;
-	tk_text_format_excerpt(name, shown);
-	if (near)
-		tk_fail(err, TK_ENOTFOUND, "unknown suite \"%s\"; did you mean \"%s\"?", shown,
-		        near);
-	else
-		tk_fail(err, TK_ENOTFOUND, "unknown suite \"%s\"; expected one of %s, or a path",
-		        shown, list);
+	if (known)
+		tk_suggest_hint(name, known, NULL, hint);
+	tk_fail(err, TK_ENOTFOUND, "unknown suite \"%s\"%s%s", tk_text_format_excerpt(name, shown),
+	        hint, strstr(hint, "expected") ? ", or a path" : "");
 	free(known);
 	tk_names_free(names, count);
 	return TK_ENOTFOUND;

@@ -149,21 +149,18 @@ const char *tk_diff_parse_statuses(
 static void statuses_arg(struct argp_state *state, const char *name, const char *arg,
         bool flags[TK_VERDICT_STATUS_COUNT])
 {
-	const char *known[TK_VERDICT_STATUS_COUNT + 1] = {0}, *near;
-	char bad[64];
+	const char *known[TK_VERDICT_STATUS_COUNT + 1] = {0};
+	char bad[64], hint[TK_SUGGEST_HINT_SIZE];
 
 	if (!tk_diff_parse_statuses(arg, flags, bad))
 		return;
 	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
 		known[i] = tk_verdict_status_name((enum tk_verdict_status)i);
-	near = tk_suggest_name(bad, known);
-	if (near)
-		argp_error(state, "--%s: unknown status \"%s\"; did you mean \"%s\"?", name, bad,
-		        near);
-	argp_error(state,
-	        "--%s: unknown status \"%s\"; expected regressed, newly-failed, missing, improved, "
-	        "... (docs/reference/diff.md)",
-	        name, bad);
+	argp_error(state, "--%s: unknown status \"%s\"%s", name, bad,
+	        tk_suggest_hint(bad, known,
+	                "; expected regressed, newly-failed, missing, improved, ... "
+	                "(docs/reference/diff.md)",
+	                hint));
 }
 
 static void filter_arg(struct argp_state *state, struct tk_diff_options *o, const char *arg)

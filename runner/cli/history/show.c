@@ -112,21 +112,14 @@ static int by_slug(const void *a, const void *b)
 static int fail_unknown(const struct tk_lookup *l, const char *text, struct tk_error *err)
 {
 	const char **names = calloc(l->series.rows.count + 1, sizeof *names);
-	const char *near = NULL;
+	char hint[TK_SUGGEST_HINT_SIZE] = "";
 
 	for (size_t i = 0; names && i < l->series.rows.count; i++)
 		names[i] = TK_ROWS_AT(&l->series.rows, struct tk_series_row, i)->slug;
 	if (names)
-		near = tk_suggest_name(text, names);
-	if (near)
-		tk_fail(err, TK_EUSAGE, "no series or run matches \"%s\"; did you mean \"%s\"?",
-		        text, near);
-	else
-		tk_fail(err, TK_EUSAGE,
-		        "no series or run matches \"%s\"; `tracker show '*'` lists the series",
-		        text);
+		tk_suggest_hint(text, names, "; `tracker show '*'` lists the series", hint);
 	free(names);
-	return err->status;
+	return tk_fail(err, TK_EUSAGE, "no series or run matches \"%s\"%s", text, hint);
 }
 
 static int show_found(struct tk_store *s, const struct tk_globals *g,

@@ -160,15 +160,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 const struct argp tk_argp_run = {options, parse_option, "BACKEND [PROBLEM...]",
         "Measure problems on one backend now and print the results. Nothing is stored; `tracker "
         "nightly` stores.\v"
-        "BACKEND is the name of a backend of this tracker or the path of a shared object "
-        "(tk_backend_NAME.so) or of a compiled kernel package (tk_backend_NAME.cuda, .hip). A "
-        "wrong "
-        "result is not timed.\n\n"
+        "BACKEND is the name of a backend of this tracker, UPSTREAM:BACKEND for one of the newest "
+        "build of an upstream (its name alone where only one upstream has it), or the path of a "
+        "shared object (tk_backend_NAME.so) or of a compiled kernel package (tk_backend_NAME.cuda, "
+        ".hip). PROBLEM is written as every command prints it, or op:key=value,... A wrong result "
+        "is not timed.\n\n"
         "Exit code: 0 every problem was measured or is unsupported by this backend, 2 usage, 3 "
         "some jobs failed, 4 "
         "nothing could be run.\n\n"
         "Examples:\n"
         "  tracker run cpu gemm:m=512,n=512,k=512\n"
+        "  tracker run self:cpu 'gemm f32 512x512x512 nn'\n"
         "  tracker run cpu attention:b=1,h=8,sq=1024,d=64,dtype=bf16 --hot --seconds=2\n"
         "  tracker run openblas --suite=smoke --format=json"};
 

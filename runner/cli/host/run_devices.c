@@ -4,30 +4,11 @@
 #include "base/file.h"
 #include "core/kernel_package.h"
 #include "nightly/device_select.h"
+#include "nightly/plan/backend_name.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-static int find_backend(struct tk_run_session *r, struct tk_error *err)
-{
-	const char *name = r->o->backend;
-	bool is_package = tk_kernel_package_device_kind(name) != TK_DEVICE_OTHER;
-	if (strchr(name, '/') || is_package ||
-	        (strlen(name) > 3 && strcmp(name + strlen(name) - 3, ".so") == 0)) {
-		if (is_package ? !tk_dir_exists(name) : !tk_file_exists(name))
-			return tk_fail(err, TK_EUSAGE, "%s does not exist", name);
-		r->backend_path = tk_path_make_absolute(name);
-		return r->backend_path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
-	}
-	const struct tk_module *m = tk_modules_find_backend(r->modules, name);
-	if (!m)
-		return tk_fail(err, TK_EUSAGE,
-		        "unknown backend \"%s\" in %s; `tracker doctor` lists the backends", name,
-		        r->modules->dir);
-	r->backend_path = strdup(m->path);
-	return r->backend_path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
-}
 
 /* A worker without a device can load the backend and report the kind of device it needs. */
 static int query_device_kind(struct tk_run_session *r, const struct tk_worker_spec *spec,
@@ -163,7 +144,8 @@ int tk_run_open_devices(struct tk_run_session *r, const struct tk_globals *g, st
 	int status = tk_modules_load(g->program, &r->modules, err);
 
 	if (!status)
-		status = find_backend(r, err);
+		status = tk_backend_find(
+		        r->config, r->modules, r->o->backend, &r->backend_path, err);
 	return status ? status : open_workers(r, g, err);
 }
 

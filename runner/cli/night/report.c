@@ -156,17 +156,14 @@ static int check_word(const char *word, struct tk_error *err)
 {
 	const char *known[TK_VERDICT_STATUS_COUNT + 1] = {0};
 	enum tk_verdict_status s;
+	char hint[TK_SUGGEST_HINT_SIZE];
 	if (tk_verdict_status_parse(word, &s) == TK_OK)
 		return TK_OK;
 	for (size_t i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
 		known[i] = tk_verdict_status_name((enum tk_verdict_status)i);
-	const char *near = tk_suggest_name(word, known);
-	if (near)
-		return tk_fail(err, TK_EUSAGE,
-		        "--fail-on: unknown status \"%.60s\"; did you mean \"%s\"?", word, near);
-	return tk_fail(err, TK_EUSAGE,
-	        "--fail-on: unknown status \"%.60s\"; the statuses are in docs/reference/diff.md",
-	        word);
+	return tk_fail(err, TK_EUSAGE, "--fail-on: unknown status \"%.60s\"%s", word,
+	        tk_suggest_hint(
+	                word, known, "; the statuses are in docs/reference/diff.md", hint));
 }
 
 int tk_fail_on_parse(const char *text, char ***statuses, struct tk_error *err)

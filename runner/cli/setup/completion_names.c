@@ -7,6 +7,8 @@
 #include "base/file.h"
 #include "cli/commands.h"
 #include "config/config.h"
+#include "nightly/plan/backend_name.h"
+#include "nightly/plan/modules.h"
 #include "store/store.h"
 #include "suite/suite.h"
 
@@ -16,6 +18,7 @@ const struct tk_completion_kind tk_completion_kinds[] = {
         {"upstreams", "UPSTREAM"},
         {"suites", "NAME|FILE"},
         {"machines", "OLD"},
+        {"backends", "BACKEND"},
         {0},
 };
 
@@ -24,14 +27,15 @@ const struct tk_completion_kind tk_completion_kinds[] = {
 static void print_name(const char *name)
 {
 	static const char allowed[] =
-	        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+	        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:";
 
 	if (*name && strspn(name, allowed) == strlen(name))
 		puts(name);
 }
 
-static void print_series(const struct tk_config *config, struct tk_store *s)
+static void print_series(const struct tk_globals *g, const struct tk_config *config, struct tk_store *s)
 {
+	(void)g;
 	struct tk_rows rows = {0};
 
 	(void)config;
@@ -41,8 +45,9 @@ static void print_series(const struct tk_config *config, struct tk_store *s)
 	tk_rows_free(&rows);
 }
 
-static void print_alerts(const struct tk_config *config, struct tk_store *s)
+static void print_alerts(const struct tk_globals *g, const struct tk_config *config, struct tk_store *s)
 {
+	(void)g;
 	struct tk_rows rows = {0};
 	char id[9];
 
@@ -58,15 +63,17 @@ static void print_alerts(const struct tk_config *config, struct tk_store *s)
 	tk_rows_free(&rows);
 }
 
-static void print_upstreams(const struct tk_config *config, struct tk_store *s)
+static void print_upstreams(const struct tk_globals *g, const struct tk_config *config, struct tk_store *s)
 {
+	(void)g;
 	(void)s;
 	for (size_t i = 0; i < config->upstream_count; i++)
 		print_name(config->upstreams[i].name);
 }
 
-static void print_suites(const struct tk_config *config, struct tk_store *s)
+static void print_suites(const struct tk_globals *g, const struct tk_config *config, struct tk_store *s)
 {
+	(void)g;
 	char **names = NULL;
 	size_t count = 0;
 
@@ -78,8 +85,9 @@ static void print_suites(const struct tk_config *config, struct tk_store *s)
 	tk_names_free(names, count);
 }
 
-static void print_machines(const struct tk_config *config, struct tk_store *s)
+static void print_machines(const struct tk_globals *g, const struct tk_config *config, struct tk_store *s)
 {
+	(void)g;
 	struct tk_rows rows = {0};
 
 	(void)config;
@@ -89,9 +97,22 @@ static void print_machines(const struct tk_config *config, struct tk_store *s)
 	tk_rows_free(&rows);
 }
 
+static void print_backends(
+        const struct tk_globals *g, const struct tk_config *config, struct tk_store *s)
+{
+	struct tk_modules *modules = NULL;
+
+	(void)s;
+	if (!tk_modules_load(g->program, &modules, NULL))
+		tk_backend_list(config, modules, print_name, NULL);
+	tk_modules_free(modules);
+}
+
 /* In the order of tk_completion_kinds. */
-static void (*const printers[])(const struct tk_config *config, struct tk_store *s) = {
-        print_series, print_alerts, print_upstreams, print_suites, print_machines};
+static void (*const printers[])(
+        const struct tk_globals *g, const struct tk_config *config, struct tk_store *s) = {
+        print_series, print_alerts, print_upstreams, print_suites, print_machines,
+        print_backends};
 
 int tk_completion_print_names(const struct tk_globals *g, const char *kind)
 {
@@ -107,7 +128,7 @@ int tk_completion_print_names(const struct tk_globals *g, const char *kind)
 		return TK_EXIT_OK;
 	if (tk_store_open(g->db_path ? g->db_path : config->db, TK_STORE_READ, &store, NULL))
 		store = NULL;
-	printers[i](config, store);
+	printers[i](g, config, store);
 	tk_store_close(store);
 	tk_config_free(config);
 	return TK_EXIT_OK;

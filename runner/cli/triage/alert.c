@@ -118,20 +118,16 @@ static const struct action actions[] = {
 
 static const struct action *find_action(const char *name, struct tk_error *err)
 {
-	const char *names[ACTION_COUNT + 1] = {0}, *near;
+	const char *names[ACTION_COUNT + 1] = {0};
+	char hint[TK_SUGGEST_HINT_SIZE];
 
 	for (size_t i = 0; i < ACTION_COUNT; i++) {
 		if (strcmp(actions[i].name, name) == 0)
 			return &actions[i];
 		names[i] = actions[i].name;
 	}
-	near = tk_suggest_name(name, names);
-	tk_fail(err, TK_EUSAGE,
-	        near ? "unknown action \"%.60s\"; did you mean \"%s\"?"
-	             : "unknown action \"%.60s\"; expected list, show, check, ack, expect, ignore, "
-	               "link, "
-	               "note or reopen",
-	        name, near);
+	tk_fail(err, TK_EUSAGE, "unknown action \"%.60s\"%s", name,
+	        tk_suggest_hint(name, names, NULL, hint));
 	return NULL;
 }
 

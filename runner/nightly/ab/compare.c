@@ -14,14 +14,14 @@ static int fail_unknown_upstream(
         const struct tk_config *config, const char *name, struct tk_error *err)
 {
 	const char **known = calloc(config->upstream_count + 1, sizeof *known);
+	char hint[TK_SUGGEST_HINT_SIZE] = "";
 	for (size_t i = 0; known && i < config->upstream_count; i++)
 		known[i] = config->upstreams[i].name;
-	const char *near = known ? tk_suggest_name(name, known) : NULL;
-	int status = tk_fail(err, TK_EUSAGE,
-	        "\"%s\" is neither an upstream of tracker.yml nor a problem%s%s%s", name,
-	        near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+	if (known)
+		tk_suggest_hint(name, known, "", hint);
 	free(known);
-	return status;
+	return tk_fail(err, TK_EUSAGE,
+	        "\"%s\" is neither an upstream of tracker.yml nor a problem%s", name, hint);
 }
 
 static int find_upstream(const struct tk_config *config, const char *name,

@@ -2,8 +2,8 @@
 #include "nightly/ab/side.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/suggest.h"
 #include "base/units.h"
+#include "nightly/plan/backend_name.h"
 #include "nightly/stages/recipe.h"
 #include "worker/worker.h"
 #include <stdio.h>
@@ -221,51 +221,12 @@ static int parse_options(struct tk_ab_side *side, const char *text, struct tk_er
 	return status;
 }
 
-static bool is_shared_object(const char *name)
-{
-	size_t len = strlen(name);
-	return strchr(name, '/') || (len > 3 && strcmp(name + len - 3, ".so") == 0);
-}
-
-static int fail_unknown_backend(const struct tk_night *n, const char *name, struct tk_error *err)
-{
-	const char **known = calloc(n->modules->backend_count + 1, sizeof *known);
-	for (size_t i = 0; known && i < n->modules->backend_count; i++)
-		known[i] = n->modules->backends[i].name;
-	const char *near = known ? tk_suggest_name(name, known) : NULL;
-	int status = near ? tk_fail(err, TK_EUSAGE, "unknown backend \"%s\"; did you mean \"%s\"?",
-	                            name, near)
-	                  : tk_fail(err, TK_EUSAGE,
-	                            "unknown backend \"%s\"; `tracker doctor` lists the backends. "
-	                            "A revision needs an UPSTREAM before it",
-	                            name);
-	free(known);
-	return status;
-}
-
-static int find_module(
-        const struct tk_night *n, const char *name, char **path, struct tk_error *err)
-{
-	const struct tk_module *m = NULL;
-	if (is_shared_object(name)) {
-		if (!tk_file_exists(name))
-			return tk_fail(err, TK_EUSAGE, "%s does not exist", name);
-		*path = tk_path_make_absolute(name);
-	} else {
-		m = tk_modules_find_backend(n->modules, name);
-		if (!m)
-			return fail_unknown_backend(n, name, err);
-		*path = strdup(m->path);
-	}
-	return *path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
-}
-
 static int load_module(
         struct tk_night *n, const char *file, struct tk_ab_side *side, struct tk_error *err)
 {
 	char *path = NULL, *name = NULL;
 	struct tk_error why = {0};
-	int status = find_module(n, file, &path, err);
+	int status = tk_backend_find(n->config, n->modules, file, &path, err);
 	if (!status && !(side->kinds = calloc(2, sizeof *side->kinds)))
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	side->kind_count = side->kinds ? 1 : 0;
@@ -281,11 +242,25 @@ static int load_module(
 	return status;
 }
 
+/* The colon before "KEY=VALUE,...": not that of UPSTREAM:BACKEND. NULL: there are no options. */
+static const char *find_options(const struct tk_config *config, const char *spec)
+{
+	const char *slash = strrchr(spec, '/'), *colon = strchr(slash ? slash : spec, ':');
+	const char *next = colon && !slash ? strchr(colon + 1, ':') : NULL;
+	for (size_t i = 0; colon && !slash && i < config->upstream_count; i++) {
+		const char *name = config->upstreams[i].name;
+		if (strlen(name) == (size_t)(colon - spec) && has_prefix(spec, name))
+			/* an upstream that is called like a backend: options have a "=" */
+			return strcspn(colon, "=") < strcspn(colon + 1, ":") ? colon : next;
+	}
+	return colon;
+}
+
 int tk_ab_side_load(
         struct tk_night *n, const char *spec, struct tk_ab_side *side, struct tk_error *err)
 {
 	struct tk_error why = {0};
-	const char *slash = strrchr(spec, '/'), *colon = strchr(slash ? slash : spec, ':');
+	const char *colon = find_options(n->config, spec);
 	char *file = colon ? strndup(spec, (size_t)(colon - spec)) : strdup(spec);
 	name_side(side, spec);
 	int status = file ? parse_options(side, colon ? colon + 1 : "", &why)

@@ -1,0 +1,198 @@
+/* See backend_name.h. */
+#include "nightly/plan/backend_name.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/suggest.h"
+#include "build/build.h"
+#include "config/config.h"
+#include "core/kernel_package.h"
+#include "nightly/plan/modules.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_path(const char *name)
+{
+	size_t len = strlen(name);
+	return strchr(name, '/') || (len > 3 && strcmp(name + len - 3, ".so") == 0) ||
+	       tk_kernel_package_device_kind(name) != TK_DEVICE_OTHER;
+}
+
+static int find_path(const char *name, char **path, struct tk_error *err)
+{
+	bool is_package = tk_kernel_package_device_kind(name) != TK_DEVICE_OTHER;
+	if (is_package ? !tk_dir_exists(name) : !tk_file_exists(name))
+		return tk_fail(err, TK_EUSAGE, "%s does not exist", name);
+	*path = tk_path_make_absolute(name);
+	return *path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+}
+
+/* ---- builds of upstreams ---- */
+
+struct builds {
+	struct tk_artifact **newest; /* by upstream; NULL: it has no build here */
+	size_t count;
+};
+
+static void builds_free(struct builds *b)
+{
+	for (size_t i = 0; i < b->count; i++)
+		tk_artifact_free(b->newest[i]);
+	free(b->newest);
+}
+
+static void keep_newest(const struct tk_config *config, struct builds *b, struct tk_artifact *a)
+{
+	for (size_t i = 0; i < b->count; i++) {
+		if (a->status != TK_BUILD_OK ||
+		        strcmp(config->upstreams[i].name, a->upstream) != 0 ||
+		        (b->newest[i] && b->newest[i]->built_s >= a->built_s))
+			continue;
+		tk_artifact_free(b->newest[i]);
+		b->newest[i] = a;
+		return;
+	}
+	tk_artifact_free(a);
+}
+
+static int builds_load(const struct tk_config *config, struct builds *b, struct tk_error *err)
+{
+	char **keys = NULL;
+	size_t count = 0;
+	*b = (struct builds){calloc(config->upstream_count + 1, sizeof *b->newest),
+	        config->upstream_count};
+	if (!b->newest)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_artifact_list_keys(config->cache_dir, &keys, &count, err);
+	for (size_t i = 0; !status && i < count; i++) {
+		struct tk_artifact *a = NULL;
+		/* One that another process removes in the meantime is no build. */
+		if (!tk_artifact_load(config->cache_dir, keys[i], &a, NULL))
+			keep_newest(config, b, a);
+	}
+	tk_names_free(keys, count);
+	return status;
+}
+
+/* ---- names ---- */
+
+struct names {
+	char **at;
+	size_t count;
+};
+
+static int add_name(
+        struct names *n, const char *upstream, const char *backend, struct tk_error *err)
+{
+	char **grown = realloc(n->at, (n->count + 2) * sizeof *grown), *name = NULL;
+	if (grown)
+		n->at = grown;
+	if (!grown || asprintf(&name, "%s%s%s", upstream, *upstream ? ":" : "", backend) < 0)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	grown[n->count++] = name;
+	grown[n->count] = NULL;
+	return TK_OK;
+}
+
+static int list_names(const struct tk_config *config, const struct tk_modules *modules,
+        const struct builds *b, struct names *n, struct tk_error *err)
+{
+	int status = TK_OK;
+	for (size_t i = 0; !status && i < modules->backend_count; i++)
+		status = add_name(n, "", modules->backends[i].name, err);
+	for (size_t u = 0; u < b->count; u++)
+		for (size_t i = 0; !status && b->newest[u] && i < b->newest[u]->backend_count; i++)
+			status = add_name(n, config->upstreams[u].name,
+			        b->newest[u]->backends[i].name, err);
+	return status;
+}
+
+static int fail_unknown(const struct tk_config *config, const struct tk_modules *modules,
+        const struct builds *b, const char *name, struct tk_error *err)
+{
+	char hint[TK_SUGGEST_HINT_SIZE];
+	struct names n = {0};
+	int status = list_names(config, modules, b, &n, err);
+	if (!status)
+		status = tk_fail(err, TK_EUSAGE, "unknown backend \"%s\"%s", name,
+		        tk_suggest_hint(name, n.at ? (const char *const *)n.at : (const char *const[]){NULL},
+		                "; `tracker doctor` lists the backends, `tracker build` makes those "
+		                "of an upstream",
+		                hint));
+	tk_names_free(n.at, n.count);
+	return status;
+}
+
+/* upstream_len 0: of any upstream. *found: how many upstreams have it; *path: of the first. */
+static int find_built(const struct tk_config *config, const struct builds *b, const char *upstream,
+        size_t upstream_len, const char *backend, char **path, size_t *found, struct tk_error *err)
+{
+	*found = 0;
+	for (size_t u = 0; u < b->count; u++) {
+		const char *name = config->upstreams[u].name;
+		if (!b->newest[u] || (upstream_len && (strlen(name) != upstream_len ||
+		                                              memcmp(name, upstream, upstream_len))))
+			continue;
+		for (size_t i = 0; i < b->newest[u]->backend_count; i++) {
+			if (strcmp(b->newest[u]->backends[i].name, backend) != 0 || (*found)++)
+				continue;
+			*path = strdup(b->newest[u]->backends[i].path);
+			if (!*path)
+				return tk_fail(err, TK_ENOMEM, "out of memory");
+		}
+	}
+	return TK_OK;
+}
+
+static int find_in_builds(const struct tk_config *config, const struct tk_modules *modules,
+        const char *name, char **path, struct tk_error *err)
+{
+	const char *colon = strchr(name, ':');
+	struct builds b = {0};
+	char *found_path = NULL;
+	size_t found = 0;
+	int status = builds_load(config, &b, err);
+	if (!status)
+		status = find_built(config, &b, name, colon ? (size_t)(colon - name) : 0,
+		        colon ? colon + 1 : name, &found_path, &found, err);
+	if (!status && !found)
+		status = fail_unknown(config, modules, &b, name, err);
+	if (!status && found > 1)
+		status = tk_fail(err, TK_EUSAGE,
+		        "several upstreams have built a backend \"%s\"; expected UPSTREAM:%s", name,
+		        name);
+	builds_free(&b);
+	if (status) {
+		free(found_path);
+		return status;
+	}
+	*path = found_path;
+	return TK_OK;
+}
+
+int tk_backend_find(const struct tk_config *config, const struct tk_modules *modules,
+        const char *name, char **path, struct tk_error *err)
+{
+	if (is_path(name))
+		return find_path(name, path, err);
+	const struct tk_module *m = tk_modules_find_backend(modules, name);
+	if (!m)
+		return find_in_builds(config, modules, name, path, err);
+	*path = strdup(m->path);
+	return *path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+}
+
+int tk_backend_list(const struct tk_config *config, const struct tk_modules *modules,
+        void (*print)(const char *name), struct tk_error *err)
+{
+	struct builds b = {0};
+	struct names n = {0};
+	int status = builds_load(config, &b, err);
+	if (!status)
+		status = list_names(config, modules, &b, &n, err);
+	for (size_t i = 0; !status && i < n.count; i++)
+		print(n.at[i]);
+	tk_names_free(n.at, n.count);
+	builds_free(&b);
+	return status;
+}
