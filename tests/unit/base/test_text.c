@@ -146,6 +146,14 @@ static void nearest_name(void **state)
 	assert_string_equal(tk_suggest_name("nigthly", names), "nightly");
 	assert_string_equal(tk_suggest_name("dif", names), "diff");
 	assert_string_equal(tk_suggest_name("docktor", names), "doctor");
+	char hint[TK_SUGGEST_HINT_SIZE];
+	static const char *const two[] = {"list", "rename", NULL};
+
+	assert_string_equal(
+	        tk_suggest_hint("renme", two, NULL, hint), "; did you mean \"rename\"?");
+	assert_string_equal(
+	        tk_suggest_hint("zzzz", two, NULL, hint), "; expected one of list, rename");
+	assert_string_equal(tk_suggest_hint("zzzz", two, "; see x", hint), "; see x");
 	assert_string_equal(tk_suggest_name("sites", names), "site");
 	assert_null(tk_suggest_name("completely", names));
 	assert_null(tk_suggest_name("xy", names));

@@ -77,7 +77,7 @@ static void mistakes(void **state)
 	        {"- series: x\n", "acks.yml:1:3: this entry has no note"},
 	        {"- series: x\n  note: n\n  until: soon\n", "acks.yml:3:10: until: \"soon\""},
 	        {"- series: x\n  note: n\n  action: expct\n",
-	                "expected ack, expect or ignore; did you mean \"expect\"?"},
+	                "unknown action \"expct\"; did you mean \"expect\"?"},
 	        {"- series: x\n  note: n\n  action: q\n", "acks.yml:3:11: unknown action \"q\""},
 	        {"- series:\n  note: n\n", "acks.yml:1:10: series is empty"},
 	        {"- series: { a: b }\n  note: n\n", "acks.yml:1:11: series is a mapping"},
