@@ -178,8 +178,8 @@ static int check_control(const struct check *k)
 		names[i + 1] = k->c->upstreams[i].name;
 	status = tk_yaml_fail(k->y, node, k->err, "control.upstream: unknown upstream \"%s\"%s",
 	        control->upstream,
-	        tk_suggest_hint(control->upstream, names,
-	                "; expected builtin or one of upstreams", hint));
+	        tk_suggest_hint(
+	                control->upstream, names, "; expected builtin or one of upstreams", hint));
 	free(names);
 	return status;
 }
@@ -244,8 +244,7 @@ static const char *suggest_status(const char *name, char hint[TK_SUGGEST_HINT_SI
 	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
 		known[i] = tk_verdict_status_name((enum tk_verdict_status)i);
 	known[TK_VERDICT_STATUS_COUNT] = "none";
-	return tk_suggest_hint(
-	        name, known, "; expected a status of `tracker diff` or none", hint);
+	return tk_suggest_hint(name, known, "; expected a status of `tracker diff` or none", hint);
 }
 
 static int check_fail_on(const struct check *k)
@@ -260,9 +259,8 @@ static int check_fail_on(const struct check *k)
 		if (strcmp(names[i], "none") == 0 ||
 		        tk_verdict_status_parse(names[i], &status) == TK_OK)
 			continue;
-		return tk_yaml_fail(k->y, node, k->err,
-		        "notify.fail_on: unknown status \"%s\"%s", names[i],
-		        suggest_status(names[i], hint));
+		return tk_yaml_fail(k->y, node, k->err, "notify.fail_on: unknown status \"%s\"%s",
+		        names[i], suggest_status(names[i], hint));
 	}
 	return TK_OK;
 }

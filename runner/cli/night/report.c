@@ -162,8 +162,7 @@ static int check_word(const char *word, struct tk_error *err)
 	for (size_t i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
 		known[i] = tk_verdict_status_name((enum tk_verdict_status)i);
 	return tk_fail(err, TK_EUSAGE, "--fail-on: unknown status \"%.60s\"%s", word,
-	        tk_suggest_hint(
-	                word, known, "; the statuses are in docs/reference/diff.md", hint));
+	        tk_suggest_hint(word, known, "; the statuses are in docs/reference/diff.md", hint));
 }
 
 int tk_fail_on_parse(const char *text, char ***statuses, struct tk_error *err)

@@ -33,7 +33,8 @@ static void print_name(const char *name)
 		puts(name);
 }
 
-static void print_series(const struct tk_globals *g, const struct tk_config *config, struct tk_store *s)
+static void print_series(
+        const struct tk_globals *g, const struct tk_config *config, struct tk_store *s)
 {
 	(void)g;
 	struct tk_rows rows = {0};
@@ -45,7 +46,8 @@ static void print_series(const struct tk_globals *g, const struct tk_config *con
 	tk_rows_free(&rows);
 }
 
-static void print_alerts(const struct tk_globals *g, const struct tk_config *config, struct tk_store *s)
+static void print_alerts(
+        const struct tk_globals *g, const struct tk_config *config, struct tk_store *s)
 {
 	(void)g;
 	struct tk_rows rows = {0};
@@ -63,7 +65,8 @@ static void print_alerts(const struct tk_globals *g, const struct tk_config *con
 	tk_rows_free(&rows);
 }
 
-static void print_upstreams(const struct tk_globals *g, const struct tk_config *config, struct tk_store *s)
+static void print_upstreams(
+        const struct tk_globals *g, const struct tk_config *config, struct tk_store *s)
 {
 	(void)g;
 	(void)s;
@@ -71,7 +74,8 @@ static void print_upstreams(const struct tk_globals *g, const struct tk_config *
 		print_name(config->upstreams[i].name);
 }
 
-static void print_suites(const struct tk_globals *g, const struct tk_config *config, struct tk_store *s)
+static void print_suites(
+        const struct tk_globals *g, const struct tk_config *config, struct tk_store *s)
 {
 	(void)g;
 	char **names = NULL;
@@ -85,7 +89,8 @@ static void print_suites(const struct tk_globals *g, const struct tk_config *con
 	tk_names_free(names, count);
 }
 
-static void print_machines(const struct tk_globals *g, const struct tk_config *config, struct tk_store *s)
+static void print_machines(
+        const struct tk_globals *g, const struct tk_config *config, struct tk_store *s)
 {
 	(void)g;
 	struct tk_rows rows = {0};
@@ -111,8 +116,7 @@ static void print_backends(
 /* In the order of tk_completion_kinds. */
 static void (*const printers[])(
         const struct tk_globals *g, const struct tk_config *config, struct tk_store *s) = {
-        print_series, print_alerts, print_upstreams, print_suites, print_machines,
-        print_backends};
+        print_series, print_alerts, print_upstreams, print_suites, print_machines, print_backends};
 
 int tk_completion_print_names(const struct tk_globals *g, const char *kind)
 {

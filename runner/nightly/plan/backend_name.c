@@ -59,8 +59,8 @@ static int builds_load(const struct tk_config *config, struct builds *b, struct 
 {
 	char **keys = NULL;
 	size_t count = 0;
-	*b = (struct builds){calloc(config->upstream_count + 1, sizeof *b->newest),
-	        config->upstream_count};
+	*b = (struct builds){
+	        calloc(config->upstream_count + 1, sizeof *b->newest), config->upstream_count};
 	if (!b->newest)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	int status = tk_artifact_list_keys(config->cache_dir, &keys, &count, err);
@@ -102,8 +102,8 @@ static int list_names(const struct tk_config *config, const struct tk_modules *m
 		status = add_name(n, "", modules->backends[i].name, err);
 	for (size_t u = 0; u < b->count; u++)
 		for (size_t i = 0; !status && b->newest[u] && i < b->newest[u]->backend_count; i++)
-			status = add_name(n, config->upstreams[u].name,
-			        b->newest[u]->backends[i].name, err);
+			status = add_name(
+			        n, config->upstreams[u].name, b->newest[u]->backends[i].name, err);
 	return status;
 }
 
@@ -115,8 +115,10 @@ static int fail_unknown(const struct tk_config *config, const struct tk_modules 
 	int status = list_names(config, modules, b, &n, err);
 	if (!status)
 		status = tk_fail(err, TK_EUSAGE, "unknown backend \"%s\"%s", name,
-		        tk_suggest_hint(name, n.at ? (const char *const *)n.at : (const char *const[]){NULL},
-		                "; `tracker doctor` lists the backends, `tracker build` makes those "
+		        tk_suggest_hint(name,
+		                n.at ? (const char *const *)n.at : (const char *const[]){NULL},
+		                "; `tracker doctor` lists the backends, `tracker build` makes "
+		                "those "
 		                "of an upstream",
 		                hint));
 	tk_names_free(n.at, n.count);
@@ -130,8 +132,9 @@ static int find_built(const struct tk_config *config, const struct builds *b, co
 	*found = 0;
 	for (size_t u = 0; u < b->count; u++) {
 		const char *name = config->upstreams[u].name;
-		if (!b->newest[u] || (upstream_len && (strlen(name) != upstream_len ||
-		                                              memcmp(name, upstream, upstream_len))))
+		if (!b->newest[u] ||
+		        (upstream_len && (strlen(name) != upstream_len ||
+		                                 memcmp(name, upstream, upstream_len))))
 			continue;
 		for (size_t i = 0; i < b->newest[u]->backend_count; i++) {
 			if (strcmp(b->newest[u]->backends[i].name, backend) != 0 || (*found)++)
