@@ -112,8 +112,7 @@ static void add_backend(struct tk_doctor *d, const struct tk_module *m)
 			json_object_set_new(answer, "reason",
 			        json_sprintf("no device layer \"%s\"", kind ? kind : "?"));
 		else if (!tk_doctor_is_available(device))
-			json_object_set_new(answer, "reason",
-			        json_sprintf("no %s device", kind));
+			json_object_set_new(answer, "reason", json_sprintf("no %s device", kind));
 	}
 	json_object_set_new(answer, "module", tk_doctor_text(m->name));
 	json_object_set_new(answer, "path", tk_doctor_text(m->path));
