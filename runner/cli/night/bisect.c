@@ -76,9 +76,13 @@ static void print_commit(const char *what, const struct tk_revision *r)
 	char when[TK_TIME_ISO_SIZE];
 	printf("%s %.12s ", what, r->id);
 	tk_text_write_sanitized(stdout, r->subject, "");
-	printf("\n  by ");
-	tk_text_write_sanitized(stdout, r->author, "");
-	printf(", %s\n", tk_time_format_iso(r->author_time_s, when));
+	printf("\n  ");
+	if (*r->author) { /* a version of a package has none */
+		printf("by ");
+		tk_text_write_sanitized(stdout, r->author, "");
+		printf(", ");
+	}
+	printf("%s\n", tk_time_format_iso(r->author_time_s, when));
 }
 
 static void print_work(const struct tk_bisect_report *r)
@@ -127,6 +131,15 @@ static int find_range(const struct tk_range_options *o, const struct tk_series_r
 	return TK_OK;
 }
 
+/* The versions of a package are no commits. */
+static bool is_in_git(const struct tk_config *c, const char *upstream)
+{
+	for (size_t i = 0; i < c->upstream_count; i++)
+		if (!strcmp(c->upstreams[i].name, upstream))
+			return c->upstreams[i].kind != TK_UPSTREAM_PACKAGE;
+	return true;
+}
+
 static int bisect(const struct tk_globals *g, const struct tk_range_options *o,
         const struct tk_config *config, struct tk_store *store, struct tk_error *err)
 {
@@ -153,9 +166,11 @@ static int bisect(const struct tk_globals *g, const struct tk_range_options *o,
 	if (status != TK_OK)
 		return tk_command_fail("bisect", err);
 	print_result(&r);
-	printf("the same search with git:\n");
-	tk_git_bisect_hint_print(
-	        stdout, "  ", g, config, r.upstream, r.series, r.good.id, r.bad.id);
+	if (is_in_git(config, r.upstream)) {
+		printf("the same search with git:\n");
+		tk_git_bisect_hint_print(
+		        stdout, "  ", g, config, r.upstream, r.series, r.good.id, r.bad.id);
+	}
 	if (r.detection_error.status != TK_OK)
 		tk_command_fail("bisect", &r.detection_error);
 	return r.outcome == TK_BISECT_FOUND && r.detection_error.status == TK_OK
