@@ -41,12 +41,19 @@ static void builds_free(struct builds *b)
 	free(b->newest);
 }
 
+/* Times of builds are whole seconds: of two within one second the later commit counts. */
+static bool is_newer(const struct tk_artifact *a, const struct tk_artifact *b)
+{
+	return a->built_s != b->built_s ? a->built_s > b->built_s
+	                                : a->commit.position > b->commit.position;
+}
+
 static void keep_newest(const struct tk_config *config, struct builds *b, struct tk_artifact *a)
 {
 	for (size_t i = 0; i < b->count; i++) {
 		if (a->status != TK_BUILD_OK ||
 		        strcmp(config->upstreams[i].name, a->upstream) != 0 ||
-		        (b->newest[i] && b->newest[i]->built_s >= a->built_s))
+		        (b->newest[i] && !is_newer(a, b->newest[i])))
 			continue;
 		tk_artifact_free(b->newest[i]);
 		b->newest[i] = a;
