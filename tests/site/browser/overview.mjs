@@ -109,7 +109,7 @@ export const tests = {
     );
     const causes = await texts("table.causes tbody tr");
     assert.equal(causes.length, 3, "two regressions of one commit are one row");
-    assert.match(causes[0], /^regression gemm f32 1024.*2 series.*First bad commit.*acked/);
+    assert.match(causes[0], /^regression gemm f32 1024.*First bad commit.*2 series.*acked/);
     assert.match(causes[1], /^failure gemm f32 2048.*wrong/);
     assert.match(causes[2], /^improvement /);
     assert.match((await texts("table.board tbody tr"))[0], /TFLOP\/s \d+ % of peak best/);
