@@ -13,8 +13,8 @@ def parse(text):
     return op, dict(pair.split("=", 1) for pair in rest.split(","))
 
 
-# BM, BN, BK, stages, threads that compute, C through shared memory: the best guess first.
-GEMM_TILES = [(128, 256, 64, 4, 256, False), (128, 256, 64, 3, 256, True), (128, 128, 64, 4, 128, False), (64, 128, 64, 4, 128, False),
+# BM, BN, BK, stages, threads that compute, C through shared memory: the fastest on an H200 first.
+GEMM_TILES = [(128, 256, 64, 3, 256, True), (128, 256, 64, 4, 256, False), (128, 128, 64, 4, 128, False), (64, 128, 64, 4, 128, False),
               (64, 64, 64, 4, 128, False)]
 
 
