@@ -15,7 +15,7 @@
 #include "site_gen/pages/page.h"
 #include "site_gen/render/format_point.h"
 
-#define ROWS_MAX 96 /* of a table on the page of an operation */
+#define ROWS_MAX 96  /* of a table on the page of an operation */
 #define LONG_ROWS 60 /* longer tables are laid out when they come into view */
 #define BAR_STEP 2   /* the style sheets have a width for each step, in percent */
 
