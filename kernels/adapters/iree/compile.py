@@ -1,19 +1,17 @@
 """compile.py OUT TARGET CPU [--configs=N]: compiles the problems in $TK_PROBLEMS with the installed IREE for CPU ("host" or a processor's name), and writes a compiled kernel package into
 OUT. A code object is the shared library that IREE calls an executable; how it is launched is read from the program that IREE would run."""
-import argparse
-import concurrent.futures
 import ctypes
-import hashlib
+import functools
 import importlib.metadata
-import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 
+import package
 import programs
+from package import CompileError
 
 VERSION = importlib.metadata.version("iree-base-compiler")
 COMPILER = os.path.join(os.path.dirname(sys.executable), "iree-compile")
@@ -30,12 +28,13 @@ def version_key():
     return tuple(int(x) for x in re.findall(r"\d+", VERSION)[:2])
 
 
-def configurations(problem, most):
-    """(name, flags, attribute of a matrix product), the compiler's own choice first."""
+def list_calls(problem, most):
+    """At most `most` (configuration, (problem, attribute of a matrix product)), the compiler's own choice first. Raises Unsupported."""
+    programs.program(problem)
     pipeline = "#iree_cpu.pipeline<DoubleTilingExpert>" if version_key() >= (3, 12) else "CPUDoubleTilingExpert"
-    known = [("default", [], "")]
+    known = [("default", (problem, ""))]
     if problem.startswith("gemm:") and ",batch=" not in problem:
-        known += [("tile-%dx%d" % tile, [], TILES % (*tile, pipeline)) for tile in ((8, 32), (8, 16))]
+        known += [("tile-%dx%d" % tile, (problem, TILES % (*tile, pipeline))) for tile in ((8, 32), (8, 16))]
     return known[:most]
 
 
@@ -58,7 +57,7 @@ def entry_name(function, text, values, exports):
 def read_launches(hal, tensors, exports):
     """The dispatches of the command buffer, in their order, as launches of a manifest."""
     if re.search(r"hal\.command_buffer\.(fill|copy|update)", hal):
-        raise ValueError("the program also fills or copies buffers, which a package cannot say")
+        raise CompileError("the program also fills or copies buffers, which a package cannot say")
     found = []
     for function in FUNCTION.findall(hal):
         values = constants(function)
@@ -67,7 +66,7 @@ def read_launches(hal, tensors, exports):
             args = []
             for buffer, kind, offset, length in BINDING.findall(text):
                 if kind != "index" or values[offset]:
-                    raise ValueError("the program uses parts of buffers, which a package cannot say")
+                    raise CompileError("the program uses parts of buffers, which a package cannot say")
                 slot = values[buffer]  # the function's arguments, its result, then temporary buffers
                 args.append({"tensor": tensors[slot]} if slot < len(tensors) else
                             {"scratch": "temporary %d" % (slot - len(tensors)), "bytes": values[length]})
@@ -75,7 +74,7 @@ def read_launches(hal, tensors, exports):
             args += [{"value": values[name.strip()], "type": "i32"} for name in passed[1].split(",")] if passed else []
             found.append({"entry": entry_name(function, text, values, exports), "grid": grid, "block": [1, 1, 1], "shared_bytes": 0, "args": args})
     if not found:
-        raise ValueError("the program launches no kernel")
+        raise CompileError("the program launches no kernel")
     return found
 
 
@@ -93,96 +92,48 @@ def export_names(path):
         if library:
             names = ctypes.cast(library[0].tables[table], ctypes.POINTER(ctypes.c_char_p))
             return [names[i].decode() for i in range(library[0].export_count)]
-    raise ValueError("the code object has another interface than versions 0.5 and 0.6 of IREE's executable libraries")
+    raise CompileError("the code object has another interface than versions 0.5 and 0.6 of IREE's executable libraries")
 
 
 # ---- one problem ----
-
-def cpu_seconds():
-    """Processor time of this process and its children: other work on the machine does not count."""
-    return sum(os.times()[:4])
-
 
 def run(folder, arguments):
     done = subprocess.run([COMPILER, *arguments], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode:
         errors = [line for line in done.stdout.splitlines() if "error:" in line]
         text = errors[0] if errors else done.stdout[-400:] or "iree-compile ended with %d" % done.returncode
-        raise ValueError(text.replace(folder + os.sep, ""))  # equal messages for equal causes
+        raise CompileError(text.replace(folder + os.sep, ""))  # equal messages for equal causes
 
 
-def compile_into(folder, cpu, program, flags, tiles):
+def compile_into(folder, cpu, program, tiles):
     """(path of the code object, launches, seconds of the compiler)."""
     source, hal = os.path.join(folder, "f.mlir"), os.path.join(folder, "hal.mlir")
     with open(source, "w", encoding="utf-8") as f:
         f.write(program.text(tiles, version_key()))
-    every = [*FLAGS, "--iree-llvmcpu-target-cpu=" + cpu, *flags, source]
-    started = cpu_seconds()
+    every = [*FLAGS, "--iree-llvmcpu-target-cpu=" + cpu, source]
+    started = package.cpu_seconds()
     run(folder, [*every, "-o", os.path.join(folder, "f.vmfb"), "--iree-hal-dump-executable-binaries-to=" + folder])
-    seconds = cpu_seconds() - started
+    seconds = package.cpu_seconds() - started
     run(folder, [*every, "--compile-to=hal", "-o", hal])
     code = [name for name in os.listdir(folder) if name.endswith(".so")]
     if len(code) != 1:
-        raise ValueError("the program has %d code objects, expected one" % len(code))
+        raise CompileError("the program has %d code objects, expected one" % len(code))
     path = os.path.join(folder, code[0])
     with open(hal, encoding="utf-8") as f:
         return path, read_launches(f.read(), program.tensors, export_names(path)), seconds
 
 
-def one_line(error):
-    return " ".join(str(error).split())[:440]
-
-
-def compile_one(out, target, cpu, problem, stem, config, flags, tiles):
-    """Writes one manifest, and its code object unless IREE fails. Returns the line of the log."""
-    written = {"format": 1, "producer": {"name": "iree", "version": VERSION}, "target": target, "problem": problem, "configuration": config}
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            path, launches, seconds = compile_into(folder, cpu, programs.program(problem), flags, tiles)
-            with open(path, "rb") as f:
-                code = f.read()
-            shutil.copyfile(path, os.path.join(out, stem + ".so"))
-        written.update(code_object=stem + ".so", sha256=hashlib.sha256(code).hexdigest(), launches=launches, compile_seconds=round(seconds, 4))
-        result = "%.2f s, %d bytes" % (seconds, len(code))
-    except Exception as error:  # one problem that does not compile must not cost the others
-        written["error"] = result = one_line(error)
-    with open(os.path.join(out, stem + ".json"), "w", encoding="utf-8") as f:
-        json.dump(written, f, indent=1)
-    return "%s %s: %s" % (problem, config, result), "error" not in written
-
-
-def jobs(listed, most):
-    for problem in listed:
-        try:
-            programs.program(problem)
-        except programs.Unsupported as why:
-            print("%s: not supported: %s" % (problem, why))
-            continue
-        digest = hashlib.sha256(problem.encode()).hexdigest()[:10]
-        for i, (name, flags, tiles) in enumerate(configurations(problem, most)):
-            yield problem, "%s-%s-%d" % (problem.partition(":")[0], digest, i), name, flags, tiles
+def compile_call(cpu, call):
+    problem, tiles = call
+    with tempfile.TemporaryDirectory() as folder:
+        path, launches, seconds = compile_into(folder, cpu, programs.program(problem), tiles)
+        with open(path, "rb") as f:
+            return f.read(), {"launches": launches, "compile_seconds": seconds}
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("out")
-    parser.add_argument("target")
-    parser.add_argument("cpu")
-    parser.add_argument("--configs", type=int, default=1, help="configurations of a problem at most")
-    options = parser.parse_args()
-    os.makedirs(options.out, exist_ok=True)
-    with open(os.environ["TK_PROBLEMS"], encoding="utf-8") as f:
-        todo = list(jobs(json.load(f)["problems"], options.configs))
-    good, failures = 0, []
-    with concurrent.futures.ProcessPoolExecutor(int(os.environ.get("TK_JOBS", "1"))) as pool:
-        waiting = [pool.submit(compile_one, options.out, options.target, options.cpu, *job) for job in todo]
-        for line, ok in (w.result() for w in waiting):
-            print(line, flush=True)
-            good += ok
-            failures += [] if ok else [line]
-    print("iree %s: %d of %d code objects" % (VERSION, good, len(todo)))
-    if not good:
-        sys.exit("error: " + ("none of the problems could be compiled: " + failures[0] if todo else "none of the problems is supported"))
+    options = package.parse_arguments("cpu")
+    package.write(options, {"name": "iree", "version": VERSION}, "so", list_calls, functools.partial(compile_call, options.cpu))
 
 
 if __name__ == "__main__":

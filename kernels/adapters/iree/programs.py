@@ -1,11 +1,9 @@
 """Problems in the tracker's canonical form -> programs of IREE (MLIR, dialects linalg and iree_linalg_ext)."""
 import math
 
+from package import Unsupported, parse_problem
+
 FLOATS = ("f32", "f16", "bf16")
-
-
-class Unsupported(Exception):
-    """Not a failure: these programs do not do this problem."""
 
 
 class Program:
@@ -14,11 +12,6 @@ class Program:
 
     def __init__(self, tensors, text):
         self.tensors, self.text = tensors, text
-
-
-def parse(text):
-    op, _, rest = text.partition(":")
-    return op, dict(pair.split("=", 1) for pair in rest.split(","))
 
 
 def tensor(*shape):
@@ -114,7 +107,7 @@ def attention(p):
 
 def program(problem):
     """Raises Unsupported."""
-    op, p = parse(problem)
+    op, p = parse_problem(problem)
     make = {"gemm": gemm, "attention": attention}.get(op)
     if not make:
         raise Unsupported("only gemm and attention")

@@ -2,6 +2,7 @@
 compiled kernel package into OUT.
 
 TileLang makes CUDA source, which nvcc compiles; TileLang's own wrapper for that source knows the launch and the tensor maps."""
+import functools
 import os
 import re
 import subprocess
@@ -30,7 +31,8 @@ PROMOTIONS = (0, 64, 128, 256)
 
 def lower(target, call):
     target = tvm.target.Target({"kind": "cuda", "arch": target})
-    function = getattr(kernels, call[0])(*call[2])
+    name, given = call
+    function = getattr(kernels, name)(*given)
     with target, tvm.transform.PassContext(opt_level=3):
         artifact = tilelang.lower(function, target=target)
     module = tvm.IRModule({function.attrs["global_symbol"]: function})
@@ -83,6 +85,7 @@ def arguments(wrapper, source, entry):
 
 
 def compile_call(target, call):
+    started = package.cpu_seconds()
     wrapper, source = lower(target, call)
     code = nvcc(target, source)
     launches = []
@@ -95,8 +98,10 @@ def compile_call(target, call):
         launches.append({"entry": entry, "grid": [int(x) for x in wrapper.grid_info[entry]], "block": [int(x) for x in wrapper.block_info[entry]],
                          "cluster": [int(x) for x in cluster] if cluster else [1, 1, 1], "shared_bytes": int(wrapper.dynamic_smem_buf[entry] or 0),
                          "cooperative": bool(wrapper.use_cooperative_groups[entry]), "args": args})
-    return code, launches
+    return code, {"launches": launches, "compile_seconds": package.cpu_seconds() - started}
 
 
 if __name__ == "__main__":
-    package.main({"name": "tilelang", "version": tilelang.__version__.partition("+")[0]}, problems.calls, problems.Unsupported, compile_call)
+    options = package.parse_arguments()
+    producer = {"name": "tilelang", "version": tilelang.__version__.partition("+")[0]}
+    package.write(options, producer, "cubin", problems.calls, functools.partial(compile_call, options.target))

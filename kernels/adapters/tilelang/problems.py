@@ -1,16 +1,9 @@
 """Which problems the kernels solve, and with which tiles: problem in the tracker's canonical form -> calls of the kernels."""
 import math
 
+from package import Unsupported, parse_problem
+
 TYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32"}
-
-
-class Unsupported(Exception):
-    """Not a failure: these kernels do not do this problem."""
-
-
-def parse(text):
-    op, _, rest = text.partition(":")
-    return op, dict(pair.split("=", 1) for pair in rest.split(","))
 
 
 # BM, BN, BK, stages, threads that compute, C through shared memory: the fastest on an H200 first.
@@ -26,7 +19,7 @@ def gemm(p):
     if not fitting:
         raise Unsupported("sides that are no multiples of 64")
     for t in sorted(fitting, key=lambda t: -(-(m // t[0] * (n // t[1])) // 132) * t[0] * t[1]):  # rounds of the 132 multiprocessors
-        yield "gemm", "%dx%dx%d-s%d-t%d%s" % (*t[:5], "-staged" if t[5] else ""), (m, n, k, p["ta"] == "t", p["tb"] == "t", TYPES[p["a"]], TYPES[p["c"]], *t)
+        yield "%dx%dx%d-s%d-t%d%s" % (*t[:5], "-staged" if t[5] else ""), ("gemm", (m, n, k, p["ta"] == "t", p["tb"] == "t", TYPES[p["a"]], TYPES[p["c"]], *t))
 
 
 # BM, BN, stages, threads that compute, by the width of a head
@@ -41,12 +34,12 @@ def attention(p):
     if scale <= 0 or sq != skv or sq % 128:
         raise Unsupported("a negative scale, or other lengths than multiples of 128, the same for queries and keys")
     for t in ATTENTION_TILES[d]:
-        yield "attention", "%dx%d-s%d-t%d" % t, (b, h, hkv, sq, d, scale, p["causal"] == "1", TYPES[p["dtype"]], *t)
+        yield "%dx%d-s%d-t%d" % t, ("attention", (b, h, hkv, sq, d, scale, p["causal"] == "1", TYPES[p["dtype"]], *t))
 
 
 def calls(problem, most):
-    """At most `most` (kernel, configuration, arguments), the best guess first. Raises Unsupported."""
-    op, p = parse(problem)
+    """At most `most` (configuration, (kernel, arguments)), the best guess first. Raises Unsupported."""
+    op, p = parse_problem(problem)
     make = {"gemm": gemm, "attention": attention}.get(op)
     if not make:
         raise Unsupported("only gemm and attention")

@@ -1,15 +1,11 @@
 """compile.py OUT TARGET [--configs=N]: compiles the kernels for the problems in $TK_PROBLEMS with the installed Triton, without a GPU, and writes a
-compiled kernel package into OUT: a code object and a manifest for each problem and configuration.
+compiled kernel package into OUT.
 
 Triton's own JIT specialises and compiles (`warmup`) under a driver that only knows its target: the same code that a GPU would have been given."""
-import argparse
-import concurrent.futures
-import hashlib
-import json
+import functools
 import os
 import re
 import sys
-import time
 import types
 
 sys.dont_write_bytecode = True  # this folder is part of the build's key
@@ -25,9 +21,11 @@ from triton.runtime import driver  # noqa: E402
 from triton.runtime.jit import MockTensor  # noqa: E402
 
 import kernels  # noqa: E402
+import package  # noqa: E402
 import problems  # noqa: E402
 from code_objects import kernel_parameters  # noqa: E402
 
+PRODUCER = {"name": "triton", "version": triton.__version__}
 LANGUAGE_TYPES = {"f16": tl.float16, "bf16": tl.bfloat16, "f32": tl.float32, "tf32": tl.float32, "e4m3": tl.float8e4nv, "e5m2": tl.float8e5}
 VALUE_TYPES = {"i1": ("i8", 1), "i8": ("i8", 1), "i16": ("i16", 2), "i32": ("i32", 4), "i64": ("i64", 8), "fp32": ("f32", 4), "fp64": ("f64", 8)}
 
@@ -38,7 +36,7 @@ class Target:
     def __init__(self, name):
         self.name = name
         number = re.fullmatch(r"sm_(\d+)a?", name)
-        self.kind = "cuda" if number else "hip"
+        self.kind, self.extension = ("cuda", "cubin") if number else ("hip", "hsaco")
         self.triton = GPUTarget("cuda", int(number[1]), 32) if number else GPUTarget("hip", name, 64)
         self.units = 132 if number else 304
 
@@ -103,103 +101,43 @@ def arguments(kernel, call, compiled):
     return out, sizes
 
 
-def compile_call(target, call):
+def warm_up(call):
     kernel = getattr(kernels, call.kernel)
     tensors = {name: MockTensor(LANGUAGE_TYPES[dtype]) for name, _, dtype in call.tensors}
     given = [tensors[n] if n in tensors else call.values[n] for n in kernel.arg_names if n not in call.constants]
     return kernel, kernel.warmup(*given, **call.constants, **call.options, grid=call.grid)
 
 
-def manifest(target, problem, call, kernel, compiled, file_name, code):
+def launch(target, call, kernel, compiled, code):
     metadata = compiled.metadata._asdict()
     args, sizes = arguments(kernel, call, compiled)
     found = kernel_parameters(code, metadata["name"]) if target.kind == "cuda" else sizes
     if found != sizes:
         raise RuntimeError("the code object has parameters of %s bytes, expected %s" % (found, sizes))
     clusters = metadata.get("num_ctas") or 1
-    grid = [call.grid[0] * clusters, call.grid[1], call.grid[2]]
-    producer = {"name": "triton", "version": triton.__version__}
-    if target.kind == "cuda":
-        producer["ptx"] = re.search(r"^\.version (\S+)", compiled.asm["ptx"], re.M)[1]
-    return {
-        "format": 1, "producer": producer, "target": target.name, "problem": problem, "configuration": call.config,
-        "code_object": file_name, "sha256": hashlib.sha256(code).hexdigest(),
-        "launches": [{
-            "entry": metadata["name"], "grid": grid, "block": [metadata["num_warps"] * target.triton.warp_size, 1, 1],
-            "cluster": [clusters, 1, 1], "shared_bytes": metadata["shared"],
-            "cooperative": bool(metadata.get("launch_cooperative_grid", False)), "args": args,
-        }],
-    }
+    return {"entry": metadata["name"], "grid": [call.grid[0] * clusters, call.grid[1], call.grid[2]],
+            "block": [metadata["num_warps"] * target.triton.warp_size, 1, 1], "cluster": [clusters, 1, 1], "shared_bytes": metadata["shared"],
+            "cooperative": bool(metadata.get("launch_cooperative_grid", False)), "args": args}
 
 
-def one_line(error):
-    text = " ".join(str(error).split())
-    return ("%s: %s" % (type(error).__name__, text))[:440]
-
-
-def cpu_seconds():
-    """Processor time of this process and its children: other work on the machine does not count."""
-    return sum(os.times()[:4])
-
-
-def compile_one(out, target_name, problem, call, stem):
-    """Writes one manifest, and its code object unless Triton fails. Returns the line of the log, and whether it compiled."""
+def compile_call(target_name, call):
     target = Target(target_name)
     driver.set_active(TargetDriver(target.triton))
-    started, started_cpu = time.monotonic(), cpu_seconds()
-    extension = "cubin" if target.kind == "cuda" else "hsaco"
-    try:
-        kernel, compiled = compile_call(target, call)
-        seconds = cpu_seconds() - started_cpu
-        code = compiled.asm[extension]
-        written = manifest(target, problem, call, kernel, compiled, "%s.%s" % (stem, extension), code)
-        written["compile_seconds"] = round(seconds, 4)
-        with open(os.path.join(out, "%s.%s" % (stem, extension)), "wb") as f:
-            f.write(code)
-        result = "%d bytes" % len(code)
-    except Exception as error:  # one problem that does not compile must not cost the others
-        written = {"format": 1, "producer": {"name": "triton", "version": triton.__version__}, "target": target.name, "problem": problem,
-                   "configuration": call.config, "error": one_line(error)}
-        result = written["error"]
-    with open(os.path.join(out, stem + ".json"), "w", encoding="utf-8") as f:
-        json.dump(written, f, indent=1)
-    return "%s %s: %.1f s, %s" % (problem, call.config, time.monotonic() - started, result), "error" not in written
-
-
-def jobs(listed, target, most):
-    for problem in listed:
-        try:
-            chosen = problems.calls(problem, target, most)
-        except problems.Unsupported as why:
-            print("%s: not supported: %s" % (problem, why))
-            continue
-        digest = hashlib.sha256(problem.encode()).hexdigest()[:10]
-        for i, call in enumerate(chosen):
-            yield problem, call, "%s-%s-%d" % (problem.partition(":")[0], digest, i)
-
-
-def read_problems():
-    with open(os.environ["TK_PROBLEMS"], encoding="utf-8") as f:
-        return json.load(f)["problems"]
+    started = package.cpu_seconds()
+    kernel, compiled = warm_up(call)
+    seconds = package.cpu_seconds() - started
+    code = compiled.asm[target.extension]
+    members = {"launches": [launch(target, call, kernel, compiled, code)], "compile_seconds": seconds}
+    if target.kind == "cuda":
+        members["producer"] = dict(PRODUCER, ptx=re.search(r"^\.version (\S+)", compiled.asm["ptx"], re.M)[1])
+    return code, members
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("out")
-    parser.add_argument("target")
-    parser.add_argument("--configs", type=int, default=1, help="configurations of a problem at most")
-    options = parser.parse_args()
-    os.makedirs(options.out, exist_ok=True)
-    todo = list(jobs(read_problems(), Target(options.target), options.configs))
-    good, failures = 0, []
-    with concurrent.futures.ProcessPoolExecutor(int(os.environ.get("TK_JOBS", "1"))) as pool:
-        for line, ok in pool.map(compile_one, [options.out] * len(todo), [options.target] * len(todo), *zip(*todo)) if todo else ():
-            print(line, flush=True)
-            good += ok
-            failures += [] if ok else [line]
-    print("triton %s: %d of %d code objects" % (triton.__version__, good, len(todo)))
-    if not good:
-        sys.exit("error: " + ("none of the problems could be compiled: " + failures[0] if todo else "none of the problems is supported"))
+    options = package.parse_arguments()
+    target = Target(options.target)
+    package.write(options, PRODUCER, target.extension, lambda problem, most: problems.calls(problem, target, most),
+                  functools.partial(compile_call, options.target))
 
 
 if __name__ == "__main__":

@@ -1,24 +1,17 @@
 """Which problems the kernels solve, and with which tiles: problem in the tracker's canonical form -> calls of the kernels."""
 import math
 
+from package import Unsupported, parse_problem
+
 OPERAND_TYPES = ("f16", "bf16", "e4m3", "e5m2", "f32", "tf32")
-
-
-class Unsupported(Exception):
-    """Not a failure: these kernels do not do this problem."""
 
 
 class Call:
     """A kernel with everything that its launch needs. `tensors`: (argument, tensor of the problem, type); `values`: {argument: number}."""
 
-    def __init__(self, kernel, config, tensors, values, constants, grid, options):
-        self.kernel, self.config, self.tensors, self.values = kernel, config, tensors, values
+    def __init__(self, kernel, tensors, values, constants, grid, options):
+        self.kernel, self.tensors, self.values = kernel, tensors, values
         self.constants, self.grid, self.options = constants, grid, options
-
-
-def parse(text):
-    op, _, rest = text.partition(":")
-    return op, dict(pair.split("=", 1) for pair in rest.split(","))
 
 
 def ceil_div(a, b):
@@ -62,9 +55,9 @@ def gemm(p, target):
         block_k = max(t[2] // wide, 16)
         constants = dict(BLOCK_M=t[0], BLOCK_N=t[1], BLOCK_K=block_k, GROUP_M=8, EVEN_K=k % block_k == 0,
                          PRECISION="ieee" if a == "f32" else "tf32")
-        yield Call("gemm", "%dx%dx%d-w%d-s%d" % (t[0], t[1], block_k, t[3], t[4]),
-                   [("A", "A", a), ("B", "B", b), ("C", "C", c)], dict(M=m, N=n, K=k, **strides), constants,
-                   (ceil_div(m, t[0]) * ceil_div(n, t[1]), batch, 1), dict(num_warps=t[3], num_stages=t[4]))
+        yield "%dx%dx%d-w%d-s%d" % (t[0], t[1], block_k, t[3], t[4]), Call(
+            "gemm", [("A", "A", a), ("B", "B", b), ("C", "C", c)], dict(M=m, N=n, K=k, **strides), constants,
+            (ceil_div(m, t[0]) * ceil_div(n, t[1]), batch, 1), dict(num_warps=t[3], num_stages=t[4]))
 
 
 # ---- attention ----
@@ -87,15 +80,15 @@ def attention(p, target):
     t = p["dtype"]
     tensors = [("Q", "Q", t), ("K", "K", t), ("V", "V", t), ("O", "O", t), ("LSE", "lse", "f32")]
     for rows, keys, warps, stages in ATTENTION_TILES[target.kind][d]:
-        yield Call("attention", "%dx%d-w%d-s%d" % (rows, keys, warps, stages), tensors,
-                   dict(H=h, HKV=hkv, SQ=sq, SKV=skv, scale=scale),
-                   dict(D=d, BLOCK_M=rows, BLOCK_N=keys, CAUSAL=p["causal"] == "1"),
-                   (ceil_div(sq, rows), b * h, 1), dict(num_warps=warps, num_stages=stages))
+        yield "%dx%d-w%d-s%d" % (rows, keys, warps, stages), Call(
+            "attention", tensors, dict(H=h, HKV=hkv, SQ=sq, SKV=skv, scale=scale),
+            dict(D=d, BLOCK_M=rows, BLOCK_N=keys, CAUSAL=p["causal"] == "1"),
+            (ceil_div(sq, rows), b * h, 1), dict(num_warps=warps, num_stages=stages))
 
 
 def calls(problem, target, most):
-    """At most `most` calls, the best guess first. Raises Unsupported."""
-    op, p = parse(problem)
+    """At most `most` (configuration, Call), the best guess first. Raises Unsupported."""
+    op, p = parse_problem(problem)
     make = {"gemm": gemm, "attention": attention}.get(op)
     if not make:
         raise Unsupported("only gemm and attention")
