@@ -107,10 +107,10 @@ def run(folder, arguments):
 
 def compile_into(folder, cpu, program, tiles):
     """(path of the code object, launches, seconds of the compiler)."""
-    source, hal = os.path.join(folder, "f.mlir"), os.path.join(folder, "hal.mlir")
-    with open(source, "w", encoding="utf-8") as f:
+    hal = os.path.join(folder, "hal.mlir")
+    with open(os.path.join(folder, "f.mlir"), "w", encoding="utf-8") as f:
         f.write(program.text(tiles, version_key()))
-    every = [*FLAGS, "--iree-llvmcpu-target-cpu=" + cpu, source]
+    every = [*FLAGS, "--iree-llvmcpu-target-cpu=" + cpu, "f.mlir"]  # the code object has the path that it is given
     started = package.cpu_seconds()
     run(folder, [*every, "-o", os.path.join(folder, "f.vmfb"), "--iree-hal-dump-executable-binaries-to=" + folder])
     seconds = package.cpu_seconds() - started
