@@ -78,7 +78,9 @@ static void mistakes(void **state)
 	        {"- series: x\n  note: n\n  until: soon\n", "acks.yml:3:10: until: \"soon\""},
 	        {"- series: x\n  note: n\n  action: expct\n",
 	                "unknown action \"expct\"; did you mean \"expect\"?"},
-	        {"- series: x\n  note: n\n  action: q\n", "acks.yml:3:11: unknown action \"q\""},
+	        {"- series: x\n  note: n\n  action: q\n",
+	                "acks.yml:3:11: unknown action \"q\"; expected one of ack, expect, "
+	                "ignore"},
 	        {"- series:\n  note: n\n", "acks.yml:1:10: series is empty"},
 	        {"- series: { a: b }\n  note: n\n", "acks.yml:1:11: series is a mapping"},
 	        {"- series: x\n  note: [n]\n", "acks.yml:2:9: note is a list"},
