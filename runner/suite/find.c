@@ -62,7 +62,7 @@ static int unknown_suite(const char *root, const char *name, struct tk_error *er
 	if (known)
 		tk_suggest_hint(name, known, NULL, hint);
 	tk_fail(err, TK_ENOTFOUND, "unknown suite \"%s\"%s%s", tk_text_format_excerpt(name, shown),
-	        hint, strstr(hint, "expected") ? ", or a path" : "");
+	        hint, count && known && !tk_suggest_name(name, known) ? ", or a path" : "");
 	free(known);
 	tk_names_free(names, count);
 	return TK_ENOTFOUND;

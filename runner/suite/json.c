@@ -71,24 +71,16 @@ static const struct { const char *theirs, *op, *type_key; const struct rename *k
 static int unknown_parameter(
         struct tk_suite_builder *b, int key, const char *kernel, const struct rename *keys)
 {
-	const char *known[RENAMES_MAX], *near;
-	char list[512] = "", shown[TK_TEXT_EXCERPT_SIZE];
-	size_t n = 0, len = 0;
+	const char *known[RENAMES_MAX];
+	char hint[TK_SUGGEST_HINT_SIZE], shown[TK_TEXT_EXCERPT_SIZE];
+	size_t n = 0;
 
-	for (; keys[n].theirs && n < RENAMES_MAX - 1; n++) {
+	for (; keys[n].theirs && n < RENAMES_MAX - 1; n++)
 		known[n] = keys[n].theirs;
-		if (len < sizeof list)
-			len += (size_t)snprintf(
-			        list + len, sizeof list - len, "%s%s", n ? ", " : "", known[n]);
-	}
 	known[n] = NULL;
-	near = tk_suggest_name(tk_yaml_text(b->y, key), known);
-	tk_text_format_excerpt(tk_yaml_text(b->y, key), shown);
-	if (near)
-		return tk_yaml_fail(b->y, key, b->err,
-		        "unknown key \"%s\" in %s; did you mean \"%s\"?", shown, kernel, near);
-	return tk_yaml_fail(b->y, key, b->err, "unknown key \"%s\" in %s; expected one of %s",
-	        shown, kernel, list);
+	return tk_yaml_fail(b->y, key, b->err, "unknown key \"%s\" in %s%s",
+	        tk_text_format_excerpt(tk_yaml_text(b->y, key), shown), kernel,
+	        tk_suggest_hint(tk_yaml_text(b->y, key), known, NULL, hint));
 }
 
 /* "t" or "n" of true, false, "T" and "N"; NULL: another text. */
