@@ -19,7 +19,7 @@
 #define RETRY_S (24 * 3600) /* the cause may have been the network or the disk */
 #define OUTPUT_MAX_BYTES ((uint64_t)8 << 30)
 #define LOG_MAX_BYTES ((uint64_t)64 << 20)
-#define PROCESS_MAX 4096
+#define PROCESS_MAX 4096u
 
 #define DISK_FULL_BYTES ((uint64_t)64 << 10)
 
@@ -284,16 +284,18 @@ static int check_ended_by_system(
 static char *describe_excess(const struct job *j, enum tk_process_limit limit)
 {
 	char *text = NULL;
+	int len;
 	if (limit == TK_LIMIT_LOG)
-		return strdup("the build printed more than 64 MiB: killed");
-	if (limit == TK_LIMIT_PROCESSES)
-		return strdup("the build had more than 4096 processes: killed");
-	if (asprintf(&text,
-	            "the build used more than %.1f GiB of disk space, the limit of "
-	            "`budgets.build_disk`: killed",
-	            (double)j->spec->disk_limit_bytes / 0x1p30) < 0)
-		return NULL;
-	return text;
+		len = asprintf(&text, "the build printed more than %u MiB: killed",
+		        (unsigned)(LOG_MAX_BYTES >> 20));
+	else if (limit == TK_LIMIT_PROCESSES)
+		len = asprintf(&text, "the build had more than %u processes: killed", PROCESS_MAX);
+	else
+		len = asprintf(&text,
+		        "the build used more than %.1f GiB of disk space, the limit of "
+		        "`budgets.build_disk`: killed",
+		        (double)j->spec->disk_limit_bytes / 0x1p30);
+	return len < 0 ? NULL : text;
 }
 
 /* Status and message of the artifact, from how the adapter ended. */
