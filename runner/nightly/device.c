@@ -43,11 +43,12 @@ int tk_night_load_limits(struct tk_night *n, struct tk_night_device *d, struct t
 		return TK_OK;
 	int status = n->store ? tk_store_list_ceilings(n->store, 0, &rows, err) : TK_OK;
 	tk_limits_init(&d->limits, tk_device_kind_from_name(d->layer->name), name, cache_bytes);
+	const bool overloaded = is_overloaded(d);
 	for (size_t i = 0; !status && i < rows.count; i++) {
 		const struct tk_ceiling_row *c = TK_ROWS_AT(&rows, struct tk_ceiling_row, i);
 		bool is_of_this_night = c->night_id == n->night_id;
 		if (c->device_id == d->device_id && c->source == TK_CEILING_MEASURED &&
-		        !(is_of_this_night && is_overloaded(d)))
+		        !(is_of_this_night && overloaded))
 			tk_limits_add_ceiling(&d->limits, c->name, c->unit, c->value);
 	}
 	tk_rows_free(&rows);
