@@ -62,23 +62,17 @@ static bool find_prefix(const char *program, char *out, size_t size)
 	return *out != '\0';
 }
 
-static int add_python(struct tk_python_host *h, const char *prefix, struct tk_error *err)
-{
-	static const char *const patterns[] = {
-	        "lib/python3.[0-9]*", "lib/libpython3*.so*", "bin/python*"};
-	int status = TK_OK;
-	for (size_t i = 0; !status && i < sizeof patterns / sizeof *patterns; i++)
-		status = add_matches(h, prefix, patterns[i], err);
-	return status;
-}
-
+static const char *const python_patterns[] = {
+        "lib/python3.[0-9]*", "lib/libpython3*.so*", "bin/python*", NULL};
 /* The folder `bin` has links to the Python that it was made from. */
-static int add_environment(struct tk_python_host *h, const char *prefix, struct tk_error *err)
+static const char *const environment_patterns[] = {"lib/python3.[0-9]*", "bin", "pyvenv.cfg", NULL};
+
+static int add_all_matches(struct tk_python_host *h, const char *prefix,
+        const char *const *patterns, struct tk_error *err)
 {
-	static const char *const patterns[] = {"lib/python3.[0-9]*", "bin", "pyvenv.cfg"};
 	int status = TK_OK;
-	for (size_t i = 0; !status && i < sizeof patterns / sizeof *patterns; i++)
-		status = add_matches(h, prefix, patterns[i], err);
+	for (; !status && *patterns; patterns++)
+		status = add_matches(h, prefix, *patterns, err);
 	return status;
 }
 
@@ -109,9 +103,11 @@ static int find_python(
 	bool has_environment = find_prefix(p->python, environment, sizeof environment) &&
 	                       is_environment(environment);
 	h->program = strdup(has_environment ? p->python : real);
-	int status =
-	        h->program ? add_python(h, prefix, err) : tk_fail(err, TK_ENOMEM, "out of memory");
-	return !status && has_environment ? add_environment(h, environment, err) : status;
+	int status = h->program ? add_all_matches(h, prefix, python_patterns, err)
+	                        : tk_fail(err, TK_ENOMEM, "out of memory");
+	return !status && has_environment
+	               ? add_all_matches(h, environment, environment_patterns, err)
+	               : status;
 }
 
 static int find_library(struct tk_python_host *h, const char *modules_dir, struct tk_error *err)
