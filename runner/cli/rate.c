@@ -23,21 +23,31 @@ struct tk_rate tk_rate_compute(double flops, double peak_gflop_per_s, double med
 	return r;
 }
 
+struct tk_rate tk_rate_of_problem(
+        const char *problem, double flops, const char *device_name, double value, const char *unit)
+{
+	struct tk_problem_spec spec;
+	double peak = 0;
+
+	if (strcmp(unit, "ns") != 0)
+		return (struct tk_rate){NAN, NAN};
+	/* An imported history may have problems of other languages. */
+	if (!tk_problem_parse(&spec, problem, NULL))
+		peak = tk_datasheet_find_peak(device_name, &spec);
+	return tk_rate_compute(flops, peak, value);
+}
+
 struct tk_rate tk_rate_of_point(const struct tk_lookup *l, const struct tk_point *p)
 {
 	const struct tk_series_row *series = tk_lookup_series(l, p->series_id);
 	const struct tk_problem_row *problem =
 	        series ? tk_lookup_problem(l, series->problem_id) : NULL;
 	const struct tk_device_row *device = series ? tk_lookup_device(l, series->device_id) : NULL;
-	struct tk_problem_spec spec;
-	double peak = 0;
 
-	if (!problem || strcmp(series->unit, "ns") != 0)
+	if (!problem)
 		return (struct tk_rate){NAN, NAN};
-	/* An imported history may have problems of other languages. */
-	if (device && !tk_problem_parse(&spec, problem->text, NULL))
-		peak = tk_datasheet_find_peak(device->name, &spec);
-	return tk_rate_compute(problem->flops, peak, p->value);
+	return tk_rate_of_problem(problem->text, problem->flops, device ? device->name : NULL,
+	        p->value, series->unit);
 }
 
 void tk_rate_set_cells(struct tk_table *t, const struct tk_rate *r)

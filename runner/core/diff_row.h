@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/problem.h"
 #include "core/verdict.h"
 
 struct tk_diff_row {
@@ -13,8 +14,9 @@ struct tk_diff_row {
 	char mode[16];   /* "": the default mode of its device */
 	char title[160]; /* of the problem */
 	bool lower_is_better;
-	double flops, peak_gflop_per_s; /* of the problem, by the device's data sheet; 0: unknown */
-	int64_t newest_s;               /* time of its newest run */
+	char problem[TK_PROBLEM_TEXT_MAX], device_name[96];
+	double flops;     /* of the problem */
+	int64_t newest_s; /* time of its newest run */
 
 	struct tk_verdict verdict;
 	uint32_t samples_before, samples_after;

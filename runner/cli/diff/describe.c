@@ -147,7 +147,8 @@ const char *tk_diff_evidence_name(const struct tk_diff_row *row)
 
 struct tk_rate tk_diff_row_rate(const struct tk_diff_row *row)
 {
-	return tk_rate_compute(row->flops, row->peak_gflop_per_s, row->verdict.after.value);
+	return tk_rate_of_problem(
+	        row->problem, row->flops, row->device_name, row->verdict.after.value, row->unit);
 }
 
 const char *tk_diff_ab_suffix(const struct tk_diff_row *row)

@@ -1,7 +1,5 @@
 /* Cases -> rows: names, verdict, revisions. See diff_row.h. */
 #include "detect/report/diff_row.h"
-#include "core/datasheet.h"
-#include "core/problem.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,18 +38,6 @@ static void copy(char *to, size_t size, const char *from)
 }
 #define COPY(field, from) copy(field, sizeof(field), from)
 
-static void set_peak(const struct tk_series_case *k, struct tk_diff_row *row)
-{
-	struct tk_problem_spec spec;
-
-	if (strcmp(k->series->unit, "ns") != 0)
-		return;
-	row->flops = k->problem->flops;
-	/* An imported history may have problems of other languages. */
-	if (!tk_problem_parse(&spec, k->problem->text, NULL))
-		row->peak_gflop_per_s = tk_datasheet_find_peak(k->device->name, &spec);
-}
-
 static void set_identity(const struct tk_series_case *k, struct tk_diff_row *row)
 {
 	const struct tk_history_window *w = k->window;
@@ -59,11 +45,11 @@ static void set_identity(const struct tk_series_case *k, struct tk_diff_row *row
 
 	*row = (struct tk_diff_row){.series_id = k->series->id,
 	        .lower_is_better = k->series->better != TK_BETTER_HIGHER,
+	        .flops = k->problem->flops,
 	        .newest_s = w->last_within.run_id ? w->last_within.as_of_s : w->last_before.as_of_s,
 	        .commits_between = -1,
 	        .first_bad_change = NAN,
 	        .first_bad_confidence = NAN};
-	set_peak(k, row);
 	COPY(row->series, k->series->slug);
 	COPY(row->device, k->device->slug);
 	COPY(row->machine, k->machine->name);
@@ -71,6 +57,8 @@ static void set_identity(const struct tk_series_case *k, struct tk_diff_row *row
 	COPY(row->backend, k->series->backend);
 	if (strcmp(k->series->mode, tk_mode_name(tk_mode_default(k->device->kind))) != 0)
 		COPY(row->mode, k->series->mode);
+	COPY(row->problem, k->problem->text);
+	COPY(row->device_name, k->device->name);
 	COPY(row->op, k->problem->op);
 	COPY(row->metric, k->series->metric);
 	COPY(row->unit, k->series->unit);
