@@ -41,3 +41,20 @@ enum tk_measurement_field tk_measurement_field_parent(enum tk_measurement_field 
 		return TK_MEASUREMENT_FIELD_COUNT;
 	}
 }
+
+json_t *tk_measurement_get_field(const json_t *object, enum tk_measurement_field field)
+{
+	return json_object_get(object, tk_measurement_field_key(field));
+}
+
+double tk_measurement_get_number(
+        const json_t *object, enum tk_measurement_field field, double fallback)
+{
+	const json_t *v = tk_measurement_get_field(object, field);
+	return json_is_number(v) ? json_number_value(v) : fallback;
+}
+
+void tk_measurement_set_text(json_t *object, enum tk_measurement_field field, const char *text)
+{
+	json_object_set_new(object, tk_measurement_field_key(field), json_string(text));
+}

@@ -4,6 +4,7 @@
  * describes the fields. */
 #ifndef TK_CORE_MEASUREMENT_FIELDS_H
 #define TK_CORE_MEASUREMENT_FIELDS_H
+#include <jansson.h>
 
 #define TK_MEASUREMENT_SAMPLES_MAX 1000000
 
@@ -112,5 +113,13 @@ const char *tk_measurement_field_title(enum tk_measurement_field field);
  * TK_MEASUREMENT_TELEMETRY. TK_MEASUREMENT_FIELD_COUNT: the measurement itself. The fields
  * TK_TELEMETRY_... are in two objects and count as those of TK_MEASUREMENT_TELEMETRY_AFTER. */
 enum tk_measurement_field tk_measurement_field_parent(enum tk_measurement_field field);
+
+/* Of `object`, which has the field itself: a measurement, or its "plan" and so on. NULL: it is
+ * missing, or `object` is NULL. Borrowed. */
+json_t *tk_measurement_get_field(const json_t *object, enum tk_measurement_field field);
+/* fallback: it is missing, or not a number. */
+double tk_measurement_get_number(
+        const json_t *object, enum tk_measurement_field field, double fallback);
+void tk_measurement_set_text(json_t *object, enum tk_measurement_field field, const char *text);
 
 #endif

@@ -183,26 +183,18 @@ int tk_answer_unwrap(const json_t *answer, int64_t id, json_t **result, enum tk_
 	return status ? status : copy_text(answer, "message", message, size, err);
 }
 
-static const json_t *member(const json_t *r, enum tk_measurement_field field)
-{
-	return json_object_get(r, tk_measurement_field_key(field));
-}
-
-static double number(const json_t *r, enum tk_measurement_field field)
-{
-	return json_number_value(member(r, field));
-}
-
 /* The members must agree with each other. */
 static int check_consistency(const json_t *r, struct tk_error *err)
 {
-	double lo = number(r, TK_MEASUREMENT_LO), hi = number(r, TK_MEASUREMENT_HI),
-	       median = number(r, TK_MEASUREMENT_MEDIAN);
-	double min = number(r, TK_MEASUREMENT_MIN), q25 = number(r, TK_MEASUREMENT_Q25),
-	       q75 = number(r, TK_MEASUREMENT_Q75);
-	const json_t *verify = member(r, TK_MEASUREMENT_VERIFY);
-	size_t n = json_array_size(member(r, TK_MEASUREMENT_SAMPLES));
-	if (json_integer_value(member(r, TK_MEASUREMENT_N)) != (json_int_t)n)
+	double lo = tk_measurement_get_number(r, TK_MEASUREMENT_LO, 0),
+	       hi = tk_measurement_get_number(r, TK_MEASUREMENT_HI, 0),
+	       median = tk_measurement_get_number(r, TK_MEASUREMENT_MEDIAN, 0);
+	double min = tk_measurement_get_number(r, TK_MEASUREMENT_MIN, 0),
+	       q25 = tk_measurement_get_number(r, TK_MEASUREMENT_Q25, 0),
+	       q75 = tk_measurement_get_number(r, TK_MEASUREMENT_Q75, 0);
+	const json_t *verify = tk_measurement_get_field(r, TK_MEASUREMENT_VERIFY);
+	size_t n = json_array_size(tk_measurement_get_field(r, TK_MEASUREMENT_SAMPLES));
+	if (json_integer_value(tk_measurement_get_field(r, TK_MEASUREMENT_N)) != (json_int_t)n)
 		return tk_fail(err, TK_EDATA, "n is not the number of samples, %zu", n);
 	if (!(min <= q25 && q25 <= median && median <= q75 && lo <= median && median <= hi &&
 	            median > 0))
@@ -210,8 +202,8 @@ static int check_consistency(const json_t *r, struct tk_error *err)
 		        "inconsistent summary: min %g, q25 %g, median %g, q75 %g, interval %g to "
 		        "%g",
 		        min, q25, median, q75, lo, hi);
-	if (json_is_true(member(verify, TK_MEASUREMENT_VERIFY_DONE)) &&
-	        !json_is_true(member(verify, TK_MEASUREMENT_VERIFY_PASSED)))
+	if (json_is_true(tk_measurement_get_field(verify, TK_MEASUREMENT_VERIFY_DONE)) &&
+	        !json_is_true(tk_measurement_get_field(verify, TK_MEASUREMENT_VERIFY_PASSED)))
 		return tk_fail(err, TK_EDATA, "a timing of a wrong result");
 	return TK_OK;
 }

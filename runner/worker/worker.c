@@ -220,16 +220,6 @@ static void set_work(json_t *result, const struct tk_problem_spec *problem)
 	        json_real(tk_problem_bytes(problem)));
 }
 
-static double get_number(const json_t *result, enum tk_measurement_field field)
-{
-	return json_number_value(json_object_get(result, tk_measurement_field_key(field)));
-}
-
-static void set_text(json_t *result, enum tk_measurement_field field, const char *text)
-{
-	json_object_set_new(result, tk_measurement_field_key(field), json_string(text));
-}
-
 /* The figures stay in the result, beside the reason why they do not count. */
 static void check_limits(const struct tk_pending_job *p, struct tk_job_result *out)
 {
@@ -238,14 +228,14 @@ static void check_limits(const struct tk_pending_job *p, struct tk_job_result *o
 	        tk_problem_parse(&problem, p->problem, NULL))
 		return;
 	struct tk_limits_timing timing = {
-	        .median_ns = get_number(out->result, TK_MEASUREMENT_MEDIAN),
-	        .sets = get_number(out->result, TK_MEASUREMENT_SETS)};
+	        .median_ns = tk_measurement_get_number(out->result, TK_MEASUREMENT_MEDIAN, 0),
+	        .sets = tk_measurement_get_number(out->result, TK_MEASUREMENT_SETS, 0)};
 	set_work(out->result, &problem);
 	if (tk_limits_allow(&p->limits, &problem, &timing, out->message, sizeof out->message))
 		return;
 	out->outcome = TK_OUTCOME_IMPLAUSIBLE;
-	set_text(out->result, TK_MEASUREMENT_OUTCOME, tk_outcome_name(out->outcome));
-	set_text(out->result, TK_MEASUREMENT_MESSAGE, out->message);
+	tk_measurement_set_text(out->result, TK_MEASUREMENT_OUTCOME, tk_outcome_name(out->outcome));
+	tk_measurement_set_text(out->result, TK_MEASUREMENT_MESSAGE, out->message);
 }
 
 /* Fills `out` for a job that has ended; `raw` is its result or NULL, and is consumed. */
@@ -360,8 +350,9 @@ static int query(struct tk_worker *w, json_t *request,
 	return status;
 }
 
-/* Kinds of devices that do not work within the sandbox: bits of tk_device_kind_bit. */
-static atomic_uint unsandboxed_kinds;
+/* Kinds of devices, as bits of tk_device_kind_bit: those that do not work within the sandbox, and
+ * those that were tried without it. One that does not work either is not tried again. */
+static atomic_uint unsandboxed_kinds, tried_kinds;
 
 bool tk_worker_is_unsandboxed(const struct tk_worker *w)
 {
@@ -389,7 +380,7 @@ static bool may_try_without_sandbox(const struct tk_worker *w)
 
 	return (kind == TK_DEVICE_CUDA || kind == TK_DEVICE_HIP) && !w->loaded_backend &&
 	       tk_sandbox_mode() == TK_SANDBOX_AUTO && tk_sandbox_method() != TK_SANDBOX_NONE &&
-	       !tk_worker_is_unsandboxed(w);
+	       !(atomic_load(&tried_kinds) & tk_device_kind_bit(w->device_kind));
 }
 
 int tk_worker_query_device(struct tk_worker *w, json_t **out, struct tk_error *err)
@@ -399,6 +390,7 @@ int tk_worker_query_device(struct tk_worker *w, json_t **out, struct tk_error *e
 	if (!status || status == TK_ECANCELED || !may_try_without_sandbox(w))
 		return status;
 	tk_exchange_end_process(w, 0);
+	atomic_fetch_or(&tried_kinds, tk_device_kind_bit(w->device_kind));
 	atomic_fetch_or(&unsandboxed_kinds, tk_device_kind_bit(w->device_kind));
 	if (query_device(w, out, NULL) == TK_OK) {
 		tk_log(TK_LOG_WARN, "sandbox_device", NULL,

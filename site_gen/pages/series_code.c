@@ -21,15 +21,10 @@ static void add_fact(
 	tk_page_set_clipped(site, o, "value", value, 300);
 }
 
-static json_t *get_member(const json_t *object, enum tk_measurement_field field)
-{
-	return json_object_get(object, tk_measurement_field_key(field));
-}
-
 static void add_text(struct tk_site *site, struct tk_value *list, const json_t *object,
         enum tk_measurement_field field)
 {
-	const char *text = json_string_value(get_member(object, field));
+	const char *text = json_string_value(tk_measurement_get_field(object, field));
 	add_fact(site, list, tk_measurement_field_title(field), text ? text : "");
 }
 
@@ -37,7 +32,7 @@ static void add_number(struct tk_site *site, struct tk_value *list, const json_t
         enum tk_measurement_field field)
 {
 	char text[TK_FORMAT_SIZE];
-	const json_t *v = get_member(object, field);
+	const json_t *v = tk_measurement_get_field(object, field);
 	double number = json_number_value(v);
 	if (json_is_number(v) && number > 0)
 		add_fact(site, list, tk_measurement_field_title(field),
@@ -46,12 +41,13 @@ static void add_number(struct tk_site *site, struct tk_value *list, const json_t
 
 static void add_error(struct tk_site *site, struct tk_value *list, const json_t *verify)
 {
-	const json_t *error = get_member(verify, TK_MEASUREMENT_VERIFY_MAX_ERROR);
+	const json_t *error = tk_measurement_get_field(verify, TK_MEASUREMENT_VERIFY_MAX_ERROR);
 	char text[96];
 	if (!json_is_number(error))
 		return;
 	snprintf(text, sizeof text, "%.2g, allowed %.2g", json_number_value(error),
-	        json_number_value(get_member(verify, TK_MEASUREMENT_VERIFY_TOLERANCE)));
+	        json_number_value(
+	                tk_measurement_get_field(verify, TK_MEASUREMENT_VERIFY_TOLERANCE)));
 	add_fact(site, list, tk_measurement_field_title(TK_MEASUREMENT_VERIFY_MAX_ERROR), text);
 }
 
@@ -86,8 +82,9 @@ static int set_run(struct tk_site *site, struct tk_value *page, const struct tk_
 	struct tk_value *list = tk_value_set_list(site->arena, page, "run_facts");
 	const struct tk_run_row *run = s->last_run;
 	json_t *a = run ? json_loads(run->attributes, 0, NULL) : NULL,
-	       *plan = get_member(a, TK_MEASUREMENT_PLAN);
-	const char *function = json_string_value(get_member(plan, TK_MEASUREMENT_PLAN_KERNEL));
+	       *plan = tk_measurement_get_field(a, TK_MEASUREMENT_PLAN);
+	const char *function =
+	        json_string_value(tk_measurement_get_field(plan, TK_MEASUREMENT_PLAN_KERNEL));
 	add_text(site, list, plan, TK_MEASUREMENT_PLAN_KERNEL);
 	add_text(site, list, plan, TK_MEASUREMENT_PLAN_ALGORITHM);
 	int status = a ? set_function(site, list, s, run, function ? function : "", err) : 0;
@@ -96,7 +93,7 @@ static int set_run(struct tk_site *site, struct tk_value *page, const struct tk_
 	add_number(site, list, a, TK_MEASUREMENT_LAUNCH_NS);
 	add_number(site, list, a, TK_MEASUREMENT_ENERGY_J);
 	add_number(site, list, a, TK_MEASUREMENT_CLOCK_MHZ);
-	add_error(site, list, get_member(a, TK_MEASUREMENT_VERIFY));
+	add_error(site, list, tk_measurement_get_field(a, TK_MEASUREMENT_VERIFY));
 	json_decref(a);
 	return status;
 }

@@ -28,14 +28,9 @@ struct tk_table *tk_run_table_new(const struct tk_globals *g)
 	return tk_table_new(g, columns);
 }
 
-static const json_t *member(const json_t *result, enum tk_measurement_field field)
-{
-	return json_object_get(result, tk_measurement_field_key(field));
-}
-
 static double value(const json_t *result, enum tk_measurement_field field)
 {
-	return json_number_value(member(result, field));
+	return tk_measurement_get_number(result, field, 0);
 }
 
 static void set_time(struct tk_table *t, const char *column, double ns)
@@ -65,12 +60,12 @@ static void set_bandwidth(struct tk_table *t, const json_t *result, double media
 
 static void set_verify(struct tk_table *t, const json_t *result)
 {
-	const json_t *v = member(result, TK_MEASUREMENT_VERIFY);
-	if (!json_is_true(member(v, TK_MEASUREMENT_VERIFY_DONE))) {
+	const json_t *v = tk_measurement_get_field(result, TK_MEASUREMENT_VERIFY);
+	if (!json_is_true(tk_measurement_get_field(v, TK_MEASUREMENT_VERIFY_DONE))) {
 		tk_table_set_cell(t, "VERIFY", "-");
 		return;
 	}
-	bool passed = json_is_true(member(v, TK_MEASUREMENT_VERIFY_PASSED));
+	bool passed = json_is_true(tk_measurement_get_field(v, TK_MEASUREMENT_VERIFY_PASSED));
 	tk_table_set_cell(t, "VERIFY", "%s %.1e of %.1e", passed ? "ok" : "wrong",
 	        value(v, TK_MEASUREMENT_VERIFY_MAX_ERROR),
 	        value(v, TK_MEASUREMENT_VERIFY_TOLERANCE));
@@ -135,7 +130,7 @@ static void add_json(struct tk_run_session *r, const struct tk_run_device *devic
 static void print_samples(const struct tk_problem_spec *problem, const struct tk_job_result *job)
 {
 	char title[TK_PROBLEM_TEXT_MAX];
-	const json_t *samples = member(job->result, TK_MEASUREMENT_SAMPLES);
+	const json_t *samples = tk_measurement_get_field(job->result, TK_MEASUREMENT_SAMPLES);
 	size_t i;
 	json_t *x;
 	if (!samples)

@@ -29,12 +29,6 @@
 #define TOKEN_WAIT_SHARE 0.25
 #define POLL_MS 50 /* deadlines and limits are checked at least this often */
 
-static double get_number(const json_t *object, enum tk_measurement_field field)
-{
-	const json_t *v = json_object_get(object, tk_measurement_field_key(field));
-	return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
 static struct tk_job_request make_request(
         const struct tk_night *n, const struct tk_ab_test *t, const struct tk_ab_run *s)
 {
@@ -58,8 +52,8 @@ static void store_result(struct tk_ab_run *s, struct tk_job_result *r)
 	s->done = true;
 	s->outcome = r->outcome;
 	if (r->result && tk_outcome_has_timing(r->outcome)) {
-		s->median = get_number(r->result, TK_MEASUREMENT_MEDIAN);
-		s->min = get_number(r->result, TK_MEASUREMENT_MIN);
+		s->median = tk_measurement_get_number(r->result, TK_MEASUREMENT_MEDIAN, NAN);
+		s->min = tk_measurement_get_number(r->result, TK_MEASUREMENT_MIN, NAN);
 	}
 	snprintf(s->message, sizeof s->message, "%.*s", (int)sizeof s->message - 1, r->message);
 	tk_job_result_free(r);

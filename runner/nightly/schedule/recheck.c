@@ -56,27 +56,12 @@ int tk_recheck_start(struct tk_night *n, const struct tk_night_job *job,
 
 /* ---- comparing ---- */
 
-static json_t *get_member(const struct tk_job_result *r, enum tk_measurement_field field)
-{
-	return json_object_get(r->result, tk_measurement_field_key(field));
-}
-
-static double get_number(const struct tk_job_result *r, enum tk_measurement_field field)
-{
-	return json_number_value(get_member(r, field));
-}
-
 static void copy_member(
         json_t *to, const struct tk_job_result *from, enum tk_measurement_field field)
 {
-	json_t *value = get_member(from, field);
+	json_t *value = tk_measurement_get_field(from->result, field);
 	if (value)
 		json_object_set(to, tk_measurement_field_key(field), value);
-}
-
-static void set_text(json_t *to, enum tk_measurement_field field, const char *text)
-{
-	json_object_set_new(to, tk_measurement_field_key(field), json_string(text));
 }
 
 static void describe(struct tk_job_result *first, const struct tk_job_result *again)
@@ -84,8 +69,8 @@ static void describe(struct tk_job_result *first, const struct tk_job_result *ag
 	static const enum tk_measurement_field fields[] = {TK_MEASUREMENT_MEDIAN, TK_MEASUREMENT_LO,
 	        TK_MEASUREMENT_HI, TK_MEASUREMENT_N, TK_MEASUREMENT_CHECK_SEED};
 	json_t *o = json_object();
-	set_text(o, TK_MEASUREMENT_OUTCOME, tk_outcome_name(again->outcome));
-	set_text(o, TK_MEASUREMENT_MESSAGE, again->message);
+	tk_measurement_set_text(o, TK_MEASUREMENT_OUTCOME, tk_outcome_name(again->outcome));
+	tk_measurement_set_text(o, TK_MEASUREMENT_MESSAGE, again->message);
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
 		copy_member(o, again, fields[i]);
 	json_object_set_new(o, "wall_s", json_real(again->wall_s));
@@ -97,15 +82,16 @@ static void set_outcome(
 {
 	snprintf(first->message, sizeof first->message, "%s%s", text, detail);
 	first->outcome = outcome;
-	set_text(first->result, TK_MEASUREMENT_OUTCOME, tk_outcome_name(outcome));
-	set_text(first->result, TK_MEASUREMENT_MESSAGE, first->message);
+	tk_measurement_set_text(first->result, TK_MEASUREMENT_OUTCOME, tk_outcome_name(outcome));
+	tk_measurement_set_text(first->result, TK_MEASUREMENT_MESSAGE, first->message);
 }
 
 /* Intervals, so that a few scattered samples are no difference. */
 static bool differs(
         const struct tk_job_result *fast, const struct tk_job_result *slow, double min_ns)
 {
-	double lo = get_number(slow, TK_MEASUREMENT_LO), hi = get_number(fast, TK_MEASUREMENT_HI);
+	double lo = tk_measurement_get_number(slow->result, TK_MEASUREMENT_LO, 0),
+	       hi = tk_measurement_get_number(fast->result, TK_MEASUREMENT_HI, 0);
 	return lo > TIMES_MAX * hi && lo - hi > min_ns;
 }
 
@@ -116,8 +102,10 @@ static bool compare_times(
 	if (!differs(first, again, min_ns) && !differs(again, first, min_ns))
 		return false;
 	snprintf(text, sizeof text, "a new process took %s instead of %s",
-	        tk_format_value(get_number(again, TK_MEASUREMENT_MEDIAN), "ns", a),
-	        tk_format_value(get_number(first, TK_MEASUREMENT_MEDIAN), "ns", b));
+	        tk_format_value(tk_measurement_get_number(again->result, TK_MEASUREMENT_MEDIAN, 0),
+	                "ns", a),
+	        tk_format_value(tk_measurement_get_number(first->result, TK_MEASUREMENT_MEDIAN, 0),
+	                "ns", b));
 	set_outcome(first, TK_OUTCOME_UNSTABLE, text, "");
 	return true;
 }

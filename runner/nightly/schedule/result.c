@@ -16,17 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static json_t *get_member(const json_t *object, enum tk_measurement_field field)
-{
-	return json_object_get(object, tk_measurement_field_key(field));
-}
-
-static double get_number(const json_t *object, enum tk_measurement_field field, double fallback)
-{
-	const json_t *v = get_member(object, field);
-	return json_is_number(v) ? json_number_value(v) : fallback;
-}
-
 /* ---- points ---- */
 
 #define POINTS_MAX 5 /* time, and one for each extra metric */
@@ -42,16 +31,16 @@ struct points {
 static struct tk_point make_time_point(
         const json_t *result, enum tk_outcome outcome, int64_t series_id)
 {
-	double median = get_number(result, TK_MEASUREMENT_MEDIAN, NAN);
+	double median = tk_measurement_get_number(result, TK_MEASUREMENT_MEDIAN, NAN);
 	struct tk_point point = {.series_id = series_id,
 	        .value = median,
-	        .lo = get_number(result, TK_MEASUREMENT_LO, median),
-	        .hi = get_number(result, TK_MEASUREMENT_HI, median),
-	        .min = get_number(result, TK_MEASUREMENT_MIN, median),
-	        .q25 = get_number(result, TK_MEASUREMENT_Q25, median),
-	        .q75 = get_number(result, TK_MEASUREMENT_Q75, median),
-	        .p95 = get_number(result, TK_MEASUREMENT_P95, median),
-	        .n = json_integer_value(get_member(result, TK_MEASUREMENT_N))};
+	        .lo = tk_measurement_get_number(result, TK_MEASUREMENT_LO, median),
+	        .hi = tk_measurement_get_number(result, TK_MEASUREMENT_HI, median),
+	        .min = tk_measurement_get_number(result, TK_MEASUREMENT_MIN, median),
+	        .q25 = tk_measurement_get_number(result, TK_MEASUREMENT_Q25, median),
+	        .q75 = tk_measurement_get_number(result, TK_MEASUREMENT_Q75, median),
+	        .p95 = tk_measurement_get_number(result, TK_MEASUREMENT_P95, median),
+	        .n = json_integer_value(tk_measurement_get_field(result, TK_MEASUREMENT_N))};
 	if (outcome == TK_OUTCOME_THROTTLED)
 		point.flags |= TK_POINT_THROTTLED;
 	if (outcome == TK_OUTCOME_UNSTABLE)
@@ -61,7 +50,7 @@ static struct tk_point make_time_point(
 
 static int copy_samples(const json_t *result, struct points *out, struct tk_error *err)
 {
-	const json_t *list = get_member(result, TK_MEASUREMENT_SAMPLES);
+	const json_t *list = tk_measurement_get_field(result, TK_MEASUREMENT_SAMPLES);
 	size_t count = json_array_size(list);
 	out->samples = calloc(count + 1, sizeof *out->samples);
 	if (!out->samples)
@@ -83,7 +72,8 @@ struct extra_metric {
 static double read_compile_ns(const struct tk_night_job *job, const json_t *result)
 {
 	const char *configuration = json_string_value(
-	        get_member(get_member(result, TK_MEASUREMENT_PLAN), TK_MEASUREMENT_PLAN_ALGORITHM));
+	        tk_measurement_get_field(tk_measurement_get_field(result, TK_MEASUREMENT_PLAN),
+	                TK_MEASUREMENT_PLAN_ALGORITHM));
 	if (!configuration ||
 	        tk_kernel_package_device_kind(job->row->backend_path) == TK_DEVICE_OTHER)
 		return NAN;
@@ -119,9 +109,11 @@ static int add_extra_points(struct tk_night *n, const struct tk_night_job *job,
 	const struct tk_measure_config *m = &n->config->measure;
 	const struct extra_metric all[POINTS_MAX - 1] = {
 	        {TK_METRIC_LAUNCH, m->launch_cost,
-	                get_number(result, TK_MEASUREMENT_LAUNCH_NS, NAN)},
-	        {TK_METRIC_ENERGY, m->energy, get_number(result, TK_MEASUREMENT_ENERGY_J, NAN)},
-	        {TK_METRIC_MEMORY, m->memory, get_number(result, TK_MEASUREMENT_DEVICE_BYTES, NAN)},
+	                tk_measurement_get_number(result, TK_MEASUREMENT_LAUNCH_NS, NAN)},
+	        {TK_METRIC_ENERGY, m->energy,
+	                tk_measurement_get_number(result, TK_MEASUREMENT_ENERGY_J, NAN)},
+	        {TK_METRIC_MEMORY, m->memory,
+	                tk_measurement_get_number(result, TK_MEASUREMENT_DEVICE_BYTES, NAN)},
 	        {TK_METRIC_COMPILE, m->compile_time,
 	                m->compile_time ? read_compile_ns(job, result) : NAN}};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -138,7 +130,7 @@ static int make_points(struct tk_night *n, const struct tk_night_job *job,
         const struct tk_job_result *r, struct points *out, struct tk_error *err)
 {
 	if (!r->result || !tk_outcome_has_timing(r->outcome) ||
-	        !json_is_number(get_member(r->result, TK_MEASUREMENT_MEDIAN)))
+	        !json_is_number(tk_measurement_get_field(r->result, TK_MEASUREMENT_MEDIAN)))
 		return TK_OK;
 	out->list[out->count++] = make_time_point(r->result, r->outcome, job->series.id);
 	int status = copy_samples(r->result, out, err);
@@ -215,7 +207,7 @@ static void name_ceiling(const struct tk_problem_row *p, char *out, size_t size)
 static int put_ceiling(struct tk_night *n, const struct tk_night_job *job,
         const struct tk_job_result *r, struct tk_error *err)
 {
-	double fastest_ns = get_number(r->result, TK_MEASUREMENT_MIN, NAN);
+	double fastest_ns = tk_measurement_get_number(r->result, TK_MEASUREMENT_MIN, NAN);
 	const struct tk_problem_row *p = job->problem;
 	bool is_memory = is_memory_ceiling(p);
 	char name[32];
@@ -236,9 +228,9 @@ static int put_ceiling(struct tk_night *n, const struct tk_night_job *job,
 
 static bool is_verified(const json_t *result)
 {
-	const json_t *verify = get_member(result, TK_MEASUREMENT_VERIFY);
-	return json_is_true(get_member(verify, TK_MEASUREMENT_VERIFY_DONE)) &&
-	       json_is_true(get_member(verify, TK_MEASUREMENT_VERIFY_PASSED));
+	const json_t *verify = tk_measurement_get_field(result, TK_MEASUREMENT_VERIFY);
+	return json_is_true(tk_measurement_get_field(verify, TK_MEASUREMENT_VERIFY_DONE)) &&
+	       json_is_true(tk_measurement_get_field(verify, TK_MEASUREMENT_VERIFY_PASSED));
 }
 
 static void count_result(

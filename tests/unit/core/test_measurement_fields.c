@@ -67,10 +67,25 @@ static void a_field_knows_its_object(void **state)
 	assert_string_equal(tk_measurement_field_key(TK_MEASUREMENT_IDLE_GAP_NS), "idle_gap_ns");
 }
 
+static void a_field_is_read_from_its_object(void **state)
+{
+	json_t *o = json_object();
+	tk_measurement_set_text(o, TK_MEASUREMENT_MESSAGE, "none");
+	json_object_set_new(o, "median", json_integer(3));
+	assert_string_equal(
+	        json_string_value(tk_measurement_get_field(o, TK_MEASUREMENT_MESSAGE)), "none");
+	assert_true(tk_measurement_get_number(o, TK_MEASUREMENT_MEDIAN, 7) == 3);
+	assert_true(tk_measurement_get_number(o, TK_MEASUREMENT_MESSAGE, 7) == 7);
+	assert_true(tk_measurement_get_number(o, TK_MEASUREMENT_LO, 7) == 7);
+	assert_true(tk_measurement_get_number(NULL, TK_MEASUREMENT_LO, 7) == 7);
+	json_decref(o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(every_row_is_complete),
+	        cmocka_unit_test(a_field_is_read_from_its_object),
 	        cmocka_unit_test(a_key_is_unique_in_its_object),
 	        cmocka_unit_test(a_unit_agrees_with_the_end_of_its_key),
 	        cmocka_unit_test(a_field_knows_its_object),
