@@ -20,6 +20,7 @@
 #include "core/triage.h"
 
 struct tk_error;
+struct tk_lock;
 struct tk_store;
 
 enum tk_store_mode { TK_STORE_READ, TK_STORE_WRITE, TK_STORE_CREATE };
@@ -36,6 +37,10 @@ const char *tk_store_path(const struct tk_store *s);
  * clock, and at least `least_s` (without this call: 10 s, and no deadline). Then it fails with
  * TK_EBUSY; a request to stop ends the wait with TK_ECANCELED. */
 void tk_store_set_lock_wait(struct tk_store *s, int64_t deadline_ns, double least_s);
+
+/* The lock of the history at `path`, which need not exist: one process at a time runs a night,
+ * analyses or renames. TK_EBUSY: another one holds it. Release it with tk_lock_release(). */
+int tk_store_lock(const char *path, struct tk_lock **out, struct tk_error *err);
 
 int tk_store_begin(
         struct tk_store *s, struct tk_error *err); /* nests: only the outermost commits */
@@ -315,7 +320,8 @@ int tk_store_put_notification(
 
 /* Gives a machine another name, and with it other uids and slugs to all of its rows: the history
  * reads as if the machine had always had the new name. TK_ENOTFOUND: there is no machine old_name;
- * TK_EUSAGE: there is a machine new_name; TK_EDATA: a measurement was changed by hand. Alerts keep their uids, which the detector chooses. */
+ * TK_EUSAGE: there is a machine new_name, or it is empty; TK_EDATA: a measurement was changed by
+ * hand. Alerts keep their uids, which the detector chooses. */
 int tk_store_rename_machine(
         struct tk_store *s, const char *old_name, const char *new_name, struct tk_error *err);
 /* Gives an alert another uid, also where triage and notifications name it, and another title. */
@@ -394,6 +400,9 @@ int tk_store_list_night_counts(struct tk_store *s, int64_t night_id, enum tk_nig
  * many newest ones, 0: all. */
 int tk_store_list_points(struct tk_store *s, int64_t series_id, int64_t from_s, size_t last,
         struct tk_rows *out, struct tk_error *err);
+/* The point of a run; none if it has no timing. */
+int tk_store_list_run_points(struct tk_store *s, const struct tk_run_row *run, struct tk_rows *out,
+        struct tk_error *err);
 /* Points from a time on and before another, without run, number of samples, min and quartiles: half
  * the work. */
 int tk_store_list_points_between(struct tk_store *s, int64_t series_id, int64_t from_s,

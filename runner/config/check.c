@@ -154,11 +154,7 @@ static int check_upstreams(const struct check *k)
 
 static bool has_upstream(const struct tk_config *c, const char *name)
 {
-	bool found = strcmp(name, "builtin") == 0;
-
-	for (size_t i = 0; i < c->upstream_count; i++)
-		found = found || strcmp(name, c->upstreams[i].name) == 0;
-	return found;
+	return strcmp(name, "builtin") == 0 || tk_config_find_upstream(c, name);
 }
 
 static int check_control(const struct check *k)
@@ -276,6 +272,15 @@ static int check_commit_url(const struct check *k)
 	        "site.commit_url: \"%s\" has no place for the commit; expected a URL with "
 	        "/commit/{rev} in it",
 	        url);
+}
+
+const struct tk_upstream_config *tk_config_find_upstream(
+        const struct tk_config *c, const char *name)
+{
+	for (size_t i = 0; i < c->upstream_count; i++)
+		if (strcmp(c->upstreams[i].name, name) == 0)
+			return &c->upstreams[i];
+	return NULL;
 }
 
 bool tk_config_measures_backend(const struct tk_upstream_config *u, const char *backend)

@@ -139,6 +139,10 @@ void tk_config_free(struct tk_config *c);
  * at least one. */
 size_t tk_config_list_modes(const struct tk_config *c, const char *device_kind, enum tk_mode *out);
 
+/* NULL: not configured. */
+const struct tk_upstream_config *tk_config_find_upstream(
+        const struct tk_config *c, const char *name);
+
 /* Whether `backends` of an upstream names it, or names none. */
 bool tk_config_measures_backend(const struct tk_upstream_config *u, const char *backend);
 

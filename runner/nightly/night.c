@@ -1,6 +1,5 @@
 /* The night as a whole: runs its stages in order, and stores when each starts and how it ends. */
 #include "nightly/night.h"
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -228,10 +227,8 @@ int tk_night_run(const struct tk_config *config, struct tk_store *store,
 	        .started_s = tk_clock_now_s(),
 	        .started_mono_ns = tk_clock_monotonic_ns()};
 	struct tk_lock *lock = NULL;
-	struct tk_buf lock_path = TK_BUF_INIT;
 	*report = (struct tk_night_report){0};
-	tk_buf_add_printf(&lock_path, "%s.lock", tk_store_path(store));
-	int status = tk_lock_acquire(tk_buf_cstr(&lock_path), &lock, err);
+	int status = tk_store_lock(tk_store_path(store), &lock, err);
 	wait_for_writers(&n);
 	if (!status)
 		status = tk_modules_load(options->program, &n.modules, err);
@@ -243,6 +240,5 @@ int tk_night_run(const struct tk_config *config, struct tk_store *store,
 	}
 	tk_night_free(&n);
 	tk_lock_release(lock);
-	tk_buf_free(&lock_path);
 	return status;
 }

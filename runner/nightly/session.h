@@ -35,8 +35,4 @@ struct tk_revision_build {
 int tk_night_build_revision(struct tk_night *n, const struct tk_upstream_config *u,
         const struct tk_revision *r, struct tk_revision_build *out, struct tk_error *err);
 
-/* NULL: not configured. */
-const struct tk_upstream_config *tk_config_find_upstream(
-        const struct tk_config *config, const char *name);
-
 #endif

@@ -36,7 +36,8 @@ struct tk_cached_query {
 	sqlite3_stmt *stmt;
 };
 
-/* More than a history has nights: an import refers to the run of every night again for each series. */
+/* More than a history has nights: an import refers to the run of every night again for each
+ * series. */
 #define TK_KNOWN_UIDS 4096
 
 struct tk_known_uid {

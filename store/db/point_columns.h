@@ -1,5 +1,6 @@
-/* The columns of the table `measurement` but for its checksum, declared once: its descriptor, and the statements that
- * are written by hand because they handle millions of rows, are made of this list. */
+/* The columns of the table `measurement` but for its checksum, declared once: its descriptor, and
+ * the statements that are written by hand because they handle millions of rows, are made of this
+ * list. */
 #ifndef TK_STORE_POINT_COLUMNS_H
 #define TK_STORE_POINT_COLUMNS_H
 

@@ -64,7 +64,7 @@ void tk_point_read(sqlite3_stmt *q, int64_t series_id, struct tk_point *p)
 	p->flags = (uint32_t)sqlite3_column_int64(q, 9);
 }
 
-static void reverse(struct tk_point *p, size_t n)
+void tk_points_reverse(struct tk_point *p, size_t n)
 {
 	for (size_t i = 0; i + 1 < n - i; i++) {
 		struct tk_point keep = p[i];
@@ -102,7 +102,8 @@ static int read_points(struct reader *r, struct tk_history_window *w)
 	if (!status && rc != SQLITE_DONE && rc != SQLITE_ROW)
 		status = tk_db_fail(r->s, rc, r->err, "cannot read the points of a series");
 	sqlite3_reset(q);
-	reverse((struct tk_point *)r->points->out->rows + w->first, w->before + w->within);
+	tk_points_reverse(
+	        (struct tk_point *)r->points->out->rows + w->first, w->before + w->within);
 	return status;
 }
 
@@ -367,7 +368,7 @@ int tk_store_list_last_points(struct tk_store *s, int64_t series_id, int64_t unt
 	        s, LAST_POINTS, args, 4, sizeof(struct tk_point), read_point_row, out, err);
 
 	if (!status)
-		reverse(out->rows, out->count);
+		tk_points_reverse(out->rows, out->count);
 	return status;
 }
 

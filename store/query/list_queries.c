@@ -1,7 +1,6 @@
 /* The reading half of store.h: a table with one row per list, and other queries. */
 #include "base/archive.h"
 #include "base/buf.h"
-#include "base/file.h"
 #include "store/db/internal.h"
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +56,15 @@ int tk_store_list_series_unsuccessful_runs(struct tk_store *s, int64_t series_id
 	return tk_rows_select(s, TK_TABLE_run,
 	        "WHERE series_id=?1 AND as_of_s>=?2 AND outcome<>'ok' ORDER BY as_of_s, id", values,
 	        2, out, err);
+}
+
+int tk_store_list_run_points(
+        struct tk_store *s, const struct tk_run_row *run, struct tk_rows *out, struct tk_error *err)
+{
+	const int64_t values[] = {run->series_id, run->as_of_s, run->id};
+
+	return tk_rows_select(s, TK_TABLE_measurement,
+	        "WHERE series_id=?1 AND as_of_s=?2 AND run_id=?3", values, 3, out, err);
 }
 
 int tk_store_list_jobs(struct tk_store *s, int64_t night_id, bool open_only, struct tk_rows *out,
@@ -309,23 +317,4 @@ int tk_store_read_samples(struct tk_store *s, int64_t run_id, int64_t series_id,
 	return status ? tk_error_add_context(
 	                        err, "%s: samples of run %lld", s->path, (long long)run_id)
 	              : 0;
-}
-
-void tk_store_mark_stopped(struct tk_store *s, struct tk_rows *nights)
-{
-	struct tk_buf path = TK_BUF_INIT;
-	bool at_work;
-
-	tk_buf_add_printf(&path, "%s.lock", s->path);
-	at_work = tk_lock_is_held(tk_buf_cstr(&path));
-	tk_buf_free(&path);
-	for (size_t i = 0; i < nights->count; i++) {
-		struct tk_night_row *night = (struct tk_night_row *)nights->rows + i;
-
-		if (night->status != TK_NIGHT_RUNNING)
-			continue;
-		if (!at_work)
-			night->status = TK_NIGHT_STOPPED;
-		at_work = false;
-	}
 }

@@ -89,16 +89,6 @@ static int find_stretch(
 	return TK_OK;
 }
 
-static void reverse(struct tk_point *p, size_t n)
-{
-	for (size_t i = 0; i + 1 < n - i; i++) {
-		const struct tk_point keep = p[i];
-
-		p[i] = p[n - 1 - i];
-		p[n - 1 - i] = keep;
-	}
-}
-
 /* The range, and what is before it. */
 static int read_first(struct tk_store *s, const struct tk_window_query *w, int64_t series_id,
         struct stretch *out, struct tk_error *err)
@@ -124,7 +114,7 @@ static int read_first(struct tk_store *s, const struct tk_window_query *w, int64
 	if (!status && rc != SQLITE_DONE && rc != SQLITE_ROW)
 		status = tk_db_fail(s, rc, err, "cannot read the points of a series");
 	sqlite3_reset(q);
-	reverse(out->at, out->count);
+	tk_points_reverse(out->at, out->count);
 	out->is_read = true;
 	out->has_first = rc == SQLITE_DONE && before < w->before;
 	return status;

@@ -12,7 +12,9 @@
 	"WHERE series_id=?1 AND as_of_s<=?2 ORDER BY as_of_s DESC, run_id DESC"
 /* A row of these columns; min and quantiles NAN. */
 void tk_point_read(sqlite3_stmt *q, int64_t series_id, struct tk_point *p);
-/* Of a series without a point in the range the newest one is enough: there is nothing to compare. */
+void tk_points_reverse(struct tk_point *p, size_t n);
+/* Of a series without a point in the range the newest one is enough: there is nothing to
+ * compare. */
 static inline size_t tk_window_before_max(const struct tk_window_query *w, size_t within)
 {
 	return within || !w->before ? w->before : 1;

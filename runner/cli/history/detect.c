@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/units.h"
@@ -81,20 +80,15 @@ static int detect(struct tk_config *config, struct tk_store *store,
 	struct tk_detect_replay_counts counts;
 	struct tk_detect_policy policy;
 	struct tk_lock *lock = NULL;
-	struct tk_buf path = TK_BUF_INIT;
 	int status = tk_detect_policy_load(config, NULL, &policy, err);
 
-	if (!status) {
-		tk_buf_add_printf(&path, "%s.lock", tk_store_path(store));
-		status = tk_lock_acquire(tk_buf_cstr(&path), &lock, err);
-	}
+	if (!status)
+		status = tk_store_lock(tk_store_path(store), &lock, err);
 	if (!status)
 		status = tk_detect_replay(store, &policy.options, replay, &counts, err);
 	if (!status)
 		print_counts(&counts);
-	if (lock)
-		tk_lock_release(lock);
-	tk_buf_free(&path);
+	tk_lock_release(lock);
 	tk_detect_policy_free(&policy);
 	return status;
 }

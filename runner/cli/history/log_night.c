@@ -1,6 +1,5 @@
 /* One night in full: stages, upstreams, failures. */
 #include "cli/history/log.h"
-#include "cli/rate.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,6 +10,7 @@
 #include "base/clock.h"
 #include "base/format.h"
 #include "base/text.h"
+#include "cli/rate.h"
 #include "core/outcome.h"
 #include "detect/detect.h"
 #include "stats/summary/summary.h"
@@ -50,9 +50,8 @@ static int read_peak_share(struct tk_store *s, const struct tk_lookup *l,
 	int status = 0;
 
 	*share = NAN;
-	if (tk_outcome_has_timing(run->outcome) && run->series_id)
-		status = tk_store_list_points_between(
-		        s, run->series_id, run->as_of_s, run->as_of_s + 1, &points, err);
+	if (tk_outcome_has_timing(run->outcome))
+		status = tk_store_list_run_points(s, run, &points, err);
 	if (!status && points.count)
 		*share = tk_rate_of_point(l, TK_ROWS_AT(&points, struct tk_point, 0)).peak_share;
 	tk_rows_free(&points);
@@ -71,8 +70,10 @@ static int summarize_peak(
 		const struct tk_series_row *series = tk_lookup_series(l, run->series_id);
 		double share;
 
+		if (!series || series->role != TK_ROLE_SUITE)
+			continue;
 		status = read_peak_share(s, l, run, &share, err);
-		if (status || isnan(share) || !series || series->role != TK_ROLE_SUITE)
+		if (status || isnan(share))
 			continue;
 		if (share > p->best) {
 			p->best = share;

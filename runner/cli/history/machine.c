@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/suggest.h"
@@ -188,19 +187,12 @@ static int check_known(struct tk_store *s, const char *name, struct tk_error *er
 /* Takes the lock of the history: a running night writes rows of the machine. */
 static int rename_locked(struct tk_store *s, const struct machine_options *o, struct tk_error *err)
 {
-	struct tk_buf path = TK_BUF_INIT;
 	struct tk_lock *lock = NULL;
+	int status = tk_store_lock(tk_store_path(s), &lock, err);
 
-	tk_buf_add_printf(&path, "%s.lock", tk_store_path(s));
-	int status = tk_buf_status(&path, err);
-
-	if (!status)
-		status = tk_lock_acquire(tk_buf_cstr(&path), &lock, err);
 	if (!status)
 		status = tk_detect_rename_machine(s, o->old_name, o->new_name, err);
-	if (lock)
-		tk_lock_release(lock);
-	tk_buf_free(&path);
+	tk_lock_release(lock);
 	return status;
 }
 
@@ -235,8 +227,6 @@ static int check_arguments(const struct machine_options *o, bool is_rename, stru
 		        tk_suggest_hint(o->action, actions, NULL, hint));
 	if (is_rename && !o->new_name)
 		return tk_fail(err, TK_EUSAGE, "rename: expected the old and the new name");
-	if (is_rename && !*o->new_name)
-		return tk_fail(err, TK_EUSAGE, "rename: the new name is empty");
 	if (is_rename && o->json)
 		return tk_fail(err, TK_EUSAGE, "rename: --format belongs to list");
 	if (!is_rename && o->old_name)

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "cli/lookup.h"
+#include "cli/markup.h"
 #include "cli/when.h"
 #include "config/config.h"
 #include "site_gen/report/report.h"
@@ -112,10 +113,10 @@ int tk_cmd_report(const struct tk_globals *g, int argc, char **argv)
 	int status = find_period(&a, store, &report, &err);
 	if (!status)
 		status = tk_report_write(store, &report, &out, &err);
+	if (!status)
+		status = tk_markup_write(&out, stdout, &err);
 	if (status)
 		code = tk_command_fail("report", &err);
-	else
-		fwrite(tk_buf_cstr(&out), 1, out.len, stdout);
 	tk_buf_free(&out);
 	tk_command_close(config, store);
 	return code;

@@ -30,25 +30,30 @@ void tk_show_add_sparkline(struct tk_buf *b, const struct tk_rows *points)
 	}
 }
 
+void tk_show_set_distribution(json_t *object, const struct tk_point *p)
+{
+	const struct {
+		enum tk_measurement_field field;
+		double x;
+	} values[] = {{TK_MEASUREMENT_LO, p->lo}, {TK_MEASUREMENT_HI, p->hi},
+	        {TK_MEASUREMENT_MIN, p->min}, {TK_MEASUREMENT_Q25, p->q25},
+	        {TK_MEASUREMENT_Q75, p->q75}, {TK_MEASUREMENT_P95, p->p95}};
+
+	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+		json_object_set_new(object, tk_measurement_field_key(values[i].field),
+		        tk_json_number(values[i].x));
+}
+
 json_t *tk_show_point_json(const struct tk_lookup *l, const struct tk_point *p)
 {
 	const struct tk_revision_row *revision = tk_lookup_build_revision(l, p->build_id);
 	json_t *json = json_pack("{s:I,s:I,s:I,s:s?,s:s?}", "as_of_s", (json_int_t)p->as_of_s,
 	        "run", (json_int_t)p->run_id, "n", (json_int_t)p->n, "revision",
 	        revision ? revision->rev : NULL, "subject", revision ? revision->subject : NULL);
-	const struct {
-		const char *name;
-		double x;
-	} values[] = {{"value", p->value}, {tk_measurement_field_key(TK_MEASUREMENT_LO), p->lo},
-	        {tk_measurement_field_key(TK_MEASUREMENT_HI), p->hi},
-	        {tk_measurement_field_key(TK_MEASUREMENT_MIN), p->min},
-	        {tk_measurement_field_key(TK_MEASUREMENT_Q25), p->q25},
-	        {tk_measurement_field_key(TK_MEASUREMENT_Q75), p->q75},
-	        {tk_measurement_field_key(TK_MEASUREMENT_P95), p->p95}};
-
-	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
-		json_object_set_new(json, values[i].name, tk_json_number(values[i].x));
 	const struct tk_rate rate = tk_rate_of_point(l, p);
+
+	json_object_set_new(json, "value", tk_json_number(p->value));
+	tk_show_set_distribution(json, p);
 	tk_rate_set_members(json, &rate);
 	json_object_set_new(json, "throttled", json_boolean(p->flags & TK_POINT_THROTTLED));
 	json_object_set_new(json, "unstable", json_boolean(p->flags & TK_POINT_UNSTABLE));

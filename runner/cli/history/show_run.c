@@ -10,6 +10,7 @@
 #include "base/format.h"
 #include "base/text.h"
 #include "cli/history/show.h"
+#include "cli/history/show_point.h"
 #include "cli/markup.h"
 #include "cli/rate.h"
 #include "core/measurement_fields.h"
@@ -42,7 +43,7 @@ static void detail_free(struct run_detail *d)
 static int detail_load(struct tk_store *s, const struct tk_lookup *l, const struct tk_run_row *run,
         struct run_detail *d, struct tk_error *err)
 {
-	int status = tk_store_list_points(s, run->series_id, run->as_of_s, 0, &d->points, err);
+	int status = tk_store_list_run_points(s, run, &d->points, err);
 
 	d->run = run;
 	d->series = tk_lookup_series(l, run->series_id);
@@ -50,9 +51,8 @@ static int detail_load(struct tk_store *s, const struct tk_lookup *l, const stru
 	d->revision = tk_lookup_build_revision(l, run->build_id);
 	d->environment = tk_lookup_environment(l, run->environment_id);
 	d->attributes = json_loads(run->attributes, 0, NULL);
-	for (size_t i = 0; !status && i < d->points.count; i++)
-		if (TK_ROWS_AT(&d->points, struct tk_point, i)->run_id == run->id)
-			d->point = TK_ROWS_AT(&d->points, struct tk_point, i);
+	if (!status && d->points.count)
+		d->point = TK_ROWS_AT(&d->points, struct tk_point, 0);
 	d->rate = d->point ? tk_rate_of_point(l, d->point) : (struct tk_rate){NAN, NAN};
 	if (!status)
 		status = tk_store_list_kernels(s, run->build_id, &d->kernels, err);
@@ -278,6 +278,17 @@ static void print_text(const struct run_detail *d, bool samples)
 		puts("\nno raw samples; `retention.samples` drops them after a while");
 }
 
+static json_t *value_json(const struct tk_point *p, const struct tk_rate *rate)
+{
+	json_t *json = json_pack(
+	        "{s:o}", tk_measurement_field_key(TK_MEASUREMENT_MEDIAN), tk_json_number(p->value));
+
+	tk_show_set_distribution(json, p);
+	json_object_set_new(json, tk_measurement_field_key(TK_MEASUREMENT_N), json_integer(p->n));
+	tk_rate_set_members(json, rate);
+	return json;
+}
+
 static json_t *run_json(const struct run_detail *d, bool samples)
 {
 	json_t *json = json_pack("{s:I,s:s,s:s?,s:I,s:I,s:I,s:I,s:f,s:s,s:s}", "id",
@@ -290,26 +301,7 @@ static json_t *run_json(const struct run_detail *d, bool samples)
 	json_object_set_new(
 	        json, "attributes", d->attributes ? json_incref(d->attributes) : json_null());
 	if (d->point)
-		json_object_set_new(json, "value",
-		        json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I}",
-		                tk_measurement_field_key(TK_MEASUREMENT_MEDIAN),
-		                tk_json_number(d->point->value),
-		                tk_measurement_field_key(TK_MEASUREMENT_LO),
-		                tk_json_number(d->point->lo),
-		                tk_measurement_field_key(TK_MEASUREMENT_HI),
-		                tk_json_number(d->point->hi),
-		                tk_measurement_field_key(TK_MEASUREMENT_MIN),
-		                tk_json_number(d->point->min),
-		                tk_measurement_field_key(TK_MEASUREMENT_Q25),
-		                tk_json_number(d->point->q25),
-		                tk_measurement_field_key(TK_MEASUREMENT_Q75),
-		                tk_json_number(d->point->q75),
-		                tk_measurement_field_key(TK_MEASUREMENT_P95),
-		                tk_json_number(d->point->p95),
-		                tk_measurement_field_key(TK_MEASUREMENT_N),
-		                (json_int_t)d->point->n));
-	if (d->point)
-		tk_rate_set_members(json_object_get(json, "value"), &d->rate);
+		json_object_set_new(json, "value", value_json(d->point, &d->rate));
 	if (d->build)
 		json_object_set_new(json, "build",
 		        json_pack("{s:s,s:s,s:s,s:s,s:s?,s:s?,s:s}", "artifact",

@@ -1,6 +1,6 @@
 /* What `tracker doctor` finds, as a JSON report: filled by doctor_probe.c (devices and backends),
- * doctor_night.c (what a night would miss), doctor_python.c (libraries that could be measured) and doctor_noise.c (what disturbs measurements), printed
- * by doctor_print.c. */
+ * doctor_night.c (what a night would miss), doctor_python.c (libraries that could be measured) and
+ * doctor_noise.c (what disturbs measurements), printed by doctor_print.c. */
 #ifndef TK_CLI_DOCTOR_H
 #define TK_CLI_DOCTOR_H
 #include <jansson.h>

@@ -18,12 +18,9 @@ static bool is_measured(const struct tk_doctor *d, const char *name)
 {
 	if (d->modules && tk_modules_find_backend(d->modules, name))
 		return true;
-	for (size_t i = 0; i < d->config->upstream_count; i++) {
-		const struct tk_upstream_config *u = &d->config->upstreams[i];
-		const char *adapter = u->adapter ? u->adapter : u->name;
-		if (strcmp(adapter, name) == 0)
+	for (size_t i = 0; i < d->config->upstream_count; i++)
+		if (strcmp(d->config->upstreams[i].adapter, name) == 0)
 			return true;
-	}
 	return false;
 }
 

@@ -72,13 +72,12 @@ static void set_verify(struct tk_table *t, const json_t *result)
 	tk_table_set_color(t, "VERIFY", passed ? "green" : "red");
 }
 
-static void add_row(struct tk_run_session *r, const struct tk_run_device *device,
-        const struct tk_problem_spec *problem, const struct tk_job_result *job)
+static void add_row(struct tk_run_session *r, const struct tk_run_device *device, const char *title,
+        const struct tk_rate *rate, const struct tk_job_result *job)
 {
 	struct tk_table *t = r->table;
 	double median = value(job->result, TK_MEASUREMENT_MEDIAN);
-	char text[TK_FORMAT_SIZE], title[TK_PROBLEM_TEXT_MAX];
-	tk_problem_format_title(problem, title, sizeof title);
+	char text[TK_FORMAT_SIZE];
 	tk_table_add_row(t);
 	tk_table_set_cell(t, "PROBLEM", "%s", title);
 	if (r->device_count > 1)
@@ -98,44 +97,39 @@ static void add_row(struct tk_run_session *r, const struct tk_run_device *device
 		        tk_format_half_width(median, value(job->result, TK_MEASUREMENT_LO),
 		                value(job->result, TK_MEASUREMENT_HI), text));
 	tk_table_set_cell(t, "N", "%.0f", value(job->result, TK_MEASUREMENT_N));
-	struct tk_rate rate = compute_rate(device, problem, job);
-	if (isnan(rate.gflop_per_s))
+	if (isnan(rate->gflop_per_s))
 		set_bandwidth(t, job->result, median);
-	tk_rate_set_cells(t, &rate);
+	tk_rate_set_cells(t, rate);
 }
 
 static void add_json(struct tk_run_session *r, const struct tk_run_device *device,
-        const struct tk_problem_spec *problem, const struct tk_job_result *job)
+        const struct tk_problem_spec *problem, const char *title, const struct tk_rate *rate,
+        const struct tk_job_result *job)
 {
-	char title[TK_PROBLEM_TEXT_MAX];
 	json_t *o = json_object(), *result = job->result ? json_copy(job->result) : json_null();
 	if (!r->o->samples && job->result)
 		json_object_del(result, tk_measurement_field_key(TK_MEASUREMENT_SAMPLES));
 	json_object_set_new(o, "backend", json_string(r->o->backend));
 	json_object_set_new(o, "device", json_string(device->name));
-	tk_problem_format_title(problem, title, sizeof title);
 	json_object_set_new(o, "problem", json_string(problem->text));
 	json_object_set_new(o, "title", json_string(title));
 	json_object_set_new(o, "mode", json_string(tk_mode_name(r->mode)));
 	json_object_set_new(o, "outcome", json_string(tk_outcome_name(job->outcome)));
 	json_object_set_new(o, "message", json_string(job->message));
-	struct tk_rate rate = compute_rate(device, problem, job);
-	tk_rate_set_members(o, &rate);
+	tk_rate_set_members(o, rate);
 	json_object_set_new(o, "wall_s", json_real(job->wall_s));
 	json_object_set_new(o, "result", result);
 	json_array_append_new(r->json, o);
 }
 
 /* One line per problem, in time order. */
-static void print_samples(const struct tk_problem_spec *problem, const struct tk_job_result *job)
+static void print_samples(const char *title, const struct tk_job_result *job)
 {
-	char title[TK_PROBLEM_TEXT_MAX];
 	const json_t *samples = tk_measurement_get_field(job->result, TK_MEASUREMENT_SAMPLES);
 	size_t i;
 	json_t *x;
 	if (!samples)
 		return;
-	tk_problem_format_title(problem, title, sizeof title);
 	printf("%s ns:", title);
 	json_array_foreach (samples, i, x)
 		printf(" %.10g", json_number_value(x));
@@ -156,8 +150,11 @@ int tk_run_print(struct tk_run_session *r, struct tk_error *err)
 void tk_run_add_result(struct tk_run_session *r, const struct tk_run_device *device,
         const struct tk_problem_spec *problem, const struct tk_job_result *job)
 {
-	add_row(r, device, problem, job);
-	add_json(r, device, problem, job);
+	const struct tk_rate rate = compute_rate(device, problem, job);
+	char title[TK_PROBLEM_TEXT_MAX];
+	tk_problem_format_title(problem, title, sizeof title);
+	add_row(r, device, title, &rate, job);
+	add_json(r, device, problem, title, &rate, job);
 	if (r->o->samples && !r->o->json)
-		print_samples(problem, job);
+		print_samples(title, job);
 }

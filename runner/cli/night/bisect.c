@@ -134,10 +134,9 @@ static int find_range(const struct tk_range_options *o, const struct tk_series_r
 /* The versions of a package are no commits. */
 static bool is_in_git(const struct tk_config *c, const char *upstream)
 {
-	for (size_t i = 0; i < c->upstream_count; i++)
-		if (!strcmp(c->upstreams[i].name, upstream))
-			return c->upstreams[i].kind != TK_UPSTREAM_PACKAGE;
-	return true;
+	const struct tk_upstream_config *u = tk_config_find_upstream(c, upstream);
+
+	return !u || u->kind != TK_UPSTREAM_PACKAGE;
 }
 
 static int bisect(const struct tk_globals *g, const struct tk_range_options *o,

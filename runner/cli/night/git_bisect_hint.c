@@ -57,11 +57,9 @@ void tk_git_bisect_hint_print(FILE *out, const char *indent, const struct tk_glo
         const char *bad)
 {
 	struct tk_buf b = TK_BUF_INIT;
-	const char *url = "";
+	const struct tk_upstream_config *u = tk_config_find_upstream(config, upstream);
+	const char *url = u && u->url ? u->url : "";
 
-	for (size_t i = 0; i < config->upstream_count; i++)
-		if (strcmp(config->upstreams[i].name, upstream) == 0 && config->upstreams[i].url)
-			url = config->upstreams[i].url;
 	tk_buf_add_printf(&b, "%sgit log --first-parent --oneline %.12s..%.12s", indent, good, bad);
 	if (*url) {
 		tk_buf_add_str(&b, "   # in a clone of ");

@@ -188,12 +188,10 @@ static int check_acks(const struct tk_config *config, struct tk_error *err)
 
 static int check_upstream(const struct tk_config *config, const char *name, struct tk_error *err)
 {
-	for (size_t i = 0; name && i < config->upstream_count; i++)
-		if (strcmp(config->upstreams[i].name, name) == 0)
-			return TK_OK;
-	return name ? tk_fail(err, TK_EUSAGE, "there is no upstream `%s` in the configuration",
-	                      name)
-	            : TK_OK;
+	return !name || tk_config_find_upstream(config, name)
+	               ? TK_OK
+	               : tk_fail(err, TK_EUSAGE, "there is no upstream `%s` in the configuration",
+	                         name);
 }
 
 /* A GPU for which the tracker was not built is none of the night's devices. */

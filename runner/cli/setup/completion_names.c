@@ -36,10 +36,8 @@ static void print_name(const char *name)
 static void print_series(
         const struct tk_globals *g, const struct tk_config *config, struct tk_store *s)
 {
-	(void)g;
 	struct tk_rows rows = {0};
 
-	(void)config;
 	if (s && !tk_store_list_series(s, &rows, NULL))
 		for (size_t i = 0; i < rows.count; i++)
 			print_name(TK_ROWS_AT(&rows, struct tk_series_row, i)->slug);
@@ -49,11 +47,9 @@ static void print_series(
 static void print_alerts(
         const struct tk_globals *g, const struct tk_config *config, struct tk_store *s)
 {
-	(void)g;
 	struct tk_rows rows = {0};
 	char id[9];
 
-	(void)config;
 	if (s && !tk_store_list_alerts(s, &rows, NULL))
 		for (size_t i = 0; i < rows.count; i++) {
 			const struct tk_alert_row *a = TK_ROWS_AT(&rows, struct tk_alert_row, i);
@@ -68,8 +64,6 @@ static void print_alerts(
 static void print_upstreams(
         const struct tk_globals *g, const struct tk_config *config, struct tk_store *s)
 {
-	(void)g;
-	(void)s;
 	for (size_t i = 0; i < config->upstream_count; i++)
 		print_name(config->upstreams[i].name);
 }
@@ -77,11 +71,9 @@ static void print_upstreams(
 static void print_suites(
         const struct tk_globals *g, const struct tk_config *config, struct tk_store *s)
 {
-	(void)g;
 	char **names = NULL;
 	size_t count = 0;
 
-	(void)s;
 	if (tk_suite_list_names(config->root, &names, &count, NULL))
 		return;
 	for (size_t i = 0; i < count; i++)
@@ -92,10 +84,8 @@ static void print_suites(
 static void print_machines(
         const struct tk_globals *g, const struct tk_config *config, struct tk_store *s)
 {
-	(void)g;
 	struct tk_rows rows = {0};
 
-	(void)config;
 	if (s && !tk_store_list_machines(s, &rows, NULL))
 		for (size_t i = 0; i < rows.count; i++)
 			print_name(TK_ROWS_AT(&rows, struct tk_machine_row, i)->name);
@@ -107,7 +97,6 @@ static void print_backends(
 {
 	struct tk_modules *modules = NULL;
 
-	(void)s;
 	if (!tk_modules_load(g->program, &modules, NULL))
 		tk_backend_list(config, modules, print_name, NULL);
 	tk_modules_free(modules);

@@ -169,6 +169,33 @@ static void points_are_read_by_range(void **state)
 	tk_rows_free(&list);
 }
 
+/* A night may measure a series again: both points have the time of the night. */
+static void a_run_has_its_own_point(void **state)
+{
+	struct history *h = *state;
+
+	for (int64_t seq = 1; seq <= 2; seq++) {
+		struct tk_run_row run = {.night_id = h->night,
+		        .seq = seq,
+		        .series_id = h->series,
+		        .build_id = h->build,
+		        .as_of_s = 1000,
+		        .message = "",
+		        .attributes = "{}"};
+		const struct tk_point point = {.series_id = h->series, .value = 5.0 * (double)seq};
+
+		MUST(tk_store_put_run(h->store, &run, &point, NULL, NULL, 1, &run.id, &err));
+		READ_ONE(tk_point, read, tk_store_list_run_points(h->store, &run, out, &err));
+		assert_true(read->run_id == run.id && read->value == point.value);
+		tk_rows_free(&read_list);
+		run.id += 10;
+		struct tk_rows none;
+		MUST(tk_store_list_run_points(h->store, &run, &none, &err));
+		assert_int_equal(none.count, 0);
+		tk_rows_free(&none);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -176,6 +203,7 @@ int main(void)
 	        TEST(a_job_taken_over_is_done_by_its_new_device),
 	        TEST(a_refused_point_takes_its_run_with_it),
 	        TEST(points_are_read_by_range),
+	        TEST(a_run_has_its_own_point),
 	};
 
 	return cmocka_run_group_tests_name("store results", tests, NULL, NULL);

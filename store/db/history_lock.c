@@ -1,0 +1,42 @@
+/* The lock of a history, a file beside it: a night, and a command that analyses or renames, exclude
+ * each other. */
+#include "base/buf.h"
+#include "base/file.h"
+#include "store/db/internal.h"
+
+static void add_lock_path(struct tk_buf *out, const char *path)
+{
+	tk_buf_add_printf(out, "%s.lock", path);
+}
+
+int tk_store_lock(const char *path, struct tk_lock **out, struct tk_error *err)
+{
+	struct tk_buf lock_path = TK_BUF_INIT;
+
+	add_lock_path(&lock_path, path);
+	int status = tk_buf_status(&lock_path, err);
+
+	if (!status)
+		status = tk_lock_acquire(tk_buf_cstr(&lock_path), out, err);
+	tk_buf_free(&lock_path);
+	return status;
+}
+
+void tk_store_mark_stopped(struct tk_store *s, struct tk_rows *nights)
+{
+	struct tk_buf path = TK_BUF_INIT;
+	bool at_work;
+
+	add_lock_path(&path, s->path);
+	at_work = tk_lock_is_held(tk_buf_cstr(&path));
+	tk_buf_free(&path);
+	for (size_t i = 0; i < nights->count; i++) {
+		struct tk_night_row *night = (struct tk_night_row *)nights->rows + i;
+
+		if (night->status != TK_NIGHT_RUNNING)
+			continue;
+		if (!at_work)
+			night->status = TK_NIGHT_STOPPED;
+		at_work = false;
+	}
+}
