@@ -20,7 +20,6 @@
 #include "core/triage.h"
 
 struct tk_error;
-struct tk_lock;
 struct tk_store;
 
 enum tk_store_mode { TK_STORE_READ, TK_STORE_WRITE, TK_STORE_CREATE };
@@ -37,10 +36,6 @@ const char *tk_store_path(const struct tk_store *s);
  * clock, and at least `least_s` (without this call: 10 s, and no deadline). Then it fails with
  * TK_EBUSY; a request to stop ends the wait with TK_ECANCELED. */
 void tk_store_set_lock_wait(struct tk_store *s, int64_t deadline_ns, double least_s);
-
-/* The lock of the history at `path`, which need not exist: one process at a time runs a night,
- * analyses or renames. TK_EBUSY: another one holds it. Release it with tk_lock_release(). */
-int tk_store_lock(const char *path, struct tk_lock **out, struct tk_error *err);
 
 int tk_store_begin(
         struct tk_store *s, struct tk_error *err); /* nests: only the outermost commits */
@@ -356,11 +351,6 @@ int tk_store_list_series(
         struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* ordered by slug */
 int tk_store_list_nights(
         struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* newest first */
-/* Marks a `running` night that no process is executing as `stopped`. The history does not record
- * that a night was killed; the lock of the executing process shows it, and only the newest
- * unfinished night can be executing. `confirm` and `bisect` take the same lock: while one of them
- * runs, that night still counts as running. nights: newest first. */
-void tk_store_mark_stopped(struct tk_store *s, struct tk_rows *nights);
 int tk_store_list_stages(
         struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
 int tk_store_list_resolutions(

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "core/night.h"
 #include "nightly/night_start.h"
+#include "store/lock.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

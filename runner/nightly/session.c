@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/rng.h"
+#include "store/lock.h"
 #include "worker/worker.h"
 #include <stdio.h>
 

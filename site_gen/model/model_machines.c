@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "core/outcome.h"
 #include "site_gen/model/model_internal.h"
+#include "store/lock.h"
 
 static struct tk_site_machine *find_machine(const struct tk_model *m, int64_t id)
 {

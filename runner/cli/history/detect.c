@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "nightly/stages/detect_policy.h"
+#include "store/lock.h"
 #include "store/store.h"
 
 #define DEFAULT_DAYS 30

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/options.h"
+#include "store/lock.h"
 
 enum { OPT_FAILED = 256 };
 

@@ -11,6 +11,7 @@
 #include "cli/table.h"
 #include "config/config.h"
 #include "detect/detect.h"
+#include "store/lock.h"
 #include "store/store.h"
 
 struct machine_options {

@@ -1,5 +1,5 @@
-/* The lock of a history, a file beside it: a night, and a command that analyses or renames, exclude
- * each other. */
+/* See store/lock.h. */
+#include "store/lock.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "store/db/internal.h"
