@@ -1,4 +1,4 @@
-/* Reads a CSV file in blocks and cuts it into rows in place. */
+/* Reads a CSV file in blocks and cuts it into rows in place; writes fields. */
 #include "base/csv.h"
 
 #include <errno.h>
@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 #define BLOCK ((size_t)1 << 18) /* bytes of one read */
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
@@ -287,4 +288,22 @@ int tk_csv_read_header(
 			c->min_count = columns[n] + 1;
 	}
 	return TK_OK;
+}
+
+void tk_csv_add_text(struct tk_buf *out, const char *s)
+{
+	bool unprintable;
+
+	tk_buf_add_char(out, '"');
+	if (*s && strchr("=+-@\t\r", *s))
+		tk_buf_add_char(out, '\'');
+	for (size_t n; (n = tk_text_next_char(s, &unprintable)); s += n) {
+		if (*s == '"')
+			tk_buf_add_char(out, '"');
+		if (unprintable && !strchr("\n\t\r", *s))
+			tk_buf_add_char(out, '?');
+		else
+			tk_buf_add(out, s, n);
+	}
+	tk_buf_add_char(out, '"');
 }

@@ -59,4 +59,8 @@ size_t tk_csv_find_field(const struct tk_csv *c, const char *name);
  * for malformed text, else TK_EIO or TK_ENOMEM. */
 int tk_csv_read_row(struct tk_csv *c, bool *more, struct tk_error *err);
 
+/* Adds a field in quotes. A text that a spreadsheet would read as a formula gets a ' in front;
+ * control characters become '?'. */
+void tk_csv_add_text(struct tk_buf *out, const char *s);
+
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/csv.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -77,17 +78,11 @@ int tk_markup_write(const struct tk_buf *b, FILE *out, struct tk_error *err)
 
 void tk_csv_put_text(FILE *out, const char *s)
 {
-	fputc('"', out);
-	if (*s && strchr("=+-@\t\r", *s))
-		fputc('\'', out);
-	bool unprintable;
+	struct tk_buf text = TK_BUF_INIT;
 
-	for (size_t n; (n = tk_text_next_char(s, &unprintable)); s += n)
-		if (unprintable && !strchr("\n\t\r", *s))
-			fputc('?', out);
-		else
-			fprintf(out, "%s%.*s", *s == '"' ? "\"" : "", (int)n, s);
-	fputc('"', out);
+	tk_csv_add_text(&text, s);
+	fputs(tk_buf_cstr(&text), out);
+	tk_buf_free(&text);
 }
 
 void tk_csv_put_number(FILE *out, double x)

@@ -42,31 +42,40 @@ static double newest_value(const struct tk_site_series *s)
 	return last && !s->failure && last->value > 0 ? last->value : NAN;
 }
 
-static int compare_times(const void *a, const void *b)
+/* Keeps `at` sorted; the slowest is left out where there is no room. */
+static void add_contender(struct tk_standing *out, const struct tk_site_series *s)
 {
-	double x = newest_value(*(const struct tk_site_series *const *)a),
-	       y = newest_value(*(const struct tk_site_series *const *)b);
-	return (x > y) - (x < y);
+	size_t i = out->count;
+	if (out->count < TK_STANDING_BACKENDS)
+		out->count++;
+	else if (newest_value(s) >= newest_value(out->at[--i]))
+		return;
+	for (; i && newest_value(out->at[i - 1]) > newest_value(s); i--)
+		out->at[i] = out->at[i - 1];
+	out->at[i] = s;
 }
 
-/* The contenders of one problem on one device, series[first..). Returns the end. */
-static size_t collect(const struct tk_model *m, size_t first, const struct tk_site_device *device,
+static void move_contender(struct tk_standing *out, size_t from, size_t to)
+{
+	const struct tk_site_series *s = out->at[from];
+	memmove(&out->at[to + 1], &out->at[to], (from - to) * sizeof(out->at[0]));
+	out->at[to] = s;
+}
+
+size_t tk_standing_load(const struct tk_model *m, size_t first, const struct tk_site_device *device,
         double tie, struct tk_standing *out)
 {
 	size_t end = first;
 	*out = (struct tk_standing){0};
 	for (; end < m->series_count && m->series[end].problem == m->series[first].problem; end++) {
 		const struct tk_site_series *s = &m->series[end];
-		if (s->device == device && tk_series_is_ranked(s) && newest_value(s) > 0 &&
-		        out->count < TK_STANDING_BACKENDS)
-			out->at[out->count++] = s;
+		if (s->device == device && tk_series_is_ranked(s) && newest_value(s) > 0)
+			add_contender(out, s);
 	}
-	if (out->count)
-		qsort(out->at, out->count, sizeof *out->at, compare_times);
 	for (size_t i = 0; i < out->count; i++)
-		out->first_count +=
-		        i == 0 || tk_point_compare(tk_series_last_point(out->at[0]),
-		                          tk_series_last_point(out->at[i]), tie) == TK_POINTS_TIE;
+		if (i == 0 || tk_point_compare(tk_series_last_point(out->at[0]),
+		                      tk_series_last_point(out->at[i]), tie) == TK_POINTS_TIE)
+			move_contender(out, i, out->first_count++);
 	return end;
 }
 
@@ -93,7 +102,7 @@ int tk_standings_load(
 		size_t begin = out->count;
 		for (size_t i = 0, end; i < m->series_count; i = end) {
 			struct tk_standing one;
-			end = collect(m, i, device, tie, &one);
+			end = tk_standing_load(m, i, device, tie, &one);
 			if (!one.count)
 				continue;
 			/* series are sorted by kernel, then type */

@@ -9,9 +9,10 @@ struct tk_model;
 struct tk_site_device;
 struct tk_site_series;
 
-#define TK_STANDING_BACKENDS 12
+#define TK_STANDING_BACKENDS 32
 
-/* One problem on one device: its contenders, the fastest first. */
+/* One problem on one device: its contenders, the fastest first, but those that share the first place
+ * before all others. More than fit are left out, the slowest first. */
 struct tk_standing {
 	const struct tk_site_series *at[TK_STANDING_BACKENDS];
 	size_t count;
@@ -22,8 +23,12 @@ struct tk_standings {
 	size_t count;
 };
 
+/* The contenders of one problem, which is that of series[first]. Returns the end of its series.
+ * tie: as in tk_point_compare. */
+size_t tk_standing_load(const struct tk_model *m, size_t first, const struct tk_site_device *device,
+        double tie, struct tk_standing *out);
 /* The key problem of a kernel and type is the one that most backends have; of several the one with
- * the most work. tie: as in tk_point_compare. free() at. */
+ * the most work. free() at. */
 int tk_standings_load(
         const struct tk_model *m, double tie, struct tk_standings *out, struct tk_error *err);
 

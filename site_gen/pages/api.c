@@ -3,61 +3,33 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/format.h"
-#include "site_gen/data/shard.h"
 #include "site_gen/model/ceilings.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
+#include "site_gen/render/json.h"
 #include "site_gen/report/report.h"
-
-static void add_key(struct tk_buf *out, const char *key)
-{
-	tk_buf_add_str(out, ",\"");
-	tk_buf_add_str(out, key);
-	tk_buf_add_str(out, "\":");
-}
-
-static void add_text(struct tk_buf *out, const char *key, const char *text)
-{
-	add_key(out, key);
-	tk_escape_json(out, text, tk_utf8_clip_len(text, 400));
-}
-
-static void add_number(struct tk_buf *out, const char *key, double v)
-{
-	add_key(out, key);
-	tk_shard_add_number(out, v);
-}
-
-static void add_time(struct tk_buf *out, const char *key, int64_t t_s)
-{
-	char iso[TK_TIME_ISO_SIZE];
-	if (t_s)
-		add_text(out, key, tk_time_format_iso(t_s, iso));
-	else
-		tk_buf_add_printf(out, ",\"%s\":null", key);
-}
 
 static void add_newest(struct tk_buf *out, const struct tk_model *m, const struct tk_site_series *s)
 {
 	const struct tk_point *last = tk_series_last_point(s);
 	const struct tk_revision_row *revision =
 	        last ? tk_model_find_build_revision(m, last->build_id) : NULL;
-	add_time(out, "night", last ? last->as_of_s : 0);
-	add_number(out, "value", last ? last->value : NAN);
-	add_number(out, "lo", last ? last->lo : NAN);
-	add_number(out, "hi", last ? last->hi : NAN);
+	tk_json_add_time(out, "night", last ? last->as_of_s : 0);
+	tk_json_add_number(out, "value", last ? last->value : NAN);
+	tk_json_add_number(out, "lo", last ? last->lo : NAN);
+	tk_json_add_number(out, "hi", last ? last->hi : NAN);
 	tk_buf_add_printf(out, ",\"n\":%lld", (long long)(last ? last->n : 0));
-	add_text(out, "revision", revision ? revision->rev : "");
-	add_text(out, "status", s->verdict ? tk_verdict_status_name(s->verdict->status) : "");
-	add_number(out, "change", s->verdict ? s->verdict->change : NAN);
-	add_text(out, "change_by",
+	tk_json_add_text(out, "revision", revision ? revision->rev : "");
+	tk_json_add_text(
+	        out, "status", s->verdict ? tk_verdict_status_name(s->verdict->status) : "");
+	tk_json_add_number(out, "change", s->verdict ? s->verdict->change : NAN);
+	tk_json_add_text(out, "change_by",
 	        !s->verdict || isnan(s->verdict->change) ? ""
 	        : tk_verdict_has_ab_result(s->verdict)   ? "ab"
 	                                                 : "nights");
-	add_text(out, "outcome", s->failure ? tk_outcome_name(s->failure->outcome) : "");
+	tk_json_add_text(out, "outcome", s->failure ? tk_outcome_name(s->failure->outcome) : "");
 }
 
 static void add_rate(struct tk_buf *out, const struct tk_model *m, const struct tk_site_series *s)
@@ -67,36 +39,36 @@ static void add_rate(struct tk_buf *out, const struct tk_model *m, const struct 
 	double value = last ? last->value : NAN, rate = tk_series_rate(s, value, &unit);
 	struct tk_ceiling_set ceilings;
 	tk_ceiling_set_load(m, s->device, &ceilings);
-	add_number(out, "rate", rate);
-	add_text(out, "rate_unit", isfinite(rate) ? unit : "");
-	add_number(out, "share_of_measured_ceiling",
+	tk_json_add_number(out, "rate", rate);
+	tk_json_add_text(out, "rate_unit", isfinite(rate) ? unit : "");
+	tk_json_add_number(out, "share_of_measured_ceiling",
 	        tk_ceiling_set_efficiency_of(&ceilings, TK_CEILING_MEASURED, s, value));
-	add_number(out, "share_of_datasheet_peak",
+	tk_json_add_number(out, "share_of_datasheet_peak",
 	        tk_ceiling_set_efficiency_of(&ceilings, TK_CEILING_DATASHEET, s, value));
-	add_number(out, "flops", s->problem->flops > 0 ? s->problem->flops : NAN);
-	add_number(out, "bytes", s->problem->bytes > 0 ? s->problem->bytes : NAN);
-	add_text(out, "device_model", s->device->row->name);
+	tk_json_add_number(out, "flops", s->problem->flops > 0 ? s->problem->flops : NAN);
+	tk_json_add_number(out, "bytes", s->problem->bytes > 0 ? s->problem->bytes : NAN);
+	tk_json_add_text(out, "device_model", s->device->row->name);
 }
 
 static void add_series(struct tk_buf *out, const struct tk_model *m, const struct tk_site_series *s)
 {
 	tk_buf_add_str(out, "{\"id\":");
 	tk_escape_json(out, s->row->slug, strlen(s->row->slug));
-	add_text(out, "title", s->problem->title);
-	add_text(out, "label", s->label);
-	add_text(out, "op", s->problem->op);
-	add_text(out, "dtype", s->problem->dtype);
-	add_text(out, "problem", s->problem->text);
-	add_text(out, "machine", s->device->machine->row->name);
-	add_text(out, "device", s->device->row->slug);
-	add_text(out, "upstream", s->upstream->name);
-	add_text(out, "backend", s->row->backend);
-	add_text(out, "config", s->row->config);
-	add_text(out, "mode", s->row->mode);
-	add_text(out, "metric", s->row->metric);
-	add_text(out, "unit", s->row->unit);
-	add_text(out, "better", tk_better_name(s->row->better));
-	add_text(out, "role", tk_series_role_name(s->row->role));
+	tk_json_add_text(out, "title", s->problem->title);
+	tk_json_add_text(out, "label", s->label);
+	tk_json_add_text(out, "op", s->problem->op);
+	tk_json_add_text(out, "dtype", s->problem->dtype);
+	tk_json_add_text(out, "problem", s->problem->text);
+	tk_json_add_text(out, "machine", s->device->machine->row->name);
+	tk_json_add_text(out, "device", s->device->row->slug);
+	tk_json_add_text(out, "upstream", s->upstream->name);
+	tk_json_add_text(out, "backend", s->row->backend);
+	tk_json_add_text(out, "config", s->row->config);
+	tk_json_add_text(out, "mode", s->row->mode);
+	tk_json_add_text(out, "metric", s->row->metric);
+	tk_json_add_text(out, "unit", s->row->unit);
+	tk_json_add_text(out, "better", tk_better_name(s->row->better));
+	tk_json_add_text(out, "role", tk_series_role_name(s->row->role));
 	add_newest(out, m, s);
 	add_rate(out, m, s);
 	tk_buf_add_printf(
@@ -121,10 +93,10 @@ static void add_first_bad(struct tk_buf *out, const struct tk_model *m,
 {
 	const struct tk_bisection_row *c =
 	        tk_model_find_first_bad(m, s, alert->good_rev, alert->bad_rev);
-	add_text(out, "first_bad", c ? c->first_bad_rev : "");
-	add_text(out, "first_bad_author", c ? c->author : "");
-	add_text(out, "first_bad_subject", c ? c->subject : "");
-	add_number(out, "first_bad_confidence", c ? c->confidence : NAN);
+	tk_json_add_text(out, "first_bad", c ? c->first_bad_rev : "");
+	tk_json_add_text(out, "first_bad_author", c ? c->author : "");
+	tk_json_add_text(out, "first_bad_subject", c ? c->subject : "");
+	tk_json_add_number(out, "first_bad_confidence", c ? c->confidence : NAN);
 }
 
 static int write_alerts(struct tk_site *site, struct tk_error *err)
@@ -143,19 +115,19 @@ static int write_alerts(struct tk_site *site, struct tk_error *err)
 		tk_buf_add_str(out, first ? "\n{\"id\":" : ",\n{\"id\":");
 		first = false;
 		tk_escape_json(out, alert->uid, strlen(alert->uid));
-		add_text(out, "status", tk_alert_status_name(alert->status));
-		add_text(out, "state",
+		tk_json_add_text(out, "status", tk_alert_status_name(alert->status));
+		tk_json_add_text(out, "state",
 		        tk_triage_state_name(
 		                tk_alert_compute_state(&site->model.triage_rows, alert)));
-		add_text(out, "group", alert->group_uid);
-		add_text(out, "series", s->row->slug);
-		add_text(out, "title", alert->title);
-		add_time(out, "opened", alert->opened_s);
-		add_time(out, "closed", alert->closed_s);
-		add_number(out, "change", alert->change);
-		add_text(out, "cause", tk_cause_name(alert->cause));
-		add_text(out, "good", alert->good_rev);
-		add_text(out, "bad", alert->bad_rev);
+		tk_json_add_text(out, "group", alert->group_uid);
+		tk_json_add_text(out, "series", s->row->slug);
+		tk_json_add_text(out, "title", alert->title);
+		tk_json_add_time(out, "opened", alert->opened_s);
+		tk_json_add_time(out, "closed", alert->closed_s);
+		tk_json_add_number(out, "change", alert->change);
+		tk_json_add_text(out, "cause", tk_cause_name(alert->cause));
+		tk_json_add_text(out, "good", alert->good_rev);
+		tk_json_add_text(out, "bad", alert->bad_rev);
 		add_first_bad(out, &site->model, s, alert);
 		tk_buf_add_char(out, '}');
 	}
@@ -168,16 +140,16 @@ static int write_machines(struct tk_site *site, struct tk_error *err)
 	struct tk_buf *out = &site->page;
 	tk_buf_clear(out);
 	tk_buf_add_str(out, "{\"format\":1");
-	add_time(out, "made", site->options->now_s);
+	tk_json_add_time(out, "made", site->options->now_s);
 	tk_buf_add_str(out, ",\"machines\":[");
 	for (size_t i = 0; i < site->model.machine_count; i++) {
 		const struct tk_site_machine *machine = &site->model.machines[i];
 		const struct tk_night_row *night = machine->last_night;
 		tk_buf_add_str(out, i ? ",\n{\"name\":" : "\n{\"name\":");
 		tk_escape_json(out, machine->row->name, tk_utf8_clip_len(machine->row->name, 200));
-		add_time(out, "night", night ? night->as_of_s : 0);
-		add_time(out, "finished", night ? night->finished_s : 0);
-		add_text(out, "status", night ? tk_night_status_name(night->status) : "");
+		tk_json_add_time(out, "night", night ? night->as_of_s : 0);
+		tk_json_add_time(out, "finished", night ? night->finished_s : 0);
+		tk_json_add_text(out, "status", night ? tk_night_status_name(night->status) : "");
 		tk_buf_add_char(out, '}');
 	}
 	tk_buf_add_str(out, "]}\n");

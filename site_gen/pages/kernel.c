@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "site_gen/model/standings.h"
 #include "site_gen/pages/kernel_table.h"
 #include "site_gen/pages/page.h"
 
@@ -55,7 +56,8 @@ static int write_op(struct tk_site *site, const char *op, const char *file, stru
 	unsigned known = 0;
 	for (size_t d = 0; !status && d < m->device_count; d++) {
 		struct tk_kernel_page kernel = {.op = op, .file = file};
-		status = tk_kernel_table_add_device(site, devices, &kernel, &m->devices[d], err);
+		status = tk_kernel_table_add_device(
+		        site, devices, &kernel, tk_model_ordered_device(m, d), err);
 		cut[d] = kernel.cut;
 		known |= kernel.known;
 	}
@@ -64,7 +66,7 @@ static int write_op(struct tk_site *site, const char *op, const char *file, stru
 		status = tk_page_finish(site, "kernel", path, err);
 	for (size_t d = 0; !status && d < m->device_count; d++)
 		if (cut[d])
-			status = write_all(site, op, file, &m->devices[d], err);
+			status = write_all(site, op, file, tk_model_ordered_device(m, d), err);
 	free(cut);
 	return status;
 }

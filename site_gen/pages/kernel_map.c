@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "site_gen/model/axes.h"
+#include "site_gen/model/sweeps.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
 #include "site_gen/render/format_point.h"
@@ -213,7 +214,8 @@ static void add_map(struct tk_site *site, struct tk_value *maps, const struct ce
 {
 	struct tk_arena *a = site->arena;
 	struct tk_value *o = tk_value_append_object(a, maps);
-	tk_page_set_clipped(site, o, "rest", cells->at.rest, 200);
+	char title[TK_SWEEP_TITLE_SIZE];
+	tk_value_set(a, o, "rest", tk_sweep_format_title(cells->at.rest, title));
 	tk_value_set(a, o, "row_name", tk_axes_names(op)->row);
 	tk_value_set(a, o, "column_name", tk_axes_names(op)->column);
 	struct tk_value *heads = tk_value_set_list(a, o, "columns"),

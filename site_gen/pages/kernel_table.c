@@ -338,12 +338,16 @@ static int add_table(struct tk_site *site, struct tk_value *devices,
 	bool swept = columns->drawn;
 	tk_value_set_flag(a, o, "swept", swept);
 	tk_value_set(a, o, "x_name", swept ? tk_axes_names(columns->op)->x : "");
-	if (status)
-		return status;
-	return default_mode && !kernel->whole
-	               ? tk_page_set_sweep_maps(site, o, columns->op, columns->device,
-	                         columns->labels, columns->count, err)
-	               : 0;
+	tk_value_set_fmt(a, o, "anchor", "%s%s%s", columns->device->file, default_mode ? "" : ".",
+	        default_mode ? "" : columns->mode);
+	tk_value_set_flag(a, o, "dispatch", false);
+	if (!status && default_mode)
+		status = tk_kernel_set_dispatch(
+		        site, o, columns->device, kernel, kernel->whole || !some, err);
+	if (!status && default_mode && !kernel->whole)
+		status = tk_page_set_sweep_maps(site, o, columns->op, columns->device,
+		        columns->labels, columns->count, err);
+	return status;
 }
 
 /* The default mode of the device first. */

@@ -9,8 +9,8 @@ export const tests = {
     const tables = await page.evaluate(() =>
       [...document.querySelectorAll("main section")].map((s) => ({
         name: s.querySelector("h2").textContent.trim(),
-        heads: [...s.querySelectorAll("thead th.num")].map((th) => th.textContent),
-        best: [...s.querySelectorAll("tbody tr")].map(
+        heads: [...s.querySelectorAll("table.compare thead th.num")].map((th) => th.textContent),
+        best: [...s.querySelectorAll("table.compare tbody tr")].map(
           (tr) => tr.querySelectorAll("td.best").length,
         ),
       })),
@@ -73,11 +73,13 @@ export const tests = {
       "short ones: the smaller fixed cost wins",
     );
     assert.match(map.rows[2][3], /^flash-attention 1\.\d\d×$/);
-    assert.match(map.caption, /d=128/);
+    assert.match(map.caption, /^Forward, .*head dimension 128/);
     for (const c of await page.locator(".scaling .small-canvas").all())
       await c.scrollIntoViewIfNeeded(); // drawn when they come into view
     await page.waitForFunction(() =>
-      [...document.querySelectorAll(".scaling canvas")].every((c) => Chart.getChart(c)),
+      [...document.querySelectorAll(".scaling .small-canvas")].every((frame) =>
+        Chart.getChart(frame.querySelector("canvas")),
+      ),
     );
     const charts = await page.evaluate(() =>
       [...document.querySelectorAll(".scaling canvas")].map((c) =>
@@ -93,15 +95,69 @@ export const tests = {
       ["flash-attention", 3],
     ];
     assert.deepEqual(charts, [
+      ...[gpu, gpu, gpu, gpu], // a line is one batch or one number of tokens
       [
         ["cpu", 3],
         ["openblas (openblas)", 3],
       ],
-      ...[gpu, gpu, gpu, gpu], // a line is one batch or one number of tokens
     ]);
     assert.deepEqual(
-      titles.slice(1).map((title) => /[^,]*(,\d+ tokens)?$/.exec(title)[0]),
+      titles.slice(0, 4).map((title) => /[^,]*(,\d+ tokens)?$/.exec(title)[0]),
       [" batch 1", " batch 2", " 4,096 tokens", " batch 4"],
+    );
+    assert.deepEqual(page.errors, []);
+    await context.close();
+  },
+  async "a kernel page begins with the GPUs and has an index of its parts"() {
+    const { context, page } = await open({});
+    await visit(page, "kernels/attention.html");
+    const index = await page.evaluate(() =>
+      [...document.querySelectorAll("nav.index li")].map((li) =>
+        [...li.querySelectorAll("a")].map((a) => [
+          a.textContent,
+          document.getElementById(decodeURIComponent(a.hash.slice(1))) !== null,
+        ]),
+      ),
+    );
+    assert.ok(
+      index.flat().every(([, exists]) => exists),
+      JSON.stringify(index),
+    );
+    assert.match(index[0][0][0], /^h200/);
+    assert.match(index.at(-1)[0][0], /^epyc-lab/);
+    assert.deepEqual(
+      index[0].slice(1).map(([text]) => text),
+      ["charts", "maps", "dispatch table", "problems"],
+    );
+    await context.close();
+  },
+  async "the dispatch table names a backend for each problem and can be downloaded"() {
+    const { context, page } = await open({});
+    await visit(page, "kernels/attention.html");
+    const rows = await page.evaluate(() =>
+      [...document.querySelector("table.dispatch").tBodies[0].rows].map((row) =>
+        [...row.cells].map((cell) => cell.textContent.trim()),
+      ),
+    );
+    const problems = await page.evaluate(
+      () =>
+        document.querySelector("table.dispatch").closest("section").querySelector("table.compare")
+          .tBodies[0].rows.length,
+    );
+    assert.equal(rows.length, problems);
+    const short = rows.find(([problem]) => problem === "attention bf16 B1 H16 S1024 D128");
+    assert.equal(short[1], "cutlass · 128x256x64");
+    assert.match(short[2], /\s[mµ]s$/);
+    assert.match(short[3], /\sTFLOP\/s$/);
+    assert.match(short[6], /^1\.\d\d×flash-attention$/);
+    const links = await page.evaluate(() =>
+      [...document.querySelector(".downloads").querySelectorAll("a[download]")].map(
+        (a) => a.href.split("/dispatch/")[1],
+      ),
+    );
+    assert.deepEqual(
+      links,
+      ["json", "csv", "h"].map((suffix) => `attention@h200-node-1.h200-0.${suffix}`),
     );
     assert.deepEqual(page.errors, []);
     await context.close();
@@ -110,7 +166,7 @@ export const tests = {
     const { context, page } = await open({});
     const table = () =>
       page.evaluate(() =>
-        [...document.querySelector("table.compare").rows].map((tr) =>
+        [...document.querySelector("#epyc-lab\\.cpu table.compare").rows].map((tr) =>
           [...tr.cells].map((td) => td.textContent.replace(/\s+/g, " ").trim()),
         ),
       );

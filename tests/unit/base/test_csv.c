@@ -208,6 +208,21 @@ static void files_that_cannot_be_read_are_errors(void **state)
 	tk_csv_close(&c);
 }
 
+static void fields_are_quoted_and_run_no_formula(void **state)
+{
+	struct tk_buf b = TK_BUF_INIT;
+
+	tk_csv_add_text(&b, "a,\"b\"\x01\n");
+	assert_string_equal(tk_buf_cstr(&b), "\"a,\"\"b\"\"?\n\"");
+	tk_buf_clear(&b);
+	tk_csv_add_text(&b, "=1+1");
+	assert_string_equal(tk_buf_cstr(&b), "\"'=1+1\"");
+	tk_buf_clear(&b);
+	tk_csv_add_text(&b, "");
+	assert_string_equal(tk_buf_cstr(&b), "\"\"");
+	tk_buf_free(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,6 +235,7 @@ int main(void)
 	        cmocka_unit_test(malformed_files_are_refused_by_line),
 	        cmocka_unit_test(header_names_the_columns),
 	        cmocka_unit_test(files_that_cannot_be_read_are_errors),
+	        cmocka_unit_test(fields_are_quoted_and_run_no_formula),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,10 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "site_gen/render/c_text.h"
 #include "site_gen/render/escape.h"
+#include "site_gen/render/json.h"
+#include <math.h>
 #include <string.h>
 
 static void escapes_for_html(void **state)
@@ -46,10 +49,42 @@ static void clips_between_characters(void **state)
 	assert_int_equal(tk_utf8_clip_len("ab\u00e9d", 4), 4);
 }
 
+static void escapes_for_c(void **state)
+{
+	struct tk_buf b = TK_BUF_INIT;
+	tk_c_add_string(&b, "a\"\\\n1\xc3\xa9?"
+	                    "?/");
+	assert_string_equal(tk_buf_cstr(&b), "\"a\\\"\\\\\\0121\\303\\251\\?\\?/\"");
+	tk_buf_clear(&b);
+	tk_c_add_string(&b, NULL);
+	assert_string_equal(tk_buf_cstr(&b), "\"\"");
+	tk_buf_clear(&b);
+	tk_c_add_comment(&b, "H200 */ x\n\\\xff");
+	assert_string_equal(tk_buf_cstr(&b), "H200 _/ x___");
+	tk_buf_clear(&b);
+	tk_c_add_name(&b, "lab.cpu-0/\xc3x");
+	assert_string_equal(tk_buf_cstr(&b), "lab_cpu_0__x");
+	tk_buf_free(&b);
+}
+
+static void writes_members_of_json(void **state)
+{
+	struct tk_buf b = TK_BUF_INIT;
+	tk_json_add_text(&b, "a", "<\"");
+	tk_json_add_number(&b, "b", 1.5);
+	tk_json_add_number(&b, "c", NAN);
+	tk_json_add_time(&b, "d", 86400);
+	tk_json_add_time(&b, "e", 0);
+	assert_string_equal(tk_buf_cstr(&b), ",\"a\":\"\\u003c\\\"\",\"b\":1.5,\"c\":null,"
+	                                     "\"d\":\"1970-01-02T00:00:00Z\",\"e\":null");
+	tk_buf_free(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(escapes_for_html),
-	        cmocka_unit_test(escapes_for_scripts), cmocka_unit_test(escapes_for_addresses),
+	        cmocka_unit_test(escapes_for_scripts), cmocka_unit_test(escapes_for_c),
+	        cmocka_unit_test(writes_members_of_json), cmocka_unit_test(escapes_for_addresses),
 	        cmocka_unit_test(clips_between_characters)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

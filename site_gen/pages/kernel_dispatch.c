@@ -1,0 +1,94 @@
+/* The dispatch table on the page of a kernel. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "site_gen/model/ceilings.h"
+#include "site_gen/model/dispatch.h"
+#include "site_gen/pages/dispatch_files.h"
+#include "site_gen/pages/kernel_table.h"
+#include "site_gen/pages/page.h"
+#include "site_gen/render/escape.h"
+#include "site_gen/render/mark.h"
+
+#define TIED_SHOWN 3
+
+static void set_tied(struct tk_site *site, struct tk_value *o, const struct tk_dispatch_row *row)
+{
+	struct tk_buf tied = TK_BUF_INIT;
+	size_t count = 0;
+	for (size_t i = 0; i < row->standing.first_count; i++) {
+		const struct tk_site_series *s = row->standing.at[i];
+		if (s == row->chosen || ++count > TIED_SHOWN)
+			continue;
+		tk_buf_add_printf(&tied, "%s%.*s", count > 1 ? ", " : "",
+		        (int)tk_utf8_clip_len(s->variant, 40), s->variant);
+	}
+	if (count > TIED_SHOWN)
+		tk_buf_add_printf(&tied, " and %zu more", count - TIED_SHOWN);
+	tk_value_set(site->arena, o, "tied", tk_buf_cstr(&tied));
+	tk_buf_free(&tied);
+}
+
+static void add_row(struct tk_site *site, struct tk_value *rows, const struct tk_dispatch_row *row,
+        const struct tk_ceiling_set *ceilings)
+{
+	struct tk_arena *a = site->arena;
+	struct tk_value *o = tk_value_append_object(a, rows);
+	const struct tk_site_series *s = row->chosen, *next = tk_dispatch_next(row);
+	const char *unit;
+	char text[TK_FORMAT_SIZE];
+	double value = tk_series_last_point(s)->value, rate = tk_series_rate(s, value, &unit),
+	       lead = tk_dispatch_lead(row),
+	       share = tk_ceiling_set_efficiency_of(ceilings, TK_CEILING_DATASHEET, s, value);
+	tk_page_set_clipped(site, o, "problem", s->problem->title, 110);
+	tk_page_set_clipped(site, o, "backend", s->variant, 60);
+	tk_value_set_fmt(a, o, "href", "../series/%s.html", s->file);
+	tk_mark_draw_key(&site->markup, s->look);
+	tk_page_set_markup(site, o, "mark_markup");
+	tk_value_set(a, o, "value", tk_format_value(value, s->row->unit, text));
+	tk_value_set(a, o, "rate", isfinite(rate) ? tk_format_value(rate, unit, text) : "–");
+	tk_value_set(a, o, "share", isfinite(share) ? tk_format_percent(share, text) : "–");
+	set_tied(site, o, row);
+	tk_page_set_clipped(site, o, "next", next ? next->variant : "", 40);
+	tk_value_set_fmt(a, o, "lead", next ? "%.2f×" : "", lead);
+	tk_value_set_flag(a, o, "alone", row->standing.count == 1);
+}
+
+static void set_summary(struct tk_site *site, struct tk_value *o, const struct tk_dispatch *d)
+{
+	struct tk_arena *a = site->arena;
+	tk_value_set_int(a, o, "dispatch_problems", (int64_t)d->count);
+	tk_value_set_int(a, o, "dispatch_used", (int64_t)d->used);
+	tk_value_set_flag(a, o, "dispatch_several", d->used > 1);
+	tk_page_set_clipped(site, o, "single", d->single->variant, 60);
+	tk_value_set_int(a, o, "single_count", (int64_t)d->single_count);
+	tk_value_set_fmt(a, o, "single_ratio", "%.2f×", d->single_ratio);
+}
+
+int tk_kernel_set_dispatch(struct tk_site *site, struct tk_value *o,
+        const struct tk_site_device *device, const struct tk_kernel_page *kernel, bool has_rows,
+        struct tk_error *err)
+{
+	struct tk_dispatch d;
+	int status =
+	        tk_dispatch_load(&site->model, device, kernel->op, site->options->tie, &d, err);
+	tk_value_set_flag(site->arena, o, "dispatch", !status && d.contested > 0);
+	if (!status && d.contested) {
+		struct tk_ceiling_set ceilings;
+		char path[TK_DISPATCH_PATH_SIZE];
+		struct tk_value *rows = tk_value_set_list(site->arena, o, "dispatch_rows");
+		tk_ceiling_set_load(&site->model, device, &ceilings);
+		tk_dispatch_path(&d, kernel->file, path);
+		tk_value_set_fmt(site->arena, o, "dispatch_href", "../%s", path);
+		set_summary(site, o, &d);
+		for (size_t i = 0; has_rows && i < d.count; i++)
+			add_row(site, rows, &d.at[i], &ceilings);
+		if (!kernel->whole)
+			status = tk_dispatch_write_files(site, &d, kernel->file, err);
+	}
+	tk_dispatch_free(&d);
+	return status;
+}
