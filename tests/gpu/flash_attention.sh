@@ -1,8 +1,8 @@
 #!/bin/bash
-# Versions of FlashAttention-2 beside cuDNN and our own kernel on an NVIDIA card, each result verified by the tracker.
+# Versions of FlashAttention-2 and -3 beside cuDNN and our own kernel on an NVIDIA card, each result verified by the tracker.
 #
-# usage: tests/gpu/flash_attention.sh FOLDER [TRACKER [RESULTS]]     FOLDER has a folder for each version, with tk_backend_fa2.so and
-# instances.txt as the adapter builds them; answers of the tracker are left in RESULTS
+# usage: tests/gpu/flash_attention.sh FOLDER [TRACKER [RESULTS]]     FOLDER has a folder for each version, with tk_backend_fa2.so or
+# tk_backend_fa3.so and instances.txt as the adapters build them; answers of the tracker are left in RESULTS
 #
 # Prints the time and rate of each version and its speed in percent of cuDNN's. Fails where a result is wrong, or a problem whose instance
 # compiled was not measured.
@@ -21,9 +21,9 @@ else
 	trap 'rm -rf "$results"' EXIT
 fi
 
-# "fa2_f16_128_1 ok 104 s": type, head dimension, mask (any: both)
+# "fa2_f16_128_1 ok 104 s": type, head dimension, mask (any: both); "fa3_f16_128 ok 150 s": both masks
 problems() { # FILE...
-	sed -n 's/^fa2_\([a-z0-9]*\)_\([0-9]*\)_\([a-z0-9]*\) ok .*/\1 \2 \3/p' "$@" | sort -u | while read -r type d mask; do
+	sed -n -e 's/^fa2_\([a-z0-9]*\)_\([0-9]*\)_\([a-z0-9]*\) ok .*/\1 \2 \3/p' -e 's/^fa3_\([a-z0-9]*\)_\([0-9]*\) ok .*/\1 \2 any/p' "$@" | sort -u | while read -r type d mask; do
 		case $mask in any) masks="0 1" ;; *) masks=$mask ;; esac
 		for causal in $masks; do
 			for sq in 512 2048 8192 16384; do
@@ -48,7 +48,10 @@ measure cudnn cudnn "${all[@]}"
 measure hopper_flash hopper_flash "${all[@]}"
 for version in "$folder"/*/; do
 	mapfile -t own < <(problems "$version/instances.txt")
-	measure "fa2 $(basename "$version")" "${version}tk_backend_fa2.so" "${own[@]}"
+	for backend in "$version"tk_backend_fa[23].so; do
+		name=${backend##*_}
+		measure "${name%.so} $(basename "$version")" "$backend" "${own[@]}"
+	done
 done
 
 python3 - "$results" <<'PY'
@@ -66,7 +69,7 @@ def tflops(problem, ns):
 
 bad = 0
 for who, list_ in answers.items():
-    theirs = who.startswith("fa2")
+    theirs = who.startswith(("fa2", "fa3"))
     bad += theirs and not list_
     for a in list_:
         if a["outcome"] not in ("ok", "unstable"):

@@ -39,11 +39,14 @@ for version; do
 	find "$out" -mindepth 1 -maxdepth 1 ! -name .git -exec rm -rf {} +
 	rm -rf "$out.sdists/tree"
 	mkdir "$out.sdists/tree"
-	tar -x -f "$archive" -C "$out.sdists/tree" --strip-components=1
+	tar -x --no-same-owner -f "$archive" -C "$out.sdists/tree" --strip-components=1
 	(cd "$out.sdists/tree/$folder" && cp -a . "$out/")
 	git -C "$out" add -A -f
 	when=$(tar -t -v -f "$archive" --full-time --utc | awk '$NF ~ /PKG-INFO$/ { print $4 "T" $5 "Z"; exit }')
-	GIT_AUTHOR_DATE=$when GIT_COMMITTER_DATE=$when git -C "$out" commit -q -m "$package $version"
+	# a folder that did not change: two tags of one commit
+	if ! git -C "$out" diff --cached --quiet; then
+		GIT_AUTHOR_DATE=$when GIT_COMMITTER_DATE=$when git -C "$out" commit -q -m "$package $version"
+	fi
 	git -C "$out" tag "v$version"
 	echo "$version $(git -C "$out" rev-parse HEAD)"
 done

@@ -1,6 +1,8 @@
-/* Attention by the instances of FlashAttention-2 that the build compiled. An instance that did not
- * compile costs its own problems: they are unsupported, with the compiler's error as the reason. */
+/* Attention by the instances of FlashAttention that the build compiled; library.h has what differs
+ * between versions 2 and 3. An instance that did not compile costs its own problems: they are
+ * unsupported, with the compiler's error as the reason. */
 #include "kernel.h"
+#include "library.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,17 +43,18 @@ static int fail(struct tk_abi_error *err, int status, const char *format, ...)
 
 static const char *backend_version(void)
 {
-	return FA2_VERSION;
+	return FLASH_VERSION;
 }
 
 /* "sm_90a" runs on exactly 9.0, "sm_80" on all of 8.x from 8.0 on. */
 static int runs_on(const char *device)
 {
-	const size_t digits = strspn(FA2_TARGET + 3, "0123456789");
-	const int built = atoi(FA2_TARGET + 3), found = atoi(device + 3);
+	const size_t digits = strspn(FLASH_TARGET + 3, "0123456789");
+	const int built = atoi(FLASH_TARGET + 3), found = atoi(device + 3);
 	if (strncmp(device, "sm_", 3) != 0)
 		return 0;
-	return FA2_TARGET[3 + digits] ? found == built : found / 10 == built / 10 && found >= built;
+	return FLASH_TARGET[3 + digits] ? found == built
+	                                : found / 10 == built / 10 && found >= built;
 }
 
 static int backend_open(
@@ -59,7 +62,7 @@ static int backend_open(
 {
 	if (!runs_on(args->device_info.arch))
 		return fail(err, TK_ABI_UNSUPPORTED, "compiled for %s, the device is %s",
-		        FA2_TARGET, args->device_info.arch);
+		        FLASH_TARGET, args->device_info.arch);
 	struct tk_backend_ctx *ctx = calloc(1, sizeof *ctx);
 	if (!ctx)
 		return fail(err, TK_ABI_NO_MEMORY, "out of memory");
@@ -73,25 +76,17 @@ static void backend_close(struct tk_backend_ctx *ctx)
 	free(ctx);
 }
 
-/* Where fewer than 80 % of the places for blocks would be taken, the library may cut the keys into
- * parts (num_splits_heuristic); its kernels for that are not compiled. */
-static int may_split(const struct tk_backend_ctx *ctx, const struct tk_attention *a)
-{
-	const int64_t blocks = a->b * a->h * ((a->sq + 63) / 64), keys = a->d <= 64 ? 256 : 128;
-	return a->skv > keys && 10 * blocks < 8 * 2 * ctx->compute_units;
-}
-
 static const struct instance *find_instance(
         const struct tk_backend_ctx *ctx, const struct tk_attention *a, const char **why)
 {
+	const char *refusal = find_refusal(a, ctx->compute_units);
 	*why = "no kernel was compiled for this type and head dimension";
 	if (a->dir != TK_FWD)
 		*why = "only the forward direction";
 	else if (a->d != a->dv)
 		*why = "only dv = d";
-	else if (may_split(ctx, a))
-		*why = "too few blocks: the library may split the keys, such kernels are not "
-		       "compiled";
+	else if (refusal)
+		*why = refusal;
 	else
 		for (const struct instance *i = instances; i->name; i++) {
 			if (i->type != a->dtype || i->head != a->d ||
@@ -158,23 +153,23 @@ static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tens
 	plan->prepared[set] = NULL;
 	const char *why =
 	        plan->kernel->prepare(plan->attention, tensors, count, &plan->prepared[set]);
-	return why ? fail(err, TK_ABI_DEVICE, "FlashAttention-2: %s", why) : TK_ABI_OK;
+	return why ? fail(err, TK_ABI_DEVICE, LIBRARY_NAME ": %s", why) : TK_ABI_OK;
 }
 
 static int backend_launch(
         struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
 	const char *why = plan->kernel->run(plan->prepared[set], stream);
-	return why ? fail(err, TK_ABI_DEVICE, "FlashAttention-2: %s", why) : TK_ABI_OK;
+	return why ? fail(err, TK_ABI_DEVICE, LIBRARY_NAME ": %s", why) : TK_ABI_OK;
 }
 
 static const struct tk_backend backend = {
         .size = sizeof backend,
         .abi_major = TK_ABI_MAJOR,
         .abi_minor = TK_ABI_MINOR,
-        .name = "fa2",
+        .name = BACKEND_NAME,
         .device_kind = "cuda",
-        .description = "Attention by FlashAttention-2, forward",
+        .description = "Attention by " LIBRARY_NAME ", forward",
         .version = backend_version,
         .open = backend_open,
         .close = backend_close,

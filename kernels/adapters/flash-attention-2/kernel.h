@@ -1,6 +1,6 @@
 /* What backend.c knows of one compiled kernel. Texts are errors; NULL: success. */
-#ifndef FA2_KERNEL_H
-#define FA2_KERNEL_H
+#ifndef FLASH_KERNEL_H
+#define FLASH_KERNEL_H
 #include "tracker_abi.h"
 
 struct kernel {

@@ -1,0 +1,67 @@
+#!/bin/sh
+# Shared by adapters that compile instances of a template, one object each; sourced by their scripts, in the folder of the build. The file
+# `instances` has a line for each: NAME and the values that the adapter's functions get.
+
+# problem_value KEY PROBLEM
+problem_value() {
+	printf '%s\n' "$2" | sed -n "s/.*[:,]$1=\([^,]*\).*/\1/p"
+}
+
+tracker_type() { # f16: TK_F16
+	printf 'TK_%s' "$1" | tr '[:lower:]' '[:upper:]'
+}
+
+# compile_instance NAME ARGUMENT...: leaves NAME.o and NAME.result: "ok SECONDS" or "failed SECONDS REASON".
+# Give relative paths, the same at every revision: then no path of the work tree is in an object.
+compile_instance() {
+	instance=$1
+	shift
+	# ccache takes -gencode for a request for debug information, which has the name of the folder in it
+	launcher=
+	if command -v ccache >/dev/null; then launcher="env CCACHE_NOHASHDIR=1 ccache"; fi
+	start=$(date +%s)
+	if $launcher nvcc "$@" -Xcompiler -fPIC,-fvisibility=hidden "-DKERNEL=$instance" -o "$instance.o" >"$instance.log" 2>&1; then
+		echo "ok $(($(date +%s) - start))" >"$instance.result"
+	else
+		# a compiler without memory says nothing of the revision: the whole build ends
+		if grep -E 'died due to signal 9|Killed|Cannot allocate memory|bad_alloc|No space left' "$instance.log"; then exit 255; fi
+		reason=$({ grep -m 1 'error' "$instance.log" || tail -n 1 "$instance.log"; } | tr -cd '[:print:]' | cut -c 1-400)
+		echo "failed $(($(date +%s) - start)) ${reason:-the compiler failed without a message}" >"$instance.result"
+	fi
+	echo "$instance: $(cat "$instance.result")"
+}
+
+# describe_instances: instances.inc for backend.c, and TK_OUT/instances.txt. Each row has what the adapter's instance_row VALUE... prints,
+# then the kernel and the compiler's error, one of them NULL. Fails if no instance compiled.
+describe_instances() {
+	while read -r instance values; do
+		if grep -q '^ok' "$instance.result"; then echo "extern const struct kernel $instance;"; fi
+	done <instances >instances.inc
+	echo 'static const struct instance instances[] = {' >>instances.inc
+	while read -r instance values; do
+		read -r how seconds reason <"$instance.result"
+		case $how in
+		ok) end="&$instance, 0" ;;
+		*) end="0, \"$(printf '%s' "$reason" | sed 's/[\\"]/\\&/g')\"" ;;
+		esac
+		# shellcheck disable=SC2086
+		echo "{$(instance_row $values), $end}," >>instances.inc
+		echo "$instance $how $seconds s${reason:+: $reason}" >>"$TK_OUT/instances.txt"
+	done <instances
+	echo '{0}};' >>instances.inc
+	if [ -s instances ] && ! grep -q '^[^ ]* ok ' "$TK_OUT/instances.txt"; then
+		echo "error: no instance compiled; the first one: $(head -n 1 "$TK_OUT/instances.txt")"
+		exit 1
+	fi
+}
+
+# link_instances BACKEND OBJECT...: TK_OUT/lib/tk_backend_BACKEND.so of the objects and the instances
+link_instances() {
+	backend=$1
+	shift
+	while read -r instance values; do
+		if grep -q '^ok' "$instance.result"; then set -- "$@" "$instance.o"; fi
+	done <instances
+	mkdir -p "$TK_OUT/lib"
+	nvcc -shared -cudart static ${LDFLAGS:+-Xlinker "${LDFLAGS#-Wl,}"} -o "$TK_OUT/lib/tk_backend_$backend.so" "$@"
+}
