@@ -1,8 +1,8 @@
 /* revision -> artifact: a relocatable folder of backends, in a cache that is addressed by content.
  *
  *   <cache>/artifacts/<key>/manifest.json, lib/tk_backend_<name>.so, build.log
- *   key = sha256(revision, submodules, the adapter's files and inputs, tracker_abi.h, toolchain,
- *                flags, arch)
+ *   key = sha256(upstream, revision, submodules, the adapter's files and inputs, tracker_abi.h,
+ *                toolchain, flags, arch)
  *
  * An adapter is a folder with an executable `build` (sh), which runs in an empty folder with these
  * variables: TK_SRC (a checkout of its own, may be written to), TK_OUT (for lib/tk_backend_*.so),
