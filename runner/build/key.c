@@ -287,7 +287,8 @@ int tk_build_key_compute(const struct tk_build_spec *spec, const char *kernels_d
 	if (!h)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	tk_hash_add_str(h, "tracker artifact 1");
-	tk_hash_add_str(h, spec->repo->name); /* the manifest has it: a build belongs to one upstream */
+	tk_hash_add_str(
+	        h, spec->repo->name); /* the manifest has it: a build belongs to one upstream */
 	tk_hash_add_str(h, spec->revision);
 	tk_hash_add_i64(h, spec->repo->submodules);
 	tk_hash_add_str(h, spec->flags ? spec->flags : "");
