@@ -81,6 +81,11 @@ double tk_ceiling_set_attainable(
 	return fmin(rate, find_bandwidth(ceilings) * intensity); /* fmin() ignores NAN */
 }
 
+double tk_ceiling_set_peak(const struct tk_ceiling_set *ceilings, const char *dtype)
+{
+	return highest(ceilings, "gflop_per_s", TK_CEILING_DATASHEET, dtype);
+}
+
 const char *tk_ceiling_set_limiting(
         const struct tk_ceiling_set *ceilings, const char *dtype, double intensity)
 {

@@ -31,6 +31,8 @@ double tk_ceiling_set_efficiency(
 /* The same from one source alone: of the datasheet it is the share of the peak. NAN: unknown. */
 double tk_ceiling_set_efficiency_of(const struct tk_ceiling_set *ceilings,
         enum tk_ceiling_source source, const struct tk_site_series *s, double time_ns);
+/* The highest GFLOP/s of a type that the datasheet names; NAN: unknown. */
+double tk_ceiling_set_peak(const struct tk_ceiling_set *ceilings, const char *dtype);
 /* What that limit is: "memory", the type, "none", or "fastest type" where the type has no rate of
  * its own. */
 const char *tk_ceiling_set_limiting(

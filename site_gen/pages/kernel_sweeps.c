@@ -7,11 +7,22 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "site_gen/model/ceilings.h"
 #include "site_gen/pages/kernel_internal.h"
 #include "site_gen/render/line_chart.h"
 #include "site_gen/render/mark.h"
 
 #define CHARTS_MAX 12
+#define PEAK_RATE_MIN 0.3 /* of the peak; it is not drawn over rates that are lower */
+
+/* A chart among those of its table. */
+struct panel {
+	const struct tk_sweep *sweep;
+	const struct tk_axes *axes; /* of its first problem */
+	size_t place;               /* by length of the sweep */
+	const char *dtype;
+	double top, peak; /* of the y axis, which the panels of a type share; NAN: no peak */
+};
 
 /* The series of a problem in a column; NULL: none. */
 static const struct tk_site_series *find_series(const struct tk_model *m,
@@ -46,11 +57,55 @@ static void set_title(struct tk_site *site, struct tk_value *o, const struct tk_
 		tk_value_set(site->arena, o, "sweep_title", title);
 }
 
+static double newest_rate(const struct tk_site_series *s, const char **unit)
+{
+	return s ? tk_series_rate(s, tk_kernel_newest_value(s), unit) : NAN;
+}
+
+/* Forward before backward, then by the constant keys: a grid that reads like a table. */
+static int compare_panels(const void *a, const void *b)
+{
+	const struct panel *x = a, *y = b;
+	bool x_back = strstr(x->axes->sweep, "dir=bwd"), y_back = strstr(y->axes->sweep, "dir=bwd");
+	int d = x_back - y_back;
+	if (!d)
+		d = strverscmp(x->axes->sweep, y->axes->sweep);
+	return d ? d : (x->place > y->place) - (x->place < y->place);
+}
+
+/* Panels of one type share the top of their axis. */
+static void set_tops(struct panel *panels, size_t count, const struct tk_model *m,
+        const struct tk_kernel_columns *columns, const struct tk_kernel_problem *const *problems)
+{
+	struct tk_ceiling_set ceilings;
+	tk_ceiling_set_load(m, columns->device, &ceilings);
+	for (size_t i = 0; i < count; i++) {
+		const struct tk_sweep *sweep = panels[i].sweep;
+		const char *unit;
+		for (size_t k = 0; k < sweep->count; k++)
+			for (size_t c = 0; c < columns->count; c++)
+				panels[i].top = fmax(panels[i].top,
+				        newest_rate(find_series(m, columns,
+				                            problems[sweep->members[k]], c),
+				                &unit));
+	}
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < count; k++)
+			if (!strcmp(panels[i].dtype, panels[k].dtype))
+				panels[i].top = panels[k].top = fmax(panels[i].top, panels[k].top);
+	for (size_t i = 0; i < count; i++) {
+		double peak = tk_ceiling_set_peak(&ceilings, panels[i].dtype);
+		panels[i].peak = panels[i].top > PEAK_RATE_MIN * peak ? peak : NAN;
+		panels[i].top = fmax(panels[i].top, panels[i].peak);
+	}
+}
+
 /* A line of each backend that has at least two points. */
 static int draw(struct tk_site *site, struct tk_value *o, const struct tk_kernel_columns *columns,
-        const struct tk_kernel_problem *const *problems, const struct tk_sweep *sweep,
+        const struct tk_kernel_problem *const *problems, const struct panel *panel,
         struct tk_error *err)
 {
+	const struct tk_sweep *sweep = panel->sweep;
 	struct tk_chart_line lines[TK_KERNEL_COLUMNS_MAX];
 	struct tk_chart_point *points = malloc(columns->count * sweep->count * sizeof *points + 1),
 	                      *end = points;
@@ -65,8 +120,7 @@ static int draw(struct tk_site *site, struct tk_value *o, const struct tk_kernel
 			const struct tk_kernel_problem *p = problems[sweep->members[i]];
 			const struct tk_site_series *s = find_series(&site->model, columns, p, c);
 			const char *own_unit = unit;
-			double rate =
-			        s ? tk_series_rate(s, tk_kernel_newest_value(s), &own_unit) : NAN;
+			double rate = newest_rate(s, &own_unit);
 			if (!isfinite(rate))
 				continue;
 			unit = own_unit;
@@ -81,7 +135,9 @@ static int draw(struct tk_site *site, struct tk_value *o, const struct tk_kernel
 		tk_mark_draw_key(&site->markup, columns->looks[c]);
 		tk_page_set_markup(site, key, "mark_markup");
 	}
-	tk_line_chart_draw(&site->markup, lines, count, tk_axes_names(columns->op)->x, unit);
+	const struct tk_chart_axes axes = {
+	        tk_axes_names(columns->op)->x, unit, panel->top, panel->peak};
+	tk_line_chart_draw(&site->markup, lines, count, &axes);
 	tk_page_set_markup(site, o, "drawing_markup");
 	free(points);
 	return 0;
@@ -91,6 +147,44 @@ static void note_member(struct tk_kernel_problem *p, size_t sweep)
 {
 	size_t len = strlen(p->sweeps);
 	snprintf(p->sweeps + len, sizeof p->sweeps - len, len ? " %zu" : "%zu", sweep);
+}
+
+/* axes[i] belongs to shown[i]. */
+static int add_panels(struct tk_site *site, struct tk_value *o,
+        const struct tk_kernel_columns *columns, struct tk_kernel_problem *problems,
+        const struct tk_kernel_problem *const *shown, const struct tk_axes *axes,
+        const struct tk_sweeps *sweeps, struct tk_error *err)
+{
+	struct panel panels[CHARTS_MAX];
+	struct tk_value *list = tk_value_set_list(site->arena, o, "sweep_charts");
+	int status = 0;
+	for (size_t i = 0; i < sweeps->count; i++) {
+		size_t first = sweeps->at[i].members[0];
+		panels[i] = (struct panel){.sweep = &sweeps->at[i],
+		        .axes = &axes[first],
+		        .place = i,
+		        .dtype = site->model.series[shown[first]->first].problem->dtype};
+	}
+	set_tops(panels, sweeps->count, &site->model, columns, shown);
+	if (sweeps->count)
+		qsort(panels, sweeps->count, sizeof *panels, compare_panels);
+	for (size_t i = 0; !status && i < sweeps->count; i++) {
+		struct tk_value *chart = tk_value_append_object(site->arena, list);
+		char text[TK_FORMAT_SIZE];
+		for (size_t k = 0; k < panels[i].sweep->count; k++)
+			note_member(&problems[shown[panels[i].sweep->members[k]] - problems], i);
+		set_title(site, chart, panels[i].sweep, panels[i].axes);
+		tk_value_set_int(site->arena, chart, "number", (int64_t)i);
+		tk_value_set(site->arena, chart, "top", tk_format_digits(panels[i].top, 5, text));
+		tk_value_set(site->arena, chart, "peak",
+		        isfinite(panels[i].peak) ? tk_format_digits(panels[i].peak, 5, text) : "");
+		tk_value_set(site->arena, chart, "peak_text",
+		        isfinite(panels[i].peak)
+		                ? tk_format_value(panels[i].peak, "gflop_per_s", text)
+		                : "");
+		status = draw(site, chart, columns, shown, &panels[i], err);
+	}
+	return status;
 }
 
 int tk_kernel_set_sweeps(struct tk_site *site, struct tk_value *o,
@@ -109,15 +203,8 @@ int tk_kernel_set_sweeps(struct tk_site *site, struct tk_value *o,
 		}
 	if (!status)
 		status = tk_sweeps_find(axes, used, CHARTS_MAX, &sweeps, err);
-	struct tk_value *list = tk_value_set_list(site->arena, o, "sweep_charts");
-	for (size_t i = 0; !status && i < sweeps.count; i++) {
-		struct tk_value *chart = tk_value_append_object(site->arena, list);
-		for (size_t k = 0; k < sweeps.at[i].count; k++)
-			note_member(&problems[shown[sweeps.at[i].members[k]] - problems], i);
-		set_title(site, chart, &sweeps.at[i], &axes[sweeps.at[i].members[0]]);
-		tk_value_set_int(site->arena, chart, "number", (int64_t)i);
-		status = draw(site, chart, columns, shown, &sweeps.at[i], err);
-	}
+	if (!status)
+		status = add_panels(site, o, columns, problems, shown, axes, &sweeps, err);
 	tk_sweeps_free(&sweeps);
 	free(axes);
 	free(shown);

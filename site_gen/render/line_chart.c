@@ -19,8 +19,8 @@
 #define TICKS_MAX 7 /* of x */
 
 struct frame {
-	double x0, x1; /* log10 */
-	double top;    /* of y */
+	double x0, x1;       /* log10 */
+	double highest, top; /* of y: the data, and the end of the axis */
 };
 
 double tk_chart_choose_step(double range, int max)
@@ -44,23 +44,23 @@ static int to_y(const struct frame *f, double y)
 	return (int)lround(TOP + (1 - y / f->top) * (HEIGHT - TOP - BOTTOM));
 }
 
-static struct frame make_frame(const struct tk_chart_line *lines, size_t count)
+static struct frame make_frame(const struct tk_chart_line *lines, size_t count, double top)
 {
-	struct frame f = {INFINITY, -INFINITY, 0};
+	struct frame f = {INFINITY, -INFINITY, top, 0};
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < lines[i].count; k++) {
 			const struct tk_chart_point *p = &lines[i].points[k];
 			f.x0 = fmin(f.x0, log10(p->x) - 0.06);
 			f.x1 = fmax(f.x1, log10(p->x) + 0.06);
-			f.top = fmax(f.top, p->y);
+			f.highest = fmax(f.highest, p->y);
 		}
-	f.top *= 1.05;
+	f.top = f.highest * 1.05;
 	return f;
 }
 
 static void draw_y_axis(struct tk_buf *out, const struct frame *f, const char *unit)
 {
-	struct tk_format_scale scale = tk_format_choose_scale(f->top, unit);
+	struct tk_format_scale scale = tk_format_choose_scale(f->highest, unit);
 	double step = tk_chart_choose_step(f->top / scale.divisor, 5);
 	char text[TK_FORMAT_SIZE];
 	for (int i = 0; i * step * scale.divisor <= f->top; i++)
@@ -116,17 +116,25 @@ static void draw_line(struct tk_buf *out, const struct frame *f, const struct tk
 	tk_buf_add_str(out, "\"/>");
 }
 
-void tk_line_chart_draw(struct tk_buf *out, const struct tk_chart_line *lines, size_t count,
-        const char *x_title, const char *unit)
+static void draw_peak(struct tk_buf *out, const struct frame *f, double peak)
 {
-	struct frame f = make_frame(lines, count);
+	tk_buf_add_printf(
+	        out, "<path class=\"peak\" d=\"M%d %dH%d\"/>", LEFT, to_y(f, peak), WIDTH - RIGHT);
+}
+
+void tk_line_chart_draw(struct tk_buf *out, const struct tk_chart_line *lines, size_t count,
+        const struct tk_chart_axes *axes)
+{
+	struct frame f = make_frame(lines, count, axes->top);
 	if (!count || !(f.top > 0))
 		return;
 	tk_buf_add_printf(out,
 	        "<svg class=\"roofline\" viewBox=\"0 0 %d %d\" aria-hidden=\"true\">", WIDTH,
 	        HEIGHT);
-	draw_y_axis(out, &f, unit);
-	draw_x_axis(out, &f, lines, count, x_title);
+	draw_y_axis(out, &f, axes->unit);
+	draw_x_axis(out, &f, lines, count, axes->x_title);
+	if (axes->peak <= f.top)
+		draw_peak(out, &f, axes->peak);
 	for (size_t i = 0; i < count; i++)
 		draw_line(out, &f, &lines[i]);
 	tk_buf_add_str(out, "</svg>");

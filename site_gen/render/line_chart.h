@@ -14,9 +14,13 @@ struct tk_chart_line {
 	size_t count;
 };
 
-/* unit: of y, as in base/format.h. */
+struct tk_chart_axes {
+	const char *x_title, *unit; /* unit: of y, as in base/format.h */
+	double top; /* y reaches at least this, so that panels share an axis; 0: as the lines need */
+	double peak; /* a dashed line; NAN: none */
+};
 void tk_line_chart_draw(struct tk_buf *out, const struct tk_chart_line *lines, size_t count,
-        const char *x_title, const char *unit);
+        const struct tk_chart_axes *axes);
 /* The distance of round ticks (1, 2 or 5 times a power of ten), so that at most `max` fit. */
 double tk_chart_choose_step(double range, int max);
 

@@ -77,6 +77,23 @@ window.tracker ??= {};
     },
   };
 
+  // A Chart.js plugin: the peak of the datasheet as a dashed line.
+  const peakLine = {
+    id: "peakLine",
+    beforeDatasetsDraw({ ctx: context, chartArea, scales, options: { peak } }) {
+      if (!(peak > 0)) return;
+      const y = scales.y.getPixelForValue(peak);
+      context.save();
+      context.strokeStyle = colour("--muted");
+      context.setLineDash([6, 5]);
+      context.beginPath();
+      context.moveTo(chartArea.left, y);
+      context.lineTo(chartArea.right, y);
+      context.stroke();
+      context.restore();
+    },
+  };
+
   // Leaves out ticks that would lie too close together on the logarithmic axis.
   function sizeTicks(sizes) {
     const minRatio = (sizes.at(-1) / sizes[0]) ** (1 / TICKS_MAX);
@@ -106,10 +123,12 @@ window.tracker ??= {};
     };
   }
 
-  function yAxis(scale) {
+  // top: panels share it.
+  function yAxis(scale, top) {
     return {
       type: metric ? "logarithmic" : "linear",
       beginAtZero: true,
+      suggestedMax: metric ? undefined : top,
       grid: { color: colour("--line") },
       border: { display: false },
       title: {
@@ -126,17 +145,18 @@ window.tracker ??= {};
     };
   }
 
-  function options(sizes, xName, maximum) {
-    const scale = format.chooseScale(maximum, "gflop_per_s");
+  function options(sizes, xName, { top, peak }) {
+    const scale = format.chooseScale(+top, "gflop_per_s");
     const valueText = (value) => (metric ? metric.text(value) : format.value(value, "gflop_per_s"));
     return {
       animation: false,
       parsing: false,
+      peak: metric ? 0 : +peak,
       responsive: true,
       maintainAspectRatio: false,
       interaction: { mode: "x", intersect: false },
       onHover: markSameSize,
-      scales: { x: xAxis(sizes, xName), y: yAxis(scale) },
+      scales: { x: xAxis(sizes, xName), y: yAxis(scale, +top) },
       plugins: {
         legend: { labels: { color: colour("--text"), usePointStyle: true, boxHeight: 7 } },
         tooltip: {
@@ -166,7 +186,7 @@ window.tracker ??= {};
     }
   }
 
-  function drawChart(canvas, sweep, backends, xName) {
+  function drawChart(canvas, sweep, backends, { xName, panel }) {
     const datasets = [...sweep].map(([i, points]) => ({
       ...seriesStyle(backends[i].look),
       label: backends[i].name,
@@ -176,12 +196,11 @@ window.tracker ??= {};
       pointHoverRadius: 7,
       tension: 0,
     }));
-    const maximum = Math.max(...datasets.flatMap(({ data }) => data.map(({ y }) => y)));
     const chart = new Chart(canvas, {
       type: "line",
       data: { datasets },
-      options: options(sizesOf(sweep), xName, maximum),
-      plugins: [whiskers],
+      options: options(sizesOf(sweep), xName, panel),
+      plugins: [peakLine, whiskers],
     });
     charts.push(chart);
   }
@@ -197,7 +216,7 @@ window.tracker ??= {};
     drawWhenVisible(frame, () => {
       frame.replaceChildren(canvas);
       figure.querySelector(".marks").hidden = true; // the chart has a legend
-      drawChart(canvas, sweep, backends, xName);
+      drawChart(canvas, sweep, backends, { xName, panel: figure.dataset });
     });
   }
 

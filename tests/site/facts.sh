@@ -51,8 +51,10 @@ attention = read("kernels/attention.html")
 tables = "".join(re.findall(r'<table class="compare">.*?</table>', attention, re.S))
 row = next(r for r in re.findall(r"<tr.*?</tr>", tables, re.S) if "B1 H16 S1024 D128" in r and "<td" in r)
 assert row.count(">tie</span>") == 2 and ">best</span>" not in row, row
-charts = re.findall(r'<figure class="chart" data-sweep="(\d+)">\n<figcaption>(.*?)</figcaption>\n<div class="small-canvas"><svg', attention)
+charts = re.findall(r'<figure class="chart" data-sweep="(\d+)" [^>]*>\n<figcaption>(.*?)</figcaption>\n<div class="small-canvas"><svg', attention)
 assert charts and all("head dimension" in title for _, title in charts), charts
+panels = re.findall(r'data-sweep="\d+" data-top="([^"]+)"', attention.split('<section id="epyc')[0])
+assert len(panels) > 1 and len(set(panels)) == 1, "the panels of a type share their axis: %s" % panels
 assert "Sequence length</text>" in attention and ">TFLOP/s</text>" in attention
 
 # one commit, one answer: the page of the series, of the revision, and the interface name it
