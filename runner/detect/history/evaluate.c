@@ -16,7 +16,8 @@ static int test_case(const struct tk_case_set *c, struct tk_series_case *k, doub
 	        .n = k->count,
 	        .range = k->range,
 	        .window = c->options.window ? c->options.window : 1,
-	        .prior_sigma = prior};
+	        .prior_sigma = prior,
+	        .worse = k->series->better == TK_BETTER_HIGHER ? -1 : 1};
 	int status = tk_level_test_run(&in, k->base, &k->adjusted);
 
 	if (status)

@@ -33,13 +33,26 @@ static int snap_to_code_change(struct tk_case_set *set, const struct tk_series_c
 	return TK_OK;
 }
 
+/* A step for the better that the monitor reported is outdated where later nights are worse. */
+static bool is_outdated(const struct tk_series_case *k, const struct tk_evidence *e)
+{
+	const struct tk_level_change *best = &e->adjusted.best;
+	const struct tk_monitor_step *step = &e->monitor.step;
+	const double sign = tk_evidence_sign(e);
+
+	return sign * (step->after - step->before) < 0 &&
+	       (e->adjusted.worse_again ||
+	               (sign * (best->after - best->before) > 0 && tk_evidence_is_large(e, best) &&
+	                       k->points[best->split].as_of_s > step->first_s));
+}
+
 /* The step that the monitor reported, if it is large enough. */
-static bool has_monitor_step(const struct tk_evidence *e)
+static bool has_monitor_step(const struct tk_series_case *k, const struct tk_evidence *e)
 {
 	const struct tk_monitor_step *step = &e->monitor.step;
 
 	return step->exists && tk_evidence_exceeds_threshold(e, step->before, step->after) &&
-	       step->q <= e->options->fdr;
+	       step->q <= e->options->fdr && !is_outdated(k, e);
 }
 
 static int locate_monitor_step(struct tk_case_set *set, const struct tk_series_case *k,
@@ -94,7 +107,7 @@ static int choose_step(struct tk_case_set *set, const struct tk_series_case *k,
 	struct tk_step_evidence *s = &e->step;
 
 	s->q = k->q;
-	e->by_monitor = has_monitor_step(e);
+	e->by_monitor = has_monitor_step(k, e);
 	if (e->by_monitor) {
 		e->is_step = true;
 		s->q = e->monitor.step.q;

@@ -208,6 +208,28 @@ static struct tk_level_change find_best_split(
 	return best;
 }
 
+/* A median over the range hides that its newest nights are slow again: a series that became faster
+ * and then slower is judged by where it is now. */
+static bool find_worse_again(const struct tk_level_test_input *in, const struct scale *s,
+        size_t base, const struct tk_level_change *best, struct tk_level_change *out)
+{
+	double largest = TK_NOISE_STANDARD_ERRORS;
+	bool found = false;
+
+	if (in->worse * best->t > TK_NOISE_STANDARD_ERRORS)
+		return false;
+	for (size_t k = best->split + 1; k < in->n; k++) {
+		const struct tk_level_change left = compare_levels(in, s, best->split, k);
+
+		if (in->worse * left.t > largest) {
+			largest = in->worse * left.t;
+			*out = compare_levels(in, s, base, k);
+			found = true;
+		}
+	}
+	return found;
+}
+
 int tk_level_test_run(const struct tk_level_test_input *in, size_t base, struct tk_level_test *out)
 {
 	struct scale s;
@@ -219,6 +241,11 @@ int tk_level_test_run(const struct tk_level_test_input *in, size_t base, struct 
 	        .df = s.df,
 	        .whole = compare_levels(in, &s, base, in->range),
 	        .best = find_best_split(in, &s, base)};
+	struct tk_level_change now;
+
+	out->worse_again = find_worse_again(in, &s, base, &out->best, &now);
+	if (out->worse_again)
+		out->whole = out->best = now;
 	for (size_t back = 1; back <= EARLIER_MAX && in->range >= base + back + EARLIER_MAX;
 	        back++) {
 		const struct tk_level_change e = compare_levels(in, &s, base, in->range - back);

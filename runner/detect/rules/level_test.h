@@ -20,6 +20,7 @@ struct tk_level_test_input {
 	size_t n, range;    /* y[range ..] are in the range; 1 <= range < n */
 	size_t window;      /* points of the baseline, at most */
 	double prior_sigma; /* noise between nights of the series of this device */
+	int worse;          /* sign of a change for the worse */
 };
 
 struct tk_level_change {
@@ -31,8 +32,10 @@ struct tk_level_change {
 
 struct tk_level_test {
 	double sigma, df;             /* noise of one night, degrees of freedom of its estimate */
-	struct tk_level_change whole; /* split at the range */
-	struct tk_level_change best;  /* split in the range where two levels fit best */
+	struct tk_level_change whole; /* split at the range; worse_again: at its newest nights */
+	struct tk_level_change best;  /* split where two levels fit best; worse_again: as `whole` */
+	bool worse_again;             /* the newest nights are worse than a level of the range that
+	                                 was not worse than before */
 	bool earlier;                 /* the change happened before the range */
 	bool spike;                   /* one night, no larger than an earlier spike */
 };

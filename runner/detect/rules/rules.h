@@ -52,6 +52,8 @@ void tk_verdict_set_unsure(const struct tk_evidence *e, struct tk_verdict *v);
 /* A level, a logarithm, against the one of the alert and the one before it. */
 bool tk_evidence_is_at_alert(
         const struct tk_evidence *e, int64_t start_s, double level, double threshold);
+/* No worse than before the alert; true if that level is not known. */
+bool tk_evidence_is_at_baseline(const struct tk_evidence *e, double level, double threshold);
 bool tk_evidence_is_recovered(const struct tk_evidence *e, double level, double threshold);
 void tk_verdict_add_alert_fact(
         const struct tk_evidence *e, enum tk_fact_kind kind, struct tk_verdict *v);

@@ -7,19 +7,25 @@
 #define TOO_NOISY 0.25 /* minimum detectable change above which "same" would claim too much */
 #define MORE_NIGHTS_MAX 60
 
-static bool is_retracted(const struct tk_evidence *e)
+static bool had_alert(const struct tk_evidence *e)
 {
-	return e->monitor.retracted.exists;
+	return e->alert.exists && e->alert.opened_s >= e->monitor.retracted.first_s;
 }
 
 /* The monitor took a step back that lasted a few nights. */
+static bool is_retracted(const struct tk_evidence *e)
+{
+	return e->monitor.retracted.exists &&
+	       (!had_alert(e) ||
+	               tk_evidence_is_at_baseline(e, e->step.levels.after, e->step.threshold));
+}
+
 static void decide_retracted(const struct tk_evidence *e, struct tk_verdict *v)
 {
 	const struct tk_fact fact = {
 	        .kind = TK_FACT_STEP_RETRACTED, .time_s = e->monitor.retracted.first_s};
-	const bool had_alert = e->alert.exists && e->alert.opened_s >= e->monitor.retracted.first_s;
 
-	v->status = had_alert ? TK_VERDICT_RECOVERED : TK_VERDICT_SAME;
+	v->status = had_alert(e) ? TK_VERDICT_RECOVERED : TK_VERDICT_SAME;
 	tk_verdict_add_fact(v, fact, NULL);
 }
 
@@ -66,7 +72,7 @@ static bool has_left_alert(const struct tk_evidence *e)
 static bool is_back(const struct tk_evidence *e)
 {
 	return has_left_alert(e) &&
-	       tk_evidence_is_recovered(e, e->adjusted.whole.after, e->step.threshold);
+	       tk_evidence_is_recovered(e, e->step.levels.after, e->step.threshold);
 }
 
 static void decide_back(const struct tk_evidence *e, struct tk_verdict *v)

@@ -5,6 +5,8 @@
 #include "detect/rules/evidence.h"
 #include "detect/rules/rules.h"
 
+#define LEFT_MAX 0.1 /* of an alert's change, where the level counts as the one before it */
+
 /* ---- levels ---- */
 
 void tk_verdict_set_last_value(const struct tk_evidence *e, struct tk_verdict *v)
@@ -63,15 +65,24 @@ bool tk_evidence_is_at_alert(
 	       tk_evidence_sign(e) * (level - a->baseline - log1p(a->change)) <= threshold;
 }
 
+bool tk_evidence_is_at_baseline(const struct tk_evidence *e, double level, double threshold)
+{
+	const struct tk_alert_evidence *a = &e->alert;
+	/* Levels that moved often make the noise look large, and the threshold with it. */
+	const double tolerance = fmin(
+	        threshold, fmax(log1p(e->options->min_effect), LEFT_MAX * fabs(log1p(a->change))));
+
+	return !isfinite(a->baseline) || tk_evidence_sign(e) * (level - a->baseline) <= tolerance;
+}
+
 bool tk_evidence_is_recovered(const struct tk_evidence *e, double level, double threshold)
 {
 	const struct tk_alert_evidence *a = &e->alert;
 
-	if (!a->exists || !isfinite(a->baseline) ||
-	        tk_evidence_sign(e) * (level - a->baseline) > threshold)
-		return false;
 	/* An alert about a change below the threshold would count as recovered at once. */
-	return fabs(log1p(a->change)) > threshold;
+	return a->exists && isfinite(a->baseline) &&
+	       tk_evidence_is_at_baseline(e, level, threshold) &&
+	       fabs(log1p(a->change)) > threshold;
 }
 
 void tk_verdict_add_alert_fact(

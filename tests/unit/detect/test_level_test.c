@@ -29,8 +29,13 @@ static void make_series(size_t split, double change)
 
 static struct tk_level_test test_range(size_t range)
 {
-	const struct tk_level_test_input in = {
-	        .y = y, .se = se, .n = N, .range = range, .window = 20, .prior_sigma = 0.005};
+	const struct tk_level_test_input in = {.y = y,
+	        .se = se,
+	        .n = N,
+	        .range = range,
+	        .window = 20,
+	        .prior_sigma = 0.005,
+	        .worse = 1};
 	struct tk_level_test out;
 	size_t base;
 
@@ -64,6 +69,34 @@ static void a_step_before_the_range(void **state)
 {
 	make_series(35, 0.1);
 	assert_true(test_range(36).earlier);
+}
+
+/* `change` from point 34 on, and another factor in the last `nights`. */
+static struct tk_level_test test_two_changes(double change, size_t nights, double factor)
+{
+	make_series(34, change);
+	for (size_t i = N - nights; i < N; i++)
+		y[i] += log(factor);
+	return test_range(34);
+}
+
+static void a_range_that_ends_worse_again(void **state)
+{
+	struct tk_level_test t = test_two_changes(-0.3, 2, 2);
+
+	assert_true(t.worse_again);
+	assert_int_equal(t.best.split, N - 2);
+	assert_float_equal(t.best.after, log(1.4), 0.02);
+	assert_true(t.whole.split == t.best.split && t.whole.after == t.best.after);
+	t = test_two_changes(-0.3, 1, 2);
+	assert_true(t.worse_again);
+	assert_int_equal(t.best.split, N - 1);
+
+	assert_false(test_two_changes(-0.3, 0, 1).worse_again);
+	assert_false(test_two_changes(-0.3, 2, 0.5).worse_again); /* better still */
+	t = test_two_changes(0.3, 2, 2); /* worse from the start of the range */
+	assert_false(t.worse_again);
+	assert_int_equal(t.whole.split, 34);
 }
 
 static void a_spike_like_an_earlier_one(void **state)
@@ -115,6 +148,7 @@ int main(void)
 	        cmocka_unit_test(a_quiet_series),
 	        cmocka_unit_test(a_step_in_the_range),
 	        cmocka_unit_test(a_step_before_the_range),
+	        cmocka_unit_test(a_range_that_ends_worse_again),
 	        cmocka_unit_test(a_spike_like_an_earlier_one),
 	        cmocka_unit_test(a_baseline_starts_at_the_last_change),
 	        cmocka_unit_test(a_chosen_split),

@@ -246,6 +246,12 @@ static void steps_beside_an_alert(void **state)
 	decide(&e, TK_RULE_BACK_AFTER_STEP, TK_VERDICT_RECOVERED);
 	e.alert.change = 0.01; /* less than the threshold: it would be back from the start */
 	decide(&e, TK_RULE_IMPROVED, TK_VERDICT_IMPROVED);
+	e.alert = alert(0.1);
+	e.step.threshold = 0.2; /* a noisy series, and a quarter of the alert's change is left */
+	e.alert.baseline = e.step.levels.after - log1p(0.025);
+	decide(&e, TK_RULE_IMPROVED, TK_VERDICT_IMPROVED);
+	e.alert.change = 0.3; /* a twelfth */
+	decide(&e, TK_RULE_BACK_AFTER_STEP, TK_VERDICT_RECOVERED);
 }
 
 static void step_of_the_monitor(void **state)
@@ -291,6 +297,9 @@ static void what_the_monitor_explains(void **state)
 	decide(&e, TK_RULE_RETRACTED, TK_VERDICT_SAME);
 	e.alert = alert(0.1); /* opened by the step that is retracted */
 	decide(&e, TK_RULE_RETRACTED, TK_VERDICT_RECOVERED);
+	e.alert.baseline = log(0.9e6); /* another level than before it */
+	decide(&e, TK_RULE_SHARED_STEP, TK_VERDICT_ENVIRONMENT);
+	e.alert = alert(0.1);
 	e.monitor.retracted.first_s = 91 * DAY;
 	decide(&e, TK_RULE_RETRACTED, TK_VERDICT_SAME);
 }
