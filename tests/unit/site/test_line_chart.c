@@ -30,8 +30,8 @@ static void panels_with_one_top_have_one_axis(void **state)
 {
 	char *alone = draw(1, 0, NAN), *shared = draw(1, 989e3, NAN);
 	assert_non_null(strstr(alone, ">200</text>"));
-	assert_null(strstr(alone, ">800</text>"));
-	assert_non_null(strstr(shared, ">800</text>"));
+	assert_null(strstr(alone, ">1000</text>"));
+	assert_non_null(strstr(shared, ">1000</text>"));
 	assert_non_null(strstr(shared, ">TFLOP/s</text>"));
 	assert_non_null(strstr(shared, ">Length</text>"));
 	assert_null(strstr(shared, "class=\"peak\""));
