@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import sys
+from concurrent.futures.process import BrokenProcessPool
 
 
 class Unsupported(Exception):
@@ -48,6 +49,39 @@ def write_one(compile_call, out, extension, common, stem, call):
     return "%s %s: %s" % (written["problem"], written["configuration"], result), "error" not in written
 
 
+def crash(call):
+    raise CompileError("the compiler crashed")
+
+
+def run_alone(compile_call, *job):
+    """In a process of its own. A compiler that ends it costs its own problem alone."""
+    try:
+        with concurrent.futures.ProcessPoolExecutor(1) as pool:
+            return pool.submit(write_one, compile_call, *job).result()
+    except BrokenProcessPool:
+        return write_one(crash, *job)
+
+
+def run_jobs(jobs, compile_call, out, extension):
+    """The results of `write_one`, in the order of the jobs. A crash ends the pool: what has no result then is compiled again."""
+    with concurrent.futures.ProcessPoolExecutor(int(os.environ.get("TK_JOBS", "1"))) as pool:
+        waiting = [(job, submit(pool, compile_call, out, extension, *job)) for job in jobs]
+        for job, future in waiting:
+            try:
+                yield future.result()
+            except BrokenProcessPool:
+                yield run_alone(compile_call, out, extension, *job)
+
+
+def submit(pool, *job):
+    try:
+        return pool.submit(write_one, *job)
+    except BrokenProcessPool as error:
+        failed = concurrent.futures.Future()
+        failed.set_exception(error)
+        return failed
+
+
 def list_jobs(calls, common, most):
     """(members that are the same whether it compiles or not, file name without extension, call) of each manifest."""
     with open(os.environ["TK_PROBLEMS"], encoding="utf-8") as f:
@@ -78,12 +112,10 @@ def write(options, producer, extension, calls, compile_call):
     os.makedirs(options.out, exist_ok=True)
     todo = list(list_jobs(calls, {"format": 1, "producer": producer, "target": options.target}, options.configs))
     good, failures = 0, []
-    with concurrent.futures.ProcessPoolExecutor(int(os.environ.get("TK_JOBS", "1"))) as pool:
-        waiting = [pool.submit(write_one, compile_call, options.out, extension, *job) for job in todo]
-        for line, ok in (w.result() for w in waiting):
-            print(line, flush=True)
-            good += ok
-            failures += [] if ok else [line]
+    for line, ok in run_jobs(todo, compile_call, options.out, extension):
+        print(line, flush=True)
+        good += ok
+        failures += [] if ok else [line]
     print("%s %s: %d of %d code objects" % (producer["name"], producer["version"], good, len(todo)))
     if not good:
         sys.exit("error: " + ("none of the problems could be compiled: " + failures[0] if todo else "none of the problems is supported"))

@@ -25,16 +25,17 @@ import package  # noqa: E402
 import problems  # noqa: E402
 from code_objects import kernel_parameters  # noqa: E402
 
+VERSION = tuple(int(x) for x in re.findall(r"\d+", triton.__version__)[:2])
 PRODUCER = {"name": "triton", "version": triton.__version__}
-LANGUAGE_TYPES = {"f16": tl.float16, "bf16": tl.bfloat16, "f32": tl.float32, "tf32": tl.float32, "e4m3": tl.float8e4nv, "e5m2": tl.float8e5}
+LANGUAGE_TYPES = {"f16": tl.float16, "bf16": tl.bfloat16, "f32": tl.float32, "tf32": tl.float32, "e4m3": tl.float8e4nv, "e5m2": tl.float8e5, "i32": tl.int32}
 VALUE_TYPES = {"i1": ("i8", 1), "i8": ("i8", 1), "i16": ("i16", 2), "i32": ("i32", 4), "i64": ("i64", 8), "fp32": ("f32", 4), "fp64": ("f64", 8)}
 
 
 class Target:
-    """`units`: multiprocessors or compute units of the card that tiles are chosen for."""
+    """`version`: of Triton; `units`: multiprocessors or compute units of the card that tiles are chosen for."""
 
     def __init__(self, name):
-        self.name = name
+        self.name, self.version = name, VERSION
         number = re.fullmatch(r"sm_(\d+)a?", name)
         self.kind, self.extension = ("cuda", "cubin") if number else ("hip", "hsaco")
         self.triton = GPUTarget("cuda", int(number[1]), 32) if number else GPUTarget("hip", name, 64)
@@ -74,7 +75,7 @@ def argument_type(kernel, source, name):
     return signature[name] if name in signature else signature[kernel.arg_names.index(name)]
 
 
-def arguments(kernel, call, compiled):
+def arguments(kernel, call, compiled, grid, values):
     """The parameters of the code object in their order, with their sizes."""
     tensors = {name: tensor for name, tensor, _ in call.tensors}
     folded = folded_names(kernel, compiled.src) | set(call.constants)
@@ -83,19 +84,21 @@ def arguments(kernel, call, compiled):
         if name in tensors:
             out.append({"tensor": tensors[name]})
             sizes.append(8)
+        elif name in call.scratch:
+            out.append({"scratch": name, "bytes": call.scratch[name]})
+            sizes.append(8)
         elif name not in folded:
             kind = argument_type(kernel, compiled.src, name)
             if kind == "constexpr":
                 continue
             word, size = VALUE_TYPES[kind]
-            out.append({"value": call.values[name], "type": word})
+            out.append({"value": values[name], "type": word})
             sizes.append(size)
     metadata = compiled.metadata._asdict()
     # Later releases add pointers of their own; which, the release's metadata tells.
-    version = tuple(int(x) for x in re.findall(r"\d+", triton.__version__)[:2])
-    blocks = call.grid[0] * call.grid[1] * call.grid[2]
+    blocks = grid[0] * grid[1] * grid[2]
     for hidden, since in (("global", (3, 3)), ("profile", (3, 5))):
-        if version >= since:
+        if VERSION >= since:
             out.append({"scratch": hidden, "bytes": (metadata.get(hidden + "_scratch_size") or 0) * blocks})
             sizes.append(8)
     return out, sizes
@@ -103,19 +106,21 @@ def arguments(kernel, call, compiled):
 
 def warm_up(call):
     kernel = getattr(kernels, call.kernel)
-    tensors = {name: MockTensor(LANGUAGE_TYPES[dtype]) for name, _, dtype in call.tensors}
-    given = [tensors[n] if n in tensors else call.values[n] for n in kernel.arg_names if n not in call.constants]
-    return kernel, kernel.warmup(*given, **call.constants, **call.options, grid=call.grid)
+    grid, values = call.launches()[0]
+    pointers = {name: MockTensor(LANGUAGE_TYPES[dtype]) for name, _, dtype in call.tensors}
+    pointers.update({name: MockTensor(tl.float32) for name in call.scratch})
+    given = [pointers[n] if n in pointers else values[n] for n in kernel.arg_names if n not in call.constants]
+    return kernel, kernel.warmup(*given, **call.constants, **call.options, grid=grid)
 
 
-def launch(target, call, kernel, compiled, code):
+def launch(target, call, kernel, compiled, code, grid, values):
     metadata = compiled.metadata._asdict()
-    args, sizes = arguments(kernel, call, compiled)
+    args, sizes = arguments(kernel, call, compiled, grid, values)
     found = kernel_parameters(code, metadata["name"]) if target.kind == "cuda" else sizes
     if found != sizes:
         raise RuntimeError("the code object has parameters of %s bytes, expected %s" % (found, sizes))
     clusters = metadata.get("num_ctas") or 1
-    return {"entry": metadata["name"], "grid": [call.grid[0] * clusters, call.grid[1], call.grid[2]],
+    return {"entry": metadata["name"], "grid": [grid[0] * clusters, grid[1], grid[2]],
             "block": [metadata["num_warps"] * target.triton.warp_size, 1, 1], "cluster": [clusters, 1, 1], "shared_bytes": metadata["shared"],
             "cooperative": bool(metadata.get("launch_cooperative_grid", False)), "args": args}
 
@@ -127,7 +132,8 @@ def compile_call(target_name, call):
     kernel, compiled = warm_up(call)
     seconds = package.cpu_seconds() - started
     code = compiled.asm[target.extension]
-    members = {"launches": [launch(target, call, kernel, compiled, code)], "compile_seconds": seconds}
+    members = {"launches": [launch(target, call, kernel, compiled, code, grid, values) for grid, values in call.launches()],
+               "compile_seconds": seconds}
     if target.kind == "cuda":
         members["producer"] = dict(PRODUCER, ptx=re.search(r"^\.version (\S+)", compiled.asm["ptx"], re.M)[1])
     return code, members
