@@ -239,3 +239,25 @@ int tk_answer_check_backend(const json_t *result, json_t **clean, struct tk_erro
 {
 	return copy_fields(result, tk_backend_fields, TK_FIELD_REQUIRED, clean, err);
 }
+
+static bool is_config_name(const json_t *v)
+{
+	size_t length = json_string_length(v);
+	return json_is_string(v) && length > 0 && length < TK_WORKER_CONFIG_SIZE &&
+	       strlen(json_string_value(v)) == length;
+}
+
+int tk_answer_check_configs(const json_t *result, json_t **clean, struct tk_error *err)
+{
+	const json_t *list = json_object_get(result, "configs"), *name;
+	size_t i;
+	if (!json_is_array(list) || json_array_size(list) > TK_WORKER_CONFIGS_MAX)
+		return tk_fail(err, TK_EDATA, "configs is not an array of at most %d names",
+		        TK_WORKER_CONFIGS_MAX);
+	json_array_foreach (list, i, name)
+		if (!is_config_name(name))
+			return tk_fail(err, TK_EDATA, "configs[%zu] is not a name of 1 to %d bytes",
+			        i, TK_WORKER_CONFIG_SIZE - 1);
+	*clean = json_pack("{s:O}", "configs", list);
+	return *clean ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+}

@@ -19,5 +19,6 @@ int tk_answer_check_measurement(const json_t *result, enum tk_outcome *outcome, 
         size_t size, json_t **clean, struct tk_error *err);
 int tk_answer_check_device(const json_t *result, json_t **clean, struct tk_error *err);
 int tk_answer_check_backend(const json_t *result, json_t **clean, struct tk_error *err);
+int tk_answer_check_configs(const json_t *result, json_t **clean, struct tk_error *err);
 
 #endif

@@ -10,6 +10,7 @@
 #include "worker/fields.h"
 #include "worker/loader.h"
 #include "worker/wire.h"
+#include "worker/worker.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -367,6 +368,45 @@ static int measure(struct tk_worker_state *s, const struct tk_measure_options *o
 		tk_measurement_free(&m);
 	}
 	free(problem);
+	return status;
+}
+
+/* {"configs":[...]}: of a backend without configurations, an empty list. */
+static int list_configs(struct tk_worker_state *s, const struct tk_problem *problem,
+        json_t **result, enum tk_outcome *outcome, struct tk_error *err)
+{
+	struct tk_abi_error abi = {.size = sizeof abi};
+	const char *const *names = NULL;
+	uint32_t count = 0;
+	const char *step = "supports";
+	int status = s->backend.supports(s->ctx, problem, &abi);
+	if (status == TK_ABI_OK && s->backend.configs) {
+		step = "configs";
+		status = s->backend.configs(s->ctx, problem, &names, &count, &abi);
+	}
+	if (status != TK_ABI_OK)
+		return fail_status(status, &abi, step, outcome, err);
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < count; i++)
+		json_array_append_new(list, tk_wire_json_string(names[i], TK_WORKER_CONFIG_SIZE));
+	*result = json_pack("{s:o}", "configs", list);
+	return *result ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+}
+
+int tk_job_list_configs(struct tk_worker_state *s, const json_t *request, json_t **result,
+        enum tk_outcome *outcome, struct tk_error *err)
+{
+	const char *text;
+	json_t *opened = NULL;
+	struct tk_problem_spec problem;
+	int status = require_text(request, "problem", &text, err);
+	if (status == TK_OK)
+		status = tk_problem_parse(&problem, text, err);
+	if (status == TK_OK)
+		status = tk_job_open_backend(s, request, &opened, outcome, err);
+	if (status == TK_OK)
+		status = list_configs(s, &problem.abi, result, outcome, err);
+	json_decref(opened);
 	return status;
 }
 

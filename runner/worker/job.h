@@ -28,6 +28,8 @@ int tk_job_describe_backend(struct tk_worker_state *s, const json_t *request, js
         enum tk_outcome *outcome, struct tk_error *err);
 int tk_job_open_backend(struct tk_worker_state *s, const json_t *request, json_t **result,
         enum tk_outcome *outcome, struct tk_error *err);
+int tk_job_list_configs(struct tk_worker_state *s, const json_t *request, json_t **result,
+        enum tk_outcome *outcome, struct tk_error *err);
 int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **result,
         enum tk_outcome *outcome, struct tk_error *err);
 void tk_worker_state_close(struct tk_worker_state *s);

@@ -46,7 +46,8 @@ static json_t *run_request(struct serve *s, const json_t *request)
 		int (*run)(struct tk_worker_state *state, const json_t *request, json_t **result,
 		        enum tk_outcome *outcome, struct tk_error *err);
 	} commands[] = {{"device", tk_job_describe_device}, {"backend", tk_job_describe_backend},
-	        {"open", tk_job_open_backend}, {"measure", tk_job_measure}};
+	        {"open", tk_job_open_backend}, {"configs", tk_job_list_configs},
+	        {"measure", tk_job_measure}};
 	const char *name = json_string_value(json_object_get(request, "cmd"));
 	json_int_t id = json_integer_value(json_object_get(request, "id"));
 	for (size_t i = 0; name && i < sizeof commands / sizeof *commands; i++) {

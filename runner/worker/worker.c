@@ -414,3 +414,13 @@ int tk_worker_query_backend(
 	add_text(request, "backend", backend_path);
 	return query(w, request, tk_answer_check_backend, out, err);
 }
+
+int tk_worker_query_configs(
+        struct tk_worker *w, const struct tk_job_request *q, json_t **out, struct tk_error *err)
+{
+	json_t *request = new_request(w, "configs");
+	add_text(request, "backend", q->backend_path);
+	add_text(request, "options", q->backend_options);
+	add_text(request, "problem", q->problem);
+	return query(w, request, tk_answer_check_configs, out, err);
+}

@@ -105,6 +105,14 @@ const char *tk_worker_sandbox_name(const char *device_kind);
 int tk_worker_query_backend(
         struct tk_worker *w, const char *backend_path, json_t **out, struct tk_error *err);
 
+/* {"configs":[...]}: the names of a backend's configurations for a problem, the one it prefers
+ * first; empty if it has none. TK_EUNSUPPORTED: the backend does not do the problem. *out is a new
+ * reference. */
+#define TK_WORKER_CONFIG_SIZE 128
+#define TK_WORKER_CONFIGS_MAX 4096
+int tk_worker_query_configs(struct tk_worker *w, const struct tk_job_request *request, json_t **out,
+        struct tk_error *err);
+
 /* The process itself (`tracker worker`, hidden): serves requests on two descriptors until the end
  * of its input. Returns an exit code. */
 int tk_worker_serve(int in_fd, int out_fd);

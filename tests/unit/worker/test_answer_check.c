@@ -199,12 +199,39 @@ static void devices_and_backends(void **state)
 	json_decref(d);
 }
 
+static void lists_of_configurations(void **state)
+{
+	static const char *const invalid[] = {"{}", "{\"configs\":{}}", "{\"configs\":[1]}",
+	        "{\"configs\":[\"\"]}", "{\"configs\":[\"a\\u0000b\"]}"};
+	struct tk_error err = {0};
+	json_t *clean = NULL, *d = json_loads("{\"configs\":[\"a\",\"b\"],\"x\":1}", 0, NULL);
+	assert_int_equal(tk_answer_check_configs(d, &clean, &err), 0);
+	assert_int_equal(json_array_size(json_object_get(clean, "configs")), 2);
+	assert_int_equal(json_object_size(clean), 1);
+	json_decref(clean);
+	json_decref(d);
+	for (size_t i = 0; i < sizeof invalid / sizeof *invalid; i++) {
+		d = json_loads(invalid[i], JSON_ALLOW_NUL, NULL);
+		assert_non_null(d);
+		assert_int_equal(tk_answer_check_configs(d, &clean, &err), TK_EDATA);
+		json_decref(d);
+	}
+	d = json_pack("{s:[s]}", "configs", "");
+	json_t *list = json_object_get(d, "configs");
+	json_array_clear(list);
+	for (int i = 0; i <= TK_WORKER_CONFIGS_MAX; i++)
+		json_array_append_new(list, json_string("a"));
+	assert_int_equal(tk_answer_check_configs(d, &clean, &err), TK_EDATA);
+	assert_non_null(strstr(err.message, "at most"));
+	json_decref(d);
+}
+
 int main(void)
 {
 	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_valid_answer_loses_unknown_members), cmocka_unit_test(an_invalid_member_is_refused),
-		cmocka_unit_test(an_answer_without_timing_needs_none), cmocka_unit_test(envelopes), cmocka_unit_test(devices_and_backends),
+		cmocka_unit_test(an_answer_without_timing_needs_none), cmocka_unit_test(envelopes), cmocka_unit_test(devices_and_backends), cmocka_unit_test(lists_of_configurations),
 	};
 	/* clang-format on */
 	return cmocka_run_group_tests(tests, NULL, NULL);

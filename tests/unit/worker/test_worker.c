@@ -204,6 +204,24 @@ static void another_backend_gets_a_new_process(void **state)
 	tk_worker_free(w);
 }
 
+static void backends_list_their_configurations(void **state)
+{
+	struct tk_worker *w = worker_with((struct tk_worker_spec){0});
+	struct tk_job_request r = request("");
+	struct tk_error err = {0};
+	json_t *answer = NULL;
+	assert_int_equal(tk_worker_query_configs(w, &r, &answer, &err), 0);
+	const json_t *list = json_object_get(answer, "configs");
+	assert_int_equal(json_array_size(list), 3);
+	assert_string_equal(json_string_value(json_array_get(list, 1)), "fast");
+	json_decref(answer);
+	r.problem = "gemm:m=8192,n=8192,k=8192";
+	assert_int_equal(tk_worker_query_configs(w, &r, &answer, &err), TK_EUNSUPPORTED);
+	r = request("fail=segv,at=supports");
+	assert_int_equal(tk_worker_query_configs(w, &r, &answer, &err), TK_ECRASH);
+	tk_worker_free(w);
+}
+
 static void devices_describe_themselves(void **state)
 {
 	json_t *d = NULL;
@@ -270,6 +288,7 @@ static const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_the_problem_that_is_named_fails),
         cmocka_unit_test(requests_that_cannot_be_served),
         cmocka_unit_test(another_backend_gets_a_new_process),
+        cmocka_unit_test(backends_list_their_configurations),
         cmocka_unit_test(devices_describe_themselves),
         cmocka_unit_test(lists_of_cores),
 };
