@@ -107,6 +107,8 @@ static int apply_config(struct tk_plan *plan, const char *config, struct tk_abi_
 	for (size_t i = 0; i < sizeof config_names / sizeof *config_names; i++)
 		if (strcmp(config, config_names[i]) == 0) {
 			plan->factor = config_factors[i];
+			if (strcmp(config, plan->options.wrong) == 0)
+				plan->options.fault = NULL_FAULT_LIE;
 			return TK_ABI_OK;
 		}
 	return null_options_parse(&plan->options, config, err);

@@ -5,6 +5,7 @@
  * Results:
  *   any_size=1     also plan problems that are too large to compute: their results are then wrong
  *   throttle=1     telemetry reports throttling
+ *   wrong=CONFIG   one entry of the output is wrong with this configuration
  * Beside another process:
  *   alone=PATH     locks that file from an idle gap or a block to the end of its burst; fails if
  *                  another process has it
@@ -75,7 +76,7 @@ struct null_options {
 	uint32_t any_size, throttle, capturable;
 	enum null_fault fault;
 	enum null_stage at;
-	char only[NULL_TEXT], alone[NULL_TEXT];
+	char only[NULL_TEXT], alone[NULL_TEXT], wrong[NULL_TEXT];
 	uint64_t reached[NULL_STAGES]; /* number of times that each stage was reached */
 };
 

@@ -38,3 +38,16 @@ size_t tk_option_parse_count(const char *arg, const char *name, struct argp_stat
 {
 	return (size_t)tk_option_parse_quantity(TK_QUANTITY_COUNT, arg, name, 0, 0x1p53, state);
 }
+
+void tk_option_parse_devices(char *list, struct tk_device_names *out, struct argp_state *state)
+{
+	for (char *word; (word = strsep(&list, ","));) {
+		if (!*word)
+			continue;
+		if (out->count == TK_DEVICE_NAMES_MAX)
+			argp_error(state, "--devices: more than %d devices", TK_DEVICE_NAMES_MAX);
+		out->names[out->count++] = word;
+	}
+	if (!out->count)
+		argp_error(state, "--devices: expected a list of devices");
+}

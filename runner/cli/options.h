@@ -14,6 +14,14 @@ bool tk_option_parse_json(const char *arg, struct argp_state *state);
 /* `--mode=MODE` */
 enum tk_mode tk_option_parse_mode(const char *arg, struct argp_state *state);
 
+/* `--devices=LIST`: appends the words of the list, which is cut into them. */
+#define TK_DEVICE_NAMES_MAX 64
+struct tk_device_names {
+	char *names[TK_DEVICE_NAMES_MAX + 1]; /* ends with NULL */
+	size_t count;
+};
+void tk_option_parse_devices(char *list, struct tk_device_names *out, struct argp_state *state);
+
 /* `--NAME=N` with a whole number N >= 0 */
 size_t tk_option_parse_count(const char *arg, const char *name, struct argp_state *state);
 

@@ -29,14 +29,12 @@ enum {
 };
 
 #define DEFAULT_BUDGET_S 300
-#define DEVICES_MAX 64
 
 struct ab_options {
 	struct tk_ab_request request;
 	const struct tk_ab_format *format;
 	bool github;
-	char *devices[DEVICES_MAX + 1];
-	size_t device_count;
+	struct tk_device_names devices;
 };
 
 static const struct argp_option options_table[] = {
@@ -67,19 +65,6 @@ static const struct argp_option options_table[] = {
                 "Decide about changes above PERCENT (default: thresholds.min_effect)", 2},
         {0},
 };
-
-static void take_devices(struct ab_options *o, char *list, struct argp_state *state)
-{
-	for (char *word; (word = strsep(&list, ","));) {
-		if (!*word)
-			continue;
-		if (o->device_count == DEVICES_MAX)
-			argp_error(state, "--devices: more than %d devices", DEVICES_MAX);
-		o->devices[o->device_count++] = word;
-	}
-	if (!o->device_count)
-		argp_error(state, "--devices: expected a list of devices");
-}
 
 /* The first argument is an upstream unless it is a problem. */
 static void take_arguments(struct ab_options *o, struct argp_state *state)
@@ -136,7 +121,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		        TK_QUANTITY_DURATION, arg, "budget", 0, 1e6, state);
 		return 0;
 	case OPT_DEVICES:
-		take_devices(o, arg, state);
+		tk_option_parse_devices(arg, &o->devices, state);
 		return 0;
 	case OPT_GITHUB:
 		o->github = true;
@@ -237,7 +222,7 @@ int tk_cmd_ab(const struct tk_globals *g, int argc, char **argv)
 	struct tk_progress *progress = tk_progress_new(g);
 	struct tk_night_options night = {.program = g->program,
 	        .observer = tk_progress_observer(progress),
-	        .devices = o.device_count ? o.devices : NULL};
+	        .devices = o.devices.count ? o.devices.names : NULL};
 	int status = tk_ab_compare(config, &night, &o.request, &report, &err);
 	tk_progress_free(progress);
 	if (!status)

@@ -48,6 +48,7 @@ struct tk_ab_row {
 
 struct tk_ab_side_report {
 	const char *name;            /* "base", "head" */
+	const char *option;          /* in messages, before what the user wrote: "--base=" */
 	char spec[256];              /* as the user wrote it */
 	struct tk_revision revision; /* id "": not a revision */
 	bool is_worktree, built, cached;

@@ -80,7 +80,8 @@ static int write_report(struct tk_comparison *c, struct tk_error *err)
 static struct tk_comparison begin(const struct tk_config *config, struct tk_night *n,
         const struct tk_ab_request *q, struct tk_ab_report *out)
 {
-	static const char *const names[TK_AB_SIDES] = {"base", "head"};
+	static const char *const names[TK_AB_SIDES] = {"base", "head"},
+	                         *const options[TK_AB_SIDES] = {"--base=", "--head="};
 	*out = (struct tk_ab_report){
 	        .budget_s = q->budget_s, .min_effect = config->thresholds.min_effect};
 	snprintf(out->upstream, sizeof out->upstream, "%s", q->upstream ? q->upstream : "");
@@ -93,36 +94,49 @@ static struct tk_comparison begin(const struct tk_config *config, struct tk_nigh
 		out->min_effect = c.thresholds.min_effect = q->min_effect;
 	for (int k = 0; k < TK_AB_SIDES; k++) {
 		out->side[k].name = names[k];
+		out->side[k].option = options[k];
 		c.side[k].report = &out->side[k];
 	}
 	return c;
 }
 
-static void end(struct tk_comparison *c)
+int tk_comparison_open(const struct tk_config *config, const struct tk_night_options *options,
+        const struct tk_ab_request *q, struct tk_ab_report *out, struct tk_session *s,
+        struct tk_comparison *c, struct tk_error *err)
+{
+	*c = begin(config, &s->night, q, out);
+	return tk_session_open_unstored(config, q->db_path, options, s, err);
+}
+
+int tk_comparison_prepare(struct tk_comparison *c, struct tk_error *err)
+{
+	int status = open_sides(c, err);
+	return status ? status : tk_comparison_plan(c, err);
+}
+
+void tk_comparison_close(struct tk_comparison *c, struct tk_session *s)
 {
 	for (size_t i = 0; i < c->count; i++)
 		tk_ab_test_close(&c->trials[i].test);
 	free(c->trials);
 	for (int k = 0; k < TK_AB_SIDES; k++)
 		tk_ab_side_close(&c->side[k]);
+	tk_session_close(s);
 }
 
 int tk_ab_compare(const struct tk_config *config, const struct tk_night_options *options,
         const struct tk_ab_request *q, struct tk_ab_report *out, struct tk_error *err)
 {
 	struct tk_session s;
-	struct tk_comparison c = begin(config, &s.night, q, out);
-	int status = tk_session_open_unstored(config, q->db_path, options, &s, err);
+	struct tk_comparison c;
+	int status = tk_comparison_open(config, options, q, out, &s, &c, err);
 	if (!status)
-		status = open_sides(&c, err);
-	if (!status)
-		status = tk_comparison_plan(&c, err);
+		status = tk_comparison_prepare(&c, err);
 	if (!status)
 		status = tk_comparison_measure(&c, err);
 	if (!status)
 		status = write_report(&c, err);
-	end(&c);
-	tk_session_close(&s);
+	tk_comparison_close(&c, &s);
 	return status;
 }
 

@@ -1,4 +1,4 @@
-/* The state of one `tracker ab`. Private to nightly/ab/. */
+/* The state of one `tracker ab`, and of one `tracker tune`. Private to nightly/. */
 #ifndef TK_COMPARISON_H
 #define TK_COMPARISON_H
 #include "detect/detect.h"
@@ -25,6 +25,16 @@ struct tk_comparison {
 	int64_t started_ns; /* of the measurements */
 };
 
+struct tk_session;
+
+/* Opens the session. The caller may rename the sides in `out` before the next step. Close in any
+ * case. */
+int tk_comparison_open(const struct tk_config *config, const struct tk_night_options *options,
+        const struct tk_ab_request *q, struct tk_ab_report *out, struct tk_session *s,
+        struct tk_comparison *c, struct tk_error *err);
+/* Builds or loads both sides, and plans. */
+int tk_comparison_prepare(struct tk_comparison *c, struct tk_error *err);
+void tk_comparison_close(struct tk_comparison *c, struct tk_session *s);
 /* Makes a trial of each problem on each pair of backends. TK_EUSAGE: there is none. */
 int tk_comparison_plan(struct tk_comparison *c, struct tk_error *err);
 /* Measures until every trial is decided or the budget is spent, and sets the verdicts. */

@@ -38,7 +38,7 @@ static int fail_side(
 	int status =
 	        why->status == TK_ENOTFOUND || why->status == TK_ECONFIG ? TK_EUSAGE : why->status;
 	return tk_fail(
-	        err, status, "--%s=%s: %s", side->report->name, side->report->spec, why->message);
+	        err, status, "%s%s: %s", side->report->option, side->report->spec, why->message);
 }
 
 /* ---- revisions and work trees ---- */

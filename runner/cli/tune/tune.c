@@ -1,0 +1,175 @@
+/* `tracker tune`: which configuration of a backend is the fastest for a problem? */
+#include <math.h>
+
+#include "base/error.h"
+#include "base/process.h"
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "cli/tune/print.h"
+#include "config/config.h"
+#include "nightly/nightly.h"
+
+enum {
+	OPT_BUDGET = 256,
+	OPT_DEVICES,
+	OPT_EXHAUSTIVE,
+	OPT_MODE,
+	OPT_NO_AB,
+	OPT_SUITE,
+	OPT_THRESHOLD
+};
+
+#define DEFAULT_BUDGET_S 300
+
+struct tune_options {
+	struct tk_tune_request request;
+	struct tk_device_names devices;
+	bool json;
+};
+
+static const struct argp_option options_table[] = {
+        {"budget", OPT_BUDGET, "TIME", 0,
+                "Measure for at most TIME, half of it in races; 0: no limit (default: 5m)", 2},
+        {"devices", OPT_DEVICES, "LIST", 0,
+                "Measure on these devices: all, kinds (cuda), one of a kind (cuda:1) or UUIDs "
+                "(default: the first one of each kind)",
+                2},
+        {"exhaustive", OPT_EXHAUSTIVE, NULL, 0,
+                "Measure every configuration in all rounds, without dropping any", 2},
+        {"format", 'f', "text|json", 0, "Print a table (default) or JSON", 3},
+        {"mode", OPT_MODE, "MODE", 0,
+                "Measure in this mode: cold, hot, paced, sustained or contended (default: the "
+                "first one that is configured)",
+                2},
+        {"no-ab", OPT_NO_AB, NULL, 0,
+                "Do not compare the winner with the default in A/B runs; races get the whole "
+                "budget",
+                2},
+        {"suite", OPT_SUITE, "NAME|FILE", 0,
+                "Tune every problem of a suite, after the ones on the command line (default: the "
+                "configured suites)",
+                1},
+        {"threshold", OPT_THRESHOLD, "PERCENT", 0,
+                "Ignore differences below PERCENT (default: thresholds.min_effect)", 2},
+        {0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct tune_options *o = state->input;
+	struct tk_tune_request *q = &o->request;
+
+	switch (key) {
+	case OPT_BUDGET:
+		q->budget_s = tk_option_parse_quantity(
+		        TK_QUANTITY_DURATION, arg, "budget", 0, 1e6, state);
+		return 0;
+	case OPT_DEVICES:
+		tk_option_parse_devices(arg, &o->devices, state);
+		return 0;
+	case OPT_EXHAUSTIVE:
+		q->is_exhaustive = true;
+		return 0;
+	case OPT_MODE:
+		q->mode = tk_option_parse_mode(arg, state);
+		return 0;
+	case OPT_NO_AB:
+		q->no_ab = true;
+		return 0;
+	case OPT_SUITE:
+		q->suite = arg;
+		return 0;
+	case OPT_THRESHOLD:
+		q->min_effect = tk_option_parse_quantity(
+		        TK_QUANTITY_FRACTION, arg, "threshold", 0, 10, state);
+		return 0;
+	case 'f':
+		o->json = tk_option_parse_json(arg, state);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (q->target)
+			return ARGP_ERR_UNKNOWN; /* the problems come together as ARGP_KEY_ARGS */
+		q->target = arg;
+		return 0;
+	case ARGP_KEY_ARGS:
+		q->problems = state->argv + state->next;
+		q->problem_count = (size_t)(state->argc - state->next);
+		return 0;
+	case ARGP_KEY_END:
+		if (!q->target || !*q->target)
+			argp_error(state, "missing BACKEND or UPSTREAM");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+const struct argp tk_argp_tune = {.options = options_table,
+        .parser = parse_option,
+        .args_doc = "BACKEND|UPSTREAM [PROBLEM...]",
+        .doc = "Find the fastest configuration of a backend for each problem. Every configuration "
+               "is verified and measured in rounds; those that can no longer win are dropped. The "
+               "winner is compared with the backend's default in A/B runs. Nothing is stored.\v"
+               "With an UPSTREAM that is built (self, or a git upstream of tracker.yml), the "
+               "newest "
+               "revision of all its backends is tuned. BACKEND is one of this tracker or a shared "
+               "object (FILE.so); KEY=VALUE,... after a colon sets its options, threads=N its "
+               "threads.\n\n"
+               "Exit code: 0 every problem is decided, 1 a configuration fails or computes wrong "
+               "results, 2 usage or configuration, 3 inconclusive, failing or unsupported, 4 the "
+               "upstream does not build.\n\n"
+               "Examples:\n"
+               "  tracker tune cpu gemm:m=512,n=512,k=512\n"
+               "  tracker tune cublaslt --suite=gemm-core --budget=10m\n"
+               "  tracker tune cpu:threads=1 --suite=smoke --format=json"};
+
+static int exit_code(const struct tk_tune_report *r)
+{
+	if (r->failed_candidates)
+		return TK_EXIT_FOUND;
+	if (r->by_verdict[TK_TUNE_VERDICT_INCONCLUSIVE] || r->by_verdict[TK_TUNE_VERDICT_FAILING] ||
+	        r->by_verdict[TK_TUNE_VERDICT_UNSUPPORTED] == r->count)
+		return TK_EXIT_INCOMPLETE;
+	return TK_EXIT_OK;
+}
+
+static int show(const struct tk_globals *g, const struct tune_options *o,
+        const struct tk_tune_report *report, struct tk_error *err)
+{
+	int status = o->json ? tk_tune_write_json(report, stdout, err)
+	                     : tk_tune_write_text(g, report, stdout, err);
+
+	return status || fflush(stdout) == 0 ? status
+	                                     : tk_fail_errno(err, "cannot write to stdout");
+}
+
+int tk_cmd_tune(const struct tk_globals *g, int argc, char **argv)
+{
+	struct tune_options o = {.request = {
+	                                 .mode = TK_MODE_COUNT,
+	                                 .min_effect = NAN,
+	                                 .budget_s = DEFAULT_BUDGET_S,
+	                         }};
+	struct tk_tune_report report = {0};
+	struct tk_error err = {0};
+	struct tk_config *config = NULL;
+
+	tk_command_parse(&tk_argp_tune, argc, argv, &o);
+	int code = tk_command_open(g, "tune", -1, &config, NULL);
+	if (code != TK_EXIT_OK)
+		return code;
+	tk_cancel_install_handlers();
+	o.request.db_path = g->db_path ? g->db_path : config->db;
+	struct tk_progress *progress = tk_progress_new(g);
+	struct tk_night_options night = {.program = g->program,
+	        .observer = tk_progress_observer(progress),
+	        .devices = o.devices.count ? o.devices.names : NULL};
+	int status = tk_tune(config, &night, &o.request, &report, &err);
+	tk_progress_free(progress);
+	if (!status)
+		status = show(g, &o, &report, &err);
+	code = status ? tk_command_fail("tune", &err) : exit_code(&report);
+	tk_tune_report_free(&report);
+	tk_command_close(config, NULL);
+	return code;
+}

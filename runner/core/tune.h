@@ -1,0 +1,22 @@
+/* What `tracker tune` decides about one problem. */
+#ifndef TK_CORE_TUNE_H
+#define TK_CORE_TUNE_H
+#include "core/vocabulary.h"
+
+#define TK_TUNE_VERDICTS(X) \
+	X(TK_TUNE_VERDICT_FASTER, "faster", "A/B runs confirm that the winner is faster") \
+	X(TK_TUNE_VERDICT_FIXED, "fixed", "the default fails, the winner works") \
+	X(TK_TUNE_VERDICT_INCONCLUSIVE, "inconclusive", "A/B runs could not decide") \
+	X(TK_TUNE_VERDICT_SAME, "same", "A/B runs find no difference to the default") \
+	X(TK_TUNE_VERDICT_SLOWER, "slower", "A/B runs find the winner slower than the default") \
+	X(TK_TUNE_VERDICT_UNCONFIRMED, "unconfirmed", "A/B runs were not requested") \
+	X(TK_TUNE_VERDICT_DEFAULT, "default", "the default is the fastest") \
+	X(TK_TUNE_VERDICT_FAILING, "failing", "no configuration works, the default included") \
+	X(TK_TUNE_VERDICT_UNSUPPORTED, "unsupported", "the backend does not do the problem")
+
+enum tk_tune_verdict { TK_TUNE_VERDICTS(TK_VOCABULARY_ENUM) TK_TUNE_VERDICT_COUNT };
+extern const struct tk_vocabulary tk_tune_verdict_words;
+const char *tk_tune_verdict_name(enum tk_tune_verdict value);
+int tk_tune_verdict_parse(const char *name, enum tk_tune_verdict *out);
+
+#endif

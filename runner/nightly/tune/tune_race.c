@@ -1,0 +1,218 @@
+/* See tune_race.h. */
+#include "nightly/tune/tune_race.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/rng.h"
+#include "core/measurement_fields.h"
+#include "detect/rules/race.h"
+#include "worker/worker.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of an evaluation in the first round; it doubles with each round, because fewer are left and
+ * their differences are smaller. */
+#define FIRST_MEASURE_S 0.02
+
+struct search {
+	struct tk_comparison *c;
+	const struct tk_ab_trial *t;
+	const struct tk_tune_race_spec *spec;
+	struct tk_tune_row *row;
+	struct tk_race race;
+	struct tk_worker *worker;
+	size_t *order; /* of a round */
+	size_t round;
+};
+
+static struct tk_job_request make_request(const struct search *s)
+{
+	const struct tk_ab_variant *v = &s->t->test.good;
+	struct tk_job_request q = tk_night_job_request(
+	        s->c->n, &s->t->test.series, &s->t->test.problem, v->path, v->options);
+	q.limits = &s->t->test.device->limits;
+	return q;
+}
+
+static bool is_late(const struct search *s)
+{
+	return s->spec->deadline_ns && tk_clock_monotonic_ns() >= s->spec->deadline_ns;
+}
+
+/* ---- candidates ---- */
+
+static int take_names(struct search *s, const json_t *list, struct tk_error *err)
+{
+	size_t n = json_array_size(list);
+	s->row->candidates = calloc(n + 1, sizeof *s->row->candidates);
+	s->race.contestants = calloc(n + 1, sizeof *s->race.contestants);
+	s->order = calloc(n + 1, sizeof *s->order);
+	if (!s->row->candidates || !s->race.contestants || !s->order)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	s->row->count = s->race.count = n;
+	for (size_t i = 0; i < n; i++) {
+		struct tk_tune_candidate *k = &s->row->candidates[i];
+		*k = (struct tk_tune_candidate){.outcome = TK_OUTCOME_SKIPPED,
+		        .median_ns = NAN,
+		        .slower = NAN,
+		        .lo = NAN,
+		        .hi = NAN};
+		snprintf(k->config, sizeof k->config, "%s",
+		        json_string_value(json_array_get(list, i)));
+		s->race.contestants[i] =
+		        (struct tk_race_contestant){.slower = NAN, .lo = NAN, .hi = NAN};
+		s->order[i] = i;
+	}
+	return TK_OK;
+}
+
+/* A backend that cannot list them has none: the comparison measures its default and reports how
+ * that fails. */
+static int list_candidates(struct search *s, struct tk_error *err)
+{
+	struct tk_error why = {0};
+	struct tk_job_request q = make_request(s);
+	json_t *answer = NULL;
+	int status = tk_worker_query_configs(s->worker, &q, &answer, &why);
+	if (status == TK_ECANCELED)
+		return tk_fail(err, status, "%s", why.message);
+	if (status && status != TK_EUNSUPPORTED)
+		tk_log(TK_LOG_WARN, "tune", NULL, "%s: the configurations cannot be listed: %s",
+		        s->row->ab.title, why.message);
+	json_t *list = json_object_get(answer, "configs");
+	if (list && !json_array_size(list))
+		json_array_append_new(list, json_string("default"));
+	status = take_names(s, list, err);
+	json_decref(answer);
+	return status;
+}
+
+/* ---- rounds ---- */
+
+static void take_result(struct search *s, size_t index, const struct tk_job_result *r)
+{
+	struct tk_tune_candidate *k = &s->row->candidates[index];
+	struct tk_race_contestant *c = &s->race.contestants[index];
+	double ns = tk_outcome_has_timing(r->outcome)
+	                    ? tk_measurement_get_number(r->result, TK_MEASUREMENT_MEDIAN, NAN)
+	                    : NAN;
+	k->evaluations++;
+	s->row->evaluations++;
+	k->outcome = r->outcome;
+	snprintf(k->message, sizeof k->message, "%.255s", r->message);
+	if (ns > 0)
+		c->log_ns[c->rounds++] = log(ns);
+	else
+		c->is_out = true;
+}
+
+/* The first run of each candidate is verified; what is wrong is an outcome and out of the race. */
+static int evaluate(struct search *s, size_t index, struct tk_error *err)
+{
+	struct tk_job_request q = make_request(s);
+	struct tk_job_result r = {0};
+	q.config = s->row->candidates[index].config;
+	q.verify = s->round == 0;
+	q.measure_s = fmin(q.measure_s, ldexp(FIRST_MEASURE_S, (int)s->round));
+	int status = tk_worker_measure(s->worker, &q, &r, err);
+	if (!status)
+		take_result(s, index, &r);
+	tk_job_result_free(&r);
+	return status;
+}
+
+static void show_progress(const struct search *s)
+{
+	const struct tk_night_observer *o = s->c->n->options->observer;
+	if (o && o->progress)
+		o->progress(o->arg, s->row->evaluations, s->row->count * TK_RACE_ROUNDS_MAX,
+		        s->row->ab.title);
+}
+
+/* In random order, so that what drifts during a round favours nobody. */
+static int run_round(struct search *s, struct tk_rng *rng, struct tk_error *err)
+{
+	int status = TK_OK;
+	tk_rng_shuffle(rng, s->order, s->row->count, sizeof *s->order);
+	for (size_t i = 0; !status && i < s->row->count && !is_late(s); i++) {
+		show_progress(s);
+		if (!s->race.contestants[s->order[i]].is_out)
+			status = evaluate(s, s->order[i], err);
+	}
+	return status;
+}
+
+static int run_rounds(struct search *s, struct tk_error *err)
+{
+	struct tk_rng rng;
+	int status = TK_OK;
+	tk_rng_seed(&rng, s->c->n->seed);
+	while (!status && !s->race.is_decided && !is_late(s)) {
+		status = run_round(s, &rng, err);
+		tk_race_evaluate(&s->race);
+		s->round++;
+	}
+	return status;
+}
+
+/* ---- result ---- */
+
+static double mean_ns(const struct tk_race_contestant *c)
+{
+	double sum = 0;
+	for (size_t r = 0; r < c->rounds; r++)
+		sum += c->log_ns[r];
+	return c->rounds ? exp(sum / (double)c->rounds) : NAN;
+}
+
+static void write_row(struct search *s)
+{
+	struct tk_tune_row *row = s->row;
+	for (size_t i = 0; i < row->count; i++) {
+		const struct tk_race_contestant *c = &s->race.contestants[i];
+		struct tk_tune_candidate *k = &row->candidates[i];
+		bool is_timed = tk_outcome_has_timing(k->outcome);
+		k->median_ns = mean_ns(c);
+		k->slower = c->slower;
+		k->lo = c->lo;
+		k->hi = c->hi;
+		k->is_dropped = c->is_out && is_timed;
+		row->failed += !is_timed && k->outcome != TK_OUTCOME_UNSUPPORTED &&
+		               k->outcome != TK_OUTCOME_SKIPPED;
+		if (is_timed || k->outcome == TK_OUTCOME_SKIPPED)
+			row->exhaustive_evaluations += TK_RACE_ROUNDS_MAX;
+		else
+			row->exhaustive_evaluations += k->evaluations;
+	}
+	row->winner = s->race.leader;
+	row->budget_spent = !s->race.is_decided;
+}
+
+int tk_tune_race(struct tk_comparison *c, const struct tk_ab_trial *t,
+        const struct tk_tune_race_spec *spec, struct tk_tune_row *row, struct tk_error *err)
+{
+	struct search s = {.c = c,
+	        .t = t,
+	        .spec = spec,
+	        .row = row,
+	        .race = {.min_effect = c->thresholds.min_effect,
+	                .is_exhaustive = spec->is_exhaustive}};
+	struct tk_ab_worker_spec worker = {.threads = t->test.good.threads};
+	int64_t started_ns = tk_clock_monotonic_ns();
+	int status = tk_night_load_limits(c->n, t->test.device, err);
+	if (!status)
+		status = tk_night_new_ab_worker(c->n, t->test.device, &worker, &s.worker, err);
+	if (!status)
+		status = list_candidates(&s, err);
+	if (!status)
+		status = run_rounds(&s, err);
+	if (!status)
+		write_row(&s);
+	row->race_s = (double)(tk_clock_monotonic_ns() - started_ns) / 1e9;
+	tk_worker_free(s.worker);
+	free(s.race.contestants);
+	free(s.order);
+	return status;
+}

@@ -1,0 +1,17 @@
+/* The race of one problem. Private to nightly/tune/. */
+#ifndef TK_TUNE_RACE_H
+#define TK_TUNE_RACE_H
+#include "nightly/ab/comparison.h"
+#include "nightly/tune/tune.h"
+
+struct tk_tune_race_spec {
+	int64_t deadline_ns; /* of the monotonic clock; 0: none */
+	bool is_exhaustive;
+};
+
+/* Lists the configurations of a trial's problem and races them. Failures of the backend are
+ * outcomes in the row; an error is about the worker itself, or a request to stop. */
+int tk_tune_race(struct tk_comparison *c, const struct tk_ab_trial *t,
+        const struct tk_tune_race_spec *spec, struct tk_tune_row *row, struct tk_error *err);
+
+#endif
