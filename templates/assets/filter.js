@@ -1,5 +1,5 @@
-// The filters of a list: search terms that a row must all contain, and one choice for each of
-// kernel, type, backend, device and verdict. The address holds the choices.
+// The filters of a list of series, nights or alerts: search terms that a row must all contain, and
+// one choice for each property that has several values. The address holds the choices.
 "use strict";
 window.tracker ??= {};
 {
@@ -13,27 +13,39 @@ window.tracker ??= {};
     ["backend", "Backend"],
     ["device", "Device"],
     ["status", "Verdict"],
+    ["machine", "Machine"],
+    ["kind", "Kind"],
+    ["state", "State"],
+    ["cause", "Cause"],
   ];
 
   const cellText = (row, selector) => row.querySelector(selector)?.textContent.trim() ?? "";
 
+  function readVerdicts(row) {
+    if (!row.querySelector(".c-verdict")) return [];
+    const verdicts = cellText(row, ".c-verdict").split(/\s+/).filter(Boolean);
+    return verdicts.length ? verdicts : ["no verdict"];
+  }
+
   // The properties of a row, each a list of values.
   function readRow(row, op) {
-    const verdicts = cellText(row, ".c-verdict").split(/\s+/).filter(Boolean);
+    const properties = Object.fromEntries(CHOICES.map(([key]) => [key, [row.dataset[key]]]));
     return {
+      ...properties,
       node: row,
       text: row.textContent.toLowerCase(),
       op: [op],
-      type: [row.dataset.type],
-      backend: [row.dataset.backend],
       device: [cellText(row, ".c-device")],
-      status: verdicts.length ? verdicts : ["no verdict"],
+      status: readVerdicts(row),
     };
   }
 
+  // A row is a row of the table of a group, or one of its alerts.
   const groups = dom.all(".group").map((node) => ({
     node,
-    rows: dom.all("tbody tr", node).map((row) => readRow(row, node.dataset.op)),
+    rows: dom
+      .all(node.querySelector(".alert") ? ".alert" : "tbody tr", node)
+      .map((row) => readRow(row, node.dataset.op)),
   }));
   const allRows = groups.flatMap(({ rows }) => rows);
 

@@ -4,7 +4,17 @@
 import { runAll } from "./pages.mjs";
 import { browser } from "./browser/support.mjs";
 
-const files = ["pages", "trend", "kernel", "compare", "lists", "overview", "roofline", "loading"];
+const files = [
+  "pages",
+  "trend",
+  "kernel",
+  "compare",
+  "lists",
+  "sorting",
+  "overview",
+  "roofline",
+  "loading",
+];
 const modules = await Promise.all(files.map((file) => import(`./browser/${file}.mjs`)));
 const failed = await runAll(Object.assign({}, ...modules.map((module) => module.tests)));
 await browser.close();
