@@ -5,7 +5,7 @@
 # tk_backend_fa3.so and instances.txt as the adapters build them; answers of the tracker are left in RESULTS
 #
 # Prints the time and rate of each version and its speed in percent of cuDNN's. Fails where a result is wrong, or a problem whose instance
-# compiled was not measured.
+# compiled was not measured. SEQUENCES, in the environment, has the lengths of the sequences (default: 512 2048 8192 16384).
 set -euo pipefail
 [ -e /dev/nvidiactl ] || {
 	echo "there is no NVIDIA GPU here"
@@ -26,7 +26,7 @@ problems() { # FILE...
 	sed -n -e 's/^fa2_\([a-z0-9]*\)_\([0-9]*\)_\([a-z0-9]*\) ok .*/\1 \2 \3/p' -e 's/^fa3_\([a-z0-9]*\)_\([0-9]*\) ok .*/\1 \2 any/p' "$@" | sort -u | while read -r type d mask; do
 		case $mask in any) masks="0 1" ;; *) masks=$mask ;; esac
 		for causal in $masks; do
-			for sq in 512 2048 8192 16384; do
+			for sq in ${SEQUENCES:-512 2048 8192 16384}; do
 				echo "attention:b=$((16384 / sq)),h=$((2048 / d)),sq=$sq,d=$d,dtype=$type,causal=$causal"
 			done
 			if [ "$d" = 128 ]; then echo "attention:b=1,h=64,hkv=8,sq=4096,d=128,dtype=$type,causal=$causal"; fi
