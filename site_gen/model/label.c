@@ -44,8 +44,8 @@ static int owners_find(const struct tk_model *m, struct owners *out, struct tk_e
 	return 0;
 }
 
-/* " (upstream)" where others have the backend too; the address as well where even the name is taken
- * twice. */
+/* " (upstream)" where others have the backend too, unless the upstream is named after the backend;
+ * the address as well where even the name is taken twice. */
 static void add_upstream(
         struct tk_buf *b, const struct owners *owners, const struct tk_site_series *s)
 {
@@ -57,7 +57,7 @@ static void add_upstream(
 	bool twin = (before && !strcmp(own[-1].upstream->name, own->upstream->name)) ||
 	            (after && !strcmp(own[1].upstream->name, own->upstream->name));
 	char link[TK_LINK_SIZE];
-	if (!before && !after)
+	if ((!before && !after) || (!twin && !strcmp(own->upstream->name, own->backend)))
 		return;
 	tk_buf_add_printf(
 	        b, " (%.*s", (int)tk_utf8_clip_len(own->upstream->name, 60), own->upstream->name);

@@ -68,8 +68,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 const struct argp tk_argp_changepoints = {option_table, parse_option, "FILE.csv",
         "Find the level changes of the histories in FILE with the detector that runs after every "
-        "night, so that it can be scored. FILE has a header with series_id, day (a whole number), "
-        "value and, optionally, commit.\v"
+        "night, so that it can be scored. FILE has a header with series_id, day (a number or a "
+        "date), value and, optionally, commit.\v"
         "--format=json prints {\"SERIES\": [INDEX, ...]}; with --online {\"SERIES\": [[NIGHT, "
         "INDEX], ...]}. Positions count from 0: the night of the report and the first point at the "
         "new level. A value that is not finite or not "

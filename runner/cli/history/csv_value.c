@@ -1,6 +1,7 @@
 #include "cli/history/csv_value.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -16,6 +17,7 @@
 int tk_csv_read_day(const struct tk_csv *t, const char *text, int64_t *day, struct tk_error *err)
 {
 	const char *digit = text;
+	double fraction;
 	char *end;
 
 	for (*day = 0; *digit >= '0' && *digit <= '9' && digit - text < EXACT_DIGITS; digit++)
@@ -30,8 +32,13 @@ int tk_csv_read_day(const struct tk_csv *t, const char *text, int64_t *day, stru
 		*day = *day / DAY_S - (*day % DAY_S < 0);
 		return TK_OK;
 	}
+	fraction = strtod(text, &end);
+	if (*text && !*end && fabs(fraction) < 1e15) {
+		*day = (int64_t)floor(fraction);
+		return TK_OK;
+	}
 	return tk_fail(err, TK_EDATA,
-	        "%s:%zu: day: \"%.40s\" is not a whole number or a date (2026-11-21)", t->path,
+	        "%s:%zu: day: \"%.40s\" is not a number or a date (2026-11-21)", t->path,
 	        t->line, text);
 }
 

@@ -7,10 +7,13 @@
 #include <cmocka.h>
 
 #include "site_gen/model/axes.h"
+#include "site_gen/model/label.h"
+#include "site_gen/model/model.h"
 #include "site_gen/model/run_facts.h"
 #include "site_gen/model/sweeps.h"
 #include "store/store.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct tk_axes axes_of(const char *op, const char *text)
@@ -109,10 +112,43 @@ static void titles_sweeps_in_words(void **state)
 	assert_string_equal(tk_sweep_format_title("dtype=f32 speed=9", title), "f32, speed=9");
 }
 
+static void a_backend_is_named_once(void **state)
+{
+	static struct tk_upstream_row own = {.id = 1, .name = "self", .kind = "local", .url = ""},
+	                              library = {.id = 2,
+	                                      .name = "cublaslt",
+	                                      .kind = "system",
+	                                      .url = ""};
+	static const struct tk_site_device device = {.mode = "cold"};
+	const struct {
+		struct tk_upstream_row *upstream;
+		const char *backend, *variant;
+	} expected[] = {{&own, "cublaslt", "cublaslt (self)"}, {&library, "cublaslt", "cublaslt"},
+	        {&own, "hopper_gemm", "hopper_gemm"}};
+	struct tk_series_row rows[3];
+	struct tk_site_series series[3];
+	struct tk_model m = {.series = series, .series_count = 3};
+
+	for (size_t i = 0; i < 3; i++) {
+		rows[i] = (struct tk_series_row){
+		        .backend = expected[i].backend, .config = "", .mode = "cold"};
+		series[i] = (struct tk_site_series){.row = &rows[i],
+		        .device = &device,
+		        .upstream = expected[i].upstream,
+		        .metric = TK_METRIC_TIME};
+	}
+	assert_int_equal(tk_labels_assign(&m, NULL), 0);
+	for (size_t i = 0; i < 3; i++) {
+		assert_string_equal(series[i].variant, expected[i].variant);
+		assert_string_equal(series[i].label, expected[i].variant);
+		free(series[i].variant);
+		free(series[i].label);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-
+	const struct CMUnitTest tests[] = {cmocka_unit_test(a_backend_is_named_once),
 	        cmocka_unit_test(places_problems_in_sweeps), cmocka_unit_test(parses_run_facts),
 	        cmocka_unit_test(ignores_broken_run_facts), cmocka_unit_test(a_line_is_one_sweep),
 	        cmocka_unit_test(titles_sweeps_in_words)};
