@@ -38,8 +38,8 @@ int tk_csv_read_day(const struct tk_csv *t, const char *text, int64_t *day, stru
 		return TK_OK;
 	}
 	return tk_fail(err, TK_EDATA,
-	        "%s:%zu: day: \"%.40s\" is not a number of days or a date (2026-11-21)", t->path, t->line,
-	        text);
+	        "%s:%zu: day: \"%.40s\" is not a number of days or a date (2026-11-21)", t->path,
+	        t->line, text);
 }
 
 /* strtod for plain decimal numbers, ten times as fast. *end: as by strtod; `text` if it is another
