@@ -242,6 +242,9 @@ static void shipped_suites(void **state)
 	        {"attention-core", 115, "attention:b=4,sq=4096,h=8,d=256,causal=1"},
 	        {"compilers-core", 12, "attention:b=4,sq=4096,h=16,d=128,dtype=bf16,causal=1"},
 	        {"attention-d256", 8, "attention:b=4,sq=512,h=8,d=256,causal=1"},
+	        {"gemm-full", 1360, "gemm:m=1,n=32000,k=5120,a=f16,tb=t"},
+	        {"attention-full", 840, "attention:b=1,h=8,sq=64,d=64,dtype=bf16"},
+	        {"nsa-full", 270, "nsa:b=1,s=256,h=16,d=64,block_size=32,selected_blocks=4"},
 	        {"nsa-core", 4, "nsa:b=2,s=1024,h=128,hkv=8,d=64,selected_blocks=8,block_size=32"},
 	};
 
@@ -283,7 +286,7 @@ static void finding_files(void **state)
 	assert_int_equal(tk_suite_load(dir, "suites/smoke.yml", &s, &err), 0);
 	tk_suite_free(s);
 	assert_int_equal(tk_suite_list_names(dir, &names, &count, &err), 0);
-	assert_int_equal(count, 8);
+	assert_int_equal(count, 11);
 	assert_string_equal(names[0], "attention-core");
 	tk_names_free(names, count);
 	assert_int_equal(tk_suite_load(dir, "smoek", &s, &err), TK_ENOTFOUND);
