@@ -49,6 +49,10 @@ static int write_op(struct tk_site *site, const char *op, const char *file, stru
 	snprintf(path, sizeof path, "kernels/%s.html", file);
 	struct tk_value *page = tk_page_begin(site, path, tk_op_title(op), TK_SECTION_KERNELS);
 	set_tabs(site, page, op);
+	tk_value_set_fmt(site->arena, page, "description",
+	        "%s: the rate of every backend over the problem size, and which one to use for "
+	        "which problem.",
+	        tk_op_title(op));
 	tk_value_set_flag(site->arena, page, "whole", false);
 	struct tk_value *devices = tk_value_set_list(site->arena, page, "devices");
 	bool *cut = calloc(m->device_count + 1, sizeof *cut);

@@ -199,6 +199,14 @@ static void add_row(struct tk_site *site, struct tk_value *rows, const struct tk
 	        s->row->role != TK_ROLE_SUITE ? tk_series_role_name(s->row->role) : "");
 }
 
+/* What changed comes first. */
+enum rank { RANK_WORSE, RANK_BETTER, RANK_OTHER, RANK_COUNT };
+static int rank_of(const struct tk_site_series *s)
+{
+	enum tk_tone tone = tk_series_tone(s);
+	return tone == TK_TONE_BAD ? RANK_WORSE : tone == TK_TONE_GOOD ? RANK_BETTER : RANK_OTHER;
+}
+
 static size_t add_group(struct tk_site *site, struct tk_value *groups, const struct choice *c,
         size_t first, size_t end)
 {
@@ -206,11 +214,12 @@ static size_t add_group(struct tk_site *site, struct tk_value *groups, const str
 	struct tk_value *group = tk_value_append_object(site->arena, groups),
 	                *rows = tk_value_set_list(site->arena, group, "rows");
 	size_t count = 0;
-	for (size_t i = first; i < end; i++)
-		if (is_chosen(c, &m->series[i])) {
-			add_row(site, rows, &m->series[i]);
-			count++;
-		}
+	for (int rank = RANK_WORSE; rank < RANK_COUNT; rank++)
+		for (size_t i = first; i < end; i++)
+			if (is_chosen(c, &m->series[i]) && rank_of(&m->series[i]) == rank) {
+				add_row(site, rows, &m->series[i]);
+				count++;
+			}
 	tk_page_set_clipped(site, group, "name", tk_op_title(m->series[first].problem->op), 40);
 	tk_value_set_int(site->arena, group, "count", (int64_t)count);
 	tk_value_set_flag(site->arena, group, "any", count > 0);

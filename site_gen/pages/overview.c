@@ -21,6 +21,7 @@ int tk_overview_set_headline(struct tk_site *site, struct tk_value *page,
 	struct tk_buf text = TK_BUF_INIT;
 	tk_report_add_headline(&site->model, &options, causes, &text);
 	tk_value_set(site->arena, page, "headline", tk_buf_cstr(&text));
+	tk_page_set_clipped(site, page, "description", tk_buf_cstr(&text), 300);
 	tk_buf_clear(&text);
 	int status = tk_report_add(&site->model, &options, &text, err);
 	if (!status)

@@ -37,9 +37,16 @@ struct tk_value *tk_page_begin(
 	tk_page_set_clipped(site, page, "site",
 	        site->options->title && *site->options->title ? site->options->title : "tracker",
 	        80);
+	tk_value_set_fmt(a, page, "description",
+	        "%.*s: performance of kernels, measured every night.",
+	        (int)tk_utf8_clip_len(title, 200), title);
+	const char *base = site->options->base_url;
+	bool has_base = base && *base;
+	tk_value_set_fmt(a, page, "address", "%s%s%s", has_base ? base : "",
+	        has_base && base[strlen(base) - 1] != '/' ? "/" : "", has_base ? path : "");
 	tk_value_set(a, page, "version", site->version);
 	tk_value_set_flag(a, page, "charts", site->charts);
-	tk_value_set_flag(a, page, "feed", site->options->base_url && *site->options->base_url);
+	tk_value_set_flag(a, page, "feed", has_base);
 	struct tk_value *nav = tk_value_set_list(a, page, "nav");
 	for (int i = 0; i < TK_SECTION_COUNT; i++) {
 		struct tk_buf target = TK_BUF_INIT;

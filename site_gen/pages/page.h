@@ -78,7 +78,8 @@ int tk_page_write_series(
         struct tk_site *site, const struct tk_site_series *s, struct tk_error *err);
 void tk_page_series_path(const struct tk_site_series *s, char path[TK_PAGE_PATH_SIZE]);
 
-/* Starts a page: resets the arena, sets title, navigation and `root` ("" or "../"). */
+/* Starts a page: resets the arena, sets title, navigation and `root` ("" or "../"). A page may set
+ * `description`, which links to it show, to a better one. */
 struct tk_value *tk_page_begin(
         struct tk_site *site, const char *path, const char *title, enum tk_section section);
 /* Adds a page, written or kept, to the site map. */

@@ -67,6 +67,17 @@ assert any(a["series"] == regressed["id"] and a["first_bad"].startswith("5eed5ee
 revision = next(read(p[5:]) for p in pages if regressed["page"].split("/")[1] in open(p, encoding="utf-8").read() and "Last night" in open(p, encoding="utf-8").read())
 assert "No series has a change point" not in revision and "First bad commit" in revision
 
+# what a link to a page shows, and what changed comes first
+def meta(page, name):
+    return re.search(r'<meta (?:name|property)="%s" content="([^"]*)">' % name, page).group(1)
+assert meta(page, "og:description") == meta(page, "description") and re.search(r"^[\d.]+\s\S+, .*FLOP/s on epyc-lab/cpu; regressed$", meta(page, "description")), meta(page, "description")
+assert "1024x1024x1024" in meta(page, "og:title")
+assert meta(read("index.html"), "description").startswith(re.search(r'[\d]+ regress\w+', read("index.html")).group(0)[:3])
+assert "og:url" not in page, "the address of this site is not known"
+groups = re.findall(r'<div class="group".*?</table>', read("lists/index.html"), re.S)
+ranks = [[0 if 'tag tone-bad' in row else 1 if 'tag tone-good' in row else 2 for row in re.findall(r"<tr data-type.*?</tr>", group, re.S)] for group in groups]
+assert any(0 in r for r in ranks) and all(r == sorted(r) for r in ranks), ranks
+
 left_out = series[open("left_out").read()]
 page = read(left_out["page"])
 assert ">not planned</span>" in page and "tone-bad" not in page.split("</header>")[1], "a series that was not planned is not missing"

@@ -25,7 +25,9 @@ bytes=$(gzip -9c site/index.html | wc -c)
 if grep -q '<tr data-type=' site/lists/index.html; then fail "the list of 3,200 series is one page"; fi
 for device in 0 1; do
 	all=site/kernels/gemm@bench.null-$device.html
-	[ "$(grep -c '<th scope="row">gemm ' "$all")" = 106 ] || fail "$all does not have all 106 problems"
+	[ "$(grep -c '<th scope="row">gemm .*</th>$' "$all")" = 106 ] || fail "$all does not have all 106 problems"
+	[ "$(grep -c '<th scope="row">gemm .*</tr>$' "$all")" = 106 ] || fail "$all does not have the whole dispatch table"
 	grep -q "href=\"../kernels/gemm@bench.null-$device.html\">All 106 problems" site/kernels/gemm.html || fail "kernels/gemm.html does not lead to $all"
 done
-[ "$(grep -c '<th scope="row">gemm ' site/kernels/gemm.html)" = 192 ] || fail "kernels/gemm.html does not have 96 problems of each device"
+[ "$(grep -c '<th scope="row">gemm .*</th>$' site/kernels/gemm.html)" = 192 ] || fail "kernels/gemm.html does not have 96 problems of each device"
+! grep -q '<th scope="row">gemm .*</tr>$' site/kernels/gemm.html || fail "kernels/gemm.html has a long dispatch table"
