@@ -87,10 +87,26 @@ static void add_commented_items(struct tk_buf *out, const char *example)
 	}
 }
 
+/* Commented out: a night would download their newest release. */
+static void add_packages(struct tk_buf *out, const struct tk_config_host_package *p)
+{
+	if (p && p->name)
+		tk_buf_add_str(out,
+		        "  # Python packages that are installed here; a night downloads "
+		        "their newest release:\n");
+	for (; p && p->name; p++) {
+		tk_buf_add_printf(out, "  # - name: %-20s # %s is here\n  #   kind: package\n",
+		        p->name, p->version);
+		if (strcmp(p->name, p->package) != 0)
+			tk_buf_add_printf(out, "  #   package: %s\n", p->package);
+	}
+}
+
 static void add_upstreams(
         struct tk_buf *out, const struct tk_config_section *s, const struct tk_config_host *host)
 {
 	tk_config_write_default_upstreams(out, host);
+	add_packages(out, host ? host->packages : NULL);
 	tk_buf_add_str(out, "  # More examples:\n");
 	add_commented_items(out, s->example);
 }

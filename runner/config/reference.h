@@ -10,6 +10,11 @@ struct tk_buf;
 struct tk_config_host_device {
 	const char *kind, *arch; /* "cuda", "sm_90" */
 };
+/* A Python package that is installed, and that an adapter measures. */
+struct tk_config_host_package {
+	const char *name, *package, *version; /* "iree", "iree-base-compiler", "3.11.0" */
+	bool is_compiler;
+};
 struct tk_config_host {
 	const struct tk_config_host_device *devices; /* a row with kind NULL ends them */
 	const char *const *backends; /* modules that load and have a device; NULL-terminated */
@@ -18,6 +23,7 @@ struct tk_config_host {
 	struct {
 		bool cpu, cuda, hip;
 	} builds_own;
+	const struct tk_config_host_package *packages; /* a row with name NULL ends them; or NULL */
 };
 
 /* A commented tracker.yml with every default; it loads without a change. `host` NULL: a machine of

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/process.h"
+#include "cli/host/python_packages.h"
 #include "config/config.h"
 #include "core/series.h"
 #include "worker/worker.h"
@@ -21,7 +22,8 @@ struct tk_survey {
 	size_t device_count;
 	const char **backends; /* names in `modules` */
 	size_t backend_count;
-	json_t *infos; /* keeps the texts of `devices` */
+	json_t *infos;                       /* keeps the texts of `devices` */
+	struct tk_python_packages *packages; /* may be NULL */
 };
 
 const struct tk_config_host *tk_survey_host(const struct tk_survey *s)
@@ -35,8 +37,16 @@ void tk_survey_free(struct tk_survey *s)
 		return;
 	tk_modules_free(s->modules);
 	json_decref(s->infos);
+	tk_python_packages_free(s->packages);
 	free(s->backends);
 	free(s);
+}
+
+void tk_survey_find_packages(struct tk_survey *s)
+{
+	if (!s->packages)
+		s->packages = tk_python_packages_find();
+	s->host.packages = s->packages ? tk_python_packages_list(s->packages) : NULL;
 }
 
 static int new_worker(const struct tk_globals *g, const struct tk_survey *s,

@@ -19,6 +19,8 @@ struct tk_survey;
 int tk_survey_new(
         const struct tk_globals *g, const char *root, struct tk_survey **out, struct tk_error *err);
 void tk_survey_free(struct tk_survey *s);
+/* Adds the packages that Python has to the host; nothing where there is no Python. */
+void tk_survey_find_packages(struct tk_survey *s);
 const struct tk_config_host *tk_survey_host(const struct tk_survey *s);
 
 /* Without a file, replaces *config by what `tracker init` would write here. */

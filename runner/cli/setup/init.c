@@ -61,6 +61,8 @@ static int write_default(
 	if (tk_survey_new(g, strchr(path, '/') ? root : ".", &survey, &why))
 		tk_log(TK_LOG_WARN, "init", NULL,
 		        "%s: the file does not depend on the devices of this machine", why.message);
+	if (survey)
+		tk_survey_find_packages(survey);
 	tk_config_write_default_file(out, survey ? tk_survey_host(survey) : NULL);
 	tk_survey_free(survey);
 	free(root);
