@@ -29,6 +29,7 @@ struct tk_run_device {
 	struct tk_worker *worker;
 	char name[80];   /* its UUID, else "cuda:1" */
 	char model[128]; /* "NVIDIA H200" */
+	char arch[32];   /* "sm_90" */
 	struct tk_limits limits;
 };
 
@@ -53,6 +54,11 @@ void tk_run_close_devices(struct tk_run_session *r);
 
 /* Keeps one result for tk_run_print, as a row of the table and as JSON. */
 void tk_run_add_result(struct tk_run_session *r, const struct tk_run_device *device,
+        const struct tk_problem_spec *problem, const struct tk_job_result *job);
+/* Adds the members that public benchmark runners use: kernel, arch, gpu_model, compute_capability,
+ * problem_size, latency_ms, tflops, compilation_time; null where the figure is not known. `tracker
+ * import` reads them. */
+void tk_run_set_runner_members(json_t *object, const struct tk_run_device *device,
         const struct tk_problem_spec *problem, const struct tk_job_result *job);
 int tk_run_print(struct tk_run_session *r, struct tk_error *err);
 struct tk_table *tk_run_table_new(const struct tk_globals *g);

@@ -75,7 +75,9 @@ static int open_device(struct tk_run_session *r, const struct tk_worker_spec *sp
 	if (uuid && *uuid)
 		snprintf(p.name, sizeof p.name, "%s", uuid);
 	const char *model = json_string_value(json_object_get(info, "name"));
+	const char *arch = json_string_value(json_object_get(info, "arch"));
 	snprintf(p.model, sizeof p.model, "%s", model ? model : "");
+	snprintf(p.arch, sizeof p.arch, "%s", arch ? arch : "");
 	tk_limits_init(&p.limits, tk_device_kind_from_name(spec->device_kind), p.model,
 	        json_number_value(json_object_get(info, "cache_bytes")));
 	json_decref(info);
