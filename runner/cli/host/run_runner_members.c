@@ -64,14 +64,12 @@ void tk_run_set_runner_members(json_t *o, const struct tk_run_device *device,
 		median_ns = tk_measurement_get_number(job->result, TK_MEASUREMENT_MEDIAN, NAN);
 		plan_s = tk_measurement_get_number(job->result, TK_MEASUREMENT_PLAN_S, NAN);
 	}
-	json_object_set_new(
-	        o, "kernel", json_stringn(problem->text, strcspn(problem->text, ":")));
+	json_object_set_new(o, "kernel", json_stringn(problem->text, strcspn(problem->text, ":")));
 	json_object_set_new(o, "gpu_model", json_string(device->model));
 	json_object_set_new(o, "arch", json_string(device->arch));
 	json_object_set_new(o, "compute_capability", compute_capability(device->arch));
 	json_object_set_new(o, "problem_size", problem_size(problem));
 	json_object_set_new(o, "latency_ms", tk_json_number(median_ns / 1e6));
-	json_object_set_new(
-	        o, "tflops", tk_json_number(flops > 0 ? flops / median_ns / 1e3 : NAN));
+	json_object_set_new(o, "tflops", tk_json_number(flops > 0 ? flops / median_ns / 1e3 : NAN));
 	json_object_set_new(o, "compilation_time", tk_json_number(plan_s));
 }
