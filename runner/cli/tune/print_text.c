@@ -123,7 +123,8 @@ static void print_summary(const struct tk_tune_report *r, FILE *out)
 			        tk_tune_verdict_name((enum tk_tune_verdict)v));
 			separator = ", ";
 		}
-	fprintf(out, "; %zu runs, %zu A/B pairs in %s%s\n", r->evaluations, r->ab.pairs,
+	fprintf(out, "; %zu run%s, %zu A/B pair%s in %s%s\n", r->evaluations,
+	        r->evaluations == 1 ? "" : "s", r->ab.pairs, r->ab.pairs == 1 ? "" : "s",
 	        tk_duration_format(r->ab.wall_s, took, sizeof took),
 	        r->ab.budget_spent ? "; the budget was spent" : "");
 }
