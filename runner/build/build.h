@@ -41,7 +41,8 @@ struct tk_build_spec {
 	uint64_t memory_limit_bytes; /* address space of each process */
 	uint64_t disk_limit_bytes;   /* of all that the build can write to; 0: none */
 	bool network;                /* in the sandbox */
-	char *const *env;            /* names of variables that the adapter gets; may be NULL */
+	char *const
+	        *env; /* names of variables that the adapter gets; may be NULL; part of the key */
 };
 
 /* Numbers are -1 where they are unknown, as on a CPU. */

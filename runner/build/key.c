@@ -278,6 +278,16 @@ static int add_trees(struct tk_hash *h, const struct tk_build_spec *spec, const 
 	return status;
 }
 
+/* Variables that the builds get may decide what is built: which compiler, which of its options. */
+static void add_env(struct tk_hash *h, char *const *names)
+{
+	for (; names && *names; names++) {
+		const char *value = getenv(*names);
+		tk_hash_add_str(h, *names);
+		tk_hash_add_str(h, value ? value : "");
+	}
+}
+
 int tk_build_key_compute(const struct tk_build_spec *spec, const char *kernels_dir,
         struct tk_build_key *out, struct tk_error *err)
 {
@@ -293,6 +303,7 @@ int tk_build_key_compute(const struct tk_build_spec *spec, const char *kernels_d
 	tk_hash_add_i64(h, spec->repo->submodules);
 	tk_hash_add_str(h, spec->flags ? spec->flags : "");
 	tk_hash_add_str(h, arch);
+	add_env(h, spec->env);
 	if (spec->repo->kind == TK_REPO_PACKAGE)
 		tk_hash_add_str(h, tk_repo_package_name(spec->repo));
 	tk_build_problems_hash(h, spec->problems);
