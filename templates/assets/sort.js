@@ -106,7 +106,7 @@ window.tracker ??= {};
     for (const column of columns) {
       if (column.head.classList.contains("c-spark")) continue;
       const button = dom.element("button", { type: "button", className: "sort" });
-      button.append(...column.head.childNodes);
+      button.setAttribute("aria-label", `Sort by ${column.name}`);
       button.addEventListener("click", () => toggle(column));
       column.head.append(button);
     }
