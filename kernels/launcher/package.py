@@ -3,6 +3,7 @@ compilers, which find this folder by PYTHONPATH."""
 import argparse
 import concurrent.futures
 import hashlib
+import itertools
 import json
 import os
 import sys
@@ -20,6 +21,21 @@ class CompileError(Exception):
 def parse_problem(text):
     op, _, rest = text.partition(":")
     return op, dict(pair.split("=", 1) for pair in rest.split(","))
+
+
+def find_kernel(problem, kernels):
+    """(what `kernels` has for the operation of a problem, the values of its keys)"""
+    op, p = parse_problem(problem)
+    if op not in kernels:
+        *others, last = kernels
+        raise Unsupported("only %s and %s" % (", ".join(others), last))
+    return kernels[op], p
+
+
+def choose_calls(problem, kernels, most):
+    """For `calls` of write(). `kernels`: {operation: generator of (configuration, call) for the values of a problem}."""
+    kernel, p = find_kernel(problem, kernels)
+    return list(itertools.islice(kernel(p), most))
 
 
 def cpu_seconds():

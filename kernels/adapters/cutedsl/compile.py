@@ -1,6 +1,5 @@
 """compile.py OUT TARGET [--configs=N]: compiles the kernels for the problems in $TK_PROBLEMS with the installed CuTe DSL, without a GPU, and writes a
 compiled kernel package into OUT."""
-import functools
 import importlib.metadata
 import os
 import sys
@@ -58,4 +57,4 @@ def compile_call(call):
 if __name__ == "__main__":
     options = package.parse_arguments()
     producer = {"name": "cutedsl", "version": importlib.metadata.version("nvidia-cutlass-dsl")}
-    package.write(options, producer, "cubin", problems.calls, functools.partial(compile_call))
+    package.write(options, producer, "cubin", problems.calls, compile_call)

@@ -1,7 +1,7 @@
 """Which problems the kernels solve, and with which tiles: problem in the tracker's canonical form -> calls of the kernels."""
 import math
 
-from package import Unsupported, parse_problem
+from package import Unsupported, choose_calls
 
 # Tile M, N, K; cluster M, N; rows of cluster tiles in a group; stages; estimated speed of a full wave, of the fastest tile's.
 GEMM_TILES = [((128, 256, 64), (2, 1), 8, 4, 1), ((128, 256, 64), (1, 2), 8, 4, 0.98), ((128, 256, 64), (1, 1), 16, 4, 0.97),
@@ -44,8 +44,4 @@ def attention(p):
 
 def calls(problem, most):
     """At most `most` (configuration, (kernel, arguments)), the best guess first. Raises Unsupported."""
-    op, p = parse_problem(problem)
-    make = {"gemm": gemm, "attention": attention}.get(op)
-    if not make:
-        raise Unsupported("only gemm and attention")
-    return [call for call, _ in zip(make(p), range(most))]
+    return choose_calls(problem, {"gemm": gemm, "attention": attention}, most)

@@ -1,7 +1,7 @@
 """Problems in the tracker's canonical form -> programs of IREE (MLIR, dialects linalg and iree_linalg_ext)."""
 import math
 
-from package import Unsupported, parse_problem
+from package import Unsupported, find_kernel
 
 FLOATS = ("f32", "f16", "bf16")
 
@@ -107,8 +107,5 @@ def attention(p):
 
 def program(problem):
     """Raises Unsupported."""
-    op, p = parse_problem(problem)
-    make = {"gemm": gemm, "attention": attention}.get(op)
-    if not make:
-        raise Unsupported("only gemm and attention")
+    make, p = find_kernel(problem, {"gemm": gemm, "attention": attention})
     return make(p)

@@ -1,7 +1,7 @@
 """Which problems the kernels solve, and with which tiles: problem in the tracker's canonical form -> calls of the kernels."""
 import math
 
-from package import Unsupported, parse_problem
+from package import Unsupported, choose_calls
 
 TYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32"}
 
@@ -39,8 +39,4 @@ def attention(p):
 
 def calls(problem, most):
     """At most `most` (configuration, (kernel, arguments)), the best guess first. Raises Unsupported."""
-    op, p = parse_problem(problem)
-    make = {"gemm": gemm, "attention": attention}.get(op)
-    if not make:
-        raise Unsupported("only gemm and attention")
-    return [call for call, _ in zip(make(p), range(most))]
+    return choose_calls(problem, {"gemm": gemm, "attention": attention}, most)

@@ -1,8 +1,7 @@
 """Which problems the kernels solve, and with which tiles: problem in the tracker's canonical form -> calls of the kernels."""
-import itertools
 import math
 
-from package import Unsupported, parse_problem
+from package import Unsupported, choose_calls
 
 OPERAND_TYPES = ("f16", "bf16", "e4m3", "e5m2", "f32", "tf32")
 
@@ -219,9 +218,7 @@ def nsa(p, target):
 
 def calls(problem, target, most):
     """At most `most` (configuration, Call), the best guess first, without kernels that this release cannot compile. Raises Unsupported."""
-    op, p = parse_problem(problem)
-    make = {"gemm": gemm, "attention": attention, "nsa": nsa}.get(op)
-    if not make:
-        raise Unsupported("only gemm, attention and nsa")
-    possible = ((name, call) for name, call in make(p, target) if target.version >= SINCE.get(call.kernel, (0,)))
-    return list(itertools.islice(possible, most))
+    def possible(make):
+        return lambda p: ((name, call) for name, call in make(p, target) if target.version >= SINCE.get(call.kernel, (0,)))
+
+    return choose_calls(problem, {"gemm": possible(gemm), "attention": possible(attention), "nsa": possible(nsa)}, most)
