@@ -9,6 +9,7 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "core/vocabulary.h"
 
 void tk_markdown_put_text(struct tk_buf *b, const char *s)
 {
@@ -58,6 +59,16 @@ int tk_github_close(const char *variable, FILE *f, int status, struct tk_error *
 json_t *tk_json_number(double x)
 {
 	return isfinite(x) ? json_real(x) : json_null();
+}
+
+json_t *tk_json_counts(const struct tk_vocabulary *words, const size_t *counts)
+{
+	json_t *o = json_object();
+
+	for (int i = 0; i < words->count; i++)
+		json_object_set_new(
+		        o, tk_vocabulary_name(words, i), json_integer((json_int_t)counts[i]));
+	return o;
 }
 
 json_t *tk_json_text(const char *s)

@@ -7,6 +7,7 @@
 
 struct tk_buf;
 struct tk_error;
+struct tk_vocabulary;
 
 /* Markdown: the text makes no markup, links or references, mentions nobody and ends no cell. */
 void tk_markdown_put_text(struct tk_buf *b, const char *s);
@@ -20,6 +21,8 @@ int tk_github_close(const char *variable, FILE *f, int status, struct tk_error *
 /* JSON: null for a number that is not finite, and for "". A text that is not UTF-8 becomes "?". */
 json_t *tk_json_number(double x);
 json_t *tk_json_text(const char *s);
+/* {"WORD": counts[value], ...} of all words. */
+json_t *tk_json_counts(const struct tk_vocabulary *words, const size_t *counts);
 /* Writes what was made in memory to `out`. */
 int tk_markup_write(const struct tk_buf *b, FILE *out, struct tk_error *err);
 /* CSV: quoted; a text that a spreadsheet would run as a formula gets a leading apostrophe. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <libsmartcols.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,9 @@
 #include <wchar.h>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "cli/commands.h"
+#include "cli/markup.h"
 
 #define COLUMNS_MAX 32
 #define WRAP_MIN 30 /* a column of prose that is narrower cannot be read */
@@ -106,6 +109,16 @@ void tk_table_set_cell(struct tk_table *t, const char *column, const char *fmt, 
 		t->used[i] = true;
 		t->width[i] = width > t->width[i] ? width : t->width[i];
 	}
+}
+
+void tk_table_set_time(struct tk_table *t, const char *column, double ns)
+{
+	char text[TK_FORMAT_SIZE];
+
+	if (isnan(ns))
+		return;
+	tk_format_value(ns, "ns", text);
+	tk_table_set_cell(t, column, "%s", tk_text_to_plain(text));
 }
 
 void tk_table_set_color(struct tk_table *t, const char *column, const char *color)

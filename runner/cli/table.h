@@ -31,6 +31,8 @@ struct tk_table *tk_table_new(const struct tk_globals *g, const struct tk_column
 void tk_table_add_row(struct tk_table *t); /* starts a row, which the following calls fill */
 void tk_table_set_cell(struct tk_table *t, const char *column, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
+/* Nothing where it is NAN. */
+void tk_table_set_time(struct tk_table *t, const char *column, double ns);
 /* Colour of a cell of the row: "red", "green", "yellow", "bold", "halfbright"...
  * (terminal-colors.d); ignored without colours. */
 void tk_table_set_color(struct tk_table *t, const char *column, const char *color);

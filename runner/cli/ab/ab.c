@@ -1,34 +1,19 @@
 /* `tracker ab`: is head slower than base? */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/process.h"
 #include "base/units.h"
+#include "cli/ab/ab_options.h"
 #include "cli/ab/format.h"
 #include "cli/commands.h"
-#include "cli/options.h"
 #include "cli/progress.h"
 #include "config/config.h"
 #include "core/problem.h"
-#include "nightly/ab/ab.h"
 #include "nightly/nightly.h"
 
-enum {
-	OPT_BASE = 256,
-	OPT_HEAD,
-	OPT_BUDGET,
-	OPT_SUITE,
-	OPT_DEVICES,
-	OPT_MODE,
-	OPT_THRESHOLD,
-	OPT_ALL,
-	OPT_NO_VERIFY,
-	OPT_GITHUB
-};
-
-#define DEFAULT_BUDGET_S 300
+enum { OPT_BASE = TK_AB_OPT_NEXT, OPT_HEAD, OPT_ALL, OPT_NO_VERIFY, OPT_GITHUB };
 
 struct ab_options {
 	struct tk_ab_request request;
@@ -41,9 +26,9 @@ static const struct argp_option options_table[] = {
         {"all", OPT_ALL, NULL, 0, "Also measure what has the same machine code on both sides", 2},
         {"base", OPT_BASE, "SIDE", 0,
                 "Compare with SIDE (default: HEAD, the newest commit of UPSTREAM)", 1},
-        {"budget", OPT_BUDGET, "TIME", 0,
+        {"budget", TK_AB_OPT_BUDGET, "TIME", 0,
                 "Measure for at most TIME, without the builds; 0: no limit (default: 5m)", 2},
-        {"devices", OPT_DEVICES, "LIST", 0,
+        {"devices", TK_AB_OPT_DEVICES, "LIST", 0,
                 "Measure on these devices: all, kinds (cuda), one of a kind (cuda:1) or UUIDs "
                 "(default: the first one of each kind)",
                 2},
@@ -52,16 +37,16 @@ static const struct argp_option options_table[] = {
                 "Also annotate a workflow run of GitHub and write its step summary", 3},
         {"head", OPT_HEAD, "SIDE", 0,
                 "Measure SIDE as the new one (default: worktree, the work tree of UPSTREAM)", 1},
-        {"mode", OPT_MODE, "MODE", 0,
+        {"mode", TK_AB_OPT_MODE, "MODE", 0,
                 "Measure in this mode: cold, hot, paced, sustained or contended (default: the "
                 "first one that is configured)",
                 2},
         {"no-verify", OPT_NO_VERIFY, NULL, 0, "Do not check the results", 2},
-        {"suite", OPT_SUITE, "NAME|FILE", 0,
+        {"suite", TK_AB_OPT_SUITE, "NAME|FILE", 0,
                 "Compare every problem of a suite, after the ones on the command line (default: "
                 "the configured suites)",
                 1},
-        {"threshold", OPT_THRESHOLD, "PERCENT", 0,
+        {"threshold", TK_AB_OPT_THRESHOLD, "PERCENT", 0,
                 "Decide about changes above PERCENT (default: thresholds.min_effect)", 2},
         {0},
 };
@@ -116,28 +101,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_HEAD:
 		q->side[TK_AB_HEAD] = arg;
 		return 0;
-	case OPT_BUDGET:
-		q->budget_s = tk_option_parse_quantity(
-		        TK_QUANTITY_DURATION, arg, "budget", 0, 1e6, state);
-		return 0;
-	case OPT_DEVICES:
-		tk_option_parse_devices(arg, &o->devices, state);
-		return 0;
 	case OPT_GITHUB:
 		o->github = true;
 		return 0;
-	case OPT_MODE:
-		q->mode = tk_option_parse_mode(arg, state);
-		return 0;
 	case OPT_NO_VERIFY:
 		q->no_verify = true;
-		return 0;
-	case OPT_SUITE:
-		q->suite = arg;
-		return 0;
-	case OPT_THRESHOLD:
-		q->min_effect = tk_option_parse_quantity(
-		        TK_QUANTITY_FRACTION, arg, "threshold", 0, 10, state);
 		return 0;
 	case 'f':
 		o->format = tk_ab_format_find(arg);
@@ -154,7 +122,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		check_sides(o, state);
 		return 0;
 	}
-	return ARGP_ERR_UNKNOWN;
+	return tk_ab_options_parse(key, arg, q, &o->devices, state);
 }
 
 const struct argp tk_argp_ab = {.options = options_table,
@@ -206,9 +174,7 @@ static int show(const struct tk_globals *g, const struct ab_options *o,
 
 int tk_cmd_ab(const struct tk_globals *g, int argc, char **argv)
 {
-	struct ab_options o = {
-	        .request = {.mode = TK_MODE_COUNT, .min_effect = NAN, .budget_s = DEFAULT_BUDGET_S},
-	        .format = tk_ab_formats};
+	struct ab_options o = {.request = tk_ab_options_defaults(), .format = tk_ab_formats};
 	struct tk_ab_report report = {0};
 	struct tk_error err = {0};
 	struct tk_config *config = NULL;

@@ -9,7 +9,7 @@
 
 #define SCHEMA "tracker-ab/1"
 
-static json_t *change_object(const struct tk_ab_result *r)
+json_t *tk_ab_change_json(const struct tk_ab_result *r)
 {
 	return isnan(r->change) ? json_null()
 	                        : json_pack("{s:o, s:o, s:o}", "value", tk_json_number(r->change),
@@ -30,10 +30,10 @@ static json_t *row_object(const struct tk_ab_row *row)
 	        "title", tk_json_text(row->title), "backend", tk_json_text(row->backend), "device",
 	        tk_json_text(row->device), "mode", tk_json_text(row->mode), "unit", "ns", "base",
 	        side_value(row, TK_AB_BASE), "head", side_value(row, TK_AB_HEAD), "change",
-	        change_object(&row->result), "statistic", tk_ab_result_statistic_name(&row->result),
-	        "pairs", (json_int_t)row->result.count, "failed_pairs",
-	        (json_int_t)row->result.failed, "message", tk_json_text(row->message), "wall_s",
-	        tk_json_number(row->wall_s));
+	        tk_ab_change_json(&row->result), "statistic",
+	        tk_ab_result_statistic_name(&row->result), "pairs", (json_int_t)row->result.count,
+	        "failed_pairs", (json_int_t)row->result.failed, "message",
+	        tk_json_text(row->message), "wall_s", tk_json_number(row->wall_s));
 }
 
 static json_t *side_object(const struct tk_ab_side_report *s)
@@ -43,16 +43,6 @@ static json_t *side_object(const struct tk_ab_side_report *s)
 	        tk_json_text(s->revision.subject), "worktree", s->is_worktree, "dirty",
 	        s->revision.dirty, "backend", tk_json_text(s->backend), "toolchain",
 	        tk_json_text(s->toolchain));
-}
-
-static json_t *counts_object(const struct tk_ab_report *r)
-{
-	json_t *o = json_object();
-
-	for (int v = 0; v < TK_AB_VERDICT_COUNT; v++)
-		json_object_set_new(o, tk_ab_verdict_name((enum tk_ab_verdict)v),
-		        json_integer((json_int_t)r->by_verdict[v]));
-	return o;
 }
 
 static json_t *rows_array(const struct tk_ab_report *r)
@@ -73,7 +63,8 @@ int tk_ab_write_json(
 	        side_object(&r->side[TK_AB_HEAD]), "min_effect", tk_json_number(r->min_effect),
 	        "pairs", (json_int_t)r->pairs, "wall_s", tk_json_number(r->wall_s), "budget_s",
 	        r->budget_s > 0 ? tk_json_number(r->budget_s) : json_null(), "budget_spent",
-	        r->budget_spent, "counts", counts_object(r), "rows", rows_array(r));
+	        r->budget_spent, "counts", tk_json_counts(&tk_ab_verdict_words, r->by_verdict),
+	        "rows", rows_array(r));
 	bool failed = !o || json_dumpf(o, out, JSON_INDENT(2)) || fputc('\n', out) == EOF;
 
 	(void)g;

@@ -38,16 +38,6 @@ static const char *verdict_color(enum tk_ab_verdict v)
 	}
 }
 
-static void set_level(struct tk_table *t, const char *column, double level_ns)
-{
-	char text[TK_FORMAT_SIZE];
-
-	if (isnan(level_ns))
-		return;
-	tk_format_value(level_ns, "ns", text);
-	tk_table_set_cell(t, column, "%s", tk_text_to_plain(text));
-}
-
 static void add_row(struct tk_table *t, const struct tk_ab_report *r, const struct tk_ab_row *row)
 {
 	char change[TK_AB_TEXT_SIZE];
@@ -58,8 +48,8 @@ static void add_row(struct tk_table *t, const struct tk_ab_report *r, const stru
 		tk_table_set_cell(t, "BACKEND", "%s", row->backend);
 	if (tk_ab_has_several_devices(r))
 		tk_table_set_cell(t, "DEVICE", "%s", row->device);
-	set_level(t, "BASE", row->level_ns[TK_AB_BASE]);
-	set_level(t, "HEAD", row->level_ns[TK_AB_HEAD]);
+	tk_table_set_time(t, "BASE", row->level_ns[TK_AB_BASE]);
+	tk_table_set_time(t, "HEAD", row->level_ns[TK_AB_HEAD]);
 	if (*tk_ab_format_change(row, change))
 		tk_table_set_cell(t, "CHANGE", "%s", tk_text_to_plain(change));
 	if (row->result.count)

@@ -113,19 +113,16 @@ static json_t *row_object(const struct tk_diff_view *v, const struct tk_diff_row
 static json_t *summary_object(const struct tk_diff_view *v)
 {
 	const struct tk_diff_report *r = v->report;
-	json_t *counts = json_object();
 	char line[1024];
 
-	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
-		json_object_set_new(counts, tk_verdict_status_name((enum tk_verdict_status)i),
-		        json_integer((json_int_t)r->by_status[i]));
 	if (r->compared || tk_diff_has_fail_on(v))
 		tk_diff_summarize(v, line, sizeof line);
 	else
 		tk_diff_explain_empty(r, line, sizeof line);
 	return json_pack("{s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:o, s:o}", "series",
 	        (json_int_t)r->count, "machines", (json_int_t)r->machines, "compared",
-	        (json_int_t)r->compared, "counts", counts, "geomean_change",
+	        (json_int_t)r->compared, "counts",
+	        tk_json_counts(&tk_verdict_status_words, r->by_status), "geomean_change",
 	        tk_json_number(r->mean.change), "geomean_unstable",
 	        tk_diff_mean_is_unstable(&r->mean), "found", tk_diff_has_fail_on(v), "newest",
 	        day_time(r->newest_s), "text", tk_json_text(line));

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "cli/ab/format.h"
 #include "cli/markup.h"
 #include "cli/tune/print.h"
 
@@ -31,14 +32,13 @@ static json_t *config_name(const struct tk_tune_row *row, size_t index)
 	return index < row->count ? tk_json_text(row->candidates[index].config) : json_null();
 }
 
-static json_t *change_object(const struct tk_ab_row *row)
+static json_t *change_object(const struct tk_ab_result *r)
 {
-	return isnan(row->result.change) ? json_null()
-	                                 : json_pack("{s:o, s:o, s:o, s:I}", "value",
-	                                           tk_json_number(row->result.change), "lo",
-	                                           tk_json_number(row->result.lo), "hi",
-	                                           tk_json_number(row->result.hi), "pairs",
-	                                           (json_int_t)row->result.count);
+	json_t *o = tk_ab_change_json(r);
+
+	if (json_is_object(o))
+		json_object_set_new(o, "pairs", json_integer((json_int_t)r->count));
+	return o;
 }
 
 static json_t *row_object(const struct tk_tune_row *row)
@@ -52,7 +52,7 @@ static json_t *row_object(const struct tk_tune_row *row)
 	json_object_set_new(o, "winner", config_name(row, row->winner));
 	json_object_set_new(o, "default_ns", tk_json_number(row->ab.level_ns[TK_AB_BASE]));
 	json_object_set_new(o, "winner_ns", tk_json_number(row->ab.level_ns[TK_AB_HEAD]));
-	json_object_set_new(o, "change", change_object(&row->ab));
+	json_object_set_new(o, "change", change_object(&row->ab.result));
 	json_object_set_new(o, "message", tk_json_text(row->ab.message));
 	json_object_set_new(o, "evaluations", json_integer((json_int_t)row->evaluations));
 	json_object_set_new(
@@ -60,16 +60,6 @@ static json_t *row_object(const struct tk_tune_row *row)
 	json_object_set_new(o, "race_s", tk_json_number(row->race_s));
 	json_object_set_new(o, "budget_spent", json_boolean(row->budget_spent));
 	json_object_set_new(o, "candidates", candidates_array(row));
-	return o;
-}
-
-static json_t *counts_object(const struct tk_tune_report *r)
-{
-	json_t *o = json_object();
-
-	for (int v = 0; v < TK_TUNE_VERDICT_COUNT; v++)
-		json_object_set_new(o, tk_tune_verdict_name((enum tk_tune_verdict)v),
-		        json_integer((json_int_t)r->by_verdict[v]));
 	return o;
 }
 
@@ -86,7 +76,8 @@ int tk_tune_write_json(const struct tk_tune_report *r, FILE *out, struct tk_erro
 	        tk_json_number(r->ab.min_effect), "evaluations", (json_int_t)r->evaluations,
 	        "pairs", (json_int_t)r->ab.pairs, "budget_s",
 	        r->ab.budget_s > 0 ? tk_json_number(r->ab.budget_s) : json_null(), "budget_spent",
-	        r->ab.budget_spent, "counts", counts_object(r), "rows", rows);
+	        r->ab.budget_spent, "counts", tk_json_counts(&tk_tune_verdict_words, r->by_verdict),
+	        "rows", rows);
 	bool failed = !o || json_dumpf(o, out, JSON_INDENT(2)) || fputc('\n', out) == EOF;
 
 	json_decref(o);

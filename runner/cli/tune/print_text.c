@@ -42,16 +42,6 @@ static const char *verdict_color(enum tk_tune_verdict v)
 	}
 }
 
-static void set_time(struct tk_table *t, const char *column, double ns)
-{
-	char text[TK_FORMAT_SIZE];
-
-	if (isnan(ns))
-		return;
-	tk_format_value(ns, "ns", text);
-	tk_table_set_cell(t, column, "%s", tk_text_to_plain(text));
-}
-
 /* Of the A/B runs; of the race where there were none. */
 static double level(const struct tk_tune_row *row, enum tk_ab_side_id side)
 {
@@ -83,9 +73,9 @@ static void add_row(struct tk_table *t, const struct tk_tune_row *row)
 	tk_table_set_cell(t, "PROBLEM", "%s", row->ab.title);
 	tk_table_set_cell(t, "BACKEND", "%s", row->ab.backend); /* an upstream may have several */
 	tk_table_set_cell(t, "DEVICE", "%s", row->ab.device);
-	set_time(t, "DEFAULT", level(row, TK_AB_BASE));
+	tk_table_set_time(t, "DEFAULT", level(row, TK_AB_BASE));
 	if (row->winner)
-		set_time(t, "WINNER", level(row, TK_AB_HEAD));
+		tk_table_set_time(t, "WINNER", level(row, TK_AB_HEAD));
 	if (*tk_ab_format_change(&row->ab, change))
 		tk_table_set_cell(t, "CHANGE", "%s", tk_text_to_plain(change));
 	if (row->ab.result.count)

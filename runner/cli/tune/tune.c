@@ -1,26 +1,14 @@
 /* `tracker tune`: which configuration of a backend is the fastest for a problem? */
-#include <math.h>
-
 #include "base/error.h"
 #include "base/process.h"
+#include "cli/ab/ab_options.h"
 #include "cli/commands.h"
-#include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/tune/print.h"
 #include "config/config.h"
 #include "nightly/nightly.h"
 
-enum {
-	OPT_BUDGET = 256,
-	OPT_DEVICES,
-	OPT_EXHAUSTIVE,
-	OPT_MODE,
-	OPT_NO_AB,
-	OPT_SUITE,
-	OPT_THRESHOLD
-};
-
-#define DEFAULT_BUDGET_S 300
+enum { OPT_EXHAUSTIVE = TK_AB_OPT_NEXT, OPT_NO_AB };
 
 struct tune_options {
 	struct tk_tune_request request;
@@ -29,16 +17,16 @@ struct tune_options {
 };
 
 static const struct argp_option options_table[] = {
-        {"budget", OPT_BUDGET, "TIME", 0,
+        {"budget", TK_AB_OPT_BUDGET, "TIME", 0,
                 "Measure for at most TIME, half of it in races; 0: no limit (default: 5m)", 2},
-        {"devices", OPT_DEVICES, "LIST", 0,
+        {"devices", TK_AB_OPT_DEVICES, "LIST", 0,
                 "Measure on these devices: all, kinds (cuda), one of a kind (cuda:1) or UUIDs "
                 "(default: the first one of each kind)",
                 2},
         {"exhaustive", OPT_EXHAUSTIVE, NULL, 0,
                 "Measure every configuration in all rounds, without dropping any", 2},
         {"format", 'f', "text|json", 0, "Print a table (default) or JSON", 3},
-        {"mode", OPT_MODE, "MODE", 0,
+        {"mode", TK_AB_OPT_MODE, "MODE", 0,
                 "Measure in this mode: cold, hot, paced, sustained or contended (default: the "
                 "first one that is configured)",
                 2},
@@ -46,11 +34,11 @@ static const struct argp_option options_table[] = {
                 "Do not compare the winner with the default in A/B runs; races get the whole "
                 "budget",
                 2},
-        {"suite", OPT_SUITE, "NAME|FILE", 0,
+        {"suite", TK_AB_OPT_SUITE, "NAME|FILE", 0,
                 "Tune every problem of a suite, after the ones on the command line (default: the "
                 "configured suites)",
                 1},
-        {"threshold", OPT_THRESHOLD, "PERCENT", 0,
+        {"threshold", TK_AB_OPT_THRESHOLD, "PERCENT", 0,
                 "Ignore differences below PERCENT (default: thresholds.min_effect)", 2},
         {0},
 };
@@ -61,28 +49,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	struct tk_tune_request *q = &o->request;
 
 	switch (key) {
-	case OPT_BUDGET:
-		q->budget_s = tk_option_parse_quantity(
-		        TK_QUANTITY_DURATION, arg, "budget", 0, 1e6, state);
-		return 0;
-	case OPT_DEVICES:
-		tk_option_parse_devices(arg, &o->devices, state);
-		return 0;
 	case OPT_EXHAUSTIVE:
 		q->is_exhaustive = true;
 		return 0;
-	case OPT_MODE:
-		q->mode = tk_option_parse_mode(arg, state);
-		return 0;
 	case OPT_NO_AB:
 		q->no_ab = true;
-		return 0;
-	case OPT_SUITE:
-		q->suite = arg;
-		return 0;
-	case OPT_THRESHOLD:
-		q->min_effect = tk_option_parse_quantity(
-		        TK_QUANTITY_FRACTION, arg, "threshold", 0, 10, state);
 		return 0;
 	case 'f':
 		o->json = tk_option_parse_json(arg, state);
@@ -93,15 +64,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		q->target = arg;
 		return 0;
 	case ARGP_KEY_ARGS:
-		q->problems = state->argv + state->next;
-		q->problem_count = (size_t)(state->argc - state->next);
+		q->ab.problems = state->argv + state->next;
+		q->ab.problem_count = (size_t)(state->argc - state->next);
 		return 0;
 	case ARGP_KEY_END:
 		if (!q->target || !*q->target)
 			argp_error(state, "missing BACKEND or UPSTREAM");
 		return 0;
 	}
-	return ARGP_ERR_UNKNOWN;
+	return tk_ab_options_parse(key, arg, &q->ab, &o->devices, state);
 }
 
 const struct argp tk_argp_tune = {.options = options_table,
@@ -145,11 +116,7 @@ static int show(const struct tk_globals *g, const struct tune_options *o,
 
 int tk_cmd_tune(const struct tk_globals *g, int argc, char **argv)
 {
-	struct tune_options o = {.request = {
-	                                 .mode = TK_MODE_COUNT,
-	                                 .min_effect = NAN,
-	                                 .budget_s = DEFAULT_BUDGET_S,
-	                         }};
+	struct tune_options o = {.request.ab = tk_ab_options_defaults()};
 	struct tk_tune_report report = {0};
 	struct tk_error err = {0};
 	struct tk_config *config = NULL;
@@ -159,7 +126,7 @@ int tk_cmd_tune(const struct tk_globals *g, int argc, char **argv)
 	if (code != TK_EXIT_OK)
 		return code;
 	tk_cancel_install_handlers();
-	o.request.db_path = g->db_path ? g->db_path : config->db;
+	o.request.ab.db_path = g->db_path ? g->db_path : config->db;
 	struct tk_progress *progress = tk_progress_new(g);
 	struct tk_night_options night = {.program = g->program,
 	        .observer = tk_progress_observer(progress),

@@ -22,7 +22,7 @@ static size_t complete_rounds(const struct tk_race *race, size_t *left)
 	return rounds;
 }
 
-static double level(const struct tk_race_contestant *c, size_t rounds)
+double tk_race_level(const struct tk_race_contestant *c, size_t rounds)
 {
 	double sum = 0;
 	for (size_t r = 0; r < rounds; r++)
@@ -36,8 +36,8 @@ static size_t find_leader(const struct tk_race *race, size_t rounds)
 	double least = INFINITY;
 	for (size_t i = 0; i < race->count; i++)
 		if (is_racing(&race->contestants[i]) &&
-		        level(&race->contestants[i], rounds) < least) {
-			least = level(&race->contestants[i], rounds);
+		        tk_race_level(&race->contestants[i], rounds) < least) {
+			least = tk_race_level(&race->contestants[i], rounds);
 			leader = i;
 		}
 	return leader;
@@ -63,7 +63,8 @@ static double noise(const struct tk_race *race, size_t rounds, size_t left, doub
 		for (size_t i = 0; i < race->count; i++) {
 			const struct tk_race_contestant *c = &race->contestants[i];
 			double residual =
-			        is_racing(c) ? c->log_ns[r] - level(c, rounds) - of_round : 0;
+			        is_racing(c) ? c->log_ns[r] - tk_race_level(c, rounds) - of_round
+			                     : 0;
 			squares += residual * residual;
 		}
 	}
@@ -81,14 +82,14 @@ void tk_race_evaluate(struct tk_race *race)
 	double df, sd = noise(race, rounds, left, &df);
 	double margin = tk_student_t(TK_RACE_ALPHA / (double)race->count, df) * sd *
 	                sqrt(2 / (double)rounds);
-	double least = level(&race->contestants[race->leader], rounds), gain = 0;
+	double least = tk_race_level(&race->contestants[race->leader], rounds), gain = 0;
 	bool can_drop = !race->is_exhaustive && rounds >= TK_RACE_ROUNDS_MIN;
 	size_t stay = 0;
 	for (size_t i = 0; i < race->count; i++) {
 		struct tk_race_contestant *c = &race->contestants[i];
 		if (!is_racing(c))
 			continue;
-		double difference = level(c, rounds) - least;
+		double difference = tk_race_level(c, rounds) - least;
 		double half = i == race->leader ? 0 : margin;
 		c->slower = expm1(difference);
 		c->lo = expm1(difference - half);

@@ -43,5 +43,7 @@ struct tk_race {
 #define TK_RACE_PRIOR_DF 4
 #define TK_RACE_PRIOR_SD 0.02
 void tk_race_evaluate(struct tk_race *race);
+/* Mean over the first `rounds`, a logarithm; NAN: 0 rounds. */
+double tk_race_level(const struct tk_race_contestant *c, size_t rounds);
 
 #endif

@@ -17,16 +17,11 @@ static struct tk_ab_request make_request(
 	const struct tk_upstream_config *u = tk_config_find_upstream(config, q->target);
 	bool is_built = u && tk_upstream_kind_is_built(u->kind);
 	const char *side = is_built ? "HEAD" : q->target;
-	return (struct tk_ab_request){.upstream = is_built ? q->target : NULL,
-	        .side = {side, side},
-	        .problems = q->problems,
-	        .problem_count = q->problem_count,
-	        .suite = q->suite,
-	        .mode = q->mode,
-	        .min_effect = q->min_effect,
-	        .budget_s = q->budget_s,
-	        .all = true,
-	        .db_path = q->db_path};
+	struct tk_ab_request request = q->ab;
+	request.upstream = is_built ? q->target : NULL;
+	request.side[TK_AB_BASE] = request.side[TK_AB_HEAD] = side;
+	request.all = true;
+	return request;
 }
 
 static void name_sides(struct tk_ab_report *r)
@@ -44,7 +39,7 @@ static void name_sides(struct tk_ab_report *r)
 static int64_t race_deadline_ns(const struct tk_tune_request *q, int64_t end_ns, size_t races_left)
 {
 	int64_t now_ns = tk_clock_monotonic_ns();
-	return q->budget_s > 0 ? now_ns + (end_ns - now_ns) / (int64_t)races_left : 0;
+	return q->ab.budget_s > 0 ? now_ns + (end_ns - now_ns) / (int64_t)races_left : 0;
 }
 
 /* The winner is what the A/B runs compare with the default. */
@@ -58,7 +53,7 @@ static void set_winner(struct tk_ab_trial *t, const struct tk_tune_row *row, boo
 static int run_races(struct tk_comparison *c, const struct tk_tune_request *q,
         struct tk_tune_report *out, struct tk_error *err)
 {
-	double races_s = q->budget_s * (q->no_ab ? 1 : RACE_SHARE);
+	double races_s = q->ab.budget_s * (q->no_ab ? 1 : RACE_SHARE);
 	int64_t end_ns = tk_clock_monotonic_ns() + (int64_t)(races_s * 1e9);
 	int status = TK_OK;
 	out->rows = calloc(c->count + 1, sizeof *out->rows);
@@ -152,14 +147,14 @@ int tk_tune(const struct tk_config *config, const struct tk_night_options *optio
 		started_ns = tk_clock_monotonic_ns(); /* the budget is for measuring */
 	if (!status)
 		status = run_races(&c, q, out, err);
-	if (q->budget_s > 0)
-		request.budget_s = fmax(
-		        1e-9, q->budget_s - (double)(tk_clock_monotonic_ns() - started_ns) / 1e9);
+	if (q->ab.budget_s > 0)
+		request.budget_s = fmax(1e-9,
+		        q->ab.budget_s - (double)(tk_clock_monotonic_ns() - started_ns) / 1e9);
 	if (!status)
 		status = tk_comparison_measure(&c, err);
 	if (!status)
 		write_report(&c, q->no_ab, out);
-	out->ab.budget_s = q->budget_s;
+	out->ab.budget_s = q->ab.budget_s;
 	out->ab.wall_s = (double)(tk_clock_monotonic_ns() - started_ns) / 1e9;
 	tk_comparison_close(&c, &s);
 	return status;

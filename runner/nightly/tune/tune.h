@@ -8,15 +8,10 @@
 
 struct tk_tune_request {
 	const char *target; /* a built upstream, "BACKEND", "FILE.so"; with ":KEY=VALUE,..." */
-	char *const *problems;
-	size_t problem_count;
-	const char *suite;  /* as in struct tk_ab_request */
-	enum tk_mode mode;  /* likewise */
-	double min_effect;  /* likewise */
-	double budget_s;    /* half of it for the races; 0: no limit */
+	/* Of the A/B runs; half of its budget is for the races. tk_tune() sets the sides. */
+	struct tk_ab_request ab;
 	bool no_ab;         /* do not compare the winner with the default: the races get all time */
 	bool is_exhaustive; /* measure every configuration in all rounds */
-	const char *db_path;
 };
 
 struct tk_tune_candidate {

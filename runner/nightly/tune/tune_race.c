@@ -159,14 +159,6 @@ static int run_rounds(struct search *s, struct tk_error *err)
 
 /* ---- result ---- */
 
-static double mean_ns(const struct tk_race_contestant *c)
-{
-	double sum = 0;
-	for (size_t r = 0; r < c->rounds; r++)
-		sum += c->log_ns[r];
-	return c->rounds ? exp(sum / (double)c->rounds) : NAN;
-}
-
 static void write_row(struct search *s)
 {
 	struct tk_tune_row *row = s->row;
@@ -174,7 +166,7 @@ static void write_row(struct search *s)
 		const struct tk_race_contestant *c = &s->race.contestants[i];
 		struct tk_tune_candidate *k = &row->candidates[i];
 		bool is_timed = tk_outcome_has_timing(k->outcome);
-		k->median_ns = mean_ns(c);
+		k->median_ns = exp(tk_race_level(c, c->rounds));
 		k->slower = c->slower;
 		k->lo = c->lo;
 		k->hi = c->hi;
