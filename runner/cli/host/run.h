@@ -14,6 +14,8 @@
 #include "nightly/plan/modules.h"
 #include "worker/worker.h"
 
+struct tk_rate;
+
 struct tk_run_options {
 	const char *backend, *suite, *backend_options, *config_name, *cores;
 	const char *devices; /* NULL: the first */
@@ -59,7 +61,8 @@ void tk_run_add_result(struct tk_run_session *r, const struct tk_run_device *dev
  * problem_size, latency_ms, tflops, compilation_time; null where the figure is not known. `tracker
  * import` reads them. */
 void tk_run_set_runner_members(json_t *object, const struct tk_run_device *device,
-        const struct tk_problem_spec *problem, const struct tk_job_result *job);
+        const struct tk_problem_spec *problem, const struct tk_rate *rate,
+        const struct tk_job_result *job);
 int tk_run_print(struct tk_run_session *r, struct tk_error *err);
 struct tk_table *tk_run_table_new(const struct tk_globals *g);
 

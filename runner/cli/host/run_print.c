@@ -109,7 +109,7 @@ static void add_json(struct tk_run_session *r, const struct tk_run_device *devic
 	json_t *o = json_object(), *result = job->result ? json_copy(job->result) : json_null();
 	if (!r->o->samples && job->result)
 		json_object_del(result, tk_measurement_field_key(TK_MEASUREMENT_SAMPLES));
-	tk_run_set_runner_members(o, device, problem, job);
+	tk_run_set_runner_members(o, device, problem, rate, job);
 	json_object_set_new(o, "backend", json_string(r->o->backend));
 	json_object_set_new(o, "device", json_string(device->name));
 	json_object_set_new(o, "problem", json_string(problem->text));

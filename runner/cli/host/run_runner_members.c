@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/markup.h"
+#include "cli/rate.h"
 #include "core/measurement_fields.h"
 #include "core/outcome.h"
 
@@ -55,10 +56,11 @@ static json_t *compute_capability(const char *arch)
 }
 
 void tk_run_set_runner_members(json_t *o, const struct tk_run_device *device,
-        const struct tk_problem_spec *problem, const struct tk_job_result *job)
+        const struct tk_problem_spec *problem, const struct tk_rate *rate,
+        const struct tk_job_result *job)
 {
 	bool is_timed = tk_outcome_has_timing(job->outcome);
-	double median_ns = NAN, plan_s = NAN, flops = tk_problem_flops(problem);
+	double median_ns = NAN, plan_s = NAN;
 
 	if (is_timed) {
 		median_ns = tk_measurement_get_number(job->result, TK_MEASUREMENT_MEDIAN, NAN);
@@ -70,6 +72,6 @@ void tk_run_set_runner_members(json_t *o, const struct tk_run_device *device,
 	json_object_set_new(o, "compute_capability", compute_capability(device->arch));
 	json_object_set_new(o, "problem_size", problem_size(problem));
 	json_object_set_new(o, "latency_ms", tk_json_number(median_ns / 1e6));
-	json_object_set_new(o, "tflops", tk_json_number(flops > 0 ? flops / median_ns / 1e3 : NAN));
+	json_object_set_new(o, "tflops", tk_json_number(rate->gflop_per_s / 1e3));
 	json_object_set_new(o, "compilation_time", tk_json_number(plan_s));
 }
