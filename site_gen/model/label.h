@@ -1,5 +1,6 @@
 /* The label of a series beside its problem: the backend; with the upstream where two upstreams
- * have a backend of that name, unless the upstream is called the same; with config, mode and metric where they are not the default. */
+ * have a backend of that name, unless the upstream is called the same; with config, mode and metric
+ * where they are not the default. */
 #ifndef TK_SITE_LABEL_H
 #define TK_SITE_LABEL_H
 

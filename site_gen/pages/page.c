@@ -20,6 +20,18 @@ static void section_path(struct tk_buf *out, const struct tk_model *m, enum tk_s
 			tk_buf_add_printf(out, "kernels/%s.html", m->series[i].op_file);
 }
 
+/* The public address of a page; false and nothing where the site's is unknown. */
+static bool add_address(struct tk_buf *out, const struct tk_site *site, const char *path)
+{
+	const char *base = site->options->base_url;
+	if (!base || !*base)
+		return false;
+	tk_buf_add_str(out, base);
+	tk_buf_add_str(out, base[strlen(base) - 1] == '/' ? "" : "/");
+	tk_buf_add_str(out, path);
+	return true;
+}
+
 struct tk_value *tk_page_begin(
         struct tk_site *site, const char *path, const char *title, enum tk_section section)
 {
@@ -40,13 +52,13 @@ struct tk_value *tk_page_begin(
 	tk_value_set_fmt(a, page, "description",
 	        "%.*s: performance of kernels, measured every night.",
 	        (int)tk_utf8_clip_len(title, 200), title);
-	const char *base = site->options->base_url;
-	bool has_base = base && *base;
-	tk_value_set_fmt(a, page, "address", "%s%s%s", has_base ? base : "",
-	        has_base && base[strlen(base) - 1] != '/' ? "/" : "", has_base ? path : "");
+	struct tk_buf address = TK_BUF_INIT;
+	bool has_address = add_address(&address, site, path);
+	tk_value_set(a, page, "address", tk_buf_cstr(&address));
+	tk_buf_free(&address);
 	tk_value_set(a, page, "version", site->version);
 	tk_value_set_flag(a, page, "charts", site->charts);
-	tk_value_set_flag(a, page, "feed", has_base);
+	tk_value_set_flag(a, page, "feed", has_address);
 	struct tk_value *nav = tk_value_set_list(a, page, "nav");
 	for (int i = 0; i < TK_SECTION_COUNT; i++) {
 		struct tk_buf target = TK_BUF_INIT;
@@ -64,14 +76,10 @@ struct tk_value *tk_page_begin(
 
 void tk_page_register(struct tk_site *site, const char *path)
 {
-	const char *base = site->options->base_url, *suffix = strrchr(path, '.');
+	const char *suffix = strrchr(path, '.');
 	site->pages++;
-	if (!base || !*base || !suffix || strcmp(suffix, ".html"))
-		return;
-	tk_buf_add_str(&site->sitemap, base);
-	tk_buf_add_str(&site->sitemap, base[strlen(base) - 1] == '/' ? "" : "/");
-	tk_buf_add_str(&site->sitemap, path);
-	tk_buf_add_char(&site->sitemap, '\n');
+	if (suffix && !strcmp(suffix, ".html") && add_address(&site->sitemap, site, path))
+		tk_buf_add_char(&site->sitemap, '\n');
 }
 
 int tk_page_render(
