@@ -1,15 +1,19 @@
 #!/bin/bash
-# One night for cron, systemd, Slurm or a CI runner: update, build, run `tracker nightly`, keep the logs, publish the site.
+# One night for cron, systemd, Slurm or a CI runner: update, build, run `tracker nightly`, keep the
+# logs, publish the site.
 #
 # usage: ci/nightly.sh [OPTION]... [-- OPTION OF `tracker nightly`...]
 #   --dir=DIR          where tracker.yml, tracker.db and site/ are (default: this clone)
-#   --publish=TO       replace what is there by the site when the night is over: a folder, HOST:PATH for rsync, or git:REMOTE#BRANCH,
-#                      a branch that always has one commit (Pages). A folder or branch that is not empty and holds no site is refused
-#   --no-update        leave the clone at its commit (default: git pull --ff-only, when its branch follows another)
+#   --publish=TO       replace what is there by the site when the night is over: a folder, HOST:PATH
+#                      for rsync, or git:REMOTE#BRANCH, a branch that always has one commit (Pages).
+#                      A folder or branch that is not empty and holds no site is refused
+#   --no-update        leave the clone at its commit (default: git pull --ff-only, when its branch
+#                      follows another)
 #   --keep-logs=DAYS   in DIR/logs (default: 60)
 #
-# Only one night at a time runs in DIR. Exit code: that of `tracker nightly` (0 done, 1 something changed, 3 some jobs failed, 4 could not
-# finish), 75 when another night is still running. The last night's text is DIR/logs/latest.txt.
+# Only one night at a time runs in DIR. Exit code: that of `tracker nightly` (0 done, 1 something
+# changed, 3 some jobs failed, 4 could not finish), 75 when another night is still running. The last
+# night's text is DIR/logs/latest.txt.
 set -euo pipefail
 clone=$(cd "$(dirname "$0")/.." && pwd)
 dir=$clone
@@ -28,7 +32,7 @@ while [ $# -gt 0 ]; do
 		break
 		;;
 	*)
-		sed -n '2,13s/^# \{0,1\}//p' "$0" >&2
+		sed -n '2,16s/^# \{0,1\}//p' "$0" >&2
 		exit 2
 		;;
 	esac
@@ -50,7 +54,8 @@ git:*)
 *) publish=$PWD/$publish ;;
 esac
 
-# What is published replaces the whole folder: an empty one, one that is not there yet, or an earlier site (every site has this file).
+# What is published replaces the whole folder: an empty one, one that is not there yet, or an
+# earlier site (every site has this file).
 marker=site-state.json
 refuse() {
 	echo "nightly.sh: $publish is not empty and holds no site (there is no $marker): it would be replaced as a whole" >&2
@@ -82,7 +87,8 @@ may_replace_remote() {
 	fi
 }
 
-# Said before the night, and not only after it. Another host is asked when there is something to send.
+# Said before the night, and not only after it. Another host is asked when there is something to
+# send.
 case $publish in
 '' | *:*) ;;
 *) may_replace_folder || exit 2 ;;

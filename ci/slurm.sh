@@ -2,16 +2,20 @@
 # A night on one exclusive node of a Slurm cluster; it submits itself again for the next night.
 #
 # usage: sbatch --begin=02:30 [--partition=P --constraint=mi300x --gres=gpu:8 ...] ci/slurm.sh
-#        environment: TRACKER_HOME     shared folder with one subfolder a node type (default: ~/tracker)
-#                     TRACKER_KIND     name of the node type, e.g. h200, mi300x (default: the node's name)
+#        environment: TRACKER_HOME     shared folder with one subfolder a node type (default:
+#                                      ~/tracker)
+#                     TRACKER_KIND     name of the node type, e.g. h200, mi300x (default: the node's
+#                                      name)
 #                     TRACKER_BEGIN    when the next night begins (default: 02:30)
 #                     TRACKER_ONCE=1   do not submit again
 #
-# TRACKER_HOME/TRACKER_KIND has tracker.yml, the history, the site and the logs, and what tracker.yml names: suites/, adapters, acks.yml.
-# The next night is asked for with the partition, account, QOS, constraint, nodes, devices and time limit of this one.
+# TRACKER_HOME/TRACKER_KIND has tracker.yml, the history, the site and the logs, and what
+# tracker.yml names: suites/, adapters, acks.yml. The next night is asked for with the partition,
+# account, QOS, constraint, nodes, devices and time limit of this one.
 #
-# SQLite's write-ahead log does not work on network file systems: the history is copied to the node's own disk for the night and back
-# when it is over. Use one TRACKER_KIND a hardware type, and pin it to one node where you can: two nodes are two machines.
+# SQLite's write-ahead log does not work on network file systems: the history is copied to the
+# node's own disk for the night and back when it is over. Use one TRACKER_KIND a hardware type, and
+# pin it to one node where you can: two nodes are two machines.
 #SBATCH --job-name=tracker
 #SBATCH --exclusive
 #SBATCH --nodes=1
@@ -30,7 +34,8 @@ work=$(mktemp -d "${SLURM_TMPDIR:-${TMPDIR:-/tmp}}/tracker.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$home"
 
-# The options of this job, as sbatch takes them: they stood on the command line that submitted it, which the next one has not.
+# The options of this job, as sbatch takes them: they stood on the command line that submitted it,
+# which the next one has not.
 own_options() {
 	local job field value
 	job=$(scontrol show job -o "$SLURM_JOB_ID") || return
@@ -58,7 +63,8 @@ if [ -z "${TRACKER_ONCE:-}" ] && [ -n "${SLURM_JOB_ID:-}" ]; then
 	(cd "$clone" && sbatch --begin="$(date -d tomorrow +%F)T${TRACKER_BEGIN:-02:30}" --dependency=afterany:"$SLURM_JOB_ID" "${own[@]}" ci/slurm.sh)
 fi
 
-# A link that says by a relative path where it leads would lead elsewhere on the node; the history itself has to be on the node's disk.
+# A link that says by a relative path where it leads would lead elsewhere on the node; the history
+# itself has to be on the node's disk.
 copy_to_node() {
 	local link
 	find "$home" -mindepth 1 -maxdepth 1 ! -name logs ! -name 'site' ! -name 'site.tracker-*' ! -name 'tracker.db*' ! -name 'unsaved-*' -exec cp -r -t "$work" {} +
@@ -68,7 +74,8 @@ copy_to_node() {
 	[ ! -e "$history" ] || cp "$history" "$work/tracker.db"
 }
 
-# What the night measured is never thrown away: where it cannot be put in its place it lies beside it, or stays on the node.
+# What the night measured is never thrown away: where it cannot be put in its place it lies beside
+# it, or stays on the node.
 keep_history() {
 	local beside
 	beside=$home/unsaved-$(date -u +%Y-%m-%dT%H%M%SZ)
@@ -87,7 +94,8 @@ code=0
 "$clone/ci/nightly.sh" --dir="$work" --publish="$home/site" || code=$?
 
 { mkdir -p "$home/logs" && { [ ! -d "$work/logs" ] || cp -r "$work"/logs/. "$home/logs/"; }; } || code=4
-# The history is copied through SQLite (complete, without its log), beside the old one, then renamed. A night that ended early has none.
+# The history is copied through SQLite (complete, without its log), beside the old one, then
+# renamed. A night that ended early has none.
 if [ -f "$work/tracker.db" ]; then
 	rm -f "$history.new"
 	if ! "$clone/build/tracker" -C "$work" db backup "$history.new" || ! mv "$history.new" "$history"; then

@@ -8,8 +8,8 @@ struct tk_lock;
 struct tk_rows;
 struct tk_store;
 
-/* Of the history at `path`, which need not exist. TK_EBUSY: another process holds it. Release it with
- * tk_lock_release(). */
+/* Of the history at `path`, which need not exist. TK_EBUSY: another process holds it. Release it
+ * with tk_lock_release(). */
 int tk_store_lock(const char *path, struct tk_lock **out, struct tk_error *err);
 
 /* Marks a `running` night that no process is executing as `stopped`. The history does not record

@@ -1,4 +1,5 @@
-# Run at build time: FROM (package files), WORK (where npm works), TO (the folder of assets). Never fails the build.
+# Run at build time: FROM (package files), WORK (where npm works), TO (the folder of assets). Never
+# fails the build.
 set(files
   chart.js/dist/chart.umd.min.js chart.js/LICENSE.md
   hammerjs/hammer.min.js hammerjs/LICENSE.md

@@ -51,7 +51,8 @@ if(TRACKER_TSAN)
 endif()
 
 # tk_layer(name [SOURCES generated.c ...] LINK layer ... PRIVATE third-party ...)
-# A static library of every .c file below the current folder. Headers are included with their folder: "base/error.h", "store/store.h".
+# A static library of every .c file below the current folder. Headers are included with their
+# folder: "base/error.h", "store/store.h".
 function(tk_layer name)
   cmake_parse_arguments(L "" "" "SOURCES;LINK;PRIVATE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.c")

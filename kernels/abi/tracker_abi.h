@@ -8,11 +8,11 @@
  *        -> close
  *
  * Rules (README.md explains them):
- *  - every struct begins with `size`, set by whoever fills it; it only grows; a member beyond `size`
- *    does not exist;
+ *  - every struct begins with `size`, set by whoever fills it; it only grows; a member beyond
+ *    `size` does not exist;
  *  - the major version must be equal, the minor one may differ;
- *  - out parameters are written on success only; functions return enum tk_abi_status and, unless OK,
- *    a sentence in `err`;
+ *  - out parameters are written on success only; functions return enum tk_abi_status and, unless
+ *    OK, a sentence in `err`;
  *  - launch only enqueues one execution. A backend never times, flushes caches, prints or exits;
  *  - the tracker owns inputs and outputs (allocated through the device layer), the backend its
  *    workspace.
@@ -284,7 +284,8 @@ struct tk_open_args {
 	const struct tk_device_ops *device_ops;
 	struct tk_device_info device_info;
 	const char *options; /* "key=value,key=value" from tracker.yml, may be "" */
-	/* From ABI 1.3 on: the folder of a compiled kernel package, for the launcher; NULL: none. */
+	/* From ABI 1.3 on: the folder of a compiled kernel package, for the launcher; NULL:
+	 * none. */
 	const char *package;
 };
 

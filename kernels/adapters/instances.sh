@@ -1,6 +1,7 @@
 #!/bin/sh
-# Shared by adapters that compile instances of a template, one object each; sourced by their scripts, in the folder of the build. The file
-# `instances` has a line for each: NAME and the values that the adapter's functions get.
+# Shared by adapters that compile instances of a template, one object each; sourced by their
+# scripts, in the folder of the build. The file `instances` has a line for each: NAME and the values
+# that the adapter's functions get.
 
 # problem_value KEY PROBLEM
 problem_value() {
@@ -11,12 +12,14 @@ tracker_type() { # f16: TK_F16
 	printf 'TK_%s' "$1" | tr '[:lower:]' '[:upper:]'
 }
 
-# compile_instance NAME ARGUMENT...: leaves NAME.o and NAME.result: "ok SECONDS" or "failed SECONDS REASON".
-# Give relative paths, the same at every revision: then no path of the work tree is in an object.
+# compile_instance NAME ARGUMENT...: leaves NAME.o and NAME.result: "ok SECONDS" or "failed SECONDS
+# REASON". Give relative paths, the same at every revision: then no path of the work tree is in an
+# object.
 compile_instance() {
 	instance=$1
 	shift
-	# ccache takes -gencode for a request for debug information, which has the name of the folder in it
+	# ccache takes -gencode for a request for debug information, which has the name of the
+	# folder in it
 	launcher=
 	if command -v ccache >/dev/null; then launcher="env CCACHE_NOHASHDIR=1 ccache"; fi
 	start=$(date +%s)
@@ -31,8 +34,9 @@ compile_instance() {
 	echo "$instance: $(cat "$instance.result")"
 }
 
-# describe_instances: instances.inc for backend.c, and TK_OUT/instances.txt. Each row has what the adapter's instance_row VALUE... prints,
-# then the kernel and the compiler's error, one of them NULL. Fails if no instance compiled.
+# describe_instances: instances.inc for backend.c, and TK_OUT/instances.txt. Each row has what the
+# adapter's instance_row VALUE... prints, then the kernel and the compiler's error, one of them
+# NULL. Fails if no instance compiled.
 describe_instances() {
 	while read -r instance values; do
 		if grep -q '^ok' "$instance.result"; then echo "extern const struct kernel $instance;"; fi
@@ -55,7 +59,8 @@ describe_instances() {
 	fi
 }
 
-# link_instances BACKEND OBJECT...: TK_OUT/lib/tk_backend_BACKEND.so of the objects and the instances
+# link_instances BACKEND OBJECT...: TK_OUT/lib/tk_backend_BACKEND.so of the objects and the
+# instances
 link_instances() {
 	backend=$1
 	shift

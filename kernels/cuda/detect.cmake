@@ -2,7 +2,8 @@
 #   TK_CUDA             ON where there is a compiler that works
 #   TK_CUBLAS_INCLUDE   TK_CUBLAS_LIBRARY TK_CUBLASLT_LIBRARY     empty where one of them is missing
 #   TK_CUDNN_INCLUDE    TK_CUDNN_LIBRARY TK_CUDNN_FRONTEND_INCLUDE
-# Nothing is downloaded and nothing is required: TRACKER_CUDA=AUTO says what is missing and goes on, ON stops, OFF does not look.
+# Nothing is downloaded and nothing is required: TRACKER_CUDA=AUTO says what is missing and goes on,
+# ON stops, OFF does not look.
 set(TRACKER_CUDA AUTO CACHE STRING "Build the modules for NVIDIA GPUs: AUTO (where nvcc is found), ON, OFF")
 set_property(CACHE TRACKER_CUDA PROPERTY STRINGS AUTO ON OFF)
 option(TRACKER_CUDA_VENDOR "Build backends on cuBLAS and cuDNN where they are found" ON)
@@ -15,7 +16,8 @@ function(tk_cuda_missing what)
   tk_toolkit_missing(CUDA "${what}" "install NVIDIA's CUDA toolkit (nvcc), then ")
 endfunction()
 
-# nvcc, and the architectures that this one knows. A compiler that cannot compile (too new a gcc, say) counts as none.
+# nvcc, and the architectures that this one knows. A compiler that cannot compile (too new a gcc,
+# say) counts as none.
 macro(tk_find_nvcc)
   set(TK_CUDA OFF)
   file(GLOB tk_toolkits LIST_DIRECTORIES true /usr/local/cuda-*)
@@ -54,7 +56,8 @@ macro(tk_find_nvcc)
   set(TK_CUDA ON)
 endmacro()
 
-# Machine code for A100, H100/H200 and B200, and PTX from which a driver makes code for whatever is newer.
+# Machine code for A100, H100/H200 and B200, and PTX from which a driver makes code for whatever is
+# newer.
 macro(tk_default_architectures)
   execute_process(COMMAND "${TRACKER_NVCC}" --list-gpu-code OUTPUT_VARIABLE tk_code_cache ERROR_QUIET)
   set(CMAKE_CUDA_ARCHITECTURES)
@@ -72,7 +75,8 @@ macro(tk_default_architectures)
   list(APPEND CMAKE_CUDA_ARCHITECTURES ${tk_newest}-virtual)
 endmacro()
 
-# Where the packages of the python3 in use are: pip installs NVIDIA's libraries there, headers included.
+# Where the packages of the python3 in use are: pip installs NVIDIA's libraries there, headers
+# included.
 function(tk_python_folders out)
   find_program(TRACKER_PYTHON3 python3 DOC "The Python whose nvidia-* packages may be used")
   set(folders)
@@ -84,8 +88,9 @@ print(';'.join(dict.fromkeys([sysconfig.get_path('platlib'), sysconfig.get_path(
   set(${out} "${folders}" PARENT_SCOPE)
 endfunction()
 
-# tk_find_library(PREFIX header "lib;lib" root...): the first root that has the header and all libraries, so that they fit each other.
-# Sets <PREFIX>_INCLUDE and <PREFIX>_LIBRARIES in the caller; both empty where there is none.
+# tk_find_library(PREFIX header "lib;lib" root...): the first root that has the header and all
+# libraries, so that they fit each other. Sets <PREFIX>_INCLUDE and <PREFIX>_LIBRARIES in the
+# caller; both empty where there is none.
 function(tk_find_library prefix header libraries)
   set(${prefix}_INCLUDE "" PARENT_SCOPE)
   set(${prefix}_LIBRARIES "" PARENT_SCOPE)

@@ -1,5 +1,6 @@
-# The modules of this folder, for one vendor: tk_gpu_modules(cuda tk_cuda_module) in kernels/cuda, and the same in kernels/hip. `maker` is the
-# function that makes a module there, called as tk_module() is; the names end in the vendor's, so that both can lie in one folder.
+# The modules of this folder, for one vendor: tk_gpu_modules(cuda tk_cuda_module) in kernels/cuda,
+# and the same in kernels/hip. `maker` is the function that makes a module there, called as
+# tk_module() is; the names end in the vendor's, so that both can lie in one folder.
 # Sets TK_GPU_MODULES to the backends' names.
 set(TK_GPU_SOURCE_DIR "${CMAKE_CURRENT_LIST_DIR}")
 
@@ -7,7 +8,8 @@ set(TK_GPU_SOURCE_DIR "${CMAKE_CURRENT_LIST_DIR}")
 set(TK_GPU_DEVICE_SOURCES device.c device_memory_load.c device_kernels.cu)
 list(TRANSFORM TK_GPU_DEVICE_SOURCES PREPEND "${TK_GPU_SOURCE_DIR}/device/")
 
-# Attention by a vendor's BLAS, of which `source` of the caller's folder knows: tk_gpu_native_module(cublas_native cuda tk_cuda_module source LINK ...)
+# Attention by a vendor's BLAS, of which `source` of the caller's folder knows:
+# tk_gpu_native_module(cublas_native cuda tk_cuda_module source LINK ...)
 function(tk_gpu_native_module name kind maker source)
   cmake_language(CALL ${maker} backend ${name} SOURCES "${TK_GPU_SOURCE_DIR}/native_attention.c" "${TK_GPU_SOURCE_DIR}/softmax.cu" "${source}" ${ARGN})
   tk_gpu_settings(${name} ${kind})

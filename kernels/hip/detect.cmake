@@ -1,7 +1,9 @@
 # What of ROCm is here? Sets, for kernels/hip/CMakeLists.txt:
 #   TK_HIP              ON where there is a compiler that works
-#   TK_ROCBLAS TK_HIPBLASLT TK_ROCM_SMI      the libraries; empty where one, or its header, is missing
-# Nothing is downloaded and nothing is required: TRACKER_HIP=AUTO says what is missing and goes on, ON stops, OFF does not look.
+#   TK_ROCBLAS TK_HIPBLASLT TK_ROCM_SMI      the libraries; empty where one, or its header, is
+#                                            missing
+# Nothing is downloaded and nothing is required: TRACKER_HIP=AUTO says what is missing and goes on,
+# ON stops, OFF does not look.
 set(TRACKER_HIP AUTO CACHE STRING "Build the modules for AMD GPUs: AUTO (where hipcc is found), ON, OFF")
 set_property(CACHE TRACKER_HIP PROPERTY STRINGS AUTO ON OFF)
 option(TRACKER_HIP_VENDOR "Build backends on rocBLAS and hipBLASLt where they are found" ON)
@@ -12,7 +14,8 @@ function(tk_hip_missing what)
   tk_toolkit_missing(HIP "${what}" "install ROCm (hipcc), then ")
 endfunction()
 
-# hipcc, and whether it makes code for every architecture that is wanted: distributions' old ones do not know gfx942.
+# hipcc, and whether it makes code for every architecture that is wanted: distributions' old ones do
+# not know gfx942.
 macro(tk_find_hipcc)
   set(TK_HIP OFF)
   set(tk_rocm_roots ${TRACKER_ROCM_ROOT} $ENV{ROCM_PATH} $ENV{HIP_PATH} /opt/rocm)
@@ -43,7 +46,8 @@ macro(tk_find_hipcc)
   set(TK_HIP_VERSION "${CMAKE_MATCH_1}")
 endmacro()
 
-# A kernel as small as they come, for all architectures; the answer is kept until one of them or the compiler changes.
+# A kernel as small as they come, for all architectures; the answer is kept until one of them or the
+# compiler changes.
 function(tk_try_hipcc)
   set(wanted "${TRACKER_HIPCC} ${TRACKER_HIP_ARCHITECTURES}")
   if(NOT TK_HIP_TRIED STREQUAL wanted)

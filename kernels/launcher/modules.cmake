@@ -1,6 +1,7 @@
-# The launcher of compiled kernel packages for one vendor: tk_launcher_module(cuda tk_cuda_module), called from kernels/cuda, kernels/hip and
-# kernels/cpu.
-# Needs jansson and libcrypto, as the tracker itself does; the kernels alone (upstream `self`) are built without it.
+# The launcher of compiled kernel packages for one vendor: tk_launcher_module(cuda tk_cuda_module),
+# called from kernels/cuda, kernels/hip and kernels/cpu.
+# Needs jansson and libcrypto, as the tracker itself does; the kernels alone (upstream `self`) are
+# built without it.
 set(TK_LAUNCHER_DIR "${CMAKE_CURRENT_LIST_DIR}")
 set(TK_LAUNCHER_SOURCES launcher.c package.c manifest.c arguments.c)
 list(TRANSFORM TK_LAUNCHER_SOURCES PREPEND "${TK_LAUNCHER_DIR}/")

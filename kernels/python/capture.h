@@ -13,7 +13,8 @@ int capture_new(void *stream, capture_enqueue_fn *enqueue, void *context, struct
         struct tk_abi_error *err);
 /* Of a graph (cudaGraph_t) that the library has captured itself, and keeps. */
 int capture_adopt(void *graph, struct capture **out, struct tk_abi_error *err);
-/* Enqueues one replay; on a stream that is being captured, the work becomes a part of that graph. */
+/* Enqueues one replay; on a stream that is being captured, the work becomes a part of that
+ * graph. */
 int capture_replay(struct capture *c, void *stream, struct tk_abi_error *err);
 void capture_free(struct capture *c);
 

@@ -19,7 +19,8 @@ options = {}
 
 OK, UNSUPPORTED, NO_MEMORY, INVALID, DEVICE, INTERNAL = range(6)  # enum tk_abi_status
 
-# Types without a name in numpy are given as integers of their size: an adapter views them as its own.
+# Types without a name in numpy are given as integers of their size: an adapter views them as its
+# own.
 TYPESTR = {"f64": "<f8", "f32": "<f4", "tf32": "<f4", "f16": "<f2", "bf16": "<i2", "e4m3": "|u1", "e5m2": "|u1", "i32": "<i4", "i64": "<i8"}
 
 

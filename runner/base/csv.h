@@ -1,6 +1,6 @@
 /* Reads CSV row by row (RFC 4180): fields in quotes may hold separators, line ends and doubled
- * quotes. Memory is bounded by the longest row. Empty lines and a byte order mark are skipped. Lines
- * may end in LF alone, and a quote within an unquoted field is an ordinary character. */
+ * quotes. Memory is bounded by the longest row. Empty lines and a byte order mark are skipped.
+ * Lines may end in LF alone, and a quote within an unquoted field is an ordinary character. */
 #ifndef TK_BASE_CSV_H
 #define TK_BASE_CSV_H
 #include <stdbool.h>

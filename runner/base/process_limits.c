@@ -55,8 +55,8 @@ static bool is_disk_nearly_full(const struct tk_process_limits *l, uint64_t *fre
 	return *free_bytes < reserve && *free_bytes < l->free_bytes;
 }
 
-/* A tree of many files takes seconds to count, so that it is counted less often; so is one while the
- * disk has lost less than half of the limit. Others may have freed space. */
+/* A tree of many files takes seconds to count, so that it is counted less often; so is one while
+ * the disk has lost less than half of the limit. Others may have freed space. */
 static bool is_disk_count_due(
         const struct tk_process_limits *l, uint64_t free_bytes, int64_t now_ns)
 {

@@ -52,7 +52,8 @@ int tk_kernel_package_scan(
         const char *path, const char *name, struct tk_artifact_backend *out, struct tk_error *err);
 int tk_kernel_package_hash(const char *path, char hex[TK_HASH_HEX_SIZE], struct tk_error *err);
 
-/* python_package.c: lib/tk_backend_<name>.python-cpu or .python-cuda. TK_EDATA: it cannot be used. */
+/* python_package.c: lib/tk_backend_<name>.python-cpu or .python-cuda. TK_EDATA: it cannot be
+ * used. */
 int tk_python_package_scan(
         const char *path, const char *name, struct tk_artifact_backend *out, struct tk_error *err);
 

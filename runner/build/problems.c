@@ -1,4 +1,5 @@
-/* The problems that an adapter compiles kernels for: part of the key, and a file for its `build`. */
+/* The problems that an adapter compiles kernels for: part of the key, and a file for its
+ * `build`. */
 #include "base/error.h"
 #include "base/file.h"
 #include "build/build_internal.h"

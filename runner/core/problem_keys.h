@@ -43,14 +43,14 @@ extern const struct tk_problem_op tk_problem_ops[]; /* ends with word == NULL */
 	        << 50) /* of all tensors of one problem: 1 PiB; sums cannot overflow below it \
 	                    */
 
-/* ---- problem_title.c --------------------------------------------------------------------------- */
+/* ---- problem_title.c ------------------------------------------------------------------------- */
 
 struct tk_buf;
 extern const char *const tk_problem_dists[]; /* by enum tk_dist; ends with NULL */
 /* Adds "gemm:a=bf16,..." for the title "gemm bf16 ...". False: it does not look like a title. */
 bool tk_problem_title_to_keys(const char *title, struct tk_buf *out);
 
-/* ---- problem_text.c ---------------------------------------------------------------------------- */
+/* ---- problem_text.c -------------------------------------------------------------------------- */
 
 /* The shortest text that reads back as the same number. */
 void tk_problem_write_number(double v, char *out, size_t size);

@@ -26,8 +26,8 @@ const char *tk_vocabulary_meaning(
         const struct tk_vocabulary *v, int value); /* "" outside the list */
 /* 0, or TK_EDATA: not in the list, or NULL; *value is unchanged then. */
 int tk_vocabulary_parse(const struct tk_vocabulary *v, const char *name, int *value);
-/* The name that the word has now, and the first one that it had. A name outside the list is returned
- * as it is. */
+/* The name that the word has now, and the first one that it had. A name outside the list is
+ * returned as it is. */
 const char *tk_vocabulary_current_name(const struct tk_vocabulary *v, const char *name);
 const char *tk_vocabulary_first_name(const struct tk_vocabulary *v, const char *name);
 
@@ -62,8 +62,8 @@ const char *tk_vocabulary_first_name(const struct tk_vocabulary *v, const char *
 	} \
 	TK_VOCABULARY_NAME(stem)
 
-/* All of it for a list whose rows are words as they stand: words that are parsed too, and words that
- * are only written. */
+/* All of it for a list whose rows are words as they stand: words that are parsed too, and words
+ * that are only written. */
 #define TK_VOCABULARY(stem, subject, LIST) \
 	TK_VOCABULARY_DEFINE(stem, subject, LIST, TK_VOCABULARY_WORD); \
 	TK_VOCABULARY_FUNCTIONS(stem)

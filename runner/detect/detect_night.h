@@ -12,7 +12,8 @@
 enum tk_detect_mode { TK_DETECT_PREVIEW, TK_DETECT_NIGHT, TK_DETECT_REPLAY };
 
 /* What a replay keeps from night to night instead of reading and storing it for each of them: the
- * tables that no night changes, the points, and the monitors. Their states are stored at its end. */
+ * tables that no night changes, the points, and the monitors. Their states are stored at its
+ * end. */
 struct tk_replay_memory {
 	struct tk_catalog catalog;
 	struct tk_kept_monitors monitors;

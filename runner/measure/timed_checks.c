@@ -24,8 +24,8 @@
 /* Results that differ from the verified ones are compared with the reference, which takes time:
  * often enough to find a wrong one, and no more for a kernel that is right each time. */
 #define REFERENCE_CHECKS_MAX 2
-/* A kernel that adds in no fixed order gives other bits each time. Those of launches that did not do
- * their work differ by more than this share of their size. */
+/* A kernel that adds in no fixed order gives other bits each time. Those of launches that did not
+ * do their work differ by more than this share of their size. */
 #define REPEATS_WITHIN 0.02
 #define OTHER_SETS 2 /* verified at the end, beside the one launched last */
 /* What the launches with a changed input may take: this share of the measuring time, or so long. */

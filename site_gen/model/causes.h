@@ -1,5 +1,5 @@
-/* What changed, by cause: series that changed with one commit, with their environment, or failed for
- * one reason, as one group. */
+/* What changed, by cause: series that changed with one commit, with their environment, or failed
+ * for one reason, as one group. */
 #ifndef TK_SITE_CAUSES_H
 #define TK_SITE_CAUSES_H
 #include <stdbool.h>

@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "site_gen/model/model_internal.h"
 
-/* Vendors have a colour that readers expect: NVIDIA green, Intel blue, AMD red. A look that is taken
- * goes to the first name. */
+/* Vendors have a colour that readers expect: NVIDIA green, Intel blue, AMD red. A look that is
+ * taken goes to the first name. */
 static const struct {
 	const char *prefix;
 	size_t look;

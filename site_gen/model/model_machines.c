@@ -149,8 +149,8 @@ int tk_model_read_ceilings(struct tk_model *m, struct tk_error *err)
 	return status;
 }
 
-/* A missing series was planned if the last night has a job for it, or the configuration of the night
- * that measured it last. Imported nights record neither. */
+/* A missing series was planned if the last night has a job for it, or the configuration of the
+ * night that measured it last. Imported nights record neither. */
 static int mark_unplanned(
         struct tk_model *m, const struct tk_site_machine *machine, struct tk_error *err)
 {

@@ -1,4 +1,5 @@
-/* The performance index of a kernel on a device: how the speed of all its series together changed. */
+/* The performance index of a kernel on a device: how the speed of all its series together
+ * changed. */
 #ifndef TK_SITE_PERF_INDEX_H
 #define TK_SITE_PERF_INDEX_H
 #include <stddef.h>

@@ -11,8 +11,8 @@ struct tk_site_series;
 
 #define TK_STANDING_BACKENDS 32
 
-/* One problem on one device: its contenders, the fastest first, but those that share the first place
- * before all others. More than fit are left out, the slowest first. */
+/* One problem on one device: its contenders, the fastest first, but those that share the first
+ * place before all others. More than fit are left out, the slowest first. */
 struct tk_standing {
 	const struct tk_site_series *at[TK_STANDING_BACKENDS];
 	size_t count;
@@ -32,8 +32,8 @@ size_t tk_standing_load(const struct tk_model *m, size_t first, const struct tk_
 int tk_standings_load(
         const struct tk_model *m, double tie, struct tk_standings *out, struct tk_error *err);
 
-/* The geometric mean of the speed of the best other backend relative to the best of the vendor, over
- * the problems that both have; NAN: none. */
+/* The geometric mean of the speed of the best other backend relative to the best of the vendor,
+ * over the problems that both have; NAN: none. */
 double tk_standing_against_vendor(const struct tk_model *m, const struct tk_site_device *device,
         const char *op, size_t *problems);
 bool tk_series_is_vendor(const struct tk_site_series *s);

@@ -37,7 +37,8 @@ static int compare_by_length(const void *a, const void *b)
 	return (x->members[0] > y->members[0]) - (x->members[0] < y->members[0]);
 }
 
-/* Adds entries[0..count), which are sorted by size; nothing if the sizes are too few or repeated. */
+/* Adds entries[0..count), which are sorted by size; nothing if the sizes are too few or
+ * repeated. */
 static int add_sweep(const struct entry *entries, size_t count, struct tk_sweep *sweep,
         size_t *sweep_count, struct tk_error *err)
 {

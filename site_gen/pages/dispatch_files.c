@@ -46,7 +46,7 @@ static int64_t newest_time(const struct tk_dispatch *d)
 	return newest_s;
 }
 
-/* ---- JSON -------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void add_json_row(struct tk_buf *out, const struct tk_dispatch_row *row,
         const struct tk_ceiling_set *ceilings)
@@ -102,7 +102,7 @@ static void write_json(struct tk_buf *out, const struct tk_dispatch *d,
 	tk_buf_add_str(out, "]}\n");
 }
 
-/* ---- CSV --------------------------------------------------------------------------------------- */
+/* ---- CSV ------------------------------------------------------------------------------------- */
 
 static void add_csv_number(struct tk_buf *out, double v)
 {
@@ -149,7 +149,7 @@ static void write_csv(
 	}
 }
 
-/* ---- C header ---------------------------------------------------------------------------------- */
+/* ---- C header -------------------------------------------------------------------------------- */
 
 static int compare_by_text(const void *a, const void *b)
 {
@@ -239,7 +239,7 @@ static int write_header(
 	return 0;
 }
 
-/* ---- all --------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 void tk_dispatch_path(
         const struct tk_dispatch *d, const char *op_file, char path[TK_DISPATCH_PATH_SIZE])

@@ -4,7 +4,8 @@
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
 
-/* Of the series; else of another series of the upstream over the same range, which has one cause. */
+/* Of the series; else of another series of the upstream over the same range, which has one
+ * cause. */
 const struct tk_bisection_row *tk_model_find_first_bad(const struct tk_model *m,
         const struct tk_site_series *s, const char *good_rev, const char *bad_rev)
 {

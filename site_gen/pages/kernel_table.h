@@ -18,8 +18,8 @@ struct tk_kernel_page {
 /* The tables of a device, one for each mode, the default mode first. */
 int tk_kernel_table_add_device(struct tk_site *site, struct tk_value *devices,
         struct tk_kernel_page *kernel, const struct tk_site_device *device, struct tk_error *err);
-/* dispatch (a flag): which backend to use for which problem; with has_rows its rows, else the summary.
- * Writes the files of the table, too, if the page is not the whole one. */
+/* dispatch (a flag): which backend to use for which problem; with has_rows its rows, else the
+ * summary. Writes the files of the table, too, if the page is not the whole one. */
 int tk_kernel_set_dispatch(struct tk_site *site, struct tk_value *o,
         const struct tk_site_device *device, const struct tk_kernel_page *kernel, bool has_rows,
         struct tk_error *err);

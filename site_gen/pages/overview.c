@@ -1,5 +1,5 @@
-/* index.html: the last night in a sentence, the machines, what changed by cause, open alerts, and the
- * standings. */
+/* index.html: the last night in a sentence, the machines, what changed by cause, open alerts, and
+ * the standings. */
 #include "site_gen/pages/overview.h"
 
 #include <math.h>

@@ -8,8 +8,9 @@ struct tk_site;
 struct tk_site_series;
 struct tk_value;
 
-/* [{"time", "word", "isVerdict", "isWorse"}]: the newest verdict if it is a change that is no change
- * point yet, and the nights of the loaded points that failed or were skipped. json_decref it. */
+/* [{"time", "word", "isVerdict", "isWorse"}]: the newest verdict if it is a change that is no
+ * change point yet, and the nights of the loaded points that failed or were skipped. json_decref
+ * it. */
 int tk_series_marks_load(
         struct tk_site *site, const struct tk_site_series *s, json_t **out, struct tk_error *err);
 /* marks (JSON), pending (the change of the verdict: at most one). */

@@ -34,7 +34,7 @@ static int run(struct tk_store *s, const char *sql, const char *const *texts, in
 	return status;
 }
 
-/* ---- uids -------------------------------------------------------------------------------------- */
+/* ---- uids ------------------------------------------------------------------------------------ */
 
 #define OF_DEVICES " WHERE device_id IN (SELECT id FROM device WHERE machine_id=?1)"
 #define OF_SERIES \
@@ -126,7 +126,7 @@ static int update_checksums(struct tk_store *s, int64_t machine_id, struct tk_er
 	return status;
 }
 
-/* ---- slugs ------------------------------------------------------------------------------------- */
+/* ---- slugs ----------------------------------------------------------------------------------- */
 
 /* `series`: with its former slug and uid. */
 static int update_slug(struct tk_store *s, const struct tk_series_row *series, const char *old_name,
@@ -157,7 +157,7 @@ static int update_slugs(struct tk_store *s, int64_t machine_id, const struct tk_
 	return status;
 }
 
-/* ---- all of it --------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static int find_machine(struct tk_store *s, const char *name, int64_t *id, struct tk_error *err)
 {
@@ -238,7 +238,7 @@ int tk_store_rename_machine(
 	return tk_db_end_transaction(s, status, err);
 }
 
-/* ---- alerts ------------------------------------------------------------------------------------ */
+/* ---- alerts ---------------------------------------------------------------------------------- */
 
 static int rename_triage(
         struct tk_store *s, const char *old_uid, const char *new_uid, struct tk_error *err)

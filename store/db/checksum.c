@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the SQL function ------------------------------------------------------------------------- */
+/* ---- the SQL function ------------------------------------------------------------------------ */
 
 static void add_value(struct tk_hash *h, sqlite3_value *value)
 {
@@ -123,7 +123,7 @@ void tk_checksum_add_sql(struct tk_buf *sql, const struct tk_db_table *t, bool o
 	tk_buf_add_char(sql, ')');
 }
 
-/* ---- rows that differ from their checksum ------------------------------------------------------ */
+/* ---- rows that differ from their checksum ---------------------------------------------------- */
 
 static void add_changed_rows_sql(struct tk_buf *sql, const struct tk_db_table *t)
 {

@@ -70,17 +70,17 @@ struct tk_store {
 	uint64_t uid_generation; /* from 1 */
 };
 
-/* ---- lock_wait.c ------------------------------------------------------------------------------- */
+/* ---- lock_wait.c ----------------------------------------------------------------------------- */
 
 void tk_db_install_lock_wait(struct tk_store *s);
 
-/* ---- sqlite_error.c ---------------------------------------------------------------------------- */
+/* ---- sqlite_error.c -------------------------------------------------------------------------- */
 
 /* Writes "PATH: what: why" with the status that belongs to SQLite's result code. */
 int tk_db_fail(struct tk_store *s, int code, struct tk_error *err, const char *fmt, ...)
         __attribute__((format(printf, 4, 5)));
 
-/* ---- statement.c ------------------------------------------------------------------------------- */
+/* ---- statement.c ----------------------------------------------------------------------------- */
 
 int tk_db_exec(struct tk_store *s, const char *sql, struct tk_error *err); /* constant SQL only */
 int tk_db_prepare(struct tk_store *s, const char *sql, sqlite3_stmt **out, struct tk_error *err);
@@ -104,13 +104,13 @@ int tk_db_select_ints(struct tk_store *s, const char *sql, const int64_t *args, 
         int64_t *out, int out_count, bool *found, struct tk_error *err);
 void tk_db_finalize_statements(struct tk_store *s); /* closes every kept statement */
 
-/* ---- row_io.c ---------------------------------------------------------------------------------- */
+/* ---- row_io.c -------------------------------------------------------------------------------- */
 
 /* A rollback gives ids back: they can become those of other rows. */
 void tk_db_forget_uids(struct tk_store *s);
 void tk_db_free_uids(struct tk_store *s);
 
-/* ---- transaction.c ----------------------------------------------------------------------------- */
+/* ---- transaction.c --------------------------------------------------------------------------- */
 
 int tk_db_check_writable(struct tk_store *s, struct tk_error *err);
 /* Commits where status is 0, else rolls back. Returns status, or that of the commit. */

@@ -6,19 +6,19 @@
 
 struct tk_buf;
 
-/* ---- open.c ------------------------------------------------------------------------------------ */
+/* ---- open.c ---------------------------------------------------------------------------------- */
 
 /* An empty history in memory, which SQLite moves to a nameless file when it grows. */
 int tk_db_open_temporary(struct tk_store **out, struct tk_error *err);
 
-/* ---- migrate.c --------------------------------------------------------------------------------- */
+/* ---- migrate.c ------------------------------------------------------------------------------- */
 
 /* *version 0: an empty file. Refuses files that are not a history, and newer histories. */
 int tk_db_read_version(struct tk_store *s, int64_t *version, struct tk_error *err);
 int tk_db_migrate(struct tk_store *s, int64_t from, const struct tk_migration *migrations,
         int64_t to, struct tk_error *err);
 
-/* ---- damage.c ---------------------------------------------------------------------------------- */
+/* ---- damage.c -------------------------------------------------------------------------------- */
 
 /* Adds a row to a list of const char *. */
 int tk_db_add_problem(struct tk_rows_builder *rows, struct tk_error *err, const char *fmt, ...)
@@ -26,7 +26,7 @@ int tk_db_add_problem(struct tk_rows_builder *rows, struct tk_error *err, const 
 /* Adds what SQLite finds wrong with the pages, by tables. */
 int tk_db_check_pages(struct tk_store *s, struct tk_rows_builder *rows, struct tk_error *err);
 
-/* ---- checksum.c -------------------------------------------------------------------------------- */
+/* ---- checksum.c ------------------------------------------------------------------------------ */
 
 int tk_checksum_register(struct tk_store *s, struct tk_error *err);
 /* Adds the expression for the checksum of a row of `t`: of the parameters, where ?1 is the first
@@ -38,7 +38,7 @@ int tk_checksum_list_changed(
 /* TK_EDATA: a measurement differs from its checksum; the message names it. */
 int tk_checksum_verify(struct tk_store *s, struct tk_error *err);
 
-/* ---- catalog/slug.c ---------------------------------------------------------------------------- */
+/* ---- catalog/slug.c -------------------------------------------------------------------------- */
 
 char *tk_slug_make_series(
         struct tk_store *s, const struct tk_series_row *row, const char *uid, struct tk_error *err);
@@ -52,7 +52,7 @@ char *tk_slug_rename_series(struct tk_store *s, const struct tk_series_row *row,
 #define TK_SLUG_TAIL_LEN 7
 #define TK_SLUG_MAX_LEN 120
 
-/* ---- maintenance.c ----------------------------------------------------------------------------- */
+/* ---- maintenance.c --------------------------------------------------------------------------- */
 
 int tk_db_copy_file(struct tk_store *s, const char *to, struct tk_error *err);
 

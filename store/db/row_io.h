@@ -3,7 +3,7 @@
 #define TK_STORE_ROW_IO_H
 #include "store/db/handle.h"
 
-/* ---- row_io.c: one row ------------------------------------------------------------------------- */
+/* ---- row_io.c: one row ----------------------------------------------------------------------- */
 
 /* *inserted (may be NULL): false where an equal row was there. *id (may be NULL): of that row. */
 int tk_row_put(struct tk_store *s, enum tk_table_id table, const void *row, int64_t *id,
@@ -19,7 +19,7 @@ int tk_row_exists(struct tk_store *s, enum tk_table_id table, const char *uid, b
 int tk_rows_select(struct tk_store *s, enum tk_table_id table, const char *tail,
         const int64_t *args, int arg_count, struct tk_rows *out, struct tk_error *err);
 
-/* ---- row_list.c: the memory of a list ---------------------------------------------------------- */
+/* ---- row_list.c: the memory of a list -------------------------------------------------------- */
 
 struct tk_rows_builder {
 	struct tk_rows *out;
@@ -30,7 +30,7 @@ void *tk_rows_add(struct tk_rows_builder *rows); /* a zeroed row; NULL: out of m
 char *tk_rows_add_text(struct tk_rows_builder *rows, const char *text, size_t len);
 void tk_rows_shrink(struct tk_rows_builder *rows);
 
-/* ---- utf8.c ------------------------------------------------------------------------------------ */
+/* ---- utf8.c ---------------------------------------------------------------------------------- */
 
 /* A copy with U+FFFD for bytes that are not UTF-8; NULL if the text is well-formed. *failed: out of
  * memory. */

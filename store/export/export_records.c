@@ -30,7 +30,7 @@ json_t *tk_record_read_group(sqlite3_stmt *stmt, enum tk_table_id table, int *co
 	return object;
 }
 
-/* ---- queries ----------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 #define JOINS \
 	" LEFT JOIN build ON build.id=run.build_id" \

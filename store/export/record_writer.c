@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- CSV --------------------------------------------------------------------------------------- */
+/* ---- CSV ------------------------------------------------------------------------------------- */
 
 static void add_csv_text(struct tk_buf *b, const char *text)
 {
@@ -83,7 +83,7 @@ static void write_csv_row(struct tk_record_writer *w, const json_t *record)
 	tk_buf_add_str(&w->out.buf, "\r\n");
 }
 
-/* ---- all formats ------------------------------------------------------------------------------- */
+/* ---- all formats ----------------------------------------------------------------------------- */
 
 int tk_record_write(struct tk_record_writer *w, const json_t *record, struct tk_error *err)
 {

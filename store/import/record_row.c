@@ -20,7 +20,7 @@ int tk_record_fail_expected(const struct tk_record_reader *r, struct tk_error *e
 	return tk_record_fail(r, err, group, field, text);
 }
 
-/* ---- fields ------------------------------------------------------------------------------------ */
+/* ---- fields ---------------------------------------------------------------------------------- */
 
 static int read_real(const struct tk_record_reader *r, const struct tk_db_table *t,
         const struct tk_db_column *c, const json_t *value, double *out, struct tk_error *err)
@@ -109,7 +109,7 @@ int tk_record_read_row(const struct tk_record_reader *r, enum tk_table_id table,
 	return status;
 }
 
-/* ---- storing ----------------------------------------------------------------------------------- */
+/* ---- storing --------------------------------------------------------------------------------- */
 
 /* Slugs become file names and addresses: only those that the tracker could have made are kept. */
 static bool is_slug(const char *slug)

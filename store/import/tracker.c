@@ -15,7 +15,7 @@ static int put_group(struct tk_record_reader *r, enum tk_table_id table, const j
 	return object && !json_is_null(object) ? tk_record_put_row(r, table, NULL, object, err) : 0;
 }
 
-/* ---- details ----------------------------------------------------------------------------------- */
+/* ---- details --------------------------------------------------------------------------------- */
 
 static int put_detail(struct tk_record_reader *r, const struct tk_record_detail *d,
         const json_t *record, struct tk_error *err);
@@ -129,7 +129,7 @@ static int put_samples(struct tk_record_reader *r, const json_t *record, struct 
 	return status;
 }
 
-/* ---- a record ---------------------------------------------------------------------------------- */
+/* ---- a record -------------------------------------------------------------------------------- */
 
 static int find_series(
         struct tk_record_reader *r, const char *uid, int64_t *id, struct tk_error *err)
@@ -345,7 +345,7 @@ static int read_all(struct tk_record_reader *r, struct tk_error *err)
 	return status;
 }
 
-/* ---- the file ---------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static bool sniff(const struct tk_import_file *f)
 {

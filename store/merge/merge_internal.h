@@ -14,11 +14,11 @@ struct tk_merge {
 	bool changes_known_nights; /* something that was in `into` before reads differently now */
 };
 
-/* ---- merge_rows.c: all rows of one table ------------------------------------------------------- */
+/* ---- merge_rows.c: all rows of one table ----------------------------------------------------- */
 
 int tk_merge_table(struct tk_merge *m, enum tk_table_id table, struct tk_error *err);
 
-/* ---- merge_sql.c: statements from descriptors. Parameter i + 1 is column i --------------------- */
+/* ---- merge_sql.c: statements from descriptors. Parameter i + 1 is column i ------------------- */
 
 /* The id (or 0) and all columns of every row. */
 void tk_merge_select_sql(struct tk_buf *sql, const struct tk_db_table *t);
@@ -32,7 +32,7 @@ bool tk_merge_has_description(const struct tk_db_table *t);
 /* Whether the column is the slug, which both histories give on their own. */
 bool tk_merge_is_slug(const struct tk_db_table *t, const struct tk_db_column *c);
 
-/* ---- merge_slugs.c ----------------------------------------------------------------------------- */
+/* ---- merge_slugs.c --------------------------------------------------------------------------- */
 
 /* Chooses the slugs of devices and series again, from those in both histories. */
 int tk_merge_slugs(struct tk_merge *m, struct tk_error *err);

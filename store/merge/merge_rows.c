@@ -45,7 +45,7 @@ static void note_new_row(struct tk_merge *m, const struct tk_db_table *t, sqlite
 	}
 }
 
-/* ---- statements -------------------------------------------------------------------------------- */
+/* ---- statements ------------------------------------------------------------------------------ */
 
 static int prepare_read(
         struct tk_merge *m, enum tk_table_id table, sqlite3_stmt **out, struct tk_error *err)
@@ -80,7 +80,7 @@ static void clear_bindings(struct statements *st)
 			sqlite3_clear_bindings(all[i]);
 }
 
-/* ---- one row ----------------------------------------------------------------------------------- */
+/* ---- one row --------------------------------------------------------------------------------- */
 
 /* Binds the row that was read. *dangling: it refers to a row that `from` does not have. */
 static int bind_row(struct tk_merge *m, const struct tk_db_table *t, sqlite3_stmt *read,

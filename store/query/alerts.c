@@ -2,7 +2,7 @@
 #include "store/db/internal.h"
 #include <string.h>
 
-/* ---- writing ----------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static int find_upstream(struct tk_store *s, const struct tk_alert_row *row, int64_t *upstream_id,
         struct tk_error *err)
@@ -57,7 +57,7 @@ int tk_store_put_alert(struct tk_store *s, const struct tk_alert_row *row, struc
 	return status ? status : tk_db_end_transaction(s, put_alert(s, &copy, err), err);
 }
 
-/* ---- reading ----------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* *rev: a text of the list; "" if there is no such revision. */
 static int read_rev(struct tk_store *s, int64_t revision_id, struct tk_rows_builder *rows,

@@ -1,6 +1,6 @@
 // The rate of every backend over the size of the problem: one chart for each sweep, read from the
-// table below it. Hovering over one chart marks the same size in all charts. Without this script the
-// page shows drawings of the same charts.
+// table below it. Hovering over one chart marks the same size in all charts. Without this script
+// the page shows drawings of the same charts.
 "use strict";
 window.tracker ??= {};
 {

@@ -1,5 +1,5 @@
-// The look of a backend in every chart: a colour and a hollow mark, the same on all pages. The first
-// 24 all differ; render/mark.c draws the same marks without JavaScript.
+// The look of a backend in every chart: a colour and a hollow mark, the same on all pages. The
+// first 24 all differ; render/mark.c draws the same marks without JavaScript.
 "use strict";
 window.tracker ??= {};
 {

@@ -36,7 +36,8 @@ def host_function(words, launch):
 
 
 LAUNCH = {"0, 0": 132, "0, 1": 1, "0, 2": 1, "1, 0": 384, "1, 1": 1, "1, 2": 1, "2": 230400}
-# f16, 4096 x 4096, box 64 x 128, swizzled by 128 bytes; the same with four dimensions, bf16: both as CuTe DSL 4.8.1 writes them
+# f16, 4096 x 4096, box 64 x 128, swizzled by 128 bytes; the same with four dimensions, bf16: both
+# as CuTe DSL 4.8.1 writes them
 TWO = {1: 0x20000246312, 2: 0, 3: 0, 4: 0xfff00000fff, 5: 0, 6: 0x3f << 56, 7: 0x7f}
 FOUR = {1: 0x10000246532, 2: 0x10000000000010, 3: 0, 4: 0xfff0000007f, 5: 0x30000000f, 6: 0x3f << 56, 7: 0x3f}
 

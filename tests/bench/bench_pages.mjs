@@ -1,8 +1,8 @@
-// The cost of pages in a browser: CPU time of the main thread until they are drawn, JavaScript heap,
-// and compressed bytes of data. Usage: bench_pages.mjs SITE [--runs=N] [PAGE=MS:DATA_KB ...]
+// The cost of pages in a browser: CPU time of the main thread until they are drawn, JavaScript
+// heap, and compressed bytes of data. Usage: bench_pages.mjs SITE [--runs=N] [PAGE=MS:DATA_KB ...]
 // Without PAGE it measures one page of every kind, without limits. Needs playwright-core
-// (tests/site/package.json) and Chromium. A page counts as drawn when no file is being loaded and its
-// main thread is idle.
+// (tests/site/package.json) and Chromium. A page counts as drawn when no file is being loaded and
+// its main thread is idle.
 import { chromium } from "playwright-core";
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

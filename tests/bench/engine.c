@@ -1,7 +1,7 @@
 /* What the timing engine itself costs: whole jobs on the null device, whose kernels take no time.
  *
- *   bench_engine [--at-most=US]     exit code 1 if a sample costs more than US microseconds; without
- *                                   the option it only prints */
+ *   bench_engine [--at-most=US]     exit code 1 if a sample costs more than US microseconds;
+ *                                   without the option it only prints */
 #include "base/clock.h"
 #include "base/error.h"
 #include "measure/measure.h"

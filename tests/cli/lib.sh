@@ -1,8 +1,9 @@
 # What every command test starts with:  . "$TK_LIB"
 #
-# The test runs in an empty folder of its own that is removed at the end (kept where TK_KEEP is set), with a home, a cache and a git
-# identity of its own, and with the calendar pinned. `run CMD...` runs a command and keeps its exit code, stdout and stderr; the assert
-# functions look at the last run and end the test with what was expected and what came.
+# The test runs in an empty folder of its own that is removed at the end (kept where TK_KEEP is
+# set), with a home, a cache and a git identity of its own, and with the calendar pinned. `run
+# CMD...` runs a command and keeps its exit code, stdout and stderr; the assert functions look at
+# the last run and end the test with what was expected and what came.
 set -u
 shopt -s inherit_errexit 2>/dev/null
 
@@ -64,7 +65,8 @@ assert_eq() { [ "$1" = "$2" ] || fail "${3:-}expected: $2, got: $1"; }
 assert_file() { [ -f "$1" ] || fail "expected the file $1, there is: $(ls)"; }
 assert_no_file() { [ ! -e "$1" ] || fail "not expected: the file $1"; }
 
-# assert_json EXPRESSION [FILE]: a Python expression about `d`, the parsed document (default: the last stdout)
+# assert_json EXPRESSION [FILE]: a Python expression about `d`, the parsed document (default: the
+# last stdout)
 assert_json() {
 	python3 - "$1" "${2:-$out_file}" <<'PYTHON' || fail "JSON: expected: $1"
 import json, sys

@@ -159,7 +159,8 @@ def kill_backfills(count):
     return killed
 
 
-# The folder lies on a file system of its own, with this many KiB more than it needs now; how many were left is the last line.
+# The folder lies on a file system of its own, with this many KiB more than it needs now; how many
+# were left is the last line.
 FILL = """cp -a {0} copy.{0} && mount -t tmpfs none {0} && cp -a copy.{0}/. {0}/ || exit 77
 mount -o remount,size=$(( $(df --output=used -k {0} | tail -n 1) + {1} ))k {0} || exit 77
 start=$(df --output=avail -k {0} | tail -n 1)

@@ -69,7 +69,7 @@ static void clean_up(void)
 	tk_store_close(store);
 }
 
-/* ---- the history ------------------------------------------------------------------------------- */
+/* ---- the history ----------------------------------------------------------------------------- */
 
 static sqlite3_stmt *select_row(int row)
 {
@@ -170,7 +170,7 @@ static void set_up(void)
 	atexit(clean_up);
 }
 
-/* ---- changes from bytes ------------------------------------------------------------------------ */
+/* ---- changes from bytes ---------------------------------------------------------------------- */
 
 struct input {
 	const uint8_t *data;
@@ -221,7 +221,7 @@ static void change(struct input *in)
 	sqlite3_reset(stmt);
 }
 
-/* ---- what must hold ---------------------------------------------------------------------------- */
+/* ---- what must hold -------------------------------------------------------------------------- */
 
 static bool is_equal(sqlite3_value *a, sqlite3_value *b)
 {

@@ -15,7 +15,8 @@ import time
 import gpu_runs
 
 SQUARES = [1024, 2048, 4096, 8192, 16384]
-# meta-pytorch/tritonbench tritonbench/utils/triton_op.py llama_shapes(), as in suites/gemm-core.yml: 7b, and shards of 70b and 405b
+# meta-pytorch/tritonbench tritonbench/utils/triton_op.py llama_shapes(), as in
+# suites/gemm-core.yml: 7b, and shards of 70b and 405b
 LLAMA = [(12288, 4096), (4096, 4096), (22016, 4096), (4096, 11008), (1280, 8192), (8192, 1024), (7168, 8192), (8192, 3584), (2304, 16384), (16384, 2048),
          (13312, 16384), (16384, 6656)]
 # The largest square that a step takes less than a second for.

@@ -1,9 +1,11 @@
 # shellcheck shell=bash
-# Sourced by the tests of this folder: go() asks one worker for many problems, report() prints a table of all answers and fails where a result
-# is wrong, or unsupported though it should not be. A problem with `?` before it may be unsupported: it depends on the device or the version
-# of a library.
+# Sourced by the tests of this folder: go() asks one worker for many problems, report() prints a
+# table of all answers and fails where a result is wrong, or unsupported though it should not be. A
+# problem with `?` before it may be unsupported: it depends on the device or the version of a
+# library.
 #
-# The script that sources it gets TRACKER and RESULTS.json as $1 and $2; its working folder becomes a temporary one.
+# The script that sources it gets TRACKER and RESULTS.json as $1 and $2; its working folder becomes
+# a temporary one.
 set -uo pipefail
 [ -e /dev/nvidiactl ] || {
 	echo "there is no NVIDIA GPU here"

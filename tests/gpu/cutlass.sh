@@ -1,11 +1,13 @@
 #!/bin/bash
 # Versions of CUTLASS on a Hopper card beside cuBLASLt, each result verified by the tracker.
 #
-# usage: tests/gpu/cutlass.sh FOLDER [TRACKER [RESULTS]]     FOLDER has a folder for each version, with tk_backend_cutlass.so and instances.txt
+# usage: tests/gpu/cutlass.sh FOLDER [TRACKER [RESULTS]]
+#        FOLDER has a folder for each version, with tk_backend_cutlass.so and
+#        instances.txt
 # as the adapter builds them; answers of the tracker are left in RESULTS
 #
-# Prints the time of each version and configuration and its speed in percent of cuBLASLt's. Fails where a result is wrong, or a problem whose
-# kernel compiled was not measured.
+# Prints the time of each version and configuration and its speed in percent of cuBLASLt's. Fails
+# where a result is wrong, or a problem whose kernel compiled was not measured.
 set -euo pipefail
 [ -e /dev/nvidiactl ] || {
 	echo "there is no NVIDIA GPU here"

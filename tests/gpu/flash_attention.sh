@@ -1,11 +1,16 @@
 #!/bin/bash
-# Versions of FlashAttention-2 and -3 beside cuDNN and our own kernel on an NVIDIA card, each result verified by the tracker.
+# Versions of FlashAttention-2 and -3 beside cuDNN and our own kernel on an NVIDIA card, each result
+# verified by the tracker.
 #
-# usage: tests/gpu/flash_attention.sh FOLDER [TRACKER [RESULTS]]     FOLDER has a folder for each version, with tk_backend_fa2.so or
-# tk_backend_fa3.so and instances.txt as the adapters build them; answers of the tracker are left in RESULTS
+# usage: tests/gpu/flash_attention.sh FOLDER [TRACKER [RESULTS]]
+#        FOLDER has a folder for each version, with tk_backend_fa2.so
+#        or
+# tk_backend_fa3.so and instances.txt as the adapters build them; answers of the tracker are left in
+# RESULTS
 #
-# Prints the time and rate of each version and its speed in percent of cuDNN's. Fails where a result is wrong, or a problem whose instance
-# compiled was not measured. SEQUENCES, in the environment, has the lengths of the sequences (default: 512 2048 8192 16384).
+# Prints the time and rate of each version and its speed in percent of cuDNN's. Fails where a result
+# is wrong, or a problem whose instance compiled was not measured. SEQUENCES, in the environment,
+# has the lengths of the sequences (default: 512 2048 8192 16384).
 set -euo pipefail
 [ -e /dev/nvidiactl ] || {
 	echo "there is no NVIDIA GPU here"
@@ -21,7 +26,8 @@ else
 	trap 'rm -rf "$results"' EXIT
 fi
 
-# "fa2_f16_128_1 ok 104 s": type, head dimension, mask (any: both); "fa3_f16_128 ok 150 s": both masks
+# "fa2_f16_128_1 ok 104 s": type, head dimension, mask (any: both); "fa3_f16_128 ok 150 s": both
+# masks
 problems() { # FILE...
 	sed -n -e 's/^fa2_\([a-z0-9]*\)_\([0-9]*\)_\([a-z0-9]*\) ok .*/\1 \2 \3/p' -e 's/^fa3_\([a-z0-9]*\)_\([0-9]*\) ok .*/\1 \2 any/p' "$@" | sort -u | while read -r type d mask; do
 		case $mask in any) masks="0 1" ;; *) masks=$mask ;; esac

@@ -4,8 +4,8 @@
  *
  * usage: launch_kernels DEVICE.so BACKEND.so CONFIG PROBLEM...
  *   CONFIG     "default", or one of the backend's
- *   exit code  0; 1: two launches differ; 2: something failed. Unsupported problems are printed and do
- *              not count. */
+ *   exit code  0; 1: two launches differ; 2: something failed. Unsupported problems are printed and
+ *              do not count. */
 #include "base/error.h"
 #include "core/problem.h"
 #include "measure/measure.h"

@@ -23,7 +23,8 @@ budgets: {measure: 300ms, job: 60s, job_memory: 120GiB, night: BUDGETs}
 control: {problem: "gemm:m=2048,n=2048,k=2048,a=f32", every: 20}
 paths: {db: DATABASE}
 """
-# What the core suites do not have: attention by batch, and the f32 rows of the table (4, S, 8, 256).
+# What the core suites do not have: attention by batch, and the f32 rows of the table (4, S, 8,
+# 256).
 TABLES = """title: reference tables
 problems:
   - group: by-batch

@@ -1,8 +1,12 @@
 #!/bin/bash
-# Every kernel of kernels/gpu and every Hopper kernel of kernels/cuda on a real GPU, in every configuration: types, transposes, odd sizes, batches, masks,
-# grouped heads; each result verified by the tracker. Prints a table and fails where a result is wrong, or unsupported though it should not be.
+# Every kernel of kernels/gpu and every Hopper kernel of kernels/cuda on a real GPU, in every
+# configuration: types, transposes, odd sizes, batches, masks, grouped heads; each result verified
+# by the tracker. Prints a table and fails where a result is wrong, or unsupported though it should
+# not be.
 #
-# usage: tests/gpu/own.sh [TRACKER [RESULTS.json [BACKENDS]]]     BACKENDS: a regular expression, default all
+# usage: tests/gpu/own.sh [TRACKER [RESULTS.json [BACKENDS]]]
+#        BACKENDS: a regular expression, default
+#        all
 # shellcheck disable=SC1091   # found at run time
 . "$(dirname "$0")/check.sh"
 only=${3:-.}
@@ -98,7 +102,8 @@ mapfile -t sparse < <(
 )
 every nsa_cuda "keys-16-stages-3 keys-32-stages-2" "${sparse[@]}"
 
-# Blocks of a multiple of 64 keys, groups of 8 to 64 heads; lists so sparse that a warpgroup passes many steps by.
+# Blocks of a multiple of 64 keys, groups of 8 to 64 heads; lists so sparse that a warpgroup passes
+# many steps by.
 mapfile -t blocks < <(
 	for dtype in f16 bf16; do
 		for causal in 0 1; do

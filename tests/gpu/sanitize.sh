@@ -1,9 +1,12 @@
 #!/bin/bash
-# compute-sanitizer over all kernels of our own, at small and odd sizes and in every configuration: out-of-bounds and misaligned accesses (memcheck),
-# races in shared memory (racecheck), reads of what nobody wrote (initcheck), wrong barriers (synccheck). Each is launched twice, and the results must be equal.
+# compute-sanitizer over all kernels of our own, at small and odd sizes and in every configuration:
+# out-of-bounds and misaligned accesses (memcheck), races in shared memory (racecheck), reads of
+# what nobody wrote (initcheck), wrong barriers (synccheck). Each is launched twice, and the results
+# must be equal.
 #
 # usage: tests/gpu/sanitize.sh LAUNCH_KERNELS BACKENDS_FOLDER [TOOLS [BACKENDS]]
-#        TOOLS: default "memcheck racecheck initcheck synccheck"; none: without the sanitizer. BACKENDS: a regular expression, default all
+#        TOOLS: default "memcheck racecheck initcheck synccheck"; none: without the sanitizer.
+#        BACKENDS: a regular expression, default all
 # shellcheck disable=SC2054   # the commas belong to the problems
 set -uo pipefail
 [ -e /dev/nvidiactl ] || {

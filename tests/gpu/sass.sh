@@ -1,7 +1,9 @@
 #!/bin/bash
-# The Hopper kernels must be made of Hopper's own matrix instructions: HGMMA, for 8-bit floats QGMMA.
+# The Hopper kernels must be made of Hopper's own matrix instructions: HGMMA, for 8-bit floats
+# QGMMA.
 #
-# usage: tests/gpu/sass.sh BACKENDS_FOLDER     exit code 77 where there is no cuobjdump (it comes with CUDA's toolkit)
+# usage: tests/gpu/sass.sh BACKENDS_FOLDER     exit code 77 where there is no cuobjdump (it comes
+#                                              with CUDA's toolkit)
 set -uo pipefail
 command -v cuobjdump >/dev/null || exit 77
 bad=0

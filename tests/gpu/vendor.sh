@@ -1,10 +1,14 @@
 #!/bin/bash
-# Every vendor backend on a real GPU: operations, types, transposes, odd sizes, masks, grouped heads, both directions; each result verified by the
-# tracker. Prints a table and fails where a result is wrong, or unsupported though it should not be.
+# Every vendor backend on a real GPU: operations, types, transposes, odd sizes, masks, grouped
+# heads, both directions; each result verified by the tracker. Prints a table and fails where a
+# result is wrong, or unsupported though it should not be.
 #
-# usage: tests/gpu/vendor.sh [TRACKER [RESULTS.json]]     TRACKER: default build/tracker; a GPU and python3 are needed
+# usage: tests/gpu/vendor.sh [TRACKER [RESULTS.json]]
+#        TRACKER: default build/tracker; a GPU and python3 are
+#        needed
 #
-# A problem with `?` before it may be unsupported: it depends on the device or the version of the library.
+# A problem with `?` before it may be unsupported: it depends on the device or the version of the
+# library.
 # shellcheck disable=SC1091   # found at run time
 . "$(dirname "$0")/check.sh"
 

@@ -1,4 +1,5 @@
-# usage: build_attacks.sh METHOD   An adapter that tries to leave its boundary: each attempt fails or costs its own build.
+# usage: build_attacks.sh METHOD   An adapter that tries to leave its boundary: each attempt fails
+#                                  or costs its own build.
 . "$TK_LIB"
 . "$(dirname "${BASH_SOURCE[0]}")/sandbox_method.sh" "$1"
 

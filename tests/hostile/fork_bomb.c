@@ -1,4 +1,5 @@
-/* usage: fork_bomb COUNT SECONDS spin|wait   Every process starts others until there are COUNT, each in
+/* usage: fork_bomb COUNT SECONDS spin|wait   Every process starts others until there are COUNT,
+ *                                            each in
  * a session of its own, and stays for at most SECONDS: a fork bomb that ends by itself. */
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 #!/bin/bash
-# A night with a time that no device can reach: stored, shown everywhere, an alert at once, never a best and never a point.
+# A night with a time that no device can reach: stored, shown everywhere, an alert at once, never a
+# best and never a point.
 # shellcheck disable=SC1090,SC2154
 . "$TK_LIB"
 

@@ -1,4 +1,5 @@
-# usage: python_modules.sh METHOD   A Python module that raises, exits, hangs, crashes, prints or forks costs its own row.
+# usage: python_modules.sh METHOD   A Python module that raises, exits, hangs, crashes, prints or
+#                                   forks costs its own row.
 . "$TK_LIB"
 export TRACKER_SANDBOX_METHOD=$1
 python=$(python3 -c 'import ctypes, os, sys; print(os.path.realpath(sys.executable))') || skip "no python3 with ctypes"

@@ -1,5 +1,6 @@
 #!/bin/bash
-# A backend that works only in its first process: a new process finds it, also where its results are right and only its times are not.
+# A backend that works only in its first process: a new process finds it, also where its results are
+# right and only its times are not.
 # shellcheck disable=SC1090,SC2154
 . "$TK_LIB"
 

@@ -1,4 +1,5 @@
-# Hostile builds and workers, once with each method of the sandbox. Included from tests/CMakeLists.txt.
+# Hostile builds and workers, once with each method of the sandbox. Included from
+# tests/CMakeLists.txt.
 foreach(method IN ITEMS bubblewrap landlock limits)
   foreach(name IN ITEMS build_attacks worker_attacks)
     add_test(NAME hostile.${name}.${method} COMMAND bash "${CMAKE_CURRENT_LIST_DIR}/${name}.sh" ${method})

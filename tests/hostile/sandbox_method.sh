@@ -1,4 +1,5 @@
-# . sandbox_method.sh METHOD   Everything below runs in that sandbox; skips where this machine has another one.
+# . sandbox_method.sh METHOD   Everything below runs in that sandbox; skips where this machine has
+#                              another one.
 # $port_file has the port of a listener; a connection to it leaves $port_file.reached.
 method=$1
 export TRACKER_SANDBOX_METHOD=$method

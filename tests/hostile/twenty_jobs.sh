@@ -1,5 +1,6 @@
 #!/bin/bash
-# usage: twenty_jobs.sh CHEAT    ten with cold and ten with hot caches: every job must be `wrong` or `implausible`, and `none` measured
+# usage: twenty_jobs.sh CHEAT    ten with cold and ten with hot caches: every job must be `wrong` or
+#                                `implausible`, and `none` measured
 # shellcheck disable=SC1090,SC2154 # `out` is what the library's `run` kept
 . "$TK_LIB"
 cheat=$1

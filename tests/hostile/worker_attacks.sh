@@ -1,4 +1,5 @@
-# usage: worker_attacks.sh METHOD   A backend that attacks the tracker costs its own row: the tracker goes on, and nothing is
+# usage: worker_attacks.sh METHOD   A backend that attacks the tracker costs its own row: the
+#                                   tracker goes on, and nothing is
 # written or reached.
 . "$TK_LIB"
 . "$(dirname "${BASH_SOURCE[0]}")/sandbox_method.sh" "$1"
@@ -16,7 +17,8 @@ attack kills
 attack stops
 attack traces
 
-# The kernel keeps the memory of a root with more capabilities from the worker: tried as an ordinary user.
+# The kernel keeps the memory of a root with more capabilities from the worker: tried as an ordinary
+# user.
 [ "$(id -u)" -ne 0 ] || as=(setpriv --reuid=65534 --regid=65534 --clear-groups env TRACKER_CACHE="$PWD/open/cache")
 chmod 755 "$scratch" && mkdir -m 777 open
 FILE_TO_PLANT=$PWD/open/planted attack reads_memory

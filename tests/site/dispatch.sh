@@ -1,6 +1,6 @@
 #!/bin/bash
-# The files of a dispatch table agree, and the C header compiles and finds: dispatch.sh SITE. The site
-# is that of facts.sh, with a tie and the name of a GPU that could end a comment.
+# The files of a dispatch table agree, and the C header compiles and finds: dispatch.sh SITE. The
+# site is that of facts.sh, with a tie and the name of a GPU that could end a comment.
 set -eu
 site=$(realpath "$1")
 work=$(mktemp -d)

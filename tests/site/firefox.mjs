@@ -1,5 +1,6 @@
-// A walk through every kind of page in Firefox, from the disk, by WebDriver BiDi, which it speaks itself: no message on the console, no request that leaves
-// the disk, charts are drawn, the keys and the address work. FIREFOX=path node --experimental-websocket firefox.mjs SITE
+// A walk through every kind of page in Firefox, from the disk, by WebDriver BiDi, which it speaks
+// itself: no message on the console, no request that leaves the disk, charts are drawn, the keys
+// and the address work. FIREFOX=path node --experimental-websocket firefox.mjs SITE
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A site that is updated equals a rebuilt one after changes without a new night: fresh.sh MAKE_HISTORY TRACKER
-# Merged verdicts, nights analysed again, triage, a bisection, another title.
+# A site that is updated equals a rebuilt one after changes without a new night: fresh.sh
+# MAKE_HISTORY TRACKER Merged verdicts, nights analysed again, triage, a bisection, another title.
 set -eu
 make=$(realpath "$1") tracker=$(realpath "$2")
 work=$(mktemp -d)

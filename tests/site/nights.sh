@@ -87,7 +87,8 @@ site rebuilt >/dev/null
 node "$here/same.mjs" site rebuilt | tee log
 [ "$(site site | written)" = 0 ] || fail "the backfill was written twice"
 grep -q ' 31601 points' log || fail "unexpected number of points"
-# the same for the newest night, which was unfinished at the last build; the clock was set back since
+# the same for the newest night, which was unfinished at the last build; the clock was set back
+# since
 rm -r rebuilt
 sql() { python3 -c 'import sqlite3, sys; db = sqlite3.connect("h.db"); db.execute(sys.argv[1]); db.commit()' "$1"; }
 newest="id=(SELECT max(id) FROM night WHERE kind='nightly')"

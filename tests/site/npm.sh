@@ -1,5 +1,6 @@
 #!/bin/bash
-# npm.sh FOLDER: installs the packages of the browser tests into FOLDER. Exits with 77 where it cannot.
+# npm.sh FOLDER: installs the packages of the browser tests into FOLDER. Exits with 77 where it
+# cannot.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 command -v npm >/dev/null || { echo "no npm"; exit 77; }

@@ -1,4 +1,5 @@
-// Which pages of a test site the tests visit (all but most nights and revisions), and the test runner.
+// Which pages of a test site the tests visit (all but most nights and revisions), and the test
+// runner.
 import { readdirSync } from "node:fs";
 
 export const SERIES = "series/epyc-lab.cpu.openblas.gemm-f32-1024x1024x1024-nn.cold.html";

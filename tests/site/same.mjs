@@ -1,6 +1,6 @@
 // Checks that two sites of one history agree: same.mjs A B. A was updated night by night, B was
-// rebuilt. Files are equal, except for pages of series (they may show an earlier night), badges (they
-// may differ by 1 %), the distribution of points over data files, and the state.
+// rebuilt. Files are equal, except for pages of series (they may show an earlier night), badges
+// (they may differ by 1 %), the distribution of points over data files, and the state.
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import vm from "node:vm";

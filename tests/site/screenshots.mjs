@@ -1,6 +1,6 @@
 // Takes a picture of every kind of page, in light, in dark and on a phone:
-// node screenshots.mjs SITE FOLDER [WORD...]; WORDs choose pages by their address. KINDS=light,dark,phone
-// chooses kinds, HEIGHT=PIXELS cuts long pages.
+// node screenshots.mjs SITE FOLDER [WORD...]; WORDs choose pages by their address.
+// KINDS=light,dark,phone chooses kinds, HEIGHT=PIXELS cuts long pages.
 import { mkdirSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { chromium } from "playwright-core";
@@ -21,8 +21,8 @@ const kinds = {
 };
 const LIMIT = +(process.env.HEIGHT ?? 2600);
 
-// Two pages of each folder with many pages of one kind, and all others. A page may be given with its
-// "#".
+// Two pages of each folder with many pages of one kind, and all others. A page may be given with
+// its "#".
 function chosen() {
   const all = readdirSync(site, { recursive: true })
       .filter((f) => f.endsWith(".html"))

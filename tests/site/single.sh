@@ -1,5 +1,6 @@
 #!/bin/bash
-# Series with one sample, or with overlapping intervals, are never the best: single.sh SITE_SEED TRACKER
+# Series with one sample, or with overlapping intervals, are never the best: single.sh SITE_SEED
+# TRACKER
 set -eu
 seed=$(realpath "$1") tracker=$(realpath "$2")
 work=$(mktemp -d)

@@ -1,5 +1,6 @@
 #!/bin/bash
-# A map names a fastest backend only where its interval lies below the others': ties.sh SITE_SEED TRACKER
+# A map names a fastest backend only where its interval lies below the others': ties.sh SITE_SEED
+# TRACKER
 set -eu
 seed=$(realpath "$1") tracker=$(realpath "$2")
 work=$(mktemp -d)

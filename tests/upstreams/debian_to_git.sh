@@ -1,13 +1,16 @@
 #!/bin/sh
-# Makes a git repository out of the versions of a Debian source package: one commit a version, oldest first. It is how
-# the adapters of OpenBLAS and BLIS are tested on two real versions where no git host can be reached.
+# Makes a git repository out of the versions of a Debian source package: one commit a version,
+# oldest first. It is how the adapters of OpenBLAS and BLIS are tested on two real versions where no
+# git host can be reached.
 #
 #   debian_to_git.sh PACKAGE OUTDIR [SUITE...]       default suites: bookworm trixie sid
 #
-# Each version's orig tarball is committed as it is (without Debian's patches) and tagged v<version>. Needs apt-get, git, tar.
-# Nothing of the system's apt is changed: lists and sources live in OUTDIR.apt. TRACKER_DEBIAN_MIRRORS (separated by spaces)
-# names other mirrors: the first gives the signed lists, a file that it lacks is sought in the others and must have the
-# checksum of the lists. Prints "version commit" lines. Exit code: 0 done, 77 the sources cannot be had here, 1 anything else.
+# Each version's orig tarball is committed as it is (without Debian's patches) and tagged
+# v<version>. Needs apt-get, git, tar. Nothing of the system's apt is changed: lists and sources
+# live in OUTDIR.apt. TRACKER_DEBIAN_MIRRORS (separated by spaces) names other mirrors: the first
+# gives the signed lists, a file that it lacks is sought in the others and must have the checksum of
+# the lists. Prints "version commit" lines. Exit code: 0 done, 77 the sources cannot be had here, 1
+# anything else.
 set -eu
 
 [ $# -ge 2 ] || { echo "usage: $0 PACKAGE OUTDIR [SUITE...]" >&2; exit 2; }

@@ -1,11 +1,13 @@
 #!/bin/sh
-# Makes a git repository out of source distributions of PyPI: one commit a version, in the given order, tagged v<version>.
+# Makes a git repository out of source distributions of PyPI: one commit a version, in the given
+# order, tagged v<version>.
 #
 #   pypi_to_git.sh PACKAGE OUTDIR FOLDER VERSION...
 #
-# FOLDER is the part of the archive that becomes the repository ("." for all of it): of llama-cpp-python, vendor/llama.cpp is a tree of
-# llama.cpp. Archives are kept in OUTDIR.sdists. Prints "version commit" lines. Needs curl, python3, git, tar.
-# Exit code: 0 done, 77 nothing can be had here, 2 wrong usage, 1 anything else.
+# FOLDER is the part of the archive that becomes the repository ("." for all of it): of
+# llama-cpp-python, vendor/llama.cpp is a tree of llama.cpp. Archives are kept in OUTDIR.sdists.
+# Prints "version commit" lines. Needs curl, python3, git, tar. Exit code: 0 done, 77 nothing can be
+# had here, 2 wrong usage, 1 anything else.
 set -eu
 
 [ $# -ge 4 ] || { echo "usage: $0 PACKAGE OUTDIR FOLDER VERSION..." >&2; exit 2; }

@@ -1,11 +1,14 @@
 #!/bin/sh
-# Makes a git repository out of binary releases on PyPI whose wheels carry a library and its headers: one commit a version, in the given
-# order, tagged v<version>, with the wheels' include/ and lib/.
+# Makes a git repository out of binary releases on PyPI whose wheels carry a library and its
+# headers: one commit a version, in the given order, tagged v<version>, with the wheels' include/
+# and lib/.
 #
-#   wheels_to_git.sh OUTDIR "PACKAGE..." VERSION...     wheels_to_git.sh onednn "onednn-cpu-gomp onednn-devel-cpu-gomp" 2021.4.0 2023.2.0
+#   wheels_to_git.sh OUTDIR "PACKAGE..." VERSION...
+#     wheels_to_git.sh onednn "onednn-cpu-gomp onednn-devel-cpu-gomp" 2021.4.0
+#     2023.2.0
 #
-# Wheels are kept in OUTDIR.wheels. Prints "version commit" lines. Needs pip, git, unzip. Exit code: 0 done, 77 nothing can be had here,
-# 2 wrong usage, 1 anything else.
+# Wheels are kept in OUTDIR.wheels. Prints "version commit" lines. Needs pip, git, unzip. Exit code:
+# 0 done, 77 nothing can be had here, 2 wrong usage, 1 anything else.
 set -eu
 
 [ $# -ge 3 ] || { echo "usage: $0 OUTDIR \"PACKAGE...\" VERSION..." >&2; exit 2; }

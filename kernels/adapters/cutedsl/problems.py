@@ -3,7 +3,8 @@ import math
 
 from package import Unsupported, choose_calls
 
-# Tile M, N, K; cluster M, N; rows of cluster tiles in a group; stages; estimated speed of a full wave, of the fastest tile's.
+# Tile M, N, K; cluster M, N; rows of cluster tiles in a group; stages; estimated speed of a full
+# wave, of the fastest tile's.
 GEMM_TILES = [((128, 256, 64), (2, 1), 8, 4, 1), ((128, 256, 64), (1, 2), 8, 4, 0.98), ((128, 256, 64), (1, 1), 16, 4, 0.97),
               ((128, 128, 64), (2, 1), 8, 6, 0.85), ((64, 128, 64), (1, 1), 16, 8, 0.7), ((64, 64, 64), (1, 1), 16, 8, 0.45), ((64, 32, 64), (1, 1), 16, 10, 0.25)]
 

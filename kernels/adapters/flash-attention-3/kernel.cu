@@ -1,6 +1,6 @@
-/* One instance of FlashAttention-3's forward pass, with and without a causal mask. The build defines
- * KERNEL (the symbol), TYPE and HEAD. Parameters are set as in the library's set_params_fprop() and
- * mha_fwd(). */
+/* One instance of FlashAttention-3's forward pass, with and without a causal mask. The build
+ * defines KERNEL (the symbol), TYPE and HEAD. Parameters are set as in the library's
+ * set_params_fprop() and mha_fwd(). */
 #include "flash_fwd_launch_template.h"
 
 #include "forward.h"

@@ -1,7 +1,7 @@
 /* GEMM of tiles by kernels that LIBXSMM generates: C is cut into tiles, each thread multiplies the
- * blocks of k of a tile by one kernel. LIBXSMM itself has no kernels for large matrices; cutting and
- * threads are ours, as in its blocked_gemm sample. Its matrices are column-major: the kernels compute
- * the transposed product. */
+ * blocks of k of a tile by one kernel. LIBXSMM itself has no kernels for large matrices; cutting
+ * and threads are ours, as in its blocked_gemm sample. Its matrices are column-major: the kernels
+ * compute the transposed product. */
 #include "library.h"
 #include <libxsmm.h>
 #include <omp.h>

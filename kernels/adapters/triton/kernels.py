@@ -28,7 +28,8 @@ def gemm(A, B, C, M, N, K, stride_ab, stride_am, stride_ak, stride_bb, stride_bk
     m = row * BLOCK_M + tl.arange(0, BLOCK_M)
     n = column * BLOCK_N + tl.arange(0, BLOCK_N)
     k = tl.arange(0, BLOCK_K)
-    # Rows beyond the matrix read one inside it: their products are not stored, and no mask is needed in the loop.
+    # Rows beyond the matrix read one inside it: their products are not stored, and no mask is
+    # needed in the loop.
     a = A + batch * stride_ab + (m % M)[:, None] * stride_am + k[None, :] * stride_ak
     b = B + batch * stride_bb + k[:, None] * stride_bk + (n % N)[None, :] * stride_bn
     total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
@@ -249,7 +250,8 @@ def attention_tma(Q, K, V, O, LSE, H, HKV, SQ, SKV, rows_q, rows_kv, scale, D: t
 
 
 # ---- attention, backward ----
-# P = exp(scale q k' - lse), dP = dO v', delta = dO o', dS = P (dP - delta); dQ = scale dS k, dK = scale dS' q, dV = P' dO.
+# P = exp(scale q k' - lse), dP = dO v', delta = dO o', dS = P (dP - delta); dQ = scale dS k, dK =
+# scale dS' q, dV = P' dO.
 
 
 @triton.jit

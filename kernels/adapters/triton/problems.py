@@ -32,7 +32,8 @@ def ceil_div(a, b):
 
 # ---- GEMM ----
 
-# BLOCK_M, BLOCK_N, BLOCK_K in bytes of the operands, warps, stages, for AMD waves_per_eu: the best guess first.
+# BLOCK_M, BLOCK_N, BLOCK_K in bytes of the operands, warps, stages, for AMD waves_per_eu: the best
+# guess first.
 GEMM_TILES = {
     "cuda": [(128, 256, 128, 8, 3), (128, 128, 128, 4, 4), (64, 128, 128, 4, 4), (64, 64, 128, 4, 5), (16, 64, 256, 4, 4)],
     "hip": [(128, 128, 128, 8, 2), (256, 128, 128, 8, 2), (64, 64, 128, 4, 2), (16, 64, 256, 4, 2)],
@@ -126,7 +127,8 @@ def gemm_split(m, n, k, wide, tensors, strides, precision, target):
 
 # ---- attention ----
 
-# BLOCK_M, BLOCK_N, warps, stages, for AMD waves_per_eu, by the width of a head: the best guess first.
+# BLOCK_M, BLOCK_N, warps, stages, for AMD waves_per_eu, by the width of a head: the best guess
+# first.
 ATTENTION_TILES = {
     "cuda": {64: [(128, 64, 4, 3), (128, 128, 8, 3)], 128: [(128, 64, 8, 3), (128, 64, 8, 2), (128, 128, 8, 2)],
              256: [(128, 64, 8, 2), (64, 64, 4, 2)]},

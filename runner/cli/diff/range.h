@@ -15,9 +15,10 @@ struct tk_diff_range_spec {
 	size_t last;                             /* 0: not given */
 };
 
-/* since, until: a moment (when.h), a revision or tag (the first night that measured it), or run:ID (its night). base,
- * head: the number of a night as in `tracker log`, a date (the newest night up to its end), or a revision. Default: the
- * last 7 days. TK_EUSAGE: one of them names nothing, or they exclude each other. */
+/* since, until: a moment (when.h), a revision or tag (the first night that measured it), or run:ID
+ * (its night). base, head: the number of a night as in `tracker log`, a date (the newest night up
+ * to its end), or a revision. Default: the last 7 days. TK_EUSAGE: one of them names nothing, or
+ * they exclude each other. */
 int tk_diff_range_resolve(struct tk_store *s, const struct tk_config *config,
         const struct tk_diff_range_spec *spec, const char *machine, int64_t now_s,
         struct tk_diff_range *out, struct tk_error *err);

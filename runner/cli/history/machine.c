@@ -65,7 +65,7 @@ const struct argp tk_argp_machine = {options, parse_option, "[list]\nrename OLD 
         "  tracker machine rename bench-01 bench-02\n"
         "  tracker --db=old.db machine rename bench-01 bench-02"};
 
-/* ---- list -------------------------------------------------------------------------------------- */
+/* ---- list ------------------------------------------------------------------------------------ */
 
 struct machine_summary {
 	const struct tk_machine_row *row;
@@ -160,7 +160,7 @@ static int list(const struct tk_globals *g, const struct machine_options *o, str
 	return status;
 }
 
-/* ---- rename ------------------------------------------------------------------------------------ */
+/* ---- rename ---------------------------------------------------------------------------------- */
 
 static int check_known(struct tk_store *s, const char *name, struct tk_error *err)
 {
@@ -216,7 +216,7 @@ static int rename_machine(struct tk_store *s, const struct tk_config *config,
 	return TK_OK;
 }
 
-/* ---- command ----------------------------------------------------------------------------------- */
+/* ---- command --------------------------------------------------------------------------------- */
 
 static int check_arguments(const struct machine_options *o, bool is_rename, struct tk_error *err)
 {

@@ -118,7 +118,8 @@ static json_t *requested_upstream(const struct tk_night_row *night)
 	return name;
 }
 
-/* A night of `backfill` or `bisect` measures past revisions: which ones is what tells them apart. */
+/* A night of `backfill` or `bisect` measures past revisions: which ones is what tells them
+ * apart. */
 int tk_night_find_revision(struct tk_store *s, const struct tk_night_row *night,
         const struct tk_lookup *l, struct tk_night_counts *c, struct tk_error *err)
 {

@@ -119,7 +119,8 @@ static void add_backend(struct tk_doctor *d, const struct tk_module *m)
 	json_array_append_new(json_object_get(d->report, "backends"), answer);
 }
 
-/* A kind of GPU without modules: something is missing where such a GPU is here, else it is a note. */
+/* A kind of GPU without modules: something is missing where such a GPU is here, else it is a
+ * note. */
 static void explain_missing_modules(struct tk_doctor *d)
 {
 	static const char *const kinds[] = {"cuda", "hip"};

@@ -1,4 +1,5 @@
-/* Packages of the Python in the PATH that the tracker has adapters for, and that nothing measures. */
+/* Packages of the Python in the PATH that the tracker has adapters for, and that nothing
+ * measures. */
 #include "cli/host/doctor.h"
 
 #include "cli/host/python_packages.h"

@@ -1,5 +1,5 @@
-/* Packages that the Python in the PATH has and that the tracker has adapters for. Nothing is imported
- * and nothing is downloaded. */
+/* Packages that the Python in the PATH has and that the tracker has adapters for. Nothing is
+ * imported and nothing is downloaded. */
 #ifndef TK_CLI_PYTHON_PACKAGES_H
 #define TK_CLI_PYTHON_PACKAGES_H
 #include "config/reference.h"

@@ -1,5 +1,6 @@
 /* The monitors of devices, kept in memory between the nights of a replay: the state of a monitor is
- * long, and writing and reading it for each night takes longer than the night. Private to detect/. */
+ * long, and writing and reading it for each night takes longer than the night. Private to
+ * detect/. */
 #ifndef TK_DETECT_KEPT_MONITORS_H
 #define TK_DETECT_KEPT_MONITORS_H
 #include <stddef.h>

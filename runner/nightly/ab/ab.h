@@ -17,8 +17,9 @@ struct tk_night_options;
 enum tk_ab_side_id { TK_AB_BASE, TK_AB_HEAD, TK_AB_SIDES };
 
 struct tk_ab_request {
-	/* NULL: base and head are "FILE.so" or "BACKEND", with ":KEY=VALUE,..." after it for options.
-	 * Else they are revisions of this upstream, "worktree", or a folder ("/...", "./...", "../..."). */
+	/* NULL: base and head are "FILE.so" or "BACKEND", with ":KEY=VALUE,..." after it for
+	 * options. Else they are revisions of this upstream, "worktree", or a folder ("/...",
+	 * "./...", "../..."). */
 	const char *upstream;
 	const char *side[TK_AB_SIDES];
 	char *const *problems;

@@ -15,8 +15,8 @@ struct tk_modules {
 	size_t device_count, backend_count;
 };
 
-/* Backends are shared objects and Python packages. From $TRACKER_BACKENDS, else backends/ beside the
- * program, else ../lib/tracker/backends. */
+/* Backends are shared objects and Python packages. From $TRACKER_BACKENDS, else backends/ beside
+ * the program, else ../lib/tracker/backends. */
 int tk_modules_load(const char *program, struct tk_modules **out, struct tk_error *err);
 void tk_modules_free(struct tk_modules *c);
 const struct tk_module *tk_modules_find_device(

@@ -36,8 +36,8 @@ struct tk_level_monitor *tk_level_monitor_new(double min_effect,
         struct tk_level_monitor_workspace *room); /* min_effect: relative; NULL: out of memory */
 void tk_level_monitor_free(struct tk_level_monitor *w);
 /* y[0 .. n): logarithms of all nights so far, day: their numbers; of more than
- * TK_MONITOR_WINDOW_NIGHTS only the last so many are looked at. prior: the noise of other series. To be called
- * once a night. 0 or TK_ENOMEM. */
+ * TK_MONITOR_WINDOW_NIGHTS only the last so many are looked at. prior: the noise of other series.
+ * To be called once a night. 0 or TK_ENOMEM. */
 int tk_level_monitor_update(struct tk_level_monitor *w, const double *y, const int64_t *day,
         size_t n, const struct tk_noise_prior *prior, struct tk_changepoint_candidate *out);
 /* Accepts the last candidate. False: it is not a new level, but the end of an excursion of at most

@@ -48,8 +48,8 @@ struct tk_likelihood_product {
 double tk_likelihood_log(const struct tk_likelihood_product *p);
 
 /* Log-likelihood of y[0 .. n) about `level`, after the filtered state *from (NULL: unknown). each
- * (may be NULL) gets the filtered state after each point, so_far (may be NULL) the log-likelihood of
- * the points up to and with each. */
+ * (may be NULL) gets the filtered state after each point, so_far (may be NULL) the log-likelihood
+ * of the points up to and with each. */
 double tk_regime_loglik(const struct tk_regime_model *m, const double *y, size_t n, double level,
         const struct tk_filtered_state *from, struct tk_filtered_state *each,
         struct tk_likelihood_product *so_far);

@@ -14,8 +14,8 @@ struct tk_noise {
 	                 the largest over b =   1 .. 28; tau >= sigma */
 };
 
-/* x in the order of time, with 2 n + 1 values of scratch. Fewer than 3 points: all 0. 0, or TK_EDATA
- * for a value that is not finite. */
+/* x in the order of time, with 2 n + 1 values of scratch. Fewer than 3 points: all 0. 0, or
+ * TK_EDATA for a value that is not finite. */
 int tk_noise_estimate(const double *x, size_t n, double *work, struct tk_noise *out);
 /* Sigma and tau alone. */
 int tk_noise_estimate_scale(const double *x, size_t n, double *work, double *sigma, double *tau);

@@ -1,5 +1,6 @@
 # A compiler that stands in for nvcc:  . fake_nvcc.sh
-# Names each compiled file in bin/compiled. It is c++ on the library's fake.cpp, which replaces kernel.cu, without the options of nvcc alone.
+# Names each compiled file in bin/compiled. It is c++ on the library's fake.cpp, which replaces
+# kernel.cu, without the options of nvcc alone.
 mkdir bin
 cat >bin/nvcc <<'NVCC'
 #!/bin/bash

@@ -1,4 +1,6 @@
-# A small upstream `toy` in up/, an adapter for it in adapters/, and a tracker.yml that knows both:  . toy.sh
+# A small upstream `toy` in up/, an adapter for it in adapters/, and a tracker.yml that knows both:
+#   .
+#   toy.sh
 mkdir -p adapters/toy
 git init -q -b main up
 

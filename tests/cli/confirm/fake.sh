@@ -1,5 +1,8 @@
-# An upstream `fake` in up/ whose kernel takes the time that its source says, as noisy as it says:  . fake.sh
-# Compiled from each revision anew. tracker.yml measures it on the null device; DEVICES of several problems: suite.yml.
+# An upstream `fake` in up/ whose kernel takes the time that its source says, as noisy as it says:
+#   .
+#   fake.sh
+# Compiled from each revision anew. tracker.yml measures it on the null device; DEVICES of several
+# problems: suite.yml.
 git init -q -b main up
 mkdir -p adapters/fake
 cat >adapters/fake/build <<'SH'

@@ -1,4 +1,5 @@
-# A machine with simulated GPUs: the null device and backend under the names of real ones, in modules/.  . gpu_machine.sh
+# A machine with simulated GPUs: the null device and backend under the names of real ones, in
+# modules/.  . gpu_machine.sh
 mkdir modules fake
 
 # fake KIND ARCH: copies the sources of the null modules as those of another kind

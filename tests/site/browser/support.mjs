@@ -1,5 +1,5 @@
-// What the browser tests share: the sites, the browser, and how a page is opened. A test fails on any
-// console message, page error, dialog, or request that leaves the site.
+// What the browser tests share: the sites, the browser, and how a page is opened. A test fails on
+// any console message, page error, dialog, or request that leaves the site.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,4 +1,5 @@
-/* What a child gets when it starts: its descriptors, whatever their numbers, and a parent to die with. */
+/* What a child gets when it starts: its descriptors, whatever their numbers, and a parent to die
+ * with. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* Hashes of machine code are equal for equal code, whatever the linker, the clock and the folder. */
+/* Hashes of machine code are equal for equal code, whatever the linker, the clock and the
+ * folder. */
 #include "../upstream/scratch.h"
 #include "base/error.h"
 #include "base/file.h"

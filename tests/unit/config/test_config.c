@@ -363,7 +363,8 @@ static void files(void **state)
 	free(dir);
 }
 
-/* "KIND:" names the devices that measure a suite; anything else before a colon is part of its path. */
+/* "KIND:" names the devices that measure a suite; anything else before a colon is part of its
+ * path. */
 static void suites_of_a_kind(void **state)
 {
 	static const struct {

@@ -1,4 +1,5 @@
-/* The words of core/: each is unique in its list, parses back, and is the one that histories have. */
+/* The words of core/: each is unique in its list, parses back, and is the one that histories
+ * have. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,8 +1,10 @@
 #!/bin/bash
-# The kernels of kernels/gpu without a GPU: their launches are rewritten, the two headers that know the hardware are replaced, and a C++ compiler
-# makes programs of them that compare with kernels/reference. 32 lanes as on NVIDIA, 64 as on AMD.
+# The kernels of kernels/gpu without a GPU: their launches are rewritten, the two headers that know
+# the hardware are replaced, and a C++ compiler makes programs of them that compare with
+# kernels/reference. 32 lanes as on NVIDIA, 64 as on AMD.
 #
-# usage: tests/unit/gpu/logic.sh LANES MODULE      LANES: 32 or 64; MODULE: flash, nsa, pieces or a step of the GEMM ladder, "5_matrix"
+# usage: tests/unit/gpu/logic.sh LANES MODULE      LANES: 32 or 64; MODULE: flash, nsa, pieces or a
+#                                                  step of the GEMM ladder, "5_matrix"
 # exit code 77 where there is no C++ compiler
 set -euo pipefail
 lanes=$1

@@ -1,5 +1,5 @@
-/* Kernels of kernels/gpu on emulated lanes against kernels/reference: the logic of tiles, masks, lists and edges, not
- * the hardware. Compiled once for each module, with -DGEMM or -DATTENTION. */
+/* Kernels of kernels/gpu on emulated lanes against kernels/reference: the logic of tiles, masks,
+ * lists and edges, not the hardware. Compiled once for each module, with -DGEMM or -DATTENTION. */
 #include "attention.h"
 #include "gemm.h"
 #include "gpu_runtime.h"

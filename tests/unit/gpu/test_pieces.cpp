@@ -1,5 +1,5 @@
-/* Kernels of kernels/gpu that are no product and no attention, on emulated lanes: the ceilings, and the softmax of
- * native attention. */
+/* Kernels of kernels/gpu that are no product and no attention, on emulated lanes: the ceilings, and
+ * the softmax of native attention. */
 #include "ceiling_kernels.h"
 #include "gpu_runtime.h"
 #include "softmax.h"
@@ -22,7 +22,7 @@ static float draw(void)
 	return (float)((double)rand() / RAND_MAX - 0.5) * 2;
 }
 
-/* ---- ceilings ------------------------------------------------------------------------------------------------- */
+/* ---- ceilings -------------------------------------------------------------------------------- */
 
 static void copies(size_t bytes)
 {
@@ -88,7 +88,7 @@ template <typename T> static void multiplies(uint32_t dtype, int64_t count, unsi
 	expect(different > 0, "results that differ", different, 1);
 }
 
-/* ---- softmax -------------------------------------------------------------------------------------------------- */
+/* ---- softmax --------------------------------------------------------------------------------- */
 
 template <typename T>
 static void softmax(uint32_t dtype, int64_t heads, int64_t sq, int64_t skv, int causal, double tolerance)

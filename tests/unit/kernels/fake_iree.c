@@ -1,4 +1,5 @@
-/* A code object as IREE's compiler makes it: c = scale * a, one element for each workgroup. The environment variable FAKE_IREE selects a defect. */
+/* A code object as IREE's compiler makes it: c = scale * a, one element for each workgroup. The
+ * environment variable FAKE_IREE selects a defect. */
 #include "iree_library.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* The launcher's driver for CPUs, with a shared library that has the interface of IREE's code objects. */
+/* The launcher's driver for CPUs, with a shared library that has the interface of IREE's code
+ * objects. */
 #include "arguments.h"
 #include "base/buf.h"
 #include "base/error.h"

@@ -1,4 +1,5 @@
-/* What a merge does with files that no tracker would write: huge ids, and values that SQLite refuses. */
+/* What a merge does with files that no tracker would write: huge ids, and values that SQLite
+ * refuses. */
 #include "history.h"
 #include "store/db/id_map.h"
 #include "store/db/internal.h"

@@ -217,7 +217,8 @@ static void path_filter(void **state)
 	free(url);
 }
 
-/* After a rewrite of the branch the new history counts; the old commit is still found by its hash. */
+/* After a rewrite of the branch the new history counts; the old commit is still found by its
+ * hash. */
 static void rebased(void **state)
 {
 	const struct scratch *s = *state;
