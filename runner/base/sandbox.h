@@ -51,7 +51,8 @@ int tk_sandbox_new(
         const struct tk_sandbox_policy *policy, struct tk_sandbox **out, struct tk_error *err);
 void tk_sandbox_free(struct tk_sandbox *s);
 
-/* After the child has ended by itself: whether the sandbox failed before it ran the program. */
+/* After the child has ended by itself: whether the sandbox failed before it ran the program. False
+ * for a program that is missing or hidden in a sandbox that works. */
 bool tk_sandbox_has_failed(struct tk_sandbox *s);
 /* Whether a sandbox hides this path unless its policy names it. */
 bool tk_sandbox_is_hidden(const char *path);

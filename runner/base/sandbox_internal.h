@@ -6,12 +6,15 @@
 #include <stddef.h>
 
 #define TK_SANDBOX_FILTER_MAX 96
+#define TK_SANDBOX_REPORT_OPTIONS 2
 
 struct tk_sandbox {
 	enum tk_sandbox_method method;
-	char **prefix; /* bubblewrap: its arguments before "--"; NULL-terminated */
+	/* bubblewrap: its arguments before "--"; NULL-terminated. The last ones are the report's. */
+	char **prefix;
 	size_t prefix_count;
 	char *program;                 /* bubblewrap itself */
+	char *program_path;            /* what it was told to start; NULL: nothing yet */
 	int report_read, report_write; /* bubblewrap's report; -1: none */
 	char report[512];
 	int ruleset;                    /* of Landlock; -1: none */

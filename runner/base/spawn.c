@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -282,6 +283,8 @@ int tk_spawn(const struct tk_spawn_spec *spec, pid_t *pid, struct tk_error *err)
 	argv = new_wrapped_argv(spec);
 	if (!argv)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
+	free(spec->sandbox->program_path);
+	spec->sandbox->program_path = strdup(spec->path);
 	wrapped.path = spec->sandbox->program;
 	wrapped.argv = argv;
 	status = spawn(&wrapped, pid, err);
