@@ -75,7 +75,7 @@ class Tiles(unittest.TestCase):
 
 class Problems(unittest.TestCase):
     def test_first_configuration(self):
-        for (k, m, n), name in (((4096, 4096, 4096), "128x256x64-c2x1-s4"), ((4096, 16, 4096), "64x32x64-c1x1-s10")):
+        for (k, m, n), name in (((4096, 4096, 4096), "128x256x64-c1x1-s4"), ((4096, 16, 4096), "64x64x64-c1x1-s8")):
             self.assertEqual(problems.calls(GEMM % (k, m, n, "n", "t"), 1)[0][0], name)
         self.assertEqual(problems.calls(ATTENTION % (128, "fwd", 4096, 4096), 9)[0][0], "128x128-s2-turns")
 

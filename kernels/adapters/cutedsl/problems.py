@@ -5,8 +5,15 @@ from package import Unsupported, choose_calls
 
 # Tile M, N, K; cluster M, N; rows of cluster tiles in a group; stages; estimated speed of a full
 # wave, of the fastest tile's.
-GEMM_TILES = [((128, 256, 64), (2, 1), 8, 4, 1), ((128, 256, 64), (1, 2), 8, 4, 0.98), ((128, 256, 64), (1, 1), 16, 4, 0.97),
-              ((128, 128, 64), (2, 1), 8, 6, 0.85), ((64, 128, 64), (1, 1), 16, 8, 0.7), ((64, 64, 64), (1, 1), 16, 8, 0.45), ((64, 32, 64), (1, 1), 16, 10, 0.25)]
+GEMM_TILES = [
+    ((128, 256, 64), (1, 1), 16, 4, 1),
+    ((128, 256, 64), (2, 1), 8, 4, 0.99),
+    ((128, 256, 64), (1, 2), 8, 4, 0.96),
+    ((128, 128, 64), (2, 1), 8, 6, 0.85),
+    ((64, 128, 64), (1, 1), 16, 8, 0.7),
+    ((64, 64, 64), (1, 1), 16, 8, 0.45),
+    ((64, 32, 64), (1, 1), 16, 10, 0.2),
+]
 
 
 def gemm(p):
@@ -26,7 +33,7 @@ def gemm(p):
 
 
 # Keys of a step, warp groups of 64 queries, stages, turns, by the width of a head
-ATTENTION_TILES = {64: [(128, 2, 2, True), (128, 3, 2, True), (128, 2, 2, False)], 128: [(128, 2, 2, True), (128, 2, 2, False), (64, 2, 3, True)],
+ATTENTION_TILES = {64: [(128, 2, 2, False), (128, 2, 2, True), (128, 3, 2, True)], 128: [(128, 2, 2, True), (128, 2, 2, False), (64, 2, 3, True)],
                    256: [(64, 2, 2, True), (64, 2, 2, False)]}
 
 
