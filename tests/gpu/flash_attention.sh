@@ -1,12 +1,11 @@
 #!/bin/bash
-# Versions of FlashAttention-2 and -3 beside cuDNN and our own kernel on an NVIDIA card, each result
-# verified by the tracker.
+# Versions of FlashAttention-2, -3 and FlashInfer beside cuDNN and our own kernel on an NVIDIA card,
+# each result verified by the tracker.
 #
 # usage: tests/gpu/flash_attention.sh FOLDER [TRACKER [RESULTS]]
-#        FOLDER has a folder for each version, with tk_backend_fa2.so
-#        or
-# tk_backend_fa3.so and instances.txt as the adapters build them; answers of the tracker are left in
-# RESULTS
+#        FOLDER has a folder for each version, with tk_backend_fa2.so, tk_backend_fa3.so or
+#        tk_backend_flashinfer.so and instances.txt as the adapters build them; answers of the
+#        tracker are left in RESULTS
 #
 # Prints the time and rate of each version and its speed in percent of cuDNN's. Fails where a result
 # is wrong, or a problem whose instance compiled was not measured. SEQUENCES, in the environment,
@@ -26,10 +25,11 @@ else
 	trap 'rm -rf "$results"' EXIT
 fi
 
-# "fa2_f16_128_1 ok 104 s": type, head dimension, mask (any: both); "fa3_f16_128 ok 150 s": both
-# masks
+# "fa2_f16_128_1 ok 104 s": type, head dimension, mask (any: both); "fa3_f16_128 ok 150 s" and
+# "flashinfer_f16_128 ok 65 s": both masks
 problems() { # FILE...
-	sed -n -e 's/^fa2_\([a-z0-9]*\)_\([0-9]*\)_\([a-z0-9]*\) ok .*/\1 \2 \3/p' -e 's/^fa3_\([a-z0-9]*\)_\([0-9]*\) ok .*/\1 \2 any/p' "$@" | sort -u | while read -r type d mask; do
+	sed -n -e 's/^fa2_\([a-z0-9]*\)_\([0-9]*\)_\([a-z0-9]*\) ok .*/\1 \2 \3/p' \
+		-e 's/^[a-z0-9]*_\([a-z0-9]*\)_\([0-9]*\) ok .*/\1 \2 any/p' "$@" | sort -u | while read -r type d mask; do
 		case $mask in any) masks="0 1" ;; *) masks=$mask ;; esac
 		for causal in $masks; do
 			for sq in ${SEQUENCES:-512 2048 8192 16384}; do
@@ -54,7 +54,7 @@ measure cudnn cudnn "${all[@]}"
 measure hopper_flash hopper_flash "${all[@]}"
 for version in "$folder"/*/; do
 	mapfile -t own < <(problems "$version/instances.txt")
-	for backend in "$version"tk_backend_fa[23].so; do
+	for backend in "$version"tk_backend_*.so; do
 		name=${backend##*_}
 		measure "${name%.so} $(basename "$version")" "$backend" "${own[@]}"
 	done
@@ -75,7 +75,7 @@ def tflops(problem, ns):
 
 bad = 0
 for who, list_ in answers.items():
-    theirs = who.startswith(("fa2", "fa3"))
+    theirs = " " in who  # a backend and its version
     bad += theirs and not list_
     for a in list_:
         if a["outcome"] not in ("ok", "unstable"):
