@@ -36,8 +36,7 @@ const char *text(cudaError_t error)
 }
 
 /* [batch][rows][heads][d]: the batches are rows of one tensor. */
-void set_tensors(
-        ragged_params &p, const struct tk_attention *a, const struct tk_tensor *tensors)
+void set_tensors(ragged_params &p, const struct tk_attention *a, const struct tk_tensor *tensors)
 {
 	p.q_ptr = static_cast<TYPE *>(tensors[TK_T_Q].data);
 	p.k_ptr = static_cast<TYPE *>(tensors[TK_T_K].data);
@@ -91,9 +90,8 @@ cudaError_t make_schedule(prepared_prefill &f, const struct tk_attention *a)
 	cudaError_t error = cudaMalloc(&f.schedule, bytes);
 	if (error == cudaSuccess)
 		error = PrefillSM90Plan<index_type>(nullptr, 0, f.schedule, host.data(), bytes,
-		        plan, q_begin.data(), kv_begin.data(), kv_length.data(), a->b * a->sq,
-		        a->b, a->h, a->hkv, a->d, a->d, 1, a->causal != 0, false, sizeof(TYPE),
-		        nullptr);
+		        plan, q_begin.data(), kv_begin.data(), kv_length.data(), a->b * a->sq, a->b,
+		        a->h, a->hkv, a->d, a->d, 1, a->causal != 0, false, sizeof(TYPE), nullptr);
 	if (error == cudaSuccess)
 		error = cudaStreamSynchronize(nullptr);
 	if (error == cudaSuccess && plan.same_schedule_for_all_heads)
@@ -102,8 +100,8 @@ cudaError_t make_schedule(prepared_prefill &f, const struct tk_attention *a)
 	return error;
 }
 
-const char *prepare(const struct tk_attention *a, const struct tk_tensor *tensors, uint32_t,
-        void **out)
+const char *prepare(
+        const struct tk_attention *a, const struct tk_tensor *tensors, uint32_t, void **out)
 {
 	try {
 		auto f = std::make_unique<prepared_prefill>();
