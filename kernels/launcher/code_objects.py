@@ -1,22 +1,24 @@
-"""What a cubin says about the parameters of its kernels, read from the ELF: no CUDA tools are needed."""
+"""What a cubin says about the parameters of its kernels, read from the ELF: no CUDA tools are
+needed."""
+
 import struct
 
 KERNEL_PARAMETER = 0x17  # attribute of .nv.info.KERNEL: index, ordinal, offset, size
-SIZED = 4                # records that are followed by as many bytes as they say
+SIZED = 4  # records that are followed by as many bytes as they say
 
 
 def sections(code):
     """{name: bytes} of an ELF of 64 bits."""
     if code[:5] != b"\x7fELF\x02":
         raise ValueError("not an ELF of 64 bits")
-    table, = struct.unpack_from("<Q", code, 40)
+    (table,) = struct.unpack_from("<Q", code, 40)
     size, count, names = struct.unpack_from("<HHH", code, 58)
     rows = [struct.unpack_from("<IIQQQQ", code, table + i * size) for i in range(count)]
     strings = rows[names][4]
     out = {}
     for name, kind, _, _, at, length in rows:
-        text = code[strings + name:code.index(b"\0", strings + name)].decode()
-        out[text] = b"" if kind == 8 else code[at:at + length]
+        text = code[strings + name : code.index(b"\0", strings + name)].decode()
+        out[text] = b"" if kind == 8 else code[at : at + length]
     return out
 
 

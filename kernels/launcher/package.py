@@ -1,5 +1,7 @@
-"""Writes a compiled kernel package (docs/reference/kernel-packages.md): a code object and a manifest for each problem and configuration. For adapters of
-compilers, which find this folder by PYTHONPATH."""
+"""Writes a compiled kernel package (docs/reference/kernel-packages.md): a code object and a
+manifest for each problem and configuration. For adapters of compilers, which find this folder by
+PYTHONPATH."""
+
 import argparse
 import concurrent.futures
 import hashlib
@@ -33,7 +35,8 @@ def find_kernel(problem, kernels):
 
 
 def choose_calls(problem, kernels, most):
-    """For `calls` of write(). `kernels`: {operation: generator of (configuration, call) for the values of a problem}."""
+    """For `calls` of write(). `kernels`: {operation: generator of (configuration, call) for the
+    values of a problem}."""
     kernel, p = find_kernel(problem, kernels)
     return list(itertools.islice(kernel(p), most))
 
@@ -45,24 +48,35 @@ def cpu_seconds():
 
 def error_line(error):
     text = " ".join(str(error).split())
-    return (text if isinstance(error, CompileError) else "%s: %s" % (type(error).__name__, text))[:440]
+    return (text if isinstance(error, CompileError) else "%s: %s" % (type(error).__name__, text))[
+        :440
+    ]
 
 
 def write_one(compile_call, out, extension, common, stem, call):
-    """One manifest, and its code object unless the compiler fails. Returns the line of the log, and whether there is code."""
+    """One manifest, and its code object unless the compiler fails. Returns the line of the log, and
+    whether there is code."""
     written = dict(common)
     try:
         code, members = compile_call(call)
         name = "%s.%s" % (stem, extension)
         with open(os.path.join(out, name), "wb") as f:
             f.write(code)
-        written.update(members, code_object=name, sha256=hashlib.sha256(code).hexdigest(), compile_seconds=round(members["compile_seconds"], 4))
+        written.update(
+            members,
+            code_object=name,
+            sha256=hashlib.sha256(code).hexdigest(),
+            compile_seconds=round(members["compile_seconds"], 4),
+        )
         result = "%.2f s, %d bytes" % (members["compile_seconds"], len(code))
     except Exception as error:  # one problem that does not compile must not cost the others
         written["error"] = result = error_line(error)
     with open(os.path.join(out, stem + ".json"), "w", encoding="utf-8") as f:
         json.dump(written, f, indent=1)
-    return "%s %s: %s" % (written["problem"], written["configuration"], result), "error" not in written
+    return (
+        "%s %s: %s" % (written["problem"], written["configuration"], result),
+        "error" not in written,
+    )
 
 
 def crash(call):
@@ -79,7 +93,8 @@ def run_alone(compile_call, *job):
 
 
 def run_jobs(jobs, compile_call, out, extension):
-    """The results of `write_one`, in the order of the jobs. A crash ends the pool: what has no result then is compiled again."""
+    """The results of `write_one`, in the order of the jobs. A crash ends the pool: what has no
+    result then is compiled again."""
     with concurrent.futures.ProcessPoolExecutor(int(os.environ.get("TK_JOBS", "1"))) as pool:
         waiting = [(job, submit(pool, compile_call, out, extension, *job)) for job in jobs]
         for job, future in waiting:
@@ -99,7 +114,8 @@ def submit(pool, *job):
 
 
 def list_jobs(calls, common, most):
-    """(members that are the same whether it compiles or not, file name without extension, call) of each manifest."""
+    """(members that are the same whether it compiles or not, file name without extension, call) of
+    each manifest."""
     with open(os.environ["TK_PROBLEMS"], encoding="utf-8") as f:
         listed = json.load(f)["problems"]
     for problem in listed:
@@ -110,7 +126,11 @@ def list_jobs(calls, common, most):
             continue
         digest = hashlib.sha256(problem.encode()).hexdigest()[:10]
         for i, (configuration, call) in enumerate(chosen):
-            yield dict(common, problem=problem, configuration=configuration), "%s-%s-%d" % (problem.partition(":")[0], digest, i), call
+            yield (
+                dict(common, problem=problem, configuration=configuration),
+                "%s-%s-%d" % (problem.partition(":")[0], digest, i),
+                call,
+            )
 
 
 def parse_arguments(*more):
@@ -118,15 +138,24 @@ def parse_arguments(*more):
     parser = argparse.ArgumentParser()
     for name in ("out", "target", *more):
         parser.add_argument(name)
-    parser.add_argument("--configs", type=int, default=1, help="configurations of a problem at most")
+    parser.add_argument(
+        "--configs", type=int, default=1, help="configurations of a problem at most"
+    )
     return parser.parse_args()
 
 
 def write(options, producer, extension, calls, compile_call):
-    """`calls(problem, most)` gives at most `most` (configuration, call), the best guess first, or raises Unsupported. `compile_call(call)`, which runs in
-    other processes, gives the bytes of a code object and members of its manifest: `launches`, `compile_seconds`, and others that replace the usual."""
+    """`calls(problem, most)` gives at most `most` (configuration, call), the best guess first, or
+    raises Unsupported. `compile_call(call)`, which runs in other processes, gives the bytes of a
+    code object and members of its manifest: `launches`, `compile_seconds`, and others that replace
+    the usual.
+    """
     os.makedirs(options.out, exist_ok=True)
-    todo = list(list_jobs(calls, {"format": 1, "producer": producer, "target": options.target}, options.configs))
+    todo = list(
+        list_jobs(
+            calls, {"format": 1, "producer": producer, "target": options.target}, options.configs
+        )
+    )
     good, failures = 0, []
     for line, ok in run_jobs(todo, compile_call, options.out, extension):
         print(line, flush=True)
@@ -134,4 +163,11 @@ def write(options, producer, extension, calls, compile_call):
         failures += [] if ok else [line]
     print("%s %s: %d of %d code objects" % (producer["name"], producer["version"], good, len(todo)))
     if not good:
-        sys.exit("error: " + ("none of the problems could be compiled: " + failures[0] if todo else "none of the problems is supported"))
+        sys.exit(
+            "error: "
+            + (
+                "none of the problems could be compiled: " + failures[0]
+                if todo
+                else "none of the problems is supported"
+            )
+        )

@@ -1,7 +1,10 @@
-"""The Python side of the host: what an adapter sees of the tracker, and what the host (python_backend.c) calls. docs/reference/python-packages.md is the
-contract of adapters.
+"""The Python side of the host: what an adapter sees of the tracker, and what the host
+(python_backend.c) calls. docs/reference/python-packages.md is the contract of adapters.
 
-An adapter imports this module for `Unsupported`, `threads`, `device_kind` and `options`, which are set before the adapter is imported."""
+An adapter imports this module for `Unsupported`, `threads`, `device_kind` and `options`, which are
+set before the adapter is imported.
+"""
+
 import ctypes
 import functools
 import gc
@@ -21,7 +24,17 @@ OK, UNSUPPORTED, NO_MEMORY, INVALID, DEVICE, INTERNAL = range(6)  # enum tk_abi_
 
 # Types without a name in numpy are given as integers of their size: an adapter views them as its
 # own.
-TYPESTR = {"f64": "<f8", "f32": "<f4", "tf32": "<f4", "f16": "<f2", "bf16": "<i2", "e4m3": "|u1", "e5m2": "|u1", "i32": "<i4", "i64": "<i8"}
+TYPESTR = {
+    "f64": "<f8",
+    "f32": "<f4",
+    "tf32": "<f4",
+    "f16": "<f2",
+    "bf16": "<i2",
+    "e4m3": "|u1",
+    "e5m2": "|u1",
+    "i32": "<i4",
+    "i64": "<i8",
+}
 
 
 class Unsupported(Exception):
@@ -29,13 +42,20 @@ class Unsupported(Exception):
 
 
 class Tensor:
-    """One of the tracker's buffers: `name`, `dtype` ("f32"), `shape`, `pointer`, `nbytes`, `output` (to be written). numpy.asarray() and, on CUDA,
-    torch.as_tensor() share its memory. `buffer` is the memory as ctypes bytes, on a CPU."""
+    """One of the tracker's buffers: `name`, `dtype` ("f32"), `shape`, `pointer`, `nbytes`, `output`
+    (to be written). numpy.asarray() and, on CUDA, torch.as_tensor() share its memory. `buffer` is
+    the memory as ctypes bytes, on a CPU."""
 
     def __init__(self, name, dtype, shape, pointer, nbytes, output):
         self.name, self.dtype, self.shape = name, dtype, tuple(shape)
         self.pointer, self.nbytes, self.output = pointer, nbytes, output
-        interface = {"version": 3, "shape": self.shape, "typestr": TYPESTR[dtype], "data": (pointer, False), "strides": None}
+        interface = {
+            "version": 3,
+            "shape": self.shape,
+            "typestr": TYPESTR[dtype],
+            "data": (pointer, False),
+            "strides": None,
+        }
         if device_kind == "cpu":
             self.__array_interface__ = interface
         else:
@@ -82,7 +102,10 @@ def check_version(description):
     if description.get("own_packages") and producer.get("version"):
         installed = importlib.metadata.version(producer["name"])
         if installed != producer["version"]:
-            raise ImportError("%s %s is installed, and the package was made for %s: make it again" % (producer["name"], installed, producer["version"]))
+            raise ImportError(
+                "%s %s is installed, and the package was made for %s: make it again"
+                % (producer["name"], installed, producer["version"])
+            )
 
 
 def check_callable(call):
@@ -125,7 +148,10 @@ class Host:
         if not isinstance(result, (tuple, list)):
             result = (result,)
         if not 1 <= len(result) <= len(outputs):  # the last ones may be optional, as lse is
-            raise ValueError("the callable returned %d arrays, the problem has %d outputs" % (len(result), len(outputs)))
+            raise ValueError(
+                "the callable returned %d arrays, the problem has %d outputs"
+                % (len(result), len(outputs))
+            )
         for array, output in zip(result, outputs):
             self.adapter.fetch(array, output)
         return "", None

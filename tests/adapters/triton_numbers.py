@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
-"""The numbers of the kernels of kernels/adapters/triton: every configuration of small problems, executed by Triton's interpreter on the CPU, beside the
-definitions of tracker_abi.h in f64. Needs triton and numpy; exits with 77 where they are not installed.
+"""The numbers of the kernels of kernels/adapters/triton: every configuration of small problems,
+executed by Triton's interpreter on the CPU, beside the definitions of tracker_abi.h in f64. Needs
+triton and numpy; exits with 77 where they are not installed.
 
   tests/adapters/triton_numbers.py [PROBLEM ...]"""
+
 import os
 import sys
 
 os.environ["TRITON_INTERPRET"] = "1"
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path[:0] = [os.path.join(ROOT, "kernels", "launcher"), os.path.join(ROOT, "kernels", "adapters", "triton")]
+sys.path[:0] = [
+    os.path.join(ROOT, "kernels", "launcher"),
+    os.path.join(ROOT, "kernels", "adapters", "triton"),
+]
 sys.dont_write_bytecode = True
 try:
     import numpy as np
@@ -46,11 +51,17 @@ PROBLEMS = [
     "nsa:b=1,h=20,hkv=1,s=40,d=64,dtype=f16,causal=1,block_size=32,selected_blocks=2,window=11",
     "nsa:b=1,h=32,hkv=2,s=136,d=128,dtype=f16,causal=0,block_size=128,selected_blocks=1,window=70",
 ]
-TYPES = {"f16": (np.float16, tl.float16), "f32": (np.float32, tl.float32), "e4m3": (np.uint8, tl.float8e4nv), "i32": (np.int32, tl.int32)}
+TYPES = {
+    "f16": (np.float16, tl.float16),
+    "f32": (np.float32, tl.float32),
+    "e4m3": (np.uint8, tl.float8e4nv),
+    "i32": (np.int32, tl.int32),
+}
 
 
 class Target:
     """A card of few multiprocessors, so that small problems have more tiles than it."""
+
     version = (99, 0)
 
     def __init__(self, kind):
@@ -73,14 +84,16 @@ def aligned(shape, dtype):
     size = int(np.prod(shape)) * kind.itemsize
     memory = np.full(size + 64, 0xFF, np.uint8)
     start = -memory.ctypes.data % 64
-    return memory[start:start + size].view(kind).reshape(shape)
+    return memory[start : start + size].view(kind).reshape(shape)
 
 
 def fill(random, shape, dtype):
     """An array, and its numbers in f64."""
     array = aligned(shape, dtype)
     if dtype == "e4m3":
-        array[...] = random.integers(0x20, 0x40, shape) | random.integers(0, 2, shape) << 7  # 2^-3 to below 2
+        array[...] = (
+            random.integers(0x20, 0x40, shape) | random.integers(0, 2, shape) << 7
+        )  # 2^-3 to below 2
         exponent, fraction = (array >> 3 & 15).astype(float), (array & 7).astype(float)
         return array, np.where(array >> 7, -1.0, 1.0) * 2.0 ** (exponent - 7) * (1 + fraction / 8)
     array[...] = random.standard_normal(shape)
@@ -91,7 +104,9 @@ def gemm(p, random):
     m, n, k, batch = (int(p.get(x, 1)) for x in ("m", "n", "k", "batch"))
     a, x = fill(random, (batch, k, m) if p["ta"] == "t" else (batch, m, k), p["a"])
     b, y = fill(random, (batch, n, k) if p["tb"] == "t" else (batch, k, n), p["b"])
-    product = (x.swapaxes(1, 2) if p["ta"] == "t" else x) @ (y.swapaxes(1, 2) if p["tb"] == "t" else y)
+    product = (x.swapaxes(1, 2) if p["ta"] == "t" else x) @ (
+        y.swapaxes(1, 2) if p["tb"] == "t" else y
+    )
     return {"A": a, "B": b, "C": aligned((batch, m, n), p["c"])}, {"C": product}
 
 
@@ -103,11 +118,19 @@ def softmax(score):
 
 def attention(p, random):
     b, h, hkv, sq, skv, d = (int(p[x]) for x in ("b", "h", "hkv", "sq", "skv", "d"))
-    scale = float(p.get("scale", 0)) or d ** -0.5
+    scale = float(p.get("scale", 0)) or d**-0.5
     tensors, numbers = {}, {}
-    for name, shape in (("Q", (b, sq, h, d)), ("K", (b, skv, hkv, d)), ("V", (b, skv, hkv, d)), ("dO", (b, sq, h, d))):
+    for name, shape in (
+        ("Q", (b, sq, h, d)),
+        ("K", (b, skv, hkv, d)),
+        ("V", (b, skv, hkv, d)),
+        ("dO", (b, sq, h, d)),
+    ):
         tensors[name], numbers[name] = fill(random, shape, "f16")
-    q, k, v, do = (numbers[x] if x in ("Q", "dO") else numbers[x].repeat(h // hkv, 2) for x in ("Q", "K", "V", "dO"))
+    q, k, v, do = (
+        numbers[x] if x in ("Q", "dO") else numbers[x].repeat(h // hkv, 2)
+        for x in ("Q", "K", "V", "dO")
+    )
     score = np.einsum("bihd,bjhd->bhij", q, k) * scale
     if p["causal"] == "1":
         score[..., np.arange(skv) > np.arange(sq)[:, None] + skv - sq] = -np.inf
@@ -123,21 +146,27 @@ def attention(p, random):
     def grouped(x):
         return x.reshape(b, skv, hkv, h // hkv, d).sum(3)
 
-    expected = {"dQ": scale * np.einsum("bhij,bjhd->bihd", d_score, k), "dK": grouped(scale * np.einsum("bhij,bihd->bjhd", d_score, q)),
-                "dV": grouped(np.einsum("bhij,bihd->bjhd", weight, do))}
+    expected = {
+        "dQ": scale * np.einsum("bhij,bjhd->bihd", d_score, k),
+        "dK": grouped(scale * np.einsum("bhij,bihd->bjhd", d_score, q)),
+        "dV": grouped(np.einsum("bhij,bihd->bjhd", weight, do)),
+    }
     tensors.update({name: aligned(x.shape, "f16") for name, x in expected.items()})
     return tensors, expected
 
 
 def choose_blocks(random, token, size, count, s, causal):
-    """A list as verification makes it: different blocks with a key that the token sees, -1 for the others."""
+    """A list as verification makes it: different blocks with a key that the token sees, -1 for the
+    others."""
     seen = (token // size if causal else (s - 1) // size) + 1
     chosen = random.permutation(seen)[:count]
     return np.concatenate([chosen, np.full(count - len(chosen), -1)])
 
 
 def nsa(p, random):
-    b, h, hkv, s, d, size, count, window = (int(p[x]) for x in ("b", "h", "hkv", "s", "d", "block_size", "selected_blocks", "window"))
+    b, h, hkv, s, d, size, count, window = (
+        int(p[x]) for x in ("b", "h", "hkv", "s", "d", "block_size", "selected_blocks", "window")
+    )
     causal = p["causal"] == "1"
     tensors, numbers = {}, {}
     for name, heads in (("Q", h), ("K", hkv), ("V", hkv)):
@@ -148,11 +177,18 @@ def nsa(p, random):
         blocks[i, token, g] = listed = choose_blocks(random, token, size, count, s, causal)
         if token == s // 2:
             blocks[i, token, g] = listed = np.full(count, -1)  # sees nothing
-        keys = [j for x in listed if x >= 0 for j in range(x * size, min((x + 1) * size, token + 1 if causal else s))]
+        keys = [
+            j
+            for x in listed
+            if x >= 0
+            for j in range(x * size, min((x + 1) * size, token + 1 if causal else s))
+        ]
         heads = slice(g * (h // hkv), (g + 1) * (h // hkv))
         for seen in (keys, list(range(max(token + 1 - window, 0), token + 1)) if window else []):
             if seen:
-                weight, _ = softmax(numbers["Q"][i, token, heads] @ numbers["K"][i, seen, g].T * d ** -0.5)
+                weight, _ = softmax(
+                    numbers["Q"][i, token, heads] @ numbers["K"][i, seen, g].T * d**-0.5
+                )
                 out[i, token, heads] += weight @ numbers["V"][i, seen, g]
     tensors.update(blocks=blocks, O=aligned(out.shape, "f16"))
     return tensors, {"O": out}
@@ -161,32 +197,60 @@ def nsa(p, random):
 def run(call, tensors):
     kernel = getattr(kernels, call.kernel)
     given = {name: Pointer(tensors[tensor], dtype) for name, tensor, dtype in call.tensors}
-    given.update({name: Pointer(aligned((size // 4,), "f32"), "f32") for name, size in call.scratch.items()})
+    given.update(
+        {name: Pointer(aligned((size // 4,), "f32"), "f32") for name, size in call.scratch.items()}
+    )
     for grid, values in call.launches():
-        kernel[grid](**{n: given.get(n, values.get(n, call.constants.get(n))) for n in kernel.arg_names})
+        kernel[grid](
+            **{n: given.get(n, values.get(n, call.constants.get(n))) for n in kernel.arg_names}
+        )
 
 
 def check(text, kind):
     op, p = parse_problem(text)
-    tensors, expected = {"gemm": gemm, "attention": attention, "nsa": nsa}[op](p, np.random.default_rng(1))
+    tensors, expected = {"gemm": gemm, "attention": attention, "nsa": nsa}[op](
+        p, np.random.default_rng(1)
+    )
     wrong, done = 0, []
     for name, call in problems.calls(text, Target(kind), 99):
-        same = (call.kernel, call.constants, call.launches())  # but for warps and stages, which the interpreter does not have
+        same = (
+            call.kernel,
+            call.constants,
+            call.launches(),
+        )  # but for warps and stages, which the interpreter does not have
         if same in done:
             continue
         done.append(same)
         for output in expected:
             tensors[output].view(np.uint8)[...] = 0xFF
         run(call, tensors)
-        worst = {x: float(np.abs(tensors[x] - expected[x]).max() / np.abs(expected[x]).max()) for x in expected}
+        worst = {
+            x: float(np.abs(tensors[x] - expected[x]).max() / np.abs(expected[x]).max())
+            for x in expected
+        }
         good = all(x < 3e-3 for x in worst.values())  # f16 rounds by 2^-11; not so for NaN
         wrong += not good
-        print("%s %s %s: %s %s" % ("ok" if good else "WRONG", kind, text, name, {x: "%.1e" % e for x, e in worst.items()}), flush=True)
+        print(
+            "%s %s %s: %s %s"
+            % (
+                "ok" if good else "WRONG",
+                kind,
+                text,
+                name,
+                {x: "%.1e" % e for x, e in worst.items()},
+            ),
+            flush=True,
+        )
     return wrong
 
 
 def main():
-    wrong = sum(check(text, kind) for text in sys.argv[1:] or PROBLEMS for kind in ("cuda", "hip") if kind == "cuda" or "e4m3" not in text)
+    wrong = sum(
+        check(text, kind)
+        for text in sys.argv[1:] or PROBLEMS
+        for kind in ("cuda", "hip")
+        if kind == "cuda" or "e4m3" not in text
+    )
     sys.exit("%d configurations are wrong" % wrong if wrong else 0)
 
 

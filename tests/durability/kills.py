@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Ends nights and backfills by kill -9 at random moments, fills the disk at random moments, and holds the history's lock.
+"""Ends nights and backfills by kill -9 at random moments, fills the disk at random moments, and
+holds the history's lock.
 
-usage: kills.py [--nights=N] [--backfills=N] [--disks=N] [--locks=N] [--seed=S]     with TRACKER in the environment
+usage: kills.py [--nights=N] [--backfills=N] [--disks=N] [--locks=N] [--seed=S]
+with TRACKER in the environment
 
 --disks: nights that find no space, for each of the folders of history, site, cache and logs.
 
@@ -9,11 +11,15 @@ After every end: each measurement that was there is there with the same bytes, n
 `db check` finds nothing, `--resume` (or the same backfill) goes on, and no build is stored as
 failed. Exit code 1 names the first thing that does not hold, 77: the disks cannot be made here.
 """
+
 import argparse, os, random, shutil, signal, sqlite3, subprocess, sys, tempfile, time
 
 TRACKER = os.environ["TRACKER"]
 ADAPTER = '#!/bin/sh\nmkdir -p "$TK_OUT/lib" && cp "%s" "$TK_OUT/lib/tk_backend_null.so"\n'
-SUITE = "title: six\nsource: made for this test\nproblems:\n  - gemm: { m: [16, 24, 32], n: [16, 32], k: 16 }\n"
+SUITE = (
+    "title: six\nsource: made for this test\n"
+    "problems:\n  - gemm: { m: [16, 24, 32], n: [16, 32], k: 16 }\n"
+)
 CONFIG = """machine: testbed
 devices: ["null:0"]
 suites: [suite.yml]
@@ -23,14 +29,22 @@ control: { every: 0 }
 upstreams:
   - { name: up, kind: git, url: up, adapter: copy, backends: ["null"] }
 """
-TABLES = ("select n.uid, s.uid, r.uid, m.value, m.lo, m.hi, m.n, m.min, m.q25, m.q75, m.p95, m.flags, hex(p.data)"
-          " from measurement m join run r on r.id = m.run_id join night n on n.id = m.night_id"
-          " join series s on s.id = m.series_id left join sample p on p.run_id = m.run_id and p.series_id = m.series_id")
+TABLES = (
+    "select n.uid, s.uid, r.uid, m.value, m.lo, m.hi, m.n, m.min, m.q25, m.q75, m.p95, m.flags,"
+    " hex(p.data) from measurement m join run r on r.id = m.run_id join night n on n.id ="
+    " m.night_id join series s on s.id = m.series_id left join sample p on p.run_id = m.run_id and"
+    " p.series_id = m.series_id"
+)
 
 
 def git(*args, day=1):
     when = f"2026-10-{day:02}T12:00:00Z"
-    env = {**os.environ, "GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when, "GIT_CONFIG_GLOBAL": "/dev/null"}
+    env = {
+        **os.environ,
+        "GIT_AUTHOR_DATE": when,
+        "GIT_COMMITTER_DATE": when,
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+    }
     for role in ("AUTHOR", "COMMITTER"):
         env |= {f"GIT_{role}_NAME": "Test", f"GIT_{role}_EMAIL": "test@example.org"}
     subprocess.run(["git", "-C", "up", *args], env=env, check=True, stdout=subprocess.DEVNULL)
@@ -39,8 +53,15 @@ def git(*args, day=1):
 def make_project():
     for folder in ("up", "adapters/copy", "db", "pub", "cache", "logs"):
         os.makedirs(folder)
-    null = os.path.join(os.environ.get("TRACKER_BACKENDS", os.path.dirname(TRACKER) + "/backends"), "tk_backend_null.so")
-    for path, text in (("adapters/copy/build", ADAPTER % null), ("suite.yml", SUITE), ("tracker.yml", CONFIG)):
+    null = os.path.join(
+        os.environ.get("TRACKER_BACKENDS", os.path.dirname(TRACKER) + "/backends"),
+        "tk_backend_null.so",
+    )
+    for path, text in (
+        ("adapters/copy/build", ADAPTER % null),
+        ("suite.yml", SUITE),
+        ("tracker.yml", CONFIG),
+    ):
         with open(path, "w") as f:
             f.write(text)
     os.chmod("adapters/copy/build", 0o755)
@@ -72,7 +93,10 @@ def rows():
     c = sqlite3.connect("file:db/tracker.db?mode=ro", uri=True, timeout=20)
     try:
         found = c.execute(TABLES).fetchall()
-        double = c.execute("select count(*) from (select 1 from measurement group by night_id, series_id, build_id having count(*) > 1)").fetchone()[0]
+        double = c.execute(
+            "select count(*) from (select 1 from measurement group by night_id, series_id, build_id"
+            " having count(*) > 1)"
+        ).fetchone()[0]
         broken = c.execute("select count(*) from build where status <> 'ok'").fetchone()[0]
     except sqlite3.OperationalError as e:
         if "no such table" in str(e):
@@ -99,7 +123,12 @@ def check(before, what):
 
 
 def kill_at(args, after_s):
-    p = subprocess.Popen([TRACKER, *args], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    p = subprocess.Popen(
+        [TRACKER, *args],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
     try:
         p.wait(after_s)
     except subprocess.TimeoutExpired:
@@ -173,7 +202,9 @@ echo; echo "$start $left"; exit $code"""
 def fill_disk(folder, kib, what):
     """One night; returns how many KiB it used, and whether it found no space."""
     seen = rows()
-    done = subprocess.run(["unshare", "-m", "bash", "-c", FILL.format(folder, kib)], capture_output=True, text=True)
+    done = subprocess.run(
+        ["unshare", "-m", "bash", "-c", FILL.format(folder, kib)], capture_output=True, text=True
+    )
     text = done.stdout + done.stderr
     if done.returncode == 77 or "unshare:" in text:
         sys.exit(77)
@@ -204,7 +235,8 @@ def fill_log(room):
 
 
 def fill_disks(count):
-    """Each folder until `count` nights have found no space, of a random part of what the nights before used."""
+    """Each folder until `count` nights have found no space, of a random part of what the nights
+    before used."""
     total = 0
     for folder in ("db", "pub", "cache", "logs"):
         full, most, tries = 0, 600, 0
@@ -213,7 +245,11 @@ def fill_disks(count):
             total += 1
             commit(1000 + total)
             room = random.randint(0, most)
-            used, is_full = fill_log(room) if folder == "logs" else fill_disk(folder, room, f"{folder} with {room} KiB left")
+            used, is_full = (
+                fill_log(room)
+                if folder == "logs"
+                else fill_disk(folder, room, f"{folder} with {room} KiB left")
+            )
             full += is_full
             if not is_full:
                 most = max(5, min(most, used))
@@ -226,7 +262,9 @@ def hold_locks(count):
     length, resumed = time_of("nightly"), 0
     for i in range(count):
         seconds, seen = random.uniform(1, 60), rows()
-        night = subprocess.Popen([TRACKER, "nightly"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        night = subprocess.Popen(
+            [TRACKER, "nightly"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
         time.sleep(random.uniform(0, length))
         c = sqlite3.connect("db/tracker.db", timeout=20, isolation_level=None)
         c.execute("begin immediate")
@@ -248,12 +286,24 @@ def hold_locks(count):
             check(seen, "resumed, " + what)
     return resumed
 
-AFTER = {"nights": "ended early", "backfills": "ended early", "full disks": "nights", "locks": "resumed"}
+
+AFTER = {
+    "nights": "ended early",
+    "backfills": "ended early",
+    "full disks": "nights",
+    "locks": "resumed",
+}
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    for name, default in (("nights", 200), ("backfills", 200), ("disks", 12), ("locks", 0), ("seed", int(time.time()))):
+    p = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    for name, default in (
+        ("nights", 200),
+        ("backfills", 200),
+        ("disks", 12),
+        ("locks", 0),
+        ("seed", int(time.time())),
+    ):
         p.add_argument("--" + name, type=int, default=default)
     o = p.parse_args()
     random.seed(o.seed)
@@ -262,9 +312,18 @@ def main():
         os.chdir(folder)
         os.environ |= {"HOME": folder, "TZ": "UTC", "GIT_CONFIG_GLOBAL": "/dev/null"}
         make_project()
-        for what, work, count in (("nights", kill_nights, o.nights), ("backfills", kill_backfills, o.backfills), ("full disks", fill_disks, o.disks), ("locks", hold_locks, o.locks)):
+        for what, work, count in (
+            ("nights", kill_nights, o.nights),
+            ("backfills", kill_backfills, o.backfills),
+            ("full disks", fill_disks, o.disks),
+            ("locks", hold_locks, o.locks),
+        ):
             if count:
-                print(f"{what}: {count} wanted, {work(count)} {AFTER[what]}, {len(rows())} measurements, none lost", flush=True)
+                print(
+                    f"{what}: {count} wanted, {work(count)} {AFTER[what]}, {len(rows())}"
+                    " measurements, none lost",
+                    flush=True,
+                )
         os.chdir("/")
 
 

@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
-"""Every configuration of compiled kernel packages on one card, beside the vendors' and our own kernels for the same problems; each result is verified
-before it is timed. The packages are built elsewhere:
+"""Every configuration of compiled kernel packages on one card, beside the vendors' and our own
+kernels for the same problems; each result is verified before it is timed. The packages are built
+elsewhere:
 
-  on a build host:   tracker build triton --rev=3.9.0 --arch=sm_90a              (with `cmake_args: --configs=4` in tracker.yml)
-  on the card:       tests/gpu/compiled.py --tracker build/tracker --out compiled.json PACKAGE.cuda ...
+  on a build host, with `cmake_args: --configs=4` in tracker.yml:
+    tracker build triton --rev=3.9.0 --arch=sm_90a
+  on the card:
+    tests/gpu/compiled.py --tracker build/tracker --out compiled.json PACKAGE.cuda ...
 
-A process for the first configurations of a package, one for the second ones, and so on, so that the best guesses are measured first where --budget
-ends the run. Exits with 1 where a problem has no timing."""
+A process for the first configurations of a package, one for the second ones, and so on, so that the
+best guesses are measured first where --budget ends the run. Exits with 1 where a problem has no
+timing."""
+
 import argparse
 import glob
 import json
@@ -19,7 +24,11 @@ import time
 import beside
 import gpu_runs
 
-BESIDE = {"gemm": ["cublaslt", "hopper_gemm"], "attention": ["cudnn", "hopper_flash"], "nsa": ["hopper_nsa", "nsa_cuda"]}
+BESIDE = {
+    "gemm": ["cublaslt", "hopper_gemm"],
+    "attention": ["cudnn", "hopper_flash"],
+    "nsa": ["hopper_nsa", "nsa_cuda"],
+}
 
 
 def manifests(package):
@@ -33,7 +42,8 @@ def manifests(package):
 
 
 def configurations(package, folder):
-    """[(path of a package with one configuration of each problem, problems)], the best guesses first."""
+    """[(path of a package with one configuration of each problem, problems)], the best guesses
+    first."""
     found, out = manifests(package), []
     for rank in range(max(len(x) for x in found.values())):
         part = os.path.join(folder, str(rank), os.path.basename(package.rstrip("/")))
@@ -56,21 +66,31 @@ def configurations(package, folder):
 def print_table(rows):
     for problem in dict.fromkeys(r["problem"] for r in rows):
         mine = [r for r in rows if r["problem"] == problem]
-        best = max([r["tflops"] for r in mine if r["table"] == "beside" and "tflops" in r], default=None)
+        best = max(
+            [r["tflops"] for r in mine if r["table"] == "beside" and "tflops" in r], default=None
+        )
         print("\n" + problem)
         for r in mine:
             name = r["backend"] if r["table"] == "beside" else r["table"]
             share = "%6.1f %%" % (100 * r["tflops"] / best) if best and "tflops" in r else ""
-            figures = "%9.2f us %8.1f TFLOP/s %s" % (r["median_us"], r["tflops"], share) if "tflops" in r else r.get("message", "")[:140]
-            print("  %-14s %-32s %-9s %s" % (name, r.get("algorithm", "")[:32], r["outcome"], figures))
+            figures = (
+                "%9.2f us %8.1f TFLOP/s %s" % (r["median_us"], r["tflops"], share)
+                if "tflops" in r
+                else r.get("message", "")[:140]
+            )
+            print(
+                "  %-14s %-32s %-9s %s" % (name, r.get("algorithm", "")[:32], r["outcome"], figures)
+            )
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--tracker", default="build/tracker")
     parser.add_argument("--seconds", type=float, default=0.1, help="of sampling")
     parser.add_argument("--limit", type=float, default=60, help="seconds that one process may take")
-    parser.add_argument("--budget", type=float, default=85, help="seconds after which no other process is started")
+    parser.add_argument(
+        "--budget", type=float, default=85, help="seconds after which no other process is started"
+    )
     parser.add_argument("--out", default="compiled.json")
     parser.add_argument("packages", nargs="+")
     o = parser.parse_args()

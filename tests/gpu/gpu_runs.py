@@ -1,4 +1,6 @@
-"""The problems that the evidence scripts measure, and one call of `tracker run` in a fresh process."""
+"""The problems that the evidence scripts measure, and one call of `tracker run` in a fresh
+process."""
+
 import json
 import os
 import statistics
@@ -25,10 +27,16 @@ PROBLEMS = [
 
 
 def tracker_run(tracker, backend, problems, mode, *more):
-    """The results of one fresh process: {problem as given: answer of `tracker run --format=json`}, and its wall time."""
+    """The results of one fresh process: {problem as given: answer of `tracker run --format=json`},
+    and its wall time."""
     start = time.monotonic()
-    done = subprocess.run([tracker, "run", backend, *problems, f"--mode={mode}", "--format=json", *more], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(
+        [tracker, "run", backend, *problems, f"--mode={mode}", "--format=json", *more],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
     wall = time.monotonic() - start
     if not done.stdout.strip():
         raise SystemExit(f"tracker run {backend} --mode={mode}: {done.stderr.strip()}")
@@ -36,7 +44,8 @@ def tracker_run(tracker, backend, problems, mode, *more):
 
 
 def choose(words):
-    """The problems whose names hold one of these words, with commas between; all where there are none."""
+    """The problems whose names hold one of these words, with commas between; all where there are
+    none."""
     wanted = [w for w in words.split(",") if w]
     return [p for p in PROBLEMS if not wanted or any(w in p[0] for w in wanted)]
 
@@ -51,7 +60,9 @@ def by_backend(problems):
 def spread(values):
     """(largest - smallest) / median, and the interquartile range / median; percent."""
     middle = statistics.median(values)
-    quartiles = statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else [middle] * 3
+    quartiles = (
+        statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else [middle] * 3
+    )
     return (max(values) - min(values)) / middle * 100, (quartiles[2] - quartiles[0]) / middle * 100
 
 
@@ -59,12 +70,22 @@ def machine():
     """What the figures belong to."""
     query = "name,uuid,driver_version,power.limit,clocks.max.sm"
     try:
-        text = subprocess.run(["nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader"], stdout=subprocess.PIPE, text=True,
-                              check=False).stdout
+        text = subprocess.run(
+            ["nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader"],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
+        ).stdout
     except OSError:
         text = ""
-    return {"gpus": [dict(zip(query.split(","), (x.strip() for x in line.split(",")))) for line in text.splitlines()],
-            "date": time.strftime("%Y-%m-%d", time.gmtime()), "revision": os.environ.get("TRACKER_REVISION", "")}
+    return {
+        "gpus": [
+            dict(zip(query.split(","), (x.strip() for x in line.split(","))))
+            for line in text.splitlines()
+        ],
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
+        "revision": os.environ.get("TRACKER_REVISION", ""),
+    }
 
 
 def save(path, data):

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""Races of `tracker tune` on a GPU against exhaustive searches: the same winner, for how many runs? A/B runs of one winner at the end.
+"""Races of `tracker tune` on a GPU against exhaustive searches: the same winner, for how many runs?
+A/B runs of one winner at the end.
 
-usage: tests/gpu/tune.py TRACKER [RESULTS.json [SECONDS]]     all of it takes at most SECONDS (default 72) and the start of a few processes
+usage: tests/gpu/tune.py TRACKER [RESULTS.json [SECONDS]]
+All of it takes at most SECONDS (default 72) and the start of a few processes.
 """
+
 import json
 import subprocess
 import sys
@@ -20,8 +23,22 @@ CONFIRMED = [("cublaslt", SHAPES[0], 0.17), ("hopper_gemm", SHAPES[0], 0.17)]
 
 
 def tune(tracker, backend, problems, seconds, *more):
-    done = subprocess.run([tracker, "tune", backend, *problems, "--mode=paced", f"--budget={seconds:.1f}s", "--format=json", *more],
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(
+        [
+            tracker,
+            "tune",
+            backend,
+            *problems,
+            "--mode=paced",
+            f"--budget={seconds:.1f}s",
+            "--format=json",
+            *more,
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
     if not done.stdout.strip():
         raise SystemExit(f"tracker tune {backend}: {done.stderr.strip()}")
     return json.loads(done.stdout)
@@ -32,14 +49,30 @@ def time_of(row, config):
 
 
 def compare(backend, raced, full):
-    """One line per shape. How much slower the winner of the race is than that of the exhaustive search, by the exhaustive search's times."""
+    """One line per shape. How much slower the winner of the race is than that of the exhaustive
+    search, by the exhaustive search's times."""
     for a, b in zip(raced["rows"], full["rows"]):
-        best, chosen, default = (time_of(b, name) for name in (b["winner"], a["winner"], b["candidates"][0]["config"] if b["candidates"] else None))
+        best, chosen, default = (
+            time_of(b, name)
+            for name in (
+                b["winner"],
+                a["winner"],
+                b["candidates"][0]["config"] if b["candidates"] else None,
+            )
+        )
         loss = f"{(chosen / best - 1) * 100:+.2f} %" if best and chosen else "-"
         gain = f"{(default / best - 1) * 100:+.1f} %" if best and default else "-"
-        flags = " ".join(f"{name} cut short" for name, row in (("race", a), ("exhaustive", b)) if row["budget_spent"])
-        print(f"{backend:12} {a['title']:34} default {(default or 0) / 1e3:8.2f} us {gain:>8} | race {a['winner']} "
-              f"exhaustive {b['winner']} loss {loss} | runs {a['evaluations']} of {b['evaluations']} {flags}", flush=True)
+        flags = " ".join(
+            f"{name} cut short"
+            for name, row in (("race", a), ("exhaustive", b))
+            if row["budget_spent"]
+        )
+        print(
+            f"{backend:12} {a['title']:34} default {(default or 0) / 1e3:8.2f} us {gain:>8} | race"
+            f" {a['winner']} exhaustive {b['winner']} loss {loss} | runs {a['evaluations']} of"
+            f" {b['evaluations']} {flags}",
+            flush=True,
+        )
 
 
 def main():
@@ -55,7 +88,11 @@ def main():
         confirmed = tune(tracker, backend, [problem], share * seconds)
         results.append(confirmed)
         for row in confirmed["rows"]:
-            print(f"A/B {backend:12} {row['title']:30} {row['verdict']} {row['winner']} {row['change']}", flush=True)
+            print(
+                f"A/B {backend:12} {row['title']:30} {row['verdict']} {row['winner']}"
+                f" {row['change']}",
+                flush=True,
+            )
     if len(sys.argv) > 2:
         with open(sys.argv[2], "w", encoding="utf-8") as out:
             json.dump(results, out, indent=1)

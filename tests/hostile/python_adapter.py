@@ -1,4 +1,6 @@
-"""An adapter that misbehaves: on import by the option `fault`, otherwise by the rows of A (`FAULTS`). 8 rows are multiplied correctly."""
+"""An adapter that misbehaves: on import by the option `fault`, otherwise by the rows of A
+(`FAULTS`). 8 rows are multiplied correctly."""
+
 import ctypes
 import os
 import sys
@@ -15,7 +17,9 @@ if FAULT == "import_exits":
 if FAULT == "import_ends":
     os._exit(0)
 if FAULT == "import_clashes":
-    raise RuntimeError("module compiled against ABI version 0x1000009 but this version of numpy is 0x2000000")
+    raise RuntimeError(
+        "module compiled against ABI version 0x1000009 but this version of numpy is 0x2000000"
+    )
 
 LINE = '{"id":%d,"ok":true,"result":{"outcome":"ok","median":1}}\n'
 
@@ -75,12 +79,26 @@ def unprintable(*_):
     class Error(Exception):
         def __str__(self):
             raise RuntimeError("no text")
+
     raise Error
 
 
 # rows: at the plan, at each call instead of the product
-FAULTS = {1: (raises, None), 2: (nothing, raises), 3: (nothing, exits), 4: (nothing, ends), 5: (nothing, hangs), 6: (nothing, out_of_memory), 7: (nothing, crashes),
-          9: (closes, None), 10: (nothing, prints), 11: (nothing, returns), 12: (forks, None), 13: (starts_thread, None), 15: (nothing, unprintable)}
+FAULTS = {
+    1: (raises, None),
+    2: (nothing, raises),
+    3: (nothing, exits),
+    4: (nothing, ends),
+    5: (nothing, hangs),
+    6: (nothing, out_of_memory),
+    7: (nothing, crashes),
+    9: (closes, None),
+    10: (nothing, prints),
+    11: (nothing, returns),
+    12: (forks, None),
+    13: (starts_thread, None),
+    15: (nothing, unprintable),
+}
 
 
 def supports(p):
@@ -90,7 +108,9 @@ def supports(p):
 def plan(p, config, tensors, stream):
     at_plan, at_call = FAULTS.get(p.m, (nothing, None))
     at_plan()
-    a, b, c = ((ctypes.c_float * (tensors[n].nbytes // 4)).from_address(tensors[n].pointer) for n in "ABC")
+    a, b, c = (
+        (ctypes.c_float * (tensors[n].nbytes // 4)).from_address(tensors[n].pointer) for n in "ABC"
+    )
 
     def multiply():
         for i in range(p.m):

@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
 # Written for this project, under its licence (LICENSE); no data and no code of others.
-"""young.py - steps in the first weeks of a machine's series, and how many of them are reported in time.  stdlib.
+"""young.py - steps in the first weeks of a machine's series, and how many of them are reported in
+time.  stdlib.
 
-  young.py make  --seed 1 --out DIR [--tries 5] [--first 6] [--last 45] [--times 5] [--noise 0.01 [0.01]]
+  young.py make  --seed 1 --out DIR [--tries 5] [--first 6] [--last 45] [--times 5]
+                [--noise 0.01 [0.01]]
   young.py score --truth DIR/truth.json --pred on.json [--nights 4]
 
-make writes DIR/series.csv (series_id,day,value), DIR/meta.csv (series_id,machine) and DIR/truth.json.
-For each night b of the step, `tries` machines of 8 series of b + 20 nights: value 100 * exp(N(0, noise)),
-the first series times 1 + `times` its noise from night b on.  Two figures of noise: each series has its own
-between them, log-uniform.  on.json is the output of
+make writes DIR/series.csv (series_id,day,value), DIR/meta.csv (series_id,machine) and
+DIR/truth.json. For each night b of the step, `tries` machines of 8 series of b + 20 nights: value
+100 * exp(N(0, noise)), the first series times 1 + `times` its noise from night b on.  Two figures
+of noise: each series has its own between them, log-uniform.  on.json is the output of
   tracker changepoints DIR/series.csv --online --meta=DIR/meta.csv --format=json
-A step is found if it is reported within `nights` nights of its level, the first included, with a first
-night at most 2 away; any other report is a false alarm.
+A step is found if it is reported within `nights` nights of its level, the first included, with a
+first night at most 2 away; any other report is a false alarm.
 """
+
 import argparse, json, math, os, random
 
 SERIES = 8
@@ -21,7 +24,9 @@ SERIES = 8
 def make(a):
     r, truth = random.Random(a.seed), {}
     os.makedirs(a.out, exist_ok=True)
-    with open(os.path.join(a.out, "series.csv"), "w") as f, open(os.path.join(a.out, "meta.csv"), "w") as meta:
+    with open(os.path.join(a.out, "series.csv"), "w") as f, open(
+        os.path.join(a.out, "meta.csv"), "w"
+    ) as meta:
         f.write("series_id,day,value\n")
         meta.write("series_id,machine\n")
         for b in range(a.first, a.last + 1):
@@ -56,16 +61,27 @@ def score(a):
             by.setdefault(step, []).append(found is not None and found < step + a.nights)
             late += found is not None and found >= step + a.nights
     steps = sum(map(len, by.values()))
-    print(json.dumps({
-        "steps": steps, "found": sum(map(sum, by.values())), "late": late,
-        "recall": round(sum(map(sum, by.values())) / steps, 4), "false_alarms": false, "series_nights": nights,
-        "false_alarms_per_1000_series_nights": round(1000 * false / nights, 3),
-        "by_night": {b: f"{sum(v)}/{len(v)}" for b, v in sorted(by.items())},
-        "missed_completely_at": [b for b, v in sorted(by.items()) if not any(v)]}))
+    print(
+        json.dumps(
+            {
+                "steps": steps,
+                "found": sum(map(sum, by.values())),
+                "late": late,
+                "recall": round(sum(map(sum, by.values())) / steps, 4),
+                "false_alarms": false,
+                "series_nights": nights,
+                "false_alarms_per_1000_series_nights": round(1000 * false / nights, 3),
+                "by_night": {b: f"{sum(v)}/{len(v)}" for b, v in sorted(by.items())},
+                "missed_completely_at": [b for b, v in sorted(by.items()) if not any(v)],
+            }
+        )
+    )
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     sub = p.add_subparsers(dest="command", required=True)
     m = sub.add_parser("make")
     m.add_argument("--seed", type=int, required=True)

@@ -1,4 +1,6 @@
-"""Which problems the kernels solve, and with which tiles: problem in the tracker's canonical form -> calls of the kernels."""
+"""Which problems the kernels solve, and with which tiles: problem in the tracker's canonical form
+-> calls of the kernels."""
+
 import math
 
 from package import Unsupported, choose_calls
@@ -18,7 +20,13 @@ GEMM_TILES = [
 
 def gemm(p):
     m, n, k = (int(p[key]) for key in ("m", "n", "k"))
-    if p.get("acc", "f32") != "f32" or p["a"] != p["b"] or p["a"] not in ("f16", "bf16") or p["c"] != p["a"] or int(p.get("batch", 1)) > 1:
+    if (
+        p.get("acc", "f32") != "f32"
+        or p["a"] != p["b"]
+        or p["a"] not in ("f16", "bf16")
+        or p["c"] != p["a"]
+        or int(p.get("batch", 1)) > 1
+    ):
         raise Unsupported("only f16 and bf16 without a batch, sums in f32")
     if m % 8 and p["ta"] == "t" or n % 8 or k % 8 and not (p["ta"] == "t" and p["tb"] == "n"):
         raise Unsupported("contiguous sides that are no multiples of 8, which TMA needs")
@@ -26,30 +34,62 @@ def gemm(p):
     def estimate(choice):
         (bm, bn, _), (cm, cn), _, _, speed = choice
         clusters = -(-m // (bm * cm)) * -(-n // (bn * cn))
-        return -(-clusters // (132 // (cm * cn))) * bm * bn / speed  # waves of the 132 multiprocessors
+        return (
+            -(-clusters // (132 // (cm * cn))) * bm * bn / speed
+        )  # waves of the 132 multiprocessors
 
     for tile, cluster, group, stages, _ in sorted(GEMM_TILES, key=estimate):
-        yield "%dx%dx%d-c%dx%d-s%d" % (*tile, *cluster, stages), ("gemm", (m, n, k, p["ta"], p["tb"], p["a"], tile, cluster, group, stages))
+        yield "%dx%dx%d-c%dx%d-s%d" % (*tile, *cluster, stages), (
+            "gemm",
+            (m, n, k, p["ta"], p["tb"], p["a"], tile, cluster, group, stages),
+        )
 
 
 # Keys of a step, warp groups of 64 queries, stages, turns, by the width of a head
-ATTENTION_TILES = {64: [(128, 2, 2, False), (128, 2, 2, True), (128, 3, 2, True)], 128: [(128, 2, 2, True), (128, 2, 2, False), (64, 2, 3, True)],
-                   256: [(64, 2, 2, True), (64, 2, 2, False)]}
+ATTENTION_TILES = {
+    64: [(128, 2, 2, False), (128, 2, 2, True), (128, 3, 2, True)],
+    128: [(128, 2, 2, True), (128, 2, 2, False), (64, 2, 3, True)],
+    256: [(64, 2, 2, True), (64, 2, 2, False)],
+}
 
 
 def attention(p):
     b, h, hkv, sq, skv, d = (int(p[key]) for key in ("b", "h", "hkv", "sq", "skv", "d"))
     scale = float(p.get("scale", 0)) or 1 / math.sqrt(d)
-    if p["dir"] != "fwd" or p["dtype"] not in ("f16", "bf16") or int(p.get("dv", d)) != d or d not in ATTENTION_TILES:
+    if (
+        p["dir"] != "fwd"
+        or p["dtype"] not in ("f16", "bf16")
+        or int(p.get("dv", d)) != d
+        or d not in ATTENTION_TILES
+    ):
         raise Unsupported("only forward, f16 and bf16, heads of 64, 128 and 256")
     if scale <= 0 or sq != skv or sq % 128:
-        raise Unsupported("a negative scale, or other lengths than multiples of 128, the same for queries and keys")
+        raise Unsupported(
+            "a negative scale, or other lengths than multiples of 128, the same for queries and"
+            " keys"
+        )
     for keys, consumers, stages, turns in ATTENTION_TILES[d]:
         if sq % (64 * consumers) == 0:
             yield "%dx%d-s%d%s" % (64 * consumers, keys, stages, "-turns" if turns else ""), (
-                "attention", (b, h, hkv, sq, d, p["dtype"], scale, p["causal"] == "1", keys, consumers, stages, turns))
+                "attention",
+                (
+                    b,
+                    h,
+                    hkv,
+                    sq,
+                    d,
+                    p["dtype"],
+                    scale,
+                    p["causal"] == "1",
+                    keys,
+                    consumers,
+                    stages,
+                    turns,
+                ),
+            )
 
 
 def calls(problem, most):
-    """At most `most` (configuration, (kernel, arguments)), the best guess first. Raises Unsupported."""
+    """At most `most` (configuration, (kernel, arguments)), the best guess first. Raises
+    Unsupported."""
     return choose_calls(problem, {"gemm": gemm, "attention": attention}, most)

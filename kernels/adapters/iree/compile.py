@@ -1,5 +1,9 @@
-"""compile.py OUT TARGET CPU [--configs=N]: compiles the problems in $TK_PROBLEMS with the installed IREE for CPU ("host" or a processor's name), and writes a compiled kernel package into
-OUT. A code object is the shared library that IREE calls an executable; how it is launched is read from the program that IREE would run."""
+"""compile.py OUT TARGET CPU [--configs=N]: compiles the problems in $TK_PROBLEMS with the installed
+IREE for CPU ("host" or a processor's name), and writes a compiled kernel package into OUT. A code
+object is the shared library that IREE calls an executable; how it is launched is read from the
+program that IREE would run.
+"""
+
 import ctypes
 import functools
 import importlib.metadata
@@ -16,9 +20,12 @@ from package import CompileError
 VERSION = importlib.metadata.version("iree-base-compiler")
 COMPILER = os.path.join(os.path.dirname(sys.executable), "iree-compile")
 FLAGS = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]
-TILES = ("compilation_info = #iree_codegen.compilation_info<lowering_config = #iree_cpu.lowering_config<distribution = [64, 64, 0], "
-         "vector_common_parallel = [%d, %d, 0], vector_reduction = [0, 0, 16]>, "
-         "translation_info = #iree_codegen.translation_info<pipeline = %s>>")
+TILES = (
+    "compilation_info = #iree_codegen.compilation_info<"
+    "lowering_config = #iree_cpu.lowering_config<distribution = [64, 64, 0], "
+    "vector_common_parallel = [%d, %d, 0], vector_reduction = [0, 0, 16]>, "
+    "translation_info = #iree_codegen.translation_info<pipeline = %s>>"
+)
 FUNCTION = re.compile(r"^  util\.func .*?^  }$", re.M | re.S)
 DISPATCH = re.compile(r"hal\.command_buffer\.dispatch<.*?flags\(", re.S)
 BINDING = re.compile(r"\((%[\w-]+) : (index|!hal\.buffer)\)\[(%[\w-]+), (%[\w-]+)\]")
@@ -29,16 +36,25 @@ def version_key():
 
 
 def list_calls(problem, most):
-    """At most `most` (configuration, (problem, attribute of a matrix product)), the compiler's own choice first. Raises Unsupported."""
+    """At most `most` (configuration, (problem, attribute of a matrix product)), the compiler's own
+    choice first. Raises Unsupported."""
     programs.program(problem)
-    pipeline = "#iree_cpu.pipeline<DoubleTilingExpert>" if version_key() >= (3, 12) else "CPUDoubleTilingExpert"
+    pipeline = (
+        "#iree_cpu.pipeline<DoubleTilingExpert>"
+        if version_key() >= (3, 12)
+        else "CPUDoubleTilingExpert"
+    )
     known = [("default", (problem, ""))]
     if problem.startswith("gemm:") and ",batch=" not in problem:
-        known += [("tile-%dx%d" % tile, (problem, TILES % (*tile, pipeline))) for tile in ((8, 32), (8, 16))]
+        known += [
+            ("tile-%dx%d" % tile, (problem, TILES % (*tile, pipeline)))
+            for tile in ((8, 32), (8, 16))
+        ]
     return known[:most]
 
 
 # ---- the program that IREE would run ----
+
 
 def constants(function):
     found = dict(re.findall(r"(%[\w-]+) = arith\.constant (-?\d+) : (?:index|i32|i64)", function))
@@ -50,7 +66,10 @@ def entry_name(function, text, values, exports):
     number = re.search(r"\[(%[\w-]+)\] workgroups", text)[1]
     if number in values:
         return exports[values[number]]
-    found = re.search(re.escape(number) + r" = hal\.executable\.lookup\.function .* function\(@.*::@([^)]*)\)", function)
+    found = re.search(
+        re.escape(number) + r" = hal\.executable\.lookup\.function .* function\(@.*::@([^)]*)\)",
+        function,
+    )
     return found[1].strip('"')
 
 
@@ -62,26 +81,60 @@ def read_launches(hal, tensors, exports):
     for function in FUNCTION.findall(hal):
         values = constants(function)
         for text in DISPATCH.findall(function):
-            grid = [values[name.strip()] for name in re.search(r"workgroups\(\[(.*?)\]\)", text)[1].split(",")]
+            grid = [
+                values[name.strip()]
+                for name in re.search(r"workgroups\(\[(.*?)\]\)", text)[1].split(",")
+            ]
             args = []
             for buffer, kind, offset, length in BINDING.findall(text):
                 if kind != "index" or values[offset]:
-                    raise CompileError("the program uses parts of buffers, which a package cannot say")
-                slot = values[buffer]  # the function's arguments, its result, then temporary buffers
-                args.append({"tensor": tensors[slot]} if slot < len(tensors) else
-                            {"scratch": "temporary %d" % (slot - len(tensors)), "bytes": values[length]})
+                    raise CompileError(
+                        "the program uses parts of buffers, which a package cannot say"
+                    )
+                slot = values[
+                    buffer
+                ]  # the function's arguments, its result, then temporary buffers
+                args.append(
+                    {"tensor": tensors[slot]}
+                    if slot < len(tensors)
+                    else {
+                        "scratch": "temporary %d" % (slot - len(tensors)),
+                        "bytes": values[length],
+                    }
+                )
             passed = re.search(r"constants\(\[(.*?)\]\)", text)
-            args += [{"value": values[name.strip()], "type": "i32"} for name in passed[1].split(",")] if passed else []
-            found.append({"entry": entry_name(function, text, values, exports), "grid": grid, "block": [1, 1, 1], "shared_bytes": 0, "args": args})
+            args += (
+                [{"value": values[name.strip()], "type": "i32"} for name in passed[1].split(",")]
+                if passed
+                else []
+            )
+            found.append(
+                {
+                    "entry": entry_name(function, text, values, exports),
+                    "grid": grid,
+                    "block": [1, 1, 1],
+                    "shared_bytes": 0,
+                    "args": args,
+                }
+            )
     if not found:
         raise CompileError("the program launches no kernel")
     return found
 
 
 class Library(ctypes.Structure):
-    """The start of iree_hal_executable_library_v0_t; the table of exports begins with functions and attributes."""
-    _fields_ = [("header", ctypes.POINTER(ctypes.c_uint32)), ("import_count", ctypes.c_uint32), ("imports", ctypes.c_void_p),
-                ("export_count", ctypes.c_uint32), ("functions", ctypes.c_void_p), ("attributes", ctypes.c_void_p), ("tables", ctypes.c_void_p * 3)]
+    """The start of iree_hal_executable_library_v0_t; the table of exports begins with functions and
+    attributes."""
+
+    _fields_ = [
+        ("header", ctypes.POINTER(ctypes.c_uint32)),
+        ("import_count", ctypes.c_uint32),
+        ("imports", ctypes.c_void_p),
+        ("export_count", ctypes.c_uint32),
+        ("functions", ctypes.c_void_p),
+        ("attributes", ctypes.c_void_p),
+        ("tables", ctypes.c_void_p * 3),
+    ]
 
 
 def export_names(path):
@@ -92,16 +145,31 @@ def export_names(path):
         if library:
             names = ctypes.cast(library[0].tables[table], ctypes.POINTER(ctypes.c_char_p))
             return [names[i].decode() for i in range(library[0].export_count)]
-    raise CompileError("the code object has another interface than versions 0.5 and 0.6 of IREE's executable libraries")
+    raise CompileError(
+        "the code object has another interface than versions 0.5 and 0.6 of IREE's executable"
+        " libraries"
+    )
 
 
 # ---- one problem ----
 
+
 def run(folder, arguments):
-    done = subprocess.run([COMPILER, *arguments], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    done = subprocess.run(
+        [COMPILER, *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
     if done.returncode:
         errors = [line for line in done.stdout.splitlines() if "error:" in line]
-        text = errors[0] if errors else done.stdout[-400:] or "iree-compile ended with %d" % done.returncode
+        text = (
+            errors[0]
+            if errors
+            else done.stdout[-400:] or "iree-compile ended with %d" % done.returncode
+        )
         raise CompileError(text.replace(folder + os.sep, ""))  # equal messages for equal causes
 
 
@@ -110,9 +178,21 @@ def compile_into(folder, cpu, program, tiles):
     hal = os.path.join(folder, "hal.mlir")
     with open(os.path.join(folder, "f.mlir"), "w", encoding="utf-8") as f:
         f.write(program.text(tiles, version_key()))
-    every = [*FLAGS, "--iree-llvmcpu-target-cpu=" + cpu, "f.mlir"]  # the code object has the path that it is given
+    every = [
+        *FLAGS,
+        "--iree-llvmcpu-target-cpu=" + cpu,
+        "f.mlir",
+    ]  # the code object has the path that it is given
     started = package.cpu_seconds()
-    run(folder, [*every, "-o", os.path.join(folder, "f.vmfb"), "--iree-hal-dump-executable-binaries-to=" + folder])
+    run(
+        folder,
+        [
+            *every,
+            "-o",
+            os.path.join(folder, "f.vmfb"),
+            "--iree-hal-dump-executable-binaries-to=" + folder,
+        ],
+    )
     seconds = package.cpu_seconds() - started
     run(folder, [*every, "--compile-to=hal", "-o", hal])
     code = [name for name in os.listdir(folder) if name.endswith(".so")]
@@ -133,7 +213,13 @@ def compile_call(cpu, call):
 
 def main():
     options = package.parse_arguments("cpu")
-    package.write(options, {"name": "iree", "version": VERSION}, "so", list_calls, functools.partial(compile_call, options.cpu))
+    package.write(
+        options,
+        {"name": "iree", "version": VERSION},
+        "so",
+        list_calls,
+        functools.partial(compile_call, options.cpu),
+    )
 
 
 if __name__ == "__main__":

@@ -1,11 +1,15 @@
-"""JAX: dot and jax.nn.dot_product_attention, compiled by XLA for the CPU. It shares the tracker's inputs and makes its outputs itself."""
+"""JAX: dot and jax.nn.dot_product_attention, compiled by XLA for the CPU. It shares the tracker's
+inputs and makes its outputs itself."""
+
 import os
 
 import tracker_host
 
 if tracker_host.threads:
     # XLA has one thread for each core that the process may use; one thread: none beside the caller.
-    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=%s" % ("true" if tracker_host.threads > 1 else "false")
+    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=%s" % (
+        "true" if tracker_host.threads > 1 else "false"
+    )
 os.environ["JAX_PLATFORMS"] = "cpu"
 
 import jax  # noqa: E402
@@ -39,7 +43,8 @@ def kernel(p, config):
 
 
 def typed(array, name):
-    """bf16 comes as integers, because numpy has no name for it. Within the compiled program this costs nothing."""
+    """bf16 comes as integers, because numpy has no name for it. Within the compiled program this
+    costs nothing."""
     return jax.lax.bitcast_convert_type(array, jnp.bfloat16) if name == "bf16" else array
 
 
@@ -48,7 +53,10 @@ def gemm(p):
         a, b = typed(a, p.a), typed(b, p.b)
         a = a.swapaxes(-1, -2) if p.ta else a
         b = b.swapaxes(-1, -2) if p.tb else b
-        return jnp.matmul(a, b, precision="highest", preferred_element_type=TYPES[p.acc]).astype(TYPES[p.c])
+        return jnp.matmul(a, b, precision="highest", preferred_element_type=TYPES[p.acc]).astype(
+            TYPES[p.c]
+        )
+
     return product
 
 
@@ -56,6 +64,7 @@ def attention(p):
     def attend(q, k, v):
         q, k, v = (typed(x, p.dtype) for x in (q, k, v))
         return jax.nn.dot_product_attention(q, k, v, scale=p.scale, is_causal=bool(p.causal))
+
     return attend
 
 

@@ -1,4 +1,5 @@
 """numpy.matmul, with the OpenBLAS that its wheel brings: single and double precision."""
+
 from functools import partial
 
 import numpy as np
@@ -11,7 +12,10 @@ def supports(p):
     if p.op != "gemm":
         return "only gemm"
     if not (p.a == p.b == p.c == p.acc and p.a in TYPES):
-        return "numpy multiplies f32 and f64 with sums of the same type; others are not done by its BLAS"
+        return (
+            "numpy multiplies f32 and f64 with sums of the same type; others are not done by its"
+            " BLAS"
+        )
     return None
 
 

@@ -1,14 +1,18 @@
 """GEMM and attention forward in TileLang, in the layouts of tracker_abi.h."""
+
 import tilelang.language as T
 
 
 def gemm(m, n, k, ta, tb, a_type, c_type, BM, BN, BK, stages, threads, staged):
-    """C = op(A) op(B). `staged`: tiles of C go through shared memory, so that they are stored by TMA."""
+    """C = op(A) op(B). `staged`: tiles of C go through shared memory, so that they are stored by
+    TMA."""
     a_shape, a_tile = ((k, m), (BK, BM)) if ta else ((m, k), (BM, BK))
     b_shape, b_tile = ((n, k), (BN, BK)) if tb else ((k, n), (BK, BN))
 
     @T.prim_func
-    def gemm_kernel(A: T.Tensor(a_shape, a_type), B: T.Tensor(b_shape, a_type), C: T.Tensor((m, n), c_type)):
+    def gemm_kernel(
+        A: T.Tensor(a_shape, a_type), B: T.Tensor(b_shape, a_type), C: T.Tensor((m, n), c_type)
+    ):
         with T.Kernel(T.ceildiv(n, BN), T.ceildiv(m, BM), threads=threads) as (bx, by):
             a = T.alloc_shared(a_tile, a_type)
             b = T.alloc_shared(b_tile, a_type)
@@ -31,6 +35,7 @@ def gemm(m, n, k, ta, tb, a_type, c_type, BM, BN, BK, stages, threads, staged):
                 T.copy(out, C[by * BM, bx * BN])
             else:
                 T.copy(c, C[by * BM, bx * BN])
+
     return gemm_kernel
 
 
@@ -40,8 +45,13 @@ def attention(b, h, hkv, s, d, scale, causal, dtype, BM, BN, stages, threads):
     group = h // hkv
 
     @T.prim_func
-    def attention_kernel(Q: T.Tensor((b, s, h, d), dtype), K: T.Tensor((b, s, hkv, d), dtype), V: T.Tensor((b, s, hkv, d), dtype),
-                         O: T.Tensor((b, s, h, d), dtype), LSE: T.Tensor((b, h, s), "float32")):
+    def attention_kernel(
+        Q: T.Tensor((b, s, h, d), dtype),
+        K: T.Tensor((b, s, hkv, d), dtype),
+        V: T.Tensor((b, s, hkv, d), dtype),
+        O: T.Tensor((b, s, h, d), dtype),
+        LSE: T.Tensor((b, h, s), "float32"),
+    ):
         with T.Kernel(T.ceildiv(s, BM), h, b, threads=threads) as (bx, by, bz):
             q = T.alloc_shared((BM, d), dtype)
             k = T.alloc_shared((BN, d), dtype)
@@ -55,20 +65,26 @@ def attention(b, h, hkv, s, d, scale, causal, dtype, BM, BN, stages, threads):
             shrink = T.alloc_fragment((BM,), "float32")
             row = T.alloc_fragment((BM,), "float32")
             weight = T.alloc_fragment((BM,), "float32")
-            T.copy(Q[bz, bx * BM:(bx + 1) * BM, by, :], q)
+            T.copy(Q[bz, bx * BM : (bx + 1) * BM, by, :], q)
             T.fill(total, 0)
             T.fill(weight, 0)
             T.fill(top, -T.infinity("float32"))
-            last = T.min(T.ceildiv(s, BN), T.ceildiv((bx + 1) * BM, BN)) if causal else T.ceildiv(s, BN)
+            last = (
+                T.min(T.ceildiv(s, BN), T.ceildiv((bx + 1) * BM, BN))
+                if causal
+                else T.ceildiv(s, BN)
+            )
             for n in T.Pipelined(last, num_stages=stages):
-                T.copy(K[bz, n * BN:(n + 1) * BN, by // group, :], k)
+                T.copy(K[bz, n * BN : (n + 1) * BN, by // group, :], k)
                 if causal:
                     for i, j in T.Parallel(BM, BN):
-                        score[i, j] = T.if_then_else(bx * BM + i >= n * BN + j, 0, -T.infinity("float32"))
+                        score[i, j] = T.if_then_else(
+                            bx * BM + i >= n * BN + j, 0, -T.infinity("float32")
+                        )
                 else:
                     T.clear(score)
                 T.gemm(q, k, score, transpose_B=True, policy=T.GemmWarpPolicy.FullRow)
-                T.copy(V[bz, n * BN:(n + 1) * BN, by // group, :], v)
+                T.copy(V[bz, n * BN : (n + 1) * BN, by // group, :], v)
                 T.copy(top, before)
                 T.fill(top, -T.infinity("float32"))
                 T.reduce_max(score, top, dim=1, clear=False)
@@ -87,8 +103,9 @@ def attention(b, h, hkv, s, d, scale, causal, dtype, BM, BN, stages, threads):
             for i, j in T.Parallel(BM, d):
                 total[i, j] = total[i, j] / weight[i]
             T.copy(total, out)
-            T.copy(out, O[bz, bx * BM:(bx + 1) * BM, by, :])
+            T.copy(out, O[bz, bx * BM : (bx + 1) * BM, by, :])
             for i in T.Parallel(BM):
                 weight[i] = (T.log2(weight[i]) + top[i] * factor) * 0.6931471805599453
-            T.copy(weight, LSE[bz, by, bx * BM:(bx + 1) * BM])
+            T.copy(weight, LSE[bz, by, bx * BM : (bx + 1) * BM])
+
     return attention_kernel

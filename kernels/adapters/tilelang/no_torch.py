@@ -1,5 +1,6 @@
-"""TileLang imports PyTorch for its types and its tensors at run time. To compile, names are enough: import this module first where PyTorch is not
-installed."""
+"""TileLang imports PyTorch for its types and its tensors at run time. To compile, names are enough:
+import this module first where PyTorch is not installed."""
+
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -8,7 +9,8 @@ import types
 
 
 class Name(type):
-    """A class for each name; everything below it is another one, and calling one gives its name back."""
+    """A class for each name; everything below it is another one, and calling one gives its name
+    back."""
 
     def __getattr__(cls, name):
         if name.startswith("__"):
@@ -55,7 +57,11 @@ class Module(types.ModuleType):
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, name, path=None, target=None):
-        return importlib.machinery.ModuleSpec(name, self, is_package=True) if name.partition(".")[0] == "torch" else None
+        return (
+            importlib.machinery.ModuleSpec(name, self, is_package=True)
+            if name.partition(".")[0] == "torch"
+            else None
+        )
 
     def create_module(self, spec):
         return Module(spec.name)

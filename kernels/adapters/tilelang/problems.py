@@ -1,4 +1,6 @@
-"""Which problems the kernels solve, and with which tiles: problem in the tracker's canonical form -> calls of the kernels."""
+"""Which problems the kernels solve, and with which tiles: problem in the tracker's canonical form
+-> calls of the kernels."""
+
 import math
 
 from package import Unsupported, choose_calls
@@ -7,36 +9,72 @@ TYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32"}
 
 
 # BM, BN, BK, stages, threads that compute, C through shared memory: the fastest on an H200 first.
-GEMM_TILES = [(128, 256, 64, 3, 256, True), (128, 256, 64, 4, 256, False), (128, 128, 64, 4, 128, False), (64, 128, 64, 4, 128, False),
-              (64, 64, 64, 4, 128, False)]
+GEMM_TILES = [
+    (128, 256, 64, 3, 256, True),
+    (128, 256, 64, 4, 256, False),
+    (128, 128, 64, 4, 128, False),
+    (64, 128, 64, 4, 128, False),
+    (64, 64, 64, 4, 128, False),
+]
 
 
 def gemm(p):
     m, n, k = (int(p[key]) for key in ("m", "n", "k"))
-    if p.get("acc", "f32") != "f32" or p["a"] != p["b"] or p["a"] not in ("f16", "bf16") or p["c"] not in (p["a"], "f32") or int(p.get("batch", 1)) > 1:
+    if (
+        p.get("acc", "f32") != "f32"
+        or p["a"] != p["b"]
+        or p["a"] not in ("f16", "bf16")
+        or p["c"] not in (p["a"], "f32")
+        or int(p.get("batch", 1)) > 1
+    ):
         raise Unsupported("only f16 and bf16 without a batch, sums in f32")
-    fitting = [t for t in GEMM_TILES if m % t[0] == n % t[1] == k % t[2] == 0 and not (t[5] and p["c"] == "f32")]
+    fitting = [
+        t
+        for t in GEMM_TILES
+        if m % t[0] == n % t[1] == k % t[2] == 0 and not (t[5] and p["c"] == "f32")
+    ]
     if not fitting:
         raise Unsupported("sides that are no multiples of 64")
-    for t in sorted(fitting, key=lambda t: -(-(m // t[0] * (n // t[1])) // 132) * t[0] * t[1]):  # rounds of the 132 multiprocessors
-        yield "%dx%dx%d-s%d-t%d%s" % (*t[:5], "-staged" if t[5] else ""), ("gemm", (m, n, k, p["ta"] == "t", p["tb"] == "t", TYPES[p["a"]], TYPES[p["c"]], *t))
+    for t in sorted(
+        fitting, key=lambda t: -(-(m // t[0] * (n // t[1])) // 132) * t[0] * t[1]
+    ):  # rounds of the 132 multiprocessors
+        yield "%dx%dx%d-s%d-t%d%s" % (*t[:5], "-staged" if t[5] else ""), (
+            "gemm",
+            (m, n, k, p["ta"] == "t", p["tb"] == "t", TYPES[p["a"]], TYPES[p["c"]], *t),
+        )
 
 
 # BM, BN, stages, threads that compute, by the width of a head
-ATTENTION_TILES = {64: [(128, 128, 2, 256), (128, 64, 2, 256)], 128: [(128, 128, 2, 256), (128, 64, 2, 256), (64, 64, 2, 128)], 256: [(64, 64, 2, 128)]}
+ATTENTION_TILES = {
+    64: [(128, 128, 2, 256), (128, 64, 2, 256)],
+    128: [(128, 128, 2, 256), (128, 64, 2, 256), (64, 64, 2, 128)],
+    256: [(64, 64, 2, 128)],
+}
 
 
 def attention(p):
     b, h, hkv, sq, skv, d = (int(p[key]) for key in ("b", "h", "hkv", "sq", "skv", "d"))
     scale = float(p.get("scale", 0)) or 1 / math.sqrt(d)
-    if p["dir"] != "fwd" or p["dtype"] not in ("f16", "bf16") or int(p.get("dv", d)) != d or d not in ATTENTION_TILES:
+    if (
+        p["dir"] != "fwd"
+        or p["dtype"] not in ("f16", "bf16")
+        or int(p.get("dv", d)) != d
+        or d not in ATTENTION_TILES
+    ):
         raise Unsupported("only forward, f16 and bf16, heads of 64, 128 and 256")
     if scale <= 0 or sq != skv or sq % 128:
-        raise Unsupported("a negative scale, or other lengths than multiples of 128, the same for queries and keys")
+        raise Unsupported(
+            "a negative scale, or other lengths than multiples of 128, the same for queries and"
+            " keys"
+        )
     for t in ATTENTION_TILES[d]:
-        yield "%dx%d-s%d-t%d" % t, ("attention", (b, h, hkv, sq, d, scale, p["causal"] == "1", TYPES[p["dtype"]], *t))
+        yield "%dx%d-s%d-t%d" % t, (
+            "attention",
+            (b, h, hkv, sq, d, scale, p["causal"] == "1", TYPES[p["dtype"]], *t),
+        )
 
 
 def calls(problem, most):
-    """At most `most` (configuration, (kernel, arguments)), the best guess first. Raises Unsupported."""
+    """At most `most` (configuration, (kernel, arguments)), the best guess first. Raises
+    Unsupported."""
     return choose_calls(problem, {"gemm": gemm, "attention": attention}, most)

@@ -1,5 +1,7 @@
-"""PyTorch: matmul, and scaled_dot_product_attention forward and backward, on a CPU and on CUDA, where the work is captured into a graph. Configurations: the
-implementations of attention, and `compile` (torch.compile)."""
+"""PyTorch: matmul, and scaled_dot_product_attention forward and backward, on a CPU and on CUDA,
+where the work is captured into a graph. Configurations: the implementations of attention, and
+`compile` (torch.compile)."""
+
 import contextlib
 from functools import partial
 
@@ -10,8 +12,19 @@ ON_CUDA = tracker_host.device_kind == "cuda"
 if tracker_host.threads and not ON_CUDA:
     torch.set_num_threads(tracker_host.threads)
 
-TYPES = {"f64": torch.float64, "f32": torch.float32, "tf32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
-ATTENTION = {"flash": "FLASH_ATTENTION", "efficient": "EFFICIENT_ATTENTION", "cudnn": "CUDNN_ATTENTION", "math": "MATH"}
+TYPES = {
+    "f64": torch.float64,
+    "f32": torch.float32,
+    "tf32": torch.float32,
+    "f16": torch.float16,
+    "bf16": torch.bfloat16,
+}
+ATTENTION = {
+    "flash": "FLASH_ATTENTION",
+    "efficient": "EFFICIENT_ATTENTION",
+    "cudnn": "CUDNN_ATTENTION",
+    "math": "MATH",
+}
 
 
 def supports(p):
@@ -26,7 +39,10 @@ def supports(p):
     if p.causal and p.sq != p.skv:
         return "its causal mask begins at the first key, not at the last"
     if p.backward and (p.h != p.hkv or p.d != p.dv or ON_CUDA and p.dtype not in ("f16", "bf16")):
-        return "its backward pass is that of FlashAttention: as many heads of K and V as of Q, on CUDA f16 and bf16"
+        return (
+            "its backward pass is that of FlashAttention: as many heads of K and V as of Q, on CUDA"
+            " f16 and bf16"
+        )
     return None
 
 
@@ -43,7 +59,9 @@ def kernel(p, config):
 def share(tensor):
     """A torch tensor in the tracker's memory."""
     if ON_CUDA:
-        return torch.as_tensor(tensor, device="cuda").view(TYPES[tensor.dtype])  # bf16 comes as integers
+        return torch.as_tensor(tensor, device="cuda").view(
+            TYPES[tensor.dtype]
+        )  # bf16 comes as integers
     return torch.frombuffer(tensor.buffer, dtype=TYPES[tensor.dtype]).view(tensor.shape)
 
 
@@ -61,11 +79,16 @@ def gemm(p, t, config):
 
 
 def log_sum_exp(p, q, k, v):
-    """What the public function does not return: of the implementation that it calls. None where that one cannot be called."""
+    """What the public function does not return: of the implementation that it calls. None where
+    that one cannot be called."""
     if p.h != p.hkv or p.d != p.dv or ON_CUDA and p.dtype not in ("f16", "bf16"):
         return None
     aten = torch.ops.aten
-    forward = aten._scaled_dot_product_flash_attention if ON_CUDA else aten._scaled_dot_product_flash_attention_for_cpu
+    forward = (
+        aten._scaled_dot_product_flash_attention
+        if ON_CUDA
+        else aten._scaled_dot_product_flash_attention_for_cpu
+    )
     return forward(q, k, v, 0.0, bool(p.causal), scale=p.scale)[1]
 
 
@@ -85,19 +108,48 @@ def attention(p, t, config):
     def run():
         with sdpa_kernel(getattr(SDPBackend, ATTENTION[config])):
             return attend(q, k, v).transpose(1, 2), lse
+
     return run
 
 
 def backward(p, t):
-    """The pass itself, with O and the log-sum-exp that the tracker gives: autograd would run the forward pass, too."""
+    """The pass itself, with O and the log-sum-exp that the tracker gives: autograd would run the
+    forward pass, too."""
     q, k, v, o, do = (heads_first(t[name]) for name in ("Q", "K", "V", "O", "dO"))
     lse, causal = t["lse"], bool(p.causal)
     if ON_CUDA:
         seed = torch.zeros(2, dtype=torch.uint64, device="cuda")
-        call = partial(torch.ops.aten._scaled_dot_product_flash_attention_backward, do, q, k, v, o, lse, None, None, p.sq, p.skv, 0.0, causal, seed, seed,
-                       scale=p.scale)
+        call = partial(
+            torch.ops.aten._scaled_dot_product_flash_attention_backward,
+            do,
+            q,
+            k,
+            v,
+            o,
+            lse,
+            None,
+            None,
+            p.sq,
+            p.skv,
+            0.0,
+            causal,
+            seed,
+            seed,
+            scale=p.scale,
+        )
     else:
-        call = partial(torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward, do, q, k, v, o, lse, 0.0, causal, scale=p.scale)
+        call = partial(
+            torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward,
+            do,
+            q,
+            k,
+            v,
+            o,
+            lse,
+            0.0,
+            causal,
+            scale=p.scale,
+        )
     return lambda: tuple(x.transpose(1, 2) for x in call()[:3])
 
 

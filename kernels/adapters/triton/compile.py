@@ -1,7 +1,10 @@
-"""compile.py OUT TARGET [--configs=N]: compiles the kernels for the problems in $TK_PROBLEMS with the installed Triton, without a GPU, and writes a
-compiled kernel package into OUT.
+"""compile.py OUT TARGET [--configs=N]: compiles the kernels for the problems in $TK_PROBLEMS with
+the installed Triton, without a GPU, and writes a compiled kernel package into OUT.
 
-Triton's own JIT specialises and compiles (`warmup`) under a driver that only knows its target: the same code that a GPU would have been given."""
+Triton's own JIT specialises and compiles (`warmup`) under a driver that only knows its target: the
+same code that a GPU would have been given.
+"""
+
 import functools
 import os
 import re
@@ -9,7 +12,9 @@ import sys
 import types
 
 sys.dont_write_bytecode = True  # this folder is part of the build's key
-os.environ["TRITON_DISABLE_LINE_INFO"] = "1"  # paths of this machine must not be part of the code object
+os.environ["TRITON_DISABLE_LINE_INFO"] = (
+    "1"  # paths of this machine must not be part of the code object
+)
 if "torch" not in sys.modules:  # 3.6 and 3.7 import it on AMD to look at one type
     sys.modules["torch"] = types.ModuleType("torch")
     sys.modules["torch"].Tensor = type("Tensor", (), {})
@@ -29,23 +34,43 @@ from code_objects import kernel_parameters  # noqa: E402
 
 VERSION = tuple(int(x) for x in re.findall(r"\d+", triton.__version__)[:2])
 PRODUCER = {"name": "triton", "version": triton.__version__}
-LANGUAGE_TYPES = {"f16": tl.float16, "bf16": tl.bfloat16, "f32": tl.float32, "tf32": tl.float32, "e4m3": tl.float8e4nv, "e5m2": tl.float8e5, "i32": tl.int32}
-VALUE_TYPES = {"i1": ("i8", 1), "i8": ("i8", 1), "i16": ("i16", 2), "i32": ("i32", 4), "i64": ("i64", 8), "fp32": ("f32", 4), "fp64": ("f64", 8)}
+LANGUAGE_TYPES = {
+    "f16": tl.float16,
+    "bf16": tl.bfloat16,
+    "f32": tl.float32,
+    "tf32": tl.float32,
+    "e4m3": tl.float8e4nv,
+    "e5m2": tl.float8e5,
+    "i32": tl.int32,
+}
+VALUE_TYPES = {
+    "i1": ("i8", 1),
+    "i8": ("i8", 1),
+    "i16": ("i16", 2),
+    "i32": ("i32", 4),
+    "i64": ("i64", 8),
+    "fp32": ("f32", 4),
+    "fp64": ("f64", 8),
+}
 
 
 class Target:
-    """`version`: of Triton; `units`: multiprocessors or compute units of the card that tiles are chosen for."""
+    """`version`: of Triton; `units`: multiprocessors or compute units of the card that tiles are
+    chosen for."""
 
     def __init__(self, name):
         self.name, self.version = name, VERSION
         number = re.fullmatch(r"sm_(\d+)a?", name)
         self.kind, self.extension = ("cuda", "cubin") if number else ("hip", "hsaco")
-        self.triton = GPUTarget("cuda", int(number[1]), 32) if number else GPUTarget("hip", name, 64)
+        self.triton = (
+            GPUTarget("cuda", int(number[1]), 32) if number else GPUTarget("hip", name, 64)
+        )
         self.units = 132 if number else 304
 
 
 class TargetDriver:
     """What the JIT asks a driver before it compiles."""
+
     launcher_cls = None
 
     def __init__(self, target):
@@ -101,7 +126,9 @@ def arguments(kernel, call, compiled, grid, values):
     blocks = grid[0] * grid[1] * grid[2]
     for hidden, since in (("global", (3, 3)), ("profile", (3, 5))):
         if VERSION >= since:
-            out.append({"scratch": hidden, "bytes": (metadata.get(hidden + "_scratch_size") or 0) * blocks})
+            out.append(
+                {"scratch": hidden, "bytes": (metadata.get(hidden + "_scratch_size") or 0) * blocks}
+            )
             sizes.append(8)
     return out, sizes
 
@@ -111,7 +138,11 @@ def warm_up(call):
     grid, values = call.launches()[0]
     pointers = {name: MockTensor(LANGUAGE_TYPES[dtype]) for name, _, dtype in call.tensors}
     pointers.update({name: MockTensor(tl.float32) for name in call.scratch})
-    given = [pointers[n] if n in pointers else values[n] for n in kernel.arg_names if n not in call.constants]
+    given = [
+        pointers[n] if n in pointers else values[n]
+        for n in kernel.arg_names
+        if n not in call.constants
+    ]
     return kernel, kernel.warmup(*given, **call.constants, **call.options, grid=grid)
 
 
@@ -120,11 +151,19 @@ def launch(target, call, kernel, compiled, code, grid, values):
     args, sizes = arguments(kernel, call, compiled, grid, values)
     found = kernel_parameters(code, metadata["name"]) if target.kind == "cuda" else sizes
     if found != sizes:
-        raise RuntimeError("the code object has parameters of %s bytes, expected %s" % (found, sizes))
+        raise RuntimeError(
+            "the code object has parameters of %s bytes, expected %s" % (found, sizes)
+        )
     clusters = metadata.get("num_ctas") or 1
-    return {"entry": metadata["name"], "grid": [grid[0] * clusters, grid[1], grid[2]],
-            "block": [metadata["num_warps"] * target.triton.warp_size, 1, 1], "cluster": [clusters, 1, 1], "shared_bytes": metadata["shared"],
-            "cooperative": bool(metadata.get("launch_cooperative_grid", False)), "args": args}
+    return {
+        "entry": metadata["name"],
+        "grid": [grid[0] * clusters, grid[1], grid[2]],
+        "block": [metadata["num_warps"] * target.triton.warp_size, 1, 1],
+        "cluster": [clusters, 1, 1],
+        "shared_bytes": metadata["shared"],
+        "cooperative": bool(metadata.get("launch_cooperative_grid", False)),
+        "args": args,
+    }
 
 
 def compile_call(target_name, call):
@@ -134,18 +173,30 @@ def compile_call(target_name, call):
     kernel, compiled = warm_up(call)
     seconds = package.cpu_seconds() - started
     code = compiled.asm[target.extension]
-    members = {"launches": [launch(target, call, kernel, compiled, code, grid, values) for grid, values in call.launches()],
-               "compile_seconds": seconds}
+    members = {
+        "launches": [
+            launch(target, call, kernel, compiled, code, grid, values)
+            for grid, values in call.launches()
+        ],
+        "compile_seconds": seconds,
+    }
     if target.kind == "cuda":
-        members["producer"] = dict(PRODUCER, ptx=re.search(r"^\.version (\S+)", compiled.asm["ptx"], re.M)[1])
+        members["producer"] = dict(
+            PRODUCER, ptx=re.search(r"^\.version (\S+)", compiled.asm["ptx"], re.M)[1]
+        )
     return code, members
 
 
 def main():
     options = package.parse_arguments()
     target = Target(options.target)
-    package.write(options, PRODUCER, target.extension, lambda problem, most: problems.calls(problem, target, most),
-                  functools.partial(compile_call, options.target))
+    package.write(
+        options,
+        PRODUCER,
+        target.extension,
+        lambda problem, most: problems.calls(problem, target, most),
+        functools.partial(compile_call, options.target),
+    )
 
 
 if __name__ == "__main__":

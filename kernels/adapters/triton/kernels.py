@@ -1,5 +1,6 @@
-"""GEMM, attention and native sparse attention in Triton, in the layouts of tracker_abi.h. Written in the common subset of Triton 3.2 and later, but for
-what problems.py names in SINCE."""
+"""GEMM, attention and native sparse attention in Triton, in the layouts of tracker_abi.h. Written
+in the common subset of Triton 3.2 and later, but for what problems.py names in SINCE."""
+
 import triton
 import triton.language as tl
 
@@ -12,13 +13,33 @@ def place(tile, rows, columns, GROUP_M: tl.constexpr):
     """Row and column of a tile: GROUP_M rows down before the next column, for the L2 cache."""
     first_row = tile // (GROUP_M * columns) * GROUP_M
     group_rows = min(rows - first_row, GROUP_M)
-    return first_row + tile % (GROUP_M * columns) % group_rows, tile % (GROUP_M * columns) // group_rows
+    return (
+        first_row + tile % (GROUP_M * columns) % group_rows,
+        tile % (GROUP_M * columns) // group_rows,
+    )
 
 
 @triton.jit
-def gemm(A, B, C, M, N, K, stride_ab, stride_am, stride_ak, stride_bb, stride_bk, stride_bn,
-         BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
-         EVEN_K: tl.constexpr, PRECISION: tl.constexpr):
+def gemm(
+    A,
+    B,
+    C,
+    M,
+    N,
+    K,
+    stride_ab,
+    stride_am,
+    stride_ak,
+    stride_bb,
+    stride_bk,
+    stride_bn,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+    GROUP_M: tl.constexpr,
+    EVEN_K: tl.constexpr,
+    PRECISION: tl.constexpr,
+):
     """C[b] = op(A[b]) op(B[b]); the strides say how A and B are stored."""
     rows = tl.cdiv(M, BLOCK_M)
     columns = tl.cdiv(N, BLOCK_N)
@@ -48,10 +69,25 @@ def gemm(A, B, C, M, N, K, stride_ab, stride_am, stride_ak, stride_bb, stride_bk
 
 
 @triton.jit
-def gemm_persistent(A, B, C, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
-                    TA: tl.constexpr, TB: tl.constexpr, FLATTEN: tl.constexpr, SPECIALIZE: tl.constexpr):
-    """As `gemm` without batches. A program for each multiprocessor goes through the tiles; TMA loads and stores them, so that the stores of a tile and
-    the loads of the next overlap. What TMA reads outside a matrix is 0."""
+def gemm_persistent(
+    A,
+    B,
+    C,
+    M,
+    N,
+    K,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+    GROUP_M: tl.constexpr,
+    TA: tl.constexpr,
+    TB: tl.constexpr,
+    FLATTEN: tl.constexpr,
+    SPECIALIZE: tl.constexpr,
+):
+    """As `gemm` without batches. A program for each multiprocessor goes through the tiles; TMA
+    loads and stores them, so that the stores of a tile and the loads of the next overlap. What TMA
+    reads outside a matrix is 0."""
     if TA:
         a = tl.make_tensor_descriptor(A, [K, M], [M, 1], [BLOCK_K, BLOCK_M])
     else:
@@ -63,7 +99,13 @@ def gemm_persistent(A, B, C, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constex
     c = tl.make_tensor_descriptor(C, [M, N], [N, 1], [BLOCK_M, BLOCK_N])
     rows = tl.cdiv(M, BLOCK_M)
     columns = tl.cdiv(N, BLOCK_N)
-    for tile in tl.range(tl.program_id(0), rows * columns, tl.num_programs(0), flatten=FLATTEN, warp_specialize=SPECIALIZE):
+    for tile in tl.range(
+        tl.program_id(0),
+        rows * columns,
+        tl.num_programs(0),
+        flatten=FLATTEN,
+        warp_specialize=SPECIALIZE,
+    ):
         row, column = place(tile, rows, columns, GROUP_M)
         m = row * BLOCK_M
         n = column * BLOCK_N
@@ -83,11 +125,31 @@ def gemm_persistent(A, B, C, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constex
 
 
 @triton.jit(do_not_specialize=["phase"])
-def gemm_split(A, B, C, parts, M, N, K, stride_am, stride_ak, stride_bk, stride_bn, phase,
-               BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, SPLIT: tl.constexpr, SUM: tl.constexpr,
-               EVEN_K: tl.constexpr, PRECISION: tl.constexpr):
-    """As `gemm` without batches, for few tiles and a long K. Phase 0: program (tile, part) multiplies a part of K into `parts` [SPLIT][M][N] in f32.
-    Phase 1: each program adds up the parts of SUM elements. The order of the sums is fixed, so equal inputs give equal bits."""
+def gemm_split(
+    A,
+    B,
+    C,
+    parts,
+    M,
+    N,
+    K,
+    stride_am,
+    stride_ak,
+    stride_bk,
+    stride_bn,
+    phase,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+    SPLIT: tl.constexpr,
+    SUM: tl.constexpr,
+    EVEN_K: tl.constexpr,
+    PRECISION: tl.constexpr,
+):
+    """As `gemm` without batches, for few tiles and a long K. Phase 0: program (tile, part)
+    multiplies a part of K into `parts` [SPLIT][M][N] in f32. Phase 1: each program adds up the
+    parts of SUM elements. The order of the sums is fixed, so equal inputs give equal bits.
+    """
     if phase == 0:
         columns = tl.cdiv(N, BLOCK_N)
         part = tl.program_id(1)
@@ -124,9 +186,27 @@ def gemm_split(A, B, C, parts, M, N, K, stride_am, stride_ak, stride_bk, stride_
 
 
 @triton.jit
-def attend(total, weight, top, q, keys, values, m, n, start, end, visible, SKV, factor, stride,
-           BLOCK_N: tl.constexpr, MASKED: tl.constexpr, CAUSAL: tl.constexpr):
-    """Adds the keys from `start` to `end` to the running softmax. `visible`: how many keys query 0 sees more than one, when causal."""
+def attend(
+    total,
+    weight,
+    top,
+    q,
+    keys,
+    values,
+    m,
+    n,
+    start,
+    end,
+    visible,
+    SKV,
+    factor,
+    stride,
+    BLOCK_N: tl.constexpr,
+    MASKED: tl.constexpr,
+    CAUSAL: tl.constexpr,
+):
+    """Adds the keys from `start` to `end` to the running softmax. `visible`: how many keys query 0
+    sees more than one, when causal."""
     for at in range(start, end, BLOCK_N):
         if MASKED:
             k = tl.load(keys + at * stride, mask=(at + n)[None, :] < SKV, other=0.0)
@@ -153,9 +233,24 @@ def attend(total, weight, top, q, keys, values, m, n, start, end, visible, SKV, 
 
 
 @triton.jit
-def attention(Q, K, V, O, LSE, H, HKV, SQ, SKV, scale, D: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
-              CAUSAL: tl.constexpr):
-    """O[b][sq][h][D] and LSE[b][h][sq]; the causal mask is aligned to the bottom right. `scale` is positive."""
+def attention(
+    Q,
+    K,
+    V,
+    O,
+    LSE,
+    H,
+    HKV,
+    SQ,
+    SKV,
+    scale,
+    D: tl.constexpr,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    CAUSAL: tl.constexpr,
+):
+    """O[b][sq][h][D] and LSE[b][h][sq]; the causal mask is aligned to the bottom right. `scale` is
+    positive."""
     # The last rows see the most keys when causal: they start first.
     block = tl.num_programs(0) - 1 - tl.program_id(0)
     head = tl.program_id(1) % H
@@ -180,18 +275,71 @@ def attention(Q, K, V, O, LSE, H, HKV, SQ, SKV, scale, D: tl.constexpr, BLOCK_M:
     if CAUSAL:
         end = min(SKV, (block + 1) * BLOCK_M + visible)
         whole = min(whole, max(block * BLOCK_M + visible + 1, 0) // BLOCK_N * BLOCK_N)
-    total, weight, top = attend(total, weight, top, q, keys, values, m, n, 0, whole, visible, SKV, factor, stride,
-                                BLOCK_N, False, CAUSAL)
-    total, weight, top = attend(total, weight, top, q, keys, values, m, n, whole, end, visible, SKV, factor, stride,
-                                BLOCK_N, True, CAUSAL)
+    total, weight, top = attend(
+        total,
+        weight,
+        top,
+        q,
+        keys,
+        values,
+        m,
+        n,
+        0,
+        whole,
+        visible,
+        SKV,
+        factor,
+        stride,
+        BLOCK_N,
+        False,
+        CAUSAL,
+    )
+    total, weight, top = attend(
+        total,
+        weight,
+        top,
+        q,
+        keys,
+        values,
+        m,
+        n,
+        whole,
+        end,
+        visible,
+        SKV,
+        factor,
+        stride,
+        BLOCK_N,
+        True,
+        CAUSAL,
+    )
     tl.store(O + q_at, (total / weight[:, None]).to(O.dtype.element_ty), mask=m[:, None] < SQ)
     lse = (top + tl.math.log2(weight)) * 0.6931471805599453
     tl.store(LSE + (batch * H + head) * SQ + m, lse, mask=m < SQ)
 
 
 @triton.jit
-def attend_tma(total, weight, top, q, keys, values, row, column, m, n, start, end, visible, SKV, factor, BLOCK_N: tl.constexpr,
-               MASKED: tl.constexpr, CAUSAL: tl.constexpr, SPECIALIZE: tl.constexpr):
+def attend_tma(
+    total,
+    weight,
+    top,
+    q,
+    keys,
+    values,
+    row,
+    column,
+    m,
+    n,
+    start,
+    end,
+    visible,
+    SKV,
+    factor,
+    BLOCK_N: tl.constexpr,
+    MASKED: tl.constexpr,
+    CAUSAL: tl.constexpr,
+    SPECIALIZE: tl.constexpr,
+):
     """As `attend`; `row`, `column`: where key 0 begins in the descriptors."""
     for at in tl.range(start, end, BLOCK_N, warp_specialize=SPECIALIZE):
         score = tl.dot(q, keys.load([row + at, column]).T)
@@ -212,10 +360,29 @@ def attend_tma(total, weight, top, q, keys, values, row, column, m, n, start, en
 
 
 @triton.jit
-def attention_tma(Q, K, V, O, LSE, H, HKV, SQ, SKV, rows_q, rows_kv, scale, D: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
-                  CAUSAL: tl.constexpr, EVEN: tl.constexpr, SPECIALIZE: tl.constexpr):
-    """As `attention`, by TMA. EVEN: SKV is a multiple of BLOCK_N. A tensor is a matrix of rows_q or rows_kv rows, a head D of its columns: a block at the end of a batch reads rows of the
-    next, which the mask hides."""
+def attention_tma(
+    Q,
+    K,
+    V,
+    O,
+    LSE,
+    H,
+    HKV,
+    SQ,
+    SKV,
+    rows_q,
+    rows_kv,
+    scale,
+    D: tl.constexpr,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    CAUSAL: tl.constexpr,
+    EVEN: tl.constexpr,
+    SPECIALIZE: tl.constexpr,
+):
+    """As `attention`, by TMA. EVEN: SKV is a multiple of BLOCK_N. A tensor is a matrix of rows_q or
+    rows_kv rows, a head D of its columns: a block at the end of a batch reads rows of the next,
+    which the mask hides."""
     block = tl.num_programs(0) - 1 - tl.program_id(0)
     head = tl.program_id(1) % H
     batch = tl.program_id(1) // H
@@ -235,14 +402,54 @@ def attention_tma(Q, K, V, O, LSE, H, HKV, SQ, SKV, rows_q, rows_kv, scale, D: t
     if CAUSAL:
         end = min(SKV, (block + 1) * BLOCK_M + visible)
     whole = 0
-    if not SPECIALIZE:  # Triton gives loads a warp of their own in one loop only: then all blocks are masked
+    if (
+        not SPECIALIZE
+    ):  # Triton gives loads a warp of their own in one loop only: then all blocks are masked
         whole = end // BLOCK_N * BLOCK_N
         if CAUSAL:
             whole = min(SKV, max(block * BLOCK_M + visible + 1, 0)) // BLOCK_N * BLOCK_N
-        total, weight, top = attend_tma(total, weight, top, q, keys, values, batch * SKV, column, m, n, 0, whole, visible, SKV, scale * LOG2_E,
-                                        BLOCK_N, False, CAUSAL, False)
-    total, weight, top = attend_tma(total, weight, top, q, keys, values, batch * SKV, column, m, n, whole, end, visible, SKV, scale * LOG2_E,
-                                    BLOCK_N, not EVEN or CAUSAL, CAUSAL, SPECIALIZE)
+        total, weight, top = attend_tma(
+            total,
+            weight,
+            top,
+            q,
+            keys,
+            values,
+            batch * SKV,
+            column,
+            m,
+            n,
+            0,
+            whole,
+            visible,
+            SKV,
+            scale * LOG2_E,
+            BLOCK_N,
+            False,
+            CAUSAL,
+            False,
+        )
+    total, weight, top = attend_tma(
+        total,
+        weight,
+        top,
+        q,
+        keys,
+        values,
+        batch * SKV,
+        column,
+        m,
+        n,
+        whole,
+        end,
+        visible,
+        SKV,
+        scale * LOG2_E,
+        BLOCK_N,
+        not EVEN or CAUSAL,
+        CAUSAL,
+        SPECIALIZE,
+    )
     o = O + (batch.to(tl.int64) * SQ + m)[:, None] * (H * D) + head * D + tl.arange(0, D)[None, :]
     tl.store(o, (total / weight[:, None]).to(O.dtype.element_ty), mask=m[:, None] < SQ)
     lse = (top + tl.math.log2(weight)) / LOG2_E
@@ -265,8 +472,29 @@ def load_rows(base, rows, stride, limit, D: tl.constexpr, EVEN: tl.constexpr):
 
 
 @triton.jit
-def key_gradients(dk, dv, k, v, q_base, do_base, lse_base, delta_base, n, start, end, visible, SQ, SKV, factor, stride, D: tl.constexpr,
-                  BLOCK_M: tl.constexpr, MASKED: tl.constexpr, CAUSAL: tl.constexpr, EVEN: tl.constexpr):
+def key_gradients(
+    dk,
+    dv,
+    k,
+    v,
+    q_base,
+    do_base,
+    lse_base,
+    delta_base,
+    n,
+    start,
+    end,
+    visible,
+    SQ,
+    SKV,
+    factor,
+    stride,
+    D: tl.constexpr,
+    BLOCK_M: tl.constexpr,
+    MASKED: tl.constexpr,
+    CAUSAL: tl.constexpr,
+    EVEN: tl.constexpr,
+):
     """Adds the queries from `start` to `end` to the gradients of the keys `n` and their values."""
     for at in range(start, end, BLOCK_M):
         m = at + tl.arange(0, BLOCK_M)
@@ -284,8 +512,27 @@ def key_gradients(dk, dv, k, v, q_base, do_base, lse_base, delta_base, n, start,
 
 
 @triton.jit
-def query_gradient(dq, q, do, lse, delta, k_base, v_base, m, start, end, visible, SKV, factor, stride, D: tl.constexpr,
-                   BLOCK_N: tl.constexpr, MASKED: tl.constexpr, CAUSAL: tl.constexpr, EVEN: tl.constexpr):
+def query_gradient(
+    dq,
+    q,
+    do,
+    lse,
+    delta,
+    k_base,
+    v_base,
+    m,
+    start,
+    end,
+    visible,
+    SKV,
+    factor,
+    stride,
+    D: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    MASKED: tl.constexpr,
+    CAUSAL: tl.constexpr,
+    EVEN: tl.constexpr,
+):
     """Adds the keys from `start` to `end` to the gradient of the queries `m`."""
     for at in range(start, end, BLOCK_N):
         n = at + tl.arange(0, BLOCK_N)
@@ -303,10 +550,32 @@ def query_gradient(dq, q, do, lse, delta, k_base, v_base, m, start, end, visible
 
 
 @triton.jit(do_not_specialize=["phase"])
-def attention_backward(Q, K, V, O, LSE, DO, DQ, DK, DV, DELTA, H, HKV, SQ, SKV, scale, phase, D: tl.constexpr, LONG: tl.constexpr,
-                       SHORT: tl.constexpr, CAUSAL: tl.constexpr, EVEN: tl.constexpr):
-    """Phase 0: DELTA[b][h][sq]; 1: DK and DV, a program has LONG keys of a kv head and goes through its queries SHORT at a time; 2: DQ, a program has
-    LONG queries of a head and goes through their keys."""
+def attention_backward(
+    Q,
+    K,
+    V,
+    O,
+    LSE,
+    DO,
+    DQ,
+    DK,
+    DV,
+    DELTA,
+    H,
+    HKV,
+    SQ,
+    SKV,
+    scale,
+    phase,
+    D: tl.constexpr,
+    LONG: tl.constexpr,
+    SHORT: tl.constexpr,
+    CAUSAL: tl.constexpr,
+    EVEN: tl.constexpr,
+):
+    """Phase 0: DELTA[b][h][sq]; 1: DK and DV, a program has LONG keys of a kv head and goes through
+    its queries SHORT at a time; 2: DQ, a program has LONG queries of a head and goes through their
+    keys."""
     d = tl.arange(0, D)
     factor = scale * LOG2_E
     visible = SKV - SQ
@@ -324,20 +593,67 @@ def attention_backward(Q, K, V, O, LSE, DO, DQ, DK, DV, DELTA, H, HKV, SQ, SKV, 
         whole = 0  # from here on, every query sees every key of the block
         if CAUSAL:
             start = max(first - visible, 0) // SHORT * SHORT
-            whole = min(max(tl.cdiv(first + LONG - 1 - visible, SHORT) * SHORT, start), tl.cdiv(SQ, SHORT) * SHORT)
+            whole = min(
+                max(tl.cdiv(first + LONG - 1 - visible, SHORT) * SHORT, start),
+                tl.cdiv(SQ, SHORT) * SHORT,
+            )
         for head in range(kv_head * (H // HKV), (kv_head + 1) * (H // HKV)):
             q_base = batch * SQ * H * D + head * D
             row = (batch * H + head) * SQ
             if CAUSAL:
-                dk, dv = key_gradients(dk, dv, k, v, Q + q_base, DO + q_base, LSE + row, DELTA + row, n, start, whole, visible, SQ, SKV, factor,
-                                       H * D, D, SHORT, True, CAUSAL, EVEN)
-            dk, dv = key_gradients(dk, dv, k, v, Q + q_base, DO + q_base, LSE + row, DELTA + row, n, whole, SQ, visible, SQ, SKV, factor,
-                                   H * D, D, SHORT, False, CAUSAL, EVEN)
+                dk, dv = key_gradients(
+                    dk,
+                    dv,
+                    k,
+                    v,
+                    Q + q_base,
+                    DO + q_base,
+                    LSE + row,
+                    DELTA + row,
+                    n,
+                    start,
+                    whole,
+                    visible,
+                    SQ,
+                    SKV,
+                    factor,
+                    H * D,
+                    D,
+                    SHORT,
+                    True,
+                    CAUSAL,
+                    EVEN,
+                )
+            dk, dv = key_gradients(
+                dk,
+                dv,
+                k,
+                v,
+                Q + q_base,
+                DO + q_base,
+                LSE + row,
+                DELTA + row,
+                n,
+                whole,
+                SQ,
+                visible,
+                SQ,
+                SKV,
+                factor,
+                H * D,
+                D,
+                SHORT,
+                False,
+                CAUSAL,
+                EVEN,
+            )
         at = kv_base + n[:, None] * (HKV * D) + d[None, :]
         tl.store(DK + at, (dk * scale).to(DK.dtype.element_ty), mask=n[:, None] < SKV)
         tl.store(DV + at, dv.to(DV.dtype.element_ty), mask=n[:, None] < SKV)
     else:
-        block = tl.num_programs(0) - 1 - tl.program_id(0)  # the last rows see the most keys when causal: they start first
+        block = (
+            tl.num_programs(0) - 1 - tl.program_id(0)
+        )  # the last rows see the most keys when causal: they start first
         head = tl.program_id(1) % H
         batch = (tl.program_id(1) // H).to(tl.int64)
         m = block * LONG + tl.arange(0, LONG)
@@ -358,11 +674,53 @@ def attention_backward(Q, K, V, O, LSE, DO, DQ, DK, DV, DELTA, H, HKV, SQ, SKV, 
                 end = min(SKV, (block + 1) * LONG + visible)
                 whole = min(whole, max(block * LONG + visible + 1, 0) // SHORT * SHORT)
             dq = tl.zeros((LONG, D), tl.float32)
-            dq = query_gradient(dq, q, do, lse, delta, K + kv_base, V + kv_base, m, 0, whole, visible, SKV, factor, HKV * D, D, SHORT,
-                                False, CAUSAL, EVEN)
-            dq = query_gradient(dq, q, do, lse, delta, K + kv_base, V + kv_base, m, whole, end, visible, SKV, factor, HKV * D, D, SHORT,
-                                True, CAUSAL, EVEN)
-            tl.store(DQ + q_base + m[:, None] * (H * D) + d[None, :], (dq * scale).to(DQ.dtype.element_ty), mask=m[:, None] < SQ)
+            dq = query_gradient(
+                dq,
+                q,
+                do,
+                lse,
+                delta,
+                K + kv_base,
+                V + kv_base,
+                m,
+                0,
+                whole,
+                visible,
+                SKV,
+                factor,
+                HKV * D,
+                D,
+                SHORT,
+                False,
+                CAUSAL,
+                EVEN,
+            )
+            dq = query_gradient(
+                dq,
+                q,
+                do,
+                lse,
+                delta,
+                K + kv_base,
+                V + kv_base,
+                m,
+                whole,
+                end,
+                visible,
+                SKV,
+                factor,
+                HKV * D,
+                D,
+                SHORT,
+                True,
+                CAUSAL,
+                EVEN,
+            )
+            tl.store(
+                DQ + q_base + m[:, None] * (H * D) + d[None, :],
+                (dq * scale).to(DQ.dtype.element_ty),
+                mask=m[:, None] < SQ,
+            )
 
 
 # ---- native sparse attention ----
@@ -377,14 +735,38 @@ def attend_keys(total, weight, top, q, keys, values, n, seen, factor, stride):
     highest = tl.maximum(top, tl.max(score, 1))
     p = tl.math.exp2(score - highest[:, None])
     shrink = tl.math.exp2(top - highest)
-    return tl.dot(p.to(v.dtype), v, total * shrink[:, None]), weight * shrink + tl.sum(p, 1), highest
+    return (
+        tl.dot(p.to(v.dtype), v, total * shrink[:, None]),
+        weight * shrink + tl.sum(p, 1),
+        highest,
+    )
 
 
 @triton.jit
-def nsa(Q, K, V, blocks, O, H, HKV, S, window, scale, D: tl.constexpr, GROUP: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
-        SELECTED: tl.constexpr, BLOCK_N: tl.constexpr, CAUSAL: tl.constexpr, WINDOW: tl.constexpr):
-    """Program (token, batch and kv head): the GROUP query heads of a token, padded to ROWS, attend to its list of blocks of BLOCK keys, BLOCK_N keys at
-    a time, -1 = none; with WINDOW also to the last `window` keys. The outputs of both branches are added."""
+def nsa(
+    Q,
+    K,
+    V,
+    blocks,
+    O,
+    H,
+    HKV,
+    S,
+    window,
+    scale,
+    D: tl.constexpr,
+    GROUP: tl.constexpr,
+    ROWS: tl.constexpr,
+    BLOCK: tl.constexpr,
+    SELECTED: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    CAUSAL: tl.constexpr,
+    WINDOW: tl.constexpr,
+):
+    """Program (token, batch and kv head): the GROUP query heads of a token, padded to ROWS, attend
+    to its list of blocks of BLOCK keys, BLOCK_N keys at a time, -1 = none; with WINDOW also to the
+    last `window` keys. The outputs of both branches are added.
+    """
     token = tl.program_id(0)
     kv_head = tl.program_id(1) % HKV
     batch = (tl.program_id(1) // HKV).to(tl.int64)
@@ -408,13 +790,17 @@ def nsa(Q, K, V, blocks, O, H, HKV, S, window, scale, D: tl.constexpr, GROUP: tl
     for step in range(SELECTED * (BLOCK // BLOCK_N)):
         block = tl.load(listed + step // (BLOCK // BLOCK_N))
         key = block * BLOCK + step % (BLOCK // BLOCK_N) * BLOCK_N + n
-        total, weight, top = attend_keys(total, weight, top, q, keys, values, key, (block >= 0) & (key < end), factor, stride)
+        total, weight, top = attend_keys(
+            total, weight, top, q, keys, values, key, (block >= 0) & (key < end), factor, stride
+        )
     result = tl.where(weight[:, None] > 0, total / weight[:, None], 0.0)
     if WINDOW:
         total = tl.zeros((ROWS, D), tl.float32)
         weight = tl.zeros((ROWS,), tl.float32)
         top = tl.full((ROWS,), LOWEST, tl.float32)
         for first in range(max(token + 1 - window, 0), token + 1, BLOCK_N):
-            total, weight, top = attend_keys(total, weight, top, q, keys, values, first + n, first + n <= token, factor, stride)
+            total, weight, top = attend_keys(
+                total, weight, top, q, keys, values, first + n, first + n <= token, factor, stride
+            )
         result += total / weight[:, None]
     tl.store(O + at, result.to(O.dtype.element_ty), mask=h[:, None] < GROUP)

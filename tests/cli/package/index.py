@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
-"""A package index for tests: index.py serve FOLDER prints its port and serves; index.py add FOLDER VERSION KERNEL [yanked] [forged] adds a wheel of
-`fake-pkg`, which holds the file KERNEL, and lists it; the upload time is a day in 2026 for each version."""
+"""A package index for tests: index.py serve FOLDER prints its port and serves; index.py add FOLDER
+VERSION KERNEL [yanked] [forged] adds a wheel of `fake-pkg`, which holds the file KERNEL, and lists
+it; the upload time is a day in 2026 for each version.
+"""
+
 import base64
 import hashlib
 import http.server
@@ -19,10 +22,22 @@ def record(name, data):
 
 def make_wheel(path, version, kernel):
     info = "%s-%s.dist-info/" % (NAME, version)
-    metadata = "Metadata-Version: 2.1\nName: %s\nVersion: %s\nSummary: Kernels for a test\nRequires-Dist: no-such-package\n" % (NAME, version)
-    files = {NAME + "/__init__.py": b"", NAME + "/kernel": open(kernel, "rb").read(), info + "METADATA": metadata.encode(),
-             info + "WHEEL": b"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"}
-    files[info + "RECORD"] = "\n".join([record(n, d) for n, d in files.items()] + [info + "RECORD,,", ""]).encode()
+    metadata = (
+        "Metadata-Version: 2.1\nName: %s\nVersion: %s\nSummary: Kernels for a test\nRequires-Dist:"
+        " no-such-package\n" % (NAME, version)
+    )
+    files = {
+        NAME + "/__init__.py": b"",
+        NAME + "/kernel": open(kernel, "rb").read(),
+        info + "METADATA": metadata.encode(),
+        info
+        + "WHEEL": (
+            b"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        ),
+    }
+    files[info + "RECORD"] = "\n".join(
+        [record(n, d) for n, d in files.items()] + [info + "RECORD,,", ""]
+    ).encode()
     with zipfile.ZipFile(path, "w") as z:
         for name, data in files.items():
             z.writestr(zipfile.ZipInfo(name, (2026, 1, 1, 0, 0, 0)), data)
@@ -41,9 +56,17 @@ def add(folder, version, kernel, *flags):
     make_wheel(path, version, kernel)
     content = open(path, "rb").read() + (b"forged" if "forged" in flags else b"")
     day = len(document["files"]) + 1
-    document["files"].append({
-        "filename": wheel, "url": "../../files/" + wheel, "hashes": {"sha256": hashlib.sha256(content).hexdigest()}, "core-metadata": True,
-        "yanked": "broken" if "yanked" in flags else False, "upload-time": "2026-11-%02dT12:00:00.5Z" % day, "size": len(content)})
+    document["files"].append(
+        {
+            "filename": wheel,
+            "url": "../../files/" + wheel,
+            "hashes": {"sha256": hashlib.sha256(content).hexdigest()},
+            "core-metadata": True,
+            "yanked": "broken" if "yanked" in flags else False,
+            "upload-time": "2026-11-%02dT12:00:00.5Z" % day,
+            "size": len(content),
+        }
+    )
     document["versions"].append(version)
     json.dump(document, open(page, "w"))
 
@@ -55,7 +78,11 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         return super().send_head()
 
     def guess_type(self, path):
-        return "application/vnd.pypi.simple.v1+json" if path.endswith(".json") else "application/octet-stream"
+        return (
+            "application/vnd.pypi.simple.v1+json"
+            if path.endswith(".json")
+            else "application/octet-stream"
+        )
 
     def log_message(self, *args):
         pass

@@ -1,4 +1,6 @@
-"""A webhook's other end: keeps every body in FILE, one a line, answers with the status in FILE.status (200), and says its port first."""
+"""A webhook's other end: keeps every body in FILE, one a line, answers with the status in
+FILE.status (200), and says its port first."""
+
 import http.server
 import os
 import sys
