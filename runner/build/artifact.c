@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "build/build_internal.h"
 
 void tk_artifact_free(struct tk_artifact *a)
@@ -33,12 +34,21 @@ static int set_empty_texts(struct tk_artifact *a, struct tk_error *err)
 	return TK_OK;
 }
 
+/* Of a package: its files. */
+static int64_t size_on_disk(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return 0;
+	return S_ISDIR(st.st_mode) ? tk_dir_size(path) : (int64_t)st.st_size;
+}
+
 static int fill_installed(
         struct tk_artifact *a, const char *path, const char *name, struct tk_error *err)
 {
-	struct stat st;
 	char *slash;
-	int status = tk_hash_file(path, a->key, err);
+	int status = tk_backend_file_hash(path, a->key, err);
 
 	if (!status)
 		status = set_empty_texts(a, err);
@@ -50,7 +60,7 @@ static int fill_installed(
 		return status;
 	slash = strrchr(a->backends[0].path, '/');
 	a->dir = strndup(a->backends[0].path, (size_t)(slash - a->backends[0].path));
-	a->size_bytes = stat(path, &st) ? 0 : (int64_t)st.st_size;
+	a->size_bytes = size_on_disk(path);
 	a->cached = true;
 	return a->dir ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }

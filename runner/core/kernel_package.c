@@ -2,6 +2,7 @@
 #include "core/kernel_package.h"
 #include <string.h>
 
+#define BACKEND_PREFIX "tk_backend_"
 #define PYTHON_PREFIX "python-"
 
 static const char *find_suffix(const char *path)
@@ -21,4 +22,13 @@ enum tk_device_kind tk_kernel_package_device_kind(const char *path)
 	if (tk_kernel_package_is_python(path))
 		suffix += strlen(PYTHON_PREFIX);
 	return tk_device_kind_from_name(suffix);
+}
+
+char *tk_kernel_package_backend(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	if (strncmp(name, BACKEND_PREFIX, strlen(BACKEND_PREFIX)) == 0)
+		name += strlen(BACKEND_PREFIX);
+	const char *dot = strrchr(name, '.');
+	return dot ? strndup(name, (size_t)(dot - name)) : strdup(name);
 }

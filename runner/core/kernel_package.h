@@ -14,4 +14,8 @@
 enum tk_device_kind tk_kernel_package_device_kind(const char *path);
 bool tk_kernel_package_is_python(const char *path);
 
+/* "triton" of "/a/tk_backend_triton.cuda": the backend, which the launcher does not know. New
+ * string; NULL: out of memory. */
+char *tk_kernel_package_backend(const char *path);
+
 #endif

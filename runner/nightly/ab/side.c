@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/units.h"
+#include "core/kernel_package.h"
 #include "nightly/plan/backend_name.h"
 #include "nightly/stages/recipe.h"
 #include "worker/worker.h"
@@ -233,6 +234,12 @@ static int load_module(
 	if (!status && (status = query_backend(n, path, &side->kinds[0], &name, &why)))
 		status = tk_fail(
 		        err, status == TK_ECANCELED ? status : TK_EUSAGE, "%s", why.message);
+	if (!status && tk_kernel_package_device_kind(path) != TK_DEVICE_OTHER) {
+		free(name); /* that of what launches it */
+		name = tk_kernel_package_backend(path);
+		if (!name)
+			status = tk_fail(err, TK_ENOMEM, "out of memory");
+	}
 	if (!status)
 		status = tk_artifact_load_installed(path, name, &side->artifact, err);
 	if (!status)

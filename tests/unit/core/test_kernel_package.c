@@ -38,6 +38,21 @@ static void the_name_tells_the_kind(void **state)
 	}
 }
 
+static void the_name_has_the_backend(void **state)
+{
+	static const char *const cases[][2] = {
+	        {"/a/tk_backend_x.cuda", "x"},
+	        {"tk_backend_a.b.python-cpu", "a.b"},
+	        {"/a.b/mine.hip", "mine"},
+	        {"/a.b/none", "none"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *name = tk_kernel_package_backend(cases[i][0]);
+		assert_string_equal(name, cases[i][1]);
+		free(name);
+	}
+}
+
 static int read_text(const char *text, struct tk_python_package *p, struct tk_error *err)
 {
 	*err = (struct tk_error){0};
@@ -104,6 +119,7 @@ static void a_bad_description_is_refused(void **state)
 
 static const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_name_tells_the_kind),
+        cmocka_unit_test(the_name_has_the_backend),
         cmocka_unit_test(a_description_is_read),
         cmocka_unit_test(a_bad_description_is_refused),
 };
