@@ -81,7 +81,8 @@ may_replace_remote() {
 	rm -f "$said"
 	if [ $code -eq 0 ]; then
 		grep -q " $marker$" <<<"$found" || ! grep -qv ' \.$' <<<"$found" || refuse
-	elif [ $code -ne 23 ] || [[ $found != *"No such file or directory"* ]]; then # there is such a folder, or it could not be asked
+	# there is such a folder, or it could not be asked
+	elif [ $code -ne 23 ] || [[ $found != *"No such file or directory"* ]]; then
 		echo "$found" >&2
 		return 1
 	fi
@@ -109,8 +110,11 @@ find logs -maxdepth 1 -type f \( -name '*.txt' -o -name '*.jsonl' \) -mtime "+$k
 # An update that fails (no network, a local change) is said, and the night runs with what is there.
 update_clone() {
 	[ -z "$update" ] || ! git -C "$clone" rev-parse '@{upstream}' >/dev/null 2>&1 ||
-		git -C "$clone" pull --ff-only --quiet 9>&- || echo "nightly.sh: git pull failed, the night runs at $(git -C "$clone" rev-parse --short HEAD)"
-	(cd "$clone" && cmake --preset release && cmake --build build --parallel) >"logs/$stamp.build.txt" 2>&1 9>&- || {
+		git -C "$clone" pull --ff-only --quiet 9>&- ||
+		echo "nightly.sh: git pull failed, the night runs at $(git -C "$clone" \
+		rev-parse --short HEAD)"
+	(cd "$clone" && cmake --preset release && cmake --build build --parallel) \
+		>"logs/$stamp.build.txt" 2>&1 9>&- || {
 		tail -n 20 "logs/$stamp.build.txt"
 		[ -x "$clone/build/tracker" ] || return 1
 		echo "nightly.sh: the tracker could not be built; the last one that could is used"
@@ -135,7 +139,8 @@ publish_branch() {
 	rm -f "$GIT_DIR/index"
 	touch site/.nojekyll
 	(cd site && git --work-tree=. add --all --force .) && tree=$(git write-tree) || return 1
-	commit=$(git -c user.name=tracker -c user.email=tracker@localhost commit-tree "$tree" -m "Site of $stamp") || return 1
+	commit=$(git -c user.name=tracker -c user.email=tracker@localhost commit-tree "$tree" \
+		-m "Site of $stamp") || return 1
 	git push -q --force "$remote" "$commit:refs/heads/$branch"
 }
 
@@ -144,7 +149,8 @@ publish_site() {
 	case $publish in
 	'') return ;;
 	git:*) publish_branch || return 1 ;;
-	*:*) may_replace_remote && rsync -a --delete --delay-updates site/ "$publish/" || return 1 ;;
+	*:*) may_replace_remote && rsync -a --delete --delay-updates site/ "$publish/" ||
+		return 1 ;;
 	*)
 		may_replace_folder || return 1
 		rm -rf "$publish.tracker-new" "$publish.tracker-old"
@@ -159,7 +165,8 @@ publish_site() {
 
 night() {
 	local code=0
-	echo "nightly.sh: $stamp on $(hostname), tracker at $(git -C "$clone" rev-parse --short HEAD 2>/dev/null || echo "no commit")"
+	echo "nightly.sh: $stamp on $(hostname), tracker at $(git -C "$clone" rev-parse \
+		--short HEAD 2>/dev/null || echo "no commit")"
 	update_clone || return 4
 	"$clone/build/tracker" --log="logs/$stamp.jsonl" nightly "$@" 9>&- || code=$?
 	if [ -f site/index.html ]; then

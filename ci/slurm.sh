@@ -58,16 +58,19 @@ own_options() {
 }
 
 if [ -z "${TRACKER_ONCE:-}" ] && [ -n "${SLURM_JOB_ID:-}" ]; then
-	own=$(set -f && own_options) || echo "slurm.sh: scontrol does not tell the options of this job: the next one has those of the script alone" >&2
+	own=$(set -f && own_options) ||
+		echo "slurm.sh: scontrol does not tell the options of this job: the next one has those of the script alone" >&2
 	mapfile -t own < <(printf '%s' "$own")
-	(cd "$clone" && sbatch --begin="$(date -d tomorrow +%F)T${TRACKER_BEGIN:-02:30}" --dependency=afterany:"$SLURM_JOB_ID" "${own[@]}" ci/slurm.sh)
+	(cd "$clone" && sbatch --begin="$(date -d tomorrow +%F)T${TRACKER_BEGIN:-02:30}" \
+		--dependency=afterany:"$SLURM_JOB_ID" "${own[@]}" ci/slurm.sh)
 fi
 
 # A link that says by a relative path where it leads would lead elsewhere on the node; the history
 # itself has to be on the node's disk.
 copy_to_node() {
 	local link
-	find "$home" -mindepth 1 -maxdepth 1 ! -name logs ! -name 'site' ! -name 'site.tracker-*' ! -name 'tracker.db*' ! -name 'unsaved-*' -exec cp -r -t "$work" {} +
+	find "$home" -mindepth 1 -maxdepth 1 ! -name logs ! -name 'site' ! -name 'site.tracker-*' \
+		! -name 'tracker.db*' ! -name 'unsaved-*' -exec cp -r -t "$work" {} +
 	find "$work" -type l ! -lname '/*' -printf '%P\0' | while IFS= read -r -d '' link; do
 		ln -sfn "$(realpath -m "$home/$link")" "$work/$link"
 	done
@@ -93,12 +96,14 @@ copy_to_node
 code=0
 "$clone/ci/nightly.sh" --dir="$work" --publish="$home/site" || code=$?
 
-{ mkdir -p "$home/logs" && { [ ! -d "$work/logs" ] || cp -r "$work"/logs/. "$home/logs/"; }; } || code=4
+{ mkdir -p "$home/logs" && { [ ! -d "$work/logs" ] || cp -r "$work"/logs/. "$home/logs/"; }; } ||
+	code=4
 # The history is copied through SQLite (complete, without its log), beside the old one, then
 # renamed. A night that ended early has none.
 if [ -f "$work/tracker.db" ]; then
 	rm -f "$history.new"
-	if ! "$clone/build/tracker" -C "$work" db backup "$history.new" || ! mv "$history.new" "$history"; then
+	if ! "$clone/build/tracker" -C "$work" db backup "$history.new" ||
+		! mv "$history.new" "$history"; then
 		keep_history
 		code=4
 	fi

@@ -6,14 +6,15 @@ card_capability() {
 	nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 | tr -d .
 }
 
-# compile_package BACKEND.KIND PYTHON ARGUMENT...: runs the adapter's compile.py, which finds kernels/launcher. TK_FLAGS is split at
-# spaces, never expanded.
+# compile_package BACKEND.KIND PYTHON ARGUMENT...: runs the adapter's compile.py, which finds
+# kernels/launcher. TK_FLAGS is split at spaces, never expanded.
 compile_package() {
 	package=$TK_OUT/lib/tk_backend_$1 python=$2
 	shift 2
 	set -f
 	# shellcheck disable=SC2086
-	PYTHONPATH=$TK_KERNELS/launcher "$python" -B "$TK_ADAPTER/compile.py" "$package" "$@" ${TK_FLAGS:-}
+	PYTHONPATH=$TK_KERNELS/launcher "$python" -B "$TK_ADAPTER/compile.py" \
+		"$package" "$@" ${TK_FLAGS:-}
 }
 
 # compile_hopper_package BACKEND: of kernels that are written for sm_90a alone

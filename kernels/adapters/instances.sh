@@ -23,12 +23,16 @@ compile_instance() {
 	launcher=
 	if command -v ccache >/dev/null; then launcher="env CCACHE_NOHASHDIR=1 ccache"; fi
 	start=$(date +%s)
-	if $launcher nvcc "$@" -Xcompiler -fPIC,-fvisibility=hidden "-DKERNEL=$instance" -o "$instance.o" >"$instance.log" 2>&1; then
+	if $launcher nvcc "$@" -Xcompiler -fPIC,-fvisibility=hidden "-DKERNEL=$instance" \
+		-o "$instance.o" >"$instance.log" 2>&1; then
 		echo "ok $(($(date +%s) - start))" >"$instance.result"
 	else
 		# a compiler without memory says nothing of the revision: the whole build ends
-		if grep -E 'died due to signal 9|Killed|Cannot allocate memory|bad_alloc|No space left' "$instance.log"; then exit 255; fi
-		reason=$({ grep -m 1 'error' "$instance.log" || tail -n 1 "$instance.log"; } | tr -cd '[:print:]' | cut -c 1-400)
+		if grep -E 'died due to signal 9|Killed|Cannot allocate memory|bad_alloc|No space left' "$instance.log"; then
+			exit 255
+		fi
+		reason=$({ grep -m 1 'error' "$instance.log" || tail -n 1 "$instance.log"; } |
+			tr -cd '[:print:]' | cut -c 1-400)
 		echo "failed $(($(date +%s) - start)) ${reason:-the compiler failed without a message}" >"$instance.result"
 	fi
 	echo "$instance: $(cat "$instance.result")"
@@ -39,7 +43,9 @@ compile_instance() {
 # NULL. Fails if no instance compiled.
 describe_instances() {
 	while read -r instance values; do
-		if grep -q '^ok' "$instance.result"; then echo "extern const struct kernel $instance;"; fi
+		if grep -q '^ok' "$instance.result"; then
+			echo "extern const struct kernel $instance;"
+		fi
 	done <instances >instances.inc
 	echo 'static const struct instance instances[] = {' >>instances.inc
 	while read -r instance values; do
@@ -54,7 +60,8 @@ describe_instances() {
 	done <instances
 	echo '{0}};' >>instances.inc
 	if [ -s instances ] && ! grep -q '^[^ ]* ok ' "$TK_OUT/instances.txt"; then
-		echo "error: no instance compiled; the first one: $(head -n 1 "$TK_OUT/instances.txt")"
+		echo "error: no instance compiled; the first one: $(head -n 1 \
+			"$TK_OUT/instances.txt")"
 		exit 1
 	fi
 }
@@ -68,5 +75,6 @@ link_instances() {
 		if grep -q '^ok' "$instance.result"; then set -- "$@" "$instance.o"; fi
 	done <instances
 	mkdir -p "$TK_OUT/lib"
-	nvcc -shared -cudart static ${LDFLAGS:+-Xlinker "${LDFLAGS#-Wl,}"} -o "$TK_OUT/lib/tk_backend_$backend.so" "$@"
+	nvcc -shared -cudart static ${LDFLAGS:+-Xlinker "${LDFLAGS#-Wl,}"} \
+		-o "$TK_OUT/lib/tk_backend_$backend.so" "$@"
 }

@@ -2,6 +2,7 @@
 """kernels/adapters/triton/adapter.py with modules that stand in for PyTorch and Triton: each launch
 of a problem's call reaches the kernel with its grid, its arguments and the tracker's memory, on the
 tracker's stream."""
+
 import contextlib
 import os
 import sys
@@ -78,7 +79,9 @@ def problem(text):
 
 
 def launches(text, config):
-    tensors = {name: name for name in ("A", "B", "C", "Q", "K", "V", "O", "lse", "dO", "dQ", "dK", "dV")}
+    tensors = {
+        name: name for name in ("A", "B", "C", "Q", "K", "V", "O", "lse", "dO", "dQ", "dK", "dV")
+    }
     launched.clear()
     adapter.plan(problem(text), config, tensors, 77)()
     return list(launched)
@@ -101,7 +104,9 @@ def check_all(text):
                 array = arguments[argument]
                 assert (array.memory, array.dtype) == (tensor, adapter.TYPES[dtype]), argument
             count = len(values) + len(call.constants) + len(call.options)
-            assert len(arguments) == count + len(call.tensors) + len(call.scratch), sorted(arguments)
+            assert len(arguments) == count + len(call.tensors) + len(call.scratch), sorted(
+                arguments
+            )
         assert adapter.kernel(problem(text), name) == call.kernel
 
 
@@ -110,7 +115,9 @@ check_all(GEMM % 16)
 assert any(name.startswith("split") for name in adapter.configs(problem(GEMM % 16)))
 check_all(ATTENTION % ("f16", "fwd"))
 check_all(ATTENTION % ("f16", "bwd"))
-backward = launches(ATTENTION % ("f16", "bwd"), adapter.configs(problem(ATTENTION % ("f16", "bwd")))[0])
+backward = launches(
+    ATTENTION % ("f16", "bwd"), adapter.configs(problem(ATTENTION % ("f16", "bwd")))[0]
+)
 assert len(backward) == 3 and [x[2]["phase"] for x in backward] == [0, 1, 2]
 assert len({id(x[2]["DELTA"]) for x in backward}) == 1  # one scratch for all phases
 

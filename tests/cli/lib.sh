@@ -10,15 +10,18 @@ shopt -s inherit_errexit 2>/dev/null
 : "${TRACKER:?the path of the tracker binary}"
 : "${TK_SOURCE_ROOT:=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}"
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/tracker-cli-XXXXXX")
-trap 'code=$?; [ -n "${TK_KEEP:-}" ] && echo "kept: $scratch" || rm -rf -- "$scratch"; exit $code' EXIT
+trap 'code=$?; [ -n "${TK_KEEP:-}" ] && echo "kept: $scratch" || rm -rf -- "$scratch"; exit $code' \
+	EXIT
 mkdir "$scratch/home" "$scratch/work" "$scratch/io"
 cd "$scratch/work" || exit 1
 
 export TRACKER TZ=UTC LC_ALL=C TRACKER_NOW=2026-11-21T03:00:00Z
 export HOME=$scratch/home TRACKER_CACHE=$scratch/home/cache
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
-export GIT_AUTHOR_NAME=Test GIT_AUTHOR_EMAIL=test@example.org GIT_COMMITTER_NAME=Test GIT_COMMITTER_EMAIL=test@example.org
-export ASAN_OPTIONS=exitcode=99:${ASAN_OPTIONS:-} UBSAN_OPTIONS=print_stacktrace=1:${UBSAN_OPTIONS:-}
+export GIT_AUTHOR_NAME=Test GIT_AUTHOR_EMAIL=test@example.org GIT_COMMITTER_NAME=Test \
+	GIT_COMMITTER_EMAIL=test@example.org
+export ASAN_OPTIONS=exitcode=99:${ASAN_OPTIONS:-} \
+	UBSAN_OPTIONS=print_stacktrace=1:${UBSAN_OPTIONS:-}
 unset NO_COLOR GIT_DIR GIT_WORK_TREE XDG_CACHE_HOME TRACKER_DATADIR
 
 out_file=$scratch/io/out err_file=$scratch/io/err
@@ -74,7 +77,7 @@ def constant(x):
     raise ValueError("not JSON: " + x)
 with open(sys.argv[2], encoding="utf-8") as f:
     d = json.load(f, parse_constant=constant)
-if not eval(sys.argv[1]):
+if not eval("(" + sys.argv[1] + "\n)"):  # of several lines, too
     print("got:", json.dumps(d)[:2000], file=sys.stderr)
     sys.exit(1)
 PYTHON

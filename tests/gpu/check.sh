@@ -29,7 +29,8 @@ go() {
 	printf '%s\n' "$@" >"$work/$n.asked"
 	echo "$backend $options" >"$work/$n.what"
 	# shellcheck disable=SC2086   # options are words
-	timeout 240 "$tracker" run "$backend" $options --seconds=0.05 --format=json "${@#\?}" >"$work/$n.json" 2>"$work/$n.err"
+	timeout 240 "$tracker" run "$backend" $options --seconds=0.05 --format=json "${@#\?}" \
+		>"$work/$n.json" 2>"$work/$n.err"
 }
 
 gemm() {                        # gemm SIZES TYPES: all transposes
@@ -44,6 +45,7 @@ gemm() {                        # gemm SIZES TYPES: all transposes
 report() {
 python3 - "$work" "$results" <<'PY'
 import json, os, sys
+
 work, results = sys.argv[1], sys.argv[2]
 bad, count, rows = 0, 0, []
 n = 0
@@ -58,20 +60,39 @@ while os.path.exists(f"{work}/{n + 1}.what"):
         answers = []
     if len(answers) != len(asked):
         bad += 1
-        print(f"{len(answers)} answers to {len(asked)} problems:", open(f"{work}/{n}.err").read()[-2000:])
+        print(
+            f"{len(answers)} answers to {len(asked)} problems:",
+            open(f"{work}/{n}.err").read()[-2000:],
+        )
     for text, a in zip(asked, answers):
         r = a["result"] or {}
         v, plan = r.get("verify") or {}, r.get("plan") or {}
         outcome, median = a["outcome"], r.get("median")
-        fine = outcome in ("ok", "unstable", "throttled") and v.get("passed") or outcome == "unsupported" and text.startswith("?")
+        fine = (
+            outcome in ("ok", "unstable", "throttled")
+            and v.get("passed")
+            or outcome == "unsupported"
+            and text.startswith("?")
+        )
         bad += not fine
         count += 1
         rate = ""
         if median:
-            rate = f"{r['flops'] / median / 1e3:9.2f} TFLOP/s" if r["flops"] else f"{r['bytes'] / median:9.1f} GB/s   "
-        check = f"{v['max_error']:.1e} of {v['tolerance']:.1e}" if v.get("done") and v.get("max_error") is not None else ""
-        print(f"{'' if fine else 'BAD '}{outcome:11} {a['problem']:110} {'%10.2f us' % (median / 1e3) if median else '':13} {rate:18} {check:20} "
-              f"{plan.get('algorithm') or ''} {a['message']}".rstrip())
+            rate = (
+                f"{r['flops'] / median / 1e3:9.2f} TFLOP/s"
+                if r["flops"]
+                else f"{r['bytes'] / median:9.1f} GB/s   "
+            )
+        check = (
+            f"{v['max_error']:.1e} of {v['tolerance']:.1e}"
+            if v.get("done") and v.get("max_error") is not None
+            else ""
+        )
+        print(
+            f"{'' if fine else 'BAD '}{outcome:11} {a['problem']:110}"
+            f" {'%10.2f us' % (median / 1e3) if median else '':13} {rate:18} {check:20}"
+            f" {plan.get('algorithm') or ''} {a['message']}".rstrip()
+        )
         rows.append({"what": what, **a})
 if results:
     json.dump(rows, open(results, "w"))

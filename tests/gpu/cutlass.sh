@@ -30,13 +30,15 @@ kinds() {
 problems() { # KIND...
 	local kind shape
 	for kind; do
-		for shape in m=4096,n=4096,k=4096 m=8192,n=8192,k=8192 m=1024,n=4096,k=4096 m=128,n=8192,k=4096 m=4096,n=4096,k=512; do
+		for shape in m=4096,n=4096,k=4096 m=8192,n=8192,k=8192 m=1024,n=4096,k=4096 \
+			m=128,n=8192,k=4096 m=4096,n=4096,k=512; do
 			echo "gemm:$shape,$kind"
 		done
 	done
 }
 configurations() { # of the adapter
-	sed -e 's/#.*//' -e '/^ *$/d' -e 's/ .*//' "$(dirname "$0")/../../kernels/adapters/cutlass/configurations"
+	sed -e 's/#.*//' -e '/^ *$/d' -e 's/ .*//' \
+		"$(dirname "$0")/../../kernels/adapters/cutlass/configurations"
 }
 
 mapfile -t all < <(kinds "$folder"/*/instances.txt)
@@ -51,16 +53,23 @@ for version in "$folder"/*/; do
 	mapfile -t asked < <(problems "${own[@]}")
 	for config in $(configurations); do
 		if ! grep -q "_${config//-/_} ok " "$version/instances.txt"; then continue; fi
-		"$tracker" run "$version/tk_backend_cutlass.so" "--config-of-backend=$config" --seconds=0.5 --format=json "${asked[@]}" \
-			>"$results/$(basename "$version")@$config.json" || echo "$version, $config: exit code $?"
+		"$tracker" run "$version/tk_backend_cutlass.so" "--config-of-backend=$config" \
+			--seconds=0.5 --format=json "${asked[@]}" \
+			>"$results/$(basename "$version")@$config.json" ||
+			echo "$version, $config: exit code $?"
 	done
 done
 
 python3 - "$results" <<'PY'
 import json, pathlib, sys
 
-answers = {p.stem: json.loads(p.read_text() or "[]") for p in sorted(pathlib.Path(sys.argv[1]).glob("*.json"))}
-vendor = {a["problem"]: a["result"]["median"] for a in answers.pop("cublaslt") if a["outcome"] == "ok"}
+answers = {
+    p.stem: json.loads(p.read_text() or "[]")
+    for p in sorted(pathlib.Path(sys.argv[1]).glob("*.json"))
+}
+vendor = {
+    a["problem"]: a["result"]["median"] for a in answers.pop("cublaslt") if a["outcome"] == "ok"
+}
 bad = 0
 for who, list_ in answers.items():
     if not list_:

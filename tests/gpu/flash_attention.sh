@@ -29,20 +29,24 @@ fi
 # "flashinfer_f16_128 ok 65 s": both masks
 problems() { # FILE...
 	sed -n -e 's/^fa2_\([a-z0-9]*\)_\([0-9]*\)_\([a-z0-9]*\) ok .*/\1 \2 \3/p' \
-		-e 's/^[a-z0-9]*_\([a-z0-9]*\)_\([0-9]*\) ok .*/\1 \2 any/p' "$@" | sort -u | while read -r type d mask; do
+		-e 's/^[a-z0-9]*_\([a-z0-9]*\)_\([0-9]*\) ok .*/\1 \2 any/p' "$@" | sort -u |
+		while read -r type d mask; do
 		case $mask in any) masks="0 1" ;; *) masks=$mask ;; esac
 		for causal in $masks; do
 			for sq in ${SEQUENCES:-512 2048 8192 16384}; do
 				echo "attention:b=$((16384 / sq)),h=$((2048 / d)),sq=$sq,d=$d,dtype=$type,causal=$causal"
 			done
-			if [ "$d" = 128 ]; then echo "attention:b=1,h=64,hkv=8,sq=4096,d=128,dtype=$type,causal=$causal"; fi
+			if [ "$d" = 128 ]; then
+				echo "attention:b=1,h=64,hkv=8,sq=4096,d=128,dtype=$type,causal=$causal"
+			fi
 		done
 	done
 }
 measure() { # NAME BACKEND PROBLEM...
 	local name=$1
 	shift
-	"$tracker" run "$1" --mode=paced --seconds=0.4 --format=json "${@:2}" >"$results/$name.json" || echo "$name: exit code $?"
+	"$tracker" run "$1" --mode=paced --seconds=0.4 --format=json "${@:2}" \
+		>"$results/$name.json" || echo "$name: exit code $?"
 }
 
 mapfile -t all < <(problems "$folder"/*/instances.txt | sort -u)
@@ -63,8 +67,15 @@ done
 python3 - "$results" <<'PY'
 import json, pathlib, re, sys
 
-answers = {p.stem: json.loads(p.read_text() or "[]") for p in sorted(pathlib.Path(sys.argv[1]).glob("*.json"))}
-vendor = {a["problem"]: a["result"]["median"] for a in answers.get("cudnn", []) if a["outcome"] in ("ok", "unstable")}
+answers = {
+    p.stem: json.loads(p.read_text() or "[]")
+    for p in sorted(pathlib.Path(sys.argv[1]).glob("*.json"))
+}
+vendor = {
+    a["problem"]: a["result"]["median"]
+    for a in answers.get("cudnn", [])
+    if a["outcome"] in ("ok", "unstable")
+}
 
 
 def tflops(problem, ns):
@@ -84,7 +95,10 @@ for who, list_ in answers.items():
             continue
         ns = a["result"]["median"]
         percent = f"{100 * vendor[a['problem']] / ns:.1f} %" if a["problem"] in vendor else "-"
-        print(f"{who:16} {a['problem']:84} {ns / 1000:10.2f} us {tflops(a['problem'], ns):7.1f} TFLOP/s {percent:>8}")
+        print(
+            f"{who:16} {a['problem']:84} {ns / 1000:10.2f} us {tflops(a['problem'], ns):7.1f}"
+            f" TFLOP/s {percent:>8}"
+        )
 print(f"{len(answers)} backends, {bad} bad answers")
 sys.exit(bad > 0 or not answers)
 PY

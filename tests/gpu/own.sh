@@ -54,15 +54,20 @@ mapfile -t aligned < <(
 		echo "gemm:m=1,n=1,k=520,$type,tb=t"
 		echo "?gemm:m=8,n=8,k=8,$type"
 	done
-	for type in a=e4m3,c=bf16 a=e4m3,c=f16 a=e4m3,c=f32 a=e4m3,b=e5m2,c=bf16 a=e5m2,b=e4m3,c=bf16; do
+	for type in a=e4m3,c=bf16 a=e4m3,c=f16 a=e4m3,c=f32 a=e4m3,b=e5m2,c=bf16 \
+		a=e5m2,b=e4m3,c=bf16; do
 		echo "gemm:m=257,n=136,k=1040,$type,tb=t"
 		echo "gemm:m=513,n=129,k=1024,$type,tb=t,batch=2"
 	done
 	echo "?gemm:m=64,n=64,k=64,a=f32"
 	echo "?gemm:m=64,n=63,k=63,a=f16"
 )
-every hopper_gemm "tile-128x256-cluster-2 tile-128x192 tile-128x128 tile-64x192 tile-64x128 default" "${aligned[@]}"
-every hopper_gemm "tile-64x128-split-2 tile-64x128-split-4 tile-64x128-split-8" "${aligned[@]/#gemm/?gemm}" # some have too few steps
+every hopper_gemm \
+	"tile-128x256-cluster-2 tile-128x192 tile-128x128 tile-64x192 tile-64x128 default" \
+	"${aligned[@]}"
+# some have too few steps
+every hopper_gemm "tile-64x128-split-2 tile-64x128-split-4 tile-64x128-split-8" \
+	"${aligned[@]/#gemm/?gemm}"
 
 mapfile -t dense < <(
 	for dtype in f16 bf16; do

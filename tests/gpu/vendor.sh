@@ -28,7 +28,8 @@ go cublas --hot "${all[@]}" "?gemm:m=64,n=64,k=64,a=e4m3,tb=t"
 go cublaslt --hot "${all[@]}"
 
 mapfile -t fp8 < <(
-	for types in a=e4m3,c=bf16 a=e4m3,c=f16 a=e4m3,c=f32 a=e4m3,b=e5m2,c=bf16 a=e5m2,b=e4m3,c=bf16 a=e5m2,b=e4m3,c=f32; do
+	for types in a=e4m3,c=bf16 a=e4m3,c=f16 a=e4m3,c=f32 a=e4m3,b=e5m2,c=bf16 \
+		a=e5m2,b=e4m3,c=bf16 a=e5m2,b=e4m3,c=f32; do
 		echo "gemm:m=256,n=512,k=384,$types,tb=t"
 		echo "gemm:m=16,n=4096,k=4096,$types,tb=t"
 		echo "?gemm:m=128,n=64,k=256,$types,tb=t,batch=3"
@@ -60,14 +61,20 @@ mapfile -t forward < <(
 		done
 	done
 )
-go cudnn --hot "${forward[@]}" "?attention:b=1,h=2,sq=64,d=64,dtype=f32" "?attention:b=1,h=2,sq=64,d=60"
+go cudnn --hot "${forward[@]}" "?attention:b=1,h=2,sq=64,d=64,dtype=f32" \
+	"?attention:b=1,h=2,sq=64,d=60"
 mapfile -t backward < <(printf '%s\n' "${forward[@]}" | sed -e 's/$/,dir=bwd/' -e '/d=256/s/^?*/?/')
 go cudnn --hot "${backward[@]}"
-go cublas_native --hot "${forward[@]/#\?/}" "attention:b=2,h=4,hkv=2,sq=129,skv=257,d=48,dtype=f32,causal=1" "attention:b=1,h=2,sq=512,d=64,dtype=f32" \
+go cublas_native --hot "${forward[@]/#\?/}" \
+	"attention:b=2,h=4,hkv=2,sq=129,skv=257,d=48,dtype=f32,causal=1" \
+	"attention:b=1,h=2,sq=512,d=64,dtype=f32" \
 	"?attention:b=1,h=2,sq=64,d=64,dir=bwd"
-go ceiling_cuda "" copy:bytes=1,dtype=e4m3 copy:bytes=1000003,dtype=e4m3 copy:bytes=268435456 read:bytes=4 read:bytes=1000004 read:bytes=268435456 \
-	fma:count=1 fma:count=1000000000,dtype=f32 fma:count=100000000000,dtype=f16 fma:count=100000000000,dtype=bf16 "?fma:count=1000,dtype=f64"
-go ceiling_cuda --hot read:bytes=8192,cache=l1,passes=2 read:bytes=8650752,cache=l1,passes=250 read:bytes=40960,cache=l2,passes=3 read:bytes=12582912,cache=l2,passes=171 \
+go ceiling_cuda "" copy:bytes=1,dtype=e4m3 copy:bytes=1000003,dtype=e4m3 copy:bytes=268435456 \
+	read:bytes=4 read:bytes=1000004 read:bytes=268435456 \
+	fma:count=1 fma:count=1000000000,dtype=f32 fma:count=100000000000,dtype=f16 \
+	fma:count=100000000000,dtype=bf16 "?fma:count=1000,dtype=f64"
+go ceiling_cuda --hot read:bytes=8192,cache=l1,passes=2 read:bytes=8650752,cache=l1,passes=250 \
+	read:bytes=40960,cache=l2,passes=3 read:bytes=12582912,cache=l2,passes=171 \
 	read:bytes=24576,passes=5 "?read:bytes=1000004,passes=2"
 go control_cuda "" gemm:m=512,n=512,k=512 gemm:m=100,n=70,k=33 "?gemm:m=64,n=64,k=64,a=f16"
 
@@ -88,6 +95,7 @@ mapfile -t long < <(
 	done
 )
 go cudnn "" "${long[@]}" "attention:b=4,h=8,sq=2048,d=256,dtype=f16,causal=1"
-go cublas_native "" "attention:b=4,h=8,sq=2048,d=256,dtype=f32,causal=1" "attention:b=4,h=8,sq=2048,d=256,dtype=f16,causal=1"
+go cublas_native "" "attention:b=4,h=8,sq=2048,d=256,dtype=f32,causal=1" \
+	"attention:b=4,h=8,sq=2048,d=256,dtype=f16,causal=1"
 
 report

@@ -64,7 +64,8 @@ assert_err "printed more than 64 MiB"
 
 # A fork bomb of at most 6000 processes that are not in the build's group.
 mkdir -p adapters/toy
-cc -O2 -o adapters/toy/fork_bomb "$TK_SOURCE_ROOT/tests/hostile/fork_bomb.c" || fail "the fork bomb does not compile"
+cc -O2 -o adapters/toy/fork_bomb "$TK_SOURCE_ROOT/tests/hostile/fork_bomb.c" ||
+	fail "the fork bomb does not compile"
 build "\"\$TK_ADAPTER/fork_bomb\" 6000 40 wait; sleep 60; exit 1"
 assert_err "more than 4096 processes"
 

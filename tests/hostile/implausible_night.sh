@@ -9,7 +9,8 @@ cat >layer.c <<'END'
 #define tk_device_entry null_entry
 #include "device_null.c"
 #undef tk_device_entry
-static int info_with_name(struct tk_device *dev, struct tk_device_info *out, struct tk_abi_error *err)
+static int info_with_name(struct tk_device *dev, struct tk_device_info *out,
+	struct tk_abi_error *err)
 {
 	int status = null_info(dev, out, err);
 	snprintf(out->name, sizeof out->name, "NVIDIA H100 80GB HBM3");
@@ -23,8 +24,10 @@ TK_EXPORT const struct tk_device_ops *tk_device_entry(void)
 	return &ops;
 }
 END
-mkdir backends && cp "$TRACKER_BACKENDS"/tk_*_null.so "$TRACKER_BACKENDS"/tk_backend_{control,ceiling}.so backends/
-cc -shared -fPIC -o backends/tk_device_null.so -I"$TK_SOURCE_ROOT/kernels/abi" -I"$TK_SOURCE_ROOT/kernels/null" layer.c || fail "the layer cannot be built"
+mkdir backends && cp "$TRACKER_BACKENDS"/tk_*_null.so \
+	"$TRACKER_BACKENDS"/tk_backend_{control,ceiling}.so backends/
+cc -shared -fPIC -o backends/tk_device_null.so -I"$TK_SOURCE_ROOT/kernels/abi" \
+	-I"$TK_SOURCE_ROOT/kernels/null" layer.c || fail "the layer cannot be built"
 export TRACKER_BACKENDS=$PWD/backends
 cat >suite.yml <<'YML'
 title: one
@@ -51,7 +54,8 @@ YML
 night 10 slow=2
 assert_code 1
 assert_out "measured: 2 of 3 jobs, 3 verified, 1 implausible"
-assert_err_matches "warning: .*always.*: implausible: [0-9]+.+FLOP/s in f32; this device can do at most 359"
+assert_err_matches \
+	"warning: .*always.*: implausible: [0-9]+.+FLOP/s in f32; this device can do at most 359"
 night 11 slow=1e-4
 assert_code 1
 assert_out "incomplete"
@@ -62,7 +66,8 @@ run tracker log
 assert_out_matches 'OK +FAILED +WRONG +IMPLAUSIBLE +SKIPPED'
 assert_out_matches ' +1 +0 +0 +2 +0 +1 newly failed'
 run tracker log --format=json
-assert_json '[n["jobs"]["implausible"] for n in d] == [2, 1] and all(n["jobs"]["failed"] == 0 for n in d)'
+assert_json '[n["jobs"]["implausible"] for n in d] == [2, 1]
+	and all(n["jobs"]["failed"] == 0 for n in d)'
 assert_json 'd[0]["summary"]["implausible"] == 2'
 
 # Stored with its figures, but no point: neither a best nor a baseline.
@@ -70,6 +75,7 @@ tracker db export >history
 figures() {
 	python3 - <<'PYTHON'
 import json
+
 rows = [json.loads(line) for line in open("history")]
 upstreams = {r["uid"]: r["name"] for r in rows if r["table"] == "upstream"}
 revisions = {r["uid"]: upstreams[r["upstream"]] for r in rows if r["table"] == "revision"}
@@ -80,10 +86,16 @@ for r in rows:
     if r["table"] == "run":
         a = json.loads(r["attributes"])
         has_figures = a["median"] > 0 and a["flops"] == 2 * 64**3
-        print(builds[r["build"]], r["outcome"], "figures" if has_figures else "", "point" if r["uid"] in points else "none")
+        print(
+            builds[r["build"]],
+            r["outcome"],
+            "figures" if has_figures else "",
+            "point" if r["uid"] in points else "none",
+        )
 PYTHON
 }
-assert_eq "$(figures | sed 's/unstable/ok/' | sort | tr '\n' ';')" "always implausible figures none;always implausible figures none;cheats implausible figures none;cheats ok figures point;honest ok figures point;honest ok figures point;"
+assert_eq "$(figures | sed 's/unstable/ok/' | sort | tr '\n' ';')" \
+	"always implausible figures none;always implausible figures none;cheats implausible figures none;cheats ok figures point;honest ok figures point;honest ok figures point;"
 run tracker show 'cheats'
 assert_code 0
 assert_out "opened 2026-11-11"
@@ -100,8 +112,10 @@ done
 assert_eq $refused 2
 for baseline in window best first; do
 	run tracker diff --last=1 --all --baseline=$baseline --format=json
-	assert_json '{r["upstream"]: r["status"] for r in d["rows"]} == {"honest": "same", "cheats": "newly-failed", "always": "failing"}'
-	assert_json 'all("at most" in r["reason"] and r["after"] is None for r in d["rows"] if r["upstream"] != "honest")'
+	assert_json '{r["upstream"]: r["status"] for r in d["rows"]}
+		== {"honest": "same", "cheats": "newly-failed", "always": "failing"}'
+	assert_json 'all("at most" in r["reason"] and r["after"] is None for r in d["rows"]
+		if r["upstream"] != "honest")'
 done
 run tracker diff --last=1 --all
 assert_out_matches "implausible: [0-9]+.+FLOP/s"
@@ -111,8 +125,12 @@ run tracker alert
 assert_out_matches 'new +2026-11-11 .*implausible'
 assert_out_matches 'new +2026-11-10 .*implausible'
 
-for page in site/index.html site/series/*cheats*.html site/nights/2026-11-11*.html site/api/alerts.json; do
+for page in site/index.html site/series/*cheats*.html site/nights/2026-11-11*.html \
+	site/api/alerts.json; do
 	grep -q implausible "$page" || fail "$page does not say it"
 done
-assert_json '{s["upstream"]: (s["outcome"] == "implausible", s["value"] is not None) for s in d["series"]} == {"honest": (False, True), "cheats": (True, True), "always": (True, False)}' site/api/series.json
-assert_json 'all(s["night"] == "2026-11-10T03:00:00Z" for s in d["series"] if s["upstream"] == "cheats")' site/api/series.json
+assert_json '{s["upstream"]: (s["outcome"] == "implausible", s["value"] is not None)
+	for s in d["series"]} == {"honest": (False, True), "cheats": (True, True),
+	"always": (True, False)}' site/api/series.json
+assert_json 'all(s["night"] == "2026-11-10T03:00:00Z" for s in d["series"] if s["upstream"]
+	== "cheats")' site/api/series.json

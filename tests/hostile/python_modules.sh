@@ -2,12 +2,17 @@
 #                                   forks costs its own row.
 . "$TK_LIB"
 export TRACKER_SANDBOX_METHOD=$1
-python=$(python3 -c 'import ctypes, os, sys; print(os.path.realpath(sys.executable))') || skip "no python3 with ctypes"
+python=$(python3 -c 'import ctypes, os, sys; print(os.path.realpath(sys.executable))') ||
+	skip "no python3 with ctypes"
 run tracker doctor --format=json
-[ "$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["sandbox"]["method"])' "$out_file")" = "$1" ] ||
+[ "$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["sandbox"]["method"])' \
+	"$out_file")" = "$1" ] ||
 	skip "this machine has no $1"
 cp "$TK_SOURCE_ROOT/tests/hostile/python_adapter.py" adapter.py
-pack() { "$python" -I "$TK_SOURCE_ROOT/kernels/python/pack.py" --own-packages --package=none "$@" adapter.py; }
+pack() {
+	"$python" -I "$TK_SOURCE_ROOT/kernels/python/pack.py" --own-packages --package=none \
+		"$@" adapter.py
+}
 package=tk_backend_hostile.python-cpu
 pack $package || fail "the package was not written"
 
@@ -18,7 +23,8 @@ YML
 rows() { # M...
 	local m problems=()
 	for m in "$@"; do problems+=("gemm:m=$m,n=8,k=8,a=f32"); done
-	run timeout -s KILL 120 "$TRACKER" run ./$package "${problems[@]}" --seconds=0.01 --sets=2 --format=json
+	run timeout -s KILL 120 "$TRACKER" run ./$package "${problems[@]}" --seconds=0.01 \
+		--sets=2 --format=json
 }
 if [ "$1" = bubblewrap ]; then
 	rows 1 2 3 4 5 6 7 9 10 11 12 13 15 8
@@ -30,16 +36,25 @@ fi
 assert_code 3
 assert_eq "$(python3 -c '
 import json, sys
-print(" ".join({"unstable": "ok"}.get(r["outcome"], r["outcome"]) for r in json.load(open(sys.argv[1]))))' "$out_file")" "$wanted"
+print(
+    " ".join(
+        {"unstable": "ok"}.get(r["outcome"], r["outcome"]) for r in json.load(open(sys.argv[1]))
+    )
+)' "$out_file")" "$wanted"
 assert_out "launch: ValueError: no \u00FCse of this"
 
 for fault in import_raises import_exits import_clashes import_ends; do
-	run timeout -s KILL 60 "$TRACKER" run ./$package gemm:m=8,n=8,k=8,a=f32 --sets=2 --options=fault=$fault --format=json
+	run timeout -s KILL 60 "$TRACKER" run ./$package gemm:m=8,n=8,k=8,a=f32 --sets=2 \
+		--options=fault=$fault --format=json
 	assert_code 3
 	case $fault in
-	import_raises) assert_json 'd[0]["outcome"] == "failed" and "ModuleNotFoundError: No module named" in d[0]["message"]' ;;
-	import_exits) assert_json 'd[0]["outcome"] == "failed" and "SystemExit" in d[0]["message"]' ;;
-	import_clashes) assert_json 'd[0]["outcome"] == "failed" and "ABI version" in d[0]["message"]' ;;
+	import_raises) \
+		assert_json 'd[0]["outcome"] == "failed"
+			and "ModuleNotFoundError: No module named" in d[0]["message"]' ;;
+	import_exits) assert_json \
+		'd[0]["outcome"] == "failed" and "SystemExit" in d[0]["message"]' ;;
+	import_clashes) assert_json \
+		'd[0]["outcome"] == "failed" and "ABI version" in d[0]["message"]' ;;
 	import_ends) assert_json 'd[0]["outcome"] == "crashed"' ;;
 	esac
 	[ "$1" = bubblewrap ] || break

@@ -4,7 +4,8 @@
 # shellcheck disable=SC1090,SC2154
 . "$TK_LIB"
 
-mkdir backends && cp "$TRACKER_BACKENDS"/tk_*_cpu.so "$TRACKER_BACKENDS"/tk_backend_{control,ceiling}.so "$TK_HOSTILE" backends/
+mkdir backends && cp "$TRACKER_BACKENDS"/tk_*_cpu.so \
+	"$TRACKER_BACKENDS"/tk_backend_{control,ceiling}.so "$TK_HOSTILE" backends/
 export TRACKER_BACKENDS=$PWD/backends
 cat >suite.yml <<'YML'
 title: two small ones
@@ -63,7 +64,8 @@ runs 11 wrong 'r["outcome"] == "wrong" and r["message"].startswith("in a new pro
 runs 11 wrong 'a["recheck"]["outcome"] == "wrong" and a["recheck"]["check_seed"] != a["check_seed"] and not a["verify"]["passed"]'
 runs 11 slow 'r["outcome"] == "unstable" and "a new process took" in r["message"]'
 runs 11 slow 'a["recheck"]["median"] > 2 * a["median"] and a["recheck"]["n"] <= 20'
-runs 11 honest "$timed and a['recheck']['outcome'] in ('ok', 'unstable') and a['recheck']['median'] > 0"
+runs 11 honest \
+	"$timed and a['recheck']['outcome'] in ('ok', 'unstable') and a['recheck']['median'] > 0"
 
 # What a new process found is an alert of the same night, and no point.
 TRACKER_NOW=2026-11-11T03:10:00Z run tracker diff --since=1h --format=json --all

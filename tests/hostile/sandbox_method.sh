@@ -4,7 +4,8 @@
 method=$1
 export TRACKER_SANDBOX_METHOD=$method
 run tracker doctor --format=json
-[ "$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["sandbox"]["method"])' "$out_file")" = "$method" ] ||
+[ "$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["sandbox"]["method"])' \
+	"$out_file")" = "$method" ] ||
 	skip "this machine has no $method"
 
 port_file=$scratch/port

@@ -19,8 +19,10 @@ check() {
 for mode in cold hot; do
 	# With one input set, the first is also the last.
 	[ "$cheat $mode" = "first_and_last hot" ] && continue
-	run tracker run "$TK_HOSTILE" "${problems[@]}" --options="cheat=$cheat" --mode=$mode --seconds=50ms --threads=1 --format=json
-	outcomes=$(printf '%s' "$out" | python3 -c 'import json, sys; print(*[r["outcome"] for r in json.load(sys.stdin)])')
+	run tracker run "$TK_HOSTILE" "${problems[@]}" --options="cheat=$cheat" --mode=$mode \
+		--seconds=50ms --threads=1 --format=json
+	outcomes=$(printf '%s' "$out" |
+		python3 -c 'import json, sys; print(*[r["outcome"] for r in json.load(sys.stdin)])')
 	assert_eq "$(echo "$outcomes" | wc -w)" 10
 	for outcome in $outcomes; do
 		check "$outcome" || fail "$mode: $outcomes"

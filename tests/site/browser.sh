@@ -31,7 +31,8 @@ if [ "$1" = bench ]; then # also a page without charts
 	cp -r "$site/series" "$site/data" "$site/assets" "$bare"
 	rm "$bare/assets/chart.umd.min.js"
 	node bench_pages.mjs "$site" --runs=1
-	node bench_pages.mjs "$bare" --runs=1 "series/epyc-lab.cpu.openblas.gemm-f32-1024x1024x1024-nn.cold.html=99999:999"
+	node bench_pages.mjs "$bare" --runs=1 \
+		"series/epyc-lab.cpu.openblas.gemm-f32-1024x1024x1024-nn.cold.html=99999:999"
 	exit
 fi
 exec node "$1.mjs" "$site" "$large"

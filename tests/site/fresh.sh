@@ -19,7 +19,13 @@ same() { # AFTER [OPTIONS OF SITE]
 	}
 	rm -r rebuilt
 }
-sql() { python3 -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute(sys.argv[2]); db.commit()' "$@"; }
+sql() {
+	python3 -c '
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute(sys.argv[2])
+db.commit()' "$@"
+}
 site site >/dev/null
 same nothing
 grep -q '(0 written)' written || { cat written; exit 1; }
@@ -34,14 +40,20 @@ mv both.db h.db
 site site >/dev/null
 "$tracker" --db=h.db merge other.db >/dev/null
 same "a merge"
-grep -rq 'from the other copy' site/nights || { echo "no page has the reason of the other copy" >&2; exit 1; }
+grep -rq 'from the other copy' site/nights || {
+	echo "no page has the reason of the other copy" >&2
+	exit 1
+}
 "$tracker" --db=h.db merge other.db >/dev/null
 same "a merge that brings nothing"
 grep -q '(0 written)' written || { echo "a merge that brings nothing: $(cat written)" >&2; exit 1; }
 
 # triage, and a bisection
 sql h.db "INSERT INTO alert(uid,kind,group_uid,machine_id,upstream_id,series_id,night_id,status,opened_s,change,cause,good_revision_id,bad_revision_id,title)
-	SELECT 'abcdef0123456789', 'change', 'abcdef0123456789', n.machine_id, s.upstream_id, s.id, n.id, 'open', n.as_of_s, 0.07, 'code', (SELECT min(id) FROM revision r WHERE r.upstream_id = s.upstream_id), (SELECT max(id) FROM revision r WHERE r.upstream_id = s.upstream_id), 'a step'
+	SELECT 'abcdef0123456789', 'change', 'abcdef0123456789', n.machine_id,
+	s.upstream_id, s.id, n.id, 'open', n.as_of_s, 0.07, 'code',
+	(SELECT min(id) FROM revision r WHERE r.upstream_id = s.upstream_id),
+	(SELECT max(id) FROM revision r WHERE r.upstream_id = s.upstream_id), 'a step'
 	FROM series s, night n WHERE n.id=$past LIMIT 1"
 same "an alert"
 grep -q 'abcdef01' site/alerts.html || { echo "the page of alerts does not have it" >&2; exit 1; }
@@ -49,9 +61,15 @@ grep -q 'abcdef01' site/alerts.html || { echo "the page of alerts does not have 
 same "triage"
 grep -q 'seen' site/alerts.html || { echo "the page of alerts does not have the note" >&2; exit 1; }
 sql h.db "INSERT INTO bisection(uid,series_id,night_id,good_rev,bad_rev,outcome,first_bad_rev,last_good_rev,subject,author,author_time_s,change,change_lo,change_hi,confidence,build_count,failed_build_count,comparison_count,pair_count,finished_s)
-	SELECT 'c', series_id, night_id, g.rev, b.rev, 'found', b.rev, g.rev, 'the first bad commit', 'jane', 1700000000, 0.07, 0.06, 0.08, 0.99, 3, 0, 3, 40, 1700000000 FROM alert JOIN revision g ON g.id = good_revision_id JOIN revision b ON b.id = bad_revision_id"
+	SELECT 'c', series_id, night_id, g.rev, b.rev, 'found', b.rev, g.rev,
+	'the first bad commit', 'jane', 1700000000, 0.07, 0.06, 0.08, 0.99, 3, 0, 3, 40, 1700000000
+	FROM alert
+	JOIN revision g ON g.id = good_revision_id JOIN revision b ON b.id = bad_revision_id"
 same "a bisection"
-grep -q 'the first bad commit' site/alerts.html || { echo "the page of alerts does not have the first bad commit" >&2; exit 1; }
+grep -q 'the first bad commit' site/alerts.html || {
+	echo "the page of alerts does not have the first bad commit" >&2
+	exit 1
+}
 
 # another threshold, title and address
 printf 'machine: bench\nthresholds: { min_effect: 20%% }\n' >tracker.yml

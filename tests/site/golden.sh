@@ -1,5 +1,6 @@
 #!/bin/bash
-# The site of the tiny history with a fixed clock, byte for byte: golden.sh SITE_SEED TRACKER GOLDEN_DIR [--update]
+# The site of the tiny history with a fixed clock, byte for byte:
+# golden.sh SITE_SEED TRACKER GOLDEN_DIR [--update]
 # Assets are left out. After an intended change:
 # tests/site/golden.sh build/tests/site_seed build/tracker tests/site/golden --update
 set -eu
@@ -9,7 +10,8 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 "$seed" tiny.db tiny
 render() { # without Chart.js, and always at the same second
-	env -u TRACKER_DATADIR TRACKER_ASSETS= TRACKER_NOW=2026-09-25T08:00:00Z TZ=UTC "$tracker" --db=tiny.db site --out=site --title='Tiny "site" <b>' \
+	env -u TRACKER_DATADIR TRACKER_ASSETS= TRACKER_NOW=2026-09-25T08:00:00Z TZ=UTC "$tracker" \
+		--db=tiny.db site --out=site --title='Tiny "site" <b>' \
 		--base-url=https://example.org/kernels/ "$@"
 }
 render
@@ -30,4 +32,7 @@ if [ "${4:-}" = --update ]; then
 	cp -r site/. "$golden"
 	exit 0
 fi
-diff -r -u "$golden" site || { echo "the site differs from tests/site/golden; if intended: $0 ... --update" >&2; exit 1; }
+diff -r -u "$golden" site || {
+	echo "the site differs from tests/site/golden; if intended: $0 ... --update" >&2
+	exit 1
+}

@@ -6,7 +6,8 @@ mkdir -p "$3"
 cd "$3"
 "$1" demo.db demo
 rm -rf site
-TRACKER_NOW=2026-11-20T08:00:00Z "$2" --db=demo.db site --out=site --title='Kernel nightly' --base-url=https://example.org/kernels
+TRACKER_NOW=2026-11-20T08:00:00Z "$2" --db=demo.db site --out=site --title='Kernel nightly' \
+	--base-url=https://example.org/kernels
 rm -rf large large.db*
 "$4" large.db --series=1080 --upstreams=3 --nights=4 --detect
 TRACKER_NOW=@1700300000 "$2" --db=large.db site --out=large --title='Many kernels'

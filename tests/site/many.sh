@@ -16,18 +16,26 @@ for page in site/roofline/*.html; do
 	points=$(grep -o '"efficiency":' "$data" | wc -l) rows=$(grep -c '<tr data-type=' "$page")
 	[ "$points" -gt 500 ] || fail "$data has $points points: too few for this test"
 	[ "$rows" = 200 ] || fail "$page lists $rows of $points"
-	grep -q "The 100 highest and the 100 lowest are listed; $((points - 200)) more" "$page" || fail "$page does not say how many rows it leaves out"
+	grep -q "The 100 highest and the 100 lowest are listed; $((points - 200)) more" "$page" ||
+		fail "$page does not say how many rows it leaves out"
 	if grep -q '"trail":\[\[[^]]*\],' "$data"; then fail "$data has whole trails"; fi
 	grep -q '"trail":\[\[' "$data" || fail "$data has no trails"
 done
 bytes=$(gzip -9c site/index.html | wc -c)
 [ "$bytes" -le 40960 ] || fail "the overview is $bytes bytes compressed"
-if grep -q '<tr data-type=' site/lists/index.html; then fail "the list of 3,200 series is one page"; fi
+if grep -q '<tr data-type=' site/lists/index.html; then
+	fail "the list of 3,200 series is one page"
+fi
 for device in 0 1; do
 	all=site/kernels/gemm@bench.null-$device.html
-	[ "$(grep -c '<th scope="row">gemm .*</th>$' "$all")" = 106 ] || fail "$all does not have all 106 problems"
-	[ "$(grep -c '<th scope="row">gemm .*</tr>$' "$all")" = 106 ] || fail "$all does not have the whole dispatch table"
-	grep -q "href=\"../kernels/gemm@bench.null-$device.html\">All 106 problems" site/kernels/gemm.html || fail "kernels/gemm.html does not lead to $all"
+	[ "$(grep -c '<th scope="row">gemm .*</th>$' "$all")" = 106 ] ||
+		fail "$all does not have all 106 problems"
+	[ "$(grep -c '<th scope="row">gemm .*</tr>$' "$all")" = 106 ] ||
+		fail "$all does not have the whole dispatch table"
+	grep -q "href=\"../kernels/gemm@bench.null-$device.html\">All 106 problems" \
+		site/kernels/gemm.html || fail "kernels/gemm.html does not lead to $all"
 done
-[ "$(grep -c '<th scope="row">gemm .*</th>$' site/kernels/gemm.html)" = 192 ] || fail "kernels/gemm.html does not have 96 problems of each device"
-! grep -q '<th scope="row">gemm .*</tr>$' site/kernels/gemm.html || fail "kernels/gemm.html has a long dispatch table"
+[ "$(grep -c '<th scope="row">gemm .*</th>$' site/kernels/gemm.html)" = 192 ] ||
+	fail "kernels/gemm.html does not have 96 problems of each device"
+! grep -q '<th scope="row">gemm .*</tr>$' site/kernels/gemm.html ||
+	fail "kernels/gemm.html has a long dispatch table"

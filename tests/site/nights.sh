@@ -12,7 +12,8 @@ more() {
 	nights=$((nights + $1))
 }
 site() {
-	TRACKER_NOW=@$((1700000000 + (nights - 1) * 86400 + 21600)) TRACKER_ASSETS='' "$tracker" --db=h.db site --out="$1"
+	TRACKER_NOW=@$((1700000000 + (nights - 1) * 86400 + 21600)) TRACKER_ASSETS='' "$tracker" \
+		--db=h.db site --out="$1"
 }
 "$make" h.db --series=400 --nights=$nights --detect >/dev/null
 site site >/dev/null
@@ -48,7 +49,9 @@ tail -c 5 "$hot" | grep -q '});' || fail "$hot is still truncated"
 cold=$(find site/data -name "*.2023.js" | head -n 1)
 : >"$cold"
 grep -qE '"boot":"[0-9a-f]{64}"' site/site-state.json || fail "the boot is not recorded"
-if grep -rqF -e "$(cat /proc/sys/kernel/random/boot_id)" site; then fail "the site publishes an identifier of the machine"; fi
+if grep -rqF -e "$(cat /proc/sys/kernel/random/boot_id)" site; then
+	fail "the site publishes an identifier of the machine"
+fi
 sed -i 's/"boot":"[^"]*"/"boot":"another"/' site/site-state.json
 site site >/dev/null
 [ -s "$cold" ] || fail "$cold is still empty"
@@ -63,18 +66,38 @@ rm -r rebuilt
 add_point() {
 	python3 - h.db "$1" <<'END'
 import sqlite3, sys
+
 db, kind = sqlite3.connect(sys.argv[1]), sys.argv[2]
-which = "WHERE kind='nightly' ORDER BY as_of_s DESC LIMIT 1" if kind == "newest" else "ORDER BY as_of_s LIMIT 1 OFFSET 40"
+which = (
+    "WHERE kind='nightly' ORDER BY as_of_s DESC LIMIT 1"
+    if kind == "newest"
+    else "ORDER BY as_of_s LIMIT 1 OFFSET 40"
+)
 night, at, machine = db.execute("SELECT id, as_of_s, machine_id FROM night " + which).fetchone()
-series, run = db.execute("SELECT series_id, run_id FROM measurement WHERE night_id=? LIMIT 1 OFFSET 7", (night,)).fetchone()
+series, run = db.execute(
+    "SELECT series_id, run_id FROM measurement WHERE night_id=? LIMIT 1 OFFSET 7", (night,)
+).fetchone()
 uid = {"backfill": "a", "newest": "c", "half": "e"}[kind] * 31
+
+
 def copy(table, where, **new):
     names = [row[1] for row in db.execute("PRAGMA table_info(%s)" % table)]
-    row = dict(zip(names, db.execute("SELECT * FROM %s WHERE %s" % (table, where)).fetchone()), **new)
+    row = dict(
+        zip(names, db.execute("SELECT * FROM %s WHERE %s" % (table, where)).fetchone()), **new
+    )
     if row.get("id", 0) is None:
         del row["id"]
-    return db.execute("INSERT INTO %s (%s) VALUES (%s)" % (table, ",".join(row), ",".join("?" * len(row))), list(row.values())).lastrowid
-n = copy("night", "id=%d" % night, id=None, uid=uid + "a", kind="backfill", as_of_s=at + 3600) if kind == "backfill" else night
+    return db.execute(
+        "INSERT INTO %s (%s) VALUES (%s)" % (table, ",".join(row), ",".join("?" * len(row))),
+        list(row.values()),
+    ).lastrowid
+
+
+n = (
+    copy("night", "id=%d" % night, id=None, uid=uid + "a", kind="backfill", as_of_s=at + 3600)
+    if kind == "backfill"
+    else night
+)
 at += 3600 if kind == "backfill" else 0
 r = copy("run", "id=%d" % run, id=None, uid=uid + "b", night_id=n, as_of_s=at)
 copy("measurement", "run_id=%d" % run, run_id=r, night_id=n, as_of_s=at)
@@ -90,7 +113,13 @@ grep -q ' 31601 points' log || fail "unexpected number of points"
 # the same for the newest night, which was unfinished at the last build; the clock was set back
 # since
 rm -r rebuilt
-sql() { python3 -c 'import sqlite3, sys; db = sqlite3.connect("h.db"); db.execute(sys.argv[1]); db.commit()' "$1"; }
+sql() {
+	python3 -c '
+import sqlite3, sys
+db = sqlite3.connect("h.db")
+db.execute(sys.argv[1])
+db.commit()' "$1"
+}
 newest="id=(SELECT max(id) FROM night WHERE kind='nightly')"
 sql "UPDATE night SET status='running', finished_s=NULL WHERE $newest"
 site site >/dev/null

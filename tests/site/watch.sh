@@ -7,7 +7,8 @@ watcher=
 trap 'kill "$watcher" 2>/dev/null || true; rm -rf "$work"' EXIT
 cd "$work"
 "$1" tiny.db tiny
-TRACKER_NOW=2026-09-25T08:00:00Z TRACKER_ASSETS='' "$2" --db=tiny.db site --out=site --watch >log 2>&1 &
+TRACKER_NOW=2026-09-25T08:00:00Z TRACKER_ASSETS='' "$2" --db=tiny.db site \
+	--out=site --watch >log 2>&1 &
 watcher=$!
 written() { # N: waits until the site was written N times
 	for _ in $(seq 150); do
@@ -21,7 +22,10 @@ written() { # N: waits until the site was written N times
 written 1
 "$1" other.db demo && mv other.db tiny.db
 written 2
-grep -q epyc-lab site/index.html || grep -q epyc-lab site/api/machines.json || { echo "the new history is not shown"; exit 1; }
+grep -q epyc-lab site/index.html || grep -q epyc-lab site/api/machines.json || {
+	echo "the new history is not shown"
+	exit 1
+}
 kill -TERM "$watcher"
 wait "$watcher" || { echo "exit code $?"; exit 1; }
 watcher=

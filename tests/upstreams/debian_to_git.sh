@@ -51,7 +51,8 @@ fetch() { # directory sha256 file
 	echo "$2  $apt/$3" | sha256sum --check --status 2>/dev/null && return 0
 	for mirror in $mirrors; do # Ubuntu has in universe what Debian has in main
 		for directory in "$1" "$(echo "$1" | sed 's:^pool/main/:pool/universe/:')"; do
-			/usr/lib/apt/apt-helper download-file "$mirror/$directory/$3" "$apt/$3" "SHA256:$2" \
+			/usr/lib/apt/apt-helper download-file "$mirror/$directory/$3" \
+				"$apt/$3" "SHA256:$2" \
 				>"$apt/fetch.log" 2>&1 && return 0
 		done
 	done
@@ -63,7 +64,8 @@ commit_version() { # version tarball
 	tar -x -f "$2" -C "$out" --strip-components=1
 	git -C "$out" add -A -f
 	when=$(stat -c %Y "$2")
-	GIT_AUTHOR_DATE="$when +0000" GIT_COMMITTER_DATE="$when +0000" git -C "$out" commit -q -m "$package $1"
+	GIT_AUTHOR_DATE="$when +0000" GIT_COMMITTER_DATE="$when +0000" git -C "$out" \
+		commit -q -m "$package $1"
 	tag=v$(echo "$1" | tr '~+' '_-')
 	git -C "$out" tag "$tag"
 	echo "$1 $(git -C "$out" rev-parse HEAD)"

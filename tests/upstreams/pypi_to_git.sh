@@ -16,7 +16,8 @@ mkdir -p "$2" "$2.sdists"
 out=$(cd "$2" && pwd)
 shift 3
 index=${TRACKER_PYPI_INDEX:-https://pypi.org/simple}
-curl -fsm 60 -H 'Accept: application/vnd.pypi.simple.v1+json' "$index/$package/" >"$out.sdists/index.json" || exit 77
+curl -fsm 60 -H 'Accept: application/vnd.pypi.simple.v1+json' "$index/$package/" \
+	>"$out.sdists/index.json" || exit 77
 
 find_archive() { # VERSION: "url sha256"
 	python3 - "$out.sdists/index.json" "$package-$1.tar.gz" <<-'PY'
@@ -34,20 +35,29 @@ git -C "$out" config user.email "pypi@example.invalid"
 for version; do
 	archive=$out.sdists/$version.tar.gz
 	found=$(find_archive "$version")
-	[ -n "$found" ] || { echo "$0: $package $version has no source distribution" >&2; continue; }
+	[ -n "$found" ] || {
+		echo "$0: $package $version has no source distribution" >&2
+		continue
+	}
 	sum="${found#* }  $archive"
-	echo "$sum" | sha256sum --check --status 2>/dev/null || curl -fsm 600 -o "$archive" "${found% *}"
-	echo "$sum" | sha256sum --check --status || { echo "$0: $package $version cannot be had" >&2; continue; }
+	echo "$sum" | sha256sum --check --status 2>/dev/null ||
+		curl -fsm 600 -o "$archive" "${found% *}"
+	echo "$sum" | sha256sum --check --status || {
+		echo "$0: $package $version cannot be had" >&2
+		continue
+	}
 	find "$out" -mindepth 1 -maxdepth 1 ! -name .git -exec rm -rf {} +
 	rm -rf "$out.sdists/tree"
 	mkdir "$out.sdists/tree"
 	tar -x --no-same-owner -f "$archive" -C "$out.sdists/tree" --strip-components=1
 	(cd "$out.sdists/tree/$folder" && cp -a . "$out/")
 	git -C "$out" add -A -f
-	when=$(tar -t -v -f "$archive" --full-time --utc | awk '$NF ~ /PKG-INFO$/ { print $4 "T" $5 "Z"; exit }')
+	when=$(tar -t -v -f "$archive" --full-time --utc |
+		awk '$NF ~ /PKG-INFO$/ { print $4 "T" $5 "Z"; exit }')
 	# a folder that did not change: two tags of one commit
 	if ! git -C "$out" diff --cached --quiet; then
-		GIT_AUTHOR_DATE=$when GIT_COMMITTER_DATE=$when git -C "$out" commit -q -m "$package $version"
+		GIT_AUTHOR_DATE=$when GIT_COMMITTER_DATE=$when git -C "$out" commit \
+			-q -m "$package $version"
 	fi
 	git -C "$out" tag "v$version"
 	echo "$version $(git -C "$out" rev-parse HEAD)"

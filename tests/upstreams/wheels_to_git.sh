@@ -21,7 +21,8 @@ shift 2
 unpack() { # VERSION: include/ and lib/ into the work tree
 	for package in $packages; do
 		name=$(echo "$package" | tr - _)-$1
-		ls "$wheels/$name"-*.whl >/dev/null 2>&1 || pip download -q --no-deps -d "$wheels" "$package==$1" >"$wheels/pip.log" 2>&1 || return 1
+		ls "$wheels/$name"-*.whl >/dev/null 2>&1 || pip download -q --no-deps -d "$wheels" \
+			"$package==$1" >"$wheels/pip.log" 2>&1 || return 1
 		rm -rf "$wheels/tree"
 		unzip -q "$wheels/$name"-*.whl -d "$wheels/tree"
 		cp -r "$wheels"/tree/*.data/data/. "$out/"

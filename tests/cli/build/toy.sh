@@ -11,8 +11,10 @@ commit_toy() {
 		static const char *version(void) { return "toy of $2"; }
 		float toy_kernel(float x);
 		float toy_kernel(float x) { return x * $1; }
-		static const struct tk_backend backend = {.size = sizeof(backend), .abi_major = TK_ABI_MAJOR, .abi_minor = TK_ABI_MINOR,
-			.name = "toy", .device_kind = "cpu", .description = "a toy", .version = version};
+		static const struct tk_backend backend = {.size = sizeof(backend),
+			.abi_major = TK_ABI_MAJOR, .abi_minor = TK_ABI_MINOR,
+			.name = "toy", .device_kind = "cpu", .description = "a toy",
+			.version = version};
 		const struct tk_backend *tk_backend_entry(void) { return &backend; }
 	END
 	git -C up add toy.c
@@ -25,7 +27,8 @@ adapter() {
 		#!/bin/sh
 		set -eu
 		mkdir -p "$TK_OUT/lib"
-		$CC -O2 -fPIC -shared $LDFLAGS -I"$TK_KERNELS/abi" -o "$TK_OUT/lib/tk_backend_toy.so" "$TK_SRC/toy.c"
+		$CC -O2 -fPIC -shared $LDFLAGS -I"$TK_KERNELS/abi" \
+			-o "$TK_OUT/lib/tk_backend_toy.so" "$TK_SRC/toy.c"
 	END
 	echo "${*:-:}" >>adapters/toy/build
 	chmod +x adapters/toy/build

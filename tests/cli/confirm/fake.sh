@@ -21,7 +21,8 @@ cat >noisy.h <<'C'
 #include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
-/* the file `machine`: how slow the machine is tonight, 0: everything crashes; pad: other machine code that takes no time */
+/* the file `machine`: how slow the machine is tonight, 0: everything crashes; pad: other machine
+ * code that takes no time */
 static inline double noisy(double slow, double noise, int crashes, int pad, int eats, int shy)
 {
 	double machine = 1;
@@ -35,7 +36,8 @@ static inline double noisy(double slow, double noise, int crashes, int pad, int 
 	for (volatile int i = 0; i < pad; i++)
 		;
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	unsigned long x = ((unsigned long)t.tv_nsec ^ (unsigned long)getpid() * 2654435761ul) * 6364136223846793005ul;
+	unsigned long x = ((unsigned long)t.tv_nsec ^ (unsigned long)getpid() * 2654435761ul) *
+		6364136223846793005ul;
 	double u = (double)(x >> 40) / (double)(1ul << 24);
 	if (eats) { /* MiB, for longer than the parent looks away */
 		static volatile char *full;
@@ -50,8 +52,11 @@ static inline double noisy(double slow, double noise, int crashes, int pad, int 
 	return slow * (1 + noise * (u - 0.5)) * machine;
 }
 C
-cc -shared -fPIC -fvisibility=hidden -O1 -D_GNU_SOURCE -include noisy.h -DMACHINE="\"$machine\"" $LDFLAGS -I"$TK_KERNELS/null" -I"$TK_KERNELS/abi" -I"$TK_KERNELS/reference" \
-	-o "$TK_OUT/lib/tk_backend_null.so" "$TK_KERNELS/null/backend_null.c" options.c "$TK_KERNELS/null/null_outputs.c" "$TK_KERNELS/null/null_faults.c" \
+cc -shared -fPIC -fvisibility=hidden -O1 -D_GNU_SOURCE -include noisy.h \
+	-DMACHINE="\"$machine\"" $LDFLAGS -I"$TK_KERNELS/null" -I"$TK_KERNELS/abi" \
+	-I"$TK_KERNELS/reference" \
+	-o "$TK_OUT/lib/tk_backend_null.so" "$TK_KERNELS/null/backend_null.c" options.c \
+	"$TK_KERNELS/null/null_outputs.c" "$TK_KERNELS/null/null_faults.c" \
 	"$TK_KERNELS/null/null_time.c" "$TK_KERNELS/reference/element.c" -lm
 SH
 chmod +x adapters/fake/build
@@ -84,6 +89,7 @@ budgets: { job: 20s, measure: 50ms ${2:-} }
 thresholds: { min_effect_time: 0ns }
 control: { every: 0 }
 upstreams:
-  - { name: fake, kind: git, url: up, adapter: fake, backends: ["null"], options: "seed=1,noise=0.001${1:+,$1}" }
+  - { name: fake, kind: git, url: up, adapter: fake, backends: ["null"],
+      options: "seed=1,noise=0.001${1:+,$1}" }
 YML
 }

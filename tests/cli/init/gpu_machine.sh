@@ -13,7 +13,8 @@ fake() {
 compile() {
 	local out=modules/$1.so
 	shift
-	cc -std=gnu11 -O1 -D_GNU_SOURCE -shared -fPIC -I"$TK_SOURCE_ROOT/kernels/abi" -Ifake -o "$out" "$@" -lm
+	cc -std=gnu11 -O1 -D_GNU_SOURCE -shared -fPIC -I"$TK_SOURCE_ROOT/kernels/abi" \
+		-Ifake -o "$out" "$@" -lm
 }
 
 # add_gpu KIND ARCH BACKEND...
@@ -23,7 +24,8 @@ add_gpu() {
 	fake "$kind" "$arch"
 	compile "tk_device_$kind" fake/device_null.c
 	for backend in "$@"; do
-		sed "s/\.name = \"null\"/.name = \"$backend\"/" fake/backend_null.c >fake/backend_this.c
+		sed "s/\.name = \"null\"/.name = \"$backend\"/" fake/backend_null.c \
+			>fake/backend_this.c
 		compile "tk_backend_$backend" fake/backend_this.c fake/null_*.c fake/element.c
 	done
 }

@@ -29,8 +29,10 @@ for file in $files; do
 	sed -z -E 's/([a-z_]+(<[A-Za-z0-9_:, \n\t]+>)?)[ \n\t]*<<<([^;]*)>>>\(/emulated(\3, \1)(/g' "$kernels/gpu/$file.cu" >"$work/$file.cpp"
 done
 cd "$work"
-"${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -O1 -I"$kernels/abi" -c "$kernels"/reference/{attention,attention_backward,element,gemm}.c
+"${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -O1 \
+	-I"$kernels/abi" -c "$kernels"/reference/{attention,attention_backward,element,gemm}.c
 # shellcheck disable=SC2086   # names of files
-"$cxx" -std=c++17 -O1 -w -D$kind -DGPU_HIP=$((lanes == 64)) '-DTK_GPU_KIND="test"' -I"$kernels/abi" -I"$kernels/reference" -o logic $test.cpp emulated.cpp \
+"$cxx" -std=c++17 -O1 -w -D$kind -DGPU_HIP=$((lanes == 64)) '-DTK_GPU_KIND="test"' \
+	-I"$kernels/abi" -I"$kernels/reference" -o logic $test.cpp emulated.cpp \
 	${files// /.cpp }.cpp ./*.o -lm
 ./logic
