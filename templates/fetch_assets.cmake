@@ -4,7 +4,8 @@ set(files
   chart.js/dist/chart.umd.min.js chart.js/LICENSE.md
   hammerjs/hammer.min.js hammerjs/LICENSE.md
   chartjs-plugin-zoom/dist/chartjs-plugin-zoom.min.js chartjs-plugin-zoom/LICENSE.md
-  chartjs-plugin-annotation/dist/chartjs-plugin-annotation.min.js chartjs-plugin-annotation/LICENSE.md
+  chartjs-plugin-annotation/dist/chartjs-plugin-annotation.min.js
+  chartjs-plugin-annotation/LICENSE.md
   @kurkle/color/LICENSE.md)
 
 function(give_up reason)
@@ -38,8 +39,10 @@ if(NOT NPM)
 endif()
 configure_file("${FROM}/package.json" "${WORK}/package.json" COPYONLY)
 configure_file("${FROM}/package-lock.json" "${WORK}/package-lock.json" COPYONLY)
-execute_process(COMMAND "${NPM}" ci --ignore-scripts --no-audit --no-fund --prefer-offline --fetch-retries=1 --fetch-timeout=30000
-  WORKING_DIRECTORY "${WORK}" RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output TIMEOUT 180)
+execute_process(COMMAND "${NPM}" ci --ignore-scripts --no-audit --no-fund --prefer-offline
+  --fetch-retries=1 --fetch-timeout=30000
+  WORKING_DIRECTORY "${WORK}" RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output
+  TIMEOUT 180)
 if(NOT code EQUAL 0)
   string(REGEX MATCH "npm ERR![^\n]*|npm error[^\n]*" first "${output}")
   give_up("npm ci failed (${code}): ${first}")

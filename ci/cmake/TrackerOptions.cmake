@@ -25,8 +25,10 @@ endif()
 
 add_library(tk_flags INTERFACE)
 target_compile_definitions(tk_flags INTERFACE _GNU_SOURCE)
-target_compile_options(tk_flags INTERFACE -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
-  -Wpointer-arith -Wwrite-strings -Wvla -Wformat=2 -Wno-format-nonliteral -Wno-unused-parameter -Wno-missing-field-initializers)
+target_compile_options(tk_flags INTERFACE -Wall -Wextra -Wshadow -Wstrict-prototypes
+  -Wmissing-prototypes
+  -Wpointer-arith -Wwrite-strings -Wvla -Wformat=2 -Wno-format-nonliteral -Wno-unused-parameter
+  -Wno-missing-field-initializers)
 if(TRACKER_WERROR)
   target_compile_options(tk_flags INTERFACE -Werror)
 endif()
@@ -38,13 +40,15 @@ if(TRACKER_FUZZ)
   target_compile_options(tk_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 if(TRACKER_SANITIZE)
-  target_compile_options(tk_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  target_compile_options(tk_flags INTERFACE -fsanitize=address,undefined
+    -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   target_link_options(tk_flags INTERFACE -fsanitize=address,undefined)
 endif()
 
 if(TRACKER_TSAN)
   if(TRACKER_SANITIZE)
-    message(FATAL_ERROR "TRACKER_TSAN and TRACKER_SANITIZE exclude each other: expected one of them")
+    message(FATAL_ERROR
+      "TRACKER_TSAN and TRACKER_SANITIZE exclude each other: expected one of them")
   endif()
   target_compile_options(tk_flags INTERFACE -fsanitize=thread -fno-omit-frame-pointer)
   target_link_options(tk_flags INTERFACE -fsanitize=thread)
@@ -58,5 +62,6 @@ function(tk_layer name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.c")
   add_library(tk_${name} STATIC ${sources} ${L_SOURCES})
   target_link_libraries(tk_${name} PUBLIC tk_flags ${L_LINK} PRIVATE ${L_PRIVATE})
-  target_include_directories(tk_${name} PUBLIC "${PROJECT_SOURCE_DIR}/runner" "${PROJECT_SOURCE_DIR}")
+  target_include_directories(tk_${name} PUBLIC "${PROJECT_SOURCE_DIR}/runner"
+    "${PROJECT_SOURCE_DIR}")
 endfunction()

@@ -139,10 +139,14 @@ struct tk_problem {
 /* Index of a tensor in the array that bind() gets. */
 /* clang-format off */
 enum tk_tensor_id {
-	TK_T_A = 0, TK_T_B = 1, TK_T_C = 2,                           /* gemm: [batch][rows][columns] */
-	TK_T_Q = 0, TK_T_K = 1, TK_T_V = 2, TK_T_O = 3, TK_T_LSE = 4, /* attention: [b][s][heads][d]; lse f32 [b][h][sq], natural log */
-	TK_T_DO = 5, TK_T_DQ = 6, TK_T_DK = 7, TK_T_DV = 8,           /* attention, dir = bwd: Q K V O LSE DO in, DQ DK DV out */
-	TK_T_NSA_O = 3, TK_T_BLOCKS = 4,                              /* nsa: blocks i32 [b][s][hkv][selected_blocks] */
+	/* gemm: [batch][rows][columns] */
+	TK_T_A = 0, TK_T_B = 1, TK_T_C = 2,
+	/* attention: [b][s][heads][d]; lse f32 [b][h][sq], natural log */
+	TK_T_Q = 0, TK_T_K = 1, TK_T_V = 2, TK_T_O = 3, TK_T_LSE = 4,
+	/* attention, dir = bwd: Q K V O LSE DO in, DQ DK DV out */
+	TK_T_DO = 5, TK_T_DQ = 6, TK_T_DK = 7, TK_T_DV = 8,
+	/* nsa: blocks i32 [b][s][hkv][selected_blocks] */
+	TK_T_NSA_O = 3, TK_T_BLOCKS = 4,
 	TK_T_IN = 0, TK_T_OUT = 1,                                    /* copy, read, fma */
 	TK_T_MAX = 9
 };

@@ -4,7 +4,8 @@
 #   TK_CUDNN_INCLUDE    TK_CUDNN_LIBRARY TK_CUDNN_FRONTEND_INCLUDE
 # Nothing is downloaded and nothing is required: TRACKER_CUDA=AUTO says what is missing and goes on,
 # ON stops, OFF does not look.
-set(TRACKER_CUDA AUTO CACHE STRING "Build the modules for NVIDIA GPUs: AUTO (where nvcc is found), ON, OFF")
+set(TRACKER_CUDA AUTO CACHE STRING
+  "Build the modules for NVIDIA GPUs: AUTO (where nvcc is found), ON, OFF")
 set_property(CACHE TRACKER_CUDA PROPERTY STRINGS AUTO ON OFF)
 option(TRACKER_CUDA_VENDOR "Build backends on cuBLAS and cuDNN where they are found" ON)
 set(TRACKER_CUDA_ARCHITECTURES "" CACHE STRING "As CMAKE_CUDA_ARCHITECTURES; empty: 80, 90a, 100 and PTX of the newest, as far as nvcc knows them")
@@ -13,7 +14,8 @@ set(TRACKER_CUDNN_ROOT "" CACHE PATH "Folder with include/cudnn.h and the librar
 set(TRACKER_CUDNN_FRONTEND_ROOT "" CACHE PATH "Folder with include/cudnn_frontend.h (header only)")
 
 function(tk_cuda_missing what details)
-  tk_toolkit_missing(CUDA NVIDIA "${what}" "${details}" "install NVIDIA's CUDA toolkit (nvcc), then ")
+  tk_toolkit_missing(CUDA NVIDIA "${what}" "${details}"
+    "install NVIDIA's CUDA toolkit (nvcc), then ")
 endfunction()
 
 # nvcc, and the architectures that this one knows. A compiler that cannot compile (too new a gcc,
@@ -23,7 +25,8 @@ macro(tk_find_nvcc)
   file(GLOB tk_toolkits LIST_DIRECTORIES true /usr/local/cuda-*)
   list(SORT tk_toolkits COMPARE NATURAL ORDER DESCENDING)
   list(TRANSFORM tk_toolkits APPEND /bin)
-  find_program(TRACKER_NVCC nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME PATHS /usr/local/cuda/bin ${tk_toolkits} PATH_SUFFIXES bin
+  find_program(TRACKER_NVCC nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME PATHS /usr/local/cuda/bin
+    ${tk_toolkits} PATH_SUFFIXES bin
     DOC "NVIDIA's compiler")
   if(NOT TRACKER_NVCC)
     tk_cuda_missing("no nvcc" "looked in PATH, CUDA_PATH, /usr/local/cuda*")
@@ -34,7 +37,8 @@ macro(tk_find_nvcc)
   check_language(CUDA)
   check_language(CXX)
   if(NOT CMAKE_CUDA_COMPILER OR NOT CMAKE_CXX_COMPILER)
-    tk_cuda_missing("${TRACKER_NVCC} or the C++ compiler does not work" "details: ${CMAKE_BINARY_DIR}/CMakeFiles/CMakeError.log")
+    tk_cuda_missing("${TRACKER_NVCC} or the C++ compiler does not work"
+      "details: ${CMAKE_BINARY_DIR}/CMakeFiles/CMakeError.log")
     return()
   endif()
   if(TRACKER_CUDA_ARCHITECTURES)
@@ -59,7 +63,8 @@ endmacro()
 # Machine code for A100, H100/H200 and B200, and PTX from which a driver makes code for whatever is
 # newer.
 macro(tk_default_architectures)
-  execute_process(COMMAND "${TRACKER_NVCC}" --list-gpu-code OUTPUT_VARIABLE tk_code_cache ERROR_QUIET)
+  execute_process(COMMAND "${TRACKER_NVCC}" --list-gpu-code OUTPUT_VARIABLE tk_code_cache
+    ERROR_QUIET)
   set(CMAKE_CUDA_ARCHITECTURES)
   set(tk_newest 80)
   foreach(tk_arch IN ITEMS 80 90 100)
@@ -82,7 +87,8 @@ function(tk_python_folders out)
   set(folders)
   if(TRACKER_PYTHON3)
     execute_process(COMMAND "${TRACKER_PYTHON3}" -c "import site, sysconfig
-print(';'.join(dict.fromkeys([sysconfig.get_path('platlib'), sysconfig.get_path('purelib'), site.getusersitepackages()])))"
+print(';'.join(dict.fromkeys([sysconfig.get_path('platlib'), sysconfig.get_path('purelib'),
+  site.getusersitepackages()])))"
       OUTPUT_VARIABLE folders ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE TIMEOUT 20)
   endif()
   set(${out} "${folders}" PARENT_SCOPE)
@@ -98,14 +104,16 @@ function(tk_find_library prefix header libraries)
     if(NOT root OR NOT IS_DIRECTORY "${root}")
       continue()
     endif()
-    file(GLOB header_at LIST_DIRECTORIES false "${root}/include/${header}" "${root}/include/*-linux-gnu/${header}"
+    file(GLOB header_at LIST_DIRECTORIES false "${root}/include/${header}"
+      "${root}/include/*-linux-gnu/${header}"
       "${root}/targets/*/include/${header}")
     if(NOT header_at)
       continue()
     endif()
     set(found)
     foreach(library IN LISTS libraries)
-      file(GLOB candidates LIST_DIRECTORIES false "${root}/lib64/lib${library}.so*" "${root}/lib/lib${library}.so*"
+      file(GLOB candidates LIST_DIRECTORIES false "${root}/lib64/lib${library}.so*"
+        "${root}/lib/lib${library}.so*"
         "${root}/lib/*-linux-gnu/lib${library}.so*" "${root}/targets/*/lib/lib${library}.so*")
       list(SORT candidates COMPARE NATURAL)
       if(candidates)
@@ -127,7 +135,8 @@ endfunction()
 
 macro(tk_find_vendor_libraries)
   tk_python_folders(tk_python)
-  set(tk_toolkit_roots "${CUDAToolkit_TARGET_DIR}" "${CUDAToolkit_LIBRARY_ROOT}" "$ENV{CUDA_PATH}" /usr/local/cuda)
+  set(tk_toolkit_roots "${CUDAToolkit_TARGET_DIR}" "${CUDAToolkit_LIBRARY_ROOT}" "$ENV{CUDA_PATH}"
+    /usr/local/cuda)
   set(tk_cublas_roots ${TRACKER_CUBLAS_ROOT})
   set(tk_cudnn_roots ${TRACKER_CUDNN_ROOT})
   set(tk_frontend_roots ${TRACKER_CUDNN_FRONTEND_ROOT})
@@ -135,7 +144,8 @@ macro(tk_find_vendor_libraries)
   list(APPEND tk_cudnn_roots ${tk_toolkit_roots} /usr)
   list(APPEND tk_frontend_roots ${TRACKER_CUDNN_ROOT} ${tk_toolkit_roots} /usr/local /usr)
   foreach(tk_folder IN LISTS tk_python)
-    list(APPEND tk_cublas_roots "${tk_folder}/nvidia/cu${CUDAToolkit_VERSION_MAJOR}" "${tk_folder}/nvidia/cublas")
+    list(APPEND tk_cublas_roots "${tk_folder}/nvidia/cu${CUDAToolkit_VERSION_MAJOR}"
+      "${tk_folder}/nvidia/cublas")
     list(APPEND tk_cudnn_roots "${tk_folder}/nvidia/cudnn")
     list(APPEND tk_frontend_roots "${tk_folder}")
   endforeach()

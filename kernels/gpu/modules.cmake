@@ -11,7 +11,8 @@ list(TRANSFORM TK_GPU_DEVICE_SOURCES PREPEND "${TK_GPU_SOURCE_DIR}/device/")
 # Attention by a vendor's BLAS, of which `source` of the caller's folder knows:
 # tk_gpu_native_module(cublas_native cuda tk_cuda_module source LINK ...)
 function(tk_gpu_native_module name kind maker source)
-  cmake_language(CALL ${maker} backend ${name} SOURCES "${TK_GPU_SOURCE_DIR}/native_attention.c" "${TK_GPU_SOURCE_DIR}/softmax.cu" "${source}" ${ARGN})
+  cmake_language(CALL ${maker} backend ${name} SOURCES "${TK_GPU_SOURCE_DIR}/native_attention.c"
+    "${TK_GPU_SOURCE_DIR}/softmax.cu" "${source}" ${ARGN})
   tk_gpu_settings(${name} ${kind})
 endfunction()
 
@@ -23,7 +24,8 @@ function(tk_gpu_modules kind maker)
     string(REGEX REPLACE "^[0-9]_" "" name "${step}")
     tk_gpu_module(gemm_${name}_${kind} ${kind} ${maker} gemm_backend.c gemm_${step}.cu)
   endforeach()
-  tk_gpu_module(flash_${kind} ${kind} ${maker} attention_backend.c flash_module.cu flash_forward.cu flash_backward.cu)
+  tk_gpu_module(flash_${kind} ${kind} ${maker} attention_backend.c flash_module.cu flash_forward.cu
+    flash_backward.cu)
   tk_gpu_module(nsa_${kind} ${kind} ${maker} attention_backend.c nsa_forward.cu)
   set(TK_GPU_MODULES ${built} PARENT_SCOPE)
 endfunction()

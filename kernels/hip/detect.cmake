@@ -4,10 +4,12 @@
 #                                            missing
 # Nothing is downloaded and nothing is required: TRACKER_HIP=AUTO says what is missing and goes on,
 # ON stops, OFF does not look.
-set(TRACKER_HIP AUTO CACHE STRING "Build the modules for AMD GPUs: AUTO (where hipcc is found), ON, OFF")
+set(TRACKER_HIP AUTO CACHE STRING
+  "Build the modules for AMD GPUs: AUTO (where hipcc is found), ON, OFF")
 set_property(CACHE TRACKER_HIP PROPERTY STRINGS AUTO ON OFF)
 option(TRACKER_HIP_VENDOR "Build backends on rocBLAS and hipBLASLt where they are found" ON)
-set(TRACKER_HIP_ARCHITECTURES "gfx90a;gfx942" CACHE STRING "As CMAKE_HIP_ARCHITECTURES: MI200 and MI300 unless said otherwise")
+set(TRACKER_HIP_ARCHITECTURES "gfx90a;gfx942"
+  CACHE STRING "As CMAKE_HIP_ARCHITECTURES: MI200 and MI300 unless said otherwise")
 set(TRACKER_ROCM_ROOT "" CACHE PATH "Where ROCm is, with include/hip and lib; empty: ROCM_PATH, /opt/rocm, what hipconfig says, /usr")
 
 function(tk_hip_missing what details)
@@ -29,7 +31,8 @@ macro(tk_find_hipcc)
   tk_try_hipcc()
   if(NOT TK_HIP)
     list(JOIN TRACKER_HIP_ARCHITECTURES " " tk_words)
-    tk_hip_missing("${TRACKER_HIPCC} cannot compile for ${tk_words}" "details: ${CMAKE_BINARY_DIR}/hip-try.log")
+    tk_hip_missing("${TRACKER_HIPCC} cannot compile for ${tk_words}"
+      "details: ${CMAKE_BINARY_DIR}/hip-try.log")
     return()
   endif()
   set(CMAKE_HIP_ARCHITECTURES "${TRACKER_HIP_ARCHITECTURES}")
@@ -51,9 +54,11 @@ endmacro()
 function(tk_try_hipcc)
   set(wanted "${TRACKER_HIPCC} ${TRACKER_HIP_ARCHITECTURES}")
   if(NOT TK_HIP_TRIED STREQUAL wanted)
-    file(WRITE "${CMAKE_BINARY_DIR}/hip-try.hip" "#include <hip/hip_runtime.h>\n__global__ void f(float *x) { x[threadIdx.x] = 1; }\n")
+    file(WRITE "${CMAKE_BINARY_DIR}/hip-try.hip"
+      "#include <hip/hip_runtime.h>\n__global__ void f(float *x) { x[threadIdx.x] = 1; }\n")
     execute_process(COMMAND "${TRACKER_HIPCC}" -x hip ${tk_hip_targets} -c hip-try.hip -o hip-try.o
-      WORKING_DIRECTORY "${CMAKE_BINARY_DIR}" RESULT_VARIABLE code OUTPUT_VARIABLE log ERROR_VARIABLE log)
+      WORKING_DIRECTORY "${CMAKE_BINARY_DIR}" RESULT_VARIABLE code OUTPUT_VARIABLE log
+      ERROR_VARIABLE log)
     file(WRITE "${CMAKE_BINARY_DIR}/hip-try.log" "${log}")
     set(TK_HIP_TRIED "${wanted}" CACHE INTERNAL "")
     set(TK_HIP_TRIED_CODE "${code}" CACHE INTERNAL "")

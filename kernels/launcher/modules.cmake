@@ -17,7 +17,8 @@ function(tk_launcher_module kind maker)
     message(STATUS "${kind}: no jansson or libcrypto, so no launcher of compiled kernel packages")
     return()
   endif()
-  cmake_language(CALL ${maker} backend launcher_${kind} SOURCES ${TK_LAUNCHER_SOURCES} "${TK_LAUNCHER_DIR}/driver_${kind}.c" ${ARGN}
+  cmake_language(CALL ${maker} backend launcher_${kind} SOURCES ${TK_LAUNCHER_SOURCES}
+    "${TK_LAUNCHER_DIR}/driver_${kind}.c" ${ARGN}
     LINK PkgConfig::TK_LAUNCHER_LIBRARIES ${CMAKE_DL_LIBS})
   target_include_directories(tk_backend_launcher_${kind} PRIVATE "${TK_LAUNCHER_DIR}")
   set(TK_LAUNCHER_BUILT TRUE PARENT_SCOPE)

@@ -197,9 +197,12 @@ const struct tk_backend *tk_backend_entry(void)
 	static const struct tk_backend backend = {
 		.size = sizeof backend, .abi_major = TK_ABI_MAJOR, .abi_minor = TK_ABI_MINOR,
 		.name = "null", .device_kind = "null", .description = "simulated times and every kind of fault, for trying the tracker itself",
-		.version = null_version, .open = null_open, .close = null_close, .supports = null_supports, .configs = null_configs,
-		.plan = null_plan, .bind = null_bind, .launch = null_launch, .fetch = null_fetch, .unplan = null_unplan,
-		.operations = TK_OPERATION_GEMM | TK_OPERATION_ATTENTION | TK_OPERATION_ATTENTION_BACKWARD | TK_OPERATION_NSA |
+		.version = null_version, .open = null_open, .close = null_close,
+		.supports = null_supports, .configs = null_configs,
+		.plan = null_plan, .bind = null_bind, .launch = null_launch, .fetch = null_fetch,
+		.unplan = null_unplan,
+		.operations = TK_OPERATION_GEMM | TK_OPERATION_ATTENTION |
+		TK_OPERATION_ATTENTION_BACKWARD | TK_OPERATION_NSA |
 			TK_OPERATION_COPY | TK_OPERATION_READ | TK_OPERATION_FMA,
 	};
 	/* clang-format on */

@@ -236,15 +236,24 @@ const struct tk_device_ops *tk_device_entry(void)
 {
 	/* clang-format off */
 	static const struct tk_device_ops ops = {
-		.size = sizeof ops, .abi_major = TK_ABI_MAJOR, .abi_minor = TK_ABI_MINOR, .kind = "null",
-		.count = null_count, .open = null_open, .close = null_close, .info = null_info, .alloc = null_alloc,
-		.release = null_release, .upload = null_copy, .download = null_copy, .stream_new = null_stream_new,
-		.stream_free = null_stream_free, .synchronize = null_synchronize, .event_new = null_event_new,
-		.event_free = null_event_free, .event_record = null_event_record, .event_elapsed_ns = null_event_elapsed_ns,
-		.telemetry = null_telemetry, .graph_begin = null_graph_begin, .graph_end = null_graph_end,
+		.size = sizeof ops, .abi_major = TK_ABI_MAJOR, .abi_minor = TK_ABI_MINOR,
+		.kind = "null",
+		.count = null_count, .open = null_open, .close = null_close, .info = null_info,
+		.alloc = null_alloc,
+		.release = null_release, .upload = null_copy, .download = null_copy,
+		.stream_new = null_stream_new,
+		.stream_free = null_stream_free, .synchronize = null_synchronize,
+		.event_new = null_event_new,
+		.event_free = null_event_free, .event_record = null_event_record,
+		.event_elapsed_ns = null_event_elapsed_ns,
+		.telemetry = null_telemetry, .graph_begin = null_graph_begin,
+		.graph_end = null_graph_end,
 		.graph_launch = null_graph_launch, .graph_free = null_graph_free,
-		.stamp_new = null_event_new, .stamp_free = null_event_free, .stamp_record = null_event_record, .stamp_mhz = null_stamp_mhz,
-		.block_stream = null_block_stream, .idle = null_idle_gap, .memory_load = null_memory_load, .copy = null_copy, .fill = null_fill, .same = null_same,
+		.stamp_new = null_event_new, .stamp_free = null_event_free,
+		.stamp_record = null_event_record, .stamp_mhz = null_stamp_mhz,
+		.block_stream = null_block_stream, .idle = null_idle_gap,
+		.memory_load = null_memory_load, .copy = null_copy, .fill = null_fill,
+		.same = null_same,
 		.memory_used = null_memory_used,
 	};
 	/* clang-format on */

@@ -50,16 +50,16 @@ enum null_stage {
 	X(PRINT,        "print")         /* 1 MiB of binary garbage to stdout and stderr, once */ \
 	X(FLOOD,        "flood")         /* prints for ever */ \
 	X(WIRE,         "wire")          /* garbage on every pipe it can find */ \
-	X(FORGE,        "forge")         /* a well-formed answer of its own on every pipe, then hangs */ \
-	X(CHILD,        "child")         /* starts a program that holds all it inherits, and goes on */ \
-	X(ORPHAN,       "orphan")        /* leaves a child behind that holds all descriptors, then dies */ \
+	X(FORGE,        "forge")         /* its own valid answer on every pipe, then hangs */ \
+	X(CHILD,        "child")         /* starts a program that holds all it inherits */ \
+	X(ORPHAN,       "orphan")        /* leaves a child that holds all descriptors, dies */ \
 	X(UNSUPPORTED,  "unsupported") \
 	X(NO_MEMORY,    "no_memory") \
 	X(INVALID,      "invalid") \
 	X(DEVICE,       "device") \
 	X(INTERNAL,     "internal") \
 	X(UNKNOWN,      "unknown_status")    /* a status that the contract does not have */ \
-	X(MARKUP,       "markup")            /* internal, with a message of markup, quotes, newlines and broken UTF-8 */ \
+	X(MARKUP,       "markup")            /* internal; markup, quotes, broken UTF-8 */ \
 	X(UNENDED,      "unended")           /* internal, with a message that has no NUL */
 /* clang-format on */
 

@@ -113,10 +113,14 @@ const struct tk_backend *tk_backend_entry(void)
 	/* clang-format off */
 	static const struct tk_backend backend = {
 		.size = sizeof backend, .abi_major = TK_ABI_MAJOR, .abi_minor = TK_ABI_MINOR,
-		.name = "reference", .device_kind = "cpu", .description = "slow and obviously right, in double precision",
-		.version = reference_version, .open = reference_open, .close = reference_close, .supports = reference_supports,
-		.plan = reference_plan, .bind = reference_bind, .launch = reference_launch, .unplan = reference_unplan,
-		.operations = TK_OPERATION_GEMM | TK_OPERATION_ATTENTION | TK_OPERATION_ATTENTION_BACKWARD | TK_OPERATION_NSA |
+		.name = "reference", .device_kind = "cpu",
+		.description = "slow and obviously right, in double precision",
+		.version = reference_version, .open = reference_open, .close = reference_close,
+		.supports = reference_supports,
+		.plan = reference_plan, .bind = reference_bind, .launch = reference_launch,
+		.unplan = reference_unplan,
+		.operations = TK_OPERATION_GEMM | TK_OPERATION_ATTENTION |
+		TK_OPERATION_ATTENTION_BACKWARD | TK_OPERATION_NSA |
 			TK_OPERATION_COPY | TK_OPERATION_READ,
 	};
 	/* clang-format on */

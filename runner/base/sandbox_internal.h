@@ -10,7 +10,7 @@
 
 struct tk_sandbox {
 	enum tk_sandbox_method method;
-	/* bubblewrap: its arguments before "--"; NULL-terminated. The last ones are the report's. */
+	/* bubblewrap: its arguments before "--"; NULL-terminated. The last are the report's. */
 	char **prefix;
 	size_t prefix_count;
 	char *program;                 /* bubblewrap itself */

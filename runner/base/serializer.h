@@ -11,7 +11,8 @@ struct tk_serializer {
 	size_t count, cap;
 	size_t next;  /* index of the number to read */
 	bool reading; /* false: the visited fields are appended */
-	bool failed; /* out of memory, or not a row of this object; the remaining fields keep their values */
+	/* out of memory, or not a row of this object; the remaining fields keep their values */
+	bool failed;
 };
 
 void tk_serialize_double(struct tk_serializer *n, double *field);

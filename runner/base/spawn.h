@@ -22,8 +22,9 @@ struct tk_spawn_spec {
 	int keep_fd;             /* stays open under its number, above 2; 0: none */
 	const cpu_set_t *cores;  /* NULL: the caller's */
 	uint64_t
-	        address_space_bytes; /* RLIMIT_AS, at most the hard limit of the caller; 0: as it is */
-	uint64_t file_size_bytes;    /* RLIMIT_FSIZE; 0: as it is */
+	        /* RLIMIT_AS, at most the hard limit of the caller; 0: as it is */
+	        address_space_bytes;
+	uint64_t file_size_bytes; /* RLIMIT_FSIZE; 0: as it is */
 	int nice;
 	struct tk_sandbox *sandbox; /* of base/sandbox.h, for this start alone; NULL: none */
 	/* Under a real-time policy: one step below the caller, so that it can still stop the

@@ -19,16 +19,19 @@ struct suffix {
 static const struct suffix counts[] = { { "", 1, true }, { NULL } };
 static const struct suffix durations[] = {
 	{ "ns", 1e-9, true }, { "us", 1e-6, true }, { "µs", 1e-6, false }, { "ms", 1e-3, true },
-	{ "s", 1, true }, { "", 1, false }, { "m", 60, true }, { "min", 60, false }, { "h", 3600, true },
+	{ "s", 1, true }, { "", 1, false }, { "m", 60, true }, { "min", 60, false },
+	{ "h", 3600, true },
 	{ "d", 86400, true }, { "w", 604800, false }, { NULL },
 };
 static const struct suffix times[] = {
-	{ "ns", 1e-9, true }, { "us", 1e-6, true }, { "µs", 1e-6, false }, { "ms", 1e-3, true }, { "s", 1, true }, { NULL },
+	{ "ns", 1e-9, true }, { "us", 1e-6, true }, { "µs", 1e-6, false }, { "ms", 1e-3, true },
+	{ "s", 1, true }, { NULL },
 };
 static const struct suffix fractions[] = { { "%", 0.01, true }, { "", 1, false }, { NULL } };
 static const struct suffix sizes[] = {
 	{ "B", 1, true }, { "", 1, false }, { "kB", 1e3, false }, { "KiB", 0x1p10, true },
-	{ "MB", 1e6, false }, { "MiB", 0x1p20, true }, { "GB", 1e9, false }, { "GiB", 0x1p30, true },
+	{ "MB", 1e6, false }, { "MiB", 0x1p20, true }, { "GB", 1e9, false },
+	{ "GiB", 0x1p30, true },
 	{ "TB", 1e12, false }, { "TiB", 0x1p40, true }, { NULL },
 };
 
@@ -38,10 +41,13 @@ static const struct {
 	bool whole;
 } kinds[] = {
 	[TK_QUANTITY_COUNT] = { counts, "a whole number", "digits only, such as 12", true },
-	[TK_QUANTITY_DURATION] = { durations, "a duration", "a number with ns, us, ms, s, m, h, d or w, such as 30s or 2h", false },
+	[TK_QUANTITY_DURATION] = { durations, "a duration",
+		"a number with ns, us, ms, s, m, h, d or w, such as 30s or 2h", false },
 	[TK_QUANTITY_FRACTION] = { fractions, "a percentage", "2% or 0.02, for instance", false },
-	[TK_QUANTITY_TIME] = { times, "a time", "a number with ns, us, ms or s, such as 500ns", false },
-	[TK_QUANTITY_SIZE] = { sizes, "a size", "a number with KiB, MiB, GiB or TiB, such as 512MiB or 4GiB", true },
+	[TK_QUANTITY_TIME] = { times, "a time", "a number with ns, us, ms or s, such as 500ns",
+		false },
+	[TK_QUANTITY_SIZE] = { sizes, "a size",
+		"a number with KiB, MiB, GiB or TiB, such as 512MiB or 4GiB", true },
 };
 /* clang-format on */
 

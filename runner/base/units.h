@@ -14,9 +14,10 @@ struct tk_error;
 enum tk_quantity {
 	TK_QUANTITY_COUNT,    /* a whole number */
 	TK_QUANTITY_DURATION, /* seconds: 200ns 50us 1.5ms 30s 15m 2h 7d 2w; no unit: seconds */
-	TK_QUANTITY_FRACTION, /* 2% and 0.02 are both 0.02; a number without % is a fraction below 1 */
-	TK_QUANTITY_TIME,     /* seconds, the unit is required: 500ns 10us 1ms 1s, or 0 */
-	TK_QUANTITY_SIZE,     /* bytes: 512MiB 4GiB 100GB; no unit: bytes; at most 2^53 */
+	/* 2% and 0.02 are both 0.02; a number without % is a fraction below 1 */
+	TK_QUANTITY_FRACTION,
+	TK_QUANTITY_TIME, /* seconds, the unit is required: 500ns 10us 1ms 1s, or 0 */
+	TK_QUANTITY_SIZE, /* bytes: 512MiB 4GiB 100GB; no unit: bytes; at most 2^53 */
 };
 
 /* A value from min to max (INFINITY: no limit). TK_EDATA with *value unchanged if the text is not

@@ -14,7 +14,8 @@ enum {
 	TK_COLUMN_RIGHT = 1, /* numbers */
 	TK_COLUMN_CUT = 2,   /* may be cut on a narrow terminal */
 	TK_COLUMN_WRAP =
-	        4, /* may be wrapped between words on a narrow terminal, to at least 30 characters */
+	        /* may be wrapped between words on a narrow terminal, to at least 30 characters */
+	4,
 	TK_COLUMN_OPTIONAL = 8, /* hidden if no row has a value */
 };
 /* Dropped on a narrow terminal, the lowest order first. */

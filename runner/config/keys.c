@@ -69,7 +69,8 @@ static const struct tk_config_key upstream_keys[] = {
 	  .summary = "`package`: interpreter of the virtual environments, a program; with uv also a "
 	             "version" },
 	{ .name = "adapter", .type = TK_CONFIG_NAME, .offset = UPSTREAM_FIELD(adapter),
-	  .fallback_note = "`self`: `self`; `system`, `package`: the upstream's name; required for `git`",
+	  .fallback_note =
+	  "`self`: `self`; `system`, `package`: the upstream's name; required for `git`",
 	  .summary = "folder of kernels/adapters or of paths.adapters that builds the upstream",
 	  .details = "For `system`: the name of the backend." },
 	{ .name = "backends", .type = TK_CONFIG_NAMES, .offset = UPSTREAM_FIELD(backends),

@@ -6,7 +6,8 @@
 
 /* clang-format off */
 static const struct { uint32_t id; const char *word; size_t bytes; } dtypes[] = {
-	{ TK_F64, "f64", 8 }, { TK_F32, "f32", 4 }, { TK_TF32, "tf32", 4 }, { TK_F16, "f16", 2 }, { TK_BF16, "bf16", 2 },
+	{ TK_F64, "f64", 8 }, { TK_F32, "f32", 4 }, { TK_TF32, "tf32", 4 }, { TK_F16, "f16", 2 },
+	{ TK_BF16, "bf16", 2 },
 	{ TK_E4M3, "e4m3", 1 }, { TK_E5M2, "e5m2", 1 }, { TK_I32, "i32", 4 }, { TK_I64, "i64", 8 },
 };
 /* clang-format on */
@@ -18,7 +19,8 @@ static const struct { const char *word; uint32_t id; } aliases[] = {
 	{ "fp32", TK_F32 }, { "float32", TK_F32 }, { "float", TK_F32 },
 	{ "fp16", TK_F16 }, { "float16", TK_F16 }, { "half", TK_F16 },
 	{ "bfloat16", TK_BF16 },
-	{ "fp8", TK_E4M3 }, { "e4m3fn", TK_E4M3 }, { "fp8_e4m3", TK_E4M3 }, { "float8_e4m3fn", TK_E4M3 },
+	{ "fp8", TK_E4M3 }, { "e4m3fn", TK_E4M3 }, { "fp8_e4m3", TK_E4M3 },
+	{ "float8_e4m3fn", TK_E4M3 },
 	{ "fp8_e5m2", TK_E5M2 }, { "float8_e5m2", TK_E5M2 },
 	{ "int32", TK_I32 }, { "int64", TK_I64 },
 };

@@ -9,8 +9,10 @@
 
 #define AT(field) offsetof(struct tk_problem_spec, field)
 /* clang-format off */
-#define SIZE_REQUIRED(name, field) { name, TK_KEY_SIZE, AT(field), true, 1, TK_PROBLEM_SIZE_MAX, NULL }
-#define SIZE_OPTIONAL(name, field, least) { name, TK_KEY_SIZE, AT(field), false, least, TK_PROBLEM_SIZE_MAX, NULL }
+#define SIZE_REQUIRED(name, field) \
+	{ name, TK_KEY_SIZE, AT(field), true, 1, TK_PROBLEM_SIZE_MAX, NULL }
+#define SIZE_OPTIONAL(name, field, least) \
+	{ name, TK_KEY_SIZE, AT(field), false, least, TK_PROBLEM_SIZE_MAX, NULL }
 #define PLAIN(name, kind, field) { name, kind, AT(field), false, 0, 0, NULL }
 #define DIST { "dist", TK_KEY_DIST, AT(dist), false, 0, 0, quiet_dist }
 /* clang-format on */
@@ -281,7 +283,8 @@ static int count_check(const struct tk_problem_spec *p, struct tk_error *err)
 /* clang-format off */
 const struct tk_problem_op tk_problem_ops[] = {
 	{ "gemm", TK_OP_GEMM, gemm_keys, gemm_preset, gemm_derive, gemm_check },
-	{ "attention", TK_OP_ATTENTION, attention_keys, attention_preset, attention_derive, attention_check },
+	{ "attention", TK_OP_ATTENTION, attention_keys, attention_preset, attention_derive,
+	  attention_check },
 	{ "nsa", TK_OP_NSA, nsa_keys, nsa_preset, nsa_derive, nsa_check },
 	{ "copy", TK_OP_COPY, bytes_keys, ceiling_preset, ceiling_derive, bytes_check },
 	{ "read", TK_OP_READ, read_keys, ceiling_preset, ceiling_derive, bytes_check },

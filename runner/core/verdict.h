@@ -56,7 +56,7 @@
 	X(TK_RULE_SUGGESTIVE, "suggestive", "a change that may be noise") \
 	X(TK_RULE_TOO_NOISY, "too-noisy", "only large changes would be seen") \
 	X(TK_RULE_NO_CHANGE, "no-change", "no rule found a change") \
-	/* A/B runs overrule the nights; news that was reported before is none; people accept changes */ \
+	/* A/B runs overrule the nights; a reported change is no news; people accept changes */ \
 	X(TK_RULE_AB_CONFIRMED, "ab-confirmed", "A/B runs found the change") \
 	X(TK_RULE_AB_REFUTED, "ab-refuted", "A/B runs found none") \
 	X(TK_RULE_AB_NOT_REPRODUCED, "ab-not-reproduced", "A/B runs show no trace of it") \

@@ -70,7 +70,8 @@ struct tk_ab_worker_spec {
 	const char
 	        *name; /* of its log file, if it is one of two that run at the same time; or NULL */
 	uint32_t threads; /* 0: as configured */
-	int token_fd; /* as in struct tk_worker_spec; each worker may use half of the memory; 0: none */
+	/* as in struct tk_worker_spec; each worker may use half of the memory; 0: none */
+	int token_fd;
 };
 int tk_night_new_ab_worker(struct tk_night *n, const struct tk_night_device *d,
         const struct tk_ab_worker_spec *ab, struct tk_worker **out, struct tk_error *err);

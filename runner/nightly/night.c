@@ -16,7 +16,8 @@
 struct stage {
 	enum tk_stage id;
 	int (*run)(struct tk_night *n, struct tk_error *err);
-	bool runs_on_resume; /* also where a plan exists: it fills the state, or costs nothing to repeat */
+	/* also where a plan exists: it fills the state, or costs nothing to repeat */
+	bool runs_on_resume;
 	bool is_fatal; /* the stages after it depend on it */
 };
 

@@ -18,8 +18,9 @@ struct tk_package_release {
 	bool yanked;                    /* all of its wheels are */
 	char (*sha256)[TK_SHA256_SIZE]; /* of its wheels */
 	size_t wheel_count;
-	char *metadata_url; /* of the core metadata of one wheel, relative to the page; NULL: none */
-	char *index;        /* base URL of the index that has it */
+	/* of the core metadata of one wheel, relative to the page; NULL: none */
+	char *metadata_url;
+	char *index; /* base URL of the index that has it */
 };
 
 struct tk_package_index {

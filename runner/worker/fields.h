@@ -33,7 +33,8 @@ enum tk_field_storage {
 	TK_STORED_OUTCOME,
 	TK_STORED_MODE,
 	TK_STORED_STOP,
-	TK_STORED_MEMBERS /* the struct, or the part of it at `offset`, has the members in `fields` */
+	/* the struct, or the part of it at `offset`, has the members in `fields` */
+	TK_STORED_MEMBERS
 };
 
 enum tk_field_flag {

@@ -22,12 +22,15 @@ struct required {
 
 /* clang-format off */
 static const struct required backend_required[] = {
-	BACKEND(name), BACKEND(device_kind), BACKEND(description), BACKEND(version), BACKEND(open), BACKEND(close), BACKEND(supports),
+	BACKEND(name), BACKEND(device_kind), BACKEND(description), BACKEND(version), BACKEND(open),
+	BACKEND(close), BACKEND(supports),
 	BACKEND(plan), BACKEND(bind), BACKEND(launch), BACKEND(unplan), {NULL, 0},
 };
 static const struct required device_required[] = {
-	DEVICE(kind), DEVICE(count), DEVICE(open), DEVICE(close), DEVICE(info), DEVICE(alloc), DEVICE(release), DEVICE(upload),
-	DEVICE(download), DEVICE(stream_new), DEVICE(stream_free), DEVICE(synchronize), DEVICE(event_new), DEVICE(event_free),
+	DEVICE(kind), DEVICE(count), DEVICE(open), DEVICE(close), DEVICE(info), DEVICE(alloc),
+	DEVICE(release), DEVICE(upload),
+	DEVICE(download), DEVICE(stream_new), DEVICE(stream_free), DEVICE(synchronize),
+	DEVICE(event_new), DEVICE(event_free),
 	DEVICE(event_record), DEVICE(event_elapsed_ns), DEVICE(telemetry), {NULL, 0},
 };
 /* clang-format on */

@@ -29,13 +29,15 @@ struct tk_worker_spec {
 	        *modules_dir; /* folder of the launchers of compiled kernel packages; NULL: none */
 	uint32_t device_index;
 	const char *
-	        device_uuid; /* selects the device even if its index has changed; NULL or "": by index */
+	        /* selects the device even if its index has changed; NULL or "": by index */
+	        device_uuid;
 	const char *cpu_list; /* cores to pin the process to, "0-1,4"; NULL: all */
 	uint32_t threads;
 	uint64_t memory_limit_bytes; /* 0: none */
 	const char *log_path; /* stdout and stderr of the process, appended; NULL: /dev/null */
-	int token_fd; /* an end of tk_device_token_new_pair(), kept open by the caller until the first
-	                 job is sent; 0: none */
+	/* an end of tk_device_token_new_pair(), kept open by the caller until the first job is
+	 * sent; 0: none */
+	int token_fd;
 };
 
 /* Zero or NULL selects the worker's default. */

@@ -53,7 +53,8 @@ struct tk_site_causes {
 };
 
 struct tk_site_period {
-	int64_t night_id; /* verdicts of this night; 0: of the newest analysed night of each machine */
+	/* verdicts of this night; 0: of the newest analysed night of each machine */
+	int64_t night_id;
 	int64_t since_s; /* and change points from this time on; 0: none */
 };
 

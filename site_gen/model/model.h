@@ -57,7 +57,8 @@ struct tk_site_device {
 	char *file;
 	char *name; /* machine/device */
 	const char *
-	        mode; /* the mode in which its series are ranked: the default of its kind, if measured */
+	        /* the mode in which its series are ranked: the default of its kind, if measured */
+	        mode;
 };
 
 struct tk_site_series {

@@ -16,7 +16,8 @@ struct tk_chart_line {
 
 struct tk_chart_axes {
 	const char *x_title, *unit; /* unit: of y, as in base/format.h */
-	double top; /* y reaches at least this, so that panels share an axis; 0: as the lines need */
+	/* y reaches at least this, so that panels share an axis; 0: as the lines need */
+	double top;
 	double peak; /* a dashed line; NAN: none */
 };
 void tk_line_chart_draw(struct tk_buf *out, const struct tk_chart_line *lines, size_t count,

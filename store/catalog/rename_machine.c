@@ -133,11 +133,12 @@ static int update_slug(struct tk_store *s, const struct tk_series_row *series, c
         const char *old_uid, struct tk_error *err)
 {
 	char *slug = tk_slug_rename_series(s, series, old_name, old_uid, err);
-	int status = slug                 ? run(s, "UPDATE series SET slug=?1 WHERE uid=?2",
-	                                            (const char *const[]){slug, series->uid}, 2, err)
-	             : err && err->status ? err->status
-	                                  : TK_EINTERNAL;
+	int status;
 
+	if (!slug)
+		return err && err->status ? err->status : TK_EINTERNAL;
+	status = run(s, "UPDATE series SET slug=?1 WHERE uid=?2",
+	        (const char *const[]){slug, series->uid}, 2, err);
 	free(slug);
 	return status;
 }

@@ -215,7 +215,7 @@ static int set_up(struct maker *m, struct tk_error *err)
 }
 
 /* ---- nights
- * ------------------------------------------------------------------------------------------------------
+ * ----------------------------------------------------------------------------------------------
  */
 
 /* Every upstream has a commit every few nights; the control has one for ever. */

@@ -102,8 +102,15 @@ const tests = {
       await visit(page);
       const state = await run(`async () => {
         dispatchEvent(new Event('beforeprint')); // draws those that are not on the screen
-        const drawn = () => [...document.querySelectorAll('canvas')].filter(c => c.offsetParent).map(c => { const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; return d.some((v, i) => i % 4 === 3 && v); });
-        return { wide: document.documentElement.scrollWidth > innerWidth, h1: document.querySelectorAll('h1').length, drawn: drawn(), ready: !document.querySelector('#canvas') || !!document.getElementById('chart').dataset.ready, dialogs: document.querySelectorAll('script:not([src])').length };
+        const hasInk = c => c.getContext('2d').getImageData(0, 0, c.width, c.height).data
+          .some((v, i) => i % 4 === 3 && v);
+        const drawn = () => [...document.querySelectorAll('canvas')]
+          .filter(c => c.offsetParent).map(hasInk);
+        return { wide: document.documentElement.scrollWidth > innerWidth,
+          h1: document.querySelectorAll('h1').length, drawn: drawn(),
+          ready: !document.querySelector('#canvas')
+            || !!document.getElementById('chart').dataset.ready,
+          dialogs: document.querySelectorAll('script:not([src])').length };
       }`);
       assert.deepEqual(errors, [], page);
       assert.deepEqual(

@@ -6,9 +6,9 @@
 
 /* Each function returns a new reference; NULL: out of memory. */
 json_t *tk_inspect_system(void); /* {"os","kernel","arch","container","virtual"} */
-json_t *tk_inspect_cpu(
-        void); /* {"model","logical","usable","cores","smt","governor","turbo","load_1m","numa_nodes","caches":[{"level","type","bytes","shared"}]}
-                */
+/* {"model","logical","usable","cores","smt","governor","turbo","load_1m","numa_nodes",
+ *  "caches":[{"level","type","bytes","shared"}]} */
+json_t *tk_inspect_cpu(void);
 json_t *tk_inspect_memory(void); /* {"total_bytes","available_bytes"} */
 json_t *tk_inspect_limits(
         void);                  /* of the control group: {"cpus","memory_bytes"}; null: unlimited */

@@ -38,15 +38,18 @@ struct tk_step_evidence {
 	struct tk_level_change levels; /* logarithms, without the machine's shift */
 	int64_t start_s;               /* time of the first point at the new level */
 	struct tk_estimate before, after, change;
-	double median_change; /* by the nightly medians, where the monitor's levels replace them; NAN */
-	double threshold;     /* logarithm */
+	/* by the nightly medians, where the monitor's levels replace them; NAN */
+	double median_change;
+	double threshold; /* logarithm */
 	double q;
 	size_t nights; /* at the new level */
 	uint32_t samples_before, samples_after;
-	bool same_code_at_step; /* the first night at the new level still had the machine code of before */
-	bool same_code;         /* so have all nights since */
-	bool new_code; /* the newest build is known not to have the code of the last good run */
-	bool is_new_build; /* the step coincides with code known to be new, or with a build after nights of one */
+	/* the first night at the new level still had the machine code of before */
+	bool same_code_at_step;
+	bool same_code; /* so have all nights since */
+	bool new_code;  /* the newest build is known not to have the code of the last good run */
+	/* the step coincides with code known to be new, or with a build after nights of one */
+	bool is_new_build;
 	bool is_unstable; /* most timings before or after have an interval wider than the target */
 	int64_t good_build_id, bad_build_id;               /* on both sides of the step */
 	int64_t newest_good_build_id, newest_bad_build_id; /* where the newest build came in */
@@ -86,7 +89,8 @@ struct tk_evidence {
 	struct tk_run_evidence within;   /* newest run in the range */
 	struct tk_run_evidence newest;   /* that, or else the newest one before */
 	struct tk_run_evidence previous; /* how it ended before */
-	bool was_left_out; /* the newest full night of the machine measured this upstream, and not this series */
+	/* the newest full night of the machine measured this upstream, and not this series */
+	bool was_left_out;
 	bool is_too_old; /* the newest run; only if the range is open */
 
 	size_t point_count;
@@ -102,7 +106,8 @@ struct tk_evidence {
 	bool by_monitor; /* it is the monitor's step */
 	struct tk_step_evidence step;
 	struct tk_step_evidence
-	        raw_step; /* the best step of `raw`: only its shared shift and environment are set */
+	        /* the best step of `raw`: only its shared shift and environment are set */
+	        raw_step;
 
 	struct tk_ab_result ab;
 	bool has_code_step; /* `step` joins equal code, and A/B runs found a change: */

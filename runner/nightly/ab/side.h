@@ -8,7 +8,8 @@
 struct tk_ab_side {
 	struct tk_ab_side_report *report;
 	struct tk_artifact *artifact;
-	char **kinds; /* kind of device of each backend of the artifact; "" if it cannot be loaded */
+	/* kind of device of each backend of the artifact; "" if it cannot be loaded */
+	char **kinds;
 	size_t kind_count;
 	char *snapshot;   /* folder, removed on closing; NULL: none */
 	char *options;    /* of the backend, "" */

@@ -14,7 +14,8 @@ struct tk_plan_problem {
 	uint32_t operation; /* enum tk_operation */
 	uint32_t kinds;     /* bits of enum tk_device_kind: devices that measure it */
 	double seconds;     /* estimate */
-	int64_t last; /* position among the problems that run at the end, from 1; 0: not one of them */
+	/* position among the problems that run at the end, from 1; 0: not one of them */
+	int64_t last;
 };
 
 /* A rough estimate of what a problem takes, with all backends. */

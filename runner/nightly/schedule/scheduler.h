@@ -46,14 +46,16 @@ struct tk_schedule {
 
 enum tk_scheduler_event {
 	TK_EVENT_JOB_FINISHED, /* the device's job ended and its result is stored */
-	TK_EVENT_DEVICE_LOST, /* the device cannot be opened any more; its job, if any, did not run */
-	TK_EVENT_STOP         /* start no more jobs; the device is ignored */
+	/* the device cannot be opened any more; its job, if any, did not run */
+	TK_EVENT_DEVICE_LOST,
+	TK_EVENT_STOP /* start no more jobs; the device is ignored */
 };
 
 enum tk_scheduler_action_kind {
 	TK_ACTION_ASSIGN, /* store that `jobs` belong to `device` now, all of them or none */
 	TK_ACTION_RUN,    /* start jobs[0] on `device` */
-	TK_ACTION_FAIL, /* store that jobs[0] has no device; `device`: the one that was lost, or NOWHERE */
+	/* store that jobs[0] has no device; `device`: the one that was lost, or NOWHERE */
+	TK_ACTION_FAIL,
 	TK_ACTION_WAIT, /* jobs are running: call again after an event */
 	TK_ACTION_DONE  /* nothing runs, and nothing is left to start */
 };

@@ -19,8 +19,9 @@ struct tk_regime_model {
 	double share[TK_REGIME_STATES_MAX];
 	double to[TK_REGIME_STATES_MAX][TK_REGIME_STATES_MAX]; /* to[i][j]: from i to j */
 	double phi,
-	        drift_sd; /* autocorrelation and standard deviation of the drift; 0: there is none */
-	double loglik;    /* of the data that it was fitted to */
+	        /* autocorrelation and standard deviation of the drift; 0: there is none */
+	        drift_sd;
+	double loglik; /* of the data that it was fitted to */
 };
 
 /* The filtered state after a point. */

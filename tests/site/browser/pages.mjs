@@ -105,7 +105,8 @@ export const tests = {
     }
     await visit(page, "roofline/h200-node-1.h200-0.html");
     assert.ok(await page.locator("svg.roofline").isVisible());
-    const points = await page.locator("table.shares tbody tr").count(); // marks that lie on each other are one
+    // marks that lie on each other are one
+    const points = await page.locator("table.shares tbody tr").count();
     const marks = await page.evaluate(() =>
       [...document.querySelectorAll("svg.roofline .mark")].reduce(
         (n, e) => n + e.getAttribute("d").split("M").length - 1,
@@ -147,7 +148,8 @@ export const tests = {
         ["rgb(255, 255, 255)", "rgb(27, 33, 40)", false, false],
         path,
       );
-      if (path !== "compare.html") assert.deepEqual(paper.controls, [], path); // there they say what is compared
+      // there they say what is compared
+      if (path !== "compare.html") assert.deepEqual(paper.controls, [], path);
       await page.emulateMedia({ media: null });
     }
     await visit(page, SERIES);

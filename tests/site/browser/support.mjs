@@ -24,7 +24,8 @@ const args = [
   "--disable-sync",
   "--disable-features=OptimizationGuideOnDeviceModel,OptimizationGuideModelDownloading",
 ];
-export const NIGHT = readFileSync(join(site, SERIES), "utf8").match(/data-time="(\d+)"/)[1]; // the newest
+// the newest
+export const NIGHT = readFileSync(join(site, SERIES), "utf8").match(/data-time="(\d+)"/)[1];
 export const PEER = "epyc-lab.cpu.blis.gemm-f32-1024x1024x1024-nn.cold";
 export const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args });
 

@@ -116,7 +116,8 @@ export const tests = {
     const share = await page.evaluate(
       () => Chart.getChart("canvas").data.datasets[0].data.at(-1).y,
     );
-    assert.ok(share > 70 && share < 80, `${share} % efficiency`); // 2.147 GFLOP in 978 us of 2900 GFLOP/s
+    // 2.147 GFLOP in 978 us of 2900 GFLOP/s
+    assert.ok(share > 70 && share < 80, `${share} % efficiency`);
     await page.click("#log");
     assert.equal(await page.evaluate(() => Chart.getChart("canvas").scales.y.type), "logarithmic");
     await page.click('[data-mode="abs"]');

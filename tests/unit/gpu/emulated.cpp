@@ -19,7 +19,8 @@ struct barrier {
 };
 
 /* The linker's: where the variables are that kernels declare as shared. */
-extern unsigned char __start_emulated_static[] __attribute__((weak)), __stop_emulated_static[] __attribute__((weak));
+extern unsigned char __start_emulated_static[] __attribute__((weak)),
+	__stop_emulated_static[] __attribute__((weak));
 
 static barrier of_block, of_warp[64];
 static ucontext_t scheduler, fiber[THREADS_MAX];
@@ -98,7 +99,8 @@ static void run_block(void)
 	prepare();
 	for (long before = progress; turn() > 0; before = progress)
 		if (progress == before) {
-			fprintf(stderr, "deadlock in block %u %u %u\n", blockIdx.x, blockIdx.y, blockIdx.z);
+			fprintf(stderr, "deadlock in block %u %u %u\n", blockIdx.x, blockIdx.y,
+				blockIdx.z);
 			exit(1);
 		}
 }
@@ -108,7 +110,8 @@ void emulated_run(dim3 grid, dim3 block, size_t bytes, const std::function<void(
 	static __align__(1024) unsigned char shared[SHARED_MAX];
 	threads = (int)(block.x * block.y * block.z);
 	if (bytes > sizeof shared || threads > THREADS_MAX) {
-		fprintf(stderr, "%d threads or %zu bytes of shared memory are too many\n", threads, bytes);
+		fprintf(stderr, "%d threads or %zu bytes of shared memory are too many\n", threads,
+			bytes);
 		exit(1);
 	}
 	work = &thread;

@@ -22,7 +22,8 @@ static float draw(void)
 struct tensor {
 	std::vector<uint8_t> bytes;
 	tk_tensor abi;
-	tensor(uint32_t dtype, int64_t count, bool random = true) : bytes((size_t)count * 8 + 64), abi()
+	tensor(uint32_t dtype, int64_t count, bool random = true) : bytes((size_t)count * 8 + 64),
+		abi()
 	{
 		abi.size = sizeof abi;
 		abi.dtype = dtype;
@@ -36,7 +37,8 @@ struct tensor {
 	}
 };
 
-static void compare(const char *what, const tensor &got, const tensor &want, int64_t count, double tolerance)
+static void compare(const char *what, const tensor &got, const tensor &want, int64_t count,
+	double tolerance)
 {
 	for (int64_t i = 0; i < count; i++) {
 		double error = fabs(got.at(i) - want.at(i));
@@ -44,7 +46,8 @@ static void compare(const char *what, const tensor &got, const tensor &want, int
 			worst = error > worst ? error : worst;
 			continue;
 		}
-		printf("%s: entry %lld is %g, expected %g\n", what, (long long)i, got.at(i), want.at(i));
+		printf("%s: entry %lld is %g, expected %g\n", what, (long long)i, got.at(i),
+			want.at(i));
 		bad++;
 		return;
 	}
@@ -52,7 +55,8 @@ static void compare(const char *what, const tensor &got, const tensor &want, int
 
 #ifdef GEMM
 
-static void one(int64_t m, int64_t n, int64_t k, int64_t batch, int ta, int tb, uint32_t type, uint32_t out)
+static void one(int64_t m, int64_t n, int64_t k, int64_t batch, int ta, int tb, uint32_t type,
+	uint32_t out)
 {
 	if (!gpu_gemm_step.accepts(type))
 		return;
@@ -68,7 +72,8 @@ static void one(int64_t m, int64_t n, int64_t k, int64_t batch, int ta, int tb, 
 		gpu_gemm_step.launch(&g, config, a.abi.data, b.abi.data, c.abi.data, NULL);
 		int64_t rows = gpu_gemm_step.block_rows ? gpu_gemm_step.block_rows[config] : m;
 		if (gridDim.y != (m + rows - 1) / rows) {
-			printf("%s: %u blocks for %lld rows\n", gpu_gemm_step.configs[config], gridDim.y, (long long)m);
+			printf("%s: %u blocks for %lld rows\n", gpu_gemm_step.configs[config],
+				gridDim.y, (long long)m);
 			bad++;
 		}
 		compare(gpu_gemm_step.configs[config], c, want, batch * m * n,
@@ -90,17 +95,20 @@ static void run(void)
 
 #else
 
-static void dense(int64_t b, int64_t h, int64_t hkv, int64_t sq, int64_t skv, int64_t d, int causal, uint32_t type)
+static void dense(int64_t b, int64_t h, int64_t hkv, int64_t sq, int64_t skv, int64_t d, int causal,
+	uint32_t type)
 {
 	tk_attention a = {sizeof a, b, h, hkv, sq, skv, d, d, type, causal, TK_FWD, 0.3};
 	tk_problem p = {sizeof p, TK_OP_ATTENTION, "", NULL, &a, NULL, NULL};
 	int64_t nq = b * sq * h * d, nk = b * skv * hkv * d, rows = b * h * sq;
-	tensor q(type, nq), k(type, nk), v(type, nk), d_o(type, nq), o(TK_F32, nq), lse(TK_F32, rows);
+	tensor q(type, nq), k(type, nk), v(type, nk), d_o(type, nq), o(TK_F32, nq),
+		lse(TK_F32, rows);
 	tk_tensor t[TK_T_MAX] = {q.abi, k.abi, v.abi, o.abi, lse.abi};
 	tk_reference_attention(&a, t);
 	for (uint32_t config = 0; config < gpu_attention_kernel.config_count; config++) {
 		tensor got(type, nq, false), got_lse(TK_F32, rows, false);
-		void *data[TK_T_MAX] = {q.abi.data, k.abi.data, v.abi.data, got.abi.data, got_lse.abi.data};
+		void *data[TK_T_MAX] = {q.abi.data, k.abi.data, v.abi.data, got.abi.data,
+			got_lse.abi.data};
 		gpu_attention_kernel.launch(&p, config, data, NULL, NULL);
 		compare("output", got, o, nq, 0.02);
 		compare("log-sum-exp", got_lse, lse, rows, 1e-3);
@@ -108,13 +116,16 @@ static void dense(int64_t b, int64_t h, int64_t hkv, int64_t sq, int64_t skv, in
 	a.dir = TK_BWD;
 	if (gpu_attention_kernel.reject_reason(&p))
 		return;
-	tensor rounded(type, nq), dq(type, nq), dk(type, nk), dv(type, nk), gq(type, nq, false), gk(type, nk, false),
+	tensor rounded(type, nq), dq(type, nq), dk(type, nk), dv(type, nk), gq(type, nq, false),
+	gk(type, nk, false),
 	        gv(type, nk, false);
 	for (int64_t i = 0; i < nq; i++)
 		tk_element_store(type, rounded.abi.data, i, o.at(i));
-	tk_tensor w[TK_T_MAX] = {q.abi, k.abi, v.abi, rounded.abi, lse.abi, d_o.abi, dq.abi, dk.abi, dv.abi};
+	tk_tensor w[TK_T_MAX] = {q.abi, k.abi, v.abi, rounded.abi, lse.abi, d_o.abi, dq.abi, dk.abi,
+		dv.abi};
 	std::vector<float> memory((size_t)rows);
-	void *data[TK_T_MAX] = {q.abi.data, k.abi.data, v.abi.data, rounded.abi.data, lse.abi.data, d_o.abi.data,
+	void *data[TK_T_MAX] = {q.abi.data, k.abi.data, v.abi.data, rounded.abi.data, lse.abi.data,
+		d_o.abi.data,
 	        gq.abi.data, gk.abi.data, gv.abi.data};
 	tk_reference_attention_backward(&a, w);
 	gpu_attention_kernel.launch(&p, 0, data, memory.data(), NULL);
@@ -124,7 +135,8 @@ static void dense(int64_t b, int64_t h, int64_t hkv, int64_t sq, int64_t skv, in
 }
 
 static void sparse(
-        int64_t s, int64_t h, int64_t hkv, int64_t d, int64_t block_size, int64_t selected, int64_t window, int causal)
+        int64_t s, int64_t h, int64_t hkv, int64_t d, int64_t block_size, int64_t selected,
+        	int64_t window, int causal)
 {
 	tk_nsa n = {sizeof n, 1, h, hkv, s, d, block_size, selected, window, TK_F16, causal, 0.3};
 	tk_problem p = {sizeof p, TK_OP_NSA, "", NULL, NULL, &n, NULL};
@@ -137,7 +149,8 @@ static void sparse(
 	tk_reference_nsa(&n, t);
 	for (uint32_t config = 0; config < gpu_attention_kernel.config_count; config++) {
 		tensor got(TK_F16, nq, false);
-		void *data[TK_T_MAX] = {q.abi.data, k.abi.data, v.abi.data, got.abi.data, list.abi.data};
+		void *data[TK_T_MAX] = {q.abi.data, k.abi.data, v.abi.data, got.abi.data,
+			list.abi.data};
 		gpu_attention_kernel.launch(&p, config, data, NULL, NULL);
 		compare(gpu_attention_kernel.configs[config], got, want, nq, 0.02);
 	}

@@ -63,7 +63,8 @@ static void sums_again(size_t pieces, int64_t passes, int own, unsigned blocks)
 	for (size_t i = 0; i < n; i++)
 		want += x[i] = draw();
 	ceiling_read_passes(x, n, passes, own, &got, partial.data(), &ticket, blocks, NULL);
-	expect(fabs(got - want * (double)passes) < 1e-3 * (double)passes, own ? "own sum" : "shared sum", got, want * (double)passes);
+	expect(fabs(got - want * (double)passes) < 1e-3 * (double)passes,
+		own ? "own sum" : "shared sum", got, want * (double)passes);
 	expect(ticket == 0, "ticket", ticket, 0);
 }
 
@@ -77,12 +78,14 @@ template <typename T> static void multiplies(uint32_t dtype, int64_t count, unsi
 	emulated_multiply_adds = 0;
 	ceiling_rate(dtype, in, out, count, units, NULL);
 	if (dtype != TK_F32)
-		expect(emulated_multiply_adds >= count && emulated_multiply_adds < count + units * (1 << 22),
+		expect(emulated_multiply_adds >= count &&
+			emulated_multiply_adds < count + units * (1 << 22),
 		        "multiply-adds", (double)emulated_multiply_adds, (double)count);
 	ceiling_rate(dtype, in, again, count, units, NULL);
 	for (int i = 0; i < CEILING_VALUES; i++) {
 		float x = gpu_float(out[i]);
-		expect(x == gpu_float(again[i]) && fabsf(x) < 1e4f, "rate's result", x, gpu_float(again[i]));
+		expect(x == gpu_float(again[i]) && fabsf(x) < 1e4f, "rate's result", x,
+			gpu_float(again[i]));
 		different += x != gpu_float(out[0]);
 	}
 	expect(different > 0, "results that differ", different, 1);
@@ -91,7 +94,8 @@ template <typename T> static void multiplies(uint32_t dtype, int64_t count, unsi
 /* ---- softmax --------------------------------------------------------------------------------- */
 
 template <typename T>
-static void softmax(uint32_t dtype, int64_t heads, int64_t sq, int64_t skv, int causal, double tolerance)
+static void softmax(uint32_t dtype, int64_t heads, int64_t sq, int64_t skv, int causal,
+	double tolerance)
 {
 	int64_t rows = heads * sq;
 	std::vector<float> scores(rows * skv), lse(rows, NAN);
@@ -104,7 +108,8 @@ static void softmax(uint32_t dtype, int64_t heads, int64_t sq, int64_t skv, int 
 		double sum = 0;
 		for (int64_t j = 0; j < seen; j++)
 			sum += exp((double)scores[r * skv + j]);
-		expect(seen > 0 ? fabs(lse[r] - log(sum)) < 1e-4 : lse[r] == -INFINITY, "log-sum-exp", lse[r],
+		expect(seen > 0 ? fabs(lse[r] - log(sum)) < 1e-4 : lse[r] == -INFINITY,
+			"log-sum-exp", lse[r],
 		        log(sum));
 		for (int64_t j = 0; j < skv; j++) {
 			double want = j < seen ? exp((double)scores[r * skv + j]) / sum : 0;

@@ -24,9 +24,12 @@ static void a_job_has_every_figure(void **state)
 static void every_operation_is_verified(void **state)
 {
 	/* clang-format off */
-	static const char *const problems[] = {"attention:b=2,h=4,hkv=2,sq=9,skv=17,d=8,causal=1,dtype=bf16",
-		"nsa:b=1,h=4,hkv=2,s=64,d=8,block_size=8,selected_blocks=3,window=10,dtype=f32", "copy:bytes=4096", "read:bytes=4096",
-		"fma:count=1000", "gemm:m=5,n=6,k=7,ta=t,tb=t,a=e4m3", "gemm:m=5,n=6,k=7,batch=2,a=f64,dist=outliers"};
+	static const char *const problems[] =
+	{"attention:b=2,h=4,hkv=2,sq=9,skv=17,d=8,causal=1,dtype=bf16",
+		"nsa:b=1,h=4,hkv=2,s=64,d=8,block_size=8,selected_blocks=3,window=10,dtype=f32",
+		"copy:bytes=4096", "read:bytes=4096",
+		"fma:count=1000", "gemm:m=5,n=6,k=7,ta=t,tb=t,a=e4m3",
+		"gemm:m=5,n=6,k=7,batch=2,a=f64,dist=outliers"};
 	/* clang-format on */
 	struct rig r;
 	rig_up(&r, "");
@@ -89,7 +92,8 @@ static int bind_and_look(struct tk_plan *plan, uint32_t set, const struct tk_ten
 static void inputs_are_reused(void **state)
 {
 	/* clang-format off */
-	static const char *const problems[] = {"read:bytes=4194304", "read:bytes=8388608", "read:bytes=2097152", "read:bytes=8388608,dist=uniform",
+	static const char *const problems[] = {"read:bytes=4194304", "read:bytes=8388608",
+		"read:bytes=2097152", "read:bytes=8388608,dist=uniform",
 		"read:bytes=8388608", "copy:bytes=4194304,dtype=bf16", "read:bytes=8388608"};
 	/* clang-format on */
 	struct rig r;
@@ -152,13 +156,19 @@ static void faults_become_outcomes(void **state)
 {
 	/* clang-format off */
 	static const struct { const char *options, *outcome, *message; } cases[] = {
-		{"fail=lie", "wrong", "expected"}, {"fail=nan", "wrong", "C[0][8][0] is"}, {"fail=idle", "wrong", "never written"},
-		{"fail=unsupported,at=supports", "unsupported", "told not to"}, {"fail=unsupported,at=plan", "unsupported", "told not to"},
-		{"fail=no_memory,at=plan", "out_of_memory", "plan: told to be out"}, {"fail=no_memory,at=bind", "out_of_memory", "bind:"},
-		{"fail=invalid,at=bind", "failed", "bind: told"}, {"fail=device", "failed", "launch: told that the device"},
-		{"fail=internal,at=fetch", "failed", "fetch: told"}, {"fail=internal,after=20", "failed", "launch: told to fail inside"},
+		{"fail=lie", "wrong", "expected"}, {"fail=nan", "wrong", "C[0][8][0] is"},
+		{"fail=idle", "wrong", "never written"},
+		{"fail=unsupported,at=supports", "unsupported", "told not to"},
+		{"fail=unsupported,at=plan", "unsupported", "told not to"},
+		{"fail=no_memory,at=plan", "out_of_memory", "plan: told to be out"},
+		{"fail=no_memory,at=bind", "out_of_memory", "bind:"},
+		{"fail=invalid,at=bind", "failed", "bind: told"},
+		{"fail=device", "failed", "launch: told that the device"},
+		{"fail=internal,at=fetch", "failed", "fetch: told"}, {"fail=internal,after=20",
+			"failed", "launch: told to fail inside"},
 		{"fail=unknown_status", "failed", "launch: unknown status 4711"},
-		{"fail=unended", "failed", "launch: xxxxx"}, {"fail=late,late_s=0.01,after=5", "ok", ""},
+		{"fail=unended", "failed", "launch: xxxxx"}, {"fail=late,late_s=0.01,after=5", "ok",
+			""},
 		{"fail=segv,only=m=17", "ok", ""},
 	};
 	/* clang-format on */

@@ -183,8 +183,10 @@ static void check_list(const struct tk_nsa *p, const int32_t *list, int64_t quer
 static void blocks_are_distinct_and_visible(void **state)
 {
 	/* clang-format off */
-	static const char *const problems[] = {"nsa:b=2,h=4,hkv=2,s=300,d=2,block_size=16,selected_blocks=5",
-		"nsa:b=1,h=1,s=64,d=2,block_size=16,selected_blocks=4,causal=0", "nsa:b=1,h=1,s=40,d=2,block_size=8,selected_blocks=1"};
+	static const char *const problems[] =
+	{"nsa:b=2,h=4,hkv=2,s=300,d=2,block_size=16,selected_blocks=5",
+		"nsa:b=1,h=1,s=64,d=2,block_size=16,selected_blocks=4,causal=0",
+		"nsa:b=1,h=1,s=40,d=2,block_size=8,selected_blocks=1"};
 	/* clang-format on */
 	for (size_t n = 0; n < sizeof problems / sizeof *problems; n++) {
 		struct host h;
@@ -260,9 +262,13 @@ int main(void)
 {
 	/* clang-format off */
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(normal_is_normal), cmocka_unit_test(bits_are_pinned), cmocka_unit_test(filling_continues_where_it_ended), cmocka_unit_test(size_of_the_tensor_does_not_matter),
-		cmocka_unit_test(seed_and_tensor_matter), cmocka_unit_test(other_distributions), cmocka_unit_test(rounded_to_the_type),
-		cmocka_unit_test(blocks_are_distinct_and_visible), cmocka_unit_test(an_unknown_tensor_is_refused),
+		cmocka_unit_test(normal_is_normal), cmocka_unit_test(bits_are_pinned),
+		cmocka_unit_test(filling_continues_where_it_ended),
+		cmocka_unit_test(size_of_the_tensor_does_not_matter),
+		cmocka_unit_test(seed_and_tensor_matter), cmocka_unit_test(other_distributions),
+		cmocka_unit_test(rounded_to_the_type),
+		cmocka_unit_test(blocks_are_distinct_and_visible),
+		cmocka_unit_test(an_unknown_tensor_is_refused),
 	        cmocka_unit_test(work_of_nsa_is_counted_pairs),
 	};
 	/* clang-format on */

@@ -118,8 +118,10 @@ static void attention_by_definition(void **state)
 {
 	/* clang-format off */
 	static const char *const problems[] = {
-		"attention:b=2,h=4,hkv=2,sq=5,skv=9,d=3,dv=7,dtype=f64,causal=1", "attention:b=1,h=6,hkv=1,sq=4,d=8,dtype=f64",
-		"attention:b=3,h=2,sq=1,skv=11,d=4,dtype=f64,causal=1,scale=0.3", "attention:b=1,h=2,sq=7,skv=3,d=2,dtype=f64",
+		"attention:b=2,h=4,hkv=2,sq=5,skv=9,d=3,dv=7,dtype=f64,causal=1",
+		"attention:b=1,h=6,hkv=1,sq=4,d=8,dtype=f64",
+		"attention:b=3,h=2,sq=1,skv=11,d=4,dtype=f64,causal=1,scale=0.3",
+		"attention:b=1,h=2,sq=7,skv=3,d=2,dtype=f64",
 	};
 	/* clang-format on */
 	for (size_t n = 0; n < sizeof problems / sizeof *problems; n++) {
@@ -220,9 +222,12 @@ int main(void)
 {
 	/* clang-format off */
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(gemm_by_hand), cmocka_unit_test(gemm_batch_is_separate), cmocka_unit_test(attention_by_hand),
-		cmocka_unit_test(attention_by_definition), cmocka_unit_test(row_without_keys_is_zero),
-		cmocka_unit_test(nsa_of_everything_is_attention), cmocka_unit_test(nsa_without_blocks_is_zero), cmocka_unit_test(ceilings),
+		cmocka_unit_test(gemm_by_hand), cmocka_unit_test(gemm_batch_is_separate),
+		cmocka_unit_test(attention_by_hand),
+		cmocka_unit_test(attention_by_definition),
+		cmocka_unit_test(row_without_keys_is_zero),
+		cmocka_unit_test(nsa_of_everything_is_attention),
+		cmocka_unit_test(nsa_without_blocks_is_zero), cmocka_unit_test(ceilings),
 	};
 	/* clang-format on */
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -90,13 +90,19 @@ static void right_gemms_pass(void **state)
 {
 	/* clang-format off */
 	static const char *const problems[] = {
-		"gemm:m=40,n=50,k=60", "gemm:m=40,n=50,k=60,ta=t", "gemm:m=50,n=40,k=60,tb=t", "gemm:m=33,n=70,k=20,ta=t,tb=t",
-		"gemm:m=1,n=300,k=64", "gemm:m=300,n=1,k=64", "gemm:m=1,n=1,k=1", "gemm:m=17,n=19,k=23,batch=3,ta=t",
-		"gemm:m=64,n=64,k=64,a=f64", "gemm:m=64,n=600,k=64,a=f16", "gemm:m=600,n=64,k=64,a=bf16", "gemm:m=64,n=64,k=64,a=tf32",
-		"gemm:m=64,n=64,k=64,a=e4m3", "gemm:m=64,n=64,k=64,a=e5m2,c=f16", "gemm:m=64,n=64,k=64,a=f16,c=f32",
+		"gemm:m=40,n=50,k=60", "gemm:m=40,n=50,k=60,ta=t", "gemm:m=50,n=40,k=60,tb=t",
+		"gemm:m=33,n=70,k=20,ta=t,tb=t",
+		"gemm:m=1,n=300,k=64", "gemm:m=300,n=1,k=64", "gemm:m=1,n=1,k=1",
+		"gemm:m=17,n=19,k=23,batch=3,ta=t",
+		"gemm:m=64,n=64,k=64,a=f64", "gemm:m=64,n=600,k=64,a=f16",
+		"gemm:m=600,n=64,k=64,a=bf16", "gemm:m=64,n=64,k=64,a=tf32",
+		"gemm:m=64,n=64,k=64,a=e4m3", "gemm:m=64,n=64,k=64,a=e5m2,c=f16",
+		"gemm:m=64,n=64,k=64,a=f16,c=f32",
 		"gemm:m=64,n=64,k=64,a=e4m3,c=e4m3",
-		"gemm:m=64,n=64,k=512,dist=uniform", "gemm:m=64,n=64,k=512,dist=trig,a=f16", "gemm:m=64,n=64,k=512,dist=trig,ta=t,tb=t",
-		"gemm:m=64,n=64,k=64,dist=zeros", "gemm:m=64,n=64,k=512,dist=outliers", "gemm:m=64,n=64,k=512,dist=outliers,a=bf16",
+		"gemm:m=64,n=64,k=512,dist=uniform", "gemm:m=64,n=64,k=512,dist=trig,a=f16",
+		"gemm:m=64,n=64,k=512,dist=trig,ta=t,tb=t",
+		"gemm:m=64,n=64,k=64,dist=zeros", "gemm:m=64,n=64,k=512,dist=outliers",
+		"gemm:m=64,n=64,k=512,dist=outliers,a=bf16",
 		"gemm:m=32,n=32,k=4096", "gemm:m=710,n=2,k=710,dist=trig",
 	};
 	/* clang-format on */
@@ -111,7 +117,8 @@ static void right_gemms_pass(void **state)
 static void one_wrong_entry_is_found(void **state)
 {
 	/* clang-format off */
-	static const char *const problems[] = {"gemm:m=128,n=96,k=64", "gemm:m=96,n=128,k=64,a=f16", "gemm:m=64,n=700,k=64,a=bf16",
+	static const char *const problems[] = {"gemm:m=128,n=96,k=64", "gemm:m=96,n=128,k=64,a=f16",
+		"gemm:m=64,n=700,k=64,a=bf16",
 		"gemm:m=40,n=40,k=64,batch=2"};
 	/* clang-format on */
 	for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
@@ -187,10 +194,14 @@ static void right_attention_passes(void **state)
 {
 	/* clang-format off */
 	static const char *const problems[] = {
-		"attention:b=2,h=4,hkv=2,sq=33,skv=65,d=16,dtype=f32,causal=1", "attention:b=1,h=2,sq=64,d=32,dtype=f16",
-		"attention:b=1,h=8,hkv=1,sq=1,skv=200,d=32,dtype=bf16,causal=1", "attention:b=1,h=1,sq=3,d=2,dtype=f64",
-		"attention:b=5,h=2,sq=2,skv=7,d=16,dv=24,dtype=f16", "attention:b=1,h=2,sq=64,d=32,dtype=e4m3",
-		"attention:b=1,h=2,sq=64,d=32,dtype=f32,dist=outliers", "attention:b=1,h=2,sq=64,d=32,dtype=f16,dist=zeros",
+		"attention:b=2,h=4,hkv=2,sq=33,skv=65,d=16,dtype=f32,causal=1",
+		"attention:b=1,h=2,sq=64,d=32,dtype=f16",
+		"attention:b=1,h=8,hkv=1,sq=1,skv=200,d=32,dtype=bf16,causal=1",
+		"attention:b=1,h=1,sq=3,d=2,dtype=f64",
+		"attention:b=5,h=2,sq=2,skv=7,d=16,dv=24,dtype=f16",
+		"attention:b=1,h=2,sq=64,d=32,dtype=e4m3",
+		"attention:b=1,h=2,sq=64,d=32,dtype=f32,dist=outliers",
+		"attention:b=1,h=2,sq=64,d=32,dtype=f16,dist=zeros",
 		"nsa:b=1,h=4,hkv=2,s=96,d=16,block_size=16,selected_blocks=3,window=20,dtype=f32",
 		"nsa:b=2,h=2,s=64,d=16,block_size=16,selected_blocks=2,dtype=bf16",
 		"copy:bytes=4096", "read:bytes=40000",
@@ -298,11 +309,16 @@ int main(void)
 {
 	/* clang-format off */
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(right_gemms_pass), cmocka_unit_test(one_wrong_entry_is_found), cmocka_unit_test(swapped_rows_are_found),
-		cmocka_unit_test(too_little_precision_is_found), cmocka_unit_test(a_missing_step_of_k_is_found),
-		cmocka_unit_test(unwritten_outputs_are_named), cmocka_unit_test(right_attention_passes),
-		cmocka_unit_test(mistakes_of_attention_are_found), cmocka_unit_test(wrong_lse_is_found),
-		cmocka_unit_test(every_kv_head_and_both_ends_are_checked), cmocka_unit_test(mistakes_of_sparse_attention_are_found),
+		cmocka_unit_test(right_gemms_pass), cmocka_unit_test(one_wrong_entry_is_found),
+		cmocka_unit_test(swapped_rows_are_found),
+		cmocka_unit_test(too_little_precision_is_found),
+		cmocka_unit_test(a_missing_step_of_k_is_found),
+		cmocka_unit_test(unwritten_outputs_are_named),
+		cmocka_unit_test(right_attention_passes),
+		cmocka_unit_test(mistakes_of_attention_are_found),
+		cmocka_unit_test(wrong_lse_is_found),
+		cmocka_unit_test(every_kv_head_and_both_ends_are_checked),
+		cmocka_unit_test(mistakes_of_sparse_attention_are_found),
 		cmocka_unit_test(wrong_ceilings_are_found),
 	};
 	/* clang-format on */

@@ -78,19 +78,34 @@ static void an_invalid_member_is_refused(void **state)
 {
 	/* clang-format off */
 	static const char *const cases[][3] = {
-		{"outcome", NULL, "outcome is missing"}, {"outcome", "7", "outcome is missing or not a text"}, {"outcome", "\"fine\"", "unknown outcome \"fine\""},
-		{"message", "[]", "message is missing or not a text"}, {"samples", NULL, "samples is missing"},
-		{"samples", "[]", "samples is not an array of 1 to"}, {"samples", "{}", "samples is not an array"}, {"samples", "[1,null,3]", "samples[1] is not"},
-		{"samples", "[1,\"2\",3]", "samples[1]"}, {"samples", "[1,2,-3]", "samples[2]"}, {"samples", "[1,2]", "n is not the number"},
-		{"median", NULL, "median is missing"}, {"median", "null", "median is not a number"}, {"median", "-1", "median is not a number"},
-		{"median", "1e300", "median is not"}, {"median", "0", "inconsistent"}, {"median", "\"2\"", "median is not"},
-		{"lo", "2.5", "inconsistent"}, {"hi", "1.9", "inconsistent"}, {"min", "9", "inconsistent"},
-		{"n", "3.0", "n is not an integer"}, {"n", "4", "n is not the number"}, {"confidence", "1.5", "confidence is not"},
-		{"stop", "\"0123456789abcdef0\"", "stop is not a text of at most 16"}, {"launch_ns", "\"x\"", "launch_ns is not null"},
-		{"verify", "1", "verify is not an object"}, {"verify", NULL, "verify is missing"}, {"verify.passed", "1", "verify: passed is not true"},
-		{"verify.passed", "false", "a timing of a wrong result"}, {"verify.done", NULL, "verify: done is missing"},
-		{"plan.kernel", "{}", "plan: kernel is not a text"}, {"plan.workspace_bytes", "-1", "plan: workspace_bytes"},
-		{"telemetry.after.load", "[]", "telemetry: after: load is not"}, {"telemetry.before", NULL, "telemetry: before is missing"},
+		{"outcome", NULL, "outcome is missing"},
+		{"outcome", "7", "outcome is missing or not a text"},
+		{"outcome", "\"fine\"", "unknown outcome \"fine\""},
+		{"message", "[]", "message is missing or not a text"},
+		{"samples", NULL, "samples is missing"},
+		{"samples", "[]", "samples is not an array of 1 to"},
+		{"samples", "{}", "samples is not an array"},
+		{"samples", "[1,null,3]", "samples[1] is not"},
+		{"samples", "[1,\"2\",3]", "samples[1]"}, {"samples", "[1,2,-3]", "samples[2]"},
+		{"samples", "[1,2]", "n is not the number"},
+		{"median", NULL, "median is missing"}, {"median", "null", "median is not a number"},
+		{"median", "-1", "median is not a number"},
+		{"median", "1e300", "median is not"}, {"median", "0", "inconsistent"},
+		{"median", "\"2\"", "median is not"},
+		{"lo", "2.5", "inconsistent"}, {"hi", "1.9", "inconsistent"},
+		{"min", "9", "inconsistent"},
+		{"n", "3.0", "n is not an integer"}, {"n", "4", "n is not the number"},
+		{"confidence", "1.5", "confidence is not"},
+		{"stop", "\"0123456789abcdef0\"", "stop is not a text of at most 16"},
+		{"launch_ns", "\"x\"", "launch_ns is not null"},
+		{"verify", "1", "verify is not an object"}, {"verify", NULL, "verify is missing"},
+		{"verify.passed", "1", "verify: passed is not true"},
+		{"verify.passed", "false", "a timing of a wrong result"},
+		{"verify.done", NULL, "verify: done is missing"},
+		{"plan.kernel", "{}", "plan: kernel is not a text"}, {"plan.workspace_bytes", "-1",
+			"plan: workspace_bytes"},
+		{"telemetry.after.load", "[]", "telemetry: after: load is not"},
+		{"telemetry.before", NULL, "telemetry: before is missing"},
 		{"sets", "1e3", "sets is not an integer"}, {"flops", "-5", "flops is not a number"},
 	};
 	/* clang-format on */
@@ -136,10 +151,15 @@ static void envelopes(void **state)
 {
 	/* clang-format off */
 	static const struct { const char *text, *message; } cases[] = {
-		{"{}", "not an answer to request 5"}, {"{\"id\":4,\"ok\":true}", "not an answer to request 5"}, {"{\"id\":\"5\"}", "not an answer to request 5"},
-		{"{\"id\":5}", "ok is not true"}, {"{\"id\":5,\"ok\":1}", "ok is not true"}, {"{\"id\":5,\"ok\":true}", "result is missing"},
-		{"{\"id\":5,\"ok\":true,\"result\":[]}", "result is missing or not an object"}, {"{\"id\":5,\"ok\":false}", "outcome is missing"},
-		{"{\"id\":5,\"ok\":false,\"outcome\":\"ok\",\"message\":\"\"}", "\"ok\" is not an outcome of a failed job"},
+		{"{}", "not an answer to request 5"}, {"{\"id\":4,\"ok\":true}",
+			"not an answer to request 5"}, {"{\"id\":\"5\"}",
+			"not an answer to request 5"},
+		{"{\"id\":5}", "ok is not true"}, {"{\"id\":5,\"ok\":1}", "ok is not true"},
+		{"{\"id\":5,\"ok\":true}", "result is missing"},
+		{"{\"id\":5,\"ok\":true,\"result\":[]}", "result is missing or not an object"},
+		{"{\"id\":5,\"ok\":false}", "outcome is missing"},
+		{"{\"id\":5,\"ok\":false,\"outcome\":\"ok\",\"message\":\"\"}",
+			"\"ok\" is not an outcome of a failed job"},
 		{"{\"id\":5,\"ok\":false,\"outcome\":\"failed\"}", "message is missing"},
 	};
 	/* clang-format on */
@@ -230,8 +250,10 @@ int main(void)
 {
 	/* clang-format off */
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_valid_answer_loses_unknown_members), cmocka_unit_test(an_invalid_member_is_refused),
-		cmocka_unit_test(an_answer_without_timing_needs_none), cmocka_unit_test(envelopes), cmocka_unit_test(devices_and_backends), cmocka_unit_test(lists_of_configurations),
+		cmocka_unit_test(a_valid_answer_loses_unknown_members),
+		cmocka_unit_test(an_invalid_member_is_refused),
+		cmocka_unit_test(an_answer_without_timing_needs_none), cmocka_unit_test(envelopes),
+		cmocka_unit_test(devices_and_backends), cmocka_unit_test(lists_of_configurations),
 	};
 	/* clang-format on */
 	return cmocka_run_group_tests(tests, NULL, NULL);

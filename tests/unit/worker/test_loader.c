@@ -28,10 +28,12 @@ static void broken_modules_are_named(void **state)
 {
 	/* clang-format off */
 	static const struct { int status; const char *message; } cases[] = {
-		{TK_EDATA, "is not a backend: it does not export tk_backend_entry"}, {TK_EDATA, "tk_backend_entry returned NULL"},
+		{TK_EDATA, "is not a backend: it does not export tk_backend_entry"},
+		{TK_EDATA, "tk_backend_entry returned NULL"},
 		{TK_EDATA, "its table has 8 bytes, too few"},
 		{TK_EVERSION, "was built for version 2 of the contract, expected 1"},
-		{TK_EDATA, "its table ends after"}, {TK_EDATA, "\"launch\" is missing"}, {TK_EDATA, "invalid backend name"},
+		{TK_EDATA, "its table ends after"}, {TK_EDATA, "\"launch\" is missing"},
+		{TK_EDATA, "invalid backend name"},
 	};
 	/* clang-format on */
 	for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
@@ -78,8 +80,10 @@ int main(void)
 {
 	/* clang-format off */
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(broken_modules_are_named), cmocka_unit_test(another_minor_version_is_fine),
-		cmocka_unit_test(optional_functions_may_be_missing), cmocka_unit_test(files_that_are_not_modules),
+		cmocka_unit_test(broken_modules_are_named),
+		cmocka_unit_test(another_minor_version_is_fine),
+		cmocka_unit_test(optional_functions_may_be_missing),
+		cmocka_unit_test(files_that_are_not_modules),
 	};
 	/* clang-format on */
 	return cmocka_run_group_tests(tests, NULL, NULL);

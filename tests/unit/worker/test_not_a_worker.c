@@ -20,10 +20,13 @@ static char *script(const char *name, const char *text)
 static void programs_that_are_not_workers(void **state)
 {
 	/* clang-format off */
-	static const char *const cases[][2] = {{"exit 3", "does not work as a worker: the worker exited with code 3"},
+	static const char *const cases[][2] =
+	{{"exit 3", "does not work as a worker: the worker exited with code 3"},
 		{"echo hello", "cannot read"}, {"echo '{}'; sleep 60", "speaks version 0"},
-		{"echo '{\"hello\":\"tracker-worker\",\"protocol\":99}'; sleep 60", "speaks version 99 of the worker protocol, expected 2"},
-		{"echo 'no such library' >&2; exit 127", "code 127 before it answered: no such library"}};
+		{"echo '{\"hello\":\"tracker-worker\",\"protocol\":99}'; sleep 60",
+			"speaks version 99 of the worker protocol, expected 2"},
+		{"echo 'no such library' >&2; exit 127",
+			"code 127 before it answered: no such library"}};
 	/* clang-format on */
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char *path = script("no-worker", cases[i][0]);
@@ -51,14 +54,19 @@ static void workers_that_send_garbage(void **state)
 	/* clang-format off */
 	static const char *const cases[][3] = {
 		{HELLO "printf '{\"id\":1,\"ok\":tr'; exit 0", "crashed", "exited with code 0"},
-		{HELLO "printf '{\"id\":1,\"ok\":tr\\n'; sleep 60", "protocol", "answer: invalid JSON"},
-		{HELLO "head -c 17000000 /dev/zero | tr '\\0' x; sleep 60", "protocol", "more than 16777216 bytes"},
-		{HELLO "head -c 100000 /dev/zero | tr '\\0' '['; echo; sleep 60", "protocol", "nested deeper than 16"},
+		{HELLO "printf '{\"id\":1,\"ok\":tr\\n'; sleep 60", "protocol",
+			"answer: invalid JSON"},
+		{HELLO "head -c 17000000 /dev/zero | tr '\\0' x; sleep 60", "protocol",
+			"more than 16777216 bytes"},
+		{HELLO "head -c 100000 /dev/zero | tr '\\0' '['; echo; sleep 60", "protocol",
+			"nested deeper than 16"},
 		{HELLO "echo '{\"id\":1,\"ok\":true,\"result\":{\"outcome\":\"ok\",\"message\":\"\",\"samples\":[NaN]}}'; sleep 60", "protocol", "invalid JSON"},
 		{HELLO "echo '{\"id\":1,\"ok\":true,\"result\":{\"outcome\":\"ok\",\"message\":\"\",\"samples\":\"x\"}}'; sleep 60", "protocol", "samples is not an array"},
-		{HELLO "echo '{\"id\":2,\"ok\":true,\"result\":{}}'; sleep 60", "protocol", "not an answer to request 1"},
+		{HELLO "echo '{\"id\":2,\"ok\":true,\"result\":{}}'; sleep 60", "protocol",
+			"not an answer to request 1"},
 		{HELLO "echo '{\"id\":1,\"ok\":false,\"outcome\":\"failed\",\"message\":\"no\"}'; sleep 60", "failed", "no"},
-		{HELLO "echo last words >&2; kill -SEGV $$", "crashed", "SIGSEGV (Segmentation fault): last words"},
+		{HELLO "echo last words >&2; kill -SEGV $$", "crashed",
+			"SIGSEGV (Segmentation fault): last words"},
 		{HELLO "sleep 60 & exec >&-; exit 1", "crashed", "exited with code 1"},
 		{HELLO "sleep 60 & exit 1", "crashed", "exited with code 1"},
 	};

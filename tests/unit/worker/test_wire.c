@@ -25,9 +25,12 @@ static void refused(const char *line, size_t len, const char *message)
 static void invalid_lines_are_refused(void **state)
 {
 	/* clang-format off */
-	static const char *const cases[][2] = {{"", "invalid JSON"}, {"{", "invalid JSON"}, {"{\"id\":1", "invalid JSON"}, {"[1]", "not an object"}, {"7", "invalid JSON"},
-		{"{\"a\":1,\"a\":2}", "duplicate"}, {"{\"a\":NaN}", "invalid JSON"}, {"{\"a\":Infinity}", "invalid JSON"}, {"{\"a\":1e999}", "invalid JSON"},
-		{"{\"a\":99999999999999999999}", "invalid JSON"}, {"{} {}", "invalid JSON"}, {"{\"a\":\"\xff\"}", "invalid JSON"}, {"{\"a\":\"\\ud800\"}", "invalid JSON"},
+	static const char *const cases[][2] = {{"", "invalid JSON"}, {"{", "invalid JSON"},
+		{"{\"id\":1", "invalid JSON"}, {"[1]", "not an object"}, {"7", "invalid JSON"},
+		{"{\"a\":1,\"a\":2}", "duplicate"}, {"{\"a\":NaN}", "invalid JSON"},
+		{"{\"a\":Infinity}", "invalid JSON"}, {"{\"a\":1e999}", "invalid JSON"},
+		{"{\"a\":99999999999999999999}", "invalid JSON"}, {"{} {}", "invalid JSON"},
+		{"{\"a\":\"\xff\"}", "invalid JSON"}, {"{\"a\":\"\\ud800\"}", "invalid JSON"},
 		{"{\"a\":\"\\u0000\"}", "invalid JSON"}};
 	/* clang-format on */
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -92,8 +95,10 @@ static void lines_come_in_pieces(void **state)
 static void any_bytes_become_text(void **state)
 {
 	/* clang-format off */
-	static const char *const cases[][2] = {{"plain", "plain"}, {"a\nb\tc\x1b[31m\x7f", "a b c [31m "}, {"\xff\xfe", "??"},
-		{"gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f"}, {"\xc0\xaf", "??"}, {"\xed\xa0\x80", "???"}, {"\xf4\x90\x80\x80", "????"},
+	static const char *const cases[][2] = {{"plain", "plain"},
+		{"a\nb\tc\x1b[31m\x7f", "a b c [31m "}, {"\xff\xfe", "??"},
+		{"gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f"}, {"\xc0\xaf", "??"},
+		{"\xed\xa0\x80", "???"}, {"\xf4\x90\x80\x80", "????"},
 		{"\xe2\x82", "??"}, {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"}};
 	/* clang-format on */
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -113,7 +118,8 @@ int main(void)
 {
 	/* clang-format off */
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(invalid_lines_are_refused), cmocka_unit_test(depth_is_limited), cmocka_unit_test(length_is_limited),
+		cmocka_unit_test(invalid_lines_are_refused), cmocka_unit_test(depth_is_limited),
+		cmocka_unit_test(length_is_limited),
 		cmocka_unit_test(lines_come_in_pieces), cmocka_unit_test(any_bytes_become_text),
 	};
 	/* clang-format on */

@@ -64,18 +64,29 @@ static void every_fault_is_one_outcome(void **state)
 {
 	/* clang-format off */
 	static const char *const cases[][3] = {
-		{"fail=segv", "crashed", "SIGSEGV"}, {"fail=segv,at=open", "crashed", "SIGSEGV"}, {"fail=segv,at=plan", "crashed", "SIGSEGV"},
-		{"fail=segv,after=30", "crashed", "SIGSEGV"}, {"fail=abort", "crashed", "SIGABRT (Aborted)"}, {"fail=kill", "crashed", "SIGKILL"},
-		{"fail=exit", "crashed", "exited with code 0 before it answered"}, {"fail=exit,at=open", "crashed", "exited with code 0"},
-		{"fail=orphan", "crashed", "SIGKILL"}, {"fail=wire", "protocol", "cannot read the worker's answer"},
-		{"fail=forge", "protocol", "the worker's answer is invalid: "}, {"fail=print", "ok", ""},
-		{"fail=lie", "wrong", "expected"}, {"fail=nan", "wrong", "is nan"}, {"fail=idle", "wrong", "never written"},
-		{"fail=late,late_s=0.05", "ok", ""}, {"fail=unsupported,at=supports", "unsupported", "told not to"},
-		{"fail=no_memory,at=open", "out_of_memory", "open: told"}, {"fail=no_memory,at=plan", "out_of_memory", "plan: told"},
-		{"fail=device", "failed", "told that the device failed"}, {"fail=internal,at=open", "failed", "open: told to fail inside"},
-		{"fail=invalid,at=bind", "failed", "bind: told"}, {"fail=unknown_status", "failed", "4711"},
+		{"fail=segv", "crashed", "SIGSEGV"}, {"fail=segv,at=open", "crashed", "SIGSEGV"},
+		{"fail=segv,at=plan", "crashed", "SIGSEGV"},
+		{"fail=segv,after=30", "crashed", "SIGSEGV"},
+		{"fail=abort", "crashed", "SIGABRT (Aborted)"}, {"fail=kill", "crashed", "SIGKILL"},
+		{"fail=exit", "crashed", "exited with code 0 before it answered"},
+		{"fail=exit,at=open", "crashed", "exited with code 0"},
+		{"fail=orphan", "crashed", "SIGKILL"},
+		{"fail=wire", "protocol", "cannot read the worker's answer"},
+		{"fail=forge", "protocol", "the worker's answer is invalid: "},
+		{"fail=print", "ok", ""},
+		{"fail=lie", "wrong", "expected"}, {"fail=nan", "wrong", "is nan"},
+		{"fail=idle", "wrong", "never written"},
+		{"fail=late,late_s=0.05", "ok", ""}, {"fail=unsupported,at=supports", "unsupported",
+			"told not to"},
+		{"fail=no_memory,at=open", "out_of_memory", "open: told"},
+		{"fail=no_memory,at=plan", "out_of_memory", "plan: told"},
+		{"fail=device", "failed", "told that the device failed"},
+		{"fail=internal,at=open", "failed", "open: told to fail inside"},
+		{"fail=invalid,at=bind", "failed", "bind: told"}, {"fail=unknown_status", "failed",
+			"4711"},
 		{"fail=markup", "failed", "<script>alert(1)</script> \"quoted\" 'single'  ../../etc/passwd  [31m ?? %s%n"},
-		{"fail=unended", "failed", "xxxxxxxx"}, {"noise=no", "failed", "open: null: noise cannot be `no`"},
+		{"fail=unended", "failed", "xxxxxxxx"},
+		{"noise=no", "failed", "open: null: noise cannot be `no`"},
 	};
 	/* clang-format on */
 	struct tk_worker *w = worker_with((struct tk_worker_spec){0});
@@ -112,7 +123,8 @@ static void impossible_times_do_not_count(void **state)
 static void deadlines_are_kept(void **state)
 {
 	/* clang-format off */
-	static const char *const cases[] = {"fail=hang", "fail=hang,at=open", "fail=hang,at=plan", "fail=stop", "fail=late,late_s=30"};
+	static const char *const cases[] = {"fail=hang", "fail=hang,at=open", "fail=hang,at=plan",
+		"fail=stop", "fail=late,late_s=30"};
 	/* clang-format on */
 	struct tk_worker *w = worker_with((struct tk_worker_spec){0});
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -101,8 +101,10 @@ static void a_worker_waits_for_its_peer_to_start(void **state)
 static void a_worker_continues_without_its_peer(void **state)
 {
 	/* clang-format off */
-	static const char *const faults[][3] = {{"fail=kill", "", "crashed"}, {"fail=segv,after=30", "", "crashed"},
-	        {"fail=exit,at=open", "", "crashed"}, {"fail=no_memory,at=plan", "", "out_of_memory"},
+	static const char *const faults[][3] = {{"fail=kill", "", "crashed"},
+		{"fail=segv,after=30", "", "crashed"},
+	        {"fail=exit,at=open", "", "crashed"}, {"fail=no_memory,at=plan", "",
+	        	"out_of_memory"},
 	        {"fail=unsupported,at=open", "", "unsupported"}, /* its process stays */
 	        {"fail=child,at=open", "fail=unsupported,at=plan", "unsupported"}};
 	/* clang-format on */
