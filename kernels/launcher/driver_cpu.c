@@ -113,31 +113,51 @@ static int allocate_functions(
 	return TK_ABI_OK;
 }
 
-static int read_library(struct module *m, const struct iree_library *l, struct tk_abi_error *err)
+/* What both versions of the interface have, in structs of different layouts. */
+struct contents {
+	const struct iree_header *header;
+	const struct iree_imports *imports;
+	uint32_t constant_count, export_count;
+	iree_function *const *functions;
+	const char *const *names; /* NULL: none */
+	const void *counts;       /* struct iree_counts of the first function; NULL: unknown */
+	size_t counts_stride;     /* bytes from one to that of the next function */
+};
+
+/* `l`: a struct iree_library or iree_library_old. */
+#define CONTENTS(l) \
+	{ \
+		.header = (l)->header, .imports = &(l)->imports, \
+		.constant_count = (l)->constants.count, .export_count = (l)->exports.count, \
+		.functions = (l)->exports.functions, .names = (l)->exports.names, \
+		.counts = (l)->exports.attributes ? &(l)->exports.attributes->counts : NULL, \
+		.counts_stride = sizeof *(l)->exports.attributes \
+	}
+
+static int read_contents(struct module *m, const struct contents *c, struct tk_abi_error *err)
 {
-	int status = check_needs(l->header, &l->imports, l->constants.count, err);
+	int status = check_needs(c->header, c->imports, c->constant_count, err);
 	if (!status)
-		status = allocate_functions(m, l->imports.count, l->exports.count, err);
-	for (uint32_t i = 0; !status && i < l->exports.count; i++)
-		m->functions[i] = (struct function){.call = l->exports.functions[i],
-		        .name = l->exports.names ? l->exports.names[i] : NULL,
-		        .counts = l->exports.attributes ? &l->exports.attributes[i].counts : NULL,
+		status = allocate_functions(m, c->imports->count, c->export_count, err);
+	for (uint32_t i = 0; !status && i < c->export_count; i++)
+		m->functions[i] = (struct function){.call = c->functions[i],
+		        .name = c->names ? c->names[i] : NULL,
+		        .counts = c->counts ? (const void *)((const char *)c->counts +
+		                                             i * c->counts_stride)
+		                            : NULL,
 		        .environment = &m->environment};
 	return status;
 }
 
-static int read_library_old(
-        struct module *m, const struct iree_library_old *l, struct tk_abi_error *err)
+static int read_library(
+        struct module *m, const struct iree_header *const *header, struct tk_abi_error *err)
 {
-	int status = check_needs(l->header, &l->imports, l->constants.count, err);
-	if (!status)
-		status = allocate_functions(m, l->imports.count, l->exports.count, err);
-	for (uint32_t i = 0; !status && i < l->exports.count; i++)
-		m->functions[i] = (struct function){.call = l->exports.functions[i],
-		        .name = l->exports.names ? l->exports.names[i] : NULL,
-		        .counts = l->exports.attributes ? &l->exports.attributes[i].counts : NULL,
-		        .environment = &m->environment};
-	return status;
+	const struct iree_library *l = (const void *)header;
+	const struct iree_library_old *old = (const void *)header;
+
+	if ((*header)->version == IREE_LIBRARY_VERSION)
+		return read_contents(m, &(struct contents)CONTENTS(l), err);
+	return read_contents(m, &(struct contents)CONTENTS(old), err);
 }
 
 static int query_library(struct module *m, struct tk_abi_error *err)
@@ -149,9 +169,7 @@ static int query_library(struct module *m, struct tk_abi_error *err)
 	for (size_t i = 0; query && i < sizeof versions / sizeof *versions; i++) {
 		const struct iree_header *const *found = query(versions[i], &m->environment);
 		if (found && (*found)->version == versions[i])
-			return versions[i] == IREE_LIBRARY_VERSION
-			               ? read_library(m, (const void *)found, err)
-			               : read_library_old(m, (const void *)found, err);
+			return read_library(m, found, err);
 	}
 	return fail(err, TK_ABI_INVALID,
 	        "the code object is not an executable library of IREE, version 0.%u or 0.%u",
