@@ -7,6 +7,7 @@ import concurrent.futures
 import hashlib
 import itertools
 import json
+import math
 import os
 import sys
 from concurrent.futures.process import BrokenProcessPool
@@ -39,6 +40,26 @@ def choose_calls(problem, kernels, most):
     values of a problem}."""
     kernel, p = find_kernel(problem, kernels)
     return list(itertools.islice(kernel(p), most))
+
+
+def read_attention(p, sizes):
+    """(b, h, hkv, s, d, scale) of the values of a problem, for kernels with heads of these `sizes`
+    whose tiles divide the lengths. Raises Unsupported."""
+    b, h, hkv, sq, skv, d = (int(p[key]) for key in ("b", "h", "hkv", "sq", "skv", "d"))
+    scale = float(p.get("scale", 0)) or 1 / math.sqrt(d)
+    if (
+        p["dir"] != "fwd"
+        or p["dtype"] not in ("f16", "bf16")
+        or int(p.get("dv", d)) != d
+        or d not in sizes
+    ):
+        *others, last = map(str, sizes)
+        raise Unsupported(
+            "only forward, f16 and bf16, heads of %s and %s" % (", ".join(others), last)
+        )
+    if scale <= 0 or sq != skv or sq % 128:
+        raise Unsupported("only a positive scale, and as many queries as keys, a multiple of 128")
+    return b, h, hkv, sq, d, scale
 
 
 def cpu_seconds():

@@ -1,9 +1,8 @@
 """Which problems the kernels solve, and with which tiles: problem in the tracker's canonical form
 -> calls of the kernels."""
 
-import math
 
-from package import Unsupported, choose_calls
+from package import Unsupported, choose_calls, read_attention
 
 # Tile M, N, K; cluster M, N; rows of cluster tiles in a group; stages; estimated speed of a full
 # wave, of the fastest tile's.
@@ -54,20 +53,7 @@ ATTENTION_TILES = {
 
 
 def attention(p):
-    b, h, hkv, sq, skv, d = (int(p[key]) for key in ("b", "h", "hkv", "sq", "skv", "d"))
-    scale = float(p.get("scale", 0)) or 1 / math.sqrt(d)
-    if (
-        p["dir"] != "fwd"
-        or p["dtype"] not in ("f16", "bf16")
-        or int(p.get("dv", d)) != d
-        or d not in ATTENTION_TILES
-    ):
-        raise Unsupported("only forward, f16 and bf16, heads of 64, 128 and 256")
-    if scale <= 0 or sq != skv or sq % 128:
-        raise Unsupported(
-            "a negative scale, or other lengths than multiples of 128, the same for queries and"
-            " keys"
-        )
+    b, h, hkv, sq, d, scale = read_attention(p, ATTENTION_TILES)
     for keys, consumers, stages, turns in ATTENTION_TILES[d]:
         if sq % (64 * consumers) == 0:
             yield "%dx%d-s%d%s" % (64 * consumers, keys, stages, "-turns" if turns else ""), (

@@ -1,9 +1,8 @@
 """Which problems the kernels solve, and with which tiles: problem in the tracker's canonical form
 -> calls of the kernels."""
 
-import math
 
-from package import Unsupported, choose_calls
+from package import Unsupported, choose_calls, read_attention
 
 TYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32"}
 
@@ -53,20 +52,7 @@ ATTENTION_TILES = {
 
 
 def attention(p):
-    b, h, hkv, sq, skv, d = (int(p[key]) for key in ("b", "h", "hkv", "sq", "skv", "d"))
-    scale = float(p.get("scale", 0)) or 1 / math.sqrt(d)
-    if (
-        p["dir"] != "fwd"
-        or p["dtype"] not in ("f16", "bf16")
-        or int(p.get("dv", d)) != d
-        or d not in ATTENTION_TILES
-    ):
-        raise Unsupported("only forward, f16 and bf16, heads of 64, 128 and 256")
-    if scale <= 0 or sq != skv or sq % 128:
-        raise Unsupported(
-            "a negative scale, or other lengths than multiples of 128, the same for queries and"
-            " keys"
-        )
+    b, h, hkv, sq, d, scale = read_attention(p, ATTENTION_TILES)
     for t in ATTENTION_TILES[d]:
         yield "%dx%d-s%d-t%d" % t, (
             "attention",
