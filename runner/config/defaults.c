@@ -57,12 +57,6 @@ static const struct tk_config_host_device assumed_devices[] = {{"cpu", ""}, {NUL
 static const struct tk_config_host assumed = {
         .devices = assumed_devices, .backends = assumed_backends, .builds_own = {.cpu = true}};
 
-const struct tk_config_default_upstream tk_config_default_upstreams[] = {
-        {"self", TK_UPSTREAM_SELF, "self", "cpu"},
-        {"openblas", TK_UPSTREAM_SYSTEM, "openblas", "openblas"},
-        {NULL},
-};
-
 static bool has_backend(const struct tk_config_host *host, const char *name)
 {
 	for (const char *const *b = host->backends; *b; b++)

@@ -54,12 +54,4 @@ struct tk_config_section {
  * list of mappings, the others are mappings. */
 extern const struct tk_config_section tk_config_sections[];
 
-/* The upstreams of a file that has no list of its own; a row with name NULL ends them. */
-struct tk_config_default_upstream {
-	const char *name;
-	enum tk_upstream_kind kind;
-	const char *adapter, *backend;
-};
-extern const struct tk_config_default_upstream tk_config_default_upstreams[];
-
 #endif

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/yaml.h"
 #include "config/config.h"
+#include "config/defaults.h"
 #include "config/internal.h"
 #include "config/keys.h"
 #include "config/value.h"
@@ -70,47 +71,34 @@ int tk_config_set_defaults(
 	return status;
 }
 
-static const struct tk_config_key *find_key(const struct tk_config_key *keys, const char *name)
+/* The upstreams of a file that has no list of its own: those of the default file of a machine that
+ * nobody has looked at. */
+static int set_default_upstreams(struct tk_config *c, struct tk_error *err)
 {
-	while (strcmp(keys->name, name) != 0)
-		keys++;
-	return keys;
-}
+	struct tk_buf text = TK_BUF_INIT;
+	struct tk_yaml *y = NULL;
 
-static int default_upstream(const struct tk_config_default_upstream *row, const char *root,
-        struct tk_upstream_config *u, struct tk_error *err)
-{
-	size_t bad;
-	int status = tk_config_set_defaults(upstream_keys(), root, u, err);
+	tk_buf_add_str(&text, "upstreams:\n");
+	tk_config_write_default_upstreams(&text, NULL);
+	int status = tk_buf_status(&text, err);
 
-	if (status)
-		return status;
-	u->kind = row->kind;
-	u->name = strdup(row->name);
-	u->adapter = strdup(row->adapter);
-	if (!u->name || !u->adapter)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	return tk_config_set_list(
-	        find_key(upstream_keys(), "backends"), &row->backend, 1, u, &bad, err);
+	if (!status)
+		status = tk_yaml_parse("default upstreams", tk_buf_cstr(&text), text.len, &y, err);
+	if (!status)
+		status = tk_config_apply(y, c, err);
+	tk_yaml_free(y);
+	tk_buf_free(&text);
+	return status;
 }
 
 static int set_all_defaults(struct tk_config *c, struct tk_error *err)
 {
-	const struct tk_config_default_upstream *rows = tk_config_default_upstreams;
-	size_t count = 0;
 	int status = TK_OK;
 
 	for (const struct tk_config_section *s = tk_config_sections; !status && s->name; s++)
 		if (!tk_config_is_list_section(s))
 			status = tk_config_set_defaults(s->keys, c->root, c, err);
-	while (rows[count].name)
-		count++;
-	if (!status && !(c->upstreams = calloc(count, sizeof *c->upstreams)))
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	for (; !status && c->upstream_count < count; c->upstream_count++)
-		status = default_upstream(
-		        &rows[c->upstream_count], c->root, &c->upstreams[c->upstream_count], err);
-	return status;
+	return status ? status : set_default_upstreams(c, err);
 }
 
 /* The machine's name and the cache depend on the host. */
