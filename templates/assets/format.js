@@ -74,6 +74,8 @@ window.tracker ??= {};
   }
 
   window.tracker.format = {
+    // { ns: 1, µs: 1e3, "TFLOP/s": 1e3, ... }: in the unit of its kind that a value comes in
+    unitFactors: Object.fromEntries(SCALES.map(({ unit, divisor }) => [unit, divisor])),
     chooseScale,
     number,
     value,

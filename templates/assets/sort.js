@@ -5,25 +5,9 @@
 "use strict";
 window.tracker ??= {};
 {
-  const { dom, state } = window.tracker;
-  // In ns, GFLOP/s, GB/s and bytes; a factor counts as a change in percent.
-  const FACTORS = {
-    ns: 1,
-    µs: 1e3,
-    ms: 1e6,
-    s: 1e9,
-    min: 6e10,
-    h: 3.6e12,
-    d: 8.64e13,
-    "MFLOP/s": 1e-3,
-    "TFLOP/s": 1e3,
-    "PFLOP/s": 1e6,
-    "MB/s": 1e-3,
-    "TB/s": 1e3,
-    kB: 1e3,
-    MB: 1e6,
-    GB: 1e9,
-  };
+  const { dom, format, state } = window.tracker;
+  // In ns, GFLOP/s, GB/s, J and bytes; a factor counts as a change in percent.
+  const FACTORS = { ...format.unitFactors, min: 6e10, h: 3.6e12, d: 8.64e13 };
   const NUMBER = /([+\u2212-]?)(\d[\d,]*(?:\.\d+)?)\s*([A-Za-zµ/]+|×)?/gu;
 
   // "3 min 20 s", "−4.1 %", "2.5×" as a number; NaN: there is none.
