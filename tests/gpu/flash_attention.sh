@@ -10,20 +10,9 @@
 # Prints the time and rate of each version and its speed in percent of cuDNN's. Fails where a result
 # is wrong, or a problem whose instance compiled was not measured. SEQUENCES, in the environment,
 # has the lengths of the sequences (default: 512 2048 8192 16384).
+# shellcheck disable=SC1091,SC2154   # versions.sh sets $folder
 set -euo pipefail
-[ -e /dev/nvidiactl ] || {
-	echo "there is no NVIDIA GPU here"
-	exit 77
-}
-folder=${1:?"usage: tests/gpu/flash_attention.sh FOLDER [TRACKER [RESULTS]]"}
-tracker=${2:-build/tracker}
-if [ $# -ge 3 ]; then
-	results=$3
-	mkdir -p "$results"
-else
-	results=$(mktemp -d)
-	trap 'rm -rf "$results"' EXIT
-fi
+. "$(dirname "$0")/versions.sh"
 
 # "fa2_f16_128_1 ok 104 s": type, head dimension, mask (any: both); "fa3_f16_128 ok 150 s" and
 # "flashinfer_f16_128 ok 65 s": both masks
@@ -42,63 +31,21 @@ problems() { # FILE...
 		done
 	done
 }
-measure() { # NAME BACKEND PROBLEM...
-	local name=$1
-	shift
-	"$tracker" run "$1" --mode=paced --seconds=0.4 --format=json "${@:2}" \
-		>"$results/$name.json" || echo "$name: exit code $?"
-}
 
 mapfile -t all < <(problems "$folder"/*/instances.txt | sort -u)
 if [ ${#all[@]} = 0 ]; then
 	echo "no compiled instance below $folder"
 	exit 2
 fi
-measure cudnn cudnn "${all[@]}"
-measure hopper_flash hopper_flash "${all[@]}"
+options=(--mode=paced --seconds=0.4)
+measure cudnn cudnn "${options[@]}" "${all[@]}"
+measure hopper_flash hopper_flash "${options[@]}" "${all[@]}"
 for version in "$folder"/*/; do
 	mapfile -t own < <(problems "$version/instances.txt")
 	for backend in "$version"tk_backend_*.so; do
 		name=${backend##*_}
-		measure "${name%.so} $(basename "$version")" "$backend" "${own[@]}"
+		measure "${name%.so}@$(basename "$version")" "$backend" "${options[@]}" "${own[@]}"
 	done
 done
 
-python3 - "$results" <<'PY'
-import json, pathlib, re, sys
-
-answers = {
-    p.stem: json.loads(p.read_text() or "[]")
-    for p in sorted(pathlib.Path(sys.argv[1]).glob("*.json"))
-}
-vendor = {
-    a["problem"]: a["result"]["median"]
-    for a in answers.get("cudnn", [])
-    if a["outcome"] in ("ok", "unstable")
-}
-
-
-def tflops(problem, ns):
-    f = dict(re.findall(r"[:,](\w+)=(\w+)", problem))
-    b, h, d, sq, skv = (int(f.get(k, f["sq"])) for k in ("b", "h", "d", "sq", "skv"))
-    return 4 * b * h * d * sq * skv / (2 if f["causal"] == "1" else 1) / ns / 1000
-
-
-bad = 0
-for who, list_ in answers.items():
-    theirs = " " in who  # a backend and its version
-    bad += theirs and not list_
-    for a in list_:
-        if a["outcome"] not in ("ok", "unstable"):
-            bad += theirs
-            print(f"{who:16} {a['problem']:84} {a['outcome']}: {a['message']}")
-            continue
-        ns = a["result"]["median"]
-        percent = f"{100 * vendor[a['problem']] / ns:.1f} %" if a["problem"] in vendor else "-"
-        print(
-            f"{who:16} {a['problem']:84} {ns / 1000:10.2f} us {tflops(a['problem'], ns):7.1f}"
-            f" TFLOP/s {percent:>8}"
-        )
-print(f"{len(answers)} backends, {bad} bad answers")
-sys.exit(bad > 0 or not answers)
-PY
+report cudnn ok unstable
