@@ -18,8 +18,7 @@ enum tk_mode tk_option_parse_mode(const char *arg, struct argp_state *state)
 	enum tk_mode mode = TK_MODE_COUNT;
 
 	if (tk_mode_parse(arg, &mode))
-		argp_error(
-		        state, "--mode=%s: expected cold, hot, paced, sustained or contended", arg);
+		argp_error(state, "--mode=%s: expected " TK_OPTION_MODES, arg);
 	return mode;
 }
 

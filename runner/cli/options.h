@@ -11,7 +11,9 @@
 /* `--format=text|json`: true for json */
 bool tk_option_parse_json(const char *arg, struct argp_state *state);
 
-/* `--mode=MODE` */
+/* `--mode=MODE`, and the start of its help */
+#define TK_OPTION_MODES "cold, hot, paced, sustained or contended"
+#define TK_OPTION_MODE_HELP "Measure in this mode: " TK_OPTION_MODES
 enum tk_mode tk_option_parse_mode(const char *arg, struct argp_state *state);
 
 /* `--devices=LIST`: appends the words of the list, which is cut into them. */

@@ -76,9 +76,14 @@ static bool has_device(const struct tk_config_host *host, const char *kind, cons
 
 static bool is_built_from_source(const struct tk_config_host *host, const char *kind)
 {
-	return strcmp(kind, "cpu") == 0    ? host->builds_own.cpu
-	       : strcmp(kind, "cuda") == 0 ? host->builds_own.cuda
-	                                   : host->builds_own.hip;
+	switch (tk_device_kind_from_name(kind)) {
+	case TK_DEVICE_CPU:
+		return host->builds_own.cpu;
+	case TK_DEVICE_CUDA:
+		return host->builds_own.cuda;
+	default:
+		return host->builds_own.hip;
+	}
 }
 
 void tk_config_write_default_suites(struct tk_buf *out, const struct tk_config_host *host)

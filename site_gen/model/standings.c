@@ -24,7 +24,7 @@ bool tk_series_is_vendor(const struct tk_site_series *s)
 
 bool tk_device_is_gpu(const struct tk_site_device *device)
 {
-	return strcmp(device->row->kind, "cpu") != 0;
+	return tk_device_kind_from_name(device->row->kind) != TK_DEVICE_CPU;
 }
 
 const struct tk_site_device *tk_model_ordered_device(const struct tk_model *m, size_t i)

@@ -76,7 +76,7 @@ static int set_function(struct tk_site *site, struct tk_value *list, const struc
 	return 0;
 }
 
-static int set_run(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s,
+static int set_run_facts(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s,
         struct tk_error *err)
 {
 	struct tk_value *list = tk_value_set_list(site->arena, page, "run_facts");

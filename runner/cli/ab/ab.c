@@ -28,19 +28,13 @@ static const struct argp_option options_table[] = {
                 "Compare with SIDE (default: HEAD, the newest commit of UPSTREAM)", 1},
         {"budget", TK_AB_OPT_BUDGET, "TIME", 0,
                 "Measure for at most TIME, without the builds; 0: no limit (default: 5m)", 2},
-        {"devices", TK_AB_OPT_DEVICES, "LIST", 0,
-                "Measure on these devices: all, kinds (cuda), one of a kind (cuda:1) or UUIDs "
-                "(default: the first one of each kind)",
-                2},
+        TK_AB_ROW_DEVICES,
         {"format", 'f', "text|json|csv|md|github", 0, "Print in this format (default: text)", 3},
         {"github", OPT_GITHUB, NULL, 0,
                 "Also annotate a workflow run of GitHub and write its step summary", 3},
         {"head", OPT_HEAD, "SIDE", 0,
                 "Measure SIDE as the new one (default: worktree, the work tree of UPSTREAM)", 1},
-        {"mode", TK_AB_OPT_MODE, "MODE", 0,
-                "Measure in this mode: cold, hot, paced, sustained or contended (default: the "
-                "first one that is configured)",
-                2},
+        TK_AB_ROW_MODE,
         {"no-verify", OPT_NO_VERIFY, NULL, 0, "Do not check the results", 2},
         {"suite", TK_AB_OPT_SUITE, "NAME|FILE", 0,
                 "Compare every problem of a suite, after the ones on the command line (default: "

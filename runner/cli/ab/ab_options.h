@@ -16,6 +16,21 @@ enum {
 	TK_AB_OPT_NEXT /* of a command's own */
 };
 
+/* Rows of struct argp_option that both commands have. */
+#define TK_AB_ROW_DEVICES \
+	{ \
+		"devices", TK_AB_OPT_DEVICES, "LIST", 0, \
+		        "Measure on these devices: all, kinds (cuda), one of a kind (cuda:1) or " \
+		        "UUIDs " \
+		        "(default: the first one of each kind)", \
+		        2 \
+	}
+#define TK_AB_ROW_MODE \
+	{ \
+		"mode", TK_AB_OPT_MODE, "MODE", 0, \
+		        TK_OPTION_MODE_HELP " (default: the first one that is configured)", 2 \
+	}
+
 /* A request that asks for the defaults. */
 struct tk_ab_request tk_ab_options_defaults(void);
 /* ARGP_ERR_UNKNOWN: it is none of these. */

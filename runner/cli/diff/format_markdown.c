@@ -36,8 +36,7 @@ static void put_row(struct tk_buf *b, const struct tk_diff_view *v, const struct
 	char before[TK_FORMAT_SIZE], after[TK_FORMAT_SIZE], change[TK_FORMAT_SIZE], commits[320],
 	        backend[200];
 
-	tk_buf_add_printf(b, "| %s%s | ",
-	        strcmp(tk_verdict_status_mark(r->verdict.status), "~") ? "" : "&#126; ",
+	tk_buf_add_printf(b, "| %s%s | ", r->verdict.status == TK_VERDICT_SAME ? "&#126; " : "",
 	        tk_verdict_status_name(r->verdict.status));
 	put_problem(b, v, r);
 	tk_buf_add_str(b, " | ");

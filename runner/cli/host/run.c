@@ -46,9 +46,7 @@ static const struct argp_option options[] = {
                 2},
         {"format", 'f', "text|json", 0, "Print a table (default) or JSON", 4},
         {"hot", OPT_HOT, NULL, 0, "Same as --mode=hot: one input set that stays in the caches", 3},
-        {"mode", OPT_MODE, "MODE", 0,
-                "Measure in this mode: cold, hot, paced, sustained or contended (default: paced on "
-                "a GPU, else cold)",
+        {"mode", OPT_MODE, "MODE", 0, TK_OPTION_MODE_HELP " (default: paced on a GPU, else cold)",
                 3},
         {"no-verify", OPT_NO_VERIFY, NULL, 0,
                 "Do not check the results; only for looking at a kernel that is known to be wrong",

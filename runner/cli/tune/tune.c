@@ -19,17 +19,11 @@ struct tune_options {
 static const struct argp_option options_table[] = {
         {"budget", TK_AB_OPT_BUDGET, "TIME", 0,
                 "Measure for at most TIME, half of it in races; 0: no limit (default: 5m)", 2},
-        {"devices", TK_AB_OPT_DEVICES, "LIST", 0,
-                "Measure on these devices: all, kinds (cuda), one of a kind (cuda:1) or UUIDs "
-                "(default: the first one of each kind)",
-                2},
+        TK_AB_ROW_DEVICES,
         {"exhaustive", OPT_EXHAUSTIVE, NULL, 0,
                 "Measure every configuration in all rounds, without dropping any", 2},
         {"format", 'f', "text|json", 0, "Print a table (default) or JSON", 3},
-        {"mode", TK_AB_OPT_MODE, "MODE", 0,
-                "Measure in this mode: cold, hot, paced, sustained or contended (default: the "
-                "first one that is configured)",
-                2},
+        TK_AB_ROW_MODE,
         {"no-ab", OPT_NO_AB, NULL, 0,
                 "Do not compare the winner with the default in A/B runs; races get the whole "
                 "budget",
