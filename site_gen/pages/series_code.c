@@ -76,8 +76,8 @@ static int set_function(struct tk_site *site, struct tk_value *list, const struc
 	return 0;
 }
 
-static int set_run_facts(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s,
-        struct tk_error *err)
+static int set_run_facts(struct tk_site *site, struct tk_value *page,
+        const struct tk_site_series *s, struct tk_error *err)
 {
 	struct tk_value *list = tk_value_set_list(site->arena, page, "run_facts");
 	const struct tk_run_row *run = s->last_run;
@@ -133,6 +133,6 @@ static int set_builds(struct tk_site *site, struct tk_value *page, const struct 
 int tk_page_set_code(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s,
         struct tk_error *err)
 {
-	int status = set_run(site, page, s, err);
+	int status = set_run_facts(site, page, s, err);
 	return status ? status : set_builds(site, page, s, err);
 }
