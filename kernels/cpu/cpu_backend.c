@@ -63,7 +63,7 @@ static int read_options(const char *options, struct tk_backend_ctx *ctx, struct 
 		size_t n = strcspn(p, ",");
 		if (strncmp(p, "isa=", 4) != 0)
 			return fail(err, TK_ABI_INVALID,
-			        "unknown option `%.*s` of the backend cpu, expected isa=NAME",
+			        "unknown option \"%.*s\" of the backend cpu, expected isa=NAME",
 			        n > 100 ? 100 : (int)n, p);
 		name = p + 4;
 		length = n - 4;

@@ -85,7 +85,8 @@ static int set_pair(struct null_options *o, char *pair, struct tk_abi_error *err
 {
 	char *value = strchr(pair, '=');
 	if (!value) {
-		snprintf(err->message, sizeof err->message, "null: `%.80s` is not key=value", pair);
+		snprintf(err->message, sizeof err->message, "null: \"%.80s\" is not key=value",
+		        pair);
 		return TK_ABI_INVALID;
 	}
 	*value++ = 0;
@@ -94,11 +95,11 @@ static int set_pair(struct null_options *o, char *pair, struct tk_abi_error *err
 			continue;
 		if (set_value(o, &keys[i], value))
 			return TK_ABI_OK;
-		snprintf(err->message, sizeof err->message, "null: %s cannot be `%.80s`", pair,
+		snprintf(err->message, sizeof err->message, "null: %s cannot be \"%.80s\"", pair,
 		        value);
 		return TK_ABI_INVALID;
 	}
-	snprintf(err->message, sizeof err->message, "null: there is no option `%.80s`", pair);
+	snprintf(err->message, sizeof err->message, "null: there is no option \"%.80s\"", pair);
 	return TK_ABI_INVALID;
 }
 

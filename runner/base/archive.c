@@ -294,7 +294,8 @@ static int check_entry(struct archive *a, struct archive_entry *e, size_t *total
 	const char *why = objection(e), *name = archive_entry_pathname(e);
 
 	if (why)
-		return tk_fail(err, TK_EDATA, "entry `%.200s` %s: refused", name ? name : "", why);
+		return tk_fail(
+		        err, TK_EDATA, "entry \"%.200s\" %s: refused", name ? name : "", why);
 	/* A sparse file takes no space in the archive but its whole size on the disk. */
 	if (max_bytes && archive_entry_size(e) > 0 && (uint64_t)archive_entry_size(e) > max_bytes)
 		return tk_fail(err, TK_EDATA, "unpacks to more than %zu bytes", max_bytes);

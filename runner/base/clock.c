@@ -146,10 +146,10 @@ int tk_time_parse(const char *text, int64_t *t_s, struct tk_error *err)
 		t = strtoll(text + 1, &end, 10);
 		if (*end || errno)
 			return tk_fail(err, TK_EDATA,
-			        "`%.60s` is not a time in seconds like @1700000000", text);
+			        "\"%.60s\" is not a time in seconds like @1700000000", text);
 	} else if (!parse_calendar(text, &t)) {
 		return tk_fail(err, TK_EDATA,
-		        "`%.60s` is not a time: expected 2026-11-21, 2026-11-21T09:42, "
+		        "\"%.60s\" is not a time: expected 2026-11-21, 2026-11-21T09:42, "
 		        "2026-11-21T09:42:00Z or "
 		        "@seconds",
 		        text);

@@ -231,7 +231,8 @@ static int spawn(const struct tk_spawn_spec *spec, pid_t *pid, struct tk_error *
 	pid_t parent = getpid(), child;
 
 	if (spec->keep_fd && spec->keep_fd < 3)
-		return tk_fail(err, TK_EINTERNAL, "descriptor %d cannot be kept", spec->keep_fd);
+		return tk_fail(
+		        err, TK_EINTERNAL, "keep_fd is %d, expected 3 or more", spec->keep_fd);
 	status = report_pipe(report, err);
 	if (status)
 		return status;

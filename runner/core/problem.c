@@ -76,11 +76,12 @@ static int gemm_check(const struct tk_problem_spec *p, struct tk_error *err)
 
 	if (g->c == TK_TF32 || g->acc == TK_TF32)
 		return tk_fail(err, TK_EDATA,
-		        "gemm: %s is `tf32`, expected a type that can hold a result, for instance "
+		        "gemm: %s is \"tf32\", expected a type that can hold a result, for "
+		        "instance "
 		        "f32",
 		        g->c == TK_TF32 ? "c" : "acc");
 	if (g->acc == TK_E4M3 || g->acc == TK_E5M2)
-		return tk_fail(err, TK_EDATA, "gemm: acc is `%s`, expected f16, bf16, f32 or f64",
+		return tk_fail(err, TK_EDATA, "gemm: acc is \"%s\", expected f16, bf16, f32 or f64",
 		        tk_dtype_name(g->acc));
 	return TK_OK;
 }

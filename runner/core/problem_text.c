@@ -68,7 +68,7 @@ struct reading {
 
 static int bad_value(const struct reading *r, const char *value, const char *expected)
 {
-	return tk_fail(r->err, TK_EDATA, "%s: %s is `%s`, expected %s", r->op->word, r->key->name,
+	return tk_fail(r->err, TK_EDATA, "%s: %s is \"%s\", expected %s", r->op->word, r->key->name,
 	        shown(value, strlen(value)).text, expected);
 }
 
@@ -214,10 +214,10 @@ static int unknown_name(
 	const char *near = span_copy(got, word) ? tk_suggest_name(word, names) : NULL;
 
 	if (near)
-		return tk_fail(err, TK_EDATA, "unknown %s `%s`, did you mean `%s`?", what,
+		return tk_fail(err, TK_EDATA, "unknown %s \"%s\", did you mean \"%s\"?", what,
 		        shown(got.at, got.len).text, near);
 	list_names(names, list, sizeof list);
-	return tk_fail(err, TK_EDATA, "unknown %s `%s`, expected one of %s", what,
+	return tk_fail(err, TK_EDATA, "unknown %s \"%s\", expected one of %s", what,
 	        shown(got.at, got.len).text, list);
 }
 
@@ -260,8 +260,8 @@ static int read_pair(struct tk_problem_spec *p, const struct tk_problem_op *op, 
 	struct span key, rest;
 
 	if (!eq)
-		return tk_fail(err, TK_EDATA, "%s: `%s` has no value, expected key=value", op->word,
-		        shown(pair.at, pair.len).text);
+		return tk_fail(err, TK_EDATA, "%s: \"%s\" has no value, expected key=value",
+		        op->word, shown(pair.at, pair.len).text);
 	key = trimmed(pair.at, (size_t)(eq - pair.at));
 	rest = trimmed(eq + 1, pair.len - (size_t)(eq + 1 - pair.at));
 	while (r.key->name &&
@@ -444,8 +444,8 @@ static int parse_title(struct tk_problem_spec *out, const char *title, struct tk
 	int status = tk_problem_title_to_keys(title, &keys)
 	                     ? tk_buf_status(&keys, err)
 	                     : tk_fail(err, TK_EDATA,
-	                               "`%s` is not a problem, expected op:key=value,... or a "
-	                               "title such as `gemm bf16 512x512x512 nn`",
+	                               "\"%s\" is not a problem, expected op:key=value,... or a "
+	                               "title such as \"gemm bf16 512x512x512 nn\"",
 	                               shown(title, strlen(title)).text);
 
 	if (!status)

@@ -88,7 +88,7 @@ static bool sniff(const struct tk_import_file *f)
 static int bad(const struct reader *r, size_t line, const char *field, const char *cell,
         const char *what, struct tk_error *err)
 {
-	return tk_fail(err, TK_EDATA, "%s:%zu: %s: `%.40s` is not %s", r->file->path, line, field,
+	return tk_fail(err, TK_EDATA, "%s:%zu: %s: \"%.40s\" is not %s", r->file->path, line, field,
 	        cell, what);
 }
 
@@ -282,7 +282,7 @@ static int put_number(struct reader *r, const struct tk_csv *csv, size_t i, cons
 	if (!is_number(cell))
 		return bad(r, csv->line, r->columns[i].heading, cell, "a number", err);
 	if (*better && strcmp(better, "lower") && strcmp(better, "higher"))
-		return bad(r, csv->line, "better", better, "`lower` or `higher`", err);
+		return bad(r, csv->line, "better", better, "\"lower\" or \"higher\"", err);
 	p.value = strtod(cell, NULL);
 	p.better = *better ? better : NULL;
 	return tk_import_point(r->sink, n->run, &p, err);

@@ -139,7 +139,7 @@ static int put_row(struct reader *r, const struct tk_csv *csv, struct tk_error *
 		        columns[r->columns[i].measure].unit, strtod(cell, &end));
 
 		if (end == cell || *end)
-			return tk_fail(err, TK_EDATA, "%s:%zu: %s: `%.40s` is not a number",
+			return tk_fail(err, TK_EDATA, "%s:%zu: %s: \"%.40s\" is not a number",
 			        r->file->path, csv->line, r->columns[i].heading, cell);
 		p.metric = columns[r->columns[i].measure].metric;
 		status = tk_import_point(r->sink, 0, &p, err);

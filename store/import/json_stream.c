@@ -81,7 +81,7 @@ static int unexpected(struct stream *s, const char *what, int c, struct tk_error
 	if (c == EOF)
 		return malformed(s, "ends too early", err);
 	snprintf(text, sizeof(text),
-	        c > ' ' && c < 0x7f ? "expected %s, found `%c`"
+	        c > ' ' && c < 0x7f ? "expected %s, found \"%c\""
 	                            : "expected %s, found the byte 0x%02x",
 	        what, c);
 	return malformed(s, text, err);
@@ -143,7 +143,7 @@ static int take_word(struct stream *s, int first, struct tk_buf *to, struct tk_e
 	} else if (strcmp(word, "null") && strcmp(word, "true") && strcmp(word, "false")) {
 		char text[64];
 
-		snprintf(text, sizeof(text), "expected a value, found `%s`", word);
+		snprintf(text, sizeof(text), "expected a value, found \"%s\"", word);
 		return malformed(s, text, err);
 	}
 	if (to)
@@ -320,7 +320,7 @@ static int read_key(struct stream *s, size_t depth, struct tk_error *err)
 	tk_buf_add_char(key, '\0');
 	json_decref(text);
 	if (peek_token(s) != ':')
-		return unexpected(s, "`:`", peek(s), err);
+		return unexpected(s, "\":\"", peek(s), err);
 	next(s);
 	return tk_buf_status(key, err);
 }
@@ -356,7 +356,8 @@ static int walk(struct stream *s, struct tk_error *err)
 		if (c == close)
 			return 0;
 		if (c != ',')
-			status = unexpected(s, object ? "`,` or `}`" : "`,` or `]`", c, err);
+			status =
+			        unexpected(s, object ? "\",\" or \"}\"" : "\",\" or \"]\"", c, err);
 	}
 	return status;
 }

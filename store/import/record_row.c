@@ -92,7 +92,8 @@ int tk_record_read_row(const struct tk_record_reader *r, enum tk_table_id table,
 	int status = 0;
 
 	if (t->row_size > sizeof(*row))
-		return tk_fail(err, TK_EINTERNAL, "the row of %s does not fit", t->name);
+		return tk_fail(err, TK_EINTERNAL, "a row of %s is larger than union tk_record_row",
+		        t->name);
 	if (!json_is_object(object))
 		return tk_record_fail_expected(r, err, "", t->name, "an object", object);
 	memset(row, 0, sizeof(*row));

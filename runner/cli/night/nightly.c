@@ -190,7 +190,7 @@ static int check_upstream(const struct tk_config *config, const char *name, stru
 {
 	return !name || tk_config_find_upstream(config, name)
 	               ? TK_OK
-	               : tk_fail(err, TK_EUSAGE, "there is no upstream `%s` in the configuration",
+	               : tk_fail(err, TK_EUSAGE, "there is no upstream \"%s\" in the configuration",
 	                         name);
 }
 

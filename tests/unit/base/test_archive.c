@@ -202,7 +202,8 @@ static void make_evil(const char *path, const struct evil *e)
 static void hostile_archives_are_refused_whole(void **state)
 {
 	static const struct evil evils[] = {
-	        {"../escape", AE_IFREG, NULL, NULL, "entry `../escape` leaves the folder: refused"},
+	        {"../escape", AE_IFREG, NULL, NULL,
+	                "entry \"../escape\" leaves the folder: refused"},
 	        {"a/../../escape", AE_IFREG, NULL, NULL, "leaves the folder: refused"},
 	        {"a/../b", AE_IFREG, NULL, NULL, "leaves the folder: refused"},
 	        {"/tmp/absolute", AE_IFREG, NULL, NULL, "has an absolute name: refused"},

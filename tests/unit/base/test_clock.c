@@ -47,7 +47,7 @@ static void bad_times_are_refused(void **state)
 		assert_int_equal(tk_time_parse(bad[i], &t, &err), TK_EDATA);
 	assert_int_equal(t, 77);
 	tk_time_parse("yesterday", &t, &err);
-	assert_string_equal(err.message, "`yesterday` is not a time: expected 2026-11-21, "
+	assert_string_equal(err.message, "\"yesterday\" is not a time: expected 2026-11-21, "
 	                                 "2026-11-21T09:42, 2026-11-21T09:42:00Z or @seconds");
 }
 

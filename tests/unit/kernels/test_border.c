@@ -18,7 +18,7 @@ static void refuses_unknown_options(void **state)
 	        err.message, "isa=pdp11: this processor or this build has no such instruction set");
 	assert_int_equal(subject_open(&s, "cpu", "isa=generic,speed=11", 1, &err), TK_ABI_INVALID);
 	assert_string_equal(
-	        err.message, "unknown option `speed=11` of the backend cpu, expected isa=NAME");
+	        err.message, "unknown option \"speed=11\" of the backend cpu, expected isa=NAME");
 	assert_int_equal(subject_open(&s, "cpu", "", 1, &err), TK_ABI_OK);
 	subject_close(&s);
 }

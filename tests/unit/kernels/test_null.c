@@ -15,12 +15,12 @@
 static void invalid_options_are_named(void **state)
 {
 	/* clang-format off */
-	static const char *const cases[][2] = {{"nosie=1", "there is no option `nosie`"},
-		{"noise", "`noise` is not key=value"},
-		{"noise=x", "noise cannot be `x`"}, {"noise=-1", "noise cannot be `-1`"},
-		{"fail=sing", "fail cannot be `sing`"},
-		{"step=3", "step cannot be `3`"}, {"seed=", "seed cannot be ``"},
-		{"at=home", "at cannot be `home`"}};
+	static const char *const cases[][2] = {{"nosie=1", "there is no option \"nosie\""},
+		{"noise", "\"noise\" is not key=value"},
+		{"noise=x", "noise cannot be \"x\""}, {"noise=-1", "noise cannot be \"-1\""},
+		{"fail=sing", "fail cannot be \"sing\""},
+		{"step=3", "step cannot be \"3\""}, {"seed=", "seed cannot be \"\""},
+		{"at=home", "at cannot be \"home\""}};
 	/* clang-format on */
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct null_options o;

@@ -224,7 +224,7 @@ static void configs_change_times(void **state)
 	o.config = "no such";
 	measure(&r, "gemm:m=16,n=16,k=16", &o);
 	assert_string_equal(tk_outcome_name(r.m.outcome), "failed");
-	assert_non_null(strstr(r.m.message, "`no such` is not key=value"));
+	assert_non_null(strstr(r.m.message, "\"no such\" is not key=value"));
 	rig_down(&r);
 }
 

@@ -86,7 +86,7 @@ static void every_fault_is_one_outcome(void **state)
 			"4711"},
 		{"fail=markup", "failed", "<script>alert(1)</script> \"quoted\" 'single'  ../../etc/passwd  [31m ?? %s%n"},
 		{"fail=unended", "failed", "xxxxxxxx"},
-		{"noise=no", "failed", "open: null: noise cannot be `no`"},
+		{"noise=no", "failed", "open: null: noise cannot be \"no\""},
 	};
 	/* clang-format on */
 	struct tk_worker *w = worker_with((struct tk_worker_spec){0});
@@ -174,7 +174,7 @@ static void requests_that_cannot_be_served(void **state)
 	struct tk_worker *w = worker_with((struct tk_worker_spec){0});
 	struct tk_job_request r = request("");
 	r.problem = "gemm:mm=3";
-	run(w, &r, "failed", "unknown key `mm`");
+	run(w, &r, "failed", "unknown key \"mm\"");
 	r.problem = PROBLEM;
 	r.backend_path = TK_MODULES "/no_such.so";
 	run(w, &r, "failed", "cannot load ");
