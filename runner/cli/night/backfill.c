@@ -134,46 +134,19 @@ static int build_only(const struct tk_config *config, const struct options *o,
 	return built.failed ? TK_EXIT_INCOMPLETE : TK_EXIT_OK;
 }
 
-int tk_cmd_backfill(const struct tk_globals *g, int argc, char **argv)
+static int measure(const struct tk_globals *g, const struct tk_config *config,
+        struct tk_store *store, const struct options *o, const struct tk_backfill_options *backfill)
 {
-	struct options o = {0};
 	struct tk_error err = {0};
-	struct tk_config *config = NULL;
-	struct tk_store *store = NULL;
-	struct tk_backfill_options backfill = {0};
-	struct tk_night_report report;
-	tk_command_parse(&tk_argp_backfill, argc, argv, &o);
-	if (o.since && tk_when_parse(o.since, tk_clock_now_s(), false, &backfill.since_s, &err)) {
-		tk_error_add_context(&err, "--since");
-		return tk_command_fail("backfill", &err);
-	}
-	/* Building needs no history. */
-	int code = tk_command_open(
-	        g, "backfill", o.export_file ? -1 : TK_STORE_CREATE, &config, &store);
-	if (code == TK_EXIT_OK && tk_survey_apply_defaults(g, &config, &err) != TK_OK) {
-		code = tk_command_fail("backfill", &err);
-		tk_command_close(config, store);
-	}
-	if (code != TK_EXIT_OK)
-		return code;
-	backfill.upstream = o.upstream;
-	backfill.commits = o.commits ? o.commits : o.since ? 0 : 10;
-	backfill.every = o.every;
-	backfill.arch = o.arch;
-	if (o.export_file) {
-		tk_cancel_install_handlers();
-		code = build_only(config, &o, &backfill);
-		tk_command_close(config, store);
-		return code;
-	}
 	struct tk_progress *progress = tk_progress_new(g);
 	struct tk_night_publisher publisher = tk_site_publisher(config);
 	struct tk_night_options night = {.program = g->program,
 	        .observer = tk_progress_observer(progress),
-	        .publisher = o.no_site ? NULL : &publisher,
-	        .import_file = o.import_file};
-	tk_cancel_install_handlers();
-	int status = tk_backfill_run(config, store, &night, &backfill, &report, &err);
+	        .publisher = o->no_site ? NULL : &publisher,
+	        .import_file = o->import_file};
+	struct tk_night_report report;
+	int status = tk_backfill_run(config, store, &night, backfill, &report, &err);
+
 	tk_progress_free(progress);
 	if (status == TK_ECANCELED)
 		tk_fail(&err, TK_ECANCELED,
@@ -182,14 +155,46 @@ int tk_cmd_backfill(const struct tk_globals *g, int argc, char **argv)
 		tk_fail(&err, status, "%s; finished nights are kept, the same command continues",
 		        err.message);
 	if (status != TK_OK)
+		return tk_command_fail("backfill", &err);
+	if (!report.nights) {
+		printf("%s: nothing left to measure\n", o->upstream);
+		return TK_EXIT_OK;
+	}
+	printf("backfill: %zu revision%s of %s\n", report.nights, report.nights == 1 ? "" : "s",
+	        o->upstream);
+	tk_night_report_print(store, &report);
+	return tk_night_report_exit_code(&report, NULL);
+}
+
+int tk_cmd_backfill(const struct tk_globals *g, int argc, char **argv)
+{
+	struct options o = {0};
+	struct tk_error err = {0};
+	struct tk_config *config = NULL;
+	struct tk_store *store = NULL;
+	struct tk_backfill_options backfill = {0};
+
+	tk_command_parse(&tk_argp_backfill, argc, argv, &o);
+	if (o.since && tk_when_parse(o.since, tk_clock_now_s(), false, &backfill.since_s, &err)) {
+		tk_error_add_context(&err, "--since");
+		return tk_command_fail("backfill", &err);
+	}
+	backfill.upstream = o.upstream;
+	backfill.commits = o.commits ? o.commits : o.since ? 0 : 10;
+	backfill.every = o.every;
+	backfill.arch = o.arch;
+	/* Building needs no history. */
+	int code = tk_command_open(
+	        g, "backfill", o.export_file ? -1 : TK_STORE_CREATE, &config, &store);
+
+	if (code != TK_EXIT_OK)
+		return code;
+	if (tk_survey_apply_defaults(g, &config, &err) != TK_OK) {
 		code = tk_command_fail("backfill", &err);
-	else if (!report.nights)
-		printf("%s: nothing left to measure\n", o.upstream);
-	else {
-		printf("backfill: %zu revision%s of %s\n", report.nights,
-		        report.nights == 1 ? "" : "s", o.upstream);
-		tk_night_report_print(store, &report);
-		code = tk_night_report_exit_code(&report, NULL);
+	} else {
+		tk_cancel_install_handlers();
+		code = o.export_file ? build_only(config, &o, &backfill)
+		                     : measure(g, config, store, &o, &backfill);
 	}
 	tk_command_close(config, store);
 	return code;
