@@ -226,9 +226,9 @@ double tk_problem_min_flops(const struct tk_problem_spec *p)
 	                              : tk_problem_flops(p);
 }
 
-/* The sum of the tensors; the optional LSE of the forward pass does not count, so that the figure
- * is the usual one: e (B Sq H D + B Sk Hkv (D + Dv) + B Sq H Dv). */
-double tk_problem_bytes(const struct tk_problem_spec *p)
+/* Of the tensors that `counts`; 0: the problem is invalid. */
+static double sum_bytes(const struct tk_problem_spec *p,
+        bool (*counts)(const struct tk_problem_spec *p, uint32_t tensor, bool output))
 {
 	struct tk_tensor t[TK_T_MAX];
 	uint32_t count = 0;
@@ -237,11 +237,31 @@ double tk_problem_bytes(const struct tk_problem_spec *p)
 	if (tk_problem_list_tensors(p, t, &count, NULL))
 		return 0;
 	for (uint32_t i = 0; i < count; i++)
-		if (!(p->abi.op == TK_OP_ATTENTION && i == TK_T_LSE && t[i].output))
+		if (counts(p, i, t[i].output))
 			sum += (double)t[i].bytes;
+	return sum;
+}
+
+/* The optional LSE of the forward pass does not count, so that the figure is the usual one:
+ * e (B Sq H D + B Sk Hkv (D + Dv) + B Sq H Dv). */
+static bool is_counted(const struct tk_problem_spec *p, uint32_t tensor, bool output)
+{
+	return !(p->abi.op == TK_OP_ATTENTION && tensor == TK_T_LSE && output);
+}
+
+static bool is_input(const struct tk_problem_spec *p, uint32_t tensor, bool output)
+{
+	(void)p, (void)tensor;
+	return !output;
+}
+
+double tk_problem_bytes(const struct tk_problem_spec *p)
+{
+	double sum = sum_bytes(p, is_counted);
+
 	/* A cache is read as often as the problem says: its traffic is what is asked for. */
 	return p->abi.op == TK_OP_READ
-	               ? sum + (double)(p->ceiling.passes - 1) * (double)t[TK_T_IN].bytes
+	               ? sum + (double)(p->ceiling.passes - 1) * sum_bytes(p, is_input)
 	               : sum;
 }
 
@@ -260,14 +280,5 @@ static bool is_always_moved(const struct tk_problem_spec *p, uint32_t tensor, bo
 
 double tk_problem_min_bytes(const struct tk_problem_spec *p)
 {
-	struct tk_tensor t[TK_T_MAX];
-	uint32_t count = 0;
-	double sum = 0;
-
-	if (tk_problem_list_tensors(p, t, &count, NULL))
-		return 0;
-	for (uint32_t i = 0; i < count; i++)
-		if (is_always_moved(p, i, t[i].output))
-			sum += (double)t[i].bytes;
-	return sum;
+	return sum_bytes(p, is_always_moved);
 }

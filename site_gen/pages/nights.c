@@ -46,17 +46,11 @@ static int set_stages(
 static int set_build(struct tk_site *site, struct tk_value *o, const struct tk_build_row *build,
         struct tk_error *err)
 {
-	char text[64], *log = NULL;
+	char *log = NULL;
 	bool failed = build && build->status != TK_BUILD_OK;
 	int status = failed ? tk_store_read_build_log(site->model.store, build->id, &log, err) : 0;
 	size_t len = log ? strlen(log) : 0, skip = len > LOG_BYTES ? len - LOG_BYTES : 0;
-	tk_value_set_flag(site->arena, o, "built", build != NULL);
-	tk_value_set(
-	        site->arena, o, "build_state", build ? tk_build_status_name(build->status) : "");
-	tk_page_set_tone(
-	        site, o, "build_tone", build ? tk_build_tone(build->status) : TK_TONE_QUIET);
-	tk_value_set(site->arena, o, "build_took",
-	        build ? tk_duration_format(build->wall_s, text, sizeof text) : "");
+	tk_page_set_build(site, o, build);
 	tk_page_set_clipped(site, o, "build_message", build ? build->message : "", 400);
 	tk_value_set(site->arena, o, "log", log ? log + skip : "");
 	tk_value_set_flag(site->arena, o, "log_cut", skip > 0);

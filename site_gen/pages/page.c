@@ -127,3 +127,15 @@ void tk_page_set_tone(struct tk_site *site, struct tk_value *o, const char *key,
 {
 	tk_value_set(site->arena, o, key, tk_tone_name(tone));
 }
+
+void tk_page_set_build(struct tk_site *site, struct tk_value *o, const struct tk_build_row *build)
+{
+	char text[64];
+	tk_value_set_flag(site->arena, o, "built", build != NULL);
+	tk_value_set(
+	        site->arena, o, "build_state", build ? tk_build_status_name(build->status) : "");
+	tk_page_set_tone(
+	        site, o, "build_tone", build ? tk_build_tone(build->status) : TK_TONE_QUIET);
+	tk_value_set(site->arena, o, "build_took",
+	        build ? tk_duration_format(build->wall_s, text, sizeof text) : "");
+}

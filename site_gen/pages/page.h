@@ -103,6 +103,10 @@ void tk_page_set_markup(struct tk_site *site, struct tk_value *o, const char *ke
  * outcome_tone, ab_confirmed (a flag), and what tk_page_set_change sets. */
 void tk_page_set_series(
         struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const char *root);
+/* before, after: the levels of its verdict. */
+void tk_page_set_levels(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s);
+/* built (a flag), build_state, build_tone, build_took; `build` may be NULL. */
+void tk_page_set_build(struct tk_site *site, struct tk_value *o, const struct tk_build_row *build);
 void tk_page_set_sparkline(struct tk_site *site, struct tk_value *o,
         const struct tk_site_series *s); /* spark_markup */
 /* The change of the verdict was measured by A/B runs; before and after are nightly values still. */

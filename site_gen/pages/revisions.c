@@ -87,7 +87,6 @@ static void set_verdicts(
         struct tk_site *site, struct tk_value *page, const struct tk_revision_row *revision)
 {
 	struct tk_value *list = tk_value_set_list(site->arena, page, "verdicts");
-	char text[TK_FORMAT_SIZE];
 	bool has_first_bad = false;
 	tk_page_set_first_bad(site, page, NULL, NULL, NULL);
 	for (size_t i = 0, n = 0; i < site->model.series_count && n < CHANGES_MAX; i++) {
@@ -108,10 +107,7 @@ static void set_verdicts(
 		}
 		struct tk_value *o = tk_value_append_object(site->arena, list);
 		tk_page_set_series(site, o, s, "../");
-		tk_value_set(site->arena, o, "before",
-		        tk_format_value(s->verdict->before_value, s->row->unit, text));
-		tk_value_set(site->arena, o, "after",
-		        tk_format_value(s->verdict->after_value, s->row->unit, text));
+		tk_page_set_levels(site, o, s);
 		n++;
 	}
 }

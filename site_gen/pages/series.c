@@ -91,17 +91,25 @@ static void add_peer(struct tk_site *site, struct tk_value *peers, const struct 
 	        mine && theirs ? theirs->value / mine->value : 0.0);
 }
 
-/* The same problem on other backends and devices; series are sorted by problem. */
+/* The series of the problem of `s`: series are sorted by problem. */
+static void find_same_problem(
+        const struct tk_model *m, const struct tk_site_series *s, size_t *first, size_t *end)
+{
+	*first = *end = (size_t)(s - m->series);
+	while (*first > 0 && m->series[*first - 1].problem == s->problem)
+		--*first;
+	while (*end < m->series_count && m->series[*end].problem == s->problem)
+		++*end;
+}
+
+/* The same problem on other backends and devices. */
 static void set_peers(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
 {
 	const struct tk_model *m = &site->model;
 	struct tk_value *peers = tk_value_set_list(site->arena, page, "peers");
-	size_t first = (size_t)(s - m->series), added = 0;
-	while (first > 0 && m->series[first - 1].problem == s->problem)
-		first--;
-	for (size_t i = first;
-	        i < m->series_count && m->series[i].problem == s->problem && added < PEERS_MAX;
-	        i++) {
+	size_t first, end, added = 0;
+	find_same_problem(m, s, &first, &end);
+	for (size_t i = first; i < end && added < PEERS_MAX; i++) {
 		if (&m->series[i] == s || !tk_series_has_result(&m->series[i]) ||
 		        !tk_series_are_comparable(&m->series[i], s))
 			continue;
@@ -115,12 +123,9 @@ static void set_others(struct tk_site *site, struct tk_value *page, const struct
 {
 	const struct tk_model *m = &site->model;
 	struct tk_value *list = tk_value_set_list(site->arena, page, "others");
-	size_t first = (size_t)(s - m->series), added = 0;
-	while (first > 0 && m->series[first - 1].problem == s->problem)
-		first--;
-	for (size_t i = first;
-	        i < m->series_count && m->series[i].problem == s->problem && added < PEERS_MAX;
-	        i++) {
+	size_t first, end, added = 0;
+	find_same_problem(m, s, &first, &end);
+	for (size_t i = first; i < end && added < PEERS_MAX; i++) {
 		const struct tk_site_series *other = &m->series[i];
 		if (other == s || other->device != s->device || other->upstream != s->upstream ||
 		        strcmp(other->row->backend, s->row->backend) ||

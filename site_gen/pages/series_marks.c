@@ -28,16 +28,12 @@ static void set_pending(struct tk_site *site, struct tk_value *page, const struc
 {
 	const struct tk_revision_row *good, *bad;
 	const struct tk_alert_row *alert = tk_series_find_open_alert(&site->model, s);
-	char text[TK_FORMAT_SIZE];
 	struct tk_value *list = tk_value_set_list(site->arena, page, "pending");
 	if (!has_pending_change(s))
 		return;
 	struct tk_value *o = tk_value_append_object(site->arena, list);
 	tk_page_set_series(site, o, s, "../");
-	tk_value_set(site->arena, o, "before",
-	        tk_format_value(s->verdict->before_value, s->row->unit, text));
-	tk_value_set(site->arena, o, "after",
-	        tk_format_value(s->verdict->after_value, s->row->unit, text));
+	tk_page_set_levels(site, o, s);
 	tk_series_find_change_range(site, s, &good, &bad);
 	tk_page_set_revision_range(site, o, good, bad);
 	tk_page_set_first_bad(site, o, s, good, bad);

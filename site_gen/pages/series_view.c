@@ -116,6 +116,15 @@ static double newest_change(const struct tk_site_series *s)
 	return s->newest_count > 1 && last[-1].value > 0 ? last->value / last[-1].value - 1 : NAN;
 }
 
+void tk_page_set_levels(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s)
+{
+	char text[TK_FORMAT_SIZE];
+	tk_value_set(site->arena, o, "before",
+	        tk_format_value(s->verdict->before_value, s->row->unit, text));
+	tk_value_set(site->arena, o, "after",
+	        tk_format_value(s->verdict->after_value, s->row->unit, text));
+}
+
 void tk_page_set_series(
         struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const char *root)
 {

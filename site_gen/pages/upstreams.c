@@ -76,17 +76,10 @@ static void add_revision(
 {
 	struct tk_value *o = tk_value_append_object(site->arena, list);
 	const struct tk_build_row *build = find_build(&site->model, r->row->id);
-	char text[64];
 	tk_page_set_revision(site, o, r->row);
 	tk_page_set_clipped(site, o, "author", r->row->author, 60);
 	tk_page_set_time(site, o, "commit_time", r->row->commit_time_s);
-	tk_value_set_flag(site->arena, o, "built", build != NULL);
-	tk_value_set(
-	        site->arena, o, "build_state", build ? tk_build_status_name(build->status) : "");
-	tk_page_set_tone(
-	        site, o, "build_tone", build ? tk_build_tone(build->status) : TK_TONE_QUIET);
-	tk_value_set(site->arena, o, "build_took",
-	        build ? tk_duration_format(build->wall_s, text, sizeof text) : "");
+	tk_page_set_build(site, o, build);
 	set_counts(site, o, r->worse, r->count - r->worse);
 }
 

@@ -96,6 +96,10 @@ int tk_db_prepare_of_table(struct tk_store *s, enum tk_table_id table,
  * TK_TABLE_COUNT, else "SELECT all columns FROM table tail". The caller resets it. */
 int tk_db_prepare_cached(struct tk_store *s, enum tk_table_id table, const char *tail,
         const int64_t *args, int arg_count, sqlite3_stmt **out, struct tk_error *err);
+/* Reads the number that a kept statement returns; without a row, *out stays as it is. `what`, for
+ * the message: "the runs of a series". */
+int tk_db_read_cached(struct tk_store *s, const char *sql, const int64_t *args, int arg_count,
+        const char *what, int64_t *out, struct tk_error *err);
 /* Runs a kept statement that returns nothing. */
 int tk_db_run_cached(struct tk_store *s, const char *sql, const int64_t *args, int arg_count,
         struct tk_error *err);

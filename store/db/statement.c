@@ -109,6 +109,24 @@ int tk_db_prepare_cached(struct tk_store *s, enum tk_table_id table, const char 
 	return 0;
 }
 
+int tk_db_read_cached(struct tk_store *s, const char *sql, const int64_t *args, int arg_count,
+        const char *what, int64_t *out, struct tk_error *err)
+{
+	sqlite3_stmt *q;
+	int status = tk_db_prepare_cached(s, TK_TABLE_COUNT, sql, args, arg_count, &q, err), rc;
+
+	if (status)
+		return status;
+	rc = sqlite3_step(q);
+	if (rc == SQLITE_ROW) {
+		*out = sqlite3_column_int64(q, 0);
+	} else if (rc != SQLITE_DONE) {
+		status = tk_db_fail(s, rc, err, "cannot read %s", what);
+	}
+	sqlite3_reset(q);
+	return status;
+}
+
 int tk_db_run_cached(struct tk_store *s, const char *sql, const int64_t *args, int arg_count,
         struct tk_error *err)
 {

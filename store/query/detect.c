@@ -416,43 +416,30 @@ int tk_store_has_executed_run(
         struct tk_store *s, int64_t series_id, int64_t since_s, bool *out, struct tk_error *err)
 {
 	const int64_t args[] = {series_id, since_s};
-	sqlite3_stmt *q;
-	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT,
-	                "SELECT 1 FROM run WHERE series_id=?1 AND as_of_s>=?2 AND outcome NOT IN "
-	                "('skipped', "
-	                "'no_device') LIMIT 1",
-	                args, 2, &q, err);
+	int64_t found = 0;
+	int status = tk_db_read_cached(s,
+	        "SELECT 1 FROM run WHERE series_id=?1 AND as_of_s>=?2"
+	        " AND outcome NOT IN ('skipped', 'no_device') LIMIT 1",
+	        args, 2, "the runs of a series", &found, err);
 
-	if (status)
-		return status;
-	rc = sqlite3_step(q);
-	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-		status = tk_db_fail(s, rc, err, "cannot read the runs of a series");
-	else
-		*out = rc == SQLITE_ROW;
-	sqlite3_reset(q);
+	if (!status)
+		*out = found;
 	return status;
 }
 
 int tk_store_find_revision_night(
         struct tk_store *s, int64_t revision_id, int64_t *night_id, struct tk_error *err)
 {
-	sqlite3_stmt *q;
-	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT,
-	                "SELECT id FROM (SELECT n.id, n.as_of_s FROM resolution r JOIN night n ON "
-	                "n.id = r.night_id "
-	                "WHERE r.revision_id=?1 UNION ALL SELECT night_id, as_of_s FROM run "
-	                "WHERE build_id IN (SELECT id FROM build WHERE revision_id=?1)) ORDER BY "
-	                "as_of_s, id LIMIT 1",
-	                &revision_id, 1, &q, err);
+	int64_t found = 0;
+	int status = tk_db_read_cached(s,
+	        "SELECT id FROM (SELECT n.id, n.as_of_s FROM resolution r"
+	        " JOIN night n ON n.id = r.night_id WHERE r.revision_id=?1"
+	        " UNION ALL SELECT night_id, as_of_s FROM run"
+	        " WHERE build_id IN (SELECT id FROM build WHERE revision_id=?1))"
+	        " ORDER BY as_of_s, id LIMIT 1",
+	        &revision_id, 1, "the nights of a revision", &found, err);
 
-	if (status)
-		return status;
-	rc = sqlite3_step(q);
-	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-		status = tk_db_fail(s, rc, err, "cannot read the nights of a revision");
-	else
-		*night_id = rc == SQLITE_ROW ? sqlite3_column_int64(q, 0) : 0;
-	sqlite3_reset(q);
+	if (!status)
+		*night_id = found;
 	return status;
 }

@@ -183,41 +183,23 @@ int tk_store_get_first_time(struct tk_store *s, int64_t series_id, int64_t from_
         int64_t *as_of_s, struct tk_error *err)
 {
 	const int64_t args[] = {series_id, from_s, before_s};
-	sqlite3_stmt *q;
-	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT,
-	                "SELECT as_of_s FROM measurement WHERE series_id=?1 AND as_of_s>=?2 AND "
-	                "as_of_s<?3 "
-	                "ORDER BY as_of_s LIMIT 1",
-	                args, 3, &q, err);
+	int64_t found = before_s;
+	int status = tk_db_read_cached(s,
+	        "SELECT as_of_s FROM measurement WHERE series_id=?1 AND as_of_s>=?2"
+	        " AND as_of_s<?3 ORDER BY as_of_s LIMIT 1",
+	        args, 3, "the times of a series", &found, err);
 
-	if (status)
-		return status;
-	rc = sqlite3_step(q);
-	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-		status = tk_db_fail(s, rc, err, "cannot read the times of a series");
-	else
-		*as_of_s = rc == SQLITE_ROW ? sqlite3_column_int64(q, 0) : before_s;
-	sqlite3_reset(q);
+	if (!status)
+		*as_of_s = found;
 	return status;
 }
 
 int tk_store_get_verdict_version(
         struct tk_store *s, int64_t until_night_id, int64_t *times, struct tk_error *err)
 {
-	sqlite3_stmt *q;
-	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT,
-	                "SELECT coalesce(sum(version), 0) FROM verdict_version WHERE night_id<=?1",
-	                &until_night_id, 1, &q, err);
-
-	if (status)
-		return status;
-	rc = sqlite3_step(q);
-	if (rc == SQLITE_ROW)
-		*times = sqlite3_column_int64(q, 0);
-	else
-		status = tk_db_fail(s, rc, err, "cannot read the versions of the verdicts");
-	sqlite3_reset(q);
-	return status;
+	return tk_db_read_cached(s,
+	        "SELECT coalesce(sum(version), 0) FROM verdict_version WHERE night_id<=?1",
+	        &until_night_id, 1, "the versions of the verdicts", times, err);
 }
 
 /* By the ids of runs: the index by night would be all of the past. */

@@ -121,6 +121,18 @@ static const char *stage_took(const struct tk_stage_row *stage, char *text, size
 	                          : tk_duration_format((double)took_s, text, size);
 }
 
+/* With an empty line above, where it has rows. Frees the table. */
+static int finish_table(struct tk_table *t, struct tk_error *err)
+{
+	int status;
+
+	if (tk_table_row_count(t))
+		puts("");
+	status = tk_table_print(t, stdout, err);
+	tk_table_free(t);
+	return status;
+}
+
 static int print_stages(
         const struct tk_globals *g, const struct night_detail *d, struct tk_error *err)
 {
@@ -149,7 +161,6 @@ static int print_upstreams(const struct tk_globals *g, const struct night_detail
         const struct tk_lookup *l, struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(g, upstream_columns);
-	int status;
 
 	for (size_t i = 0; i < d->resolutions.count; i++) {
 		const struct tk_resolution_row *r =
@@ -170,18 +181,13 @@ static int print_upstreams(const struct tk_globals *g, const struct night_detail
 		tk_table_set_cell(
 		        t, "MESSAGE", "%s", *r->message || !build ? r->message : build->message);
 	}
-	if (tk_table_row_count(t))
-		puts("");
-	status = tk_table_print(t, stdout, err);
-	tk_table_free(t);
-	return status;
+	return finish_table(t, err);
 }
 
 static int print_failures(const struct tk_globals *g, const struct night_detail *d,
         const struct tk_lookup *l, struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(g, failure_columns);
-	int status;
 
 	for (size_t i = 0; i < d->runs.count; i++) {
 		const struct tk_run_row *run = TK_ROWS_AT(&d->runs, struct tk_run_row, i);
@@ -196,11 +202,7 @@ static int print_failures(const struct tk_globals *g, const struct night_detail 
 		tk_table_set_cell(t, "SERIES", "%s", series ? series->slug : "?");
 		tk_table_set_cell(t, "MESSAGE", "%s", run->message);
 	}
-	if (tk_table_row_count(t))
-		puts("");
-	status = tk_table_print(t, stdout, err);
-	tk_table_free(t);
-	return status;
+	return finish_table(t, err);
 }
 
 static json_t *detail_json(json_t *night, const struct night_detail *d, const struct tk_lookup *l)
