@@ -72,6 +72,8 @@ int tk_night_series_has_points(
         struct tk_night *n, int64_t series_id, bool *out, struct tk_error *err);
 
 int tk_night_put_machine(struct tk_night *n, struct tk_error *err);
+/* Stores a probed device of that machine with its environment; their ids are in *d. */
+int tk_night_put_device(struct tk_night *n, struct tk_night_device *d, struct tk_error *err);
 /* Stores an upstream and its revision; their ids are in *u. */
 int tk_night_put_revision(struct tk_night *n, struct tk_night_upstream *u,
         const struct tk_revision *r, struct tk_error *err);

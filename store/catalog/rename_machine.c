@@ -58,6 +58,7 @@ static const struct {
         DEPENDENT(night, "WHERE machine_id=?1"),
         DEPENDENT(ab_pair, OF_SERIES),
         DEPENDENT(bisection, OF_SERIES),
+        DEPENDENT(tuning, OF_DEVICES),
 };
 
 static const char *uid_of(enum tk_table_id table, const void *row)
@@ -100,16 +101,16 @@ static int update_run_uids(struct tk_store *s, int64_t machine_id, struct tk_err
 	return status;
 }
 
-/* Checksums cover the uids of what a measurement refers to. */
-static int update_checksums(struct tk_store *s, int64_t machine_id, struct tk_error *err)
+/* Checksums cover the uids of what a row refers to. */
+static int update_checksums(struct tk_store *s, enum tk_table_id table, const char *tail,
+        int64_t machine_id, struct tk_error *err)
 {
 	struct tk_buf sql = TK_BUF_INIT;
 	sqlite3_stmt *stmt = NULL;
 
-	tk_buf_add_str(&sql, "UPDATE measurement SET checksum=");
-	tk_checksum_add_sql(&sql, &tk_tables[TK_TABLE_measurement], false);
-	tk_buf_add_str(
-	        &sql, OF_SERIES " OR night_id IN (SELECT id FROM night WHERE machine_id=?1)");
+	tk_buf_add_printf(&sql, "UPDATE %s SET checksum=", tk_tables[table].name);
+	tk_checksum_add_sql(&sql, &tk_tables[table], false);
+	tk_buf_add_str(&sql, tail);
 	int status = tk_buf_status(&sql, err);
 
 	if (!status)
@@ -209,7 +210,11 @@ static int rename_machine(struct tk_store *s, int64_t machine_id, const char *ol
 	if (!status)
 		status = update_run_uids(s, machine_id, err);
 	if (!status)
-		status = update_checksums(s, machine_id, err);
+		status = update_checksums(s, TK_TABLE_measurement,
+		        OF_SERIES " OR night_id IN (SELECT id FROM night WHERE machine_id=?1)",
+		        machine_id, err);
+	if (!status)
+		status = update_checksums(s, TK_TABLE_tuning, OF_DEVICES, machine_id, err);
 	if (!status)
 		status = update_slugs(s, machine_id, &series, old_name, err);
 	/* Every page that was written names the machine. */

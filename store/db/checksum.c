@@ -1,6 +1,7 @@
-/* Checksums of measurements. Every value of a row and the uids of what it refers to are hashed, so
- * a checksum is the same in every history that has the row. The SQL function tk_checksum() computes
- * it; the statements that insert and check rows are made from the descriptors of the tables. */
+/* Checksums of measurements and tunings. Every value of a row and the uids of what it refers to are
+ * hashed, so a checksum is the same in every history that has the row. The SQL function
+ * tk_checksum() computes it; the statements that insert and check rows are made from the
+ * descriptors of the tables. */
 #include "base/buf.h"
 #include "base/hash.h"
 #include "store/db/internal.h"
@@ -125,40 +126,50 @@ void tk_checksum_add_sql(struct tk_buf *sql, const struct tk_db_table *t, bool o
 
 /* ---- rows that differ from their checksum ---------------------------------------------------- */
 
+/* The tables that have checksums, and what names a row of them for people. */
+static const struct {
+	enum tk_table_id table;
+	const char *row_name;
+} checked[] = {
+        {TK_TABLE_measurement, "'measurement of run '||run_id||', series '||ifnull((SELECT slug "
+                               "FROM series WHERE id=series_id),'unknown')"},
+        {TK_TABLE_tuning, "'tuning '||uid||', backend '||backend"},
+};
+#define CHECKED_COUNT (sizeof checked / sizeof *checked)
+
 static void add_changed_rows_sql(struct tk_buf *sql, const struct tk_db_table *t)
 {
-	tk_buf_add_str(sql,
-	        "SELECT run_id, (SELECT slug FROM series WHERE id=series_id), checksum, expected"
-	        " FROM (SELECT run_id, series_id, checksum, ");
+	size_t i = 0;
+
+	while (t != &tk_tables[checked[i].table])
+		i++;
+	tk_buf_add_printf(
+	        sql, "SELECT %s, checksum, expected FROM (SELECT *, ", checked[i].row_name);
 	tk_checksum_add_sql(sql, t, false);
 	tk_buf_add_printf(sql, " AS expected FROM %s) WHERE checksum<>expected", t->name);
 }
 
 static int add_changed_row(sqlite3_stmt *stmt, struct tk_rows_builder *list, struct tk_error *err)
 {
-	int64_t run_id = sqlite3_column_int64(stmt, 0);
-	const char *slug = (const char *)sqlite3_column_text(stmt, 1);
-	uint64_t checksum = (uint64_t)sqlite3_column_int64(stmt, 2);
-	uint64_t expected = (uint64_t)sqlite3_column_int64(stmt, 3);
-	const char *series = slug ? slug : "unknown";
+	const char *text = (const char *)sqlite3_column_text(stmt, 0), *name = text ? text : "";
+	uint64_t checksum = (uint64_t)sqlite3_column_int64(stmt, 1);
+	uint64_t expected = (uint64_t)sqlite3_column_int64(stmt, 2);
 
 	if (!checksum)
-		return tk_db_add_problem(list, err,
-		        "measurement of run %" PRId64
-		        ", series %s: has no checksum: it was not written by tracker",
-		        run_id, series);
+		return tk_db_add_problem(
+		        list, err, "%s: has no checksum: it was not written by tracker", name);
 	return tk_db_add_problem(list, err,
-	        "measurement of run %" PRId64 ", series %s: was changed by hand: its checksum is "
-	        "%016" PRIx64 ", its content has %016" PRIx64,
-	        run_id, series, checksum, expected);
+	        "%s: was changed by hand: its checksum is %016" PRIx64
+	        ", its content has %016" PRIx64,
+	        name, checksum, expected);
 }
 
-int tk_checksum_list_changed(
-        struct tk_store *s, struct tk_rows_builder *list, size_t most, struct tk_error *err)
+static int list_changed_of_table(struct tk_store *s, enum tk_table_id table,
+        struct tk_rows_builder *list, size_t most, struct tk_error *err)
 {
 	sqlite3_stmt *stmt;
-	int code = SQLITE_DONE, status = tk_db_prepare_of_table(s, TK_TABLE_measurement,
-	                                TK_STATEMENT_CHANGED, add_changed_rows_sql, &stmt, err);
+	int code = SQLITE_DONE, status = tk_db_prepare_of_table(s, table, TK_STATEMENT_CHANGED,
+	                                add_changed_rows_sql, &stmt, err);
 
 	if (status)
 		return status;
@@ -166,8 +177,19 @@ int tk_checksum_list_changed(
 	while (!status && list->out->count < most && (code = sqlite3_step(stmt)) == SQLITE_ROW)
 		status = add_changed_row(stmt, list, err);
 	if (!status && code != SQLITE_DONE && code != SQLITE_ROW)
-		status = tk_db_fail(s, code, err, "cannot check the measurements");
+		status = tk_db_fail(
+		        s, code, err, "cannot check the table %s", tk_tables[table].name);
 	sqlite3_reset(stmt);
+	return status;
+}
+
+int tk_checksum_list_changed(
+        struct tk_store *s, struct tk_rows_builder *list, size_t most, struct tk_error *err)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < CHECKED_COUNT && !status; i++)
+		status = list_changed_of_table(s, checked[i].table, list, most, err);
 	return status;
 }
 

@@ -32,10 +32,11 @@ int tk_checksum_register(struct tk_store *s, struct tk_error *err);
 /* Adds the expression for the checksum of a row of `t`: of the parameters, where ?1 is the first
  * column, or of the row that is selected. */
 void tk_checksum_add_sql(struct tk_buf *sql, const struct tk_db_table *t, bool of_parameters);
-/* Adds each measurement that differs from its checksum, until the list has `most` rows. */
+/* Adds each measurement and tuning that differs from its checksum, until the list has `most`
+ * rows. */
 int tk_checksum_list_changed(
         struct tk_store *s, struct tk_rows_builder *list, size_t most, struct tk_error *err);
-/* TK_EDATA: a measurement differs from its checksum; the message names it. */
+/* TK_EDATA: a row differs from its checksum; the message names it. */
 int tk_checksum_verify(struct tk_store *s, struct tk_error *err);
 
 /* ---- catalog/slug.c -------------------------------------------------------------------------- */

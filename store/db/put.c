@@ -37,6 +37,12 @@ int tk_store_put_ab_pair(
 	return tk_row_put(s, TK_TABLE_ab_pair, row, id, NULL, err);
 }
 
+int tk_store_put_tuning(
+        struct tk_store *s, const struct tk_tuning_row *row, int64_t *id, struct tk_error *err)
+{
+	return tk_row_put(s, TK_TABLE_tuning, row, id, NULL, err);
+}
+
 int tk_store_put_bisection(
         struct tk_store *s, const struct tk_bisection_row *row, struct tk_error *err)
 {

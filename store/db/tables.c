@@ -260,6 +260,32 @@ static const struct tk_db_column ab_pair_columns[] = {
         REAL(tk_ab_pair_row, bad_min, NULLABLE),
 };
 
+static const struct tk_db_column tuning_columns[] = {
+        UID(tk_tuning_row),
+        REF(tk_tuning_row, device_id, KEY, device),
+        REF(tk_tuning_row, environment_id, KEY, environment),
+        REF(tk_tuning_row, problem_id, KEY, problem),
+        TEXT(tk_tuning_row, upstream, KEY),
+        TEXT(tk_tuning_row, revision, KEY),
+        TEXT(tk_tuning_row, artifact_key, KEY),
+        TEXT(tk_tuning_row, backend, KEY),
+        TEXT(tk_tuning_row, options, KEY),
+        TEXT_OF(tk_tuning_row, mode, KEY, mode),
+        INT(tk_tuning_row, started_s, KEY),
+        WORD(tk_tuning_row, verdict, 0, tune_verdict),
+        TEXT(tk_tuning_row, config, 0),
+        TEXT(tk_tuning_row, winner, 0),
+        REAL(tk_tuning_row, default_ns, NULLABLE),
+        REAL(tk_tuning_row, winner_ns, NULLABLE),
+        REAL(tk_tuning_row, change, NULLABLE),
+        REAL(tk_tuning_row, change_lo, NULLABLE),
+        REAL(tk_tuning_row, change_hi, NULLABLE),
+        INT(tk_tuning_row, pair_count, 0),
+        INT(tk_tuning_row, evaluation_count, 0),
+        TEXT(tk_tuning_row, candidates, 0),
+        {"checksum", TK_COL_CHECKSUM},
+};
+
 static const struct tk_db_column triage_columns[] = {
         UID(tk_triage_row),
         TEXT(tk_triage_row, alert_uid, KEY),
@@ -395,6 +421,7 @@ const struct tk_db_table tk_tables[TK_TABLE_COUNT] = {
         TABLE(sample, tk_sample_row, false, false, TK_PUT_KEEP),
         TABLE(ceiling, tk_ceiling_row, false, false, TK_PUT_REPLACE),
         TABLE_WAS(ab_pair, tk_ab_pair_row, true, true, TK_PUT_KEEP, "confirmation"),
+        TABLE(tuning, tk_tuning_row, true, true, TK_PUT_KEEP),
         TABLE(triage, tk_triage_row, true, true, TK_PUT_KEEP),
         TABLE(notification, tk_notification_row, false, false, TK_PUT_KEEP),
         TABLE(change_point, tk_change_point_row, false, false, TK_PUT_REPLACE),

@@ -3,6 +3,7 @@
 #ifndef TK_STORE_TABLES_H
 #define TK_STORE_TABLES_H
 #include "store/store.h"
+#include "store/tuning.h"
 
 /* ---- tables: one descriptor each drives insert, select, check and export --------------------- */
 
@@ -12,8 +13,8 @@
 #define TK_TABLES(X) \
 	X(machine) X(device) X(environment) X(upstream) X(revision) X(build) X(kernel) X(problem) \
 	X(series) X(night) X(stage) X(resolution) X(run) X(job) X(measurement) X(sample) \
-	X(ceiling) X(ab_pair) X(triage) X(notification) X(change_point) X(verdict) X(alert) \
-	X(bisection) X(monitor_event) X(monitored_night)
+	X(ceiling) X(ab_pair) X(tuning) X(triage) X(notification) X(change_point) X(verdict) \
+	X(alert) X(bisection) X(monitor_event) X(monitored_night)
 /* clang-format on */
 
 enum tk_table_id {

@@ -21,6 +21,7 @@ LIST_ALL(problems, problem, "ORDER BY text")
 LIST_ALL(series, series, "ORDER BY slug")
 LIST_ALL(nights, night, "ORDER BY started_s DESC, id DESC")
 LIST_ALL(bisections, bisection, "ORDER BY finished_s, uid")
+LIST_ALL(tunings, tuning, "ORDER BY started_s DESC, id DESC")
 LIST_ALL(triage, triage, "ORDER BY at_s, uid")
 LIST_ALL(notifications, notification, "ORDER BY sent_s, alert_uid, sink, target")
 

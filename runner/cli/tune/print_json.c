@@ -9,24 +9,6 @@
 
 #define SCHEMA "tracker-tune/1"
 
-static json_t *candidate_object(const struct tk_tune_candidate *k)
-{
-	return json_pack("{s:o, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:b}", "config",
-	        tk_json_text(k->config), "outcome", tk_outcome_name(k->outcome), "message",
-	        tk_json_text(k->message), "evaluations", (json_int_t)k->evaluations, "median_ns",
-	        tk_json_number(k->median_ns), "slower", tk_json_number(k->slower), "lo",
-	        tk_json_number(k->lo), "hi", tk_json_number(k->hi), "dropped", k->is_dropped);
-}
-
-static json_t *candidates_array(const struct tk_tune_row *row)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < row->count; i++)
-		json_array_append_new(list, candidate_object(&row->candidates[i]));
-	return list;
-}
-
 static json_t *config_name(const struct tk_tune_row *row, size_t index)
 {
 	return index < row->count ? tk_json_text(row->candidates[index].config) : json_null();
@@ -59,7 +41,7 @@ static json_t *row_object(const struct tk_tune_row *row)
 	        o, "exhaustive_evaluations", json_integer((json_int_t)row->exhaustive_evaluations));
 	json_object_set_new(o, "race_s", tk_json_number(row->race_s));
 	json_object_set_new(o, "budget_spent", json_boolean(row->budget_spent));
-	json_object_set_new(o, "candidates", candidates_array(row));
+	json_object_set_new(o, "candidates", tk_tune_candidates_json(row));
 	return o;
 }
 

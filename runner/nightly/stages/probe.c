@@ -130,10 +130,8 @@ static int add_device(
 	return TK_OK;
 }
 
-static int put_device(struct tk_night *n, struct tk_night_device *d, struct tk_error *err)
+int tk_night_put_device(struct tk_night *n, struct tk_night_device *d, struct tk_error *err)
 {
-	if (!n->store)
-		return TK_OK;
 	struct tk_device_row row = {.machine_id = n->machine_id,
 	        .kind = d->layer->name,
 	        .name = get_text(d->info, "name"),
@@ -171,7 +169,7 @@ static int probe_device(struct tk_night *n, const struct tk_module *layer, uint3
 		tk_night_device_close(&d);
 		return status;
 	}
-	return put_device(n, &n->devices[n->device_count - 1], err);
+	return n->store ? tk_night_put_device(n, &n->devices[n->device_count - 1], err) : TK_OK;
 }
 
 /* Starts opening a device. Errors other than a request to stop are ignored: they recur when the

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "nightly/session.h"
 #include "nightly/tune/tune_race.h"
+#include "nightly/tune/tune_store.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,7 +139,7 @@ int tk_tune(const struct tk_config *config, const struct tk_night_options *optio
 	struct tk_session s;
 	struct tk_comparison c;
 	*out = (struct tk_tune_report){0};
-	int64_t started_ns = tk_clock_monotonic_ns();
+	int64_t started_ns = tk_clock_monotonic_ns(), started_s = tk_clock_now_s();
 	int status = tk_comparison_open(config, options, &request, &out->ab, &s, &c, err);
 	name_sides(&out->ab);
 	if (!status)
@@ -154,6 +155,8 @@ int tk_tune(const struct tk_config *config, const struct tk_night_options *optio
 		status = tk_comparison_measure(&c, err);
 	if (!status)
 		write_report(&c, q->no_ab, out);
+	if (!status && q->store)
+		status = tk_tune_store(&c, q->store, started_s, out, err);
 	out->ab.budget_s = q->ab.budget_s;
 	out->ab.wall_s = (double)(tk_clock_monotonic_ns() - started_ns) / 1e9;
 	tk_comparison_close(&c, &s);

@@ -5,6 +5,9 @@
 #define TK_TUNE_H
 #include "core/tune.h"
 #include "nightly/ab/ab.h"
+#include <jansson.h>
+
+struct tk_store;
 
 struct tk_tune_request {
 	const char *target; /* a built upstream, "BACKEND", "FILE.so"; with ":KEY=VALUE,..." */
@@ -12,6 +15,7 @@ struct tk_tune_request {
 	struct tk_ab_request ab;
 	bool no_ab;         /* do not compare the winner with the default: the races get all time */
 	bool is_exhaustive; /* measure every configuration in all rounds */
+	struct tk_store *store; /* gets the result; NULL: nothing is stored */
 };
 
 struct tk_tune_candidate {
@@ -49,6 +53,8 @@ struct tk_tune_report {
 /* As tk_ab_compare. Free *out in any case. */
 int tk_tune(const struct tk_config *config, const struct tk_night_options *options,
         const struct tk_tune_request *request, struct tk_tune_report *out, struct tk_error *err);
+/* The candidates of a row as docs/reference/tune.md has them. NULL: out of memory. */
+json_t *tk_tune_candidates_json(const struct tk_tune_row *row);
 void tk_tune_report_free(struct tk_tune_report *r);
 
 #endif

@@ -1,5 +1,7 @@
 #include "history.h"
 #include "base/file.h"
+#include "store/tuning.h"
+#include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,6 +133,33 @@ int history_put_run(struct history *h, int64_t seq, double value, size_t samples
 	status = tk_store_put_run(h->store, &run, &point, lists, counts, 1, id, err);
 	free(data);
 	return status;
+}
+
+int history_put_tuning(struct history *h, int64_t started_s, int64_t *id, struct tk_error *err)
+{
+	struct tk_tuning_row row = {.device_id = h->device,
+	        .environment_id = h->environment,
+	        .problem_id = h->problem,
+	        .upstream = "blas",
+	        .revision = "abc",
+	        .artifact_key = "key",
+	        .backend = "blas",
+	        .options = "threads=1",
+	        .mode = "cold",
+	        .started_s = started_s,
+	        .verdict = TK_TUNE_VERDICT_FASTER,
+	        .config = "fast",
+	        .winner = "fast",
+	        .default_ns = 200,
+	        .winner_ns = 100,
+	        .change = -0.5,
+	        .change_lo = -0.51,
+	        .change_hi = NAN,
+	        .pair_count = 12,
+	        .evaluation_count = 6,
+	        .candidates = "[]"};
+
+	return tk_store_put_tuning(h->store, &row, id, err);
 }
 
 size_t history_count(struct history *h, const char *table)

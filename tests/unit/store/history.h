@@ -41,6 +41,8 @@ void history_reopen(struct history *h, enum tk_store_mode mode);
 /* A result in the night with `samples` samples. */
 int history_put_run(struct history *h, int64_t seq, double value, size_t samples, int64_t *id,
         struct tk_error *err);
+/* What `tracker tune` found at a time. */
+int history_put_tuning(struct history *h, int64_t started_s, int64_t *id, struct tk_error *err);
 size_t history_count(struct history *h, const char *table); /* through another connection */
 
 #endif

@@ -162,6 +162,60 @@ static void a_merge_refuses_a_changed_row(void **state)
 	history_free(&b);
 }
 
+static void every_column_of_a_tuning_counts(void **state)
+{
+	static const char *const changes[] = {"verdict='same'", "config='default'", "winner=''",
+	        "default_ns=201", "winner_ns=NULL", "change=-0.6", "change_lo=NULL", "change_hi=0",
+	        "pair_count=13", "evaluation_count=7", "candidates='[1]'", "checksum=1"};
+	struct history *h = *state;
+	int64_t id;
+
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		char sql[128];
+
+		MUST(history_put_tuning(h, 1000, &id, &err));
+		expect_problems(h, 0, "");
+		snprintf(sql, sizeof(sql), "UPDATE tuning SET %s", changes[i]);
+		run_sql(h, sql);
+		expect_problems(h, 1, "backend blas: was changed by hand");
+		run_sql(h, "DELETE FROM tuning");
+	}
+	MUST(history_put_tuning(h, 1000, &id, &err));
+	run_sql(h, "UPDATE tuning SET backend='other'");
+	expect_problems(h, 2, "tuning"); /* its uid and its checksum */
+}
+
+static void tunings_are_merged(void **state)
+{
+	struct history *a = *state, b;
+	int64_t id, again;
+
+	history_new(&b);
+	history_fill(&b);
+	MUST(history_put_tuning(a, 1000, &id, &err));
+	MUST(history_put_tuning(a, 1000, &again, &err));
+	assert_int_equal(id, again);
+	MUST(history_put_tuning(&b, 1000, &id, &err));
+	MUST(history_put_tuning(&b, 2000, &id, &err));
+	MUST(tk_store_merge(a->store, b.store, NULL, &err));
+	assert_int_equal(history_count(a, "tuning"), 2);
+	expect_problems(a, 0, "");
+	run_sql(&b, "UPDATE tuning SET config='slow' WHERE started_s=2000");
+	MUST_FAIL(TK_EDATA, "was changed by hand", tk_store_merge(a->store, b.store, NULL, &err));
+	history_free(&b);
+}
+
+static void a_renamed_machine_keeps_its_tunings(void **state)
+{
+	struct history *h = *state;
+	int64_t id;
+
+	MUST(history_put_tuning(h, 1000, &id, &err));
+	MUST(tk_store_rename_machine(h->store, "box", "crate", &err));
+	assert_int_equal(history_count(h, "tuning"), 1);
+	expect_problems(h, 0, "");
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -174,6 +228,9 @@ int main(void)
 	        TEST(the_checksum_does_not_depend_on_ids),
 	        TEST(unusual_numbers_have_a_stable_checksum),
 	        TEST(a_merge_refuses_a_changed_row),
+	        TEST(every_column_of_a_tuning_counts),
+	        TEST(tunings_are_merged),
+	        TEST(a_renamed_machine_keeps_its_tunings),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,153 @@
+/* `tracker tune --list`: the stored tunings. The schema of the JSON is in
+ * docs/reference/tune.md. */
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/format.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/lookup.h"
+#include "cli/markup.h"
+#include "cli/table.h"
+#include "cli/tune/print.h"
+#include "store/tuning.h"
+
+#define SCHEMA "tracker-tunings/1"
+
+static const struct tk_column columns[] = {
+        {"PROBLEM", TK_COLUMN_CUT},
+        {"BACKEND", TK_COLUMN_CUT},
+        {"DEVICE", TK_COLUMN_CUT},
+        {"REVISION", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1)},
+        {"WHEN", TK_COLUMN_DROP(2)},
+        {"CHANGE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+        {"VERDICT", TK_COLUMN_LEFT},
+        {"CONFIGURATION", TK_COLUMN_LEFT | TK_COLUMN_OPTIONAL},
+        {0},
+};
+
+static void add_row(struct tk_table *t, const struct tk_lookup *l, const struct tk_tuning_row *row)
+{
+	char day[TK_TIME_ISO_SIZE], change[TK_FORMAT_SIZE], range[TK_FORMAT_SIZE];
+
+	tk_table_add_row(t);
+	tk_table_set_cell(t, "PROBLEM", "%s", tk_lookup_problem(l, row->problem_id)->title);
+	tk_table_set_cell(t, "BACKEND", "%s", row->backend);
+	tk_table_set_cell(t, "DEVICE", "%s", tk_lookup_device(l, row->device_id)->slug);
+	tk_table_set_cell(t, "REVISION", "%.12s", row->revision);
+	tk_table_set_cell(t, "WHEN", "%s", tk_time_format_day(row->started_s, day));
+	if (!isnan(row->change)) {
+		tk_format_change(row->change, change);
+		tk_format_change_range(row->change, row->change_lo, row->change_hi, range);
+		tk_table_set_cell(
+		        t, "CHANGE", "%s (%s)", tk_text_to_plain(change), tk_text_to_plain(range));
+	}
+	tk_table_set_cell(t, "VERDICT", "%s", tk_tune_verdict_name(row->verdict));
+	tk_table_set_cell(t, "CONFIGURATION", "%s", row->config);
+}
+
+/* What the history keeps as JSON text; null for what is none. */
+static json_t *stored_json(const char *text)
+{
+	json_t *o = json_loads(text, 0, NULL);
+
+	return o ? o : json_null();
+}
+
+static json_t *change_object(const struct tk_tuning_row *row)
+{
+	return isnan(row->change)
+	               ? json_null()
+	               : json_pack("{s:o, s:o, s:o, s:I}", "value", tk_json_number(row->change),
+	                         "lo", tk_json_number(row->change_lo), "hi",
+	                         tk_json_number(row->change_hi), "pairs",
+	                         (json_int_t)row->pair_count);
+}
+
+static json_t *where_object(const struct tk_lookup *l, const struct tk_tuning_row *row)
+{
+	const struct tk_problem_row *p = tk_lookup_problem(l, row->problem_id);
+	const struct tk_device_row *d = tk_lookup_device(l, row->device_id);
+
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "problem", tk_json_text(p->text),
+	        "title", tk_json_text(p->title), "machine",
+	        tk_json_text(tk_lookup_machine(l, d->machine_id)->name), "device",
+	        tk_json_text(d->slug), "device_name", tk_json_text(d->name), "environment",
+	        stored_json(tk_lookup_environment(l, row->environment_id)->attributes));
+}
+
+static json_t *row_object(const struct tk_lookup *l, const struct tk_tuning_row *row)
+{
+	char when[TK_TIME_ISO_SIZE];
+	json_t *o = where_object(l, row);
+	json_t *result = json_pack(
+	        "{s:s, s:s, s:o, s:o, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:o}",
+	        "uid", row->uid, "started", tk_time_format_iso(row->started_s, when), "upstream",
+	        tk_json_text(row->upstream), "revision", tk_json_text(row->revision),
+	        "artifact_key", row->artifact_key, "backend", row->backend, "options",
+	        tk_json_text(row->options), "mode", row->mode, "config", tk_json_text(row->config),
+	        "winner", tk_json_text(row->winner), "default_ns", tk_json_number(row->default_ns),
+	        "winner_ns", tk_json_number(row->winner_ns), "change", change_object(row),
+	        "evaluations", (json_int_t)row->evaluation_count, "candidates",
+	        stored_json(row->candidates));
+
+	json_object_set_new(o, "verdict", json_string(tk_tune_verdict_name(row->verdict)));
+	json_object_update(o, result);
+	json_decref(result);
+	return o;
+}
+
+static bool is_of(const struct tk_tuning_row *row, const char *of)
+{
+	return !of || !strcmp(row->backend, of) || !strcmp(row->upstream, of);
+}
+
+static int print_json(
+        const struct tk_lookup *l, const struct tk_rows *rows, const char *of, struct tk_error *err)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct tk_tuning_row *row = TK_ROWS_AT(rows, struct tk_tuning_row, i);
+
+		if (is_of(row, of))
+			json_array_append_new(list, row_object(l, row));
+	}
+	return tk_command_print_json(json_pack("{s:s, s:o}", "schema", SCHEMA, "rows", list), err);
+}
+
+static int print_text(const struct tk_globals *g, const struct tk_lookup *l,
+        const struct tk_rows *rows, const char *of, struct tk_error *err)
+{
+	struct tk_table *t = tk_table_new(g, columns);
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct tk_tuning_row *row = TK_ROWS_AT(rows, struct tk_tuning_row, i);
+
+		if (is_of(row, of))
+			add_row(t, l, row);
+	}
+	if (!tk_table_row_count(t))
+		puts("nothing is stored; `tracker tune BACKEND PROBLEM` tunes a kernel");
+	int status = tk_table_print(t, stdout, err);
+	tk_table_free(t);
+	return status;
+}
+
+int tk_tune_list(const struct tk_globals *g, struct tk_store *s, const char *of, bool json,
+        struct tk_error *err)
+{
+	struct tk_lookup l = {0};
+	struct tk_rows rows = {0};
+	int status = tk_lookup_load(s, &l, err);
+
+	if (!status)
+		status = tk_store_list_tunings(s, &rows, err);
+	if (!status)
+		status = json ? print_json(&l, &rows, of, err) : print_text(g, &l, &rows, of, err);
+	tk_rows_free(&rows);
+	tk_lookup_free(&l);
+	return status;
+}
