@@ -130,19 +130,21 @@ static bool is_overdue(const struct search *s, const struct calendar *c, int64_t
 
 /* ---- what is missing ---- */
 
-void tk_missing_data_make_uids(const char *name, const char *group, int64_t last_s,
-        char uid[TK_ALERT_UID_SIZE], char group_uid[TK_ALERT_UID_SIZE])
+void tk_missing_data_make_uids(const char *machine, const char *upstream, const char *slug,
+        int64_t last_s, char uid[TK_ALERT_UID_SIZE], char group_uid[TK_ALERT_UID_SIZE])
 {
-	char last[32];
+	char last[32], group[512];
 
 	snprintf(last, sizeof last, "%lld", (long long)last_s);
-	tk_alert_uid_hash((const char *const[]){"stoppage", name, last}, 3, uid);
+	snprintf(group, sizeof group, "%s%s%s", machine, upstream ? "/" : "",
+	        upstream ? upstream : "");
+	tk_alert_uid_hash((const char *const[]){"stoppage", slug ? slug : group, last}, 3, uid);
 	tk_alert_uid_hash((const char *const[]){"stoppages", group, last}, 3, group_uid);
 }
 
-/* name, group: the inputs of the uids. */
-static int add(struct search *s, const struct tk_missing_data *missing, const char *name,
-        const char *group, struct tk_error *err)
+/* machine, upstream, slug: as for tk_missing_data_make_uids(). */
+static int add(struct search *s, const struct tk_missing_data *missing, const char *machine,
+        const char *upstream, const char *slug, struct tk_error *err)
 {
 	struct tk_missing_data *grown = realloc(s->found.at, (s->found.count + 1) * sizeof *grown);
 	struct tk_missing_data *added;
@@ -152,7 +154,8 @@ static int add(struct search *s, const struct tk_missing_data *missing, const ch
 	s->found.at = grown;
 	added = &grown[s->found.count];
 	*added = *missing;
-	tk_missing_data_make_uids(name, group, missing->last_s, added->uid, added->group_uid);
+	tk_missing_data_make_uids(
+	        machine, upstream, slug, missing->last_s, added->uid, added->group_uid);
 	if (!*added->uid || !*added->group_uid)
 		return out_of_memory(err);
 	s->found.count++;
@@ -179,7 +182,7 @@ static int search_machine(struct search *s, struct calendar *c, struct tk_error 
 	snprintf(missing.title, sizeof missing.title, "%s: no night for %s (last: %s)",
 	        machine->name, tk_duration_format((double)age_s, age, sizeof age),
 	        tk_time_format_day(missing.last_s, day));
-	return add(s, &missing, machine->name, machine->name, err);
+	return add(s, &missing, machine->name, NULL, NULL, err);
 }
 
 struct subject {
@@ -187,7 +190,6 @@ struct subject {
 	const struct calendar *calendar;
 	const struct tk_upstream_row *upstream;
 	const struct tk_machine_row *machine;
-	char group[512]; /* the upstream on the machine */
 };
 
 static bool find_subject(
@@ -201,7 +203,6 @@ static bool find_subject(
 	out->machine = tk_id_table_find(&s->catalog.machines, out->calendar->machine_id);
 	if (!out->upstream || !out->machine)
 		return false;
-	snprintf(out->group, sizeof out->group, "%s/%s", out->machine->name, out->upstream->name);
 	return true;
 }
 
@@ -256,7 +257,7 @@ static int search_upstream(
 	missing.last_s = newest->as_of_s;
 	snprintf(missing.title, sizeof missing.title, "%s on %s: no timing of any series since %s",
 	        x->upstream->name, x->machine->name, tk_time_format_day(missing.last_s, day));
-	return add(s, &missing, x->group, x->group, err);
+	return add(s, &missing, x->machine->name, x->upstream->name, NULL, err);
 }
 
 static int search_series(struct search *s, const struct tk_newest_point *p, struct tk_error *err)
@@ -285,7 +286,7 @@ static int search_series(struct search *s, const struct tk_newest_point *p, stru
 
 	snprintf(missing.title, sizeof missing.title, "%s: no timing since %s", x.series->slug,
 	        tk_time_format_day(p->as_of_s, day));
-	return add(s, &missing, x.series->slug, x.group, err);
+	return add(s, &missing, x.machine->name, x.upstream->name, x.series->slug, err);
 }
 
 static void free_search(struct search *s)

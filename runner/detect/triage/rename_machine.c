@@ -23,31 +23,19 @@ static const char *slug_of(const struct tk_catalog *c, int64_t series_id)
 	return series ? series->slug : NULL;
 }
 
-/* What the uid of an alert about missing data is made of. */
-static void name_missing(const struct tk_catalog *c, const struct tk_alert_row *a,
-        const char *machine, char name[512], char group[512])
-{
-	const struct tk_upstream_row *upstream = tk_id_table_find(&c->upstreams, a->upstream_id);
-	const char *slug = a->series_id ? slug_of(c, a->series_id) : NULL;
-
-	snprintf(
-	        group, 512, "%s%s%s", machine, upstream ? "/" : "", upstream ? upstream->name : "");
-	snprintf(name, 512, "%s", slug ? slug : group);
-}
-
 static void make_uids(const struct tk_catalog *c, const struct tk_alert_row *a, const char *machine,
         char uid[TK_ALERT_UID_SIZE], char group_uid[TK_ALERT_UID_SIZE])
 {
 	const struct tk_night_row *night = tk_id_table_find(&c->nights, a->night_id);
+	const struct tk_upstream_row *upstream = tk_id_table_find(&c->upstreams, a->upstream_id);
 	const char *slug = slug_of(c, a->series_id);
-	char name[512], group[512];
 
 	uid[0] = group_uid[0] = '\0';
 	if (a->kind != TK_ALERT_MISSING_DATA && slug) {
 		tk_alert_make_uid(a->kind == TK_ALERT_FAILURE, slug, a->bad_rev, uid);
 	} else if (a->kind == TK_ALERT_MISSING_DATA && night) {
-		name_missing(c, a, machine, name, group);
-		tk_missing_data_make_uids(name, group, night->as_of_s, uid, group_uid);
+		tk_missing_data_make_uids(machine, upstream ? upstream->name : NULL, slug,
+		        night->as_of_s, uid, group_uid);
 	}
 }
 
