@@ -88,7 +88,8 @@ static size_t find_device(const struct tk_night *n, int64_t device_id)
 static size_t find_model(const struct tk_night *n, size_t device)
 {
 	size_t first = 0;
-	while (!tk_night_device_is_same_model(&n->devices[first], &n->devices[device]))
+	while (first < device &&
+	        !tk_night_device_is_same_model(&n->devices[first], &n->devices[device]))
 		first++;
 	return first;
 }
