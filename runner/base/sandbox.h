@@ -28,6 +28,9 @@ struct tk_sandbox_policy {
 	bool network;
 	bool gpu;        /* device nodes of GPUs, and the machine's shared memory */
 	bool huge_pages; /* /dev/hugepages */
+	/* Where no namespace and no Landlock rule does better, kill() reaches the program itself
+	 * and its group alone. Otherwise all but the tracker: a build ends its own children. */
+	bool signals_itself_only;
 };
 
 /* To be called before threads start. Without it the mode is off. */

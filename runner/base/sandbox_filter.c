@@ -5,15 +5,20 @@
 #include "base/sandbox_internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/seccomp.h>
+#include <linux/sockios.h>
 #include <sched.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/file.h"
 
 #if defined __x86_64__
 #define NATIVE_ARCH AUDIT_ARCH_X86_64
@@ -27,6 +32,9 @@
 #define SECCOMP_FILTER_FLAG_SPEC_ALLOW 4
 #endif
 #define CAP_PERFMON_NUMBER 38
+/* A jump of the filter passes at most 255 instructions; the tracker has a few threads. */
+#define TARGETS_MAX 120
+#define OWN_PID 0x7fffffffu /* in the filter until its process is there; no process has this ID */
 
 #define DATA(member) (uint32_t) offsetof(struct seccomp_data, member)
 
@@ -72,6 +80,19 @@ static void refuse_values(
 	load(s, DATA(nr));
 }
 
+/* Refuses the call unless the argument has one of the values. */
+static void refuse_others(
+        struct tk_sandbox *s, long call, int argument, const uint32_t *values, uint8_t count)
+{
+	skip_unless(s, (uint32_t)call, (uint8_t)(count + 3));
+	load(s, DATA(args) + 8 * (uint32_t)argument);
+	for (uint8_t i = 0; i < count; i++)
+		add(s, (struct sock_filter)BPF_JUMP(
+		               BPF_JMP | BPF_JEQ | BPF_K, values[i], (uint8_t)(count - i), 0));
+	answer(s, EPERM);
+	load(s, DATA(nr));
+}
+
 static void refuse_sockets(struct tk_sandbox *s)
 {
 	skip_unless(s, SYS_socket, 5);
@@ -82,14 +103,53 @@ static void refuse_sockets(struct tk_sandbox *s)
 	load(s, DATA(nr));
 }
 
-static void protect_parent(struct tk_sandbox *s)
+/* The tracker as a target of kill(): its process, its group, all processes, and its threads of now:
+ * the ID of a thread stands for its process. */
+static uint8_t list_targets(uint32_t out[TARGETS_MAX])
 {
 	const uint32_t self = (uint32_t)getpid(), group = (uint32_t)getpgrp();
-	const uint32_t targets[] = {self, -self, -group, (uint32_t)-1};
+	const uint32_t first[] = {self, -self, -group, (uint32_t)-1};
+	char **names = NULL;
+	size_t count = 0;
+	uint8_t n = 0;
 
-	refuse_values(s, SYS_kill, 0, targets, 4);
+	for (; n < sizeof first / sizeof *first; n++)
+		out[n] = first[n];
+	if (tk_dir_list("/proc/self/task", &names, &count, NULL))
+		return n;
+	for (size_t i = 0; i < count && n < TARGETS_MAX; i++)
+		out[n++] = (uint32_t)strtoul(names[i], NULL, 10);
+	tk_names_free(names, count);
+	return n;
+}
+
+/* Files that send signals when they have data, to any process of the same user. */
+static void refuse_file_owners(struct tk_sandbox *s)
+{
+	static const uint32_t commands[] = {F_SETOWN, F_SETOWN_EX},
+	                      requests[] = {FIOSETOWN, SIOCSPGRP};
+
+	refuse_values(s, SYS_fcntl, 1, commands, 2);
+	refuse_values(s, SYS_ioctl, 1, requests, 2);
+}
+
+static void protect_parent(struct tk_sandbox *s, const struct tk_sandbox_policy *policy)
+{
+	static const uint32_t own[] = {0, OWN_PID};
+	uint32_t targets[TARGETS_MAX];
+	const uint8_t count = list_targets(targets);
+	/* Landlock tells the sandbox's own processes from others. */
+	const bool scoped = s->ruleset >= 0 && tk_landlock_version() >= TK_LANDLOCK_SIGNALS;
+
+	if (policy->signals_itself_only && !scoped)
+		refuse_others(s, SYS_kill, 0, own, 2);
+	else
+		refuse_values(s, SYS_kill, 0, targets, count);
+	refuse_others(s, SYS_rt_sigqueueinfo, 0, own, 2);
+	refuse_others(s, SYS_prlimit64, 0, own, 2); /* a limit of processor time kills */
+	refuse_file_owners(s);
+	/* Here the process must be the thread's: its ID is enough. */
 	refuse_values(s, SYS_tgkill, 0, targets, 1);
-	refuse_values(s, SYS_rt_sigqueueinfo, 0, targets, 1);
 	refuse_values(s, SYS_rt_tgsigqueueinfo, 0, targets, 1);
 	refuse_values(s, SYS_process_vm_writev, 0, targets, 1);
 	refuse_values(s, SYS_process_vm_readv, 0, targets, 1);
@@ -116,7 +176,7 @@ void tk_sandbox_prepare_filter(struct tk_sandbox *s, const struct tk_sandbox_pol
 	add(s, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1));
 	answer(s, ENOSYS);
 #endif
-	protect_parent(s);
+	protect_parent(s, policy);
 	/* Success without effect: tools such as ninja stop at an error. */
 	refuse(s, SYS_setsid, 0);
 	refuse(s, SYS_setpgid, 0);
@@ -142,12 +202,20 @@ static bool is_kept(int capability)
 	return false;
 }
 
-int tk_sandbox_enter(const struct tk_sandbox *s)
+static void name_own_process(struct tk_sandbox *s)
 {
-	const struct sock_fprog program = {s->filter_count, (struct sock_filter *)s->filter};
+	for (unsigned short i = 0; i < s->filter_count; i++)
+		if (BPF_CLASS(s->filter[i].code) == BPF_JMP && s->filter[i].k == OWN_PID)
+			s->filter[i].k = (uint32_t)getpid();
+}
+
+int tk_sandbox_enter(struct tk_sandbox *s)
+{
+	const struct sock_fprog program = {s->filter_count, s->filter};
 
 	if (s->method == TK_SANDBOX_BUBBLEWRAP)
 		return 0;
+	name_own_process(s);
 	for (int c = 0; c < 64 && prctl(PR_CAPBSET_READ, c) >= 0; c++)
 		if (!is_kept(c))
 			prctl(PR_CAPBSET_DROP, c); /* only root can, and only root needs it */

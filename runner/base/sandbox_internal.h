@@ -5,7 +5,7 @@
 #include <linux/filter.h>
 #include <stddef.h>
 
-#define TK_SANDBOX_FILTER_MAX 96
+#define TK_SANDBOX_FILTER_MAX 400
 #define TK_SANDBOX_REPORT_OPTIONS 2
 
 struct tk_sandbox {
@@ -43,6 +43,7 @@ int tk_sandbox_prepare_bubblewrap(
 
 /* sandbox_landlock.c */
 int tk_landlock_version(void); /* 0: none */
+#define TK_LANDLOCK_SIGNALS 6  /* from this version on, signals stay within the sandbox */
 int tk_sandbox_prepare_landlock(
         struct tk_sandbox *s, const struct tk_sandbox_policy *policy, struct tk_error *err);
 /* In the child, before the ruleset is in force: it may write to the files of its own threads.
@@ -53,6 +54,6 @@ void tk_landlock_allow_own_threads(const struct tk_sandbox *s);
 void tk_sandbox_prepare_filter(struct tk_sandbox *s, const struct tk_sandbox_policy *policy);
 
 /* In the child, between fork and exec: system calls only. 0, or -1 with errno. */
-int tk_sandbox_enter(const struct tk_sandbox *s);
+int tk_sandbox_enter(struct tk_sandbox *s);
 
 #endif

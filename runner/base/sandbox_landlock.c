@@ -127,7 +127,7 @@ int tk_sandbox_prepare_landlock(
         struct tk_sandbox *s, const struct tk_sandbox_policy *policy, struct tk_error *err)
 {
 	const int version = tk_landlock_version();
-	const size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
+	const size_t size = version >= TK_LANDLOCK_SIGNALS ? 24 : version >= 4 ? 16 : 8;
 	struct ruleset_attr attr = {
 	        .fs = ALL_OF_VERSION_1 | (version >= 2 ? REFER : 0) | (version >= 3 ? TRUNCATE : 0),
 	        .net = policy->network ? 0 : NET_TCP,

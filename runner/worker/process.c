@@ -163,7 +163,8 @@ static int open_sandbox(const struct tk_worker_process_spec *spec, struct tk_wor
 	const struct tk_sandbox_policy policy = {.writable = writable,
 	        .readable = spec->readable,
 	        .gpu = spec->gpu,
-	        .huge_pages = true};
+	        .huge_pages = true,
+	        .signals_itself_only = true};
 	return status ? status : tk_sandbox_new(&policy, &p->sandbox, err);
 }
 
