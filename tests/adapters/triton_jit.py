@@ -119,12 +119,13 @@ backward = launches(
     ATTENTION % ("f16", "bwd"), adapter.configs(problem(ATTENTION % ("f16", "bwd")))[0]
 )
 assert len(backward) == 3 and [x[2]["phase"] for x in backward] == [0, 1, 2]
-assert len({id(x[2]["DELTA"]) for x in backward}) == 1  # one scratch for all phases
+assert len({id(x[2]["DELTA"].memory) for x in backward}) == 1  # one scratch for all phases
 
 # the launch that is captured allocates nothing: it gets what the first one got
-workspace = adapter.Workspace()
 before = len(allocated)
-assert workspace(4096, 128, 0) is workspace(4096, 128, 0) and len(allocated) == before + 1
+assert adapter.memory.allocate(4096, 128, 0) is adapter.memory.allocate(4096, 128, 0)
+assert adapter.memory.get("a", 4096) is not adapter.memory.get("b", 4096)
+assert len(allocated) == before + 3
 
 assert adapter.supports(problem(ATTENTION % ("f16", "fwd"))) is None
 assert "only f16 and bf16" in adapter.supports(problem(ATTENTION % ("f32", "fwd")))

@@ -53,17 +53,25 @@ def kernel(p, config):
     return find_calls(p)[config].kernel
 
 
-class Workspace:
-    """What launches ask for beside their arguments. The launch that is captured gets the memory of
-    the first one: nothing may be allocated then."""
+class Memory:
+    """What kernels need beside the tensors of a problem. A launch that is captured gets the memory
+    of the one before: nothing may be allocated then. All input sets share it, as a program that
+    calls a kernel again and again has the same memory from PyTorch each time."""
 
     def __init__(self):
         self.buffers = {}
 
-    def __call__(self, size, alignment, stream):
-        if size not in self.buffers:
-            self.buffers[size] = torch.empty(size, dtype=torch.int8, device="cuda")
-        return self.buffers[size]
+    def get(self, name, size):
+        if (name, size) not in self.buffers:
+            self.buffers[name, size] = torch.empty(size, dtype=torch.int8, device="cuda")
+        return self.buffers[name, size]
+
+    def allocate(self, size, alignment, stream):
+        """For Triton: descriptors that a kernel makes itself."""
+        return self.get("triton", size)
+
+
+memory = Memory()
 
 
 def plan(p, config, tensors, stream):
@@ -74,13 +82,12 @@ def plan(p, config, tensors, stream):
         shared = torch.as_tensor(tensors[tensor], device="cuda")
         arguments[name] = shared.view(TYPES[dtype])
     for name, size in call.scratch.items():
-        arguments[name] = torch.empty(size // 4, dtype=torch.float32, device="cuda")
-    workspace = Workspace()
+        arguments[name] = memory.get(name, size).view(torch.float32)
     on = torch.cuda.ExternalStream(stream)
 
     def run():
         if hasattr(triton, "set_allocator"):
-            triton.set_allocator(workspace)
+            triton.set_allocator(memory.allocate)
         with torch.cuda.stream(on):
             for grid, values in call.launches():
                 jit[grid](**arguments, **values)
