@@ -81,6 +81,8 @@ void tk_command_close(struct tk_config *config, struct tk_store *store);
 	X(export, "write runs for other programs and machines", false) \
 	X(import, "read exported nights, or the histories of other tools", false) \
 	X(merge, "merge several histories into one", false) \
+	X(push, "send the history to a server", false) \
+	X(pull, "fetch the histories that machines have sent", false) \
 	X(machine, "list the machines of the history, rename one", false) \
 	X(suite, "list, check and show the suites", false) \
 	X(doctor, "show what this machine has, and why a backend is unavailable", false) \

@@ -6,21 +6,31 @@
 #include "base/process.h"
 #include "base/text.h"
 #include <curl/curl.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define DEFAULT_DEADLINE_S 30.0
+#define FILE_DEADLINE_S 86400.0
+#define STALLED_S 60L   /* a transfer without a byte for this long has failed */
 #define ANSWER_MAX 4096 /* bytes of the answer that are kept for messages */
 
 struct request {
-	const char *url, *body; /* body NULL: GET */
-	const char *what;       /* of the URL, for messages */
-	size_t answer_max;      /* bytes of the answer that are kept */
-	bool is_cut;            /* the answer was longer */
+	const char *url, *body;  /* body NULL: GET */
+	FILE *upload, *download; /* the file that is sent (PUT) or written; or NULL */
+	int64_t file_bytes;      /* size of `upload`, most of `download` */
+	const struct tk_http_signing *signing;
+	const char *what;  /* of the URL, for messages */
+	size_t answer_max; /* bytes of the answer that are kept */
+	bool is_cut;       /* the answer was longer */
 	char host[256];
 	int64_t deadline_ns;
 	struct curl_slist *headers;
+	CURL *handle;
 	struct tk_buf answer;
 	long http_status;
 	char detail[CURL_ERROR_SIZE];
@@ -34,6 +44,24 @@ static size_t keep_answer(char *data, size_t size, size_t count, void *user)
 	tk_buf_add(answer, data, got < room ? got : room);
 	r->is_cut = r->is_cut || got > room;
 	return got;
+}
+
+/* Answers that are no file are messages. */
+static size_t keep_file(char *data, size_t size, size_t count, void *user)
+{
+	struct request *r = user;
+	const size_t got = size * count;
+	if (r->http_status == 0)
+		curl_easy_getinfo(r->handle, CURLINFO_RESPONSE_CODE, &r->http_status);
+	if (r->http_status < 200 || r->http_status > 299)
+		return keep_answer(data, size, count, user);
+	r->is_cut = ftello(r->download) + (int64_t)got > r->file_bytes;
+	return r->is_cut ? 0 : fwrite(data, size, count, r->download) * size;
+}
+
+static int seek_file(void *user, curl_off_t offset, int origin)
+{
+	return fseeko(user, offset, origin) ? CURL_SEEKFUNC_FAIL : CURL_SEEKFUNC_OK;
 }
 
 static int find_host(struct request *r, struct tk_error *err)
@@ -75,6 +103,39 @@ static int make_headers(struct request *r, const char *const *extra, struct tk_e
 	return complete ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
+static void set_credentials(CURL *h, const struct request *r)
+{
+	char provider[128];
+	if (!r->signing) {
+		curl_easy_setopt(h, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
+		return;
+	}
+	snprintf(provider, sizeof provider, "aws:amz:%s:s3", r->signing->region);
+	curl_easy_setopt(h, CURLOPT_AWS_SIGV4, provider);
+	curl_easy_setopt(h, CURLOPT_USERNAME, r->signing->access_key);
+	curl_easy_setopt(h, CURLOPT_PASSWORD, r->signing->secret_key);
+}
+
+static void set_files(CURL *h, struct request *r)
+{
+	if (r->upload) {
+		rewind(r->upload);
+		curl_easy_setopt(h, CURLOPT_UPLOAD, 1L);
+		curl_easy_setopt(h, CURLOPT_READDATA, r->upload);
+		curl_easy_setopt(h, CURLOPT_SEEKFUNCTION, seek_file);
+		curl_easy_setopt(h, CURLOPT_SEEKDATA, r->upload);
+		curl_easy_setopt(h, CURLOPT_INFILESIZE_LARGE, (curl_off_t)r->file_bytes);
+		curl_easy_setopt(h, CURLOPT_FOLLOWLOCATION, 0L);
+	}
+	if (r->download) {
+		rewind(r->download);
+		curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, keep_file);
+		curl_easy_setopt(h, CURLOPT_ACCEPT_ENCODING, NULL);
+	}
+	curl_easy_setopt(h, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	curl_easy_setopt(h, CURLOPT_LOW_SPEED_TIME, STALLED_S);
+}
+
 static CURLcode attempt(CURL *h, struct request *r)
 {
 	const int64_t left_ms = (r->deadline_ns - tk_clock_monotonic_ns()) / 1000000;
@@ -99,13 +160,16 @@ static CURLcode attempt(CURL *h, struct request *r)
 		curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(r->body));
 		curl_easy_setopt(h, CURLOPT_POSTFIELDS, r->body);
 	} else {
-		curl_easy_setopt(h, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
+		set_credentials(h, r);
 		curl_easy_setopt(h, CURLOPT_ACCEPT_ENCODING, "");
 	}
 	curl_easy_setopt(h, CURLOPT_USERAGENT, "tracker");
 	curl_easy_setopt(h, CURLOPT_ERRORBUFFER, r->detail);
 	curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, keep_answer);
 	curl_easy_setopt(h, CURLOPT_WRITEDATA, r);
+	if (r->upload || r->download)
+		set_files(h, r);
+	r->handle = h;
 	const CURLcode code = curl_easy_perform(h);
 	curl_easy_getinfo(h, CURLINFO_RESPONSE_CODE, &r->http_status);
 	return code;
@@ -116,7 +180,15 @@ static bool worth_retrying(CURLcode code, long http_status)
 	if (code == CURLE_OK)
 		return http_status == 429 || http_status >= 500;
 	return code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST ||
-	       code == CURLE_GOT_NOTHING || code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR;
+	       code == CURLE_GOT_NOTHING || code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR ||
+	       code == CURLE_PARTIAL_FILE || code == CURLE_OPERATION_TIMEDOUT;
+}
+
+static const char *verb(const struct request *r)
+{
+	if (r->upload)
+		return "send to";
+	return r->body ? "post to" : "read";
 }
 
 static int conclude(const struct request *r, CURLcode code, struct tk_error *err)
@@ -128,8 +200,8 @@ static int conclude(const struct request *r, CURLcode code, struct tk_error *err
 		return tk_fail(
 		        err, TK_EIO, "%s redirects to a protocol that is not allowed", r->host);
 	if (code != CURLE_OK)
-		return tk_fail(err, TK_EIO, "cannot %s %s: %s", r->body ? "post to" : "read",
-		        r->host, r->detail[0] ? r->detail : curl_easy_strerror(code));
+		return tk_fail(err, TK_EIO, "cannot %s %s: %s", verb(r), r->host,
+		        r->detail[0] ? r->detail : curl_easy_strerror(code));
 	if (r->http_status >= 200 && r->http_status < 300)
 		return TK_OK;
 	tk_text_copy_line(
@@ -141,7 +213,10 @@ static int conclude(const struct request *r, CURLcode code, struct tk_error *err
 /* Fills r->http_status and, for a GET, r->answer. */
 static int perform(struct request *r, const struct tk_http_options *o, struct tk_error *err)
 {
-	const double deadline_s = o->deadline_s > 0 ? o->deadline_s : DEFAULT_DEADLINE_S;
+	const bool is_file = r->upload || r->download;
+	const double usual_s = is_file ? FILE_DEADLINE_S : DEFAULT_DEADLINE_S;
+	const double deadline_s = o->deadline_s > 0 ? o->deadline_s : usual_s;
+	r->signing = o->signing;
 	r->deadline_ns = tk_clock_monotonic_ns() + (int64_t)(deadline_s * 1e9);
 	int status = find_host(r, err);
 	if (!status)
@@ -192,6 +267,49 @@ int tk_http_get(const char *url, size_t max_bytes, const struct tk_http_options 
 		tk_buf_free(&r.answer);
 	else
 		*out = r.answer;
+	return status;
+}
+
+int tk_http_put_file(const char *url, const char *path, const struct tk_http_options *options,
+        struct tk_error *err)
+{
+	struct request r = {.url = url, .what = "server", .answer_max = ANSWER_MAX};
+	struct stat st;
+	r.upload = fopen(path, "rbe");
+	if (!r.upload || fstat(fileno(r.upload), &st)) {
+		const int status = tk_fail_errno(err, "%s", path);
+		if (r.upload)
+			fclose(r.upload);
+		return status;
+	}
+	r.file_bytes = st.st_size;
+	const int status = perform(&r, options ? options : &defaults, err);
+	tk_buf_free(&r.answer);
+	fclose(r.upload);
+	return status;
+}
+
+int tk_http_get_file(const char *url, const char *path, int64_t max_bytes,
+        const struct tk_http_options *options, struct tk_error *err)
+{
+	struct request r = {.url = url, .what = "server", .answer_max = ANSWER_MAX};
+	r.file_bytes = max_bytes;
+	r.download = fopen(path, "wbxe");
+	if (!r.download)
+		return tk_fail_errno(err, "%s", path);
+	int status = perform(&r, options ? options : &defaults, err);
+	if (r.is_cut && r.http_status / 100 == 2)
+		status = tk_fail(
+		        err, TK_EDATA, "%s has more than %lld bytes", r.host, (long long)max_bytes);
+	else if (status && ferror(r.download))
+		status = tk_fail(err, TK_EIO, "%s: cannot be written", path);
+	tk_buf_free(&r.answer);
+	if (!status && (fflush(r.download) || ftruncate(fileno(r.download), ftello(r.download))))
+		status = tk_fail_errno(err, "%s", path);
+	if (fclose(r.download) && !status)
+		status = tk_fail_errno(err, "%s", path);
+	if (status)
+		unlink(path);
 	return status;
 }
 

@@ -1,5 +1,6 @@
 """The kernels of this folder by Triton's own JIT, in a Python that has Triton and PyTorch: the
 launches of compile.py's packages, compiled on the card. Names of configurations are the same."""
+
 import re
 
 import torch

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -154,10 +155,53 @@ static void failures(void **state)
 	stop(&redirect);
 }
 
+#define ANSWER(body, says) "HTTP/1.1 200 OK\r\nContent-Length: " says "\r\n\r\n" body
+
+static long size_of(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) ? -1 : (long)st.st_size;
+}
+
+/* The attempt before leaves nothing behind, a failure no file. */
+static void files(void **state)
+{
+	const struct tk_http_options options = {.deadline_s = 20, .retries = 2}, none = {0};
+	char folder[] = "/tmp/tracker-http-XXXXXX", file[64], other[64];
+	struct tk_error err = {0};
+	assert_non_null(mkdtemp(folder));
+	snprintf(file, sizeof file, "%s/a", folder);
+	snprintf(other, sizeof other, "%s/b", folder);
+	const struct server s = start((const char *const[]){
+	        ANSWER("cut off early", "99"), BUSY, ANSWER("whole", "5"), NULL});
+	assert_int_equal(tk_http_get_file(s.url, file, 100, &options, &err), TK_OK);
+	assert_int_equal(size_of(file), 5);
+	assert_int_equal(tk_http_get_file(s.url, file, 100, &none, &err), TK_EIO); /* is there */
+	assert_int_equal(tk_http_get_file(s.url, other, 4, &none, &err), TK_EDATA);
+	assert_non_null(strstr(err.message, "has more than 4 bytes"));
+	assert_int_equal(size_of(other), -1);
+	stop(&s);
+	const struct server cut = start((const char *const[]){ANSWER("short", "99"), NULL});
+	assert_int_equal(tk_http_get_file(cut.url, other, 100, &none, &err), TK_EIO);
+	assert_int_equal(size_of(other), -1);
+	stop(&cut);
+	const struct server put = start((const char *const[]){BUSY, ANSWER("", "0"), NULL});
+	assert_int_equal(tk_http_put_file(put.url, file, &options, &err), TK_OK);
+	stop(&put);
+	const struct server no = start((const char *const[]){
+	        "HTTP/1.1 403 No\r\nContent-Length: 5\r\nConnection: close\r\n\r\nnever", NULL});
+	assert_int_equal(tk_http_put_file(no.url, file, &options, &err), TK_EIO);
+	assert_string_equal(err.message, "127.0.0.1 answered 403: never");
+	assert_int_equal(tk_http_put_file(no.url, other, &options, &err), TK_ENOTFOUND);
+	stop(&no);
+	unlink(file);
+	rmdir(folder);
+}
+
 int main(void)
 {
 	signal(SIGPIPE, SIG_IGN);
-	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(posts), cmocka_unit_test(retries), cmocka_unit_test(failures)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(posts), cmocka_unit_test(retries),
+	        cmocka_unit_test(failures), cmocka_unit_test(files)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

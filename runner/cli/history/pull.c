@@ -1,0 +1,159 @@
+/* `tracker pull`: fetches the histories that machines have pushed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/archive.h"
+#include "base/file.h"
+#include "cli/commands.h"
+#include "upstream/remote.h"
+
+#define DEFAULT_FOLDER "pulled"
+#define ARCHIVE_MAX_BYTES (5ll << 30)   /* what a push may send */
+#define HISTORY_MAX_BYTES (64ull << 30) /* unpacked */
+
+struct pull_options {
+	const char *url, *into;
+};
+
+static const struct argp_option options[] = {
+        {"into", 'i', "DIR", 0, "Write the histories into DIR (default: " DEFAULT_FOLDER ")", 1},
+        {0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct pull_options *o = state->input;
+
+	switch (key) {
+	case 'i':
+		o->into = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (o->url)
+			argp_error(state, "unexpected argument \"%s\"", arg);
+		o->url = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->url)
+			argp_error(state, "missing URL; expected s3://BUCKET/FOLDER or "
+			                  "https://HOST/FOLDER/MACHINE.tar.zst");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+const struct argp tk_argp_pull = {options, parse_option, "URL",
+        "Fetch the histories that `tracker push` has sent to URL, each into a file MACHINE.db, and "
+        "print the names of the files. `tracker merge` takes them into this history.\v"
+        "URL and credentials are those of push. A server of the S3 protocol lists what a folder "
+        "has; of other servers name each object: https://HOST/FOLDER/MACHINE.tar.zst. A file is "
+        "replaced when its successor is complete; with signing.allowed_signers in tracker.yml, "
+        "`tracker merge` asks for the signature that came with it.\n\n"
+        "Examples:\n"
+        "  tracker pull s3://nights/gpus && tracker merge pulled/*.db && tracker site\n"
+        "  tracker pull https://files.lan/nights/h200-1.tar.zst --into=/tmp/h200"};
+
+/* Renames DIR/FROM to INTO/NAME; with `optional`, no such file removes INTO/NAME. */
+static int move_file(const char *dir, const char *from, const char *into, const char *name,
+        bool optional, struct tk_error *err)
+{
+	char *old = tk_path_join3(dir, "content", from), *new = tk_path_join(into, name);
+	int status = TK_OK;
+
+	if (!old || !new)
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	else if (!tk_file_exists(old) && !optional)
+		status = tk_fail(
+		        err, TK_EDATA, "the archive has no %s: `tracker push` makes it", from);
+	else if (!tk_file_exists(old))
+		remove(new);
+	else if (rename(old, new))
+		status = tk_fail_errno(err, "%s", new);
+	free(old);
+	free(new);
+	return status;
+}
+
+/* The signature comes first: a history without its own is refused, never accepted by mistake. */
+static int take_files(const char *dir, const char *into, const char *name, struct tk_error *err)
+{
+	char *db = NULL, *sig = NULL;
+	int status = TK_OK;
+
+	if (asprintf(&db, "%s.db", name) < 0 || asprintf(&sig, "%s.db.sig", name) < 0)
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!status)
+		status = move_file(dir, "history.db.sig", into, sig, true, err);
+	if (!status)
+		status = move_file(dir, "history.db", into, db, false, err);
+	if (!status)
+		printf("%s/%s\n", into, db);
+	free(db);
+	free(sig);
+	return status;
+}
+
+static int pull_one(
+        struct tk_remote *remote, const char *name, const char *into, struct tk_error *err)
+{
+	char *dir = NULL, *archive = NULL, *content = NULL;
+	int status = tk_dir_create_temp(into, ".new-", &dir, err);
+
+	if (status)
+		return status;
+	archive = tk_path_join(dir, "history.tar.zst");
+	content = tk_path_join(dir, "content");
+	if (!archive || !content)
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!status)
+		status = tk_remote_get(remote, name, archive, ARCHIVE_MAX_BYTES, err);
+	if (!status)
+		status = tk_archive_extract(archive, content, HISTORY_MAX_BYTES, err);
+	if (!status)
+		status = take_files(dir, into, name, err);
+	if (status)
+		tk_error_add_context(err, "%s", name);
+	tk_dir_remove(dir, NULL);
+	free(dir);
+	free(archive);
+	free(content);
+	return status;
+}
+
+/* One that cannot be had does not cost the others; the first error is the answer. */
+static int pull(const struct pull_options *o, struct tk_error *err)
+{
+	const char *into = o->into ? o->into : DEFAULT_FOLDER;
+	struct tk_remote *remote = NULL;
+	char **names = NULL;
+	size_t count = 0;
+	int status = tk_remote_open(o->url, &remote, err);
+
+	if (!status)
+		status = tk_remote_list(remote, &names, &count, err);
+	if (!status && !count)
+		status = tk_fail(err, TK_ENOTFOUND,
+		        "%s has no history yet; `tracker push` sends one", o->url);
+	if (!status)
+		status = tk_dir_create(into, err);
+	const bool ready = !status;
+	for (size_t i = 0; ready && i < count; i++) {
+		struct tk_error why = {0};
+		int one = pull_one(remote, names[i], into, &why);
+		if (one && !status)
+			status = tk_fail(err, one, "%s", why.message);
+	}
+	tk_names_free(names, count);
+	tk_remote_close(remote);
+	return status;
+}
+
+int tk_cmd_pull(const struct tk_globals *g, int argc, char **argv)
+{
+	struct pull_options o = {0};
+	struct tk_error err = {0};
+
+	(void)g;
+	tk_command_parse(&tk_argp_pull, argc, argv, &o);
+	return pull(&o, &err) ? tk_command_fail("pull", &err) : TK_EXIT_OK;
+}
