@@ -126,16 +126,19 @@ static void line_path(struct tk_buf *out, const struct frame *f, const char *cla
 	tk_buf_add_str(out, "\"/>");
 }
 
+/* Of no width at a point whose interval is unknown. */
 static void band_path(struct tk_buf *out, const struct frame *f)
 {
 	tk_buf_add_str(out, "<path class=\"band\" d=\"M");
 	for (size_t i = 0; i < f->count; i++) {
 		tk_buf_add_str(out, i ? "L" : "");
-		step(out, to_x(f, f->points[i].as_of_s), to_y(f, f->points[i].hi));
+		step(out, to_x(f, f->points[i].as_of_s),
+		        to_y(f, fmaxf(f->points[i].hi, f->points[i].value)));
 	}
 	for (size_t i = f->count; i-- > 0;) {
 		tk_buf_add_char(out, 'L');
-		step(out, to_x(f, f->points[i].as_of_s), to_y(f, f->points[i].lo));
+		step(out, to_x(f, f->points[i].as_of_s),
+		        to_y(f, fminf(f->points[i].lo, f->points[i].value)));
 	}
 	tk_buf_add_str(out, "z\"/>");
 }
