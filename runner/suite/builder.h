@@ -3,6 +3,7 @@
 #define TK_SUITE_BUILDER_H
 #include "suite/suite.h"
 #include <stdbool.h>
+#include <stdint.h>
 
 struct tk_buf;
 struct tk_yaml;
@@ -16,6 +17,11 @@ struct tk_suite_builder {
 	size_t *lines;   /* of every problem */
 	size_t *by_text; /* indices of the problems, sorted by text */
 	size_t capacity;
+	/* How many of the combinations of an entry to take, and the seed; count 0: all. */
+	struct {
+		size_t count;
+		uint64_t seed;
+	} pick;
 	bool merge; /* a duplicate problem is no error, as in files of other tools */
 	struct tk_error *err;
 };
@@ -27,8 +33,8 @@ struct tk_suite_param {
 	const char *fixed; /* the value if the file has no node for it; NULL: it has one */
 };
 
-/* Adds every combination of the values; the first key changes slowest. `$key` in a value is another
- * key's value: `2*$d`, `16384/$sq`. `at`: the node for messages. */
+/* Adds every combination of the values, or those that `pick` takes; the first key changes slowest.
+ * `$key` in a value is another key's value: `2*$d`, `16384/$sq`. `at`: the node for messages. */
 int tk_suite_expand(struct tk_suite_builder *b, const char *op, const struct tk_suite_param *params,
         size_t count, int at, const char *source, const char *group);
 int tk_suite_add_problem(struct tk_suite_builder *b, const char *text, int at, const char *source,

@@ -1,6 +1,5 @@
-/* From one entry of a suite to all its problems: every combination of the lists, with computed
- * values. */
-#include <ctype.h>
+/* From one entry of a suite to its problems: every combination of the lists and ranges, or some of
+ * them, with computed values. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +11,9 @@
 #include "base/yaml.h"
 #include "core/problem.h"
 #include "suite/builder.h"
+#include "suite/range.h"
 
 #define VALUE_MAX 64
-#define NUMBER_MAX INT64_C(1000000000000)
 
 /* One combination of values: at[i] is the index in the list of parameter i. */
 struct combination {
@@ -24,13 +23,27 @@ struct combination {
 	size_t count;
 	size_t at[TK_SUITE_KEYS_MAX];
 	char value[TK_SUITE_KEYS_MAX][VALUE_MAX];
+	struct tk_suite_range ranges[TK_SUITE_KEYS_MAX]; /* of the parameters that are ranges */
+	char generated[TK_SUITE_KEYS_MAX][24];           /* their values */
 };
 
-static size_t count_choices(const struct tk_suite_builder *b, const struct tk_suite_param *p)
+static enum tk_yaml_kind param_kind(const struct combination *c, size_t i)
 {
-	return !p->fixed && tk_yaml_kind(b->y, p->value_node) == TK_YAML_LIST
-	               ? tk_yaml_count(b->y, p->value_node)
-	               : 1;
+	const struct tk_suite_param *p = &c->params[i];
+
+	return p->fixed ? TK_YAML_SCALAR : tk_yaml_kind(c->b->y, p->value_node);
+}
+
+static size_t count_choices(const struct combination *c, size_t i)
+{
+	switch (param_kind(c, i)) {
+	case TK_YAML_LIST:
+		return tk_yaml_count(c->b->y, c->params[i].value_node);
+	case TK_YAML_MAP:
+		return c->ranges[i].count;
+	default:
+		return 1;
+	}
 }
 
 /* The node of the value of parameter i in this combination. */
@@ -44,6 +57,8 @@ static int param_node(const struct combination *c, size_t i)
 
 static const char *param_text(const struct combination *c, size_t i)
 {
+	if (param_kind(c, i) == TK_YAML_MAP)
+		return c->generated[i];
 	return c->params[i].fixed ? c->params[i].fixed : tk_yaml_text(c->b->y, param_node(c, i));
 }
 
@@ -59,18 +74,6 @@ static int bad_expression(const struct combination *c, size_t i, const char *why
 	return tk_yaml_fail(c->b->y, param_node(c, i), c->b->err,
 	        "%s: cannot compute \"%s\" (%s); expected a value such as $m, 2*$m or 16384/$sq",
 	        c->params[i].key, tk_text_format_excerpt(param_text(c, i), shown), why);
-}
-
-static bool read_number(const char **at, int64_t *out)
-{
-	int64_t v = 0;
-
-	if (!isdigit((unsigned char)**at))
-		return false;
-	for (; isdigit((unsigned char)**at); ++*at)
-		v = v > NUMBER_MAX ? v : v * 10 + (**at - '0');
-	*out = v;
-	return v <= NUMBER_MAX;
 }
 
 /* The value that `$key` refers to. NULL: there is no such parameter, or it is an expression itself.
@@ -92,8 +95,8 @@ static bool read_factor(const struct combination *c, const char **at, int64_t *o
 	const char *text = **at == '$' ? resolve_reference(c, at) : NULL;
 
 	if (text)
-		return read_number(&text, out) && !*text;
-	return read_number(at, out);
+		return tk_suite_read_number(&text, out) && !*text;
+	return tk_suite_read_number(at, out);
 }
 
 /* factor { (*|/) factor }, from the left; divisions must be exact. */
@@ -171,58 +174,86 @@ static int add_combination(struct combination *c, int at, const char *source, co
 	return status;
 }
 
-/* Checks keys and values, and limits the number of combinations. */
-static int check_params(const struct combination *c, int at, size_t *total)
+static int check_values(const struct combination *c, size_t i)
+{
+	const struct tk_suite_param *p = &c->params[i];
+	const struct tk_yaml *y = c->b->y;
+	bool is_list = param_kind(c, i) == TK_YAML_LIST;
+	size_t n = count_choices(c, i);
+
+	if (!n)
+		return tk_yaml_fail(y, p->value_node, c->b->err,
+		        "%s is an empty list; expected values", p->key);
+	for (size_t j = 0; !p->fixed && j < n; j++) {
+		int node = is_list ? tk_yaml_item(y, p->value_node, j) : p->value_node;
+
+		if (tk_yaml_kind(y, node) != TK_YAML_SCALAR || tk_yaml_is_empty(y, node))
+			return tk_yaml_fail(y, node, c->b->err,
+			        "%s is %s; expected a value, a list of values or a range", p->key,
+			        tk_yaml_kind_name(y, node));
+	}
+	return TK_OK;
+}
+
+/* Checks keys and values, and counts the combinations. */
+static int check_params(struct combination *c, int at, uint64_t *total)
 {
 	struct tk_suite_builder *b = c->b;
+	uint64_t most = b->pick.count ? INT64_MAX : TK_SUITE_PROBLEMS_MAX;
 
 	*total = 1;
 	for (size_t i = 0; i < c->count; i++) {
 		const struct tk_suite_param *p = &c->params[i];
-		size_t n = count_choices(b, p);
 		struct tk_error why = {0};
+		int status;
 
 		if (tk_problem_check_key(c->op, p->key, NULL, &why))
 			return tk_yaml_fail(b->y, p->key_node, b->err, "%s", why.message);
-		if (!n)
-			return tk_yaml_fail(b->y, p->value_node, b->err,
-			        "%s is an empty list; expected values", p->key);
-		for (size_t j = 0; !p->fixed && j < n; j++) {
-			int node = tk_yaml_kind(b->y, p->value_node) == TK_YAML_LIST
-			                   ? tk_yaml_item(b->y, p->value_node, j)
-			                   : p->value_node;
-
-			if (tk_yaml_kind(b->y, node) != TK_YAML_SCALAR ||
-			        tk_yaml_is_empty(b->y, node))
-				return tk_yaml_fail(b->y, node, b->err,
-				        "%s is %s; expected a value or a list of values", p->key,
-				        tk_yaml_kind_name(b->y, node));
-		}
-		if (__builtin_mul_overflow(*total, n, total) || *total > TK_SUITE_PROBLEMS_MAX)
+		status = param_kind(c, i) == TK_YAML_MAP
+		                 ? tk_suite_range_read(b->y, p->value_node, &c->ranges[i], b->err)
+		                 : check_values(c, i);
+		if (status)
+			return status;
+		if (__builtin_mul_overflow(*total, count_choices(c, i), total) || *total > most)
 			return tk_yaml_fail(b->y, at, b->err,
-			        "the lists of this entry multiply to more than %d problems",
-			        TK_SUITE_PROBLEMS_MAX);
+			        "the lists of this entry multiply to more than %llu problems; "
+			        "`pick: N` takes some of them",
+			        (unsigned long long)most);
 	}
 	return TK_OK;
+}
+
+static void set_combination(struct combination *c, uint64_t number)
+{
+	for (size_t i = c->count; i-- > 0;) {
+		size_t of = count_choices(c, i);
+
+		c->at[i] = number % of;
+		number /= of;
+		if (param_kind(c, i) == TK_YAML_MAP)
+			snprintf(c->generated[i], sizeof c->generated[i], "%lld",
+			        (long long)tk_suite_range_value(&c->ranges[i], c->at[i]));
+	}
 }
 
 int tk_suite_expand(struct tk_suite_builder *b, const char *op, const struct tk_suite_param *params,
         size_t count, int at, const char *source, const char *group)
 {
 	struct combination c = {.b = b, .op = op, .params = params, .count = count};
-	size_t total;
+	size_t wanted = b->pick.count;
+	uint64_t total, *picked = NULL;
 	int status = check_params(&c, at, &total);
 
-	for (size_t n = 0; !status && n < total; n++) {
-		size_t rest = n;
-
-		for (size_t i = count; i-- > 0;) {
-			size_t of = count_choices(b, &params[i]);
-
-			c.at[i] = rest % of;
-			rest /= of;
-		}
+	if (!status && wanted > total)
+		status = tk_yaml_fail(b->y, at, b->err,
+		        "pick is %zu, but this entry has only %llu combinations", wanted,
+		        (unsigned long long)total);
+	if (!status && wanted && !(picked = tk_suite_pick(total, wanted, b->pick.seed)))
+		status = tk_fail(b->err, TK_ENOMEM, "out of memory");
+	for (size_t n = 0; !status && n < (picked ? wanted : total); n++) {
+		set_combination(&c, picked ? picked[n] : n);
 		status = add_combination(&c, at, source, group);
 	}
+	free(picked);
 	return status;
 }

@@ -6,12 +6,13 @@
 #include "base/error.h"
 #include "base/yaml.h"
 #include "suite/builder.h"
+#include "suite/range.h"
 
 static const char *const top_keys[] = {"title", "source", "group", "problems", NULL};
 #define OP_COUNT 6
 static const char *const entry_keys[] = {/* the ops first */
         "gemm", "attention", "nsa", "copy", "read", "fma", "problem", "each", "source", "group",
-        NULL};
+        "pick", "seed", NULL};
 
 /* Given by the file, the entry, or an item of `each`. */
 struct origin {
@@ -82,6 +83,24 @@ static int expand_with(
 	              : tk_suite_expand(b, op, params, count, item ? item : map, o.source, o.group);
 }
 
+static int read_pick(struct tk_suite_builder *b, int entry)
+{
+	int64_t count = 0, seed = 0;
+	int status = tk_suite_find_number(b->y, entry, "pick", 1, 0, &count, b->err);
+
+	if (!status)
+		status = tk_suite_find_number(b->y, entry, "seed", 0, 0, &seed, b->err);
+	if (!status && count > TK_SUITE_PROBLEMS_MAX)
+		status = tk_yaml_fail(b->y, tk_yaml_find(b->y, entry, "pick"), b->err,
+		        "pick: expected at most %d", TK_SUITE_PROBLEMS_MAX);
+	if (!status && !count && tk_yaml_find(b->y, entry, "seed"))
+		status = tk_yaml_fail(b->y, tk_yaml_find(b->y, entry, "seed"), b->err,
+		        "seed without pick; expected how many combinations to take");
+	b->pick.count = (size_t)count;
+	b->pick.seed = (uint64_t)seed;
+	return status;
+}
+
 static int read_op(struct tk_suite_builder *b, int entry, const char *op, const struct origin *o)
 {
 	int map = tk_yaml_find(b->y, entry, op), each = tk_yaml_find(b->y, entry, "each"),
@@ -133,6 +152,8 @@ static int read_entry(struct tk_suite_builder *b, int entry, struct origin o)
 	status = tk_yaml_check_keys(b->y, entry, "problems", entry_keys, b->err);
 	if (!status)
 		status = read_origin(b, entry, &o);
+	if (!status)
+		status = read_pick(b, entry);
 	if (status)
 		return status;
 	for (size_t i = 0; i < OP_COUNT; i++)
@@ -148,6 +169,9 @@ static int read_entry(struct tk_suite_builder *b, int entry, struct origin o)
 	if (problem && tk_yaml_find(b->y, entry, "each"))
 		return tk_yaml_fail(b->y, tk_yaml_find(b->y, entry, "each"), b->err,
 		        "each cannot be combined with problem; expected an op such as gemm");
+	if (problem && b->pick.count)
+		return tk_yaml_fail(b->y, tk_yaml_find(b->y, entry, "pick"), b->err,
+		        "pick cannot be combined with problem; expected an op such as gemm");
 	return problem ? read_text(b, problem, &o) : read_op(b, entry, op, &o);
 }
 

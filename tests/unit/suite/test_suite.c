@@ -52,6 +52,22 @@ static const struct {
                 "source: x\nproblems:\n  - gemm: { m: [1, 2], k: 7 }\n    each:\n      - { n: 3 "
                 "}\n      - { m: 9, n: 4, source: y, group: g }\n",
                 {"gemm:m=1,n=3,k=7", "gemm:m=2,n=3,k=7", "gemm:m=9,n=4,k=7"}},
+        {"s.yml",
+                "source: x\nproblems:\n  - gemm: { m: { from: 3, to: 8, step: 2 }, n: $m, k: 1 }\n",
+                {"gemm:m=3,n=3,k=1", "gemm:m=5,n=5,k=1", "gemm:m=7,n=7,k=1"}},
+        {"s.yml",
+                "source: x\nproblems:\n  - gemm: { m: { from: 8, to: 64, times: 2 }, n: 2, k: 1 "
+                "}\n",
+                {"gemm:m=8,n=2,k=1", "gemm:m=16,n=2,k=1", "gemm:m=32,n=2,k=1",
+                        "gemm:m=64,n=2,k=1"}},
+        {"s.yml", "source: x\nproblems:\n  - gemm: { m: { from: 1, to: 2 }, n: [4, 5], k: 1 }\n",
+                {"gemm:m=1,n=4,k=1", "gemm:m=1,n=5,k=1", "gemm:m=2,n=4,k=1", "gemm:m=2,n=5,k=1"}},
+        {"s.yml",
+                "source: x\nproblems:\n  - gemm: { m: { from: 1, to: 999999999998, times: "
+                "999999999999 }, n: 1, k: 1 }\n    pick: 1\n    seed: 1\n",
+                {"gemm:m=1,n=1,k=1"}},
+        {"s.yml", "source: x\nproblems:\n  - gemm: { m: [1, 2], n: 1, k: 1 }\n    pick: 2\n",
+                {"gemm:m=1,n=1,k=1", "gemm:m=2,n=1,k=1"}},
         {"s.json", "{\"gemm\": [{\"m\": 1, \"n\": 2, \"k\": 3}]}", {"gemm:m=1,n=2,k=3,a=f16"}},
         {"s.json",
                 "{\t\"gemm\":\t[{\"m\":1,\t\"n\":2,\"k\":3,\"dtype\":\"bfloat16\",\"out_dtype\":"
@@ -147,6 +163,31 @@ static const struct {
         {"s.yml", P "  - gemm: {m: 1, n: 1, k: 1, a: [f32, f31]}\n", "3:39", "gemm: a"},
         {"s.yml", P "  - gemm: {m: [], n: 1, k: 1}\n", "3:15", "m is an empty list"},
         {"s.yml", P "  - gemm: {m: [[1]], n: 1, k: 1}\n", "3:16", "m is a list"},
+        {"s.yml", P "  - gemm: {m: {from: 1, to: 2, by: 3}, n: 1, k: 1}\n", "3:32",
+                "unknown key \"by\" in a range"},
+        {"s.yml", P "  - gemm: {m: {from: 1}, n: 1, k: 1}\n", "3:15",
+                "expected from, to, and step"},
+        {"s.yml", P "  - gemm: {m: {from: 1, to: 2, step: 1, times: 2}, n: 1, k: 1}\n", "3:15",
+                "expected from, to, and step"},
+        {"s.yml", P "  - gemm: {m: {from: 4, to: 2}, n: 1, k: 1}\n", "3:29",
+                "to is not a whole number from 4"},
+        {"s.yml", P "  - gemm: {m: {from: 0, to: 2, times: 2}, n: 1, k: 1}\n", "3:22",
+                "from is not a whole number from 1"},
+        {"s.yml", P "  - gemm: {m: {from: 1, to: 2, times: 1}, n: 1, k: 1}\n", "3:39",
+                "times is not a whole number from 2"},
+        {"s.yml", P "  - gemm: {m: {from: 1, to: 9, step: 0}, n: 1, k: 1}\n", "3:38",
+                "step is not a whole number from 1"},
+        {"s.yml", P "  - gemm: {m: {from: 1, to: 20000}, n: 1, k: 1}\n", "3:11",
+                "multiply to more than 10000 problems; `pick: N`"},
+        {"s.yml", P "  - gemm: {m: [1, 2], n: 1, k: 1}\n    pick: 3\n", "3:11",
+                "pick is 3, but this entry has only 2 combinations"},
+        {"s.yml", P "  - gemm: {m: [1, 2], n: 1, k: 1}\n    pick: 0\n", "4:11", "pick is not"},
+        {"s.yml", P "  - gemm: {m: {from: 1, to: 20000}, n: 1, k: 1}\n    pick: 10001\n", "4:11",
+                "at most 10000"},
+        {"s.yml", P "  - gemm: {m: [1, 2], n: 1, k: 1}\n    seed: 1\n", "4:11",
+                "seed without pick"},
+        {"s.yml", P "  - problem: fma:count=1\n    pick: 1\n", "4:11",
+                "pick cannot be combined with problem"},
         {"s.yml", P "  - gemm: {m: , n: 1, k: 1}\n", "3:15", "m is empty"},
         {"s.yml", P "  - gemm: {m: \"1,n=5\", n: 1, k: 1}\n", "3:15", "m: not a single value"},
         {"s.yml", P "  - gemm: {m: $q, n: 1, k: 1}\n", "3:15",
@@ -207,6 +248,37 @@ static void mistakes(void **state)
 		assert_int_equal(status, TK_ECONFIG);
 		assert_null(s);
 	}
+}
+
+/* Of 4096^3 shapes: all different, within the bounds, the same for a seed, others for another. */
+static void picked_shapes(void **state)
+{
+	struct tk_suite *s[3] = {NULL};
+	struct tk_error err = {0};
+	size_t equal = 0;
+
+	for (int i = 0; i < 3; i++) {
+		char text[256];
+
+		snprintf(text, sizeof text,
+		        P "  - gemm: { m: { from: 1, to: 4096 }, n: { from: 1, to: 4096 }, "
+		          "k: { from: 8, to: 32768, step: 8 } }\n    pick: 500\n    seed: %d\n",
+		        i == 2 ? 8 : 7);
+		if (load("s.yml", text, &s[i], &err))
+			fail_msg("%s", err.message);
+		assert_int_equal(s[i]->count, 500);
+	}
+	for (size_t i = 0; i < 500; i++) {
+		struct tk_problem_spec p;
+
+		assert_int_equal(tk_problem_parse(&p, s[0]->problems[i].text, &err), 0);
+		assert_true(p.gemm.m >= 1 && p.gemm.m <= 4096 && p.gemm.k % 8 == 0);
+		assert_string_equal(s[0]->problems[i].text, s[1]->problems[i].text);
+		equal += !strcmp(s[0]->problems[i].text, s[2]->problems[i].text);
+	}
+	assert_true(equal < 5);
+	for (int i = 0; i < 3; i++)
+		tk_suite_free(s[i]);
 }
 
 static void too_many_problems(void **state)
@@ -305,6 +377,7 @@ int main(void)
 	        cmocka_unit_test(expansion),
 	        cmocka_unit_test(origin),
 	        cmocka_unit_test(mistakes),
+	        cmocka_unit_test(picked_shapes),
 	        cmocka_unit_test(too_many_problems),
 	        cmocka_unit_test(shipped_suites),
 	        cmocka_unit_test(finding_files),
