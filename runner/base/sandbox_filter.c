@@ -222,7 +222,7 @@ int tk_sandbox_enter(struct tk_sandbox *s)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return -1;
 	if (s->ruleset >= 0)
-		tk_landlock_allow_own_threads(s);
+		tk_landlock_allow_caller_threads(s);
 	if (s->ruleset >= 0 && syscall(SYS_landlock_restrict_self, s->ruleset, 0) != 0)
 		return -1;
 	/* Without this flag old kernels would slow the program down (SSBD). */

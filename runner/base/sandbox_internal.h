@@ -48,7 +48,7 @@ int tk_sandbox_prepare_landlock(
         struct tk_sandbox *s, const struct tk_sandbox_policy *policy, struct tk_error *err);
 /* In the child, before the ruleset is in force: it may write to the files of its own threads.
  * CUDA's driver names its threads there, and finds no device where it cannot. */
-void tk_landlock_allow_own_threads(const struct tk_sandbox *s);
+void tk_landlock_allow_caller_threads(const struct tk_sandbox *s);
 
 /* sandbox_filter.c */
 void tk_sandbox_prepare_filter(struct tk_sandbox *s, const struct tk_sandbox_policy *policy);

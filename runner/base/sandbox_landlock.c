@@ -165,7 +165,7 @@ int tk_sandbox_prepare_landlock(
 	return TK_OK;
 }
 
-void tk_landlock_allow_own_threads(const struct tk_sandbox *s)
+void tk_landlock_allow_caller_threads(const struct tk_sandbox *s)
 {
 	/* Stays open in the program: a rule belongs to an inode, and the kernel may replace one of
 	 * /proc that nobody holds. */

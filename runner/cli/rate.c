@@ -23,7 +23,7 @@ struct tk_rate tk_rate_compute(double flops, double peak_gflop_per_s, double med
 	return r;
 }
 
-struct tk_rate tk_rate_of_problem(
+struct tk_rate tk_rate_from_problem(
         const char *problem, double flops, const char *device_name, double value, const char *unit)
 {
 	struct tk_problem_spec spec;
@@ -37,7 +37,7 @@ struct tk_rate tk_rate_of_problem(
 	return tk_rate_compute(flops, peak, value);
 }
 
-struct tk_rate tk_rate_of_point(const struct tk_lookup *l, const struct tk_point *p)
+struct tk_rate tk_rate_from_point(const struct tk_lookup *l, const struct tk_point *p)
 {
 	const struct tk_series_row *series = tk_lookup_series(l, p->series_id);
 	const struct tk_problem_row *problem =
@@ -46,7 +46,7 @@ struct tk_rate tk_rate_of_point(const struct tk_lookup *l, const struct tk_point
 
 	if (!problem)
 		return (struct tk_rate){NAN, NAN};
-	return tk_rate_of_problem(problem->text, problem->flops, device ? device->name : NULL,
+	return tk_rate_from_problem(problem->text, problem->flops, device ? device->name : NULL,
 	        p->value, series->unit);
 }
 

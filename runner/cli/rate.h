@@ -15,9 +15,9 @@ struct tk_rate {
 /* peak_gflop_per_s 0: not known. */
 struct tk_rate tk_rate_compute(double flops, double peak_gflop_per_s, double median_ns);
 /* problem: as it is stored. device_name NULL: not known. Parses the problem for the peak. */
-struct tk_rate tk_rate_of_problem(
+struct tk_rate tk_rate_from_problem(
         const char *problem, double flops, const char *device_name, double value, const char *unit);
-struct tk_rate tk_rate_of_point(const struct tk_lookup *l, const struct tk_point *p);
+struct tk_rate tk_rate_from_point(const struct tk_lookup *l, const struct tk_point *p);
 
 /* The columns RATE and PEAK; empty where the figure is not known. */
 void tk_rate_set_cells(struct tk_table *t, const struct tk_rate *r);

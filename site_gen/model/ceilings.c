@@ -97,7 +97,7 @@ const char *tk_ceiling_set_limiting(
 	return isfinite(find_rate(ceilings, dtype)) ? dtype : "fastest type";
 }
 
-double tk_ceiling_set_efficiency_of(const struct tk_ceiling_set *ceilings,
+double tk_ceiling_set_efficiency_by_source(const struct tk_ceiling_set *ceilings,
         enum tk_ceiling_source source, const struct tk_site_series *s, double time_ns)
 {
 	bool known = s->problem->flops > 0 && time_ns > 0 && s->metric == TK_METRIC_TIME &&

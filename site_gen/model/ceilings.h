@@ -29,7 +29,7 @@ double tk_ceiling_set_attainable(
 double tk_ceiling_set_efficiency(
         const struct tk_ceiling_set *ceilings, const struct tk_site_series *s, double time_ns);
 /* The same from one source alone: of the datasheet it is the share of the peak. NAN: unknown. */
-double tk_ceiling_set_efficiency_of(const struct tk_ceiling_set *ceilings,
+double tk_ceiling_set_efficiency_by_source(const struct tk_ceiling_set *ceilings,
         enum tk_ceiling_source source, const struct tk_site_series *s, double time_ns);
 /* The highest GFLOP/s of a type that the datasheet names; NAN: unknown. */
 double tk_ceiling_set_peak(const struct tk_ceiling_set *ceilings, const char *dtype);

@@ -42,9 +42,9 @@ static void add_rate(struct tk_buf *out, const struct tk_model *m, const struct 
 	tk_json_add_number(out, "rate", rate);
 	tk_json_add_text(out, "rate_unit", isfinite(rate) ? unit : "");
 	tk_json_add_number(out, "share_of_measured_ceiling",
-	        tk_ceiling_set_efficiency_of(&ceilings, TK_CEILING_MEASURED, s, value));
+	        tk_ceiling_set_efficiency_by_source(&ceilings, TK_CEILING_MEASURED, s, value));
 	tk_json_add_number(out, "share_of_datasheet_peak",
-	        tk_ceiling_set_efficiency_of(&ceilings, TK_CEILING_DATASHEET, s, value));
+	        tk_ceiling_set_efficiency_by_source(&ceilings, TK_CEILING_DATASHEET, s, value));
 	tk_json_add_number(out, "flops", s->problem->flops > 0 ? s->problem->flops : NAN);
 	tk_json_add_number(out, "bytes", s->problem->bytes > 0 ? s->problem->bytes : NAN);
 	tk_json_add_text(out, "device_model", s->device->row->name);

@@ -32,7 +32,8 @@ static struct choice describe(const struct tk_dispatch_row *row, const struct tk
 	        .point = tk_series_last_point(row->chosen),
 	        .rate_unit = ""};
 	c.rate = tk_series_rate(c.s, c.point->value, &c.rate_unit);
-	c.peak_share = tk_ceiling_set_efficiency_of(set, TK_CEILING_DATASHEET, c.s, c.point->value);
+	c.peak_share =
+	        tk_ceiling_set_efficiency_by_source(set, TK_CEILING_DATASHEET, c.s, c.point->value);
 	return c;
 }
 

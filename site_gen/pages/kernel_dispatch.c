@@ -42,7 +42,8 @@ static void add_row(struct tk_site *site, struct tk_value *rows, const struct tk
 	char text[TK_FORMAT_SIZE];
 	double value = tk_series_last_point(s)->value, rate = tk_series_rate(s, value, &unit),
 	       lead = tk_dispatch_lead(row),
-	       share = tk_ceiling_set_efficiency_of(ceilings, TK_CEILING_DATASHEET, s, value);
+	       share = tk_ceiling_set_efficiency_by_source(
+	               ceilings, TK_CEILING_DATASHEET, s, value);
 	tk_page_set_clipped(site, o, "problem", s->problem->title, 110);
 	tk_page_set_clipped(site, o, "backend", s->variant, 60);
 	tk_value_set_fmt(a, o, "href", "../series/%s.html", s->file);

@@ -54,7 +54,7 @@ static void add_cell(struct tk_site *site, struct tk_value *cells, const struct 
 	if (!s)
 		return;
 	double value = tk_series_last_point(s)->value, rate = tk_series_rate(s, value, &unit);
-	double peak = tk_ceiling_set_efficiency_of(ceilings, TK_CEILING_DATASHEET, s, value);
+	double peak = tk_ceiling_set_efficiency_by_source(ceilings, TK_CEILING_DATASHEET, s, value);
 	bool first = place < row->first_count && row->count > 1;
 	tk_value_set_fmt(site->arena, o, "href", "series/%s.html", s->file);
 	tk_value_set(site->arena, o, "rate",

@@ -84,8 +84,10 @@ static int add_tile(struct tk_site *site, struct tk_value *list,
 	struct tk_value *o = tk_value_append_object(site->arena, list);
 	double value = tk_series_last_point(best)->value, rate = tk_series_rate(best, value, &unit);
 	tk_ceiling_set_load(m, device, &ceilings);
-	double peak = tk_ceiling_set_efficiency_of(&ceilings, TK_CEILING_DATASHEET, best, value),
-	       measured = tk_ceiling_set_efficiency_of(&ceilings, TK_CEILING_MEASURED, best, value);
+	double peak = tk_ceiling_set_efficiency_by_source(
+	               &ceilings, TK_CEILING_DATASHEET, best, value),
+	       measured = tk_ceiling_set_efficiency_by_source(
+	               &ceilings, TK_CEILING_MEASURED, best, value);
 	tk_page_set_clipped(site, o, "op", tk_op_title(op), 40);
 	tk_value_set_fmt(site->arena, o, "op_href", "kernels/%s.html", of_op->op_file);
 	tk_page_set_clipped(site, o, "device", device->name, 60);

@@ -135,7 +135,7 @@ static void add_point(struct tk_buf *out, const struct tk_ceiling_set *ceilings,
 	tk_buf_add_str(out, ",\"efficiency\":");
 	tk_shard_add_number(out, s->efficiency);
 	tk_buf_add_str(out, ",\"peak\":");
-	tk_shard_add_number(out, tk_ceiling_set_efficiency_of(ceilings, TK_CEILING_DATASHEET,
+	tk_shard_add_number(out, tk_ceiling_set_efficiency_by_source(ceilings, TK_CEILING_DATASHEET,
 	                                 s->series, tk_series_last_point(s->series)->value));
 	add_text(out, "title", s->series->problem->title);
 	add_text(out, "label", s->series->label);
@@ -218,7 +218,7 @@ static void add_row(struct tk_site *site, struct tk_value *rows,
 	        has_trail ? tk_format_change((double)first->value / last->value - 1, text) : "");
 	tk_value_set(a, o, "since", has_trail ? tk_time_format_day(first->as_of_s, day) : "");
 	tk_value_set(a, o, "efficiency", tk_format_percent(s->efficiency, text));
-	double peak = tk_ceiling_set_efficiency_of(
+	double peak = tk_ceiling_set_efficiency_by_source(
 	        ceilings, TK_CEILING_DATASHEET, s->series, last->value);
 	tk_value_set(a, o, "peak", tk_format_percent(peak, text));
 	tk_value_set_flag(a, o, "over_peak", peak > 1.02);

@@ -218,7 +218,8 @@ static void add_standing(
 	const char *unit;
 	double value = newest_value(s), rate = tk_series_rate(s, value, &unit);
 	tk_ceiling_set_load(m, s->device, &ceilings);
-	double peak = tk_ceiling_set_efficiency_of(&ceilings, TK_CEILING_DATASHEET, s, value),
+	double peak = tk_ceiling_set_efficiency_by_source(
+	               &ceilings, TK_CEILING_DATASHEET, s, value),
 	       measured = tk_ceiling_set_efficiency(&ceilings, s, value);
 	tk_document_add_cell(
 	        d, "%.*s", (int)tk_utf8_clip_len(s->device->name, 50), s->device->name);

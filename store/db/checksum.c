@@ -168,8 +168,8 @@ static int list_changed_of_table(struct tk_store *s, enum tk_table_id table,
         struct tk_rows_builder *list, size_t most, struct tk_error *err)
 {
 	sqlite3_stmt *stmt;
-	int code = SQLITE_DONE, status = tk_db_prepare_of_table(s, table, TK_STATEMENT_CHANGED,
-	                                add_changed_rows_sql, &stmt, err);
+	int code = SQLITE_DONE, status = tk_db_prepare_table_statement(s, table,
+	                                TK_STATEMENT_CHANGED, add_changed_rows_sql, &stmt, err);
 
 	if (status)
 		return status;

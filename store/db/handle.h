@@ -88,7 +88,7 @@ int tk_db_prepare(struct tk_store *s, const char *sql, sqlite3_stmt **out, struc
 int tk_db_get_int(struct tk_store *s, const char *sql, int64_t *out, struct tk_error *err);
 /* The statement of a table, which is kept; `add_sql` makes its text at the first call. The caller
  * resets it. */
-int tk_db_prepare_of_table(struct tk_store *s, enum tk_table_id table,
+int tk_db_prepare_table_statement(struct tk_store *s, enum tk_table_id table,
         enum tk_table_statement which,
         void (*add_sql)(struct tk_buf *sql, const struct tk_db_table *t), sqlite3_stmt **out,
         struct tk_error *err);

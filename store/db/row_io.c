@@ -295,7 +295,8 @@ static int read_uid(struct tk_store *s, enum tk_table_id table, int64_t id, char
         struct tk_error *err)
 {
 	sqlite3_stmt *stmt;
-	int status = tk_db_prepare_of_table(s, table, TK_STATEMENT_UID, uid_sql, &stmt, err), rc;
+	int status = tk_db_prepare_table_statement(s, table, TK_STATEMENT_UID, uid_sql, &stmt, err),
+	    rc;
 
 	if (status)
 		return status;
@@ -368,7 +369,8 @@ int tk_row_exists(struct tk_store *s, enum tk_table_id table, const char *uid, b
 {
 	struct values v = {0};
 	sqlite3_stmt *stmt;
-	int rc, status = tk_db_prepare_of_table(s, table, TK_STATEMENT_FIND, find_sql, &stmt, err);
+	int rc, status = tk_db_prepare_table_statement(
+	                s, table, TK_STATEMENT_FIND, find_sql, &stmt, err);
 
 	if (status)
 		return status;
@@ -390,7 +392,9 @@ static int find(struct tk_store *s, enum tk_table_id table, const struct values 
 {
 	const struct tk_db_table *t = &tk_tables[table];
 	sqlite3_stmt *stmt;
-	int status = tk_db_prepare_of_table(s, table, TK_STATEMENT_FIND, find_sql, &stmt, err), rc;
+	int status = tk_db_prepare_table_statement(
+	            s, table, TK_STATEMENT_FIND, find_sql, &stmt, err),
+	    rc;
 
 	if (status)
 		return status;
@@ -422,7 +426,8 @@ int tk_row_put(struct tk_store *s, enum tk_table_id table, const void *row, int6
 		return status;
 	status = gather(s, t, row, &v, err);
 	if (!status)
-		status = tk_db_prepare_of_table(s, table, TK_STATEMENT_PUT, put_sql, &stmt, err);
+		status = tk_db_prepare_table_statement(
+		        s, table, TK_STATEMENT_PUT, put_sql, &stmt, err);
 	if (!status) {
 		int64_t before = sqlite3_last_insert_rowid(s->db);
 

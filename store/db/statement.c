@@ -142,7 +142,7 @@ int tk_db_run_cached(struct tk_store *s, const char *sql, const int64_t *args, i
 	return status;
 }
 
-int tk_db_prepare_of_table(struct tk_store *s, enum tk_table_id table,
+int tk_db_prepare_table_statement(struct tk_store *s, enum tk_table_id table,
         enum tk_table_statement which,
         void (*add_sql)(struct tk_buf *sql, const struct tk_db_table *t), sqlite3_stmt **out,
         struct tk_error *err)

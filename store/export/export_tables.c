@@ -62,7 +62,8 @@ static int export_row(sqlite3_stmt *stmt, const struct tk_db_table *t, struct tk
 int tk_export_prepare_table(
         struct tk_store *s, enum tk_table_id table, sqlite3_stmt **out, struct tk_error *err)
 {
-	return tk_db_prepare_of_table(s, table, TK_STATEMENT_EXPORT, add_select_sql, out, err);
+	return tk_db_prepare_table_statement(
+	        s, table, TK_STATEMENT_EXPORT, add_select_sql, out, err);
 }
 
 static int export_table(struct tk_store *s, enum tk_table_id table, struct tk_export_output *o,

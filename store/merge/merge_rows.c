@@ -50,7 +50,7 @@ static void note_new_row(struct tk_merge *m, const struct tk_db_table *t, sqlite
 static int prepare_read(
         struct tk_merge *m, enum tk_table_id table, sqlite3_stmt **out, struct tk_error *err)
 {
-	return tk_db_prepare_of_table(
+	return tk_db_prepare_table_statement(
 	        m->from, table, TK_STATEMENT_MERGE_READ, tk_merge_select_sql, out, err);
 }
 
@@ -58,14 +58,14 @@ static int prepare_writes(
         struct tk_merge *m, enum tk_table_id table, struct statements *st, struct tk_error *err)
 {
 	const struct tk_db_table *t = &tk_tables[table];
-	int status = tk_db_prepare_of_table(
+	int status = tk_db_prepare_table_statement(
 	        m->into, table, TK_STATEMENT_MERGE_INSERT, tk_merge_insert_sql, &st->insert, err);
 
 	if (!status && t->has_id)
-		status = tk_db_prepare_of_table(
+		status = tk_db_prepare_table_statement(
 		        m->into, table, TK_STATEMENT_MERGE_FIND, tk_merge_find_sql, &st->find, err);
 	if (!status && tk_merge_has_description(t))
-		status = tk_db_prepare_of_table(m->into, table, TK_STATEMENT_MERGE_UPDATE,
+		status = tk_db_prepare_table_statement(m->into, table, TK_STATEMENT_MERGE_UPDATE,
 		        tk_merge_update_sql, &st->update, err);
 	return status;
 }

@@ -147,7 +147,7 @@ const char *tk_diff_evidence_name(const struct tk_diff_row *row)
 
 struct tk_rate tk_diff_row_rate(const struct tk_diff_row *row)
 {
-	return tk_rate_of_problem(
+	return tk_rate_from_problem(
 	        row->problem, row->flops, row->device_name, row->verdict.after.value, row->unit);
 }
 

@@ -53,7 +53,7 @@ static int read_peak_share(struct tk_store *s, const struct tk_lookup *l,
 	if (tk_outcome_has_timing(run->outcome))
 		status = tk_store_list_run_points(s, run, &points, err);
 	if (!status && points.count)
-		*share = tk_rate_of_point(l, TK_ROWS_AT(&points, struct tk_point, 0)).peak_share;
+		*share = tk_rate_from_point(l, TK_ROWS_AT(&points, struct tk_point, 0)).peak_share;
 	tk_rows_free(&points);
 	return status;
 }

@@ -50,7 +50,7 @@ json_t *tk_show_point_json(const struct tk_lookup *l, const struct tk_point *p)
 	json_t *json = json_pack("{s:I,s:I,s:I,s:s?,s:s?}", "as_of_s", (json_int_t)p->as_of_s,
 	        "run", (json_int_t)p->run_id, "n", (json_int_t)p->n, "revision",
 	        revision ? revision->rev : NULL, "subject", revision ? revision->subject : NULL);
-	const struct tk_rate rate = tk_rate_of_point(l, p);
+	const struct tk_rate rate = tk_rate_from_point(l, p);
 
 	json_object_set_new(json, "value", tk_json_number(p->value));
 	tk_show_set_distribution(json, p);
@@ -98,7 +98,7 @@ static void list_row(struct tk_table *t, const struct tk_lookup *l,
 	        t, "NEWEST", "%s", p ? tk_format_value(p->value, series->unit, text) : "-");
 	tk_table_set_cell(t, "INTERVAL", "%s", p ? tk_format_point_half_width(p, text) : "-");
 	if (p) {
-		const struct tk_rate rate = tk_rate_of_point(l, p);
+		const struct tk_rate rate = tk_rate_from_point(l, p);
 
 		tk_rate_set_cells(t, &rate);
 	}

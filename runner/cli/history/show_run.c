@@ -53,7 +53,7 @@ static int detail_load(struct tk_store *s, const struct tk_lookup *l, const stru
 	d->attributes = json_loads(run->attributes, 0, NULL);
 	if (!status && d->points.count)
 		d->point = TK_ROWS_AT(&d->points, struct tk_point, 0);
-	d->rate = d->point ? tk_rate_of_point(l, d->point) : (struct tk_rate){NAN, NAN};
+	d->rate = d->point ? tk_rate_from_point(l, d->point) : (struct tk_rate){NAN, NAN};
 	if (!status)
 		status = tk_store_list_kernels(s, run->build_id, &d->kernels, err);
 	if (!status)

@@ -87,7 +87,7 @@ static void point_row(struct tk_table *t, const struct tk_lookup *l,
 	tk_table_set_cell(t, "WHEN", "%s", tk_format_minute(p->as_of_s, text));
 	tk_table_set_cell(t, "VALUE", "%s", tk_format_value(p->value, series->unit, text));
 	tk_table_set_cell(t, "INTERVAL", "%s", tk_format_point_half_width(p, text));
-	const struct tk_rate rate = tk_rate_of_point(l, p);
+	const struct tk_rate rate = tk_rate_from_point(l, p);
 	tk_rate_set_cells(t, &rate);
 	tk_table_set_cell(t, "N", "%" PRId64, p->n);
 	tk_table_set_cell(t, "NOTE", "%s%s%s", p->flags & TK_POINT_THROTTLED ? "throttled" : "",
