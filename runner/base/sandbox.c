@@ -139,6 +139,18 @@ bool tk_sandbox_is_hidden(const char *path)
 	return found;
 }
 
+/* Whether the path, whatever links it goes through, is a hidden folder, the user's home or above
+ * one of them. */
+static bool shows_too_much(const char *path, char *const *hidden)
+{
+	const char *user = getenv("HOME");
+	char real[PATH_MAX], home[PATH_MAX];
+
+	if (!realpath(path, real) || is_hidden_itself(real, hidden))
+		return true;
+	return user && realpath(user, home) && tk_sandbox_is_below(home, real);
+}
+
 /* Takes `entry`, a folder of PATH or LD_LIBRARY_PATH. One that this user cannot read is left out:
  * bubblewrap ends where it cannot bind a folder. */
 static void add_tools(char *out[], size_t *n, char *entry, char *const *hidden)
@@ -146,13 +158,13 @@ static void add_tools(char *out[], size_t *n, char *entry, char *const *hidden)
 	char *slash = entry ? strrchr(entry, '/') : NULL;
 
 	if (!slash || *entry != '/' || *n == TK_SANDBOX_TOOLS_MAX || !is_below_any(entry, hidden) ||
-	        is_hidden_itself(entry, hidden) || access(entry, R_OK | X_OK) != 0) {
+	        shows_too_much(entry, hidden) || access(entry, R_OK | X_OK) != 0) {
 		free(entry);
 		return;
 	}
 	if (strcmp(slash, "/bin") == 0) {
 		*slash = '\0';
-		if (is_hidden_itself(entry, hidden))
+		if (shows_too_much(entry, hidden))
 			*slash = '/';
 	}
 	out[(*n)++] = entry;

@@ -66,6 +66,33 @@ static void the_whole_tool_of_a_program_is_readable(void **state)
 	assert_false(lists("/usr"));
 }
 
+static bool is_home_listed(const char *path)
+{
+	setenv("PATH", path, 1);
+	return lists(folder("home")) || lists(path);
+}
+
+static void the_home_is_never_readable_as_a_whole(void **state)
+{
+	char *before = getenv("HOME") ? strdup(getenv("HOME")) : NULL;
+	char link[128], dots[128];
+
+	snprintf(link, sizeof link, "%s/link", folder("home"));
+	assert_int_equal(symlink("..", link), 0);
+	assert_int_equal(setenv("HOME", folder("home"), 1), 0);
+	assert_false(is_home_listed(folder("home")));
+	assert_false(is_home_listed(link));
+	snprintf(dots, sizeof dots, "%s/..", folder("home/bin"));
+	assert_false(is_home_listed(dots));
+	setenv("PATH", folder("home/bin"), 1);
+	assert_true(lists(folder("home/bin")));
+	assert_false(lists(folder("home")));
+	if (before)
+		setenv("HOME", before, 1);
+	free(before);
+	setenv("PATH", "/usr/bin", 1);
+}
+
 static void a_folder_that_does_not_exist_is_left_out(void **state)
 {
 	char gone[128];
@@ -120,6 +147,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(folders_of_libraries_are_readable),
 	        cmocka_unit_test(the_whole_tool_of_a_program_is_readable),
+	        cmocka_unit_test(the_home_is_never_readable_as_a_whole),
 	        cmocka_unit_test(a_folder_that_does_not_exist_is_left_out),
 	        cmocka_unit_test(a_program_names_its_own_threads),
 	        cmocka_unit_test(many_folders_stay_within_the_limit),
