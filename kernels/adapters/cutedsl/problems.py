@@ -1,7 +1,6 @@
 """Which problems the kernels solve, and with which tiles: problem in the tracker's canonical form
 -> calls of the kernels."""
 
-
 from package import Unsupported, choose_calls, read_attention
 
 # Tile M, N, K; cluster M, N; rows of cluster tiles in a group; stages; estimated speed of a full

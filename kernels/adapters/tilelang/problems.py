@@ -1,7 +1,6 @@
 """Which problems the kernels solve, and with which tiles: problem in the tracker's canonical form
 -> calls of the kernels."""
 
-
 from package import Unsupported, choose_calls, read_attention
 
 TYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32"}
