@@ -113,6 +113,9 @@ int tk_artifact_evict(const char *cache_dir, uint64_t max_bytes, const char *con
 double tk_kernel_package_compile_ns(
         const char *package, const char *problem, const char *configuration);
 
+/* The hash of a backend's file: of the shared object, or of all files of a package. */
+int tk_backend_file_hash(const char *path, char hex[TK_HASH_HEX_SIZE], struct tk_error *err);
+
 /* Hashes of a shared object and of its kernels: GPU kernels first, named "sm_90 NAME" or "gfx942
  * NAME", at most TK_CODE_KERNELS_MAX; then functions that match `symbol_glob` (NULL: exported ones,
  * then the largest others), at most TK_CODE_FUNCTIONS_MAX, largest first. Names are unique.

@@ -30,8 +30,6 @@ int tk_cache_publish(
 bool tk_backend_name_is_valid(const char *name);
 /* <dir>/lib/tk_backend_<name>.so, or .cuda or .hip if that folder exists */
 char *tk_backend_path(const char *dir, const char *name);
-/* Of the shared object, or of all files of a package. */
-int tk_backend_file_hash(const char *path, char hex[TK_HASH_HEX_SIZE], struct tk_error *err);
 /* Fills the backends of `a` from <dir>/lib. TK_EDATA: they are missing or cannot be used. */
 int tk_artifact_scan_backends(struct tk_artifact *a, const char *dir, struct tk_error *err);
 int tk_backend_scan(

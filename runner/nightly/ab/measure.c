@@ -190,6 +190,8 @@ int tk_comparison_measure(struct tk_comparison *c, struct tk_error *err)
 		int64_t started_ns = tk_clock_monotonic_ns();
 		show_progress(c, t);
 		status = t->is_checked ? run_pair(c, t, err) : check(c, t, err);
+		for (size_t i = 0; !status && i < TK_AB_SIDES; i++)
+			status = tk_ab_side_check_file(&c->side[i], err);
 		t->row.wall_s += (double)(tk_clock_monotonic_ns() - started_ns) / 1e9;
 	}
 	c->report->budget_spent = choose_next(c) != NULL;

@@ -244,9 +244,37 @@ static int load_module(
 		status = tk_artifact_load_installed(path, name, &side->artifact, err);
 	if (!status)
 		snprintf(side->report->backend, sizeof side->report->backend, "%s", name);
-	free(path);
+	if (!status && stat(path, &side->file_state))
+		status = tk_fail_errno(err, "%s", path);
+	side->file = path;
 	free(name);
 	return status;
+}
+
+static bool is_same_state(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+int tk_ab_side_check_file(struct tk_ab_side *side, struct tk_error *err)
+{
+	struct stat now;
+	char hash[TK_HASH_HEX_SIZE];
+	if (!side->file)
+		return TK_OK;
+	const bool there = stat(side->file, &now) == 0;
+	if (there && is_same_state(&now, &side->file_state))
+		return TK_OK;
+	/* built again with the same result is the same file */
+	if (there && !tk_backend_file_hash(side->file, hash, NULL) &&
+	        strcmp(hash, side->artifact->key) == 0) {
+		side->file_state = now;
+		return TK_OK;
+	}
+	return tk_fail(err, TK_EDATA,
+	        "%s was replaced while it was measured; measure again, or compare copies",
+	        side->file);
 }
 
 /* The colon before "KEY=VALUE,...": not that of UPSTREAM:BACKEND. NULL: there are no options. */
@@ -289,4 +317,5 @@ void tk_ab_side_close(struct tk_ab_side *side)
 	free(side->snapshot);
 	free(side->options);
 	free(side->config);
+	free(side->file);
 }

@@ -4,6 +4,7 @@
 #define TK_AB_SIDE_H
 #include "nightly/ab/ab.h"
 #include "nightly/night.h"
+#include <sys/stat.h>
 
 struct tk_ab_side {
 	struct tk_ab_side_report *report;
@@ -11,6 +12,8 @@ struct tk_ab_side {
 	/* kind of device of each backend of the artifact; "" if it cannot be loaded */
 	char **kinds;
 	size_t kind_count;
+	char *file; /* as the user keeps it, who may replace it meanwhile; NULL: a build */
+	struct stat file_state;
 	char *snapshot;   /* folder, removed on closing; NULL: none */
 	char *options;    /* of the backend, "" */
 	char *config;     /* one of the backend's own; NULL: the one it prefers */
@@ -23,6 +26,8 @@ int tk_ab_side_build(struct tk_night *n, const struct tk_upstream_config *u, con
 /* "FILE.so" or "BACKEND", with ":KEY=VALUE,..." after it. */
 int tk_ab_side_load(
         struct tk_night *n, const char *spec, struct tk_ab_side *side, struct tk_error *err);
+/* TK_EDATA: the file is no longer the one that was loaded, so that runs of both are mixed. */
+int tk_ab_side_check_file(struct tk_ab_side *side, struct tk_error *err);
 void tk_ab_side_close(struct tk_ab_side *side);
 
 #endif
