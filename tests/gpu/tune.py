@@ -32,6 +32,7 @@ def tune(tracker, backend, problems, seconds, *more):
             "--mode=paced",
             f"--budget={seconds:.1f}s",
             "--format=json",
+            "--no-store",
             *more,
         ],
         stdout=subprocess.PIPE,

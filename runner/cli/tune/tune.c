@@ -161,8 +161,12 @@ int tk_cmd_tune(const struct tk_globals *g, int argc, char **argv)
 	        .devices = o.devices.count ? o.devices.names : NULL};
 	int status = tk_tune(config, &night, &o.request, &report, &err);
 	tk_progress_free(progress);
-	if (!status)
-		status = show(g, &o, &report, &err);
+	if (report.is_complete) {
+		struct tk_error why = {0};
+		int shown = show(g, &o, &report, &why);
+		if (!status && shown)
+			status = tk_fail(&err, shown, "%s", why.message);
+	}
 	code = status ? tk_command_fail("tune", &err) : exit_code(&report);
 	tk_tune_report_free(&report);
 	tk_command_close(config, o.request.store);

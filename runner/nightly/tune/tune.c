@@ -155,6 +155,7 @@ int tk_tune(const struct tk_config *config, const struct tk_night_options *optio
 		status = tk_comparison_measure(&c, err);
 	if (!status)
 		write_report(&c, q->no_ab, out);
+	out->is_complete = !status;
 	if (!status && q->store)
 		status = tk_tune_store(&c, q->store, started_s, out, err);
 	out->ab.budget_s = q->ab.budget_s;

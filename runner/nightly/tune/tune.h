@@ -48,6 +48,7 @@ struct tk_tune_report {
 	size_t count;
 	size_t by_verdict[TK_TUNE_VERDICT_COUNT];
 	size_t failed_candidates, evaluations;
+	bool is_complete; /* all is measured, also where storing it fails */
 };
 
 /* As tk_ab_compare. Free *out in any case. */
