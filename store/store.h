@@ -23,7 +23,7 @@ struct tk_error;
 struct tk_store;
 
 enum tk_store_mode { TK_STORE_READ, TK_STORE_WRITE, TK_STORE_CREATE };
-#define TK_STORE_SCHEMA 15
+#define TK_STORE_SCHEMA 16
 
 /* CREATE makes the file if it is missing and migrates an older one (a backup is kept beside it);
  * READ opens read-only and never creates. TK_ENOTFOUND: no such file; TK_EVERSION: made by a newer
@@ -83,6 +83,7 @@ struct tk_kernel_row {
 	const char *backend, *name, *code_hash;
 	int64_t size_bytes;
 	int64_t registers, spill_bytes, shared_bytes, threads, occupancy_percent; /* -1: unknown */
+	const char *instructions; /* "total=816 LDL=143 BAR=1"; "": not counted */
 };
 struct tk_problem_row {
 	int64_t id;

@@ -126,6 +126,7 @@ static const struct tk_db_column kernel_columns[] = {
         MAYBE(tk_kernel_row, shared_bytes, -1),
         MAYBE(tk_kernel_row, threads, -1),
         MAYBE(tk_kernel_row, occupancy_percent, -1),
+        TEXT(tk_kernel_row, instructions, 0),
 };
 
 static const struct tk_db_column problem_columns[] = {

@@ -65,7 +65,8 @@ static void builds_come_back(void **state)
 	        .spill_bytes = 0,
 	        .shared_bytes = 64,
 	        .threads = 256,
-	        .occupancy_percent = 37};
+	        .occupancy_percent = 37,
+	        .instructions = "total=9 BAR=1"};
 	int64_t id, again;
 	char *log = NULL;
 
@@ -90,6 +91,7 @@ static void builds_come_back(void **state)
 	assert_int_equal(read->shared_bytes, 64);
 	assert_int_equal(read->threads, 256);
 	assert_int_equal(read->occupancy_percent, 37);
+	assert_string_equal(read->instructions, "total=9 BAR=1");
 	tk_rows_free(&revision_list);
 	tk_rows_free(&build_list);
 	tk_rows_free(&read_list);
