@@ -332,6 +332,12 @@ static int record_result(struct job *j, const struct tk_process_spec *proc,
 		status = tk_artifact_scan_backends(a, j->collected, &why);
 	if (status == TK_EDATA)
 		return set_message(j, TK_BUILD_FAILED, strdup(why.message), err);
+	if (!status && tk_artifact_count_instructions(a, j->tmp, &why)) {
+		status = why.status == TK_ECANCELED || why.status == TK_ENOMEM ? why.status : TK_OK;
+		tk_log(TK_LOG_WARN, "instructions_not_counted", NULL,
+		        "%s: the instructions of its kernels are not counted: %s",
+		        j->spec->repo->name, why.message);
+	}
 	return status ? tk_fail(err, status, "%s", why.message) : TK_OK;
 }
 

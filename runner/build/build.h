@@ -45,6 +45,8 @@ struct tk_build_spec {
 	        *env; /* names of variables that the adapter gets; may be NULL; part of the key */
 };
 
+#define TK_INSTRUCTIONS_SIZE 400
+
 /* Numbers are -1 where they are unknown, as on a CPU. */
 struct tk_kernel_symbol {
 	char name[192];
@@ -55,6 +57,8 @@ struct tk_kernel_symbol {
 	int64_t shared_bytes;      /* static shared memory of a block */
 	int64_t threads;           /* maximum of a block */
 	int64_t occupancy_percent; /* upper limit, see tk_device_kernel_occupancy() */
+	/* "total=816 LDL=143 BAR=1"; "": not counted, as outside builds and for AMD GPUs */
+	char instructions[TK_INSTRUCTIONS_SIZE];
 };
 
 struct tk_artifact_backend {

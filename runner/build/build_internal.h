@@ -60,6 +60,10 @@ struct tk_device_kernel;
 void tk_kernel_symbol_describe(struct tk_kernel_symbol *out, const struct tk_device_kernel *k);
 void tk_kernel_symbol_name(struct tk_kernel_symbol *list, size_t index, const char *name);
 
+/* instructions.c: sets `instructions` of the kernels for NVIDIA GPUs, where nvdisasm is in PATH.
+ * `tmp`: a folder for temporary files. */
+int tk_artifact_count_instructions(struct tk_artifact *a, const char *tmp, struct tk_error *err);
+
 /* jobs.c: the jobs of `spec`, or fewer where the adapter has a file `memory_per_job` (MiB) and less
  * memory is free; at least one. */
 int tk_build_jobs_limit(const struct tk_build_spec *spec, unsigned *out, struct tk_error *err);

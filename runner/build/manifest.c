@@ -104,7 +104,7 @@ static int read_commit(const json_t *root, struct tk_revision *out, struct tk_er
 
 static int read_kernel(const json_t *o, struct tk_kernel_symbol *k, struct tk_error *err)
 {
-	char *name = NULL;
+	char *name = NULL, *instructions = NULL;
 	int status = read_text(o, "name", &name, err);
 	if (!status)
 		status = read_hash(o, "code_hash", k->code_hash, err);
@@ -121,6 +121,11 @@ static int read_kernel(const json_t *o, struct tk_kernel_symbol *k, struct tk_er
 		status = read_int(o, "threads", -1, &k->threads, err);
 	if (!status && json_object_get(o, "occupancy_percent"))
 		status = read_int(o, "occupancy_percent", -1, &k->occupancy_percent, err);
+	if (!status && json_object_get(o, "instructions"))
+		status = read_text(o, "instructions", &instructions, err);
+	if (!status && instructions)
+		tk_text_copy_line(k->instructions, sizeof(k->instructions), instructions);
+	free(instructions);
 	if (!status)
 		tk_text_copy_line(k->name, sizeof(k->name), name);
 	free(name);

@@ -15,12 +15,13 @@ static json_t *kernels_json(const struct tk_artifact_backend *b)
 		char name[sizeof(k->name)];
 		tk_text_copy_line(name, sizeof(name), k->name);
 		json_array_append_new(list,
-		        json_pack("{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I}", "name", name, "code_hash",
-		                k->code_hash, "size_bytes", (json_int_t)k->size_bytes, "registers",
-		                (json_int_t)k->registers, "spill_bytes", (json_int_t)k->spill_bytes,
-		                "shared_bytes", (json_int_t)k->shared_bytes, "threads",
-		                (json_int_t)k->threads, "occupancy_percent",
-		                (json_int_t)k->occupancy_percent));
+		        json_pack("{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:s}", "name", name,
+		                "code_hash", k->code_hash, "size_bytes", (json_int_t)k->size_bytes,
+		                "registers", (json_int_t)k->registers, "spill_bytes",
+		                (json_int_t)k->spill_bytes, "shared_bytes",
+		                (json_int_t)k->shared_bytes, "threads", (json_int_t)k->threads,
+		                "occupancy_percent", (json_int_t)k->occupancy_percent,
+		                "instructions", k->instructions));
 	}
 	return list;
 }

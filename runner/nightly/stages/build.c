@@ -114,7 +114,8 @@ static int put_kernels(struct tk_night *n, const struct tk_night_upstream *u,
 		        .spill_bytes = k->spill_bytes,
 		        .shared_bytes = k->shared_bytes,
 		        .threads = k->threads,
-		        .occupancy_percent = k->occupancy_percent};
+		        .occupancy_percent = k->occupancy_percent,
+		        .instructions = k->instructions};
 		status = tk_store_put_kernel(n->store, &row, &id, err);
 	}
 	return status;
