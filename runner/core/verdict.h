@@ -90,6 +90,7 @@ int tk_rule_id_parse(const char *name, enum tk_rule_id *out);
 	X(TK_FACT_FEW_SAMPLES, "few-samples", "change, samples before, after, required") \
 	X(TK_FACT_SAME_CODE, "same-code", "no number") \
 	X(TK_FACT_CODE_CHANGED_LATER, "code-changed-later", "no number") \
+	X(TK_FACT_CODE_CHANGE, "code-change", "text: registers, spills, instructions") \
 	X(TK_FACT_SPIKE, "spike", "-1: better, +1: worse") \
 	X(TK_FACT_STILL_AT_ALERT, "still-at-alert", "time; text: first bad revision") \
 	X(TK_FACT_BACK_TO_BASELINE, "back-to-baseline", "time; text: first bad revision") \

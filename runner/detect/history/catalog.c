@@ -79,7 +79,7 @@ const struct tk_revision_row *tk_catalog_find_revision(const struct tk_catalog *
 	return b ? tk_id_table_find(&c->revisions, b->revision_id) : NULL;
 }
 
-static int kernels_of(
+int tk_catalog_find_kernels(
         struct tk_catalog *c, int64_t build_id, const struct tk_rows **out, struct tk_error *err)
 {
 	struct tk_build_kernels *grown;
@@ -125,11 +125,11 @@ static int compare_code(struct tk_catalog *c, int64_t a, int64_t b, const char *
 	*out = SAME_CODE;
 	if (a == b)
 		return TK_OK;
-	status = kernels_of(c, a, &kernels, err);
+	status = tk_catalog_find_kernels(c, a, &kernels, err);
 	if (status)
 		return status;
 	hash_a = code_hash(kernels, backend);
-	status = kernels_of(c, b, &kernels, err);
+	status = tk_catalog_find_kernels(c, b, &kernels, err);
 	if (status)
 		return status;
 	hash_b = code_hash(kernels, backend);

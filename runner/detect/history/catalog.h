@@ -33,6 +33,9 @@ int tk_catalog_reload_alerts(struct tk_catalog *c, struct tk_error *err);
 /* NULL: the build or its revision is not known. */
 const struct tk_revision_row *tk_catalog_find_revision(
         const struct tk_catalog *c, int64_t build_id);
+/* The kernels of a build, read once. *out is valid until the kernels of another build are read. */
+int tk_catalog_find_kernels(
+        struct tk_catalog *c, int64_t build_id, const struct tk_rows **out, struct tk_error *err);
 /* Two builds have the same machine code for a backend: they are the same build, or the hashes of
  * the whole backend are equal. */
 int tk_catalog_is_same_code(struct tk_catalog *c, int64_t build_a, int64_t build_b,

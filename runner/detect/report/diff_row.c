@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "core/mode.h"
+#include "detect/history/code_change.h"
 #include "detect/history/gather.h"
 #include "detect/rules/evidence.h"
 #include "detect/rules/rules.h"
@@ -128,6 +129,18 @@ void tk_diff_row_set_status(struct tk_diff_row *row, enum tk_verdict_status stat
 	tk_verdict_clear_facts(&row->verdict);
 }
 
+static int add_code_change(struct tk_case_set *c, const struct tk_series_case *k,
+        struct tk_diff_row *row, struct tk_error *err)
+{
+	char text[TK_CODE_CHANGE_SIZE];
+	int status = tk_code_change_describe(&c->catalog, k->series, &row->verdict, text, err);
+
+	if (!status && *text)
+		tk_verdict_add_fact(
+		        &row->verdict, (struct tk_fact){.kind = TK_FACT_CODE_CHANGE}, text);
+	return status;
+}
+
 int tk_series_case_decide(struct tk_case_set *c, const struct tk_series_case *k,
         struct tk_diff_row *row, struct tk_error *err)
 {
@@ -138,6 +151,9 @@ int tk_series_case_decide(struct tk_case_set *c, const struct tk_series_case *k,
 		return status;
 	set_identity(k, row);
 	tk_rules_decide(&e, &row->verdict);
+	status = add_code_change(c, k, row, err);
+	if (status)
+		return status;
 	set_evidence(k, &e, row);
 	tk_diff_row_set_revisions(c, row->verdict.good_build_id, row->verdict.bad_build_id, row);
 	set_first_bad_commit(c, row);

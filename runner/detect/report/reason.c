@@ -233,6 +233,7 @@ static const struct {
         [TK_FACT_SAME_CODE] = {"same machine code before and after", "", NULL},
         [TK_FACT_CODE_CHANGED_LATER] =
                 {"the machine code changed only after that night; cause unknown", "", NULL},
+        [TK_FACT_CODE_CHANGE] = {"machine code: ", "", NULL},
         [TK_FACT_SPIKE] = {"", "", write_spike},
         [TK_FACT_STILL_AT_ALERT] = {"", "", write_still_at_alert},
         [TK_FACT_BACK_TO_BASELINE] = {"", "", write_back_to_baseline},
