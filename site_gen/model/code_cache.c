@@ -36,17 +36,26 @@ static int order(const void *key, const void *row)
 	return d ? d : strcmp(a->name, b->name);
 }
 
-int tk_code_cache_find(struct tk_code_cache *codes, struct tk_store *store, int64_t build_id,
-        const char *backend, const char *name, const struct tk_kernel_row **out,
-        struct tk_error *err)
+int tk_code_cache_list(struct tk_code_cache *codes, struct tk_store *store, int64_t build_id,
+        const struct tk_rows **out, struct tk_error *err)
 {
 	size_t i = 0;
 	while (i < codes->count && codes->lists[i].build_id != build_id)
 		i++;
 	int status = i < codes->count ? 0 : load(codes, store, build_id, err);
+	if (!status)
+		*out = &codes->lists[i].rows;
+	return status;
+}
+
+int tk_code_cache_find(struct tk_code_cache *codes, struct tk_store *store, int64_t build_id,
+        const char *backend, const char *name, const struct tk_kernel_row **out,
+        struct tk_error *err)
+{
+	const struct tk_rows *rows;
+	int status = tk_code_cache_list(codes, store, build_id, &rows, err);
 	if (status)
 		return status;
-	const struct tk_rows *rows = &codes->lists[i].rows;
 	struct tk_kernel_row key = {.backend = backend, .name = name};
 	*out = rows->count ? bsearch(&key, rows->rows, rows->count, sizeof key, order) : NULL;
 	return 0;

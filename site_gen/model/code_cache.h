@@ -13,6 +13,9 @@ struct tk_code_cache {
 	size_t count, cap;
 };
 
+/* All functions of a build, by backend and name. Valid until another build is read. */
+int tk_code_cache_list(struct tk_code_cache *codes, struct tk_store *store, int64_t build_id,
+        const struct tk_rows **out, struct tk_error *err);
 /* The row of a function of a backend in a build; name "": of the whole backend. *out NULL: not
  * recorded. It lives as long as the cache. */
 int tk_code_cache_find(struct tk_code_cache *codes, struct tk_store *store, int64_t build_id,

@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "core/measurement_fields.h"
 #include "site_gen/pages/page.h"
+#include "store/query/code_facts.h"
 
 #define BUILDS_SHOWN 6
 
@@ -58,22 +59,41 @@ static void add_count(struct tk_site *site, struct tk_value *list, const char *n
 		add_fact(site, list, name, tk_format_count(v, text));
 }
 
-/* Resources of the function that ran, if its name is known. */
-static int set_function(struct tk_site *site, struct tk_value *list, const struct tk_site_series *s,
-        const struct tk_run_row *run, const char *function, struct tk_error *err)
+static void add_kernel_facts(
+        struct tk_site *site, struct tk_value *list, const struct tk_kernel_row *row)
 {
+	for (size_t i = 0; i < TK_CODE_FACT_COUNT; i++)
+		add_count(site, list, tk_code_facts[i].title,
+		        tk_code_fact_value(&tk_code_facts[i], row));
+	add_fact(site, list, "Instructions", row->instructions);
+}
+
+/* Resources of the function that ran: the one with its name, or the only one that may have run. */
+static int set_function(struct tk_site *site, struct tk_value *list, const struct tk_site_series *s,
+        const struct tk_run_row *run, const json_t *plan, struct tk_error *err)
+{
+	const char *function = json_string_value(
+	                   tk_measurement_get_field(plan, TK_MEASUREMENT_PLAN_KERNEL)),
+	           *config = json_string_value(
+	                   tk_measurement_get_field(plan, TK_MEASUREMENT_PLAN_ALGORITHM));
+	const struct tk_kernel_use use = {s->row->backend, s->problem->text, config ? config : ""};
 	const struct tk_kernel_row *row = NULL;
-	int status = *function ? tk_code_cache_find(&site->codes, site->model.store, run->build_id,
-	                                 s->row->backend, function, &row, err)
-	                       : 0;
-	if (status || !row)
-		return status;
-	add_count(site, list, "Registers", row->registers);
-	add_count(site, list, "Spilled bytes", row->spill_bytes);
-	add_count(site, list, "Shared bytes", row->shared_bytes);
-	add_count(site, list, "Threads per block", row->threads);
-	add_count(site, list, "Maximum occupancy, %", row->occupancy_percent);
-	return 0;
+	const struct tk_rows *rows;
+	int status = function && *function
+	                     ? tk_code_cache_find(&site->codes, site->model.store, run->build_id,
+	                               s->row->backend, function, &row, err)
+	                     : 0;
+	if (!status && !row) {
+		size_t i = 0;
+		status = tk_code_cache_list(
+		        &site->codes, site->model.store, run->build_id, &rows, err);
+		row = status ? NULL : tk_kernel_rows_next(rows, &use, &i);
+		if (row && tk_kernel_rows_next(rows, &use, &i))
+			row = NULL;
+	}
+	if (!status && row)
+		add_kernel_facts(site, list, row);
+	return status;
 }
 
 static int set_run_facts(struct tk_site *site, struct tk_value *page,
@@ -83,11 +103,9 @@ static int set_run_facts(struct tk_site *site, struct tk_value *page,
 	const struct tk_run_row *run = s->last_run;
 	json_t *a = run ? json_loads(run->attributes, 0, NULL) : NULL,
 	       *plan = tk_measurement_get_field(a, TK_MEASUREMENT_PLAN);
-	const char *function =
-	        json_string_value(tk_measurement_get_field(plan, TK_MEASUREMENT_PLAN_KERNEL));
 	add_text(site, list, plan, TK_MEASUREMENT_PLAN_KERNEL);
 	add_text(site, list, plan, TK_MEASUREMENT_PLAN_ALGORITHM);
-	int status = a ? set_function(site, list, s, run, function ? function : "", err) : 0;
+	int status = a ? set_function(site, list, s, run, plan, err) : 0;
 	add_number(site, list, plan, TK_MEASUREMENT_PLAN_WORKSPACE_BYTES);
 	add_number(site, list, a, TK_MEASUREMENT_DEVICE_BYTES);
 	add_number(site, list, a, TK_MEASUREMENT_LAUNCH_NS);

@@ -10,6 +10,7 @@
 #include "base/format.h"
 #include "base/text.h"
 #include "cli/history/show.h"
+#include "cli/history/show_kernels.h"
 #include "cli/history/show_point.h"
 #include "cli/markup.h"
 #include "cli/rate.h"
@@ -30,6 +31,7 @@ struct run_detail {
 	double *samples;
 	size_t sample_count;
 	json_t *attributes;
+	struct tk_kernel_use use; /* which of the kernels it ran */
 };
 
 static void detail_free(struct run_detail *d)
@@ -38,6 +40,18 @@ static void detail_free(struct run_detail *d)
 	tk_rows_free(&d->kernels);
 	free(d->samples);
 	json_decref(d->attributes);
+}
+
+static struct tk_kernel_use used_kernels(const struct run_detail *d, const struct tk_lookup *l)
+{
+	const json_t *plan = tk_measurement_get_field(d->attributes, TK_MEASUREMENT_PLAN);
+	const char *config =
+	        json_string_value(tk_measurement_get_field(plan, TK_MEASUREMENT_PLAN_ALGORITHM));
+	const struct tk_problem_row *p =
+	        d->series ? tk_lookup_problem(l, d->series->problem_id) : NULL;
+
+	return (struct tk_kernel_use){
+	        d->series ? d->series->backend : "", p ? p->text : "", config ? config : ""};
 }
 
 static int detail_load(struct tk_store *s, const struct tk_lookup *l, const struct tk_run_row *run,
@@ -51,6 +65,7 @@ static int detail_load(struct tk_store *s, const struct tk_lookup *l, const stru
 	d->revision = tk_lookup_build_revision(l, run->build_id);
 	d->environment = tk_lookup_environment(l, run->environment_id);
 	d->attributes = json_loads(run->attributes, 0, NULL);
+	d->use = used_kernels(d, l);
 	if (!status && d->points.count)
 		d->point = TK_ROWS_AT(&d->points, struct tk_point, 0);
 	d->rate = d->point ? tk_rate_from_point(l, d->point) : (struct tk_rate){NAN, NAN};
@@ -268,6 +283,7 @@ static void print_text(const struct run_detail *d, bool samples)
 		puts("\nmeasurement");
 		print_attributes("", d->attributes, d->point != NULL);
 	}
+	tk_show_print_kernels(&d->kernels, &d->use);
 	print_environment(d);
 	print_histogram(d);
 	for (size_t i = 0; samples && i < d->sample_count; i++)
@@ -311,6 +327,7 @@ static json_t *run_json(const struct run_detail *d, bool samples)
 		                d->revision ? d->revision->rev : NULL, "subject",
 		                d->revision ? d->revision->subject : NULL, "code_hash",
 		                code_hash(d)));
+	json_object_set_new(json, "kernels", tk_show_kernels_json(&d->kernels, &d->use));
 	if (d->environment) {
 		json_t *environment = json_loads(d->environment->attributes, 0, NULL);
 

@@ -64,6 +64,7 @@ export const tests = {
       ["gemm_kernel", "tile 128x256", "1.049\u00a0MB", "633.5\u00a0mJ"],
     );
     assert.ok([128, 136, 144].includes(+facts.Registers));
+    assert.equal(facts.Instructions, "total=816 LDL=12 BAR=1");
     const code = await page.evaluate(() =>
       [...document.querySelectorAll("aside .plain-list li .sub")].map((e) => e.textContent),
     );

@@ -32,7 +32,8 @@ static void put_code(int64_t build_id, const char *backend, int commit)
 		                .spill_bytes = i == 1 ? 0 : -1,
 		                .shared_bytes = -1,
 		                .threads = -1,
-		                .occupancy_percent = -1},
+		                .occupancy_percent = -1,
+		                .instructions = i == 1 ? "total=816 LDL=12 BAR=1" : ""},
 		        NULL, &seed_err));
 	}
 }
