@@ -9,7 +9,6 @@
 #include "build/build_internal.h"
 #include "build/device_code.h"
 #include "build/elf.h"
-#include "core/kernel_package.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

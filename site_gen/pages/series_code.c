@@ -76,7 +76,8 @@ static int set_function(struct tk_site *site, struct tk_value *list, const struc
 	                   tk_measurement_get_field(plan, TK_MEASUREMENT_PLAN_KERNEL)),
 	           *config = json_string_value(
 	                   tk_measurement_get_field(plan, TK_MEASUREMENT_PLAN_ALGORITHM));
-	const struct tk_kernel_use use = {s->row->backend, s->problem->text, config ? config : ""};
+	const struct tk_kernel_use use = {
+	        s->row->backend, s->problem->text, config ? config : s->row->config};
 	const struct tk_kernel_row *row = NULL;
 	const struct tk_rows *rows;
 	int status = function && *function

@@ -1,3 +1,4 @@
+/* Names of kernels and lists of instructions, taken apart: see code_facts.h. */
 #include "store/query/code_facts.h"
 
 #include <inttypes.h>

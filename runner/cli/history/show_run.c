@@ -50,8 +50,10 @@ static struct tk_kernel_use used_kernels(const struct run_detail *d, const struc
 	const struct tk_problem_row *p =
 	        d->series ? tk_lookup_problem(l, d->series->problem_id) : NULL;
 
+	if (!p) /* the run is of many series */
+		return (struct tk_kernel_use){"", "", ""};
 	return (struct tk_kernel_use){
-	        d->series ? d->series->backend : "", p ? p->text : "", config ? config : ""};
+	        d->series->backend, p->text, config ? config : d->series->config};
 }
 
 static int detail_load(struct tk_store *s, const struct tk_lookup *l, const struct tk_run_row *run,
