@@ -228,6 +228,9 @@ static int load_module(
 	char *path = NULL, *name = NULL;
 	struct tk_error why = {0};
 	int status = tk_backend_find(n->config, n->modules, file, &path, err);
+	/* before it is read: what replaces it from now on is another file */
+	if (!status && stat(path, &side->file_state))
+		status = tk_fail_errno(err, "%s", path);
 	if (!status && !(side->kinds = calloc(2, sizeof *side->kinds)))
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	side->kind_count = side->kinds ? 1 : 0;
@@ -244,8 +247,6 @@ static int load_module(
 		status = tk_artifact_load_installed(path, name, &side->artifact, err);
 	if (!status)
 		snprintf(side->report->backend, sizeof side->report->backend, "%s", name);
-	if (!status && stat(path, &side->file_state))
-		status = tk_fail_errno(err, "%s", path);
 	side->file = path;
 	free(name);
 	return status;
