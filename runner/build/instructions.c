@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/process.h"
+#include "base/sandbox.h"
 #include "build/build_internal.h"
 #include "build/device_code.h"
 #include "build/elf.h"
@@ -18,6 +19,7 @@
 #define CODE_MAX ((size_t)16 << 20) /* of a backend; kernels beyond it are not counted */
 #define OBJECT_MAX ((size_t)256 << 20)
 #define OUTPUT_MAX ((size_t)1 << 30)
+#define MEMORY_MAX ((uint64_t)4 << 30)
 #define DEADLINE_S 120
 
 /* In the order in which they are listed: spills, matrix units, asynchronous copies, memory,
@@ -182,18 +184,24 @@ static int disassemble(struct counter *c, unsigned arch, const char *path, struc
 	char processor[24];
 	snprintf(processor, sizeof(processor), "SM%u%s", arch, arch >= 90 ? "a" : "");
 	const char *const argv[] = {PROGRAM, "-ndf", "-b", processor, path, NULL};
-	const struct tk_process_spec spec = {
-	        .argv = argv, .capture_max = OUTPUT_MAX, .deadline_s = DEADLINE_S};
-	struct tk_process_result result;
+	const char *const readable[] = {path, NULL};
+	const struct tk_sandbox_policy policy = {.readable = readable};
+	struct tk_process_spec spec = {.argv = argv,
+	        .capture_max = OUTPUT_MAX,
+	        .deadline_s = DEADLINE_S,
+	        .memory_limit_bytes = MEMORY_MAX};
+	struct tk_process_result result = {0};
 	int status = write_code(c, arch, path, err);
-	if (status)
-		return status;
-	status = tk_process_run(&spec, &result, err);
+	if (!status) /* the code is the build's, which is not trusted */
+		status = tk_sandbox_new(&policy, &spec.sandbox, err);
+	if (!status)
+		status = tk_process_run(&spec, &result, err);
 	if (!status)
 		status = tk_process_check(&spec, &result, err);
 	if (!status && result.out.len)
 		count_text(c, arch, result.out.data);
 	tk_process_result_free(&result);
+	tk_sandbox_free(spec.sandbox);
 	return status;
 }
 
