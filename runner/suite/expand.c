@@ -216,9 +216,10 @@ static int check_params(struct combination *c, int at, uint64_t *total)
 			return status;
 		if (__builtin_mul_overflow(*total, count_choices(c, i), total) || *total > most)
 			return tk_yaml_fail(b->y, at, b->err,
-			        "the lists of this entry multiply to more than %llu problems; "
-			        "`pick: N` takes some of them",
-			        (unsigned long long)most);
+			        "the lists and ranges of this entry multiply to more than %llu "
+			        "problems%s",
+			        (unsigned long long)most,
+			        b->pick.count ? "" : "; `pick: N` takes some of them at random");
 	}
 	return TK_OK;
 }
