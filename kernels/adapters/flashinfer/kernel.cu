@@ -82,8 +82,9 @@ cudaError_t make_schedule(prepared_prefill &f, const struct tk_attention *a)
 		q_begin[i] = static_cast<index_type>(i * a->sq);
 		kv_begin[i] = static_cast<index_type>(i * a->skv);
 	}
-	/* eight lists with an entry for each tile of 128 rows and more, and one for each block */
-	const size_t tiles = (a->b * (a->sq / 128 + 1) + 1) * a->h;
+	/* Eight lists, each with an entry for every tile and one for every block. PrefillSM90Plan
+	 * reserves ceil(rows / 128) + b - 1 tiles a head, where rows are those of all sequences. */
+	const size_t tiles = ((a->b * a->sq + 127) / 128 + a->b) * a->h;
 	const size_t bytes = 8 * (sizeof(index_type) * (tiles + 1024) + 16);
 	std::vector<char> host(bytes);
 	PrefillPlanSM90Info plan;
