@@ -238,8 +238,7 @@ struct tk_notification_row {
 	int64_t sent_s;
 };
 
-/* ---- writing: id and uid of the given row are ignored, the id is returned
- * --------------------- */
+/* ---- writing: id and uid of the given row are ignored, the id is returned -------------------- */
 
 int tk_store_put_machine(
         struct tk_store *s, const struct tk_machine_row *row, int64_t *id, struct tk_error *err);

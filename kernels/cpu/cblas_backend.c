@@ -335,9 +335,9 @@ static void run_gemm(const struct tk_gemm *g, const struct bound *t, float *work
 
 /* ---- attention ---- */
 
-/* exp(x) for x <= 0 to about 2 ulp, without a branch, so that the compiler can use vectors: 2^i
- * p(f) with x / ln 2 = i
- * + f and |f| <= 1/2; p is the Taylor polynomial of degree 7 (relative error below 2^-27). */
+/* exp(x) for x <= 0 to about 2 ulp, without a branch, so that the compiler can use vectors:
+ * 2^i p(f), where x / ln 2 = i + f and |f| <= 1/2. p is the Taylor polynomial of degree 7, with a
+ * relative error below 2^-27. */
 static inline float exp_negative(float x)
 {
 	x = x < -87.0f ? -87.0f : x;

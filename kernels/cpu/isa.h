@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The micro-kernel: C (rows x nr, row-major with row length ldc) = or += A B in registers, where A
- * is read as a[p * lda
- * + i] and B as b[p * ldb + j] for p < steps. rows <= mr; all nr columns of B and C must exist. */
+/* The micro-kernel: C = A B in registers, or C += A B. C is rows x nr, row-major with row length
+ * ldc; A is read as a[p * lda + i] and B as b[p * ldb + j] for p < steps. rows <= mr; all nr
+ * columns of B and C must exist. */
 typedef void tk_cpu_tile_fn(int rows, int64_t steps, const float *a, int64_t lda, const float *b,
         int64_t ldb, float *c, int64_t ldc, int accumulate);
 

@@ -11,10 +11,9 @@
 
 struct cublas {
 	cublasHandle_t handle;
-	size_t workspace_bytes; /* of a plan: 32 MiB from Hopper on, 4 MiB before, as NVIDIA's
-	                         * documentation recommends
-	                         */
-	const void *current;    /* the plan whose workspace and stream are set */
+	/* Of a plan: 32 MiB from Hopper on, 4 MiB before, as NVIDIA's documentation recommends. */
+	size_t workspace_bytes;
+	const void *current; /* the plan whose workspace and stream are set */
 	void *stream;
 };
 

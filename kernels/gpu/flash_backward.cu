@@ -4,8 +4,8 @@
 // gradients:
 //
 //   backward_delta    delta = sum(dO o), a warp a row
-//   backward_keys     a block keeps its keys and streams the queries of all heads of the group:  dV
-//                     += P' dO,  dK += dS' Q
+//   backward_keys     a block keeps its keys and streams the queries of all heads of the group:
+//                     dV += P' dO,  dK += dS' Q
 //   backward_queries  a block keeps its queries and streams the keys:  dQ += dS K
 //
 // with P = exp(scale q k' - lse), dS = P (dO v' - delta). backward_keys computes transposed scores,

@@ -1,7 +1,7 @@
 # What of ROCm is here? Sets, for kernels/hip/CMakeLists.txt:
 #   TK_HIP              ON where there is a compiler that works
-#   TK_ROCBLAS TK_HIPBLASLT TK_ROCM_SMI      the libraries; empty where one, or its header, is
-#                                            missing
+#   TK_ROCBLAS TK_HIPBLASLT TK_ROCM_SMI
+#                       the libraries; empty where one, or its header, is missing
 # Nothing is downloaded and nothing is required: TRACKER_HIP=AUTO says what is missing and goes on,
 # ON stops, OFF does not look.
 set(TRACKER_HIP AUTO CACHE STRING

@@ -1,8 +1,8 @@
 /* Backends that are folders in place of a shared object:
- * compiled kernel packages, code objects with manifests, which the launcher (kernels/launcher)
- * measures (docs/explanation/compiled-kernels.md);
- * Python packages, an adapter in Python with the library that it calls, which the Python host
- * (kernels/python) measures (docs/explanation/python-libraries.md). */
+ * - compiled kernel packages, code objects with manifests, which the launcher (kernels/launcher)
+ *   measures (docs/explanation/compiled-kernels.md);
+ * - Python packages, an adapter in Python with the library that it calls, which the Python host
+ *   (kernels/python) measures (docs/explanation/python-libraries.md). */
 #ifndef TK_CORE_KERNEL_PACKAGE_H
 #define TK_CORE_KERNEL_PACKAGE_H
 #include "core/series.h"

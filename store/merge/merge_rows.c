@@ -9,8 +9,7 @@ struct statements {
 	sqlite3_stmt *find, *insert, *update; /* of `into`; find and update may be NULL */
 };
 
-/* ---- changes to nights that `into` has already shown
- * ------------------------------------------------ */
+/* ---- changes to nights that `into` has already shown ----------------------------------------- */
 
 /* Tables that a site renders completely every time, and tables that no site shows. */
 static bool is_always_rewritten(const struct tk_db_table *t)

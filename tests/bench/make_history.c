@@ -87,8 +87,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
         options, parse_option, "FILE", "Makes a history of fake nights in FILE.", NULL, NULL, NULL};
 
-/* ---- what is measured
- * ------------------------------------------------------------------------------------------ */
+/* ---- what is measured ------------------------------------------------------------------------ */
 
 static int put_problem(struct maker *m, size_t i, struct tk_error *err)
 {
@@ -214,9 +213,7 @@ static int set_up(struct maker *m, struct tk_error *err)
 	return status ? status : tk_store_commit(m->store, err);
 }
 
-/* ---- nights
- * ----------------------------------------------------------------------------------------------
- */
+/* ---- nights ---------------------------------------------------------------------------------- */
 
 /* Every upstream has a commit every few nights; the control has one for ever. */
 static int put_build(struct maker *m, size_t u, int64_t night, int64_t at_s, struct tk_error *err)

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Ends the server, or `tracker push` itself, by kill -9 at random moments of a push.
 
-usage: pushes.py [--rounds=N] [--history=FILE] [--seed=S]
-with TRACKER in the environment
+usage: pushes.py [--rounds=N] [--history=FILE] [--seed=S], with TRACKER in the environment
 
 --history: a history to start from, for instance of make_history; the larger, the longer a push.
 

@@ -48,8 +48,7 @@ static void set_up(void)
 	atexit(clean_up);
 }
 
-/* ---- rows from bytes
- * ---------------------------------------------------------------------------------------- */
+/* ---- rows from bytes ------------------------------------------------------------------------- */
 
 struct input {
 	const uint8_t *data;
@@ -255,8 +254,7 @@ static void put_rows(struct tk_store *s, struct input *in)
 		put_evidence(s, in, series.device_id, series_id, build_id);
 }
 
-/* ---- what must hold
- * ----------------------------------------------------------------------------------------- */
+/* ---- what must hold -------------------------------------------------------------------------- */
 
 static char *dump_as_json(struct tk_store *s)
 {

@@ -2,14 +2,13 @@
 """How far do measurements of the same kernel in fresh processes differ? The tracker beside
 triton.testing.do_bench, in the same run.
 
-  tests/gpu/fidelity.py --tracker build/tracker --rounds 30 --twice '1024^3,4096^3 bf16' --out
-  fidelity.json tests/gpu/fidelity.py --tracker build/tracker --rounds 0 --sustained 10 --only
-  '4096^3 bf16,8192^3' --no-torch
+  tests/gpu/fidelity.py --rounds 30 --twice '1024^3,4096^3 bf16' --out fidelity.json
+  tests/gpu/fidelity.py --rounds 0 --sustained 10 --only '4096^3 bf16,8192^3' --no-torch
 
-Without --torch-after, do_bench takes turns with the tracker; with it, the tracker has the card to
-itself and do_bench follows, as many rounds as are named.
---twice: these are measured in one more fresh process of each round, before and after the other in
-turn: what the same build gives against itself.
+--torch-after=ROUNDS: the tracker has the card to itself, then do_bench runs for ROUNDS rounds.
+Without it, do_bench takes turns with the tracker.
+--twice=NAMES: each round measures these problems in a second fresh process of the same build, in
+turn before and after the first. Their difference is what the same build gives against itself.
 """
 
 import argparse

@@ -5,8 +5,7 @@
 # not be.
 #
 # usage: tests/gpu/own.sh [TRACKER [RESULTS.json [BACKENDS]]]
-#        BACKENDS: a regular expression, default
-#        all
+#        BACKENDS: a regular expression, default all
 # shellcheck disable=SC1091   # found at run time
 . "$(dirname "$0")/check.sh"
 only=${3:-.}

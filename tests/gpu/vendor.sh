@@ -4,8 +4,8 @@
 # result is wrong, or unsupported though it should not be.
 #
 # usage: tests/gpu/vendor.sh [TRACKER [RESULTS.json]]
-#        TRACKER: default build/tracker; a GPU and python3 are
-#        needed
+#        TRACKER: default build/tracker
+#        A GPU and python3 are needed.
 #
 # A problem with `?` before it may be unsupported: it depends on the device or the version of the
 # library.

@@ -1,6 +1,6 @@
-/* usage: fork_bomb COUNT SECONDS spin|wait   Every process starts others until there are COUNT,
- *                                            each in
- * a session of its own, and stays for at most SECONDS: a fork bomb that ends by itself. */
+/* usage: fork_bomb COUNT SECONDS spin|wait
+ * A fork bomb that ends by itself. Every process starts others until there are COUNT, each in a
+ * session of its own, and ends after at most SECONDS. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>

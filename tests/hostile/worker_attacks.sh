@@ -1,6 +1,6 @@
-# usage: worker_attacks.sh METHOD   A backend that attacks the tracker costs its own row: the
-#                                   tracker goes on, and nothing is
-# written or reached.
+# usage: worker_attacks.sh METHOD
+# A backend that attacks the tracker fails only its own row: the tracker goes on, and the attack
+# writes no file and reaches no port.
 . "$TK_LIB"
 . "$(dirname "${BASH_SOURCE[0]}")/sandbox_method.sh" "$1"
 

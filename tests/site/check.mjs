@@ -1,6 +1,6 @@
 // Checks every file of a site without a browser: markup is well formed, links and data files exist,
-// data scripts run, nothing is loaded from elsewhere and
-// nothing of a hostile history has become markup. Usage: node check.mjs SITE
+// data scripts run, nothing is loaded from elsewhere and nothing of a hostile history has become
+// markup. Usage: node check.mjs SITE
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { gzipSync } from "node:zlib";

@@ -457,8 +457,8 @@ def attention_tma(
 
 
 # ---- attention, backward ----
-# P = exp(scale q k' - lse), dP = dO v', delta = dO o', dS = P (dP - delta); dQ = scale dS k, dK =
-# scale dS' q, dV = P' dO.
+# P = exp(scale q k' - lse), dP = dO v', delta = dO o', dS = P (dP - delta);
+# dQ = scale dS k, dK = scale dS' q, dV = P' dO.
 
 
 @triton.jit

@@ -26,8 +26,7 @@ static int out_of_memory(struct tk_error *err)
 	return tk_fail(err, TK_ENOMEM, "out of memory while grouping alerts");
 }
 
-/* ---- ranges of revisions
- * ---------------------------------------------------------------------------------------- */
+/* ---- ranges of revisions --------------------------------------------------------------------- */
 
 /* Ids 0: unknown. */
 static struct span find_span(const struct tk_catalog *c, int64_t good_id, int64_t bad_id)
@@ -49,7 +48,7 @@ static bool overlap(const struct span *a, const struct span *b)
 	return a->known && b->known && a->after < b->until && b->after < a->until;
 }
 
-/* ---- groups ---- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 static bool is_comparable(const struct tk_commit_group *g, bool failure,
         const struct tk_device_row *device, int64_t upstream_id)

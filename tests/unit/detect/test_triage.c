@@ -315,8 +315,7 @@ static void acks_file_acknowledges(void **state)
 	world_close(&w);
 }
 
-/* ---- data that did not come
- * -------------------------------------------------------------------------------------- */
+/* ---- data that did not come ------------------------------------------------------------------ */
 
 static struct tk_missing_data_list missing_data(struct world *w, int day)
 {

@@ -16,8 +16,7 @@
 #include "../../../kernels/hip/kfd.h"
 #include "../../../kernels/hip/narrow.h"
 
-/* ---- the kernel driver
- * ------------------------------------------------------------------------------------------- */
+/* ---- the kernel driver ----------------------------------------------------------------------- */
 
 static char nodes[] = "/tmp/tracker-kfd-XXXXXX";
 
@@ -94,9 +93,7 @@ static void test_missing_files_change_nothing(void **state)
 	assert_int_equal(n.numa_node, -1);
 }
 
-/* ---- 8-bit floats
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- 8-bit floats ---------------------------------------------------------------------------- */
 
 /* A float of `mantissa` bits below an exponent of 7 - mantissa bits; subnormals where the exponent
  * is 0. */
