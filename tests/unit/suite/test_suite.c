@@ -179,8 +179,7 @@ static const struct {
                 "step is not a whole number from 1"},
         {"s.yml", P "  - gemm: {m: {from: 1, to: 20000}, n: 1, k: 1}\n", "3:11",
                 "multiply to more than 10000 problems; `pick: N`"},
-        {"s.yml",
-                P "  - gemm: {m: &r {from: 1, to: 999999999999}, n: *r, k: *r}\n    pick: 3\n",
+        {"s.yml", P "  - gemm: {m: &r {from: 1, to: 999999999999}, n: *r, k: *r}\n    pick: 3\n",
                 "3:11", "multiply to more than 9223372036854775807 problems"},
         {"s.yml", P "  - gemm: {m: [1, 2], n: 1, k: 1}\n    pick: 3\n", "3:11",
                 "pick is 3, but this entry has only 2 combinations"},
@@ -298,7 +297,8 @@ static void too_many_problems(void **state)
 		tk_buf_add_printf(&b, ", %d", i);
 	tk_buf_add_str(&b, "] }\n");
 	assert_int_equal(tk_suite_load_text("s.yml", "s.yml", &b, &s, &err), TK_ECONFIG);
-	assert_non_null(strstr(err.message, "s.yml:3:11: the lists and ranges of this entry multiply"));
+	assert_non_null(
+	        strstr(err.message, "s.yml:3:11: the lists and ranges of this entry multiply"));
 	tk_buf_free(&b);
 }
 
