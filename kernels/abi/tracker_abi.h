@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 #define TK_ABI_MAJOR 1
-#define TK_ABI_MINOR 4
+#define TK_ABI_MINOR 5
 
 #if defined(__GNUC__)
 #define TK_EXPORT __attribute__((visibility("default")))
@@ -274,6 +274,9 @@ struct tk_device_ops {
 	        uint32_t *same, struct tk_abi_error *err);
 	/* Optional: memory of the device in use now, by any process. */
 	int (*memory_used)(struct tk_device *dev, uint64_t *bytes, struct tk_abi_error *err);
+	/* Optional, from ABI 1.5 on: what the device does from now on is what a profiler records
+	 * (on = 1), or is not (0). Without a profiler nothing happens. */
+	int (*profile)(struct tk_device *dev, uint32_t on, struct tk_abi_error *err);
 };
 
 /* ---- the backend ---- */

@@ -232,6 +232,11 @@ static int null_memory_used(struct tk_device *dev, uint64_t *bytes, struct tk_ab
 	return TK_ABI_OK;
 }
 
+static int null_profile(struct tk_device *dev, uint32_t on, struct tk_abi_error *err)
+{
+	return TK_ABI_OK;
+}
+
 const struct tk_device_ops *tk_device_entry(void)
 {
 	/* clang-format off */
@@ -254,7 +259,7 @@ const struct tk_device_ops *tk_device_entry(void)
 		.block_stream = null_block_stream, .idle = null_idle_gap,
 		.memory_load = null_memory_load, .copy = null_copy, .fill = null_fill,
 		.same = null_same,
-		.memory_used = null_memory_used,
+		.memory_used = null_memory_used, .profile = null_profile,
 	};
 	/* clang-format on */
 	return &ops;

@@ -258,6 +258,24 @@ static int verify_and_warm_up(struct tk_engine *e)
 	return verify_status ? verify_status : status;
 }
 
+/* One launch of a kernel whose results are right, for a profiler that this process runs under. */
+static int profile_launch(struct tk_engine *e)
+{
+	struct tk_abi_error abi = tk_engine_abi_error();
+	if (!e->ops->profile)
+		return tk_engine_end_job(e, TK_OUTCOME_UNSUPPORTED,
+		        "devices of kind %s have no profiler", e->ops->kind);
+	int status =
+	        tk_engine_check_status(e, e->ops->profile(e->device, 1, &abi), "profiler", &abi);
+	if (status == 0)
+		status = tk_engine_launch(e, 0);
+	if (status == 0)
+		status = tk_engine_synchronize(e);
+	return status ? status
+	              : tk_engine_check_status(
+	                        e, e->ops->profile(e->device, 0, &abi), "profiler", &abi);
+}
+
 static int run(struct tk_engine *e)
 {
 	int64_t start = tk_clock_monotonic_ns();
@@ -265,6 +283,7 @@ static int run(struct tk_engine *e)
 	int status = set_up(e);
 	e->out->setup_s = (double)(tk_clock_monotonic_ns() - start) * 1e-9;
 	if (status || (status = verify_and_warm_up(e)) ||
+	        (e->options->profile && (status = profile_launch(e))) ||
 	        (status = tk_engine_measure_launch_cost(e)) ||
 	        (status = tk_engine_read_telemetry(e, &e->out->before)) ||
 	        (status = tk_engine_collect_samples(e)))

@@ -29,6 +29,7 @@ struct tk_measure_options {
 	double idle_gap_ns;   /* paced, contended: between two bursts; 0: found for the kernel */
 	uint32_t sets;        /* input sets to rotate over; 0: as many as the mode needs */
 	bool verify;
+	bool profile;                  /* let a profiler record one launch before the samples */
 	const char *config;            /* NULL: the backend's best guess */
 	uint32_t threads;              /* CPU */
 	struct tk_device_token *token; /* shared with the other worker of an A/B pair; NULL: none */

@@ -256,6 +256,7 @@ static int try_process(struct tk_worker *w, const struct tk_python_host *python,
 {
 	struct tk_worker_process_spec spec = {.program = python ? python->program : w->program,
 	        .argv = python ? python->argv : NULL,
+	        .profiler = w->profiler,
 	        .readable = readable,
 	        .gpu = !can_limit_address_space(w),
 	        .unsandboxed = tk_worker_is_unsandboxed(w),

@@ -30,6 +30,7 @@ struct tk_worker {
 	uint64_t memory_limit_bytes;
 	cpu_set_t cores;
 	int token_fd;
+	const char *const *profiler; /* NULL: none */
 	struct tk_worker_log log;
 	struct tk_worker_process process;
 	struct tk_process_tree tree; /* of the process */

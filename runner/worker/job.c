@@ -327,6 +327,7 @@ static struct tk_measure_options get_options(const json_t *request)
 	        .min_sample_ns = MIN_SAMPLE_NS,
 	        .sets = (uint32_t)fmin(fmax(0, get_number(request, "sets", 0)), SETS_MAX),
 	        .verify = !json_is_false(json_object_get(request, "verify")),
+	        .profile = json_is_true(json_object_get(request, "profile")),
 	        .config = get_text(request, "config"),
 	        .threads = (uint32_t)json_integer_value(json_object_get(request, "threads")),
 	};

@@ -155,7 +155,11 @@ static int open_sandbox(const struct tk_worker_process_spec *spec, struct tk_wor
 {
 	enum tk_sandbox_method method = tk_sandbox_method();
 	int status = TK_OK;
-	if (spec->unsandboxed)
+	if (spec->profiler && !tk_sandbox_is_sufficient(TK_SANDBOX_NONE))
+		return tk_fail(err, TK_EUNSUPPORTED,
+		        "a profiler does not work within the sandbox, and the configuration says "
+		        "\"sandbox: required\"");
+	if (spec->unsandboxed || spec->profiler)
 		return TK_OK;
 	if (method == TK_SANDBOX_LANDLOCK)
 		status = tk_dir_create_temp("/tmp", "tracker-worker-", &p->temp_dir, err);
@@ -185,18 +189,43 @@ static const char *temp_dir(const struct tk_worker_process *p)
 	return tk_sandbox_method() == TK_SANDBOX_BUBBLEWRAP ? "/tmp" : NULL;
 }
 
+static size_t count_words(const char *const *words)
+{
+	size_t n = 0;
+	while (words && words[n])
+		n++;
+	return n;
+}
+
+/* What the profiler runs: the program and its arguments behind its own. NULL: out of memory. */
+static const char **add_profiler(const struct tk_worker_process_spec *spec, const char *const *argv)
+{
+	size_t own = count_words(spec->profiler), count = count_words(argv);
+	const char **all = calloc(own + count + 1, sizeof *all);
+	if (!all)
+		return NULL;
+	for (size_t i = 0; i < own; i++)
+		all[i] = spec->profiler[i];
+	for (size_t i = 0; i < count; i++)
+		all[own + i] = i ? argv[i] : spec->program;
+	return all;
+}
+
 int tk_worker_process_start(const struct tk_worker_process_spec *spec, struct tk_worker_process *p,
         struct tk_error *err)
 {
 	static const char *const worker_argv[] = {"tracker", "worker", NULL};
+	const char *const *argv = spec->argv ? spec->argv : worker_argv;
+	const char **profiled = spec->profiler ? add_profiler(spec, argv) : NULL;
 	int fds[PIPE_ENDS] = {-1, -1, -1, -1};
 	*p = (struct tk_worker_process){.to = -1, .from = -1};
-	int status = open_sandbox(spec, p, err);
+	int status = spec->profiler && !profiled ? tk_fail(err, TK_ENOMEM, "out of memory")
+	                                         : open_sandbox(spec, p, err);
 	char **env = status ? NULL : worker_env(spec, temp_dir(p), err);
 	if (!status)
 		status = env ? open_pipes(fds, err) : TK_ENOMEM;
-	struct tk_spawn_spec child = {.path = spec->program,
-	        .argv = spec->argv ? spec->argv : worker_argv,
+	struct tk_spawn_spec child = {.path = profiled ? profiled[0] : spec->program,
+	        .argv = profiled ? profiled : argv,
 	        .env = env,
 	        .stdio = {fds[REQUEST_READ], fds[ANSWER_WRITE], spec->log_fd},
 	        .keep_fd = spec->token_fd,
@@ -207,8 +236,7 @@ int tk_worker_process_start(const struct tk_worker_process_spec *spec, struct tk
 	if (!status) {
 		status = tk_spawn(&child, &p->pid, err);
 		if (status)
-			tk_error_add_context(
-			        err, "the worker cannot be started (%s)", spec->program);
+			tk_error_add_context(err, "the worker cannot be started (%s)", child.path);
 	}
 	if (!status) {
 		p->to = fds[REQUEST_WRITE];
@@ -219,6 +247,7 @@ int tk_worker_process_start(const struct tk_worker_process_spec *spec, struct tk
 		close_sandbox(p);
 	close_all(fds, PIPE_ENDS);
 	tk_env_free(env);
+	free(profiled);
 	return status;
 }
 

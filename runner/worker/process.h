@@ -13,7 +13,9 @@ struct tk_sandbox;
 struct tk_worker_process_spec {
 	const char *program;
 	const char *const *argv; /* NULL: "tracker worker" */
-	const cpu_set_t *cores;  /* NULL: as the parent */
+	/* comes before program and argv[1...], and runs without the sandbox; NULL: none */
+	const char *const *profiler;
+	const cpu_set_t *cores; /* NULL: as the parent */
 	uint32_t threads;
 	uint64_t memory_limit_bytes;
 	bool limit_address_space; /* not for GPUs: their drivers reserve far more than they use */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define QUERY_S TK_WORKER_OPEN_TIMEOUT_S /* for questions about device and backend */
+#define PROFILER_END_S 60
 
 /* ---- life ---- */
 
@@ -33,6 +34,7 @@ static int copy_spec(struct tk_worker *w, const struct tk_worker_spec *spec, str
 	w->threads = spec->threads;
 	w->memory_limit_bytes = spec->memory_limit_bytes;
 	w->token_fd = spec->token_fd;
+	w->profiler = spec->profiler;
 	if ((status = copy_text(&w->program, spec->program, err)) ||
 	        (status = copy_text(&w->device_kind, spec->device_kind, err)) ||
 	        (status = copy_text(&w->device_layer, spec->device_layer, err)) ||
@@ -63,7 +65,8 @@ void tk_worker_free(struct tk_worker *w)
 {
 	if (!w)
 		return;
-	tk_exchange_end_process(w, 0.5);
+	/* A profiler writes what it has recorded after the end of the program. */
+	tk_exchange_end_process(w, w->profiler ? PROFILER_END_S : 0.5);
 	tk_worker_log_close(&w->log);
 	free(w->program);
 	free(w->device_kind);
@@ -147,6 +150,8 @@ static json_t *new_measure_request(const struct tk_worker *w, const struct tk_jo
 	json_object_set_new(r, "min_samples", json_integer(q->min_samples));
 	json_object_set_new(r, "max_samples", json_integer(q->max_samples));
 	json_object_set_new(r, "verify", json_boolean(q->verify));
+	if (q->profile)
+		json_object_set_new(r, "profile", json_true());
 	add_token(w, q, r);
 	return r;
 }

@@ -35,6 +35,9 @@ struct tk_worker_spec {
 	uint32_t threads;
 	uint64_t memory_limit_bytes; /* 0: none */
 	const char *log_path; /* stdout and stderr of the process, appended; NULL: /dev/null */
+	/* A program with its options that runs the worker, and records what it does; without the
+	 * sandbox. Its path is absolute. NULL-terminated, borrowed; NULL: none. */
+	const char *const *profiler;
 	/* an end of tk_device_token_new_pair(), kept open by the caller until the first job is
 	 * sent; 0: none */
 	int token_fd;
@@ -53,6 +56,7 @@ struct tk_job_request {
 	uint32_t min_samples, max_samples;
 	double token_wait_s; /* how long to wait for the peer of an A/B pair in each turn */
 	bool verify;
+	bool profile;                   /* of a worker with a profiler: lets it record one launch */
 	const struct tk_limits *limits; /* what the device can do at most; NULL: not checked */
 };
 

@@ -190,6 +190,12 @@ static int memory_used(struct tk_device *dev, uint64_t *bytes, struct tk_abi_err
 	return TK_ABI_OK;
 }
 
+static int profile(struct tk_device *dev, uint32_t on, struct tk_abi_error *err)
+{
+	CHECK(err, on ? gpu_profiler_start() : gpu_profiler_stop());
+	return TK_ABI_OK;
+}
+
 static int stream_new(struct tk_device *dev, void **stream, struct tk_abi_error *err)
 {
 	gpu_stream s;
@@ -419,6 +425,7 @@ static const struct tk_device_ops ops = {
         .fill = fill,
         .same = compare,
         .memory_used = memory_used,
+        .profile = profile,
 };
 
 const struct tk_device_ops *tk_device_entry(void)

@@ -73,6 +73,7 @@ json_t *tk_inspect_tools(void)
 	        {"gfortran", "LAPACK parts of OpenBLAS"},
 	        {"nvcc", "CUDA kernels"},
 	        {"nvidia-smi", "NVIDIA driver's view"},
+	        {"ncu", "counters of kernels: tracker profile"},
 	        {"hipcc", "HIP kernels"},
 	        {"rocminfo", "AMD driver's view"},
 	        {"ccache", "repeated builds"},

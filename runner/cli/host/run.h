@@ -1,5 +1,5 @@
 /* What the parts of `tracker run` share: run.c measures, run_devices.c opens the devices,
- * run_print.c prints. */
+ * run_print.c prints. `tracker profile` opens its device in the same way. */
 #ifndef TK_CLI_RUN_H
 #define TK_CLI_RUN_H
 #include <jansson.h>
@@ -12,6 +12,7 @@
 #include "core/limits.h"
 #include "core/mode.h"
 #include "nightly/plan/modules.h"
+#include "profile/ncu.h"
 #include "worker/worker.h"
 
 struct tk_rate;
@@ -48,7 +49,16 @@ struct tk_run_session {
 	struct tk_table *table;
 	json_t *json;
 	size_t measured, unsupported, failed;
+	struct tk_run_profile *profile; /* of `tracker profile`; NULL: none */
 };
+
+/* The profiler that the worker of `tracker profile` runs under. */
+struct tk_run_profile {
+	char *program, *folder, *log_path; /* folder: temporary */
+	struct tk_ncu_command ncu;
+};
+/* Finds it for devices of this kind, and makes its command. */
+int tk_run_prepare_profile(struct tk_run_session *r, const char *kind, struct tk_error *err);
 
 /* Opens a worker with the backend on every device of --device and --devices. */
 int tk_run_open_devices(struct tk_run_session *r, const struct tk_globals *g, struct tk_error *err);

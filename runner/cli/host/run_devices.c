@@ -138,7 +138,11 @@ static int open_workers(struct tk_run_session *r, const struct tk_globals *g, st
 	spec.device_kind = kind;
 	spec.device_layer = layer->path;
 	r->mode = r->o->mode == TK_MODE_COUNT ? tk_mode_default(kind) : r->o->mode;
-	return open_devices(r, &spec, err);
+	if (r->profile) {
+		status = tk_run_prepare_profile(r, kind, err);
+		spec.profiler = r->profile->ncu.words;
+	}
+	return status ? status : open_devices(r, &spec, err);
 }
 
 int tk_run_open_devices(struct tk_run_session *r, const struct tk_globals *g, struct tk_error *err)

@@ -1,0 +1,180 @@
+/* `tracker profile`: what the device's counters say about one launch of a kernel. Nothing is
+ * stored. */
+#include "cli/host/profile.h"
+
+#include "base/file.h"
+#include "base/process.h"
+#include "cli/options.h"
+#include "core/problem.h"
+#include "core/series.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DEADLINE_MIN_S 600.0 /* a kernel runs some forty times, each with caches filled anew */
+
+enum { OPT_CONFIG = 256, OPT_DEVICE, OPT_HOT, OPT_OPTIONS };
+
+static const struct argp_option options[] = {
+        {"config-of-backend", OPT_CONFIG, "NAME", 0,
+                "Use one of the backend's own configurations (default: the one it prefers)", 1},
+        {"device", OPT_DEVICE, "N|UUID", 0, "Use this device (default: 0)", 1},
+        {"format", 'f', "text|json", 0, "Print tables (default) or JSON", 2},
+        {"hot", OPT_HOT, NULL, 0, "Do not flush the caches before each run of a kernel", 1},
+        {"options", OPT_OPTIONS, "KEY=VALUE,...", 0, "Pass options to the backend", 1},
+        {0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct tk_run_options *o = state->input;
+	switch (key) {
+	case OPT_CONFIG:
+		o->config_name = arg;
+		return 0;
+	case OPT_DEVICE:
+		if (!*arg || strchr(arg, ','))
+			argp_error(state, "--device=%s: expected a number or a UUID", arg);
+		o->devices = arg;
+		return 0;
+	case OPT_HOT:
+		o->mode = TK_MODE_HOT;
+		return 0;
+	case OPT_OPTIONS:
+		o->backend_options = arg;
+		return 0;
+	case 'f':
+		o->json = tk_option_parse_json(arg, state);
+		return 0;
+	case ARGP_KEY_ARG:
+		return ARGP_ERR_UNKNOWN; /* they come together as ARGP_KEY_ARGS */
+	case ARGP_KEY_ARGS:
+		o->backend = state->argv[state->next];
+		o->problems = state->argv + state->next + 1;
+		o->problem_count = state->argc - state->next - 1;
+		return 0;
+	case ARGP_KEY_END:
+		if (o->problem_count != 1)
+			argp_error(state, "expected BACKEND and one PROBLEM, for instance "
+			                  "hopper_gemm gemm:m=4096,n=4096,k=4096,a=f16");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+const struct argp tk_argp_profile = {options, parse_option, "BACKEND PROBLEM",
+        "Run a backend's kernels for one problem under Nsight Compute, and show what the device's "
+        "counters say: bytes moved by each level of the memory, the share of time in which the "
+        "tensor cores work, occupancy, and what the warps wait for.\v"
+        "BACKEND and PROBLEM are written as for `tracker run`. The result is verified first; then "
+        "one launch is recorded. The profiler runs its kernels many times, at the clocks as they "
+        "are. Nothing is stored.\n\n"
+        "The worker runs without the sandbox. The user needs the right to read the counters "
+        "(https://developer.nvidia.com/ERR_NVGPUCTRPERM).\n\n"
+        "Exit code: 0 done, 2 usage, 3 the kernel failed or is wrong, 4 nothing could be "
+        "recorded.\n\n"
+        "Examples:\n"
+        "  tracker profile hopper_gemm gemm:m=4096,n=4096,k=4096,a=f16\n"
+        "  tracker profile cudnn attention:b=4,h=16,sq=4096,d=128,dtype=bf16 --format=json"};
+
+int tk_run_prepare_profile(struct tk_run_session *r, const char *kind, struct tk_error *err)
+{
+	struct tk_run_profile *p = r->profile;
+	enum tk_device_kind device = tk_device_kind_from_name(kind);
+	if (device != TK_DEVICE_CUDA && device != TK_DEVICE_NULL)
+		return tk_fail(err, TK_EUNSUPPORTED,
+		        "backend %s needs a device of kind %s, and only those of kind cuda can be "
+		        "profiled",
+		        r->o->backend, kind);
+	int status = tk_ncu_find(&p->program, err);
+	if (!status)
+		status = tk_dir_create_temp("/tmp", "tracker-profile-", &p->folder, err);
+	if (!status && !(p->log_path = tk_path_join(p->folder, "ncu.csv")))
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!status)
+		tk_ncu_make_command(&p->ncu, p->program, p->log_path, r->mode != TK_MODE_HOT);
+	return status;
+}
+
+static void free_profile(struct tk_run_profile *p)
+{
+	if (p->folder)
+		tk_dir_remove(p->folder, NULL);
+	free(p->program);
+	free(p->folder);
+	free(p->log_path);
+}
+
+/* The worker records one launch; the profiler writes it down when the worker ends. */
+static int record(struct tk_run_session *r, const struct tk_problem_spec *problem,
+        struct tk_job_result *job, struct tk_error *err)
+{
+	struct tk_run_device *device = &r->devices_open[0];
+	const struct tk_measure_config *m = &r->config->measure;
+	const struct tk_job_request q = {.backend_path = r->backend_path,
+	        .backend_options = r->o->backend_options,
+	        .problem = problem->text,
+	        .config = r->o->config_name,
+	        .mode = tk_mode_name(r->mode),
+	        .seed = 1,
+	        .deadline_s = r->config->budgets.job_s > DEADLINE_MIN_S ? r->config->budgets.job_s
+	                                                                : DEADLINE_MIN_S,
+	        .measure_s = r->config->budgets.measure_s,
+	        .relative_half_width = m->relative_half_width,
+	        .confidence = m->confidence,
+	        .min_samples = m->min_samples,
+	        .max_samples = m->max_samples,
+	        .verify = true,
+	        .profile = true,
+	        .limits = &device->limits};
+	int status = tk_worker_measure(device->worker, &q, job, err);
+	tk_worker_free(device->worker);
+	device->worker = NULL;
+	return status;
+}
+
+static int profile(struct tk_run_session *r, const struct tk_globals *g, struct tk_error *err)
+{
+	struct tk_problem_spec problem;
+	struct tk_job_result job = {0};
+	struct tk_profile counters = {0};
+	if (tk_problem_parse(&problem, r->o->problems[0], err))
+		return err->status = TK_EUSAGE;
+	int status = tk_run_open_devices(r, g, err);
+	if (!status)
+		status = record(r, &problem, &job, err);
+	r->failed = !status && !tk_outcome_has_timing(job.outcome);
+	if (r->failed)
+		tk_fail(err, TK_EDATA, "%s: %s", tk_outcome_name(job.outcome), job.message);
+	else if (!status)
+		status = tk_ncu_read(r->profile->log_path, &counters, err);
+	if (!status && !r->failed)
+		status = tk_profile_print(r, g, &problem, &job, &counters, err);
+	tk_profile_free(&counters);
+	tk_job_result_free(&job);
+	return status;
+}
+
+int tk_cmd_profile(const struct tk_globals *g, int argc, char **argv)
+{
+	struct tk_run_options o = {.sets = -1, .seconds = -1, .threads = -1, .mode = TK_MODE_COUNT};
+	struct tk_run_profile p = {0};
+	struct tk_config *config = NULL;
+	struct tk_error err = {0};
+	tk_command_parse(&tk_argp_profile, argc, argv, &o);
+	int code = tk_command_open(g, "profile", -1, &config, NULL);
+	if (code)
+		return code;
+	tk_cancel_install_handlers();
+	struct tk_run_session r = {.o = &o, .config = config, .profile = &p};
+	int status = profile(&r, g, &err);
+	code = status || r.failed ? tk_command_fail("profile", &err) : TK_EXIT_OK;
+	if (r.failed)
+		code = TK_EXIT_INCOMPLETE;
+	tk_run_close_devices(&r);
+	free(r.backend_path);
+	free(r.log_path);
+	free_profile(&p);
+	tk_command_close(config, NULL);
+	return code;
+}
