@@ -39,19 +39,27 @@ static void add_value(struct tk_hash *h, sqlite3_value *value)
 	}
 }
 
-/* tk_checksum(table, column...): the first 64 bits of the hash, never 0. */
-static void checksum_function(sqlite3_context *context, int count, sqlite3_value **values)
+bool tk_db_hash_values(int count, sqlite3_value **values, char hex[TK_HASH_HEX_SIZE])
 {
 	struct tk_hash *h = tk_hash_new();
-	char hex[TK_HASH_HEX_SIZE];
 
-	if (!h) {
-		sqlite3_result_error_nomem(context);
-		return;
-	}
+	if (!h)
+		return false;
 	for (int i = 0; i < count; i++)
 		add_value(h, values[i]);
 	tk_hash_finish(h, hex);
+	return true;
+}
+
+/* tk_checksum(table, column...): the first 64 bits of the hash, never 0. */
+static void checksum_function(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	char hex[TK_HASH_HEX_SIZE];
+
+	if (!tk_db_hash_values(count, values, hex)) {
+		sqlite3_result_error_nomem(context);
+		return;
+	}
 	hex[TK_CHECKSUM_DIGITS] = '\0';
 	uint64_t checksum = strtoull(hex, NULL, 16);
 

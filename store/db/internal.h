@@ -1,6 +1,7 @@
 /* What the files of store/ share. */
 #ifndef TK_STORE_INTERNAL_H
 #define TK_STORE_INTERNAL_H
+#include "base/hash.h"
 #include "store/db/handle.h"
 #include "store/db/row_io.h"
 
@@ -29,6 +30,8 @@ int tk_db_check_pages(struct tk_store *s, struct tk_rows_builder *rows, struct t
 /* ---- checksum.c ------------------------------------------------------------------------------ */
 
 int tk_checksum_register(struct tk_store *s, struct tk_error *err);
+/* The hash of arguments of an SQL function, each with its type. false: out of memory. */
+bool tk_db_hash_values(int count, sqlite3_value **values, char hex[TK_HASH_HEX_SIZE]);
 /* Adds the expression for the checksum of a row of `t`: of the parameters, where ?1 is the first
  * column, or of the row that is selected. */
 void tk_checksum_add_sql(struct tk_buf *sql, const struct tk_db_table *t, bool of_parameters);

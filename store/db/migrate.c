@@ -84,20 +84,12 @@ static int check_references(struct tk_store *s, struct tk_error *err)
 /* tk_uid(table, key...) for migrations that change what identifies a row. */
 static void uid_function(sqlite3_context *context, int count, sqlite3_value **values)
 {
-	struct tk_hash *h = tk_hash_new();
 	char hex[TK_HASH_HEX_SIZE];
 
-	if (!h) {
+	if (tk_db_hash_values(count, values, hex))
+		sqlite3_result_text(context, hex, TK_UID_SIZE - 1, SQLITE_TRANSIENT);
+	else
 		sqlite3_result_error_nomem(context);
-		return;
-	}
-	for (int i = 0; i < count; i++)
-		if (sqlite3_value_type(values[i]) == SQLITE_INTEGER)
-			tk_hash_add_i64(h, sqlite3_value_int64(values[i]));
-		else
-			tk_hash_add_str(h, (const char *)sqlite3_value_text(values[i]));
-	tk_hash_finish(h, hex);
-	sqlite3_result_text(context, hex, TK_UID_SIZE - 1, SQLITE_TRANSIENT);
 }
 
 static int migrate_one(
@@ -128,8 +120,7 @@ int tk_db_migrate(struct tk_store *s, int64_t from, const struct tk_migration *m
 	int status = from > 0 ? back_up(s, from, err) : 0;
 
 	/* Off, so that a migration may rebuild a table that others refer to; references are checked
-	 * before each commit.
-	 */
+	 * before each commit. */
 	if (!status)
 		status = tk_db_exec(s, "PRAGMA foreign_keys=OFF", err);
 	if (!status && sqlite3_create_function_v2(s->db, "tk_uid", -1,

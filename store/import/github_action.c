@@ -17,16 +17,6 @@ static bool sniff(const struct tk_import_file *f)
 	       (strstr(f->head, "BENCHMARK_DATA") || strstr(f->head, "\"benches\""));
 }
 
-static int visit_header(
-        void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err)
-{
-	json_t **header = arg;
-
-	if (path->key[0])
-		json_object_set(*header, path->key[0], value);
-	return 0;
-}
-
 /* The meaning of the tool's numbers, if their unit does not define it. */
 static const char *better_of(const char *tool)
 {
@@ -135,13 +125,11 @@ static int visit_entry(
 static int read_file(
         const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
-	static const char *const head_patterns[] = {"!entries", "*", NULL}, *const patterns[] = {
-	                                                                            "entries/*/*",
-	                                                                            NULL};
+	static const char *const patterns[] = {"entries/*/*", NULL};
 	struct reader r = {.file = f, .sink = sink};
 	json_t *header = json_object();
 	struct tk_import_place place = {0};
-	int status = tk_import_read_json(f, head_patterns, visit_header, &header, err);
+	int status = tk_import_read_header(f, "entries", header, err);
 
 	if (!status) {
 		const char *slash;

@@ -19,7 +19,7 @@ static const struct {
 struct reader {
 	const struct tk_import_file *file;
 	struct tk_import_sink *sink;
-	json_t *context, *attributes;
+	json_t *header, *attributes;
 	struct tk_buf name, unit,
 	        values[COLUMN_COUNT]; /* of the benchmark whose repetitions follow */
 	double aggregate[COLUMN_COUNT];
@@ -127,23 +127,12 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *row, stru
 	return status ? status : add_columns(r, path, row, aggregate, err);
 }
 
-static int visit_header(
-        void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err)
-{
-	struct reader *r = arg;
-
-	if (path->key[0])
-		json_object_set(!strcmp(path->key[0], "context") ? r->context : r->attributes,
-		        path->key[0], value);
-	return 0;
-}
-
 /* A file without a commit is identified by its date. */
 static int put_run(struct reader *r, struct tk_error *err)
 {
 	static const char *const names[] = {
 	        "commit", "git_commit", "git_sha", "git_hash", "revision", "build_id"};
-	const json_t *context = json_object_get(r->context, "context");
+	const json_t *context = json_object_get(r->header, "context");
 	const char *date = json_string_value(json_object_get(context, "date"));
 	struct tk_import_commit c = {.rev = r->sink->options->rev};
 
@@ -151,31 +140,27 @@ static int put_run(struct reader *r, struct tk_error *err)
 		c.rev = json_string_value(json_object_get(context, names[i]));
 	if (r->sink->options->at_s || !date || !tk_import_parse_time(date, &c.time_s))
 		c.time_s = tk_import_get_file_time(r->file, r->sink);
-	tk_import_set_attribute(r->attributes, "context", "", NULL);
-	if (context)
-		json_object_set(r->attributes, "context", (json_t *)context);
+	json_object_update(r->attributes, r->header);
 	return tk_import_add_run(r->sink, &c, r->attributes, NULL, err);
 }
 
 static int read_file(
         const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
-	static const char *const head_patterns[] = {"!benchmarks", "*", NULL},
-	                         *const patterns[] = {"benchmarks/*", NULL};
+	static const char *const patterns[] = {"benchmarks/*", NULL};
 	struct reader r = {
-	        .file = f, .sink = sink, .context = json_object(), .attributes = json_object()};
+	        .file = f, .sink = sink, .header = json_object(), .attributes = json_object()};
 	struct tk_import_place place = {0};
-	int status = tk_import_read_json(f, head_patterns, visit_header, &r, err);
+	int status = tk_import_read_header(f, "benchmarks", r.header, err);
 
 	for (size_t c = 0; c < COLUMN_COUNT; c++)
 		r.aggregate[c] = NAN;
 	if (!status) {
-		const char *executable = json_string_value(
-		        json_object_get(json_object_get(r.context, "context"), "executable"));
+		const json_t *context = json_object_get(r.header, "context");
+		const char *executable = json_string_value(json_object_get(context, "executable"));
 		const char *slash = executable ? strrchr(executable, '/') : NULL;
 
-		place.machine = json_string_value(
-		        json_object_get(json_object_get(r.context, "context"), "host_name"));
+		place.machine = json_string_value(json_object_get(context, "host_name"));
 		place.upstream = slash ? slash + 1 : executable;
 		status = tk_import_place(sink, &place, err);
 	}
@@ -185,7 +170,7 @@ static int read_file(
 		status = finish(&r, err);
 	if (!status)
 		status = put_run(&r, err);
-	json_decref(r.context);
+	json_decref(r.header);
 	json_decref(r.attributes);
 	tk_buf_free(&r.name);
 	tk_buf_free(&r.unit);

@@ -139,6 +139,10 @@ typedef int tk_import_visit(
  * skipped. */
 int tk_import_read_json(const struct tk_import_file *f, const char *const *patterns,
         tk_import_visit *visit, void *arg, struct tk_error *err);
+/* Adds the members of the file's top object to `header`, but not `results`, which may be large. A
+ * file that is a list adds nothing. */
+int tk_import_read_header(
+        const struct tk_import_file *f, const char *results, json_t *header, struct tk_error *err);
 /* "FILE:LINE: PATH" and what the format says: ".kernel: is missing". TK_EDATA. */
 int tk_import_fail(const struct tk_import_file *f, const struct tk_import_path *path,
         struct tk_error *err, const char *fmt, ...) __attribute__((format(printf, 4, 5)));

@@ -405,6 +405,26 @@ int tk_import_read_json(const struct tk_import_file *f, const char *const *patte
 	return status;
 }
 
+static int add_member(
+        void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err)
+{
+	json_t *header = arg;
+
+	if (path->key[0] && json_object_set(header, path->key[0], value))
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	return 0;
+}
+
+int tk_import_read_header(
+        const struct tk_import_file *f, const char *results, json_t *header, struct tk_error *err)
+{
+	char skip[64];
+	const char *const patterns[] = {skip, "*", NULL};
+
+	snprintf(skip, sizeof(skip), "!%s", results);
+	return tk_import_read_json(f, patterns, add_member, header, err);
+}
+
 int tk_import_fail(const struct tk_import_file *f, const struct tk_import_path *path,
         struct tk_error *err, const char *fmt, ...)
 {

@@ -65,16 +65,6 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *value, st
 	return status ? status : tk_import_point(r->sink, 0, &p, err);
 }
 
-static int visit_header(
-        void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err)
-{
-	struct reader *r = arg;
-
-	if (path->key[0])
-		json_object_set(r->header, path->key[0], value);
-	return 0;
-}
-
 static int set_place(struct reader *r, struct tk_error *err)
 {
 	const json_t *machine = json_object_get(r->header, "machine_info"),
@@ -113,11 +103,10 @@ static int put_run(struct reader *r, struct tk_error *err)
 static int read_file(
         const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
-	static const char *const head_patterns[] = {"!benchmarks", "*", NULL},
-	                         *const patterns[] = {"benchmarks/*", NULL};
+	static const char *const patterns[] = {"benchmarks/*", NULL};
 	struct reader r = {
 	        .file = f, .sink = sink, .header = json_object(), .attributes = json_object()};
-	int status = tk_import_read_json(f, head_patterns, visit_header, &r, err);
+	int status = tk_import_read_header(f, "benchmarks", r.header, err);
 
 	if (!status)
 		status = set_place(&r, err);
