@@ -129,6 +129,8 @@ const struct tk_revision_row *tk_model_find_revision(
 const struct tk_point *tk_series_find_run_point(const struct tk_site_series *s, int64_t run_id);
 const struct tk_point *tk_series_last_point(
         const struct tk_site_series *s); /* NULL: never measured */
+/* The newest median of a time; NAN: no series, no time, or the last night failed. */
+double tk_series_newest_value(const struct tk_site_series *s);
 /* Rate of a time: FLOPs, or bytes where the problem has none, per second, in *unit; NAN if there is
  * no such rate. */
 double tk_series_rate(const struct tk_site_series *s, double value, const char **unit);

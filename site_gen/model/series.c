@@ -18,6 +18,12 @@ const struct tk_point *tk_series_last_point(const struct tk_site_series *s)
 	return s->newest_count ? &s->newest[s->newest_count - 1] : NULL;
 }
 
+double tk_series_newest_value(const struct tk_site_series *s)
+{
+	const struct tk_point *last = s ? tk_series_last_point(s) : NULL;
+	return last && !s->failure && last->value > 0 ? last->value : NAN;
+}
+
 double tk_series_rate(const struct tk_site_series *s, double value, const char **unit)
 {
 	bool compute = s->problem->flops > 0;

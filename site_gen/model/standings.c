@@ -36,21 +36,15 @@ const struct tk_site_device *tk_model_ordered_device(const struct tk_model *m, s
 	return NULL;
 }
 
-static double newest_value(const struct tk_site_series *s)
-{
-	const struct tk_point *last = tk_series_last_point(s);
-	return last && !s->failure && last->value > 0 ? last->value : NAN;
-}
-
 /* Keeps `at` sorted; the slowest is left out where there is no room. */
 static void add_contender(struct tk_standing *out, const struct tk_site_series *s)
 {
 	size_t i = out->count;
 	if (out->count < TK_STANDING_BACKENDS)
 		out->count++;
-	else if (newest_value(s) >= newest_value(out->at[--i]))
+	else if (tk_series_newest_value(s) >= tk_series_newest_value(out->at[--i]))
 		return;
-	for (; i && newest_value(out->at[i - 1]) > newest_value(s); i--)
+	for (; i && tk_series_newest_value(out->at[i - 1]) > tk_series_newest_value(s); i--)
 		out->at[i] = out->at[i - 1];
 	out->at[i] = s;
 }
@@ -69,7 +63,7 @@ size_t tk_standing_load(const struct tk_model *m, size_t first, const struct tk_
 	*out = (struct tk_standing){0};
 	for (; end < m->series_count && m->series[end].problem == m->series[first].problem; end++) {
 		const struct tk_site_series *s = &m->series[end];
-		if (s->device == device && tk_series_is_ranked(s) && newest_value(s) > 0)
+		if (s->device == device && tk_series_is_ranked(s) && tk_series_newest_value(s) > 0)
 			add_contender(out, s);
 	}
 	for (size_t i = 0; i < out->count; i++)
@@ -131,7 +125,7 @@ double tk_standing_against_vendor(const struct tk_model *m, const struct tk_site
 			double *best = tk_series_is_vendor(s) ? &vendor : &other;
 			if (s->device == device && tk_series_is_ranked(s) &&
 			        !strcmp(s->problem->op, op))
-				*best = fmin(*best, newest_value(s));
+				*best = fmin(*best, tk_series_newest_value(s));
 		}
 		if (isfinite(vendor) && isfinite(other)) {
 			sum += log(vendor / other);

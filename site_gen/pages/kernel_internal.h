@@ -33,8 +33,6 @@ struct tk_kernel_problem {
 size_t tk_kernel_find_column(struct tk_kernel_columns *c, const struct tk_site_series *s);
 /* Whether a series is in the table: modes are never ranked together. */
 bool tk_kernel_is_contender(const struct tk_kernel_columns *c, const struct tk_site_series *s);
-/* The newest median; NAN: none, or the last night failed. */
-double tk_kernel_newest_value(const struct tk_site_series *s);
 
 /* sweep_charts: a chart for each sweep with its title and a drawing. Sets `sweeps` of the
  * problems. */

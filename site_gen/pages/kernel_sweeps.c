@@ -59,7 +59,7 @@ static void set_title(struct tk_site *site, struct tk_value *o, const struct tk_
 
 static double newest_rate(const struct tk_site_series *s, const char **unit)
 {
-	return s ? tk_series_rate(s, tk_kernel_newest_value(s), unit) : NAN;
+	return s ? tk_series_rate(s, tk_series_newest_value(s), unit) : NAN;
 }
 
 /* Forward before backward, then by the constant keys: a grid that reads like a table. */

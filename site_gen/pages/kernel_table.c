@@ -30,12 +30,6 @@ bool tk_kernel_is_contender(const struct tk_kernel_columns *c, const struct tk_s
 	       !strcmp(s->row->mode, c->mode) && !strcmp(s->problem->op, c->op);
 }
 
-double tk_kernel_newest_value(const struct tk_site_series *s)
-{
-	const struct tk_point *last = s ? tk_series_last_point(s) : NULL;
-	return last && !s->failure ? last->value : NAN;
-}
-
 size_t tk_kernel_find_column(struct tk_kernel_columns *c, const struct tk_site_series *s)
 {
 	for (size_t i = 0; i < c->count; i++)
@@ -63,14 +57,14 @@ static struct leader find_leader(const struct tk_site_series *const *of, size_t 
 	const struct tk_point *first = NULL;
 	size_t measured = 0;
 	for (size_t i = 0; i < count; i++) {
-		measured += isfinite(tk_kernel_newest_value(of[i]));
-		if (tk_kernel_newest_value(of[i]) < lead.value) {
+		measured += isfinite(tk_series_newest_value(of[i]));
+		if (tk_series_newest_value(of[i]) < lead.value) {
 			first = tk_series_last_point(of[i]);
 			lead.value = first->value;
 		}
 	}
 	for (size_t i = 0; i < count; i++) {
-		const struct tk_point *p = isfinite(tk_kernel_newest_value(of[i]))
+		const struct tk_point *p = isfinite(tk_series_newest_value(of[i]))
 		                                   ? tk_series_last_point(of[i])
 		                                   : NULL;
 		if (p && p != first)
@@ -147,7 +141,7 @@ static void add_cell(struct tk_site *site, struct tk_value *cells,
 	tk_value_set_flag(a, cell, "is_there", s != NULL);
 	if (!s)
 		return;
-	double value = tk_kernel_newest_value(s), ratio = lead.value / value,
+	double value = tk_series_newest_value(s), ratio = lead.value / value,
 	       rate = tk_series_rate(s, value, &rate_unit);
 	bool is_best = lead.clear && value == lead.value;
 	tk_value_set_fmt(a, cell, "href", "../series/%s.html", s->file);
@@ -191,10 +185,10 @@ static void add_problem(struct tk_site *site, struct tk_value *rows,
 	struct leader lead = find_leader(of_column, columns->count, site->options->tie);
 	for (size_t c = 0; c < columns->count; c++) {
 		columns->wins[c] +=
-		        lead.clear && tk_kernel_newest_value(of_column[c]) == lead.value;
-		if (isfinite(tk_kernel_newest_value(of_column[c])) && isfinite(lead.value)) {
+		        lead.clear && tk_series_newest_value(of_column[c]) == lead.value;
+		if (isfinite(tk_series_newest_value(of_column[c])) && isfinite(lead.value)) {
 			columns->log_ratio[c] +=
-			        log(tk_kernel_newest_value(of_column[c]) / lead.value);
+			        log(tk_series_newest_value(of_column[c]) / lead.value);
 			columns->shared[c]++;
 		}
 	}

@@ -118,12 +118,6 @@ static void add_environment(struct tk_document *d, const struct tk_model *m)
 
 /* ---- statistics ---- */
 
-static double newest_value(const struct tk_site_series *s)
-{
-	const struct tk_point *last = tk_series_last_point(s);
-	return last && !s->failure ? last->value : NAN;
-}
-
 /* One backend of a kernel on a device. */
 struct backend_line {
 	const struct tk_site_series *first;
@@ -168,7 +162,7 @@ static void add_device_statistics(struct tk_document *d, const struct tk_model *
 	tk_ceiling_set_load(m, device, &ceilings);
 	for (size_t i = 0; i < m->series_count; i++)
 		if (m->series[i].device == device && tk_series_is_ranked(&m->series[i]) &&
-		        newest_value(&m->series[i]) > 0)
+		        tk_series_newest_value(&m->series[i]) > 0)
 			series[count++] = &m->series[i];
 	if (count)
 		qsort(series, count, sizeof *series, compare_by_variant);
@@ -178,7 +172,8 @@ static void add_device_statistics(struct tk_document *d, const struct tk_model *
 		        end++) {
 			const struct tk_site_series *s = series[end];
 			const char *unit;
-			double value = newest_value(s), rate = tk_series_rate(s, value, &unit),
+			double value = tk_series_newest_value(s),
+			       rate = tk_series_rate(s, value, &unit),
 			       share = tk_ceiling_set_efficiency(&ceilings, s, value);
 			line.problems++;
 			if (s->problem->flops > 0)
@@ -216,7 +211,7 @@ static void add_standing(
 	struct tk_ceiling_set ceilings;
 	char text[TK_FORMAT_SIZE];
 	const char *unit;
-	double value = newest_value(s), rate = tk_series_rate(s, value, &unit);
+	double value = tk_series_newest_value(s), rate = tk_series_rate(s, value, &unit);
 	tk_ceiling_set_load(m, s->device, &ceilings);
 	double peak = tk_ceiling_set_efficiency_by_source(
 	               &ceilings, TK_CEILING_DATASHEET, s, value),
@@ -236,7 +231,8 @@ static void add_standing(
 	                          s->problem->flops / s->problem->bytes)
 	                : "–");
 	if (standing->count > 1)
-		tk_document_add_cell(d, "%.2f× %.*s", newest_value(standing->at[1]) / value,
+		tk_document_add_cell(d, "%.2f× %.*s",
+		        tk_series_newest_value(standing->at[1]) / value,
 		        (int)tk_utf8_clip_len(standing->at[1]->variant, 50),
 		        standing->at[1]->variant);
 	else
