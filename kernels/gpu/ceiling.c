@@ -1,7 +1,8 @@
 /* The ceilings of this GPU, which kernels are compared with: `copy` and `read` at full bandwidth,
- * `fma` in registers. The rate of matrix units depends on the values of the operands, so those are
- * random. On NVIDIA from Hopper on a warp's own instructions do not reach the rate of a
- * warpgroup's: there a large product by cublaslt is the ceiling. */
+ * `fma` in registers. A `copy` of a few bytes takes as long as its launch. The rate of matrix units
+ * depends on the values of the operands, so those are random. On NVIDIA from Hopper on a warp's own
+ * instructions do not reach the rate of a warpgroup's: there a large product by cublaslt is the
+ * ceiling. */
 #include "ceiling_kernels.h"
 #include "gpu_backend.h"
 

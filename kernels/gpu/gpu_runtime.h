@@ -73,6 +73,31 @@ static inline const char *gpu_status_text(int status)
 #endif
 }
 
+/* Launches one block that may begin while the launch before it still runs (NVIDIA from Hopper on).
+ * The kernel calls gpu_await_previous() before it touches what that one writes, or at its end. */
+template <typename... A>
+static inline void gpu_launch_early(
+        void (*kernel)(A...), unsigned threads, gpu_stream stream, A... arguments)
+{
+#if GPU_HIP
+	kernel<<<1, threads, 0, stream>>>(arguments...);
+#else
+	cudaLaunchAttribute early = {};
+	cudaLaunchConfig_t launch = {};
+	int device = 0, major = 0;
+	(void)cudaGetDevice(&device);
+	(void)cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+	early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+	early.val.programmaticStreamSerializationAllowed = 1;
+	launch.gridDim = dim3(1);
+	launch.blockDim = dim3(threads);
+	launch.stream = stream;
+	launch.attrs = &early;
+	launch.numAttrs = major >= 9;
+	(void)cudaLaunchKernelEx(&launch, kernel, arguments...); /* gpu_launch_status() tells */
+#endif
+}
+
 /* Threads of one launch at most: AMD counts those of a whole grid in 32 bits. */
 #define GPU_GRID_THREADS ((size_t)1 << 31)
 
@@ -194,6 +219,22 @@ GPU_INLINE void gpu_warp_barrier(void)
 	__builtin_amdgcn_wave_barrier();
 #else
 	__syncwarp();
+#endif
+}
+
+/* The kernel launched next may begin now, if it was launched early. */
+GPU_INLINE void gpu_let_next_begin(void)
+{
+#if !GPU_HIP && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+/* Waits until the kernel launched before has ended. */
+GPU_INLINE void gpu_await_previous(void)
+{
+#if !GPU_HIP && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 

@@ -183,6 +183,21 @@ static void ceilings(void **state)
 	subject_close(&s);
 }
 
+/* The shortest launch is a copy, too. */
+static void one_byte_is_copied(void **state)
+{
+	struct subject s;
+	struct tk_abi_error err;
+	assert_int_equal(subject_open(&s, "ceiling", "", 2, &err), TK_ABI_OK);
+	struct tk_tensor t[2] = {tensor_new(TK_E4M3, false, 1), tensor_new(TK_E4M3, true, 1)};
+	*(unsigned char *)t[0].data = 0x31;
+	assert_int_equal(run_ceiling(&s, TK_OP_COPY, TK_E4M3, 1, t), TK_ABI_OK);
+	assert_int_equal(*(unsigned char *)t[1].data, 0x31);
+	for (int i = 0; i < 2; i++)
+		tensor_free(&t[i]);
+	subject_close(&s);
+}
+
 static void multiply_adds(void **state)
 {
 	static const uint32_t types[] = {TK_F32, TK_BF16};
@@ -216,6 +231,7 @@ int main(void)
 	        cmocka_unit_test(refuses_unknown_configurations_and_sets),
 	        cmocka_unit_test(workers_keep_the_pinning),
 	        cmocka_unit_test(ceilings),
+	        cmocka_unit_test(one_byte_is_copied),
 	        cmocka_unit_test(multiply_adds),
 	};
 	return cmocka_run_group_tests_name("kernels_border", tests, NULL, NULL);
