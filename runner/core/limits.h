@@ -7,6 +7,10 @@
 #include "core/problem.h"
 #include "core/series.h"
 
+/* The shortest launch: the name of this ceiling, which is a time, and the problem that is measured
+ * for it. */
+#define TK_LIMITS_LAUNCH "launch"
+#define TK_LIMITS_LAUNCH_PROBLEM "copy:bytes=1,dtype=e4m3"
 #define TK_LIMITS_DTYPES (TK_I64 + 1)
 
 /* 0: unknown. */
@@ -16,6 +20,7 @@ struct tk_limits {
 	double cache_gb_per_s;                /* the fastest memory or cache */
 	double cache_bytes;                   /* the last-level cache; 0: memory is no bound */
 	double launch_ns;                     /* the shortest time of any launch */
+	double measured_launch_ns;            /* the same by a ceiling */
 };
 
 struct tk_limits_timing {
@@ -28,9 +33,11 @@ struct tk_limits_timing {
  * report too small. */
 void tk_limits_init(
         struct tk_limits *l, enum tk_device_kind kind, const char *device_name, double cache_bytes);
-/* Raises or sets the limits by a measured ceiling: its name ("f32", "read", "l2 read"), unit and
- * value as they are stored. Never lowers one; rates of a data sheet stay as they are. */
+/* Raises or sets the limits by a measured ceiling: its name ("f32", "read", "l2 read", "launch"),
+ * unit and value as they are stored. Never lowers one; rates of a data sheet stay as they are. */
 void tk_limits_add_ceiling(struct tk_limits *l, const char *name, const char *unit, double value);
+/* Whether the time of this problem is the ceiling TK_LIMITS_LAUNCH. */
+bool tk_limits_is_launch(const struct tk_problem_spec *p);
 
 /* False: the time is impossible, and `reason` says by which figures; it is unchanged otherwise. */
 bool tk_limits_allow(const struct tk_limits *l, const struct tk_problem_spec *p,

@@ -31,6 +31,15 @@ void tk_ceiling_set_load(
 		}
 }
 
+void tk_ceiling_set_drop_times(struct tk_ceiling_set *ceilings)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < ceilings->count; i++)
+		if (tk_unit_from_name(ceilings->rows[i]->unit) != TK_UNIT_NS)
+			ceilings->rows[kept++] = ceilings->rows[i];
+	ceilings->count = kept;
+}
+
 bool tk_ceiling_is_cache(const struct tk_ceiling_row *c)
 {
 	static const char *const levels[] = {"l1", "l2", "l3", "llc", "shared", "lds"};

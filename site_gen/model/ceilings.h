@@ -20,6 +20,8 @@ struct tk_ceiling_set {
 /* The newest ceiling of each name and source. */
 void tk_ceiling_set_load(
         const struct tk_model *m, const struct tk_site_device *device, struct tk_ceiling_set *out);
+/* Leaves the rates and bandwidths, which a roofline shows; a time is none. */
+void tk_ceiling_set_drop_times(struct tk_ceiling_set *ceilings);
 /* GFLOP/s that the device allows at `intensity` FLOP per byte for a type: the lower of its matrix
  * rate and bandwidth x intensity, measured where there is a measurement, else from the datasheet. A
  * type without a rate of its own gets the highest rate there is. NAN: no ceiling known. */

@@ -282,6 +282,7 @@ static int write_device(
 	snprintf(title, sizeof title, "Roofline of %.*s", (int)tk_utf8_clip_len(device->name, 100),
 	        device->name);
 	tk_ceiling_set_load(&site->model, device, &ceilings);
+	tk_ceiling_set_drop_times(&ceilings);
 	int status =
 	        device->machine->last_night ? collect(site, device, &ceilings, &points, err) : 0;
 	if (points.count)

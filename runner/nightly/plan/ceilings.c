@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "core/datasheet.h"
+#include "core/limits.h"
 #include "core/problem.h"
 #include "nightly/plan/plan_internal.h"
 #include <stdio.h>
@@ -95,11 +96,14 @@ static int put_datasheet(struct tk_night *n, const struct tk_night_device *d, st
  * ceilings of its data sheet. */
 struct ceiling_job {
 	const char *device_kind, *backend, *problem;
+	bool is_hot; /* whatever else is measured */
 };
 static const struct ceiling_job ceiling_jobs[] = {
+        {"cpu", "ceiling", TK_LIMITS_LAUNCH_PROBLEM, true},
         {"cpu", "ceiling", "copy:bytes=268435456,dtype=f32"},
         {"cpu", "ceiling", "read:bytes=268435456,dtype=f32"},
         {"cpu", "ceiling", "fma:count=400000000,dtype=f32"},
+        {"cuda", "ceiling_cuda", TK_LIMITS_LAUNCH_PROBLEM, true},
         {"cuda", "ceiling_cuda", "copy:bytes=536870912,dtype=f32"},
         {"cuda", "ceiling_cuda", "read:bytes=536870912,dtype=f32"},
         /* The rate of tensor cores depends on the values: large products of random numbers. */
@@ -108,6 +112,7 @@ static const struct ceiling_job ceiling_jobs[] = {
         {"cuda", "cublaslt", "gemm:m=8192,n=8192,k=8192,a=tf32,tb=t"},
         {"cuda", "cublaslt", "gemm:m=8192,n=8192,k=8192,a=f32,tb=t"},
         {"cuda", "cublaslt", "gemm:m=8192,n=8192,k=8192,a=e4m3,c=bf16,tb=t"},
+        {"hip", "ceiling_hip", TK_LIMITS_LAUNCH_PROBLEM, true},
         {"hip", "ceiling_hip", "copy:bytes=536870912,dtype=f32"},
         {"hip", "ceiling_hip", "read:bytes=536870912,dtype=f32"},
         /* In registers, in case hipBLASLt is missing: the last rate of a type counts. */
@@ -143,6 +148,8 @@ static const struct tk_artifact_backend *find_backend(
 	return tk_plan_find_backend(tk_plan_find_upstream(p->n, "builtin"), backend);
 }
 
+static const enum tk_mode hot = TK_MODE_HOT;
+
 static int add_ceiling(struct tk_plan *p, size_t device, const struct tk_artifact_backend *b,
         const char *problem, const enum tk_mode *mode, struct tk_error *err)
 {
@@ -162,7 +169,6 @@ static int add_ceiling(struct tk_plan *p, size_t device, const struct tk_artifac
 static int add_cache_ceilings(
         struct tk_plan *p, size_t device, const struct cache_job *c, struct tk_error *err)
 {
-	static const enum tk_mode hot = TK_MODE_HOT;
 	const json_t *info = p->n->devices[device].info;
 	const struct tk_artifact_backend *b = find_backend(p, device, c->device_kind, c->backend);
 	json_int_t cores = json_integer_value(json_object_get(info, "compute_units"));
@@ -191,7 +197,8 @@ static int add_ceilings(struct tk_plan *p, size_t device, struct tk_error *err)
 		const struct tk_artifact_backend *b =
 		        find_backend(p, device, c->device_kind, c->backend);
 		if (b)
-			status = add_ceiling(p, device, b, c->problem, NULL, err);
+			status =
+			        add_ceiling(p, device, b, c->problem, c->is_hot ? &hot : NULL, err);
 	}
 	for (size_t i = 0; !status && i < sizeof cache_jobs / sizeof *cache_jobs; i++)
 		status = add_cache_ceilings(p, device, &cache_jobs[i], err);

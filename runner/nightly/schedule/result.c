@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "build/build.h"
 #include "core/kernel_package.h"
+#include "core/limits.h"
 #include "core/measurement_fields.h"
 #include "core/metric.h"
 #include "core/problem.h"
@@ -186,20 +187,25 @@ static int put_run(struct tk_night *n, const struct tk_night_job *job,
 
 /* ---- ceilings ---- */
 
-static bool is_memory_ceiling(const struct tk_problem_row *p)
+static enum tk_unit find_ceiling_unit(const struct tk_problem_spec *p)
 {
-	return strcmp(p->op, "copy") == 0 || strcmp(p->op, "read") == 0;
+	if (tk_limits_is_launch(p))
+		return TK_UNIT_NS;
+	return p->abi.op == TK_OP_COPY || p->abi.op == TK_OP_READ ? TK_UNIT_GB_PER_S
+	                                                          : TK_UNIT_GFLOP_PER_S;
 }
 
-/* "copy", "read", "l2 read" for the bandwidth of a cache; the type for a rate. */
-static void name_ceiling(const struct tk_problem_row *p, char *out, size_t size)
+/* "launch"; "copy", "read", "l2 read" for the bandwidth of a cache; the type for a rate. */
+static void name_ceiling(const struct tk_problem_spec *p, enum tk_unit unit, char *out, size_t size)
 {
-	struct tk_problem_spec spec;
-	if (strcmp(p->op, "read") == 0 && tk_problem_parse(&spec, p->text, NULL) == TK_OK &&
-	        spec.ceiling.cache)
-		snprintf(out, size, "l%u read", spec.ceiling.cache);
+	if (unit == TK_UNIT_NS)
+		snprintf(out, size, TK_LIMITS_LAUNCH);
+	else if (unit == TK_UNIT_GFLOP_PER_S)
+		snprintf(out, size, "%s", tk_problem_dtype_name(p));
+	else if (p->abi.op == TK_OP_READ && p->ceiling.cache)
+		snprintf(out, size, "l%u read", p->ceiling.cache);
 	else
-		snprintf(out, size, "%s", is_memory_ceiling(p) ? p->op : p->dtype);
+		snprintf(out, size, "%s", tk_problem_op_name(p));
 }
 
 /* A ceiling is what the device can do, so it comes from the fastest sample: other work on the
@@ -208,18 +214,22 @@ static int put_ceiling(struct tk_night *n, const struct tk_night_job *job,
         const struct tk_job_result *r, struct tk_error *err)
 {
 	double fastest_ns = tk_measurement_get_number(r->result, TK_MEASUREMENT_MIN, NAN);
-	const struct tk_problem_row *p = job->problem;
-	bool is_memory = is_memory_ceiling(p);
+	struct tk_problem_spec spec;
 	char name[32];
 	if (!job->device || !tk_outcome_has_timing(r->outcome) || !(fastest_ns > 0))
 		return TK_OK;
-	name_ceiling(p, name, sizeof name);
+	int status = tk_problem_parse(&spec, job->problem->text, err);
+	if (status)
+		return status;
+	enum tk_unit unit = find_ceiling_unit(&spec);
+	double work = unit == TK_UNIT_GB_PER_S ? job->problem->bytes : job->problem->flops;
+	name_ceiling(&spec, unit, name, sizeof name);
 	struct tk_ceiling_row row = {.night_id = n->night_id,
 	        .device_id = job->device->device_id,
 	        .name = name,
 	        .source = TK_CEILING_MEASURED,
-	        .unit = is_memory ? "gb_per_s" : "gflop_per_s",
-	        .value = (is_memory ? p->bytes : p->flops) / fastest_ns};
+	        .unit = tk_unit_name(unit),
+	        .value = unit == TK_UNIT_NS ? fastest_ns : work / fastest_ns};
 	job->device->has_limits = false;
 	return tk_store_put_ceiling(n->store, &row, err);
 }

@@ -149,6 +149,32 @@ static void a_gpu_needs_time_for_a_launch(void **state)
 	}
 }
 
+/* Half of the shortest launch that was measured; never less than is certain without it. */
+static void a_measured_launch_is_a_bound(void **state)
+{
+	static const char tiny[] = "gemm:m=1,n=1,k=1";
+	static const struct {
+		enum tk_device_kind kind;
+		double measured_ns, possible_ns, impossible_ns, again_ns;
+	} rows[] = {{TK_DEVICE_CUDA, 1000, 501, 499, 300}, {TK_DEVICE_HIP, 3000, 1501, 1499, 1000},
+	        {TK_DEVICE_CUDA, 300, 201, 199, 201}, {TK_DEVICE_CPU, 3, 1.6, 1.4, 0.7}};
+	struct tk_limits l;
+	char reason[256];
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		tk_limits_init(&l, rows[i].kind, "unknown", 50 * MIB);
+		tk_limits_add_ceiling(&l, "copy", "ns", 1e6); /* of another meaning */
+		tk_limits_add_ceiling(&l, "launch", "gb_per_s", 1e6);
+		tk_limits_add_ceiling(&l, "launch", "ns", rows[i].measured_ns);
+		tk_limits_add_ceiling(&l, "launch", "ns", 0);
+		assert_true(allows(&l, tiny, rows[i].possible_ns, 1, reason));
+		assert_false(allows(&l, tiny, rows[i].impossible_ns, 1, reason));
+		assert_non_null(strstr(reason, " for a launch; this device needs at least "));
+		/* the next measurement of the same may be faster */
+		assert_true(allows(&l, TK_LIMITS_LAUNCH_PROBLEM, rows[i].again_ns, 1, reason));
+	}
+}
+
 /* A launch of the processor is a call: the smallest problems take a few nanoseconds. */
 static void a_processor_needs_no_time_for_a_launch(void **state)
 {
@@ -180,6 +206,7 @@ int main(void)
 	        cmocka_unit_test(measured_ceilings_are_bounds),
 	        cmocka_unit_test(memory_is_no_bound_on_a_processor),
 	        cmocka_unit_test(a_gpu_needs_time_for_a_launch),
+	        cmocka_unit_test(a_measured_launch_is_a_bound),
 	        cmocka_unit_test(a_processor_needs_no_time_for_a_launch),
 	};
 
