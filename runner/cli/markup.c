@@ -56,11 +56,6 @@ int tk_github_close(const char *variable, FILE *f, int status, struct tk_error *
 	return status;
 }
 
-json_t *tk_json_number(double x)
-{
-	return isfinite(x) ? json_real(x) : json_null();
-}
-
 json_t *tk_json_counts(const struct tk_vocabulary *words, const size_t *counts)
 {
 	json_t *o = json_object();
@@ -69,13 +64,6 @@ json_t *tk_json_counts(const struct tk_vocabulary *words, const size_t *counts)
 		json_object_set_new(
 		        o, tk_vocabulary_name(words, i), json_integer((json_int_t)counts[i]));
 	return o;
-}
-
-json_t *tk_json_text(const char *s)
-{
-	json_t *v = *s ? json_string(s) : json_null();
-
-	return v ? v : json_string("?");
 }
 
 int tk_markup_write(const struct tk_buf *b, FILE *out, struct tk_error *err)

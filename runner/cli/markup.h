@@ -1,9 +1,10 @@
 /* Texts of others in the formats that several commands write. */
 #ifndef TK_CLI_MARKUP_H
 #define TK_CLI_MARKUP_H
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
+
+#include "base/json.h"
 
 struct tk_buf;
 struct tk_error;
@@ -18,9 +19,6 @@ void tk_github_put_escaped(FILE *out, const char *s, bool property);
  * or its own. */
 int tk_github_open(const char *variable, FILE **out, struct tk_error *err);
 int tk_github_close(const char *variable, FILE *f, int status, struct tk_error *err);
-/* JSON: null for a number that is not finite, and for "". A text that is not UTF-8 becomes "?". */
-json_t *tk_json_number(double x);
-json_t *tk_json_text(const char *s);
 /* {"WORD": counts[value], ...} of all words. */
 json_t *tk_json_counts(const struct tk_vocabulary *words, const size_t *counts);
 /* Writes what was made in memory to `out`. */

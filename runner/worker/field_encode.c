@@ -1,15 +1,11 @@
 /* Writes the members of a C struct as JSON, by the tables of fields.h. */
+#include "base/json.h"
 #include "measure/measure.h"
 #include "worker/fields.h"
 #include "worker/wire.h"
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
-
-static json_t *encode_real(double x)
-{
-	return isfinite(x) ? json_real(x) : json_null();
-}
 
 static json_t *encode_count(uint64_t n)
 {
@@ -32,7 +28,7 @@ static json_t *encode_value(const struct tk_field *f, const void *at, bool is_ti
 {
 	switch (f->storage) {
 	case TK_STORED_DOUBLE:
-		return encode_real(VALUE(double));
+		return tk_json_number(VALUE(double));
 	case TK_STORED_U64:
 		return encode_count(VALUE(uint64_t));
 	case TK_STORED_I64:

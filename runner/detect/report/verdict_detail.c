@@ -4,20 +4,16 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "detect/detect.h"
 #include "detect/rules/ab_result.h"
-
-static json_t *number(double x)
-{
-	return isfinite(x) ? json_real(x) : json_null();
-}
 
 static json_t *fact_object(const struct tk_verdict *v, const struct tk_fact *fact)
 {
 	const char *text = tk_fact_text(v, fact);
 	json_t *o = json_pack("{s:s, s:[o, o, o, o]}", "kind", tk_fact_kind_name(fact->kind),
-	        "numbers", number(fact->number[0]), number(fact->number[1]),
-	        number(fact->number[2]), number(fact->number[3]));
+	        "numbers", tk_json_number(fact->number[0]), tk_json_number(fact->number[1]),
+	        tk_json_number(fact->number[2]), tk_json_number(fact->number[3]));
 
 	if (o && fact->time_s)
 		json_object_set_new(o, "time_s", json_integer(fact->time_s));
@@ -42,8 +38,8 @@ static json_t *ab_object(const struct tk_ab_result *ab)
 {
 	return json_pack("{s:s, s:I, s:o, s:o, s:o, s:s}", "word",
 	        tk_ab_decision_name(ab->decision), "count", (json_int_t)ab->count, "change",
-	        number(ab->change), "lo", number(ab->lo), "hi", number(ab->hi), "statistic",
-	        tk_ab_result_statistic_name(ab));
+	        tk_json_number(ab->change), "lo", tk_json_number(ab->lo), "hi",
+	        tk_json_number(ab->hi), "statistic", tk_ab_result_statistic_name(ab));
 }
 
 char *tk_verdict_detail_write(const struct tk_diff_row *row)

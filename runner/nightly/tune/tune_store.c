@@ -1,32 +1,21 @@
 /* See tune_store.h. */
 #include "nightly/tune/tune_store.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "nightly/plan/plan_internal.h"
 #include "store/tuning.h"
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 /* ---- candidates ---- */
 
-static json_t *number_or_null(double x)
-{
-	return isfinite(x) ? json_real(x) : json_null();
-}
-
-static json_t *text_or_null(const char *s)
-{
-	json_t *v = *s ? json_string(s) : json_null();
-	return v ? v : json_string("?"); /* cut within a character */
-}
-
 static json_t *candidate_object(const struct tk_tune_candidate *k)
 {
 	return json_pack("{s:o, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:b}", "config",
-	        text_or_null(k->config), "outcome", tk_outcome_name(k->outcome), "message",
-	        text_or_null(k->message), "evaluations", (json_int_t)k->evaluations, "median_ns",
-	        number_or_null(k->median_ns), "slower", number_or_null(k->slower), "lo",
-	        number_or_null(k->lo), "hi", number_or_null(k->hi), "dropped", k->is_dropped);
+	        tk_json_text(k->config), "outcome", tk_outcome_name(k->outcome), "message",
+	        tk_json_text(k->message), "evaluations", (json_int_t)k->evaluations, "median_ns",
+	        tk_json_number(k->median_ns), "slower", tk_json_number(k->slower), "lo",
+	        tk_json_number(k->lo), "hi", tk_json_number(k->hi), "dropped", k->is_dropped);
 }
 
 json_t *tk_tune_candidates_json(const struct tk_tune_row *row)
