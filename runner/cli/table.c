@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/markup.h"
 
@@ -103,6 +104,7 @@ void tk_table_set_cell(struct tk_table *t, const char *column, const char *fmt, 
 		free(text);
 		return;
 	}
+	tk_text_sanitize(text, "", '?');
 	if (*text && i < COLUMNS_MAX) {
 		size_t width = text_width(text);
 

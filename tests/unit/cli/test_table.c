@@ -152,11 +152,15 @@ static void control_characters_are_harmless(void **state)
 	char *text;
 
 	tk_table_add_row(t);
-	tk_table_set_cell(t, "SERIES", "a\033[31mb\nc\td");
+	tk_table_set_cell(t, "SERIES", "a\033[31mb\nc\td\u202ee");
 	tk_table_set_color(t, "SERIES", "red");
+	tk_table_set_cell(t, "MEDIAN", "1");
 	text = printed(t);
 	assert_null(strchr(text, '\033'));
-	assert_non_null(strstr(text, "a\\x1b[31mb\\x0ac"));
+	assert_null(strstr(text, "\u202e"));
+	/* The columns are as wide as what is printed. */
+	assert_string_equal(text, "SERIES          MEDIAN\na?[31mb?c?d???e      1\n");
+	assert_non_null(strstr(text, "a?[31mb?c?d???e"));
 	free(text);
 }
 
