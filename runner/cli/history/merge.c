@@ -142,8 +142,12 @@ static int merge_to_new(
 {
 	struct tk_store *into = NULL;
 	char *part = NULL;
+	struct stat st;
 	int status;
 
+	if (lstat(o->output, &st) == 0 && S_ISLNK(st.st_mode))
+		return tk_fail(err, TK_EUSAGE,
+		        "%s: is a symbolic link; expected the name of a new file", o->output);
 	if (tk_file_exists(o->output))
 		return tk_fail(
 		        err, TK_EUSAGE, "%s already exists; --into merges into it", o->output);
