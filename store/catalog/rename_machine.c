@@ -238,7 +238,7 @@ int tk_store_rename_machine(
 	status = check_names(s, old_name, new_name, &machine_id, err);
 	/* A row that was changed by hand must not get a checksum that says otherwise. */
 	if (!status)
-		status = tk_checksum_verify(s, err);
+		status = tk_store_verify(s, err);
 	if (!status)
 		status = rename_machine(s, machine_id, old_name, new_name, err);
 	return tk_db_end_transaction(s, status, err);

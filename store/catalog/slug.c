@@ -12,6 +12,16 @@
 	(TK_SLUG_TAIL_LEN - 1) /* hex digits of the uid where a slug was cut or is taken \
 	                                 */
 
+bool tk_slug_is_valid(const char *slug)
+{
+	size_t len = strlen(slug);
+
+	return len && len <= TK_SLUG_MAX_LEN + TK_SLUG_TAIL_LEN && slug[0] != '.' &&
+	       slug[0] != '-' && slug[len - 1] != '.' &&
+	       strspn(slug, "abcdefghijklmnopqrstuvwxyz0123456789._-") == len &&
+	       !strstr(slug, "..");
+}
+
 /* Lower case; every run of characters other than [a-z0-9_] becomes one '-', none at the ends. '.'
  * only separates parts. */
 static void add_part(struct tk_buf *b, const char *text)

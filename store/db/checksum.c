@@ -200,16 +200,3 @@ int tk_checksum_list_changed(
 		status = list_changed_of_table(s, checked[i].table, list, most, err);
 	return status;
 }
-
-int tk_checksum_verify(struct tk_store *s, struct tk_error *err)
-{
-	struct tk_rows rows = {0};
-	struct tk_rows_builder list = {&rows, sizeof(const char *), 0};
-	int status = tk_checksum_list_changed(s, &list, 1, err);
-
-	if (!status && rows.count)
-		status = tk_fail(err, TK_EDATA, "%s; `tracker db check` lists all such rows",
-		        *TK_ROWS_AT(&rows, char *, 0));
-	tk_rows_free(&rows);
-	return status;
-}

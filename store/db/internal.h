@@ -39,11 +39,28 @@ void tk_checksum_add_sql(struct tk_buf *sql, const struct tk_db_table *t, bool o
  * rows. */
 int tk_checksum_list_changed(
         struct tk_store *s, struct tk_rows_builder *list, size_t most, struct tk_error *err);
-/* TK_EDATA: a row differs from its checksum; the message names it. */
-int tk_checksum_verify(struct tk_store *s, struct tk_error *err);
+
+/* ---- schema.c -------------------------------------------------------------------------------- */
+
+/* Adds each trigger, view, index and table that no history has, and each that is missing or defined
+ * differently, until the list has `most` rows. enforced_only: not the tables that the tracker does
+ * not know, which `sqlite3 .recover` makes and nothing reads. *readable false: a table of the
+ * tracker is among them. */
+int tk_schema_list_differences(struct tk_store *s, bool enforced_only, struct tk_rows_builder *list,
+        size_t most, bool *readable, struct tk_error *err);
+
+/* ---- check.c --------------------------------------------------------------------------------- */
+
+/* TK_EDATA: the schema or a row is not as the tracker writes it; the message names the first. A row
+ * that refers to a lost one is none of these. */
+int tk_store_verify(struct tk_store *s, struct tk_error *err);
+/* The same of the schema alone. */
+int tk_schema_verify(struct tk_store *s, struct tk_error *err);
 
 /* ---- catalog/slug.c -------------------------------------------------------------------------- */
 
+/* Slugs become file names and addresses: whether the tracker could have made it. */
+bool tk_slug_is_valid(const char *slug);
 char *tk_slug_make_series(
         struct tk_store *s, const struct tk_series_row *row, const char *uid, struct tk_error *err);
 char *tk_slug_make_device(

@@ -87,6 +87,10 @@ static int set_up(struct tk_store *s, enum tk_store_mode mode, struct tk_error *
 	int status;
 
 	s->uid_generation = 1;
+	/* A history has neither triggers nor views: those of a file that somebody sent must not
+	 * run. */
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	status = tk_checksum_register(s, err);
@@ -158,6 +162,7 @@ int tk_db_open_temporary(struct tk_store **out, struct tk_error *err)
 		free(s);
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	}
+	s->is_temporary = true;
 	code = sqlite3_open_v2(
 	        "", &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
 	if (code != SQLITE_OK)

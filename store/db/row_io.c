@@ -34,7 +34,8 @@ static void values_free(const struct tk_db_table *t, struct values *v)
 
 /* ---- from a struct to values ----------------------------------------------------------------- */
 
-static int value_of_text(const char *text, struct value *out, struct tk_error *err)
+static int value_of_text(
+        const struct tk_db_column *c, const char *text, struct value *out, struct tk_error *err)
 {
 	bool failed;
 
@@ -46,7 +47,10 @@ static int value_of_text(const char *text, struct value *out, struct tk_error *e
 	out->type = VALUE_TEXT;
 	out->text = out->owned ? out->owned : text;
 	out->size = strlen(out->text);
-	return 0;
+	return out->size <= TK_TEXT_MAX_BYTES
+	               ? 0
+	               : tk_fail(err, TK_EDATA, "%s: a text of %zu bytes; at most %d are allowed",
+	                         c->name, out->size, TK_TEXT_MAX_BYTES);
 }
 
 /* Older trackers and their exports have former names. */
@@ -65,7 +69,7 @@ static int value_of(
 	case TK_COL_CHECKSUM:
 		break;
 	case TK_COL_TEXT:
-		return value_of_text(current_text(c, *(const char *const *)field), out, err);
+		return value_of_text(c, current_text(c, *(const char *const *)field), out, err);
 	case TK_COL_WORD:
 		out->type = VALUE_TEXT;
 		out->text = tk_vocabulary_name(c->words, *(const int *)field);
@@ -154,7 +158,7 @@ static int set_uid(struct tk_store *s, const struct tk_db_table *t, const void *
 	const char *given = *(const char *const *)((const char *)row + t->columns[0].offset);
 
 	if (!t->has_id && given && *given)
-		return value_of_text(given, &v->at[0], err);
+		return value_of_text(&t->columns[0], given, &v->at[0], err);
 	int status = make_uid(s, t, v, err);
 
 	v->at[0].type = VALUE_TEXT;

@@ -77,6 +77,11 @@ struct tk_db_table {
 #define TK_COLUMNS_MAX 24
 #define TK_SAMPLES_MAX \
 	((size_t)1 << 30) /* bytes of samples in one run: more is not a measurement */
+/* Of a text. The end of a build log, the longest that a night stores, has 64 KiB. */
+#define TK_TEXT_MAX_BYTES 1048576
+/* Times before and after are the mistakes of a converter: 0, the years 1 and 9999. */
+#define TK_TIME_MIN_S 1
+#define TK_TIME_END_S 7258118400 /* 2200-01-01 */
 /* A uid is the first 32 hex digits (128 bits) of a SHA-256. */
 #define TK_UID_SIZE 33
 /* A checksum is the first 16 hex digits (64 bits) of a SHA-256. */

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #define HEAD_SIZE 65536
+#define PIPE_MAX_BYTES (1 << 30)
 
 #define FORMAT(id, name, what) {name, what, &tk_import_##id},
 static const struct {
@@ -43,13 +44,31 @@ int64_t tk_import_get_file_time(const struct tk_import_file *f, const struct tk_
 	return fstat(fileno(f->in), &st) == 0 ? (int64_t)st.st_mtim.tv_sec : 0;
 }
 
+/* An endless input must not fill the disk. */
+static int copy_to_end(FILE *in, FILE *copy, const char *path, struct tk_error *err)
+{
+	char block[65536];
+	uint64_t size = 0;
+
+	for (size_t n; (n = fread(block, 1, sizeof(block), in)) > 0; size += n) {
+		if (size + n > PIPE_MAX_BYTES)
+			return tk_fail(err, TK_EDATA,
+			        "%s: has more than %d MiB, the most that is read from a pipe or a "
+			        "device; import a file",
+			        path, PIPE_MAX_BYTES >> 20);
+		if (fwrite(block, 1, n, copy) != n)
+			break;
+	}
+	return ferror(in) || fflush(copy) || ferror(copy)
+	               ? tk_fail_errno(err, "%s: cannot be copied", path)
+	               : 0;
+}
+
 /* Input that cannot be rewound (a pipe) is first copied to an unnamed file. */
 static int open_file(const char *path, FILE **out, struct tk_error *err)
 {
 	FILE *in = fopen(path, "re"), *copy;
-	char block[65536];
 	struct stat st;
-	size_t n;
 
 	if (!in)
 		return tk_fail_errno(err, "%s", path);
@@ -62,17 +81,15 @@ static int open_file(const char *path, FILE **out, struct tk_error *err)
 		return tk_fail(err, TK_EUSAGE, "%s: is a folder", path);
 	}
 	copy = tmpfile();
-	while (copy && (n = fread(block, 1, sizeof(block), in)) > 0)
-		if (fwrite(block, 1, n, copy) != n)
-			break;
-	if (!copy || ferror(in) || fflush(copy) || ferror(copy)) {
-		tk_fail_errno(err, "%s: cannot be copied", path);
-		fclose(in);
+	int status = copy ? copy_to_end(in, copy, path, err)
+	                  : tk_fail_errno(err, "%s: cannot be copied", path);
+
+	fclose(in);
+	if (status) {
 		if (copy)
 			fclose(copy);
-		return err ? err->status : TK_EIO;
+		return status;
 	}
-	fclose(in);
 	rewind(copy);
 	*out = copy;
 	return 0;

@@ -22,10 +22,6 @@ struct tk_import_file {
 	size_t head_len;
 };
 
-/* Times before and after are the mistakes of a converter: 0, the years 1 and 9999. */
-#define TK_IMPORT_TIME_MIN_S 1
-#define TK_IMPORT_TIME_END_S 7258118400 /* 2200-01-01 */
-
 struct tk_import_options {
 	const char *machine, *upstream, *better,
 	        *rev; /* NULL: as the file says; better: "lower", "higher" */

@@ -112,17 +112,6 @@ int tk_record_read_row(const struct tk_record_reader *r, enum tk_table_id table,
 
 /* ---- storing --------------------------------------------------------------------------------- */
 
-/* Slugs become file names and addresses: only those that the tracker could have made are kept. */
-static bool is_slug(const char *slug)
-{
-	size_t len = strlen(slug);
-
-	return len && len <= TK_SLUG_MAX_LEN + TK_SLUG_TAIL_LEN && slug[0] != '.' &&
-	       slug[0] != '-' && slug[len - 1] != '.' &&
-	       strspn(slug, "abcdefghijklmnopqrstuvwxyz0123456789._-") == len &&
-	       !strstr(slug, "..");
-}
-
 static int put_row(struct tk_record_reader *r, enum tk_table_id table, union tk_record_row *row,
         struct tk_error *err)
 {
@@ -133,9 +122,9 @@ static int put_row(struct tk_record_reader *r, enum tk_table_id table, union tk_
 
 	if (table == TK_TABLE_machine && r->machine)
 		machine->name = r->machine;
-	if (table == TK_TABLE_device && !is_slug(device->slug))
+	if (table == TK_TABLE_device && !tk_slug_is_valid(device->slug))
 		return tk_store_put_device(r->store, device, id, err);
-	if (table == TK_TABLE_series && (r->machine || !is_slug(series->slug))) {
+	if (table == TK_TABLE_series && (r->machine || !tk_slug_is_valid(series->slug))) {
 		series->slug = NULL;
 		return tk_store_put_series(r->store, series, id, err);
 	}

@@ -523,7 +523,7 @@ int tk_import_add_run(struct tk_import_sink *s, const struct tk_import_commit *c
 
 	if (!run && s->results == st->results_of_runs)
 		return 0;
-	if (c->time_s < TK_IMPORT_TIME_MIN_S || c->time_s >= TK_IMPORT_TIME_END_S)
+	if (c->time_s < TK_TIME_MIN_S || c->time_s >= TK_TIME_END_S)
 		return tk_fail(err, TK_EDATA, "%s: the time %s is not between 1970 and 2200",
 		        s->path, tk_time_format_iso(c->time_s, time));
 	st->results_of_runs = s->results;

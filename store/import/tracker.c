@@ -283,8 +283,7 @@ static int check_times(struct tk_record_reader *r, const json_t *record, struct 
 		const json_t *value = json_object_get(json_object_get(record, group), field);
 		int64_t time_s = json_integer_value(value);
 
-		if (json_is_integer(value) &&
-		        (time_s < TK_IMPORT_TIME_MIN_S || time_s >= TK_IMPORT_TIME_END_S))
+		if (json_is_integer(value) && (time_s < TK_TIME_MIN_S || time_s >= TK_TIME_END_S))
 			return tk_record_fail_expected(r, err, group, field,
 			        "a time between 1970 and 2200, in seconds", value);
 	}

@@ -92,3 +92,23 @@ for n, line in enumerate(open(sys.argv[1], encoding="utf-8"), 1):
         sys.exit(f"line {n} is no object: {line!r}")
 PYTHON
 }
+
+# refuse_rows DB TABLE CONDITION MESSAGE: from now on only rows that meet the SQL condition can be
+# stored; accept_rows DB TABLE undoes it
+refuse_rows() { change_table "$1" "$2" "CONSTRAINT \"$4\" CHECK ($3)"; }
+accept_rows() { change_table "$1" "$2" ""; }
+change_table() {
+	python3 - "$@" <<'PYTHON' || fail "cannot change the table $2"
+import re, sqlite3, sys
+
+path, table, constraint = sys.argv[1:]
+db = sqlite3.connect(path)
+(sql,) = db.execute("SELECT sql FROM sqlite_schema WHERE name=?", (table,)).fetchone()
+sql = re.sub(r' CONSTRAINT "[^"]*" CHECK \([^)]*\)', "", sql)
+if constraint:
+    sql = re.sub("INTEGER (NOT NULL|PRIMARY KEY)", lambda m: m[0] + " " + constraint, sql, count=1)
+db.execute("PRAGMA writable_schema=ON")
+db.execute("UPDATE sqlite_schema SET sql=? WHERE name=?", (sql, table))
+db.commit()
+PYTHON
+}

@@ -310,6 +310,48 @@ static void check_finds_what_is_wrong(void **state)
 	tk_rows_free(&problems);
 }
 
+/* Neither runs: not where rows are stored, not where they are read. */
+static void triggers_and_views_do_not_run(void **state)
+{
+	struct history *h = *state;
+	struct tk_rows problems, list = {0};
+	int64_t id;
+
+	history_fill(h);
+	database(h, "tracker.db",
+	        "CREATE TRIGGER t AFTER INSERT ON measurement BEGIN DELETE FROM measurement; END;"
+	        "CREATE TRIGGER u BEFORE INSERT ON run BEGIN SELECT RAISE(ABORT, 'no'); END");
+	MUST(history_put_run(h, 1, 100, 0, &id, &err));
+	assert_int_equal(history_count(h, "measurement"), 1);
+	MUST(tk_store_check(h->store, &problems, &err));
+	assert_int_equal(problems.count, 2);
+	assert_string_equal(*TK_ROWS_AT(&problems, char *, 0),
+	        "the trigger \"t\" does not belong to a history: another program made it");
+	tk_rows_free(&problems);
+	database(h, "tracker.db",
+	        "ALTER TABLE machine RENAME TO m; CREATE VIEW machine AS SELECT * FROM m");
+	MUST_FAIL(TK_EINTERNAL, "view", tk_store_list_machines(h->store, &list, &err));
+}
+
+/* A table of other tools, as `.recover` makes one, hides nothing else that is wrong. */
+static void check_compares_the_schema(void **state)
+{
+	static const char *const expected[] = {"the index \"found\" does not belong",
+	        "the table \"lost_and_found\" does not belong", "changed by hand"};
+	struct history *h = *state;
+	struct tk_rows problems;
+
+	history_fill(h);
+	database(h, "tracker.db",
+	        "CREATE TABLE lost_and_found(a); CREATE INDEX found ON lost_and_found(a);"
+	        "UPDATE machine SET name='somebody else'");
+	MUST(tk_store_check(h->store, &problems, &err));
+	assert_int_equal(problems.count, 3);
+	for (size_t i = 0; i < problems.count; i++)
+		assert_non_null(strstr(*TK_ROWS_AT(&problems, char *, i), expected[i]));
+	tk_rows_free(&problems);
+}
+
 static void a_damaged_file_is_told(void **state)
 {
 	struct history *h = *state;
@@ -383,6 +425,8 @@ int main(void)
 	        TEST(a_rollback_takes_all),
 	        TEST(a_new_name_of_a_mode_keeps_its_series),
 	        TEST(check_finds_what_is_wrong),
+	        TEST(triggers_and_views_do_not_run),
+	        TEST(check_compares_the_schema),
 	        TEST(a_damaged_file_is_told),
 	        TEST(backup_and_vacuum),
 	};
