@@ -31,11 +31,15 @@ void tk_markdown_put_text(struct tk_buf *b, const char *s)
 
 void tk_github_put_escaped(FILE *out, const char *s, bool property)
 {
-	for (; *s; s++)
+	bool unprintable;
+
+	for (size_t n; (n = tk_text_next_char(s, &unprintable)); s += n)
 		if (*s == '%' || *s == '\r' || *s == '\n' || (property && (*s == ':' || *s == ',')))
 			fprintf(out, "%%%02X", *s);
+		else if (unprintable)
+			fputc(' ', out);
 		else
-			fputc((unsigned char)*s < 0x20 || *s == 0x7f ? ' ' : *s, out);
+			fwrite(s, 1, n, out);
 }
 
 int tk_github_open(const char *variable, FILE **out, struct tk_error *err)

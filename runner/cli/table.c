@@ -99,6 +99,8 @@ void tk_table_set_cell(struct tk_table *t, const char *column, const char *fmt, 
 	if (vasprintf(&text, fmt, ap) < 0)
 		text = NULL;
 	va_end(ap);
+	if (text)
+		tk_text_sanitize(text, "", '?');
 	if (!text || !t->columns[i].name || scols_line_refer_data(t->line, i, text) != 0) {
 		t->failed = true;
 		free(text);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/text.h"
 #include "site_gen/render/escape.h"
 
 enum tk_document_format tk_document_format_parse(const char *name)
@@ -27,20 +28,29 @@ static void add_html(struct tk_buf *out, const char *text)
 	tk_escape_html(out, text, strlen(text));
 }
 
-/* Text from an upstream stays on its line, and is no markup. */
+/* Text from an upstream stays on its line: control characters and marks of direction become a
+ * blank, so that the width stays. Those of `special` get a backslash. */
+static void add_line(struct tk_buf *out, const char *text, const char *special)
+{
+	bool unprintable;
+	for (size_t n; (n = tk_text_next_char(text, &unprintable)); text += n) {
+		if (strchr(special, *text))
+			tk_buf_add_char(out, '\\');
+		if (unprintable)
+			tk_buf_add_char(out, ' ');
+		else
+			tk_buf_add(out, text, n);
+	}
+}
+
 static void add_markdown(struct tk_buf *out, const char *text)
 {
-	for (; *text; text++) {
-		if (strchr("\\`*_[]<>|#", *text))
-			tk_buf_add_char(out, '\\');
-		tk_buf_add_char(out, (unsigned char)*text < ' ' ? ' ' : *text);
-	}
+	add_line(out, text, "\\`*_[]<>|#");
 }
 
 static void add_plain(struct tk_buf *out, const char *text)
 {
-	for (; *text; text++)
-		tk_buf_add_char(out, (unsigned char)*text < ' ' || *text == 0x7f ? ' ' : *text);
+	add_line(out, text, "");
 }
 
 static void add_text(struct tk_document *d, const char *text)

@@ -4,42 +4,41 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/text.h"
 #include "cli/diff/view.h"
 #include "detect/report/reason.h"
 
-/* Escapes an attribute or a text; characters that XML 1.0 forbids become '?'. */
+/* Characters that XML 1.0 forbids, and marks of direction, become '?'. Returns the
+ * bytes of the character. */
+static size_t put_char(FILE *out, const char *s)
+{
+	bool unprintable;
+	size_t n = tk_text_next_char(s, &unprintable);
+	/* U+FFFE and U+FFFF are not XML characters */
+	if (unprintable || (n == 3 && memcmp(s, "\xef\xbf", 2) == 0 && (unsigned char)s[2] >= 0xbe))
+		fputc('?', out);
+	else
+		fwrite(s, 1, n, out);
+	return n;
+}
+
+/* Escapes an attribute or a text. */
 static void put_text(FILE *out, const char *s)
 {
-	for (; *s; s++)
-		switch (*s) {
-		case '&':
-			fputs("&amp;", out);
-			break;
-		case '<':
-			fputs("&lt;", out);
-			break;
-		case '>':
-			fputs("&gt;", out);
-			break;
-		case '"':
-			fputs("&quot;", out);
-			break;
-		case '\n':
-			fputs("&#10;", out);
-			break;
-		case '\t':
-			fputs("&#9;", out);
-			break;
-		default:
-			/* U+FFFE and U+FFFF are not XML characters */
-			if ((unsigned char)s[0] == 0xef && (unsigned char)s[1] == 0xbf &&
-			        (unsigned char)s[2] >= 0xbe) {
-				fputc('?', out);
-				s += 2;
-			} else {
-				fputc((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s, out);
-			}
-		}
+	static const struct {
+		char c;
+		const char *escaped;
+	} escapes[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"},
+	        {'\n', "&#10;"}, {'\t', "&#9;"}};
+	while (*s) {
+		size_t i = 0;
+		while (i < sizeof escapes / sizeof *escapes && escapes[i].c != *s)
+			i++;
+		bool is_escaped = i < sizeof escapes / sizeof *escapes;
+		if (is_escaped)
+			fputs(escapes[i].escaped, out);
+		s += is_escaped ? 1 : put_char(out, s);
+	}
 }
 
 enum kind { PASSED, FAILURE, ERROR, SKIPPED, KINDS };
