@@ -18,7 +18,7 @@
 
 /* What the child could not do. It reports this and errno through a pipe that exec closes. */
 enum step {
-	STEP_GROUP,
+	STEP_SESSION,
 	STEP_PARENT,
 	STEP_CORES,
 	STEP_LIMITS,
@@ -28,7 +28,7 @@ enum step {
 	STEP_EXEC
 };
 
-static const char *const step_names[] = {[STEP_GROUP] = "its process group",
+static const char *const step_names[] = {[STEP_SESSION] = "its session",
         [STEP_PARENT] = "its parent process",
         [STEP_CORES] = "its cores",
         [STEP_LIMITS] = "its limits",
@@ -152,8 +152,10 @@ static void default_signals(void)
 
 static _Noreturn void become(const struct tk_spawn_spec *spec, int report, pid_t parent)
 {
-	if (setpgid(0, 0) != 0)
-		fail_child(report, STEP_GROUP);
+	/* Also a process group of its own. Without the tracker's terminal: a program could type
+	 * commands into it (TIOCSTI), or become its foreground and read what is typed. */
+	if (setsid() < 0)
+		fail_child(report, STEP_SESSION);
 	if (die_with_parent(parent) != 0)
 		fail_child(report, STEP_PARENT);
 	if (spec->below_caller)
@@ -243,7 +245,6 @@ static int spawn(const struct tk_spawn_spec *spec, pid_t *pid, struct tk_error *
 	if (child < 0) {
 		status = tk_fail_errno(err, "starting %s", spec->argv[0]);
 	} else {
-		setpgid(child, child); /* both processes call it: either may run first */
 		status = await_exec(spec, report[0], child, err);
 		if (!status)
 			*pid = child;

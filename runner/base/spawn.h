@@ -1,8 +1,8 @@
 /* Starts a child process: the one place of the tracker that forks and executes.
  *
- * The child leads a process group of its own, has default signals and no core dumps, and dies with
- * the thread that started it, even if that thread ended before the child could request it. It
- * inherits no descriptor but the ones named here. */
+ * The child leads a session and process group of its own, without a terminal, has default signals
+ * and no core dumps, and dies with the thread that started it, even if that thread ended before the
+ * child could request it. It inherits no descriptor but the ones named here. */
 #ifndef TK_BASE_SPAWN_H
 #define TK_BASE_SPAWN_H
 #include <sched.h>

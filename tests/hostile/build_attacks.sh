@@ -53,6 +53,12 @@ for signal in KILL STOP; do
 	[ -n "$out$err" ] || fail "the tracker said nothing after SIG$signal"
 done
 
+# The filter knows the tracker's threads of the time when a build starts: there are no later ones.
+if [ "$method" = limits ]; then
+	build 'ls /proc/$PPID/task; exit 1'
+	assert_eq "$(grep -c '^[0-9]*$' "$log")" 1
+fi
+
 # What a build leaves behind dies with it, also in a session of its own.
 build "(setsid sh -c 'exec -a left-behind-$$ sleep 300' >/dev/null 2>&1 &) ; sleep 0.5; exit 1"
 sleep 0.5

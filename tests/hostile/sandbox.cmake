@@ -16,12 +16,13 @@ foreach(method IN ITEMS bubblewrap landlock)
     SKIP_RETURN_CODE 77
     ENVIRONMENT "TRACKER=$<TARGET_FILE:tracker>;TRACKER_BACKENDS=${CMAKE_BINARY_DIR}/backends;TK_LIB=${CMAKE_CURRENT_SOURCE_DIR}/cli/lib.sh;TK_SOURCE_ROOT=${PROJECT_SOURCE_DIR};TK_BUILD_ROOT=${CMAKE_BINARY_DIR};TZ=UTC;LC_ALL=C")
 endforeach()
-add_executable(signal_attacks "${CMAKE_CURRENT_LIST_DIR}/signal_attacks.c")
-target_link_libraries(signal_attacks PRIVATE tk_base)
-set_target_properties(signal_attacks
-  PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
-foreach(method IN ITEMS none bubblewrap landlock limits)
-  add_test(NAME hostile.signal_attacks.${method} COMMAND signal_attacks ${method})
-  set_tests_properties(hostile.signal_attacks.${method} PROPERTIES LABELS hostile TIMEOUT 120
-    SKIP_RETURN_CODE 77 ENVIRONMENT "TK_BUILD_ROOT=${CMAKE_BINARY_DIR}")
+foreach(name IN ITEMS signal_attacks terminal_attack)
+  add_executable(${name} "${CMAKE_CURRENT_LIST_DIR}/${name}.c")
+  target_link_libraries(${name} PRIVATE tk_base)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  foreach(method IN ITEMS none bubblewrap landlock limits)
+    add_test(NAME hostile.${name}.${method} COMMAND ${name} ${method})
+    set_tests_properties(hostile.${name}.${method} PROPERTIES LABELS hostile TIMEOUT 120
+      SKIP_RETURN_CODE 77 ENVIRONMENT "TK_BUILD_ROOT=${CMAKE_BINARY_DIR}")
+  endforeach()
 endforeach()
