@@ -5,6 +5,7 @@
 #include <libsmartcols.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -19,6 +20,8 @@
 
 #define COLUMNS_MAX 32
 #define WRAP_MIN 30 /* a column of prose that is narrower cannot be read */
+#define SHORTEN_MIN 16
+#define WRAP_LEAST 12 /* where nothing is left to drop */
 
 struct tk_table {
 	struct libscols_table *scols;
@@ -28,13 +31,14 @@ struct tk_table {
 	bool color, failed;
 	bool used[COLUMNS_MAX]; /* columns with a value */
 	bool dropped[COLUMNS_MAX];
+	bool may_cut_all;          /* texts of any column */
 	size_t width[COLUMNS_MAX]; /* of the widest value */
 };
 
 static int column_flags(unsigned flags)
 {
 	return (flags & TK_COLUMN_RIGHT ? SCOLS_FL_RIGHT : 0) |
-	       (flags & TK_COLUMN_CUT ? SCOLS_FL_TRUNC : 0) |
+	       (flags & (TK_COLUMN_CUT | TK_COLUMN_SHORTEN) ? SCOLS_FL_TRUNC : 0) |
 	       (flags & TK_COLUMN_WRAP ? SCOLS_FL_WRAP : 0);
 }
 
@@ -147,12 +151,16 @@ static bool is_hidden(const struct tk_table *t, size_t i)
 	       ((t->columns[i].flags & TK_COLUMN_OPTIONAL) && !t->used[i]);
 }
 
-static void hide_columns(struct tk_table *t)
+static void set_flags(struct tk_table *t)
 {
-	for (size_t i = 0; t->columns[i].name && i < COLUMNS_MAX; i++)
+	for (size_t i = 0; t->columns[i].name && i < COLUMNS_MAX; i++) {
+		struct libscols_column *column = scols_table_get_column(t->scols, i);
+
 		if (is_hidden(t, i))
-			scols_column_set_flags(
-			        scols_table_get_column(t->scols, i), SCOLS_FL_HIDDEN);
+			scols_column_set_flags(column, SCOLS_FL_HIDDEN);
+		else if (t->may_cut_all && !(t->columns[i].flags & TK_COLUMN_RIGHT))
+			scols_column_set_flags(column, SCOLS_FL_TRUNC);
+	}
 }
 
 static size_t terminal_width(FILE *out)
@@ -179,14 +187,45 @@ static size_t width_needed(const struct tk_table *t, size_t wrapped)
 	size_t sum = 0;
 
 	for (size_t i = 0; t->columns[i].name; i++) {
+		unsigned flags = t->columns[i].flags;
+		size_t most = flags & TK_COLUMN_WRAP      ? wrapped
+		              : flags & TK_COLUMN_SHORTEN ? SHORTEN_MIN
+		                                          : SIZE_MAX;
 		size_t width = is_hidden(t, i) ? 0 : column_width(t, i);
 
-		if (is_hidden(t, i))
-			continue;
-		sum += 1 + ((t->columns[i].flags & TK_COLUMN_WRAP) && width > wrapped ? wrapped
-		                                                                      : width);
+		if (!is_hidden(t, i))
+			sum += 1 + (width > most ? most : width);
 	}
 	return sum ? sum - 1 : 0;
+}
+
+/* A number is never cut, a text to its heading at most. 0: hidden. */
+static size_t least_width(const struct tk_table *t, size_t i)
+{
+	if (is_hidden(t, i))
+		return 0;
+	return t->columns[i].flags & TK_COLUMN_RIGHT ? column_width(t, i)
+	                                             : text_width(t->columns[i].name);
+}
+
+/* Drops columns, but not the first, until the others fit if their texts are cut. The widest goes
+ * first, so that few are lost. */
+static void drop_widest_columns(struct tk_table *t, size_t width)
+{
+	for (;;) {
+		size_t sum = 0, widest = 0;
+
+		for (size_t i = 0; t->columns[i].name; i++) {
+			size_t least = least_width(t, i);
+
+			sum += least + (least > 0 && i > 0);
+			if (i > 0 && least > 0 && (!widest || least > least_width(t, widest)))
+				widest = i;
+		}
+		if (sum <= width || !widest)
+			return;
+		t->dropped[widest] = true;
+	}
 }
 
 static unsigned drop_order(const struct tk_column *c)
@@ -248,18 +287,24 @@ static int wrap_column(struct tk_table *t, size_t i, size_t width)
 	return failed;
 }
 
-/* A narrow terminal first loses optional columns, then the longest texts are wrapped. */
+/* A narrow terminal first loses columns that have an order for it, then the longest texts are
+ * wrapped. */
 static int fit(struct tk_table *t, size_t width)
 {
 	size_t others = 0, drop;
 
 	while (width_needed(t, WRAP_MIN) > width && t->columns[drop = least_wanted(t)].name)
 		t->dropped[drop] = true;
-	others = width_needed(t, 0);
 	scols_table_set_termwidth(t->scols, width);
+	t->may_cut_all = width_needed(t, WRAP_LEAST) > width;
+	if (t->may_cut_all) {
+		drop_widest_columns(t, width);
+		return 0;
+	}
+	others = width_needed(t, 0);
 	for (size_t i = 0; t->columns[i].name; i++)
 		if ((t->columns[i].flags & TK_COLUMN_WRAP) && !is_hidden(t, i) &&
-		        others + WRAP_MIN <= width && others + column_width(t, i) > width)
+		        others + WRAP_LEAST <= width && others + column_width(t, i) > width)
 			return wrap_column(t, i, width - others);
 	return 0;
 }
@@ -281,10 +326,10 @@ int tk_table_print(struct tk_table *t, FILE *out, struct tk_error *err)
 	if (isatty(fileno(out)) && fit(t, terminal_width(out)))
 		return tk_fail(
 		        err, TK_ENOMEM, "out of memory while fitting a table to the terminal");
-	hide_columns(t);
+	set_flags(t);
 	scols_table_set_stream(t->scols, out);
 	scols_table_set_termforce(
-	        t->scols, isatty(fileno(out)) ? SCOLS_TERMFORCE_AUTO : SCOLS_TERMFORCE_NEVER);
+	        t->scols, isatty(fileno(out)) ? SCOLS_TERMFORCE_ALWAYS : SCOLS_TERMFORCE_NEVER);
 	if (scols_print_table(t->scols) != 0)
 		return tk_fail_errno(err, "printing a table");
 	return TK_OK;

@@ -1,5 +1,7 @@
-/* Tables on the terminal, by libsmartcols: columns by name, as wide as the terminal, control
- * characters replaced. Nothing is cut in a pipe or a file. An empty table prints nothing. */
+/* Tables on the terminal, by libsmartcols: columns by name, control characters replaced. No table
+ * is wider than the terminal: where the flags of its columns are not enough, texts are cut, at most
+ * to the width of their headings, and the widest columns dropped. Nothing is cut in a pipe or a
+ * file. An empty table prints nothing. */
 #ifndef TK_TABLE_H
 #define TK_TABLE_H
 #include <stdbool.h>
@@ -13,10 +15,11 @@ enum {
 	TK_COLUMN_LEFT = 0,
 	TK_COLUMN_RIGHT = 1, /* numbers */
 	TK_COLUMN_CUT = 2,   /* may be cut on a narrow terminal */
-	TK_COLUMN_WRAP =
-	        /* may be wrapped between words on a narrow terminal, to at least 30 characters */
-	4,
+	/* May be wrapped between words on a narrow terminal; below 30 characters only where no
+	 * column is left to drop. */
+	TK_COLUMN_WRAP = 4,
 	TK_COLUMN_OPTIONAL = 8, /* hidden if no row has a value */
+	TK_COLUMN_SHORTEN = 16, /* may be cut to 16 characters before other columns are dropped */
 };
 /* Dropped on a narrow terminal, the lowest order first. */
 #define TK_COLUMN_DROP(order) ((order) << 8)

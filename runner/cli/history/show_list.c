@@ -78,10 +78,10 @@ json_t *tk_show_identity_json(const struct tk_lookup *l, const struct tk_series_
 }
 
 static const struct tk_column list_columns[] = {{"SERIES", 0}, {"NEWEST", TK_COLUMN_RIGHT},
-        {"INTERVAL", TK_COLUMN_RIGHT},
+        {"INTERVAL", TK_COLUMN_RIGHT | TK_COLUMN_DROP(3)},
         {"RATE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1)},
-        {"PEAK", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)}, {"WHEN", 0},
-        {"TREND", 0}, {0}};
+        {"PEAK", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)},
+        {"WHEN", TK_COLUMN_DROP(4)}, {"TREND", TK_COLUMN_DROP(5)}, {0}};
 
 static void list_row(struct tk_table *t, const struct tk_lookup *l,
         const struct tk_series_row *series, const struct tk_rows *points)

@@ -72,10 +72,11 @@ static void print_identity(const struct tk_lookup *l, const struct tk_series_row
 }
 
 static const struct tk_column point_columns[] = {{"WHEN", 0}, {"VALUE", TK_COLUMN_RIGHT},
-        {"INTERVAL", TK_COLUMN_RIGHT}, {"RATE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-        {"PEAK", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL}, {"N", TK_COLUMN_RIGHT},
-        {"NOTE", TK_COLUMN_OPTIONAL}, {"REVISION", 0}, {"SUBJECT", TK_COLUMN_CUT},
-        {"RUN", TK_COLUMN_RIGHT}, {0}};
+        {"INTERVAL", TK_COLUMN_RIGHT | TK_COLUMN_DROP(5)},
+        {"RATE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(3)},
+        {"PEAK", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)},
+        {"N", TK_COLUMN_RIGHT | TK_COLUMN_DROP(1)}, {"NOTE", TK_COLUMN_OPTIONAL}, {"REVISION", 0},
+        {"SUBJECT", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(4)}, {"RUN", TK_COLUMN_RIGHT}, {0}};
 
 static void point_row(struct tk_table *t, const struct tk_lookup *l,
         const struct tk_series_row *series, const struct tk_point *p)
@@ -118,8 +119,8 @@ static int print_points(const struct tk_globals *g, const struct tk_show_options
 }
 
 static const struct tk_column change_columns[] = {{"CHANGED", 0}, {"BEFORE", TK_COLUMN_RIGHT},
-        {"AFTER", TK_COLUMN_RIGHT}, {"BY", TK_COLUMN_RIGHT}, {"CAUSE", 0},
-        {"CONFIDENCE", TK_COLUMN_RIGHT}, {"RUN", TK_COLUMN_RIGHT}, {0}};
+        {"AFTER", TK_COLUMN_RIGHT}, {"BY", TK_COLUMN_RIGHT}, {"CAUSE", TK_COLUMN_DROP(2)},
+        {"CONFIDENCE", TK_COLUMN_RIGHT | TK_COLUMN_DROP(1)}, {"RUN", TK_COLUMN_RIGHT}, {0}};
 
 static int print_changes(const struct tk_globals *g, const struct tk_series_row *series,
         const struct tk_rows *changes, struct tk_error *err)

@@ -15,12 +15,12 @@ static const struct tk_column list_columns[] = {
         {"UPSTREAM", TK_COLUMN_LEFT},
         {"REVISION", TK_COLUMN_LEFT},
         {"STATUS", TK_COLUMN_LEFT},
-        {"BUILT", TK_COLUMN_LEFT},
-        {"SECONDS", TK_COLUMN_RIGHT},
-        {"KIB", TK_COLUMN_RIGHT},
-        {"BACKENDS", TK_COLUMN_OPTIONAL},
-        {"CODE", TK_COLUMN_OPTIONAL},
-        {"TOOLCHAIN", TK_COLUMN_CUT},
+        {"BUILT", TK_COLUMN_DROP(5)},
+        {"SECONDS", TK_COLUMN_RIGHT | TK_COLUMN_DROP(3)},
+        {"KIB", TK_COLUMN_RIGHT | TK_COLUMN_DROP(4)},
+        {"BACKENDS", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL},
+        {"CODE", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)},
+        {"TOOLCHAIN", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(1)},
         {NULL, 0},
 };
 

@@ -12,13 +12,13 @@
 static const struct tk_column columns[] = {
         {"UPSTREAM", TK_COLUMN_LEFT},
         {"REVISION", TK_COLUMN_LEFT},
-        {"SUBJECT", TK_COLUMN_CUT},
+        {"SUBJECT", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(5)},
         {"STATUS", TK_COLUMN_LEFT},
-        {"CACHED", TK_COLUMN_LEFT},
-        {"SECONDS", TK_COLUMN_RIGHT},
-        {"KIB", TK_COLUMN_RIGHT},
-        {"BACKENDS", TK_COLUMN_OPTIONAL},
-        {"CODE", TK_COLUMN_OPTIONAL},
+        {"CACHED", TK_COLUMN_DROP(3)},
+        {"SECONDS", TK_COLUMN_RIGHT | TK_COLUMN_DROP(4)},
+        {"KIB", TK_COLUMN_RIGHT | TK_COLUMN_DROP(2)},
+        {"BACKENDS", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL},
+        {"CODE", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1)},
         {NULL, 0},
 };
 

@@ -28,10 +28,10 @@ static const struct tk_column kernel_columns[] = {
 static const struct tk_column memory_columns[] = {
         {"MEMORY", TK_COLUMN_LEFT},
         {"BYTES", TK_COLUMN_RIGHT},
-        {"OF COUNTED", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+        {"OF COUNTED", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1)},
         {"FLOP/BYTE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
         {"BANDWIDTH", TK_COLUMN_RIGHT},
-        {"PEAK", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+        {"PEAK", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)},
         {NULL, 0},
 };
 

@@ -10,14 +10,14 @@
 #include "core/outcome.h"
 
 static const struct tk_column columns[] = {
-        {"PROBLEM", TK_COLUMN_LEFT},
-        {"DEVICE", TK_COLUMN_LEFT | TK_COLUMN_OPTIONAL},
+        {"PROBLEM", TK_COLUMN_CUT},
+        {"DEVICE", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL},
         {"MEDIAN", TK_COLUMN_RIGHT},
-        {"INTERVAL", TK_COLUMN_RIGHT},
-        {"N", TK_COLUMN_RIGHT},
+        {"INTERVAL", TK_COLUMN_RIGHT | TK_COLUMN_DROP(4)},
+        {"N", TK_COLUMN_RIGHT | TK_COLUMN_DROP(1)},
         {"RATE", TK_COLUMN_RIGHT},
-        {"PEAK", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-        {"VERIFY", TK_COLUMN_LEFT},
+        {"PEAK", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)},
+        {"VERIFY", TK_COLUMN_DROP(3)},
         {"OUTCOME", TK_COLUMN_LEFT},
         {"WHY", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL},
         {NULL, 0},

@@ -99,12 +99,12 @@ static const struct tk_column member_columns[] = {
         {"ALERT", 0},
         {"STATE", 0},
         {"CHANGE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-        {"PAIRS", TK_COLUMN_OPTIONAL},
+        {"PAIRS", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1)},
         {"SERIES", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL},
-        {"MACHINE", TK_COLUMN_OPTIONAL},
-        {"FIRST BAD", TK_COLUMN_OPTIONAL},
+        {"MACHINE", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(4)},
+        {"FIRST BAD", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(3)},
         {"OPENED", 0},
-        {"CLOSED", TK_COLUMN_OPTIONAL},
+        {"CLOSED", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)},
         {0},
 };
 

@@ -75,11 +75,10 @@ static const struct tk_column wide[] = {
         {0},
 };
 
-/* On a terminal of so many columns, without carriage returns. dropped: whether WHY was. */
-static void on_terminal(unsigned short columns_there, char *out, size_t size, bool *dropped)
+/* What the table prints on a terminal of so many columns, without carriage returns. */
+static void print_on_terminal(
+        struct tk_table *t, unsigned short columns_there, char *out, size_t size)
 {
-	struct tk_globals g = {.no_color = true};
-	struct tk_table *t = tk_table_new(&g, wide);
 	struct winsize w = {.ws_row = 24, .ws_col = columns_there};
 	int master = posix_openpt(O_RDWR | O_NOCTTY), slave;
 	struct tk_error err = {0};
@@ -90,24 +89,33 @@ static void on_terminal(unsigned short columns_there, char *out, size_t size, bo
 	slave = open(ptsname(master), O_RDWR | O_NOCTTY);
 	assert_true(slave >= 0 && ioctl(slave, TIOCSWINSZ, &w) == 0);
 	f = fdopen(slave, "w");
+	assert_int_equal(tk_table_print(t, f, &err), 0);
+	fputs("end", f);
+	fflush(f);
+	for (char c; n + 1 < size && !(n > 3 && memcmp(out + n - 3, "end", 3) == 0) &&
+	             read(master, &c, 1) == 1;)
+		if (c != '\r')
+			out[n++] = c;
+	out[n] = '\0';
+	fclose(f);
+	close(master);
+}
+
+/* dropped: whether WHY was */
+static void on_terminal(unsigned short columns_there, char *out, size_t size, bool *dropped)
+{
+	struct tk_globals g = {.no_color = true};
+	struct tk_table *t = tk_table_new(&g, wide);
+
 	tk_table_add_row(t);
 	tk_table_set_cell(t, "SERIES", "gemm f32 4096 on a card"); /* 23 wide */
 	tk_table_set_cell(t, "MEDIAN", "1.888 ms");
 	tk_table_set_cell(t, "P", "0.19");
 	tk_table_set_cell(t, "WHY",
 	        "the nights say that it is slower since the commit which blocks by three");
-	assert_int_equal(tk_table_print(t, f, &err), 0);
-	fputs("end", f);
-	fflush(f);
+	print_on_terminal(t, columns_there, out, size);
 	*dropped = tk_table_is_dropped(t, "WHY");
-	for (char c; n + 1 < size && !(n > 3 && memcmp(out + n - 3, "end", 3) == 0) &&
-	             read(master, &c, 1) == 1;)
-		if (c != '\r')
-			out[n++] = c;
-	out[n] = '\0';
 	tk_table_free(t);
-	fclose(f);
-	close(master);
 }
 
 static void a_narrow_terminal_loses_numbers_first(void **state)
@@ -133,6 +141,78 @@ static void a_narrow_terminal_loses_numbers_first(void **state)
 	on_terminal(40, text, sizeof text, &dropped);
 	assert_true(dropped);
 	assert_non_null(strstr(text, "gemm f32 4096 on a card"));
+}
+
+static size_t widest_line(const char *text)
+{
+	size_t widest = 0;
+
+	for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
+		size_t width = strcspn(text, "\n");
+		widest = width > widest ? width : widest;
+	}
+	return widest;
+}
+
+/* Whatever the flags of its columns allow. */
+static void no_table_is_wider_than_the_terminal(void **state)
+{
+	static const struct tk_column rigid[] = {{"SERIES", TK_COLUMN_LEFT},
+	        {"MEDIAN", TK_COLUMN_RIGHT}, {"RATE", TK_COLUMN_RIGHT}, {"STATUS", TK_COLUMN_LEFT},
+	        {0}};
+	struct tk_globals g = {.no_color = true};
+	char text[4096];
+
+	unsetenv("COLUMNS");
+	for (unsigned short there = 80; there >= 6; there--) {
+		struct tk_table *t = tk_table_new(&g, rigid);
+
+		tk_table_add_row(t);
+		tk_table_set_cell(t, "SERIES", "gemm.f32.4096.on.a.card.of.the.lab");
+		tk_table_set_cell(t, "MEDIAN", "1.888 ms");
+		tk_table_set_cell(t, "RATE", "807.3 TFLOP/s");
+		tk_table_set_cell(t, "STATUS", "same");
+		print_on_terminal(t, there, text, sizeof text);
+		if (widest_line(text) > there)
+			fail_msg("%zu columns on a terminal of %d:\n%s", widest_line(text), there,
+			        text);
+		assert_non_null(strstr(text, "gemm"));
+		assert_int_equal(strstr(text, "807.3 TFLOP/s") != NULL, there >= 36);
+		assert_int_equal(strstr(text, "1.888 ms") != NULL, there >= 22);
+		assert_int_equal(strstr(text, "STATUS") != NULL, there >= 13);
+		tk_table_free(t);
+	}
+}
+
+/* A subject is cut before a number is dropped, and dropped before it is shorter than 16. */
+static void a_text_is_shortened_before_numbers_are_dropped(void **state)
+{
+	static const struct tk_column shortened[] = {{"REVISION", TK_COLUMN_LEFT},
+	        {"SUBJECT", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(2)},
+	        {"SECONDS", TK_COLUMN_RIGHT | TK_COLUMN_DROP(1)}, {0}};
+	static const struct {
+		unsigned short columns;
+		bool subject, seconds;
+	} cases[] = {{80, true, true}, {60, true, true}, {33, true, true}, {32, true, false},
+	        {25, true, false}, {24, false, false}};
+	struct tk_globals g = {.no_color = true};
+	char text[4096];
+
+	unsetenv("COLUMNS");
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct tk_table *t = tk_table_new(&g, shortened);
+
+		tk_table_add_row(t);
+		tk_table_set_cell(t, "REVISION", "5eed5eed");
+		tk_table_set_cell(t, "SUBJECT", "%s",
+		        "gemm: block by three lines of the cache, in turns of sixteen");
+		tk_table_set_cell(t, "SECONDS", "12.5");
+		print_on_terminal(t, cases[i].columns, text, sizeof text);
+		assert_true(widest_line(text) <= cases[i].columns);
+		assert_int_equal(strstr(text, "gemm: block by t") != NULL, cases[i].subject);
+		assert_int_equal(strstr(text, "12.5") != NULL, cases[i].seconds);
+		tk_table_free(t);
+	}
 }
 
 static void empty_table_prints_nothing(void **state)
@@ -195,6 +275,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(columns_are_aligned),
 	        cmocka_unit_test(a_narrow_terminal_loses_numbers_first),
+	        cmocka_unit_test(no_table_is_wider_than_the_terminal),
+	        cmocka_unit_test(a_text_is_shortened_before_numbers_are_dropped),
 	        cmocka_unit_test(empty_table_prints_nothing),
 	        cmocka_unit_test(control_characters_are_harmless),
 	        cmocka_unit_test(colour_where_wanted),
