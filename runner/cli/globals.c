@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/suggest.h"
+#include "cli/options.h"
 
 enum { OPT_CONFIG = 0x1000, OPT_DB, OPT_LOG, OPT_COLOR };
 
@@ -40,11 +41,6 @@ struct tk_globals *tk_globals_get(void)
 	return &globals;
 }
 
-static bool is_color_choice(const char *arg)
-{
-	return strcmp(arg, "auto") == 0 || strcmp(arg, "never") == 0 || strcmp(arg, "always") == 0;
-}
-
 error_t tk_globals_parse_option(int key, char *arg, struct argp_state *state)
 {
 	switch (key) {
@@ -62,8 +58,7 @@ error_t tk_globals_parse_option(int key, char *arg, struct argp_state *state)
 		globals.log_path = arg;
 		return 0;
 	case OPT_COLOR:
-		if (!is_color_choice(arg))
-			argp_error(state, "--color=%s: expected auto, never or always", arg);
+		tk_option_parse_choice(arg, "color", "auto|never|always", state);
 		color = arg;
 		return 0;
 	case 'q':

@@ -1,24 +1,77 @@
 #include "cli/options.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/error.h"
+#include "base/suggest.h"
+
+#define CHOICES_MAX 16
+
+/* Cuts "a|b|c" into its words. */
+static size_t split_choices(char *choices, const char *words[CHOICES_MAX + 1])
+{
+	size_t count = 0;
+
+	for (char *word; count < CHOICES_MAX && (word = strsep(&choices, "|"));)
+		words[count++] = word;
+	words[count] = NULL;
+	return count;
+}
+
+static void refuse_choice(const char *arg, const char *name, const char *const *words, size_t count,
+        struct argp_state *state)
+{
+	struct tk_buf list = TK_BUF_INIT;
+	char hint[TK_SUGGEST_HINT_SIZE];
+
+	for (size_t i = 0; i < count; i++)
+		tk_buf_add_printf(&list, "%s%s",
+		        i == 0           ? ""
+		        : i + 1 == count ? " or "
+		                         : ", ",
+		        words[i]);
+	argp_error(state, "--%s=%s: expected %s%s", name, arg, tk_buf_cstr(&list),
+	        tk_suggest_hint(arg, words, "", hint));
+	tk_buf_free(&list);
+}
+
+size_t tk_option_parse_choice(
+        const char *arg, const char *name, const char *choices, struct argp_state *state)
+{
+	char text[256];
+	const char *words[CHOICES_MAX + 1];
+
+	snprintf(text, sizeof text, "%s", choices);
+	size_t count = split_choices(text, words);
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(words[i], arg) == 0)
+			return i;
+	refuse_choice(arg, name, words, count, state);
+	return 0;
+}
+
+int tk_option_fail_action(const char *action, const char *const *known, struct tk_error *err)
+{
+	char hint[TK_SUGGEST_HINT_SIZE];
+
+	return tk_fail(err, TK_EUSAGE, "unknown action \"%.60s\"%s", action,
+	        tk_suggest_hint(action, known, NULL, hint));
+}
 
 bool tk_option_parse_json(const char *arg, struct argp_state *state)
 {
-	bool json = strcmp(arg, "json") == 0;
-
-	if (!json && strcmp(arg, "text") != 0)
-		argp_error(state, "--format=%s: expected text or json", arg);
-	return json;
+	return tk_option_parse_choice(arg, "format", "text|json", state) == 1;
 }
 
 enum tk_mode tk_option_parse_mode(const char *arg, struct argp_state *state)
 {
 	enum tk_mode mode = TK_MODE_COUNT;
 
+	/* Former names of modes are understood too. */
 	if (tk_mode_parse(arg, &mode))
-		argp_error(state, "--mode=%s: expected " TK_OPTION_MODES, arg);
+		tk_option_parse_choice(arg, "mode", "cold|hot|paced|sustained|contended", state);
 	return mode;
 }
 

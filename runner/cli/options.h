@@ -8,8 +8,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct tk_error;
+
+/* `--NAME=WORD`, where `choices` lists the words as the option table does: "text|json|csv". Returns
+ * the position of the word. The message about another word lists them and suggests the nearest. */
+size_t tk_option_parse_choice(
+        const char *arg, const char *name, const char *choices, struct argp_state *state);
+
 /* `--format=text|json`: true for json */
 bool tk_option_parse_json(const char *arg, struct argp_state *state);
+
+/* Fails with TK_EUSAGE: the command has no such action. `known` ends with NULL. */
+int tk_option_fail_action(const char *action, const char *const *known, struct tk_error *err);
 
 /* `--mode=MODE`, and the start of its help */
 #define TK_OPTION_MODES "cold, hot, paced, sustained or contended"

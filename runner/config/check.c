@@ -160,24 +160,15 @@ static bool has_upstream(const struct tk_config *c, const char *name)
 static int check_control(const struct check *k)
 {
 	const struct tk_control_config *control = &k->c->control;
-	const char **names;
 	char hint[TK_SUGGEST_HINT_SIZE];
-	int node = find_node(k, "control", "upstream"), status;
+	int node = find_node(k, "control", "upstream");
 
 	if (!control->every || has_upstream(k->c, control->upstream))
 		return TK_OK;
-	names = calloc(k->c->upstream_count + 2, sizeof *names);
-	if (!names)
-		return tk_fail(k->err, TK_ENOMEM, "out of memory");
-	names[0] = "builtin";
-	for (size_t i = 0; i < k->c->upstream_count; i++)
-		names[i + 1] = k->c->upstreams[i].name;
-	status = tk_yaml_fail(k->y, node, k->err, "control.upstream: unknown upstream \"%s\"%s",
+	return tk_yaml_fail(k->y, node, k->err, "control.upstream: unknown upstream \"%s\"%s",
 	        control->upstream,
-	        tk_suggest_hint(
-	                control->upstream, names, "; expected builtin or one of upstreams", hint));
-	free(names);
-	return status;
+	        tk_config_suggest_upstream(k->c, control->upstream, "builtin",
+	                "; expected builtin or one of upstreams", hint));
 }
 
 /* "cuda:paced" */
@@ -283,6 +274,24 @@ const struct tk_upstream_config *tk_config_find_upstream(
 	return NULL;
 }
 
+const char *tk_config_suggest_upstream(const struct tk_config *c, const char *name,
+        const char *more, const char *otherwise, char out[TK_SUGGEST_HINT_SIZE])
+{
+	const char **names = calloc(c->upstream_count + 2, sizeof *names);
+
+	*out = '\0';
+	if (!names)
+		return out;
+	for (size_t i = 0; i < c->upstream_count; i++)
+		names[i] = c->upstreams[i].name;
+	names[c->upstream_count] = more;
+	if (!otherwise && !c->upstream_count)
+		otherwise = "; none is configured";
+	tk_suggest_hint(name, names, otherwise, out);
+	free(names);
+	return out;
+}
+
 bool tk_config_measures_backend(const struct tk_upstream_config *u, const char *backend)
 {
 	char *const *name = u->backends;
@@ -308,12 +317,12 @@ const char *tk_config_suite_name(const char *entry, enum tk_device_kind *kind)
 	return *kind == TK_DEVICE_OTHER ? entry : colon + 1;
 }
 
+const char *const tk_config_baselines[] = {"window", "first", "best", NULL};
+
 bool tk_config_is_baseline(const char *text)
 {
-	static const char *const words[] = {"window", "first", "best"};
-
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (strcmp(words[i], text) == 0)
+	for (const char *const *word = tk_config_baselines; *word; word++)
+		if (strcmp(*word, text) == 0)
 			return true;
 	return (strncmp(text, "pinned:", 7) == 0 && text[7]) ||
 	       (strncmp(text, "tag:", 4) == 0 && text[4]);
@@ -322,14 +331,15 @@ bool tk_config_is_baseline(const char *text)
 static int check_baseline(const struct check *k)
 {
 	const char *text = k->c->thresholds.baseline;
-	char shown[TK_TEXT_EXCERPT_SIZE];
+	char shown[TK_TEXT_EXCERPT_SIZE], hint[TK_SUGGEST_HINT_SIZE];
 
 	if (tk_config_is_baseline(text))
 		return TK_OK;
 	return tk_yaml_fail(k->y, find_node(k, "thresholds", "baseline"), k->err,
 	        "thresholds.baseline: unknown baseline \"%s\"; expected window, first, best, "
-	        "pinned:REV or tag:NAME",
-	        tk_text_format_excerpt(text, shown));
+	        "pinned:REV or tag:NAME%s",
+	        tk_text_format_excerpt(text, shown),
+	        tk_suggest_hint(text, tk_config_baselines, "", hint));
 }
 
 static int check_numbers(const struct check *k)

@@ -6,6 +6,7 @@
 #define TK_CONFIG_H
 #include "base/hash.h"
 #include "base/sandbox.h"
+#include "base/suggest.h"
 #include "core/mode.h"
 #include "core/series.h"
 #include "core/vocabulary.h"
@@ -142,6 +143,10 @@ size_t tk_config_list_modes(const struct tk_config *c, const char *device_kind, 
 /* NULL: not configured. */
 const struct tk_upstream_config *tk_config_find_upstream(
         const struct tk_config *c, const char *name);
+/* The end of a message about an unknown upstream, as tk_suggest_hint() makes it of all upstreams
+ * and of `more`, which may be NULL. Returns `out`. */
+const char *tk_config_suggest_upstream(const struct tk_config *c, const char *name,
+        const char *more, const char *otherwise, char out[TK_SUGGEST_HINT_SIZE]);
 
 /* Whether `backends` of an upstream names it, or names none. */
 bool tk_config_measures_backend(const struct tk_upstream_config *u, const char *backend);
@@ -149,6 +154,8 @@ bool tk_config_measures_backend(const struct tk_upstream_config *u, const char *
 /* The name or path of an entry of `suites`. *kind: of its devices; TK_DEVICE_OTHER: of all. */
 const char *tk_config_suite_name(const char *entry, enum tk_device_kind *kind);
 
+/* Those that are one word; ends with NULL. */
+extern const char *const tk_config_baselines[];
 /* window, first, best, pinned:REV or tag:NAME */
 bool tk_config_is_baseline(const char *text);
 

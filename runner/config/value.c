@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "config/config.h"
@@ -110,18 +111,34 @@ static int set_problem(const struct setting *s)
 	return status ? status : store_text(s, strdup(p.text));
 }
 
+/* `expected` lists the words for people; `words` ends with NULL. */
+static int mismatch_word(
+        const struct setting *s, const char *kind, const char *expected, const char *const *words)
+{
+	char text[TK_SUGGEST_HINT_SIZE], hint[TK_SUGGEST_HINT_SIZE];
+
+	snprintf(text, sizeof text, "%.99s%.99s", expected,
+	        tk_suggest_hint(s->text, words, "", hint));
+	return mismatch(s, kind, text);
+}
+
 static int set_upstream_kind(const struct setting *s)
 {
+	static const char *const words[] = {"self", "git", "package", "system", "builtin", NULL};
+
 	return tk_upstream_kind_parse(s->text, s->field) == TK_OK
 	               ? TK_OK
-	               : mismatch(s, "a kind of upstream", "self, git, package, system or builtin");
+	               : mismatch_word(s, "a kind of upstream",
+	                         "self, git, package, system or builtin", words);
 }
 
 static int set_sandbox_mode(const struct setting *s)
 {
+	static const char *const words[] = {"required", "auto", "off", NULL};
+
 	return tk_sandbox_mode_parse(s->text, s->field)
 	               ? TK_OK
-	               : mismatch(s, "a mode of the sandbox", "required, auto or off");
+	               : mismatch_word(s, "a mode of the sandbox", "required, auto or off", words);
 }
 
 /* How numbers of the type are written; false where the type has none. */

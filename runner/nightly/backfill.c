@@ -130,8 +130,10 @@ static int find_upstream(const struct tk_config *config, const char *name,
         const struct tk_upstream_config **out, struct tk_error *err)
 {
 	const struct tk_upstream_config *u = tk_config_find_upstream(config, name);
+	char hint[TK_SUGGEST_HINT_SIZE];
 	if (!u)
-		return tk_fail(err, TK_EUSAGE, "unknown upstream \"%s\"", name);
+		return tk_fail(err, TK_EUSAGE, "unknown upstream \"%s\"%s", name,
+		        tk_config_suggest_upstream(config, name, NULL, NULL, hint));
 	if (!tk_upstream_kind_is_built(u->kind))
 		return tk_fail(err, TK_EUSAGE,
 		        "upstream \"%s\" has no past revisions; only the kinds git, package and "

@@ -8,6 +8,7 @@
 #include "cli/ab/ab_options.h"
 #include "cli/ab/format.h"
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "cli/progress.h"
 #include "config/config.h"
 #include "core/problem.h"
@@ -22,6 +23,8 @@ struct ab_options {
 	struct tk_device_names devices;
 };
 
+#define FORMATS "text|json|csv|md|github"
+
 static const struct argp_option options_table[] = {
         {"all", OPT_ALL, NULL, 0, "Also measure what has the same machine code on both sides", 2},
         {"base", OPT_BASE, "SIDE", 0,
@@ -29,7 +32,7 @@ static const struct argp_option options_table[] = {
         {"budget", TK_AB_OPT_BUDGET, "TIME", 0,
                 "Measure for at most TIME, without the builds; 0: no limit (default: 5m)", 2},
         TK_AB_ROW_DEVICES,
-        {"format", 'f', "text|json|csv|md|github", 0, "Print in this format (default: text)", 3},
+        {"format", 'f', FORMATS, 0, "Print in this format (default: text)", 3},
         {"github", OPT_GITHUB, NULL, 0,
                 "Also annotate a workflow run of GitHub and write its step summary", 3},
         {"head", OPT_HEAD, "SIDE", 0,
@@ -102,10 +105,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		q->no_verify = true;
 		return 0;
 	case 'f':
+		tk_option_parse_choice(arg, "format", FORMATS, state);
 		o->format = tk_ab_format_find(arg);
-		if (!o->format)
-			argp_error(state,
-			        "--format=%s: expected one of text, json, csv, md, github", arg);
 		return 0;
 	case ARGP_KEY_ARG:
 		return ARGP_ERR_UNKNOWN; /* they come together as ARGP_KEY_ARGS */

@@ -42,6 +42,11 @@ enum diff_option {
 	OPT_IGNORE,
 };
 
+#define CORRECTIONS "bh|none"
+#define GROUPS "machine|backend|upstream|commit|kernel" /* in the order of tk_diff_group */
+#define SORTS "severity|pct|abs|name"                   /* in the order of tk_diff_sort */
+#define FORMATS "text|json|ndjson|csv|md|github|sarif|junit"
+
 static const struct argp_option options[] = {
         {0, 0, 0, 0, "Range (default: the last 7 days)", 1},
         {"base", OPT_BASE, "NIGHT", 0,
@@ -74,7 +79,7 @@ static const struct argp_option options[] = {
                 3},
         {"confirm", OPT_CONFIRM, "N", 0, "Report a change seen on fewer than N nights as unsure",
                 3},
-        {"correction", OPT_CORRECTION, "bh|none", 0,
+        {"correction", OPT_CORRECTION, CORRECTIONS, 0,
                 "Correct for many series by Benjamini-Hochberg over a machine (default), or not at "
                 "all",
                 3},
@@ -88,11 +93,10 @@ static const struct argp_option options[] = {
         {"first-bad", OPT_FIRST_BAD, 0, 0,
                 "Also show the commits of every regression, and how to bisect them with git", 4},
         {"culprit", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 4},
-        {"group-by", OPT_GROUP, "machine|backend|upstream|kernel|commit", 0,
-                "Print one table per group, with its geometric mean", 4},
+        {"group-by", OPT_GROUP, GROUPS, 0, "Print one table per group, with its geometric mean", 4},
         {"limit", OPT_LIMIT, "N", 0, "Show at most N series (default: 50 in text; 0: all)", 4},
         {"only", OPT_ONLY, "STATUS,...", 0, "Show only series with one of these statuses", 4},
-        {"sort", OPT_SORT, "severity|pct|abs|name", 0, "Sort by this (default: severity)", 4},
+        {"sort", OPT_SORT, SORTS, 0, "Sort by this (default: severity)", 4},
         {0, 0, 0, 0, "Gate", 5},
         {"acks", OPT_ACKS, "FILE", 0,
                 "Read accepted changes from FILE (default: as configured, acks.yml)", 5},
@@ -102,30 +106,12 @@ static const struct argp_option options[] = {
                 "never",
                 5},
         {0, 0, 0, 0, "Output", 6},
-        {"format", OPT_FORMAT, "text|json|ndjson|csv|md|github|sarif|junit", 0,
-                "Print in this format (default: text)", 6},
+        {"format", OPT_FORMAT, FORMATS, 0, "Print in this format (default: text)", 6},
         {"output", OPT_OUTPUT, "FILE", 0, "Write to FILE instead of the standard output", 6},
         {"site-url", OPT_SITE_URL, "URL", 0,
                 "Link each series to its page of the dashboard at URL (default: site.url)", 6},
         {0},
 };
-
-/* The position of `arg` in "a|b|c". */
-static int choice_arg(
-        struct argp_state *state, const char *name, const char *arg, const char *choices)
-{
-	int i = 0;
-
-	for (const char *p = choices; *p; p += strspn(p, "|"), i++) {
-		size_t len = strcspn(p, "|");
-
-		if (strlen(arg) == len && strncmp(arg, p, len) == 0)
-			return i;
-		p += len;
-	}
-	argp_error(state, "--%s=%s: expected one of %s", name, arg, choices);
-	return 0;
-}
 
 const char *tk_diff_parse_statuses(
         const char *text, bool flags[TK_VERDICT_STATUS_COUNT], char bad[64])
@@ -186,13 +172,11 @@ static error_t parse_view(int key, char *arg, struct argp_state *state)
 		o->statuses_given = true;
 		return 0;
 	case OPT_SORT:
-		o->sort =
-		        (enum tk_diff_sort)choice_arg(state, "sort", arg, "severity|pct|abs|name");
+		o->sort = (enum tk_diff_sort)tk_option_parse_choice(arg, "sort", SORTS, state);
 		return 0;
 	case OPT_GROUP:
-		o->group =
-		        (enum tk_diff_group)(1 + choice_arg(state, "group-by", arg,
-		                                         "machine|backend|upstream|commit|kernel"));
+		o->group = (enum tk_diff_group)(
+		        1 + tk_option_parse_choice(arg, "group-by", GROUPS, state));
 		return 0;
 	case OPT_LIMIT:
 		o->limit = tk_option_parse_count(arg, "limit", state);
@@ -211,12 +195,8 @@ static error_t parse_view(int key, char *arg, struct argp_state *state)
 		o->allow_empty = true;
 		return 0;
 	case OPT_FORMAT:
+		tk_option_parse_choice(arg, "format", FORMATS, state);
 		o->format = tk_diff_format_find(arg);
-		if (!o->format)
-			argp_error(state,
-			        "--format=%s: expected one of text, json, ndjson, csv, md, github, "
-			        "sarif, junit",
-			        arg);
 		return 0;
 	case OPT_OUTPUT:
 		o->output = arg;
@@ -244,6 +224,7 @@ static error_t parse_view(int key, char *arg, struct argp_state *state)
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct tk_diff_options *o = state->input;
+	char hint[TK_SUGGEST_HINT_SIZE];
 
 	switch (key) {
 	case OPT_SINCE:
@@ -267,8 +248,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (!tk_config_is_baseline(arg))
 			argp_error(state,
 			        "--baseline=%s: expected window, first, best, pinned:REV or "
-			        "tag:NAME",
-			        arg);
+			        "tag:NAME%s",
+			        arg, tk_suggest_hint(arg, tk_config_baselines, "", hint));
 		o->baseline = arg;
 		return 0;
 	case OPT_IGNORE:
@@ -277,7 +258,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->ignored[o->ignored_count++] = arg;
 		return 0;
 	case OPT_CORRECTION:
-		o->uncorrected = choice_arg(state, "correction", arg, "bh|none") == 1;
+		o->uncorrected = tk_option_parse_choice(arg, "correction", CORRECTIONS, state) == 1;
 		return 0;
 	case OPT_MIN_SAMPLES:
 		o->min_samples = tk_option_parse_count(arg, "min-samples", state);

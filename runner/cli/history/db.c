@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "config/config.h"
 #include "store/store.h"
 
@@ -185,16 +186,15 @@ int tk_cmd_db(const struct tk_globals *g, int argc, char **argv)
 	struct tk_config *config = NULL;
 	struct tk_store *store = NULL;
 	struct tk_error err = {0};
+	const char *names[ACTIONS + 1] = {0};
 	size_t a = 0;
 	int code;
 
 	tk_command_parse(&tk_argp_db, argc, argv, &o);
-	while (a < ACTIONS && strcmp(actions[a].name, o.action) != 0)
-		a++;
+	for (; a < ACTIONS && strcmp(actions[a].name, o.action) != 0; a++)
+		names[a] = actions[a].name;
 	if (a == ACTIONS)
-		tk_fail(&err, TK_EUSAGE,
-		        "unknown action \"%s\"; expected check, backup, vacuum, export or migrate",
-		        o.action);
+		tk_option_fail_action(o.action, names, &err);
 	else if (actions[a].takes_file != (o.file != NULL))
 		tk_fail(&err, TK_EUSAGE,
 		        actions[a].takes_file ? "%s: missing FILE" : "%s: unexpected argument",

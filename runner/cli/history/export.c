@@ -7,6 +7,7 @@
 #include "base/signature.h"
 #include "cli/commands.h"
 #include "cli/lookup.h"
+#include "cli/options.h"
 #include "cli/when.h"
 #include "config/config.h"
 #include "store/store.h"
@@ -18,8 +19,10 @@ struct export_options {
 	enum tk_record_format format;
 };
 
+#define FORMATS "ndjson|json|csv" /* in the order of `formats` */
+
 static const struct argp_option options[] = {
-        {"format", 'f', "ndjson|json|csv", 0, "Write importable ndjson (default), JSON or CSV", 1},
+        {"format", 'f', FORMATS, 0, "Write importable ndjson (default), JSON or CSV", 1},
         {"night", OPT_NIGHT, "NIGHT", 0,
                 "Write only one night: its number, the first digits of its id (`tracker log`), or "
                 "`last`",
@@ -29,8 +32,7 @@ static const struct argp_option options[] = {
         {0},
 };
 
-static const char *const format_words[] = {
-        [TK_RECORD_JSON] = "json", [TK_RECORD_CSV] = "csv", [TK_RECORD_NDJSON] = "ndjson"};
+static const enum tk_record_format formats[] = {TK_RECORD_NDJSON, TK_RECORD_JSON, TK_RECORD_CSV};
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -47,12 +49,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->output = arg;
 		return 0;
 	case 'f':
-		for (size_t i = 0; i < sizeof format_words / sizeof format_words[0]; i++)
-			if (!strcmp(format_words[i], arg)) {
-				o->format = (enum tk_record_format)i;
-				return 0;
-			}
-		argp_error(state, "--format=%s: expected ndjson, json or csv", arg);
+		o->format = formats[tk_option_parse_choice(arg, "format", FORMATS, state)];
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "unexpected argument \"%s\"", arg);

@@ -11,6 +11,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "config/config.h"
 #include "store/store.h"
 
@@ -97,8 +98,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->request.upstream = arg;
 		return 0;
 	case OPT_BETTER:
-		if (strcmp(arg, "lower") && strcmp(arg, "higher"))
-			argp_error(state, "--better=%s: expected lower or higher", arg);
+		tk_option_parse_choice(arg, "better", "lower|higher", state);
 		o->request.better = arg;
 		return 0;
 	case OPT_REV:

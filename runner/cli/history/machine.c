@@ -123,7 +123,7 @@ static json_t *to_json(const struct machine_summary *m)
 static int print_list(const struct tk_globals *g, const struct machine_options *o,
         const struct tk_lookup *l, const struct tk_rows *nights, struct tk_error *err)
 {
-	static const struct tk_column columns[] = {{"MACHINE", TK_COLUMN_LEFT},
+	static const struct tk_column columns[] = {{"MACHINE", TK_COLUMN_CUT},
 	        {"DEVICES", TK_COLUMN_RIGHT}, {"SERIES", TK_COLUMN_RIGHT},
 	        {"NIGHTS", TK_COLUMN_RIGHT}, {"NEWEST", TK_COLUMN_LEFT}, {NULL, 0}};
 	struct tk_table *table = o->json ? NULL : tk_table_new(g, columns);
@@ -221,11 +221,9 @@ static int rename_machine(struct tk_store *s, const struct tk_config *config,
 static int check_arguments(const struct machine_options *o, bool is_rename, struct tk_error *err)
 {
 	static const char *const actions[] = {"list", "rename", NULL};
-	char hint[TK_SUGGEST_HINT_SIZE];
 
 	if (o->action && !is_rename && strcmp(o->action, "list") != 0)
-		return tk_fail(err, TK_EUSAGE, "unknown action \"%.60s\"%s", o->action,
-		        tk_suggest_hint(o->action, actions, NULL, hint));
+		return tk_option_fail_action(o->action, actions, err);
 	if (is_rename && !o->new_name)
 		return tk_fail(err, TK_EUSAGE, "rename: expected the old and the new name");
 	if (is_rename && o->json)

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "cli/lookup.h"
 #include "cli/markup.h"
+#include "cli/options.h"
 #include "cli/when.h"
 #include "config/config.h"
 #include "site_gen/report/report.h"
@@ -35,9 +36,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case OPT_FORMAT:
+		tk_option_parse_choice(arg, "format", "text|md|html", state);
 		a->format = tk_document_format_parse(arg);
-		if (a->format == TK_DOCUMENT_FORMAT_COUNT)
-			argp_error(state, "--format=%s: expected text, md or html", arg);
 		return 0;
 	case OPT_NIGHT:
 		a->night = arg;

@@ -125,9 +125,11 @@ static int choose_upstreams(const struct tk_config *config, const struct tk_buil
 			        err, TK_EUSAGE, "upstream \"%s\" is installed, not built", u->name);
 		results[(*count)++].upstream = u;
 	}
+	char hint[TK_SUGGEST_HINT_SIZE];
 	if (o->upstream && !*count)
-		return tk_fail(err, TK_EUSAGE, "unknown upstream \"%s\" in %s", o->upstream,
-		        config->path ? config->path : "the default configuration");
+		return tk_fail(err, TK_EUSAGE, "unknown upstream \"%s\" in %s%s", o->upstream,
+		        config->path ? config->path : "the default configuration",
+		        tk_config_suggest_upstream(config, o->upstream, NULL, NULL, hint));
 	return TK_OK;
 }
 

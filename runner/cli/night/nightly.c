@@ -188,10 +188,12 @@ static int check_acks(const struct tk_config *config, struct tk_error *err)
 
 static int check_upstream(const struct tk_config *config, const char *name, struct tk_error *err)
 {
+	char hint[TK_SUGGEST_HINT_SIZE];
 	return !name || tk_config_find_upstream(config, name)
 	               ? TK_OK
-	               : tk_fail(err, TK_EUSAGE, "there is no upstream \"%s\" in the configuration",
-	                         name);
+	               : tk_fail(err, TK_EUSAGE,
+	                         "there is no upstream \"%s\" in the configuration%s", name,
+	                         tk_config_suggest_upstream(config, name, NULL, NULL, hint));
 }
 
 /* A GPU for which the tracker was not built is none of the night's devices. */

@@ -98,8 +98,8 @@ static int find_names(
 static const struct tk_column list_columns[] = {
         {"SUITE", TK_COLUMN_LEFT},
         {"PROBLEMS", TK_COLUMN_RIGHT},
-        {"TITLE", TK_COLUMN_LEFT},
-        {"FILE", TK_COLUMN_CUT},
+        {"TITLE", TK_COLUMN_WRAP},
+        {"FILE", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(1)},
         {NULL, 0},
 };
 
@@ -177,12 +177,12 @@ static int check(const struct tk_globals *g, const struct suite_options *o)
 }
 
 static const struct tk_column show_columns[] = {
-        {"PROBLEM", TK_COLUMN_LEFT},
+        {"PROBLEM", TK_COLUMN_CUT},
         {"GFLOP", TK_COLUMN_RIGHT},
         {"MB", TK_COLUMN_RIGHT},
-        {"FLOP/B", TK_COLUMN_RIGHT},
-        {"GROUP", TK_COLUMN_OPTIONAL},
-        {"SOURCE", TK_COLUMN_CUT},
+        {"FLOP/B", TK_COLUMN_RIGHT | TK_COLUMN_DROP(3)},
+        {"GROUP", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)},
+        {"SOURCE", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(1)},
         {NULL, 0},
 };
 
@@ -260,13 +260,16 @@ int tk_cmd_suite(const struct tk_globals *g, int argc, char **argv)
 	        {"check", check},
 	        {"show", show},
 	};
+	const char *names[sizeof actions / sizeof actions[0] + 1] = {0};
 	struct suite_options o = {0};
 	struct tk_error err = {0};
 
 	tk_command_parse(&tk_argp_suite, argc, argv, &o);
-	for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++)
-		if (strcmp(actions[i].name, o.action) == 0)
+	for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
+		names[i] = actions[i].name;
+		if (strcmp(names[i], o.action) == 0)
 			return actions[i].run(g, &o);
-	tk_fail(&err, TK_EUSAGE, "unknown action \"%s\"; expected list, check or show", o.action);
+	}
+	tk_option_fail_action(o.action, names, &err);
 	return tk_command_fail("suite", &err);
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/suggest.h"
 #include "base/text.h"
 #include "cli/options.h"
 #include "config/config.h"
@@ -119,15 +118,13 @@ static const struct action actions[] = {
 static const struct action *find_action(const char *name, struct tk_error *err)
 {
 	const char *names[ACTION_COUNT + 1] = {0};
-	char hint[TK_SUGGEST_HINT_SIZE];
 
 	for (size_t i = 0; i < ACTION_COUNT; i++) {
 		if (strcmp(actions[i].name, name) == 0)
 			return &actions[i];
 		names[i] = actions[i].name;
 	}
-	tk_fail(err, TK_EUSAGE, "unknown action \"%.60s\"%s", name,
-	        tk_suggest_hint(name, names, NULL, hint));
+	tk_option_fail_action(name, names, err);
 	return NULL;
 }
 

@@ -1,6 +1,5 @@
 /* See ab.h. */
 #include "base/error.h"
-#include "base/suggest.h"
 #include "nightly/ab/ab.h"
 #include "nightly/ab/comparison.h"
 #include "nightly/session.h"
@@ -10,26 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int fail_unknown_upstream(
-        const struct tk_config *config, const char *name, struct tk_error *err)
-{
-	const char **known = calloc(config->upstream_count + 1, sizeof *known);
-	char hint[TK_SUGGEST_HINT_SIZE] = "";
-	for (size_t i = 0; known && i < config->upstream_count; i++)
-		known[i] = config->upstreams[i].name;
-	if (known)
-		tk_suggest_hint(name, known, "", hint);
-	free(known);
-	return tk_fail(err, TK_EUSAGE,
-	        "\"%s\" is neither an upstream of tracker.yml nor a problem%s", name, hint);
-}
-
 static int find_upstream(const struct tk_config *config, const char *name,
         const struct tk_upstream_config **out, struct tk_error *err)
 {
+	char hint[TK_SUGGEST_HINT_SIZE];
 	*out = tk_config_find_upstream(config, name);
 	if (!*out)
-		return fail_unknown_upstream(config, name, err);
+		return tk_fail(err, TK_EUSAGE,
+		        "\"%s\" is neither an upstream of tracker.yml nor a problem%s", name,
+		        tk_config_suggest_upstream(config, name, NULL, "", hint));
 	if (!tk_upstream_kind_is_built((*out)->kind))
 		return tk_fail(err, TK_EUSAGE,
 		        "%s is an installed library and has no revisions; compare two backends: "

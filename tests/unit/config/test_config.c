@@ -255,6 +255,14 @@ static const struct {
         {"control: {upstream: slef}\n", "1:21",
                 "control.upstream: unknown upstream \"slef\"; did you mean \"self\"?"},
         {"control: {upstream: xxxxxx}\n", "1:21", "control.upstream: unknown upstream \"xxxxxx\""},
+        {"control: {upstream: bulitin}\n", "1:21", "did you mean \"builtin\"?"},
+        {"sandbox: atuo\n", "1:10",
+                "\"atuo\" is not a mode of the sandbox; expected required, auto or off; did you "
+                "mean \"auto\"?"},
+        {"upstreams: [{name: a, kind: gti, url: b}]\n", "1:29",
+                "\"gti\" is not a kind of upstream; expected self, git, package, system or "
+                "builtin; did you mean \"git\"?"},
+        {"thresholds: {baseline: widnow}\n", "1:24", "did you mean \"window\"?"},
         {"control:\n  problem: gemm:m=1,n=1\n", "2:12", "control.problem: gemm: k is missing"},
 };
 
