@@ -110,6 +110,8 @@ static void set_credentials(CURL *h, const struct request *r)
 		curl_easy_setopt(h, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
 		return;
 	}
+	/* The headers hold the session token, and the signature is for this host alone. */
+	curl_easy_setopt(h, CURLOPT_FOLLOWLOCATION, 0L);
 	snprintf(provider, sizeof provider, "aws:amz:%s:s3", r->signing->region);
 	curl_easy_setopt(h, CURLOPT_AWS_SIGV4, provider);
 	curl_easy_setopt(h, CURLOPT_USERNAME, r->signing->access_key);
@@ -175,10 +177,13 @@ static CURLcode attempt(CURL *h, struct request *r)
 	return code;
 }
 
-static bool worth_retrying(CURLcode code, long http_status)
+/* A server that has begun to answer has done what a POST asked for. */
+static bool worth_retrying(const struct request *r, CURLcode code)
 {
 	if (code == CURLE_OK)
-		return http_status == 429 || http_status >= 500;
+		return r->http_status == 429 || r->http_status >= 500;
+	if (r->body && r->http_status)
+		return false;
 	return code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST ||
 	       code == CURLE_GOT_NOTHING || code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR ||
 	       code == CURLE_PARTIAL_FILE || code == CURLE_OPERATION_TIMEDOUT;
@@ -227,7 +232,7 @@ static int perform(struct request *r, const struct tk_http_options *o, struct tk
 	if (!status) {
 		CURLcode code = attempt(h, r);
 		int64_t pause_ns = 500 * 1000 * 1000;
-		for (unsigned i = 0; i < o->retries && worth_retrying(code, r->http_status);
+		for (unsigned i = 0; i < o->retries && worth_retrying(r, code);
 		        i++, pause_ns *= 2) {
 			if (tk_cancel_is_requested() ||
 			        tk_clock_monotonic_ns() + pause_ns >= r->deadline_ns)

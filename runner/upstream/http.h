@@ -17,7 +17,8 @@ struct tk_http_options {
 	unsigned retries;  /* further attempts after a failed or stalled connection, a 429 or a 5xx
 	                      answer */
 	const char *const *headers;            /* "Name: value", NULL-terminated; may be NULL */
-	const struct tk_http_signing *signing; /* NULL: credentials come from ~/.netrc */
+	const struct tk_http_signing *signing; /* NULL: credentials come from ~/.netrc. A signed
+	                                          request follows no redirect */
 };
 
 /* Posts a JSON text. A 2xx answer is TK_OK; others are TK_EIO with the status and the beginning of

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "upstream/http.h"
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,19 @@ struct tk_remote {
 	struct tk_http_signing signing;
 	char *token_header; /* or NULL */
 };
+
+/* *out = the text; NULL where there is no memory. */
+static int format_text(char **out, struct tk_error *err, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
+static int format_text(char **out, struct tk_error *err, const char *format, ...)
+{
+	va_list ap;
+	va_start(ap, format);
+	if (vasprintf(out, format, ap) < 0)
+		*out = NULL;
+	va_end(ap);
+	return *out ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+}
 
 /* ---- opening ---- */
 
@@ -55,20 +69,18 @@ static int split_url(struct tk_remote *r, const char *url, struct tk_error *err)
 {
 	const char *slash = strrchr(url, '/');
 	const size_t len = strlen(url), name = strlen(slash + 1);
-	int printed;
 	if (ends_with_suffix(slash + 1, name)) {
 		const size_t bare = name - strlen(TK_REMOTE_SUFFIX);
 		if (!is_name(slash + 1, bare))
 			return tk_fail(err, TK_EUSAGE,
-			        "\"%.120s\" is no name of an object; expected letters, digits and "
-			        "-_.",
+			        "\"%.120s\" is not the name of an object; expected letters, "
+			        "digits and -_.",
 			        slash + 1);
 		r->object = strndup(slash + 1, bare);
 		r->folder = strndup(url, len - name);
 		return r->object && r->folder ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 	}
-	printed = asprintf(&r->folder, "%s%s", url, url[len - 1] == '/' ? "" : "/");
-	return printed < 0 ? tk_fail(err, TK_ENOMEM, "out of memory") : TK_OK;
+	return format_text(&r->folder, err, "%s%s", url, url[len - 1] == '/' ? "" : "/");
 }
 
 static int copy_variable(const char *name, char **out, struct tk_error *err)
@@ -87,39 +99,10 @@ static int read_environment(struct tk_remote *r, struct tk_error *err)
 	if (!status)
 		status = copy_variable("AWS_SECRET_ACCESS_KEY", &r->signing.secret_key, err);
 	r->signing.region = strdup(region && *region ? region : DEFAULT_REGION);
-	if (!status && token && *token &&
-	        asprintf(&r->token_header, "x-amz-security-token: %s", token) < 0)
-		r->token_header = NULL;
-	if (!status && (!r->signing.region || (token && *token && !r->token_header)))
+	if (!status && !r->signing.region)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	return status;
-}
-
-/* https://ENDPOINT/BUCKET/FOLDER/: a bucket in the path, as servers of one's own have it. */
-static int open_s3(struct tk_remote *r, const char *path, struct tk_error *err)
-{
-	const char *endpoint = getenv("AWS_ENDPOINT_URL");
-	const size_t bucket = strcspn(path, "/");
-	char *standard = NULL, *url = NULL;
-	if (!is_name(path, bucket))
-		return tk_fail(err, TK_EUSAGE, "s3://%s: expected s3://BUCKET/FOLDER", path);
-	int status = read_environment(r, err);
-	if (!status && (!endpoint || !*endpoint)) {
-		if (asprintf(&standard, "https://s3.%s.amazonaws.com", r->signing.region) < 0)
-			standard = NULL;
-		endpoint = standard;
-	}
-	if (!status && (!endpoint || asprintf(&url, "%s/%s", endpoint, path) < 0 ||
-	                       asprintf(&r->bucket, "%s/%.*s", endpoint, (int)bucket, path) < 0)) {
-		url = NULL;
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	}
-	if (!status)
-		status = split_url(r, url, err);
-	if (!status && !(r->key = strdup(r->folder + strlen(r->bucket) + 1)))
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	free(standard);
-	free(url);
+	if (!status && token && *token)
+		status = format_text(&r->token_header, err, "x-amz-security-token: %s", token);
 	return status;
 }
 
@@ -134,14 +117,59 @@ static bool is_plain_url(const char *url)
 	return true;
 }
 
+static bool is_http(const char *url)
+{
+	return strncmp(url, "https://", 8) == 0 || strncmp(url, "http://", 7) == 0;
+}
+
+static int check_endpoint(const char *url, struct tk_error *err)
+{
+	const char *host = is_http(url) ? strstr(url, "://") + 3 : "";
+	if (is_name_byte(*host) && is_plain_url(url) && url[strlen(url) - 1] != '/')
+		return TK_OK;
+	return tk_fail(err, TK_ECONFIG,
+	        "AWS_ENDPOINT_URL is \"%.120s\", expected https://HOST or https://HOST:PORT "
+	        "without a \"/\" at the end",
+	        url);
+}
+
+/* https://ENDPOINT/BUCKET/FOLDER/: a bucket in the path, as servers of one's own have it. */
+static int open_s3(struct tk_remote *r, const char *path, struct tk_error *err)
+{
+	const char *endpoint = getenv("AWS_ENDPOINT_URL");
+	const size_t bucket = strcspn(path, "/");
+	char *standard = NULL, *url = NULL;
+	if (!is_name(path, bucket) || ends_with_suffix(path, bucket))
+		return tk_fail(err, TK_EUSAGE, "s3://%s: expected s3://BUCKET/FOLDER", path);
+	int status = read_environment(r, err);
+	if (!status && endpoint && *endpoint)
+		status = check_endpoint(endpoint, err);
+	if (!status && (!endpoint || !*endpoint)) {
+		status = format_text(
+		        &standard, err, "https://s3.%s.amazonaws.com", r->signing.region);
+		endpoint = standard;
+	}
+	if (!status)
+		status = format_text(&url, err, "%s/%s", endpoint, path);
+	if (!status)
+		status = format_text(&r->bucket, err, "%s/%.*s", endpoint, (int)bucket, path);
+	if (!status)
+		status = split_url(r, url, err);
+	if (!status && !(r->key = strdup(r->folder + strlen(r->bucket) + 1)))
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	free(standard);
+	free(url);
+	return status;
+}
+
 int tk_remote_open(const char *url, struct tk_remote **out, struct tk_error *err)
 {
 	const bool is_s3 = strncmp(url, S3_SCHEME, strlen(S3_SCHEME)) == 0;
 	int status = TK_OK;
 	*out = NULL;
-	if (!is_s3 && strncmp(url, "https://", 8) != 0 && strncmp(url, "http://", 7) != 0)
+	if (!is_s3 && !is_http(url))
 		status = tk_fail(err, TK_EUSAGE,
-		        "\"%.120s\" is no place for histories; expected s3://BUCKET/FOLDER or "
+		        "\"%.120s\" cannot hold histories; expected s3://BUCKET/FOLDER or "
 		        "https://HOST/FOLDER",
 		        url);
 	else if (!is_plain_url(url))
@@ -159,6 +187,11 @@ int tk_remote_open(const char *url, struct tk_remote **out, struct tk_error *err
 	else
 		*out = r;
 	return status;
+}
+
+bool tk_remote_is_object(const struct tk_remote *r)
+{
+	return r->object != NULL;
 }
 
 void tk_remote_close(struct tk_remote *r)
@@ -201,12 +234,10 @@ static int make_url(const struct tk_remote *r, const char *name, char **url, str
 {
 	if (!is_name(name, strlen(name)))
 		return tk_fail(err, TK_EUSAGE,
-		        "\"%.120s\" is no name of an object; expected letters, digits and -_.",
+		        "\"%.120s\" is not the name of an object; expected letters, digits and "
+		        "-_.",
 		        name);
-	if (asprintf(url, "%s%s" TK_REMOTE_SUFFIX, r->folder, name) >= 0)
-		return TK_OK;
-	*url = NULL;
-	return tk_fail(err, TK_ENOMEM, "out of memory");
+	return format_text(url, err, "%s%s" TK_REMOTE_SUFFIX, r->folder, name);
 }
 
 int tk_remote_put(struct tk_remote *r, const char *name, const char *file, struct tk_error *err)
@@ -270,7 +301,7 @@ static int parse_list(
 	const size_t folder = strlen(r->key);
 	int status = TK_OK;
 	if (!strstr(xml, "<ListBucketResult"))
-		return tk_fail(err, TK_EDATA, "the server's answer is no list of objects");
+		return tk_fail(err, TK_EDATA, "the server's answer is not a list of objects");
 	if (strstr(xml, "<IsTruncated>true"))
 		return tk_fail(err, TK_EDATA,
 		        "the folder has more than " LIST_MAX_KEYS
@@ -297,34 +328,32 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* "/" as S3 signs it in a query. */
-static void escape_slashes(const char *text, char *out, size_t size)
+/* The folder in a query, as S3 signs it. */
+static void add_escaped(struct tk_buf *out, const char *text)
 {
-	size_t n = 0;
-	for (; *text && n + 4 < size; text++)
+	for (; *text; text++)
 		if (*text == '/')
-			n += (size_t)snprintf(out + n, size - n, "%%2F");
+			tk_buf_add_str(out, "%2F");
 		else
-			out[n++] = *text;
-	out[n] = '\0';
+			tk_buf_add_char(out, *text);
 }
 
 static int list_bucket(struct tk_remote *r, struct names *n, struct tk_error *err)
 {
-	char prefix[1024], *url = NULL;
-	struct tk_buf answer = {0};
+	struct tk_buf url = TK_BUF_INIT, answer = TK_BUF_INIT;
 	struct headers h;
-	escape_slashes(r->key, prefix, sizeof prefix);
 	/* in the order of the alphabet, as they are signed */
-	if (asprintf(&url, "%s?delimiter=%%2F&list-type=2&max-keys=" LIST_MAX_KEYS "&prefix=%s",
-	            r->bucket, prefix) < 0)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	int status =
-	        tk_http_get(url, LIST_MAX_BYTES, make_options(r, EMPTY_SHA256, &h), &answer, err);
+	tk_buf_add_printf(&url,
+	        "%s?delimiter=%%2F&list-type=2&max-keys=" LIST_MAX_KEYS "&prefix=", r->bucket);
+	add_escaped(&url, r->key);
+	int status = tk_buf_status(&url, err);
+	if (!status)
+		status = tk_http_get(
+		        url.data, LIST_MAX_BYTES, make_options(r, EMPTY_SHA256, &h), &answer, err);
 	if (!status)
 		status = parse_list(r, tk_buf_cstr(&answer), n, err);
 	tk_buf_free(&answer);
-	free(url);
+	tk_buf_free(&url);
 	return status;
 }
 

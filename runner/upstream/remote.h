@@ -3,6 +3,7 @@
  * at all. */
 #ifndef TK_UPSTREAM_REMOTE_H
 #define TK_UPSTREAM_REMOTE_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,7 @@ struct tk_remote;
  * else; TK_ECONFIG: a variable is missing. Close with tk_remote_close. */
 int tk_remote_open(const char *url, struct tk_remote **out, struct tk_error *err);
 void tk_remote_close(struct tk_remote *r);
+bool tk_remote_is_object(const struct tk_remote *r); /* the URL names one */
 
 /* Names of objects without the suffix, sorted; free with tk_names_free. TK_EUSAGE: the server
  * cannot list, and the URL names no object. Names of other forms are left out. */

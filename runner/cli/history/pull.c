@@ -1,6 +1,7 @@
 /* `tracker pull`: fetches the histories that machines have pushed. */
+#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/stat.h>
 
 #include "base/archive.h"
 #include "base/file.h"
@@ -47,26 +48,29 @@ const struct argp tk_argp_pull = {options, parse_option, "URL",
         "print the names of the files. `tracker merge` takes them into this history.\v"
         "URL and credentials are those of push. A server of the S3 protocol lists what a folder "
         "has; of other servers name each object: https://HOST/FOLDER/MACHINE.tar.zst. A file is "
-        "replaced when its successor is complete; with signing.allowed_signers in tracker.yml, "
-        "`tracker merge` asks for the signature that came with it.\n\n"
+        "replaced when its successor is complete. One that cannot be fetched does not cost the "
+        "others, but pull ends with 4: go on with `;`, not with `&&`. With signing.allowed_signers "
+        "in tracker.yml, `tracker merge` asks for the signature that came with it.\n\n"
         "Examples:\n"
-        "  tracker pull s3://nights/gpus && tracker merge pulled/*.db && tracker site\n"
+        "  tracker pull s3://nights/gpus; tracker merge pulled/*.db && tracker site\n"
         "  tracker pull https://files.lan/nights/h200-1.tar.zst --into=/tmp/h200"};
 
-/* Renames DIR/FROM to INTO/NAME; with `optional`, no such file removes INTO/NAME. */
+/* Renames DIR/content/FROM to INTO/NAME; with `optional`, no such file removes INTO/NAME. A link is
+ * not a file: it could lead out of the folder. */
 static int move_file(const char *dir, const char *from, const char *into, const char *name,
         bool optional, struct tk_error *err)
 {
 	char *old = tk_path_join3(dir, "content", from), *new = tk_path_join(into, name);
+	struct stat st;
 	int status = TK_OK;
 
 	if (!old || !new)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	else if (!tk_file_exists(old) && !optional)
-		status = tk_fail(
-		        err, TK_EDATA, "the archive has no %s: `tracker push` makes it", from);
-	else if (!tk_file_exists(old))
+	else if (lstat(old, &st) && optional)
 		remove(new);
+	else if (lstat(old, &st) || !S_ISREG(st.st_mode))
+		status = tk_fail(
+		        err, TK_EDATA, "the archive has no file %s: `tracker push` makes it", from);
 	else if (rename(old, new))
 		status = tk_fail_errno(err, "%s", new);
 	free(old);
@@ -74,16 +78,41 @@ static int move_file(const char *dir, const char *from, const char *into, const 
 	return status;
 }
 
-/* The signature comes first: a history without its own is refused, never accepted by mistake. */
+/* Files beside a history that SQLite would read as changes of the one that comes. */
+static int remove_pending_changes(const char *into, const char *db, struct tk_error *err)
+{
+	static const char *const ends[] = {"-wal", "-shm", "-journal"};
+	int status = TK_OK;
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends && !status; i++) {
+		char *path = NULL;
+
+		if (asprintf(&path, "%s/%s%s", into, db, ends[i]) < 0)
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+		if (remove(path) && errno != ENOENT)
+			status = tk_fail_errno(err, "%s", path);
+		free(path);
+	}
+	return status;
+}
+
+/* The signature comes first: a history never stands beside that of another one, so that killing
+ * pull in between leaves a pair that is refused. */
 static int take_files(const char *dir, const char *into, const char *name, struct tk_error *err)
 {
 	char *db = NULL, *sig = NULL;
 	int status = TK_OK;
 
-	if (asprintf(&db, "%s.db", name) < 0 || asprintf(&sig, "%s.db.sig", name) < 0)
+	if (asprintf(&db, "%s.db", name) < 0)
+		db = NULL;
+	if (asprintf(&sig, "%s.db.sig", name) < 0)
+		sig = NULL;
+	if (!db || !sig)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
 		status = move_file(dir, "history.db.sig", into, sig, true, err);
+	if (!status)
+		status = remove_pending_changes(into, db, err);
 	if (!status)
 		status = move_file(dir, "history.db", into, db, false, err);
 	if (!status)
@@ -93,18 +122,17 @@ static int take_files(const char *dir, const char *into, const char *name, struc
 	return status;
 }
 
-static int pull_one(
-        struct tk_remote *remote, const char *name, const char *into, struct tk_error *err)
+/* In an empty folder `dir`; what a pull that was killed has left there is removed. */
+static int fetch(struct tk_remote *remote, const char *name, const char *into, const char *dir,
+        struct tk_error *err)
 {
-	char *dir = NULL, *archive = NULL, *content = NULL;
-	int status = tk_dir_create_temp(into, ".new-", &dir, err);
+	char *archive = tk_path_join(dir, "history.tar.zst"),
+	     *content = tk_path_join(dir, "content");
+	int status = archive && content ? tk_dir_remove(dir, err)
+	                                : tk_fail(err, TK_ENOMEM, "out of memory");
 
-	if (status)
-		return status;
-	archive = tk_path_join(dir, "history.tar.zst");
-	content = tk_path_join(dir, "content");
-	if (!archive || !content)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!status)
+		status = tk_dir_create(dir, err);
 	if (!status)
 		status = tk_remote_get(remote, name, archive, ARCHIVE_MAX_BYTES, err);
 	if (!status)
@@ -114,13 +142,35 @@ static int pull_one(
 	if (status)
 		tk_error_add_context(err, "%s", name);
 	tk_dir_remove(dir, NULL);
-	free(dir);
 	free(archive);
 	free(content);
 	return status;
 }
 
 /* One that cannot be had does not cost the others; the first error is the answer. */
+static int fetch_all(struct tk_remote *remote, char *const *names, size_t count, const char *into,
+        struct tk_error *err)
+{
+	char *dir = tk_path_join(into, ".pull"), *lock_path = tk_path_join(into, ".pull.lock");
+	struct tk_lock *lock = NULL;
+	int status = dir && lock_path ? tk_dir_create(into, err)
+	                              : tk_fail(err, TK_ENOMEM, "out of memory");
+
+	if (!status)
+		status = tk_lock_acquire(lock_path, &lock, err);
+	for (size_t i = 0; lock && i < count; i++) {
+		struct tk_error why = {0};
+		int one = fetch(remote, names[i], into, dir, &why);
+
+		if (one && !status)
+			status = tk_fail(err, one, "%s", why.message);
+	}
+	tk_lock_release(lock);
+	free(dir);
+	free(lock_path);
+	return status;
+}
+
 static int pull(const struct pull_options *o, struct tk_error *err)
 {
 	const char *into = o->into ? o->into : DEFAULT_FOLDER;
@@ -135,14 +185,7 @@ static int pull(const struct pull_options *o, struct tk_error *err)
 		status = tk_fail(err, TK_ENOTFOUND,
 		        "%s has no history yet; `tracker push` sends one", o->url);
 	if (!status)
-		status = tk_dir_create(into, err);
-	const bool ready = !status;
-	for (size_t i = 0; ready && i < count; i++) {
-		struct tk_error why = {0};
-		int one = pull_one(remote, names[i], into, &why);
-		if (one && !status)
-			status = tk_fail(err, one, "%s", why.message);
-	}
+		status = fetch_all(remote, names, count, into, err);
 	tk_names_free(names, count);
 	tk_remote_close(remote);
 	return status;

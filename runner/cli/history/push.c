@@ -134,6 +134,10 @@ static int push(struct tk_store *s, const struct tk_config *c, const struct push
 	char *dir = NULL, *archive = NULL;
 	int status = tk_remote_open(o->url, &remote, err);
 
+	if (!status && o->name && tk_remote_is_object(remote))
+		status = tk_fail(err, TK_EUSAGE,
+		        "%s names an object, and --name=%s another one; expected one of them",
+		        o->url, o->name);
 	if (!status)
 		status = make_folder(c, &lock, &dir, err);
 	if (!status)

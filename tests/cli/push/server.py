@@ -5,9 +5,10 @@ Prints its port. PUT and GET of /plain/... as they are; of /BUCKET/... only with
 AWS's version 4, which it computes for itself (the key is "key", the secret "secret"), and the list
 of a bucket. A file appears only when all of it has arrived and its hash is the one that was signed.
 
-FOLDER/faults has what goes wrong with the next requests, a word a line: "503", or "cut": the
-connection ends in the middle of the request's or the answer's body. FOLDER/log gets a line for each
-request that was answered."""
+FOLDER/faults has what goes wrong with the next requests, a word a line: "503"; "cut": the
+connection ends in the middle of the request's or the answer's body; "moved": a redirect to
+/plain/moved. FOLDER/log gets a line for each request that was answered, with the session token that
+came with it."""
 
 import hashlib
 import hmac
@@ -44,8 +45,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def finish_request(self, code, body=b"", cut=None):
         with open(os.path.join(FOLDER, "log"), "a") as f:
-            f.write("%s %s %d\n" % (self.command, self.path, code))
+            token = self.headers.get("x-amz-security-token", "")
+            f.write("%s %s %d %s\n" % (self.command, self.path, code, token))
         self.send_response(code)
+        if code == 307:
+            self.send_header("Location", "/plain/moved.tar.zst")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body if cut is None else body[:cut])
@@ -113,6 +117,8 @@ class Handler(BaseHTTPRequestHandler):
         fault = take_fault()
         if fault == "503":
             return self.finish_request(503, b"slow down")
+        if fault == "moved":
+            return self.finish_request(307)
         if not self.is_allowed():
             return self.finish_request(403, b"<Code>SignatureDoesNotMatch</Code>")
         path, _, query = self.path.partition("?")

@@ -1,4 +1,5 @@
 /* Posting JSON, against a small real server in a child process. */
+#include "base/buf.h"
 #include "base/error.h"
 #include "upstream/http.h"
 #include <arpa/inet.h>
@@ -125,6 +126,26 @@ static void retries(void **state)
 	stop(&s);
 }
 
+/* A webhook that answers, and whose answer is cut off, was posted to. A page is read again. */
+static void cut_answers(void **state)
+{
+	static const char cut[] = "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nshort";
+	static const char whole[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: "
+	                            "close\r\n\r\nok";
+	const struct tk_http_options options = {.deadline_s = 20, .retries = 2};
+	struct tk_error err = {0};
+	struct tk_buf page = TK_BUF_INIT;
+	long code = 0;
+	const struct server post = start((const char *const[]){cut, whole, NULL});
+	assert_int_equal(tk_http_post_json(post.url, "{}", &options, &code, &err), TK_EIO);
+	stop(&post);
+	const struct server get = start((const char *const[]){cut, whole, NULL});
+	assert_int_equal(tk_http_get(get.url, 100, &options, &page, &err), TK_OK);
+	assert_string_equal(tk_buf_cstr(&page), "ok");
+	tk_buf_free(&page);
+	stop(&get);
+}
+
 static void failures(void **state)
 {
 	const struct tk_http_options quick = {.deadline_s = 1};
@@ -202,6 +223,6 @@ int main(void)
 {
 	signal(SIGPIPE, SIG_IGN);
 	const struct CMUnitTest tests[] = {cmocka_unit_test(posts), cmocka_unit_test(retries),
-	        cmocka_unit_test(failures), cmocka_unit_test(files)};
+	        cmocka_unit_test(cut_answers), cmocka_unit_test(failures), cmocka_unit_test(files)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
