@@ -97,19 +97,34 @@ static void compare_sides(
 		out[0] = '\0';
 }
 
+/* Whether both builds have any: most histories have none, and runs are slow to read. Later reads of
+ * these builds move no list. */
+static int has_kernels(
+        struct tk_catalog *c, const struct tk_verdict *v, bool *out, struct tk_error *err)
+{
+	const struct tk_rows *rows;
+	int status = tk_catalog_find_kernels(c, v->good_build_id, &rows, err);
+
+	*out = !status && rows->count;
+	if (!status)
+		status = tk_catalog_find_kernels(c, v->bad_build_id, &rows, err);
+	*out = *out && !status && rows->count;
+	return status;
+}
+
 int tk_code_change_describe(struct tk_catalog *c, const struct tk_series_row *series,
         const struct tk_verdict *v, char out[TK_CODE_CHANGE_SIZE], struct tk_error *err)
 {
 	struct side before = {0}, after = {0};
-	const struct tk_rows *ignored;
+	bool is_known = false;
 
 	out[0] = '\0';
 	if (!v->good_build_id || !v->bad_build_id || v->good_build_id == v->bad_build_id)
 		return TK_OK;
-	/* The first read of a build moves the list that earlier ones lie in. */
-	int status = tk_catalog_find_kernels(c, v->bad_build_id, &ignored, err);
-	if (!status)
-		status = load_side(c, series, v->good_build_id, v->last_good_run_id, &before, err);
+	int status = has_kernels(c, v, &is_known, err);
+	if (status || !is_known)
+		return status;
+	status = load_side(c, series, v->good_build_id, v->last_good_run_id, &before, err);
 	if (!status)
 		status = load_side(c, series, v->bad_build_id, v->first_bad_run_id, &after, err);
 	if (!status)
