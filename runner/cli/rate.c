@@ -3,13 +3,13 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/format.h"
 #include "cli/lookup.h"
 #include "cli/markup.h"
 #include "cli/table.h"
 #include "core/datasheet.h"
+#include "core/metric.h"
 #include "core/problem.h"
 
 struct tk_rate tk_rate_compute(double flops, double peak_gflop_per_s, double median_ns)
@@ -29,7 +29,7 @@ struct tk_rate tk_rate_from_problem(
 	struct tk_problem_spec spec;
 	double peak = 0;
 
-	if (strcmp(unit, "ns") != 0)
+	if (tk_unit_from_name(unit) != TK_UNIT_NS)
 		return (struct tk_rate){NAN, NAN};
 	/* An imported history may have problems of other languages. */
 	if (!tk_problem_parse(&spec, problem, NULL))

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "core/limits.h"
+#include "core/series.h"
 #include "nightly/plan/modules.h"
 
 struct tk_error;
@@ -43,7 +43,7 @@ struct tk_night_device {
 /* A CPU has one worker, and nothing else may run while it measures. */
 static inline bool tk_night_device_is_cpu(const struct tk_night_device *d)
 {
-	return strcmp(d->layer->name, "cpu") == 0;
+	return tk_device_kind_from_name(d->layer->name) == TK_DEVICE_CPU;
 }
 /* Whether they can do each other's jobs: same kind, name and architecture. */
 bool tk_night_device_is_same_model(

@@ -1,6 +1,7 @@
 /* Slugs: names of series that people can read, type and put into a URL. They contain the slug of
  * the device. */
 #include "base/buf.h"
+#include "core/metric.h"
 #include "store/db/internal.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,7 +187,7 @@ char *tk_slug_make_series(
 		if (row->config && *row->config && strcmp(row->config, "default"))
 			add_part(&b, row->config);
 		add_part(&b, row->mode ? row->mode : "");
-		if (!row->metric || strcmp(row->metric, "time"))
+		if (tk_metric_from_name(row->metric) != TK_METRIC_TIME)
 			add_part(&b, row->metric ? row->metric : "");
 	}
 	return unique(s, &series_sql, &b, uid, 0, err);

@@ -4,6 +4,7 @@
  * the commit found for one is tested first for the others. */
 #include "base/error.h"
 #include "base/log.h"
+#include "core/metric.h"
 #include "nightly/bisect/bisect.h"
 #include "nightly/night.h"
 #include "nightly/stages/detect_policy.h"
@@ -60,7 +61,8 @@ static bool needs_bisection(const struct search *h, const struct tk_diff_row *r)
 {
 	const struct range q = regressed_range(r);
 	return r->verdict.status == TK_VERDICT_REGRESSED && r->commits_between > 1 &&
-	       *r->good_rev && *r->bad_rev && strcmp(r->metric, "time") == 0 && !is_decided(h, &q);
+	       *r->good_rev && *r->bad_rev && tk_metric_from_name(r->metric) == TK_METRIC_TIME &&
+	       !is_decided(h, &q);
 }
 
 /* Open, and nobody has acknowledged, expected or ignored it. */

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Many short processes give more information than a few long ones, because differences between
@@ -209,7 +208,8 @@ static int measure_with_token(struct tk_night *n, const struct tk_ab_test *t,
 /* Pausing the process pauses its work only if the process does the work itself. */
 static bool can_pause_work(const struct tk_night_device *d)
 {
-	return tk_night_device_is_cpu(d) || strcmp(d->layer->name, "null") == 0;
+	return tk_night_device_is_cpu(d) ||
+	       tk_device_kind_from_name(d->layer->name) == TK_DEVICE_NULL;
 }
 
 /* Whether bursts of the other process in between leave the timing of a burst unchanged. Not in

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/rng.h"
+#include "core/metric.h"
 #include "nightly/confirm/ab_pair.h"
 #include "nightly/night.h"
 #include <math.h>
@@ -46,7 +47,7 @@ static int find_series(struct tk_night *n, int64_t id, struct tk_ab_test *t, str
 	int status = read_series(n, id, t, err);
 	if (status)
 		return status;
-	if (strcmp(t->series.metric, "time") != 0)
+	if (tk_metric_from_name(t->series.metric) != TK_METRIC_TIME)
 		return tk_fail(err, TK_ENOTFOUND, "A/B runs measure times, which %s is not",
 		        t->series.slug);
 	return find_device(n, t, err);
