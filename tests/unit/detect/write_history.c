@@ -71,7 +71,7 @@ static void judge(struct world *w)
 	tk_diff_report_free(&r);
 }
 
-static int obey(struct world *w, char *const a[ARGS])
+static int run_line(struct world *w, char *const a[ARGS])
 {
 	if (strcmp(a[0], "night") == 0)
 		world_night(w, atoi(a[1]), *a[2] ? a[2] : "nightly");
@@ -119,7 +119,7 @@ int main(int argc, char **argv)
 			a[i] = strsep(&rest, "\t");
 			unescape(a[i]);
 		}
-		if (*a[0] && obey(&w, a)) {
+		if (*a[0] && run_line(&w, a)) {
 			fprintf(stderr, "write_history: unknown word %s\n", a[0]);
 			return 2;
 		}

@@ -172,6 +172,54 @@ static void renaming_refuses_unknown_and_taken_names(void **state)
 	history_free(&h);
 }
 
+/* Decisions about a group follow it; those about others stay. */
+static void renamed_group_keeps_its_decisions(void **state)
+{
+	struct history h;
+	struct tk_rows alerts, decisions;
+
+	history_new(&h);
+	history_fill(&h);
+	const struct tk_alert_row alert = {.group_uid = "old",
+	        .series_id = h.series,
+	        .night_id = h.night,
+	        .title = "box: no night for 3 d"};
+	const struct tk_triage_row known = {.alert_uid = "old",
+	                                   .at_s = 1,
+	                                   .author = "me",
+	                                   .action = TK_ACTION_ACK,
+	                                   .note = "known"},
+	                           other = {.alert_uid = "other",
+	                                   .at_s = 2,
+	                                   .author = "me",
+	                                   .action = TK_ACTION_IGNORE,
+	                                   .note = ""};
+	int64_t id;
+	MUST(tk_store_put_alert(h.store, &alert, &err));
+	MUST(tk_store_put_triage(h.store, &known, &id, &err));
+	MUST(tk_store_put_triage(h.store, &other, &id, &err));
+	MUST(tk_store_rename_alert_group(h.store, "old", "new", &err));
+
+	MUST(tk_store_list_alerts(h.store, &alerts, &err));
+	assert_int_equal(alerts.count, 1);
+	assert_string_equal(TK_ROWS_AT(&alerts, struct tk_alert_row, 0)->group_uid, "new");
+	MUST(tk_store_list_triage(h.store, &decisions, &err));
+	assert_int_equal(decisions.count, 2);
+	assert_string_equal(TK_ROWS_AT(&decisions, struct tk_triage_row, 0)->alert_uid, "new");
+	assert_string_equal(TK_ROWS_AT(&decisions, struct tk_triage_row, 1)->alert_uid, "other");
+	/* The uids are those that the rows would have if they had been put with the new name. */
+	const struct tk_triage_row again = {.alert_uid = "new",
+	        .at_s = 1,
+	        .author = "me",
+	        .action = TK_ACTION_ACK,
+	        .note = "known"};
+	MUST(tk_store_put_triage(h.store, &again, &id, &err));
+	assert_int_equal(id, TK_ROWS_AT(&decisions, struct tk_triage_row, 0)->id);
+	tk_rows_free(&alerts);
+	tk_rows_free(&decisions);
+	history_free(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -180,6 +228,7 @@ int main(void)
 	        cmocka_unit_test(renamed_machine_has_the_slugs_of_its_new_name),
 	        cmocka_unit_test(renaming_settles_equal_slugs),
 	        cmocka_unit_test(renaming_refuses_unknown_and_taken_names),
+	        cmocka_unit_test(renamed_group_keeps_its_decisions),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
