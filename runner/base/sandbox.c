@@ -151,30 +151,116 @@ static bool shows_too_much(const char *path, char *const *hidden)
 	return user && realpath(user, home) && tk_sandbox_is_below(home, real);
 }
 
-/* Takes `entry`, a folder of PATH or LD_LIBRARY_PATH. One that this user cannot read is left out:
- * bubblewrap ends where it cannot bind a folder. */
-static void add_tools(char *out[], size_t *n, char *entry, char *const *hidden)
-{
-	char *slash = entry ? strrchr(entry, '/') : NULL;
+struct tools {
+	char **out; /* of TK_SANDBOX_TOOLS_MAX */
+	size_t count;
+	char *const *hidden;
+};
 
-	if (!slash || *entry != '/' || *n == TK_SANDBOX_TOOLS_MAX || !is_below_any(entry, hidden) ||
-	        shows_too_much(entry, hidden) || access(entry, R_OK | X_OK) != 0) {
-		free(entry);
+/* A folder of HOME where programs keep what nobody else may read: keys, tokens, histories. */
+static bool keeps_secrets(const char *folder)
+{
+	static const char *const names[] = {".local", ".cargo"};
+	const char *home = getenv("HOME");
+	char path[PATH_MAX], real[PATH_MAX], own[PATH_MAX];
+
+	for (size_t i = 0; home && i < sizeof names / sizeof *names; i++) {
+		snprintf(path, sizeof path, "%s/%s", home, names[i]);
+		if (realpath(path, real) && realpath(folder, own) && strcmp(real, own) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* What this user cannot read or execute is left out: bubblewrap ends where it cannot bind it. */
+static bool may_show(const struct tools *t, const char *path)
+{
+	return *path == '/' && t->count < TK_SANDBOX_TOOLS_MAX && !is_below_any(path, t->out) &&
+	       is_below_any(path, t->hidden) && !shows_too_much(path, t->hidden) &&
+	       access(path, R_OK | X_OK) == 0;
+}
+
+static bool is_bin(const char *folder)
+{
+	const char *slash = strrchr(folder, '/');
+
+	return slash && strcmp(slash, "/bin") == 0;
+}
+
+static void add_folder(struct tools *t, char *folder);
+
+/* A program that a link leads to: its whole tool, or the file alone. Takes `path`. */
+static void add_program(struct tools *t, char *path)
+{
+	char *folder = path ? strndup(path, (size_t)(strrchr(path, '/') - path)) : NULL;
+
+	if (folder && is_bin(folder)) {
+		add_folder(t, folder);
+		free(path);
 		return;
 	}
-	if (strcmp(slash, "/bin") == 0) {
+	free(folder);
+	if (path && may_show(t, path))
+		t->out[t->count++] = path;
+	else
+		free(path);
+}
+
+/* By the name that the link has for it and by its own: another link may be on the way. */
+static void add_target(struct tools *t, const char *folder, const char *name)
+{
+	char *link = tk_path_join(folder, name), text[PATH_MAX], *joined = NULL;
+	const ssize_t n = link ? readlink(link, text, sizeof text - 1) : -1;
+
+	if (n > 0) {
+		text[n] = '\0';
+		joined = tk_path_join(folder, text);
+		add_program(t, joined ? tk_path_make_absolute(joined) : NULL);
+		add_program(t, realpath(link, NULL));
+	}
+	free(joined);
+	free(link);
+}
+
+static void add_targets(struct tools *t, const char *folder)
+{
+	char **names = NULL;
+	size_t count = 0;
+
+	if (tk_dir_list(folder, &names, &count, NULL))
+		return;
+	for (size_t i = 0; i < count; i++)
+		add_target(t, folder, names[i]);
+	tk_names_free(names, count);
+}
+
+/* Takes `folder`, of PATH or LD_LIBRARY_PATH. */
+static void add_folder(struct tools *t, char *folder)
+{
+	bool is_alone = false;
+
+	if (!folder || !may_show(t, folder)) {
+		free(folder);
+		return;
+	}
+	if (is_bin(folder)) {
+		char *slash = strrchr(folder, '/');
+
 		*slash = '\0';
-		if (shows_too_much(entry, hidden))
+		is_alone = keeps_secrets(folder);
+		if (is_alone || shows_too_much(folder, t->hidden))
 			*slash = '/';
 	}
-	out[(*n)++] = entry;
+	t->out[t->count++] = folder;
+	if (is_alone)
+		add_targets(t, folder);
 }
 
 void tk_sandbox_list_tools(char *out[TK_SANDBOX_TOOLS_MAX + 1])
 {
 	static const char *const variables[] = {"PATH", "LD_LIBRARY_PATH"};
 	char *hidden[TK_SANDBOX_HIDDEN_MAX + 1];
-	size_t n = 0;
+	struct tools tools = {.out = out, .hidden = hidden};
 
 	memset(out, 0, (TK_SANDBOX_TOOLS_MAX + 1) * sizeof *out);
 	tk_sandbox_list_hidden(hidden);
@@ -184,7 +270,7 @@ void tk_sandbox_list_tools(char *out[TK_SANDBOX_TOOLS_MAX + 1])
 		while (at && *at) {
 			size_t len = strcspn(at, ":");
 
-			add_tools(out, &n, strndup(at, len), hidden);
+			add_folder(&tools, strndup(at, len));
 			at += len + (at[len] == ':');
 		}
 	}

@@ -29,9 +29,9 @@ struct tk_sandbox {
 #define TK_SANDBOX_HIDDEN_MAX 12
 void tk_sandbox_list_hidden(char *out[TK_SANDBOX_HIDDEN_MAX + 1]);
 /* Folders of PATH and LD_LIBRARY_PATH that are below hidden ones and readable: of ~/tools/bin the
- * whole ~/tools, but never a hidden folder or the home itself. NULL-terminated; the caller frees
- * each. */
-#define TK_SANDBOX_TOOLS_MAX 32
+ * whole ~/tools, but never a hidden folder or the home itself. Of ~/.local/bin and ~/.cargo/bin
+ * only that folder and what its links lead to. NULL-terminated; the caller frees each. */
+#define TK_SANDBOX_TOOLS_MAX 128
 void tk_sandbox_list_tools(char *out[TK_SANDBOX_TOOLS_MAX + 1]);
 /* A name in /dev: of NVIDIA's driver, of AMD's or of the kernel's for both. */
 bool tk_sandbox_is_gpu_node(const char *name);

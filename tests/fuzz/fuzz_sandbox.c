@@ -36,8 +36,9 @@ static const struct tk_sandbox_policy *checked; /* during the preparation of Lan
 
 static void remove_home(void)
 {
-	static const char *const names[] = {"tools/bin/back", "tools/bin", "tools", "up", "self",
-	        "sp ace", "new\nline", "keys", "--bind", "bin"};
+	static const char *const names[] = {".local/bin/home", ".local/bin/keys", ".local/bin",
+	        ".local", "tools/bin/back", "tools/bin", "tools", "up", "self", "sp ace",
+	        "new\nline", "keys", "--bind", "bin"};
 	char path[64];
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -52,7 +53,9 @@ static void make_home(void)
 	if (!mkdtemp(home) || chdir(home) != 0 || mkdir("tools", 0755) ||
 	        mkdir("tools/bin", 0755) || mkdir("sp ace", 0755) || mkdir("new\nline", 0755) ||
 	        mkdir("keys", 0755) || mkdir("--bind", 0755) || mkdir("bin", 0755) ||
-	        symlink("..", "up") || symlink(".", "self") || symlink("../..", "tools/bin/back"))
+	        symlink("..", "up") || symlink(".", "self") || symlink("../..", "tools/bin/back") ||
+	        mkdir(".local", 0755) || mkdir(".local/bin", 0755) ||
+	        symlink("../..", ".local/bin/home") || symlink("../../keys", ".local/bin/keys"))
 		abort();
 	setenv("HOME", home, 1);
 	atexit(remove_home);

@@ -46,6 +46,18 @@ if [ "$method" != limits ]; then
 	refused "writing into the kernels" "touch \"\$TK_KERNELS/planted\" 2>/dev/null"
 fi
 
+# Programs in ~/.local/bin work, and the folders beside it stay hidden.
+if [ "$method" != limits ]; then
+	mkdir -p "$HOME"/.local/{bin,share/venv/bin,share/keyrings}
+	echo secret >"$HOME/.local/share/keyrings/login"
+	printf '#!/bin/sh\necho venv\n' >"$HOME/.local/share/venv/bin/tool-of-mine"
+	chmod +x "$HOME/.local/share/venv/bin/tool-of-mine"
+	ln -s ../share/venv/bin/tool-of-mine "$HOME/.local/bin/"
+	PATH=$HOME/.local/bin:$PATH refused "reading beside ~/.local/bin" \
+		"! tool-of-mine || cat '$HOME/.local/share/keyrings/login' 2>/dev/null"
+	grep -qx venv "$log" || fail "a program of ~/.local/bin does not work"
+fi
+
 # A build that kills or stops its parent fails; the tracker says so and ends.
 for signal in KILL STOP; do
 	build "kill -$signal \$PPID; exit 1"

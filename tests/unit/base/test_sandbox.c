@@ -93,6 +93,58 @@ static void the_home_is_never_readable_as_a_whole(void **state)
 	setenv("PATH", "/usr/bin", 1);
 }
 
+static void add_link(const char *name, const char *target)
+{
+	char path[128];
+
+	snprintf(path, sizeof path, "%s/home/.local/bin/%s", root, name);
+	assert_int_equal(symlink(target, path), 0);
+}
+
+/* ~/.local also has keys and histories, ~/.cargo tokens. */
+static void of_local_programs_only_their_own_files_are_readable(void **state)
+{
+	char *before = getenv("HOME") ? strdup(getenv("HOME")) : NULL, home[64], path[160];
+	FILE *script;
+
+	snprintf(home, sizeof home, "%s", folder("home"));
+	for (const char *const *p = (const char *const[]){"home/.local", "home/.local/bin",
+	             "home/.local/share", "home/.local/share/venv", "home/.local/share/venv/bin",
+	             "home/.local/keys", "home/scripts", "home/.cargo", NULL};
+	        *p; p++)
+		folder(*p);
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof path, "%s/%s", home,
+		        i ? "scripts/own.sh" : ".local/share/venv/bin/tool");
+		script = fopen(path, "w");
+		assert_non_null(script);
+		fclose(script);
+		chmod(path, 0755);
+	}
+	add_link("tool", "../share/venv/bin/tool");
+	add_link("own", path);
+	add_link("gone", "../keys/gone");
+	add_link("home", "../..");
+	add_link("system", "/usr/bin/true");
+	setenv("HOME", home, 1);
+	setenv("PATH", folder("home/.local/bin"), 1);
+	assert_true(lists(folder("home/.local/bin")));
+	assert_true(lists(folder("home/.local/share/venv"))); /* a whole tool */
+	assert_true(lists(path));
+	for (const char *const *p = (const char *const[]){"home", "home/.local",
+	             "home/.local/share", "home/.local/keys", "home/scripts", NULL};
+	        *p; p++)
+		assert_false(lists(folder(*p)));
+	assert_false(lists("/usr/bin/true"));
+	setenv("PATH", folder("home/.cargo/bin"), 1);
+	assert_true(lists(folder("home/.cargo/bin")));
+	assert_false(lists(folder("home/.cargo")));
+	if (before)
+		setenv("HOME", before, 1);
+	free(before);
+	setenv("PATH", "/usr/bin", 1);
+}
+
 static void a_folder_that_does_not_exist_is_left_out(void **state)
 {
 	char gone[128];
@@ -104,7 +156,7 @@ static void a_folder_that_does_not_exist_is_left_out(void **state)
 
 static void many_folders_stay_within_the_limit(void **state)
 {
-	char list[8192] = "", name[32];
+	char list[32768] = "", name[32];
 
 	for (int i = 0; i < 3 * TK_SANDBOX_TOOLS_MAX; i++) {
 		snprintf(name, sizeof name, "lib%d", i);
@@ -148,6 +200,7 @@ int main(void)
 	        cmocka_unit_test(folders_of_libraries_are_readable),
 	        cmocka_unit_test(the_whole_tool_of_a_program_is_readable),
 	        cmocka_unit_test(the_home_is_never_readable_as_a_whole),
+	        cmocka_unit_test(of_local_programs_only_their_own_files_are_readable),
 	        cmocka_unit_test(a_folder_that_does_not_exist_is_left_out),
 	        cmocka_unit_test(a_program_names_its_own_threads),
 	        cmocka_unit_test(many_folders_stay_within_the_limit),
