@@ -36,7 +36,7 @@ static const struct tk_column memory_columns[] = {
 };
 
 struct figures {
-	double median_ns, time_ns, flops, counted_bytes, peak_gb_per_s;
+	double time_ns, flops, counted_bytes, peak_gb_per_s;
 };
 
 static struct figures find_figures(const struct tk_run_session *r, const struct tk_job_result *job,
@@ -44,9 +44,7 @@ static struct figures find_figures(const struct tk_run_session *r, const struct 
 {
 	const struct tk_datasheet *sheet = tk_datasheet_find(r->devices_open[0].model);
 	const json_t *result = job->result;
-	return (struct figures){
-	        .median_ns = tk_measurement_get_number(result, TK_MEASUREMENT_MEDIAN, NAN),
-	        .time_ns = tk_profile_sum_time_ns(counters),
+	return (struct figures){.time_ns = tk_profile_sum_time_ns(counters),
 	        .flops = tk_measurement_get_number(result, TK_MEASUREMENT_FLOPS, NAN),
 	        .counted_bytes = tk_measurement_get_number(result, TK_MEASUREMENT_BYTES, NAN),
 	        .peak_gb_per_s = sheet && sheet->memory > 0 ? sheet->memory * 1e3 : NAN};
@@ -158,16 +156,15 @@ static int print_text(const struct tk_run_session *r, const struct tk_globals *g
         const struct tk_problem_spec *problem, const struct tk_profile *counters,
         const struct figures *f, struct tk_error *err)
 {
-	char title[TK_PROBLEM_TEXT_MAX], median[TK_FORMAT_SIZE], rate[TK_FORMAT_SIZE];
+	char title[TK_PROBLEM_TEXT_MAX], time[TK_FORMAT_SIZE], rate[TK_FORMAT_SIZE];
 	tk_problem_format_title(problem, title, sizeof title);
-	printf("%s by %s on %s: %s", title, r->o->backend, r->devices_open[0].model,
-	        tk_format_value(f->median_ns, "ns", median));
+	printf("%s by %s on %s: %zu kernel%s, %s", title, r->o->backend, r->devices_open[0].model,
+	        counters->count, counters->count == 1 ? "" : "s",
+	        tk_format_value(f->time_ns, "ns", time));
 	if (f->flops > 0)
-		printf(", %s", tk_format_value(f->flops / f->median_ns, "gflop_per_s", rate));
-	printf(". %s\n\n",
-	        r->mode == TK_MODE_HOT
-	                ? "The caches were not flushed for the counters below."
-	                : "The caches were flushed before each run for the counters below.");
+		printf(", %s", tk_format_value(f->flops / f->time_ns, "gflop_per_s", rate));
+	puts(r->mode == TK_MODE_HOT ? "; caches not flushed\n"
+	                            : "; caches flushed before each run\n");
 	int status = print_kernels(g, counters, err);
 	return status ? status : print_memories(g, counters, f, err);
 }
@@ -206,10 +203,9 @@ static json_t *encode(const struct tk_run_session *r, const struct tk_problem_sp
 	json_object_set_new(o, "problem", json_string(problem->text));
 	json_object_set_new(o, "title", json_string(title));
 	json_object_set_new(o, "caches_flushed", json_boolean(r->mode != TK_MODE_HOT));
-	json_object_set_new(o, "median_ns", tk_json_number(f->median_ns));
 	json_object_set_new(o, "flops", tk_json_number(f->flops));
 	json_object_set_new(o, "counted_bytes", tk_json_number(f->counted_bytes));
-	json_object_set_new(o, "profiled_ns", tk_json_number(f->time_ns));
+	json_object_set_new(o, "time_ns", tk_json_number(f->time_ns));
 	json_object_set_new(
 	        o, "tensor_share", tk_json_number(tk_profile_mean_tensor_share(counters)));
 	for (int i = 0; i < TK_PROFILE_MEMORIES; i++) {
