@@ -162,6 +162,17 @@ int history_put_tuning(struct history *h, int64_t started_s, int64_t *id, struct
 	return tk_store_put_tuning(h->store, &row, id, err);
 }
 
+void history_run_sql(struct history *h, const char *sql)
+{
+	char *why = NULL;
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(h->path, &db), SQLITE_OK);
+	if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
+		fail_msg("%s: %s", sql, why);
+	sqlite3_close(db);
+}
+
 size_t history_count(struct history *h, const char *table)
 {
 	sqlite3 *db;

@@ -43,6 +43,8 @@ int history_put_run(struct history *h, int64_t seq, double value, size_t samples
         struct tk_error *err);
 /* What `tracker tune` found at a time. */
 int history_put_tuning(struct history *h, int64_t started_s, int64_t *id, struct tk_error *err);
+/* Runs SQL past the tracker, as another program would. */
+void history_run_sql(struct history *h, const char *sql);
 size_t history_count(struct history *h, const char *table); /* through another connection */
 
 #endif

@@ -1,19 +1,6 @@
 /* Checksums of measurements: what changes one, who notices, and what does not matter. */
 #include "row_fixture.h"
 #include "store/db/internal.h"
-#include <sqlite3.h>
-
-/* Runs SQL past the tracker, as another program would. */
-static void run_sql(struct history *h, const char *sql)
-{
-	char *why = NULL;
-	sqlite3 *db;
-
-	assert_int_equal(sqlite3_open(h->path, &db), SQLITE_OK);
-	if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
-		fail_msg("%s: %s", sql, why);
-	sqlite3_close(db);
-}
 
 static int64_t read_checksum(struct history *h)
 {
@@ -52,11 +39,11 @@ static void every_column_counts(void **state)
 		MUST(history_put_run(h, (int64_t)i, 100, 5, &id, &err));
 		expect_problems(h, 0, "");
 		snprintf(sql, sizeof(sql), "UPDATE measurement SET %s", changes[i]);
-		run_sql(h, sql);
+		history_run_sql(h, sql);
 		snprintf(name, sizeof(name), "measurement of run %lld, series %s: was changed",
 		        (long long)id, "box.cpu.blas.gemm-f32-512x512x512-nn.cold");
 		expect_problems(h, 1, name);
-		run_sql(h, "DELETE FROM measurement; DELETE FROM sample");
+		history_run_sql(h, "DELETE FROM measurement; DELETE FROM sample");
 	}
 }
 
@@ -66,7 +53,7 @@ static void a_row_of_another_program_has_no_checksum(void **state)
 	int64_t id;
 
 	MUST(history_put_run(h, 1, 100, 0, &id, &err));
-	run_sql(h, "UPDATE measurement SET checksum=0");
+	history_run_sql(h, "UPDATE measurement SET checksum=0");
 	expect_problems(h, 1, "has no checksum");
 }
 
@@ -79,7 +66,7 @@ static void a_missing_environment_is_not_none(void **state)
 	h->environment = 0;
 	MUST(history_put_run(h, 1, 100, 0, &id, &err));
 	expect_problems(h, 0, "");
-	run_sql(h, "UPDATE measurement SET environment_id=77");
+	history_run_sql(h, "UPDATE measurement SET environment_id=77");
 	expect_problems(h, 1, "was changed by hand");
 }
 
@@ -90,7 +77,7 @@ static void each_changed_row_is_listed(void **state)
 
 	for (int64_t seq = 1; seq <= 5; seq++)
 		MUST(history_put_run(h, seq, 100, 0, &id, &err));
-	run_sql(h, "UPDATE measurement SET value=1 WHERE run_id<>2");
+	history_run_sql(h, "UPDATE measurement SET value=1 WHERE run_id<>2");
 	expect_problems(h, 4, "measurement of run 1,");
 }
 
@@ -101,11 +88,11 @@ static void the_checksum_does_not_depend_on_ids(void **state)
 	int64_t id;
 
 	history_new(&b);
-	run_sql(&b, "INSERT INTO machine(id, uid, name) VALUES (77, 'other', 'other')");
+	history_run_sql(&b, "INSERT INTO machine(id, uid, name) VALUES (77, 'other', 'other')");
 	history_fill(&b);
 	for (int64_t seq = 5; seq > 0; seq--)
 		MUST(history_put_run(&b, seq, 50, 0, &id, &err));
-	run_sql(&b, "DELETE FROM measurement WHERE run_id<>5");
+	history_run_sql(&b, "DELETE FROM measurement WHERE run_id<>5");
 	MUST(history_put_run(a, 1, 50, 0, &id, &err));
 	assert_int_not_equal(a->machine, b.machine);
 	assert_int_equal(read_checksum(a), read_checksum(&b));
@@ -150,11 +137,11 @@ static void a_merge_refuses_a_changed_row(void **state)
 	history_new(&b);
 	MUST(history_put_run(a, 1, 100, 0, &id, &err));
 	MUST(history_put_run(a, 2, 100, 0, &id, &err));
-	run_sql(a, "UPDATE measurement SET value=50, lo=49, hi=51 WHERE run_id=2");
+	history_run_sql(a, "UPDATE measurement SET value=50, lo=49, hi=51 WHERE run_id=2");
 	MUST_FAIL(TK_EDATA, "measurement of run 2, series box.cpu.blas",
 	        tk_store_merge(b.store, a->store, NULL, &err));
 	assert_int_equal(history_count(&b, "machine"), 0);
-	run_sql(a, "DELETE FROM measurement WHERE run_id=2");
+	history_run_sql(a, "DELETE FROM measurement WHERE run_id=2");
 	MUST(tk_store_merge(b.store, a->store, NULL, &err));
 	assert_int_equal(history_count(&b, "measurement"), 1);
 	assert_int_equal(read_checksum(a), read_checksum(&b));
@@ -176,12 +163,12 @@ static void every_column_of_a_tuning_counts(void **state)
 		MUST(history_put_tuning(h, 1000, &id, &err));
 		expect_problems(h, 0, "");
 		snprintf(sql, sizeof(sql), "UPDATE tuning SET %s", changes[i]);
-		run_sql(h, sql);
+		history_run_sql(h, sql);
 		expect_problems(h, 1, "backend blas: was changed by hand");
-		run_sql(h, "DELETE FROM tuning");
+		history_run_sql(h, "DELETE FROM tuning");
 	}
 	MUST(history_put_tuning(h, 1000, &id, &err));
-	run_sql(h, "UPDATE tuning SET backend='other'");
+	history_run_sql(h, "UPDATE tuning SET backend='other'");
 	expect_problems(h, 2, "tuning"); /* its uid and its checksum */
 }
 
@@ -200,7 +187,7 @@ static void tunings_are_merged(void **state)
 	MUST(tk_store_merge(a->store, b.store, NULL, &err));
 	assert_int_equal(history_count(a, "tuning"), 2);
 	expect_problems(a, 0, "");
-	run_sql(&b, "UPDATE tuning SET config='slow' WHERE started_s=2000");
+	history_run_sql(&b, "UPDATE tuning SET config='slow' WHERE started_s=2000");
 	MUST_FAIL(TK_EDATA, "was changed by hand", tk_store_merge(a->store, b.store, NULL, &err));
 	history_free(&b);
 }

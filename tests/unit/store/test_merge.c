@@ -33,18 +33,6 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Runs SQL past the tracker, as another program would. */
-static void run_sql(struct history *h, const char *sql)
-{
-	char *why = NULL;
-	sqlite3 *db;
-
-	assert_int_equal(sqlite3_open(h->path, &db), SQLITE_OK);
-	if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
-		fail_msg("%s", why);
-	sqlite3_close(db);
-}
-
 static void id_map_holds_any_positive_id(void **state)
 {
 	struct tk_id_map map = {0};
@@ -76,7 +64,7 @@ static void a_huge_row_id_costs_no_memory(void **state)
 	int64_t id;
 
 	MUST(tk_store_put_machine(t->a.store, &far_away, &id, &err));
-	run_sql(&t->a, "UPDATE machine SET id=9223372036854775806 WHERE name='far'");
+	history_run_sql(&t->a, "UPDATE machine SET id=9223372036854775806 WHERE name='far'");
 	MUST(tk_store_merge(t->b.store, t->a.store, NULL, &err));
 	MUST(tk_store_list_machines(t->b.store, &machines, &err));
 	assert_int_equal(machines.count, 2);
@@ -89,7 +77,7 @@ static void a_value_that_cannot_be_bound_ends_the_merge(void **state)
 	struct two *t = *state;
 	struct tk_rows nights;
 
-	run_sql(&t->a, "UPDATE night SET summary=hex(zeroblob(100000))");
+	history_run_sql(&t->a, "UPDATE night SET summary=hex(zeroblob(100000))");
 	sqlite3_limit(t->b.store->db, SQLITE_LIMIT_LENGTH, 50000);
 	MUST_FAIL(TK_EDATA, "too big", tk_store_merge(t->b.store, t->a.store, NULL, &err));
 	MUST(tk_store_list_nights(t->b.store, &nights, &err));
