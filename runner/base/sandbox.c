@@ -160,7 +160,7 @@ struct tools {
 /* A folder of HOME where programs keep what nobody else may read: keys, tokens, histories. */
 static bool keeps_secrets(const char *folder)
 {
-	static const char *const names[] = {".local", ".cargo"};
+	static const char *const names[] = {".local", ".local/share", ".cargo"};
 	const char *home = getenv("HOME");
 	char path[PATH_MAX], real[PATH_MAX], own[PATH_MAX];
 

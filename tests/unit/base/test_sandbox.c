@@ -104,13 +104,15 @@ static void add_link(const char *name, const char *target)
 /* ~/.local also has keys and histories, ~/.cargo tokens. */
 static void of_local_programs_only_their_own_files_are_readable(void **state)
 {
-	char *before = getenv("HOME") ? strdup(getenv("HOME")) : NULL, home[64], path[160];
+	char *before = getenv("HOME") ? strdup(getenv("HOME")) : NULL, home[64], path[160],
+	     shared[160];
 	FILE *script;
 
 	snprintf(home, sizeof home, "%s", folder("home"));
 	for (const char *const *p = (const char *const[]){"home/.local", "home/.local/bin",
 	             "home/.local/share", "home/.local/share/venv", "home/.local/share/venv/bin",
-	             "home/.local/keys", "home/scripts", "home/.cargo", NULL};
+	             "home/.local/share/bin", "home/.local/keys", "home/scripts", "home/.cargo",
+	             NULL};
 	        *p; p++)
 		folder(*p);
 	for (int i = 0; i < 2; i++) {
@@ -123,6 +125,9 @@ static void of_local_programs_only_their_own_files_are_readable(void **state)
 	}
 	add_link("tool", "../share/venv/bin/tool");
 	add_link("own", path);
+	add_link("shared", "../share/bin/shared");
+	snprintf(shared, sizeof shared, "%s/.local/share/bin/shared", home);
+	assert_int_equal(symlink("/usr/bin/true", shared), 0);
 	add_link("gone", "../keys/gone");
 	add_link("home", "../..");
 	add_link("system", "/usr/bin/true");
@@ -130,6 +135,7 @@ static void of_local_programs_only_their_own_files_are_readable(void **state)
 	setenv("PATH", folder("home/.local/bin"), 1);
 	assert_true(lists(folder("home/.local/bin")));
 	assert_true(lists(folder("home/.local/share/venv"))); /* a whole tool */
+	assert_true(lists(folder("home/.local/share/bin")));
 	assert_true(lists(path));
 	for (const char *const *p = (const char *const[]){"home", "home/.local",
 	             "home/.local/share", "home/.local/keys", "home/scripts", NULL};
