@@ -50,7 +50,8 @@ struct tk_store {
 	sqlite3 *db;
 	char *path;
 	bool read_only;
-	bool is_temporary; /* made by this process alone: its content needs no check */
+	bool is_temporary; /* made by this process alone: its schema needs no check */
+	bool is_trusted;   /* all its rows were written by this process: nor do they */
 	int64_t lock_deadline_ns, lock_least_ns; /* of a wait for another writer */
 	int64_t lock_wait_start_ns;
 	bool is_damaged;   /* SQLite met a page that cannot be read */

@@ -162,7 +162,7 @@ int tk_db_open_temporary(struct tk_store **out, struct tk_error *err)
 		free(s);
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	}
-	s->is_temporary = true;
+	s->is_temporary = s->is_trusted = true;
 	code = sqlite3_open_v2(
 	        "", &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
 	if (code != SQLITE_OK)

@@ -56,14 +56,14 @@ int tk_store_merge(struct tk_store *into, struct tk_store *from, struct tk_merge
 	struct tk_merge m = {.from = from, .into = into, .counts = counts ? counts : &ignored};
 	/* One snapshot of the source, also while a night is being written to it. */
 	bool own_transaction = from->depth == 0;
-	int status = from->is_temporary ? 0 : tk_schema_verify(into, err);
+	int status = from->is_trusted ? 0 : tk_schema_verify(into, err);
 
 	if (status)
 		return tk_error_add_context(err, "%s", into->path);
 	status = own_transaction ? tk_db_exec(from, "BEGIN", err) : 0;
 	if (status)
 		return status;
-	if (!from->is_temporary)
+	if (!from->is_trusted)
 		status = tk_store_verify(from, err);
 	if (!status)
 		status = merge_all(&m, err);

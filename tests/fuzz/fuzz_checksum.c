@@ -163,7 +163,7 @@ static void set_up(void)
 	MUST(tk_db_open_temporary(&store, &err));
 	MUST(tk_db_open_temporary(&into, &err));
 	MUST(tk_store_merge(into, store, NULL, &err)); /* makes the temporary tables */
-	store->is_temporary = false;                   /* a merge checks it like a file */
+	store->is_trusted = false;                     /* a merge checks its rows */
 	fill();
 	for (size_t i = 0; i < CHANGES; i++)
 		MUST(tk_db_prepare(store, changes[i], &statements[i], &err));
