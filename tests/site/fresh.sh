@@ -30,11 +30,12 @@ site site >/dev/null
 same nothing
 grep -q '(0 written)' written || { cat written; exit 1; }
 
-# two copies with different verdicts and builds of an old night are merged, twice
+# two copies with different verdicts, and other descriptions of a build, of an old night are merged,
+# twice
 cp h.db other.db
 past="(SELECT id FROM night ORDER BY as_of_s LIMIT 1 OFFSET 30)"
 sql other.db "UPDATE verdict SET status='regressed', reason='zz: from the other copy, with a longer reason than in this one', before_value=1e6, after_value=2e6, change=1 WHERE night_id=$past AND series_id%40=3"
-sql other.db "UPDATE build SET status='failed', message='the other copy could not build it' WHERE id=(SELECT build_id FROM resolution WHERE night_id=$past LIMIT 1)"
+sql other.db "UPDATE build SET message='zz: the other copy says more', toolchain='zz 9.9', wall_s=1e6 WHERE id=(SELECT build_id FROM resolution WHERE night_id=$past LIMIT 1)"
 "$tracker" merge h.db other.db -o both.db >/dev/null
 mv both.db h.db
 site site >/dev/null
