@@ -41,8 +41,6 @@ typedef GPU_NAME(GraphExec_t) gpu_graph_exec;
 #define gpu_malloc(out, bytes) GPU_NAME(Malloc)((void **)(out), bytes)
 #define gpu_free GPU_NAME(Free)
 #define gpu_memory_info GPU_NAME(MemGetInfo)
-#define gpu_profiler_start GPU_NAME(ProfilerStart)
-#define gpu_profiler_stop GPU_NAME(ProfilerStop)
 #define gpu_memset GPU_NAME(Memset)
 #define gpu_memset_async GPU_NAME(MemsetAsync)
 #define gpu_memcpy GPU_NAME(Memcpy)
