@@ -536,6 +536,9 @@ bool tk_store_is_damaged(const struct tk_store *s);
 /* What is damaged (rows of const char *) in a file that cannot be opened because of it; no rows if
  * that is not the reason. */
 int tk_store_diagnose_file(const char *path, struct tk_rows *problems, struct tk_error *err);
+/* Removes what SQLite keeps beside a history, which it would read as changes of another one under
+ * the same name. */
+int tk_store_remove_pending(const char *path, struct tk_error *err);
 int tk_store_backup(struct tk_store *s, const char *to, struct tk_error *err);
 int tk_store_vacuum(struct tk_store *s, int64_t drop_samples_before_s, struct tk_error *err);
 int tk_store_drop_samples(struct tk_store *s, int64_t before_s,

@@ -75,3 +75,17 @@ const char *tk_suggest_hint(const char *name, const char *const *names, const ch
 		        i ? ", " : "; expected one of ", names[i]);
 	return out;
 }
+
+const char *tk_suggest_list(const char *const *names, char out[TK_SUGGEST_HINT_SIZE])
+{
+	int len = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; names[i] && len < TK_SUGGEST_HINT_SIZE; i++)
+		len += snprintf(out + len, TK_SUGGEST_HINT_SIZE - (size_t)len, "%s%s",
+		        i == 0         ? ""
+		        : names[i + 1] ? ", "
+		                       : " or ",
+		        names[i]);
+	return out;
+}

@@ -13,4 +13,7 @@ const char *tk_suggest_name(const char *name, const char *const *names);
 const char *tk_suggest_hint(const char *name, const char *const *names, const char *otherwise,
         char out[TK_SUGGEST_HINT_SIZE]);
 
+/* "A, B or C", for a message about a word of a short list. Returns `out`. */
+const char *tk_suggest_list(const char *const *names, char out[TK_SUGGEST_HINT_SIZE]);
+
 #endif

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/error.h"
 #include "base/suggest.h"
 
@@ -20,21 +19,14 @@ static size_t split_choices(char *choices, const char *words[CHOICES_MAX + 1])
 	return count;
 }
 
-static void refuse_choice(const char *arg, const char *name, const char *const *words, size_t count,
-        struct argp_state *state)
+/* `words` ends with NULL. */
+static void refuse_choice(
+        const char *arg, const char *name, const char *const *words, struct argp_state *state)
 {
-	struct tk_buf list = TK_BUF_INIT;
-	char hint[TK_SUGGEST_HINT_SIZE];
+	char list[TK_SUGGEST_HINT_SIZE], hint[TK_SUGGEST_HINT_SIZE];
 
-	for (size_t i = 0; i < count; i++)
-		tk_buf_add_printf(&list, "%s%s",
-		        i == 0           ? ""
-		        : i + 1 == count ? " or "
-		                         : ", ",
-		        words[i]);
-	argp_error(state, "--%s=%s: expected %s%s", name, arg, tk_buf_cstr(&list),
+	argp_error(state, "--%s=%s: expected %s%s", name, arg, tk_suggest_list(words, list),
 	        tk_suggest_hint(arg, words, "", hint));
-	tk_buf_free(&list);
 }
 
 size_t tk_option_parse_choice(
@@ -48,7 +40,7 @@ size_t tk_option_parse_choice(
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(words[i], arg) == 0)
 			return i;
-	refuse_choice(arg, name, words, count, state);
+	refuse_choice(arg, name, words, state);
 	return 0;
 }
 
@@ -67,12 +59,16 @@ bool tk_option_parse_json(const char *arg, struct argp_state *state)
 
 enum tk_mode tk_option_parse_mode(const char *arg, struct argp_state *state)
 {
+	const char *words[TK_MODE_COUNT + 1] = {0};
 	enum tk_mode mode = TK_MODE_COUNT;
 
 	/* Former names of modes are understood too. */
-	if (tk_mode_parse(arg, &mode))
-		tk_option_parse_choice(arg, "mode", "cold|hot|paced|sustained|contended", state);
-	return mode;
+	if (tk_mode_parse(arg, &mode) == TK_OK)
+		return mode;
+	for (int i = 0; i < TK_MODE_COUNT; i++)
+		words[i] = tk_mode_name((enum tk_mode)i);
+	refuse_choice(arg, "mode", words, state);
+	return TK_MODE_COUNT;
 }
 
 double tk_option_parse_quantity(enum tk_quantity kind, const char *arg, const char *name,

@@ -110,7 +110,6 @@ void tk_table_set_cell(struct tk_table *t, const char *column, const char *fmt, 
 		free(text);
 		return;
 	}
-	tk_text_sanitize(text, "", '?');
 	if (*text && i < COLUMNS_MAX) {
 		size_t width = text_width(text);
 

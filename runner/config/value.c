@@ -111,13 +111,12 @@ static int set_problem(const struct setting *s)
 	return status ? status : store_text(s, strdup(p.text));
 }
 
-/* `expected` lists the words for people; `words` ends with NULL. */
-static int mismatch_word(
-        const struct setting *s, const char *kind, const char *expected, const char *const *words)
+/* `words` ends with NULL. */
+static int mismatch_word(const struct setting *s, const char *kind, const char *const *words)
 {
-	char text[TK_SUGGEST_HINT_SIZE], hint[TK_SUGGEST_HINT_SIZE];
+	char text[2 * TK_SUGGEST_HINT_SIZE], list[TK_SUGGEST_HINT_SIZE], hint[TK_SUGGEST_HINT_SIZE];
 
-	snprintf(text, sizeof text, "%.99s%.99s", expected,
+	snprintf(text, sizeof text, "%s%s", tk_suggest_list(words, list),
 	        tk_suggest_hint(s->text, words, "", hint));
 	return mismatch(s, kind, text);
 }
@@ -128,8 +127,7 @@ static int set_upstream_kind(const struct setting *s)
 
 	return tk_upstream_kind_parse(s->text, s->field) == TK_OK
 	               ? TK_OK
-	               : mismatch_word(s, "a kind of upstream",
-	                         "self, git, package, system or builtin", words);
+	               : mismatch_word(s, "a kind of upstream", words);
 }
 
 static int set_sandbox_mode(const struct setting *s)
@@ -138,7 +136,7 @@ static int set_sandbox_mode(const struct setting *s)
 
 	return tk_sandbox_mode_parse(s->text, s->field)
 	               ? TK_OK
-	               : mismatch_word(s, "a mode of the sandbox", "required, auto or off", words);
+	               : mismatch_word(s, "a mode of the sandbox", words);
 }
 
 /* How numbers of the type are written; false where the type has none. */

@@ -1,10 +1,28 @@
 /* Keeping a history healthy: copy, shrink. */
 #include "store/db/internal.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+int tk_store_remove_pending(const char *path, struct tk_error *err)
+{
+	static const char *const ends[] = {"-wal", "-shm", "-journal"};
+	int status = 0;
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends && !status; i++) {
+		char *name = NULL;
+
+		if (asprintf(&name, "%s%s", path, ends[i]) < 0)
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+		if (unlink(name) && errno != ENOENT)
+			status = tk_fail_errno(err, "%s", name);
+		free(name);
+	}
+	return status;
+}
 
 /* ---- copy ------------------------------------------------------------------------------------ */
 

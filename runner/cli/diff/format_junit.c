@@ -8,8 +8,8 @@
 #include "cli/diff/view.h"
 #include "detect/report/reason.h"
 
-/* Characters that XML 1.0 forbids, and marks of direction, become '?'. Returns the
- * bytes of the character. */
+/* Characters that XML 1.0 forbids, and marks of direction, become '?'. Returns the bytes of the
+ * character. */
 static size_t put_char(FILE *out, const char *s)
 {
 	bool unprintable;

@@ -128,12 +128,8 @@ static int merge_files(struct tk_store *into, const struct merge_options *o,
 
 static void remove_database(const char *path)
 {
-	static const char *const ends[] = {"", "-wal", "-shm"};
-	char name[4096];
-
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		if (snprintf(name, sizeof(name), "%s%s", path, ends[i]) < (int)sizeof(name))
-			unlink(name);
+	unlink(path);
+	tk_store_remove_pending(path, NULL);
 }
 
 /* Writes under another name, and renames when complete. */

@@ -1,11 +1,11 @@
 /* `tracker pull`: fetches the histories that machines have pushed. */
-#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/archive.h"
 #include "base/file.h"
 #include "cli/commands.h"
+#include "store/store.h"
 #include "upstream/remote.h"
 
 #define DEFAULT_FOLDER "pulled"
@@ -78,47 +78,31 @@ static int move_file(const char *dir, const char *from, const char *into, const 
 	return status;
 }
 
-/* Files beside a history that SQLite would read as changes of the one that comes. */
-static int remove_pending_changes(const char *into, const char *db, struct tk_error *err)
-{
-	static const char *const ends[] = {"-wal", "-shm", "-journal"};
-	int status = TK_OK;
-
-	for (size_t i = 0; i < sizeof ends / sizeof *ends && !status; i++) {
-		char *path = NULL;
-
-		if (asprintf(&path, "%s/%s%s", into, db, ends[i]) < 0)
-			return tk_fail(err, TK_ENOMEM, "out of memory");
-		if (remove(path) && errno != ENOENT)
-			status = tk_fail_errno(err, "%s", path);
-		free(path);
-	}
-	return status;
-}
-
 /* The signature comes first: a history never stands beside that of another one, so that killing
  * pull in between leaves a pair that is refused. */
 static int take_files(const char *dir, const char *into, const char *name, struct tk_error *err)
 {
-	char *db = NULL, *sig = NULL;
+	char *db = NULL, *sig = NULL, *path = NULL;
 	int status = TK_OK;
 
 	if (asprintf(&db, "%s.db", name) < 0)
 		db = NULL;
 	if (asprintf(&sig, "%s.db.sig", name) < 0)
 		sig = NULL;
-	if (!db || !sig)
+	path = db ? tk_path_join(into, db) : NULL;
+	if (!db || !sig || !path)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
 		status = move_file(dir, "history.db.sig", into, sig, true, err);
 	if (!status)
-		status = remove_pending_changes(into, db, err);
+		status = tk_store_remove_pending(path, err);
 	if (!status)
 		status = move_file(dir, "history.db", into, db, false, err);
 	if (!status)
 		printf("%s/%s\n", into, db);
 	free(db);
 	free(sig);
+	free(path);
 	return status;
 }
 

@@ -4,62 +4,34 @@
 
 #include "base/file.h"
 #include "base/process.h"
-#include "cli/options.h"
 #include "core/problem.h"
 #include "core/series.h"
 
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define DEADLINE_MIN_S 600.0 /* a kernel runs some forty times, each with caches filled anew */
-
-enum { OPT_CONFIG = 256, OPT_DEVICE, OPT_HOT, OPT_OPTIONS };
+/* A kernel runs about ten times, and its memory is restored before each run. */
+#define DEADLINE_MIN_S 600.0
 
 static const struct argp_option options[] = {
-        {"config-of-backend", OPT_CONFIG, "NAME", 0,
+        {"config-of-backend", TK_RUN_OPT_CONFIG, "NAME", 0,
                 "Use one of the backend's own configurations (default: the one it prefers)", 1},
-        {"device", OPT_DEVICE, "N|UUID", 0, "Use this device (default: 0)", 1},
+        {"device", TK_RUN_OPT_DEVICE, "N|UUID", 0, "Use this device (default: 0)", 1},
         {"format", 'f', "text|json", 0, "Print tables (default) or JSON", 2},
-        {"hot", OPT_HOT, NULL, 0, "Do not flush the caches before each run of a kernel", 1},
-        {"options", OPT_OPTIONS, "KEY=VALUE,...", 0, "Pass options to the backend", 1},
+        {"hot", TK_RUN_OPT_HOT, NULL, 0, "Do not flush the caches before each run of a kernel", 1},
+        {"options", TK_RUN_OPT_OPTIONS, "KEY=VALUE,...", 0, "Pass options to the backend", 1},
         {0},
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	struct tk_run_options *o = state->input;
-	switch (key) {
-	case OPT_CONFIG:
-		o->config_name = arg;
-		return 0;
-	case OPT_DEVICE:
-		if (!*arg || strchr(arg, ','))
-			argp_error(state, "--device=%s: expected a number or a UUID", arg);
-		o->devices = arg;
-		return 0;
-	case OPT_HOT:
-		o->mode = TK_MODE_HOT;
-		return 0;
-	case OPT_OPTIONS:
-		o->backend_options = arg;
-		return 0;
-	case 'f':
-		o->json = tk_option_parse_json(arg, state);
-		return 0;
-	case ARGP_KEY_ARG:
-		return ARGP_ERR_UNKNOWN; /* they come together as ARGP_KEY_ARGS */
-	case ARGP_KEY_ARGS:
-		o->backend = state->argv[state->next];
-		o->problems = state->argv + state->next + 1;
-		o->problem_count = state->argc - state->next - 1;
-		return 0;
-	case ARGP_KEY_END:
-		if (o->problem_count != 1)
-			argp_error(state, "expected BACKEND and one PROBLEM, for instance "
-			                  "hopper_gemm gemm:m=4096,n=4096,k=4096,a=f16");
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
+	const struct tk_run_options *o = state->input;
+	if (key != ARGP_KEY_END)
+		return tk_run_parse_option(key, arg, state);
+	if (o->problem_count != 1)
+		argp_error(state, "expected BACKEND and one PROBLEM, for instance hopper_gemm "
+		                  "gemm:m=4096,n=4096,k=4096,a=f16");
+	return 0;
 }
 
 const struct argp tk_argp_profile = {options, parse_option, "BACKEND PROBLEM",
@@ -110,23 +82,9 @@ static int record(struct tk_run_session *r, const struct tk_problem_spec *proble
         struct tk_job_result *job, struct tk_error *err)
 {
 	struct tk_run_device *device = &r->devices_open[0];
-	const struct tk_measure_config *m = &r->config->measure;
-	const struct tk_job_request q = {.backend_path = r->backend_path,
-	        .backend_options = r->o->backend_options,
-	        .problem = problem->text,
-	        .config = r->o->config_name,
-	        .mode = tk_mode_name(r->mode),
-	        .seed = 1,
-	        .deadline_s = r->config->budgets.job_s > DEADLINE_MIN_S ? r->config->budgets.job_s
-	                                                                : DEADLINE_MIN_S,
-	        .measure_s = r->config->budgets.measure_s,
-	        .relative_half_width = m->relative_half_width,
-	        .confidence = m->confidence,
-	        .min_samples = m->min_samples,
-	        .max_samples = m->max_samples,
-	        .verify = true,
-	        .profile = true,
-	        .limits = &device->limits};
+	struct tk_job_request q = tk_run_make_request(r, device, problem);
+	q.profile = true;
+	q.deadline_s = fmax(q.deadline_s, DEADLINE_MIN_S);
 	int status = tk_worker_measure(device->worker, &q, job, err);
 	tk_worker_free(device->worker);
 	device->worker = NULL;
@@ -157,7 +115,7 @@ static int profile(struct tk_run_session *r, const struct tk_globals *g, struct 
 
 int tk_cmd_profile(const struct tk_globals *g, int argc, char **argv)
 {
-	struct tk_run_options o = {.sets = -1, .seconds = -1, .threads = -1, .mode = TK_MODE_COUNT};
+	struct tk_run_options o = TK_RUN_OPTIONS_NONE;
 	struct tk_run_profile p = {0};
 	struct tk_config *config = NULL;
 	struct tk_error err = {0};

@@ -11,61 +11,44 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum {
-	OPT_SUITE = 256,
-	OPT_OPTIONS,
-	OPT_CHECK_SEED,
-	OPT_CONFIG,
-	OPT_HOT,
-	OPT_SAMPLES,
-	OPT_NO_VERIFY,
-	OPT_DEVICE,
-	OPT_DEVICES,
-	OPT_SETS,
-	OPT_SECONDS,
-	OPT_THREADS,
-	OPT_CORES,
-	OPT_SEED,
-	OPT_MODE,
-	OPT_IDLE_GAP
-};
-
 static const struct argp_option options[] = {
-        {"check-seed", OPT_CHECK_SEED, "N", 0,
+        {"check-seed", TK_RUN_OPT_CHECK_SEED, "N", 0,
                 "Repeat the checks of a result whose check_seed was N (default: drawn for each "
                 "job)",
                 3},
-        {"config-of-backend", OPT_CONFIG, "NAME", 0,
+        {"config-of-backend", TK_RUN_OPT_CONFIG, "NAME", 0,
                 "Use one of the backend's own configurations (default: the one it prefers)", 2},
-        {"cores", OPT_CORES, "LIST", 0, "Pin the worker to these cores, for instance 0-3,8", 2},
-        {"device", OPT_DEVICE, "N|UUID", 0,
+        {"cores", TK_RUN_OPT_CORES, "LIST", 0, "Pin the worker to these cores, for instance 0-3,8",
+                2},
+        {"device", TK_RUN_OPT_DEVICE, "N|UUID", 0,
                 "Measure on this device of the backend's kind (default: 0)", 2},
-        {"devices", OPT_DEVICES, "LIST", 0,
+        {"devices", TK_RUN_OPT_DEVICES, "LIST", 0,
                 "Measure on several devices, one after the other: all, numbers (0,2), names "
                 "(cuda:1) or UUIDs",
                 2},
         {"format", 'f', "text|json", 0, "Print a table (default) or JSON", 4},
-        {"hot", OPT_HOT, NULL, 0, "Same as --mode=hot: one input set that stays in the caches", 3},
-        {"mode", OPT_MODE, "MODE", 0, TK_OPTION_MODE_HELP " (default: paced on a GPU, else cold)",
-                3},
-        {"no-verify", OPT_NO_VERIFY, NULL, 0,
+        {"hot", TK_RUN_OPT_HOT, NULL, 0,
+                "Same as --mode=hot: one input set that stays in the caches", 3},
+        {"mode", TK_RUN_OPT_MODE, "MODE", 0,
+                TK_OPTION_MODE_HELP " (default: paced on a GPU, else cold)", 3},
+        {"no-verify", TK_RUN_OPT_NO_VERIFY, NULL, 0,
                 "Do not check the results; only for looking at a kernel that is known to be wrong",
                 3},
-        {"options", OPT_OPTIONS, "KEY=VALUE,...", 0, "Pass options to the backend", 2},
-        {"idle-gap", OPT_IDLE_GAP, "TIME", 0,
+        {"options", TK_RUN_OPT_OPTIONS, "KEY=VALUE,...", 0, "Pass options to the backend", 2},
+        {"idle-gap", TK_RUN_OPT_IDLE_GAP, "TIME", 0,
                 "Idle this long between two bursts in paced and contended mode, for instance 3ms "
                 "(default: found for each kernel)",
                 3},
         {"rest", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 3},
-        {"samples", OPT_SAMPLES, NULL, 0, "Also print every sample", 4},
-        {"seconds", OPT_SECONDS, "TIME", 0,
+        {"samples", TK_RUN_OPT_SAMPLES, NULL, 0, "Also print every sample", 4},
+        {"seconds", TK_RUN_OPT_SECONDS, "TIME", 0,
                 "Sample one problem for this long: 2, 500ms (default: as configured)", 3},
-        {"seed", OPT_SEED, "N", 0, "Seed the inputs with N (default: 1)", 3},
-        {"sets", OPT_SETS, "N", 0,
+        {"seed", TK_RUN_OPT_SEED, "N", 0, "Seed the inputs with N (default: 1)", 3},
+        {"sets", TK_RUN_OPT_SETS, "N", 0,
                 "Rotate over N input sets (default: as many as keep the caches cold)", 3},
-        {"suite", OPT_SUITE, "NAME|FILE", 0,
+        {"suite", TK_RUN_OPT_SUITE, "NAME|FILE", 0,
                 "Measure every problem of a suite, after the ones on the command line", 1},
-        {"threads", OPT_THREADS, "N", 0,
+        {"threads", TK_RUN_OPT_THREADS, "N", 0,
                 "Use N threads of a CPU backend (default: as configured, else all cores)", 2},
         {0},
 };
@@ -77,62 +60,63 @@ static void take_arguments(struct tk_run_options *o, struct argp_state *state)
 	o->problem_count = state->argc - state->next - 1;
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+error_t tk_run_parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct tk_run_options *o = state->input;
 	switch (key) {
-	case OPT_SUITE:
+	case TK_RUN_OPT_SUITE:
 		o->suite = arg;
 		return 0;
-	case OPT_OPTIONS:
+	case TK_RUN_OPT_OPTIONS:
 		o->backend_options = arg;
 		return 0;
-	case OPT_CONFIG:
+	case TK_RUN_OPT_CONFIG:
 		o->config_name = arg;
 		return 0;
-	case OPT_CORES:
+	case TK_RUN_OPT_CORES:
 		o->cores = arg;
 		return 0;
-	case OPT_HOT:
+	case TK_RUN_OPT_HOT:
 		o->mode = TK_MODE_HOT;
 		return 0;
-	case OPT_MODE:
+	case TK_RUN_OPT_MODE:
 		o->mode = tk_option_parse_mode(arg, state);
 		return 0;
-	case OPT_IDLE_GAP:
+	case TK_RUN_OPT_IDLE_GAP:
 		o->idle_gap_s =
 		        tk_option_parse_quantity(TK_QUANTITY_TIME, arg, "idle-gap", 0, 1, state);
 		return 0;
-	case OPT_SAMPLES:
+	case TK_RUN_OPT_SAMPLES:
 		o->samples = true;
 		return 0;
-	case OPT_NO_VERIFY:
+	case TK_RUN_OPT_NO_VERIFY:
 		o->no_verify = true;
 		return 0;
-	case OPT_DEVICE:
-	case OPT_DEVICES:
-		if (!*arg || (key == OPT_DEVICE && strchr(arg, ',')))
+	case TK_RUN_OPT_DEVICE:
+	case TK_RUN_OPT_DEVICES:
+		if (!*arg || (key == TK_RUN_OPT_DEVICE && strchr(arg, ',')))
 			argp_error(state, "--device%s=%s: expected %s",
-			        key == OPT_DEVICE ? "" : "s", arg,
-			        key == OPT_DEVICE ? "a number or a UUID" : "all, numbers or UUIDs");
+			        key == TK_RUN_OPT_DEVICE ? "" : "s", arg,
+			        key == TK_RUN_OPT_DEVICE ? "a number or a UUID"
+			                                 : "all, numbers or UUIDs");
 		o->devices = arg;
 		return 0;
-	case OPT_SETS:
+	case TK_RUN_OPT_SETS:
 		o->sets = tk_option_parse_quantity(TK_QUANTITY_COUNT, arg, "sets", 0, 4096, state);
 		return 0;
-	case OPT_THREADS:
+	case TK_RUN_OPT_THREADS:
 		o->threads = tk_option_parse_quantity(
 		        TK_QUANTITY_COUNT, arg, "threads", 0, 65536, state);
 		return 0;
-	case OPT_SEED:
+	case TK_RUN_OPT_SEED:
 		o->seed =
 		        tk_option_parse_quantity(TK_QUANTITY_COUNT, arg, "seed", 0, 0x1p53, state);
 		return 0;
-	case OPT_CHECK_SEED:
+	case TK_RUN_OPT_CHECK_SEED:
 		o->check_seed = tk_option_parse_quantity(
 		        TK_QUANTITY_COUNT, arg, "check-seed", 0, 0x1p53, state);
 		return 0;
-	case OPT_SECONDS:
+	case TK_RUN_OPT_SECONDS:
 		o->seconds = tk_option_parse_quantity(
 		        TK_QUANTITY_DURATION, arg, "seconds", 0, 3600, state);
 		return 0;
@@ -144,15 +128,21 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARGS:
 		take_arguments(o, state);
 		return 0;
-	case ARGP_KEY_END:
-		if (!o->backend)
-			argp_error(state, "missing BACKEND; `tracker doctor` lists the backends");
-		if (o->problem_count == 0 && !o->suite)
-			argp_error(state, "missing PROBLEM, for instance gemm:m=512,n=512,k=512 or "
-			                  "--suite=smoke");
-		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	const struct tk_run_options *o = state->input;
+	if (key != ARGP_KEY_END)
+		return tk_run_parse_option(key, arg, state);
+	if (!o->backend)
+		argp_error(state, "missing BACKEND; `tracker doctor` lists the backends");
+	if (o->problem_count == 0 && !o->suite)
+		argp_error(state, "missing PROBLEM, for instance gemm:m=512,n=512,k=512 or "
+		                  "--suite=smoke");
+	return 0;
 }
 
 const struct argp tk_argp_run = {options, parse_option, "BACKEND [PROBLEM...]",
@@ -172,18 +162,13 @@ const struct argp tk_argp_run = {options, parse_option, "BACKEND [PROBLEM...]",
         "  tracker run cpu attention:b=1,h=8,sq=1024,d=64,dtype=bf16 --hot --seconds=2\n"
         "  tracker run openblas --suite=smoke --format=json"};
 
-static int run_one(struct tk_run_session *r, const struct tk_run_device *device, const char *text,
-        struct tk_error *err)
+struct tk_job_request tk_run_make_request(const struct tk_run_session *r,
+        const struct tk_run_device *device, const struct tk_problem_spec *problem)
 {
-	struct tk_problem_spec p;
-	struct tk_job_result job;
 	const struct tk_measure_config *m = &r->config->measure;
-	int status = tk_problem_parse(&p, text, err);
-	if (status)
-		return err->status = TK_EUSAGE;
 	struct tk_job_request q = {.backend_path = r->backend_path,
 	        .backend_options = r->o->backend_options,
-	        .problem = p.text,
+	        .problem = problem->text,
 	        .config = r->o->config_name,
 	        .mode = tk_mode_name(r->mode),
 	        .idle_gap_s = r->o->idle_gap_s < 0 ? 0 : r->o->idle_gap_s,
@@ -200,6 +185,18 @@ static int run_one(struct tk_run_session *r, const struct tk_run_device *device,
 	        .limits = &device->limits};
 	if (q.measure_s > q.deadline_s / 4)
 		q.deadline_s = q.measure_s * 4;
+	return q;
+}
+
+static int run_one(struct tk_run_session *r, const struct tk_run_device *device, const char *text,
+        struct tk_error *err)
+{
+	struct tk_problem_spec p;
+	struct tk_job_result job;
+	int status = tk_problem_parse(&p, text, err);
+	if (status)
+		return err->status = TK_EUSAGE;
+	const struct tk_job_request q = tk_run_make_request(r, device, &p);
 	if ((status = tk_worker_measure(device->worker, &q, &job, err)))
 		return status;
 	r->measured += tk_outcome_has_timing(job.outcome);
@@ -271,13 +268,7 @@ static bool has_new_output(const struct tk_run_session *r)
 
 int tk_cmd_run(const struct tk_globals *g, int argc, char **argv)
 {
-	struct tk_run_options o = {.sets = -1,
-	        .seconds = -1,
-	        .threads = -1,
-	        .seed = -1,
-	        .check_seed = -1,
-	        .idle_gap_s = -1,
-	        .mode = TK_MODE_COUNT};
+	struct tk_run_options o = TK_RUN_OPTIONS_NONE;
 	struct tk_config *config = NULL;
 	struct tk_error err = {0};
 	tk_command_parse(&tk_argp_run, argc, argv, &o);

@@ -17,6 +17,26 @@
 
 struct tk_rate;
 
+/* The keys of their options. */
+enum tk_run_option {
+	TK_RUN_OPT_SUITE = 256,
+	TK_RUN_OPT_OPTIONS,
+	TK_RUN_OPT_CHECK_SEED,
+	TK_RUN_OPT_CONFIG,
+	TK_RUN_OPT_HOT,
+	TK_RUN_OPT_SAMPLES,
+	TK_RUN_OPT_NO_VERIFY,
+	TK_RUN_OPT_DEVICE,
+	TK_RUN_OPT_DEVICES,
+	TK_RUN_OPT_SETS,
+	TK_RUN_OPT_SECONDS,
+	TK_RUN_OPT_THREADS,
+	TK_RUN_OPT_CORES,
+	TK_RUN_OPT_SEED,
+	TK_RUN_OPT_MODE,
+	TK_RUN_OPT_IDLE_GAP
+};
+
 struct tk_run_options {
 	const char *backend, *suite, *backend_options, *config_name, *cores;
 	const char *devices; /* NULL: the first */
@@ -26,6 +46,11 @@ struct tk_run_options {
 	bool samples, no_verify, json;
 	double seconds, threads, seed, check_seed, idle_gap_s, sets; /* negative: not given */
 };
+#define TK_RUN_OPTIONS_NONE \
+	{ \
+		.mode = TK_MODE_COUNT, .seconds = -1, .threads = -1, .seed = -1, .check_seed = -1, \
+		.idle_gap_s = -1, .sets = -1 \
+	}
 
 /* A device with the worker that serves it. */
 struct tk_run_device {
@@ -51,6 +76,12 @@ struct tk_run_session {
 	size_t measured, unsupported, failed;
 	struct tk_run_profile *profile; /* of `tracker profile`; NULL: none */
 };
+
+/* Takes one option, or the arguments; whether they are complete is the command's question. */
+error_t tk_run_parse_option(int key, char *arg, struct argp_state *state);
+/* The job that the options ask for. */
+struct tk_job_request tk_run_make_request(const struct tk_run_session *r,
+        const struct tk_run_device *device, const struct tk_problem_spec *problem);
 
 /* The profiler that the worker of `tracker profile` runs under. */
 struct tk_run_profile {

@@ -154,6 +154,10 @@ static void nearest_name(void **state)
 	assert_string_equal(
 	        tk_suggest_hint("zzzz", two, NULL, hint), "; expected one of list, rename");
 	assert_string_equal(tk_suggest_hint("zzzz", two, "; see x", hint), "; see x");
+	assert_string_equal(tk_suggest_list(names, hint), "nightly, diff, doctor or site");
+	assert_string_equal(tk_suggest_list(two, hint), "list or rename");
+	assert_string_equal(tk_suggest_list(two + 1, hint), "rename");
+	assert_string_equal(tk_suggest_list(two + 2, hint), "");
 	assert_string_equal(tk_suggest_name("sites", names), "site");
 	assert_null(tk_suggest_name("completely", names));
 	assert_null(tk_suggest_name("xy", names));
