@@ -24,24 +24,27 @@ struct rows {
 	double *r;
 };
 
-static struct rows rows_of(double *work, const double *r, size_t n)
+static struct rows rows_of(double *work, size_t n)
 {
 	size_t stride = TK_REGIME_STRIDE(n);
-	struct rows w = {.n = n,
+
+	return (struct rows){.n = n,
 	        .stride = stride,
 	        .density = work,
 	        .before = work + TK_REGIME_STATES_MAX * stride,
 	        .behind = work + 2 * TK_REGIME_STATES_MAX * stride,
 	        .scale = work + 3 * TK_REGIME_STATES_MAX * stride,
 	        .r = work + (3 * TK_REGIME_STATES_MAX + 1) * stride};
+}
 
-	memcpy(w.r, r, n * sizeof *r);
-	for (size_t i = n; i < stride; i++) {
-		w.r[i] = w.scale[i] = 0;
+static void fill_rows(const struct rows *w, const double *r)
+{
+	memcpy(w->r, r, w->n * sizeof *r);
+	for (size_t i = w->n; i < w->stride; i++) {
+		w->r[i] = w->scale[i] = 0;
 		for (size_t k = 0; k < TK_REGIME_STATES_MAX; k++)
-			w.before[k * stride + i] = w.behind[k * stride + i] = 0;
+			w->before[k * w->stride + i] = w->behind[k * w->stride + i] = 0;
 	}
-	return w;
 }
 
 TK_SIMD_INLINE void set_densities(const struct tk_regime_model *m, const struct rows *w)
@@ -198,35 +201,46 @@ TK_SIMD_INLINE void count_moves(const struct tk_regime_model *m, size_t count, c
 	}
 }
 
-TK_SIMD_INLINE double count_all(const struct tk_regime_model *m, size_t count, const struct rows *w,
-        double *part, struct tk_regime_counts *c)
+/* The results of work(m, count, ...) with a constant count, so that work becomes straight code. */
+#define SPECIALISE(work, m, ...) \
+	switch ((m)->count) { \
+	case 2: \
+		return work(m, 2, __VA_ARGS__); \
+	case 3: \
+		return work(m, 3, __VA_ARGS__); \
+	default: \
+		return work(m, TK_REGIME_STATES_MAX, __VA_ARGS__); \
+	}
+
+TK_SIMD_CLONES double tk_regime_smooth(
+        const struct tk_regime_model *m, const double *r, size_t n, double *work)
 {
-	double total = recur(m, count, w);
+	const struct rows w = rows_of(work, n);
+
+	fill_rows(&w, r);
+	set_densities(m, &w);
+	SPECIALISE(recur, m, &w)
+}
+
+TK_SIMD_INLINE void count_all(const struct tk_regime_model *m, size_t count, const struct rows *w,
+        struct tk_regime_counts *c)
+{
+	double *part = w->r + w->stride;
 
 	memset(c, 0, sizeof *c);
 	count_states(count, w, part, c);
 	count_moves(m, count, w, part, c);
-	return total;
 }
 
-TK_SIMD_CLONES double tk_regime_expect(const struct tk_regime_model *m, const double *r, size_t n,
-        double *work, struct tk_regime_counts *c)
+TK_SIMD_CLONES void tk_regime_count(
+        const struct tk_regime_model *m, size_t n, double *work, struct tk_regime_counts *c)
 {
-	struct rows w = rows_of(work, r, n);
-	double *part = w.r + w.stride;
+	const struct rows w = rows_of(work, n);
 
-	set_densities(m, &w);
-	switch (m->count) { /* a constant, so that what is within becomes straight code */
-	case 2:
-		return count_all(m, 2, &w, part, c);
-	case 3:
-		return count_all(m, 3, &w, part, c);
-	default:
-		return count_all(m, TK_REGIME_STATES_MAX, &w, part, c);
-	}
+	SPECIALISE(count_all, m, &w, c)
 }
 
-/* ---- four wandering parts at once ---- */
+/* ---- groups of four wandering parts at once ---- */
 
 /* Of each of four chains. */
 struct wander {
@@ -287,21 +301,27 @@ TK_SIMD_INLINE void wander_on(
 	w->x = x + moved;
 }
 
-TK_SIMD_CLONES void tk_regime_drift_logliks(
-        const struct tk_regime_model *m, const double *r, size_t n, double *loglik)
+TK_SIMD_CLONES void tk_regime_drift_logliks(const struct tk_regime_model *m, size_t groups,
+        const double *r, size_t n, double *loglik)
 {
-	struct wander w = start_wander(m);
-	tk_simd_f64 likelihood = {1, 1, 1, 1};
+	struct wander w[TK_REGIME_GROUPS_MAX];
+	tk_simd_f64 likelihood[TK_REGIME_GROUPS_MAX];
 
-	for (int k = 0; k < TK_SIMD_WIDTH; k++)
+	for (size_t g = 0; g < groups; g++) {
+		w[g] = start_wander(m + g * TK_SIMD_WIDTH);
+		likelihood[g] = (tk_simd_f64){1, 1, 1, 1};
+	}
+	for (size_t k = 0; k < groups * TK_SIMD_WIDTH; k++)
 		loglik[k] = 0;
 	for (size_t i = 0; i < n; i++) {
-		wander_on(&w, m, r[i], &likelihood);
+		for (size_t g = 0; g < groups; g++)
+			wander_on(&w[g], m + g * TK_SIMD_WIDTH, r[i], &likelihood[g]);
 		if (i % RESCALE != RESCALE - 1 && i + 1 < n)
 			continue;
-		for (int k = 0; k < TK_SIMD_WIDTH; k++) {
-			loglik[k] += log(fmax(likelihood[k], TINY));
-			likelihood[k] = 1;
+		for (size_t k = 0; k < groups * TK_SIMD_WIDTH; k++) {
+			loglik[k] += log(fmax(
+			        likelihood[k / TK_SIMD_WIDTH][k % TK_SIMD_WIDTH], TINY));
+			likelihood[k / TK_SIMD_WIDTH][k % TK_SIMD_WIDTH] = 1;
 		}
 	}
 }

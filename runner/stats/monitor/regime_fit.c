@@ -112,9 +112,10 @@ static void climb(struct tk_regime_model *m, const double *r, size_t n, double s
 	for (int round = 0; round <= ROUNDS; round++) {
 		double before = m->loglik;
 
-		m->loglik = tk_regime_expect(m, r, n, work, &c);
+		m->loglik = tk_regime_smooth(m, r, n, work);
 		if (round == ROUNDS || (round && fabs(m->loglik - before) < SETTLED))
 			return;
+		tk_regime_count(m, n, work, &c);
 		maximise(m, &c, (double)n, sigma);
 	}
 }
@@ -161,29 +162,26 @@ static struct tk_regime_model coarse(const double *r, size_t n, double sigma)
 {
 	static const double phis[TK_SIMD_WIDTH] = {0.6, 0.8, 0.9, 0.96},
 	                    parts[PARTS] = {0.12, 0.3, 0.6, 0.85, 0.97};
-	struct tk_regime_model best = {.loglik = -INFINITY};
+	struct tk_regime_model m[PARTS * TK_SIMD_WIDTH];
 	const double none[QUANTILES] = {0};
+	double loglik[PARTS * TK_SIMD_WIDTH];
+	size_t best = 0;
 
-	for (size_t c = 0; c < PARTS; c++) {
-		struct tk_regime_model m[TK_SIMD_WIDTH];
-		double loglik[TK_SIMD_WIDTH];
+	for (size_t i = 0; i < PARTS * TK_SIMD_WIDTH; i++) {
+		const double phi = phis[i % TK_SIMD_WIDTH], part = parts[i / TK_SIMD_WIDTH],
+		             variance = sigma * sigma / (1 - phi * part);
 
-		for (size_t a = 0; a < TK_SIMD_WIDTH; a++) {
-			double variance = sigma * sigma / (1 - phis[a] * parts[c]);
-
-			guess(&m[a], none, 1, fmax(LEAST_NOISE, sqrt(variance * (1 - parts[c]))));
-			m[a].sd[1] = fmax(SPIKE_SCALE, SPIKE_SIGMAS * sqrt(variance));
-			m[a].phi = phis[a];
-			m[a].drift_sd = sqrt(variance * parts[c]);
-		}
-		tk_regime_drift_logliks(m, r, n, loglik);
-		for (size_t a = 0; a < TK_SIMD_WIDTH; a++)
-			if (loglik[a] > best.loglik) {
-				best = m[a];
-				best.loglik = loglik[a];
-			}
+		guess(&m[i], none, 1, fmax(LEAST_NOISE, sqrt(variance * (1 - part))));
+		m[i].sd[1] = fmax(SPIKE_SCALE, SPIKE_SIGMAS * sqrt(variance));
+		m[i].phi = phi;
+		m[i].drift_sd = sqrt(variance * part);
 	}
-	return best;
+	tk_regime_drift_logliks(m, PARTS, r, n, loglik);
+	for (size_t i = 1; i < PARTS * TK_SIMD_WIDTH; i++)
+		if (loglik[i] > loglik[best])
+			best = i;
+	m[best].loglik = loglik[best];
+	return m[best];
 }
 
 /* Residuals of r without the smoothed AR(1) drift (Rauch, Tung and Striebel 1965). */

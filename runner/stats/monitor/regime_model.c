@@ -42,6 +42,12 @@ static void follow(const struct tk_regime_model *m, struct tk_filtered_state *b,
 	b->variance = after;
 }
 
+/* fmax() without a call. NaN becomes the least. */
+static inline double at_least(double x, double least)
+{
+	return x > least ? x : least;
+}
+
 /* A normal density of v, by the inverse of its variance. */
 static double normal(double v, double precision)
 {
@@ -74,7 +80,7 @@ TK_SIMD_INLINE struct tk_regime_update update(const struct tk_regime_model *m, s
 		}
 		o.likelihood += next[j];
 	}
-	o.likelihood = fmax(o.likelihood, TK_LIKELIHOOD_MIN);
+	o.likelihood = at_least(o.likelihood, TK_LIKELIHOOD_MIN);
 	scale = 1 / o.likelihood;
 	for (size_t j = 0; j < count; j++)
 		b->p[j] = next[j] * scale;
@@ -139,7 +145,7 @@ TK_SIMD_INLINE struct tk_regime_update update_steady(const struct tk_regime_mode
 		}
 		o.likelihood += next[j];
 	}
-	o.likelihood = fmax(o.likelihood, TK_LIKELIHOOD_MIN);
+	o.likelihood = at_least(o.likelihood, TK_LIKELIHOOD_MIN);
 	scale = 1 / o.likelihood;
 	for (size_t j = 0; j < count; j++)
 		b->p[j] = next[j] * scale;

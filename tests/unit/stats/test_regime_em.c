@@ -113,8 +113,8 @@ static void counts_are_those_of_one_point_after_the_other(void **state)
 			struct tk_regime_counts fast, slow;
 
 			points(&rng, r, n);
-			near(tk_regime_expect(&m, r, n, work, &fast), plain(&m, r, n, &slow),
-			        1e-11);
+			near(tk_regime_smooth(&m, r, n, work), plain(&m, r, n, &slow), 1e-11);
+			tk_regime_count(&m, n, work, &fast);
 			for (size_t k = 0; k < count; k++) {
 				near(fast.state[k], slow.state[k], 1e-10);
 				near(fast.sum[k], slow.sum[k], 1e-10);
@@ -126,25 +126,27 @@ static void counts_are_those_of_one_point_after_the_other(void **state)
 	free(work);
 }
 
-static void four_wandering_parts_are_four_chains(void **state)
+static void groups_of_wandering_parts_are_chains(void **state)
 {
-	struct tk_regime_model m[TK_SIMD_WIDTH];
+	struct tk_regime_model m[TK_REGIME_GROUPS_MAX * TK_SIMD_WIDTH];
 	struct tk_rng rng;
-	double r[N_MAX], loglik[TK_SIMD_WIDTH];
+	double r[N_MAX], loglik[TK_REGIME_GROUPS_MAX * TK_SIMD_WIDTH];
 
 	(void)state;
 	tk_rng_seed(&rng, 6);
 	m[0] = chain(&rng, 2);
-	for (int k = 0; k < TK_SIMD_WIDTH; k++) {
+	for (int k = 0; k < TK_REGIME_GROUPS_MAX * TK_SIMD_WIDTH; k++) {
 		m[k] = m[0];
-		m[k].sd[0] = 0.003 + 0.002 * k;
-		m[k].phi = 0.5 + 0.1 * k;
-		m[k].drift_sd = 0.01 * (k + 1);
+		m[k].sd[0] = 0.003 + 0.0005 * k;
+		m[k].phi = 0.5 + 0.02 * k;
+		m[k].drift_sd = 0.002 * (k + 1);
 	}
 	for (size_t n = 1; n <= N_MAX; n += 1 + n / 3) {
+		const size_t groups = 1 + n % TK_REGIME_GROUPS_MAX;
+
 		points(&rng, r, n);
-		tk_regime_drift_logliks(m, r, n, loglik);
-		for (int k = 0; k < TK_SIMD_WIDTH; k++) {
+		tk_regime_drift_logliks(m, groups, r, n, loglik);
+		for (size_t k = 0; k < groups * TK_SIMD_WIDTH; k++) {
 			struct tk_filtered_state b = tk_regime_filter_init(&m[k]);
 			double total = 0;
 
@@ -160,7 +162,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(counts_are_those_of_one_point_after_the_other),
-	        cmocka_unit_test(four_wandering_parts_are_four_chains),
+	        cmocka_unit_test(groups_of_wandering_parts_are_chains),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
