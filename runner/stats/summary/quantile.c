@@ -12,11 +12,9 @@
 #define FEW 96       /* up to this many values, bins are slower */
 #define SORTED 8     /* up to this many, sorting is faster than selecting */
 #define NEAR_MAX 128 /* of one bin, that are copied; more are partitioned where they are */
-#define STRETCH 256  /* values whose bins are found at once */
+#define STRETCH 256  /* values whose bins are found, or that are moved, at once */
 
-/* Moves the values below the pivot to the front, and returns how many there are. Without a branch:
- * nobody could predict it. */
-static size_t move_smaller(double *x, size_t n, double pivot)
+static size_t move_smaller_in_place(double *x, size_t n, double pivot)
 {
 	size_t count = 0;
 
@@ -27,6 +25,27 @@ static size_t move_smaller(double *x, size_t n, double pivot)
 		x[count] = v;
 		count += v < pivot;
 	}
+	return count;
+}
+
+/* Moves the values below the pivot to the front, and returns how many there are. Without a branch:
+ * nobody could predict it. */
+static size_t move_smaller(double *x, size_t n, double pivot)
+{
+	double rest[STRETCH];
+	size_t count = 0, others = 0;
+
+	if (n > STRETCH)
+		return move_smaller_in_place(x, n, pivot);
+	for (size_t i = 0; i < n; i++) { /* no value is read where one was just written */
+		const double v = x[i];
+		const bool is_smaller = v < pivot;
+
+		x[count] = rest[others] = v;
+		count += is_smaller;
+		others += !is_smaller;
+	}
+	memcpy(x + count, rest, others * sizeof *x);
 	return count;
 }
 
@@ -42,9 +61,31 @@ static size_t move_equal(double *x, size_t n, double pivot)
 
 static double median_of_three(double a, double b, double c)
 {
-	const double low = a < b ? a : b, high = a < b ? b : a, rest = c < high ? c : high;
+	/* by a < b, b < c and a < c; of these eight two cannot be */
+	static const unsigned char middle[] = {1, 0, 2, 0, 0, 2, 0, 1};
+	const double values[] = {a, b, c};
 
-	return rest > low ? rest : low;
+	return values[middle[(a < b) << 2 | (b < c) << 1 | (a < c)]];
+}
+
+/* Sorts up to SORTED finite values by counting what comes before each: no branch depends on a
+ * value. */
+static void sort_few(double *x, size_t n)
+{
+	double v[SORTED];
+	size_t before[SORTED] = {0};
+
+	for (size_t i = 0; i < SORTED; i++)
+		v[i] = i < n ? x[i] : INFINITY;
+	for (size_t i = 1; i < SORTED; i++)
+		for (size_t j = 0; j < i; j++) {
+			const bool in_order = v[j] <= v[i];
+
+			before[i] += in_order;
+			before[j] += !in_order;
+		}
+	for (size_t i = 0; i < n; i++)
+		x[before[i]] = v[i];
 }
 
 /* x[k] becomes the k-th smallest (from 0) of the finite x, values before it are not larger, values
@@ -66,7 +107,7 @@ static void select_kth(double *x, size_t n, size_t from, size_t k)
 		if (k < lo)
 			return;
 	}
-	tk_sort_values(x + lo, hi - lo);
+	sort_few(x + lo, hi - lo);
 }
 
 /* Quantile of few values, as select_kth. */

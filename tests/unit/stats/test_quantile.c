@@ -61,6 +61,25 @@ static void quantiles_without_sorting(void **state)
 	}
 }
 
+/* Every rank of up to twelve values in many orders, some of them equal. */
+static void few_values_in_any_order(void **state)
+{
+	struct tk_rng r;
+
+	(void)state;
+	tk_rng_seed(&r, 4);
+	for (size_t k = 0; k < 20000; k++) {
+		const size_t n = 1 + tk_rng_below(&r, 12);
+		const double p = (double)tk_rng_below(&r, n) / (double)(n > 1 ? n - 1 : 1);
+		double x[12], sorted[12];
+
+		for (size_t i = 0; i < n; i++)
+			sorted[i] = x[i] = (double)tk_rng_below(&r, 9) - 4.5;
+		tk_sort_values(sorted, n);
+		assert_true(tk_quantile_select(x, n, p) == tk_quantile_sorted(sorted, n, p));
+	}
+}
+
 static void the_scale_of_differences_is_that_of_the_noise(void **state)
 {
 	double x[400], work[400];
@@ -78,6 +97,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(quantiles_without_sorting),
+	        cmocka_unit_test(few_values_in_any_order),
 	        cmocka_unit_test(the_scale_of_differences_is_that_of_the_noise),
 	};
 
