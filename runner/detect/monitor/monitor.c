@@ -43,6 +43,8 @@ void tk_monitor_free(struct tk_monitor *m)
 		free(m->series[i].points);
 		tk_level_monitor_free(m->series[i].model);
 	}
+	tk_monitor_forget_steps(m);
+	free(m->steps);
 	free(m->series);
 	free(m->index);
 	free(m->y);
@@ -223,6 +225,7 @@ static int decide(
 	struct tk_monitor_event event;
 	bool expected, convincing, is_machines, is_level;
 	size_t nights;
+	int status = TK_OK;
 
 	if (!s->tonight)
 		return TK_OK;
@@ -230,7 +233,11 @@ static int decide(
 	convincing = c->log_lr >= TK_MONITOR_LOG_LR_MIN && s->q <= m->options.fdr;
 	if (!expected && !convincing)
 		return TK_OK;
-	is_machines = expected || tk_monitor_is_machine_step(m, s);
+	is_machines = expected;
+	if (!expected)
+		status = tk_monitor_is_machine_step(m, s, &is_machines);
+	if (status)
+		return status;
 	s->steps[s->step_count++ % REMEMBERED_STEPS] =
 	        (struct step){point_at(s, c->split)->day, c->after - c->before};
 	is_level = tk_level_monitor_accept(s->model, c, &nights);

@@ -39,6 +39,12 @@ struct monitored_series {
 	double q;
 };
 
+/* By how much each series stepped on a day, by the points up to tonight. */
+struct day_steps {
+	int64_t day;
+	double *change; /* logarithms; NAN: too few nights around the day */
+};
+
 struct tk_monitor {
 	struct tk_monitor_options options;
 	struct monitored_series *series;
@@ -50,6 +56,8 @@ struct tk_monitor {
 	double *y;    /* of the longest series */
 	int64_t *day;
 	size_t longest;
+	struct day_steps *steps; /* this night only */
+	size_t step_days, step_capacity;
 };
 
 static inline struct point *point_at(const struct monitored_series *s, size_t i)
@@ -80,7 +88,10 @@ bool tk_monitor_reserve(struct tk_monitor *m, struct monitored_series *s, size_t
 int tk_monitor_take_points(struct tk_monitor *m, const struct tk_monitor_point *points,
         size_t count, struct tk_error *err);
 /* The candidate step of a series is a step of its machine: most of the others shifted as much, or
- * many made the same step. */
-bool tk_monitor_is_machine_step(struct tk_monitor *m, const struct monitored_series *s);
+ * many made the same step. 0 or TK_ENOMEM. */
+int tk_monitor_is_machine_step(
+        struct tk_monitor *m, const struct monitored_series *s, bool *is_machines);
+/* The steps of the series on each day are computed again. To be called when points were added. */
+void tk_monitor_forget_steps(struct tk_monitor *m);
 
 #endif

@@ -1,5 +1,6 @@
 /* What the series of a machine do together: shifts for a night or two, and steps. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/error.h"
 #include "detect/monitor/monitor_internal.h"
@@ -84,6 +85,7 @@ int tk_monitor_take_points(struct tk_monitor *m, const struct tk_monitor_point *
 	double shift;
 	int status = find_shift(m, points, count, &shift, err);
 
+	tk_monitor_forget_steps(m);
 	for (size_t i = 0; !status && i < count; i++) {
 		const struct tk_monitor_point *p = &points[i];
 		struct monitored_series *s = tk_monitor_find_series(m, p->series);
@@ -120,20 +122,63 @@ static size_t find_day(const struct monitored_series *s, int64_t day)
 	return lo;
 }
 
-/* The step of the machine on a day, by its other series. */
-static double machine_step(struct tk_monitor *m, const struct monitored_series *except, int64_t day)
+static double step_on(const struct monitored_series *s, int64_t day)
 {
+	const size_t at = find_day(s, day), from = first_kept_point(s),
+	             end = at + LEVEL_NIGHTS < s->n ? at + LEVEL_NIGHTS : s->n;
+
+	return at >= from + SERIES_MIN && at < end ? level_of(s, at, end) - level_of(s, from, at)
+	                                           : NAN;
+}
+
+void tk_monitor_forget_steps(struct tk_monitor *m)
+{
+	for (size_t i = 0; i < m->step_days; i++)
+		free(m->steps[i].change);
+	m->step_days = 0;
+}
+
+/* The steps of all series on a day: many candidates of a night ask for the same days. NULL: out of
+ * memory. */
+static const double *find_steps(struct tk_monitor *m, int64_t day)
+{
+	double *change;
+
+	for (size_t i = 0; i < m->step_days; i++)
+		if (m->steps[i].day == day)
+			return m->steps[i].change;
+	if (m->step_days == m->step_capacity) {
+		const size_t capacity = m->step_capacity ? 2 * m->step_capacity : 16;
+		struct day_steps *grown = realloc(m->steps, capacity * sizeof *grown);
+
+		if (!grown)
+			return NULL;
+		m->steps = grown;
+		m->step_capacity = capacity;
+	}
+	change = malloc(m->count * sizeof *change);
+	if (!change)
+		return NULL;
+	for (size_t i = 0; i < m->count; i++)
+		change[i] = step_on(&m->series[i], day);
+	m->steps[m->step_days++] = (struct day_steps){day, change};
+	return change;
+}
+
+/* The step of the machine on a day, by its other series. */
+static int find_machine_step(
+        struct tk_monitor *m, const struct monitored_series *except, int64_t day, double *step)
+{
+	const double *change = find_steps(m, day);
 	size_t count = 0;
 
-	for (size_t i = 0; i < m->count; i++) {
-		const struct monitored_series *s = &m->series[i];
-		const size_t at = find_day(s, day), from = first_kept_point(s),
-		             end = at + LEVEL_NIGHTS < s->n ? at + LEVEL_NIGHTS : s->n;
-
-		if (s != except && at >= from + SERIES_MIN && at < end)
-			m->work[count++] = level_of(s, at, end) - level_of(s, from, at);
-	}
-	return significant_median(m->work, count);
+	if (!change)
+		return TK_ENOMEM;
+	for (size_t i = 0; i < m->count; i++)
+		if (&m->series[i] != except && !isnan(change[i]))
+			m->work[count++] = change[i];
+	*step = significant_median(m->work, count);
+	return TK_OK;
 }
 
 static bool made_same_step(const struct monitored_series *s, int64_t day, double change)
@@ -153,18 +198,24 @@ static bool made_same_step(const struct monitored_series *s, int64_t day, double
 	return false;
 }
 
-bool tk_monitor_is_machine_step(struct tk_monitor *m, const struct monitored_series *s)
+int tk_monitor_is_machine_step(
+        struct tk_monitor *m, const struct monitored_series *s, bool *is_machines)
 {
 	const int64_t day = point_at(s, s->candidate.split)->day;
 	const double change = s->candidate.after - s->candidate.before;
 	size_t same = 0;
+	int status = TK_OK;
 
 	for (size_t i = 0; i < m->count; i++)
 		same += &m->series[i] != s && made_same_step(&m->series[i], day, change);
-	if ((double)same >= fmax(SAME_STEP_MIN, SAME_STEP_SHARE * (double)m->count))
-		return true;
+	*is_machines = (double)same >= fmax(SAME_STEP_MIN, SAME_STEP_SHARE * (double)m->count);
 	/* A series may see the step a night late. More nights around it would count steps that have
 	 * nothing to do with it. */
-	return machine_step(m, s, day) / change > MACHINE_SHARE ||
-	       machine_step(m, s, day - 1) / change > MACHINE_SHARE;
+	for (int64_t late = 0; !status && !*is_machines && late <= 1; late++) {
+		double step = 0;
+
+		status = find_machine_step(m, s, day - late, &step);
+		*is_machines = step / change > MACHINE_SHARE;
+	}
+	return status;
 }

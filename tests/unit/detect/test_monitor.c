@@ -94,6 +94,43 @@ static void a_step_of_the_machine(void **state)
 	finish(&r);
 }
 
+/* Candidates of one night share the steps of that day; another night has its own. */
+static void steps_of_two_series_then_of_the_machine(void **state)
+{
+	struct run r;
+	bool stepped[SERIES] = {false};
+	size_t machine_steps = 0;
+
+	start(&r);
+	for (int64_t day = 0; day < 2 * STEP_DAY; day++) {
+		const double all = day < STEP_DAY + 40 ? 1 : 1.2;
+		struct tk_monitor_point points[SERIES];
+
+		for (int i = 0; i < SERIES; i++)
+			points[i] = (struct tk_monitor_point){.series = i,
+			        .value = 1e6 * all *
+			                 (day < STEP_DAY || i > 1 ? 1
+			                         : i              ? 0.9
+			                                          : 1.1) *
+			                 (1 + 0.005 * tk_rng_normal(&r.rng)),
+			        .at = day,
+			        .day = day};
+		assert_int_equal(
+		        tk_monitor_add_night(r.monitor, points, SERIES, &r.events, &r.err), TK_OK);
+	}
+	for (size_t i = 0; i < r.events.count; i++) {
+		const struct tk_monitor_event *e = &r.events.at[i];
+
+		assert_true(e->first < STEP_DAY + 30 ? e->kind == TK_MONITOR_STEP && e->series < 2
+		                                     : e->kind == TK_MONITOR_MACHINE_STEP);
+		stepped[e->series] |= e->kind == TK_MONITOR_STEP;
+		machine_steps += e->kind == TK_MONITOR_MACHINE_STEP;
+	}
+	assert_true(stepped[0] && stepped[1]);
+	assert_true(machine_steps >= SERIES / 2);
+	finish(&r);
+}
+
 static void a_step_that_does_not_last(void **state)
 {
 	struct run r;
@@ -194,6 +231,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_step_of_one_series),
 	        cmocka_unit_test(a_step_of_the_machine),
+	        cmocka_unit_test(steps_of_two_series_then_of_the_machine),
 	        cmocka_unit_test(a_step_that_does_not_last),
 	        cmocka_unit_test(ids_out_of_range),
 	        cmocka_unit_test(values_without_a_logarithm),
