@@ -301,8 +301,8 @@ TK_SIMD_INLINE void wander_on(
 	w->x = x + moved;
 }
 
-TK_SIMD_CLONES void tk_regime_drift_logliks(const struct tk_regime_model *m, size_t groups,
-        const double *r, size_t n, double *loglik)
+TK_SIMD_CLONES void tk_regime_drift_logliks(
+        const struct tk_regime_model *m, size_t groups, const double *r, size_t n, double *loglik)
 {
 	struct wander w[TK_REGIME_GROUPS_MAX];
 	tk_simd_f64 likelihood[TK_REGIME_GROUPS_MAX];
@@ -319,8 +319,8 @@ TK_SIMD_CLONES void tk_regime_drift_logliks(const struct tk_regime_model *m, siz
 		if (i % RESCALE != RESCALE - 1 && i + 1 < n)
 			continue;
 		for (size_t k = 0; k < groups * TK_SIMD_WIDTH; k++) {
-			loglik[k] += log(fmax(
-			        likelihood[k / TK_SIMD_WIDTH][k % TK_SIMD_WIDTH], TINY));
+			loglik[k] +=
+			        log(fmax(likelihood[k / TK_SIMD_WIDTH][k % TK_SIMD_WIDTH], TINY));
 			likelihood[k / TK_SIMD_WIDTH][k % TK_SIMD_WIDTH] = 1;
 		}
 	}

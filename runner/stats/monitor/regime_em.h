@@ -28,7 +28,7 @@ void tk_regime_count(
  * tk_regime_filter_update for each with `jumps`. The chains of a group differ only in the
  * deviations and the drift, which each of them has. A step of one group waits for its step before:
  * several groups take hardly longer than one. */
-void tk_regime_drift_logliks(const struct tk_regime_model *m, size_t groups, const double *r,
-        size_t n, double *loglik);
+void tk_regime_drift_logliks(
+        const struct tk_regime_model *m, size_t groups, const double *r, size_t n, double *loglik);
 
 #endif
