@@ -413,7 +413,6 @@ void tk_sandbox_free(struct tk_sandbox *s)
 		free(s->prefix[i]);
 	free(s->prefix);
 	free(s->program);
-	free(s->program_path);
 	if (s->report_read >= 0)
 		close(s->report_read);
 	if (s->report_write >= 0)
@@ -437,37 +436,37 @@ static const char *read_report(struct tk_sandbox *s)
 	return s->report;
 }
 
-#define HIDDEN_EXIT_CODE 7 /* as in the script */
+#define SHELL_EXIT_CODE 7 /* as in the script */
 
-/* Asks within the same sandbox, but for its report, whether the program can be executed. */
-static bool is_program_hidden(const struct tk_sandbox *s)
+/* Whether the same sandbox, but for its report, starts a shell. Whatever the caller's program is,
+ * it has no part in the answer. */
+static bool starts_shell(const struct tk_sandbox *s)
 {
-	static const char script[] = "[ -x \"$0\" ] || exit 7";
-	const char *const tail[] = {"--", "sh", "-c", script, s->program_path, NULL};
+	const char *const tail[] = {"--", "sh", "-c", "exit 7", NULL};
 	const size_t n = s->prefix_count - TK_SANDBOX_REPORT_OPTIONS;
-	const char **argv = s->program_path ? calloc(n + 6, sizeof *argv) : NULL;
+	const char **argv = calloc(n + 5, sizeof *argv);
 	const struct tk_process_spec spec = {.argv = argv, .deadline_s = 10};
 	struct tk_process_result result = {0};
-	bool hidden;
+	bool started;
 
 	if (!argv)
 		return false;
 	for (size_t i = 0; i < n; i++)
 		argv[i] = s->prefix[i];
 	memcpy(argv + n, tail, sizeof tail);
-	hidden = tk_process_run(&spec, &result, NULL) == TK_OK &&
-	         result.exit_code == HIDDEN_EXIT_CODE;
+	started = tk_process_run(&spec, &result, NULL) == TK_OK &&
+	          result.exit_code == SHELL_EXIT_CODE;
 	tk_process_result_free(&result);
 	free(argv);
-	return hidden;
+	return started;
 }
 
-/* Bubblewrap reports no exit code of a program that is hidden either: such a program must not cost
- * the others their sandbox. */
+/* Bubblewrap reports no exit code of a program that is hidden, or whose interpreter does not exist,
+ * either: such a program must not cost the others their sandbox. */
 bool tk_sandbox_has_failed(struct tk_sandbox *s)
 {
 	return s && s->method == TK_SANDBOX_BUBBLEWRAP &&
-	       !strstr(read_report(s), "\"exit-code\"") && !is_program_hidden(s);
+	       !strstr(read_report(s), "\"exit-code\"") && !starts_shell(s);
 }
 
 bool tk_sandbox_give_up(const struct tk_sandbox *s)

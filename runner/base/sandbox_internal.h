@@ -14,7 +14,6 @@ struct tk_sandbox {
 	char **prefix;
 	size_t prefix_count;
 	char *program;                 /* bubblewrap itself */
-	char *program_path;            /* what it was told to start; NULL: nothing yet */
 	int report_read, report_write; /* bubblewrap's report; -1: none */
 	char report[512];
 	int ruleset;                    /* of Landlock; -1: none */

@@ -285,8 +285,6 @@ int tk_spawn(const struct tk_spawn_spec *spec, pid_t *pid, struct tk_error *err)
 	argv = new_wrapped_argv(spec);
 	if (!argv)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	free(spec->sandbox->program_path);
-	spec->sandbox->program_path = strdup(spec->path);
 	wrapped.path = spec->sandbox->program;
 	wrapped.argv = argv;
 	status = spawn(&wrapped, pid, err);

@@ -112,7 +112,8 @@ static int finish_output(int code)
 }
 
 /* Pages of megabytes come and go while a site is written: their memory stays in the process. Not
- * for the worker, whose memory is measured. */
+ * for the worker, whose memory is measured. A matter of the program: libraries leave the allocator
+ * alone. */
 static void keep_freed_memory(const char *command)
 {
 #ifdef __GLIBC__

@@ -1,5 +1,4 @@
 /* `tracker site`: renders the dashboard from the history. */
-#include "cli/allocator.h"
 #include "cli/commands.h"
 
 #include <signal.h>
@@ -152,7 +151,6 @@ static int write_site(const struct tk_globals *g, const struct arguments *a,
 	        .now_s = tk_clock_now_s(),
 	        .full = a->full,
 	};
-	tk_cli_keep_freed_memory();
 	int status = templates && index ? tk_site_write(store, &site, &report, &err)
 	                                : tk_fail(&err, TK_ENOMEM, "out of memory");
 	int code = status ? tk_command_fail("site", &err) : TK_EXIT_OK;

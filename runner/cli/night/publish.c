@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "cli/allocator.h"
 #include "config/config.h"
 #include "site_gen/site.h"
 #include <stdio.h>
@@ -22,7 +21,6 @@ static int write_site(void *arg, struct tk_store *store, char *index_path, struc
 	        .tie = config->site_tie,
 	        .now_s = tk_clock_now_s()};
 	struct tk_site_report written = {0};
-	tk_cli_keep_freed_memory();
 	int status = tk_site_write(store, &site, &written, err);
 	free(templates);
 	if (!status)

@@ -21,17 +21,21 @@
 static char folder[] = "/tmp/tracker-program-XXXXXX";
 static char path[64];
 
+static int write_script(const char *text)
+{
+	FILE *script = fopen(path, "w");
+
+	if (!script || fputs(text, script) < 0 || fclose(script) != 0)
+		return -1;
+	return chmod(path, 0755);
+}
+
 static int make_script(void **state)
 {
-	FILE *script;
-
 	if (!mkdtemp(folder))
 		return -1;
 	snprintf(path, sizeof path, "%s/run", folder);
-	script = fopen(path, "w");
-	if (!script || fputs("#!/bin/sh\nexit 7\n", script) < 0 || fclose(script) != 0)
-		return -1;
-	return chmod(path, 0755);
+	return write_script("#!/bin/sh\nexit 7\n");
 }
 
 static int remove_script(void **state)
@@ -80,6 +84,17 @@ static void a_hidden_program_is_no_failure_of_the_sandbox(void **state)
 	assert_false(has_failed(&shows, NULL, 7));
 }
 
+/* It can be executed by its mode bits, and by nothing else. */
+static void a_script_without_its_interpreter_is_no_failure_of_the_sandbox(void **state)
+{
+	const char *const readable[] = {folder, NULL};
+	const struct tk_sandbox_policy shows = {.readable = readable};
+
+	require_bubblewrap();
+	assert_int_equal(write_script("#!/nonexistent/shell\n"), 0);
+	assert_false(has_failed(&shows, NULL, 1));
+}
+
 static void a_sandbox_that_runs_nothing_has_failed(void **state)
 {
 	static const struct tk_sandbox_policy policy;
@@ -92,6 +107,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_hidden_program_is_no_failure_of_the_sandbox),
+	        cmocka_unit_test(a_script_without_its_interpreter_is_no_failure_of_the_sandbox),
 	        cmocka_unit_test(a_sandbox_that_runs_nothing_has_failed),
 	};
 

@@ -2,6 +2,7 @@
  * with. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,6 +42,19 @@ int __wrap_prctl(int option, unsigned long arg, ...)
 			usleep(1000);
 	}
 	return __real_prctl(option, arg);
+}
+
+static bool refuse_dup2; /* in the child */
+
+int __real_dup2(int from, int to);
+int __wrap_dup2(int from, int to);
+
+int __wrap_dup2(int from, int to)
+{
+	if (!refuse_dup2)
+		return __real_dup2(from, to);
+	errno = EBUSY;
+	return -1;
 }
 
 /* Runs a function in a process of its own, which may close its standard descriptors. */
@@ -154,6 +169,14 @@ static void what_failed_is_named(void **state)
 	assert_int_equal(tk_spawn(&spec, &child, &err), TK_EIO);
 	assert_non_null(strstr(err.message, "starting true: its descriptors"));
 	spec.stdio[2] = 2;
+	refuse_dup2 = true;
+	assert_int_equal(tk_spawn(&spec, &child, &err), TK_EIO);
+	refuse_dup2 = false;
+	assert_non_null(strstr(err.message, "starting true: its descriptors"));
+	assert_non_null(strstr(err.message, strerror(EBUSY)));
+	spec.keep_fd = 999;
+	assert_int_equal(tk_spawn(&spec, &child, &err), TK_EIO);
+	assert_non_null(strstr(err.message, "starting true: its descriptors"));
 	spec.keep_fd = 2;
 	assert_int_equal(tk_spawn(&spec, &child, &err), TK_EINTERNAL);
 	spec.keep_fd = 0;
@@ -218,9 +241,23 @@ static int reopen_stdio(void)
 	return fd > 2 ? 0 : 2;
 }
 
+static int open_stdio_without_descriptors(void)
+{
+	const struct rlimit none = {0};
+	struct tk_error err = {0};
+
+	close(0);
+	if (setrlimit(RLIMIT_NOFILE, &none) != 0)
+		return 1;
+	if (tk_spawn_open_stdio(&err) != TK_EIO || !strstr(err.message, "/dev/null"))
+		return 2;
+	return 0;
+}
+
 static void closed_standard_descriptors_are_opened(void **state)
 {
 	(void)state;
+	assert_int_equal(exit_code_of(open_stdio_without_descriptors), 0);
 	assert_int_equal(exit_code_of(reopen_stdio), 0);
 }
 
