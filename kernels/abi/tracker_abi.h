@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 #define TK_ABI_MAJOR 1
-#define TK_ABI_MINOR 5
+#define TK_ABI_MINOR 6
 
 #if defined(__GNUC__)
 #define TK_EXPORT __attribute__((visibility("default")))
@@ -357,6 +357,71 @@ struct tk_backend {
  * fail. */
 TK_EXPORT const struct tk_backend *tk_backend_entry(void);
 TK_EXPORT const struct tk_device_ops *tk_device_entry(void);
+
+/* ---- regions inside a kernel, from ABI 1.6 on ---- */
+
+/* What a warp does in a region. */
+enum tk_trace_kind {
+	TK_TRACE_WAIT = 1, /* for another warp, or for data */
+	TK_TRACE_LOAD = 2, /* starts copies, or loads */
+	/* Matrix products; asynchronous ones from their start until a group has awaited them. */
+	TK_TRACE_TENSOR = 3,
+	TK_TRACE_COMPUTE = 4,
+	TK_TRACE_STORE = 5
+};
+
+struct tk_trace_region {
+	const char *name; /* "softmax" */
+	uint32_t kind;    /* enum tk_trace_kind */
+};
+
+/* A record says what a group does from now on, and may begin or end what goes on beside it. */
+enum tk_trace_event { TK_TRACE_DOES = 0, TK_TRACE_BEGIN_ASYNC = 1, TK_TRACE_END_ASYNC = 2 };
+
+#define TK_TRACE_NOTHING 255 /* instead of a region: the group is in none */
+/* Instead of a region: some records in a row at the beginning, which show what a record costs. */
+#define TK_TRACE_CALIBRATION 254
+
+struct tk_trace_record {
+	uint32_t clock; /* cycles of the multiprocessor; wraps around */
+	uint8_t does;   /* index of the region that the group enters, leaving the one before */
+	uint8_t event;  /* enum tk_trace_event */
+	uint8_t async;  /* index of the region that begins or ends beside it */
+	uint8_t token;  /* tells apart what is asynchronous in the same region */
+};
+
+/* One group of warps of a block. begin_ns 0: it has not run. */
+struct tk_trace_ring {
+	uint32_t block, group, multiprocessor;
+	uint32_t next; /* the slot after that of the newest record */
+	uint32_t begin_clock, end_clock;
+	uint64_t begin_ns, end_ns; /* the device's common clock, read beside the clocks above */
+};
+
+/* On the device, zeroed before a launch: `groups` rings for each of the first `blocks` blocks, and
+ * `slots` records for each ring, of which the newest are kept. `records` is a multiple of the bytes
+ * of one ring's slots, and all addresses of records have the same upper half. */
+struct tk_trace_memory {
+	struct tk_trace_ring *rings; /* NULL: nothing is recorded */
+	struct tk_trace_record *records;
+	uint32_t blocks, groups;
+	uint32_t slots; /* a power of 2 */
+};
+
+/* The kernels of one source file that record with the same regions. */
+struct tk_trace_kernel {
+	uint32_t size;
+	const char *name;
+	const char *const *groups; /* names of the groups of a block: "producer" */
+	uint32_t group_count;
+	const struct tk_trace_region *regions;
+	uint32_t region_count; /* at most 64 */
+	/* What all launches after it record into. 0, or a code of the vendor's runtime. */
+	int (*record)(const struct tk_trace_memory *memory);
+};
+
+/* The second symbol of a backend that was built to record (kernels/gpu/trace.h). */
+TK_EXPORT const struct tk_trace_kernel *const *tk_trace_entry(uint32_t *count);
 
 #ifdef __cplusplus
 }

@@ -12,8 +12,31 @@
 //    the L2 cache.
 #include "hopper_attention.h"
 #include "hopper_flash.h"
+#include "trace.h"
 
 enum { STAGES = 2 };
+
+// Of two consumers; recording needs a few registers of the producer's.
+#ifdef TK_TRACE
+enum { PRODUCER_BUDGET = 40, CONSUMER_BUDGET = 232 };
+#else
+enum { PRODUCER_BUDGET = 24, CONSUMER_BUDGET = 240 };
+#endif
+
+#define REGIONS(X) \
+	X(LOAD_WAIT, "wait for a free stage", WAIT) \
+	X(LOAD, "load", LOAD) \
+	X(WAIT_Q, "wait for Q", WAIT) \
+	X(WAIT_K, "wait for K or the turn", WAIT) \
+	X(WAIT_V, "wait for V", WAIT) \
+	X(WAIT_SCORES, "wait for scores", WAIT) \
+	X(WAIT_OUTPUT, "wait for the output", WAIT) \
+	X(SCORES, "scores", TENSOR) \
+	X(OUTPUT, "output", TENSOR) \
+	X(SOFTMAX, "softmax", COMPUTE) \
+	X(RESCALE, "rescale", COMPUTE) \
+	X(STORE, "store", STORE)
+TK_TRACE_KERNEL("hopper_flash", REGIONS, "producer", "consumer 1", "consumer 2", "consumer 3")
 
 template <int D_, int KEYS_, int CONSUMERS_> struct kernel_traits {
 	static constexpr int D = D_, KEYS = KEYS_, CONSUMERS = CONSUMERS_,
@@ -21,8 +44,8 @@ template <int D_, int KEYS_, int CONSUMERS_> struct kernel_traits {
 	static constexpr int THREADS = (CONSUMERS + 1) * WARPGROUP;
 	static constexpr bool PING_PONG =
 	        D < 256; // with wide heads there are too few exponentials to hide
-	static constexpr int PRODUCER_REGISTERS = CONSUMERS == 3 ? 32 : 24,
-	                     CONSUMER_REGISTERS = CONSUMERS == 3 ? 160 : 240;
+	static constexpr int PRODUCER_REGISTERS = CONSUMERS == 3 ? 32 : PRODUCER_BUDGET,
+	                     CONSUMER_REGISTERS = CONSUMERS == 3 ? 160 : CONSUMER_BUDGET;
 	static constexpr int Q_BYTES = GROUP_ROWS * D * 2,
 	                     KV_BYTES = KEYS * D * 2; // Q_BYTES: of one consumer
 	static constexpr int BARRIERS = 2 * CONSUMERS + 4 * STAGES;
@@ -63,9 +86,11 @@ template <class Traits> HOPPER_INLINE tile locate_tile(const hopper_flash_args &
 
 template <class Traits>
 HOPPER_INLINE void load_block(const CUtensorMap *map, uint32_t to, uint32_t full, uint32_t empty,
-        ring<STAGES> &r, const tile &t, int block)
+        ring<STAGES> &r, const tile &t, int block, tk_trace_writer &trace)
 {
+	tk_trace_enter(trace, REGION_LOAD_WAIT);
 	barrier_wait(empty + r.stage * 8, r.phase ^ 1);
+	tk_trace_enter(trace, REGION_LOAD);
 	barrier_expect(full + r.stage * 8, Traits::KV_BYTES);
 #pragma unroll
 	for (int x = 0; x < Traits::BLOCKS; x++)
@@ -76,14 +101,14 @@ HOPPER_INLINE void load_block(const CUtensorMap *map, uint32_t to, uint32_t full
 
 template <class Traits>
 HOPPER_INLINE void produce(const CUtensorMap *q, const CUtensorMap *k, const CUtensorMap *v,
-        const hopper_flash_args &p, const shared_layout &s, int tile_count)
+        const hopper_flash_args &p, const shared_layout &s, int tile_count, tk_trace_writer &trace)
 {
 	ring<STAGES> kr = {0, 0}, vr = {0, 0};
 	int parity = 1;
 	for (int tile_index = (int)blockIdx.x; tile_index < tile_count;
 	        tile_index += (int)gridDim.x, parity ^= 1) {
 		tile t = locate_tile<Traits>(p, tile_index);
-		load_block<Traits>(k, s.k, s.k_full, s.k_empty, kr, t, t.blocks - 1);
+		load_block<Traits>(k, s.k, s.k_full, s.k_empty, kr, t, t.blocks - 1, trace);
 		for (int g = 0; g < Traits::CONSUMERS; g++) {
 			barrier_wait(s.q_empty + g * 8, parity);
 			barrier_expect(s.q_full + g * 8, Traits::Q_BYTES);
@@ -93,10 +118,10 @@ HOPPER_INLINE void produce(const CUtensorMap *q, const CUtensorMap *k, const CUt
 				        t.first + g * GROUP_ROWS, t.batch);
 		}
 		for (int block = t.blocks - 1; block > 0; block--) {
-			load_block<Traits>(k, s.k, s.k_full, s.k_empty, kr, t, block - 1);
-			load_block<Traits>(v, s.v, s.v_full, s.v_empty, vr, t, block);
+			load_block<Traits>(k, s.k, s.k_full, s.k_empty, kr, t, block - 1, trace);
+			load_block<Traits>(v, s.v, s.v_full, s.v_empty, vr, t, block, trace);
 		}
-		load_block<Traits>(v, s.v, s.v_full, s.v_empty, vr, t, 0);
+		load_block<Traits>(v, s.v, s.v_full, s.v_empty, vr, t, 0, trace);
 	}
 }
 
@@ -174,7 +199,8 @@ template <class Traits> HOPPER_INLINE void release_tile(uint32_t empty)
 
 template <class Traits, class T>
 HOPPER_INLINE void consume_tile(float *o, softmax &m, const hopper_flash_args &p,
-        const shared_layout &s, const tile &t, int group, ring<STAGES> &kr, ring<STAGES> &vr)
+        const shared_layout &s, const tile &t, int group, ring<STAGES> &kr, ring<STAGES> &vr,
+        tk_trace_writer &trace)
 {
 	float score[Traits::KEYS / 2];
 	uint32_t weight[Traits::KEYS / 4], q = s.q + group * Traits::Q_BYTES;
@@ -182,10 +208,13 @@ HOPPER_INLINE void consume_tile(float *o, softmax &m, const hopper_flash_args &p
 	          (int)threadIdx.x % 32 / 4;
 	int all = p.causal ? min(p.skv, t.first + group * GROUP_ROWS + p.skv - p.sq + 1)
 	                   : p.skv; // keys that all queries see
+	tk_trace_enter(trace, REGION_WAIT_K);
 	barrier_wait(s.k_full + kr.stage * 8, kr.phase);
 	wgmma_fence();
+	tk_trace_begin(trace, REGION_SCORES, kr.stage, REGION_WAIT_SCORES);
 	issue_scores<Traits, T>(score, q, s.k + kr.stage * Traits::KV_BYTES);
 	wgmma_wait<0>();
+	tk_trace_end(trace, REGION_SCORES, kr.stage, REGION_SOFTMAX);
 	release_tile<Traits>(s.k_empty + kr.stage * 8);
 	kr.next();
 	if (t.blocks * Traits::KEYS > all)
@@ -193,36 +222,45 @@ HOPPER_INLINE void consume_tile(float *o, softmax &m, const hopper_flash_args &p
 	online_softmax<Traits>(m, score, p.scale);
 	pack_weights<Traits, T>(weight, score);
 	for (int block = t.blocks - 2; block >= 0; block--) {
+		tk_trace_enter(trace, REGION_WAIT_K);
 		ping_pong_wait<Traits>(group);
 		barrier_wait(s.k_full + kr.stage * 8, kr.phase);
 		wgmma_fence();
+		tk_trace_begin(trace, REGION_SCORES, kr.stage, REGION_WAIT_V);
 		issue_scores<Traits, T>(score, q, s.k + kr.stage * Traits::KV_BYTES);
 		barrier_wait(s.v_full + vr.stage * 8, vr.phase);
+		tk_trace_begin(trace, REGION_OUTPUT, vr.stage, REGION_WAIT_SCORES);
 		issue_output<Traits, T>(o, weight, s.v + vr.stage * Traits::KV_BYTES, 1);
 		ping_pong_signal<Traits>(group);
 		wgmma_wait<1>();
+		tk_trace_end(trace, REGION_SCORES, kr.stage, REGION_SOFTMAX);
 		release_tile<Traits>(s.k_empty + kr.stage * 8);
 		kr.next();
 		if ((block + 1) * Traits::KEYS > all)
 			apply_mask<Traits>(score, p, row, block * Traits::KEYS);
 		online_softmax<Traits>(m, score, p.scale);
+		tk_trace_enter(trace, REGION_WAIT_OUTPUT);
 		wgmma_wait<0>();
+		tk_trace_end(trace, REGION_OUTPUT, vr.stage, REGION_RESCALE);
 		release_tile<Traits>(s.v_empty + vr.stage * 8);
 		vr.next();
 		scale_rows<Traits::D / 2>(o, m.rescale);
 		pack_weights<Traits, T>(weight, score);
 	}
+	tk_trace_enter(trace, REGION_WAIT_V);
 	barrier_wait(s.v_full + vr.stage * 8, vr.phase);
 	wgmma_fence();
+	tk_trace_begin(trace, REGION_OUTPUT, vr.stage, REGION_WAIT_OUTPUT);
 	issue_output<Traits, T>(o, weight, s.v + vr.stage * Traits::KV_BYTES, 1);
 	wgmma_wait<0>();
+	tk_trace_end(trace, REGION_OUTPUT, vr.stage, TK_TRACE_NOTHING);
 	release_tile<Traits>(s.v_empty + vr.stage * 8);
 	vr.next();
 }
 
 template <class Traits, class T>
 HOPPER_INLINE void consume(const CUtensorMap *o_map, const hopper_flash_args &p,
-        const shared_layout &s, int group, int tile_count)
+        const shared_layout &s, int group, int tile_count, tk_trace_writer &trace)
 {
 	ring<STAGES> kr = {0, 0}, vr = {0, 0};
 	int parity = 0;
@@ -236,8 +274,10 @@ HOPPER_INLINE void consume(const CUtensorMap *o_map, const hopper_flash_args &p,
 #pragma unroll
 		for (int i = 0; i < Traits::D / 2; i++)
 			o[i] = 0;
+		tk_trace_enter(trace, REGION_WAIT_Q);
 		barrier_wait(s.q_full + group * 8, parity);
-		consume_tile<Traits, T>(o, m, p, s, t, group, kr, vr);
+		consume_tile<Traits, T>(o, m, p, s, t, group, kr, vr, trace);
+		tk_trace_enter(trace, REGION_STORE);
 		store_tile<Traits, T>(o, m, o_map, p, t, s, group);
 	}
 	if (group == 0)
@@ -261,14 +301,17 @@ __global__ void __launch_bounds__(Traits::THREADS, 1)
 	    tile_count = p.tiles * p.b * p.h;
 	init_barriers<Traits, 2 * STAGES>(
 	        s.q_full, s.q_empty, s.k_full, s.k_empty); // and v_full, v_empty, which follow them
+	tk_trace_writer trace = tk_trace_open(
+	        group == Traits::CONSUMERS ? 0 : group + 1, threadIdx.x % WARPGROUP == 0);
 	if (group == Traits::CONSUMERS) {
 		registers_release<Traits::PRODUCER_REGISTERS>();
 		if (threadIdx.x % WARPGROUP == 0)
-			produce<Traits>(&q, &k, &v, p, s, tile_count);
+			produce<Traits>(&q, &k, &v, p, s, tile_count, trace);
 	} else {
 		registers_acquire<Traits::CONSUMER_REGISTERS>();
-		consume<Traits, T>(&o, p, s, group, tile_count);
+		consume<Traits, T>(&o, p, s, group, tile_count, trace);
 	}
+	tk_trace_close(trace);
 #endif
 }
 

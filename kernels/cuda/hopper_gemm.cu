@@ -14,10 +14,28 @@
 // persistent kernels).
 #include "hopper_gemm.h"
 #include "hopper_wgmma.h"
+#include "trace.h"
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 enum { ROW_BYTES = 128, GROUP_ROWS = 64, BAND = 8, STAGING_BYTES = 8192 };
+
+// Of two consumers; recording needs a few registers of the producer's.
+#ifdef TK_TRACE
+enum { PRODUCER_REGISTERS = 40, CONSUMER_REGISTERS = 232 };
+#else
+enum { PRODUCER_REGISTERS = 24, CONSUMER_REGISTERS = 240 };
+#endif
+
+#define REGIONS(X) \
+	X(LOAD_WAIT, "wait for a free stage", WAIT) \
+	X(LOAD, "load", LOAD) \
+	X(WAIT, "wait for data", WAIT) \
+	X(WAIT_MULTIPLY, "wait for products", WAIT) \
+	X(MULTIPLY, "multiply", TENSOR) \
+	X(REDUCE, "add the splits", COMPUTE) \
+	X(STORE, "store", STORE)
+TK_TRACE_KERNEL("hopper_gemm", REGIONS, "producer", "consumer 1", "consumer 2")
 
 template <int CONSUMERS_, int N_, int STAGES_, int CLUSTER_> struct kernel_traits {
 	static constexpr int CONSUMERS = CONSUMERS_, M = 64 * CONSUMERS, N = N_, STAGES = STAGES_,
@@ -97,7 +115,7 @@ HOPPER_INLINE void load_b(
 
 template <class Traits, int K, bool a_fast, bool b_fast>
 HOPPER_INLINE void produce(const CUtensorMap *a, const CUtensorMap *b, const hopper_gemm_args &p,
-        const operands &s, int tile_count)
+        const operands &s, int tile_count, tk_trace_writer &trace)
 {
 	int stage = 0, phase = 1;
 	for (int tile_index = (int)blockIdx.x / Traits::CLUSTER; tile_index < tile_count;
@@ -106,7 +124,9 @@ HOPPER_INLINE void produce(const CUtensorMap *a, const CUtensorMap *b, const hop
 		for (int step = t.first; step < t.last; step++) {
 			uint32_t to = s.stages + stage * Traits::STAGE_BYTES,
 			         full = s.full + stage * 8;
+			tk_trace_enter(trace, REGION_LOAD_WAIT);
 			barrier_wait(s.empty + stage * 8, phase);
+			tk_trace_enter(trace, REGION_LOAD);
 			barrier_expect(full, Traits::STAGE_BYTES);
 			load_a<Traits, K, a_fast>(a, to, full, t, step);
 			load_b<Traits, K, b_fast>(b, to + Traits::A_BYTES, full, t, step);
@@ -150,16 +170,21 @@ struct ring {
 
 // sum = the product over a tile's steps. One wgmma is in flight while the next stage is awaited.
 template <class Traits, class A, class B, bool a_fast, bool b_fast>
-HOPPER_INLINE void multiply_tile(float *sum, const operands &s, const tile &t, int group, ring &r)
+HOPPER_INLINE void multiply_tile(
+        float *sum, const operands &s, const tile &t, int group, ring &r, tk_trace_writer &trace)
 {
 	int last = -1;
+	tk_trace_enter(trace, REGION_WAIT);
 	for (int step = t.first; step < t.last; step++) {
 		barrier_wait(s.full + r.stage * 8, r.phase);
+		tk_trace_begin(trace, REGION_MULTIPLY, r.stage, REGION_WAIT_MULTIPLY);
 		multiply_stage<Traits, A, B, a_fast, b_fast>(
 		        sum, s.stages + r.stage * Traits::STAGE_BYTES, group, step > t.first);
 		wgmma_wait<1>();
-		if (last >= 0)
+		if (last >= 0) {
+			tk_trace_end(trace, REGION_MULTIPLY, last, REGION_WAIT);
 			release<Traits>(s.empty + last * 8);
+		}
 		last = r.stage;
 		if (++r.stage == Traits::STAGES) {
 			r.stage = 0;
@@ -167,8 +192,10 @@ HOPPER_INLINE void multiply_tile(float *sum, const operands &s, const tile &t, i
 		}
 	}
 	wgmma_wait<0>();
-	if (last >= 0)
+	if (last >= 0) {
+		tk_trace_end(trace, REGION_MULTIPLY, last, TK_TRACE_NOTHING);
 		release<Traits>(s.empty + last * 8);
+	}
 }
 
 HOPPER_INLINE uint32_t pack(float x, float y, uint32_t type)
@@ -277,16 +304,21 @@ HOPPER_INLINE bool reduce_splits(float *sum, const hopper_gemm_args &p, const ti
 
 template <class Traits, class A, class B, bool a_fast, bool b_fast>
 HOPPER_INLINE void consume(const CUtensorMap *c, const hopper_gemm_args &p, const operands &s,
-        int group, int tile_count)
+        int group, int tile_count, tk_trace_writer &trace)
 {
 	float sum[Traits::N / 2];
 	ring r = {0, 0};
 	for (int tile_index = (int)blockIdx.x / Traits::CLUSTER; tile_index < tile_count;
 	        tile_index += (int)gridDim.x / Traits::CLUSTER) {
 		tile t = locate_tile<Traits>(p, tile_index);
-		multiply_tile<Traits, A, B, a_fast, b_fast>(sum, s, t, group, r);
-		if (p.splits > 1 && !reduce_splits<Traits>(sum, p, t, group))
-			continue;
+		multiply_tile<Traits, A, B, a_fast, b_fast>(sum, s, t, group, r, trace);
+		if (p.splits > 1) {
+			tk_trace_enter(trace, REGION_REDUCE);
+			bool is_last = reduce_splits<Traits>(sum, p, t, group);
+			if (!is_last)
+				continue;
+		}
+		tk_trace_enter(trace, REGION_STORE);
 		if (p.out == HOPPER_OUT_COPY)
 			store_tile_tma<Traits>(sum, c, p.c_type, s.staging, t, group);
 		else
@@ -325,16 +357,19 @@ __global__ void __cluster_dims__(Traits::CLUSTER, 1, 1) __launch_bounds__(Traits
 		cluster_sync();
 	else
 		__syncthreads();
+	tk_trace_writer trace = tk_trace_open(
+	        group == Traits::CONSUMERS ? 0 : group + 1, threadIdx.x % WARPGROUP == 0);
 	if (group == Traits::CONSUMERS) {
 		if constexpr (Traits::CONSUMERS > 1)
-			registers_release<24>();
+			registers_release<PRODUCER_REGISTERS>();
 		if (threadIdx.x % WARPGROUP == 0)
-			produce<Traits, K, a_fast, b_fast>(&a, &b, p, s, tile_count);
+			produce<Traits, K, a_fast, b_fast>(&a, &b, p, s, tile_count, trace);
 	} else {
 		if constexpr (Traits::CONSUMERS > 1)
-			registers_acquire<240>();
-		consume<Traits, A, B, a_fast, b_fast>(&c, p, s, group, tile_count);
+			registers_acquire<CONSUMER_REGISTERS>();
+		consume<Traits, A, B, a_fast, b_fast>(&c, p, s, group, tile_count, trace);
 	}
+	tk_trace_close(trace);
 	if (Traits::CLUSTER > 1)
 		cluster_sync(); // do not exit while the peer may still signal this block's barriers
 #endif

@@ -3,6 +3,17 @@
 // block keeps WARPS times 16 ROWS queries of one head and streams KEYS keys at a time. The values
 // of a step are loaded during its scores, the next keys during its output.
 #include "flash_launch.h"
+#include "trace.h"
+
+#define REGIONS(X) \
+	X(LOAD, "load", LOAD) \
+	X(WAIT_K, "wait for K", WAIT) \
+	X(WAIT_V, "wait for V", WAIT) \
+	X(SCORES, "scores", TENSOR) \
+	X(SOFTMAX, "softmax", COMPUTE) \
+	X(OUTPUT, "output", TENSOR) \
+	X(STORE, "store", STORE)
+TK_TRACE_KERNEL("flash_forward", REGIONS, "warp 0")
 
 // KEYS keys a step, ROWS times 16 queries a warp. IN_REGISTERS: queries stay in registers;
 // otherwise they are read from shared memory in every step, which leaves registers for the output.
@@ -93,6 +104,8 @@ flash_forward(flash_problem p, const T *q, const T *k, const T *v, T *o, float *
 	queries<Tiling, T> query;
 	flash_rows<Tiling::D, Tiling::ROWS> r;
 	query.shared = qs;
+	tk_trace_writer trace = tk_trace_open(0, threadIdx.x == 0);
+	tk_trace_enter(trace, REGION_LOAD);
 	flash_begin(r);
 	flash_load_tile<Tiling::QUERIES, Tiling::D, Tiling::THREADS>(qs, q, q_step, p.sq - b.first);
 	gpu_copy_commit();
@@ -106,19 +119,25 @@ flash_forward(flash_problem p, const T *q, const T *k, const T *v, T *o, float *
 	gpu_copy_commit();
 	for (int key = 0; key < end; key += Tiling::KEYS) {
 		gpu_sum s[Tiling::ROWS][Tiling::KEYS / 16];
+		tk_trace_enter(trace, REGION_WAIT_K);
 		gpu_copy_wait<0>();
 		__syncthreads();
+		tk_trace_enter(trace, REGION_LOAD);
 		flash_load_tile<Tiling::KEYS, Tiling::D, Tiling::THREADS>(
 		        vs, v + key * kv_step, kv_step, end - key);
 		gpu_copy_commit();
+		tk_trace_enter(trace, REGION_SCORES);
 		flash_scores<Tiling::D, Tiling::ROWS, Tiling::KEYS, T>(s, query, ks);
+		tk_trace_enter(trace, REGION_WAIT_V);
 		gpu_copy_wait<0>();
 		__syncthreads();
+		tk_trace_enter(trace, REGION_LOAD);
 		if (key + Tiling::KEYS < end)
 			flash_load_tile<Tiling::KEYS, Tiling::D, Tiling::THREADS>(ks,
 			        k + (key + Tiling::KEYS) * kv_step, kv_step,
 			        end - key - Tiling::KEYS);
 		gpu_copy_commit();
+		tk_trace_enter(trace, REGION_SOFTMAX);
 		if (key + Tiling::KEYS > min(all, end))
 			flash_mask<Tiling::ROWS, Tiling::KEYS, false>(s, [&](int row) {
 				return (p.causal ? min(p.skv, warp_row + row + p.skv - p.sq + 1)
@@ -126,11 +145,14 @@ flash_forward(flash_problem p, const T *q, const T *k, const T *v, T *o, float *
 				       key;
 			});
 		flash_softmax<Tiling::D, Tiling::ROWS, Tiling::KEYS>(r, s, p.scale);
+		tk_trace_enter(trace, REGION_OUTPUT);
 		flash_accumulate<Tiling::D, Tiling::ROWS, Tiling::KEYS, T>(r.o, s, vs);
 	}
 	gpu_copy_wait<0>();
+	tk_trace_enter(trace, REGION_STORE);
 	flash_finish(r, p.scale);
 	store_rows<Tiling>(r, p, b, o, lse);
+	tk_trace_close(trace);
 }
 
 #if GPU_HIP // 64 KiB of shared memory; twice the lanes share a tile's registers

@@ -5,8 +5,16 @@
 // cache.
 #include "gemm_side.h"
 #include "gpu_matrix.h"
+#include "trace.h"
 
 enum { BAND = 8, PAD = 8 };
+
+#define REGIONS(X) \
+	X(WAIT, "wait for data", WAIT) \
+	X(LOAD, "load", LOAD) \
+	X(MULTIPLY, "multiply", TENSOR) \
+	X(STORE, "store", STORE)
+TK_TRACE_KERNEL("gemm_matrix", REGIONS, "warp 0")
 
 // M x N a block, K deep, STAGES tiles in flight, WM x WN warps.
 template <int M_, int N_, int K_, int STAGES_, int WM_, int WN_> struct tiling {
@@ -121,6 +129,7 @@ gemm_matrix(gemm_operands<T> o)
 	T *as = (T *)memory, *bs = as + A::ELEMENTS * Tiling::STAGES;
 	int row0, col0, wm = gpu_warp() / Tiling::WN, wn = gpu_warp() % Tiling::WN;
 	gpu_sum sum[Tiling::ROWS][Tiling::COLUMNS];
+	tk_trace_writer trace = tk_trace_open(0, threadIdx.x == 0);
 	locate_block<Tiling>(o.a.count, o.b.count, &row0, &col0);
 	gemm_select(o, (int)blockIdx.z);
 	bool a_aligned = is_aligned(o.a), b_aligned = is_aligned(o.b);
@@ -139,17 +148,22 @@ gemm_matrix(gemm_operands<T> o)
 		}
 		gpu_copy_commit();
 	};
+	tk_trace_enter(trace, REGION_LOAD);
 	for (int tile = 0; tile < Tiling::STAGES - 1; tile++)
 		prefetch(tile);
 	for (int tile = 0; tile * Tiling::K < o.a.k; tile++) {
 		int stage = tile % Tiling::STAGES;
+		tk_trace_enter(trace, REGION_WAIT);
 		gpu_copy_wait<Tiling::STAGES - 2>();
 		__syncthreads();
+		tk_trace_enter(trace, REGION_LOAD);
 		prefetch(tile + Tiling::STAGES - 1);
+		tk_trace_enter(trace, REGION_MULTIPLY);
 		multiply<Tiling, a_fast, b_fast, T>(
 		        sum, as + stage * A::ELEMENTS, bs + stage * B::ELEMENTS, wm, wn);
 	}
 	gpu_copy_wait<0>();
+	tk_trace_enter(trace, REGION_STORE);
 #pragma unroll
 	for (int i = 0; i < Tiling::ROWS; i++)
 #pragma unroll
@@ -160,6 +174,7 @@ gemm_matrix(gemm_operands<T> o)
 				        row0 + (wm * Tiling::ROWS + i) * 16 + gpu_row(gpu_slot(e)),
 				        col0 + (wn * Tiling::COLUMNS + j) * 16 + gpu_column(e),
 				        sum[i][j].x[e], sum[i][j].x[e + 1]);
+	tk_trace_close(trace);
 }
 
 #if GPU_HIP // 64 KiB of shared memory and no asynchronous copies

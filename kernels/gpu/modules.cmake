@@ -26,6 +26,8 @@ function(tk_gpu_modules kind maker)
   endforeach()
   tk_gpu_module(flash_${kind} ${kind} ${maker} attention_backend.c flash_module.cu flash_forward.cu
     flash_backward.cu)
+  tk_traced_module(gemm_matrix_${kind})
+  tk_traced_module(flash_${kind})
   tk_gpu_module(nsa_${kind} ${kind} ${maker} attention_backend.c nsa_forward.cu)
   set(TK_GPU_MODULES ${built} PARENT_SCOPE)
 endfunction()

@@ -1,0 +1,199 @@
+/* Records of named regions inside a kernel: when a group of warps entered and left them. One source
+ * for CUDA and HIP.
+ *
+ *   #define REGIONS(X) X(WAIT, "wait", WAIT) X(LOAD, "load", LOAD) X(MULTIPLY, "multiply", TENSOR)
+ *   TK_TRACE_KERNEL("my_gemm", REGIONS, "producer", "consumer")   // outside of functions
+ *
+ *   tk_trace_writer trace = tk_trace_open(group, threadIdx.x % 128 == 0);
+ *   tk_trace_enter(trace, REGION_WAIT);    // and leaves the region before
+ *   ...
+ *   tk_trace_begin(trace, REGION_MULTIPLY, stage, REGION_LOAD);   // beside what the group does;
+ *   ...                                       // it enters LOAD at the same time
+ *   tk_trace_end(trace, REGION_MULTIPLY, stage, REGION_WAIT);     // the token tells overlapping
+ *   tk_trace_leave(trace);                                        // ones apart
+ *   tk_trace_close(trace);
+ *
+ * Without TK_TRACE all of it is empty, and the machine code is that of a kernel without it. With
+ * TK_TRACE the recording thread of each group writes 8 bytes for each call to a ring in global
+ * memory. All threads of a warp must make the calls together. tracker_abi.h has the layout of the
+ * rings; their memory is the host's. */
+#ifndef TK_TRACE_H
+#define TK_TRACE_H
+#include "tracker_abi.h"
+
+#define TK_TRACE_ID(id, text, kind) REGION_##id,
+#define TK_TRACE_ROW(id, text, kind) {text, TK_TRACE_##kind},
+#define TK_TRACE_INLINE static __device__ __forceinline__
+
+#ifdef TK_TRACE
+#include "gpu_host.h"
+
+static __constant__ struct tk_trace_memory tk_trace_memory;
+
+#ifndef __HIP_DEVICE_COMPILE__
+static inline int tk_trace_record(const struct tk_trace_memory *memory)
+{
+#if TK_GPU_HIP
+	return (int)hipMemcpyToSymbol(HIP_SYMBOL(tk_trace_memory), memory, sizeof *memory);
+#else
+	return (int)cudaMemcpyToSymbol(tk_trace_memory, memory, sizeof *memory);
+#endif
+}
+
+/* The linker gathers the kernels of all files of a module. */
+extern "C" const struct tk_trace_kernel *const __start_tk_trace[];
+extern "C" const struct tk_trace_kernel *const __stop_tk_trace[];
+
+#define TK_TRACE_KERNEL(title, REGIONS, ...) \
+	enum region { REGIONS(TK_TRACE_ID) REGION_COUNT }; \
+	static const char *const tk_trace_groups[] = {__VA_ARGS__}; \
+	static const struct tk_trace_region tk_trace_regions[] = {REGIONS(TK_TRACE_ROW)}; \
+	static const struct tk_trace_kernel tk_trace_kernel = {sizeof(struct tk_trace_kernel), \
+	        title, tk_trace_groups, sizeof tk_trace_groups / sizeof *tk_trace_groups, \
+	        tk_trace_regions, REGION_COUNT, tk_trace_record}; \
+	__attribute__((used, \
+	        section("tk_trace"))) static const struct tk_trace_kernel *const tk_trace_link = \
+	        &tk_trace_kernel; \
+	extern "C" __attribute__((weak)) TK_EXPORT const struct tk_trace_kernel *const * \
+	tk_trace_entry(uint32_t *count) \
+	{ \
+		*count = (uint32_t)(__stop_tk_trace - __start_tk_trace); \
+		return __start_tk_trace; \
+	}
+#endif
+
+TK_TRACE_INLINE uint32_t tk_trace_clock(void)
+{
+#ifdef __HIP_PLATFORM_AMD__
+	return (uint32_t)clock64();
+#else
+	uint32_t clock;
+	asm volatile("mov.u32 %0, %%clock;" : "=r"(clock)::"memory");
+	return clock;
+#endif
+}
+
+TK_TRACE_INLINE uint64_t tk_trace_time_ns(void)
+{
+#ifdef __HIP_PLATFORM_AMD__
+	return (uint64_t)wall_clock64() * 10; /* counts at 100 MHz */
+#else
+	uint64_t ns;
+	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns)::"memory");
+	return ns;
+#endif
+}
+
+TK_TRACE_INLINE uint32_t tk_trace_multiprocessor(void)
+{
+#ifdef __HIP_PLATFORM_AMD__
+	return __smid();
+#else
+	uint32_t id;
+	asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
+	return id;
+#endif
+}
+
+/* One register: the lower half of the next record's address, whose lowest bit is set in a thread
+ * that records. */
+struct tk_trace_writer {
+	uint32_t next;
+};
+
+/* Without a branch: a branch between a warpgroup's matrix products would make the compiler wait for
+ * each of them. */
+TK_TRACE_INLINE void tk_trace_put(tk_trace_writer &w, uint32_t does, enum tk_trace_event event,
+        uint32_t async, uint32_t token)
+{
+	uint32_t what = does | (uint32_t)event << 8 | async << 16 | token << 24;
+	uint32_t upper = (uint32_t)((uint64_t)tk_trace_memory.records >> 32),
+	         mask = tk_trace_memory.slots * 8 - 1;
+#ifdef __HIP_PLATFORM_AMD__
+	if (w.next & 1)
+		*(uint2 *)((uint64_t)upper << 32 | (w.next - 1)) =
+		        make_uint2(tk_trace_clock(), what);
+#else
+	asm volatile("{\n\t.reg .pred records;\n\t.reg .u32 clock, flag;\n\t.reg .u64 to;\n\t"
+	             "and.b32 flag, %0, 1;\n\tsetp.ne.u32 records, flag, 0;\n\t"
+	             "mov.b64 to, {%0, %1};\n\tmov.u32 clock, %%clock;\n\t"
+	             "@records st.global.v2.u32 [to + -1], {clock, %2};\n\t}" ::"r"(w.next),
+	             "r"(upper), "r"(what)
+	             : "memory");
+#endif
+	w.next = (w.next & ~mask) | ((w.next + 8) & mask);
+}
+
+TK_TRACE_INLINE tk_trace_writer tk_trace_open(uint32_t group, bool records)
+{
+	tk_trace_writer w = {0};
+	uint32_t block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+	if (records && tk_trace_memory.rings && block < tk_trace_memory.blocks &&
+	        group < tk_trace_memory.groups) {
+		uint32_t index = block * tk_trace_memory.groups + group;
+		struct tk_trace_ring *ring = tk_trace_memory.rings + index;
+		ring->block = block;
+		ring->group = group;
+		ring->multiprocessor = tk_trace_multiprocessor();
+		ring->begin_ns = tk_trace_time_ns();
+		ring->begin_clock = tk_trace_clock();
+		w.next = (uint32_t)(uint64_t)(tk_trace_memory.records +
+		                              (size_t)index * tk_trace_memory.slots) +
+		         1;
+	}
+#pragma unroll
+	for (int i = 0; i < 4; i++)
+		tk_trace_put(w, TK_TRACE_CALIBRATION, TK_TRACE_DOES, 0, 0);
+	return w;
+}
+
+TK_TRACE_INLINE void tk_trace_close(tk_trace_writer &w)
+{
+	if (!(w.next & 1))
+		return;
+	uint32_t record = (w.next - (uint32_t)(uint64_t)tk_trace_memory.records) / 8;
+	struct tk_trace_ring *ring = tk_trace_memory.rings + record / tk_trace_memory.slots;
+	ring->end_clock = tk_trace_clock();
+	ring->end_ns = tk_trace_time_ns();
+	ring->next = record % tk_trace_memory.slots;
+}
+#else
+struct tk_trace_writer {
+};
+
+TK_TRACE_INLINE tk_trace_writer tk_trace_open(uint32_t, bool)
+{
+	return {};
+}
+TK_TRACE_INLINE void tk_trace_put(
+        tk_trace_writer &, uint32_t, enum tk_trace_event, uint32_t, uint32_t)
+{
+}
+TK_TRACE_INLINE void tk_trace_close(tk_trace_writer &)
+{
+}
+#endif
+
+#ifndef TK_TRACE_KERNEL
+#define TK_TRACE_KERNEL(title, REGIONS, ...) enum region { REGIONS(TK_TRACE_ID) REGION_COUNT };
+#endif
+
+TK_TRACE_INLINE void tk_trace_enter(tk_trace_writer &w, uint32_t region)
+{
+	tk_trace_put(w, region, TK_TRACE_DOES, 0, 0);
+}
+TK_TRACE_INLINE void tk_trace_leave(tk_trace_writer &w)
+{
+	tk_trace_put(w, TK_TRACE_NOTHING, TK_TRACE_DOES, 0, 0);
+}
+TK_TRACE_INLINE void tk_trace_begin(
+        tk_trace_writer &w, uint32_t async, uint32_t token, uint32_t entered)
+{
+	tk_trace_put(w, entered, TK_TRACE_BEGIN_ASYNC, async, token);
+}
+TK_TRACE_INLINE void tk_trace_end(
+        tk_trace_writer &w, uint32_t async, uint32_t token, uint32_t entered)
+{
+	tk_trace_put(w, entered, TK_TRACE_END_ASYNC, async, token);
+}
+#endif
