@@ -79,6 +79,8 @@ struct tk_engine {
 	double idle_mhz;   /* of the waiting device: no power limit lowers it; NAN: unknown */
 	double *clocks;    /* MHz of each sample; NULL without stamps */
 
+	struct tk_engine_trace *trace; /* NULL: none */
+
 	uint64_t random; /* of the checks between and after the samples */
 	struct tk_engine_mark mark;
 	uint32_t reference_checks; /* for timed results with other bits than the verified ones */
@@ -114,6 +116,11 @@ int tk_engine_mark_output(struct tk_engine *e);
 int tk_engine_check_mark(struct tk_engine *e);
 /* After the samples: the sets of the last one, and a burst on an input that has changed. */
 int tk_engine_verify_timed(struct tk_engine *e);
+
+/* trace.c: launches that record regions inside their kernels. end: in any case. */
+int tk_engine_trace_start(struct tk_engine *e);
+int tk_engine_trace_write(struct tk_engine *e);
+void tk_engine_trace_end(struct tk_engine *e);
 
 /* host_tensors.c: host copies with seeded inputs; their memory is reused by later jobs. */
 int tk_engine_fill_host(struct tk_engine *e);

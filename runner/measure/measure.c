@@ -165,7 +165,7 @@ static int set_up(struct tk_engine *e)
 	int64_t start = tk_clock_monotonic_ns();
 	status = make_plan(e);
 	e->out->plan_s = (double)(tk_clock_monotonic_ns() - start) * 1e-9;
-	return status;
+	return status || !e->options->trace ? status : tk_engine_trace_start(e);
 }
 
 static void tear_down(struct tk_engine *e)
@@ -173,6 +173,7 @@ static void tear_down(struct tk_engine *e)
 	const struct tk_device_ops *o = e->ops;
 	tk_device_token_close(e->token);
 	tk_engine_free_graphs(e);
+	tk_engine_trace_end(e);
 	if (e->plan)
 		e->backend->unplan(e->plan);
 	if (e->start_event)
@@ -290,7 +291,8 @@ static int run(struct tk_engine *e)
 		return status;
 	tk_device_token_close(e->token);
 	/* Again after thousands of launches: races and an overrun workspace show only now. */
-	if (e->options->verify && (status = tk_engine_verify_timed(e)))
+	if ((e->options->verify && (status = tk_engine_verify_timed(e))) ||
+	        (e->options->trace && (status = tk_engine_trace_write(e))))
 		return status;
 	if ((status = summarize(e)))
 		return status;

@@ -17,6 +17,15 @@
 struct tk_device_token;
 struct tk_error;
 
+/* All launches of the job record regions inside their kernels; those after the last sample are
+ * written down (core/trace_file.h). */
+struct tk_trace_request {
+	int fd; /* of a file, written from its beginning */
+	uint32_t launches;
+	const struct tk_trace_kernel *const *kernels; /* of the backend */
+	uint32_t kernel_count;
+};
+
 struct tk_measure_options {
 	uint64_t seed;       /* of the inputs */
 	uint64_t check_seed; /* of what is checked and when; 0: drawn, so that nobody knows it */
@@ -29,9 +38,10 @@ struct tk_measure_options {
 	double idle_gap_ns;   /* paced, contended: between two bursts; 0: found for the kernel */
 	uint32_t sets;        /* input sets to rotate over; 0: as many as the mode needs */
 	bool verify;
-	bool profile;                  /* let a profiler record one launch before the samples */
-	const char *config;            /* NULL: the backend's best guess */
-	uint32_t threads;              /* CPU */
+	bool profile; /* let a profiler record one launch before the samples */
+	const struct tk_trace_request *trace; /* NULL: none */
+	const char *config;                   /* NULL: the backend's best guess */
+	uint32_t threads;                     /* CPU */
 	struct tk_device_token *token; /* shared with the other worker of an A/B pair; NULL: none */
 };
 

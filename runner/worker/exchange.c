@@ -264,7 +264,7 @@ static int try_process(struct tk_worker *w, const struct tk_python_host *python,
 	        .threads = w->threads,
 	        .memory_limit_bytes = w->memory_limit_bytes,
 	        .log_fd = w->log.fd,
-	        .token_fd = w->token_fd,
+	        .kept_fd = w->token_fd ? w->token_fd : w->trace_fd,
 	        .limit_address_space = can_limit_address_space(w)};
 	json_t *hello = NULL;
 	tk_process_tree_init(&w->tree);

@@ -29,7 +29,7 @@ struct tk_worker {
 	uint32_t device_index, threads;
 	uint64_t memory_limit_bytes;
 	cpu_set_t cores;
-	int token_fd;
+	int token_fd, trace_fd;
 	const char *const *profiler; /* NULL: none */
 	struct tk_worker_log log;
 	struct tk_worker_process process;

@@ -6,6 +6,7 @@
 #include "core/measurement_fields.h"
 #include "core/operation.h"
 #include "core/python_package.h"
+#include "core/trace_file.h"
 #include "measure/measure.h"
 #include "worker/fields.h"
 #include "worker/loader.h"
@@ -333,6 +334,23 @@ static struct tk_measure_options get_options(const json_t *request)
 	};
 }
 
+/* {"fd":5,"launches":4}. The backend is loaded. */
+static int open_trace(const struct tk_worker_state *s, const json_t *request,
+        struct tk_trace_request *out, enum tk_outcome *outcome, struct tk_error *err)
+{
+	const json_t *trace = json_object_get(request, "trace");
+	*out = (struct tk_trace_request){
+	        .fd = (int)json_integer_value(json_object_get(trace, "fd")),
+	        .launches = (uint32_t)json_integer_value(json_object_get(trace, "launches"))};
+	if (out->fd < 3 || out->launches < 1 || out->launches > TK_TRACE_LAUNCHES_MAX)
+		return tk_fail(err, TK_EDATA, "trace: invalid descriptor or number of launches");
+	int status = tk_loader_find_traced(s->backend_path, &out->kernels, &out->kernel_count, err);
+	if (status || out->kernel_count)
+		return status;
+	*outcome = TK_OUTCOME_UNSUPPORTED;
+	return tk_fail(err, TK_EUNSUPPORTED, "%s was not built to record regions", s->backend_path);
+}
+
 static int open_token(const json_t *request, struct tk_device_token *out, struct tk_error *err)
 {
 	int fd = (int)json_integer_value(json_object_get(request, "device_token"));
@@ -417,6 +435,7 @@ int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **re
 	const char *text;
 	json_t *opened = NULL;
 	struct tk_measure_options options = get_options(request);
+	struct tk_trace_request trace;
 	struct tk_device_token token;
 	/* First: what a driver or a library starts must not inherit it, and any failure must close
 	 * it. */
@@ -429,6 +448,10 @@ int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **re
 		status = get_mode(request, &options.mode, err);
 	if (status == TK_OK)
 		status = tk_job_open_backend(s, request, &opened, outcome, err);
+	if (status == TK_OK && json_object_get(request, "trace")) {
+		status = open_trace(s, request, &trace, outcome, err);
+		options.trace = &trace;
+	}
 	if (status == TK_OK)
 		status = measure(s, &options, text, result, err);
 	tk_device_token_close(&token);

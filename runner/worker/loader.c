@@ -2,6 +2,7 @@
 #include "worker/loader.h"
 #include "base/error.h"
 #include "core/series.h"
+#include "core/trace_file.h"
 #include "worker/module_pages.h"
 #include <dlfcn.h>
 #include <string.h>
@@ -99,6 +100,41 @@ int tk_loader_load_backend(const char *path, struct tk_backend *out, struct tk_e
 		        out->name);
 	if (status == TK_OK && tk_device_kind_from_name(out->device_kind) == TK_DEVICE_CPU)
 		tk_module_randomize_pages(module);
+	return status;
+}
+
+static int check_traced(const char *path, const struct tk_trace_kernel *k, struct tk_error *err)
+{
+	if (!k || k->size < sizeof *k || !k->record || !k->groups || !k->regions ||
+	        !k->group_count || k->group_count > TK_TRACE_GROUPS_MAX || !k->region_count ||
+	        k->region_count > TK_TRACE_REGIONS_MAX)
+		return tk_fail(err, TK_EDATA,
+		        "%s: a kernel that records has 1 to %d groups and 1 to %d regions", path,
+		        TK_TRACE_GROUPS_MAX, TK_TRACE_REGIONS_MAX);
+	return TK_OK;
+}
+
+int tk_loader_find_traced(const char *path, const struct tk_trace_kernel *const **out,
+        uint32_t *count, struct tk_error *err)
+{
+	const struct tk_trace_kernel *const *(*entry)(uint32_t *);
+	void *module = dlopen(path, RTLD_NOW | RTLD_NOLOAD), *symbol = NULL;
+	*count = 0;
+	if (module)
+		symbol = dlsym(module, "tk_trace_entry");
+	int status = TK_OK;
+	if (symbol) {
+		memcpy(&entry, &symbol, sizeof entry);
+		*out = entry(count);
+		if (*count > TK_TRACE_KERNELS_MAX || (*count && !*out))
+			status =
+			        tk_fail(err, TK_EDATA, "%s: %u kernels record, expected at most %d",
+			                path, *count, TK_TRACE_KERNELS_MAX);
+		for (uint32_t i = 0; !status && i < *count; i++)
+			status = check_traced(path, (*out)[i], err);
+	}
+	if (module)
+		dlclose(module);
 	return status;
 }
 

@@ -10,6 +10,9 @@ struct tk_error;
  * NULL. The module stays loaded until the process ends: libraries with threads cannot be unloaded
  * safely. The pages of a backend for CPUs are randomized (worker/module_pages.h). */
 int tk_loader_load_backend(const char *path, struct tk_backend *out, struct tk_error *err);
+/* The kernels of a loaded backend that record regions: *count is 0 where it was not built to. */
+int tk_loader_find_traced(const char *path, const struct tk_trace_kernel *const **out,
+        uint32_t *count, struct tk_error *err);
 /* Once more, for what a backend has loaded itself when it was opened. */
 void tk_loader_randomize_pages(const char *path);
 int tk_loader_load_device(const char *path, struct tk_device_ops *out, struct tk_error *err);

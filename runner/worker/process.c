@@ -228,7 +228,7 @@ int tk_worker_process_start(const struct tk_worker_process_spec *spec, struct tk
 	        .argv = profiled ? profiled : argv,
 	        .env = env,
 	        .stdio = {fds[REQUEST_READ], fds[ANSWER_WRITE], spec->log_fd},
-	        .keep_fd = spec->token_fd,
+	        .keep_fd = spec->kept_fd,
 	        .cores = spec->cores,
 	        .address_space_bytes = address_space_limit(spec),
 	        .below_caller = true,

@@ -20,7 +20,7 @@ struct tk_worker_process_spec {
 	uint64_t memory_limit_bytes;
 	bool limit_address_space; /* not for GPUs: their drivers reserve far more than they use */
 	int log_fd;               /* stderr and stdout */
-	int token_fd;             /* stays open under this number; 0: none */
+	int kept_fd;              /* stays open under this number; 0: none */
 	const char *const *readable; /* in the sandbox, NULL-terminated */
 	bool gpu;
 	bool unsandboxed;

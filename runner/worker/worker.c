@@ -34,6 +34,7 @@ static int copy_spec(struct tk_worker *w, const struct tk_worker_spec *spec, str
 	w->threads = spec->threads;
 	w->memory_limit_bytes = spec->memory_limit_bytes;
 	w->token_fd = spec->token_fd;
+	w->trace_fd = spec->trace_fd;
 	w->profiler = spec->profiler;
 	if ((status = copy_text(&w->program, spec->program, err)) ||
 	        (status = copy_text(&w->device_kind, spec->device_kind, err)) ||
@@ -75,6 +76,11 @@ void tk_worker_free(struct tk_worker *w)
 	free(w->device_uuid);
 	free(w->cpu_list);
 	free(w);
+}
+
+void tk_worker_end_process(struct tk_worker *w)
+{
+	tk_exchange_end_process(w, 0.5);
 }
 
 void tk_worker_close_input(struct tk_worker *w)
@@ -152,6 +158,10 @@ static json_t *new_measure_request(const struct tk_worker *w, const struct tk_jo
 	json_object_set_new(r, "verify", json_boolean(q->verify));
 	if (q->profile)
 		json_object_set_new(r, "profile", json_true());
+	if (q->trace_launches)
+		json_object_set_new(r, "trace",
+		        json_pack("{s:i,s:i}", "fd", w->trace_fd, "launches",
+		                (int)q->trace_launches));
 	add_token(w, q, r);
 	return r;
 }

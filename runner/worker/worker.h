@@ -41,6 +41,9 @@ struct tk_worker_spec {
 	/* an end of tk_device_token_new_pair(), kept open by the caller until the first job is
 	 * sent; 0: none */
 	int token_fd;
+	/* a file that jobs with `trace_launches` are written to, kept open by the caller; 0: none;
+	 * not together with token_fd */
+	int trace_fd;
 };
 
 /* Zero or NULL selects the worker's default. */
@@ -56,7 +59,9 @@ struct tk_job_request {
 	uint32_t min_samples, max_samples;
 	double token_wait_s; /* how long to wait for the peer of an A/B pair in each turn */
 	bool verify;
-	bool profile;                   /* of a worker with a profiler: lets it record one launch */
+	bool profile; /* of a worker with a profiler: lets it record one launch */
+	/* of a worker with a trace_fd: all launches record, so many are written; 0: none */
+	uint32_t trace_launches;
 	const struct tk_limits *limits; /* what the device can do at most; NULL: not checked */
 };
 
@@ -72,6 +77,8 @@ void tk_job_result_free(struct tk_job_result *r);
  * job. */
 int tk_worker_new(const struct tk_worker_spec *spec, struct tk_worker **out, struct tk_error *err);
 void tk_worker_free(struct tk_worker *w);
+/* The next request starts a new process. */
+void tk_worker_end_process(struct tk_worker *w);
 /* Closes the request pipe, so that several workers can exit at the same time before they are
  * freed. */
 void tk_worker_close_input(struct tk_worker *w);
