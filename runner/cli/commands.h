@@ -69,6 +69,7 @@ void tk_command_close(struct tk_config *config, struct tk_store *store);
 	X(diff, "show regressions, improvements and failures", false) \
 	X(ab, "compare two revisions, builds or backends now: is my branch slower?", false) \
 	X(profile, "read counters of one kernel: bytes, tensor cores, stalls", false) \
+	X(trace, "show where the time goes inside a kernel, and what changed there", false) \
 	X(tune, "find the fastest configuration of a backend for each problem", false) \
 	X(detect, "analyse stored nights: imported, merged, or with other thresholds", false) \
 	X(alert, "list open alerts and triage them", false) \

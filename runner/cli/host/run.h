@@ -75,6 +75,7 @@ struct tk_run_session {
 	json_t *json;
 	size_t measured, unsupported, failed;
 	struct tk_run_profile *profile; /* of `tracker profile`; NULL: none */
+	int trace_fd; /* of `tracker trace`: the build of the backend that records; 0: none */
 };
 
 /* Takes one option, or the arguments; whether they are complete is the command's question. */

@@ -125,6 +125,7 @@ static int open_workers(struct tk_run_session *r, const struct tk_globals *g, st
 	        .device_kind = "",
 	        .modules_dir = r->modules->dir,
 	        .log_path = r->log_path,
+	        .trace_fd = r->trace_fd,
 	        .cpu_list = r->o->cores,
 	        .threads = r->o->threads < 0 ? r->config->measure.threads : (uint32_t)r->o->threads,
 	        .memory_limit_bytes = r->config->budgets.job_memory_bytes};
@@ -145,6 +146,23 @@ static int open_workers(struct tk_run_session *r, const struct tk_globals *g, st
 	return status ? status : open_devices(r, &spec, err);
 }
 
+/* The build that records lies in a folder "trace" beside the other one. */
+static int use_recording_module(struct tk_run_session *r, struct tk_error *err)
+{
+	const char *slash = strrchr(r->backend_path, '/');
+	char *path = NULL;
+	if (!slash || asprintf(&path, "%.*s/trace/%s", (int)(slash - r->backend_path),
+	                      r->backend_path, slash + 1) < 0)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!tk_file_exists(path)) {
+		free(path);
+		return TK_OK; /* the worker says whether this one records */
+	}
+	free(r->backend_path);
+	r->backend_path = path;
+	return TK_OK;
+}
+
 int tk_run_open_devices(struct tk_run_session *r, const struct tk_globals *g, struct tk_error *err)
 {
 	int status = tk_modules_load(g->program, &r->modules, err);
@@ -152,6 +170,8 @@ int tk_run_open_devices(struct tk_run_session *r, const struct tk_globals *g, st
 	if (!status)
 		status = tk_backend_find(
 		        r->config, r->modules, r->o->backend, &r->backend_path, err);
+	if (!status && r->trace_fd)
+		status = use_recording_module(r, err);
 	return status ? status : open_workers(r, g, err);
 }
 

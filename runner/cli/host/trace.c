@@ -1,0 +1,362 @@
+/* `tracker trace`: where the time goes inside a kernel. Nothing is stored. */
+#include "cli/host/trace.h"
+
+#include "base/process.h"
+#include "cli/options.h"
+#include "core/measurement_fields.h"
+#include "core/problem.h"
+#include "stats/summary/summary.h"
+#include "trace/chrome_trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define RUNS 3
+#define LAUNCHES 4
+#define MULTIPROCESSORS 8
+#define SECONDS 0.2
+#define SECONDS_OF_COMPARISON 0.02 /* the recorded launches count, not the samples */
+
+enum { OPT_BASE = 512, OPT_BASE_CONFIG, OPT_OUT, OPT_RUNS, OPT_LAUNCHES, OPT_MULTIPROCESSORS };
+
+static const struct argp_option options[] = {
+        {"base", OPT_BASE, "BACKEND", 0,
+                "Compare with this backend or shared object, region by region", 1},
+        {"base-config", OPT_BASE_CONFIG, "NAME", 0,
+                "Configuration of the base (default: the one that BACKEND has); without --base, "
+                "the base is BACKEND",
+                1},
+        {"config-of-backend", TK_RUN_OPT_CONFIG, "NAME", 0,
+                "Use one of the backend's own configurations (default: the one it prefers)", 2},
+        {"device", TK_RUN_OPT_DEVICE, "N|UUID", 0, "Use this device (default: 0)", 2},
+        {"format", 'f', "text|json", 0, "Print tables (default) or JSON", 4},
+        {"hot", TK_RUN_OPT_HOT, NULL, 0, "One input set that stays in the caches", 3},
+        {"launches", OPT_LAUNCHES, "N", 0, "Read N launches of each run (default: 4)", 3},
+        {"multiprocessors", OPT_MULTIPROCESSORS, "N", 0,
+                "Write N multiprocessors to --out; 0: all (default: 8)", 4},
+        {"options", TK_RUN_OPT_OPTIONS, "KEY=VALUE,...", 0, "Pass options to the backend", 2},
+        {"out", OPT_OUT, "FILE", 0,
+                "Write one launch to FILE, for ui.perfetto.dev or chrome://tracing", 4},
+        {"runs", OPT_RUNS, "N", 0,
+                "Run N processes of each build (default: 3; with a base 6, the fewest that can "
+                "be compared)",
+                3},
+        {0},
+};
+
+static double parse_count(
+        const char *arg, const char *name, double most, const struct argp_state *state)
+{
+	return tk_option_parse_quantity(
+	        TK_QUANTITY_COUNT, arg, name, 0, most, (struct argp_state *)state);
+}
+
+static void check(struct tk_trace_options *o, struct argp_state *state)
+{
+	bool compares = o->base || o->base_config;
+	if (o->run.problem_count != 1)
+		argp_error(state, "expected BACKEND and one PROBLEM, for instance hopper_gemm "
+		                  "gemm:m=4096,n=4096,k=4096,a=f16");
+	if (o->runs < 0)
+		o->runs = compares ? TK_TRACE_RUNS_MIN : RUNS;
+	if (o->launches < 0)
+		o->launches = LAUNCHES;
+	if (o->runs < (compares ? TK_TRACE_RUNS_MIN : 1) || o->launches < 1)
+		argp_error(state, "--%s: expected at least %d",
+		        o->launches < 1 ? "launches" : "runs",
+		        o->launches >= 1 && compares ? TK_TRACE_RUNS_MIN : 1);
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct tk_trace_options *o = state->input;
+	switch (key) {
+	case OPT_BASE:
+		o->base = arg;
+		return 0;
+	case OPT_BASE_CONFIG:
+		o->base_config = arg;
+		return 0;
+	case OPT_OUT:
+		o->out_path = arg;
+		return 0;
+	case OPT_RUNS:
+		o->runs = parse_count(arg, "runs", TK_TRACE_RUNS_MAX, state);
+		return 0;
+	case OPT_LAUNCHES:
+		o->launches = parse_count(arg, "launches", TK_TRACE_LAUNCHES_MAX, state);
+		return 0;
+	case OPT_MULTIPROCESSORS:
+		o->multiprocessors = parse_count(arg, "multiprocessors", 1e6, state);
+		return 0;
+	case ARGP_KEY_END:
+		check(o, state);
+		return 0;
+	}
+	return tk_run_parse_option(key, arg, state);
+}
+
+const struct argp tk_argp_trace = {options, parse_option, "BACKEND PROBLEM",
+        "Show where the time goes inside a backend's kernels: how long their warps load, wait, "
+        "multiply and store, what of it the matrix products hide, and what changed against "
+        "another build.\v"
+        "BACKEND and PROBLEM are written as for `tracker run`. The kernels must have been built "
+        "to record regions (kernels/gpu/trace.h), which those of this tracker for NVIDIA GPUs "
+        "are: the build that records lies in a folder \"trace\" beside the other one. Results "
+        "are verified. Without a base, builds that record and that do not run by turns, and the "
+        "cost of recording is printed. Nothing is stored.\n\n"
+        "Exit code: 0 done, 2 usage, 3 the kernel failed or is wrong, 4 nothing could be "
+        "recorded.\n\n"
+        "Examples:\n"
+        "  tracker trace hopper_gemm gemm:m=4096,n=4096,k=4096,a=f16\n"
+        "  tracker trace hopper_flash attention:b=4,h=16,sq=4096,d=128,dtype=bf16,causal=yes "
+        "--out=trace.json\n"
+        "  tracker trace ./new.so gemm:m=4096,n=4096,k=4096,a=f16 --base=./old.so\n"
+        "  tracker trace hopper_gemm gemm:m=4096,n=4096,k=4096,a=f16 --base-config=tile-128x128"};
+
+enum side_id { SIDE_BASE, SIDE_HEAD, SIDES };
+
+/* One build; without a base, the side of that name does not record. */
+struct side {
+	struct tk_run_options options;
+	struct tk_run_session session;
+	int fd; /* of the trace; 0: does not record */
+	double median_ns[TK_TRACE_RUNS_MAX];
+	struct tk_trace_file_kernel *kernels;
+	struct tk_trace_summary (*summaries)[TK_TRACE_RUNS_MAX]; /* of each kernel */
+	size_t kernel_count;
+};
+
+struct session {
+	const struct tk_trace_options *o;
+	const struct tk_globals *g;
+	struct tk_config *config;
+	struct side sides[SIDES];
+	struct tk_trace_report *report;
+	bool compares, failed;
+};
+
+/* A file that the worker can fill and not make longer. */
+static int open_file(int *fd, struct tk_error *err)
+{
+	*fd = memfd_create("tracker-trace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (*fd < 0 || ftruncate(*fd, TK_TRACE_FILE_MAX) != 0 ||
+	        fcntl(*fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) != 0)
+		return tk_fail_errno(err, "the file of the trace");
+	return TK_OK;
+}
+
+static int empty_file(int fd, struct tk_error *err)
+{
+	if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, TK_TRACE_FILE_MAX) != 0)
+		return tk_fail_errno(err, "the file of the trace");
+	return TK_OK;
+}
+
+static int open_side(struct session *s, struct side *side, bool records, struct tk_error *err)
+{
+	side->session = (struct tk_run_session){.o = &side->options, .config = s->config};
+	int status = records ? open_file(&side->fd, err) : TK_OK;
+	side->session.trace_fd = records ? side->fd : 0;
+	return status ? status : tk_run_open_devices(&side->session, s->g, err);
+}
+
+static int open_sides(struct session *s, struct tk_error *err)
+{
+	const struct tk_trace_options *o = s->o;
+	struct side *base = &s->sides[SIDE_BASE];
+	for (int i = 0; i < SIDES; i++) {
+		s->sides[i].options = o->run;
+		s->sides[i].options.seconds = s->compares ? SECONDS_OF_COMPARISON : SECONDS;
+	}
+	if (o->base)
+		base->options.backend = o->base;
+	if (o->base_config)
+		base->options.config_name = o->base_config;
+	int status = open_side(s, base, s->compares, err);
+	return status ? status : open_side(s, &s->sides[SIDE_HEAD], true, err);
+}
+
+static void close_side(struct side *side)
+{
+	tk_run_close_devices(&side->session);
+	free(side->session.backend_path);
+	free(side->session.log_path);
+	free(side->kernels);
+	free(side->summaries);
+	if (side->fd > 0)
+		close(side->fd);
+}
+
+static int write_launch(const struct session *s, const struct tk_trace *t, struct tk_error *err)
+{
+	struct tk_trace_launch l;
+	int status = tk_trace_launch_read(t, 0, t->launch_count - 1, &l, err);
+	if (status)
+		return status;
+	FILE *out = fopen(s->o->out_path, "we");
+	status = out ? tk_trace_write_chrome(
+	                       &t->kernels[0], &l, (size_t)s->o->multiprocessors, out, err)
+	             : tk_fail_errno(err, "%s", s->o->out_path);
+	if (out && fclose(out) != 0 && !status)
+		status = tk_fail_errno(err, "%s", s->o->out_path);
+	tk_trace_launch_free(&l);
+	return status;
+}
+
+/* Keeps the kernels of the first run; later ones must be the same. */
+static int keep_kernels(
+        struct side *side, const struct tk_trace *t, size_t run, struct tk_error *err)
+{
+	size_t bytes = t->kernel_count * sizeof *side->kernels;
+	if (run > 0) {
+		bool same = t->kernel_count == side->kernel_count;
+		for (uint32_t i = 0; same && i < t->kernel_count; i++)
+			same = strcmp(t->kernels[i].name, side->kernels[i].name) == 0 &&
+			       t->kernels[i].regions == side->kernels[i].regions;
+		return same ? TK_OK : tk_fail(err, TK_EDATA, "two runs recorded different kernels");
+	}
+	side->kernels = malloc(bytes);
+	side->summaries = calloc(t->kernel_count, sizeof *side->summaries);
+	if (!side->kernels || !side->summaries)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	memcpy(side->kernels, t->kernels, bytes);
+	side->kernel_count = t->kernel_count;
+	return TK_OK;
+}
+
+static int read_trace(
+        struct session *s, struct side *side, bool is_head, size_t run, struct tk_error *err)
+{
+	struct tk_trace t;
+	int status = tk_trace_read(side->fd, &t, err);
+	if (status)
+		return status;
+	status = keep_kernels(side, &t, run, err);
+	for (uint32_t i = 0; !status && i < t.kernel_count; i++)
+		status = tk_trace_summarize_all(&t, i, &side->summaries[i][run], err);
+	if (!status && is_head && run == 0 && s->o->out_path)
+		status = write_launch(s, &t, err);
+	tk_trace_free(&t);
+	return status;
+}
+
+/* In a new process, so that its memory lies elsewhere. */
+static int measure_side(struct session *s, enum side_id id, size_t run, struct tk_error *err)
+{
+	struct side *side = &s->sides[id];
+	struct tk_run_device *device = &side->session.devices_open[0];
+	struct tk_job_request q = tk_run_make_request(&side->session, device, &s->report->problem);
+	struct tk_job_result job = {0};
+	q.trace_launches = side->fd ? (uint32_t)s->o->launches : 0;
+	int status = side->fd ? empty_file(side->fd, err) : TK_OK;
+	if (!status)
+		status = tk_worker_measure(device->worker, &q, &job, err);
+	if (!status && !tk_outcome_has_timing(job.outcome)) {
+		s->failed = job.outcome != TK_OUTCOME_UNSUPPORTED;
+		status =
+		        tk_fail(err, TK_EDATA, "%s: %s", tk_outcome_name(job.outcome), job.message);
+	}
+	if (!status)
+		side->median_ns[run] =
+		        tk_measurement_get_number(job.result, TK_MEASUREMENT_MEDIAN, NAN);
+	tk_job_result_free(&job);
+	if (!status && side->fd)
+		status = read_trace(s, side, id == SIDE_HEAD, run, err);
+	tk_worker_end_process(device->worker);
+	return status;
+}
+
+static bool has_equal_regions(
+        const struct tk_trace_file_kernel *a, const struct tk_trace_file_kernel *b)
+{
+	bool equal = a->regions == b->regions;
+	for (uint32_t i = 0; equal && i < a->regions; i++)
+		equal = strcmp(a->region[i], b->region[i]) == 0 && a->kind[i] == b->kind[i];
+	return equal;
+}
+
+static int compare_kernel(
+        struct session *s, size_t i, struct tk_trace_result *out, struct tk_error *err)
+{
+	struct side *base = &s->sides[SIDE_BASE], *head = &s->sides[SIDE_HEAD];
+	if (i >= base->kernel_count || !has_equal_regions(&base->kernels[i], &head->kernels[i]))
+		return tk_fail(err, TK_EDATA,
+		        "%s: base and head record different regions, and cannot be compared",
+		        head->kernels[i].name);
+	tk_trace_summary_mean(base->summaries[i], s->report->runs, &out->base);
+	return tk_trace_compare(&head->kernels[i], base->summaries[i], head->summaries[i],
+	        s->report->runs, &out->comparison, err);
+}
+
+static int fill_report(struct session *s, struct tk_error *err)
+{
+	struct side *base = &s->sides[SIDE_BASE], *head = &s->sides[SIDE_HEAD];
+	struct tk_trace_report *r = s->report;
+	int status = TK_OK;
+	r->device = head->session.devices_open[0].name;
+	r->device_model = head->session.devices_open[0].model;
+	for (size_t i = 0; !status && i < head->kernel_count; i++) {
+		struct tk_trace_result *out = &r->results[r->count++];
+		out->kernel = head->kernels[i];
+		tk_trace_summary_mean(head->summaries[i], r->runs, &out->head);
+		if (s->compares)
+			status = compare_kernel(s, i, out, err);
+	}
+	r->untraced_ns = s->compares ? NAN : tk_median(base->median_ns, r->runs);
+	r->traced_ns = tk_median(head->median_ns, r->runs);
+	return status;
+}
+
+static int trace(struct session *s, struct tk_error *err)
+{
+	struct tk_trace_report *r = s->report;
+	if (tk_problem_parse(&r->problem, s->o->run.problems[0], err))
+		return err->status = TK_EUSAGE;
+	int status = open_sides(s, err);
+	for (size_t run = 0; !status && run < r->runs; run++) {
+		enum side_id first = run % 2 ? SIDE_HEAD : SIDE_BASE;
+		status = measure_side(s, first, run, err);
+		if (!status)
+			status = measure_side(s, SIDES - 1 - first, run, err);
+	}
+	if (!status)
+		status = fill_report(s, err);
+	return status ? status : tk_trace_print(r, s->g, err);
+}
+
+int tk_cmd_trace(const struct tk_globals *g, int argc, char **argv)
+{
+	struct tk_trace_options o = {.run = TK_RUN_OPTIONS_NONE,
+	        .runs = -1,
+	        .launches = -1,
+	        .multiprocessors = MULTIPROCESSORS};
+	struct tk_error err = {0};
+	struct session s = {.o = &o, .g = g};
+	tk_command_parse(&tk_argp_trace, argc, argv, &o);
+	int code = tk_command_open(g, "trace", -1, &s.config, NULL);
+	if (code)
+		return code;
+	tk_cancel_install_handlers();
+	s.compares = o.base || o.base_config;
+	s.report = calloc(1, sizeof *s.report);
+	int status = s.report ? TK_OK : tk_fail(&err, TK_ENOMEM, "out of memory");
+	if (!status) {
+		s.report->o = &o;
+		s.report->runs = (size_t)o.runs;
+		status = trace(&s, &err);
+	}
+	code = status ? tk_command_fail("trace", &err) : TK_EXIT_OK;
+	if (s.failed)
+		code = TK_EXIT_INCOMPLETE;
+	for (int i = 0; i < SIDES; i++)
+		close_side(&s.sides[i]);
+	free(s.report);
+	tk_command_close(s.config, NULL);
+	return code;
+}

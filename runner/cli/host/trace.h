@@ -1,0 +1,34 @@
+/* What the parts of `tracker trace` share: trace.c measures, trace_print.c prints. */
+#ifndef TK_CLI_TRACE_H
+#define TK_CLI_TRACE_H
+#include "cli/host/run.h"
+#include "trace/summary.h"
+
+struct tk_trace_options {
+	struct tk_run_options run; /* first: tk_run_parse_option() gets it */
+	const char *base, *base_config, *out_path;
+	double runs, launches, multiprocessors; /* runs, launches: negative: not given */
+};
+
+/* One kernel that records, of all runs. */
+struct tk_trace_result {
+	struct tk_trace_file_kernel kernel;
+	struct tk_trace_summary head; /* mean over the runs */
+	struct tk_trace_summary base; /* of `--base` */
+	struct tk_trace_comparison comparison;
+};
+
+struct tk_trace_report {
+	const struct tk_trace_options *o;
+	const char *device, *device_model;
+	struct tk_problem_spec problem;
+	struct tk_trace_result results[TK_TRACE_KERNELS_MAX];
+	size_t count;
+	size_t runs;
+	double untraced_ns, traced_ns; /* medians; without --base */
+};
+
+int tk_trace_print(
+        const struct tk_trace_report *r, const struct tk_globals *g, struct tk_error *err);
+
+#endif

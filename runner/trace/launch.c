@@ -1,0 +1,281 @@
+/* From the rings of one launch to spans on a common time axis.
+ *
+ * Groups on one multiprocessor read the same clock, so their records are ordered to the cycle.
+ * Multiprocessors are placed beside each other by the device's common clock, which is coarser. */
+#include "trace/trace.h"
+
+#include "base/error.h"
+#include "stats/summary/summary.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ASYNC_MAX 8              /* of one region at a time */
+#define CALIBRATION_GAPS 8       /* at most, of one ring */
+#define CALIBRATION_GAP_MAX 4096 /* cycles: more is not the cost of a record */
+
+struct ring_ref {
+	const struct tk_trace_ring *ring;
+	const struct tk_trace_record *records;
+	uint32_t first, count; /* the oldest record; how many there are */
+	double offset_ns;      /* of its begin on the common axis */
+};
+
+struct reader {
+	const struct tk_trace_file_kernel *kernel;
+	struct tk_trace_launch *out;
+	struct ring_ref *refs;
+	size_t cap;
+	double *gaps; /* cycles between two records of the calibration */
+	size_t gap_count;
+	bool failed; /* out of memory */
+};
+
+/* What one group does, and what goes on beside it. */
+struct open_spans {
+	bool is_open; /* the group is in a region */
+	uint8_t does;
+	double begin_ns;
+	uint64_t record;
+	struct {
+		bool is_open;
+		uint8_t token;
+		double begin_ns;
+	} async[TK_TRACE_REGIONS_MAX][ASYNC_MAX];
+};
+
+static int compare_rings(const void *a, const void *b)
+{
+	const struct tk_trace_ring *x = ((const struct ring_ref *)a)->ring,
+	                           *y = ((const struct ring_ref *)b)->ring;
+	if (x->multiprocessor != y->multiprocessor)
+		return x->multiprocessor < y->multiprocessor ? -1 : 1;
+	if (x->begin_ns != y->begin_ns)
+		return x->begin_ns < y->begin_ns ? -1 : 1;
+	return (x->block > y->block) - (x->block < y->block);
+}
+
+/* A ring whose next slot is in use has come around. */
+static struct ring_ref find_records(
+        const struct tk_trace_ring *r, const struct tk_trace_record *records, uint32_t slots)
+{
+	uint32_t next = r->next & (slots - 1);
+	bool is_full = records[next].clock || records[next].does;
+	return (struct ring_ref){.ring = r,
+	        .records = records,
+	        .first = is_full ? next : 0,
+	        .count = is_full ? slots : next};
+}
+
+/* Those that ran and whose head can be true. */
+static size_t find_rings(struct reader *rd, const char *from)
+{
+	const struct tk_trace_file_kernel *k = rd->kernel;
+	size_t count = (size_t)k->blocks * k->groups, n = 0;
+	const struct tk_trace_ring *rings = (const void *)from;
+	const struct tk_trace_record *records = (const void *)(rings + count);
+	for (size_t i = 0; i < count; i++) {
+		const struct tk_trace_ring *r = &rings[i];
+		if (r->begin_ns && r->end_ns >= r->begin_ns && r->group < k->groups)
+			rd->refs[n++] = find_records(r, records + i * k->slots, k->slots);
+	}
+	qsort(rd->refs, n, sizeof *rd->refs, compare_rings);
+	return n;
+}
+
+/* All rings together: one alone is too short for the ticks of the common clock. */
+static double find_clock_mhz(const struct ring_ref *refs, size_t n)
+{
+	double cycles = 0, ns = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct tk_trace_ring *r = refs[i].ring;
+		cycles += (double)(uint32_t)(r->end_clock - r->begin_clock);
+		ns += (double)(r->end_ns - r->begin_ns);
+	}
+	return ns > 0 ? cycles / ns * 1e3 : NAN;
+}
+
+/* The first ring of a multiprocessor stands where the common clock says; the others follow it by
+ * the multiprocessor's clock. */
+static void place_rings(struct ring_ref *refs, size_t n, double mhz)
+{
+	uint64_t first_ns = UINT64_MAX;
+	size_t anchor = 0;
+	for (size_t i = 0; i < n; i++)
+		first_ns = refs[i].ring->begin_ns < first_ns ? refs[i].ring->begin_ns : first_ns;
+	for (size_t i = 0; i < n; i++) {
+		const struct tk_trace_ring *r = refs[i].ring;
+		if (r->multiprocessor != refs[anchor].ring->multiprocessor)
+			anchor = i;
+		int32_t cycles = (int32_t)(r->begin_clock - refs[anchor].ring->begin_clock);
+		refs[i].offset_ns =
+		        (double)(refs[anchor].ring->begin_ns - first_ns) + cycles / mhz * 1e3;
+	}
+}
+
+static void add_gaps(struct reader *rd, const struct ring_ref *ref)
+{
+	const struct tk_trace_record *r = ref->records;
+	for (uint32_t i = 1;
+	        i <= CALIBRATION_GAPS && i < ref->count && r[i].does == TK_TRACE_CALIBRATION; i++) {
+		uint32_t gap = r[i].clock - r[i - 1].clock;
+		if (gap < CALIBRATION_GAP_MAX)
+			rd->gaps[rd->gap_count++] = gap;
+	}
+}
+
+static int calibrate(struct reader *rd, size_t n, struct tk_error *err)
+{
+	struct tk_summary s;
+	rd->gaps = calloc(n * CALIBRATION_GAPS + 1, sizeof *rd->gaps);
+	if (!rd->gaps)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < n; i++)
+		add_gaps(rd, &rd->refs[i]);
+	if (rd->gap_count && !tk_summary_compute(rd->gaps, rd->gap_count, &s))
+		rd->out->record_ns = s.median / rd->out->clock_mhz * 1e3;
+	return TK_OK;
+}
+
+/* Not one that outlasts its group: it cannot be true. */
+static void add_span(struct reader *rd, struct tk_trace_span span)
+{
+	struct tk_trace_launch *l = rd->out;
+	bool is_possible =
+	        span.begin_ns <= span.end_ns && span.end_ns <= l->groups[span.ring].end_ns;
+	if (!is_possible || rd->failed)
+		return;
+	if (l->span_count == rd->cap) {
+		size_t cap = rd->cap ? rd->cap * 2 : 4096;
+		struct tk_trace_span *grown = realloc(l->spans, cap * sizeof *grown);
+		rd->failed = !grown;
+		if (!grown)
+			return;
+		l->spans = grown;
+		rd->cap = cap;
+	}
+	span.own_ns = fmax(0, span.own_ns);
+	l->spans[l->span_count++] = span;
+}
+
+static void leave(
+        struct reader *rd, struct open_spans *open, uint32_t ring, double ns, uint64_t record)
+{
+	double records = (double)(record - open->record);
+	if (open->is_open)
+		add_span(rd, (struct tk_trace_span){.ring = ring,
+		                     .region = open->does,
+		                     .begin_ns = open->begin_ns,
+		                     .end_ns = ns,
+		                     .own_ns = ns - open->begin_ns - records * rd->out->record_ns});
+	open->is_open = false;
+}
+
+/* An end without its begin, which was overwritten, is dropped. */
+static void change_async(struct reader *rd, struct open_spans *open, uint32_t ring,
+        const struct tk_trace_record *r, double ns)
+{
+	bool begins = r->event == TK_TRACE_BEGIN_ASYNC;
+	for (int i = 0; i < ASYNC_MAX; i++) {
+		bool is_open = open->async[r->async][i].is_open;
+		double begin_ns = open->async[r->async][i].begin_ns;
+		if (begins == is_open || (is_open && open->async[r->async][i].token != r->token))
+			continue;
+		open->async[r->async][i].is_open = begins;
+		open->async[r->async][i].token = r->token;
+		open->async[r->async][i].begin_ns = ns;
+		if (!begins)
+			add_span(rd, (struct tk_trace_span){.ring = ring,
+			                     .region = r->async,
+			                     .is_async = true,
+			                     .token = r->token,
+			                     .begin_ns = begin_ns,
+			                     .end_ns = ns,
+			                     .own_ns = ns - begin_ns});
+		return;
+	}
+}
+
+static void take_record(struct reader *rd, struct open_spans *open, uint32_t ring,
+        const struct tk_trace_record *r, double ns, uint64_t index)
+{
+	leave(rd, open, ring, ns, index);
+	if (r->event != TK_TRACE_DOES && r->async < rd->kernel->regions)
+		change_async(rd, open, ring, r, ns);
+	open->is_open = r->does < rd->kernel->regions;
+	open->does = r->does;
+	open->begin_ns = ns;
+	open->record = index;
+}
+
+static void read_ring(struct reader *rd, uint32_t index)
+{
+	const struct ring_ref *ref = &rd->refs[index];
+	const struct tk_trace_ring *ring = ref->ring;
+	uint32_t mask = rd->kernel->slots - 1, last = ring->begin_clock;
+	double cycles = 0, mhz = rd->out->clock_mhz;
+	double end_ns = ref->offset_ns +
+	                (double)(uint32_t)(ring->end_clock - ring->begin_clock) / mhz * 1e3;
+	struct open_spans open = {0};
+	rd->out->groups[index] = (struct tk_trace_group){.block = ring->block,
+	        .group = ring->group,
+	        .multiprocessor = ring->multiprocessor,
+	        .begin_ns = ref->offset_ns,
+	        .end_ns = end_ns,
+	        .recorded = ref->count,
+	        .has_lost = ref->count == rd->kernel->slots};
+	for (uint32_t i = 0; i < ref->count; i++) {
+		const struct tk_trace_record *r = &ref->records[(ref->first + i) & mask];
+		cycles += (double)(uint32_t)(r->clock - last);
+		last = r->clock;
+		take_record(rd, &open, index, r, ref->offset_ns + cycles / mhz * 1e3, i);
+	}
+	leave(rd, &open, index, end_ns, ref->count);
+	rd->out->groups_with_loss += ref->count == rd->kernel->slots;
+	rd->out->duration_ns = fmax(rd->out->duration_ns, end_ns);
+	rd->out->multiprocessors +=
+	        index == 0 || rd->refs[index - 1].ring->multiprocessor != ring->multiprocessor;
+}
+
+static int read_rings(struct reader *rd, const char *rings, struct tk_error *err)
+{
+	struct tk_trace_launch *l = rd->out;
+	l->group_count = find_rings(rd, rings);
+	l->clock_mhz = find_clock_mhz(rd->refs, l->group_count);
+	if (!(l->clock_mhz > 0))
+		return tk_fail(err, TK_EDATA, "trace: %s has recorded nothing", rd->kernel->name);
+	place_rings(rd->refs, l->group_count, l->clock_mhz);
+	l->groups = calloc(l->group_count, sizeof *l->groups);
+	int status = l->groups ? calibrate(rd, l->group_count, err)
+	                       : tk_fail(err, TK_ENOMEM, "out of memory");
+	for (uint32_t i = 0; !status && i < l->group_count; i++)
+		read_ring(rd, i);
+	return !status && rd->failed ? tk_fail(err, TK_ENOMEM, "out of memory") : status;
+}
+
+int tk_trace_launch_read(const struct tk_trace *t, uint32_t kernel, uint32_t launch,
+        struct tk_trace_launch *out, struct tk_error *err)
+{
+	const char *rings = t->rings + launch * t->launch_bytes;
+	for (uint32_t i = 0; i < kernel; i++)
+		rings += (size_t)t->kernels[i].blocks * t->kernels[i].groups *
+		         tk_trace_ring_bytes(t->kernels[i].slots);
+	struct reader rd = {.kernel = &t->kernels[kernel], .out = out};
+	*out = (struct tk_trace_launch){0};
+	rd.refs = calloc((size_t)rd.kernel->blocks * rd.kernel->groups, sizeof *rd.refs);
+	int status =
+	        rd.refs ? read_rings(&rd, rings, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	free(rd.refs);
+	free(rd.gaps);
+	if (status)
+		tk_trace_launch_free(out);
+	return status;
+}
+
+void tk_trace_launch_free(struct tk_trace_launch *l)
+{
+	free(l->groups);
+	free(l->spans);
+	*l = (struct tk_trace_launch){0};
+}

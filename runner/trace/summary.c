@@ -1,0 +1,238 @@
+/* Where the time of a kernel goes: see summary.h. */
+#include "trace/summary.h"
+
+#include "base/error.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const tk_trace_activity_names[TK_TRACE_ACTIVITIES] = {
+        [TK_TRACE_DOES_TENSOR] = "matrix products",
+        [TK_TRACE_DOES_COMPUTE] = "compute",
+        [TK_TRACE_DOES_STORE] = "store",
+        [TK_TRACE_DOES_LOAD] = "load",
+        [TK_TRACE_DOES_WAIT] = "wait",
+        [TK_TRACE_DOES_OTHER] = "outside of regions",
+        [TK_TRACE_IS_IDLE] = "no block",
+};
+
+enum tk_trace_activity tk_trace_kind_activity(uint32_t kind)
+{
+	switch (kind) {
+	case TK_TRACE_TENSOR:
+		return TK_TRACE_DOES_TENSOR;
+	case TK_TRACE_COMPUTE:
+		return TK_TRACE_DOES_COMPUTE;
+	case TK_TRACE_STORE:
+		return TK_TRACE_DOES_STORE;
+	case TK_TRACE_LOAD:
+		return TK_TRACE_DOES_LOAD;
+	default:
+		return TK_TRACE_DOES_WAIT;
+	}
+}
+
+/* A begin or an end of a span, or of a group (`region` NO_REGION). */
+struct edge {
+	double ns;
+	int16_t region;
+	int8_t step;
+};
+#define NO_REGION (-1)
+
+struct sweep {
+	const struct tk_trace_file_kernel *kernel;
+	const struct tk_trace_launch *launch;
+	struct tk_trace_summary *out;
+	struct edge *edges;
+	size_t edge_count;
+	int open[TK_TRACE_REGIONS_MAX], by_activity[TK_TRACE_ACTIVITIES], groups;
+};
+
+static int compare_edges(const void *a, const void *b)
+{
+	const struct edge *x = a, *y = b;
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	return y->step - x->step; /* begins first */
+}
+
+static void add_edges(struct sweep *s, int16_t region, double begin_ns, double end_ns)
+{
+	s->edges[s->edge_count++] = (struct edge){begin_ns, region, 1};
+	s->edges[s->edge_count++] = (struct edge){end_ns, region, -1};
+}
+
+static enum tk_trace_activity activity_now(const struct sweep *s)
+{
+	for (int a = 0; a < TK_TRACE_DOES_OTHER; a++)
+		if (s->by_activity[a])
+			return a;
+	return s->groups ? TK_TRACE_DOES_OTHER : TK_TRACE_IS_IDLE;
+}
+
+/* The regions that are open now share it. */
+static void expose(struct sweep *s, enum tk_trace_activity activity, double ns)
+{
+	for (uint32_t i = 0; activity < TK_TRACE_DOES_OTHER && i < s->kernel->regions; i++)
+		if (s->open[i] && tk_trace_kind_activity(s->kernel->kind[i]) == activity)
+			s->out->regions[i].exposed_ns += ns * s->open[i] / s->by_activity[activity];
+}
+
+static void sweep_edges(struct sweep *s)
+{
+	double now = 0;
+	qsort(s->edges, s->edge_count, sizeof *s->edges, compare_edges);
+	for (size_t i = 0; i < s->edge_count; i++) {
+		const struct edge *e = &s->edges[i];
+		enum tk_trace_activity activity = activity_now(s);
+		double ns = fmax(0, e->ns - now);
+		s->out->activity_ns[activity] += ns;
+		expose(s, activity, ns);
+		now = fmax(now, e->ns);
+		if (e->region == NO_REGION) {
+			s->groups += e->step;
+			continue;
+		}
+		s->open[e->region] += e->step;
+		s->by_activity[tk_trace_kind_activity(s->kernel->kind[e->region])] += e->step;
+	}
+	double rest_ns = fmax(0, s->launch->duration_ns - now);
+	s->out->activity_ns[TK_TRACE_IS_IDLE] += rest_ns;
+	s->out->tail_ns += rest_ns;
+	s->edge_count = 0;
+}
+
+/* Groups and spans are in the order of their multiprocessors. */
+static void sweep_multiprocessors(struct sweep *s)
+{
+	const struct tk_trace_launch *l = s->launch;
+	size_t span = 0;
+	for (size_t i = 0; i < l->group_count; i++) {
+		const struct tk_trace_group *g = &l->groups[i];
+		add_edges(s, NO_REGION, g->begin_ns, g->end_ns);
+		for (; span < l->span_count && l->spans[span].ring == i; span++)
+			add_edges(s, l->spans[span].region, l->spans[span].begin_ns,
+			        l->spans[span].end_ns);
+		if (i + 1 == l->group_count || l->groups[i + 1].multiprocessor != g->multiprocessor)
+			sweep_edges(s);
+	}
+}
+
+static void add_times(const struct tk_trace_file_kernel *kernel, const struct tk_trace_launch *l,
+        struct tk_trace_summary *out)
+{
+	double entered_ns[TK_TRACE_REGIONS_MAX] = {0}; /* time of the groups that enter a region */
+	size_t last[TK_TRACE_REGIONS_MAX];
+	memset(last, -1, sizeof last);
+	for (size_t i = 0; i < l->span_count; i++) {
+		const struct tk_trace_span *s = &l->spans[i];
+		const struct tk_trace_group *g = &l->groups[s->ring];
+		out->regions[s->region].time_ns += s->own_ns;
+		out->regions[s->region].calls += 1;
+		if (last[s->region] != s->ring)
+			entered_ns[s->region] += g->end_ns - g->begin_ns;
+		last[s->region] = s->ring;
+	}
+	for (uint32_t i = 0; i < kernel->regions; i++)
+		out->regions[i].share =
+		        entered_ns[i] > 0 ? out->regions[i].time_ns / entered_ns[i] : 0;
+}
+
+static void divide(struct tk_trace_summary *s, double by)
+{
+	for (size_t i = 0; i < s->region_count; i++) {
+		s->regions[i].time_ns /= by;
+		s->regions[i].exposed_ns /= by;
+		s->regions[i].calls /= by;
+	}
+	for (int a = 0; a < TK_TRACE_ACTIVITIES; a++)
+		s->activity_ns[a] /= by;
+	s->tail_ns /= by;
+}
+
+int tk_trace_summarize(const struct tk_trace_file_kernel *kernel, const struct tk_trace_launch *l,
+        struct tk_trace_summary *out, struct tk_error *err)
+{
+	struct sweep s = {.kernel = kernel, .launch = l, .out = out};
+	*out = (struct tk_trace_summary){.region_count = kernel->regions,
+	        .duration_ns = l->duration_ns,
+	        .clock_mhz = l->clock_mhz,
+	        .record_ns = l->record_ns,
+	        .groups_with_loss = (double)l->groups_with_loss,
+	        .groups = l->group_count,
+	        .multiprocessors = l->multiprocessors};
+	for (size_t i = 0; i < l->group_count; i++)
+		out->recorded += (double)l->groups[i].recorded;
+	s.edges = calloc(2 * (l->group_count + l->span_count) + 1, sizeof *s.edges);
+	if (!s.edges)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	sweep_multiprocessors(&s);
+	free(s.edges);
+	add_times(kernel, l, out);
+	divide(out, (double)l->multiprocessors);
+	return TK_OK;
+}
+
+static void add_summary(struct tk_trace_summary *to, const struct tk_trace_summary *s)
+{
+	for (size_t i = 0; i < s->region_count; i++) {
+		to->regions[i].time_ns += s->regions[i].time_ns;
+		to->regions[i].exposed_ns += s->regions[i].exposed_ns;
+		to->regions[i].share += s->regions[i].share;
+		to->regions[i].calls += s->regions[i].calls;
+	}
+	for (int a = 0; a < TK_TRACE_ACTIVITIES; a++)
+		to->activity_ns[a] += s->activity_ns[a];
+	to->tail_ns += s->tail_ns;
+	to->duration_ns += s->duration_ns;
+	to->clock_mhz += s->clock_mhz;
+	to->record_ns += s->record_ns;
+	to->recorded += s->recorded;
+	to->groups_with_loss += s->groups_with_loss;
+	to->region_count = s->region_count;
+	to->groups = s->groups;
+	to->multiprocessors = s->multiprocessors;
+}
+
+void tk_trace_summary_mean(
+        const struct tk_trace_summary *summaries, size_t n, struct tk_trace_summary *out)
+{
+	*out = (struct tk_trace_summary){0};
+	for (size_t i = 0; i < n; i++)
+		add_summary(out, &summaries[i]);
+	divide(out, (double)n);
+	for (size_t i = 0; i < out->region_count; i++)
+		out->regions[i].share /= (double)n;
+	out->duration_ns /= (double)n;
+	out->clock_mhz /= (double)n;
+	out->record_ns /= (double)n;
+	out->recorded /= (double)n;
+	out->groups_with_loss /= (double)n;
+}
+
+static int summarize_launch(const struct tk_trace *t, uint32_t kernel, uint32_t launch,
+        struct tk_trace_summary *out, struct tk_error *err)
+{
+	struct tk_trace_launch l;
+	int status = tk_trace_launch_read(t, kernel, launch, &l, err);
+	if (status)
+		return status;
+	status = tk_trace_summarize(&t->kernels[kernel], &l, out, err);
+	tk_trace_launch_free(&l);
+	return status;
+}
+
+int tk_trace_summarize_all(const struct tk_trace *t, uint32_t kernel, struct tk_trace_summary *out,
+        struct tk_error *err)
+{
+	struct tk_trace_summary *all = calloc(t->launch_count, sizeof *all);
+	int status = all ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	for (uint32_t i = 0; !status && i < t->launch_count; i++)
+		status = summarize_launch(t, kernel, i, &all[i], err);
+	if (!status)
+		tk_trace_summary_mean(all, t->launch_count, out);
+	free(all);
+	return status;
+}

@@ -1,0 +1,380 @@
+/* From the file of a worker to figures: rings made by hand, at 1,000 MHz, so that a cycle is a
+ * nanosecond. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <jansson.h>
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "trace/chrome_trace.h"
+#include "trace/summary.h"
+#include "trace/trace.h"
+
+enum { WAIT, MULTIPLY, SOFTMAX, REGIONS };
+enum { BLOCKS = 2, GROUPS = 1, SLOTS = 16, RINGS = BLOCKS * GROUPS };
+
+/* One kernel, one launch. */
+struct file {
+	struct tk_trace_file_head head;
+	struct tk_trace_file_kernel kernel;
+	struct tk_trace_ring rings[RINGS];
+	struct tk_trace_record records[RINGS][SLOTS];
+};
+
+static struct file new_file(void)
+{
+	struct file f = {.head = {.magic = "tktrace", .kernels = 1, .launches = 1},
+	        .kernel = {.name = "gemm",
+	                .groups = GROUPS,
+	                .regions = REGIONS,
+	                .blocks = BLOCKS,
+	                .slots = SLOTS,
+	                .group = {"consumer"},
+	                .region = {"wait", "multiply", "softmax"},
+	                .kind = {TK_TRACE_WAIT, TK_TRACE_TENSOR, TK_TRACE_COMPUTE}}};
+	f.head.magic[7] = '1';
+	return f;
+}
+
+static int write_file(const void *data, size_t bytes)
+{
+	int fd = memfd_create("test-trace", 0);
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, data, bytes, 0), (ssize_t)bytes);
+	return fd;
+}
+
+static void put(struct file *f, int ring, uint32_t clock, int does, enum tk_trace_event event,
+        int async, int token)
+{
+	struct tk_trace_ring *r = &f->rings[ring];
+	f->records[ring][r->next] = (struct tk_trace_record){
+	        clock, (uint8_t)does, (uint8_t)event, (uint8_t)async, (uint8_t)token};
+	r->next = (r->next + 1) % SLOTS;
+}
+
+/* wait 100, softmax 200 beside a product of 250, nothing 50: on two multiprocessors, the second one
+ * 30 ns later. Its clock wraps around. `slower` ns more of softmax. */
+static struct file typical_file(uint32_t slower)
+{
+	struct file f = new_file();
+	for (int i = 0; i < RINGS; i++) {
+		uint32_t t = i ? 0xffffff80u : 5000;
+		f.rings[i] = (struct tk_trace_ring){.block = (uint32_t)i,
+		        .multiprocessor = i ? 9 : 4,
+		        .begin_clock = t,
+		        .end_clock = t + 350 + slower,
+		        .begin_ns = 1000u + 30u * (uint32_t)i,
+		        .end_ns = 1350u + 30u * (uint32_t)i + slower};
+		put(&f, i, t, WAIT, TK_TRACE_DOES, 0, 0);
+		put(&f, i, t + 100, SOFTMAX, TK_TRACE_BEGIN_ASYNC, MULTIPLY, 1);
+		put(&f, i, t + 300 + slower, TK_TRACE_NOTHING, TK_TRACE_DOES, 0, 0);
+		put(&f, i, t + 350 + slower, TK_TRACE_NOTHING, TK_TRACE_END_ASYNC, MULTIPLY, 1);
+	}
+	return f;
+}
+
+static int read_file(const void *data, size_t bytes, struct tk_trace *t)
+{
+	int fd = write_file(data, bytes);
+	int status = tk_trace_read(fd, t, NULL);
+	close(fd);
+	return status;
+}
+
+static struct tk_trace_summary summarize(const struct file *f)
+{
+	struct tk_trace t;
+	struct tk_trace_summary s;
+	assert_int_equal(read_file(f, sizeof *f, &t), TK_OK);
+	assert_int_equal(tk_trace_summarize_all(&t, 0, &s, NULL), TK_OK);
+	tk_trace_free(&t);
+	return s;
+}
+
+static void assert_near(double a, double b)
+{
+	if (fabs(a - b) > 1e-6)
+		fail_msg("%g is not %g", a, b);
+}
+
+static void test_summary(void **state)
+{
+	struct file f = typical_file(0);
+	struct tk_trace_summary s = summarize(&f);
+	assert_near(s.clock_mhz, 1000);
+	assert_near(s.duration_ns, 380);
+	assert_int_equal(s.multiprocessors, 2);
+	assert_near(s.recorded, 8);
+	assert_near(s.groups_with_loss, 0);
+	assert_near(s.regions[WAIT].time_ns, 100);
+	assert_near(s.regions[SOFTMAX].time_ns, 200);
+	assert_near(s.regions[MULTIPLY].time_ns, 250);
+	assert_near(s.regions[MULTIPLY].calls, 1);
+	assert_near(s.regions[WAIT].share, 100.0 / 350);
+	/* the product hides all of the softmax */
+	assert_near(s.regions[SOFTMAX].exposed_ns, 0);
+	assert_near(s.regions[WAIT].exposed_ns, 100);
+	assert_near(s.activity_ns[TK_TRACE_DOES_TENSOR], 250);
+	assert_near(s.activity_ns[TK_TRACE_DOES_WAIT], 100);
+	/* one begins 30 ns late, the other one ends 30 ns early */
+	assert_near(s.activity_ns[TK_TRACE_IS_IDLE], 30);
+	assert_near(s.tail_ns, 15);
+	double sum = 0;
+	for (int a = 0; a < TK_TRACE_ACTIVITIES; a++)
+		sum += s.activity_ns[a];
+	assert_near(sum, s.duration_ns);
+}
+
+/* Four records in a row 8 ns apart: a record costs 8 ns, which the region does not. */
+static void test_cost_of_records(void **state)
+{
+	struct file f = new_file();
+	f.rings[0] = (struct tk_trace_ring){
+	        .begin_clock = 1, .end_clock = 201, .begin_ns = 1000, .end_ns = 1200};
+	for (uint32_t i = 0; i < 4; i++)
+		put(&f, 0, 1 + 8 * i, TK_TRACE_CALIBRATION, TK_TRACE_DOES, 0, 0);
+	put(&f, 0, 33, SOFTMAX, TK_TRACE_DOES, 0, 0);
+	put(&f, 0, 133, TK_TRACE_NOTHING, TK_TRACE_DOES, 0, 0);
+	struct tk_trace_summary s = summarize(&f);
+	assert_near(s.record_ns, 8);
+	assert_near(s.regions[SOFTMAX].time_ns, 92);
+	assert_near(s.regions[SOFTMAX].exposed_ns, 100);
+	assert_near(s.activity_ns[TK_TRACE_DOES_OTHER], 100);
+}
+
+/* The oldest records are overwritten: their regions are missing, the rest is right. */
+static void test_full_ring(void **state)
+{
+	struct file f = new_file();
+	f.rings[0] = (struct tk_trace_ring){
+	        .begin_clock = 0, .end_clock = 4000, .begin_ns = 1000, .end_ns = 5000};
+	for (uint32_t i = 0; i < 40; i++)
+		put(&f, 0, 100 * i + 1, i % 2 ? WAIT : SOFTMAX, TK_TRACE_DOES, 0, 0);
+	struct tk_trace_summary s = summarize(&f);
+	assert_near(s.groups_with_loss, 1);
+	assert_near(s.recorded, SLOTS);
+	assert_near(s.regions[SOFTMAX].calls, SLOTS / 2);
+	assert_near(s.regions[SOFTMAX].time_ns, 100 * SLOTS / 2);
+}
+
+static void expect_refused(struct file f)
+{
+	struct tk_trace t;
+	assert_int_equal(read_file(&f, sizeof f, &t), TK_EDATA);
+}
+
+static void test_files_that_are_no_traces(void **state)
+{
+	struct tk_trace t;
+	struct file f = typical_file(0);
+	assert_int_equal(read_file(&f, sizeof f, &t), TK_OK);
+	tk_trace_free(&t);
+	assert_int_equal(read_file("", 0, &t), TK_EDATA);
+	for (size_t cut = 1; cut < sizeof f; cut += 97)
+		assert_int_equal(read_file(&f, sizeof f - cut, &t), TK_EDATA);
+	f.head.magic[0] = 'x';
+	expect_refused(f);
+	f = typical_file(0);
+	f.head.kernels = 0;
+	expect_refused(f);
+	f.head.kernels = TK_TRACE_KERNELS_MAX + 1;
+	expect_refused(f);
+	f = typical_file(0);
+	f.head.launches = UINT32_MAX;
+	expect_refused(f);
+	f = typical_file(0);
+	f.kernel.slots = 12;
+	expect_refused(f);
+	f.kernel.slots = 0;
+	expect_refused(f);
+	f = typical_file(0);
+	f.kernel.blocks = UINT32_MAX;
+	expect_refused(f);
+	f = typical_file(0);
+	f.kernel.groups = TK_TRACE_GROUPS_MAX + 1;
+	expect_refused(f);
+	f = typical_file(0);
+	f.kernel.regions = TK_TRACE_REGIONS_MAX + 1;
+	expect_refused(f);
+}
+
+/* No record may lead outside of the arrays, or to a time outside of the launch. */
+static void test_random_bytes(void **state)
+{
+	srand(1);
+	for (int round = 0; round < 2000; round++) {
+		struct file f = typical_file(0);
+		struct tk_trace t;
+		struct tk_trace_summary s;
+		char *bytes = (char *)f.rings;
+		for (int i = 0; i < 1 + round % 60; i++)
+			bytes[(size_t)rand() % (sizeof f - offsetof(struct file, rings))] =
+			        (char)rand();
+		assert_int_equal(read_file(&f, sizeof f, &t), TK_OK);
+		if (tk_trace_summarize_all(&t, 0, &s, NULL) == TK_OK) {
+			double sum = 0;
+			for (int a = 0; a < TK_TRACE_ACTIVITIES; a++)
+				sum += s.activity_ns[a];
+			assert_true(sum <= s.duration_ns * (1 + 1e-9) + 1e-6);
+		}
+		tk_trace_free(&t);
+	}
+}
+
+static void test_texts_end(void **state)
+{
+	struct file f = typical_file(0);
+	struct tk_trace t;
+	memset(f.kernel.region[1], 'x', TK_TRACE_NAME_SIZE);
+	assert_int_equal(read_file(&f, sizeof f, &t), TK_OK);
+	assert_int_equal(strlen(t.kernels[0].region[1]), TK_TRACE_NAME_SIZE - 1);
+	tk_trace_free(&t);
+}
+
+/* ---- comparison ---- */
+
+struct runs {
+	struct tk_trace_summary base[TK_TRACE_RUNS_MIN], head[TK_TRACE_RUNS_MIN];
+};
+
+static struct runs make_runs(uint32_t slower)
+{
+	struct runs r;
+	for (uint32_t i = 0; i < TK_TRACE_RUNS_MIN; i++) {
+		struct file base = typical_file(2 * i), head = typical_file(slower + 2 * i + 1);
+		r.base[i] = summarize(&base);
+		r.head[i] = summarize(&head);
+	}
+	return r;
+}
+
+static struct tk_trace_comparison compare(const struct runs *r)
+{
+	struct tk_trace_comparison c;
+	struct file f = typical_file(0);
+	assert_int_equal(
+	        tk_trace_compare(&f.kernel, r->base, r->head, TK_TRACE_RUNS_MIN, &c, NULL), TK_OK);
+	return c;
+}
+
+/* The product lasts as long as the softmax beside it: the softmax is the cause. */
+static void test_cause(void **state)
+{
+	struct runs r = make_runs(60);
+	struct tk_trace_comparison c = compare(&r);
+	assert_true(c.duration.is_changed);
+	assert_true(c.regions[SOFTMAX].is_changed);
+	assert_true(c.regions[MULTIPLY].is_changed);
+	assert_false(c.regions[WAIT].is_changed);
+	assert_int_equal(c.cause, SOFTMAX);
+	assert_true(fabs(c.regions[SOFTMAX].change_ns - 61) < 10);
+	assert_true(c.regions[SOFTMAX].lo_ns > 40 && c.regions[SOFTMAX].hi_ns < 80);
+}
+
+static void test_no_change(void **state)
+{
+	struct runs r = make_runs(0);
+	struct tk_trace_comparison c = compare(&r);
+	assert_false(c.duration.is_changed);
+	assert_int_equal(c.cause, -1);
+	for (int i = 0; i < REGIONS; i++)
+		assert_false(c.regions[i].is_changed);
+}
+
+static void test_faster(void **state)
+{
+	struct runs r = make_runs(60), turned;
+	memcpy(turned.base, r.head, sizeof r.head);
+	memcpy(turned.head, r.base, sizeof r.base);
+	struct tk_trace_comparison c = compare(&turned);
+	assert_true(c.duration.change_ns < 0);
+	assert_int_equal(c.cause, SOFTMAX);
+}
+
+static void test_too_few_runs(void **state)
+{
+	struct runs r = make_runs(0);
+	struct tk_trace_comparison c;
+	struct file f = typical_file(0);
+	assert_int_equal(
+	        tk_trace_compare(&f.kernel, r.base, r.head, TK_TRACE_RUNS_MIN - 1, &c, NULL),
+	        TK_EUSAGE);
+}
+
+/* ---- for a viewer ---- */
+
+static json_t *write_chrome(const struct file *f, size_t multiprocessors)
+{
+	struct tk_trace t;
+	struct tk_trace_launch l;
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+	assert_int_equal(read_file(f, sizeof *f, &t), TK_OK);
+	assert_int_equal(tk_trace_launch_read(&t, 0, 0, &l, NULL), TK_OK);
+	assert_int_equal(
+	        tk_trace_write_chrome(&t.kernels[0], &l, multiprocessors, out, NULL), TK_OK);
+	fclose(out);
+	json_t *root = json_loads(text, 0, NULL);
+	assert_non_null(root);
+	free(text);
+	tk_trace_launch_free(&l);
+	tk_trace_free(&t);
+	return root;
+}
+
+static size_t count_events(const json_t *root, const char *phase)
+{
+	size_t i, n = 0;
+	json_t *event;
+	json_array_foreach (json_object_get(root, "traceEvents"), i, event)
+		n += strcmp(json_string_value(json_object_get(event, "ph")), phase) == 0;
+	return n;
+}
+
+static void test_chrome_trace(void **state)
+{
+	struct file f = typical_file(0);
+	json_t *root = write_chrome(&f, 0);
+	assert_int_equal(count_events(root, "M"), 4); /* two processes, two threads */
+	assert_int_equal(count_events(root, "X"), 4);
+	assert_int_equal(count_events(root, "b"), 2);
+	assert_int_equal(count_events(root, "e"), 2);
+	json_decref(root);
+	root = write_chrome(&f, 1);
+	assert_int_equal(count_events(root, "M"), 2);
+	assert_int_equal(count_events(root, "X"), 2);
+	json_decref(root);
+	/* a name that is not text */
+	memcpy(f.kernel.region[SOFTMAX], "\xff\"<b>", 6);
+	root = write_chrome(&f, 0);
+	assert_int_equal(count_events(root, "X"), 4);
+	json_decref(root);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_summary),
+	        cmocka_unit_test(test_cost_of_records),
+	        cmocka_unit_test(test_full_ring),
+	        cmocka_unit_test(test_files_that_are_no_traces),
+	        cmocka_unit_test(test_random_bytes),
+	        cmocka_unit_test(test_texts_end),
+	        cmocka_unit_test(test_cause),
+	        cmocka_unit_test(test_no_change),
+	        cmocka_unit_test(test_faster),
+	        cmocka_unit_test(test_too_few_runs),
+	        cmocka_unit_test(test_chrome_trace),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
