@@ -42,6 +42,7 @@
 	X(TK_RULE_ENVIRONMENT_CHANGED, "environment-changed", \
 	        "driver, card, clocks or method changed") \
 	X(TK_RULE_SPIKE, "spike", "one night, no larger than an earlier spike") \
+	X(TK_RULE_BACK_SINCE, "back-since", "newest or many nights are at the level before again") \
 	X(TK_RULE_STILL_AT_ALERT, "still-at-alert", "the level that an alert reported") \
 	X(TK_RULE_REGRESSED, "regressed", "the level got worse") \
 	X(TK_RULE_BACK_AFTER_STEP, "back-after-step", "a step back to the level before an alert") \
@@ -92,6 +93,7 @@ int tk_rule_id_parse(const char *name, enum tk_rule_id *out);
 	X(TK_FACT_CODE_CHANGED_LATER, "code-changed-later", "no number") \
 	X(TK_FACT_CODE_CHANGE, "code-change", "text: registers, spills, instructions") \
 	X(TK_FACT_SPIKE, "spike", "-1: better, +1: worse") \
+	X(TK_FACT_BACK_SINCE, "back-since", "nights at the level before, nights, newest of them") \
 	X(TK_FACT_STILL_AT_ALERT, "still-at-alert", "time; text: first bad revision") \
 	X(TK_FACT_BACK_TO_BASELINE, "back-to-baseline", "time; text: first bad revision") \
 	X(TK_FACT_STEP_RETRACTED, "step-retracted", "time") \

@@ -170,6 +170,7 @@ int tk_evidence_gather_step(struct tk_case_set *set, const struct tk_series_case
 	if (e->by_monitor)
 		use_monitor_levels(e);
 	if (e->is_step) {
+		tk_step_evidence_count_back(k, &e->step);
 		tk_step_evidence_add_context(set, k, &e->step);
 	} else if (tk_evidence_is_suggestive(
 	                   e, &e->raw.best)) { /* reading it for others would be wasted */

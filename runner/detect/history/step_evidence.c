@@ -9,6 +9,7 @@
 #include "detect/rules/evidence.h"
 #include "stats/summary/student.h"
 
+#define BACK_SIGMAS 2       /* of a night, from the new level */
 #define RARE_BUILD_NIGHTS 3 /* nights of one build after which another one is an event */
 
 int tk_series_case_is_same_code(struct tk_case_set *set, const struct tk_series_case *k, size_t a,
@@ -106,6 +107,28 @@ static size_t count_nights(const struct tk_series_case *k, size_t from)
 	for (size_t i = from + 1; i < k->count; i++)
 		nights += k->points[i].night_id != k->points[i - 1].night_id;
 	return nights;
+}
+
+static bool is_back(const struct tk_series_case *k, const struct tk_level_change *levels, size_t i)
+{
+	const double y = k->adjusted_y[i], left = fabs(y - levels->before),
+	             gone = fabs(y - levels->after);
+
+	return left < gone && gone > BACK_SIGMAS * k->adjusted.sigma;
+}
+
+void tk_step_evidence_count_back(const struct tk_series_case *k, struct tk_step_evidence *s)
+{
+	s->nights_back = s->newest_back = 0;
+	for (size_t i = s->levels.split; i < k->count; i++) {
+		if (i + 1 < k->count && k->points[i + 1].night_id == k->points[i].night_id)
+			continue;
+
+		const bool back = is_back(k, &s->levels, i);
+
+		s->nights_back += back;
+		s->newest_back = back ? s->newest_back + 1 : 0;
+	}
 }
 
 /* ---- builds ---- */

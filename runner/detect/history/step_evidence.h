@@ -24,6 +24,8 @@ int tk_series_case_split(const struct tk_case_set *set, const struct tk_series_c
 /* `levels`, `threshold` and `q` are set; sets the rest but for `shared` and `environment`. */
 int tk_step_evidence_describe(struct tk_case_set *set, const struct tk_series_case *k,
         struct tk_step_evidence *s, struct tk_error *err);
+/* After `levels` and `nights`: sets `nights_back` and `newest_back`. */
+void tk_step_evidence_count_back(const struct tk_series_case *k, struct tk_step_evidence *s);
 /* Sets `shared` and `environment`. */
 void tk_step_evidence_add_context(
         const struct tk_case_set *set, const struct tk_series_case *k, struct tk_step_evidence *s);

@@ -105,6 +105,18 @@ static void write_spike(const struct clause *c)
 	        c->fact->number[0] > 0 ? "slower" : "faster");
 }
 
+static void write_back_since(const struct clause *c)
+{
+	char newest[48] = "";
+
+	if (c->fact->number[2] > 0)
+		snprintf(newest, sizeof newest, ", the newest %.0f among them", c->fact->number[2]);
+	snprintf(c->out, CLAUSE_SIZE,
+	        "%.0f of %.0f night%s since %s at the level before%s; more nights needed",
+	        c->fact->number[0], c->fact->number[1], plural(c->fact->number[1]),
+	        c->fact->number[0] == 1 ? "is" : "are", newest);
+}
+
 static void write_still_at_alert(const struct clause *c)
 {
 	char day[TK_TIME_ISO_SIZE];
@@ -235,6 +247,7 @@ static const struct {
                 {"the machine code changed only after that night; cause unknown", "", NULL},
         [TK_FACT_CODE_CHANGE] = {"machine code: ", "", NULL},
         [TK_FACT_SPIKE] = {"", "", write_spike},
+        [TK_FACT_BACK_SINCE] = {"", "", write_back_since},
         [TK_FACT_STILL_AT_ALERT] = {"", "", write_still_at_alert},
         [TK_FACT_BACK_TO_BASELINE] = {"", "", write_back_to_baseline},
         [TK_FACT_STEP_RETRACTED] = {"", "", write_step_retracted},

@@ -42,7 +42,8 @@ struct tk_step_evidence {
 	double median_change;
 	double threshold; /* logarithm */
 	double q;
-	size_t nights; /* at the new level */
+	size_t nights;                   /* since the step */
+	size_t nights_back, newest_back; /* of them, at the level before; the newest in a row */
 	uint32_t samples_before, samples_after;
 	/* the first night at the new level still had the machine code of before */
 	bool same_code_at_step;

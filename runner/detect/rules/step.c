@@ -4,7 +4,8 @@
 
 #define LASTING_NIGHTS 3 /* equal code at another level for so long: the machine, not chance */
 #define SEPARABLE_SERIES \
-	5 /* unchanged series that tell a change of the machine from one of the code */
+	5            /* unchanged series that tell a change of the machine from one of the code */
+#define BACK_SHARE 3 /* one of so many nights at the level before: the new level does not last */
 
 static void set_builds(const struct tk_evidence *e, struct tk_verdict *v)
 {
@@ -161,6 +162,28 @@ static bool is_worse(const struct tk_evidence *e)
 	return e->is_step && worsening(e) > 0;
 }
 
+/* The newest night, or a part of all since the step, is at the level before. What the monitor
+ * reports tonight is not put off: it reports a step once. */
+static bool is_back_since(const struct tk_evidence *e)
+{
+	const struct tk_step_evidence *s = &e->step;
+
+	return is_worse(e) && !(e->is_night && e->by_monitor) &&
+	       (s->newest_back || (s->nights_back && BACK_SHARE * s->nights_back >= s->nights));
+}
+
+static void decide_back_since(const struct tk_evidence *e, struct tk_verdict *v)
+{
+	const struct tk_step_evidence *s = &e->step;
+	const struct tk_fact fact = {.kind = TK_FACT_BACK_SINCE,
+	        .number = {(double)s->nights_back, (double)s->nights, (double)s->newest_back}};
+
+	set_builds(e, v);
+	add_context(e, v);
+	tk_verdict_add_fact(v, fact, NULL);
+	tk_verdict_set_unsure(e, v);
+}
+
 static bool is_still_at_alert(const struct tk_evidence *e)
 {
 	const struct tk_step_evidence *s = &e->step;
@@ -217,6 +240,7 @@ const struct tk_rule tk_rules_step[] = {
         {TK_RULE_ENVIRONMENT_CHANGED, is_other_environment, tk_verdict_set_step,
                 decide_other_environment},
         {TK_RULE_SPIKE, is_spike, tk_verdict_set_step, decide_spike},
+        {TK_RULE_BACK_SINCE, is_back_since, tk_verdict_set_step, decide_back_since},
         {TK_RULE_STILL_AT_ALERT, is_still_at_alert, tk_verdict_set_step, decide_still_at_alert},
         {TK_RULE_REGRESSED, is_worse, tk_verdict_set_step, decide_regressed},
         {TK_RULE_BACK_AFTER_STEP, is_back_after_step, tk_verdict_set_step, decide_back_after_step},

@@ -54,6 +54,11 @@ static void clauses(void **state)
 	                "+12.0 % since 1 night: within this series' noise; more nights needed"},
 	        {{.kind = TK_FACT_MORE_NIGHTS, .number = {0.03, 4}}, NULL,
 	                "+3.0 % may be noise; about 4 more nights needed"},
+	        {{.kind = TK_FACT_BACK_SINCE, .number = {2, 5, 0}}, NULL,
+	                "2 of 5 nights since are at the level before; more nights needed"},
+	        {{.kind = TK_FACT_BACK_SINCE, .number = {1, 5, 1}}, NULL,
+	                "1 of 5 nights since is at the level before, the newest 1 among them; "
+	                "more nights needed"},
 	        {{.kind = TK_FACT_STILL_AT_ALERT, .time_s = 1767225600}, "bbb",
 	                "still at the level of the alert of 2026-01-01 (bbb)"},
 	        {{.kind = TK_FACT_SHARED_SHIFT, .number = {12, 1, 0.08, 0.002}}, NULL,

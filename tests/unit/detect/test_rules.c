@@ -223,6 +223,34 @@ static void step_no_larger_than_a_spike(void **state)
 	decide(&e, TK_RULE_REGRESSED, TK_VERDICT_REGRESSED);
 }
 
+static void step_that_is_over_or_alternates(void **state)
+{
+	struct tk_evidence e = with_step(0.1);
+	struct tk_verdict v;
+
+	e.step.nights = 5;
+	e.step.nights_back = 1; /* one night of five, not the newest */
+	decide(&e, TK_RULE_REGRESSED, TK_VERDICT_REGRESSED);
+	e.step.nights_back = 2;
+	v = decide(&e, TK_RULE_BACK_SINCE, TK_VERDICT_UNSURE);
+	assert_float_equal(tk_verdict_find_fact(&v, TK_FACT_BACK_SINCE)->number[0], 2, 0);
+	e.step.nights_back = e.step.newest_back = 1;
+	v = decide(&e, TK_RULE_BACK_SINCE, TK_VERDICT_UNSURE);
+	assert_float_equal(tk_verdict_find_fact(&v, TK_FACT_BACK_SINCE)->number[2], 1, 0);
+	e.alert = alert(0.1); /* it is not still at that level */
+	decide(&e, TK_RULE_BACK_SINCE, TK_VERDICT_UNSURE);
+	e.alert.exists = false;
+	e.by_monitor = true;
+	decide(&e, TK_RULE_BACK_SINCE, TK_VERDICT_UNSURE);
+	e.is_night = true; /* it reports the step tonight only */
+	decide(&e, TK_RULE_REGRESSED, TK_VERDICT_REGRESSED);
+
+	e = with_step(-0.1);
+	e.step.nights = 5;
+	e.step.nights_back = e.step.newest_back = 1;
+	decide(&e, TK_RULE_IMPROVED, TK_VERDICT_IMPROVED);
+}
+
 static void steps_beside_an_alert(void **state)
 {
 	struct tk_evidence e = with_step(0.1);
@@ -398,6 +426,7 @@ int main(void)
 	        cmocka_unit_test(step_without_the_evidence_that_is_required),
 	        cmocka_unit_test(step_of_equal_code),
 	        cmocka_unit_test(step_no_larger_than_a_spike),
+	        cmocka_unit_test(step_that_is_over_or_alternates),
 	        cmocka_unit_test(steps_beside_an_alert),
 	        cmocka_unit_test(step_of_the_monitor),
 	        cmocka_unit_test(steady_series),
