@@ -23,6 +23,8 @@ struct tk_trace_file_head {
 struct tk_trace_file_kernel {
 	char name[TK_TRACE_NAME_SIZE];
 	uint32_t groups, regions, blocks, slots;
+	uint32_t launched; /* blocks; the first `blocks` of them are recorded; 0: more */
+	uint32_t reserved;
 	char group[TK_TRACE_GROUPS_MAX][TK_TRACE_NAME_SIZE];
 	char region[TK_TRACE_REGIONS_MAX][TK_TRACE_NAME_SIZE];
 	uint32_t kind[TK_TRACE_REGIONS_MAX]; /* enum tk_trace_kind */

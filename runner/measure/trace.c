@@ -18,6 +18,8 @@ struct traced_kernel {
 	struct tk_trace_memory
 	        memory; /* on the device, within what is allocated: records, then rings */
 	size_t record_bytes, ring_bytes;
+	bool is_counted;
+	uint32_t launched; /* blocks; 0: more than the first launch can tell */
 };
 
 struct tk_engine_trace {
@@ -161,6 +163,9 @@ static int resize_memory(
 	if (status)
 		return status;
 	uint32_t blocks = count_blocks(t, k, &is_full), slots = k->memory.slots;
+	if (!k->is_counted)
+		k->launched = blocks < PROBE_BLOCKS ? blocks : 0;
+	k->is_counted = true;
 	*fits &= !is_full || slots == TK_TRACE_SLOTS_MAX;
 	if (blocks == k->memory.blocks && *fits)
 		return 0;
@@ -220,6 +225,10 @@ int tk_engine_trace_start(struct tk_engine *e)
 
 static int write_bytes(struct tk_engine *e, const void *data, size_t bytes)
 {
+	if (bytes > TK_TRACE_FILE_MAX - e->trace->written)
+		return tk_engine_end_job(e, TK_OUTCOME_FAILED,
+		        "the trace is larger than %zu MiB, expected fewer launches",
+		        TK_TRACE_FILE_MAX >> 20);
 	for (const char *p = data; bytes;) {
 		ssize_t n = pwrite(e->options->trace->fd, p, bytes, (off_t)e->trace->written);
 		if (n < 0 && errno == EINTR)
@@ -244,7 +253,8 @@ static int write_kernel(struct tk_engine *e, const struct traced_kernel *k)
 	struct tk_trace_file_kernel out = {.groups = from->group_count,
 	        .regions = from->region_count,
 	        .blocks = k->memory.blocks,
-	        .slots = k->memory.slots};
+	        .slots = k->memory.slots,
+	        .launched = k->launched};
 	copy_name(out.name, from->name);
 	for (uint32_t i = 0; i < out.groups; i++)
 		copy_name(out.group[i], from->groups[i]);

@@ -164,9 +164,15 @@ static void print_head(const struct tk_trace_result *k)
 	        tk_format_value(k->head.duration_ns, "ns", time), k->head.multiprocessors,
 	        k->head.clock_mhz, k->head.recorded,
 	        tk_format_value(k->head.record_ns, "ns", record));
-	printf(k->head.groups_with_loss > 0 ? ", the first ones of %.0f groups lost\n\n"
-	                                    : ", none lost\n\n",
-	        k->head.groups_with_loss);
+	if (k->head.groups_with_loss > 0)
+		printf(", the first ones of %.0f groups lost", k->head.groups_with_loss);
+	else
+		fputs(", none lost", stdout);
+	if (k->kernel.blocks < k->kernel.launched)
+		printf("; the first %u of %u blocks", k->kernel.blocks, k->kernel.launched);
+	else if (!k->kernel.launched)
+		printf("; the first %u blocks", k->kernel.blocks);
+	puts("\n");
 }
 
 static int print_text(
@@ -240,6 +246,9 @@ static json_t *encode_kernel(const struct tk_trace_result *r, bool compares)
 	json_object_set_new(
 	        o, "multiprocessors", json_integer((json_int_t)r->head.multiprocessors));
 	json_object_set_new(o, "groups", json_integer((json_int_t)r->head.groups));
+	json_object_set_new(o, "blocks", json_integer(r->kernel.blocks));
+	json_object_set_new(o, "blocks_launched",
+	        r->kernel.launched ? json_integer(r->kernel.launched) : json_null());
 	json_object_set_new(o, "records", tk_json_number(r->head.recorded));
 	json_object_set_new(o, "groups_with_loss", tk_json_number(r->head.groups_with_loss));
 	json_object_set_new(o, "record_ns", tk_json_number(r->head.record_ns));
