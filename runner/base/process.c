@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -166,7 +167,8 @@ static int start(const struct tk_process_spec *spec, struct child *c, struct tk_
 	        .address_space_bytes = spec->memory_limit_bytes,
 	        .nice = spec->nice,
 	        .file_size_bytes = spec->file_size_bytes,
-	        .sandbox = spec->sandbox};
+	        .sandbox = spec->sandbox,
+	        .cgroup = spec->cgroup};
 	int status = path ? open_stdio(spec, child.stdio, c, err) : env ? TK_ENOTFOUND : TK_ENOMEM;
 
 	if (!status)
@@ -241,6 +243,12 @@ static void look(struct child *c, struct tk_process_result *r)
 		take(&c->err, &r->err, STDERR_TAIL);
 }
 
+static void kill_all(const struct tk_process_spec *spec, const struct child *c)
+{
+	kill(-c->pid, SIGKILL);
+	tk_cgroup_kill(spec->cgroup);
+}
+
 static void ask_to_end(struct child *c)
 {
 	if (c->kill_ns)
@@ -257,7 +265,7 @@ static void check_limits(
 		return;
 	r->exceeded = tk_process_limits_check(limits, c->pid, now);
 	if (r->exceeded)
-		kill(-c->pid, SIGKILL);
+		kill_all(limits->spec, c);
 }
 
 static int watch(struct tk_process_limits *limits, struct child *c, struct tk_process_result *r,
@@ -284,7 +292,7 @@ static int watch(struct tk_process_limits *limits, struct child *c, struct tk_pr
 			ask_to_end(c);
 		}
 		if (c->kill_ns && now >= c->kill_ns) {
-			kill(-c->pid, SIGKILL);
+			kill_all(spec, c);
 			c->kill_ns = now + GRACE_NS; /* one that hangs in the kernel ends later: no
 			                                reason to spin */
 		}
@@ -294,14 +302,16 @@ static int watch(struct tk_process_limits *limits, struct child *c, struct tk_pr
 
 /* Kills what is left of the group, then takes what is still in the pipes; a process that left the
  * group may hold them open: half a second. */
-static void finish(struct child *c, const struct tk_sandbox *sandbox, struct tk_process_result *r)
+static void finish(struct child *c, const struct tk_process_spec *spec, struct tk_process_result *r)
 {
 	int64_t until = tk_clock_monotonic_ns() + 500000000;
 	int raw = 0;
 
-	kill(-c->pid, SIGKILL);
+	kill_all(spec, c);
 	waitpid(c->pid, &raw, 0);
-	raw = tk_sandbox_wait_status(sandbox, raw);
+	if (!r->exceeded && tk_cgroup_is_out_of_memory(spec->cgroup))
+		r->exceeded = TK_LIMIT_MEMORY;
+	raw = tk_sandbox_wait_status(spec->sandbox, raw);
 	r->exit_code = WIFEXITED(raw) ? WEXITSTATUS(raw) : -1;
 	r->signal = WIFSIGNALED(raw) ? WTERMSIG(raw) : 0;
 	close_fd(&c->pidfd);
@@ -327,7 +337,7 @@ int tk_process_run(
 	status = start(spec, &c, err);
 	if (!status) {
 		status = watch(&limits, &c, result, err);
-		finish(&c, spec->sandbox, result);
+		finish(&c, spec, result);
 		if (!status && result->out.status)
 			status = tk_fail(err, TK_EDATA, "%s: more than %zu bytes of output",
 			        spec->argv[0], result->out.max);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct tk_cgroup;
 struct tk_error;
 struct tk_sandbox;
 
@@ -15,6 +16,7 @@ enum tk_process_limit {
 	TK_LIMIT_NONE,
 	TK_LIMIT_LOG,
 	TK_LIMIT_PROCESSES,
+	TK_LIMIT_MEMORY, /* of its control group */
 	TK_LIMIT_DISK,
 	TK_LIMIT_DISK_FULL
 };
@@ -34,6 +36,9 @@ struct tk_process_spec {
 	int nice;
 	bool for_network;           /* gets the variables of proxies and of the SSH agent */
 	struct tk_sandbox *sandbox; /* of base/sandbox.h, for this run alone; NULL: none */
+	/* Of base/cgroup.h, for this run alone: what is left in it is killed at the end. NULL: none
+	 */
+	const struct tk_cgroup *cgroup;
 	/* Limits that are checked several times a second; the group is killed. 0: none. */
 	uint64_t log_max_bytes; /* of the file at log_path */
 	unsigned process_max;   /* of the group and its descendants */

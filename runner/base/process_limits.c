@@ -30,7 +30,7 @@ void tk_process_limits_init(struct tk_process_limits *l, const struct tk_process
 
 	*l = (struct tk_process_limits){.spec = spec};
 	if (spec->process_max)
-		tk_process_tree_init(&l->tree);
+		tk_process_tree_init(&l->tree, spec->cgroup);
 	if (spec->disk_paths)
 		find_space(spec->disk_paths[0], &l->free_bytes, &all);
 }

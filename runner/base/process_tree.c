@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/cgroup.h"
 #include "base/error.h"
 #include "base/file.h"
 
@@ -108,15 +109,18 @@ static long count_all_threads(void)
 	return count;
 }
 
-void tk_process_tree_init(struct tk_process_tree *t)
+void tk_process_tree_init(struct tk_process_tree *t, const struct tk_cgroup *cgroup)
 {
-	*t = (struct tk_process_tree){.threads_min = count_all_threads()};
+	*t = (struct tk_process_tree){.threads_min = count_all_threads(), .cgroup = cgroup};
 }
 
 bool tk_process_tree_exceeds(struct tk_process_tree *t, pid_t child, unsigned max, int64_t now_ns)
 {
-	const long threads = count_all_threads();
+	long threads;
 
+	if (t->cgroup)
+		return tk_cgroup_exceeds(t->cgroup, max);
+	threads = count_all_threads();
 	if (threads < t->threads_min)
 		t->threads_min = threads;
 	if (threads > 0 && threads - t->threads_min < (long)max &&

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cgroup.h"
 #include "base/error.h"
 #include "base/sandbox_internal.h"
 
@@ -20,6 +21,7 @@
 enum step {
 	STEP_SESSION,
 	STEP_PARENT,
+	STEP_CGROUP,
 	STEP_CORES,
 	STEP_LIMITS,
 	STEP_FILES,
@@ -30,6 +32,7 @@ enum step {
 
 static const char *const step_names[] = {[STEP_SESSION] = "its session",
         [STEP_PARENT] = "its parent process",
+        [STEP_CGROUP] = "its control group",
         [STEP_CORES] = "its cores",
         [STEP_LIMITS] = "its limits",
         [STEP_FILES] = "its descriptors",
@@ -158,6 +161,8 @@ static _Noreturn void become(const struct tk_spawn_spec *spec, int report, pid_t
 		fail_child(report, STEP_SESSION);
 	if (die_with_parent(parent) != 0)
 		fail_child(report, STEP_PARENT);
+	if (spec->cgroup && tk_cgroup_enter(spec->cgroup) != 0)
+		fail_child(report, STEP_CGROUP);
 	if (spec->below_caller)
 		step_below_caller();
 	if (spec->cores && sched_setaffinity(0, sizeof *spec->cores, spec->cores) != 0)

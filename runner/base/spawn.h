@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct tk_cgroup;
 struct tk_error;
 struct tk_sandbox;
 
@@ -26,7 +27,8 @@ struct tk_spawn_spec {
 	        address_space_bytes;
 	uint64_t file_size_bytes; /* RLIMIT_FSIZE; 0: as it is */
 	int nice;
-	struct tk_sandbox *sandbox; /* of base/sandbox.h, for this start alone; NULL: none */
+	struct tk_sandbox *sandbox;     /* of base/sandbox.h, for this start alone; NULL: none */
+	const struct tk_cgroup *cgroup; /* of base/cgroup.h, for this start alone; NULL: none */
 	/* Under a real-time policy: one step below the caller, so that it can still stop the
 	 * child. */
 	bool below_caller;

@@ -1,5 +1,6 @@
 /* Runs an adapter on a revision and publishes what it leaves. */
 #include "build/build.h"
+#include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -313,6 +314,11 @@ static int record_result(struct job *j, const struct tk_process_spec *proc,
 	if (result->exceeded == TK_LIMIT_DISK_FULL)
 		return tk_fail(err, TK_ENOSPC, "%s: the disk became nearly full during the build",
 		        j->spec->repo->name);
+	if (result->exceeded == TK_LIMIT_MEMORY)
+		return tk_fail(err, TK_ECRASH,
+		        "%s: infrastructure failure: the build used more than %.1f GiB of memory: "
+		        "killed",
+		        j->spec->repo->name, (double)tk_cgroup_default_memory() / 0x1p30);
 	if (result->exceeded)
 		return set_message(j, TK_BUILD_FAILED, describe_excess(j, result->exceeded), err);
 	if (result->exit_code != 0) {
@@ -361,8 +367,11 @@ static int run_program(
 	const char *const argv[] = {program, NULL};
 	const char *const disk[] = {j->out, j->build, j->tmp, j->source, j->ccache, NULL};
 	struct tk_sandbox *sandbox = NULL;
+	struct tk_cgroup *cgroup = NULL;
 	struct tk_process_result result = {0};
 	int status = new_sandbox(j, &sandbox, err);
+	if (!status)
+		status = tk_cgroup_new(tk_cgroup_default_memory(), PROCESS_MAX, &cgroup, err);
 	const struct tk_process_spec proc = {.argv = argv,
 	        .env = (const char *const *)env->vars,
 	        .cwd = j->build,
@@ -374,7 +383,8 @@ static int run_program(
 	        .disk_paths = disk,
 	        .disk_max_bytes = j->spec->disk_limit_bytes,
 	        .file_size_bytes = OUTPUT_MAX_BYTES,
-	        .sandbox = sandbox};
+	        .sandbox = sandbox,
+	        .cgroup = cgroup};
 	if (!status && sandbox)
 		status = put_private_env(j, env, err);
 	if (!status)
@@ -388,6 +398,7 @@ static int run_program(
 	}
 	tk_process_result_free(&result);
 	tk_sandbox_free(sandbox);
+	tk_cgroup_free(cgroup);
 	return status;
 }
 

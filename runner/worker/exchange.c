@@ -20,7 +20,6 @@
 
 #define SLICE_MS 50 /* between two checks of memory, log and cancellation */
 #define HELLO_S 30.0
-#define PROCESS_MAX 1024 /* a compiler's helpers need a few */
 
 int64_t tk_exchange_deadline_ns(double seconds)
 {
@@ -118,9 +117,10 @@ static int check_limits(struct tk_worker *w, double deadline_s, int64_t deadline
 			        "the worker used %.1f GiB, the limit is %.1f GiB: killed",
 			        (double)resident / 0x1p30, (double)w->memory_limit_bytes / 0x1p30);
 	}
-	if (tk_process_tree_exceeds(&w->tree, w->process.pid, PROCESS_MAX, tk_clock_monotonic_ns()))
+	if (tk_process_tree_exceeds(
+	            &w->tree, w->process.pid, TK_WORKER_PROCESS_MAX, tk_clock_monotonic_ns()))
 		return tk_exchange_give_up(w, end, TK_OUTCOME_FAILED,
-		        "the worker had more than %d processes: killed", PROCESS_MAX);
+		        "the worker had more than %d processes: killed", TK_WORKER_PROCESS_MAX);
 	if (tk_worker_log_is_flooded(&w->log)) {
 		int status = tk_exchange_give_up(w, end, TK_OUTCOME_FAILED,
 		        "the worker printed more than %lld MiB: killed",
@@ -267,8 +267,8 @@ static int try_process(struct tk_worker *w, const struct tk_python_host *python,
 	        .kept_fd = w->token_fd ? w->token_fd : w->trace_fd,
 	        .limit_address_space = can_limit_address_space(w)};
 	json_t *hello = NULL;
-	tk_process_tree_init(&w->tree);
 	int status = tk_worker_process_start(&spec, &w->process, err);
+	tk_process_tree_init(&w->tree, w->process.cgroup);
 	*again = false;
 	if (status)
 		return status;

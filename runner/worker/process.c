@@ -1,6 +1,7 @@
 /* See process.h. */
 #include "worker/process.h"
 #include "base/buf.h"
+#include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -182,6 +183,12 @@ static void close_sandbox(struct tk_worker_process *p)
 	p->temp_dir = NULL;
 }
 
+static uint64_t total_memory_limit(const struct tk_worker_process_spec *spec)
+{
+	return spec->memory_limit_bytes ? spec->memory_limit_bytes + ADDRESS_SPACE_EXTRA
+	                                : tk_cgroup_default_memory();
+}
+
 static const char *temp_dir(const struct tk_worker_process *p)
 {
 	if (p->temp_dir || !p->sandbox)
@@ -221,6 +228,9 @@ int tk_worker_process_start(const struct tk_worker_process_spec *spec, struct tk
 	*p = (struct tk_worker_process){.to = -1, .from = -1};
 	int status = spec->profiler && !profiled ? tk_fail(err, TK_ENOMEM, "out of memory")
 	                                         : open_sandbox(spec, p, err);
+	if (!status)
+		status = tk_cgroup_new(
+		        total_memory_limit(spec), TK_WORKER_PROCESS_MAX, &p->cgroup, err);
 	char **env = status ? NULL : worker_env(spec, temp_dir(p), err);
 	if (!status)
 		status = env ? open_pipes(fds, err) : TK_ENOMEM;
@@ -232,7 +242,8 @@ int tk_worker_process_start(const struct tk_worker_process_spec *spec, struct tk
 	        .cores = spec->cores,
 	        .address_space_bytes = address_space_limit(spec),
 	        .below_caller = true,
-	        .sandbox = p->sandbox};
+	        .sandbox = p->sandbox,
+	        .cgroup = p->cgroup};
 	if (!status) {
 		status = tk_spawn(&child, &p->pid, err);
 		if (status)
@@ -243,8 +254,11 @@ int tk_worker_process_start(const struct tk_worker_process_spec *spec, struct tk
 		p->from = fds[ANSWER_READ];
 		fds[REQUEST_WRITE] = fds[ANSWER_READ] = -1;
 	}
-	if (status)
+	if (status) {
+		tk_cgroup_free(p->cgroup);
+		p->cgroup = NULL;
 		close_sandbox(p);
+	}
 	close_all(fds, PIPE_ENDS);
 	tk_env_free(env);
 	free(profiled);
@@ -283,8 +297,11 @@ void tk_worker_process_stop(struct tk_worker_process *p, double grace_s)
 	if (!p->pid)
 		return;
 	kill(-p->pid, SIGKILL); /* children too, whether it has ended or not */
+	tk_cgroup_kill(p->cgroup);
 	reap(p, 0);
 	p->pid = 0;
+	tk_cgroup_free(p->cgroup);
+	p->cgroup = NULL;
 	close_sandbox(p);
 }
 

@@ -7,6 +7,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#define TK_WORKER_PROCESS_MAX 1024 /* a compiler's helpers need a few */
+
+struct tk_cgroup;
 struct tk_error;
 struct tk_sandbox;
 
@@ -32,6 +35,7 @@ struct tk_worker_process {
 	int status;   /* of waitpid, once it has ended */
 	bool ended;
 	struct tk_sandbox *sandbox; /* NULL: none */
+	struct tk_cgroup *cgroup;   /* NULL: none */
 	char *temp_dir; /* NULL: the sandbox has one of its own, or there is no sandbox */
 };
 

@@ -180,6 +180,15 @@ static void print_lines(const char *title, const json_t *lines)
 		printf("  %s\n", json_string_value(line));
 }
 
+static void print_limits(const json_t *groups)
+{
+	if (json_is_true(json_object_get(groups, "available")))
+		puts("Limits    of each build and worker as a whole, by control groups");
+	else
+		printf("Limits    of each process: no control groups: %s\n",
+		        get_text(groups, "reason", ""));
+}
+
 int tk_doctor_print(const struct tk_doctor *d, struct tk_error *err)
 {
 	const json_t *r = d->report;
@@ -195,6 +204,7 @@ int tk_doctor_print(const struct tk_doctor *d, struct tk_error *err)
 	printf("\nSandbox   %s (`sandbox: %s`)\n",
 	        get_text(json_object_get(r, "sandbox"), "method", "none"),
 	        get_text(json_object_get(r, "sandbox"), "mode", "auto"));
+	print_limits(json_object_get(r, "control_groups"));
 	puts("\nDevices");
 	status = print_available(d->globals, json_object_get(r, "devices"), &device_listing, err);
 	if (status)

@@ -1,4 +1,5 @@
 /* What protects this machine from builds and backends, and what does not. */
+#include "base/cgroup.h"
 #include "base/sandbox.h"
 
 #include "cli/host/doctor.h"
@@ -17,11 +18,15 @@ static const char *const gaps[] = {
 void tk_doctor_check_sandbox(struct tk_doctor *d)
 {
 	enum tk_sandbox_method method = tk_sandbox_method();
+	const char *no_groups = tk_cgroup_reason();
 
 	json_object_set_new(d->report, "sandbox",
 	        json_pack("{s:s, s:s, s:o}", "mode", tk_sandbox_mode_name(tk_sandbox_mode()),
 	                "method", tk_sandbox_method_name(method), "reason",
 	                tk_doctor_text(tk_sandbox_reason())));
+	json_object_set_new(d->report, "control_groups",
+	        json_pack("{s:b, s:o}", "available", !no_groups, "reason",
+	                tk_doctor_text(no_groups ? no_groups : "")));
 	if (gaps[method])
 		tk_doctor_add_line(
 		        d, "notes", "sandbox: %s (%s)", gaps[method], tk_sandbox_reason());

@@ -1,0 +1,383 @@
+/* See cgroup.h. The files are described in the kernel's Documentation/admin-guide/cgroup-v2.rst. */
+#include "base/cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/process.h"
+
+#define MOUNT "/sys/fs/cgroup"
+#define PREFIX "tracker-job-" /* PREFIX PID "-" NUMBER */
+#define FILE_MAX ((size_t)4 << 20)
+#define TASKS_PER_PROCESS 4
+#define MEMORY_PERCENT 90
+#define REMOVE_MAX_NS INT64_C(2000000000)
+#define REMOVE_INTERVAL_NS 1000000
+
+struct tk_cgroup {
+	char *folder;
+	int procs; /* cgroup.procs, for writing */
+};
+
+static pthread_once_t probed = PTHREAD_ONCE_INIT;
+static char parent[PATH_MAX]; /* of all groups; "" if none can be made */
+static char reason[256];
+static atomic_uint number;
+
+/* ---- files of a group ---- */
+
+static int read_text(const char *folder, const char *name, struct tk_buf *out)
+{
+	char *path = tk_path_join(folder, name);
+	int status = path ? tk_file_read(path, FILE_MAX, out, NULL) : TK_ENOMEM;
+
+	free(path);
+	return status;
+}
+
+static int open_for_writing(const char *folder, const char *name)
+{
+	char *path = tk_path_join(folder, name);
+	int fd = path ? open(path, O_WRONLY | O_CLOEXEC) : -1;
+
+	free(path);
+	return fd;
+}
+
+static int write_text(const char *folder, const char *name, const char *text, struct tk_error *err)
+{
+	const int fd = open_for_writing(folder, name);
+	const ssize_t len = (ssize_t)strlen(text);
+	const bool done = fd >= 0 && write(fd, text, (size_t)len) == len;
+	int status = done ? TK_OK : tk_fail_errno(err, "%s/%s", folder, name);
+
+	if (fd >= 0)
+		close(fd);
+	return status;
+}
+
+static int write_number(const char *folder, const char *name, uint64_t value, struct tk_error *err)
+{
+	char text[32];
+
+	snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+	return write_text(folder, name, text, err);
+}
+
+/* The number behind `key` in a file of lines "KEY NUMBER"; 0: there is none. */
+static long read_count(const struct tk_cgroup *g, const char *name, const char *key)
+{
+	struct tk_buf text = TK_BUF_INIT;
+	const size_t n = strlen(key);
+	const char *at = read_text(g->folder, name, &text) ? NULL : tk_buf_cstr(&text);
+	long count = 0;
+
+	for (; at && *at && !count; at += strcspn(at, "\n"), at += *at == '\n')
+		if (strncmp(at, key, n) == 0 && at[n] == ' ')
+			count = strtol(at + n, NULL, 10);
+	tk_buf_free(&text);
+	return count;
+}
+
+static bool has_word(const char *text, const char *word)
+{
+	const size_t n = strlen(word);
+
+	for (const char *at = text; (at = strstr(at, word)); at += n)
+		if ((at == text || at[-1] == ' ') && (!at[n] || strchr(" \n", at[n])))
+			return true;
+	return false;
+}
+
+/* Whether groups below it get limits of memory and tasks. */
+static bool gives_controllers(const char *folder)
+{
+	struct tk_buf text = TK_BUF_INIT;
+	bool gives = read_text(folder, "cgroup.subtree_control", &text) == TK_OK &&
+	             has_word(tk_buf_cstr(&text), "memory") && has_word(tk_buf_cstr(&text), "pids");
+
+	tk_buf_free(&text);
+	return gives;
+}
+
+/* ---- one group ---- */
+
+static void remove_folder(const char *folder)
+{
+	const int64_t until = tk_clock_monotonic_ns() + REMOVE_MAX_NS;
+
+	/* Busy until the last killed process has ended. */
+	while (rmdir(folder) != 0 && errno == EBUSY && tk_clock_monotonic_ns() < until)
+		tk_clock_sleep_ns(REMOVE_INTERVAL_NS);
+}
+
+void tk_cgroup_kill(const struct tk_cgroup *g)
+{
+	if (g)
+		write_text(g->folder, "cgroup.kill", "1", NULL);
+}
+
+void tk_cgroup_free(struct tk_cgroup *g)
+{
+	if (!g)
+		return;
+	tk_cgroup_kill(g);
+	if (g->procs >= 0)
+		close(g->procs);
+	if (g->folder)
+		remove_folder(g->folder);
+	free(g->folder);
+	free(g);
+}
+
+/* memory.oom.group: a build that has lost one compiler of many would only fail later. */
+static int set_limits(
+        const char *folder, uint64_t memory_bytes, unsigned process_max, struct tk_error *err)
+{
+	int status = write_number(folder, "memory.oom.group", 1, err);
+
+	if (!status && memory_bytes)
+		status = write_number(folder, "memory.max", memory_bytes, err);
+	if (!status && process_max)
+		status = write_number(
+		        folder, "pids.max", (uint64_t)process_max * TASKS_PER_PROCESS, err);
+	return status;
+}
+
+static int new_group(const char *in, uint64_t memory_bytes, unsigned process_max,
+        struct tk_cgroup **out, struct tk_error *err)
+{
+	struct tk_cgroup *g = calloc(1, sizeof *g);
+	int status = TK_OK;
+
+	if (!g)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	g->procs = -1;
+	if (asprintf(&g->folder, "%s/" PREFIX "%d-%u", in, (int)getpid(),
+	            atomic_fetch_add(&number, 1)) < 0) {
+		free(g);
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	}
+	if (mkdir(g->folder, 0755) != 0) {
+		status = tk_fail_errno(err, "%s", g->folder);
+		free(g->folder);
+		free(g);
+		return status;
+	}
+	status = set_limits(g->folder, memory_bytes, process_max, err);
+	if (!status) {
+		g->procs = open_for_writing(g->folder, "cgroup.procs");
+		if (g->procs < 0)
+			status = tk_fail_errno(err, "%s/cgroup.procs", g->folder);
+	}
+	if (status)
+		tk_cgroup_free(g);
+	else
+		*out = g;
+	return status;
+}
+
+int tk_cgroup_enter(const struct tk_cgroup *g)
+{
+	return write(g->procs, "0", 1) == 1 ? 0 : -1;
+}
+
+bool tk_cgroup_exceeds(const struct tk_cgroup *g, unsigned max)
+{
+	struct tk_buf text = TK_BUF_INIT;
+	unsigned count = 0;
+
+	if (read_count(g, "pids.events", "max") > 0)
+		return true;
+	if (read_text(g->folder, "cgroup.procs", &text) == TK_OK)
+		for (const char *at = tk_buf_cstr(&text); (at = strchr(at, '\n')); at++)
+			count++;
+	tk_buf_free(&text);
+	return count > max;
+}
+
+bool tk_cgroup_is_out_of_memory(const struct tk_cgroup *g)
+{
+	return g && read_count(g, "memory.events", "oom_kill") > 0;
+}
+
+/* ---- where groups can be made ---- */
+
+static int find_own_folder(char *out, size_t size, struct tk_error *err)
+{
+	struct tk_buf text = TK_BUF_INIT;
+	int status = tk_file_read("/proc/self/cgroup", FILE_MAX, &text, err);
+	const char *line = status ? NULL : tk_buf_cstr(&text);
+
+	if (line && strncmp(line, "0::/", 4) != 0)
+		line = strstr(line, "\n0::/") ? strstr(line, "\n0::/") + 1 : NULL;
+	if (line)
+		snprintf(out, size, MOUNT "%.*s", (int)strcspn(line + 3, "\n"), line + 3);
+	if (!status && (!line || access(MOUNT "/cgroup.controllers", F_OK) != 0))
+		status = tk_fail(
+		        err, TK_EUNSUPPORTED, "there are no control groups of version 2 at " MOUNT);
+	tk_buf_free(&text);
+	return status;
+}
+
+/* Of trackers that were killed. */
+static void remove_old_groups(const char *folder)
+{
+	char **names = NULL;
+	size_t count = 0;
+
+	if (tk_dir_list(folder, &names, &count, NULL))
+		return;
+	for (size_t i = 0; i < count; i++) {
+		char *path = NULL;
+		const long pid = strncmp(names[i], PREFIX, strlen(PREFIX)) == 0
+		                         ? strtol(names[i] + strlen(PREFIX), NULL, 10)
+		                         : 0;
+
+		if (pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+			path = tk_path_join(folder, names[i]);
+		if (path)
+			rmdir(path);
+		free(path);
+	}
+	tk_names_free(names, count);
+}
+
+/* A group with processes gives no controllers to groups below it: all of them move. */
+static int vacate(const char *own, struct tk_error *err)
+{
+	char *leaf = tk_path_join(own, "tracker");
+	struct tk_buf text = TK_BUF_INIT;
+	int status = leaf ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+
+	if (!status && mkdir(leaf, 0755) != 0 && errno != EEXIST)
+		status = tk_fail_errno(err, "%s", leaf);
+	if (!status)
+		status = read_text(own, "cgroup.procs", &text);
+	for (const char *at = tk_buf_cstr(&text); !status && *at; at += *at == '\n') {
+		char pid[32];
+
+		snprintf(pid, sizeof pid, "%.*s", (int)strcspn(at, "\n"), at);
+		write_text(leaf, "cgroup.procs", pid, NULL); /* it may have ended */
+		at += strlen(pid);
+	}
+	if (!status)
+		status = write_text(own, "cgroup.subtree_control", "+memory +pids", err);
+	tk_buf_free(&text);
+	free(leaf);
+	return status;
+}
+
+static bool is_delegated(const char *folder)
+{
+	char value[8];
+
+	return getxattr(folder, "user.delegate", value, sizeof value) == 1 && value[0] == '1';
+}
+
+static int try_in(const char *folder, struct tk_error *err)
+{
+	static const char *const argv[] = {"true", NULL};
+	struct tk_cgroup *g = NULL;
+	struct tk_process_result result = {0};
+	struct tk_process_spec spec = {.argv = argv, .deadline_s = 10};
+	int status = new_group(folder, tk_cgroup_default_memory(), 1024, &g, err);
+
+	spec.cgroup = g;
+	if (!status)
+		status = tk_process_run(&spec, &result, err);
+	if (!status)
+		status = tk_process_check(&spec, &result, err);
+	tk_process_result_free(&result);
+	tk_cgroup_free(g);
+	return status;
+}
+
+static bool starts_with(const char *folder, const char *name, const char *start)
+{
+	struct tk_buf text = TK_BUF_INIT;
+	/* A file that is missing belongs to a controller that limits nothing. */
+	bool does = read_text(folder, name, &text) != TK_OK ||
+	            strncmp(tk_buf_cstr(&text), start, strlen(start)) == 0;
+
+	tk_buf_free(&text);
+	return does;
+}
+
+/* A group beside its own must not free the tracker's programs from limits of its own. That of tasks
+ * is left out: systemd always sets one, and each program gets another. */
+static bool is_unlimited(const char *folder)
+{
+	return starts_with(folder, "memory.max", "max") && starts_with(folder, "cpu.max", "max") &&
+	       starts_with(folder, "cpuset.cpus", "\n");
+}
+
+static int find_parent(struct tk_error *err)
+{
+	char own[PATH_MAX], above[PATH_MAX];
+	const char *in = above;
+	int status = find_own_folder(own, sizeof own, err);
+
+	if (status)
+		return status;
+	snprintf(above, sizeof above, "%s", own);
+	if (strlen(own) > strlen(MOUNT "/"))
+		*strrchr(above, '/') = '\0';
+	if (is_delegated(own)) {
+		in = own;
+		status = vacate(own, err);
+	} else if (!is_unlimited(own) || !gives_controllers(above)) {
+		status = tk_fail(err, TK_EUNSUPPORTED,
+		        "systemd has not delegated %s, and it has limits or %s gives none", own,
+		        above);
+	}
+	if (!status)
+		status = try_in(in, err);
+	if (!status) {
+		remove_old_groups(in);
+		memcpy(parent, in, strlen(in) + 1);
+	}
+	return status;
+}
+
+static void probe(void)
+{
+	struct tk_error err = {0};
+
+	if (find_parent(&err))
+		snprintf(reason, sizeof reason, "%.250s", err.message);
+}
+
+const char *tk_cgroup_reason(void)
+{
+	pthread_once(&probed, probe);
+	return *parent ? NULL : reason;
+}
+
+uint64_t tk_cgroup_default_memory(void)
+{
+	const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+
+	return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 100 * MEMORY_PERCENT : 0;
+}
+
+int tk_cgroup_new(
+        uint64_t memory_bytes, unsigned process_max, struct tk_cgroup **out, struct tk_error *err)
+{
+	*out = NULL;
+	return tk_cgroup_reason() ? TK_OK : new_group(parent, memory_bytes, process_max, out, err);
+}
