@@ -494,8 +494,9 @@ struct tk_window_query {
 	struct tk_point_reader *reader; /* NULL: none */
 };
 /* windows: struct tk_history_window, one for each series, by id; points: struct tk_point, min and
- * quantiles NAN. last_before and last_within are the newest runs before and since runs_s;
- * first_within, the oldest one since runs_s, is read if there is none before. */
+ * quantiles NAN. last_before and last_within are the newest runs before and since runs_s, in the
+ * newest night of last_within one that was not skipped, if there is one; first_within, the oldest
+ * run since runs_s, is read if there is none before. */
 int tk_store_list_windows(struct tk_store *s, const struct tk_window_query *query,
         struct tk_rows *windows, struct tk_rows *points, struct tk_error *err);
 

@@ -18,9 +18,11 @@
 #define FIRST_WITHIN \
 	MARK_COLUMNS \
 	"WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s, id LIMIT 1"
+/* A night measures a control several times: where it had no time for the last of them, the newest
+ * run that was not skipped says how the night ended. */
 #define LAST_WITHIN \
 	MARK_COLUMNS "WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s DESC, " \
-	             "id DESC LIMIT 1"
+	             "outcome IN ('skipped', 'no_device'), id DESC LIMIT 1"
 
 /* An imported run has no series: use the run of the point. */
 #define MARK_OF_RUN MARK_COLUMNS "WHERE id=?1"

@@ -105,6 +105,47 @@ static void a_history_further_back(void **state)
 	world_close(&w);
 }
 
+/* A control is measured several times a night; a night without time skips the last of them. */
+static void a_skipped_run_after_others_of_its_night(void **state)
+{
+	struct tk_diff_report r;
+	struct tk_case_set c;
+	struct world w;
+	int64_t measured, failed, skipped;
+
+	world_open(&w, NULL);
+	world_build(&w, "aaa", 1, "b", "h1", "");
+	world_night(&w, 0, "nightly");
+	world_point(&w, "b", "control", 1e6);
+	measured = world_point(&w, "b", "control", 1e6);
+	world_fail(&w, "b", "control", "skipped", "the budget was spent");
+	failed = world_fail(&w, "b", "crashes", "crashed", "signal 11");
+	world_fail(&w, "b", "crashes", "no_device", "");
+	world_fail(&w, "b", "late", "skipped", "the budget was spent");
+	skipped = world_fail(&w, "b", "late", "skipped", "the budget was spent");
+	load(&w, &c);
+	assert_int_equal(c.count, 3);
+	assert_int_equal(c.at[0].window->last_within.run_id, measured);
+	assert_int_equal(c.at[0].window->last_within.outcome, TK_OUTCOME_OK);
+	assert_int_equal(c.at[1].window->last_within.run_id, failed);
+	assert_int_equal(c.at[2].window->last_within.run_id, skipped);
+	tk_case_set_free(&c);
+	r = world_detect_night(&w);
+	assert_int_equal(world_row(&r, "b", "control")->verdict.status, TK_VERDICT_NEW);
+	tk_diff_report_free(&r);
+
+	world_night(&w, 1, "nightly"); /* skipped altogether: the night before does not count */
+	world_point(&w, "b", "late", 1e6);
+	skipped = world_fail(&w, "b", "control", "skipped", "the budget was spent");
+	load(&w, &c);
+	assert_int_equal(c.at[0].window->last_within.run_id, skipped);
+	tk_case_set_free(&c);
+	r = world_detect_night(&w);
+	assert_int_equal(world_row(&r, "b", "control")->verdict.status, TK_VERDICT_MISSING);
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -112,6 +153,7 @@ int main(void)
 	        cmocka_unit_test(series_that_are_not_there),
 	        cmocka_unit_test(a_range_that_is_gone),
 	        cmocka_unit_test(a_history_further_back),
+	        cmocka_unit_test(a_skipped_run_after_others_of_its_night),
 	};
 
 	return cmocka_run_group_tests_name("case_set", tests, NULL, NULL);
