@@ -19,6 +19,21 @@ static int errno_of(sqlite3 *db)
 	return why ? why : sqlite3_system_errno(db);
 }
 
+/* Writes the name of a view of the file, if it has one. The tracker's SQL is constant: it fails
+ * where another program has replaced a table. */
+static bool find_view(sqlite3 *db, char *name, size_t size)
+{
+	static const char sql[] = "SELECT name FROM sqlite_schema WHERE type='view' LIMIT 1";
+	sqlite3_stmt *stmt = NULL;
+	bool found = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) == SQLITE_OK &&
+	             sqlite3_step(stmt) == SQLITE_ROW;
+
+	if (found)
+		snprintf(name, size, "%.100s", (const char *)sqlite3_column_text(stmt, 0));
+	sqlite3_finalize(stmt);
+	return found;
+}
+
 static int status_of(sqlite3 *db, int rc)
 {
 	int why = db && (rc & 0xff) == SQLITE_IOERR ? errno_of(db) : 0;
@@ -68,7 +83,7 @@ int tk_db_fail(struct tk_store *s, int rc, struct tk_error *err, const char *fmt
 {
 	int status = status_of(s->db, rc);
 	const char *reason = reason_of(s->db, rc, status);
-	char what[256];
+	char what[256], changed[256], view[128];
 	va_list ap;
 
 	s->is_damaged = s->is_damaged || (rc & 0xff) == SQLITE_CORRUPT;
@@ -77,6 +92,14 @@ int tk_db_fail(struct tk_store *s, int rc, struct tk_error *err, const char *fmt
 	va_end(ap);
 	if ((rc & 0xff) == SQLITE_READONLY)
 		snprintf(what, sizeof(what), "cannot be written");
+	if ((rc & 0xff) == SQLITE_ERROR && s->db && find_view(s->db, view, sizeof(view))) {
+		snprintf(changed, sizeof(changed),
+		        "\"%s\" is a view, and a history has none: another program changed it; "
+		        "`tracker db check` lists all such problems",
+		        view);
+		reason = changed;
+		status = TK_EDATA;
+	}
 	/* SQLite rolls back by itself after some errors; what follows must not be written alone. */
 	if (s->depth && s->db && sqlite3_get_autocommit(s->db)) {
 		s->doomed = true;
