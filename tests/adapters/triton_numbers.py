@@ -32,6 +32,20 @@ from package import parse_problem  # noqa: E402
 interpreter.GridExecutor._init_args_hst = lambda self, args, kwargs: (args, kwargs)
 interpreter.GridExecutor._restore_args_dev = lambda self, *args: None
 
+calculate = interpreter.InterpreterBuilder.binary_op
+
+
+def calculate_with_type(self, a, b, op):
+    """The interpreter gives a comparison the type of its operands: as a scalar that is broadcast to
+    a mask it would become integers, which numpy does not take as a mask."""
+    result = calculate(self, a, b, op)
+    if result.data.dtype == np.bool_:
+        result.dtype = tl.int1
+    return result
+
+
+interpreter.InterpreterBuilder.binary_op = calculate_with_type
+
 # The interpreter multiplies the bits of bf16 as integers, so f16 stands for it.
 PROBLEMS = [
     "gemm:a=f16,b=f16,c=f16,m=160,n=144,k=200,ta=n,tb=n",
