@@ -37,6 +37,8 @@ int tk_comparison_prepare(struct tk_comparison *c, struct tk_error *err);
 void tk_comparison_close(struct tk_comparison *c, struct tk_session *s);
 /* Makes a trial of each problem on each pair of backends. TK_EUSAGE: there is none. */
 int tk_comparison_plan(struct tk_comparison *c, struct tk_error *err);
+/* TK_EDATA: the file of a side is no longer the one that was loaded. */
+int tk_comparison_check_files(struct tk_comparison *c, struct tk_error *err);
 /* Measures until every trial is decided or the budget is spent, and sets the verdicts. */
 int tk_comparison_measure(struct tk_comparison *c, struct tk_error *err);
 

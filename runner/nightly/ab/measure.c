@@ -178,6 +178,14 @@ static struct tk_ab_trial *choose_next(struct tk_comparison *c)
 	return next;
 }
 
+int tk_comparison_check_files(struct tk_comparison *c, struct tk_error *err)
+{
+	int status = TK_OK;
+	for (size_t i = 0; !status && i < TK_AB_SIDES; i++)
+		status = tk_ab_side_check_file(&c->side[i], err);
+	return status;
+}
+
 int tk_comparison_measure(struct tk_comparison *c, struct tk_error *err)
 {
 	struct tk_ab_trial *t;
@@ -190,8 +198,8 @@ int tk_comparison_measure(struct tk_comparison *c, struct tk_error *err)
 		int64_t started_ns = tk_clock_monotonic_ns();
 		show_progress(c, t);
 		status = t->is_checked ? run_pair(c, t, err) : check(c, t, err);
-		for (size_t i = 0; !status && i < TK_AB_SIDES; i++)
-			status = tk_ab_side_check_file(&c->side[i], err);
+		if (!status)
+			status = tk_comparison_check_files(c, err);
 		t->row.wall_s += (double)(tk_clock_monotonic_ns() - started_ns) / 1e9;
 	}
 	c->report->budget_spent = choose_next(c) != NULL;

@@ -71,6 +71,8 @@ static int run_races(struct tk_comparison *c, const struct tk_tune_request *q,
 		row->ab = c->trials[i].row;
 		status = tk_tune_race(c, &c->trials[i], &spec, row, err);
 		if (!status)
+			status = tk_comparison_check_files(c, err);
+		if (!status)
 			set_winner(&c->trials[i], row, q->no_ab);
 		out->evaluations += row->evaluations;
 		out->failed_candidates += row->failed;
