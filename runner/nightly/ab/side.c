@@ -278,16 +278,45 @@ int tk_ab_side_check_file(struct tk_ab_side *side, struct tk_error *err)
 	        side->file);
 }
 
+static bool is_file(const char *spec, const char *end)
+{
+	char *path = strndup(spec, (size_t)(end - spec));
+	const bool is_package = path && tk_kernel_package_device_kind(path) != TK_DEVICE_OTHER;
+	const bool there = path && (is_package ? tk_dir_exists(path) : tk_file_exists(path));
+	free(path);
+	return there;
+}
+
+/* The first colon before "KEY=": a value may have slashes. The name of a folder may have a ":" and
+ * a "=", so that a colon after a file that exists is preferred. */
+static const char *find_first_key(const char *spec)
+{
+	const char *first = NULL;
+	if (is_file(spec, spec + strlen(spec)))
+		return NULL;
+	for (const char *colon = strchr(spec, ':'); colon; colon = strchr(colon + 1, ':')) {
+		const size_t key = strcspn(colon + 1, "=/:,");
+		if (!key || colon[1 + key] != '=')
+			continue;
+		if (is_file(spec, colon))
+			return colon;
+		if (!first)
+			first = colon;
+	}
+	return first;
+}
+
 /* The colon before "KEY=VALUE,...": not that of UPSTREAM:BACKEND. NULL: there are no options. */
 static const char *find_options(const struct tk_config *config, const char *spec)
 {
-	const char *slash = strrchr(spec, '/'), *colon = strchr(slash ? slash : spec, ':');
-	const char *next = colon && !slash ? strchr(colon + 1, ':') : NULL;
+	const char *key = find_first_key(spec), *slash = strrchr(spec, '/');
+	if (key)
+		return key;
+	const char *colon = strrchr(slash ? slash : spec, ':');
 	for (size_t i = 0; colon && !slash && i < config->upstream_count; i++) {
 		const char *name = config->upstreams[i].name;
 		if (strlen(name) == (size_t)(colon - spec) && has_prefix(spec, name))
-			/* an upstream that is called like a backend: options have a "=" */
-			return strcspn(colon, "=") < strcspn(colon + 1, ":") ? colon : next;
+			return NULL;
 	}
 	return colon;
 }
