@@ -222,6 +222,34 @@ static int parse_options(struct tk_ab_side *side, const char *text, struct tk_er
 	return status;
 }
 
+static bool is_before(struct timespec a, struct timespec b)
+{
+	return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
+}
+
+static int keep_newest(void *arg, const char *relative, const struct stat *st, struct tk_error *err)
+{
+	struct timespec *newest = arg;
+	(void)relative, (void)err;
+	if (is_before(*newest, st->st_ctim))
+		*newest = st->st_ctim;
+	return TK_OK;
+}
+
+/* A file that is written in place keeps all but its times, of which a program can set st_mtim. */
+static int read_file_state(const char *path, struct tk_ab_file_state *out, struct tk_error *err)
+{
+	struct tk_ab_file_state state = {0};
+	int status = TK_OK;
+	if (stat(path, &state.file))
+		return tk_fail_errno(err, "%s", path);
+	if (S_ISDIR(state.file.st_mode))
+		status = tk_dir_walk(path, keep_newest, &state.newest, err);
+	if (!status)
+		*out = state;
+	return status;
+}
+
 static int load_module(
         struct tk_night *n, const char *file, struct tk_ab_side *side, struct tk_error *err)
 {
@@ -229,8 +257,8 @@ static int load_module(
 	struct tk_error why = {0};
 	int status = tk_backend_find(n->config, n->modules, file, &path, err);
 	/* before it is read: what replaces it from now on is another file */
-	if (!status && stat(path, &side->file_state))
-		status = tk_fail_errno(err, "%s", path);
+	if (!status)
+		status = read_file_state(path, &side->file_state, err);
 	if (!status && !(side->kinds = calloc(2, sizeof *side->kinds)))
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	side->kind_count = side->kinds ? 1 : 0;
@@ -252,19 +280,26 @@ static int load_module(
 	return status;
 }
 
-static bool is_same_state(const struct stat *a, const struct stat *b)
+static bool is_same_time(struct timespec a, struct timespec b)
 {
-	return a->st_ino == b->st_ino && a->st_size == b->st_size &&
-	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+static bool is_same_state(const struct tk_ab_file_state *a, const struct tk_ab_file_state *b)
+{
+	return a->file.st_dev == b->file.st_dev && a->file.st_ino == b->file.st_ino &&
+	       a->file.st_size == b->file.st_size &&
+	       is_same_time(a->file.st_mtim, b->file.st_mtim) &&
+	       is_same_time(a->file.st_ctim, b->file.st_ctim) && is_same_time(a->newest, b->newest);
 }
 
 int tk_ab_side_check_file(struct tk_ab_side *side, struct tk_error *err)
 {
-	struct stat now;
+	struct tk_ab_file_state now;
 	char hash[TK_HASH_HEX_SIZE];
 	if (!side->file)
 		return TK_OK;
-	const bool there = stat(side->file, &now) == 0;
+	const bool there = read_file_state(side->file, &now, NULL) == TK_OK;
 	if (there && is_same_state(&now, &side->file_state))
 		return TK_OK;
 	/* built again with the same result is the same file */

@@ -6,6 +6,11 @@
 #include "nightly/night.h"
 #include <sys/stat.h>
 
+struct tk_ab_file_state {
+	struct stat file;
+	struct timespec newest; /* last change of anything in a folder */
+};
+
 struct tk_ab_side {
 	struct tk_ab_side_report *report;
 	struct tk_artifact *artifact;
@@ -13,7 +18,7 @@ struct tk_ab_side {
 	char **kinds;
 	size_t kind_count;
 	char *file; /* as the user keeps it, who may replace it meanwhile; NULL: a build */
-	struct stat file_state;
+	struct tk_ab_file_state file_state;
 	char *snapshot;   /* folder, removed on closing; NULL: none */
 	char *options;    /* of the backend, "" */
 	char *config;     /* one of the backend's own; NULL: the one it prefers */
@@ -26,7 +31,8 @@ int tk_ab_side_build(struct tk_night *n, const struct tk_upstream_config *u, con
 /* "FILE.so" or "BACKEND", with ":KEY=VALUE,..." after it. */
 int tk_ab_side_load(
         struct tk_night *n, const char *spec, struct tk_ab_side *side, struct tk_error *err);
-/* TK_EDATA: the file is no longer the one that was loaded, so that runs of both are mixed. */
+/* TK_EDATA: the file or package is no longer the one that was loaded, so that runs of both are
+ * mixed. */
 int tk_ab_side_check_file(struct tk_ab_side *side, struct tk_error *err);
 void tk_ab_side_close(struct tk_ab_side *side);
 
