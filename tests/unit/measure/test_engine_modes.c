@@ -135,6 +135,30 @@ static void capturable_plans_use_graphs(void **state)
 	rig_down(&graph);
 }
 
+/* Two of three samples at 1000 MHz, the others at 400: the mean is 800. */
+static int stamp_changing_mhz(
+        struct tk_device *dev, void *from, void *to, double *mhz, struct tk_abi_error *err)
+{
+	static unsigned sample;
+	(void)dev, (void)from, (void)to, (void)err;
+	*mhz = sample++ % 3 == 1 ? 400 : 1000;
+	return TK_ABI_OK;
+}
+
+static void clock_mhz_is_a_median(void **state)
+{
+	struct rig r;
+	rig_up(&r, "noise=0");
+	struct tk_device_ops ops = *r.ops;
+	ops.stamp_mhz = stamp_changing_mhz;
+	r.ops = &ops;
+	measure(&r, "gemm:m=16,n=16,k=16", &defaults);
+	assert_float_equal(r.m.clock_mhz, 1000, 0);
+	assert_float_equal(r.m.clock_min_mhz, 400, 0);
+	assert_float_equal(r.m.cycles, r.m.summary.median, 1e-6 * r.m.summary.median);
+	rig_down(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +169,7 @@ int main(void)
 	        cmocka_unit_test(long_launches_get_as_many_samples_as_an_interval_needs),
 	        cmocka_unit_test(short_launches_are_batched),
 	        cmocka_unit_test(capturable_plans_use_graphs),
+	        cmocka_unit_test(clock_mhz_is_a_median),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
