@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 /* The errno of the last failed write: SQLite keeps one for the file and one for its log. */
 static int errno_of(sqlite3 *db)
@@ -19,17 +20,30 @@ static int errno_of(sqlite3 *db)
 	return why ? why : sqlite3_system_errno(db);
 }
 
-/* Writes the name of a view of the file, if it has one. The tracker's SQL is constant: it fails
- * where another program has replaced a table. */
+static bool is_table(const char *name)
+{
+	for (size_t i = 0; name && i < TK_TABLE_COUNT; i++)
+		if (strcmp(name, tk_tables[i].name) == 0)
+			return true;
+	return false;
+}
+
+/* Writes the name of a view that has taken the place of a table, if there is one: the tracker's
+ * constant SQL fails there. Other views are not to blame. */
 static bool find_view(sqlite3 *db, char *name, size_t size)
 {
-	static const char sql[] = "SELECT name FROM sqlite_schema WHERE type='view' LIMIT 1";
+	static const char sql[] = "SELECT name FROM sqlite_schema WHERE type='view'";
 	sqlite3_stmt *stmt = NULL;
-	bool found = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) == SQLITE_OK &&
-	             sqlite3_step(stmt) == SQLITE_ROW;
+	bool found = false;
 
-	if (found)
-		snprintf(name, size, "%.100s", (const char *)sqlite3_column_text(stmt, 0));
+	if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) == SQLITE_OK)
+		while (!found && sqlite3_step(stmt) == SQLITE_ROW) {
+			const char *view = (const char *)sqlite3_column_text(stmt, 0);
+
+			found = is_table(view);
+			if (found)
+				snprintf(name, size, "%.100s", view);
+		}
 	sqlite3_finalize(stmt);
 	return found;
 }

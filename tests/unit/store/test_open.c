@@ -331,7 +331,8 @@ static void triggers_and_views_do_not_run(void **state)
 	        "the trigger \"t\" does not belong to a history: another program made it");
 	tk_rows_free(&problems);
 	database(h, "tracker.db",
-	        "ALTER TABLE machine RENAME TO m; CREATE VIEW machine AS SELECT * FROM m");
+	        "CREATE VIEW a AS SELECT 1; ALTER TABLE machine RENAME TO m;"
+	        "CREATE VIEW machine AS SELECT * FROM m");
 	MUST_FAIL(TK_EDATA, "\"machine\" is a view, and a history has none",
 	        tk_store_list_machines(h->store, &list, &err));
 	MUST_FAIL(TK_EDATA, "\"machine\" is a view",
