@@ -89,7 +89,8 @@ int tk_artifact_load(
 	if (!status)
 		status = tk_manifest_read(dir, &a, err);
 	if (!status && strcmp(a->key, key))
-		status = tk_fail(err, TK_EDATA, "%s: the manifest is of %s", dir, a->key);
+		status = tk_fail(
+		        err, TK_EDATA, "%s: the manifest is of the artifact %s", dir, a->key);
 	if (status) {
 		tk_artifact_free(a);
 	} else {

@@ -218,7 +218,7 @@ double tk_problem_flops(const struct tk_problem_spec *p)
 	}
 }
 
-/* A kernel may work on keys that both branches of nsa share only once. */
+/* Both branches of nsa may use the same keys: a kernel need not compute those twice. */
 double tk_problem_min_flops(const struct tk_problem_spec *p)
 {
 	return p->abi.op == TK_OP_NSA ? nsa_flops(&p->nsa, fmax(nsa_selected_pairs(&p->nsa),

@@ -49,7 +49,7 @@ static bool is_name_byte(char c)
 	       c == '-' || c == '_' || c == '.';
 }
 
-/* Of an object without the suffix: as tk_path_make_slug makes them. */
+/* The name of an object without its suffix, as tk_path_make_slug makes them. */
 static bool is_name(const char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++)

@@ -39,7 +39,7 @@ static int add_selected(struct check *c, const char *sql, struct tk_error *err)
 
 /* ---- schema and references ------------------------------------------------------------------- */
 
-/* *readable false: a table that the other checks read differs. */
+/* Sets *readable to whether the tables that the other checks read are as expected. */
 static int check_schema(struct check *c, bool *readable, struct tk_error *err)
 {
 	return tk_schema_list_differences(c->store, !c->is_full, c->list, c->most, readable, err);

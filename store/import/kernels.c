@@ -194,7 +194,7 @@ static int read_lines(struct reader *r, struct tk_error *err)
 	return status;
 }
 
-/* One object a line: the first line is a whole one. */
+/* Whether each line has an object of its own: the first line is a whole one. */
 static bool is_lines(const struct tk_import_file *f)
 {
 	const char *end = strchr(f->head, '\n');
