@@ -7,8 +7,9 @@
 #include "base/yaml.h"
 #include "suite/builder.h"
 #include "suite/range.h"
+#include "suite/rotation.h"
 
-static const char *const top_keys[] = {"title", "source", "group", "problems", NULL};
+static const char *const top_keys[] = {"title", "source", "group", "rotate", "problems", NULL};
 #define OP_COUNT 6
 static const char *const entry_keys[] = {/* the ops first */
         "gemm", "attention", "nsa", "copy", "read", "fma", "problem", "each", "source", "group",
@@ -175,6 +176,19 @@ static int read_entry(struct tk_suite_builder *b, int entry, struct origin o)
 	return problem ? read_text(b, problem, &o) : read_op(b, entry, op, &o);
 }
 
+static int read_rotate(struct tk_suite_builder *b, int root)
+{
+	int64_t nights = 1;
+	int status = tk_suite_find_number(b->y, root, "rotate", 1, 1, &nights, b->err);
+
+	if (!status && nights > TK_ROTATION_NIGHTS_MAX)
+		status = tk_yaml_fail(b->y, tk_yaml_find(b->y, root, "rotate"), b->err,
+		        "rotate: expected at most %d nights", TK_ROTATION_NIGHTS_MAX);
+	if (!status)
+		b->suite->rotate_nights = (uint32_t)nights;
+	return status;
+}
+
 int tk_suite_read_yaml(struct tk_suite_builder *b)
 {
 	int root = tk_yaml_root(b->y), problems = tk_yaml_find(b->y, root, "problems"), status;
@@ -191,6 +205,8 @@ int tk_suite_read_yaml(struct tk_suite_builder *b)
 		status = read_origin(b, root, &o);
 	if (!status)
 		status = tk_yaml_find_text(b->y, root, "title", &title, b->err);
+	if (!status)
+		status = read_rotate(b, root);
 	if (status)
 		return status;
 	if (tk_yaml_kind(b->y, problems) != TK_YAML_LIST)

@@ -181,6 +181,10 @@ static const struct {
                 "multiply to more than 10000 problems; `pick: N`"},
         {"s.yml", P "  - gemm: {m: &r {from: 1, to: 999999999999}, n: *r, k: *r}\n    pick: 3\n",
                 "3:11", "multiply to more than 9223372036854775807 problems"},
+        {"s.yml", "rotate: 0\n" P "  - problem: fma:count=1\n", "1:9", "rotate is not"},
+        {"s.yml", "rotate: 367\n" P "  - problem: fma:count=1\n", "1:9",
+                "rotate: expected at most 366 nights"},
+        {"s.yml", "rotate: daily\n" P "  - problem: fma:count=1\n", "1:9", "rotate is not"},
         {"s.yml", P "  - gemm: {m: [1, 2], n: 1, k: 1}\n    pick: 3\n", "3:11",
                 "pick is 3, but this entry has only 2 combinations"},
         {"s.yml", P "  - gemm: {m: [1, 2], n: 1, k: 1}\n    pick: 0\n", "4:11", "pick is not"},
@@ -233,6 +237,28 @@ static const struct {
         {"s.json", "{\"nsa\":[{\"heads_kv\":8,\"groups\":2}]}", "1:23",
                 "both groups and the number of kv heads are given"},
 };
+
+static void rotation(void **state)
+{
+	static const struct {
+		const char *name, *text;
+		uint32_t nights;
+	} cases[] = {
+	        {"s.yml", "source: x\nproblems:\n  - problem: fma:count=1\n", 1},
+	        {"s.yml", "rotate: 7\nsource: x\nproblems:\n  - problem: fma:count=1\n", 7},
+	        {"s.yml", "rotate: 366\nsource: x\nproblems:\n  - problem: fma:count=1\n", 366},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct tk_suite *s = NULL;
+		struct tk_error err = {0};
+
+		assert_int_equal(load(cases[i].name, cases[i].text, &s, &err), 0);
+		assert_int_equal(s->rotate_nights, cases[i].nights);
+		tk_suite_free(s);
+	}
+}
 
 static void mistakes(void **state)
 {
@@ -379,6 +405,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(expansion),
 	        cmocka_unit_test(origin),
+	        cmocka_unit_test(rotation),
 	        cmocka_unit_test(mistakes),
 	        cmocka_unit_test(picked_shapes),
 	        cmocka_unit_test(too_many_problems),

@@ -1,0 +1,91 @@
+/* Rotation: K nights in a row measure every problem once, in about equal shares. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "suite/rotation.h"
+
+#define PROBLEMS 2030
+
+static void write_text(unsigned i, char text[64])
+{
+	snprintf(text, 64, "gemm:m=%u,n=%u,k=512", 16 + i, 128 + 3 * i);
+}
+
+static unsigned count_due(const char *text, uint32_t nights, uint64_t first)
+{
+	unsigned due = 0;
+
+	for (uint32_t night = 0; night < nights; night++)
+		due += tk_rotation_is_due(text, nights, first + night);
+	return due;
+}
+
+/* From any night on, also across the end of a round. */
+static void every_problem_is_due_once(void **state)
+{
+	static const uint32_t rounds[] = {1, 2, 3, 7, 30, TK_ROTATION_NIGHTS_MAX};
+	char text[64];
+
+	(void)state;
+	for (size_t r = 0; r < sizeof rounds / sizeof *rounds; r++)
+		for (unsigned i = 0; i < 40; i++) {
+			write_text(i, text);
+			assert_int_equal(count_due(text, rounds[r], 0), 1);
+			assert_int_equal(count_due(text, rounds[r], 5), 1);
+			assert_int_equal(count_due(text, rounds[r], UINT64_C(1) << 40), 1);
+		}
+}
+
+static void every_night_is_due_without_rotation(void **state)
+{
+	(void)state;
+	for (uint64_t night = 0; night < 20; night++)
+		assert_true(tk_rotation_is_due("gemm:m=1,n=2,k=3", 1, night));
+}
+
+/* A night of a seventh of 2,030 problems has 290; the standard deviation of a hash is 16. */
+static void shares_are_about_equal(void **state)
+{
+	char text[64];
+
+	(void)state;
+	for (uint64_t night = 0; night < 7; night++) {
+		unsigned due = 0;
+
+		for (unsigned i = 0; i < PROBLEMS; i++) {
+			write_text(i, text);
+			due += tk_rotation_is_due(text, 7, night);
+		}
+		assert_in_range(due, PROBLEMS / 7 - 64, PROBLEMS / 7 + 64);
+	}
+}
+
+/* The slots are part of a history: another hash would measure some problems late. */
+static void slots_stay_as_they_are(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t night;
+	} cases[] = {{"gemm:m=512,n=512,k=512", 4}, {"copy:bytes=1048576", 5}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		assert_true(tk_rotation_is_due(cases[i].text, 7, cases[i].night));
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(every_problem_is_due_once),
+	        cmocka_unit_test(every_night_is_due_without_rotation),
+	        cmocka_unit_test(shares_are_about_equal),
+	        cmocka_unit_test(slots_stay_as_they_are),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
