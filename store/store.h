@@ -23,7 +23,7 @@ struct tk_error;
 struct tk_store;
 
 enum tk_store_mode { TK_STORE_READ, TK_STORE_WRITE, TK_STORE_CREATE };
-#define TK_STORE_SCHEMA 17
+#define TK_STORE_SCHEMA 18
 
 /* CREATE makes the file if it is missing and migrates an older one (a backup is kept beside it);
  * READ opens read-only and never creates. TK_ENOTFOUND: no such file; TK_EVERSION: made by a newer
@@ -96,6 +96,7 @@ struct tk_series_row {
 	const char *uid, *slug, *backend, *config, *mode, *metric, *unit;
 	enum tk_better better;
 	enum tk_series_role role;
+	int64_t rotate_nights; /* one of these many nights in a row measures it; 0: every night */
 };
 struct tk_night_row {
 	int64_t id, machine_id;

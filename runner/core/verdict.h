@@ -18,6 +18,7 @@
 	X(TK_RULE_NEVER_MEASURED, "never-measured", "no run at all") \
 	X(TK_RULE_GONE_UNSUPPORTED, "gone-unsupported", \
 	        "the backend did not do it when last measured") \
+	X(TK_RULE_NOT_DUE, "not-due", "the rotation of its suite measures it on another night") \
 	X(TK_RULE_MISSING, "missing", "the newest full night left it out") \
 	X(TK_RULE_NOT_MEASURED_RECENTLY, "not-measured-recently", "no run in the range") \
 	X(TK_RULE_SKIPPED, "skipped", "the night had no time or no device for it") \

@@ -154,6 +154,7 @@ static const struct tk_db_column series_columns[] = {
         TEXT(tk_series_row, unit, NEWEST),
         WORD(tk_series_row, better, NEWEST, better),
         WORD(tk_series_row, role, NEWEST, series_role),
+        INT(tk_series_row, rotate_nights, NEWEST),
 };
 
 static const struct tk_db_column night_columns[] = {

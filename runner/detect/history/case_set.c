@@ -235,13 +235,17 @@ static int load_series(struct tk_store *s, struct tk_case_set *c, const struct t
 
 /* ---- what each machine was expected to measure ---- */
 
+static bool is_whole_night(const struct tk_night_row *n)
+{
+	return tk_night_has_ended(n) && n->status != TK_NIGHT_FAILED &&
+	       (n->kind == TK_NIGHT_NIGHTLY || n->kind == TK_NIGHT_IMPORT);
+}
+
 static bool is_full_night(const struct tk_case_set *c, const struct tk_night_row *n)
 {
 	if (c->scope.night_id)
 		return n->id == c->scope.night_id;
-	return n->as_of_s >= c->since_s && n->as_of_s <= c->until_s && tk_night_has_ended(n) &&
-	       n->status != TK_NIGHT_FAILED &&
-	       (n->kind == TK_NIGHT_NIGHTLY || n->kind == TK_NIGHT_IMPORT);
+	return n->as_of_s >= c->since_s && n->as_of_s <= c->until_s && is_whole_night(n);
 }
 
 static const struct tk_night_row *newest_full_night(const struct tk_case_set *c, int64_t machine_id)
@@ -286,6 +290,26 @@ const struct tk_expected_series *tk_case_set_find_expected(
 		if (c->expected[i].machine_id == machine_id)
 			return &c->expected[i];
 	return NULL;
+}
+
+size_t tk_case_set_count_nights_since(
+        const struct tk_case_set *c, int64_t machine_id, int64_t since_s)
+{
+	const struct tk_expected_series *e = tk_case_set_find_expected(c, machine_id);
+	const struct tk_rows *nights = &c->catalog.nights.rows;
+	size_t count = 0;
+
+	if (!e || !e->night)
+		return 0;
+	for (size_t i = 0; i < nights->count; i++) {
+		const struct tk_night_row *n = TK_ROWS_AT(nights, struct tk_night_row, i);
+
+		if (n->machine_id == machine_id && n->as_of_s > since_s &&
+		        n->as_of_s <= e->night->as_of_s &&
+		        (n->id == e->night->id || is_whole_night(n)))
+			count++;
+	}
+	return count;
 }
 
 /* ---- loading ---- */

@@ -77,6 +77,10 @@ const struct tk_series_case *tk_case_set_find(
 const struct tk_expected_series *tk_case_set_find_expected(
         const struct tk_case_set *c, int64_t machine_id); /* NULL: none */
 
+/* Full nights of a machine after a time, up to the one that is expected to measure. */
+size_t tk_case_set_count_nights_since(
+        const struct tk_case_set *c, int64_t machine_id, int64_t since_s);
+
 /* Statistical tests of all cases, with the false-discovery rate controlled per machine. */
 int tk_case_set_evaluate(struct tk_case_set *c, struct tk_error *err);
 

@@ -48,9 +48,24 @@ static bool was_left_out(const struct tk_case_set *set, const struct tk_series_c
 	return expected->resolutions.count == 0;
 }
 
-static bool is_too_old(const struct tk_case_set *set, const struct tk_run_evidence *newest)
+/* Its turn comes again within the nights of a round, counted from its newest run. */
+static bool is_not_due(const struct tk_case_set *set, const struct tk_series_case *k,
+        const struct tk_run_evidence *newest)
 {
-	const int64_t age_s = set->options.now_s - newest->as_of_s;
+	return k->series->rotate_nights > 1 && newest->exists &&
+	       tk_case_set_count_nights_since(set, k->machine->id, newest->as_of_s) <
+	               (size_t)k->series->rotate_nights;
+}
+
+/* Of a series that waits for its turn, the newest night must not be too old. */
+static bool is_too_old(const struct tk_case_set *set, const struct tk_series_case *k,
+        const struct tk_run_evidence *newest)
+{
+	const struct tk_expected_series *expected = tk_case_set_find_expected(set, k->machine->id);
+	const int64_t as_of_s = is_not_due(set, k, newest) && expected && expected->night
+	                                ? expected->night->as_of_s
+	                                : newest->as_of_s;
+	const int64_t age_s = set->options.now_s - as_of_s;
 
 	return newest->exists && set->open_ended && set->options.stale_days &&
 	       age_s > (int64_t)set->options.stale_days * 86400;
@@ -63,7 +78,11 @@ static void gather_runs(
 	e->newest = e->within.exists ? e->within : run_evidence(k, &k->window->last_before);
 	e->previous = run_evidence(k, previous_run(k));
 	e->was_left_out = was_left_out(set, k);
-	e->is_too_old = is_too_old(set, &e->newest);
+	if (e->was_left_out && is_not_due(set, k, &e->newest)) {
+		e->was_left_out = false; /* its runs in the range, if any, are compared */
+		e->is_not_due = !e->within.exists;
+	}
+	e->is_too_old = is_too_old(set, k, &e->newest);
 }
 
 static void gather_last_point(const struct tk_series_case *k, struct tk_evidence *e)

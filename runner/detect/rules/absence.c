@@ -43,6 +43,24 @@ static void decide_gone_unsupported(const struct tk_evidence *e, struct tk_verdi
 	tk_verdict_add_fact(v, (struct tk_fact){.kind = TK_FACT_WAS_UNSUPPORTED}, NULL);
 }
 
+/* A night that skipped it was its turn. */
+static bool is_not_due(const struct tk_evidence *e)
+{
+	return e->is_not_due && !e->is_too_old && e->newest.exists && !was_skipped(&e->newest);
+}
+
+static void decide_not_due(const struct tk_evidence *e, struct tk_verdict *v)
+{
+	const struct tk_fact fact = {.kind = TK_FACT_LAST_MEASURED, .time_s = e->newest.as_of_s};
+
+	v->status = e->newest.has_timing         ? TK_VERDICT_SAME
+	            : is_unsupported(&e->newest) ? TK_VERDICT_UNSUPPORTED
+	                                         : TK_VERDICT_FAILING;
+	if (!e->newest.has_timing)
+		tk_verdict_add_outcome(&e->newest, TK_FACT_OUTCOME, v);
+	tk_verdict_add_fact(v, fact, NULL);
+}
+
 static bool is_missing(const struct tk_evidence *e)
 {
 	return e->was_left_out && !e->is_too_old;
@@ -146,6 +164,7 @@ const struct tk_rule tk_rules_absence[] = {
                 decide_never_measured},
         {TK_RULE_GONE_UNSUPPORTED, is_gone_unsupported, tk_verdict_set_last_value,
                 decide_gone_unsupported},
+        {TK_RULE_NOT_DUE, is_not_due, tk_verdict_set_last_value, decide_not_due},
         {TK_RULE_MISSING, is_missing, tk_verdict_set_last_value, decide_missing},
         {TK_RULE_NOT_MEASURED_RECENTLY, is_absent, tk_verdict_set_last_value, decide_stale},
         {TK_RULE_SKIPPED, is_skipped, tk_verdict_set_last_value, decide_skipped},

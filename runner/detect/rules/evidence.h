@@ -92,6 +92,7 @@ struct tk_evidence {
 	struct tk_run_evidence previous; /* how it ended before */
 	/* the newest full night of the machine measured this upstream, and not this series */
 	bool was_left_out;
+	bool is_not_due; /* not in the range, because its suite rotates */
 	bool is_too_old; /* the newest run; only if the range is open */
 
 	size_t point_count;

@@ -120,10 +120,17 @@ static int64_t usual_gap_s(const struct calendar *c)
 	return gaps[n / 2] > DAY_S ? gaps[n / 2] : DAY_S;
 }
 
-/* None of the machine's newest nights has the timing. */
-static bool is_overdue(const struct search *s, const struct calendar *c, int64_t last_s)
+/* A series whose turn comes every K nights may lack data for K nights more. */
+static size_t nights_allowed(const struct search *s, const struct tk_series_row *series)
 {
-	const size_t nights = s->options->missing_data_nights;
+	const size_t round = series->rotate_nights > 1 ? (size_t)series->rotate_nights : 1;
+
+	return s->options->missing_data_nights + round - 1;
+}
+
+/* None of the machine's newest nights has the timing. */
+static bool is_overdue(const struct calendar *c, size_t nights, int64_t last_s)
+{
 
 	return c->count >= nights && last_s < c->nights[nights - 1]->as_of_s;
 }
@@ -250,7 +257,7 @@ static int search_upstream(
 	if (*whole)
 		return TK_OK;
 	newest = newest_of_upstream(s, x);
-	*whole = newest && is_overdue(s, x->calendar, newest->as_of_s);
+	*whole = newest && is_overdue(x->calendar, nights_allowed(s, x->series), newest->as_of_s);
 	if (!*whole)
 		return TK_OK;
 	missing.night_id = newest->night_id;
@@ -265,14 +272,16 @@ static int search_series(struct search *s, const struct tk_newest_point *p, stru
 	struct subject x;
 	char day[TK_TIME_ISO_SIZE];
 	bool whole = false, has_outcome = false;
+	size_t nights;
 	int status;
 
-	if (!find_subject(s, p, &x) || x.calendar->is_silent ||
-	        !is_overdue(s, x.calendar, p->as_of_s))
+	if (!find_subject(s, p, &x) || x.calendar->is_silent)
 		return TK_OK;
-	status = tk_store_has_executed_run(s->store, p->series_id,
-	        x.calendar->nights[s->options->missing_data_nights - 1]->as_of_s, &has_outcome,
-	        err);
+	nights = nights_allowed(s, x.series);
+	if (!is_overdue(x.calendar, nights, p->as_of_s))
+		return TK_OK;
+	status = tk_store_has_executed_run(
+	        s->store, p->series_id, x.calendar->nights[nights - 1]->as_of_s, &has_outcome, err);
 	if (!status && !has_outcome)
 		status = search_upstream(s, &x, &whole, err);
 	if (status || has_outcome || whole)

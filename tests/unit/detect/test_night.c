@@ -240,6 +240,36 @@ static void an_unfinished_night_reports_nothing_missing(void **state)
 	world_close(&w);
 }
 
+static enum tk_verdict_status status_of(struct world *w, const char *problem)
+{
+	struct tk_diff_report r = world_detect_night(w);
+	enum tk_verdict_status status = world_row(&r, "b", problem)->verdict.status;
+
+	tk_diff_report_free(&r);
+	return status;
+}
+
+/* Measured on one of three nights. After a turn that did not come it is missing. */
+static void a_rotated_series_waits_for_its_turn(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_open(&w, NULL);
+	w.rotate_nights = 3;
+	world_build(&w, "aaa", 1, "b", "h1", "");
+	for (int day = 0; day < 9; day++) {
+		world_night(&w, day, "nightly");
+		world_point(&w, "b", day % 3 ? "other" : "p", 1e6);
+		if (day % 3)
+			assert_int_equal(status_of(&w, "p"), TK_VERDICT_SAME);
+	}
+	world_night(&w, 9, "nightly");
+	world_point(&w, "b", "other", 1e6);
+	assert_int_equal(status_of(&w, "p"), TK_VERDICT_MISSING);
+	world_close(&w);
+}
+
 static void late_evidence_counts(void **state)
 {
 	struct world w;
@@ -504,6 +534,7 @@ int main(void)
 	        cmocka_unit_test(an_improvement_is_news_once),
 	        cmocka_unit_test(the_latest_night_is_reported_as_it_was),
 	        cmocka_unit_test(an_unfinished_night_reports_nothing_missing),
+	        cmocka_unit_test(a_rotated_series_waits_for_its_turn),
 	        cmocka_unit_test(late_evidence_counts),
 	        cmocka_unit_test(a_backfilled_night_is_no_reason_to_miss_the_others),
 	        cmocka_unit_test(flat_noise_raises_few_alarms),

@@ -30,6 +30,31 @@ static void absent_series(void **state)
 	decide(&e, TK_RULE_NOT_MEASURED_RECENTLY, TK_VERDICT_STALE);
 }
 
+/* Between two turns of a rotation a series is as its newest run left it. */
+static void series_between_two_turns(void **state)
+{
+	struct tk_evidence e = quiet_series();
+	struct tk_verdict v;
+
+	(void)state;
+	e.within = (struct tk_run_evidence){.exists = false};
+	e.is_not_due = true;
+	e.newest = e.previous = run(TK_OUTCOME_OK, 90);
+	v = decide(&e, TK_RULE_NOT_DUE, TK_VERDICT_SAME);
+	assert_int_equal(tk_verdict_find_fact(&v, TK_FACT_LAST_MEASURED)->time_s, 90 * DAY);
+	assert_true(v.before.value == 1e6);
+
+	e.newest = run(TK_OUTCOME_CRASHED, 90);
+	v = decide(&e, TK_RULE_NOT_DUE, TK_VERDICT_FAILING);
+	expect_fact(&v, TK_FACT_OUTCOME);
+	e.newest = run(TK_OUTCOME_UNSUPPORTED, 90);
+	decide(&e, TK_RULE_NOT_DUE, TK_VERDICT_UNSUPPORTED);
+
+	e.newest = run(TK_OUTCOME_OK, 90);
+	e.is_too_old = true;
+	decide(&e, TK_RULE_NOT_MEASURED_RECENTLY, TK_VERDICT_STALE);
+}
+
 static void skipped_series(void **state)
 {
 	static const enum tk_outcome outcomes[] = {TK_OUTCOME_SKIPPED, TK_OUTCOME_NO_DEVICE};
@@ -416,6 +441,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(absent_series),
+	        cmocka_unit_test(series_between_two_turns),
 	        cmocka_unit_test(skipped_series),
 	        cmocka_unit_test(failed_series),
 	        cmocka_unit_test(series_without_a_baseline),

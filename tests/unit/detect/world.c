@@ -169,7 +169,8 @@ int64_t world_series(struct world *w, const char *backend, const char *problem)
 	        .metric = "time",
 	        .unit = "ns",
 	        .better = w->higher_is_better ? TK_BETTER_HIGHER : TK_BETTER_LOWER,
-	        .role = word_value(&tk_series_role_words, w->role)};
+	        .role = word_value(&tk_series_role_words, w->role),
+	        .rotate_nights = w->rotate_nights};
 	int64_t id;
 
 	must(w, tk_store_put_problem(w->store, &p, &s.problem_id, &w->err));

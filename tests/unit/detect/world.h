@@ -20,7 +20,8 @@ struct world {
 	const struct tk_ack_rule *acks;
 	size_t ack_count;
 	bool higher_is_better, open;
-	int64_t samples; /* of a point; one has no interval */
+	int64_t samples;       /* of a point; one has no interval */
+	int64_t rotate_nights; /* of series that are made from now on */
 	int64_t machine, device, upstream, environment, build, night, as_of_s, seq;
 	struct tk_error err;
 };
