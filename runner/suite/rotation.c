@@ -7,16 +7,16 @@
 #include "base/hash.h"
 
 /* The first 8 of the 64 digits of the hash: enough for an even spread over a few hundred slots. */
-static uint32_t find_slot(const char *text, uint32_t nights)
+uint32_t tk_rotation_key(const char *text)
 {
 	char hex[TK_HASH_HEX_SIZE];
 
 	tk_hash_bytes(text, strlen(text), hex);
 	hex[8] = '\0';
-	return (uint32_t)(strtoul(hex, NULL, 16) % nights);
+	return (uint32_t)strtoul(hex, NULL, 16);
 }
 
-bool tk_rotation_is_due(const char *text, uint32_t nights, uint64_t night_number)
+bool tk_rotation_is_due(uint32_t key, uint32_t nights, uint64_t night_number)
 {
-	return nights <= 1 || find_slot(text, nights) == night_number % nights;
+	return nights <= 1 || key % nights == night_number % nights;
 }

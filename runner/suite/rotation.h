@@ -7,9 +7,12 @@
 
 #define TK_ROTATION_NIGHTS_MAX 366
 
+/* What decides the slot of a problem. text: canonical, see core/problem.h. Other problems of the
+ * suite have no influence: adding or removing them moves nothing. */
+uint32_t tk_rotation_key(const char *text);
+
 /* Whether the night with this number, which counts from 0 and rises by 1 from night to night,
- * measures a problem. nights: K; 1: every night does. text: canonical, see core/problem.h. The slot
- * of a problem depends on its text and K only: adding or removing others does not move it. */
-bool tk_rotation_is_due(const char *text, uint32_t nights, uint64_t night_number);
+ * measures the problem with this key. nights: K; 0, 1: every night does. */
+bool tk_rotation_is_due(uint32_t key, uint32_t nights, uint64_t night_number);
 
 #endif

@@ -199,8 +199,6 @@ int tk_suite_load_text(const char *path, const char *name, struct tk_buf *text,
 	struct tk_suite *s = calloc(1, sizeof *s);
 	int status = s ? name_from_path(s, path, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 
-	if (s)
-		s->rotate_nights = 1;
 	if (!status)
 		status = read_text(s, name, text, err);
 	if (!status)

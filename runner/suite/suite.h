@@ -17,7 +17,7 @@ struct tk_suite {
 	char *name, *title, *path;
 	struct tk_suite_problem *problems;
 	size_t count;
-	uint32_t rotate_nights;      /* that measure the suite once, a share each; 1: every night */
+	uint32_t rotate_nights; /* that measure the suite once, a share each; 0, 1: every night */
 	char hash[TK_HASH_HEX_SIZE]; /* of the problems, in their order */
 };
 

@@ -178,8 +178,8 @@ static int read_entry(struct tk_suite_builder *b, int entry, struct origin o)
 
 static int read_rotate(struct tk_suite_builder *b, int root)
 {
-	int64_t nights = 1;
-	int status = tk_suite_find_number(b->y, root, "rotate", 1, 1, &nights, b->err);
+	int64_t nights = 0;
+	int status = tk_suite_find_number(b->y, root, "rotate", 1, 0, &nights, b->err);
 
 	if (!status && nights > TK_ROTATION_NIGHTS_MAX)
 		status = tk_yaml_fail(b->y, tk_yaml_find(b->y, root, "rotate"), b->err,

@@ -5,7 +5,9 @@
 #include "core/operation.h"
 #include "nightly/plan/modules.h"
 #include "nightly/plan/plan_internal.h"
+#include "nightly/plan/rotation.h"
 #include "nightly/plan/share.h"
+#include "suite/rotation.h"
 #include "suite/suite.h"
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +47,8 @@ int tk_plan_add_job(struct tk_plan *p, struct tk_job_list *list, size_t device,
 	        .metric = "time",
 	        .unit = "ns",
 	        .better = TK_BETTER_LOWER,
-	        .role = job->role};
+	        .role = job->role,
+	        .rotate_nights = job->rotate_nights};
 	int64_t series_id;
 	int status = tk_store_put_series(p->n->store, &series, &series_id, err);
 	return status ? status
@@ -109,6 +112,7 @@ static int plan_problem(struct tk_plan *p, size_t device, struct tk_planned_job 
 	struct tk_job_list *list = &p->devices[device].suite;
 	size_t first = list->count;
 	job->problem_id = problem->id;
+	job->rotate_nights = problem->rotate_nights;
 	int status = tk_plan_add_jobs(p, list, device, job, err);
 	for (size_t i = first; i < list->count; i++)
 		list->rows[i].seq = problem->last;
@@ -230,17 +234,20 @@ static int plan_upstream(struct tk_plan *p, const struct tk_night_upstream *u,
 	return status;
 }
 
-/* A problem that several suites have is listed once. */
+/* A problem that several suites have is listed once, with the shortest rotation. */
 static int add_problem(struct tk_night *n, const struct tk_suite_problem *p, uint32_t kinds,
-        struct problem_list *out, struct tk_error *err)
+        uint32_t rotate_nights, struct problem_list *out, struct tk_error *err)
 {
 	int64_t id;
 	struct tk_problem_spec spec;
 	int status = tk_plan_put_problem(
 	        n, p->text, p->source ? p->source : "", p->group ? p->group : "", &id, err);
 	struct tk_plan_problem *known = status ? NULL : find_problem(out, id);
-	if (known)
+	if (known) {
 		known->kinds |= kinds;
+		if (rotate_nights < known->rotate_nights)
+			known->rotate_nights = rotate_nights;
+	}
 	if (status || known)
 		return status;
 	status = tk_problem_parse(&spec, p->text, err);
@@ -248,6 +255,8 @@ static int add_problem(struct tk_night *n, const struct tk_suite_problem *p, uin
 		out->rows[out->count++] = (struct tk_plan_problem){.id = id,
 		        .operation = tk_problem_operation(&spec),
 		        .kinds = kinds,
+		        .rotate_nights = rotate_nights,
+		        .rotation_key = tk_rotation_key(spec.text),
 		        .seconds = tk_plan_estimate_seconds(&spec)};
 	return status;
 }
@@ -269,7 +278,7 @@ static int load_suite(
 	else
 		out->rows = grown;
 	for (size_t i = 0; !status && i < suite->count; i++)
-		status = add_problem(n, &suite->problems[i], kinds, out, err);
+		status = add_problem(n, &suite->problems[i], kinds, suite->rotate_nights, out, err);
 	tk_suite_free(suite);
 	return status;
 }
@@ -279,6 +288,8 @@ static int load_problems(struct tk_night *n, struct problem_list *out, struct tk
 	int status = TK_OK;
 	for (char *const *name = n->config->suites; name && *name && !status; name++)
 		status = load_suite(n, *name, out, err);
+	if (!status)
+		status = tk_plan_rotate(n, out->rows, &out->count, err);
 	if (status)
 		return status;
 	out->is_mine = calloc(n->device_count * out->count + 1, sizeof *out->is_mine);

@@ -23,6 +23,7 @@ struct tk_planned_job {
 	const char *backend, *path; /* path "": the build failed */
 	int64_t problem_id;
 	enum tk_series_role role;
+	uint32_t rotate_nights;
 };
 
 int tk_plan_put_problem(struct tk_night *n, const char *text, const char *source,

@@ -244,7 +244,7 @@ static void rotation(void **state)
 		const char *name, *text;
 		uint32_t nights;
 	} cases[] = {
-	        {"s.yml", "source: x\nproblems:\n  - problem: fma:count=1\n", 1},
+	        {"s.yml", "source: x\nproblems:\n  - problem: fma:count=1\n", 0},
 	        {"s.yml", "rotate: 7\nsource: x\nproblems:\n  - problem: fma:count=1\n", 7},
 	        {"s.yml", "rotate: 366\nsource: x\nproblems:\n  - problem: fma:count=1\n", 366},
 	};
