@@ -1,6 +1,7 @@
 #!/bin/sh
-# Makes a git repository out of source distributions of PyPI: one commit a version, in the given
-# order, tagged v<version>.
+# Makes a git repository out of releases on PyPI: one commit a version, in the given order, tagged
+# v<version>. A version's source distribution is taken, or, where it has none, its wheel for any
+# machine or for Linux on x86-64.
 #
 #   pypi_to_git.sh PACKAGE OUTDIR FOLDER VERSION...
 #
@@ -20,11 +21,37 @@ curl -fsm 60 -H 'Accept: application/vnd.pypi.simple.v1+json' "$index/$package/"
 	>"$out.sdists/index.json" || exit 77
 
 find_archive() { # VERSION: "url sha256"
-	python3 - "$out.sdists/index.json" "$package-$1.tar.gz" <<-'PY'
+	python3 - "$out.sdists/index.json" "$package-$1" <<-'PY'
 		import json, sys
+		files = {}
 		for f in json.load(open(sys.argv[1]))["files"]:
-		    if f["filename"].lower().replace("_", "-") == sys.argv[2]:
-		        print(f["url"], f["hashes"]["sha256"])
+		    name = f["filename"].lower().replace("_", "-")
+		    if name == sys.argv[2] + ".tar.gz":
+		        files["sdist"] = f
+		    elif name.startswith(sys.argv[2] + "-") and name.endswith(("x86-64.whl", "any.whl")):
+		        files["wheel"] = f
+		f = files.get("sdist") or files.get("wheel")
+		if f:
+		    print(f["url"], f["hashes"]["sha256"])
+	PY
+}
+
+unpack() { # ARCHIVE FOLDER
+	case $(head -c 2 "$1") in
+	PK) python3 -m zipfile -e "$1" "$2" ;;
+	*) tar -x --no-same-owner -f "$1" -C "$2" --strip-components=1 ;;
+	esac
+}
+
+newest_time() { # ARCHIVE: of its metadata
+	python3 - "$1" <<-'PY'
+		import sys, tarfile, time, zipfile
+		if zipfile.is_zipfile(sys.argv[1]):
+		    when = max(i.date_time for i in zipfile.ZipFile(sys.argv[1]).infolist())
+		else:
+		    infos = [i for i in tarfile.open(sys.argv[1]) if i.name.endswith("PKG-INFO")]
+		    when = time.gmtime(infos[0].mtime)
+		print("%04d-%02d-%02dT%02d:%02d:%02dZ" % tuple(when[:6]))
 	PY
 }
 
@@ -33,10 +60,10 @@ git init -q -b main "$out"
 git -C "$out" config user.name "pypi_to_git.sh"
 git -C "$out" config user.email "pypi@example.invalid"
 for version; do
-	archive=$out.sdists/$version.tar.gz
+	archive=$out.sdists/$version
 	found=$(find_archive "$version")
 	[ -n "$found" ] || {
-		echo "$0: $package $version has no source distribution" >&2
+		echo "$0: $package $version has no source distribution and no wheel" >&2
 		continue
 	}
 	sum="${found#* }  $archive"
@@ -49,11 +76,10 @@ for version; do
 	find "$out" -mindepth 1 -maxdepth 1 ! -name .git -exec rm -rf {} +
 	rm -rf "$out.sdists/tree"
 	mkdir "$out.sdists/tree"
-	tar -x --no-same-owner -f "$archive" -C "$out.sdists/tree" --strip-components=1
+	unpack "$archive" "$out.sdists/tree"
 	(cd "$out.sdists/tree/$folder" && cp -a . "$out/")
 	git -C "$out" add -A -f
-	when=$(tar -t -v -f "$archive" --full-time --utc |
-		awk '$NF ~ /PKG-INFO$/ { print $4 "T" $5 "Z"; exit }')
+	when=$(newest_time "$archive")
 	# a folder that did not change: two tags of one commit
 	if ! git -C "$out" diff --cached --quiet; then
 		GIT_AUTHOR_DATE=$when GIT_COMMITTER_DATE=$when git -C "$out" commit \

@@ -1,6 +1,8 @@
-/* GEMM by the kernels of CUTLASS that the build compiled. A kernel that did not compile costs the
- * problems that only it would do: they are unsupported, with the compiler's error as the reason. */
+/* GEMM by the kernels that the build compiled, of CUTLASS or of DeepGEMM (library.h). A kernel that
+ * did not compile costs the problems that only it would do: they are unsupported, with the compiler's
+ * error as the reason. */
 #include "kernel.h"
+#include "library.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +12,7 @@ struct instance {
 	const char *config;
 	uint32_t type, type_c;
 	int32_t ta, tb;
+	int64_t m, n, k;             /* 0: any */
 	const struct kernel *kernel; /* NULL: it did not compile */
 	const char *error;           /* of the compiler */
 };
@@ -50,7 +53,7 @@ static int fail(struct tk_abi_error *err, int status, const char *format, ...)
 
 static const char *backend_version(void)
 {
-	return CUTLASS_VERSION;
+	return LIBRARY_VERSION;
 }
 
 static int backend_open(
@@ -77,20 +80,21 @@ static void backend_close(struct tk_backend_ctx *ctx)
 	free(ctx);
 }
 
-static int has_types(const struct instance *i, const struct tk_gemm *g)
+static int is_for(const struct instance *i, const struct tk_gemm *g)
 {
 	return g->a == i->type && g->b == i->type && g->c == i->type_c && g->acc == TK_F32 &&
-	       g->ta == i->ta && g->tb == i->tb;
+	       g->ta == i->ta && g->tb == i->tb && (!i->m || i->m == g->m) &&
+	       (!i->n || i->n == g->n) && (!i->k || i->k == g->k);
 }
 
 /* The first kernel that does the problem, of those named `config` (NULL: any). */
 static const struct instance *find_instance(
         const struct tk_gemm *g, const char *config, const char **why)
 {
-	*why = "not compiled for these types and transposes";
+	*why = NOT_COMPILED;
 	for (const struct instance *i = instances; i->config; i++) {
 		const char *refused;
-		if (!has_types(i, g) || (config && strcmp(config, i->config)))
+		if (!is_for(i, g) || (config && strcmp(config, i->config)))
 			continue;
 		refused = i->kernel ? i->kernel->check(g) : i->error;
 		if (!refused)
@@ -126,7 +130,7 @@ static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *
 	ctx->names = names;
 	*count = 0;
 	for (const struct instance *i = instances; i->config; i++)
-		if (i->kernel && has_types(i, problem->gemm) && !i->kernel->check(problem->gemm))
+		if (i->kernel && is_for(i, problem->gemm) && !i->kernel->check(problem->gemm))
 			names->list[(*count)++] = i->config;
 	*out = names->list;
 	return TK_ABI_OK;
@@ -186,23 +190,23 @@ static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tens
 	plan->prepared[set] = NULL;
 	const char *why = plan->kernel->prepare(plan->gemm, tensors[TK_T_A].data,
 	        tensors[TK_T_B].data, tensors[TK_T_C].data, plan->workspace, &plan->prepared[set]);
-	return why ? fail(err, TK_ABI_DEVICE, "CUTLASS: %s", why) : TK_ABI_OK;
+	return why ? fail(err, TK_ABI_DEVICE, LIBRARY_NAME ": %s", why) : TK_ABI_OK;
 }
 
 static int backend_launch(
         struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
 	const char *why = plan->kernel->run(plan->prepared[set], stream);
-	return why ? fail(err, TK_ABI_DEVICE, "CUTLASS: %s", why) : TK_ABI_OK;
+	return why ? fail(err, TK_ABI_DEVICE, LIBRARY_NAME ": %s", why) : TK_ABI_OK;
 }
 
 static const struct tk_backend backend = {
         .size = sizeof backend,
         .abi_major = TK_ABI_MAJOR,
         .abi_minor = TK_ABI_MINOR,
-        .name = "cutlass",
+        .name = BACKEND_NAME,
         .device_kind = "cuda",
-        .description = "GEMM by CUTLASS's collective builder for Hopper",
+        .description = BACKEND_DESCRIPTION,
         .version = backend_version,
         .open = backend_open,
         .close = backend_close,
