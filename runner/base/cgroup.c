@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/process.h"
 
 #define MOUNT "/sys/fs/cgroup"
@@ -375,9 +376,29 @@ uint64_t tk_cgroup_default_memory(void)
 	return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 100 * MEMORY_PERCENT : 0;
 }
 
+static void warn_once(const struct tk_error *why)
+{
+	static atomic_flag warned = ATOMIC_FLAG_INIT;
+
+	if (!atomic_flag_test_and_set(&warned))
+		tk_log(TK_LOG_WARN, "no_control_group", NULL,
+		        "a control group cannot be made, only limits of each process hold: %s",
+		        why->message);
+}
+
 int tk_cgroup_new(
         uint64_t memory_bytes, unsigned process_max, struct tk_cgroup **out, struct tk_error *err)
 {
+	struct tk_error why = {0};
+	int status;
+
 	*out = NULL;
-	return tk_cgroup_reason() ? TK_OK : new_group(parent, memory_bytes, process_max, out, err);
+	if (tk_cgroup_reason())
+		return TK_OK;
+	status = new_group(parent, memory_bytes, process_max, out, &why);
+	if (status == TK_ENOMEM)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	if (status)
+		warn_once(&why);
+	return TK_OK;
 }

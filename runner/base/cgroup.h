@@ -17,8 +17,10 @@ const char *tk_cgroup_reason(void);
 /* What a program may use by default: 90 % of the memory of this machine. */
 uint64_t tk_cgroup_default_memory(void);
 
-/* *out is for one start of one program; NULL where none can be made. process_max bounds processes
- * when counted, and 4 times as many tasks (processes and threads) by themselves. 0: no limit. */
+/* *out is for one start of one program; NULL where none can be made. If others could and this one
+ * cannot, a warning is logged, once: the limits of each process still hold. process_max bounds
+ * processes when counted, and 4 times as many tasks (processes and threads) by themselves. 0: no
+ * limit. Fails only without memory. */
 int tk_cgroup_new(
         uint64_t memory_bytes, unsigned process_max, struct tk_cgroup **out, struct tk_error *err);
 /* Kills what is left in it, and removes it. */

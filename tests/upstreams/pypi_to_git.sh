@@ -28,8 +28,9 @@ find_archive() { # VERSION: "url sha256"
 		    name = f["filename"].lower().replace("_", "-")
 		    if name == sys.argv[2] + ".tar.gz":
 		        files["sdist"] = f
-		    elif name.startswith(sys.argv[2] + "-") and name.endswith(("x86-64.whl", "any.whl")):
-		        files["wheel"] = f
+		    elif name.startswith(sys.argv[2] + "-"):
+		        if name.endswith(("x86-64.whl", "any.whl")):
+		            files["wheel"] = f
 		f = files.get("sdist") or files.get("wheel")
 		if f:
 		    print(f["url"], f["hashes"]["sha256"])

@@ -1,6 +1,6 @@
 /* GEMM by the kernels that the build compiled, of CUTLASS or of DeepGEMM (library.h). A kernel that
- * did not compile costs the problems that only it would do: they are unsupported, with the compiler's
- * error as the reason. */
+ * did not compile costs the problems that only it would do: they are unsupported, with the
+ * compiler's error as the reason. */
 #include "kernel.h"
 #include "library.h"
 #include <stdarg.h>

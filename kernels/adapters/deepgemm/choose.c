@@ -62,10 +62,10 @@ static void set_stages(const struct problem *p, struct tile *t)
 	enum { capacity = 232448, most_stages = 16 };
 	const int barriers = most_stages * 8 * 2;
 	const int scales_b =
-	        p->scaled ? (int)align_up(ceil_div(p->k, depth(p)) * 4 *
-	                                          (depth(p) % t->n == 0 ? 1 : 2),
-	                            8)
-	                  : 0;
+	        p->scaled
+	                ? (int)align_up(
+	                          ceil_div(p->k, depth(p)) * 4 * (depth(p) % t->n == 0 ? 1 : 2), 8)
+	                : 0;
 	const int rest = (int)align_up(t->m * t->n * p->bytes_c, 1024) + barriers + scales_b;
 	const int stage = (t->m + t->n) * depth(p) * p->bytes +
 	                  (p->scaled ? (int)align_up(t->m * 4, 128) : 0);
@@ -96,8 +96,7 @@ static int64_t estimate_cycles(const struct problem *p, const struct tile *t)
 	const double l2_most = 8e6 / 1.3e3, l2_all = 64. * p->multiprocessors;
 	const int l2_per_cycle = (int)(l2_all < l2_most ? l2_all : l2_most);
 	const int l1_per_cycle = 128 * p->multiprocessors;
-	const int64_t l2_operands =
-	        p->k * (t->m / t->cluster_n + t->n / t->cluster_m) * p->bytes;
+	const int64_t l2_operands = p->k * (t->m / t->cluster_n + t->n / t->cluster_m) * p->bytes;
 	const int64_t l1_operands = p->k * (t->m + t->n) * p->bytes;
 	const int64_t result = (int64_t)t->m * t->n * p->bytes_c;
 	const int64_t l1_tensor = p->k * ((t->m < 64 ? 64 : t->m) + t->n) * p->bytes + result;

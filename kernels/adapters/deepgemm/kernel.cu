@@ -1,5 +1,5 @@
-/* One GEMM of DeepGEMM for Hopper: its kernel for bf16, or its kernel for e4m3 with a scale for each
- * 1 x 128 of A and 128 x 128 of B. The tracker's operands have no scales: they are all 1 here. The
+/* One GEMM of DeepGEMM for Hopper: its kernel for bf16, or its kernel for e4m3 with a scale for
+ * each 1 x 128 of A and 128 x 128 of B. The tracker's operands have no scales: they are all 1. The
  * build defines KERNEL (the symbol), TYPE and TYPE_C (cutlass's), SCALED, A_BY_ROWS and B_BY_ROWS
  * (rows of k in memory), GEMM_M, GEMM_N, GEMM_K, and what choose.c says: TILE_M, TILE_N,
  * CLUSTER_M, CLUSTER_N, STAGES, SHARED_BYTES, SWIZZLE_A, SWIZZLE_B, SWIZZLE_C, with the
@@ -28,8 +28,7 @@ constexpr int depth = 128 / static_cast<int>(sizeof(TYPE)); /* of k in a tile */
 constexpr int tma_threads = 128, math_threads = TILE_M <= 64 ? 128 : 256;
 constexpr int scales_k = (GEMM_K + 127) / 128, scales_n = (GEMM_N + 127) / 128;
 constexpr int scales_m = (GEMM_M + 3) / 4 * 4; /* rows of 16 bytes, for the tensor map */
-constexpr size_t scale_count =
-        SCALED ? static_cast<size_t>(scales_k) * (scales_m + scales_n) : 0;
+constexpr size_t scale_count = SCALED ? static_cast<size_t>(scales_k) * (scales_m + scales_n) : 0;
 
 #if SCALED
 #if defined DEEPGEMM_EPILOGUE_TYPE
@@ -43,10 +42,11 @@ constexpr auto gemm = &sm90_fp8_gemm_1d2d_impl<Major::K, 0, GEMM_N, GEMM_K, 1, T
         depth, SWIZZLE_A, SWIZZLE_B, SWIZZLE_C, STAGES, tma_threads, math_threads,
         CLUSTER_M * CLUSTER_N, (CLUSTER_N > 1), MULTIPROCESSORS, GemmType::Normal, RESULT>;
 #else
-constexpr auto gemm = &sm90_bf16_gemm_impl<A_BY_ROWS ? Major::K : Major::MN,
-        B_BY_ROWS ? Major::K : Major::MN, 0, GEMM_N, GEMM_K, 1, TILE_M, TILE_N, depth,
-        SWIZZLE_A, SWIZZLE_B, SWIZZLE_C, STAGES, tma_threads, math_threads, CLUSTER_M * CLUSTER_N,
-        (CLUSTER_N > 1), MULTIPROCESSORS, GemmType::Normal, false, TYPE_C>;
+constexpr auto gemm = &sm90_bf16_gemm_impl < A_BY_ROWS ? Major::K : Major::MN,
+               B_BY_ROWS ? Major::K : Major::MN, 0, GEMM_N, GEMM_K, 1, TILE_M, TILE_N, depth,
+               SWIZZLE_A, SWIZZLE_B, SWIZZLE_C, STAGES, tma_threads, math_threads,
+               CLUSTER_M *CLUSTER_N, (CLUSTER_N > 1), MULTIPROCESSORS, GemmType::Normal,
+               false, TYPE_C > ;
 #endif
 
 /* A matrix in memory, and the part of it that one copy takes. */
@@ -135,8 +135,8 @@ const char *set_scales(float *scales, struct prepared_gemm *out)
 	if (why)
 		return why;
 	out->scales_b = scales + static_cast<size_t>(scales_k) * scales_m;
-	return encode({scales, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, scales_m, scales_k, TILE_M, 1,
-	                      0},
+	return encode(
+	        {scales, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, scales_m, scales_k, TILE_M, 1, 0},
 	        &out->scales_a);
 }
 
@@ -147,8 +147,8 @@ const char *encode_operands(
 	if (!why)
 		why = encode(operand(b, GEMM_N, B_BY_ROWS, TILE_N, SWIZZLE_B), &out->b);
 	if (!why)
-		why = encode({c, map_type<TYPE_C>(), sizeof(TYPE_C), GEMM_N, GEMM_M, TILE_N,
-		                     TILE_M, SWIZZLE_C},
+		why = encode({c, map_type<TYPE_C>(), sizeof(TYPE_C), GEMM_N, GEMM_M, TILE_N, TILE_M,
+		                     SWIZZLE_C},
 		        &out->c);
 	return why ? why : set_scales(static_cast<float *>(workspace), out);
 }
@@ -165,8 +165,8 @@ size_t workspace_bytes(const struct tk_gemm *)
 	return scale_count * sizeof(float);
 }
 
-const char *prepare(const struct tk_gemm *, const void *a, const void *b, void *c, void *workspace,
-        void **out)
+const char *prepare(
+        const struct tk_gemm *, const void *a, const void *b, void *c, void *workspace, void **out)
 {
 	auto *made = new (std::nothrow) struct prepared_gemm();
 	if (!made)
@@ -198,8 +198,8 @@ const char *run(void *prepared, void *stream)
 	int *no_groups = nullptr;
 	const uint32_t m = GEMM_M, n = GEMM_N, k = GEMM_K;
 #if SCALED
-	return text(cudaLaunchKernelEx(&launch, gemm, p->scales_b, no_groups, m, n, k, p->a, p->b,
-	        p->c, p->scales_a));
+	return text(cudaLaunchKernelEx(
+	        &launch, gemm, p->scales_b, no_groups, m, n, k, p->a, p->b, p->c, p->scales_a));
 #else
 	return text(cudaLaunchKernelEx(&launch, gemm, no_groups, m, n, k, p->a, p->b, p->c));
 #endif

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -107,6 +108,25 @@ static void too_much_memory_together_is_killed(void **state)
 	tk_process_result_free(&result);
 }
 
+/* No file can be opened, so no limit can be set. */
+static void a_group_that_cannot_be_made_is_done_without(void **state)
+{
+	struct rlimit before, none;
+	struct tk_cgroup *group = NULL;
+	int status;
+
+	(void)state;
+	if (tk_cgroup_reason())
+		skip();
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	status = tk_cgroup_new(MEMORY, 10, &group, NULL);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(status, TK_OK);
+	assert_null(group);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -115,6 +135,7 @@ int main(void)
 	        cmocka_unit_test(an_orphan_dies_with_the_group),
 	        cmocka_unit_test(too_many_processes_are_killed),
 	        cmocka_unit_test(too_much_memory_together_is_killed),
+	        cmocka_unit_test(a_group_that_cannot_be_made_is_done_without),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
