@@ -23,7 +23,7 @@ struct tk_error;
 struct tk_store;
 
 enum tk_store_mode { TK_STORE_READ, TK_STORE_WRITE, TK_STORE_CREATE };
-#define TK_STORE_SCHEMA 18
+#define TK_STORE_SCHEMA 19
 
 /* CREATE makes the file if it is missing and migrates an older one (a backup is kept beside it);
  * READ opens read-only and never creates. TK_ENOTFOUND: no such file; TK_EVERSION: made by a newer

@@ -59,6 +59,7 @@ static const struct {
         DEPENDENT(ab_pair, OF_SERIES),
         DEPENDENT(bisection, OF_SERIES),
         DEPENDENT(tuning, OF_DEVICES),
+        DEPENDENT(kernel_report, OF_DEVICES),
 };
 
 static const char *uid_of(enum tk_table_id table, const void *row)
@@ -215,6 +216,8 @@ static int rename_machine(struct tk_store *s, int64_t machine_id, const char *ol
 		        machine_id, err);
 	if (!status)
 		status = update_checksums(s, TK_TABLE_tuning, OF_DEVICES, machine_id, err);
+	if (!status)
+		status = update_checksums(s, TK_TABLE_kernel_report, OF_DEVICES, machine_id, err);
 	if (!status)
 		status = update_slugs(s, machine_id, &series, old_name, err);
 	/* Every page that was written names the machine. */

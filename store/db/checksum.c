@@ -1,6 +1,6 @@
-/* Checksums of measurements and tunings. Every value of a row and the uids of what it refers to are
- * hashed, so a checksum is the same in every history that has the row. The SQL function
- * tk_checksum() computes it; the statements that insert and check rows are made from the
+/* Checksums of measurements, tunings and kernel reports. Every value of a row and the uids of what
+ * it refers to are hashed, so a checksum is the same in every history that has the row. The SQL
+ * function tk_checksum() computes it; the statements that insert and check rows are made from the
  * descriptors of the tables. */
 #include "base/buf.h"
 #include "base/hash.h"
@@ -142,6 +142,7 @@ static const struct {
         {TK_TABLE_measurement, "'measurement of run '||run_id||', series '||ifnull((SELECT slug "
                                "FROM series WHERE id=series_id),'unknown')"},
         {TK_TABLE_tuning, "'tuning '||uid||', backend '||backend"},
+        {TK_TABLE_kernel_report, "kind||' '||uid||', backend '||backend"},
 };
 #define CHECKED_COUNT (sizeof checked / sizeof *checked)
 

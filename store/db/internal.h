@@ -35,8 +35,8 @@ bool tk_db_hash_values(int count, sqlite3_value **values, char hex[TK_HASH_HEX_S
 /* Adds the expression for the checksum of a row of `t`: of the parameters, where ?1 is the first
  * column, or of the row that is selected. */
 void tk_checksum_add_sql(struct tk_buf *sql, const struct tk_db_table *t, bool of_parameters);
-/* Adds each measurement and tuning that differs from its checksum, until the list has `most`
- * rows. */
+/* Adds each measurement, tuning and kernel report that differs from its checksum, until the list
+ * has `most` rows. */
 int tk_checksum_list_changed(
         struct tk_store *s, struct tk_rows_builder *list, size_t most, struct tk_error *err);
 

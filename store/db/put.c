@@ -43,6 +43,12 @@ int tk_store_put_tuning(
 	return tk_row_put(s, TK_TABLE_tuning, row, id, NULL, err);
 }
 
+int tk_store_put_kernel_report(struct tk_store *s, const struct tk_kernel_report_row *row,
+        int64_t *id, struct tk_error *err)
+{
+	return tk_row_put(s, TK_TABLE_kernel_report, row, id, NULL, err);
+}
+
 int tk_store_put_bisection(
         struct tk_store *s, const struct tk_bisection_row *row, struct tk_error *err)
 {

@@ -288,6 +288,26 @@ static const struct tk_db_column tuning_columns[] = {
         {"checksum", TK_COL_CHECKSUM},
 };
 
+static const struct tk_db_column kernel_report_columns[] = {
+        UID(tk_kernel_report_row),
+        REF(tk_kernel_report_row, device_id, KEY, device),
+        REF(tk_kernel_report_row, environment_id, KEY, environment),
+        REF(tk_kernel_report_row, problem_id, KEY, problem),
+        WORD(tk_kernel_report_row, kind, KEY, kernel_report),
+        TEXT(tk_kernel_report_row, upstream, KEY),
+        TEXT(tk_kernel_report_row, revision, KEY),
+        TEXT(tk_kernel_report_row, artifact_key, KEY),
+        TEXT(tk_kernel_report_row, backend, KEY),
+        TEXT(tk_kernel_report_row, options, KEY),
+        TEXT(tk_kernel_report_row, config, KEY),
+        TEXT_OF(tk_kernel_report_row, mode, KEY, mode),
+        TEXT(tk_kernel_report_row, base, KEY),
+        INT(tk_kernel_report_row, started_s, KEY),
+        TEXT(tk_kernel_report_row, result, 0),
+        TEXT(tk_kernel_report_row, timeline, LONG),
+        {"checksum", TK_COL_CHECKSUM},
+};
+
 static const struct tk_db_column triage_columns[] = {
         UID(tk_triage_row),
         TEXT(tk_triage_row, alert_uid, KEY),
@@ -424,6 +444,7 @@ const struct tk_db_table tk_tables[TK_TABLE_COUNT] = {
         TABLE(ceiling, tk_ceiling_row, false, false, TK_PUT_REPLACE),
         TABLE_WAS(ab_pair, tk_ab_pair_row, true, true, TK_PUT_KEEP, "confirmation"),
         TABLE(tuning, tk_tuning_row, true, true, TK_PUT_KEEP),
+        TABLE(kernel_report, tk_kernel_report_row, true, true, TK_PUT_KEEP),
         TABLE(triage, tk_triage_row, true, true, TK_PUT_KEEP),
         TABLE(notification, tk_notification_row, false, false, TK_PUT_KEEP),
         TABLE(change_point, tk_change_point_row, false, false, TK_PUT_REPLACE),

@@ -2,6 +2,7 @@
  * and select that both drive. */
 #ifndef TK_STORE_TABLES_H
 #define TK_STORE_TABLES_H
+#include "store/kernel_report.h"
 #include "store/store.h"
 #include "store/tuning.h"
 
@@ -13,8 +14,8 @@
 #define TK_TABLES(X) \
 	X(machine) X(device) X(environment) X(upstream) X(revision) X(build) X(kernel) X(problem) \
 	X(series) X(night) X(stage) X(resolution) X(run) X(job) X(measurement) X(sample) \
-	X(ceiling) X(ab_pair) X(tuning) X(triage) X(notification) X(change_point) X(verdict) \
-	X(alert) X(bisection) X(monitor_event) X(monitored_night)
+	X(ceiling) X(ab_pair) X(tuning) X(kernel_report) X(triage) X(notification) X(change_point) \
+	X(verdict) X(alert) X(bisection) X(monitor_event) X(monitored_night)
 /* clang-format on */
 
 enum tk_table_id {

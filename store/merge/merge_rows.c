@@ -16,8 +16,9 @@ static bool is_always_rewritten(const struct tk_db_table *t)
 {
 	static const enum tk_table_id tables[] = {TK_TABLE_machine, TK_TABLE_device,
 	        TK_TABLE_environment, TK_TABLE_job, TK_TABLE_ab_pair, TK_TABLE_tuning,
-	        TK_TABLE_triage, TK_TABLE_notification, TK_TABLE_change_point, TK_TABLE_alert,
-	        TK_TABLE_bisection, TK_TABLE_monitor_event, TK_TABLE_monitored_night};
+	        TK_TABLE_kernel_report, TK_TABLE_triage, TK_TABLE_notification,
+	        TK_TABLE_change_point, TK_TABLE_alert, TK_TABLE_bisection, TK_TABLE_monitor_event,
+	        TK_TABLE_monitored_night};
 
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
 		if (t == &tk_tables[tables[i]])

@@ -52,7 +52,7 @@ static bool is_atomic(const struct tk_db_table *t)
 	return t == &tk_tables[TK_TABLE_resolution] || t == &tk_tables[TK_TABLE_measurement] ||
 	       t == &tk_tables[TK_TABLE_verdict] || t == &tk_tables[TK_TABLE_change_point] ||
 	       t == &tk_tables[TK_TABLE_bisection] || t == &tk_tables[TK_TABLE_tuning] ||
-	       t == &tk_tables[TK_TABLE_monitor_event];
+	       t == &tk_tables[TK_TABLE_kernel_report] || t == &tk_tables[TK_TABLE_monitor_event];
 }
 
 static void format_parameter(size_t column, char out[24])

@@ -22,6 +22,7 @@ LIST_ALL(series, series, "ORDER BY slug")
 LIST_ALL(nights, night, "ORDER BY started_s DESC, id DESC")
 LIST_ALL(bisections, bisection, "ORDER BY finished_s, uid")
 LIST_ALL(tunings, tuning, "ORDER BY started_s DESC, id DESC")
+LIST_ALL(kernel_reports, kernel_report, "ORDER BY started_s DESC, id DESC")
 LIST_ALL(triage, triage, "ORDER BY at_s, uid")
 LIST_ALL(notifications, notification, "ORDER BY sent_s, alert_uid, sink, target")
 
@@ -251,11 +252,12 @@ int tk_store_list_change_points(
 	        "WHERE series_id=?1 ORDER BY as_of_s, run_id", &series_id, 1, out, err);
 }
 
-int tk_store_read_build_log(struct tk_store *s, int64_t build_id, char **log, struct tk_error *err)
+/* The text of one row, with a NUL. `what` names the row in messages. */
+static int read_text(struct tk_store *s, const char *sql, int64_t id, const char *what, char **text,
+        struct tk_error *err)
 {
 	sqlite3_stmt *stmt;
-	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT,
-	                "SELECT log FROM build WHERE id=?1", &build_id, 1, &stmt, err);
+	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT, sql, &id, 1, &stmt, err);
 
 	if (status)
 		return status;
@@ -264,17 +266,29 @@ int tk_store_read_build_log(struct tk_store *s, int64_t build_id, char **log, st
 		char *copy = strdup((const char *)sqlite3_column_text(stmt, 0));
 
 		if (copy)
-			*log = copy;
+			*text = copy;
 		else
 			status = tk_fail(err, TK_ENOMEM, "out of memory");
 	} else {
 		status = rc == SQLITE_DONE
-		                 ? tk_fail(err, TK_ENOTFOUND, "there is no build with the id %lld",
-		                           (long long)build_id)
-		                 : tk_db_fail(s, rc, err, "cannot read a build");
+		                 ? tk_fail(err, TK_ENOTFOUND, "there is no %s with the id %lld",
+		                           what, (long long)id)
+		                 : tk_db_fail(s, rc, err, "cannot read a %s", what);
 	}
 	sqlite3_reset(stmt);
 	return status;
+}
+
+int tk_store_read_build_log(struct tk_store *s, int64_t build_id, char **log, struct tk_error *err)
+{
+	return read_text(s, "SELECT log FROM build WHERE id=?1", build_id, "build", log, err);
+}
+
+int tk_store_read_kernel_timeline(
+        struct tk_store *s, int64_t report_id, char **timeline, struct tk_error *err)
+{
+	return read_text(s, "SELECT timeline FROM kernel_report WHERE id=?1", report_id,
+	        "kernel report", timeline, err);
 }
 
 static int unpack_samples(

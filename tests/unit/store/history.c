@@ -1,5 +1,6 @@
 #include "history.h"
 #include "base/file.h"
+#include "store/kernel_report.h"
 #include "store/tuning.h"
 #include <math.h>
 #include <sqlite3.h>
@@ -160,6 +161,28 @@ int history_put_tuning(struct history *h, int64_t started_s, int64_t *id, struct
 	        .candidates = "[]"};
 
 	return tk_store_put_tuning(h->store, &row, id, err);
+}
+
+int history_put_kernel_report(
+        struct history *h, int64_t started_s, int64_t *id, struct tk_error *err)
+{
+	struct tk_kernel_report_row row = {.device_id = h->device,
+	        .environment_id = h->environment,
+	        .problem_id = h->problem,
+	        .kind = TK_KERNEL_REPORT_TRACE,
+	        .upstream = "blas",
+	        .revision = "abc",
+	        .artifact_key = "key",
+	        .backend = "blas",
+	        .options = "threads=1",
+	        .config = "fast",
+	        .mode = "cold",
+	        .base = "",
+	        .started_s = started_s,
+	        .result = "{\"schema\":\"tracker-trace/1\"}",
+	        .timeline = "[1]"};
+
+	return tk_store_put_kernel_report(h->store, &row, id, err);
 }
 
 void history_run_sql(struct history *h, const char *sql)

@@ -42,6 +42,8 @@ void history_reopen(struct history *h, enum tk_store_mode mode);
 int history_put_run(struct history *h, int64_t seq, double value, size_t samples, int64_t *id,
         struct tk_error *err);
 /* What `tracker tune` found at a time. */
+int history_put_kernel_report(
+        struct history *h, int64_t started_s, int64_t *id, struct tk_error *err);
 int history_put_tuning(struct history *h, int64_t started_s, int64_t *id, struct tk_error *err);
 /* Runs SQL past the tracker, as another program would. */
 void history_run_sql(struct history *h, const char *sql);

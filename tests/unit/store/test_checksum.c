@@ -149,6 +149,53 @@ static void a_merge_refuses_a_changed_row(void **state)
 	history_free(&b);
 }
 
+static void every_column_of_a_kernel_report_counts(void **state)
+{
+	static const char *const changes[] = {
+	        "result='{}'", "timeline=''", "checksum=1", "checksum=0"};
+	struct history *h = *state;
+	int64_t id;
+
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		char sql[128];
+
+		MUST(history_put_kernel_report(h, 1000, &id, &err));
+		expect_problems(h, 0, "");
+		snprintf(sql, sizeof(sql), "UPDATE kernel_report SET %s", changes[i]);
+		history_run_sql(h, sql);
+		expect_problems(h, 1, "backend blas: ");
+		history_run_sql(h, "DELETE FROM kernel_report");
+	}
+	MUST(history_put_kernel_report(h, 1000, &id, &err));
+	history_run_sql(h, "UPDATE kernel_report SET base='other'");
+	expect_problems(h, 2, "kernel_report"); /* its uid and its checksum */
+}
+
+static void kernel_reports_are_merged(void **state)
+{
+	struct history *a = *state, b;
+	char *timeline = NULL;
+	int64_t id;
+
+	history_new(&b);
+	history_fill(&b);
+	MUST(history_put_kernel_report(a, 1000, &id, &err));
+	MUST(history_put_kernel_report(&b, 1000, &id, &err));
+	MUST(history_put_kernel_report(&b, 2000, &id, &err));
+	MUST(tk_store_merge(a->store, b.store, NULL, &err));
+	assert_int_equal(history_count(a, "kernel_report"), 2);
+	MUST(tk_store_read_kernel_timeline(a->store, 2, &timeline, &err));
+	assert_string_equal(timeline, "[1]");
+	free(timeline);
+	expect_problems(a, 0, "");
+	MUST(tk_store_rename_machine(a->store, "box", "crate", &err));
+	assert_int_equal(history_count(a, "kernel_report"), 2);
+	expect_problems(a, 0, "");
+	history_run_sql(&b, "UPDATE kernel_report SET timeline='' WHERE started_s=2000");
+	MUST_FAIL(TK_EDATA, "was changed by hand", tk_store_merge(a->store, b.store, NULL, &err));
+	history_free(&b);
+}
+
 static void every_column_of_a_tuning_counts(void **state)
 {
 	static const char *const changes[] = {"verdict='same'", "config='default'", "winner=''",
@@ -215,6 +262,8 @@ int main(void)
 	        TEST(the_checksum_does_not_depend_on_ids),
 	        TEST(unusual_numbers_have_a_stable_checksum),
 	        TEST(a_merge_refuses_a_changed_row),
+	        TEST(every_column_of_a_kernel_report_counts),
+	        TEST(kernel_reports_are_merged),
 	        TEST(every_column_of_a_tuning_counts),
 	        TEST(tunings_are_merged),
 	        TEST(a_renamed_machine_keeps_its_tunings),

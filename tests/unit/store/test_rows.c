@@ -1,6 +1,7 @@
 /* Every kind of row goes in and comes out as it was; the same fact twice is one row; names stay
  * unique. */
 #include "row_fixture.h"
+#include "store/kernel_report.h"
 #include "store/tuning.h"
 
 static void identities_come_back(void **state)
@@ -33,6 +34,27 @@ static void identities_come_back(void **state)
 	tk_rows_free(&upstream_list);
 	tk_rows_free(&problem_list);
 	tk_rows_free(&series_list);
+}
+
+static void kernel_reports_come_back(void **state)
+{
+	struct history *h = *state;
+	char *timeline = NULL;
+	int64_t id;
+
+	MUST(history_put_kernel_report(h, 1000, &id, &err));
+	READ_ONE(tk_kernel_report_row, kernel_report,
+	        tk_store_list_kernel_reports(h->store, out, &err));
+	assert_int_equal(kernel_report->kind, TK_KERNEL_REPORT_TRACE);
+	assert_int_equal(kernel_report->device_id, h->device);
+	assert_string_equal(kernel_report->config, "fast");
+	assert_string_equal(kernel_report->result, "{\"schema\":\"tracker-trace/1\"}");
+	MUST(tk_store_read_kernel_timeline(h->store, kernel_report->id, &timeline, &err));
+	assert_string_equal(timeline, "[1]");
+	MUST_FAIL(TK_ENOTFOUND, "no kernel report",
+	        tk_store_read_kernel_timeline(h->store, 99, &timeline, &err));
+	free(timeline);
+	tk_rows_free(&kernel_report_list);
 }
 
 static void tunings_come_back(void **state)
@@ -580,6 +602,7 @@ int main(void)
 	        TEST(identities_come_back),
 	        TEST(builds_come_back),
 	        TEST(tunings_come_back),
+	        TEST(kernel_reports_come_back),
 	        TEST(nights_come_back),
 	        TEST(levels_are_made_of_values),
 	        TEST(the_past_is_in_order),

@@ -1,0 +1,29 @@
+/* The part of store.h about the results of `tracker trace` and `tracker profile`. */
+#ifndef TK_STORE_KERNEL_REPORT_H
+#define TK_STORE_KERNEL_REPORT_H
+#include "core/kernel_report.h"
+#include "store/store.h"
+
+/* What was recorded inside the kernels of one problem on one backend and device. */
+struct tk_kernel_report_row {
+	int64_t id, device_id, environment_id, problem_id;
+	const char *uid;
+	enum tk_kernel_report kind;
+	const char *upstream, *revision; /* "": an installed backend */
+	const char *artifact_key;        /* of the build */
+	const char *backend, *options, *config, *mode;
+	const char *base; /* that a trace was compared with; "": nothing */
+	int64_t started_s;
+	const char *result;   /* JSON: docs/reference/kernel-reports.md */
+	const char *timeline; /* JSON: the same page; "": none; NULL in lists */
+};
+
+int tk_store_put_kernel_report(struct tk_store *s, const struct tk_kernel_report_row *row,
+        int64_t *id, struct tk_error *err);
+int tk_store_list_kernel_reports(
+        struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* newest first */
+/* The caller frees *timeline. */
+int tk_store_read_kernel_timeline(
+        struct tk_store *s, int64_t report_id, char **timeline, struct tk_error *err);
+
+#endif
