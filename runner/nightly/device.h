@@ -49,6 +49,9 @@ static inline bool tk_night_device_is_cpu(const struct tk_night_device *d)
 bool tk_night_device_is_same_model(
         const struct tk_night_device *a, const struct tk_night_device *b);
 
+/* "cpu" if the kind has one device, "cuda-1" if it has several. */
+void tk_night_device_set_slug(struct tk_night_device *d, bool has_siblings);
+
 /* Brings `limits` up to date: the data sheet and the newest measured ceilings of the device. */
 int tk_night_load_limits(struct tk_night *n, struct tk_night_device *d, struct tk_error *err);
 

@@ -1,9 +1,10 @@
-/* `tracker profile`: what the device's counters say about one launch of a kernel. Nothing is
- * stored. */
+/* `tracker profile`: what the device's counters say about one launch of a kernel. */
 #include "cli/host/profile.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/process.h"
+#include "cli/host/kernel_reports.h"
 #include "core/problem.h"
 #include "core/series.h"
 
@@ -19,6 +20,8 @@ static const struct argp_option options[] = {
         {"device", TK_RUN_OPT_DEVICE, "N|UUID", 0, "Use this device (default: 0)", 1},
         {"format", 'f', "text|json", 0, "Print tables (default) or JSON", 2},
         {"hot", TK_RUN_OPT_HOT, NULL, 0, "Do not flush the caches before each run of a kernel", 1},
+        TK_RUN_ROW_LIST(2),
+        TK_RUN_ROW_NO_STORE(2),
         {"options", TK_RUN_OPT_OPTIONS, "KEY=VALUE,...", 0, "Pass options to the backend", 1},
         {0},
 };
@@ -28,26 +31,25 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	const struct tk_run_options *o = state->input;
 	if (key != ARGP_KEY_END)
 		return tk_run_parse_option(key, arg, state);
-	if (o->problem_count != 1)
-		argp_error(state, "expected BACKEND and one PROBLEM, for instance hopper_gemm "
-		                  "gemm:m=4096,n=4096,k=4096,a=f16");
+	tk_run_check_problem(o, state);
 	return 0;
 }
 
-const struct argp tk_argp_profile = {options, parse_option, "BACKEND PROBLEM",
+const struct argp tk_argp_profile = {options, parse_option, "BACKEND PROBLEM\n--list [BACKEND]",
         "Run a backend's kernels for one problem under Nsight Compute, and show what the device's "
         "counters say: bytes moved by each level of the memory, the share of time in which the "
         "tensor cores work, occupancy, and what the warps wait for.\v"
         "BACKEND and PROBLEM are written as for `tracker run`. The result is verified first; then "
         "one launch is recorded. The profiler runs its kernels many times, at the clocks as they "
-        "are. Nothing is stored.\n\n"
+        "are. The result is stored in the history.\n\n"
         "The worker runs without the sandbox. The user needs the right to read the counters "
         "(https://developer.nvidia.com/ERR_NVGPUCTRPERM).\n\n"
         "Exit code: 0 done, 2 usage, 3 the kernel failed or is wrong, 4 nothing could be "
         "recorded.\n\n"
         "Examples:\n"
         "  tracker profile hopper_gemm gemm:m=4096,n=4096,k=4096,a=f16\n"
-        "  tracker profile cudnn attention:b=4,h=16,sq=4096,d=128,dtype=bf16 --format=json"};
+        "  tracker profile cudnn attention:b=4,h=16,sq=4096,d=128,dtype=bf16 --format=json\n"
+        "  tracker profile --list hopper_gemm"};
 
 int tk_run_prepare_profile(struct tk_run_session *r, const char *kind, struct tk_error *err)
 {
@@ -91,7 +93,23 @@ static int record(struct tk_run_session *r, const struct tk_problem_spec *proble
 	return status;
 }
 
-static int profile(struct tk_run_session *r, const struct tk_globals *g, struct tk_error *err)
+/* After it was printed: a history that cannot be written to costs no measurement. */
+static int store_result(struct tk_run_session *r, struct tk_store *store,
+        const struct tk_problem_spec *problem, const struct tk_job_result *job,
+        const struct tk_profile *counters, struct tk_error *err)
+{
+	json_t *result = tk_profile_encode(r, problem, job, counters);
+	const struct tk_kernel_report_new report = {.kind = TK_KERNEL_REPORT_PROFILE,
+	        .problem = problem->text,
+	        .started_s = r->started_s,
+	        .result = result};
+	int status = tk_kernel_reports_put(store, r, &report, err);
+	json_decref(result);
+	return status;
+}
+
+static int profile(struct tk_run_session *r, const struct tk_globals *g, struct tk_store *store,
+        struct tk_error *err)
 {
 	struct tk_problem_spec problem;
 	struct tk_job_result job = {0};
@@ -108,6 +126,8 @@ static int profile(struct tk_run_session *r, const struct tk_globals *g, struct 
 		status = tk_ncu_read(r->profile->log_path, &counters, err);
 	if (!status && !r->failed)
 		status = tk_profile_print(r, g, &problem, &job, &counters, err);
+	if (!status && !r->failed && store)
+		status = store_result(r, store, &problem, &job, &counters, err);
 	tk_profile_free(&counters);
 	tk_job_result_free(&job);
 	return status;
@@ -118,21 +138,24 @@ int tk_cmd_profile(const struct tk_globals *g, int argc, char **argv)
 	struct tk_run_options o = TK_RUN_OPTIONS_NONE;
 	struct tk_run_profile p = {0};
 	struct tk_config *config = NULL;
+	struct tk_store *store = NULL;
 	struct tk_error err = {0};
 	tk_command_parse(&tk_argp_profile, argc, argv, &o);
-	int code = tk_command_open(g, "profile", -1, &config, NULL);
+	if (o.list)
+		return tk_kernel_reports_list(g, TK_KERNEL_REPORT_PROFILE, o.backend, o.json);
+	int code =
+	        tk_command_open(g, "profile", o.no_store ? -1 : TK_STORE_CREATE, &config, &store);
 	if (code)
 		return code;
 	tk_cancel_install_handlers();
-	struct tk_run_session r = {.o = &o, .config = config, .profile = &p};
-	int status = profile(&r, g, &err);
+	struct tk_run_session r = {
+	        .o = &o, .config = config, .profile = &p, .started_s = tk_clock_now_s()};
+	int status = profile(&r, g, store, &err);
 	code = status || r.failed ? tk_command_fail("profile", &err) : TK_EXIT_OK;
 	if (r.failed)
 		code = TK_EXIT_INCOMPLETE;
 	tk_run_close_devices(&r);
-	free(r.backend_path);
-	free(r.log_path);
 	free_profile(&p);
-	tk_command_close(config, NULL);
+	tk_command_close(config, store);
 	return code;
 }

@@ -218,6 +218,13 @@ static json_t *encode(const struct tk_run_session *r, const struct tk_problem_sp
 	return o;
 }
 
+json_t *tk_profile_encode(const struct tk_run_session *r, const struct tk_problem_spec *problem,
+        const struct tk_job_result *job, const struct tk_profile *counters)
+{
+	const struct figures f = find_figures(r, job, counters);
+	return encode(r, problem, counters, &f);
+}
+
 int tk_profile_print(const struct tk_run_session *r, const struct tk_globals *g,
         const struct tk_problem_spec *problem, const struct tk_job_result *job,
         const struct tk_profile *counters, struct tk_error *err)

@@ -120,6 +120,12 @@ error_t tk_run_parse_option(int key, char *arg, struct argp_state *state)
 		o->seconds = tk_option_parse_quantity(
 		        TK_QUANTITY_DURATION, arg, "seconds", 0, 3600, state);
 		return 0;
+	case TK_RUN_OPT_LIST:
+		o->list = true;
+		return 0;
+	case TK_RUN_OPT_NO_STORE:
+		o->no_store = true;
+		return 0;
 	case 'f':
 		o->json = tk_option_parse_json(arg, state);
 		return 0;
@@ -130,6 +136,15 @@ error_t tk_run_parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
+}
+
+void tk_run_check_problem(const struct tk_run_options *o, struct argp_state *state)
+{
+	if (o->list && o->problem_count)
+		argp_error(state, "--list: expected at most one BACKEND or upstream");
+	if (!o->list && o->problem_count != 1)
+		argp_error(state, "expected BACKEND and one PROBLEM, for instance hopper_gemm "
+		                  "gemm:m=4096,n=4096,k=4096,a=f16");
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -255,8 +270,6 @@ static void close_run(struct tk_run_session *r)
 	tk_suite_free(r->suite);
 	tk_table_free(r->table);
 	json_decref(r->json);
-	free(r->backend_path);
-	free(r->log_path);
 }
 
 /* The log is appended to, so its size tells. */

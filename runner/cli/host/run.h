@@ -34,7 +34,9 @@ enum tk_run_option {
 	TK_RUN_OPT_CORES,
 	TK_RUN_OPT_SEED,
 	TK_RUN_OPT_MODE,
-	TK_RUN_OPT_IDLE_GAP
+	TK_RUN_OPT_IDLE_GAP,
+	TK_RUN_OPT_LIST,
+	TK_RUN_OPT_NO_STORE
 };
 
 struct tk_run_options {
@@ -44,6 +46,7 @@ struct tk_run_options {
 	int problem_count;
 	enum tk_mode mode; /* TK_MODE_COUNT: the default of the device's kind */
 	bool samples, no_verify, json;
+	bool list, no_store; /* of `tracker trace` and `tracker profile` */
 	double seconds, threads, seed, check_seed, idle_gap_s, sets; /* negative: not given */
 };
 #define TK_RUN_OPTIONS_NONE \
@@ -55,9 +58,11 @@ struct tk_run_options {
 /* A device with the worker that serves it. */
 struct tk_run_device {
 	struct tk_worker *worker;
-	char name[80];   /* its UUID, else "cuda:1" */
-	char model[128]; /* "NVIDIA H200" */
-	char arch[32];   /* "sm_90" */
+	char name[80];         /* its UUID, else "cuda:1" */
+	char model[128];       /* "NVIDIA H200" */
+	char arch[32];         /* "sm_90" */
+	uint32_t index, count; /* of its kind */
+	json_t *info;          /* as the device layer describes it */
 	struct tk_limits limits;
 };
 
@@ -68,8 +73,12 @@ struct tk_run_session {
 	struct tk_run_device *devices_open;
 	size_t device_count;
 	enum tk_mode mode;
+	int64_t started_s; /* of what is stored */
 	struct tk_suite *suite;
 	char *backend_path, *log_path;
+	char *plain_path;   /* of a build that records: the one beside it that does not */
+	char *backend_name; /* as the backend reports it */
+	char device_kind[16];
 	off_t log_bytes; /* its size before this run */
 	struct tk_table *table;
 	json_t *json;
@@ -78,6 +87,22 @@ struct tk_run_session {
 	int trace_fd; /* of `tracker trace`: the build of the backend that records; 0: none */
 };
 
+/* Of commands that store what they record about one problem. */
+#define TK_RUN_ROW_LIST(group) \
+	{ \
+		"list", TK_RUN_OPT_LIST, NULL, 0, \
+		        "List the stored results, newest first: of BACKEND or an upstream, of " \
+		        "all " \
+		        "without one", \
+		        group \
+	}
+#define TK_RUN_ROW_NO_STORE(group) \
+	{ \
+		"no-store", TK_RUN_OPT_NO_STORE, NULL, 0, \
+		        "Do not store the result in the history", group \
+	}
+/* One problem, or none with --list. */
+void tk_run_check_problem(const struct tk_run_options *o, struct argp_state *state);
 /* Takes one option, or the arguments; whether they are complete is the command's question. */
 error_t tk_run_parse_option(int key, char *arg, struct argp_state *state);
 /* The job that the options ask for. */

@@ -10,6 +10,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* A package is named after itself, not after what launches it. */
+static int name_backend(struct tk_run_session *r, const char *name, struct tk_error *err)
+{
+	bool is_package = tk_kernel_package_device_kind(r->backend_path) != TK_DEVICE_OTHER;
+	free(r->backend_name);
+	r->backend_name = is_package ? tk_kernel_package_backend(r->backend_path) : strdup(name);
+	return r->backend_name ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+}
+
 /* A worker without a device can load the backend and report the kind of device it needs. */
 static int query_device_kind(struct tk_run_session *r, const struct tk_worker_spec *spec,
         char *kind, size_t size, struct tk_error *err)
@@ -22,6 +31,9 @@ static int query_device_kind(struct tk_run_session *r, const struct tk_worker_sp
 	if (status == TK_OK)
 		snprintf(
 		        kind, size, "%s", json_string_value(json_object_get(about, "device_kind")));
+	const char *name = json_string_value(json_object_get(about, "name"));
+	if (status == TK_OK)
+		status = name_backend(r, name ? name : "", err);
 	json_decref(about);
 	tk_worker_free(w);
 	return status;
@@ -55,7 +67,7 @@ static bool is_wanted(const char *list, const char *kind, uint32_t index, const 
 static int open_device(struct tk_run_session *r, const struct tk_worker_spec *spec,
         json_int_t *count, struct tk_error *err)
 {
-	struct tk_run_device p = {0};
+	struct tk_run_device p = {.index = spec->device_index};
 	json_t *info = NULL;
 	struct tk_error why = {0};
 	int status = tk_worker_new(spec, &p.worker, err);
@@ -80,11 +92,13 @@ static int open_device(struct tk_run_session *r, const struct tk_worker_spec *sp
 	snprintf(p.arch, sizeof p.arch, "%s", arch ? arch : "");
 	tk_limits_init(&p.limits, tk_device_kind_from_name(spec->device_kind), p.model,
 	        json_number_value(json_object_get(info, "cache_bytes")));
-	json_decref(info);
+	p.count = (uint32_t)*count;
+	p.info = info;
 	struct tk_run_device *grown =
 	        wanted ? realloc(r->devices_open, (r->device_count + 1) * sizeof *grown) : NULL;
 	if (!grown) {
 		tk_worker_free(p.worker);
+		json_decref(p.info);
 		return wanted ? tk_fail(err, TK_ENOMEM, "out of memory") : TK_OK;
 	}
 	r->devices_open = grown;
@@ -113,7 +127,7 @@ static int open_devices(struct tk_run_session *r, struct tk_worker_spec *spec, s
 
 static int open_workers(struct tk_run_session *r, const struct tk_globals *g, struct tk_error *err)
 {
-	char kind[16], *logs = tk_path_join(r->config->cache_dir, "logs");
+	char *kind = r->device_kind, *logs = tk_path_join(r->config->cache_dir, "logs");
 	int status = logs ? tk_dir_create(logs, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 	r->log_path = logs ? tk_path_join(logs, "run.log") : NULL;
 	free(logs);
@@ -129,7 +143,7 @@ static int open_workers(struct tk_run_session *r, const struct tk_globals *g, st
 	        .cpu_list = r->o->cores,
 	        .threads = r->o->threads < 0 ? r->config->measure.threads : (uint32_t)r->o->threads,
 	        .memory_limit_bytes = r->config->budgets.job_memory_bytes};
-	if ((status = query_device_kind(r, &spec, kind, sizeof kind, err)))
+	if ((status = query_device_kind(r, &spec, kind, sizeof r->device_kind, err)))
 		return status;
 	const struct tk_module *layer = tk_modules_find_device(r->modules, kind);
 	if (!layer)
@@ -158,7 +172,7 @@ static int use_recording_module(struct tk_run_session *r, struct tk_error *err)
 		free(path);
 		return TK_OK; /* the worker says whether this one records */
 	}
-	free(r->backend_path);
+	r->plain_path = r->backend_path;
 	r->backend_path = path;
 	return TK_OK;
 }
@@ -177,8 +191,14 @@ int tk_run_open_devices(struct tk_run_session *r, const struct tk_globals *g, st
 
 void tk_run_close_devices(struct tk_run_session *r)
 {
-	for (size_t i = 0; i < r->device_count; i++)
+	for (size_t i = 0; i < r->device_count; i++) {
 		tk_worker_free(r->devices_open[i].worker);
+		json_decref(r->devices_open[i].info);
+	}
 	free(r->devices_open);
+	free(r->backend_path);
+	free(r->plain_path);
+	free(r->backend_name);
+	free(r->log_path);
 	tk_modules_free(r->modules);
 }

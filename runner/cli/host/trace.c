@@ -1,12 +1,15 @@
-/* `tracker trace`: where the time goes inside a kernel. Nothing is stored. */
+/* `tracker trace`: where the time goes inside a kernel. */
 #include "cli/host/trace.h"
 
+#include "base/clock.h"
 #include "base/process.h"
+#include "cli/host/kernel_reports.h"
 #include "cli/options.h"
 #include "core/measurement_fields.h"
 #include "core/problem.h"
 #include "stats/summary/summary.h"
 #include "trace/chrome_trace.h"
+#include "trace/timeline.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +22,7 @@
 #define RUNS 3
 #define LAUNCHES 4
 #define MULTIPROCESSORS 8
+#define SPANS_STORED 16384 /* of all kernels together; about 30 bytes each */
 #define SECONDS 0.2
 #define SECONDS_OF_COMPARISON 0.02 /* the recorded launches count, not the samples */
 
@@ -37,8 +41,10 @@ static const struct argp_option options[] = {
         {"format", 'f', "text|json", 0, "Print tables (default) or JSON", 4},
         {"hot", TK_RUN_OPT_HOT, NULL, 0, "One input set that stays in the caches", 3},
         {"launches", OPT_LAUNCHES, "N", 0, "Read N launches of each run (default: 4)", 3},
+        TK_RUN_ROW_LIST(4),
         {"multiprocessors", OPT_MULTIPROCESSORS, "N", 0,
                 "Write N multiprocessors to --out; 0: all (default: 8)", 4},
+        TK_RUN_ROW_NO_STORE(4),
         {"options", TK_RUN_OPT_OPTIONS, "KEY=VALUE,...", 0, "Pass options to the backend", 2},
         {"out", OPT_OUT, "FILE", 0,
                 "Write one launch to FILE, for ui.perfetto.dev or chrome://tracing", 4},
@@ -59,9 +65,7 @@ static double parse_count(
 static void check(struct tk_trace_options *o, struct argp_state *state)
 {
 	bool compares = o->base || o->base_config;
-	if (o->run.problem_count != 1)
-		argp_error(state, "expected BACKEND and one PROBLEM, for instance hopper_gemm "
-		                  "gemm:m=4096,n=4096,k=4096,a=f16");
+	tk_run_check_problem(&o->run, state);
 	if (o->runs < 0)
 		o->runs = compares ? TK_TRACE_RUNS_MIN : RUNS;
 	if (o->launches < 0)
@@ -101,7 +105,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return tk_run_parse_option(key, arg, state);
 }
 
-const struct argp tk_argp_trace = {options, parse_option, "BACKEND PROBLEM",
+const struct argp tk_argp_trace = {options, parse_option, "BACKEND PROBLEM\n--list [BACKEND]",
         "Show where the time goes inside a backend's kernels: how long their warps load, wait, "
         "multiply and store, what of it the matrix products hide, and what changed against "
         "another build.\v"
@@ -109,7 +113,7 @@ const struct argp tk_argp_trace = {options, parse_option, "BACKEND PROBLEM",
         "to record regions (kernels/gpu/trace.h), which those of this tracker for NVIDIA GPUs "
         "are: the build that records lies in a folder \"trace\" beside the other one. Results "
         "are verified. Without a base, builds that record and that do not run by turns, and the "
-        "cost of recording is printed. Nothing is stored.\n\n"
+        "cost of recording is printed. The result is stored in the history.\n\n"
         "Exit code: 0 done, 2 usage, 3 the kernel failed or is wrong, 4 nothing could be "
         "recorded.\n\n"
         "Examples:\n"
@@ -117,7 +121,8 @@ const struct argp tk_argp_trace = {options, parse_option, "BACKEND PROBLEM",
         "  tracker trace hopper_flash attention:b=4,h=16,sq=4096,d=128,dtype=bf16,causal=yes "
         "--out=trace.json\n"
         "  tracker trace ./new.so gemm:m=4096,n=4096,k=4096,a=f16 --base=./old.so\n"
-        "  tracker trace hopper_gemm gemm:m=4096,n=4096,k=4096,a=f16 --base-config=tile-128x128"};
+        "  tracker trace hopper_gemm gemm:m=4096,n=4096,k=4096,a=f16 --base-config=tile-128x128\n"
+        "  tracker trace --list hopper_gemm"};
 
 enum side_id { SIDE_BASE, SIDE_HEAD, SIDES };
 
@@ -136,8 +141,10 @@ struct session {
 	const struct tk_trace_options *o;
 	const struct tk_globals *g;
 	struct tk_config *config;
+	struct tk_store *store; /* gets the result; NULL: none */
 	struct side sides[SIDES];
 	struct tk_trace_report *report;
+	int64_t started_s;
 	bool compares, failed;
 };
 
@@ -185,8 +192,6 @@ static int open_sides(struct session *s, struct tk_error *err)
 static void close_side(struct side *side)
 {
 	tk_run_close_devices(&side->session);
-	free(side->session.backend_path);
-	free(side->session.log_path);
 	free(side->kernels);
 	free(side->summaries);
 	if (side->fd > 0)
@@ -206,6 +211,24 @@ static int write_launch(const struct session *s, const struct tk_trace *t, struc
 	if (out && fclose(out) != 0 && !status)
 		status = tk_fail_errno(err, "%s", s->o->out_path);
 	tk_trace_launch_free(&l);
+	return status;
+}
+
+static int keep_timeline(struct session *s, const struct tk_trace *t, struct tk_error *err)
+{
+	json_t *list = s->report->timeline = json_array();
+	int status = list ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	for (uint32_t i = 0; !status && i < t->kernel_count; i++) {
+		struct tk_trace_launch l;
+		status = tk_trace_launch_read(t, i, t->launch_count - 1, &l, err);
+		if (status)
+			break;
+		json_t *o =
+		        tk_trace_timeline_json(&t->kernels[i], &l, SPANS_STORED / t->kernel_count);
+		if (!o || json_array_append_new(list, o))
+			status = tk_fail(err, TK_ENOMEM, "out of memory");
+		tk_trace_launch_free(&l);
+	}
 	return status;
 }
 
@@ -242,6 +265,8 @@ static int read_trace(
 		status = tk_trace_summarize_all(&t, i, &side->summaries[i][run], err);
 	if (!status && is_head && run == 0 && s->o->out_path)
 		status = write_launch(s, &t, err);
+	if (!status && is_head && run == 0 && s->store)
+		status = keep_timeline(s, &t, err);
 	tk_trace_free(&t);
 	return status;
 }
@@ -313,6 +338,34 @@ static int fill_report(struct session *s, struct tk_error *err)
 	return status;
 }
 
+/* As after --base: "BACKEND:config=NAME". */
+static int format_base(const struct tk_trace_options *o, char **out, struct tk_error *err)
+{
+	int length = asprintf(out, "%s%s%s", o->base ? o->base : o->run.backend,
+	        o->base_config ? ":config=" : "", o->base_config ? o->base_config : "");
+	return length < 0 ? tk_fail(err, TK_ENOMEM, "out of memory") : TK_OK;
+}
+
+/* After it was printed: a history that cannot be written to costs no measurement. */
+static int store_result(struct session *s, struct tk_error *err)
+{
+	char *base = NULL;
+	int status = s->compares ? format_base(s->o, &base, err) : TK_OK;
+	if (status)
+		return status;
+	json_t *result = tk_trace_encode(s->report);
+	const struct tk_kernel_report_new report = {.kind = TK_KERNEL_REPORT_TRACE,
+	        .problem = s->report->problem.text,
+	        .base = base,
+	        .started_s = s->started_s,
+	        .result = result,
+	        .timeline = s->report->timeline};
+	status = tk_kernel_reports_put(s->store, &s->sides[SIDE_HEAD].session, &report, err);
+	json_decref(result);
+	free(base);
+	return status;
+}
+
 static int trace(struct session *s, struct tk_error *err)
 {
 	struct tk_trace_report *r = s->report;
@@ -327,7 +380,9 @@ static int trace(struct session *s, struct tk_error *err)
 	}
 	if (!status)
 		status = fill_report(s, err);
-	return status ? status : tk_trace_print(r, s->g, err);
+	if (!status)
+		status = tk_trace_print(r, s->g, err);
+	return status || !s->store ? status : store_result(s, err);
 }
 
 int tk_cmd_trace(const struct tk_globals *g, int argc, char **argv)
@@ -339,10 +394,14 @@ int tk_cmd_trace(const struct tk_globals *g, int argc, char **argv)
 	struct tk_error err = {0};
 	struct session s = {.o = &o, .g = g};
 	tk_command_parse(&tk_argp_trace, argc, argv, &o);
-	int code = tk_command_open(g, "trace", -1, &s.config, NULL);
+	if (o.run.list)
+		return tk_kernel_reports_list(g, TK_KERNEL_REPORT_TRACE, o.run.backend, o.run.json);
+	int code = tk_command_open(
+	        g, "trace", o.run.no_store ? -1 : TK_STORE_CREATE, &s.config, &s.store);
 	if (code)
 		return code;
 	tk_cancel_install_handlers();
+	s.started_s = tk_clock_now_s();
 	s.compares = o.base || o.base_config;
 	s.report = calloc(1, sizeof *s.report);
 	int status = s.report ? TK_OK : tk_fail(&err, TK_ENOMEM, "out of memory");
@@ -356,7 +415,9 @@ int tk_cmd_trace(const struct tk_globals *g, int argc, char **argv)
 		code = TK_EXIT_INCOMPLETE;
 	for (int i = 0; i < SIDES; i++)
 		close_side(&s.sides[i]);
+	if (s.report)
+		json_decref(s.report->timeline);
 	free(s.report);
-	tk_command_close(s.config, NULL);
+	tk_command_close(s.config, s.store);
 	return code;
 }

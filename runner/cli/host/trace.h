@@ -26,8 +26,11 @@ struct tk_trace_report {
 	size_t count;
 	size_t runs;
 	double untraced_ns, traced_ns; /* medians; without --base */
+	json_t *timeline; /* of the head's first run: a list with one for each kernel */
 };
 
+/* As --format=json prints it. */
+json_t *tk_trace_encode(const struct tk_trace_report *r);
 int tk_trace_print(
         const struct tk_trace_report *r, const struct tk_globals *g, struct tk_error *err);
 

@@ -266,7 +266,7 @@ static json_t *encode_kernel(const struct tk_trace_result *r, bool compares)
 	return o;
 }
 
-static json_t *encode(const struct tk_trace_report *r)
+json_t *tk_trace_encode(const struct tk_trace_report *r)
 {
 	char title[TK_PROBLEM_TEXT_MAX];
 	bool compares = isnan(r->untraced_ns);
@@ -290,5 +290,6 @@ static json_t *encode(const struct tk_trace_report *r)
 int tk_trace_print(
         const struct tk_trace_report *r, const struct tk_globals *g, struct tk_error *err)
 {
-	return r->o->run.json ? tk_command_print_json(encode(r), err) : print_text(r, g, err);
+	return r->o->run.json ? tk_command_print_json(tk_trace_encode(r), err)
+	                      : print_text(r, g, err);
 }

@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/lookup.h"
 #include "cli/markup.h"
+#include "cli/stored_place.h"
 #include "cli/table.h"
 #include "cli/tune/print.h"
 #include "store/tuning.h"
@@ -48,14 +49,6 @@ static void add_row(struct tk_table *t, const struct tk_lookup *l, const struct 
 	tk_table_set_cell(t, "CONFIGURATION", "%s", row->config);
 }
 
-/* What the history keeps as JSON text; null for what is none. */
-static json_t *stored_json(const char *text)
-{
-	json_t *o = json_loads(text, 0, NULL);
-
-	return o ? o : json_null();
-}
-
 static json_t *change_object(const struct tk_tuning_row *row)
 {
 	return isnan(row->change)
@@ -66,22 +59,10 @@ static json_t *change_object(const struct tk_tuning_row *row)
 	                         (json_int_t)row->pair_count);
 }
 
-static json_t *where_object(const struct tk_lookup *l, const struct tk_tuning_row *row)
-{
-	const struct tk_problem_row *p = tk_lookup_problem(l, row->problem_id);
-	const struct tk_device_row *d = tk_lookup_device(l, row->device_id);
-
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "problem", tk_json_text(p->text),
-	        "title", tk_json_text(p->title), "machine",
-	        tk_json_text(tk_lookup_machine(l, d->machine_id)->name), "device",
-	        tk_json_text(d->slug), "device_name", tk_json_text(d->name), "environment",
-	        stored_json(tk_lookup_environment(l, row->environment_id)->attributes));
-}
-
 static json_t *row_object(const struct tk_lookup *l, const struct tk_tuning_row *row)
 {
 	char when[TK_TIME_ISO_SIZE];
-	json_t *o = where_object(l, row);
+	json_t *o = tk_stored_place_json(l, row->device_id, row->environment_id, row->problem_id);
 	json_t *result = json_pack(
 	        "{s:s, s:s, s:o, s:o, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:o}",
 	        "uid", row->uid, "started", tk_time_format_iso(row->started_s, when), "upstream",
@@ -91,7 +72,7 @@ static json_t *row_object(const struct tk_lookup *l, const struct tk_tuning_row 
 	        "winner", tk_json_text(row->winner), "default_ns", tk_json_number(row->default_ns),
 	        "winner_ns", tk_json_number(row->winner_ns), "change", change_object(row),
 	        "evaluations", (json_int_t)row->evaluation_count, "candidates",
-	        stored_json(row->candidates));
+	        tk_stored_json(row->candidates));
 
 	json_object_set_new(o, "verdict", json_string(tk_tune_verdict_name(row->verdict)));
 	json_object_update(o, result);

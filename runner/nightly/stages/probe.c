@@ -46,8 +46,7 @@ static void warn_about_absent_devices(const struct tk_night *n)
 			        *name);
 }
 
-/* "cpu" if the kind has one device, "cuda-1" if it has several. */
-static void name_device(struct tk_night_device *d, bool has_siblings)
+void tk_night_device_set_slug(struct tk_night_device *d, bool has_siblings)
 {
 	if (has_siblings)
 		snprintf(d->slug, sizeof d->slug, "%s-%u", d->layer->name, d->index);
@@ -163,7 +162,7 @@ static int probe_device(struct tk_night *n, const struct tk_module *layer, uint3
 		tk_night_device_close(&d);
 		return TK_OK;
 	}
-	name_device(&d, *count > 1);
+	tk_night_device_set_slug(&d, *count > 1);
 	status = add_device(n, &d, err);
 	if (status) {
 		tk_night_device_close(&d);
