@@ -6,7 +6,9 @@
 
 #include "base/error.h"
 #include "site_gen/data/state.h"
+#include "site_gen/model/kernel_reports.h"
 #include "site_gen/pages/page.h"
+#include "store/kernel_report.h"
 
 bool tk_shard_member_has_change(const struct tk_site_series *s)
 {
@@ -23,6 +25,10 @@ static uint64_t hash_appearance(const struct tk_site_series *s)
 	h = tk_fnv1a_add(h, s->failure ? tk_outcome_name(s->failure->outcome) : "");
 	h = tk_fnv1a_add(h, s->failure ? s->failure->message : "");
 	h = tk_fnv1a_add(h, s->newest_count ? "measured" : "");
+	if (s->kernel_trace) /* else as before there were any */
+		h = tk_fnv1a_add(h, s->kernel_trace->newest->uid);
+	if (s->kernel_profile)
+		h = tk_fnv1a_add(h, s->kernel_profile->uid);
 	for (size_t i = 0; i < s->change_count; i++) {
 		const struct tk_change_point_row *c = s->changes[i];
 		char step[64];

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "site_gen/model/kernel_reports.h"
 #include "site_gen/model/model_internal.h"
 
 static int index_builds_by_revision(struct tk_model *m, struct tk_error *err)
@@ -115,6 +116,8 @@ int tk_model_load(struct tk_store *store, struct tk_model *m, struct tk_error *e
 	if (!status)
 		status = tk_model_join_series(m, err);
 	if (!status)
+		status = tk_model_join_kernel_reports(m, err);
+	if (!status)
 		status = tk_model_join_change_points(m, err);
 	if (!status)
 		status = join_changes(m, err);
@@ -175,6 +178,7 @@ void tk_model_free(struct tk_model *m)
 	free(m->changes);
 	free(m->environment_since);
 	tk_site_changes_free(&m->revision_changes);
+	tk_model_free_kernel_reports(m);
 	*m = (struct tk_model){0};
 }
 

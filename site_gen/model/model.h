@@ -61,6 +61,9 @@ struct tk_site_device {
 	        mode;
 };
 
+struct tk_kernel_report_row;
+struct tk_site_kernel_trace;
+
 struct tk_site_series {
 	const struct tk_series_row *row;
 	const struct tk_site_device *device;
@@ -85,13 +88,16 @@ struct tk_site_series {
 	bool is_unplanned; /* called missing, but the last night did not plan to measure it */
 	const struct tk_change_point_row *const *changes; /* oldest first */
 	size_t change_count;
+	/* what was recorded inside its kernels, newest; NULL: nothing */
+	const struct tk_site_kernel_trace *kernel_trace;
+	const struct tk_kernel_report_row *kernel_profile;
 };
 
 struct tk_model {
 	struct tk_store *store;
 	struct tk_rows machine_rows, device_rows, environment_rows, upstream_rows, revision_rows,
 	        build_rows, problem_rows, series_rows, night_rows, change_rows, alert_rows,
-	        triage_rows, bisection_rows;
+	        triage_rows, bisection_rows, kernel_report_rows;
 	struct tk_row_index environments_by_id, upstreams_by_id, revisions_by_id, builds_by_id,
 	        problems_by_id, series_by_id, nights_by_id, builds_by_revision;
 	struct tk_site_machine *machines;
@@ -105,6 +111,8 @@ struct tk_model {
 	                               its device; 0: none */
 	struct tk_site_changes revision_changes;
 	size_t machine_count, device_count, night_count, series_count;
+	struct tk_site_kernel_trace *kernel_traces; /* newest first */
+	size_t kernel_trace_count;
 	int64_t newest_s; /* of all points; 0: none */
 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "site_gen/model/kernel_reports.h"
 #include "site_gen/model/standings.h"
 #include "site_gen/pages/kernel_table.h"
 #include "site_gen/pages/page.h"
@@ -25,6 +26,15 @@ static void set_tabs(struct tk_site *site, struct tk_value *page, const char *cu
 	}
 }
 
+/* How many kernels of the operation have a trace; "": none. */
+static void set_traced(struct tk_site *site, struct tk_value *page, const char *op)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < site->model.kernel_trace_count; i++)
+		count += !strcmp(site->model.kernel_traces[i].problem->op, op);
+	tk_value_set_fmt(site->arena, page, "traced", count ? "%zu" : "", count);
+}
+
 /* Every problem of an operation on one device. */
 static int write_all(struct tk_site *site, const char *op, const char *file,
         const struct tk_site_device *device, struct tk_error *err)
@@ -35,6 +45,7 @@ static int write_all(struct tk_site *site, const char *op, const char *file,
 	struct tk_value *page = tk_page_begin(site, path, tk_op_title(op), TK_SECTION_KERNELS);
 	set_tabs(site, page, op);
 	tk_value_set_flag(site->arena, page, "whole", true);
+	set_traced(site, page, op);
 	tk_value_set_fmt(site->arena, page, "op_href", "%s.html", file);
 	struct tk_value *devices = tk_value_set_list(site->arena, page, "devices");
 	int status = tk_kernel_table_add_device(site, devices, &kernel, device, err);
@@ -54,6 +65,7 @@ static int write_op(struct tk_site *site, const char *op, const char *file, stru
 	        "which problem.",
 	        tk_op_title(op));
 	tk_value_set_flag(site->arena, page, "whole", false);
+	set_traced(site, page, op);
 	struct tk_value *devices = tk_value_set_list(site->arena, page, "devices");
 	bool *cut = calloc(m->device_count + 1, sizeof *cut);
 	int status = cut ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");

@@ -1,4 +1,5 @@
-/* Algorithm and resources of the newest run, and the machine code of the last builds. */
+/* Algorithm and resources of the newest run, what was recorded inside its kernels, and the machine
+ * code of the last builds. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +8,9 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "core/measurement_fields.h"
+#include "site_gen/pages/kernel_trace.h"
 #include "site_gen/pages/page.h"
+#include "store/kernel_report.h"
 #include "store/query/code_facts.h"
 
 #define BUILDS_SHOWN 6
@@ -149,9 +152,62 @@ static int set_builds(struct tk_site *site, struct tk_value *page, const struct 
 	return status;
 }
 
+/* ---- what was recorded inside its kernels ---- */
+
+static double get_number(const json_t *o, const char *key)
+{
+	const json_t *v = json_object_get(o, key);
+	return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static void add_memory(struct tk_site *site, struct tk_value *list, const json_t *result,
+        const char *key, const char *name)
+{
+	char bytes[TK_FORMAT_SIZE], text[2 * TK_FORMAT_SIZE];
+	double moved = get_number(result, key), intensity = get_number(result, "flops") / moved;
+	if (!(moved > 0) || !isfinite(moved))
+		return;
+	int length = snprintf(text, sizeof text, "%s", tk_format_value(moved, "bytes", bytes));
+	if (intensity > 0 && isfinite(intensity))
+		snprintf(text + length, sizeof text - (size_t)length, ", %.*f FLOP/B",
+		        intensity < 9.95 ? 1 : 0, intensity);
+	add_fact(site, list, name, text);
+}
+
+/* The counters of `tracker profile`. */
+static void set_profile(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
+{
+	struct tk_value *list = tk_value_set_list(site->arena, page, "profile");
+	char text[TK_FORMAT_SIZE];
+	if (!s->kernel_profile)
+		return;
+	json_t *result = json_loads(s->kernel_profile->result, 0, NULL);
+	double tensor = get_number(result, "tensor_share");
+	if (tensor >= 0 && tensor <= 1)
+		add_fact(site, list, "Tensor cores work", tk_format_percent(tensor, text));
+	add_memory(site, list, result, "dram_bytes", "DRAM");
+	add_memory(site, list, result, "l2_bytes", "L2");
+	add_memory(site, list, result, "l1_bytes", "L1");
+	add_fact(site, list, "Counted", tk_format_minute(s->kernel_profile->started_s, text));
+	json_decref(result);
+}
+
+static void set_trace(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
+{
+	char path[TK_PAGE_PATH_SIZE];
+	if (!s->kernel_trace)
+		return;
+	struct tk_value *o = tk_value_set_object(site->arena, page, "kernel_trace");
+	tk_kernel_trace_path(s->kernel_trace, path);
+	tk_value_set(site->arena, o, "trace_path", path);
+	tk_kernel_trace_set_summary(site, o, s->kernel_trace);
+}
+
 int tk_page_set_code(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s,
         struct tk_error *err)
 {
+	set_trace(site, page, s);
+	set_profile(site, page, s);
 	int status = set_run_facts(site, page, s, err);
 	return status ? status : set_builds(site, page, s, err);
 }

@@ -13,6 +13,7 @@ const files = [
   "sorting",
   "overview",
   "roofline",
+  "traces",
   "loading",
 ];
 const modules = await Promise.all(files.map((file) => import(`./browser/${file}.mjs`)));

@@ -43,4 +43,10 @@ void make_cpu_lab(struct seed_lab *lab, int nights);
 void make_gpu_lab(struct seed_lab *lab, int nights);
 void make_hostile_lab(struct seed_lab *lab, int nights);
 
+/* Traces and a profile of one of its series. */
+void put_kernel_reports(
+        const struct seed_lab *lab, const struct seed_series_plan *plan, int64_t at_s);
+void put_hostile_kernel_reports(
+        const struct seed_lab *lab, const struct seed_series_plan *plan, int64_t at_s);
+
 #endif

@@ -1,0 +1,114 @@
+/* See kernel_reports.h. */
+#include "site_gen/model/kernel_reports.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "site_gen/model/model.h"
+#include "store/kernel_report.h"
+
+static bool is_same_kernel(
+        const struct tk_kernel_report_row *a, const struct tk_kernel_report_row *b)
+{
+	return a->device_id == b->device_id && a->problem_id == b->problem_id &&
+	       !strcmp(a->backend, b->backend) && !strcmp(a->upstream, b->upstream) &&
+	       !strcmp(a->config, b->config);
+}
+
+bool tk_kernel_trace_has_report(
+        const struct tk_site_kernel_trace *t, const struct tk_kernel_report_row *row)
+{
+	return row->kind == TK_KERNEL_REPORT_TRACE && is_same_kernel(t->newest, row);
+}
+
+static const struct tk_site_device *find_device(const struct tk_model *m, int64_t id)
+{
+	for (size_t i = 0; i < m->device_count; i++)
+		if (m->devices[i].row->id == id)
+			return &m->devices[i];
+	return NULL;
+}
+
+static int name_file(struct tk_site_kernel_trace *t, struct tk_error *err)
+{
+	const struct tk_kernel_report_row *r = t->newest;
+	const char *upstream = strcmp(r->upstream, r->backend) ? r->upstream : "";
+	char *name = NULL;
+	if (asprintf(&name, "%s.%s%s%s.%s%s%s", t->device->file, upstream, *upstream ? "." : "",
+	            r->backend, t->problem->title, *r->config ? "." : "", r->config) < 0)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	t->file = tk_path_make_slug(name);
+	free(name);
+	return t->file ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+}
+
+/* Rows come newest first. */
+static int add_trace(
+        struct tk_model *m, const struct tk_kernel_report_row *row, struct tk_error *err)
+{
+	for (size_t i = 0; i < m->kernel_trace_count; i++) {
+		struct tk_site_kernel_trace *t = &m->kernel_traces[i];
+		if (!tk_kernel_trace_has_report(t, row))
+			continue;
+		if (*t->newest->base && !*row->base)
+			t->newest = row;
+		return 0;
+	}
+	struct tk_site_kernel_trace t = {.device = find_device(m, row->device_id),
+	        .problem = tk_row_index_find(&m->problems_by_id, row->problem_id),
+	        .newest = row};
+	if (!t.device || !t.problem)
+		return tk_fail(err, TK_EDATA, "trace %s: missing device or problem", row->uid);
+	m->kernel_traces[m->kernel_trace_count++] = t;
+	return name_file(&m->kernel_traces[m->kernel_trace_count - 1], err);
+}
+
+static bool is_of_series(const struct tk_site_series *s, const struct tk_kernel_report_row *row)
+{
+	return row->device_id == s->row->device_id && row->problem_id == s->row->problem_id &&
+	       !strcmp(row->backend, s->row->backend) && !strcmp(row->config, s->row->config) &&
+	       (!*row->upstream || !strcmp(row->upstream, s->upstream->name));
+}
+
+static void join_series(struct tk_model *m, struct tk_site_series *s)
+{
+	for (size_t i = 0; i < m->kernel_trace_count && !s->kernel_trace; i++)
+		if (is_of_series(s, m->kernel_traces[i].newest))
+			s->kernel_trace = &m->kernel_traces[i];
+	for (size_t i = 0; i < m->kernel_report_rows.count && !s->kernel_profile; i++) {
+		const struct tk_kernel_report_row *row =
+		        TK_ROWS_AT(&m->kernel_report_rows, struct tk_kernel_report_row, i);
+		if (row->kind == TK_KERNEL_REPORT_PROFILE && is_of_series(s, row))
+			s->kernel_profile = row;
+	}
+}
+
+int tk_model_join_kernel_reports(struct tk_model *m, struct tk_error *err)
+{
+	int status = tk_store_list_kernel_reports(m->store, &m->kernel_report_rows, err);
+	if (status)
+		return status;
+	m->kernel_traces = calloc(m->kernel_report_rows.count + 1, sizeof *m->kernel_traces);
+	if (!m->kernel_traces)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; !status && i < m->kernel_report_rows.count; i++) {
+		const struct tk_kernel_report_row *row =
+		        TK_ROWS_AT(&m->kernel_report_rows, struct tk_kernel_report_row, i);
+		if (row->kind == TK_KERNEL_REPORT_TRACE)
+			status = add_trace(m, row, err);
+	}
+	for (size_t i = 0; !status && i < m->series_count; i++)
+		join_series(m, &m->series[i]);
+	return status;
+}
+
+void tk_model_free_kernel_reports(struct tk_model *m)
+{
+	for (size_t i = 0; i < m->kernel_trace_count; i++)
+		free(m->kernel_traces[i].file);
+	free(m->kernel_traces);
+	tk_rows_free(&m->kernel_report_rows);
+}

@@ -1,0 +1,392 @@
+/* traces/NAME.html: where the time goes inside the kernels of one problem; traces/index.html lists
+ * them. */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "site_gen/data/timeline_shard.h"
+#include "site_gen/model/kernel_reports.h"
+#include "site_gen/model/timeline.h"
+#include "site_gen/pages/kernel_trace.h"
+#include "site_gen/pages/page.h"
+#include "site_gen/render/escape.h"
+#include "site_gen/render/svg.h"
+#include "site_gen/render/timeline_svg.h"
+#include "store/kernel_report.h"
+
+#define KERNELS_MAX 16
+#define NUMBER_MAX 1e15
+#define COMPARISONS_MAX 10
+
+/* NAN: none, or one that no tracker has written. */
+static double get_number(const json_t *o, const char *key)
+{
+	const json_t *v = json_object_get(o, key);
+	double number = json_is_number(v) ? json_number_value(v) : NAN;
+	return fabs(number) <= NUMBER_MAX ? number : NAN;
+}
+
+static const char *get_text(const json_t *o, const char *key)
+{
+	const char *text = json_string_value(json_object_get(o, key));
+	return text ? text : "";
+}
+
+static void set_value(
+        struct tk_site *site, struct tk_value *o, const char *key, double value, const char *unit)
+{
+	char text[TK_FORMAT_SIZE];
+	tk_value_set(
+	        site->arena, o, key, isfinite(value) ? tk_format_value(value, unit, text) : "–");
+}
+
+static void set_percent(struct tk_site *site, struct tk_value *o, const char *key, double share)
+{
+	char text[TK_FORMAT_SIZE];
+	bool is_share = share >= 0 && share <= 1.0005; /* of what another program wrote */
+	tk_value_set(site->arena, o, key, is_share ? tk_format_percent(share, text) : "–");
+}
+
+static void set_time(struct tk_site *site, struct tk_value *o, const char *key, double ns)
+{
+	set_value(site, o, key, fabs(ns) < 0.05 ? 0 : ns, "ns");
+}
+
+/* ---- tables of one kernel ---- */
+
+static const char *const does_classes[TK_DOES_COUNT] = {
+        "tensor", "compute", "store", "load", "wait", "other", "idle"};
+
+/* What a multiprocessor does: its shares, as a bar and as rows. */
+static void set_activities(struct tk_site *site, struct tk_value *o, const json_t *kernel)
+{
+	struct tk_value *list = tk_value_set_list(site->arena, o, "activities");
+	const json_t *times = json_object_get(kernel, "multiprocessor_ns");
+	double whole = get_number(kernel, "duration_ns"), at = 0;
+	tk_buf_add_str(&site->markup,
+	        "<svg class=\"parts\" viewBox=\"0 0 1000 26\" preserveAspectRatio=\"none\" "
+	        "aria-hidden=\"true\">");
+	for (int i = 0; i < TK_DOES_COUNT; i++) {
+		double ns = get_number(times, tk_does_names[i]), share = ns / whole;
+		if (!(ns > 0) || !(share <= 1))
+			continue;
+		tk_buf_add_printf(&site->markup,
+		        "<rect class=\"does-%s\" x=\"%.1f\" width=\"%.1f\" height=\"26\"/>",
+		        does_classes[i], at * 1000, share * 1000);
+		at += share;
+		struct tk_value *row = tk_value_append_object(site->arena, list);
+		tk_value_set(site->arena, row, "name", tk_does_names[i]);
+		tk_value_set(site->arena, row, "does", does_classes[i]);
+		set_time(site, row, "time", ns);
+		set_percent(site, row, "share", share);
+	}
+	tk_buf_add_str(&site->markup, "</svg>");
+	tk_page_set_markup(site, o, "parts_markup");
+}
+
+static void set_regions(struct tk_site *site, struct tk_value *o, const json_t *kernel)
+{
+	struct tk_value *list = tk_value_set_list(site->arena, o, "regions");
+	const json_t *regions = json_object_get(kernel, "regions");
+	double whole = get_number(kernel, "duration_ns");
+	char text[TK_FORMAT_SIZE];
+	for (size_t i = 0; i < json_array_size(regions) && i < TK_TIMELINE_REGIONS_MAX; i++) {
+		const json_t *r = json_array_get(regions, i);
+		double entered = get_number(r, "entered"), exposed = get_number(r, "exposed_ns");
+		if (!(entered > 0))
+			continue;
+		enum tk_does does = tk_does_from_name(get_text(r, "kind"));
+		struct tk_value *row = tk_value_append_object(site->arena, list);
+		tk_page_set_clipped(site, row, "name", get_text(r, "name"), 48);
+		tk_value_set(site->arena, row, "kind", tk_does_names[does]);
+		tk_value_set(site->arena, row, "does", does_classes[does]);
+		tk_value_set(site->arena, row, "entered",
+		        tk_format_count((int64_t)(entered + 0.5), text));
+		set_time(site, row, "time", get_number(r, "time_ns"));
+		set_percent(site, row, "share", get_number(r, "share_of_groups"));
+		set_time(site, row, "exposed", exposed);
+		set_percent(site, row, "exposed_share", exposed / whole);
+		tk_svg_draw_bar(&site->markup, exposed / whole, "rest");
+		tk_page_set_markup(site, row, "bar_markup");
+	}
+}
+
+static void set_recording(struct tk_site *site, struct tk_value *o, const json_t *kernel)
+{
+	char records[TK_FORMAT_SIZE], cost[TK_FORMAT_SIZE], blocks[TK_FORMAT_SIZE],
+	        launched[TK_FORMAT_SIZE];
+	double count = get_number(kernel, "records"), lost = get_number(kernel, "groups_with_loss"),
+	       recorded = get_number(kernel, "blocks"), all = get_number(kernel, "blocks_launched");
+	bool has_all = !(all > recorded) && isfinite(all);
+	tk_value_set_fmt(site->arena, o, "records", isfinite(count) ? "%s of %s, %s" : "–",
+	        isfinite(count) ? tk_format_count((int64_t)count, records) : "",
+	        tk_format_value(get_number(kernel, "record_ns"), "ns", cost),
+	        lost > 0 ? "some lost" : "none lost");
+	tk_value_set_fmt(site->arena, o, "blocks",
+	        has_all         ? "%s"
+	        : isfinite(all) ? "the first %s of %s"
+	                        : "the first %s",
+	        tk_format_count(recorded > 0 ? (int64_t)recorded : 0, blocks),
+	        isfinite(all) ? tk_format_count((int64_t)all, launched) : "");
+	double multiprocessors = get_number(kernel, "multiprocessors"),
+	       mhz = get_number(kernel, "clock_mhz");
+	tk_value_set_fmt(site->arena, o, "multiprocessors",
+	        multiprocessors > 0 && mhz > 0 ? "%.0f at %.0f MHz" : "–", multiprocessors, mhz);
+	set_time(site, o, "tail", get_number(kernel, "tail_ns"));
+}
+
+/* ---- timeline ---- */
+
+static void set_timeline(
+        struct tk_site *site, struct tk_value *o, const struct tk_timeline *t, size_t index)
+{
+	int64_t end_ns = tk_timeline_draw(&site->markup, t);
+	char text[TK_FORMAT_SIZE];
+	tk_page_set_markup(site, o, "timeline_markup");
+	tk_value_set_flag(site->arena, o, "timeline", end_ns > 0);
+	tk_value_set_int(site->arena, o, "index", (int64_t)index);
+	tk_value_set_int(site->arena, o, "multiprocessor", t->multiprocessor);
+	set_time(site, o, "drawn_end", (double)end_ns);
+	tk_value_set(
+	        site->arena, o, "left_out", t->left_out ? tk_format_count(t->left_out, text) : "");
+	tk_timeline_add_data(&site->page, t, index);
+}
+
+/* ---- comparisons ---- */
+
+static void format_change(const json_t *change, char out[2 * TK_FORMAT_SIZE])
+{
+	char size[TK_FORMAT_SIZE];
+	double ns = get_number(change, "change_ns");
+	snprintf(out, 2 * TK_FORMAT_SIZE, "%s%s", ns < 0 ? "−" : "+",
+	        tk_format_value(fabs(ns), "ns", size));
+}
+
+/* "8.7 % faster; softmax −800 ns, of which −20 ns are exposed" */
+static void set_comparison(struct tk_site *site, struct tk_value *o, const json_t *kernel)
+{
+	const json_t *change = json_object_get(kernel, "change"), *region = NULL,
+	             *regions = json_object_get(kernel, "regions");
+	const char *cause = get_text(kernel, "cause");
+	double share = get_number(change, "change_ns") / get_number(change, "base_ns");
+	char percent[TK_FORMAT_SIZE], own[2 * TK_FORMAT_SIZE], exposed[2 * TK_FORMAT_SIZE];
+	for (size_t i = 0; *cause && i < json_array_size(regions) && !region; i++)
+		if (!strcmp(get_text(json_array_get(regions, i), "name"), cause))
+			region = json_array_get(regions, i);
+	tk_page_set_clipped(site, o, "kernel", get_text(kernel, "name"), 60);
+	if (!json_is_true(json_object_get(change, "changed")) || !isfinite(share)) {
+		tk_value_set(site->arena, o, "change", "no change of its time");
+		return;
+	}
+	tk_value_set_fmt(site->arena, o, "change", "%s %s", tk_format_percent(fabs(share), percent),
+	        share > 0 ? "slower" : "faster");
+	tk_page_set_tone(site, o, "tone", share > 0 ? TK_TONE_BAD : TK_TONE_GOOD);
+	if (!region)
+		return;
+	format_change(json_object_get(region, "change"), own);
+	format_change(json_object_get(region, "exposed_change"), exposed);
+	tk_value_set_fmt(site->arena, o, "cause", "%.*s %s, of which %s are exposed",
+	        (int)tk_utf8_clip_len(cause, 48), cause, own, exposed);
+}
+
+static void add_comparison(
+        struct tk_site *site, struct tk_value *list, const struct tk_kernel_report_row *row)
+{
+	json_t *result = json_loads(row->result, 0, NULL);
+	const json_t *kernels = json_object_get(result, "kernels");
+	for (size_t i = 0; i < json_array_size(kernels) && i < KERNELS_MAX; i++) {
+		struct tk_value *o = tk_value_append_object(site->arena, list);
+		tk_page_set_time(site, o, "when", row->started_s);
+		tk_page_set_clipped(site, o, "base", row->base, 100);
+		tk_page_set_clipped(site, o, "head", row->revision, 12);
+		set_comparison(site, o, json_array_get(kernels, i));
+	}
+	json_decref(result);
+}
+
+static void set_comparisons(
+        struct tk_site *site, struct tk_value *page, const struct tk_site_kernel_trace *t)
+{
+	struct tk_value *list = tk_value_set_list(site->arena, page, "comparisons");
+	const struct tk_rows *rows = &site->model.kernel_report_rows;
+	for (size_t i = 0, shown = 0; i < rows->count && shown < COMPARISONS_MAX; i++) {
+		const struct tk_kernel_report_row *row =
+		        TK_ROWS_AT(rows, struct tk_kernel_report_row, i);
+		if (!*row->base || !tk_kernel_trace_has_report(t, row))
+			continue;
+		add_comparison(site, list, row);
+		shown++;
+	}
+}
+
+/* ---- the page ---- */
+
+static const struct tk_site_series *find_series(
+        const struct tk_model *m, const struct tk_site_kernel_trace *t)
+{
+	for (size_t i = 0; i < m->series_count; i++)
+		if (m->series[i].kernel_trace == t && tk_series_is_suite_time(&m->series[i]))
+			return &m->series[i];
+	return NULL;
+}
+
+static void set_head(
+        struct tk_site *site, struct tk_value *page, const struct tk_site_kernel_trace *t)
+{
+	const struct tk_kernel_report_row *r = t->newest;
+	const struct tk_site_series *s = find_series(&site->model, t);
+	tk_page_set_clipped(site, page, "problem", t->problem->title, 120);
+	tk_page_set_clipped(site, page, "backend", r->backend, 60);
+	tk_page_set_clipped(site, page, "device", t->device->name, 80);
+	tk_page_set_clipped(site, page, "device_name", t->device->row->name, 80);
+	tk_page_set_time(site, page, "when", r->started_s);
+	tk_page_set_clipped(site, page, "mode", r->mode, 40);
+	tk_page_set_clipped(site, page, "config", r->config, 60);
+	tk_page_set_clipped(site, page, "options", r->options, 100);
+	tk_page_set_clipped(site, page, "base", r->base, 100);
+	tk_page_set_clipped(site, page, "upstream", r->upstream, 60);
+	tk_page_set_clipped(site, page, "revision", r->revision, 12);
+	tk_page_set_clipped(site, page, "build", r->artifact_key, 12);
+	tk_value_set_fmt(
+	        site->arena, page, "series_href", s ? "../series/%s.html" : "", s ? s->file : "");
+}
+
+static void set_tiles(struct tk_site *site, struct tk_value *page, const json_t *result)
+{
+	double untraced = get_number(result, "untraced_ns"),
+	       traced = get_number(result, "traced_ns"), runs = get_number(result, "runs");
+	set_value(site, page, "time", isfinite(untraced) ? untraced : traced, "ns");
+	tk_value_set_fmt(site->arena, page, "recording",
+	        traced > 0 && untraced > 0 ? "%+.1f %%" : "", (traced / untraced - 1) * 100);
+	tk_value_set_fmt(site->arena, page, "runs", runs > 0 ? "%.0f" : "–", runs);
+}
+
+/* The shares of all kernels of a launch together. */
+static void set_shares(struct tk_site *site, struct tk_value *o, const json_t *result)
+{
+	const json_t *kernels = json_object_get(result, "kernels");
+	double whole = 0, sums[TK_DOES_COUNT] = {0};
+	for (size_t i = 0; i < json_array_size(kernels); i++) {
+		const json_t *kernel = json_array_get(kernels, i),
+		             *times = json_object_get(kernel, "multiprocessor_ns");
+		double ns = get_number(kernel, "duration_ns");
+		whole += ns > 0 ? ns : 0;
+		for (int k = 0; k < TK_DOES_COUNT; k++) {
+			ns = get_number(times, tk_does_names[k]);
+			sums[k] += ns > 0 ? ns : 0;
+		}
+	}
+	set_percent(site, o, "tensor_share", sums[TK_DOES_TENSOR] / whole);
+	set_percent(site, o, "wait_share", sums[TK_DOES_WAIT] / whole);
+	set_percent(site, o, "idle_share", sums[TK_DOES_IDLE] / whole);
+}
+
+static void add_kernel(struct tk_site *site, struct tk_value *list, const json_t *kernel)
+{
+	struct tk_value *o = tk_value_append_object(site->arena, list);
+	tk_page_set_clipped(site, o, "name", get_text(kernel, "name"), 60);
+	set_time(site, o, "duration", get_number(kernel, "duration_ns"));
+	set_activities(site, o, kernel);
+	set_regions(site, o, kernel);
+	set_recording(site, o, kernel);
+}
+
+/* The kernels of a launch, and after them their timelines: both lists are in one order. */
+static int set_kernels(struct tk_site *site, struct tk_value *page, const json_t *result,
+        const json_t *stored, struct tk_error *err)
+{
+	struct tk_value *list = tk_value_set_list(site->arena, page, "kernels"),
+	                *lines = tk_value_set_list(site->arena, page, "timelines");
+	const json_t *kernels = json_object_get(result, "kernels");
+	int status = 0;
+	for (size_t i = 0; i < json_array_size(kernels) && i < KERNELS_MAX; i++)
+		add_kernel(site, list, json_array_get(kernels, i));
+	tk_buf_clear(&site->page);
+	for (size_t i = 0; !status && i < json_array_size(stored) && i < KERNELS_MAX; i++) {
+		struct tk_timeline t;
+		status = tk_timeline_read(json_array_get(stored, i), &t, err);
+		if (!status && t.span_count && t.duration_ns) {
+			struct tk_value *o = tk_value_append_object(site->arena, lines);
+			tk_page_set_clipped(site, o, "name", t.kernel, 60);
+			set_timeline(site, o, &t, i);
+		}
+		tk_timeline_free(&t);
+	}
+	return status;
+}
+
+static int write_trace(
+        struct tk_site *site, const struct tk_site_kernel_trace *t, struct tk_error *err)
+{
+	char path[TK_PAGE_PATH_SIZE], data[TK_PAGE_PATH_SIZE], title[300], *text = NULL;
+	int status = tk_store_read_kernel_timeline(site->model.store, t->newest->id, &text, err);
+	if (status)
+		return status;
+	json_t *result = json_loads(t->newest->result, 0, NULL),
+	       *timeline = json_loads(text, 0, NULL);
+	free(text);
+	tk_kernel_trace_path(t, path);
+	snprintf(data, sizeof data, "data/trace-%s.js", t->file);
+	snprintf(title, sizeof title, "Inside %.*s · %.*s",
+	        (int)tk_utf8_clip_len(t->newest->backend, 60), t->newest->backend,
+	        (int)tk_utf8_clip_len(t->problem->title, 120), t->problem->title);
+	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_KERNELS);
+	set_head(site, page, t);
+	set_shares(site, page, result);
+	set_tiles(site, page, result);
+	set_comparisons(site, page, t);
+	status = set_kernels(site, page, result, timeline, err);
+	tk_value_set(site->arena, page, "data", data);
+	if (!status)
+		status = tk_output_put(site->out, data, &site->page, err);
+	if (!status)
+		status = tk_page_finish(site, "kernel_trace", path, err);
+	json_decref(result);
+	json_decref(timeline);
+	return status;
+}
+
+static int write_index(struct tk_site *site, struct tk_error *err)
+{
+	const struct tk_model *m = &site->model;
+	struct tk_value *page =
+	        tk_page_begin(site, "traces/index.html", "Inside kernels", TK_SECTION_KERNELS);
+	struct tk_value *list = tk_value_set_list(site->arena, page, "traces");
+	for (size_t i = 0; i < m->kernel_trace_count; i++) {
+		const struct tk_site_kernel_trace *t = &m->kernel_traces[i];
+		struct tk_value *o = tk_value_append_object(site->arena, list);
+		tk_kernel_trace_set_summary(site, o, t);
+		tk_page_set_clipped(site, o, "problem", t->problem->title, 120);
+		tk_page_set_clipped(site, o, "backend", t->newest->backend, 60);
+		tk_page_set_clipped(site, o, "device", t->device->name, 80);
+		tk_value_set_fmt(site->arena, o, "href", "%s.html", t->file);
+	}
+	return tk_page_finish(site, "kernel_traces", "traces/index.html", err);
+}
+
+void tk_kernel_trace_path(const struct tk_site_kernel_trace *t, char path[TK_PAGE_PATH_SIZE])
+{
+	snprintf(path, TK_PAGE_PATH_SIZE, "traces/%s.html", t->file);
+}
+
+void tk_kernel_trace_set_summary(
+        struct tk_site *site, struct tk_value *o, const struct tk_site_kernel_trace *t)
+{
+	json_t *result = json_loads(t->newest->result, 0, NULL);
+	set_shares(site, o, result);
+	set_tiles(site, o, result);
+	tk_page_set_time(site, o, "when", t->newest->started_s);
+	json_decref(result);
+}
+
+int tk_page_write_kernel_traces(struct tk_site *site, struct tk_error *err)
+{
+	int status = 0;
+	for (size_t i = 0; !status && i < site->model.kernel_trace_count; i++)
+		status = write_trace(site, &site->model.kernel_traces[i], err);
+	return status || !site->model.kernel_trace_count ? status : write_index(site, err);
+}
