@@ -79,6 +79,12 @@ static const struct tk_config_key upstream_keys[] = {
 	{ .name = "options", .type = TK_CONFIG_TEXT, .offset = UPSTREAM_FIELD(options),
 	  .fallback_note = "none",
 	  .summary = "`key=value,key=value`, passed to the backend when it is opened" },
+	{ .name = "config", .type = TK_CONFIG_TUNED, .offset = UPSTREAM_FIELD(is_tuned),
+	  .fallback = "default",
+	  .summary = "configuration of its backends: default, or tuned",
+	  .details = "`tuned`: the stored winner of `tracker tune` for the backend, problem and "
+	             "device, the default where none is stored. See [tune a "
+	             "kernel](../how-to/tune-a-kernel.md#measure-it-every-night)." },
 	{ .name = "cmake_args", .type = TK_CONFIG_TEXT, .offset = UPSTREAM_FIELD(cmake_args),
 	  .fallback_note = "none",
 	  .summary = "passed to the adapter's build as `TK_FLAGS`; a change is a new build" },

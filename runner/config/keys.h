@@ -16,6 +16,7 @@ enum tk_config_type {
 	TK_CONFIG_PROBLEM,       /* char *: canonical */
 	TK_CONFIG_UPSTREAM_KIND, /* enum tk_upstream_kind */
 	TK_CONFIG_SANDBOX_MODE,  /* enum tk_sandbox_mode */
+	TK_CONFIG_TUNED,         /* bool: default or tuned */
 	TK_CONFIG_DURATION,      /* double, seconds */
 	TK_CONFIG_TIME_NS,       /* double, nanoseconds */
 	TK_CONFIG_DAYS,          /* uint32_t */

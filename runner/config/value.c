@@ -14,6 +14,7 @@
 #include "config/config.h"
 #include "config/keys.h"
 #include "core/problem.h"
+#include "core/tune.h"
 
 #define TEXT_MAX 4096
 #define ITEM_MAX 1024
@@ -130,6 +131,17 @@ static int set_upstream_kind(const struct setting *s)
 	               : mismatch_word(s, "a kind of upstream", words);
 }
 
+static int set_tuned(const struct setting *s)
+{
+	static const char *const words[] = {"default", TK_TUNE_CONFIG, NULL};
+	bool is_tuned = !strcmp(s->text, TK_TUNE_CONFIG);
+
+	if (!is_tuned && strcmp(s->text, words[0]))
+		return mismatch_word(s, "a choice of configuration", words);
+	*(bool *)s->field = is_tuned;
+	return TK_OK;
+}
+
 static int set_sandbox_mode(const struct setting *s)
 {
 	static const char *const words[] = {"required", "auto", "off", NULL};
@@ -237,6 +249,7 @@ static const struct {
         [TK_CONFIG_PROBLEM] = {"problem", set_problem, true},
         [TK_CONFIG_UPSTREAM_KIND] = {"word", set_upstream_kind, false},
         [TK_CONFIG_SANDBOX_MODE] = {"word", set_sandbox_mode, false},
+        [TK_CONFIG_TUNED] = {"word", set_tuned, false},
         [TK_CONFIG_DURATION] = {"duration", set_double, false},
         [TK_CONFIG_TIME_NS] = {"time", set_nanoseconds, false},
         [TK_CONFIG_DAYS] = {"duration", set_days, false},

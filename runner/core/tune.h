@@ -3,6 +3,15 @@
 #define TK_CORE_TUNE_H
 #include "core/vocabulary.h"
 
+/* The configuration of a series that is measured with the stored winner of its backend, problem
+ * and device, whichever that is; runs have the one that they used (TK_RUN_CONFIG). */
+#define TK_TUNE_CONFIG "tuned"
+
+/* Attributes of such a run: the configuration, and the uid of the result that chose it. Both are
+ * absent where none is stored. */
+#define TK_RUN_CONFIG "config"
+#define TK_RUN_TUNING "tuning"
+
 #define TK_TUNE_VERDICTS(X) \
 	X(TK_TUNE_VERDICT_FASTER, "faster", "A/B runs confirm that the winner is faster") \
 	X(TK_TUNE_VERDICT_FIXED, "fixed", "the default fails, the winner works") \

@@ -93,6 +93,7 @@ int tk_rule_id_parse(const char *name, enum tk_rule_id *out);
 	X(TK_FACT_SAME_CODE, "same-code", "no number") \
 	X(TK_FACT_CODE_CHANGED_LATER, "code-changed-later", "no number") \
 	X(TK_FACT_CODE_CHANGE, "code-change", "text: registers, spills, instructions") \
+	X(TK_FACT_CONFIG_CHANGE, "config-change", "text: configuration before and after") \
 	X(TK_FACT_SPIKE, "spike", "-1: better, +1: worse") \
 	X(TK_FACT_BACK_SINCE, "back-since", "nights at the level before, nights, newest of them") \
 	X(TK_FACT_STILL_AT_ALERT, "still-at-alert", "time; text: first bad revision") \

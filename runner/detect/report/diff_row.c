@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "core/mode.h"
 #include "detect/history/code_change.h"
+#include "detect/history/config_change.h"
 #include "detect/history/gather.h"
 #include "detect/rules/evidence.h"
 #include "detect/rules/rules.h"
@@ -141,6 +142,18 @@ static int add_code_change(struct tk_case_set *c, const struct tk_series_case *k
 	return status;
 }
 
+static int add_config_change(struct tk_case_set *c, const struct tk_series_case *k,
+        struct tk_diff_row *row, struct tk_error *err)
+{
+	char text[TK_CONFIG_CHANGE_SIZE];
+	int status = tk_config_change_describe(&c->catalog, k->series, &row->verdict, text, err);
+
+	if (!status && *text)
+		tk_verdict_add_fact(
+		        &row->verdict, (struct tk_fact){.kind = TK_FACT_CONFIG_CHANGE}, text);
+	return status;
+}
+
 int tk_series_case_decide(struct tk_case_set *c, const struct tk_series_case *k,
         struct tk_diff_row *row, struct tk_error *err)
 {
@@ -152,6 +165,8 @@ int tk_series_case_decide(struct tk_case_set *c, const struct tk_series_case *k,
 	set_identity(k, row);
 	tk_rules_decide(&e, &row->verdict);
 	status = add_code_change(c, k, row, err);
+	if (!status)
+		status = add_config_change(c, k, row, err);
 	if (status)
 		return status;
 	set_evidence(k, &e, row);

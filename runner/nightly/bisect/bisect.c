@@ -31,7 +31,7 @@ static void end(struct tk_bisection *b)
 	b->report->night_id = b->night_id;
 	b->report->wall_s = (double)(tk_clock_monotonic_ns() - b->started_ns) / 1e9;
 	free(b->candidates);
-	free(b->options);
+	tk_job_setup_free(&b->setup);
 	free(b->backend);
 }
 

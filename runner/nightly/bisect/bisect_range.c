@@ -33,7 +33,7 @@ static int use_series(struct tk_bisection *b, const struct tk_series_row *series
 	b->backend = strdup(series->backend);
 	if (!b->backend)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	int status = tk_night_job_options(b->n, b->series_id, newest->run_id, &b->options, err);
+	int status = tk_job_setup_load(b->n, b->series_id, newest->run_id, &b->setup, err);
 	if (status)
 		return status;
 	if (!b->upstream || !tk_upstream_kind_is_built(b->upstream->kind))

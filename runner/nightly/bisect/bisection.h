@@ -2,6 +2,7 @@
 #ifndef TK_BISECTION_H
 #define TK_BISECTION_H
 #include "nightly/bisect/bisect.h"
+#include "nightly/confirm/ab_test.h"
 #include "nightly/session.h"
 
 enum tk_bisect_side { TK_SIDE_UNKNOWN, TK_SIDE_GOOD, TK_SIDE_BAD, TK_SIDE_SKIPPED };
@@ -20,7 +21,8 @@ struct tk_bisection {
 	struct tk_bisect_candidate *candidates; /* [0] is good, [last] is bad */
 	size_t last;
 	int64_t series_id, night_id, started_ns;
-	char *options, *backend; /* of the series' newest run */
+	struct tk_job_setup setup; /* of the series' newest run */
+	char *backend;
 	const char *hint;
 	double budget_s;
 	double level; /* half of the change between good and bad, as a ratio - 1 */

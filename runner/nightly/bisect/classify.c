@@ -119,8 +119,8 @@ int tk_bisection_compare(struct tk_bisection *b, size_t old, size_t new, const d
 	        .series_id = b->series_id,
 	        .good_build_id = b->candidates[old].build.build_id,
 	        .bad_build_id = b->candidates[new].build.build_id,
-	        .good_options = b->options,
-	        .bad_options = b->options};
+	        .good = b->setup,
+	        .bad = b->setup};
 	struct tk_ab_test t;
 	int status = tk_ab_test_open(b->n, &spec, &t, err);
 	announce(b, "measure", new);

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/rng.h"
 #include "core/metric.h"
+#include "core/tune.h"
 #include "nightly/confirm/ab_pair.h"
 #include "nightly/night.h"
 #include <math.h>
@@ -65,14 +66,15 @@ static int copy_backend_path(
 }
 
 static int open_variant(struct tk_night *n, struct tk_ab_test *t, int64_t build_id,
-        const char *options, struct tk_ab_variant *variant, struct tk_error *err)
+        const struct tk_job_setup *setup, struct tk_ab_variant *variant, struct tk_error *err)
 {
 	struct tk_rows builds = {0};
 	struct tk_artifact *a = NULL;
 	int status = tk_store_list_builds(n->store, &builds, err);
 	const char *key = NULL;
 	variant->build_id = build_id;
-	variant->options = options ? options : "";
+	variant->options = setup->options ? setup->options : "";
+	variant->config = setup->config;
 	for (size_t i = 0; !status && i < builds.count; i++)
 		if (TK_ROWS_AT(&builds, struct tk_build_row, i)->id == build_id)
 			key = TK_ROWS_AT(&builds, struct tk_build_row, i)->artifact_key;
@@ -128,9 +130,9 @@ int tk_ab_test_open(struct tk_night *n, const struct tk_ab_test_spec *spec, stru
 	*t = (struct tk_ab_test){.night_id = spec->night_id};
 	int status = find_series(n, spec->series_id, t, err);
 	if (!status)
-		status = open_variant(n, t, spec->good_build_id, spec->good_options, &t->good, err);
+		status = open_variant(n, t, spec->good_build_id, &spec->good, &t->good, err);
 	if (!status)
-		status = open_variant(n, t, spec->bad_build_id, spec->bad_options, &t->bad, err);
+		status = open_variant(n, t, spec->bad_build_id, &spec->bad, &t->bad, err);
 	return status ? status : read_stored_pairs(n, t, err);
 }
 
@@ -144,35 +146,56 @@ void tk_ab_test_close(struct tk_ab_test *t)
 	*t = (struct tk_ab_test){0};
 }
 
-static int find_run_night(struct tk_night *n, int64_t series_id, int64_t run_id, int64_t *night_id,
-        struct tk_error *err)
+static int copy_text(const char *text, char **out, struct tk_error *err)
+{
+	*out = strdup(text);
+	return *out ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+}
+
+static int read_run(struct tk_night *n, int64_t series_id, int64_t run_id, int64_t *night_id,
+        char **config, struct tk_error *err)
 {
 	struct tk_rows runs = {0};
 	int status = tk_store_list_series_runs(n->store, series_id, &runs, err);
 	*night_id = 0;
-	for (size_t i = runs.count; !status && i-- > 0 && !*night_id;)
-		if (TK_ROWS_AT(&runs, struct tk_run_row, i)->id == run_id)
-			*night_id = TK_ROWS_AT(&runs, struct tk_run_row, i)->night_id;
+	for (size_t i = runs.count; !status && i-- > 0 && !*night_id;) {
+		const struct tk_run_row *run = TK_ROWS_AT(&runs, struct tk_run_row, i);
+		if (run->id != run_id)
+			continue;
+		json_t *attributes = json_loads(run->attributes, 0, NULL);
+		const char *used = json_string_value(json_object_get(attributes, TK_RUN_CONFIG));
+		*night_id = run->night_id;
+		status = used ? copy_text(used, config, err) : TK_OK;
+		json_decref(attributes);
+	}
 	tk_rows_free(&runs);
 	return status;
 }
 
-int tk_night_job_options(
-        struct tk_night *n, int64_t series_id, int64_t run_id, char **out, struct tk_error *err)
+int tk_job_setup_load(struct tk_night *n, int64_t series_id, int64_t run_id,
+        struct tk_job_setup *out, struct tk_error *err)
 {
 	struct tk_rows jobs = {0};
 	int64_t night_id;
-	int status = find_run_night(n, series_id, run_id, &night_id, err);
+	*out = (struct tk_job_setup){0};
+	int status = read_run(n, series_id, run_id, &night_id, &out->config, err);
 	const char *found = "";
 	if (!status && night_id)
 		status = tk_store_list_jobs(n->store, night_id, false, &jobs, err);
 	for (size_t i = 0; !status && i < jobs.count; i++)
 		if (TK_ROWS_AT(&jobs, struct tk_job_row, i)->run_id == run_id)
 			found = TK_ROWS_AT(&jobs, struct tk_job_row, i)->options;
-	if (!status && !(*out = strdup(found)))
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!status)
+		status = copy_text(found, &out->options, err);
 	tk_rows_free(&jobs);
 	return status;
+}
+
+void tk_job_setup_free(struct tk_job_setup *s)
+{
+	free(s->options);
+	free(s->config);
+	*s = (struct tk_job_setup){0};
 }
 
 /* ---- one pair ---- */

@@ -44,10 +44,15 @@ static inline bool tk_ab_pair_is_timed(const struct tk_ab_pair_row *pair)
 	return isfinite(pair->good_median) && isfinite(pair->bad_median);
 }
 
-/* Options are those that the backends are opened with; NULL: none. */
+/* How a run was measured, new strings. */
+struct tk_job_setup {
+	char *options; /* that the backend was opened with; NULL: none */
+	char *config;  /* of a series with TK_TUNE_CONFIG; NULL: that of the series */
+};
+
 struct tk_ab_test_spec {
 	int64_t night_id, series_id, good_build_id, bad_build_id;
-	const char *good_options, *bad_options;
+	struct tk_job_setup good, bad; /* the caller's, as long as the test */
 };
 
 /* Finds both builds in the cache, and the pairs that are stored. TK_ENOTFOUND says what is
@@ -58,8 +63,9 @@ int tk_ab_test_open(struct tk_night *n, const struct tk_ab_test_spec *spec, stru
 int tk_ab_test_run_pair(struct tk_night *n, struct tk_ab_test *t, struct tk_error *err);
 void tk_ab_test_close(struct tk_ab_test *t);
 
-/* The backend options of the job that made a run, new string; "" if it has no job (imported). */
-int tk_night_job_options(
-        struct tk_night *n, int64_t series_id, int64_t run_id, char **out, struct tk_error *err);
+/* The options are "" if the run has no job (imported). Free in any case. */
+int tk_job_setup_load(struct tk_night *n, int64_t series_id, int64_t run_id,
+        struct tk_job_setup *out, struct tk_error *err);
+void tk_job_setup_free(struct tk_job_setup *s);
 
 #endif

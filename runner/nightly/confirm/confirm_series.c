@@ -17,7 +17,6 @@ struct confirmation {
 	struct tk_confirm_report *r;
 	struct tk_detect_options thresholds;
 	struct tk_rows builds, revisions, points;
-	char *good_options, *new_options;
 	struct tk_ab_test_spec spec;
 	int64_t started_ns;
 	double budget_s;
@@ -102,11 +101,9 @@ static int choose_builds(
 	else if (!status)
 		status = find_last_good(m, q->series_id, &good_run, err);
 	if (!status)
-		status = tk_night_job_options(m->n, q->series_id, good_run, &m->good_options, err);
+		status = tk_job_setup_load(m->n, q->series_id, good_run, &m->spec.good, err);
 	if (!status)
-		status = tk_night_job_options(m->n, q->series_id, new_run, &m->new_options, err);
-	m->spec.good_options = m->good_options;
-	m->spec.bad_options = m->new_options;
+		status = tk_job_setup_load(m->n, q->series_id, new_run, &m->spec.bad, err);
 	snprintf(m->r->good, sizeof m->r->good, "%s", revision_name(m, m->spec.good_build_id));
 	snprintf(m->r->bad, sizeof m->r->bad, "%s", revision_name(m, m->spec.bad_build_id));
 	return status;
@@ -190,8 +187,8 @@ int tk_confirm_run(const struct tk_config *config, struct tk_store *store,
 	if (!status)
 		rerun_detection(&m, q->series_id);
 	out->wall_s = (double)(tk_clock_monotonic_ns() - m.started_ns) / 1e9;
-	free(m.good_options);
-	free(m.new_options);
+	tk_job_setup_free(&m.spec.good);
+	tk_job_setup_free(&m.spec.bad);
 	tk_rows_free(&m.builds);
 	tk_rows_free(&m.revisions);
 	tk_rows_free(&m.points);

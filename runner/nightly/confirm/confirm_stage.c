@@ -20,7 +20,7 @@ static const size_t rounds[] = {24, 64, 128, TK_AB_PAIRS_MAX};
 struct suspect {
 	const struct tk_diff_row *row;
 	int priority; /* 0 is the highest */
-	char *good_options, *new_options;
+	struct tk_job_setup good, new;
 	struct tk_ab_test test;
 	struct tk_ab_result result;
 	bool is_open; /* the test */
@@ -93,19 +93,18 @@ static int open_test(struct confirmation *d, struct suspect *s, struct tk_error 
 {
 	const struct tk_diff_row *r = s->row;
 	struct tk_error reason = {0};
-	int status = tk_night_job_options(
-	        d->n, r->series_id, r->verdict.last_good_run_id, &s->good_options, err);
+	int status = tk_job_setup_load(
+	        d->n, r->series_id, r->verdict.last_good_run_id, &s->good, err);
 	if (!status)
-		status = tk_night_job_options(
-		        d->n, r->series_id, r->new_run_id, &s->new_options, err);
+		status = tk_job_setup_load(d->n, r->series_id, r->new_run_id, &s->new, err);
 	if (status)
 		return status;
 	struct tk_ab_test_spec spec = {.night_id = d->n->night_id,
 	        .series_id = r->series_id,
 	        .good_build_id = r->good_build_id,
 	        .bad_build_id = r->new_build_id,
-	        .good_options = s->good_options,
-	        .bad_options = s->new_options};
+	        .good = s->good,
+	        .bad = s->new};
 	status = tk_ab_test_open(d->n, &spec, &s->test, &reason);
 	s->is_open = status == TK_OK;
 	if (status == TK_ENOTFOUND) {
@@ -185,8 +184,8 @@ static void free_confirmation(struct confirmation *d)
 {
 	for (size_t i = 0; i < d->count; i++) {
 		tk_ab_test_close(&d->suspects[i].test);
-		free(d->suspects[i].good_options);
-		free(d->suspects[i].new_options);
+		tk_job_setup_free(&d->suspects[i].good);
+		tk_job_setup_free(&d->suspects[i].new);
 	}
 	free(d->suspects);
 	tk_diff_report_free(&d->report);

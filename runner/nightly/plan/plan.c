@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "core/operation.h"
+#include "core/tune.h"
 #include "nightly/plan/modules.h"
 #include "nightly/plan/plan_internal.h"
 #include "nightly/plan/rotation.h"
@@ -34,6 +35,11 @@ int tk_plan_put_problem(struct tk_night *n, const char *text, const char *source
 	return tk_store_put_problem(n->store, &row, id, err);
 }
 
+static const char *series_config(const struct tk_night_upstream *u, enum tk_series_role role)
+{
+	return u->config->is_tuned && role == TK_ROLE_SUITE ? TK_TUNE_CONFIG : "";
+}
+
 int tk_plan_add_job(struct tk_plan *p, struct tk_job_list *list, size_t device,
         const struct tk_planned_job *job, enum tk_mode mode, struct tk_error *err)
 {
@@ -42,7 +48,7 @@ int tk_plan_add_job(struct tk_plan *p, struct tk_job_list *list, size_t device,
 	        .upstream_id = u->upstream_id,
 	        .problem_id = job->problem_id,
 	        .backend = job->backend,
-	        .config = "",
+	        .config = series_config(u, job->role),
 	        .mode = tk_mode_name(mode),
 	        .metric = "time",
 	        .unit = "ns",
@@ -190,6 +196,7 @@ static int plan_known_series(struct tk_plan *p, const struct tk_night_upstream *
 			d++;
 		if (d < p->n->device_count && r->upstream_id == u->upstream_id &&
 		        r->role == TK_ROLE_SUITE &&
+		        strcmp(r->config, series_config(u, r->role)) == 0 &&
 		        is_for_device(problems, r->problem_id, &p->n->devices[d]))
 			status = plan_known(p, u, d, r->id, err);
 	}

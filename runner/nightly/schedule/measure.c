@@ -4,11 +4,13 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "core/tune.h"
 #include "nightly/night.h"
 #include "nightly/schedule/job_catalog.h"
 #include "nightly/schedule/recheck.h"
 #include "nightly/schedule/result.h"
 #include "nightly/schedule/scheduler.h"
+#include "nightly/tune/tuned.h"
 #include "worker/worker.h"
 
 #include <math.h>
@@ -35,6 +37,7 @@ struct slot {
 struct measurement {
 	struct tk_night *n;
 	struct tk_job_catalog catalog;
+	struct tk_tuned_results tuned;
 	struct tk_scheduler *scheduler;
 	struct slot *slots; /* by device */
 	struct pollfd *fds;
@@ -58,7 +61,9 @@ struct tk_job_request tk_night_job_request(const struct tk_night *n,
 	return (struct tk_job_request){.backend_path = backend_path,
 	        .backend_options = options,
 	        .problem = problem->text,
-	        .config = *series->config ? series->config : NULL,
+	        .config = *series->config && strcmp(series->config, TK_TUNE_CONFIG) != 0
+	                          ? series->config
+	                          : NULL,
 	        .mode = series->mode,
 	        .seed = INPUT_SEED,
 	        .deadline_s = n->config->budgets.job_s,
@@ -83,14 +88,18 @@ static int prepare_job(struct measurement *m, size_t index, struct tk_night_devi
 	        .build = job.build,
 	        .device = device,
 	        .started_s = tk_clock_now_s()};
-	if (!device || device->device_id == job.series->device_id)
-		return TK_OK;
-	struct tk_series_row row = *job.series;
-	row.device_id = device->device_id;
-	row.slug = NULL;
-	int status = tk_store_put_series(m->n->store, &row, &out->series.id, err);
-	out->series.device_id = device->device_id;
-	return status;
+	if (device && device->device_id != job.series->device_id) {
+		struct tk_series_row row = *job.series;
+		row.device_id = device->device_id;
+		row.slug = NULL;
+		int status = tk_store_put_series(m->n->store, &row, &out->series.id, err);
+		if (status)
+			return status;
+		out->series.device_id = device->device_id;
+	}
+	if (strcmp(out->series.config, TK_TUNE_CONFIG) == 0)
+		out->tuning = tk_tuned_find(&m->tuned, &out->series, job.row->options);
+	return TK_OK;
 }
 
 static void show_progress(struct measurement *m, const struct tk_night_job *job)
@@ -113,6 +122,8 @@ static struct tk_job_request make_request(
 	struct tk_job_request request = tk_night_job_request(
 	        m->n, &job->series, job->problem, job->row->backend_path, job->row->options);
 	request.limits = &job->device->limits;
+	if (job->tuning)
+		request.config = job->tuning->config;
 	return request;
 }
 
@@ -243,6 +254,26 @@ static int finish_recheck(
 	return finish_job(m, device, &first, err);
 }
 
+/* A build newer than the winner may lack its configuration. What computes wrong results stays a
+ * finding. */
+static bool lacks_winner(const struct tk_night_job *job, const struct tk_job_result *r)
+{
+	return job->tuning && strcmp(job->tuning->artifact_key, job->build->artifact_key) != 0 &&
+	       (r->outcome == TK_OUTCOME_FAILED || r->outcome == TK_OUTCOME_UNSUPPORTED);
+}
+
+static int start_default(struct measurement *m, struct slot *slot, struct tk_job_result *result,
+        struct tk_error *err)
+{
+	tk_log(TK_LOG_WARN, "tuned", NULL, "%s: configuration %s: %s: %s; the default is measured",
+	        slot->job.series.slug, slot->job.tuning->config, tk_outcome_name(result->outcome),
+	        result->message);
+	tk_job_result_free(result);
+	slot->worker = NULL;
+	slot->job.tuning = NULL;
+	return start_worker(m, slot, &slot->job, err);
+}
+
 static int check_worker(struct measurement *m, size_t device, struct tk_error *err)
 {
 	struct slot *slot = &m->slots[device];
@@ -253,6 +284,8 @@ static int check_worker(struct measurement *m, size_t device, struct tk_error *e
 		return status;
 	if (slot->recheck)
 		return finish_recheck(m, device, &result, err);
+	if (lacks_winner(&slot->job, &result))
+		return start_default(m, slot, &result, err);
 	if (tk_recheck_is_due(m->n, &slot->job, &result) && !is_night_budget_spent(m->n))
 		return start_recheck(m, slot, &result, err);
 	return finish_job(m, device, &result, err);
@@ -342,6 +375,8 @@ static int prepare(struct measurement *m, struct tk_error *err)
 	if (!status)
 		status = tk_job_catalog_load(n, &m->catalog, err);
 	if (!status)
+		status = tk_tuned_load(n->store, &m->tuned, err);
+	if (!status)
 		status = tk_job_catalog_schedule(n, &m->catalog, &m->scheduler, err);
 	return status ? status : prestart_workers(m, err);
 }
@@ -363,6 +398,7 @@ int tk_night_measure(struct tk_night *n, struct tk_error *err)
 		free_slot(&m.slots[d]);
 	tk_scheduler_free(m.scheduler);
 	tk_job_catalog_free(&m.catalog);
+	tk_tuned_free(&m.tuned);
 	free(m.slots);
 	free(m.fds);
 	return status;

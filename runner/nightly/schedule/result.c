@@ -9,7 +9,9 @@
 #include "core/measurement_fields.h"
 #include "core/metric.h"
 #include "core/problem.h"
+#include "core/tune.h"
 #include "nightly/night.h"
+#include "store/tuning.h"
 #include "worker/worker.h"
 
 #include <math.h>
@@ -151,6 +153,10 @@ static int encode_attributes(
 		json_object_set_new(copy, "sandbox",
 		        json_string(tk_worker_sandbox_name(
 		                job->device ? job->device->layer->name : NULL)));
+	if (copy && job->tuning) {
+		json_object_set_new(copy, TK_RUN_CONFIG, json_string(job->tuning->config));
+		json_object_set_new(copy, TK_RUN_TUNING, json_string(job->tuning->uid));
+	}
 	if (copy)
 		json_object_del(copy, tk_measurement_field_key(TK_MEASUREMENT_SAMPLES));
 	*out = copy ? json_dumps(copy, JSON_COMPACT | JSON_SORT_KEYS) : NULL;

@@ -9,6 +9,7 @@ struct tk_error;
 struct tk_job_result;
 struct tk_night;
 struct tk_night_device;
+struct tk_tuning_row;
 
 /* A job as it is run: `series` is that of the device, which need not be the one it was planned
  * for. */
@@ -18,6 +19,8 @@ struct tk_night_job {
 	const struct tk_problem_row *problem;
 	const struct tk_build_row *build;
 	struct tk_night_device *device; /* NULL: not present */
+	/* Of a series with TK_TUNE_CONFIG: what it is measured with. NULL: the default */
+	const struct tk_tuning_row *tuning;
 	int64_t started_s;
 };
 

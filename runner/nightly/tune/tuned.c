@@ -1,0 +1,63 @@
+/* See tuned.h. */
+#include "nightly/tune/tuned.h"
+#include "base/error.h"
+#include "config/config.h"
+#include <string.h>
+
+int tk_tuned_load(struct tk_store *s, struct tk_tuned_results *out, struct tk_error *err)
+{
+	*out = (struct tk_tuned_results){0};
+	int status = tk_store_list_tunings(s, &out->tunings, err);
+	return status ? status : tk_store_list_upstreams(s, &out->upstreams, err);
+}
+
+void tk_tuned_free(struct tk_tuned_results *r)
+{
+	tk_rows_free(&r->tunings);
+	tk_rows_free(&r->upstreams);
+}
+
+static const struct tk_upstream_row *find_upstream(const struct tk_tuned_results *r, int64_t id)
+{
+	for (size_t i = 0; i < r->upstreams.count; i++) {
+		const struct tk_upstream_row *row =
+		        TK_ROWS_AT(&r->upstreams, struct tk_upstream_row, i);
+		if (row->id == id)
+			return row;
+	}
+	return NULL;
+}
+
+static bool is_built(const struct tk_upstream_row *u)
+{
+	enum tk_upstream_kind kind;
+	return tk_upstream_kind_parse(u->kind, &kind) != TK_OK || tk_upstream_kind_is_built(kind);
+}
+
+static bool is_of(const struct tk_tuning_row *t, const struct tk_series_row *series,
+        const struct tk_upstream_row *upstream, const char *options)
+{
+	return t->device_id == series->device_id && t->problem_id == series->problem_id &&
+	       strcmp(t->backend, series->backend) == 0 && strcmp(t->options, options) == 0 &&
+	       (*t->upstream ? strcmp(t->upstream, upstream->name) == 0 : !is_built(upstream));
+}
+
+/* Newer ones that did not decide leave an older result in use. */
+const struct tk_tuning_row *tk_tuned_find(
+        const struct tk_tuned_results *r, const struct tk_series_row *series, const char *options)
+{
+	const struct tk_upstream_row *upstream = find_upstream(r, series->upstream_id);
+	const struct tk_tuning_row *found = NULL;
+	for (size_t i = 0; upstream && i < r->tunings.count; i++) {
+		const struct tk_tuning_row *t = TK_ROWS_AT(&r->tunings, struct tk_tuning_row, i);
+		if (t->verdict == TK_TUNE_VERDICT_INCONCLUSIVE ||
+		        !is_of(t, series, upstream, options))
+			continue;
+		if (strcmp(t->mode, series->mode) == 0) {
+			found = t;
+			break;
+		}
+		found = found ? found : t;
+	}
+	return found && *found->config ? found : NULL;
+}
