@@ -9,6 +9,7 @@
 #                      A folder or branch that is not empty and holds no site is refused
 #   --no-update        leave the clone at its commit (default: git pull --ff-only, when its branch
 #                      follows another)
+#   --no-build         use build/tracker as it is, at the commit of the clone
 #   --keep-logs=DAYS   in DIR/logs (default: 60)
 #
 # Only one night at a time runs in DIR. Exit code: that of `tracker nightly` (0 done, 1 something
@@ -19,6 +20,7 @@ clone=$(cd "$(dirname "$0")/.." && pwd)
 dir=$clone
 publish=
 update=1
+build=1
 keep=60
 
 while [ $# -gt 0 ]; do
@@ -26,13 +28,14 @@ while [ $# -gt 0 ]; do
 	--dir=*) dir=${1#*=} ;;
 	--publish=*) publish=${1#*=} ;;
 	--no-update) update= ;;
+	--no-build) update='' build='' ;;
 	--keep-logs=*) keep=${1#*=} ;;
 	--)
 		shift
 		break
 		;;
 	*)
-		sed -n '2,16s/^# \{0,1\}//p' "$0" >&2
+		sed -n '2,17s/^# \{0,1\}//p' "$0" >&2
 		exit 2
 		;;
 	esac
@@ -113,6 +116,7 @@ update_clone() {
 		git -C "$clone" pull --ff-only --quiet 9>&- ||
 		echo "nightly.sh: git pull failed, the night runs at $(git -C "$clone" \
 		rev-parse --short HEAD)"
+	[ -n "$build" ] || return 0
 	(cd "$clone" && cmake --preset release && cmake --build build --parallel) \
 		>"logs/$stamp.build.txt" 2>&1 9>&- || {
 		tail -n 20 "logs/$stamp.build.txt"

@@ -8,6 +8,10 @@
 #                                      name)
 #                     TRACKER_BEGIN    when the next night begins (default: 02:30)
 #                     TRACKER_ONCE=1   do not submit again
+#                     TRACKER_PART=K/N the K-th of N parts of the problems, as ci/slurm-split.sh
+#                                      submits it: the machine has the node's name, its history and
+#                                      logs are in TRACKER_HOME/TRACKER_KIND/parts/NODE, and no site
+#                                      is written
 #
 # TRACKER_HOME/TRACKER_KIND has tracker.yml, the history, the site and the logs, and what
 # tracker.yml names: suites/, adapters, acks.yml. The next night is asked for with the partition,
@@ -28,11 +32,17 @@ clone=${SLURM_SUBMIT_DIR:-$(cd "$(dirname "$0")/.." && pwd)}
 	echo "slurm.sh: submit it from the clone (cd tracker && sbatch ci/slurm.sh)" >&2
 	exit 2
 }
-kind=${TRACKER_KIND:-${SLURMD_NODENAME:-$(hostname -s)}}
+node=${SLURMD_NODENAME:-$(hostname -s)}
+kind=${TRACKER_KIND:-$node}
 home=${TRACKER_HOME:-$HOME/tracker}/$kind
+results=$home # of the history and the logs
+if [ -n "${TRACKER_PART:-}" ]; then
+	results=$home/parts/$node
+	TRACKER_ONCE=1
+fi
 work=$(mktemp -d "${SLURM_TMPDIR:-${TMPDIR:-/tmp}}/tracker.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$home"
+mkdir -p "$results"
 
 # The options of this job, as sbatch takes them: they stood on the command line that submitted it,
 # which the next one has not.
@@ -70,18 +80,21 @@ fi
 copy_to_node() {
 	local link
 	find "$home" -mindepth 1 -maxdepth 1 ! -name logs ! -name 'site' ! -name 'site.tracker-*' \
-		! -name 'tracker.db*' ! -name 'unsaved-*' -exec cp -r -t "$work" {} +
+		! -name 'tracker.db*' ! -name 'unsaved-*' ! -name parts -exec cp -r -t "$work" {} +
 	find "$work" -type l ! -lname '/*' -printf '%P\0' | while IFS= read -r -d '' link; do
 		ln -sfn "$(realpath -m "$home/$link")" "$work/$link"
 	done
 	[ ! -e "$history" ] || cp "$history" "$work/tracker.db"
+	[ -n "${TRACKER_PART:-}" ] || return 0
+	sed -i '/^machine:/d' "$work/tracker.yml" 2>/dev/null || true
+	printf '\nmachine: "%s"\n' "$node" >>"$work/tracker.yml"
 }
 
 # What the night measured is never thrown away: where it cannot be put in its place it lies beside
 # it, or stays on the node.
 keep_history() {
 	local beside
-	beside=$home/unsaved-$(date -u +%Y-%m-%dT%H%M%SZ)
+	beside=$results/unsaved-$(date -u +%Y-%m-%dT%H%M%SZ)
 	rm -f "$history.new"
 	if mkdir -p "$beside" && cp "$work"/tracker.db* "$beside/"; then
 		echo "slurm.sh: the history of this night could not be put in its place: it is $beside/tracker.db (\`tracker merge\` adds it)" >&2
@@ -91,13 +104,21 @@ keep_history() {
 	fi
 }
 
-history=$(realpath -m "$home/tracker.db")
+history=$(realpath -m "$results/tracker.db")
 copy_to_node
 code=0
-"$clone/ci/nightly.sh" --dir="$work" --publish="$home/site" || code=$?
+if [ -n "${TRACKER_PART:-}" ]; then
+	"$clone/ci/nightly.sh" --dir="$work" --no-build -- --no-site --part="$TRACKER_PART" ||
+		code=$?
+else
+	"$clone/ci/nightly.sh" --dir="$work" --publish="$home/site" || code=$?
+fi
 
-{ mkdir -p "$home/logs" && { [ ! -d "$work/logs" ] || cp -r "$work"/logs/. "$home/logs/"; }; } ||
-	code=4
+keep_logs() {
+	mkdir -p "$results/logs" || return
+	[ ! -d "$work/logs" ] || cp -r "$work"/logs/. "$results/logs/"
+}
+keep_logs || code=4
 # The history is copied through SQLite (complete, without its log), beside the old one, then
 # renamed. A night that ended early has none.
 if [ -f "$work/tracker.db" ]; then

@@ -73,7 +73,7 @@ int tk_zstd_decompress(
 	}
 	if (!status && in.pos != in.size)
 		status = tk_fail(
-		        err, TK_EDATA, "zstd: %zu bytes too many behind the end", in.size - in.pos);
+		        err, TK_EDATA, "zstd: %zu extra bytes after the end", in.size - in.pos);
 	ZSTD_freeDStream(stream);
 	return status ? status : tk_buf_status(out, err);
 }

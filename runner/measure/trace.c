@@ -19,7 +19,7 @@ struct traced_kernel {
 	        memory; /* on the device, within what is allocated: records, then rings */
 	size_t record_bytes, ring_bytes;
 	bool is_counted;
-	uint32_t launched; /* blocks; 0: more than the first launch can tell */
+	uint32_t launched; /* blocks of a launch; 0: the first launch could not count them all */
 };
 
 struct tk_engine_trace {

@@ -34,6 +34,8 @@ struct tk_night_options {
 	const struct tk_night_publisher *publisher; /* NULL: nothing is published */
 	char *const *devices;          /* overrides the configuration; NULL: as configured */
 	bool split;                    /* devices of one model share the problems */
+	uint32_t part, parts; /* measures only the part-th of `parts` shares of the problems, from 1
+	                         on; parts 0: all of them */
 	bool resume;                   /* the newest unfinished night */
 	const char *import_file;       /* measure only the builds of this bundle; NULL: none */
 	const char *only_upstream;     /* NULL: all */

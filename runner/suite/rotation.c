@@ -20,3 +20,9 @@ bool tk_rotation_is_due(uint32_t key, uint32_t nights, uint64_t night_number)
 {
 	return nights <= 1 || key % nights == night_number % nights;
 }
+
+/* The slot of a rotation depends on the lower bits. */
+bool tk_rotation_is_in_part(uint32_t key, uint32_t part, uint32_t parts)
+{
+	return parts <= 1 || (key >> 16) % parts == part - 1;
+}

@@ -1,5 +1,5 @@
-/* Rotation of a large suite: each night measures the problems of one slot of K, so that K nights
- * in a row measure every problem once. */
+/* Shares of a large suite. Rotation: each night measures the problems of one slot of K, so that K
+ * nights in a row measure every problem once. Parts: each of several machines measures one. */
 #ifndef TK_SUITE_ROTATION_H
 #define TK_SUITE_ROTATION_H
 #include <stdbool.h>
@@ -14,5 +14,10 @@ uint32_t tk_rotation_key(const char *text);
 /* Whether the night with this number, which counts from 0 and rises by 1 from night to night,
  * measures the problem with this key. nights: K; 0, 1: every night does. */
 bool tk_rotation_is_due(uint32_t key, uint32_t nights, uint64_t night_number);
+
+/* A suite in `parts` parts, from 1 on, of which several machines measure one each; 0: there are no
+ * parts. A part has the same share of every slot of a rotation. */
+#define TK_PARTS_MAX 1000
+bool tk_rotation_is_in_part(uint32_t key, uint32_t part, uint32_t parts);
 
 #endif

@@ -109,7 +109,7 @@ static int check_traced(const char *path, const struct tk_trace_kernel *k, struc
 	        !k->group_count || k->group_count > TK_TRACE_GROUPS_MAX || !k->region_count ||
 	        k->region_count > TK_TRACE_REGIONS_MAX)
 		return tk_fail(err, TK_EDATA,
-		        "%s: a kernel that records has 1 to %d groups and 1 to %d regions", path,
+		        "%s: expected 1 to %d groups and 1 to %d regions of a traced kernel", path,
 		        TK_TRACE_GROUPS_MAX, TK_TRACE_REGIONS_MAX);
 	return TK_OK;
 }
@@ -128,7 +128,7 @@ int tk_loader_find_traced(const char *path, const struct tk_trace_kernel *const 
 		*out = entry(count);
 		if (*count > TK_TRACE_KERNELS_MAX || (*count && !*out))
 			status =
-			        tk_fail(err, TK_EDATA, "%s: %u kernels record, expected at most %d",
+			        tk_fail(err, TK_EDATA, "%s: %u traced kernels, expected at most %d",
 			                path, *count, TK_TRACE_KERNELS_MAX);
 		for (uint32_t i = 0; !status && i < *count; i++)
 			status = check_traced(path, (*out)[i], err);

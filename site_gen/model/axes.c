@@ -91,8 +91,9 @@ bool tk_axes_from_problem(const struct tk_problem_row *p, struct tk_axes *out)
 		double m = read_number(p->text, "m"), n = read_number(p->text, "n"),
 		       k = read_number(p->text, "k");
 		collect_rest(out, p->text, (const char *const[]){"m", "n", "k"}, 3);
-		snprintf(out->row, sizeof out->row, "%s × %s", whole(n, first), whole(k, second));
-		snprintf(out->column, sizeof out->column, "%s", whole(m, first));
+		snprintf(out->row, sizeof out->row, "%.20s × %.20s", whole(n, first),
+		        whole(k, second));
+		snprintf(out->column, sizeof out->column, "%.20s", whole(m, first));
 		out->row_order = n * 1e7 + k;
 		out->column_order = m;
 		out->x = m;
@@ -108,7 +109,7 @@ bool tk_axes_from_problem(const struct tk_problem_row *p, struct tk_axes *out)
 	collect_rest(out, p->text,
 	        (const char *const[]){ops[i].length, "b", twin ? ops[i].twin : ""}, 3);
 	snprintf(out->row, sizeof out->row, "%s", whole(length, first));
-	snprintf(out->column, sizeof out->column, "%s", whole(batch, first));
+	snprintf(out->column, sizeof out->column, "%.20s", whole(batch, first));
 	snprintf(out->sweep, sizeof out->sweep, "%s", out->rest);
 	out->row_order = out->x = length;
 	out->column_order = batch;

@@ -48,6 +48,46 @@ static bool find_view(sqlite3 *db, char *name, size_t size)
 	return found;
 }
 
+/* Writes the name of a table that was dropped, if there is one. */
+static bool find_missing_table(sqlite3 *db, char *name, size_t size)
+{
+	static const char sql[] = "SELECT 1 FROM sqlite_schema WHERE type='table' AND name=?";
+	sqlite3_stmt *stmt = NULL;
+	bool is_missing = false;
+
+	if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK)
+		return false;
+	for (size_t i = 0; !is_missing && i < TK_TABLE_COUNT; i++) {
+		sqlite3_bind_text(stmt, 1, tk_tables[i].name, -1, SQLITE_STATIC);
+		is_missing = sqlite3_step(stmt) == SQLITE_DONE;
+		if (is_missing)
+			snprintf(name, size, "%s", tk_tables[i].name);
+		sqlite3_reset(stmt);
+	}
+	sqlite3_finalize(stmt);
+	return is_missing;
+}
+
+/* Why the tracker's constant SQL failed, where another program changed the tables. */
+static bool explain_change(sqlite3 *db, char *out, size_t size)
+{
+	char name[128];
+
+	if (find_view(db, name, sizeof name))
+		snprintf(out, size,
+		        "\"%s\" is a view, and a history has none: another program changed it; "
+		        "`tracker db check` lists all such problems",
+		        name);
+	else if (find_missing_table(db, name, sizeof name))
+		snprintf(out, size,
+		        "the table \"%s\" is missing: another program removed it; restore a "
+		        "backup (`tracker db check` lists all such problems)",
+		        name);
+	else
+		return false;
+	return true;
+}
+
 static int status_of(sqlite3 *db, int rc)
 {
 	int why = db && (rc & 0xff) == SQLITE_IOERR ? errno_of(db) : 0;
@@ -97,7 +137,7 @@ int tk_db_fail(struct tk_store *s, int rc, struct tk_error *err, const char *fmt
 {
 	int status = status_of(s->db, rc);
 	const char *reason = reason_of(s->db, rc, status);
-	char what[256], changed[256], view[128];
+	char what[256], changed[256];
 	va_list ap;
 
 	s->is_damaged = s->is_damaged || (rc & 0xff) == SQLITE_CORRUPT;
@@ -106,11 +146,8 @@ int tk_db_fail(struct tk_store *s, int rc, struct tk_error *err, const char *fmt
 	va_end(ap);
 	if ((rc & 0xff) == SQLITE_READONLY)
 		snprintf(what, sizeof(what), "cannot be written");
-	if ((rc & 0xff) == SQLITE_ERROR && s->db && find_view(s->db, view, sizeof(view))) {
-		snprintf(changed, sizeof(changed),
-		        "\"%s\" is a view, and a history has none: another program changed it; "
-		        "`tracker db check` lists all such problems",
-		        view);
+	if ((rc & 0xff) == SQLITE_ERROR && s->db &&
+	        explain_change(s->db, changed, sizeof(changed))) {
 		reason = changed;
 		status = TK_EDATA;
 	}

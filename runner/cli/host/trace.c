@@ -242,7 +242,9 @@ static int keep_kernels(
 		for (uint32_t i = 0; same && i < t->kernel_count; i++)
 			same = strcmp(t->kernels[i].name, side->kernels[i].name) == 0 &&
 			       t->kernels[i].regions == side->kernels[i].regions;
-		return same ? TK_OK : tk_fail(err, TK_EDATA, "two runs recorded different kernels");
+		return same ? TK_OK
+		            : tk_fail(err, TK_EDATA,
+		                      "the traces of both runs are of different kernels");
 	}
 	side->kernels = malloc(bytes);
 	side->summaries = calloc(t->kernel_count, sizeof *side->summaries);

@@ -11,6 +11,9 @@
 #include "config/config.h"
 #include "nightly/stages/detect_policy.h"
 #include "store/store.h"
+#include "suite/rotation.h"
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +25,7 @@ enum {
 	OPT_SEED,
 	OPT_DEVICES,
 	OPT_SPLIT,
+	OPT_PART,
 	OPT_IMPORT
 };
 
@@ -29,6 +33,7 @@ struct options {
 	bool resume, no_site, split;
 	const char *only, *fail_on, *import_file;
 	char **devices; /* NULL: as configured */
+	unsigned part, parts;
 	unsigned long long seed;
 };
 
@@ -46,6 +51,10 @@ static const struct argp_option options_table[] = {
                 "network and no compiler",
                 0},
         {"no-site", OPT_NO_SITE, NULL, 0, "Do not write the site", 0},
+        {"part", OPT_PART, "K/N", 0,
+                "Measure the K-th of N parts of the problems; other machines measure the others. A "
+                "problem stays in its part",
+                0},
         {"resume", OPT_RESUME, NULL, 0,
                 "Resume the newest night that was stopped (Ctrl-C, kill -9, power failure)", 0},
         {"seed", OPT_SEED, "N", 0,
@@ -71,6 +80,15 @@ static char **split_list(const char *text)
 	return parts;
 }
 
+/* K/N */
+static bool parse_part(const char *text, struct options *o)
+{
+	char rest;
+	return isdigit((unsigned char)*text) &&
+	       sscanf(text, "%4u/%4u%c", &o->part, &o->parts, &rest) == 2 && o->part >= 1 &&
+	       o->part <= o->parts && o->parts <= TK_PARTS_MAX;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -92,6 +110,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_SPLIT:
 		o->split = true;
+		return 0;
+	case OPT_PART:
+		if (!parse_part(arg, o))
+			argp_error(state, "--part=%s: expected K/N with 1 <= K <= N <= %d", arg,
+			        TK_PARTS_MAX);
 		return 0;
 	case OPT_DEVICES:
 		tk_fail_on_free(o->devices);
@@ -118,7 +141,7 @@ const struct argp tk_argp_nightly = {
         .doc = "Build the newest revision of every upstream, measure the suites, verify every "
                "result, store it, find what changed, and write the site.\v"
                "A stopped night keeps what was measured. --resume continues it with the --devices, "
-               "--split, --upstream, --import and --seed of its start; other values are an error. "
+               "--part, --split, --upstream, --import and --seed of its start; other values are an error. "
                "A stopped night that is "
                "not resumed is closed by the next one.\n\n"
                "Ctrl-C ends a night cleanly: only the running job is lost. A second Ctrl-C ends "
@@ -164,6 +187,8 @@ static int run_night(const struct tk_globals *g, const struct options *o, struct
 	        .split = o->split,
 	        .import_file = o->import_file,
 	        .publisher = o->no_site ? NULL : &publisher,
+	        .part = o->part,
+	        .parts = o->parts,
 	        .only_upstream = o->only,
 	        .seed = o->seed};
 	tk_cancel_install_handlers();

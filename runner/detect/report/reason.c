@@ -11,7 +11,7 @@
 
 #define CLAUSE_SIZE 400
 
-/* One fact, and where its clause is written. */
+/* A fact, and the text that is made of it. */
 struct clause {
 	const struct tk_fact *fact;
 	const char *text;

@@ -1,6 +1,8 @@
 /* See night_request.h. */
 #include "nightly/plan/night_request.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +41,13 @@ static int set_bundle(json_t *request, const char *path, struct tk_error *err)
 	return status;
 }
 
+static int set_part(json_t *request, const struct tk_night_options *o, struct tk_error *err)
+{
+	char text[32];
+	snprintf(text, sizeof text, "%u/%u", o->part, o->parts);
+	return set_option(request, "part", json_string(text), err);
+}
+
 static int set_options(json_t *request, const struct tk_night_options *o, struct tk_error *err)
 {
 	int status = TK_OK;
@@ -46,6 +55,8 @@ static int set_options(json_t *request, const struct tk_night_options *o, struct
 		status = set_option(request, "devices", encode_list(o->devices), err);
 	if (!status && o->import_file)
 		status = set_bundle(request, o->import_file, err);
+	if (!status && o->parts)
+		status = set_part(request, o, err);
 	if (!status && o->split)
 		status = set_option(request, "split", json_true(), err);
 	if (!status && o->only_upstream)
@@ -122,6 +133,12 @@ static int restore_devices(
 	return TK_OK;
 }
 
+static void restore_part(const char *text, struct tk_night_options *o)
+{
+	if (!text || sscanf(text, "%" SCNu32 "/%" SCNu32, &o->part, &o->parts) != 2)
+		o->part = o->parts = 0;
+}
+
 int tk_night_request_restore(
         const json_t *request, struct tk_night_options *o, char ***devices, struct tk_error *err)
 {
@@ -134,6 +151,7 @@ int tk_night_request_restore(
 	json_decref(given);
 	if (status)
 		return status;
+	restore_part(json_string_value(json_object_get(request, "part")), o);
 	o->split = json_is_true(json_object_get(request, "split"));
 	o->import_file = json_string_value(json_object_get(request, "import"));
 	o->only_upstream = json_string_value(json_object_get(request, "upstream"));

@@ -5,8 +5,9 @@
 #include "nightly/nightly.h"
 #include <jansson.h>
 
-/* {"devices":[...],"import":"/path","split":true,"upstream":"NAME"}, with only the options that are
- * set. The seed is a column of the night. TK_EUSAGE: an option is not UTF-8; *out is NULL then. */
+/* {"devices":[...],"import":"/path","part":"2/4","split":true,"upstream":"NAME"}, with only the
+ * options that are set. The seed is a column of the night. TK_EUSAGE: an option is not UTF-8; *out
+ * is NULL then. */
 int tk_night_request_encode(const struct tk_night_options *o, json_t **out, struct tk_error *err);
 
 /* Sets the options of *o from the stored request. Its strings belong to `request`; the caller frees

@@ -290,11 +290,21 @@ static int load_suite(
 	return status;
 }
 
+static void take_part(const struct tk_night_options *o, struct problem_list *list)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < list->count; i++)
+		if (tk_rotation_is_in_part(list->rows[i].rotation_key, o->part, o->parts))
+			list->rows[kept++] = list->rows[i];
+	list->count = kept;
+}
+
 static int load_problems(struct tk_night *n, struct problem_list *out, struct tk_error *err)
 {
 	int status = TK_OK;
 	for (char *const *name = n->config->suites; name && *name && !status; name++)
 		status = load_suite(n, *name, out, err);
+	take_part(n->options, out);
 	if (!status)
 		status = tk_plan_rotate(n, out->rows, &out->count, err);
 	if (status)

@@ -80,7 +80,7 @@ static void describe(struct tk_job_result *first, const struct tk_job_result *ag
 static void set_outcome(
         struct tk_job_result *first, enum tk_outcome outcome, const char *text, const char *detail)
 {
-	snprintf(first->message, sizeof first->message, "%s%s", text, detail);
+	snprintf(first->message, sizeof first->message, "%s%.800s", text, detail);
 	first->outcome = outcome;
 	tk_measurement_set_text(first->result, TK_MEASUREMENT_OUTCOME, tk_outcome_name(outcome));
 	tk_measurement_set_text(first->result, TK_MEASUREMENT_MESSAGE, first->message);

@@ -53,7 +53,7 @@ static double step_error(double tau, size_t a, size_t b, size_t c)
 	return tau * sqrt((1.0 / (double)(b - a) + 1.0 / (double)(c - b)) / 0.955);
 }
 
-/* The steps between segments, by the sorted logarithms of each of them. */
+/* sorted: the logarithms, in ascending order within each segment. */
 static void measure_steps(
         const double *sorted, const size_t *bounds, size_t segments, double tau, struct step *out)
 {

@@ -111,7 +111,7 @@ static void blob_round_trip(void **state)
 	}
 	tk_buf_add_str(&packed, "junk");
 	assert_int_equal(tk_zstd_decompress(packed.data, packed.len, 300000, &out, &err), TK_EDATA);
-	assert_string_equal(err.message, "zstd: 4 bytes too many behind the end");
+	assert_string_equal(err.message, "zstd: 4 extra bytes after the end");
 	tk_buf_clear(&out);
 	assert_int_equal(tk_zstd_decompress("not zstd at all", 15, 100, &out, &err), TK_EDATA);
 	assert_memory_equal(err.message, "zstd: ", 6);

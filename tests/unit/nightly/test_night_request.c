@@ -16,6 +16,8 @@ static char *const two_devices[] = {first, second, NULL};
 static char *const one_device[] = {first, NULL};
 static const struct tk_night_options all = {.devices = two_devices,
         .split = true,
+        .part = 2,
+        .parts = 14,
         .import_file = "/srv/builds.tar.zst",
         .only_upstream = "openblas"};
 
@@ -68,6 +70,8 @@ static void what_is_left_out_is_restored(void **state)
 
 	assert_int_equal(tk_night_request_restore(request, &o, &devices, NULL), TK_OK);
 	assert_true(o.split && o.resume);
+	assert_int_equal(o.part, 2);
+	assert_int_equal(o.parts, 14);
 	assert_int_equal(o.seed, 9);
 	assert_string_equal(o.import_file, all.import_file);
 	assert_string_equal(o.only_upstream, "openblas");
@@ -96,6 +100,19 @@ static void what_is_given_again_must_be_the_same(void **state)
 	json_decref(request);
 }
 
+static void another_part_is_refused(void **state)
+{
+	json_t *request = encode(&all);
+	struct tk_night_options o = {.part = 1, .parts = 14};
+	struct tk_error err = {0};
+	char **devices;
+
+	assert_int_equal(tk_night_request_restore(request, &o, &devices, &err), TK_EUSAGE);
+	assert_non_null(strstr(err.message, "--part=1/14: "));
+	assert_non_null(strstr(err.message, "with --part=2/14;"));
+	json_decref(request);
+}
+
 static void an_option_that_the_start_did_not_have_is_refused(void **state)
 {
 	json_t *request = encode(&(struct tk_night_options){.only_upstream = "openblas"});
@@ -117,7 +134,7 @@ static void a_night_with_the_defaults_restores_the_defaults(void **state)
 
 	assert_int_equal(tk_night_request_restore(request, &o, &devices, NULL), TK_OK);
 	assert_null(devices);
-	assert_true(!o.devices && !o.split && !o.import_file && !o.only_upstream);
+	assert_true(!o.devices && !o.split && !o.parts && !o.import_file && !o.only_upstream);
 	json_decref(request);
 }
 
@@ -129,6 +146,7 @@ int main(void)
 	        cmocka_unit_test(not_utf8_is_refused),
 	        cmocka_unit_test(what_is_left_out_is_restored),
 	        cmocka_unit_test(what_is_given_again_must_be_the_same),
+	        cmocka_unit_test(another_part_is_refused),
 	        cmocka_unit_test(an_option_that_the_start_did_not_have_is_refused),
 	        cmocka_unit_test(a_night_with_the_defaults_restores_the_defaults),
 	};

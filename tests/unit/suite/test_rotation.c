@@ -78,6 +78,44 @@ static void slots_stay_as_they_are(void **state)
 		assert_true(tk_rotation_is_due(tk_rotation_key(cases[i].text), 7, cases[i].night));
 }
 
+static void every_problem_is_in_one_part(void **state)
+{
+	static const uint32_t counts[] = {1, 2, 4, 7, TK_PARTS_MAX};
+	char text[64];
+
+	(void)state;
+	for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+		for (unsigned i = 0; i < 40; i++) {
+			unsigned in = 0;
+
+			write_text(i, text);
+			for (uint32_t part = 1; part <= counts[c]; part++)
+				in += tk_rotation_is_in_part(
+				        tk_rotation_key(text), part, counts[c]);
+			assert_int_equal(in, 1);
+		}
+	assert_true(tk_rotation_is_in_part(tk_rotation_key("copy:bytes=8"), 0, 0));
+}
+
+/* Each night has work for each machine. */
+static void a_part_has_its_share_of_every_slot(void **state)
+{
+	unsigned in[4][4] = {{0}};
+	char text[64];
+
+	(void)state;
+	for (unsigned i = 0; i < PROBLEMS; i++) {
+		write_text(i, text);
+		for (uint32_t night = 0; night < 4; night++)
+			for (uint32_t part = 1; part <= 4; part++)
+				in[night][part - 1] +=
+				        tk_rotation_is_due(tk_rotation_key(text), 4, night) &&
+				        tk_rotation_is_in_part(tk_rotation_key(text), part, 4);
+	}
+	for (size_t i = 0; i < 16; i++)
+		assert_in_range(in[i / 4][i % 4], PROBLEMS / 16 - 45, PROBLEMS / 16 + 45);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -85,6 +123,8 @@ int main(void)
 	        cmocka_unit_test(every_night_is_due_without_rotation),
 	        cmocka_unit_test(shares_are_about_equal),
 	        cmocka_unit_test(slots_stay_as_they_are),
+	        cmocka_unit_test(every_problem_is_in_one_part),
+	        cmocka_unit_test(a_part_has_its_share_of_every_slot),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
