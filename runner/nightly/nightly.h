@@ -32,11 +32,11 @@ struct tk_night_options {
 	const char *program; /* absolute path of the tracker binary */
 	const struct tk_night_observer *observer;
 	const struct tk_night_publisher *publisher; /* NULL: nothing is published */
-	char *const *devices;          /* overrides the configuration; NULL: as configured */
-	bool split;                    /* devices of one model share the problems */
+	char *const *devices; /* overrides the configuration; NULL: as configured */
+	bool split;           /* devices of one model share the problems */
 	uint32_t part, parts; /* measures only the part-th of `parts` shares of the problems, from 1
 	                         on; parts 0: all of them */
-	bool resume;                   /* the newest unfinished night */
+	bool resume;          /* the newest unfinished night */
 	const char *import_file;       /* measure only the builds of this bundle; NULL: none */
 	const char *only_upstream;     /* NULL: all */
 	const char *backfill_revision; /* a past revision of only_upstream; NULL: the newest */

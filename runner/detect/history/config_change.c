@@ -44,8 +44,7 @@ int tk_config_change_describe(struct tk_catalog *c, const struct tk_series_row *
 	out[0] = '\0';
 	if (strcmp(series->config, TK_TUNE_CONFIG) || !v->last_good_run_id || !v->first_bad_run_id)
 		return TK_OK;
-	int status =
-	        read_config(c, v->last_good_run_id, before, sizeof before, &is_known, err);
+	int status = read_config(c, v->last_good_run_id, before, sizeof before, &is_known, err);
 	if (!status)
 		status = read_config(
 		        c, v->first_bad_run_id, after, sizeof after, &is_new_known, err);

@@ -93,8 +93,8 @@ static int open_test(struct confirmation *d, struct suspect *s, struct tk_error 
 {
 	const struct tk_diff_row *r = s->row;
 	struct tk_error reason = {0};
-	int status = tk_job_setup_load(
-	        d->n, r->series_id, r->verdict.last_good_run_id, &s->good, err);
+	int status =
+	        tk_job_setup_load(d->n, r->series_id, r->verdict.last_good_run_id, &s->good, err);
 	if (!status)
 		status = tk_job_setup_load(d->n, r->series_id, r->new_run_id, &s->new, err);
 	if (status)
