@@ -1,6 +1,8 @@
 /* See kernel_reports.h. */
 #include "site_gen/model/kernel_reports.h"
 
+#include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +11,29 @@
 #include "base/file.h"
 #include "site_gen/model/model.h"
 #include "store/kernel_report.h"
+
+const char *const tk_profiled_level_names[TK_PROFILED_LEVELS] = {"DRAM", "L2", "L1"};
+
+/* NAN: none, or not from min to max. */
+static double get_number(const json_t *o, const char *key, double min, double max)
+{
+	const json_t *v = json_object_get(o, key);
+	double number = json_is_number(v) ? json_number_value(v) : NAN;
+	return number >= min && number <= max ? number : NAN;
+}
+
+void tk_kernel_profile_read(
+        const struct tk_kernel_report_row *row, double flops, struct tk_site_profile *out)
+{
+	static const char *const keys[TK_PROFILED_LEVELS] = {"dram_bytes", "l2_bytes", "l1_bytes"};
+	json_t *result = json_loads(row->result, 0, NULL);
+	out->tensor_share = get_number(result, "tensor_share", 0, 1);
+	for (int i = 0; i < TK_PROFILED_LEVELS; i++) {
+		out->bytes[i] = get_number(result, keys[i], 1, 1e18);
+		out->intensity[i] = flops > 0 ? flops / out->bytes[i] : NAN;
+	}
+	json_decref(result);
+}
 
 static bool is_same_kernel(
         const struct tk_kernel_report_row *a, const struct tk_kernel_report_row *b)

@@ -23,6 +23,19 @@ struct tk_site_kernel_trace {
 int tk_model_join_kernel_reports(struct tk_model *m, struct tk_error *err);
 void tk_model_free_kernel_reports(struct tk_model *m);
 
+/* Levels of the memory, farthest first. */
+enum { TK_PROFILED_DRAM, TK_PROFILED_L2, TK_PROFILED_L1, TK_PROFILED_LEVELS };
+extern const char *const tk_profiled_level_names[TK_PROFILED_LEVELS];
+
+/* What `tracker profile` counted in one launch. NAN: not counted. */
+struct tk_site_profile {
+	double tensor_share;
+	double bytes[TK_PROFILED_LEVELS];
+	double intensity[TK_PROFILED_LEVELS]; /* FLOP of the problem for each byte that was moved */
+};
+void tk_kernel_profile_read(
+        const struct tk_kernel_report_row *row, double flops, struct tk_site_profile *out);
+
 /* Whether a report is of these traces: one with a base is a comparison. */
 bool tk_kernel_trace_has_report(
         const struct tk_site_kernel_trace *t, const struct tk_kernel_report_row *row);

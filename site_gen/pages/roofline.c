@@ -35,6 +35,15 @@ static int64_t find_since(const struct tk_model *m, const struct tk_site_machine
 	return since_s;
 }
 
+static void set_measured(const struct tk_site_series *s, struct tk_roofline_point *out)
+{
+	struct tk_site_profile profile;
+	if (!s->kernel_profile)
+		return;
+	tk_kernel_profile_read(s->kernel_profile, s->problem->flops, &profile);
+	memcpy(out->measured, profile.intensity, sizeof out->measured);
+}
+
 /* The newest point of each series that is not too old for the ceilings. */
 static int collect(const struct tk_site *site, const struct tk_site_device *device,
         const struct tk_ceiling_set *ceilings, struct tk_roofline_points *out, struct tk_error *err)
@@ -51,10 +60,12 @@ static int collect(const struct tk_site *site, const struct tk_site_device *devi
 		        last->as_of_s < since_s || !(s->problem->flops > 0) ||
 		        !(s->problem->bytes > 0) || !(last->value > 0))
 			continue;
-		out->at[out->count++] = (struct tk_roofline_point){s,
-		        s->problem->flops / s->problem->bytes, s->problem->flops / last->value,
+		struct tk_roofline_point *point = &out->at[out->count++];
+		*point = (struct tk_roofline_point){s, s->problem->flops / s->problem->bytes,
+		        s->problem->flops / last->value,
 		        tk_ceiling_set_efficiency(ceilings, s, last->value),
-		        last->night_id != device->machine->last_night->id};
+		        last->night_id != device->machine->last_night->id, {NAN, NAN, NAN}};
+		set_measured(s, point);
 	}
 	return 0;
 }
@@ -123,6 +134,14 @@ static void add_trail(struct tk_buf *out, const struct tk_site_series *s, bool m
 	tk_buf_add_str(out, past ? "]" : "");
 }
 
+static bool has_measured(const struct tk_roofline_point *s)
+{
+	bool any = false;
+	for (int i = 0; i < TK_PROFILED_LEVELS; i++)
+		any = any || isfinite(s->measured[i]);
+	return any;
+}
+
 static void add_point(struct tk_buf *out, const struct tk_ceiling_set *ceilings,
         const struct tk_roofline_point *s, bool many)
 {
@@ -146,6 +165,14 @@ static void add_point(struct tk_buf *out, const struct tk_ceiling_set *ceilings,
 	if (s->old) {
 		tk_buf_add_str(out, ",\"older_s\":");
 		tk_buf_add_int(out, tk_series_last_point(s->series)->as_of_s);
+	}
+	if (has_measured(s)) {
+		tk_buf_add_str(out, ",\"measured\":[");
+		for (int i = 0; i < TK_PROFILED_LEVELS; i++) {
+			tk_buf_add_str(out, i ? "," : "");
+			tk_shard_add_number(out, s->measured[i]);
+		}
+		tk_buf_add_char(out, ']');
 	}
 	add_trail(out, s->series, many);
 	tk_buf_add_char(out, '}');
@@ -195,6 +222,24 @@ static void set_ceilings(
 	tk_value_set_flag(site->arena, page, "caches", caches);
 }
 
+/* "683" and "L2 85, L1 341" */
+static void set_measured_cells(
+        struct tk_site *site, struct tk_value *o, const struct tk_roofline_point *s)
+{
+	char caches[80] = "";
+	double dram = s->measured[TK_PROFILED_DRAM];
+	for (int i = TK_PROFILED_L2; i < TK_PROFILED_LEVELS; i++) {
+		size_t length = strlen(caches);
+		if (isfinite(s->measured[i]))
+			snprintf(caches + length, sizeof caches - length, "%s%s %.*f",
+			        length ? ", " : "", tk_profiled_level_names[i],
+			        s->measured[i] < 9.95 ? 1 : 0, s->measured[i]);
+	}
+	tk_value_set_fmt(site->arena, o, "measured", isfinite(dram) ? "%.*f" : "–",
+	        dram < 9.95 ? 1 : 0, dram);
+	tk_value_set(site->arena, o, "measured_caches", caches);
+}
+
 static void add_row(struct tk_site *site, struct tk_value *rows,
         const struct tk_ceiling_set *ceilings, const struct tk_roofline_point *s)
 {
@@ -211,6 +256,7 @@ static void add_row(struct tk_site *site, struct tk_value *rows,
 	tk_value_set(a, o, "op", tk_op_title(s->series->problem->op));
 	tk_value_set(a, o, "old", s->old ? tk_time_format_day(last->as_of_s, day) : "");
 	tk_value_set_fmt(a, o, "intensity", "%.*f", s->intensity < 9.95 ? 1 : 0, s->intensity);
+	set_measured_cells(site, o, s);
 	tk_value_set(a, o, "under",
 	        tk_ceiling_set_limiting(ceilings, s->series->problem->dtype, s->intensity));
 	tk_value_set(a, o, "rate", tk_format_value(s->rate, "gflop_per_s", text));
@@ -232,15 +278,17 @@ static void set_tables(struct tk_site *site, struct tk_value *page,
 {
 	set_ceilings(site, page, ceilings);
 	struct tk_value *rows = tk_value_set_list(site->arena, page, "rows");
-	bool any_old = false, cut = points->count > ROWS_MAX;
+	bool any_old = false, any_measured = false, cut = points->count > ROWS_MAX;
 	for (size_t i = 0; i < points->count; i++) {
 		if (!cut || i < ROWS_END || i >= points->count - ROWS_END)
 			add_row(site, rows, ceilings, &points->at[i]);
 		any_old = any_old || points->at[i].old;
+		any_measured = any_measured || has_measured(&points->at[i]);
 	}
 	tk_value_set_fmt(
 	        site->arena, page, "rows_left", cut ? "%zu" : "", points->count - 2 * ROWS_END);
 	tk_value_set_flag(site->arena, page, "any_older", any_old);
+	tk_value_set_flag(site->arena, page, "any_measured", any_measured);
 }
 
 static int set_drawing(struct tk_site *site, struct tk_value *page,

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "core/measurement_fields.h"
+#include "site_gen/model/kernel_reports.h"
 #include "site_gen/pages/kernel_trace.h"
 #include "site_gen/pages/page.h"
 #include "store/kernel_report.h"
@@ -154,42 +155,27 @@ static int set_builds(struct tk_site *site, struct tk_value *page, const struct 
 
 /* ---- what was recorded inside its kernels ---- */
 
-static double get_number(const json_t *o, const char *key)
-{
-	const json_t *v = json_object_get(o, key);
-	return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
-static void add_memory(struct tk_site *site, struct tk_value *list, const json_t *result,
-        const char *key, const char *name)
-{
-	char bytes[TK_FORMAT_SIZE], text[2 * TK_FORMAT_SIZE];
-	double moved = get_number(result, key), intensity = get_number(result, "flops") / moved;
-	if (!(moved > 0) || !isfinite(moved))
-		return;
-	int length = snprintf(text, sizeof text, "%s", tk_format_value(moved, "bytes", bytes));
-	if (intensity > 0 && isfinite(intensity))
-		snprintf(text + length, sizeof text - (size_t)length, ", %.*f FLOP/B",
-		        intensity < 9.95 ? 1 : 0, intensity);
-	add_fact(site, list, name, text);
-}
-
 /* The counters of `tracker profile`. */
 static void set_profile(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
 {
 	struct tk_value *list = tk_value_set_list(site->arena, page, "profile");
-	char text[TK_FORMAT_SIZE];
+	char text[2 * TK_FORMAT_SIZE], bytes[TK_FORMAT_SIZE];
+	struct tk_site_profile p;
 	if (!s->kernel_profile)
 		return;
-	json_t *result = json_loads(s->kernel_profile->result, 0, NULL);
-	double tensor = get_number(result, "tensor_share");
-	if (tensor >= 0 && tensor <= 1)
-		add_fact(site, list, "Tensor cores work", tk_format_percent(tensor, text));
-	add_memory(site, list, result, "dram_bytes", "DRAM");
-	add_memory(site, list, result, "l2_bytes", "L2");
-	add_memory(site, list, result, "l1_bytes", "L1");
+	tk_kernel_profile_read(s->kernel_profile, s->problem->flops, &p);
+	if (isfinite(p.tensor_share))
+		add_fact(site, list, "Tensor cores work", tk_format_percent(p.tensor_share, text));
+	for (int i = 0; i < TK_PROFILED_LEVELS; i++) {
+		bool known = isfinite(p.intensity[i]);
+		if (!isfinite(p.bytes[i]))
+			continue;
+		snprintf(text, sizeof text, known ? "%s, %.*f FLOP/B" : "%s",
+		        tk_format_value(p.bytes[i], "bytes", bytes), p.intensity[i] < 9.95 ? 1 : 0,
+		        p.intensity[i]);
+		add_fact(site, list, tk_profiled_level_names[i], text);
+	}
 	add_fact(site, list, "Counted", tk_format_minute(s->kernel_profile->started_s, text));
-	json_decref(result);
 }
 
 static void set_trace(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)

@@ -44,6 +44,10 @@ static struct plot make_plot(
 	for (size_t i = 0; i < points->count; i++) {
 		p.x0 = fmin(p.x0, log10(points->at[i].intensity));
 		p.x1 = fmax(p.x1, log10(points->at[i].intensity));
+		for (int k = 0; k < TK_PROFILED_LEVELS; k++) { /* fmin() passes over NAN */
+			p.x0 = fmin(p.x0, log10(points->at[i].measured[k]));
+			p.x1 = fmax(p.x1, log10(points->at[i].measured[k]));
+		}
 		p.y0 = fmin(p.y0, log10(points->at[i].rate));
 		p.y1 = fmax(p.y1, log10(points->at[i].rate));
 	}
@@ -189,6 +193,27 @@ static void draw_marks(struct tk_buf *out, const struct plot *p,
 	tk_buf_add_str(out, "\"/>");
 }
 
+/* From the counted to the measured intensities: a line with a tick and a name for each level. */
+static void draw_measured(
+        struct tk_buf *out, const struct plot *p, const struct tk_roofline_point *s)
+{
+	double y = plot_y(p, log10(s->rate)), first = plot_x(p, log10(s->intensity)), last = first;
+	for (int i = 0; i < TK_PROFILED_LEVELS; i++) {
+		double x = plot_x(p, log10(s->measured[i]));
+		if (!isfinite(x))
+			continue;
+		first = fmin(first, x);
+		last = fmax(last, x);
+		tk_buf_add_printf(out,
+		        "<path class=\"measured\" d=\"M%.1f %.1fv12\"/><text x=\"%.1f\" "
+		        "y=\"%.1f\" text-anchor=\"middle\">%s</text>",
+		        x, y - 6, x, y + 19, tk_profiled_level_names[i]);
+	}
+	if (last > first)
+		tk_buf_add_printf(
+		        out, "<path class=\"measured\" d=\"M%.1f %.1fH%.1f\"/>", first, y, last);
+}
+
 /* The rates of the types among the points, and all bandwidths. A type without a rate uses the
  * highest one. */
 static bool is_drawn(
@@ -215,6 +240,8 @@ int tk_roofline_draw(struct tk_buf *out, const struct tk_roofline_points *points
 	for (size_t i = 0; i < ceilings->count; i++)
 		if (is_drawn(ceilings->rows[i], points, find_top(ceilings, "gflop_per_s", false)))
 			draw_ceiling(out, &p, ceilings, ceilings->rows[i], &names);
+	for (size_t i = 0; i < points->count; i++)
+		draw_measured(out, &p, &points->at[i]);
 	for (size_t mark = 0; mark < points->label_count; mark++) {
 		draw_marks(out, &p, points, mark, true, places);
 		draw_marks(out, &p, points, mark, false, places);

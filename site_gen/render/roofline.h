@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "site_gen/model/ceilings.h"
+#include "site_gen/model/kernel_reports.h"
 
 struct tk_buf;
 struct tk_error;
@@ -12,8 +13,9 @@ struct tk_site_series;
 
 struct tk_roofline_point {
 	const struct tk_site_series *series;
-	double intensity, rate, efficiency; /* FLOP per byte, GFLOP/s, of its ceiling */
-	bool old;                           /* of an earlier night than the last */
+	double intensity, rate, efficiency;  /* FLOP per byte, GFLOP/s, of its ceiling */
+	bool old;                            /* of an earlier night than the last */
+	double measured[TK_PROFILED_LEVELS]; /* FLOP per byte that was counted; NAN: not */
 };
 struct tk_roofline_points {
 	struct tk_roofline_point *at;

@@ -57,6 +57,41 @@ window.tracker ??= {};
     },
   };
 
+  // ---- measured intensity: a line to a tick for each level of the memory ----
+
+  const LEVELS = ["DRAM", "L2", "L1"];
+
+  function drawMeasured({ ctx: context, scales }, { measured }, mark) {
+    const xs = measured.map((intensity) => intensity && scales.x.getPixelForValue(intensity));
+    const known = [mark.x, ...xs.filter(Boolean)];
+    context.beginPath();
+    context.moveTo(Math.min(...known), mark.y);
+    context.lineTo(Math.max(...known), mark.y);
+    xs.forEach((x, i) => {
+      if (!x) return;
+      context.moveTo(x, mark.y - 6);
+      context.lineTo(x, mark.y + 6);
+      context.fillText(LEVELS[i], x, mark.y + 18);
+    });
+    context.stroke();
+  }
+
+  const measuredPlugin = {
+    id: "measured",
+    beforeDatasetsDraw(chart) {
+      chart.ctx.save();
+      chart.ctx.strokeStyle = chart.ctx.fillStyle = colour("--muted");
+      chart.ctx.textAlign = "center";
+      chart.data.datasets.forEach((dataset, i) => {
+        if (dataset.ceiling || !chart.isDatasetVisible(i)) return;
+        chart.getDatasetMeta(i).data.forEach((mark, k) => {
+          if (dataset.data[k].measured) drawMeasured(chart, dataset.data[k], mark);
+        });
+      });
+      chart.ctx.restore();
+    },
+  };
+
   // ---- drawing ----
 
   // Points of an older night are smaller.
@@ -75,7 +110,8 @@ window.tracker ??= {};
 
   function ranges(points, shownCeilings) {
     const top = ceilings.maximum(shownCeilings.filter(ceilings.isRate));
-    const xs = [...points.map(({ x }) => x), ...ceilings.ridges(shownCeilings)];
+    const measured = points.flatMap((point) => point.measured ?? []).filter(Boolean);
+    const xs = [...points.map(({ x }) => x), ...measured, ...ceilings.ridges(shownCeilings)];
     const ys = [...points.map(({ y }) => y), ...(top ? [top] : [])];
     return {
       x: [Math.min(...xs) / 4, Math.max(...xs) * 2],
@@ -109,6 +145,8 @@ window.tracker ??= {};
     };
   }
 
+  const intensity = (value) => value.toFixed(value < 9.95 ? 1 : 0);
+
   function tooltipLines({ raw: point }) {
     const rateText = (rate) => format.value(rate, "gflop_per_s");
     const parts = [`${point.label}: ${rateText(point.y)}`];
@@ -116,6 +154,10 @@ window.tracker ??= {};
     if (point.peak) parts.push(`${format.percent(point.peak)} of the datasheet\u2019s`);
     if (point.older_s) parts.push(format.day(point.older_s));
     const lines = [parts.join(", ")];
+    if (point.measured) {
+      const levels = point.measured.map((value, i) => value && `${LEVELS[i]} ${intensity(value)}`);
+      lines.push(`measured FLOP/B: ${levels.filter(Boolean).join(", ")}`);
+    }
     if (point.trail) {
       const [time, rate] = point.trail[0];
       const change = format.change(point.y / rate - 1);
@@ -181,7 +223,7 @@ window.tracker ??= {};
     ];
     chart = new Chart(dom.byId("canvas"), {
       type: "scatter",
-      plugins: [trailsPlugin, ceilings.namesPlugin(() => scale)],
+      plugins: [measuredPlugin, trailsPlugin, ceilings.namesPlugin(() => scale)],
       data: { datasets },
       options: options(range),
     });

@@ -18,12 +18,15 @@ has() { grep -q -- "$2" "$1" || fail "$1: expected $2"; }
 has "$series" "href=\"../traces/$(basename "$trace")\""
 has "$series" 'matrix products 89.%, wait 0.7.%, no block 1.7.%'
 has "$series" '<dt>DRAM</dt><dd>201.3.MB, 683 FLOP/B</dd>'
-has "$series" '<dt>L2</dt><dd>1.611.GB, 85 FLOP/B</dd>'
+has "$series" '<dt>L2</dt><dd>805.3.MB, 171 FLOP/B</dd>'
 has "$trace" "href=\"../series/$(basename "$series")\""
 has "$trace" '+0.8 %'
 has "$trace" '196,608 of 20.02.ns, none lost'
 has "$trace" '4.7.% slower'
 has "$trace" 'epilogue +16.10.µs, of which +7.800.µs are exposed'
+has site/roofline/h200-node-1.h200-0.html '>683 <span class="sub">L2 171, L1 341</span>'
+has site/roofline/h200-node-1.h200-0.html 'class="measured"'
+has site/data/roofline-h200-node-1.h200-0.js '"measured":\[682.6'
 has site/traces/index.html "href=\"$(basename "$trace")\""
 has site/kernels/gemm.html '>Where the time goes</a> inside'
 other=site/series/h200-node-1.h200-0.cublas.gemm-f16-4096x4096x4096-nn.paced.html

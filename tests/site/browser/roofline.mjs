@@ -3,6 +3,31 @@ import assert from "node:assert/strict";
 import { open, visit } from "./support.mjs";
 
 export const tests = {
+  async "a point with a profile has its measured intensities"() {
+    const { context, page } = await open({});
+    await visit(page, "roofline/h200-node-1.h200-0.html");
+    const [seen] = await page.evaluate(() => {
+      const chart = Chart.getChart("canvas");
+      const { left, right } = chart.chartArea;
+      return chart.data.datasets
+        .flatMap(({ data }) => data)
+        .filter((point) => point.measured)
+        .map((point) => ({
+          measured: point.measured.map(Math.round),
+          inside: point.measured.every((value) => {
+            const x = chart.scales.x.getPixelForValue(value);
+            return x > left && x < right;
+          }),
+          line: chart.options.plugins.tooltip.callbacks.label({ raw: point })[1],
+        }));
+    });
+    assert.deepEqual(seen, {
+      measured: [683, 171, 341],
+      inside: true,
+      line: "measured FLOP/B: DRAM 683, L2 171, L1 341",
+    });
+    await context.close();
+  },
   async "a point of the roofline opens its series"() {
     const { context, page } = await open({});
     await visit(page, "roofline/epyc-lab.cpu.html");

@@ -91,7 +91,7 @@ static const char gemm_comparison[] =
 static const char gemm_profile[] =
         "{\"schema\":\"tracker-profile/1\",\"caches_flushed\":true,\"flops\":137438953472,"
         "\"counted_bytes\":100663296,\"time_ns\":182400,\"tensor_share\":0.86,"
-        "\"dram_bytes\":201326592,\"l2_bytes\":1610612736,\"l1_bytes\":402653184,"
+        "\"dram_bytes\":201326592,\"l2_bytes\":805306368,\"l1_bytes\":402653184,"
         "\"kernels\":[{\"name\":\"hopper_gemm\",\"time_ns\":182400,\"occupancy\":0.18}]}";
 
 static const char hostile_result[] =
