@@ -5,6 +5,7 @@
 #include "base/process.h"
 #include "cli/host/kernel_reports.h"
 #include "cli/options.h"
+#include "cli/progress.h"
 #include "core/measurement_fields.h"
 #include "core/problem.h"
 #include "stats/summary/summary.h"
@@ -26,11 +27,21 @@
 #define SECONDS 0.2
 #define SECONDS_OF_COMPARISON 0.02 /* the recorded launches count, not the samples */
 
-enum { OPT_BASE = 512, OPT_BASE_CONFIG, OPT_OUT, OPT_RUNS, OPT_LAUNCHES, OPT_MULTIPROCESSORS };
+enum {
+	OPT_BASE = 512,
+	OPT_BASE_CONFIG,
+	OPT_HEAD,
+	OPT_OUT,
+	OPT_RUNS,
+	OPT_LAUNCHES,
+	OPT_MULTIPROCESSORS
+};
 
 static const struct argp_option options[] = {
         {"base", OPT_BASE, "BACKEND", 0,
-                "Compare with this backend or shared object, region by region", 1},
+                "Compare with this backend or shared object, region by region; with --head, with "
+                "this revision",
+                1},
         {"base-config", OPT_BASE_CONFIG, "NAME", 0,
                 "Configuration of the base (default: the one that BACKEND has); without --base, "
                 "the base is BACKEND",
@@ -39,6 +50,10 @@ static const struct argp_option options[] = {
                 "Use one of the backend's own configurations (default: the one it prefers)", 2},
         {"device", TK_RUN_OPT_DEVICE, "N|UUID", 0, "Use this device (default: 0)", 2},
         {"format", 'f', "text|json", 0, "Print tables (default) or JSON", 4},
+        {"head", OPT_HEAD, "REV", 0,
+                "Compare two revisions of an upstream: --head=REV with --base=REV, and "
+                "UPSTREAM:BACKEND",
+                1},
         {"hot", TK_RUN_OPT_HOT, NULL, 0, "One input set that stays in the caches", 3},
         {"launches", OPT_LAUNCHES, "N", 0, "Read N launches of each run (default: 4)", 3},
         TK_RUN_ROW_LIST(4),
@@ -66,6 +81,9 @@ static void check(struct tk_trace_options *o, struct argp_state *state)
 {
 	bool compares = o->base || o->base_config;
 	tk_run_check_problem(&o->run, state);
+	if (o->head && (!o->base || o->base_config))
+		argp_error(state, "--head: expected --base=REV beside it%s",
+		        o->base_config ? ", and no --base-config" : "");
 	if (o->runs < 0)
 		o->runs = compares ? TK_TRACE_RUNS_MIN : RUNS;
 	if (o->launches < 0)
@@ -85,6 +103,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_BASE_CONFIG:
 		o->base_config = arg;
+		return 0;
+	case OPT_HEAD:
+		o->head = arg;
 		return 0;
 	case OPT_OUT:
 		o->out_path = arg;
@@ -122,6 +143,8 @@ const struct argp tk_argp_trace = {options, parse_option, "BACKEND PROBLEM\n--li
         "--out=trace.json\n"
         "  tracker trace ./new.so gemm:m=4096,n=4096,k=4096,a=f16 --base=./old.so\n"
         "  tracker trace hopper_gemm gemm:m=4096,n=4096,k=4096,a=f16 --base-config=tile-128x128\n"
+        "  tracker trace self:hopper_gemm gemm:m=4096,n=4096,k=4096,a=f16 --base=main~5 "
+        "--head=main\n"
         "  tracker trace --list hopper_gemm"};
 
 enum side_id { SIDE_BASE, SIDE_HEAD, SIDES };
@@ -146,6 +169,7 @@ struct session {
 	struct tk_trace_report *report;
 	int64_t started_s;
 	bool compares, failed;
+	struct tk_ab_revisions revisions; /* of --head */
 };
 
 /* A file that the worker can fill and not make longer. */
@@ -181,7 +205,10 @@ static int open_sides(struct session *s, struct tk_error *err)
 		s->sides[i].options = o->run;
 		s->sides[i].options.seconds = s->compares ? SECONDS_OF_COMPARISON : SECONDS;
 	}
-	if (o->base)
+	if (o->head) {
+		base->options.backend = s->revisions.path[TK_AB_BASE];
+		s->sides[SIDE_HEAD].options.backend = s->revisions.path[TK_AB_HEAD];
+	} else if (o->base)
 		base->options.backend = o->base;
 	if (o->base_config)
 		base->options.config_name = o->base_config;
@@ -340,9 +367,14 @@ static int fill_report(struct session *s, struct tk_error *err)
 	return status;
 }
 
-/* As after --base: "BACKEND:config=NAME". */
-static int format_base(const struct tk_trace_options *o, char **out, struct tk_error *err)
+/* As after --base: "BACKEND:config=NAME"; with --head, the commit. */
+static int format_base(const struct session *s, char **out, struct tk_error *err)
 {
+	const struct tk_trace_options *o = s->o;
+	if (s->o->head) {
+		*out = strdup(s->revisions.side[TK_AB_BASE].revision.id);
+		return *out ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	}
 	int length = asprintf(out, "%s%s%s", o->base ? o->base : o->run.backend,
 	        o->base_config ? ":config=" : "", o->base_config ? o->base_config : "");
 	return length < 0 ? tk_fail(err, TK_ENOMEM, "out of memory") : TK_OK;
@@ -352,7 +384,7 @@ static int format_base(const struct tk_trace_options *o, char **out, struct tk_e
 static int store_result(struct session *s, struct tk_error *err)
 {
 	char *base = NULL;
-	int status = s->compares ? format_base(s->o, &base, err) : TK_OK;
+	int status = s->compares ? format_base(s, &base, err) : TK_OK;
 	if (status)
 		return status;
 	json_t *result = tk_trace_encode(s->report);
@@ -368,12 +400,34 @@ static int store_result(struct session *s, struct tk_error *err)
 	return status;
 }
 
+/* Builds both revisions of "UPSTREAM:BACKEND", or of an upstream with a backend of its name. */
+static int build_revisions(struct session *s, struct tk_error *err)
+{
+	const char *name = s->o->run.backend, *colon = strchr(name, ':'),
+	           *specs[TK_AB_SIDES] = {[TK_AB_BASE] = s->o->base, [TK_AB_HEAD] = s->o->head};
+	char *upstream = strndup(name, colon ? (size_t)(colon - name) : strlen(name));
+	struct tk_progress *progress = tk_progress_new(s->g);
+	const struct tk_night_options night = {
+	        .program = s->g->program, .observer = tk_progress_observer(progress)};
+	int status =
+	        upstream ? tk_ab_revisions_build(s->config,
+	                           s->g->db_path ? s->g->db_path : s->config->db, &night, upstream,
+	                           colon ? colon + 1 : name, specs, &s->revisions, err)
+	                 : tk_fail(err, TK_ENOMEM, "out of memory");
+	tk_progress_free(progress);
+	free(upstream);
+	s->report->revisions = &s->revisions;
+	return status;
+}
+
 static int trace(struct session *s, struct tk_error *err)
 {
 	struct tk_trace_report *r = s->report;
 	if (tk_problem_parse(&r->problem, s->o->run.problems[0], err))
 		return err->status = TK_EUSAGE;
-	int status = open_sides(s, err);
+	int status = s->o->head ? build_revisions(s, err) : TK_OK;
+	if (!status)
+		status = open_sides(s, err);
 	for (size_t run = 0; !status && run < r->runs; run++) {
 		enum side_id first = run % 2 ? SIDE_HEAD : SIDE_BASE;
 		status = measure_side(s, first, run, err);
@@ -420,6 +474,7 @@ int tk_cmd_trace(const struct tk_globals *g, int argc, char **argv)
 	if (s.report)
 		json_decref(s.report->timeline);
 	free(s.report);
+	tk_ab_revisions_free(&s.revisions);
 	tk_command_close(s.config, s.store);
 	return code;
 }

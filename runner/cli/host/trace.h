@@ -2,11 +2,12 @@
 #ifndef TK_CLI_TRACE_H
 #define TK_CLI_TRACE_H
 #include "cli/host/run.h"
+#include "nightly/ab/revisions.h"
 #include "trace/summary.h"
 
 struct tk_trace_options {
 	struct tk_run_options run; /* first: tk_run_parse_option() gets it */
-	const char *base, *base_config, *out_path;
+	const char *base, *base_config, *head, *out_path;
 	double runs, launches, multiprocessors; /* runs, launches: negative: not given */
 };
 
@@ -26,6 +27,8 @@ struct tk_trace_report {
 	size_t count;
 	size_t runs;
 	double untraced_ns, traced_ns; /* medians; without --base */
+	/* of --head; NULL: none */
+	const struct tk_ab_revisions *revisions;
 	json_t *timeline; /* of the head's first run: a list with one for each kernel */
 };
 

@@ -175,6 +175,15 @@ static void print_head(const struct tk_trace_result *k)
 	puts("\n");
 }
 
+static void print_revisions(const struct tk_ab_revisions *r)
+{
+	putchar('\n');
+	for (int k = 0; k < TK_AB_SIDES; k++)
+		printf("%s: %s (%.12s %s)\n", r->side[k].name, r->side[k].spec,
+		        r->side[k].revision.id, r->side[k].revision.subject);
+	putchar('\n');
+}
+
 static int print_text(
         const struct tk_trace_report *r, const struct tk_globals *g, struct tk_error *err)
 {
@@ -183,7 +192,9 @@ static int print_text(
 	int status = TK_OK;
 	tk_problem_format_title(&r->problem, title, sizeof title);
 	printf("%s by %s on %s", title, r->o->run.backend, r->device_model);
-	if (compares)
+	if (r->revisions)
+		print_revisions(r->revisions);
+	else if (compares)
 		puts("\n");
 	else
 		printf(": %s, %s while it records (%+.1f %%)\n\n",
@@ -278,6 +289,10 @@ json_t *tk_trace_encode(const struct tk_trace_report *r)
 	json_object_set_new(o, "device_model", tk_json_text(r->device_model));
 	json_object_set_new(o, "problem", json_string(r->problem.text));
 	json_object_set_new(o, "title", json_string(title));
+	if (r->revisions)
+		for (int k = 0; k < TK_AB_SIDES; k++)
+			json_object_set_new(o, r->revisions->side[k].name,
+			        tk_json_text(r->revisions->side[k].revision.id));
 	json_object_set_new(o, "runs", json_integer((json_int_t)r->runs));
 	json_object_set_new(o, "untraced_ns", tk_json_number(r->untraced_ns));
 	json_object_set_new(o, "traced_ns", tk_json_number(r->traced_ns));

@@ -9,28 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int find_upstream(const struct tk_config *config, const char *name,
-        const struct tk_upstream_config **out, struct tk_error *err)
-{
-	char hint[TK_SUGGEST_HINT_SIZE];
-	*out = tk_config_find_upstream(config, name);
-	if (!*out)
-		return tk_fail(err, TK_EUSAGE,
-		        "\"%s\" is neither an upstream of tracker.yml nor a problem%s", name,
-		        tk_config_suggest_upstream(config, name, NULL, "", hint));
-	if (!tk_upstream_kind_is_built((*out)->kind))
-		return tk_fail(err, TK_EUSAGE,
-		        "%s is an installed library and has no revisions; compare two backends: "
-		        "tracker ab --base=BACKEND --head=BACKEND",
-		        name);
-	return TK_OK;
-}
-
 static int open_sides(struct tk_comparison *c, struct tk_error *err)
 {
 	const struct tk_upstream_config *u = NULL;
 	const struct tk_ab_request *q = c->request;
-	int status = q->upstream ? find_upstream(c->n->config, q->upstream, &u, err) : TK_OK;
+	int status = q->upstream ? tk_ab_find_upstream(c->n->config, q->upstream, &u, err) : TK_OK;
 	for (int k = 0; !status && k < TK_AB_SIDES; k++)
 		status = u ? tk_ab_side_build(c->n, u, q->side[k], &c->side[k], err)
 		           : tk_ab_side_load(c->n, q->side[k], &c->side[k], err);

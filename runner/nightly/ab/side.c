@@ -2,6 +2,7 @@
 #include "nightly/ab/side.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/suggest.h"
 #include "base/units.h"
 #include "core/kernel_package.h"
 #include "nightly/plan/backend_name.h"
@@ -162,6 +163,23 @@ static int query_kinds(struct tk_night *n, struct tk_ab_side *side, struct tk_er
 	for (size_t i = 0; !status && i < a->backend_count; i++)
 		status = query_backend(n, a->backends[i].path, &side->kinds[i], NULL, err);
 	return status;
+}
+
+int tk_ab_find_upstream(const struct tk_config *config, const char *name,
+        const struct tk_upstream_config **out, struct tk_error *err)
+{
+	char hint[TK_SUGGEST_HINT_SIZE];
+	*out = tk_config_find_upstream(config, name);
+	if (!*out)
+		return tk_fail(err, TK_EUSAGE,
+		        "\"%s\" is neither an upstream of tracker.yml nor a problem%s", name,
+		        tk_config_suggest_upstream(config, name, NULL, "", hint));
+	if (!tk_upstream_kind_is_built((*out)->kind))
+		return tk_fail(err, TK_EUSAGE,
+		        "%s is an installed library and has no revisions; compare two backends: "
+		        "tracker ab --base=BACKEND --head=BACKEND",
+		        name);
+	return TK_OK;
 }
 
 int tk_ab_side_build(struct tk_night *n, const struct tk_upstream_config *u, const char *spec,

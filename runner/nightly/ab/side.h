@@ -25,6 +25,9 @@ struct tk_ab_side {
 	uint32_t threads; /* 0: as configured */
 };
 
+/* TK_EUSAGE: there is none of that name, or it has no revisions. */
+int tk_ab_find_upstream(const struct tk_config *config, const char *name,
+        const struct tk_upstream_config **out, struct tk_error *err);
 /* A revision or a work tree of an upstream, built or from the cache. Close in any case. */
 int tk_ab_side_build(struct tk_night *n, const struct tk_upstream_config *u, const char *spec,
         struct tk_ab_side *side, struct tk_error *err);
