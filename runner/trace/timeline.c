@@ -7,11 +7,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define GROUPS_MAX 4096
+#define SPANS_OF_A_GROUP 4 /* at least: a fourth as many groups as spans are kept */
 
 /* Groups and spans are in the order of their multiprocessors. */
 struct range {
-	size_t first, end; /* groups */
+	size_t first, end, kept_end; /* groups */
 	double end_ns;
 };
 
@@ -22,7 +22,7 @@ static int compare_ends(const void *a, const void *b)
 }
 
 /* false: out of memory. */
-static bool find_middle(const struct tk_trace_launch *l, struct range *out)
+static bool find_middle(const struct tk_trace_launch *l, size_t groups_max, struct range *out)
 {
 	struct range *ranges = calloc(l->multiprocessors + 1, sizeof *ranges), *last = ranges;
 	size_t count = 0;
@@ -40,8 +40,7 @@ static bool find_middle(const struct tk_trace_launch *l, struct range *out)
 	qsort(ranges, count, sizeof *ranges, compare_ends);
 	*out = ranges[count ? (count - 1) / 2 : 0];
 	free(ranges);
-	if (out->end - out->first > GROUPS_MAX)
-		out->end = out->first + GROUPS_MAX;
+	out->kept_end = out->end - out->first > groups_max ? out->first + groups_max : out->end;
 	return true;
 }
 
@@ -73,15 +72,18 @@ static json_t *encode_spans(
 {
 	const struct tk_trace_span **spans = calloc(l->span_count + 1, sizeof *spans);
 	json_t *list = spans ? json_array() : NULL;
-	size_t count = 0;
+	size_t count = 0, all = 0;
 	for (size_t i = 0; list && i < l->span_count; i++)
-		if (l->spans[i].ring >= r->first && l->spans[i].ring < r->end)
-			spans[count++] = &l->spans[i];
+		if (l->spans[i].ring >= r->first && l->spans[i].ring < r->end) {
+			all++;
+			if (l->spans[i].ring < r->kept_end)
+				spans[count++] = &l->spans[i];
+		}
 	if (list)
 		qsort(spans, count, sizeof *spans, compare_begins);
 	for (size_t i = 0; list && i < count && i < spans_max; i++)
 		json_array_append_new(list, encode_span(spans[i], r->first));
-	*left_out = count > spans_max ? count - spans_max : 0;
+	*left_out = all - (count < spans_max ? count : spans_max);
 	free(spans);
 	return list;
 }
@@ -89,7 +91,7 @@ static json_t *encode_spans(
 static json_t *encode_groups(const struct tk_trace_launch *l, const struct range *r)
 {
 	json_t *list = json_array();
-	for (size_t i = r->first; i < r->end; i++) {
+	for (size_t i = r->first; i < r->kept_end; i++) {
 		const struct tk_trace_group *g = &l->groups[i];
 		json_array_append_new(
 		        list, json_pack("[I,I,I,I]", (json_int_t)g->block, (json_int_t)g->group,
@@ -104,7 +106,7 @@ json_t *tk_trace_timeline_json(const struct tk_trace_file_kernel *kernel,
 	struct range r = {0};
 	json_t *regions = json_array(), *names = json_array(), *spans = NULL;
 	size_t left_out = 0;
-	if (find_middle(l, &r))
+	if (find_middle(l, spans_max / SPANS_OF_A_GROUP, &r))
 		spans = encode_spans(l, &r, spans_max, &left_out);
 	for (uint32_t i = 0; i < kernel->regions; i++)
 		json_array_append_new(regions,

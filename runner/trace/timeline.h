@@ -6,7 +6,8 @@
 #include <jansson.h>
 
 /* Of the multiprocessor that ends in the middle: half of them end later. Times are ns from the
- * begin of the launch. At most `spans_max` spans, the earliest ones. NULL: out of memory.
+ * begin of the launch. At most `spans_max` spans, the earliest ones, and a fourth as many groups.
+ * NULL: out of memory.
  *
  * {"kernel": NAME, "multiprocessor": 7, "duration_ns": N, "left_out": N,
  *  "regions": [{"name": NAME, "kind": KIND}, ...], "group_names": [NAME, ...],

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "trace/chrome_trace.h"
 #include "trace/summary.h"
+#include "trace/timeline.h"
 #include "trace/trace.h"
 
 enum { WAIT, MULTIPLY, SOFTMAX, REGIONS };
@@ -361,6 +362,39 @@ static void test_chrome_trace(void **state)
 	json_decref(root);
 }
 
+/* Three multiprocessors that end at 300, 200 and 100 ns: the second one is kept. */
+static void test_timeline(void **state)
+{
+	struct tk_trace_group groups[] = {
+	        {0, 0, 1, 0, 300}, {1, 0, 4, 0, 100}, {3, 0, 4, 100, 200}, {2, 0, 9, 0, 100}};
+	struct tk_trace_span spans[] = {{0, WAIT, .begin_ns = 0, .end_ns = 300},
+	        {1, MULTIPLY, true, 0, 10, 90}, {1, WAIT, .begin_ns = 0, .end_ns = 10},
+	        {2, SOFTMAX, .begin_ns = 100.4, .end_ns = 199.6}};
+	const struct tk_trace_launch launch = {.groups = groups,
+	        .group_count = 4,
+	        .spans = spans,
+	        .span_count = 4,
+	        .duration_ns = 300,
+	        .multiprocessors = 3};
+	const struct tk_trace_file_kernel kernel = new_file().kernel;
+	json_t *all = tk_trace_timeline_json(&kernel, &launch, 12),
+	       *cut = tk_trace_timeline_json(&kernel, &launch, 4),
+	       *expected = json_loads("[[0,0,0,10],[0,1,10,90,1],[1,2,100,200]]", 0, NULL);
+	(void)state;
+	assert_int_equal(json_integer_value(json_object_get(all, "multiprocessor")), 4);
+	assert_int_equal(json_integer_value(json_object_get(all, "left_out")), 0);
+	assert_int_equal(json_array_size(json_object_get(all, "groups")), 2);
+	assert_true(json_equal(json_object_get(all, "spans"), expected));
+	/* a fourth as many groups as spans: one */
+	json_array_remove(expected, 2);
+	assert_int_equal(json_array_size(json_object_get(cut, "groups")), 1);
+	assert_int_equal(json_integer_value(json_object_get(cut, "left_out")), 1);
+	assert_true(json_equal(json_object_get(cut, "spans"), expected));
+	json_decref(all);
+	json_decref(cut);
+	json_decref(expected);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -375,6 +409,7 @@ int main(void)
 	        cmocka_unit_test(test_faster),
 	        cmocka_unit_test(test_too_few_runs),
 	        cmocka_unit_test(test_chrome_trace),
+	        cmocka_unit_test(test_timeline),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
