@@ -28,4 +28,16 @@ extern const struct tk_vocabulary tk_tune_verdict_words;
 const char *tk_tune_verdict_name(enum tk_tune_verdict value);
 int tk_tune_verdict_parse(const char *name, enum tk_tune_verdict *out);
 
+/* Whether what the newest run of the problem was measured with is what a result was found with. */
+#define TK_TUNE_STATES(X) \
+	X(TK_TUNE_STATE_UNKNOWN, "unknown", "no night has measured the problem") \
+	X(TK_TUNE_STATE_CURRENT, "current", "the same revision and driver") \
+	X(TK_TUNE_STATE_NEW_REVISION, "new-revision", "the backend was built anew since") \
+	X(TK_TUNE_STATE_NEW_DRIVER, "new-driver", "the device has another driver since")
+
+enum tk_tune_state { TK_TUNE_STATES(TK_VOCABULARY_ENUM) TK_TUNE_STATE_COUNT };
+extern const struct tk_vocabulary tk_tune_state_words;
+const char *tk_tune_state_name(enum tk_tune_state value);
+int tk_tune_state_parse(const char *name, enum tk_tune_state *out);
+
 #endif

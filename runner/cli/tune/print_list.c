@@ -13,6 +13,7 @@
 #include "cli/stored_place.h"
 #include "cli/table.h"
 #include "cli/tune/print.h"
+#include "nightly/tune/tuned_state.h"
 #include "store/tuning.h"
 
 #define SCHEMA "tracker-tunings/1"
@@ -25,11 +26,13 @@ static const struct tk_column columns[] = {
         {"WHEN", TK_COLUMN_DROP(2)},
         {"CHANGE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
         {"VERDICT", TK_COLUMN_LEFT},
+        {"STALE", TK_COLUMN_OPTIONAL},
         {"CONFIGURATION", TK_COLUMN_LEFT | TK_COLUMN_OPTIONAL},
         {0},
 };
 
-static void add_row(struct tk_table *t, const struct tk_lookup *l, const struct tk_tuning_row *row)
+static void add_row(struct tk_table *t, const struct tk_lookup *l, const struct tk_tuning_row *row,
+        enum tk_tune_state state)
 {
 	char day[TK_TIME_ISO_SIZE], change[TK_FORMAT_SIZE], range[TK_FORMAT_SIZE];
 
@@ -46,6 +49,8 @@ static void add_row(struct tk_table *t, const struct tk_lookup *l, const struct 
 		        t, "CHANGE", "%s (%s)", tk_text_to_plain(change), tk_text_to_plain(range));
 	}
 	tk_table_set_cell(t, "VERDICT", "%s", tk_tune_verdict_name(row->verdict));
+	if (tk_tune_state_is_stale(state))
+		tk_table_set_cell(t, "STALE", "%s", tk_tune_state_name(state));
 	tk_table_set_cell(t, "CONFIGURATION", "%s", row->config);
 }
 
@@ -59,7 +64,8 @@ static json_t *change_object(const struct tk_tuning_row *row)
 	                         (json_int_t)row->pair_count);
 }
 
-static json_t *row_object(const struct tk_lookup *l, const struct tk_tuning_row *row)
+static json_t *row_object(const struct tk_lookup *l, const struct tk_tuning_row *row,
+        enum tk_tune_state state)
 {
 	char when[TK_TIME_ISO_SIZE];
 	json_t *o = tk_stored_place_json(l, row->device_id, row->environment_id, row->problem_id);
@@ -74,6 +80,7 @@ static json_t *row_object(const struct tk_lookup *l, const struct tk_tuning_row 
 	        "evaluations", (json_int_t)row->evaluation_count, "candidates",
 	        tk_stored_json(row->candidates));
 
+	json_object_set_new(o, "state", json_string(tk_tune_state_name(state)));
 	json_object_set_new(o, "verdict", json_string(tk_tune_verdict_name(row->verdict)));
 	json_object_update(o, result);
 	json_decref(result);
@@ -85,34 +92,48 @@ static bool is_of(const struct tk_tuning_row *row, const char *of)
 	return !of || !strcmp(row->backend, of) || !strcmp(row->upstream, of);
 }
 
-static int print_json(
-        const struct tk_lookup *l, const struct tk_rows *rows, const char *of, struct tk_error *err)
+static int print_json(const struct tk_lookup *l, const struct tk_tuned_history *h,
+        const struct tk_rows *rows, const char *of, struct tk_error *err)
 {
 	json_t *list = json_array();
+	int status = TK_OK;
 
-	for (size_t i = 0; i < rows->count; i++) {
+	for (size_t i = 0; !status && i < rows->count; i++) {
 		const struct tk_tuning_row *row = TK_ROWS_AT(rows, struct tk_tuning_row, i);
+		enum tk_tune_state state = TK_TUNE_STATE_UNKNOWN;
 
-		if (is_of(row, of))
-			json_array_append_new(list, row_object(l, row));
+		if (!is_of(row, of))
+			continue;
+		status = tk_tuned_state(h, row, &state, err);
+		json_array_append_new(list, row_object(l, row, state));
 	}
-	return tk_command_print_json(json_pack("{s:s, s:o}", "schema", SCHEMA, "rows", list), err);
+	if (!status)
+		return tk_command_print_json(
+		        json_pack("{s:s, s:o}", "schema", SCHEMA, "rows", list), err);
+	json_decref(list);
+	return status;
 }
 
 static int print_text(const struct tk_globals *g, const struct tk_lookup *l,
-        const struct tk_rows *rows, const char *of, struct tk_error *err)
+        const struct tk_tuned_history *h, const struct tk_rows *rows, const char *of,
+        struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(g, columns);
+	int status = TK_OK;
 
-	for (size_t i = 0; i < rows->count; i++) {
+	for (size_t i = 0; !status && i < rows->count; i++) {
 		const struct tk_tuning_row *row = TK_ROWS_AT(rows, struct tk_tuning_row, i);
+		enum tk_tune_state state = TK_TUNE_STATE_UNKNOWN;
 
-		if (is_of(row, of))
-			add_row(t, l, row);
+		if (!is_of(row, of))
+			continue;
+		status = tk_tuned_state(h, row, &state, err);
+		add_row(t, l, row, state);
 	}
-	if (!tk_table_row_count(t))
+	if (!status && !tk_table_row_count(t))
 		puts("nothing is stored; `tracker tune BACKEND PROBLEM` tunes a kernel");
-	int status = tk_table_print(t, stdout, err);
+	if (!status)
+		status = tk_table_print(t, stdout, err);
 	tk_table_free(t);
 	return status;
 }
@@ -121,14 +142,19 @@ int tk_tune_list(const struct tk_globals *g, struct tk_store *s, const char *of,
         struct tk_error *err)
 {
 	struct tk_lookup l = {0};
+	struct tk_tuned_history h = {0};
 	struct tk_rows rows = {0};
 	int status = tk_lookup_load(s, &l, err);
 
 	if (!status)
+		status = tk_tuned_history_load(s, &h, err);
+	if (!status)
 		status = tk_store_list_tunings(s, &rows, err);
 	if (!status)
-		status = json ? print_json(&l, &rows, of, err) : print_text(g, &l, &rows, of, err);
+		status = json ? print_json(&l, &h, &rows, of, err)
+		              : print_text(g, &l, &h, &rows, of, err);
 	tk_rows_free(&rows);
+	tk_tuned_history_free(&h);
 	tk_lookup_free(&l);
 	return status;
 }

@@ -34,11 +34,11 @@ static bool is_built(const struct tk_upstream_row *u)
 	return tk_upstream_kind_parse(u->kind, &kind) != TK_OK || tk_upstream_kind_is_built(kind);
 }
 
-static bool is_of(const struct tk_tuning_row *t, const struct tk_series_row *series,
-        const struct tk_upstream_row *upstream, const char *options)
+bool tk_tuned_is_of(const struct tk_tuning_row *t, const struct tk_series_row *series,
+        const struct tk_upstream_row *upstream)
 {
 	return t->device_id == series->device_id && t->problem_id == series->problem_id &&
-	       strcmp(t->backend, series->backend) == 0 && strcmp(t->options, options) == 0 &&
+	       strcmp(t->backend, series->backend) == 0 &&
 	       (*t->upstream ? strcmp(t->upstream, upstream->name) == 0 : !is_built(upstream));
 }
 
@@ -51,7 +51,7 @@ const struct tk_tuning_row *tk_tuned_find(
 	for (size_t i = 0; upstream && i < r->tunings.count; i++) {
 		const struct tk_tuning_row *t = TK_ROWS_AT(&r->tunings, struct tk_tuning_row, i);
 		if (t->verdict == TK_TUNE_VERDICT_INCONCLUSIVE ||
-		        !is_of(t, series, upstream, options))
+		        strcmp(t->options, options) != 0 || !tk_tuned_is_of(t, series, upstream))
 			continue;
 		if (strcmp(t->mode, series->mode) == 0) {
 			found = t;
