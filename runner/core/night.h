@@ -2,6 +2,7 @@
 #ifndef TK_CORE_NIGHT_H
 #define TK_CORE_NIGHT_H
 #include "core/vocabulary.h"
+#include <stdbool.h>
 
 #define TK_NIGHT_KINDS(X) \
 	X(TK_NIGHT_NIGHTLY, "nightly", "the newest revision of each upstream") \
@@ -22,6 +23,10 @@ int tk_night_kind_parse(const char *name, enum tk_night_kind *out);
 enum tk_night_status { TK_NIGHT_STATUSES(TK_VOCABULARY_ENUM) };
 extern const struct tk_vocabulary tk_night_status_words;
 const char *tk_night_status_name(enum tk_night_status value);
+
+/* Whether a night was for all upstreams, by the summary that it is stored with: not one of
+ * `tracker nightly --upstream`. */
+bool tk_night_has_all_upstreams(const char *summary);
 
 /* In the order in which a night runs them. */
 #define TK_STAGES(X) \

@@ -64,8 +64,8 @@ static json_t *change_object(const struct tk_tuning_row *row)
 	                         (json_int_t)row->pair_count);
 }
 
-static json_t *row_object(const struct tk_lookup *l, const struct tk_tuning_row *row,
-        enum tk_tune_state state)
+static json_t *row_object(
+        const struct tk_lookup *l, const struct tk_tuning_row *row, enum tk_tune_state state)
 {
 	char when[TK_TIME_ISO_SIZE];
 	json_t *o = tk_stored_place_json(l, row->device_id, row->environment_id, row->problem_id);

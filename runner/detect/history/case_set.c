@@ -306,7 +306,8 @@ size_t tk_case_set_count_nights_since(
 
 		if (n->machine_id == machine_id && n->as_of_s > since_s &&
 		        n->as_of_s <= e->night->as_of_s &&
-		        (n->id == e->night->id || is_whole_night(n)))
+		        (n->id == e->night->id || is_whole_night(n)) &&
+		        tk_night_has_all_upstreams(n->summary))
 			count++;
 	}
 	return count;

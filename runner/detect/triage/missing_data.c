@@ -18,8 +18,8 @@
 /* Full nights of one machine, newest first. */
 struct calendar {
 	int64_t machine_id;
-	const struct tk_night_row **nights;
-	size_t count;
+	const struct tk_night_row **nights, **turns; /* turns: those of all upstreams */
+	size_t count, turn_count;
 	bool is_silent; /* the whole machine has no data */
 };
 
@@ -56,7 +56,8 @@ static int fill_calendar(const struct search *s, struct calendar *c, struct tk_e
 	const struct tk_rows *nights = &s->catalog.nights.rows;
 
 	c->nights = calloc(nights->count + 1, sizeof(*c->nights));
-	if (!c->nights)
+	c->turns = calloc(nights->count + 1, sizeof(*c->turns));
+	if (!c->nights || !c->turns)
 		return out_of_memory(err);
 	for (size_t i = 0; i < nights->count; i++) {
 		const struct tk_night_row *n = TK_ROWS_AT(nights, struct tk_night_row, i);
@@ -66,6 +67,9 @@ static int fill_calendar(const struct search *s, struct calendar *c, struct tk_e
 			c->nights[c->count++] = n;
 	}
 	qsort(c->nights, c->count, sizeof(*c->nights), newest_first);
+	for (size_t i = 0; i < c->count; i++)
+		if (tk_night_has_all_upstreams(c->nights[i]->summary))
+			c->turns[c->turn_count++] = c->nights[i];
 	return TK_OK;
 }
 
@@ -120,19 +124,21 @@ static int64_t usual_gap_s(const struct calendar *c)
 	return gaps[n / 2] > DAY_S ? gaps[n / 2] : DAY_S;
 }
 
-/* A series whose turn comes every K nights may lack data for K nights more. */
-static size_t nights_allowed(const struct search *s, const struct tk_series_row *series)
+/* The time of the newest night that is too late for a timing of the series. One whose turn comes
+ * every K nights may lack data for K nights more; a night of one upstream is no turn. false: there
+ * are fewer nights. */
+static bool find_latest_due(const struct search *s, const struct calendar *c,
+        const struct tk_series_row *series, int64_t *as_of_s)
 {
-	const size_t round = series->rotate_nights > 1 ? (size_t)series->rotate_nights : 1;
+	const bool rotates = series->rotate_nights > 1;
+	const struct tk_night_row **nights = rotates ? c->turns : c->nights;
+	const size_t allowed =
+	        s->options->missing_data_nights + (rotates ? (size_t)series->rotate_nights - 1 : 0);
 
-	return s->options->missing_data_nights + round - 1;
-}
-
-/* None of the machine's newest nights has the timing. */
-static bool is_overdue(const struct calendar *c, size_t nights, int64_t last_s)
-{
-
-	return c->count >= nights && last_s < c->nights[nights - 1]->as_of_s;
+	if ((rotates ? c->turn_count : c->count) < allowed)
+		return false;
+	*as_of_s = nights[allowed - 1]->as_of_s;
+	return true;
 }
 
 /* ---- what is missing ---- */
@@ -252,12 +258,14 @@ static int search_upstream(
 	        .machine_id = x->machine->id, .upstream_id = x->upstream->id};
 	const struct tk_newest_point *newest;
 	char day[TK_TIME_ISO_SIZE];
+	int64_t due_s;
 
 	*whole = has_upstream(s, x);
 	if (*whole)
 		return TK_OK;
 	newest = newest_of_upstream(s, x);
-	*whole = newest && is_overdue(x->calendar, nights_allowed(s, x->series), newest->as_of_s);
+	*whole = newest && find_latest_due(s, x->calendar, x->series, &due_s) &&
+	         newest->as_of_s < due_s;
 	if (!*whole)
 		return TK_OK;
 	missing.night_id = newest->night_id;
@@ -272,16 +280,14 @@ static int search_series(struct search *s, const struct tk_newest_point *p, stru
 	struct subject x;
 	char day[TK_TIME_ISO_SIZE];
 	bool whole = false, has_outcome = false;
-	size_t nights;
+	int64_t due_s;
 	int status;
 
 	if (!find_subject(s, p, &x) || x.calendar->is_silent)
 		return TK_OK;
-	nights = nights_allowed(s, x.series);
-	if (!is_overdue(x.calendar, nights, p->as_of_s))
+	if (!find_latest_due(s, x.calendar, x.series, &due_s) || p->as_of_s >= due_s)
 		return TK_OK;
-	status = tk_store_has_executed_run(
-	        s->store, p->series_id, x.calendar->nights[nights - 1]->as_of_s, &has_outcome, err);
+	status = tk_store_has_executed_run(s->store, p->series_id, due_s, &has_outcome, err);
 	if (!status && !has_outcome)
 		status = search_upstream(s, &x, &whole, err);
 	if (status || has_outcome || whole)
@@ -300,8 +306,10 @@ static int search_series(struct search *s, const struct tk_newest_point *p, stru
 
 static void free_search(struct search *s)
 {
-	for (size_t m = 0; m < s->calendar_count; m++)
+	for (size_t m = 0; m < s->calendar_count; m++) {
 		free(s->calendars[m].nights);
+		free(s->calendars[m].turns);
+	}
 	free(s->calendars);
 	tk_rows_free(&s->newest);
 	tk_catalog_free(&s->catalog);

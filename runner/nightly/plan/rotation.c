@@ -7,7 +7,8 @@
 #include "store/store.h"
 #include "suite/rotation.h"
 
-/* Nights of this machine that completed before: one that was killed does not use up a turn. */
+/* Nights of this machine that completed before. One that was killed, or of one upstream alone, does
+ * not use up a turn. */
 static int count_nights(struct tk_night *n, uint64_t *out, struct tk_error *err)
 {
 	struct tk_rows nights = {0};
@@ -15,9 +16,11 @@ static int count_nights(struct tk_night *n, uint64_t *out, struct tk_error *err)
 	int status = tk_store_list_nights(n->store, &nights, err);
 	for (size_t i = 0; !status && i < nights.count; i++) {
 		const struct tk_night_row *row = TK_ROWS_AT(&nights, struct tk_night_row, i);
+		bool has_ended =
+		        row->status == TK_NIGHT_COMPLETE || row->status == TK_NIGHT_INCOMPLETE;
 		count += row->machine_id == n->machine_id && row->id != n->night_id &&
-		         row->kind == TK_NIGHT_NIGHTLY &&
-		         (row->status == TK_NIGHT_COMPLETE || row->status == TK_NIGHT_INCOMPLETE);
+		         row->kind == TK_NIGHT_NIGHTLY && has_ended &&
+		         tk_night_has_all_upstreams(row->summary);
 	}
 	tk_rows_free(&nights);
 	if (!status)
