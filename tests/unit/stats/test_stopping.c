@@ -32,10 +32,41 @@ static void stops_for_the_right_reason(void **state)
 	assert_string_equal(tk_stop_name(TK_STOP_BUDGET), "budget");
 }
 
+/* The width counts in proportion to the median's size, whatever its sign; values that are not
+ * finite never look tight. */
+static void tight_is_relative_to_the_median(void **state)
+{
+	const struct tk_stop_rule rule = {0.95, 0.01, 8, 100, 1.0};
+	double below[20], zero[20], holes[20];
+
+	for (int i = 0; i < 20; i++) {
+		below[i] = -100.2 + i * 0.01;
+		zero[i] = -0.1 + i * 0.01;
+		holes[i] = NAN;
+	}
+	assert_int_equal(tk_stop_check(&rule, below, 20, 0.1), TK_STOP_TIGHT);
+	assert_int_equal(tk_stop_check(&rule, zero, 20, 0.1), TK_STOP_CONTINUE);
+	assert_int_equal(tk_stop_check(&rule, holes, 20, 0.1), TK_STOP_CONTINUE);
+}
+
+/* Fewer samples than the interval needs never stop it, even if the rule would accept them. */
+static void an_interval_is_required(void **state)
+{
+	const struct tk_stop_rule rule = {0.95, 0.01, 2, 100, 1.0};
+	const double same[] = {5, 5, 5, 5, 5, 5};
+
+	assert_int_equal(tk_stop_check(&rule, same, 5, 0.1), TK_STOP_CONTINUE);
+	assert_int_equal(tk_stop_check(&rule, same, 6, 0.1), TK_STOP_TIGHT);
+	assert_string_equal(tk_stop_name(TK_STOP_CONTINUE), "continue");
+	assert_string_equal(tk_stop_name((enum tk_stop)99), "continue");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(stops_for_the_right_reason),
+	        cmocka_unit_test(tight_is_relative_to_the_median),
+	        cmocka_unit_test(an_interval_is_required),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
