@@ -45,7 +45,9 @@ enum diff_option {
 #define CORRECTIONS "bh|none"
 #define GROUPS "machine|backend|upstream|commit|kernel" /* in the order of tk_diff_group */
 #define SORTS "severity|pct|abs|name"                   /* in the order of tk_diff_sort */
-#define FORMATS "text|json|ndjson|csv|md|github|sarif|junit"
+#define FIRST_WORD(name, ...) name
+#define NEXT_WORD(name, ...) "|" name
+#define FORMATS TK_DIFF_FORMATS(FIRST_WORD, NEXT_WORD)
 
 static const struct argp_option options[] = {
         {0, 0, 0, 0, "Range (default: the last 7 days)", 1},

@@ -7,17 +7,8 @@
 
 #include "base/error.h"
 
-const struct tk_diff_format tk_diff_formats[] = {
-        {"text", false, tk_diff_write_text},
-        {"json", true, tk_diff_write_json},
-        {"ndjson", true, tk_diff_write_ndjson},
-        {"csv", true, tk_diff_write_csv},
-        {"md", false, tk_diff_write_markdown},
-        {"github", false, tk_diff_write_github},
-        {"sarif", false, tk_diff_write_sarif},
-        {"junit", true, tk_diff_write_junit},
-        {0},
-};
+#define ROW(name, everything, write) {name, everything, write},
+const struct tk_diff_format tk_diff_formats[] = {TK_DIFF_FORMATS(ROW, ROW){0}};
 
 const struct tk_diff_format *tk_diff_format_find(const char *name)
 {

@@ -1,4 +1,4 @@
-/* What the formats of `tracker diff` share. A new format is one row of tk_diff_formats and one file
+/* What the formats of `tracker diff` share. A new format is one row of TK_DIFF_FORMATS and one file
  * format_NAME.c. */
 #ifndef TK_DIFF_VIEW_H
 #define TK_DIFF_VIEW_H
@@ -47,9 +47,24 @@ struct tk_diff_view {
 	size_t shared_backend_count;
 };
 
+/* name, all series unless --only selects (for programs), function of format_NAME.c. The table, the
+ * declarations and the words of --format are made of these rows: `first` is applied to the first
+ * row, `next` to the others, for the separators of the words. */
+/* clang-format off */
+#define TK_DIFF_FORMATS(first, next) \
+	first("text", false, tk_diff_write_text) \
+	next("json", true, tk_diff_write_json) \
+	next("ndjson", true, tk_diff_write_ndjson) \
+	next("csv", true, tk_diff_write_csv) \
+	next("md", false, tk_diff_write_markdown) \
+	next("github", false, tk_diff_write_github) \
+	next("sarif", false, tk_diff_write_sarif) \
+	next("junit", true, tk_diff_write_junit)
+/* clang-format on */
+
 struct tk_diff_format {
 	const char *name;
-	bool everything; /* for programs: all series, unless --only selects */
+	bool everything;
 	int (*write)(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
 };
 extern const struct tk_diff_format tk_diff_formats[]; /* ends with name == NULL */
@@ -106,13 +121,9 @@ void tk_diff_write_details(const struct tk_diff_view *v, FILE *out);
  * it. */
 void tk_diff_write_bisect_hints(const struct tk_diff_view *v, FILE *out);
 
-int tk_diff_write_text(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
-int tk_diff_write_json(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
-int tk_diff_write_ndjson(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
-int tk_diff_write_sarif(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
-int tk_diff_write_csv(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
-int tk_diff_write_markdown(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
-int tk_diff_write_github(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
-int tk_diff_write_junit(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
+#define TK_DIFF_WRITER(name, everything, write) \
+	int write(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
+TK_DIFF_FORMATS(TK_DIFF_WRITER, TK_DIFF_WRITER)
+#undef TK_DIFF_WRITER
 
 #endif
