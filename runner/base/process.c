@@ -397,7 +397,7 @@ int tk_process_check(const struct tk_process_spec *spec, const struct tk_process
 	title(spec, name, sizeof name);
 	telling_line(&result->err, line, sizeof line);
 	if (result->timed_out)
-		return tk_fail(err, TK_ETIMEOUT, "%s: no end after %s", name,
+		return tk_fail(err, TK_ETIMEOUT, "%s did not end within %s", name,
 		        tk_duration_format(spec->deadline_s, took, sizeof took));
 	if (result->signal)
 		return tk_fail(err, TK_ECRASH, "%s: ended by signal %d (%s)", name, result->signal,

@@ -68,7 +68,7 @@ int tk_process_run(
         const struct tk_process_spec *spec, struct tk_process_result *result, struct tk_error *err);
 void tk_process_result_free(struct tk_process_result *result);
 /* 0 if the exit code was 0, else a message: "git fetch: exit code 128: <last line of stderr>",
- * "... no end after 30 s". */
+ * "... did not end within 30 s". */
 int tk_process_check(const struct tk_process_spec *spec, const struct tk_process_result *result,
         struct tk_error *err);
 

@@ -13,7 +13,8 @@
 #define BACKENDS_MAX 64
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-/* Packages first: their folders can be told from a file that is missing. */
+/* The order of the look-up: the folders of packages, if they exist; last the shared object, whose
+ * path is returned even if the file is missing. */
 static const char *const suffixes[] = {
         ".cpu", ".cuda", ".hip", ".null", ".python-cpu", ".python-cuda", ".so"};
 

@@ -90,7 +90,9 @@ static int update_submodules(const struct tk_clone *c, const char *dir, struct t
 	        (const char *const[]){
 	                "submodule", "--quiet", "update", "--init", "--recursive", NULL},
 	        NULL, err);
-	return status ? tk_error_add_context(err, "%s: submodules", c->repo->name) : TK_OK;
+	if (status)
+		tk_error_add_context(err, "%s: cannot fetch the submodules", c->repo->name);
+	return status;
 }
 
 static int find_id(

@@ -47,7 +47,7 @@ int tk_wire_parse(const char *line, size_t len, json_t **out, struct tk_error *e
 	}
 	if (!json_is_object(root)) {
 		json_decref(root);
-		return tk_fail(err, TK_EDATA, "a JSON value that is not an object");
+		return tk_fail(err, TK_EDATA, "expected a JSON object");
 	}
 	*out = root;
 	return TK_OK;

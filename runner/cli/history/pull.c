@@ -78,8 +78,8 @@ static int move_file(const char *dir, const char *from, const char *into, const 
 	return status;
 }
 
-/* The signature comes first: a history never stands beside that of another one, so that killing
- * pull in between leaves a pair that is refused. */
+/* Moves the signature before the history: if pull is killed in between, the new signature does not
+ * match the old history, and the pair is refused. */
 static int take_files(const char *dir, const char *into, const char *name, struct tk_error *err)
 {
 	char *db = NULL, *sig = NULL, *path = NULL;

@@ -159,7 +159,8 @@ static int add_trial(struct tk_comparison *c, const struct pair *pair,
 	                                             : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
-/* The strings of a test are those of its row, whose place changes while trials are added. */
+/* Called once all trials are added: a test points at the strings of its row, and rows move while
+ * the array grows. */
 static void name_series(struct tk_comparison *c)
 {
 	for (size_t i = 0; i < c->count; i++) {

@@ -136,7 +136,7 @@ static void deadline_kills_the_whole_group(void **state)
 	assert_true(r.timed_out);
 	assert_int_equal(r.signal, SIGKILL);
 	assert_int_equal(err.status, TK_ETIMEOUT);
-	assert_string_equal(err.message, "sh: no end after 500 ms");
+	assert_string_equal(err.message, "sh did not end within 500 ms");
 	assert_false(is_alive(pid_file));
 	tk_dir_remove(dir, NULL);
 	free(dir);

@@ -308,7 +308,7 @@ static void submodules(void **state)
 	src.submodules = true;
 	struct tk_error err = {0};
 	assert_int_equal(tk_repo_checkout(&src, "main", &dir, &err), TK_EIO);
-	assert_non_null(strstr(err.message, "up: submodules: "));
+	assert_non_null(strstr(err.message, "up: cannot fetch the submodules: "));
 	free(url);
 }
 

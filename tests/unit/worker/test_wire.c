@@ -26,7 +26,8 @@ static void invalid_lines_are_refused(void **state)
 {
 	/* clang-format off */
 	static const char *const cases[][2] = {{"", "invalid JSON"}, {"{", "invalid JSON"},
-		{"{\"id\":1", "invalid JSON"}, {"[1]", "not an object"}, {"7", "invalid JSON"},
+		{"{\"id\":1", "invalid JSON"}, {"[1]", "expected a JSON object"},
+		{"7", "invalid JSON"},
 		{"{\"a\":1,\"a\":2}", "duplicate"}, {"{\"a\":NaN}", "invalid JSON"},
 		{"{\"a\":Infinity}", "invalid JSON"}, {"{\"a\":1e999}", "invalid JSON"},
 		{"{\"a\":99999999999999999999}", "invalid JSON"}, {"{} {}", "invalid JSON"},
