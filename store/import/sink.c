@@ -3,6 +3,7 @@
  * in the order of their table: millions of them in a bounded memory. */
 #include "base/archive.h"
 #include "base/clock.h"
+#include "core/metric.h"
 #include "store/db/point_columns.h"
 #include "store/import/import.h"
 #include <math.h>
@@ -433,8 +434,8 @@ int tk_import_point(
 	int status;
 
 	/* A measured time is positive; 0 is what a harness writes for none. */
-	bool is_impossible =
-	        !strcmp(metric, "time") && u.metric && !strcmp(u.metric, "time") && row.value <= 0;
+	bool is_impossible = tk_metric_from_name(metric) == TK_METRIC_TIME &&
+	                     tk_metric_from_name(u.metric) == TK_METRIC_TIME && row.value <= 0;
 
 	if (!isfinite(row.value) || is_impossible) {
 		tk_import_count_missing(s, p->name);
