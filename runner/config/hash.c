@@ -29,6 +29,8 @@ static void hash_upstream(struct tk_hash *h, const struct tk_upstream_config *u)
 	tk_hash_add_i64(h, u->submodules);
 	tk_hash_add_i64(h, u->enabled);
 	hash_words(h, u->backends);
+	if (u->is_tuned) /* without it, the hash of before this key */
+		tk_hash_add_str(h, "tuned");
 	if (u->kind == TK_UPSTREAM_PACKAGE) {
 		const char *more[] = {u->package, u->index, u->extra_index, u->python};
 		for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)

@@ -329,8 +329,17 @@ static void the_hash_is_of_the_measurements(void **state)
 	        {"control: {every: 3}", false},
 	        {"upstreams: [{name: self, kind: self}]", false},
 	};
-	struct tk_config *plain = load("");
+	static const char upstream[] = "upstreams: [{name: u, kind: system, adapter: x, ";
+	struct tk_config *plain = load(""), *by_default, *tuned;
+	char text[128];
 
+	snprintf(text, sizeof text, "%sconfig: default}]", upstream);
+	by_default = load(text);
+	snprintf(text, sizeof text, "%sconfig: tuned}]", upstream);
+	tuned = load(text);
+	assert_string_not_equal(by_default->hash, tuned->hash);
+	tk_config_free(by_default);
+	tk_config_free(tuned);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct tk_config *c = load(rows[i].text);
 
