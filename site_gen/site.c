@@ -13,7 +13,7 @@
 #include "site_gen/render/assets.h"
 
 /* Raise it when the same history gives other files: old sites are then rebuilt. */
-#define SITE_FORMAT 22
+#define SITE_FORMAT 23
 
 /* A hash of everything besides the history that affects the output. */
 static int hash_inputs(const struct tk_site *site, const char *assets_hex,
@@ -96,27 +96,33 @@ static int plan(struct tk_site *site, const char *assets_hex, char digest[TK_HAS
 	if (!status)
 		status = tk_state_new(&site->state, m->series_count, site->data.shard_count,
 		        site->data.group_count, err);
+	if (!status)
+		status = tk_totals_plan(m, &site->totals, err);
 	for (size_t i = 0; !status && i < m->series_count; i++)
 		m->series[i].trace = &site->state.series[i].trace;
 	if (!status && reuse->usable)
-		reuse->usable = tk_state_read(&site->state, site->out, reuse->build);
+		reuse->usable = tk_state_read(&site->state, site->out, reuse->build) &&
+		                tk_totals_read(&site->totals, site->out, reuse->build);
 	if (!status && reuse->usable)
 		status = tk_reuse_find_backfilled(m, &site->state, reuse, err);
 	if (!status && reuse->usable)
 		tk_output_resume(site->out, reuse->files, reuse->bytes);
-	else if (!status)
+	else if (!status) {
 		tk_state_clear(&site->state);
+		tk_totals_clear(&site->totals);
+	}
 	return status;
 }
 
 static int render_all(struct tk_site *site, struct tk_error *err)
 {
 	static int (*const pages[])(struct tk_site *, struct tk_error *) = {tk_chart_data_write,
-	        tk_page_write_overview, tk_page_write_kernels, tk_page_write_rooflines,
-	        tk_page_write_lists, tk_page_write_nights, tk_page_write_upstreams,
-	        tk_page_write_revisions, tk_page_write_machines, tk_page_write_environment,
-	        tk_page_write_alerts, tk_page_write_method, tk_page_write_compare,
-	        tk_page_write_kernel_traces, tk_page_write_api, tk_page_write_badges};
+	        tk_page_write_overview, tk_page_write_trends, tk_page_write_kernels,
+	        tk_page_write_rooflines, tk_page_write_lists, tk_page_write_nights,
+	        tk_page_write_upstreams, tk_page_write_revisions, tk_page_write_machines,
+	        tk_page_write_environment, tk_page_write_alerts, tk_page_write_method,
+	        tk_page_write_compare, tk_page_write_kernel_traces, tk_page_write_api,
+	        tk_page_write_badges};
 	char assets[TK_HASH_HEX_SIZE], digest[TK_HASH_HEX_SIZE], path[TK_PAGE_PATH_SIZE];
 	const struct tk_site_options *options = site->options;
 	/* hashed first: the plan depends on them */
@@ -142,6 +148,8 @@ static int render_all(struct tk_site *site, struct tk_error *err)
 		        &site->model, site->out, site->state.build, &site->reuse, err);
 	if (!status && site->state.is_changed)
 		status = tk_state_write(&site->state, site->out, err);
+	if (!status && site->state.is_changed)
+		status = tk_totals_write(&site->totals, site->out, site->state.build, err);
 	return status ? status
 	              : tk_reuse_write_state(&site->model, site->out, digest, site->state.build,
 	                        &site->reuse, err);
@@ -152,6 +160,7 @@ static void site_free(struct tk_site *site)
 	tk_reuse_free(&site->reuse);
 	tk_chart_data_free(&site->data);
 	tk_state_free(&site->state);
+	tk_totals_free(&site->totals);
 	tk_code_cache_free(&site->codes);
 	tk_output_free(site->out);
 	tk_templates_free(site->templates);

@@ -1,4 +1,5 @@
 /* Writes the data files and the pages of series, shard by shard. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -109,6 +110,26 @@ static int find_members(
 	return status;
 }
 
+/* The new points of all series; the first build adds them while it writes the shards. */
+static int add_to_totals(
+        struct tk_site *site, const struct tk_shard_member *members, struct tk_error *err)
+{
+	struct tk_totals *t = &site->totals;
+	int status = 0;
+	for (size_t i = 0; !status && i < site->model.series_count; i++) {
+		const struct tk_shard_member *member = &members[i];
+		size_t series = (size_t)(member->series - site->model.series);
+		const struct tk_trace *trace = member->series->trace;
+		float previous = trace->count ? trace->at[trace->count - 1].value : NAN;
+		if (!member->needs_rebuild)
+			status = tk_totals_add_points(t, series, &previous, member->new_points,
+			        member->new_point_count, err);
+		else if (t->total_of[series] != TK_TOTAL_NONE)
+			t->at[t->total_of[series]].is_stale = true;
+	}
+	return status ? status : tk_totals_read_stale(&site->model, t, err);
+}
+
 static int for_each_shard(struct tk_site *site, struct tk_shard_member *members, const bool *due,
         int (*f)(struct tk_site *, struct tk_shard_member *, size_t, bool, struct tk_error *),
         struct tk_error *err)
@@ -132,6 +153,8 @@ int tk_chart_data_write(struct tk_site *site, struct tk_error *err)
 	bool *due = calloc(site->data.shard_count + 1, sizeof *due), has_news = !site->reuse.usable;
 	int status = members && due ? find_members(site, members, &has_news, err)
 	                            : tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!status && site->reuse.usable)
+		status = add_to_totals(site, members, err);
 	site->state.build += has_news;
 	site->state.is_changed = site->state.is_changed || has_news;
 	/* Where every build rewrites all shards, it does so without new points too: alerts and

@@ -100,6 +100,21 @@ static int write_recent(struct tk_site *site, struct tk_shard_member *members, s
 	return status ? status : tk_output_put(site->out, path, &site->page, err);
 }
 
+/* A site that is written anew has read all points. */
+static int add_to_totals(
+        struct tk_site *site, const struct tk_shard_member *member, struct tk_error *err)
+{
+	size_t series = (size_t)(member->series - site->model.series);
+	float previous = NAN;
+	if (site->reuse.usable)
+		return 0;
+	int status = tk_totals_add_points(
+	        &site->totals, series, &previous, member->older, member->older_count, err);
+	return status ? status
+	              : tk_totals_add_points(&site->totals, series, &previous, member->recent,
+	                        member->recent_count, err);
+}
+
 static int rewrite_group(struct tk_site *site, struct tk_shard_member *members, size_t count,
         int64_t from_s, int64_t cut_s, struct tk_error *err)
 {
@@ -107,6 +122,8 @@ static int rewrite_group(struct tk_site *site, struct tk_shard_member *members, 
 	int status = 0;
 	for (size_t i = 0; !status && i < count; i++) {
 		status = read_member(site, &members[i], from_s, cut_s, err);
+		if (!status)
+			status = add_to_totals(site, &members[i], err);
 		if (status)
 			break;
 		tk_shard_member_store_state(site, &members[i]);

@@ -9,10 +9,12 @@
 
 static void section_path(struct tk_buf *out, const struct tk_model *m, enum tk_section section)
 {
-	static const char *const plain[] = {"index.html", "", "lists/index.html", "compare.html",
-	        "", "nights/index.html", "upstreams/index.html", "machines/index.html",
-	        "alerts.html", "method.html"};
+	static const char *const plain[] = {"index.html", "", "", "lists/index.html",
+	        "compare.html", "", "nights/index.html", "upstreams/index.html",
+	        "machines/index.html", "alerts.html", "method.html"};
 	tk_buf_add_str(out, plain[section]);
+	if (section == TK_SECTION_TRENDS && m->series_count)
+		tk_buf_add_str(out, "trends/index.html");
 	if (section == TK_SECTION_ROOFLINE && m->device_count)
 		tk_buf_add_printf(out, "roofline/%s.html", m->devices[0].file);
 	for (size_t i = 0; section == TK_SECTION_KERNELS && i < m->series_count && !out->len; i++)

@@ -8,6 +8,7 @@
 #include "site_gen/data/chart_data.h"
 #include "site_gen/data/reuse.h"
 #include "site_gen/data/state.h"
+#include "site_gen/data/totals.h"
 #include "site_gen/model/code_cache.h"
 #include "site_gen/model/model.h"
 #include "site_gen/pages/tone.h"
@@ -32,6 +33,7 @@ struct tk_site {
 	struct tk_reuse reuse;
 	struct tk_chart_data data;
 	struct tk_site_state state;
+	struct tk_totals totals;
 	struct tk_code_cache codes;
 	bool charts;      /* Chart.js is available */
 	char version[17]; /* of the assets, for their addresses */
@@ -41,6 +43,7 @@ struct tk_site {
 /* Sections of the navigation. */
 #define TK_SECTIONS(X) \
 	X(TK_SECTION_OVERVIEW, "Overview") \
+	X(TK_SECTION_TRENDS, "Trends") \
 	X(TK_SECTION_KERNELS, "Kernels") \
 	X(TK_SECTION_SERIES, "Series") \
 	X(TK_SECTION_COMPARE, "Compare") \
@@ -59,6 +62,7 @@ enum tk_section {
 
 /* The pages; one source file each. */
 int tk_page_write_overview(struct tk_site *site, struct tk_error *err);
+int tk_page_write_trends(struct tk_site *site, struct tk_error *err);
 int tk_page_write_kernels(struct tk_site *site, struct tk_error *err);
 int tk_page_write_rooflines(struct tk_site *site, struct tk_error *err);
 int tk_page_write_nights(struct tk_site *site, struct tk_error *err);

@@ -2,16 +2,10 @@
 "use strict";
 window.tracker ??= {};
 {
-  const { dom, format } = window.tracker;
+  const { dom, format, timeAxis } = window.tracker;
   const { colour } = dom;
   const FLAG_THROTTLED = 1;
   const FLAG_UNSTABLE = 2;
-  const MINUTES_PER_DAY = 1440;
-  // Distances between ticks, in minutes: from one minute to five years.
-  const TICK_STEPS = [
-    ...[1, 2, 5, 10, 30, 60, 120, 360, 720, 1440, 2880, 7200, 14400, 43200, 86400],
-    ...[259200, 525600, 1051200, 2629800],
-  ];
 
   // ---- annotations ----
 
@@ -156,24 +150,6 @@ window.tracker ??= {};
 
   // ---- axes ----
 
-  // As many ticks at round times as fit.
-  function setTimeTicks(axis) {
-    const room = Math.max(2, Math.min(8, Math.floor(axis.chart.canvas.clientWidth / 120)));
-    const span = (axis.max - axis.min) * MINUTES_PER_DAY;
-    const minutes = TICK_STEPS.find((step) => span / step <= room) ?? TICK_STEPS.at(-1);
-    const step = minutes / MINUTES_PER_DAY;
-    axis.ticks = [];
-    for (let x = Math.ceil(axis.min / step) * step; x <= axis.max; x += step) {
-      axis.ticks.push({ value: x });
-    }
-    axis.showsTimeOfDay = step < 1;
-  }
-
-  function timeTick(x) {
-    const seconds = Math.round(x * MINUTES_PER_DAY) * 60;
-    return this.showsTimeOfDay ? format.minute(seconds).slice(5) : format.day(seconds);
-  }
-
   // The ends of the range are rarely round numbers, so they get no label.
   function valueTick(view, value, i, ticks) {
     if (!view.isLogarithmic && (i === 0 || i === ticks.length - 1)) return "";
@@ -191,8 +167,8 @@ window.tracker ??= {};
         max: to + padding,
         grid: { color: grid },
         border: { color: grid },
-        afterBuildTicks: setTimeTicks,
-        ticks: { color: text, maxRotation: 0, autoSkip: false, callback: timeTick },
+        afterBuildTicks: timeAxis.afterBuildTicks,
+        ticks: { color: text, maxRotation: 0, autoSkip: false, callback: timeAxis.callback },
       },
       y: {
         type: view.isLogarithmic ? "logarithmic" : "linear",

@@ -7,6 +7,7 @@ import { browser } from "./browser/support.mjs";
 const files = [
   "pages",
   "trend",
+  "totals",
   "kernel",
   "compare",
   "lists",

@@ -23,7 +23,7 @@ if ! render | grep -q '(0 written)'; then
 fi
 render --full >/dev/null
 diff -r -x "site-state.*" kept site # it counts builds
-rm -r site/assets site/site-state.json site/site-state.bin
+rm -r site/assets site/site-state.*
 # addresses of assets carry their hash, which changes with every change of a style sheet
 find site -name '*.html' -exec sed -i 's/?v=[0-9a-f]*"/?v=HASH"/' {} +
 if [ "${4:-}" = --update ]; then

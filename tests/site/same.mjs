@@ -16,7 +16,7 @@ const read = (site, file) => readFileSync(join(site, file), "utf8");
 const list = (site) =>
   readdirSync(site, { recursive: true }).filter((f) => statSync(join(site, f)).isFile());
 const mayDiffer = (f) =>
-  /^(series\/.*\.html|badges\/.*\.svg|data\/[0-9a-f]{3,}\.(recent|hot|\d{4})\.js|site-state\.(json|bin))$/.test(
+  /^(series\/.*\.html|badges\/.*\.svg|data\/[0-9a-f]{3,}\.(recent|hot|\d{4})\.js|site-state\.(json|bin|totals\.bin))$/.test(
     f,
   );
 const mayStay = (f) => /^(nights|revisions)\//.test(f);

@@ -1,0 +1,374 @@
+/* trends/: the index of every kernel on every device, and of its types and backends. */
+#include "site_gen/pages/trends.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "site_gen/model/perf_index.h"
+#include "site_gen/model/standings.h"
+#include "site_gen/render/mark.h"
+#include "site_gen/render/overview_svg.h"
+
+#define DAY_S 86400
+#define DAILY_DAYS 400 /* earlier, a chart has one point for each week */
+#define LINES_MAX TK_LOOKS
+#define CHANGES 5
+
+static const struct {
+	int days; /* 0: since the first night */
+	const char *title;
+} spans[CHANGES] = {{7, "7 d"}, {30, "30 d"}, {90, "90 d"}, {365, "365 d"}, {0, "all"}};
+
+/* ---- one trend ---- */
+
+static void trend_free(struct tk_trend *t)
+{
+	free(t->all.nights);
+	free(t->levels);
+}
+
+static int trend_load(
+        const struct tk_total *parts, size_t count, struct tk_trend *out, struct tk_error *err)
+{
+	*out = (struct tk_trend){.parts = parts, .count = count};
+	int status = tk_totals_merge(parts, count, &out->all, err);
+	if (status)
+		return status;
+	out->levels = malloc((out->all.count + 1) * sizeof *out->levels);
+	status = out->levels ? tk_total_noise(&out->all, &out->noise, err)
+	                     : tk_fail(err, TK_ENOMEM, "out of memory");
+	if (status)
+		trend_free(out);
+	else
+		tk_total_levels(&out->all, out->levels);
+	return status;
+}
+
+static bool is_same_trend(const struct tk_total *a, const struct tk_total *b)
+{
+	return a->example->device == b->example->device &&
+	       a->example->op_file == b->example->op_file;
+}
+
+/* The totals of a kernel on a device; 0: none. */
+static size_t find_parts(const struct tk_site *site, const struct tk_site_device *device,
+        const char *op, const struct tk_total **parts)
+{
+	const struct tk_totals *t = &site->totals;
+	for (size_t i = 0, end; i < t->count; i = end) {
+		for (end = i + 1; end < t->count && is_same_trend(&t->at[i], &t->at[end]); end++)
+			;
+		*parts = &t->at[i];
+		if (t->at[i].example->device == device &&
+		        !strcmp(t->at[i].example->problem->op, op))
+			return end - i;
+	}
+	return 0;
+}
+
+/* ---- a row of a table ---- */
+
+/* index, series, noise; changes: a cell for each of the spans. */
+static void set_numbers(struct tk_site *site, struct tk_value *o, const struct tk_trend *t)
+{
+	char text[TK_FORMAT_SIZE];
+	bool known = t->all.count > 1;
+	double noise = isfinite(t->noise) ? expm1(t->noise) : NAN;
+	tk_value_set_fmt(site->arena, o, "index", known ? "%.1f" : "",
+	        known ? 100 * exp(t->levels[t->all.count - 1]) : 0);
+	tk_value_set_int(site->arena, o, "series", (int64_t)t->all.series_count);
+	tk_value_set_fmt(site->arena, o, "noise", isfinite(noise) ? "±%s" : "",
+	        isfinite(noise) ? tk_format_change(noise, text) + 1 : "");
+	struct tk_value *list = tk_value_set_list(site->arena, o, "changes");
+	for (int i = 0; i < CHANGES; i++) {
+		struct tk_value *cell = tk_value_append_object(site->arena, list);
+		double change = tk_total_change(&t->all, t->levels, spans[i].days);
+		tk_value_set(site->arena, cell, "span", spans[i].title);
+		bool even = !isfinite(change) || fabs(change) < site->options->tie;
+		tk_value_set(site->arena, cell, "change",
+		        isfinite(change) ? tk_format_change(change, text) : "–");
+		tk_page_set_tone(site, cell, "tone",
+		        even         ? TK_TONE_QUIET
+		        : change > 0 ? TK_TONE_GOOD
+		                     : TK_TONE_BAD);
+	}
+}
+
+/* The newest nights as the small line of the overview. */
+static void set_spark(struct tk_site *site, struct tk_value *o, const struct tk_trend *t)
+{
+	struct tk_perf_index index = {.lo = NAN, .hi = NAN};
+	size_t skip = t->all.count > TK_PERF_INDEX_NIGHTS ? t->all.count - TK_PERF_INDEX_NIGHTS : 0;
+	for (size_t i = skip; i < t->all.count; i++) {
+		index.at[index.count].as_of_s = t->all.nights[i].as_of_s;
+		index.at[index.count++].value = exp(t->levels[i] - t->levels[skip]);
+	}
+	tk_svg_draw_index(&site->markup, &index);
+	tk_page_set_markup(site, o, "index_markup");
+}
+
+/* ---- charts ---- */
+
+/* The index of a part, thinned to a point a week before DAILY_DAYS; returns their number. */
+static int make_points(
+        const struct tk_total *part, struct tk_date_point *out, size_t *count, struct tk_error *err)
+{
+	double *levels = malloc((part->count + 1) * sizeof *levels);
+	*count = 0;
+	if (!levels)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	tk_total_levels(part, levels);
+	int64_t daily_s =
+	        part->count ? part->nights[part->count - 1].as_of_s - DAILY_DAYS * DAY_S : 0;
+	for (size_t i = 0; i < part->count; i++) {
+		const struct tk_total_night *n = &part->nights[i];
+		bool weekly = n->as_of_s < daily_s && i + 1 < part->count && i;
+		if ((i && !n->count) ||
+		        (weekly && n->as_of_s / (7 * DAY_S) == n[1].as_of_s / (7 * DAY_S)))
+			continue;
+		out[*count].at_s = n->as_of_s;
+		out[(*count)++].y = 100 * exp(levels[i]);
+	}
+	free(levels);
+	return 0;
+}
+
+static void add_line_data(struct tk_buf *out, const struct tk_date_line *line)
+{
+	int64_t before = 0;
+	tk_buf_add_printf(out, "{\"time\":[");
+	for (size_t i = 0; i < line->count; i++) {
+		tk_buf_add_str(out, i ? "," : "");
+		tk_buf_add_int(out, line->points[i].at_s - before);
+		before = line->points[i].at_s;
+	}
+	tk_buf_add_str(out, "],\"index\":[");
+	before = 0;
+	for (size_t i = 0; i < line->count; i++) {
+		int64_t value = llround(100 * line->points[i].y);
+		tk_buf_add_str(out, i ? "," : "");
+		tk_buf_add_int(out, value - before);
+		before = value;
+	}
+	tk_buf_add_str(out, "]}");
+}
+
+/* Number of neighbours of one type. */
+static size_t count_type(const struct tk_total *parts, size_t count)
+{
+	size_t n = 1;
+	while (n < count && parts[n].dtype && !strcmp(parts[n].dtype, parts[0].dtype))
+		n++;
+	return n;
+}
+
+/* One chart: the backends of a type. */
+static int add_panel(struct tk_site *site, struct tk_value *list, const struct tk_total *parts,
+        size_t count, const struct tk_date_mark *marks, size_t mark_count, struct tk_buf *data,
+        struct tk_error *err)
+{
+	struct tk_value *o = tk_value_append_object(site->arena, list);
+	struct tk_value *keys = tk_value_set_list(site->arena, o, "keys");
+	struct tk_date_line lines[LINES_MAX];
+	size_t all = 0, used = 0, line_count = 0;
+	int status = 0;
+	for (size_t i = 0; i < count; i++)
+		all += parts[i].count;
+	struct tk_date_point *points = malloc((all + 1) * sizeof *points);
+	if (!points)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	tk_page_set_clipped(site, o, "type", parts[0].dtype ? parts[0].dtype : "all types", 20);
+	tk_buf_add_str(data, "{\"lines\":[");
+	for (size_t i = 0; !status && i < count && line_count < LINES_MAX; i++) {
+		struct tk_date_line line = {parts[i].example->look, points + used, 0};
+		status = make_points(&parts[i], points + used, &line.count, err);
+		if (status || line.count < 2)
+			continue;
+		used += line.count;
+		tk_buf_add_str(data, line_count ? "," : "");
+		add_line_data(data, &line);
+		lines[line_count++] = line;
+		struct tk_value *key = tk_value_append_object(site->arena, keys);
+		tk_page_set_clipped(site, key, "label",
+		        parts[i].variant ? parts[i].variant : "all backends", 60);
+		tk_value_set_int(site->arena, key, "look", (int64_t)line.look);
+		tk_mark_draw_key(&site->markup, line.look);
+		tk_page_set_markup(site, key, "mark_markup");
+	}
+	tk_buf_add_str(data, "]}");
+	tk_date_chart_draw(
+	        &site->markup, lines, line_count, marks, mark_count, "index, first night = 100");
+	tk_value_set_flag(site->arena, o, "drawn", site->markup.len > 0);
+	tk_page_set_markup(site, o, "drawing_markup");
+	free(points);
+	return status;
+}
+
+static void add_marks_data(struct tk_buf *data, const struct tk_date_mark *marks, size_t mark_count)
+{
+	tk_buf_add_str(data, "],\"marks\":[");
+	for (size_t i = 0; i < mark_count; i++)
+		tk_buf_add_printf(data, "%s[%lld,%zu,%d]", i ? "," : "", (long long)marks[i].at_s,
+		        marks[i].number, marks[i].worse);
+	tk_buf_add_str(data, "]}");
+}
+
+/* ---- the page of a kernel ---- */
+
+static int add_row(struct tk_site *site, struct tk_value *rows, const struct tk_total *part,
+        struct tk_error *err)
+{
+	struct tk_trend t;
+	int status = trend_load(part, 1, &t, err);
+	if (status)
+		return status;
+	struct tk_value *o = tk_value_append_object(site->arena, rows);
+	tk_page_set_clipped(site, o, "backend", part->variant ? part->variant : "all backends", 60);
+	tk_page_set_clipped(site, o, "type", part->dtype ? part->dtype : "all types", 20);
+	tk_mark_draw_key(&site->markup, part->example->look);
+	tk_page_set_markup(site, o, "mark_markup");
+	set_numbers(site, o, &t);
+	trend_free(&t);
+	return 0;
+}
+
+static int add_section(struct tk_site *site, struct tk_value *o, const struct tk_trend *t,
+        struct tk_buf *data, struct tk_error *err)
+{
+	struct tk_date_mark marks[TK_TREND_CAUSES_MAX];
+	size_t mark_count;
+	const struct tk_site_device *device = t->all.example->device;
+	tk_page_set_clipped(site, o, "anchor", device->file, 80);
+	tk_page_set_clipped(site, o, "device", device->name, 60);
+	tk_page_set_clipped(site, o, "device_name", device->row->name, 60);
+	set_numbers(site, o, t);
+	int status = tk_trend_set_causes(site, o, t, marks, &mark_count, err);
+	struct tk_value *panels = tk_value_set_list(site->arena, o, "panels");
+	struct tk_value *rows = tk_value_set_list(site->arena, o, "rows");
+	tk_buf_add_str(data, "{\"panels\":[");
+	for (size_t i = 0, n; !status && i < t->count; i += n) {
+		n = count_type(t->parts + i, t->count - i);
+		tk_buf_add_str(data, i ? ",\n" : "\n");
+		status = add_panel(site, panels, t->parts + i, n, marks, mark_count, data, err);
+	}
+	add_marks_data(data, marks, mark_count);
+	for (size_t i = 0; !status && i < t->count; i++)
+		status = add_row(site, rows, &t->parts[i], err);
+	return status;
+}
+
+static int put_data(
+        struct tk_site *site, const char *op_file, struct tk_buf *data, struct tk_error *err)
+{
+	char path[TK_PAGE_PATH_SIZE];
+	tk_buf_add_str(data, "]});\n");
+	snprintf(path, sizeof path, "data/trends-%.100s.js", op_file);
+	return tk_output_put(site->out, path, data, err);
+}
+
+static int write_op(struct tk_site *site, const char *op, const char *file, struct tk_error *err)
+{
+	const struct tk_model *m = &site->model;
+	struct tk_buf data = TK_BUF_INIT;
+	char path[TK_PAGE_PATH_SIZE], title[200];
+	int status = 0;
+	bool any = false;
+	snprintf(path, sizeof path, "trends/%.100s.html", file);
+	snprintf(title, sizeof title, "%.150s: trends", tk_op_title(op));
+	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_TRENDS);
+	tk_page_set_clipped(site, page, "op", tk_op_title(op), 60);
+	tk_page_set_clipped(site, page, "op_file", file, 100);
+	tk_value_set_fmt(site->arena, page, "description",
+	        "%s: how the speed of each type and backend changed over the nights, and why.",
+	        tk_op_title(op));
+	struct tk_value *devices = tk_value_set_list(site->arena, page, "devices");
+	tk_buf_add_str(&data, "tracker.data.add(\"trends\",{\"devices\":[\n");
+	for (size_t d = 0; !status && d < m->device_count; d++) {
+		const struct tk_total *parts;
+		struct tk_trend t;
+		size_t count = find_parts(site, tk_model_ordered_device(m, d), op, &parts);
+		if (!count)
+			continue;
+		status = trend_load(parts, count, &t, err);
+		if (status)
+			break;
+		tk_buf_add_str(&data, any ? ",\n" : "");
+		any = true;
+		status = add_section(
+		        site, tk_value_append_object(site->arena, devices), &t, &data, err);
+		trend_free(&t);
+	}
+	if (!status)
+		status = put_data(site, file, &data, err);
+	tk_buf_free(&data);
+	return status ? status : tk_page_finish(site, "trend", path, err);
+}
+
+/* ---- the list ---- */
+
+static int add_to_list(struct tk_site *site, struct tk_value *list,
+        const struct tk_site_device *device, const struct tk_site_series *of_op,
+        struct tk_error *err)
+{
+	const struct tk_total *parts;
+	struct tk_trend t;
+	size_t count = find_parts(site, device, of_op->problem->op, &parts);
+	if (!count)
+		return 0;
+	int status = trend_load(parts, count, &t, err);
+	if (status)
+		return status;
+	struct tk_value *o = tk_value_append_object(site->arena, list);
+	tk_page_set_clipped(site, o, "op", tk_op_title(of_op->problem->op), 60);
+	tk_page_set_clipped(site, o, "op_file", of_op->op_file, 100);
+	tk_page_set_clipped(site, o, "anchor", device->file, 80);
+	tk_page_set_clipped(site, o, "device", device->name, 60);
+	tk_page_set_clipped(site, o, "device_name", device->row->name, 60);
+	set_numbers(site, o, &t);
+	set_spark(site, o, &t);
+	trend_free(&t);
+	return 0;
+}
+
+static int write_list(struct tk_site *site, struct tk_error *err)
+{
+	const struct tk_model *m = &site->model;
+	int status = 0;
+	struct tk_value *page =
+	        tk_page_begin(site, "trends/index.html", "Trends", TK_SECTION_TRENDS);
+	tk_value_set(site->arena, page, "description",
+	        "The speed of every kernel on every device as one index, and its changes.");
+	struct tk_value *list = tk_value_set_list(site->arena, page, "list");
+	for (size_t d = 0; !status && d < m->device_count; d++) {
+		const char *done = "";
+		for (size_t i = 0; !status && i < m->series_count; i++) {
+			if (!strcmp(m->series[i].problem->op, done))
+				continue;
+			done = m->series[i].problem->op;
+			status = add_to_list(
+			        site, list, tk_model_ordered_device(m, d), &m->series[i], err);
+		}
+	}
+	return status ? status : tk_page_finish(site, "trends", "trends/index.html", err);
+}
+
+int tk_page_write_trends(struct tk_site *site, struct tk_error *err)
+{
+	const struct tk_model *m = &site->model;
+	const char *done = "";
+	if (!m->series_count)
+		return 0;
+	int status = write_list(site, err);
+	for (size_t i = 0; !status && i < m->series_count; i++) {
+		const struct tk_site_series *s = &m->series[i];
+		if (!strcmp(s->problem->op, done) || !tk_series_is_ranked(s))
+			continue;
+		done = s->problem->op;
+		status = write_op(site, done, s->op_file, err);
+	}
+	return status;
+}

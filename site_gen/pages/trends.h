@@ -1,0 +1,24 @@
+/* The parts of the pages of trends. */
+#ifndef TK_SITE_TRENDS_H
+#define TK_SITE_TRENDS_H
+#include "site_gen/pages/page.h"
+#include "site_gen/render/date_chart.h"
+
+#define TK_TREND_CAUSES_MAX 8
+
+/* The totals of one kernel on one device: neighbours in struct tk_totals. */
+struct tk_trend {
+	const struct tk_total *parts;
+	size_t count;
+	struct tk_total all; /* the sum of the parts */
+	double *levels;      /* of `all` */
+	double noise;
+};
+
+/* causes: what moved the index of a kernel on a device most, newest first: number, when, effect,
+ * tone, count (of series), cause, and what tk_page_set_revision sets. Returns the marks of the
+ * charts, at most TK_TREND_CAUSES_MAX. */
+int tk_trend_set_causes(struct tk_site *site, struct tk_value *o, const struct tk_trend *trend,
+        struct tk_date_mark *marks, size_t *mark_count, struct tk_error *err);
+
+#endif

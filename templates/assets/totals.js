@@ -1,0 +1,246 @@
+// The charts of a page of trends: the index of each backend, over a range of nights that begins
+// at 100. Without this script the page shows drawings of all nights.
+"use strict";
+window.tracker ??= {};
+{
+  const { data, dom, format, seriesStyle, state, timeAxis, tooltipStyle } = window.tracker;
+  const { colour } = dom;
+  const RANGES = [
+    ["30 nights", "30"],
+    ["90 nights", "90"],
+    ["365 nights", "365"],
+    ["All", ""],
+  ];
+  const RANGE_MIN = 2; // of the axis to either side, so that noise looks like noise
+  let charts = [];
+  let range = "";
+
+  // ---- reading ----
+
+  function sums(deltas) {
+    let sum = 0;
+    return deltas.map((delta) => (sum += delta));
+  }
+
+  const decode = ({ time, index }) => {
+    const values = sums(index);
+    return sums(time).map((seconds, i) => ({ x: seconds / 86400, y: values[i] / 100 }));
+  };
+
+  // The points of the range, as percent of its first one.
+  function cut(points, from) {
+    const kept = points.filter(({ x }) => x >= from);
+    return kept.map(({ x, y }) => ({ x, y: (100 * y) / kept[0].y }));
+  }
+
+  function startOfRange(lines) {
+    const newest = Math.max(...lines.map((points) => points.at(-1).x));
+    return range ? newest - range : -Infinity;
+  }
+
+  // ---- drawing ----
+
+  // A Chart.js plugin: numbered lines at the changes that the list explains.
+  const changeMarks = {
+    id: "changeMarks",
+    afterDatasetsDraw({ ctx: context, chartArea, scales, options: { marks } }) {
+      context.save();
+      context.font = `600 11px ${getComputedStyle(document.body).fontFamily}`;
+      context.textAlign = "center";
+      for (const [time, number, isWorse] of marks) {
+        const x = scales.x.getPixelForValue(time / 86400);
+        if (x < chartArea.left || x > chartArea.right) continue;
+        context.strokeStyle = colour(isWorse ? "--c2" : "--c3");
+        context.fillStyle = colour(isWorse ? "--bad" : "--good");
+        context.setLineDash([4, 4]);
+        context.beginPath();
+        context.moveTo(x, chartArea.top);
+        context.lineTo(x, chartArea.bottom);
+        context.stroke();
+        context.fillText(String(number), x, chartArea.top - 5);
+      }
+      context.restore();
+    },
+  };
+
+  function yAxis(datasets) {
+    const values = datasets.flatMap((dataset) => dataset.data.map(({ y }) => y));
+    const [lo, hi] = [Math.min(...values), Math.max(...values)];
+    const half = Math.max((hi - lo) * 0.54, RANGE_MIN);
+    return {
+      min: (lo + hi) / 2 - half,
+      max: (lo + hi) / 2 + half,
+      grid: { color: colour("--line") },
+      border: { display: false },
+      title: { display: true, text: "index", color: colour("--muted") },
+      ticks: {
+        color: colour("--muted"),
+        includeBounds: false,
+        maxTicksLimit: 6,
+        callback: (value) => +value.toPrecision(4),
+      },
+    };
+  }
+
+  function timeRange(datasets) {
+    const days = datasets.flatMap((dataset) => dataset.data.map(({ x }) => x));
+    const [min, max] = [Math.min(...days), Math.max(...days)];
+    const padding = (max - min) * 0.01;
+    return { min: min - padding, max: max + padding };
+  }
+
+  function options(datasets, marks) {
+    return {
+      animation: false,
+      parsing: false,
+      marks,
+      responsive: true,
+      maintainAspectRatio: false,
+      layout: { padding: { top: 18 } },
+      interaction: { mode: "nearest", axis: "x", intersect: false },
+      scales: {
+        x: {
+          type: "linear",
+          ...timeRange(datasets),
+          grid: { color: colour("--line") },
+          afterBuildTicks: timeAxis.afterBuildTicks,
+          ticks: {
+            color: colour("--muted"),
+            maxRotation: 0,
+            autoSkip: false,
+            callback: timeAxis.callback,
+          },
+        },
+        y: yAxis(datasets),
+      },
+      plugins: {
+        legend: { display: false },
+        tooltip: {
+          ...tooltipStyle(),
+          callbacks: {
+            title: ([item]) => (item ? format.day(Math.round(item.raw.x * 86400)) : ""),
+            label: ({ dataset, raw }) => `${dataset.label}: ${raw.y.toFixed(1)}`,
+          },
+        },
+      },
+    };
+  }
+
+  function makeDatasets(figure, lines) {
+    const from = startOfRange(lines);
+    return dom.all(".marks li", figure).map(({ dataset }, i) => {
+      const points = cut(lines[i], from);
+      return {
+        ...seriesStyle(+dataset.look),
+        label: dataset.label,
+        data: points,
+        borderWidth: 2,
+        pointRadius: points.length > 60 ? 0 : 2.5,
+        pointHoverRadius: 5,
+        tension: 0,
+      };
+    });
+  }
+
+  // The arrow keys move the tooltip over the nights.
+  function addKeys(canvas, chart) {
+    const [longest] = chart.data.datasets
+      .map(({ data: points }, datasetIndex) => ({ points, datasetIndex }))
+      .toSorted((left, right) => right.points.length - left.points.length);
+    let index = longest.points.length - 1;
+    const show = () => {
+      const { x: day } = longest.points[index];
+      const active = chart.data.datasets.flatMap(({ data: points }, datasetIndex) => {
+        const at = points.findIndex(({ x }) => x === day);
+        return at < 0 ? [] : [{ datasetIndex, index: at }];
+      });
+      const { x, y } = chart.getDatasetMeta(longest.datasetIndex).data[index];
+      chart.setActiveElements(active);
+      chart.tooltip.setActiveElements(active, { x, y });
+      chart.update("none");
+      dom.byId("night").textContent = [
+        format.day(Math.round(day * 86400)),
+        ...chart.tooltip.body.flatMap(({ lines }) => lines),
+      ].join(", ");
+    };
+    const moves = {
+      ArrowLeft: () => index - 1,
+      ArrowRight: () => index + 1,
+      Home: () => 0,
+      End: () => longest.points.length - 1,
+    };
+    canvas.addEventListener("keydown", (event) => {
+      if (!moves[event.key] || event.ctrlKey || event.altKey || event.metaKey) return;
+      event.preventDefault();
+      index = Math.min(Math.max(moves[event.key](), 0), longest.points.length - 1);
+      show();
+    });
+  }
+
+  function drawFigure(figure, { lines }, marks) {
+    const datasets = makeDatasets(figure, lines.map(decode));
+    const type = figure.querySelector("figcaption").textContent;
+    const canvas = dom.element("canvas", { tabIndex: 0 });
+    canvas.setAttribute("role", "img");
+    canvas.setAttribute(
+      "aria-label",
+      `Index of ${datasets.map(({ label }) => label).join(", ")}, ${type}. Arrow keys select a night.`,
+    );
+    figure.querySelector(".totals-canvas").replaceChildren(canvas);
+    const chart = new Chart(canvas, {
+      type: "line",
+      data: { datasets },
+      options: options(datasets, marks),
+      plugins: [changeMarks],
+    });
+    addKeys(canvas, chart);
+    charts.push(chart);
+  }
+
+  function draw() {
+    for (const chart of charts) chart.destroy();
+    charts = [];
+    const { devices = [] } = data.get("trends");
+    dom.all(".trend-section").forEach((section, i) => {
+      const panels = devices[i].panels.filter(({ lines }) => lines.length);
+      dom.all("figure", section).forEach((figure, k) => {
+        drawFigure(figure, panels[k], devices[i].marks);
+      });
+    });
+  }
+
+  // ---- the range ----
+
+  function setRange(value) {
+    range = RANGES.some(([, known]) => known === value) ? value : "";
+    for (const button of dom.all("#tools button")) {
+      button.setAttribute("aria-pressed", String(button.value === range));
+    }
+    draw();
+  }
+
+  function addTools() {
+    const tools = dom.byId("tools");
+    const buttons = RANGES.map(([textContent, value]) => {
+      const button = dom.element("button", { type: "button", textContent, value });
+      button.addEventListener("click", () => {
+        setRange(value);
+        state.set("range", value);
+      });
+      return button;
+    });
+    const group = dom.element("div", { className: "segments" }, ...buttons);
+    group.setAttribute("role", "group");
+    group.setAttribute("aria-label", "Nights shown");
+    const night = dom.element("span", { id: "night", className: "hide" });
+    night.setAttribute("role", "status");
+    tools.append(group, night);
+    tools.hidden = false;
+  }
+
+  if (dom.all("figure.totals").length) {
+    addTools();
+    setRange(state.get("range"));
+    addEventListener("themechange", draw);
+  }
+}
