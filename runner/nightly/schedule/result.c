@@ -21,7 +21,7 @@
 
 /* ---- points ---- */
 
-#define POINTS_MAX 5 /* time, and one for each extra metric */
+#define POINTS_MAX TK_METRIC_OTHER /* one for each metric that the tracker measures */
 
 /* The points of one run; only the first, the time, has samples. */
 struct points {
