@@ -5,8 +5,10 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "site_gen/model/cards.h"
 #include "site_gen/model/ceilings.h"
 #include "site_gen/model/links.h"
+#include "site_gen/pages/cards.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
 
@@ -49,8 +51,8 @@ static void set_attributes(
 	json_decref(attributes);
 }
 
-static void set_device(
-        struct tk_site *site, struct tk_value *list, const struct tk_site_device *device)
+static void set_device(struct tk_site *site, struct tk_value *list,
+        const struct tk_site_device *device, const struct tk_cards *cards)
 {
 	const struct tk_model *m = &site->model;
 	struct tk_arena *a = site->arena;
@@ -61,6 +63,8 @@ static void set_device(
 	tk_page_set_clipped(site, o, "kind", device->row->kind, 30);
 	tk_page_set_clipped(site, o, "arch", device->row->arch, 60);
 	tk_value_set_fmt(a, o, "roofline_href", "../roofline/%s.html", device->file);
+	const struct tk_card *card = tk_cards_find(cards, device);
+	tk_value_set_fmt(a, o, "card_href", card ? "../cards/%s.html" : "", card ? card->file : "");
 	struct tk_value *changes = tk_value_set_list(a, o, "changes");
 	for (size_t i = m->environment_rows.count; i-- > 0;) {
 		const struct tk_environment_row *e =
@@ -110,8 +114,8 @@ static void set_last_night(
 	        night && night->file ? night->file : "");
 }
 
-static int write_machine(
-        struct tk_site *site, const struct tk_site_machine *machine, struct tk_error *err)
+static int write_machine(struct tk_site *site, const struct tk_site_machine *machine,
+        const struct tk_cards *cards, struct tk_error *err)
 {
 	char path[128];
 	snprintf(path, sizeof path, "machines/%s.html", machine->file);
@@ -123,13 +127,13 @@ static int write_machine(
 	struct tk_value *devices = tk_value_set_list(site->arena, page, "devices");
 	for (size_t i = 0; i < site->model.device_count; i++)
 		if (site->model.devices[i].machine == machine)
-			set_device(site, devices, &site->model.devices[i]);
+			set_device(site, devices, &site->model.devices[i], cards);
 	set_last_night(site, page, machine);
 	int status = tk_page_set_matrix(site, page, machine, "../", err);
 	return status ? status : tk_page_finish(site, "machine", path, err);
 }
 
-static int write_list(struct tk_site *site, struct tk_error *err)
+static int write_list(struct tk_site *site, const struct tk_cards *cards, struct tk_error *err)
 {
 	struct tk_value *page =
 	        tk_page_begin(site, "machines/index.html", "Machines", TK_SECTION_MACHINES);
@@ -152,13 +156,20 @@ static int write_list(struct tk_site *site, struct tk_error *err)
 				        tk_value_append_object(site->arena, devices), "device",
 				        site->model.devices[d].row->name, 80);
 	}
+	tk_cards_set_list(site, page, cards);
 	return tk_page_finish(site, "machines", "machines/index.html", err);
 }
 
 int tk_page_write_machines(struct tk_site *site, struct tk_error *err)
 {
-	int status = write_list(site, err);
+	struct tk_cards cards;
+	int status = tk_cards_load(&site->model, &cards, err);
+	if (!status)
+		status = write_list(site, &cards, err);
 	for (size_t i = 0; !status && i < site->model.machine_count; i++)
-		status = write_machine(site, &site->model.machines[i], err);
+		status = write_machine(site, &site->model.machines[i], &cards, err);
+	if (!status)
+		status = tk_cards_write(site, &cards, err);
+	tk_cards_free(&cards);
 	return status;
 }

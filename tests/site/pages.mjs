@@ -33,6 +33,7 @@ export function largeKinds(site) {
     first(/^lists\/.*\.attention\./),
     first(/^roofline\//),
     first(/^machines\/b/),
+    first(/^cards\//),
     first(/^series\//),
     "compare.html",
   ];

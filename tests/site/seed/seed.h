@@ -50,5 +50,6 @@ void seed_ceiling(int64_t night, int64_t device_id, const char *name, const char
 
 void tiny(void);
 void demo(bool hostile);
+void fleet(void);
 
 #endif

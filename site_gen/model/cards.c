@@ -1,0 +1,291 @@
+/* Finds the devices of one model and decides which of them are comparable. */
+#include "site_gen/model/cards.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "site_gen/model/links.h"
+#include "site_gen/model/model.h"
+#include "site_gen/model/standings.h"
+#include "site_gen/render/escape.h"
+
+/* Clocks and power caps have a tolerance because drivers round them differently. */
+enum kind { ANY, GPU, CPU };
+enum rule { RULE_EQUAL, RULE_MAJOR, RULE_WITHIN };
+static const struct {
+	const char *key, *title, *unit;
+	enum rule rule;
+	double tolerance; /* of the larger value, for RULE_WITHIN */
+	enum kind kind;
+} rules[] = {
+        {"driver", "driver", "", RULE_MAJOR, 0, ANY}, /* of a CPU: the kernel */
+        {"max_clock_mhz", "maximum clock", " MHz", RULE_WITHIN, 0.01, GPU},
+        {"application_clock_mhz", "application clock", " MHz", RULE_WITHIN, 0.01, GPU},
+        {"power_cap_w", "power cap", " W", RULE_WITHIN, 0.02, GPU},
+        {"compute_units", "number of compute units", "", RULE_EQUAL, 0, ANY},
+        {"ecc", "ECC", "", RULE_EQUAL, 0, GPU},
+        {"mig", "MIG", "", RULE_EQUAL, 0, GPU},
+        {"governor", "governor", "", RULE_EQUAL, 0, CPU},
+        {"smt", "SMT", "", RULE_EQUAL, 0, CPU},
+};
+#define RULE_COUNT (sizeof rules / sizeof *rules)
+
+static size_t major_len(const char *version)
+{
+	return strcspn(version, ".");
+}
+
+static bool agrees(size_t rule, const json_t *a, const json_t *b)
+{
+	if (rules[rule].rule == RULE_WITHIN && json_is_number(a) && json_is_number(b)) {
+		double x = json_number_value(a), y = json_number_value(b);
+		return fabs(x - y) <= rules[rule].tolerance * fmax(fabs(x), fabs(y));
+	}
+	if (rules[rule].rule == RULE_MAJOR && json_is_string(a) && json_is_string(b)) {
+		const char *x = json_string_value(a), *y = json_string_value(b);
+		return major_len(x) == major_len(y) && !strncmp(x, y, major_len(x));
+	}
+	return json_equal((json_t *)a, (json_t *)b);
+}
+
+static bool applies(size_t rule, const struct tk_card_member *a)
+{
+	return rules[rule].kind == ANY || (rules[rule].kind == GPU) == tk_device_is_gpu(a->device);
+}
+
+static bool has_same_arch(const struct tk_card_member *a, const struct tk_card_member *b)
+{
+	return !strcmp(a->device->row->arch, b->device->row->arch);
+}
+
+static bool is_comparable(const struct tk_card_member *a, const struct tk_card_member *b)
+{
+	if (!has_same_arch(a, b))
+		return false;
+	for (size_t i = 0; i < RULE_COUNT; i++) {
+		const json_t *x = json_object_get(a->attributes, rules[i].key),
+		             *y = json_object_get(b->attributes, rules[i].key);
+		if (applies(i, a) && x && y && !agrees(i, x, y))
+			return false;
+	}
+	return true;
+}
+
+static void add_text(struct tk_buf *out, const char *text)
+{
+	tk_buf_add(out, text, tk_utf8_clip_len(text, 40));
+}
+
+static void add_attribute(struct tk_buf *out, const json_t *v, const char *unit)
+{
+	if (json_is_string(v))
+		add_text(out, json_string_value(v));
+	else if (json_is_number(v))
+		tk_buf_add_printf(out, "%.6g", json_number_value(v));
+	else
+		tk_buf_add_str(out, json_is_true(v) ? "on" : "off");
+	tk_buf_add_str(out, unit);
+}
+
+void tk_card_add_obstacles(
+        struct tk_buf *out, const struct tk_card_member *a, const struct tk_card_member *reference)
+{
+	const size_t start = out->len;
+	if (!has_same_arch(a, reference)) {
+		tk_buf_add_str(out, "architecture ");
+		add_text(out, a->device->row->arch);
+		tk_buf_add_str(out, " instead of ");
+		add_text(out, reference->device->row->arch);
+	}
+	for (size_t i = 0; i < RULE_COUNT; i++) {
+		const json_t *x = json_object_get(a->attributes, rules[i].key),
+		             *y = json_object_get(reference->attributes, rules[i].key);
+		if (!applies(i, a) || !x || !y || agrees(i, x, y))
+			continue;
+		tk_buf_add_printf(out, "%s%s ", out->len > start ? ", " : "", rules[i].title);
+		add_attribute(out, x, rules[i].unit);
+		tk_buf_add_str(out, " instead of ");
+		add_attribute(out, y, rules[i].unit);
+	}
+}
+
+void tk_card_add_settings(struct tk_buf *out, const struct tk_card_member *a)
+{
+	struct tk_buf missing = TK_BUF_INIT;
+	const size_t start = out->len;
+	for (size_t i = 0; i < RULE_COUNT; i++) {
+		const json_t *v = json_object_get(a->attributes, rules[i].key);
+		if (!applies(i, a))
+			continue;
+		if (!v) {
+			tk_buf_add_printf(
+			        &missing, "%s%s", missing.len ? ", " : "", rules[i].title);
+			continue;
+		}
+		tk_buf_add_printf(out, "%s%s ", out->len > start ? ", " : "", rules[i].title);
+		add_attribute(out, v, rules[i].unit);
+	}
+	if (missing.len)
+		tk_buf_add_printf(out, "%snot recorded: %s", out->len > start ? "; " : "",
+		        tk_buf_cstr(&missing));
+	tk_buf_free(&missing);
+}
+
+const struct tk_card *tk_cards_find(
+        const struct tk_cards *cards, const struct tk_site_device *device)
+{
+	for (size_t i = 0; i < cards->count; i++)
+		for (size_t k = 0; k < cards->at[i].count; k++)
+			if (cards->at[i].members[k].device == device)
+				return &cards->at[i];
+	return NULL;
+}
+
+const struct tk_card_member *tk_card_group(const struct tk_card *card, size_t group, size_t *count)
+{
+	const struct tk_card_member *first = NULL;
+	*count = 0;
+	for (size_t i = 0; i < card->count; i++)
+		if (card->members[i].group == group) {
+			first = first ? first : &card->members[i];
+			++*count;
+		}
+	return first;
+}
+
+/* ---- loading ---- */
+
+/* The environment of the newest point of each device; 0: never measured. */
+static int64_t *find_environments(const struct tk_model *m)
+{
+	struct newest {
+		int64_t as_of_s, environment_id;
+	} *newest = calloc(m->device_count + 1, sizeof *newest);
+	int64_t *out = calloc(m->device_count + 1, sizeof *out);
+	for (size_t i = 0; newest && out && i < m->series_count; i++) {
+		const struct tk_site_series *s = &m->series[i];
+		const struct tk_point *last = tk_series_last_point(s);
+		size_t d = (size_t)(s->device - m->devices);
+		if (!last || last->as_of_s < newest[d].as_of_s || !tk_series_is_suite_time(s))
+			continue;
+		newest[d] = (struct newest){last->as_of_s, last->environment_id};
+		out[d] = last->environment_id;
+	}
+	free(newest);
+	return out;
+}
+
+static int compare_members(const void *a, const void *b)
+{
+	const struct tk_card_member *x = a, *y = b;
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
+	return x->device < y->device ? -1 : x->device > y->device;
+}
+
+/* Renumbers groups by size, largest first. Equal ones keep their order. */
+static void order_groups(struct tk_card *card)
+{
+	for (size_t i = 0; i < card->count; i++)
+		card->members[i].group += card->count; /* numbers not given yet */
+	for (size_t next = 0; next < card->group_count; next++) {
+		size_t best = 0, best_count = 0, count;
+		for (size_t g = card->count; g < card->count + card->group_count; g++) {
+			tk_card_group(card, g, &count);
+			if (count > best_count)
+				best = g, best_count = count;
+		}
+		for (size_t i = 0; i < card->count; i++)
+			if (card->members[i].group == best)
+				card->members[i].group = next;
+	}
+	qsort(card->members, card->count, sizeof *card->members, compare_members);
+}
+
+/* A device joins the first group whose first member it is comparable with. */
+static void find_groups(struct tk_card *card)
+{
+	for (size_t i = 0; i < card->count; i++) {
+		struct tk_card_member *member = &card->members[i];
+		member->group = card->group_count;
+		for (size_t g = 0; g < card->group_count && member->group == card->group_count;
+		        g++) {
+			size_t count = 0;
+			const struct tk_card_member *first = NULL;
+			for (size_t k = 0; k < i; k++)
+				if (card->members[k].group == g) {
+					first = first ? first : &card->members[k];
+					count++;
+				}
+			if (count < TK_CARD_GROUP_MAX && is_comparable(member, first))
+				member->group = g;
+		}
+		card->group_count += member->group == card->group_count;
+	}
+	order_groups(card);
+}
+
+static bool is_same_model(const struct tk_site_device *a, const struct tk_site_device *b)
+{
+	return !strcmp(a->row->name, b->row->name) && !strcmp(a->row->kind, b->row->kind);
+}
+
+static int add_card(const struct tk_model *m, const int64_t *environments, size_t first,
+        struct tk_cards *out, struct tk_error *err)
+{
+	struct tk_card *card = &out->at[out->count++];
+	char *name = NULL;
+	*card = (struct tk_card){.name = m->devices[first].row->name,
+	        .members = calloc(m->device_count, sizeof *card->members)};
+	if (asprintf(&name, "%s.%s", m->devices[first].row->kind, card->name) >= 0)
+		card->file = tk_path_make_slug(name);
+	free(name);
+	if (!card->members || !card->file)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t d = first; d < m->device_count; d++) {
+		const struct tk_environment_row *e =
+		        tk_row_index_find(&m->environments_by_id, environments[d]);
+		if (environments[d] && is_same_model(&m->devices[first], &m->devices[d]))
+			card->members[card->count++] =
+			        (struct tk_card_member){&m->devices[d], environments[d],
+			                e ? tk_attributes_flatten(e->attributes) : NULL, 0};
+	}
+	find_groups(card);
+	return 0;
+}
+
+int tk_cards_load(const struct tk_model *m, struct tk_cards *out, struct tk_error *err)
+{
+	int64_t *environments = find_environments(m);
+	*out = (struct tk_cards){.at = calloc(m->device_count + 1, sizeof *out->at)};
+	int status = out->at && environments ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t d = 0; !status && d < m->device_count; d++) {
+		size_t before = 0, after = 0;
+		for (size_t k = 0; k < m->device_count; k++)
+			if (environments[k] && is_same_model(&m->devices[d], &m->devices[k]))
+				*(k < d ? &before : &after) += 1;
+		if (environments[d] && !before && after > 1)
+			status = add_card(m, environments, d, out, err);
+	}
+	free(environments);
+	return status;
+}
+
+void tk_cards_free(struct tk_cards *cards)
+{
+	for (size_t i = 0; i < cards->count; i++) {
+		for (size_t k = 0; k < cards->at[i].count; k++)
+			json_decref(cards->at[i].members[k].attributes);
+		free(cards->at[i].members);
+		free(cards->at[i].file);
+	}
+	free(cards->at);
+	*cards = (struct tk_cards){0};
+}

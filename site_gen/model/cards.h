@@ -1,0 +1,49 @@
+/* Cards: the devices of one model, from several machines, and which of them are comparable. */
+#ifndef TK_SITE_CARDS_H
+#define TK_SITE_CARDS_H
+#include <stddef.h>
+#include <stdint.h>
+
+struct json_t;
+struct tk_buf;
+struct tk_error;
+struct tk_model;
+struct tk_site_device;
+
+#define TK_CARD_GROUP_MAX 16
+
+struct tk_card_member {
+	const struct tk_site_device *device;
+	int64_t environment_id;    /* of its newest point; 0: none */
+	struct json_t *attributes; /* of that environment, flat; NULL: unknown */
+	size_t group;              /* members of one group are comparable */
+};
+struct tk_card {
+	const char *name; /* the model, as the driver names it */
+	char *file;
+	struct tk_card_member *members; /* by group; in a group, in the order of the model */
+	size_t count, group_count;      /* groups: largest first */
+};
+struct tk_cards {
+	struct tk_card *at; /* models with at least two devices that were measured */
+	size_t count;
+};
+
+/* Two devices of a model are comparable if their architecture and what is recorded of both in their
+ * newest environments agree: the rules are a table in cards.c. Free with tk_cards_free(), also
+ * after a failure. */
+int tk_cards_load(const struct tk_model *m, struct tk_cards *out, struct tk_error *err);
+void tk_cards_free(struct tk_cards *cards);
+/* NULL: its model has no other device. */
+const struct tk_card *tk_cards_find(
+        const struct tk_cards *cards, const struct tk_site_device *device);
+/* What makes two members incomparable: "driver 560.28 instead of 570.12, power cap 500 W instead of
+ * 700 W"; nothing where they are comparable. */
+void tk_card_add_obstacles(
+        struct tk_buf *out, const struct tk_card_member *a, const struct tk_card_member *reference);
+/* What the rules compare: "driver 570.12, power cap 700 W; not recorded: maximum clock". */
+void tk_card_add_settings(struct tk_buf *out, const struct tk_card_member *a);
+/* The first member of a group. */
+const struct tk_card_member *tk_card_group(const struct tk_card *card, size_t group, size_t *count);
+
+#endif
