@@ -14,23 +14,40 @@
 
 #define SAMPLES_SHOWN 100
 
-/* The time that the ceiling of the problem allows, in the series' unit; NAN: unknown, or not a
- * time. */
-static double time_at_ceiling(const struct tk_model *m, const struct tk_site_series *s)
+/* The times that the ceiling of the problem and the peak of the datasheet allow, in the series'
+ * unit; NAN: unknown, or not a time. */
+static void find_limits(
+        const struct tk_model *m, const struct tk_site_series *s, double *ceiling, double *peak)
 {
 	struct tk_ceiling_set ceilings;
+	*ceiling = *peak = NAN;
 	if (s->metric != TK_METRIC_TIME || s->unit != TK_UNIT_NS || !(s->problem->flops > 0) ||
 	        !(s->problem->bytes > 0))
-		return NAN;
+		return;
 	tk_ceiling_set_load(m, s->device, &ceilings);
 	double limit = tk_ceiling_set_attainable(
 	        &ceilings, s->problem->dtype, s->problem->flops / s->problem->bytes);
-	return limit > 0 ? s->problem->flops / limit : NAN;
+	*ceiling = limit > 0 ? s->problem->flops / limit : NAN;
+	*peak = tk_ceiling_set_efficiency_by_source(&ceilings, TK_CEILING_DATASHEET, s, 1);
+}
+
+/* "work":[amount,unit]: amount over a time is the rate; nothing for what is no time. */
+static void add_work(struct tk_buf *out, const struct tk_site_series *s)
+{
+	const char *unit;
+	double amount = tk_series_rate(s, 1, &unit);
+	if (!isfinite(amount))
+		return;
+	tk_buf_add_str(out, ",\"work\":[");
+	tk_shard_add_number(out, amount);
+	tk_buf_add_printf(out, ",\"%s\"]", unit);
 }
 
 void tk_shard_add_about(
         struct tk_buf *out, const struct tk_model *m, const struct tk_site_series *s)
 {
+	double ceiling, peak;
+	find_limits(m, s, &ceiling, &peak);
 	tk_shard_begin(out, s->row->slug);
 	tk_buf_add_str(out, "\"title\":");
 	tk_shard_add_text(out, s->problem->title, 120);
@@ -39,7 +56,10 @@ void tk_shard_add_about(
 	tk_buf_add_str(out, ",\"unit\":");
 	tk_shard_add_text(out, s->row->unit, 24);
 	tk_buf_add_str(out, ",\"ceiling\":");
-	tk_shard_add_number(out, time_at_ceiling(m, s));
+	tk_shard_add_number(out, ceiling);
+	tk_buf_add_str(out, ",\"peak\":");
+	tk_shard_add_number(out, peak);
+	add_work(out, s);
 	tk_buf_add_printf(out, ",\"lower_is_better\":%s,\"changes\":[",
 	        s->row->better != TK_BETTER_LOWER ? "false" : "true");
 	for (size_t i = 0; i < s->change_count; i++) {

@@ -13,6 +13,7 @@
 #include "site_gen/render/escape.h"
 #include "site_gen/render/format_point.h"
 #include "site_gen/render/svg.h"
+#include "site_gen/render/trend_axes.h"
 
 #define TABLE_ROWS 30
 #define PEERS_MAX 12
@@ -195,18 +196,16 @@ static void set_facts(struct tk_site *site, struct tk_value *page, const struct 
 static void set_trend(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s,
         struct tk_format_scale scale, const json_t *marks)
 {
-	char text[TK_FORMAT_SIZE];
-	struct tk_svg_range y = tk_svg_draw_trend(&site->markup, s, marks);
+	bool drawn = tk_svg_has_trend(s);
+	struct tk_svg_range range = tk_svg_draw_trend(&site->markup, s, marks, scale.divisor);
 	tk_page_set_markup(site, page, "trend_markup");
-	tk_value_set_flag(site->arena, page, "trend", tk_svg_has_trend(s));
-	tk_value_set(site->arena, page, "y_top", tk_format_scaled(y.hi, scale, text));
-	tk_value_set(
-	        site->arena, page, "y_middle", tk_format_scaled((y.hi + y.lo) / 2, scale, text));
-	tk_value_set(site->arena, page, "y_bottom", tk_format_scaled(y.lo, scale, text));
-	tk_page_set_time(site, page, "x_first",
-	        s->points.count ? TK_ROWS_AT(&s->points, struct tk_point, 0)->as_of_s : 0);
-	tk_page_set_time(
-	        site, page, "x_last", s->points.count ? tk_series_last_point(s)->as_of_s : 0);
+	tk_value_set_flag(site->arena, page, "trend", drawn);
+	if (drawn)
+		tk_trend_axes_draw_y(&site->markup, &range, scale);
+	tk_page_set_markup(site, page, "y_markup");
+	if (drawn)
+		tk_trend_axes_draw_x(&site->markup, &range);
+	tk_page_set_markup(site, page, "x_markup");
 	tk_value_set(site->arena, page, "unit", scale.unit);
 	tk_value_set_fmt(site->arena, page, "divisor", "%.17g", scale.divisor);
 }

@@ -118,7 +118,7 @@ static struct frame make_frame(const struct tk_date_line *lines, size_t count)
 
 static void draw_y_axis(struct tk_buf *out, const struct frame *f, const char *title)
 {
-	double step = tk_chart_choose_step(f->hi - f->lo, 5);
+	double step = tk_chart_choose_step(f->hi - f->lo, 7);
 	char text[TK_FORMAT_SIZE];
 	for (double y = ceil(f->lo / step) * step; y <= f->hi; y += step)
 		tk_buf_add_printf(out,

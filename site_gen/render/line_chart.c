@@ -25,7 +25,7 @@ struct frame {
 
 double tk_chart_choose_step(double range, int max)
 {
-	static const double steps[] = {1, 2, 5, 10};
+	static const double steps[] = {1, 2, 2.5, 5, 10};
 	double power = pow(10, floor(log10(range / max)));
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
 		if (range / (power * steps[i]) <= max)

@@ -10,6 +10,8 @@
 #include "base/buf.h"
 #include "base/format.h"
 #include "site_gen/model/model.h"
+#include "site_gen/render/date_chart.h"
+#include "site_gen/render/line_chart.h"
 
 #define SPARK_POINTS 60
 #define SPARK_WIDTH 120
@@ -17,6 +19,8 @@
 #define SPARK_SIZE "120 28\" width=\"120\" height=\"28\"" /* in every row of a list */
 #define TREND_WIDTH 1000
 #define TREND_HEIGHT 240
+#define TREND_MARGIN 4
+#define TREND_TICKS 7
 #define RANGE_FLOOR 0.05
 #define STEP_FULL 1.25 /* the change that fills half of its bar */
 
@@ -57,8 +61,8 @@ static struct frame make_frame(const struct tk_site_series *s, size_t newest, bo
 {
 	size_t count = s->trace->count < newest ? s->trace->count : newest;
 	const struct tk_trace_point *p = s->trace->at + (s->trace->count - count);
-	struct frame f = {p, count, p[0].as_of_s, p[count - 1].as_of_s, {INFINITY, -INFINITY},
-	        width, height, margin};
+	struct frame f = {p, count, p[0].as_of_s, p[count - 1].as_of_s,
+	        {.lo = INFINITY, .hi = -INFINITY}, width, height, margin};
 	float values[TK_SITE_WINDOW_POINTS];
 	for (size_t i = 0; i < count; i++) {
 		values[i] = p[i].value;
@@ -205,20 +209,59 @@ static int64_t newest_mark(const json_t *marks, int64_t at_least_s)
 	return at_s > at_least_s ? at_s : at_least_s;
 }
 
+size_t tk_svg_choose_ticks(
+        const struct tk_svg_range *range, double divisor, double ticks[TK_SVG_TICKS_MAX])
+{
+	double lo = range->lo / divisor, hi = range->hi / divisor,
+	       step = tk_chart_choose_step(hi - lo, TREND_TICKS);
+	size_t count = 0;
+	for (double i = ceil(lo / step); i * step <= hi && count < TK_SVG_TICKS_MAX; i++)
+		ticks[count++] = i * step * divisor;
+	return count;
+}
+
+double tk_svg_y_percent(const struct tk_svg_range *range, double value)
+{
+	double part = (range->hi - value) / (range->hi - range->lo);
+	return 100 * (TREND_MARGIN + part * (TREND_HEIGHT - 2 * TREND_MARGIN)) / TREND_HEIGHT;
+}
+
+double tk_svg_x_percent(const struct tk_svg_range *range, int64_t at_s)
+{
+	double part = (double)(at_s - range->t0) / (double)(range->t1 - range->t0);
+	return 100 * (TREND_MARGIN + part * (TREND_WIDTH - 2 * TREND_MARGIN)) / TREND_WIDTH;
+}
+
+static void draw_grid(struct tk_buf *out, const struct tk_svg_range *range, double divisor)
+{
+	double values[TK_SVG_TICKS_MAX];
+	int64_t dates[TK_DATE_TICKS_MAX];
+	bool by_day;
+	size_t count = tk_svg_choose_ticks(range, divisor, values);
+	for (size_t i = 0; i < count; i++)
+		tk_buf_add_printf(out, "<path class=\"grid\" d=\"M0 %.0fh%d\"/>",
+		        tk_svg_y_percent(range, values[i]) * TREND_HEIGHT / 100, TREND_WIDTH);
+	count = tk_date_choose_ticks(range->t0, range->t1, TREND_TICKS - 1, dates, &by_day);
+	for (size_t i = 0; i < count; i++)
+		tk_buf_add_printf(out, "<path class=\"grid\" d=\"M%.0f 0v%d\"/>",
+		        tk_svg_x_percent(range, dates[i]) * TREND_WIDTH / 100, TREND_HEIGHT);
+}
+
 struct tk_svg_range tk_svg_draw_trend(
-        struct tk_buf *out, const struct tk_site_series *s, const json_t *marks)
+        struct tk_buf *out, const struct tk_site_series *s, const json_t *marks, double divisor)
 {
 	if (!tk_svg_has_trend(s))
-		return (struct tk_svg_range){NAN, NAN};
-	struct frame f = make_frame(s, TK_SITE_WINDOW_POINTS, true, TREND_WIDTH, TREND_HEIGHT, 4);
+		return (struct tk_svg_range){NAN, NAN, 0, 0};
+	struct frame f =
+	        make_frame(s, TK_SITE_WINDOW_POINTS, true, TREND_WIDTH, TREND_HEIGHT, TREND_MARGIN);
 	f.t1 = newest_mark(marks, f.t1);
+	f.y.t0 = f.t0;
+	f.y.t1 = f.t1;
 	tk_buf_add_printf(out,
 	        "<svg class=\"trend\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" "
 	        "aria-hidden=\"true\">",
 	        TREND_WIDTH, TREND_HEIGHT);
-	for (int i = 1; i < 4; i++)
-		tk_buf_add_printf(out, "<path class=\"grid\" d=\"M0 %dh%d\"/>",
-		        i * TREND_HEIGHT / 4, TREND_WIDTH);
+	draw_grid(out, &f.y, divisor);
 	band_path(out, &f);
 	change_marks(out, &f, s);
 	night_marks(out, &f, marks);

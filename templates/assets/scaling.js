@@ -4,7 +4,7 @@
 "use strict";
 window.tracker ??= {};
 {
-  const { dom, format, seriesStyle } = window.tracker;
+  const { dom, format, seriesStyle, valueAxis } = window.tracker;
   const { colour } = dom;
   const TICKS_MAX = 7;
   const WHISKER_MIN_PX = 6; // a shorter one would lie within the mark
@@ -136,11 +136,13 @@ window.tracker ??= {};
         text: metric ? metric.title : scale.unit,
         color: colour("--muted"),
       },
+      afterBuildTicks: valueAxis.inUnits(metric ? 1 : scale.divisor),
       ticks: {
         color: colour("--muted"),
-        maxTicksLimit: 6,
-        callback: (value) =>
-          metric ? metric.text(value) : +(value / scale.divisor).toPrecision(3),
+        autoSkip: false,
+        callback(value) {
+          return metric ? metric.text(value) : this.tickText(value);
+        },
       },
     };
   }
@@ -154,7 +156,7 @@ window.tracker ??= {};
       peak: metric ? 0 : +peak,
       responsive: true,
       maintainAspectRatio: false,
-      interaction: { mode: "x", intersect: false },
+      interaction: { mode: "nearest", axis: "x", intersect: false },
       onHover: markSameSize,
       scales: { x: xAxis(sizes, xName), y: yAxis(scale, +top) },
       plugins: {

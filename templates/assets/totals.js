@@ -3,7 +3,8 @@
 "use strict";
 window.tracker ??= {};
 {
-  const { data, dom, format, seriesStyle, state, timeAxis, tooltipStyle } = window.tracker;
+  const { data, dom, format, seriesStyle, state, timeAxis, tooltipStyle, valueAxis } =
+    window.tracker;
   const { colour } = dom;
   const RANGES = [
     ["30 nights", "30"],
@@ -73,12 +74,8 @@ window.tracker ??= {};
       grid: { color: colour("--line") },
       border: { display: false },
       title: { display: true, text: "index", color: colour("--muted") },
-      ticks: {
-        color: colour("--muted"),
-        includeBounds: false,
-        maxTicksLimit: 6,
-        callback: (value) => +value.toPrecision(4),
-      },
+      afterBuildTicks: valueAxis.afterBuildTicks,
+      ticks: { color: colour("--muted"), autoSkip: false, callback: valueAxis.callback },
     };
   }
 

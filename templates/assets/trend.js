@@ -109,7 +109,8 @@ window.tracker ??= {};
       }
       for (const button of dom.all("[data-mode]", tools)) {
         setPressed(button, button.dataset.mode === view.mode);
-        button.hidden = button.dataset.mode === "ceiling" && !(this.series.ceiling > 0);
+        button.hidden = !view.hasMode(button.dataset.mode);
+        if (button.dataset.mode === "rate") button.textContent = view.rateScale.unit;
       }
       setPressed(tools.querySelector("#log"), view.isLogarithmic);
       tools.querySelector("#show").value = view.quantity;

@@ -2,7 +2,7 @@
 "use strict";
 window.tracker ??= {};
 {
-  const { dom, format, timeAxis } = window.tracker;
+  const { dom, format, timeAxis, valueAxis } = window.tracker;
   const { colour } = dom;
   const FLAG_THROTTLED = 1;
   const FLAG_UNSTABLE = 2;
@@ -119,10 +119,11 @@ window.tracker ??= {};
   function tooltipLabel(view, { raw: { point }, dataset: { series } }) {
     const before = series.points[series.points.indexOf(point) - 1];
     const amount = point[view.quantity];
-    let text = `${series.label}: ${format.number(amount / view.divisor)} ${view.unit}`;
+    let text = `${series.label}: ${view.amountText(series, amount)}`;
     if (view.quantity === "value") text += ` ${format.pointHalfWidth(point)}`;
     else text += ` (${view.quantityName})`;
-    return before ? `${text} (${format.change(amount / before[view.quantity] - 1)})` : text;
+    if (!before) return text;
+    return `${text} (${format.change(view.changeOf(amount, before[view.quantity]))})`;
   }
 
   function revisionLine(revision, point, before) {
@@ -150,11 +151,9 @@ window.tracker ??= {};
 
   // ---- axes ----
 
-  // The ends of the range are rarely round numbers, so they get no label.
-  function valueTick(view, value, i, ticks) {
-    if (!view.isLogarithmic && (i === 0 || i === ticks.length - 1)) return "";
+  function valueTick(view, value, axis) {
     if (view.isRelative) return Math.abs(value) < 1e-9 ? "0 %" : format.change(value / 100);
-    return view.mode === "ceiling" ? `${+value.toPrecision(3)} %` : format.number(value);
+    return view.isPercent ? `${axis.tickText(value)} %` : axis.tickText(value);
   }
 
   function axes(view, [from, to], [bottom, top], padding) {
@@ -177,10 +176,13 @@ window.tracker ??= {};
         grid: { color: grid },
         border: { display: false },
         title: { display: true, text: view.axisTitle, color: text },
+        afterBuildTicks: valueAxis.afterBuildTicks,
         ticks: {
           color: text,
-          maxTicksLimit: 7,
-          callback: (value, i, ticks) => valueTick(view, value, i, ticks),
+          autoSkip: false,
+          callback(value) {
+            return valueTick(view, value, this);
+          },
         },
       },
     };

@@ -2,10 +2,10 @@
 "use strict";
 window.tracker ??= {};
 {
-  const { state } = window.tracker;
+  const { format, state } = window.tracker;
   const DAY_MS = 864e5;
   const SHORT_RANGE = "180"; // days that are loaded with the page
-  const MODES = ["abs", "pct", "base", "ceiling"];
+  const MODES = ["abs", "rate", "peak", "pct", "base", "ceiling"];
   const QUANTITIES = {
     value: "median",
     p95: "95th percentile",
@@ -31,12 +31,26 @@ window.tracker ??= {};
       return Math.max(this.series.points.at(-1).x, ...marks);
     }
 
-    // abs: values; pct: relative to the first night shown; base: relative to the baseline night;
-    // ceiling: roofline efficiency.
+    // abs: values; rate: work per time; peak: percent of the datasheet's peak; pct: relative to the
+    // first night shown; base: relative to the baseline night; ceiling: roofline efficiency.
     get mode() {
       const mode = state.get("mode");
-      if (mode === "ceiling" && !(this.series.ceiling > 0)) return "abs";
-      return MODES.includes(mode) ? mode : "abs";
+      return MODES.includes(mode) && this.hasMode(mode) ? mode : "abs";
+    }
+
+    hasMode(mode) {
+      if (mode === "rate") return this.series.work !== undefined;
+      return !["ceiling", "peak"].includes(mode) || this.series[mode] > 0;
+    }
+
+    get isPercent() {
+      return this.mode === "ceiling" || this.mode === "peak";
+    }
+
+    // The unit of rates: { divisor, unit }.
+    get rateScale() {
+      const [amount, unit] = this.series.work ?? [NaN, ""];
+      return format.chooseScale(amount / this.series.points.at(-1).value, unit);
     }
 
     get isRelative() {
@@ -59,6 +73,8 @@ window.tracker ??= {};
     get axisTitle() {
       const titles = {
         abs: this.unit,
+        rate: this.rateScale.unit,
+        peak: "% of the datasheet’s peak",
         pct: "% of the first night shown",
         base: "% of the baseline night",
         ceiling: "roofline efficiency, %",
@@ -102,11 +118,24 @@ window.tracker ??= {};
 
     // A function from a measured value of `series` to the value drawn.
     scale(series, [from]) {
-      if (this.mode === "ceiling") return (value) => (series.ceiling / value) * 100;
+      if (this.isPercent) return (value) => (series[this.mode] / value) * 100;
+      if (this.mode === "rate") return (value) => series.work?.[0] / value / this.rateScale.divisor;
       if (this.mode === "abs") return (value) => value / this.divisor;
       const firstShown = series.points.find((point) => point.x >= from) ?? series.points[0];
       const reference = (this.mode === "base" ? this.baseline : firstShown).value;
       return (value) => (value / reference - 1) * 100;
+    }
+
+    // A value of `series` in words: a time, or a rate, or a share of the peak.
+    amountText(series, value) {
+      if (this.mode === "rate") return format.value(series.work?.[0] / value, series.work?.[1]);
+      if (this.mode === "peak") return `${format.percent(series.peak / value)} of peak`;
+      return `${format.number(value / this.divisor)} ${this.unit}`;
+    }
+
+    // How much more, as it is drawn: a rate grows where the time falls.
+    changeOf(value, before) {
+      return this.mode === "rate" || this.mode === "peak" ? before / value - 1 : value / before - 1;
     }
 
     // Points for Chart.js. Only the median has an interval.

@@ -7,6 +7,7 @@ import { browser } from "./browser/support.mjs";
 const files = [
   "pages",
   "trend",
+  "axes",
   "totals",
   "kernel",
   "compare",

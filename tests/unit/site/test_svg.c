@@ -83,7 +83,7 @@ static void one_night_is_no_trend(void **state)
 		set_points(count, night);
 		assert_false(tk_svg_has_trend(&series));
 		tk_svg_draw_sparkline(&out, &series);
-		assert_true(isnan(tk_svg_draw_trend(&out, &series, NULL).lo));
+		assert_true(isnan(tk_svg_draw_trend(&out, &series, NULL, 1).lo));
 	}
 	assert_int_equal(out.len, 0);
 	tk_buf_free(&out);
@@ -112,7 +112,7 @@ static void noise_looks_like_noise(void **state)
 	struct tk_svg_range y;
 
 	set_points(3, nights);
-	y = tk_svg_draw_trend(&out, &series, NULL);
+	y = tk_svg_draw_trend(&out, &series, NULL, 1);
 	assert_true(y.lo == 950 && y.hi == 1050);
 	tk_buf_free(&out);
 }
@@ -124,7 +124,7 @@ static void an_unknown_interval_has_no_band(void **state)
 	struct tk_buf out = TK_BUF_INIT;
 
 	set_points(3, nights);
-	tk_svg_draw_trend(&out, &series, NULL);
+	tk_svg_draw_trend(&out, &series, NULL, 1);
 	assert_drawn(&out, "class=\"band\" d=\"M4 120L500 120L996 120L996 120L500 120L4 120z\"");
 	tk_buf_free(&out);
 }
