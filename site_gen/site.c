@@ -119,10 +119,10 @@ static int render_all(struct tk_site *site, struct tk_error *err)
 	static int (*const pages[])(struct tk_site *, struct tk_error *) = {tk_chart_data_write,
 	        tk_page_write_overview, tk_page_write_trends, tk_page_write_kernels,
 	        tk_page_write_rooflines, tk_page_write_lists, tk_page_write_nights,
-	        tk_page_write_upstreams, tk_page_write_revisions, tk_page_write_machines,
-	        tk_page_write_environment, tk_page_write_alerts, tk_page_write_method,
-	        tk_page_write_compare, tk_page_write_kernel_traces, tk_page_write_api,
-	        tk_page_write_badges};
+	        tk_page_write_upstreams, tk_page_write_versions, tk_page_write_revisions,
+	        tk_page_write_machines, tk_page_write_environment, tk_page_write_alerts,
+	        tk_page_write_method, tk_page_write_compare, tk_page_write_kernel_traces,
+	        tk_page_write_api, tk_page_write_badges};
 	char assets[TK_HASH_HEX_SIZE], digest[TK_HASH_HEX_SIZE], path[TK_PAGE_PATH_SIZE];
 	const struct tk_site_options *options = site->options;
 	/* hashed first: the plan depends on them */

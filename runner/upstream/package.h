@@ -5,8 +5,8 @@
  * wheel are left out: a source distribution would run code of its own to be installed. */
 #ifndef TK_UPSTREAM_PACKAGE_H
 #define TK_UPSTREAM_PACKAGE_H
+#include "base/version.h"
 #include "upstream/repo.h"
-#include "upstream/version.h"
 
 #define TK_PACKAGE_INDEX "https://pypi.org/simple"
 #define TK_SHA256_SIZE 65

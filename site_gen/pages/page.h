@@ -68,6 +68,7 @@ int tk_page_write_rooflines(struct tk_site *site, struct tk_error *err);
 int tk_page_write_nights(struct tk_site *site, struct tk_error *err);
 int tk_page_write_lists(struct tk_site *site, struct tk_error *err);
 int tk_page_write_upstreams(struct tk_site *site, struct tk_error *err);
+int tk_page_write_versions(struct tk_site *site, struct tk_error *err);
 int tk_page_write_revisions(struct tk_site *site, struct tk_error *err);
 int tk_page_write_environment(struct tk_site *site, struct tk_error *err);
 int tk_page_write_machines(struct tk_site *site, struct tk_error *err);
@@ -94,6 +95,10 @@ int tk_page_render(
 /* Renders and registers the page. */
 int tk_page_finish(
         struct tk_site *site, const char *template_name, const char *path, struct tk_error *err);
+
+/* FOLDER and a file name for the name of an upstream. */
+int tk_page_upstream_path(const struct tk_upstream_row *u, const char *folder,
+        char path[TK_PAGE_PATH_SIZE], struct tk_error *err);
 
 /* Sets a text, cut to max bytes with an ellipsis. */
 void tk_page_set_clipped(

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/format.h"
 #include "site_gen/model/links.h"
+#include "site_gen/model/versions.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
 
@@ -83,6 +84,18 @@ static void add_revision(
 	set_counts(site, o, r->worse, r->count - r->worse);
 }
 
+/* versions_href: the page of its versions; "": it has none. */
+static int set_versions_link(struct tk_site *site, struct tk_value *o,
+        const struct tk_upstream_row *u, struct tk_error *err)
+{
+	char path[TK_PAGE_PATH_SIZE] = "";
+	int status = tk_upstream_has_versions(&site->model, u)
+	                     ? tk_page_upstream_path(u, "../versions/", path, err)
+	                     : 0;
+	tk_value_set(site->arena, o, "versions_href", path);
+	return status;
+}
+
 static int write_upstream(struct tk_site *site, const struct tk_upstream_row *u, const char *path,
         struct tk_error *err)
 {
@@ -90,6 +103,7 @@ static int write_upstream(struct tk_site *site, const struct tk_upstream_row *u,
 	char title[100];
 	snprintf(title, sizeof title, "%.*s", (int)tk_utf8_clip_len(u->name, 90), u->name);
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_UPSTREAMS);
+	int status = set_versions_link(site, page, u, err);
 	set_upstream(site, tk_value_set_object(site->arena, page, "upstream"), u);
 	struct tk_value *list = tk_value_set_list(site->arena, page, "list");
 	size_t shown = 0, all = 0;
@@ -103,17 +117,16 @@ static int write_upstream(struct tk_site *site, const struct tk_upstream_row *u,
 		}
 	}
 	tk_value_set_flag(site->arena, page, "cut", shown < all);
-	return tk_page_finish(site, "upstream", path, err);
+	return status ? status : tk_page_finish(site, "upstream", path, err);
 }
 
-/* A file name for the name of an upstream. */
-static int make_path(
-        const struct tk_upstream_row *u, bool in_folder, char path[120], struct tk_error *err)
+int tk_page_upstream_path(const struct tk_upstream_row *u, const char *folder,
+        char path[TK_PAGE_PATH_SIZE], struct tk_error *err)
 {
 	char *file = tk_path_make_slug(u->name);
 	if (!file)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	snprintf(path, 120, "%s%s.html", in_folder ? "upstreams/" : "",
+	snprintf(path, TK_PAGE_PATH_SIZE, "%s%s.html", folder,
 	        strcmp(file, "index") ? file : "index_");
 	free(file);
 	return 0;
@@ -129,8 +142,8 @@ static int write_list(struct tk_site *site, struct tk_error *err)
 		const struct tk_upstream_row *u =
 		        TK_ROWS_AT(&site->model.upstream_rows, struct tk_upstream_row, i);
 		struct tk_value *o = tk_value_append_object(site->arena, list);
-		char path[120];
-		status = make_path(u, false, path, err);
+		char path[TK_PAGE_PATH_SIZE];
+		status = tk_page_upstream_path(u, "", path, err);
 		if (status)
 			break;
 		set_upstream(site, o, u);
@@ -145,8 +158,8 @@ int tk_page_write_upstreams(struct tk_site *site, struct tk_error *err)
 	for (size_t i = 0; !status && i < site->model.upstream_rows.count; i++) {
 		const struct tk_upstream_row *u =
 		        TK_ROWS_AT(&site->model.upstream_rows, struct tk_upstream_row, i);
-		char path[120];
-		status = make_path(u, true, path, err);
+		char path[TK_PAGE_PATH_SIZE];
+		status = tk_page_upstream_path(u, "upstreams/", path, err);
 		if (!status)
 			status = write_upstream(site, u, path, err);
 	}

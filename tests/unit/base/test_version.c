@@ -1,5 +1,5 @@
 /* The order of versions, with the examples of PEP 440. */
-#include "upstream/version.h"
+#include "base/version.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-/* Versions of Python packages (PEP 440): reading and ordering. Internal to runner/upstream. */
-#ifndef TK_UPSTREAM_VERSION_H
-#define TK_UPSTREAM_VERSION_H
+/* Versions of Python packages (PEP 440): reading and ordering. */
+#ifndef TK_BASE_VERSION_H
+#define TK_BASE_VERSION_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

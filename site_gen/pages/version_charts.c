@@ -1,0 +1,144 @@
+/* The charts of a package's versions: speed, speed against the vendor, and compile time. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "site_gen/pages/versions.h"
+#include "site_gen/render/mark.h"
+#include "site_gen/render/version_chart.h"
+
+#define LINES_MAX TK_LOOKS
+
+const double *tk_version_compile_ns(const struct tk_versions *v, const struct tk_version_problem *p)
+{
+	for (size_t k = v->count; k-- > 0;)
+		if (p->best[k])
+			return p->best[k]->compile_ns;
+	return NULL;
+}
+
+/* ---- which problems are drawn ---- */
+
+/* How much the time of a problem differs between versions; -1: too few of them. */
+static double spread(const struct tk_versions *v, const struct tk_version_problem *p)
+{
+	double lo = INFINITY, hi = 0;
+	size_t known = 0;
+	for (size_t k = 0; k < v->count; k++) {
+		lo = fmin(lo, tk_version_time_ns(p, k));
+		hi = fmax(hi, tk_version_time_ns(p, k));
+		known += p->best[k] != NULL;
+	}
+	return known > 1 ? log(hi / lo) : -1;
+}
+
+/* The problems that changed most, in their order. */
+static size_t choose_lines(const struct tk_version_section *section,
+        const struct tk_version_problem *out[LINES_MAX], double *spreads)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < section->count; i++)
+		spreads[i] = spread(section->versions, section->problems[i]);
+	for (size_t i = 0; i < section->count && count < LINES_MAX; i++) {
+		size_t above = 0;
+		for (size_t k = 0; k < section->count; k++)
+			above += spreads[k] > spreads[i] || (spreads[k] == spreads[i] && k < i);
+		if (spreads[i] >= 0 && above < LINES_MAX)
+			out[count++] = section->problems[i];
+	}
+	return count;
+}
+
+/* ---- what is drawn of each ---- */
+
+typedef double value_fn(
+        const struct tk_versions *v, const struct tk_version_problem *p, size_t version);
+
+static double relative_speed(
+        const struct tk_versions *v, const struct tk_version_problem *p, size_t version)
+{
+	size_t first = 0;
+	while (first + 1 < v->count && !p->best[first])
+		first++;
+	return 100 * tk_version_time_ns(p, first) / tk_version_time_ns(p, version);
+}
+
+static double share_of_vendor(
+        const struct tk_versions *v, const struct tk_version_problem *p, size_t version)
+{
+	(void)v;
+	return 100 * p->vendor_ns / tk_version_time_ns(p, version);
+}
+
+static double compile_time(
+        const struct tk_versions *v, const struct tk_version_problem *p, size_t version)
+{
+	const double *compile_ns = tk_version_compile_ns(v, p);
+	return compile_ns ? compile_ns[version] : NAN;
+}
+
+static const struct chart {
+	const char *caption, *y_title, *unit;
+	double reference;
+	value_fn *value;
+} charts[] = {
+        {"Speed", "first version = 100", NULL, NAN, relative_speed},
+        {"Speed against the vendor's library", "% of its speed", NULL, 100, share_of_vendor},
+        {"Compile time", "compile time", "ns", NAN, compile_time},
+};
+
+static void add_chart(struct tk_site *site, struct tk_value *list, const struct chart *chart,
+        const struct tk_versions *v, const struct tk_version_problem *const *problems, size_t count,
+        const char *const *names, double *values)
+{
+	struct tk_version_line lines[LINES_MAX];
+	size_t used = 0;
+	for (size_t i = 0; i < count; i++) {
+		double *y = values + used * v->count;
+		bool any = false;
+		for (size_t k = 0; k < v->count; k++) {
+			y[k] = chart->value(v, problems[i], k);
+			any = any || isfinite(y[k]);
+		}
+		if (any)
+			lines[used++] = (struct tk_version_line){i, y};
+	}
+	const struct tk_version_axes axes = {
+	        names, v->count, chart->y_title, chart->unit, chart->reference};
+	if (used)
+		tk_version_chart_draw(&site->markup, lines, used, &axes);
+	if (!site->markup.len)
+		return;
+	struct tk_value *o = tk_value_append_object(site->arena, list);
+	tk_value_set(site->arena, o, "caption", chart->caption);
+	tk_page_set_markup(site, o, "drawing_markup");
+}
+
+int tk_version_set_charts(struct tk_site *site, struct tk_value *o,
+        const struct tk_version_section *section, struct tk_error *err)
+{
+	const struct tk_versions *v = section->versions;
+	const struct tk_version_problem *drawn[LINES_MAX];
+	struct tk_value *list = tk_value_set_list(site->arena, o, "charts"),
+	                *keys = tk_value_set_list(site->arena, o, "keys");
+	const char **names = calloc(v->count + 1, sizeof *names);
+	double *values = calloc(section->count + LINES_MAX * v->count + 1, sizeof *values);
+	int status = names && values ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+	size_t count = status ? 0 : choose_lines(section, drawn, values);
+	for (size_t k = 0; !status && k < v->count; k++)
+		names[k] = v->at[k]->rev;
+	for (size_t i = 0; !status && count && i < sizeof charts / sizeof *charts; i++)
+		add_chart(site, list, &charts[i], v, drawn, count, names, values);
+	for (size_t i = 0; i < count; i++) {
+		const struct tk_site_series *s = drawn[i]->series->series;
+		struct tk_value *key = tk_value_append_object(site->arena, keys);
+		tk_page_set_clipped(site, key, "label", s->problem->title, 80);
+		tk_mark_draw_key(&site->markup, i);
+		tk_page_set_markup(site, key, "mark_markup");
+	}
+	tk_value_set_flag(
+	        site->arena, o, "charts_cut", count == LINES_MAX && count < section->count);
+	free(names);
+	free(values);
+	return status;
+}

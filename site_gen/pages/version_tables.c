@@ -1,0 +1,217 @@
+/* The tables of a package's versions: the steps, and every problem with every version. */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "site_gen/pages/versions.h"
+
+#define STEPS_MAX 60
+#define PROBLEMS_MAX 60 /* of a section */
+
+static void set_version(
+        struct tk_site *site, struct tk_value *o, const struct tk_versions *v, size_t version)
+{
+	tk_page_set_revision(site, o, v->at[version]);
+	tk_page_set_clipped(site, o, "version_name", v->at[version]->rev, 40);
+}
+
+static void set_time(struct tk_site *site, struct tk_value *o, const char *key, double time_ns)
+{
+	char text[TK_FORMAT_SIZE];
+	tk_value_set(
+	        site->arena, o, key, isfinite(time_ns) ? tk_format_value(time_ns, "ns", text) : "");
+}
+
+/* ---- steps ---- */
+
+struct step {
+	const struct tk_version_problem *problem;
+	size_t before, version;
+	double log_ratio;
+};
+
+static int step_order(const void *a, const void *b)
+{
+	const struct step *x = a, *y = b;
+	if (x->version != y->version)
+		return x->version < y->version ? 1 : -1;
+	double dx = fabs(x->log_ratio), dy = fabs(y->log_ratio);
+	if (dx != dy)
+		return dx < dy ? 1 : -1;
+	return (x->problem > y->problem) - (x->problem < y->problem);
+}
+
+/* The detector found a change point of the series at this version. */
+static bool is_change_point(
+        const struct tk_model *m, const struct tk_site_series *s, const struct tk_revision_row *r)
+{
+	const struct tk_site_changes *changes = &m->revision_changes;
+	const struct tk_site_revision *found = tk_site_changes_find_revision(m, changes, r);
+	for (size_t i = 0; found && i < found->count; i++)
+		if (changes->all[found->first + i].series == s)
+			return true;
+	return false;
+}
+
+static int add_step(struct tk_site *site, struct tk_value *list, const struct tk_versions *v,
+        const struct step *step, struct tk_error *err)
+{
+	const struct tk_version_series *was = step->problem->best[step->before],
+	                               *is = step->problem->best[step->version];
+	const struct tk_site_series *s = is->series;
+	struct tk_version_code before, after;
+	char text[TK_CODE_CHANGE_SIZE], config[200];
+	struct tk_value *o = tk_value_append_object(site->arena, list);
+	set_version(site, o, v, step->version);
+	tk_page_set_clipped(site, o, "older", v->at[step->before]->rev, 40);
+	tk_value_set_fmt(site->arena, o, "href", "../series/%s.html", s->file);
+	tk_page_set_clipped(site, o, "title", s->problem->title, 110);
+	snprintf(config, sizeof config, was == is ? "%.90s" : "%.90s, before %.90s", s->variant,
+	        was->series->variant);
+	tk_value_set(site->arena, o, "label", config);
+	tk_page_set_change(site, o, s, expm1(step->log_ratio));
+	tk_page_set_tone(site, o, "tone", step->log_ratio > 0 ? TK_TONE_BAD : TK_TONE_GOOD);
+	set_time(site, o, "before", was->at[step->before].value);
+	set_time(site, o, "after", is->at[step->version].value);
+	tk_value_set_flag(site->arena, o, "environment",
+	        was->at[step->before].environment_id != is->at[step->version].environment_id);
+	tk_value_set_flag(site->arena, o, "change_point",
+	        is_change_point(&site->model, s, v->at[step->version]));
+	int status = tk_version_code_find(site, was, step->before, &before, err);
+	if (!status)
+		status = tk_version_code_find(site, is, step->version, &after, err);
+	if (!status)
+		tk_value_set(site->arena, o, "code",
+		        tk_version_code_format_change(&before, &after, text));
+	return status;
+}
+
+int tk_version_set_steps(struct tk_site *site, struct tk_value *o,
+        const struct tk_version_section *section, struct tk_error *err)
+{
+	const struct tk_versions *v = section->versions;
+	struct tk_value *list = tk_value_set_list(site->arena, o, "steps");
+	struct step *steps = calloc(section->count * v->count + 1, sizeof *steps);
+	size_t count = 0;
+	int status = steps ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; !status && i < section->count; i++)
+		for (size_t k = 1; k < v->count; k++) {
+			const struct tk_version_problem *p = section->problems[i];
+			size_t before = tk_version_before(p, k);
+			if (tk_version_is_step(p, before, k, site->options->tie))
+				steps[count++] = (struct step){p, before, k,
+				        log(tk_version_time_ns(p, k) /
+				                tk_version_time_ns(p, before))};
+		}
+	if (!status)
+		qsort(steps, count, sizeof *steps, step_order);
+	for (size_t i = 0; !status && i < count && i < STEPS_MAX; i++)
+		status = add_step(site, list, v, &steps[i], err);
+	tk_value_set_fmt(
+	        site->arena, o, "steps_more", count > STEPS_MAX ? "%zu" : "", count - STEPS_MAX);
+	free(steps);
+	return status;
+}
+
+/* ---- every problem ---- */
+
+static void set_count(struct tk_site *site, struct tk_value *o, const char *key, int64_t value)
+{
+	char text[TK_FORMAT_SIZE];
+	tk_value_set(site->arena, o, key, value < 0 ? "–" : tk_format_count(value, text));
+}
+
+static void set_code(struct tk_site *site, struct tk_value *o, const struct tk_version_code *before,
+        const struct tk_version_code *code)
+{
+	set_count(site, o, "registers", code->registers);
+	set_count(site, o, "spills", code->spill_bytes);
+	set_count(site, o, "shared", code->shared_bytes);
+	set_count(site, o, "instructions", code->instructions);
+	tk_value_set(site->arena, o, "code",
+	        !before->count || !code->count          ? ""
+	        : tk_version_code_differs(before, code) ? "changed"
+	                                                : "same");
+}
+
+static void set_change(struct tk_site *site, struct tk_value *o, const struct tk_version_problem *p,
+        size_t before, size_t version)
+{
+	double ratio = before == SIZE_MAX
+	                       ? NAN
+	                       : tk_version_time_ns(p, version) / tk_version_time_ns(p, before);
+	char text[TK_FORMAT_SIZE];
+	bool step = tk_version_is_step(p, before, version, site->options->tie);
+	tk_value_set(site->arena, o, "change",
+	        isfinite(ratio) ? tk_format_change(ratio - 1, text) : "–");
+	tk_page_set_tone(site, o, "tone",
+	        !step       ? TK_TONE_QUIET
+	        : ratio > 1 ? TK_TONE_BAD
+	                    : TK_TONE_GOOD);
+}
+
+static int add_version(struct tk_site *site, struct tk_value *list, const struct tk_versions *v,
+        const struct tk_version_problem *p, size_t version, struct tk_version_code *before,
+        struct tk_error *err)
+{
+	const struct tk_version_series *s = p->best[version];
+	const double *compile_ns = tk_version_compile_ns(v, p);
+	const struct tk_point *at = &s->at[version];
+	struct tk_value *o = tk_value_append_object(site->arena, list);
+	struct tk_version_code code;
+	const char *unit;
+	char text[TK_FORMAT_SIZE];
+	double rate = tk_series_rate(s->series, at->value, &unit);
+	set_version(site, o, v, version);
+	set_time(site, o, "time", at->value);
+	bool has_interval = isfinite(at->lo) && isfinite(at->hi);
+	tk_value_set(site->arena, o, "half",
+	        has_interval ? tk_format_half_width(at->value, at->lo, at->hi, text) : "");
+	tk_value_set(
+	        site->arena, o, "rate", isfinite(rate) ? tk_format_value(rate, unit, text) : "");
+	set_change(site, o, p, tk_version_before(p, version), version);
+	tk_value_set(site->arena, o, "of_vendor",
+	        isfinite(p->vendor_ns) ? tk_format_percent(p->vendor_ns / at->value, text) : "");
+	set_time(site, o, "compile", compile_ns ? compile_ns[version] : NAN);
+	tk_page_set_clipped(site, o, "label", s->series->variant, 60);
+	int status = tk_version_code_find(site, s, version, &code, err);
+	if (status)
+		return status;
+	set_code(site, o, before, &code);
+	*before = code;
+	return 0;
+}
+
+static int add_problem(struct tk_site *site, struct tk_value *list, const struct tk_versions *v,
+        const struct tk_version_problem *p, struct tk_error *err)
+{
+	struct tk_value *o = tk_value_append_object(site->arena, list);
+	struct tk_version_code before = {.count = 0};
+	char text[TK_FORMAT_SIZE];
+	int status = 0;
+	tk_page_set_clipped(site, o, "title", p->series->series->problem->title, 110);
+	tk_page_set_clipped(site, o, "vendor", p->vendor ? p->vendor->variant : "", 60);
+	tk_value_set_fmt(site->arena, o, "vendor_href", "../series/%s.html",
+	        p->vendor ? p->vendor->file : "");
+	tk_value_set(site->arena, o, "vendor_time",
+	        p->vendor ? tk_format_value(p->vendor_ns, "ns", text) : "");
+	struct tk_value *rows = tk_value_set_list(site->arena, o, "rows");
+	for (size_t k = 0; !status && k < v->count; k++)
+		if (p->best[k])
+			status = add_version(site, rows, v, p, k, &before, err);
+	return status;
+}
+
+int tk_version_set_problems(struct tk_site *site, struct tk_value *o,
+        const struct tk_version_section *section, struct tk_error *err)
+{
+	struct tk_value *list = tk_value_set_list(site->arena, o, "problems");
+	int status = 0;
+	for (size_t i = 0; !status && i < section->count && i < PROBLEMS_MAX; i++)
+		status = add_problem(site, list, section->versions, section->problems[i], err);
+	tk_value_set_flag(site->arena, o, "problems_cut", section->count > PROBLEMS_MAX);
+	return status;
+}

@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""Writes records of packages and a vendor's library, as `tracker import` reads them:
+version_records.py SCENARIO, or the measured releases of docs/results: version_records.py FILE.json
+"""
+
+import json
+import sys
+
+GEMM = "gemm:a=f16,acc=f32,b=f16,c=f16,k=4096,m=4096,n=4096,ta=n,tb=n"
+ATTENTION = "attention:b=4,causal=1,d=128,dir=fwd,dtype=bf16,h=16,hkv=16,skv=4096,sq=4096"
+TITLES = {GEMM: "gemm f16 4096x4096x4096 nn", ATTENTION: "attention bf16 B4 H16 S4096 D128 causal"}
+FLOPS = {GEMM: 2.0 * 4096**3, ATTENTION: 274877906944.0}
+BEGIN = 1760000000
+seq = 0
+
+
+def record(upstream, version, series, value, half=0.001, kernels=None, algorithm="", driver="580"):
+    """upstream: name, kind, backend; version: text, position, day; series: problem, config, metric"""
+    global seq
+    seq += 1
+    name, kind, backend = upstream
+    rev, position, day = version
+    problem, config, metric = series
+    at_s = BEGIN + day * 86400
+    plan = {"algorithm": algorithm, "kernel": "", "workspace_bytes": 0}
+    return {
+        "machine": {"name": "h200", "attributes": "{}"},
+        "device": {
+            "kind": "cuda",
+            "name": "NVIDIA H200",
+            "uuid": "",
+            "arch": "sm_90",
+            "slug": "cuda-0",
+        },
+        "environment": {"attributes": json.dumps({"driver": driver})},
+        "upstream": {"name": name, "kind": kind, "url": ""},
+        "revision": {
+            "rev": rev,
+            "parent": "",
+            "position": position,
+            "author_time_s": at_s,
+            "commit_time_s": at_s,
+            "author": "",
+            "subject": f"{name} {rev}",
+        },
+        "build": {
+            "artifact_key": f"{name}-{rev}",
+            "adapter": name,
+            "toolchain": "",
+            "flags": "",
+            "arch": "sm_90a",
+            "status": "ok",
+            "message": "",
+            "log": "",
+            "wall_s": 20.0,
+            "size_bytes": 1000,
+            "built_s": at_s,
+        },
+        "problem": {
+            "text": problem,
+            "op": problem.split(":")[0],
+            "dtype": "f16" if problem == GEMM else "bf16",
+            "title": TITLES[problem],
+            "flops": FLOPS[problem],
+            "bytes": 1e8,
+            "source": "",
+            "family": "",
+        },
+        "series": {
+            "slug": None,
+            "backend": backend,
+            "config": config,
+            "mode": "paced",
+            "metric": metric,
+            "unit": "ns",
+            "better": "lower",
+            "role": "suite",
+        },
+        "night": {
+            "kind": "backfill",
+            "as_of_s": at_s,
+            "started_s": at_s,
+            "finished_s": at_s + 60,
+            "status": "complete",
+            "seed": 1,
+            "config_hash": "",
+            "tracker_version": "0.1.0",
+            "summary": "{}",
+        },
+        "run": {
+            "seq": seq,
+            "as_of_s": at_s,
+            "started_s": at_s + seq,
+            "wall_s": 0.1,
+            "outcome": "ok",
+            "message": "",
+            "attributes": json.dumps({"plan": plan}),
+        },
+        "measurement": {
+            "value": value,
+            "lo": value * (1 - half),
+            "hi": value * (1 + half),
+            "n": 30,
+            "min": None,
+            "q25": None,
+            "q75": None,
+            "p95": None,
+            "flags": 0,
+        },
+        "samples": None,
+        "kernels": kernels,
+    }
+
+
+def kernel(problem, config, code, registers, spills=0, total=800):
+    return {
+        "backend": "triton",
+        "name": f"sm_90 kernel {problem} {config}",
+        "code_hash": code * 64,
+        "size_bytes": 8000,
+        "registers": registers,
+        "spill_bytes": spills,
+        "shared_bytes": 98304,
+        "threads": 256,
+        "occupancy_percent": None,
+        "instructions": f"total={total} LDL={spills // 4} BAR=1",
+    }
+
+
+def scenario():
+    """Attention is faster with 3.9.0 by another configuration and slower with 3.10.0, whose position
+    is wrong on purpose; the GEMM stays, and 3.10.0 has the same code of it."""
+    triton, cudnn = ("triton", "package", "triton"), ("cudnn", "system", "cudnn")
+    versions = [("3.8.0", 1, 0), ("3.10.0", 2, 20), ("3.9.0", 3, 10)]
+    attention = {"3.8.0": (900e3, 800e3), "3.9.0": (600e3, 810e3), "3.10.0": (660e3, 805e3)}
+    compile_ns = {"3.8.0": 1.5e9, "3.9.0": 2.0e9, "3.10.0": 3.0e9}
+    for version in versions:
+        rev = version[0]
+        old = rev == "3.8.0"
+        kernels = [
+            kernel(GEMM, "128x256-w8", "a" if old else "b", 200),
+            kernel(ATTENTION, "128x128-w8", rev[2], 168 if rev == "3.9.0" else 255, 48, 816),
+            kernel(ATTENTION, "64x64-w4", "c", 128),
+        ]
+        for config, value in zip(("128x128-w8", "64x64-w4"), attention[rev]):
+            # all kernels of a build are in one of its records
+            yield record(triton, version, (ATTENTION, config, "time"), value, kernels=kernels)
+            yield record(triton, version, (ATTENTION, config, "compile"), compile_ns[rev])
+            kernels = None
+        # the series does not say which configuration ran
+        driver = "590" if rev == "3.9.0" else "580"
+        value = 200e3 if old else 201e3
+        gemm = record(triton, version, (GEMM, "", "time"), value, algorithm="128x256-w8")
+        gemm["environment"]["attributes"] = json.dumps({"driver": driver})
+        yield gemm
+    yield record(cudnn, ("9.19", 1, 5), (ATTENTION, "", "time"), 480e3)
+    hostile = ("<script>alert(1)</script>", "package", "<script>alert(2)</script>")
+    for i, rev in enumerate(("<script>alert(3)</script>", "1.0")):
+        yield record(hostile, (rev, i, i), (GEMM, "<b>", "time"), 300e3 * (1 + i))
+
+
+def measured(path):
+    results = json.load(open(path, encoding="utf-8"))["problems"]
+    for problem, rows in results.items():
+        for i, row in enumerate(rows):
+            version = (row["release"], i + 1, 30 * i)
+            half = row["half_width_pct"] / 100
+            series = (problem, row["config"], "time")
+            yield record(("triton", "package", "triton"), version, series, row["ms"] * 1e6, half)
+    for name, problem, ms in (("cudnn", ATTENTION, 0.4747), ("cublaslt", GEMM, 0.1834)):
+        yield record((name, "system", name), ("1", 1, 300), (problem, "", "time"), ms * 1e6)
+
+
+for r in measured(sys.argv[1]) if len(sys.argv) > 1 else scenario():
+    print(json.dumps(r))
