@@ -22,6 +22,11 @@ int tk_store_put_kernel_report(struct tk_store *s, const struct tk_kernel_report
         int64_t *id, struct tk_error *err);
 int tk_store_list_kernel_reports(
         struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* newest first */
+/* The result of the newest trace that compares these two revisions of the kernels of a series, the
+ * caller's; NULL: there is none. */
+int tk_store_find_comparison(struct tk_store *s, const struct tk_series_row *series,
+        const char *upstream, const char *good_rev, const char *bad_rev, char **result,
+        struct tk_error *err);
 /* The caller frees *timeline. */
 int tk_store_read_kernel_timeline(
         struct tk_store *s, int64_t report_id, char **timeline, struct tk_error *err);

@@ -125,6 +125,11 @@ static const struct tk_config_key budget_keys[] = {
 	  .summary = "search for the first bad commit of a regression; 0: none",
 	  .details = "Only where the range has more than one commit, see [finding the "
 	             "commit](../how-to/find-the-commit.md)." },
+	{ .name = "trace", .type = TK_CONFIG_DURATION, .offset = FIELD(budgets.trace_s),
+	  .max = DAY, .fallback = "5m",
+	  .summary = "region-by-region comparison of regressed kernels that record; 0: none",
+	  .details = "After everything else, if the night has time, see [comparing "
+	             "builds](../how-to/trace-a-kernel.md#compare-two-builds)." },
 	{ .name = "build_memory", .type = TK_CONFIG_SIZE,
 	  .offset = FIELD(budgets.build_memory_bytes), .min = 64 * MIB, .max = PIB,
 	  .fallback = "16GiB", .summary = "address space of each process of a build" },

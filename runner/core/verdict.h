@@ -94,6 +94,7 @@ int tk_rule_id_parse(const char *name, enum tk_rule_id *out);
 	X(TK_FACT_CODE_CHANGED_LATER, "code-changed-later", "no number") \
 	X(TK_FACT_CODE_CHANGE, "code-change", "text: registers, spills, instructions") \
 	X(TK_FACT_CONFIG_CHANGE, "config-change", "text: configuration before and after") \
+	X(TK_FACT_REGIONS, "regions", "text: what changed inside the kernel, by a trace") \
 	X(TK_FACT_SPIKE, "spike", "-1: better, +1: worse") \
 	X(TK_FACT_BACK_SINCE, "back-since", "nights at the level before, nights, newest of them") \
 	X(TK_FACT_STILL_AT_ALERT, "still-at-alert", "time; text: first bad revision") \
@@ -131,8 +132,8 @@ struct tk_estimate {
 	double value, lo, hi;
 };
 
-#define TK_VERDICT_FACTS_MAX 10
-#define TK_VERDICT_TEXT_SIZE 640
+#define TK_VERDICT_FACTS_MAX 12
+#define TK_VERDICT_TEXT_SIZE 960
 struct tk_verdict {
 	enum tk_verdict_status status;
 	enum tk_verdict_status status_before_ack; /* what it is called had nobody accepted it */

@@ -94,6 +94,8 @@ static int new_worker(struct tk_night *n, const struct tk_night_device *d,
 	        .memory_limit_bytes = n->config->budgets.job_memory_bytes,
 	        .log_path = log,
 	};
+	if (ab)
+		spec.trace_fd = ab->trace_fd;
 	if (ab && ab->token_fd > 0) {
 		spec.token_fd = ab->token_fd;
 		spec.memory_limit_bytes /= 2;

@@ -75,6 +75,7 @@ struct tk_ab_worker_spec {
 	uint32_t threads; /* 0: as configured */
 	/* as in struct tk_worker_spec; each worker may use half of the memory; 0: none */
 	int token_fd;
+	int trace_fd; /* as there; 0: none */
 };
 int tk_night_new_ab_worker(struct tk_night *n, const struct tk_night_device *d,
         const struct tk_ab_worker_spec *ab, struct tk_worker **out, struct tk_error *err);

@@ -31,6 +31,7 @@ static const struct stage stages[] = {
         {TK_STAGE_CONFIRM, tk_night_confirm, true, false},
         {TK_STAGE_DETECT, tk_night_detect, true, false},
         {TK_STAGE_BISECT, tk_night_bisect, true, false},
+        {TK_STAGE_TRACE, tk_night_trace, true, false},
         {TK_STAGE_TIDY, tk_night_tidy, true, false},
 };
 

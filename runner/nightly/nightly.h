@@ -1,6 +1,6 @@
-/* A night: probe, resolve, build, plan, measure, confirm, detect, bisect, tidy, publish. Every
- * stage stores its result, so that a night can be resumed after a kill -9. A failed stage is
- * stored like any other result. */
+/* A night: probe, resolve, build, plan, measure, confirm, detect, bisect, trace, tidy,
+ * publish. Every stage stores its result, so that a night can be resumed after a kill -9. A failed
+ * stage is stored like any other result. */
 #ifndef TK_NIGHTLY_H
 #define TK_NIGHTLY_H
 #include "detect/detect.h"

@@ -1,6 +1,7 @@
 /* See timeline.h. */
 #include "trace/timeline.h"
 
+#include "base/error.h"
 #include "base/json.h"
 #include "trace/summary.h"
 
@@ -120,4 +121,26 @@ json_t *tk_trace_timeline_json(const struct tk_trace_file_kernel *kernel,
 	        (json_int_t)(l->group_count ? l->groups[r.first].multiprocessor : 0), "duration_ns",
 	        ns(l->duration_ns), "left_out", (json_int_t)left_out, "regions", regions,
 	        "group_names", names, "groups", encode_groups(l, &r), "spans", spans);
+}
+
+int tk_trace_timeline_list(
+        const struct tk_trace *t, size_t spans_max, json_t **out, struct tk_error *err)
+{
+	json_t *list = json_array();
+	int status = list ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	for (uint32_t i = 0; !status && i < t->kernel_count; i++) {
+		struct tk_trace_launch l;
+		status = tk_trace_launch_read(t, i, t->launch_count - 1, &l, err);
+		if (status)
+			break;
+		json_t *o = tk_trace_timeline_json(&t->kernels[i], &l, spans_max / t->kernel_count);
+		if (!o || json_array_append_new(list, o))
+			status = tk_fail(err, TK_ENOMEM, "out of memory");
+		tk_trace_launch_free(&l);
+	}
+	if (status)
+		json_decref(list);
+	else
+		*out = list;
+	return status;
 }

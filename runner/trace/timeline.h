@@ -17,4 +17,9 @@
 json_t *tk_trace_timeline_json(const struct tk_trace_file_kernel *kernel,
         const struct tk_trace_launch *l, size_t spans_max);
 
+/* One for each kernel, of the newest launch; together at most `spans_max` spans. */
+int tk_trace_timeline_list(
+        const struct tk_trace *t, size_t spans_max, json_t **out, struct tk_error *err);
+#define TK_TRACE_SPANS_STORED 16384 /* about 30 bytes each */
+
 #endif

@@ -11,8 +11,10 @@
 #include "site_gen/model/ab_plot.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/alert_groups.h"
+#include "site_gen/pages/kernel_trace.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/svg.h"
+#include "store/kernel_report.h"
 
 #define FEED_MAX 50
 #define CLOSED_MAX 100 /* groups */
@@ -233,6 +235,32 @@ static void set_bisection(struct tk_site *site, struct tk_value *o, const struct
 	tk_value_set_int(site->arena, o, "bisection_builds", c->build_count);
 }
 
+/* What a trace found inside the kernel: of the member that changed most, of those that have one. */
+static int set_inside(struct tk_site *site, struct tk_value *o, const struct tk_alert_group *g,
+        struct tk_error *err)
+{
+	char text[TK_KERNEL_CHANGE_SIZE] = "", path[TK_PAGE_PATH_SIZE] = "";
+	int status = 0;
+	size_t count = site->model.kernel_report_rows.count ? g->count : 0;
+	for (size_t i = 0; !status && !*text && i < count && i < MEMBERS_MAX; i++) {
+		const struct tk_alert_row *alert = g->members[i];
+		const struct tk_site_series *s = tk_alert_series(site, alert);
+		char *result = NULL;
+		if (!s || !*alert->good_rev)
+			continue;
+		status = tk_store_find_comparison(site->model.store, s->row, s->upstream->name,
+		        alert->good_rev, alert->bad_rev, &result, err);
+		if (result)
+			tk_kernel_report_summarize(result, text);
+		if (*text && s->kernel_trace)
+			tk_kernel_trace_path(s->kernel_trace, path);
+		free(result);
+	}
+	tk_page_set_clipped(site, o, "inside", text, 300);
+	tk_value_set(site->arena, o, "inside_href", path);
+	return status;
+}
+
 /* "+5.8 % to +9.3 %"; "" where no member has a size. Members are sorted by it. */
 static void set_sizes(struct tk_site *site, struct tk_value *o, const struct tk_alert_group *g)
 {
@@ -308,8 +336,8 @@ static int add_group(struct tk_site *site, struct tk_value *list, const struct t
 	set_devices(site, o, g);
 	set_bisection(site, o, g);
 	set_notes(site, o, g);
+	int status = set_inside(site, o, g, err);
 	struct tk_value *members = tk_value_set_list(site->arena, o, "members");
-	int status = 0;
 	for (size_t i = 0; !status && i < g->count && i < MEMBERS_MAX; i++)
 		status = add_member(site, members, g->members[i], g->state, err);
 	tk_value_set_fmt(site->arena, o, "members_more", g->count > MEMBERS_MAX ? "%zu" : "",

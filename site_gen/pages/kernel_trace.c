@@ -158,39 +158,22 @@ static void set_timeline(
 
 /* ---- comparisons ---- */
 
-static void format_change(const json_t *change, char out[2 * TK_FORMAT_SIZE])
-{
-	char size[TK_FORMAT_SIZE];
-	double ns = get_number(change, "change_ns");
-	snprintf(out, 2 * TK_FORMAT_SIZE, "%s%s", ns < 0 ? "−" : "+",
-	        tk_format_value(fabs(ns), "ns", size));
-}
-
-/* "8.7 % faster; softmax −800 ns, of which −20 ns are exposed" */
+/* "8.7 % faster", "softmax -800 ns, of which -20 ns are exposed" */
 static void set_comparison(struct tk_site *site, struct tk_value *o, const json_t *kernel)
 {
-	const json_t *change = json_object_get(kernel, "change"), *region = NULL,
-	             *regions = json_object_get(kernel, "regions");
-	const char *cause = get_text(kernel, "cause");
-	double share = get_number(change, "change_ns") / get_number(change, "base_ns");
-	char percent[TK_FORMAT_SIZE], own[2 * TK_FORMAT_SIZE], exposed[2 * TK_FORMAT_SIZE];
-	for (size_t i = 0; *cause && i < json_array_size(regions) && !region; i++)
-		if (!strcmp(get_text(json_array_get(regions, i), "name"), cause))
-			region = json_array_get(regions, i);
-	tk_page_set_clipped(site, o, "kernel", get_text(kernel, "name"), 60);
-	if (!json_is_true(json_object_get(change, "changed")) || !isfinite(share)) {
+	struct tk_kernel_change change;
+	char percent[TK_FORMAT_SIZE];
+	tk_kernel_change_read(kernel, &change);
+	tk_page_set_clipped(site, o, "kernel", change.kernel, 60);
+	if (change.share == 0) {
 		tk_value_set(site->arena, o, "change", "no change of its time");
 		return;
 	}
-	tk_value_set_fmt(site->arena, o, "change", "%s %s", tk_format_percent(fabs(share), percent),
-	        share > 0 ? "slower" : "faster");
-	tk_page_set_tone(site, o, "tone", share > 0 ? TK_TONE_BAD : TK_TONE_GOOD);
-	if (!region)
-		return;
-	format_change(json_object_get(region, "change"), own);
-	format_change(json_object_get(region, "exposed_change"), exposed);
-	tk_value_set_fmt(site->arena, o, "cause", "%.*s %s, of which %s are exposed",
-	        (int)tk_utf8_clip_len(cause, 48), cause, own, exposed);
+	tk_value_set_fmt(site->arena, o, "change", "%s %s",
+	        tk_format_percent(fabs(change.share), percent),
+	        change.share > 0 ? "slower" : "faster");
+	tk_page_set_tone(site, o, "tone", change.share > 0 ? TK_TONE_BAD : TK_TONE_GOOD);
+	tk_page_set_clipped(site, o, "cause", change.cause, TK_KERNEL_CAUSE_SIZE);
 }
 
 static void add_comparison(

@@ -2,6 +2,7 @@
 #include "base/archive.h"
 #include "base/buf.h"
 #include "store/db/internal.h"
+#include "store/kernel_report.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,8 +37,8 @@ LIST_ALL(notifications, notification, "ORDER BY sent_s, alert_uid, sink, target"
 LIST_OF(kernels, kernel, build_id, "backend, name")
 /* Several stages begin within one second: then in the order of a night. */
 LIST_OF(stages, stage, night_id,
-        "started_s, instr('probe resolve build plan measure confirm detect bisect tidy publish', "
-        "name), name")
+        "started_s, instr('probe resolve build plan measure confirm detect bisect trace tidy "
+        "publish', name), name")
 LIST_OF(resolutions, resolution, night_id, "upstream_id")
 LIST_OF(night_runs, run, night_id, "seq")
 LIST_OF(series_runs, run, series_id, "as_of_s, id")
@@ -282,6 +283,39 @@ static int read_text(struct tk_store *s, const char *sql, int64_t id, const char
 int tk_store_read_build_log(struct tk_store *s, int64_t build_id, char **log, struct tk_error *err)
 {
 	return read_text(s, "SELECT log FROM build WHERE id=?1", build_id, "build", log, err);
+}
+
+static bool compares(const struct tk_kernel_report_row *r, const struct tk_series_row *series,
+        const char *upstream, const char *good_rev, const char *bad_rev)
+{
+	return r->kind == TK_KERNEL_REPORT_TRACE && !strcmp(r->base, good_rev) &&
+	       !strcmp(r->revision, bad_rev) && !strcmp(r->upstream, upstream) &&
+	       !strcmp(r->backend, series->backend) && !strcmp(r->config, series->config) &&
+	       !strcmp(r->mode, series->mode);
+}
+
+int tk_store_find_comparison(struct tk_store *s, const struct tk_series_row *series,
+        const char *upstream, const char *good_rev, const char *bad_rev, char **result,
+        struct tk_error *err)
+{
+	const int64_t values[] = {series->device_id, series->problem_id};
+	struct tk_rows rows = {0};
+	char *found = NULL;
+	int status = tk_rows_select(s, TK_TABLE_kernel_report,
+	        "WHERE device_id=?1 AND problem_id=?2 AND base<>'' ORDER BY started_s DESC, id "
+	        "DESC",
+	        values, 2, &rows, err);
+	for (size_t i = 0; !status && !found && i < rows.count; i++) {
+		const struct tk_kernel_report_row *r =
+		        TK_ROWS_AT(&rows, struct tk_kernel_report_row, i);
+		if (compares(r, series, upstream, good_rev, bad_rev) &&
+		        !(found = strdup(r->result)))
+			status = tk_fail(err, TK_ENOMEM, "out of memory");
+	}
+	tk_rows_free(&rows);
+	if (!status)
+		*result = found;
+	return status;
 }
 
 int tk_store_read_kernel_timeline(

@@ -160,21 +160,14 @@ static int open_workers(struct tk_run_session *r, const struct tk_globals *g, st
 	return status ? status : open_devices(r, &spec, err);
 }
 
-/* The build that records lies in a folder "trace" beside the other one. */
-static int use_recording_module(struct tk_run_session *r, struct tk_error *err)
+/* Where there is none, the worker says whether this one records. */
+static void use_recording_module(struct tk_run_session *r)
 {
-	const char *slash = strrchr(r->backend_path, '/');
-	char *path = NULL;
-	if (!slash || asprintf(&path, "%.*s/trace/%s", (int)(slash - r->backend_path),
-	                      r->backend_path, slash + 1) < 0)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	if (!tk_file_exists(path)) {
-		free(path);
-		return TK_OK; /* the worker says whether this one records */
-	}
+	char *path = tk_backend_find_traced(r->backend_path);
+	if (!path)
+		return;
 	r->plain_path = r->backend_path;
 	r->backend_path = path;
-	return TK_OK;
 }
 
 int tk_run_open_devices(struct tk_run_session *r, const struct tk_globals *g, struct tk_error *err)
@@ -185,7 +178,7 @@ int tk_run_open_devices(struct tk_run_session *r, const struct tk_globals *g, st
 		status = tk_backend_find(
 		        r->config, r->modules, r->o->backend, &r->backend_path, err);
 	if (!status && r->trace_fd)
-		status = use_recording_module(r, err);
+		use_recording_module(r);
 	return status ? status : open_workers(r, g, err);
 }
 

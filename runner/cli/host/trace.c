@@ -6,24 +6,19 @@
 #include "cli/host/kernel_reports.h"
 #include "cli/options.h"
 #include "cli/progress.h"
-#include "core/measurement_fields.h"
 #include "core/problem.h"
-#include "stats/summary/summary.h"
+#include "nightly/trace/trace_job.h"
 #include "trace/chrome_trace.h"
 #include "trace/timeline.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #define RUNS 3
 #define LAUNCHES 4
 #define MULTIPROCESSORS 8
-#define SPANS_STORED 16384 /* of all kernels together; about 30 bytes each */
 #define SECONDS 0.2
 #define SECONDS_OF_COMPARISON 0.02 /* the recorded launches count, not the samples */
 
@@ -60,7 +55,8 @@ static const struct argp_option options[] = {
         {"multiprocessors", OPT_MULTIPROCESSORS, "N", 0,
                 "Write N multiprocessors to --out; 0: all (default: 8)", 4},
         TK_RUN_ROW_NO_STORE(4),
-        {"options", TK_RUN_OPT_OPTIONS, "KEY=VALUE,...", 0, "Pass options to the backend", 2},
+        {"options", TK_RUN_OPT_OPTIONS, "KEY=VALUE,...", 0,
+                "Pass options to the backend (default: with --head, those of the upstream)", 2},
         {"out", OPT_OUT, "FILE", 0,
                 "Write one launch to FILE, for ui.perfetto.dev or chrome://tracing", 4},
         {"runs", OPT_RUNS, "N", 0,
@@ -154,10 +150,7 @@ struct side {
 	struct tk_run_options options;
 	struct tk_run_session session;
 	int fd; /* of the trace; 0: does not record */
-	double median_ns[TK_TRACE_RUNS_MAX];
-	struct tk_trace_file_kernel *kernels;
-	struct tk_trace_summary (*summaries)[TK_TRACE_RUNS_MAX]; /* of each kernel */
-	size_t kernel_count;
+	struct tk_trace_runs runs;
 };
 
 struct session {
@@ -172,27 +165,10 @@ struct session {
 	struct tk_ab_revisions revisions; /* of --head */
 };
 
-/* A file that the worker can fill and not make longer. */
-static int open_file(int *fd, struct tk_error *err)
-{
-	*fd = memfd_create("tracker-trace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (*fd < 0 || ftruncate(*fd, TK_TRACE_FILE_MAX) != 0 ||
-	        fcntl(*fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) != 0)
-		return tk_fail_errno(err, "the file of the trace");
-	return TK_OK;
-}
-
-static int empty_file(int fd, struct tk_error *err)
-{
-	if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, TK_TRACE_FILE_MAX) != 0)
-		return tk_fail_errno(err, "the file of the trace");
-	return TK_OK;
-}
-
 static int open_side(struct session *s, struct side *side, bool records, struct tk_error *err)
 {
 	side->session = (struct tk_run_session){.o = &side->options, .config = s->config};
-	int status = records ? open_file(&side->fd, err) : TK_OK;
+	int status = records ? tk_trace_file_open(&side->fd, err) : TK_OK;
 	side->session.trace_fd = records ? side->fd : 0;
 	return status ? status : tk_run_open_devices(&side->session, s->g, err);
 }
@@ -208,6 +184,8 @@ static int open_sides(struct session *s, struct tk_error *err)
 	if (o->head) {
 		base->options.backend = s->revisions.path[TK_AB_BASE];
 		s->sides[SIDE_HEAD].options.backend = s->revisions.path[TK_AB_HEAD];
+		for (int i = 0; i < SIDES && !o->run.backend_options; i++)
+			s->sides[i].options.backend_options = s->revisions.options;
 	} else if (o->base)
 		base->options.backend = o->base;
 	if (o->base_config)
@@ -219,8 +197,7 @@ static int open_sides(struct session *s, struct tk_error *err)
 static void close_side(struct side *side)
 {
 	tk_run_close_devices(&side->session);
-	free(side->kernels);
-	free(side->summaries);
+	tk_trace_runs_free(&side->runs);
 	if (side->fd > 0)
 		close(side->fd);
 }
@@ -241,130 +218,40 @@ static int write_launch(const struct session *s, const struct tk_trace *t, struc
 	return status;
 }
 
-static int keep_timeline(struct session *s, const struct tk_trace *t, struct tk_error *err)
+/* Of the head's first run. */
+static int keep_first(void *arg, const struct tk_trace *t, struct tk_error *err)
 {
-	json_t *list = s->report->timeline = json_array();
-	int status = list ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
-	for (uint32_t i = 0; !status && i < t->kernel_count; i++) {
-		struct tk_trace_launch l;
-		status = tk_trace_launch_read(t, i, t->launch_count - 1, &l, err);
-		if (status)
-			break;
-		json_t *o =
-		        tk_trace_timeline_json(&t->kernels[i], &l, SPANS_STORED / t->kernel_count);
-		if (!o || json_array_append_new(list, o))
-			status = tk_fail(err, TK_ENOMEM, "out of memory");
-		tk_trace_launch_free(&l);
-	}
-	return status;
+	struct session *s = arg;
+	int status = s->o->out_path ? write_launch(s, t, err) : TK_OK;
+	return status || !s->store ? status
+	                           : tk_trace_timeline_list(
+	                                     t, TK_TRACE_SPANS_STORED, &s->report->timeline, err);
 }
 
-/* Keeps the kernels of the first run; later ones must be the same. */
-static int keep_kernels(
-        struct side *side, const struct tk_trace *t, size_t run, struct tk_error *err)
-{
-	size_t bytes = t->kernel_count * sizeof *side->kernels;
-	if (run > 0) {
-		bool same = t->kernel_count == side->kernel_count;
-		for (uint32_t i = 0; same && i < t->kernel_count; i++)
-			same = strcmp(t->kernels[i].name, side->kernels[i].name) == 0 &&
-			       t->kernels[i].regions == side->kernels[i].regions;
-		return same ? TK_OK
-		            : tk_fail(err, TK_EDATA,
-		                      "the traces of both runs are of different kernels");
-	}
-	side->kernels = malloc(bytes);
-	side->summaries = calloc(t->kernel_count, sizeof *side->summaries);
-	if (!side->kernels || !side->summaries)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	memcpy(side->kernels, t->kernels, bytes);
-	side->kernel_count = t->kernel_count;
-	return TK_OK;
-}
-
-static int read_trace(
-        struct session *s, struct side *side, bool is_head, size_t run, struct tk_error *err)
-{
-	struct tk_trace t;
-	int status = tk_trace_read(side->fd, &t, err);
-	if (status)
-		return status;
-	status = keep_kernels(side, &t, run, err);
-	for (uint32_t i = 0; !status && i < t.kernel_count; i++)
-		status = tk_trace_summarize_all(&t, i, &side->summaries[i][run], err);
-	if (!status && is_head && run == 0 && s->o->out_path)
-		status = write_launch(s, &t, err);
-	if (!status && is_head && run == 0 && s->store)
-		status = keep_timeline(s, &t, err);
-	tk_trace_free(&t);
-	return status;
-}
-
-/* In a new process, so that its memory lies elsewhere. */
 static int measure_side(struct session *s, enum side_id id, size_t run, struct tk_error *err)
 {
 	struct side *side = &s->sides[id];
 	struct tk_run_device *device = &side->session.devices_open[0];
 	struct tk_job_request q = tk_run_make_request(&side->session, device, &s->report->problem);
-	struct tk_job_result job = {0};
 	q.trace_launches = side->fd ? (uint32_t)s->o->launches : 0;
-	int status = side->fd ? empty_file(side->fd, err) : TK_OK;
-	if (!status)
-		status = tk_worker_measure(device->worker, &q, &job, err);
-	if (!status && !tk_outcome_has_timing(job.outcome)) {
-		s->failed = job.outcome != TK_OUTCOME_UNSUPPORTED;
-		status =
-		        tk_fail(err, TK_EDATA, "%s: %s", tk_outcome_name(job.outcome), job.message);
-	}
-	if (!status)
-		side->median_ns[run] =
-		        tk_measurement_get_number(job.result, TK_MEASUREMENT_MEDIAN, NAN);
-	tk_job_result_free(&job);
-	if (!status && side->fd)
-		status = read_trace(s, side, id == SIDE_HEAD, run, err);
-	tk_worker_end_process(device->worker);
+	struct tk_trace_job job = {.worker = device->worker,
+	        .request = &q,
+	        .fd = side->fd,
+	        .arg = s,
+	        .observe = id == SIDE_HEAD && run == 0 ? keep_first : NULL};
+	int status = tk_trace_job_run(&job, &side->runs, run, err);
+	s->failed = job.failed;
 	return status;
-}
-
-static bool has_equal_regions(
-        const struct tk_trace_file_kernel *a, const struct tk_trace_file_kernel *b)
-{
-	bool equal = a->regions == b->regions;
-	for (uint32_t i = 0; equal && i < a->regions; i++)
-		equal = strcmp(a->region[i], b->region[i]) == 0 && a->kind[i] == b->kind[i];
-	return equal;
-}
-
-static int compare_kernel(
-        struct session *s, size_t i, struct tk_trace_result *out, struct tk_error *err)
-{
-	struct side *base = &s->sides[SIDE_BASE], *head = &s->sides[SIDE_HEAD];
-	if (i >= base->kernel_count || !has_equal_regions(&base->kernels[i], &head->kernels[i]))
-		return tk_fail(err, TK_EDATA,
-		        "%s: base and head record different regions, and cannot be compared",
-		        head->kernels[i].name);
-	tk_trace_summary_mean(base->summaries[i], s->report->runs, &out->base);
-	return tk_trace_compare(&head->kernels[i], base->summaries[i], head->summaries[i],
-	        s->report->runs, &out->comparison, err);
 }
 
 static int fill_report(struct session *s, struct tk_error *err)
 {
 	struct side *base = &s->sides[SIDE_BASE], *head = &s->sides[SIDE_HEAD];
 	struct tk_trace_report *r = s->report;
-	int status = TK_OK;
 	r->device = head->session.devices_open[0].name;
 	r->device_model = head->session.devices_open[0].model;
-	for (size_t i = 0; !status && i < head->kernel_count; i++) {
-		struct tk_trace_result *out = &r->results[r->count++];
-		out->kernel = head->kernels[i];
-		tk_trace_summary_mean(head->summaries[i], r->runs, &out->head);
-		if (s->compares)
-			status = compare_kernel(s, i, out, err);
-	}
-	r->untraced_ns = s->compares ? NAN : tk_median(base->median_ns, r->runs);
-	r->traced_ns = tk_median(head->median_ns, r->runs);
-	return status;
+	return tk_trace_results_fill(
+	        &base->runs, &head->runs, (size_t)s->o->runs, &r->results, err);
 }
 
 /* As after --base: "BACKEND:config=NAME"; with --head, the commit. */
@@ -428,7 +315,7 @@ static int trace(struct session *s, struct tk_error *err)
 	int status = s->o->head ? build_revisions(s, err) : TK_OK;
 	if (!status)
 		status = open_sides(s, err);
-	for (size_t run = 0; !status && run < r->runs; run++) {
+	for (size_t run = 0; !status && run < (size_t)s->o->runs; run++) {
 		enum side_id first = run % 2 ? SIDE_HEAD : SIDE_BASE;
 		status = measure_side(s, first, run, err);
 		if (!status)
@@ -463,7 +350,6 @@ int tk_cmd_trace(const struct tk_globals *g, int argc, char **argv)
 	int status = s.report ? TK_OK : tk_fail(&err, TK_ENOMEM, "out of memory");
 	if (!status) {
 		s.report->o = &o;
-		s.report->runs = (size_t)o.runs;
 		status = trace(&s, &err);
 	}
 	code = status ? tk_command_fail("trace", &err) : TK_EXIT_OK;

@@ -3,7 +3,7 @@
 #define TK_CLI_TRACE_H
 #include "cli/host/run.h"
 #include "nightly/ab/revisions.h"
-#include "trace/summary.h"
+#include "trace/runs.h"
 
 struct tk_trace_options {
 	struct tk_run_options run; /* first: tk_run_parse_option() gets it */
@@ -11,24 +11,12 @@ struct tk_trace_options {
 	double runs, launches, multiprocessors; /* runs, launches: negative: not given */
 };
 
-/* One kernel that records, of all runs. */
-struct tk_trace_result {
-	struct tk_trace_file_kernel kernel;
-	struct tk_trace_summary head; /* mean over the runs */
-	struct tk_trace_summary base; /* of `--base` */
-	struct tk_trace_comparison comparison;
-};
-
 struct tk_trace_report {
 	const struct tk_trace_options *o;
 	const char *device, *device_model;
 	struct tk_problem_spec problem;
-	struct tk_trace_result results[TK_TRACE_KERNELS_MAX];
-	size_t count;
-	size_t runs;
-	double untraced_ns, traced_ns; /* medians; without --base */
-	/* of --head; NULL: none */
-	const struct tk_ab_revisions *revisions;
+	struct tk_trace_results results;
+	const struct tk_ab_revisions *revisions; /* of --head; NULL: none */
 	json_t *timeline; /* of the head's first run: a list with one for each kernel */
 };
 

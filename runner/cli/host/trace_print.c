@@ -4,6 +4,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/table.h"
+#include "core/kernel_report.h"
 
 #include <math.h>
 
@@ -96,22 +97,12 @@ static int print_regions(
 
 static void print_sentence(const struct tk_trace_result *r)
 {
-	const struct tk_trace_comparison *c = &r->comparison;
-	char change[TK_FORMAT_SIZE], region[TK_FORMAT_SIZE + 1], exposed[TK_FORMAT_SIZE + 1];
-	if (!c->duration.is_changed) {
-		printf("%s: no change of its time (%s against %s)\n\n", r->kernel.name,
-		        tk_format_value(c->duration.head_ns, "ns", change),
-		        tk_format_value(c->duration.base_ns, "ns", region));
-		return;
-	}
-	double share = c->duration.change_ns / c->duration.base_ns;
-	printf("%s: %s %s", r->kernel.name, tk_format_percent(fabs(share), change),
-	        share > 0 ? "slower" : "faster");
-	if (c->cause >= 0)
-		printf("; %s %s, of which %s are exposed", r->kernel.region[c->cause],
-		        signed_time(c->regions[c->cause].change_ns, region),
-		        signed_time(c->exposed[c->cause].change_ns, exposed));
-	puts("\n");
+	json_t *kernel = tk_trace_result_encode(r, true);
+	struct tk_kernel_change change;
+	char text[TK_KERNEL_CHANGE_SIZE];
+	tk_kernel_change_read(kernel, &change);
+	printf("%s\n\n", tk_kernel_change_format(&change, text));
+	json_decref(kernel);
 }
 
 static void add_change(struct tk_table *t, const char *name, const char *kind,
@@ -148,15 +139,6 @@ static int print_changes(
 	return status;
 }
 
-/* What the regions that are exposed add up to, against the time without records. */
-static double regions_ns(const struct tk_trace_summary *s)
-{
-	double sum = 0;
-	for (int a = 0; a < TK_TRACE_DOES_OTHER; a++)
-		sum += s->activity_ns[a];
-	return sum;
-}
-
 static void print_head(const struct tk_trace_result *k)
 {
 	char time[TK_FORMAT_SIZE], record[TK_FORMAT_SIZE];
@@ -188,7 +170,7 @@ static int print_text(
         const struct tk_trace_report *r, const struct tk_globals *g, struct tk_error *err)
 {
 	char title[TK_PROBLEM_TEXT_MAX], with[TK_FORMAT_SIZE], without[TK_FORMAT_SIZE];
-	bool compares = isnan(r->untraced_ns);
+	bool compares = tk_trace_results_compare(&r->results);
 	int status = TK_OK;
 	tk_problem_format_title(&r->problem, title, sizeof title);
 	printf("%s by %s on %s", title, r->o->run.backend, r->device_model);
@@ -198,90 +180,28 @@ static int print_text(
 		puts("\n");
 	else
 		printf(": %s, %s while it records (%+.1f %%)\n\n",
-		        tk_format_value(r->untraced_ns, "ns", without),
-		        tk_format_value(r->traced_ns, "ns", with),
-		        (r->traced_ns / r->untraced_ns - 1) * 100);
-	for (size_t i = 0; !status && i < r->count; i++) {
+		        tk_format_value(r->results.untraced_ns, "ns", without),
+		        tk_format_value(r->results.traced_ns, "ns", with),
+		        (r->results.traced_ns / r->results.untraced_ns - 1) * 100);
+	for (size_t i = 0; !status && i < r->results.count; i++) {
 		if (i)
 			putchar('\n');
 		if (compares) {
-			status = print_changes(&r->results[i], g, err);
+			status = print_changes(&r->results.at[i], g, err);
 			continue;
 		}
-		print_head(&r->results[i]);
-		status = print_activities(&r->results[i], g, err);
+		print_head(&r->results.at[i]);
+		status = print_activities(&r->results.at[i], g, err);
 		if (!status)
-			status = print_regions(&r->results[i], g, err);
+			status = print_regions(&r->results.at[i], g, err);
 	}
 	return status;
-}
-
-static json_t *encode_change(const struct tk_trace_change *c)
-{
-	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:b}", "base_ns", tk_json_number(c->base_ns),
-	        "head_ns", tk_json_number(c->head_ns), "change_ns", tk_json_number(c->change_ns),
-	        "lo_ns", tk_json_number(c->lo_ns), "hi_ns", tk_json_number(c->hi_ns), "changed",
-	        c->is_changed);
-}
-
-static json_t *encode_regions(const struct tk_trace_result *r, bool compares)
-{
-	json_t *list = json_array();
-	for (uint32_t i = 0; i < r->kernel.regions; i++) {
-		const struct tk_trace_region_time *m = &r->head.regions[i];
-		json_t *o = json_object();
-		json_object_set_new(o, "name", tk_json_text(r->kernel.region[i]));
-		json_object_set_new(o, "kind", json_string(kind_name(r->kernel.kind[i])));
-		json_object_set_new(o, "entered", tk_json_number(m->calls));
-		json_object_set_new(o, "time_ns", tk_json_number(m->time_ns));
-		json_object_set_new(o, "share_of_groups", tk_json_number(m->share));
-		json_object_set_new(o, "exposed_ns", tk_json_number(m->exposed_ns));
-		if (compares) {
-			json_object_set_new(o, "change", encode_change(&r->comparison.regions[i]));
-			json_object_set_new(
-			        o, "exposed_change", encode_change(&r->comparison.exposed[i]));
-		}
-		json_array_append_new(list, o);
-	}
-	return list;
-}
-
-static json_t *encode_kernel(const struct tk_trace_result *r, bool compares)
-{
-	json_t *o = json_object(), *activities = json_object();
-	json_object_set_new(o, "name", tk_json_text(r->kernel.name));
-	json_object_set_new(o, "duration_ns", tk_json_number(r->head.duration_ns));
-	json_object_set_new(o, "regions_ns", tk_json_number(regions_ns(&r->head)));
-	json_object_set_new(o, "tail_ns", tk_json_number(r->head.tail_ns));
-	json_object_set_new(o, "clock_mhz", tk_json_number(r->head.clock_mhz));
-	json_object_set_new(
-	        o, "multiprocessors", json_integer((json_int_t)r->head.multiprocessors));
-	json_object_set_new(o, "groups", json_integer((json_int_t)r->head.groups));
-	json_object_set_new(o, "blocks", json_integer(r->kernel.blocks));
-	json_object_set_new(o, "blocks_launched",
-	        r->kernel.launched ? json_integer(r->kernel.launched) : json_null());
-	json_object_set_new(o, "records", tk_json_number(r->head.recorded));
-	json_object_set_new(o, "groups_with_loss", tk_json_number(r->head.groups_with_loss));
-	json_object_set_new(o, "record_ns", tk_json_number(r->head.record_ns));
-	for (int a = 0; a < TK_TRACE_ACTIVITIES; a++)
-		json_object_set_new(activities, tk_trace_activity_names[a],
-		        tk_json_number(r->head.activity_ns[a]));
-	json_object_set_new(o, "multiprocessor_ns", activities);
-	json_object_set_new(o, "regions", encode_regions(r, compares));
-	if (compares) {
-		int cause = r->comparison.cause;
-		json_object_set_new(o, "change", encode_change(&r->comparison.duration));
-		json_object_set_new(o, "cause",
-		        cause < 0 ? json_null() : tk_json_text(r->kernel.region[cause]));
-	}
-	return o;
 }
 
 json_t *tk_trace_encode(const struct tk_trace_report *r)
 {
 	char title[TK_PROBLEM_TEXT_MAX];
-	bool compares = isnan(r->untraced_ns);
-	json_t *o = json_object(), *kernels = json_array();
+	json_t *o = json_object();
 	tk_problem_format_title(&r->problem, title, sizeof title);
 	json_object_set_new(o, "schema", json_string("tracker-trace/1"));
 	json_object_set_new(o, "backend", tk_json_text(r->o->run.backend));
@@ -293,12 +213,7 @@ json_t *tk_trace_encode(const struct tk_trace_report *r)
 		for (int k = 0; k < TK_AB_SIDES; k++)
 			json_object_set_new(o, r->revisions->side[k].name,
 			        tk_json_text(r->revisions->side[k].revision.id));
-	json_object_set_new(o, "runs", json_integer((json_int_t)r->runs));
-	json_object_set_new(o, "untraced_ns", tk_json_number(r->untraced_ns));
-	json_object_set_new(o, "traced_ns", tk_json_number(r->traced_ns));
-	for (size_t i = 0; i < r->count; i++)
-		json_array_append_new(kernels, encode_kernel(&r->results[i], compares));
-	json_object_set_new(o, "kernels", kernels);
+	tk_trace_results_encode(&r->results, o);
 	return o;
 }
 

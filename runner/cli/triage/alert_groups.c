@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "detect/rules/ab_result.h"
+#include "store/kernel_report.h"
 
 static int out_of_memory(struct tk_error *err)
 {
@@ -204,6 +205,24 @@ int tk_alert_load_ab_result(const struct tk_alerts *a, const struct tk_alert_row
 	if (!status && rows.count && tk_ab_result_evaluate(rows.rows, rows.count, &a->options, out))
 		status = out_of_memory(err);
 	tk_rows_free(&rows);
+	return status;
+}
+
+int tk_alert_summarize_regions(const struct tk_alerts *a, const struct tk_alert_row *alert,
+        char out[TK_KERNEL_CHANGE_SIZE], struct tk_error *err)
+{
+	const struct tk_series_row *series = tk_lookup_series(&a->names, alert->series_id);
+	const struct tk_upstream_row *upstream = tk_lookup_upstream(&a->names, alert->upstream_id);
+	char *result = NULL;
+
+	*out = '\0';
+	if (!series || !upstream || !*alert->good_rev || !*alert->bad_rev)
+		return TK_OK;
+	int status = tk_store_find_comparison(
+	        a->store, series, upstream->name, alert->good_rev, alert->bad_rev, &result, err);
+	if (result)
+		tk_kernel_report_summarize(result, out);
+	free(result);
 	return status;
 }
 

@@ -2,6 +2,7 @@
 #ifndef TK_ALERT_GROUPS_H
 #define TK_ALERT_GROUPS_H
 #include "cli/lookup.h"
+#include "core/kernel_report.h"
 #include "detect/detect.h"
 #include "store/store.h"
 
@@ -40,6 +41,11 @@ const struct tk_bisection_row *tk_alert_find_first_bad(
 /* The pairs of its last good and first bad revision; TK_AB_NONE: none. */
 int tk_alert_load_ab_result(const struct tk_alerts *a, const struct tk_alert_row *alert,
         struct tk_ab_result *out, struct tk_error *err);
+
+/* What a trace of its last good and first bad revision found inside the kernel, in one sentence;
+ * "": there is none. */
+int tk_alert_summarize_regions(const struct tk_alerts *a, const struct tk_alert_row *alert,
+        char out[TK_KERNEL_CHANGE_SIZE], struct tk_error *err);
 
 /* By the first digits of a group's id or of one alert's; *one: that alert, NULL where the whole
  * group is meant. TK_ENOTFOUND: none; TK_EUSAGE: several. */

@@ -174,6 +174,25 @@ static void print_bisections(const struct tk_alerts *a, const struct tk_alert_gr
 	}
 }
 
+/* The sentence of each alert's comparison of traces, each once. */
+static int print_regions(
+        const struct tk_alerts *a, const struct tk_alert_group *g, struct tk_error *err)
+{
+	char text[TK_KERNEL_CHANGE_SIZE], before[TK_KERNEL_CHANGE_SIZE] = "";
+	int status = TK_OK;
+
+	for (size_t i = 0; !status && i < g->count; i++) {
+		status = tk_alert_summarize_regions(a, g->alerts[i], text, err);
+		if (status || !*text || !strcmp(text, before))
+			continue;
+		fputs("\nInside the kernel: ", stdout);
+		tk_text_write_sanitized(stdout, text, "");
+		putchar('\n');
+		memcpy(before, text, sizeof before);
+	}
+	return status;
+}
+
 static void print_history(const struct tk_alerts *a, const struct tk_alert_group *g)
 {
 	bool any = false;
@@ -238,6 +257,8 @@ int tk_alert_show(const struct tk_globals *g, const struct tk_alert_options *o,
 	status = tk_table_print(t, stdout, err);
 	tk_table_free(t);
 	print_bisections(a, group);
+	if (!status)
+		status = print_regions(a, group, err);
 	print_history(a, group);
 	return status;
 }

@@ -2,10 +2,12 @@
 #include "detect/report/diff_row.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "core/metric.h"
 #include "core/mode.h"
 #include "detect/history/code_change.h"
 #include "detect/history/config_change.h"
@@ -13,6 +15,7 @@
 #include "detect/rules/evidence.h"
 #include "detect/rules/rules.h"
 #include "detect/triage/triage.h"
+#include "store/kernel_report.h"
 
 /* A text that was cut in the middle of a character ends with '?' instead. */
 static void replace_invalid_utf8(char *s)
@@ -154,6 +157,22 @@ static int add_config_change(struct tk_case_set *c, const struct tk_series_case 
 	return status;
 }
 
+/* What the comparison of the two revisions found inside the kernel. */
+static int add_regions(const struct tk_case_set *c, const struct tk_series_case *k,
+        struct tk_diff_row *row, struct tk_error *err)
+{
+	char text[TK_KERNEL_CHANGE_SIZE], *result = NULL;
+	if (!*row->good_rev || !*row->bad_rev ||
+	        tk_metric_from_name(k->series->metric) != TK_METRIC_TIME)
+		return TK_OK;
+	int status = tk_store_find_comparison(c->catalog.store, k->series, row->upstream,
+	        row->good_rev, row->bad_rev, &result, err);
+	if (!status && result && *tk_kernel_report_summarize(result, text))
+		tk_verdict_add_fact(&row->verdict, (struct tk_fact){.kind = TK_FACT_REGIONS}, text);
+	free(result);
+	return status;
+}
+
 int tk_series_case_decide(struct tk_case_set *c, const struct tk_series_case *k,
         struct tk_diff_row *row, struct tk_error *err)
 {
@@ -171,6 +190,9 @@ int tk_series_case_decide(struct tk_case_set *c, const struct tk_series_case *k,
 		return status;
 	set_evidence(k, &e, row);
 	tk_diff_row_set_revisions(c, row->verdict.good_build_id, row->verdict.bad_build_id, row);
+	status = add_regions(c, k, row, err);
+	if (status)
+		return status;
 	set_first_bad_commit(c, row);
 	tk_series_case_apply_ack(c, k, row);
 	return TK_OK;

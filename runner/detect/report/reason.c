@@ -247,6 +247,7 @@ static const struct {
                 {"the machine code changed only after that night; cause unknown", "", NULL},
         [TK_FACT_CODE_CHANGE] = {"machine code: ", "", NULL},
         [TK_FACT_CONFIG_CHANGE] = {"configuration changed: ", "", NULL},
+        [TK_FACT_REGIONS] = {"traced: ", "", NULL},
         [TK_FACT_SPIKE] = {"", "", write_spike},
         [TK_FACT_BACK_SINCE] = {"", "", write_back_since},
         [TK_FACT_STILL_AT_ALERT] = {"", "", write_still_at_alert},

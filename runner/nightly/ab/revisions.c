@@ -47,6 +47,7 @@ int tk_ab_revisions_build(const struct tk_config *config, const char *db_path,
 	int status = tk_ab_find_upstream(config, upstream, &u, err);
 	if (status)
 		return status;
+	out->options = u->options;
 	status = tk_session_open_unstored(config, db_path, options, &s, err);
 	if (!status)
 		status = build_sides(&s.night, u, backend, specs, out, err);

@@ -6,6 +6,7 @@
 struct tk_ab_revisions {
 	char *path[TK_AB_SIDES]; /* of the backend */
 	struct tk_ab_side_report side[TK_AB_SIDES];
+	const char *options; /* of the upstream, the configuration's; NULL: none */
 };
 
 /* From the cache where it has them. `specs` are as in struct tk_ab_request. TK_EUSAGE: no such

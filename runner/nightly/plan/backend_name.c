@@ -206,3 +206,15 @@ int tk_backend_list(const struct tk_config *config, const struct tk_modules *mod
 	builds_free(&b);
 	return status;
 }
+
+char *tk_backend_find_traced(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *traced = NULL;
+	if (!slash || asprintf(&traced, "%.*s/trace/%s", (int)(slash - path), path, slash + 1) < 0)
+		return NULL;
+	if (tk_file_exists(traced))
+		return traced;
+	free(traced);
+	return NULL;
+}

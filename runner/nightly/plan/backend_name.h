@@ -12,6 +12,10 @@ struct tk_modules;
 int tk_backend_find(const struct tk_config *config, const struct tk_modules *modules,
         const char *name, char **path, struct tk_error *err);
 
+/* The build of the same backend that records regions (tracker_abi.h): beside the other one in a
+ * folder "trace". The caller's; NULL: there is none. */
+char *tk_backend_find_traced(const char *path);
+
 /* Calls `print` with the name of each: "cpu", and "self:cpu" for those of the newest builds. */
 int tk_backend_list(const struct tk_config *config, const struct tk_modules *modules,
         void (*print)(const char *name), struct tk_error *err);

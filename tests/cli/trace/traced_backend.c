@@ -1,12 +1,17 @@
 /* f32 GEMM on the CPU that records regions of its own making: four blocks on two multiprocessors
  * with a producer and a consumer each, at 1,000 MHz, so that every figure of a trace is known.
- * Options: softmax=NS (longer), load=NS (longer), lie=NAME (a trace that cannot be true). */
+ * Options: softmax=NS (longer), load=NS (longer), lie=NAME (a trace that cannot be true). SPIN_US:
+ * how long a launch lasts at least. */
 #include "tracker_abi.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#ifndef SPIN_US
+#define SPIN_US 0
+#endif
 
 enum {
 	BLOCKS = 4,
@@ -184,11 +189,21 @@ static int traced_bind(struct tk_plan *plan, uint32_t set, const struct tk_tenso
 	return TK_ABI_OK;
 }
 
+static double now_us(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
 static int traced_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
 	const struct tk_gemm *g = plan->g;
+	double end_us = now_us() + SPIN_US;
 	(void)stream;
 	(void)err;
+	while (now_us() < end_us)
+		;
 	for (int64_t i = 0; i < g->m; i++)
 		for (int64_t j = 0; j < g->n; j++) {
 			double sum = 0;

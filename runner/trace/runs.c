@@ -1,0 +1,95 @@
+/* See runs.h. */
+#include "trace/runs.h"
+
+#include "base/error.h"
+#include "stats/summary/summary.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool has_equal_regions(
+        const struct tk_trace_file_kernel *a, const struct tk_trace_file_kernel *b)
+{
+	bool equal = a->regions == b->regions;
+	for (uint32_t i = 0; equal && i < a->regions; i++)
+		equal = strcmp(a->region[i], b->region[i]) == 0 && a->kind[i] == b->kind[i];
+	return equal;
+}
+
+static bool has_equal_kernels(const struct tk_trace_runs *r, const struct tk_trace *t)
+{
+	bool equal = t->kernel_count == r->kernel_count;
+	for (uint32_t i = 0; equal && i < t->kernel_count; i++)
+		equal = strcmp(t->kernels[i].name, r->kernels[i].name) == 0 &&
+		        has_equal_regions(&t->kernels[i], &r->kernels[i]);
+	return equal;
+}
+
+static int keep_kernels(struct tk_trace_runs *r, const struct tk_trace *t, struct tk_error *err)
+{
+	size_t bytes = t->kernel_count * sizeof *r->kernels;
+	r->kernels = malloc(bytes);
+	r->summaries = calloc(t->kernel_count, sizeof *r->summaries);
+	if (!r->kernels || !r->summaries)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	memcpy(r->kernels, t->kernels, bytes);
+	r->kernel_count = t->kernel_count;
+	return TK_OK;
+}
+
+int tk_trace_runs_add(
+        struct tk_trace_runs *r, size_t run, const struct tk_trace *t, struct tk_error *err)
+{
+	int status = r->kernels ? TK_OK : keep_kernels(r, t, err);
+	if (!status && !has_equal_kernels(r, t))
+		status = tk_fail(err, TK_EDATA, "the traces of both runs are of different kernels");
+	for (uint32_t i = 0; !status && i < t->kernel_count; i++)
+		status = tk_trace_summarize_all(t, i, &r->summaries[i][run], err);
+	return status;
+}
+
+void tk_trace_runs_free(struct tk_trace_runs *r)
+{
+	free(r->kernels);
+	free(r->summaries);
+	*r = (struct tk_trace_runs){0};
+}
+
+static int compare_kernel(const struct tk_trace_runs *base, const struct tk_trace_runs *head,
+        size_t i, size_t runs, struct tk_trace_result *out, struct tk_error *err)
+{
+	if (i >= base->kernel_count || !has_equal_regions(&base->kernels[i], &head->kernels[i]))
+		return tk_fail(err, TK_EDATA,
+		        "%s: base and head record different regions, and cannot be compared",
+		        head->kernels[i].name);
+	tk_trace_summary_mean(base->summaries[i], runs, &out->base);
+	return tk_trace_compare(&head->kernels[i], base->summaries[i], head->summaries[i], runs,
+	        &out->comparison, err);
+}
+
+static double median(const double *x, size_t n)
+{
+	double sorted[TK_TRACE_RUNS_MAX];
+	memcpy(sorted, x, n * sizeof *x);
+	return tk_median(sorted, n);
+}
+
+int tk_trace_results_fill(const struct tk_trace_runs *base, const struct tk_trace_runs *head,
+        size_t runs, struct tk_trace_results *out, struct tk_error *err)
+{
+	int status = TK_OK;
+	bool compares = base->kernel_count > 0;
+	out->runs = runs;
+	out->count = 0;
+	out->traced_ns = median(head->median_ns, runs);
+	out->untraced_ns = compares ? NAN : median(base->median_ns, runs);
+	for (size_t i = 0; !status && i < head->kernel_count; i++) {
+		struct tk_trace_result *r = &out->at[out->count++];
+		r->kernel = head->kernels[i];
+		tk_trace_summary_mean(head->summaries[i], runs, &r->head);
+		if (compares)
+			status = compare_kernel(base, head, i, runs, r, err);
+	}
+	return status;
+}
