@@ -29,7 +29,7 @@ export default [
     languageOptions: {
       ecmaVersion: 2024,
       sourceType: "module",
-      globals: { ...globals.node, ...globals.browser, Chart: "readonly" },
+      globals: { ...globals.node, ...globals.browser, Chart: "readonly", tracker: "readonly" },
     },
     rules: { ...rules, "max-lines-per-function": ["error", { max: 80 }] },
   },
