@@ -99,6 +99,9 @@ int tk_page_finish(
 /* FOLDER and a file name for the name of an upstream. */
 int tk_page_upstream_path(const struct tk_upstream_row *u, const char *folder,
         char path[TK_PAGE_PATH_SIZE], struct tk_error *err);
+/* versions_href, from a folder: the page of its versions; "": it has none. */
+int tk_page_set_versions_link(struct tk_site *site, struct tk_value *o,
+        const struct tk_upstream_row *u, struct tk_error *err);
 
 /* Sets a text, cut to max bytes with an ellipsis. */
 void tk_page_set_clipped(

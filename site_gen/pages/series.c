@@ -247,7 +247,9 @@ int tk_page_write_series(struct tk_site *site, const struct tk_site_series *s, s
 	set_peers(site, page, s);
 	set_others(site, page, s);
 	json_t *marks = NULL;
-	int status = tk_page_set_code(site, page, s, err);
+	int status = tk_page_set_versions_link(site, page, s->upstream, err);
+	if (!status)
+		status = tk_page_set_code(site, page, s, err);
 	if (!status)
 		status = tk_series_marks_load(site, s, &marks, err);
 	if (status)

@@ -84,8 +84,7 @@ static void add_revision(
 	set_counts(site, o, r->worse, r->count - r->worse);
 }
 
-/* versions_href: the page of its versions; "": it has none. */
-static int set_versions_link(struct tk_site *site, struct tk_value *o,
+int tk_page_set_versions_link(struct tk_site *site, struct tk_value *o,
         const struct tk_upstream_row *u, struct tk_error *err)
 {
 	char path[TK_PAGE_PATH_SIZE] = "";
@@ -103,7 +102,7 @@ static int write_upstream(struct tk_site *site, const struct tk_upstream_row *u,
 	char title[100];
 	snprintf(title, sizeof title, "%.*s", (int)tk_utf8_clip_len(u->name, 90), u->name);
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_UPSTREAMS);
-	int status = set_versions_link(site, page, u, err);
+	int status = tk_page_set_versions_link(site, page, u, err);
 	set_upstream(site, tk_value_set_object(site->arena, page, "upstream"), u);
 	struct tk_value *list = tk_value_set_list(site->arena, page, "list");
 	size_t shown = 0, all = 0;

@@ -9,14 +9,7 @@
 #include "site_gen/pages/versions.h"
 
 #define STEPS_MAX 60
-#define PROBLEMS_MAX 60 /* of a section */
-
-static void set_version(
-        struct tk_site *site, struct tk_value *o, const struct tk_versions *v, size_t version)
-{
-	tk_page_set_revision(site, o, v->at[version]);
-	tk_page_set_clipped(site, o, "version_name", v->at[version]->rev, 40);
-}
+#define PROBLEMS_MAX 32 /* of a section */
 
 static void set_time(struct tk_site *site, struct tk_value *o, const char *key, double time_ns)
 {
@@ -65,7 +58,7 @@ static int add_step(struct tk_site *site, struct tk_value *list, const struct tk
 	struct tk_version_code before, after;
 	char text[TK_CODE_CHANGE_SIZE], config[200];
 	struct tk_value *o = tk_value_append_object(site->arena, list);
-	set_version(site, o, v, step->version);
+	tk_page_set_clipped(site, o, "version_name", v->at[step->version]->rev, 40);
 	tk_page_set_clipped(site, o, "older", v->at[step->before]->rev, 40);
 	tk_value_set_fmt(site->arena, o, "href", "../series/%s.html", s->file);
 	tk_page_set_clipped(site, o, "title", s->problem->title, 110);
@@ -165,7 +158,7 @@ static int add_version(struct tk_site *site, struct tk_value *list, const struct
 	const char *unit;
 	char text[TK_FORMAT_SIZE];
 	double rate = tk_series_rate(s->series, at->value, &unit);
-	set_version(site, o, v, version);
+	tk_page_set_clipped(site, o, "version_name", v->at[version]->rev, 40);
 	set_time(site, o, "time", at->value);
 	bool has_interval = isfinite(at->lo) && isfinite(at->hi);
 	tk_value_set(site->arena, o, "half",

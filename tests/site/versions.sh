@@ -19,7 +19,10 @@ python3 "$here/version_records.py" | make_site small
 page=small/versions/triton.html
 [ -e "$page" ] || fail "no page of the versions"
 has small/upstreams/triton.html 'href="../versions/triton.html"'
+series=$(echo small/series/h200.cuda-0.triton.attention*.128x128-w8.paced.html)
+has "$series" 'href="../versions/triton.html">by version'
 lacks small/upstreams/cudnn.html 'versions/'
+lacks small/series/h200.cuda-0.cudnn.*.html 'versions/'
 [ ! -e small/versions/cudnn.html ] || fail "a system library has a page of versions"
 
 # one step for each version, in the order of PEP 440
@@ -32,11 +35,11 @@ has "$page" 'compile time, s</text>'
 # the steps of attention, the newest first, with what is known of the code
 sed -n '/aria-label="Steps of Attention/,/<\/table>/p' "$page" >steps
 [ "$(grep -c '<tr><th scope="row"' steps)" = 2 ] || fail "expected two steps"
-has steps '3\.10\.0.*after 3\.9\.0'
+has steps '>3\.9\.0 → 3\.10\.0<'
 has steps '\+10\.0.%.*slower.*registers 168 -&gt; 255'
 has steps 'before triton . 64x64-w4.*.25\.0.%.*faster.*registers 128'
-[ "$(sed -n 2,99p steps | grep -n '3\.10\.0' | head -1 | cut -d: -f1)" -lt \
-	"$(sed -n 2,99p steps | grep -n 'after 3\.8\.0' | cut -d: -f1)" ] || fail "the newest step is first"
+[ "$(sed -n 2,99p steps | grep -n '→ 3\.10\.0' | head -1 | cut -d: -f1)" -lt \
+	"$(sed -n 2,99p steps | grep -n '3\.8\.0 →' | cut -d: -f1)" ] || fail "the newest step is first"
 # the GEMM's 0.5 % are no step; its code is known by what its run used
 has "$page" 'No problem became slower or faster'
 sed -n '/<summary>gemm/,/<\/details>/p' "$page" >gemm
@@ -59,5 +62,5 @@ grep -rlq '<script>alert\|<b>' small/versions && fail "a text of a package becam
 python3 "$here/version_records.py" "$results" | make_site measured
 page=measured/versions/triton.html
 sed -n '/aria-label="Steps of Attention/,/<\/table>/p' "$page" >steps
-has steps '3\.4\.0.*after 3\.3\.1.*.25\.3.%.*faster'
-has steps '3\.7\.1.*after 3\.7\.0.*\+4\.0.%.*slower'
+has steps '3\.3\.1 → 3\.4\.0.*.25\.3.%.*faster'
+has steps '3\.7\.0 → 3\.7\.1.*\+4\.0.%.*slower'
