@@ -61,6 +61,7 @@ window.tracker ??= {};
     box.insertBefore(choice.box, count);
     choice.select.addEventListener("change", () => {
       state.set(key, choice.select.value);
+      state.set("page", "");
       show();
     });
     return { key, select: choice.select };
@@ -82,6 +83,7 @@ window.tracker ??= {};
     }
     const isFiltered = words.length || active.length;
     count.textContent = isFiltered ? `${shown} of ${allRows.length}` : "";
+    document.dispatchEvent(new Event("rowschange"));
   }
 
   function restore() {
@@ -93,7 +95,7 @@ window.tracker ??= {};
   function clear({ target }) {
     const isOurs = target === input || target === document.body || target.tagName === "SELECT";
     if (!isOurs) return false;
-    for (const key of ["q", ...choices.map((choice) => choice.key)]) state.set(key, "");
+    for (const key of ["q", "page", ...choices.map((choice) => choice.key)]) state.set(key, "");
     restore();
     input.blur();
     return true;
@@ -102,6 +104,7 @@ window.tracker ??= {};
   box.hidden = false;
   input.addEventListener("input", () => {
     state.set("q", input.value.trim());
+    state.set("page", "");
     show();
   });
   state.onChange(restore);

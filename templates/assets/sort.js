@@ -77,12 +77,14 @@ window.tracker ??= {};
     const choice = state.get("sort");
     const isDescending = choice.startsWith("-");
     for (const table of tables) sortTable(table, choice.replace(/^-/, ""), isDescending);
+    document.dispatchEvent(new Event("rowschange"));
   }
 
   function toggle({ name, isNumber }) {
     const orders = isNumber ? [`-${name}`, name, ""] : [name, `-${name}`, ""];
     const next = (orders.indexOf(state.get("sort")) + 1) % orders.length;
     state.set("sort", orders[next]);
+    state.set("page", "");
     show();
   }
 

@@ -1,6 +1,6 @@
 // Tables that sort, and the filters of nights and alerts.
 import assert from "node:assert/strict";
-import { axe, open, visit } from "./support.mjs";
+import { axe, large, largeKinds, open, visit } from "./support.mjs";
 
 const column = (page, name, table = "table.sortable") =>
   page.evaluate(
@@ -81,6 +81,64 @@ export const tests = {
     assert.match(await page.textContent("#filter-count"), new RegExp(`^${found} of ${alerts}$`));
     await page.fill("#filter", "nothing has this word");
     assert.equal(await shown(page, ".alert"), 0);
+    await context.close();
+  },
+  async "long lists are shown in pages that the address restores"() {
+    const { context, page } = await open({});
+    const path = largeKinds(large).find((file) => /^lists\/.*\.gemm\./.test(file));
+    const rows = () =>
+      page.evaluate(() =>
+        [...document.querySelectorAll("tbody tr")]
+          .filter((r) => r.offsetParent)
+          .map((r) => r.id || r.textContent),
+      );
+    const label = () => page.textContent(".pager [role=status]");
+    const height = () => page.evaluate(() => document.documentElement.scrollHeight);
+    await visit(page, path, large);
+    const total = await page.evaluate(() => document.querySelectorAll("tbody tr").length);
+    assert.ok(total > 300, `${total} rows are too few for this test`);
+    assert.equal((await rows()).length, 100);
+    assert.ok((await height()) < 12000, `${await height()} px`);
+    const first = await rows();
+    await page.keyboard.press("]");
+    assert.match(await label(), /^Page 2 of \d+: rows 101 to 200 of/);
+    const second = await rows();
+    assert.ok(second.length === 100 && !first.includes(second[0]));
+    assert.equal(await page.evaluate(() => location.hash), "#page=2");
+    await visit(page, `${path}#page=2`, large);
+    assert.deepEqual(await rows(), second);
+    await page.focus(".pager button:nth-of-type(1)");
+    await page.keyboard.press("Enter");
+    assert.deepEqual(await rows(), first);
+    assert.equal(
+      await page.evaluate(() => document.activeElement.getAttribute("aria-disabled")),
+      "true",
+      "a button keeps the focus at the first page",
+    );
+    await page.keyboard.press("Enter");
+    assert.deepEqual(await rows(), first, "there is no page before the first");
+    await visit(page, `${path}#page=9999`, large);
+    assert.match(await label(), /^Page (\d+) of \1: /);
+    await page.click("table.sortable th:nth-child(3) button");
+    assert.match(await label(), /^Page 1 of/, "another order begins with its first page");
+    assert.equal((await rows()).length, 100);
+    const word = "4096";
+    await page.fill("#filter", word);
+    const found = await rows();
+    assert.ok(found.length > 0 && found.every((text) => text.includes(word)));
+    await page.fill("#filter", "");
+    await page.click(".pager button:nth-of-type(3)");
+    assert.equal((await rows()).length, total);
+    assert.match(await page.evaluate(() => location.hash), /page=all/);
+    await page.click(".pager button:nth-of-type(3)");
+    await page.setViewportSize({ width: 390, height: 844 });
+    assert.equal((await rows()).length, 100, "also on a phone");
+    await page.fill("#filter", "no row has this word");
+    assert.equal((await rows()).length, 0, "a phone hides what the filter leaves out");
+    await page.fill("#filter", "");
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.emulateMedia({ media: "print" });
+    assert.equal((await rows()).length, total, "paper has all rows");
     await context.close();
   },
 };
