@@ -10,10 +10,13 @@
 #include "base/error.h"
 #include "stats/changepoint/ar1.h"
 #include "stats/summary/noise.h"
+#include "stats/summary/quantile.h"
 #include "stats/summary/winsorize.h"
 
 #define Z 4.5         /* of a change */
 #define LEAST 3       /* points on both sides */
+#define BLURRED 7     /* nights, of which winsorizing may make a level of spikes that differ */
+#define RETURNS 0.5   /* of a step is left when the level returns */
 #define SHORTEST 20.0 /* intervals, each half over the next; the next size is GROW times longer */
 #define GROW 1.6
 #define ROUNDS 3
@@ -29,7 +32,9 @@ struct candidate {
 struct refine {
 	struct tk_ar1_model noise;
 	struct tk_ar1_table table;
+	const double *raw;
 	double *y, *work; /* without spikes; n values of scratch */
+	double reach;     /* further from its level, a value is a spike */
 	size_t n;
 	double min_effect;
 	size_t *bounds, segments;
@@ -81,12 +86,19 @@ static int strongest_first(const void *a, const void *b)
 }
 
 /* The change at bounds[i], between its neighbours. */
-static bool stands(const struct refine *f, size_t i, double *z)
+static struct tk_ar1_step step_at(const struct refine *f, size_t i)
 {
 	struct tk_ar1_step step;
 	size_t from = f->bounds[i - 1];
 
 	tk_ar1_step(&f->noise, f->y + from, f->bounds[i + 1] - from, f->bounds[i] - from, &step);
+	return step;
+}
+
+static bool stands(const struct refine *f, size_t i, double *z)
+{
+	struct tk_ar1_step step = step_at(f, i);
+
 	*z = fabs(step.z);
 	return *z >= Z && fabs(step.shift) >= f->min_effect;
 }
@@ -147,6 +159,43 @@ static void settle(struct refine *f)
 	}
 }
 
+/* Whether LEAST nights of segment g are alike, as they were measured. */
+static bool is_level(const struct refine *f, size_t g)
+{
+	size_t from = f->bounds[g], nights = f->bounds[g + 1] - from, near = 0;
+	double level;
+
+	if (nights > BLURRED)
+		return true;
+	memcpy(f->work, f->raw + from, nights * sizeof *f->work);
+	level = tk_quantile_select(f->work, nights, 0.5);
+	for (size_t i = from; i < from + nights; i++)
+		near += fabs(f->raw[i] - level) <= f->reach;
+	return near >= LEAST;
+}
+
+/* Winsorizing makes a level of spikes side by side: removes both changes at a short segment that is
+ * none where the level returns after it, else the weaker one. */
+static void take_spikes_back(struct refine *f)
+{
+	for (size_t g = 1; g + 1 < f->segments;) {
+		struct tk_ar1_step begin, end;
+		double larger;
+
+		if (is_level(f, g)) {
+			g++;
+			continue;
+		}
+		begin = step_at(f, g), end = step_at(f, g + 1);
+		larger = fmax(fabs(begin.shift), fabs(end.shift));
+		drop(f, fabs(begin.z) < fabs(end.z) ? g : g + 1);
+		if (fabs(begin.shift + end.shift) < RETURNS * larger)
+			drop(f, g);
+		take_back(f);
+		g = 1;
+	}
+}
+
 static int look_again(struct refine *f)
 {
 	int status = TK_OK;
@@ -195,7 +244,10 @@ int tk_changepoint_refine(const double *y, double *r, size_t n, double min_effec
 		status = tk_ar1_check_fit(&f.noise, r, n, holds);
 	if (!status && *holds) {
 		tk_winsorize(y, n, SPIKE * sigma, f.y);
+		f.raw = y;
+		f.reach = SPIKE * sigma;
 		status = tk_ar1_table_init(&f.noise, n, &f.table) ? look_again(&f) : TK_ENOMEM;
+		take_spikes_back(&f);
 		*segments = f.segments;
 	}
 	tk_ar1_table_free(&f.table);

@@ -18,7 +18,7 @@ static void medians_of_seven(const double *x, size_t n, double *out)
 #define ORDER(p, q) (t = p < q ? p : q, q = p < q ? q : p, p = t)
 		ORDER(a, f), ORDER(a, d), ORDER(b, g), ORDER(c, e), ORDER(a, b), ORDER(d, f),
 		        ORDER(c, g);
-		ORDER(c, d), ORDER(d, g), ORDER(b, e), ORDER(b, d), ORDER(e, f), ORDER(d, e);
+		ORDER(c, d), ORDER(d, g), ORDER(e, f), ORDER(b, e), ORDER(b, d), ORDER(d, e);
 #undef ORDER
 		out[i] = d;
 	}

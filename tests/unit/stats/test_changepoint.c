@@ -113,12 +113,34 @@ static void many_spikes_are_no_level(void **state)
 	static const double height[] = {0.05, 0.4, 0.2, 0.6};
 	static double x[N];
 
-	for (uint64_t seed = 1; seed <= 20; seed++) {
+	for (uint64_t seed = 1; seed <= 300; seed++) {
 		make(x, N, seed, 0.005, 0, N, 0);
 		for (int i = 0; i < 4; i++)
 			x[at[i]] *= 1 + height[i];
 		assert_int_equal(find(x, N, NULL), 0);
 	}
+}
+
+/* Any four of seven nights, with spikes of any heights. */
+static void random_spikes_side_by_side(void **state)
+{
+	static double x[N];
+	struct tk_rng r;
+	int alarms = 0;
+
+	tk_rng_seed(&r, 5);
+	for (uint64_t seed = 1; seed <= 300; seed++) {
+		size_t left = 4;
+
+		make(x, N, seed, 0.005, 0, N, 0);
+		for (size_t k = 0; k < 7; k++)
+			if (tk_rng_below(&r, 7 - k) < left) {
+				left--;
+				x[200 + k] *= 1.03 + 0.5 * tk_rng_uniform(&r);
+			}
+		alarms += find(x, N, NULL) > 0;
+	}
+	assert_in_range(alarms, 0, 3);
 }
 
 /* Longer than one stretch of every loop, with more steps than fit between two prunings. */
@@ -430,6 +452,7 @@ int main(void)
 	        cmocka_unit_test(flat_series_stay_flat),
 	        cmocka_unit_test(spikes_are_no_steps),
 	        cmocka_unit_test(many_spikes_are_no_level),
+	        cmocka_unit_test(random_spikes_side_by_side),
 	        cmocka_unit_test(a_long_history),
 	        cmocka_unit_test(a_revert_is_two_changes),
 	        cmocka_unit_test(the_minimum_effect_is_kept),
