@@ -56,7 +56,15 @@ has attention '>3\.8\.0</th>.*800\.0.*60.%.*64x64-w4'
 
 # texts of a package are texts
 grep -rlq '<script>alert\|<b>' small/versions && fail "a text of a package became markup"
-[ "$(find small/versions -name '*.html' | wc -l)" = 2 ] || fail "expected two pages"
+[ "$(find small/versions -name '*.html' | wc -l)" = 3 ] || fail "expected three pages"
+
+# the newest 40 of 43 versions; the line of the GEMM has a gap at 2.20
+page=small/versions/numpy.html
+has "$page" '>The newest 40 measured versions'
+lacks "$page" '>2\.2</'
+has "$page" '<th scope="row">2\.3</th>'
+gap=$(grep -oP 'sized-line mark-0" d="\K[^"]*' "$page" | head -1)
+[ "$gap" = "${gap#M*M}" ] && fail "expected a gap in the line: $gap"
 
 # the releases that were measured
 python3 "$here/version_records.py" "$results" | make_site measured
