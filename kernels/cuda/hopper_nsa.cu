@@ -13,6 +13,20 @@
 // its tokens need each step.
 #include "hopper_attention.h"
 #include "hopper_nsa.h"
+#include "trace.h"
+
+#define REGIONS(X) \
+	X(LOAD_WAIT, "wait for a free stage", WAIT) \
+	X(LOAD, "load", LOAD) \
+	X(WAIT_Q, "wait for Q", WAIT) \
+	X(WAIT_STEP, "wait for keys and values", WAIT) \
+	X(WAIT_PRODUCTS, "wait for products", WAIT) \
+	X(SCORES, "scores", TENSOR) \
+	X(OUTPUT, "output", TENSOR) \
+	X(SOFTMAX, "softmax", COMPUTE) \
+	X(SPILL, "spill and reload", STORE) \
+	X(STORE, "store", STORE)
+TK_TRACE_KERNEL("hopper_nsa", REGIONS, "producer", "consumer 1", "consumer 2", "consumer 3")
 
 template <int D_, int CONSUMERS_> struct kernel_traits {
 	static constexpr int D = D_, CONSUMERS = CONSUMERS_, KEYS = HOPPER_NSA_KEYS,
@@ -116,11 +130,14 @@ template <class Traits> struct producer {
 	const CUtensorMap *k, *v;
 	shared_layout s;
 	ring<Traits::STAGES> r;
+	tk_trace_writer &trace;
 
 	// Waits for a free stage and writes the step that it is for.
 	HOPPER_INLINE void begin(int key, uint32_t tokens)
 	{
+		tk_trace_enter(trace, REGION_LOAD_WAIT);
 		barrier_wait(s.empty + r.stage * 8, r.phase ^ 1);
+		tk_trace_enter(trace, REGION_LOAD);
 		asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(s.steps + r.stage * 8),
 		             "r"(key), "r"(tokens)
 		             : "memory");
@@ -176,15 +193,17 @@ template <class Traits> struct producer {
 
 template <class Traits>
 HOPPER_INLINE void produce(const CUtensorMap *q, const CUtensorMap *k, const CUtensorMap *v,
-        const hopper_nsa_args &p, const shared_layout &s, int tile_count)
+        const hopper_nsa_args &p, const shared_layout &s, int tile_count, tk_trace_writer &trace)
 {
-	producer<Traits> source = {k, v, s, {0, 0}};
+	producer<Traits> source = {k, v, s, {0, 0}, trace};
 	int parity = 1;
 	for (int tile_index = (int)blockIdx.x; tile_index < tile_count;
 	        tile_index += (int)gridDim.x, parity ^= 1) {
 		tile t = locate_tile(p, Traits::ROWS, tile_index);
 		for (int g = 0; g < Traits::CONSUMERS; g++) {
+			tk_trace_enter(trace, REGION_LOAD_WAIT);
 			barrier_wait(s.q_empty + g * 8, parity);
+			tk_trace_enter(trace, REGION_LOAD);
 			barrier_expect(s.q_full + g * 8, Traits::Q_BYTES);
 			for (int x = 0; x < Traits::BLOCKS; x++)
 				tma_load_4d(s.q + g * Traits::Q_BYTES + x * GROUP_ROWS * ROW_BYTES,
@@ -282,7 +301,7 @@ HOPPER_INLINE void softmax_step(softmax &m, float *s, const hopper_nsa_args &p, 
 // One branch, from zero to the normalized output.
 template <class Traits, class T>
 HOPPER_INLINE void consume_branch(float *o, const hopper_nsa_args &p, const shared_layout &s,
-        const row_tokens &v, ring<Traits::STAGES> &r, int width)
+        const row_tokens &v, ring<Traits::STAGES> &r, int width, tk_trace_writer &trace)
 {
 	float score[Traits::KEYS / 2];
 	uint32_t weight[Traits::KEYS / 4];
@@ -290,15 +309,19 @@ HOPPER_INLINE void consume_branch(float *o, const hopper_nsa_args &p, const shar
 #pragma unroll
 	for (int i = 0; i < Traits::D / 2; i++)
 		o[i] = 0;
+	tk_trace_enter(trace, REGION_WAIT_STEP);
 	consumed_step next = next_step<Traits>(s, r, v.group_tokens, 1 << 30);
 	while (next.key >= 0) {
 		consumed_step now = next;
 		wgmma_fence();
 		issue_scores<Traits, T>(score, v.q, s.stages + now.stage * Traits::STAGE_BYTES);
+		tk_trace_begin(trace, REGION_SCORES, now.stage, REGION_WAIT_PRODUCTS);
 		wgmma_wait<0>();
+		tk_trace_end(trace, REGION_SCORES, now.stage, REGION_SOFTMAX);
 		softmax_step<Traits>(m, score, p, v, now, width);
 		scale_rows<Traits::D / 2>(o, m.rescale);
 		pack_weights<Traits, T>(weight, score);
+		tk_trace_enter(trace, REGION_WAIT_STEP);
 		while ((next = next_step<Traits>(s, r, v.group_tokens, Traits::STAGES - 1)).key >=
 		        0) {
 			wgmma_fence();
@@ -306,23 +329,32 @@ HOPPER_INLINE void consume_branch(float *o, const hopper_nsa_args &p, const shar
 			        score, v.q, s.stages + next.stage * Traits::STAGE_BYTES);
 			issue_output<Traits, T>(o, weight,
 			        s.stages + now.stage * Traits::STAGE_BYTES + Traits::KV_BYTES, 1);
+			tk_trace_begin(trace, REGION_SCORES, next.stage, REGION_WAIT_PRODUCTS);
+			tk_trace_begin(trace, REGION_OUTPUT, now.stage, REGION_WAIT_PRODUCTS);
 			wgmma_wait<1>();
+			tk_trace_end(trace, REGION_SCORES, next.stage, REGION_SOFTMAX);
 			softmax_step<Traits>(m, score, p, v, next, width);
+			tk_trace_enter(trace, REGION_WAIT_PRODUCTS);
 			wgmma_wait<0>();
+			tk_trace_end(trace, REGION_OUTPUT, now.stage, REGION_SOFTMAX);
 			release(s.empty + now.stage * 8);
 			scale_rows<Traits::D / 2>(o, m.rescale);
 			pack_weights<Traits, T>(weight, score);
+			tk_trace_enter(trace, REGION_WAIT_STEP);
 			now = next;
 		}
 		wgmma_fence();
 		issue_output<Traits, T>(o, weight,
 		        s.stages + now.stage * Traits::STAGE_BYTES + Traits::KV_BYTES, 1);
+		tk_trace_begin(trace, REGION_OUTPUT, now.stage, REGION_WAIT_PRODUCTS);
 		wgmma_wait<0>();
+		tk_trace_end(trace, REGION_OUTPUT, now.stage, REGION_WAIT_STEP);
 		release(s.empty + now.stage * 8);
 		if (next.key == STEP_NOT_NEAR)
 			next = next_step<Traits>(s, r, v.group_tokens, 1 << 30);
 	}
 	release(s.empty + next.stage * 8);
+	tk_trace_enter(trace, REGION_SOFTMAX);
 	float normalizer[2];
 #pragma unroll
 	for (int half = 0; half < 2; half++) {
@@ -372,7 +404,7 @@ template <class Traits> HOPPER_INLINE void reload_sum(float *o, const float4 *sp
 
 template <class Traits, class T>
 HOPPER_INLINE void consume(const CUtensorMap *o_map, const hopper_nsa_args &p,
-        const shared_layout &s, int group, int tile_count)
+        const shared_layout &s, int group, int tile_count, tk_trace_writer &trace)
 {
 	ring<Traits::STAGES> r = {0, 0};
 	int parity = 0, thread = (int)threadIdx.x % WARPGROUP;
@@ -385,11 +417,15 @@ HOPPER_INLINE void consume(const CUtensorMap *o_map, const hopper_nsa_args &p,
 		tile t = locate_tile(p, Traits::ROWS, tile_index);
 		row_tokens v = locate_rows<Traits>(p, s, t, group);
 		float o[Traits::D / 2];
+		tk_trace_enter(trace, REGION_WAIT_Q);
 		barrier_wait(s.q_full + group * 8, parity);
-		consume_branch<Traits, T>(o, p, s, v, r, 0);
+		consume_branch<Traits, T>(o, p, s, v, r, 0, trace);
+		tk_trace_enter(trace, REGION_SPILL);
 		spill_sum<Traits>(o, spill);
-		consume_branch<Traits, T>(o, p, s, v, r, p.window);
+		consume_branch<Traits, T>(o, p, s, v, r, p.window, trace);
+		tk_trace_enter(trace, REGION_SPILL);
 		reload_sum<Traits>(o, spill);
+		tk_trace_enter(trace, REGION_STORE);
 		store_output<Traits, T>(o, v.q);
 		fence_async();
 		named_barrier(1 + group, WARPGROUP);
@@ -420,14 +456,17 @@ __global__ void __launch_bounds__(Traits::THREADS, 1)
 	int group = __shfl_sync(0xffffffffu, (int)threadIdx.x / WARPGROUP, 0),
 	    tile_count = p.tiles * p.b * p.hkv;
 	init_barriers<Traits, Traits::STAGES>(s.q_full, s.q_empty, s.full, s.empty);
+	tk_trace_writer trace = tk_trace_open(
+	        group == Traits::CONSUMERS ? 0 : group + 1, threadIdx.x % WARPGROUP == 0);
 	if (group == Traits::CONSUMERS) {
 		registers_release<Traits::PRODUCER_REGISTERS>();
 		if (threadIdx.x % WARPGROUP == 0)
-			produce<Traits>(&q, &k, &v, p, s, tile_count);
+			produce<Traits>(&q, &k, &v, p, s, tile_count, trace);
 	} else {
 		registers_acquire<Traits::CONSUMER_REGISTERS>();
-		consume<Traits, T>(&o, p, s, group, tile_count);
+		consume<Traits, T>(&o, p, s, group, tile_count, trace);
 	}
+	tk_trace_close(trace);
 #endif
 }
 

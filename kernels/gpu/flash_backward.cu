@@ -11,6 +11,17 @@
 // with P = exp(scale q k' - lse), dS = P (dO v' - delta). backward_keys computes transposed scores,
 // so that P' and dS' are left operands in the registers where they were computed.
 #include "flash_launch.h"
+#include "trace.h"
+
+// Of backward_keys, the longest of the three.
+#define REGIONS(X) \
+	X(LOAD, "load", LOAD) \
+	X(WAIT, "wait for queries", WAIT) \
+	X(SCORES, "scores and dP", TENSOR) \
+	X(SOFTMAX, "softmax and its gradient", COMPUTE) \
+	X(OUTPUT, "dV and dK", TENSOR) \
+	X(STORE, "store", STORE)
+TK_TRACE_KERNEL("flash_backward_keys", REGIONS, "warp 0")
 
 static constexpr float LOG2E = 1.4426950408889634f;
 
@@ -132,6 +143,8 @@ backward_keys(flash_problem p, backward_tensors<T> t, float factor)
 	       kv_step = (size_t)p.hkv * Tiling::D, q_step = (size_t)p.h * Tiling::D;
 	gpu_sum dk[1][Tiling::D / 16], dv[1][Tiling::D / 16];
 	float next_lse = 0, next_delta = 0;
+	tk_trace_writer trace = tk_trace_open(0, threadIdx.x == 0);
+	tk_trace_enter(trace, REGION_LOAD);
 	zero<Tiling, T>(dk);
 	zero<Tiling, T>(dv);
 	flash_load_tile<Tiling::RESIDENT, Tiling::D, Tiling::THREADS>(
@@ -169,23 +182,30 @@ backward_keys(flash_problem p, backward_tensors<T> t, float factor)
 		const T *qs = ring + tile % 2 * 2 * Tiling::STREAMED_ELEMENTS,
 		        *d_os = qs + Tiling::STREAMED_ELEMENTS;
 		gpu_sum s[1][Tiling::STREAMED / 16], dp[1][Tiling::STREAMED / 16];
+		tk_trace_enter(trace, REGION_WAIT);
 		gpu_copy_wait<0>();
 		__syncthreads();
+		tk_trace_enter(trace, REGION_LOAD);
 		if (tile + 1 < tiles * group)
 			prefetch(tile + 1);
+		tk_trace_enter(trace, REGION_SCORES);
 		flash_scores<Tiling::D, 1, Tiling::STREAMED, T>(s, shared_rows<Tiling, T>{ks}, qs);
 		flash_scores<Tiling::D, 1, Tiling::STREAMED, T>(
 		        dp, shared_rows<Tiling, T>{vs}, d_os);
+		tk_trace_enter(trace, REGION_SOFTMAX);
 		softmax_gradient_keys<Tiling>(s, dp, lse[tile % 2], delta[tile % 2], p.scale,
 		        p.causal ? first + tile % tiles * Tiling::STREAMED + shift - key : 1 << 30);
+		tk_trace_enter(trace, REGION_OUTPUT);
 		flash_accumulate<Tiling::D, 1, Tiling::STREAMED, T>(dv, s, d_os);
 		flash_accumulate<Tiling::D, 1, Tiling::STREAMED, T>(dk, dp, qs);
 		if (tile + 1 < tiles * group)
 			publish(tile + 1);
 	}
 	gpu_copy_wait<0>();
+	tk_trace_enter(trace, REGION_STORE);
 	store_rows<Tiling>(t.dk + kv, kv_step, dk, p.skv - key, factor);
 	store_rows<Tiling>(t.dv + kv, kv_step, dv, p.skv - key, 1);
+	tk_trace_close(trace);
 }
 
 // ---- dQ ----

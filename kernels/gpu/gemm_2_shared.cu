@@ -2,6 +2,14 @@
 // one of B, then every thread reads its row and column from there: each value is loaded from device
 // memory once for TILE uses. Now limited by shared memory: two reads for each multiply-add.
 #include "gemm_side.h"
+#include "trace.h"
+
+#define REGIONS(X) \
+	X(LOAD, "load", LOAD) \
+	X(WAIT, "wait for the block", WAIT) \
+	X(MULTIPLY, "multiply", COMPUTE) \
+	X(STORE, "store", STORE)
+TK_TRACE_KERNEL("gemm_shared", REGIONS, "warp 0")
 
 // tile[l][i] of one side, whatever its layout in memory: neighbouring threads read neighbouring
 // elements.
@@ -21,17 +29,24 @@ template <int TILE, typename T> GPU_KERNEL(TILE *TILE, 1) gemm_shared(gemm_opera
 	int row0 = (int)blockIdx.y * TILE, col0 = (int)blockIdx.x * TILE,
 	    x = (int)threadIdx.x % TILE, y = (int)threadIdx.x / TILE;
 	float sum = 0;
+	tk_trace_writer trace = tk_trace_open(0, threadIdx.x == 0);
 	gemm_select(o, (int)blockIdx.z);
 	for (int l0 = 0; l0 < o.a.k; l0 += TILE) {
+		tk_trace_enter(trace, REGION_LOAD);
 		load_tile<TILE>(as, o.a, row0, l0);
 		load_tile<TILE>(bs, o.b, col0, l0);
+		tk_trace_enter(trace, REGION_WAIT);
 		__syncthreads();
+		tk_trace_enter(trace, REGION_MULTIPLY);
 #pragma unroll
 		for (int l = 0; l < TILE; l++)
 			sum += as[l][y] * bs[l][x];
+		tk_trace_enter(trace, REGION_WAIT);
 		__syncthreads();
 	}
+	tk_trace_enter(trace, REGION_STORE);
 	gemm_store(o, row0 + y, col0 + x, sum);
+	tk_trace_close(trace);
 }
 
 static const char *const configs[] = {"tile-32x32", "tile-16x16"};

@@ -3,8 +3,16 @@
 // and columns come in groups of 4, a quarter or half of the tile apart, so that reads are 16 bytes
 // wide and those of a warp use different banks.
 #include "gemm_side.h"
+#include "trace.h"
 
 enum { DEPTH = 16, THREADS = 256 };
+
+#define REGIONS(X) \
+	X(LOAD, "load", LOAD) \
+	X(WAIT, "wait for the block", WAIT) \
+	X(MULTIPLY, "multiply", COMPUTE) \
+	X(STORE, "store", STORE)
+TK_TRACE_KERNEL("gemm_register", REGIONS, "warp 0")
 
 template <int TILE, typename T>
 GPU_INLINE void load_tile(float (*tile)[TILE + 4], const gemm_side<T> &s, int first, int depth)
@@ -35,11 +43,15 @@ template <int SIDE, typename T> GPU_KERNEL(THREADS, 1) gemm_register(gemm_operan
 	int row0 = (int)blockIdx.y * TILE, col0 = (int)blockIdx.x * TILE,
 	    tx = (int)threadIdx.x % 16, ty = (int)threadIdx.x / 16;
 	float sum[SIDE][SIDE] = {};
+	tk_trace_writer trace = tk_trace_open(0, threadIdx.x == 0);
 	gemm_select(o, (int)blockIdx.z);
 	for (int l0 = 0; l0 < o.a.k; l0 += DEPTH) {
+		tk_trace_enter(trace, REGION_LOAD);
 		load_tile<TILE>(as, o.a, row0, l0);
 		load_tile<TILE>(bs, o.b, col0, l0);
+		tk_trace_enter(trace, REGION_WAIT);
 		__syncthreads();
+		tk_trace_enter(trace, REGION_MULTIPLY);
 #pragma unroll
 		for (int l = 0; l < DEPTH; l++) {
 			__align__(16) float x[SIDE], y[SIDE];
@@ -51,14 +63,17 @@ template <int SIDE, typename T> GPU_KERNEL(THREADS, 1) gemm_register(gemm_operan
 				for (int j = 0; j < SIDE; j++)
 					sum[i][j] += x[i] * y[j];
 		}
+		tk_trace_enter(trace, REGION_WAIT);
 		__syncthreads();
 	}
+	tk_trace_enter(trace, REGION_STORE);
 #pragma unroll
 	for (int i = 0; i < SIDE; i++)
 #pragma unroll
 		for (int j = 0; j < SIDE; j++)
 			gemm_store(o, row0 + tile_index<SIDE>(ty, i),
 			        col0 + tile_index<SIDE>(tx, j), sum[i][j]);
+	tk_trace_close(trace);
 }
 
 static const char *const configs[] = {"tile-128x128", "tile-64x64"};

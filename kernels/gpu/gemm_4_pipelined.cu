@@ -3,6 +3,14 @@
 // into the other half of shared memory: one barrier a tile, and memory latency hides behind
 // arithmetic. Now limited by the rate of the ordinary multiply-add units.
 #include "gemm_side.h"
+#include "trace.h"
+
+#define REGIONS(X) \
+	X(LOAD, "load", LOAD) \
+	X(WAIT, "wait for the block", WAIT) \
+	X(MULTIPLY, "multiply", COMPUTE) \
+	X(STORE, "store", STORE)
+TK_TRACE_KERNEL("gemm_pipelined", REGIONS, "warp 0")
 
 enum { DEPTH = 16, SIDE = 8, TILE = 16 * SIDE, THREADS = 256, RUN = TILE * DEPTH / THREADS };
 
@@ -93,26 +101,33 @@ template <typename T> GPU_KERNEL(THREADS, 2) gemm_pipelined(gemm_operands<T> o)
 	    tx = (int)threadIdx.x % 16, ty = (int)threadIdx.x / 16;
 	float sum[SIDE][SIDE] = {};
 	run<T> next_a, next_b;
+	tk_trace_writer trace = tk_trace_open(0, threadIdx.x == 0);
 	gemm_select(o, (int)blockIdx.z);
 	bool a_aligned = is_aligned(o.a), b_aligned = is_aligned(o.b);
+	tk_trace_enter(trace, REGION_LOAD);
 	load_tile(next_a, o.a, a_aligned, row0, 0);
 	load_tile(next_b, o.b, b_aligned, col0, 0);
 	for (int l0 = 0, half = 0; l0 < o.a.k; l0 += DEPTH, half ^= 1) {
+		tk_trace_enter(trace, REGION_WAIT); // for the entries, then for the block
 		store_tile(as[half], next_a, o.a);
 		store_tile(bs[half], next_b, o.b);
 		__syncthreads();
+		tk_trace_enter(trace, REGION_LOAD);
 		if (l0 + DEPTH < o.a.k) {
 			load_tile(next_a, o.a, a_aligned, row0, l0 + DEPTH);
 			load_tile(next_b, o.b, b_aligned, col0, l0 + DEPTH);
 		}
+		tk_trace_enter(trace, REGION_MULTIPLY);
 		multiply(sum, as[half], bs[half], tx, ty);
 	}
+	tk_trace_enter(trace, REGION_STORE);
 #pragma unroll
 	for (int i = 0; i < SIDE; i++)
 #pragma unroll
 		for (int j = 0; j < SIDE; j++)
 			gemm_store(
 			        o, row0 + tile_index(ty, i), col0 + tile_index(tx, j), sum[i][j]);
+	tk_trace_close(trace);
 }
 
 static const char *const configs[] = {"tile-128x128"};

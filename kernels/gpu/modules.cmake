@@ -26,9 +26,12 @@ function(tk_gpu_modules kind maker)
   endforeach()
   tk_gpu_module(flash_${kind} ${kind} ${maker} attention_backend.c flash_module.cu flash_forward.cu
     flash_backward.cu)
-  tk_traced_module(gemm_matrix_${kind})
+  foreach(name IN ITEMS shared register pipelined matrix)
+    tk_traced_module(gemm_${name}_${kind})
+  endforeach()
   tk_traced_module(flash_${kind})
   tk_gpu_module(nsa_${kind} ${kind} ${maker} attention_backend.c nsa_forward.cu)
+  tk_traced_module(nsa_${kind})
   set(TK_GPU_MODULES ${built} PARENT_SCOPE)
 endfunction()
 

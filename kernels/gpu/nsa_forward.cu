@@ -6,6 +6,16 @@
 // flight, without barriers. Then the block's warps, whose tokens are neighbours, go through the
 // keys of their windows together. The outputs of the branches are added.
 #include "flash_launch.h"
+#include "trace.h"
+
+#define REGIONS(X) \
+	X(LOAD, "load", LOAD) \
+	X(WAIT, "wait for keys", WAIT) \
+	X(ATTEND, "attend to blocks", TENSOR) \
+	X(WAIT_WINDOW, "wait for the window", WAIT) \
+	X(WINDOW, "attend to the window", TENSOR) \
+	X(STORE, "store", STORE)
+TK_TRACE_KERNEL("nsa_forward", REGIONS, "warp 0")
 
 // KEYS keys a step; STAGES steps in flight; WARPS tokens a block.
 template <int D_, int KEYS_, int STAGES_, int WARPS_> struct tiling {
@@ -72,7 +82,7 @@ GPU_INLINE void attend(flash_rows<Tiling::D, 1> &r, const Query &query, const T 
 
 template <class Tiling, typename T, class Query>
 GPU_INLINE void selected(flash_rows<Tiling::D, 1> &r, const Query &query, const nsa_problem &p,
-        const kv_tensors<T> &c, T *memory, const int32_t *list, int token)
+        const kv_tensors<T> &c, T *memory, const int32_t *list, int token, tk_trace_writer &trace)
 {
 	int end = p.causal ? min(token + 1, p.s) : p.s, slot = 0;
 	block_list ahead = {list, 0, 0, 0, 0}, current = ahead;
@@ -84,14 +94,17 @@ GPU_INLINE void selected(flash_rows<Tiling::D, 1> &r, const Query &query, const 
 		gpu_copy_commit();
 	}
 	while (current.next<Tiling::KEYS>(p, end)) {
+		tk_trace_enter(trace, REGION_WAIT);
 		gpu_copy_wait<Tiling::STAGES - 2>();
 		gpu_warp_barrier();
+		tk_trace_enter(trace, REGION_LOAD);
 		if (ahead.next<Tiling::KEYS>(p, end))
 			load_stage<Tiling, GPU_LANES>(memory + (slot + Tiling::STAGES - 1) %
 			                                               Tiling::STAGES *
 			                                               Tiling::STAGE,
 			        c, ahead.key, ahead.valid);
 		gpu_copy_commit();
+		tk_trace_enter(trace, REGION_ATTEND);
 		attend<Tiling>(r, query, memory + slot * Tiling::STAGE, 0, current.valid, p.scale);
 		slot = (slot + 1) % Tiling::STAGES;
 	}
@@ -101,19 +114,24 @@ GPU_INLINE void selected(flash_rows<Tiling::D, 1> &r, const Query &query, const 
 // All warps together: the keys of the windows of tokens [first, first + WARPS).
 template <class Tiling, typename T, class Query>
 GPU_INLINE void window(flash_rows<Tiling::D, 1> &r, const Query &query, const nsa_problem &p,
-        const kv_tensors<T> &c, T *memory, int first, int token)
+        const kv_tensors<T> &c, T *memory, int first, int token, tk_trace_writer &trace)
 {
 	int end = min(first + Tiling::WARPS, p.s), begin = max(0, first + 1 - p.window), half = 0;
+	tk_trace_enter(trace, REGION_WAIT_WINDOW);
 	__syncthreads();
+	tk_trace_enter(trace, REGION_LOAD);
 	load_stage<Tiling, Tiling::THREADS>(memory, c, begin, end - begin);
 	gpu_copy_commit();
 	for (int key = begin; key < end; key += Tiling::KEYS, half ^= 1) {
+		tk_trace_enter(trace, REGION_WAIT_WINDOW);
 		gpu_copy_wait<0>();
 		__syncthreads();
+		tk_trace_enter(trace, REGION_LOAD);
 		if (key + Tiling::KEYS < end)
 			load_stage<Tiling, Tiling::THREADS>(memory + (half ^ 1) * Tiling::STAGE, c,
 			        key + Tiling::KEYS, end - key - Tiling::KEYS);
 		gpu_copy_commit();
+		tk_trace_enter(trace, REGION_WINDOW);
 		if (key <= token && key + Tiling::KEYS > token + 1 - p.window)
 			attend<Tiling>(r, query, memory + half * Tiling::STAGE,
 			        token + 1 - p.window - key, token + 1 - key, p.scale);
@@ -137,6 +155,8 @@ nsa_forward(nsa_problem p, const T *q, const T *k, const T *v, const int32_t *bl
 	kv_tensors<T> c = {k + kv * Tiling::D, v + kv * Tiling::D, (size_t)p.hkv * Tiling::D};
 	gpu_left<T> registers[Tiling::D / 16];
 	flash_rows<Tiling::D, 1> r, w;
+	tk_trace_writer trace = tk_trace_open(0, threadIdx.x == 0);
+	tk_trace_enter(trace, REGION_LOAD);
 	T *mine = memory + gpu_warp() * Tiling::STAGES * Tiling::STAGE;
 	flash_load_tile<16, Tiling::D, GPU_LANES>(mine, q + row * Tiling::D, Tiling::D, heads);
 	gpu_copy_commit();
@@ -151,13 +171,14 @@ nsa_forward(nsa_problem p, const T *q, const T *k, const T *v, const int32_t *bl
 	if (heads)
 		selected<Tiling>(r, query, p, c, memory,
 		        blocks + (((size_t)batch * p.s + token) * p.hkv + kv_head) * p.selected,
-		        token);
+		        token, trace);
 	flash_finish(r, p.scale);
 	if (p.window > 0) {
 		flash_begin(w);
-		window<Tiling>(w, query, p, c, memory, first, token);
+		window<Tiling>(w, query, p, c, memory, first, token, trace);
 		flash_finish(w, p.scale);
 	}
+	tk_trace_enter(trace, REGION_STORE);
 #pragma unroll
 	for (int x = 0; x < Tiling::D / 16; x++)
 #pragma unroll
@@ -171,6 +192,7 @@ nsa_forward(nsa_problem p, const T *q, const T *k, const T *v, const int32_t *bl
 				*(uint32_t *)(o + (row + gpu_row(gpu_slot(e))) * Tiling::D +
 				              x * 16 + gpu_column(e)) = gpu_pack(a, b, T());
 		}
+	tk_trace_close(trace);
 }
 
 #if GPU_HIP // 64 KiB of shared memory

@@ -10,6 +10,7 @@
 
 #define NUMBER_MAX 1e15
 #define NAME_SIZE 49
+#define TINY_NS 0.05
 
 TK_VOCABULARY(kernel_report, "kind of kernel report", TK_KERNEL_REPORTS);
 
@@ -62,9 +63,12 @@ void tk_kernel_change_read(const json_t *kernel, struct tk_kernel_change *out)
 	if (!region)
 		return;
 	tk_text_copy_line(name, sizeof name, cause);
-	snprintf(out->cause, sizeof out->cause, "%s %s, of which %s are exposed", name,
-	        format_change(region, "change", own),
-	        format_change(region, "exposed_change", exposed));
+	format_change(region, "change", own);
+	if (fabs(get_number(json_object_get(region, "exposed_change"), "change_ns")) < TINY_NS)
+		snprintf(out->cause, sizeof out->cause, "%s %s, none of it exposed", name, own);
+	else
+		snprintf(out->cause, sizeof out->cause, "%s %s, of which %s are exposed", name, own,
+		        format_change(region, "exposed_change", exposed));
 }
 
 const char *tk_kernel_change_format(
