@@ -40,4 +40,10 @@ int tk_kernel_set_sweeps(struct tk_site *site, struct tk_value *o,
         const struct tk_kernel_columns *columns, struct tk_kernel_problem *problems, size_t count,
         struct tk_error *err);
 
+/* group_rows: the backends within each family, and each aspect of a GEMM; empty with fewer than two
+ * groups or backends. */
+void tk_kernel_set_groups(struct tk_site *site, struct tk_value *o,
+        const struct tk_kernel_columns *columns, const struct tk_kernel_problem *problems,
+        size_t count);
+
 #endif

@@ -36,10 +36,17 @@ struct field {
 	size_t count;
 };
 
+/* Forward before backward, as the charts are. */
+static int compare_rest(const char *a, const char *b)
+{
+	int d = (strstr(a, "dir=bwd") != NULL) - (strstr(b, "dir=bwd") != NULL);
+	return d ? d : strverscmp(a, b);
+}
+
 static int cell_order(const void *a, const void *b)
 {
 	const struct cell *x = a, *y = b;
-	int d = strcmp(x->at.rest, y->at.rest);
+	int d = compare_rest(x->at.rest, y->at.rest);
 	if (d)
 		return d;
 	if (x->at.row_order != y->at.row_order)
@@ -139,6 +146,66 @@ static struct grid make_grid(const struct cell *cells, size_t count)
 	return g;
 }
 
+/* What all problems of a sweep have: "16,384 tokens", "batch 4", "n=4096 k=7168". */
+static void format_sweep(
+        const struct tk_sweep *sweep, const struct tk_axes *axes, char *out, size_t size)
+{
+	char count[TK_FORMAT_SIZE];
+	const struct tk_axes *first = &axes[sweep->members[0]];
+	const char *rest = strstr(first->sweep, first->rest);
+	double tokens = first->x * first->column_order;
+	bool same_tokens = true, same_batch = true;
+	for (size_t i = 1; i < sweep->count; i++) {
+		const struct tk_axes *at = &axes[sweep->members[i]];
+		same_tokens = same_tokens && at->x * at->column_order == tokens;
+		same_batch = same_batch && at->column_order == first->column_order;
+	}
+	if (rest > first->sweep)
+		snprintf(out, size, "%.*s", (int)(rest - first->sweep), first->sweep);
+	else if (same_tokens)
+		snprintf(out, size, "%s tokens", tk_format_count((int64_t)tokens, count));
+	else if (same_batch)
+		snprintf(out, size, "batch %.0f", first->column_order);
+	else
+		snprintf(out, size, "any batch");
+}
+
+static bool is_contested(const struct cell *cells, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (isfinite(cells[i].lead))
+			return true;
+	return false;
+}
+
+/* Where few points of a grid are measured: a row for each sweep, a column for each size. `out` has
+ * room for each cell twice; *used: how many cells it has. */
+static int split_into_sweeps(const struct cell *cells, size_t count, struct cell *out, size_t *used,
+        struct tk_error *err)
+{
+	struct tk_sweeps sweeps = {0};
+	struct tk_axes *axes = malloc((count + 1) * sizeof *axes);
+	*used = 0;
+	if (!axes)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < count; i++)
+		axes[i] = cells[i].at;
+	int status = tk_sweeps_find(axes, count, ROWS_MAX, &sweeps, err);
+	for (size_t i = 0; !status && i < sweeps.count; i++) {
+		const struct tk_sweep *sweep = &sweeps.at[i];
+		for (size_t k = 0; k < sweep->count; k++) {
+			struct cell *cell = &out[(*used)++];
+			*cell = cells[sweep->members[k]];
+			format_sweep(sweep, axes, cell->at.row, sizeof cell->at.row);
+			cell->at.row_order = (double)i;
+			cell->at.column_order = cell->at.x;
+		}
+	}
+	tk_sweeps_free(&sweeps);
+	free(axes);
+	return status;
+}
+
 /* "a, b and 2 more": the backends whose intervals overlap the best; *apart: the comparison. */
 static void set_best(struct tk_site *site, struct tk_value *o, const struct cell *c,
         const struct field *f, enum tk_point_difference *apart)
@@ -210,14 +277,15 @@ static void set_cell(
 }
 
 static void add_map(struct tk_site *site, struct tk_value *maps, const struct cell *cells,
-        size_t count, const struct grid *g, const char *op, const struct field *f)
+        size_t count, const struct grid *g, const struct tk_axes_names *names,
+        const struct field *f)
 {
 	struct tk_arena *a = site->arena;
 	struct tk_value *o = tk_value_append_object(a, maps);
 	char title[TK_SWEEP_TITLE_SIZE];
 	tk_value_set(a, o, "rest", tk_sweep_format_title(cells->at.rest, title));
-	tk_value_set(a, o, "row_name", tk_axes_names(op)->row);
-	tk_value_set(a, o, "column_name", tk_axes_names(op)->column);
+	tk_value_set(a, o, "row_name", names->row);
+	tk_value_set(a, o, "column_name", names->column);
 	struct tk_value *heads = tk_value_set_list(a, o, "columns"),
 	                *rows = tk_value_set_list(a, o, "rows");
 	for (size_t c = 0; c < g->column_count; c++)
@@ -242,12 +310,40 @@ static void add_map(struct tk_site *site, struct tk_value *maps, const struct ce
 	}
 }
 
+/* The map of the problems that differ by their axes alone; room: for twice as many cells. */
+static int add_group(struct tk_site *site, struct tk_value *maps, const struct cell *cells,
+        size_t count, struct cell *room, const char *op, const struct field *f, size_t *made,
+        struct tk_error *err)
+{
+	struct tk_axes_names names = *tk_axes_names(op);
+	struct grid g = make_grid(cells, count);
+	if (!g.fits) {
+		size_t used;
+		int status = split_into_sweeps(cells, count, room, &used, err);
+		if (status || !used)
+			return status;
+		cells = room;
+		count = used;
+		qsort(room, count, sizeof *room, cell_order);
+		g = make_grid(cells, count);
+		g.fits = g.column_count <= COLUMNS_MAX && g.row_count <= ROWS_MAX;
+		names.row = "";
+		names.column = names.x;
+	}
+	if (!g.fits || !is_contested(cells, count))
+		return 0;
+	add_map(site, maps, cells, count, &g, &names, f);
+	++*made;
+	return 0;
+}
+
 int tk_page_set_sweep_maps(struct tk_site *site, struct tk_value *o, const char *op,
         const struct tk_site_device *device, const char *const *variants, size_t variant_count,
         struct tk_error *err)
 {
 	struct tk_value *maps = tk_value_set_list(site->arena, o, "maps");
-	struct cell *cells = malloc((site->model.series_count + 1) * sizeof *cells);
+	struct cell *cells = malloc((3 * site->model.series_count + 1) * sizeof *cells);
+	int status = 0;
 	if (!cells)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	const struct field field = {variants, variant_count};
@@ -257,16 +353,13 @@ int tk_page_set_sweep_maps(struct tk_site *site, struct tk_value *o, const char 
 		cells[i].colour = find_colour(&field, cells[i].best->variant);
 	if (count)
 		qsort(cells, count, sizeof *cells, cell_order);
-	for (size_t first = 0, end; first < count && made < MAPS_MAX; first = end) {
+	for (size_t first = 0, end; !status && first < count && made < MAPS_MAX; first = end) {
 		for (end = first; end < count && !strcmp(cells[end].at.rest, cells[first].at.rest);
 		        end++)
 			;
-		struct grid g = make_grid(cells + first, end - first);
-		if (g.fits) {
-			add_map(site, maps, cells + first, end - first, &g, op, &field);
-			made++;
-		}
+		status = add_group(site, maps, cells + first, end - first, cells + count, op,
+		        &field, &made, err);
 	}
 	free(cells);
-	return 0;
+	return status;
 }

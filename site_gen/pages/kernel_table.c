@@ -14,14 +14,19 @@
 #include "site_gen/model/run_facts.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/format_point.h"
+#include "stats/summary/quantile.h"
 
 #define ROWS_MAX 96  /* of a table on the page of an operation */
 #define LONG_ROWS 60 /* longer tables are laid out when they come into view */
 #define BAR_STEP 2   /* the style sheets have a width for each step, in percent */
 
 /* Metrics beside the median, in the order of data-more of a cell. */
-static const char *const metrics[] = {"p95", "energy", "workspace", "memory", "launch", "build"};
+static const char *const metrics[] = {
+        "p50", "p95", "p99", "energy", "workspace", "memory", "launch", "build"};
 #define METRIC_COUNT (sizeof metrics / sizeof *metrics)
+#define FIRST_FACT 3 /* of `metrics`, in the run's attributes; the build time is none */
+#define WORKSPACE 4
+#define P99_SAMPLES 20 /* fewer say nothing about the 99th percentile */
 
 /* Whether a series is in the table: modes are never ranked together. */
 bool tk_kernel_is_contender(const struct tk_kernel_columns *c, const struct tk_site_series *s)
@@ -88,6 +93,22 @@ static void set_cell_words(struct tk_site *site, struct tk_value *cell, const ch
 	tk_value_set_len(site->arena, cell, key, text, (size_t)(end - text));
 }
 
+/* Of the samples of the newest night; NAN: too few. */
+static double find_p99(struct tk_site *site, const struct tk_site_series *s)
+{
+	const struct tk_point *last = tk_series_last_point(s);
+	double *samples = NULL, p99 = NAN;
+	size_t count = 0;
+	if (!last || last->n < P99_SAMPLES)
+		return NAN;
+	if (!tk_store_read_samples(
+	            site->model.store, last->run_id, s->row->id, &samples, &count, NULL) &&
+	        count >= P99_SAMPLES)
+		p99 = tk_quantile_select(samples, count, 0.99);
+	free(samples);
+	return p99;
+}
+
 /* The metrics of the newest run for the script that ranks by them; "-" for unknown ones. */
 static unsigned set_other_metrics(
         struct tk_site *site, struct tk_value *cell, const struct tk_site_series *s)
@@ -95,20 +116,22 @@ static unsigned set_other_metrics(
 	const struct tk_point *last = tk_series_last_point(s);
 	const struct tk_build_row *build =
 	        last ? tk_row_index_find(&site->model.builds_by_id, last->build_id) : NULL;
-	static const enum tk_measurement_field fields[METRIC_COUNT - 2] = {TK_MEASUREMENT_ENERGY_J,
+	static const enum tk_measurement_field fields[] = {TK_MEASUREMENT_ENERGY_J,
 	        TK_MEASUREMENT_PLAN_WORKSPACE_BYTES, TK_MEASUREMENT_DEVICE_BYTES,
 	        TK_MEASUREMENT_LAUNCH_NS};
 	double all[METRIC_COUNT];
-	all[0] = last ? last->p95 : NAN;
-	tk_run_facts_parse(
-	        s->last_run ? s->last_run->attributes : "", fields, METRIC_COUNT - 2, all + 1);
+	all[0] = last && isfinite(last->p95) ? last->value : NAN;
+	all[1] = last ? last->p95 : NAN;
+	all[2] = find_p99(site, s);
+	tk_run_facts_parse(s->last_run ? s->last_run->attributes : "", fields,
+	        sizeof fields / sizeof *fields, all + FIRST_FACT);
 	all[METRIC_COUNT - 1] = build && build->wall_s > 0 ? build->wall_s : NAN;
 	char numbers[METRIC_COUNT][TK_FORMAT_SIZE];
 	const char *words[METRIC_COUNT];
 	unsigned any = 0;
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		/* no workspace is the best value; no memory means that it was not measured */
-		bool known = isfinite(all[i]) && (all[i] > 0 || i == 2);
+		bool known = isfinite(all[i]) && (all[i] > 0 || i == WORKSPACE);
 		any |= (unsigned)known << i;
 		words[i] = known ? tk_format_digits(all[i], 4, numbers[i]) : "-";
 	}
@@ -319,6 +342,7 @@ static int add_table(struct tk_site *site, struct tk_value *devices,
 	        columns->drawn ? tk_kernel_set_sweeps(site, o, columns, problems, count, err) : 0;
 	for (size_t i = 0; !status && i < count; i++)
 		add_problem(site, problems[i].shown ? rows : NULL, columns, &problems[i]);
+	tk_kernel_set_groups(site, o, columns, problems, count);
 	free(problems);
 	kernel->cut = kernel->cut || some;
 	kernel->known |= columns->known;

@@ -5,9 +5,34 @@ window.tracker ??= {};
   const { dom, format, state } = window.tracker;
   const inUnit = (unit) => (value) => format.value(value, unit);
 
-  // In the order of the numbers in data-more of a cell; "-" where one is unknown.
+  // The numbers in data-more of a cell; "-" where one is unknown.
+  const numbersOf = (cell) => (cell.dataset.more ?? "").split(" ").map(parseFloat);
+
+  // "974.6 · 981.2 · 1,020 µs"
+  function percentilesText(cell) {
+    const [p50, ...others] = numbersOf(cell);
+    const { divisor, unit } = format.chooseScale(p50, "ns");
+    const texts = [p50, ...others.slice(0, 2)].map((value) => format.number(value / divisor));
+    return `${texts.join(" \u00b7 ")} ${unit}`;
+  }
+
+  // In the order of the numbers.
   const METRICS = [
+    {
+      key: "percentiles",
+      title: "p50 \u00b7 p95 \u00b7 p99",
+      needs: "p95",
+      index: 1,
+      text: inUnit("ns"),
+      cellText: percentilesText,
+      // in a chart: from the median to the slowest
+      rangeOf(cell) {
+        const [p50, p95, p99] = numbersOf(cell);
+        return { y: p50, lo: p50, hi: p99 || p95 };
+      },
+    },
     { key: "p95", title: "95th percentile", text: inUnit("ns") },
+    { key: "p99", title: "99th percentile", text: inUnit("ns") },
     { key: "energy", title: "Energy per run", text: inUnit("J") },
     { key: "workspace", title: "Workspace", text: inUnit("bytes") },
     { key: "memory", title: "Device memory", text: inUnit("bytes") },
@@ -15,7 +40,7 @@ window.tracker ??= {};
     { key: "build", title: "Build time", text: (value) => format.value(value * 1e9, "ns") },
   ].map((metric, i) => ({
     ...metric,
-    valueOf: (cell) => parseFloat((cell.dataset.more ?? "").split(" ")[i]), // NaN: unknown
+    valueOf: (cell) => numbersOf(cell)[metric.index ?? i] ?? NaN, // NaN: unknown
   }));
 
   const select = dom.byId("metric");
@@ -34,11 +59,12 @@ window.tracker ??= {};
   }
 
   // Shows the metric in a cell: value, ratio to the best of the row, bar.
-  function updateCell(cell, value, best, text, isBest) {
+  function updateCell(cell, value, best, metric, isBest) {
     const link = cell.querySelector("a");
     if (!link || link.querySelector(".tag")) return;
     cell.classList.toggle("best", isBest);
-    link.textContent = value >= 0 ? text(value) : "unknown";
+    const text = metric.cellText ? metric.cellText(cell) : metric.text(value);
+    link.textContent = value >= 0 ? text : "unknown";
     const ratio = cell.querySelector(".ratio");
     if (ratio) {
       const part = value === best ? 1 : best > 0 && value > 0 ? best / value : 0;
@@ -59,7 +85,7 @@ window.tracker ??= {};
     cells.forEach((cell, i) => {
       const value = values[i];
       const isBest = isClear && value === best;
-      updateCell(cell, value, best, metric.text, isBest);
+      updateCell(cell, value, best, metric, isBest);
       if (!(best >= 0) || !(value >= 0)) return;
       totals[i].wins += isBest;
       if (best > 0) {
@@ -110,8 +136,8 @@ window.tracker ??= {};
 
   const available = tools.dataset.metrics.split(" ");
   select.append(new Option("Time", ""));
-  for (const { key, title } of METRICS) {
-    if (available.includes(key)) select.append(new Option(title, key));
+  for (const { key, title, needs = key } of METRICS) {
+    if (available.includes(needs)) select.append(new Option(title, key));
   }
   tools.hidden = select.options.length < 2;
   select.addEventListener("change", () => {

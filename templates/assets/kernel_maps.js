@@ -6,6 +6,7 @@ window.tracker ??= {};
   const { dom, format, state } = window.tracker;
   const NOTE_BEST = "the best other";
   const tie = +dom.byId("tools").dataset.tie;
+  const LEGEND_RATIOS = [0.25, 0.5, 0.8, 0.95, 1, 1.05, 1.25, 2, 4];
   const END_UNIT = 1e-4; // of the interval ends in data-ends: relative to the median
 
   function readCell(cell) {
@@ -41,10 +42,24 @@ window.tracker ??= {};
     return fast === first ? "faster" : "slower";
   }
 
-  // Strength of the colour: steps at about 2, 10 and 50 %.
-  function colourLevel(ratio) {
-    const size = Math.abs(Math.log(ratio));
-    return [0.02, 0.095, 0.4].filter((limit) => size >= limit).length;
+  // Strength of the colour in percent. It grows with every factor and never reaches its end.
+  const strength = (ratio) => 4 + 54 * (1 - Math.exp(-Math.abs(Math.log(ratio)) / 1.2));
+
+  function paint(cell, ratio) {
+    cell.className = ratio >= 1 ? "speed-up" : "slow-down";
+    cell.style.setProperty("--strength", `${strength(ratio).toFixed(1)}%`);
+  }
+
+  // What the colours mean.
+  function makeScale() {
+    const cells = LEGEND_RATIOS.map((ratio) => {
+      const cell = dom.element("span", { textContent: `${ratio}\u00d7` });
+      if (ratio !== 1) paint(cell, ratio);
+      return cell;
+    });
+    const scale = dom.element("p", { className: "map-scale", hidden: true }, ...cells);
+    scale.setAttribute("aria-hidden", "true");
+    return scale;
   }
 
   function restoreCell({ cell, link, lead, original }) {
@@ -61,14 +76,21 @@ window.tracker ??= {};
     const isColoured = word === "faster" || word === "slower";
     link.textContent = ratio > 0 ? format.factor(ratio) : "\u2013";
     lead.textContent = word;
-    cell.className = isColoured ? `map-${ratio >= 1 ? 0 : 1}-${colourLevel(ratio)}` : "";
+    cell.className = "";
+    if (isColoured) paint(cell, ratio);
   }
+
+  const describe = (first, second) =>
+    `Speed-up of ${first} over ${second || NOTE_BEST}. Blue: faster. ` +
+    "Orange: slower. Tie: the intervals overlap, or the times hardly differ.";
 
   // The controls of one device's maps; returns a function that shows the choices of the address.
   function setUp(holder, index) {
     const section = holder.closest("section");
     const note = section.querySelector(".map-note");
     const originalNote = note.textContent;
+    const scale = makeScale();
+    note.before(scale);
     const heads = dom.all("table.compare thead th.num", section);
     const names = heads.map((head) => head.textContent.trim());
     const cells = dom.all("table.map td[data-times]", section).map(readCell);
@@ -93,11 +115,8 @@ window.tracker ??= {};
       dom.selectValue(second, state.get("over"));
       const [i, k] = [names.indexOf(first.value), names.indexOf(second.value)];
       second.disabled = i < 0;
-      note.textContent =
-        i < 0
-          ? originalNote
-          : `Speed-up of ${first.value} over ${second.value || NOTE_BEST}. Blue: faster. ` +
-            "Orange: slower. Tie: the intervals overlap, or the times hardly differ.";
+      scale.hidden = i < 0;
+      note.textContent = i < 0 ? originalNote : describe(first.value, second.value);
       for (const entry of cells) {
         if (i < 0) restoreCell(entry);
         else showSpeedUp(entry, i, k);

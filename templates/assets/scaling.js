@@ -15,8 +15,9 @@ window.tracker ??= {};
 
   function readPoint(cell, x, title) {
     if (metric) {
-      const y = metric.valueOf(cell);
-      return y > 0 ? { x, y, lo: y, hi: y, title } : null;
+      const value = metric.valueOf(cell);
+      const { y, lo, hi } = metric.rangeOf?.(cell) ?? { y: value, lo: value, hi: value };
+      return y > 0 && hi > 0 ? { x, y, lo, hi, title } : null;
     }
     const [y, lo, hi] = (cell.dataset.rate ?? "").split(" ").map(Number);
     return y > 0 && hi !== undefined ? { x, y, lo, hi, title } : null;
@@ -268,4 +269,5 @@ window.tracker ??= {};
     rebuild();
   });
   rebuild();
+  window.tracker.drawWhenVisible = drawWhenVisible;
 }

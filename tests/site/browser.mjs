@@ -10,6 +10,7 @@ const files = [
   "axes",
   "totals",
   "kernel",
+  "kernel_parts",
   "compare",
   "lists",
   "sorting",

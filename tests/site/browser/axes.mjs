@@ -46,7 +46,7 @@ export const tests = {
         const min = 10 ** (((i * 7) % 120) / 10 - 6);
         for (const isLogarithmic of [false, true]) {
           const max = min * (1 + 10 ** (((i * 13) % 90) / 10 - 3));
-          const { ticks } = tracker.valueAxis.choose(min, max, isLogarithmic);
+          const { ticks } = window.tracker.valueAxis.choose(min, max, isLogarithmic);
           if (ticks.length < 3 || ticks.length > 9) found.push([min, max, isLogarithmic, ticks]);
         }
       }
@@ -54,9 +54,9 @@ export const tests = {
     });
     assert.deepEqual(failed.slice(0, 3), []);
     const some = await page.evaluate(() => [
-      tracker.valueAxis.choose(951, 1049, false).ticks,
-      tracker.valueAxis.choose(-3, 8, false).ticks,
-      tracker.valueAxis.choose(0.9, 1200, true).ticks,
+      window.tracker.valueAxis.choose(951, 1049, false).ticks,
+      window.tracker.valueAxis.choose(-3, 8, false).ticks,
+      window.tracker.valueAxis.choose(0.9, 1200, true).ticks,
     ]);
     assert.deepEqual(some, [
       [960, 980, 1000, 1020, 1040],

@@ -1,0 +1,173 @@
+/* The table of groups on the page of a kernel: how the backends compare within each family of
+ * problems, and for GEMM by the aspect of the matrices. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "site_gen/pages/kernel_internal.h"
+
+#define GROUPS_MAX 24
+#define SKINNY_MAX 128 /* rows or columns of the result; fewer fill no tile of a large GPU */
+#define DEEP_RATIO 2   /* of k to the larger of m and n */
+
+struct group {
+	const char *kind, *name;
+	size_t problems, contested;
+	size_t shared[TK_KERNEL_COLUMNS_MAX], wins[TK_KERNEL_COLUMNS_MAX];
+	double log_ratio[TK_KERNEL_COLUMNS_MAX];
+};
+
+struct groups {
+	struct group at[GROUPS_MAX];
+	size_t count;
+};
+
+/* ---- which group ---- */
+
+static double read_size(const char *text, char key)
+{
+	for (const char *p = strchr(text, ':'); p; p = strchr(p + 1, ','))
+		if (p[1] == key && p[2] == '=')
+			return strtod(p + 3, NULL);
+	return 0;
+}
+
+/* The aspect of a GEMM; "" for other kernels. */
+static const char *find_aspect(const struct tk_problem_row *p)
+{
+	double m = read_size(p->text, 'm'), n = read_size(p->text, 'n'),
+	       k = read_size(p->text, 'k');
+	if (strcmp(p->op, "gemm") || !(m > 0 && n > 0 && k > 0))
+		return "";
+	if (m == n && n == k)
+		return "square";
+	if (fmin(m, n) <= SKINNY_MAX)
+		return "skinny";
+	return k >= DEEP_RATIO * fmax(m, n) ? "deep k" : "other";
+}
+
+static struct group *find_group(struct groups *groups, const char *kind, const char *name)
+{
+	for (size_t i = 0; i < groups->count; i++)
+		if (!strcmp(groups->at[i].kind, kind) && !strcmp(groups->at[i].name, name))
+			return &groups->at[i];
+	if (!*name || groups->count == GROUPS_MAX)
+		return NULL;
+	groups->at[groups->count] = (struct group){.kind = kind, .name = name};
+	return &groups->at[groups->count++];
+}
+
+static int compare_groups(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+	int d = -strcmp(x->kind, y->kind); /* families before aspects */
+	return d ? d : strcmp(x->name, y->name);
+}
+
+/* ---- numbers ---- */
+
+/* The newest time of a problem in each column; NAN: none. Returns how many are known. */
+static size_t read_values(const struct tk_model *m, const struct tk_kernel_columns *columns,
+        const struct tk_kernel_problem *problem, double values[TK_KERNEL_COLUMNS_MAX], double *best)
+{
+	size_t known = 0;
+	*best = INFINITY;
+	for (size_t c = 0; c < columns->count; c++)
+		values[c] = NAN;
+	for (size_t i = problem->first; i < problem->end; i++) {
+		const struct tk_site_series *s = &m->series[i];
+		double value = tk_kernel_is_contender(columns, s) ? tk_series_newest_value(s) : NAN;
+		for (size_t c = 0; isfinite(value) && c < columns->count; c++)
+			if (!strcmp(columns->labels[c], s->variant)) {
+				values[c] = value;
+				*best = fmin(*best, value);
+				known++;
+			}
+	}
+	return known;
+}
+
+/* tie: times that differ by less share the first place. */
+static void add_problem(struct group *g, const double values[TK_KERNEL_COLUMNS_MAX], size_t count,
+        size_t known, double best, double tie)
+{
+	g->problems++;
+	g->contested += known > 1;
+	for (size_t c = 0; known > 1 && c < count; c++) {
+		if (!isfinite(values[c]))
+			continue;
+		g->log_ratio[c] += log(values[c] / best);
+		g->wins[c] += values[c] <= best * (1 + tie);
+		g->shared[c]++;
+	}
+}
+
+/* ---- the table ---- */
+
+static double mean_ratio(const struct group *g, size_t c)
+{
+	return g->shared[c] ? exp(g->log_ratio[c] / (double)g->shared[c]) : NAN;
+}
+
+/* Of the backends that have every contested problem of a group, the one that is faster than all
+ * others by more than a tie; their number: none. */
+static size_t find_fastest(const struct group *g, size_t count, double tie)
+{
+	size_t best = count;
+	bool clear = true;
+	for (size_t c = 0; c < count; c++)
+		if (g->shared[c] == g->contested && g->contested &&
+		        (best == count || g->log_ratio[c] < g->log_ratio[best]))
+			best = c;
+	for (size_t c = 0; best < count && c < count; c++)
+		clear = clear && (c == best || !g->shared[c] ||
+		                         mean_ratio(g, c) > mean_ratio(g, best) * (1 + tie));
+	return clear ? best : count;
+}
+
+static void add_row(
+        struct tk_site *site, struct tk_value *rows, const struct group *g, size_t count)
+{
+	struct tk_arena *a = site->arena;
+	struct tk_value *row = tk_value_append_object(a, rows),
+	                *cells = tk_value_set_list(a, row, "group_cells");
+	size_t fastest = find_fastest(g, count, site->options->tie);
+	tk_value_set(a, row, "group_kind", g->kind);
+	tk_page_set_clipped(site, row, "group_name", g->name, 60);
+	tk_value_set_int(a, row, "group_problems", (int64_t)g->problems);
+	for (size_t c = 0; c < count; c++) {
+		struct tk_value *cell = tk_value_append_object(a, cells);
+		tk_value_set_flag(a, cell, "group_known", g->shared[c] > 0);
+		tk_value_set_flag(a, cell, "group_best", c == fastest);
+		tk_value_set_fmt(a, cell, "group_ratio", "%.2f×", mean_ratio(g, c));
+		tk_value_set_int(a, cell, "group_wins", (int64_t)g->wins[c]);
+		tk_value_set_int(a, cell, "group_shared", (int64_t)g->shared[c]);
+	}
+}
+
+void tk_kernel_set_groups(struct tk_site *site, struct tk_value *o,
+        const struct tk_kernel_columns *columns, const struct tk_kernel_problem *problems,
+        size_t count)
+{
+	struct groups groups = {.count = 0};
+	struct tk_value *rows = tk_value_set_list(site->arena, o, "group_rows");
+	double values[TK_KERNEL_COLUMNS_MAX], best;
+	for (size_t i = 0; columns->count > 1 && i < count; i++) {
+		const struct tk_problem_row *p = site->model.series[problems[i].first].problem;
+		size_t known = read_values(&site->model, columns, &problems[i], values, &best);
+		struct group *of[] = {find_group(&groups, "family", p->family),
+		        find_group(&groups, "aspect", find_aspect(p))};
+		for (size_t k = 0; k < sizeof of / sizeof *of; k++)
+			if (of[k])
+				add_problem(of[k], values, columns->count, known, best,
+				        site->options->tie);
+	}
+	if (groups.count < 2)
+		return;
+	qsort(groups.at, groups.count, sizeof *groups.at, compare_groups);
+	for (size_t i = 0; i < groups.count; i++)
+		if (groups.at[i].contested)
+			add_row(site, rows, &groups.at[i], columns->count);
+}

@@ -1,0 +1,126 @@
+// What speed costs in memory: the rate of every backend and problem of a device over the memory
+// that it takes, read from the table below. The page has the same numbers when it is ranked by
+// memory.
+"use strict";
+window.tracker ??= {};
+{
+  const { dom, drawWhenVisible, format, seriesStyle, tooltipStyle, valueAxis } = window.tracker;
+  const { colour } = dom;
+  const POINTS_MIN = 3;
+  // places in data-more of a cell, the better known first
+  const KINDS = [
+    { index: 5, title: "device memory" },
+    { index: 4, title: "workspace" },
+  ];
+  let charts = [];
+
+  // { dataset for each backend } with points { x: bytes, y: GFLOP/s, title }.
+  function readPoints(section, index) {
+    const heads = dom.all("table.compare thead th.num", section);
+    const sets = heads.map((head) => ({
+      label: head.textContent.trim(),
+      look: +head.dataset.look,
+      data: [],
+    }));
+    for (const row of dom.all("table.compare tbody tr", section)) {
+      const [head, ...cells] = row.cells;
+      cells.forEach(({ dataset }, i) => {
+        const y = parseFloat(dataset.rate ?? "");
+        const x = parseFloat((dataset.more ?? "").split(" ")[index]);
+        const title = head.firstChild.textContent.trim();
+        if (x > 0 && y > 0) sets[i].data.push({ x, y, title });
+      });
+    }
+    return sets.filter(({ data }) => data.length);
+  }
+
+  // "3 GB": ticks are round
+  function bytesText(value) {
+    const { divisor, unit } = format.chooseScale(value, "bytes");
+    return `${+(value / divisor).toPrecision(3)} ${unit}`;
+  }
+
+  function axis(title, text, divisor) {
+    return {
+      type: "logarithmic",
+      grid: { color: colour("--line") },
+      title: { display: true, text: title, color: colour("--muted") },
+      afterBuildTicks: valueAxis.inUnits(divisor),
+      ticks: { color: colour("--muted"), autoSkip: false, maxRotation: 0, callback: text },
+    };
+  }
+
+  function options(kind, top) {
+    const rate = format.chooseScale(top, "gflop_per_s");
+    return {
+      animation: false,
+      parsing: false,
+      responsive: true,
+      maintainAspectRatio: false,
+      interaction: { mode: "nearest", axis: "xy", intersect: false },
+      scales: {
+        x: axis(kind.title, bytesText, 1),
+        y: axis(
+          rate.unit,
+          function tick(value) {
+            return this.tickText(value);
+          },
+          rate.divisor,
+        ),
+      },
+      plugins: {
+        legend: { labels: { color: colour("--text"), usePointStyle: true, boxHeight: 7 } },
+        tooltip: {
+          ...tooltipStyle(),
+          callbacks: {
+            title: ([item]) => item?.raw.title ?? "",
+            label: ({ dataset, raw }) =>
+              [
+                `${dataset.label}: ${format.value(raw.y, "gflop_per_s")}`,
+                format.value(raw.x, "bytes"),
+              ].join(" with "),
+          },
+        },
+      },
+    };
+  }
+
+  function draw(frame, kind, sets) {
+    const canvas = dom.element("canvas");
+    canvas.setAttribute("role", "img");
+    canvas.setAttribute("aria-label", `Rate over ${kind.title}. Rank by it to read every value.`);
+    frame.replaceChildren(canvas);
+    const top = Math.max(...sets.flatMap(({ data }) => data.map(({ y }) => y)));
+    const datasets = sets.map((set) => ({
+      ...seriesStyle(set.look),
+      label: set.label,
+      data: set.data,
+      pointRadius: 4,
+      pointHoverRadius: 7,
+    }));
+    charts.push(
+      new Chart(canvas, { type: "scatter", data: { datasets }, options: options(kind, top) }),
+    );
+  }
+
+  function build(holder) {
+    const section = holder.closest("section");
+    const found = KINDS.map((kind) => ({ kind, sets: readPoints(section, kind.index) }));
+    const { kind, sets } =
+      found.find((entry) => entry.sets.flatMap(({ data }) => data).length >= POINTS_MIN) ?? {};
+    holder.hidden = !kind;
+    if (!kind) return;
+    const frame = dom.element("div", { className: "small-canvas" });
+    const figure = dom.element("figure", { className: "chart" }, frame);
+    holder.replaceChildren(dom.element("h3", { textContent: `Rate over ${kind.title}` }), figure);
+    drawWhenVisible(frame, () => draw(frame, kind, sets));
+  }
+
+  function rebuild() {
+    for (const chart of charts) chart.destroy();
+    charts = [];
+    dom.all(".memory-speed").forEach(build);
+  }
+  addEventListener("themechange", rebuild);
+  rebuild();
+}
