@@ -169,6 +169,8 @@ static int compare_causes(const void *a, const void *b)
 		return (int)x->kind - (int)y->kind;
 	if (sx != sy)
 		return sx < sy ? 1 : -1;
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
 	return (x->events > y->events) - (x->events < y->events);
 }
 
@@ -189,8 +191,47 @@ static const struct tk_bisection_row *find_first_bad(
 	return NULL;
 }
 
+/* Failures of one device with one reason are neighbours. */
+static int compare_failures(const void *a, const void *b)
+{
+	const struct tk_site_event *x = a, *y = b;
+	int d = (kind_of(x) != TK_SITE_CAUSE_FAILED) - (kind_of(y) != TK_SITE_CAUSE_FAILED);
+	if (!d)
+		d = (x->series->device > y->series->device) -
+		    (x->series->device < y->series->device);
+	if (!d)
+		d = strcmp(x->reason, y->reason);
+	return d ? d : (x->series > y->series) - (x->series < y->series);
+}
+
+static bool is_same_failure(const struct tk_site_event *x, const struct tk_site_event *y)
+{
+	return kind_of(y) == TK_SITE_CAUSE_FAILED && x->series->device == y->series->device &&
+	       !strcmp(x->reason, y->reason);
+}
+
+/* A commit is not blamed for a failure that unchanged code shares on its device: the device is the
+ * likelier cause. */
+static void clear_commits_of_devices(struct tk_site_causes *out)
+{
+	if (out->event_count)
+		qsort(out->events, out->event_count, sizeof *out->events, compare_failures);
+	for (size_t first = 0, end; first < out->event_count; first = end) {
+		struct tk_site_event *e = &out->events[first];
+		bool is_unchanged = false;
+		if (kind_of(e) != TK_SITE_CAUSE_FAILED)
+			break;
+		for (end = first; end < out->event_count && is_same_failure(e, &out->events[end]);
+		        end++)
+			is_unchanged = is_unchanged || !commit_of(&out->events[end]);
+		for (size_t i = first; is_unchanged && i < end; i++)
+			out->events[i].good = out->events[i].bad = NULL;
+	}
+}
+
 static void make_groups(const struct tk_model *m, struct tk_site_causes *out)
 {
+	clear_commits_of_devices(out);
 	if (out->event_count)
 		qsort(out->events, out->event_count, sizeof *out->events, compare_events);
 	for (size_t first = 0, end; first < out->event_count; first = end) {

@@ -28,14 +28,16 @@ static void add_machines(const struct tk_model *m, int64_t now_s, struct tk_buf 
 			        machine->row->name, tk_duration_format(age_s, text, sizeof text));
 		else if (night->status == TK_NIGHT_FAILED || night->status == TK_NIGHT_STOPPED ||
 		         night->status == TK_NIGHT_INCOMPLETE)
-			tk_buf_add_printf(out, " %.*s: the night is %s.", name_len,
-			        machine->row->name, tk_night_status_name(night->status));
+			tk_buf_add_printf(out, " %.*s: the night %s%s.", name_len,
+			        machine->row->name,
+			        night->status == TK_NIGHT_INCOMPLETE ? "is " : "",
+			        tk_night_status_name(night->status));
 	}
 }
 
 /* "Worst: gemm f32 ... openblas +9.5 % on epyc-lab, first bad commit 5eed5eed5eed (author), 99.7 %
  * confidence." */
-static void add_worst(const struct tk_site_causes *causes, struct tk_buf *out)
+static void add_worst_change(const struct tk_site_causes *causes, struct tk_buf *out)
 {
 	const struct tk_site_cause *worst = &causes->at[0];
 	const struct tk_site_event *e = worst->events;
@@ -61,6 +63,21 @@ static void add_worst(const struct tk_site_causes *causes, struct tk_buf *out)
 	else if (!is_change && *e->reason)
 		tk_buf_add_printf(out, ": %.*s", (int)tk_utf8_clip_len(e->reason, 120), e->reason);
 	tk_buf_add_char(out, '.');
+}
+
+/* "Worst: 30 series on h200-node-1: crashed: the device is lost." */
+static void add_worst(const struct tk_site_causes *causes, struct tk_buf *out)
+{
+	const struct tk_site_cause *worst = &causes->at[0];
+	const struct tk_site_event *e = worst->events;
+	const char *machine = e->series->device->machine->row->name;
+	if (worst->kind != TK_SITE_CAUSE_FAILED || worst->count < 2 || worst->bad || !*e->reason) {
+		add_worst_change(causes, out);
+		return;
+	}
+	tk_buf_add_printf(out, " Worst: %zu series on %.*s: %.*s.", worst->count,
+	        (int)tk_utf8_clip_len(machine, 60), machine, (int)tk_utf8_clip_len(e->reason, 120),
+	        e->reason);
 }
 
 static void add_quiet(

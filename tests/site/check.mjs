@@ -160,6 +160,24 @@ const manifest = checkData("data/manifest.js")[0][1];
 for (const s of manifest.series)
   for (const f of [s.page, ...manifest.groups[s.group].map((g) => g[1])])
     if (!existsSync(join(site, f))) fail("data/manifest.js", `${f} does not exist`);
+// What a link to a page shows. The site of this test has an address.
+const BASE = "https://example.org/kernels/";
+const previews = new Set();
+for (const file of files.filter((f) => f.endsWith(".html"))) {
+  const html = readFileSync(join(site, file), "utf8");
+  const meta = (name) =>
+    [...html.matchAll(/<meta (?:property|name)="([^"]*)" content="([^"]*)">/g)]
+      .filter((m) => m[1] === name)
+      .map((m) => m[2]);
+  for (const name of ["og:type", "og:site_name", "og:title", "og:description", "og:url"])
+    if (meta(name).length !== 1 || !meta(name)[0]) fail(file, `has no ${name}, or several`);
+  if (meta("og:description")[0] !== meta("description")[0])
+    fail(file, "describes itself in two ways");
+  if (meta("og:url")[0] !== BASE + file) fail(file, `says that it is ${meta("og:url")[0]}`);
+  previews.add(meta("og:url")[0]);
+}
+if (previews.size !== files.filter((f) => f.endsWith(".html")).length)
+  fail("index.html", "two pages have one address");
 // Scripts of our own, compressed. Those of npm packages have ".min." in their names.
 for (const file of files.filter((f) => f.endsWith(".html"))) {
   const html = readFileSync(join(site, file), "utf8");
