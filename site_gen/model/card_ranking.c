@@ -28,6 +28,18 @@ static size_t find_member(const struct tk_card_ranking *r, const struct tk_site_
 	return TK_CARD_GROUP_MAX;
 }
 
+/* Neighbours have the same environment, mostly. */
+static bool agrees_with_device(const struct tk_model *m, struct tk_card_ranking *r, size_t member,
+        const struct tk_point *point)
+{
+	if (r->checked[member].environment_id != point->environment_id) {
+		r->checked[member].environment_id = point->environment_id;
+		r->checked[member].agrees =
+		        tk_card_environment_agrees(m, &r->members[member], point->environment_id);
+	}
+	return r->checked[member].agrees;
+}
+
 /* The revision that most devices have; of several the newest one. NULL: none is known. */
 static const struct tk_revision_row *choose_revision(
         const struct tk_revision_row *const *revisions, size_t count)
@@ -48,16 +60,16 @@ static const struct tk_revision_row *choose_revision(
 	return best;
 }
 
-/* Marks what is compared: of one revision, in the environment of its device. */
+/* Marks what is compared: of one revision, in an environment that agrees with its device's. */
 static void find_counted(
-        const struct tk_model *m, const struct tk_card_ranking *r, struct tk_card_row *row)
+        const struct tk_model *m, struct tk_card_ranking *r, struct tk_card_row *row)
 {
 	const struct tk_revision_row *revisions[TK_CARD_GROUP_MAX] = {0}, *chosen;
 	double lo = INFINITY, hi = 0;
 	size_t counted = 0;
 	for (size_t i = 0; i < r->member_count; i++) {
 		const struct tk_point *last = row->at[i] ? tk_series_last_point(row->at[i]) : NULL;
-		if (last && last->environment_id == r->members[i].environment_id)
+		if (last && agrees_with_device(m, r, i, last))
 			revisions[i] = tk_model_find_build_revision(m, last->build_id);
 	}
 	chosen = choose_revision(revisions, r->member_count);

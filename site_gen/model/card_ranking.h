@@ -12,7 +12,8 @@ struct tk_site_series;
 /* One backend (upstream and configuration) on one problem. */
 struct tk_card_row {
 	const struct tk_site_series *at[TK_CARD_GROUP_MAX]; /* by member of the group; NULL: none */
-	/* compared: of the revision that most devices have, in its device's environment */
+	/* compared: of the revision that most devices have, in an environment that agrees with its
+	 * device's */
 	bool is_counted[TK_CARD_GROUP_MAX];
 	const struct tk_site_series *best; /* the fastest device's */
 	size_t rank;                       /* of the backends of this problem, from 1 */
@@ -31,6 +32,10 @@ struct tk_card_ranking {
 	size_t row_count;
 	struct tk_card_pair pairs[TK_CARD_GROUP_MAX][TK_CARD_GROUP_MAX];
 	size_t order[TK_CARD_GROUP_MAX]; /* of the members, fastest first */
+	struct {
+		int64_t environment_id;
+		bool agrees;
+	} checked[TK_CARD_GROUP_MAX]; /* the environment that was checked last */
 };
 
 /* tie: as in tk_point_compare. free() rows, also after a failure. */

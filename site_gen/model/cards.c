@@ -78,6 +78,22 @@ static bool is_comparable(const struct tk_card_member *a, const struct tk_card_m
 	return true;
 }
 
+bool tk_card_environment_agrees(
+        const struct tk_model *m, const struct tk_card_member *a, int64_t environment_id)
+{
+	const struct tk_environment_row *e =
+	        tk_row_index_find(&m->environments_by_id, environment_id);
+	struct tk_card_member earlier = {.device = a->device};
+	if (environment_id == a->environment_id)
+		return true;
+	if (!e)
+		return false;
+	earlier.attributes = tk_attributes_flatten(e->attributes);
+	bool agrees = is_comparable(a, &earlier);
+	json_decref(earlier.attributes);
+	return agrees;
+}
+
 static void add_text(struct tk_buf *out, const char *text)
 {
 	tk_buf_add(out, text, tk_utf8_clip_len(text, 40));

@@ -1,6 +1,7 @@
 /* Cards: the devices of one model, from several machines, and which of them are comparable. */
 #ifndef TK_SITE_CARDS_H
 #define TK_SITE_CARDS_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,6 +42,9 @@ const struct tk_card *tk_cards_find(
  * 700 W"; nothing where they are comparable. */
 void tk_card_add_obstacles(
         struct tk_buf *out, const struct tk_card_member *a, const struct tk_card_member *reference);
+/* Whether an earlier environment of a member agrees with its newest one. */
+bool tk_card_environment_agrees(
+        const struct tk_model *m, const struct tk_card_member *a, int64_t environment_id);
 /* What the rules compare: "driver 570.12, power cap 700 W; not recorded: maximum clock". */
 void tk_card_add_settings(struct tk_buf *out, const struct tk_card_member *a);
 /* The first member of a group. */
