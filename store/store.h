@@ -365,6 +365,9 @@ int tk_store_list_unsuccessful_runs(
         struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
 int tk_store_list_series_runs(struct tk_store *s, int64_t series_id, struct tk_rows *out,
         struct tk_error *err); /* by as_of_s */
+/* Those of one time, oldest first. */
+int tk_store_list_series_runs_at(struct tk_store *s, int64_t series_id, int64_t as_of_s,
+        struct tk_rows *out, struct tk_error *err);
 /* Those of one series since a time, oldest first. */
 int tk_store_list_series_unsuccessful_runs(struct tk_store *s, int64_t series_id, int64_t from_s,
         struct tk_rows *out, struct tk_error *err);

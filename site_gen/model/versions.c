@@ -9,8 +9,6 @@
 #include "base/version.h"
 #include "site_gen/model/standings.h"
 
-#define RUNS_MAX 200 /* points of a series whose runs are read */
-
 static bool follows(const struct tk_site_series *s, const struct tk_upstream_row *u)
 {
 	return s->upstream == u && tk_series_is_ranked(s);
@@ -67,7 +65,7 @@ static size_t find_version(const struct tk_versions *v, const struct tk_revision
 
 /* Sets the newest point of each version; `at` has v->count points. */
 static int read_points(const struct tk_model *m, const struct tk_versions *v, int64_t series_id,
-        struct tk_point *at, size_t *count, struct tk_error *err)
+        struct tk_point *at, struct tk_error *err)
 {
 	struct tk_rows points = {0};
 	int64_t build_id = 0;
@@ -84,7 +82,6 @@ static int read_points(const struct tk_model *m, const struct tk_versions *v, in
 		if (version < v->count && p->value > 0)
 			at[version] = *p;
 	}
-	*count = points.count;
 	tk_rows_free(&points);
 	return status;
 }
@@ -119,25 +116,12 @@ static int read_compile_times(const struct tk_model *m, const struct tk_versions
 	found = is_compile_time_of(c, s->series) ? c : found;
 	if (!found)
 		return 0;
-	size_t count;
 	struct tk_point *at = calloc(v->count + 1, sizeof *at);
-	int status = at ? read_points(m, v, found->row->id, at, &count, err)
+	int status = at ? read_points(m, v, found->row->id, at, err)
 	                : tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && i < v->count; i++)
 		s->compile_ns[i] = at[i].value;
 	free(at);
-	return status;
-}
-
-static int read_series(const struct tk_model *m, const struct tk_versions *v,
-        struct tk_version_series *s, struct tk_error *err)
-{
-	size_t count = 0;
-	int status = read_points(m, v, s->series->row->id, s->at, &count, err);
-	if (!status)
-		status = read_compile_times(m, v, s, err);
-	if (!status && !*s->series->row->config && count <= RUNS_MAX)
-		status = tk_store_list_series_runs(m->store, s->series->row->id, &s->runs, err);
 	return status;
 }
 
@@ -231,11 +215,14 @@ static int allocate(const struct tk_model *m, const struct tk_upstream_row *u,
 	struct tk_point *points = v->memory[0] = calloc(cells, sizeof *points);
 	double *compile_ns = v->memory[1] = calloc(cells, sizeof *compile_ns);
 	v->memory[2] = calloc(cells, sizeof(struct tk_version_series *));
-	if (!points || !compile_ns || !v->memory[2])
+	v->configs = calloc(cells, sizeof *v->configs);
+	if (!points || !compile_ns || !v->memory[2] || !v->configs)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
+	v->config_count = cells;
 	for (size_t i = 0; i < v->series_count; i++) {
 		v->series[i].at = points + i * v->count;
 		v->series[i].compile_ns = compile_ns + i * v->count;
+		v->series[i].configs = v->configs + i * v->count;
 	}
 	return 0;
 }
@@ -246,7 +233,10 @@ int tk_versions_load(const struct tk_model *m, const struct tk_upstream_row *u,
 	*out = (struct tk_versions){.upstream = u};
 	int status = allocate(m, u, out, err);
 	for (size_t i = 0; !status && i < out->series_count; i++)
-		status = read_series(m, out, &out->series[i], err);
+		status =
+		        read_points(m, out, out->series[i].series->row->id, out->series[i].at, err);
+	for (size_t i = 0; !status && i < out->series_count; i++)
+		status = read_compile_times(m, out, &out->series[i], err);
 	if (status) {
 		tk_versions_free(out);
 		return status;
@@ -258,8 +248,9 @@ int tk_versions_load(const struct tk_model *m, const struct tk_upstream_row *u,
 
 void tk_versions_free(struct tk_versions *v)
 {
-	for (size_t i = 0; v->series && i < v->series_count; i++)
-		tk_rows_free(&v->series[i].runs);
+	for (size_t i = 0; i < v->config_count; i++)
+		free(v->configs[i]);
+	free(v->configs);
 	for (size_t i = 0; i < sizeof v->memory / sizeof *v->memory; i++)
 		free(v->memory[i]);
 	free(v->problems);

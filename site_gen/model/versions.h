@@ -13,7 +13,9 @@ struct tk_version_series {
 	const struct tk_site_series *series;
 	struct tk_point *at; /* of each version: its newest point; value NAN: none */
 	double *compile_ns;  /* of each version; NAN: unknown */
-	struct tk_rows runs; /* that say which configuration ran, where the series does not */
+	/* Of each version: the configuration that ran, where the series does not name one; NULL:
+	 * not read yet. */
+	char **configs;
 };
 
 /* The configurations of one problem on one device. */
@@ -34,6 +36,8 @@ struct tk_versions {
 	size_t series_count;
 	struct tk_version_problem *problems; /* in the order of the model's series */
 	size_t problem_count;
+	char **configs; /* of all series */
+	size_t config_count;
 	void *memory[3];
 };
 

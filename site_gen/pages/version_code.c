@@ -8,24 +8,41 @@
 #include "core/measurement_fields.h"
 #include "site_gen/pages/versions.h"
 
-#define CONFIG_SIZE 200
-
-/* The configuration of the run of a point: of the series, else what the backend chose. */
-static void find_config(
-        const struct tk_version_series *s, const struct tk_point *p, char out[CONFIG_SIZE])
+/* What the backend chose in the run of a point; "": unknown. */
+static int read_config(struct tk_site *site, const struct tk_version_series *s,
+        const struct tk_point *p, char **out, struct tk_error *err)
 {
-	snprintf(out, CONFIG_SIZE, "%s", s->series->row->config);
-	for (size_t i = s->runs.count; !*out && i-- > 0;) {
-		const struct tk_run_row *run = TK_ROWS_AT(&s->runs, struct tk_run_row, i);
-		if (run->as_of_s != p->as_of_s || run->build_id != p->build_id)
+	struct tk_rows runs = {0};
+	int status = tk_store_list_series_runs_at(
+	        site->model.store, s->series->row->id, p->as_of_s, &runs, err);
+	for (size_t i = runs.count; !status && !*out && i-- > 0;) {
+		const struct tk_run_row *run = TK_ROWS_AT(&runs, struct tk_run_row, i);
+		if (run->build_id != p->build_id)
 			continue;
 		json_t *a = json_loads(run->attributes, 0, NULL);
 		const char *text = json_string_value(
 		        tk_measurement_get_field(tk_measurement_get_field(a, TK_MEASUREMENT_PLAN),
 		                TK_MEASUREMENT_PLAN_ALGORITHM));
-		snprintf(out, CONFIG_SIZE, "%s", text ? text : "");
+		*out = strdup(text ? text : "");
 		json_decref(a);
 	}
+	if (!status && !*out)
+		*out = strdup("");
+	tk_rows_free(&runs);
+	return status || *out ? status : tk_fail(err, TK_ENOMEM, "out of memory");
+}
+
+/* The configuration that ran: of the series, else of the run. */
+static int find_config(struct tk_site *site, const struct tk_version_series *s, size_t version,
+        const char **out, struct tk_error *err)
+{
+	bool named = *s->series->row->config;
+	int status = named || s->configs[version]
+	                     ? 0
+	                     : read_config(site, s, &s->at[version], &s->configs[version], err);
+	if (!status)
+		*out = named ? s->series->row->config : s->configs[version];
+	return status;
 }
 
 static int64_t count_instructions(const struct tk_kernel_row *k)
@@ -49,14 +66,15 @@ int tk_version_code_find(struct tk_site *site, const struct tk_version_series *s
 {
 	const struct tk_rows *rows;
 	const struct tk_kernel_row *k;
-	char config[CONFIG_SIZE];
+	const char *config;
 	size_t i = 0;
 	*out = (struct tk_version_code){{NULL}, 0, -1, -1, -1, -1};
 	int status = tk_code_cache_list(
 	        &site->codes, site->model.store, s->at[version].build_id, &rows, err);
+	if (!status && rows->count)
+		status = find_config(site, s, version, &config, err);
 	if (status || !rows->count)
 		return status;
-	find_config(s, &s->at[version], config);
 	const struct tk_kernel_use use = {
 	        s->series->row->backend, s->series->problem->text, config};
 	struct tk_version_code found = *out;

@@ -51,6 +51,15 @@ int tk_store_list_unsuccessful_runs(
 	        &night_id, 1, out, err);
 }
 
+int tk_store_list_series_runs_at(struct tk_store *s, int64_t series_id, int64_t as_of_s,
+        struct tk_rows *out, struct tk_error *err)
+{
+	const int64_t values[] = {series_id, as_of_s};
+
+	return tk_rows_select(s, TK_TABLE_run, "WHERE series_id=?1 AND as_of_s=?2 ORDER BY id",
+	        values, 2, out, err);
+}
+
 int tk_store_list_series_unsuccessful_runs(struct tk_store *s, int64_t series_id, int64_t from_s,
         struct tk_rows *out, struct tk_error *err)
 {

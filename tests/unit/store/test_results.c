@@ -63,6 +63,11 @@ static void a_result_is_whole(void **state)
 	tk_rows_free(&runs_list);
 	READ_ONE(tk_run_row, by_series, tk_store_list_series_runs(h->store, h->series, out, &err));
 	assert_string_equal(run->uid, by_series->uid);
+	READ_ONE(tk_run_row, at_time,
+	        tk_store_list_series_runs_at(h->store, h->series, run->as_of_s, out, &err));
+	assert_string_equal(run->uid, at_time->uid);
+	MUST(tk_store_list_series_runs_at(h->store, h->series, run->as_of_s - 1, &list, &err));
+	assert_int_equal(list.count, 0);
 	READ_ONE(tk_run_row, by_uid, tk_store_find_runs(h->store, run->uid, out, &err));
 	assert_int_equal(by_uid->id, id);
 	READ_ONE(tk_run_row, by_id, tk_store_find_runs(h->store, "1", out, &err));
@@ -72,6 +77,7 @@ static void a_result_is_whole(void **state)
 	tk_rows_free(&point_list);
 	tk_rows_free(&run_list);
 	tk_rows_free(&by_series_list);
+	tk_rows_free(&at_time_list);
 	tk_rows_free(&by_uid_list);
 	tk_rows_free(&by_id_list);
 }
