@@ -96,7 +96,18 @@ static float round_tf32(double value)
 		return (float)value;
 	int e = 0;
 	frexp(value, &e);
+	if (e < -125) /* subnormal: all have the same distance, 2^-136 */
+		e = -125;
 	return (float)ldexp(nearbyint(ldexp(value, 11 - e)), e - 11);
+}
+
+/* Beyond the range of the type, a conversion in C is undefined. The bounds are powers of two. */
+static int64_t round_integer(double value, int64_t least, int64_t most)
+{
+	double rounded = nearbyint(value);
+	if (!(rounded >= (double)least)) /* NaN as well */
+		return least;
+	return rounded >= -(double)least ? most : (int64_t)rounded;
 }
 
 double tk_element_load(uint32_t dtype, const void *data, int64_t i)
@@ -153,10 +164,10 @@ void tk_element_store(uint32_t dtype, void *data, int64_t i, double value)
 		((uint8_t *)data)[i] = (uint8_t)encode(&e5m2, value);
 		break;
 	case TK_I32:
-		((int32_t *)data)[i] = isnan(value) ? INT32_MIN : (int32_t)value;
+		((int32_t *)data)[i] = (int32_t)round_integer(value, INT32_MIN, INT32_MAX);
 		break;
 	case TK_I64:
-		((int64_t *)data)[i] = isnan(value) ? INT64_MIN : (int64_t)value;
+		((int64_t *)data)[i] = round_integer(value, INT64_MIN, INT64_MAX);
 		break;
 	default:
 		break;

@@ -2,7 +2,8 @@
  *
  * Rounding is to nearest, ties to even. f16 and bf16 overflow to infinity; e4m3 (OCP FP8, no
  * infinity) and e5m2 saturate to their largest finite value, as conversions on GPUs do by default;
- * NaN stays NaN. TF32 is an f32 whose 13 low bits are zero. */
+ * NaN stays NaN. TF32 is an f32 whose 13 low bits are zero. Integers saturate; NaN becomes the
+ * least one. */
 #ifndef TK_REFERENCE_ELEMENT_H
 #define TK_REFERENCE_ELEMENT_H
 #include "tracker_abi.h"

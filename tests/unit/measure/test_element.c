@@ -138,13 +138,127 @@ static void tf32_keeps_ten_bits(void **state)
 	assert_true(fabs(f - M_PI) <= 0x1p-10);
 }
 
+/* What is below the smallest normal number has fewer bits, and its 13 low bits are zero too. */
+static void small_and_special_tf32(void **state)
+{
+	static const double cases[][2] = {{0x1p-126, 0x1p-126}, {0x1p-136, 0x1p-136}, {0x1p-137, 0},
+	        {0x1.8p-137, 0x1p-136}, {0x1p-149, 0}, {0x1.8p-136, 0x1p-135},
+	        {-0x1.4p-135, -0x1p-135}, {0x1.ffep-127, 0x1p-126}, {0, 0}, {1e39, INFINITY},
+	        {-INFINITY, -INFINITY}};
+	float f = 0;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		uint32_t bits;
+
+		tk_element_store(TK_TF32, &f, 0, cases[i][0]);
+		memcpy(&bits, &f, sizeof bits);
+		assert_true(tk_element_load(TK_TF32, &f, 0) == cases[i][1]);
+		assert_int_equal(bits & 0x1fff, 0);
+	}
+	tk_element_store(TK_TF32, &f, 0, NAN);
+	assert_true(isnan(f));
+}
+
+static void integers_round_and_saturate(void **state)
+{
+	static const struct {
+		double value;
+		int64_t i32, i64;
+	} cases[] = {
+	        {0, 0, 0},
+	        {1.5, 2, 2},
+	        {2.5, 2, 2},
+	        {-0.75, -1, -1},
+	        {2147483647, INT32_MAX, INT32_MAX},
+	        {2147483648, INT32_MAX, 2147483648},
+	        {-2147483649.0, INT32_MIN, -2147483649},
+	        {9.3e18, INT32_MAX, INT64_MAX},
+	        {-9.3e18, INT32_MIN, INT64_MIN},
+	        {INFINITY, INT32_MAX, INT64_MAX},
+	        {-INFINITY, INT32_MIN, INT64_MIN},
+	        {NAN, INT32_MIN, INT64_MIN},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		int32_t small[2] = {7, 7};
+		int64_t large[2] = {7, 7};
+
+		tk_element_store(TK_I32, small, 1, cases[i].value);
+		tk_element_store(TK_I64, large, 1, cases[i].value);
+		assert_true(small[0] == 7 && small[1] == cases[i].i32);
+		assert_true(large[0] == 7 && large[1] == cases[i].i64);
+		assert_true(tk_element_load(TK_I32, small, 1) == (double)small[1]);
+		assert_true(tk_element_load(TK_I64, large, 1) == (double)large[1]);
+	}
+}
+
+/* The roundoff is half the distance from 1 to the next value; a type takes its bytes, no more. */
+static void sizes_and_roundoff(void **state)
+{
+	for (uint32_t t = TK_F64; t <= TK_I64; t++) {
+		unsigned char room[3][8] = {{0}}, untouched[8];
+		size_t bytes = tk_element_bytes(t);
+		double u = tk_element_roundoff(t);
+
+		memset(room, 0xa5, sizeof room);
+		memset(untouched, 0xa5, sizeof untouched);
+		assert_in_range(bytes, 1, 8);
+		tk_element_store(t, room[1], 0, 1);
+		assert_true(tk_element_load(t, room[1], 0) == 1);
+		assert_memory_equal(room[0], untouched, 8);
+		assert_memory_equal(room[1] + bytes, untouched, 8 - bytes);
+		tk_element_store(t, room[1], 0, 1 + u);
+		assert_true(tk_element_load(t, room[1], 0) == 1);
+		tk_element_store(t, room[1], 0, 1 + 2 * u);
+		assert_true(tk_element_load(t, room[1], 0) == 1 + 2 * u);
+		if (!u)
+			continue;
+		tk_element_store(t, room[1], 0, nextafter(1 + u, 2));
+		assert_true(tk_element_load(t, room[1], 0) == 1 + 2 * u);
+	}
+}
+
+static void an_unknown_type(void **state)
+{
+	double x = 3;
+
+	for (uint32_t t = 0; t <= TK_I64 + 1; t += TK_I64 + 1) {
+		assert_true(isnan(tk_element_load(t, &x, 0)));
+		tk_element_store(t, &x, 0, 1);
+		assert_true(x == 3);
+		assert_int_equal(tk_element_bytes(t), 0);
+		assert_true(tk_element_roundoff(t) == 0);
+	}
+}
+
+/* Many at once, from any first one on, are those one by one. */
+static void rows_are_elements(void **state)
+{
+	struct tk_rng rng;
+	uint64_t data[32];
+	double out[32];
+
+	tk_rng_seed(&rng, 3);
+	for (uint32_t t = TK_F64; t <= TK_I64; t++) {
+		for (int64_t i = 0; i < 32; i++)
+			tk_element_store(t, data, i, 100 * tk_rng_normal(&rng));
+		for (int64_t first = 0; first < 32; first++) {
+			tk_elements_load(t, data, first, 32 - first, out);
+			for (int64_t i = first; i < 32; i++)
+				assert_true(out[i - first] == tk_element_load(t, data, i));
+		}
+	}
+}
+
 int main(void)
 {
 	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_of_the_standards), cmocka_unit_test(every_code_survives),
 		cmocka_unit_test(rounding_is_to_nearest_even), cmocka_unit_test(overflow_and_nan),
-		cmocka_unit_test(tf32_keeps_ten_bits),
+		cmocka_unit_test(tf32_keeps_ten_bits), cmocka_unit_test(small_and_special_tf32),
+		cmocka_unit_test(integers_round_and_saturate), cmocka_unit_test(sizes_and_roundoff),
+		cmocka_unit_test(an_unknown_type), cmocka_unit_test(rows_are_elements),
 	};
 	/* clang-format on */
 	return cmocka_run_group_tests(tests, NULL, NULL);
