@@ -109,9 +109,10 @@ static double find_p99(struct tk_site *site, const struct tk_site_series *s)
 	return p99;
 }
 
-/* The metrics of the newest run for the script that ranks by them; "-" for unknown ones. */
-static unsigned set_other_metrics(
-        struct tk_site *site, struct tk_value *cell, const struct tk_site_series *s)
+/* The metrics of the newest run for the script that ranks by them; "-" for unknown ones.
+ * with_samples: also what its samples say, which takes a look into the history for each cell. */
+static unsigned set_other_metrics(struct tk_site *site, struct tk_value *cell,
+        const struct tk_site_series *s, bool with_samples)
 {
 	const struct tk_point *last = tk_series_last_point(s);
 	const struct tk_build_row *build =
@@ -122,7 +123,7 @@ static unsigned set_other_metrics(
 	double all[METRIC_COUNT];
 	all[0] = last && isfinite(last->p95) ? last->value : NAN;
 	all[1] = last ? last->p95 : NAN;
-	all[2] = find_p99(site, s);
+	all[2] = with_samples ? find_p99(site, s) : NAN;
 	tk_run_facts_parse(s->last_run ? s->last_run->attributes : "", fields,
 	        sizeof fields / sizeof *fields, all + FIRST_FACT);
 	all[METRIC_COUNT - 1] = build && build->wall_s > 0 ? build->wall_s : NAN;
@@ -177,7 +178,7 @@ static void add_cell(struct tk_site *site, struct tk_value *cells,
 	tk_value_set(a, cell, "rate", isfinite(rate) ? tk_format_value(rate, rate_unit, text) : "");
 	tk_value_set_flag(a, cell, "best", is_best);
 	set_rates(site, cell, s, columns->drawn ? rate : NAN);
-	unsigned known = set_other_metrics(site, cell, s);
+	unsigned known = set_other_metrics(site, cell, s, columns->drawn);
 	columns->known |= isfinite(value) ? known : 0;
 	tk_value_set_flag(a, cell, "ranked", isfinite(lead.value));
 	bool tied = !is_best && value < lead.value * (1 + site->options->tie);

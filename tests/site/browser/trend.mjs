@@ -128,6 +128,7 @@ export const tests = {
     const p95 = await page.evaluate(() => Chart.getChart("canvas").data.datasets[0].data.at(-1).y);
     assert.ok(Math.abs(p95 / median - 1.02) < 0.001);
     await page.click("#peers li button");
+    await page.waitForFunction(() => Chart.getChart("canvas").data.datasets.length === 2);
     await page.evaluate(() => {
       const c = Chart.getChart("canvas");
       c.options.plugins.legend.onClick({}, c.legend.legendItems[0]);
