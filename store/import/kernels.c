@@ -137,6 +137,7 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *row, stru
 	struct reader *r = arg;
 	const char *kernel, *backend;
 	json_t *rest = NULL;
+	size_t len;
 	int status;
 
 	if (!json_is_object(row))
@@ -159,14 +160,17 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *row, stru
 	tk_import_copy_unknown(&rest, row, known);
 	for (size_t c = 0; c < COLUMN_COUNT; c++)
 		json_object_del(rest, columns[c].key);
+	len = r->name.len;
 	if (backend)
 		tk_buf_add_printf(&r->name, "\x1f%s", backend);
-	tk_import_set_attribute(r->attributes, "kernels", tk_buf_cstr(&r->name),
-	        json_object_size(rest) ? json_incref(rest) : NULL);
+	status = tk_buf_status(&r->name, err);
+	if (!status) {
+		tk_import_set_attribute(r->attributes, "kernels", tk_buf_cstr(&r->name),
+		        json_object_size(rest) ? json_incref(rest) : NULL);
+		r->name.data[len] = '\0'; /* points have the backend beside the name */
+	}
 	json_decref(rest);
-	if (backend)
-		*strchr(r->name.data, '\x1f') = '\0';
-	return put_columns(r, path, row, backend, err);
+	return status ? status : put_columns(r, path, row, backend, err);
 }
 
 static int read_lines(struct reader *r, struct tk_error *err)
