@@ -228,6 +228,8 @@ window.tracker ??= {};
     for (const figure of dom.all("figure", holder)) {
       const sweep = sweeps.get(figure.dataset.sweep) ?? new Map();
       figure.hidden = !sweep.size;
+      const note = figure.querySelector(".peak-note");
+      if (note) note.hidden = metric !== null; // only rates have a peak
       if (sweep.size) addChart(figure, sweep, backends, holder.dataset.xName);
     }
   }

@@ -46,6 +46,7 @@ export const tests = {
       return [point.y, point.hi];
     });
     assert.ok(hi > y, `a mark from ${y} to ${hi}`);
+    assert.equal(await page.locator(".peak-note:visible").count(), 0, "times have no peak");
     await context.close();
   },
   async "a device with known memory has a chart of the rate over it"() {
@@ -80,6 +81,15 @@ export const tests = {
       `${texts}`,
     );
     for (const text of texts) assert.match(text, /\d\.\d\d× first in \d+ of \d+/);
+    await context.close();
+  },
+  async "rows of a map keep their words whole on a phone"() {
+    const { context, page } = await open({ viewport: { width: 390, height: 844 } });
+    await visit(page, "kernels/gemm.html");
+    const heads = page.locator("table.map tbody th");
+    assert.ok((await heads.count()) > 0);
+    for (const head of await heads.all())
+      assert.ok((await head.boundingBox()).width > 90, await head.textContent());
     await context.close();
   },
   async "the colours of speed-ups grow with every factor"() {
