@@ -10,7 +10,9 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -104,6 +106,102 @@ static void write_failures(void **state)
 	assert_string_equal(err.message, "writing /dev/full: No space left on device");
 	assert_int_equal(stat("/dev/full", &st), 0);
 	assert_true(S_ISCHR(st.st_mode));
+}
+
+/* A limit of the size of files ends a write in its middle, as a full disk does. */
+static void a_write_that_ends_in_its_middle(void **state)
+{
+	static char large[100000];
+	struct rlimit before, limit;
+	void (*handler)(int);
+	char **names;
+	size_t count;
+
+	put("file", "old");
+	assert_int_equal(tk_dir_create(in("from"), &err), TK_OK);
+	assert_int_equal(tk_file_write(in("from/large"), large, sizeof large, &err), TK_OK);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	limit = before;
+	limit.rlim_cur = 70000;
+	handler = signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	int whole = tk_file_write(in("file"), large, sizeof large, NULL),
+	    nosync = tk_file_write_nosync(in("file"), large, sizeof large, NULL),
+	    copy = tk_dir_copy(in("from"), in("to"), &err);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	signal(SIGXFSZ, handler);
+	assert_true(whole && nosync && copy);
+	assert_non_null(strstr(err.message, "from/large to "));
+	expect("file", "old");
+	assert_int_equal(tk_dir_list(dir, &names, &count, &err), TK_OK);
+	assert_int_equal(count, 3); /* file, from, to: no temporary file is left */
+	tk_names_free(names, count);
+}
+
+/* What is opened for reading is a regular file; nothing else is waited for or followed. */
+static void only_regular_files_are_opened(void **state)
+{
+	static const char *const others[] = {"fifo", "link", "folder", "device"};
+	int at = open(dir, O_RDONLY | O_DIRECTORY), fd;
+
+	assert_true(at >= 0);
+	put("file", "text");
+	assert_int_equal(mkfifo(in("fifo"), 0600), 0);
+	assert_int_equal(symlink("file", in("link")), 0);
+	assert_int_equal(mkdir(in("folder"), 0700), 0);
+	assert_int_equal(symlink("/dev/full", in("device")), 0);
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+		assert_int_equal(tk_file_open_regular(at, others[i], &err), TK_EDATA);
+		assert_non_null(strstr(err.message, "is not a regular file"));
+	}
+	assert_int_equal(tk_file_open_regular(at, "absent", &err), TK_ENOTFOUND);
+	fd = tk_file_open_regular(at, "file", &err);
+	assert_true(fd >= 0);
+	close(fd);
+	close(at);
+}
+
+static void folders_that_are_none(void **state)
+{
+	char **names, *path = NULL;
+	size_t count;
+	int fd;
+
+	put("file", "text");
+	assert_int_equal(tk_dir_list(in("absent"), &names, &count, &err), TK_ENOTFOUND);
+	assert_non_null(strstr(err.message, "absent"));
+	assert_true(tk_dir_list(in("file"), &names, &count, &err) != TK_OK);
+	assert_true(tk_dir_copy(in("file"), in("to"), &err) != TK_OK);
+	assert_true(tk_dir_create_temp(in("file"), "x-", &path, &err) != TK_OK && !path);
+	assert_true(tk_dir_create_temp(in("absent"), "x-", &path, &err) != TK_OK && !path);
+	assert_true(tk_dir_disk_bytes(in("file")) == 0 && tk_dir_disk_bytes(in("absent")) == 0);
+	fd = open(in("file"), O_RDONLY);
+	assert_true(tk_dir_list_fd(fd, &names, &count, &err) != TK_OK);
+	assert_int_equal(fcntl(fd, F_GETFD), 0); /* still open, and the caller's */
+	close(fd);
+}
+
+/* Deeper than removing goes: an error, and the rest can be removed from below. */
+static void a_tree_that_is_too_deep(void **state)
+{
+	char *deep = malloc(4096), *middle = malloc(4096);
+	size_t len = (size_t)snprintf(deep, 4096, "%s", in("deep"));
+
+	assert_int_equal(mkdir(deep, 0700), 0);
+	for (size_t i = 0; i < 810; i++) {
+		len += (size_t)snprintf(deep + len, 4096 - len, "/d");
+		assert_int_equal(mkdir(deep, 0700), 0);
+		if (i == 400)
+			strcpy(middle, deep);
+	}
+	assert_true(tk_dir_disk_bytes(in("deep")) < 1 << 30);
+	assert_true(tk_dir_remove(in("deep"), &err) != TK_OK);
+	assert_non_null(strstr(err.message, "removing "));
+	assert_true(tk_dir_exists(deep));
+	assert_int_equal(tk_dir_remove(middle, &err), TK_OK);
+	assert_int_equal(tk_dir_remove(in("deep"), &err), TK_OK);
+	free(middle);
+	free(deep);
 }
 
 static void read_limits(void **state)
@@ -243,6 +341,10 @@ int main(void)
 	        T(write_and_read),
 	        T(write_keeps_mode_and_link),
 	        T(write_failures),
+	        T(a_write_that_ends_in_its_middle),
+	        T(only_regular_files_are_opened),
+	        T(folders_that_are_none),
+	        T(a_tree_that_is_too_deep),
 	        T(read_limits),
 	        T(folders),
 	        T(remove_does_not_follow_links),
