@@ -9,6 +9,7 @@ struct tk_record_export {
 	struct tk_store *store;
 	struct tk_record_writer writer;
 	struct tk_id_map nights, builds; /* those whose details are written */
+	struct tk_id_map places;         /* likewise: devices with problems, see record_details.c */
 };
 
 /* The rows of a table as tk_store_export() writes them: references as uids, in an order that does
@@ -24,9 +25,12 @@ void tk_record_add_columns(
  * uid or a value, is null. */
 json_t *tk_record_read_group(sqlite3_stmt *stmt, enum tk_table_id table, int *column);
 
-/* Adds every detail to a record: as an array the first time its night or build occurs, else as
- * null. build_id 0: none. */
-int tk_record_add_details(struct tk_record_export *x, int64_t night_id, int64_t build_id,
+/* What a record is of; 0: none. */
+struct tk_record_owners {
+	int64_t night_id, build_id, device_id, problem_id;
+};
+/* Adds every detail to a record: as an array the first time its owner occurs, else as null. */
+int tk_record_add_details(struct tk_record_export *x, const struct tk_record_owners *owners,
         json_t *record, struct tk_error *err);
 
 #endif

@@ -67,7 +67,7 @@ static void make_record_sql(struct tk_buf *sql, const char *source)
 		        sql, tk_record_groups[g], tk_tables[tk_record_groups[g]].name, &lead);
 	tk_buf_add_printf(sql,
 	        ",(SELECT o.uid FROM series o WHERE o.id=run.series_id),sample.data,night.id,"
-	        "build.id%s",
+	        "build.id,device.id,problem.id%s",
 	        source);
 }
 
@@ -82,8 +82,10 @@ static int write_record(struct tk_record_export *x, sqlite3_stmt *stmt, struct t
 		        tk_record_read_group(stmt, tk_record_groups[g], &column));
 	json_object_set_new(record, TK_RECORD_RUN_SERIES, tk_export_column(stmt, column));
 	json_object_set_new(record, TK_RECORD_SAMPLES, tk_export_column(stmt, column + 1));
-	int status = tk_record_add_details(x, sqlite3_column_int64(stmt, column + 2),
-	        sqlite3_column_int64(stmt, column + 3), record, err);
+	const struct tk_record_owners owners = {sqlite3_column_int64(stmt, column + 2),
+	        sqlite3_column_int64(stmt, column + 3), sqlite3_column_int64(stmt, column + 4),
+	        sqlite3_column_int64(stmt, column + 5)};
+	int status = tk_record_add_details(x, &owners, record, err);
 
 	if (!status)
 		status = tk_record_write(&x->writer, record, err);
@@ -132,5 +134,6 @@ int tk_store_export_records(struct tk_store *s, int64_t since_s, int64_t night_i
 	tk_buf_free(&x.writer.out.buf);
 	tk_id_map_free(&x.nights);
 	tk_id_map_free(&x.builds);
+	tk_id_map_free(&x.places);
 	return status;
 }

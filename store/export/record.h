@@ -3,7 +3,7 @@
  * Export and import in every format are driven by this list.
  *
  * Details are arrays of objects beside the groups. Each is written once: in the first record of its
- * night or build. */
+ * night or build; those of a device in the first record of that device and their problem. */
 #ifndef TK_STORE_RECORD_H
 #define TK_STORE_RECORD_H
 #include "store/db/internal.h"
@@ -21,7 +21,10 @@
 	X("resolutions", resolution, night, "answers") \
 	X("ceilings", ceiling, night, "ceilings") \
 	X("ab_pairs", ab_pair, night, "confirmations") \
-	X("bisections", bisection, night, "culprits") X("kernels", kernel, build, "kernels")
+	X("bisections", bisection, night, "culprits") \
+	X("kernels", kernel, build, "kernels") \
+	        X("kernel_reports", kernel_report, device, "kernel_reports") \
+	                X("tunings", tuning, device, "tunings")
 
 struct tk_record_detail {
 	const char *name;

@@ -63,6 +63,8 @@ static void make_detail_sql(struct tk_buf *sql, const struct tk_record_detail *d
 	add_row_sql(sql, &joins, d, d->table, table, "SELECT ");
 	tk_buf_add_printf(sql, " FROM %s%s WHERE %s.%s_id=?1", table, tk_buf_cstr(&joins), table,
 	        tk_tables[d->owner].name);
+	if (d->owner == TK_TABLE_device)
+		tk_buf_add_printf(sql, " AND %s.problem_id=?2", table);
 	add_order_sql(sql, d);
 	tk_buf_free(&joins);
 }
@@ -125,7 +127,7 @@ static int read_rows(struct tk_record_export *x, sqlite3_stmt *stmt,
 }
 
 static int add_detail(struct tk_record_export *x, const struct tk_record_detail *d,
-        int64_t owner_id, json_t *record, struct tk_error *err)
+        int64_t owner_id, int64_t problem_id, json_t *record, struct tk_error *err)
 {
 	struct tk_buf sql = TK_BUF_INIT;
 	json_t *array = json_array();
@@ -138,6 +140,8 @@ static int add_detail(struct tk_record_export *x, const struct tk_record_detail 
 		status = tk_db_prepare(x->store, sql.data, &stmt, err);
 	if (!status)
 		sqlite3_bind_int64(stmt, 1, owner_id);
+	if (!status && d->owner == TK_TABLE_device)
+		sqlite3_bind_int64(stmt, 2, problem_id);
 	if (!status)
 		status = read_rows(x, stmt, d, array, err);
 	sqlite3_finalize(stmt);
@@ -155,24 +159,40 @@ static int add_build_details(
 
 	for (size_t i = 0; i < TK_RECORD_DETAIL_COUNT && !status; i++)
 		if (tk_record_details[i].owner == TK_TABLE_build)
-			status = add_detail(x, &tk_record_details[i], build_id, build, err);
+			status = add_detail(x, &tk_record_details[i], build_id, 0, build, err);
 	return status;
 }
 
-int tk_record_add_details(struct tk_record_export *x, int64_t night_id, int64_t build_id,
+/* A line of a record holds what is known of one problem on one device, not of all of them. */
+static int mark_place(struct tk_record_export *x, const struct tk_record_owners *o, bool *is_first,
+        struct tk_error *err)
+{
+	*is_first = false;
+	return o->device_id && o->problem_id
+	               ? mark(&x->places, o->device_id << 32 | o->problem_id, is_first, err)
+	               : 0;
+}
+
+int tk_record_add_details(struct tk_record_export *x, const struct tk_record_owners *o,
         json_t *record, struct tk_error *err)
 {
-	bool is_new_night, is_new_build = false;
-	int status = mark(&x->nights, night_id, &is_new_night, err);
+	bool is_new_night, is_new_build = false, is_new_place = false;
+	int status = mark(&x->nights, o->night_id, &is_new_night, err);
 
-	if (!status && build_id)
-		status = mark(&x->builds, build_id, &is_new_build, err);
+	if (!status && o->build_id)
+		status = mark(&x->builds, o->build_id, &is_new_build, err);
+	if (!status)
+		status = mark_place(x, o, &is_new_place, err);
 	for (size_t i = 0; i < TK_RECORD_DETAIL_COUNT && !status; i++) {
 		const struct tk_record_detail *d = &tk_record_details[i];
-		bool of_night = d->owner == TK_TABLE_night;
+		bool of_night = d->owner == TK_TABLE_night, of_build = d->owner == TK_TABLE_build;
 
-		if (of_night ? is_new_night : is_new_build)
-			status = add_detail(x, d, of_night ? night_id : build_id, record, err);
+		if (of_night ? is_new_night : of_build ? is_new_build : is_new_place)
+			status = add_detail(x, d,
+			        of_night   ? o->night_id
+			        : of_build ? o->build_id
+			                   : o->device_id,
+			        o->problem_id, record, err);
 		else
 			json_object_set_new(record, d->name, json_null());
 	}
