@@ -36,6 +36,8 @@ static json_t *encode_regions(const struct tk_trace_result *r, bool compares)
 		json_object_set_new(o, "time_ns", tk_json_number(m->time_ns));
 		json_object_set_new(o, "share_of_groups", tk_json_number(m->share));
 		json_object_set_new(o, "exposed_ns", tk_json_number(m->exposed_ns));
+		json_object_set_new(
+		        o, "critical_ns", tk_json_number(r->head.critical.region_ns[i]));
 		if (compares) {
 			json_object_set_new(o, "change", encode_change(&r->comparison.regions[i]));
 			json_object_set_new(
@@ -66,6 +68,8 @@ json_t *tk_trace_result_encode(const struct tk_trace_result *r, bool compares)
 	for (int a = 0; a < TK_TRACE_ACTIVITIES; a++)
 		json_object_set_new(activities, tk_trace_activity_names[a],
 		        tk_json_number(r->head.activity_ns[a]));
+	json_object_set_new(o, "block_ns", tk_json_number(r->head.critical.block_ns));
+	json_object_set_new(o, "critical_other_ns", tk_json_number(r->head.critical.other_ns));
 	json_object_set_new(o, "multiprocessor_ns", activities);
 	json_object_set_new(o, "regions", encode_regions(r, compares));
 	if (compares) {

@@ -172,7 +172,16 @@ int tk_trace_summarize(const struct tk_trace_file_kernel *kernel, const struct t
 	free(s.edges);
 	add_times(kernel, l, out);
 	divide(out, (double)l->multiprocessors);
-	return TK_OK;
+	return tk_trace_find_critical_path(kernel, l, &out->critical, err);
+}
+
+static void add_critical_path(struct tk_trace_critical_path *to,
+        const struct tk_trace_critical_path *p, size_t regions, double share)
+{
+	for (size_t i = 0; i < regions; i++)
+		to->region_ns[i] += p->region_ns[i] * share;
+	to->other_ns += p->other_ns * share;
+	to->block_ns += p->block_ns * share;
 }
 
 static void add_summary(struct tk_trace_summary *to, const struct tk_trace_summary *s)
@@ -200,8 +209,11 @@ void tk_trace_summary_mean(
         const struct tk_trace_summary *summaries, size_t n, struct tk_trace_summary *out)
 {
 	*out = (struct tk_trace_summary){0};
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		add_summary(out, &summaries[i]);
+		add_critical_path(&out->critical, &summaries[i].critical, summaries[i].region_count,
+		        1 / (double)n);
+	}
 	divide(out, (double)n);
 	for (size_t i = 0; i < out->region_count; i++)
 		out->regions[i].share /= (double)n;

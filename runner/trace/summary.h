@@ -1,6 +1,7 @@
 /* Where the time of a kernel goes, region by region, and what changed between two builds of it. */
 #ifndef TK_TRACE_SUMMARY_H
 #define TK_TRACE_SUMMARY_H
+#include "trace/critical_path.h"
 #include "trace/trace.h"
 
 /* What a multiprocessor does at a moment: the first of these that any of its groups does. */
@@ -35,6 +36,7 @@ struct tk_trace_summary {
 	double clock_mhz, record_ns;
 	double recorded, groups_with_loss; /* records; groups whose first ones were overwritten */
 	size_t groups, multiprocessors;
+	struct tk_trace_critical_path critical; /* of a block, in the mean */
 };
 
 int tk_trace_summarize(const struct tk_trace_file_kernel *kernel, const struct tk_trace_launch *l,

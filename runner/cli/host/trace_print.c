@@ -22,6 +22,7 @@ static const struct tk_column region_columns[] = {
         {"TIME", TK_COLUMN_RIGHT},
         {"OF ITS GROUPS", TK_COLUMN_RIGHT},
         {"EXPOSED", TK_COLUMN_RIGHT},
+        {"CRITICAL PATH", TK_COLUMN_RIGHT},
         {NULL, 0},
 };
 
@@ -88,6 +89,8 @@ static int print_regions(
 		tk_table_set_time(t, "TIME", m->time_ns);
 		set_percent(t, "OF ITS GROUPS", m->share);
 		tk_table_set_time(t, "EXPOSED", m->exposed_ns);
+		set_percent(t, "CRITICAL PATH",
+		        r->head.critical.region_ns[i] / r->head.critical.block_ns);
 	}
 	putchar('\n');
 	int status = tk_table_print(t, stdout, err);

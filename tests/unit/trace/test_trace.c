@@ -135,6 +135,49 @@ static void test_summary(void **state)
 	assert_near(sum, s.duration_ns);
 }
 
+/* Back from the end of its block: the product that hides the softmax, then the wait before it. */
+static void test_critical_path(void **state)
+{
+	struct file f = typical_file(0);
+	struct tk_trace_summary s = summarize(&f);
+	assert_near(s.critical.block_ns, 350);
+	assert_near(s.critical.region_ns[MULTIPLY], 250);
+	assert_near(s.critical.region_ns[SOFTMAX], 0);
+	assert_near(s.critical.region_ns[WAIT], 100);
+	assert_near(s.critical.other_ns, 0);
+	/* 400 ns more of softmax outlast the product, which began with it */
+	f = typical_file(400);
+	s = summarize(&f);
+	assert_near(s.critical.region_ns[MULTIPLY] + s.critical.region_ns[SOFTMAX], 650);
+	assert_near(s.critical.region_ns[WAIT], 100);
+}
+
+/* Both groups are of one block: the second one waits until the first has computed, and 40 ns
+ * longer. */
+static void test_critical_path_of_two_groups(void **state)
+{
+	struct file f = new_file();
+	f.kernel.blocks = 1;
+	f.kernel.groups = 2;
+	for (uint32_t i = 0; i < 2; i++)
+		f.rings[i] = (struct tk_trace_ring){.group = i,
+		        .begin_clock = 1,
+		        .end_clock = i ? 501 : 301,
+		        .begin_ns = 1000,
+		        .end_ns = i ? 1500 : 1300};
+	put(&f, 0, 1, SOFTMAX, TK_TRACE_DOES, 0, 0);
+	put(&f, 0, 161, WAIT, TK_TRACE_DOES, 0, 0);
+	put(&f, 1, 1, WAIT, TK_TRACE_DOES, 0, 0);
+	put(&f, 1, 201, MULTIPLY, TK_TRACE_DOES, 0, 0);
+	put(&f, 1, 451, TK_TRACE_NOTHING, TK_TRACE_DOES, 0, 0);
+	struct tk_trace_summary s = summarize(&f);
+	assert_near(s.critical.block_ns, 500);
+	assert_near(s.critical.region_ns[SOFTMAX], 160);
+	assert_near(s.critical.region_ns[WAIT], 40);
+	assert_near(s.critical.region_ns[MULTIPLY], 250);
+	assert_near(s.critical.other_ns, 50);
+}
+
 /* Four records in a row 8 ns apart: a record costs 8 ns, which the region does not. */
 static void test_cost_of_records(void **state)
 {
@@ -399,6 +442,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_summary),
+	        cmocka_unit_test(test_critical_path),
+	        cmocka_unit_test(test_critical_path_of_two_groups),
 	        cmocka_unit_test(test_cost_of_records),
 	        cmocka_unit_test(test_full_ring),
 	        cmocka_unit_test(test_files_that_are_no_traces),

@@ -1,0 +1,210 @@
+/* The critical path of a block: what its last moment waited for, from there back to its begin.
+ *
+ * A group that works is followed back to when it began to. A group that waits, waited for what ended
+ * last meanwhile: a product of its own, or the work of another group of the block, which is then
+ * followed. The rest of the wait is its own: the latency of a copy, or another block. */
+#include "trace/critical_path.h"
+
+#include "base/error.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define EPSILON_NS 1e-3
+#define NEAREST_MAX 32 /* spans of other kinds in between */
+
+struct block_group {
+	uint32_t block;
+	size_t group;
+};
+
+struct walk {
+	const struct tk_trace_file_kernel *kernel;
+	const struct tk_trace_launch *launch;
+	size_t *first; /* span of each group; those of a group are in the order of their ends */
+	struct block_group *groups; /* by block */
+	size_t from, end;           /* those of this block */
+	struct tk_trace_critical_path *out;
+};
+
+/* What a group does until a moment. region -1: in none. */
+struct state {
+	double begin_ns;
+	int region;
+	bool waits;
+};
+
+static const struct tk_trace_span *span_at(const struct walk *w, size_t i)
+{
+	return &w->launch->spans[i];
+}
+
+/* The first span of a group that ends after a moment, or the end of its spans. */
+static size_t find_end_after(const struct walk *w, size_t group, double ns)
+{
+	size_t low = w->first[group], high = w->first[group + 1];
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (span_at(w, middle)->end_ns <= ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool is_wait(const struct walk *w, const struct tk_trace_span *s)
+{
+	return w->kernel->kind[s->region] == TK_TRACE_WAIT;
+}
+
+/* The newest span of a group that ends by a moment: of products beside it, or of its own work. */
+static const struct tk_trace_span *find_newest(
+        const struct walk *w, size_t group, double ns, bool is_async, bool works)
+{
+	size_t i = find_end_after(w, group, ns + EPSILON_NS);
+	for (int k = 0; k < NEAREST_MAX && i > w->first[group]; k++) {
+		const struct tk_trace_span *s = span_at(w, --i);
+		if (s->is_async == is_async && (!works || !is_wait(w, s)))
+			return s;
+	}
+	return NULL;
+}
+
+static struct state find_state(const struct walk *w, size_t group, double ns)
+{
+	size_t i = find_end_after(w, group, ns - EPSILON_NS);
+	for (int k = 0; k < NEAREST_MAX && i + (size_t)k < w->first[group + 1]; k++) {
+		const struct tk_trace_span *s = span_at(w, i + (size_t)k);
+		if (s->is_async)
+			continue;
+		if (s->begin_ns < ns - EPSILON_NS)
+			return (struct state){s->begin_ns, s->region, is_wait(w, s)};
+		break;
+	}
+	const struct tk_trace_span *before =
+	        find_newest(w, group, ns - 2 * EPSILON_NS, false, false);
+	return (struct state){
+	        before ? before->end_ns : w->launch->groups[group].begin_ns, -1, true};
+}
+
+/* What ended last while the group waited, and in which group. NULL: nothing. */
+static const struct tk_trace_span *find_cause(
+        const struct walk *w, size_t group, double begin_ns, double ns, size_t *of)
+{
+	const struct tk_trace_span *cause = NULL;
+	for (size_t i = w->from; i < w->end; i++) {
+		size_t other = w->groups[i].group;
+		const struct tk_trace_span *s = find_newest(w, other, ns, other == group, true);
+		if (!s || s->end_ns <= begin_ns + EPSILON_NS ||
+		        (cause && s->end_ns <= cause->end_ns))
+			continue;
+		cause = s;
+		*of = other;
+	}
+	return cause;
+}
+
+static void add(struct walk *w, int region, double ns)
+{
+	if (region < 0)
+		w->out->other_ns += fmax(0, ns);
+	else
+		w->out->region_ns[region] += fmax(0, ns);
+}
+
+static size_t find_last_group(const struct walk *w, double *begin_ns)
+{
+	size_t last = w->groups[w->from].group;
+	*begin_ns = w->launch->groups[last].begin_ns;
+	for (size_t i = w->from; i < w->end; i++) {
+		const struct tk_trace_group *g = &w->launch->groups[w->groups[i].group];
+		*begin_ns = fmin(*begin_ns, g->begin_ns);
+		if (g->end_ns > w->launch->groups[last].end_ns)
+			last = w->groups[i].group;
+	}
+	return last;
+}
+
+static void walk_block(struct walk *w)
+{
+	double begin_ns, now_ns;
+	size_t group = find_last_group(w, &begin_ns);
+	now_ns = w->launch->groups[group].end_ns;
+	w->out->block_ns += now_ns - begin_ns;
+	while (now_ns > begin_ns + EPSILON_NS) {
+		struct state s = find_state(w, group, now_ns);
+		size_t of = group;
+		const struct tk_trace_span *cause =
+		        s.waits ? find_cause(w, group, s.begin_ns, now_ns, &of) : NULL;
+		double to_ns = fmin(now_ns, cause ? cause->end_ns : s.begin_ns);
+		add(w, s.region, now_ns - to_ns);
+		if (cause) {
+			group = of;
+			add(w, cause->region, to_ns - cause->begin_ns);
+			to_ns = cause->begin_ns;
+		}
+		if (!(to_ns < now_ns - EPSILON_NS / 2)) /* no progress: the group had not begun */
+			break;
+		now_ns = to_ns;
+	}
+	add(w, -1, now_ns - begin_ns);
+}
+
+static int compare_blocks(const void *a, const void *b)
+{
+	const struct block_group *x = a, *y = b;
+	if (x->block != y->block)
+		return x->block < y->block ? -1 : 1;
+	return x->group < y->group ? -1 : x->group > y->group;
+}
+
+static void index_groups(struct walk *w)
+{
+	const struct tk_trace_launch *l = w->launch;
+	size_t span = 0;
+	for (size_t i = 0; i < l->group_count; i++) {
+		w->groups[i] = (struct block_group){l->groups[i].block, i};
+		w->first[i] = span;
+		while (span < l->span_count && l->spans[span].ring == i)
+			span++;
+	}
+	w->first[l->group_count] = span;
+	qsort(w->groups, l->group_count, sizeof *w->groups, compare_blocks);
+}
+
+static void walk_blocks(struct walk *w)
+{
+	double blocks = 0;
+	for (size_t i = 0; i < w->launch->group_count; i = w->end, blocks++) {
+		w->from = i;
+		w->end = i + 1;
+		while (w->end < w->launch->group_count &&
+		        w->groups[w->end].block == w->groups[i].block)
+			w->end++;
+		walk_block(w);
+	}
+	for (uint32_t i = 0; blocks > 0 && i < w->kernel->regions; i++)
+		w->out->region_ns[i] /= blocks;
+	w->out->other_ns /= fmax(blocks, 1);
+	w->out->block_ns /= fmax(blocks, 1);
+}
+
+int tk_trace_find_critical_path(const struct tk_trace_file_kernel *kernel,
+        const struct tk_trace_launch *l, struct tk_trace_critical_path *out, struct tk_error *err)
+{
+	struct walk w = {.kernel = kernel,
+	        .launch = l,
+	        .first = calloc(l->group_count + 1, sizeof(size_t)),
+	        .groups = calloc(l->group_count + 1, sizeof(struct block_group)),
+	        .out = out};
+	*out = (struct tk_trace_critical_path){0};
+	int status = w.first && w.groups ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!status) {
+		index_groups(&w);
+		walk_blocks(&w);
+	}
+	free(w.first);
+	free(w.groups);
+	return status;
+}
