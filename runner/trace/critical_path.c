@@ -1,8 +1,8 @@
 /* The critical path of a block: what its last moment waited for, from there back to its begin.
  *
- * A group that works is followed back to when it began to. A group that waits, waited for what ended
- * last meanwhile: a product of its own, or the work of another group of the block, which is then
- * followed. The rest of the wait is its own: the latency of a copy, or another block. */
+ * A group that works is followed back to when it began to. A group that waits, waited for what
+ * ended last meanwhile: a product of its own, or the work of another group of the block, which is
+ * then followed. The rest of the wait is its own: the latency of a copy, or another block. */
 #include "trace/critical_path.h"
 
 #include "base/error.h"

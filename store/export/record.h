@@ -23,8 +23,8 @@
 	X("ab_pairs", ab_pair, night, "confirmations") \
 	X("bisections", bisection, night, "culprits") \
 	X("kernels", kernel, build, "kernels") \
-	        X("kernel_reports", kernel_report, device, "kernel_reports") \
-	                X("tunings", tuning, device, "tunings")
+	X("kernel_reports", kernel_report, device, "kernel_reports") \
+	X("tunings", tuning, device, "tunings")
 
 struct tk_record_detail {
 	const char *name;
