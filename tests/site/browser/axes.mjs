@@ -97,6 +97,7 @@ export const tests = {
     for (const path of [SERIES, "kernels/gemm.html", "trends/gemm.html"]) {
       await visit(page, path);
       await page.locator("canvas").first().scrollIntoViewIfNeeded();
+      await page.waitForFunction(() => Chart.getChart(document.querySelector("canvas")));
       const canvas = page.locator("canvas").first();
       const { width, height } = await canvas.boundingBox();
       for (const part of [0.31, 0.57, 0.83]) {
