@@ -65,6 +65,7 @@ struct tk_budgets {
 	double fetch_s;   /* one git fetch */
 	double bisect_s;  /* search for first bad commits; 0: none */
 	double trace_s;   /* traces of regressions; 0: none */
+	double tune_s;    /* search again for stale configurations; 0: none */
 	double confirm_s; /* A/B runs of suspected changes; 0: none */
 	uint64_t build_memory_bytes, job_memory_bytes; /* address space of one process */
 	uint64_t build_disk_bytes;                     /* of all that one build can write to */

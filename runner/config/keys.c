@@ -130,6 +130,11 @@ static const struct tk_config_key budget_keys[] = {
 	  .summary = "region-by-region comparison of regressed kernels that record; 0: none",
 	  .details = "After everything else, if the night has time, see [comparing "
 	             "builds](../how-to/trace-a-kernel.md#compare-two-builds)." },
+	{ .name = "tune", .type = TK_CONFIG_DURATION, .offset = FIELD(budgets.tune_s),
+	  .max = 7 * DAY, .fallback = "10m",
+	  .summary = "search for the configurations of upstreams with `config: tuned`, where none is "
+	             "stored or a new revision or driver made it stale; 0: none",
+	  .details = "See [tuning](../how-to/tune-a-kernel.md#tune-again-in-nights)." },
 	{ .name = "build_memory", .type = TK_CONFIG_SIZE,
 	  .offset = FIELD(budgets.build_memory_bytes), .min = 64 * MIB, .max = PIB,
 	  .fallback = "16GiB", .summary = "address space of each process of a build" },

@@ -39,6 +39,7 @@ bool tk_night_has_all_upstreams(const char *summary);
 	X(TK_STAGE_DETECT, "detect", "write verdicts, change points and alerts") \
 	X(TK_STAGE_BISECT, "bisect", "find the first bad commit of a regression") \
 	X(TK_STAGE_TRACE, "trace", "compare what regressed kernels do inside, region by region") \
+	X(TK_STAGE_TUNE, "tune", "search again for configurations that are stale") \
 	X(TK_STAGE_TIDY, "tidy", "drop what the retention times allow") \
 	X(TK_STAGE_PUBLISH, "publish", "write the site and send notifications")
 enum tk_stage { TK_STAGES(TK_VOCABULARY_ENUM) };

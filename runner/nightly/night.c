@@ -32,6 +32,7 @@ static const struct stage stages[] = {
         {TK_STAGE_DETECT, tk_night_detect, true, false},
         {TK_STAGE_BISECT, tk_night_bisect, true, false},
         {TK_STAGE_TRACE, tk_night_trace, true, false},
+        {TK_STAGE_TUNE, tk_night_tune, true, false},
         {TK_STAGE_TIDY, tk_night_tidy, true, false},
 };
 

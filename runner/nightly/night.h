@@ -52,6 +52,7 @@ int tk_night_confirm(struct tk_night *n, struct tk_error *err);
 int tk_night_detect(struct tk_night *n, struct tk_error *err);
 int tk_night_bisect(struct tk_night *n, struct tk_error *err);
 int tk_night_trace(struct tk_night *n, struct tk_error *err);
+int tk_night_tune(struct tk_night *n, struct tk_error *err);
 int tk_night_tidy(struct tk_night *n, struct tk_error *err);
 int tk_night_publish(struct tk_night *n, struct tk_error *err);
 

@@ -1,4 +1,4 @@
-/* A night: probe, resolve, build, plan, measure, confirm, detect, bisect, trace, tidy,
+/* A night: probe, resolve, build, plan, measure, confirm, detect, bisect, trace, tune, tidy,
  * publish. Every stage stores its result, so that a night can be resumed after a kill -9. A failed
  * stage is stored like any other result. */
 #ifndef TK_NIGHTLY_H
@@ -54,6 +54,7 @@ struct tk_night_report {
 	                    measured another time */
 	size_t stages_failed;
 	size_t first_bad_commits;                  /* found by bisection */
+	size_t stale_tunings, tuned;               /* by the stage "tune": found, searched again */
 	size_t suspects, confirmed, refuted;       /* the other suspects are inconclusive */
 	size_t pairs;                              /* of A/B runs */
 	size_t by_status[TK_VERDICT_STATUS_COUNT]; /* series */

@@ -37,7 +37,7 @@ LIST_ALL(notifications, notification, "ORDER BY sent_s, alert_uid, sink, target"
 LIST_OF(kernels, kernel, build_id, "backend, name")
 /* Several stages begin within one second: then in the order of a night. */
 LIST_OF(stages, stage, night_id,
-        "started_s, instr('probe resolve build plan measure confirm detect bisect trace tidy "
+        "started_s, instr('probe resolve build plan measure confirm detect bisect trace tune tidy "
         "publish', name), name")
 LIST_OF(resolutions, resolution, night_id, "upstream_id")
 LIST_OF(night_runs, run, night_id, "seq")

@@ -130,6 +130,10 @@ void tk_night_report_print(struct tk_store *store, const struct tk_night_report 
 		printf("bisected: %zu first bad commit%s found (`tracker diff --last=1 "
 		       "--first-bad`)\n",
 		        r->first_bad_commits, r->first_bad_commits == 1 ? "" : "s");
+	if (r->stale_tunings)
+		printf("tuned:    %zu of %zu stale or missing configurations (`tracker tune "
+		       "--list`)\n",
+		        r->tuned, r->stale_tunings);
 	printf("history:  %s\n", tk_store_path(store));
 	if (*r->site_index)
 		printf("site:     %s\n", r->site_index);

@@ -22,6 +22,7 @@ struct tk_ab_request {
 	 * "./...", "../..."). */
 	const char *upstream;
 	const char *side[TK_AB_SIDES];
+	const char *backend; /* the only one of the upstream to measure; NULL: all */
 	char *const *problems;
 	size_t problem_count;
 	const char

@@ -227,16 +227,22 @@ static int add_backend(struct tk_comparison *c, size_t index, const struct probl
 	return status;
 }
 
+static bool is_selected(const struct tk_comparison *c, const char *backend)
+{
+	const struct tk_ab_request *q = c->request;
+	const struct tk_upstream_config *u =
+	        q->upstream ? tk_config_find_upstream(c->n->config, q->upstream) : NULL;
+	return (!q->backend || strcmp(q->backend, backend) == 0) &&
+	       (!u || tk_config_measures_backend(u, backend));
+}
+
 int tk_comparison_plan(struct tk_comparison *c, struct tk_error *err)
 {
 	struct problem_list problems = {0};
 	const struct tk_artifact *base = c->side[TK_AB_BASE].artifact;
-	const struct tk_upstream_config *u =
-	        c->request->upstream ? tk_config_find_upstream(c->n->config, c->request->upstream)
-	                             : NULL;
 	int status = list_problems(c, &problems, err);
 	for (size_t i = 0; !status && i < base->backend_count; i++)
-		if (!u || tk_config_measures_backend(u, base->backends[i].name))
+		if (is_selected(c, base->backends[i].name))
 			status = add_backend(c, i, &problems, err);
 	if (!status && !c->count)
 		status = tk_fail(err, TK_EUSAGE,

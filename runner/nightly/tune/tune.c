@@ -17,7 +17,8 @@ static struct tk_ab_request make_request(
 {
 	const struct tk_upstream_config *u = tk_config_find_upstream(config, q->target);
 	bool is_built = u && tk_upstream_kind_is_built(u->kind);
-	const char *side = is_built ? "HEAD" : q->target;
+	const char *revision = q->revision ? q->revision : "HEAD";
+	const char *side = is_built ? revision : q->target;
 	struct tk_ab_request request = q->ab;
 	request.upstream = is_built ? q->target : NULL;
 	request.side[TK_AB_BASE] = request.side[TK_AB_HEAD] = side;

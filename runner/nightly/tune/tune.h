@@ -10,7 +10,8 @@
 struct tk_store;
 
 struct tk_tune_request {
-	const char *target; /* a built upstream, "BACKEND", "FILE.so"; with ":KEY=VALUE,..." */
+	const char *target;   /* a built upstream, "BACKEND", "FILE.so"; with ":KEY=VALUE,..." */
+	const char *revision; /* of a built upstream; NULL: the newest */
 	/* Of the A/B runs; half of its budget is for the races. tk_tune() sets the sides. */
 	struct tk_ab_request ab;
 	bool no_ab;         /* do not compare the winner with the default: the races get all time */

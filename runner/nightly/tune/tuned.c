@@ -42,22 +42,33 @@ bool tk_tuned_is_of(const struct tk_tuning_row *t, const struct tk_series_row *s
 	       (*t->upstream ? strcmp(t->upstream, upstream->name) == 0 : !is_built(upstream));
 }
 
-/* Newer ones that did not decide leave an older result in use. */
-const struct tk_tuning_row *tk_tuned_find(
-        const struct tk_tuned_results *r, const struct tk_series_row *series, const char *options)
+static const struct tk_tuning_row *find(const struct tk_tuned_results *r,
+        const struct tk_series_row *series, const char *options, bool is_decided)
 {
 	const struct tk_upstream_row *upstream = find_upstream(r, series->upstream_id);
 	const struct tk_tuning_row *found = NULL;
 	for (size_t i = 0; upstream && i < r->tunings.count; i++) {
 		const struct tk_tuning_row *t = TK_ROWS_AT(&r->tunings, struct tk_tuning_row, i);
-		if (t->verdict == TK_TUNE_VERDICT_INCONCLUSIVE ||
+		if ((is_decided && t->verdict == TK_TUNE_VERDICT_INCONCLUSIVE) ||
 		        strcmp(t->options, options) != 0 || !tk_tuned_is_of(t, series, upstream))
 			continue;
-		if (strcmp(t->mode, series->mode) == 0) {
-			found = t;
-			break;
-		}
+		if (strcmp(t->mode, series->mode) == 0)
+			return t;
 		found = found ? found : t;
 	}
+	return found;
+}
+
+/* Newer ones that did not decide leave an older result in use. */
+const struct tk_tuning_row *tk_tuned_find(
+        const struct tk_tuned_results *r, const struct tk_series_row *series, const char *options)
+{
+	const struct tk_tuning_row *found = find(r, series, options, true);
 	return found && *found->config ? found : NULL;
+}
+
+const struct tk_tuning_row *tk_tuned_find_newest(
+        const struct tk_tuned_results *r, const struct tk_series_row *series, const char *options)
+{
+	return find(r, series, options, false);
 }

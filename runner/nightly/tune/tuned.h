@@ -18,6 +18,9 @@ void tk_tuned_free(struct tk_tuned_results *r);
  * configuration that works; the default is used. */
 const struct tk_tuning_row *tk_tuned_find(
         const struct tk_tuned_results *r, const struct tk_series_row *series, const char *options);
+/* The same, decided or not, and with or without a configuration that works. */
+const struct tk_tuning_row *tk_tuned_find_newest(
+        const struct tk_tuned_results *r, const struct tk_series_row *series, const char *options);
 /* Whether a result is of the problem, the device and the backend of a series, with any options. One
  * of a backend without an upstream is of all upstreams that are not built. */
 bool tk_tuned_is_of(const struct tk_tuning_row *t, const struct tk_series_row *series,

@@ -30,7 +30,7 @@ static const struct {
 } stored[] = {
         {&tk_night_kind_words, "nightly backfill run import"},
         {&tk_night_status_words, "running complete incomplete failed stopped"},
-        {&tk_stage_words, "probe resolve build plan measure confirm detect bisect trace "
+        {&tk_stage_words, "probe resolve build plan measure confirm detect bisect trace tune "
                           "tidy publish"},
         {&tk_stage_status_words, "running done failed skipped"},
         {&tk_resolution_status_words, "new unchanged unreachable failed"},

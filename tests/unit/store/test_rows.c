@@ -89,7 +89,8 @@ static void nights_come_back(void **state)
 	        .seed = 42,
 	        .config_hash = "c",
 	        .tracker_version = "0.1.0"};
-	static const char *const late[] = {"confirm", "detect", "bisect", "tidy", "publish"};
+	static const char *const late[] = {
+	        "confirm", "detect", "bisect", "tune", "tidy", "publish"};
 	struct tk_stage_row stage = {.night_id = h->night,
 	        .name = "build",
 	        .status = TK_STAGE_RUNNING,

@@ -1,0 +1,261 @@
+/* Stage "tune": searches the winners again that a new revision or driver has made stale, and those
+ * of problems without a decided result, of upstreams with `config: tuned`: the oldest first, for
+ * budgets.tune. The next night measures them. */
+#include "base/error.h"
+#include "base/log.h"
+#include "nightly/night.h"
+#include "nightly/tune/tune.h"
+#include "nightly/tune/tuned.h"
+#include "nightly/tune/tuned_state.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* For a race and the A/B runs that a decision needs: less time would leave all undecided. */
+#define SHARE_LEAST_S 60.0
+
+struct candidate {
+	const struct tk_series_row *series;
+	const struct tk_upstream_config *upstream;
+	const char *revision; /* that this night has measured */
+	int64_t tuned_s;      /* 0: never */
+};
+
+struct retuning {
+	struct tk_night *n;
+	struct tk_tuned_history history;
+	struct tk_tuned_results results;
+	struct tk_id_table problems;
+	struct tk_rows runs;
+	struct candidate *candidates;
+	size_t count;
+};
+
+/* ---- what is stale ---- */
+
+static const char *read_options(const struct tk_upstream_config *u)
+{
+	return u->options ? u->options : "";
+}
+
+static struct tk_night_device *find_device(struct tk_night *n, int64_t device_id)
+{
+	for (size_t i = 0; i < n->device_count; i++)
+		if (n->devices[i].device_id == device_id)
+			return &n->devices[i];
+	return NULL;
+}
+
+static bool is_listed(const struct retuning *r, const struct tk_series_row *series)
+{
+	for (size_t i = 0; i < r->count; i++) {
+		const struct tk_series_row *s = r->candidates[i].series;
+		if (s->device_id == series->device_id && s->problem_id == series->problem_id &&
+		        s->upstream_id == series->upstream_id &&
+		        strcmp(s->backend, series->backend) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* NULL: its winners are not used, or not known to this night. */
+static const struct tk_upstream_config *find_upstream(
+        const struct retuning *r, const struct tk_series_row *series)
+{
+	const struct tk_upstream_row *row =
+	        tk_id_table_find(&r->history.upstreams, series->upstream_id);
+	const struct tk_upstream_config *u =
+	        row ? tk_config_find_upstream(r->n->config, row->name) : NULL;
+	return u && u->is_tuned ? u : NULL;
+}
+
+/* No decided result, or one of another revision or driver. */
+static int check_stale(const struct retuning *r, const struct tk_tuning_row *newest, bool *out,
+        struct tk_error *err)
+{
+	enum tk_tune_state state;
+	*out = true;
+	if (!newest || newest->verdict == TK_TUNE_VERDICT_INCONCLUSIVE)
+		return TK_OK;
+	int status = tk_tuned_state(&r->history, newest, &state, err);
+	if (!status)
+		*out = tk_tune_state_is_stale(state);
+	return status;
+}
+
+static const char *find_revision(const struct retuning *r, int64_t build_id)
+{
+	const struct tk_build_row *b = tk_id_table_find(&r->history.builds, build_id);
+	const struct tk_revision_row *v =
+	        b ? tk_id_table_find(&r->history.revisions, b->revision_id) : NULL;
+	return v ? v->rev : NULL;
+}
+
+static int add_if_stale(struct retuning *r, const struct tk_series_row *series, int64_t build_id,
+        struct tk_error *err)
+{
+	const struct tk_upstream_config *u = find_upstream(r, series);
+	bool is_stale;
+	if (!u || !find_device(r->n, series->device_id) || is_listed(r, series))
+		return TK_OK;
+	const struct tk_tuning_row *t = tk_tuned_find_newest(&r->results, series, read_options(u));
+	int status = check_stale(r, t, &is_stale, err);
+	if (!status && is_stale)
+		r->candidates[r->count++] = (struct candidate){.series = series,
+		        .upstream = u,
+		        .revision = find_revision(r, build_id),
+		        .tuned_s = t ? t->started_s : 0};
+	return status;
+}
+
+static int oldest_first(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+	if (x->tuned_s != y->tuned_s)
+		return x->tuned_s < y->tuned_s ? -1 : 1;
+	return strcmp(x->series->slug, y->series->slug);
+}
+
+/* Of what this night has measured. */
+static int list_candidates(struct retuning *r, struct tk_error *err)
+{
+	int status = TK_OK;
+	r->candidates = calloc(r->runs.count + 1, sizeof *r->candidates);
+	if (!r->candidates)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; !status && i < r->runs.count; i++) {
+		const struct tk_run_row *run = TK_ROWS_AT(&r->runs, struct tk_run_row, i);
+		const struct tk_series_row *series =
+		        tk_id_table_find(&r->history.series, run->series_id);
+		if (series && strcmp(series->config, TK_TUNE_CONFIG) == 0 &&
+		        tk_outcome_has_timing(run->outcome))
+			status = add_if_stale(r, series, run->build_id, err);
+	}
+	if (r->count)
+		qsort(r->candidates, r->count, sizeof *r->candidates, oldest_first);
+	return status;
+}
+
+/* ---- tuning ---- */
+
+static void log_result(const struct candidate *c, const struct tk_tune_report *report)
+{
+	for (size_t i = 0; i < report->count; i++) {
+		const struct tk_tune_row *row = &report->rows[i];
+		if (strcmp(row->ab.backend, c->series->backend) == 0)
+			tk_log(TK_LOG_INFO, "tune", NULL, "%s: %s%s%s", c->series->slug,
+			        tk_tune_verdict_name(row->verdict),
+			        row->chosen < row->count ? ": " : "",
+			        row->chosen < row->count ? row->candidates[row->chosen].config
+			                                 : "");
+	}
+}
+
+/* As `tracker tune` has it. The caller frees it. NULL: out of memory. */
+static char *format_target(const struct candidate *c)
+{
+	char *target = NULL;
+	if (tk_upstream_kind_is_built(c->upstream->kind))
+		return strdup(c->upstream->name);
+	return asprintf(&target, "%s:%s", c->series->backend, read_options(c->upstream)) < 0
+	               ? NULL
+	               : target;
+}
+
+static int search(const struct retuning *r, const struct candidate *c, double budget_s,
+        struct tk_tune_report *report, struct tk_error *err)
+{
+	const struct tk_problem_row *problem =
+	        tk_id_table_find(&r->problems, c->series->problem_id);
+	const struct tk_night_device *d = find_device(r->n, c->series->device_id);
+	char device[64], *devices[] = {device, NULL}, *target = format_target(c);
+	char *problems[] = {problem ? strdup(problem->text) : NULL};
+	struct tk_night_options options = {.program = r->n->options->program,
+	        .observer = r->n->options->observer,
+	        .devices = devices};
+	struct tk_tune_request q = {.target = target,
+	        .revision = c->revision,
+	        .ab = {.backend = c->series->backend,
+	                .problems = problems,
+	                .problem_count = 1,
+	                .mode = TK_MODE_COUNT,
+	                .min_effect = NAN,
+	                .budget_s = budget_s,
+	                .db_path = ""}, /* the night has its lock */
+	        .store = r->n->store};
+	snprintf(device, sizeof device, "%s:%u", d->layer->name, d->index);
+	tk_mode_parse(c->series->mode, &q.ab.mode);
+	int status = target && *problems ? tk_tune(r->n->config, &options, &q, report, err)
+	                                 : tk_fail(err, TK_ENOMEM, "out of memory");
+	free(*problems);
+	free(target);
+	return status;
+}
+
+/* A search that fails costs the night nothing else. */
+static int retune(
+        struct retuning *r, const struct candidate *c, double budget_s, struct tk_error *err)
+{
+	struct tk_tune_report report = {0};
+	struct tk_error reason = {0};
+	int status = search(r, c, budget_s, &report, &reason);
+	if (!status) {
+		log_result(c, &report);
+		r->n->report->tuned++;
+	}
+	tk_tune_report_free(&report);
+	if (status == TK_ECANCELED || status == TK_ENOMEM || status == TK_ENOSPC)
+		return tk_fail(err, status, "%s", reason.message);
+	if (status)
+		tk_log(TK_LOG_WARN, "tune", NULL, "%s: %s", c->series->slug, reason.message);
+	return TK_OK;
+}
+
+static double remaining_s(const struct tk_night *n, double end_s)
+{
+	double night_s = n->config->budgets.night_s;
+	double end = night_s > 0 && night_s < end_s ? night_s : end_s;
+	return end - tk_night_elapsed_s(n);
+}
+
+static int tune_all(struct retuning *r, struct tk_error *err)
+{
+	struct tk_night *n = r->n;
+	double end_s = tk_night_elapsed_s(n) + n->config->budgets.tune_s, left_s;
+	int status = TK_OK;
+	n->report->stale_tunings = r->count;
+	for (size_t i = 0; r->count && i < n->device_count; i++)
+		tk_night_device_stop_workers(&n->devices[i]);
+	for (size_t i = 0; !status && i < r->count && (left_s = remaining_s(n, end_s)) > 0; i++) {
+		double share_s = fmax(SHARE_LEAST_S, left_s / (double)(r->count - i));
+		status = retune(r, &r->candidates[i], fmin(share_s, left_s), err);
+	}
+	return status;
+}
+
+int tk_night_tune(struct tk_night *n, struct tk_error *err)
+{
+	struct retuning r = {.n = n};
+	if (n->config->budgets.tune_s <= 0 || n->options->backfill_revision ||
+	        n->options->import_file)
+		return TK_OK;
+	int status = tk_tuned_history_load(n->store, &r.history, err);
+	if (!status)
+		status = tk_tuned_load(n->store, &r.results, err);
+	if (!status)
+		status = tk_id_table_load(&r.problems, n->store, tk_store_list_problems,
+		        sizeof(struct tk_problem_row), err);
+	if (!status)
+		status = tk_store_list_night_runs(n->store, n->night_id, &r.runs, err);
+	if (!status)
+		status = list_candidates(&r, err);
+	if (!status)
+		status = tune_all(&r, err);
+	free(r.candidates);
+	tk_rows_free(&r.runs);
+	tk_id_table_free(&r.problems);
+	tk_tuned_free(&r.results);
+	tk_tuned_history_free(&r.history);
+	return status;
+}
