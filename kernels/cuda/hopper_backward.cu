@@ -13,26 +13,6 @@
 // another.
 #include "hopper_attention.h"
 #include "hopper_backward.h"
-#include "trace.h"
-
-// Recording needs a few registers of the producer's.
-#ifdef TK_TRACE
-enum { PRODUCER_BUDGET = 32, CONSUMER_BUDGET = 240 };
-#else
-enum { PRODUCER_BUDGET = 24, CONSUMER_BUDGET = 240 };
-#endif
-
-// Of hopper_keys, the longest of the three; hopper_queries leaves its writer closed.
-#define REGIONS(X) \
-	X(LOAD_WAIT, "wait for a free stage", WAIT) \
-	X(LOAD, "load", LOAD) \
-	X(WAIT_RESIDENT, "wait for K and V", WAIT) \
-	X(WAIT_QUERIES, "wait for queries", WAIT) \
-	X(SCORES, "scores and the last dK", TENSOR) \
-	X(SOFTMAX, "softmax and its gradient", COMPUTE) \
-	X(OUTPUT, "dV", TENSOR) \
-	X(STORE, "store", STORE)
-TK_TRACE_KERNEL("hopper_keys", REGIONS, "producer", "consumer 1", "consumer 2")
 
 // KEYS: rows of a streamed tile, keys or queries.
 template <int D_> struct kernel_traits {
@@ -174,7 +154,7 @@ HOPPER_INLINE void load_resident(const CUtensorMap *a, const CUtensorMap *b, con
 template <class Traits, bool keys_resident>
 HOPPER_INLINE void produce(const CUtensorMap *q, const CUtensorMap *k, const CUtensorMap *v,
         const CUtensorMap *d_o, const hopper_backward_args &p, const shared_layout &s,
-        int tile_count, tk_trace_writer &trace)
+        int tile_count)
 {
 	ring<Traits::STAGES> r = {0, 0};
 	int parity = 1;
@@ -182,16 +162,13 @@ HOPPER_INLINE void produce(const CUtensorMap *q, const CUtensorMap *k, const CUt
 	        tile_index += (int)gridDim.x, parity ^= 1) {
 		tile t = keys_resident ? locate_keys_tile<Traits>(p, tile_index)
 		                       : locate_queries_tile<Traits>(p, tile_index);
-		tk_trace_enter(trace, REGION_LOAD_WAIT);
 		load_resident<Traits>(keys_resident ? k : q, keys_resident ? v : d_o, s, t,
 		        keys_resident ? t.kv_head : t.head, parity);
 		for (int head = t.head; head < t.head + t.heads; head++)
 			for (int i = t.begin; i < t.begin + t.tiles; i++, r.next()) {
 				uint32_t to = s.pass + r.stage * 2 * Traits::PIECE_BYTES,
 				         full = s.full + r.stage * 8;
-				tk_trace_enter(trace, REGION_LOAD_WAIT);
 				barrier_wait(s.empty + r.stage * 8, r.phase ^ 1);
-				tk_trace_enter(trace, REGION_LOAD);
 				barrier_expect(full,
 				        2 * Traits::PIECE_BYTES +
 				                (keys_resident ? 2 * Traits::ROW_STATS_BYTES : 0));
@@ -315,15 +292,13 @@ HOPPER_INLINE void multiply_by_delta(float *dp, const float *p, uint32_t stats)
 
 template <class Traits, class T>
 HOPPER_INLINE void consume_keys(float *dk, float *dv, const hopper_backward_args &p,
-        const shared_layout &s, const tile &t, int group, ring<Traits::STAGES> &r,
-        tk_trace_writer &trace)
+        const shared_layout &s, const tile &t, int group, ring<Traits::STAGES> &r)
 {
 	uint32_t weight[Traits::KEYS / 4], d_score[Traits::KEYS / 4],
 	        k = s.resident + group * 2 * Traits::PIECE_BYTES;
 	int key = t.first + group * GROUP_ROWS, last = -1;
 	streamed_tiles<Traits, true> q = {s, r, t.tiles * t.heads, t.tiles, 0, t.begin,
 	        p.causal ? key - shift_of(p) : 0, 0, 0, 0};
-	tk_trace_enter(trace, REGION_WAIT_QUERIES);
 	while (q.next()) {
 		uint32_t at = s.pass + q.stage * 2 * Traits::PIECE_BYTES,
 		         stats = s.row_stats + q.stage * 2 * Traits::ROW_STATS_BYTES;
@@ -333,9 +308,7 @@ HOPPER_INLINE void consume_keys(float *dk, float *dv, const hopper_backward_args
 		wgmma_fence();
 		issue_scores<Traits, T>(score, k, at);
 		issue_scores<Traits, T>(dp, k + Traits::PIECE_BYTES, at + Traits::PIECE_BYTES);
-		tk_trace_enter(trace, REGION_SCORES);
 		wgmma_wait<1>();
-		tk_trace_enter(trace, REGION_SOFTMAX);
 		if (last >= 0)
 			release_stage<true>(s.empty + last * 8);
 		if (p.causal && q.row + shift_of(p) < key + GROUP_ROWS - 1)
@@ -348,9 +321,7 @@ HOPPER_INLINE void consume_keys(float *dk, float *dv, const hopper_backward_args
 		wgmma_fence();
 		issue_output<Traits, T>(dv, weight, at + Traits::PIECE_BYTES, 1);
 		issue_output<Traits, T>(dk, d_score, at, 1);
-		tk_trace_enter(trace, REGION_OUTPUT);
 		wgmma_wait<1>(); // frees the weights' registers for the next scores; dK still runs
-		tk_trace_enter(trace, REGION_WAIT_QUERIES);
 		last = q.stage;
 	}
 	wgmma_wait<0>();
@@ -471,14 +442,12 @@ __global__ void __launch_bounds__(Traits::THREADS, 1)
 	    tile_count = (p.skv + Traits::TILE - 1) / Traits::TILE * p.b * p.hkv;
 	init_barriers<Traits, Traits::STAGES, WARPGROUP>(
 	        s.resident_full, s.resident_empty, s.full, s.empty);
-	tk_trace_writer trace = tk_trace_open(
-	        group == Traits::CONSUMERS ? 0 : group + 1, threadIdx.x % WARPGROUP == 0);
 	if (group == Traits::CONSUMERS) {
-		registers_release<PRODUCER_BUDGET>();
+		registers_release<24>();
 		if (threadIdx.x % WARPGROUP == 0)
-			produce<Traits, true>(&q, &k, &v, &d_o, p, s, tile_count, trace);
+			produce<Traits, true>(&q, &k, &v, &d_o, p, s, tile_count);
 	} else {
-		registers_acquire<CONSUMER_BUDGET>();
+		registers_acquire<240>();
 		ring<Traits::STAGES> r = {0, 0};
 		int parity = 0;
 		for (int tile_index = (int)blockIdx.x; tile_index < tile_count;
@@ -487,10 +456,8 @@ __global__ void __launch_bounds__(Traits::THREADS, 1)
 			float sums_k[Traits::D / 2], sums_v[Traits::D / 2];
 			zero<Traits>(sums_k);
 			zero<Traits>(sums_v);
-			tk_trace_enter(trace, REGION_WAIT_RESIDENT);
 			barrier_wait(s.resident_full + group * 8, parity);
-			consume_keys<Traits, T>(sums_k, sums_v, p, s, t, group, r, trace);
-			tk_trace_enter(trace, REGION_STORE);
+			consume_keys<Traits, T>(sums_k, sums_v, p, s, t, group, r);
 			stage_output<Traits, T>(
 			        sums_k, p.scale, s.resident + group * 2 * Traits::PIECE_BYTES);
 			stage_output<Traits, T>(sums_v, 1,
@@ -500,7 +467,6 @@ __global__ void __launch_bounds__(Traits::THREADS, 1)
 		if (threadIdx.x % WARPGROUP == 0)
 			tma_store_wait<0>();
 	}
-	tk_trace_close(trace);
 #endif
 }
 
@@ -517,13 +483,11 @@ __global__ void __launch_bounds__(Traits::THREADS, 1) hopper_queries(
 	    tile_count = (p.sq + Traits::TILE - 1) / Traits::TILE * p.b * p.h;
 	init_barriers<Traits, Traits::STAGES>(s.resident_full, s.resident_empty, s.full, s.empty);
 	if (group == Traits::CONSUMERS) {
-		registers_release<PRODUCER_BUDGET>();
-		if (threadIdx.x % WARPGROUP == 0) {
-			tk_trace_writer none = {};
-			produce<Traits, false>(&q, &k, &v, &d_o, p, s, tile_count, none);
-		}
+		registers_release<24>();
+		if (threadIdx.x % WARPGROUP == 0)
+			produce<Traits, false>(&q, &k, &v, &d_o, p, s, tile_count);
 	} else {
-		registers_acquire<CONSUMER_BUDGET>();
+		registers_acquire<240>();
 		ring<Traits::STAGES> r = {0, 0};
 		int parity = 0;
 		for (int tile_index = (int)blockIdx.x; tile_index < tile_count;
