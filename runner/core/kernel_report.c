@@ -14,15 +14,14 @@
 
 TK_VOCABULARY(kernel_report, "kind of kernel report", TK_KERNEL_REPORTS);
 
-/* NAN: none, or one that no tracker has written. */
-static double get_number(const json_t *o, const char *key)
+double tk_kernel_report_number(const json_t *o, const char *key)
 {
 	const json_t *v = json_object_get(o, key);
 	double number = json_is_number(v) ? json_number_value(v) : NAN;
 	return fabs(number) <= NUMBER_MAX ? number : NAN;
 }
 
-static const char *get_text(const json_t *o, const char *key)
+const char *tk_kernel_report_text(const json_t *o, const char *key)
 {
 	const char *text = json_string_value(json_object_get(o, key));
 	return text ? text : "";
@@ -32,7 +31,7 @@ static const json_t *find_region(const json_t *kernel, const char *name)
 {
 	const json_t *regions = json_object_get(kernel, "regions");
 	for (size_t i = 0; *name && i < json_array_size(regions); i++)
-		if (!strcmp(get_text(json_array_get(regions, i), "name"), name))
+		if (!strcmp(tk_kernel_report_text(json_array_get(regions, i), "name"), name))
 			return json_array_get(regions, i);
 	return NULL;
 }
@@ -41,7 +40,7 @@ static const char *format_change(
         const json_t *region, const char *key, char out[TK_FORMAT_SIZE + 1])
 {
 	char size[TK_FORMAT_SIZE];
-	double ns = get_number(json_object_get(region, key), "change_ns");
+	double ns = tk_kernel_report_number(json_object_get(region, key), "change_ns");
 	snprintf(out, TK_FORMAT_SIZE + 1, "%s%s", ns < 0 ? "-" : "+",
 	        tk_format_value(fabs(ns), "ns", size));
 	return out;
@@ -50,13 +49,13 @@ static const char *format_change(
 void tk_kernel_change_read(const json_t *kernel, struct tk_kernel_change *out)
 {
 	const json_t *change = json_object_get(kernel, "change");
-	const char *cause = get_text(kernel, "cause");
+	const char *cause = tk_kernel_report_text(kernel, "cause");
 	const json_t *region = find_region(kernel, cause);
 	char name[NAME_SIZE], own[TK_FORMAT_SIZE + 1], exposed[TK_FORMAT_SIZE + 1];
-	*out = (struct tk_kernel_change){
-	        .base_ns = get_number(change, "base_ns"), .head_ns = get_number(change, "head_ns")};
-	tk_text_copy_line(out->kernel, sizeof out->kernel, get_text(kernel, "name"));
-	double share = get_number(change, "change_ns") / out->base_ns;
+	*out = (struct tk_kernel_change){.base_ns = tk_kernel_report_number(change, "base_ns"),
+	        .head_ns = tk_kernel_report_number(change, "head_ns")};
+	tk_text_copy_line(out->kernel, sizeof out->kernel, tk_kernel_report_text(kernel, "name"));
+	double share = tk_kernel_report_number(change, "change_ns") / out->base_ns;
 	if (!json_is_true(json_object_get(change, "changed")) || !isfinite(share))
 		return;
 	out->share = share;
@@ -64,7 +63,8 @@ void tk_kernel_change_read(const json_t *kernel, struct tk_kernel_change *out)
 		return;
 	tk_text_copy_line(name, sizeof name, cause);
 	format_change(region, "change", own);
-	if (fabs(get_number(json_object_get(region, "exposed_change"), "change_ns")) < TINY_NS)
+	if (fabs(tk_kernel_report_number(json_object_get(region, "exposed_change"), "change_ns")) <
+	        TINY_NS)
 		snprintf(out->cause, sizeof out->cause, "%s %s, none of it exposed", name, own);
 	else
 		snprintf(out->cause, sizeof out->cause, "%s %s, of which %s are exposed", name, own,

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "core/kernel_report.h"
 #include "site_gen/data/timeline_shard.h"
 #include "site_gen/model/kernel_reports.h"
 #include "site_gen/model/timeline.h"
@@ -19,22 +20,7 @@
 #include "store/kernel_report.h"
 
 #define KERNELS_MAX 16
-#define NUMBER_MAX 1e15
 #define COMPARISONS_MAX 10
-
-/* NAN: none, or one that no tracker has written. */
-static double get_number(const json_t *o, const char *key)
-{
-	const json_t *v = json_object_get(o, key);
-	double number = json_is_number(v) ? json_number_value(v) : NAN;
-	return fabs(number) <= NUMBER_MAX ? number : NAN;
-}
-
-static const char *get_text(const json_t *o, const char *key)
-{
-	const char *text = json_string_value(json_object_get(o, key));
-	return text ? text : "";
-}
 
 static void set_value(
         struct tk_site *site, struct tk_value *o, const char *key, double value, const char *unit)
@@ -66,12 +52,12 @@ static void set_activities(struct tk_site *site, struct tk_value *o, const json_
 {
 	struct tk_value *list = tk_value_set_list(site->arena, o, "activities");
 	const json_t *times = json_object_get(kernel, "multiprocessor_ns");
-	double whole = get_number(kernel, "duration_ns"), at = 0;
+	double whole = tk_kernel_report_number(kernel, "duration_ns"), at = 0;
 	tk_buf_add_str(&site->markup,
 	        "<svg class=\"parts\" viewBox=\"0 0 1000 26\" preserveAspectRatio=\"none\" "
 	        "aria-hidden=\"true\">");
 	for (int i = 0; i < TK_DOES_COUNT; i++) {
-		double ns = get_number(times, tk_does_names[i]), share = ns / whole;
+		double ns = tk_kernel_report_number(times, tk_does_names[i]), share = ns / whole;
 		if (!(ns > 0) || !(share <= 1))
 			continue;
 		tk_buf_add_printf(&site->markup,
@@ -92,22 +78,23 @@ static void set_regions(struct tk_site *site, struct tk_value *o, const json_t *
 {
 	struct tk_value *list = tk_value_set_list(site->arena, o, "regions");
 	const json_t *regions = json_object_get(kernel, "regions");
-	double whole = get_number(kernel, "duration_ns");
+	double whole = tk_kernel_report_number(kernel, "duration_ns");
 	char text[TK_FORMAT_SIZE];
 	for (size_t i = 0; i < json_array_size(regions) && i < TK_TIMELINE_REGIONS_MAX; i++) {
 		const json_t *r = json_array_get(regions, i);
-		double entered = get_number(r, "entered"), exposed = get_number(r, "exposed_ns");
+		double entered = tk_kernel_report_number(r, "entered"),
+		       exposed = tk_kernel_report_number(r, "exposed_ns");
 		if (!(entered > 0))
 			continue;
-		enum tk_does does = tk_does_from_name(get_text(r, "kind"));
+		enum tk_does does = tk_does_from_name(tk_kernel_report_text(r, "kind"));
 		struct tk_value *row = tk_value_append_object(site->arena, list);
-		tk_page_set_clipped(site, row, "name", get_text(r, "name"), 48);
+		tk_page_set_clipped(site, row, "name", tk_kernel_report_text(r, "name"), 48);
 		tk_value_set(site->arena, row, "kind", tk_does_names[does]);
 		tk_value_set(site->arena, row, "does", does_classes[does]);
 		tk_value_set(site->arena, row, "entered",
 		        tk_format_count((int64_t)(entered + 0.5), text));
-		set_time(site, row, "time", get_number(r, "time_ns"));
-		set_percent(site, row, "share", get_number(r, "share_of_groups"));
+		set_time(site, row, "time", tk_kernel_report_number(r, "time_ns"));
+		set_percent(site, row, "share", tk_kernel_report_number(r, "share_of_groups"));
 		set_time(site, row, "exposed", exposed);
 		set_percent(site, row, "exposed_share", exposed / whole);
 		tk_svg_draw_bar(&site->markup, exposed / whole, "rest");
@@ -119,12 +106,14 @@ static void set_recording(struct tk_site *site, struct tk_value *o, const json_t
 {
 	char records[TK_FORMAT_SIZE], cost[TK_FORMAT_SIZE], blocks[TK_FORMAT_SIZE],
 	        launched[TK_FORMAT_SIZE];
-	double count = get_number(kernel, "records"), lost = get_number(kernel, "groups_with_loss"),
-	       recorded = get_number(kernel, "blocks"), all = get_number(kernel, "blocks_launched");
+	double count = tk_kernel_report_number(kernel, "records"),
+	       lost = tk_kernel_report_number(kernel, "groups_with_loss"),
+	       recorded = tk_kernel_report_number(kernel, "blocks"),
+	       all = tk_kernel_report_number(kernel, "blocks_launched");
 	bool has_all = !(all > recorded) && isfinite(all);
 	tk_value_set_fmt(site->arena, o, "records", isfinite(count) ? "%s of %s, %s" : "–",
 	        isfinite(count) ? tk_format_count((int64_t)count, records) : "",
-	        tk_format_value(get_number(kernel, "record_ns"), "ns", cost),
+	        tk_format_value(tk_kernel_report_number(kernel, "record_ns"), "ns", cost),
 	        lost > 0 ? "some lost" : "none lost");
 	tk_value_set_fmt(site->arena, o, "blocks",
 	        has_all         ? "%s"
@@ -132,11 +121,11 @@ static void set_recording(struct tk_site *site, struct tk_value *o, const json_t
 	                        : "the first %s",
 	        tk_format_count(recorded > 0 ? (int64_t)recorded : 0, blocks),
 	        isfinite(all) ? tk_format_count((int64_t)all, launched) : "");
-	double multiprocessors = get_number(kernel, "multiprocessors"),
-	       mhz = get_number(kernel, "clock_mhz");
+	double multiprocessors = tk_kernel_report_number(kernel, "multiprocessors"),
+	       mhz = tk_kernel_report_number(kernel, "clock_mhz");
 	tk_value_set_fmt(site->arena, o, "multiprocessors",
 	        multiprocessors > 0 && mhz > 0 ? "%.0f at %.0f MHz" : "–", multiprocessors, mhz);
-	set_time(site, o, "tail", get_number(kernel, "tail_ns"));
+	set_time(site, o, "tail", tk_kernel_report_number(kernel, "tail_ns"));
 }
 
 /* ---- timeline ---- */
@@ -240,8 +229,9 @@ static void set_head(
 
 static void set_tiles(struct tk_site *site, struct tk_value *page, const json_t *result)
 {
-	double untraced = get_number(result, "untraced_ns"),
-	       traced = get_number(result, "traced_ns"), runs = get_number(result, "runs");
+	double untraced = tk_kernel_report_number(result, "untraced_ns"),
+	       traced = tk_kernel_report_number(result, "traced_ns"),
+	       runs = tk_kernel_report_number(result, "runs");
 	set_value(site, page, "time", isfinite(untraced) ? untraced : traced, "ns");
 	tk_value_set_fmt(site->arena, page, "recording",
 	        traced > 0 && untraced > 0 ? "%+.1f %%" : "", (traced / untraced - 1) * 100);
@@ -256,10 +246,10 @@ static void set_shares(struct tk_site *site, struct tk_value *o, const json_t *r
 	for (size_t i = 0; i < json_array_size(kernels); i++) {
 		const json_t *kernel = json_array_get(kernels, i),
 		             *times = json_object_get(kernel, "multiprocessor_ns");
-		double ns = get_number(kernel, "duration_ns");
+		double ns = tk_kernel_report_number(kernel, "duration_ns");
 		whole += ns > 0 ? ns : 0;
 		for (int k = 0; k < TK_DOES_COUNT; k++) {
-			ns = get_number(times, tk_does_names[k]);
+			ns = tk_kernel_report_number(times, tk_does_names[k]);
 			sums[k] += ns > 0 ? ns : 0;
 		}
 	}
@@ -271,8 +261,8 @@ static void set_shares(struct tk_site *site, struct tk_value *o, const json_t *r
 static void add_kernel(struct tk_site *site, struct tk_value *list, const json_t *kernel)
 {
 	struct tk_value *o = tk_value_append_object(site->arena, list);
-	tk_page_set_clipped(site, o, "name", get_text(kernel, "name"), 60);
-	set_time(site, o, "duration", get_number(kernel, "duration_ns"));
+	tk_page_set_clipped(site, o, "name", tk_kernel_report_text(kernel, "name"), 60);
+	set_time(site, o, "duration", tk_kernel_report_number(kernel, "duration_ns"));
 	set_activities(site, o, kernel);
 	set_regions(site, o, kernel);
 	set_recording(site, o, kernel);
