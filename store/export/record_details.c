@@ -176,23 +176,23 @@ static int mark_place(struct tk_record_export *x, const struct tk_record_owners 
 int tk_record_add_details(struct tk_record_export *x, const struct tk_record_owners *o,
         json_t *record, struct tk_error *err)
 {
-	bool is_new_night, is_new_build = false, is_new_place = false;
-	int status = mark(&x->nights, o->night_id, &is_new_night, err);
+	struct {
+		int64_t id;
+		bool is_new;
+	} owners[TK_TABLE_COUNT] = {[TK_TABLE_night] = {.id = o->night_id},
+	        [TK_TABLE_build] = {.id = o->build_id},
+	        [TK_TABLE_device] = {.id = o->device_id}};
+	int status = mark(&x->nights, o->night_id, &owners[TK_TABLE_night].is_new, err);
 
 	if (!status && o->build_id)
-		status = mark(&x->builds, o->build_id, &is_new_build, err);
+		status = mark(&x->builds, o->build_id, &owners[TK_TABLE_build].is_new, err);
 	if (!status)
-		status = mark_place(x, o, &is_new_place, err);
+		status = mark_place(x, o, &owners[TK_TABLE_device].is_new, err);
 	for (size_t i = 0; i < TK_RECORD_DETAIL_COUNT && !status; i++) {
 		const struct tk_record_detail *d = &tk_record_details[i];
-		bool of_night = d->owner == TK_TABLE_night, of_build = d->owner == TK_TABLE_build;
 
-		if (of_night ? is_new_night : of_build ? is_new_build : is_new_place)
-			status = add_detail(x, d,
-			        of_night   ? o->night_id
-			        : of_build ? o->build_id
-			                   : o->device_id,
-			        o->problem_id, record, err);
+		if (owners[d->owner].is_new)
+			status = add_detail(x, d, owners[d->owner].id, o->problem_id, record, err);
 		else
 			json_object_set_new(record, d->name, json_null());
 	}

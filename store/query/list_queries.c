@@ -1,6 +1,7 @@
 /* The reading half of store.h: a table with one row per list, and other queries. */
 #include "base/archive.h"
 #include "base/buf.h"
+#include "core/night.h"
 #include "store/db/internal.h"
 #include "store/kernel_report.h"
 #include <stdlib.h>
@@ -36,9 +37,8 @@ LIST_ALL(notifications, notification, "ORDER BY sent_s, alert_uid, sink, target"
 	}
 LIST_OF(kernels, kernel, build_id, "backend, name")
 /* Several stages begin within one second: then in the order of a night. */
-LIST_OF(stages, stage, night_id,
-        "started_s, instr('probe resolve build plan measure confirm detect bisect trace tune tidy "
-        "publish', name), name")
+#define STAGE_WORD(id, word, meaning) word " "
+LIST_OF(stages, stage, night_id, "started_s, instr('" TK_STAGES(STAGE_WORD) "', name), name")
 LIST_OF(resolutions, resolution, night_id, "upstream_id")
 LIST_OF(night_runs, run, night_id, "seq")
 LIST_OF(series_runs, run, series_id, "as_of_s, id")
