@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "site_gen/model/axes.h"
 #include "site_gen/pages/kernel_internal.h"
 
 #define GROUPS_MAX 24
@@ -26,19 +27,11 @@ struct groups {
 
 /* ---- which group ---- */
 
-static double read_size(const char *text, char key)
-{
-	for (const char *p = strchr(text, ':'); p; p = strchr(p + 1, ','))
-		if (p[1] == key && p[2] == '=')
-			return strtod(p + 3, NULL);
-	return 0;
-}
-
 /* The aspect of a GEMM; "" for other kernels. */
 static const char *find_aspect(const struct tk_problem_row *p)
 {
-	double m = read_size(p->text, 'm'), n = read_size(p->text, 'n'),
-	       k = read_size(p->text, 'k');
+	double m = tk_problem_text_number(p->text, "m"), n = tk_problem_text_number(p->text, "n"),
+	       k = tk_problem_text_number(p->text, "k");
 	if (strcmp(p->op, "gemm") || !(m > 0 && n > 0 && k > 0))
 		return "";
 	if (m == n && n == k)

@@ -36,17 +36,10 @@ struct field {
 	size_t count;
 };
 
-/* Forward before backward, as the charts are. */
-static int compare_rest(const char *a, const char *b)
-{
-	int d = (strstr(a, "dir=bwd") != NULL) - (strstr(b, "dir=bwd") != NULL);
-	return d ? d : strverscmp(a, b);
-}
-
 static int cell_order(const void *a, const void *b)
 {
 	const struct cell *x = a, *y = b;
-	int d = compare_rest(x->at.rest, y->at.rest);
+	int d = tk_axes_compare_rest(x->at.rest, y->at.rest);
 	if (d)
 		return d;
 	if (x->at.row_order != y->at.row_order)

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "site_gen/model/axes.h"
 #include "site_gen/model/ceilings.h"
 #include "site_gen/pages/kernel_internal.h"
 #include "site_gen/render/line_chart.h"
@@ -66,10 +67,7 @@ static double newest_rate(const struct tk_site_series *s, const char **unit)
 static int compare_panels(const void *a, const void *b)
 {
 	const struct panel *x = a, *y = b;
-	bool x_back = strstr(x->axes->sweep, "dir=bwd"), y_back = strstr(y->axes->sweep, "dir=bwd");
-	int d = x_back - y_back;
-	if (!d)
-		d = strverscmp(x->axes->sweep, y->axes->sweep);
+	int d = tk_axes_compare_rest(x->axes->sweep, y->axes->sweep);
 	return d ? d : (x->place > y->place) - (x->place < y->place);
 }
 

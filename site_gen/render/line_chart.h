@@ -22,7 +22,7 @@ struct tk_chart_axes {
 };
 void tk_line_chart_draw(struct tk_buf *out, const struct tk_chart_line *lines, size_t count,
         const struct tk_chart_axes *axes);
-/* The distance of round ticks (1, 2 or 5 times a power of ten), so that at most `max` fit. */
+/* The distance of round ticks (1, 2, 2.5 or 5 times a power of ten), so that at most `max` fit. */
 double tk_chart_choose_step(double range, int max);
 
 #endif

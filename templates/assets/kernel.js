@@ -42,6 +42,7 @@ window.tracker ??= {};
     ...metric,
     valueOf: (cell) => numbersOf(cell)[metric.index ?? i] ?? NaN, // NaN: unknown
   }));
+  window.tracker.findMetric = (key) => METRICS.find((metric) => metric.key === key);
 
   const select = dom.byId("metric");
   const tools = dom.byId("tools");

@@ -4,18 +4,19 @@
 "use strict";
 window.tracker ??= {};
 {
-  const { dom, drawWhenVisible, format, seriesStyle, tooltipStyle, valueAxis } = window.tracker;
+  const { dom, drawWhenVisible, findMetric, format, seriesStyle, tooltipStyle, valueAxis } =
+    window.tracker;
   const { colour } = dom;
   const POINTS_MIN = 3;
-  // places in data-more of a cell, the better known first
+  // the better known first
   const KINDS = [
-    { index: 5, title: "device memory" },
-    { index: 4, title: "workspace" },
+    { metric: findMetric("memory"), title: "device memory" },
+    { metric: findMetric("workspace"), title: "workspace" },
   ];
   let charts = [];
 
   // { dataset for each backend } with points { x: bytes, y: GFLOP/s, title }.
-  function readPoints(section, index) {
+  function readPoints(section, metric) {
     const heads = dom.all("table.compare thead th.num", section);
     const sets = heads.map((head) => ({
       label: head.textContent.trim(),
@@ -24,9 +25,9 @@ window.tracker ??= {};
     }));
     for (const row of dom.all("table.compare tbody tr", section)) {
       const [head, ...cells] = row.cells;
-      cells.forEach(({ dataset }, i) => {
-        const y = parseFloat(dataset.rate ?? "");
-        const x = parseFloat((dataset.more ?? "").split(" ")[index]);
+      cells.forEach((cell, i) => {
+        const y = parseFloat(cell.dataset.rate ?? "");
+        const x = metric.valueOf(cell);
         const title = head.firstChild.textContent.trim();
         if (x > 0 && y > 0) sets[i].data.push({ x, y, title });
       });
@@ -105,7 +106,7 @@ window.tracker ??= {};
 
   function build(holder) {
     const section = holder.closest("section");
-    const found = KINDS.map((kind) => ({ kind, sets: readPoints(section, kind.index) }));
+    const found = KINDS.map((kind) => ({ kind, sets: readPoints(section, kind.metric) }));
     const { kind, sets } =
       found.find((entry) => entry.sets.flatMap(({ data }) => data).length >= POINTS_MIN) ?? {};
     holder.hidden = !kind;
