@@ -6,6 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+char *tk_kernel_report_dump(const json_t *o)
+{
+	return o ? json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(12)) : strdup("");
+}
+
 /* A build of an upstream lies in <cache>/artifacts/KEY/. Any other file is an installed backend. */
 static int load_artifact(
         const struct tk_kernel_report_place *p, struct tk_artifact **out, struct tk_error *err)

@@ -23,4 +23,8 @@ struct tk_kernel_report_place {
 int tk_kernel_report_store(struct tk_store *store, const struct tk_kernel_report_place *place,
         const struct tk_kernel_report_row *report, struct tk_error *err);
 
+/* A result or a timeline as stored text, "" without one. The caller frees it. NULL: out of
+ * memory. */
+char *tk_kernel_report_dump(const json_t *o);
+
 #endif

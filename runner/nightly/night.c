@@ -44,6 +44,17 @@ double tk_night_elapsed_s(const struct tk_night *n)
 	return (double)(tk_clock_monotonic_ns() - n->started_mono_ns) / 1e9;
 }
 
+double tk_night_find_share_s(const struct tk_night *n, double budget_s)
+{
+	double night_s = n->config->budgets.night_s, left_s = night_s - tk_night_elapsed_s(n);
+	return night_s > 0 && left_s < budget_s ? left_s : budget_s;
+}
+
+bool tk_night_is_fatal(int status)
+{
+	return status == TK_ECANCELED || status == TK_ENOMEM || status == TK_ENOSPC;
+}
+
 void tk_night_announce_stage(const struct tk_night *n, const char *stage, const char *detail)
 {
 	const struct tk_night_observer *o = n->options->observer;

@@ -85,6 +85,10 @@ int tk_night_build_upstream(struct tk_night *n, struct tk_night_upstream *u, str
 
 /* Since the night began. */
 double tk_night_elapsed_s(const struct tk_night *n);
+/* What a stage may take of its budget: no more than is left of the night's. */
+double tk_night_find_share_s(const struct tk_night *n, double budget_s);
+/* Whether a failure within a stage ends it. Others cost what failed: a build, a comparison. */
+bool tk_night_is_fatal(int status);
 /* Shows what the night is doing; detail may be NULL. */
 void tk_night_announce_stage(const struct tk_night *n, const char *stage, const char *detail);
 void tk_night_free(struct tk_night *n);

@@ -16,12 +16,6 @@
 
 /* ---- storing ---- */
 
-/* "": none. The caller frees it. */
-static char *dump(const json_t *o)
-{
-	return o ? json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(12)) : strdup("");
-}
-
 int tk_kernel_reports_put(struct tk_store *s, const struct tk_run_session *r,
         const struct tk_kernel_report_new *report, struct tk_error *err)
 {
@@ -35,7 +29,8 @@ int tk_kernel_reports_put(struct tk_store *s, const struct tk_run_session *r,
 	        .problem = report->problem,
 	        .backend = r->backend_name,
 	        .backend_path = r->plain_path ? r->plain_path : r->backend_path};
-	char *result = dump(report->result), *timeline = dump(report->timeline);
+	char *result = tk_kernel_report_dump(report->result),
+	     *timeline = tk_kernel_report_dump(report->timeline);
 	const struct tk_kernel_report_row row = {.kind = report->kind,
 	        .options = r->o->backend_options ? r->o->backend_options : "",
 	        .config = r->o->config_name ? r->o->config_name : "",

@@ -17,10 +17,8 @@
 #include <unistd.h>
 
 #define RUNS 3
-#define LAUNCHES 4
 #define MULTIPROCESSORS 8
 #define SECONDS 0.2
-#define SECONDS_OF_COMPARISON 0.02 /* the recorded launches count, not the samples */
 
 enum {
 	OPT_BASE = 512,
@@ -83,7 +81,7 @@ static void check(struct tk_trace_options *o, struct argp_state *state)
 	if (o->runs < 0)
 		o->runs = compares ? TK_TRACE_RUNS_MIN : RUNS;
 	if (o->launches < 0)
-		o->launches = LAUNCHES;
+		o->launches = TK_TRACE_LAUNCHES;
 	if (o->runs < (compares ? TK_TRACE_RUNS_MIN : 1) || o->launches < 1)
 		argp_error(state, "--%s: expected at least %d",
 		        o->launches < 1 ? "launches" : "runs",
@@ -179,7 +177,7 @@ static int open_sides(struct session *s, struct tk_error *err)
 	struct side *base = &s->sides[SIDE_BASE];
 	for (int i = 0; i < SIDES; i++) {
 		s->sides[i].options = o->run;
-		s->sides[i].options.seconds = s->compares ? SECONDS_OF_COMPARISON : SECONDS;
+		s->sides[i].options.seconds = s->compares ? TK_TRACE_COMPARISON_S : SECONDS;
 	}
 	if (o->head) {
 		base->options.backend = s->revisions.path[TK_AB_BASE];

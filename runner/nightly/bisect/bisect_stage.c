@@ -115,7 +115,7 @@ static int bisect_range(struct search *h, const struct range *range, struct tk_e
 	int status = tk_bisect_run_in_night(h->n, &q, &r, &reason);
 	h->left_s -= r.wall_s;
 	h->pairs += r.pairs;
-	if (status == TK_ECANCELED || status == TK_ENOMEM || status == TK_ENOSPC)
+	if (tk_night_is_fatal(status))
 		return tk_fail(err, status, "%s", reason.message);
 	if (status) {
 		tk_log(TK_LOG_WARN, "bisect", NULL, "%s: bisection failed: %s", range->series,
@@ -162,16 +162,9 @@ static int bisect_all(struct search *h, struct tk_error *err)
 	return status;
 }
 
-static double remaining_budget_s(const struct tk_night *n)
-{
-	double night_s = n->config->budgets.night_s, left_s = n->config->budgets.bisect_s;
-	double spent_s = tk_night_elapsed_s(n);
-	return night_s > 0 && night_s - spent_s < left_s ? night_s - spent_s : left_s;
-}
-
 int tk_night_bisect(struct tk_night *n, struct tk_error *err)
 {
-	struct search h = {.n = n, .left_s = remaining_budget_s(n)};
+	struct search h = {.n = n, .left_s = tk_night_find_share_s(n, n->config->budgets.bisect_s)};
 	struct tk_detect_policy policy;
 	struct tk_error reason = {0};
 	if (h.left_s <= 0 || n->options->backfill_revision || n->options->import_file)

@@ -37,7 +37,7 @@ int tk_bisection_build(struct tk_bisection *b, size_t candidate, struct tk_error
 		return TK_OK;
 	announce(b, "build", candidate);
 	int status = tk_night_build_revision(b->n, b->upstream, &c->revision, &c->build, &reason);
-	if (status == TK_ECANCELED || status == TK_ENOMEM || status == TK_ENOSPC)
+	if (tk_night_is_fatal(status))
 		return tk_fail(err, status, "%s", reason.message);
 	if (status)
 		snprintf(c->build.message, sizeof c->build.message, "%.*s",

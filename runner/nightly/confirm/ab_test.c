@@ -84,6 +84,8 @@ static int open_variant(struct tk_night *n, struct tk_ab_test *t, int64_t build_
 		                       (long long)build_id);
 	if (!status)
 		status = copy_backend_path(a, t->series.backend, &variant->path, err);
+	if (!status)
+		snprintf(variant->artifact_key, sizeof variant->artifact_key, "%s", a->key);
 	tk_artifact_free(a);
 	tk_rows_free(&builds);
 	return status;

@@ -4,6 +4,7 @@
  * nightly/. */
 #ifndef TK_AB_TEST_H
 #define TK_AB_TEST_H
+#include "base/hash.h"
 #include "store/store.h"
 #include <math.h>
 #include <stdbool.h>
@@ -18,6 +19,7 @@ struct tk_night_device;
 
 struct tk_ab_variant {
 	int64_t build_id;
+	char artifact_key[TK_HASH_HEX_SIZE];
 	char *path;          /* of the backend */
 	const char *options; /* of the backend; the caller's, as long as the test */
 	const char *config;  /* one of the backend's own; likewise; NULL: that of the series */

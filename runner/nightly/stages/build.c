@@ -186,8 +186,7 @@ static void count_build(struct tk_night *n, struct tk_night_upstream *u)
 static int record_failure(struct tk_night *n, struct tk_night_upstream *u,
         const struct tk_error *reason, struct tk_error *err)
 {
-	if (reason->status == TK_ECANCELED || reason->status == TK_ENOMEM ||
-	        reason->status == TK_ENOSPC)
+	if (tk_night_is_fatal(reason->status))
 		return tk_fail(err, reason->status, "%s", reason->message);
 	tk_log(TK_LOG_WARN, "build_failed", NULL, "%s: %s", u->config->name, reason->message);
 	if (u->status != TK_RESOLUTION_UNREACHABLE)

@@ -203,7 +203,7 @@ static int resolve_upstream(struct tk_night *n, struct tk_night_upstream *u, str
 		return status;
 	int64_t last_id = find_last_revision(n, u->upstream_id);
 	status = query_revision(n, u, &revision, &reason);
-	if (status == TK_ECANCELED || status == TK_ENOMEM || status == TK_ENOSPC)
+	if (tk_night_is_fatal(status))
 		return tk_fail(err, status, "%s", reason.message);
 	if (status)
 		use_last_revision(n, u, last_id, reason.message);

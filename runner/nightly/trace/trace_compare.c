@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "core/diff_row.h"
+#include "nightly/kernel_report.h"
 #include "nightly/night.h"
 #include "nightly/plan/backend_name.h"
 #include "nightly/trace/trace_job.h"
@@ -14,10 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* As `tracker trace`. */
 #define RUNS TK_TRACE_RUNS_MIN
-#define LAUNCHES 4
-#define MEASURE_S 0.02 /* the recorded launches count, not the samples */
 
 static int open_side(const struct tk_ab_variant *build, struct tk_trace_comparison_side *side,
         struct tk_error *err)
@@ -68,9 +66,9 @@ static int run_side(struct tk_night *n, struct tk_trace_comparison_job *j, int k
 	        n, &j->test.series, &j->test.problem, side->path, side->setup.options);
 	if (side->setup.config)
 		q.config = side->setup.config;
-	q.measure_s = fmin(q.measure_s, MEASURE_S);
+	q.measure_s = fmin(q.measure_s, TK_TRACE_COMPARISON_S);
 	q.limits = &j->test.device->limits;
-	q.trace_launches = LAUNCHES;
+	q.trace_launches = TK_TRACE_LAUNCHES;
 	struct tk_trace_job job = {.request = &q,
 	        .fd = side->fd,
 	        .arg = j,
@@ -82,11 +80,6 @@ static int run_side(struct tk_night *n, struct tk_trace_comparison_job *j, int k
 		status = tk_night_new_ab_worker(n, j->test.device, &spec, &side->worker, err);
 	job.worker = side->worker;
 	return status ? status : tk_trace_job_run(&job, &side->runs, run, err);
-}
-
-static char *dump(const json_t *o)
-{
-	return json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(12));
 }
 
 /* As `tracker trace --format=json` prints it. */
@@ -103,34 +96,19 @@ static json_t *encode(
 	return o;
 }
 
-static int find_artifact_key(
-        struct tk_night *n, int64_t build_id, char key[TK_HASH_HEX_SIZE], struct tk_error *err)
-{
-	struct tk_rows builds = {0};
-	int status = tk_store_list_builds(n->store, &builds, err);
-	*key = '\0';
-	for (size_t i = 0; !status && i < builds.count; i++) {
-		const struct tk_build_row *b = TK_ROWS_AT(&builds, struct tk_build_row, i);
-		if (b->id == build_id)
-			snprintf(key, TK_HASH_HEX_SIZE, "%s", b->artifact_key);
-	}
-	tk_rows_free(&builds);
-	return status;
-}
-
 static int store(struct tk_night *n, const struct tk_trace_comparison_job *j,
         const struct tk_trace_results *results, struct tk_error *err)
 {
 	const struct tk_series_row *series = &j->test.series;
 	json_t *o = encode(j, results);
-	char *result = dump(o), *timeline = dump(j->timeline), key[TK_HASH_HEX_SIZE];
+	char *result = tk_kernel_report_dump(o), *timeline = tk_kernel_report_dump(j->timeline);
 	struct tk_kernel_report_row row = {.kind = TK_KERNEL_REPORT_TRACE,
 	        .device_id = series->device_id,
 	        .environment_id = j->test.device->environment_id,
 	        .problem_id = series->problem_id,
 	        .upstream = j->row->upstream,
 	        .revision = j->row->bad_rev,
-	        .artifact_key = key,
+	        .artifact_key = j->test.bad.artifact_key,
 	        .backend = series->backend,
 	        .options = j->side[TK_TRACE_HEAD].setup.options,
 	        .config = series->config,
@@ -140,10 +118,8 @@ static int store(struct tk_night *n, const struct tk_trace_comparison_job *j,
 	        .result = result,
 	        .timeline = timeline};
 	int64_t id;
-	int status = result && timeline ? find_artifact_key(n, j->test.bad.build_id, key, err)
+	int status = result && timeline ? tk_store_put_kernel_report(n->store, &row, &id, err)
 	                                : tk_fail(err, TK_ENOMEM, "out of memory");
-	if (!status)
-		status = tk_store_put_kernel_report(n->store, &row, &id, err);
 	json_decref(o);
 	free(result);
 	free(timeline);

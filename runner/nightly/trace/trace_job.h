@@ -7,6 +7,9 @@ struct tk_error;
 struct tk_job_request;
 struct tk_worker;
 
+#define TK_TRACE_LAUNCHES 4        /* recorded in each run, if not said otherwise */
+#define TK_TRACE_COMPARISON_S 0.02 /* of sampling: the recorded launches count, not the samples */
+
 /* A file that the worker can fill and not make longer, for its `trace_fd`. */
 int tk_trace_file_open(int *fd, struct tk_error *err);
 

@@ -11,6 +11,7 @@
 #include "nightly/night.h"
 #include "nightly/stages/detect_policy.h"
 #include "nightly/trace/trace_compare.h"
+#include "store/catalog/row_index.h"
 #include "store/kernel_report.h"
 #include <stdlib.h>
 #include <string.h>
@@ -18,18 +19,10 @@
 struct search {
 	struct tk_night *n;
 	struct tk_diff_report report; /* most severe first */
-	struct tk_rows series;
+	struct tk_id_table series;
 	double deadline_s; /* of the night's time */
 	size_t stored;
 };
-
-static const struct tk_series_row *find_series(const struct search *s, int64_t id)
-{
-	for (size_t i = 0; i < s->series.count; i++)
-		if (TK_ROWS_AT(&s->series, struct tk_series_row, i)->id == id)
-			return TK_ROWS_AT(&s->series, struct tk_series_row, i);
-	return NULL;
-}
 
 static bool is_candidate(const struct tk_diff_row *r)
 {
@@ -59,7 +52,7 @@ static bool is_first(const struct search *s, size_t i)
 static int open_comparison(struct search *s, const struct tk_diff_row *r,
         struct tk_trace_comparison_job *out, bool *found, struct tk_error *err)
 {
-	const struct tk_series_row *series = find_series(s, r->series_id);
+	const struct tk_series_row *series = tk_id_table_find(&s->series, r->series_id);
 	struct tk_error reason = {0};
 	char *stored = NULL;
 	*found = false;
@@ -81,11 +74,6 @@ static int open_comparison(struct search *s, const struct tk_diff_row *r,
 	return status ? tk_fail(err, status, "%s", reason.message) : TK_OK;
 }
 
-static bool is_fatal(int status)
-{
-	return status == TK_ECANCELED || status == TK_ENOMEM || status == TK_ENOSPC;
-}
-
 /* A comparison that fails, or has no time, is none. */
 static int compare(struct search *s, const struct tk_diff_row *r, struct tk_error *err)
 {
@@ -97,10 +85,11 @@ static int compare(struct search *s, const struct tk_diff_row *r, struct tk_erro
 		tk_night_announce_stage(s->n, "trace", r->series);
 		status = tk_trace_comparison_run(s->n, &job, &reason);
 		s->stored += status == TK_OK;
-		if (status && !is_fatal(status))
+		if (status && !tk_night_is_fatal(status))
 			tk_log(TK_LOG_WARN, "trace", NULL, "%s: no comparison: %s", r->series,
 			        reason.message);
-		status = is_fatal(status) ? tk_fail(err, status, "%s", reason.message) : TK_OK;
+		status = tk_night_is_fatal(status) ? tk_fail(err, status, "%s", reason.message)
+		                                   : TK_OK;
 	}
 	tk_trace_comparison_close(&job);
 	return status;
@@ -117,16 +106,10 @@ static int compare_all(struct search *s, struct tk_error *err)
 	return status;
 }
 
-static double find_deadline_s(const struct tk_night *n)
-{
-	const struct tk_budgets *b = &n->config->budgets;
-	double at_s = tk_night_elapsed_s(n) + b->trace_s;
-	return b->night_s > 0 && b->night_s < at_s ? b->night_s : at_s;
-}
-
 int tk_night_trace(struct tk_night *n, struct tk_error *err)
 {
-	struct search s = {.n = n, .deadline_s = find_deadline_s(n)};
+	double share_s = tk_night_find_share_s(n, n->config->budgets.trace_s);
+	struct search s = {.n = n, .deadline_s = tk_night_elapsed_s(n) + share_s};
 	struct tk_detect_policy policy;
 	struct tk_error reason = {0};
 	if (n->config->budgets.trace_s <= 0 || n->options->backfill_revision ||
@@ -136,13 +119,14 @@ int tk_night_trace(struct tk_night *n, struct tk_error *err)
 		tk_log(TK_LOG_DEBUG, "acks", NULL, "%s", reason.message);
 	int status = tk_detect_preview(n->store, n->night_id, &policy.options, &s.report, err);
 	if (!status)
-		status = tk_store_list_series(n->store, &s.series, err);
+		status = tk_id_table_load(&s.series, n->store, tk_store_list_series,
+		        sizeof(struct tk_series_row), err);
 	for (size_t i = 0; !status && i < n->device_count; i++)
 		tk_night_device_stop_workers(&n->devices[i]);
 	if (!status)
 		status = compare_all(&s, err);
 	tk_detect_policy_free(&policy);
-	tk_rows_free(&s.series);
+	tk_id_table_free(&s.series);
 	tk_diff_report_free(&s.report);
 	if (status || !s.stored)
 		return status;

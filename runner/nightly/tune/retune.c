@@ -205,29 +205,24 @@ static int retune(
 		r->n->report->tuned++;
 	}
 	tk_tune_report_free(&report);
-	if (status == TK_ECANCELED || status == TK_ENOMEM || status == TK_ENOSPC)
+	if (tk_night_is_fatal(status))
 		return tk_fail(err, status, "%s", reason.message);
 	if (status)
 		tk_log(TK_LOG_WARN, "tune", NULL, "%s: %s", c->series->slug, reason.message);
 	return TK_OK;
 }
 
-static double remaining_s(const struct tk_night *n, double end_s)
-{
-	double night_s = n->config->budgets.night_s;
-	double end = night_s > 0 && night_s < end_s ? night_s : end_s;
-	return end - tk_night_elapsed_s(n);
-}
-
 static int tune_all(struct retuning *r, struct tk_error *err)
 {
 	struct tk_night *n = r->n;
-	double end_s = tk_night_elapsed_s(n) + n->config->budgets.tune_s, left_s;
+	double end_s, left_s;
 	int status = TK_OK;
 	n->report->stale_tunings = r->count;
 	for (size_t i = 0; r->count && i < n->device_count; i++)
 		tk_night_device_stop_workers(&n->devices[i]);
-	for (size_t i = 0; !status && i < r->count && (left_s = remaining_s(n, end_s)) > 0; i++) {
+	end_s = tk_night_elapsed_s(n) + tk_night_find_share_s(n, n->config->budgets.tune_s);
+	for (size_t i = 0; !status && i < r->count && (left_s = end_s - tk_night_elapsed_s(n)) > 0;
+	        i++) {
 		double share_s = fmax(SHARE_LEAST_S, left_s / (double)(r->count - i));
 		status = retune(r, &r->candidates[i], fmin(share_s, left_s), err);
 	}
