@@ -77,6 +77,9 @@ static void find_counted(
 		row->is_counted[i] = chosen && revisions[i] == chosen;
 		if (!row->is_counted[i])
 			continue;
+		if (!row->is_ranked || time_of(row->at[i]) < lo)
+			row->best = row->at[i];
+		row->is_ranked = true;
 		lo = fmin(lo, time_of(row->at[i]));
 		hi = fmax(hi, time_of(row->at[i]));
 		counted++;
@@ -103,22 +106,25 @@ static int compare_best(const void *a, const void *b)
 {
 	const struct tk_card_row *x = a, *y = b;
 	double d = time_of(x->best) - time_of(y->best);
+	if (x->is_ranked != y->is_ranked)
+		return x->is_ranked ? -1 : 1;
 	return d < 0 ? -1 : d > 0;
 }
 
-/* Backends that tie with the fastest share its rank. */
+/* Backends that tie with the fastest share its rank. Those without a compared timing are last and
+ * have none. */
 static void rank_rows(struct tk_card_row *rows, size_t count, double tie)
 {
 	qsort(rows, count, sizeof *rows, compare_best);
 	size_t first_count = 0;
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count && rows[i].is_ranked; i++) {
 		bool ties = tk_point_compare(tk_series_last_point(rows[0].best),
 		                    tk_series_last_point(rows[i].best), tie) == TK_POINTS_TIE;
 		rows[i].rank = ties ? 1 : i + 1;
 		first_count += ties;
 	}
 	for (size_t i = 0; i < count; i++)
-		rows[i].is_tied = rows[i].rank == 1 && first_count > 1;
+		rows[i].is_tied = rows[i].is_ranked && rows[i].rank == 1 && first_count > 1;
 }
 
 /* The rows of one problem, the series [first, end). There is room for one row a series. */

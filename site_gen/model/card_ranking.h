@@ -15,10 +15,12 @@ struct tk_card_row {
 	/* compared: of the revision that most devices have, in an environment that agrees with its
 	 * device's */
 	bool is_counted[TK_CARD_GROUP_MAX];
-	const struct tk_site_series *best; /* the fastest device's */
-	size_t rank;                       /* of the backends of this problem, from 1 */
-	bool is_tied;                      /* with another of that rank */
-	double spread; /* of the counted: slowest to fastest, 0.03: 3 %; NAN: fewer than two */
+	/* the fastest device's, of the compared where there are any */
+	const struct tk_site_series *best;
+	bool is_ranked; /* some timing of it is compared */
+	size_t rank;    /* of the ranked backends of this problem, from 1 */
+	bool is_tied;   /* with another of that rank */
+	double spread;  /* of the counted: slowest to fastest, 0.03: 3 %; NAN: fewer than two */
 };
 /* How the times of one member compare to those of another, over the rows in which both count. */
 struct tk_card_pair {

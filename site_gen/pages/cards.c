@@ -113,7 +113,7 @@ static void add_rows(struct tk_site *site, struct tk_value *group, const struct 
 		struct tk_value *o = tk_value_append_object(a, rows);
 		tk_page_set_clipped(site, o, "problem", row->best->problem->title, 100);
 		tk_page_set_clipped(site, o, "backend", row->best->variant, 80);
-		tk_value_set_int(a, o, "rank", (int64_t)row->rank);
+		tk_value_set_fmt(a, o, "rank", row->is_ranked ? "%zu" : "–", row->rank);
 		tk_value_set_flag(a, o, "is_tied", row->is_tied);
 		tk_value_set(a, o, "spread", tk_format_percent(row->spread, text));
 		struct tk_value *cells = tk_value_set_list(a, o, "cells");

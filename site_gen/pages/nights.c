@@ -228,7 +228,7 @@ static void add_verdict(
 	tk_value_set(site->arena, o, "before",
 	        count > 1 ? "–" : tk_format_value(v->before_value, s->row->unit, text));
 	tk_value_set(site->arena, o, "after", tk_format_value(v->after_value, s->row->unit, text));
-	tk_page_set_clipped(site, o, "reason", v->reason, 200);
+	tk_page_set_reason(site, o, v->reason);
 }
 
 static int set_verdicts(

@@ -57,7 +57,7 @@ static void add_group(struct tk_site *site, struct tk_value *list,
 	tk_page_set_tone(site, o, "tone", tk_series_tone(first));
 	tk_page_set_clipped(
 	        site, o, "device", devices > 1 ? "several devices" : first->device->name, 60);
-	tk_page_set_clipped(site, o, "reason", reasons > 1 ? "" : first->verdict->reason, 160);
+	tk_page_set_reason(site, o, reasons > 1 ? "" : first->verdict->reason);
 	if (tk_page_list_is_single(&site->model))
 		tk_value_set_fmt(
 		        a, o, "href", "lists/index.html#status=%s", tk_series_status_word(first));
@@ -72,7 +72,7 @@ static void add_series(struct tk_site *site, struct tk_value *list, const struct
 	struct tk_value *o = tk_value_append_object(site->arena, list);
 	tk_page_set_series(site, o, s, "");
 	tk_value_set_flag(site->arena, o, "is_group", false);
-	tk_page_set_clipped(site, o, "reason", s->verdict->reason, 160);
+	tk_page_set_reason(site, o, s->verdict->reason);
 }
 
 static void set_list(

@@ -84,7 +84,7 @@ static void add_cause(struct tk_site *site, struct tk_value *list, const struct 
 	tk_value_set_flag(a, o, "ab_confirmed", e->has_ab_result);
 	tk_value_set(a, o, "before", tk_format_value(e->before, e->series->row->unit, text));
 	tk_value_set(a, o, "after", tk_format_value(e->after, e->series->row->unit, text));
-	tk_page_set_clipped(site, o, "reason", e->reason, 160);
+	tk_page_set_reason(site, o, e->reason);
 	tk_value_set_fmt(a, o, "more", c->count > 1 ? "%zu series" : "", c->count);
 	tk_ceiling_set_load(&site->model, e->series->device, &ceilings);
 	double share = tk_ceiling_set_efficiency(&ceilings, e->series, e->after);

@@ -7,6 +7,8 @@
 #include "base/format.h"
 #include "site_gen/render/escape.h"
 
+#define REASON_MAX 400
+
 static void section_path(struct tk_buf *out, const struct tk_model *m, enum tk_section section)
 {
 	static const char *const plain[] = {"index.html", "", "", "lists/index.html",
@@ -111,6 +113,13 @@ void tk_page_set_clipped(
 		tk_value_set_fmt(site->arena, o, key, "%.*s…", (int)len, text);
 	else
 		tk_value_set_len(site->arena, o, key, text, len);
+}
+
+void tk_page_set_reason(struct tk_site *site, struct tk_value *o, const char *reason)
+{
+	size_t len = tk_utf8_clip_clauses_len(reason, REASON_MAX);
+	tk_value_set_fmt(
+	        site->arena, o, "reason", "%.*s%s", (int)len, reason, reason[len] ? " …" : "");
 }
 
 void tk_page_set_time(struct tk_site *site, struct tk_value *o, const char *key, int64_t t_s)

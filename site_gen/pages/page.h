@@ -106,6 +106,8 @@ int tk_page_set_versions_link(struct tk_site *site, struct tk_value *o,
 /* Sets a text, cut to max bytes with an ellipsis. */
 void tk_page_set_clipped(
         struct tk_site *site, struct tk_value *o, const char *key, const char *text, size_t max);
+/* reason: of a verdict; a long one ends after a whole clause. */
+void tk_page_set_reason(struct tk_site *site, struct tk_value *o, const char *reason);
 /* Sets "2026-11-21 09:42", or a dash for 0. */
 void tk_page_set_time(struct tk_site *site, struct tk_value *o, const char *key, int64_t t_s);
 void tk_page_set_tone(struct tk_site *site, struct tk_value *o, const char *key, enum tk_tone tone);

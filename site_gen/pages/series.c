@@ -188,7 +188,7 @@ static void set_facts(struct tk_site *site, struct tk_value *page, const struct 
 	        a, page, "failure_word", s->failure ? tk_outcome_name(s->failure->outcome) : "");
 	tk_page_set_clipped(
 	        site, page, "failure_message", s->failure ? s->failure->message : "", 400);
-	tk_page_set_clipped(site, page, "reason", s->verdict ? s->verdict->reason : "", 400);
+	tk_page_set_reason(site, page, s->verdict ? s->verdict->reason : "");
 	tk_page_set_revision(site, page,
 	        last ? tk_model_find_build_revision(&site->model, last->build_id) : NULL);
 }

@@ -129,3 +129,13 @@ void tk_escape_url(struct tk_buf *out, const char *text)
 			tk_buf_add_printf(out, "%%%02X", *p);
 	}
 }
+
+size_t tk_utf8_clip_clauses_len(const char *text, size_t max)
+{
+	size_t len = tk_utf8_clip_len(text, max), end = len;
+	if (!text[len])
+		return len;
+	while (end && strncmp(text + end, "; ", 2) != 0)
+		end--;
+	return end ? end : len;
+}

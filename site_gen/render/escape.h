@@ -20,5 +20,8 @@ void tk_escape_url(struct tk_buf *out, const char *text);
 
 /* The length of the longest prefix of at most max bytes that does not split a character. */
 size_t tk_utf8_clip_len(const char *text, size_t max);
+/* The same for clauses that "; " separates: the length of those that are whole, or a part of the
+ * first one. */
+size_t tk_utf8_clip_clauses_len(const char *text, size_t max);
 
 #endif

@@ -61,7 +61,8 @@ static void add_worst_change(const struct tk_site_causes *causes, struct tk_buf 
 		tk_buf_add_printf(out, ", since %s (%.*s)", tk_rev_abbreviate(worst->bad->rev, rev),
 		        (int)tk_utf8_clip_len(worst->bad->author, 60), worst->bad->author);
 	else if (!is_change && *e->reason)
-		tk_buf_add_printf(out, ": %.*s", (int)tk_utf8_clip_len(e->reason, 120), e->reason);
+		tk_buf_add_printf(
+		        out, ": %.*s", (int)tk_utf8_clip_clauses_len(e->reason, 120), e->reason);
 	tk_buf_add_char(out, '.');
 }
 
@@ -76,8 +77,8 @@ static void add_worst(const struct tk_site_causes *causes, struct tk_buf *out)
 		return;
 	}
 	tk_buf_add_printf(out, " Worst: %zu series on %.*s: %.*s.", worst->count,
-	        (int)tk_utf8_clip_len(machine, 60), machine, (int)tk_utf8_clip_len(e->reason, 120),
-	        e->reason);
+	        (int)tk_utf8_clip_len(machine, 60), machine,
+	        (int)tk_utf8_clip_clauses_len(e->reason, 120), e->reason);
 }
 
 static void add_quiet(

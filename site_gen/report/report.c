@@ -35,7 +35,8 @@ static void add_commit_cell(struct tk_document *d, const struct tk_site_cause *c
 		        (int)tk_utf8_clip_len(cause->bad->subject, 60), cause->bad->subject,
 		        (int)tk_utf8_clip_len(cause->bad->author, 40), cause->bad->author);
 	else
-		tk_document_add_cell(d, "%.*s", (int)tk_utf8_clip_len(cause->events->reason, 80),
+		tk_document_add_cell(d, "%.*s",
+		        (int)tk_utf8_clip_clauses_len(cause->events->reason, 80),
 		        cause->events->reason);
 }
 

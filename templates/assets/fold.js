@@ -12,8 +12,8 @@ window.tracker ??= {};
 
   function restore() {
     const closed = state.list("fold");
-    const linked = decodeURIComponent(location.hash.slice(1));
-    for (const part of parts) part.open = !closed.includes(part.id) || part.id === linked;
+    const linked = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    for (const part of parts) part.open = !closed.includes(part.id) || part.contains(linked);
   }
 
   for (const part of parts) part.addEventListener("toggle", remember);

@@ -56,6 +56,11 @@ db.execute(
     " series_id=?",
     (night, left_out),
 )
+# a long reason
+db.execute(
+    "UPDATE verdict SET reason=? WHERE status='newly-failed'",
+    ("; ".join("clause %d: %s" % (i, 50 * "x") for i in range(9)),),
+)
 db.execute("UPDATE device SET name='*/ int broken' WHERE kind<>'cpu'")
 db.commit()
 open("left_out", "w").write(one("SELECT slug FROM series WHERE id=?", left_out))
@@ -89,7 +94,7 @@ charts = re.findall(
     attention,
 )
 assert charts and all("head dimension" in title for _, title in charts), charts
-panels = re.findall(r'data-sweep="\d+" data-top="([^"]+)"', attention.split('<section id="epyc')[0])
+panels = re.findall(r'data-sweep="\d+" data-top="([^"]+)"', attention.split(' id="epyc')[0])
 assert len(panels) > 1 and len(set(panels)) == 1, (
     "the panels of a type share their axis: %s" % panels
 )
@@ -145,6 +150,9 @@ ranks = [
     for group in groups
 ]
 assert any(0 in r for r in ranks) and all(r == sorted(r) for r in ranks), ranks
+
+clauses = re.findall(r"clause \d: x*", read("index.html"))
+assert len(clauses) > 5 and all(c.endswith(": " + 50 * "x") for c in clauses), clauses
 
 left_out = series[open("left_out").read()]
 page = read(left_out["page"])

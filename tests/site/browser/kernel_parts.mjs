@@ -25,6 +25,17 @@ export const tests = {
     await page.waitForFunction(() => !document.querySelector("details.fold:not([open])"));
     await context.close();
   },
+  async "a whole device folds, and a link to one of its parts opens it"() {
+    const { context, page } = await open({});
+    await visit(page, "kernels/attention.html");
+    const maps = page.locator(`[id="${GPU}-maps"]`);
+    await page.click(`[id="${GPU}"] > summary`);
+    await maps.waitFor({ state: "hidden" });
+    await page.waitForFunction(() => location.hash.includes("fold="));
+    await page.click(`nav.index a[href="#${GPU}-maps"]`);
+    await maps.waitFor({ state: "visible" });
+    await context.close();
+  },
   async "percentiles stand side by side, in the table and in the charts"() {
     const { context, page } = await open({});
     await visit(page, "kernels/gemm.html#metric=percentiles");

@@ -49,6 +49,14 @@ static void clips_between_characters(void **state)
 	assert_int_equal(tk_utf8_clip_len("ab\u00e9d", 4), 4);
 }
 
+static void clips_between_clauses(void **state)
+{
+	assert_int_equal(tk_utf8_clip_clauses_len("one; two", 8), 8);
+	assert_int_equal(tk_utf8_clip_clauses_len("one; two; three", 9), 8);
+	assert_int_equal(tk_utf8_clip_clauses_len("one; two; three", 7), 3);
+	assert_int_equal(tk_utf8_clip_clauses_len("a sentence; two", 4), 4);
+}
+
 static void escapes_for_c(void **state)
 {
 	struct tk_buf b = TK_BUF_INIT;
@@ -85,6 +93,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {cmocka_unit_test(escapes_for_html),
 	        cmocka_unit_test(escapes_for_scripts), cmocka_unit_test(escapes_for_c),
 	        cmocka_unit_test(writes_members_of_json), cmocka_unit_test(escapes_for_addresses),
-	        cmocka_unit_test(clips_between_characters)};
+	        cmocka_unit_test(clips_between_characters),
+	        cmocka_unit_test(clips_between_clauses)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
