@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "site_gen/model/ab_plot.h"
 #include "site_gen/pages/versions.h"
 
 #define STEPS_MAX 60
@@ -49,8 +50,42 @@ static bool is_change_point(
 	return false;
 }
 
+/* ab_change, ab_interval, ab_pairs, ab_tone: the A/B runs of both versions by the configuration of
+ * the step; empty where there are none, or where the fastest configuration changed with it. */
+static int set_ab_result(struct tk_site *site, struct tk_value *o, const struct tk_versions *v,
+        const struct step *step, bool *any, struct tk_error *err)
+{
+	const struct tk_version_series *was = step->problem->best[step->before],
+	                               *is = step->problem->best[step->version];
+	struct tk_ab_plot pairs;
+	char text[TK_FORMAT_SIZE];
+	tk_value_set(site->arena, o, "ab_pairs", "");
+	if (was != is)
+		return 0;
+	int status = tk_ab_plot_load(&site->model, is->series, v->at[step->before]->rev,
+	        v->at[step->version]->rev, &pairs, err);
+	if (status || !pairs.count) {
+		if (!status)
+			tk_ab_plot_free(&pairs);
+		return status;
+	}
+	const struct tk_ab_result_compare_level *m = &pairs.median;
+	*any = true;
+	tk_value_set_fmt(site->arena, o, "ab_pairs", "%zu", pairs.count);
+	tk_value_set(site->arena, o, "ab_change", tk_format_change(m->change, text));
+	tk_value_set(site->arena, o, "ab_interval",
+	        tk_format_change_range(m->change, m->lo, m->hi, text));
+	tk_value_set_flag(site->arena, o, "ab_open", !(m->lo > 0 || m->hi < 0));
+	tk_page_set_tone(site, o, "ab_tone",
+	        m->lo > 0   ? TK_TONE_BAD
+	        : m->hi < 0 ? TK_TONE_GOOD
+	                    : TK_TONE_QUIET);
+	tk_ab_plot_free(&pairs);
+	return 0;
+}
+
 static int add_step(struct tk_site *site, struct tk_value *list, const struct tk_versions *v,
-        const struct step *step, struct tk_error *err)
+        const struct step *step, bool *any_ab, struct tk_error *err)
 {
 	const struct tk_version_series *was = step->problem->best[step->before],
 	                               *is = step->problem->best[step->version];
@@ -79,7 +114,7 @@ static int add_step(struct tk_site *site, struct tk_value *list, const struct tk
 	if (!status)
 		tk_value_set(site->arena, o, "code",
 		        tk_version_code_format_change(&before, &after, text));
-	return status;
+	return status ? status : set_ab_result(site, o, v, step, any_ab, err);
 }
 
 int tk_version_set_steps(struct tk_site *site, struct tk_value *o,
@@ -89,6 +124,7 @@ int tk_version_set_steps(struct tk_site *site, struct tk_value *o,
 	struct tk_value *list = tk_value_set_list(site->arena, o, "steps");
 	struct step *steps = calloc(section->count * v->count + 1, sizeof *steps);
 	size_t count = 0;
+	bool any_ab = false;
 	int status = steps ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && i < section->count; i++)
 		for (size_t k = 1; k < v->count; k++) {
@@ -102,7 +138,8 @@ int tk_version_set_steps(struct tk_site *site, struct tk_value *o,
 	if (!status)
 		qsort(steps, count, sizeof *steps, step_order);
 	for (size_t i = 0; !status && i < count && i < STEPS_MAX; i++)
-		status = add_step(site, list, v, &steps[i], err);
+		status = add_step(site, list, v, &steps[i], &any_ab, err);
+	tk_value_set_flag(site->arena, o, "has_ab", any_ab);
 	tk_value_set_fmt(
 	        site->arena, o, "steps_more", count > STEPS_MAX ? "%zu" : "", count - STEPS_MAX);
 	free(steps);

@@ -32,7 +32,7 @@ const char *tk_version_code_format_change(const struct tk_version_code *before,
 int tk_version_set_charts(struct tk_site *site, struct tk_value *o,
         const struct tk_version_section *section, struct tk_error *err);
 /* steps: the changes of time from one version to the next, the newest version first; steps_more:
- * how many are left out. */
+ * how many are left out; has_ab: A/B runs have measured one of them. */
 int tk_version_set_steps(struct tk_site *site, struct tk_value *o,
         const struct tk_version_section *section, struct tk_error *err);
 /* problems: each with its rows, one for each version; problems_cut. */

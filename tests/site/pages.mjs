@@ -35,6 +35,7 @@ export function largeKinds(site) {
     first(/^machines\/b/),
     first(/^cards\//),
     first(/^series\//),
+    "versions/triton.html",
     "compare.html",
   ];
 }

@@ -12,6 +12,7 @@ lacks() { ! grep -qP -- "$2" "$1" || fail "$1: expected no $2"; }
 make_site() { # NAME, records on stdin
 	cat >"$1.ndjson"
 	"$tracker" --db="$1.db" import "$1.ndjson" >/dev/null
+	[ "$1" != paired ] || python3 "$here/version_records.py" --pairs "$1.db"
 	TRACKER_NOW=@1765000000 "$tracker" --db="$1.db" detect >/dev/null
 	TRACKER_NOW=@1765000000 "$tracker" --db="$1.db" site --out="$1" >/dev/null
 }
@@ -40,6 +41,13 @@ has steps '\+10\.0.%.*slower.*registers 168 -&gt; 255'
 has steps 'before triton . 64x64-w4.*.25\.0.%.*faster.*registers 128'
 [ "$(sed -n 2,99p steps | grep -n '→ 3\.10\.0' | head -1 | cut -d: -f1)" -lt \
 	"$(sed -n 2,99p steps | grep -n '3\.8\.0 →' | cut -d: -f1)" ] || fail "the newest step is first"
+lacks "$page" 'A/B runs'
+# the same with A/B pairs of the newest step; the other one changed its configuration
+python3 "$here/version_records.py" | make_site paired
+sed -n '/aria-label="Steps of Attention/,/<\/table>/p' paired/versions/triton.html >paired_steps
+has paired_steps '3\.9\.0 → 3\.10\.0.*text-bad">\+10\.0.% <span class="sub">\+9\.[5-9] to \+10\.[1-5].%, 8 pairs<'
+[ "$(grep -c '<td class="num">–</td><td class="wide-text">' paired_steps)" = 1 ] ||
+	fail "expected one step without A/B runs"
 # the GEMM's 0.5 % are no step; its code is known by what its run used
 has "$page" 'No problem became slower or faster'
 sed -n '/<summary>gemm/,/<\/details>/p' "$page" >gemm
