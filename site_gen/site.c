@@ -11,6 +11,7 @@
 #include "site_gen/data/shard.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/assets.h"
+#include "site_gen/render/picture.h"
 
 /* Raise it when the same history gives other files: old sites are then rebuilt. */
 #define SITE_FORMAT 24
@@ -26,6 +27,7 @@ static int hash_inputs(const struct tk_site *site, const char *assets_hex,
 	tk_hash_add_str(h, assets_hex);
 	tk_hash_add_str(h, site->options->title);
 	tk_hash_add_str(h, site->options->base_url);
+	tk_hash_add_i64(h, site->picture != NULL);
 	tk_hash_add_i64(h, (int64_t)(site->options->tie * 1e9));
 	/* the navigation, which every page repeats */
 	tk_hash_add_str(h, site->model.device_count ? site->model.devices[0].file : "");
@@ -166,6 +168,9 @@ static void site_free(struct tk_site *site)
 	tk_templates_free(site->templates);
 	tk_arena_free(site->arena);
 	tk_buf_free(&site->page);
+	tk_picture_free(site->picture);
+	tk_buf_free(&site->chart);
+	tk_buf_free(&site->keys);
 	tk_buf_free(&site->sitemap);
 	tk_buf_free(&site->markup);
 	tk_model_free(&site->model);
@@ -178,7 +183,12 @@ int tk_site_write(struct tk_store *store, const struct tk_site_options *options,
 	int64_t start_ns = tk_clock_monotonic_ns();
 	site.templates = tk_templates_new();
 	site.arena = tk_arena_new();
-	int status = site.templates && site.arena ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+	bool pictures = options->base_url && *options->base_url && tk_picture_is_supported();
+	if (pictures)
+		site.picture = tk_picture_new();
+	int status = site.templates && site.arena && (site.picture || !pictures)
+	                     ? 0
+	                     : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
 		status = tk_templates_load(site.templates, options->templates_dir, err);
 	if (!status)

@@ -11,7 +11,6 @@
 #include "site_gen/model/ceilings.h"
 #include "site_gen/pages/kernel_internal.h"
 #include "site_gen/render/line_chart.h"
-#include "site_gen/render/mark.h"
 
 #define CHARTS_MAX 12
 #define PEAK_RATE_MIN 0.3 /* of the peak; it is not drawn over rates that are lower */
@@ -129,9 +128,7 @@ static int draw(struct tk_site *site, struct tk_value *o, const struct tk_kernel
 			continue;
 		lines[count++] = line;
 		struct tk_value *key = tk_value_append_object(site->arena, keys);
-		tk_page_set_clipped(site, key, "label", columns->labels[c], 60);
-		tk_mark_draw_key(&site->markup, columns->looks[c]);
-		tk_page_set_markup(site, key, "mark_markup");
+		tk_page_set_key(site, key, columns->looks[c], columns->labels[c]);
 	}
 	const struct tk_chart_axes axes = {
 	        tk_axes_names(columns->op)->x, unit, panel->top, panel->peak};

@@ -101,6 +101,10 @@ static int add_tile(struct tk_site *site, struct tk_value *list,
 	                             : "");
 	tk_value_set(site->arena, o, "peak_of",
 	        isfinite(peak) ? "of datasheet peak" : "of measured ceiling");
+	if (index.count > 1 && !site->chart.len) /* the picture shows the first one */
+		tk_value_set_fmt(site->arena, site->frame, "index_note",
+		        "Speed of %.40s on %.60s over %zu nights", tk_op_title(op), device->name,
+		        index.count);
 	set_index(site, o, &index);
 	double ratio = tk_standing_against_vendor(m, device, op, &problems);
 	tk_value_set_fmt(site->arena, o, "vendor",

@@ -5,7 +5,9 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "site_gen/pages/page_picture.h"
 #include "site_gen/render/escape.h"
+#include "site_gen/render/mark.h"
 
 #define REASON_MAX 400
 
@@ -24,8 +26,7 @@ static void section_path(struct tk_buf *out, const struct tk_model *m, enum tk_s
 			tk_buf_add_printf(out, "kernels/%s.html", m->series[i].op_file);
 }
 
-/* The public address of a page; false and nothing where the site's is unknown. */
-static bool add_address(struct tk_buf *out, const struct tk_site *site, const char *path)
+bool tk_page_add_address(struct tk_buf *out, const struct tk_site *site, const char *path)
 {
 	const char *base = site->options->base_url;
 	if (!base || !*base)
@@ -47,6 +48,8 @@ struct tk_value *tk_page_begin(
 	tk_arena_reset(site->arena);
 	struct tk_arena *a = site->arena;
 	struct tk_value *page = tk_value_object(a);
+	site->frame = page;
+	tk_page_picture_begin(site);
 	const char *root = strchr(path, '/') ? "../" : "";
 	tk_value_set(a, page, "root", root);
 	tk_page_set_clipped(site, page, "title", title, 200);
@@ -57,7 +60,7 @@ struct tk_value *tk_page_begin(
 	        "%.*s: performance of kernels, measured every night.",
 	        (int)tk_utf8_clip_len(title, 200), title);
 	struct tk_buf address = TK_BUF_INIT;
-	bool has_address = add_address(&address, site, path);
+	bool has_address = tk_page_add_address(&address, site, path);
 	tk_value_set(a, page, "address", tk_buf_cstr(&address));
 	tk_buf_free(&address);
 	tk_value_set(a, page, "version", site->version);
@@ -82,7 +85,7 @@ void tk_page_register(struct tk_site *site, const char *path)
 {
 	const char *suffix = strrchr(path, '.');
 	site->pages++;
-	if (suffix && !strcmp(suffix, ".html") && add_address(&site->sitemap, site, path))
+	if (suffix && !strcmp(suffix, ".html") && tk_page_add_address(&site->sitemap, site, path))
 		tk_buf_add_char(&site->sitemap, '\n');
 }
 
@@ -90,9 +93,10 @@ int tk_page_render(
         struct tk_site *site, const char *template_name, const char *path, struct tk_error *err)
 {
 	tk_buf_clear(&site->page);
-	/* tk_page_begin() made the object of the page as the first value of the arena */
-	int status = tk_templates_render(site->templates, template_name,
-	        tk_arena_first_value(site->arena), site->arena, &site->page, err);
+	int status = tk_page_picture_put(site, path, err);
+	if (!status)
+		status = tk_templates_render(
+		        site->templates, template_name, site->frame, site->arena, &site->page, err);
 	if (!status)
 		status = tk_output_put(site->out, path, &site->page, err);
 	return status ? tk_error_add_context(err, "page %s", path) : 0;
@@ -130,8 +134,17 @@ void tk_page_set_time(struct tk_site *site, struct tk_value *o, const char *key,
 
 void tk_page_set_markup(struct tk_site *site, struct tk_value *o, const char *key)
 {
+	tk_page_picture_add_drawing(site);
 	tk_value_set_markup(site->arena, o, key, &site->markup);
 	tk_buf_clear(&site->markup);
+}
+
+void tk_page_set_key(struct tk_site *site, struct tk_value *o, size_t look, const char *label)
+{
+	tk_page_picture_add_key(site, look, label);
+	tk_page_set_clipped(site, o, "label", label, 60);
+	tk_mark_draw_key(&site->markup, look);
+	tk_page_set_markup(site, o, "mark_markup");
 }
 
 void tk_page_set_tone(struct tk_site *site, struct tk_value *o, const char *key, enum tk_tone tone)

@@ -18,6 +18,7 @@
 #include "site_gen/site.h"
 
 struct tk_error;
+struct tk_picture;
 
 #define TK_PAGE_PATH_SIZE 160
 
@@ -29,6 +30,11 @@ struct tk_site {
 	struct tk_templates *templates;
 	struct tk_arena *arena;     /* of the page being made */
 	struct tk_buf page, markup; /* reused */
+	struct tk_value *frame;     /* the outermost value of that page */
+	struct tk_picture *picture; /* reused; NULL: pages have no pictures */
+	bool has_picture;           /* that page may have one of its own */
+	struct tk_buf chart, keys;  /* what it shows: markup, and a line of text for each key */
+	bool has_keys;              /* all keys of that chart are known */
 	struct tk_buf sitemap; /* addresses of all pages, a line each; needs the site's address */
 	struct tk_reuse reuse;
 	struct tk_chart_data data;
@@ -88,6 +94,10 @@ void tk_page_series_path(const struct tk_site_series *s, char path[TK_PAGE_PATH_
  * `description`, which links to it show, to a better one. */
 struct tk_value *tk_page_begin(
         struct tk_site *site, const char *path, const char *title, enum tk_section section);
+/* The public address of a page; false and nothing where the site's is unknown. */
+bool tk_page_add_address(struct tk_buf *out, const struct tk_site *site, const char *path);
+/* Sets label and mark_markup: a line of the key to a chart. */
+void tk_page_set_key(struct tk_site *site, struct tk_value *o, size_t look, const char *label);
 /* Adds a page, written or kept, to the site map. */
 void tk_page_register(struct tk_site *site, const char *path);
 int tk_page_render(

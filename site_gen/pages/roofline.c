@@ -10,7 +10,6 @@
 #include "site_gen/data/shard.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/render/mark.h"
 #include "site_gen/render/roofline.h"
 #include "site_gen/render/svg.h"
 
@@ -300,9 +299,7 @@ static int set_drawing(struct tk_site *site, struct tk_value *page,
 	struct tk_value *marks = tk_value_set_list(site->arena, page, "marks");
 	for (size_t i = 0; i < points->label_count && points->label_count > 1; i++) {
 		struct tk_value *o = tk_value_append_object(site->arena, marks);
-		tk_page_set_clipped(site, o, "label", points->labels[i], 60);
-		tk_mark_draw_key(&site->markup, points->looks[i]);
-		tk_page_set_markup(site, o, "mark_markup");
+		tk_page_set_key(site, o, points->looks[i], points->labels[i]);
 	}
 	return status;
 }

@@ -17,6 +17,7 @@
 
 #define TABLE_ROWS 30
 #define PEERS_MAX 12
+#define PICTURES_MAX 400 /* drawing one costs more than the page */
 
 /* ---- the page ---- */
 
@@ -231,6 +232,14 @@ static void set_description(
 	        word);
 }
 
+/* Of many series, those that changed: others link to the picture of the overview. */
+static bool is_pictured(const struct tk_site *site, const struct tk_site_series *s)
+{
+	enum tk_tone tone = tk_series_tone(s);
+	return site->model.series_count <= PICTURES_MAX || tone == TK_TONE_BAD ||
+	       tone == TK_TONE_GOOD || tk_series_find_open_alert(&site->model, s);
+}
+
 int tk_page_write_series(struct tk_site *site, const struct tk_site_series *s, struct tk_error *err)
 {
 	char title[400], path[TK_PAGE_PATH_SIZE];
@@ -255,6 +264,7 @@ int tk_page_write_series(struct tk_site *site, const struct tk_site_series *s, s
 	if (status)
 		return status;
 	tk_series_marks_set(site, page, s, marks);
+	site->has_picture = site->has_picture && is_pictured(site, s);
 	set_trend(site, page, s, scale, marks);
 	json_decref(marks);
 	struct tk_value *rows = tk_value_set_list(site->arena, page, "rows");

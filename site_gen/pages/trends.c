@@ -193,11 +193,9 @@ static int add_panel(struct tk_site *site, struct tk_value *list, const struct t
 		add_line_data(data, &line);
 		lines[line_count++] = line;
 		struct tk_value *key = tk_value_append_object(site->arena, keys);
-		tk_page_set_clipped(site, key, "label",
-		        parts[i].variant ? parts[i].variant : "all backends", 60);
 		tk_value_set_int(site->arena, key, "look", (int64_t)line.look);
-		tk_mark_draw_key(&site->markup, line.look);
-		tk_page_set_markup(site, key, "mark_markup");
+		tk_page_set_key(
+		        site, key, line.look, parts[i].variant ? parts[i].variant : "all backends");
 	}
 	tk_buf_add_str(data, "]}");
 	tk_date_chart_draw(

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "site_gen/pages/versions.h"
-#include "site_gen/render/mark.h"
 #include "site_gen/render/version_chart.h"
 
 #define LINES_MAX TK_LOOKS
@@ -132,9 +131,7 @@ int tk_version_set_charts(struct tk_site *site, struct tk_value *o,
 	for (size_t i = 0; i < count; i++) {
 		const struct tk_site_series *s = drawn[i]->series->series;
 		struct tk_value *key = tk_value_append_object(site->arena, keys);
-		tk_page_set_clipped(site, key, "label", s->problem->title, 80);
-		tk_mark_draw_key(&site->markup, i);
-		tk_page_set_markup(site, key, "mark_markup");
+		tk_page_set_key(site, key, i, s->problem->title);
 	}
 	tk_value_set_flag(
 	        site->arena, o, "charts_cut", count == LINES_MAX && count < section->count);

@@ -65,11 +65,6 @@ bool tk_arena_has_failed(const struct tk_arena *a)
 	return a->failed;
 }
 
-const struct tk_value *tk_arena_first_value(const struct tk_arena *a)
-{
-	return a->first->used ? (const struct tk_value *)a->first->data : NULL;
-}
-
 static void *arena_take(struct tk_arena *a, size_t size)
 {
 	size = (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);

@@ -17,8 +17,6 @@ struct tk_arena *tk_arena_new(void);     /* NULL: out of memory */
 void tk_arena_reset(struct tk_arena *a); /* forgets all values, keeps the memory */
 void tk_arena_free(struct tk_arena *a);
 bool tk_arena_has_failed(const struct tk_arena *a);
-const struct tk_value *tk_arena_first_value(
-        const struct tk_arena *a); /* the first value made since the reset; NULL: none */
 
 enum tk_value_type {
 	TK_VALUE_TEXT,
