@@ -111,13 +111,13 @@ ATTENTION = """func.func @f(%%q: %(Q)s, %%k: %(K)s, %%v: %(K)s) -> %(Q)s {
   %%scale = arith.constant %(scale)s : %(t)s
   %%g = tensor.expand_shape %%q [[0], [1], [2, 3], [4]] output_shape [%(groups)s] : %(Q)s into %(G)s
   %%e = tensor.empty() : %(G)s
-  %%o = iree_linalg_ext.attention %(open)s{indexing_maps = [
+%(make_mask)s  %%o = iree_linalg_ext.attention %(open)s{indexing_maps = [
       affine_map<(b, h, g, m, n, d, s) -> (b, m, h, g, d)>,
       affine_map<(b, h, g, m, n, d, s) -> (b, s, h, d)>,
       affine_map<(b, h, g, m, n, d, s) -> (b, s, h, n)>,
-      affine_map<(b, h, g, m, n, d, s) -> ()>,
+      affine_map<(b, h, g, m, n, d, s) -> ()>,%(mask_map)s
       affine_map<(b, h, g, m, n, d, s) -> (b, m, h, g, n)>]}%(close)s
-    ins(%%g, %%k, %%v, %%scale : %(G)s, %(K)s, %(K)s, %(t)s) outs(%%e : %(G)s) {
+    ins(%%g, %%k, %%v, %%scale%(mask)s : %(G)s, %(K)s, %(K)s, %(t)s%(mask_type)s) outs(%%e : %(G)s) {
     ^bb0(%%x: f32):
       iree_linalg_ext.yield %%x : f32
   } -> %(G)s
@@ -125,13 +125,40 @@ ATTENTION = """func.func @f(%%q: %(Q)s, %%k: %(K)s, %%v: %(K)s) -> %(Q)s {
   return %%r : %(Q)s
 }
 """
+# Query i sees keys up to i + %(late)s.
+MASK = """  %%c = tensor.empty() : %(M)s
+  %%mask = linalg.generic {indexing_maps = [affine_map<(m, s) -> (m, s)>],
+      iterator_types = ["parallel", "parallel"]} outs(%%c : %(M)s) {
+    ^bb0(%%x: i1):
+      %%i = linalg.index 0 : index
+      %%j = linalg.index 1 : index
+      %%late = arith.constant %(late)s : index
+      %%last = arith.addi %%i, %%late : index
+      %%y = arith.cmpi sle, %%j, %%last : index
+      linalg.yield %%y : i1
+  } -> %(M)s
+"""
+
+
+def mask_words(p, sq, skv):
+    if p["causal"] == "0":
+        return dict.fromkeys(("make_mask", "mask_map", "mask", "mask_type"), "")
+    kind = tensor("i1", sq, skv)
+    return {
+        "make_mask": MASK % {"M": kind, "late": skv - sq},
+        "mask_map": "\n      affine_map<(b, h, g, m, n, d, s) -> (m, s)>,",
+        "mask": ", %mask",
+        "mask_type": ", " + kind,
+    }
 
 
 def attention(p):
     b, h, hkv, sq, skv, d = (int(p[key]) for key in ("b", "h", "hkv", "sq", "skv", "d"))
     t, scale = p["dtype"], float(p.get("scale", 0)) or 1 / math.sqrt(d)
-    if p["dir"] != "fwd" or p["causal"] != "0" or t not in FLOATS or int(p.get("dv", d)) != d:
-        raise Unsupported("only forward without a mask, f32, f16 and bf16")
+    if p["dir"] != "fwd" or t not in FLOATS or int(p.get("dv", d)) != d:
+        raise Unsupported("only forward, f32, f16 and bf16")
+    if p["causal"] != "0" and skv < sq:
+        raise Unsupported("a causal mask that leaves queries without keys")
     groups = (b, sq, hkv, h // hkv, d)
     words = {
         "Q": tensor(t, b, sq, h, d),
@@ -140,6 +167,7 @@ def attention(p):
         "groups": ", ".join(map(str, groups)),
         "scale": "%.9e" % scale,
         "t": t,
+        **mask_words(p, sq, skv),
     }
 
     def text(tiles, version):
