@@ -341,7 +341,7 @@ static void shipped_suites(void **state)
 	        {"gemm-core", 105, "gemm:m=16,n=22016,k=4096,a=bf16"},
 	        {"gemm-deepseek", 48, "gemm:m=128,n=129280,k=7168,a=bf16,c=f32,tb=t"},
 	        {"attention-core", 115, "attention:b=4,sq=4096,h=8,d=256,causal=1"},
-	        {"compilers-core", 12, "attention:b=4,sq=4096,h=16,d=128,dtype=bf16,causal=1"},
+	        {"compilers-core", 16, "attention:b=4,sq=4096,h=16,d=128,dtype=bf16,causal=1"},
 	        {"attention-d256", 8, "attention:b=4,sq=512,h=8,d=256,causal=1"},
 	        {"gemm-full", 1360, "gemm:m=1,n=32000,k=5120,a=f16,tb=t"},
 	        {"attention-full", 840, "attention:b=1,h=8,sq=64,d=64,dtype=bf16"},
