@@ -109,7 +109,8 @@ def gemm(p):
 
 ATTENTION = """func.func @f(%%q: %(Q)s, %%k: %(K)s, %%v: %(K)s) -> %(Q)s {
   %%scale = arith.constant %(scale)s : %(t)s
-  %%g = tensor.expand_shape %%q [[0], [1], [2, 3], [4]] output_shape [%(groups)s] : %(Q)s into %(G)s
+  %%g = tensor.expand_shape %%q [[0], [1], [2, 3], [4]] output_shape [%(groups)s]
+      : %(Q)s into %(G)s
   %%e = tensor.empty() : %(G)s
 %(make_mask)s  %%o = iree_linalg_ext.attention %(open)s{indexing_maps = [
       affine_map<(b, h, g, m, n, d, s) -> (b, m, h, g, d)>,
@@ -117,7 +118,8 @@ ATTENTION = """func.func @f(%%q: %(Q)s, %%k: %(K)s, %%v: %(K)s) -> %(Q)s {
       affine_map<(b, h, g, m, n, d, s) -> (b, s, h, n)>,
       affine_map<(b, h, g, m, n, d, s) -> ()>,%(mask_map)s
       affine_map<(b, h, g, m, n, d, s) -> (b, m, h, g, n)>]}%(close)s
-    ins(%%g, %%k, %%v, %%scale%(mask)s : %(G)s, %(K)s, %(K)s, %(t)s%(mask_type)s) outs(%%e : %(G)s) {
+    ins(%%g, %%k, %%v, %%scale%(mask)s : %(G)s, %(K)s, %(K)s, %(t)s%(mask_type)s)
+    outs(%%e : %(G)s) {
     ^bb0(%%x: f32):
       iree_linalg_ext.yield %%x : f32
   } -> %(G)s
