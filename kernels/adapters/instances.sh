@@ -12,19 +12,13 @@ tracker_type() { # f16: TK_F16
 	printf 'TK_%s' "$1" | tr '[:lower:]' '[:upper:]'
 }
 
-# compile_instance NAME ARGUMENT...: leaves NAME.o and NAME.result: "ok SECONDS" or "failed SECONDS
-# REASON". Give relative paths, the same at every revision: then no path of the work tree is in an
-# object.
-compile_instance() {
+# run_instance NAME COMMAND...: runs COMMAND, which leaves NAME.o, and leaves NAME.result: "ok
+# SECONDS" or "failed SECONDS REASON".
+run_instance() {
 	instance=$1
 	shift
-	# ccache takes -gencode for a request for debug information, which has the name of the
-	# folder in it
-	launcher=
-	if command -v ccache >/dev/null; then launcher="env CCACHE_NOHASHDIR=1 ccache"; fi
 	start=$(date +%s)
-	if $launcher nvcc "$@" -Xcompiler -fPIC,-fvisibility=hidden "-DKERNEL=$instance" \
-		-o "$instance.o" >"$instance.log" 2>&1; then
+	if "$@" >"$instance.log" 2>&1; then
 		echo "ok $(($(date +%s) - start))" >"$instance.result"
 	else
 		# a compiler without memory says nothing of the revision: the whole build ends
@@ -38,10 +32,30 @@ compile_instance() {
 	echo "$instance: $(cat "$instance.result")"
 }
 
+# compile_instance NAME ARGUMENT...: by nvcc. Give relative paths, the same at every revision: then
+# no path of the work tree is in an object.
+compile_instance() {
+	name=$1
+	shift
+	# ccache takes -gencode for a request for debug information, which has the name of the
+	# folder in it
+	launcher=
+	if command -v ccache >/dev/null; then launcher="env CCACHE_NOHASHDIR=1 ccache"; fi
+	# shellcheck disable=SC2086
+	run_instance "$name" $launcher nvcc "$@" -Xcompiler -fPIC,-fvisibility=hidden \
+		"-DKERNEL=$name" -o "$name.o"
+}
+
 # describe_instances: instances.inc for backend.c, and TK_OUT/instances.txt. Each row has what the
 # adapter's instance_row VALUE... prints, then the kernel and the compiler's error, one of them
 # NULL. Fails if no instance compiled.
 describe_instances() {
+	list_instances
+	require_instance
+}
+
+# list_instances: as describe_instances, but does not fail
+list_instances() {
 	while read -r instance values; do
 		if grep -q '^ok' "$instance.result"; then
 			echo "extern const struct kernel $instance;"
@@ -59,22 +73,32 @@ describe_instances() {
 		echo "$instance $how $seconds s${reason:+: $reason}" >>"$TK_OUT/instances.txt"
 	done <instances
 	echo '{0}};' >>instances.inc
-	if [ -s instances ] && ! grep -q '^[^ ]* ok ' "$TK_OUT/instances.txt"; then
+}
+
+# require_instance: fails if TK_OUT/instances.txt has instances and none of them compiled
+require_instance() {
+	if [ -s "$TK_OUT/instances.txt" ] && ! grep -q '^[^ ]* ok ' "$TK_OUT/instances.txt"; then
 		echo "error: no instance compiled; the first one: $(head -n 1 \
 			"$TK_OUT/instances.txt")"
 		exit 1
 	fi
 }
 
+# instance_objects: the objects of the instances that compiled
+instance_objects() {
+	while read -r instance values; do
+		if grep -q '^ok' "$instance.result"; then echo "$instance.o"; fi
+	done <instances
+}
+
 # link_instances BACKEND OBJECT...: TK_OUT/lib/tk_backend_BACKEND.so of the objects and the
-# instances
+# instances, by nvcc
 link_instances() {
 	backend=$1
 	shift
-	while read -r instance values; do
-		if grep -q '^ok' "$instance.result"; then set -- "$@" "$instance.o"; fi
-	done <instances
 	mkdir -p "$TK_OUT/lib"
+	# shellcheck disable=SC2046 # names have no spaces
+	set -- "$@" $(instance_objects)
 	nvcc -shared -cudart static ${LDFLAGS:+-Xlinker "${LDFLAGS#-Wl,}"} \
 		-o "$TK_OUT/lib/tk_backend_$backend.so" "$@"
 }

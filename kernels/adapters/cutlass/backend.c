@@ -1,8 +1,9 @@
-/* GEMM by the kernels that the build compiled, of CUTLASS or of DeepGEMM (library.h). A kernel that
+/* GEMM by the kernels that the build compiled, of CUTLASS or another library (library.h). A kernel that
  * did not compile costs the problems that only it would do: they are unsupported, with the
  * compiler's error as the reason. */
 #include "kernel.h"
 #include "library.h"
+#include "targets.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,8 +60,8 @@ static const char *backend_version(void)
 static int backend_open(
         const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
 {
-	if (strncmp(args->device_info.arch, "sm_90", strlen("sm_90")))
-		return fail(err, TK_ABI_UNSUPPORTED, "compiled for sm_90a, the device is %s",
+	if (!runs_on(TARGETS, args->device_info.arch))
+		return fail(err, TK_ABI_UNSUPPORTED, "compiled for " TARGETS ", the device is %s",
 		        args->device_info.arch);
 	struct tk_backend_ctx *ctx = calloc(1, sizeof *ctx);
 	if (!ctx)
@@ -205,7 +206,7 @@ static const struct tk_backend backend = {
         .abi_major = TK_ABI_MAJOR,
         .abi_minor = TK_ABI_MINOR,
         .name = BACKEND_NAME,
-        .device_kind = "cuda",
+        .device_kind = DEVICE_KIND,
         .description = BACKEND_DESCRIPTION,
         .version = backend_version,
         .open = backend_open,

@@ -1,8 +1,9 @@
-/* Attention by the instances of FlashAttention that the build compiled; library.h has what differs
- * between versions 2 and 3. An instance that did not compile costs its own problems: they are
+/* Attention by the instances of FlashAttention, or of another library, that the build compiled;
+ * library.h has what differs. An instance that did not compile costs its own problems: they are
  * unsupported, with the compiler's error as the reason. */
 #include "kernel.h"
 #include "library.h"
+#include "targets.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,21 +47,10 @@ static const char *backend_version(void)
 	return FLASH_VERSION;
 }
 
-/* "sm_90a" runs on exactly 9.0, "sm_80" on all of 8.x from 8.0 on. */
-static int runs_on(const char *device)
-{
-	const size_t digits = strspn(FLASH_TARGET + 3, "0123456789");
-	const int built = atoi(FLASH_TARGET + 3), found = atoi(device + 3);
-	if (strncmp(device, "sm_", 3) != 0)
-		return 0;
-	return FLASH_TARGET[3 + digits] ? found == built
-	                                : found / 10 == built / 10 && found >= built;
-}
-
 static int backend_open(
         const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
 {
-	if (!runs_on(args->device_info.arch))
+	if (!runs_on(FLASH_TARGET, args->device_info.arch))
 		return fail(err, TK_ABI_UNSUPPORTED, "compiled for %s, the device is %s",
 		        FLASH_TARGET, args->device_info.arch);
 	struct tk_backend_ctx *ctx = calloc(1, sizeof *ctx);
@@ -168,7 +158,7 @@ static const struct tk_backend backend = {
         .abi_major = TK_ABI_MAJOR,
         .abi_minor = TK_ABI_MINOR,
         .name = BACKEND_NAME,
-        .device_kind = "cuda",
+        .device_kind = DEVICE_KIND,
         .description = "Attention by " LIBRARY_NAME ", forward",
         .version = backend_version,
         .open = backend_open,

@@ -1,0 +1,105 @@
+/* Attention, forward, by the library's own dispatcher fmha_fwd(), which the library's generator
+ * wrote for the kernels of one instance. The build defines KERNEL (the symbol), fmha_fwd (a name of
+ * its own for each instance), DATA_TYPE, HEAD and CAUSAL. */
+#include "kernel.h"
+#include "fmha_fwd.hpp"
+#include <exception>
+#include <hip/hip_runtime.h>
+#include <new>
+
+namespace
+{
+
+struct strides {
+	ck_tile::index_t batch, head, row;
+};
+
+strides dense(int64_t rows, int64_t heads, int64_t d) /* [batch][rows][heads][d] */
+{
+	return {static_cast<ck_tile::index_t>(rows * heads * d), static_cast<ck_tile::index_t>(d),
+	        static_cast<ck_tile::index_t>(heads * d)};
+}
+
+void set_strides(fmha_fwd_args &f, const struct tk_attention *a)
+{
+	const strides q = dense(a->sq, a->h, a->d), kv = dense(a->skv, a->hkv, a->d);
+	f.stride_q = f.stride_o = q.row;
+	f.nhead_stride_q = f.nhead_stride_o = q.head;
+	f.batch_stride_q = f.batch_stride_o = q.batch;
+	f.stride_k = f.stride_v = kv.row;
+	f.nhead_stride_k = f.nhead_stride_v = kv.head;
+	f.batch_stride_k = f.batch_stride_v = kv.batch;
+}
+
+void set_sizes(fmha_fwd_args &f, const struct tk_attention *a)
+{
+	f.batch = static_cast<ck_tile::index_t>(a->b);
+	f.nhead_q = static_cast<ck_tile::index_t>(a->h);
+	f.nhead_k = static_cast<ck_tile::index_t>(a->hkv);
+	f.seqlen_q = f.max_seqlen_q = static_cast<ck_tile::index_t>(a->sq);
+	f.seqlen_k = static_cast<ck_tile::index_t>(a->skv);
+	f.hdim_q = f.hdim_v = static_cast<ck_tile::index_t>(a->d);
+}
+
+/* The last query sees all keys: the mask is aligned at the bottom right. */
+constexpr mask_enum mask = CAUSAL ? mask_enum::mask_bottom_right : mask_enum::no_mask;
+
+fmha_fwd_traits traits()
+{
+	fmha_fwd_traits t{};
+	t.hdim_q = t.hdim_v = HEAD;
+	t.data_type = DATA_TYPE;
+	t.is_v_rowmajor = true;
+	t.mask_type = mask;
+	t.bias_type = bias_enum::no_bias;
+	return t;
+}
+
+const char *prepare(const struct tk_attention *a, const struct tk_tensor *t, uint32_t, void **out)
+{
+	auto *f = new (std::nothrow) fmha_fwd_args{};
+	if (!f)
+		return "out of memory";
+	set_strides(*f, a);
+	set_sizes(*f, a);
+	f->q_ptr = t[TK_T_Q].data;
+	f->k_ptr = t[TK_T_K].data;
+	f->v_ptr = t[TK_T_V].data;
+	f->o_ptr = t[TK_T_O].data;
+	f->scale_s = static_cast<float>(a->scale);
+	f->mask_type = static_cast<ck_tile::index_t>(mask);
+	f->window_size_left = -1;
+	f->window_size_right = CAUSAL ? 0 : -1;
+	*out = f;
+	return nullptr;
+}
+
+const char *run(void *prepared, void *stream)
+{
+	try {
+		static const fmha_fwd_traits fixed = traits();
+		const ck_tile::stream_config to{static_cast<hipStream_t>(stream)};
+		if (fmha_fwd(fixed, *static_cast<fmha_fwd_args *>(prepared), to) < 0)
+			return "the library has no kernel for this problem";
+	} catch (const std::exception &e) {
+		static thread_local char text[256];
+		snprintf(text, sizeof text, "%s", e.what());
+		return text;
+	}
+	const hipError_t error = hipGetLastError();
+	return error == hipSuccess ? nullptr : hipGetErrorString(error);
+}
+
+void destroy(void *prepared)
+{
+	delete static_cast<fmha_fwd_args *>(prepared);
+}
+
+} // namespace
+
+#ifndef __HIP_DEVICE_COMPILE__ /* a constant would be in the code of the device, too */
+extern "C" {
+extern const struct kernel KERNEL;
+const struct kernel KERNEL = {prepare, run, destroy};
+}
+#endif
