@@ -78,6 +78,7 @@ for version; do
 	rm -rf "$out.sdists/tree"
 	mkdir "$out.sdists/tree"
 	unpack "$archive" "$out.sdists/tree"
+	rm -rf "$out.sdists/tree/$folder/.git" # of a submodule
 	(cd "$out.sdists/tree/$folder" && cp -a . "$out/")
 	git -C "$out" add -A -f
 	when=$(newest_time "$archive")

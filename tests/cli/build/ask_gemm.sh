@@ -1,7 +1,7 @@
 # What a backend of GEMM kernels says of a problem:  . ask_gemm.sh
 #   ./ask_gemm FILE.so TYPE TYPE_C TB [M N K]
 # prints its version and its configurations, or its reason against the problem. Types are numbers of
-# enum tk_dtype. It fails if the backend opens on another card than Hopper's.
+# enum tk_dtype. It fails if the backend opens on another device than DEVICE (default: sm_90).
 cat >ask_gemm.c <<'C'
 #include "tracker_abi.h"
 #include <dlfcn.h>
@@ -30,7 +30,8 @@ int main(int argc, char **argv)
 	struct tk_abi_error err = {.size = sizeof err};
 	if (b->open(&args, &ctx, &err) != TK_ABI_UNSUPPORTED)
 		return 8;
-	snprintf(args.device_info.arch, sizeof args.device_info.arch, "sm_90");
+	snprintf(args.device_info.arch, sizeof args.device_info.arch, "%s",
+		getenv("DEVICE") ? getenv("DEVICE") : "sm_90");
 	if (b->open(&args, &ctx, &err))
 		return 7;
 	const char *const *names;
