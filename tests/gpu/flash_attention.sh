@@ -14,19 +14,20 @@
 set -euo pipefail
 . "$(dirname "$0")/versions.sh"
 
-# "fa2_f16_128_1 ok 104 s": type, head dimension, mask (any: both); "fa3_f16_128 ok 150 s" and
-# "flashinfer_f16_128 ok 65 s": both masks
+# "fa2_f16_128_1 ok 104 s": type, head dimension, mask (any: both); "fa3_f16_128 ok 150 s",
+# "fa3_f16_128_bwd ok 300 s" and "flashinfer_f16_128 ok 65 s": both masks
 problems() { # FILE...
-	sed -n -e 's/^fa2_\([a-z0-9]*\)_\([0-9]*\)_\([a-z0-9]*\) ok .*/\1 \2 \3/p' \
-		-e 's/^[a-z0-9]*_\([a-z0-9]*\)_\([0-9]*\) ok .*/\1 \2 any/p' "$@" | sort -u |
-		while read -r type d mask; do
+	sed -n -e 's/^fa2_\([a-z0-9]*\)_\([0-9]*\)_\([a-z0-9]*\) ok .*/\1 \2 \3 fwd/p' \
+		-e 's/^[a-z0-9]*_\([a-z0-9]*\)_\([0-9]*\) ok .*/\1 \2 any fwd/p' \
+		-e 's/^[a-z0-9]*_\([a-z0-9]*\)_\([0-9]*\)_bwd ok .*/\1 \2 any bwd/p' "$@" | sort -u |
+		while read -r type d mask dir; do
 		case $mask in any) masks="0 1" ;; *) masks=$mask ;; esac
 		for causal in $masks; do
 			for sq in ${SEQUENCES:-512 2048 8192 16384}; do
-				echo "attention:b=$((16384 / sq)),h=$((2048 / d)),sq=$sq,d=$d,dtype=$type,causal=$causal"
+				echo "attention:b=$((16384 / sq)),h=$((2048 / d)),sq=$sq,d=$d,dtype=$type,causal=$causal,dir=$dir"
 			done
 			if [ "$d" = 128 ]; then
-				echo "attention:b=1,h=64,hkv=8,sq=4096,d=128,dtype=$type,causal=$causal"
+				echo "attention:b=1,h=64,hkv=8,sq=4096,d=128,dtype=$type,causal=$causal,dir=$dir"
 			fi
 		done
 	done

@@ -11,7 +11,8 @@ def flops(problem):
     if problem.startswith("gemm:"):
         return 2 * int(f["m"]) * int(f["n"]) * int(f["k"])
     b, h, d, sq, skv = (int(f.get(k, f["sq"])) for k in ("b", "h", "d", "sq", "skv"))
-    return 4 * b * h * d * sq * skv // (2 if f["causal"] == "1" else 1)
+    products = 5 if f["dir"] == "bwd" else 2
+    return 2 * products * b * h * d * sq * skv // (2 if f["causal"] == "1" else 1)
 
 
 answers = {

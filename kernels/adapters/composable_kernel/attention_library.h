@@ -7,6 +7,7 @@
 
 #define BACKEND_NAME "ck_attention"
 #define LIBRARY_NAME "Composable Kernel"
+#define HAS_BACKWARD 0
 
 /* Sizes and strides are 32-bit numbers in the library. Returns the reason for not doing the
  * problem, or NULL. */

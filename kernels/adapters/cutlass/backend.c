@@ -1,5 +1,5 @@
-/* GEMM by the kernels that the build compiled, of CUTLASS or another library (library.h). A kernel that
- * did not compile costs the problems that only it would do: they are unsupported, with the
+/* GEMM by the kernels that the build compiled, of CUTLASS or another library (library.h). A kernel
+ * that did not compile costs the problems that only it would do: they are unsupported, with the
  * compiler's error as the reason. */
 #include "kernel.h"
 #include "library.h"

@@ -16,6 +16,7 @@ struct instance {
 	uint32_t type;
 	int64_t head;
 	int32_t causal;              /* ANY: both */
+	int32_t dir;                 /* enum tk_direction */
 	const struct kernel *kernel; /* NULL: it did not compile */
 	const char *error;           /* of the compiler */
 };
@@ -71,7 +72,7 @@ static const struct instance *find_instance(
 {
 	const char *refusal = find_refusal(a, ctx->compute_units);
 	*why = "no kernel was compiled for this type and head dimension";
-	if (a->dir != TK_FWD)
+	if (a->dir != TK_FWD && !HAS_BACKWARD)
 		*why = "only the forward direction";
 	else if (a->d != a->dv)
 		*why = "only dv = d";
@@ -79,7 +80,7 @@ static const struct instance *find_instance(
 		*why = refusal;
 	else
 		for (const struct instance *i = instances; i->name; i++) {
-			if (i->type != a->dtype || i->head != a->d ||
+			if (i->type != a->dtype || i->head != a->d || i->dir != a->dir ||
 			        (i->causal != ANY && i->causal != a->causal))
 				continue;
 			if (i->kernel)
@@ -128,7 +129,7 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *pro
 	plan->sets = sets;
 	snprintf(info->kernel, sizeof info->kernel, "%s", found->name);
 	info->capturable = 1;
-	info->deterministic = 1;
+	info->deterministic = plan->attention->dir == TK_FWD; /* gradients are added in any order */
 	*out = plan;
 	return TK_ABI_OK;
 }
@@ -159,7 +160,8 @@ static const struct tk_backend backend = {
         .abi_minor = TK_ABI_MINOR,
         .name = BACKEND_NAME,
         .device_kind = DEVICE_KIND,
-        .description = "Attention by " LIBRARY_NAME ", forward",
+        .description = HAS_BACKWARD ? "Attention by " LIBRARY_NAME
+                                    : "Attention by " LIBRARY_NAME ", forward",
         .version = backend_version,
         .open = backend_open,
         .close = backend_close,
@@ -168,7 +170,7 @@ static const struct tk_backend backend = {
         .bind = backend_bind,
         .launch = backend_launch,
         .unplan = backend_unplan,
-        .operations = TK_OPERATION_ATTENTION,
+        .operations = TK_OPERATION_ATTENTION | (HAS_BACKWARD ? TK_OPERATION_ATTENTION_BACKWARD : 0),
 };
 
 TK_EXPORT const struct tk_backend *tk_backend_entry(void)

@@ -6,6 +6,7 @@
 
 #define BACKEND_NAME "fa3"
 #define LIBRARY_NAME "FlashAttention-3"
+#define HAS_BACKWARD 1
 
 /* Where the last block of a head's rows is much emptier than that of its group, the library packs
  * the heads of a group into common blocks (should_pack_gqa, tile_size_fwd_sm90). Returns the reason
@@ -16,7 +17,7 @@ static inline const char *find_refusal(const struct tk_attention *a, int64_t com
 	const double rows = (double)a->sq / (double)((a->sq + block - 1) / block * block);
 	const double packed_rows = (double)packed / (double)((packed + block - 1) / block * block);
 	(void)compute_units;
-	return a->h != a->hkv && rows < 0.9 * packed_rows
+	return a->dir == TK_FWD && a->h != a->hkv && rows < 0.9 * packed_rows
 	               ? "the library packs heads that share keys, such kernels are not compiled"
 	               : NULL;
 }

@@ -6,6 +6,7 @@
 
 #define BACKEND_NAME "flashinfer"
 #define LIBRARY_NAME "FlashInfer"
+#define HAS_BACKWARD 0
 
 /* From 4,096 tiles a head on the library gives all heads one schedule, by another kernel
  * (PrefillSM90Plan). Returns the reason for not doing the problem, or NULL. */
