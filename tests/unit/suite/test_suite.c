@@ -342,6 +342,7 @@ static void shipped_suites(void **state)
 	        {"gemm-deepseek", 48, "gemm:m=128,n=129280,k=7168,a=bf16,c=f32,tb=t"},
 	        {"attention-core", 115, "attention:b=4,sq=4096,h=8,d=256,causal=1"},
 	        {"compilers-core", 16, "attention:b=4,sq=4096,h=16,d=128,dtype=bf16,causal=1"},
+	        {"cpu-core", 12, "gemm:m=1,n=1024,k=1024"},
 	        {"attention-d256", 8, "attention:b=4,sq=512,h=8,d=256,causal=1"},
 	        {"gemm-full", 1360, "gemm:m=1,n=32000,k=5120,a=f16,tb=t"},
 	        {"attention-full", 840, "attention:b=1,h=8,sq=64,d=64,dtype=bf16"},
@@ -387,7 +388,7 @@ static void finding_files(void **state)
 	assert_int_equal(tk_suite_load(dir, "suites/smoke.yml", &s, &err), 0);
 	tk_suite_free(s);
 	assert_int_equal(tk_suite_list_names(dir, &names, &count, &err), 0);
-	assert_int_equal(count, 11);
+	assert_int_equal(count, 12);
 	assert_string_equal(names[0], "attention-core");
 	tk_names_free(names, count);
 	assert_int_equal(tk_suite_load(dir, "smoek", &s, &err), TK_ENOTFOUND);
