@@ -5,12 +5,12 @@
 #
 #   debian_to_git.sh PACKAGE OUTDIR [SUITE...]       default suites: bookworm trixie sid
 #
-# Each version's orig tarball is committed as it is (without Debian's patches) and tagged
-# v<version>. Needs apt-get, git, tar. Nothing of the system's apt is changed: lists and sources
-# live in OUTDIR.apt. TRACKER_DEBIAN_MIRRORS (separated by spaces) names other mirrors: the first
-# gives the signed lists, a file that it lacks is sought in the others and must have the checksum of
-# the lists. Prints "version commit" lines. Exit code: 0 done, 77 the sources cannot be had here, 1
-# anything else.
+# Each version's orig tarball is committed as it is (without Debian's patches), dated by its newest
+# file, and tagged v<version>. Needs apt-get, git, tar. Nothing of the system's apt is changed:
+# lists and sources live in OUTDIR.apt. TRACKER_DEBIAN_MIRRORS (separated by spaces) names other
+# mirrors: the first gives the signed lists, a file that it lacks is sought in the others and must
+# have the checksum of the lists. Prints "version commit" lines. Exit code: 0 done, 77 the sources
+# cannot be had here, 1 anything else.
 set -eu
 
 [ $# -ge 2 ] || { echo "usage: $0 PACKAGE OUTDIR [SUITE...]" >&2; exit 2; }
@@ -63,8 +63,9 @@ commit_version() { # version tarball
 	find "$out" -mindepth 1 -maxdepth 1 ! -name .git -exec rm -rf {} +
 	tar -x -f "$2" -C "$out" --strip-components=1
 	git -C "$out" add -A -f
-	when=$(stat -c %Y "$2")
-	GIT_AUTHOR_DATE="$when +0000" GIT_COMMITTER_DATE="$when +0000" git -C "$out" \
+	# the newest file of the release: the time of the tarball is that of its download
+	when=$(find "$out" -name .git -prune -o -type f -printf '%T@\n' | sort -n | tail -n 1)
+	GIT_AUTHOR_DATE="${when%.*} +0000" GIT_COMMITTER_DATE="${when%.*} +0000" git -C "$out" \
 		commit -q -m "$package $1"
 	tag=v$(echo "$1" | tr '~+' '_-')
 	git -C "$out" tag "$tag"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes a git repository out of releases on PyPI: one commit a version, in the given order, tagged
-# v<version>. A version's source distribution is taken, or, where it has none, its wheel for any
-# machine or for Linux on x86-64.
+# v<version>, dated by its upload. A version's source distribution is taken, or, where it has none,
+# its wheel for any machine or for Linux on x86-64.
 #
 #   pypi_to_git.sh PACKAGE OUTDIR FOLDER VERSION...
 #
@@ -20,7 +20,7 @@ index=${TRACKER_PYPI_INDEX:-https://pypi.org/simple}
 curl -fsm 60 -H 'Accept: application/vnd.pypi.simple.v1+json' "$index/$package/" \
 	>"$out.sdists/index.json" || exit 77
 
-find_archive() { # VERSION: "url sha256"
+find_archive() { # VERSION: "url sha256 time", the time that of its upload
 	python3 - "$out.sdists/index.json" "$package-$1" <<-'PY'
 		import json, sys
 		files = {}
@@ -33,7 +33,7 @@ find_archive() { # VERSION: "url sha256"
 		            files["wheel"] = f
 		f = files.get("sdist") or files.get("wheel")
 		if f:
-		    print(f["url"], f["hashes"]["sha256"])
+		    print(f["url"], f["hashes"]["sha256"], f["upload-time"])
 	PY
 }
 
@@ -42,18 +42,6 @@ unpack() { # ARCHIVE FOLDER
 	PK) python3 -m zipfile -e "$1" "$2" ;;
 	*) tar -x --no-same-owner -f "$1" -C "$2" --strip-components=1 ;;
 	esac
-}
-
-newest_time() { # ARCHIVE: of its metadata
-	python3 - "$1" <<-'PY'
-		import sys, tarfile, time, zipfile
-		if zipfile.is_zipfile(sys.argv[1]):
-		    when = max(i.date_time for i in zipfile.ZipFile(sys.argv[1]).infolist())
-		else:
-		    infos = [i for i in tarfile.open(sys.argv[1]) if i.name.endswith("PKG-INFO")]
-		    when = time.gmtime(infos[0].mtime)
-		print("%04d-%02d-%02dT%02d:%02d:%02dZ" % tuple(when[:6]))
-	PY
 }
 
 rm -rf "$out/.git"
@@ -67,9 +55,12 @@ for version; do
 		echo "$0: $package $version has no source distribution and no wheel" >&2
 		continue
 	}
-	sum="${found#* }  $archive"
+	read -r url sum when <<-END
+		$found
+	END
+	sum="$sum  $archive"
 	echo "$sum" | sha256sum --check --status 2>/dev/null ||
-		curl -fsm 600 -o "$archive" "${found% *}"
+		curl -fsm 600 -o "$archive" "$url"
 	echo "$sum" | sha256sum --check --status || {
 		echo "$0: $package $version cannot be had" >&2
 		continue
@@ -81,7 +72,6 @@ for version; do
 	rm -rf "$out.sdists/tree/$folder/.git" # of a submodule
 	(cd "$out.sdists/tree/$folder" && cp -a . "$out/")
 	git -C "$out" add -A -f
-	when=$(newest_time "$archive")
 	# a folder that did not change: two tags of one commit
 	if ! git -C "$out" diff --cached --quiet; then
 		GIT_AUTHOR_DATE=$when GIT_COMMITTER_DATE=$when git -C "$out" commit \
