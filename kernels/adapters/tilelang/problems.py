@@ -16,6 +16,13 @@ GEMM_TILES = [
 ]
 
 
+def cost(tile, m, n):
+    """Of a tiling, in any unit: rounds of the 132 multiprocessors; small tiles load more for each
+    product."""
+    rounds = -(-(m // tile[0] * (n // tile[1])) // 132)
+    return rounds * tile[0] * tile[1] * (1 + 24 / tile[0] + 24 / tile[1])
+
+
 def gemm(p):
     m, n, k = (int(p[key]) for key in ("m", "n", "k"))
     if (
@@ -33,9 +40,7 @@ def gemm(p):
     ]
     if not fitting:
         raise Unsupported("sides that are no multiples of 64")
-    for t in sorted(
-        fitting, key=lambda t: -(-(m // t[0] * (n // t[1])) // 132) * t[0] * t[1]
-    ):  # rounds of the 132 multiprocessors
+    for t in sorted(fitting, key=lambda t: cost(t, m, n)):
         yield "%dx%dx%d-s%d-t%d%s" % (*t[:5], "-staged" if t[5] else ""), (
             "gemm",
             (m, n, k, p["ta"] == "t", p["tb"] == "t", TYPES[p["a"]], TYPES[p["c"]], *t),
