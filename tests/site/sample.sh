@@ -6,16 +6,21 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$sample/show" "$work" "$tracker" >"$work/log" || { cat "$work/log"; exit 1; }
 for counts in '5 nights, 30 series, 119 points' '3 nights, 242 series, 314 points' \
-	'9 nights, 58 series, 140 points' '1 night, 668 series, 715 points'; do
+	'9 nights, 58 series, 140 points' '1 night, 668 series, 715 points' \
+	'17 nights, 47 series, 384 points'; do
 	grep -q "$counts" "$work/log" || { cat "$work/log"; exit 1; }
 done
 grep -q 'class="map"' "$work/site/kernels/attention.html" || {
 	echo "attention has no map"
 	exit 1
 }
-grep -q '18 nights of 3 machines' "$work/log" || { cat "$work/log"; exit 1; }
+grep -q '23 nights of 4 machines' "$work/log" || { cat "$work/log"; exit 1; }
 ! grep -q 'No night has been analysed' "$work/site/index.html" || {
 	echo "the overview does not know the analysed nights"
+	exit 1
+}
+grep -q '>3\.3\.1 → 3\.4\.0<' "$work/site/versions/triton.html" || {
+	echo "the versions of Triton have no step to 3.4.0"
 	exit 1
 }
 for page in "$work"/site/roofline/*.html; do
