@@ -115,7 +115,8 @@ void tk_svg_draw_index(struct tk_buf *out, const struct tk_perf_index *index)
 	int64_t first = index->at[0].as_of_s,
 	        span = index->at[index->count - 1].as_of_s - first + !first;
 	tk_buf_add_printf(out,
-	        "<svg class=\"spark index-line\" viewBox=\"0 0 %d %d\" aria-hidden=\"true\"><path "
+	        "<svg class=\"spark index-line\" viewBox=\"0 0 %d %d\" "
+	        "preserveAspectRatio=\"xMinYMid\" aria-hidden=\"true\"><path "
 	        "class=\"middle\" d=\"M0 %.1fH%d\"/><path class=\"line\" d=\"",
 	        INDEX_WIDTH, INDEX_HEIGHT, 2 + (hi - 1) / (hi - lo) * (INDEX_HEIGHT - 4),
 	        INDEX_WIDTH);

@@ -1,12 +1,13 @@
 #!/bin/bash
-# browser.sh SCRIPT FOLDER SITE LARGE: runs SCRIPT (browser, firefox, html or bench) on the sites,
-# with the packages that npm.sh installed into FOLDER. Exits with 77 where it cannot run.
+# browser.sh SCRIPT FOLDER SITE LARGE: runs SCRIPT (browser, firefox, html, sample_pages or bench)
+# on the sites, with the packages that npm.sh installed into FOLDER. Exits with 77 where it cannot
+# run.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 skip() { echo "$1"; exit 77; }
 [ -f "$2/installed" ] || skip "no packages: see npm.sh"
 case $1 in
-browser | bench)
+browser | bench | sample_pages)
 	export CHROMIUM=${CHROMIUM:-/usr/bin/chromium}
 	[ -x "$CHROMIUM" ] || skip "no Chromium: set CHROMIUM or install it" ;;
 firefox)
@@ -19,7 +20,8 @@ html)
 		skip "node $(node --version) is too old for html-validate" ;;
 esac
 [ "$1" = html ] || [ -f "$3/assets/chart.umd.min.js" ] || skip "the site was built without Chart.js"
-cp -r "$here"/{browser,firefox,html,pages}.mjs "$here/browser" "$here/../bench/bench_pages.mjs" "$2"
+cp -r "$here"/{browser,firefox,html,pages,sample_pages}.mjs "$here/browser" \
+	"$here/../bench/bench_pages.mjs" "$2"
 site=$(realpath "$3") large=$(realpath "$4")
 cd "$2"
 if [ "$1" = firefox ]; then

@@ -1,9 +1,10 @@
 #!/bin/bash
 # Imports the measured sample, analyses it and makes a site of it: sample.sh TRACKER SAMPLE_DIR
+# FOLDER; the site is FOLDER/site
 set -eu
-tracker=$(realpath "$1") sample=$(realpath "$2")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+tracker=$(realpath "$1") sample=$(realpath "$2") work=$3
+rm -rf "$work"
+mkdir -p "$work"
 "$sample/show" "$work" "$tracker" >"$work/log" || { cat "$work/log"; exit 1; }
 for counts in '5 nights, 30 series, 119 points' '3 nights, 242 series, 314 points' \
 	'9 nights, 58 series, 140 points' '1 night, 668 series, 715 points' \
