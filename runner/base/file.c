@@ -96,15 +96,17 @@ static int open_sibling(const char *path, char *temp, size_t size, struct tk_err
 static void sync_parent(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *parent =
-	        slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
-	int fd = parent ? open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	char parent[PATH_MAX] = ".";
+	int fd;
 
+	if (slash)
+		snprintf(parent, sizeof parent, "%.*s", slash == path ? 1 : (int)(slash - path),
+		        path);
+	fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0) {
 		fsync(fd);
 		close(fd);
 	}
-	free(parent);
 }
 
 static int replace(const char *path, const struct stat *old, const void *data, size_t len,

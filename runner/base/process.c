@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -63,50 +64,54 @@ static bool is_program(const char *path)
 	return slash && slash[1] && access(path, X_OK) == 0;
 }
 
-static char *find_in(const char *program, const char *search)
+/* TK_ENOTFOUND and TK_ENOMEM come without a message. */
+static int copy_path(const char *path, char **out)
 {
-	char *candidate;
+	char *copy = strdup(path);
+
+	if (!copy)
+		return TK_ENOMEM;
+	*out = copy;
+	return TK_OK;
+}
+
+static int find_in(const char *program, const char *search, char **found)
+{
+	char candidate[PATH_MAX];
 
 	while (search && *search) {
 		size_t n = strcspn(search, ":");
+		int length =
+		        snprintf(candidate, sizeof candidate, "%.*s/%s", (int)n, search, program);
 
 		/* An empty entry would mean the current folder: never run programs from there. */
-		if (n && asprintf(&candidate, "%.*s/%s", (int)n, search, program) >= 0) {
-			if (is_program(candidate))
-				return candidate;
-			free(candidate);
-		}
+		if (n && length < (int)sizeof candidate && is_program(candidate))
+			return copy_path(candidate, found);
 		search += n + (search[n] == ':');
 	}
-	return NULL;
+	return TK_ENOTFOUND;
 }
 
 bool tk_process_find_program(const char *program, char **path)
 {
-	char *found;
-
-	if (strchr(program, '/'))
-		found = access(program, X_OK) == 0 ? strdup(program) : NULL;
-	else
-		found = find_in(program, getenv("PATH"));
-	if (!found)
-		return false;
-	*path = found;
-	return true;
+	if (!strchr(program, '/'))
+		return find_in(program, getenv("PATH"), path) == TK_OK;
+	return access(program, X_OK) == 0 && copy_path(program, path) == TK_OK;
 }
 
-static char *resolve(const struct tk_process_spec *spec, char **env, struct tk_error *err)
+static int resolve(
+        const struct tk_process_spec *spec, char **env, char **path, struct tk_error *err)
 {
 	const char *program = spec->argv[0], *search = NULL;
-	char *found;
+	int status;
 
 	for (char **e = env; *e; e++)
 		if (strncmp(*e, "PATH=", 5) == 0)
 			search = *e + 5;
-	found = strchr(program, '/') ? strdup(program) : find_in(program, search);
-	if (!found)
-		tk_fail(err, TK_ENOTFOUND, "%s: no such program in PATH", program);
-	return found;
+	status = strchr(program, '/') ? copy_path(program, path) : find_in(program, search, path);
+	if (status == TK_ENOTFOUND)
+		return tk_fail(err, status, "%s: no such program in PATH", program);
+	return status ? tk_fail(err, status, "out of memory") : TK_OK;
 }
 
 /* ---- starting it ---- */
@@ -157,10 +162,8 @@ static int open_stdio(
 
 static int start(const struct tk_process_spec *spec, struct child *c, struct tk_error *err)
 {
-	char **env = tk_env_new_scrubbed(spec->env, spec->for_network, err),
-	     *path = env ? resolve(spec, env, err) : NULL;
-	struct tk_spawn_spec child = {.path = path,
-	        .argv = spec->argv,
+	char **env = tk_env_new_scrubbed(spec->env, spec->for_network, err), *path = NULL;
+	struct tk_spawn_spec child = {.argv = spec->argv,
 	        .env = env,
 	        .cwd = spec->cwd,
 	        .stdio = {-1, -1, -1},
@@ -169,8 +172,11 @@ static int start(const struct tk_process_spec *spec, struct child *c, struct tk_
 	        .file_size_bytes = spec->file_size_bytes,
 	        .sandbox = spec->sandbox,
 	        .cgroup = spec->cgroup};
-	int status = path ? open_stdio(spec, child.stdio, c, err) : env ? TK_ENOTFOUND : TK_ENOMEM;
+	int status = env ? resolve(spec, env, &path, err) : TK_ENOMEM;
 
+	child.path = path;
+	if (!status)
+		status = open_stdio(spec, child.stdio, c, err);
 	if (!status)
 		status = tk_spawn(&child, &c->pid, err);
 	if (!status) {
@@ -201,7 +207,7 @@ static void take(int *fd, struct tk_buf *into, size_t tail)
 		return;
 	}
 	tk_buf_add(into, block, (size_t)n);
-	if (tail && into->len > tail) {
+	if (!into->status && tail && into->len > tail) {
 		memmove(into->data, into->data + into->len - tail, tail);
 		into->len = tail;
 		into->data[tail] = '\0';
@@ -268,6 +274,16 @@ static void check_limits(
 		kill_all(limits->spec, c);
 }
 
+/* Of stdout, which could not be kept. */
+static int output_failed(
+        const struct tk_process_spec *spec, const struct tk_process_result *r, struct tk_error *err)
+{
+	if (r->out.status == TK_ENOMEM)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	return tk_fail(
+	        err, TK_EDATA, "%s: more than %zu bytes of output", spec->argv[0], r->out.max);
+}
+
 static int watch(struct tk_process_limits *limits, struct child *c, struct tk_process_result *r,
         struct tk_error *err)
 {
@@ -281,8 +297,7 @@ static int watch(struct tk_process_limits *limits, struct child *c, struct tk_pr
 		now = tk_clock_monotonic_ns();
 		check_limits(limits, c, r, now);
 		if (r->out.status && !status) {
-			status = tk_fail(err, TK_EDATA, "%s: more than %zu bytes of output",
-			        spec->argv[0], r->out.max);
+			status = output_failed(spec, r, err);
 			ask_to_end(c);
 		} else if (tk_cancel_is_requested() && !status) {
 			status = tk_fail(err, TK_ECANCELED, "canceled");
@@ -339,8 +354,7 @@ int tk_process_run(
 		status = watch(&limits, &c, result, err);
 		finish(&c, spec, result);
 		if (!status && result->out.status)
-			status = tk_fail(err, TK_EDATA, "%s: more than %zu bytes of output",
-			        spec->argv[0], result->out.max);
+			status = output_failed(spec, result, err);
 	}
 	close_fd(&c.out);
 	close_fd(&c.err);

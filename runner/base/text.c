@@ -35,6 +35,15 @@ static bool is_control(uint32_t c)
 	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
 }
 
+bool tk_utf8_is_valid(const char *s)
+{
+	size_t n;
+
+	while (*s && (n = tk_utf8_decode(s, SIZE_MAX, NULL)))
+		s += n;
+	return !*s;
+}
+
 size_t tk_text_next_char(const char *s, bool *unprintable)
 {
 	uint32_t code;

@@ -12,6 +12,9 @@
  * well-formed. `code`: its character; may be NULL. */
 size_t tk_utf8_decode(const char *s, size_t left, uint32_t *code);
 
+/* Whether the whole string is well-formed. */
+bool tk_utf8_is_valid(const char *s);
+
 /* The length in bytes of the character at s: 1 where it is not UTF-8, 0 at the end. *unprintable: a
  * C0 or C1 control character, DEL, a mark of direction, line or paragraph, or not UTF-8 (an 8-bit
  * terminal takes the byte 0x9b for an escape). */

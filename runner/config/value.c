@@ -124,7 +124,9 @@ static int mismatch_word(const struct setting *s, const char *kind, const char *
 
 static int set_upstream_kind(const struct setting *s)
 {
-	static const char *const words[] = {"self", "git", "package", "system", "builtin", NULL};
+#define WORD(id, name, ...) name,
+	static const char *const words[] = {TK_UPSTREAM_KINDS(WORD) NULL};
+#undef WORD
 
 	return tk_upstream_kind_parse(s->text, s->field) == TK_OK
 	               ? TK_OK

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/version.h"
+#include "core/upstream_kind.h"
 #include "site_gen/model/standings.h"
 
 static bool follows(const struct tk_site_series *s, const struct tk_upstream_row *u)
@@ -16,8 +17,10 @@ static bool follows(const struct tk_site_series *s, const struct tk_upstream_row
 
 bool tk_upstream_has_versions(const struct tk_model *m, const struct tk_upstream_row *u)
 {
+	enum tk_upstream_kind kind;
 	bool any = false;
-	if (strcmp(u->kind, "package"))
+
+	if (tk_upstream_kind_parse(u->kind, &kind) || kind != TK_UPSTREAM_PACKAGE)
 		return false;
 	for (size_t i = 0; !any && i < m->series_count; i++)
 		any = follows(&m->series[i], u);

@@ -78,6 +78,8 @@ static void row_uid_function(sqlite3_context *context, int count, sqlite3_value 
 
 	if (!status)
 		sqlite3_result_text(context, uid, -1, SQLITE_TRANSIENT);
+	else if (status == TK_ENOMEM)
+		sqlite3_result_error_nomem(context);
 	else if (status != TK_EDATA)
 		sqlite3_result_error(context, err.message, -1);
 }

@@ -60,9 +60,12 @@ static int check_pages_of(
 	while ((rc = sqlite3_step(stmt)) == SQLITE_ROW && !status) {
 		const char *text = (const char *)sqlite3_column_text(stmt, 0);
 
-		status = add_lines(list, table, text ? text : "", err);
+		status = text ? add_lines(list, table, text, err)
+		              : tk_fail(err, TK_ENOMEM, "out of memory");
 	}
-	if (!status && rc != SQLITE_DONE)
+	if (!status && (rc & 0xff) == SQLITE_NOMEM)
+		status = tk_db_fail(s, rc, err, "cannot check");
+	else if (!status && rc != SQLITE_DONE)
 		status = tk_db_add_problem(list, err, "%s%s%s", table, *table ? ": " : "",
 		        "a page that it needs cannot be read");
 	sqlite3_finalize(stmt);

@@ -301,13 +301,17 @@ static int read_uid(struct tk_store *s, enum tk_table_id table, int64_t id, char
 	sqlite3_stmt *stmt;
 	int status = tk_db_prepare_table_statement(s, table, TK_STATEMENT_UID, uid_sql, &stmt, err),
 	    rc;
+	const char *text;
 
 	if (status)
 		return status;
 	sqlite3_bind_int64(stmt, 1, id);
 	rc = sqlite3_step(stmt);
-	if (rc == SQLITE_ROW)
-		snprintf(uid, TK_UID_SIZE, "%s", (const char *)sqlite3_column_text(stmt, 0));
+	text = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
+	if (text)
+		snprintf(uid, TK_UID_SIZE, "%s", text);
+	else if (rc == SQLITE_ROW)
+		status = out_of_memory(err);
 	else if (rc == SQLITE_DONE)
 		status = tk_fail(err, TK_EDATA, "%s: there is no %s with the id %lld", s->path,
 		        tk_tables[table].name, (long long)id);

@@ -12,12 +12,20 @@ int tk_db_check_writable(struct tk_store *s, struct tk_error *err)
 	return 0;
 }
 
+/* Ends a transaction that could not be ended when it failed: a rollback needs memory too. */
+static void end_left_over(struct tk_store *s)
+{
+	if (!s->depth && !s->read_depth && !sqlite3_get_autocommit(s->db))
+		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
 int tk_store_begin(struct tk_store *s, struct tk_error *err)
 {
 	int status = tk_db_check_writable(s, err);
 
 	if (status)
 		return status;
+	end_left_over(s);
 	if (s->depth == 0) {
 		status = tk_db_run_cached(s, "BEGIN IMMEDIATE", NULL, 0, err);
 		if (status)
@@ -37,8 +45,10 @@ static void undo(struct tk_store *s)
 
 int tk_store_begin_read(struct tk_store *s, struct tk_error *err)
 {
-	int status = s->depth || s->read_depth ? 0 : tk_db_run_cached(s, "BEGIN", NULL, 0, err);
+	int status;
 
+	end_left_over(s);
+	status = s->depth || s->read_depth ? 0 : tk_db_run_cached(s, "BEGIN", NULL, 0, err);
 	if (!status && !s->depth)
 		s->read_depth++;
 	return status;

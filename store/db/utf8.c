@@ -8,13 +8,9 @@
 char *tk_text_repair_utf8(const char *text, bool *failed)
 {
 	struct tk_buf copy = TK_BUF_INIT;
-	const char *p = text;
-	size_t len;
 
 	*failed = false;
-	while (*p && (len = tk_utf8_decode(p, SIZE_MAX, NULL)))
-		p += len;
-	if (!*p)
+	if (tk_utf8_is_valid(text))
 		return NULL;
 	tk_buf_add_utf8(&copy, text, strlen(text));
 	char *repaired = tk_buf_detach(&copy, NULL);

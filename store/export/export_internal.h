@@ -22,8 +22,8 @@ int tk_export_prepare_table(
 void tk_record_add_columns(
         struct tk_buf *sql, enum tk_table_id table, const char *alias, const char **lead);
 /* The fields of a table from the columns at *column on, which it advances. null if the first one, a
- * uid or a value, is null. */
-json_t *tk_record_read_group(sqlite3_stmt *stmt, enum tk_table_id table, int *column);
+ * uid or a value, is null. *status: see tk_export_set(). */
+json_t *tk_record_read_group(sqlite3_stmt *stmt, enum tk_table_id table, int *column, int *status);
 
 /* What a record is of; 0: none. */
 struct tk_record_owners {

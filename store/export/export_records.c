@@ -14,7 +14,7 @@ void tk_record_add_columns(
 		}
 }
 
-json_t *tk_record_read_group(sqlite3_stmt *stmt, enum tk_table_id table, int *column)
+json_t *tk_record_read_group(sqlite3_stmt *stmt, enum tk_table_id table, int *column, int *status)
 {
 	const struct tk_db_table *t = &tk_tables[table];
 	bool is_null = sqlite3_column_type(stmt, *column) == SQLITE_NULL;
@@ -23,8 +23,8 @@ json_t *tk_record_read_group(sqlite3_stmt *stmt, enum tk_table_id table, int *co
 	for (size_t i = 0; i < t->column_count; i++)
 		if (tk_record_has_column(table, &t->columns[i])) {
 			if (!is_null)
-				json_object_set_new(object, t->columns[i].name,
-				        tk_export_column(stmt, *column));
+				tk_export_set(object, t->columns[i].name,
+				        tk_export_column(stmt, *column, status), status);
 			++*column;
 		}
 	return object;
@@ -74,19 +74,23 @@ static void make_record_sql(struct tk_buf *sql, const char *source)
 static int write_record(struct tk_record_export *x, sqlite3_stmt *stmt, struct tk_error *err)
 {
 	json_t *record = json_object();
-	int column = 0;
+	int column = 0, status = 0;
 
-	json_object_set_new(record, TK_RECORD_FORMAT, json_integer(TK_RECORD_FORMAT_VERSION));
+	tk_export_set(record, TK_RECORD_FORMAT, json_integer(TK_RECORD_FORMAT_VERSION), &status);
 	for (size_t g = 0; g < TK_RECORD_GROUP_COUNT; g++)
-		json_object_set_new(record, tk_tables[tk_record_groups[g]].name,
-		        tk_record_read_group(stmt, tk_record_groups[g], &column));
-	json_object_set_new(record, TK_RECORD_RUN_SERIES, tk_export_column(stmt, column));
-	json_object_set_new(record, TK_RECORD_SAMPLES, tk_export_column(stmt, column + 1));
+		tk_export_set(record, tk_tables[tk_record_groups[g]].name,
+		        tk_record_read_group(stmt, tk_record_groups[g], &column, &status), &status);
+	tk_export_set(
+	        record, TK_RECORD_RUN_SERIES, tk_export_column(stmt, column, &status), &status);
+	tk_export_set(
+	        record, TK_RECORD_SAMPLES, tk_export_column(stmt, column + 1, &status), &status);
 	const struct tk_record_owners owners = {sqlite3_column_int64(stmt, column + 2),
 	        sqlite3_column_int64(stmt, column + 3), sqlite3_column_int64(stmt, column + 4),
 	        sqlite3_column_int64(stmt, column + 5)};
-	int status = tk_record_add_details(x, &owners, record, err);
-
+	if (status)
+		tk_export_fail(status, "a run", err);
+	else
+		status = tk_record_add_details(x, &owners, record, err);
 	if (!status)
 		status = tk_record_write(&x->writer, record, err);
 	json_decref(record);
@@ -121,7 +125,7 @@ int tk_store_export_records(struct tk_store *s, int64_t since_s, int64_t night_i
         enum tk_record_format format, int fd, struct tk_error *err)
 {
 	struct tk_record_export x = {.store = s, .writer = {.out.fd = fd, .format = format}};
-	int status = tk_db_exec(s, "BEGIN", err);
+	int status = tk_store_begin_read(s, err);
 
 	if (status)
 		return status;
@@ -130,7 +134,7 @@ int tk_store_export_records(struct tk_store *s, int64_t since_s, int64_t night_i
 		status = write_source(&x, OTHER_POINTS, since_s, night_id, err);
 	if (!status)
 		status = tk_record_write_end(&x.writer, err);
-	tk_db_exec(s, "ROLLBACK", NULL);
+	tk_store_end_read(s);
 	tk_buf_free(&x.writer.out.buf);
 	tk_id_map_free(&x.nights);
 	tk_id_map_free(&x.builds);

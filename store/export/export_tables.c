@@ -2,6 +2,7 @@
  * same facts give the same text. */
 #include "store/export/export_internal.h"
 #include "store/export/output.h"
+#include <stdio.h>
 #include <string.h>
 
 /* References are selected as uids. A table without uids is ordered by its key. */
@@ -31,7 +32,7 @@ static void add_select_sql(struct tk_buf *sql, const struct tk_db_table *t)
 }
 
 /* The uid that "series_id" refers to is written as "series". */
-static int add_column(json_t *line, const struct tk_db_column *c, json_t *value)
+static void add_column(json_t *line, const struct tk_db_column *c, json_t *value, int *status)
 {
 	char name[64];
 	size_t len = strlen(c->name);
@@ -40,21 +41,27 @@ static int add_column(json_t *line, const struct tk_db_column *c, json_t *value)
 		len -= strlen("_id");
 	memcpy(name, c->name, len);
 	name[len] = '\0';
-	return json_object_set_new(line, name, value);
+	tk_export_set(line, name, value, status);
 }
 
 static int export_row(sqlite3_stmt *stmt, const struct tk_db_table *t, struct tk_export_output *o,
         struct tk_error *err)
 {
 	json_t *line = json_pack("{s:s}", "table", t->name);
-	bool failed = !line;
+	int status = line ? 0 : TK_ENOMEM;
+	char what[64];
 
-	for (size_t i = 0; !failed && i < t->column_count; i++)
-		failed = add_column(line, &t->columns[i], tk_export_column(stmt, (int)i)) != 0;
-	failed = failed || !tk_export_add_json(o, line);
+	for (size_t i = 0; !status && i < t->column_count; i++) {
+		json_t *value = tk_export_column(stmt, (int)i, &status);
+
+		add_column(line, &t->columns[i], value, &status);
+	}
+	if (!status && !tk_export_add_json(o, line))
+		status = TK_ENOMEM;
 	json_decref(line);
-	if (failed)
-		return tk_fail(err, TK_EDATA, "a row of %s cannot be written as JSON", t->name);
+	snprintf(what, sizeof(what), "a row of %s", t->name);
+	if (status)
+		return tk_export_fail(status, what, err);
 	tk_buf_add_char(&o->buf, '\n');
 	return tk_export_flush_if_large(o, err);
 }

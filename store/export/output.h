@@ -24,7 +24,12 @@ int tk_export_flush_if_large(struct tk_export_output *o, struct tk_error *err);
 void tk_export_add_column_sql(
         struct tk_buf *sql, const struct tk_db_column *column, const char *alias);
 /* A column of a result, as a new reference; packed samples become an array of numbers. NULL: out of
- * memory. */
-json_t *tk_export_column(sqlite3_stmt *stmt, int column);
+ * memory, or a text that is not UTF-8; *status is set to it. */
+json_t *tk_export_column(sqlite3_stmt *stmt, int column, int *status);
+/* Sets a member, and takes over its value. *status: TK_ENOMEM if that fails, or `value` is NULL and
+ * nothing else has failed before. */
+void tk_export_set(json_t *object, const char *name, json_t *value, int *status);
+/* The message of such a status. `what` cannot be written as JSON. */
+int tk_export_fail(int status, const char *what, struct tk_error *err);
 
 #endif

@@ -66,6 +66,8 @@ static void make_detail_sql(struct tk_buf *sql, const struct tk_record_detail *d
 	if (d->owner == TK_TABLE_device)
 		tk_buf_add_printf(sql, " AND %s.problem_id=?2", table);
 	add_order_sql(sql, d);
+	if (!sql->status)
+		sql->status = joins.status;
 	tk_buf_free(&joins);
 }
 
@@ -85,12 +87,14 @@ static int read_row(struct tk_record_export *x, sqlite3_stmt *stmt,
         struct tk_error *err)
 {
 	const struct tk_db_table *t = &tk_tables[table];
-	json_t *row = tk_record_read_group(stmt, table, column);
+	int status = 0;
+	json_t *row = tk_record_read_group(stmt, table, column, &status);
 	int64_t build_id = is_nested_build(d, table) ? sqlite3_column_int64(stmt, (*column)++) : 0;
 	bool is_first = false;
-	int status = 0;
 
 	*out = row;
+	if (status)
+		return tk_export_fail(status, "a detail of a run", err);
 	for (size_t i = 0; i < t->column_count && !status; i++) {
 		const struct tk_db_column *c = &t->columns[i];
 		char name[TK_RECORD_NAME_SIZE];
@@ -99,8 +103,9 @@ static int read_row(struct tk_record_export *x, sqlite3_stmt *stmt,
 		if (!tk_record_has_nested_row(d->table, d->owner, table, c))
 			continue;
 		status = read_row(x, stmt, d, c->parent, column, &nested, err);
-		if (json_is_object(row))
-			json_object_set(row, tk_record_nested_name(c, name), nested);
+		if (!status && json_is_object(row) &&
+		        json_object_set(row, tk_record_nested_name(c, name), nested))
+			status = tk_export_fail(TK_ENOMEM, NULL, err);
 		json_decref(nested);
 	}
 	if (!status && build_id)
@@ -118,7 +123,8 @@ static int read_rows(struct tk_record_export *x, sqlite3_stmt *stmt,
 		json_t *row;
 
 		status = read_row(x, stmt, d, d->table, &column, &row, err);
-		json_array_append_new(array, row);
+		if (json_array_append_new(array, row) && !status)
+			status = tk_export_fail(TK_ENOMEM, NULL, err);
 	}
 	if (!status && code != SQLITE_DONE)
 		status = tk_db_fail(
@@ -146,8 +152,10 @@ static int add_detail(struct tk_record_export *x, const struct tk_record_detail 
 		status = read_rows(x, stmt, d, array, err);
 	sqlite3_finalize(stmt);
 	tk_buf_free(&sql);
-	json_object_set_new(
-	        record, d->name, json_array_size(array) ? json_incref(array) : json_null());
+	if (json_object_set_new(
+	            record, d->name, json_array_size(array) ? json_incref(array) : json_null()) &&
+	        !status)
+		status = tk_export_fail(TK_ENOMEM, NULL, err);
 	json_decref(array);
 	return status;
 }
@@ -193,8 +201,8 @@ int tk_record_add_details(struct tk_record_export *x, const struct tk_record_own
 
 		if (owners[d->owner].is_new)
 			status = add_detail(x, d, owners[d->owner].id, o->problem_id, record, err);
-		else
-			json_object_set_new(record, d->name, json_null());
+		else if (json_object_set_new(record, d->name, json_null()))
+			status = tk_export_fail(TK_ENOMEM, NULL, err);
 	}
 	return status;
 }

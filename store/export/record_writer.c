@@ -33,6 +33,8 @@ static void add_csv_value(struct tk_buf *b, const json_t *value)
 
 	if (text)
 		add_csv_text(b, text);
+	else if (!b->status)
+		b->status = TK_ENOMEM;
 	free(text);
 }
 
@@ -102,7 +104,7 @@ int tk_record_write(struct tk_record_writer *w, const json_t *record, struct tk_
 	}
 	w->count++;
 	if (!is_written)
-		return tk_fail(err, TK_EDATA, "a run cannot be written as JSON");
+		return tk_export_fail(TK_ENOMEM, NULL, err);
 	return tk_export_flush_if_large(&w->out, err);
 }
 

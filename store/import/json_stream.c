@@ -3,6 +3,7 @@
  *
  * Other tools do not always write valid JSON: NaN and Infinity become null, and a line before the
  * first brace ("window.BENCHMARK_DATA =") and a semicolon after the last one are skipped. */
+#include "base/json.h"
 #include "store/import/import.h"
 #include <stdlib.h>
 #include <string.h>
@@ -277,6 +278,8 @@ static int deliver(struct stream *s, struct tk_error *err)
 	if (status)
 		return status;
 	value = json_loadb(s->value.data, s->value.len, JSON_DECODE_ANY, &why);
+	if (!value && tk_json_is_out_of_memory(&why))
+		return tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!value)
 		return tk_fail(
 		        err, TK_EDATA, "%s:%zu: %s: %s", s->file->path, line, where(s), why.text);
@@ -302,6 +305,7 @@ static int walk_child(struct stream *s, struct tk_error *err)
 static int read_key(struct stream *s, size_t depth, struct tk_error *err)
 {
 	struct tk_buf *key = &s->keys[depth];
+	json_error_t why;
 	json_t *text;
 	int status;
 
@@ -312,7 +316,12 @@ static int read_key(struct stream *s, size_t depth, struct tk_error *err)
 	status = take_string(s, key, err);
 	if (status)
 		return status;
-	text = json_loadb(tk_buf_cstr(key), key->len, JSON_DECODE_ANY, NULL);
+	status = tk_buf_status(key, err);
+	if (status)
+		return status;
+	text = json_loadb(key->data, key->len, JSON_DECODE_ANY, &why);
+	if (!text && tk_json_is_out_of_memory(&why))
+		return tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!text)
 		return malformed(s, "a name is not well-formed", err);
 	tk_buf_clear(key);

@@ -60,7 +60,7 @@ int tk_store_merge(struct tk_store *into, struct tk_store *from, struct tk_merge
 
 	if (status)
 		return tk_error_add_context(err, "%s", into->path);
-	status = own_transaction ? tk_db_exec(from, "BEGIN", err) : 0;
+	status = own_transaction ? tk_store_begin_read(from, err) : 0;
 	if (status)
 		return status;
 	if (!from->is_trusted)
@@ -68,7 +68,7 @@ int tk_store_merge(struct tk_store *into, struct tk_store *from, struct tk_merge
 	if (!status)
 		status = merge_all(&m, err);
 	if (own_transaction)
-		tk_db_exec(from, "ROLLBACK", NULL);
+		tk_store_end_read(from);
 	for (int t = 0; t < TK_TABLE_COUNT; t++)
 		tk_id_map_free(&m.ids[t]);
 	return status ? tk_error_add_context(err, "%s", from->path) : 0;

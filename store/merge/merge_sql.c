@@ -96,6 +96,13 @@ static void add_atomic_update(struct tk_buf *sql, const struct tk_db_table *t)
 	tk_buf_add_str(sql, "))");
 }
 
+/* A text lacks a part that could not be made. */
+static void take_failure(struct tk_buf *sql, const struct tk_buf *part)
+{
+	if (!sql->status)
+		sql->status = part->status;
+}
+
 /* Each column takes the greater value of the two. */
 static void add_column_updates(struct tk_buf *sql, const struct tk_db_table *t)
 {
@@ -120,9 +127,11 @@ static void add_column_updates(struct tk_buf *sql, const struct tk_db_table *t)
 		        tk_buf_cstr(&is_greater), given, stored);
 		tk_buf_add_printf(
 		        &where, "%s%s", where.len ? " OR " : "", tk_buf_cstr(&is_greater));
+		take_failure(sql, &is_greater);
 		separator = ",";
 	}
 	tk_buf_add_printf(sql, " WHERE (%s)", tk_buf_cstr(&where));
+	take_failure(sql, &where);
 	tk_buf_free(&is_greater);
 	tk_buf_free(&where);
 }

@@ -276,14 +276,14 @@ int tk_store_list_windows(struct tk_store *s, const struct tk_window_query *quer
 	if (!r.marks)
 		return no_memory(err);
 	/* One transaction: one state of the history, and one lock instead of thousands. */
-	status = alone ? tk_db_exec(s, "BEGIN", err) : 0;
+	status = alone ? tk_store_begin_read(s, err) : 0;
 	if (status) {
 		free(r.marks);
 		return status;
 	}
 	status = read_windows(&r);
 	if (alone)
-		tk_db_exec(s, "COMMIT", NULL);
+		tk_store_end_read(s);
 	free(r.marks);
 	if (status) {
 		tk_rows_free(&w);

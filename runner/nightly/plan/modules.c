@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "core/kernel_package.h"
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,23 +30,24 @@ static char *modules_dir(const char *program)
 	return dir;
 }
 
-/* The name between the prefix and ".so", or what ends the name of a Python package; NULL: not a
- * module of that kind. */
-static char *module_name(const char *file, const char *prefix)
+/* Whether a file is a module of that kind. *name: what is between the prefix and ".so", or what
+ * ends the name of a Python package; NULL: out of memory. */
+static bool is_module(const char *file, const char *prefix, char **name)
 {
 	const char *dot = strrchr(file, '.');
 	size_t skip = strlen(prefix);
 	if (!dot || strncmp(file, prefix, skip) != 0 || dot <= file + skip ||
 	        (strcmp(dot, ".so") != 0 && !tk_kernel_package_is_python(file)))
-		return NULL;
-	return strndup(file + skip, (size_t)(dot - file) - skip);
+		return false;
+	*name = strndup(file + skip, (size_t)(dot - file) - skip);
+	return true;
 }
 
 static int add_module(
         struct tk_module **list, size_t *count, char *name, char *path, struct tk_error *err)
 {
 	struct tk_module *grown = realloc(*list, (*count + 1) * sizeof *grown);
-	if (!grown || !path) {
+	if (!grown || !name || !path) {
 		if (grown)
 			*list = grown;
 		free(name);
@@ -74,10 +76,10 @@ int tk_modules_load(const char *program, struct tk_modules **out, struct tk_erro
 	}
 	for (size_t i = 0; i < count && status == TK_OK; i++) {
 		char *name;
-		if ((name = module_name(names[i], BACKEND_PREFIX)))
+		if (is_module(names[i], BACKEND_PREFIX, &name))
 			status = add_module(&c->backends, &c->backend_count, name,
 			        tk_path_join(c->dir, names[i]), err);
-		else if ((name = module_name(names[i], DEVICE_PREFIX)))
+		else if (is_module(names[i], DEVICE_PREFIX, &name))
 			status = add_module(&c->devices, &c->device_count, name,
 			        tk_path_join(c->dir, names[i]), err);
 	}

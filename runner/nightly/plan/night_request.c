@@ -9,33 +9,52 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 
 /* ---- options to JSON ---- */
 
-static json_t *encode_list(char *const *names)
-{
-	json_t *list = json_array();
-	for (; list && *names; names++)
-		if (json_array_append_new(list, json_string(*names)) != 0) {
-			json_decref(list);
-			return NULL;
-		}
-	return list;
-}
-
-/* jansson gives no value (NULL) for a string that is not UTF-8. */
 static int set_option(json_t *request, const char *name, json_t *value, struct tk_error *err)
 {
-	if (value && json_object_set_new(request, name, value) == 0)
-		return TK_OK;
-	return tk_fail(err, TK_EUSAGE, "--%s: the value is not UTF-8", name);
+	return value && json_object_set_new(request, name, value) == 0
+	               ? TK_OK
+	               : tk_fail(err, TK_ENOMEM, "out of memory");
+}
+
+static int check_text(const char *name, const char *text, struct tk_error *err)
+{
+	return tk_utf8_is_valid(text)
+	               ? TK_OK
+	               : tk_fail(err, TK_EUSAGE, "--%s: the value is not UTF-8", name);
+}
+
+static int set_text(json_t *request, const char *name, const char *text, struct tk_error *err)
+{
+	int status = check_text(name, text, err);
+
+	return status ? status : set_option(request, name, json_string(text), err);
+}
+
+static int set_list(json_t *request, const char *name, char *const *texts, struct tk_error *err)
+{
+	json_t *list = json_array();
+	int status = list ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+
+	for (; !status && *texts; texts++) {
+		status = check_text(name, *texts, err);
+		if (!status && json_array_append_new(list, json_string(*texts)) != 0)
+			status = tk_fail(err, TK_ENOMEM, "out of memory");
+	}
+	if (!status)
+		return set_option(request, name, list, err);
+	json_decref(list);
+	return status;
 }
 
 /* As an absolute path, because the night may be resumed in another folder. */
 static int set_bundle(json_t *request, const char *path, struct tk_error *err)
 {
 	char *absolute = tk_path_make_absolute(path);
-	int status = absolute ? set_option(request, "import", json_string(absolute), err)
+	int status = absolute ? set_text(request, "import", absolute, err)
 	                      : tk_fail_errno(err, "the current folder, which %s is in", path);
 	free(absolute);
 	return status;
@@ -45,14 +64,14 @@ static int set_part(json_t *request, const struct tk_night_options *o, struct tk
 {
 	char text[32];
 	snprintf(text, sizeof text, "%u/%u", o->part, o->parts);
-	return set_option(request, "part", json_string(text), err);
+	return set_text(request, "part", text, err);
 }
 
 static int set_options(json_t *request, const struct tk_night_options *o, struct tk_error *err)
 {
 	int status = TK_OK;
 	if (o->devices)
-		status = set_option(request, "devices", encode_list(o->devices), err);
+		status = set_list(request, "devices", o->devices, err);
 	if (!status && o->import_file)
 		status = set_bundle(request, o->import_file, err);
 	if (!status && o->parts)
@@ -60,7 +79,7 @@ static int set_options(json_t *request, const struct tk_night_options *o, struct
 	if (!status && o->split)
 		status = set_option(request, "split", json_true(), err);
 	if (!status && o->only_upstream)
-		status = set_option(request, "upstream", json_string(o->only_upstream), err);
+		status = set_text(request, "upstream", o->only_upstream, err);
 	return status;
 }
 

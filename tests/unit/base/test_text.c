@@ -123,6 +123,9 @@ static void check_utf8(const char *in, size_t len, const char *expected)
 
 static void utf8_is_made_valid(void **state)
 {
+	assert_true(tk_utf8_is_valid("") && tk_utf8_is_valid("gr\xc3\xbc\xc3\x9f"));
+	assert_false(tk_utf8_is_valid("gr\xc3") || tk_utf8_is_valid("a\xff") ||
+	             tk_utf8_is_valid("\xc0\xaf"));
 	check_utf8("gr\xc3\xbc\xc3\x9f", 6, "gr\xc3\xbc\xc3\x9f");
 	check_utf8("\xf0\x9f\x9a\x80", 4, "\xf0\x9f\x9a\x80");
 	check_utf8("a\xff"

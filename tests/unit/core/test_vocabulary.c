@@ -20,6 +20,7 @@
 #include "core/series.h"
 #include "core/status.h"
 #include "core/triage.h"
+#include "core/upstream_kind.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -46,6 +47,7 @@ static const struct {
         {&tk_alert_status_words, "open closed"},
         {&tk_triage_state_words, "new acked expected ignored recovered"},
         {&tk_triage_action_words, "ack expect ignore link note reopen"},
+        {&tk_upstream_kind_words, "self git package system builtin"},
         {&tk_ab_decision_words, "none inconclusive same higher lower"},
         {&tk_bisect_outcome_words, "found range same inconclusive"},
         {&tk_monitor_event_kind_words, "step machine retracted"},
