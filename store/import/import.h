@@ -185,5 +185,8 @@ struct tk_import_lines {
 /* The next line; *more false at the end. Rejects a line that is longer than TK_IMPORT_LINE_MAX or
  * contains a NUL. */
 int tk_import_read_line(struct tk_import_lines *l, bool *more, struct tk_error *err);
+/* Says why the current line could not be read as JSON. Returns TK_EDATA or TK_ENOMEM. */
+int tk_import_fail_line(
+        const struct tk_import_lines *l, const json_error_t *why, struct tk_error *err);
 
 #endif

@@ -1,7 +1,6 @@
 /* Lists of GPU kernel results, one object each: kernel, backend, arch, gpu_model,
  * compute_capability, problem_size{...}, latency_ms, tflops, compilation_time. The top is a list,
  * or an object with the list in `results`; JSON lines are read as well. */
-#include "base/json.h"
 #include "store/import/import.h"
 #include <math.h>
 #include <stdlib.h>
@@ -188,13 +187,8 @@ static int read_lines(struct reader *r, struct tk_error *err)
 		if (lines.skip)
 			continue;
 		row = json_loadb(lines.line.data, lines.line.len, 0, &why);
-		if (row)
-			status = visit(r, &path, row, err);
-		else if (tk_json_is_out_of_memory(&why))
-			status = tk_fail(err, TK_ENOMEM, "out of memory");
-		else
-			status = tk_fail(err, TK_EDATA, "%s:%zu:%d: %s", r->file->path,
-			        lines.number, why.column, why.text);
+		status = row ? visit(r, &path, row, err)
+		             : tk_import_fail_line(&lines, &why, err);
 		json_decref(row);
 		if (status)
 			break;

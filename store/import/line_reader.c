@@ -1,4 +1,5 @@
 /* A text file line by line, with a limit: one line of a hostile file is not the whole memory. */
+#include "base/json.h"
 #include "store/import/import.h"
 #include <string.h>
 
@@ -49,4 +50,13 @@ int tk_import_read_line(struct tk_import_lines *l, bool *more, struct tk_error *
 		        l->number, TK_IMPORT_LINE_MAX >> 20);
 	*more = l->line.len > 0;
 	return *more ? end_line(l, err) : 0;
+}
+
+int tk_import_fail_line(
+        const struct tk_import_lines *l, const json_error_t *why, struct tk_error *err)
+{
+	if (tk_json_is_out_of_memory(why))
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	return tk_fail(err, TK_EDATA, "%s:%zu:%d: %s", l->file->path, l->number, why->column,
+	        why->text);
 }

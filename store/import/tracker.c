@@ -2,7 +2,6 @@
  * --format=ndjson` wrote on another machine. They go into a temporary history, which is merged at
  * the end: importing a night again, or more of it, follows the rules of a merge. */
 #include "base/archive.h"
-#include "base/json.h"
 #include "store/export/record.h"
 #include "store/import/record_row.h"
 #include <inttypes.h>
@@ -324,15 +323,8 @@ static int read_record(
 
 	r->line = lines->number;
 	r->record_count++;
-	int status;
+	int status = record ? put_record(r, record, err) : tk_import_fail_line(lines, &where, err);
 
-	if (record)
-		status = put_record(r, record, err);
-	else if (tk_json_is_out_of_memory(&where))
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	else
-		status = tk_fail(err, TK_EDATA, "%s:%zu:%d: %s", r->file->path, r->line,
-		        where.column, where.text);
 	json_decref(record);
 	return status;
 }
