@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "job_rows.h"
 #include "nightly/night.h"
-#include "nightly/schedule/job_catalog.h"
 #include "nightly/schedule/scheduler.h"
 
 enum { FIRST = 11, SECOND = 12, GONE = 13 }; /* ids of devices; the third is not present */
@@ -19,15 +19,6 @@ enum { FIRST = 11, SECOND = 12, GONE = 13 }; /* ids of devices; the third is not
 static char cuda_name[] = "cuda", cpu_name[] = "cpu";
 static const struct tk_module cuda = {.name = cuda_name}, cpu = {.name = cpu_name};
 
-static struct tk_problem_row problems[] = {{.id = 21}, {.id = 22}};
-static struct tk_build_row builds[] = {{.id = 31}};
-
-#define SERIES(number, device, problem) \
-	{ \
-		.id = (number), .device_id = (device), .problem_id = (problem), \
-		.role = TK_ROLE_SUITE, .backend = "b", .config = "", .mode = "cold", \
-		.metric = "time" \
-	}
 static struct tk_series_row series[] = {
         SERIES(41, FIRST, 21), SERIES(42, SECOND, 21), SERIES(43, GONE, 21), SERIES(44, FIRST, 22)};
 
@@ -35,10 +26,6 @@ static struct tk_series_row series[] = {
 	{ \
 		.seq = (number), .series_id = (of_series), .build_id = 31, \
 		.device_id = (on_device), .run_id = (run) \
-	}
-#define ROWS(array) \
-	{ \
-		.rows = (array), .count = sizeof(array) / sizeof *(array) \
 	}
 
 struct rig {

@@ -10,11 +10,11 @@
 
 #include "alloc_sweep.h"
 #include "base/file.h"
+#include "job_rows.h"
 #include "nightly/night.h"
 #include "nightly/plan/job_list.h"
 #include "nightly/plan/modules.h"
 #include "nightly/plan/night_request.h"
-#include "nightly/schedule/job_catalog.h"
 #include "nightly/schedule/scheduler.h"
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
@@ -59,21 +59,9 @@ static void an_order_of_jobs(void **state)
 
 static char layer_name[] = "cuda";
 static const struct tk_module layer = {.name = layer_name};
-static struct tk_problem_row problems[] = {{.id = 21}, {.id = 22}};
-static struct tk_build_row builds[] = {{.id = 31}};
-#define SERIES(number, device, problem) \
-	{ \
-		.id = (number), .device_id = (device), .problem_id = (problem), \
-		.role = TK_ROLE_SUITE, .backend = "b", .config = "", .mode = "cold", \
-		.metric = "time" \
-	}
 static struct tk_series_row series[] = {SERIES(41, 11, 21), SERIES(42, 12, 22)};
 static struct tk_job_row jobs[] = {
         {.seq = 1, .series_id = 41, .build_id = 31}, {.seq = 2, .series_id = 42, .build_id = 31}};
-#define ROWS(array) \
-	{ \
-		.rows = (array), .count = sizeof(array) / sizeof *(array) \
-	}
 
 static int schedule(void *arg, struct tk_error *err)
 {
