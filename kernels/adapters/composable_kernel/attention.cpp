@@ -2,9 +2,8 @@
  * wrote for the kernels of one instance. The build defines KERNEL (the symbol), fmha_fwd (a name of
  * its own for each instance), DATA_TYPE, HEAD and CAUSAL. */
 #include "kernel.h"
+#include "launch.h"
 #include "fmha_fwd.hpp"
-#include <exception>
-#include <hip/hip_runtime.h>
 #include <new>
 
 namespace
@@ -76,18 +75,13 @@ const char *prepare(const struct tk_attention *a, const struct tk_tensor *t, uin
 
 const char *run(void *prepared, void *stream)
 {
-	try {
+	return try_launch([&]() -> const char * {
 		static const fmha_fwd_traits fixed = traits();
 		const ck_tile::stream_config to{static_cast<hipStream_t>(stream)};
-		if (fmha_fwd(fixed, *static_cast<fmha_fwd_args *>(prepared), to) < 0)
-			return "the library has no kernel for this problem";
-	} catch (const std::exception &e) {
-		static thread_local char text[256];
-		snprintf(text, sizeof text, "%s", e.what());
-		return text;
-	}
-	const hipError_t error = hipGetLastError();
-	return error == hipSuccess ? nullptr : hipGetErrorString(error);
+		return fmha_fwd(fixed, *static_cast<fmha_fwd_args *>(prepared), to) < 0
+		               ? "the library has no kernel for this problem"
+		               : nullptr;
+	});
 }
 
 void destroy(void *prepared)

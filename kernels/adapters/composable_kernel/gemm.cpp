@@ -2,12 +2,11 @@
  * (the symbol), TYPE, TYPE_C, LAYOUT_A, LAYOUT_B, TILE_M, TILE_N, TILE_K, WARPS_M, WARPS_N,
  * PIPELINE, SCHEDULER and BUFFERS, and what the file `interface` says of the revision. */
 #include "kernel.h"
+#include "launch.h"
 #include <ck_tile/core.hpp>
 #include <ck_tile/host.hpp>
 #include <ck_tile/ops/epilogue.hpp>
 #include <ck_tile/ops/gemm.hpp>
-#include <exception>
-#include <hip/hip_runtime.h>
 #include <new>
 
 #define JOIN_(a, b) a##b
@@ -104,16 +103,11 @@ const char *prepare(const struct tk_gemm *g, const void *a, const void *b, void 
 
 const char *run(void *prepared, void *stream)
 {
-	try {
+	return try_launch([&]() -> const char * {
 		launch_gemm(*static_cast<ck_tile::GemmHostArgs *>(prepared),
 		        {static_cast<hipStream_t>(stream)});
-	} catch (const std::exception &e) {
-		static thread_local char text[256];
-		snprintf(text, sizeof text, "%s", e.what());
-		return text;
-	}
-	const hipError_t error = hipGetLastError();
-	return error == hipSuccess ? nullptr : hipGetErrorString(error);
+		return nullptr;
+	});
 }
 
 void destroy(void *prepared)
