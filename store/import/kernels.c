@@ -187,8 +187,7 @@ static int read_lines(struct reader *r, struct tk_error *err)
 		if (lines.skip)
 			continue;
 		row = json_loadb(lines.line.data, lines.line.len, 0, &why);
-		status = row ? visit(r, &path, row, err)
-		             : tk_import_fail_line(&lines, &why, err);
+		status = row ? visit(r, &path, row, err) : tk_import_fail_line(&lines, &why, err);
 		json_decref(row);
 		if (status)
 			break;

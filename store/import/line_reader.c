@@ -57,6 +57,6 @@ int tk_import_fail_line(
 {
 	if (tk_json_is_out_of_memory(why))
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	return tk_fail(err, TK_EDATA, "%s:%zu:%d: %s", l->file->path, l->number, why->column,
-	        why->text);
+	return tk_fail(
+	        err, TK_EDATA, "%s:%zu:%d: %s", l->file->path, l->number, why->column, why->text);
 }
