@@ -187,19 +187,24 @@ int tk_package_find_newest(const struct tk_repo *s, struct tk_revision *out, str
 	return status;
 }
 
+/* p->count: none is equal. */
+static size_t find_version(const struct tk_package_index *p, const char *text)
+{
+	struct tk_version v;
+	size_t i = tk_version_parse(text, &v) ? 0 : p->count;
+	while (i < p->count && tk_version_compare(&p->releases[i].version, &v))
+		i++;
+	return i;
+}
+
 /* By version; *index is its place. Also versions that are not listed can be named. */
 static int locate(const struct tk_repo *s, const struct tk_package_index *p, const char *rev,
         size_t *index, struct tk_error *err)
 {
-	struct tk_version v;
 	const char *text = strncmp(rev, "refs/tags/", 10) ? rev : rev + 10;
-	if (tk_version_parse(text, &v))
-		for (size_t i = 0; i < p->count; i++)
-			if (!tk_version_compare(&p->releases[i].version, &v) &&
-			        p->releases[i].wheel_count) {
-				*index = i;
-				return TK_OK;
-			}
+	*index = find_version(p, text);
+	if (*index < p->count && p->releases[*index].wheel_count)
+		return TK_OK;
 	return tk_fail(
 	        err, TK_ENOTFOUND, "%s has no version \"%.80s\" with a wheel", s->name, text);
 }
@@ -241,6 +246,20 @@ int tk_package_list_revisions(const struct tk_repo *s, size_t limit, size_t ever
 	*out = list;
 	*count = n;
 	return TK_OK;
+}
+
+int tk_package_number_versions(const struct tk_repo *s, const char *const *versions, size_t count,
+        int64_t *positions, struct tk_error *err)
+{
+	struct tk_package_index p;
+	int status = read_all(s, false, &p, err);
+	for (size_t i = 0; !status && i < count; i++) {
+		const size_t index = find_version(&p, versions[i]);
+		if (index < p.count)
+			positions[i] = (int64_t)index + 1;
+	}
+	tk_package_index_free(&p);
+	return status;
 }
 
 int tk_package_checkout(const struct tk_repo *s, const char *rev, char **dir, struct tk_error *err)

@@ -281,3 +281,11 @@ int tk_repo_list_revisions(const struct tk_repo *s, size_t limit, size_t every, 
 	*count = kept;
 	return TK_OK;
 }
+
+int tk_repo_number_versions(const struct tk_repo *s, const char *const *versions, size_t count,
+        int64_t *positions, struct tk_error *err)
+{
+	return s->kind == TK_REPO_PACKAGE
+	               ? tk_package_number_versions(s, versions, count, positions, err)
+	               : TK_OK;
+}

@@ -61,6 +61,11 @@ int tk_repo_find_revision(
 int tk_repo_list_revisions(const struct tk_repo *s, size_t limit, size_t every, int64_t since_s,
         struct tk_revision **out, size_t *count, struct tk_error *err);
 
+/* The positions of versions of a package in its index now: a late release of an older line moves
+ * those after it. Versions that the index does not list, and commits, keep theirs. */
+int tk_repo_number_versions(const struct tk_repo *s, const char *const *versions, size_t count,
+        int64_t *positions, struct tk_error *err);
+
 /* A checkout of the revision, with submodules if wanted, in a new folder below cache_dir; of a
  * package a virtual environment, which stays in the cache and must not be changed. Give *dir back
  * with tk_repo_remove_checkout, which removes the folder of a checkout too. */

@@ -173,12 +173,14 @@ static int use_revision(struct tk_night *n, struct tk_night_upstream *u,
 		return status;
 	u->status =
 	        last_id && last_id == u->revision_id ? TK_RESOLUTION_UNCHANGED : TK_RESOLUTION_NEW;
+	if (u->config->kind == TK_UPSTREAM_PACKAGE && !n->options->import_file)
+		status = tk_night_renumber_versions(n, u, err);
 	if (revision->dirty)
 		tk_log(TK_LOG_WARN, "dirty", NULL,
 		        "%s: the work tree has uncommitted changes; the commit %.12s is measured "
 		        "without them",
 		        u->config->name, revision->id);
-	return TK_OK;
+	return status;
 }
 
 static void use_last_revision(
