@@ -2,6 +2,7 @@
  * detect/. */
 #ifndef TK_DETECT_NIGHT_H
 #define TK_DETECT_NIGHT_H
+#include "detect/history/alert_levels.h"
 #include "detect/monitor/kept_monitors.h"
 #include "detect/report/diff_row.h"
 
@@ -12,12 +13,13 @@
 enum tk_detect_mode { TK_DETECT_PREVIEW, TK_DETECT_NIGHT, TK_DETECT_REPLAY };
 
 /* What a replay keeps from night to night instead of reading and storing it for each of them: the
- * tables that no night changes, the points, and the monitors. Their states are stored at its
- * end. */
+ * tables that no night changes, the points, the levels before alerts, and the monitors. The states
+ * of monitors are stored at its end. */
 struct tk_replay_memory {
 	struct tk_catalog catalog;
 	struct tk_kept_monitors monitors;
 	struct tk_point_reader *reader;
+	struct tk_alert_levels alert_levels;
 };
 
 /* Free *report in any case. */

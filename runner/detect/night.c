@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "core/night.h"
 #include "detect/detect_night.h"
 #include "detect/monitor/monitor_session.h"
@@ -141,26 +142,47 @@ static struct tk_verdict_row verdict_row(
 	        .detail = texts->detail};
 }
 
+/* The verdicts of a night as rows, written by several threads. */
+struct verdict_rows {
+	int64_t night_id;
+	const struct tk_diff_report *report;
+	struct tk_verdict_row *rows;
+	struct verdict_texts *texts;
+	_Atomic bool no_memory;
+};
+
+static void write_part(void *arg, int64_t first, int64_t count)
+{
+	struct verdict_rows *w = arg;
+
+	for (int64_t i = first; i < first + count; i++) {
+		w->rows[i] = verdict_row(w->night_id, &w->report->rows[i], &w->texts[i]);
+		if (!w->texts[i].detail || !w->texts[i].reason)
+			w->no_memory = true;
+	}
+}
+
 static int put_verdicts(
         struct tk_store *s, int64_t night_id, const struct tk_diff_report *r, struct tk_error *err)
 {
-	struct tk_verdict_row *rows = calloc(r->count + 1, sizeof *rows);
-	struct verdict_texts *texts = calloc(r->count + 1, sizeof *texts);
-	int status = rows && texts ? TK_OK : out_of_memory(err);
+	struct verdict_rows w = {.night_id = night_id,
+	        .report = r,
+	        .rows = calloc(r->count + 1, sizeof *w.rows),
+	        .texts = calloc(r->count + 1, sizeof *w.texts)};
+	int status = w.rows && w.texts ? TK_OK : out_of_memory(err);
 
-	for (size_t i = 0; !status && i < r->count; i++) {
-		rows[i] = verdict_row(night_id, &r->rows[i], &texts[i]);
-		if (!texts[i].detail || !texts[i].reason)
-			status = out_of_memory(err);
-	}
 	if (!status)
-		status = tk_store_replace_verdicts(s, night_id, rows, r->count, err);
-	for (size_t i = 0; texts && i < r->count; i++) {
-		free(texts[i].detail);
-		free(texts[i].reason);
+		tk_parallel_for((int64_t)r->count, TK_CASES_PER_PART, write_part, &w);
+	if (!status && w.no_memory)
+		status = out_of_memory(err);
+	if (!status)
+		status = tk_store_replace_verdicts(s, night_id, w.rows, r->count, err);
+	for (size_t i = 0; w.texts && i < r->count; i++) {
+		free(w.texts[i].detail);
+		free(w.texts[i].reason);
 	}
-	free(texts);
-	free(rows);
+	free(w.texts);
+	free(w.rows);
 	return status;
 }
 
@@ -220,7 +242,8 @@ static int detect_night(struct tk_store *s, const struct night_range *n,
 	        .as_of_s = n->night->as_of_s,
 	        .catalog = memory ? &memory->catalog : NULL,
 	        .monitors = memory ? &memory->monitors : NULL,
-	        .reader = memory ? memory->reader : NULL};
+	        .reader = memory ? memory->reader : NULL,
+	        .alert_levels = memory ? &memory->alert_levels : NULL};
 	struct tk_monitor_session *session = NULL;
 	struct tk_case_set c;
 	int status = tk_case_set_load(s, options, &range, &scope, &c, err);
@@ -270,16 +293,23 @@ static int run_night(struct tk_store *s, int64_t night_id, const struct tk_rows 
 	return detect_night(s, &n, options, mode, memory, report, err);
 }
 
+/* In one transaction: each of its thousands of reads would lock the file otherwise. */
 int tk_detect_replay_night(struct tk_store *s, int64_t night_id,
         const struct tk_detect_options *options, struct tk_replay_memory *memory,
         struct tk_diff_report *report, struct tk_error *err)
 {
-	int status = run_night(s, night_id, &memory->catalog.machines.rows,
-	        &memory->catalog.nights.rows, options, TK_DETECT_REPLAY, memory, report, err);
+	int status = tk_store_begin(s, err);
 
-	if (!status)
-		tk_diff_report_finish(report);
-	return status;
+	if (status)
+		return status;
+	status = run_night(s, night_id, &memory->catalog.machines.rows,
+	        &memory->catalog.nights.rows, options, TK_DETECT_REPLAY, memory, report, err);
+	if (status) {
+		tk_store_rollback(s);
+		return status;
+	}
+	tk_diff_report_finish(report);
+	return tk_store_commit(s, err);
 }
 
 static int read_and_run(struct tk_store *s, int64_t night_id,

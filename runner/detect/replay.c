@@ -133,6 +133,7 @@ static int run_nights(struct replay *p, struct tk_detect_replay_counts *out, str
 	if (!status)
 		status = store_monitors(p, &memory, err);
 	tk_kept_monitors_free(&memory.monitors);
+	tk_alert_levels_free(&memory.alert_levels);
 	tk_point_reader_free(memory.reader);
 	tk_catalog_free(&memory.catalog);
 	return status;

@@ -3,10 +3,10 @@
  * operations are used (this file is compiled without contraction to fma), never libm's sin, log or
  * erf, whose last bits differ between systems. */
 #include "base/error.h"
+#include "base/parallel.h"
 #include "base/rng.h"
 #include "element.h"
 #include "measure/measure.h"
-#include "measure/parallel.h"
 #include <math.h>
 #include <stdlib.h>
 

@@ -2,9 +2,9 @@
  * checks. docs/explanation/verification.md derives the tolerances. */
 #include "measure/verify.h"
 #include "base/error.h"
+#include "base/parallel.h"
 #include "base/rng.h"
 #include "element.h"
-#include "measure/parallel.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdatomic.h>

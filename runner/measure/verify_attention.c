@@ -2,7 +2,7 @@
  * and every kv head, and a seeded choice of others. The tolerance of a row follows from its own
  * softmax weights. */
 #include "base/error.h"
-#include "measure/parallel.h"
+#include "base/parallel.h"
 #include "measure/verify.h"
 #include "reference.h"
 #include <math.h>

@@ -2,8 +2,8 @@
  * forward pass, the tolerance of a row follows from its own terms:
  * docs/explanation/verification.md. */
 #include "base/error.h"
+#include "base/parallel.h"
 #include "element.h"
-#include "measure/parallel.h"
 #include "measure/verify.h"
 #include "reference.h"
 #include <math.h>

@@ -4,7 +4,7 @@
  * matrix-vector products. The rows are combined in groups, over the shorter side of C, so that a
  * single wrong entry is larger than the rounding of its group. */
 #include "base/error.h"
-#include "measure/parallel.h"
+#include "base/parallel.h"
 #include "measure/verify.h"
 #include "reference.h"
 #include <math.h>

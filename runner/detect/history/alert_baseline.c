@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "detect/history/alert_levels.h"
 #include "detect/history/case_set.h"
 
 #define DETECTION_DELAY_MAX 64 /* points: a small step in much noise takes weeks to be found */
@@ -62,6 +63,20 @@ static bool is_relevant(const struct tk_case_set *c, const struct tk_series_case
 	return a->status == TK_ALERT_OPEN || a->closed_s >= known_before_s;
 }
 
+static int find_baseline(const struct tk_case_set *c, const struct tk_alert_row *a, double *level,
+        struct tk_error *err)
+{
+	int status;
+
+	if (tk_alert_levels_find(c->scope.alert_levels, a, level))
+		return TK_OK;
+	status = tk_alert_read_baseline(c, a, level, err);
+	if (!status && c->scope.alert_levels &&
+	        tk_alert_levels_put(c->scope.alert_levels, a, *level))
+		status = tk_fail(err, TK_ENOMEM, "out of memory while reading the alerts");
+	return status;
+}
+
 int tk_case_set_add_alerts(struct tk_case_set *c, int64_t known_before_s, struct tk_error *err)
 {
 	int status = TK_OK;
@@ -78,7 +93,6 @@ int tk_case_set_add_alerts(struct tk_case_set *c, int64_t known_before_s, struct
 	}
 	for (size_t i = 0; !status && i < c->count; i++)
 		if (c->at[i].alert)
-			status = tk_alert_read_baseline(
-			        c, c->at[i].alert, &c->at[i].alert_baseline, err);
+			status = find_baseline(c, c->at[i].alert, &c->at[i].alert_baseline, err);
 	return status;
 }

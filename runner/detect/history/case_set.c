@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "core/night.h"
 
 /* ---- the range ---- */
@@ -166,17 +167,6 @@ static int appeared_later(struct tk_store *s, const struct tk_case_set *c,
 	return TK_OK;
 }
 
-static int find_baseline(struct tk_case_set *c, struct tk_series_case *k, struct tk_error *err)
-{
-	if (!k->range)
-		return TK_OK;
-	if (c->options.baseline != TK_BASELINE_WINDOW)
-		return tk_series_case_set_baseline(c, k, err);
-	return tk_level_find_baseline(k->y, k->range, &k->base)
-	               ? tk_fail(err, TK_ENOMEM, "out of memory while analysing a series")
-	               : TK_OK;
-}
-
 /* A backend that has declared its operations since then is no longer asked for this problem. */
 static bool is_no_longer_planned(const struct tk_history_window *w)
 {
@@ -204,9 +194,45 @@ static int add_case(struct tk_store *s, struct tk_case_set *c, const struct tk_h
 	k.y = c->memory + 3 * w->first;
 	k.adjusted_y = k.y + k.count;
 	k.se = k.adjusted_y + k.count;
-	tk_series_case_compute_logs(&k);
 	c->at[c->count++] = k;
-	return find_baseline(c, &c->at[c->count - 1], err);
+	return TK_OK;
+}
+
+/* The baselines of all cases, found by several threads. */
+struct baseline_search {
+	struct tk_case_set *c;
+	_Atomic int status;
+};
+
+static void find_baselines_of_part(void *arg, int64_t first, int64_t count)
+{
+	struct baseline_search *f = arg;
+	int status = TK_OK;
+
+	for (int64_t i = first; !status && i < first + count; i++) {
+		struct tk_series_case *k = &f->c->at[i];
+
+		if (k->range)
+			status = tk_level_find_baseline(k->y, k->range, &k->base);
+	}
+	if (status)
+		f->status = status;
+}
+
+static int find_baselines(struct tk_case_set *c, struct tk_error *err)
+{
+	struct baseline_search f = {.c = c};
+	int status = TK_OK;
+
+	for (size_t i = 0; !status && i < c->count; i++) {
+		tk_series_case_compute_logs(&c->at[i]);
+		if (c->at[i].range && c->options.baseline != TK_BASELINE_WINDOW)
+			status = tk_series_case_set_baseline(c, &c->at[i], err);
+	}
+	if (status || c->options.baseline != TK_BASELINE_WINDOW)
+		return status;
+	tk_parallel_for((int64_t)c->count, TK_CASES_PER_PART, find_baselines_of_part, &f);
+	return f.status ? tk_fail(err, TK_ENOMEM, "out of memory while analysing a series") : TK_OK;
 }
 
 static int load_series(struct tk_store *s, struct tk_case_set *c, const struct tk_diff_range *range,
@@ -230,6 +256,8 @@ static int load_series(struct tk_store *s, struct tk_case_set *c, const struct t
 	for (size_t i = 0; !status && i < c->windows.count; i++)
 		status = add_case(s, c, TK_ROWS_AT(&c->windows, struct tk_history_window, i), range,
 		        machine_id, err);
+	if (!status)
+		status = find_baselines(c, err);
 	return status ? status : tk_case_set_add_alerts(c, known_before(c), err);
 }
 

@@ -10,7 +10,10 @@
 #define TK_HISTORY_POINTS_MIN 48
 /* Points of a series whose noise is used as a prior for the others of its device. */
 #define TK_PRIOR_POINTS_MIN 10
+/* Cases that a thread takes at least: it is not worth it for fewer. */
+#define TK_CASES_PER_PART 32
 
+struct tk_alert_levels;
 struct tk_kept_monitors;
 
 /* By how much the series of a device shifted together on one night. */
@@ -39,6 +42,7 @@ struct tk_night_scope {
 	struct tk_catalog *catalog;
 	struct tk_kept_monitors *monitors;
 	struct tk_point_reader *reader;
+	struct tk_alert_levels *alert_levels;
 };
 
 struct tk_case_set {

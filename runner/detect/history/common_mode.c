@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "detect/history/case_set.h"
 #include "stats/summary/summary.h"
 
@@ -36,13 +37,30 @@ static int by_device_and_night(const void *a, const void *b)
 	return (x->night_id > y->night_id) - (x->night_id < y->night_id);
 }
 
-/* One entry for each night of the range that measured the code of the baseline. */
-static int collect(
-        struct tk_case_set *c, struct tk_series_case *k, struct entries *e, struct tk_error *err)
+/* The baseline's level of each case, estimated by several threads. */
+struct levels {
+	const struct tk_case_set *c;
+	double *level;
+};
+
+static void estimate_part(void *arg, int64_t first, int64_t count)
 {
-	size_t from =
-	        k->range - k->base > c->options.window ? k->range - c->options.window : k->base;
-	double level = tk_level_estimate(k->y + from, k->range - from);
+	const struct levels *e = arg;
+	const uint32_t window = e->c->options.window;
+
+	for (int64_t i = first; i < first + count; i++) {
+		const struct tk_series_case *k = &e->c->at[i];
+		const size_t from = k->range - k->base > window ? k->range - window : k->base;
+
+		if (k->range)
+			e->level[i] = tk_level_estimate(k->y + from, k->range - from);
+	}
+}
+
+/* One entry for each night of the range that measured the code of the baseline. */
+static int collect(struct tk_case_set *c, struct tk_series_case *k, double level, struct entries *e,
+        struct tk_error *err)
+{
 	int64_t old = k->points[k->range - 1].build_id;
 
 	for (size_t i = k->range, next; i < k->count; i = next) {
@@ -113,16 +131,20 @@ static void correct(struct tk_case_set *c)
 int tk_case_set_remove_common_mode(struct tk_case_set *c, struct tk_error *err)
 {
 	struct entries e = {calloc(c->points.count + 1, sizeof *e.at), 0};
-	double *work = calloc(c->points.count + 1, sizeof *work);
+	double *work = calloc(c->points.count + c->count + 1, sizeof *work);
+	double *level = work ? work + c->points.count : NULL;
+	struct levels levels = {c, level};
 	int status = TK_OK;
 
 	c->shifts = calloc(c->points.count + 1, sizeof *c->shifts);
 	if (!e.at || !work || !c->shifts)
 		status = tk_fail(
 		        err, TK_ENOMEM, "out of memory while estimating common-mode shifts");
+	if (!status)
+		tk_parallel_for((int64_t)c->count, TK_CASES_PER_PART, estimate_part, &levels);
 	for (size_t i = 0; !status && i < c->count; i++)
 		if (c->at[i].range)
-			status = collect(c, &c->at[i], &e, err);
+			status = collect(c, &c->at[i], level[i], &e, err);
 	if (status)
 		goto out;
 	qsort(e.at, e.count, sizeof *e.at, by_device_and_night);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "detect/history/case_set.h"
 #include "stats/summary/fdr.h"
 
@@ -31,6 +32,33 @@ static int test_case(const struct tk_case_set *c, struct tk_series_case *k, doub
 	status = tk_level_test_run(&in, k->base, &k->raw);
 	k->raw.earlier &= by_window;
 	return status;
+}
+
+/* The tests of all cases, by several threads. */
+struct tests {
+	struct tk_case_set *c;
+	const double *prior;
+	_Atomic int status;
+};
+
+static void test_part(void *arg, int64_t first, int64_t count)
+{
+	struct tests *t = arg;
+	int status = TK_OK;
+
+	for (int64_t i = first; !status && i < first + count; i++)
+		if (t->c->at[i].range)
+			status = test_case(t->c, &t->c->at[i], t->prior[i]);
+	if (status)
+		t->status = status;
+}
+
+static int test_cases(struct tk_case_set *c, const double *prior, struct tk_error *err)
+{
+	struct tests t = {.c = c, .prior = prior};
+
+	tk_parallel_for((int64_t)c->count, TK_CASES_PER_PART, test_part, &t);
+	return t.status ? tk_fail(err, t.status, "out of memory while analysing series") : TK_OK;
 }
 
 /* q over the series of one machine; p and q are work space of c->count numbers. */
@@ -79,10 +107,8 @@ int tk_case_set_evaluate(struct tk_case_set *c, struct tk_error *err)
 
 	if (!status)
 		status = tk_case_set_estimate_priors(c, prior, err);
-	for (size_t i = 0; !status && i < c->count; i++)
-		if (c->at[i].range && test_case(c, &c->at[i], prior[i]))
-			status = tk_fail(err, TK_ENOMEM, "out of memory while analysing %s",
-			        c->at[i].series->slug);
+	if (!status)
+		status = test_cases(c, prior, err);
 	if (!status && c->options.uncorrected)
 		use_uncorrected_p(c);
 	else if (!status)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "detect/history/case_set.h"
 #include "stats/summary/summary.h"
 
@@ -26,18 +27,31 @@ double tk_prior_noise_estimate(double *noises, size_t count)
 	return count >= WITH_HISTORY_MIN ? fmax(LEAST_PRIOR, tk_median(noises, count)) : 0;
 }
 
+/* The noise of each series by itself, estimated by several threads. */
+struct noises {
+	struct tk_series_case *const *k;
+	double *noise; /* 0: too few points */
+};
+
+static void estimate_part(void *arg, int64_t first, int64_t count)
+{
+	const struct noises *e = arg;
+
+	for (int64_t i = first; i < first + count; i++)
+		e->noise[i] = e->k[i]->range >= TK_PRIOR_POINTS_MIN
+		                      ? tk_level_estimate_noise(e->k[i]->y, e->k[i]->range)
+		                      : 0;
+}
+
 static double noise_from_history(struct tk_series_case *const *k, size_t n, double *work)
 {
+	struct noises e = {k, work};
 	size_t count = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		double own = k[i]->range >= TK_PRIOR_POINTS_MIN
-		                     ? tk_level_estimate_noise(k[i]->y, k[i]->range)
-		                     : 0;
-
-		if (own > 0)
-			work[count++] = own;
-	}
+	tk_parallel_for((int64_t)n, TK_CASES_PER_PART, estimate_part, &e);
+	for (size_t i = 0; i < n; i++)
+		if (work[i] > 0)
+			work[count++] = work[i];
 	return tk_prior_noise_estimate(work, count);
 }
 

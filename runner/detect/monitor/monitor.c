@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "detect/monitor/monitor_internal.h"
 #include "stats/monitor/young_level.h"
 #include "stats/summary/fdr.h"
 
 #define ENVIRONMENT_LOG_LR 5.0 /* a step is expected where the environment changed */
+#define SERIES_PER_PART 16     /* at least: a thread is not worth it for fewer */
 #define RETRACTION_NIGHTS 7    /* a series that is back by then has not changed */
 
 int tk_monitor_out_of_memory(struct tk_error *err)
@@ -23,14 +25,9 @@ int tk_monitor_new(
 {
 	struct tk_monitor *m = calloc(1, sizeof *m);
 
-	if (m) {
-		m->options = *options;
-		m->workspace = tk_level_monitor_workspace_new();
-	}
-	if (!m || !m->workspace) {
-		free(m);
+	if (!m)
 		return tk_monitor_out_of_memory(err);
-	}
+	m->options = *options;
 	*out = m;
 	return TK_OK;
 }
@@ -43,14 +40,9 @@ void tk_monitor_free(struct tk_monitor *m)
 		free(m->series[i].points);
 		tk_level_monitor_free(m->series[i].model);
 	}
-	tk_monitor_forget_steps(m);
-	free(m->steps);
 	free(m->series);
 	free(m->index);
-	free(m->y);
 	free(m->work);
-	free(m->day);
-	tk_level_monitor_workspace_free(m->workspace);
 	free(m);
 }
 
@@ -113,7 +105,7 @@ int tk_monitor_add_series(
 		        (long long)id, (long long)TK_MONITOR_SERIES_MAX);
 	if (!grow_series(m) || !grow_index(m, id))
 		return tk_monitor_out_of_memory(err);
-	model = tk_level_monitor_new(m->options.min_effect, m->workspace);
+	model = tk_level_monitor_new(m->options.min_effect);
 	if (!model)
 		return tk_monitor_out_of_memory(err);
 	m->series[m->count] = (struct monitored_series){.id = id, .model = model};
@@ -139,22 +131,8 @@ static bool reserve_points(struct monitored_series *s, size_t n)
 
 bool tk_monitor_reserve(struct tk_monitor *m, struct monitored_series *s, size_t n)
 {
-	const size_t longest = 2 * n + 64;
-	double *y;
-	int64_t *day;
-
-	if (!reserve_points(s, n))
-		return false;
-	if (n <= m->longest)
-		return true;
-	y = realloc(m->y, longest * sizeof *y);
-	day = realloc(m->day, longest * sizeof *day);
-	m->y = y ? y : m->y;
-	m->day = day ? day : m->day;
-	if (!y || !day)
-		return false;
-	m->longest = longest;
-	return true;
+	m->longest = n > m->longest ? n : m->longest;
+	return reserve_points(s, n);
 }
 
 /* ---- a night ---- */
@@ -204,10 +182,9 @@ static struct tk_monitor_event make_event(
 	        .q = s->q};
 }
 
-static enum tk_monitor_event_kind classify(struct tk_monitor *m, struct monitored_series *s,
-        bool is_machines, bool is_level, size_t nights)
+static enum tk_monitor_event_kind classify(struct monitored_series *s, bool is_level, size_t nights)
 {
-	if (is_machines)
+	if (s->is_machines)
 		return TK_MONITOR_MACHINE_STEP;
 	if (!is_level && nights <= RETRACTION_NIGHTS && s->alarm_count)
 		return TK_MONITOR_RETRACTED;
@@ -217,32 +194,59 @@ static enum tk_monitor_event_kind classify(struct tk_monitor *m, struct monitore
 	return TK_MONITOR_STEP;
 }
 
-/* Accepts the candidate step of a series, if it is convincing. */
-static int decide(
-        struct tk_monitor *m, struct monitored_series *s, struct tk_monitor_events *events)
+/* Accepts the candidate step of a series. */
+static int accept(struct monitored_series *s, struct tk_monitor_events *events)
 {
 	const struct tk_changepoint_candidate *c = &s->candidate;
 	struct tk_monitor_event event;
-	bool expected, convincing, is_machines, is_level;
 	size_t nights;
-	int status = TK_OK;
+	bool is_level;
 
-	if (!s->tonight)
-		return TK_OK;
-	expected = c->log_lr > ENVIRONMENT_LOG_LR && is_environment_change(m, s);
-	convincing = c->log_lr >= TK_MONITOR_LOG_LR_MIN && s->q <= m->options.fdr;
-	if (!expected && !convincing)
-		return TK_OK;
-	is_machines = expected;
-	if (!expected)
-		status = tk_monitor_is_machine_step(m, s, &is_machines);
-	if (status)
-		return status;
 	s->steps[s->step_count++ % REMEMBERED_STEPS] =
 	        (struct step){point_at(s, c->split)->day, c->after - c->before};
 	is_level = tk_level_monitor_accept(s->model, c, &nights);
-	event = make_event(s, classify(m, s, is_machines, is_level, nights));
+	event = make_event(s, classify(s, is_level, nights));
 	return add_event(events, &event);
+}
+
+/* The environment changed where the series steps. */
+static bool is_expected(const struct tk_monitor *m, const struct monitored_series *s)
+{
+	return s->candidate.log_lr > ENVIRONMENT_LOG_LR && is_environment_change(m, s);
+}
+
+static bool is_convincing(const struct tk_monitor *m, const struct monitored_series *s)
+{
+	return s->candidate.log_lr >= TK_MONITOR_LOG_LR_MIN && s->q <= m->options.fdr;
+}
+
+/* Accepts the candidates of the night that are expected or convincing. */
+static int decide(struct tk_monitor *m, struct tk_monitor_events *events)
+{
+	struct monitored_series **accepted = malloc((m->count + 1) * sizeof(*accepted)),
+	                        **asked = malloc((m->count + 1) * sizeof(*asked));
+	size_t accepted_count = 0, asked_count = 0;
+	int status = accepted && asked ? TK_OK : TK_ENOMEM;
+
+	for (size_t i = 0; !status && i < m->count; i++) {
+		struct monitored_series *s = &m->series[i];
+
+		if (!s->tonight)
+			continue;
+		s->is_machines = is_expected(m, s);
+		if (!s->is_machines && !is_convincing(m, s))
+			continue;
+		accepted[accepted_count++] = s;
+		if (!s->is_machines)
+			asked[asked_count++] = s;
+	}
+	if (!status && asked_count)
+		status = tk_monitor_find_machine_steps(m, asked, asked_count);
+	for (size_t i = 0; !status && i < accepted_count; i++)
+		status = accept(accepted[i], events);
+	free(asked);
+	free(accepted);
+	return status;
 }
 
 static bool has_young_series(const struct tk_monitor *m)
@@ -283,32 +287,54 @@ static struct tk_noise_prior find_noise_prior(struct tk_monitor *m)
 	return tk_noise_prior_estimate(log_variance, df, count);
 }
 
-static int find_candidate(
-        struct tk_monitor *m, struct monitored_series *s, const struct tk_noise_prior *prior)
+/* The candidates of all series, found by several threads. */
+struct search {
+	struct tk_monitor *m;
+	struct tk_noise_prior prior;
+	_Atomic int status;
+};
+
+static int find_candidate(const struct search *f, struct monitored_series *s,
+        struct tk_level_monitor_workspace *workspace, double *y, int64_t *day)
 {
 	for (size_t i = first_kept_point(s); i < s->n; i++) {
-		m->y[i] = point_at(s, i)->adjusted;
-		m->day[i] = point_at(s, i)->day;
+		y[i] = point_at(s, i)->adjusted;
+		day[i] = point_at(s, i)->day;
 	}
-	return tk_level_monitor_update(s->model, m->y, m->day, s->n, prior, &s->candidate);
+	return tk_level_monitor_update(s->model, workspace, y, day, s->n, &f->prior, &s->candidate);
+}
+
+static void find_part(void *arg, int64_t first, int64_t count)
+{
+	struct search *f = arg;
+	struct tk_level_monitor_workspace *workspace = tk_level_monitor_workspace_new();
+	double *y = malloc((f->m->longest + 1) * sizeof *y);
+	int64_t *day = malloc((f->m->longest + 1) * sizeof *day);
+	int status = workspace && y && day ? TK_OK : TK_ENOMEM;
+
+	for (int64_t i = first; !status && i < first + count; i++)
+		if (f->m->series[i].tonight)
+			status = find_candidate(f, &f->m->series[i], workspace, y, day);
+	if (status)
+		f->status = status;
+	free(day);
+	free(y);
+	tk_level_monitor_workspace_free(workspace);
 }
 
 /* Candidates of all series of the night, with q over them. */
 static int find_candidates(struct tk_monitor *m)
 {
-	const struct tk_noise_prior prior = find_noise_prior(m);
+	struct search f = {.m = m, .prior = find_noise_prior(m)};
 	double *p = m->work, *q = m->work + m->count;
-	int status = TK_OK;
+	int status;
 
-	for (size_t i = 0; !status && i < m->count; i++) {
-		struct monitored_series *s = &m->series[i];
-
-		p[i] = NAN;
-		if (!s->tonight)
-			continue;
-		status = find_candidate(m, s, &prior);
-		p[i] = tk_level_monitor_p_value(s->candidate.log_lr);
-	}
+	tk_parallel_for((int64_t)m->count, SERIES_PER_PART, find_part, &f);
+	status = f.status;
+	for (size_t i = 0; !status && i < m->count; i++)
+		p[i] = m->series[i].tonight
+		               ? tk_level_monitor_p_value(m->series[i].candidate.log_lr)
+		               : NAN;
 	if (!status && m->count)
 		status = tk_fdr_adjust(p, m->count, q);
 	for (size_t i = 0; !status && i < m->count; i++)
@@ -324,8 +350,8 @@ int tk_monitor_add_night(struct tk_monitor *m, const struct tk_monitor_point *po
 	if (status)
 		return status;
 	status = find_candidates(m);
-	for (size_t i = 0; !status && i < m->count; i++)
-		status = decide(m, &m->series[i], events);
+	if (!status)
+		status = decide(m, events);
 	return status ? tk_monitor_out_of_memory(err) : TK_OK;
 }
 

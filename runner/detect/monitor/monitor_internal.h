@@ -37,12 +37,7 @@ struct monitored_series {
 	bool tonight; /* it has a point */
 	struct tk_changepoint_candidate candidate;
 	double q;
-};
-
-/* By how much each series stepped on a day, by the points up to tonight. */
-struct day_steps {
-	int64_t day;
-	double *change; /* logarithms; NAN: too few nights around the day */
+	bool is_machines; /* the candidate is accepted, and is a step of the machine */
 };
 
 struct tk_monitor {
@@ -51,13 +46,8 @@ struct tk_monitor {
 	size_t count, capacity;
 	size_t *index; /* 1 + index in `series`, by id; 0: none */
 	size_t index_size;
-	struct tk_level_monitor_workspace *workspace;
-	double *work; /* 2 * capacity */
-	double *y;    /* of the longest series */
-	int64_t *day;
-	size_t longest;
-	struct day_steps *steps; /* this night only */
-	size_t step_days, step_capacity;
+	double *work;   /* 2 * capacity */
+	size_t longest; /* points of a series, at most */
 };
 
 static inline struct point *point_at(const struct monitored_series *s, size_t i)
@@ -87,11 +77,9 @@ bool tk_monitor_reserve(struct tk_monitor *m, struct monitored_series *s, size_t
  * share. */
 int tk_monitor_take_points(struct tk_monitor *m, const struct tk_monitor_point *points,
         size_t count, struct tk_error *err);
-/* The candidate step of a series is a step of its machine: most of the others shifted as much, or
- * many made the same step. 0 or TK_ENOMEM. */
-int tk_monitor_is_machine_step(
-        struct tk_monitor *m, const struct monitored_series *s, bool *is_machines);
-/* The steps of the series on each day are computed again. To be called when points were added. */
-void tk_monitor_forget_steps(struct tk_monitor *m);
+/* Sets is_machines of series with a candidate: it is a step of the machine where most of the other
+ * series shifted as much, or many made the same step. 0 or TK_ENOMEM. */
+int tk_monitor_find_machine_steps(
+        const struct tk_monitor *m, struct monitored_series *const *asked, size_t count);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "detect/monitor/monitor_internal.h"
 #include "stats/summary/summary.h"
 
@@ -85,7 +86,6 @@ int tk_monitor_take_points(struct tk_monitor *m, const struct tk_monitor_point *
 	double shift;
 	int status = find_shift(m, points, count, &shift, err);
 
-	tk_monitor_forget_steps(m);
 	for (size_t i = 0; !status && i < count; i++) {
 		const struct tk_monitor_point *p = &points[i];
 		struct monitored_series *s = tk_monitor_find_series(m, p->series);
@@ -131,54 +131,48 @@ static double step_on(const struct monitored_series *s, int64_t day)
 	                                           : NAN;
 }
 
-void tk_monitor_forget_steps(struct tk_monitor *m)
+/* How much the series of a machine stepped on some days. */
+struct days {
+	const struct tk_monitor *m;
+	int64_t *at; /* sorted, each once */
+	size_t count;
+	double *change; /* [day * m->count + series]: logarithms; NAN: too few nights around it */
+};
+
+static int by_day(const void *a, const void *b)
 {
-	for (size_t i = 0; i < m->step_days; i++)
-		free(m->steps[i].change);
-	m->step_days = 0;
+	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
 }
 
-/* The steps of all series on a day: many candidates of a night ask for the same days. NULL: out of
- * memory. */
-static const double *find_steps(struct tk_monitor *m, int64_t day)
+static void compute_days(void *arg, int64_t first, int64_t count)
 {
-	double *change;
+	const struct days *d = arg;
+	const size_t series = d->m->count;
 
-	for (size_t i = 0; i < m->step_days; i++)
-		if (m->steps[i].day == day)
-			return m->steps[i].change;
-	if (m->step_days == m->step_capacity) {
-		const size_t capacity = m->step_capacity ? 2 * m->step_capacity : 16;
-		struct day_steps *grown = realloc(m->steps, capacity * sizeof *grown);
-
-		if (!grown)
-			return NULL;
-		m->steps = grown;
-		m->step_capacity = capacity;
-	}
-	change = malloc(m->count * sizeof *change);
-	if (!change)
-		return NULL;
-	for (size_t i = 0; i < m->count; i++)
-		change[i] = step_on(&m->series[i], day);
-	m->steps[m->step_days++] = (struct day_steps){day, change};
-	return change;
+	for (int64_t day = first; day < first + count; day++)
+		for (size_t i = 0; i < series; i++)
+			d->change[(size_t)day * series + i] = step_on(&d->m->series[i], d->at[day]);
 }
 
-/* The step of the machine on a day, by its other series. */
-static int find_machine_step(
-        struct tk_monitor *m, const struct monitored_series *except, int64_t day, double *step)
+/* The significant step of the machine on a day, by its other series. */
+static double machine_step(
+        const struct days *d, const struct monitored_series *except, int64_t day, double *work)
 {
-	const double *change = find_steps(m, day);
+	const int64_t *at = bsearch(&day, d->at, d->count, sizeof day, by_day);
+	const double *change = d->change + (size_t)(at - d->at) * d->m->count;
 	size_t count = 0;
 
-	if (!change)
-		return TK_ENOMEM;
-	for (size_t i = 0; i < m->count; i++)
-		if (&m->series[i] != except && !isnan(change[i]))
-			m->work[count++] = change[i];
-	*step = significant_median(m->work, count);
-	return TK_OK;
+	for (size_t i = 0; i < d->m->count; i++)
+		if (&d->m->series[i] != except && !isnan(change[i]))
+			work[count++] = change[i];
+	return significant_median(work, count);
+}
+
+static int64_t day_of_candidate(const struct monitored_series *s)
+{
+	return point_at(s, s->candidate.split)->day;
 }
 
 static bool made_same_step(const struct monitored_series *s, int64_t day, double change)
@@ -186,8 +180,7 @@ static bool made_same_step(const struct monitored_series *s, int64_t day, double
 	const struct tk_changepoint_candidate *c = &s->candidate;
 
 	if (s->tonight && c->log_lr > SAME_STEP_LOG_LR &&
-	        (c->after - c->before) / change > SAME_STEP_CHANGE &&
-	        point_at(s, c->split)->day == day)
+	        (c->after - c->before) / change > SAME_STEP_CHANGE && day_of_candidate(s) == day)
 		return true;
 	for (size_t i = first_kept_step(s); i < s->step_count; i++) {
 		const struct step *step = &s->steps[i % REMEMBERED_STEPS];
@@ -198,24 +191,75 @@ static bool made_same_step(const struct monitored_series *s, int64_t day, double
 	return false;
 }
 
-int tk_monitor_is_machine_step(
-        struct tk_monitor *m, const struct monitored_series *s, bool *is_machines)
+/* Most of the other series shifted as much as the candidate of this one, or many made the same
+ * step. */
+static bool is_machine_step(const struct days *d, const struct monitored_series *s, double *work)
 {
-	const int64_t day = point_at(s, s->candidate.split)->day;
+	const struct tk_monitor *m = d->m;
+	const int64_t day = day_of_candidate(s);
 	const double change = s->candidate.after - s->candidate.before;
 	size_t same = 0;
-	int status = TK_OK;
 
 	for (size_t i = 0; i < m->count; i++)
 		same += &m->series[i] != s && made_same_step(&m->series[i], day, change);
-	*is_machines = (double)same >= fmax(SAME_STEP_MIN, SAME_STEP_SHARE * (double)m->count);
+	if ((double)same >= fmax(SAME_STEP_MIN, SAME_STEP_SHARE * (double)m->count))
+		return true;
 	/* A series may see the step a night late. More nights around it would count steps that have
 	 * nothing to do with it. */
-	for (int64_t late = 0; !status && !*is_machines && late <= 1; late++) {
-		double step = 0;
+	return machine_step(d, s, day, work) / change > MACHINE_SHARE ||
+	       machine_step(d, s, day - 1, work) / change > MACHINE_SHARE;
+}
 
-		status = find_machine_step(m, s, day - late, &step);
-		*is_machines = step / change > MACHINE_SHARE;
+struct attribution {
+	const struct days *days;
+	struct monitored_series *const *asked;
+	_Atomic int status;
+};
+
+static void attribute_part(void *arg, int64_t first, int64_t count)
+{
+	struct attribution *a = arg;
+	double *work = malloc((a->days->m->count + 1) * sizeof *work);
+
+	if (!work)
+		a->status = TK_ENOMEM;
+	for (int64_t i = first; work && i < first + count; i++)
+		a->asked[i]->is_machines = is_machine_step(a->days, a->asked[i], work);
+	free(work);
+}
+
+/* The days of these candidates and the days before. */
+static size_t list_days(struct monitored_series *const *asked, size_t count, int64_t *out)
+{
+	size_t days = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		out[2 * i] = day_of_candidate(asked[i]);
+		out[2 * i + 1] = out[2 * i] - 1;
 	}
-	return status;
+	qsort(out, 2 * count, sizeof *out, by_day);
+	for (size_t i = 0; i < 2 * count; i++)
+		if (!days || out[i] != out[days - 1])
+			out[days++] = out[i];
+	return days;
+}
+
+int tk_monitor_find_machine_steps(
+        const struct tk_monitor *m, struct monitored_series *const *asked, size_t count)
+{
+	struct days days = {.m = m, .at = malloc((2 * count + 1) * sizeof *days.at)};
+	struct attribution a = {.days = &days, .asked = asked, .status = TK_ENOMEM};
+
+	if (days.at) {
+		days.count = list_days(asked, count, days.at);
+		days.change = malloc((days.count * m->count + 1) * sizeof *days.change);
+	}
+	if (days.change) {
+		a.status = TK_OK;
+		tk_parallel_for((int64_t)days.count, 1, compute_days, &days);
+		tk_parallel_for((int64_t)count, 1, attribute_part, &a);
+	}
+	free(days.change);
+	free(days.at);
+	return a.status;
 }

@@ -109,9 +109,11 @@ static int find_series(struct tk_monitor *m, size_t i, struct tk_serializer *io,
 	return TK_OK;
 }
 
-static int not_a_state(struct tk_error *err)
+/* Writing fails for want of memory only. */
+static int not_a_state(const struct tk_serializer *io, struct tk_error *err)
 {
-	return tk_fail(err, TK_EDATA, "the stored state of the monitor is damaged");
+	return io->reading ? tk_fail(err, TK_EDATA, "the stored state of the monitor is damaged")
+	                   : tk_monitor_out_of_memory(err);
 }
 
 int tk_monitor_serialize(struct tk_monitor *m, struct tk_serializer *io, struct tk_error *err)
@@ -128,9 +130,9 @@ int tk_monitor_serialize(struct tk_monitor *m, struct tk_serializer *io, struct 
 		status = s ? serialize_series(m, s, io) : TK_EDATA;
 		if (status)
 			return status == TK_ENOMEM ? tk_monitor_out_of_memory(err)
-			                           : not_a_state(err);
+			                           : not_a_state(io, err);
 	}
 	if (io->failed || (io->reading && count && io->next != io->count))
-		return not_a_state(err);
+		return not_a_state(io, err);
 	return TK_OK;
 }

@@ -66,7 +66,7 @@ struct tk_level_monitor {
 	size_t from,
 	        n; /* what is looked at tonight: workspace->y[0 .. n) are the nights from `from` on,
 	                   without the pattern */
-	struct tk_level_monitor_workspace *workspace;
+	struct tk_level_monitor_workspace *workspace; /* of the update that runs */
 };
 
 struct tk_level_monitor_workspace {
@@ -87,15 +87,12 @@ void tk_level_monitor_workspace_free(struct tk_level_monitor_workspace *workspac
 	free(workspace);
 }
 
-struct tk_level_monitor *tk_level_monitor_new(
-        double min_effect, struct tk_level_monitor_workspace *workspace)
+struct tk_level_monitor *tk_level_monitor_new(double min_effect)
 {
 	struct tk_level_monitor *w = calloc(1, sizeof *w);
 
-	if (w) {
+	if (w)
 		w->min_shift = log1p(min_effect);
-		w->workspace = workspace;
-	}
 	return w;
 }
 
@@ -450,8 +447,8 @@ static struct tk_changepoint_candidate find_young_step(struct tk_level_monitor *
 	        w->level_start + s.split, w->level, s.after, s.log_lr};
 }
 
-int tk_level_monitor_update(struct tk_level_monitor *w, const double *y, const int64_t *day,
-        size_t n, const struct tk_noise_prior *prior, struct tk_changepoint_candidate *out)
+static int update(struct tk_level_monitor *w, const double *y, const int64_t *day, size_t n,
+        const struct tk_noise_prior *prior, struct tk_changepoint_candidate *out)
 {
 	const struct tk_changepoint_candidate young = find_young_step(w, y, day, n, prior);
 
@@ -475,6 +472,18 @@ int tk_level_monitor_update(struct tk_level_monitor *w, const double *y, const i
 		out->before = w->level;
 	}
 	return TK_OK;
+}
+
+int tk_level_monitor_update(struct tk_level_monitor *w,
+        struct tk_level_monitor_workspace *workspace, const double *y, const int64_t *day, size_t n,
+        const struct tk_noise_prior *prior, struct tk_changepoint_candidate *out)
+{
+	int status;
+
+	w->workspace = workspace;
+	status = update(w, y, day, n, prior, out);
+	w->workspace = NULL;
+	return status;
 }
 
 static void keep_level(struct tk_level_monitor *w, size_t from, size_t to, double level)

@@ -17,8 +17,7 @@
 struct tk_serializer;
 struct tk_noise_prior;
 struct tk_level_monitor;
-struct tk_level_monitor_workspace; /* what a watch works in for one night: those that are asked in
-                                      turn share one */
+struct tk_level_monitor_workspace; /* memory of an update: one for each thread */
 
 struct tk_changepoint_candidate {
 	size_t split;         /* of y: the first night at the new level */
@@ -31,15 +30,17 @@ struct tk_changepoint_candidate {
 #define TK_MONITOR_NIGHTS_MIN 20     /* nights that a model of the noise needs */
 
 struct tk_level_monitor_workspace *tk_level_monitor_workspace_new(void); /* NULL: out of memory */
-void tk_level_monitor_workspace_free(struct tk_level_monitor_workspace *room);
-struct tk_level_monitor *tk_level_monitor_new(double min_effect,
-        struct tk_level_monitor_workspace *room); /* min_effect: relative; NULL: out of memory */
+void tk_level_monitor_workspace_free(struct tk_level_monitor_workspace *workspace);
+/* min_effect: relative. NULL: out of memory. */
+struct tk_level_monitor *tk_level_monitor_new(double min_effect);
 void tk_level_monitor_free(struct tk_level_monitor *w);
 /* y[0 .. n): logarithms of all nights so far, day: their numbers; of more than
  * TK_MONITOR_WINDOW_NIGHTS only the last so many are looked at. prior: the noise of other series.
- * To be called once a night. 0 or TK_ENOMEM. */
-int tk_level_monitor_update(struct tk_level_monitor *w, const double *y, const int64_t *day,
-        size_t n, const struct tk_noise_prior *prior, struct tk_changepoint_candidate *out);
+ * To be called once a night; monitors of different series from several threads at once. 0 or
+ * TK_ENOMEM. */
+int tk_level_monitor_update(struct tk_level_monitor *w,
+        struct tk_level_monitor_workspace *workspace, const double *y, const int64_t *day, size_t n,
+        const struct tk_noise_prior *prior, struct tk_changepoint_candidate *out);
 /* Accepts the last candidate. False: it is not a new level, but the end of an excursion of at most
  * two weeks from the level before, which continues; the nights between count as its noise. *nights:
  * length of the excursion. */

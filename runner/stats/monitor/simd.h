@@ -14,9 +14,10 @@ typedef int64_t tk_simd_i64 __attribute__((vector_size(TK_SIMD_WIDTH * sizeof(in
 #define TK_SIMD_INLINE static inline __attribute__((always_inline))
 
 /* The processor may have more instructions than the compiler's target: marked functions are
- * compiled for both, with equal results. */
-#if defined(__x86_64__) && defined(__GLIBC__) && \
-        !defined(__clang__) /* whose clones other files cannot call */
+ * compiled for both, with equal results. Not by clang, whose clones other files cannot call. Not
+ * with ThreadSanitizer, whose runtime is not loaded yet when a clone is chosen. */
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && \
+        !defined(__SANITIZE_THREAD__)
 #define TK_SIMD_CLONES __attribute__((target_clones("avx2", "default")))
 #else
 #define TK_SIMD_CLONES

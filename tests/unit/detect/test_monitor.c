@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -226,10 +227,62 @@ static void a_damaged_state(void **state)
 	finish(&r);
 }
 
+#define MANY 200 /* series: enough for several threads */
+
+/* Every third series steps on a day of its own, all of them on day 90. */
+static void monitor_many(struct run *r)
+{
+	struct tk_monitor_point points[MANY];
+
+	start(r);
+	for (int64_t day = 0; day < 100; day++) {
+		for (int i = 0; i < MANY; i++)
+			points[i] = (struct tk_monitor_point){.series = i,
+			        .value = 1e6 * (i % 3 || day < 40 + i % 30 ? 1 : 1.1) *
+			                 (day < 90 ? 1 : 1.2) *
+			                 (1 + 0.005 * tk_rng_normal(&r->rng)),
+			        .at = day,
+			        .day = day};
+		assert_int_equal(
+		        tk_monitor_add_night(r->monitor, points, MANY, &r->events, &r->err), TK_OK);
+	}
+}
+
+static void threads_change_nothing(void **state)
+{
+	cpu_set_t all, one;
+	struct run alone, together;
+	(void)state;
+
+	assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+	CPU_ZERO(&one);
+	for (int cpu = 0; cpu < CPU_SETSIZE && !CPU_COUNT(&one); cpu++)
+		if (CPU_ISSET(cpu, &all))
+			CPU_SET(cpu, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+	monitor_many(&alone);
+	assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+	monitor_many(&together);
+	assert_true(together.events.count > MANY / 3);
+	assert_int_equal(together.events.count, alone.events.count);
+	for (size_t i = 0; i < alone.events.count; i++) {
+		const struct tk_monitor_event *a = &alone.events.at[i], *b = &together.events.at[i];
+
+		assert_int_equal(a->series, b->series);
+		assert_int_equal(a->kind, b->kind);
+		assert_int_equal(a->first, b->first);
+		assert_memory_equal(&a->after, &b->after, sizeof a->after);
+		assert_memory_equal(&a->q, &b->q, sizeof a->q);
+	}
+	finish(&alone);
+	finish(&together);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_step_of_one_series),
+	        cmocka_unit_test(threads_change_nothing),
 	        cmocka_unit_test(a_step_of_the_machine),
 	        cmocka_unit_test(steps_of_two_series_then_of_the_machine),
 	        cmocka_unit_test(a_step_that_does_not_last),

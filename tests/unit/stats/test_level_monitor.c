@@ -54,7 +54,7 @@ static const struct tk_noise_prior no_prior;
 /* Another watch that knows the same. */
 static struct tk_level_monitor *move(struct tk_level_monitor *w, size_t n)
 {
-	struct tk_level_monitor *moved = tk_level_monitor_new(0.005, workspace);
+	struct tk_level_monitor *moved = tk_level_monitor_new(0.005);
 	struct tk_serializer io = {0};
 
 	assert_non_null(moved);
@@ -70,7 +70,7 @@ static struct tk_level_monitor *move(struct tk_level_monitor *w, size_t n)
 /* moving: every night in another process. */
 static struct said play_as(const double *y, bool moving)
 {
-	struct tk_level_monitor *w = tk_level_monitor_new(0.005, workspace);
+	struct tk_level_monitor *w = tk_level_monitor_new(0.005);
 	struct said said = {0};
 
 	assert_non_null(w);
@@ -78,7 +78,8 @@ static struct said play_as(const double *y, bool moving)
 		struct tk_changepoint_candidate s;
 		size_t nights;
 
-		assert_int_equal(tk_level_monitor_update(w, y, days, n, &no_prior, &s), TK_OK);
+		assert_int_equal(
+		        tk_level_monitor_update(w, workspace, y, days, n, &no_prior, &s), TK_OK);
 		said.log_lr += s.log_lr;
 		if (moving)
 			w = move(w, n);
@@ -186,7 +187,7 @@ static void a_step_soon_after_another_is_found(void **state)
 	int found = 0;
 
 	for (uint64_t seed = 1; seed <= 10; seed++) {
-		struct tk_level_monitor *w = tk_level_monitor_new(0.005, workspace);
+		struct tk_level_monitor *w = tk_level_monitor_new(0.005);
 		bool said = false;
 
 		assert_non_null(w);
@@ -198,7 +199,8 @@ static void a_step_soon_after_another_is_found(void **state)
 			size_t nights;
 
 			assert_int_equal(
-			        tk_level_monitor_update(w, y, days, n, &no_prior, &s), TK_OK);
+			        tk_level_monitor_update(w, workspace, y, days, n, &no_prior, &s),
+			        TK_OK);
 			if (s.log_lr < TK_MONITOR_LOG_LR_MIN)
 				continue;
 			said |= s.split == 154;
@@ -242,7 +244,7 @@ static void what_is_known_can_be_kept(void **state)
 
 static void what_is_no_state_is_refused(void **state)
 {
-	struct tk_level_monitor *w = tk_level_monitor_new(0.005, workspace);
+	struct tk_level_monitor *w = tk_level_monitor_new(0.005);
 	struct tk_serializer io = {0};
 	static double y[N];
 
@@ -250,7 +252,8 @@ static void what_is_no_state_is_refused(void **state)
 	for (size_t n = 1; n <= 60; n++) {
 		struct tk_changepoint_candidate s;
 
-		assert_int_equal(tk_level_monitor_update(w, y, days, n, &no_prior, &s), TK_OK);
+		assert_int_equal(
+		        tk_level_monitor_update(w, workspace, y, days, n, &no_prior, &s), TK_OK);
 	}
 	assert_int_equal(tk_level_monitor_serialize(w, 60, &io), TK_OK);
 	io.reading = true;
@@ -267,7 +270,7 @@ static void what_is_no_state_is_refused(void **state)
 static void ties_and_short_series_are_fine(void **state)
 {
 	static double y[N];
-	struct tk_level_monitor *w = tk_level_monitor_new(0.005, workspace);
+	struct tk_level_monitor *w = tk_level_monitor_new(0.005);
 	struct tk_changepoint_candidate s;
 
 	make(y, 3, &(struct noise){.sigma = 0}, N, N, 0);
@@ -276,7 +279,8 @@ static void ties_and_short_series_are_fine(void **state)
 		y[i] += 0.01;
 	assert_int_equal(play(y).count, 1);
 	for (size_t n = 0; n < 12; n++) {
-		assert_int_equal(tk_level_monitor_update(w, y, days, n, &no_prior, &s), TK_OK);
+		assert_int_equal(
+		        tk_level_monitor_update(w, workspace, y, days, n, &no_prior, &s), TK_OK);
 		assert_true(s.log_lr == 0);
 	}
 	tk_level_monitor_free(w);

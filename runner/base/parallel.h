@@ -1,0 +1,14 @@
+/* A parallel loop for work that is independent: filling inputs and verifying outputs, judging
+ * thousands of series. Never runs while something is timed. */
+#ifndef TK_BASE_PARALLEL_H
+#define TK_BASE_PARALLEL_H
+#include <stdint.h>
+
+/* Calls fn(arg, first, count) on parts of [0, n), each of at least `grain` iterations, from one
+ * thread per core that this process may use (at most 32); returns when all are done. Threads take
+ * the next part when they have finished one, so that parts may take different times. The parts must
+ * be independent of each other: which thread takes one, and when, is not defined. */
+void tk_parallel_for(
+        int64_t n, int64_t grain, void (*fn)(void *arg, int64_t first, int64_t count), void *arg);
+
+#endif
