@@ -167,7 +167,7 @@ static void check(const struct alloc_sweep *sweep, int status, const struct tk_e
 {
 	const char *which = state.onwards ? "all allocations from" : "allocation";
 
-	if (status == TK_OK) {
+	if (!status) {
 		if (!state.failed || sweep->may_succeed)
 			return;
 		print_stack();

@@ -167,7 +167,7 @@ int tk_reference_nsa(const struct tk_nsa *p, const struct tk_tensor *t)
 	                             tk_reference_row_init(&window, keys, p->d)
 	                     ? -1
 	                     : 0;
-	for (int64_t b = 0; status == 0 && b < p->b; b++)
+	for (int64_t b = 0; !status && b < p->b; b++)
 		for (int64_t h = 0; h < p->h; h++)
 			for (int64_t i = 0; i < p->s; i++) {
 				tk_reference_nsa_row(

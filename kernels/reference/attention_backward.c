@@ -128,7 +128,7 @@ int tk_reference_attention_backward(const struct tk_attention *p, const struct t
 	struct tk_reference_pair r = {0};
 	double *sum = calloc((size_t)(p->d + p->dv), sizeof *sum);
 	int status = !sum || tk_reference_pair_init(&r, p) ? -1 : 0;
-	for (int64_t b = 0; status == 0 && b < p->b; b++) {
+	for (int64_t b = 0; !status && b < p->b; b++) {
 		for (int64_t h = 0; h < p->h; h++)
 			for (int64_t i = 0; i < p->sq; i++)
 				query_row(p, t, b, h, i, &r, sum);

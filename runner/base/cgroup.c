@@ -108,7 +108,7 @@ static bool has_word(const char *text, const char *word)
 static bool gives_controllers(const char *folder)
 {
 	struct tk_buf text = TK_BUF_INIT;
-	bool gives = read_text(folder, "cgroup.subtree_control", &text) == TK_OK &&
+	bool gives = !read_text(folder, "cgroup.subtree_control", &text) &&
 	             has_word(tk_buf_cstr(&text), "memory") && has_word(tk_buf_cstr(&text), "pids");
 
 	tk_buf_free(&text);
@@ -204,7 +204,7 @@ bool tk_cgroup_exceeds(const struct tk_cgroup *g, unsigned max)
 
 	if (read_count(g, "pids.events", "max") > 0)
 		return true;
-	if (read_text(g->folder, "cgroup.procs", &text) == TK_OK)
+	if (!read_text(g->folder, "cgroup.procs", &text))
 		for (const char *at = tk_buf_cstr(&text); (at = strchr(at, '\n')); at++)
 			count++;
 	tk_buf_free(&text);
@@ -312,7 +312,7 @@ static bool starts_with(const char *folder, const char *name, const char *start)
 {
 	struct tk_buf text = TK_BUF_INIT;
 	/* A file that is missing belongs to a controller that limits nothing. */
-	bool does = read_text(folder, name, &text) != TK_OK ||
+	bool does = read_text(folder, name, &text) ||
 	            strncmp(tk_buf_cstr(&text), start, strlen(start)) == 0;
 
 	tk_buf_free(&text);

@@ -29,7 +29,7 @@ int64_t tk_clock_now_s(void)
 		t = strtoll(pinned, &end, 10);
 		if (!*end && !errno)
 			return t;
-		if (tk_time_parse(pinned, &t, NULL) == TK_OK)
+		if (!tk_time_parse(pinned, &t, NULL))
 			return t;
 	}
 	return (int64_t)time(NULL);

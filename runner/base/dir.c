@@ -100,7 +100,7 @@ int tk_dir_list(const char *path, char ***names, size_t *count, struct tk_error 
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (fd < 0 || list_fd(fd, names, count) != TK_OK)
+	if (fd < 0 || list_fd(fd, names, count))
 		return tk_fail_errno(err, "%s", path);
 	return TK_OK;
 }
@@ -109,7 +109,7 @@ int tk_dir_list_fd(int fd, char ***names, size_t *count, struct tk_error *err)
 {
 	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (copy < 0 || list_fd(copy, names, count) != TK_OK)
+	if (copy < 0 || list_fd(copy, names, count))
 		return tk_fail_errno(err, "reading a folder");
 	return TK_OK;
 }
@@ -133,12 +133,12 @@ static int remove_content(int parent, const char *name, int depth)
 	if (fd >= 0)
 		fchmod(fd, 0700);
 	list = fd < 0 ? -1 : dup(fd);
-	if (list < 0 || list_fd(list, &names, &count) != TK_OK) {
+	if (list < 0 || list_fd(list, &names, &count)) {
 		if (fd >= 0)
 			close(fd);
 		return -1;
 	}
-	for (size_t i = 0; i < count && status == 0; i++)
+	for (size_t i = 0; i < count && !status; i++)
 		status = remove_at(fd, names[i], depth + 1);
 	tk_names_free(names, count);
 	close(fd);

@@ -67,7 +67,7 @@ int tk_error_add_context(struct tk_error *err, const char *fmt, ...)
 	char text[sizeof err->message];
 	va_list ap;
 
-	if (!err || err->status == TK_OK)
+	if (!err || !err->status)
 		return TK_EINTERNAL;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);

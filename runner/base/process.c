@@ -95,8 +95,8 @@ static int find_in(const char *program, const char *search, char **found)
 bool tk_process_find_program(const char *program, char **path)
 {
 	if (!strchr(program, '/'))
-		return find_in(program, getenv("PATH"), path) == TK_OK;
-	return access(program, X_OK) == 0 && copy_path(program, path) == TK_OK;
+		return !find_in(program, getenv("PATH"), path);
+	return access(program, X_OK) == 0 && !copy_path(program, path);
 }
 
 static int resolve(

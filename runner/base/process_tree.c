@@ -29,7 +29,7 @@ static bool read_entry(const char *name, struct entry *e)
 	if (e->pid <= 0)
 		return false;
 	snprintf(path, sizeof path, "/proc/%d/stat", (int)e->pid);
-	if (tk_file_read(path, 4096, &text, NULL) == TK_OK) {
+	if (!tk_file_read(path, 4096, &text, NULL)) {
 		end = strrchr(tk_buf_cstr(&text), ')');
 		ok = end && sscanf(end, ") %*c %d %d", &e->parent, &e->group) == 2;
 	}
@@ -80,7 +80,7 @@ unsigned tk_process_tree_count(pid_t child)
 	struct entry *all = NULL;
 	unsigned found = 0;
 
-	if (tk_dir_list("/proc", &names, &count, NULL) != TK_OK)
+	if (tk_dir_list("/proc", &names, &count, NULL))
 		return 0;
 	all = calloc(count ? count : 1, sizeof *all);
 	for (size_t i = 0; all && i < count; i++)
@@ -101,7 +101,7 @@ static long count_all_threads(void)
 	const char *slash = NULL;
 	long count = 0;
 
-	if (tk_file_read("/proc/loadavg", 256, &text, NULL) == TK_OK)
+	if (!tk_file_read("/proc/loadavg", 256, &text, NULL))
 		slash = strchr(tk_buf_cstr(&text), '/');
 	if (slash)
 		count = strtol(slash + 1, NULL, 10);

@@ -320,7 +320,7 @@ static bool try_method(enum tk_sandbox_method method, struct tk_error *err)
 		status = tk_process_check(&spec, &result, err);
 	tk_process_result_free(&result);
 	tk_sandbox_free(s);
-	return status == TK_OK;
+	return !status;
 }
 
 static enum tk_sandbox_method find_limit(void)
@@ -454,8 +454,7 @@ static bool starts_shell(const struct tk_sandbox *s)
 	for (size_t i = 0; i < n; i++)
 		argv[i] = s->prefix[i];
 	memcpy(argv + n, tail, sizeof tail);
-	started = tk_process_run(&spec, &result, NULL) == TK_OK &&
-	          result.exit_code == SHELL_EXIT_CODE;
+	started = !tk_process_run(&spec, &result, NULL) && result.exit_code == SHELL_EXIT_CODE;
 	tk_process_result_free(&result);
 	free(argv);
 	return started;
@@ -489,7 +488,7 @@ static pid_t find_child(pid_t parent)
 	long child = 0;
 
 	snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)parent, (int)parent);
-	if (tk_file_read(path, 4096, &text, NULL) == TK_OK)
+	if (!tk_file_read(path, 4096, &text, NULL))
 		child = strtol(tk_buf_cstr(&text), NULL, 10);
 	tk_buf_free(&text);
 	return (pid_t)child;

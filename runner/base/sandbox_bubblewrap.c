@@ -24,7 +24,7 @@ static void find_version(void)
 	struct tk_process_result r = {0};
 	int major = 0, minor = 0;
 
-	if (tk_process_run(&spec, &r, NULL) == TK_OK && r.exit_code == 0 &&
+	if (!tk_process_run(&spec, &r, NULL) && r.exit_code == 0 &&
 	        sscanf(tk_buf_cstr(&r.out), "bubblewrap %d.%d", &major, &minor) == 2)
 		has_size_option = major > 0 || minor >= 7;
 	tk_process_result_free(&r);

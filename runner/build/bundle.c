@@ -90,7 +90,7 @@ static int import_folder(const char *cache_dir, const char *temp, const char *ke
 	if (!status &&
 	        (tk_artifact_load(cache_dir, key, &there, NULL) || there->status != TK_BUILD_OK)) {
 		status = tk_cache_publish(cache_dir, key, from, err);
-		*imported += status == TK_OK;
+		*imported += !status;
 	}
 	tk_artifact_free(there);
 	tk_lock_release(lock);

@@ -30,7 +30,7 @@ int tk_lookup_load(struct tk_store *s, struct tk_lookup *out, struct tk_error *e
 {
 	struct tk_lookup l = {0};
 	const struct {
-		tk_id_table_query *query;
+		int (*query)(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
 		struct tk_id_table *table;
 		size_t size;
 	} tables[] = {

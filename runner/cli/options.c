@@ -63,7 +63,7 @@ enum tk_mode tk_option_parse_mode(const char *arg, struct argp_state *state)
 	enum tk_mode mode = TK_MODE_COUNT;
 
 	/* Former names of modes are understood too. */
-	if (tk_mode_parse(arg, &mode) == TK_OK)
+	if (!tk_mode_parse(arg, &mode))
 		return mode;
 	for (int i = 0; i < TK_MODE_COUNT; i++)
 		words[i] = tk_mode_name((enum tk_mode)i);

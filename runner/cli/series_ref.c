@@ -86,7 +86,7 @@ static int find_alert(const struct tk_alerts *alerts, const char *text, struct t
 	                     ? TK_ENOTFOUND
 	                     : tk_alerts_find(alerts, text, &group, &a, err);
 
-	if (status != TK_OK)
+	if (status)
 		return status;
 	a = a ? a : group->alerts[0];
 	series = tk_lookup_series(&alerts->names, a->series_id);
@@ -123,13 +123,13 @@ int tk_series_ref_resolve(
 	int status = tk_alerts_load(s, &no_missing_data, &alerts, err);
 
 	*out = (struct tk_series_ref){0};
-	if (status != TK_OK)
+	if (status)
 		return status;
 	status = find_alert(&alerts, text, out, err);
 	if (status == TK_ENOTFOUND) {
 		*err = (struct tk_error){0};
 		status = find_series(&alerts.names.series.rows, text, out, err);
-		if (status == TK_OK)
+		if (!status)
 			find_range(&alerts.rows, out);
 	}
 	tk_alerts_free(&alerts);

@@ -18,7 +18,7 @@ static bool is_number(const char *s)
 static bool parse_age(const char *text, int64_t *age_s)
 {
 	return isdigit((unsigned char)*text) && !is_number(text) &&
-	       tk_units_parse_seconds(text, age_s, NULL) == TK_OK;
+	       !tk_units_parse_seconds(text, age_s, NULL);
 }
 
 /* "today" and "yesterday": how many days ago; -1: another word. */
@@ -41,7 +41,7 @@ int tk_when_parse(
 		*out = now_s - 7 * DAY_S;
 	else if (days >= 0)
 		*out = now_s - now_s % DAY_S - days * DAY_S + end_s;
-	else if (tk_time_parse(text, out, NULL) != TK_OK)
+	else if (tk_time_parse(text, out, NULL))
 		return tk_fail(err, TK_EUSAGE,
 		        "\"%.100s\" is not a duration (7d), date (2026-11-21), today, yesterday or "
 		        "last week",

@@ -177,7 +177,7 @@ static bool split_mode(const char *text, size_t *kind_len, enum tk_mode *mode)
 	const char *colon = strchr(text, ':');
 
 	*kind_len = colon ? (size_t)(colon - text) : 0;
-	return *kind_len > 0 && tk_mode_parse(colon + 1, mode) == TK_OK;
+	return *kind_len > 0 && !tk_mode_parse(colon + 1, mode);
 }
 
 static bool is_same_mode(const char *a, const char *b)
@@ -243,8 +243,7 @@ static int check_fail_on(const struct check *k)
 		enum tk_verdict_status status;
 		char hint[TK_SUGGEST_HINT_SIZE];
 
-		if (strcmp(names[i], "none") == 0 ||
-		        tk_verdict_status_parse(names[i], &status) == TK_OK)
+		if (strcmp(names[i], "none") == 0 || !tk_verdict_status_parse(names[i], &status))
 			continue;
 		return tk_yaml_fail(k->y, node, k->err, "notify.fail_on: unknown status \"%s\"%s",
 		        names[i], suggest_status(names[i], hint));

@@ -128,7 +128,7 @@ static int set_upstream_kind(const struct setting *s)
 	static const char *const words[] = {TK_UPSTREAM_KINDS(WORD) NULL};
 #undef WORD
 
-	return tk_upstream_kind_parse(s->text, s->field) == TK_OK
+	return !tk_upstream_kind_parse(s->text, s->field)
 	               ? TK_OK
 	               : mismatch_word(s, "a kind of upstream", words);
 }

@@ -61,13 +61,13 @@ static int launch_first(struct tk_engine *e)
 {
 	uint32_t last = e->set_count - 1;
 	int status = tk_engine_poison_outputs(e, 0);
-	if (status == 0 && last > 0)
+	if (!status && last > 0)
 		status = tk_engine_poison_outputs(e, last);
-	if (status == 0)
+	if (!status)
 		status = tk_engine_launch(e, 0);
-	if (status == 0 && last > 0)
+	if (!status && last > 0)
 		status = tk_engine_launch(e, last);
-	if (status == 0)
+	if (!status)
 		status = tk_engine_synchronize(e);
 	tk_engine_sample_memory(e);
 	return status;
@@ -86,9 +86,9 @@ static int verify_first_launches(struct tk_engine_verification *v)
 	uint32_t last = e->set_count - 1;
 	bool same = last == 0;
 	int status = tk_engine_fetch_outputs(e, 0);
-	if (status == 0)
+	if (!status)
 		status = tk_engine_save_outputs(e, 0);
-	if (status == 0 && last > 0)
+	if (!status && last > 0)
 		status = tk_engine_compare_outputs(e, last, &same);
 	if (status)
 		return status;

@@ -89,7 +89,7 @@ static int verify(struct forward *f)
 	for (uint32_t i = 0; i < f->count; i++)
 		host[i].data = e->host[i].data;
 	int status = tk_verify_outputs(&f->problem, host, e->options->seed, &verdict, e->err);
-	if (status == TK_OK && !verdict.passed)
+	if (!status && !verdict.passed)
 		return tk_engine_end_job(
 		        e, TK_OUTCOME_WRONG, "the forward pass is wrong: %s", verdict.detail);
 	return status;
@@ -111,15 +111,15 @@ int tk_engine_run_forward(struct tk_engine *e)
 	if (e->problem->abi.op != TK_OP_ATTENTION || e->problem->attention.dir == TK_FWD)
 		return 0;
 	int status = make_problem(&f);
-	if (status == 0 && e->backend->supports(e->ctx, &f.problem.abi, &abi) != TK_ABI_OK)
+	if (!status && e->backend->supports(e->ctx, &f.problem.abi, &abi) != TK_ABI_OK)
 		status = tk_engine_end_job(e, TK_OUTCOME_UNSUPPORTED,
 		        "the backward pass needs the forward pass, which is unsupported: %s",
 		        abi.message);
-	if (status == 0)
+	if (!status)
 		status = upload(&f);
-	if (status == 0)
+	if (!status)
 		status = run(&f);
-	if (status == 0 && e->options->verify)
+	if (!status && e->options->verify)
 		status = verify(&f);
 	free_forward(&f);
 	return status;

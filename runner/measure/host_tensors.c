@@ -88,7 +88,7 @@ static int fill_tensor(struct tk_engine *e, uint32_t tensor)
 	}
 	int status = tk_inputs_fill_from(
 	        e->problem, tensor, e->options->seed, e->host_filled[tensor], t->data, e->err);
-	if (status == TK_OK && e->host_filled[tensor] < t->bytes)
+	if (!status && e->host_filled[tensor] < t->bytes)
 		e->host_filled[tensor] = t->bytes;
 	return status;
 }
@@ -97,7 +97,7 @@ int tk_engine_fill_host(struct tk_engine *e)
 {
 	int64_t start = tk_clock_monotonic_ns();
 	int status = 0;
-	for (uint32_t i = 0; status == 0 && i < e->tensor_count; i++) {
+	for (uint32_t i = 0; !status && i < e->tensor_count; i++) {
 		acquire(e, i);
 		if (!e->host[i].data)
 			return tk_engine_end_job(e, TK_OUTCOME_OUT_OF_MEMORY,

@@ -108,7 +108,7 @@ static int poison(struct tk_engine *e, uint32_t set, uint32_t tensor)
 int tk_engine_poison_outputs(struct tk_engine *e, uint32_t set)
 {
 	int status = 0;
-	for (uint32_t i = 0; status == 0 && i < e->tensor_count; i++)
+	for (uint32_t i = 0; !status && i < e->tensor_count; i++)
 		if (e->host[i].output)
 			status = poison(e, set, i);
 	return status;
@@ -120,7 +120,7 @@ static int alloc_device(struct tk_engine *e, size_t bytes, void **out)
 	void *data = NULL;
 	int status = tk_engine_check_status(
 	        e, e->ops->alloc(e->device, bytes, &data, &abi), "allocation", &abi);
-	if (status == 0)
+	if (!status)
 		*out = data;
 	return status;
 }
@@ -129,12 +129,12 @@ static int alloc_device(struct tk_engine *e, size_t bytes, void **out)
 static int make_set(struct tk_engine *e, uint32_t set)
 {
 	int status = 0;
-	for (uint32_t i = 0; status == 0 && i < e->tensor_count; i++) {
+	for (uint32_t i = 0; !status && i < e->tensor_count; i++) {
 		struct tk_tensor *t = &e->sets[set][i];
 		*t = e->host[i];
 		t->data = NULL;
 		status = alloc_device(e, t->bytes, &t->data);
-		if (status == 0)
+		if (!status)
 			status = upload(e, set, i);
 	}
 	return status;
@@ -166,7 +166,7 @@ static int copy_first_set(struct tk_engine *e, uint32_t wanted, uint64_t stride)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
 	int status = 0;
-	for (uint64_t done = 1; status == 0 && done < wanted; done *= 2) {
+	for (uint64_t done = 1; !status && done < wanted; done *= 2) {
 		uint64_t more = min_u64(done, wanted - done);
 		char *to = (char *)e->arena + done * stride;
 		status = tk_engine_check_status(e,
@@ -180,16 +180,16 @@ static int make_arena(struct tk_engine *e, uint32_t wanted)
 {
 	uint64_t offsets[TK_T_MAX], stride = lay_out_set(e, offsets);
 	int status = alloc_device(e, stride * wanted, &e->arena);
-	for (uint32_t s = 0; status == 0 && s < wanted; s++)
+	for (uint32_t s = 0; !status && s < wanted; s++)
 		for (uint32_t i = 0; i < e->tensor_count; i++) {
 			e->sets[s][i] = e->host[i];
 			e->sets[s][i].data = (char *)e->arena + s * stride + offsets[i];
 		}
-	for (uint32_t i = 0; status == 0 && i < e->tensor_count; i++)
+	for (uint32_t i = 0; !status && i < e->tensor_count; i++)
 		status = e->host[i].output ? poison(e, 0, i) : upload(e, 0, i);
-	if (status == 0)
+	if (!status)
 		status = copy_first_set(e, wanted, stride);
-	if (status == 0)
+	if (!status)
 		e->set_count = wanted;
 	return status;
 }
@@ -225,7 +225,7 @@ int tk_engine_make_sets(struct tk_engine *e)
 		return tk_fail(e->err, TK_ENOMEM, "out of memory for %u input sets", wanted);
 	if (e->ops->copy)
 		status = make_arena(e, wanted);
-	while (status == 0 && e->set_count < wanted)
+	while (!status && e->set_count < wanted)
 		status = make_set(e, e->set_count++);
 	e->out->sets = e->active_set_count = e->set_count;
 	return status;
@@ -243,7 +243,7 @@ int tk_engine_finish_outputs(struct tk_engine *e, uint32_t set)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
 	int status = tk_engine_synchronize(e);
-	if (status == 0 && e->backend->fetch)
+	if (!status && e->backend->fetch)
 		status = tk_engine_check_status(
 		        e, e->backend->fetch(e->plan, set, &abi), "fetch", &abi);
 	return status;
@@ -252,7 +252,7 @@ int tk_engine_finish_outputs(struct tk_engine *e, uint32_t set)
 int tk_engine_fetch_outputs(struct tk_engine *e, uint32_t set)
 {
 	int status = tk_engine_finish_outputs(e, set);
-	for (uint32_t i = 0; status == 0 && i < e->tensor_count; i++)
+	for (uint32_t i = 0; !status && i < e->tensor_count; i++)
 		if (e->host[i].output)
 			status = tk_engine_download(e, set, i, e->host[i].data);
 	return status;
@@ -286,7 +286,7 @@ static int compare_on_host(struct tk_engine *e, uint32_t set, uint32_t tensor, b
 	if (!got)
 		return 0;
 	int status = tk_engine_download(e, set, tensor, got);
-	*same = status == 0 && memcmp(got, e->host[tensor].data, bytes) == 0;
+	*same = !status && memcmp(got, e->host[tensor].data, bytes) == 0;
 	free(got);
 	return status;
 }
@@ -305,7 +305,7 @@ int tk_engine_compare_outputs(struct tk_engine *e, uint32_t set, bool *same)
 {
 	int status = tk_engine_finish_outputs(e, set);
 	*same = true;
-	for (uint32_t i = 0; status == 0 && *same && i < e->tensor_count; i++) {
+	for (uint32_t i = 0; !status && *same && i < e->tensor_count; i++) {
 		if (!e->host[i].output)
 			continue;
 		status = e->verified[i] ? compare_on_device(e, set, i, same)

@@ -102,11 +102,11 @@ static int make_streams(struct tk_engine *e)
 	struct tk_abi_error abi = tk_engine_abi_error();
 	uint32_t wanted = tk_engine_is_paced(e) ? TK_ENGINE_STREAMS_MAX : 1;
 	int status = 0;
-	while (status == 0 && e->stream_count < wanted) {
+	while (!status && e->stream_count < wanted) {
 		void **stream = &e->streams[e->stream_count];
 		status = tk_engine_check_status(
 		        e, e->ops->stream_new(e->device, stream, &abi), "stream", &abi);
-		e->stream_count += status == 0;
+		e->stream_count += !status;
 	}
 	e->stream = e->streams[0];
 	return status;
@@ -253,7 +253,7 @@ static int verify_and_warm_up(struct tk_engine *e)
 {
 	struct tk_engine_verification *v = NULL;
 	int status = tk_engine_verify_start(e, &v);
-	if (status == 0)
+	if (!status)
 		status = tk_engine_warm_up(e);
 	int verify_status = tk_engine_verify_finish(e, v);
 	return verify_status ? verify_status : status;
@@ -268,9 +268,9 @@ static int profile_launch(struct tk_engine *e)
 		        "devices of kind %s have no profiler", e->ops->kind);
 	int status =
 	        tk_engine_check_status(e, e->ops->profile(e->device, 1, &abi), "profiler", &abi);
-	if (status == 0)
+	if (!status)
 		status = tk_engine_launch(e, 0);
-	if (status == 0)
+	if (!status)
 		status = tk_engine_synchronize(e);
 	return status ? status
 	              : tk_engine_check_status(

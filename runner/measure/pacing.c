@@ -95,7 +95,7 @@ int tk_engine_wait_idle_gap(struct tk_engine *e)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
 	int status = tk_engine_acquire_device(e);
-	if (status == 0 && e->memory_load_ns > 0)
+	if (!status && e->memory_load_ns > 0)
 		status = tk_engine_check_status(
 		        e, e->ops->memory_load(e->device, 0, 0, &abi), "memory load", &abi);
 	if (status || e->idle_gap_ns <= 0)
@@ -128,7 +128,7 @@ static int time_paced_window(struct tk_engine *e, double *median_ns, double *med
 	double ns[PACED_WINDOW], mhz[PACED_WINDOW];
 	for (int i = 0; i < PACED_WINDOW; i++) {
 		int status = tk_engine_wait_idle_gap(e);
-		if (status == 0)
+		if (!status)
 			status = tk_engine_time_sample(e, &ns[i]);
 		if (status)
 			return status;
@@ -170,7 +170,7 @@ static int wait_for_governor(struct tk_engine *e)
 	bool is_virtual_clock = e->ops->idle != NULL;
 	int status = 0;
 	for (;;) {
-		for (int i = 0; status == 0 && i < SUSTAINED_WINDOW; i++)
+		for (int i = 0; !status && i < SUSTAINED_WINDOW; i++)
 			status = tk_engine_time_sample(e, &window_ns[i]);
 		double spent_s = (double)(tk_engine_now_ns(e) - start_ns) * 1e-9;
 		e->out->warmup_s = spent_s;
@@ -190,7 +190,7 @@ int tk_engine_settle_clocks(struct tk_engine *e)
 	if (e->options->mode == TK_MODE_SUSTAINED)
 		return wait_for_governor(e);
 	int status = tk_engine_measure_idle_clock(e);
-	if (status == 0)
+	if (!status)
 		status = tk_engine_time_sample(e, &ns);
 	if (status)
 		return status;

@@ -121,13 +121,13 @@ static int take_sample(struct tk_engine *e, struct samples *s)
 {
 	double ns = 0;
 	int status = tk_engine_wait_idle_gap(e);
-	if (status == 0)
+	if (!status)
 		status = tk_engine_mark_output(e);
-	if (status == 0)
+	if (!status)
 		status = tk_engine_time_sample(e, &ns);
-	if (status == 0)
+	if (!status)
 		status = tk_engine_check_mark(e);
-	if (status == 0)
+	if (!status)
 		status = add_sample(e, s, ns);
 	return status ? status : check_telemetry(e, s, false);
 }
@@ -159,9 +159,9 @@ int tk_engine_collect_samples(struct tk_engine *e)
 	}
 	m->measure_s = (double)(tk_engine_now_ns(e) - start_ns) * 1e-9;
 	m->idle_gap_ns = e->idle_gap_ns;
-	if (status == 0)
+	if (!status)
 		status = check_telemetry(e, &s, true);
-	if (status == 0)
+	if (!status)
 		summarize_clocks(e, s.sorted);
 	free(s.sorted);
 	return status;

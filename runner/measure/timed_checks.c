@@ -206,11 +206,11 @@ static int verify_last_sets(struct tk_engine *e)
 	uint64_t count = e->batch < e->active_set_count ? e->batch : e->active_set_count;
 	uint32_t first = last_first_set(e);
 	int status = tk_engine_verify_set(e, (uint32_t)((first + count - 1) % e->active_set_count));
-	for (int i = 0; status == 0 && i < OTHER_SETS && count > 1; i++) {
+	for (int i = 0; !status && i < OTHER_SETS && count > 1; i++) {
 		uint32_t set = choose_set(e, first);
 		bool same = false;
 		status = tk_engine_compare_outputs(e, set, &same);
-		if (status == 0 && !same)
+		if (!status && !same)
 			status = check_reference(e, set);
 	}
 	return status;
@@ -287,7 +287,7 @@ static int compare_negated(struct tk_engine *e, uint32_t set, bool *same)
 {
 	int status = 0;
 	*same = true;
-	for (uint32_t i = 0; status == 0 && *same && i < e->tensor_count; i++) {
+	for (uint32_t i = 0; !status && *same && i < e->tensor_count; i++) {
 		struct distance d = {0};
 		if (!e->host[i].output || tk_verify_is_untouched(&e->host[i]))
 			continue;
@@ -336,11 +336,11 @@ static int check_changed_input(struct tk_engine *e)
 	repeat_last_burst(e);
 	uint32_t set = choose_set(e, next_first_set(e));
 	int status = upload_changed(e, set, (uint32_t)tensor);
-	if (status == 0)
+	if (!status)
 		status = tk_engine_time_sample(e, &ns);
-	if (status == 0)
+	if (!status)
 		status = tk_engine_finish_outputs(e, set);
-	if (status == 0)
+	if (!status)
 		status = compare_negated(e, set, &same);
 	return status || same ? status : verify_changed(e, set, (uint32_t)tensor);
 }
@@ -349,7 +349,7 @@ int tk_engine_verify_timed(struct tk_engine *e)
 {
 	int64_t start = tk_clock_monotonic_ns();
 	int status = verify_last_sets(e);
-	if (status == 0 && !e->options->token)
+	if (!status && !e->options->token)
 		status = check_changed_input(e);
 	e->out->verify_s += (double)(tk_clock_monotonic_ns() - start) * 1e-9;
 	return status;

@@ -216,15 +216,15 @@ static int time_enqueueing(struct tk_engine *e, int launches, double *cost_ns, b
 		status = tk_engine_check_status(e,
 		        e->ops->block_stream(e->device, e->stream, LAUNCH_COST_BLOCK_NS, &abi),
 		        "block stream", &abi);
-	if (status == 0 && launches > 1) /* the first launch after a wait finds cold host caches */
+	if (!status && launches > 1) /* the first launch after a wait finds cold host caches */
 		status = tk_engine_launch(e, e->next_set);
 	int64_t start = tk_clock_monotonic_ns();
-	for (int i = 0; status == 0 && i < launches; i++) {
+	for (int i = 0; !status && i < launches; i++) {
 		status = tk_engine_launch(e, e->next_set);
 		e->next_set = (e->next_set + 1) % e->active_set_count;
 	}
 	double enqueue_ns = (double)(tk_clock_monotonic_ns() - start);
-	if (status == 0)
+	if (!status)
 		status = tk_engine_synchronize(e);
 	double total_ns = (double)(tk_clock_monotonic_ns() - start);
 	*cost_ns = enqueue_ns / launches;
@@ -246,14 +246,14 @@ int tk_engine_measure_launch_cost(struct tk_engine *e)
 	if (e->launch_ns >= LONG_LAUNCH_NS)
 		repeats = 0;
 	/* No early exit: the null device's later times depend on the number of launches. */
-	for (int n = 0; status == 0 && n < repeats; n++) {
+	for (int n = 0; !status && n < repeats; n++) {
 		bool is_async = true;
 		double cost_ns = 0;
 		status = time_enqueueing(e, launches, &cost_ns, &is_async);
 		is_known &= is_async;
 		min_ns = fmin(min_ns, cost_ns);
 	}
-	if (status == 0 && repeats > 0 && is_known)
+	if (!status && repeats > 0 && is_known)
 		e->out->launch_ns = min_ns;
 	tk_device_token_release(e->token, false);
 	return status;

@@ -119,9 +119,9 @@ static int grow_host(struct tk_engine *e, struct tk_engine_trace *t)
 static int launch_once(struct tk_engine *e, struct tk_engine_trace *t, uint32_t set)
 {
 	int status = 0;
-	for (uint32_t i = 0; status == 0 && i < t->count; i++)
+	for (uint32_t i = 0; !status && i < t->count; i++)
 		status = clear_memory(e, t, &t->kernels[i]);
-	if (status == 0)
+	if (!status)
 		status = tk_engine_launch(e, set);
 	return status ? status : tk_engine_synchronize(e);
 }
@@ -194,10 +194,10 @@ static int probe(struct tk_engine *e, struct tk_engine_trace *t)
 	bool fits = false;
 	while (!fits && t->count) {
 		int status = grow_host(e, t);
-		if (status == 0)
+		if (!status)
 			status = launch_once(e, t, 0);
 		fits = true;
-		for (uint32_t i = 0; status == 0 && i < t->count; i++)
+		for (uint32_t i = 0; !status && i < t->count; i++)
 			status = resize_memory(e, t, &t->kernels[i], &fits);
 		if (status)
 			return status;
@@ -216,7 +216,7 @@ int tk_engine_trace_start(struct tk_engine *e)
 	if (!t)
 		return tk_fail(e->err, TK_ENOMEM, "out of memory");
 	e->trace = t;
-	for (; status == 0 && t->count < q->kernel_count; t->count++) {
+	for (; !status && t->count < q->kernel_count; t->count++) {
 		t->kernels[t->count].kernel = q->kernels[t->count];
 		status = allocate_memory(e, &t->kernels[t->count], PROBE_BLOCKS, PROBE_SLOTS);
 	}
@@ -271,11 +271,11 @@ static int write_launch(struct tk_engine *e)
 	struct tk_engine_trace *t = e->trace;
 	int status = launch_once(e, t, e->next_set);
 	e->next_set = (e->next_set + 1) % e->active_set_count;
-	for (uint32_t i = 0; status == 0 && i < t->count; i++) {
+	for (uint32_t i = 0; !status && i < t->count; i++) {
 		status = download(e, t, &t->kernels[i]);
-		if (status == 0)
+		if (!status)
 			status = write_bytes(e, t->rings, t->kernels[i].ring_bytes);
-		if (status == 0)
+		if (!status)
 			status = write_bytes(e, t->records, t->kernels[i].record_bytes);
 	}
 	return status;
@@ -287,9 +287,9 @@ int tk_engine_trace_write(struct tk_engine *e)
 	        .kernels = e->trace->count, .launches = e->options->trace->launches};
 	memcpy(head.magic, TK_TRACE_FILE_MAGIC, sizeof head.magic);
 	int status = write_bytes(e, &head, sizeof head);
-	for (uint32_t i = 0; status == 0 && i < e->trace->count; i++)
+	for (uint32_t i = 0; !status && i < e->trace->count; i++)
 		status = write_kernel(e, &e->trace->kernels[i]);
-	for (uint32_t i = 0; status == 0 && i < head.launches; i++)
+	for (uint32_t i = 0; !status && i < head.launches; i++)
 		status = write_launch(e);
 	return status;
 }

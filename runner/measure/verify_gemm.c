@@ -324,7 +324,7 @@ int tk_verify_gemm(struct tk_verify_state *v, const struct tk_gemm *p, enum tk_d
 	k.group_rows = (k.c.rows + k.groups - 1) / k.groups;
 	k.groups = (k.c.rows + k.group_rows - 1) / k.group_rows;
 	int status = check_alloc(&k, err);
-	for (int64_t batch = 0; status == TK_OK && batch < p->batch; batch++)
+	for (int64_t batch = 0; !status && batch < p->batch; batch++)
 		check_batch(v, &k, batch);
 	check_free(&k);
 	return status;

@@ -94,7 +94,7 @@ static int capture_graphs(struct tk_engine *e, uint64_t wanted)
 	if (wanted && !tk_engine_has_bursts(e) && e->batch < e->active_set_count)
 		e->batch = e->active_set_count;
 	e->next_set = 0;
-	while (status == 0 && e->graph_count < wanted)
+	while (!status && e->graph_count < wanted)
 		status = capture_graph(e);
 	return status;
 }
@@ -114,7 +114,7 @@ static int probe_launch(struct tk_engine *e, double *best_ns)
 	int status = 0;
 	e->batch = e->bursts = 1;
 	*best_ns = INFINITY;
-	for (int i = 0; status == 0 && i < 3; i++) {
+	for (int i = 0; !status && i < 3; i++) {
 		status = tk_engine_time_sample(e, &ns);
 		*best_ns = fmin(*best_ns, ns);
 		if (*best_ns > LONG_LAUNCH_NS)
@@ -154,7 +154,7 @@ static int warm_up_until_stable(struct tk_engine *e, int64_t start_ns)
 	double window[WINDOW], before = NAN;
 	double agrees = fmax(e->options->stop.relative_half_width, WARM_UP_AGREES);
 	int status = 0, n = 0;
-	while (status == 0) {
+	while (!status) {
 		e->out->warmup_s = (double)(tk_engine_now_ns(e) - start_ns) * 1e-9;
 		if (e->out->warmup_s >= e->options->max_warmup_s)
 			break;
@@ -175,7 +175,7 @@ int tk_engine_warm_up(struct tk_engine *e)
 {
 	int64_t start_ns = tk_engine_now_ns(e);
 	int status = choose_batch(e);
-	if (status == 0 && tk_engine_has_bursts(e))
+	if (!status && tk_engine_has_bursts(e))
 		return tk_engine_settle_clocks(e);
 	if (status)
 		e->out->warmup_s = (double)(tk_engine_now_ns(e) - start_ns) * 1e-9;

@@ -121,7 +121,7 @@ static bool has_plan(struct tk_night *n)
 {
 	struct tk_rows rows = {0};
 	bool found = false;
-	if (tk_store_list_stages(n->store, n->night_id, &rows, NULL) != TK_OK)
+	if (tk_store_list_stages(n->store, n->night_id, &rows, NULL))
 		return false;
 	for (size_t i = 0; i < rows.count; i++) {
 		const struct tk_stage_row *row = TK_ROWS_AT(&rows, struct tk_stage_row, i);

@@ -43,7 +43,7 @@ int tk_session_open(const struct tk_config *config, struct tk_store *store,
 		status = tk_modules_load(options->program, &s->night.modules, err);
 	if (!status)
 		status = tk_night_put_machine(&s->night, err);
-	return status == TK_OK ? tk_night_probe(&s->night, err) : status;
+	return status ? status : tk_night_probe(&s->night, err);
 }
 
 void tk_session_close(struct tk_session *s)

@@ -139,8 +139,7 @@ static int compute_value(struct combination *c, size_t i)
 		snprintf(c->value[i], VALUE_MAX, "%lld", (long long)v);
 		return TK_OK;
 	}
-	if (strcmp(c->params[i].key, "causal") == 0 &&
-	        tk_units_parse_bool(text, &flag, NULL) == TK_OK)
+	if (strcmp(c->params[i].key, "causal") == 0 && !tk_units_parse_bool(text, &flag, NULL))
 		text = flag ? "1" : "0";
 	if ((size_t)snprintf(c->value[i], VALUE_MAX, "%s", text) >= VALUE_MAX ||
 	        strpbrk(text, ",="))

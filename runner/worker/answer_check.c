@@ -123,7 +123,7 @@ static int copy_fields(const json_t *from, const struct tk_field *fields, int re
 {
 	json_t *to = json_object();
 	int status = to ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
-	for (const struct tk_field *f = fields; status == TK_OK && f->name; f++) {
+	for (const struct tk_field *f = fields; !status && f->name; f++) {
 		const json_t *v = json_object_get(from, f->name);
 		if (v)
 			status = copy_field(v, f, required, to, err);
@@ -154,7 +154,7 @@ static int copy_outcome(const json_t *object, enum tk_outcome *out, struct tk_er
 	char name[32];
 	int status = copy_text(
 	        object, tk_measurement_field_key(TK_MEASUREMENT_OUTCOME), name, sizeof name, err);
-	if (status == TK_OK && tk_outcome_parse(name, out))
+	if (!status && tk_outcome_parse(name, out))
 		status = tk_fail(err, TK_EDATA, "unknown outcome \"%s\"", name);
 	return status;
 }
@@ -177,7 +177,7 @@ int tk_answer_unwrap(const json_t *answer, int64_t id, json_t **result, enum tk_
 		return TK_OK;
 	}
 	int status = copy_outcome(answer, outcome, err);
-	if (status == TK_OK && tk_outcome_has_timing(*outcome))
+	if (!status && tk_outcome_has_timing(*outcome))
 		status = tk_fail(err, TK_EDATA, "\"%s\" is not an outcome of a failed job",
 		        tk_outcome_name(*outcome));
 	return status ? status : copy_text(answer, "message", message, size, err);
@@ -213,7 +213,7 @@ int tk_answer_check_measurement(const json_t *result, enum tk_outcome *outcome, 
 {
 	json_t *copy = NULL;
 	int status = copy_outcome(result, outcome, err);
-	if (status == TK_OK)
+	if (!status)
 		status = copy_text(result, tk_measurement_field_key(TK_MEASUREMENT_MESSAGE),
 		        message, size, err);
 	if (status)
@@ -221,7 +221,7 @@ int tk_answer_check_measurement(const json_t *result, enum tk_outcome *outcome, 
 	bool is_timed = tk_outcome_has_timing(*outcome);
 	int required = TK_FIELD_REQUIRED | (is_timed ? TK_FIELD_REQUIRED_IF_TIMED : 0);
 	status = copy_fields(result, tk_measurement_fields, required, &copy, err);
-	if (status == TK_OK && is_timed)
+	if (!status && is_timed)
 		status = check_consistency(copy, err);
 	if (status)
 		json_decref(copy);

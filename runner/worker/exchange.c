@@ -195,7 +195,7 @@ static int send_line(struct tk_worker *w, const char *line, size_t len, double d
 	int64_t deadline_ns = tk_exchange_deadline_ns(deadline_s);
 	size_t done = 0;
 	int status = 0;
-	while (status == 0 && done < len) {
+	while (!status && done < len) {
 		ssize_t n = write(w->process.to, line + done, len - done);
 		if (n > 0)
 			done += (size_t)n;

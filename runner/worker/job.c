@@ -379,10 +379,10 @@ static int measure(struct tk_worker_state *s, const struct tk_measure_options *o
 	struct tk_problem_spec *problem = calloc(1, sizeof *problem);
 	int status = problem ? tk_problem_parse(problem, text, err)
 	                     : tk_fail(err, TK_ENOMEM, "out of memory");
-	if (status == TK_OK)
+	if (!status)
 		status = tk_measure(
 		        &s->ops, s->device, &s->backend, s->ctx, problem, options, &m, err);
-	if (status == TK_OK) {
+	if (!status) {
 		*result = encode_measurement(&m);
 		tk_measurement_free(&m);
 	}
@@ -419,11 +419,11 @@ int tk_job_list_configs(struct tk_worker_state *s, const json_t *request, json_t
 	json_t *opened = NULL;
 	struct tk_problem_spec problem;
 	int status = require_text(request, "problem", &text, err);
-	if (status == TK_OK)
+	if (!status)
 		status = tk_problem_parse(&problem, text, err);
-	if (status == TK_OK)
+	if (!status)
 		status = tk_job_open_backend(s, request, &opened, outcome, err);
-	if (status == TK_OK)
+	if (!status)
 		status = list_configs(s, &problem.abi, result, outcome, err);
 	json_decref(opened);
 	return status;
@@ -442,17 +442,17 @@ int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **re
 	int status = open_token(request, &token, err);
 	s->is_paired = token.fd >= 0;
 	options.token = s->is_paired ? &token : NULL;
-	if (status == TK_OK)
+	if (!status)
 		status = require_text(request, "problem", &text, err);
-	if (status == TK_OK)
+	if (!status)
 		status = get_mode(request, &options.mode, err);
-	if (status == TK_OK)
+	if (!status)
 		status = tk_job_open_backend(s, request, &opened, outcome, err);
-	if (status == TK_OK && json_object_get(request, "trace")) {
+	if (!status && json_object_get(request, "trace")) {
 		status = open_trace(s, request, &trace, outcome, err);
 		options.trace = &trace;
 	}
-	if (status == TK_OK)
+	if (!status)
 		status = measure(s, &options, text, result, err);
 	tk_device_token_close(&token);
 	json_decref(opened);

@@ -90,15 +90,15 @@ int tk_loader_load_backend(const char *path, struct tk_backend *out, struct tk_e
 	const void *table = NULL;
 	void *module;
 	int status = open_module(path, "tk_backend_entry", "backend", &module, &table, err);
-	if (status == TK_OK)
+	if (!status)
 		status = check_table(path, table, backend_required, out, sizeof *out, err);
-	if (status == TK_OK &&
+	if (!status &&
 	        (!out->name[0] ||
 	                out->name[strspn(out->name, "abcdefghijklmnopqrstuvwxyz0123456789_-")]))
 		status = tk_fail(err, TK_EDATA,
 		        "%s: invalid backend name \"%.64s\", expected a-z, 0-9, _ and -", path,
 		        out->name);
-	if (status == TK_OK && tk_device_kind_from_name(out->device_kind) == TK_DEVICE_CPU)
+	if (!status && tk_device_kind_from_name(out->device_kind) == TK_DEVICE_CPU)
 		tk_module_randomize_pages(module);
 	return status;
 }

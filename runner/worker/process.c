@@ -312,7 +312,7 @@ uint64_t tk_worker_process_resident_bytes(struct tk_worker_process *p)
 	unsigned long long pages = 0;
 	snprintf(path, sizeof path, "/proc/%d/statm",
 	        (int)tk_sandbox_find_program(p->sandbox, p->pid));
-	if (tk_file_read(path, 4096, &text, NULL) != TK_OK ||
+	if (tk_file_read(path, 4096, &text, NULL) ||
 	        sscanf(tk_buf_cstr(&text), "%*u %llu", &pages) != 1)
 		pages = 0;
 	tk_buf_free(&text);
@@ -323,7 +323,7 @@ int64_t tk_kernel_oom_kill_count(void)
 {
 	struct tk_buf text = TK_BUF_INIT;
 	int64_t kills = -1;
-	if (tk_file_read("/proc/vmstat", 1 << 20, &text, NULL) == TK_OK) {
+	if (!tk_file_read("/proc/vmstat", 1 << 20, &text, NULL)) {
 		const char *at = strstr(tk_buf_cstr(&text), "\noom_kill ");
 		if (at)
 			kills = strtoll(at + 10, NULL, 10);

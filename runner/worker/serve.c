@@ -107,17 +107,17 @@ static int serve_requests(struct serve *s, struct tk_error *err)
 	struct tk_wire_reader reader = {.fd = s->in};
 	enum tk_wire_read what = TK_WIRE_READ_MORE;
 	int status = send_hello(s, err);
-	while (status == TK_OK) {
+	while (!status) {
 		json_t *request = NULL;
 		status = tk_wire_next_line(&reader, &what, &request, err);
-		if (status == TK_OK && what == TK_WIRE_READ_LINE) {
+		if (!status && what == TK_WIRE_READ_LINE) {
 			json_t *answer = run_request(s, request);
 			json_decref(request);
 			status = tk_wire_write(s->out, answer, err);
 			json_decref(answer);
 			continue;
 		}
-		if (status == TK_OK && (status = tk_wire_read_more(&reader, &what, err)) == TK_OK &&
+		if (!status && !(status = tk_wire_read_more(&reader, &what, err)) &&
 		        what == TK_WIRE_READ_END)
 			break;
 	}
@@ -131,7 +131,7 @@ int tk_worker_serve(int in_fd, int out_fd)
 	struct tk_error err = {0};
 	signal(SIGPIPE, SIG_IGN);
 	int status = move_wire(&s, in_fd, out_fd, &err);
-	if (status == TK_OK)
+	if (!status)
 		status = serve_requests(&s, &err);
 	tk_worker_state_close(&s.state);
 	if (s.in >= 0)

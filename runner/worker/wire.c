@@ -102,7 +102,7 @@ int tk_wire_write(int fd, const json_t *object, struct tk_error *err)
 		return tk_fail(err, TK_EINTERNAL, "cannot encode an answer as JSON");
 	size_t len = strlen(text), done = 0;
 	text[len++] = '\n'; /* in the place of the NUL */
-	while (status == TK_OK && done < len) {
+	while (!status && done < len) {
 		ssize_t n = write(fd, text + done, len - done);
 		if (n >= 0)
 			done += (size_t)n;

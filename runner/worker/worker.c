@@ -53,7 +53,7 @@ int tk_worker_new(const struct tk_worker_spec *spec, struct tk_worker **out, str
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	w->process.to = w->process.from = w->log.fd = -1;
 	int status = copy_spec(w, spec, err);
-	if (status == TK_OK)
+	if (!status)
 		status = tk_worker_log_open(&w->log, spec->log_path, err);
 	if (status)
 		tk_worker_free(w);
@@ -178,7 +178,7 @@ int tk_worker_start_open(struct tk_worker *w, const char *backend_path, const ch
 	add_text(request, "options", options);
 	int status = tk_exchange_post(w, request, deadline_s, &end, err);
 	json_decref(request);
-	if (status == 0) {
+	if (!status) {
 		w->open_deadline_s = deadline_s;
 		w->open_deadline_ns = tk_exchange_deadline_ns(deadline_s);
 	}
@@ -197,7 +197,7 @@ int tk_worker_wait_open(struct tk_worker *w, struct tk_error *err)
 		return TK_OK;
 	w->open_deadline_s = 0;
 	int status = tk_exchange_receive(w, deadline_s, w->open_deadline_ns, &answer, &end, err);
-	if (status == 0)
+	if (!status)
 		status = tk_exchange_unwrap(w, answer, &result, &end);
 	json_decref(result);
 	if (status > 0)
@@ -286,7 +286,7 @@ static int poll_measure(
 		        w, p->deadline_s, p->deadline_ns, wait, &answer, &end, err);
 		if (status < 0 || status == TK_EXCHANGE_PENDING)
 			return status < 0 ? status : TK_OK;
-		if (status == 0)
+		if (!status)
 			tk_exchange_unwrap(w, answer, &raw, &end);
 		p->outcome = end.outcome;
 		*done = true;
@@ -307,7 +307,7 @@ int tk_worker_measure(struct tk_worker *w, const struct tk_job_request *request,
 	bool done = false;
 	int status = tk_worker_start_measure(w, request, err);
 	*out = (struct tk_job_result){.outcome = TK_OUTCOME_FAILED};
-	while (status == TK_OK && !done)
+	while (!status && !done)
 		status = poll_measure(w, true, &done, out, err);
 	return status;
 }
@@ -350,14 +350,14 @@ static int query(struct tk_worker *w, json_t *request,
 	json_t *answer = NULL, *raw = NULL;
 	int status = tk_exchange_post(w, request, QUERY_S, &end, err);
 	json_decref(request);
-	if (status == 0)
+	if (!status)
 		status = tk_exchange_receive(
 		        w, QUERY_S, tk_exchange_deadline_ns(QUERY_S), &answer, &end, err);
-	if (status == 0)
+	if (!status)
 		status = tk_exchange_unwrap(w, answer, &raw, &end);
 	if (status > 0)
 		status = tk_fail(err, outcome_status(end.outcome), "%s", message);
-	else if (status == 0)
+	else if (!status)
 		status = check(raw, out, err);
 	json_decref(raw);
 	if (status && status != TK_ECANCELED)
@@ -407,7 +407,7 @@ int tk_worker_query_device(struct tk_worker *w, json_t **out, struct tk_error *e
 	tk_exchange_end_process(w, 0);
 	atomic_fetch_or(&tried_kinds, tk_device_kind_bit(w->device_kind));
 	atomic_fetch_or(&unsandboxed_kinds, tk_device_kind_bit(w->device_kind));
-	if (query_device(w, out, NULL) == TK_OK) {
+	if (!query_device(w, out, NULL)) {
 		tk_log(TK_LOG_WARN, "sandbox_device", NULL,
 		        "%s devices do not work within the sandbox (%s: %s); their workers run "
 		        "without one",

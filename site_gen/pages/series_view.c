@@ -101,7 +101,7 @@ bool tk_verdict_has_ab_result(const struct tk_verdict_row *v)
 	const char *word =
 	        json_string_value(json_object_get(json_object_get(detail, "pairs"), "word"));
 	enum tk_ab_decision decision = TK_AB_NONE;
-	const bool known = tk_ab_decision_parse(word, &decision) == TK_OK;
+	const bool known = !tk_ab_decision_parse(word, &decision);
 	json_decref(detail);
 	return known && (decision == TK_AB_HIGHER || decision == TK_AB_LOWER);
 }

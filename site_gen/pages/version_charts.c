@@ -50,9 +50,6 @@ static size_t choose_lines(const struct tk_version_section *section,
 
 /* ---- what is drawn of each ---- */
 
-typedef double value_fn(
-        const struct tk_versions *v, const struct tk_version_problem *p, size_t version);
-
 static double relative_speed(
         const struct tk_versions *v, const struct tk_version_problem *p, size_t version)
 {
@@ -79,7 +76,8 @@ static double compile_time(
 static const struct chart {
 	const char *caption, *y_title, *unit;
 	double reference;
-	value_fn *value;
+	double (*value)(
+	        const struct tk_versions *v, const struct tk_version_problem *p, size_t version);
 } charts[] = {
         {"Speed", "first version = 100", NULL, NAN, relative_speed},
         {"Speed against the vendor's library", "% of its speed", NULL, 100, share_of_vendor},

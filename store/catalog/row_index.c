@@ -62,7 +62,8 @@ void tk_row_index_free(struct tk_row_index *index)
 	*index = (struct tk_row_index){0};
 }
 
-int tk_id_table_load(struct tk_id_table *table, struct tk_store *s, tk_id_table_query *query,
+int tk_id_table_load(struct tk_id_table *table, struct tk_store *s,
+        int (*query)(struct tk_store *s, struct tk_rows *out, struct tk_error *err),
         size_t row_size, struct tk_error *err)
 {
 	int status = query(s, &table->rows, err);

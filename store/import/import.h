@@ -126,15 +126,15 @@ struct tk_import_path {
 	size_t line;
 	const char *text; /* "entries.Benchmark[3]" */
 };
-typedef int tk_import_visit(
-        void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err);
 
 /* Reads the file from its start and calls `visit` for the values whose path matches one of the
  * patterns: "benchmarks/" followed by a star is each element of that array (or member of that
  * object), "!results" skips it. The first pattern that matches decides; other values are
  * skipped. */
 int tk_import_read_json(const struct tk_import_file *f, const char *const *patterns,
-        tk_import_visit *visit, void *arg, struct tk_error *err);
+        int (*visit)(
+                void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err),
+        void *arg, struct tk_error *err);
 /* Adds the members of the file's top object to `header`, but not `results`, which may be large. A
  * file that is a list adds nothing. */
 int tk_import_read_header(

@@ -14,7 +14,8 @@
 struct stream {
 	const struct tk_import_file *file;
 	const char *const *patterns;
-	tk_import_visit *visit;
+	int (*visit)(
+	        void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err);
 	void *arg;
 	char block[65536];
 	size_t at, len, line;
@@ -395,7 +396,9 @@ static int walk_document(struct stream *s, struct tk_error *err)
 }
 
 int tk_import_read_json(const struct tk_import_file *f, const char *const *patterns,
-        tk_import_visit *visit, void *arg, struct tk_error *err)
+        int (*visit)(
+                void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err),
+        void *arg, struct tk_error *err)
 {
 	struct stream *s = calloc(1, sizeof(*s));
 	int status;

@@ -136,7 +136,7 @@ int tk_record_put_row(struct tk_record_reader *r, enum tk_table_id table, const 
 {
 	union tk_record_row row;
 	int status = tk_record_read_row(r, table, refs, object, &row, err);
-	bool has_position = status != 0;
+	bool has_position = status;
 
 	r->ids[table] = 0;
 	if (!status)

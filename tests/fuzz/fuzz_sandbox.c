@@ -297,7 +297,7 @@ static void check_policy(const struct tk_sandbox_policy *policy)
 	struct tk_sandbox *s = new_empty(TK_SANDBOX_BUBBLEWRAP);
 
 	checked = policy;
-	if (tk_sandbox_prepare_bubblewrap(s, policy, NULL) == TK_OK)
+	if (!tk_sandbox_prepare_bubblewrap(s, policy, NULL))
 		check_arguments(s);
 	tk_sandbox_free(s);
 	s = new_empty(TK_SANDBOX_LANDLOCK);

@@ -31,9 +31,8 @@ static int measurement(const json_t *result, json_t **clean, struct tk_error *er
 	enum tk_outcome outcome = TK_OUTCOME_COUNT;
 	int status =
 	        tk_answer_check_measurement(result, &outcome, message, sizeof message, clean, err);
-	if (status == 0 &&
-	        (outcome >= TK_OUTCOME_COUNT ||
-	                (tk_outcome_has_timing(outcome) && !json_object_get(*clean, "median"))))
+	if (!status && (outcome >= TK_OUTCOME_COUNT || (tk_outcome_has_timing(outcome) &&
+	                                                       !json_object_get(*clean, "median"))))
 		abort();
 	return status;
 }

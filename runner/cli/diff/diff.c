@@ -40,7 +40,7 @@ static void read_fail_on(const struct tk_diff_options *o, const struct tk_config
 	for (char *const *word = c->fail_on; word && *word; word++) {
 		enum tk_verdict_status s;
 
-		if (tk_verdict_status_parse(*word, &s) == TK_OK) /* "none" is not a status */
+		if (!tk_verdict_status_parse(*word, &s)) /* "none" is not a status */
 			flags[s] = true;
 	}
 }

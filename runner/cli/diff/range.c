@@ -88,7 +88,7 @@ static int find_revision_night(struct tk_store *s, const struct tables *t, const
 	status = strncmp(text, "tag:", 4) == 0
 	                 ? tk_diff_resolve_tag(s, t->config, text + 4, &id, err)
 	                 : find_revision(t, text, &id, err);
-	if (status == TK_EUSAGE && tk_diff_resolve_tag(s, t->config, text, &id, NULL) == TK_OK)
+	if (status == TK_EUSAGE && !tk_diff_resolve_tag(s, t->config, text, &id, NULL))
 		status = TK_OK;
 	if (!status)
 		status = tk_store_find_revision_night(s, id, &night_id, err);
@@ -110,7 +110,7 @@ static int find_moment(struct tk_store *s, const struct tables *t, const char *t
 	const struct tk_night_row *night = NULL;
 	int status;
 
-	if (tk_when_parse(text, now_s, end_of_day, out, NULL) == TK_OK)
+	if (!tk_when_parse(text, now_s, end_of_day, out, NULL))
 		return TK_OK;
 	status = find_revision_night(s, t, text, &night, err);
 	if (!status)
@@ -138,7 +138,7 @@ static int find_named_night(struct tk_store *s, const struct tables *t, const ch
 			*id = night_at(t, i)->id;
 			return TK_OK;
 		}
-	if (tk_time_parse(text, &until, NULL) == TK_OK) {
+	if (!tk_time_parse(text, &until, NULL)) {
 		status = find_moment(s, t, text, now_s, true, &until, err);
 		for (size_t i = 0; !status && i < t->nights.count; i++)
 			if (night_at(t, i)->as_of_s <= until &&
@@ -244,7 +244,7 @@ static bool is_moment(const char *text, int64_t now_s)
 {
 	int64_t ignored;
 
-	return !text || tk_when_parse(text, now_s, false, &ignored, NULL) == TK_OK;
+	return !text || !tk_when_parse(text, now_s, false, &ignored, NULL);
 }
 
 /* Durations and dates do not need the list of thousands of nights and revisions. */

@@ -28,7 +28,7 @@ int tk_csv_read_day(const struct tk_csv *t, const char *text, int64_t *day, stru
 	*day = strtoll(text, &end, 10);
 	if (*text && !*end && !errno)
 		return TK_OK;
-	if (tk_time_parse(text, day, NULL) == TK_OK) {
+	if (!tk_time_parse(text, day, NULL)) {
 		*day = *day / DAY_S - (*day % DAY_S < 0);
 		return TK_OK;
 	}

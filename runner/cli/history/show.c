@@ -85,8 +85,7 @@ static size_t find_loosely(
         const struct tk_lookup *l, const char *text, const struct tk_series_row **found)
 {
 	struct tk_problem_spec *spec = calloc(1, sizeof *spec);
-	const char *canonical =
-	        spec && tk_problem_parse(spec, text, NULL) == TK_OK ? spec->text : NULL;
+	const char *canonical = spec && !tk_problem_parse(spec, text, NULL) ? spec->text : NULL;
 	size_t count = 0;
 
 	for (size_t i = 0; i < l->series.rows.count; i++) {

@@ -53,8 +53,7 @@ int tk_build_list_cache(const struct tk_globals *g, const struct tk_config *conf
 
 	for (size_t i = 0; !status && i < count; i++) {
 		struct tk_artifact *a = NULL;
-		const bool damaged =
-		        tk_artifact_load(config->cache_dir, keys[i], &a, NULL) != TK_OK;
+		const bool damaged = tk_artifact_load(config->cache_dir, keys[i], &a, NULL);
 		if (!o->upstream || (!damaged && !strcmp(a->upstream, o->upstream))) {
 			list_row(t, keys[i], a);
 			json_array_append_new(json, damaged ? json_pack("{s:s,s:s}", "key", keys[i],

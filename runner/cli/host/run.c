@@ -236,9 +236,9 @@ static int check_problems(const struct tk_run_options *o, struct tk_error *err)
 static int prepare(struct tk_run_session *r, const struct tk_globals *g, struct tk_error *err)
 {
 	int status = check_problems(r->o, err);
-	if (status == TK_OK && r->o->cores)
+	if (!status && r->o->cores)
 		status = tk_cpu_list_check(r->o->cores, err);
-	if (status == TK_OK && r->o->suite)
+	if (!status && r->o->suite)
 		status = tk_suite_load(r->config->root, r->o->suite, &r->suite, err);
 	if (status == TK_ENOTFOUND)
 		err->status = status = TK_EUSAGE;
@@ -249,9 +249,9 @@ static int run_device(
         struct tk_run_session *r, const struct tk_run_device *device, struct tk_error *err)
 {
 	int status = TK_OK;
-	for (int i = 0; status == TK_OK && i < r->o->problem_count; i++)
+	for (int i = 0; !status && i < r->o->problem_count; i++)
 		status = run_one(r, device, r->o->problems[i], err);
-	for (size_t i = 0; status == TK_OK && r->suite && i < r->suite->count; i++)
+	for (size_t i = 0; !status && r->suite && i < r->suite->count; i++)
 		status = run_one(r, device, r->suite->problems[i].text, err);
 	return status;
 }
@@ -259,7 +259,7 @@ static int run_device(
 static int run_all(struct tk_run_session *r, struct tk_error *err)
 {
 	int status = TK_OK;
-	for (size_t i = 0; status == TK_OK && i < r->device_count; i++)
+	for (size_t i = 0; !status && i < r->device_count; i++)
 		status = run_device(r, &r->devices_open[i], err);
 	return status;
 }
@@ -292,12 +292,12 @@ int tk_cmd_run(const struct tk_globals *g, int argc, char **argv)
 	struct tk_run_session r = {
 	        .o = &o, .config = config, .table = tk_run_table_new(g), .json = json_array()};
 	int status = prepare(&r, g, &err);
-	if (status == TK_OK)
+	if (!status)
 		status = run_all(&r, &err);
 	if (r.measured + r.unsupported + r.failed > 0) {
 		struct tk_error printing = {0};
 		int printed = tk_run_print(&r, &printing);
-		if (status == TK_OK && printed)
+		if (!status && printed)
 			status = tk_fail(&err, printed, "%s", printing.message);
 	}
 	code = status ? tk_command_fail("run", &err) : r.failed ? TK_EXIT_INCOMPLETE : TK_EXIT_OK;

@@ -26,13 +26,13 @@ static int query_device_kind(struct tk_run_session *r, const struct tk_worker_sp
 	struct tk_worker *w = NULL;
 	json_t *about = NULL;
 	int status = tk_worker_new(spec, &w, err);
-	if (status == TK_OK)
+	if (!status)
 		status = tk_worker_query_backend(w, r->backend_path, &about, err);
-	if (status == TK_OK)
+	if (!status)
 		snprintf(
 		        kind, size, "%s", json_string_value(json_object_get(about, "device_kind")));
 	const char *name = json_string_value(json_object_get(about, "name"));
-	if (status == TK_OK)
+	if (!status)
 		status = name_backend(r, name ? name : "", err);
 	json_decref(about);
 	tk_worker_free(w);
@@ -73,7 +73,7 @@ static int open_device(struct tk_run_session *r, const struct tk_worker_spec *sp
 	int status = tk_worker_new(spec, &p.worker, err);
 	if (status)
 		return status;
-	if ((status = tk_worker_query_device(p.worker, &info, &why)) != TK_OK &&
+	if ((status = tk_worker_query_device(p.worker, &info, &why)) &&
 	        (r->o->devices || status == TK_ECANCELED)) {
 		tk_worker_free(p.worker);
 		return tk_fail(err, status, "device %u of kind %s: %s", spec->device_index,
@@ -106,7 +106,7 @@ static int open_device(struct tk_run_session *r, const struct tk_worker_spec *sp
 	/* the first job reports how this failed */
 	status = tk_worker_start_open(
 	        p.worker, r->backend_path, r->o->backend_options, TK_WORKER_OPEN_TIMEOUT_S, &why);
-	if (status == TK_OK)
+	if (!status)
 		status = tk_worker_wait_open(p.worker, &why);
 	return status == TK_ECANCELED ? tk_fail(err, TK_ECANCELED, "%s", why.message) : TK_OK;
 }
@@ -115,11 +115,11 @@ static int open_devices(struct tk_run_session *r, struct tk_worker_spec *spec, s
 {
 	json_int_t count = 1;
 	int status = TK_OK;
-	for (json_int_t i = 0; status == TK_OK && i < (r->o->devices ? count : 1); i++) {
+	for (json_int_t i = 0; !status && i < (r->o->devices ? count : 1); i++) {
 		spec->device_index = (uint32_t)i;
 		status = open_device(r, spec, &count, err);
 	}
-	if (status == TK_OK && r->device_count == 0)
+	if (!status && r->device_count == 0)
 		return tk_fail(err, TK_ENOTFOUND, "no device \"%s\" of kind %s; found %lld",
 		        r->o->devices, spec->device_kind, (long long)count);
 	return status;

@@ -125,7 +125,7 @@ static int build_only(const struct tk_config *config, const struct options *o,
 {
 	struct tk_backfill_build_report built;
 	struct tk_error err = {0};
-	if (tk_backfill_export(config, backfill, o->export_file, &built, &err) != TK_OK)
+	if (tk_backfill_export(config, backfill, o->export_file, &built, &err))
 		return tk_command_fail("backfill", &err);
 	printf("backfill: packed %zu of %zu revision%s of %s into %s (%zu from the cache, %zu "
 	       "failed)\n",
@@ -154,7 +154,7 @@ static int measure(const struct tk_globals *g, const struct tk_config *config,
 	else if (status == TK_ENOSPC || status == TK_EBUSY)
 		tk_fail(&err, status, "%s; finished nights are kept, the same command continues",
 		        err.message);
-	if (status != TK_OK)
+	if (status)
 		return tk_command_fail("backfill", &err);
 	if (!report.nights) {
 		printf("%s: nothing left to measure\n", o->upstream);
@@ -189,7 +189,7 @@ int tk_cmd_backfill(const struct tk_globals *g, int argc, char **argv)
 
 	if (code != TK_EXIT_OK)
 		return code;
-	if (tk_survey_apply_defaults(g, &config, &err) != TK_OK) {
+	if (tk_survey_apply_defaults(g, &config, &err)) {
 		code = tk_command_fail("backfill", &err);
 	} else {
 		tk_cancel_install_handlers();

@@ -146,9 +146,9 @@ static int bisect(const struct tk_globals *g, const struct tk_range_options *o,
 	struct tk_bisect_request q;
 	struct tk_bisect_report r;
 	int status = tk_series_ref_resolve(store, o->series, &named, err);
-	if (status == TK_OK)
+	if (!status)
 		status = find_range(o, &named, &q, err);
-	if (status != TK_OK)
+	if (status)
 		return tk_command_fail("bisect", err);
 	struct tk_progress *progress = tk_progress_new(g);
 	struct tk_night_options night = {
@@ -162,7 +162,7 @@ static int bisect(const struct tk_globals *g, const struct tk_range_options *o,
 		tk_fail(err, TK_ENOSPC,
 		        "%s; builds and pairs so far are kept, the same command continues",
 		        err->message);
-	if (status != TK_OK)
+	if (status)
 		return tk_command_fail("bisect", err);
 	print_result(&r);
 	if (is_in_git(config, r.upstream)) {
@@ -170,11 +170,10 @@ static int bisect(const struct tk_globals *g, const struct tk_range_options *o,
 		tk_git_bisect_hint_print(
 		        stdout, "  ", g, config, r.upstream, r.series, r.good.id, r.bad.id);
 	}
-	if (r.detection_error.status != TK_OK)
+	if (r.detection_error.status)
 		tk_command_fail("bisect", &r.detection_error);
-	return r.outcome == TK_BISECT_FOUND && r.detection_error.status == TK_OK
-	               ? TK_EXIT_OK
-	               : TK_EXIT_INCOMPLETE;
+	return r.outcome == TK_BISECT_FOUND && !r.detection_error.status ? TK_EXIT_OK
+	                                                                 : TK_EXIT_INCOMPLETE;
 }
 
 int tk_cmd_bisect(const struct tk_globals *g, int argc, char **argv)
@@ -200,9 +199,9 @@ static int find_head(char *rev, size_t size, struct tk_error *err)
 	const struct tk_process_spec spec = {.argv = argv, .deadline_s = 30};
 	struct tk_process_result result;
 	int status = tk_process_run(&spec, &result, err);
-	if (status == TK_OK)
+	if (!status)
 		status = tk_process_check(&spec, &result, err);
-	if (status == TK_OK)
+	if (!status)
 		snprintf(rev, size, "%.*s", (int)strcspn(tk_buf_cstr(&result.out), "\n"),
 		        tk_buf_cstr(&result.out));
 	tk_process_result_free(&result);
@@ -221,21 +220,21 @@ static int step(const struct tk_globals *g, const struct tk_range_options *o,
 	int status = rev ? TK_OK : find_head(head, sizeof head, err);
 	if (!rev)
 		rev = head;
-	if (status == TK_OK)
+	if (!status)
 		status = tk_series_ref_resolve(store, o->series, &named, err);
-	if (status == TK_OK)
+	if (!status)
 		status = find_range(o, &named, &q, err);
 	struct tk_progress *progress = tk_progress_new(g);
 	struct tk_night_options night = {
 	        .program = g->program, .observer = tk_progress_observer(progress)};
-	if (status == TK_OK)
+	if (!status)
 		status = tk_bisect_mark_revision(config, store, &night, &q, rev, &side, &r, err);
 	tk_progress_free(progress);
-	if (status != TK_OK) {
+	if (status) {
 		tk_command_fail("bisect-step", err);
 		return GIT_BISECT_STOPS;
 	}
-	if (r.detection_error.status != TK_OK) /* the next step tries again: git has its answer */
+	if (r.detection_error.status) /* the next step tries again: git has its answer */
 		tk_log(TK_LOG_WARN, "bisect", NULL, "%s", r.detection_error.message);
 	printf("%.12s is %s (whole range: %s)\n", rev,
 	        side == TK_BISECT_MARK_GOOD  ? "good"

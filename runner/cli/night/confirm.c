@@ -61,10 +61,10 @@ static int show(const struct tk_confirm_report *r)
 		printf("  verdict of the newest night, %s: %s%s%s\n",
 		        tk_format_minute(r->night_s, night), tk_verdict_status_name(r->status),
 		        *r->reason ? ": " : "", r->reason);
-	if (r->detection_error.status != TK_OK)
+	if (r->detection_error.status)
 		tk_command_fail("confirm", &r->detection_error);
-	return r->detection_error.status != TK_OK ? TK_EXIT_INCOMPLETE
-	       : r->worse                         ? TK_EXIT_FOUND
+	return r->detection_error.status ? TK_EXIT_INCOMPLETE
+	       : r->worse                ? TK_EXIT_FOUND
 	       : r->pairs.decision == TK_AB_NONE || r->pairs.decision == TK_AB_INCONCLUSIVE
 	               ? TK_EXIT_INCOMPLETE
 	               : TK_EXIT_OK;
@@ -88,7 +88,7 @@ int tk_cmd_confirm(const struct tk_globals *g, int argc, char **argv)
 		return code;
 	tk_cancel_install_handlers();
 	int status = tk_series_ref_resolve(store, o.series, &named, &err);
-	if (status == TK_OK) {
+	if (!status) {
 		struct tk_progress *progress = tk_progress_new(g);
 		struct tk_night_options night = {
 		        .program = g->program, .observer = tk_progress_observer(progress)};
@@ -99,7 +99,7 @@ int tk_cmd_confirm(const struct tk_globals *g, int argc, char **argv)
 		status = tk_confirm_run(config, store, &night, &q, &report, &err);
 		tk_progress_free(progress);
 	}
-	code = status == TK_OK ? show(&report) : tk_command_fail("confirm", &err);
+	code = status ? tk_command_fail("confirm", &err) : show(&report);
 	tk_command_close(config, store);
 	return code;
 }

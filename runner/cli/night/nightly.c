@@ -195,7 +195,7 @@ static int run_night(const struct tk_globals *g, const struct options *o, struct
 	tk_cancel_install_handlers();
 	int status = tk_night_run(config, store, &night, &report, &err);
 	tk_progress_free(progress);
-	if (status != TK_OK) {
+	if (status) {
 		explain_stop(status, &report, &err);
 		return tk_command_fail("nightly", &err);
 	}
@@ -227,7 +227,7 @@ static void warn_about_unmeasured_gpus(const struct tk_globals *g)
 {
 	static const char *const kinds[] = {"cuda", "hip"};
 	struct tk_modules *modules = NULL;
-	if (tk_modules_load(g->program, &modules, NULL) != TK_OK)
+	if (tk_modules_load(g->program, &modules, NULL))
 		return;
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		struct tk_buf why = TK_BUF_INIT;
@@ -248,16 +248,16 @@ int tk_cmd_nightly(const struct tk_globals *g, int argc, char **argv)
 	struct tk_store *store = NULL;
 	char **fail_on = NULL;
 	tk_command_parse(&tk_argp_nightly, argc, argv, &o);
-	if (o.fail_on && tk_fail_on_parse(o.fail_on, &fail_on, &err) != TK_OK)
+	if (o.fail_on && tk_fail_on_parse(o.fail_on, &fail_on, &err))
 		return tk_command_fail("nightly", &err);
 	int code = tk_command_open(
 	        g, "nightly", o.resume ? TK_STORE_WRITE : TK_STORE_CREATE, &config, &store);
-	if (code == TK_EXIT_OK && tk_survey_apply_defaults(g, &config, &err) != TK_OK)
+	if (code == TK_EXIT_OK && tk_survey_apply_defaults(g, &config, &err))
 		code = tk_command_fail("nightly", &err);
 	if (code == TK_EXIT_OK)
 		warn_about_unmeasured_gpus(g);
-	if (code == TK_EXIT_OK && (check_upstream(config, o.only, &err) != TK_OK ||
-	                                  check_acks(config, &err) != TK_OK))
+	if (code == TK_EXIT_OK &&
+	        (check_upstream(config, o.only, &err) || check_acks(config, &err)))
 		code = tk_command_fail("nightly", &err);
 	else if (code == TK_EXIT_OK)
 		code = run_night(g, &o, config, store, fail_on ? fail_on : config->fail_on);

@@ -40,9 +40,9 @@ static const char *upstream_name(const struct tk_rows *upstreams, int64_t id)
 static void print_upstreams(struct tk_store *store, int64_t night_id)
 {
 	struct tk_rows answers = {0}, revisions = {0}, upstreams = {0};
-	if (tk_store_list_resolutions(store, night_id, &answers, NULL) == TK_OK &&
-	        tk_store_list_revisions(store, &revisions, NULL) == TK_OK &&
-	        tk_store_list_upstreams(store, &upstreams, NULL) == TK_OK)
+	if (!tk_store_list_resolutions(store, night_id, &answers, NULL) &&
+	        !tk_store_list_revisions(store, &revisions, NULL) &&
+	        !tk_store_list_upstreams(store, &upstreams, NULL))
 		for (size_t i = 0; i < answers.count; i++) {
 			const struct tk_resolution_row *a =
 			        TK_ROWS_AT(&answers, struct tk_resolution_row, i);
@@ -143,7 +143,7 @@ int tk_night_report_exit_code(const struct tk_night_report *report, char *const 
 {
 	for (; fail_on && *fail_on; fail_on++) {
 		enum tk_verdict_status s;
-		if (tk_verdict_status_parse(*fail_on, &s) == TK_OK && report->by_status[s])
+		if (!tk_verdict_status_parse(*fail_on, &s) && report->by_status[s])
 			return TK_EXIT_FOUND;
 	}
 	return report->complete ? TK_EXIT_OK : TK_EXIT_INCOMPLETE;
@@ -161,7 +161,7 @@ static int check_word(const char *word, struct tk_error *err)
 	const char *known[TK_VERDICT_STATUS_COUNT + 1] = {0};
 	enum tk_verdict_status s;
 	char hint[TK_SUGGEST_HINT_SIZE];
-	if (tk_verdict_status_parse(word, &s) == TK_OK)
+	if (!tk_verdict_status_parse(word, &s))
 		return TK_OK;
 	for (size_t i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
 		known[i] = tk_verdict_status_name((enum tk_verdict_status)i);
@@ -175,14 +175,14 @@ int tk_fail_on_parse(const char *text, char ***statuses, struct tk_error *err)
 	size_t count = 0, cap = strlen(text) + 2;
 	char **list = calloc(cap, sizeof *list);
 	int status = copy && list ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
-	while (status == TK_OK && (word = strsep(&rest, ",")) != NULL) {
+	while (!status && (word = strsep(&rest, ",")) != NULL) {
 		if (!*word || strcmp(word, "none") == 0)
 			continue;
-		if ((status = check_word(word, err)) == TK_OK && !(list[count++] = strdup(word)))
+		if (!(status = check_word(word, err)) && !(list[count++] = strdup(word)))
 			status = tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	free(copy);
-	if (status == TK_OK)
+	if (!status)
 		*statuses = list;
 	else
 		tk_fail_on_free(list);

@@ -317,7 +317,7 @@ int tk_ab_side_check_file(struct tk_ab_side *side, struct tk_error *err)
 	char hash[TK_HASH_HEX_SIZE];
 	if (!side->file)
 		return TK_OK;
-	const bool there = read_file_state(side->file, &now, NULL) == TK_OK;
+	const bool there = !read_file_state(side->file, &now, NULL);
 	if (there && is_same_state(&now, &side->file_state))
 		return TK_OK;
 	/* built again with the same result is the same file */

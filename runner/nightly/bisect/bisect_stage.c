@@ -171,7 +171,7 @@ int tk_night_bisect(struct tk_night *n, struct tk_error *err)
 		return TK_OK;
 	/* Acknowledged regressions are not bisected. An error in the file was logged by the
 	 * stage "detect". */
-	if (tk_detect_policy_load(n->config, NULL, &policy, &reason) != TK_OK)
+	if (tk_detect_policy_load(n->config, NULL, &policy, &reason))
 		tk_log(TK_LOG_DEBUG, "acks", NULL, "%s", reason.message);
 	int status = tk_detect_preview(n->store, n->night_id, &policy.options, &h.report, err);
 	if (!status)

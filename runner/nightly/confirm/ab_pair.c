@@ -218,7 +218,7 @@ static bool can_pause_work(const struct tk_night_device *d)
 static bool has_independent_bursts(const struct tk_night_device *d, const char *word)
 {
 	enum tk_mode mode;
-	return !tk_night_device_is_cpu(d) && tk_mode_parse(word, &mode) == TK_OK &&
+	return !tk_night_device_is_cpu(d) && !tk_mode_parse(word, &mode) &&
 	       (mode == TK_MODE_PACED || mode == TK_MODE_CONTENDED);
 }
 

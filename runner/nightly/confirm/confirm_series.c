@@ -116,7 +116,7 @@ static int measure(struct confirmation *m, struct tk_error *err)
 	tk_night_announce_stage(m->n, "confirm", m->r->series);
 	while (!status) {
 		double spent_s = (double)(tk_clock_monotonic_ns() - m->started_ns) / 1e9;
-		if (tk_ab_result_evaluate(t.rows, t.count, &m->thresholds, &m->r->pairs) != TK_OK) {
+		if (tk_ab_result_evaluate(t.rows, t.count, &m->thresholds, &m->r->pairs)) {
 			status = tk_fail(err, TK_ENOMEM, "out of memory");
 			break;
 		}

@@ -106,7 +106,7 @@ static int open_test(struct confirmation *d, struct suspect *s, struct tk_error 
 	        .good = s->good,
 	        .bad = s->new};
 	status = tk_ab_test_open(d->n, &spec, &s->test, &reason);
-	s->is_open = status == TK_OK;
+	s->is_open = !status;
 	if (status == TK_ENOTFOUND) {
 		tk_log(TK_LOG_DEBUG, "confirm", NULL, "%s cannot be confirmed: %s", r->series,
 		        reason.message);
@@ -124,7 +124,7 @@ static bool is_budget_spent(const struct confirmation *d)
 
 static int evaluate(const struct confirmation *d, struct suspect *s, struct tk_error *err)
 {
-	if (tk_ab_result_evaluate(s->test.rows, s->test.count, &d->options, &s->result) != TK_OK)
+	if (tk_ab_result_evaluate(s->test.rows, s->test.count, &d->options, &s->result))
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	return TK_OK;
 }

@@ -15,7 +15,7 @@ static const json_t *query(struct tk_plan *p, const struct tk_night_device *d, c
 	struct tk_error reason = {0};
 	if (info)
 		return info;
-	if (tk_worker_query_backend(d->worker, path, &info, &reason) != TK_OK)
+	if (tk_worker_query_backend(d->worker, path, &info, &reason))
 		tk_log(TK_LOG_WARN, "backend", NULL, "%s: %s", path, reason.message);
 	info = info ? info : json_null();
 	json_object_set_new_nocheck(p->backends, path, info);

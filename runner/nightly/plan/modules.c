@@ -69,12 +69,12 @@ int tk_modules_load(const char *program, struct tk_modules **out, struct tk_erro
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 		goto out;
 	}
-	if ((status = tk_dir_list(c->dir, &names, &count, err)) != TK_OK) {
+	if ((status = tk_dir_list(c->dir, &names, &count, err))) {
 		status = tk_error_add_context(
 		        err, "cannot list the backends (set TRACKER_BACKENDS to their folder)");
 		goto out;
 	}
-	for (size_t i = 0; i < count && status == TK_OK; i++) {
+	for (size_t i = 0; i < count && !status; i++) {
 		char *name;
 		if (is_module(names[i], BACKEND_PREFIX, &name))
 			status = add_module(&c->backends, &c->backend_count, name,

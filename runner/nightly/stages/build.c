@@ -126,7 +126,7 @@ static char *read_log_tail(const struct tk_artifact *a)
 {
 	struct tk_buf log = TK_BUF_INIT;
 	if (a->status == TK_BUILD_OK || !a->log_path ||
-	        tk_file_read(a->log_path, (size_t)64 << 20, &log, NULL) != TK_OK) {
+	        tk_file_read(a->log_path, (size_t)64 << 20, &log, NULL)) {
 		tk_buf_free(&log);
 		return NULL;
 	}
@@ -163,7 +163,7 @@ static int put_build(struct tk_night *n, struct tk_night_upstream *u, struct tk_
 int tk_night_build_upstream(struct tk_night *n, struct tk_night_upstream *u, struct tk_error *err)
 {
 	int status = make_artifacts(n, u, err);
-	return status == TK_OK ? put_build(n, u, err) : status;
+	return status ? status : put_build(n, u, err);
 }
 
 static void count_build(struct tk_night *n, struct tk_night_upstream *u)
@@ -207,7 +207,7 @@ static int build_and_record(struct tk_night *n, struct tk_night_upstream *u, str
 	int status = make_artifacts(n, u, &reason);
 	if (status) {
 		status = record_failure(n, u, &reason, err);
-	} else if ((status = put_build(n, u, err)) == TK_OK) {
+	} else if (!(status = put_build(n, u, err))) {
 		count_build(n, u);
 	}
 	if (status)

@@ -13,7 +13,7 @@ int tk_night_run_detection(
 	struct tk_error reason = {0};
 	/* acks.yml was valid when the night began; an error since then must not lose the
 	 * verdicts. */
-	if (tk_detect_policy_load(n->config, NULL, &policy, &reason) != TK_OK)
+	if (tk_detect_policy_load(n->config, NULL, &policy, &reason))
 		tk_log(TK_LOG_WARN, "acks", NULL, "acknowledgements ignored: %s", reason.message);
 	int status = tk_detect_night(n->store, night_id, &policy.options, report, err);
 	tk_detect_policy_free(&policy);

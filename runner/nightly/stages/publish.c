@@ -12,7 +12,7 @@ int tk_night_publish(struct tk_night *n, struct tk_error *err)
 	        .night_id = n->night_id};
 	struct tk_error reason = {0};
 	int status = p ? p->publish(p->arg, n->store, n->report->site_index, err) : TK_OK;
-	if (tk_notify_send_alerts(n->store, &notify, &reason) != TK_OK)
+	if (tk_notify_send_alerts(n->store, &notify, &reason))
 		tk_log(TK_LOG_WARN, "notify", NULL, "could not deliver all notifications: %s",
 		        reason.message);
 	return status;

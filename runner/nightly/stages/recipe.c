@@ -49,7 +49,7 @@ static void suggest_adapter(const char *dir, const char *name, char *out, size_t
 {
 	char **names = NULL;
 	size_t count = 0;
-	if (*out || !dir || tk_dir_list(dir, &names, &count, NULL) != TK_OK)
+	if (*out || !dir || tk_dir_list(dir, &names, &count, NULL))
 		return;
 	const char **known = calloc(count + 1, sizeof *known);
 	for (size_t i = 0; known && i < count; i++)

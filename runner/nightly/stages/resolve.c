@@ -71,7 +71,7 @@ static int64_t find_resolution(struct tk_night *n, int64_t night_id, int64_t ups
 {
 	struct tk_rows resolutions = {0};
 	int64_t revision_id = 0;
-	if (tk_store_list_resolutions(n->store, night_id, &resolutions, NULL) != TK_OK)
+	if (tk_store_list_resolutions(n->store, night_id, &resolutions, NULL))
 		return 0;
 	for (size_t i = 0; i < resolutions.count; i++) {
 		const struct tk_resolution_row *r =
@@ -88,7 +88,7 @@ static int64_t find_last_revision(struct tk_night *n, int64_t upstream_id)
 {
 	struct tk_rows nights = {0};
 	int64_t revision_id = 0;
-	if (tk_store_list_nights(n->store, &nights, NULL) != TK_OK)
+	if (tk_store_list_nights(n->store, &nights, NULL))
 		return 0;
 	for (size_t i = 0; i < nights.count && !revision_id; i++) {
 		const struct tk_night_row *night = TK_ROWS_AT(&nights, struct tk_night_row, i);
@@ -102,7 +102,7 @@ static int64_t find_last_revision(struct tk_night *n, int64_t upstream_id)
 static void read_revision_name(struct tk_night *n, struct tk_night_upstream *u)
 {
 	struct tk_rows revisions = {0};
-	if (tk_store_list_revisions(n->store, &revisions, NULL) != TK_OK)
+	if (tk_store_list_revisions(n->store, &revisions, NULL))
 		return;
 	for (size_t i = 0; i < revisions.count; i++) {
 		const struct tk_revision_row *r = TK_ROWS_AT(&revisions, struct tk_revision_row, i);

@@ -65,7 +65,7 @@ static int open_comparison(struct search *s, const struct tk_diff_row *r,
 		return status;
 	}
 	status = tk_trace_comparison_open(s->n, r, out, &reason);
-	*found = status == TK_OK;
+	*found = !status;
 	if (status == TK_ENOTFOUND) {
 		tk_log(TK_LOG_DEBUG, "trace", NULL, "%s is not traced: %s", r->series,
 		        reason.message);
@@ -84,7 +84,7 @@ static int compare(struct search *s, const struct tk_diff_row *r, struct tk_erro
 	if (!status && found) {
 		tk_night_announce_stage(s->n, "trace", r->series);
 		status = tk_trace_comparison_run(s->n, &job, &reason);
-		s->stored += status == TK_OK;
+		s->stored += !status;
 		if (status && !tk_night_is_fatal(status))
 			tk_log(TK_LOG_WARN, "trace", NULL, "%s: no comparison: %s", r->series,
 			        reason.message);
@@ -115,7 +115,7 @@ int tk_night_trace(struct tk_night *n, struct tk_error *err)
 	if (n->config->budgets.trace_s <= 0 || n->options->backfill_revision ||
 	        !n->report->by_status[TK_VERDICT_REGRESSED])
 		return TK_OK;
-	if (tk_detect_policy_load(n->config, NULL, &policy, &reason) != TK_OK)
+	if (tk_detect_policy_load(n->config, NULL, &policy, &reason))
 		tk_log(TK_LOG_DEBUG, "acks", NULL, "%s", reason.message);
 	int status = tk_detect_preview(n->store, n->night_id, &policy.options, &s.report, err);
 	if (!status)

@@ -10,7 +10,7 @@
 int tk_tuned_history_load(struct tk_store *s, struct tk_tuned_history *out, struct tk_error *err)
 {
 	const struct {
-		tk_id_table_query *query;
+		int (*query)(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
 		struct tk_id_table *table;
 		size_t row_size;
 	} tables[] = {

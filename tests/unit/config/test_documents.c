@@ -27,8 +27,6 @@ static char *read_document(const char *name)
 	return tk_buf_detach(&b, NULL);
 }
 
-typedef int loader(const char *text, size_t len, struct tk_error *err);
-
 static int load_config(const char *text, size_t len, struct tk_error *err)
 {
 	struct tk_config *c = NULL;
@@ -62,8 +60,8 @@ static int load_suite_json(const char *text, size_t len, struct tk_error *err)
 }
 
 /* Every block that begins with ```LANGUAGE loads. */
-static void check_examples(
-        const char *document, const char *language, loader *load, size_t at_least)
+static void check_examples(const char *document, const char *language,
+        int (*load)(const char *text, size_t len, struct tk_error *err), size_t at_least)
 {
 	char *text = read_document(document), fence[32];
 	size_t found = 0;

@@ -31,7 +31,7 @@ static int make(int failing, struct tk_error *err)
 	failing_copy = failing;
 	int status = tk_worker_new(&spec, &w, err);
 	failing_copy = 0;
-	if (status == TK_OK)
+	if (!status)
 		tk_worker_free(w);
 	return status;
 }
