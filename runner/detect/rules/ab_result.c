@@ -1,6 +1,7 @@
 /* Decides what A/B runs show: see ab_result.h. */
 #include "detect/rules/ab_result.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,18 +113,23 @@ static int decide_by_fastest(
 	return TK_OK;
 }
 
+static struct tk_ab_result no_result(const struct differences *d)
+{
+	return (struct tk_ab_result){.decision = TK_AB_INCONCLUSIVE,
+	        .count = (uint32_t)d->count,
+	        .failed = (uint32_t)d->failed,
+	        .change = NAN,
+	        .lo = NAN,
+	        .hi = NAN};
+}
+
 static int decide(const struct differences *d, const struct question *q, struct tk_ab_result *out)
 {
 	struct tk_paired_shift median;
 	enum tk_paired_decision decision;
 	int status;
 
-	*out = (struct tk_ab_result){.decision = TK_AB_INCONCLUSIVE,
-	        .count = (uint32_t)d->count,
-	        .failed = (uint32_t)d->failed,
-	        .change = NAN,
-	        .lo = NAN,
-	        .hi = NAN};
+	*out = no_result(d);
 	if (!d->count)
 		return TK_OK;
 	status = tk_paired_decide(d->median, d->count, q->least, &decision, &median);
@@ -136,8 +142,28 @@ static int decide(const struct differences *d, const struct question *q, struct 
 	                                          : refine_by_fastest(d, q, decision, &median, out);
 }
 
-int tk_ab_result_evaluate(const struct tk_ab_pair_row *rows, size_t count,
-        const struct tk_detect_options *options, struct tk_ab_result *out)
+static_assert(TK_AB_RESULT_LAST_COUNT_MIN == TK_PAIRED_LAST_COUNT_MIN, "one rule");
+
+static int decide_last(
+        const struct differences *d, const struct question *q, struct tk_ab_result *out)
+{
+	struct tk_paired_shift median;
+	enum tk_paired_decision decision;
+	int status;
+
+	*out = no_result(d);
+	if (!d->count)
+		return TK_OK;
+	status = tk_paired_decide_last(d->median, d->count, q->least, &decision, &median);
+	if (!status)
+		set_result(decision, false, &median, q, out);
+	return status;
+}
+
+static int evaluate(const struct tk_ab_pair_row *rows, size_t count,
+        const struct tk_detect_options *options,
+        int (*rule)(const struct differences *, const struct question *, struct tk_ab_result *),
+        struct tk_ab_result *out)
 {
 	struct differences d;
 	struct question q = {.least = log1p(options->min_effect)};
@@ -146,11 +172,23 @@ int tk_ab_result_evaluate(const struct tk_ab_pair_row *rows, size_t count,
 	if (!status && d.count)
 		q.least = fmax(q.least, log1p(options->min_effect_ns / tk_median(d.good, d.count)));
 	if (!status)
-		status = decide(&d, &q, out);
+		status = rule(&d, &q, out);
 	if (!status && !count)
 		out->decision = TK_AB_NONE;
 	free(d.median);
 	return status;
+}
+
+int tk_ab_result_evaluate(const struct tk_ab_pair_row *rows, size_t count,
+        const struct tk_detect_options *options, struct tk_ab_result *out)
+{
+	return evaluate(rows, count, options, decide, out);
+}
+
+int tk_ab_result_evaluate_last(const struct tk_ab_pair_row *rows, size_t count,
+        const struct tk_detect_options *options, struct tk_ab_result *out)
+{
+	return evaluate(rows, count, options, decide_last, out);
 }
 
 int tk_ab_result_compare_level(

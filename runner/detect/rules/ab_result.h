@@ -20,6 +20,13 @@ struct tk_detect_options;
 int tk_ab_result_evaluate(const struct tk_ab_pair_row *rows, size_t count,
         const struct tk_detect_options *options, struct tk_ab_result *out);
 
+/* The same where no more pairs can be measured and a wrong decision costs little: one look at the
+ * medians of all pairs, at 95 % confidence (tk_paired_decide_last). Fewer pairs than
+ * TK_AB_RESULT_LAST_COUNT_MIN are inconclusive. */
+#define TK_AB_RESULT_LAST_COUNT_MIN 6
+int tk_ab_result_evaluate_last(const struct tk_ab_pair_row *rows, size_t count,
+        const struct tk_detect_options *options, struct tk_ab_result *out);
+
 /* For a bisection: is the new build above or below a level (new / old - 1) between the two? */
 int tk_ab_result_compare_level(
         const struct tk_ab_pair_row *rows, size_t count, double level, struct tk_ab_result *out);

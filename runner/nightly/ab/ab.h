@@ -30,7 +30,10 @@ struct tk_ab_request {
 	enum tk_mode mode; /* TK_MODE_COUNT: the first one that is configured for the device */
 	double min_effect; /* the change that must be exceeded; NAN: as configured */
 	double budget_s;   /* for measuring, without the builds; 0: no limit */
-	bool all;          /* also measure what has the same machine code */
+	/* Give a problem that many pairs before the next one gets any, and decide at the end of the
+	 * budget by tk_ab_result_evaluate_last(). 0: the time is shared pair by pair. */
+	size_t first_pairs;
+	bool all; /* also measure what has the same machine code */
 	bool no_verify;
 	const char *db_path; /* a night running in this history excludes the comparison */
 };

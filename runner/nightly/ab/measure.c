@@ -170,7 +170,7 @@ static struct tk_ab_trial *choose_next(struct tk_comparison *c)
 		struct tk_ab_trial *t = &c->trials[i];
 		if (t->is_decided)
 			continue;
-		if (!t->is_checked)
+		if (!t->is_checked || t->test.count < c->request->first_pairs)
 			return t;
 		if (!next || t->spent_s < next->spent_s)
 			next = t;
@@ -184,6 +184,21 @@ int tk_comparison_check_files(struct tk_comparison *c, struct tk_error *err)
 	for (size_t i = 0; !status && i < TK_AB_SIDES; i++)
 		status = tk_ab_side_check_file(&c->side[i], err);
 	return status;
+}
+
+/* What the pairs show that the budget had room for. */
+static int decide_rest(struct tk_comparison *c, struct tk_error *err)
+{
+	int status = TK_OK;
+	for (size_t i = 0; !status && i < c->count; i++) {
+		struct tk_ab_trial *t = &c->trials[i];
+		if (t->row.verdict != TK_AB_VERDICT_INCONCLUSIVE || !t->test.timed)
+			continue;
+		status = tk_ab_result_evaluate_last(
+		        t->test.rows, t->test.count, &c->thresholds, &t->row.result);
+		t->row.verdict = judge_pairs(&t->row.result);
+	}
+	return status ? tk_fail(err, status, "out of memory") : TK_OK;
 }
 
 int tk_comparison_measure(struct tk_comparison *c, struct tk_error *err)
@@ -203,6 +218,8 @@ int tk_comparison_measure(struct tk_comparison *c, struct tk_error *err)
 		t->row.wall_s += (double)(tk_clock_monotonic_ns() - started_ns) / 1e9;
 	}
 	c->report->budget_spent = choose_next(c) != NULL;
+	if (!status && c->request->first_pairs)
+		status = decide_rest(c, err);
 	c->report->wall_s = elapsed_s(c);
 	return status;
 }

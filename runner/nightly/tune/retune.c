@@ -1,6 +1,7 @@
 /* Stage "tune": searches the winners again that a new revision or driver has made stale, and those
- * of problems without a decided result, of upstreams with `config: tuned`: the oldest first, for
- * budgets.tune. The next night measures them. */
+ * of problems without a decided result in the mode of their series, of upstreams with `config:
+ * tuned`: the oldest first, for budgets.tune. The next night measures them. */
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "nightly/night.h"
@@ -14,6 +15,12 @@
 
 /* For a race and the A/B runs that a decision needs: less time would leave all undecided. */
 #define SHARE_LEAST_S 60.0
+/* A search that stayed inconclusive waits a day for the next one, and twice as long after each
+ * further one. */
+#define DAY_S 86400
+#define WAIT_DOUBLINGS_MAX 4
+/* Nights do not start at the same second. */
+#define DAY_SLACK_S (DAY_S / 4)
 
 struct candidate {
 	const struct tk_series_row *series;
@@ -53,7 +60,8 @@ static bool is_listed(const struct retuning *r, const struct tk_series_row *seri
 		const struct tk_series_row *s = r->candidates[i].series;
 		if (s->device_id == series->device_id && s->problem_id == series->problem_id &&
 		        s->upstream_id == series->upstream_id &&
-		        strcmp(s->backend, series->backend) == 0)
+		        strcmp(s->backend, series->backend) == 0 &&
+		        strcmp(s->mode, series->mode) == 0)
 			return true;
 	}
 	return false;
@@ -70,17 +78,27 @@ static const struct tk_upstream_config *find_upstream(
 	return u && u->is_tuned ? u : NULL;
 }
 
-/* No decided result, or one of another revision or driver. */
-static int check_stale(const struct retuning *r, const struct tk_tuning_row *newest, bool *out,
-        struct tk_error *err)
+static bool is_wait_over(size_t inconclusive, int64_t tuned_s)
+{
+	size_t doublings =
+	        inconclusive - 1 < WAIT_DOUBLINGS_MAX ? inconclusive - 1 : WAIT_DOUBLINGS_MAX;
+	return tk_clock_now_s() - tuned_s >= ((int64_t)DAY_S << doublings) - DAY_SLACK_S;
+}
+
+/* No result in the mode of the series, or one of another revision or driver, or one that did not
+ * decide some time ago. */
+static int check_due(const struct retuning *r, const struct tk_series_row *series,
+        const char *options, const struct tk_tuning_row *newest, bool *out, struct tk_error *err)
 {
 	enum tk_tune_state state;
 	*out = true;
-	if (!newest || newest->verdict == TK_TUNE_VERDICT_INCONCLUSIVE)
+	if (!newest || strcmp(newest->mode, series->mode) != 0)
 		return TK_OK;
 	int status = tk_tuned_state(&r->history, newest, &state, err);
-	if (!status)
-		*out = tk_tune_state_is_stale(state);
+	if (!status && !tk_tune_state_is_stale(state))
+		*out = newest->verdict == TK_TUNE_VERDICT_INCONCLUSIVE &&
+		       is_wait_over(tk_tuned_count_inconclusive(&r->results, series, options),
+		               newest->started_s);
 	return status;
 }
 
@@ -92,16 +110,16 @@ static const char *find_revision(const struct retuning *r, int64_t build_id)
 	return v ? v->rev : NULL;
 }
 
-static int add_if_stale(struct retuning *r, const struct tk_series_row *series, int64_t build_id,
+static int add_if_due(struct retuning *r, const struct tk_series_row *series, int64_t build_id,
         struct tk_error *err)
 {
 	const struct tk_upstream_config *u = find_upstream(r, series);
-	bool is_stale;
+	bool is_due;
 	if (!u || !find_device(r->n, series->device_id) || is_listed(r, series))
 		return TK_OK;
 	const struct tk_tuning_row *t = tk_tuned_find_newest(&r->results, series, read_options(u));
-	int status = check_stale(r, t, &is_stale, err);
-	if (!status && is_stale)
+	int status = check_due(r, series, read_options(u), t, &is_due, err);
+	if (!status && is_due)
 		r->candidates[r->count++] = (struct candidate){.series = series,
 		        .upstream = u,
 		        .revision = find_revision(r, build_id),
@@ -130,7 +148,7 @@ static int list_candidates(struct retuning *r, struct tk_error *err)
 		        tk_id_table_find(&r->history.series, run->series_id);
 		if (series && strcmp(series->config, TK_TUNE_CONFIG) == 0 &&
 		        tk_outcome_has_timing(run->outcome))
-			status = add_if_stale(r, series, run->build_id, err);
+			status = add_if_due(r, series, run->build_id, err);
 	}
 	if (r->count)
 		qsort(r->candidates, r->count, sizeof *r->candidates, oldest_first);

@@ -2,6 +2,7 @@
 #include "nightly/tune/tune.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "detect/rules/ab_result.h"
 #include "nightly/session.h"
 #include "nightly/tune/tune_race.h"
 #include "nightly/tune/tune_store.h"
@@ -23,6 +24,7 @@ static struct tk_ab_request make_request(
 	request.upstream = is_built ? q->target : NULL;
 	request.side[TK_AB_BASE] = request.side[TK_AB_HEAD] = side;
 	request.all = true;
+	request.first_pairs = TK_AB_RESULT_LAST_COUNT_MIN;
 	return request;
 }
 

@@ -72,3 +72,20 @@ const struct tk_tuning_row *tk_tuned_find_newest(
 {
 	return find(r, series, options, false);
 }
+
+size_t tk_tuned_count_inconclusive(
+        const struct tk_tuned_results *r, const struct tk_series_row *series, const char *options)
+{
+	const struct tk_upstream_row *upstream = find_upstream(r, series->upstream_id);
+	size_t count = 0;
+	for (size_t i = 0; upstream && i < r->tunings.count; i++) {
+		const struct tk_tuning_row *t = TK_ROWS_AT(&r->tunings, struct tk_tuning_row, i);
+		if (strcmp(t->options, options) != 0 || strcmp(t->mode, series->mode) != 0 ||
+		        !tk_tuned_is_of(t, series, upstream))
+			continue;
+		if (t->verdict != TK_TUNE_VERDICT_INCONCLUSIVE)
+			break;
+		count++;
+	}
+	return count;
+}

@@ -126,3 +126,18 @@ int tk_paired_decide(const double *d, size_t n, double least, enum tk_paired_dec
 		status = tk_paired_estimate(d, n, SHOWN_CONFIDENCE, out);
 	return status;
 }
+
+int tk_paired_decide_last(const double *d, size_t n, double least, enum tk_paired_decision *word,
+        struct tk_paired_shift *out)
+{
+	int status = tk_paired_estimate(d, n, SHOWN_CONFIDENCE, out);
+
+	*word = TK_PAIRED_INCONCLUSIVE;
+	if (status || !out->reached)
+		return status;
+	if (out->lo * out->hi > 0 && fabs(out->shift) > least)
+		*word = out->shift > 0 ? TK_PAIRED_HIGHER : TK_PAIRED_LOWER;
+	else if (out->lo > -least && out->hi < least)
+		*word = TK_PAIRED_SAME;
+	return TK_OK;
+}

@@ -148,6 +148,30 @@ static void pairs_without_timings_do_not_count(void **state)
 	assert_int_equal(p.decision, TK_AB_HIGHER);
 }
 
+/* Seven pairs at the end of a budget; with five, or where they show too little, nothing. */
+static void few_pairs_decide_at_the_end_of_a_budget(void **state)
+{
+	struct tk_ab_pair_row rows[PAIRS];
+	struct tk_ab_result p;
+
+	fill(rows, 0.9, 0.001, 0.9);
+	assert_int_equal(tk_ab_result_evaluate(rows, 7, &options, &p), 0);
+	assert_int_equal(p.decision, TK_AB_INCONCLUSIVE);
+	assert_int_equal(tk_ab_result_evaluate_last(rows, 7, &options, &p), 0);
+	assert_int_equal(p.decision, TK_AB_LOWER);
+	assert_true(p.count == 7 && p.hi < -0.09 && !p.fastest);
+	assert_int_equal(tk_ab_result_evaluate_last(rows, 5, &options, &p), 0);
+	assert_int_equal(p.decision, TK_AB_INCONCLUSIVE);
+	assert_int_equal(tk_ab_result_evaluate_last(rows, 0, &options, &p), 0);
+	assert_int_equal(p.decision, TK_AB_NONE);
+	fill(rows, 1, 0.001, 1);
+	assert_int_equal(tk_ab_result_evaluate_last(rows, 8, &options, &p), 0);
+	assert_int_equal(p.decision, TK_AB_SAME);
+	fill(rows, 0.99, 0.05, 0.99);
+	assert_int_equal(tk_ab_result_evaluate_last(rows, 8, &options, &p), 0);
+	assert_int_equal(p.decision, TK_AB_INCONCLUSIVE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -157,6 +181,7 @@ int main(void)
 	        cmocka_unit_test(relative_and_absolute_thresholds),
 	        cmocka_unit_test(above_or_below_a_level),
 	        cmocka_unit_test(pairs_without_timings_do_not_count),
+	        cmocka_unit_test(few_pairs_decide_at_the_end_of_a_budget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

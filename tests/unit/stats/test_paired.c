@@ -146,6 +146,53 @@ static void the_last_look_decides_what_can_be_decided(void **state)
 	assert_in_range(said(TK_PAIRED_LOWER, 0, 0.005, 0.02, TK_PAIRED_COUNT_MAX, 100), 0, 0);
 }
 
+/* Six pairs are enough for a decision that is not to wait, five are not. */
+static void few_pairs_decide_at_the_end(void **state)
+{
+	const double faster[] = {-0.10, -0.101, -0.099, -0.103, -0.1, -0.098},
+	             equal[] = {0.001, -0.002, 0.003, -0.001, 0.002, -0.003},
+	             noisy[] = {-0.10, 0.05, -0.02, -0.2, 0.03, -0.01}, two[] = {1, NAN};
+	const struct {
+		const double *d;
+		size_t n;
+		double least;
+		enum tk_paired_decision decision;
+	} cases[] = {{faster, 6, 0.02, TK_PAIRED_LOWER}, {faster, 5, 0.02, TK_PAIRED_INCONCLUSIVE},
+	        {faster, 6, 0.1005, TK_PAIRED_INCONCLUSIVE}, {equal, 6, 0.02, TK_PAIRED_SAME},
+	        {equal, 6, 0.002, TK_PAIRED_INCONCLUSIVE},
+	        {noisy, 6, 0.02, TK_PAIRED_INCONCLUSIVE}};
+	enum tk_paired_decision decision;
+	struct tk_paired_shift p;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_int_equal(tk_paired_decide_last(
+		                         cases[i].d, cases[i].n, cases[i].least, &decision, &p),
+		        TK_OK);
+		assert_int_equal(decision, cases[i].decision);
+	}
+	assert_int_equal(tk_paired_decide_last(two, 2, 0.02, &decision, &p), TK_EDATA);
+}
+
+static void few_pairs_of_equal_things_are_seldom_different(void **state)
+{
+	struct tk_rng rng;
+	size_t wrong = 0;
+
+	tk_rng_seed(&rng, 11);
+	for (size_t i = 0; i < 4000; i++) {
+		double d[11];
+		size_t n = TK_PAIRED_LAST_COUNT_MIN + i % 6;
+		enum tk_paired_decision decision;
+		struct tk_paired_shift p;
+
+		for (size_t k = 0; k < n; k++)
+			d[k] = noise(&rng, 0.02);
+		assert_int_equal(tk_paired_decide_last(d, n, 0, &decision, &p), TK_OK);
+		wrong += decision == TK_PAIRED_HIGHER || decision == TK_PAIRED_LOWER;
+	}
+	assert_in_range(wrong, 20, 200); /* 5 % of 4000 at most, and the test can fail */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -155,6 +202,8 @@ int main(void)
 	        cmocka_unit_test(equal_things_are_not_slower),
 	        cmocka_unit_test(one_percent_is_found),
 	        cmocka_unit_test(the_last_look_decides_what_can_be_decided),
+	        cmocka_unit_test(few_pairs_decide_at_the_end),
+	        cmocka_unit_test(few_pairs_of_equal_things_are_seldom_different),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
