@@ -13,8 +13,9 @@
 #include "cli/stored_place.h"
 #include "cli/table.h"
 #include "cli/tune/print.h"
-#include "nightly/tune/tuned_state.h"
+#include "cli/tune/print_rules.h"
 #include "store/tuning.h"
+#include "store/tuning_state.h"
 
 #define SCHEMA "tracker-tunings/1"
 
@@ -92,10 +93,10 @@ static bool is_of(const struct tk_tuning_row *row, const char *of)
 	return !of || !strcmp(row->backend, of) || !strcmp(row->upstream, of);
 }
 
-static int print_json(const struct tk_lookup *l, const struct tk_tuned_history *h,
+static int print_json(const struct tk_lookup *l, const struct tk_tuning_history *h,
         const struct tk_rows *rows, const char *of, struct tk_error *err)
 {
-	json_t *list = json_array();
+	json_t *list = json_array(), *rules = NULL;
 	int status = TK_OK;
 
 	for (size_t i = 0; !status && i < rows->count; i++) {
@@ -104,18 +105,22 @@ static int print_json(const struct tk_lookup *l, const struct tk_tuned_history *
 
 		if (!is_of(row, of))
 			continue;
-		status = tk_tuned_state(h, row, &state, err);
+		status = tk_tuning_state(h, row, &state, err);
 		json_array_append_new(list, row_object(l, row, state));
 	}
 	if (!status)
-		return tk_command_print_json(
-		        json_pack("{s:s, s:o}", "schema", SCHEMA, "rows", list), err);
+		status = tk_tune_rules_json(l, rows, of, &rules, err);
+	if (!status)
+		return tk_command_print_json(json_pack("{s:s, s:o, s:o}", "schema", SCHEMA, "rows",
+		                                     list, "rules", rules),
+		        err);
 	json_decref(list);
+	json_decref(rules);
 	return status;
 }
 
 static int print_text(const struct tk_globals *g, const struct tk_lookup *l,
-        const struct tk_tuned_history *h, const struct tk_rows *rows, const char *of,
+        const struct tk_tuning_history *h, const struct tk_rows *rows, const char *of,
         struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(g, columns);
@@ -127,7 +132,7 @@ static int print_text(const struct tk_globals *g, const struct tk_lookup *l,
 
 		if (!is_of(row, of))
 			continue;
-		status = tk_tuned_state(h, row, &state, err);
+		status = tk_tuning_state(h, row, &state, err);
 		add_row(t, l, row, state);
 	}
 	if (!status && !tk_table_row_count(t))
@@ -135,26 +140,26 @@ static int print_text(const struct tk_globals *g, const struct tk_lookup *l,
 	if (!status)
 		status = tk_table_print(t, stdout, err);
 	tk_table_free(t);
-	return status;
+	return status ? status : tk_tune_print_rules(l, rows, of, err);
 }
 
 int tk_tune_list(const struct tk_globals *g, struct tk_store *s, const char *of, bool json,
         struct tk_error *err)
 {
 	struct tk_lookup l = {0};
-	struct tk_tuned_history h = {0};
+	struct tk_tuning_history h = {0};
 	struct tk_rows rows = {0};
 	int status = tk_lookup_load(s, &l, err);
 
 	if (!status)
-		status = tk_tuned_history_load(s, &h, err);
+		status = tk_tuning_history_load(s, &h, err);
 	if (!status)
 		status = tk_store_list_tunings(s, &rows, err);
 	if (!status)
 		status = json ? print_json(&l, &h, &rows, of, err)
 		              : print_text(g, &l, &h, &rows, of, err);
 	tk_rows_free(&rows);
-	tk_tuned_history_free(&h);
+	tk_tuning_history_free(&h);
 	tk_lookup_free(&l);
 	return status;
 }

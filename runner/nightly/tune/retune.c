@@ -7,7 +7,7 @@
 #include "nightly/night.h"
 #include "nightly/tune/tune.h"
 #include "nightly/tune/tuned.h"
-#include "nightly/tune/tuned_state.h"
+#include "store/tuning_state.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ struct candidate {
 
 struct retuning {
 	struct tk_night *n;
-	struct tk_tuned_history history;
+	struct tk_tuning_history history;
 	struct tk_tuned_results results;
 	struct tk_id_table problems;
 	struct tk_rows runs;
@@ -94,7 +94,7 @@ static int check_due(const struct retuning *r, const struct tk_series_row *serie
 	*out = true;
 	if (!newest || strcmp(newest->mode, series->mode) != 0)
 		return TK_OK;
-	int status = tk_tuned_state(&r->history, newest, &state, err);
+	int status = tk_tuning_state(&r->history, newest, &state, err);
 	if (!status && !tk_tune_state_is_stale(state))
 		*out = newest->verdict == TK_TUNE_VERDICT_INCONCLUSIVE &&
 		       is_wait_over(tk_tuned_count_inconclusive(&r->results, series, options),
@@ -253,7 +253,7 @@ int tk_night_tune(struct tk_night *n, struct tk_error *err)
 	if (n->config->budgets.tune_s <= 0 || n->options->backfill_revision ||
 	        n->options->import_file)
 		return TK_OK;
-	int status = tk_tuned_history_load(n->store, &r.history, err);
+	int status = tk_tuning_history_load(n->store, &r.history, err);
 	if (!status)
 		status = tk_tuned_load(n->store, &r.results, err);
 	if (!status)
@@ -269,6 +269,6 @@ int tk_night_tune(struct tk_night *n, struct tk_error *err)
 	tk_rows_free(&r.runs);
 	tk_id_table_free(&r.problems);
 	tk_tuned_free(&r.results);
-	tk_tuned_history_free(&r.history);
+	tk_tuning_history_free(&r.history);
 	return status;
 }

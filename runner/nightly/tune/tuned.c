@@ -1,7 +1,7 @@
 /* See tuned.h. */
 #include "nightly/tune/tuned.h"
 #include "base/error.h"
-#include "config/config.h"
+#include "store/tuning_state.h"
 #include <string.h>
 
 int tk_tuned_load(struct tk_store *s, struct tk_tuned_results *out, struct tk_error *err)
@@ -28,20 +28,6 @@ static const struct tk_upstream_row *find_upstream(const struct tk_tuned_results
 	return NULL;
 }
 
-static bool is_built(const struct tk_upstream_row *u)
-{
-	enum tk_upstream_kind kind;
-	return tk_upstream_kind_parse(u->kind, &kind) || tk_upstream_kind_is_built(kind);
-}
-
-bool tk_tuned_is_of(const struct tk_tuning_row *t, const struct tk_series_row *series,
-        const struct tk_upstream_row *upstream)
-{
-	return t->device_id == series->device_id && t->problem_id == series->problem_id &&
-	       strcmp(t->backend, series->backend) == 0 &&
-	       (*t->upstream ? strcmp(t->upstream, upstream->name) == 0 : !is_built(upstream));
-}
-
 static const struct tk_tuning_row *find(const struct tk_tuned_results *r,
         const struct tk_series_row *series, const char *options, bool is_decided)
 {
@@ -50,7 +36,7 @@ static const struct tk_tuning_row *find(const struct tk_tuned_results *r,
 	for (size_t i = 0; upstream && i < r->tunings.count; i++) {
 		const struct tk_tuning_row *t = TK_ROWS_AT(&r->tunings, struct tk_tuning_row, i);
 		if ((is_decided && t->verdict == TK_TUNE_VERDICT_INCONCLUSIVE) ||
-		        strcmp(t->options, options) != 0 || !tk_tuned_is_of(t, series, upstream))
+		        strcmp(t->options, options) != 0 || !tk_tuning_is_of(t, series, upstream))
 			continue;
 		if (strcmp(t->mode, series->mode) == 0)
 			return t;
@@ -81,7 +67,7 @@ size_t tk_tuned_count_inconclusive(
 	for (size_t i = 0; upstream && i < r->tunings.count; i++) {
 		const struct tk_tuning_row *t = TK_ROWS_AT(&r->tunings, struct tk_tuning_row, i);
 		if (strcmp(t->options, options) != 0 || strcmp(t->mode, series->mode) != 0 ||
-		        !tk_tuned_is_of(t, series, upstream))
+		        !tk_tuning_is_of(t, series, upstream))
 			continue;
 		if (t->verdict != TK_TUNE_VERDICT_INCONCLUSIVE)
 			break;

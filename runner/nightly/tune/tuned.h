@@ -24,9 +24,5 @@ const struct tk_tuning_row *tk_tuned_find_newest(
 /* Of its mode: how many of the newest in a row are inconclusive. */
 size_t tk_tuned_count_inconclusive(
         const struct tk_tuned_results *r, const struct tk_series_row *series, const char *options);
-/* Whether a result is of the problem, the device and the backend of a series, with any options. One
- * of a backend without an upstream is of all upstreams that are not built. */
-bool tk_tuned_is_of(const struct tk_tuning_row *t, const struct tk_series_row *series,
-        const struct tk_upstream_row *upstream);
 
 #endif

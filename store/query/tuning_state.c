@@ -1,13 +1,26 @@
-/* See tuned_state.h. */
-#include "nightly/tune/tuned_state.h"
+/* See tuning_state.h. */
+#include "store/tuning_state.h"
 #include "base/error.h"
-#include "config/config.h"
 #include "core/metric.h"
-#include "nightly/tune/tuned.h"
+#include "core/upstream_kind.h"
 #include <jansson.h>
 #include <string.h>
 
-int tk_tuned_history_load(struct tk_store *s, struct tk_tuned_history *out, struct tk_error *err)
+static bool is_built(const struct tk_upstream_row *u)
+{
+	enum tk_upstream_kind kind;
+	return tk_upstream_kind_parse(u->kind, &kind) != TK_OK || tk_upstream_kind_is_built(kind);
+}
+
+bool tk_tuning_is_of(const struct tk_tuning_row *t, const struct tk_series_row *series,
+        const struct tk_upstream_row *upstream)
+{
+	return t->device_id == series->device_id && t->problem_id == series->problem_id &&
+	       strcmp(t->backend, series->backend) == 0 &&
+	       (*t->upstream ? strcmp(t->upstream, upstream->name) == 0 : !is_built(upstream));
+}
+
+int tk_tuning_history_load(struct tk_store *s, struct tk_tuning_history *out, struct tk_error *err)
 {
 	const struct {
 		int (*query)(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
@@ -21,14 +34,14 @@ int tk_tuned_history_load(struct tk_store *s, struct tk_tuned_history *out, stru
 	        {tk_store_list_series, &out->series, sizeof(struct tk_series_row)},
 	};
 	int status = TK_OK;
-	*out = (struct tk_tuned_history){.store = s};
+	*out = (struct tk_tuning_history){.store = s};
 	for (size_t i = 0; !status && i < sizeof tables / sizeof *tables; i++)
 		status = tk_id_table_load(
 		        tables[i].table, s, tables[i].query, tables[i].row_size, err);
 	return status;
 }
 
-void tk_tuned_history_free(struct tk_tuned_history *h)
+void tk_tuning_history_free(struct tk_tuning_history *h)
 {
 	tk_id_table_free(&h->upstreams);
 	tk_id_table_free(&h->revisions);
@@ -39,7 +52,7 @@ void tk_tuned_history_free(struct tk_tuned_history *h)
 
 /* "": not known. The caller frees *attributes, which owns the text. */
 static const char *read_driver(
-        const struct tk_tuned_history *h, int64_t environment_id, json_t **attributes)
+        const struct tk_tuning_history *h, int64_t environment_id, json_t **attributes)
 {
 	const struct tk_environment_row *e = tk_id_table_find(&h->environments, environment_id);
 	*attributes = e ? json_loads(e->attributes, 0, NULL) : NULL;
@@ -47,7 +60,7 @@ static const char *read_driver(
 	return driver ? driver : "";
 }
 
-static bool is_same_driver(const struct tk_tuned_history *h, int64_t a, int64_t b)
+static bool is_same_driver(const struct tk_tuning_history *h, int64_t a, int64_t b)
 {
 	json_t *of_a, *of_b;
 	const char *x = read_driver(h, a, &of_a), *y = read_driver(h, b, &of_b);
@@ -63,7 +76,8 @@ struct runs {
 	struct tk_point before; /* the newest one that is older than the tuning */
 };
 
-static const char *find_revision(const struct tk_tuned_history *h, const struct tk_build_row *build)
+static const char *find_revision(
+        const struct tk_tuning_history *h, const struct tk_build_row *build)
 {
 	const struct tk_revision_row *r =
 	        build ? tk_id_table_find(&h->revisions, build->revision_id) : NULL;
@@ -73,7 +87,7 @@ static const char *find_revision(const struct tk_tuned_history *h, const struct 
 /* A result of a backend without an upstream has the hash of its file instead of a revision. Where
  * that only loads an installed library, the revision of the night before tells which. */
 static bool is_same_revision(
-        const struct tk_tuned_history *h, const struct tk_tuning_row *t, const struct runs *runs)
+        const struct tk_tuning_history *h, const struct tk_tuning_row *t, const struct runs *runs)
 {
 	const struct tk_build_row *newest = tk_id_table_find(&h->builds, runs->newest.build_id),
 	                          *before = tk_id_table_find(&h->builds, runs->before.build_id);
@@ -91,7 +105,7 @@ static void keep_newer(const struct tk_point *p, struct tk_point *out)
 		*out = *p;
 }
 
-static int read_runs(const struct tk_tuned_history *h, const struct tk_tuning_row *t,
+static int read_runs(const struct tk_tuning_history *h, const struct tk_tuning_row *t,
         int64_t series_id, struct runs *out, struct tk_error *err)
 {
 	struct tk_rows points = {0};
@@ -107,7 +121,7 @@ static int read_runs(const struct tk_tuned_history *h, const struct tk_tuning_ro
 	return status;
 }
 
-int tk_tuned_state(const struct tk_tuned_history *h, const struct tk_tuning_row *tuning,
+int tk_tuning_state(const struct tk_tuning_history *h, const struct tk_tuning_row *tuning,
         enum tk_tune_state *out, struct tk_error *err)
 {
 	struct runs runs = {0};
@@ -117,7 +131,7 @@ int tk_tuned_state(const struct tk_tuned_history *h, const struct tk_tuning_row 
 		        TK_ROWS_AT(&h->series.rows, struct tk_series_row, i);
 		const struct tk_upstream_row *u = tk_id_table_find(&h->upstreams, s->upstream_id);
 		if (u && tk_metric_from_name(s->metric) == TK_METRIC_TIME &&
-		        tk_tuned_is_of(tuning, s, u))
+		        tk_tuning_is_of(tuning, s, u))
 			status = read_runs(h, tuning, s->id, &runs, err);
 	}
 	if (status)

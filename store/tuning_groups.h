@@ -1,0 +1,40 @@
+/* Stored results of `tracker tune` that belong together, and the rules that they give. */
+#ifndef TK_STORE_TUNING_GROUPS_H
+#define TK_STORE_TUNING_GROUPS_H
+#include "core/tune_rule.h"
+#include "store/catalog/row_index.h"
+#include "store/tuning.h"
+
+/* Of one backend with its options, in one mode on one device. */
+struct tk_tuning_group {
+	/* Of each problem the newest result that decided; where none did, the newest. In the order
+	 * of the problems' ids. The rows are those that the groups were made of. */
+	const struct tk_tuning_row **rows;
+	size_t count;
+};
+
+struct tk_tuning_groups {
+	struct tk_tuning_group *at; /* by device, backend, upstream, mode, options */
+	size_t count;
+	const struct tk_tuning_row **memory;
+};
+
+/* tunings: newest first, as tk_store_list_tunings has them. Free in any case. 0 or TK_ENOMEM. */
+int tk_tuning_groups_make(
+        const struct tk_rows *tunings, struct tk_tuning_groups *out, struct tk_error *err);
+void tk_tuning_groups_free(struct tk_tuning_groups *groups);
+bool tk_tuning_is_same_group(const struct tk_tuning_row *a, const struct tk_tuning_row *b);
+
+/* The median of a configuration in the race; NAN: it has none. */
+double tk_tuning_read_time_ns(const struct tk_tuning_row *row, const char *config);
+
+/* Which configuration is the one to use up to which size. The rules point into the rows. */
+int tk_tuning_group_find_rules(const struct tk_tuning_group *group,
+        const struct tk_row_index *problems, struct tk_tune_rules *out, struct tk_error *err);
+/* Which tuned backend is the fastest up to which size, on the device and in the mode of a group; of
+ * problems that several backends were tuned for. */
+int tk_tuning_groups_find_backend_rules(const struct tk_tuning_groups *groups,
+        const struct tk_tuning_group *group, const struct tk_row_index *problems,
+        struct tk_tune_rules *out, struct tk_error *err);
+
+#endif
