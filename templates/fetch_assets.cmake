@@ -6,22 +6,26 @@ set(files
   chartjs-plugin-zoom/dist/chartjs-plugin-zoom.min.js chartjs-plugin-zoom/LICENSE.md
   chartjs-plugin-annotation/dist/chartjs-plugin-annotation.min.js
   chartjs-plugin-annotation/LICENSE.md
-  @kurkle/color/LICENSE.md)
+  @kurkle/color/LICENSE.md
+  @fontsource-variable/inter/files/inter-latin-wght-normal.woff2
+  @fontsource-variable/inter/LICENSE)
 
 function(give_up reason)
   message("site assets: ${reason}")
-  message("site assets: the site will have tables and drawings, but no interactive charts. To try again: cmake ${CMAKE_BINARY_DIR} && ninja")
+  message("site assets: the site will have tables and drawings, but no interactive charts, and the font of the system. To try again: cmake ${CMAKE_BINARY_DIR} && ninja")
   file(WRITE "${TO}/.stamp" "failed\n")
 endfunction()
 
 function(lay_out)
   foreach(file IN LISTS files)
     get_filename_component(name "${file}" NAME)
-    if(name STREQUAL "LICENSE.md")
+    if(name MATCHES "^LICENSE")
       get_filename_component(package "${file}" DIRECTORY)
       string(REPLACE "/" "-" package "${package}")
       string(REPLACE "@" "" package "${package}")
       configure_file("${WORK}/node_modules/${file}" "${TO}/licence-${package}.txt" COPYONLY)
+    elseif(name MATCHES "[.]woff2$")
+      configure_file("${WORK}/node_modules/${file}" "${TO}/${name}" COPYONLY)
     else()
       file(READ "${WORK}/node_modules/${file}" text)
       string(REGEX REPLACE "\n?//# sourceMappingURL=[^\n]*\n?" "\n" text "${text}")

@@ -3,7 +3,7 @@ option(TRACKER_TESTS "Build the tests (needs cmocka)" OFF)
 option(TRACKER_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 option(TRACKER_TSAN "Build with ThreadSanitizer" OFF)
 option(TRACKER_FUZZ "Build the libFuzzer programs, with sanitizers (needs clang)" OFF)
-option(TRACKER_SITE_ASSETS "Fetch Chart.js and its plugins with npm, for the charts of the site" ON)
+option(TRACKER_SITE_ASSETS "Fetch Chart.js, its plugins and the font of the site with npm" ON)
 option(TRACKER_WERROR "Treat warnings as errors" OFF)
 
 if(NOT CMAKE_BUILD_TYPE)

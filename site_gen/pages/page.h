@@ -12,6 +12,7 @@
 #include "site_gen/model/code_cache.h"
 #include "site_gen/model/model.h"
 #include "site_gen/pages/tone.h"
+#include "site_gen/render/assets.h"
 #include "site_gen/render/output.h"
 #include "site_gen/render/template.h"
 #include "site_gen/render/value.h"
@@ -41,7 +42,7 @@ struct tk_site {
 	struct tk_site_state state;
 	struct tk_totals totals;
 	struct tk_code_cache codes;
-	bool charts;      /* Chart.js is available */
+	struct tk_asset_packages packages;
 	char version[17]; /* of the assets, for their addresses */
 	size_t pages;
 };

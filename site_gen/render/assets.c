@@ -12,6 +12,7 @@
 #include "site_gen/render/output.h"
 
 #define FILE_BYTES_MAX ((size_t)8 << 20)
+#define FONT_FILE "inter-latin-wght-normal.woff2" /* as in templates/assets/font.css */
 
 static char *program_folder(void)
 {
@@ -65,7 +66,7 @@ static int copy_one(struct tk_output *out, const char *dir, const char *name, st
 
 static bool is_asset(const char *name)
 {
-	static const char *const suffixes[] = {".css", ".js", ".svg", ".txt"};
+	static const char *const suffixes[] = {".css", ".js", ".svg", ".txt", ".woff2"};
 	const char *dot = strrchr(name, '.');
 	for (size_t i = 0; dot && dot != name && i < sizeof suffixes / sizeof *suffixes; i++)
 		if (!strcmp(dot, suffixes[i]))
@@ -73,8 +74,8 @@ static bool is_asset(const char *name)
 	return false;
 }
 
-static int copy_folder(struct tk_output *out, const char *dir, struct tk_hash *hash, bool *charts,
-        struct tk_error *err)
+static int copy_folder(struct tk_output *out, const char *dir, struct tk_hash *hash,
+        struct tk_asset_packages *packages, struct tk_error *err)
 {
 	char **names = NULL;
 	size_t count = 0;
@@ -83,28 +84,30 @@ static int copy_folder(struct tk_output *out, const char *dir, struct tk_hash *h
 		if (!is_asset(names[i]))
 			continue;
 		status = copy_one(out, dir, names[i], hash, err);
-		*charts = *charts || !strcmp(names[i], "chart.umd.min.js");
+		if (!strcmp(names[i], "chart.umd.min.js"))
+			packages->charts = true;
+		else if (!strcmp(names[i], FONT_FILE))
+			packages->font = true;
 	}
 	tk_names_free(names, count);
 	return status;
 }
 
 int tk_assets_copy(struct tk_output *out, const char *templates_dir, const char *third_party,
-        bool *charts, char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
+        struct tk_asset_packages *packages, char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
 {
 	char *own = tk_path_join(templates_dir, "assets"),
 	     *others =
 	             third_party ? (*third_party ? strdup(third_party) : NULL) : find_third_party();
 	struct tk_hash *hash = tk_hash_new();
-	bool found = false;
-	int status = own && hash ? copy_folder(out, own, hash, &found, err)
+	*packages = (struct tk_asset_packages){0};
+	int status = own && hash ? copy_folder(out, own, hash, packages, err)
 	                         : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status && others)
-		status = copy_folder(out, others, hash, &found, err);
+		status = copy_folder(out, others, hash, packages, err);
 	if (!status) {
 		tk_hash_finish(hash, hex);
 		hash = NULL;
-		*charts = found;
 	}
 	tk_hash_free(hash);
 	free(own);

@@ -1,5 +1,5 @@
-/* Style sheets and scripts: those of templates/assets, and Chart.js with its plugins from the
- * build. */
+/* Style sheets and scripts: those of templates/assets, and from the build Chart.js with its plugins
+ * and the font. */
 #ifndef TK_SITE_ASSETS_H
 #define TK_SITE_ASSETS_H
 #include <stdbool.h>
@@ -9,10 +9,16 @@
 struct tk_error;
 struct tk_output;
 
+/* What the build got from npm. */
+struct tk_asset_packages {
+	bool charts; /* Chart.js */
+	bool font;
+};
+
 /* Copies both folders into assets/, or only looks at them where `out` is NULL. `third_party` NULL:
  * $TRACKER_ASSETS (empty: none), else assets/ beside the program, else ../share/tracker/assets;
- * "": none. *charts: Chart.js is there. hex: hash of all that was copied. */
+ * "": none. hex: hash of all that was copied. */
 int tk_assets_copy(struct tk_output *out, const char *templates_dir, const char *third_party,
-        bool *charts, char hex[TK_HASH_HEX_SIZE], struct tk_error *err);
+        struct tk_asset_packages *packages, char hex[TK_HASH_HEX_SIZE], struct tk_error *err);
 
 #endif

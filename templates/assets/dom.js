@@ -4,7 +4,7 @@ window.tracker ??= {};
 {
   // getComputedStyle() recalculates layout, so colours are cached until the theme changes.
   let colours = {};
-  addEventListener("themechange", () => {
+  addEventListener("stylechange", () => {
     colours = {};
   });
 

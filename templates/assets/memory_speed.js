@@ -122,6 +122,6 @@ window.tracker ??= {};
     charts = [];
     dom.all(".memory-speed").forEach(build);
   }
-  addEventListener("themechange", rebuild);
+  addEventListener("stylechange", rebuild);
   rebuild();
 }

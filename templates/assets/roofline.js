@@ -268,7 +268,7 @@ window.tracker ??= {};
     tools.hidden = !choices.size && trailsButton.hidden;
     figure.querySelector(".canvas").hidden = false;
     figure.querySelector(".drawn-plain").hidden = true;
-    addEventListener("themechange", draw);
+    addEventListener("stylechange", draw);
     state.onChange(restore);
     restore();
   }

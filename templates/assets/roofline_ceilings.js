@@ -6,7 +6,6 @@ window.tracker ??= {};
   const { colour } = dom;
   const NARROW_PX = 560;
   const GROUP_PX = 7; // names of lines nearer than this share one label
-  const FONT = "11px system-ui, sans-serif";
 
   const isRate = (ceiling) => ceiling.unit === "gflop_per_s";
   const isMeasured = (ceiling) => ceiling.source === "measured";
@@ -153,7 +152,7 @@ window.tracker ??= {};
       const rates = [];
       const placed = [];
       context.save();
-      context.font = FONT;
+      context.font = `11px ${window.Chart.defaults.font.family}`;
       context.textBaseline = "alphabetic";
       chart.data.datasets.forEach(({ ceiling, borderColor }, i) => {
         if (!ceiling || !chart.isDatasetVisible(i)) return;

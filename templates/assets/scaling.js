@@ -265,7 +265,7 @@ window.tracker ??= {};
   }
 
   addEventListener("beforeprint", () => [...waiting.keys()].forEach(drawNow));
-  addEventListener("themechange", rebuild);
+  addEventListener("stylechange", rebuild);
   addEventListener("metricchange", ({ detail }) => {
     metric = detail;
     rebuild();

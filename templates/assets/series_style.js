@@ -15,6 +15,9 @@ window.tracker ??= {};
     "cross",
   ];
 
+  // Charts have the font of the page.
+  if (window.Chart) window.Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+
   // Dataset properties for Chart.js.
   window.tracker.seriesStyle = (look) => {
     const colour = window.tracker.dom.colour(`--c${(look % COLOUR_COUNT) + 1}`);

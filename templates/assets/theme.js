@@ -29,7 +29,7 @@
   function applyTheme() {
     const isDark = theme === "dark" || (theme === "system" && prefersDark.matches);
     root.dataset.theme = isDark ? "dark" : "light";
-    dispatchEvent(new Event("themechange"));
+    dispatchEvent(new Event("stylechange"));
   }
 
   function nextTheme() {

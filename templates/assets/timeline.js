@@ -56,7 +56,7 @@ window.tracker ??= {};
     listen(figure) {
       const { canvas } = this;
       new ResizeObserver(() => this.resize()).observe(this.box);
-      addEventListener("themechange", () => this.draw());
+      addEventListener("stylechange", () => this.resize());
       canvas.addEventListener("pointerdown", (event) => this.startDrag(event));
       canvas.addEventListener("pointermove", (event) => this.movePointer(event));
       canvas.addEventListener("pointerup", (event) => this.endDrag(event));

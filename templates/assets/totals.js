@@ -46,7 +46,7 @@ window.tracker ??= {};
     id: "changeMarks",
     afterDatasetsDraw({ ctx: context, chartArea, scales, options: { marks } }) {
       context.save();
-      context.font = `600 11px ${getComputedStyle(document.body).fontFamily}`;
+      context.font = `600 11px ${Chart.defaults.font.family}`;
       context.textAlign = "center";
       for (const [time, number, isWorse] of marks) {
         const x = scales.x.getPixelForValue(time / 86400);
@@ -238,6 +238,6 @@ window.tracker ??= {};
   if (dom.all("figure.totals").length) {
     addTools();
     setRange(state.get("range"));
-    addEventListener("themechange", draw);
+    addEventListener("stylechange", draw);
   }
 }

@@ -81,6 +81,13 @@ window.tracker ??= {};
       });
     }
 
+    // With other colours or another font: a chart keeps the widths of texts that it measured.
+    drawAgain() {
+      this.chart?.destroy();
+      this.chart = null;
+      this.draw();
+    }
+
     handlers() {
       return {
         onClick: (_event, [hit]) => hit && this.pin(this.indexOfHit(hit)),
@@ -264,7 +271,7 @@ window.tracker ??= {};
       });
       this.canvas.addEventListener("keydown", (event) => this.onKey(event));
       this.canvas.addEventListener("dblclick", () => this.reset());
-      addEventListener("themechange", () => this.draw());
+      addEventListener("stylechange", () => this.drawAgain());
       state.onChange(() => this.restore());
     }
 

@@ -18,6 +18,7 @@ const files = [
   "roofline",
   "traces",
   "loading",
+  "font",
 ];
 const modules = await Promise.all(files.map((file) => import(`./browser/${file}.mjs`)));
 const failed = await runAll(Object.assign({}, ...modules.map((module) => module.tests)));

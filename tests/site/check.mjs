@@ -70,7 +70,7 @@ function checkPage(file) {
   checkNesting(file, list);
   if (
     !html.includes(
-      `content="default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'"`,
+      `content="default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; base-uri 'none'; form-action 'none'"`,
     )
   )
     fail(file, "has no policy");
@@ -185,6 +185,16 @@ for (const file of files.filter((f) => f.endsWith(".html"))) {
   const bytes = scripts.reduce((n, m) => n + gzipSync(readFileSync(join(site, m[1]))).length, 0);
   if (bytes >= 24 * 1024) fail(file, `loads ${bytes} bytes of scripts, 24 KB are allowed`);
 }
+// Fonts lie beside their licence, and what a style sheet names is there.
+for (const file of files.filter((f) => f.endsWith(".css")))
+  for (const [, name] of readFileSync(join(site, file), "utf8").matchAll(/url\("([^"]*)"\)/g))
+    if (existsSync(join(site, "assets/chart.umd.min.js"))) checkTarget(file, file, name, true);
+const fonts = files.filter((f) => f.endsWith(".woff2"));
+const fontBytes = fonts.reduce((n, f) => n + statSync(join(site, f)).size, 0);
+if (fontBytes > 50 * 1024) fail("assets", `fonts of ${fontBytes} bytes, 50 KB are allowed`);
+const licences = files.filter((f) => /^assets\/licence-.*\.txt$/.test(f));
+if (fonts.length && !licences.some((f) => /OPEN FONT LICENSE/.test(readFileSync(join(site, f)))))
+  fail(fonts[0], "has no licence beside it");
 if (!files.some((f) => f.endsWith(".2026.js")))
   fail("data", "the history of this test has no past");
 if (ids.size !== manifest.series.length)

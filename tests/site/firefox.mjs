@@ -106,7 +106,9 @@ const tests = {
           .some((v, i) => i % 4 === 3 && v);
         const drawn = () => [...document.querySelectorAll('canvas')]
           .filter(c => c.offsetParent).map(hasInk);
-        return { wide: document.documentElement.scrollWidth > innerWidth,
+        await document.fonts.ready;
+        const fonts = [...document.fonts].map(f => f.status);
+        return { fonts, wide: document.documentElement.scrollWidth > innerWidth,
           h1: document.querySelectorAll('h1').length, drawn: drawn(),
           ready: !document.querySelector('#canvas')
             || !!document.getElementById('chart').dataset.ready,
@@ -119,6 +121,7 @@ const tests = {
         page,
       );
       assert.ok(state.drawn.every(Boolean), `${page}: a chart is empty`);
+      assert.deepEqual(state.fonts, ["loaded", "loaded"], page);
     }
   },
   async "a night is picked with the keyboard, is in the address, and comes back from it"() {

@@ -197,6 +197,7 @@ const server = createServer((request, response) => {
     ".js": "text/javascript",
     ".css": "text/css",
     ".svg": "image/svg+xml",
+    ".woff2": "font/woff2",
   };
   response.writeHead(200, { "content-type": types[extname(file)] ?? "text/plain" });
   response.end(readFileSync(file));
