@@ -9,7 +9,7 @@
 static bool is_built(const struct tk_upstream_row *u)
 {
 	enum tk_upstream_kind kind;
-	return tk_upstream_kind_parse(u->kind, &kind) != TK_OK || tk_upstream_kind_is_built(kind);
+	return tk_upstream_kind_parse(u->kind, &kind) || tk_upstream_kind_is_built(kind);
 }
 
 bool tk_tuning_is_of(const struct tk_tuning_row *t, const struct tk_series_row *series,
