@@ -53,8 +53,17 @@
     });
   }
 
+  // Paper is light. A canvas has the colours that it was drawn with.
+  function applyPaper() {
+    if (root.dataset.theme === "light") return;
+    root.dataset.theme = "light";
+    dispatchEvent(new Event("stylechange"));
+  }
+
   root.dataset.js = "";
   applyTheme();
   prefersDark.addEventListener("change", applyTheme);
+  addEventListener("beforeprint", applyPaper);
+  addEventListener("afterprint", applyTheme);
   addEventListener("DOMContentLoaded", setUpButton);
 }

@@ -129,8 +129,10 @@ export const tests = {
   },
   async "print is light, has drawings, and cuts nothing off"() {
     const { context, page } = await open({ colorScheme: "dark" });
+    const PAPER_PX = 718; // A4 between the margins
     for (const path of samples().filter((p) => !p.includes("#"))) {
       await visit(page, path);
+      await page.setViewportSize({ width: PAPER_PX, height: 1000 });
       await page.emulateMedia({ media: "print", colorScheme: "dark" });
       const paper = await page.evaluate(() => ({
         colour: getComputedStyle(document.body).backgroundColor,
@@ -142,7 +144,19 @@ export const tests = {
         controls: [...document.querySelectorAll("button, select, input")]
           .filter((e) => e.offsetParent)
           .map((e) => e.id || e.textContent),
+        navigation: document.querySelector(".top nav").offsetParent !== null,
+        folded: [...document.querySelectorAll("details:not([open]) > :not(summary)")].filter(
+          (e) => !e.checkVisibility({ contentVisibilityAuto: true }),
+        ).length,
+        wide: document.documentElement.scrollWidth - innerWidth,
+        narrowest: Math.min(
+          Infinity,
+          ...[...document.querySelectorAll("tbody th:first-child")].map((e) => e.offsetWidth),
+        ),
       }));
+      assert.deepEqual([paper.navigation, paper.folded], [false, 0], path);
+      assert.ok(paper.wide <= 0, `${path}: ${paper.wide} pixels wider than paper`);
+      assert.ok(paper.narrowest >= 100, `${path}: a first column of ${paper.narrowest} pixels`);
       assert.deepEqual(
         [paper.colour, paper.text, paper.canvas, paper.cut],
         ["rgb(255, 255, 255)", "rgb(27, 33, 40)", false, false],
@@ -151,10 +165,40 @@ export const tests = {
       // there they say what is compared
       if (path !== "compare.html") assert.deepEqual(paper.controls, [], path);
       await page.emulateMedia({ media: null });
+      await page.setViewportSize({ width: 1280, height: 900 });
     }
     await visit(page, SERIES);
     await page.emulateMedia({ media: "print", colorScheme: "dark" });
     assert.ok(await page.locator("svg.trend").isVisible());
+    await context.close();
+  },
+  async "a dark page is printed with charts in light colours, in few pages, and is dark again"() {
+    const { context, page } = await open({ colorScheme: "dark" });
+    for (const path of ["kernels/gemm.html", "trends/gemm.html"]) {
+      await visit(page, path);
+      const ticks = () =>
+        page.evaluate(() => {
+          const [chart] = Object.values(window.Chart.instances);
+          return chart.options.scales.y.ticks.color;
+        });
+      await page.evaluate(() => {
+        window.printed = [];
+        addEventListener("beforeprint", () => {
+          const [chart] = Object.values(window.Chart.instances);
+          window.printed.push(chart.options.scales.y.ticks.color);
+        });
+      });
+      const dark = await ticks();
+      await page.pdf({ format: "A4" });
+      const [printed] = await page.evaluate(() => window.printed);
+      assert.notEqual(printed, dark, path);
+      await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
+      assert.equal(await ticks(), dark, path);
+    }
+    await visit(page, "lists/index.html");
+    const pdf = (await page.pdf({ format: "A4" })).toString("latin1");
+    const sheets = pdf.match(/\/Type\s*\/Page\b/g).length;
+    assert.ok(sheets <= 6, `${sheets} sheets for 67 series`);
     await context.close();
   },
   async "hostile names are text"() {
