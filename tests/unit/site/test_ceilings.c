@@ -1,5 +1,5 @@
-/* The ceilings of a device: which are the newest, which limits a problem, and what a time reaches of
- * it. */
+/* The ceilings of a device: which are the newest, which limits a problem, and what a time reaches
+ * of it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

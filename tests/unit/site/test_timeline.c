@@ -1,4 +1,4 @@
-/* A stored timeline of a kernel: lanes, spans, and what is left out because it is not of the form. */
+/* A stored timeline of a kernel: lanes, spans, and what is left out because it is malformed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
