@@ -14,7 +14,7 @@
 #include "site_gen/render/picture.h"
 
 /* Raise it when the same history gives other files: old sites are then rebuilt. */
-#define SITE_FORMAT 24
+#define SITE_FORMAT 25
 
 /* A hash of everything besides the history that affects the output. */
 static int hash_inputs(const struct tk_site *site, const char *assets_hex,
@@ -124,7 +124,7 @@ static int render_all(struct tk_site *site, struct tk_error *err)
 	        tk_page_write_upstreams, tk_page_write_versions, tk_page_write_revisions,
 	        tk_page_write_machines, tk_page_write_environment, tk_page_write_alerts,
 	        tk_page_write_method, tk_page_write_compare, tk_page_write_kernel_traces,
-	        tk_page_write_api, tk_page_write_badges};
+	        tk_page_write_tunings, tk_page_write_api, tk_page_write_badges};
 	char assets[TK_HASH_HEX_SIZE], digest[TK_HASH_HEX_SIZE], path[TK_PAGE_PATH_SIZE];
 	const struct tk_site_options *options = site->options;
 	/* hashed first: the plan depends on them */

@@ -22,7 +22,7 @@ struct tk_tune_step {
 struct tk_tune_rule {
 	char sweep[200];            /* title of the problems, with * instead of the size */
 	char key[16];               /* name of the size: "m", "S", "m = n = k" */
-	struct tk_tune_step *steps; /* by size; a choice may come again */
+	struct tk_tune_step *steps; /* by size; a choice may recur */
 	size_t count;
 	size_t sizes;
 };

@@ -7,8 +7,10 @@
 #include "base/error.h"
 #include "site_gen/data/state.h"
 #include "site_gen/model/kernel_reports.h"
+#include "site_gen/model/tunings.h"
 #include "site_gen/pages/page.h"
 #include "store/kernel_report.h"
+#include "store/tuning.h"
 
 bool tk_shard_member_has_change(const struct tk_site_series *s)
 {
@@ -29,6 +31,10 @@ static uint64_t hash_appearance(const struct tk_site_series *s)
 		h = tk_fnv1a_add(h, s->kernel_trace->newest->uid);
 	if (s->kernel_profile)
 		h = tk_fnv1a_add(h, s->kernel_profile->uid);
+	if (s->tuning) {
+		h = tk_fnv1a_add(h, s->tuning->row->uid);
+		h = tk_fnv1a_add(h, tk_tune_state_name(s->tuning->state));
+	}
 	for (size_t i = 0; i < s->change_count; i++) {
 		const struct tk_change_point_row *c = s->changes[i];
 		char step[64];

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "site_gen/model/kernel_reports.h"
 #include "site_gen/model/model_internal.h"
+#include "site_gen/model/tunings.h"
 
 static int index_builds_by_revision(struct tk_model *m, struct tk_error *err)
 {
@@ -118,6 +119,8 @@ int tk_model_load(struct tk_store *store, struct tk_model *m, struct tk_error *e
 	if (!status)
 		status = tk_model_join_kernel_reports(m, err);
 	if (!status)
+		status = tk_model_join_tunings(m, err);
+	if (!status)
 		status = tk_model_join_change_points(m, err);
 	if (!status)
 		status = join_changes(m, err);
@@ -179,6 +182,7 @@ void tk_model_free(struct tk_model *m)
 	free(m->environment_since);
 	tk_site_changes_free(&m->revision_changes);
 	tk_model_free_kernel_reports(m);
+	tk_model_free_tunings(m);
 	*m = (struct tk_model){0};
 }
 

@@ -63,6 +63,8 @@ struct tk_site_device {
 
 struct tk_kernel_report_row;
 struct tk_site_kernel_trace;
+struct tk_site_tuning;
+struct tk_tuning_groups;
 
 struct tk_site_series {
 	const struct tk_series_row *row;
@@ -91,13 +93,14 @@ struct tk_site_series {
 	/* what was recorded inside its kernels, newest; NULL: nothing */
 	const struct tk_site_kernel_trace *kernel_trace;
 	const struct tk_kernel_report_row *kernel_profile;
+	const struct tk_site_tuning *tuning; /* NULL: none */
 };
 
 struct tk_model {
 	struct tk_store *store;
 	struct tk_rows machine_rows, device_rows, environment_rows, upstream_rows, revision_rows,
 	        build_rows, problem_rows, series_rows, night_rows, change_rows, alert_rows,
-	        triage_rows, bisection_rows, kernel_report_rows;
+	        triage_rows, bisection_rows, kernel_report_rows, tuning_rows;
 	struct tk_row_index environments_by_id, upstreams_by_id, revisions_by_id, builds_by_id,
 	        problems_by_id, series_by_id, nights_by_id, builds_by_revision;
 	struct tk_site_machine *machines;
@@ -113,6 +116,9 @@ struct tk_model {
 	size_t machine_count, device_count, night_count, series_count;
 	struct tk_site_kernel_trace *kernel_traces; /* newest first */
 	size_t kernel_trace_count;
+	struct tk_site_tuning *tunings; /* by group, then problem */
+	size_t tuning_count;
+	struct tk_tuning_groups *tuning_groups; /* NULL: nothing is stored */
 	int64_t newest_s; /* of all points; 0: none */
 };
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "site_gen/model/kernel_reports.h"
 #include "site_gen/model/standings.h"
+#include "site_gen/model/tunings.h"
 #include "site_gen/pages/kernel_table.h"
 #include "site_gen/pages/page.h"
 
@@ -35,6 +36,15 @@ static void set_traced(struct tk_site *site, struct tk_value *page, const char *
 	tk_value_set_fmt(site->arena, page, "traced", count ? "%zu" : "", count);
 }
 
+/* How many of its problems were tuned; "": none. */
+static void set_tuned(struct tk_site *site, struct tk_value *page, const char *op)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < site->model.tuning_count; i++)
+		count += !strcmp(site->model.tunings[i].problem->op, op);
+	tk_value_set_fmt(site->arena, page, "tuned", count ? "%zu" : "", count);
+}
+
 /* Every problem of an operation on one device. */
 static int write_all(struct tk_site *site, const char *op, const char *file,
         const struct tk_site_device *device, struct tk_error *err)
@@ -46,6 +56,7 @@ static int write_all(struct tk_site *site, const char *op, const char *file,
 	set_tabs(site, page, op);
 	tk_value_set_flag(site->arena, page, "whole", true);
 	set_traced(site, page, op);
+	set_tuned(site, page, op);
 	tk_value_set_fmt(site->arena, page, "op_href", "%s.html", file);
 	struct tk_value *devices = tk_value_set_list(site->arena, page, "devices");
 	int status = tk_kernel_table_add_device(site, devices, &kernel, device, err);
@@ -66,6 +77,7 @@ static int write_op(struct tk_site *site, const char *op, const char *file, stru
 	        tk_op_title(op));
 	tk_value_set_flag(site->arena, page, "whole", false);
 	set_traced(site, page, op);
+	set_tuned(site, page, op);
 	struct tk_value *devices = tk_value_set_list(site->arena, page, "devices");
 	bool *cut = calloc(m->device_count + 1, sizeof *cut);
 	int status = cut ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");

@@ -82,6 +82,7 @@ int tk_page_write_machines(struct tk_site *site, struct tk_error *err);
 int tk_page_write_alerts(struct tk_site *site, struct tk_error *err);
 int tk_page_write_method(struct tk_site *site, struct tk_error *err);
 int tk_page_write_compare(struct tk_site *site, struct tk_error *err);
+int tk_page_write_tunings(struct tk_site *site, struct tk_error *err);
 int tk_page_write_kernel_traces(struct tk_site *site, struct tk_error *err);
 int tk_page_write_api(struct tk_site *site, struct tk_error *err);
 int tk_page_write_badges(struct tk_site *site, struct tk_error *err);

@@ -11,6 +11,7 @@
 #include "site_gen/model/kernel_reports.h"
 #include "site_gen/pages/kernel_trace.h"
 #include "site_gen/pages/page.h"
+#include "site_gen/pages/tuning.h"
 #include "store/kernel_report.h"
 #include "store/query/code_facts.h"
 
@@ -189,10 +190,22 @@ static void set_trace(struct tk_site *site, struct tk_value *page, const struct 
 	tk_kernel_trace_set_summary(site, o, s->kernel_trace);
 }
 
+static void set_tuning(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
+{
+	char path[TK_PAGE_PATH_SIZE];
+	if (!s->tuning)
+		return;
+	struct tk_value *o = tk_value_set_object(site->arena, page, "tuning");
+	tk_tuning_path(s->tuning, path);
+	tk_value_set(site->arena, o, "tuning_path", path);
+	tk_tuning_set_summary(site, o, s->tuning);
+}
+
 int tk_page_set_code(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s,
         struct tk_error *err)
 {
 	set_trace(site, page, s);
+	set_tuning(site, page, s);
 	set_profile(site, page, s);
 	int status = set_run_facts(site, page, s, err);
 	return status ? status : set_builds(site, page, s, err);

@@ -84,6 +84,8 @@ export function samples() {
     "roofline/epyc-lab.cpu.html",
     all.filter((f) => /^nights\/\d.*epyc/.test(f)).at(-1),
     all.filter((f) => /^revisions\/openblas-/.test(f)).at(-1),
+    "tunings/index.html",
+    all.find((f) => /^tunings\/.*cutlass/.test(f)),
     ...hostile,
   ];
 }

@@ -193,8 +193,11 @@ void demo(bool hostile)
 			seed_check(tk_store_commit(seed_db, &seed_err));
 		}
 	put_kernel_reports(&labs[1], &labs[1].all[2], FIRST_S + (nights - 41) * DAY_S);
-	if (hostile)
+	put_tunings(&labs[1], FIRST_S + (nights - 41) * DAY_S);
+	if (hostile) {
 		put_hostile_kernel_reports(
 		        &labs[2], &labs[2].all[0], FIRST_S + (nights - 41) * DAY_S);
+		put_hostile_tunings(&labs[2], &labs[2].all[1], FIRST_S + (nights - 41) * DAY_S);
+	}
 	put_triage(FIRST_S + (nights - 41) * DAY_S + 4 * 3600);
 }

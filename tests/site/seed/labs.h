@@ -49,4 +49,9 @@ void put_kernel_reports(
 void put_hostile_kernel_reports(
         const struct seed_lab *lab, const struct seed_series_plan *plan, int64_t at_s);
 
+/* Results of `tracker tune` for the products of the GPU lab. */
+void put_tunings(const struct seed_lab *lab, int64_t at_s);
+void put_hostile_tunings(
+        const struct seed_lab *lab, const struct seed_series_plan *plan, int64_t at_s);
+
 #endif

@@ -1,0 +1,255 @@
+/* tunings/NAME.html: what `tracker tune` found for one problem on one backend: the default and the
+ * winner, every candidate, the landscape, and the results before it. */
+#include "site_gen/pages/tuning.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "site_gen/model/tuning_space.h"
+#include "site_gen/model/tunings.h"
+#include "site_gen/render/escape.h"
+#include "site_gen/render/svg.h"
+#include "store/tuning.h"
+#include "store/tuning_groups.h"
+#include "store/tuning_state.h"
+
+#define CANDIDATES_SHOWN 60
+#define RESULTS_SHOWN 20
+
+static enum tk_tone verdict_tone(enum tk_tune_verdict verdict)
+{
+	switch (verdict) {
+	case TK_TUNE_VERDICT_FASTER:
+	case TK_TUNE_VERDICT_FIXED:
+		return TK_TONE_GOOD;
+	case TK_TUNE_VERDICT_FAILING:
+		return TK_TONE_BAD;
+	case TK_TUNE_VERDICT_INCONCLUSIVE:
+	case TK_TUNE_VERDICT_SLOWER:
+		return TK_TONE_NOTE;
+	default:
+		return TK_TONE_QUIET;
+	}
+}
+
+static void set_time(struct tk_site *site, struct tk_value *o, const char *key, double ns)
+{
+	char text[TK_FORMAT_SIZE];
+	tk_value_set(site->arena, o, key, ns > 0 ? tk_format_value(ns, "ns", text) : "–");
+}
+
+/* ---- what one result says ---- */
+
+static void set_gain(struct tk_site *site, struct tk_value *o, const struct tk_tuning_row *row)
+{
+	char change[TK_FORMAT_SIZE] = "", range[TK_FORMAT_SIZE] = "";
+	bool is_known = isfinite(row->change) && row->change > -1;
+	if (is_known) {
+		tk_format_change(row->change, change);
+		tk_format_change_range(row->change, row->change_lo, row->change_hi, range);
+	}
+	tk_value_set(site->arena, o, "gain", change);
+	tk_value_set(site->arena, o, "gain_range", range);
+	tk_value_set_fmt(site->arena, o, "pairs", row->pair_count > 0 ? "%lld" : "",
+	        (long long)row->pair_count);
+	tk_page_set_tone(site, o, "gain_tone", is_known ? verdict_tone(row->verdict) : 0);
+}
+
+static void set_verdict(struct tk_site *site, struct tk_value *o, const struct tk_tuning_row *row)
+{
+	tk_value_set(site->arena, o, "verdict", tk_tune_verdict_name(row->verdict));
+	tk_value_set(site->arena, o, "verdict_meaning",
+	        tk_vocabulary_meaning(&tk_tune_verdict_words, (int)row->verdict));
+	tk_page_set_tone(site, o, "verdict_tone", verdict_tone(row->verdict));
+}
+
+/* The backend's default comes first. */
+static void set_default(struct tk_site *site, struct tk_value *o, const struct tk_tuning_row *row,
+        const struct tk_tuning_space *s)
+{
+	const struct tk_tuning_candidate *first = s->count ? &s->candidates[0] : NULL;
+	double race_ns = first ? first->median_ns : NAN,
+	       winner_ns = tk_tuning_read_time_ns(row, row->config);
+	tk_page_set_clipped(site, o, "default", first ? first->config : "", 80);
+	tk_page_set_clipped(site, o, "winner", row->config, 80);
+	tk_value_set_flag(
+	        site->arena, o, "is_default", first && !strcmp(first->config, row->config));
+	set_time(site, o, "default_time", row->default_ns > 0 ? row->default_ns : race_ns);
+	set_time(site, o, "winner_time",
+	        row->winner_ns > 0 && !strcmp(row->winner, row->config) ? row->winner_ns
+	                                                                : winner_ns);
+}
+
+static void set_summary(struct tk_site *site, struct tk_value *o, const struct tk_site_tuning *t,
+        const struct tk_tuning_space *s)
+{
+	set_default(site, o, t->row, s);
+	set_gain(site, o, t->row);
+	set_verdict(site, o, t->row);
+	tk_value_set_fmt(site->arena, o, "evaluations",
+	        t->row->evaluation_count >= 0 ? "%lld" : "–", (long long)t->row->evaluation_count);
+	tk_value_set_int(site->arena, o, "candidate_count", (int64_t)s->count);
+	tk_value_set_flag(site->arena, o, "is_stale", tk_tune_state_is_stale(t->state));
+	tk_value_set(site->arena, o, "state",
+	        t->state == TK_TUNE_STATE_CURRENT        ? "fresh"
+	        : t->state == TK_TUNE_STATE_NEW_REVISION ? "stale: new revision"
+	        : t->state == TK_TUNE_STATE_NEW_DRIVER   ? "stale: new driver"
+	                                                 : "not measured by a night");
+	tk_page_set_time(site, o, "when", t->row->started_s);
+}
+
+void tk_tuning_set_summary(struct tk_site *site, struct tk_value *o, const struct tk_site_tuning *t)
+{
+	struct tk_tuning_space space;
+	struct tk_error ignored = {0}; /* without memory the page fails when it is rendered */
+	tk_tuning_space_read(t->row, &space, &ignored);
+	set_summary(site, o, t, &space);
+	tk_tuning_space_free(&space);
+}
+
+/* ---- candidates ---- */
+
+static int fastest_first(const void *a, const void *b)
+{
+	const struct tk_tuning_candidate *x = *(const struct tk_tuning_candidate *const *)a,
+	                                 *y = *(const struct tk_tuning_candidate *const *)b;
+	if (isnan(x->median_ns) != isnan(y->median_ns))
+		return !!isnan(x->median_ns) - !!isnan(y->median_ns);
+	if (!isnan(x->median_ns) && x->median_ns != y->median_ns)
+		return x->median_ns < y->median_ns ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+static void add_candidate(struct tk_site *site, struct tk_value *list,
+        const struct tk_tuning_space *s, const struct tk_tuning_candidate *c,
+        const struct tk_tuning_row *row)
+{
+	struct tk_value *o = tk_value_append_object(site->arena, list);
+	char change[TK_FORMAT_SIZE], range[TK_FORMAT_SIZE];
+	bool is_timed = c->median_ns > 0 && tk_outcome_has_timing(c->outcome),
+	     has_range = isfinite(c->lo) && isfinite(c->hi) && isfinite(c->slower);
+	tk_page_set_clipped(site, o, "config", c->config, 100);
+	tk_value_set_flag(site->arena, o, "is_default", c == s->candidates);
+	tk_value_set_flag(site->arena, o, "is_chosen", !strcmp(c->config, row->config));
+	set_time(site, o, "time", c->median_ns);
+	tk_value_set(site->arena, o, "slower",
+	        is_timed && has_range && c->slower > 0 ? tk_format_change(c->slower, change) : "");
+	tk_value_set(site->arena, o, "range",
+	        is_timed && has_range && c->slower > 0
+	                ? tk_format_change_range(c->slower, c->lo, c->hi, range)
+	                : "");
+	tk_value_set_fmt(
+	        site->arena, o, "runs", c->evaluations >= 0 ? "%.0f" : "–", c->evaluations);
+	tk_value_set(site->arena, o, "outcome",
+	        !is_timed && c->outcome != TK_OUTCOME_SKIPPED ? tk_outcome_name(c->outcome) : "");
+	tk_page_set_tone(site, o, "outcome_tone", tk_outcome_tone(c->outcome));
+	tk_value_set(site->arena, o, "left",
+	        c->outcome == TK_OUTCOME_SKIPPED ? "not measured"
+	        : c->is_dropped                  ? "dropped"
+	                                         : "");
+	tk_page_set_clipped(site, o, "message", is_timed ? "" : c->message, 160);
+	if (is_timed)
+		tk_svg_draw_bar(&site->markup, s->best_ns / c->median_ns, "rest");
+	tk_page_set_markup(site, o, "bar_markup");
+}
+
+static int set_candidates(struct tk_site *site, struct tk_value *page,
+        const struct tk_tuning_space *s, const struct tk_tuning_row *row, struct tk_error *err)
+{
+	struct tk_value *list = tk_value_set_list(site->arena, page, "candidates");
+	const struct tk_tuning_candidate **sorted = malloc((s->count + 1) * sizeof *sorted);
+	char text[TK_FORMAT_SIZE];
+	if (!sorted)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < s->count; i++)
+		sorted[i] = &s->candidates[i];
+	if (s->count)
+		qsort(sorted, s->count, sizeof *sorted, fastest_first);
+	for (size_t i = 0; i < s->count && i < CANDIDATES_SHOWN; i++)
+		add_candidate(site, list, s, sorted[i], row);
+	tk_value_set(site->arena, page, "more",
+	        s->count > CANDIDATES_SHOWN
+	                ? tk_format_count((int64_t)(s->count - CANDIDATES_SHOWN), text)
+	                : "");
+	free(sorted);
+	return TK_OK;
+}
+
+/* ---- results before it ---- */
+
+static void set_results(struct tk_site *site, struct tk_value *page, const struct tk_site_tuning *t)
+{
+	struct tk_value *list = tk_value_set_list(site->arena, page, "results");
+	const struct tk_rows *rows = &site->model.tuning_rows;
+	for (size_t i = 0, shown = 0; i < rows->count && shown < RESULTS_SHOWN; i++) {
+		const struct tk_tuning_row *row = TK_ROWS_AT(rows, struct tk_tuning_row, i);
+		if (row->problem_id != t->row->problem_id || !tk_tuning_is_same_group(row, t->row))
+			continue;
+		struct tk_value *o = tk_value_append_object(site->arena, list);
+		tk_page_set_time(site, o, "when", row->started_s);
+		tk_page_set_clipped(site, o, "config", row->config, 80);
+		tk_page_set_clipped(site, o, "revision", row->revision, 12);
+		set_verdict(site, o, row);
+		set_gain(site, o, row);
+		shown++;
+	}
+}
+
+/* ---- the page ---- */
+
+static const struct tk_site_series *find_series(
+        const struct tk_model *m, const struct tk_site_tuning *t)
+{
+	for (size_t i = 0; i < m->series_count; i++)
+		if (m->series[i].tuning == t && tk_series_is_suite_time(&m->series[i]))
+			return &m->series[i];
+	return NULL;
+}
+
+static void set_head(struct tk_site *site, struct tk_value *page, const struct tk_site_tuning *t)
+{
+	const struct tk_tuning_row *r = t->row;
+	const struct tk_site_series *s = find_series(&site->model, t);
+	tk_page_set_clipped(site, page, "backend", r->backend, 60);
+	tk_page_set_clipped(site, page, "device", t->device->name, 80);
+	tk_page_set_clipped(site, page, "device_name", t->device->row->name, 80);
+	tk_page_set_clipped(site, page, "mode", r->mode, 40);
+	tk_page_set_clipped(site, page, "options", r->options, 100);
+	tk_page_set_clipped(site, page, "upstream", r->upstream, 60);
+	tk_page_set_clipped(site, page, "revision", r->revision, 12);
+	tk_page_set_clipped(site, page, "build", r->artifact_key, 12);
+	tk_value_set_fmt(
+	        site->arena, page, "series_href", s ? "../series/%s.html" : "", s ? s->file : "");
+}
+
+void tk_tuning_path(const struct tk_site_tuning *t, char path[TK_PAGE_PATH_SIZE])
+{
+	snprintf(path, TK_PAGE_PATH_SIZE, "tunings/%s.html", t->file);
+}
+
+int tk_page_write_tuning(struct tk_site *site, const struct tk_site_tuning *t, struct tk_error *err)
+{
+	char path[TK_PAGE_PATH_SIZE], title[300];
+	struct tk_tuning_space space;
+	int status = tk_tuning_space_read(t->row, &space, err);
+	tk_tuning_path(t, path);
+	snprintf(title, sizeof title, "Tuning of %.*s · %.*s",
+	        (int)tk_utf8_clip_len(t->row->backend, 60), t->row->backend,
+	        (int)tk_utf8_clip_len(t->problem->title, 120), t->problem->title);
+	if (!status) {
+		struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_KERNELS);
+		set_head(site, page, t);
+		set_summary(site, page, t, &space);
+		tk_tuning_set_landscape(site, page, &space);
+		set_results(site, page, t);
+		status = set_candidates(site, page, &space, t->row, err);
+	}
+	if (!status)
+		status = tk_page_finish(site, "tuning", path, err);
+	tk_tuning_space_free(&space);
+	return status;
+}
