@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 #define TK_ABI_MAJOR 1
-#define TK_ABI_MINOR 6
+#define TK_ABI_MINOR 7
 
 #if defined(__GNUC__)
 #define TK_EXPORT __attribute__((visibility("default")))
@@ -376,11 +376,18 @@ struct tk_trace_region {
 };
 
 /* A record says what a group does from now on, and may begin or end what goes on beside it. */
-enum tk_trace_event { TK_TRACE_DOES = 0, TK_TRACE_BEGIN_ASYNC = 1, TK_TRACE_END_ASYNC = 2 };
+enum tk_trace_event {
+	TK_TRACE_DOES = 0,
+	TK_TRACE_BEGIN_ASYNC = 1,
+	TK_TRACE_END_ASYNC = 2,
+	TK_TRACE_BEGIN_TILE = 3 /* ABI 1.7: as DOES, and the group begins another tile */
+};
 
 #define TK_TRACE_NOTHING 255 /* instead of a region: the group is in none */
 /* Instead of a region: some records in a row at the beginning, which show what a record costs. */
 #define TK_TRACE_CALIBRATION 254
+#define TK_TRACE_TURN_MAX 16         /* records that kernels/gpu/trace.h makes before it advances */
+#define TK_TRACE_IS_FULL 0x80000000u /* in `next`, from ABI 1.7 on */
 
 struct tk_trace_record {
 	uint32_t clock; /* cycles of the multiprocessor; wraps around */
@@ -393,19 +400,22 @@ struct tk_trace_record {
 /* One group of warps of a block. begin_ns 0: it has not run. */
 struct tk_trace_ring {
 	uint32_t block, group, multiprocessor;
-	uint32_t next; /* the slot after that of the newest record */
+	/* The slot after that of the newest record. With TK_TRACE_IS_FULL the newest ones are
+	 * missing; a ring whose slot `next` is in use has come around instead, and lost the oldest
+	 * ones. */
+	uint32_t next;
 	uint32_t begin_clock, end_clock;
 	uint64_t begin_ns, end_ns; /* the device's common clock, read beside the clocks above */
 };
 
 /* On the device, zeroed before a launch: `groups` rings for each of the first `blocks` blocks, and
- * `slots` records for each ring, of which the newest are kept. `records` is a multiple of the bytes
+ * `slots` records for each ring; one of zeroes was not made. `records` is a multiple of the bytes
  * of one ring's slots, and all addresses of records have the same upper half. */
 struct tk_trace_memory {
 	struct tk_trace_ring *rings; /* NULL: nothing is recorded */
 	struct tk_trace_record *records;
 	uint32_t blocks, groups;
-	uint32_t slots; /* a power of 2 */
+	uint32_t slots; /* a power of 2; from ABI 1.7 on at least 2 * TK_TRACE_TURN_MAX */
 };
 
 /* The kernels of one source file that record with the same regions. */

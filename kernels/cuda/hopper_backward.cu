@@ -13,6 +13,20 @@
 // another.
 #include "hopper_attention.h"
 #include "hopper_backward.h"
+#include "trace.h"
+
+// Of hopper_keys, which takes longest. Its producer has no register for a writer, and where all
+// sums, scores and weights are alive its consumers have none for a record: dP is not seen, which
+// is multiplied beside the weights, nor the wait for it.
+#define REGIONS(X) \
+	X(WAIT_KEYS, "wait for K and V", WAIT) \
+	X(WAIT_STEP, "wait for Q and dO", WAIT) \
+	X(WAIT_PRODUCTS, "wait for products", WAIT) \
+	X(SCORES, "scores", TENSOR) \
+	X(GRADIENTS, "dV and dK", TENSOR) \
+	X(WEIGHTS, "weights and dS", COMPUTE) \
+	X(STORE, "store", STORE)
+TK_TRACE_KERNEL("hopper_keys", REGIONS, "consumer 1", "consumer 2")
 
 // KEYS: rows of a streamed tile, keys or queries.
 template <int D_> struct kernel_traits {
@@ -292,13 +306,15 @@ HOPPER_INLINE void multiply_by_delta(float *dp, const float *p, uint32_t stats)
 
 template <class Traits, class T>
 HOPPER_INLINE void consume_keys(float *dk, float *dv, const hopper_backward_args &p,
-        const shared_layout &s, const tile &t, int group, ring<Traits::STAGES> &r)
+        const shared_layout &s, const tile &t, int group, ring<Traits::STAGES> &r,
+        tk_trace_writer &trace)
 {
 	uint32_t weight[Traits::KEYS / 4], d_score[Traits::KEYS / 4],
 	        k = s.resident + group * 2 * Traits::PIECE_BYTES;
 	int key = t.first + group * GROUP_ROWS, last = -1;
 	streamed_tiles<Traits, true> q = {s, r, t.tiles * t.heads, t.tiles, 0, t.begin,
 	        p.causal ? key - shift_of(p) : 0, 0, 0, 0};
+	tk_trace_enter(trace, REGION_WAIT_STEP);
 	while (q.next()) {
 		uint32_t at = s.pass + q.stage * 2 * Traits::PIECE_BYTES,
 		         stats = s.row_stats + q.stage * 2 * Traits::ROW_STATS_BYTES;
@@ -306,9 +322,11 @@ HOPPER_INLINE void consume_keys(float *dk, float *dv, const hopper_backward_args
 		        dp[Traits::KEYS /
 		                2]; // declared here, so that no product depends on earlier values
 		wgmma_fence();
+		tk_trace_begin<0>(trace, REGION_SCORES, q.stage, REGION_WAIT_PRODUCTS);
 		issue_scores<Traits, T>(score, k, at);
 		issue_scores<Traits, T>(dp, k + Traits::PIECE_BYTES, at + Traits::PIECE_BYTES);
 		wgmma_wait<1>();
+		tk_trace_end<1>(trace, REGION_SCORES, q.stage, REGION_WEIGHTS);
 		if (last >= 0)
 			release_stage<true>(s.empty + last * 8);
 		if (p.causal && q.row + shift_of(p) < key + GROUP_ROWS - 1)
@@ -319,9 +337,12 @@ HOPPER_INLINE void consume_keys(float *dk, float *dv, const hopper_backward_args
 		multiply_by_delta<Traits>(dp, score, stats + Traits::ROW_STATS_BYTES);
 		pack_weights<Traits, T>(d_score, dp);
 		wgmma_fence();
+		tk_trace_begin<2>(trace, REGION_GRADIENTS, q.stage, REGION_WAIT_PRODUCTS);
 		issue_output<Traits, T>(dv, weight, at + Traits::PIECE_BYTES, 1);
 		issue_output<Traits, T>(dk, d_score, at, 1);
 		wgmma_wait<1>(); // frees the weights' registers for the next scores; dK still runs
+		tk_trace_end<3>(trace, REGION_GRADIENTS, q.stage, REGION_WAIT_STEP);
+		tk_trace_advance<4>(trace);
 		last = q.stage;
 	}
 	wgmma_wait<0>();
@@ -448,6 +469,8 @@ __global__ void __launch_bounds__(Traits::THREADS, 1)
 			produce<Traits, true>(&q, &k, &v, &d_o, p, s, tile_count);
 	} else {
 		registers_acquire<240>();
+		tk_trace_writer trace =
+		        tk_trace_open((uint32_t)group, threadIdx.x % WARPGROUP == 0);
 		ring<Traits::STAGES> r = {0, 0};
 		int parity = 0;
 		for (int tile_index = (int)blockIdx.x; tile_index < tile_count;
@@ -456,8 +479,10 @@ __global__ void __launch_bounds__(Traits::THREADS, 1)
 			float sums_k[Traits::D / 2], sums_v[Traits::D / 2];
 			zero<Traits>(sums_k);
 			zero<Traits>(sums_v);
+			tk_trace_enter_tile(trace, REGION_WAIT_KEYS);
 			barrier_wait(s.resident_full + group * 8, parity);
-			consume_keys<Traits, T>(sums_k, sums_v, p, s, t, group, r);
+			consume_keys<Traits, T>(sums_k, sums_v, p, s, t, group, r, trace);
+			tk_trace_enter(trace, REGION_STORE);
 			stage_output<Traits, T>(
 			        sums_k, p.scale, s.resident + group * 2 * Traits::PIECE_BYTES);
 			stage_output<Traits, T>(sums_v, 1,
@@ -466,6 +491,7 @@ __global__ void __launch_bounds__(Traits::THREADS, 1)
 		}
 		if (threadIdx.x % WARPGROUP == 0)
 			tma_store_wait<0>();
+		tk_trace_close(trace);
 	}
 #endif
 }

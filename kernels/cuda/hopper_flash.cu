@@ -88,9 +88,10 @@ template <class Traits>
 HOPPER_INLINE void load_block(const CUtensorMap *map, uint32_t to, uint32_t full, uint32_t empty,
         ring<STAGES> &r, const tile &t, int block, tk_trace_writer &trace)
 {
-	tk_trace_enter(trace, REGION_LOAD_WAIT);
+	tk_trace_enter<0>(trace, REGION_LOAD_WAIT);
 	barrier_wait(empty + r.stage * 8, r.phase ^ 1);
-	tk_trace_enter(trace, REGION_LOAD);
+	tk_trace_enter<1>(trace, REGION_LOAD);
+	tk_trace_advance<2>(trace);
 	barrier_expect(full + r.stage * 8, Traits::KV_BYTES);
 #pragma unroll
 	for (int x = 0; x < Traits::BLOCKS; x++)
@@ -222,26 +223,27 @@ HOPPER_INLINE void consume_tile(float *o, softmax &m, const hopper_flash_args &p
 	online_softmax<Traits>(m, score, p.scale);
 	pack_weights<Traits, T>(weight, score);
 	for (int block = t.blocks - 2; block >= 0; block--) {
-		tk_trace_enter(trace, REGION_WAIT_K);
+		tk_trace_enter<0>(trace, REGION_WAIT_K);
 		ping_pong_wait<Traits>(group);
 		barrier_wait(s.k_full + kr.stage * 8, kr.phase);
 		wgmma_fence();
-		tk_trace_begin(trace, REGION_SCORES, kr.stage, REGION_WAIT_V);
+		tk_trace_begin<1>(trace, REGION_SCORES, kr.stage, REGION_WAIT_V);
 		issue_scores<Traits, T>(score, q, s.k + kr.stage * Traits::KV_BYTES);
 		barrier_wait(s.v_full + vr.stage * 8, vr.phase);
-		tk_trace_begin(trace, REGION_OUTPUT, vr.stage, REGION_WAIT_SCORES);
+		tk_trace_begin<2>(trace, REGION_OUTPUT, vr.stage, REGION_WAIT_SCORES);
 		issue_output<Traits, T>(o, weight, s.v + vr.stage * Traits::KV_BYTES, 1);
 		ping_pong_signal<Traits>(group);
 		wgmma_wait<1>();
-		tk_trace_end(trace, REGION_SCORES, kr.stage, REGION_SOFTMAX);
+		tk_trace_end<3>(trace, REGION_SCORES, kr.stage, REGION_SOFTMAX);
 		release_tile<Traits>(s.k_empty + kr.stage * 8);
 		kr.next();
 		if ((block + 1) * Traits::KEYS > all)
 			apply_mask<Traits>(score, p, row, block * Traits::KEYS);
 		online_softmax<Traits>(m, score, p.scale);
-		tk_trace_enter(trace, REGION_WAIT_OUTPUT);
+		tk_trace_enter<4>(trace, REGION_WAIT_OUTPUT);
 		wgmma_wait<0>();
-		tk_trace_end(trace, REGION_OUTPUT, vr.stage, REGION_RESCALE);
+		tk_trace_end<5>(trace, REGION_OUTPUT, vr.stage, REGION_RESCALE);
+		tk_trace_advance<6>(trace);
 		release_tile<Traits>(s.v_empty + vr.stage * 8);
 		vr.next();
 		scale_rows<Traits::D / 2>(o, m.rescale);
@@ -274,7 +276,7 @@ HOPPER_INLINE void consume(const CUtensorMap *o_map, const hopper_flash_args &p,
 #pragma unroll
 		for (int i = 0; i < Traits::D / 2; i++)
 			o[i] = 0;
-		tk_trace_enter(trace, REGION_WAIT_Q);
+		tk_trace_enter_tile(trace, REGION_WAIT_Q);
 		barrier_wait(s.q_full + group * 8, parity);
 		consume_tile<Traits, T>(o, m, p, s, t, group, kr, vr, trace);
 		tk_trace_enter(trace, REGION_STORE);

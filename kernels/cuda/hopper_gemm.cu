@@ -124,9 +124,10 @@ HOPPER_INLINE void produce(const CUtensorMap *a, const CUtensorMap *b, const hop
 		for (int step = t.first; step < t.last; step++) {
 			uint32_t to = s.stages + stage * Traits::STAGE_BYTES,
 			         full = s.full + stage * 8;
-			tk_trace_enter(trace, REGION_LOAD_WAIT);
+			tk_trace_enter<0>(trace, REGION_LOAD_WAIT);
 			barrier_wait(s.empty + stage * 8, phase);
-			tk_trace_enter(trace, REGION_LOAD);
+			tk_trace_enter<1>(trace, REGION_LOAD);
+			tk_trace_advance<2>(trace);
 			barrier_expect(full, Traits::STAGE_BYTES);
 			load_a<Traits, K, a_fast>(a, to, full, t, step);
 			load_b<Traits, K, b_fast>(b, to + Traits::A_BYTES, full, t, step);
@@ -174,17 +175,18 @@ HOPPER_INLINE void multiply_tile(
         float *sum, const operands &s, const tile &t, int group, ring &r, tk_trace_writer &trace)
 {
 	int last = -1;
-	tk_trace_enter(trace, REGION_WAIT);
+	tk_trace_enter_tile(trace, REGION_WAIT);
 	for (int step = t.first; step < t.last; step++) {
 		barrier_wait(s.full + r.stage * 8, r.phase);
-		tk_trace_begin(trace, REGION_MULTIPLY, r.stage, REGION_WAIT_MULTIPLY);
+		tk_trace_begin<0>(trace, REGION_MULTIPLY, r.stage, REGION_WAIT_MULTIPLY);
 		multiply_stage<Traits, A, B, a_fast, b_fast>(
 		        sum, s.stages + r.stage * Traits::STAGE_BYTES, group, step > t.first);
 		wgmma_wait<1>();
 		if (last >= 0) {
-			tk_trace_end(trace, REGION_MULTIPLY, last, REGION_WAIT);
+			tk_trace_end<1>(trace, REGION_MULTIPLY, last, REGION_WAIT);
 			release<Traits>(s.empty + last * 8);
 		}
+		tk_trace_advance<2>(trace);
 		last = r.stage;
 		if (++r.stage == Traits::STAGES) {
 			r.stage = 0;

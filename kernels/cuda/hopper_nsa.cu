@@ -135,9 +135,10 @@ template <class Traits> struct producer {
 	// Waits for a free stage and writes the step that it is for.
 	HOPPER_INLINE void begin(int key, uint32_t tokens)
 	{
-		tk_trace_enter(trace, REGION_LOAD_WAIT);
+		tk_trace_enter<0>(trace, REGION_LOAD_WAIT);
 		barrier_wait(s.empty + r.stage * 8, r.phase ^ 1);
-		tk_trace_enter(trace, REGION_LOAD);
+		tk_trace_enter<1>(trace, REGION_LOAD);
+		tk_trace_advance<2>(trace);
 		asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(s.steps + r.stage * 8),
 		             "r"(key), "r"(tokens)
 		             : "memory");
@@ -315,13 +316,14 @@ HOPPER_INLINE void consume_branch(float *o, const hopper_nsa_args &p, const shar
 		consumed_step now = next;
 		wgmma_fence();
 		issue_scores<Traits, T>(score, v.q, s.stages + now.stage * Traits::STAGE_BYTES);
-		tk_trace_begin(trace, REGION_SCORES, now.stage, REGION_WAIT_PRODUCTS);
+		tk_trace_begin<0>(trace, REGION_SCORES, now.stage, REGION_WAIT_PRODUCTS);
 		wgmma_wait<0>();
-		tk_trace_end(trace, REGION_SCORES, now.stage, REGION_SOFTMAX);
+		tk_trace_end<1>(trace, REGION_SCORES, now.stage, REGION_SOFTMAX);
 		softmax_step<Traits>(m, score, p, v, now, width);
 		scale_rows<Traits::D / 2>(o, m.rescale);
 		pack_weights<Traits, T>(weight, score);
-		tk_trace_enter(trace, REGION_WAIT_STEP);
+		tk_trace_enter<2>(trace, REGION_WAIT_STEP);
+		tk_trace_advance<3>(trace);
 		while ((next = next_step<Traits>(s, r, v.group_tokens, Traits::STAGES - 1)).key >=
 		        0) {
 			wgmma_fence();
@@ -329,18 +331,19 @@ HOPPER_INLINE void consume_branch(float *o, const hopper_nsa_args &p, const shar
 			        score, v.q, s.stages + next.stage * Traits::STAGE_BYTES);
 			issue_output<Traits, T>(o, weight,
 			        s.stages + now.stage * Traits::STAGE_BYTES + Traits::KV_BYTES, 1);
-			tk_trace_begin(trace, REGION_SCORES, next.stage, REGION_WAIT_PRODUCTS);
-			tk_trace_begin(trace, REGION_OUTPUT, now.stage, REGION_WAIT_PRODUCTS);
+			tk_trace_begin<0>(trace, REGION_SCORES, next.stage, REGION_WAIT_PRODUCTS);
+			tk_trace_begin<1>(trace, REGION_OUTPUT, now.stage, REGION_WAIT_PRODUCTS);
 			wgmma_wait<1>();
-			tk_trace_end(trace, REGION_SCORES, next.stage, REGION_SOFTMAX);
+			tk_trace_end<2>(trace, REGION_SCORES, next.stage, REGION_SOFTMAX);
 			softmax_step<Traits>(m, score, p, v, next, width);
-			tk_trace_enter(trace, REGION_WAIT_PRODUCTS);
+			tk_trace_enter<3>(trace, REGION_WAIT_PRODUCTS);
 			wgmma_wait<0>();
-			tk_trace_end(trace, REGION_OUTPUT, now.stage, REGION_SOFTMAX);
+			tk_trace_end<4>(trace, REGION_OUTPUT, now.stage, REGION_SOFTMAX);
 			release(s.empty + now.stage * 8);
 			scale_rows<Traits::D / 2>(o, m.rescale);
 			pack_weights<Traits, T>(weight, score);
-			tk_trace_enter(trace, REGION_WAIT_STEP);
+			tk_trace_enter<5>(trace, REGION_WAIT_STEP);
+			tk_trace_advance<6>(trace);
 			now = next;
 		}
 		wgmma_fence();
@@ -417,7 +420,7 @@ HOPPER_INLINE void consume(const CUtensorMap *o_map, const hopper_nsa_args &p,
 		tile t = locate_tile(p, Traits::ROWS, tile_index);
 		row_tokens v = locate_rows<Traits>(p, s, t, group);
 		float o[Traits::D / 2];
-		tk_trace_enter(trace, REGION_WAIT_Q);
+		tk_trace_enter_tile(trace, REGION_WAIT_Q);
 		barrier_wait(s.q_full + group * 8, parity);
 		consume_branch<Traits, T>(o, p, s, v, r, 0, trace);
 		tk_trace_enter(trace, REGION_SPILL);

@@ -182,20 +182,21 @@ backward_keys(flash_problem p, backward_tensors<T> t, float factor)
 		const T *qs = ring + tile % 2 * 2 * Tiling::STREAMED_ELEMENTS,
 		        *d_os = qs + Tiling::STREAMED_ELEMENTS;
 		gpu_sum s[1][Tiling::STREAMED / 16], dp[1][Tiling::STREAMED / 16];
-		tk_trace_enter(trace, REGION_WAIT);
+		tk_trace_enter<0>(trace, REGION_WAIT);
 		gpu_copy_wait<0>();
 		__syncthreads();
-		tk_trace_enter(trace, REGION_LOAD);
+		tk_trace_enter<1>(trace, REGION_LOAD);
 		if (tile + 1 < tiles * group)
 			prefetch(tile + 1);
-		tk_trace_enter(trace, REGION_SCORES);
+		tk_trace_enter<2>(trace, REGION_SCORES);
 		flash_scores<Tiling::D, 1, Tiling::STREAMED, T>(s, shared_rows<Tiling, T>{ks}, qs);
 		flash_scores<Tiling::D, 1, Tiling::STREAMED, T>(
 		        dp, shared_rows<Tiling, T>{vs}, d_os);
-		tk_trace_enter(trace, REGION_SOFTMAX);
+		tk_trace_enter<3>(trace, REGION_SOFTMAX);
 		softmax_gradient_keys<Tiling>(s, dp, lse[tile % 2], delta[tile % 2], p.scale,
 		        p.causal ? first + tile % tiles * Tiling::STREAMED + shift - key : 1 << 30);
-		tk_trace_enter(trace, REGION_OUTPUT);
+		tk_trace_enter<4>(trace, REGION_OUTPUT);
+		tk_trace_advance<5>(trace);
 		flash_accumulate<Tiling::D, 1, Tiling::STREAMED, T>(dv, s, d_os);
 		flash_accumulate<Tiling::D, 1, Tiling::STREAMED, T>(dk, dp, qs);
 		if (tile + 1 < tiles * group)

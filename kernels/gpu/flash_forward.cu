@@ -119,25 +119,25 @@ flash_forward(flash_problem p, const T *q, const T *k, const T *v, T *o, float *
 	gpu_copy_commit();
 	for (int key = 0; key < end; key += Tiling::KEYS) {
 		gpu_sum s[Tiling::ROWS][Tiling::KEYS / 16];
-		tk_trace_enter(trace, REGION_WAIT_K);
+		tk_trace_enter<0>(trace, REGION_WAIT_K);
 		gpu_copy_wait<0>();
 		__syncthreads();
-		tk_trace_enter(trace, REGION_LOAD);
+		tk_trace_enter<1>(trace, REGION_LOAD);
 		flash_load_tile<Tiling::KEYS, Tiling::D, Tiling::THREADS>(
 		        vs, v + key * kv_step, kv_step, end - key);
 		gpu_copy_commit();
-		tk_trace_enter(trace, REGION_SCORES);
+		tk_trace_enter<2>(trace, REGION_SCORES);
 		flash_scores<Tiling::D, Tiling::ROWS, Tiling::KEYS, T>(s, query, ks);
-		tk_trace_enter(trace, REGION_WAIT_V);
+		tk_trace_enter<3>(trace, REGION_WAIT_V);
 		gpu_copy_wait<0>();
 		__syncthreads();
-		tk_trace_enter(trace, REGION_LOAD);
+		tk_trace_enter<4>(trace, REGION_LOAD);
 		if (key + Tiling::KEYS < end)
 			flash_load_tile<Tiling::KEYS, Tiling::D, Tiling::THREADS>(ks,
 			        k + (key + Tiling::KEYS) * kv_step, kv_step,
 			        end - key - Tiling::KEYS);
 		gpu_copy_commit();
-		tk_trace_enter(trace, REGION_SOFTMAX);
+		tk_trace_enter<5>(trace, REGION_SOFTMAX);
 		if (key + Tiling::KEYS > min(all, end))
 			flash_mask<Tiling::ROWS, Tiling::KEYS, false>(s, [&](int row) {
 				return (p.causal ? min(p.skv, warp_row + row + p.skv - p.sq + 1)
@@ -145,7 +145,8 @@ flash_forward(flash_problem p, const T *q, const T *k, const T *v, T *o, float *
 				       key;
 			});
 		flash_softmax<Tiling::D, Tiling::ROWS, Tiling::KEYS>(r, s, p.scale);
-		tk_trace_enter(trace, REGION_OUTPUT);
+		tk_trace_enter<6>(trace, REGION_OUTPUT);
+		tk_trace_advance<7>(trace);
 		flash_accumulate<Tiling::D, Tiling::ROWS, Tiling::KEYS, T>(r.o, s, vs);
 	}
 	gpu_copy_wait<0>();

@@ -32,16 +32,17 @@ template <int TILE, typename T> GPU_KERNEL(TILE *TILE, 1) gemm_shared(gemm_opera
 	tk_trace_writer trace = tk_trace_open(0, threadIdx.x == 0);
 	gemm_select(o, (int)blockIdx.z);
 	for (int l0 = 0; l0 < o.a.k; l0 += TILE) {
-		tk_trace_enter(trace, REGION_LOAD);
+		tk_trace_enter<0>(trace, REGION_LOAD);
 		load_tile<TILE>(as, o.a, row0, l0);
 		load_tile<TILE>(bs, o.b, col0, l0);
-		tk_trace_enter(trace, REGION_WAIT);
+		tk_trace_enter<1>(trace, REGION_WAIT);
 		__syncthreads();
-		tk_trace_enter(trace, REGION_MULTIPLY);
+		tk_trace_enter<2>(trace, REGION_MULTIPLY);
 #pragma unroll
 		for (int l = 0; l < TILE; l++)
 			sum += as[l][y] * bs[l][x];
-		tk_trace_enter(trace, REGION_WAIT);
+		tk_trace_enter<3>(trace, REGION_WAIT);
+		tk_trace_advance<4>(trace);
 		__syncthreads();
 	}
 	tk_trace_enter(trace, REGION_STORE);

@@ -46,12 +46,12 @@ template <int SIDE, typename T> GPU_KERNEL(THREADS, 1) gemm_register(gemm_operan
 	tk_trace_writer trace = tk_trace_open(0, threadIdx.x == 0);
 	gemm_select(o, (int)blockIdx.z);
 	for (int l0 = 0; l0 < o.a.k; l0 += DEPTH) {
-		tk_trace_enter(trace, REGION_LOAD);
+		tk_trace_enter<0>(trace, REGION_LOAD);
 		load_tile<TILE>(as, o.a, row0, l0);
 		load_tile<TILE>(bs, o.b, col0, l0);
-		tk_trace_enter(trace, REGION_WAIT);
+		tk_trace_enter<1>(trace, REGION_WAIT);
 		__syncthreads();
-		tk_trace_enter(trace, REGION_MULTIPLY);
+		tk_trace_enter<2>(trace, REGION_MULTIPLY);
 #pragma unroll
 		for (int l = 0; l < DEPTH; l++) {
 			__align__(16) float x[SIDE], y[SIDE];
@@ -63,7 +63,8 @@ template <int SIDE, typename T> GPU_KERNEL(THREADS, 1) gemm_register(gemm_operan
 				for (int j = 0; j < SIDE; j++)
 					sum[i][j] += x[i] * y[j];
 		}
-		tk_trace_enter(trace, REGION_WAIT);
+		tk_trace_enter<3>(trace, REGION_WAIT);
+		tk_trace_advance<4>(trace);
 		__syncthreads();
 	}
 	tk_trace_enter(trace, REGION_STORE);

@@ -108,16 +108,17 @@ template <typename T> GPU_KERNEL(THREADS, 2) gemm_pipelined(gemm_operands<T> o)
 	load_tile(next_a, o.a, a_aligned, row0, 0);
 	load_tile(next_b, o.b, b_aligned, col0, 0);
 	for (int l0 = 0, half = 0; l0 < o.a.k; l0 += DEPTH, half ^= 1) {
-		tk_trace_enter(trace, REGION_WAIT); // for the entries, then for the block
+		tk_trace_enter<0>(trace, REGION_WAIT); // for the entries, then for the block
 		store_tile(as[half], next_a, o.a);
 		store_tile(bs[half], next_b, o.b);
 		__syncthreads();
-		tk_trace_enter(trace, REGION_LOAD);
+		tk_trace_enter<1>(trace, REGION_LOAD);
 		if (l0 + DEPTH < o.a.k) {
 			load_tile(next_a, o.a, a_aligned, row0, l0 + DEPTH);
 			load_tile(next_b, o.b, b_aligned, col0, l0 + DEPTH);
 		}
-		tk_trace_enter(trace, REGION_MULTIPLY);
+		tk_trace_enter<2>(trace, REGION_MULTIPLY);
+		tk_trace_advance<3>(trace);
 		multiply(sum, as[half], bs[half], tx, ty);
 	}
 	tk_trace_enter(trace, REGION_STORE);

@@ -153,12 +153,13 @@ gemm_matrix(gemm_operands<T> o)
 		prefetch(tile);
 	for (int tile = 0; tile * Tiling::K < o.a.k; tile++) {
 		int stage = tile % Tiling::STAGES;
-		tk_trace_enter(trace, REGION_WAIT);
+		tk_trace_enter<0>(trace, REGION_WAIT);
 		gpu_copy_wait<Tiling::STAGES - 2>();
 		__syncthreads();
-		tk_trace_enter(trace, REGION_LOAD);
+		tk_trace_enter<1>(trace, REGION_LOAD);
 		prefetch(tile + Tiling::STAGES - 1);
-		tk_trace_enter(trace, REGION_MULTIPLY);
+		tk_trace_enter<2>(trace, REGION_MULTIPLY);
+		tk_trace_advance<3>(trace);
 		multiply<Tiling, a_fast, b_fast, T>(
 		        sum, as + stage * A::ELEMENTS, bs + stage * B::ELEMENTS, wm, wn);
 	}

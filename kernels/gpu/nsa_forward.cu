@@ -94,17 +94,18 @@ GPU_INLINE void selected(flash_rows<Tiling::D, 1> &r, const Query &query, const 
 		gpu_copy_commit();
 	}
 	while (current.next<Tiling::KEYS>(p, end)) {
-		tk_trace_enter(trace, REGION_WAIT);
+		tk_trace_enter<0>(trace, REGION_WAIT);
 		gpu_copy_wait<Tiling::STAGES - 2>();
 		gpu_warp_barrier();
-		tk_trace_enter(trace, REGION_LOAD);
+		tk_trace_enter<1>(trace, REGION_LOAD);
 		if (ahead.next<Tiling::KEYS>(p, end))
 			load_stage<Tiling, GPU_LANES>(memory + (slot + Tiling::STAGES - 1) %
 			                                               Tiling::STAGES *
 			                                               Tiling::STAGE,
 			        c, ahead.key, ahead.valid);
 		gpu_copy_commit();
-		tk_trace_enter(trace, REGION_ATTEND);
+		tk_trace_enter<2>(trace, REGION_ATTEND);
+		tk_trace_advance<3>(trace);
 		attend<Tiling>(r, query, memory + slot * Tiling::STAGE, 0, current.valid, p.scale);
 		slot = (slot + 1) % Tiling::STAGES;
 	}
@@ -123,15 +124,16 @@ GPU_INLINE void window(flash_rows<Tiling::D, 1> &r, const Query &query, const ns
 	load_stage<Tiling, Tiling::THREADS>(memory, c, begin, end - begin);
 	gpu_copy_commit();
 	for (int key = begin; key < end; key += Tiling::KEYS, half ^= 1) {
-		tk_trace_enter(trace, REGION_WAIT_WINDOW);
+		tk_trace_enter<0>(trace, REGION_WAIT_WINDOW);
 		gpu_copy_wait<0>();
 		__syncthreads();
-		tk_trace_enter(trace, REGION_LOAD);
+		tk_trace_enter<1>(trace, REGION_LOAD);
 		if (key + Tiling::KEYS < end)
 			load_stage<Tiling, Tiling::THREADS>(memory + (half ^ 1) * Tiling::STAGE, c,
 			        key + Tiling::KEYS, end - key - Tiling::KEYS);
 		gpu_copy_commit();
-		tk_trace_enter(trace, REGION_WINDOW);
+		tk_trace_enter<2>(trace, REGION_WINDOW);
+		tk_trace_advance<3>(trace);
 		if (key <= token && key + Tiling::KEYS > token + 1 - p.window)
 			attend<Tiling>(r, query, memory + half * Tiling::STAGE,
 			        token + 1 - p.window - key, token + 1 - key, p.scale);

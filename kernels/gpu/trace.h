@@ -13,10 +13,23 @@
  *   tk_trace_leave(trace);                                        // ones apart
  *   tk_trace_close(trace);
  *
+ * A loop that takes about a microsecond numbers the records of a turn: their addresses are then
+ * constants, and a record costs a third. Numbers that a turn leaves out are not read.
+ *
+ *   for (...) {
+ *           tk_trace_enter<0>(trace, REGION_WAIT);
+ *           ...
+ *           tk_trace_enter<1>(trace, REGION_MULTIPLY);
+ *           ...
+ *           tk_trace_advance<2>(trace);        // at most TK_TRACE_TURN_MAX
+ *   }
+ *
+ * A persistent kernel enters the first region of each tile by tk_trace_enter_tile().
+ *
  * Without TK_TRACE all of it is empty, and the machine code is that of a kernel without it. With
- * TK_TRACE the recording thread of each group writes 8 bytes for each call to a ring in global
- * memory. All threads of a warp must make the calls together. tracker_abi.h has the layout of the
- * rings; their memory is the host's. */
+ * TK_TRACE the recording thread of each group writes 8 bytes for each call to its ring in global
+ * memory, until that is full. All threads of a warp must make the calls together. tracker_abi.h has
+ * the layout of the rings; their memory is the host's. */
 #ifndef TK_TRACE_H
 #define TK_TRACE_H
 #include "tracker_abi.h"
@@ -95,33 +108,42 @@ TK_TRACE_INLINE uint32_t tk_trace_multiprocessor(void)
 #endif
 }
 
-/* One register: the lower half of the next record's address, whose lowest bit is set in a thread
- * that records. */
+/* One register: the lower half of the next record's address. Bit 0: it is recorded. Bit 1: of the
+ * recording thread of a group. */
 struct tk_trace_writer {
 	uint32_t next;
 };
+#define TK_TRACE_RECORDER 3
 
 /* Without a branch: a branch between a warpgroup's matrix products would make the compiler wait for
  * each of them. */
+template <int AT>
 TK_TRACE_INLINE void tk_trace_put(tk_trace_writer &w, uint32_t does, enum tk_trace_event event,
         uint32_t async, uint32_t token)
 {
+	static_assert(AT >= 0 && AT < TK_TRACE_TURN_MAX, "a turn has at most TK_TRACE_TURN_MAX");
 	uint32_t what = does | (uint32_t)event << 8 | async << 16 | token << 24;
-	uint32_t upper = (uint32_t)((uint64_t)tk_trace_memory.records >> 32),
-	         mask = tk_trace_memory.slots * 8 - 1;
+	uint32_t upper = (uint32_t)((uint64_t)tk_trace_memory.records >> 32);
 #ifdef __HIP_PLATFORM_AMD__
 	if (w.next & 1)
-		*(uint2 *)((uint64_t)upper << 32 | (w.next - 1)) =
+		*(uint2 *)(((uint64_t)upper << 32 | (w.next - TK_TRACE_RECORDER)) + AT * 8) =
 		        make_uint2(tk_trace_clock(), what);
 #else
 	asm volatile("{\n\t.reg .pred records;\n\t.reg .u32 clock, flag;\n\t.reg .u64 to;\n\t"
 	             "and.b32 flag, %0, 1;\n\tsetp.ne.u32 records, flag, 0;\n\t"
 	             "mov.b64 to, {%0, %1};\n\tmov.u32 clock, %%clock;\n\t"
-	             "@records st.global.v2.u32 [to + -1], {clock, %2};\n\t}" ::"r"(w.next),
-	             "r"(upper), "r"(what)
+	             "@records st.global.v2.u32 [to + %3], {clock, %2};\n\t}" ::"r"(w.next),
+	             "r"(upper), "r"(what), "n"(AT * 8 - TK_TRACE_RECORDER)
 	             : "memory");
 #endif
-	w.next = (w.next & ~mask) | ((w.next + 8) & mask);
+}
+
+/* Stops where the ring has no room for another turn. */
+template <int RECORDS> TK_TRACE_INLINE void tk_trace_advance(tk_trace_writer &w)
+{
+	static_assert(RECORDS <= TK_TRACE_TURN_MAX, "a turn has at most TK_TRACE_TURN_MAX");
+	uint32_t mask = tk_trace_memory.slots * 8 - 1, next = w.next + (w.next & 1) * RECORDS * 8;
+	w.next = next - ((next & mask) > mask - 8 * TK_TRACE_TURN_MAX ? next & 1 : 0);
 }
 
 TK_TRACE_INLINE tk_trace_writer tk_trace_open(uint32_t group, bool records)
@@ -129,7 +151,7 @@ TK_TRACE_INLINE tk_trace_writer tk_trace_open(uint32_t group, bool records)
 	tk_trace_writer w = {0};
 	uint32_t block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
 	if (records && tk_trace_memory.rings && block < tk_trace_memory.blocks &&
-	        group < tk_trace_memory.groups) {
+	        group < tk_trace_memory.groups && tk_trace_memory.slots >= 2 * TK_TRACE_TURN_MAX) {
 		uint32_t index = block * tk_trace_memory.groups + group;
 		struct tk_trace_ring *ring = tk_trace_memory.rings + index;
 		ring->block = block;
@@ -139,23 +161,25 @@ TK_TRACE_INLINE tk_trace_writer tk_trace_open(uint32_t group, bool records)
 		ring->begin_clock = tk_trace_clock();
 		w.next = (uint32_t)(uint64_t)(tk_trace_memory.records +
 		                              (size_t)index * tk_trace_memory.slots) +
-		         1;
+		         TK_TRACE_RECORDER;
 	}
-#pragma unroll
-	for (int i = 0; i < 4; i++)
-		tk_trace_put(w, TK_TRACE_CALIBRATION, TK_TRACE_DOES, 0, 0);
+	tk_trace_put<0>(w, TK_TRACE_CALIBRATION, TK_TRACE_DOES, 0, 0);
+	tk_trace_put<1>(w, TK_TRACE_CALIBRATION, TK_TRACE_DOES, 0, 0);
+	tk_trace_put<2>(w, TK_TRACE_CALIBRATION, TK_TRACE_DOES, 0, 0);
+	tk_trace_put<3>(w, TK_TRACE_CALIBRATION, TK_TRACE_DOES, 0, 0);
+	tk_trace_advance<4>(w);
 	return w;
 }
 
 TK_TRACE_INLINE void tk_trace_close(tk_trace_writer &w)
 {
-	if (!(w.next & 1))
+	if (!(w.next & 2))
 		return;
 	uint32_t record = (w.next - (uint32_t)(uint64_t)tk_trace_memory.records) / 8;
 	struct tk_trace_ring *ring = tk_trace_memory.rings + record / tk_trace_memory.slots;
 	ring->end_clock = tk_trace_clock();
 	ring->end_ns = tk_trace_time_ns();
-	ring->next = record % tk_trace_memory.slots;
+	ring->next = record % tk_trace_memory.slots | (w.next & 1 ? 0 : TK_TRACE_IS_FULL);
 }
 #else
 struct tk_trace_writer {
@@ -165,8 +189,12 @@ TK_TRACE_INLINE tk_trace_writer tk_trace_open(uint32_t, bool)
 {
 	return {};
 }
+template <int AT>
 TK_TRACE_INLINE void tk_trace_put(
         tk_trace_writer &, uint32_t, enum tk_trace_event, uint32_t, uint32_t)
+{
+}
+template <int RECORDS> TK_TRACE_INLINE void tk_trace_advance(tk_trace_writer &)
 {
 }
 TK_TRACE_INLINE void tk_trace_close(tk_trace_writer &)
@@ -178,22 +206,51 @@ TK_TRACE_INLINE void tk_trace_close(tk_trace_writer &)
 #define TK_TRACE_KERNEL(title, REGIONS, ...) enum region { REGIONS(TK_TRACE_ID) REGION_COUNT };
 #endif
 
+/* ---- numbered, in a turn of a loop ---- */
+
+template <int AT> TK_TRACE_INLINE void tk_trace_enter(tk_trace_writer &w, uint32_t region)
+{
+	tk_trace_put<AT>(w, region, TK_TRACE_DOES, 0, 0);
+}
+template <int AT>
+TK_TRACE_INLINE void tk_trace_begin(
+        tk_trace_writer &w, uint32_t async, uint32_t token, uint32_t entered)
+{
+	tk_trace_put<AT>(w, entered, TK_TRACE_BEGIN_ASYNC, async, token);
+}
+template <int AT>
+TK_TRACE_INLINE void tk_trace_end(
+        tk_trace_writer &w, uint32_t async, uint32_t token, uint32_t entered)
+{
+	tk_trace_put<AT>(w, entered, TK_TRACE_END_ASYNC, async, token);
+}
+
+/* ---- one by one ---- */
+
 TK_TRACE_INLINE void tk_trace_enter(tk_trace_writer &w, uint32_t region)
 {
-	tk_trace_put(w, region, TK_TRACE_DOES, 0, 0);
+	tk_trace_enter<0>(w, region);
+	tk_trace_advance<1>(w);
+}
+TK_TRACE_INLINE void tk_trace_enter_tile(tk_trace_writer &w, uint32_t region)
+{
+	tk_trace_put<0>(w, region, TK_TRACE_BEGIN_TILE, 0, 0);
+	tk_trace_advance<1>(w);
 }
 TK_TRACE_INLINE void tk_trace_leave(tk_trace_writer &w)
 {
-	tk_trace_put(w, TK_TRACE_NOTHING, TK_TRACE_DOES, 0, 0);
+	tk_trace_enter(w, TK_TRACE_NOTHING);
 }
 TK_TRACE_INLINE void tk_trace_begin(
         tk_trace_writer &w, uint32_t async, uint32_t token, uint32_t entered)
 {
-	tk_trace_put(w, entered, TK_TRACE_BEGIN_ASYNC, async, token);
+	tk_trace_begin<0>(w, async, token, entered);
+	tk_trace_advance<1>(w);
 }
 TK_TRACE_INLINE void tk_trace_end(
         tk_trace_writer &w, uint32_t async, uint32_t token, uint32_t entered)
 {
-	tk_trace_put(w, entered, TK_TRACE_END_ASYNC, async, token);
+	tk_trace_end<0>(w, async, token, entered);
+	tk_trace_advance<1>(w);
 }
 #endif

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define PROBE_BLOCKS 16384
-#define PROBE_SLOTS 16
+#define PROBE_SLOTS (2 * TK_TRACE_TURN_MAX)
 #define MEMORY_MAX ((size_t)256 << 20) /* bytes of one kernel */
 
 struct traced_kernel {
@@ -145,10 +145,12 @@ static uint32_t count_blocks(
 	*is_full = false;
 	for (size_t i = 0; i < (size_t)k->memory.blocks * k->memory.groups; i++) {
 		const struct tk_trace_record *records = t->records + i * k->memory.slots;
+		uint32_t next = t->rings[i].next;
 		if (!t->rings[i].begin_ns)
 			continue;
 		blocks = (uint32_t)(i / k->memory.groups) + 1;
-		*is_full |= records[t->rings[i].next & (k->memory.slots - 1)].clock != 0;
+		*is_full |=
+		        next & TK_TRACE_IS_FULL || records[next & (k->memory.slots - 1)].clock != 0;
 	}
 	return blocks;
 }

@@ -1,4 +1,5 @@
-/* The critical path of a block: what its last moment waited for, from there back to its begin.
+/* The critical path of a block, or of one of its tiles: what its last moment waited for, from there
+ * back to its begin.
  *
  * A group that works is followed back to when it began to. A group that waits, waited for what
  * ended last meanwhile: a product of its own, or the work of another group of the block, which is
@@ -22,6 +23,7 @@ struct walk {
 	const struct tk_trace_file_kernel *kernel;
 	const struct tk_trace_launch *launch;
 	size_t *first; /* span of each group; those of a group are in the order of their ends */
+	size_t *first_tile;         /* of each group */
 	struct block_group *groups; /* by block */
 	size_t from, end;           /* those of this block */
 	struct tk_trace_critical_path *out;
@@ -105,50 +107,88 @@ static const struct tk_trace_span *find_cause(
 	return cause;
 }
 
-static void add(struct walk *w, int region, double ns)
+static void add(struct tk_trace_path *out, int region, double ns)
 {
 	if (region < 0)
-		w->out->other_ns += fmax(0, ns);
+		out->other_ns += fmax(0, ns);
 	else
-		w->out->region_ns[region] += fmax(0, ns);
+		out->region_ns[region] += fmax(0, ns);
 }
 
-static size_t find_last_group(const struct walk *w, double *begin_ns)
+/* Whether a product of the group was going on already. */
+static bool is_beside_product(const struct walk *w, size_t group, double ns)
 {
-	size_t last = w->groups[w->from].group;
-	*begin_ns = w->launch->groups[last].begin_ns;
-	for (size_t i = w->from; i < w->end; i++) {
-		const struct tk_trace_group *g = &w->launch->groups[w->groups[i].group];
-		*begin_ns = fmin(*begin_ns, g->begin_ns);
-		if (g->end_ns > w->launch->groups[last].end_ns)
-			last = w->groups[i].group;
+	size_t i = find_end_after(w, group, ns + EPSILON_NS);
+	for (int k = 0; k < NEAREST_MAX && i + (size_t)k < w->first[group + 1]; k++) {
+		const struct tk_trace_span *s = span_at(w, i + (size_t)k);
+		if (s->is_async && s->begin_ns < ns - EPSILON_NS)
+			return true;
 	}
-	return last;
+	return false;
 }
 
-static void walk_block(struct walk *w)
+/* From a moment of a group back to another moment. */
+static void walk_back(const struct walk *w, size_t group, double now_ns, double begin_ns,
+        struct tk_trace_path *out)
 {
-	double begin_ns, now_ns;
-	size_t group = find_last_group(w, &begin_ns);
-	now_ns = w->launch->groups[group].end_ns;
-	w->out->block_ns += now_ns - begin_ns;
+	out->duration_ns += now_ns - begin_ns;
 	while (now_ns > begin_ns + EPSILON_NS) {
 		struct state s = find_state(w, group, now_ns);
 		size_t of = group;
 		const struct tk_trace_span *cause =
 		        s.waits ? find_cause(w, group, s.begin_ns, now_ns, &of) : NULL;
-		double to_ns = fmin(now_ns, cause ? cause->end_ns : s.begin_ns);
-		add(w, s.region, now_ns - to_ns);
-		if (cause) {
+		double to_ns = fmax(fmin(now_ns, cause ? cause->end_ns : s.begin_ns), begin_ns);
+		add(out, s.region, now_ns - to_ns);
+		if (cause && cause->end_ns > begin_ns) {
 			group = of;
-			add(w, cause->region, to_ns - cause->begin_ns);
-			to_ns = cause->begin_ns;
+			double from_ns = fmax(cause->begin_ns, begin_ns);
+			add(out, cause->region, to_ns - from_ns);
+			to_ns = from_ns;
 		}
 		if (!(to_ns < now_ns - EPSILON_NS / 2)) /* no progress: the group had not begun */
 			break;
+		out->records += (!s.waits || cause) && !is_beside_product(w, group, to_ns);
 		now_ns = to_ns;
 	}
-	add(w, -1, now_ns - begin_ns);
+	add(out, -1, now_ns - begin_ns);
+}
+
+static void walk_block(struct walk *w)
+{
+	size_t last = w->groups[w->from].group;
+	double begin_ns = w->launch->groups[last].begin_ns;
+	for (size_t i = w->from; i < w->end; i++) {
+		const struct tk_trace_group *g = &w->launch->groups[w->groups[i].group];
+		begin_ns = fmin(begin_ns, g->begin_ns);
+		if (g->end_ns > w->launch->groups[last].end_ns)
+			last = w->groups[i].group;
+	}
+	walk_back(w, last, w->launch->groups[last].end_ns, begin_ns, &w->out->block);
+}
+
+/* All groups that mark tiles take part in each tile of a block. false: there is no such tile. */
+static bool walk_tile(struct walk *w, size_t ordinal)
+{
+	const struct tk_trace_tile *last = NULL;
+	double begin_ns = INFINITY;
+	for (size_t i = w->from; i < w->end; i++) {
+		size_t group = w->groups[i].group, at = w->first_tile[group] + ordinal;
+		if (at >= w->first_tile[group + 1])
+			continue;
+		const struct tk_trace_tile *t = &w->launch->tiles[at];
+		begin_ns = fmin(begin_ns, t->begin_ns);
+		if (!last || t->end_ns > last->end_ns)
+			last = t;
+	}
+	if (!last)
+		return false;
+	double ns = last->end_ns - begin_ns;
+	struct tk_trace_critical_path *out = w->out;
+	walk_back(w, last->ring, last->end_ns, begin_ns, &out->tile);
+	out->shortest_tile_ns = out->tiles ? fmin(out->shortest_tile_ns, ns) : ns;
+	out->longest_tile_ns = fmax(out->longest_tile_ns, ns);
+	out->tiles++;
+	return true;
 }
 
 static int compare_blocks(const void *a, const void *b)
@@ -162,15 +202,28 @@ static int compare_blocks(const void *a, const void *b)
 static void index_groups(struct walk *w)
 {
 	const struct tk_trace_launch *l = w->launch;
-	size_t span = 0;
+	size_t span = 0, tile = 0;
 	for (size_t i = 0; i < l->group_count; i++) {
 		w->groups[i] = (struct block_group){l->groups[i].block, i};
 		w->first[i] = span;
+		w->first_tile[i] = tile;
 		while (span < l->span_count && l->spans[span].ring == i)
 			span++;
+		while (tile < l->tile_count && l->tiles[tile].ring == i)
+			tile++;
 	}
 	w->first[l->group_count] = span;
+	w->first_tile[l->group_count] = tile;
 	qsort(w->groups, l->group_count, sizeof *w->groups, compare_blocks);
+}
+
+static void divide(struct tk_trace_path *p, size_t regions, double by)
+{
+	for (size_t i = 0; by > 0 && i < regions; i++)
+		p->region_ns[i] /= by;
+	p->other_ns /= fmax(by, 1);
+	p->duration_ns /= fmax(by, 1);
+	p->records /= fmax(by, 1);
 }
 
 static void walk_blocks(struct walk *w)
@@ -183,11 +236,11 @@ static void walk_blocks(struct walk *w)
 		        w->groups[w->end].block == w->groups[i].block)
 			w->end++;
 		walk_block(w);
+		for (size_t tile = 0; walk_tile(w, tile); tile++)
+			;
 	}
-	for (uint32_t i = 0; blocks > 0 && i < w->kernel->regions; i++)
-		w->out->region_ns[i] /= blocks;
-	w->out->other_ns /= fmax(blocks, 1);
-	w->out->block_ns /= fmax(blocks, 1);
+	divide(&w->out->block, w->kernel->regions, blocks);
+	divide(&w->out->tile, w->kernel->regions, w->out->tiles);
 }
 
 int tk_trace_find_critical_path(const struct tk_trace_file_kernel *kernel,
@@ -196,15 +249,18 @@ int tk_trace_find_critical_path(const struct tk_trace_file_kernel *kernel,
 	struct walk w = {.kernel = kernel,
 	        .launch = l,
 	        .first = calloc(l->group_count + 1, sizeof(size_t)),
+	        .first_tile = calloc(l->group_count + 1, sizeof(size_t)),
 	        .groups = calloc(l->group_count + 1, sizeof(struct block_group)),
 	        .out = out};
 	*out = (struct tk_trace_critical_path){0};
-	int status = w.first && w.groups ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = w.first && w.first_tile && w.groups ? TK_OK
+	                                                 : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status) {
 		index_groups(&w);
 		walk_blocks(&w);
 	}
 	free(w.first);
+	free(w.first_tile);
 	free(w.groups);
 	return status;
 }

@@ -1,13 +1,22 @@
-/* What the time of a block consists of, from its last moment back to its begin. */
+/* What the time of a block or a tile consists of, from its last moment back to its begin. */
 #ifndef TK_TRACE_CRITICAL_PATH_H
 #define TK_TRACE_CRITICAL_PATH_H
 #include "trace/trace.h"
 
-/* Means over the blocks of a launch, or of several. The regions and the rest add up to block_ns. */
-struct tk_trace_critical_path {
+/* Means over blocks or tiles. The regions and the rest add up to the duration. */
+struct tk_trace_path {
 	double region_ns[TK_TRACE_REGIONS_MAX];
-	double other_ns; /* in no region */
-	double block_ns; /* from the begin of a block's first group to the end of its last one */
+	double other_ns;    /* in no region */
+	double duration_ns; /* from the begin of the first group to the end of the last one */
+	double records;     /* made on the path, beside no product: what they cost, it is longer */
+};
+
+struct tk_trace_critical_path {
+	struct tk_trace_path block;
+	/* Of the tiles that the blocks of a persistent kernel take one after the other. */
+	struct tk_trace_path tile;
+	double tiles; /* of a launch; 0: the kernel marks none */
+	double shortest_tile_ns, longest_tile_ns;
 };
 
 int tk_trace_find_critical_path(const struct tk_trace_file_kernel *kernel,

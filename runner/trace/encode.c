@@ -24,6 +24,16 @@ static json_t *encode_change(const struct tk_trace_change *c)
 	        c->is_changed);
 }
 
+static json_t *encode_tiles(const struct tk_trace_critical_path *c)
+{
+	return c->tiles > 0 ? json_pack("{s:o,s:o,s:o,s:o,s:o}", "count", tk_json_number(c->tiles),
+	                              "mean_ns", tk_json_number(c->tile.duration_ns), "shortest_ns",
+	                              tk_json_number(c->shortest_tile_ns), "longest_ns",
+	                              tk_json_number(c->longest_tile_ns), "critical_other_ns",
+	                              tk_json_number(c->tile.other_ns))
+	                    : json_null();
+}
+
 static json_t *encode_regions(const struct tk_trace_result *r, bool compares)
 {
 	json_t *list = json_array();
@@ -37,7 +47,10 @@ static json_t *encode_regions(const struct tk_trace_result *r, bool compares)
 		json_object_set_new(o, "share_of_groups", tk_json_number(m->share));
 		json_object_set_new(o, "exposed_ns", tk_json_number(m->exposed_ns));
 		json_object_set_new(
-		        o, "critical_ns", tk_json_number(r->head.critical.region_ns[i]));
+		        o, "critical_ns", tk_json_number(r->head.critical.block.region_ns[i]));
+		if (r->head.critical.tiles > 0)
+			json_object_set_new(o, "tile_critical_ns",
+			        tk_json_number(r->head.critical.tile.region_ns[i]));
 		if (compares) {
 			json_object_set_new(o, "change", encode_change(&r->comparison.regions[i]));
 			json_object_set_new(
@@ -53,6 +66,7 @@ json_t *tk_trace_result_encode(const struct tk_trace_result *r, bool compares)
 	json_t *o = json_object(), *activities = json_object();
 	json_object_set_new(o, "name", tk_json_text(r->kernel.name));
 	json_object_set_new(o, "duration_ns", tk_json_number(r->head.duration_ns));
+	json_object_set_new(o, "corrected_ns", tk_json_number(r->head.corrected_ns));
 	json_object_set_new(o, "regions_ns", tk_json_number(regions_ns(&r->head)));
 	json_object_set_new(o, "tail_ns", tk_json_number(r->head.tail_ns));
 	json_object_set_new(o, "clock_mhz", tk_json_number(r->head.clock_mhz));
@@ -68,8 +82,11 @@ json_t *tk_trace_result_encode(const struct tk_trace_result *r, bool compares)
 	for (int a = 0; a < TK_TRACE_ACTIVITIES; a++)
 		json_object_set_new(activities, tk_trace_activity_names[a],
 		        tk_json_number(r->head.activity_ns[a]));
-	json_object_set_new(o, "block_ns", tk_json_number(r->head.critical.block_ns));
-	json_object_set_new(o, "critical_other_ns", tk_json_number(r->head.critical.other_ns));
+	json_object_set_new(o, "block_ns", tk_json_number(r->head.critical.block.duration_ns));
+	json_object_set_new(
+	        o, "critical_other_ns", tk_json_number(r->head.critical.block.other_ns));
+	json_object_set_new(o, "critical_records", tk_json_number(r->head.critical.block.records));
+	json_object_set_new(o, "tiles", encode_tiles(&r->head.critical));
 	json_object_set_new(o, "multiprocessor_ns", activities);
 	json_object_set_new(o, "regions", encode_regions(r, compares));
 	if (compares) {

@@ -18,7 +18,8 @@
 struct ring_ref {
 	const struct tk_trace_ring *ring;
 	const struct tk_trace_record *records;
-	uint32_t first, count; /* the oldest record; how many there are */
+	uint32_t first, count; /* the oldest record; how many slots from there on are in use */
+	bool has_lost;
 	double offset_ns;      /* of its begin on the common axis */
 };
 
@@ -26,7 +27,7 @@ struct reader {
 	const struct tk_trace_file_kernel *kernel;
 	struct tk_trace_launch *out;
 	struct ring_ref *refs;
-	size_t cap;
+	size_t cap, tile_cap;
 	double *gaps; /* cycles between two records of the calibration */
 	size_t gap_count;
 	bool failed; /* out of memory */
@@ -56,16 +57,23 @@ static int compare_rings(const void *a, const void *b)
 	return (x->block > y->block) - (x->block < y->block);
 }
 
+static bool is_made(const struct tk_trace_record *r)
+{
+	return r->clock || r->does || r->event;
+}
+
 /* A ring whose next slot is in use has come around. */
 static struct ring_ref find_records(
         const struct tk_trace_ring *r, const struct tk_trace_record *records, uint32_t slots)
 {
 	uint32_t next = r->next & (slots - 1);
-	bool is_full = records[next].clock || records[next].does;
+	bool stopped = r->next & TK_TRACE_IS_FULL,
+	     has_wrapped = !stopped && is_made(&records[next]);
 	return (struct ring_ref){.ring = r,
 	        .records = records,
-	        .first = is_full ? next : 0,
-	        .count = is_full ? slots : next};
+	        .first = has_wrapped ? next : 0,
+	        .count = has_wrapped ? slots : next,
+	        .has_lost = has_wrapped || stopped};
 }
 
 /* Those that ran and whose head can be true. */
@@ -159,6 +167,37 @@ static void add_span(struct reader *rd, struct tk_trace_span span)
 	l->spans[l->span_count++] = span;
 }
 
+static void end_tile(struct tk_trace_launch *l, uint32_t ring, double ns)
+{
+	if (l->tile_count && l->tiles[l->tile_count - 1].ring == ring)
+		l->tiles[l->tile_count - 1].end_ns = ns;
+}
+
+static void add_tile(struct reader *rd, uint32_t ring, double ns)
+{
+	struct tk_trace_launch *l = rd->out;
+	if (rd->failed || ns > l->groups[ring].end_ns)
+		return;
+	end_tile(l, ring, ns);
+	if (l->tile_count == rd->tile_cap) {
+		size_t cap = rd->tile_cap ? rd->tile_cap * 2 : 256;
+		struct tk_trace_tile *grown = realloc(l->tiles, cap * sizeof *grown);
+		rd->failed = !grown;
+		if (!grown)
+			return;
+		l->tiles = grown;
+		rd->tile_cap = cap;
+	}
+	l->tiles[l->tile_count++] = (struct tk_trace_tile){ring, ns, l->groups[ring].end_ns};
+}
+
+/* The last tile of a ring that was full did not end there. */
+static void drop_cut_tile(struct tk_trace_launch *l, uint32_t ring)
+{
+	if (l->tile_count && l->tiles[l->tile_count - 1].ring == ring)
+		l->tile_count--;
+}
+
 static void leave(
         struct reader *rd, struct open_spans *open, uint32_t ring, double ns, uint64_t record)
 {
@@ -200,9 +239,12 @@ static void change_async(struct reader *rd, struct open_spans *open, uint32_t ri
 static void take_record(struct reader *rd, struct open_spans *open, uint32_t ring,
         const struct tk_trace_record *r, double ns, uint64_t index)
 {
+	bool is_async = r->event == TK_TRACE_BEGIN_ASYNC || r->event == TK_TRACE_END_ASYNC;
 	leave(rd, open, ring, ns, index);
-	if (r->event != TK_TRACE_DOES && r->async < rd->kernel->regions)
+	if (is_async && r->async < rd->kernel->regions)
 		change_async(rd, open, ring, r, ns);
+	if (r->event == TK_TRACE_BEGIN_TILE)
+		add_tile(rd, ring, ns);
 	open->is_open = r->does < rd->kernel->regions;
 	open->does = r->does;
 	open->begin_ns = ns;
@@ -223,16 +265,23 @@ static void read_ring(struct reader *rd, uint32_t index)
 	        .multiprocessor = ring->multiprocessor,
 	        .begin_ns = ref->offset_ns,
 	        .end_ns = end_ns,
-	        .recorded = ref->count,
-	        .has_lost = ref->count == rd->kernel->slots};
+	        .has_lost = ref->has_lost};
+	struct tk_trace_group *group = &rd->out->groups[index];
 	for (uint32_t i = 0; i < ref->count; i++) {
 		const struct tk_trace_record *r = &ref->records[(ref->first + i) & mask];
+		if (!is_made(r))
+			continue;
 		cycles += (double)(uint32_t)(r->clock - last);
 		last = r->clock;
-		take_record(rd, &open, index, r, ref->offset_ns + cycles / mhz * 1e3, i);
+		take_record(rd, &open, index, r, ref->offset_ns + cycles / mhz * 1e3,
+		        group->recorded++);
 	}
-	leave(rd, &open, index, end_ns, ref->count);
-	rd->out->groups_with_loss += ref->count == rd->kernel->slots;
+	/* what a full ring did not record is in no region */
+	if (ring->next & TK_TRACE_IS_FULL)
+		drop_cut_tile(rd->out, index);
+	else
+		leave(rd, &open, index, end_ns, group->recorded);
+	rd->out->groups_with_loss += ref->has_lost;
 	rd->out->duration_ns = fmax(rd->out->duration_ns, end_ns);
 	rd->out->multiprocessors +=
 	        index == 0 || rd->refs[index - 1].ring->multiprocessor != ring->multiprocessor;
@@ -277,5 +326,6 @@ void tk_trace_launch_free(struct tk_trace_launch *l)
 {
 	free(l->groups);
 	free(l->spans);
+	free(l->tiles);
 	*l = (struct tk_trace_launch){0};
 }

@@ -152,6 +152,14 @@ static void divide(struct tk_trace_summary *s, double by)
 	s->tail_ns /= by;
 }
 
+/* The records on the path of a block make it longer, and the launch with it. */
+static void correct_duration(struct tk_trace_summary *s)
+{
+	const struct tk_trace_path *p = &s->critical.block;
+	double cost = p->duration_ns > 0 ? p->records * s->record_ns / p->duration_ns : 0;
+	s->corrected_ns = s->duration_ns * (1 - fmin(cost, 1));
+}
+
 int tk_trace_summarize(const struct tk_trace_file_kernel *kernel, const struct tk_trace_launch *l,
         struct tk_trace_summary *out, struct tk_error *err)
 {
@@ -172,16 +180,29 @@ int tk_trace_summarize(const struct tk_trace_file_kernel *kernel, const struct t
 	free(s.edges);
 	add_times(kernel, l, out);
 	divide(out, (double)l->multiprocessors);
-	return tk_trace_find_critical_path(kernel, l, &out->critical, err);
+	int status = tk_trace_find_critical_path(kernel, l, &out->critical, err);
+	correct_duration(out);
+	return status;
+}
+
+static void add_path(
+        struct tk_trace_path *to, const struct tk_trace_path *p, size_t regions, double share)
+{
+	for (size_t i = 0; i < regions; i++)
+		to->region_ns[i] += p->region_ns[i] * share;
+	to->other_ns += p->other_ns * share;
+	to->duration_ns += p->duration_ns * share;
+	to->records += p->records * share;
 }
 
 static void add_critical_path(struct tk_trace_critical_path *to,
         const struct tk_trace_critical_path *p, size_t regions, double share)
 {
-	for (size_t i = 0; i < regions; i++)
-		to->region_ns[i] += p->region_ns[i] * share;
-	to->other_ns += p->other_ns * share;
-	to->block_ns += p->block_ns * share;
+	add_path(&to->block, &p->block, regions, share);
+	add_path(&to->tile, &p->tile, regions, share);
+	to->tiles += p->tiles * share;
+	to->shortest_tile_ns += p->shortest_tile_ns * share;
+	to->longest_tile_ns += p->longest_tile_ns * share;
 }
 
 static void add_summary(struct tk_trace_summary *to, const struct tk_trace_summary *s)
@@ -196,6 +217,7 @@ static void add_summary(struct tk_trace_summary *to, const struct tk_trace_summa
 		to->activity_ns[a] += s->activity_ns[a];
 	to->tail_ns += s->tail_ns;
 	to->duration_ns += s->duration_ns;
+	to->corrected_ns += s->corrected_ns;
 	to->clock_mhz += s->clock_mhz;
 	to->record_ns += s->record_ns;
 	to->recorded += s->recorded;
@@ -218,6 +240,7 @@ void tk_trace_summary_mean(
 	for (size_t i = 0; i < out->region_count; i++)
 		out->regions[i].share /= (double)n;
 	out->duration_ns /= (double)n;
+	out->corrected_ns /= (double)n;
 	out->clock_mhz /= (double)n;
 	out->record_ns /= (double)n;
 	out->recorded /= (double)n;

@@ -32,11 +32,12 @@ struct tk_trace_summary {
 	double activity_ns
 	        [TK_TRACE_ACTIVITIES]; /* mean over the multiprocessors; sum: duration_ns */
 	double duration_ns;
+	double corrected_ns; /* without what records cost; an estimate */
 	double tail_ns; /* how long a multiprocessor waits for the last one, in the mean */
 	double clock_mhz, record_ns;
 	double recorded, groups_with_loss; /* records; groups whose first ones were overwritten */
 	size_t groups, multiprocessors;
-	struct tk_trace_critical_path critical; /* of a block, in the mean */
+	struct tk_trace_critical_path critical;
 };
 
 int tk_trace_summarize(const struct tk_trace_file_kernel *kernel, const struct tk_trace_launch *l,

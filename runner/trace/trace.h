@@ -40,11 +40,20 @@ struct tk_trace_group {
 	bool has_lost;     /* older ones were overwritten */
 };
 
+/* Of a persistent kernel: what a group did for one tile, from entering its first region on until
+ * the next tile, or the end of the group. */
+struct tk_trace_tile {
+	uint32_t ring;
+	double begin_ns, end_ns;
+};
+
 struct tk_trace_launch {
 	struct tk_trace_group *groups; /* those that ran, by multiprocessor */
 	size_t group_count;
 	struct tk_trace_span *spans; /* by multiprocessor */
 	size_t span_count;
+	struct tk_trace_tile *tiles; /* by group, in the order of time; NULL: none is marked */
+	size_t tile_count;
 	double duration_ns; /* from the first begin to the last end */
 	double clock_mhz;
 	double record_ns; /* what one record costs the group that makes it */

@@ -74,9 +74,22 @@ static int print_activities(
 	return status;
 }
 
+static void print_tiles(const struct tk_trace_critical_path *c)
+{
+	char mean[TK_FORMAT_SIZE], shortest[TK_FORMAT_SIZE], longest[TK_FORMAT_SIZE];
+	if (c->tiles > 0)
+		printf("%.0f tiles of %s in the mean, %s to %s; the critical path is that of a "
+		       "tile\n",
+		        c->tiles, tk_format_value(c->tile.duration_ns, "ns", mean),
+		        tk_format_value(c->shortest_tile_ns, "ns", shortest),
+		        tk_format_value(c->longest_tile_ns, "ns", longest));
+}
+
 static int print_regions(
         const struct tk_trace_result *r, const struct tk_globals *g, struct tk_error *err)
 {
+	const struct tk_trace_critical_path *c = &r->head.critical;
+	const struct tk_trace_path *path = c->tiles > 0 ? &c->tile : &c->block;
 	struct tk_table *t = tk_table_new(g, region_columns);
 	for (uint32_t i = 0; i < r->kernel.regions; i++) {
 		const struct tk_trace_region_time *m = &r->head.regions[i];
@@ -89,8 +102,7 @@ static int print_regions(
 		tk_table_set_time(t, "TIME", m->time_ns);
 		set_percent(t, "OF ITS GROUPS", m->share);
 		tk_table_set_time(t, "EXPOSED", m->exposed_ns);
-		set_percent(t, "CRITICAL PATH",
-		        r->head.critical.region_ns[i] / r->head.critical.block_ns);
+		set_percent(t, "CRITICAL PATH", path->region_ns[i] / path->duration_ns);
 	}
 	putchar('\n');
 	int status = tk_table_print(t, stdout, err);
@@ -144,20 +156,23 @@ static int print_changes(
 
 static void print_head(const struct tk_trace_result *k)
 {
-	char time[TK_FORMAT_SIZE], record[TK_FORMAT_SIZE];
+	char time[TK_FORMAT_SIZE], record[TK_FORMAT_SIZE], corrected[TK_FORMAT_SIZE];
 	printf("%s: %s on %zu multiprocessors at %.0f MHz; %.0f records of %s", k->kernel.name,
 	        tk_format_value(k->head.duration_ns, "ns", time), k->head.multiprocessors,
 	        k->head.clock_mhz, k->head.recorded,
 	        tk_format_value(k->head.record_ns, "ns", record));
 	if (k->head.groups_with_loss > 0)
-		printf(", the first ones of %.0f groups lost", k->head.groups_with_loss);
+		printf(", some of %.0f groups lost", k->head.groups_with_loss);
 	else
 		fputs(", none lost", stdout);
 	if (k->kernel.blocks < k->kernel.launched)
 		printf("; the first %u of %u blocks", k->kernel.blocks, k->kernel.launched);
 	else if (!k->kernel.launched)
 		printf("; the first %u blocks", k->kernel.blocks);
-	puts("\n");
+	printf("\nwithout the cost of records about %s\n",
+	        tk_format_value(k->head.corrected_ns, "ns", corrected));
+	print_tiles(&k->head.critical);
+	putchar('\n');
 }
 
 static void print_revisions(const struct tk_ab_revisions *r)
