@@ -250,6 +250,15 @@ static const struct {
                 "upstream \"a\": not a branch name that git allows"},
         {"upstreams: [{name: a, kind: git, url: x, adapter: x, path: /etc}]\n", "1:60",
                 "upstream \"a\": not a path inside the repository"},
+        {"upstreams: [{name: a, kind: system, adapter: x, package: x}]\n", "1:58",
+                "upstream \"a\" is of kind system, which has no package"},
+        {"upstreams: [{name: a, kind: git, url: x, adapter: x, index: 'https://a.b'}]\n", "1:61",
+                "upstream \"a\" is of kind git, which has no index"},
+        {"upstreams: [{name: a, kind: git, url: x, adapter: x, python: python3.9}]\n", "1:62",
+                "upstream \"a\" is of kind git, which has no python"},
+        {"upstreams: [{name: a, kind: package, adapter: x, package: p, python: -c}]\n", "1:70",
+                "upstream \"a\": not a program or version of Python"},
+        {"thresholds: {baseline: 'pinned:'}\n", "1:24", "unknown baseline \"pinned:\""},
         {"upstreams: [{name: a, kind: system, url: x}]\n", "1:42",
                 "upstream \"a\" is of kind system, which has no url"},
         {"control: {upstream: slef}\n", "1:21",
@@ -328,6 +337,24 @@ static void the_hash_is_of_the_measurements(void **state)
 	        {"suites: [gemm-core]", false},
 	        {"control: {every: 3}", false},
 	        {"upstreams: [{name: self, kind: self}]", false},
+	        {"budgets: {job: 3m}", false},
+	        {"budgets: {job_memory: 2GiB}", false},
+	        {"measure: {confidence: 99%}", false},
+	        {"measure: {min_samples: 7}", false},
+	        {"measure: {max_samples: 777}", false},
+	        {"measure: {threads: 1}", false},
+	        {"measure: {pin: no}", false},
+	        {"measure: {launch_cost: yes}", false},
+	        {"measure: {energy: yes}", false},
+	        {"measure: {memory: yes}", false},
+	        {"measure: {compile_time: yes}", false},
+	        {"measure: {modes: ['cpu:hot']}", false},
+	        {"control: {upstream: self}", false},
+	        {"control: {backend: other}", false},
+	        {"control: {problem: 'fma:count=9'}", false},
+	        {"measure: {recheck: 5%}", true},
+	        {"thresholds: {window: 9, stale: 3w}", true},
+	        {"budgets: {build: 9m}", true},
 	};
 	static const char upstream[] = "upstreams: [{name: u, kind: system, adapter: x, ";
 	struct tk_config *plain = load(""), *by_default, *tuned;
@@ -403,9 +430,85 @@ static void suites_of_a_kind(void **state)
 	}
 }
 
+/* Each key of an upstream that changes what is built and measured. */
+static void the_hash_is_of_the_upstreams(void **state)
+{
+	static const char *const keys[] = {"url: y", "branch: b", "path: p", "adapter: other",
+	        "options: o", "cmake_args: -DX=1", "submodules: no", "enabled: no",
+	        "backends: [b]"},
+	                         *const of_packages[] = {"package: other", "index: 'https://a.b/c'",
+	                                 "extra_index: 'https://a.b/c'", "python: python3.12",
+	                                 "pre: yes"};
+	static const char git[] = "upstreams: [{name: u, kind: git, url: x, adapter: a}]",
+	                  package[] =
+	                          "upstreams: [{name: u, kind: package, adapter: a, package: p}]";
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(keys) + COUNT(of_packages); i++) {
+		const bool is_git = i < COUNT(keys);
+		const char *key = is_git ? keys[i] : of_packages[i - COUNT(keys)];
+		struct tk_config *plain = load(is_git ? git : package), *changed;
+		char text[256];
+
+		/* a later key with the same name would be a duplicate: replace it */
+		if (strncmp(key, "url", 3) == 0)
+			snprintf(text, sizeof text,
+			        "upstreams: [{name: u, kind: git, adapter: a, %s}]", key);
+		else if (strncmp(key, "adapter", 7) == 0)
+			snprintf(text, sizeof text, "upstreams: [{name: u, kind: git, url: x, %s}]",
+			        key);
+		else if (strncmp(key, "package", 7) == 0)
+			snprintf(text, sizeof text,
+			        "upstreams: [{name: u, kind: package, adapter: a, %s}]", key);
+		else
+			snprintf(text, sizeof text, "%.*s, %s}]",
+			        (int)strlen(is_git ? git : package) - 2, is_git ? git : package,
+			        key);
+		changed = load(text);
+		if (strcmp(plain->hash, changed->hash) == 0)
+			fail_msg("%s: the hash is the same", text);
+		tk_config_free(changed);
+		tk_config_free(plain);
+	}
+}
+
+static void baselines(void **state)
+{
+	static const struct {
+		const char *text;
+		bool valid;
+	} cases[] = {{"window", true}, {"first", true}, {"best", true}, {"pinned:v1", true},
+	        {"tag:release", true}, {"pinned:", false}, {"tag:", false}, {"pinned", false},
+	        {"tag", false}, {"tags:x", false}, {"pin:v1", false}, {"windows", false},
+	        {"", false}};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++)
+		assert_int_equal(tk_config_is_baseline(cases[i].text), cases[i].valid);
+}
+
+static void backends_that_are_measured(void **state)
+{
+	static char a[] = "a", b[] = "b";
+	char *two[] = {a, b, NULL}, *none[] = {NULL};
+	struct tk_upstream_config u = {.backends = two};
+
+	(void)state;
+	assert_true(tk_config_measures_backend(&u, "a"));
+	assert_true(tk_config_measures_backend(&u, "b"));
+	assert_false(tk_config_measures_backend(&u, "ab"));
+	u.backends = none; /* all */
+	assert_true(tk_config_measures_backend(&u, "c"));
+	u.backends = NULL;
+	assert_true(tk_config_measures_backend(&u, "c"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(the_hash_is_of_the_upstreams),
+	        cmocka_unit_test(baselines),
+	        cmocka_unit_test(backends_that_are_measured),
 	        cmocka_unit_test(suites_of_a_kind),
 	        cmocka_unit_test(the_default),
 	        cmocka_unit_test(every_kind_of_value),

@@ -197,9 +197,35 @@ static void a_processor_needs_no_time_for_a_launch(void **state)
 	assert_true(allows(&l, "gemm:m=4,n=4,k=4", 5, 1, reason));
 }
 
+/* What a ceiling of memory allows: three times what was measured, and never less than before. */
+static void a_measured_bandwidth_is_a_bound(void **state)
+{
+	static const char *const names[] = {"copy", "read"};
+	struct tk_limits l;
+	char reason[256];
+
+	for (size_t i = 0; i < 2; i++) {
+		tk_limits_init(&l, TK_DEVICE_CUDA, "unknown", 1 * MIB);
+		assert_true(l.memory_gb_per_s == 0);
+		tk_limits_add_ceiling(&l, names[i], "gb_per_s", 100);
+		const double allowed = l.memory_gb_per_s;
+		assert_in_range((int)allowed, 101, 1000);
+		tk_limits_add_ceiling(&l, names[i], "gb_per_s", 50);
+		tk_limits_add_ceiling(&l, names[i], "gflop_per_s", 9999);
+		assert_true(l.memory_gb_per_s == allowed);
+		/* 2 GiB, of which two caches of 1 MiB may stay */
+		const double bytes = 2.0 * 1024 * MIB;
+		assert_true(allows(
+		        &l, "copy:bytes=1073741824", 1.001 * bytes / allowed, 1, reason));
+		assert_false(allows(
+		        &l, "copy:bytes=1073741824", 0.99 * bytes / allowed, 1, reason));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(a_measured_bandwidth_is_a_bound),
 	        cmocka_unit_test(rates_end_at_the_data_sheet),
 	        cmocka_unit_test(memory_is_a_bound_beyond_the_caches),
 	        cmocka_unit_test(caches_are_a_bound_where_measured),

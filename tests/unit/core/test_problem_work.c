@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -184,9 +185,107 @@ static void tensors_of_the_rest(void **state)
 	assert_true(tk_problem_bytes(&p) == 0);
 }
 
+/* ---- counted one pair after the other ---- */
+
+static double parsed_flops(const char *text)
+{
+	struct tk_problem_spec p;
+	struct tk_error err = {0};
+
+	if (tk_problem_parse(&p, text, &err))
+		fail_msg("%s: %s", text, err.message);
+	return tk_problem_flops(&p);
+}
+
+/* Masks are aligned to the bottom right; every query must see a key. */
+static void attention_counts_the_pairs_of_its_mask(void **state)
+{
+	char text[160];
+
+	(void)state;
+	for (int sq = 1; sq <= 7; sq++)
+		for (int skv = 1; skv <= 7; skv++)
+			for (int causal = 0; causal < 2 - (sq > skv); causal++) {
+				int pairs = 0;
+
+				for (int q = 0; q < sq; q++)
+					for (int k = 0; k < skv; k++)
+						pairs += !causal || k <= q + skv - sq;
+				snprintf(text, sizeof text,
+				        "attention:b=2,h=3,sq=%d,skv=%d,d=16,dv=8,causal=%d", sq, skv,
+				        causal);
+				assert_float_equal(parsed_flops(text),
+				        2.0 * 2 * 3 * pairs * (16 + 8), 1e-6);
+			}
+}
+
+/* Each query sees its own block up to itself, and as many earlier blocks as its list has room
+ * for. */
+static void causal_nsa_counts_the_pairs_of_its_lists(void **state)
+{
+	char text[160];
+
+	(void)state;
+	for (int size = 1; size <= 4; size++)
+		for (int s = 1; s <= 13; s++)
+			for (int listed = 1; listed <= (s + size - 1) / size; listed++)
+				for (int window = 0; window <= 15; window += 5) {
+					int pairs = 0;
+
+					for (int q = 0; q < s; q++) {
+						int earlier = q / size;
+
+						earlier = earlier < listed ? earlier : listed - 1;
+						pairs += earlier * size + q % size + 1;
+						pairs += q + 1 < window ? q + 1 : window;
+					}
+					snprintf(text, sizeof text,
+					        "nsa:b=1,h=2,s=%d,d=8,block_size=%d,"
+					        "selected_blocks=%d,window=%d",
+					        s, size, listed, window);
+					if (parsed_flops(text) != 4.0 * 2 * 8 * pairs)
+						fail_msg("%s: expected %d pairs", text, pairs);
+				}
+}
+
+/* Without a mask a query sees whole blocks; the last one is short. Where it is in some lists only,
+ * by chance, the mean over the lists counts. */
+static void full_nsa_counts_its_short_last_block(void **state)
+{
+	static const struct {
+		int s, size, listed;
+		double pairs;
+	} cases[] = {
+	        {8, 4, 1, 8 * 4}, {8, 4, 2, 8 * 8},
+	        /* all blocks are in every list */
+	        {10, 4, 3, 10 * 10}, {7, 2, 4, 7 * 7},
+	        /* only the queries of the last block list it */
+	        {10, 4, 1, 8 * 4 + 2 * 2}, {9, 2, 1, 8 * 2 + 1},
+	        /* block 0 lists itself and one of two others, block 1 itself and the first */
+	        {10, 4, 2, 4 * (4 + 3) + 4 * 8 + 2 * (2 + 4)},
+	        /* of five blocks: 3 of 4 lists of block 0 have the last, 2 of 3 of block 1, half of
+	         * blocks 2 and 3 */
+	        {9, 2, 4, 9 * 8 - (1 + 2 * 0.75 + 2 * 2 / 3.0 + 4 * 0.5)},
+	};
+	char text[160];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		snprintf(text, sizeof text,
+		        "nsa:b=1,h=2,s=%d,d=8,block_size=%d,selected_blocks=%d,causal=0", cases[i].s,
+		        cases[i].size, cases[i].listed);
+		double pairs = parsed_flops(text) / (4.0 * 2 * 8);
+		if (fabs(pairs - cases[i].pairs) > 1e-9)
+			fail_msg("%s: %.9g pairs, expected %.9g", text, pairs, cases[i].pairs);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(attention_counts_the_pairs_of_its_mask),
+	        cmocka_unit_test(causal_nsa_counts_the_pairs_of_its_lists),
+	        cmocka_unit_test(full_nsa_counts_its_short_last_block),
 	        cmocka_unit_test(flops_and_bytes),
 	        cmocka_unit_test(least_work),
 	        cmocka_unit_test(tensors_of_gemm),

@@ -78,6 +78,21 @@ static void slots_stay_as_they_are(void **state)
 		assert_true(tk_rotation_is_due(tk_rotation_key(cases[i].text), 7, cases[i].night));
 }
 
+/* So are the parts: another machine would start a history of its own. */
+static void parts_stay_as_they_are(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t parts, part;
+	} cases[] = {{"gemm:m=512,n=512,k=512", 4, 4}, {"gemm:m=512,n=512,k=512", 7, 6},
+	        {"copy:bytes=1048576", 4, 3}, {"copy:bytes=1048576", 7, 7}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		assert_true(tk_rotation_is_in_part(
+		        tk_rotation_key(cases[i].text), cases[i].part, cases[i].parts));
+}
+
 static void every_problem_is_in_one_part(void **state)
 {
 	static const uint32_t counts[] = {1, 2, 4, 7, TK_PARTS_MAX};
@@ -119,6 +134,7 @@ static void a_part_has_its_share_of_every_slot(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(parts_stay_as_they_are),
 	        cmocka_unit_test(every_problem_is_due_once),
 	        cmocka_unit_test(every_night_is_due_without_rotation),
 	        cmocka_unit_test(shares_are_about_equal),

@@ -223,7 +223,11 @@ static const struct {
         {"s.json", "[1]", "1:1", "the file is a list"},
         {"s.json", "{}", "1:1", "the suite has no problems"},
         {"s.json", "{\"gem\":[]}", "1:2", "unknown kernel \"gem\""},
-        {"s.json", "{\"conv2d\":[]}", "1:2", "unknown kernel \"conv2d\""},
+        {"s.json", "{\"conv2d\":[]}", "1:2",
+                "unknown kernel \"conv2d\"; expected gemm, matmul, mha, "},
+        {"s.json", "{\"matmull\":[]}", "1:2", "unknown kernel \"matmull\"; expected matmul"},
+        {"s.json", "{\"nsaa\":[]}", "1:2", "unknown kernel \"nsaa\"; expected nsa"},
+        {"s.json", "{\"gemm\":[{\"m\":1,\"n\":1,\"k\":1,\"trans_a\":\"X\"}]}", "1:36", "gemm: ta"},
         {"s.json", "{\"gemm\":{}}", "1:9", "gemm is a mapping"},
         {"s.json", "{\"gemm\":[1]}", "1:10", "an item of gemm is a single value"},
         {"s.json", "{\n \"mha\":[{\"batch\":1,\n  \"head\":8}]}", "3:3",
@@ -401,9 +405,58 @@ static void finding_files(void **state)
 	free(dir);
 }
 
+/* "T", "N", true and false of other runners are t and n. */
+static void transpositions_of_other_runners(void **state)
+{
+	static const struct {
+		const char *written, *ta;
+	} cases[] = {{"true", "t"}, {"\"T\"", "t"}, {"false", "n"}, {"\"N\"", "n"}, {"\"t\"", "t"}};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct tk_suite *s = NULL;
+		struct tk_error err = {0};
+		char text[128], ta[8];
+
+		snprintf(text, sizeof text, "{\"gemm\":[{\"m\":1,\"n\":1,\"k\":1,\"trans_a\":%s}]}",
+		        cases[i].written);
+		if (load("s.json", text, &s, &err))
+			fail_msg("%s: %s", text, err.message);
+		snprintf(ta, sizeof ta, "ta=%s", cases[i].ta);
+		assert_non_null(strstr(s->problems[0].text, ta));
+		tk_suite_free(s);
+	}
+}
+
+/* As many problems as a suite may have, and one more. */
+static void the_largest_suite(void **state)
+{
+	static const char *const more[] = {"", "  - fma: { count: 10001 }\n"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(more); i++) {
+		struct tk_suite *s = NULL;
+		struct tk_error err = {0};
+		char text[256];
+
+		snprintf(text, sizeof text, P "  - fma: { count: { from: 1, to: 10000 } }\n%s",
+		        more[i]);
+		int status = load("s.yml", text, &s, &err);
+		assert_int_equal(status, i ? TK_ECONFIG : 0);
+		if (i)
+			assert_string_equal(
+			        err.message, "s.yml:4:10: the suite has more than 10000 problems");
+		else
+			assert_int_equal(s->count, 10000);
+		tk_suite_free(s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(transpositions_of_other_runners),
+	        cmocka_unit_test(the_largest_suite),
 	        cmocka_unit_test(expansion),
 	        cmocka_unit_test(origin),
 	        cmocka_unit_test(rotation),
