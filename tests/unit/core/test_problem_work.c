@@ -212,10 +212,10 @@ static void attention_counts_the_pairs_of_its_mask(void **state)
 					for (int k = 0; k < skv; k++)
 						pairs += !causal || k <= q + skv - sq;
 				snprintf(text, sizeof text,
-				        "attention:b=2,h=3,sq=%d,skv=%d,d=16,dv=8,causal=%d", sq, skv,
-				        causal);
-				assert_float_equal(parsed_flops(text),
-				        2.0 * 2 * 3 * pairs * (16 + 8), 1e-6);
+				        "attention:b=2,h=3,sq=%d,skv=%d,d=16,dv=8,causal=%d", sq,
+				        skv, causal);
+				assert_float_equal(
+				        parsed_flops(text), 2.0 * 2 * 3 * pairs * (16 + 8), 1e-6);
 			}
 }
 
@@ -256,11 +256,14 @@ static void full_nsa_counts_its_short_last_block(void **state)
 		int s, size, listed;
 		double pairs;
 	} cases[] = {
-	        {8, 4, 1, 8 * 4}, {8, 4, 2, 8 * 8},
+	        {8, 4, 1, 8 * 4},
+	        {8, 4, 2, 8 * 8},
 	        /* all blocks are in every list */
-	        {10, 4, 3, 10 * 10}, {7, 2, 4, 7 * 7},
+	        {10, 4, 3, 10 * 10},
+	        {7, 2, 4, 7 * 7},
 	        /* only the queries of the last block list it */
-	        {10, 4, 1, 8 * 4 + 2 * 2}, {9, 2, 1, 8 * 2 + 1},
+	        {10, 4, 1, 8 * 4 + 2 * 2},
+	        {9, 2, 1, 8 * 2 + 1},
 	        /* block 0 lists itself and one of two others, block 1 itself and the first */
 	        {10, 4, 2, 4 * (4 + 3) + 4 * 8 + 2 * (2 + 4)},
 	        /* of five blocks: 3 of 4 lists of block 0 have the last, 2 of 3 of block 1, half of
@@ -272,8 +275,8 @@ static void full_nsa_counts_its_short_last_block(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		snprintf(text, sizeof text,
-		        "nsa:b=1,h=2,s=%d,d=8,block_size=%d,selected_blocks=%d,causal=0", cases[i].s,
-		        cases[i].size, cases[i].listed);
+		        "nsa:b=1,h=2,s=%d,d=8,block_size=%d,selected_blocks=%d,causal=0",
+		        cases[i].s, cases[i].size, cases[i].listed);
 		double pairs = parsed_flops(text) / (4.0 * 2 * 8);
 		if (fabs(pairs - cases[i].pairs) > 1e-9)
 			fail_msg("%s: %.9g pairs, expected %.9g", text, pairs, cases[i].pairs);

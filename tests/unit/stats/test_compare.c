@@ -133,9 +133,55 @@ static void normal_deviates(void **state)
 	near(tk_normal_z(1), 0);
 }
 
+static int compare_values(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Above 50 values the ranks come from the normal approximation. Against all differences, sorted:
+ * the median and both ends are those of the ranks that the textbook names. */
+static void estimates_are_ranks_of_all_differences(void **state)
+{
+	enum { NA = 41, NB = 29 };
+	double a[NA], b[NB], all[NA * NB];
+	struct tk_rng r;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct tk_shift s;
+		const double pairs = NA * NB;
+		const size_t rank = (size_t)floor(
+		        pairs / 2 - 1.959963984540054 * sqrt(pairs * (NA + NB + 1) / 12));
+
+		tk_rng_seed(&r, seed);
+		for (int i = 0; i < NA; i++)
+			a[i] = tk_rng_normal(&r);
+		for (int i = 0; i < NB; i++)
+			b[i] = 2 * tk_rng_normal(&r) + 1;
+		for (int i = 0; i < NA * NB; i++)
+			all[i] = b[i % NB] - a[i / NB];
+		qsort(all, NA * NB, sizeof *all, compare_values);
+		assert_int_equal(tk_shift_estimate(a, NA, b, NB, 0.95, &s), TK_OK);
+		assert_true(s.reached && !s.exact);
+		near(s.lo, all[rank - 1]);
+		near(s.hi, all[NA * NB - rank]);
+		near(s.shift, (all[(NA * NB - 1) / 2] + all[NA * NB / 2]) / 2);
+		qsort(a, NA, sizeof *a, compare_values);
+		qsort(b, NB, sizeof *b, compare_values);
+		/* by bisection: between the differences whose share is half, up to 0.2 % */
+		const double half = tk_hodges_lehmann(a, NA, b, NB, 1e-9);
+		const size_t few = (size_t)(pairs * 0.002);
+		assert_true(
+		        half >= all[NA * NB / 2 - few - 1] && half <= all[NA * NB / 2 + few + 1]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(estimates_are_ranks_of_all_differences),
 	        cmocka_unit_test(exact_test_equals_enumeration),
 	        cmocka_unit_test(too_few_values_are_said),
 	        cmocka_unit_test(equal_constants_do_not_differ),

@@ -227,7 +227,7 @@ static const struct {
                 "unknown kernel \"conv2d\"; expected gemm, matmul, mha, "},
         {"s.json", "{\"matmull\":[]}", "1:2", "unknown kernel \"matmull\"; expected matmul"},
         {"s.json", "{\"nsaa\":[]}", "1:2", "unknown kernel \"nsaa\"; expected nsa"},
-        {"s.json", "{\"gemm\":[{\"m\":1,\"n\":1,\"k\":1,\"trans_a\":\"X\"}]}", "1:36", "gemm: ta"},
+        {"s.json", "{\"gemm\":[{\"m\":1,\"n\":1,\"k\":1,\"trans_a\":\"X\"}]}", "1:39", "gemm: ta"},
         {"s.json", "{\"gemm\":{}}", "1:9", "gemm is a mapping"},
         {"s.json", "{\"gemm\":[1]}", "1:10", "an item of gemm is a single value"},
         {"s.json", "{\n \"mha\":[{\"batch\":1,\n  \"head\":8}]}", "3:3",
