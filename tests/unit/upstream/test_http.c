@@ -1,102 +1,19 @@
 /* Posting JSON, against a small real server in a child process. */
+#include "server.h"
+
 #include "base/buf.h"
 #include "base/error.h"
 #include "upstream/http.h"
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
-
-struct server {
-	pid_t pid;
-	char url[64];
-};
-
-static size_t read_request(int fd, char *data, size_t size)
-{
-	size_t n = 0;
-	const char *body = NULL;
-	while (n + 1 < size) {
-		const ssize_t got = read(fd, data + n, size - 1 - n);
-		if (got <= 0)
-			break;
-		n += (size_t)got;
-		data[n] = '\0';
-		const char *length = strcasestr(data, "content-length:");
-		body = strstr(data, "\r\n\r\n");
-		if (body && (!length || n >= (size_t)(body + 4 - data) +
-		                                        strtoul(length + 15, NULL, 10)))
-			break;
-	}
-	return n;
-}
-
-/* Gives the answers in turn, the last one for ever; "echo" is 200 where the body is {"a":1} and 400
- * otherwise, "hang" never answers. */
-static void serve(int listener, const char *const *answers)
-{
-	char data[65536];
-	for (size_t i = 0;; i += answers[i + 1] != NULL) {
-		const int fd = accept(listener, NULL, NULL);
-		const char *answer = answers[i];
-		if (!read_request(fd, data, sizeof(data))) {
-			close(fd);
-			continue;
-		}
-		if (!strcmp(answer, "hang"))
-			pause();
-		if (!strcmp(answer, "echo")) {
-			const bool good = strstr(data, "\r\n\r\n{\"a\":1}") &&
-			                  strcasestr(data, "content-type: application/json") &&
-			                  strstr(data, "X-Key: 7");
-			answer = good ? "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: "
-			                "close\r\n\r\n"
-			              : "HTTP/1.1 400 Bad\r\nContent-Length: 5\r\nConnection: "
-			                "close\r\n\r\nwrong";
-		}
-		if (write(fd, answer, strlen(answer)) < 0)
-			_exit(1);
-		close(fd);
-	}
-}
-
-static struct server start(const char *const *answers)
-{
-	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	socklen_t len = sizeof(at);
-	struct server s = {0};
-	const int fd = socket(AF_INET, SOCK_STREAM, 0);
-	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
-	assert_int_equal(listen(fd, 8), 0);
-	assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
-	snprintf(s.url, sizeof(s.url), "http://127.0.0.1:%d/hook/SECRET", ntohs(at.sin_port));
-	s.pid = fork();
-	assert_true(s.pid >= 0);
-	if (!s.pid)
-		serve(fd, answers);
-	close(fd);
-	return s;
-}
-
-static void stop(const struct server *s)
-{
-	kill(s->pid, SIGKILL);
-	waitpid(s->pid, NULL, 0);
-}
-
-#define BUSY "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 static void posts(void **state)
 {
@@ -118,7 +35,8 @@ static void retries(void **state)
 	const char *const headers[] = {"X-Key: 7", NULL};
 	const struct tk_http_options options = {.deadline_s = 20, .retries = 2, .headers = headers},
 	                             none = {.deadline_s = 20};
-	const struct server s = start((const char *const[]){BUSY, BUSY, "echo", NULL});
+	const struct server s =
+	        start((const char *const[]){SERVER_BUSY, SERVER_BUSY, "echo", NULL});
 	struct tk_error err = {0};
 	assert_int_equal(tk_http_post_json(s.url, "{\"a\":1}", &none, NULL, &err), TK_EIO);
 	assert_string_equal(err.message, "127.0.0.1 answered 503");
@@ -194,7 +112,7 @@ static void files(void **state)
 	snprintf(file, sizeof file, "%s/a", folder);
 	snprintf(other, sizeof other, "%s/b", folder);
 	const struct server s = start((const char *const[]){
-	        ANSWER("cut off early", "99"), BUSY, ANSWER("whole", "5"), NULL});
+	        ANSWER("cut off early", "99"), SERVER_BUSY, ANSWER("whole", "5"), NULL});
 	assert_int_equal(tk_http_get_file(s.url, file, 100, &options, &err), TK_OK);
 	assert_int_equal(size_of(file), 5);
 	assert_int_equal(tk_http_get_file(s.url, file, 100, &none, &err), TK_EIO); /* is there */
@@ -206,7 +124,7 @@ static void files(void **state)
 	assert_int_equal(tk_http_get_file(cut.url, other, 100, &none, &err), TK_EIO);
 	assert_int_equal(size_of(other), -1);
 	stop(&cut);
-	const struct server put = start((const char *const[]){BUSY, ANSWER("", "0"), NULL});
+	const struct server put = start((const char *const[]){SERVER_BUSY, ANSWER("", "0"), NULL});
 	assert_int_equal(tk_http_put_file(put.url, file, &options, &err), TK_OK);
 	stop(&put);
 	const struct server no = start((const char *const[]){
