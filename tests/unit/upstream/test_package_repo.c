@@ -77,9 +77,13 @@ static void check_listed(
 
 	if (tk_package_list_revisions(&x->repo, limit, every, since_s, &list, &count, &err))
 		fail_msg("%s", err.message);
-	for (size_t i = 0; i < count; i++)
-		snprintf(got + strlen(got), sizeof got - strlen(got), "%s%.20s@%lld<%.20s", i ? " " : "",
-		        list[i].id, (long long)list[i].position, list[i].parent);
+	for (size_t i = 0; i < count; i++) {
+		char one[64];
+
+		snprintf(one, sizeof one, "%s%.20s@%lld<%.20s", i ? " " : "", list[i].id,
+		        (long long)list[i].position, list[i].parent);
+		strncat(got, one, sizeof got - strlen(got) - 1);
+	}
 	assert_string_equal(got, expected);
 	free(list);
 }
