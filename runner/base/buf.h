@@ -28,7 +28,7 @@ struct tk_buf {
 void tk_buf_add(struct tk_buf *b, const void *data, size_t len);
 static inline void tk_buf_add_str(struct tk_buf *b, const char *s)
 {
-	tk_buf_add(b, s, strlen(s)); /* here, so that the length of a literal is known */
+	tk_buf_add(b, s, strlen(s)); /* inline: the compiler knows a literal's length */
 }
 /* Reserves `more` bytes and a NUL at the end, for loops that write many small pieces. Returns where
  * to write them; NULL if there is no memory. tk_buf_commit sets the new length. */

@@ -117,8 +117,8 @@ static int add_backend(
 {
 	for (size_t i = 0; i < a->backend_count; i++)
 		if (!strcmp(a->backends[i].name, name))
-			return tk_fail(
-			        err, TK_EDATA, "the build left the backend \"%s\" twice", name);
+			return tk_fail(err, TK_EDATA,
+			        "the build made two files for the backend \"%s\"", name);
 	char *path = tk_backend_path(dir, name);
 	if (!path)
 		return tk_fail(err, TK_ENOMEM, "out of memory");

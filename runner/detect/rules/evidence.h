@@ -121,9 +121,10 @@ struct tk_evidence {
 
 /* A change of the value that is large enough to be reported at all. */
 bool tk_evidence_exceeds_threshold(const struct tk_evidence *e, double before, double after);
-/* It is, and exceeds the noise of the series. */
+/* A change above the threshold that also exceeds the noise of the series. */
 bool tk_evidence_is_large(const struct tk_evidence *e, const struct tk_level_change *change);
-/* Large, and unlikely by itself; corrected for the other series of the night it may be chance. */
+/* A large change that is unlikely by itself. With the correction for the other series of the night
+ * it may still be chance. */
 bool tk_evidence_is_suggestive(const struct tk_evidence *e, const struct tk_level_change *change);
 /* The step that A/B runs test: the one at the first night of the newest code, if that is a
  * different one. */
