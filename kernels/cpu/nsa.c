@@ -1,11 +1,11 @@
 /* Native sparse attention, forward (Yuan et al., arXiv 2502.11089, section 3.4): the branches
  * "selected blocks" and "sliding window".
  *
- * Each query has its own list of blocks of keys, so queries cannot share a block of rows as in dense
- * attention. The heads of a group can: they share keys, values and, by design of the method, the
- * list. So a block of rows is one query with all heads of its group. The keys of each listed block
- * are fetched once for all of them, and the online softmax runs over the list. The window is a
- * second, independent softmax; both outputs are added.
+ * Each query has its own list of blocks of keys, so queries cannot share a block of rows as in
+ * dense attention. The heads of a group can: they share keys, values and, by design of the method,
+ * the list. So a block of rows is one query with all heads of its group. The keys of each listed
+ * block are fetched once for all of them, and the online softmax runs over the list. The window is
+ * a second, independent softmax; both outputs are added.
  *
  * Keys and values are converted to the micro-kernel's order once for all queries. A block that is
  * listed twice counts twice. */

@@ -121,7 +121,8 @@ static void broken_packages_fail_the_build(void **state)
 	        {"printf x >>a.cubin", "a.cubin does not have the hash"},
 	        {"rm a.cubin", "a.cubin"},
 	        {"sed -i 's:\"a.cubin\":\"../a.cubin\":' a.json", "not the name of a file"},
-	        {"cp -r ../tk_backend_toy.cuda ../tk_backend_toy.hip", "\"toy\" twice"},
+	        {"cp -r ../tk_backend_toy.cuda ../tk_backend_toy.hip",
+	                "two files for the backend \"toy\""},
 	};
 	struct project *p = *state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
