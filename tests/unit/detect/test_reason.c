@@ -65,6 +65,8 @@ static void clauses(void **state)
 	                "12 series of this device with unchanged code, the control among them, "
 	                "shifted by +8.0 % "
 	                "that night; without that +0.2 %"},
+	        {{.kind = TK_FACT_DATA_AGE, .number = {864000, 60, 60, 60}}, NULL,
+	                "newest data is 10 d old"},
 	        {{.kind = TK_FACT_OUTCOME_BEFORE}, "crashed: signal 11",
 	                "no timing before: crashed: signal 11"},
 	};

@@ -78,6 +78,23 @@ static void change_that_ab_runs_refute(void **state)
 	expect_fact(&v, TK_FACT_AB_NO_CHANGE);
 }
 
+/* The night saw nothing, and neither did the pairs: they are named beside the verdict. */
+static void ab_runs_that_agree_with_the_night(void **state)
+{
+	struct tk_evidence e = quiet_series();
+	struct tk_verdict v;
+
+	(void)state;
+	e.ab = ab(TK_AB_SAME, 16, 0.001);
+	v = decide(&e, TK_RULE_NO_CHANGE, TK_VERDICT_SAME);
+	assert_int_equal(v.status, TK_VERDICT_SAME);
+	const struct tk_fact *fact = tk_verdict_find_fact(&v, TK_FACT_AB_NO_CHANGE);
+	assert_non_null(fact);
+	assert_float_equal(fact->number[0], 0.001, 1e-12);
+	assert_float_equal(fact->number[3], 16, 0);
+	assert_null(tk_verdict_find_fact(&v, TK_FACT_AB_RETRACTED));
+}
+
 static void ab_runs_without_a_decision(void **state)
 {
 	struct tk_evidence e = with_step(0.1);
@@ -94,6 +111,9 @@ static void ab_runs_without_a_decision(void **state)
 	e.ab.lo = 0.001;
 	decide(&e, TK_RULE_REGRESSED, TK_VERDICT_REGRESSED);
 	e.ab.lo = -0.01;
+	e.ab.hi = -0.001;
+	decide(&e, TK_RULE_REGRESSED, TK_VERDICT_REGRESSED);
+	e.ab.hi = 0.01;
 	e.is_step = false;
 	decide(&e, TK_RULE_SUGGESTIVE, TK_VERDICT_UNSURE);
 }
@@ -104,6 +124,7 @@ int main(void)
 	        cmocka_unit_test(change_that_ab_runs_confirm),
 	        cmocka_unit_test(change_of_the_newest_code),
 	        cmocka_unit_test(change_that_ab_runs_refute),
+	        cmocka_unit_test(ab_runs_that_agree_with_the_night),
 	        cmocka_unit_test(ab_runs_without_a_decision),
 	};
 
