@@ -13,6 +13,7 @@
 
 #define ENVIRONMENT_LOG_LR 5.0 /* a step is expected where the environment changed */
 #define SERIES_PER_PART 16     /* at least: a thread is not worth it for fewer */
+#define FITS_AT_ONCE 32        /* series, by one thread: more of them do not save more time */
 #define RETRACTION_NIGHTS 7    /* a series that is back by then has not changed */
 
 int tk_monitor_out_of_memory(struct tk_error *err)
@@ -291,35 +292,135 @@ static struct tk_noise_prior find_noise_prior(struct tk_monitor *m)
 struct search {
 	struct tk_monitor *m;
 	struct tk_noise_prior prior;
+	struct monitored_series **due; /* whose noise is fitted tonight */
 	_Atomic int status;
 };
 
-static int find_candidate(const struct search *f, struct monitored_series *s,
-        struct tk_level_monitor_workspace *workspace, double *y, int64_t *day)
+/* The points of one series as arrays; only what is kept of them is set. */
+struct series_arrays {
+	double *y;
+	int64_t *day;
+};
+
+static struct tk_level_monitor_night copy_points(
+        const struct search *f, const struct monitored_series *s, struct series_arrays to)
 {
 	for (size_t i = first_kept_point(s); i < s->n; i++) {
-		y[i] = point_at(s, i)->adjusted;
-		day[i] = point_at(s, i)->day;
+		to.y[i] = point_at(s, i)->adjusted;
+		to.day[i] = point_at(s, i)->day;
 	}
-	return tk_level_monitor_update(s->model, workspace, y, day, s->n, &f->prior, &s->candidate);
+	return (struct tk_level_monitor_night){
+	        .monitor = s->model, .y = to.y, .day = to.day, .n = s->n, .prior = &f->prior};
+}
+
+/* Memory of a thread, for `count` series at once. */
+struct series_memory {
+	struct tk_level_monitor_workspace *workspace;
+	double *y;
+	int64_t *day;
+	size_t longest;
+};
+
+static bool make_memory(struct series_memory *w, size_t longest, size_t count)
+{
+	*w = (struct series_memory){.workspace = tk_level_monitor_workspace_new(),
+	        .y = malloc(count * (longest + 1) * sizeof *w->y),
+	        .day = malloc(count * (longest + 1) * sizeof *w->day),
+	        .longest = longest};
+	return w->workspace && w->y && w->day;
+}
+
+static struct series_arrays arrays_of(const struct series_memory *w, size_t i)
+{
+	return (struct series_arrays){w->y + i * w->longest, w->day + i * w->longest};
+}
+
+static void free_memory(struct series_memory *w)
+{
+	tk_level_monitor_workspace_free(w->workspace);
+	free(w->y);
+	free(w->day);
 }
 
 static void find_part(void *arg, int64_t first, int64_t count)
 {
 	struct search *f = arg;
-	struct tk_level_monitor_workspace *workspace = tk_level_monitor_workspace_new();
-	double *y = malloc((f->m->longest + 1) * sizeof *y);
-	int64_t *day = malloc((f->m->longest + 1) * sizeof *day);
-	int status = workspace && y && day ? TK_OK : TK_ENOMEM;
+	struct series_memory w;
+	int status = make_memory(&w, f->m->longest, 1) ? TK_OK : TK_ENOMEM;
 
-	for (int64_t i = first; !status && i < first + count; i++)
-		if (f->m->series[i].tonight)
-			status = find_candidate(f, &f->m->series[i], workspace, y, day);
+	for (int64_t i = first; !status && i < first + count; i++) {
+		struct monitored_series *s = &f->m->series[i];
+
+		if (s->tonight) {
+			const struct tk_level_monitor_night night =
+			        copy_points(f, s, arrays_of(&w, 0));
+
+			status = tk_level_monitor_update(&night, w.workspace, &s->candidate);
+		}
+	}
 	if (status)
 		f->status = status;
-	free(day);
-	free(y);
-	tk_level_monitor_workspace_free(workspace);
+	free_memory(&w);
+}
+
+/* ---- series whose noise is fitted tonight ---- */
+
+static int by_points(const void *a, const void *b)
+{
+	const struct monitored_series *x = *(struct monitored_series *const *)a,
+	                              *y = *(struct monitored_series *const *)b;
+
+	if (x->n != y->n)
+		return x->n < y->n ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static int fit_some(
+        const struct search *f, const struct series_memory *w, size_t first, size_t count)
+{
+	struct tk_level_monitor_night nights[FITS_AT_ONCE];
+
+	for (size_t i = 0; i < count; i++)
+		nights[i] = copy_points(f, f->due[first + i], arrays_of(w, i));
+	return tk_level_monitor_fit_many(nights, count, w->workspace);
+}
+
+static void fit_part(void *arg, int64_t first, int64_t count)
+{
+	struct search *f = arg;
+	struct series_memory w;
+	int status = make_memory(&w, f->m->longest, FITS_AT_ONCE) ? TK_OK : TK_ENOMEM;
+
+	for (int64_t i = 0; !status && i < count; i += FITS_AT_ONCE) {
+		const int64_t left = count - i;
+
+		status = fit_some(f, &w, (size_t)(first + i),
+		        left < FITS_AT_ONCE ? (size_t)left : FITS_AT_ONCE);
+	}
+	if (status)
+		f->status = status;
+	free_memory(&w);
+}
+
+/* Series of the same length next to each other: their fits take less time together. */
+static int fit_due(struct search *f)
+{
+	size_t count = 0;
+
+	f->due = malloc((f->m->count + 1) * sizeof(*f->due));
+	if (!f->due)
+		return TK_ENOMEM;
+	for (size_t i = 0; i < f->m->count; i++) {
+		struct monitored_series *s = &f->m->series[i];
+
+		if (s->tonight && tk_level_monitor_is_fit_due(s->model, s->n))
+			f->due[count++] = s;
+	}
+	if (count > 1)
+		qsort(f->due, count, sizeof(*f->due), by_points);
+	tk_parallel_for((int64_t)count, SERIES_PER_PART, fit_part, f);
+	free(f->due);
+	return f->status;
 }
 
 /* Candidates of all series of the night, with q over them. */
@@ -327,9 +428,10 @@ static int find_candidates(struct tk_monitor *m)
 {
 	struct search f = {.m = m, .prior = find_noise_prior(m)};
 	double *p = m->work, *q = m->work + m->count;
-	int status;
+	int status = fit_due(&f);
 
-	tk_parallel_for((int64_t)m->count, SERIES_PER_PART, find_part, &f);
+	if (!status)
+		tk_parallel_for((int64_t)m->count, SERIES_PER_PART, find_part, &f);
 	status = f.status;
 	for (size_t i = 0; !status && i < m->count; i++)
 		p[i] = m->series[i].tonight

@@ -6,15 +6,10 @@
 
 #include "base/error.h"
 #include "base/serializer.h"
-#include "stats/monitor/regime_model.h"
+#include "stats/monitor/level_monitor_internal.h"
 #include "stats/monitor/young_level.h"
-#include "stats/summary/noise.h"
 #include "stats/summary/quantile.h"
-#include "stats/summary/summary.h"
 #include "stats/summary/weekday.h"
-
-#define FIRST TK_MONITOR_NIGHTS_MIN
-#define MEMORY TK_MONITOR_WINDOW_NIGHTS
 
 /* Nights. */
 #define LEVEL_MAX 130    /* that a level is estimated from */
@@ -22,23 +17,11 @@
 #define LEAST_AFTER 3    /* at the new level */
 #define LONGEST 60       /* from a split to tonight */
 #define LONGEST_DRIFT 25 /* the same where the series drifts: more may be drift */
-/* The newest nights are not part of the level that they are compared with; at most a third. */
-#define HOLD 20
-#define REFIT 12 /* between two fits of the noise */
-#define YOUNG 60 /* a shorter series is fitted every REFIT_YOUNG nights */
-#define REFIT_YOUNG 4
-#define DRIFT_NIGHTS_MIN 24 /* needed to learn a drift */
-#define LEARN_NIGHTS_MIN 8  /* needed to learn noise */
 #define EXCURSION 14        /* longest stay at another level that is no change */
 #define FIT_NIGHTS 18.0     /* a fit to so many nights is worth half of its log-likelihood ratio */
 
 /* Log-likelihood ratios. */
-#define CHANGE_PENALTY 8.0
-#define DRIFT_PRIOR 4.0 /* in favour of a drift: most machines have one */
-#define NEW_NOISE 3.0   /* the last weeks replace the noise of all nights: 20 times as likely */
-#define PENDING 2.0     /* a split is remembered; the memory decays */
-#define PENDING_DECAY 0.93
-#define YOUNG_HOLD 8.0     /* nights of a young series at a new level are not learnt as noise */
+#define PENDING_DECAY 0.93 /* of the memory of a split */
 #define LOCATE 6.0         /* the exact night of the split is looked for */
 #define LENGTH_PENALTY 1.0 /* per factor of e in length: model errors add up over nights */
 #define EXACT 8.0 /* the uncertainty of the old level is computed instead of approximated */
@@ -47,35 +30,6 @@
 #define UNCERTAIN 4.0
 #define BACK 0.35     /* part of an excursion that may be missing on the way back */
 #define SEARCHED 20.0 /* splits and levels that are tried, as independent tests */
-
-struct tk_level_monitor {
-	double min_shift; /* of a level, logarithm */
-	struct tk_regime_model noise;
-	bool known;           /* the noise is */
-	size_t fitted, count; /* when, to how many nights */
-	double pattern[7];    /* of the week */
-	size_t level_start,
-	        old_level_start; /* where the present level starts, and the one before it */
-	double level, old_level, information;
-	size_t informed;    /* nights that `information` about the level comes from */
-	size_t settled;     /* no split up to this one is tried any more */
-	double last_log_lr; /* of the night before */
-	size_t pending;     /* the split that was suspected, and how strongly */
-	double pending_log_lr;
-	double levels[MEMORY]; /* of each night before level_start, at its number modulo MEMORY */
-	size_t from,
-	        n; /* what is looked at tonight: workspace->y[0 .. n) are the nights from `from` on,
-	                   without the pattern */
-	struct tk_level_monitor_workspace *workspace; /* of the update that runs */
-};
-
-struct tk_level_monitor_workspace {
-	double y[MEMORY], r[MEMORY], work[2 * MEMORY];
-	struct tk_likelihood_product so_far[MEMORY]; /* of y[.. i] about the present level */
-	double loglik;                               /* of all of them */
-	int64_t day[MEMORY];
-	struct tk_filtered_state belief[MEMORY];
-};
 
 struct tk_level_monitor_workspace *tk_level_monitor_workspace_new(void)
 {
@@ -106,11 +60,6 @@ double tk_level_monitor_p_value(double evidence)
 	return fmin(1, SEARCHED * exp(-evidence));
 }
 
-static double level_at(const struct tk_level_monitor *w, size_t night)
-{
-	return w->levels[night % MEMORY];
-}
-
 static void take_window(struct tk_level_monitor *w, const double *y, const int64_t *day, size_t n)
 {
 	w->n = n < MEMORY ? n : MEMORY;
@@ -118,148 +67,6 @@ static void take_window(struct tk_level_monitor *w, const double *y, const int64
 	for (size_t i = 0; i < w->n; i++)
 		w->workspace->y[i] =
 		        y[w->from + i] - w->pattern[tk_weekday_from_day(day[w->from + i])];
-}
-
-/* Residuals of `count` nights from `from` on about their levels, without the weekly pattern. */
-static void take_levels_out(
-        struct tk_level_monitor *w, const double *y, const int64_t *day, size_t from, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		size_t night = from + i;
-
-		w->workspace->day[i] = day[night];
-		w->workspace->r[i] = y[night] -
-		                     (night < w->level_start ? level_at(w, night) : w->level) -
-		                     w->pattern[tk_weekday_from_day(day[night])];
-	}
-}
-
-static void learn_week(
-        struct tk_level_monitor *w, const double *y, const int64_t *day, size_t from, size_t count)
-{
-	double last[7], mean = 0;
-
-	memcpy(last, w->pattern, sizeof last);
-	memset(w->pattern, 0, sizeof w->pattern);
-	take_levels_out(w, y, day, from, count);
-	tk_weekday_estimate(
-	        w->workspace->r, w->workspace->day, count, w->workspace->work, w->pattern);
-	for (size_t d = 0; d < 7; d++)
-		mean += (last[d] - w->pattern[d]) / 7;
-	w->level += mean; /* the level stays that of the mean weekday */
-}
-
-static size_t changes_since(const struct tk_level_monitor *w, size_t from)
-{
-	size_t changes = w->level_start > from;
-
-	for (size_t i = from + 1; i < w->level_start; i++)
-		changes += level_at(w, i) != level_at(w, i - 1);
-	return changes;
-}
-
-/* Does the series drift? Then its earlier steps may have been drift: the model with a drift has to
- * explain the series without levels, the other one pays a penalty for each of its levels. */
-static int learn_drift(struct tk_level_monitor *w, const double *y, size_t from, size_t count,
-        double sigma, struct tk_regime_model *noise)
-{
-	struct tk_regime_model wanders;
-	double middle, mine;
-	int status;
-
-	for (size_t i = 0; i < count; i++)
-		w->workspace->work[i] = w->workspace->r[i] =
-		        y[from + i] - w->pattern[tk_weekday_from_day(w->workspace->day[i])];
-	middle = tk_median(w->workspace->work, count);
-	for (size_t i = 0; i < count; i++)
-		w->workspace->r[i] -= middle;
-	status = tk_regime_fit_drift(w->workspace->r, count, sigma, &wanders);
-	mine = noise->loglik - tk_regime_penalty(noise, count) - DRIFT_PRIOR -
-	       CHANGE_PENALTY * (double)changes_since(w, from);
-	if (!status && wanders.loglik - tk_regime_penalty(&wanders, count) > mine)
-		*noise = wanders;
-	return status;
-}
-
-static size_t held_back(size_t nights)
-{
-	return nights / 3 < HOLD ? nights / 3 : HOLD;
-}
-
-static int learn_noise(struct tk_level_monitor *w, const double *y, const int64_t *day, size_t from,
-        size_t count, struct tk_regime_model *out)
-{
-	double sigma;
-	int status;
-
-	take_levels_out(w, y, day, from, count);
-	status = tk_noise_estimate_sigma(w->workspace->r, count, w->workspace->work, &sigma);
-	if (!status)
-		status = tk_regime_fit(w->workspace->r, count,
-		        fmax(sigma, tk_noise_mad(w->workspace->r, count, w->workspace->work)), out);
-	if (!status && count >= DRIFT_NIGHTS_MIN)
-		status = learn_drift(w, y, from, count, sigma, out);
-	return status;
-}
-
-/* A quiet machine may be busy now, or the other way round: is the noise of the last `count` nights
- * different from that of all? */
-static int learn_recent(
-        struct tk_level_monitor *w, const double *y, const int64_t *day, size_t from, size_t count)
-{
-	struct tk_regime_model recent;
-	int status = learn_noise(w, y, day, from, count, &recent);
-	const double *r = w->workspace->r;
-	double gain;
-
-	if (status)
-		return status;
-	take_levels_out(w, y, day, from, count);
-	gain = tk_regime_loglik(&recent, r, count, 0, NULL, NULL, NULL) -
-	       tk_regime_penalty(&recent, count) -
-	       tk_regime_loglik(&w->noise, r, count, 0, NULL, NULL, NULL);
-	if (gain > NEW_NOISE) {
-		w->noise = recent;
-		w->count = count * 3 / 4; /* chosen among others: worth less than a planned fit */
-	}
-	return TK_OK;
-}
-
-/* Where a level is estimated before the noise is known: the nights since it started. */
-static void guess_level(struct tk_level_monitor *w, const double *y, size_t end)
-{
-	size_t count = end - w->level_start;
-
-	memcpy(w->workspace->work, y + w->level_start, count * sizeof *y);
-	w->level = tk_median(w->workspace->work, count);
-}
-
-/* The newest `young_hold` nights of a young series are at a new level. */
-static int learn(struct tk_level_monitor *w, const double *y, const int64_t *day, size_t n,
-        size_t young_hold)
-{
-	static const size_t recent[] = {60, 30}; /* two months, one */
-	size_t from = n > MEMORY ? n - MEMORY : 0,
-	       hold = n < 2 * FIRST                  ? 0
-	              : w->last_log_lr > PENDING * 2 ? held_back(n)
-	                                             : 5,
-	       count;
-	int status;
-
-	if (young_hold > hold && n >= young_hold + LEARN_NIGHTS_MIN)
-		hold = young_hold;
-	count = n - from - hold;
-	if (!w->known)
-		guess_level(w, y, n - hold);
-	w->count = count;
-	learn_week(w, y, day, from, count);
-	status = learn_noise(w, y, day, from, count, &w->noise);
-	for (size_t i = 0; !status && i < sizeof recent / sizeof *recent; i++)
-		if (2 * recent[i] <= count)
-			status = learn_recent(w, y, day, from + count - recent[i], recent[i]);
-	w->known = !status;
-	w->fitted = n;
-	return status;
 }
 
 static size_t start_of(const struct tk_level_monitor *w)
@@ -274,7 +81,7 @@ static bool is_pending(const struct tk_level_monitor *w, size_t start)
 
 static void find_level(struct tk_level_monitor *w)
 {
-	size_t from = start_of(w), hold = held_back(w->n - from);
+	size_t from = start_of(w), hold = tk_level_monitor_held_back(w->n - from);
 
 	if (is_pending(w, from) && w->from + w->n - w->pending > hold)
 		hold = w->from + w->n - w->pending;
@@ -426,19 +233,21 @@ static void locate(const struct tk_level_monitor *w, struct tk_changepoint_candi
 	}
 }
 
-/* The step of a young series, without a model of its noise. */
-static struct tk_changepoint_candidate find_young_step(struct tk_level_monitor *w, const double *y,
-        const int64_t *day, size_t n, const struct tk_noise_prior *prior)
+struct tk_changepoint_candidate tk_level_monitor_find_young_step(
+        struct tk_level_monitor *w, const struct tk_level_monitor_night *night)
 {
-	size_t count = n - w->level_start;
+	const size_t n = night->n, count = n - w->level_start;
 	struct tk_young_step s;
 
 	if (n >= TK_YOUNG_NIGHTS_MAX)
 		return (struct tk_changepoint_candidate){0};
-	for (size_t i = 0; i < count; i++)
-		w->workspace->work[i] = y[w->level_start + i] -
-		                        w->pattern[tk_weekday_from_day(day[w->level_start + i])];
-	s = tk_young_step_find(w->workspace->work, count, w->min_shift, prior);
+	for (size_t i = 0; i < count; i++) {
+		const size_t at = w->level_start + i;
+
+		w->workspace->work[i] =
+		        night->y[at] - w->pattern[tk_weekday_from_day(night->day[at])];
+	}
+	s = tk_young_step_find(w->workspace->work, count, w->min_shift, night->prior);
 	if (!(s.log_lr > 0) || w->level_start + s.split <= w->settled)
 		return (struct tk_changepoint_candidate){0};
 	if (!w->known)
@@ -447,21 +256,16 @@ static struct tk_changepoint_candidate find_young_step(struct tk_level_monitor *
 	        w->level_start + s.split, w->level, s.after, s.log_lr};
 }
 
-static int update(struct tk_level_monitor *w, const double *y, const int64_t *day, size_t n,
-        const struct tk_noise_prior *prior, struct tk_changepoint_candidate *out)
+static void update(const struct tk_level_monitor_night *night, struct tk_changepoint_candidate *out)
 {
-	const struct tk_changepoint_candidate young = find_young_step(w, y, day, n, prior);
+	struct tk_level_monitor *w = night->monitor;
+	const struct tk_changepoint_candidate young =
+	        w->young_n == night->n ? w->young : tk_level_monitor_find_young_step(w, night);
 
-	*out = n < FIRST ? young : (struct tk_changepoint_candidate){0};
-	if (n < FIRST)
-		return TK_OK;
-	if (!w->known || n - w->fitted >= (n < YOUNG ? REFIT_YOUNG : REFIT)) {
-		int status = learn(w, y, day, n, young.log_lr > YOUNG_HOLD ? n - young.split : 0);
-
-		if (status)
-			return status;
-	}
-	take_window(w, y, day, n);
+	*out = night->n < FIRST ? young : (struct tk_changepoint_candidate){0};
+	if (night->n < FIRST)
+		return;
+	take_window(w, night->y, night->day, night->n);
 	find_level(w);
 	scan(w, out);
 	w->last_log_lr = out->log_lr;
@@ -471,19 +275,22 @@ static int update(struct tk_level_monitor *w, const double *y, const int64_t *da
 		*out = young;
 		out->before = w->level;
 	}
-	return TK_OK;
 }
 
-int tk_level_monitor_update(struct tk_level_monitor *w,
-        struct tk_level_monitor_workspace *workspace, const double *y, const int64_t *day, size_t n,
-        const struct tk_noise_prior *prior, struct tk_changepoint_candidate *out)
+int tk_level_monitor_update(const struct tk_level_monitor_night *night,
+        struct tk_level_monitor_workspace *workspace, struct tk_changepoint_candidate *out)
 {
-	int status;
+	struct tk_level_monitor *w = night->monitor;
+	const int status = tk_level_monitor_is_fit_due(w, night->n)
+	                           ? tk_level_monitor_fit_many(night, 1, workspace)
+	                           : TK_OK;
 
+	if (status)
+		return status;
 	w->workspace = workspace;
-	status = update(w, y, day, n, prior, out);
+	update(night, out);
 	w->workspace = NULL;
-	return status;
+	return TK_OK;
 }
 
 static void keep_level(struct tk_level_monitor *w, size_t from, size_t to, double level)
@@ -545,9 +352,10 @@ static void visit_levels(struct tk_level_monitor *w, size_t n, struct tk_seriali
 
 	while (from < w->level_start && !io->failed) {
 		size_t to = from + 1;
-		double level = io->reading ? 0 : level_at(w, from);
+		double level = io->reading ? 0 : tk_level_monitor_level_at(w, from);
 
-		while (!io->reading && to < w->level_start && level_at(w, to) == level)
+		while (!io->reading && to < w->level_start &&
+		        tk_level_monitor_level_at(w, to) == level)
 			to++;
 		tk_serialize_size(io, &to, w->level_start);
 		tk_serialize_double(io, &level);

@@ -34,13 +34,26 @@ void tk_level_monitor_workspace_free(struct tk_level_monitor_workspace *workspac
 /* min_effect: relative. NULL: out of memory. */
 struct tk_level_monitor *tk_level_monitor_new(double min_effect);
 void tk_level_monitor_free(struct tk_level_monitor *w);
-/* y[0 .. n): logarithms of all nights so far, day: their numbers; of more than
- * TK_MONITOR_WINDOW_NIGHTS only the last so many are looked at. prior: the noise of other series.
- * To be called once a night; monitors of different series from several threads at once. 0 or
- * TK_ENOMEM. */
-int tk_level_monitor_update(struct tk_level_monitor *w,
-        struct tk_level_monitor_workspace *workspace, const double *y, const int64_t *day, size_t n,
-        const struct tk_noise_prior *prior, struct tk_changepoint_candidate *out);
+/* One night of one series. y[0 .. n): logarithms of all nights so far, day: their numbers; of more
+ * than TK_MONITOR_WINDOW_NIGHTS only the last so many are looked at. prior: the noise of other
+ * series. */
+struct tk_level_monitor_night {
+	struct tk_level_monitor *monitor;
+	const double *y;
+	const int64_t *day;
+	size_t n;
+	const struct tk_noise_prior *prior;
+};
+/* The noise is to be fitted before night n is added. */
+bool tk_level_monitor_is_fit_due(const struct tk_level_monitor *w, size_t n);
+/* Fits it for many series whose fit is due, which takes less time than one after the other.
+ * 0 or TK_ENOMEM. */
+int tk_level_monitor_fit_many(const struct tk_level_monitor_night *nights, size_t count,
+        struct tk_level_monitor_workspace *workspace);
+/* To be called once a night; fits the noise where that is still due. Monitors of different series
+ * from several threads at once. 0 or TK_ENOMEM. */
+int tk_level_monitor_update(const struct tk_level_monitor_night *night,
+        struct tk_level_monitor_workspace *workspace, struct tk_changepoint_candidate *out);
 /* Accepts the last candidate. False: it is not a new level, but the end of an excursion of at most
  * two weeks from the level before, which continues; the nights between count as its noise. *nights:
  * length of the excursion. */

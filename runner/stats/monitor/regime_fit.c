@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "stats/monitor/regime_em.h"
 #include "stats/monitor/regime_filter.h"
+#include "stats/monitor/regime_lanes.h"
 #include "stats/monitor/simd.h"
 #include "stats/summary/quantile.h"
 
@@ -23,6 +24,7 @@
 #define PARTS 5 /* of a variance that may wander */
 #define POINTS_PER_STATE 12
 #define ROUNDS 15
+#define LANES_MIN 3  /* fewer climb faster alone */
 #define SETTLED 1e-3 /* of the log-likelihood: a round that adds less is the last */
 
 /* Where the states are looked for first: quantiles, and which of them for each number of states. */
@@ -104,46 +106,159 @@ static void guess(
 	}
 }
 
-/* Iterates from *m until a round changes nothing significant. */
-static void climb(struct tk_regime_model *m, const double *r, size_t n, double sigma, double *work)
+/* A model on its way to the likeliest one near its first guess. */
+struct climber {
+	struct tk_regime_fit_job *job;
+	struct tk_regime_model m;
+	double at[QUANTILES], sigma, best; /* best: of the models so far, less their penalties */
+	int round;
+};
+
+/* A round later: changed it nothing significant? */
+static bool has_settled(struct climber *c, double loglik)
 {
-	struct tk_regime_counts c;
+	const double gain = loglik - c->m.loglik;
 
-	for (int round = 0; round <= ROUNDS; round++) {
-		double before = m->loglik;
+	c->m.loglik = loglik;
+	return c->round == ROUNDS || (c->round && fabs(gain) < SETTLED);
+}
 
-		m->loglik = tk_regime_smooth(m, r, n, work);
-		if (round == ROUNDS || (round && fabs(m->loglik - before) < SETTLED))
-			return;
-		tk_regime_count(m, n, work, &c);
-		maximise(m, &c, (double)n, sigma);
+static void climb_step(struct climber *c, const struct tk_regime_counts *counts)
+{
+	maximise(&c->m, counts, (double)c->job->n, c->sigma);
+	c->round++;
+}
+
+static void climb(struct climber *c, double *work)
+{
+	struct tk_regime_counts counts;
+
+	while (!has_settled(c, tk_regime_smooth(&c->m, c->job->r, c->job->n, work))) {
+		tk_regime_count(&c->m, c->job->n, work, &counts);
+		climb_step(c, &counts);
 	}
 }
 
-int tk_regime_fit(const double *r, size_t n, double sigma, struct tk_regime_model *out)
+static void enter_lane(struct tk_regime_lanes *w, size_t lane, const struct climber *c)
 {
-	double *work = malloc((TK_REGIME_WORK_COUNT(n) + n) * sizeof *work),
-	       *values = work + TK_REGIME_WORK_COUNT(n), at[QUANTILES], best = -INFINITY;
+	tk_regime_lanes_set_points(w, lane, c->job->r);
+	tk_regime_lanes_set_model(w, lane, &c->m);
+}
 
-	if (!work)
-		return TK_ENOMEM;
-	sigma = fmax(sigma, LEAST_NOISE);
-	memcpy(values, r, n * sizeof *r);
-	tk_quantile_select_many(values, n, quantiles, QUANTILES, at);
+/* Lets climbers with as many points and states climb side by side. Those that have settled make
+ * room for others; the last ones climb alone. */
+static void climb_lanes(struct climber *c, size_t count, struct tk_regime_lanes *w, double *work)
+{
+	struct climber *in[TK_REGIME_LANES] = {0};
+	const size_t states = c->m.count;
+	size_t next = 0, busy = 0;
+
+	for (size_t lane = 0; lane < TK_REGIME_LANES; lane++)
+		enter_lane(w, lane, c);
+	for (;;) {
+		double loglik[TK_REGIME_LANES];
+		struct tk_regime_counts counts[TK_REGIME_LANES];
+
+		for (size_t lane = 0; lane < TK_REGIME_LANES && next < count; lane++)
+			if (!in[lane]) {
+				in[lane] = &c[next++];
+				enter_lane(w, lane, in[lane]);
+				busy++;
+			}
+		if (busy < LANES_MIN)
+			break;
+		tk_regime_lanes_smooth(w, states, loglik);
+		for (size_t lane = 0; lane < TK_REGIME_LANES; lane++)
+			if (in[lane] && has_settled(in[lane], loglik[lane])) {
+				in[lane] = NULL;
+				busy--;
+			}
+		tk_regime_lanes_count(w, states, counts);
+		for (size_t lane = 0; lane < TK_REGIME_LANES; lane++)
+			if (in[lane]) {
+				climb_step(in[lane], &counts[lane]);
+				tk_regime_lanes_set_model(w, lane, &in[lane]->m);
+			}
+	}
+	for (size_t lane = 0; lane < TK_REGIME_LANES; lane++)
+		if (in[lane])
+			climb(in[lane], work);
+}
+
+static bool has_points_for(size_t n, size_t normal)
+{
+	return normal == 1 || n >= POINTS_PER_STATE * normal;
+}
+
+/* Fits all numbers of states to series of n points. */
+static int fit_alike(struct climber *c, size_t count, size_t n)
+{
+	double *work = malloc(TK_REGIME_WORK_COUNT(n) * sizeof *work);
+	struct tk_regime_lanes *w = count < LANES_MIN ? NULL : tk_regime_lanes_new(n);
+	const bool enough = work && (w || count < LANES_MIN);
+
 	for (size_t normal = 1;
-	        normal < TK_REGIME_STATES_MAX && (normal == 1 || n >= POINTS_PER_STATE * normal);
-	        normal++) {
-		struct tk_regime_model m;
+	        enough && normal < TK_REGIME_STATES_MAX && has_points_for(n, normal); normal++) {
+		for (size_t i = 0; i < count; i++) {
+			guess(&c[i].m, c[i].at, normal, c[i].sigma);
+			c[i].round = 0;
+		}
+		if (w)
+			climb_lanes(c, count, w, work);
+		for (size_t i = 0; i < count; i++) {
+			if (!w)
+				climb(&c[i], work);
 
-		guess(&m, at, normal, sigma);
-		climb(&m, r, n, sigma, work);
-		if (m.loglik - tk_regime_penalty(&m, n) > best) {
-			best = m.loglik - tk_regime_penalty(&m, n);
-			*out = m;
+			const double worth = c[i].m.loglik - tk_regime_penalty(&c[i].m, n);
+
+			if (worth > c[i].best) {
+				c[i].best = worth;
+				c[i].job->model = c[i].m;
+			}
 		}
 	}
+	tk_regime_lanes_free(w);
 	free(work);
+	return enough ? TK_OK : TK_ENOMEM;
+}
+
+static int by_points(const void *a, const void *b)
+{
+	const struct climber *x = a, *y = b;
+
+	return (x->job->n > y->job->n) - (x->job->n < y->job->n);
+}
+
+static int start_climber(struct climber *c, struct tk_regime_fit_job *job)
+{
+	double *values = malloc((job->n + 1) * sizeof *values);
+
+	if (!values)
+		return TK_ENOMEM;
+	*c = (struct climber){
+	        .job = job, .sigma = fmax(job->sigma, LEAST_NOISE), .best = -INFINITY};
+	memcpy(values, job->r, job->n * sizeof *values);
+	tk_quantile_select_many(values, job->n, quantiles, QUANTILES, c->at);
+	free(values);
 	return TK_OK;
+}
+
+int tk_regime_fit_many(struct tk_regime_fit_job *jobs, size_t count)
+{
+	struct climber *c = calloc(count + 1, sizeof *c);
+	int status = c ? TK_OK : TK_ENOMEM;
+
+	for (size_t i = 0; !status && i < count; i++)
+		status = start_climber(&c[i], &jobs[i]);
+	if (!status && count)
+		qsort(c, count, sizeof *c, by_points);
+	for (size_t i = 0, next; !status && i < count; i = next) {
+		for (next = i + 1; next < count && c[next].job->n == c[i].job->n; next++)
+			;
+		status = fit_alike(&c[i], next - i, c[i].job->n);
+	}
+	free(c);
+	return status;
 }
 
 static double loglik_with_jumps(const struct tk_regime_model *m, const double *r, size_t n)
@@ -205,32 +320,66 @@ static void take_wander_out(const struct tk_regime_model *m, const double *r, si
 	}
 }
 
-int tk_regime_fit_drift(const double *r, size_t n, double sigma, struct tk_regime_model *out)
+/* One job with a drift: the drift that was found, and what is left without it. */
+struct drift_fit {
+	struct tk_regime_model found;
+	struct tk_filtered_state *each;
+	double *left;
+};
+
+static int start_drift(
+        struct drift_fit *f, const struct tk_regime_fit_job *job, struct tk_regime_fit_job *rest)
 {
-	static const double scales[] = {
-	        0.85, 1, 1.2}; /* the smoothed part has some of the rest in it */
-	struct tk_regime_model found = coarse(r, n, fmax(sigma, LEAST_NOISE)), m;
-	struct tk_filtered_state *each = malloc(n * (sizeof *each + sizeof *r));
-	double *left = (double *)(void *)(each + n);
-	int status;
+	const size_t n = job->n;
 
-	if (!each)
+	f->each = malloc(n * (sizeof *f->each + sizeof *f->left) + 1);
+	if (!f->each)
 		return TK_ENOMEM;
-	take_wander_out(&found, r, n, each, left);
-	status = tk_regime_fit(left, n, found.sd[0], &m);
-	*out = found;
-	for (size_t i = 0; !status && i < sizeof scales / sizeof *scales; i++) {
-		struct tk_regime_model t = m;
+	f->left = (double *)(void *)(f->each + n);
+	f->found = coarse(job->r, n, fmax(job->sigma, LEAST_NOISE));
+	take_wander_out(&f->found, job->r, n, f->each, f->left);
+	*rest = (struct tk_regime_fit_job){.r = f->left, .n = n, .sigma = f->found.sd[0]};
+	return TK_OK;
+}
 
-		t.phi = found.phi;
-		t.drift_sd = found.drift_sd;
+/* The states of what is left, over the drift. The smoothed part has some of the rest in it. */
+static struct tk_regime_model combine(const struct tk_regime_model *found,
+        const struct tk_regime_model *states, const struct tk_regime_fit_job *job)
+{
+	static const double scales[] = {0.85, 1, 1.2};
+	struct tk_regime_model best = *found;
+
+	for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+		struct tk_regime_model t = *states;
+
+		t.phi = found->phi;
+		t.drift_sd = found->drift_sd;
 		for (size_t k = 0; k + 1 < t.count; k++)
 			t.sd[k] *= scales[i];
-		t.sd[t.count - 1] = found.sd[1];
-		t.loglik = loglik_with_jumps(&t, r, n);
-		if (t.loglik - tk_regime_penalty(&t, n) > out->loglik - tk_regime_penalty(out, n))
-			*out = t;
+		t.sd[t.count - 1] = found->sd[1];
+		t.loglik = loglik_with_jumps(&t, job->r, job->n);
+		if (t.loglik - tk_regime_penalty(&t, job->n) >
+		        best.loglik - tk_regime_penalty(&best, job->n))
+			best = t;
 	}
-	free(each);
+	return best;
+}
+
+int tk_regime_fit_drift_many(struct tk_regime_fit_job *jobs, size_t count)
+{
+	struct drift_fit *f = calloc(count + 1, sizeof *f);
+	struct tk_regime_fit_job *rest = calloc(count + 1, sizeof *rest);
+	int status = f && rest ? TK_OK : TK_ENOMEM;
+
+	for (size_t i = 0; !status && i < count; i++)
+		status = start_drift(&f[i], &jobs[i], &rest[i]);
+	if (!status)
+		status = tk_regime_fit_many(rest, count);
+	for (size_t i = 0; !status && i < count; i++)
+		jobs[i].model = combine(&f[i].found, &rest[i].model, &jobs[i]);
+	for (size_t i = 0; f && i < count; i++)
+		free(f[i].each);
+	free(rest);
+	free(f);
 	return status;
 }

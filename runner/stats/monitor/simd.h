@@ -24,29 +24,32 @@ typedef int64_t tk_simd_i64 __attribute__((vector_size(TK_SIMD_WIDTH * sizeof(in
 #endif
 
 /* x <= 0 becomes e^x to 1e-14; values below -700 count as -700. */
-TK_SIMD_INLINE void tk_simd_exp(tk_simd_f64 *x)
-{
-	const tk_simd_f64 least = {-700, -700, -700, -700};
-	const double shift =
-	        0x1.8p52; /* added to a small number, its last bits are the nearest integer */
-	tk_simd_f64 v = *x, k, r, sum;
-	tk_simd_i64 large = v > least;
+#define TK_SIMD_DEFINE_EXP(name, f64, i64) \
+	TK_SIMD_INLINE void name(f64 *x) \
+	{ \
+		const f64 least = (f64){0} - 700; \
+		/* Added to a small number, its last bits are the nearest integer. */ \
+		const double shift = 0x1.8p52; \
+		f64 v = *x, k, r, sum; \
+		i64 large = v > least; \
+\
+		v = (f64)(((i64)v & large) | ((i64)least & ~large)); \
+		k = v * M_LOG2E + shift; \
+		r = v - (k - shift) * 0x1.62e42fefa3800p-1 - \
+		    (k - shift) * 0x1.ef35793c76730p-45; /* ln 2 in two parts */ \
+		sum = r * (1.0 / 39916800) + 1.0 / 3628800; \
+		sum = sum * r + 1.0 / 362880; \
+		sum = sum * r + 1.0 / 40320; \
+		sum = sum * r + 1.0 / 5040; \
+		sum = sum * r + 1.0 / 720; \
+		sum = sum * r + 1.0 / 120; \
+		sum = sum * r + 1.0 / 24; \
+		sum = sum * r + 1.0 / 6; \
+		sum = sum * r + 0.5; \
+		sum = (sum * r + 1) * r + 1; \
+		*x = sum * (f64)(((i64)k << 52) + (INT64_C(1023) << 52)); \
+	}
 
-	v = (tk_simd_f64)(((tk_simd_i64)v & large) | ((tk_simd_i64)least & ~large));
-	k = v * M_LOG2E + shift;
-	r = v - (k - shift) * 0x1.62e42fefa3800p-1 -
-	    (k - shift) * 0x1.ef35793c76730p-45; /* ln 2 in two parts */
-	sum = r * (1.0 / 39916800) + 1.0 / 3628800;
-	sum = sum * r + 1.0 / 362880;
-	sum = sum * r + 1.0 / 40320;
-	sum = sum * r + 1.0 / 5040;
-	sum = sum * r + 1.0 / 720;
-	sum = sum * r + 1.0 / 120;
-	sum = sum * r + 1.0 / 24;
-	sum = sum * r + 1.0 / 6;
-	sum = sum * r + 0.5;
-	sum = (sum * r + 1) * r + 1;
-	*x = sum * (tk_simd_f64)(((tk_simd_i64)k << 52) + (INT64_C(1023) << 52));
-}
+TK_SIMD_DEFINE_EXP(tk_simd_exp, tk_simd_f64, tk_simd_i64)
 
 #endif

@@ -67,6 +67,15 @@ static struct tk_level_monitor *move(struct tk_level_monitor *w, size_t n)
 	return moved;
 }
 
+static void update(
+        struct tk_level_monitor *w, const double *y, size_t n, struct tk_changepoint_candidate *out)
+{
+	const struct tk_level_monitor_night night = {
+	        .monitor = w, .y = y, .day = days, .n = n, .prior = &no_prior};
+
+	assert_int_equal(tk_level_monitor_update(&night, workspace, out), TK_OK);
+}
+
 /* moving: every night in another process. */
 static struct said play_as(const double *y, bool moving)
 {
@@ -78,8 +87,7 @@ static struct said play_as(const double *y, bool moving)
 		struct tk_changepoint_candidate s;
 		size_t nights;
 
-		assert_int_equal(
-		        tk_level_monitor_update(w, workspace, y, days, n, &no_prior, &s), TK_OK);
+		update(w, y, n, &s);
 		said.log_lr += s.log_lr;
 		if (moving)
 			w = move(w, n);
@@ -198,9 +206,7 @@ static void a_step_soon_after_another_is_found(void **state)
 			struct tk_changepoint_candidate s;
 			size_t nights;
 
-			assert_int_equal(
-			        tk_level_monitor_update(w, workspace, y, days, n, &no_prior, &s),
-			        TK_OK);
+			update(w, y, n, &s);
 			if (s.log_lr < TK_MONITOR_LOG_LR_MIN)
 				continue;
 			said |= s.split == 154;
@@ -252,8 +258,7 @@ static void what_is_no_state_is_refused(void **state)
 	for (size_t n = 1; n <= 60; n++) {
 		struct tk_changepoint_candidate s;
 
-		assert_int_equal(
-		        tk_level_monitor_update(w, workspace, y, days, n, &no_prior, &s), TK_OK);
+		update(w, y, n, &s);
 	}
 	assert_int_equal(tk_level_monitor_serialize(w, 60, &io), TK_OK);
 	io.reading = true;
@@ -279,8 +284,7 @@ static void ties_and_short_series_are_fine(void **state)
 		y[i] += 0.01;
 	assert_int_equal(play(y).count, 1);
 	for (size_t n = 0; n < 12; n++) {
-		assert_int_equal(
-		        tk_level_monitor_update(w, workspace, y, days, n, &no_prior, &s), TK_OK);
+		update(w, y, n, &s);
 		assert_true(s.log_lr == 0);
 	}
 	tk_level_monitor_free(w);
