@@ -477,11 +477,12 @@ struct tk_run_summary {
 	const char *message;
 };
 
-/* points[first .. first + before) are the newest points earlier than the range, the next `within`
- * are those in it; by (as_of_s, run_id). */
+/* points[0 .. before) are the newest points earlier than the range, the next `within` are those in
+ * it; by (as_of_s, run_id). */
 struct tk_history_window {
 	int64_t series_id;
-	size_t first, before, within;
+	const struct tk_point *points;
+	size_t first, before, within; /* first: points of the windows before this one */
 	struct tk_run_summary last_before, first_within, last_within;
 };
 
@@ -497,10 +498,10 @@ struct tk_window_query {
 	size_t before;                  /* points of each series from before it, at most */
 	struct tk_point_reader *reader; /* NULL: none */
 };
-/* windows: struct tk_history_window, one for each series, by id; points: struct tk_point, min and
- * quantiles NAN. last_before and last_within are the newest runs before and since runs_s, in the
- * newest night of last_within one that was not skipped, if there is one; first_within, the oldest
- * run since runs_s, is read if there is none before. */
+/* windows: struct tk_history_window, one for each series, by id; struct tk_point, min and quantiles
+ * NAN: in *points, or all positive in the reader, valid until its next query. last_before and
+ * last_within: newest runs before and since runs_s, in the newest night of last_within one that was
+ * not skipped, if there is one; first_within: the oldest run since runs_s, if none is before. */
 int tk_store_list_windows(struct tk_store *s, const struct tk_window_query *query,
         struct tk_rows *windows, struct tk_rows *points, struct tk_error *err);
 

@@ -4,6 +4,7 @@
 #define TK_DETECT_NIGHT_H
 #include "detect/history/alert_levels.h"
 #include "detect/monitor/kept_monitors.h"
+#include "detect/night_writer.h"
 #include "detect/report/diff_row.h"
 
 /* Evidence that comes late still counts: a night is analysed with the two before it. */
@@ -20,9 +21,11 @@ struct tk_replay_memory {
 	struct tk_kept_monitors monitors;
 	struct tk_point_reader *reader;
 	struct tk_alert_levels alert_levels;
+	struct tk_night_writer writer;
 };
 
-/* Free *report in any case. */
+/* Its verdicts are stored with the next night, or by tk_night_writer_end(). Free *report in any
+ * case. */
 int tk_detect_replay_night(struct tk_store *s, int64_t night_id,
         const struct tk_detect_options *options, struct tk_replay_memory *memory,
         struct tk_diff_report *report, struct tk_error *err);

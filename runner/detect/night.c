@@ -4,18 +4,12 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/parallel.h"
 #include "core/night.h"
 #include "detect/detect_night.h"
 #include "detect/monitor/monitor_session.h"
 #include "detect/report/reason.h"
 #include "detect/report/verdict_detail.h"
 #include "detect/triage/triage.h"
-
-static int out_of_memory(struct tk_error *err)
-{
-	return tk_fail(err, TK_ENOMEM, "out of memory while analysing a night");
-}
 
 /* The newest night of the same machine before a time that is not a single run; NULL: none. */
 static const struct tk_night_row *night_before(
@@ -114,78 +108,6 @@ int tk_diff_report_suppress_repeats(struct tk_store *s, const struct tk_case_set
 
 /* ---- storing ---- */
 
-/* What a stored verdict points at. */
-struct verdict_texts {
-	char *detail, *reason;
-};
-
-static struct tk_verdict_row verdict_row(
-        int64_t night_id, const struct tk_diff_row *row, struct verdict_texts *texts)
-{
-	const struct tk_verdict *v = &row->verdict;
-	char reason[TK_REASON_SIZE];
-
-	texts->detail = tk_verdict_detail_write(row);
-	texts->reason = strdup(tk_verdict_format_reason(v, reason));
-	return (struct tk_verdict_row){.night_id = night_id,
-	        .series_id = row->series_id,
-	        .status = v->status,
-	        .before_value = v->before.value,
-	        .after_value = v->after.value,
-	        .change = v->change.value,
-	        .change_lo = v->change.lo,
-	        .change_hi = v->change.hi,
-	        .threshold = v->threshold,
-	        .p = v->p,
-	        .q = v->q,
-	        .reason = texts->reason,
-	        .detail = texts->detail};
-}
-
-/* The verdicts of a night as rows, written by several threads. */
-struct verdict_rows {
-	int64_t night_id;
-	const struct tk_diff_report *report;
-	struct tk_verdict_row *rows;
-	struct verdict_texts *texts;
-	_Atomic bool no_memory;
-};
-
-static void write_part(void *arg, int64_t first, int64_t count)
-{
-	struct verdict_rows *w = arg;
-
-	for (int64_t i = first; i < first + count; i++) {
-		w->rows[i] = verdict_row(w->night_id, &w->report->rows[i], &w->texts[i]);
-		if (!w->texts[i].detail || !w->texts[i].reason)
-			w->no_memory = true;
-	}
-}
-
-static int put_verdicts(
-        struct tk_store *s, int64_t night_id, const struct tk_diff_report *r, struct tk_error *err)
-{
-	struct verdict_rows w = {.night_id = night_id,
-	        .report = r,
-	        .rows = calloc(r->count + 1, sizeof *w.rows),
-	        .texts = calloc(r->count + 1, sizeof *w.texts)};
-	int status = w.rows && w.texts ? TK_OK : out_of_memory(err);
-
-	if (!status)
-		tk_parallel_for((int64_t)r->count, TK_CASES_PER_PART, write_part, &w);
-	if (!status && w.no_memory)
-		status = out_of_memory(err);
-	if (!status)
-		status = tk_store_replace_verdicts(s, night_id, w.rows, r->count, err);
-	for (size_t i = 0; w.texts && i < r->count; i++) {
-		free(w.texts[i].detail);
-		free(w.texts[i].reason);
-	}
-	free(w.texts);
-	free(w.rows);
-	return status;
-}
-
 /* What a night decides about all of the history, not only about itself. */
 static int put_history(struct tk_store *s, struct tk_case_set *c, const struct tk_night_row *night,
         struct tk_error *err)
@@ -202,9 +124,10 @@ static int put_history(struct tk_store *s, struct tk_case_set *c, const struct t
 	return status ? status : tk_missing_data_update_alerts(s, &c->options, night->id, err);
 }
 
+/* verdicts: gets those of the night; a replay stores them later. */
 static int put_all(struct tk_store *s, struct tk_case_set *c, const struct tk_night_row *night,
         struct tk_monitor_session *session, enum tk_detect_mode mode,
-        const struct tk_diff_report *r, struct tk_error *err)
+        const struct tk_diff_report *r, struct tk_verdict_rows *verdicts, struct tk_error *err)
 {
 	int status = tk_store_begin(s, err);
 
@@ -212,9 +135,11 @@ static int put_all(struct tk_store *s, struct tk_case_set *c, const struct tk_ni
 		return status;
 	status = tk_monitor_session_save(session, s, err);
 	if (!status)
-		status = put_verdicts(s, night->id, r, err);
+		status = tk_verdict_rows_make(night->id, r, verdicts, err);
 	if (!status)
 		status = tk_alerts_update(s, c, night, r, err);
+	if (!status && mode == TK_DETECT_NIGHT)
+		status = tk_verdict_rows_store(verdicts, s, err);
 	if (!status && mode == TK_DETECT_NIGHT)
 		status = put_history(s, c, night, err);
 	if (!status)
@@ -243,13 +168,17 @@ static int detect_night(struct tk_store *s, const struct night_range *n,
 	        .catalog = memory ? &memory->catalog : NULL,
 	        .monitors = memory ? &memory->monitors : NULL,
 	        .reader = memory ? memory->reader : NULL,
-	        .alert_levels = memory ? &memory->alert_levels : NULL};
+	        .alert_levels = memory ? &memory->alert_levels : NULL,
+	        .writer = memory ? &memory->writer : NULL};
 	struct tk_monitor_session *session = NULL;
+	struct tk_verdict_rows verdicts = {0};
 	struct tk_case_set c;
 	int status = tk_case_set_load(s, options, &range, &scope, &c, err);
 
 	if (!status)
 		status = tk_monitor_session_run(&c, n->night, &session, err);
+	if (!status && memory)
+		status = tk_night_writer_finish(&memory->writer, err);
 	if (!status)
 		status = tk_case_set_evaluate(&c, err);
 	if (!status)
@@ -257,7 +186,10 @@ static int detect_night(struct tk_store *s, const struct night_range *n,
 	if (!status)
 		status = tk_diff_report_suppress_repeats(s, &c, n->previous, report, err);
 	if (!status && mode != TK_DETECT_PREVIEW)
-		status = put_all(s, &c, n->night, session, mode, report, err);
+		status = put_all(s, &c, n->night, session, mode, report, &verdicts, err);
+	if (!status && memory)
+		tk_night_writer_set(&memory->writer, &verdicts);
+	tk_verdict_rows_free(&verdicts);
 	tk_monitor_session_free(session);
 	tk_case_set_free(&c);
 	return status;
@@ -293,23 +225,23 @@ static int run_night(struct tk_store *s, int64_t night_id, const struct tk_rows 
 	return detect_night(s, &n, options, mode, memory, report, err);
 }
 
-/* In one transaction: each of its thousands of reads would lock the file otherwise. */
+/* In one transaction: each of its thousands of reads would lock the file otherwise. It ends when the
+ * verdicts are stored, while the next night is monitored. */
 int tk_detect_replay_night(struct tk_store *s, int64_t night_id,
         const struct tk_detect_options *options, struct tk_replay_memory *memory,
         struct tk_diff_report *report, struct tk_error *err)
 {
-	int status = tk_store_begin(s, err);
+	int status = tk_night_writer_begin(&memory->writer, s, err);
 
 	if (status)
 		return status;
 	status = run_night(s, night_id, &memory->catalog.machines.rows,
 	        &memory->catalog.nights.rows, options, TK_DETECT_REPLAY, memory, report, err);
-	if (status) {
-		tk_store_rollback(s);
-		return status;
-	}
-	tk_diff_report_finish(report);
-	return tk_store_commit(s, err);
+	if (status)
+		tk_night_writer_abandon(&memory->writer);
+	else
+		tk_diff_report_finish(report);
+	return status;
 }
 
 static int read_and_run(struct tk_store *s, int64_t night_id,

@@ -79,6 +79,7 @@ void tk_points_reverse(struct tk_point *p, size_t n)
 /* Reads backwards from the newest point: one index lookup per series. */
 static int read_points(struct reader *r, struct tk_history_window *w)
 {
+	const size_t first = r->points->out->count;
 	const int64_t args[] = {w->series_id, r->query->until_s};
 	sqlite3_stmt *q;
 	int rc = SQLITE_DONE, status = tk_db_prepare_cached(r->s, TK_TABLE_COUNT,
@@ -104,9 +105,17 @@ static int read_points(struct reader *r, struct tk_history_window *w)
 	if (!status && rc != SQLITE_DONE && rc != SQLITE_ROW)
 		status = tk_db_fail(r->s, rc, r->err, "cannot read the points of a series");
 	sqlite3_reset(q);
-	tk_points_reverse(
-	        (struct tk_point *)r->points->out->rows + w->first, w->before + w->within);
+	tk_points_reverse((struct tk_point *)r->points->out->rows + first, w->before + w->within);
 	return status;
+}
+
+static bool has_logarithms(const struct tk_point *p, size_t n)
+{
+	bool positive = true;
+
+	for (size_t i = 0; i < n; i++)
+		positive &= p[i].value > 0 && p[i].value < INFINITY;
+	return positive;
 }
 
 static int add_points(struct reader *r, struct tk_history_window *w)
@@ -118,6 +127,12 @@ static int add_points(struct reader *r, struct tk_history_window *w)
 
 	if (status || !span.is_known)
 		return status ? status : read_points(r, w);
+	w->before = span.before;
+	w->within = span.within;
+	if (has_logarithms(span.at, span.before + span.within)) {
+		w->points = span.at;
+		return TK_OK;
+	}
 	for (size_t i = 0; i < span.before + span.within; i++) {
 		struct tk_point *p = tk_rows_add(r->points);
 
@@ -125,8 +140,6 @@ static int add_points(struct reader *r, struct tk_history_window *w)
 			return no_memory(r->err);
 		*p = span.at[i];
 	}
-	w->before = span.before;
-	w->within = span.within;
 	return TK_OK;
 }
 
@@ -187,9 +200,18 @@ struct point_runs {
 	int64_t last_before, first_within, last_within;
 };
 
+static const struct tk_point *points_of(const struct reader *r, const struct tk_history_window *w)
+{
+	const struct tk_rows *points = r->points->out;
+
+	return w->points ? w->points
+	                 : (const struct tk_point *)points->rows + points->count - w->before -
+	                           w->within;
+}
+
 static struct point_runs runs_of_points(const struct reader *r, const struct tk_history_window *w)
 {
-	const struct tk_point *p = (const struct tk_point *)r->points->out->rows + w->first;
+	const struct tk_point *p = points_of(r, w);
 	struct point_runs runs = {0};
 
 	for (size_t i = 0; i < w->before + w->within; i++)
@@ -220,7 +242,6 @@ static int read_window(struct reader *r, struct tk_history_window *w)
 
 	w->last_before = w->first_within = w->last_within =
 	        (struct tk_run_summary){.outcome = TK_OUTCOME_COUNT, .message = ""};
-	w->first = r->points->out->count;
 	status = add_points(r, w);
 	if (status)
 		return status;
@@ -249,6 +270,25 @@ static int add_windows(struct tk_store *s, struct tk_rows_builder *windows, stru
 	return status;
 }
 
+/* The list of points moves while it grows. */
+static void set_points(struct reader *r)
+{
+	struct tk_history_window *w = r->windows->out->rows;
+	const struct tk_point *next = r->points->out->rows;
+	size_t first = 0;
+
+	for (size_t i = 0; i < r->windows->out->count; i++) {
+		const size_t count = w[i].before + w[i].within;
+
+		w[i].first = first;
+		first += count;
+		if (w[i].points)
+			continue;
+		w[i].points = next;
+		next = next ? next + count : NULL;
+	}
+}
+
 static int read_windows(struct reader *r)
 {
 	int64_t exists = 0;
@@ -259,6 +299,8 @@ static int read_windows(struct reader *r)
 	r->runs_have_series = exists;
 	for (size_t i = 0; !status && i < r->windows->out->count; i++)
 		status = read_window(r, (struct tk_history_window *)r->windows->out->rows + i);
+	if (!status)
+		set_points(r);
 	return status;
 }
 

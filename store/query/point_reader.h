@@ -21,7 +21,7 @@ static inline size_t tk_window_before_max(const struct tk_window_query *w, size_
 }
 
 /* at[0 .. before) are before the range, at[before .. before + within) in it. They are valid until
- * the next call. */
+ * the next call for this series. */
 struct tk_point_span {
 	const struct tk_point *at;
 	size_t before, within;

@@ -124,18 +124,20 @@ static bool look_up(
 	return k->machine && k->upstream && k->problem;
 }
 
-/* Keeps the points with a positive value. Without any from before the range, its own first night is
- * the baseline. */
-static void take_points(struct tk_case_set *c, struct tk_series_case *k)
+/* Keeps the points with a positive value: all of them, or else they are in c->points. Without any
+ * from before the range, its own first night is the baseline. */
+static void take_points(struct tk_series_case *k)
 {
-	struct tk_point *p = (struct tk_point *)c->points.rows + k->window->first;
+	struct tk_point *p = (struct tk_point *)k->window->points;
 	const size_t total = k->window->before + k->window->within;
 
 	k->points = p;
 	for (size_t i = 0; i < total; i++)
 		if (isfinite(p[i].value) && p[i].value > 0) {
 			k->earlier += i < k->window->before;
-			p[k->count++] = p[i];
+			if (k->count != i)
+				p[k->count] = p[i];
+			k->count++;
 		}
 	k->range = k->earlier;
 	if (!k->range)
@@ -190,7 +192,7 @@ static int add_case(struct tk_store *s, struct tk_case_set *c, const struct tk_h
 	status = appeared_later(s, c, w, &later, err);
 	if (status || later)
 		return status;
-	take_points(c, &k);
+	take_points(&k);
 	k.y = c->memory + 3 * w->first;
 	k.adjusted_y = k.y + k.count;
 	k.se = k.adjusted_y + k.count;
@@ -198,7 +200,7 @@ static int add_case(struct tk_store *s, struct tk_case_set *c, const struct tk_h
 	return TK_OK;
 }
 
-/* The baselines of all cases, found by several threads. */
+/* The logarithms and baselines of all cases, found by several threads. */
 struct baseline_search {
 	struct tk_case_set *c;
 	_Atomic int status;
@@ -212,6 +214,7 @@ static void find_baselines_of_part(void *arg, int64_t first, int64_t count)
 	for (int64_t i = first; !status && i < first + count; i++) {
 		struct tk_series_case *k = &f->c->at[i];
 
+		tk_series_case_compute_logs(k);
 		if (k->range)
 			status = tk_level_find_baseline(k->y, k->range, &k->base);
 	}
@@ -224,15 +227,25 @@ static int find_baselines(struct tk_case_set *c, struct tk_error *err)
 	struct baseline_search f = {.c = c};
 	int status = TK_OK;
 
-	for (size_t i = 0; !status && i < c->count; i++) {
-		tk_series_case_compute_logs(&c->at[i]);
-		if (c->at[i].range && c->options.baseline != TK_BASELINE_WINDOW)
-			status = tk_series_case_set_baseline(c, &c->at[i], err);
-	}
-	if (status || c->options.baseline != TK_BASELINE_WINDOW)
+	if (c->options.baseline != TK_BASELINE_WINDOW) {
+		for (size_t i = 0; !status && i < c->count; i++) {
+			tk_series_case_compute_logs(&c->at[i]);
+			if (c->at[i].range)
+				status = tk_series_case_set_baseline(c, &c->at[i], err);
+		}
 		return status;
+	}
 	tk_parallel_for((int64_t)c->count, TK_CASES_PER_PART, find_baselines_of_part, &f);
 	return f.status ? tk_fail(err, TK_ENOMEM, "out of memory while analysing a series") : TK_OK;
+}
+
+static size_t count_points(const struct tk_rows *windows)
+{
+	const struct tk_history_window *last =
+	        windows->count ? TK_ROWS_AT(windows, struct tk_history_window, windows->count - 1)
+	                       : NULL;
+
+	return last ? last->first + last->before + last->within : 0;
 }
 
 static int load_series(struct tk_store *s, struct tk_case_set *c, const struct tk_diff_range *range,
@@ -249,8 +262,9 @@ static int load_series(struct tk_store *s, struct tk_case_set *c, const struct t
 
 	if (status)
 		return status;
+	c->point_count = count_points(&c->windows);
 	c->at = calloc(c->windows.count + 1, sizeof *c->at);
-	c->memory = malloc((3 * c->points.count + 1) * sizeof *c->memory);
+	c->memory = malloc((3 * c->point_count + 1) * sizeof *c->memory);
 	if (!c->at || !c->memory)
 		return tk_fail(err, TK_ENOMEM, "out of memory while reading the history");
 	for (size_t i = 0; !status && i < c->windows.count; i++)

@@ -15,6 +15,7 @@
 
 struct tk_alert_levels;
 struct tk_kept_monitors;
+struct tk_night_writer;
 
 /* By how much the series of a device shifted together on one night. */
 struct tk_common_mode_shift {
@@ -43,12 +44,14 @@ struct tk_night_scope {
 	struct tk_kept_monitors *monitors;
 	struct tk_point_reader *reader;
 	struct tk_alert_levels *alert_levels;
+	struct tk_night_writer *writer; /* of the night before */
 };
 
 struct tk_case_set {
 	struct tk_catalog catalog;
 	struct tk_commit_groups groups; /* of alerts */
-	struct tk_rows windows, points;
+	struct tk_rows windows, points; /* points: of windows that do not borrow theirs */
+	size_t point_count;             /* of all windows */
 	struct tk_rows ab_pairs; /* of the nights since the range began, by series */
 	struct tk_rows bisections;
 	struct tk_rows monitor_events; /* of the nights in the range, by time and series */

@@ -130,13 +130,13 @@ static void correct(struct tk_case_set *c)
 
 int tk_case_set_remove_common_mode(struct tk_case_set *c, struct tk_error *err)
 {
-	struct entries e = {calloc(c->points.count + 1, sizeof *e.at), 0};
-	double *work = calloc(c->points.count + c->count + 1, sizeof *work);
-	double *level = work ? work + c->points.count : NULL;
+	struct entries e = {calloc(c->point_count + 1, sizeof *e.at), 0};
+	double *work = calloc(c->point_count + c->count + 1, sizeof *work);
+	double *level = work ? work + c->point_count : NULL;
 	struct levels levels = {c, level};
 	int status = TK_OK;
 
-	c->shifts = calloc(c->points.count + 1, sizeof *c->shifts);
+	c->shifts = calloc(c->point_count + 1, sizeof *c->shifts);
 	if (!e.at || !work || !c->shifts)
 		status = tk_fail(
 		        err, TK_ENOMEM, "out of memory while estimating common-mode shifts");

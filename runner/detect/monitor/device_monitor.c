@@ -9,6 +9,7 @@
 #include "base/serializer.h"
 #include "detect/monitor/kept_monitors.h"
 #include "detect/monitor/monitor.h"
+#include "detect/night_writer.h"
 #include "stats/summary/summary.h"
 
 #define DAY_S 86400
@@ -277,8 +278,8 @@ static bool is_tonight(
 static int add_tonight(struct tk_device_monitor *d, struct tk_error *err)
 {
 	size_t count = 0;
-	struct timed_point *m = malloc((d->set->points.count + 1) * sizeof *m);
-	struct tk_monitor_point *work = malloc((d->set->points.count + 1) * sizeof *work);
+	struct timed_point *m = malloc((d->set->point_count + 1) * sizeof *m);
+	struct tk_monitor_point *work = malloc((d->set->point_count + 1) * sizeof *work);
 	int status = m && work ? TK_OK : out_of_memory(err);
 
 	for (size_t i = 0; !status && i < d->set->count; i++) {
@@ -290,7 +291,11 @@ static int add_tonight(struct tk_device_monitor *d, struct tk_error *err)
 	}
 	if (!status && count) {
 		qsort(m, count, sizeof *m, by_time);
+		/* Monitoring takes the longest of all, and needs no store. */
+		tk_night_writer_start(d->set->scope.writer);
 		status = add_night(d, m, count, work, err);
+		if (!status)
+			status = tk_night_writer_finish(d->set->scope.writer, err);
 	}
 	free(m);
 	free(work);

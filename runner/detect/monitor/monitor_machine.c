@@ -17,6 +17,7 @@
 #define SAME_STEP_CHANGE 0.3 /* of the step, at least */
 #define MEDIAN_ERROR 1.2533  /* standard error of a median in units of that of a mean */
 #define MAD_TO_SD 1.4826
+#define STEPS_PER_PART 64 /* at least: a thread is not worth it for fewer */
 
 /* The median of the last LEVEL_NIGHTS of the points from .. to - 1. */
 static double level_of(const struct monitored_series *s, size_t from, size_t to)
@@ -151,9 +152,9 @@ static void compute_days(void *arg, int64_t first, int64_t count)
 	const struct days *d = arg;
 	const size_t series = d->m->count;
 
-	for (int64_t day = first; day < first + count; day++)
-		for (size_t i = 0; i < series; i++)
-			d->change[(size_t)day * series + i] = step_on(&d->m->series[i], d->at[day]);
+	for (int64_t i = first; i < first + count; i++)
+		d->change[i] =
+		        step_on(&d->m->series[(size_t)i % series], d->at[(size_t)i / series]);
 }
 
 /* The significant step of the machine on a day, by its other series. */
@@ -256,7 +257,8 @@ int tk_monitor_find_machine_steps(
 	}
 	if (days.change) {
 		a.status = TK_OK;
-		tk_parallel_for((int64_t)days.count, 1, compute_days, &days);
+		tk_parallel_for(
+		        (int64_t)(days.count * m->count), STEPS_PER_PART, compute_days, &days);
 		tk_parallel_for((int64_t)count, 1, attribute_part, &a);
 	}
 	free(days.change);

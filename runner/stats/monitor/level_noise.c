@@ -1,4 +1,4 @@
-/* Learns the noise of series, many at a time, so that their fits share the vectors of the processor.
+/* Learns the noise of series, many at a time, so that their fits share the processor's vectors.
  * Each series: its weekly pattern, then the noise of all its nights, then whether that of the last
  * weeks is different. */
 #include <math.h>

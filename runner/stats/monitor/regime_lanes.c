@@ -30,8 +30,8 @@ TK_SIMD_DEFINE_EXP(exp_lanes, lanes, lane_bits)
 #define LANES_CLONES
 #endif
 
-/* Rows of `stride` elements; those from n on are zero. A copy is local to a function, so that no store
- * to a row can change it. */
+/* Rows of `stride` elements; those from n on are zero. A copy is local to a function, so that no
+ * store to a row can change it. */
 struct rows {
 	size_t n, stride;
 	lanes *r, *scale, *part;
