@@ -15,6 +15,7 @@ static struct {
 	CUresult (*find)(CUfunction *, CUmodule, const char *);
 	CUresult (*get)(int *, CUfunction_attribute, CUfunction);
 	CUresult (*set)(CUfunction, CUfunction_attribute, int);
+	CUresult (*prefer)(CUfunction, CUfunc_cache);
 	CUresult (*launch)(const CUlaunchConfig *, CUfunction, void **, void **);
 	CUresult (*param)(CUfunction, size_t, size_t *, size_t *);
 	CUresult (*encode)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
@@ -36,6 +37,7 @@ static int cuda_start(const struct tk_open_args *args, struct tk_abi_error *err)
 	        {"cuModuleGetFunction", &api.find, false},
 	        {"cuFuncGetAttribute", &api.get, false},
 	        {"cuFuncSetAttribute", &api.set, false},
+	        {"cuFuncSetCacheConfig", &api.prefer, false},
 	        {"cuLaunchKernelEx", &api.launch, false},
 	        {"cuFuncGetParamInfo", &api.param, true},
 	        {"cuTensorMapEncodeTiled", &api.encode, true},
@@ -117,6 +119,8 @@ static int cuda_prepare(void *function, const struct launcher_launch *l, struct 
 		return fail(err, TK_ABI_INVALID,
 		        "%.200s can have %d threads in a block, its manifest says %d", l->entry,
 		        most, threads);
+	if (code == CUDA_SUCCESS && l->prefer_shared)
+		code = api.prefer(function, CU_FUNC_CACHE_PREFER_SHARED);
 	if (code == CUDA_SUCCESS && l->shared_bytes)
 		code = api.set(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
 		        (int)l->shared_bytes);

@@ -317,6 +317,8 @@ static int read_launch(struct launcher_manifest *m, const json_t *o, struct laun
 		        (uint64_t)1 << 20, &shared, err);
 	if (!status)
 		status = read_flag(o, "cooperative", false, &l->cooperative, err);
+	if (!status)
+		status = read_flag(o, "prefer_shared", false, &l->prefer_shared, err);
 	l->shared_bytes = (uint32_t)shared;
 	if (!status)
 		status = read_args(m, o, l, err);

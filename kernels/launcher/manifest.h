@@ -54,6 +54,7 @@ struct launcher_launch {
 	uint32_t grid[3], block[3], cluster[3];
 	uint32_t shared_bytes; /* dynamic, of a block */
 	bool cooperative;
+	bool prefer_shared; /* over the L1 cache, where both share a memory */
 	struct launcher_arg *args;
 	uint32_t arg_count;
 };

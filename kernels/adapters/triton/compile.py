@@ -180,6 +180,8 @@ def launch(target, call, kernel, compiled, code, grid, values):
         "cluster": [clusters, 1, 1],
         "shared_bytes": metadata["shared"],
         "cooperative": bool(metadata.get("launch_cooperative_grid", False)),
+        # as Triton's own loader of code objects does
+        "prefer_shared": target.kind == "cuda" and metadata["shared"] > 49152,
         "args": args,
     }
 

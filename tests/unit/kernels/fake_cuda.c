@@ -8,7 +8,7 @@
 SHOWN CUlaunchConfig fake_config;
 SHOWN CUlaunchAttribute fake_attributes[4];
 SHOWN void **fake_params;
-SHOWN int fake_shared_bytes, fake_result;
+SHOWN int fake_shared_bytes, fake_result, fake_cache_config;
 SHOWN cuuint64_t fake_dims[5], fake_strides[5];
 SHOWN int fake_swizzle;
 
@@ -48,6 +48,12 @@ SHOWN CUresult CUDAAPI cuFuncSetAttribute(
 	if (which == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
 		fake_shared_bytes = value;
 	return value > 232448 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+SHOWN CUresult CUDAAPI cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config)
+{
+	fake_cache_config = (int)config;
+	return CUDA_SUCCESS;
 }
 
 SHOWN CUresult CUDAAPI cuFuncGetParamInfo(

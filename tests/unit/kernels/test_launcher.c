@@ -126,6 +126,7 @@ static void wrong_manifests_are_refused(void **state)
 		{"\"shared_bytes\":49152", "\"shared_bytes\":-1",
 			"\"shared_bytes\" is missing or not"},
 		{"\"cooperative\":false", "\"cooperative\":0", "not true or false"},
+		{"\"cooperative\":false", "\"prefer_shared\":1", "not true or false"},
 		{"{\"tensor\":\"A\"}", "{\"tensor\":\"Q\"}", "argument 0: \"Q\" is not a tensor"},
 		{"{\"tensor\":\"A\"}", "{\"tensor\":\"A\",\"value\":1}", "exactly one of"},
 		{"{\"tensor\":\"A\"}", "{}", "exactly one of"},

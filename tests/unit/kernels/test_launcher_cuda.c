@@ -12,7 +12,7 @@
 extern CUlaunchConfig fake_config;
 extern CUlaunchAttribute fake_attributes[4];
 extern void **fake_params;
-extern int fake_shared_bytes, fake_result;
+extern int fake_shared_bytes, fake_result, fake_cache_config;
 extern cuuint64_t fake_dims[5], fake_strides[5];
 extern int fake_swizzle;
 
@@ -79,6 +79,17 @@ static void a_launch_has_its_sizes_and_attributes(void **state)
 	d->unload(module);
 }
 
+static void shared_memory_is_preferred_where_the_manifest_says_so(void **state)
+{
+	struct launcher_launch l = launch();
+	fake_cache_config = CU_FUNC_CACHE_PREFER_NONE;
+	assert_int_equal(d->prepare(&fake_params, &l, &err), TK_ABI_OK);
+	assert_int_equal(fake_cache_config, CU_FUNC_CACHE_PREFER_NONE);
+	l.prefer_shared = true;
+	assert_int_equal(d->prepare(&fake_params, &l, &err), TK_ABI_OK);
+	assert_int_equal(fake_cache_config, CU_FUNC_CACHE_PREFER_SHARED);
+}
+
 static void parameters_are_read(void **state)
 {
 	size_t bytes = 0;
@@ -128,6 +139,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(code_runs_on_its_processors),
 	        cmocka_unit_test_setup(a_launch_has_its_sizes_and_attributes, set_up),
+	        cmocka_unit_test_setup(
+	                shared_memory_is_preferred_where_the_manifest_says_so, set_up),
 	        cmocka_unit_test_setup(parameters_are_read, set_up),
 	        cmocka_unit_test_setup(errors_are_named, set_up),
 	        cmocka_unit_test_setup(tensor_maps_are_encoded, set_up)};
