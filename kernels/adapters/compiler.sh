@@ -17,9 +17,10 @@ compile_package() {
 		"$package" "$@" ${TK_FLAGS:-}
 }
 
-# compile_hopper_package BACKEND: of kernels that are written for sm_90a alone
+# compile_hopper_package BACKEND ARGUMENT...: of kernels that are written for sm_90a alone
 compile_hopper_package() {
-	target=$TK_ARCH
+	target=$TK_ARCH backend=$1
+	shift
 	if [ "$TK_ARCH" = native ]; then target=sm_$(card_capability)a; fi
 	case $target in
 	sm_90a) ;;
@@ -28,5 +29,5 @@ compile_hopper_package() {
 		exit 1
 		;;
 	esac
-	compile_package "$1.cuda" "$TK_SRC/bin/python" "$target"
+	compile_package "$backend.cuda" "$TK_SRC/bin/python" "$target" "$@"
 }

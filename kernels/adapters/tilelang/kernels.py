@@ -1,4 +1,5 @@
-"""GEMM and attention forward in TileLang, in the layouts of tracker_abi.h."""
+"""GEMM, attention forward and native sparse attention in TileLang, in the layouts of
+tracker_abi.h."""
 
 import tilelang.language as T
 
@@ -109,3 +110,101 @@ def attention(b, h, hkv, s, d, scale, causal, dtype, BM, BN, stages, threads):
             T.copy(weight, LSE[bz, by, bx * BM : (bx + 1) * BM])
 
     return attention_kernel
+
+
+LOWEST = -1e30  # below every score, and finite: a row may see no key at all
+
+
+def nsa(
+    b, h, hkv, s, d, scale, block, selected, window, causal, dtype, rows, step, stages, threads
+):
+    """Block (token, kv head, batch): the query heads of a kv head, padded to `rows`, attend to the
+    token's list of `selected` blocks of `block` keys, `step` keys at a time, -1 = none; with
+    `window` also to the last `window` keys. The outputs of both branches are added. `scale` is
+    positive."""
+    factor = scale * 1.4426950408889634  # exp(x) = 2^(x log2 e)
+    group, parts = h // hkv, block // step
+
+    @T.macro
+    def start(total, weight, top):
+        T.fill(total, 0)
+        T.fill(weight, 0)
+        T.fill(top, LOWEST)
+
+    @T.macro
+    def attend(q, k, v, score, weights, total, weight, top, before, shrink, row):
+        """Adds the keys of `k`; those that are not seen have a score of minus infinity."""
+        T.gemm(q, k, score, transpose_B=True, policy=T.GemmWarpPolicy.FullCol)
+        T.copy(top, before)
+        T.reduce_max(score, top, dim=1, clear=False)
+        for i in T.Parallel(rows):
+            shrink[i] = T.exp2(before[i] * factor - top[i] * factor)
+        for i, j in T.Parallel(rows, step):
+            score[i, j] = T.exp2(score[i, j] * factor - top[i] * factor)
+        T.reduce_sum(score, row, dim=1)
+        for i in T.Parallel(rows):
+            weight[i] = weight[i] * shrink[i] + row[i]
+        for i, j in T.Parallel(rows, d):
+            total[i, j] = total[i, j] * shrink[i]
+        T.copy(score, weights)
+        T.gemm(weights, v, total, policy=T.GemmWarpPolicy.FullCol)
+
+    @T.prim_func
+    def nsa_kernel(
+        Q: T.Tensor((b, s, h, d), dtype),
+        K: T.Tensor((b, s, hkv, d), dtype),
+        V: T.Tensor((b, s, hkv, d), dtype),
+        blocks: T.Tensor((b, s, hkv, selected), "int32"),
+        O: T.Tensor((b, s, h, d), dtype),
+    ):
+        with T.Kernel(s, hkv, b, threads=threads) as (token, by, bz):
+            q = T.alloc_shared((rows, d), dtype)
+            k = T.alloc_shared((step, d), dtype)
+            v = T.alloc_shared((step, d), dtype)
+            weights = T.alloc_shared((rows, step), dtype)
+            score = T.alloc_fragment((rows, step), "float32")
+            total = T.alloc_fragment((rows, d), "float32")
+            result = T.alloc_fragment((rows, d), "float32")
+            top = T.alloc_fragment((rows,), "float32")
+            before = T.alloc_fragment((rows,), "float32")
+            shrink = T.alloc_fragment((rows,), "float32")
+            row = T.alloc_fragment((rows,), "float32")
+            weight = T.alloc_fragment((rows,), "float32")
+            for i, j in T.Parallel(rows, d):
+                q[i, j] = T.if_then_else(
+                    i < group, Q[bz, token, by * group + T.min(i, group - 1), j], 0
+                )
+            start(total, weight, top)
+            end = token + 1 if causal else s
+            for n in T.Pipelined(selected * parts, num_stages=stages):
+                at = blocks[bz, token, by, n // parts] * block + n % parts * step
+                if at >= 0 and at < end:
+                    T.copy(K[bz, at : at + step, by, :], k)
+                    T.copy(V[bz, at : at + step, by, :], v)
+                    for i, j in T.Parallel(rows, step):
+                        score[i, j] = T.if_then_else(at + j < end, 0, -T.infinity("float32"))
+                    attend(q, k, v, score, weights, total, weight, top, before, shrink, row)
+            for i, j in T.Parallel(rows, d):
+                result[i, j] = T.if_then_else(weight[i] > 0, total[i, j] / weight[i], 0)
+            if window:
+                near_k = T.alloc_shared((step, d), dtype)
+                near_v = T.alloc_shared((step, d), dtype)
+                start(total, weight, top)
+                first = T.max(token + 1 - window, 0)
+                for n in T.serial(T.ceildiv(token + 1 - first, step)):
+                    at = first + n * step
+                    T.copy(K[bz, at : at + step, by, :], near_k)
+                    T.copy(V[bz, at : at + step, by, :], near_v)
+                    for i, j in T.Parallel(rows, step):
+                        score[i, j] = T.if_then_else(at + j <= token, 0, -T.infinity("float32"))
+                    attend(
+                        *(q, near_k, near_v, score, weights),
+                        *(total, weight, top, before, shrink, row),
+                    )
+                for i, j in T.Parallel(rows, d):
+                    result[i, j] = result[i, j] + total[i, j] / weight[i]
+            for i, j in T.Parallel(rows, d):
+                if i < group:
+                    O[bz, token, by * group + i, j] = result[i, j]
+
+    return nsa_kernel

@@ -1,6 +1,8 @@
 """Which problems the kernels solve, and with which tiles: problem in the tracker's canonical form
 -> calls of the kernels."""
 
+import math
+
 from package import Unsupported, choose_calls, read_attention
 
 TYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32"}
@@ -64,7 +66,36 @@ def attention(p):
         )
 
 
+# Keys of a step at most, stages, threads that compute.
+NSA_TILES = [(64, 2, 32), (32, 2, 32), (32, 3, 32)]
+
+
+def nsa(p):
+    b, h, hkv, s, d, block, selected, window = (
+        int(p[key])
+        for key in ("b", "h", "hkv", "s", "d", "block_size", "selected_blocks", "window")
+    )
+    scale = float(p.get("scale", 0)) or 1 / math.sqrt(d)
+    if p["dtype"] not in ("f16", "bf16") or d not in (64, 128) or block % 16 or scale <= 0:
+        raise Unsupported(
+            "only f16 and bf16, heads of 64 and 128, blocks of a multiple of 16 keys, a positive"
+            " scale"
+        )
+    if h // hkv > 64 or s % block:
+        raise Unsupported("more than 64 heads of Q for one of K, or a last block that is not full")
+    rows = max(16, 1 << (h // hkv - 1).bit_length())
+    for most, stages, threads in NSA_TILES:
+        step = math.gcd(most, block)
+        yield "keys%d-s%d-t%d" % (step, stages, threads), (
+            "nsa",
+            (
+                *(b, h, hkv, s, d, scale, block, selected, window, p["causal"] == "1"),
+                *(TYPES[p["dtype"]], rows, step, stages, threads),
+            ),
+        )
+
+
 def calls(problem, most):
     """At most `most` (configuration, (kernel, arguments)), the best guess first. Raises
     Unsupported."""
-    return choose_calls(problem, {"gemm": gemm, "attention": attention}, most)
+    return choose_calls(problem, {"gemm": gemm, "attention": attention, "nsa": nsa}, most)
