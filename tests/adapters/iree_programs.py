@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The programs of kernels/adapters/iree: a causal mask is an operand whose last visible key of query
-i is i + skv - sq, and has the syntax of the release."""
+i is i + skv - sq, and has the syntax of the release. GPUs: flags of a release, and what is read of
+each kernel."""
 
 import os
 import sys
@@ -10,6 +11,7 @@ sys.path[:0] = [os.path.join(ROOT, "kernels", "launcher")]
 sys.path[:0] = [os.path.join(ROOT, "kernels", "adapters", "iree")]
 sys.dont_write_bytecode = True
 
+import gpu  # noqa: E402
 import package  # noqa: E402
 import programs  # noqa: E402
 
@@ -40,3 +42,21 @@ for sq, skv, causal, direction in ((200, 96, 1, "fwd"), (64, 64, 1, "bwd")):
     except package.Unsupported:
         continue
     raise AssertionError((sq, skv, causal, direction))
+
+assert gpu.Gpu("sm_90", (3, 12)).flags[1] == "--iree-cuda-target=sm_86"
+assert gpu.Gpu("sm_90", (3, 13)).flags[1] == "--iree-cuda-target=sm_89"
+assert gpu.Gpu("gfx942", (3, 12)).flags == [
+    "--iree-hal-target-device=hip",
+    "--iree-hip-target=gfx942",
+]
+assert gpu.Gpu("gfx942", (3, 13)).flags[1] == "--iree-rocm-target=gfx942"
+EXPORTS = """hal.executable.export public @fill ordinal(0) layout(#x) count(%arg0: !hal.device) {
+  hal.return %c1, %c1, %c1 : index, index, index
+} <workgroup_size = [32 : index, 1 : index, 1 : index], subgroup_size = 32>
+hal.executable.export public @attend ordinal(1) layout(#x) attributes {
+  workgroup_size = [64 : index, 2 : index], workgroup_local_memory = 38400 : index} {
+"""
+assert gpu.workgroups(EXPORTS) == {
+    "fill": {"block": [32, 1, 1], "shared_bytes": 0},
+    "attend": {"block": [64, 2, 1], "shared_bytes": 38400},
+}, gpu.workgroups(EXPORTS)

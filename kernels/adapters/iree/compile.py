@@ -1,7 +1,7 @@
 """compile.py OUT TARGET CPU [--configs=N]: compiles the problems in $TK_PROBLEMS with the installed
-IREE for CPU ("host" or a processor's name), and writes a compiled kernel package into OUT. A code
-object is the shared library that IREE calls an executable; how it is launched is read from the
-program that IREE would run.
+IREE for CPU ("host" or a processor's name) or, where TARGET is a GPU, for TARGET, and writes a
+compiled kernel package into OUT. A code object is what IREE calls an executable; how it is launched
+is read from the program that IREE would run.
 """
 
 import ctypes
@@ -13,8 +13,10 @@ import subprocess
 import sys
 import tempfile
 
+import gpu
 import package
 import programs
+from code_objects import kernel_parameters
 from package import CompileError
 
 VERSION = importlib.metadata.version("iree-base-compiler")
@@ -38,19 +40,24 @@ def version_key():
 def list_calls(problem, most):
     """At most `most` (configuration, (problem, attribute of a matrix product)), the compiler's own
     choice first. Raises Unsupported."""
-    programs.program(problem)
+    known = list_own(problem)
     pipeline = (
         "#iree_cpu.pipeline<DoubleTilingExpert>"
         if version_key() >= (3, 12)
         else "CPUDoubleTilingExpert"
     )
-    known = [("default", (problem, ""))]
     if problem.startswith("gemm:") and ",batch=" not in problem:
         known += [
             ("tile-%dx%d" % tile, (problem, TILES % (*tile, pipeline)))
             for tile in ((8, 32), (8, 16))
         ]
     return known[:most]
+
+
+def list_own(problem):
+    """As list_calls: the compiler's own choice alone."""
+    programs.program(problem)
+    return [("default", (problem, ""))]
 
 
 # ---- the program that IREE would run ----
@@ -173,16 +180,12 @@ def run(folder, arguments):
         raise CompileError(text.replace(folder + os.sep, ""))  # equal messages for equal causes
 
 
-def compile_into(folder, cpu, program, tiles):
-    """(path of the code object, launches, seconds of the compiler)."""
+def compile_into(folder, flags, extension, program, tiles):
+    """(path of the code object, text of the program that IREE would run, seconds of the compiler)."""
     hal = os.path.join(folder, "hal.mlir")
     with open(os.path.join(folder, "f.mlir"), "w", encoding="utf-8") as f:
         f.write(program.text(tiles, version_key()))
-    every = [
-        *FLAGS,
-        "--iree-llvmcpu-target-cpu=" + cpu,
-        "f.mlir",
-    ]  # the code object has the path that it is given
+    every = [*flags, "f.mlir"]  # the code object has the path that it is given
     started = package.cpu_seconds()
     run(
         folder,
@@ -195,30 +198,63 @@ def compile_into(folder, cpu, program, tiles):
     )
     seconds = package.cpu_seconds() - started
     run(folder, [*every, "--compile-to=hal", "-o", hal])
-    code = [name for name in os.listdir(folder) if name.endswith(".so")]
+    code = [name for name in os.listdir(folder) if name.endswith(extension)]
     if len(code) != 1:
         raise CompileError("the program has %d code objects, expected one" % len(code))
-    path = os.path.join(folder, code[0])
     with open(hal, encoding="utf-8") as f:
-        return path, read_launches(f.read(), program.tensors, export_names(path)), seconds
+        return os.path.join(folder, code[0]), f.read(), seconds
 
 
-def compile_call(cpu, call):
+def compile_for_cpu(cpu, call):
     problem, tiles = call
+    program = programs.program(problem)
+    flags = [*FLAGS, "--iree-llvmcpu-target-cpu=" + cpu]
     with tempfile.TemporaryDirectory() as folder:
-        path, launches, seconds = compile_into(folder, cpu, programs.program(problem), tiles)
+        path, hal, seconds = compile_into(folder, flags, ".so", program, tiles)
+        launches = read_launches(hal, program.tensors, export_names(path))
         with open(path, "rb") as f:
             return f.read(), {"launches": launches, "compile_seconds": seconds}
 
 
+def check_parameters(code, launch):
+    sizes = [8 if "type" not in argument else 4 for argument in launch["args"]]
+    found = kernel_parameters(code, launch["entry"])
+    if found != sizes:
+        raise CompileError(
+            "the code object has parameters of %s bytes, expected %s" % (found, sizes)
+        )
+
+
+def compile_for_gpu(target, call):
+    problem, tiles = call
+    device, program = gpu.Gpu(target, version_key()), programs.program(problem)
+    with tempfile.TemporaryDirectory() as folder:
+        path, hal, seconds = compile_into(folder, device.flags, device.dumped, program, tiles)
+        run(folder, [*device.flags, "f.mlir", "--compile-to=executable-targets", "-o", "g.mlir"])
+        with open(os.path.join(folder, "g.mlir"), encoding="utf-8") as f:
+            sizes = gpu.workgroups(f.read())
+        started = package.cpu_seconds()
+        code = device.read_code(path)
+        seconds += package.cpu_seconds() - started
+    launches = read_launches(hal, program.tensors, list(sizes))
+    for launch in launches:
+        launch.update(sizes[launch["entry"]])
+        if device.is_cuda:
+            check_parameters(code, launch)
+    return code, {"launches": launches, "compile_seconds": seconds}
+
+
 def main():
     options = package.parse_arguments("cpu")
+    for_gpu = options.target.startswith(("sm_", "gfx"))
     package.write(
         options,
         {"name": "iree", "version": VERSION},
-        "so",
-        list_calls,
-        functools.partial(compile_call, options.cpu),
+        gpu.Gpu(options.target, version_key()).extension if for_gpu else "so",
+        (lambda problem, most: list_own(problem)) if for_gpu else list_calls,
+        functools.partial(
+            *((compile_for_gpu, options.target) if for_gpu else (compile_for_cpu, options.cpu))
+        ),
     )
 
 
