@@ -37,7 +37,8 @@ int tk_tune_rules_find(const struct tk_tune_fact *facts, size_t count, struct tk
         struct tk_error *err);
 void tk_tune_rules_free(struct tk_tune_rules *rules);
 
-/* "A up to m = 16, B from m = 128"; "A from m = 16 to 4096" for all sizes. Cut where it does not fit. */
+/* "A up to m = 16, B from m = 128"; "A from m = 16 to 4096" for all sizes. Cut where it does not
+ * fit. */
 const char *tk_tune_rule_format(const struct tk_tune_rule *rule, char *out, size_t size);
 
 #endif

@@ -59,7 +59,8 @@ render >/dev/null
 has "$page" 'Use: tile_m=64,tile_n=64,split=1'
 has "$series" 'use <code>tile_m=64,tile_n=64,split=1</code>'
 changed=$(diff -rq before site | grep 'series/' || true)
-if [ "$(grep -c . <<<"$changed")" -gt 2 ] || [[ $changed != *cutlass.gemm-f16-4096x4096x4096* ]]; then
+if [ "$(grep -c . <<<"$changed")" -gt 2 ] ||
+	[[ $changed != *cutlass.gemm-f16-4096x4096x4096* ]]; then
 	fail "changed pages of series: $changed"
 fi
 cp -r site kept
