@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 #define TK_ABI_MAJOR 1
-#define TK_ABI_MINOR 7
+#define TK_ABI_MINOR 8
 
 #if defined(__GNUC__)
 #define TK_EXPORT __attribute__((visibility("default")))
@@ -313,6 +313,26 @@ struct tk_plan_info {
 	double call_ns;
 };
 
+/* From ABI 1.8 on: the configurations of a problem as a space of parameters, where a list of names
+ * would be long. A configuration is then a text "NAME=VALUE,..." with every parameter once, in the
+ * order of the space; plan() takes it like a name of configs(). */
+#define TK_SPACE_PARAMETERS_MAX 16
+struct tk_parameter {
+	const char *name;      /* [a-z][a-z0-9_]*, at most 31 characters */
+	const int64_t *values; /* ascending; neighbours differ least */
+	uint32_t count;
+};
+struct tk_space {
+	uint32_t size;
+	uint32_t count; /* of parameters */
+	const struct tk_parameter *parameters;
+	const int64_t *best; /* the best guess: a value of each parameter */
+	/* Optional: 1 where these values, one of each parameter, are a configuration of the
+	 * problem. Cheap. NULL: all are. */
+	int (*allows)(struct tk_backend_ctx *ctx, const struct tk_problem *problem,
+	        const int64_t *values);
+};
+
 struct tk_backend {
 	uint32_t size;
 	uint32_t abi_major, abi_minor;
@@ -351,6 +371,10 @@ struct tk_backend {
 	 * shapes. A night plans no job for any other operation. 0: not declared, every problem is
 	 * planned and supports() decides. */
 	uint32_t operations;
+	/* Optional, from ABI 1.8 on: the space of configurations of a problem, valid until the next
+	 * call and until close(). configs() may still name some of its points. */
+	int (*space)(struct tk_backend_ctx *ctx, const struct tk_problem *problem,
+	        const struct tk_space **out, struct tk_abi_error *err);
 };
 
 /* The one symbol of a backend; the one symbol of a device layer. Both return static data and never

@@ -17,6 +17,7 @@
 struct tk_backend_ctx {
 	struct tk_cpu_pool *pool;
 	const struct tk_cpu_isa *isa;
+	struct tk_space space; /* the answer of space() */
 };
 
 struct bound {
@@ -148,6 +149,23 @@ static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *
 	return TK_ABI_OK;
 }
 
+static int allows_blocking(
+        struct tk_backend_ctx *ctx, const struct tk_problem *p, const int64_t *values)
+{
+	return tk_cpu_gemm_allows(p->gemm, values);
+}
+
+static int backend_space(struct tk_backend_ctx *ctx, const struct tk_problem *p,
+        const struct tk_space **out, struct tk_abi_error *err)
+{
+	if (p->op != TK_OP_GEMM)
+		return fail(err, TK_ABI_UNSUPPORTED, "only gemm has a space");
+	ctx->space = tk_cpu_gemm_space;
+	ctx->space.allows = allows_blocking;
+	*out = &ctx->space;
+	return TK_ABI_OK;
+}
+
 /* ---- plan, bind, launch ---- */
 
 static int init_work(struct tk_plan *plan, const struct tk_problem *p, const char *config)
@@ -272,6 +290,7 @@ const struct tk_backend *tk_backend_entry(void)
 	        .close = backend_close,
 	        .supports = backend_supports,
 	        .configs = backend_configs,
+	        .space = backend_space,
 	        .plan = backend_plan,
 	        .bind = backend_bind,
 	        .launch = backend_launch,

@@ -20,6 +20,8 @@
  * one order: equal inputs give equal bits with any number of threads. The price is that a panel of
  * B is packed by every thread of a column of rectangles. */
 #include "gemm.h"
+#include "tracker_space.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,14 +43,60 @@ enum { BLOCKINGS = sizeof(blockings) / sizeof(blockings[0]) };
 const char *const tk_cpu_gemm_blockings[] = {"mc3072_kc384_nc384", "mc3072_kc256_nc512",
         "mc1536_kc512_nc256", "mc3072_kc256_nc128", "mc768_kc128_nc1024", NULL};
 
-static const struct blocking *blocking_find(const char *name)
+static const int64_t mc_values[] = {96, 192, 384, 768, 1536, 3072},
+                     kc_values[] = {64, 96, 128, 192, 256, 384, 512, 768},
+                     nc_values[] = {64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048},
+                     best_values[] = {3072, 384, 384};
+#define PARAMETER(name) \
+	{ \
+#name, name##_values, sizeof name##_values / sizeof *name##_values \
+	}
+static const struct tk_parameter parameters[] = {PARAMETER(mc), PARAMETER(kc), PARAMETER(nc)};
+const struct tk_space tk_cpu_gemm_space = {.size = sizeof tk_cpu_gemm_space,
+        .count = 3,
+        .parameters = parameters,
+        .best = best_values};
+
+#define B_BLOCK_BYTES_MAX (2 << 20)
+#define A_BLOCK_BYTES_MAX (8 << 20)
+
+/* Whether a value is the same block as a smaller one: the whole problem. */
+static int is_beyond(const struct tk_parameter *p, int64_t value, int64_t size)
 {
+	for (uint32_t i = 0; i < p->count && p->values[i] < value; i++)
+		if (p->values[i] >= size)
+			return 1;
+	return 0;
+}
+
+int tk_cpu_gemm_allows(const struct tk_gemm *g, const int64_t *values)
+{
+	const int64_t mc = values[0], kc = values[1], nc = values[2], size[] = {g->m, g->k, g->n};
+	if (!memcmp(values, best_values, sizeof best_values))
+		return 1;
+	for (int i = 0; i < 3; i++)
+		if (is_beyond(&parameters[i], values[i], size[i]))
+			return 0;
+	return kc * nc * 4 <= B_BLOCK_BYTES_MAX && mc * kc * 4 <= A_BLOCK_BYTES_MAX;
+}
+
+/* 0: there is no such blocking. */
+static int find_blocking(const char *name, const struct tk_gemm *g, struct blocking *out)
+{
+	int64_t values[3];
+	*out = blockings[0];
 	if (!name || !*name)
-		return &blockings[0];
+		return 1;
+	if (tk_space_parse(&tk_cpu_gemm_space, name, values)) {
+		*out = (struct blocking){name, values[0], values[1], values[2]};
+		return tk_cpu_gemm_allows(g, values);
+	}
 	for (size_t i = 0; i < BLOCKINGS; i++)
-		if (strcmp(blockings[i].name, name) == 0)
-			return &blockings[i];
-	return NULL;
+		if (strcmp(blockings[i].name, name) == 0) {
+			*out = blockings[i];
+			return 1;
+		}
+	return 0;
 }
 
 static int64_t min64(int64_t a, int64_t b)
@@ -102,7 +150,7 @@ static void choose_sizes(struct tk_cpu_gemm *x, const struct blocking *b)
 	const struct tk_gemm *g = x->g;
 	const int mr = x->engine->mr, nr = x->engine->nr;
 	int64_t rows = widest(x->row_parts, g->m, mr), columns = widest(x->column_parts, g->n, nr);
-	x->blocking = b->name;
+	snprintf(x->blocking, sizeof x->blocking, "%s", b->name);
 	x->mc = min64(tk_cpu_round_up(b->mc, mr), rows);
 	x->nc = min64(tk_cpu_round_up(b->nc, nr), columns);
 	x->kc = min64(b->kc * x->engine->k_unit, tk_cpu_round_up(g->k, x->engine->k_unit));
@@ -114,10 +162,10 @@ static void choose_sizes(struct tk_cpu_gemm *x, const struct blocking *b)
 int tk_cpu_gemm_init(struct tk_cpu_gemm *x, const struct tk_gemm *g, const struct tk_cpu_isa *isa,
         const char *blocking, uint32_t threads)
 {
-	const struct blocking *b = blocking_find(blocking);
+	struct blocking b;
 	const struct tk_cpu_gemm_isa *pairs =
 	        g->a == TK_BF16 && g->b == TK_BF16 ? tk_cpu_isa_bf16(isa) : NULL;
-	if (!b)
+	if (!find_blocking(blocking, g, &b))
 		return TK_ABI_INVALID;
 	memset(x, 0, sizeof(*x));
 	x->g = g;
@@ -125,7 +173,7 @@ int tk_cpu_gemm_init(struct tk_cpu_gemm *x, const struct tk_gemm *g, const struc
 	x->engine = pairs ? pairs : &isa->f32;
 	x->threads = useful_threads(g, threads);
 	cut(x, g->batch >= x->threads ? 1 : (x->threads + g->batch - 1) / g->batch);
-	choose_sizes(x, b);
+	choose_sizes(x, &b);
 	x->work = aligned_alloc(64, (size_t)tk_cpu_round_up((int64_t)tk_cpu_gemm_workspace(x), 64));
 	return x->work ? TK_ABI_OK : TK_ABI_NO_MEMORY;
 }

@@ -10,7 +10,7 @@ struct tk_cpu_gemm {
 	const struct tk_cpu_isa *isa;
 	const struct tk_cpu_gemm_isa
 	        *engine;      /* micro-kernel and packing: isa->f32 or the one on pairs of bf16 */
-	const char *blocking; /* name of the configuration */
+	char blocking[48];    /* name of the configuration */
 	int64_t mc, kc, nc;   /* block sizes in elements */
 	uint32_t threads;
 	int64_t row_parts, column_parts;     /* how C is cut into tasks */
@@ -19,6 +19,11 @@ struct tk_cpu_gemm {
 };
 
 extern const char *const tk_cpu_gemm_blockings[]; /* names, best guess first, ends with NULL */
+
+/* All blockings, by mc, kc and nc. Values beyond the size of the problem are one with the first of
+ * them, and the packed blocks fit into the caches of most processors. */
+extern const struct tk_space tk_cpu_gemm_space;
+int tk_cpu_gemm_allows(const struct tk_gemm *g, const int64_t *values);
 
 /* TK_ABI_OK, TK_ABI_INVALID for an unknown blocking ("" = the first), or TK_ABI_NO_MEMORY. */
 int tk_cpu_gemm_init(struct tk_cpu_gemm *x, const struct tk_gemm *g, const struct tk_cpu_isa *isa,

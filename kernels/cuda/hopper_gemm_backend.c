@@ -4,11 +4,14 @@
 #include "cuda_backend.h"
 #include "hopper_gemm.h"
 #include "hopper_tensor_map.h"
+#include "tracker_space.h"
 #include <math.h>
 
 struct tk_backend_ctx {
 	struct gpu_context gpu;
 	const char *names[16];
+	struct tk_space space; /* the answer of space() */
+	int64_t best[TK_SPACE_PARAMETERS_MAX];
 };
 
 struct tk_plan {
@@ -130,14 +133,69 @@ static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *
 	return TK_ABI_OK;
 }
 
+static const int64_t tile_m_values[] = {64, 128}, tile_n_values[] = {128, 192, 256},
+                     cluster_values[] = {1, 2}, split_values[] = {1, 2, 4, 8};
+#define PARAMETER(name) \
+	{ \
+#name, name##_values, sizeof name##_values / sizeof *name##_values \
+	}
+static const struct tk_parameter parameters[] = {
+        PARAMETER(tile_m), PARAMETER(tile_n), PARAMETER(cluster), PARAMETER(split)};
+enum { PARAMETERS = sizeof parameters / sizeof *parameters };
+
+static void list_values(const struct hopper_gemm_config *c, int64_t values[PARAMETERS])
+{
+	const int64_t all[PARAMETERS] = {c->tile_m, c->tile_n, c->cluster, c->splits};
+	memcpy(values, all, sizeof all);
+}
+
+/* hopper_gemm_config_count: no instance has these values. */
+static uint32_t find_instance(const int64_t *values)
+{
+	uint32_t i = 0;
+	for (; i < hopper_gemm_config_count; i++) {
+		int64_t own[PARAMETERS];
+		list_values(&hopper_gemm_configs[i], own);
+		if (!memcmp(own, values, sizeof own))
+			break;
+	}
+	return i;
+}
+
+static int allows(struct tk_backend_ctx *ctx, const struct tk_problem *p, const int64_t *values)
+{
+	return find_instance(values) < hopper_gemm_config_count && values[3] <= steps_of(p->gemm);
+}
+
+static int backend_space(struct tk_backend_ctx *ctx, const struct tk_problem *p,
+        const struct tk_space **out, struct tk_abi_error *err)
+{
+	int status = backend_supports(ctx, p, err);
+	if (status)
+		return status;
+	list_values(
+	        &hopper_gemm_configs[best_config(p->gemm, ctx->gpu.multiprocessors)], ctx->best);
+	ctx->space = (struct tk_space){.size = sizeof ctx->space,
+	        .count = PARAMETERS,
+	        .parameters = parameters,
+	        .best = ctx->best,
+	        .allows = allows};
+	*out = &ctx->space;
+	return TK_ABI_OK;
+}
+
 static int choose(const struct tk_backend_ctx *ctx, const struct tk_gemm *g, const char *config,
         uint32_t *out, struct tk_abi_error *err)
 {
 	*out = best_config(g, ctx->gpu.multiprocessors);
 	if (!config || !*config || strcmp(config, "default") == 0)
 		return TK_ABI_OK;
+	const struct tk_space space = {.count = PARAMETERS, .parameters = parameters};
+	int64_t values[PARAMETERS];
+	uint32_t point = tk_space_parse(&space, config, values) ? find_instance(values)
+	                                                        : hopper_gemm_config_count;
 	for (uint32_t i = 0; i < hopper_gemm_config_count; i++)
-		if (strcmp(config, hopper_gemm_configs[i].name) == 0) {
+		if (i == point || strcmp(config, hopper_gemm_configs[i].name) == 0) {
 			*out = i;
 			return hopper_gemm_configs[i].splits <= steps_of(g)
 			               ? TK_ABI_OK
@@ -288,4 +346,4 @@ static int backend_launch(
 
 GPU_BACKEND(backend, "hopper_gemm", "cuda", no_version,
         "GEMM by Hopper's copy engine and warpgroup products", TK_OPERATION_GEMM,
-        .configs = backend_configs)
+        .configs = backend_configs, .space = backend_space)

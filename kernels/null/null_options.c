@@ -25,7 +25,8 @@ static const struct key {
 #define KEY(name, kind) {#name, kind, offsetof(struct null_options, name)}
 	KEY(seed, COUNT), KEY(revision, COUNT), KEY(run, COUNT), KEY(after, COUNT),
 	KEY(slow, REAL), KEY(drift, REAL), KEY(noise, REAL), KEY(outliers, REAL), KEY(late_s, REAL),
-	KEY(any_size, FLAG), KEY(throttle, FLAG), KEY(capturable, FLAG), KEY(only, TEXT),
+	KEY(any_size, FLAG), KEY(throttle, FLAG), KEY(capturable, FLAG), KEY(space, FLAG),
+	KEY(only, TEXT),
 	KEY(alone, TEXT), KEY(wrong, TEXT), KEY(at, STAGE),
 	{"fail", FAULT, offsetof(struct null_options, fault)},
 	{"step", STEP, offsetof(struct null_options, step)},

@@ -5,7 +5,9 @@
  * Results:
  *   any_size=1     also plan problems that are too large to compute: their results are then wrong
  *   throttle=1     telemetry reports throttling
- *   wrong=CONFIG   one entry of the output is wrong with this configuration
+ *   space=1        gemm has a space of 186 configurations of x, y and z instead of three names
+ *   wrong=CONFIG   one entry of the output is wrong with this configuration; "best": with the
+ *                  fastest one of the space
  * Beside another process:
  *   alone=PATH     locks that file from an idle gap or a block to the end of its burst; fails if
  *                  another process has it
@@ -73,7 +75,7 @@ enum null_fault {
 struct null_options {
 	uint64_t seed, revision, run, step_at, after;
 	double slow, step, drift, noise, outliers, late_s;
-	uint32_t any_size, throttle, capturable;
+	uint32_t any_size, throttle, capturable, space;
 	enum null_fault fault;
 	enum null_stage at;
 	char only[NULL_TEXT], alone[NULL_TEXT], wrong[NULL_TEXT];

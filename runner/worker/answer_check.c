@@ -258,6 +258,7 @@ int tk_answer_check_configs(const json_t *result, json_t **clean, struct tk_erro
 		if (!is_config_name(name))
 			return tk_fail(err, TK_EDATA, "configs[%zu] is not a name of 1 to %d bytes",
 			        i, TK_WORKER_CONFIG_SIZE - 1);
-	*clean = json_pack("{s:O}", "configs", list);
+	*clean = json_pack("{s:O, s:b}", "configs", list, "space",
+	        json_is_true(json_object_get(result, "space")));
 	return *clean ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }

@@ -118,8 +118,9 @@ const char *tk_worker_sandbox_name(const char *device_kind);
 int tk_worker_query_backend(
         struct tk_worker *w, const char *backend_path, json_t **out, struct tk_error *err);
 
-/* {"configs":[...]}: the names of a backend's configurations for a problem, the one it prefers
- * first; empty if it has none. TK_EUNSUPPORTED: the backend does not do the problem. *out is a new
+/* {"configs":[...],"space":bool}: the names of a backend's configurations for a problem, the one it
+ * prefers first; empty if it has none. space: they are the points of a struct tk_space, as texts.
+ * TK_EUNSUPPORTED: the backend does not do the problem. *out is a new
  * reference. */
 #define TK_WORKER_CONFIG_SIZE 128
 #define TK_WORKER_CONFIGS_MAX 4096

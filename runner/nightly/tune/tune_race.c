@@ -5,7 +5,9 @@
 #include "base/log.h"
 #include "base/rng.h"
 #include "core/measurement_fields.h"
+#include "core/tune_config.h"
 #include "detect/rules/race.h"
+#include "detect/rules/space_search.h"
 #include "worker/worker.h"
 #include <math.h>
 #include <stdio.h>
@@ -15,6 +17,11 @@
 /* Of an evaluation in the first round; it doubles with each round, because fewer are left and
  * their differences are smaller. */
 #define FIRST_MEASURE_S 0.02
+/* A space with more configurations is searched by a model first; the best ones that it finds race
+ * each other and the default. */
+#define SPACE_COUNT_MIN 24
+#define FINALISTS 8
+#define SEARCH_SHARE 0.6 /* of the time of a race that has a deadline */
 
 struct search {
 	struct tk_comparison *c;
@@ -25,6 +32,9 @@ struct search {
 	struct tk_worker *worker;
 	size_t *order; /* of a round */
 	size_t round;
+	bool is_space;       /* the configurations are points of a space */
+	double *search_ns;   /* of each configuration in the search of the space; NAN: none */
+	int64_t deadline_ns; /* of what is going on; 0: none */
 };
 
 static struct tk_job_request make_request(const struct search *s)
@@ -38,7 +48,7 @@ static struct tk_job_request make_request(const struct search *s)
 
 static bool is_late(const struct search *s)
 {
-	return s->spec->deadline_ns && tk_clock_monotonic_ns() >= s->spec->deadline_ns;
+	return s->deadline_ns && tk_clock_monotonic_ns() >= s->deadline_ns;
 }
 
 /* ---- candidates ---- */
@@ -49,7 +59,8 @@ static int take_names(struct search *s, const json_t *list, struct tk_error *err
 	s->row->candidates = calloc(n + 1, sizeof *s->row->candidates);
 	s->race.contestants = calloc(n + 1, sizeof *s->race.contestants);
 	s->order = calloc(n + 1, sizeof *s->order);
-	if (!s->row->candidates || !s->race.contestants || !s->order)
+	s->search_ns = calloc(n + 1, sizeof *s->search_ns);
+	if (!s->row->candidates || !s->race.contestants || !s->order || !s->search_ns)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	s->row->count = s->race.count = n;
 	for (size_t i = 0; i < n; i++) {
@@ -64,6 +75,7 @@ static int take_names(struct search *s, const json_t *list, struct tk_error *err
 		s->race.contestants[i] =
 		        (struct tk_race_contestant){.slower = NAN, .lo = NAN, .hi = NAN};
 		s->order[i] = i;
+		s->search_ns[i] = NAN;
 	}
 	return TK_OK;
 }
@@ -84,17 +96,18 @@ static int list_candidates(struct search *s, struct tk_error *err)
 	json_t *list = json_object_get(answer, "configs");
 	if (list && !json_array_size(list))
 		json_array_append_new(list, json_string("default"));
+	s->is_space = json_is_true(json_object_get(answer, "space"));
 	status = take_names(s, list, err);
 	json_decref(answer);
 	return status;
 }
 
-/* ---- rounds ---- */
+/* ---- one run ---- */
 
-static void take_result(struct search *s, size_t index, const struct tk_job_result *r)
+/* Its time; NAN: none. */
+static double take_result(struct search *s, size_t index, const struct tk_job_result *r)
 {
 	struct tk_tune_candidate *k = &s->row->candidates[index];
-	struct tk_race_contestant *c = &s->race.contestants[index];
 	double ns = tk_outcome_has_timing(r->outcome)
 	                    ? tk_measurement_get_number(r->result, TK_MEASUREMENT_MEDIAN, NAN)
 	                    : NAN;
@@ -102,23 +115,20 @@ static void take_result(struct search *s, size_t index, const struct tk_job_resu
 	s->row->evaluations++;
 	k->outcome = r->outcome;
 	snprintf(k->message, sizeof k->message, "%.255s", r->message);
-	if (ns > 0)
-		c->log_ns[c->rounds++] = log(ns);
-	else
-		c->is_out = true;
+	return ns > 0 ? ns : NAN;
 }
 
 /* The first run of each candidate is verified; what is wrong is an outcome and out of the race. */
-static int evaluate(struct search *s, size_t index, struct tk_error *err)
+static int evaluate(struct search *s, size_t index, double *ns, struct tk_error *err)
 {
 	struct tk_job_request q = make_request(s);
 	struct tk_job_result r = {0};
 	q.config = s->row->candidates[index].config;
-	q.verify = s->round == 0;
+	q.verify = !s->row->candidates[index].evaluations;
 	q.measure_s = fmin(q.measure_s, ldexp(FIRST_MEASURE_S, (int)s->round));
 	int status = tk_worker_measure(s->worker, &q, &r, err);
 	if (!status)
-		take_result(s, index, &r);
+		*ns = take_result(s, index, &r);
 	tk_job_result_free(&r);
 	return status;
 }
@@ -131,6 +141,77 @@ static void show_progress(const struct search *s)
 		        s->row->ab.title);
 }
 
+/* ---- large spaces ---- */
+
+/* The values of all configurations, point by point. */
+static int list_values(
+        const struct search *s, int64_t **values, size_t *dimensions, struct tk_error *err)
+{
+	struct tk_tune_parameter p[TK_TUNE_PARAMETERS_MAX];
+	*dimensions = tk_tune_config_parse(s->row->candidates[0].config, p);
+	*values = calloc(s->row->count * *dimensions + 1, sizeof **values);
+	if (!*values)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < s->row->count; i++) {
+		const char *config = s->row->candidates[i].config;
+		if (tk_tune_config_parse(config, p) != *dimensions)
+			return tk_fail(err, TK_EDATA, "\"%s\" is not a point of its space", config);
+		for (size_t d = 0; d < *dimensions; d++)
+			(*values)[i * *dimensions + d] = p[d].value;
+	}
+	return TK_OK;
+}
+
+/* The others are not measured again. */
+static void choose_finalists(struct search *s, const struct tk_space_search *space)
+{
+	size_t best[FINALISTS], count = tk_space_search_list_best(space, best, FINALISTS);
+	for (size_t i = 0; i < s->race.count; i++)
+		s->race.contestants[i].is_out = i != 0 || isnan(s->search_ns[0]);
+	for (size_t i = 0; i < count; i++)
+		s->race.contestants[best[i]].is_out = false;
+}
+
+static int search_space(struct search *s, struct tk_error *err)
+{
+	struct tk_space_search space = {0};
+	int64_t *values = NULL, now_ns = tk_clock_monotonic_ns();
+	size_t dimensions, index;
+	int status = list_values(s, &values, &dimensions, err);
+	if (!status &&
+	        tk_space_search_open(&space, values, s->row->count, dimensions, s->c->n->seed))
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	if (s->spec->deadline_ns)
+		s->deadline_ns =
+		        now_ns + (int64_t)((double)(s->spec->deadline_ns - now_ns) * SEARCH_SHARE);
+	while (!status && !is_late(s) && tk_space_search_next(&space, &index)) {
+		show_progress(s);
+		status = evaluate(s, index, &s->search_ns[index], err);
+		if (!status)
+			tk_space_search_put(&space, index, s->search_ns[index]);
+	}
+	if (!status)
+		choose_finalists(s, &space);
+	tk_space_search_close(&space);
+	free(values);
+	s->deadline_ns = s->spec->deadline_ns;
+	return status;
+}
+
+/* ---- rounds ---- */
+
+static int evaluate_contestant(struct search *s, size_t index, struct tk_error *err)
+{
+	struct tk_race_contestant *c = &s->race.contestants[index];
+	double ns = NAN;
+	int status = evaluate(s, index, &ns, err);
+	if (!status && ns > 0)
+		c->log_ns[c->rounds++] = log(ns);
+	else
+		c->is_out = true;
+	return status;
+}
+
 /* In random order, so that what drifts during a round favours nobody. */
 static int run_round(struct search *s, struct tk_rng *rng, struct tk_error *err)
 {
@@ -139,7 +220,7 @@ static int run_round(struct search *s, struct tk_rng *rng, struct tk_error *err)
 	for (size_t i = 0; !status && i < s->row->count && !is_late(s); i++) {
 		show_progress(s);
 		if (!s->race.contestants[s->order[i]].is_out)
-			status = evaluate(s, s->order[i], err);
+			status = evaluate_contestant(s, s->order[i], err);
 	}
 	return status;
 }
@@ -159,6 +240,13 @@ static int run_rounds(struct search *s, struct tk_error *err)
 
 /* ---- result ---- */
 
+/* The median of its rounds, else that of the search. */
+static double find_level(const struct search *s, size_t index)
+{
+	const struct tk_race_contestant *c = &s->race.contestants[index];
+	return c->rounds ? exp(tk_race_level(c, c->rounds)) : s->search_ns[index];
+}
+
 static void write_row(struct search *s)
 {
 	struct tk_tune_row *row = s->row;
@@ -166,8 +254,10 @@ static void write_row(struct search *s)
 		const struct tk_race_contestant *c = &s->race.contestants[i];
 		struct tk_tune_candidate *k = &row->candidates[i];
 		bool is_timed = tk_outcome_has_timing(k->outcome);
-		k->median_ns = exp(tk_race_level(c, c->rounds));
-		k->slower = c->slower;
+		k->median_ns = find_level(s, i);
+		k->slower = c->rounds || s->race.leader >= row->count
+		                    ? c->slower
+		                    : k->median_ns / find_level(s, s->race.leader) - 1;
 		k->lo = c->lo;
 		k->hi = c->hi;
 		k->is_dropped = c->is_out && is_timed;
@@ -189,6 +279,7 @@ int tk_tune_race(struct tk_comparison *c, const struct tk_ab_trial *t,
 	        .t = t,
 	        .spec = spec,
 	        .row = row,
+	        .deadline_ns = spec->deadline_ns,
 	        .race = {.min_effect = c->thresholds.min_effect,
 	                .is_exhaustive = spec->is_exhaustive}};
 	struct tk_ab_worker_spec worker = {.threads = t->test.good.threads};
@@ -198,6 +289,8 @@ int tk_tune_race(struct tk_comparison *c, const struct tk_ab_trial *t,
 		status = tk_night_new_ab_worker(c->n, t->test.device, &worker, &s.worker, err);
 	if (!status)
 		status = list_candidates(&s, err);
+	if (!status && s.is_space && row->count > SPACE_COUNT_MIN && !spec->is_exhaustive)
+		status = search_space(&s, err);
 	if (!status)
 		status = run_rounds(&s, err);
 	if (!status)
@@ -206,5 +299,6 @@ int tk_tune_race(struct tk_comparison *c, const struct tk_ab_trial *t,
 	tk_worker_free(s.worker);
 	free(s.race.contestants);
 	free(s.order);
+	free(s.search_ns);
 	return status;
 }
