@@ -37,6 +37,7 @@ static const struct {
         {"bytes", 1e3, "kB"},
         {"bytes", 1e6, "MB"},
         {"bytes", 1e9, "GB"},
+        {"ratio", 1, ""},
 };
 
 /* Like "%.*f", ten times faster; values near the middle of two digits are left to printf. */

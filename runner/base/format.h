@@ -12,7 +12,7 @@ struct tk_buf;
 #define TK_FORMAT_SIZE 48
 
 /* The unit in which a value reads well: {1e3, "µs"} for 41200 ns. Units: ns, gflop_per_s, gb_per_s,
- * J, bytes; others stay as they are. */
+ * J, bytes, ratio (without a unit); others stay as they are. */
 struct tk_format_scale {
 	double divisor;
 	const char *unit;

@@ -22,7 +22,7 @@ bool tk_option_parse_json(const char *arg, struct argp_state *state);
 int tk_option_fail_action(const char *action, const char *const *known, struct tk_error *err);
 
 /* `--mode=MODE`, and the start of its help */
-#define TK_OPTION_MODES "cold, hot, paced, sustained or contended"
+#define TK_OPTION_MODES "cold, hot, paced, sustained, contended or sequence"
 #define TK_OPTION_MODE_HELP "Measure in this mode: " TK_OPTION_MODES
 enum tk_mode tk_option_parse_mode(const char *arg, struct argp_state *state);
 

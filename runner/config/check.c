@@ -180,13 +180,48 @@ static bool split_mode(const char *text, size_t *kind_len, enum tk_mode *mode)
 	return *kind_len > 0 && !tk_mode_parse(colon + 1, mode);
 }
 
+/* "paced" for "loaded" and other former names; "sequence:NAME" as it is. */
+static const char *mode_word(const char *text, enum tk_mode mode)
+{
+	return mode == TK_MODE_SEQUENCE ? strchr(text, ':') + 1 : tk_mode_name(mode);
+}
+
+static bool is_same_kind(const char *a, const char *b)
+{
+	size_t len = strcspn(a, ":");
+
+	return strcspn(b, ":") == len && strncmp(a, b, len) == 0;
+}
+
 static bool is_same_mode(const char *a, const char *b)
 {
 	enum tk_mode mode_a, mode_b;
 	size_t len_a, len_b;
 
 	return split_mode(a, &len_a, &mode_a) && split_mode(b, &len_b, &mode_b) &&
-	       mode_a == mode_b && len_a == len_b && strncmp(a, b, len_a) == 0;
+	       is_same_kind(a, b) && strcmp(mode_word(a, mode_a), mode_word(b, mode_b)) == 0;
+}
+
+/* The control and the ceilings are measured in the first mode. */
+static int check_sequence(const struct check *k, size_t i, int node)
+{
+	char *const *modes = k->c->measure.modes;
+	char name[TK_MODE_WORD_SIZE];
+	size_t first = 0;
+
+	if (!tk_mode_get_sequence(strchr(modes[i], ':') + 1, name) || strchr(modes[i], '@'))
+		return tk_yaml_fail(k->y, node, k->err,
+		        "measure.modes: \"%s\" names no sequence; expected a suite with "
+		        "\"sequence: yes\", such as cuda:sequence:llama3-8b-prefill",
+		        modes[i]);
+	while (!is_same_kind(modes[first], modes[i]))
+		first++;
+	if (first == i)
+		return tk_yaml_fail(k->y, node, k->err,
+		        "measure.modes: a sequence is the first mode of its kind of devices; "
+		        "expected "
+		        "another mode before it");
+	return TK_OK;
 }
 
 static int check_modes(const struct check *k)
@@ -203,6 +238,11 @@ static int check_modes(const struct check *k)
 			        "measure.modes: unknown mode \"%s\"; expected KIND:MODE, such as "
 			        "cuda:paced",
 			        modes[i]);
+		if (i >= TK_CONFIG_MODES_MAX)
+			return tk_yaml_fail(k->y, node, k->err, "measure.modes: more than %d modes",
+			        TK_CONFIG_MODES_MAX);
+		if (mode == TK_MODE_SEQUENCE && check_sequence(k, i, node))
+			return TK_ECONFIG;
 		for (size_t j = 0; j < i; j++)
 			if (is_same_mode(modes[i], modes[j]))
 				return tk_yaml_fail(k->y, node, k->err,
@@ -211,16 +251,18 @@ static int check_modes(const struct check *k)
 	return TK_OK;
 }
 
-size_t tk_config_list_modes(const struct tk_config *c, const char *device_kind, enum tk_mode *out)
+size_t tk_config_list_modes(
+        const struct tk_config *c, const char *device_kind, const char *out[TK_CONFIG_MODES_MAX])
 {
 	size_t n = 0, len;
+	enum tk_mode mode;
 
-	for (size_t i = 0; c->measure.modes && c->measure.modes[i] && n < TK_MODE_COUNT; i++)
-		if (split_mode(c->measure.modes[i], &len, &out[n]) && strlen(device_kind) == len &&
+	for (size_t i = 0; c->measure.modes && c->measure.modes[i] && n < TK_CONFIG_MODES_MAX; i++)
+		if (split_mode(c->measure.modes[i], &len, &mode) && strlen(device_kind) == len &&
 		        strncmp(c->measure.modes[i], device_kind, len) == 0)
-			n++;
+			out[n++] = mode_word(c->measure.modes[i], mode);
 	if (n == 0)
-		out[n++] = tk_mode_default(device_kind);
+		out[n++] = tk_mode_name(tk_mode_default(device_kind));
 	return n;
 }
 

@@ -122,9 +122,11 @@ int tk_config_load_text(const char *root, const char *name, const char *text, si
         struct tk_config **out, struct tk_error *err);
 void tk_config_free(struct tk_config *c);
 
-/* The modes of a device kind, in the order of the list, into out[TK_MODE_COUNT]. Returns how many:
- * at least one. */
-size_t tk_config_list_modes(const struct tk_config *c, const char *device_kind, enum tk_mode *out);
+/* The modes of a device kind, in the order of the list: names, or "sequence:NAME" after the first.
+ * Returns how many: at least one. The texts belong to the configuration. */
+#define TK_CONFIG_MODES_MAX 32
+size_t tk_config_list_modes(
+        const struct tk_config *c, const char *device_kind, const char *out[TK_CONFIG_MODES_MAX]);
 
 /* NULL: not configured. */
 const struct tk_upstream_config *tk_config_find_upstream(

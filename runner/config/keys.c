@@ -166,10 +166,11 @@ static const struct tk_config_key measure_keys[] = {
 	{ .name = "modes", .type = TK_CONFIG_NAMES, .offset = FIELD(measure.modes),
 	  .fallback = "cpu:cold, cuda:paced, cuda:sustained, hip:paced, hip:sustained",
 	  .summary = "KIND:MODE; each mode is a series of its own: cold, hot, paced, sustained, "
-	             "contended",
+	             "contended, sequence:NAME",
 	  .details = "A kind of device that is not listed is measured `paced` if it is a GPU, "
 	             "else `cold`. The control and the ceilings use the first mode of the kind. "
-	             "See [GPU modes](../explanation/measuring-gpus.md)." },
+	             "See [GPU modes](../explanation/measuring-gpus.md) and "
+	             "[sequences](suites.md#sequences)." },
 	{ .name = "threads", .type = TK_CONFIG_COUNT, .offset = FIELD(measure.threads), .max = 4096,
 	  .fallback = "0", .summary = "CPU threads of a backend; 0: all cores" },
 	{ .name = "pin", .type = TK_CONFIG_BOOL, .offset = FIELD(measure.pin), .fallback = "yes",

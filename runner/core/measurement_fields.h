@@ -50,6 +50,24 @@
 		"Idle gap") \
 	X(TK_MEASUREMENT_ENERGY_J, "energy_j", REAL_OR_NULL, IF_TIMED, 1e15, energy_j, "J", \
 		"Energy") \
+	X(TK_MEASUREMENT_IN_CONTEXT_RATIO, "in_context_ratio", REAL_OR_NULL, \
+		IF_TIMED | KNOWN, 1e9, sequence.ratio, "ratio", "In-context ratio") \
+	X(TK_MEASUREMENT_IN_CONTEXT_RATIO_LO, "in_context_ratio_lo", REAL_OR_NULL, \
+		IF_TIMED | KNOWN, 1e9, sequence.ratio_lo, "ratio", \
+		"Lower end of the in-context ratio") \
+	X(TK_MEASUREMENT_IN_CONTEXT_RATIO_HI, "in_context_ratio_hi", REAL_OR_NULL, \
+		IF_TIMED | KNOWN, 1e9, sequence.ratio_hi, "ratio", \
+		"Upper end of the in-context ratio") \
+	X(TK_MEASUREMENT_ALONE_NS, "alone_ns", REAL_OR_NULL, IF_TIMED | KNOWN, 1e18, \
+		sequence.alone_ns, "ns", "Time alone") \
+	X(TK_MEASUREMENT_ALONE_MHZ, "alone_mhz", REAL_OR_NULL, IF_TIMED | KNOWN, 1e7, \
+		sequence.alone_mhz, "MHz", "Clock alone") \
+	X(TK_MEASUREMENT_EVENT_COST_NS, "event_cost_ns", REAL_OR_NULL, IF_TIMED | KNOWN, 1e18, \
+		sequence.event_cost_ns, "ns", "Cost of two events") \
+	X(TK_MEASUREMENT_SEQUENCE_NS, "sequence_ns", REAL_OR_NULL, IF_TIMED | KNOWN, 1e18, \
+		sequence.round_ns, "ns", "Time of the sequence") \
+	X(TK_MEASUREMENT_SEQUENCE_STEPS, "sequence_kernels", U64, IF_TIMED | KNOWN, 1e6, \
+		sequence.kernels, "", "Other kernels of the sequence") \
 	X(TK_MEASUREMENT_TELEMETRY, "telemetry", TELEMETRY_PAIR, RESULT, 0, -, "", "Telemetry") \
 	X(TK_MEASUREMENT_FLOPS, "flops", REAL, TIMED | KNOWN, 1e30, flops, "", \
 		"Floating-point operations") \

@@ -13,6 +13,7 @@
 	X(TK_UNIT_BYTES, "bytes", "bytes") \
 	X(TK_UNIT_GB_PER_S, "gb_per_s", "10^9 bytes a second") \
 	X(TK_UNIT_GFLOP_PER_S, "gflop_per_s", "10^9 floating-point operations a second") \
+	X(TK_UNIT_RATIO, "ratio", "a ratio of two times") \
 	X(TK_UNIT_OTHER, "other", "another unit")
 enum tk_unit { TK_UNITS(TK_VOCABULARY_ENUM) };
 extern const struct tk_vocabulary tk_unit_words;
@@ -29,6 +30,8 @@ enum tk_unit tk_unit_from_name(const char *name); /* NULL or another word: TK_UN
 	        "device memory of the backend") \
 	X(TK_METRIC_COMPILE, "compile", TK_UNIT_NS, TK_BETTER_LOWER, \
 	        "processor time of the compiler for one kernel") \
+	X(TK_METRIC_IN_CONTEXT_RATIO, "in_context_ratio", TK_UNIT_RATIO, TK_BETTER_LOWER, \
+	        "time of one call within a sequence, divided by its time alone") \
 	X(TK_METRIC_OTHER, "other", TK_UNIT_OTHER, TK_BETTER_LOWER, "a metric of another tool")
 enum tk_metric {
 #define TK_METRIC_ENUM(id, name, unit, better, meaning) id,

@@ -79,7 +79,8 @@ struct tk_engine {
 	double idle_mhz;   /* of the waiting device: no power limit lowers it; NAN: unknown */
 	double *clocks;    /* MHz of each sample; NULL without stamps */
 
-	struct tk_engine_trace *trace; /* NULL: none */
+	struct tk_engine_sequence *sequence; /* NULL: the kernel is launched alone */
+	struct tk_engine_trace *trace;       /* NULL: none */
 
 	uint64_t random; /* of the checks between and after the samples */
 	struct tk_engine_mark mark;
@@ -161,6 +162,18 @@ int64_t tk_engine_now_ns(const struct tk_engine *e);
 /* warm_up.c: chooses the batch, captures graphs, and warms up. */
 int tk_engine_warm_up(struct tk_engine *e);
 void tk_engine_free_graphs(struct tk_engine *e);
+
+/* Until two windows agree; for devices with a power governor, until that has settled. */
+int tk_engine_settle(struct tk_engine *e);
+
+/* sequence.c: mode sequence. start: after the warm-up alone; from then on e->options are the given
+ * ones. free: in any case. */
+int tk_engine_start_sequence(struct tk_engine *e, const struct tk_measure_options *options);
+void tk_engine_summarize_sequence(struct tk_engine *e);
+void tk_engine_free_sequence(struct tk_engine *e);
+/* One sample, and the time of a launch in it. */
+int tk_engine_enqueue_sequence(struct tk_engine *e, struct tk_abi_error *abi, const char **what);
+int tk_engine_read_sequence(struct tk_engine *e, double elapsed_ns, double *ns);
 
 /* sampling.c */
 int tk_engine_collect_samples(struct tk_engine *e);

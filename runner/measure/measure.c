@@ -137,6 +137,8 @@ static int make_stamps(struct tk_engine *e)
 static int check_support(struct tk_engine *e)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
+	if (e->options->mode == TK_MODE_SEQUENCE)
+		return tk_fail(e->err, TK_EDATA, "mode sequence without a sequence");
 	if (e->options->mode == TK_MODE_CONTENDED && !e->ops->memory_load)
 		return tk_engine_end_job(e, TK_OUTCOME_UNSUPPORTED,
 		        "devices of kind %s have no memory load for mode %s", e->ops->kind,
@@ -173,6 +175,7 @@ static void tear_down(struct tk_engine *e)
 	const struct tk_device_ops *o = e->ops;
 	tk_device_token_close(e->token);
 	tk_engine_free_graphs(e);
+	tk_engine_free_sequence(e);
 	tk_engine_trace_end(e);
 	if (e->plan)
 		e->backend->unplan(e->plan);
@@ -208,7 +211,7 @@ static int summarize(struct tk_engine *e)
 	return 0;
 }
 
-/* The sustained mode measures under the power limit: only other reasons count against it. */
+/* Modes that wait for the governor measure under the power limit: only other reasons count. */
 static bool is_throttled_throughout(const struct tk_engine *e)
 {
 	const struct tk_measurement *m = e->out;
@@ -216,7 +219,8 @@ static bool is_throttled_throughout(const struct tk_engine *e)
 		return false;
 	bool none_now = !m->after.reasons[0] && !m->after.throttled;
 	bool is_power_limit = none_now || tk_telemetry_is_power_limit(&m->after);
-	return !(e->options->mode == TK_MODE_SUSTAINED && is_power_limit);
+	bool is_settled = m->mode == TK_MODE_SUSTAINED || m->mode == TK_MODE_SEQUENCE;
+	return !(is_settled && is_power_limit);
 }
 
 static void decide_outcome(struct tk_engine *e)
@@ -239,12 +243,13 @@ static void decide_outcome(struct tk_engine *e)
 		        rule->relative_half_width * 100);
 }
 
-/* The energy counter is the device's: it includes idle gaps and the other worker of a pair. */
+/* The energy counter is the device's: it includes idle gaps, the other worker of a pair and the
+ * other kernels of a sequence. */
 static void compute_energy(struct tk_engine *e)
 {
 	struct tk_measurement *m = e->out;
 	double launches = (double)m->sample_count * (double)m->launches_per_sample;
-	if (m->idle_gap_ns <= 0 && !e->options->token)
+	if (m->idle_gap_ns <= 0 && !e->options->token && !e->sequence)
 		m->energy_j = (m->after.energy_j - m->before.energy_j) / launches;
 }
 
@@ -277,7 +282,8 @@ static int profile_launch(struct tk_engine *e)
 	                        e, e->ops->profile(e->device, 0, &abi), "profiler", &abi);
 }
 
-static int run(struct tk_engine *e)
+/* `options`: as the caller gave them. */
+static int run(struct tk_engine *e, const struct tk_measure_options *options)
 {
 	int64_t start = tk_clock_monotonic_ns();
 	tk_engine_seed_checks(e);
@@ -286,6 +292,7 @@ static int run(struct tk_engine *e)
 	if (status || (status = verify_and_warm_up(e)) ||
 	        (e->options->profile && (status = profile_launch(e))) ||
 	        (status = tk_engine_measure_launch_cost(e)) ||
+	        (options->sequence && (status = tk_engine_start_sequence(e, options))) ||
 	        (status = tk_engine_read_telemetry(e, &e->out->before)) ||
 	        (status = tk_engine_collect_samples(e)))
 		return status;
@@ -296,6 +303,8 @@ static int run(struct tk_engine *e)
 		return status;
 	if ((status = summarize(e)))
 		return status;
+	if (e->sequence)
+		tk_engine_summarize_sequence(e);
 	compute_energy(e);
 	decide_outcome(e);
 	return 0;
@@ -307,12 +316,16 @@ int tk_measure(const struct tk_device_ops *ops, struct tk_device *device,
         struct tk_measurement *out, struct tk_error *err)
 {
 	struct tk_device_token no_peer = {.fd = -1};
+	/* In mode sequence the kernel is measured alone first. */
+	struct tk_measure_options alone = *options;
+	if (options->sequence)
+		alone.mode = tk_mode_default(ops->kind);
 	struct tk_engine e = {.ops = ops,
 	        .device = device,
 	        .backend = backend,
 	        .ctx = ctx,
 	        .problem = problem,
-	        .options = options,
+	        .options = &alone,
 	        .out = out,
 	        .err = err,
 	        .token = options->token ? options->token : &no_peer,
@@ -326,8 +339,9 @@ int tk_measure(const struct tk_device_ops *ops, struct tk_device *device,
 	        .clock_mhz = NAN,
 	        .clock_min_mhz = NAN,
 	        .cycles = NAN,
-	        .energy_j = NAN};
-	int status = run(&e);
+	        .energy_j = NAN,
+	        .sequence = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0}};
+	int status = run(&e, options);
 	tear_down(&e);
 	if (status < 0)
 		tk_measurement_free(out);

@@ -26,6 +26,20 @@ struct tk_trace_request {
 	uint32_t kernel_count;
 };
 
+/* A kernel beside the measured one, in mode sequence, with the backend that launches it. */
+struct tk_sequence_kernel {
+	struct tk_problem_spec problem;
+	const struct tk_backend *backend;
+	struct tk_backend_ctx *ctx;
+};
+
+/* The other kernels of a layer in the order of their launches. The measured problem comes before
+ * kernel `position`, or after the last one. */
+struct tk_sequence {
+	struct tk_sequence_kernel *kernels;
+	uint32_t count, position;
+};
+
 struct tk_measure_options {
 	uint64_t seed;       /* of the inputs */
 	uint64_t check_seed; /* of what is checked and when; 0: drawn, so that nobody knows it */
@@ -42,6 +56,7 @@ struct tk_measure_options {
 	const struct tk_trace_request *trace; /* NULL: none */
 	const char *config;                   /* NULL: the backend's best guess */
 	uint32_t threads;                     /* CPU */
+	const struct tk_sequence *sequence;   /* mode sequence */
 	struct tk_device_token *token; /* shared with the other worker of an A/B pair; NULL: none */
 };
 
@@ -51,6 +66,16 @@ struct tk_verify_result {
 	double max_error, tolerance; /* relative, as docs/explanation/verification.md defines */
 	int64_t checked;             /* entries or rows */
 	char detail[256];            /* "row 17 of head 3: got nan, expected 0.1293" */
+};
+
+/* What mode sequence measures beside the time. NAN: another mode. */
+struct tk_sequence_result {
+	/* Median and its interval without the sequence, in the device's default mode. */
+	double alone_ns, alone_lo_ns, alone_hi_ns, alone_mhz;
+	double ratio, ratio_lo, ratio_hi; /* median in the sequence / alone, by their intervals */
+	double event_cost_ns; /* what timing one launch by its own events adds; subtracted */
+	double round_ns;      /* mean time of the whole sequence with the measured kernel */
+	uint64_t kernels;     /* other kernels of the sequence */
 };
 
 /* Times are of one execution of the kernel. NAN: unknown. */
@@ -80,6 +105,7 @@ struct tk_measurement {
 	double cycles;                   /* median over the samples of time times clock */
 	double idle_gap_ns;              /* mean, between two samples; 0: none */
 	double energy_j; /* NAN with idle gaps and in A/B pairs: the counter includes others */
+	struct tk_sequence_result sequence;
 	uint64_t device_bytes; /* peak of the job's device memory when sampled; 0: unknown */
 };
 

@@ -39,6 +39,7 @@ static const struct target {
         [TK_MODE_PACED] = {0.001, 0.3, 11, 60},
         [TK_MODE_SUSTAINED] = {0.002, 2.7, 12, 40},
         [TK_MODE_CONTENDED] = {0.002, 0.6, 20, 80},
+        [TK_MODE_SEQUENCE] = {0.002, 2.7, 12, 40},
 };
 /* Both workers of an A/B pair take the same number of samples. */
 static const struct target pair_target = {0.001, 1.2, 120, 120};
@@ -51,9 +52,17 @@ bool tk_engine_is_paced(const struct tk_engine *e)
 	       (m == TK_MODE_HOT && e->ops->block_stream);
 }
 
+/* Whether the samples are taken after the governor has settled. Without a stream to block there is
+ * no governor that mode sequence would have to wait for. */
+static bool is_settled(const struct tk_engine *e)
+{
+	enum tk_mode m = e->options->mode;
+	return m == TK_MODE_SUSTAINED || (m == TK_MODE_SEQUENCE && e->ops->block_stream);
+}
+
 bool tk_engine_has_bursts(const struct tk_engine *e)
 {
-	return tk_engine_is_paced(e) || e->options->mode == TK_MODE_SUSTAINED;
+	return tk_engine_is_paced(e) || is_settled(e);
 }
 
 /* Samples that an interval of the median needs: the one between minimum and maximum of n samples
@@ -187,7 +196,7 @@ static int wait_for_governor(struct tk_engine *e)
 int tk_engine_settle_clocks(struct tk_engine *e)
 {
 	double ns = 0;
-	if (e->options->mode == TK_MODE_SUSTAINED)
+	if (is_settled(e))
 		return wait_for_governor(e);
 	int status = tk_engine_measure_idle_clock(e);
 	if (!status)

@@ -75,6 +75,8 @@ int tk_engine_enqueue_launches(struct tk_engine *e, struct tk_abi_error *abi, co
 
 static int enqueue_burst(struct tk_engine *e, struct tk_abi_error *abi, const char **what)
 {
+	if (e->sequence)
+		return tk_engine_enqueue_sequence(e, abi, what);
 	if (!e->graph_count)
 		return tk_engine_enqueue_launches(e, abi, what);
 	void *graph = e->graphs[e->next_graph];
@@ -182,6 +184,8 @@ int tk_engine_time_sample(struct tk_engine *e, double *ns)
 		return tk_engine_end_job(e, TK_OUTCOME_FAILED,
 		        "the device reported %g ns for one sample", elapsed_ns);
 	*ns = elapsed_ns / (double)(e->batch * e->bursts);
+	if (e->sequence && (status = tk_engine_read_sequence(e, elapsed_ns, ns)))
+		return status;
 	return release_device(e);
 }
 

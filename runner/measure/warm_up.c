@@ -171,6 +171,12 @@ static int warm_up_until_stable(struct tk_engine *e, int64_t start_ns)
 	return status;
 }
 
+int tk_engine_settle(struct tk_engine *e)
+{
+	return tk_engine_has_bursts(e) ? tk_engine_settle_clocks(e)
+	                               : warm_up_until_stable(e, tk_engine_now_ns(e));
+}
+
 int tk_engine_warm_up(struct tk_engine *e)
 {
 	int64_t start_ns = tk_engine_now_ns(e);

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "core/night.h"
 #include "nightly/night_start.h"
+#include "nightly/plan/sequence.h"
 #include "store/lock.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,6 +227,7 @@ void tk_night_free(struct tk_night *n)
 	free(n->devices);
 	free(n->upstreams);
 	tk_modules_free(n->modules);
+	tk_sequence_free_list(n->sequences);
 	json_decref(n->request);
 	free(n->request_devices);
 }

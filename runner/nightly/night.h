@@ -11,6 +11,7 @@
 #include <jansson.h>
 
 struct tk_job_request;
+struct tk_sequence_entry;
 
 #define TK_NIGHT_ARTIFACTS_MAX 8
 
@@ -32,6 +33,7 @@ struct tk_night {
 	const struct tk_night_options *options;
 	struct tk_night_report *report;
 	struct tk_modules *modules;
+	struct tk_sequence_entry *sequences; /* of its modes, once they are needed */
 	int64_t night_id, machine_id, as_of_s, started_s, started_mono_ns;
 	uint64_t seed;
 	json_t *request;        /* plan/night_request.h; NULL: an older tracker started the night */
@@ -66,9 +68,8 @@ int tk_night_rerun_detection(
         struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err);
 
 /* How a problem is measured in this night, as configured. */
-struct tk_job_request tk_night_job_request(const struct tk_night *n,
-        const struct tk_series_row *series, const struct tk_problem_row *problem,
-        const char *backend_path, const char *options);
+struct tk_job_request tk_night_job_request(struct tk_night *n, const struct tk_series_row *series,
+        const struct tk_problem_row *problem, const char *backend_path, const char *options);
 /* Whether a series has any timing, of this night or before. */
 int tk_night_series_has_points(
         struct tk_night *n, int64_t series_id, bool *out, struct tk_error *err);

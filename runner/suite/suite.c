@@ -24,6 +24,7 @@ void tk_suite_free(struct tk_suite *s)
 		free(s->problems[i].group);
 	}
 	free(s->problems);
+	free(s->launches);
 	free(s->name);
 	free(s->title);
 	free(s->path);
@@ -94,6 +95,22 @@ static int append(struct tk_suite_builder *b, const char *text, size_t place, si
 	return TK_OK;
 }
 
+/* A sequence may launch a problem more than once. */
+static int add_launch(struct tk_suite_builder *b, size_t problem)
+{
+	struct tk_suite *s = b->suite;
+	uint32_t *grown;
+
+	if (!s->is_sequence)
+		return TK_OK;
+	grown = realloc(s->launches, (s->launch_count + 1) * sizeof *grown);
+	if (!grown)
+		return tk_fail(b->err, TK_ENOMEM, "out of memory");
+	s->launches = grown;
+	s->launches[s->launch_count++] = (uint32_t)problem;
+	return TK_OK;
+}
+
 int tk_suite_add_problem(
         struct tk_suite_builder *b, const char *text, int at, const char *source, const char *group)
 {
@@ -107,14 +124,17 @@ int tk_suite_add_problem(
 	place = find_place(b, p.text, &found);
 	if (found && b->merge)
 		return TK_OK;
+	if (found && b->suite->is_sequence)
+		return add_launch(b, b->by_text[place]);
 	if (found)
 		return tk_yaml_fail(b->y, at, b->err, "duplicate problem %s (first in line %zu)",
 		        p.text, b->lines[b->by_text[place]]);
 	if (b->suite->count >= TK_SUITE_PROBLEMS_MAX)
 		return tk_yaml_fail(b->y, at, b->err, "the suite has more than %d problems",
 		        TK_SUITE_PROBLEMS_MAX);
-	return grow(b) ? TK_ENOMEM
-	               : append(b, p.text, place, tk_yaml_line(b->y, at), source, group);
+	if (grow(b) || append(b, p.text, place, tk_yaml_line(b->y, at), source, group))
+		return TK_ENOMEM;
+	return add_launch(b, b->suite->count - 1);
 }
 
 /* ---- the file ---- */
@@ -168,6 +188,8 @@ static int hash_problems(struct tk_suite *s, struct tk_error *err)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < s->count; i++)
 		tk_hash_add_str(h, s->problems[i].text);
+	for (size_t i = 0; i < s->launch_count; i++)
+		tk_hash_add_i64(h, s->launches[i]);
 	tk_hash_finish(h, s->hash);
 	return TK_OK;
 }

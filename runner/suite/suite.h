@@ -2,6 +2,7 @@
 #ifndef TK_SUITE_H
 #define TK_SUITE_H
 #include "base/hash.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,10 @@ struct tk_suite {
 	char *name, *title, *path;
 	struct tk_suite_problem *problems;
 	size_t count;
+	/* Of a sequence: indices of problems in the order of their launches, with repeated ones. */
+	uint32_t *launches;
+	size_t launch_count;
+	bool is_sequence;
 	uint32_t rotate_nights; /* that measure the suite once, a share each; 0, 1: every night */
 	char hash[TK_HASH_HEX_SIZE]; /* of the problems, in their order */
 };

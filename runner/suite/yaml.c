@@ -9,7 +9,8 @@
 #include "suite/range.h"
 #include "suite/rotation.h"
 
-static const char *const top_keys[] = {"title", "source", "group", "rotate", "problems", NULL};
+static const char *const top_keys[] = {
+        "title", "source", "group", "rotate", "sequence", "problems", NULL};
 #define OP_COUNT 6
 static const char *const entry_keys[] = {/* the ops first */
         "gemm", "attention", "nsa", "copy", "read", "fma", "problem", "each", "source", "group",
@@ -189,6 +190,21 @@ static int read_rotate(struct tk_suite_builder *b, int root)
 	return status;
 }
 
+static int read_sequence(struct tk_suite_builder *b, int root)
+{
+	int node = tk_yaml_find(b->y, root, "sequence");
+	const char *value = "no";
+	int status = tk_yaml_find_text(b->y, root, "sequence", &value, b->err);
+
+	if (!status && strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
+		status = tk_yaml_fail(b->y, node, b->err,
+		        "sequence is \"%.40s\"; expected yes where the problems are the kernels of "
+		        "a layer in the order of their launches",
+		        value);
+	b->suite->is_sequence = !status && strcmp(value, "yes") == 0;
+	return status;
+}
+
 int tk_suite_read_yaml(struct tk_suite_builder *b)
 {
 	int root = tk_yaml_root(b->y), problems = tk_yaml_find(b->y, root, "problems"), status;
@@ -207,6 +223,8 @@ int tk_suite_read_yaml(struct tk_suite_builder *b)
 		status = tk_yaml_find_text(b->y, root, "title", &title, b->err);
 	if (!status)
 		status = read_rotate(b, root);
+	if (!status)
+		status = read_sequence(b, root);
 	if (status)
 		return status;
 	if (tk_yaml_kind(b->y, problems) != TK_YAML_LIST)

@@ -186,6 +186,7 @@ static int load_backend(struct tk_worker_state *s, const json_t *request, struct
 
 static void close_backend(struct tk_worker_state *s)
 {
+	tk_job_close_company(s);
 	if (s->ctx)
 		s->backend.close(s->ctx);
 	s->ctx = NULL;
@@ -306,6 +307,8 @@ static int get_mode(const json_t *request, enum tk_mode *out, struct tk_error *e
 	*out = TK_MODE_COLD;
 	if (name && tk_mode_parse(name, out))
 		return tk_fail(err, TK_EDATA, "unknown mode \"%.32s\"", name);
+	if (*out == TK_MODE_SEQUENCE && json_object_get(request, "device_token"))
+		return tk_fail(err, TK_EDATA, "two workers cannot alternate in mode sequence");
 	return TK_OK;
 }
 
@@ -372,13 +375,19 @@ static json_t *encode_measurement(const struct tk_measurement *m)
 	return result;
 }
 
-static int measure(struct tk_worker_state *s, const struct tk_measure_options *options,
-        const char *text, json_t **result, struct tk_error *err)
+static int measure(struct tk_worker_state *s, const json_t *request,
+        struct tk_measure_options *options, json_t **result, enum tk_outcome *outcome,
+        struct tk_error *err)
 {
 	struct tk_measurement m;
+	struct tk_sequence sequence = {0};
 	struct tk_problem_spec *problem = calloc(1, sizeof *problem);
-	int status = problem ? tk_problem_parse(problem, text, err)
+	int status = problem ? tk_problem_parse(problem, get_text(request, "problem"), err)
 	                     : tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!status && options->mode == TK_MODE_SEQUENCE) {
+		status = tk_job_open_sequence(s, request, problem, &sequence, outcome, err);
+		options->sequence = &sequence;
+	}
 	if (!status)
 		status = tk_measure(
 		        &s->ops, s->device, &s->backend, s->ctx, problem, options, &m, err);
@@ -386,6 +395,7 @@ static int measure(struct tk_worker_state *s, const struct tk_measure_options *o
 		*result = encode_measurement(&m);
 		tk_measurement_free(&m);
 	}
+	free(sequence.kernels);
 	free(problem);
 	return status;
 }
@@ -532,7 +542,7 @@ int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **re
 		options.trace = &trace;
 	}
 	if (!status)
-		status = measure(s, &options, text, result, err);
+		status = measure(s, request, &options, result, outcome, err);
 	tk_device_token_close(&token);
 	json_decref(opened);
 	return status;

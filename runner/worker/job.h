@@ -8,6 +8,14 @@
 
 struct tk_error;
 
+/* A backend beside the first one, for kernels of a sequence that the first one does not have. */
+#define TK_WORKER_COMPANY_MAX 6
+struct tk_worker_company {
+	char *path;
+	struct tk_backend backend;
+	struct tk_backend_ctx *ctx;
+};
+
 struct tk_worker_state {
 	struct tk_device_ops ops;
 	struct tk_device *device;
@@ -18,6 +26,8 @@ struct tk_worker_state {
 	struct tk_backend backend;
 	struct tk_backend_ctx *ctx;
 	char *backend_path, *backend_options;
+	struct tk_worker_company company[TK_WORKER_COMPANY_MAX];
+	uint32_t company_count;
 	char *package_version; /* of a Python package; NULL: the backend names its version */
 };
 
@@ -32,6 +42,15 @@ int tk_job_list_configs(struct tk_worker_state *s, const json_t *request, json_t
         enum tk_outcome *outcome, struct tk_error *err);
 int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **result,
         enum tk_outcome *outcome, struct tk_error *err);
+/* job_sequence.c: the member "sequence" of a request, {"kernels":[problems],"backends":[paths]},
+ * for a measured problem. The backend is open. Each kernel is launched by the first backend that
+ * does it; one that none does is the outcome `unsupported`. Free out->kernels with free(). */
+struct tk_problem_spec;
+struct tk_sequence;
+int tk_job_open_sequence(struct tk_worker_state *s, const json_t *request,
+        const struct tk_problem_spec *measured, struct tk_sequence *out, enum tk_outcome *outcome,
+        struct tk_error *err);
+void tk_job_close_company(struct tk_worker_state *s);
 void tk_worker_state_close(struct tk_worker_state *s);
 
 #endif

@@ -135,6 +135,22 @@ static void add_token(const struct tk_worker *w, const struct tk_job_request *q,
 		json_object_set_new(request, "device_token_wait_s", json_real(q->token_wait_s));
 }
 
+static json_t *list_texts(const char *const *texts, size_t count)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(list, json_string(texts[i]));
+	return list;
+}
+
+static void add_sequence(const struct tk_job_sequence *s, json_t *request)
+{
+	if (s)
+		json_object_set_new(request, "sequence",
+		        json_pack("{s:o,s:o}", "kernels", list_texts(s->kernels, s->count),
+		                "backends", list_texts(s->backends, s->backend_count)));
+}
+
 static json_t *new_measure_request(const struct tk_worker *w, const struct tk_job_request *q)
 {
 	json_t *r = new_request(w, "measure");
@@ -143,6 +159,7 @@ static json_t *new_measure_request(const struct tk_worker *w, const struct tk_jo
 	add_text(r, "problem", q->problem);
 	add_text(r, "config", q->config);
 	add_text(r, "mode", q->mode);
+	add_sequence(q->sequence, r);
 	if (q->sets)
 		json_object_set_new(r, "sets", json_integer(q->sets));
 	if (q->idle_gap_s > 0)

@@ -46,10 +46,21 @@ struct tk_worker_spec {
 	int trace_fd;
 };
 
+/* The kernels of a layer, for mode sequence. Borrowed. */
+struct tk_job_sequence {
+	const char *const *kernels; /* problems, in the order of their launches */
+	size_t count;
+	/* Shared objects of backends, for kernels that the measured one does not do; the first one
+	 * that does a kernel launches it. */
+	const char *backends[4];
+	size_t backend_count;
+};
+
 /* Zero or NULL selects the worker's default. */
 struct tk_job_request {
 	const char *backend_path, *backend_options, *problem, *config;
-	const char *mode;    /* tk_mode_name(); NULL: cold */
+	const char *mode;                       /* as tk_mode_parse() reads it; NULL: cold */
+	const struct tk_job_sequence *sequence; /* of mode sequence, else NULL */
 	double idle_gap_s;   /* paced, contended: between two bursts */
 	uint32_t sets;       /* input sets */
 	uint64_t seed;       /* of the inputs */

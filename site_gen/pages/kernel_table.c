@@ -26,6 +26,7 @@ static const char *const metrics[] = {
 #define METRIC_COUNT (sizeof metrics / sizeof *metrics)
 #define FIRST_FACT 3 /* of `metrics`, in the run's attributes; the build time is none */
 #define WORKSPACE 4
+#define SEQUENCES_MAX 32
 #define P99_SAMPLES 20 /* fewer say nothing about the 99th percentile */
 
 /* Whether a series is in the table: modes are never ranked together. */
@@ -369,6 +370,32 @@ static int add_table(struct tk_site *site, struct tk_value *devices,
 	return status;
 }
 
+/* A table for each sequence that series of the device were measured in. */
+static int add_sequences(struct tk_site *site, struct tk_value *devices,
+        struct tk_kernel_page *kernel, const struct tk_site_device *device, struct tk_error *err)
+{
+	const struct tk_model *m = &site->model;
+	const char *modes[SEQUENCES_MAX];
+	char name[TK_MODE_WORD_SIZE];
+	size_t count = 0;
+	int status = TK_OK;
+	for (size_t i = 0; !status && i < m->series_count && count < SEQUENCES_MAX; i++) {
+		const char *mode = m->series[i].row->mode;
+		size_t k = 0;
+		if (m->series[i].device != device || !tk_mode_get_sequence(mode, name))
+			continue;
+		while (k < count && strcmp(modes[k], mode))
+			k++;
+		if (k < count)
+			continue;
+		modes[count++] = mode;
+		struct tk_kernel_columns columns = {
+		        .device = device, .op = kernel->op, .mode = mode};
+		status = add_table(site, devices, &columns, false, kernel, err);
+	}
+	return status;
+}
+
 /* The default mode of the device first. */
 int tk_kernel_table_add_device(struct tk_site *site, struct tk_value *devices,
         struct tk_kernel_page *kernel, const struct tk_site_device *device, struct tk_error *err)
@@ -381,7 +408,7 @@ int tk_kernel_table_add_device(struct tk_site *site, struct tk_value *devices,
 		if (strcmp(other.mode, device->mode))
 			status = add_table(site, devices, &other, false, kernel, err);
 	}
-	return status;
+	return status ? status : add_sequences(site, devices, kernel, device, err);
 }
 
 void tk_kernel_table_set_metrics(struct tk_site *site, struct tk_value *page, unsigned known)

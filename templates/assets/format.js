@@ -22,6 +22,7 @@ window.tracker ??= {};
     ["J", 1e-6, "\u00b5J"],
     ["J", 1e-3, "mJ"],
     ["J", 1, "J"],
+    ["ratio", 1, ""],
     ["bytes", 1, "B"],
     ["bytes", 1e3, "kB"],
     ["bytes", 1e6, "MB"],

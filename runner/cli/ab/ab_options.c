@@ -24,6 +24,9 @@ error_t tk_ab_options_parse(int key, char *arg, struct tk_ab_request *q,
 		return 0;
 	case TK_AB_OPT_MODE:
 		q->mode = tk_option_parse_mode(arg, state);
+		if (q->mode == TK_MODE_SEQUENCE)
+			argp_error(state, "--mode=sequence: A/B runs do not measure within a "
+			                  "sequence");
 		return 0;
 	case TK_AB_OPT_SUITE:
 		q->suite = arg;

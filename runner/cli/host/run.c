@@ -44,6 +44,10 @@ static const struct argp_option options[] = {
         {"seconds", TK_RUN_OPT_SECONDS, "TIME", 0,
                 "Sample one problem for this long: 2, 500ms (default: as configured)", 3},
         {"seed", TK_RUN_OPT_SEED, "N", 0, "Seed the inputs with N (default: 1)", 3},
+        {"sequence", TK_RUN_OPT_SEQUENCE, "NAME|FILE", 0,
+                "Measure within this sequence, a suite with `sequence: yes`, as --mode=sequence "
+                "does",
+                3},
         {"sets", TK_RUN_OPT_SETS, "N", 0,
                 "Rotate over N input sets (default: as many as keep the caches cold)", 3},
         {"suite", TK_RUN_OPT_SUITE, "NAME|FILE", 0,
@@ -58,6 +62,18 @@ static void take_arguments(struct tk_run_options *o, struct argp_state *state)
 	o->backend = state->argv[state->next];
 	o->problems = state->argv + state->next + 1;
 	o->problem_count = state->argc - state->next - 1;
+}
+
+static void check_sequence(struct tk_run_options *o, struct argp_state *state)
+{
+	if (o->sequence && o->mode == TK_MODE_COUNT)
+		o->mode = TK_MODE_SEQUENCE;
+	if (o->sequence && o->mode != TK_MODE_SEQUENCE)
+		argp_error(state, "--sequence cannot be combined with --mode=%s",
+		        tk_mode_name(o->mode));
+	if (!o->sequence && o->mode == TK_MODE_SEQUENCE)
+		argp_error(state, "--mode=sequence: missing --sequence=NAME; `tracker suite list` "
+		                  "lists the sequences");
 }
 
 error_t tk_run_parse_option(int key, char *arg, struct argp_state *state)
@@ -81,6 +97,9 @@ error_t tk_run_parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case TK_RUN_OPT_MODE:
 		o->mode = tk_option_parse_mode(arg, state);
+		return 0;
+	case TK_RUN_OPT_SEQUENCE:
+		o->sequence = arg;
 		return 0;
 	case TK_RUN_OPT_IDLE_GAP:
 		o->idle_gap_s =
@@ -134,6 +153,9 @@ error_t tk_run_parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARGS:
 		take_arguments(o, state);
 		return 0;
+	case ARGP_KEY_END:
+		check_sequence(o, state);
+		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
@@ -150,8 +172,9 @@ void tk_run_check_problem(const struct tk_run_options *o, struct argp_state *sta
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	const struct tk_run_options *o = state->input;
+	error_t status = tk_run_parse_option(key, arg, state);
 	if (key != ARGP_KEY_END)
-		return tk_run_parse_option(key, arg, state);
+		return status;
 	if (!o->backend)
 		argp_error(state, "missing BACKEND; `tracker doctor` lists the backends");
 	if (o->problem_count == 0 && !o->suite)
@@ -175,7 +198,8 @@ const struct argp tk_argp_run = {options, parse_option, "BACKEND [PROBLEM...]",
         "  tracker run cpu gemm:m=512,n=512,k=512\n"
         "  tracker run self:cpu 'gemm f32 512x512x512 nn'\n"
         "  tracker run cpu attention:b=1,h=8,sq=1024,d=64,dtype=bf16 --hot --seconds=2\n"
-        "  tracker run openblas --suite=smoke --format=json"};
+        "  tracker run openblas --suite=smoke --format=json\n"
+        "  tracker run cpu gemm:m=16,n=768,k=768 --sequence=bert-base"};
 
 struct tk_job_request tk_run_make_request(const struct tk_run_session *r,
         const struct tk_run_device *device, const struct tk_problem_spec *problem)
@@ -185,7 +209,8 @@ struct tk_job_request tk_run_make_request(const struct tk_run_session *r,
 	        .backend_options = r->o->backend_options,
 	        .problem = problem->text,
 	        .config = r->o->config_name,
-	        .mode = tk_mode_name(r->mode),
+	        .mode = r->mode_word,
+	        .sequence = r->sequence,
 	        .idle_gap_s = r->o->idle_gap_s < 0 ? 0 : r->o->idle_gap_s,
 	        .sets = r->o->sets < 0 ? 0 : (uint32_t)r->o->sets,
 	        .seed = r->o->seed < 0 ? 1 : (uint64_t)r->o->seed,

@@ -36,12 +36,14 @@ enum tk_run_option {
 	TK_RUN_OPT_MODE,
 	TK_RUN_OPT_IDLE_GAP,
 	TK_RUN_OPT_LIST,
-	TK_RUN_OPT_NO_STORE
+	TK_RUN_OPT_NO_STORE,
+	TK_RUN_OPT_SEQUENCE
 };
 
 struct tk_run_options {
 	const char *backend, *suite, *backend_options, *config_name, *cores;
-	const char *devices; /* NULL: the first */
+	const char *devices;  /* NULL: the first */
+	const char *sequence; /* name or file of mode sequence */
 	char **problems;
 	int problem_count;
 	enum tk_mode mode; /* TK_MODE_COUNT: the default of the device's kind */
@@ -73,6 +75,9 @@ struct tk_run_session {
 	struct tk_run_device *devices_open;
 	size_t device_count;
 	enum tk_mode mode;
+	char mode_word[TK_MODE_WORD_SIZE];      /* as the mode of a series */
+	const struct tk_job_sequence *sequence; /* of mode sequence, else NULL */
+	struct tk_sequence_entry *sequences;
 	int64_t started_s; /* of what is stored */
 	struct tk_suite *suite;
 	char *backend_path, *log_path;

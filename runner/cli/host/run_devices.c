@@ -5,6 +5,7 @@
 #include "core/kernel_package.h"
 #include "nightly/device_select.h"
 #include "nightly/plan/backend_name.h"
+#include "nightly/plan/sequence.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -125,6 +126,22 @@ static int open_devices(struct tk_run_session *r, struct tk_worker_spec *spec, s
 	return status;
 }
 
+static int choose_mode(struct tk_run_session *r, const char *kind, struct tk_error *err)
+{
+	const struct tk_sequence_entry *e = NULL;
+	r->mode = r->o->mode == TK_MODE_COUNT ? tk_mode_default(kind) : r->o->mode;
+	if (r->mode == TK_MODE_SEQUENCE) {
+		int status = tk_sequence_load(
+		        &r->sequences, r->config->root, r->modules, kind, r->o->sequence, &e, err);
+		if (status)
+			return status == TK_ENOTFOUND ? (err->status = TK_EUSAGE) : status;
+		r->sequence = &e->job;
+	}
+	snprintf(
+	        r->mode_word, sizeof r->mode_word, "%s", e ? e->suite.mode : tk_mode_name(r->mode));
+	return TK_OK;
+}
+
 static int open_workers(struct tk_run_session *r, const struct tk_globals *g, struct tk_error *err)
 {
 	char *kind = r->device_kind, *logs = tk_path_join(r->config->cache_dir, "logs");
@@ -152,7 +169,8 @@ static int open_workers(struct tk_run_session *r, const struct tk_globals *g, st
 		        r->o->backend, kind, kind, r->modules->dir);
 	spec.device_kind = kind;
 	spec.device_layer = layer->path;
-	r->mode = r->o->mode == TK_MODE_COUNT ? tk_mode_default(kind) : r->o->mode;
+	if ((status = choose_mode(r, kind, err)))
+		return status;
 	if (r->profile) {
 		status = tk_run_prepare_profile(r, kind, err);
 		spec.profiler = r->profile->ncu.words;
@@ -193,5 +211,6 @@ void tk_run_close_devices(struct tk_run_session *r)
 	free(r->plain_path);
 	free(r->backend_name);
 	free(r->log_path);
+	tk_sequence_free_list(r->sequences);
 	tk_modules_free(r->modules);
 }

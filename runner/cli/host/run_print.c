@@ -16,6 +16,7 @@ static const struct tk_column columns[] = {
         {"INTERVAL", TK_COLUMN_RIGHT | TK_COLUMN_DROP(4)},
         {"N", TK_COLUMN_RIGHT | TK_COLUMN_DROP(1)},
         {"RATE", TK_COLUMN_RIGHT},
+        {"IN CONTEXT", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
         {"PEAK", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)},
         {"VERIFY", TK_COLUMN_DROP(3)},
         {"OUTCOME", TK_COLUMN_LEFT},
@@ -72,6 +73,18 @@ static void set_verify(struct tk_table *t, const json_t *result)
 	tk_table_set_color(t, "VERIFY", passed ? "green" : "red");
 }
 
+/* "1.034 ±0.2 %" of the time alone. */
+static void set_context(struct tk_table *t, const json_t *result)
+{
+	double ratio = tk_measurement_get_number(result, TK_MEASUREMENT_IN_CONTEXT_RATIO, NAN);
+	char number[TK_FORMAT_SIZE], width[TK_FORMAT_SIZE];
+	if (isfinite(ratio))
+		tk_table_set_cell(t, "IN CONTEXT", "%s %s", tk_format_value(ratio, "ratio", number),
+		        tk_format_half_width(ratio,
+		                value(result, TK_MEASUREMENT_IN_CONTEXT_RATIO_LO),
+		                value(result, TK_MEASUREMENT_IN_CONTEXT_RATIO_HI), width));
+}
+
 static void add_row(struct tk_run_session *r, const struct tk_run_device *device, const char *title,
         const struct tk_rate *rate, const struct tk_job_result *job)
 {
@@ -100,6 +113,7 @@ static void add_row(struct tk_run_session *r, const struct tk_run_device *device
 	if (isnan(rate->gflop_per_s))
 		set_bandwidth(t, job->result, median);
 	tk_rate_set_cells(t, rate);
+	set_context(t, job->result);
 }
 
 static void add_json(struct tk_run_session *r, const struct tk_run_device *device,
@@ -114,7 +128,7 @@ static void add_json(struct tk_run_session *r, const struct tk_run_device *devic
 	json_object_set_new(o, "device", json_string(device->name));
 	json_object_set_new(o, "problem", json_string(problem->text));
 	json_object_set_new(o, "title", json_string(title));
-	json_object_set_new(o, "mode", json_string(tk_mode_name(r->mode)));
+	json_object_set_new(o, "mode", json_string(r->mode_word));
 	json_object_set_new(o, "outcome", json_string(tk_outcome_name(job->outcome)));
 	json_object_set_new(o, "message", json_string(job->message));
 	tk_rate_set_members(o, rate);

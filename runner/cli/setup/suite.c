@@ -99,6 +99,7 @@ static const struct tk_column list_columns[] = {
         {"SUITE", TK_COLUMN_LEFT},
         {"PROBLEMS", TK_COLUMN_RIGHT},
         {"TITLE", TK_COLUMN_WRAP},
+        {"SEQUENCE", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)},
         {"FILE", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(1)},
         {NULL, 0},
 };
@@ -108,12 +109,14 @@ static void list_row(struct tk_table *t, json_t *json, const char *name, const s
 	tk_table_add_row(t);
 	tk_table_set_cell(t, "SUITE", "%s", name);
 	tk_table_set_cell(t, "PROBLEMS", s ? "%zu" : "-", s ? s->count : 0);
+	tk_table_set_cell(t, "SEQUENCE", "%s", s && s->is_sequence ? "yes" : "");
 	tk_table_set_cell(t, "TITLE", "%s", s ? s->title : "cannot be read");
 	tk_table_set_cell(t, "FILE", "%s", s ? s->path : "");
 	if (s)
-		json_array_append_new(json, json_pack("{s:s, s:s, s:s, s:s, s:I}", "name", s->name,
-		                                    "title", s->title, "path", s->path, "hash",
-		                                    s->hash, "problems", (json_int_t)s->count));
+		json_array_append_new(
+		        json, json_pack("{s:s, s:s, s:s, s:s, s:I, s:b}", "name", s->name, "title",
+		                      s->title, "path", s->path, "hash", s->hash, "problems",
+		                      (json_int_t)s->count, "sequence", s->is_sequence));
 	else
 		json_array_append_new(json, json_pack("{s:s, s:b}", "name", name, "broken", 1));
 }

@@ -42,7 +42,7 @@ struct tk_ab_request {
 struct tk_ab_row {
 	char problem[256], title[160]; /* canonical, for people */
 	char backend[64];              /* of base; head has the same, or the one of its side */
-	char device[64], mode[16];
+	char device[64], mode[TK_MODE_WORD_SIZE];
 	enum tk_ab_verdict verdict;
 	struct tk_ab_result result;
 	double level_ns[TK_AB_SIDES]; /* median over the pairs; NAN: none */

@@ -123,19 +123,19 @@ static void set_variants(
 static struct tk_ab_row make_row(const struct tk_comparison *c, const struct pair *pair,
         const struct tk_night_device *device, const struct tk_problem_spec *p)
 {
-	enum tk_mode modes[TK_MODE_COUNT] = {c->request->mode};
+	const char *modes[TK_CONFIG_MODES_MAX] = {tk_mode_name(c->request->mode)};
 	struct tk_ab_row row = {
 	        .verdict = pair->same_code ? TK_AB_VERDICT_SAME_CODE : TK_AB_VERDICT_INCONCLUSIVE,
 	        .result = {.change = NAN, .lo = NAN, .hi = NAN},
 	        .level_ns = {NAN, NAN},
 	        .outcome = {TK_OUTCOME_SKIPPED, TK_OUTCOME_SKIPPED}};
-	if (modes[0] == TK_MODE_COUNT)
+	if (c->request->mode == TK_MODE_COUNT)
 		tk_config_list_modes(c->n->config, pair->kind, modes);
 	tk_problem_format_title(p, row.title, sizeof row.title);
 	snprintf(row.problem, sizeof row.problem, "%s", p->text);
 	snprintf(row.backend, sizeof row.backend, "%s", pair->backend[TK_AB_BASE]->name);
 	snprintf(row.device, sizeof row.device, "%s", device->slug);
-	snprintf(row.mode, sizeof row.mode, "%s", tk_mode_name(modes[0]));
+	snprintf(row.mode, sizeof row.mode, "%s", modes[0]);
 	return row;
 }
 

@@ -29,7 +29,7 @@
 #define POLL_MS 50 /* deadlines and limits are checked at least this often */
 
 static struct tk_job_request make_request(
-        const struct tk_night *n, const struct tk_ab_test *t, const struct tk_ab_run *s)
+        struct tk_night *n, const struct tk_ab_test *t, const struct tk_ab_run *s)
 {
 	struct tk_job_request q = tk_night_job_request(
 	        n, &t->series, &t->problem, s->variant->path, s->variant->options);

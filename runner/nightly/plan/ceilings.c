@@ -148,10 +148,9 @@ static const struct tk_artifact_backend *find_backend(
 	return tk_plan_find_backend(tk_plan_find_upstream(p->n, "builtin"), backend);
 }
 
-static const enum tk_mode hot = TK_MODE_HOT;
-
+/* mode TK_MODE_COUNT: those of the kind of device. */
 static int add_ceiling(struct tk_plan *p, size_t device, const struct tk_artifact_backend *b,
-        const char *problem, const enum tk_mode *mode, struct tk_error *err)
+        const char *problem, enum tk_mode mode, struct tk_error *err)
 {
 	struct tk_job_list *list = &p->devices[device].ceilings;
 	struct tk_planned_job job = {.upstream = tk_plan_find_upstream(p->n, "builtin"),
@@ -161,8 +160,9 @@ static int add_ceiling(struct tk_plan *p, size_t device, const struct tk_artifac
 	int status = tk_plan_put_problem(p->n, problem, "ceiling", "ceiling", &job.problem_id, err);
 	if (status)
 		return status;
-	return mode ? tk_plan_add_job(p, list, device, &job, *mode, err)
-	            : tk_plan_add_jobs(p, list, device, &job, err);
+	return mode == TK_MODE_COUNT
+	               ? tk_plan_add_jobs(p, list, device, &job, err)
+	               : tk_plan_add_job(p, list, device, &job, tk_mode_name(mode), err);
 }
 
 /* Always hot: with different inputs each time, nothing would be in the cache. */
@@ -182,7 +182,7 @@ static int add_cache_ceilings(
 			continue;
 		snprintf(problem, sizeof problem, "read:bytes=%lld,cache=%s,dtype=f32,passes=%lld",
 		        (long long)size, level, (long long)(traffic / size + 1));
-		int status = add_ceiling(p, device, b, problem, &hot, err);
+		int status = add_ceiling(p, device, b, problem, TK_MODE_HOT, err);
 		if (status)
 			return status;
 	}
@@ -197,8 +197,8 @@ static int add_ceilings(struct tk_plan *p, size_t device, struct tk_error *err)
 		const struct tk_artifact_backend *b =
 		        find_backend(p, device, c->device_kind, c->backend);
 		if (b)
-			status =
-			        add_ceiling(p, device, b, c->problem, c->is_hot ? &hot : NULL, err);
+			status = add_ceiling(p, device, b, c->problem,
+			        c->is_hot ? TK_MODE_HOT : TK_MODE_COUNT, err);
 	}
 	for (size_t i = 0; !status && i < sizeof cache_jobs / sizeof *cache_jobs; i++)
 		status = add_cache_ceilings(p, device, &cache_jobs[i], err);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "core/kernel_package.h"
+#include "core/series.h"
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,4 +128,23 @@ const struct tk_module *tk_modules_find_device(const struct tk_modules *c, const
 const struct tk_module *tk_modules_find_backend(const struct tk_modules *c, const char *name)
 {
 	return find(c->backends, c->backend_count, name);
+}
+
+size_t tk_modules_list_company(
+        const struct tk_modules *c, const char *device_kind, const char **out, size_t max)
+{
+	static const struct {
+		enum tk_device_kind kind;
+		const char *backend;
+	} rows[] = {{TK_DEVICE_CPU, "cpu"}, {TK_DEVICE_NULL, "null"}, {TK_DEVICE_CUDA, "cublaslt"},
+	        {TK_DEVICE_CUDA, "cudnn"}, {TK_DEVICE_CUDA, "gemm_matrix_cuda"},
+	        {TK_DEVICE_CUDA, "flash_cuda"}, {TK_DEVICE_HIP, "hipblaslt"},
+	        {TK_DEVICE_HIP, "rocblas"}, {TK_DEVICE_HIP, "flash_hip"}};
+	size_t n = 0;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows && n < max; i++) {
+		const struct tk_module *m = tk_modules_find_backend(c, rows[i].backend);
+		if (m && rows[i].kind == tk_device_kind_from_name(device_kind))
+			out[n++] = m->path;
+	}
+	return n;
 }

@@ -22,5 +22,9 @@ void tk_modules_free(struct tk_modules *c);
 const struct tk_module *tk_modules_find_device(
         const struct tk_modules *c, const char *kind); /* NULL: unknown */
 const struct tk_module *tk_modules_find_backend(const struct tk_modules *c, const char *name);
+/* Paths of the backends that launch the kernels of a sequence which the measured one does not do,
+ * into out[max]; returns how many. The vendor's library comes first. */
+size_t tk_modules_list_company(
+        const struct tk_modules *c, const char *device_kind, const char **out, size_t max);
 
 #endif

@@ -7,6 +7,7 @@
 #include "nightly/plan/modules.h"
 #include "nightly/plan/plan_internal.h"
 #include "nightly/plan/rotation.h"
+#include "nightly/plan/sequence.h"
 #include "nightly/plan/share.h"
 #include "suite/rotation.h"
 #include "suite/suite.h"
@@ -35,21 +36,26 @@ int tk_plan_put_problem(struct tk_night *n, const char *text, const char *source
 	return tk_store_put_problem(n->store, &row, id, err);
 }
 
-static const char *series_config(const struct tk_night_upstream *u, enum tk_series_role role)
+/* `tracker tune` does not search within a sequence: there the backend's own choice is measured. */
+static const char *series_config(
+        const struct tk_night_upstream *u, enum tk_series_role role, const char *mode)
 {
-	return u->config->is_tuned && role == TK_ROLE_SUITE ? TK_TUNE_CONFIG : "";
+	char sequence[TK_MODE_WORD_SIZE];
+	return u->config->is_tuned && role == TK_ROLE_SUITE && !tk_mode_get_sequence(mode, sequence)
+	               ? TK_TUNE_CONFIG
+	               : "";
 }
 
 int tk_plan_add_job(struct tk_plan *p, struct tk_job_list *list, size_t device,
-        const struct tk_planned_job *job, enum tk_mode mode, struct tk_error *err)
+        const struct tk_planned_job *job, const char *mode, struct tk_error *err)
 {
 	const struct tk_night_upstream *u = job->upstream;
 	struct tk_series_row series = {.device_id = p->n->devices[device].device_id,
 	        .upstream_id = u->upstream_id,
 	        .problem_id = job->problem_id,
 	        .backend = job->backend,
-	        .config = series_config(u, job->role),
-	        .mode = tk_mode_name(mode),
+	        .config = series_config(u, job->role, mode),
+	        .mode = mode,
 	        .metric = "time",
 	        .unit = "ns",
 	        .better = TK_BETTER_LOWER,
@@ -65,13 +71,17 @@ int tk_plan_add_job(struct tk_plan *p, struct tk_job_list *list, size_t device,
 int tk_plan_add_jobs(struct tk_plan *p, struct tk_job_list *list, size_t device,
         const struct tk_planned_job *job, struct tk_error *err)
 {
-	enum tk_mode modes[TK_MODE_COUNT];
-	size_t count = tk_config_list_modes(p->n->config, p->n->devices[device].layer->name, modes);
+	const char *kind = p->n->devices[device].layer->name, *modes[TK_CONFIG_MODES_MAX];
+	size_t count = tk_config_list_modes(p->n->config, kind, modes);
+	char mode[TK_MODE_WORD_SIZE];
 	int status = TK_OK;
 	if (job->role != TK_ROLE_SUITE)
 		count = 1;
-	for (size_t i = 0; !status && i < count; i++)
-		status = tk_plan_add_job(p, list, device, job, modes[i], err);
+	for (size_t i = 0; !status && i < count; i++) {
+		status = tk_night_name_mode(p->n, kind, modes[i], mode, err);
+		if (!status)
+			status = tk_plan_add_job(p, list, device, job, mode, err);
+	}
 	return status;
 }
 
@@ -196,7 +206,7 @@ static int plan_known_series(struct tk_plan *p, const struct tk_night_upstream *
 			d++;
 		if (d < p->n->device_count && r->upstream_id == u->upstream_id &&
 		        r->role == TK_ROLE_SUITE &&
-		        strcmp(r->config, series_config(u, r->role)) == 0 &&
+		        strcmp(r->config, series_config(u, r->role, r->mode)) == 0 &&
 		        is_for_device(problems, r->problem_id, &p->n->devices[d]))
 			status = plan_known(p, u, d, r->id, err);
 	}

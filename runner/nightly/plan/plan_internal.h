@@ -33,7 +33,7 @@ int tk_plan_put_problem(struct tk_night *n, const char *text, const char *source
 int tk_plan_add_jobs(struct tk_plan *p, struct tk_job_list *list, size_t device,
         const struct tk_planned_job *job, struct tk_error *err);
 int tk_plan_add_job(struct tk_plan *p, struct tk_job_list *list, size_t device,
-        const struct tk_planned_job *job, enum tk_mode mode, struct tk_error *err);
+        const struct tk_planned_job *job, const char *mode, struct tk_error *err);
 
 /* Whether the backend is for this kind of device. One that cannot be loaded is for all: its failure
  * becomes a row of each job. */

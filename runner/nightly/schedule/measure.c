@@ -6,6 +6,7 @@
 #include "base/process.h"
 #include "core/tune.h"
 #include "nightly/night.h"
+#include "nightly/plan/sequence.h"
 #include "nightly/schedule/job_catalog.h"
 #include "nightly/schedule/recheck.h"
 #include "nightly/schedule/result.h"
@@ -52,9 +53,8 @@ static bool is_cache_ceiling(const struct tk_series_row *series)
 	       strcmp(series->mode, tk_mode_name(TK_MODE_HOT)) == 0;
 }
 
-struct tk_job_request tk_night_job_request(const struct tk_night *n,
-        const struct tk_series_row *series, const struct tk_problem_row *problem,
-        const char *backend_path, const char *options)
+struct tk_job_request tk_night_job_request(struct tk_night *n, const struct tk_series_row *series,
+        const struct tk_problem_row *problem, const char *backend_path, const char *options)
 {
 	const struct tk_measure_config *m = &n->config->measure;
 	double measure_s = n->config->budgets.measure_s;
@@ -65,6 +65,7 @@ struct tk_job_request tk_night_job_request(const struct tk_night *n,
 	                          ? series->config
 	                          : NULL,
 	        .mode = series->mode,
+	        .sequence = tk_night_find_sequence(n, series->device_id, series->mode),
 	        .seed = INPUT_SEED,
 	        .deadline_s = n->config->budgets.job_s,
 	        .measure_s =

@@ -68,7 +68,8 @@ static int copy_samples(const json_t *result, struct points *out, struct tk_erro
 struct extra_metric {
 	enum tk_metric metric;
 	bool is_wanted;
-	double value; /* not recorded unless > 0 */
+	double value;  /* not recorded unless > 0 */
+	double lo, hi; /* its interval; 0: none */
 };
 
 /* Of the configuration that was measured. */
@@ -96,8 +97,8 @@ static int add_extra_point(struct tk_night *n, const struct tk_series_row *serie
 		return status;
 	out->list[out->count++] = (struct tk_point){.series_id = row.id,
 	        .value = extra->value,
-	        .lo = NAN,
-	        .hi = NAN,
+	        .lo = extra->lo > 0 ? extra->lo : NAN,
+	        .hi = extra->hi > 0 ? extra->hi : NAN,
 	        .min = NAN,
 	        .q25 = NAN,
 	        .q75 = NAN,
@@ -118,7 +119,11 @@ static int add_extra_points(struct tk_night *n, const struct tk_night_job *job,
 	        {TK_METRIC_MEMORY, m->memory,
 	                tk_measurement_get_number(result, TK_MEASUREMENT_DEVICE_BYTES, NAN)},
 	        {TK_METRIC_COMPILE, m->compile_time,
-	                m->compile_time ? read_compile_ns(job, result) : NAN}};
+	                m->compile_time ? read_compile_ns(job, result) : NAN},
+	        {TK_METRIC_IN_CONTEXT_RATIO, true,
+	                tk_measurement_get_number(result, TK_MEASUREMENT_IN_CONTEXT_RATIO, NAN),
+	                tk_measurement_get_number(result, TK_MEASUREMENT_IN_CONTEXT_RATIO_LO, 0),
+	                tk_measurement_get_number(result, TK_MEASUREMENT_IN_CONTEXT_RATIO_HI, 0)}};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		if (!all[i].is_wanted || !(all[i].value > 0))
 			continue;

@@ -40,8 +40,8 @@ static const struct {
         {&tk_better_words, "lower higher"},
         {&tk_ceiling_source_words, "measured datasheet"},
         {&tk_device_kind_words, "cpu cuda hip null other"},
-        {&tk_metric_words, "time launch energy memory compile other"},
-        {&tk_unit_words, "ns J bytes gb_per_s gflop_per_s other"},
+        {&tk_metric_words, "time launch energy memory compile in_context_ratio other"},
+        {&tk_unit_words, "ns J bytes gb_per_s gflop_per_s ratio other"},
         {&tk_cause_words, "unknown code code-or-environment environment failure missing-data none"},
         {&tk_alert_kind_words, "change failure missing-data"},
         {&tk_alert_status_words, "open closed"},
@@ -51,7 +51,7 @@ static const struct {
         {&tk_ab_decision_words, "none inconclusive same higher lower"},
         {&tk_bisect_outcome_words, "found range same inconclusive"},
         {&tk_monitor_event_kind_words, "step machine retracted"},
-        {&tk_mode_words, "cold hot paced sustained contended"},
+        {&tk_mode_words, "cold hot paced sustained contended sequence"},
         {&tk_outcome_words,
                 "ok throttled unstable wrong implausible unsupported out_of_memory timeout crashed "
                 "protocol failed build_failed no_device skipped"},
@@ -210,6 +210,30 @@ static void test_modes(void **state)
 	assert_false(tk_mode_rotates_inputs(TK_MODE_COUNT));
 }
 
+static void test_the_word_of_a_sequence(void **state)
+{
+	static const char *const refused[] = {"sequence:", "sequence:@12345678", "sequence:a b",
+	        "sequence:a@12g", "sequence", "paced:a"};
+	char word[TK_MODE_WORD_SIZE], name[TK_MODE_WORD_SIZE], longest[200];
+	enum tk_mode mode = TK_MODE_COLD;
+
+	(void)state;
+	assert_int_equal(tk_mode_format_sequence("a-b_1.2", "0123456789abcdef", word, NULL), 0);
+	assert_string_equal(word, "sequence:a-b_1.2@01234567");
+	assert_true(tk_mode_get_sequence(word, name));
+	assert_string_equal(name, "a-b_1.2");
+	assert_int_equal(tk_mode_parse(word, &mode), 0);
+	assert_int_equal(mode, TK_MODE_SEQUENCE);
+	assert_true(tk_mode_get_sequence("sequence:x", name));
+	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+		assert_false(tk_mode_get_sequence(refused[i], name));
+	memset(longest, 'a', sizeof longest - 1);
+	longest[sizeof longest - 1] = 0;
+	assert_int_equal(tk_mode_format_sequence(longest, "01234567", word, NULL), TK_EDATA);
+	assert_int_equal(tk_mode_format_sequence("a/b", "01234567", word, NULL), TK_EDATA);
+	assert_int_equal(tk_mode_format_sequence("", "01234567", word, NULL), TK_EDATA);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -221,6 +245,7 @@ int main(void)
 	        cmocka_unit_test(test_former_names_are_still_parsed),
 	        cmocka_unit_test(test_a_name_finds_its_current_and_its_first_name),
 	        cmocka_unit_test(test_modes),
+	        cmocka_unit_test(test_the_word_of_a_sequence),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@ static void each_mode_times_as_documented(void **state)
 	struct tk_measure_options o = defaults;
 	double cold, ns[TK_MODE_COUNT];
 	rig_up(&r, "noise=0,capturable=1");
-	for (int mode = 0; mode < TK_MODE_COUNT; mode++) {
+	for (int mode = 0; mode < TK_MODE_SEQUENCE; mode++) {
 		o.mode = (enum tk_mode)mode;
 		measure(&r, "gemm:m=16,n=16,k=16", &o);
 		if (r.m.outcome != TK_OUTCOME_OK)
@@ -44,6 +44,73 @@ static void each_mode_times_as_documented(void **state)
 	o.idle_gap_ns = 7e6;
 	measure(&r, "gemm:m=16,n=16,k=16", &o);
 	assert_float_equal(r.m.idle_gap_ns, 7e6, 0);
+	rig_down(&r);
+}
+
+/* The null device's clock is virtual: a kernel takes as long between others as alone. */
+static void a_sequence_times_one_kernel_between_others(void **state)
+{
+	static const char *const texts[] = {
+	        "gemm:m=64,n=64,k=64", "gemm:m=16,n=16,k=16", "copy:bytes=65536"};
+	struct tk_sequence_kernel kernels[3];
+	struct tk_sequence sequence = {kernels, 3, 1};
+	struct tk_measure_options o = defaults;
+	struct rig r;
+	double alone[3];
+	memset(kernels, 0, sizeof kernels);
+	rig_up(&r, "noise=0,capturable=1");
+	for (int i = 0; i < 3; i++) {
+		measure(&r, texts[i], &o);
+		alone[i] = r.m.summary.median;
+		assert_true(isnan(r.m.sequence.ratio));
+		assert_int_equal(tk_problem_parse(&kernels[i].problem, texts[i], NULL), 0);
+		kernels[i].backend = r.backend;
+		kernels[i].ctx = r.ctx;
+	}
+	o.mode = TK_MODE_SEQUENCE;
+	o.sequence = &sequence;
+	measure(&r, texts[1], &o); /* takes the place of its equal */
+	if (r.m.outcome != TK_OUTCOME_OK)
+		fail_msg("%s", r.m.message);
+	assert_int_equal(r.m.mode, TK_MODE_SEQUENCE);
+	assert_int_equal(r.m.sequence.kernels, 2);
+	assert_float_equal(r.m.summary.median, alone[1], 1e-6 * alone[1]);
+	assert_float_equal(r.m.sequence.ratio, 1, 1e-6);
+	assert_true(r.m.sequence.ratio_lo <= r.m.sequence.ratio);
+	assert_true(r.m.sequence.ratio_hi >= r.m.sequence.ratio);
+	assert_float_equal(r.m.sequence.round_ns, alone[0] + alone[1] + alone[2], 1e-6 * alone[2]);
+	assert_true(r.m.verdict.passed);
+	assert_true(isnan(r.m.energy_j)); /* the counter has that of the others as well */
+
+	sequence.position = 3; /* not one of them: after the last one */
+	measure(&r, "gemm:m=32,n=32,k=32", &o);
+	assert_int_equal(r.m.outcome, TK_OUTCOME_OK);
+	assert_int_equal(r.m.sequence.kernels, 3);
+	assert_float_equal(r.m.sequence.ratio, 1, 1e-6);
+	rig_down(&r);
+}
+
+/* A kernel that skips its work between others is found, and one of them that fails ends the job. */
+static void a_sequence_is_checked(void **state)
+{
+	struct tk_sequence_kernel kernel;
+	struct tk_sequence sequence = {&kernel, 1, 1};
+	struct tk_measure_options o = defaults;
+	struct rig r;
+	memset(&kernel, 0, sizeof kernel);
+	o.mode = TK_MODE_SEQUENCE;
+	rig_up(&r, "noise=0,fail=internal,only=m=64");
+	assert_int_equal(tk_problem_parse(&kernel.problem, "gemm:m=64,n=64,k=64", NULL), 0);
+	kernel.backend = r.backend;
+	kernel.ctx = r.ctx;
+	struct tk_error err = {0};
+	assert_int_equal(
+	        tk_measure(r.ops, r.device, r.backend, r.ctx, &kernel.problem, &o, &r.m, &err),
+	        TK_EDATA); /* no sequence */
+	o.sequence = &sequence;
+	measure(&r, "gemm:m=16,n=16,k=16", &o);
+	assert_int_equal(r.m.outcome, TK_OUTCOME_FAILED);
+	assert_non_null(strstr(r.m.message, "kernel of the sequence"));
 	rig_down(&r);
 }
 
@@ -164,6 +231,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(cold_rotates_over_twice_the_cache),
 	        cmocka_unit_test(each_mode_times_as_documented),
+	        cmocka_unit_test(a_sequence_times_one_kernel_between_others),
+	        cmocka_unit_test(a_sequence_is_checked),
 	        cmocka_unit_test(bursts_cover_many_locations),
 	        cmocka_unit_test(wrong_results_are_found_in_paced_mode),
 	        cmocka_unit_test(long_launches_get_as_many_samples_as_an_interval_needs),

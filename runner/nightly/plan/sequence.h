@@ -1,0 +1,32 @@
+/* The sequences of a night, or of `tracker run`, with the backends that launch their kernels. */
+#ifndef TK_NIGHT_SEQUENCE_H
+#define TK_NIGHT_SEQUENCE_H
+#include "nightly/plan/modules.h"
+#include "suite/sequence.h"
+#include "worker/worker.h"
+
+struct tk_night;
+
+/* A list, because jobs point to an entry until the end. */
+struct tk_sequence_entry {
+	struct tk_sequence_entry *next;
+	char device_kind[16];
+	struct tk_suite_sequence suite;
+	struct tk_job_sequence job;
+};
+
+/* Loads a sequence for devices of a kind into the list, unless it is there. */
+int tk_sequence_load(struct tk_sequence_entry **list, const char *root,
+        const struct tk_modules *modules, const char *device_kind, const char *name,
+        const struct tk_sequence_entry **out, struct tk_error *err);
+void tk_sequence_free_list(struct tk_sequence_entry *list);
+
+/* A configured mode as the mode of a series: "sequence:NAME" gets the hash of its kernels. */
+int tk_night_name_mode(struct tk_night *n, const char *device_kind, const char *mode,
+        char out[TK_MODE_WORD_SIZE], struct tk_error *err);
+/* The sequence of a series. NULL: its mode is another one; or its suite is gone or has other
+ * kernels now, which the worker reports. */
+const struct tk_job_sequence *tk_night_find_sequence(
+        struct tk_night *n, int64_t device_id, const char *mode);
+
+#endif
