@@ -127,6 +127,8 @@ void tk_model_free(struct tk_model *m);
 
 const struct tk_site_series *tk_model_find_series(const struct tk_model *m, int64_t id);
 const struct tk_site_night *tk_model_find_night(const struct tk_model *m, int64_t id);
+/* Whether some night was analysed. */
+bool tk_model_has_verdicts(const struct tk_model *m);
 /* Those nights, newest first. Backfills do not displace nightly nights. */
 size_t tk_model_list_recent_nights(const struct tk_model *m, const struct tk_site_machine *machine,
         const struct tk_night_row *out[TK_SITE_RECENT_NIGHTS]);

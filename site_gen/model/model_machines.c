@@ -115,6 +115,14 @@ int tk_model_read_last_nights(struct tk_model *m, struct tk_error *err)
 	return status;
 }
 
+bool tk_model_has_verdicts(const struct tk_model *m)
+{
+	for (size_t i = 0; i < m->machine_count; i++)
+		if (m->machines[i].analysed_night)
+			return true;
+	return false;
+}
+
 size_t tk_model_list_recent_nights(const struct tk_model *m, const struct tk_site_machine *machine,
         const struct tk_night_row *out[TK_SITE_RECENT_NIGHTS])
 {

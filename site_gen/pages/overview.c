@@ -34,9 +34,7 @@ static void set_flags(
         struct tk_site *site, struct tk_value *page, const struct tk_site_causes *causes)
 {
 	const struct tk_model *m = &site->model;
-	bool analysed = false;
-	for (size_t i = 0; i < m->machine_count; i++)
-		analysed = analysed || m->machines[i].analysed_night;
+	bool analysed = tk_model_has_verdicts(m);
 	bool past = !analysed && m->night_count > 1, compared = analysed && causes->compared;
 	tk_value_set_flag(site->arena, page, "compared", compared);
 	tk_value_set_flag(site->arena, page, "nothing_analysed", m->series_count && past);

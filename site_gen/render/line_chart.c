@@ -10,7 +10,7 @@
 #include "site_gen/render/escape.h"
 #include "site_gen/render/mark.h"
 
-#define WIDTH 560
+#define WIDTH 420 /* about as wide as a panel is on the page: its text keeps its size */
 #define HEIGHT 260
 #define LEFT 58
 #define RIGHT 14

@@ -98,6 +98,12 @@ static void add_first_night(const struct tk_model *m, struct tk_buf *out)
 {
 	char text[2][TK_FORMAT_SIZE];
 	size_t measured = 0, all = 0;
+	if (m->night_count > 1 && !tk_model_has_verdicts(m)) {
+		tk_buf_add_printf(out, "%s series in %s nights, not analysed yet.",
+		        tk_format_count((int64_t)m->series_count, text[0]),
+		        tk_format_count((int64_t)m->night_count, text[1]));
+		return;
+	}
 	for (size_t i = 0; i < m->series_count; i++) {
 		measured += m->series[i].newest_count > 0;
 		all += tk_series_has_result(&m->series[i]);

@@ -1,4 +1,5 @@
-// Light or dark colours. Runs in <head>, so that the first paint already has the stored theme.
+// Light or dark colours, and the part of the navigation that a phone shows. Runs in
+// <head>, so that the first paint already has the stored theme.
 "use strict";
 {
   const STORAGE_KEY = "tracker-theme";
@@ -60,10 +61,19 @@
     dispatchEvent(new Event("stylechange"));
   }
 
+  // A phone shows a part of the navigation.
+  function showCurrentSection() {
+    if (innerWidth > 720) return;
+    const item = document.querySelector(".top [aria-current]");
+    const nav = item?.closest("nav");
+    if (nav) nav.scrollLeft = item.offsetLeft - (nav.clientWidth - item.offsetWidth) / 2;
+  }
+
   root.dataset.js = "";
   applyTheme();
   prefersDark.addEventListener("change", applyTheme);
   addEventListener("beforeprint", applyPaper);
   addEventListener("afterprint", applyTheme);
   addEventListener("DOMContentLoaded", setUpButton);
+  addEventListener("DOMContentLoaded", showCurrentSection);
 }
