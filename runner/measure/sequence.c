@@ -157,7 +157,7 @@ static int make_tensors(struct tk_engine *e, struct neighbour *n, uint32_t tenso
 	int status = t->output ? TK_OK
 	                       : tk_inputs_fill(&n->kernel->problem, tensor, e->options->seed, host,
 	                                 e->err);
-	for (uint32_t set = 0; status == 0 && set < e->sequence->set_count; set++)
+	for (uint32_t set = 0; !status && set < e->sequence->set_count; set++)
 		status = make_tensor(e, n, set, tensor, host);
 	free(host);
 	return status;
@@ -231,7 +231,7 @@ static int make_neighbours(struct tk_engine *e)
 	if (!s->neighbours)
 		return tk_fail(e->err, TK_ENOMEM, "out of memory");
 	s->position = q->position;
-	for (uint32_t i = 0; status == 0 && i < q->count; i++) {
+	for (uint32_t i = 0; !status && i < q->count; i++) {
 		struct neighbour *n = &s->neighbours[s->count];
 		if (is_replaced(e, i))
 			continue;
@@ -239,13 +239,13 @@ static int make_neighbours(struct tk_engine *e)
 		s->count++;
 		status = list_tensors(e, n, &bytes);
 	}
-	if (status == 0)
+	if (!status)
 		status = count_sets(e, bytes);
-	for (uint32_t i = 0; status == 0 && i < s->count; i++) {
+	for (uint32_t i = 0; !status && i < s->count; i++) {
 		struct neighbour *n = &s->neighbours[i];
-		for (uint32_t t = 0; status == 0 && t < n->tensor_count; t++)
+		for (uint32_t t = 0; !status && t < n->tensor_count; t++)
 			status = make_tensors(e, n, t);
-		if (status == 0)
+		if (!status)
 			status = plan_neighbour(e, n);
 	}
 	e->out->sequence.kernels = s->count;
@@ -340,12 +340,12 @@ static int time_separated_launches(struct tk_engine *e, double *ns)
 	int status = 0;
 	set_rounds(e,
 	        fmin(ceil(COST_BURST_NS / fmax(e->out->sequence.alone_ns, 1)) + 1, TIMED_MAX + 1));
-	for (int i = -1; status == 0 && i < COST_SAMPLES; i++) { /* the first one is not used */
+	for (int i = -1; !status && i < COST_SAMPLES; i++) { /* the first one is not used */
 		status = tk_engine_wait_idle_gap(e);
-		if (status == 0)
+		if (!status)
 			status = tk_engine_time_sample(e, &sample[i < 0 ? 0 : i]);
 	}
-	if (status == 0)
+	if (!status)
 		*ns = tk_median(sample, COST_SAMPLES);
 	return status;
 }
@@ -374,9 +374,9 @@ static int choose_rounds(struct tk_engine *e)
 	int status = tk_engine_time_sample(e, &ns); /* the second one has warm code */
 	s->round_ns_sum = 0;
 	s->samples = 0;
-	if (status == 0)
+	if (!status)
 		status = tk_engine_time_sample(e, &ns);
-	if (status == 0)
+	if (!status)
 		set_rounds(e, ceil(target_ns / fmax(s->round_ns_sum, 1)) + 1);
 	return status;
 }

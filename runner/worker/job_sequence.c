@@ -45,7 +45,7 @@ static int find_company(struct tk_worker_state *s, const char *path, uint32_t th
 		        err, TK_EDATA, "sequence: more than %d backends", TK_WORKER_COMPANY_MAX);
 	*out = &s->company[s->company_count];
 	int status = open_company(s, *out, path, threads, err);
-	if (status == TK_OK)
+	if (!status)
 		s->company_count++;
 	return status;
 }
@@ -91,12 +91,12 @@ int tk_job_open_sequence(struct tk_worker_state *s, const json_t *request,
 	struct tk_sequence_kernel *kernels = calloc(count, sizeof *kernels);
 	int status = kernels ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 	*out = (struct tk_sequence){kernels, count, count};
-	for (uint32_t i = 0; status == TK_OK && i < count; i++) {
+	for (uint32_t i = 0; !status && i < count; i++) {
 		const char *text = json_string_value(json_array_get(list, i));
 		status = tk_problem_parse(&kernels[i].problem, text ? text : "", err);
-		if (status == TK_OK)
+		if (!status)
 			status = choose_backend(s, request, &kernels[i], outcome, err);
-		if (status == TK_OK && out->position == count &&
+		if (!status && out->position == count &&
 		        strcmp(kernels[i].problem.text, measured->text) == 0)
 			out->position = i;
 	}

@@ -66,7 +66,7 @@ int tk_night_name_mode(struct tk_night *n, const char *device_kind, const char *
 		tk_error_add_context(err, "measure.modes: %s", mode);
 		err->status = status = TK_ECONFIG;
 	}
-	if (status == TK_OK)
+	if (!status)
 		snprintf(out, TK_MODE_WORD_SIZE, "%s", e ? e->suite.mode : mode);
 	return status;
 }
