@@ -3,6 +3,7 @@
 #include "site_gen/pages/overview.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -20,8 +21,11 @@ int tk_overview_set_headline(struct tk_site *site, struct tk_value *page,
 	        .brief = true};
 	struct tk_buf text = TK_BUF_INIT;
 	tk_report_add_headline(&site->model, &options, causes, &text);
-	tk_value_set(site->arena, page, "headline", tk_buf_cstr(&text));
-	tk_page_set_clipped(site, page, "description", tk_buf_cstr(&text), 300);
+	const char *whole = tk_buf_cstr(&text), *end = strstr(whole, ". ");
+	size_t first_len = end ? (size_t)(end - whole) + 1 : strlen(whole);
+	tk_value_set_fmt(site->arena, page, "headline", "%.*s", (int)first_len, whole);
+	tk_value_set(site->arena, page, "headline_rest", whole + first_len);
+	tk_page_set_clipped(site, page, "description", whole, 300);
 	tk_buf_clear(&text);
 	int status = tk_report_add(&site->model, &options, &text, err);
 	if (!status)

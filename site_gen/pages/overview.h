@@ -4,7 +4,7 @@
 #include "site_gen/model/causes.h"
 #include "site_gen/pages/page.h"
 
-/* headline, summary (Markdown of headline and changes). */
+/* headline (its first sentence), headline_rest, summary (Markdown of headline and changes). */
 int tk_overview_set_headline(struct tk_site *site, struct tk_value *page,
         const struct tk_site_causes *causes, struct tk_error *err);
 /* machines: one line each. */

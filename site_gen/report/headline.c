@@ -12,30 +12,77 @@
 
 #define LATE_S (36 * 3600) /* a machine that measures every night is late by then */
 
-/* A night that did not complete, or that is late. */
-static void add_machines(const struct tk_model *m, int64_t now_s, struct tk_buf *out)
+enum machine_state { WELL, LATE, FAILED, INCOMPLETE };
+
+static enum machine_state state_of(const struct tk_site_machine *machine, int64_t now_s)
 {
-	char text[64];
+	const struct tk_night_row *night = machine->last_night;
+	if (!night)
+		return WELL;
+	if (now_s - night->as_of_s > LATE_S)
+		return LATE;
+	if (night->status == TK_NIGHT_FAILED || night->status == TK_NIGHT_STOPPED)
+		return FAILED;
+	return night->status == TK_NIGHT_INCOMPLETE ? INCOMPLETE : WELL;
+}
+
+/* " h200-node-1: the night failed." */
+static void add_failed_machines(const struct tk_model *m, int64_t now_s, struct tk_buf *out)
+{
 	for (size_t i = 0; i < m->machine_count; i++) {
 		const struct tk_site_machine *machine = &m->machines[i];
-		const struct tk_night_row *night = machine->last_night;
-		int name_len = (int)tk_utf8_clip_len(machine->row->name, 60);
-		if (!night)
-			continue;
-		double age_s = (double)(now_s - night->as_of_s);
-		if (age_s > LATE_S)
-			tk_buf_add_printf(out, " %.*s: no night for %s.", name_len,
-			        machine->row->name, tk_duration_format(age_s, text, sizeof text));
-		else if (night->status == TK_NIGHT_FAILED || night->status == TK_NIGHT_STOPPED ||
-		         night->status == TK_NIGHT_INCOMPLETE)
-			tk_buf_add_printf(out, " %.*s: the night %s%s.", name_len,
-			        machine->row->name,
-			        night->status == TK_NIGHT_INCOMPLETE ? "is " : "",
-			        tk_night_status_name(night->status));
+		if (state_of(machine, now_s) == FAILED)
+			tk_buf_add_printf(out, " %.*s: the night %s.",
+			        (int)tk_utf8_clip_len(machine->row->name, 60), machine->row->name,
+			        tk_night_status_name(machine->last_night->status));
 	}
 }
 
-/* "Worst: gemm f32 ... openblas +9.5 % on epyc-lab, first bad commit 5eed5eed5eed (author), 99.7 %
+/* " bench: no night for 3 d. Incomplete nights: epyc-lab, h200-node-1." */
+static void add_other_machines(const struct tk_model *m, int64_t now_s, struct tk_buf *out)
+{
+	char text[64];
+	size_t incomplete = 0, named = 0;
+	for (size_t i = 0; i < m->machine_count; i++) {
+		const struct tk_site_machine *machine = &m->machines[i];
+		enum machine_state state = state_of(machine, now_s);
+		incomplete += state == INCOMPLETE;
+		if (state != LATE)
+			continue;
+		double age_s = (double)(now_s - machine->last_night->as_of_s);
+		tk_buf_add_printf(out, " %.*s: no night for %s.",
+		        (int)tk_utf8_clip_len(machine->row->name, 60), machine->row->name,
+		        tk_duration_format(age_s, text, sizeof text));
+	}
+	for (size_t i = 0; i < m->machine_count && named < incomplete; i++) {
+		const char *name = m->machines[i].row->name;
+		if (state_of(&m->machines[i], now_s) != INCOMPLETE)
+			continue;
+		tk_buf_add_str(out, named             ? ", "
+		                    : incomplete == 1 ? " Incomplete night: "
+		                                      : " Incomplete nights: ");
+		tk_buf_add_printf(out, "%.*s", (int)tk_utf8_clip_len(name, 60), name);
+		if (++named == incomplete)
+			tk_buf_add_char(out, '.');
+	}
+}
+
+/* " (1 other series: +6.0 %)", of the same commit or environment. */
+static void add_others(const struct tk_site_cause *cause, struct tk_buf *out)
+{
+	char text[2][TK_FORMAT_SIZE];
+	size_t others = cause->count - 1;
+	if (!others)
+		return;
+	const char *largest = tk_format_change(cause->events[1].change, text[0]);
+	const char *smallest = tk_format_change(cause->events[others].change, text[1]);
+	tk_buf_add_printf(out, " (%zu other series: %s", others, largest);
+	if (strcmp(largest, smallest))
+		tk_buf_add_printf(out, " to %s", smallest);
+	tk_buf_add_char(out, ')');
+}
+
+/* "Worst: gemm f32 ... openblas +9.5 % on epyc-lab (1 other series: +6.0 %), first bad commit 5eed5eed5eed (author), 99.7 %
  * confidence." */
 static void add_worst_change(const struct tk_site_causes *causes, struct tk_buf *out)
 {
@@ -52,6 +99,8 @@ static void add_worst_change(const struct tk_site_causes *causes, struct tk_buf 
 	        is_change ? tk_format_change(e->change, text) : "",
 	        (int)tk_utf8_clip_len(s->device->machine->row->name, 60),
 	        s->device->machine->row->name);
+	if (is_change)
+		add_others(worst, out);
 	if (worst->first_bad)
 		tk_buf_add_printf(out, ", first bad commit %s (%.*s), %.1f\u00a0%% confidence",
 		        tk_rev_abbreviate(worst->first_bad->first_bad_rev, rev),
@@ -136,12 +185,16 @@ void tk_report_add_headline(const struct tk_model *m, const struct tk_report_opt
 		tk_buf_add_str(out, options->period.since_s    ? " in this period."
 		                    : options->period.night_id ? " in this night."
 		                                               : " last night.");
+		if (!options->period.night_id)
+			add_failed_machines(m, options->now_s, out);
 		add_worst(causes, out);
 	} else if (causes->compared) {
 		add_quiet(m, causes, out);
 	} else {
 		add_first_night(m, out);
 	}
+	if (!options->period.night_id && !causes->count)
+		add_failed_machines(m, options->now_s, out);
 	if (!options->period.night_id)
-		add_machines(m, options->now_s, out);
+		add_other_machines(m, options->now_s, out);
 }

@@ -96,7 +96,7 @@ export const tests = {
       );
     assert.match(
       (await texts(".headline"))[0],
-      /^2 regressions, 1 failure, 1 improvement last night\. Worst: gemm f32 1024x1024x1024 nn, openblas \+9\.5 % on epyc-lab, first bad commit 5eed5eed5eed \(Somebody Else\), 99\.7 % confidence\./,
+      /^2 regressions, 1 failure, 1 improvement last night\. Worst: gemm f32 1024x1024x1024 nn, openblas \+9\.5 % on epyc-lab \(1 other series: \+6\.0 %\), first bad commit 5eed5eed5eed \(Somebody Else\), 99\.7 % confidence\./,
     );
     const machines = await texts("table.machines tbody tr");
     assert.equal(machines.length, 3);
