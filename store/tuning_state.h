@@ -16,7 +16,7 @@ void tk_tuning_history_free(struct tk_tuning_history *h);
 
 /* Whether a result is of the problem, the device and the backend of a series, with any options. One
  * of a backend without an upstream is of all upstreams that are not built. */
-bool tk_tuning_is_of(const struct tk_tuning_row *t, const struct tk_series_row *series,
+bool tk_tuning_matches(const struct tk_tuning_row *t, const struct tk_series_row *series,
         const struct tk_upstream_row *upstream);
 /* By the newest run of the problem on the backend and device. */
 int tk_tuning_state(const struct tk_tuning_history *h, const struct tk_tuning_row *tuning,

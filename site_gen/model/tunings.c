@@ -56,7 +56,7 @@ static void join_series(const struct tk_model *m, struct tk_site_series *s)
 {
 	for (size_t i = 0; i < m->tuning_count; i++) {
 		const struct tk_site_tuning *t = &m->tunings[i];
-		if (!tk_tuning_is_of(t->row, s->row, s->upstream))
+		if (!tk_tuning_matches(t->row, s->row, s->upstream))
 			continue;
 		bool is_same_mode = !strcmp(t->row->mode, s->row->mode);
 		if (is_same_mode || !s->tuning)

@@ -12,7 +12,7 @@ static bool is_built(const struct tk_upstream_row *u)
 	return tk_upstream_kind_parse(u->kind, &kind) || tk_upstream_kind_is_built(kind);
 }
 
-bool tk_tuning_is_of(const struct tk_tuning_row *t, const struct tk_series_row *series,
+bool tk_tuning_matches(const struct tk_tuning_row *t, const struct tk_series_row *series,
         const struct tk_upstream_row *upstream)
 {
 	return t->device_id == series->device_id && t->problem_id == series->problem_id &&
@@ -131,7 +131,7 @@ int tk_tuning_state(const struct tk_tuning_history *h, const struct tk_tuning_ro
 		        TK_ROWS_AT(&h->series.rows, struct tk_series_row, i);
 		const struct tk_upstream_row *u = tk_id_table_find(&h->upstreams, s->upstream_id);
 		if (u && tk_metric_from_name(s->metric) == TK_METRIC_TIME &&
-		        tk_tuning_is_of(tuning, s, u))
+		        tk_tuning_matches(tuning, s, u))
 			status = read_runs(h, tuning, s->id, &runs, err);
 	}
 	if (status)

@@ -36,7 +36,7 @@ static const struct tk_tuning_row *find(const struct tk_tuned_results *r,
 	for (size_t i = 0; upstream && i < r->tunings.count; i++) {
 		const struct tk_tuning_row *t = TK_ROWS_AT(&r->tunings, struct tk_tuning_row, i);
 		if ((is_decided && t->verdict == TK_TUNE_VERDICT_INCONCLUSIVE) ||
-		        strcmp(t->options, options) != 0 || !tk_tuning_is_of(t, series, upstream))
+		        strcmp(t->options, options) != 0 || !tk_tuning_matches(t, series, upstream))
 			continue;
 		if (strcmp(t->mode, series->mode) == 0)
 			return t;
@@ -67,7 +67,7 @@ size_t tk_tuned_count_inconclusive(
 	for (size_t i = 0; upstream && i < r->tunings.count; i++) {
 		const struct tk_tuning_row *t = TK_ROWS_AT(&r->tunings, struct tk_tuning_row, i);
 		if (strcmp(t->options, options) != 0 || strcmp(t->mode, series->mode) != 0 ||
-		        !tk_tuning_is_of(t, series, upstream))
+		        !tk_tuning_matches(t, series, upstream))
 			continue;
 		if (t->verdict != TK_TUNE_VERDICT_INCONCLUSIVE)
 			break;
