@@ -477,8 +477,7 @@ struct tk_run_summary {
 	const char *message;
 };
 
-/* points[0 .. before) are the newest points earlier than the range, the next `within` are those in
- * it; by (as_of_s, run_id). */
+/* points[0 .. before): the newest before the range, then `within` in it; by (as_of_s, run_id). */
 struct tk_history_window {
 	int64_t series_id;
 	const struct tk_point *points;

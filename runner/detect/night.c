@@ -225,8 +225,8 @@ static int run_night(struct tk_store *s, int64_t night_id, const struct tk_rows 
 	return detect_night(s, &n, options, mode, memory, report, err);
 }
 
-/* In one transaction: each of its thousands of reads would lock the file otherwise. It ends when the
- * verdicts are stored, while the next night is monitored. */
+/* In one transaction: each of its thousands of reads would lock the file otherwise. It ends when
+ * the verdicts are stored, while the next night is monitored. */
 int tk_detect_replay_night(struct tk_store *s, int64_t night_id,
         const struct tk_detect_options *options, struct tk_replay_memory *memory,
         struct tk_diff_report *report, struct tk_error *err)
