@@ -477,9 +477,9 @@ struct tk_run_summary {
 	const char *message;
 };
 
-/* points[0 .. before): the newest before the range, then `within` in it; by (as_of_s, run_id). */
-struct tk_history_window {
+struct tk_history_window { /* the newest `before` points before the range, then `within` in it */
 	int64_t series_id;
+	bool is_borrowed; /* points: from the reader */
 	const struct tk_point *points;
 	size_t first, before, within; /* first: points of the windows before this one */
 	struct tk_run_summary last_before, first_within, last_within;
@@ -500,7 +500,7 @@ struct tk_window_query {
 /* windows: struct tk_history_window, one for each series, by id; struct tk_point, min and quantiles
  * NAN: in *points, or all positive in the reader, valid until its next query. last_before and
  * last_within: newest runs before and since runs_s, in the newest night of last_within one that was
- * not skipped, if there is one; first_within: the oldest run since runs_s, if none is before. */
+ * not skipped, if there is one; first_within: the oldest since runs_s, if none is before. */
 int tk_store_list_windows(struct tk_store *s, const struct tk_window_query *query,
         struct tk_rows *windows, struct tk_rows *points, struct tk_error *err);
 

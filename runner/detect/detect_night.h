@@ -24,8 +24,8 @@ struct tk_replay_memory {
 	struct tk_night_writer writer;
 };
 
-/* Its verdicts are stored with the next night, or by tk_night_writer_end(). Free *report in any
- * case. */
+/* Its verdicts are stored with the next night, or by tk_night_writer_end(). Of *report only the
+ * rows, in any order, and by_status are set. Free it in any case. */
 int tk_detect_replay_night(struct tk_store *s, int64_t night_id,
         const struct tk_detect_options *options, struct tk_replay_memory *memory,
         struct tk_diff_report *report, struct tk_error *err);

@@ -240,7 +240,7 @@ int tk_detect_replay_night(struct tk_store *s, int64_t night_id,
 	if (status)
 		tk_night_writer_abandon(&memory->writer);
 	else
-		tk_diff_report_finish(report);
+		tk_diff_report_count(report);
 	return status;
 }
 

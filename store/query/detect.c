@@ -109,15 +109,6 @@ static int read_points(struct reader *r, struct tk_history_window *w)
 	return status;
 }
 
-static bool has_logarithms(const struct tk_point *p, size_t n)
-{
-	bool positive = true;
-
-	for (size_t i = 0; i < n; i++)
-		positive &= p[i].value > 0 && p[i].value < INFINITY;
-	return positive;
-}
-
 static int add_points(struct reader *r, struct tk_history_window *w)
 {
 	struct tk_point_span span = {0};
@@ -129,8 +120,9 @@ static int add_points(struct reader *r, struct tk_history_window *w)
 		return status ? status : read_points(r, w);
 	w->before = span.before;
 	w->within = span.within;
-	if (has_logarithms(span.at, span.before + span.within)) {
+	if (span.all_positive) {
 		w->points = span.at;
+		w->is_borrowed = true;
 		return TK_OK;
 	}
 	for (size_t i = 0; i < span.before + span.within; i++) {
@@ -204,23 +196,23 @@ static const struct tk_point *points_of(const struct reader *r, const struct tk_
 {
 	const struct tk_rows *points = r->points->out;
 
-	return w->points ? w->points
-	                 : (const struct tk_point *)points->rows + points->count - w->before -
-	                           w->within;
+	return w->is_borrowed ? w->points
+	                      : (const struct tk_point *)points->rows + points->count - w->before -
+	                                w->within;
 }
 
 static struct point_runs runs_of_points(const struct reader *r, const struct tk_history_window *w)
 {
 	const struct tk_point *p = points_of(r, w);
 	struct point_runs runs = {0};
+	size_t i = w->before + w->within;
 
-	for (size_t i = 0; i < w->before + w->within; i++)
-		if (p[i].as_of_s < r->query->runs_s) {
-			runs.last_before = p[i].run_id;
-		} else {
-			runs.first_within = runs.first_within ? runs.first_within : p[i].run_id;
-			runs.last_within = p[i].run_id;
-		}
+	if (i && p[i - 1].as_of_s >= r->query->runs_s)
+		runs.last_within = p[i - 1].run_id;
+	for (; i && p[i - 1].as_of_s >= r->query->runs_s; i--)
+		runs.first_within = p[i - 1].run_id;
+	if (i)
+		runs.last_before = p[i - 1].run_id;
 	return runs;
 }
 
@@ -282,7 +274,7 @@ static void set_points(struct reader *r)
 
 		w[i].first = first;
 		first += count;
-		if (w[i].points)
+		if (w[i].is_borrowed)
 			continue;
 		w[i].points = next;
 		next = next ? next + count : NULL;

@@ -2,6 +2,7 @@
 #include "store/query/point_reader.h"
 #include "store/db/id_map.h"
 #include "store/db/internal.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ struct stretch {
 	bool is_read;   /* something of it, or that there is nothing */
 	bool has_first; /* the oldest point of the series is in it, or there is none */
 	bool has_last;
+	bool has_others; /* points without a positive value have been read */
 };
 
 struct tk_point_reader {
@@ -89,6 +91,11 @@ static int find_stretch(
 	return TK_OK;
 }
 
+static bool has_logarithm(const struct tk_point *p)
+{
+	return p->value > 0 && p->value < INFINITY;
+}
+
 /* The range, and what is before it. */
 static int read_first(struct tk_store *s, const struct tk_window_query *w, int64_t series_id,
         struct stretch *out, struct tk_error *err)
@@ -109,6 +116,7 @@ static int read_first(struct tk_store *s, const struct tk_window_query *w, int64
 			break;
 		}
 		tk_point_read(q, series_id, p);
+		out->has_others |= !has_logarithm(p);
 		before += p->as_of_s < w->since_s;
 	}
 	if (!status && rc != SQLITE_DONE && rc != SQLITE_ROW)
@@ -155,6 +163,7 @@ static int read_next(
 			break;
 		}
 		tk_point_read(q, series_id, p);
+		out->has_others |= !has_logarithm(p);
 		count++;
 	}
 	if (!status && rc != SQLITE_DONE)
@@ -194,8 +203,9 @@ int tk_point_reader_find(struct tk_store *s, const struct tk_window_query *w, in
 	while (within < end && stretch->at[end - 1 - within].as_of_s >= w->since_s)
 		within++;
 	most = tk_window_before_max(w, within);
-	*out = (struct tk_point_span){
-	        .within = within, .before = end - within < most ? end - within : most};
+	*out = (struct tk_point_span){.within = within,
+	        .before = end - within < most ? end - within : most,
+	        .all_positive = !stretch->has_others};
 	out->is_known = stretch->has_first || (end > within && out->before == most);
 	out->at = stretch->at + end - within - out->before;
 	return TK_OK;

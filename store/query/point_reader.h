@@ -25,7 +25,8 @@ static inline size_t tk_window_before_max(const struct tk_window_query *w, size_
 struct tk_point_span {
 	const struct tk_point *at;
 	size_t before, within;
-	bool is_known; /* else the range begins before what is kept */
+	bool is_known;     /* else the range begins before what is kept */
+	bool all_positive; /* every value has a logarithm */
 };
 int tk_point_reader_find(struct tk_store *s, const struct tk_window_query *w, int64_t series_id,
         struct tk_point_span *out, struct tk_error *err);

@@ -124,20 +124,22 @@ static bool look_up(
 	return k->machine && k->upstream && k->problem;
 }
 
-/* Keeps the points with a positive value: all of them, or else they are in c->points. Without any
- * from before the range, its own first night is the baseline. */
+/* Keeps the points with a positive value; those of the reader have one. Without any from before the
+ * range, its own first night is the baseline. */
 static void take_points(struct tk_series_case *k)
 {
 	struct tk_point *p = (struct tk_point *)k->window->points;
 	const size_t total = k->window->before + k->window->within;
 
 	k->points = p;
-	for (size_t i = 0; i < total; i++)
+	if (k->window->is_borrowed) {
+		k->earlier = k->window->before;
+		k->count = total;
+	}
+	for (size_t i = 0; i < total && !k->window->is_borrowed; i++)
 		if (isfinite(p[i].value) && p[i].value > 0) {
 			k->earlier += i < k->window->before;
-			if (k->count != i)
-				p[k->count] = p[i];
-			k->count++;
+			p[k->count++] = p[i];
 		}
 	k->range = k->earlier;
 	if (!k->range)

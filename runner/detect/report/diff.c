@@ -60,16 +60,22 @@ static size_t count_machines(const struct tk_diff_report *r)
 	return count;
 }
 
+void tk_diff_report_count(struct tk_diff_report *r)
+{
+	memset(r->by_status, 0, sizeof r->by_status);
+	for (size_t i = 0; i < r->count; i++)
+		r->by_status[r->rows[i].verdict.status]++;
+}
+
 void tk_diff_report_finish(struct tk_diff_report *r)
 {
+	tk_diff_report_count(r);
 	r->mean = (struct tk_diff_mean){.change = NAN};
-	memset(r->by_status, 0, sizeof r->by_status);
 	r->compared = 0;
 	r->newest_s = 0;
 	for (size_t i = 0; i < r->count; i++) {
 		const struct tk_diff_row *row = &r->rows[i];
 
-		r->by_status[row->verdict.status]++;
 		if (row->newest_s > r->newest_s)
 			r->newest_s = row->newest_s;
 		r->compared += tk_diff_row_is_compared(row);

@@ -14,6 +14,8 @@ void tk_diff_row_set_status(struct tk_diff_row *row, enum tk_verdict_status stat
 
 /* Decides all cases; rows[i] is of case i. */
 int tk_case_set_decide(struct tk_case_set *c, struct tk_diff_report *out, struct tk_error *err);
+/* Sets by_status alone. */
+void tk_diff_report_count(struct tk_diff_report *r);
 /* Counts, and sorts the rows: most severe first. */
 void tk_diff_report_finish(struct tk_diff_report *r);
 
