@@ -1,23 +1,13 @@
 /* Attention, forward, by the library's own dispatcher fmha_fwd(), which the library's generator
  * wrote for the kernels of one instance. The build defines KERNEL (the symbol), fmha_fwd (a name of
  * its own for each instance), DATA_TYPE, HEAD and CAUSAL. */
-#include "kernel.h"
-#include "launch.h"
 #include "fmha_fwd.hpp"
+#include "launch.h"
+#include "strides.h"
 #include <new>
 
 namespace
 {
-
-struct strides {
-	ck_tile::index_t batch, head, row;
-};
-
-strides dense(int64_t rows, int64_t heads, int64_t d) /* [batch][rows][heads][d] */
-{
-	return {static_cast<ck_tile::index_t>(rows * heads * d), static_cast<ck_tile::index_t>(d),
-	        static_cast<ck_tile::index_t>(heads * d)};
-}
 
 void set_strides(fmha_fwd_args &f, const struct tk_attention *a)
 {
@@ -28,16 +18,18 @@ void set_strides(fmha_fwd_args &f, const struct tk_attention *a)
 	f.stride_k = f.stride_v = kv.row;
 	f.nhead_stride_k = f.nhead_stride_v = kv.head;
 	f.batch_stride_k = f.batch_stride_v = kv.batch;
+	f.nhead_stride_lse = to_index(a->sq);
+	f.batch_stride_lse = to_index(a->h * a->sq);
 }
 
 void set_sizes(fmha_fwd_args &f, const struct tk_attention *a)
 {
-	f.batch = static_cast<ck_tile::index_t>(a->b);
-	f.nhead_q = static_cast<ck_tile::index_t>(a->h);
-	f.nhead_k = static_cast<ck_tile::index_t>(a->hkv);
-	f.seqlen_q = f.max_seqlen_q = static_cast<ck_tile::index_t>(a->sq);
-	f.seqlen_k = static_cast<ck_tile::index_t>(a->skv);
-	f.hdim_q = f.hdim_v = static_cast<ck_tile::index_t>(a->d);
+	f.batch = to_index(a->b);
+	f.nhead_q = to_index(a->h);
+	f.nhead_k = to_index(a->hkv);
+	f.seqlen_q = f.max_seqlen_q = to_index(a->sq);
+	f.seqlen_k = to_index(a->skv);
+	f.hdim_q = f.hdim_v = to_index(a->d);
 }
 
 /* The last query sees all keys: the mask is aligned at the bottom right. */
@@ -51,11 +43,15 @@ fmha_fwd_traits traits()
 	t.is_v_rowmajor = true;
 	t.mask_type = mask;
 	t.bias_type = bias_enum::no_bias;
+	t.has_lse = true;
 	return t;
 }
 
-const char *prepare(const struct tk_attention *a, const struct tk_tensor *t, uint32_t, void **out)
+const char *prepare(
+        const struct tk_attention *a, const struct tk_tensor *t, uint32_t count, void **out)
 {
+	if (count <= TK_T_LSE)
+		return "too few tensors";
 	auto *f = new (std::nothrow) fmha_fwd_args{};
 	if (!f)
 		return "out of memory";
@@ -65,6 +61,7 @@ const char *prepare(const struct tk_attention *a, const struct tk_tensor *t, uin
 	f->k_ptr = t[TK_T_K].data;
 	f->v_ptr = t[TK_T_V].data;
 	f->o_ptr = t[TK_T_O].data;
+	f->lse_ptr = t[TK_T_LSE].data;
 	f->scale_s = static_cast<float>(a->scale);
 	f->mask_type = static_cast<ck_tile::index_t>(mask);
 	f->window_size_left = -1;
