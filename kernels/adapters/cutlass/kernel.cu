@@ -1,5 +1,6 @@
 /* One GEMM of CUTLASS's collective builder for Hopper. The build defines KERNEL (the symbol), TYPE,
- * TYPE_C, LAYOUT_A, LAYOUT_B, TILE_M, TILE_N, CLUSTER_M, CLUSTER_N and SCHEDULE. */
+ * TYPE_C, LAYOUT_A, LAYOUT_B, TILE_M, TILE_N, CLUSTER_M, CLUSTER_N, SCHEDULE and TILE_SCHEDULER
+ * (void: the default). */
 #include "kernel.h"
 #include <cutlass/cutlass.h>
 
@@ -18,6 +19,7 @@ namespace
 using namespace cute;
 using cutlass::gemm::KernelTmaWarpSpecializedCooperative;
 using cutlass::gemm::KernelTmaWarpSpecializedPingpong;
+using cutlass::gemm::StreamKScheduler;
 using cutlass::gemm::collective::KernelScheduleAuto;
 
 /* An explicit schedule needs the epilogue of the same name. */
@@ -48,7 +50,14 @@ using Mainloop = typename cutlass::gemm::collective::CollectiveBuilder<cutlass::
                 sizeof(typename Epilogue::SharedStorage))>,
         SCHEDULE>::CollectiveOp;
 using Gemm = cutlass::gemm::device::GemmUniversalAdapter<
-        cutlass::gemm::kernel::GemmUniversal<Shape<int, int, int, int>, Mainloop, Epilogue>>;
+        cutlass::gemm::kernel::GemmUniversal<Shape<int, int, int, int>, Mainloop, Epilogue,
+                TILE_SCHEDULER>>;
+
+struct prepared_gemm {
+	Gemm gemm;
+	typename Gemm::Arguments args;
+	void *workspace;
+};
 
 /* A dense matrix of `rows` x `columns`, where one of the first two strides is the constant 1. */
 template <class Stride> Stride stride(int64_t rows, int64_t columns)
@@ -101,34 +110,42 @@ size_t workspace_bytes(const struct tk_gemm *g)
 const char *prepare(
         const struct tk_gemm *g, const void *a, const void *b, void *c, void *workspace, void **out)
 {
-	auto *gemm = new (std::nothrow) Gemm;
-	if (!gemm)
+	auto *p = new (std::nothrow) prepared_gemm;
+	if (!p)
 		return "out of memory";
-	auto args = arguments(g, a, b, c);
+	p->args = arguments(g, a, b, c);
+	p->workspace = workspace;
 	int device = 0;
 	if (cudaGetDevice(&device) != cudaSuccess) {
-		delete gemm;
+		delete p;
 		return "no current device";
 	}
-	args.hw_info.device_id = device;
-	args.hw_info.sm_count =
+	p->args.hw_info.device_id = device;
+	p->args.hw_info.sm_count =
 	        cutlass::KernelHardwareInfo::query_device_multiprocessor_count(device);
-	const char *why = text(gemm->initialize(args, workspace));
+	const char *why = text(p->gemm.initialize(p->args, workspace));
 	if (why)
-		delete gemm;
+		delete p;
 	else
-		*out = gemm;
+		*out = p;
 	return why;
 }
 
+/* Counters in the workspace, which stream-K has, are not reset by the kernel. */
 const char *run(void *prepared, void *stream)
 {
-	return text(static_cast<Gemm *>(prepared)->run(static_cast<cudaStream_t>(stream)));
+	auto *p = static_cast<prepared_gemm *>(prepared);
+	auto *cuda_stream = static_cast<cudaStream_t>(stream);
+	if (p->workspace)
+		if (const char *why = text(Gemm::GemmKernel::initialize_workspace(
+		            p->args, p->workspace, cuda_stream)))
+			return why;
+	return text(p->gemm.run(cuda_stream));
 }
 
 void destroy(void *prepared)
 {
-	delete static_cast<Gemm *>(prepared);
+	delete static_cast<prepared_gemm *>(prepared);
 }
 
 } // namespace
