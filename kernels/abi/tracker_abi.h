@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 #define TK_ABI_MAJOR 1
-#define TK_ABI_MINOR 8
+#define TK_ABI_MINOR 9
 
 #if defined(__GNUC__)
 #define TK_EXPORT __attribute__((visibility("default")))
@@ -75,7 +75,10 @@ enum tk_operation {
 	TK_OPERATION_COPY = 1 << TK_OP_COPY,
 	TK_OPERATION_READ = 1 << TK_OP_READ,
 	TK_OPERATION_FMA = 1 << TK_OP_FMA,
-	TK_OPERATION_ATTENTION_BACKWARD = 1 << 16
+	TK_OPERATION_ATTENTION_BACKWARD = 1 << 16,
+	/* From ABI 1.9 on: also on tensors that begin at any multiple of an element, at least for
+	 * some problems (tk_problem.offset_bytes). Without it they get none. */
+	TK_OPERATION_UNALIGNED = 1 << 17
 };
 
 /* op(A) is m x k, op(B) is k x n, C is m x n. ta = 0: A is stored m x k; ta = 1: A is stored k x m
@@ -134,6 +137,9 @@ struct tk_problem {
 	const struct tk_attention *attention;
 	const struct tk_nsa *nsa;
 	const struct tk_ceiling_op *ceiling;
+	/* From ABI 1.9 on: every tensor begins so many bytes after an aligned address. Only for
+	 * backends that declare TK_OPERATION_UNALIGNED. */
+	uint32_t offset_bytes;
 };
 
 /* Index of a tensor in the array that bind() gets. */

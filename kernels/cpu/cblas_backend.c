@@ -438,7 +438,7 @@ const struct tk_backend *tk_backend_entry(void)
 	        .bind = backend_bind,
 	        .launch = backend_launch,
 	        .unplan = backend_unplan,
-	        .operations = TK_OPERATION_GEMM | TK_OPERATION_ATTENTION,
+	        .operations = TK_OPERATION_GEMM | TK_OPERATION_ATTENTION | TK_OPERATION_UNALIGNED,
 	};
 	return &backend;
 }

@@ -216,14 +216,32 @@ static cublasStatus_t describe(
 	return layout(&o->c, g->c, g->m, g->n, g->batch);
 }
 
+/* The library takes all addresses for aligned unless it is told otherwise. */
+static cublasStatus_t set_alignment(cublasLtMatmulPreference_t wish, uint32_t offset)
+{
+	static const cublasLtMatmulPreferenceAttributes_t attributes[] = {
+	        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
+	        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+	        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
+	        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES};
+	uint32_t bytes = offset & -offset; /* the largest power of 2 that divides it */
+	cublasStatus_t code = CUBLAS_STATUS_SUCCESS;
+	for (size_t i = 0; offset && code == CUBLAS_STATUS_SUCCESS &&
+	                   i < sizeof attributes / sizeof *attributes;
+	        i++)
+		code = cublasLtMatmulPreferenceSetAttribute(
+		        wish, attributes[i], &bytes, sizeof bytes);
+	return code;
+}
+
 /* The library's ranking, best guess first. */
-static int rank(struct tk_backend_ctx *ctx, const struct tk_gemm *g, struct operation *o,
+static int rank(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct operation *o,
         cublasLtMatmulHeuristicResult_t list[HEURISTICS_MAX], int *count, struct tk_abi_error *err)
 {
 	cublasLtMatmulPreference_t wish = NULL;
 	uint64_t limit = ctx->workspace_limit;
 	*count = 0;
-	int status = check(err, "cublasLtMatmulDesc", describe(ctx, g, o));
+	int status = check(err, "cublasLtMatmulDesc", describe(ctx, p->gemm, o));
 	if (status == TK_ABI_OK)
 		status = check(err, "cublasLtMatmulPreferenceCreate",
 		        cublasLtMatmulPreferenceCreate(&wish));
@@ -231,6 +249,8 @@ static int rank(struct tk_backend_ctx *ctx, const struct tk_gemm *g, struct oper
 		status = check(err, "workspace limit",
 		        cublasLtMatmulPreferenceSetAttribute(wish,
 		                CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &limit, sizeof limit));
+	if (status == TK_ABI_OK)
+		status = check(err, "alignment", set_alignment(wish, p->offset_bytes));
 	if (status == TK_ABI_OK) {
 		cublasStatus_t code = cublasLtMatmulAlgoGetHeuristic(ctx->handle, o->desc, o->a,
 		        o->b, o->c, o->c, wish, HEURISTICS_MAX, list, count);
@@ -274,7 +294,7 @@ static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *
 	int found = 0, status = backend_supports(ctx, p, err);
 	if (status)
 		return status;
-	status = rank(ctx, p->gemm, &o, list, &found, err);
+	status = rank(ctx, p, &o, list, &found, err);
 	operation_free(&o);
 	if (status == TK_ABI_OK) {
 		*names = config_names;
@@ -350,11 +370,12 @@ static void backend_unplan(struct tk_plan *plan)
 	free(plan);
 }
 
-static int fill_plan(struct tk_plan *plan, const struct tk_gemm *g, const char *config,
+static int fill_plan(struct tk_plan *plan, const struct tk_problem *p, const char *config,
         struct tk_plan_info *info, struct tk_abi_error *err)
 {
+	const struct tk_gemm *g = p->gemm;
 	cublasLtMatmulHeuristicResult_t list[HEURISTICS_MAX];
-	int count = 0, status = rank(plan->ctx, g, &plan->op, list, &count, err);
+	int count = 0, status = rank(plan->ctx, p, &plan->op, list, &count, err);
 	if (status)
 		return status;
 	int chosen = choose(config, count, err);
@@ -381,7 +402,7 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 		return TK_ABI_NO_MEMORY;
 	plan->ctx = ctx;
 	plan->sets = sets;
-	status = fill_plan(plan, p->gemm, config, info, err);
+	status = fill_plan(plan, p, config, info, err);
 	if (status) {
 		backend_unplan(plan);
 		return status;
@@ -419,5 +440,5 @@ static int backend_launch(
 }
 
 GPU_BACKEND(backend, "cublaslt", "cuda", backend_version,
-        "GEMM by cublasLt, every kernel of its ranking a configuration", TK_OPERATION_GEMM,
-        .configs = backend_configs)
+        "GEMM by cublasLt, every kernel of its ranking a configuration",
+        TK_OPERATION_GEMM | TK_OPERATION_UNALIGNED, .configs = backend_configs)

@@ -250,7 +250,7 @@ const struct tk_backend *tk_backend_entry(void)
 		.supports = null_supports, .configs = null_configs,
 		.plan = null_plan, .bind = null_bind, .launch = null_launch, .fetch = null_fetch,
 		.unplan = null_unplan,
-		.operations = TK_OPERATION_GEMM | TK_OPERATION_ATTENTION |
+		.operations = TK_OPERATION_UNALIGNED | TK_OPERATION_GEMM | TK_OPERATION_ATTENTION |
 		TK_OPERATION_ATTENTION_BACKWARD | TK_OPERATION_NSA |
 			TK_OPERATION_COPY | TK_OPERATION_READ | TK_OPERATION_FMA,
 		.space = null_space,

@@ -87,6 +87,7 @@ void tk_command_close(struct tk_config *config, struct tk_store *store);
 	X(pull, "fetch the histories that machines have sent", false) \
 	X(machine, "list the machines of the history, rename one", false) \
 	X(suite, "list, check and show the suites", false) \
+	X(inputs, "import and list texts that inputs are made of", false) \
 	X(doctor, "show what this machine has, and why a backend is unavailable", false) \
 	X(init, "write a commented tracker.yml", false) \
 	X(db, "check, back up, shrink or export the history", false) \

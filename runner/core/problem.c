@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "core/problem_keys.h"
 
+/* Bytes off an address that is aligned for everything, as allocations are. */
+#define OFFSET_MAX 255
 #define AT(field) offsetof(struct tk_problem_spec, field)
 /* clang-format off */
 #define SIZE_REQUIRED(name, field) \
@@ -15,11 +17,18 @@
 	{ name, TK_KEY_SIZE, AT(field), false, least, TK_PROBLEM_SIZE_MAX, NULL }
 #define PLAIN(name, kind, field) { name, kind, AT(field), false, 0, 0, NULL }
 #define DIST { "dist", TK_KEY_DIST, AT(dist), false, 0, 0, quiet_dist }
+#define OFFSET \
+	{ "offset", TK_KEY_SIZE, AT(offset), false, 0, OFFSET_MAX, quiet_offset }
 /* clang-format on */
 
 static bool quiet_dist(const struct tk_problem_spec *p)
 {
 	return p->dist == TK_DIST_NORMAL;
+}
+
+static bool quiet_offset(const struct tk_problem_spec *p)
+{
+	return p->offset == 0;
 }
 
 static double default_scale(int64_t d)
@@ -45,6 +54,7 @@ static const struct tk_problem_key gemm_keys[] = {
 	SIZE_REQUIRED("k", gemm.k),
 	SIZE_REQUIRED("m", gemm.m),
 	SIZE_REQUIRED("n", gemm.n),
+	OFFSET,
 	PLAIN("ta", TK_KEY_TRANSPOSE, gemm.ta),
 	PLAIN("tb", TK_KEY_TRANSPOSE, gemm.tb),
 	{ NULL },
@@ -109,6 +119,7 @@ static const struct tk_problem_key attention_keys[] = {
 	{ "dv", TK_KEY_SIZE, AT(attention.dv), false, 1, TK_PROBLEM_SIZE_MAX, quiet_dv },
 	SIZE_REQUIRED("h", attention.h),
 	SIZE_OPTIONAL("hkv", attention.hkv, 1),
+	OFFSET,
 	{ "scale", TK_KEY_SCALE, AT(attention.scale), false, 0, 0, quiet_attention_scale },
 	SIZE_OPTIONAL("skv", attention.skv, 1),
 	SIZE_REQUIRED("sq", attention.sq),
@@ -172,6 +183,7 @@ static const struct tk_problem_key nsa_keys[] = {
 	PLAIN("dtype", TK_KEY_DTYPE, nsa.dtype),
 	SIZE_REQUIRED("h", nsa.h),
 	SIZE_OPTIONAL("hkv", nsa.hkv, 1),
+	OFFSET,
 	SIZE_REQUIRED("s", nsa.s),
 	{ "scale", TK_KEY_SCALE, AT(nsa.scale), false, 0, 0, quiet_nsa_scale },
 	SIZE_OPTIONAL("selected_blocks", nsa.selected_blocks, 1),
@@ -224,6 +236,7 @@ static const struct tk_problem_key bytes_keys[] = {
 	{ "bytes", TK_KEY_SIZE, AT(ceiling.bytes), true, 1, TK_PROBLEM_BYTES_MAX, NULL },
 	DIST,
 	PLAIN("dtype", TK_KEY_DTYPE, ceiling.dtype),
+	OFFSET,
 	{ NULL },
 };
 /* clang-format on */
@@ -234,6 +247,7 @@ static const struct tk_problem_key read_keys[] = {
 	{ "cache", TK_KEY_CACHE, AT(ceiling.cache), false, 0, 0, quiet_cache },
 	DIST,
 	PLAIN("dtype", TK_KEY_DTYPE, ceiling.dtype),
+	OFFSET,
 	{ "passes", TK_KEY_SIZE, AT(ceiling.passes), false, 1, TK_PROBLEM_SIZE_MAX, quiet_passes },
 	{ NULL },
 };
@@ -244,6 +258,7 @@ static const struct tk_problem_key count_keys[] = {
 	{ "count", TK_KEY_SIZE, AT(ceiling.bytes), true, 1, TK_PROBLEM_BYTES_MAX, NULL },
 	DIST,
 	PLAIN("dtype", TK_KEY_DTYPE, ceiling.dtype),
+	OFFSET,
 	{ NULL },
 };
 /* clang-format on */

@@ -13,9 +13,11 @@
  *   read       bytes dtype=f32 passes=1 cache=l1|l2|l3 (default: none)
  *   fma        count dtype=f32
  *   all ops    dist=normal|uniform|trig|zeros|outliers (the values of the inputs)
+ *              offset=0 (bytes that every tensor begins after an aligned address)
+ *   gemm attention nsa  dist=text:NAME (A; Q, K and V follow a text: suite/text_inputs.h)
  *
- * The canonical text omits batch, dv, scale, passes, cache and dist if they have their default
- * value. */
+ * The canonical text omits batch, dv, scale, passes, cache, dist and offset if they have their
+ * default value. */
 #ifndef TK_CORE_PROBLEM_H
 #define TK_CORE_PROBLEM_H
 #include "tracker_abi.h"
@@ -25,7 +27,20 @@
 
 struct tk_error;
 
-enum tk_dist { TK_DIST_NORMAL, TK_DIST_UNIFORM, TK_DIST_TRIG, TK_DIST_ZEROS, TK_DIST_OUTLIERS };
+enum tk_dist {
+	TK_DIST_NORMAL,
+	TK_DIST_UNIFORM,
+	TK_DIST_TRIG,
+	TK_DIST_ZEROS,
+	TK_DIST_OUTLIERS,
+	TK_DIST_TEXT
+};
+
+/* The name of a text ends with the first digits of the hash of its tokens: "licence-1a2b3c4d". */
+#define TK_TEXT_NAME_SIZE 48
+#define TK_TEXT_HASH_DIGITS 8
+/* The part of a name before the hash: a-z, 0-9 and _. */
+bool tk_text_name_is_valid(const char *name, bool has_hash);
 
 #define TK_PROBLEM_TEXT_MAX 256
 
@@ -38,6 +53,8 @@ struct tk_problem_spec {
 	struct tk_nsa nsa;
 	struct tk_ceiling_op ceiling;
 	enum tk_dist dist;
+	char dist_text[TK_TEXT_NAME_SIZE]; /* TK_DIST_TEXT: which one */
+	int64_t offset;                    /* abi.offset_bytes */
 	char text[TK_PROBLEM_TEXT_MAX]; /* canonical */
 };
 

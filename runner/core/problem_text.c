@@ -15,6 +15,7 @@
 
 #define WORD_MAX 64 /* maximum length of a key or value */
 #define KEYS_MAX 16
+#define TEXT_PREFIX "text:"
 
 /* What a user wrote, fit for a message: printable, at most 40 characters. */
 struct shown {
@@ -153,14 +154,46 @@ static int read_scale(const struct reading *r, const char *value, double *out)
 	return TK_OK;
 }
 
+bool tk_text_name_is_valid(const char *name, bool has_hash)
+{
+	size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
+	const char *hash = name + len + 1;
+
+	if (len == 0 ||
+	        strlen(name) >= TK_TEXT_NAME_SIZE - (has_hash ? 0 : TK_TEXT_HASH_DIGITS + 1))
+		return false;
+	return has_hash ? name[len] == '-' && strlen(hash) == TK_TEXT_HASH_DIGITS &&
+	                          strspn(hash, "0123456789abcdef") == TK_TEXT_HASH_DIGITS
+	                : name[len] == '\0';
+}
+
+/* "text:NAME": only where inputs are rows of a matrix. */
+static int read_text_dist(const struct reading *r, const char *value)
+{
+	const char *name = value + strlen(TEXT_PREFIX);
+
+	if (r->op->id != TK_OP_GEMM && r->op->id != TK_OP_ATTENTION && r->op->id != TK_OP_NSA)
+		return tk_fail(r->err, TK_EDATA,
+		        "%s: dist=text:NAME is for gemm, attention and nsa alone", r->op->word);
+	if (!tk_text_name_is_valid(name, true))
+		return bad_value(r, value,
+		        "text:NAME-HASH as `tracker inputs list` prints it, such as "
+		        "text:declaration-1a2b3c4d");
+	r->spec->dist = TK_DIST_TEXT;
+	snprintf(r->spec->dist_text, sizeof r->spec->dist_text, "%s", name);
+	return TK_OK;
+}
+
 static int read_dist(const struct reading *r, const char *value, enum tk_dist *out)
 {
+	if (strncmp(value, TEXT_PREFIX, strlen(TEXT_PREFIX)) == 0)
+		return read_text_dist(r, value);
 	for (int i = 0; tk_problem_dists[i]; i++)
 		if (strcmp(tk_problem_dists[i], value) == 0) {
 			*out = (enum tk_dist)i;
 			return TK_OK;
 		}
-	return bad_value(r, value, "normal, uniform, trig, zeros or outliers");
+	return bad_value(r, value, "normal, uniform, trig, zeros, outliers or text:NAME");
 }
 
 static int read_cache(const struct reading *r, const char *value, uint32_t *out)
@@ -380,7 +413,10 @@ static void write_value(
 		tk_buf_add_printf(b, "l%u", *(const uint32_t *)at);
 		break;
 	case TK_KEY_DIST:
-		tk_buf_add_str(b, tk_problem_dists[*(const enum tk_dist *)at]);
+		if (p->dist == TK_DIST_TEXT)
+			tk_buf_add_printf(b, TEXT_PREFIX "%s", p->dist_text);
+		else
+			tk_buf_add_str(b, tk_problem_dists[p->dist]);
 		break;
 	case TK_KEY_SCALE:
 		tk_problem_write_number(*(const double *)at, number, sizeof number);
@@ -417,7 +453,10 @@ static int write_text(
 /* Sets the pointers and sizes of the border's structs; needed again after every copy. */
 static void link_parts(struct tk_problem_spec *p, uint32_t op)
 {
-	p->abi = (struct tk_problem){.size = sizeof p->abi, .op = op, .text = p->text};
+	p->abi = (struct tk_problem){.size = sizeof p->abi,
+	        .op = op,
+	        .text = p->text,
+	        .offset_bytes = (uint32_t)p->offset};
 	p->gemm.size = sizeof p->gemm;
 	p->attention.size = sizeof p->attention;
 	p->nsa.size = sizeof p->nsa;
@@ -454,9 +493,35 @@ static int parse_title(struct tk_problem_spec *out, const char *title, struct tk
 	return status;
 }
 
-int tk_problem_parse(struct tk_problem_spec *out, const char *text, struct tk_error *err)
+/* The colon after the op. NULL: there is none, as in a title, which may have "text:NAME" in it. */
+static const char *find_colon(const char *text)
 {
 	const char *colon = strchr(text, ':');
+	struct span op = trimmed(text, colon ? (size_t)(colon - text) : 0);
+
+	return op.len && (memchr(op.at, ' ', op.len) || memchr(op.at, '\t', op.len)) ? NULL : colon;
+}
+
+/* Whole elements, as of a slice: no library takes addresses between them. */
+static int check_offset(const struct tk_problem_spec *p, const struct tk_tensor *tensors,
+        uint32_t count, struct tk_error *err)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		int64_t element = (int64_t)tk_dtype_bytes(tensors[i].dtype);
+
+		if (p->offset % element != 0)
+			return tk_fail(err, TK_EDATA,
+			        "%s: offset is %lld, expected a multiple of the %lld bytes of an "
+			        "element of %s",
+			        tk_problem_op_name(p), (long long)p->offset, (long long)element,
+			        tensors[i].name);
+	}
+	return TK_OK;
+}
+
+int tk_problem_parse(struct tk_problem_spec *out, const char *text, struct tk_error *err)
+{
+	const char *colon = find_colon(text);
 	const struct tk_problem_op *op = NULL;
 	struct tk_tensor tensors[TK_T_MAX];
 	struct tk_problem_spec p = {0};
@@ -477,6 +542,8 @@ int tk_problem_parse(struct tk_problem_spec *out, const char *text, struct tk_er
 	status = op->check(&p, err);
 	if (!status)
 		status = tk_problem_list_tensors(&p, tensors, &count, err);
+	if (!status)
+		status = check_offset(&p, tensors, count, err);
 	if (!status)
 		status = write_text(&p, op, err);
 	if (status)

@@ -97,8 +97,12 @@ void tk_problem_format_title(const struct tk_problem_spec *p, char *out, size_t 
 		if (p->ceiling.passes > 1)
 			tk_buf_add_printf(&b, " x%lld", (long long)p->ceiling.passes);
 	}
-	if (p->dist != TK_DIST_NORMAL)
+	if (p->dist == TK_DIST_TEXT)
+		tk_buf_add_printf(&b, " text:%s", p->dist_text);
+	else if (p->dist != TK_DIST_NORMAL)
 		tk_buf_add_printf(&b, " %s", tk_problem_dists[p->dist]);
+	if (p->offset)
+		tk_buf_add_printf(&b, " offset %lld", (long long)p->offset);
 	snprintf(out, size, "%s", tk_buf_cstr(&b));
 	tk_buf_free(&b);
 }
@@ -173,8 +177,15 @@ static bool add_named(
 	return true;
 }
 
-static bool add_dist(const char *word, struct tk_buf *out)
+/* What every op has: a distribution, "text:NAME", or "offset 4". */
+static bool add_common(struct words *w, const char *word, struct tk_buf *out)
 {
+	if (strncmp(word, "text:", 5) == 0) {
+		tk_buf_add_printf(out, ",dist=%s", word);
+		return true;
+	}
+	if (add_named(w, word, "offset", "offset", out))
+		return true;
 	for (size_t i = 0; tk_problem_dists[i]; i++)
 		if (strcmp(word, tk_problem_dists[i]) == 0) {
 			tk_buf_add_printf(out, ",dist=%s", word);
@@ -212,7 +223,7 @@ static bool read_gemm(struct words *w, struct tk_buf *out)
 			tk_buf_add_printf(out, ",ta=%c,tb=%c", word[0], word[1]);
 		else if (add_numbers(word, "", 'x', sizes, out) != 3 &&
 		         !add_numbers(word, "x", 0, batch, out) &&
-		         !add_named(w, word, "acc", "acc", out) && !add_dist(word, out))
+		         !add_named(w, word, "acc", "acc", out) && !add_common(w, word, out))
 			return false;
 	return true;
 }
@@ -238,7 +249,7 @@ static bool read_attention(struct words *w, bool is_nsa, struct tk_buf *out)
 		         !add_numbers(word, "D", '/', is_nsa ? d_nsa : d, out) &&
 		         !(is_nsa && add_numbers(word, "", 'x', blocks, out) == 2) &&
 		         !(is_nsa && add_named(w, word, "window", "window", out)) &&
-		         !add_named(w, word, "scale", "scale", out) && !add_dist(word, out))
+		         !add_named(w, word, "scale", "scale", out) && !add_common(w, word, out))
 			return false;
 	tk_buf_add_printf(out, ",causal=%d", causal);
 	return true;
@@ -254,7 +265,7 @@ static bool read_ceiling(struct words *w, const char *size_key, struct tk_buf *o
 		if (word[0] == 'l' && isdigit((unsigned char)word[1]))
 			tk_buf_add_printf(out, ",cache=%s", word);
 		else if (strcmp(word, "B") != 0 && !add_numbers(word, "", 0, size, out) &&
-		         !add_numbers(word, "x", 0, passes, out) && !add_dist(word, out))
+		         !add_numbers(word, "x", 0, passes, out) && !add_common(w, word, out))
 			return false;
 	return true;
 }

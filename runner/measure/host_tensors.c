@@ -47,7 +47,9 @@ static void acquire(struct tk_engine *e, uint32_t tensor)
 {
 	struct host_block *kept = find_kept(e, tensor);
 	struct tk_tensor *t = &e->host[tensor];
-	bool same_values = kept->seed == e->options->seed && kept->dist == (int)e->problem->dist;
+	/* Values from a text depend on the shape of the problem. */
+	bool same_values = kept->seed == e->options->seed && kept->dist == (int)e->problem->dist &&
+	                   kept->dist != TK_DIST_TEXT;
 	if (kept->bytes >= t->bytes + 1 && t->bytes >= HUGE_PAGE) {
 		t->data = kept->data;
 		e->host_bytes[tensor] = kept->bytes;

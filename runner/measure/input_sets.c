@@ -133,9 +133,11 @@ static int make_set(struct tk_engine *e, uint32_t set)
 		struct tk_tensor *t = &e->sets[set][i];
 		*t = e->host[i];
 		t->data = NULL;
-		status = alloc_device(e, t->bytes, &t->data);
-		if (!status)
-			status = upload(e, set, i);
+		status = alloc_device(e, t->bytes + e->problem->abi.offset_bytes, &t->data);
+		if (status)
+			break;
+		t->data = (char *)t->data + e->problem->abi.offset_bytes;
+		status = upload(e, set, i);
 	}
 	return status;
 }
@@ -154,7 +156,7 @@ static uint64_t lay_out_set(const struct tk_engine *e, uint64_t offsets[TK_T_MAX
 	uint64_t end = 0, largest = 0;
 	for (uint32_t i = 0; i < e->tensor_count; i++) {
 		uint64_t bytes = e->host[i].bytes;
-		offsets[i] = align(end, bytes);
+		offsets[i] = align(end, bytes) + e->problem->abi.offset_bytes;
 		end = offsets[i] + bytes;
 		largest = bytes > largest ? bytes : largest;
 	}
@@ -321,7 +323,8 @@ void tk_engine_free_sets(struct tk_engine *e)
 	for (uint32_t s = 0; !e->arena && e->sets && s < e->set_count; s++)
 		for (uint32_t i = 0; i < e->tensor_count; i++)
 			if (e->sets[s][i].data)
-				e->ops->release(e->device, e->sets[s][i].data);
+				e->ops->release(e->device,
+				        (char *)e->sets[s][i].data - e->problem->abi.offset_bytes);
 	free(e->sets);
 	for (uint32_t i = 0; i < e->tensor_count; i++)
 		if (e->verified[i])

@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "element.h"
 #include "measure/measure.h"
+#include "measure/text_inputs.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -83,6 +84,11 @@ static double normal_value(uint64_t h, const double *nodes)
 	double lo = nodes ? nodes[bin] : quantile_node(bin),
 	       hi = nodes ? nodes[bin + 1] : quantile_node(bin + 1);
 	return lo + at * (hi - lo);
+}
+
+double tk_inputs_normal(uint64_t bits)
+{
+	return normal_value(bits, NULL);
 }
 
 /* sin of `turn` / 2^64 of a full turn: exact reduction on integers, then the Taylor polynomial to
@@ -204,6 +210,8 @@ int tk_inputs_fill_from(const struct tk_problem_spec *problem, uint32_t tensor, 
 		fill_blocks(&problem->nsa, base, data);
 		return TK_OK;
 	}
+	if (tk_text_inputs_cover(problem, tensor))
+		return tk_text_inputs_fill(problem, tensor, seed, data, err);
 	uint64_t first = filled / tk_element_bytes(t[tensor].dtype);
 	if (first >= n)
 		return TK_OK;

@@ -143,6 +143,10 @@ static int check_support(struct tk_engine *e)
 		return tk_engine_end_job(e, TK_OUTCOME_UNSUPPORTED,
 		        "devices of kind %s have no memory load for mode %s", e->ops->kind,
 		        tk_mode_name(e->options->mode));
+	if (e->problem->abi.offset_bytes && !(e->backend->operations & TK_OPERATION_UNALIGNED))
+		return tk_engine_end_job(e, TK_OUTCOME_UNSUPPORTED,
+		        "%s does not declare that it takes tensors at an offset of %u bytes",
+		        e->backend->name, e->problem->abi.offset_bytes);
 	return tk_engine_check_status(
 	        e, e->backend->supports(e->ctx, &e->problem->abi, &abi), "supports", &abi);
 }

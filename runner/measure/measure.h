@@ -126,6 +126,10 @@ int tk_inputs_fill(const struct tk_problem_spec *problem, uint32_t tensor, uint6
 int tk_inputs_fill_from(const struct tk_problem_spec *problem, uint32_t tensor, uint64_t seed,
         size_t filled, void *data, struct tk_error *err);
 
+/* The tokens of text:NAME for the problems that follow. The last text is kept. */
+int tk_text_inputs_set(
+        const char *name, const uint16_t *tokens, size_t count, struct tk_error *err);
+
 /* Verifies host copies of inputs and outputs (indexed by enum tk_tensor_id) in double precision. */
 int tk_verify_outputs(const struct tk_problem_spec *problem, const struct tk_tensor *host_tensors,
         uint64_t seed, struct tk_verify_result *out, struct tk_error *err);

@@ -39,7 +39,7 @@ static const struct target {
         [TK_MODE_PACED] = {0.001, 0.3, 11, 60},
         [TK_MODE_SUSTAINED] = {0.002, 2.7, 12, 40},
         [TK_MODE_CONTENDED] = {0.002, 0.6, 20, 80},
-        [TK_MODE_SEQUENCE] = {0.002, 2.7, 12, 40},
+        [TK_MODE_SEQUENCE] = {0.002, 5.4, 12, 80}, /* the power differs within a sample */
 };
 /* Both workers of an A/B pair take the same number of samples. */
 static const struct target pair_target = {0.001, 1.2, 120, 120};

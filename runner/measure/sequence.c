@@ -136,11 +136,13 @@ static int make_tensor(
 	struct tk_abi_error abi = tk_engine_abi_error();
 	struct tk_tensor *t = &n->sets[set][tensor];
 	void *data = NULL;
-	int status = tk_engine_check_status(e, e->ops->alloc(e->device, t->bytes, &data, &abi),
-	        "allocation for the sequence", &abi);
+	uint32_t offset = n->kernel->problem.abi.offset_bytes;
+	int status =
+	        tk_engine_check_status(e, e->ops->alloc(e->device, t->bytes + offset, &data, &abi),
+	                "allocation for the sequence", &abi);
 	if (status)
 		return status;
-	t->data = data;
+	t->data = data = (char *)data + offset;
 	return tk_engine_check_status(
 	        e, e->ops->upload(e->device, data, host, t->bytes, &abi), "upload", &abi);
 }
@@ -272,7 +274,9 @@ static void free_neighbour(struct tk_engine *e, struct neighbour *n)
 	for (uint32_t set = 0; n->sets && set < SETS_MAX; set++)
 		for (uint32_t i = 0; i < n->tensor_count; i++)
 			if (n->sets[set][i].data)
-				e->ops->release(e->device, n->sets[set][i].data);
+				e->ops->release(
+				        e->device, (char *)n->sets[set][i].data -
+				                           n->kernel->problem.abi.offset_bytes);
 	free(n->sets);
 }
 

@@ -7,6 +7,7 @@
 #include "core/night.h"
 #include "nightly/night_start.h"
 #include "nightly/plan/sequence.h"
+#include "nightly/plan/texts.h"
 #include "store/lock.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -228,6 +229,7 @@ void tk_night_free(struct tk_night *n)
 	free(n->upstreams);
 	tk_modules_free(n->modules);
 	tk_sequence_free_list(n->sequences);
+	tk_texts_free(n->texts);
 	json_decref(n->request);
 	free(n->request_devices);
 }

@@ -12,6 +12,7 @@
 
 struct tk_job_request;
 struct tk_sequence_entry;
+struct tk_text_entry;
 
 #define TK_NIGHT_ARTIFACTS_MAX 8
 
@@ -34,6 +35,7 @@ struct tk_night {
 	struct tk_night_report *report;
 	struct tk_modules *modules;
 	struct tk_sequence_entry *sequences; /* of its modes, once they are needed */
+	struct tk_text_entry *texts;         /* of its problems, once they are needed */
 	int64_t night_id, machine_id, as_of_s, started_s, started_mono_ns;
 	uint64_t seed;
 	json_t *request;        /* plan/night_request.h; NULL: an older tracker started the night */

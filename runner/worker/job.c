@@ -375,6 +375,28 @@ static json_t *encode_measurement(const struct tk_measurement *m)
 	return result;
 }
 
+/* {"name":"book-1a2b3c4d","tokens":"00a7..."}, four hexadecimal digits a token. */
+static int read_text(const json_t *request, struct tk_error *err)
+{
+	const json_t *text = json_object_get(request, "text");
+	const char *name = get_text(text, "name"), *digits = get_text(text, "tokens");
+	if (!text)
+		return TK_OK;
+	size_t count = digits ? strlen(digits) / 4 : 0;
+	uint16_t *tokens = calloc(count + 1, sizeof *tokens);
+	if (!tokens)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < count; i++) {
+		char word[5] = {0};
+		memcpy(word, digits + 4 * i, 4);
+		tokens[i] = (uint16_t)strtoul(word, NULL, 16);
+	}
+	int status = name ? tk_text_inputs_set(name, tokens, count, err)
+	                  : tk_fail(err, TK_EDATA, "text: missing \"name\"");
+	free(tokens);
+	return status;
+}
+
 static int measure(struct tk_worker_state *s, const json_t *request,
         struct tk_measure_options *options, json_t **result, enum tk_outcome *outcome,
         struct tk_error *err)
@@ -384,6 +406,8 @@ static int measure(struct tk_worker_state *s, const json_t *request,
 	struct tk_problem_spec *problem = calloc(1, sizeof *problem);
 	int status = problem ? tk_problem_parse(problem, get_text(request, "problem"), err)
 	                     : tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!status)
+		status = read_text(request, err);
 	if (!status && options->mode == TK_MODE_SEQUENCE) {
 		status = tk_job_open_sequence(s, request, problem, &sequence, outcome, err);
 		options->sequence = &sequence;

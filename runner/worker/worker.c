@@ -151,6 +151,19 @@ static void add_sequence(const struct tk_job_sequence *s, json_t *request)
 		                "backends", list_texts(s->backends, s->backend_count)));
 }
 
+/* Four hexadecimal digits for each token. */
+static void add_text_tokens(const struct tk_job_text *t, json_t *request)
+{
+	char *digits = t ? malloc(4 * t->count + 1) : NULL;
+	if (!digits)
+		return;
+	for (size_t i = 0; i < t->count; i++)
+		snprintf(digits + 4 * i, 5, "%04x", t->tokens[i]);
+	json_object_set_new(
+	        request, "text", json_pack("{s:s,s:s}", "name", t->name, "tokens", digits));
+	free(digits);
+}
+
 static json_t *new_measure_request(const struct tk_worker *w, const struct tk_job_request *q)
 {
 	json_t *r = new_request(w, "measure");
@@ -160,6 +173,7 @@ static json_t *new_measure_request(const struct tk_worker *w, const struct tk_jo
 	add_text(r, "config", q->config);
 	add_text(r, "mode", q->mode);
 	add_sequence(q->sequence, r);
+	add_text_tokens(q->text, r);
 	if (q->sets)
 		json_object_set_new(r, "sets", json_integer(q->sets));
 	if (q->idle_gap_s > 0)

@@ -56,10 +56,18 @@ struct tk_job_sequence {
 	size_t backend_count;
 };
 
+/* The tokens of text:NAME. Borrowed. */
+struct tk_job_text {
+	const char *name;
+	const uint16_t *tokens;
+	size_t count;
+};
+
 /* Zero or NULL selects the worker's default. */
 struct tk_job_request {
 	const char *backend_path, *backend_options, *problem, *config;
 	const char *mode;                       /* as tk_mode_parse() reads it; NULL: cold */
+	const struct tk_job_text *text;         /* of a problem with dist=text:NAME, else NULL */
 	const struct tk_job_sequence *sequence; /* of mode sequence, else NULL */
 	double idle_gap_s;   /* paced, contended: between two bursts */
 	uint32_t sets;       /* input sets */

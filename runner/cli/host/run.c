@@ -4,6 +4,7 @@
 #include "base/process.h"
 #include "cli/options.h"
 #include "core/problem.h"
+#include "nightly/plan/texts.h"
 #include "suite/suite.h"
 
 #include <math.h>
@@ -236,7 +237,9 @@ static int run_one(struct tk_run_session *r, const struct tk_run_device *device,
 	int status = tk_problem_parse(&p, text, err);
 	if (status)
 		return err->status = TK_EUSAGE;
-	const struct tk_job_request q = tk_run_make_request(r, device, &p);
+	struct tk_job_request q = tk_run_make_request(r, device, &p);
+	if ((status = tk_texts_find(&r->texts, r->config->root, p.text, &q.text, err)))
+		return status == TK_ENOTFOUND ? (err->status = TK_EUSAGE) : status;
 	if ((status = tk_worker_measure(device->worker, &q, &job, err)))
 		return status;
 	r->measured += tk_outcome_has_timing(job.outcome);

@@ -78,6 +78,7 @@ struct tk_run_session {
 	char mode_word[TK_MODE_WORD_SIZE];      /* as the mode of a series */
 	const struct tk_job_sequence *sequence; /* of mode sequence, else NULL */
 	struct tk_sequence_entry *sequences;
+	struct tk_text_entry *texts; /* of the problems */
 	int64_t started_s; /* of what is stored */
 	struct tk_suite *suite;
 	char *backend_path, *log_path;

@@ -6,6 +6,7 @@
 #include "nightly/device_select.h"
 #include "nightly/plan/backend_name.h"
 #include "nightly/plan/sequence.h"
+#include "nightly/plan/texts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -212,5 +213,6 @@ void tk_run_close_devices(struct tk_run_session *r)
 	free(r->backend_name);
 	free(r->log_path);
 	tk_sequence_free_list(r->sequences);
+	tk_texts_free(r->texts);
 	tk_modules_free(r->modules);
 }

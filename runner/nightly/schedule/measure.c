@@ -7,6 +7,7 @@
 #include "core/tune.h"
 #include "nightly/night.h"
 #include "nightly/plan/sequence.h"
+#include "nightly/plan/texts.h"
 #include "nightly/schedule/job_catalog.h"
 #include "nightly/schedule/recheck.h"
 #include "nightly/schedule/result.h"
@@ -58,6 +59,9 @@ struct tk_job_request tk_night_job_request(struct tk_night *n, const struct tk_s
 {
 	const struct tk_measure_config *m = &n->config->measure;
 	double measure_s = n->config->budgets.measure_s;
+	const struct tk_job_text *text = NULL;
+	/* the worker reports a text that is missing */
+	tk_texts_find(&n->texts, n->config->root, problem->text, &text, NULL);
 	return (struct tk_job_request){.backend_path = backend_path,
 	        .backend_options = options,
 	        .problem = problem->text,
@@ -65,6 +69,7 @@ struct tk_job_request tk_night_job_request(struct tk_night *n, const struct tk_s
 	                          ? series->config
 	                          : NULL,
 	        .mode = series->mode,
+	        .text = text,
 	        .sequence = tk_night_find_sequence(n, series->device_id, series->mode),
 	        .seed = INPUT_SEED,
 	        .deadline_s = n->config->budgets.job_s,

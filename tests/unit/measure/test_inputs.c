@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -258,6 +259,54 @@ static void work_of_nsa_is_counted_pairs(void **state)
 	}
 }
 
+/* Rows of the same token are alike, but not equal: what came before differs. */
+static void a_text_gives_its_rows(void **state)
+{
+	static const uint16_t tokens[] = {7, 9, 7, 0, 7, 9};
+	struct tk_error err = {0};
+	struct host h, t;
+	double mean, variance, largest, same = 0, other = 0;
+	assert_int_equal(tk_text_inputs_set("a-00000001", tokens, 6, &err), 0);
+	filled(&h, "gemm:m=12,n=8,k=700,a=f64,dist=text:a-00000001", 1);
+	const double *a = h.t[TK_T_A].data, *b = h.t[TK_T_B].data;
+	moments(&h.t[TK_T_A], &mean, &variance, &largest);
+	assert_true(fabs(mean) < 0.2 && variance > 0.6 && variance < 1.6 && largest < 8);
+	for (int k = 0; k < 700; k++) {
+		assert_true(a[k] == a[6 * 700 + k]); /* the text again */
+		same += a[k] * a[2 * 700 + k] / 700;
+		other += a[k] * a[3 * 700 + k] / 700;
+	}
+	assert_true(same > 0.6 && same < 0.999 && fabs(other) < 0.6);
+	/* where the matrix is stored transposed, the values are the same; B follows no text */
+	filled(&t, "gemm:m=12,n=8,k=700,a=f64,ta=t,dist=text:a-00000001", 1);
+	for (int m = 0; m < 12; m++)
+		for (int k = 0; k < 700; k++)
+			assert_true(((double *)t.t[TK_T_A].data)[k * 12 + m] == a[m * 700 + k]);
+	host_free(&t);
+	filled(&t, "gemm:m=12,n=8,k=700,a=f64", 1);
+	assert_memory_equal(t.t[TK_T_B].data, b, h.t[TK_T_B].bytes);
+	host_free(&t);
+	host_free(&h);
+}
+
+static void a_text_is_known_by_its_name(void **state)
+{
+	static const uint16_t tokens[] = {7, 9};
+	struct tk_error err = {0};
+	struct host h;
+	assert_int_equal(tk_text_inputs_set("b-00000002", tokens, 2, &err), 0);
+	host_shape(&h, "attention:b=1,h=2,sq=8,d=16,dist=text:a-00000001");
+	assert_int_equal(tk_inputs_fill(&h.problem, TK_T_Q, 1, h.t[TK_T_Q].data, &err), TK_EDATA);
+	assert_non_null(strstr(err.message, "inputs/a-00000001.tokens"));
+	host_free(&h);
+	assert_int_equal(tk_text_inputs_set("c-00000003", tokens, 0, &err), TK_EDATA);
+	/* Q, K and V have projections of their own */
+	filled(&h, "attention:b=1,h=2,sq=8,d=16,dtype=f32,dist=text:b-00000002", 1);
+	assert_memory_not_equal(h.t[TK_T_Q].data, h.t[TK_T_K].data, h.t[TK_T_K].bytes);
+	assert_memory_not_equal(h.t[TK_T_K].data, h.t[TK_T_V].data, h.t[TK_T_V].bytes);
+	host_free(&h);
+}
+
 int main(void)
 {
 	/* clang-format off */
@@ -270,6 +319,8 @@ int main(void)
 		cmocka_unit_test(blocks_are_distinct_and_visible),
 		cmocka_unit_test(an_unknown_tensor_is_refused),
 	        cmocka_unit_test(work_of_nsa_is_counted_pairs),
+		cmocka_unit_test(a_text_gives_its_rows),
+		cmocka_unit_test(a_text_is_known_by_its_name),
 	};
 	/* clang-format on */
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -392,7 +392,7 @@ static void finding_files(void **state)
 	assert_int_equal(tk_suite_load(dir, "suites/smoke.yml", &s, &err), 0);
 	tk_suite_free(s);
 	assert_int_equal(tk_suite_list_names(dir, &names, &count, &err), 0);
-	assert_int_equal(count, 17);
+	assert_int_equal(count, 18);
 	assert_string_equal(names[0], "attention-core");
 	tk_names_free(names, count);
 	assert_int_equal(tk_suite_load(dir, "smoek", &s, &err), TK_ENOTFOUND);

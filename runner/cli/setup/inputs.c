@@ -1,0 +1,235 @@
+/* `tracker inputs`: texts that problems take their inputs from. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/process.h"
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "cli/table.h"
+#include "config/config.h"
+#include "suite/text_inputs.h"
+
+#define FILE_MAX ((size_t)64 << 20)
+#define PARQUET_S 120.0
+
+struct inputs_options {
+	const char *action;
+	char **names;
+	int name_count;
+	bool json;
+};
+
+static const struct argp_option options[] = {
+        {"format", 'f', "text|json", 0, "Print a table (default) or JSON", 1},
+        {0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct inputs_options *o = state->input;
+
+	switch (key) {
+	case 'f':
+		o->json = tk_option_parse_json(arg, state);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (o->action)
+			return ARGP_ERR_UNKNOWN; /* the rest comes as ARGP_KEY_ARGS */
+		o->action = arg;
+		return 0;
+	case ARGP_KEY_ARGS:
+		o->names = state->argv + state->next;
+		o->name_count = state->argc - state->next;
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->action)
+			argp_error(state, "missing action; expected import or list");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+const struct argp tk_argp_inputs = {options, parse_option, "import NAME FILE...\nlist",
+        "Import and list the texts that problems with dist=text:NAME take their inputs from.\v"
+        "  import   store the tokens of plain text or of the column \"text\" of Parquet files\n"
+        "           (*.parquet; needs python3 with pyarrow) in inputs/ beside tracker.yml, and\n"
+        "           print the name with the hash of the tokens. A file is a document, in Parquet\n"
+        "           a row is; the first 65,536 tokens are kept\n"
+        "  list     list the texts in inputs/ here and in the tracker\n\n"
+        "Examples:\n"
+        "  tracker inputs import book chapter-1.txt chapter-2.txt\n"
+        "  tracker inputs import wikitext wikitext-103-v1/test-00000-of-00001.parquet\n"
+        "  tracker inputs list --format=json"};
+
+/* ---- import ---- */
+
+static int import_text(const char *path, struct tk_text *t, struct tk_error *err)
+{
+	struct tk_buf file = TK_BUF_INIT;
+	int status = tk_file_read(path, FILE_MAX, &file, err);
+
+	if (!status)
+		status = tk_text_add_document(t, file.data, file.len, err);
+	tk_buf_free(&file);
+	return status;
+}
+
+/* Rows end with a NUL. More than the tokens that are kept need is not read. */
+static const char parquet_script[] =
+        "import sys\n"
+        "try:\n"
+        "    import pyarrow.parquet as parquet\n"
+        "except ImportError:\n"
+        "    sys.exit('python3 has no module pyarrow; `pip install pyarrow` installs it')\n"
+        "file = parquet.ParquetFile(sys.argv[1])\n"
+        "if 'text' not in file.schema_arrow.names:\n"
+        "    sys.exit('no column \"text\"; found ' + ', '.join(file.schema_arrow.names))\n"
+        "left = 4 << 20\n"
+        "for batch in file.iter_batches(columns=['text'], batch_size=1024):\n"
+        "    for row in batch.column(0).to_pylist():\n"
+        "        data = (row or '').replace('\\0', ' ').encode()\n"
+        "        sys.stdout.buffer.write(data + b'\\0')\n"
+        "        left -= len(data)\n"
+        "    if left < 0:\n"
+        "        break\n";
+
+static int add_rows(const struct tk_buf *rows, struct tk_text *t, struct tk_error *err)
+{
+	int status = TK_OK;
+
+	for (size_t at = 0; !status && at < rows->len;) {
+		const char *end = memchr(rows->data + at, '\0', rows->len - at);
+		size_t len = end ? (size_t)(end - rows->data) - at : rows->len - at;
+
+		status = tk_text_add_document(t, rows->data + at, len, err);
+		at += len + 1;
+	}
+	return status;
+}
+
+static int import_parquet(const char *path, struct tk_text *t, struct tk_error *err)
+{
+	const char *argv[] = {"python3", "-c", parquet_script, path, NULL};
+	const struct tk_process_spec spec = {.argv = argv, .deadline_s = PARQUET_S};
+	struct tk_process_result result;
+	int status = tk_process_run(&spec, &result, err);
+
+	if (!status)
+		status = tk_process_check(&spec, &result, err);
+	if (!status)
+		status = add_rows(&result.out, t, err);
+	tk_process_result_free(&result);
+	return status;
+}
+
+static bool is_parquet(const char *path)
+{
+	size_t len = strlen(path);
+
+	return len > 8 && strcmp(path + len - 8, ".parquet") == 0;
+}
+
+static json_t *describe(const struct tk_text *t)
+{
+	return json_pack("{s:s, s:s+, s:I, s:I, s:I}", "name", t->name, "dist", "text:", t->name,
+	        "tokens", (json_int_t)t->count, "distinct", (json_int_t)tk_text_count_distinct(t),
+	        "documents", (json_int_t)tk_text_count_documents(t));
+}
+
+static int import(const struct inputs_options *o, const char *root, struct tk_error *err)
+{
+	struct tk_text t = {.count = 0};
+	int status = TK_OK;
+
+	if (o->name_count < 2)
+		return tk_fail(err, TK_EUSAGE, "expected a NAME and at least one FILE");
+	for (int i = 1; !status && i < o->name_count; i++) {
+		status = is_parquet(o->names[i]) ? import_parquet(o->names[i], &t, err)
+		                                 : import_text(o->names[i], &t, err);
+		if (status)
+			tk_error_add_context(err, "%s", o->names[i]);
+	}
+	if (!status)
+		status = tk_text_save(&t, root, o->names[0], err);
+	if (!status && o->json)
+		status = tk_command_print_json(describe(&t), err);
+	else if (!status)
+		printf("text:%s: %zu tokens, %zu distinct, of %zu document%s%s\n", t.name, t.count,
+		        tk_text_count_distinct(&t), tk_text_count_documents(&t),
+		        tk_text_count_documents(&t) == 1 ? "" : "s",
+		        t.count == TK_TEXT_TOKENS_MAX ? "; the rest was left out" : "");
+	tk_text_free(&t);
+	return status;
+}
+
+/* ---- list ---- */
+
+static const struct tk_column columns[] = {
+        {"DIST", TK_COLUMN_LEFT},
+        {"TOKENS", TK_COLUMN_RIGHT},
+        {"DISTINCT", TK_COLUMN_RIGHT},
+        {"DOCUMENTS", TK_COLUMN_RIGHT},
+        {NULL, 0},
+};
+
+static void list_row(struct tk_table *table, const struct tk_text *t)
+{
+	tk_table_add_row(table);
+	tk_table_set_cell(table, "DIST", "text:%s", t->name);
+	tk_table_set_cell(table, "TOKENS", "%zu", t->count);
+	tk_table_set_cell(table, "DISTINCT", "%zu", tk_text_count_distinct(t));
+	tk_table_set_cell(table, "DOCUMENTS", "%zu", tk_text_count_documents(t));
+}
+
+static int list(const struct tk_globals *g, const struct inputs_options *o, const char *root,
+        struct tk_error *err)
+{
+	struct tk_table *table = tk_table_new(g, columns);
+	json_t *json = json_array();
+	char **names = NULL;
+	size_t count = 0;
+	int status = tk_text_list_names(root, &names, &count, err);
+
+	for (size_t i = 0; !status && i < count; i++) {
+		struct tk_text t;
+
+		status = tk_text_load(root, names[i], &t, err);
+		if (status)
+			break;
+		list_row(table, &t);
+		json_array_append_new(json, describe(&t));
+		tk_text_free(&t);
+	}
+	tk_names_free(names, count);
+	if (!status)
+		status = o->json ? tk_command_print_json(json_incref(json), err)
+		                 : tk_table_print(table, stdout, err);
+	tk_table_free(table);
+	json_decref(json);
+	return status;
+}
+
+int tk_cmd_inputs(const struct tk_globals *g, int argc, char **argv)
+{
+	static const char *const actions[] = {"import", "list", NULL};
+	struct inputs_options o = {0};
+	struct tk_config *config = NULL;
+	struct tk_error err = {0};
+	int status;
+
+	tk_command_parse(&tk_argp_inputs, argc, argv, &o);
+	int code = tk_command_open(g, "inputs", -1, &config, NULL);
+	if (code)
+		return code;
+	if (strcmp(o.action, "import") == 0)
+		status = import(&o, config->root, &err);
+	else if (strcmp(o.action, "list") == 0)
+		status = list(g, &o, config->root, &err);
+	else
+		status = tk_option_fail_action(o.action, actions, &err);
+	tk_command_close(config, NULL);
+	return status ? tk_command_fail("inputs", &err) : TK_EXIT_OK;
+}

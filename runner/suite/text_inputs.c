@@ -1,0 +1,271 @@
+/* See text_inputs.h. */
+#include "suite/text_inputs.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/hash.h"
+
+#define FOLDER "inputs"
+#define ENDING ".tokens"
+#define MAGIC "tracker-text 1\n"
+#define FILE_BYTES_MAX (sizeof MAGIC + 2 * (size_t)TK_TEXT_TOKENS_MAX)
+
+/* ---- tokens ---- */
+
+/* Bytes above 127 belong to letters of UTF-8. */
+static bool is_word(unsigned char c)
+{
+	return isalnum(c) || c == '_' || c >= 128;
+}
+
+/* FNV-1a, folded. */
+static uint16_t hash_word(const char *bytes, size_t len)
+{
+	uint32_t h = 2166136261u;
+
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (unsigned char)bytes[i]) * 16777619u;
+	h ^= h >> 16;
+	return (uint16_t)(1 + (h & 0xffff) % 65535);
+}
+
+static int add_token(struct tk_text *t, uint16_t token, struct tk_error *err)
+{
+	if (!t->tokens) {
+		t->tokens = calloc(TK_TEXT_TOKENS_MAX, sizeof *t->tokens);
+		if (!t->tokens)
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+	}
+	if (t->count < TK_TEXT_TOKENS_MAX)
+		t->tokens[t->count++] = token;
+	return TK_OK;
+}
+
+int tk_text_add_document(struct tk_text *t, const char *bytes, size_t len, struct tk_error *err)
+{
+	size_t before = t->count, at = 0;
+	int status = TK_OK;
+
+	while (!status && at < len && t->count < TK_TEXT_TOKENS_MAX) {
+		size_t n = 0;
+
+		if (isspace((unsigned char)bytes[at])) {
+			at++;
+			continue;
+		}
+		while (at + n < len && is_word((unsigned char)bytes[at + n]))
+			n++;
+		n += n == 0;
+		status = add_token(t, hash_word(bytes + at, n), err);
+		at += n;
+	}
+	return status || t->count == before ? status : add_token(t, 0, err);
+}
+
+size_t tk_text_count_documents(const struct tk_text *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->count; i++)
+		n += t->tokens[i] == 0 || i + 1 == t->count;
+	return n;
+}
+
+size_t tk_text_count_distinct(const struct tk_text *t)
+{
+	static const size_t bits = 8;
+	unsigned char seen[65536 / 8] = {0};
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->count; i++) {
+		unsigned char *byte = &seen[t->tokens[i] / bits], bit = 1u << t->tokens[i] % bits;
+
+		n += !(*byte & bit);
+		*byte |= bit;
+	}
+	return n;
+}
+
+void tk_text_free(struct tk_text *t)
+{
+	free(t->tokens);
+	*t = (struct tk_text){.count = 0};
+}
+
+/* ---- files ---- */
+
+static void encode(const struct tk_text *t, struct tk_buf *out)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		unsigned char bytes[] = {t->tokens[i] & 0xff, t->tokens[i] >> 8};
+
+		tk_buf_add(out, bytes, sizeof bytes);
+	}
+}
+
+static char *make_path(const char *root, const char *name)
+{
+	char *file, *path = NULL;
+
+	if (asprintf(&file, "%s" ENDING, name) < 0)
+		return NULL;
+	path = tk_path_join3(root, FOLDER, file);
+	free(file);
+	return path;
+}
+
+static int write_text(
+        const char *root, const char *name, const struct tk_buf *tokens, struct tk_error *err)
+{
+	struct tk_buf file = TK_BUF_INIT;
+	char *folder = tk_path_join(root, FOLDER), *path = make_path(root, name);
+	int status = folder && path ? tk_dir_create(folder, err)
+	                            : tk_fail(err, TK_ENOMEM, "out of memory");
+
+	tk_buf_add_str(&file, MAGIC);
+	tk_buf_add(&file, tokens->data, tokens->len);
+	if (!status)
+		status = tk_buf_status(&file, err);
+	if (!status)
+		status = tk_file_write(path, file.data, file.len, err);
+	tk_buf_free(&file);
+	free(folder);
+	free(path);
+	return status;
+}
+
+int tk_text_save(struct tk_text *t, const char *root, const char *name, struct tk_error *err)
+{
+	struct tk_buf tokens = TK_BUF_INIT;
+	char hash[TK_HASH_HEX_SIZE];
+	int status;
+
+	if (!tk_text_name_is_valid(name, false))
+		return tk_fail(err, TK_EUSAGE,
+		        "invalid name of a text \"%.60s\"; expected at most %d of a-z, 0-9 and _",
+		        name, TK_TEXT_NAME_SIZE - TK_TEXT_HASH_DIGITS - 2);
+	if (!t->count)
+		return tk_fail(err, TK_EDATA, "the files have no words");
+	encode(t, &tokens);
+	status = tk_buf_status(&tokens, err);
+	if (!status) {
+		tk_hash_bytes(tokens.data, tokens.len, hash);
+		snprintf(t->name, sizeof t->name, "%s-%.*s", name, TK_TEXT_HASH_DIGITS, hash);
+		status = write_text(root, t->name, &tokens, err);
+	}
+	tk_buf_free(&tokens);
+	return status;
+}
+
+static int decode(
+        const char *path, const struct tk_buf *file, struct tk_text *out, struct tk_error *err)
+{
+	size_t head = strlen(MAGIC), bytes = file->len - head;
+	const unsigned char *at = (const unsigned char *)file->data + head;
+	const char *expected = out->name + strlen(out->name) - TK_TEXT_HASH_DIGITS;
+	char hash[TK_HASH_HEX_SIZE];
+
+	if (file->len <= head || memcmp(file->data, MAGIC, head) != 0 || bytes % 2)
+		return tk_fail(
+		        err, TK_EDATA, "%s: this is no text of `tracker inputs import`", path);
+	tk_hash_bytes(at, bytes, hash);
+	if (strncmp(hash, expected, TK_TEXT_HASH_DIGITS) != 0)
+		return tk_fail(err, TK_EDATA,
+		        "%s: its tokens have the hash %.*s; expected that of its name", path,
+		        TK_TEXT_HASH_DIGITS, hash);
+	for (size_t i = 0; i < bytes; i += 2)
+		if (add_token(out, (uint16_t)(at[i] | at[i + 1] << 8), err))
+			return TK_ENOMEM;
+	return TK_OK;
+}
+
+int tk_text_load(const char *root, const char *name, struct tk_text *out, struct tk_error *err)
+{
+	struct tk_buf file = TK_BUF_INIT;
+	struct tk_text t = {.count = 0};
+	char *path = make_path(root, name);
+
+	if (path && !tk_file_exists(path)) {
+		free(path);
+		path = make_path(tk_path_data_dir(), name);
+	}
+	int status = path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!status && (!tk_text_name_is_valid(name, true) || !tk_file_exists(path)))
+		status = tk_fail(err, TK_ENOTFOUND,
+		        "unknown text \"%.60s\"; `tracker inputs list` lists the texts", name);
+	snprintf(t.name, sizeof t.name, "%s", name);
+	if (!status)
+		status = tk_file_read(path, FILE_BYTES_MAX, &file, err);
+	if (!status)
+		status = decode(path, &file, &t, err);
+	if (status)
+		tk_text_free(&t);
+	else
+		*out = t;
+	tk_buf_free(&file);
+	free(path);
+	return status;
+}
+
+/* ---- lists ---- */
+
+/* Appends the names of the texts of a folder, without duplicates. */
+static int add_names(const char *root, char ***names, size_t *count, struct tk_error *err)
+{
+	char *folder = tk_path_join(root, FOLDER), **files = NULL;
+	size_t n = 0;
+	int status = folder ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+
+	if (!status && tk_dir_exists(folder))
+		status = tk_dir_list(folder, &files, &n, err);
+	char **grown = status ? NULL : realloc(*names, (*count + n + 1) * sizeof **names);
+	if (!status && !grown)
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	*names = grown ? grown : *names;
+	for (size_t i = 0; !status && i < n; i++) {
+		char *end = strstr(files[i], ENDING);
+		bool known = false;
+
+		if (!end || end[strlen(ENDING)])
+			continue;
+		*end = '\0';
+		for (size_t j = 0; j < *count; j++)
+			known = known || strcmp((*names)[j], files[i]) == 0;
+		if (!known && tk_text_name_is_valid(files[i], true) &&
+		        !((*names)[(*count)++] = strdup(files[i])))
+			status = tk_fail(err, TK_ENOMEM, "out of memory");
+	}
+	tk_names_free(files, n);
+	free(folder);
+	return status;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int tk_text_list_names(const char *root, char ***names, size_t *count, struct tk_error *err)
+{
+	char **all = NULL;
+	size_t n = 0;
+	int status = add_names(root, &all, &n, err);
+
+	if (!status)
+		status = add_names(tk_path_data_dir(), &all, &n, err);
+	if (status) {
+		tk_names_free(all, n);
+		return status;
+	}
+	if (n)
+		qsort(all, n, sizeof *all, compare_names);
+	*names = all;
+	*count = n;
+	return TK_OK;
+}
