@@ -10,6 +10,7 @@
 #include "base/yaml.h"
 #include "config/internal.h"
 #include "core/status.h"
+#include "suite/rotation.h"
 #include "suite/find.h"
 
 struct check {
@@ -67,6 +68,68 @@ static int check_suites(const struct check *k)
 			if (strcmp(suites[i], suites[j]) == 0)
 				return tk_yaml_fail(
 				        k->y, node, k->err, "duplicate suite \"%s\"", suites[i]);
+	}
+	return TK_OK;
+}
+
+/* The nights of "SUITE:NIGHTS", and where the name of the suite ends; 0: it is not valid. */
+static uint32_t parse_rotation(const char *entry, const char **end)
+{
+	const char *colon = strrchr(entry, ':');
+	char *last = NULL;
+	unsigned long nights = colon ? strtoul(colon + 1, &last, 10) : 0;
+
+	*end = colon;
+	if (!colon || colon == entry || colon[1] < '0' || colon[1] > '9' || *last)
+		return 0;
+	return nights <= TK_ROTATION_NIGHTS_MAX ? (uint32_t)nights : 0;
+}
+
+static bool is_suite_of(const char *entry, const char *end, const char *suite)
+{
+	size_t len = (size_t)(end - entry);
+
+	return strncmp(entry, suite, len) == 0 && !suite[len];
+}
+
+uint32_t tk_config_rotate_nights(const struct tk_config *c, const char *suite, uint32_t own)
+{
+	for (char *const *entry = c->rotate; entry && *entry; entry++) {
+		const char *end;
+		uint32_t nights = parse_rotation(*entry, &end);
+
+		if (nights && is_suite_of(*entry, end, suite))
+			return nights;
+	}
+	return own;
+}
+
+static bool is_configured(const struct tk_config *c, const char *entry, const char *end)
+{
+	enum tk_device_kind kind;
+
+	for (char *const *suite = c->suites; *suite; suite++)
+		if (is_suite_of(entry, end, tk_config_suite_name(*suite, &kind)))
+			return true;
+	return false;
+}
+
+static int check_rotate(const struct check *k)
+{
+	char *const *entries = k->c->rotate;
+
+	for (size_t i = 0; entries && entries[i]; i++) {
+		int node = tk_yaml_item(k->y, find_node(k, "rotate", NULL), i);
+		const char *end;
+
+		if (!parse_rotation(entries[i], &end))
+			return tk_yaml_fail(k->y, node, k->err,
+			        "\"%s\" is not a rotation; expected SUITE:NIGHTS with 1 to %d nights",
+			        entries[i], TK_ROTATION_NIGHTS_MAX);
+		if (!is_configured(k->c, entries[i], end))
+			return tk_yaml_fail(k->y, node, k->err,
+			        "\"%.*s\" is not in `suites`; expected one of them",
+			        (int)(end - entries[i]), entries[i]);
 	}
 	return TK_OK;
 }
@@ -406,7 +469,7 @@ static int check_numbers(const struct check *k)
 int tk_config_check(const struct tk_config *c, const struct tk_yaml *y, struct tk_error *err)
 {
 	static int (*const checks[])(const struct check *) = {check_lists, check_upstreams,
-	        check_suites, check_control, check_modes, check_fail_on, check_commit_url,
+	        check_suites, check_rotate, check_control, check_modes, check_fail_on, check_commit_url,
 	        check_baseline, check_numbers};
 	const struct check k = {c, y, err};
 	int status = TK_OK;

@@ -95,6 +95,7 @@ struct tk_config {
 	size_t upstream_count;
 	enum tk_sandbox_mode sandbox;
 	char **suites; /* "[KIND:]NAME", names (suites/NAME.yml) or paths; NULL-terminated */
+	char **rotate; /* "SUITE:NIGHTS"; NULL-terminated */
 	struct tk_budgets budgets;
 	struct tk_measure_config measure;
 	struct tk_threshold_config thresholds;
@@ -138,6 +139,9 @@ const char *tk_config_suggest_upstream(const struct tk_config *c, const char *na
 
 /* Whether `backends` of an upstream names it, or names none. */
 bool tk_config_measures_backend(const struct tk_upstream_config *u, const char *backend);
+
+/* Nights that measure a suite once; `own`: what its file says. */
+uint32_t tk_config_rotate_nights(const struct tk_config *c, const char *suite, uint32_t own);
 
 /* The name or path of an entry of `suites`. *kind: of its devices; TK_DEVICE_OTHER: of all. */
 const char *tk_config_suite_name(const char *entry, enum tk_device_kind *kind);

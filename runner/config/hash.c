@@ -49,6 +49,8 @@ int tk_config_hash(struct tk_config *c, struct tk_error *err)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	hash_words(h, c->devices);
 	hash_words(h, c->suites);
+	if (c->rotate[0]) /* else as before there was such a key */
+		hash_words(h, c->rotate);
 	tk_hash_add_i64(h, (int64_t)c->upstream_count);
 	for (size_t i = 0; i < c->upstream_count; i++)
 		hash_upstream(h, &c->upstreams[i]);

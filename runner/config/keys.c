@@ -24,6 +24,11 @@ static const struct tk_config_key top_keys[] = {
 	  .details = "`cuda:first-gpu` is measured on devices of the kind `cuda` only. "
 	             "A name is looked up as `suites/NAME.yml` beside this file, then among the "
 	             "suites that come with the tracker. See [suites](suites.md)." },
+	{ .name = "rotate", .type = TK_CONFIG_TEXTS, .offset = FIELD(rotate), .fallback = "",
+	  .example = "[gemm-full:7]",
+	  .summary = "SUITE:NIGHTS: measure a suite once in so many nights, a share each night",
+	  .details = "In place of `rotate` in the file of the suite; 1: all of it every night. See "
+	             "[suites](suites.md#the-file)." },
 	{ .name = "sandbox", .type = TK_CONFIG_SANDBOX_MODE, .offset = FIELD(sandbox),
 	  .fallback = "auto",
 	  .summary = "boundary around builds and backends: required, auto or off",

@@ -295,7 +295,8 @@ static int load_suite(
 	else
 		out->rows = grown;
 	for (size_t i = 0; !status && i < suite->count; i++)
-		status = add_problem(n, &suite->problems[i], kinds, suite->rotate_nights, out, err);
+		status = add_problem(n, &suite->problems[i], kinds,
+		        tk_config_rotate_nights(n->config, name, suite->rotate_nights), out, err);
 	tk_suite_free(suite);
 	return status;
 }
