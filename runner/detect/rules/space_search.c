@@ -8,9 +8,12 @@
 #include "base/error.h"
 #include "base/rng.h"
 
-#define NOISE 0.01 /* of one time, relative to the spread of all */
-static const double scales[] = {0.15, 0.3, 0.6, 1.2, 2.4};
-#define FIT_EVERY 8 /* times between two choices of the scale */
+static const double scales[] = {0.15, 0.3, 0.6, 1.2, 2.4},
+                    noises[] = {0.001, 0.01, 0.1, 0.5};
+#define FIT_EVERY 8 /* times between two choices of scale and noise */
+/* Slower than this many times the fastest is all alike: what is bad by how much tells nothing of
+ * what is good, and a disturbed run is no landscape. */
+#define SLOW_FACTOR 2
 
 /* ---- points ---- */
 
@@ -45,7 +48,8 @@ int tk_space_search_open(struct tk_space_search *s, const int64_t *values, size_
 	        .start = malloc((count + 1) * sizeof *s->start),
 	        .work = malloc((n * n + 4 * n) * sizeof *s->work),
 	        .start_count = start < count ? start : count,
-	        .scale = scales[1]};
+	        .scale = scales[1],
+	        .noise = noises[1]};
 	if (!s->at || !s->log_ns || !s->is_tried || !s->tried || !s->start || !s->work)
 		return TK_ENOMEM;
 	for (size_t i = 0; i < count; i++) {
@@ -94,15 +98,21 @@ struct model {
 	double mean, sd, least;
 };
 
+/* The logarithm of the i-th time. */
+static double get_time(const struct model *m, size_t i)
+{
+	return fmin(m->s->log_ns[m->points[i]], m->least + log(SLOW_FACTOR));
+}
+
 /* false: the matrix is not positive definite. */
-static bool factorise(const struct model *m, double scale)
+static bool factorise(const struct model *m, double scale, double noise)
 {
 	double *l = m->factor;
 	size_t n = m->n;
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k <= i; k++) {
 			double sum = covariance(m->s, m->points[i], m->points[k], scale) +
-			             (i == k ? NOISE : 0);
+			             (i == k ? noise : 0);
 			for (size_t j = 0; j < k; j++)
 				sum -= l[i * n + j] * l[k * n + j];
 			if (i == k && !(sum > 0))
@@ -132,13 +142,13 @@ static void solve_upper(const struct model *m, double *x)
 }
 
 /* Logarithm of the likelihood of the times, without constants; the weights are set. */
-static double fit(struct model *m, double scale)
+static double fit(struct model *m, double scale, double noise)
 {
 	double likelihood = 0;
-	if (!factorise(m, scale))
+	if (!factorise(m, scale, noise))
 		return -INFINITY;
 	for (size_t i = 0; i < m->n; i++)
-		m->weights[i] = (m->s->log_ns[m->points[i]] - m->mean) / m->sd;
+		m->weights[i] = (get_time(m, i) - m->mean) / m->sd;
 	solve_lower(m, m->weights);
 	for (size_t i = 0; i < m->n; i++)
 		likelihood -= m->weights[i] * m->weights[i] / 2 + log(m->factor[i * m->n + i]);
@@ -149,13 +159,15 @@ static double fit(struct model *m, double scale)
 static void choose_scale(struct tk_space_search *s, struct model *m)
 {
 	double best = -INFINITY;
-	for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
-		double likelihood = fit(m, scales[i]);
-		if (likelihood > best) {
-			best = likelihood;
-			s->scale = scales[i];
+	for (size_t i = 0; i < sizeof scales / sizeof *scales; i++)
+		for (size_t k = 0; k < sizeof noises / sizeof *noises; k++) {
+			double likelihood = fit(m, scales[i], noises[k]);
+			if (likelihood > best) {
+				best = likelihood;
+				s->scale = scales[i];
+				s->noise = noises[k];
+			}
 		}
-	}
 }
 
 /* false: fewer than two points have a time, or all the same. */
@@ -172,19 +184,19 @@ static bool make_model(struct tk_space_search *s, size_t *points, struct model *
 	for (size_t i = 0; i < s->tried_count; i++)
 		if (!isnan(s->log_ns[s->tried[i]]))
 			points[m->n++] = s->tried[i];
-	for (size_t i = 0; i < m->n; i++) {
-		sum += s->log_ns[points[i]];
+	for (size_t i = 0; i < m->n; i++)
 		m->least = fmin(m->least, s->log_ns[points[i]]);
-	}
+	for (size_t i = 0; i < m->n; i++)
+		sum += get_time(m, i);
 	m->mean = sum / (double)m->n;
 	for (size_t i = 0; i < m->n; i++)
-		squares += (s->log_ns[points[i]] - m->mean) * (s->log_ns[points[i]] - m->mean);
+		squares += (get_time(m, i) - m->mean) * (get_time(m, i) - m->mean);
 	m->sd = sqrt(squares / (double)m->n);
 	if (m->n < 2 || !(m->sd > 0))
 		return false;
 	if (s->tried_count % FIT_EVERY == s->start_count % FIT_EVERY)
 		choose_scale(s, m);
-	return isfinite(fit(m, s->scale));
+	return isfinite(fit(m, s->scale, s->noise));
 }
 
 /* By how much, as a logarithm, the point is expected to be faster than the fastest. */

@@ -28,6 +28,7 @@ struct tk_space_search {
 	size_t *start; /* of the random start */
 	double *work;  /* of the model */
 	double scale;  /* length along which times are alike */
+	double noise;  /* of one time, relative to the spread of all; both by maximum likelihood */
 };
 
 /* values: count x dimensions, point by point; the first point is tried first. Close in any case.
