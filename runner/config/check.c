@@ -469,8 +469,8 @@ static int check_numbers(const struct check *k)
 int tk_config_check(const struct tk_config *c, const struct tk_yaml *y, struct tk_error *err)
 {
 	static int (*const checks[])(const struct check *) = {check_lists, check_upstreams,
-	        check_suites, check_rotate, check_control, check_modes, check_fail_on, check_commit_url,
-	        check_baseline, check_numbers};
+	        check_suites, check_rotate, check_control, check_modes, check_fail_on,
+	        check_commit_url, check_baseline, check_numbers};
 	const struct check k = {c, y, err};
 	int status = TK_OK;
 
