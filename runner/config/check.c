@@ -10,8 +10,8 @@
 #include "base/yaml.h"
 #include "config/internal.h"
 #include "core/status.h"
-#include "suite/rotation.h"
 #include "suite/find.h"
+#include "suite/rotation.h"
 
 struct check {
 	const struct tk_config *c;
@@ -124,7 +124,8 @@ static int check_rotate(const struct check *k)
 
 		if (!parse_rotation(entries[i], &end))
 			return tk_yaml_fail(k->y, node, k->err,
-			        "\"%s\" is not a rotation; expected SUITE:NIGHTS with 1 to %d nights",
+			        "\"%s\" is not a rotation; expected SUITE:NIGHTS with 1 to %d "
+			        "nights",
 			        entries[i], TK_ROTATION_NIGHTS_MAX);
 		if (!is_configured(k->c, entries[i], end))
 			return tk_yaml_fail(k->y, node, k->err,

@@ -8,8 +8,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 
-static const double scales[] = {0.15, 0.3, 0.6, 1.2, 2.4},
-                    noises[] = {0.001, 0.01, 0.1, 0.5};
+static const double scales[] = {0.15, 0.3, 0.6, 1.2, 2.4}, noises[] = {0.001, 0.01, 0.1, 0.5};
 #define FIT_EVERY 8 /* times between two choices of scale and noise */
 /* Slower than this many times the fastest is all alike: what is bad by how much tells nothing of
  * what is good, and a disturbed run is no landscape. */
