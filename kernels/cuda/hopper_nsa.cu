@@ -314,11 +314,11 @@ HOPPER_INLINE void consume_branch(float *o, const hopper_nsa_args &p, const shar
 	consumed_step next = next_step<Traits>(s, r, v.group_tokens, 1 << 30);
 	while (next.key >= 0) {
 		consumed_step now = next;
+		tk_trace_enter<0>(trace, REGION_SCORES);
 		wgmma_fence();
 		issue_scores<Traits, T>(score, v.q, s.stages + now.stage * Traits::STAGE_BYTES);
-		tk_trace_begin<0>(trace, REGION_SCORES, now.stage, REGION_WAIT_PRODUCTS);
 		wgmma_wait<0>();
-		tk_trace_end<1>(trace, REGION_SCORES, now.stage, REGION_SOFTMAX);
+		tk_trace_enter<1>(trace, REGION_SOFTMAX);
 		softmax_step<Traits>(m, score, p, v, now, width);
 		scale_rows<Traits::D / 2>(o, m.rescale);
 		pack_weights<Traits, T>(weight, score);
@@ -326,24 +326,22 @@ HOPPER_INLINE void consume_branch(float *o, const hopper_nsa_args &p, const shar
 		tk_trace_advance<3>(trace);
 		while ((next = next_step<Traits>(s, r, v.group_tokens, Traits::STAGES - 1)).key >=
 		        0) {
+			tk_trace_begin<0>(trace, REGION_OUTPUT, now.stage, REGION_SCORES);
 			wgmma_fence();
 			issue_scores<Traits, T>(
 			        score, v.q, s.stages + next.stage * Traits::STAGE_BYTES);
 			issue_output<Traits, T>(o, weight,
 			        s.stages + now.stage * Traits::STAGE_BYTES + Traits::KV_BYTES, 1);
-			tk_trace_begin<0>(trace, REGION_SCORES, next.stage, REGION_WAIT_PRODUCTS);
-			tk_trace_begin<1>(trace, REGION_OUTPUT, now.stage, REGION_WAIT_PRODUCTS);
 			wgmma_wait<1>();
-			tk_trace_end<2>(trace, REGION_SCORES, next.stage, REGION_SOFTMAX);
+			tk_trace_enter<1>(trace, REGION_SOFTMAX);
 			softmax_step<Traits>(m, score, p, v, next, width);
-			tk_trace_enter<3>(trace, REGION_WAIT_PRODUCTS);
 			wgmma_wait<0>();
-			tk_trace_end<4>(trace, REGION_OUTPUT, now.stage, REGION_SOFTMAX);
+			tk_trace_end<2>(trace, REGION_OUTPUT, now.stage, REGION_SOFTMAX);
 			release(s.empty + now.stage * 8);
 			scale_rows<Traits::D / 2>(o, m.rescale);
 			pack_weights<Traits, T>(weight, score);
-			tk_trace_enter<5>(trace, REGION_WAIT_STEP);
-			tk_trace_advance<6>(trace);
+			tk_trace_enter<3>(trace, REGION_WAIT_STEP);
+			tk_trace_advance<4>(trace);
 			now = next;
 		}
 		wgmma_fence();

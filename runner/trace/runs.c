@@ -93,3 +93,17 @@ int tk_trace_results_fill(const struct tk_trace_runs *base, const struct tk_trac
 	}
 	return status;
 }
+
+int tk_trace_results_import(const struct tk_trace_runs *untraced, size_t runs,
+        const struct tk_trace_file_kernel *kernel, const struct tk_trace_launch *l,
+        struct tk_trace_results *out, struct tk_error *err)
+{
+	struct tk_trace_result *r = &out->at[0];
+	int status = tk_trace_summarize(kernel, l, &r->head, err);
+	r->kernel = *kernel;
+	out->count = 1;
+	out->runs = runs;
+	out->traced_ns = l->duration_ns;
+	out->untraced_ns = median(untraced->median_ns, runs);
+	return status;
+}

@@ -8,6 +8,7 @@
 /* Of one build. */
 struct tk_trace_runs {
 	double median_ns[TK_TRACE_RUNS_MAX]; /* of a launch, as the worker measured it */
+	double clock_mhz[TK_TRACE_RUNS_MAX]; /* of the device meanwhile; NAN: not known */
 	struct tk_trace_file_kernel *kernels;
 	struct tk_trace_summary (*summaries)[TK_TRACE_RUNS_MAX]; /* of each kernel */
 	size_t kernel_count;                                     /* 0: it does not record */
@@ -37,6 +38,11 @@ struct tk_trace_results {
  * record different regions. */
 int tk_trace_results_fill(const struct tk_trace_runs *base, const struct tk_trace_runs *head,
         size_t runs, struct tk_trace_results *out, struct tk_error *err);
+
+/* One launch that another tool recorded, beside `runs` runs that did not record. */
+int tk_trace_results_import(const struct tk_trace_runs *untraced, size_t runs,
+        const struct tk_trace_file_kernel *kernel, const struct tk_trace_launch *l,
+        struct tk_trace_results *out, struct tk_error *err);
 
 static inline bool tk_trace_results_compare(const struct tk_trace_results *r)
 {

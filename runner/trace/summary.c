@@ -157,7 +157,8 @@ static void correct_duration(struct tk_trace_summary *s)
 {
 	const struct tk_trace_path *p = &s->critical.block;
 	double cost = p->duration_ns > 0 ? p->records * s->record_ns / p->duration_ns : 0;
-	s->corrected_ns = s->duration_ns * (1 - fmin(cost, 1));
+	/* NAN: what a record costs is not known */
+	s->corrected_ns = isnan(cost) ? NAN : s->duration_ns * (1 - fmin(cost, 1));
 }
 
 int tk_trace_summarize(const struct tk_trace_file_kernel *kernel, const struct tk_trace_launch *l,

@@ -9,6 +9,7 @@
 #include "core/problem.h"
 #include "nightly/trace/trace_job.h"
 #include "trace/chrome_trace.h"
+#include "trace/proton.h"
 #include "trace/timeline.h"
 
 #include <errno.h>
@@ -19,11 +20,14 @@
 #define RUNS 3
 #define MULTIPROCESSORS 8
 #define SECONDS 0.2
+#define CLOCK_MAX_MHZ 100000
 
 enum {
 	OPT_BASE = 512,
 	OPT_BASE_CONFIG,
 	OPT_HEAD,
+	OPT_IMPORT_PROTON,
+	OPT_CLOCK,
 	OPT_OUT,
 	OPT_RUNS,
 	OPT_LAUNCHES,
@@ -39,6 +43,10 @@ static const struct argp_option options[] = {
                 "Configuration of the base (default: the one that BACKEND has); without --base, "
                 "the base is BACKEND",
                 1},
+        {"clock", OPT_CLOCK, "MHZ", 0,
+                "Clock of the device while it recorded the file of --import-proton (default: as "
+                "measured now)",
+                2},
         {"config-of-backend", TK_RUN_OPT_CONFIG, "NAME", 0,
                 "Use one of the backend's own configurations (default: the one it prefers)", 2},
         {"device", TK_RUN_OPT_DEVICE, "N|UUID", 0, "Use this device (default: 0)", 2},
@@ -48,6 +56,10 @@ static const struct argp_option options[] = {
                 "UPSTREAM:BACKEND",
                 1},
         {"hot", TK_RUN_OPT_HOT, NULL, 0, "One input set that stays in the caches", 3},
+        {"import-proton", OPT_IMPORT_PROTON, "FILE", 0,
+                "Read a launch that Triton's Proton recorded, and measure the kernel without "
+                "records",
+                1},
         {"launches", OPT_LAUNCHES, "N", 0, "Read N launches of each run (default: 4)", 3},
         TK_RUN_ROW_LIST(4),
         {"multiprocessors", OPT_MULTIPROCESSORS, "N", 0,
@@ -78,6 +90,11 @@ static void check(struct tk_trace_options *o, struct argp_state *state)
 	if (o->head && (!o->base || o->base_config))
 		argp_error(state, "--head: expected --base=REV beside it%s",
 		        o->base_config ? ", and no --base-config" : "");
+	if (o->proton_path && (compares || o->head || o->launches >= 0))
+		argp_error(state, "--import-proton: expected without --base, --base-config, "
+		                  "--head and --launches");
+	if (o->clock_mhz > 0 && !o->proton_path)
+		argp_error(state, "--clock: expected --import-proton=FILE beside it");
 	if (o->runs < 0)
 		o->runs = compares ? TK_TRACE_RUNS_MIN : RUNS;
 	if (o->launches < 0)
@@ -100,6 +117,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_HEAD:
 		o->head = arg;
+		return 0;
+	case OPT_IMPORT_PROTON:
+		o->proton_path = arg;
+		return 0;
+	case OPT_CLOCK:
+		o->clock_mhz = parse_count(arg, "clock", CLOCK_MAX_MHZ, state);
+		if (!(o->clock_mhz > 0))
+			argp_error(state, "--clock: expected at least 1");
 		return 0;
 	case OPT_OUT:
 		o->out_path = arg;
@@ -139,6 +164,8 @@ const struct argp tk_argp_trace = {options, parse_option, "BACKEND PROBLEM\n--li
         "  tracker trace hopper_gemm gemm:m=4096,n=4096,k=4096,a=f16 --base-config=tile-128x128\n"
         "  tracker trace self:hopper_gemm gemm:m=4096,n=4096,k=4096,a=f16 --base=main~5 "
         "--head=main\n"
+        "  tracker trace triton attention:b=4,h=16,sq=4096,d=128,dtype=f16 "
+        "--import-proton=attention.chrome_trace\n"
         "  tracker trace --list hopper_gemm"};
 
 enum side_id { SIDE_BASE, SIDE_HEAD, SIDES };
@@ -200,18 +227,24 @@ static void close_side(struct side *side)
 		close(side->fd);
 }
 
+static int write_chrome(const struct session *s, const struct tk_trace_file_kernel *kernel,
+        const struct tk_trace_launch *l, struct tk_error *err)
+{
+	FILE *out = fopen(s->o->out_path, "we");
+	int status = out ? tk_trace_write_chrome(kernel, l, (size_t)s->o->multiprocessors, out, err)
+	                 : tk_fail_errno(err, "%s", s->o->out_path);
+	if (out && fclose(out) != 0 && !status)
+		status = tk_fail_errno(err, "%s", s->o->out_path);
+	return status;
+}
+
 static int write_launch(const struct session *s, const struct tk_trace *t, struct tk_error *err)
 {
 	struct tk_trace_launch l;
 	int status = tk_trace_launch_read(t, 0, t->launch_count - 1, &l, err);
 	if (status)
 		return status;
-	FILE *out = fopen(s->o->out_path, "we");
-	status = out ? tk_trace_write_chrome(
-	                       &t->kernels[0], &l, (size_t)s->o->multiprocessors, out, err)
-	             : tk_fail_errno(err, "%s", s->o->out_path);
-	if (out && fclose(out) != 0 && !status)
-		status = tk_fail_errno(err, "%s", s->o->out_path);
+	status = write_chrome(s, &t->kernels[0], &l, err);
 	tk_trace_launch_free(&l);
 	return status;
 }
@@ -242,14 +275,61 @@ static int measure_side(struct session *s, enum side_id id, size_t run, struct t
 	return status;
 }
 
+static void name_device(struct session *s)
+{
+	const struct tk_run_device *d = &s->sides[SIDE_HEAD].session.devices_open[0];
+	s->report->device = d->name;
+	s->report->device_model = d->model;
+}
+
 static int fill_report(struct session *s, struct tk_error *err)
 {
-	struct side *base = &s->sides[SIDE_BASE], *head = &s->sides[SIDE_HEAD];
+	name_device(s);
+	return tk_trace_results_fill(&s->sides[SIDE_BASE].runs, &s->sides[SIDE_HEAD].runs,
+	        (size_t)s->o->runs, &s->report->results, err);
+}
+
+static int read_proton(struct session *s, double clock_mhz, struct tk_error *err)
+{
+	struct tk_trace_file_kernel kernel;
+	struct tk_trace_launch l;
 	struct tk_trace_report *r = s->report;
-	r->device = head->session.devices_open[0].name;
-	r->device_model = head->session.devices_open[0].model;
-	return tk_trace_results_fill(
-	        &base->runs, &head->runs, (size_t)s->o->runs, &r->results, err);
+	int status = tk_trace_read_proton(s->o->proton_path, clock_mhz, &kernel, &l, err);
+	if (status)
+		return status;
+	status = tk_trace_results_import(
+	        &s->sides[SIDE_HEAD].runs, (size_t)s->o->runs, &kernel, &l, &r->results, err);
+	if (!status && s->o->out_path)
+		status = write_chrome(s, &kernel, &l, err);
+	if (!status && s->store) {
+		json_t *one = tk_trace_timeline_json(&kernel, &l, TK_TRACE_SPANS_STORED);
+		r->timeline = one ? json_pack("[o]", one) : NULL;
+		if (!r->timeline)
+			status = tk_fail(err, TK_ENOMEM, "out of memory");
+	}
+	tk_trace_launch_free(&l);
+	return status;
+}
+
+/* The kernel runs without records, which says how long it takes and the clock; one launch with them
+ * is read. */
+static int import(struct session *s, struct tk_error *err)
+{
+	struct side *head = &s->sides[SIDE_HEAD];
+	double clock_mhz = s->o->clock_mhz;
+	head->options = s->o->run;
+	head->options.seconds = SECONDS;
+	int status = open_side(s, head, false, err);
+	for (size_t run = 0; !status && run < (size_t)s->o->runs; run++)
+		status = measure_side(s, SIDE_HEAD, run, err);
+	if (status)
+		return status;
+	name_device(s);
+	if (!(clock_mhz > 0))
+		clock_mhz = head->runs.clock_mhz[0];
+	if (!(clock_mhz > 0))
+		return tk_fail(err, TK_EUSAGE, "the device reports no clock; expected --clock=MHZ");
+	return read_proton(s, clock_mhz, err);
 }
 
 /* As after --base: "BACKEND:config=NAME"; with --head, the commit. */
@@ -305,11 +385,8 @@ static int build_revisions(struct session *s, struct tk_error *err)
 	return status;
 }
 
-static int trace(struct session *s, struct tk_error *err)
+static int record(struct session *s, struct tk_error *err)
 {
-	struct tk_trace_report *r = s->report;
-	if (tk_problem_parse(&r->problem, s->o->run.problems[0], err))
-		return err->status = TK_EUSAGE;
 	int status = s->o->head ? build_revisions(s, err) : TK_OK;
 	if (!status)
 		status = open_sides(s, err);
@@ -319,8 +396,15 @@ static int trace(struct session *s, struct tk_error *err)
 		if (!status)
 			status = measure_side(s, SIDES - 1 - first, run, err);
 	}
-	if (!status)
-		status = fill_report(s, err);
+	return status ? status : fill_report(s, err);
+}
+
+static int trace(struct session *s, struct tk_error *err)
+{
+	struct tk_trace_report *r = s->report;
+	if (tk_problem_parse(&r->problem, s->o->run.problems[0], err))
+		return err->status = TK_EUSAGE;
+	int status = s->o->proton_path ? import(s, err) : record(s, err);
 	if (!status)
 		status = tk_trace_print(r, s->g, err);
 	return status || !s->store ? status : store_result(s, err);

@@ -7,7 +7,8 @@
 
 struct tk_trace_options {
 	struct tk_run_options run; /* first: tk_run_parse_option() gets it */
-	const char *base, *base_config, *head, *out_path;
+	const char *base, *base_config, *head, *out_path, *proton_path;
+	double clock_mhz;                       /* of --import-proton; 0: as measured */
 	double runs, launches, multiprocessors; /* runs, launches: negative: not given */
 };
 

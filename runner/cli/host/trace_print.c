@@ -157,10 +157,12 @@ static int print_changes(
 static void print_head(const struct tk_trace_result *k)
 {
 	char time[TK_FORMAT_SIZE], record[TK_FORMAT_SIZE], corrected[TK_FORMAT_SIZE];
-	printf("%s: %s on %zu multiprocessors at %.0f MHz; %.0f records of %s", k->kernel.name,
+	bool has_cost = isfinite(k->head.record_ns);
+	printf("%s: %s on %zu multiprocessors at %.0f MHz; %.0f records", k->kernel.name,
 	        tk_format_value(k->head.duration_ns, "ns", time), k->head.multiprocessors,
-	        k->head.clock_mhz, k->head.recorded,
-	        tk_format_value(k->head.record_ns, "ns", record));
+	        k->head.clock_mhz, k->head.recorded);
+	if (has_cost)
+		printf(" of %s", tk_format_value(k->head.record_ns, "ns", record));
 	if (k->head.groups_with_loss > 0)
 		printf(", some of %.0f groups lost", k->head.groups_with_loss);
 	else
@@ -169,8 +171,10 @@ static void print_head(const struct tk_trace_result *k)
 		printf("; the first %u of %u blocks", k->kernel.blocks, k->kernel.launched);
 	else if (!k->kernel.launched)
 		printf("; the first %u blocks", k->kernel.blocks);
-	printf("\nwithout the cost of records about %s\n",
-	        tk_format_value(k->head.corrected_ns, "ns", corrected));
+	putchar('\n');
+	if (has_cost)
+		printf("without the cost of records about %s\n",
+		        tk_format_value(k->head.corrected_ns, "ns", corrected));
 	print_tiles(&k->head.critical);
 	putchar('\n');
 }

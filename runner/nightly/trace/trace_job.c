@@ -50,9 +50,12 @@ int tk_trace_job_run(
 		job->failed = r.outcome != TK_OUTCOME_UNSUPPORTED;
 		status = tk_fail(err, TK_EDATA, "%s: %s", tk_outcome_name(r.outcome), r.message);
 	}
-	if (!status)
+	if (!status) {
 		out->median_ns[run] =
 		        tk_measurement_get_number(r.result, TK_MEASUREMENT_MEDIAN, NAN);
+		out->clock_mhz[run] =
+		        tk_measurement_get_number(r.result, TK_MEASUREMENT_CLOCK_MHZ, NAN);
+	}
 	tk_job_result_free(&r);
 	if (!status && job->fd)
 		status = read_trace(job, out, run, err);

@@ -107,7 +107,7 @@ static void record_ring(const struct tk_backend_ctx *ctx, uint32_t block, uint32
 {
 	uint32_t index = block * memory.groups + group;
 	struct tk_trace_ring *ring = memory.rings + index;
-	struct ring_writer w = {memory.records + (size_t)index * memory.slots, 0, 0xfffffff0u};
+	struct ring_writer w = {memory.records + (size_t)index * memory.slots, 0, 0xfffffff1u};
 	*ring = (struct tk_trace_ring){.block = block,
 	        .group = group,
 	        .multiprocessor = 7 * (block % 2),
