@@ -78,7 +78,11 @@ static void set_regions(struct tk_site *site, struct tk_value *o, const json_t *
 {
 	struct tk_value *list = tk_value_set_list(site->arena, o, "regions");
 	const json_t *regions = json_object_get(kernel, "regions");
-	double whole = tk_kernel_report_number(kernel, "duration_ns");
+	const json_t *tiles = json_object_get(kernel, "tiles");
+	bool has_tiles = json_is_object(tiles);
+	double whole = tk_kernel_report_number(kernel, "duration_ns"),
+	       path_ns = has_tiles ? tk_kernel_report_number(tiles, "mean_ns")
+	                           : tk_kernel_report_number(kernel, "block_ns");
 	char text[TK_FORMAT_SIZE];
 	for (size_t i = 0; i < json_array_size(regions) && i < TK_TIMELINE_REGIONS_MAX; i++) {
 		const json_t *r = json_array_get(regions, i);
@@ -97,9 +101,28 @@ static void set_regions(struct tk_site *site, struct tk_value *o, const json_t *
 		set_percent(site, row, "share", tk_kernel_report_number(r, "share_of_groups"));
 		set_time(site, row, "exposed", exposed);
 		set_percent(site, row, "exposed_share", exposed / whole);
+		set_percent(site, row, "critical",
+		        tk_kernel_report_number(r, has_tiles ? "tile_critical_ns" : "critical_ns") /
+		                path_ns);
 		tk_svg_draw_bar(&site->markup, exposed / whole, "rest");
 		tk_page_set_markup(site, row, "bar_markup");
 	}
+}
+
+/* Of a persistent kernel; none: left out. */
+static void set_tile_times(struct tk_site *site, struct tk_value *o, const json_t *kernel)
+{
+	const json_t *tiles = json_object_get(kernel, "tiles");
+	double count = tk_kernel_report_number(tiles, "count");
+	char number[TK_FORMAT_SIZE], mean[TK_FORMAT_SIZE], shortest[TK_FORMAT_SIZE],
+	        longest[TK_FORMAT_SIZE];
+	if (!(count > 0 && count < 1e15))
+		return;
+	tk_value_set_fmt(site->arena, o, "tiles", "%s of %s in the mean, %s to %s",
+	        tk_format_count((int64_t)count, number),
+	        tk_format_value(tk_kernel_report_number(tiles, "mean_ns"), "ns", mean),
+	        tk_format_value(tk_kernel_report_number(tiles, "shortest_ns"), "ns", shortest),
+	        tk_format_value(tk_kernel_report_number(tiles, "longest_ns"), "ns", longest));
 }
 
 static void set_recording(struct tk_site *site, struct tk_value *o, const json_t *kernel)
@@ -111,9 +134,11 @@ static void set_recording(struct tk_site *site, struct tk_value *o, const json_t
 	       recorded = tk_kernel_report_number(kernel, "blocks"),
 	       all = tk_kernel_report_number(kernel, "blocks_launched");
 	bool has_all = !(all > recorded) && isfinite(all);
-	tk_value_set_fmt(site->arena, o, "records", isfinite(count) ? "%s of %s, %s" : "–",
+	double cost_ns = tk_kernel_report_number(kernel, "record_ns");
+	bool has_cost = isfinite(cost_ns);
+	tk_value_set_fmt(site->arena, o, "records", isfinite(count) ? "%s%s%s, %s" : "–",
 	        isfinite(count) ? tk_format_count((int64_t)count, records) : "",
-	        tk_format_value(tk_kernel_report_number(kernel, "record_ns"), "ns", cost),
+	        has_cost ? " of " : "", has_cost ? tk_format_value(cost_ns, "ns", cost) : "",
 	        lost > 0 ? "some lost" : "none lost");
 	tk_value_set_fmt(site->arena, o, "blocks",
 	        has_all         ? "%s"
@@ -266,6 +291,7 @@ static void add_kernel(struct tk_site *site, struct tk_value *list, const json_t
 	set_activities(site, o, kernel);
 	set_regions(site, o, kernel);
 	set_recording(site, o, kernel);
+	set_tile_times(site, o, kernel);
 }
 
 /* The kernels of a launch, and after them their timelines: both lists are in one order. */

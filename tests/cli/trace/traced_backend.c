@@ -1,5 +1,6 @@
 /* f32 GEMM on the CPU that records regions of its own making: four blocks on two multiprocessors
- * with a producer and a consumer each, at 1,000 MHz, so that every figure of a trace is known.
+ * with a producer and a consumer each, which takes two tiles, at 1,000 MHz, so that every figure of
+ * a trace is known.
  * Options: softmax=NS (longer), load=NS (longer), lie=NAME (a trace that cannot be true). SPIN_US:
  * how long a launch lasts at least. */
 #include "tracker_abi.h"
@@ -91,7 +92,8 @@ static void record_steps(struct ring_writer *w, const struct tk_backend_ctx *ctx
 	for (unsigned i = 0; i < 4; i++)
 		put(w, TK_TRACE_CALIBRATION, TK_TRACE_DOES, 0, 0);
 	for (unsigned i = 0; i < STEPS; i++) {
-		put(w, group ? WAIT : LOAD, TK_TRACE_DOES, 0, 0);
+		put(w, group ? WAIT : LOAD,
+		        group && i % (STEPS / 2) == 0 ? TK_TRACE_BEGIN_TILE : TK_TRACE_DOES, 0, 0);
 		w->clock += (uint32_t)((group ? WAIT_NS : LOAD_NS) + ctx->load_ns + rand() % 3);
 		if (group == 0)
 			continue;
