@@ -10,7 +10,8 @@
 struct entry {
 	const struct tk_axes *axes;
 	size_t index;
-	double fixed; /* the batch or the tokens that make a line of it */
+	double fixed; /* the batch, the tokens or the length that make a line of it */
+	double place; /* along the line */
 };
 
 static int compare_numbers(double a, double b)
@@ -25,7 +26,7 @@ static int compare_by_sweep(const void *a, const void *b)
 	if (!d)
 		d = compare_numbers(x->fixed, y->fixed);
 	if (!d)
-		d = compare_numbers(x->axes->x, y->axes->x);
+		d = compare_numbers(x->place, y->place);
 	return d ? d : (x->index > y->index) - (x->index < y->index);
 }
 
@@ -45,7 +46,7 @@ static int add_sweep(const struct entry *entries, size_t count, struct tk_sweep 
 	if (count < TK_SWEEP_SIZES_MIN)
 		return 0;
 	for (size_t i = 1; i < count; i++)
-		if (entries[i].axes->x == entries[i - 1].axes->x)
+		if (entries[i].place == entries[i - 1].place)
 			return 0;
 	sweep->members = malloc(count * sizeof *sweep->members);
 	if (!sweep->members)
@@ -60,7 +61,7 @@ static int add_sweep(const struct entry *entries, size_t count, struct tk_sweep 
 static bool has_repeated_size(const struct entry *entries, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
-		if (entries[i].axes->x == entries[i - 1].axes->x)
+		if (entries[i].place == entries[i - 1].place)
 			return true;
 	return false;
 }
@@ -76,50 +77,79 @@ static bool is_known(const struct tk_sweeps *s, const struct tk_sweep *sweep)
 	return false;
 }
 
-/* The problems of one rest: one line, or a line for each batch and each number of tokens. */
-static int split(struct entry *entries, size_t count, struct tk_sweeps *out, struct tk_error *err)
+enum kind { OVER_ALL, TOKENS, BATCH, LENGTH };
+
+static void place_entries(struct entry *entries, size_t count, enum kind kind)
 {
-	enum { TOKENS, BATCH, KINDS };
-	for (size_t i = 0; i < count; i++)
-		entries[i].fixed = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct tk_axes *at = entries[i].axes;
+		entries[i].place = kind == LENGTH ? at->column_order : at->x;
+		entries[i].fixed = kind == TOKENS   ? at->column_order * at->x
+		                   : kind == BATCH  ? at->column_order
+		                   : kind == LENGTH ? at->x
+		                                    : 0;
+	}
 	qsort(entries, count, sizeof *entries, compare_by_sweep);
-	if (!has_repeated_size(entries, count))
-		return add_sweep(entries, count, &out->at[out->count], &out->count, err);
+}
+
+/* A line for each value of what is constant along lines of this kind. */
+static int split_by(struct entry *entries, size_t count, enum kind kind, struct tk_sweeps *out,
+        struct tk_error *err)
+{
 	int status = 0;
-	for (int kind = TOKENS; !status && kind < KINDS; kind++) {
-		for (size_t i = 0; i < count; i++)
-			entries[i].fixed = entries[i].axes->column_order *
-			                   (kind == TOKENS ? entries[i].axes->x : 1);
-		qsort(entries, count, sizeof *entries, compare_by_sweep);
-		for (size_t first = 0, end; !status && first < count; first = end) {
-			for (end = first + 1;
-			        end < count && entries[end].fixed == entries[first].fixed; end++)
-				;
-			struct tk_sweep *sweep = &out->at[out->count];
-			size_t before = out->count;
-			*sweep = (struct tk_sweep){0};
-			status = add_sweep(entries + first, end - first, sweep, &out->count, err);
-			*(kind == TOKENS ? &sweep->tokens : &sweep->batch) = entries[first].fixed;
-			if (out->count > before && is_known(out, sweep)) {
-				free(sweep->members);
-				out->count--;
-			}
+	place_entries(entries, count, kind);
+	for (size_t first = 0, end; !status && first < count; first = end) {
+		for (end = first + 1; end < count && entries[end].fixed == entries[first].fixed;
+		        end++)
+			;
+		struct tk_sweep *sweep = &out->at[out->count];
+		size_t before = out->count;
+		double fixed = entries[first].fixed;
+		*sweep = (struct tk_sweep){.tokens = kind == TOKENS ? fixed : 0,
+		        .batch = kind == BATCH ? fixed : 0,
+		        .length = kind == LENGTH ? fixed : 0};
+		status = add_sweep(entries + first, end - first, sweep, &out->count, err);
+		if (out->count > before && is_known(out, sweep)) {
+			free(sweep->members);
+			out->count--;
 		}
 	}
 	return status;
 }
 
-int tk_sweeps_find(const struct tk_axes *axes, size_t count, size_t max, struct tk_sweeps *out,
+/* The problems of one rest: one line, or a line for each batch, each number of tokens and each
+ * length. */
+static int split(struct entry *entries, size_t count, bool over_batch, struct tk_sweeps *out,
         struct tk_error *err)
+{
+	place_entries(entries, count, OVER_ALL);
+	out->at[out->count] = (struct tk_sweep){0};
+	if (!has_repeated_size(entries, count))
+		return add_sweep(entries, count, &out->at[out->count], &out->count, err);
+	int status = split_by(entries, count, TOKENS, out, err);
+	if (!status)
+		status = split_by(entries, count, BATCH, out, err);
+	if (!status && over_batch)
+		status = split_by(entries, count, LENGTH, out, err);
+	return status;
+}
+
+double tk_sweep_place(const struct tk_sweep *sweep, const struct tk_axes *axes)
+{
+	return sweep->length > 0 ? axes->column_order : axes->x;
+}
+
+int tk_sweeps_find(const struct tk_axes *axes, size_t count, bool over_batch, size_t max,
+        struct tk_sweeps *out, struct tk_error *err)
 {
 	struct entry *entries = malloc((count + 1) * sizeof *entries);
 	size_t used = 0;
-	/* a problem is on at most two lines, and a line has several problems */
+	/* a problem is on at most three lines, and a line has at least as many problems */
 	*out = (struct tk_sweeps){.at = calloc(count + 2, sizeof *out->at)};
 	int status = entries && out->at ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && i < count; i++)
 		if (axes[i].x > 0)
-			entries[used++] = (struct entry){&axes[i], i, 0};
+			entries[used++] = (struct entry){&axes[i], i, 0, axes[i].x};
 	if (used)
 		qsort(entries, used, sizeof *entries, compare_by_sweep);
 	for (size_t first = 0, end; !status && first < used; first = end) {
@@ -127,7 +157,7 @@ int tk_sweeps_find(const struct tk_axes *axes, size_t count, size_t max, struct 
 		        end < used && !strcmp(entries[end].axes->sweep, entries[first].axes->sweep);
 		        end++)
 			;
-		status = split(entries + first, end - first, out, err);
+		status = split(entries + first, end - first, over_batch, out, err);
 	}
 	free(entries);
 	if (out->count)

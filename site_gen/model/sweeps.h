@@ -1,7 +1,9 @@
 /* Lines of the charts over size. One line is one sweep: all its problems have one batch, or one
- * number of tokens (batch x length), so that nothing but the length differs along it. */
+ * number of tokens (batch x length), so that nothing but the length differs along it; or one
+ * length, so that nothing but the batch does. */
 #ifndef TK_SITE_SWEEPS_H
 #define TK_SITE_SWEEPS_H
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "site_gen/model/axes.h"
@@ -13,18 +15,21 @@ struct tk_error;
 struct tk_sweep {
 	size_t *members; /* indices of the problems, by size */
 	size_t count;
-	double batch,
-	        tokens; /* that all have; 0: not constant, or not needed to tell sweeps apart */
+	/* what all have; 0: not constant, or not needed to tell sweeps apart */
+	double batch, tokens;
+	double length; /* > 0: all have it, and the line is over the batch */
 };
 struct tk_sweeps {
 	struct tk_sweep *at; /* the longest first */
 	size_t count;
 };
 
-/* axes[i] belongs to problem i; those without a sweep are left out. Free with tk_sweeps_free, also
- * after a failure. */
-int tk_sweeps_find(const struct tk_axes *axes, size_t count, size_t max, struct tk_sweeps *out,
-        struct tk_error *err);
+/* axes[i] belongs to problem i; those without a sweep are left out. over_batch: lines over the
+ * batch, too. Free with tk_sweeps_free, also after a failure. */
+int tk_sweeps_find(const struct tk_axes *axes, size_t count, bool over_batch, size_t max,
+        struct tk_sweeps *out, struct tk_error *err);
+/* Where a problem is on the line. */
+double tk_sweep_place(const struct tk_sweep *sweep, const struct tk_axes *axes);
 void tk_sweeps_free(struct tk_sweeps *sweeps);
 
 /* "Forward, causal, head dimension 256, f16, 16 heads" from the keys of a problem ("causal=1 d=256

@@ -27,6 +27,7 @@ struct tk_kernel_problem {
 	bool shown;
 	struct tk_axes at;
 	char sweeps[48]; /* the numbers of its charts, separated by spaces */
+	bool over_batch; /* one of them is over the batch */
 };
 
 /* TK_KERNEL_COLUMNS_MAX: the table is full. */

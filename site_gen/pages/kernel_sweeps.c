@@ -12,7 +12,7 @@
 #include "site_gen/pages/kernel_internal.h"
 #include "site_gen/render/line_chart.h"
 
-#define CHARTS_MAX 12
+#define CHARTS_MAX 14
 #define PEAK_RATE_MIN 0.3 /* of the peak; it is not drawn over rates that are lower */
 
 /* A chart among those of its table. */
@@ -50,6 +50,9 @@ static void set_title(struct tk_site *site, struct tk_value *o, const struct tk_
 	else if (sweep->batch > 0)
 		tk_value_set_fmt(
 		        site->arena, o, "sweep_title", "%s, batch %.0f", title, sweep->batch);
+	else if (sweep->length > 0)
+		tk_value_set_fmt(site->arena, o, "sweep_title", "%s, length %s", title,
+		        tk_format_count((int64_t)sweep->length, count));
 	else if (fixed)
 		tk_value_set_fmt(site->arena, o, "sweep_title", "%s, %.*s", title,
 		        (int)(fixed - (head[fixed - 1] == ' ')), head);
@@ -62,11 +65,14 @@ static double newest_rate(const struct tk_site_series *s, const char **unit)
 	return s ? tk_series_rate(s, tk_series_newest_value(s), unit) : NAN;
 }
 
-/* Forward before backward, then by the constant keys: a grid that reads like a table. */
+/* Forward before backward, then by the constant keys: a grid that reads like a table. Over the
+ * length before over the batch. */
 static int compare_panels(const void *a, const void *b)
 {
 	const struct panel *x = a, *y = b;
 	int d = tk_axes_compare_rest(x->axes->sweep, y->axes->sweep);
+	if (!d)
+		d = (x->sweep->length > 0) - (y->sweep->length > 0);
 	return d ? d : (x->place > y->place) - (x->place < y->place);
 }
 
@@ -97,6 +103,12 @@ static void set_tops(struct panel *panels, size_t count, const struct tk_model *
 	}
 }
 
+static const char *x_name(const struct tk_kernel_columns *columns, const struct tk_sweep *sweep)
+{
+	const struct tk_axes_names *names = tk_axes_names(columns->op);
+	return sweep->length > 0 ? names->column : names->x;
+}
+
 /* A line of each backend that has at least two points. */
 static int draw(struct tk_site *site, struct tk_value *o, const struct tk_kernel_columns *columns,
         const struct tk_kernel_problem *const *problems, const struct panel *panel,
@@ -121,7 +133,7 @@ static int draw(struct tk_site *site, struct tk_value *o, const struct tk_kernel
 			if (!isfinite(rate))
 				continue;
 			unit = own_unit;
-			*end++ = (struct tk_chart_point){p->at.x, rate};
+			*end++ = (struct tk_chart_point){tk_sweep_place(sweep, &p->at), rate};
 			line.count++;
 		}
 		if (!line.count)
@@ -130,18 +142,18 @@ static int draw(struct tk_site *site, struct tk_value *o, const struct tk_kernel
 		struct tk_value *key = tk_value_append_object(site->arena, keys);
 		tk_page_set_key(site, key, columns->looks[c], columns->labels[c]);
 	}
-	const struct tk_chart_axes axes = {
-	        tk_axes_names(columns->op)->x, unit, panel->top, panel->peak};
+	const struct tk_chart_axes axes = {x_name(columns, sweep), unit, panel->top, panel->peak};
 	tk_line_chart_draw(&site->markup, lines, count, &axes);
 	tk_page_set_markup(site, o, "drawing_markup");
 	free(points);
 	return 0;
 }
 
-static void note_member(struct tk_kernel_problem *p, size_t sweep)
+static void note_member(struct tk_kernel_problem *p, size_t number, const struct tk_sweep *sweep)
 {
 	size_t len = strlen(p->sweeps);
-	snprintf(p->sweeps + len, sizeof p->sweeps - len, len ? " %zu" : "%zu", sweep);
+	snprintf(p->sweeps + len, sizeof p->sweeps - len, len ? " %zu" : "%zu", number);
+	p->over_batch = p->over_batch || sweep->length > 0;
 }
 
 /* axes[i] belongs to shown[i]. */
@@ -167,7 +179,10 @@ static int add_panels(struct tk_site *site, struct tk_value *o,
 		struct tk_value *chart = tk_value_append_object(site->arena, list);
 		char text[TK_FORMAT_SIZE];
 		for (size_t k = 0; k < panels[i].sweep->count; k++)
-			note_member(&problems[shown[panels[i].sweep->members[k]] - problems], i);
+			note_member(&problems[shown[panels[i].sweep->members[k]] - problems], i,
+			        panels[i].sweep);
+		tk_value_set(site->arena, chart, "over",
+		        panels[i].sweep->length > 0 ? x_name(columns, panels[i].sweep) : "");
 		set_title(site, chart, panels[i].sweep, panels[i].axes);
 		tk_value_set_int(site->arena, chart, "number", (int64_t)i);
 		tk_value_set(site->arena, chart, "top", tk_format_digits(panels[i].top, 5, text));
@@ -197,7 +212,7 @@ int tk_kernel_set_sweeps(struct tk_site *site, struct tk_value *o,
 			shown[used++] = &problems[i];
 		}
 	if (!status)
-		status = tk_sweeps_find(axes, used, CHARTS_MAX, &sweeps, err);
+		status = tk_sweeps_find(axes, used, true, CHARTS_MAX, &sweeps, err);
 	if (!status)
 		status = add_panels(site, o, columns, problems, shown, axes, &sweeps, err);
 	tk_sweeps_free(&sweeps);

@@ -223,6 +223,8 @@ static void add_problem(struct tk_site *site, struct tk_value *rows,
 	tk_page_set_clipped(site, row, "problem", m->series[first].problem->title, 110);
 	tk_page_set_clipped(site, row, "family", m->series[first].problem->family, 60);
 	tk_value_set_fmt(site->arena, row, "x", *problem->sweeps ? "%.9g" : "", problem->at.x);
+	tk_value_set_fmt(site->arena, row, "batch", problem->over_batch ? "%.9g" : "",
+	        problem->at.column_order);
 	tk_value_set(site->arena, row, "sweeps", problem->sweeps);
 	struct tk_value *cells = tk_value_set_list(site->arena, row, "cells");
 	for (size_t c = 0; c < columns->count; c++)

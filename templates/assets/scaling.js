@@ -29,6 +29,9 @@ window.tracker ??= {};
       name: head.textContent.trim(),
       look: +head.dataset.look,
     }));
+    const overBatch = new Set(
+      dom.all("figure[data-over]", section).map(({ dataset }) => dataset.sweep),
+    );
     const sweeps = new Map();
     for (const row of dom.all("table.compare tbody tr[data-x]", section)) {
       const [head, ...cells] = row.cells;
@@ -36,8 +39,9 @@ window.tracker ??= {};
       for (const number of row.dataset.sweeps.split(" ")) {
         if (!sweeps.has(number)) sweeps.set(number, new Map());
         const sweep = sweeps.get(number);
+        const x = +(overBatch.has(number) ? row.dataset.batch : row.dataset.x);
         cells.forEach((cell, i) => {
-          const point = readPoint(cell, +row.dataset.x, title);
+          const point = readPoint(cell, x, title);
           if (point) sweep.set(i, [...(sweep.get(i) ?? []), point]);
         });
       }
@@ -190,7 +194,8 @@ window.tracker ??= {};
   }
 
   function drawChart(canvas, sweep, backends, { xName, panel }) {
-    const datasets = [...sweep].map(([i, points]) => ({
+    const byColumn = [...sweep].toSorted(([left], [right]) => left - right);
+    const datasets = byColumn.map(([i, points]) => ({
       ...seriesStyle(backends[i].look),
       label: backends[i].name,
       data: points.toSorted(bySize),
@@ -230,7 +235,8 @@ window.tracker ??= {};
       figure.hidden = !sweep.size;
       const note = figure.querySelector(".peak-note");
       if (note) note.hidden = metric !== null; // only rates have a peak
-      if (sweep.size) addChart(figure, sweep, backends, holder.dataset.xName);
+      if (sweep.size)
+        addChart(figure, sweep, backends, figure.dataset.over ?? holder.dataset.xName);
     }
   }
 

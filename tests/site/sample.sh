@@ -15,6 +15,10 @@ grep -q 'class="map"' "$work/site/kernels/attention.html" || {
 	echo "attention has no map"
 	exit 1
 }
+grep -q 'data-over="Batch"' "$work/site/kernels/attention.html" || {
+	echo "attention has no chart over the batch"
+	exit 1
+}
 grep -q '23 nights of 4 machines' "$work/log" || { cat "$work/log"; exit 1; }
 ! grep -q 'No night has been analysed' "$work/site/index.html" || {
 	echo "the overview does not know the analysed nights"

@@ -87,12 +87,21 @@ export const tests = {
       [...document.querySelectorAll(".scaling figcaption")].map((e) => e.textContent),
     );
     assert.ok(titles.every((title) => /head dimension/.test(title)));
+    const overBatch = await page.evaluate(() =>
+      [...document.querySelectorAll(".scaling figure[data-over] canvas")].map((canvas) => {
+        const { data, options } = Chart.getChart(canvas);
+        return [options.scales.x.title.text, ...data.datasets[0].data.map(({ x }) => x)];
+      }),
+    );
+    assert.deepEqual(overBatch, Array(3).fill(["Batch", 1, 2, 4]));
+    assert.equal(titles.filter((title) => /, length [0-9,]+$/.test(title)).length, 3);
     const gpu = [
       ["cutlass · 128x256x64", 3],
       ["flash-attention", 3],
     ];
     assert.deepEqual(charts, [
       ...[gpu, gpu, gpu, gpu], // a line is one batch or one number of tokens
+      ...[gpu, gpu, gpu], // or over the batch, at one length
       [
         ["cpu", 3],
         ["openblas", 3],

@@ -82,7 +82,7 @@ static void a_line_is_one_sweep(void **state)
 	struct tk_sweeps sweeps;
 	for (size_t i = 0; i < 6; i++)
 		axes[i] = axes_of("attention", texts[i]);
-	assert_int_equal(tk_sweeps_find(axes, 6, 9, &sweeps, NULL), 0);
+	assert_int_equal(tk_sweeps_find(axes, 6, false, 9, &sweeps, NULL), 0);
 	assert_int_equal(sweeps.count, 2);
 	for (size_t i = 0; i < sweeps.count; i++) {
 		assert_int_equal(sweeps.at[i].count, 3);
@@ -95,6 +95,36 @@ static void a_line_is_one_sweep(void **state)
 			assert_true(at->x == 512 << k);
 		}
 	}
+	tk_sweeps_free(&sweeps);
+}
+
+/* Of two lengths, one with three batches; then a line over the length. */
+static void a_line_over_the_batch_has_one_length(void **state)
+{
+	static const char *const texts[] = {"attention:b=1,d=64,h=2,hkv=2,skv=512,sq=512",
+	        "attention:b=8,d=64,h=2,hkv=2,skv=512,sq=512",
+	        "attention:b=2,d=64,h=2,hkv=2,skv=512,sq=512",
+	        "attention:b=1,d=64,h=2,hkv=2,skv=1024,sq=1024",
+	        "attention:b=4,d=80,h=2,hkv=2,skv=512,sq=512",
+	        "attention:b=4,d=80,h=2,hkv=2,skv=1024,sq=1024",
+	        "attention:b=4,d=80,h=2,hkv=2,skv=2048,sq=2048"};
+	struct tk_axes axes[7];
+	struct tk_sweeps sweeps;
+	for (size_t i = 0; i < 7; i++)
+		axes[i] = axes_of("attention", texts[i]);
+	assert_int_equal(tk_sweeps_find(axes, 7, true, 9, &sweeps, NULL), 0);
+	assert_int_equal(sweeps.count, 2);
+	assert_true(sweeps.at[1].length == 0 && sweeps.at[1].batch == 0);
+	assert_true(tk_sweep_place(&sweeps.at[1], &axes[6]) == 2048);
+	assert_true(sweeps.at[0].length == 512);
+	assert_int_equal(sweeps.at[0].count, 3);
+	static const double batches[] = {1, 2, 8};
+	for (size_t k = 0; k < 3; k++)
+		assert_true(tk_sweep_place(&sweeps.at[0], &axes[sweeps.at[0].members[k]]) ==
+		            batches[k]);
+	tk_sweeps_free(&sweeps);
+	assert_int_equal(tk_sweeps_find(axes, 4, false, 9, &sweeps, NULL), 0);
+	assert_int_equal(sweeps.count, 0);
 	tk_sweeps_free(&sweeps);
 }
 
@@ -151,6 +181,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {cmocka_unit_test(a_backend_is_named_once),
 	        cmocka_unit_test(places_problems_in_sweeps), cmocka_unit_test(parses_run_facts),
 	        cmocka_unit_test(ignores_broken_run_facts), cmocka_unit_test(a_line_is_one_sweep),
+	        cmocka_unit_test(a_line_over_the_batch_has_one_length),
 	        cmocka_unit_test(titles_sweeps_in_words)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
