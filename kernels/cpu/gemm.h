@@ -9,9 +9,9 @@ struct tk_cpu_gemm {
 	const struct tk_gemm *g; /* outlives this */
 	const struct tk_cpu_isa *isa;
 	const struct tk_cpu_gemm_isa
-	        *engine;      /* micro-kernel and packing: isa->f32 or the one on pairs of bf16 */
-	char blocking[48];    /* name of the configuration */
-	int64_t mc, kc, nc;   /* block sizes in elements */
+	        *engine;    /* micro-kernel and packing: isa->f32 or the one on pairs of bf16 */
+	char blocking[48];  /* name of the configuration */
+	int64_t mc, kc, nc; /* block sizes in elements */
 	uint32_t threads;
 	int64_t row_parts, column_parts;     /* how C is cut into tasks */
 	size_t a_floats, b_floats, c_floats; /* of one thread's workspace */

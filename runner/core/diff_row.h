@@ -13,7 +13,7 @@ struct tk_diff_row {
 	char series[160], device[96], machine[96], upstream[96], backend[64];
 	char op[32], metric[32], unit[16];
 	char mode[TK_MODE_WORD_SIZE]; /* "": the default mode of its device */
-	char title[160]; /* of the problem */
+	char title[160];              /* of the problem */
 	bool lower_is_better;
 	char problem[TK_PROBLEM_TEXT_MAX], device_name[96];
 	double flops;     /* of the problem */

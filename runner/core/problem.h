@@ -55,7 +55,7 @@ struct tk_problem_spec {
 	enum tk_dist dist;
 	char dist_text[TK_TEXT_NAME_SIZE]; /* TK_DIST_TEXT: which one */
 	int64_t offset;                    /* abi.offset_bytes */
-	char text[TK_PROBLEM_TEXT_MAX]; /* canonical */
+	char text[TK_PROBLEM_TEXT_MAX];    /* canonical */
 };
 
 /* TK_EDATA: "unknown key `mm` of gemm, did you mean `m`?", "attention: h (6) is not a multiple of

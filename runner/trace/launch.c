@@ -20,7 +20,7 @@ struct ring_ref {
 	const struct tk_trace_record *records;
 	uint32_t first, count; /* the oldest record; how many slots from there on are in use */
 	bool has_lost;
-	double offset_ns;      /* of its begin on the common axis */
+	double offset_ns; /* of its begin on the common axis */
 };
 
 struct reader {

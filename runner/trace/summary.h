@@ -33,7 +33,7 @@ struct tk_trace_summary {
 	        [TK_TRACE_ACTIVITIES]; /* mean over the multiprocessors; sum: duration_ns */
 	double duration_ns;
 	double corrected_ns; /* without what records cost; an estimate */
-	double tail_ns; /* how long a multiprocessor waits for the last one, in the mean */
+	double tail_ns;      /* how long a multiprocessor waits for the last one, in the mean */
 	double clock_mhz, record_ns;
 	double recorded, groups_with_loss; /* records; groups whose first ones were overwritten */
 	size_t groups, multiprocessors;

@@ -69,9 +69,9 @@ struct tk_job_request {
 	const char *mode;                       /* as tk_mode_parse() reads it; NULL: cold */
 	const struct tk_job_text *text;         /* of a problem with dist=text:NAME, else NULL */
 	const struct tk_job_sequence *sequence; /* of mode sequence, else NULL */
-	double idle_gap_s;   /* paced, contended: between two bursts */
-	uint32_t sets;       /* input sets */
-	uint64_t seed;       /* of the inputs */
+	double idle_gap_s;                      /* paced, contended: between two bursts */
+	uint32_t sets;                          /* input sets */
+	uint64_t seed;                          /* of the inputs */
 	uint64_t check_seed; /* of what is checked and when; 0: the worker draws one */
 	double deadline_s;   /* of the whole job */
 	double measure_s, relative_half_width, confidence;

@@ -119,7 +119,7 @@ struct tk_model {
 	struct tk_site_tuning *tunings; /* by group, then problem */
 	size_t tuning_count;
 	struct tk_tuning_groups *tuning_groups; /* NULL: nothing is stored */
-	int64_t newest_s; /* of all points; 0: none */
+	int64_t newest_s;                       /* of all points; 0: none */
 };
 
 int tk_model_load(struct tk_store *store, struct tk_model *m, struct tk_error *err);

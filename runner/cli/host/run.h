@@ -79,7 +79,7 @@ struct tk_run_session {
 	const struct tk_job_sequence *sequence; /* of mode sequence, else NULL */
 	struct tk_sequence_entry *sequences;
 	struct tk_text_entry *texts; /* of the problems */
-	int64_t started_s; /* of what is stored */
+	int64_t started_s;           /* of what is stored */
 	struct tk_suite *suite;
 	char *backend_path, *log_path;
 	char *plain_path;   /* of a build that records: the one beside it that does not */

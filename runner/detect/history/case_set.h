@@ -52,7 +52,7 @@ struct tk_case_set {
 	struct tk_commit_groups groups; /* of alerts */
 	struct tk_rows windows, points; /* points: of windows that do not borrow theirs */
 	size_t point_count;             /* of all windows */
-	struct tk_rows ab_pairs; /* of the nights since the range began, by series */
+	struct tk_rows ab_pairs;        /* of the nights since the range began, by series */
 	struct tk_rows bisections;
 	struct tk_rows monitor_events; /* of the nights in the range, by time and series */
 	struct tk_series_case *at;     /* by series id */

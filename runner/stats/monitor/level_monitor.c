@@ -17,8 +17,8 @@
 #define LEAST_AFTER 3    /* at the new level */
 #define LONGEST 60       /* from a split to tonight */
 #define LONGEST_DRIFT 25 /* the same where the series drifts: more may be drift */
-#define EXCURSION 14        /* longest stay at another level that is no change */
-#define FIT_NIGHTS 18.0     /* a fit to so many nights is worth half of its log-likelihood ratio */
+#define EXCURSION 14     /* longest stay at another level that is no change */
+#define FIT_NIGHTS 18.0  /* a fit to so many nights is worth half of its log-likelihood ratio */
 
 /* Log-likelihood ratios. */
 #define PENDING_DECAY 0.93 /* of the memory of a split */

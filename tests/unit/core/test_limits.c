@@ -215,10 +215,10 @@ static void a_measured_bandwidth_is_a_bound(void **state)
 		assert_true(l.memory_gb_per_s == allowed);
 		/* 2 GiB, of which two caches of 1 MiB may stay */
 		const double bytes = 2.0 * 1024 * MIB;
-		assert_true(allows(
-		        &l, "copy:bytes=1073741824", 1.001 * bytes / allowed, 1, reason));
-		assert_false(allows(
-		        &l, "copy:bytes=1073741824", 0.99 * bytes / allowed, 1, reason));
+		assert_true(
+		        allows(&l, "copy:bytes=1073741824", 1.001 * bytes / allowed, 1, reason));
+		assert_false(
+		        allows(&l, "copy:bytes=1073741824", 0.99 * bytes / allowed, 1, reason));
 	}
 }
 
