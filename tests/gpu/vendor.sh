@@ -40,6 +40,14 @@ mapfile -t fp8 < <(
 )
 go cublaslt --hot "${fp8[@]}"
 go cublaslt "--hot --options=fast_accum=1" "gemm:m=256,n=512,k=4096,a=e4m3,c=bf16,tb=t"
+# Off its alignment: kernels of the library, and the comparison of results with verified ones.
+mapfile -t unaligned < <(
+	for offset in 2 4 8 16 64; do
+		gemm m=256,n=512,k=384 a=bf16,offset=$offset
+		echo "gemm:m=257,n=129,k=65,a=bf16,offset=$offset"
+	done
+)
+go cublaslt "" "${unaligned[@]}" gemm:m=257,n=129,k=65,a=f32,offset=4
 go cublaslt "--hot --options=workspace_mib=0" "gemm:m=128,n=128,k=16384,a=bf16,tb=t"
 for i in 0 1 2 3 4 5 6 7; do
 	go cublaslt "--config-of-backend=heuristic-$i" "?gemm:m=2048,n=2048,k=2048,a=bf16,tb=t"

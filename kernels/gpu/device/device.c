@@ -4,6 +4,7 @@
  *
  * The module loads (and says why there is no device) on a machine without one. Ordinary allocations
  * only; clocks and power are read, never set. */
+#include "device_compare.h"
 #include "device_kernels.h"
 #include "device_memory_load.h"
 #include "device_vendor.h"
@@ -172,7 +173,7 @@ static int compare(struct tk_device *dev, const void *a, const void *b, size_t b
 	CHECK(err, gpu_malloc(&differs, sizeof *differs));
 	gpu_error code = gpu_memset(differs, 0, sizeof *differs);
 	if (code == GPU_SUCCESS)
-		code = device_compare_enqueue(a, b, bytes, differs, NULL);
+		code = (gpu_error)device_compare_enqueue(a, b, bytes, differs, NULL);
 	if (code == GPU_SUCCESS)
 		code = gpu_memcpy(&found, differs, sizeof found, GPU_DEVICE_TO_HOST);
 	gpu_free(differs);

@@ -71,23 +71,6 @@ static __global__ void hold_kernel(unsigned long long ticks)
 		pause_briefly();
 }
 
-static __global__ void compare_kernel(
-        const unsigned char *a, const unsigned char *b, size_t bytes, unsigned *differs)
-{
-	size_t step = (size_t)gridDim.x * blockDim.x,
-	       at = (size_t)blockIdx.x * blockDim.x + threadIdx.x, wide = bytes / 16;
-	unsigned found = 0;
-	for (size_t i = at; i < wide; i += step) {
-		uint4 x = reinterpret_cast<const uint4 *>(a)[i],
-		      y = reinterpret_cast<const uint4 *>(b)[i];
-		found |= (x.x ^ y.x) | (x.y ^ y.y) | (x.z ^ y.z) | (x.w ^ y.w);
-	}
-	for (size_t i = wide * 16 + at; i < bytes; i += step)
-		found |= a[i] ^ b[i];
-	if (found)
-		*differs = 1;
-}
-
 gpu_error device_stamp_enqueue(struct device_stamp *slots, unsigned count, unsigned units,
         unsigned long long sequence, gpu_stream stream)
 {
@@ -98,14 +81,5 @@ gpu_error device_stamp_enqueue(struct device_stamp *slots, unsigned count, unsig
 gpu_error device_block_enqueue(double ticks, gpu_stream stream)
 {
 	hold_kernel<<<1, 1, 0, stream>>>(ticks > 0 && ticks < 1e9 ? (unsigned long long)ticks : 0);
-	return gpu_last_error();
-}
-
-/* Both are 16-byte aligned, as everything is that the tracker allocates. */
-gpu_error device_compare_enqueue(
-        const void *a, const void *b, size_t bytes, unsigned *differs, gpu_stream stream)
-{
-	compare_kernel<<<1024, 256, 0, stream>>>(static_cast<const unsigned char *>(a),
-	        static_cast<const unsigned char *>(b), bytes, differs);
 	return gpu_last_error();
 }

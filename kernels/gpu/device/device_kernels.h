@@ -1,4 +1,4 @@
-/* The device layer's own kernels as C functions: clock stamps, bounded waiting, comparison. */
+/* The device layer's own kernels as C functions: clock stamps and bounded waiting. */
 #ifndef TK_DEVICE_KERNELS_H
 #define TK_DEVICE_KERNELS_H
 #include "gpu_host.h"
@@ -21,9 +21,6 @@ gpu_error device_stamp_enqueue(struct device_stamp *slots, unsigned count, unsig
         unsigned long long sequence, gpu_stream stream);
 /* Blocks the stream for this many ticks. Ends in any case. */
 gpu_error device_block_enqueue(double ticks, gpu_stream stream);
-/* *differs (on the device) becomes 1 if the two ranges differ, and is unchanged otherwise. */
-gpu_error device_compare_enqueue(
-        const void *a, const void *b, size_t bytes, unsigned *differs, gpu_stream stream);
 
 #ifdef __cplusplus
 }

@@ -30,7 +30,8 @@ struct dim3 {
 	{
 	}
 };
-struct uint4 {
+struct __align__(16) uint4
+{
 	uint32_t x, y, z, w;
 };
 struct __align__(16) float4

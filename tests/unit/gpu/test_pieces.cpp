@@ -1,6 +1,7 @@
-/* Kernels of kernels/gpu that are no product and no attention, on emulated lanes: the ceilings, and
- * the softmax of native attention. */
+/* Kernels of kernels/gpu that are no product and no attention, on emulated lanes: the ceilings,
+ * the softmax of native attention, and the comparison of results. */
 #include "ceiling_kernels.h"
+#include "device_compare.h"
 #include "gpu_runtime.h"
 #include "softmax.h"
 #include "tracker_abi.h"
@@ -120,8 +121,42 @@ static void softmax(uint32_t dtype, int64_t heads, int64_t sq, int64_t skv, int 
 	}
 }
 
+/* ---- comparison of results ------------------------------------------------------------------- */
+
+static unsigned differ(const unsigned char *a, const unsigned char *b, size_t bytes)
+{
+	unsigned differs = 0;
+	device_compare_enqueue(a, b, bytes, &differs, NULL);
+	return differs;
+}
+
+/* Ranges that begin `x` and `y` bytes after an aligned address. One bit more or less shows wherever
+ * it is, and never outside of the ranges. */
+static void comparisons(size_t x, size_t y, size_t bytes)
+{
+	std::vector<float4> in(bytes / 16 + 3), out(bytes / 16 + 3);
+	unsigned char *a = (unsigned char *)in.data() + x, *b = (unsigned char *)out.data() + y;
+	for (size_t i = 0; i < bytes; i++)
+		a[i] = b[i] = (unsigned char)(rand() >> 7);
+	a[bytes] = 1;
+	b[bytes] = 2;
+	expect(!differ(a, b, bytes), "equal ranges that differ", (double)x, (double)y);
+	size_t step = bytes > 48 ? bytes / 5 : 1;
+	for (size_t i = 0; i < bytes; i += step) {
+		a[i] ^= 0x10;
+		expect(differ(a, b, bytes), "a change that is not found", (double)i, (double)bytes);
+		a[i] ^= 0x10;
+	}
+}
+
 int main(void)
 {
+	for (size_t x : {0, 1, 2, 8})
+		for (size_t y : {0, 2, 4, 8, 15})
+			for (size_t bytes : {0, 1, 14, 16, 48, 5000})
+				comparisons(x, y, bytes);
+	comparisons(4, 4, 5000000); /* more than one step of the largest grid */
+
 	for (size_t bytes : {1, 15, 16, 4096, 4113, 70000})
 		copies(bytes);
 	for (size_t n : {1, 3, 4, 2047, 8192, 20001})
