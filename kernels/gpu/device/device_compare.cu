@@ -30,6 +30,7 @@ compare_kernel(const unsigned char *a, const unsigned char *b, size_t bytes, siz
 extern "C" int device_compare_enqueue(
         const void *a, const void *b, size_t bytes, unsigned *differs, void *stream)
 {
+	const unsigned char *p = (const unsigned char *)a, *q = (const unsigned char *)b;
 	uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
 	size_t head = (x ^ y) % 16 ? bytes : (16 - x % 16) % 16;
 	if (head > bytes)
@@ -38,7 +39,6 @@ extern "C" int device_compare_enqueue(
 	if (blocks > BLOCKS_MAX)
 		blocks = BLOCKS_MAX;
 	compare_kernel<<<(unsigned)blocks, THREADS, 0, (gpu_stream)stream>>>(
-	        (const unsigned char *)a, (const unsigned char *)b, bytes, head, (bytes - head) / 16,
-	        differs);
+	        p, q, bytes, head, (bytes - head) / 16, differs);
 	return gpu_launch_status();
 }
