@@ -211,7 +211,7 @@ static void expect_all(bool is_right)
 			for (int kind = 0; kind < 3; kind++) {
 				if (i > 0 && mode != TK_MODE_COLD && mode != TK_MODE_PACED)
 					continue;
-				if (mode == TK_MODE_SEQUENCE) /* needs a layer: test_engine_modes.c */
+				if (mode == TK_MODE_SEQUENCE) /* see test_engine_modes.c */
 					continue;
 				if (kind > 0 || mode != TK_MODE_CONTENDED)
 					expect(problems[i], (enum tk_mode)mode, kind, is_right);
