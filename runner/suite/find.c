@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "suite/names.h"
 #include "suite/suite.h"
 
 static const char *const endings[] = {".yml", ".yaml", ".json"};
@@ -99,56 +100,16 @@ int tk_suite_find_file(const char *root, const char *name, char **path, struct t
 	return TK_OK;
 }
 
-/* Appends the names of the suites in folder/suites, without duplicates. */
-static int add_names(const char *folder, char ***names, size_t *count, struct tk_error *err)
+static bool shorten(char *file)
 {
-	char *dir = tk_path_join(folder, "suites"), **files = NULL, **grown;
-	size_t n = 0;
-	int status = dir ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	const char *ending = find_ending(file);
 
-	if (!status && tk_dir_exists(dir))
-		status = tk_dir_list(dir, &files, &n, err);
-	grown = status ? NULL : realloc(*names, (*count + n + 1) * sizeof **names);
-	if (!status && !grown)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	if (!status)
-		*names = grown;
-	for (size_t i = 0; !status && i < n; i++) {
-		const char *ending = find_ending(files[i]);
-		bool known = false;
-
-		if (!ending)
-			continue;
-		files[i][strlen(files[i]) - strlen(ending)] = '\0';
-		for (size_t j = 0; j < *count; j++)
-			known = known || strcmp((*names)[j], files[i]) == 0;
-		if (!known && !((*names)[(*count)++] = strdup(files[i])))
-			status = tk_fail(err, TK_ENOMEM, "out of memory");
-	}
-	tk_names_free(files, n);
-	free(dir);
-	return status;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	if (ending)
+		file[strlen(file) - strlen(ending)] = '\0';
+	return ending;
 }
 
 int tk_suite_list_names(const char *root, char ***names, size_t *count, struct tk_error *err)
 {
-	char **all = NULL;
-	size_t n = 0;
-	int status = add_names(root, &all, &n, err);
-
-	if (!status)
-		status = add_names(tk_path_data_dir(), &all, &n, err);
-	if (status) {
-		tk_names_free(all, n);
-		return status;
-	}
-	qsort(all, n, sizeof *all, compare_names);
-	*names = all;
-	*count = n;
-	return TK_OK;
+	return tk_suite_folder_list_names(root, "suites", shorten, names, count, err);
 }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "suite/names.h"
 
 #define FOLDER "inputs"
 #define ENDING ".tokens"
@@ -215,57 +216,17 @@ int tk_text_load(const char *root, const char *name, struct tk_text *out, struct
 
 /* ---- lists ---- */
 
-/* Appends the names of the texts of a folder, without duplicates. */
-static int add_names(const char *root, char ***names, size_t *count, struct tk_error *err)
+static bool shorten(char *file)
 {
-	char *folder = tk_path_join(root, FOLDER), **files = NULL;
-	size_t n = 0;
-	int status = folder ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	char *end = strstr(file, ENDING);
 
-	if (!status && tk_dir_exists(folder))
-		status = tk_dir_list(folder, &files, &n, err);
-	char **grown = status ? NULL : realloc(*names, (*count + n + 1) * sizeof **names);
-	if (!status && !grown)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	*names = grown ? grown : *names;
-	for (size_t i = 0; !status && i < n; i++) {
-		char *end = strstr(files[i], ENDING);
-		bool known = false;
-
-		if (!end || end[strlen(ENDING)])
-			continue;
-		*end = '\0';
-		for (size_t j = 0; j < *count; j++)
-			known = known || strcmp((*names)[j], files[i]) == 0;
-		if (!known && tk_text_name_is_valid(files[i], true) &&
-		        !((*names)[(*count)++] = strdup(files[i])))
-			status = tk_fail(err, TK_ENOMEM, "out of memory");
-	}
-	tk_names_free(files, n);
-	free(folder);
-	return status;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	if (!end || end[strlen(ENDING)])
+		return false;
+	*end = '\0';
+	return tk_text_name_is_valid(file, true);
 }
 
 int tk_text_list_names(const char *root, char ***names, size_t *count, struct tk_error *err)
 {
-	char **all = NULL;
-	size_t n = 0;
-	int status = add_names(root, &all, &n, err);
-
-	if (!status)
-		status = add_names(tk_path_data_dir(), &all, &n, err);
-	if (status) {
-		tk_names_free(all, n);
-		return status;
-	}
-	if (n)
-		qsort(all, n, sizeof *all, compare_names);
-	*names = all;
-	*count = n;
-	return TK_OK;
+	return tk_suite_folder_list_names(root, FOLDER, shorten, names, count, err);
 }

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/process.h"
+#include "cli/action_options.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/table.h"
@@ -15,13 +16,6 @@
 #define FILE_MAX ((size_t)64 << 20)
 #define PARQUET_S 120.0
 
-struct inputs_options {
-	const char *action;
-	char **names;
-	int name_count;
-	bool json;
-};
-
 static const struct argp_option options[] = {
         {"format", 'f', "text|json", 0, "Print a table (default) or JSON", 1},
         {0},
@@ -29,27 +23,7 @@ static const struct argp_option options[] = {
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	struct inputs_options *o = state->input;
-
-	switch (key) {
-	case 'f':
-		o->json = tk_option_parse_json(arg, state);
-		return 0;
-	case ARGP_KEY_ARG:
-		if (o->action)
-			return ARGP_ERR_UNKNOWN; /* the rest comes as ARGP_KEY_ARGS */
-		o->action = arg;
-		return 0;
-	case ARGP_KEY_ARGS:
-		o->names = state->argv + state->next;
-		o->name_count = state->argc - state->next;
-		return 0;
-	case ARGP_KEY_END:
-		if (!o->action)
-			argp_error(state, "missing action; expected import or list");
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
+	return tk_action_options_parse(key, arg, "import or list", state);
 }
 
 const struct argp tk_argp_inputs = {options, parse_option, "import NAME FILE...\nlist",
@@ -139,7 +113,7 @@ static json_t *describe(const struct tk_text *t)
 	        "documents", (json_int_t)tk_text_count_documents(t));
 }
 
-static int import(const struct inputs_options *o, const char *root, struct tk_error *err)
+static int import(const struct tk_action_options *o, const char *root, struct tk_error *err)
 {
 	struct tk_text t = {.count = 0};
 	int status = TK_OK;
@@ -184,7 +158,7 @@ static void list_row(struct tk_table *table, const struct tk_text *t)
 	tk_table_set_cell(table, "DOCUMENTS", "%zu", tk_text_count_documents(t));
 }
 
-static int list(const struct tk_globals *g, const struct inputs_options *o, const char *root,
+static int list(const struct tk_globals *g, const struct tk_action_options *o, const char *root,
         struct tk_error *err)
 {
 	struct tk_table *table = tk_table_new(g, columns);
@@ -215,7 +189,7 @@ static int list(const struct tk_globals *g, const struct inputs_options *o, cons
 int tk_cmd_inputs(const struct tk_globals *g, int argc, char **argv)
 {
 	static const char *const actions[] = {"import", "list", NULL};
-	struct inputs_options o = {0};
+	struct tk_action_options o = {0};
 	struct tk_config *config = NULL;
 	struct tk_error err = {0};
 	int status;

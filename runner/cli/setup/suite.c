@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "cli/action_options.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/table.h"
@@ -13,13 +14,6 @@
 #include "suite/find.h"
 #include "suite/suite.h"
 
-struct suite_options {
-	const char *action;
-	char **names;
-	int name_count;
-	bool json;
-};
-
 static const struct argp_option options[] = {
         {"format", 'f', "text|json", 0, "list, show: print a table (default) or JSON", 1},
         {0},
@@ -27,27 +21,7 @@ static const struct argp_option options[] = {
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	struct suite_options *o = state->input;
-
-	switch (key) {
-	case 'f':
-		o->json = tk_option_parse_json(arg, state);
-		return 0;
-	case ARGP_KEY_ARG:
-		if (o->action)
-			return ARGP_ERR_UNKNOWN; /* the rest comes as ARGP_KEY_ARGS */
-		o->action = arg;
-		return 0;
-	case ARGP_KEY_ARGS:
-		o->names = state->argv + state->next;
-		o->name_count = state->argc - state->next;
-		return 0;
-	case ARGP_KEY_END:
-		if (!o->action)
-			argp_error(state, "missing action; expected list, check or show");
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
+	return tk_action_options_parse(key, arg, "list, check or show", state);
 }
 
 const struct argp tk_argp_suite = {options, parse_option,
@@ -122,7 +96,7 @@ static void list_row(struct tk_table *t, json_t *json, const char *name, const s
 }
 
 /* A broken suite has its row, and its message after the table. */
-static int list(const struct tk_globals *g, const struct suite_options *o)
+static int list(const struct tk_globals *g, const struct tk_action_options *o)
 {
 	struct tk_error err = {0}, broken = {0};
 	struct tk_table *t = tk_table_new(g, list_columns);
@@ -151,7 +125,7 @@ static int list(const struct tk_globals *g, const struct suite_options *o)
 	return broken.status ? tk_command_fail("suite list", &broken) : TK_EXIT_OK;
 }
 
-static int check(const struct tk_globals *g, const struct suite_options *o)
+static int check(const struct tk_globals *g, const struct tk_action_options *o)
 {
 	struct tk_error err = {0};
 	char **found = NULL, **names = o->names;
@@ -210,7 +184,7 @@ static void show_row(struct tk_table *t, json_t *json, const struct tk_suite_pro
 	                      row->group, "source", row->source));
 }
 
-static int show_suite(const struct tk_globals *g, const struct suite_options *o,
+static int show_suite(const struct tk_globals *g, const struct tk_action_options *o,
         const struct tk_suite *s, struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(g, show_columns);
@@ -236,7 +210,7 @@ static int show_suite(const struct tk_globals *g, const struct suite_options *o,
 	return status;
 }
 
-static int show(const struct tk_globals *g, const struct suite_options *o)
+static int show(const struct tk_globals *g, const struct tk_action_options *o)
 {
 	struct tk_error err = {0};
 	struct tk_suite *s = NULL;
@@ -257,14 +231,14 @@ int tk_cmd_suite(const struct tk_globals *g, int argc, char **argv)
 {
 	static const struct {
 		const char *name;
-		int (*run)(const struct tk_globals *g, const struct suite_options *o);
+		int (*run)(const struct tk_globals *g, const struct tk_action_options *o);
 	} actions[] = {
 	        {"list", list},
 	        {"check", check},
 	        {"show", show},
 	};
 	const char *names[sizeof actions / sizeof actions[0] + 1] = {0};
-	struct suite_options o = {0};
+	struct tk_action_options o = {0};
 	struct tk_error err = {0};
 
 	tk_command_parse(&tk_argp_suite, argc, argv, &o);
