@@ -143,7 +143,7 @@ static void add_candidate(struct tk_site *site, struct tk_value *list,
 	                ? tk_format_change_range(c->slower, c->lo, c->hi, range)
 	                : "");
 	tk_value_set_fmt(
-	        site->arena, o, "runs", c->evaluations >= 0 ? "%.0f" : "–", c->evaluations);
+	        site->arena, o, "runs", c->evaluations >= 0 ? "%.15g" : "–", c->evaluations);
 	tk_value_set(site->arena, o, "outcome",
 	        !is_timed && c->outcome != TK_OUTCOME_SKIPPED ? tk_outcome_name(c->outcome) : "");
 	tk_page_set_tone(site, o, "outcome_tone", tk_outcome_tone(c->outcome));
