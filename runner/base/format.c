@@ -117,7 +117,10 @@ const char *tk_format_value(double value, const char *unit, char out[TK_FORMAT_S
 
 static void format_times(double ratio, char out[TK_FORMAT_SIZE])
 {
-	snprintf(out, TK_FORMAT_SIZE, "%.*f×", ratio < 9 ? 1 : 0, ratio + 1);
+	if (ratio >= 1e15)
+		snprintf(out, TK_FORMAT_SIZE, "%.0e×", ratio + 1);
+	else
+		snprintf(out, TK_FORMAT_SIZE, "%.*f×", ratio < 9 ? 1 : 0, ratio + 1);
 }
 
 /* Adds "+1.2", MINUS "0.3" or "±0.0" after the first `n` bytes; returns the new length. */

@@ -54,6 +54,7 @@ window.tracker ??= {};
   // 0.031: "+3.1 %"; 2.5: "3.5×"
   function change(ratio) {
     if (!Number.isFinite(ratio)) return NONE;
+    if (ratio >= 1e15) return `${number(ratio + 1)}\u00d7`;
     if (ratio >= 1) return `${(ratio + 1).toFixed(ratio < 9 ? 1 : 0)}\u00d7`;
     const percentage = Math.abs(ratio) * 100;
     const sign = percentage < 0.05 ? "\u00b1" : ratio < 0 ? MINUS : "+";
