@@ -113,57 +113,37 @@ static int decide_by_fastest(
 	return TK_OK;
 }
 
-static struct tk_ab_result no_result(const struct differences *d)
+static_assert(TK_AB_RESULT_LAST_COUNT_MIN == TK_PAIRED_LAST_COUNT_MIN, "one rule");
+
+/* is_last: there are no more pairs; the medians alone decide, and with fewer of them. */
+static int decide(const struct differences *d, const struct question *q, bool is_last,
+        struct tk_ab_result *out)
 {
-	return (struct tk_ab_result){.decision = TK_AB_INCONCLUSIVE,
+	struct tk_paired_shift median;
+	enum tk_paired_decision decision;
+	int status;
+
+	*out = (struct tk_ab_result){.decision = TK_AB_INCONCLUSIVE,
 	        .count = (uint32_t)d->count,
 	        .failed = (uint32_t)d->failed,
 	        .change = NAN,
 	        .lo = NAN,
 	        .hi = NAN};
-}
-
-static int decide(const struct differences *d, const struct question *q, struct tk_ab_result *out)
-{
-	struct tk_paired_shift median;
-	enum tk_paired_decision decision;
-	int status;
-
-	*out = no_result(d);
 	if (!d->count)
 		return TK_OK;
-	status = tk_paired_decide(d->median, d->count, q->least, &decision, &median);
+	status = (is_last ? tk_paired_decide_last : tk_paired_decide)(
+	        d->median, d->count, q->least, &decision, &median);
 	if (status)
 		return status;
 	set_result(decision, false, &median, q, out);
-	if (!d->has_fastest || decision == TK_PAIRED_SAME)
+	if (is_last || !d->has_fastest || decision == TK_PAIRED_SAME)
 		return TK_OK;
 	return decision == TK_PAIRED_INCONCLUSIVE ? decide_by_fastest(d, q, out)
 	                                          : refine_by_fastest(d, q, decision, &median, out);
 }
 
-static_assert(TK_AB_RESULT_LAST_COUNT_MIN == TK_PAIRED_LAST_COUNT_MIN, "one rule");
-
-static int decide_last(
-        const struct differences *d, const struct question *q, struct tk_ab_result *out)
-{
-	struct tk_paired_shift median;
-	enum tk_paired_decision decision;
-	int status;
-
-	*out = no_result(d);
-	if (!d->count)
-		return TK_OK;
-	status = tk_paired_decide_last(d->median, d->count, q->least, &decision, &median);
-	if (!status)
-		set_result(decision, false, &median, q, out);
-	return status;
-}
-
 static int evaluate(const struct tk_ab_pair_row *rows, size_t count,
-        const struct tk_detect_options *options,
-        int (*rule)(const struct differences *, const struct question *, struct tk_ab_result *),
-        struct tk_ab_result *out)
+        const struct tk_detect_options *options, bool is_last, struct tk_ab_result *out)
 {
 	struct differences d;
 	struct question q = {.least = log1p(options->min_effect)};
@@ -172,7 +152,7 @@ static int evaluate(const struct tk_ab_pair_row *rows, size_t count,
 	if (!status && d.count)
 		q.least = fmax(q.least, log1p(options->min_effect_ns / tk_median(d.good, d.count)));
 	if (!status)
-		status = rule(&d, &q, out);
+		status = decide(&d, &q, is_last, out);
 	if (!status && !count)
 		out->decision = TK_AB_NONE;
 	free(d.median);
@@ -182,13 +162,13 @@ static int evaluate(const struct tk_ab_pair_row *rows, size_t count,
 int tk_ab_result_evaluate(const struct tk_ab_pair_row *rows, size_t count,
         const struct tk_detect_options *options, struct tk_ab_result *out)
 {
-	return evaluate(rows, count, options, decide, out);
+	return evaluate(rows, count, options, false, out);
 }
 
 int tk_ab_result_evaluate_last(const struct tk_ab_pair_row *rows, size_t count,
         const struct tk_detect_options *options, struct tk_ab_result *out)
 {
-	return evaluate(rows, count, options, decide_last, out);
+	return evaluate(rows, count, options, true, out);
 }
 
 int tk_ab_result_compare_level(
@@ -203,7 +183,7 @@ int tk_ab_result_compare_level(
 		d.fastest[i] -= q.level;
 	}
 	if (!status)
-		status = decide(&d, &q, out);
+		status = decide(&d, &q, false, out);
 	free(d.median);
 	return status;
 }

@@ -16,20 +16,27 @@ static const double scales[] = {0.15, 0.3, 0.6, 1.2, 2.4}, noises[] = {0.001, 0.
 
 /* ---- points ---- */
 
-static void set_ranks(struct tk_space_search *s, const int64_t *values, size_t d)
+static int compare_values(const void *a, const void *b)
 {
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* `sorted`: room for a value of each point. */
+static void set_ranks(struct tk_space_search *s, const int64_t *values, size_t d, int64_t *sorted)
+{
+	size_t distinct = 0;
+	for (size_t i = 0; i < s->count; i++)
+		sorted[i] = values[i * s->dimensions + d];
+	qsort(sorted, s->count, sizeof *sorted, compare_values);
+	for (size_t i = 0; i < s->count; i++)
+		if (!distinct || sorted[i] != sorted[distinct - 1])
+			sorted[distinct++] = sorted[i];
 	for (size_t i = 0; i < s->count; i++) {
-		size_t below = 0, distinct = 0;
-		for (size_t k = 0; k < s->count; k++) {
-			int64_t v = values[k * s->dimensions + d];
-			bool is_first = true;
-			for (size_t j = 0; is_first && j < k; j++)
-				is_first = values[j * s->dimensions + d] != v;
-			distinct += is_first;
-			below += is_first && v < values[i * s->dimensions + d];
-		}
+		const int64_t *rank = bsearch(&values[i * s->dimensions + d], sorted, distinct,
+		        sizeof *sorted, compare_values);
 		s->at[i * s->dimensions + d] =
-		        distinct > 1 ? (double)below / (double)(distinct - 1) : 0;
+		        distinct > 1 ? (double)(rank - sorted) / (double)(distinct - 1) : 0;
 	}
 }
 
@@ -49,14 +56,18 @@ int tk_space_search_open(struct tk_space_search *s, const int64_t *values, size_
 	        .start_count = start < count ? start : count,
 	        .scale = scales[1],
 	        .noise = noises[1]};
-	if (!s->at || !s->log_ns || !s->is_tried || !s->tried || !s->start || !s->work)
+	int64_t *sorted = malloc((count + 1) * sizeof *sorted);
+	if (!s->at || !s->log_ns || !s->is_tried || !s->tried || !s->start || !s->work || !sorted) {
+		free(sorted);
 		return TK_ENOMEM;
+	}
 	for (size_t i = 0; i < count; i++) {
 		s->start[i] = i;
 		s->log_ns[i] = NAN;
 	}
 	for (size_t d = 0; d < dimensions; d++)
-		set_ranks(s, values, d);
+		set_ranks(s, values, d, sorted);
+	free(sorted);
 	tk_rng_seed(&rng, seed);
 	if (count > 1)
 		tk_rng_shuffle(&rng, s->start + 1, count - 1, sizeof *s->start);
