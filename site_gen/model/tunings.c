@@ -68,7 +68,13 @@ static void join_series(const struct tk_model *m, struct tk_site_series *s)
 
 int tk_model_join_tunings(struct tk_model *m, struct tk_error *err)
 {
-	struct tk_tuning_history history = {0};
+	/* The tables of the model, which stay its own. */
+	const struct tk_tuning_history history = {.store = m->store,
+	        .upstreams = {m->upstream_rows, m->upstreams_by_id},
+	        .revisions = {m->revision_rows, m->revisions_by_id},
+	        .builds = {m->build_rows, m->builds_by_id},
+	        .environments = {m->environment_rows, m->environments_by_id},
+	        .series = {.rows = m->series_rows}};
 	int status = tk_store_list_tunings(m->store, &m->tuning_rows, err);
 	if (status || !m->tuning_rows.count)
 		return status;
@@ -77,14 +83,11 @@ int tk_model_join_tunings(struct tk_model *m, struct tk_error *err)
 	if (!m->tunings || !m->tuning_groups)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	status = tk_tuning_groups_make(&m->tuning_rows, m->tuning_groups, err);
-	if (!status)
-		status = tk_tuning_history_load(m->store, &history, err);
 	for (size_t g = 0; !status && g < m->tuning_groups->count; g++)
 		for (size_t i = 0; !status && i < m->tuning_groups->at[g].count; i++)
 			status = add_tuning(m, &history, &m->tuning_groups->at[g], i, err);
 	for (size_t i = 0; !status && i < m->series_count; i++)
 		join_series(m, &m->series[i]);
-	tk_tuning_history_free(&history);
 	return status;
 }
 

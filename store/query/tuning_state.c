@@ -129,6 +129,8 @@ int tk_tuning_state(const struct tk_tuning_history *h, const struct tk_tuning_ro
 	for (size_t i = 0; !status && i < h->series.rows.count; i++) {
 		const struct tk_series_row *s =
 		        TK_ROWS_AT(&h->series.rows, struct tk_series_row, i);
+		if (s->device_id != tuning->device_id || s->problem_id != tuning->problem_id)
+			continue;
 		const struct tk_upstream_row *u = tk_id_table_find(&h->upstreams, s->upstream_id);
 		if (u && tk_metric_from_name(s->metric) == TK_METRIC_TIME &&
 		        tk_tuning_matches(tuning, s, u))
