@@ -236,12 +236,11 @@ static int check_control(const struct check *k)
 }
 
 /* "cuda:paced" */
-static bool split_mode(const char *text, size_t *kind_len, enum tk_mode *mode)
+static bool parse_kind_mode(const char *text, enum tk_mode *mode)
 {
 	const char *colon = strchr(text, ':');
 
-	*kind_len = colon ? (size_t)(colon - text) : 0;
-	return *kind_len > 0 && !tk_mode_parse(colon + 1, mode);
+	return colon && colon > text && !tk_mode_parse(colon + 1, mode);
 }
 
 /* "paced" for "loaded" and other former names; "sequence:NAME" as it is. */
@@ -260,10 +259,9 @@ static bool is_same_kind(const char *a, const char *b)
 static bool is_same_mode(const char *a, const char *b)
 {
 	enum tk_mode mode_a, mode_b;
-	size_t len_a, len_b;
 
-	return split_mode(a, &len_a, &mode_a) && split_mode(b, &len_b, &mode_b) &&
-	       is_same_kind(a, b) && strcmp(mode_word(a, mode_a), mode_word(b, mode_b)) == 0;
+	return parse_kind_mode(a, &mode_a) && parse_kind_mode(b, &mode_b) && is_same_kind(a, b) &&
+	       strcmp(mode_word(a, mode_a), mode_word(b, mode_b)) == 0;
 }
 
 /* The control and the ceilings are measured in the first mode. */
@@ -295,9 +293,8 @@ static int check_modes(const struct check *k)
 	for (size_t i = 0; modes[i]; i++) {
 		int node = tk_yaml_item(k->y, find_node(k, "measure", "modes"), i);
 		enum tk_mode mode;
-		size_t len;
 
-		if (!split_mode(modes[i], &len, &mode))
+		if (!parse_kind_mode(modes[i], &mode))
 			return tk_yaml_fail(k->y, node, k->err,
 			        "measure.modes: unknown mode \"%s\"; expected KIND:MODE, such as "
 			        "cuda:paced",
@@ -318,12 +315,12 @@ static int check_modes(const struct check *k)
 size_t tk_config_list_modes(
         const struct tk_config *c, const char *device_kind, const char *out[TK_CONFIG_MODES_MAX])
 {
-	size_t n = 0, len;
+	size_t n = 0;
 	enum tk_mode mode;
 
 	for (size_t i = 0; c->measure.modes && c->measure.modes[i] && n < TK_CONFIG_MODES_MAX; i++)
-		if (split_mode(c->measure.modes[i], &len, &mode) && strlen(device_kind) == len &&
-		        strncmp(c->measure.modes[i], device_kind, len) == 0)
+		if (parse_kind_mode(c->measure.modes[i], &mode) &&
+		        is_same_kind(c->measure.modes[i], device_kind))
 			out[n++] = mode_word(c->measure.modes[i], mode);
 	if (n == 0)
 		out[n++] = tk_mode_name(tk_mode_default(device_kind));

@@ -45,6 +45,8 @@ static inline bool tk_night_device_is_cpu(const struct tk_night_device *d)
 {
 	return tk_device_kind_from_name(d->layer->name) == TK_DEVICE_CPU;
 }
+/* By its id in the history. NULL: the night does not measure it. */
+struct tk_night_device *tk_night_find_device(struct tk_night *n, int64_t device_id);
 /* Whether they can do each other's jobs: same kind, name and architecture. */
 bool tk_night_device_is_same_model(
         const struct tk_night_device *a, const struct tk_night_device *b);

@@ -76,12 +76,10 @@ const struct tk_job_sequence *tk_night_find_sequence(
 {
 	const struct tk_sequence_entry *e = NULL;
 	char name[TK_MODE_WORD_SIZE];
-	size_t d = 0;
-	while (d < n->device_count && n->devices[d].device_id != device_id)
-		d++;
-	if (d == n->device_count || !tk_mode_get_sequence(mode, name) ||
-	        tk_sequence_load(&n->sequences, n->config->root, n->modules,
-	                n->devices[d].layer->name, name, &e, NULL))
+	const struct tk_night_device *d = tk_night_find_device(n, device_id);
+	if (!d || !tk_mode_get_sequence(mode, name) ||
+	        tk_sequence_load(
+	                &n->sequences, n->config->root, n->modules, d->layer->name, name, &e, NULL))
 		return NULL;
 	return strcmp(e->suite.mode, mode) == 0 ? &e->job : NULL;
 }

@@ -46,14 +46,6 @@ static const char *read_options(const struct tk_upstream_config *u)
 	return u->options ? u->options : "";
 }
 
-static struct tk_night_device *find_device(struct tk_night *n, int64_t device_id)
-{
-	for (size_t i = 0; i < n->device_count; i++)
-		if (n->devices[i].device_id == device_id)
-			return &n->devices[i];
-	return NULL;
-}
-
 static bool is_listed(const struct retuning *r, const struct tk_series_row *series)
 {
 	for (size_t i = 0; i < r->count; i++) {
@@ -115,7 +107,7 @@ static int add_if_due(struct retuning *r, const struct tk_series_row *series, in
 {
 	const struct tk_upstream_config *u = find_upstream(r, series);
 	bool is_due;
-	if (!u || !find_device(r->n, series->device_id) || is_listed(r, series))
+	if (!u || !tk_night_find_device(r->n, series->device_id) || is_listed(r, series))
 		return TK_OK;
 	const struct tk_tuning_row *t = tk_tuned_find_newest(&r->results, series, read_options(u));
 	int status = check_due(r, series, read_options(u), t, &is_due, err);
@@ -186,7 +178,7 @@ static int search(const struct retuning *r, const struct candidate *c, double bu
 {
 	const struct tk_problem_row *problem =
 	        tk_id_table_find(&r->problems, c->series->problem_id);
-	const struct tk_night_device *d = find_device(r->n, c->series->device_id);
+	const struct tk_night_device *d = tk_night_find_device(r->n, c->series->device_id);
 	char device[64], *devices[] = {device, NULL}, *target = format_target(c);
 	char *problems[] = {problem ? strdup(problem->text) : NULL};
 	struct tk_night_options options = {.program = r->n->options->program,

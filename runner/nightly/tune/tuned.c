@@ -28,6 +28,12 @@ static const struct tk_upstream_row *find_upstream(const struct tk_tuned_results
 	return NULL;
 }
 
+static bool is_of(const struct tk_tuning_row *t, const struct tk_series_row *series,
+        const struct tk_upstream_row *upstream, const char *options)
+{
+	return strcmp(t->options, options) == 0 && tk_tuning_matches(t, series, upstream);
+}
+
 static const struct tk_tuning_row *find(const struct tk_tuned_results *r,
         const struct tk_series_row *series, const char *options, bool is_decided)
 {
@@ -36,7 +42,7 @@ static const struct tk_tuning_row *find(const struct tk_tuned_results *r,
 	for (size_t i = 0; upstream && i < r->tunings.count; i++) {
 		const struct tk_tuning_row *t = TK_ROWS_AT(&r->tunings, struct tk_tuning_row, i);
 		if ((is_decided && t->verdict == TK_TUNE_VERDICT_INCONCLUSIVE) ||
-		        strcmp(t->options, options) != 0 || !tk_tuning_matches(t, series, upstream))
+		        !is_of(t, series, upstream, options))
 			continue;
 		if (strcmp(t->mode, series->mode) == 0)
 			return t;
@@ -66,8 +72,7 @@ size_t tk_tuned_count_inconclusive(
 	size_t count = 0;
 	for (size_t i = 0; upstream && i < r->tunings.count; i++) {
 		const struct tk_tuning_row *t = TK_ROWS_AT(&r->tunings, struct tk_tuning_row, i);
-		if (strcmp(t->options, options) != 0 || strcmp(t->mode, series->mode) != 0 ||
-		        !tk_tuning_matches(t, series, upstream))
+		if (strcmp(t->mode, series->mode) != 0 || !is_of(t, series, upstream, options))
 			continue;
 		if (t->verdict != TK_TUNE_VERDICT_INCONCLUSIVE)
 			break;
