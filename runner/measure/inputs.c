@@ -75,20 +75,22 @@ static double quantile_node(int i)
 	return normal_quantile(p < TAIL ? TAIL : p > 1 - TAIL ? 1 - TAIL : p);
 }
 
-/* Twelve bits choose a bin of equal probability, forty interpolate in it. `nodes`: table of
- * quantiles, NULL where the tensor is too small to build one. */
-static double normal_value(uint64_t h, const double *nodes)
+double *tk_inputs_make_nodes(uint64_t values)
 {
-	int bin = (int)(h >> 52);
-	double at = (double)(h >> 12 & 0xffffffffffull) * 0x1p-40;
+	double *nodes = values > BINS ? malloc((BINS + 1) * sizeof *nodes) : NULL;
+	for (int i = 0; nodes && i <= BINS; i++)
+		nodes[i] = quantile_node(i);
+	return nodes;
+}
+
+/* Twelve bits choose a bin of equal probability, forty interpolate in it. */
+double tk_inputs_normal(uint64_t bits, const double *nodes)
+{
+	int bin = (int)(bits >> 52);
+	double at = (double)(bits >> 12 & 0xffffffffffull) * 0x1p-40;
 	double lo = nodes ? nodes[bin] : quantile_node(bin),
 	       hi = nodes ? nodes[bin + 1] : quantile_node(bin + 1);
 	return lo + at * (hi - lo);
-}
-
-double tk_inputs_normal(uint64_t bits)
-{
-	return normal_value(bits, NULL);
 }
 
 /* sin of `turn` / 2^64 of a full turn: exact reduction on integers, then the Taylor polynomial to
@@ -119,9 +121,9 @@ static double draw_value(
 		return 0;
 	case TK_DIST_OUTLIERS: /* one value of 1024 is 32 times as large */
 		h = tk_splitmix64(base + i);
-		return normal_value(h, nodes) * ((h & 1023) == 0 ? 32 : 1);
+		return tk_inputs_normal(h, nodes) * ((h & 1023) == 0 ? 32 : 1);
 	default:
-		return normal_value(tk_splitmix64(base + i), nodes);
+		return tk_inputs_normal(tk_splitmix64(base + i), nodes);
 	}
 }
 
@@ -198,7 +200,6 @@ int tk_inputs_fill_from(const struct tk_problem_spec *problem, uint32_t tensor, 
 {
 	struct tk_tensor t[TK_T_MAX];
 	uint32_t count = 0;
-	double *nodes = NULL;
 	int status = tk_problem_list_tensors(problem, t, &count, err);
 	if (status)
 		return status;
@@ -215,9 +216,7 @@ int tk_inputs_fill_from(const struct tk_problem_spec *problem, uint32_t tensor, 
 	uint64_t first = filled / tk_element_bytes(t[tensor].dtype);
 	if (first >= n)
 		return TK_OK;
-	if (n > BINS && (nodes = malloc((BINS + 1) * sizeof *nodes)))
-		for (int i = 0; i <= BINS; i++)
-			nodes[i] = quantile_node(i);
+	double *nodes = tk_inputs_make_nodes(n);
 	struct fill_job job = {t[tensor].dtype, tensor, problem->dist, base, first, nodes, data};
 	tk_parallel_for((int64_t)(n - first), GRAIN, fill_part, &job);
 	free(nodes);

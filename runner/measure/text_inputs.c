@@ -28,18 +28,18 @@ static struct {
 	size_t count;
 } text;
 
-static void embed(uint16_t token, float *out)
+static void embed(uint16_t token, const double *nodes, float *out)
 {
 	uint64_t base = tk_splitmix64(EMBEDDING_SEED + token);
 	for (int j = 0; j < STATE; j++)
-		out[j] = (float)tk_inputs_normal(tk_splitmix64(base + (uint64_t)j));
+		out[j] = (float)tk_inputs_normal(tk_splitmix64(base + (uint64_t)j), nodes);
 }
 
 /* sum is the state before scaling; an end of a document forgets it. */
-static void add_state(uint16_t token, float *sum, float *out)
+static void add_state(uint16_t token, const double *nodes, float *sum, float *out)
 {
 	float embedding[STATE], squares = 0;
-	embed(token, embedding);
+	embed(token, nodes, embedding);
 	for (int j = 0; j < STATE; j++) {
 		sum[j] = embedding[j] + (token ? MEMORY * sum[j] : 0);
 		squares += sum[j] * sum[j];
@@ -59,8 +59,10 @@ int tk_text_inputs_set(const char *name, const uint16_t *tokens, size_t count, s
 	float *states = malloc(count * STATE * sizeof *states);
 	if (!states)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
+	double *nodes = tk_inputs_make_nodes(count * STATE);
 	for (size_t i = 0; i < count; i++)
-		add_state(tokens[i], sum, states + i * STATE);
+		add_state(tokens[i], nodes, sum, states + i * STATE);
+	free(nodes);
 	free(text.states);
 	text.states = states;
 	text.count = count;
@@ -129,9 +131,12 @@ static void fill_rows(void *arg, int64_t first, int64_t count)
 
 static float *make_projection(int64_t columns, uint64_t base)
 {
-	float *w = malloc((size_t)columns * STATE * sizeof *w);
-	for (int64_t i = 0; w && i < columns * STATE; i++)
-		w[i] = (float)tk_inputs_normal(tk_splitmix64(base + (uint64_t)i));
+	uint64_t count = (uint64_t)columns * STATE;
+	float *w = malloc(count * sizeof *w);
+	double *nodes = tk_inputs_make_nodes(count);
+	for (uint64_t i = 0; w && i < count; i++)
+		w[i] = (float)tk_inputs_normal(tk_splitmix64(base + i), nodes);
+	free(nodes);
 	return w;
 }
 
