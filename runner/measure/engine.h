@@ -171,9 +171,9 @@ int tk_engine_settle(struct tk_engine *e);
 int tk_engine_start_sequence(struct tk_engine *e, const struct tk_measure_options *options);
 void tk_engine_summarize_sequence(struct tk_engine *e);
 void tk_engine_free_sequence(struct tk_engine *e);
-/* One sample, and the time of a launch in it. */
+/* One sample, and the time of a launch in it; read: *ns has that of a round before. */
 int tk_engine_enqueue_sequence(struct tk_engine *e, struct tk_abi_error *abi, const char **what);
-int tk_engine_read_sequence(struct tk_engine *e, double elapsed_ns, double *ns);
+int tk_engine_read_sequence(struct tk_engine *e, double *ns);
 
 /* sampling.c */
 int tk_engine_collect_samples(struct tk_engine *e);

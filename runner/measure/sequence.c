@@ -38,8 +38,9 @@ struct tk_engine_sequence {
 	uint32_t set_count, next_set; /* of the neighbours */
 	void *events[TIMED_MAX][2];
 	uint32_t event_count;
-	/* Of a sample: its rounds, the first that is timed, and from one timed one to the next. */
-	uint64_t rounds, first, step;
+	/* Of a sample, whose rounds are the engine's batch: the first that is timed, and from one
+	 * timed one to the next. */
+	uint64_t first, step;
 	uint32_t timed;
 	double event_cost_ns;
 	double round_ns_sum;
@@ -83,7 +84,7 @@ int tk_engine_enqueue_sequence(struct tk_engine *e, struct tk_abi_error *abi, co
 {
 	struct tk_engine_sequence *s = e->sequence;
 	int status = TK_ABI_OK;
-	for (uint64_t r = 0; status == TK_ABI_OK && r < s->rounds; r++) {
+	for (uint64_t r = 0; status == TK_ABI_OK && r < e->batch; r++) {
 		uint64_t n = r < s->first ? s->timed : (r - s->first) / s->step;
 		bool is_timed = r >= s->first && (r - s->first) % s->step == 0 && n < s->timed;
 		status = launch_neighbours(e, 0, s->position, abi, what);
@@ -96,7 +97,7 @@ int tk_engine_enqueue_sequence(struct tk_engine *e, struct tk_abi_error *abi, co
 	return status;
 }
 
-int tk_engine_read_sequence(struct tk_engine *e, double elapsed_ns, double *ns)
+int tk_engine_read_sequence(struct tk_engine *e, double *ns)
 {
 	struct tk_engine_sequence *s = e->sequence;
 	struct tk_abi_error abi = tk_engine_abi_error();
@@ -109,7 +110,7 @@ int tk_engine_read_sequence(struct tk_engine *e, double elapsed_ns, double *ns)
 			return tk_engine_check_status(e, status, "event", &abi);
 		sum += one;
 	}
-	s->round_ns_sum += elapsed_ns / (double)s->rounds;
+	s->round_ns_sum += *ns;
 	s->samples++;
 	*ns = fmax(sum / s->timed - s->event_cost_ns, 0);
 	return 0;
@@ -118,13 +119,12 @@ int tk_engine_read_sequence(struct tk_engine *e, double elapsed_ns, double *ns)
 static void set_rounds(struct tk_engine *e, double rounds)
 {
 	struct tk_engine_sequence *s = e->sequence;
-	s->rounds = rounds < 1 ? 1 : rounds > ROUNDS_MAX ? ROUNDS_MAX : (uint64_t)rounds;
-	s->first = s->rounds > 1; /* the sample before has ended a moment ago */
-	uint64_t rest = s->rounds - s->first;
+	e->batch = rounds < 1 ? 1 : rounds > ROUNDS_MAX ? ROUNDS_MAX : (uint64_t)rounds;
+	e->bursts = 1;
+	s->first = e->batch > 1; /* the sample before has ended a moment ago */
+	uint64_t rest = e->batch - s->first;
 	s->timed = rest < TIMED_MAX ? (uint32_t)rest : TIMED_MAX;
 	s->step = rest / s->timed;
-	e->batch = s->rounds;
-	e->bursts = 1;
 	e->out->launches_per_sample = s->timed;
 }
 

@@ -184,7 +184,7 @@ int tk_engine_time_sample(struct tk_engine *e, double *ns)
 		return tk_engine_end_job(e, TK_OUTCOME_FAILED,
 		        "the device reported %g ns for one sample", elapsed_ns);
 	*ns = elapsed_ns / (double)(e->batch * e->bursts);
-	if (e->sequence && (status = tk_engine_read_sequence(e, elapsed_ns, ns)))
+	if (e->sequence && (status = tk_engine_read_sequence(e, ns)))
 		return status;
 	return release_device(e);
 }
