@@ -80,15 +80,12 @@ size_t tk_text_count_documents(const struct tk_text *t)
 
 size_t tk_text_count_distinct(const struct tk_text *t)
 {
-	static const size_t bits = 8;
-	unsigned char seen[65536 / 8] = {0};
+	bool seen[UINT16_MAX + 1] = {0};
 	size_t n = 0;
 
 	for (size_t i = 0; i < t->count; i++) {
-		unsigned char *byte = &seen[t->tokens[i] / bits], bit = 1u << t->tokens[i] % bits;
-
-		n += !(*byte & bit);
-		*byte |= bit;
+		n += !seen[t->tokens[i]];
+		seen[t->tokens[i]] = true;
 	}
 	return n;
 }
