@@ -33,8 +33,9 @@ struct tk_sequence_kernel {
 	struct tk_backend_ctx *ctx;
 };
 
-/* The other kernels of a layer in the order of their launches. The measured problem comes before
- * kernel `position`, or after the last one. */
+/* The kernels of a layer in the order of their launches. The measured problem takes the place of
+ * kernel `position`, which has the same text; where none has, `position` is `count`, and it comes
+ * after the last one. */
 struct tk_sequence {
 	struct tk_sequence_kernel *kernels;
 	uint32_t count, position;

@@ -216,13 +216,6 @@ static int count_sets(struct tk_engine *e, uint64_t bytes)
 	return 0;
 }
 
-/* A kernel that is the measured one makes room for it. */
-static bool is_replaced(const struct tk_engine *e, uint32_t i)
-{
-	const struct tk_sequence *q = e->options->sequence;
-	return i == q->position && strcmp(q->kernels[i].problem.text, e->problem->text) == 0;
-}
-
 static int make_neighbours(struct tk_engine *e)
 {
 	struct tk_engine_sequence *s = e->sequence;
@@ -235,7 +228,7 @@ static int make_neighbours(struct tk_engine *e)
 	s->position = q->position;
 	for (uint32_t i = 0; !status && i < q->count; i++) {
 		struct neighbour *n = &s->neighbours[s->count];
-		if (is_replaced(e, i))
+		if (i == q->position) /* it makes room for the measured one */
 			continue;
 		n->kernel = &q->kernels[i];
 		s->count++;
