@@ -1,10 +1,16 @@
-/* Configurations of a struct tk_space as text, for backends: "NAME=VALUE,..." with every parameter
- * once, in the order of the space. */
+/* For backends with a struct tk_space: its parameters, and its configurations as text:
+ * "NAME=VALUE,..." with every parameter once, in the order of the space. */
 #ifndef TRACKER_SPACE_H
 #define TRACKER_SPACE_H
 #include "tracker_abi.h"
 #include <stdlib.h>
 #include <string.h>
+
+/* A struct tk_parameter `name` that has the values of the array `name_values`. */
+#define TK_PARAMETER(name) \
+	{ \
+#name, name##_values, sizeof name##_values / sizeof *name##_values \
+	}
 
 /* 1: the text is a point of the space, and *values has its values; what allows() says of them is
  * not asked. 0: it is not; *values is undefined. */

@@ -17,7 +17,6 @@
 struct tk_backend_ctx {
 	struct tk_cpu_pool *pool;
 	const struct tk_cpu_isa *isa;
-	struct tk_space space; /* the answer of space() */
 };
 
 struct bound {
@@ -149,20 +148,12 @@ static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *
 	return TK_ABI_OK;
 }
 
-static int allows_blocking(
-        struct tk_backend_ctx *ctx, const struct tk_problem *p, const int64_t *values)
-{
-	return tk_cpu_gemm_allows(p->gemm, values);
-}
-
 static int backend_space(struct tk_backend_ctx *ctx, const struct tk_problem *p,
         const struct tk_space **out, struct tk_abi_error *err)
 {
 	if (p->op != TK_OP_GEMM)
 		return fail(err, TK_ABI_UNSUPPORTED, "only gemm has a space");
-	ctx->space = tk_cpu_gemm_space;
-	ctx->space.allows = allows_blocking;
-	*out = &ctx->space;
+	*out = &tk_cpu_gemm_space;
 	return TK_ABI_OK;
 }
 

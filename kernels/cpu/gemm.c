@@ -47,15 +47,8 @@ static const int64_t mc_values[] = {96, 192, 384, 768, 1536, 3072},
                      kc_values[] = {64, 96, 128, 192, 256, 384, 512, 768},
                      nc_values[] = {64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048},
                      best_values[] = {3072, 384, 384};
-#define PARAMETER(name) \
-	{ \
-#name, name##_values, sizeof name##_values / sizeof *name##_values \
-	}
-static const struct tk_parameter parameters[] = {PARAMETER(mc), PARAMETER(kc), PARAMETER(nc)};
-const struct tk_space tk_cpu_gemm_space = {.size = sizeof tk_cpu_gemm_space,
-        .count = 3,
-        .parameters = parameters,
-        .best = best_values};
+static const struct tk_parameter parameters[] = {
+        TK_PARAMETER(mc), TK_PARAMETER(kc), TK_PARAMETER(nc)};
 
 #define B_BLOCK_BYTES_MAX (2 << 20)
 #define A_BLOCK_BYTES_MAX (8 << 20)
@@ -69,7 +62,7 @@ static int is_beyond(const struct tk_parameter *p, int64_t value, int64_t size)
 	return 0;
 }
 
-int tk_cpu_gemm_allows(const struct tk_gemm *g, const int64_t *values)
+static int allows_blocking(const struct tk_gemm *g, const int64_t *values)
 {
 	const int64_t mc = values[0], kc = values[1], nc = values[2], size[] = {g->m, g->k, g->n};
 	if (!memcmp(values, best_values, sizeof best_values))
@@ -80,6 +73,17 @@ int tk_cpu_gemm_allows(const struct tk_gemm *g, const int64_t *values)
 	return kc * nc * 4 <= B_BLOCK_BYTES_MAX && mc * kc * 4 <= A_BLOCK_BYTES_MAX;
 }
 
+static int allows(struct tk_backend_ctx *ctx, const struct tk_problem *p, const int64_t *values)
+{
+	return allows_blocking(p->gemm, values);
+}
+
+const struct tk_space tk_cpu_gemm_space = {.size = sizeof tk_cpu_gemm_space,
+        .count = 3,
+        .parameters = parameters,
+        .best = best_values,
+        .allows = allows};
+
 /* 0: there is no such blocking. */
 static int find_blocking(const char *name, const struct tk_gemm *g, struct blocking *out)
 {
@@ -89,7 +93,7 @@ static int find_blocking(const char *name, const struct tk_gemm *g, struct block
 		return 1;
 	if (tk_space_parse(&tk_cpu_gemm_space, name, values)) {
 		*out = (struct blocking){name, values[0], values[1], values[2]};
-		return tk_cpu_gemm_allows(g, values);
+		return allows_blocking(g, values);
 	}
 	for (size_t i = 0; i < BLOCKINGS; i++)
 		if (strcmp(blockings[i].name, name) == 0) {

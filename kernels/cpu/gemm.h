@@ -23,7 +23,6 @@ extern const char *const tk_cpu_gemm_blockings[]; /* names, best guess first, en
 /* All blockings, by mc, kc and nc. Values beyond the size of the problem are one with the first of
  * them, and the packed blocks fit into the caches of most processors. */
 extern const struct tk_space tk_cpu_gemm_space;
-int tk_cpu_gemm_allows(const struct tk_gemm *g, const int64_t *values);
 
 /* TK_ABI_OK, TK_ABI_INVALID for an unknown blocking ("" = the first), or TK_ABI_NO_MEMORY. */
 int tk_cpu_gemm_init(struct tk_cpu_gemm *x, const struct tk_gemm *g, const struct tk_cpu_isa *isa,

@@ -135,12 +135,8 @@ static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *
 
 static const int64_t tile_m_values[] = {64, 128}, tile_n_values[] = {128, 192, 256},
                      cluster_values[] = {1, 2}, split_values[] = {1, 2, 4, 8};
-#define PARAMETER(name) \
-	{ \
-#name, name##_values, sizeof name##_values / sizeof *name##_values \
-	}
 static const struct tk_parameter parameters[] = {
-        PARAMETER(tile_m), PARAMETER(tile_n), PARAMETER(cluster), PARAMETER(split)};
+        TK_PARAMETER(tile_m), TK_PARAMETER(tile_n), TK_PARAMETER(cluster), TK_PARAMETER(split)};
 enum { PARAMETERS = sizeof parameters / sizeof *parameters };
 
 static void list_values(const struct hopper_gemm_config *c, int64_t values[PARAMETERS])
