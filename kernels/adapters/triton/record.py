@@ -26,6 +26,7 @@ from triton.backends.nvidia.compiler import CUDABackend
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "launcher"))
 import kernels  # noqa: E402
+import package  # noqa: E402
 import problems  # noqa: E402
 
 TYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}
@@ -151,13 +152,8 @@ class Target:
         self.units = torch.cuda.get_device_properties(0).multi_processor_count
 
 
-def parts(text):
-    operation, values = text.split(":")
-    return operation, dict(x.split("=") for x in values.split(","))
-
-
 def tensor_shapes(text):
-    operation, p = parts(text)
+    operation, p = package.parse_problem(text)
     n = {k: int(v) for k, v in p.items() if v.isdigit()}
     if operation == "gemm":
         shapes = {"A": (n["m"], n["k"]), "B": (n["k"], n["n"]), "C": (n["m"], n["n"])}
@@ -202,7 +198,7 @@ def time_us(run, seconds=0.1):
 
 def attention_error(text, arguments):
     """Against PyTorch; None: not attention."""
-    operation, p = parts(text)
+    operation, p = package.parse_problem(text)
     if operation != "attention":
         return None
     q, k, v, o = (arguments[x].float().transpose(1, 2) for x in "QKVO")
@@ -226,7 +222,7 @@ def record(text, config, out):
         path = os.path.join(folder, "trace")
         os.environ["TRITON_CACHE_DIR"] = folder
         proton.start(path, data="trace", backend="instrumentation", mode=mode)
-        Recording.operation = parts(text)[0]
+        Recording.operation = package.parse_problem(text)[0]
         run, arguments = make_run(text, config)
         run()
         torch.cuda.synchronize()
