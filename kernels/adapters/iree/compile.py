@@ -225,9 +225,9 @@ def check_parameters(code, launch):
         )
 
 
-def compile_for_gpu(target, call):
+def compile_for_gpu(device, call):
     problem, tiles = call
-    device, program = gpu.Gpu(target, version_key()), programs.program(problem)
+    program = programs.program(problem)
     with tempfile.TemporaryDirectory() as folder:
         path, hal, seconds = compile_into(folder, device.flags, device.dumped, program, tiles)
         run(folder, [*device.flags, "f.mlir", "--compile-to=executable-targets", "-o", "g.mlir"])
@@ -246,16 +246,15 @@ def compile_for_gpu(target, call):
 
 def main():
     options = package.parse_arguments("cpu")
-    for_gpu = options.target.startswith(("sm_", "gfx"))
-    package.write(
-        options,
-        {"name": "iree", "version": VERSION},
-        gpu.Gpu(options.target, version_key()).extension if for_gpu else "so",
-        (lambda problem, most: list_own(problem)) if for_gpu else list_calls,
-        functools.partial(
-            *((compile_for_gpu, options.target) if for_gpu else (compile_for_cpu, options.cpu))
-        ),
-    )
+    producer = {"name": "iree", "version": VERSION}
+    if options.target.startswith(("sm_", "gfx")):
+        device = gpu.Gpu(options.target, version_key())
+        extension, calls = device.extension, lambda problem, most: list_own(problem)
+        compile_call = functools.partial(compile_for_gpu, device)
+    else:
+        extension, calls = "so", list_calls
+        compile_call = functools.partial(compile_for_cpu, options.cpu)
+    package.write(options, producer, extension, calls, compile_call)
 
 
 if __name__ == "__main__":
