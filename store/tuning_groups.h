@@ -32,9 +32,11 @@ double tk_tuning_read_time_ns(const struct tk_tuning_row *row, const char *confi
 int tk_tuning_group_find_rules(const struct tk_tuning_group *group,
         const struct tk_row_index *problems, struct tk_tune_rules *out, struct tk_error *err);
 /* Which tuned backend is the fastest up to which size, on the device and in the mode of a group; of
- * problems that several backends were tuned for. */
+ * problems that several backends were tuned for. The same for each group of the device and mode. */
 int tk_tuning_groups_find_backend_rules(const struct tk_tuning_groups *groups,
         const struct tk_tuning_group *group, const struct tk_row_index *problems,
         struct tk_tune_rules *out, struct tk_error *err);
+/* No group before it is of its device and mode. */
+bool tk_tuning_groups_is_first_of_place(const struct tk_tuning_groups *groups, size_t index);
 
 #endif

@@ -61,13 +61,10 @@ static int add_places(struct tk_site *site, struct tk_value *page, struct tk_err
 	int status = 0;
 	for (size_t i = 0; !status && i < m->tuning_count; i++) {
 		const struct tk_site_tuning *t = &m->tunings[i];
+		size_t group = (size_t)(t->group - m->tuning_groups->at);
 		struct tk_tune_rules rules;
-		bool is_first = true;
-		for (size_t k = 0; k < i; k++)
-			is_first =
-			        is_first && (m->tunings[k].device != t->device ||
-			                            strcmp(m->tunings[k].row->mode, t->row->mode));
-		if (!is_first)
+		bool is_first = !i || m->tunings[i - 1].group != t->group;
+		if (!is_first || !tk_tuning_groups_is_first_of_place(m->tuning_groups, group))
 			continue;
 		status = tk_tuning_groups_find_backend_rules(
 		        m->tuning_groups, t->group, &m->problems_by_id, &rules, err);

@@ -2,12 +2,16 @@
 #ifndef TK_TUNE_PRINT_RULES_H
 #define TK_TUNE_PRINT_RULES_H
 #include <jansson.h>
+#include <stdbool.h>
 
 struct tk_error;
 struct tk_lookup;
 struct tk_rows;
+struct tk_tuning_row;
 
-/* tunings: newest first; `of`: a backend or upstream, NULL: all. The array of *out is new. The
+/* `of`: a backend or upstream, NULL: all. */
+bool tk_tune_is_of(const struct tk_tuning_row *row, const char *of);
+/* tunings: newest first. The array of *out is new. The
  * schema is in docs/reference/tune.md. */
 int tk_tune_rules_json(const struct tk_lookup *l, const struct tk_rows *tunings, const char *of,
         json_t **out, struct tk_error *err);
