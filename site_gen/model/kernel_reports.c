@@ -49,14 +49,6 @@ bool tk_kernel_trace_has_report(
 	return row->kind == TK_KERNEL_REPORT_TRACE && is_same_kernel(t->newest, row);
 }
 
-static const struct tk_site_device *find_device(const struct tk_model *m, int64_t id)
-{
-	for (size_t i = 0; i < m->device_count; i++)
-		if (m->devices[i].row->id == id)
-			return &m->devices[i];
-	return NULL;
-}
-
 static int name_file(struct tk_site_kernel_trace *t, struct tk_error *err)
 {
 	const struct tk_kernel_report_row *r = t->newest;
@@ -82,7 +74,7 @@ static int add_trace(
 			t->newest = row;
 		return 0;
 	}
-	struct tk_site_kernel_trace t = {.device = find_device(m, row->device_id),
+	struct tk_site_kernel_trace t = {.device = tk_model_find_device(m, row->device_id),
 	        .problem = tk_row_index_find(&m->problems_by_id, row->problem_id),
 	        .newest = row};
 	if (!t.device || !t.problem)

@@ -125,6 +125,8 @@ struct tk_model {
 int tk_model_load(struct tk_store *store, struct tk_model *m, struct tk_error *err);
 void tk_model_free(struct tk_model *m);
 
+/* By the id of its row; NULL: unknown. */
+const struct tk_site_device *tk_model_find_device(const struct tk_model *m, int64_t id);
 const struct tk_site_series *tk_model_find_series(const struct tk_model *m, int64_t id);
 const struct tk_site_night *tk_model_find_night(const struct tk_model *m, int64_t id);
 /* Whether some night was analysed. */

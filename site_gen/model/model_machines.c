@@ -18,6 +18,14 @@ static struct tk_site_machine *find_machine(const struct tk_model *m, int64_t id
 	return NULL;
 }
 
+const struct tk_site_device *tk_model_find_device(const struct tk_model *m, int64_t id)
+{
+	for (size_t i = 0; i < m->device_count; i++)
+		if (m->devices[i].row->id == id)
+			return &m->devices[i];
+	return NULL;
+}
+
 int tk_model_join_machines(struct tk_model *m, struct tk_error *err)
 {
 	m->machines = calloc(m->machine_rows.count + 1, sizeof *m->machines);

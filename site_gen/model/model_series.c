@@ -8,14 +8,6 @@
 #include "site_gen/model/label.h"
 #include "site_gen/model/model_internal.h"
 
-static struct tk_site_device *find_device(const struct tk_model *m, int64_t id)
-{
-	for (size_t i = 0; i < m->device_count; i++)
-		if (m->devices[i].row->id == id)
-			return &m->devices[i];
-	return NULL;
-}
-
 static const struct {
 	const char *op, *title;
 } known_ops[] = {{"gemm", "GEMM"}, {"attention", "Attention"}, {"nsa", "Native sparse attention"},
@@ -84,7 +76,7 @@ int tk_model_join_series(struct tk_model *m, struct tk_error *err)
 	for (size_t i = 0; i < m->series_rows.count; i++) {
 		struct tk_site_series *s = &m->series[m->series_count++];
 		s->row = TK_ROWS_AT(&m->series_rows, struct tk_series_row, i);
-		s->device = find_device(m, s->row->device_id);
+		s->device = tk_model_find_device(m, s->row->device_id);
 		s->upstream = tk_row_index_find(&m->upstreams_by_id, s->row->upstream_id);
 		s->problem = tk_row_index_find(&m->problems_by_id, s->row->problem_id);
 		s->metric = tk_metric_from_name(s->row->metric);

@@ -12,14 +12,6 @@
 #include "store/tuning_groups.h"
 #include "store/tuning_state.h"
 
-static const struct tk_site_device *find_device(const struct tk_model *m, int64_t id)
-{
-	for (size_t i = 0; i < m->device_count; i++)
-		if (m->devices[i].row->id == id)
-			return &m->devices[i];
-	return NULL;
-}
-
 static int name_file(struct tk_site_tuning *t, struct tk_error *err)
 {
 	const struct tk_tuning_row *r = t->row;
@@ -37,7 +29,7 @@ static int add_tuning(struct tk_model *m, const struct tk_tuning_history *h,
         const struct tk_tuning_group *group, size_t index, struct tk_error *err)
 {
 	const struct tk_tuning_row *row = group->rows[index];
-	struct tk_site_tuning t = {.device = find_device(m, row->device_id),
+	struct tk_site_tuning t = {.device = tk_model_find_device(m, row->device_id),
 	        .problem = tk_row_index_find(&m->problems_by_id, row->problem_id),
 	        .row = row,
 	        .group = group};
