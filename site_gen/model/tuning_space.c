@@ -12,11 +12,6 @@
 
 #define CANDIDATES_MAX 20000
 
-struct names {
-	char at[TK_TUNE_PARAMETERS_MAX][TK_TUNE_PARAMETER_SIZE];
-	size_t count;
-};
-
 /* ---- candidates ---- */
 
 static double read_number(const json_t *o, const char *key)
@@ -24,6 +19,58 @@ static double read_number(const json_t *o, const char *key)
 	const json_t *v = json_object_get(o, key);
 	return json_is_number(v) ? json_number_value(v) : NAN;
 }
+
+static bool read_candidate(const json_t *o, struct tk_tuning_candidate *c)
+{
+	const char *config = json_string_value(json_object_get(o, "config")),
+	           *outcome = json_string_value(json_object_get(o, "outcome")),
+	           *message = json_string_value(json_object_get(o, "message"));
+	*c = (struct tk_tuning_candidate){.evaluations = read_number(o, "evaluations"),
+	        .median_ns = read_number(o, "median_ns"),
+	        .slower = read_number(o, "slower"),
+	        .lo = read_number(o, "lo"),
+	        .hi = read_number(o, "hi"),
+	        .is_dropped = json_is_true(json_object_get(o, "dropped"))};
+	if (!config || !*config || !outcome || tk_outcome_parse(outcome, &c->outcome))
+		return false;
+	if (!(c->median_ns > 0))
+		c->median_ns = NAN;
+	snprintf(c->config, sizeof c->config, "%s", config);
+	snprintf(c->message, sizeof c->message, "%.190s", message ? message : "");
+	return true;
+}
+
+int tk_tuning_space_read(
+        const struct tk_tuning_row *row, struct tk_tuning_space *out, struct tk_error *err)
+{
+	json_t *list = json_loads(row->candidates, 0, NULL);
+	size_t count = json_array_size(list);
+	count = count < CANDIDATES_MAX ? count : CANDIDATES_MAX;
+	*out = (struct tk_tuning_space){
+	        .best_ns = NAN, .candidates = malloc((count + 1) * sizeof *out->candidates)};
+	for (size_t i = 0; out->candidates && i < count; i++) {
+		struct tk_tuning_candidate *c = &out->candidates[out->count];
+		if (!read_candidate(json_array_get(list, i), c))
+			continue;
+		out->best_ns = fmin(out->best_ns, c->median_ns);
+		out->count++;
+	}
+	json_decref(list);
+	return out->candidates ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+}
+
+void tk_tuning_space_free(struct tk_tuning_space *s)
+{
+	free(s->candidates);
+	*s = (struct tk_tuning_space){0};
+}
+
+/* ---- parameters ---- */
+
+struct names {
+	char at[TK_TUNE_PARAMETERS_MAX][TK_TUNE_PARAMETER_SIZE];
+	size_t count;
+};
 
 /* TK_TUNE_PARAMETERS_MAX: there are too many. */
 static size_t find_name(struct names *names, const char *name)
@@ -48,29 +95,6 @@ static void read_parameters(struct tk_tuning_candidate *c, struct names *names)
 			c->values[place] = (double)parameters[i].value;
 	}
 }
-
-static bool read_candidate(const json_t *o, struct tk_tuning_candidate *c, struct names *names)
-{
-	const char *config = json_string_value(json_object_get(o, "config")),
-	           *outcome = json_string_value(json_object_get(o, "outcome")),
-	           *message = json_string_value(json_object_get(o, "message"));
-	*c = (struct tk_tuning_candidate){.evaluations = read_number(o, "evaluations"),
-	        .median_ns = read_number(o, "median_ns"),
-	        .slower = read_number(o, "slower"),
-	        .lo = read_number(o, "lo"),
-	        .hi = read_number(o, "hi"),
-	        .is_dropped = json_is_true(json_object_get(o, "dropped"))};
-	if (!config || !*config || !outcome || tk_outcome_parse(outcome, &c->outcome))
-		return false;
-	if (!(c->median_ns > 0))
-		c->median_ns = NAN;
-	snprintf(c->config, sizeof c->config, "%s", config);
-	snprintf(c->message, sizeof c->message, "%.190s", message ? message : "");
-	read_parameters(c, names);
-	return true;
-}
-
-/* ---- parameters ---- */
 
 bool tk_tuning_is_value(double value, double wanted)
 {
@@ -136,11 +160,14 @@ static int most_effect_first(const void *a, const void *b)
 	return (x->place > y->place) - (x->place < y->place);
 }
 
-static void find_parameters(struct tk_tuning_space *s, const struct names *names)
+void tk_tuning_space_find_parameters(struct tk_tuning_space *s)
 {
-	for (size_t i = 0; i < names->count; i++) {
+	struct names names = {.count = 0};
+	for (size_t i = 0; i < s->count; i++)
+		read_parameters(&s->candidates[i], &names);
+	for (size_t i = 0; i < names.count; i++) {
 		struct tk_tuning_parameter p = {.place = i};
-		memcpy(p.name, names->at[i], sizeof p.name);
+		memcpy(p.name, names.at[i], sizeof p.name);
 		if (!list_values(s, &p))
 			continue;
 		p.effect = measure_effect(s, &p);
@@ -148,35 +175,6 @@ static void find_parameters(struct tk_tuning_space *s, const struct names *names
 	}
 	if (s->parameter_count)
 		qsort(s->parameters, s->parameter_count, sizeof *s->parameters, most_effect_first);
-}
-
-int tk_tuning_space_read(
-        const struct tk_tuning_row *row, struct tk_tuning_space *out, struct tk_error *err)
-{
-	json_t *list = json_loads(row->candidates, 0, NULL);
-	size_t count = json_array_size(list);
-	struct names names = {.count = 0};
-	count = count < CANDIDATES_MAX ? count : CANDIDATES_MAX;
-	*out = (struct tk_tuning_space){
-	        .best_ns = NAN, .candidates = malloc((count + 1) * sizeof *out->candidates)};
-	for (size_t i = 0; out->candidates && i < count; i++) {
-		struct tk_tuning_candidate *c = &out->candidates[out->count];
-		if (!read_candidate(json_array_get(list, i), c, &names))
-			continue;
-		out->best_ns = fmin(out->best_ns, c->median_ns);
-		out->count++;
-	}
-	json_decref(list);
-	if (!out->candidates)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	find_parameters(out, &names);
-	return TK_OK;
-}
-
-void tk_tuning_space_free(struct tk_tuning_space *s)
-{
-	free(s->candidates);
-	*s = (struct tk_tuning_space){0};
 }
 
 const struct tk_tuning_candidate *tk_tuning_space_find_best(const struct tk_tuning_space *s,

@@ -17,7 +17,8 @@ struct tk_tuning_candidate {
 	enum tk_outcome outcome;
 	double evaluations, median_ns, slower, lo, hi; /* NAN: unknown */
 	bool is_dropped;
-	double values[TK_TUNE_PARAMETERS_MAX]; /* NAN: it does not have the parameter */
+	/* once the parameters are found; NAN: it does not have the parameter */
+	double values[TK_TUNE_PARAMETERS_MAX];
 };
 
 struct tk_tuning_parameter {
@@ -32,16 +33,19 @@ struct tk_tuning_parameter {
 struct tk_tuning_space {
 	struct tk_tuning_candidate *candidates; /* as stored */
 	size_t count;
-	/* with at least two values, the largest effect first */
+	/* once they are found; with at least two values, the largest effect first */
 	struct tk_tuning_parameter parameters[TK_TUNE_PARAMETERS_MAX];
 	size_t parameter_count;
 	double best_ns; /* NAN: no candidate has a time */
 };
 
-/* What another program wrote is left out where it makes no sense. Free in any case. */
+/* The candidates; what another program wrote is left out where it makes no sense. Free in any
+ * case. */
 int tk_tuning_space_read(
         const struct tk_tuning_row *row, struct tk_tuning_space *out, struct tk_error *err);
 void tk_tuning_space_free(struct tk_tuning_space *s);
+/* Once, before the landscape is drawn. */
+void tk_tuning_space_find_parameters(struct tk_tuning_space *s);
 bool tk_tuning_is_value(double value, double wanted); /* NAN is a value like others */
 /* The fastest candidate with these values; `b` may be NULL. NULL: none was timed. */
 const struct tk_tuning_candidate *tk_tuning_space_find_best(const struct tk_tuning_space *s,

@@ -67,13 +67,22 @@ static void set_verdict(struct tk_site *site, struct tk_value *o, const struct t
 	tk_page_set_tone(site, o, "verdict_tone", verdict_tone(row->verdict));
 }
 
+/* The time of a configuration in the race; NAN: it has none. */
+static double find_time_ns(const struct tk_tuning_space *s, const char *config)
+{
+	double ns = NAN;
+	for (size_t i = 0; i < s->count; i++)
+		if (!isnan(s->candidates[i].median_ns) && !strcmp(s->candidates[i].config, config))
+			ns = s->candidates[i].median_ns;
+	return ns;
+}
+
 /* The backend's default comes first. */
 static void set_default(struct tk_site *site, struct tk_value *o, const struct tk_tuning_row *row,
         const struct tk_tuning_space *s)
 {
 	const struct tk_tuning_candidate *first = s->count ? &s->candidates[0] : NULL;
-	double race_ns = first ? first->median_ns : NAN,
-	       winner_ns = tk_tuning_read_time_ns(row, row->config);
+	double race_ns = first ? first->median_ns : NAN, winner_ns = find_time_ns(s, row->config);
 	tk_page_set_clipped(site, o, "default", first ? first->config : "", 80);
 	tk_page_set_clipped(site, o, "winner", row->config, 80);
 	tk_value_set_flag(
@@ -244,6 +253,7 @@ int tk_page_write_tuning(struct tk_site *site, const struct tk_site_tuning *t, s
 		struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_KERNELS);
 		set_head(site, page, t);
 		set_summary(site, page, t, &space);
+		tk_tuning_space_find_parameters(&space);
 		tk_tuning_set_landscape(site, page, &space);
 		set_results(site, page, t);
 		status = set_candidates(site, page, &space, t->row, err);
