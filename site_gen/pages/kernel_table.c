@@ -372,7 +372,7 @@ static int add_table(struct tk_site *site, struct tk_value *devices,
 	return status;
 }
 
-/* A table for each sequence that series of the device were measured in. */
+/* A table for each sequence that series of the kernel were measured in on the device. */
 static int add_sequences(struct tk_site *site, struct tk_value *devices,
         struct tk_kernel_page *kernel, const struct tk_site_device *device, struct tk_error *err)
 {
@@ -382,9 +382,11 @@ static int add_sequences(struct tk_site *site, struct tk_value *devices,
 	size_t count = 0;
 	int status = TK_OK;
 	for (size_t i = 0; !status && i < m->series_count && count < SEQUENCES_MAX; i++) {
-		const char *mode = m->series[i].row->mode;
+		const struct tk_site_series *s = &m->series[i];
+		const char *mode = s->row->mode;
 		size_t k = 0;
-		if (m->series[i].device != device || !tk_mode_get_sequence(mode, name))
+		if (s->device != device || strcmp(s->problem->op, kernel->op) != 0 ||
+		        !tk_mode_get_sequence(mode, name))
 			continue;
 		while (k < count && strcmp(modes[k], mode))
 			k++;
