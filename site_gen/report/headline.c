@@ -82,8 +82,8 @@ static void add_others(const struct tk_site_cause *cause, struct tk_buf *out)
 	tk_buf_add_char(out, ')');
 }
 
-/* "Worst: gemm f32 ... openblas +9.5 % on epyc-lab (1 other series: +6.0 %), first bad commit 5eed5eed5eed (author), 99.7 %
- * confidence." */
+/* "Worst: gemm f32 ... openblas +9.5 % on epyc-lab (1 other series: +6.0 %), first bad commit
+ * 5eed5eed5eed (author), 99.7 % confidence." */
 static void add_worst_change(const struct tk_site_causes *causes, struct tk_buf *out)
 {
 	const struct tk_site_cause *worst = &causes->at[0];
@@ -185,16 +185,15 @@ void tk_report_add_headline(const struct tk_model *m, const struct tk_report_opt
 		tk_buf_add_str(out, options->period.since_s    ? " in this period."
 		                    : options->period.night_id ? " in this night."
 		                                               : " last night.");
-		if (!options->period.night_id)
-			add_failed_machines(m, options->now_s, out);
-		add_worst(causes, out);
 	} else if (causes->compared) {
 		add_quiet(m, causes, out);
 	} else {
 		add_first_night(m, out);
 	}
-	if (!options->period.night_id && !causes->count)
+	if (!options->period.night_id)
 		add_failed_machines(m, options->now_s, out);
+	if (causes->count)
+		add_worst(causes, out);
 	if (!options->period.night_id)
 		add_other_machines(m, options->now_s, out);
 }
