@@ -38,32 +38,29 @@ static int compare_by_length(const void *a, const void *b)
 	return (x->members[0] > y->members[0]) - (x->members[0] < y->members[0]);
 }
 
-/* Adds entries[0..count), which are sorted by size; nothing if the sizes are too few or
- * repeated. */
-static int add_sweep(const struct entry *entries, size_t count, struct tk_sweep *sweep,
-        size_t *sweep_count, struct tk_error *err)
-{
-	if (count < TK_SWEEP_SIZES_MIN)
-		return 0;
-	for (size_t i = 1; i < count; i++)
-		if (entries[i].place == entries[i - 1].place)
-			return 0;
-	sweep->members = malloc(count * sizeof *sweep->members);
-	if (!sweep->members)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	for (size_t i = 0; i < count; i++)
-		sweep->members[i] = entries[i].index;
-	sweep->count = count;
-	++*sweep_count;
-	return 0;
-}
-
 static bool has_repeated_size(const struct entry *entries, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
 		if (entries[i].place == entries[i - 1].place)
 			return true;
 	return false;
+}
+
+/* Adds `sweep` with entries[0..count), which are sorted by size; nothing if the sizes are too few
+ * or repeated. out->at has room for it. */
+static int add_sweep(const struct entry *entries, size_t count, struct tk_sweep sweep,
+        struct tk_sweeps *out, struct tk_error *err)
+{
+	if (count < TK_SWEEP_SIZES_MIN || has_repeated_size(entries, count))
+		return 0;
+	sweep.members = malloc(count * sizeof *sweep.members);
+	if (!sweep.members)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < count; i++)
+		sweep.members[i] = entries[i].index;
+	sweep.count = count;
+	out->at[out->count++] = sweep;
+	return 0;
 }
 
 /* Whether a sweep of the same problems is there already. */
@@ -102,17 +99,14 @@ static int split_by(struct entry *entries, size_t count, enum kind kind, struct 
 		for (end = first + 1; end < count && entries[end].fixed == entries[first].fixed;
 		        end++)
 			;
-		struct tk_sweep *sweep = &out->at[out->count];
 		size_t before = out->count;
 		double fixed = entries[first].fixed;
-		*sweep = (struct tk_sweep){.tokens = kind == TOKENS ? fixed : 0,
+		struct tk_sweep sweep = {.tokens = kind == TOKENS ? fixed : 0,
 		        .batch = kind == BATCH ? fixed : 0,
 		        .length = kind == LENGTH ? fixed : 0};
-		status = add_sweep(entries + first, end - first, sweep, &out->count, err);
-		if (out->count > before && is_known(out, sweep)) {
-			free(sweep->members);
-			out->count--;
-		}
+		status = add_sweep(entries + first, end - first, sweep, out, err);
+		if (out->count > before && is_known(out, &out->at[before]))
+			free(out->at[--out->count].members);
 	}
 	return status;
 }
@@ -123,9 +117,8 @@ static int split(struct entry *entries, size_t count, bool over_batch, struct tk
         struct tk_error *err)
 {
 	place_entries(entries, count, OVER_ALL);
-	out->at[out->count] = (struct tk_sweep){0};
 	if (!has_repeated_size(entries, count))
-		return add_sweep(entries, count, &out->at[out->count], &out->count, err);
+		return add_sweep(entries, count, (struct tk_sweep){0}, out, err);
 	int status = split_by(entries, count, TOKENS, out, err);
 	if (!status)
 		status = split_by(entries, count, BATCH, out, err);
@@ -149,7 +142,7 @@ int tk_sweeps_find(const struct tk_axes *axes, size_t count, bool over_batch, si
 	int status = entries && out->at ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && i < count; i++)
 		if (axes[i].x > 0)
-			entries[used++] = (struct entry){&axes[i], i, 0, axes[i].x};
+			entries[used++] = (struct entry){.axes = &axes[i], .index = i};
 	if (used)
 		qsort(entries, used, sizeof *entries, compare_by_sweep);
 	for (size_t first = 0, end; !status && first < used; first = end) {
