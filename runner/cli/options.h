@@ -24,6 +24,8 @@ int tk_option_fail_action(const char *action, const char *const *known, struct t
 /* `--mode=MODE`, and the start of its help */
 #define TK_OPTION_MODES "cold, hot, paced, sustained, contended or sequence"
 #define TK_OPTION_MODE_HELP "Measure in this mode: " TK_OPTION_MODES
+/* of a command that does not measure within a sequence */
+#define TK_OPTION_SINGLE_MODE_HELP "Measure in this mode: cold, hot, paced, sustained or contended"
 enum tk_mode tk_option_parse_mode(const char *arg, struct argp_state *state);
 
 /* `--devices=LIST`: appends the words of the list, which is cut into them. */

@@ -28,7 +28,8 @@ enum {
 #define TK_AB_ROW_MODE \
 	{ \
 		"mode", TK_AB_OPT_MODE, "MODE", 0, \
-		        TK_OPTION_MODE_HELP " (default: the first one that is configured)", 2 \
+		        TK_OPTION_SINGLE_MODE_HELP " (default: the first one that is configured)", \
+		        2 \
 	}
 
 /* A request that asks for the defaults. */
