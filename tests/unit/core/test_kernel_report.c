@@ -8,21 +8,10 @@
 #include <cmocka.h>
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "../quoted_json.h"
 #include "core/kernel_report.h"
-
-/* `text`: JSON with ' for ". */
-static const char *quoted(const char *text)
-{
-	static char copy[2048];
-
-	snprintf(copy, sizeof copy, "%s", text);
-	for (char *c = copy; *c; c++)
-		*c = *c == '\'' ? '"' : *c;
-	return copy;
-}
 
 /* Numbers and units are joined by a space that does not break. */
 static const char *with_plain_spaces(char *text)
@@ -84,8 +73,7 @@ static void a_sentence_of_the_kernel_that_changed_most(void **state)
 
 static void values_that_are_absurd_are_none(void **state)
 {
-	json_t *o =
-	        json_loads(quoted("{'n':5,'f':-2.5,'text':'t','huge':1e300,'list':[1]}"), 0, NULL);
+	json_t *o = read_quoted("{'n':5,'f':-2.5,'text':'t','huge':1e300,'list':[1]}");
 
 	(void)state;
 	assert_float_equal(tk_kernel_report_number(o, "n"), 5, 0);
@@ -107,7 +95,7 @@ static void a_change_without_a_base_is_none(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
 		struct tk_kernel_change c;
-		json_t *kernel = json_loads(quoted(kernels[i]), JSON_DECODE_ANY, NULL);
+		json_t *kernel = read_quoted(kernels[i]);
 
 		tk_kernel_change_read(kernel, &c);
 		assert_float_equal(c.share, 0, 0);

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "../quoted_json.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "site_gen/data/timeline_shard.h"
@@ -16,15 +17,10 @@
 /* `text`: JSON with ' for ". The timeline's texts live as long as *json. */
 static struct tk_timeline read_timeline(const char *text, json_t **json)
 {
-	char copy[8192];
 	struct tk_timeline t;
 	struct tk_error err = {0};
 
-	snprintf(copy, sizeof copy, "%s", text);
-	for (char *c = copy; *c; c++)
-		*c = *c == '\'' ? '"' : *c;
-	*json = json_loads(copy, 0, NULL);
-	assert_non_null(*json);
+	*json = read_quoted(text);
 	if (tk_timeline_read(*json, &t, &err))
 		fail_msg("%s", err.message);
 	return t;

@@ -14,6 +14,7 @@ static inline int set_up(void **state)
 {
 	struct history *h = calloc(1, sizeof(*h));
 
+	assert_non_null(h);
 	history_new(h);
 	history_fill(h);
 	*state = h;

@@ -1,32 +1,5 @@
 /* A/B pairs by series, time and revisions; and the copy of a history that is in use. */
-#include "history.h"
-
-#include "base/buf.h"
-#include "base/file.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-static int setup(void **state)
-{
-	struct history *h = calloc(1, sizeof *h);
-
-	assert_non_null(h);
-	history_new(h);
-	history_fill(h);
-	*state = h;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	history_free(*state);
-	free(*state);
-	return 0;
-}
+#include "row_fixture.h"
 
 static int64_t add_series(struct history *h, const char *backend)
 {
@@ -206,8 +179,6 @@ static void a_backup_that_fails_leaves_nothing(void **state)
 	MUST_FAIL(TK_EIO, "none/copy", tk_store_backup(h->store, nowhere, &err));
 	check_files(h, "folder tracker.db ");
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
 {
