@@ -93,6 +93,17 @@ for n, line in enumerate(open(sys.argv[1], encoding="utf-8"), 1):
 PYTHON
 }
 
+# sql DB STATEMENTS: changes what is stored
+sql() {
+	python3 - "$@" <<'PYTHON' || fail "SQL: $2"
+import sqlite3, sys
+
+db = sqlite3.connect(sys.argv[1])
+db.executescript(sys.argv[2])
+db.commit()
+PYTHON
+}
+
 # refuse_rows DB TABLE CONDITION MESSAGE: from now on only rows that meet the SQL condition can be
 # stored; accept_rows DB TABLE undoes it
 refuse_rows() { change_table "$1" "$2" "CONSTRAINT \"$4\" CHECK ($3)"; }
