@@ -172,6 +172,16 @@ export const tests = {
     assert.ok(await page.locator("svg.trend").isVisible());
     await context.close();
   },
+  async "the index of a card is printed, the index of a page is not"() {
+    const { context, page } = await open({});
+    await page.emulateMedia({ media: "print" });
+    await visit(page, "index.html");
+    assert.ok(await page.locator(".card p.index").first().isVisible());
+    await visit(page, "kernels/gemm.html");
+    assert.equal(await page.locator("nav.index").count(), 1);
+    assert.ok(!(await page.locator("nav.index").isVisible()));
+    await context.close();
+  },
   async "a dark page is printed with charts in light colours, in few pages, and is dark again"() {
     const { context, page } = await open({ colorScheme: "dark" });
     for (const path of ["kernels/gemm.html", "trends/gemm.html"]) {
