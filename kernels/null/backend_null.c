@@ -105,8 +105,7 @@ static int null_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p,
 static const int64_t x_values[] = {1, 2, 4, 8, 16, 32, 64, 128},
                      y_values[] = {1, 2, 3, 4, 5, 6, 7, 8}, z_values[] = {0, 1, 2},
                      best_guess[] = {1, 1, 0};
-static const struct tk_parameter parameters[] = {
-        TK_PARAMETER(x), TK_PARAMETER(y), TK_PARAMETER(z)};
+static const struct tk_parameter parameters[] = {TK_PARAMETER(x), TK_PARAMETER(y), TK_PARAMETER(z)};
 
 static int allows(struct tk_backend_ctx *ctx, const struct tk_problem *p, const int64_t *values)
 {

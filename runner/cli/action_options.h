@@ -13,7 +13,6 @@ struct tk_action_options {
 
 /* A parser of argp whose input is a struct tk_action_options; `actions` is listed where the action
  * is missing: "import or list". */
-error_t tk_action_options_parse(
-        int key, char *arg, const char *actions, struct argp_state *state);
+error_t tk_action_options_parse(int key, char *arg, const char *actions, struct argp_state *state);
 
 #endif
