@@ -149,6 +149,7 @@ int tk_reuse_plan(const struct tk_model *m, const struct tk_output *out, const c
 	        everything || tk_output_read_old(out, TK_SITE_MARKER, STATE_BYTES_MAX, &text, NULL)
 	                ? NULL
 	                : json_loads(tk_buf_cstr(&text), 0, NULL);
+	r->marker_bytes = (int64_t)text.len;
 	tk_buf_free(&text);
 	const char *old_digest = json_string_value(json_object_get(state, "digest")),
 	           *old_nights = json_string_value(json_object_get(state, "nights"));
@@ -156,7 +157,7 @@ int tk_reuse_plan(const struct tk_model *m, const struct tk_output *out, const c
 	r->last_night_id = json_integer_value(json_object_get(state, "last_night_id"));
 	r->newest_night_id = json_integer_value(json_object_get(state, "newest_night_id"));
 	r->files = (size_t)json_integer_value(json_object_get(state, "files"));
-	r->bytes = json_integer_value(json_object_get(state, "bytes"));
+	r->bytes = json_integer_value(json_object_get(state, "bytes")) + r->marker_bytes;
 	json_t *retiring = json_object_get(state, "retiring");
 	r->retiring = json_is_object(retiring) ? json_incref(retiring) : json_object();
 	if (old_digest && old_nights && !strcmp(old_digest, digest) && r->build > 0) {
@@ -285,7 +286,7 @@ int tk_reuse_write_state(const struct tk_model *m, struct tk_output *out, const 
 	        "\"bytes\":%lld,\"retiring\":%s}\n",
 	        digest, (long long)build, (long long)last, nights, (long long)analysed_count,
 	        (long long)newest, (long long)r->last_run_id, boot, counts.files + !r->usable,
-	        (long long)counts.bytes, retiring);
+	        (long long)(counts.bytes - (r->usable ? r->marker_bytes : 0)), retiring);
 	status = tk_output_put(out, TK_SITE_MARKER, &text, err);
 	free(retiring);
 	tk_buf_free(&text);

@@ -24,7 +24,7 @@ struct tk_reuse {
 	int64_t newest_night_id;           /* the newest night of it */
 	int64_t known_run_id, last_run_id; /* the newest run of the old site; the newest run now */
 	size_t files;
-	int64_t bytes;
+	int64_t bytes, marker_bytes; /* of all files; of the state file among them */
 	bool *backfilled; /* by index of the series: it got points older than its newest; NULL: none */
 	/* pages without references from new pages: path -> the build since when */
 	struct json_t *retiring;
