@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "detect/report/reason.h"
@@ -32,7 +33,8 @@ void world_open(struct world *w, const char *path)
 	if (path) {
 		snprintf(w->path, sizeof w->path, "%s", path);
 	} else {
-		strcpy(w->dir, "/tmp/tracker-detect-XXXXXX");
+		snprintf(w->dir, sizeof w->dir, "%s/tracker-detect-XXXXXX",
+		        access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"); /* fsync: no time */
 		if (!mkdtemp(w->dir))
 			abort();
 		snprintf(w->path, sizeof w->path, "%s/h.db", w->dir);

@@ -1,0 +1,135 @@
+/* See site_lab.h. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "site_lab.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void lab_set_template(struct site_lab *lab, const char *name, const char *text)
+{
+	char path[300];
+	struct tk_error err = {0};
+
+	snprintf(path, sizeof path, "%s/%s.html", lab->templates, name);
+	if (tk_file_write(path, text, strlen(text), &err))
+		fail_msg("%s", err.message);
+}
+
+static void write_templates(struct site_lab *lab)
+{
+	char **names, *assets = tk_path_join(lab->templates, "assets");
+	size_t count;
+	struct tk_error err = {0};
+
+	assert_int_equal(tk_dir_create(assets, &err), 0);
+	free(assets);
+	assert_int_equal(tk_dir_list(TK_SOURCE_ROOT "/templates", &names, &count, &err), 0);
+	for (size_t i = 0; i < count; i++) {
+		char *dot = strstr(names[i], ".html");
+		if (!dot)
+			continue;
+		*dot = 0;
+		lab_set_template(lab, names[i], "-\n");
+	}
+	tk_names_free(names, count);
+}
+
+int lab_setup(void **state)
+{
+	struct site_lab *lab = calloc(1, sizeof *lab);
+	struct tk_error err = {0};
+
+	assert_non_null(lab);
+	world_open(&lab->w, NULL);
+	assert_int_equal(tk_dir_create_temp(access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp",
+	                         "tk-site-", &lab->root, &err), 0);
+	lab->templates = tk_path_join(lab->root, "templates");
+	lab->out = tk_path_join(lab->root, "site");
+	assert_true(lab->templates && lab->out);
+	write_templates(lab);
+	lab->options = (struct tk_site_options){.out_dir = lab->out,
+	        .templates_dir = lab->templates,
+	        .title = "lab",
+	        .base_url = "",
+	        .assets_dir = "",
+	        .tie = 0.01};
+	*state = lab;
+	return 0;
+}
+
+int lab_teardown(void **state)
+{
+	struct site_lab *lab = *state;
+
+	world_close(&lab->w);
+	tk_dir_remove(lab->root, NULL);
+	free(lab->root);
+	free(lab->templates);
+	free(lab->out);
+	tk_buf_free(&lab->text);
+	free(lab);
+	return 0;
+}
+
+void lab_build(struct site_lab *lab)
+{
+	struct tk_error err = {0};
+
+	world_end_night(&lab->w);
+	lab->options.now_s = lab->w.as_of_s + WORLD_DAY;
+	if (tk_site_write(lab->w.store, &lab->options, &lab->report, &err))
+		fail_msg("%s", err.message);
+}
+
+bool lab_has(struct site_lab *lab, const char *path)
+{
+	char *full = tk_path_join(lab->out, path);
+	bool exists = tk_file_exists(full);
+
+	free(full);
+	return exists;
+}
+
+const char *lab_read(struct site_lab *lab, const char *path)
+{
+	char *full = tk_path_join(lab->out, path);
+	struct tk_error err = {0};
+
+	tk_buf_clear(&lab->text);
+	if (tk_file_read(full, 1 << 20, &lab->text, &err))
+		fail_msg("%s", err.message);
+	free(full);
+	return tk_buf_cstr(&lab->text);
+}
+
+void lab_overwrite(struct site_lab *lab, const char *path, const char *text)
+{
+	char *full = tk_path_join(lab->out, path);
+	struct tk_error err = {0};
+
+	if (tk_file_write(full, text, strlen(text), &err))
+		fail_msg("%s", err.message);
+	free(full);
+}
+
+void lab_assert_has(struct site_lab *lab, const char *path, const char *text)
+{
+	if (!strstr(lab_read(lab, path), text))
+		fail_msg("%s lacks `%s`: %s", path, text, tk_buf_cstr(&lab->text));
+}
+
+void lab_assert_lacks(struct site_lab *lab, const char *path, const char *text)
+{
+	if (strstr(lab_read(lab, path), text))
+		fail_msg("%s has `%s`: %s", path, text, tk_buf_cstr(&lab->text));
+}

@@ -1,0 +1,34 @@
+/* A site of a small real history (../detect/world.h), built as a whole, with templates that the
+ * test chooses: what a page is given stands in its file as plain text. */
+#ifndef TK_SITE_LAB_H
+#define TK_SITE_LAB_H
+#include <stdbool.h>
+
+#include "../detect/world.h"
+#include "base/buf.h"
+#include "site_gen/site.h"
+
+struct site_lab {
+	struct world w;
+	char *root, *templates, *out;
+	struct tk_site_options options;
+	struct tk_site_report report; /* of the last build */
+	struct tk_buf text;           /* of the file read last */
+};
+
+/* For cmocka: *state is a struct site_lab. Every template of the project is "-". */
+int lab_setup(void **state);
+int lab_teardown(void **state);
+
+void lab_set_template(struct site_lab *lab, const char *name, const char *text);
+/* Ends the night that is under way and writes the site; the clock stands a day after that night. */
+void lab_build(struct site_lab *lab);
+bool lab_has(struct site_lab *lab, const char *path);
+/* A file of the site, which must exist; valid until the next call. */
+const char *lab_read(struct site_lab *lab, const char *path);
+void lab_overwrite(struct site_lab *lab, const char *path, const char *text);
+/* The file contains a text, or does not. */
+void lab_assert_has(struct site_lab *lab, const char *path, const char *text);
+void lab_assert_lacks(struct site_lab *lab, const char *path, const char *text);
+
+#endif
