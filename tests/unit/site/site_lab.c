@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,8 @@ int lab_setup(void **state)
 	assert_non_null(lab);
 	world_open(&lab->w, NULL);
 	assert_int_equal(tk_dir_create_temp(access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp",
-	                         "tk-site-", &lab->root, &err), 0);
+	                         "tk-site-", &lab->root, &err),
+	        0);
 	lab->templates = tk_path_join(lab->root, "templates");
 	lab->out = tk_path_join(lab->root, "site");
 	assert_true(lab->templates && lab->out);
@@ -83,12 +85,31 @@ int lab_teardown(void **state)
 
 void lab_build(struct site_lab *lab)
 {
+	world_end_night(&lab->w);
+	lab_build_now(lab);
+}
+
+void lab_build_now(struct site_lab *lab)
+{
 	struct tk_error err = {0};
 
-	world_end_night(&lab->w);
+	if (lab->w.open)
+		assert_int_equal(tk_store_commit(lab->w.store, &err), 0);
+	lab->w.open = false;
 	lab->options.now_s = lab->w.as_of_s + WORLD_DAY;
 	if (tk_site_write(lab->w.store, &lab->options, &lab->report, &err))
 		fail_msg("%s", err.message);
+}
+
+void lab_run_sql(struct site_lab *lab, const char *sql)
+{
+	char *why = NULL;
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(lab->w.path, &db), SQLITE_OK);
+	if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
+		fail_msg("%s: %s", sql, why);
+	sqlite3_close(db);
 }
 
 bool lab_has(struct site_lab *lab, const char *path)

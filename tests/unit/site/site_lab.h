@@ -23,6 +23,9 @@ int lab_teardown(void **state);
 void lab_set_template(struct site_lab *lab, const char *name, const char *text);
 /* Ends the night that is under way and writes the site; the clock stands a day after that night. */
 void lab_build(struct site_lab *lab);
+void lab_build_now(struct site_lab *lab); /* the same, and the night goes on */
+/* Runs SQL past the tracker, as another program would. */
+void lab_run_sql(struct site_lab *lab, const char *sql);
 bool lab_has(struct site_lab *lab, const char *path);
 /* A file of the site, which must exist; valid until the next call. */
 const char *lab_read(struct site_lab *lab, const char *path);

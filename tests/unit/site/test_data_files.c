@@ -151,7 +151,8 @@ static void a_finished_year_is_not_written_again(void **state)
 	lab_build(lab);
 	lab_assert_has(lab, "data/000.2026.js", "\"value\":[1000,20]");
 	lab_assert_has(lab, "data/000.2026.js", "\"night\":[2,1]");
-	assert_string_equal(lab_read(lab, "data/000.2025.js"), "tracker.data.add(\"" SLUG
+	assert_string_equal(lab_read(lab, "data/000.2025.js"),
+	        "tracker.data.add(\"" SLUG
 	        "\",{\"exp\":-1,\"value\":[5000],\"lo\":[5],\"hi\":[5],\"p95\":[50],"
 	        "\"night\":[1],\"revision\":[[0,1]],\"environment\":[[0,1]],\"flags\":[]});\n");
 }
@@ -452,7 +453,8 @@ static void a_new_failure_writes_the_page(void **state)
 	const char *const page = "series/box.cpu.self.b.p150.cold.html";
 
 	lab_set_template(lab, "series",
-	        "{{#failed}}{{failure_word}}: {{failure_message}}{{/failed}}{{^failed}}ok{{/failed}}");
+	        "{{#failed}}{{failure_word}}: "
+	        "{{failure_message}}{{/failed}}{{^failed}}ok{{/failed}}");
 	build_many(lab);
 	assert_string_equal(lab_read(lab, page), "ok");
 	world_night(&lab->w, 1, "nightly");
@@ -490,8 +492,7 @@ static void a_new_change_point_is_appended_with_its_series(void **state)
 	        .cause = TK_CAUSE_CODE,
 	        .confidence = 0.99,
 	        .detail = "{}"};
-	assert_int_equal(
-	        tk_store_replace_change_points(w->store, series, &change, 1, &w->err), 0);
+	assert_int_equal(tk_store_replace_change_points(w->store, series, &change, 1, &w->err), 0);
 	lab_build(lab);
 	lab_assert_has(lab, "data/009.hot.js",
 	        "tracker.data.add(\"box.cpu.self.b.p150.cold\",{\"title\":\"p150\",\"label\":\"b\","
