@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +74,10 @@ int lab_teardown(void **state)
 {
 	struct site_lab *lab = *state;
 
+	if (lab->w.open) /* the test failed */
+		tk_store_rollback(lab->w.store);
+	lab->w.open = false;
+	lab->w.night = 0;
 	world_close(&lab->w);
 	tk_dir_remove(lab->root, NULL);
 	free(lab->root);
@@ -98,6 +103,33 @@ void lab_build_now(struct site_lab *lab)
 	lab->w.open = false;
 	lab->options.now_s = lab->w.as_of_s + WORLD_DAY;
 	if (tk_site_write(lab->w.store, &lab->options, &lab->report, &err))
+		fail_msg("%s", err.message);
+}
+
+struct tk_verdict_row lab_verdict(
+        int64_t series_id, enum tk_verdict_status status, double before, double after)
+{
+	return (struct tk_verdict_row){.series_id = series_id,
+	        .status = status,
+	        .before_value = before,
+	        .after_value = after,
+	        .change = after / before - 1,
+	        .change_lo = NAN,
+	        .change_hi = NAN,
+	        .threshold = 0.02,
+	        .p = 0.001,
+	        .q = 0.001,
+	        .reason = "because",
+	        .detail = "{}"};
+}
+
+void lab_put_verdicts(struct site_lab *lab, struct tk_verdict_row *rows, size_t count)
+{
+	struct tk_error err = {0};
+
+	for (size_t i = 0; i < count; i++)
+		rows[i].night_id = lab->w.night;
+	if (tk_store_replace_verdicts(lab->w.store, lab->w.night, rows, count, &err))
 		fail_msg("%s", err.message);
 }
 
@@ -130,6 +162,10 @@ const char *lab_read(struct site_lab *lab, const char *path)
 	if (tk_file_read(full, 1 << 20, &lab->text, &err))
 		fail_msg("%s", err.message);
 	free(full);
+	for (char *at = lab->text.data; at && (at = strstr(at, "\u00a0"));) {
+		*at = ' ';
+		memmove(at + 1, at + 2, strlen(at + 2) + 1);
+	}
 	return tk_buf_cstr(&lab->text);
 }
 

@@ -24,10 +24,16 @@ void lab_set_template(struct site_lab *lab, const char *name, const char *text);
 /* Ends the night that is under way and writes the site; the clock stands a day after that night. */
 void lab_build(struct site_lab *lab);
 void lab_build_now(struct site_lab *lab); /* the same, and the night goes on */
+/* A verdict with the reason "because" and no A/B runs; levels NAN: it has no numbers. */
+struct tk_verdict_row lab_verdict(
+        int64_t series_id, enum tk_verdict_status status, double before, double after);
+/* Of the night that is under way. */
+void lab_put_verdicts(struct site_lab *lab, struct tk_verdict_row *rows, size_t count);
 /* Runs SQL past the tracker, as another program would. */
 void lab_run_sql(struct site_lab *lab, const char *sql);
 bool lab_has(struct site_lab *lab, const char *path);
-/* A file of the site, which must exist; valid until the next call. */
+/* A file of the site, which must exist, with blanks for no-break spaces; valid until the next
+ * call. */
 const char *lab_read(struct site_lab *lab, const char *path);
 void lab_overwrite(struct site_lab *lab, const char *path, const char *text);
 /* The file contains a text, or does not. */
