@@ -12,8 +12,6 @@
 #include "nightly/stages/detect_policy.h"
 #include "store/store.h"
 #include "suite/rotation.h"
-#include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +31,7 @@ struct options {
 	bool resume, no_site, split;
 	const char *only, *fail_on, *import_file;
 	char **devices; /* NULL: as configured */
-	unsigned part, parts;
+	uint32_t part, parts;
 	unsigned long long seed;
 };
 
@@ -80,15 +78,6 @@ static char **split_list(const char *text)
 	return parts;
 }
 
-/* K/N */
-static bool parse_part(const char *text, struct options *o)
-{
-	char rest;
-	return isdigit((unsigned char)*text) &&
-	       sscanf(text, "%4u/%4u%c", &o->part, &o->parts, &rest) == 2 && o->part >= 1 &&
-	       o->part <= o->parts && o->parts <= TK_PARTS_MAX;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -112,7 +101,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->split = true;
 		return 0;
 	case OPT_PART:
-		if (!parse_part(arg, o))
+		if (!tk_part_parse(arg, &o->part, &o->parts))
 			argp_error(state, "--part=%s: expected K/N with 1 <= K <= N <= %d", arg,
 			        TK_PARTS_MAX);
 		return 0;

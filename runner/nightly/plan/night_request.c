@@ -1,7 +1,6 @@
 /* See night_request.h. */
 #include "nightly/plan/night_request.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "suite/rotation.h"
 
 /* ---- options to JSON ---- */
 
@@ -154,8 +154,9 @@ static int restore_devices(
 
 static void restore_part(const char *text, struct tk_night_options *o)
 {
-	if (!text || sscanf(text, "%" SCNu32 "/%" SCNu32, &o->part, &o->parts) != 2)
-		o->part = o->parts = 0;
+	o->part = o->parts = 0;
+	if (text)
+		tk_part_parse(text, &o->part, &o->parts);
 }
 
 int tk_night_request_restore(

@@ -138,6 +138,24 @@ static void a_night_with_the_defaults_restores_the_defaults(void **state)
 	json_decref(request);
 }
 
+/* A stored part that is none: the night has all problems. */
+static void a_part_that_is_none_is_all(void **state)
+{
+	static const char *const texts[] = {"", "2", "3/2", "0/4", "x/y", "1/2/3"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		json_t *request = json_pack("{s:s}", "part", texts[i]);
+		struct tk_night_options o = {0};
+		char **devices;
+
+		assert_int_equal(tk_night_request_restore(request, &o, &devices, NULL), TK_OK);
+		assert_int_equal(o.part, 0);
+		assert_int_equal(o.parts, 0);
+		json_decref(request);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -148,6 +166,7 @@ int main(void)
 	        cmocka_unit_test(what_is_given_again_must_be_the_same),
 	        cmocka_unit_test(another_part_is_refused),
 	        cmocka_unit_test(an_option_that_the_start_did_not_have_is_refused),
+	        cmocka_unit_test(a_part_that_is_none_is_all),
 	        cmocka_unit_test(a_night_with_the_defaults_restores_the_defaults),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

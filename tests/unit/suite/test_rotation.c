@@ -131,6 +131,29 @@ static void a_part_has_its_share_of_every_slot(void **state)
 		assert_in_range(in[i / 4][i % 4], PROBLEMS / 16 - 45, PROBLEMS / 16 + 45);
 }
 
+static void a_part_is_two_numbers(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t part, parts; /* 0: not a part */
+	} cases[] = {{"1/1", 1, 1}, {"1/2", 1, 2}, {"2/2", 2, 2}, {"02/14", 2, 14},
+	        {"1000/1000", 1000, 1000}, {"1/1000", 1, 1000}, {"1/1001", 0, 0}, {"3/2", 0, 0},
+	        {"0/2", 0, 0}, {"0/0", 0, 0}, {"1/0", 0, 0}, {"", 0, 0}, {"1", 0, 0}, {"1/", 0, 0},
+	        {"/2", 0, 0}, {"1/2/3", 0, 0}, {"1/2 ", 0, 0}, {" 1/2", 0, 0}, {"1 /2", 0, 0},
+	        {"1/ 2", 0, 0}, {"+1/2", 0, 0}, {"1/+2", 0, 0}, {"-1/2", 0, 0}, {"a/b", 0, 0},
+	        {"1/4294967297", 0, 0}, {"18446744073709551617/18446744073709551617", 0, 0}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		uint32_t part = 7, parts = 8;
+		const bool is_valid = tk_part_parse(cases[i].text, &part, &parts);
+		if (is_valid != (cases[i].part > 0))
+			fail_msg("\"%s\"", cases[i].text);
+		assert_int_equal(part, is_valid ? cases[i].part : 7);
+		assert_int_equal(parts, is_valid ? cases[i].parts : 8);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -141,6 +164,7 @@ int main(void)
 	        cmocka_unit_test(slots_stay_as_they_are),
 	        cmocka_unit_test(every_problem_is_in_one_part),
 	        cmocka_unit_test(a_part_has_its_share_of_every_slot),
+	        cmocka_unit_test(a_part_is_two_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
