@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../store/empty_store.h"
 #include "base/file.h"
 #include "detect/report/reason.h"
 
@@ -39,7 +40,8 @@ void world_open(struct world *w, const char *path)
 			abort();
 		snprintf(w->path, sizeof w->path, "%s/h.db", w->dir);
 	}
-	must(w, tk_store_open(w->path, TK_STORE_CREATE, &w->store, &w->err));
+	must(w, path ? tk_store_open(w->path, TK_STORE_CREATE, &w->store, &w->err)
+	             : empty_store_open(w->path, &w->store, &w->err));
 	world_machine(w, "box", "cpu");
 	world_upstream(w, "self");
 	world_environment(w, "{\"driver\":\"550\"}");

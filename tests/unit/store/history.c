@@ -1,5 +1,6 @@
 #include "history.h"
 #include "base/file.h"
+#include "empty_store.h"
 #include "store/kernel_report.h"
 #include "store/tuning.h"
 #include <math.h>
@@ -16,7 +17,7 @@ void history_new(struct history *h)
 	        access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"); /* fsync takes no time */
 	assert_non_null(mkdtemp(h->dir));
 	snprintf(h->path, sizeof(h->path), "%s/tracker.db", h->dir);
-	MUST(tk_store_open(h->path, TK_STORE_CREATE, &h->store, &err));
+	MUST(empty_store_open(h->path, &h->store, &err));
 }
 
 void history_reopen(struct history *h, enum tk_store_mode mode)
