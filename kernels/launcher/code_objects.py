@@ -3,6 +3,8 @@ needed."""
 
 import struct
 
+from package import CompileError
+
 KERNEL_PARAMETER = 0x17  # attribute of .nv.info.KERNEL: index, ordinal, offset, size
 SIZED = 4  # records that are followed by as many bytes as they say
 
@@ -36,3 +38,13 @@ def kernel_parameters(code, kernel):
             found[ordinal] = flags >> 18
         at += length
     return [found[i] for i in sorted(found)]
+
+
+def check_parameters(code, kernel, sizes):
+    """Raises CompileError where the parameters of a kernel do not have the sizes that a manifest
+    gives them."""
+    found = kernel_parameters(code, kernel)
+    if found != sizes:
+        raise CompileError(
+            "the code object has parameters of %s bytes, expected %s" % (found, sizes)
+        )

@@ -62,6 +62,22 @@ def read_attention(p, sizes):
     return b, h, hkv, sq, d, scale
 
 
+def read_nsa(p):
+    """(b, h, hkv, s, d, scale, block_size, selected_blocks, window) of the values of a problem, for
+    kernels with heads of 64 and 128. Raises Unsupported."""
+    b, h, hkv, s, d, block, selected, window = (
+        int(p[key])
+        for key in ("b", "h", "hkv", "s", "d", "block_size", "selected_blocks", "window")
+    )
+    scale = float(p.get("scale", 0)) or 1 / math.sqrt(d)
+    if p["dtype"] not in ("f16", "bf16") or d not in (64, 128) or block % 16 or scale <= 0:
+        raise Unsupported(
+            "only f16 and bf16, heads of 64 and 128, blocks of a multiple of 16 keys, a positive"
+            " scale"
+        )
+    return b, h, hkv, s, d, scale, block, selected, window
+
+
 def cpu_seconds():
     """Processor time of this process and its children: other work on the machine does not count."""
     return sum(os.times()[:4])

@@ -41,7 +41,9 @@ stand_in("tilelang.cuda.target", normalize_cutedsl_target=dict)
 stand_in("tilelang.jit.adapter.cutedsl")
 stand_in("tilelang.jit.adapter.cutedsl.wrapper", TLCuTeDSLSourceWrapper=None)
 stand_in("kernels")
+import code_objects  # noqa: E402
 import compile as adapter  # noqa: E402
+from package import CompileError  # noqa: E402
 
 MAP = ["encode", "A_desc", 6, 2, "A", 64, 128, 2, 128, 64, 32, 1, 1, 0, 3, 2, 0]
 HOST = """import pathlib
@@ -71,7 +73,7 @@ adapter.lower = lambda target, wrapper, call: (Wrapper, source)
 adapter.nvcc = lambda target, text: b"cubin"
 adapter.load_cutedsl = lambda: None
 sizes = [128, 8]
-adapter.kernel_parameters = lambda code, entry: sizes
+code_objects.kernel_parameters = lambda code, entry: sizes
 adapter.sections = lambda code: {".text.kernel_main_0": code, ".nv.info": b""}
 
 
@@ -114,7 +116,7 @@ assert launch["entry"] == "kernel_main_0" and launch["shared_bytes"] == 4096
 def refused(name, text):
     try:
         compile_by(name)
-    except RuntimeError as error:
+    except (RuntimeError, CompileError) as error:
         assert text in str(error), error
     else:
         raise AssertionError(text)

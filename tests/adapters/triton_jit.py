@@ -130,3 +130,7 @@ assert len(allocated) == before + 3
 assert adapter.supports(problem(ATTENTION % ("f16", "fwd"))) is None
 assert "only f16 and bf16" in adapter.supports(problem(ATTENTION % ("f32", "fwd")))
 assert "only gemm, attention and nsa" in adapter.supports(problem("stream:n=4"))
+NSA = "nsa:b=1,block_size=%d,causal=1,d=%d,dtype=f16,h=16,hkv=1,s=96,selected_blocks=1,window=0"
+assert adapter.supports(problem(NSA % (32, 64))) is None
+assert "blocks of 16, 32, 64" in adapter.supports(problem(NSA % (48, 64)))
+assert "heads of 64 and 128" in adapter.supports(problem(NSA % (32, 192)))

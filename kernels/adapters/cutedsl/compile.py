@@ -17,7 +17,7 @@ import gemm  # noqa: E402
 import host_code  # noqa: E402
 import package  # noqa: E402
 import problems  # noqa: E402
-from code_objects import kernel_parameters  # noqa: E402
+from code_objects import check_parameters  # noqa: E402
 
 TYPES = {"f16": cutlass.Float16, "bf16": cutlass.BFloat16, "f32": cutlass.Float32}
 
@@ -72,12 +72,8 @@ def compile_call(call):
     )
     code, (entry,) = compiled.__cubin__, compiled.kernel_info
     launch, maps = host_code.read(str(compiled.ir_module), compiled.function_name)
-    sizes = kernel_parameters(code, entry)
-    expected = [128] * len(maps) + [8] * (
-        len(names) - len(maps)
-    )  # all kernels have their tensor maps first
-    if sizes != expected:
-        raise RuntimeError("the kernel has parameters of %s bytes, expected %s" % (sizes, expected))
+    # all kernels have their tensor maps first
+    check_parameters(code, entry, [128] * len(maps) + [8] * (len(names) - len(maps)))
     args = [dict(tensormap=name, l2_promotion=128, **found) for name, found in zip(names, maps)] + [
         {"tensor": name} for name in names[len(maps) :]
     ]

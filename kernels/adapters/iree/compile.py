@@ -16,7 +16,7 @@ import tempfile
 import gpu
 import package
 import programs
-from code_objects import kernel_parameters
+from code_objects import check_parameters
 from package import CompileError
 
 VERSION = importlib.metadata.version("iree-base-compiler")
@@ -216,15 +216,6 @@ def compile_for_cpu(cpu, call):
             return f.read(), {"launches": launches, "compile_seconds": seconds}
 
 
-def check_parameters(code, launch):
-    sizes = [8 if "type" not in argument else 4 for argument in launch["args"]]
-    found = kernel_parameters(code, launch["entry"])
-    if found != sizes:
-        raise CompileError(
-            "the code object has parameters of %s bytes, expected %s" % (found, sizes)
-        )
-
-
 def compile_for_gpu(device, call):
     problem, tiles = call
     program = programs.program(problem)
@@ -240,7 +231,8 @@ def compile_for_gpu(device, call):
     for launch in launches:
         launch.update(sizes[launch["entry"]])
         if device.is_cuda:
-            check_parameters(code, launch)
+            sizes = [4 if "type" in argument else 8 for argument in launch["args"]]
+            check_parameters(code, launch["entry"], sizes)
     return code, {"launches": launches, "compile_seconds": seconds}
 
 

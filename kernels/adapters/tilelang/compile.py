@@ -30,7 +30,7 @@ from tilelang.jit.adapter.wrapper import TLCUDASourceWrapper  # noqa: E402
 import kernels  # noqa: E402
 import package  # noqa: E402
 import problems  # noqa: E402
-from code_objects import kernel_parameters, sections  # noqa: E402
+from code_objects import check_parameters, sections  # noqa: E402
 
 MAP_TYPES = {6: ("f16", 2), 7: ("f32", 4), 9: ("bf16", 2)}  # CUtensorMapDataType
 SWIZZLES = (0, 32, 64, 128)
@@ -205,12 +205,7 @@ def compile_call(compiler, arch, call):
     launches = []
     for name, (entry, parameters) in found.items():
         args = arguments(wrapper, parameters)
-        sizes = [128 if "tensormap" in a else 8 for a in args]
-        if kernel_parameters(code, entry) != sizes:
-            raise RuntimeError(
-                "the code object has parameters of %s bytes, expected %s"
-                % (kernel_parameters(code, entry), sizes)
-            )
+        check_parameters(code, entry, [128 if "tensormap" in a else 8 for a in args])
         cluster = wrapper.cluster_dims[name] if getattr(wrapper, "cluster_dims", None) else None
         launches.append(
             {

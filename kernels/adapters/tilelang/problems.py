@@ -3,7 +3,7 @@
 
 import math
 
-from package import Unsupported, choose_calls, read_attention
+from package import Unsupported, choose_calls, read_attention, read_nsa
 
 TYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32"}
 
@@ -71,16 +71,7 @@ NSA_TILES = [(64, 2, 32), (32, 2, 32), (32, 3, 32)]
 
 
 def nsa(p):
-    b, h, hkv, s, d, block, selected, window = (
-        int(p[key])
-        for key in ("b", "h", "hkv", "s", "d", "block_size", "selected_blocks", "window")
-    )
-    scale = float(p.get("scale", 0)) or 1 / math.sqrt(d)
-    if p["dtype"] not in ("f16", "bf16") or d not in (64, 128) or block % 16 or scale <= 0:
-        raise Unsupported(
-            "only f16 and bf16, heads of 64 and 128, blocks of a multiple of 16 keys, a positive"
-            " scale"
-        )
+    b, h, hkv, s, d, scale, block, selected, window = read_nsa(p)
     if h // hkv > 64 or s % block:
         raise Unsupported("more than 64 heads of Q for one of K, or a last block that is not full")
     rows = max(16, 1 << (h // hkv - 1).bit_length())

@@ -31,7 +31,7 @@ if os.path.exists(os.path.join(os.environ.get("TK_SRC", ""), "kernels.py")):
 import kernels  # noqa: E402
 import package  # noqa: E402
 import problems  # noqa: E402
-from code_objects import kernel_parameters  # noqa: E402
+from code_objects import check_parameters  # noqa: E402
 
 VERSION = tuple(int(x) for x in re.findall(r"\d+", triton.__version__)[:2])
 PRODUCER = {"name": "triton", "version": triton.__version__}
@@ -167,11 +167,8 @@ def load_compiler(call):
 def launch(target, call, kernel, compiled, code, grid, values):
     metadata = compiled.metadata._asdict()
     args, sizes = arguments(kernel, call, compiled, grid, values)
-    found = kernel_parameters(code, metadata["name"]) if target.kind == "cuda" else sizes
-    if found != sizes:
-        raise RuntimeError(
-            "the code object has parameters of %s bytes, expected %s" % (found, sizes)
-        )
+    if target.kind == "cuda":
+        check_parameters(code, metadata["name"], sizes)
     clusters = metadata.get("num_ctas") or 1
     return {
         "entry": metadata["name"],

@@ -3,7 +3,7 @@
 
 import math
 
-from package import Unsupported, choose_calls
+from package import Unsupported, choose_calls, read_nsa
 
 OPERAND_TYPES = ("f16", "bf16", "e4m3", "e5m2", "f32", "tf32")
 
@@ -338,22 +338,9 @@ def power_of_two(n):
 
 
 def nsa(p, target):
-    b, h, hkv, s, d, block, selected, window = (
-        int(p[key])
-        for key in ("b", "h", "hkv", "s", "d", "block_size", "selected_blocks", "window")
-    )
-    scale = float(p.get("scale", 0)) or 1 / math.sqrt(d)
-    if (
-        p["dtype"] not in ("f16", "bf16")
-        or d not in (64, 128)
-        or block % 16
-        or block != power_of_two(block)
-        or scale <= 0
-    ):
-        raise Unsupported(
-            "only f16 and bf16, heads of 64 and 128, blocks of 16, 32, 64, ... keys, a positive"
-            " scale"
-        )
+    b, h, hkv, s, d, scale, block, selected, window = read_nsa(p)
+    if block != power_of_two(block):
+        raise Unsupported("only blocks of 16, 32, 64, ... keys")
     if max(s * h, s * hkv) * d >= 2**31 or b * hkv > 65535:
         raise Unsupported("offsets beyond 32 bits")
     t = p["dtype"]
