@@ -1,6 +1,10 @@
 /* Virtual environments: <cache>/python/env/<package>-<version>-<hash>, one for each version, with
  * this version and what the adapter's `requirements` name, and without their dependencies. uv
- * installs, or pip where there is no uv. Every wheel's hash is checked; nothing is compiled. */
+ * installs, or pip where there is no uv. Every wheel's hash is checked; nothing is compiled.
+ *
+ * Whatever starts the environment's Python may run code of the wheels in it (their .pth files), and
+ * installing is not sandboxed. uv does not start it for a second installation. pip runs in it, so
+ * pip installs all wheels at once. */
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -23,6 +27,7 @@ struct install {
 	const struct tk_package_release *release;
 	char *dir, *python, *wanted; /* `wanted`: a requirements file with hashes */
 	char *companions;            /* the adapter's requirements, for this version */
+	char *wheels;                /* what pip downloads, until it is installed */
 	bool has_uv;
 };
 
@@ -79,22 +84,14 @@ static int make_environment(const struct install *in, struct tk_error *err)
 	return run(in, in->has_uv ? uv : plain, err);
 }
 
-/* `hashes`: every wheel must have one of the hashes in the file. */
-static int install_file(
-        const struct install *in, const char *file, bool hashes, struct tk_error *err)
+/* Calls uv or pip to get what a requirements file names. `hashes`: every wheel must have one of the
+ * hashes in the file. */
+static int get_file(const struct install *in, const char *const *head, size_t head_count,
+        const char *file, bool hashes, struct tk_error *err)
 {
 	const char *argv[ARGS_MAX];
-	size_t n = 0;
-	if (in->has_uv) {
-		const char *const head[] = {"uv", "pip", "install", "--quiet", "--python",
-		        in->python, "--index-strategy", "unsafe-best-match"};
-		memcpy(argv, head, sizeof(head));
-		n = sizeof(head) / sizeof(*head);
-	} else {
-		const char *const head[] = {in->python, "-m", "pip", "install", "--quiet"};
-		memcpy(argv, head, sizeof(head));
-		n = sizeof(head) / sizeof(*head);
-	}
+	size_t n = head_count;
+	memcpy(argv, head, head_count * sizeof *head);
 	const char *const tail[] = {"--no-deps", "--only-binary", ":all:", "--index-url",
 	        in->repo->url ? in->repo->url : TK_PACKAGE_INDEX, "-r", file};
 	memcpy(argv + n, tail, sizeof(tail));
@@ -107,6 +104,57 @@ static int install_file(
 		argv[n++] = "--require-hashes";
 	argv[n] = NULL;
 	return run(in, argv, err);
+}
+
+static int get_all(const struct install *in, const char *const *head, size_t head_count,
+        struct tk_error *err)
+{
+	int status = TK_OK;
+	if (in->repo->requirements)
+		status = get_file(in, head, head_count, in->companions, false, err);
+	return status ? status : get_file(in, head, head_count, in->wanted, true, err);
+}
+
+static int install_by_uv(const struct install *in, struct tk_error *err)
+{
+	const char *const head[] = {"uv", "pip", "install", "--quiet", "--python", in->python,
+	        "--index-strategy", "unsafe-best-match"};
+	return get_all(in, head, sizeof(head) / sizeof(*head), err);
+}
+
+static int install_downloads(const struct install *in, struct tk_error *err)
+{
+	const char *const head[] = {
+	        in->python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"};
+	const size_t head_count = sizeof(head) / sizeof(*head);
+	char **names = NULL;
+	size_t count = 0;
+	int status = tk_dir_list(in->wheels, &names, &count, err);
+	char **argv = status ? NULL : calloc(head_count + count + 1, sizeof *argv);
+	if (!status && !argv)
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!status)
+		memcpy(argv, head, sizeof(head));
+	for (size_t i = 0; !status && i < count; i++)
+		if (!(argv[head_count + i] = tk_path_join(in->wheels, names[i])))
+			status = tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!status)
+		status = run(in, (const char *const *)argv, err);
+	for (size_t i = 0; argv && i < count; i++)
+		free(argv[head_count + i]);
+	free(argv);
+	tk_names_free(names, count);
+	return status;
+}
+
+static int install_by_pip(const struct install *in, struct tk_error *err)
+{
+	const char *const head[] = {
+	        in->python, "-m", "pip", "download", "--quiet", "--dest", in->wheels};
+	int status = get_all(in, head, sizeof(head) / sizeof(*head), err);
+	if (!status)
+		status = install_downloads(in, err);
+	return status ? status : tk_dir_remove(in->wheels, err);
 }
 
 static int write_wanted(const struct install *in, struct tk_error *err)
@@ -151,10 +199,8 @@ static int install(const struct install *in, struct tk_error *err)
 		status = write_wanted(in, err);
 	if (!status && in->repo->requirements)
 		status = write_companions(in, err);
-	if (!status && in->repo->requirements)
-		status = install_file(in, in->companions, false, err);
 	if (!status)
-		status = install_file(in, in->wanted, true, err);
+		status = in->has_uv ? install_by_uv(in, err) : install_by_pip(in, err);
 	return status ? tk_error_add_context(
 	                        err, "%s: installing %s", in->repo->name, in->release->text)
 	              : TK_OK;
@@ -217,7 +263,8 @@ int tk_package_install(const struct tk_repo *s, const struct tk_package_release 
 	in.python = tk_path_join(in.dir, "bin/python");
 	in.wanted = tk_path_join(in.dir, "wanted.txt");
 	in.companions = tk_path_join(in.dir, "companions.txt");
-	if (!in.python || !in.wanted || !in.companions)
+	in.wheels = tk_path_join(in.dir, "wheels");
+	if (!in.python || !in.wanted || !in.companions || !in.wheels)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
 		status = install_once(&in, err);
@@ -225,6 +272,7 @@ int tk_package_install(const struct tk_repo *s, const struct tk_package_release 
 	free(in.python);
 	free(in.wanted);
 	free(in.companions);
+	free(in.wheels);
 	if (status) {
 		free(in.dir);
 		return status;

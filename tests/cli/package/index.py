@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """A package index for tests: index.py serve FOLDER prints its port and serves; index.py add FOLDER
-VERSION KERNEL [yanked] [forged] adds a wheel of `fake-pkg`, which holds the file KERNEL, and lists
-it; the upload time is a day in 2026 for each version.
+VERSION KERNEL [yanked] [forged] [pth=FILE] [outside=FILE] [name=NAME] adds a wheel of `fake-pkg`
+(or NAME), which holds the file KERNEL, and lists it; the upload time is a day in 2026 for each
+version. Two attacks: a Python that finds the wheel makes the file of `pth`; the wheel has the file
+of `outside`, by a path that leaves its folder.
 """
 
 import base64
@@ -12,29 +14,31 @@ import os
 import sys
 import zipfile
 
-NAME = "fake_pkg"
-
 
 def record(name, data):
     digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
     return "%s,sha256=%s,%d" % (name, digest, len(data))
 
 
-def make_wheel(path, version, kernel):
-    info = "%s-%s.dist-info/" % (NAME, version)
+def make_wheel(path, name, version, kernel, attacks):
+    info = "%s-%s.dist-info/" % (name, version)
     metadata = (
         "Metadata-Version: 2.1\nName: %s\nVersion: %s\nSummary: Kernels for a test\nRequires-Dist:"
-        " no-such-package\n" % (NAME, version)
+        " no-such-package\n" % (name, version)
     )
     files = {
-        NAME + "/__init__.py": b"",
-        NAME + "/kernel": open(kernel, "rb").read(),
+        name + "/__init__.py": b"",
+        name + "/kernel": open(kernel, "rb").read(),
         info + "METADATA": metadata.encode(),
         info
         + "WHEEL": (
             b"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
         ),
     }
+    if "pth" in attacks:
+        files[name + ".pth"] = ("import os; open(%r, 'w')\n" % attacks["pth"]).encode()
+    if "outside" in attacks:
+        files["../" * 20 + attacks["outside"].lstrip("/")] = b""
     files[info + "RECORD"] = "\n".join(
         [record(n, d) for n, d in files.items()] + [info + "RECORD,,", ""]
     ).encode()
@@ -45,15 +49,18 @@ def make_wheel(path, version, kernel):
 
 
 def add(folder, version, kernel, *flags):
-    page = os.path.join(folder, "simple", "fake-pkg", "index.json")
+    values = dict(flag.split("=", 1) for flag in flags if "=" in flag)
+    name = values.get("name", "fake_pkg")
+    project = name.replace("_", "-")
+    page = os.path.join(folder, "simple", project, "index.json")
     os.makedirs(os.path.dirname(page), exist_ok=True)
     os.makedirs(os.path.join(folder, "files"), exist_ok=True)
-    document = {"meta": {"api-version": "1.1"}, "name": "fake-pkg", "files": [], "versions": []}
+    document = {"meta": {"api-version": "1.1"}, "name": project, "files": [], "versions": []}
     if os.path.exists(page):
         document = json.load(open(page))
-    wheel = "%s-%s-py3-none-any.whl" % (NAME, version)
+    wheel = "%s-%s-py3-none-any.whl" % (name, version)
     path = os.path.join(folder, "files", wheel)
-    make_wheel(path, version, kernel)
+    make_wheel(path, name, version, kernel, values)
     content = open(path, "rb").read() + (b"forged" if "forged" in flags else b"")
     day = len(document["files"]) + 1
     document["files"].append(
