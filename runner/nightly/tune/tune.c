@@ -59,6 +59,7 @@ static int run_races(struct tk_comparison *c, const struct tk_tune_request *q,
 {
 	double races_s = q->ab.budget_s * (q->no_ab ? 1 : RACE_SHARE);
 	int64_t end_ns = tk_clock_monotonic_ns() + (int64_t)(races_s * 1e9);
+	struct tk_tune_race_worker worker = {0};
 	int status = TK_OK;
 	out->rows = calloc(c->count + 1, sizeof *out->rows);
 	if (!out->rows)
@@ -72,7 +73,7 @@ static int run_races(struct tk_comparison *c, const struct tk_tune_request *q,
 		        .deadline_ns = race_deadline_ns(q, end_ns, c->count - i),
 		        .is_exhaustive = q->is_exhaustive};
 		row->ab = c->trials[i].row;
-		status = tk_tune_race(c, &c->trials[i], &spec, row, err);
+		status = tk_tune_race(c, &c->trials[i], &spec, &worker, row, err);
 		if (!status)
 			status = tk_comparison_check_files(c, err);
 		if (!status)
@@ -80,6 +81,7 @@ static int run_races(struct tk_comparison *c, const struct tk_tune_request *q,
 		out->evaluations += row->evaluations;
 		out->failed_candidates += row->failed;
 	}
+	tk_tune_race_worker_stop(&worker);
 	return status;
 }
 

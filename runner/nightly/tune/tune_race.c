@@ -272,8 +272,33 @@ static void write_row(struct search *s)
 	row->budget_spent = !s->race.is_decided;
 }
 
+/* ---- worker ---- */
+
+static int start_worker(struct tk_comparison *c, const struct tk_ab_test *test,
+        struct tk_tune_race_worker *w, struct tk_error *err)
+{
+	struct tk_ab_worker_spec spec = {.threads = test->good.threads};
+	if (w->worker && w->device == test->device && w->threads == spec.threads &&
+	        strcmp(w->path, test->good.path) == 0)
+		return TK_OK;
+	tk_tune_race_worker_stop(w);
+	w->device = test->device;
+	w->path = test->good.path;
+	w->threads = spec.threads;
+	return tk_night_new_ab_worker(c->n, test->device, &spec, &w->worker, err);
+}
+
+void tk_tune_race_worker_stop(struct tk_tune_race_worker *w)
+{
+	tk_worker_free(w->worker);
+	w->worker = NULL;
+}
+
+/* ---- one race ---- */
+
 int tk_tune_race(struct tk_comparison *c, const struct tk_ab_trial *t,
-        const struct tk_tune_race_spec *spec, struct tk_tune_row *row, struct tk_error *err)
+        const struct tk_tune_race_spec *spec, struct tk_tune_race_worker *worker,
+        struct tk_tune_row *row, struct tk_error *err)
 {
 	struct search s = {.c = c,
 	        .t = t,
@@ -282,11 +307,11 @@ int tk_tune_race(struct tk_comparison *c, const struct tk_ab_trial *t,
 	        .deadline_ns = spec->deadline_ns,
 	        .race = {.min_effect = c->thresholds.min_effect,
 	                .is_exhaustive = spec->is_exhaustive}};
-	struct tk_ab_worker_spec worker = {.threads = t->test.good.threads};
 	int64_t started_ns = tk_clock_monotonic_ns();
 	int status = tk_night_load_limits(c->n, t->test.device, err);
 	if (!status)
-		status = tk_night_new_ab_worker(c->n, t->test.device, &worker, &s.worker, err);
+		status = start_worker(c, &t->test, worker, err);
+	s.worker = worker->worker;
 	if (!status)
 		status = list_candidates(&s, err);
 	if (!status && s.is_space && row->count > SPACE_COUNT_MIN && !spec->is_exhaustive)
@@ -296,7 +321,6 @@ int tk_tune_race(struct tk_comparison *c, const struct tk_ab_trial *t,
 	if (!status)
 		write_row(&s);
 	row->race_s = (double)(tk_clock_monotonic_ns() - started_ns) / 1e9;
-	tk_worker_free(s.worker);
 	free(s.race.contestants);
 	free(s.order);
 	free(s.search_ns);
