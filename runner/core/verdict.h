@@ -74,7 +74,8 @@ int tk_rule_id_parse(const char *name, enum tk_rule_id *out);
 #define TK_FACTS(X) \
 	X(TK_FACT_NOT_MEASURED, "not-measured", "no number") \
 	X(TK_FACT_WAS_UNSUPPORTED, "was-unsupported", "no number") \
-	X(TK_FACT_LAST_MEASURED, "last-measured", "time") \
+	X(TK_FACT_LAST_MEASURED, "last-measured", \
+	        "nights ago, nights of its rotation (0: none); time") \
 	X(TK_FACT_DATA_AGE, "data-age", "seconds") \
 	X(TK_FACT_OUTCOME, "outcome", "text: word and message") \
 	X(TK_FACT_OUTCOME_BEFORE, "outcome-before", "text: the same, of the previous run") \

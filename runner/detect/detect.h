@@ -60,6 +60,9 @@ struct tk_diff_report {
 	size_t machines, compared; /* compared: rows with a before and an after */
 	struct tk_diff_mean mean;
 	int64_t since_s, until_s, newest_s;
+	/* rows that wait for their turn in a rotation, and how long the longest has */
+	size_t waiting;
+	uint32_t waiting_nights;
 	uint32_t window;
 	struct tk_detect_options options;
 };

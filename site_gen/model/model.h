@@ -48,7 +48,8 @@ struct tk_site_machine {
 struct tk_site_night {
 	const struct tk_night_row *row;
 	const struct tk_site_machine *machine;
-	char *file; /* NULL: has no page */
+	char *file;   /* NULL: has no page */
+	bool is_turn; /* it measured a share of the rotated suites */
 };
 
 struct tk_site_device {
@@ -162,6 +163,9 @@ bool tk_series_has_result(const struct tk_site_series *s);
 /* The verdict as the pages show it: TK_VERDICT_STATUS_COUNT where there is none, or where the night
  * did not plan to measure the series. */
 enum tk_verdict_status tk_series_status(const struct tk_site_series *s);
+/* Nights since its newest point, of a series that waits for its turn in the rotation of its suite;
+ * 0: it does not wait. */
+uint32_t tk_series_count_waiting_nights(const struct tk_model *m, const struct tk_site_series *s);
 /* "regressed"; "skipped" or "not planned" for a series that is missing for that reason; "": no
  * verdict. */
 const char *tk_series_status_word(const struct tk_site_series *s);

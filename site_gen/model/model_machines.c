@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "core/night.h"
 #include "core/outcome.h"
 #include "site_gen/model/model_internal.h"
 #include "store/lock.h"
@@ -59,6 +60,12 @@ int tk_model_join_machines(struct tk_model *m, struct tk_error *err)
 	return 0;
 }
 
+static bool is_turn(const struct tk_night_row *n)
+{
+	return n->kind == TK_NIGHT_NIGHTLY && n->finished_s && n->status != TK_NIGHT_FAILED &&
+	       tk_night_has_all_upstreams(n->summary);
+}
+
 int tk_model_join_nights(struct tk_model *m, struct tk_error *err)
 {
 	tk_store_mark_stopped(m->store, &m->night_rows);
@@ -73,6 +80,7 @@ int tk_model_join_nights(struct tk_model *m, struct tk_error *err)
 			return tk_fail(
 			        err, TK_EDATA, "night %s belongs to no machine", night->row->uid);
 		night->machine = machine;
+		night->is_turn = is_turn(night->row);
 		bool nightly = night->row->kind == TK_NIGHT_NIGHTLY;
 		if (!machine->last_night ||
 		        (nightly && machine->last_night->kind != TK_NIGHT_NIGHTLY))

@@ -54,6 +54,17 @@ enum tk_verdict_status tk_series_status(const struct tk_site_series *s)
 	return s->verdict && !s->is_unplanned ? s->verdict->status : TK_VERDICT_STATUS_COUNT;
 }
 
+uint32_t tk_series_count_waiting_nights(const struct tk_model *m, const struct tk_site_series *s)
+{
+	const struct tk_point *last = tk_series_last_point(s);
+	uint32_t count = 0;
+	if (s->row->rotate_nights <= 1 || !last || s->failure)
+		return 0;
+	for (size_t i = 0; i < m->night_count && m->nights[i].row->as_of_s > last->as_of_s; i++)
+		count += m->nights[i].machine == s->device->machine && m->nights[i].is_turn;
+	return count < s->row->rotate_nights ? count : 0;
+}
+
 const char *tk_series_status_word(const struct tk_site_series *s)
 {
 	if (!s->verdict)

@@ -183,6 +183,8 @@ static void set_facts(struct tk_site *site, struct tk_value *page, const struct 
 	tk_value_set_flag(
 	        a, page, "is_incremental", last && tk_chart_data_is_incremental(&site->data));
 	tk_value_set_int(a, page, "refresh_builds", tk_chart_data_refresh_builds(&site->data));
+	tk_value_set_fmt(a, page, "rotation", s->row->rotate_nights > 1 ? "%lld" : "",
+	        (long long)s->row->rotate_nights);
 	tk_value_set_int(a, page, "samples", last ? last->n : 0);
 	tk_value_set_flag(a, page, "failed", failed != NULL);
 	tk_value_set(

@@ -88,6 +88,9 @@ void tk_diff_summarize(const struct tk_diff_view *v, char *out, size_t size)
 		tk_buf_add_printf(&b, "; newest data %s old",
 		        tk_duration_format(
 		                (double)(r->options.now_s - r->newest_s), age, sizeof age));
+	if (r->waiting)
+		tk_buf_add_printf(&b, "; %zu wait for their turn, measured up to %u night%s ago",
+		        r->waiting, r->waiting_nights, r->waiting_nights == 1 ? "" : "s");
 	write_sanitized(&b, out, size);
 }
 

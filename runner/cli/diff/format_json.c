@@ -119,9 +119,9 @@ static json_t *summary_object(const struct tk_diff_view *v)
 		tk_diff_summarize(v, line, sizeof line);
 	else
 		tk_diff_explain_empty(r, line, sizeof line);
-	return json_pack("{s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:o, s:o}", "series",
+	return json_pack("{s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:o, s:o}", "series",
 	        (json_int_t)r->count, "machines", (json_int_t)r->machines, "compared",
-	        (json_int_t)r->compared, "counts",
+	        (json_int_t)r->compared, "waiting", (json_int_t)r->waiting, "counts",
 	        tk_json_counts(&tk_verdict_status_words, r->by_status), "geomean_change",
 	        tk_json_number(r->mean.change), "geomean_unstable",
 	        tk_diff_mean_is_unstable(&r->mean), "found", tk_diff_has_fail_on(v), "newest",

@@ -49,25 +49,22 @@ static bool was_left_out(const struct tk_case_set *set, const struct tk_series_c
 }
 
 /* Its turn comes again within the nights of a round, counted from its newest run. */
-static bool is_not_due(const struct tk_case_set *set, const struct tk_series_case *k,
-        const struct tk_run_evidence *newest)
+static bool is_not_due(const struct tk_evidence *e)
 {
-	return k->series->rotate_nights > 1 && newest->exists &&
-	       tk_case_set_count_nights_since(set, k->machine->id, newest->as_of_s) <
-	               (size_t)k->series->rotate_nights;
+	return e->rotate_nights > 1 && e->newest.exists && e->nights_ago < e->rotate_nights;
 }
 
 /* Of a series that waits for its turn, the newest night must not be too old. */
-static bool is_too_old(const struct tk_case_set *set, const struct tk_series_case *k,
-        const struct tk_run_evidence *newest)
+static bool is_too_old(
+        const struct tk_case_set *set, const struct tk_series_case *k, const struct tk_evidence *e)
 {
 	const struct tk_expected_series *expected = tk_case_set_find_expected(set, k->machine->id);
-	const int64_t as_of_s = is_not_due(set, k, newest) && expected && expected->night
+	const int64_t as_of_s = is_not_due(e) && expected && expected->night
 	                                ? expected->night->as_of_s
-	                                : newest->as_of_s;
+	                                : e->newest.as_of_s;
 	const int64_t age_s = set->options.now_s - as_of_s;
 
-	return newest->exists && set->open_ended && set->options.stale_days &&
+	return e->newest.exists && set->open_ended && set->options.stale_days &&
 	       age_s > (int64_t)set->options.stale_days * 86400;
 }
 
@@ -77,12 +74,16 @@ static void gather_runs(
 	e->within = run_evidence(k, &k->window->last_within);
 	e->newest = e->within.exists ? e->within : run_evidence(k, &k->window->last_before);
 	e->previous = run_evidence(k, previous_run(k));
+	e->rotate_nights = (uint32_t)k->series->rotate_nights;
+	if (e->rotate_nights > 1 && e->newest.exists)
+		e->nights_ago = (uint32_t)tk_case_set_count_nights_since(
+		        set, k->machine->id, e->newest.as_of_s);
 	e->was_left_out = was_left_out(set, k);
-	if (e->was_left_out && is_not_due(set, k, &e->newest)) {
+	if (e->was_left_out && is_not_due(e)) {
 		e->was_left_out = false; /* its runs in the range, if any, are compared */
 		e->is_not_due = !e->within.exists;
 	}
-	e->is_too_old = is_too_old(set, k, &e->newest);
+	e->is_too_old = is_too_old(set, k, e);
 }
 
 static void gather_last_point(const struct tk_series_case *k, struct tk_evidence *e)

@@ -67,9 +67,26 @@ void tk_diff_report_count(struct tk_diff_report *r)
 		r->by_status[r->rows[i].verdict.status]++;
 }
 
+static void count_waiting(struct tk_diff_report *r)
+{
+	r->waiting = 0;
+	r->waiting_nights = 0;
+	for (size_t i = 0; i < r->count; i++) {
+		const struct tk_fact *last =
+		        tk_verdict_find_fact(&r->rows[i].verdict, TK_FACT_LAST_MEASURED);
+
+		if (!last || !(last->number[0] > 0) || !(last->number[0] < last->number[1]))
+			continue;
+		r->waiting++;
+		if (last->number[0] > r->waiting_nights)
+			r->waiting_nights = (uint32_t)last->number[0];
+	}
+}
+
 void tk_diff_report_finish(struct tk_diff_report *r)
 {
 	tk_diff_report_count(r);
+	count_waiting(r);
 	r->mean = (struct tk_diff_mean){.change = NAN};
 	r->compared = 0;
 	r->newest_s = 0;

@@ -37,9 +37,15 @@ static const char *day_of(const struct clause *c, char day[TK_TIME_ISO_SIZE])
 
 static void write_last_measured(const struct clause *c)
 {
+	const double nights = c->fact->number[0], rotation = c->fact->number[1];
 	char day[TK_TIME_ISO_SIZE];
 
-	snprintf(c->out, CLAUSE_SIZE, "last measured %s", day_of(c, day));
+	if (rotation > 1)
+		snprintf(c->out, CLAUSE_SIZE,
+		        "last measured %.0f night%s ago, %s; its turn is one night in %.0f", nights,
+		        plural(nights), day_of(c, day), rotation);
+	else
+		snprintf(c->out, CLAUSE_SIZE, "last measured %s", day_of(c, day));
 }
 
 static void write_data_age(const struct clause *c)

@@ -51,14 +51,12 @@ static bool is_not_due(const struct tk_evidence *e)
 
 static void decide_not_due(const struct tk_evidence *e, struct tk_verdict *v)
 {
-	const struct tk_fact fact = {.kind = TK_FACT_LAST_MEASURED, .time_s = e->newest.as_of_s};
-
 	v->status = e->newest.has_timing         ? TK_VERDICT_SAME
 	            : is_unsupported(&e->newest) ? TK_VERDICT_UNSUPPORTED
 	                                         : TK_VERDICT_FAILING;
 	if (!e->newest.has_timing)
 		tk_verdict_add_outcome(&e->newest, TK_FACT_OUTCOME, v);
-	tk_verdict_add_fact(v, fact, NULL);
+	tk_verdict_add_last_measured(e, v);
 }
 
 static bool is_missing(const struct tk_evidence *e)
@@ -68,10 +66,8 @@ static bool is_missing(const struct tk_evidence *e)
 
 static void decide_missing(const struct tk_evidence *e, struct tk_verdict *v)
 {
-	const struct tk_fact fact = {.kind = TK_FACT_LAST_MEASURED, .time_s = e->newest.as_of_s};
-
 	v->status = TK_VERDICT_MISSING;
-	tk_verdict_add_fact(v, fact, NULL);
+	tk_verdict_add_last_measured(e, v);
 }
 
 static bool has_no_timing(const struct tk_evidence *e)

@@ -92,7 +92,9 @@ struct tk_evidence {
 	struct tk_run_evidence previous; /* how it ended before */
 	/* the newest full night of the machine measured this upstream, and not this series */
 	bool was_left_out;
-	bool is_not_due; /* not in the range, because its suite rotates */
+	uint32_t rotate_nights; /* its suite measures it in one of so many nights; 0, 1: in each */
+	uint32_t nights_ago;    /* since its newest run, where its suite rotates */
+	bool is_not_due;        /* not in the range, because its suite rotates */
 	bool is_too_old; /* the newest run; only if the range is open */
 
 	size_t point_count;

@@ -47,6 +47,12 @@ static const struct tk_rule *find_rule(const struct tk_evidence *e)
 	return NULL; /* not reached: the last rule always applies */
 }
 
+/* A range ends with a night that was not the turn of this series. */
+static bool waits_for_turn(const struct tk_evidence *e)
+{
+	return e->rotate_nights > 1 && e->nights_ago && e->within.exists;
+}
+
 static enum tk_cause cause_of(const struct tk_verdict *v)
 {
 	const bool environment = tk_verdict_find_fact(v, TK_FACT_ENVIRONMENT) != NULL;
@@ -81,6 +87,8 @@ void tk_rules_decide(const struct tk_evidence *e, struct tk_verdict *out)
 			ab->decide(e, out);
 			break;
 		}
+	if (waits_for_turn(e))
+		tk_verdict_add_last_measured(e, out);
 	out->cause = cause_of(out);
 	out->status_before_ack = out->status;
 }

@@ -63,5 +63,6 @@ bool tk_verdict_add_shared_shift(const struct tk_step_evidence *s, struct tk_ver
 bool tk_verdict_add_environment(const struct tk_step_evidence *s, struct tk_verdict *v);
 void tk_verdict_add_outcome(
         const struct tk_run_evidence *run, enum tk_fact_kind kind, struct tk_verdict *v);
+void tk_verdict_add_last_measured(const struct tk_evidence *e, struct tk_verdict *v);
 
 #endif

@@ -134,3 +134,14 @@ void tk_verdict_set_unsure(const struct tk_evidence *e, struct tk_verdict *v)
 	if (e->step.same_code)
 		tk_verdict_add_fact(v, (struct tk_fact){.kind = TK_FACT_SAME_CODE}, NULL);
 }
+
+void tk_verdict_add_last_measured(const struct tk_evidence *e, struct tk_verdict *v)
+{
+	struct tk_fact fact = {.kind = TK_FACT_LAST_MEASURED, .time_s = e->newest.as_of_s};
+
+	if (e->rotate_nights > 1) {
+		fact.number[0] = e->nights_ago;
+		fact.number[1] = e->rotate_nights;
+	}
+	tk_verdict_add_fact(v, fact, NULL);
+}

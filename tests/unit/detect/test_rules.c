@@ -42,7 +42,14 @@ static void series_between_two_turns(void **state)
 	e.newest = e.previous = run(TK_OUTCOME_OK, 90);
 	v = decide(&e, TK_RULE_NOT_DUE, TK_VERDICT_SAME);
 	assert_int_equal(tk_verdict_find_fact(&v, TK_FACT_LAST_MEASURED)->time_s, 90 * DAY);
+	assert_true(tk_verdict_find_fact(&v, TK_FACT_LAST_MEASURED)->number[1] == 0);
 	assert_true(v.before.value == 1e6);
+
+	e.rotate_nights = 7;
+	e.nights_ago = 2;
+	v = decide(&e, TK_RULE_NOT_DUE, TK_VERDICT_SAME);
+	assert_true(tk_verdict_find_fact(&v, TK_FACT_LAST_MEASURED)->number[0] == 2);
+	assert_true(tk_verdict_find_fact(&v, TK_FACT_LAST_MEASURED)->number[1] == 7);
 
 	e.newest = run(TK_OUTCOME_CRASHED, 90);
 	v = decide(&e, TK_RULE_NOT_DUE, TK_VERDICT_FAILING);
@@ -53,6 +60,25 @@ static void series_between_two_turns(void **state)
 	e.newest = run(TK_OUTCOME_OK, 90);
 	e.is_too_old = true;
 	decide(&e, TK_RULE_NOT_MEASURED_RECENTLY, TK_VERDICT_STALE);
+}
+
+/* The verdict of a range says how old the newest point of a rotated series is; that of a series
+ * which the last night measured does not. */
+static void range_that_ends_between_two_turns(void **state)
+{
+	struct tk_evidence e = quiet_series();
+	struct tk_verdict v;
+
+	(void)state;
+	e.newest = e.within = run(TK_OUTCOME_OK, 90);
+	e.rotate_nights = 7;
+	tk_rules_decide(&e, &v);
+	assert_null(tk_verdict_find_fact(&v, TK_FACT_LAST_MEASURED));
+	e.nights_ago = 3;
+	tk_rules_decide(&e, &v);
+	assert_int_equal(v.status, TK_VERDICT_SAME);
+	assert_int_equal(tk_verdict_find_fact(&v, TK_FACT_LAST_MEASURED)->time_s, 90 * DAY);
+	assert_true(tk_verdict_find_fact(&v, TK_FACT_LAST_MEASURED)->number[0] == 3);
 }
 
 static void skipped_series(void **state)
@@ -442,6 +468,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(absent_series),
 	        cmocka_unit_test(series_between_two_turns),
+	        cmocka_unit_test(range_that_ends_between_two_turns),
 	        cmocka_unit_test(skipped_series),
 	        cmocka_unit_test(failed_series),
 	        cmocka_unit_test(series_without_a_baseline),

@@ -360,6 +360,32 @@ static void an_index_has_at_most_ninety_nights(void **state)
 	        log2(index.at[TK_PERF_INDEX_NIGHTS - 1].value), TK_PERF_INDEX_NIGHTS - 1, 1e-6);
 }
 
+static void a_series_waits_until_its_turn(void **state)
+{
+	struct lab *lab = *state;
+	const struct tk_model *m = &lab->made.model;
+	const struct tk_site_machine *other = made_add_machine(&lab->made, "other");
+
+	made_add_point(lab->s, DAY_S, 100, 0, 0, 0);
+	for (int day = 5; day > 0; day--) {
+		made_add_night(&lab->made, lab->s->device->machine, day * DAY_S);
+		lab->made.nights[m->night_count - 1].is_turn = day != 4;
+		if (day == 3)
+			made_add_night(&lab->made, other, day * DAY_S);
+	}
+	lab->made.nights[3].is_turn = true; /* of the other machine */
+	assert_int_equal(tk_series_count_waiting_nights(m, lab->s), 0);
+	lab->made.series_rows[0].rotate_nights = 4;
+	assert_int_equal(tk_series_count_waiting_nights(m, lab->s), 3);
+	/* its turn has passed */
+	lab->made.series_rows[0].rotate_nights = 3;
+	assert_int_equal(tk_series_count_waiting_nights(m, lab->s), 0);
+	/* measured in the last night */
+	lab->made.series_rows[0].rotate_nights = 4;
+	made_add_point(lab->s, 5 * DAY_S, 100, 0, 0, 0);
+	assert_int_equal(tk_series_count_waiting_nights(m, lab->s), 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -370,6 +396,7 @@ int main(void)
 	        TEST(a_time_has_a_rate),
 	        TEST(outcomes_of_the_last_night),
 	        TEST(the_word_of_a_verdict),
+	        TEST(a_series_waits_until_its_turn),
 	        TEST(ranked_are_times_of_a_suite_in_the_mode_of_the_device),
 	        TEST(comparable_are_equal_kinds_in_one_mode_or_in_the_defaults),
 	        TEST(vendors_are_known_by_their_backends),
