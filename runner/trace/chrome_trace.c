@@ -27,9 +27,12 @@ static void put(struct writer *w, json_t *event)
 	free(text);
 }
 
+/* Perfetto takes a thread for the main one if its number is that of its process. */
+#define THREAD_ID_FIRST 4096
+
 static int thread_id(const struct writer *w, const struct tk_trace_group *g)
 {
-	return (int)(g->block * w->kernel->groups + g->group);
+	return (int)(THREAD_ID_FIRST + g->block * w->kernel->groups + g->group);
 }
 
 static void name_process(struct writer *w, const struct tk_trace_group *g)
@@ -71,7 +74,8 @@ static void put_span(struct writer *w, size_t index)
 	for (int end = 0; end < 2; end++) {
 		json_t *event = new_event(w, s, end ? "e" : "b", end ? s->end_ns : s->begin_ns);
 		json_object_set_new(event, "cat", json_string("asynchronous"));
-		json_object_set_new(event, "id", json_string(id));
+		/* local: Perfetto shows it in its multiprocessor, else beside all of them */
+		json_object_set_new(event, "id2", json_pack("{s:s}", "local", id));
 		put(w, event);
 	}
 }
