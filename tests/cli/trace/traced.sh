@@ -1,4 +1,5 @@
 # The traced backend, with records and without: $backend; and a problem of it: $problem.
+# shellcheck disable=SC2034 # tests use them
 mkdir -p builds/trace
 source=$TK_SOURCE_ROOT/tests/cli/trace/traced_backend.c
 build() {
