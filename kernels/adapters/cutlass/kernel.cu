@@ -18,20 +18,19 @@ namespace
 
 using namespace cute;
 using cutlass::gemm::KernelTmaWarpSpecializedCooperative;
+using cutlass::gemm::KernelTmaWarpSpecializedCooperativeFP8FastAccum;
 using cutlass::gemm::KernelTmaWarpSpecializedPingpong;
+using cutlass::gemm::KernelTmaWarpSpecializedPingpongFP8FastAccum;
 using cutlass::gemm::StreamKScheduler;
 using cutlass::gemm::collective::KernelScheduleAuto;
 
 /* An explicit schedule needs the epilogue of the same name. */
-template <class Mainloop> struct epilogue {
-	using type = cutlass::epilogue::collective::EpilogueScheduleAuto;
-};
-template <> struct epilogue<KernelTmaWarpSpecializedPingpong> {
-	using type = cutlass::epilogue::TmaWarpSpecialized;
-};
-template <> struct epilogue<KernelTmaWarpSpecializedCooperative> {
-	using type = cutlass::epilogue::TmaWarpSpecializedCooperative;
-};
+using EpilogueSchedule =
+        std::conditional_t<std::is_base_of_v<KernelTmaWarpSpecializedCooperative, SCHEDULE>,
+                cutlass::epilogue::TmaWarpSpecializedCooperative,
+                std::conditional_t<std::is_base_of_v<KernelTmaWarpSpecializedPingpong, SCHEDULE>,
+                        cutlass::epilogue::TmaWarpSpecialized,
+                        cutlass::epilogue::collective::EpilogueScheduleAuto>>;
 
 constexpr int alignment = 128 / cutlass::sizeof_bits<TYPE>::value;
 constexpr int alignment_c = 128 / cutlass::sizeof_bits<TYPE_C>::value;
@@ -42,7 +41,7 @@ using Epilogue = typename cutlass::epilogue::collective::CollectiveBuilder<cutla
         cutlass::arch::OpClassTensorOp, Tile, Cluster,
         cutlass::epilogue::collective::EpilogueTileAuto, float, float, void,
         cutlass::layout::RowMajor, alignment_c, TYPE_C, cutlass::layout::RowMajor, alignment_c,
-        typename epilogue<SCHEDULE>::type>::CollectiveOp;
+        EpilogueSchedule>::CollectiveOp;
 using Mainloop = typename cutlass::gemm::collective::CollectiveBuilder<cutlass::arch::Sm90,
         cutlass::arch::OpClassTensorOp, TYPE, cutlass::layout::LAYOUT_A, alignment, TYPE,
         cutlass::layout::LAYOUT_B, alignment, float, Tile, Cluster,
