@@ -35,25 +35,33 @@ int tk_row_index_build(struct tk_row_index *index, const void *rows, size_t coun
 	return 0;
 }
 
-const void *tk_row_index_find(const struct tk_row_index *index, int64_t id)
+const struct tk_row_index_entry *tk_row_index_find_entry(
+        const struct tk_row_index *index, int64_t id)
 {
 	/* The history counts ids up, mostly without a gap: try the position where the row would be
 	 * then. */
 	uint64_t guess = index->count ? (uint64_t)id - (uint64_t)index->entries[0].id : 0;
 
 	if (guess < index->count && index->entries[guess].id == id)
-		return index->entries[guess].row;
+		return &index->entries[guess];
 	for (size_t first = 0, end = index->count; first < end;) {
 		size_t middle = first + (end - first) / 2;
 
 		if (index->entries[middle].id == id)
-			return index->entries[middle].row;
+			return &index->entries[middle];
 		if (index->entries[middle].id < id)
 			first = middle + 1;
 		else
 			end = middle;
 	}
 	return NULL;
+}
+
+const void *tk_row_index_find(const struct tk_row_index *index, int64_t id)
+{
+	const struct tk_row_index_entry *entry = tk_row_index_find_entry(index, id);
+
+	return entry ? entry->row : NULL;
 }
 
 void tk_row_index_free(struct tk_row_index *index)

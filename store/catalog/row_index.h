@@ -17,6 +17,8 @@ int tk_row_index_build(struct tk_row_index *index, const void *rows, size_t coun
         struct tk_error *err);
 /* NULL: none. */
 const void *tk_row_index_find(const struct tk_row_index *index, int64_t id);
+const struct tk_row_index_entry *tk_row_index_find_entry(
+        const struct tk_row_index *index, int64_t id);
 /* After entries were written by the caller. Entries of equal ids are ordered by address. */
 void tk_row_index_sort(struct tk_row_index *index);
 void tk_row_index_free(struct tk_row_index *index);

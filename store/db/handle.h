@@ -65,8 +65,8 @@ struct tk_store {
 	/* Records of another tracker before they are merged into this history; empty between two
 	 * imports. NULL: none yet. */
 	struct tk_store *scratch;
-	struct tk_point_collector *point_collector; /* query/pages.c; NULL: no query in progress */
-	bool has_collect_function;
+	struct tk_point_collector *point_collector; /* query/points.c; NULL: no query in progress */
+	bool has_collect_functions;
 	/* Uids that were looked up, at id % TK_KNOWN_UIDS; NULL: none of the table. */
 	struct tk_known_uid *known_uids[TK_TABLE_COUNT];
 	uint64_t uid_generation; /* from 1 */

@@ -31,6 +31,16 @@ void *tk_rows_add(struct tk_rows_builder *list)
 	return row;
 }
 
+void tk_rows_reserve(struct tk_rows_builder *list, size_t cap)
+{
+	void *rows = cap > list->cap ? realloc(list->out->rows, cap * list->row_size) : NULL;
+
+	if (rows) {
+		list->out->rows = rows;
+		list->cap = cap;
+	}
+}
+
 static struct block *block_with_room(struct tk_rows *out, size_t size)
 {
 	struct block *head = out->memory;

@@ -334,10 +334,10 @@ int tk_store_list_windows(struct tk_store *s, const struct tk_window_query *quer
 	"SELECT as_of_s, value FROM measurement WHERE series_id=?1 AND as_of_s<?2 " WITH_LOGARITHM \
 	"ORDER BY as_of_s, run_id"
 #define FIRST_POINTS \
-	TK_POINT_COLUMNS "WHERE series_id=?1 AND as_of_s<?2 " WITH_LOGARITHM \
+	TK_SELECT_POINTS "WHERE series_id=?1 AND as_of_s<?2 " WITH_LOGARITHM \
 	                 "ORDER BY as_of_s, run_id LIMIT ?3"
 #define LAST_POINTS \
-	TK_POINT_COLUMNS "WHERE series_id=?1 AND as_of_s<=?2 " WITH_LOGARITHM \
+	TK_SELECT_POINTS "WHERE series_id=?1 AND as_of_s<=?2 " WITH_LOGARITHM \
 	                 "ORDER BY as_of_s DESC, run_id DESC LIMIT ?3 OFFSET ?4"
 
 static void read_value(sqlite3_stmt *q, int64_t series_id, void *row)

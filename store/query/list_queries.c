@@ -167,36 +167,6 @@ int tk_store_find_runs(
 	return status;
 }
 
-static void reverse(struct tk_rows *list)
-{
-	struct tk_point *points = list->rows;
-
-	for (size_t i = 0, j = list->count; i + 1 < j; i++) {
-		struct tk_point point = points[i];
-
-		points[i] = points[--j];
-		points[j] = point;
-	}
-}
-
-int tk_store_list_points(struct tk_store *s, int64_t series_id, int64_t from_s, size_t last,
-        struct tk_rows *out, struct tk_error *err)
-{
-	const int64_t args[] = {series_id, from_s, last > INT64_MAX ? INT64_MAX : (int64_t)last};
-	int status;
-
-	if (last == 0)
-		return tk_rows_select(s, TK_TABLE_measurement,
-		        "WHERE series_id=?1 AND as_of_s>=?2 ORDER BY as_of_s, run_id", args, 2, out,
-		        err);
-	status = tk_rows_select(s, TK_TABLE_measurement,
-	        "WHERE series_id=?1 AND as_of_s>=?2 ORDER BY as_of_s DESC, run_id DESC LIMIT ?3",
-	        args, 3, out, err);
-	if (!status)
-		reverse(out);
-	return status;
-}
-
 int tk_store_list_ceilings(
         struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err)
 {

@@ -1,5 +1,5 @@
 /* What pages ask for of many rows at once: the builds and environments on both sides of every step,
- * and millions of points without what the pages do not show of the past. */
+ * and the newest points of thousands of series. */
 #include "store/db/internal.h"
 #include "store/db/point_columns.h"
 #include <math.h>
@@ -38,94 +38,6 @@ int tk_store_list_change_point_builds(struct tk_store *s, struct tk_rows *out, s
 	}
 	if (!status && rc != SQLITE_DONE)
 		status = tk_db_fail(s, rc, err, "cannot read the steps");
-	sqlite3_reset(q);
-	if (status)
-		tk_rows_free(&rows);
-	else
-		*out = rows;
-	return status;
-}
-
-/* A row that SQLite hands out costs as much as finding it, a call of a function with its values
- * half of that: of millions of points they are added up by one. The primary key is the only way to
- * them, so that they come in order. */
-#define PAST \
-	"SELECT tk_gather(as_of_s, night_id, build_id, environment_id, flags, value, lo, hi, " \
-	"p95) FROM measurement " \
-	"WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<?3"
-
-struct tk_point_collector {
-	struct tk_rows_builder *list;
-	int64_t series_id;
-};
-
-static double value_or_nan(sqlite3_value *v)
-{
-	return sqlite3_value_type(v) == SQLITE_NULL ? NAN : sqlite3_value_double(v);
-}
-
-static void gather(sqlite3_context *context, int count, sqlite3_value **v)
-{
-	struct tk_point_collector *g =
-	        ((struct tk_store *)sqlite3_user_data(context))->point_collector;
-	struct tk_point *p = g && count == 9 ? tk_rows_add(g->list) : NULL;
-
-	if (!p) {
-		sqlite3_result_error_nomem(context);
-		return;
-	}
-	*p = (struct tk_point){.series_id = g->series_id,
-	        .as_of_s = sqlite3_value_int64(v[0]),
-	        .night_id = sqlite3_value_int64(v[1]),
-	        .build_id = sqlite3_value_int64(v[2]),
-	        .environment_id = sqlite3_value_int64(v[3]),
-	        .flags = (uint32_t)sqlite3_value_int64(v[4]),
-	        .value = sqlite3_value_double(v[5]),
-	        .lo = value_or_nan(v[6]),
-	        .hi = value_or_nan(v[7]),
-	        .p95 = value_or_nan(v[8]),
-	        .min = NAN,
-	        .q25 = NAN,
-	        .q75 = NAN};
-}
-
-static void gathered(sqlite3_context *context)
-{
-	sqlite3_result_null(context);
-}
-
-static int be_able_to_gather(struct tk_store *s, struct tk_error *err)
-{
-	int rc = s->has_collect_function ? SQLITE_OK
-	                                 : sqlite3_create_function_v2(s->db, "tk_gather", 9,
-	                                           SQLITE_UTF8 | SQLITE_DIRECTONLY, s, NULL, gather,
-	                                           gathered, NULL);
-
-	s->has_collect_function = rc == SQLITE_OK;
-	return s->has_collect_function
-	               ? 0
-	               : tk_db_fail(s, rc, err, "cannot read the points of a series");
-}
-
-int tk_store_list_points_between(struct tk_store *s, int64_t series_id, int64_t from_s,
-        int64_t before_s, struct tk_rows *out, struct tk_error *err)
-{
-	const int64_t args[] = {series_id, from_s, before_s};
-	struct tk_rows rows = {0};
-	struct tk_rows_builder list = {&rows, sizeof(struct tk_point), 0};
-	struct tk_point_collector g = {&list, series_id};
-	sqlite3_stmt *q;
-	int status = be_able_to_gather(s, err);
-
-	if (!status)
-		status = tk_db_prepare_cached(s, TK_TABLE_COUNT, PAST, args, 3, &q, err);
-	if (status)
-		return status;
-	s->point_collector = &g;
-	int rc = sqlite3_step(q);
-	s->point_collector = NULL;
-	if (rc != SQLITE_ROW)
-		status = tk_db_fail(s, rc, err, "cannot read the points of a series");
 	sqlite3_reset(q);
 	if (status)
 		tk_rows_free(&rows);

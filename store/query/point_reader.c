@@ -10,7 +10,7 @@
 #define BEHIND 16 /* that are kept although no range has asked for them: machines take turns */
 
 #define NEXT_POINTS \
-	TK_POINT_COLUMNS \
+	TK_SELECT_POINTS \
 	"WHERE series_id=?1 AND as_of_s>=?2 AND (as_of_s>?2 OR run_id>?3) " \
 	"ORDER BY as_of_s, run_id LIMIT ?4"
 

@@ -4,11 +4,11 @@
 #define TK_STORE_POINT_READER_H
 #include "store/db/handle.h"
 
-#define TK_POINT_COLUMNS \
+#define TK_SELECT_POINTS \
 	"SELECT as_of_s, run_id, night_id, build_id, environment_id, value, lo, hi, n, flags " \
 	"FROM measurement "
 #define TK_POINTS_NEWEST_FIRST \
-	TK_POINT_COLUMNS \
+	TK_SELECT_POINTS \
 	"WHERE series_id=?1 AND as_of_s<=?2 ORDER BY as_of_s DESC, run_id DESC"
 /* A row of these columns; min and quantiles NAN. */
 void tk_point_read(sqlite3_stmt *q, int64_t series_id, struct tk_point *p);

@@ -1,0 +1,159 @@
+/* The points of one series. A row that SQLite hands out costs as much as finding it, a call of a
+ * function with its values half of that. So a condition that is never true collects millions of
+ * points. The primary key is the only way to them, so that they come in order. */
+#include "store/db/internal.h"
+#include "store/db/point_columns.h"
+#include "store/query/point_reader.h"
+#include <math.h>
+
+#define COLLECT "SELECT 1 FROM measurement WHERE series_id=?1 AND as_of_s>=?2 AND "
+#define ALL COLLECT "tk_collect(" TK_POINT_COLUMN_NAMES ") ORDER BY as_of_s, run_id"
+#define NEWEST \
+	COLLECT "tk_collect(" TK_POINT_COLUMN_NAMES ") ORDER BY as_of_s DESC, run_id DESC LIMIT 1"
+#define PAST_COLUMNS "as_of_s, value, lo, hi, p95, night_id, build_id, environment_id, flags"
+#define PAST COLLECT "as_of_s<?3 AND tk_collect(" PAST_COLUMNS ")"
+
+#define COUNT_COLUMN(...) 1
+#define ADD_COLUMN(...) +1
+#define COLUMN_COUNT (TK_POINT_COLUMNS(COUNT_COLUMN, ADD_COLUMN))
+#define PAST_COLUMN_COUNT 9
+
+/* Most series have no more points: their list grows once. */
+#define FIRST_CAP 1024
+
+struct tk_point_collector {
+	struct tk_rows_builder list;
+	int64_t series_id;
+	size_t most; /* the search ends when there are so many */
+};
+
+static double real_or_nan(sqlite3_value *v)
+{
+	double real = sqlite3_value_double(v);
+
+	return real == 0 && sqlite3_value_type(v) == SQLITE_NULL ? NAN : real;
+}
+
+static struct tk_point *add_point(struct tk_point_collector *g)
+{
+	struct tk_rows *rows = g->list.out;
+
+	return rows->count < g->list.cap ? (struct tk_point *)rows->rows + rows->count++
+	                                 : tk_rows_add(&g->list);
+}
+
+/* The collector of the query that calls the function; NULL, with the error set: it is not one of
+ * this file. */
+static struct tk_point *begin_point(sqlite3_context *context, struct tk_point_collector **g)
+{
+	*g = ((struct tk_store *)sqlite3_user_data(context))->point_collector;
+	struct tk_point *p = *g ? add_point(*g) : NULL;
+
+	if (!p)
+		sqlite3_result_error_nomem(context);
+	return p;
+}
+
+#define READ_VALUE(name, kind, flags, parent) p->name = READ_##kind(v[at++]);
+#define READ_REF sqlite3_value_int64
+#define READ_INT sqlite3_value_int64
+#define READ_U32 (uint32_t) sqlite3_value_int64
+#define READ_REAL real_or_nan
+
+static void collect(sqlite3_context *context, int count, sqlite3_value **v)
+{
+	struct tk_point_collector *g;
+	struct tk_point *p = begin_point(context, &g);
+	int at = 0;
+
+	if (!p)
+		return;
+	TK_POINT_COLUMNS(READ_VALUE, READ_VALUE)
+	if (g->list.out->count == g->most)
+		sqlite3_result_int(context, 1);
+}
+
+static void collect_past(sqlite3_context *context, int count, sqlite3_value **v)
+{
+	struct tk_point_collector *g;
+	struct tk_point *p = begin_point(context, &g);
+
+	if (!p)
+		return;
+	*p = (struct tk_point){.series_id = g->series_id,
+	        .as_of_s = sqlite3_value_int64(v[0]),
+	        .value = sqlite3_value_double(v[1]),
+	        .lo = real_or_nan(v[2]),
+	        .hi = real_or_nan(v[3]),
+	        .p95 = real_or_nan(v[4]),
+	        .night_id = sqlite3_value_int64(v[5]),
+	        .build_id = sqlite3_value_int64(v[6]),
+	        .environment_id = sqlite3_value_int64(v[7]),
+	        .flags = (uint32_t)sqlite3_value_int64(v[8]),
+	        .min = NAN,
+	        .q25 = NAN,
+	        .q75 = NAN};
+}
+
+static int register_functions(struct tk_store *s, struct tk_error *err)
+{
+	const int flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
+	int rc = SQLITE_OK;
+
+	if (s->has_collect_functions)
+		return 0;
+	rc = sqlite3_create_function_v2(
+	        s->db, "tk_collect", COLUMN_COUNT, flags, s, collect, NULL, NULL, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_create_function_v2(s->db, "tk_collect", PAST_COLUMN_COUNT, flags, s,
+		        collect_past, NULL, NULL, NULL);
+	s->has_collect_functions = rc == SQLITE_OK;
+	return rc == SQLITE_OK ? 0 : tk_db_fail(s, rc, err, "cannot read the points of a series");
+}
+
+/* args: series, first time, further ones. */
+static int list_points(struct tk_store *s, const char *sql, const int64_t *args, int arg_count,
+        size_t most, struct tk_rows *out, struct tk_error *err)
+{
+	struct tk_rows rows = {0};
+	struct tk_point_collector g = {{&rows, sizeof(struct tk_point), 0}, args[0], most};
+	sqlite3_stmt *q;
+	int rc, status = register_functions(s, err);
+
+	if (!status)
+		status = tk_db_prepare_cached(s, TK_TABLE_COUNT, sql, args, arg_count, &q, err);
+	if (status)
+		return status;
+	if (most >= FIRST_CAP)
+		tk_rows_reserve(&g.list, FIRST_CAP);
+	s->point_collector = &g;
+	rc = sqlite3_step(q);
+	s->point_collector = NULL;
+	if (rc != SQLITE_DONE && rc != SQLITE_ROW)
+		status = tk_db_fail(s, rc, err, "cannot read the points of a series");
+	sqlite3_reset(q);
+	if (status)
+		tk_rows_free(&rows);
+	else
+		*out = rows;
+	return status;
+}
+
+int tk_store_list_points(struct tk_store *s, int64_t series_id, int64_t from_s, size_t last,
+        struct tk_rows *out, struct tk_error *err)
+{
+	const int64_t args[] = {series_id, from_s};
+	int status = list_points(s, last ? NEWEST : ALL, args, 2, last ? last : SIZE_MAX, out, err);
+
+	if (!status && last)
+		tk_points_reverse(out->rows, out->count);
+	return status;
+}
+
+int tk_store_list_points_between(struct tk_store *s, int64_t series_id, int64_t from_s,
+        int64_t before_s, struct tk_rows *out, struct tk_error *err)
+{
+	const int64_t args[] = {series_id, from_s, before_s};
+
+	return list_points(s, PAST, args, 3, SIZE_MAX, out, err);
+}
