@@ -44,6 +44,31 @@ void tk_clock_sleep_ns(int64_t ns)
 			;
 }
 
+#define DAY_S 86400
+#define YEAR_10000_S INT64_C(253402300800)
+
+static void set_two_digits(char *out, int v)
+{
+	out[0] = (char)('0' + v / 10);
+	out[1] = (char)('0' + v % 10);
+}
+
+/* "2026-11-21" of a day from 1970 to 9999, counted from 1970: the proleptic Gregorian calendar with
+ * years that begin in March, so that the leap day is their last. */
+static void set_day(char out[10], int64_t day)
+{
+	int days = (int)day + 719468, era = days / 146097, of_era = days % 146097;
+	int year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+	int of_year = of_era - (365 * year + year / 4 - year / 100);
+	int month = (5 * of_year + 2) / 153, of_month = of_year - (153 * month + 2) / 5;
+	year += era * 400 + (month >= 10);
+	set_two_digits(out, year / 100);
+	set_two_digits(out + 2, year % 100);
+	out[4] = out[7] = '-';
+	set_two_digits(out + 5, month < 10 ? month + 3 : month - 9);
+	set_two_digits(out + 8, of_month + 1);
+}
+
 static const char *format_time(int64_t t_s, const char *fmt, char out[TK_TIME_ISO_SIZE])
 {
 	time_t t = (time_t)t_s;
@@ -56,12 +81,28 @@ static const char *format_time(int64_t t_s, const char *fmt, char out[TK_TIME_IS
 
 const char *tk_time_format_iso(int64_t t_s, char out[TK_TIME_ISO_SIZE])
 {
-	return format_time(t_s, "%Y-%m-%dT%H:%M:%SZ", out);
+	/* pages show thousands of them, and strftime() is slow */
+	if (t_s < 0 || t_s >= YEAR_10000_S)
+		return format_time(t_s, "%Y-%m-%dT%H:%M:%SZ", out);
+	int second = (int)(t_s % DAY_S);
+	set_day(out, t_s / DAY_S);
+	out[10] = 'T';
+	set_two_digits(out + 11, second / 3600);
+	out[13] = out[16] = ':';
+	set_two_digits(out + 14, second / 60 % 60);
+	set_two_digits(out + 17, second % 60);
+	out[19] = 'Z';
+	out[20] = 0;
+	return out;
 }
 
 const char *tk_time_format_day(int64_t t_s, char out[TK_TIME_ISO_SIZE])
 {
-	return format_time(t_s, "%Y-%m-%d", out);
+	if (t_s < 0 || t_s >= YEAR_10000_S)
+		return format_time(t_s, "%Y-%m-%d", out);
+	set_day(out, t_s / DAY_S);
+	out[10] = 0;
+	return out;
 }
 
 /* Reads exactly `digits` digits at *p and advances it past them; -1 if there are fewer. */

@@ -236,7 +236,7 @@ static void set_digits(char *out, const char *text, int digits, int exponent)
 	out += behind;
 	*out = 0;
 	if (exponent >= digits)
-		snprintf(out, 8, "e+%02d", exponent);
+		snprintf(out, 8, "e+%02u", (unsigned)exponent % 100);
 }
 
 const char *tk_format_digits(double v, int digits, char out[TK_FORMAT_SIZE])
@@ -265,15 +265,31 @@ const char *tk_format_digits(double v, int digits, char out[TK_FORMAT_SIZE])
 	return out;
 }
 
+static size_t count_digits(uint64_t v)
+{
+	size_t digits = 1;
+	for (uint64_t above = 10; v >= above && digits < 20; above *= 10)
+		digits++;
+	return digits;
+}
+
+/* Two digits at a time: millions of numbers go through here. */
 size_t tk_format_int(char *out, int64_t v)
 {
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930"
+	                            "31323334353637383940414243444546474849505152535455565758596061"
+	                            "62636465666768697071727374757677787980818283848586878889909192"
+	                            "93949596979899";
 	uint64_t rest = v < 0 ? -(uint64_t)v : (uint64_t)v;
-	size_t sign = v < 0, len = sign + 1;
+	size_t sign = v < 0, len = sign + count_digits(rest);
+	char *at = out + len;
 	*out = '-';
-	for (uint64_t above = rest; above >= 10; above /= 10)
-		len++;
-	for (size_t at = len; at > sign; rest /= 10)
-		out[--at] = (char)('0' + rest % 10);
+	for (; rest >= 100; rest /= 100)
+		memcpy(at -= 2, &pairs[rest % 100 * 2], 2);
+	if (rest >= 10)
+		memcpy(at - 2, &pairs[rest * 2], 2);
+	else
+		at[-1] = (char)('0' + rest);
 	return len;
 }
 

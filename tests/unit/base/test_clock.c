@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -58,6 +59,21 @@ static void times_are_written(void **state)
 	assert_string_equal(tk_time_format_iso(1795219200 + 61, out), "2026-11-21T00:01:01Z");
 	assert_string_equal(tk_time_format_day(1795219200 + 61, out), "2026-11-21");
 	assert_string_equal(tk_time_format_iso(INT64_MAX, out), "@9223372036854775807");
+	assert_string_equal(tk_time_format_iso(-1, out), "1969-12-31T23:59:59Z");
+	/* every day of 430 years, then some until after 9999, as the C library has them */
+	for (int64_t day = 0; day < 2933000; day += day < 157000 ? 1 : 97) {
+		time_t t = day * 86400 + day % 86400;
+		struct tm tm;
+		char want[TK_TIME_ISO_SIZE];
+
+		gmtime_r(&t, &tm);
+		strftime(want, sizeof want, "%Y-%m-%dT%H:%M:%SZ", &tm);
+		if (strcmp(tk_time_format_iso(t, out), want) != 0)
+			fail_msg("%s instead of %s", out, want);
+		want[strcspn(want, "T")] = 0;
+		if (strcmp(tk_time_format_day(t, out), want) != 0)
+			fail_msg("%s instead of %s", out, want);
+	}
 }
 
 static void now_can_be_pinned(void **state)
