@@ -164,6 +164,7 @@ static void site_free(struct tk_site *site)
 	tk_state_free(&site->state);
 	tk_totals_free(&site->totals);
 	tk_code_cache_free(&site->codes);
+	tk_page_free_revision_texts(site);
 	tk_output_free(site->out);
 	tk_templates_free(site->templates);
 	tk_arena_free(site->arena);

@@ -3,10 +3,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "site_gen/data/shard_member.h"
 #include "site_gen/pages/page.h"
 
@@ -67,20 +69,35 @@ size_t tk_chart_data_group(const struct tk_site *site, const struct tk_site_seri
 	return site->data.group_of[s - site->model.series];
 }
 
+/* "data/03f.KIND.js", with three or more hexadecimal digits. A page names dozens of such files:
+ * printf would take as long as the rest of it. */
+static void set_path(char path[TK_DATA_PATH_SIZE], size_t number, const char *kind)
+{
+	size_t digits = 3;
+	while (digits < 2 * sizeof number && number >> 4 * digits)
+		digits++;
+	char *at = stpcpy(path, "data/");
+	for (size_t i = digits; i-- > 0;)
+		*at++ = "0123456789abcdef"[number >> 4 * i & 15];
+	*at++ = '.';
+	stpcpy(stpcpy(at, kind), ".js");
+}
+
 void tk_chart_data_year_path(char path[TK_DATA_PATH_SIZE], size_t group, int bit)
 {
-	snprintf(
-	        path, TK_DATA_PATH_SIZE, "data/%03zx.%d.js", group, TK_CHART_DATA_FIRST_YEAR + bit);
+	char year[TK_FORMAT_INT + 1];
+	year[tk_format_int(year, TK_CHART_DATA_FIRST_YEAR + bit)] = 0;
+	set_path(path, group, year);
 }
 
 void tk_chart_data_recent_path(char path[TK_DATA_PATH_SIZE], size_t group)
 {
-	snprintf(path, TK_DATA_PATH_SIZE, "data/%03zx.recent.js", group);
+	set_path(path, group, "recent");
 }
 
 void tk_chart_data_hot_path(char path[TK_DATA_PATH_SIZE], size_t shard)
 {
-	snprintf(path, TK_DATA_PATH_SIZE, "data/%03zx.hot.js", shard);
+	set_path(path, shard, "hot");
 }
 
 int tk_chart_data_year_bit(int64_t t_s)
@@ -141,10 +158,12 @@ void tk_chart_data_add_all_files(
 	for (int bit = 0; bit < TK_CHART_DATA_YEARS; bit++)
 		if (site->state.years[group] >> bit & 1) {
 			tk_chart_data_year_path(path, group, bit);
-			tk_buf_add_printf(out, "%s ", path);
+			tk_buf_add_str(out, path);
+			tk_buf_add_char(out, ' ');
 		}
 	tk_chart_data_recent_path(path, group);
-	tk_buf_add_printf(out, "%s ", path);
+	tk_buf_add_str(out, path);
+	tk_buf_add_char(out, ' ');
 	tk_chart_data_hot_path(path, tk_chart_data_shard(group));
 	tk_buf_add_str(out, path);
 }

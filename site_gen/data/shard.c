@@ -32,33 +32,9 @@ int tk_shard_exponent(const struct tk_point *points, size_t count, int digits)
 {
 	double least = INFINITY;
 	for (size_t i = 0; i < count; i++)
-		if (points[i].value > 0)
-			least = fmin(least, points[i].value);
+		if (points[i].value > 0 && points[i].value < least)
+			least = points[i].value;
 	return isfinite(least) ? (int)floor(log10(least)) + 1 - digits : 0;
-}
-
-int64_t tk_shard_quantise(double v, double factor)
-{
-	double q = v * factor;
-	if (!(fabs(q) < 9e15))
-		return 0;
-	int64_t whole = (int64_t)q;
-	double rest = q - (double)whole;
-	return whole + (rest >= 0.5) - (rest <= -0.5);
-}
-
-double tk_point_real(const struct tk_point *p, size_t field)
-{
-	double v;
-	memcpy(&v, (const char *)p + field, sizeof v);
-	return v;
-}
-
-int64_t tk_point_int(const struct tk_point *p, size_t field)
-{
-	int64_t v;
-	memcpy(&v, (const char *)p + field, sizeof v);
-	return v;
 }
 
 void tk_shard_begin_column(struct tk_buf *out, const char *name)
@@ -66,10 +42,4 @@ void tk_shard_begin_column(struct tk_buf *out, const char *name)
 	tk_buf_add_str(out, ",\"");
 	tk_buf_add_str(out, name);
 	tk_buf_add_str(out, "\":[");
-}
-
-int64_t tk_shard_revision_id(const struct tk_model *m, int64_t id)
-{
-	const struct tk_build_row *build = tk_row_index_find(&m->builds_by_id, id);
-	return build ? build->revision_id : 0;
 }

@@ -102,7 +102,7 @@ static void hot_revisions(struct tk_buf *out, const struct tk_model *m,
 	for (size_t i = 0; i < count; i++) {
 		if (i)
 			tk_buf_add_char(out, ',');
-		tk_buf_add_int(out, tk_shard_revision_id(m, points[i]->build_id));
+		tk_buf_add_int(out, tk_model_find_build_revision_id(m, points[i]->build_id));
 	}
 	tk_buf_add_char(out, ']');
 }

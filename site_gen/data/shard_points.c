@@ -148,7 +148,7 @@ void tk_shard_add_points(struct tk_buf *out, const struct tk_model *m,
 		add_deltas(out, "n", &s, TK_POINT_FIELD(n));
 	}
 	fill_row(&s, TK_POINT_FIELD(build_id));
-	add_runs(out, "revision", &s, tk_shard_revision_id, m);
+	add_runs(out, "revision", &s, tk_model_find_build_revision_id, m);
 	fill_row(&s, TK_POINT_FIELD(environment_id));
 	add_runs(out, "environment", &s, identity, m);
 	for (size_t i = 0; i < count; i++)

@@ -39,13 +39,22 @@ static int order(const void *key, const void *row)
 int tk_code_cache_list(struct tk_code_cache *codes, struct tk_store *store, int64_t build_id,
         const struct tk_rows **out, struct tk_error *err)
 {
-	size_t i = 0;
-	while (i < codes->count && codes->lists[i].build_id != build_id)
-		i++;
-	int status = i < codes->count ? 0 : load(codes, store, build_id, err);
-	if (!status)
-		*out = &codes->lists[i].rows;
-	return status;
+	size_t tried = 0, i = codes->last;
+	for (; tried < codes->count; tried++, i++) {
+		i = i < codes->count ? i : 0;
+		if (codes->lists[i].build_id == build_id)
+			break;
+	}
+	int status = 0;
+	if (tried == codes->count) {
+		i = codes->count;
+		status = load(codes, store, build_id, err);
+	}
+	if (status)
+		return status;
+	codes->last = i;
+	*out = &codes->lists[i].rows;
+	return 0;
 }
 
 int tk_code_cache_find(struct tk_code_cache *codes, struct tk_store *store, int64_t build_id,

@@ -10,7 +10,7 @@ struct tk_error;
 
 struct tk_code_cache {
 	struct tk_code_list *lists; /* in the order of first use */
-	size_t count, cap;
+	size_t count, cap, last; /* last: the list found last; the next one is mostly needed next */
 };
 
 /* All functions of a build, by backend and name. Valid until another build is read. */

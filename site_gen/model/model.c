@@ -24,6 +24,18 @@ static int index_builds_by_revision(struct tk_model *m, struct tk_error *err)
 	return 0;
 }
 
+static int list_build_revisions(struct tk_model *m, struct tk_error *err)
+{
+	const struct tk_row_index *builds = &m->builds_by_id;
+	m->build_revisions = malloc((builds->count + 1) * sizeof *m->build_revisions);
+	if (!m->build_revisions)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < builds->count; i++)
+		m->build_revisions[i] =
+		        ((const struct tk_build_row *)builds->entries[i].row)->revision_id;
+	return 0;
+}
+
 static int make_indices(struct tk_model *m, struct tk_error *err)
 {
 	const struct {
@@ -41,6 +53,8 @@ static int make_indices(struct tk_model *m, struct tk_error *err)
 	for (size_t i = 0; !status && i < sizeof all / sizeof *all; i++)
 		status = tk_row_index_build(
 		        all[i].index, all[i].rows->rows, all[i].rows->count, all[i].size, err);
+	if (!status)
+		status = list_build_revisions(m, err);
 	return status ? status : index_builds_by_revision(m, err);
 }
 
@@ -174,6 +188,7 @@ void tk_model_free(struct tk_model *m)
 		tk_rows_free(lists[i]);
 	for (size_t i = 0; i < sizeof indices / sizeof *indices; i++)
 		tk_row_index_free(indices[i]);
+	free(m->build_revisions);
 	free(m->machines);
 	free(m->devices);
 	free(m->nights);
@@ -200,8 +215,15 @@ const struct tk_site_night *tk_model_find_night(const struct tk_model *m, int64_
 const struct tk_revision_row *tk_model_find_build_revision(
         const struct tk_model *m, int64_t build_id)
 {
-	const struct tk_build_row *build = tk_row_index_find(&m->builds_by_id, build_id);
-	return build ? tk_row_index_find(&m->revisions_by_id, build->revision_id) : NULL;
+	int64_t id = tk_model_find_build_revision_id(m, build_id);
+	return id ? tk_row_index_find(&m->revisions_by_id, id) : NULL;
+}
+
+int64_t tk_model_find_build_revision_id(const struct tk_model *m, int64_t build_id)
+{
+	const struct tk_row_index_entry *entry =
+	        tk_row_index_find_entry(&m->builds_by_id, build_id);
+	return entry ? m->build_revisions[entry - m->builds_by_id.entries] : 0;
 }
 
 const struct tk_revision_row *tk_model_find_revision(

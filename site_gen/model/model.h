@@ -104,6 +104,7 @@ struct tk_model {
 	        triage_rows, bisection_rows, kernel_report_rows, tuning_rows;
 	struct tk_row_index environments_by_id, upstreams_by_id, revisions_by_id, builds_by_id,
 	        problems_by_id, series_by_id, nights_by_id, builds_by_revision;
+	int64_t *build_revisions; /* the revision of each build, by builds_by_id: without its row */
 	struct tk_site_machine *machines;
 	struct tk_site_device *devices;
 	struct tk_site_night *nights;               /* newest first */
@@ -138,6 +139,8 @@ size_t tk_model_list_recent_nights(const struct tk_model *m, const struct tk_sit
 /* The revision of a build; NULL: unknown. */
 const struct tk_revision_row *tk_model_find_build_revision(
         const struct tk_model *m, int64_t build_id);
+int64_t tk_model_find_build_revision_id(
+        const struct tk_model *m, int64_t build_id); /* 0: unknown */
 /* The builds of a revision, oldest first: the id of an entry is the revision's, its row a struct
  * tk_build_row. */
 const struct tk_row_index_entry *tk_model_find_builds(

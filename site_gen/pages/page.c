@@ -73,7 +73,7 @@ struct tk_value *tk_page_begin(
 		section_path(&target, &site->model, (enum tk_section)i);
 		if (target.len) {
 			struct tk_value *item = tk_value_append_object(a, nav);
-			tk_value_set_fmt(a, item, "href", "%s%s", root, target.data);
+			tk_value_set_joined(a, item, "href", root, target.data, "");
 			tk_value_set(a, item, "name", titles[i]);
 			tk_value_set_flag(a, item, "current", i == (int)section);
 		}

@@ -42,6 +42,7 @@ struct tk_site {
 	struct tk_site_state state;
 	struct tk_totals totals;
 	struct tk_code_cache codes;
+	struct tk_revision_text *revision_texts; /* by revision_rows; NULL: none yet */
 	struct tk_asset_packages packages;
 	char version[17]; /* of the assets, for their addresses */
 	size_t pages;
@@ -144,6 +145,7 @@ void tk_page_set_change(
 /* rev, rev_href (at the forge), rev_page (ours, from the root), subject; empty where unknown. */
 void tk_page_set_revision(
         struct tk_site *site, struct tk_value *o, const struct tk_revision_row *r);
+void tk_page_free_revision_texts(struct tk_site *site);
 /* The commits between two points: range, range_href, range_subject and range_page (from the root)
  * of the newer one. */
 void tk_page_set_revision_range(struct tk_site *site, struct tk_value *o,

@@ -35,8 +35,8 @@ static void add_row(struct tk_site *site, struct tk_value *rows, const struct tk
 	tk_page_set_time(site, row, "night", p->as_of_s);
 	tk_value_set_int(a, row, "time", p->as_of_s);
 	tk_value_set_flag(a, row, "has_page", night && night->file);
-	tk_value_set_fmt(
-	        a, row, "night_href", "../nights/%s.html", night && night->file ? night->file : "");
+	tk_value_set_joined(a, row, "night_href", "../nights/",
+	        night && night->file ? night->file : "", ".html");
 	tk_value_set(a, row, "value", tk_format_scaled(p->value, scale, text));
 	tk_value_set(a, row, "half", tk_format_point_half_width(p, text));
 	tk_page_set_change(

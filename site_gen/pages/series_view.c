@@ -1,6 +1,8 @@
 /* How a series, its change and its revisions appear on every page. */
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -18,17 +20,61 @@ static const char *upstream_url(const struct tk_site *site, const struct tk_revi
 	return u ? u->url : "";
 }
 
+/* A revision's short name and its address at the forge. Thousands of pages show the same ones, and
+ * making them takes longer than the rest of a table's row. */
+struct tk_revision_text {
+	char rev[32], *href; /* href NULL: not made yet */
+};
+
+/* NULL: out of memory, or not a row of the model. */
+static struct tk_revision_text *find_text(struct tk_site *site, const struct tk_revision_row *r)
+{
+	const struct tk_rows *rows = &site->model.revision_rows;
+	const struct tk_revision_row *first = rows->rows;
+	if (!site->revision_texts)
+		site->revision_texts = calloc(rows->count + 1, sizeof *site->revision_texts);
+	bool is_row = first && r >= first && r < first + rows->count;
+	return is_row && site->revision_texts ? &site->revision_texts[r - first] : NULL;
+}
+
+static void set_revision_text(
+        struct tk_site *site, struct tk_value *o, const struct tk_revision_row *r)
+{
+	struct tk_revision_text *text = find_text(site, r), made;
+	char link[TK_LINK_SIZE];
+	const char *href = text ? text->href : NULL;
+	if (!href) {
+		text = text ? text : &made;
+		tk_rev_abbreviate(r->rev, link);
+		snprintf(text->rev, sizeof text->rev, "%.*s", (int)sizeof text->rev - 1, link);
+		href = tk_link_commit(upstream_url(site, r), r->rev, link);
+		text->href = text == &made ? NULL : strdup(href);
+	}
+	tk_value_set(site->arena, o, "rev", text->rev);
+	tk_value_set(site->arena, o, "rev_href", href);
+}
+
+void tk_page_free_revision_texts(struct tk_site *site)
+{
+	for (size_t i = 0; site->revision_texts && i < site->model.revision_rows.count; i++)
+		free(site->revision_texts[i].href);
+	free(site->revision_texts);
+}
+
 void tk_page_set_revision(struct tk_site *site, struct tk_value *o, const struct tk_revision_row *r)
 {
-	char link[TK_LINK_SIZE];
-	tk_value_set(site->arena, o, "rev", r ? tk_rev_abbreviate(r->rev, link) : "");
-	tk_value_set(site->arena, o, "rev_href",
-	        r ? tk_link_commit(upstream_url(site, r), r->rev, link) : "");
+	if (r)
+		set_revision_text(site, o, r);
+	else {
+		tk_value_set(site->arena, o, "rev", "");
+		tk_value_set(site->arena, o, "rev_href", "");
+	}
 	tk_page_set_clipped(site, o, "subject", r ? r->subject : "", 120);
 	const struct tk_site_revision *page =
 	        tk_site_changes_find_revision(&site->model, &site->model.revision_changes, r);
-	tk_value_set_fmt(site->arena, o, "rev_page", page && page->file ? "revisions/%s.html" : "",
-	        page && page->file ? page->file : "");
+	bool has_page = page && page->file;
+	tk_value_set_joined(site->arena, o, "rev_page", has_page ? "revisions/" : "",
+	        has_page ? page->file : "", has_page ? ".html" : "");
 }
 
 void tk_page_set_revision_range(struct tk_site *site, struct tk_value *o,
@@ -135,7 +181,9 @@ void tk_page_set_series(
 	const char *outcome = s->failure ? tk_outcome_name(s->failure->outcome) : "";
 	enum tk_tone tone = tk_series_tone(s);
 	double value = last ? last->value : NAN, rate = tk_series_rate(s, value, &rate_unit);
-	tk_value_set_fmt(a, o, "href", "%sseries/%s.html", root, s->file);
+	char folder[16];
+	snprintf(folder, sizeof folder, "%.7sseries/", root);
+	tk_value_set_joined(a, o, "href", folder, s->file, ".html");
 	tk_value_set(a, o, "series_id", s->row->slug);
 	tk_value_set_int(a, o, "look", (int64_t)s->look);
 	tk_page_set_clipped(site, o, "title", s->problem->title, 110);

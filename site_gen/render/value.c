@@ -105,19 +105,24 @@ static struct tk_value *text_new(
 	return v;
 }
 
+/* Newest first, so that the last value of a key is found. */
+static struct tk_value *add_member(struct tk_value *object, const char *key, struct tk_value *v)
+{
+	v->key = key;
+	v->key_len = (uint32_t)strlen(key);
+	v->key_hash = tk_value_hash_key(key, v->key_len);
+	struct tk_value **bucket = &object->buckets[v->key_hash % TK_VALUE_BUCKETS];
+	v->next = *bucket;
+	*bucket = v;
+	return v;
+}
+
 static struct tk_value *append(struct tk_value *parent, const char *key, struct tk_value *v)
 {
 	if (!parent || !v)
 		return NULL;
-	v->key = key;
-	v->key_len = key ? (uint32_t)strlen(key) : 0;
-	v->key_hash = key ? tk_value_hash_key(key, v->key_len) : 0;
-	if (parent->type ==
-	        TK_VALUE_OBJECT) { /* newest first, so that the last value of a key is found */
-		v->next = parent->first;
-		parent->first = v;
-		return v;
-	}
+	if (parent->type == TK_VALUE_OBJECT && key)
+		return add_member(parent, key, v);
 	if (parent->last)
 		parent->last->next = v;
 	else
@@ -128,7 +133,11 @@ static struct tk_value *append(struct tk_value *parent, const char *key, struct 
 
 struct tk_value *tk_value_object(struct tk_arena *a)
 {
-	return value_new(a, TK_VALUE_OBJECT);
+	struct tk_value *v = value_new(a, TK_VALUE_OBJECT);
+	size_t size = TK_VALUE_BUCKETS * sizeof *v->buckets;
+	if (v && (v->buckets = arena_take(a, size)))
+		memset(v->buckets, 0, size);
+	return v && v->buckets ? v : NULL;
 }
 
 struct tk_value *tk_value_list(struct tk_arena *a)
@@ -173,6 +182,22 @@ void tk_value_set_fmt(
 	va_end(ap);
 	v->text = text;
 	v->len = (size_t)n;
+	append(object, key, v);
+}
+
+void tk_value_set_joined(struct tk_arena *a, struct tk_value *object, const char *key,
+        const char *first, const char *second, const char *third)
+{
+	size_t f = strlen(first), s = strlen(second), t = strlen(third);
+	struct tk_value *v = value_new(a, TK_VALUE_TEXT);
+	char *text = v ? arena_take(a, f + s + t + 1) : NULL;
+	if (!text)
+		return;
+	memcpy(text, first, f);
+	memcpy(text + f, second, s);
+	memcpy(text + f + s, third, t + 1);
+	v->text = text;
+	v->len = f + s + t;
 	append(object, key, v);
 }
 
@@ -230,7 +255,8 @@ const struct tk_value *tk_value_find_member(
 {
 	if (!object || object->type != TK_VALUE_OBJECT)
 		return NULL;
-	for (const struct tk_value *v = object->first; v; v = v->next)
+	const struct tk_value *v = object->buckets[hash % TK_VALUE_BUCKETS];
+	for (; v; v = v->next)
 		if (v->key_hash == hash && v->key_len == key_len && !memcmp(v->key, key, key_len))
 			return v;
 	return NULL;

@@ -34,7 +34,9 @@ struct tk_value {
 	const char *text; /* TEXT and MARKUP: len bytes, need not be UTF-8 */
 	size_t len;
 	struct tk_value *first, *last, *next;
+	struct tk_value **buckets; /* of an object: its members by hash, TK_VALUE_BUCKETS lists */
 };
+#define TK_VALUE_BUCKETS 16
 
 /* NULL: out of memory; every function below ignores NULL. */
 struct tk_value *tk_value_object(struct tk_arena *a);
@@ -48,6 +50,9 @@ void tk_value_set_len(
         struct tk_arena *a, struct tk_value *object, const char *key, const char *text, size_t len);
 void tk_value_set_fmt(struct tk_arena *a, struct tk_value *object, const char *key, const char *fmt,
         ...) __attribute__((format(printf, 4, 5)));
+/* The text of three parts. */
+void tk_value_set_joined(struct tk_arena *a, struct tk_value *object, const char *key,
+        const char *first, const char *second, const char *third);
 void tk_value_set_int(struct tk_arena *a, struct tk_value *object, const char *key, int64_t v);
 void tk_value_set_flag(struct tk_arena *a, struct tk_value *object, const char *key, bool flag);
 void tk_value_set_markup(

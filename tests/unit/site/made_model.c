@@ -270,6 +270,9 @@ void made_join(struct made_model *m)
 	index_rows(&model->upstreams_by_id, m->upstreams, m->upstream_count, sizeof *m->upstreams);
 	index_rows(&model->revisions_by_id, m->revisions, m->revision_count, sizeof *m->revisions);
 	index_rows(&model->builds_by_id, m->builds, m->build_count, sizeof *m->builds);
+	for (size_t i = 0; i < m->build_count; i++) /* their ids ascend */
+		m->build_revisions[i] = m->builds[i].revision_id;
+	model->build_revisions = m->build_revisions;
 	index_rows(&model->problems_by_id, m->problems, m->problem_count, sizeof *m->problems);
 	index_series_and_nights(m);
 }

@@ -16,6 +16,7 @@ struct made_model {
 	struct tk_upstream_row upstreams[8];
 	struct tk_revision_row revisions[MADE_MAX];
 	struct tk_build_row builds[MADE_MAX];
+	int64_t build_revisions[MADE_MAX];
 	struct tk_problem_row problems[MADE_MAX];
 	struct tk_night_row night_rows[MADE_MAX];
 	struct tk_site_night nights[MADE_MAX];
