@@ -101,25 +101,6 @@ static const char *read_problem(
 	return problem ? problem->text : "";
 }
 
-int tk_tuning_group_find_rules(const struct tk_tuning_group *group,
-        const struct tk_row_index *problems, struct tk_tune_rules *out, struct tk_error *err)
-{
-	struct tk_tune_fact *facts = malloc((group->count + 1) * sizeof *facts);
-	size_t count = 0;
-	*out = (struct tk_tune_rules){0};
-	if (!facts)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	for (size_t i = 0; i < group->count; i++) {
-		const struct tk_tuning_row *row = group->rows[i];
-		if (is_decided(row) && *row->config)
-			facts[count++] =
-			        (struct tk_tune_fact){read_problem(problems, row), row->config};
-	}
-	int status = tk_tune_rules_find(facts, count, out, err);
-	free(facts);
-	return status;
-}
-
 static bool is_beside(const struct tk_tuning_group *a, const struct tk_tuning_group *b)
 {
 	return a->rows[0]->device_id == b->rows[0]->device_id &&
@@ -164,23 +145,45 @@ static const struct tk_tuning_row *find_fastest(const struct tk_tuning_groups *g
 	return contenders > 1 ? fastest : NULL;
 }
 
-int tk_tuning_groups_find_backend_rules(const struct tk_tuning_groups *groups,
-        const struct tk_tuning_group *group, const struct tk_row_index *problems,
-        struct tk_tune_rules *out, struct tk_error *err)
+/* What a row says about the rules; false: nothing. groups NULL: about configurations, else about the
+ * backends of the place. */
+static bool make_fact(const struct tk_tuning_groups *groups, const struct tk_tuning_group *group,
+        const struct tk_tuning_row *row, const struct tk_row_index *problems,
+        struct tk_tune_fact *out)
+{
+	if (groups)
+		row = find_fastest(groups, group, row->problem_id);
+	if (!row || (!groups && !(is_decided(row) && *row->config)))
+		return false;
+	*out = (struct tk_tune_fact){
+	        read_problem(problems, row), groups ? row->backend : row->config};
+	return true;
+}
+
+static int find_rules(const struct tk_tuning_groups *groups, const struct tk_tuning_group *group,
+        const struct tk_row_index *problems, struct tk_tune_rules *out, struct tk_error *err)
 {
 	struct tk_tune_fact *facts = malloc((group->count + 1) * sizeof *facts);
 	size_t count = 0;
 	*out = (struct tk_tune_rules){0};
 	if (!facts)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	for (size_t i = 0; i < group->count; i++) {
-		const struct tk_tuning_row *fastest =
-		        find_fastest(groups, group, group->rows[i]->problem_id);
-		if (fastest)
-			facts[count++] = (struct tk_tune_fact){
-			        read_problem(problems, fastest), fastest->backend};
-	}
+	for (size_t i = 0; i < group->count; i++)
+		count += make_fact(groups, group, group->rows[i], problems, &facts[count]);
 	int status = tk_tune_rules_find(facts, count, out, err);
 	free(facts);
 	return status;
+}
+
+int tk_tuning_group_find_rules(const struct tk_tuning_group *group,
+        const struct tk_row_index *problems, struct tk_tune_rules *out, struct tk_error *err)
+{
+	return find_rules(NULL, group, problems, out, err);
+}
+
+int tk_tuning_groups_find_backend_rules(const struct tk_tuning_groups *groups,
+        const struct tk_tuning_group *group, const struct tk_row_index *problems,
+        struct tk_tune_rules *out, struct tk_error *err)
+{
+	return find_rules(groups, group, problems, out, err);
 }
