@@ -611,7 +611,7 @@ static void the_night_counts_its_verdicts(void **state)
 	struct tk_rows rows;
 	int64_t id;
 
-	MUST(history_put_run(&r->h, 1, 100, 5, &id, &err));
+	MUST(history_put_run(&r->h, 0, 100, 5, &id, &err));
 	MUST(tk_night_detect(&r->night, &err));
 	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
 		assert_int_equal(r->report.by_status[i], i == TK_VERDICT_NEW);
