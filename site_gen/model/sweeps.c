@@ -35,7 +35,9 @@ static int compare_by_length(const void *a, const void *b)
 	const struct tk_sweep *x = a, *y = b;
 	if (x->count != y->count)
 		return x->count < y->count ? 1 : -1;
-	return (x->members[0] > y->members[0]) - (x->members[0] < y->members[0]);
+	if (x->members[0] != y->members[0])
+		return x->members[0] < y->members[0] ? -1 : 1;
+	return compare_numbers(x->length, y->length); /* lines over the batch come later */
 }
 
 static bool has_repeated_size(const struct entry *entries, size_t count)

@@ -58,7 +58,7 @@ static struct {
 	char config[32]; /* of the last request */
 	int stop_after;  /* started jobs, then a stop is requested; 0: never */
 	int started;
-	int fail_start, fail_poll; /* statuses; 0: none */
+	int fail_start, fail_poll, fail_new_worker; /* statuses; 0: none */
 	int running, most_running;
 } fakes;
 
@@ -111,6 +111,8 @@ int __wrap_tk_night_get_worker(struct tk_night *n, struct tk_night_device *d, co
 int __wrap_tk_night_new_worker(struct tk_night *n, const struct tk_night_device *d,
         struct tk_worker **out, struct tk_error *err)
 {
+	if (fakes.fail_new_worker)
+		return tk_fail(err, fakes.fail_new_worker, "no new process");
 	fakes.recheck = (struct fake){0};
 	*out = (struct tk_worker *)(void *)&fakes.recheck;
 	return 0;
@@ -863,6 +865,41 @@ static void an_error_of_a_worker_ends_the_stage(void **state)
 	expect_runs(r, "");
 }
 
+/* A result that cannot be stored, be it the first or one that was measured again. */
+static void a_result_that_cannot_be_stored_ends_the_stage(void **state)
+{
+	for (int with_recheck = 0; with_recheck < 2; with_recheck++) {
+		if (with_recheck) {
+			teardown(state);
+			setup(state);
+		}
+		struct rig *r = *state;
+		struct tk_error failure = {0};
+		r->config.measure.recheck = with_recheck;
+		add_job(r, 0, 0);
+		MUST(tk_store_put_jobs(r->h.store, r->jobs, 1, &err));
+		r->job_count = 0;
+		history_reopen(&r->h, TK_STORE_READ);
+		r->night.store = r->h.store;
+		assert_int_not_equal(run(r, &failure), 0);
+		assert_true(*failure.message);
+		assert_int_equal(fakes.started, 1 + with_recheck);
+	}
+}
+
+static void a_recheck_that_cannot_start_ends_the_stage(void **state)
+{
+	struct rig *r = *state;
+	struct tk_error failure = {0};
+
+	r->config.measure.recheck = 1;
+	fakes.fail_new_worker = TK_EIO;
+	add_job(r, 0, 0);
+	assert_int_equal(run(r, &failure), TK_EIO);
+	assert_string_equal(failure.message, "no new process");
+	expect_runs(r, "");
+}
+
 static void a_job_of_a_missing_build_ends_the_stage(void **state)
 {
 	struct rig *r = *state;
@@ -956,6 +993,8 @@ int main(void)
 	        TEST(a_recheck_that_differs_makes_the_result_unstable),
 	        TEST(a_failure_is_not_rechecked),
 	        TEST(an_error_of_a_worker_ends_the_stage),
+	        TEST(a_result_that_cannot_be_stored_ends_the_stage),
+	        TEST(a_recheck_that_cannot_start_ends_the_stage),
 	        TEST(a_job_of_a_missing_build_ends_the_stage),
 	        TEST(a_request_is_as_configured),
 	};

@@ -3,6 +3,7 @@
 #include "history.h"
 #include "store/db/internal.h"
 #include <math.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -340,7 +341,8 @@ static void equal_slugs_are_told_apart(void **state)
 
 /* ---- failures ---- */
 
-static void a_failed_merge_leaves_nothing(void **state)
+/* A trigger of another program could change what is merged. */
+static void a_history_with_a_trigger_takes_nothing(void **state)
 {
 	struct two *t = *state;
 	int64_t id;
@@ -349,9 +351,24 @@ static void a_failed_merge_leaves_nothing(void **state)
 	history_run_sql(&t->a, "CREATE TRIGGER no BEFORE INSERT ON measurement BEGIN"
 	                       " SELECT raise(ABORT, 'no more points'); END");
 	history_reopen(&t->a, TK_STORE_WRITE);
-	MUST_FAIL(TK_EDATA, "", tk_store_merge(t->a.store, t->b.store, NULL, &err));
+	MUST_FAIL(TK_EDATA, "trigger", tk_store_merge(t->a.store, t->b.store, NULL, &err));
 	assert_int_equal(history_count(&t->a, "run"), 0);
 	assert_int_equal(history_count(&t->a, "measurement"), 0);
+}
+
+/* A row that does not fit ends the merge, and what came before it is taken back. */
+static void a_failed_merge_leaves_nothing(void **state)
+{
+	struct two *t = *state;
+	int64_t id;
+
+	MUST(history_put_run(&t->b, 1, 100, 0, &id, &err));
+	MUST(history_put_run(&t->b, 2, 100, 0, &id, &err));
+	history_run_sql(&t->b, "UPDATE run SET message = hex(zeroblob(100000)) WHERE seq = 2");
+	sqlite3_limit(t->a.store->db, SQLITE_LIMIT_LENGTH, 50000);
+	t->b.store->is_trusted = true;
+	MUST_FAIL(TK_EDATA, "too big", tk_store_merge(t->a.store, t->b.store, NULL, &err));
+	assert_int_equal(history_count(&t->a, "run"), 0);
 }
 
 static void a_history_that_is_read_only_takes_nothing(void **state)
@@ -383,6 +400,7 @@ int main(void)
 	        TEST(merging_is_the_same_in_both_directions),
 	        TEST(merging_with_itself_changes_nothing),
 	        TEST(equal_slugs_are_told_apart),
+	        TEST(a_history_with_a_trigger_takes_nothing),
 	        TEST(a_failed_merge_leaves_nothing),
 	        TEST(a_history_that_is_read_only_takes_nothing),
 	};
