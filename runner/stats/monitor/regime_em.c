@@ -8,11 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "stats/monitor/regime_constants.h"
 #include "stats/monitor/simd.h"
-
-#define SQRT_2PI 2.5066282746310002
-#define TINY 1e-300
-#define RESCALE 8 /* points: eight densities stay far from what a double holds */
 
 /* A row of each state, and two more, of `n` points and what fills up the last four; those are zero.
  */
@@ -58,7 +55,8 @@ TK_SIMD_INLINE void set_densities(const struct tk_regime_model *m, const struct 
 		*(tk_simd_f64 *)(out + i) = M_1_PI * m->sd[spike] / (square + *r * *r);
 	}
 	for (size_t k = 0; k < spike; k++) {
-		double factor = 1 / (SQRT_2PI * m->sd[k]), by = -0.5 / (m->sd[k] * m->sd[k]);
+		double factor = 1 / (TK_REGIME_SQRT_2PI * m->sd[k]),
+		       by = -0.5 / (m->sd[k] * m->sd[k]);
 
 		out = w->density + k * w->stride;
 		for (size_t i = 0; i < w->stride; i += TK_SIMD_WIDTH) {
@@ -77,7 +75,7 @@ TK_SIMD_INLINE double sum_of(const double *x, size_t count)
 
 	for (size_t k = 0; k < count; k++)
 		sum += x[k];
-	return fmax(sum, TINY);
+	return fmax(sum, TK_REGIME_TINY);
 }
 
 /* One step forward: includes point i in p. */
@@ -123,7 +121,7 @@ TK_SIMD_INLINE double recur(const struct tk_regime_model *m, size_t count, const
 		for (size_t k = 0; k < count; k++)
 			w->behind[k * w->stride + back] = q[k];
 		step_back(m, count, w, back, q);
-		if (i % RESCALE == RESCALE - 1 || i + 1 == w->n) {
+		if (i % TK_REGIME_RESCALE == TK_REGIME_RESCALE - 1 || i + 1 == w->n) {
 			double sum = sum_of(p, count), other = 1 / sum_of(q, count);
 
 			total += log(sum);
@@ -153,8 +151,9 @@ TK_SIMD_INLINE void count_states(
 	            square[TK_REGIME_STATES_MAX] = {{0}};
 
 	for (size_t i = 0; i < w->stride; i += TK_SIMD_WIDTH) {
-		tk_simd_f64 here[TK_REGIME_STATES_MAX], all = {TINY, TINY, TINY, TINY},
-		                                        r = *(const tk_simd_f64 *)(w->r + i);
+		tk_simd_f64 here[TK_REGIME_STATES_MAX],
+		        all = {TK_REGIME_TINY, TK_REGIME_TINY, TK_REGIME_TINY, TK_REGIME_TINY},
+		        r = *(const tk_simd_f64 *)(w->r + i);
 
 		for (size_t k = 0; k < count; k++) {
 			here[k] = *(const tk_simd_f64 *)(w->before + k * w->stride + i) *
@@ -283,7 +282,7 @@ TK_SIMD_INLINE void wander_on(
 	density = -0.5 * miss * miss * precision;
 	tk_simd_exp(&density);
 	root(&width);
-	density *= width * (1 / SQRT_2PI);
+	density *= width * (1 / TK_REGIME_SQRT_2PI);
 	normal = (w->normal * m->to[0][0] + w->spike * m->to[1][0]) * density;
 	spike = (w->normal * m->to[0][1] + w->spike * m->to[1][1]) * M_1_PI * w->scale_of_spike /
 	        (w->scale_of_spike * w->scale_of_spike + miss * miss);
@@ -316,11 +315,11 @@ TK_SIMD_CLONES void tk_regime_drift_logliks(
 	for (size_t i = 0; i < n; i++) {
 		for (size_t g = 0; g < groups; g++)
 			wander_on(&w[g], m + g * TK_SIMD_WIDTH, r[i], &likelihood[g]);
-		if (i % RESCALE != RESCALE - 1 && i + 1 < n)
+		if (i % TK_REGIME_RESCALE != TK_REGIME_RESCALE - 1 && i + 1 < n)
 			continue;
 		for (size_t k = 0; k < groups * TK_SIMD_WIDTH; k++) {
-			loglik[k] +=
-			        log(fmax(likelihood[k / TK_SIMD_WIDTH][k % TK_SIMD_WIDTH], TINY));
+			loglik[k] += log(fmax(
+			        likelihood[k / TK_SIMD_WIDTH][k % TK_SIMD_WIDTH], TK_REGIME_TINY));
 			likelihood[k / TK_SIMD_WIDTH][k % TK_SIMD_WIDTH] = 1;
 		}
 	}

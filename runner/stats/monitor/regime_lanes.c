@@ -6,12 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stats/monitor/regime_constants.h"
 #include "stats/monitor/simd.h"
 
 #define STATES TK_REGIME_STATES_MAX
-#define SQRT_2PI 2.5066282746310002
-#define TINY 1e-300
-#define RESCALE 8 /* as in regime_em.c */
 #define PHASES 4  /* sums that regime_em.c keeps: of every fourth point */
 #define BLOCK 16  /* points that are counted together; a multiple of PHASES */
 
@@ -23,12 +21,7 @@ TK_SIMD_DEFINE_EXP(exp_lanes, lanes, lane_bits)
 
 /* As TK_SIMD_CLONES, and for vectors of eight. Nothing may be contracted to fused operations: see
  * CMakeLists.txt. */
-#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && \
-        !defined(__SANITIZE_THREAD__)
-#define LANES_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define LANES_CLONES
-#endif
+#define LANES_CLONES TK_SIMD_TARGETS("avx512f", "avx2", "default")
 
 /* Rows of `stride` elements; those from n on are zero. A copy is local to a function, so that no
  * store to a row can change it. */
@@ -95,7 +88,7 @@ void tk_regime_lanes_set_model(
 	}
 	for (size_t k = 0; k < spike; k++) {
 		*in_lane(&w->offset[k], lane) = m->offset[k];
-		*in_lane(&w->peak[k], lane) = 1 / (SQRT_2PI * m->sd[k]);
+		*in_lane(&w->peak[k], lane) = 1 / (TK_REGIME_SQRT_2PI * m->sd[k]);
 		*in_lane(&w->by[k], lane) = -0.5 / (m->sd[k] * m->sd[k]);
 	}
 	*in_lane(&w->spike_scale, lane) = M_1_PI * m->sd[spike];
@@ -121,10 +114,10 @@ TK_SIMD_INLINE void set_densities(
 	}
 }
 
-/* Of the states, at least TINY. */
+/* Of the states, at least TK_REGIME_TINY. */
 TK_SIMD_INLINE void sum_of(const lanes *x, size_t states, lanes *out)
 {
-	const lanes least = (lanes){0} + TINY;
+	const lanes least = (lanes){0} + TK_REGIME_TINY;
 	lanes sum = x[0];
 	lane_bits large;
 
@@ -199,7 +192,7 @@ TK_SIMD_INLINE void recur(
 		for (size_t k = 0; k < states; k++)
 			rows.behind[k * rows.stride + back] = q[k];
 		step_back(w, rows, states, back, q);
-		if (i % RESCALE == RESCALE - 1 || i + 1 == rows.n)
+		if (i % TK_REGIME_RESCALE == TK_REGIME_RESCALE - 1 || i + 1 == rows.n)
 			rescale(states, p, q, &scale, total);
 		rows.scale[i] = scale;
 		for (size_t k = 0; k < states; k++)
@@ -236,7 +229,7 @@ struct sums {
 TK_SIMD_INLINE void find_parts(const struct rows rows, size_t states, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++) {
-		lanes all = (lanes){0} + TINY;
+		lanes all = (lanes){0} + TK_REGIME_TINY;
 
 		for (size_t k = 0; k < states; k++)
 			all += rows.before[k * rows.stride + i] * rows.behind[k * rows.stride + i];

@@ -4,10 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "stats/monitor/regime_constants.h"
 #include "stats/monitor/regime_filter.h"
 #include "stats/monitor/simd.h"
-
-#define SQRT_2PI 2.5066282746310002
 
 double tk_likelihood_log(const struct tk_likelihood_product *p)
 {
@@ -51,7 +50,7 @@ static inline double at_least(double x, double least)
 /* A normal density of v, by the inverse of its variance. */
 static double normal(double v, double precision)
 {
-	return exp(-0.5 * v * v * precision) * (sqrt(precision) / SQRT_2PI);
+	return exp(-0.5 * v * v * precision) * (sqrt(precision) / TK_REGIME_SQRT_2PI);
 }
 
 /* `count` is m->count: where it is a constant, what is within becomes straight code. */
@@ -120,7 +119,7 @@ static struct densities find_densities(const struct tk_regime_model *m)
 
 	for (size_t j = 0; j < spike; j++) {
 		d.precision[j] = 1 / (m->sd[j] * m->sd[j]);
-		d.peak[j] = sqrt(d.precision[j]) / SQRT_2PI;
+		d.peak[j] = sqrt(d.precision[j]) / TK_REGIME_SQRT_2PI;
 	}
 	return d;
 }

@@ -18,10 +18,11 @@ typedef int64_t tk_simd_i64 __attribute__((vector_size(TK_SIMD_WIDTH * sizeof(in
  * with ThreadSanitizer, whose runtime is not loaded yet when a clone is chosen. */
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && \
         !defined(__SANITIZE_THREAD__)
-#define TK_SIMD_CLONES __attribute__((target_clones("avx2", "default")))
+#define TK_SIMD_TARGETS(...) __attribute__((target_clones(__VA_ARGS__)))
 #else
-#define TK_SIMD_CLONES
+#define TK_SIMD_TARGETS(...)
 #endif
+#define TK_SIMD_CLONES TK_SIMD_TARGETS("avx2", "default")
 
 /* x <= 0 becomes e^x to 1e-14; values below -700 count as -700. */
 #define TK_SIMD_DEFINE_EXP(name, f64, i64) \
