@@ -15,12 +15,18 @@
  * need the rest. */
 #define MEMORY_PER_WORKER_BYTES ((double)((uint64_t)4 << 30))
 
+size_t tk_night_find_device_index(const struct tk_night *n, int64_t device_id)
+{
+	size_t i = 0;
+	while (i < n->device_count && n->devices[i].device_id != device_id)
+		i++;
+	return i;
+}
+
 struct tk_night_device *tk_night_find_device(struct tk_night *n, int64_t device_id)
 {
-	for (size_t i = 0; i < n->device_count; i++)
-		if (n->devices[i].device_id == device_id)
-			return &n->devices[i];
-	return NULL;
+	const size_t i = tk_night_find_device_index(n, device_id);
+	return i < n->device_count ? &n->devices[i] : NULL;
 }
 
 bool tk_night_device_is_same_model(const struct tk_night_device *a, const struct tk_night_device *b)

@@ -47,6 +47,8 @@ static inline bool tk_night_device_is_cpu(const struct tk_night_device *d)
 }
 /* By its id in the history. NULL: the night does not measure it. */
 struct tk_night_device *tk_night_find_device(struct tk_night *n, int64_t device_id);
+/* Its index in n->devices; their number where the night does not measure it. */
+size_t tk_night_find_device_index(const struct tk_night *n, int64_t device_id);
 /* Whether they can do each other's jobs: same kind, name and architecture. */
 bool tk_night_device_is_same_model(
         const struct tk_night_device *a, const struct tk_night_device *b);

@@ -201,9 +201,7 @@ static int plan_known_series(struct tk_plan *p, const struct tk_night_upstream *
 	int status = tk_store_list_series(p->n->store, &all, err);
 	for (size_t i = 0; !status && i < all.count; i++) {
 		const struct tk_series_row *r = TK_ROWS_AT(&all, struct tk_series_row, i);
-		size_t d = 0;
-		while (d < p->n->device_count && p->n->devices[d].device_id != r->device_id)
-			d++;
+		const size_t d = tk_night_find_device_index(p->n, r->device_id);
 		if (d < p->n->device_count && r->upstream_id == u->upstream_id &&
 		        r->role == TK_ROLE_SUITE &&
 		        strcmp(r->config, series_config(u, r->role, r->mode)) == 0 &&

@@ -57,18 +57,10 @@ static size_t find_problem(const struct sharing *s, int64_t id)
 	return i;
 }
 
-static size_t find_device(const struct tk_night *n, int64_t id)
-{
-	size_t d = 0;
-	while (d < n->device_count && n->devices[d].device_id != id)
-		d++;
-	return d;
-}
-
 static int read_series_history(
         struct sharing *s, const struct tk_series_row *row, struct tk_error *err)
 {
-	size_t device = find_device(s->n, row->device_id);
+	size_t device = tk_night_find_device_index(s->n, row->device_id);
 	size_t problem = find_problem(s, row->problem_id);
 	bool has_points;
 	if (device == s->n->device_count || problem == s->count || row->role != TK_ROLE_SUITE)

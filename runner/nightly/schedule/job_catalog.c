@@ -78,10 +78,8 @@ struct draft {
 
 static size_t find_device(const struct tk_night *n, int64_t device_id)
 {
-	for (size_t d = 0; d < n->device_count; d++)
-		if (n->devices[d].device_id == device_id)
-			return d;
-	return TK_SCHEDULER_NOWHERE;
+	const size_t d = tk_night_find_device_index(n, device_id);
+	return d < n->device_count ? d : TK_SCHEDULER_NOWHERE;
 }
 
 /* The number of a model is the index of its first device. */
