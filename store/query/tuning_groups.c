@@ -145,8 +145,8 @@ static const struct tk_tuning_row *find_fastest(const struct tk_tuning_groups *g
 	return contenders > 1 ? fastest : NULL;
 }
 
-/* What a row says about the rules; false: nothing. groups NULL: about configurations, else about the
- * backends of the place. */
+/* What a row says about the rules; false: nothing. groups NULL: about configurations, else about
+ * the backends of the place. */
 static bool make_fact(const struct tk_tuning_groups *groups, const struct tk_tuning_group *group,
         const struct tk_tuning_row *row, const struct tk_row_index *problems,
         struct tk_tune_fact *out)

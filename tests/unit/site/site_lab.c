@@ -133,6 +133,61 @@ void lab_put_verdicts(struct site_lab *lab, struct tk_verdict_row *rows, size_t 
 		fail_msg("%s", err.message);
 }
 
+void lab_put_change_point(struct site_lab *lab, int64_t series_id, int64_t run_id,
+        int64_t previous_run_id, double before, double after, enum tk_cause cause)
+{
+	const struct tk_change_point_row row = {.series_id = series_id,
+	        .as_of_s = lab->w.as_of_s,
+	        .run_id = run_id,
+	        .previous_run_id = previous_run_id,
+	        .before_value = before,
+	        .after_value = after,
+	        .change_lo = 0.01,
+	        .change_hi = 0.02,
+	        .p = 0.001,
+	        .cause = cause,
+	        .confidence = 0.9,
+	        .detail = "{}"};
+	struct tk_error err = {0};
+
+	if (tk_store_replace_change_points(lab->w.store, series_id, &row, 1, &err))
+		fail_msg("%s", err.message);
+}
+
+void lab_put_point(struct site_lab *lab, const struct tk_series_row *series, double value,
+        const char *attributes)
+{
+	struct world *w = &lab->w;
+	struct tk_series_row s = *series;
+	struct tk_point p = {.value = value,
+	        .lo = NAN,
+	        .hi = NAN,
+	        .min = NAN,
+	        .q25 = NAN,
+	        .q75 = NAN,
+	        .p95 = NAN,
+	        .n = 1};
+	struct tk_run_row run = {.night_id = w->night,
+	        .seq = w->seq++,
+	        .build_id = w->build,
+	        .environment_id = w->environment,
+	        .as_of_s = w->as_of_s,
+	        .started_s = w->as_of_s,
+	        .outcome = TK_OUTCOME_OK,
+	        .message = "",
+	        .attributes = attributes};
+	const double *none = NULL;
+	const size_t no_samples = 0;
+	int64_t id;
+
+	s.device_id = w->device;
+	s.upstream_id = w->upstream;
+	assert_int_equal(tk_store_put_series(w->store, &s, &p.series_id, &w->err), 0);
+	run.series_id = p.series_id;
+	assert_int_equal(
+	        tk_store_put_run(w->store, &run, &p, &none, &no_samples, 1, &id, &w->err), 0);
+}
+
 void lab_run_sql(struct site_lab *lab, const char *sql)
 {
 	char *why = NULL;
@@ -167,6 +222,12 @@ const char *lab_read(struct site_lab *lab, const char *path)
 		memmove(at + 1, at + 2, strlen(at + 2) + 1);
 	}
 	return tk_buf_cstr(&lab->text);
+}
+
+void lab_expect(struct site_lab *lab, const char *path, const char *text)
+{
+	lab_build(lab);
+	assert_string_equal(lab_read(lab, path), text);
 }
 
 void lab_overwrite(struct site_lab *lab, const char *path, const char *text)

@@ -29,12 +29,20 @@ struct tk_verdict_row lab_verdict(
         int64_t series_id, enum tk_verdict_status status, double before, double after);
 /* Of the night that is under way. */
 void lab_put_verdicts(struct site_lab *lab, struct tk_verdict_row *rows, size_t count);
+/* At the time of the night that is under way; replaces those of the series. */
+void lab_put_change_point(struct site_lab *lab, int64_t series_id, int64_t run_id,
+        int64_t previous_run_id, double before, double after, enum tk_cause cause);
+/* A point without an interval, of a series of the lab's device and upstream. */
+void lab_put_point(struct site_lab *lab, const struct tk_series_row *series, double value,
+        const char *attributes);
 /* Runs SQL past the tracker, as another program would. */
 void lab_run_sql(struct site_lab *lab, const char *sql);
 bool lab_has(struct site_lab *lab, const char *path);
 /* A file of the site, which must exist, with blanks for no-break spaces; valid until the next
  * call. */
 const char *lab_read(struct site_lab *lab, const char *path);
+/* Builds the site; then the file is this text. */
+void lab_expect(struct site_lab *lab, const char *path, const char *text);
 void lab_overwrite(struct site_lab *lab, const char *path, const char *text);
 /* The file contains a text, or does not. */
 void lab_assert_has(struct site_lab *lab, const char *path, const char *text);

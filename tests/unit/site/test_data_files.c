@@ -480,19 +480,7 @@ static void a_new_change_point_is_appended_with_its_series(void **state)
 	build_many(lab);
 	measure_two_of_shard_nine(lab, 1, 1020);
 	const int64_t series = world_series(w, "b", problem_name(150));
-	const struct tk_change_point_row change = {.series_id = series,
-	        .as_of_s = w->as_of_s,
-	        .run_id = 161,
-	        .previous_run_id = 151,
-	        .before_value = 1000,
-	        .after_value = 1020,
-	        .change_lo = 0.01,
-	        .change_hi = 0.03,
-	        .p = 0.001,
-	        .cause = TK_CAUSE_CODE,
-	        .confidence = 0.99,
-	        .detail = "{}"};
-	assert_int_equal(tk_store_replace_change_points(w->store, series, &change, 1, &w->err), 0);
+	lab_put_change_point(lab, series, 161, 151, 1000, 1020, TK_CAUSE_CODE);
 	lab_build(lab);
 	lab_assert_has(lab, "data/009.hot.js",
 	        "tracker.data.add(\"box.cpu.self.b.p150.cold\",{\"title\":\"p150\",\"label\":\"b\","

@@ -82,8 +82,7 @@ static void triage(struct site_lab *lab, const char *uid, enum tk_triage_action 
 
 static void expect(struct site_lab *lab, const char *text)
 {
-	lab_build(lab);
-	assert_string_equal(lab_read(lab, PAGE), text);
+	lab_expect(lab, PAGE, text);
 }
 
 #define ALL "{{#open}}{{group_uid}} {{/open}}|{{#closed}}{{group_uid}} {{/closed}}"
@@ -308,19 +307,6 @@ static void a_member_with_a_state_of_its_own(void **state)
 static void a_member_has_the_levels_of_its_change_point(void **state)
 {
 	struct site_lab *lab = *state;
-	struct world *w = &lab->w;
-	const struct tk_change_point_row change = {.series_id = 1,
-	        .as_of_s = WORLD_START + WORLD_DAY,
-	        .run_id = 4,
-	        .previous_run_id = 1,
-	        .before_value = 1010,
-	        .after_value = 1490,
-	        .change_lo = 0.4,
-	        .change_hi = 0.6,
-	        .p = 0.001,
-	        .cause = TK_CAUSE_CODE,
-	        .confidence = 0.99,
-	        .detail = "{}"};
 	struct tk_verdict_row verdict = lab_verdict(1, TK_VERDICT_REGRESSED, 1000, 1500);
 
 	begin(lab, MEMBERS);
@@ -328,7 +314,7 @@ static void a_member_has_the_levels_of_its_change_point(void **state)
 	lab_put_verdicts(lab, &verdict, 1);
 	lab_build_now(lab);
 	assert_string_equal(lab_read(lab, PAGE), "a1 1.000 µs 1.500 µs  \n");
-	assert_int_equal(tk_store_replace_change_points(w->store, 1, &change, 1, &w->err), 0);
+	lab_put_change_point(lab, 1, 4, 1, 1010, 1490, TK_CAUSE_CODE);
 	expect(lab, "a1 1.010 µs 1.490 µs  \n");
 }
 

@@ -1,4 +1,4 @@
-/* kernels/ and roofline/: backends ranked on problems, families of problems, and how near each is to
+/* kernels/ and roofline/: backends ranked on problems and their families, and how near each is to
  * what the device can do. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,12 +22,6 @@ static void begin(struct site_lab *lab, const char *template)
 	lab_set_template(lab, "kernel", template);
 	world_build(&lab->w, "r1", 1, "b", NULL, "first");
 	world_night(&lab->w, 0, "nightly");
-}
-
-static void expect(struct site_lab *lab, const char *path, const char *text)
-{
-	lab_build(lab);
-	assert_string_equal(lab_read(lab, path), text);
 }
 
 static void put_family(struct site_lab *lab, const char *problem, const char *family)
@@ -59,7 +53,7 @@ static void backends_are_ranked_on_each_problem(void **state)
 	world_point(w, "a", "p2", 4000);
 	world_point(w, "b", "p2", 1000);
 	/* a: 1 and 4 times the best, 2 on average; b: 2 and 1 */
-	expect(lab, PAGE,
+	lab_expect(lab, PAGE,
 	        "box/cpu : a 1/2 2.00× b 1/2 1.41×\n"
 	        "p1: 1.000 µs* best 100; 2.000 µs 2.00× 50;\n"
 	        "p2: 4.000 µs 4.00× 26; 1.000 µs* best 100;\n");
@@ -76,7 +70,7 @@ static void near_times_are_a_tie(void **state)
 	world_point(w, "b", "p1", 1009);
 	world_point(w, "a", "p2", 1000);
 	world_point(w, "b", "p2", 1011);
-	expect(lab, PAGE,
+	lab_expect(lab, PAGE,
 	        "box/cpu : a 1/2 1.00× b 0/2 1.01×\n"
 	        "p1: 1.000 µs tie 100; 1.009 µs tie 100;\n"
 	        "p2: 1.000 µs* best 100; 1.011 µs 1.01× 98;\n");
@@ -92,7 +86,7 @@ static void intervals_that_overlap_are_no_win(void **state)
 	world_point(w, "b", "p1", 1100);
 	world_end_night(w);
 	lab_run_sql(lab, "UPDATE measurement SET hi = 1150 WHERE value = 1000");
-	expect(lab, PAGE, "tie 1.10× ");
+	lab_expect(lab, PAGE, "tie 1.10× ");
 }
 
 /* What failed or was not measured has no place in the ranking. */
@@ -105,7 +99,7 @@ static void failures_are_not_ranked(void **state)
 	world_point(w, "a", "p1", 1000);
 	world_fail(w, "b", "p1", "crashed", "");
 	world_point(w, "b", "p2", 1000);
-	expect(lab, PAGE,
+	lab_expect(lab, PAGE,
 	        "box/cpu : a 0/0  b 0/0 \n"
 	        "p1: 1.000 µs nan× 0; crashed bad;\n"
 	        "p2: -; 1.000 µs nan× 0;\n");
@@ -119,7 +113,7 @@ static void metrics_beside_the_median_are_for_the_script(void **state)
 	        "{{metrics}}|{{tie}}|{{tie_text}}|{{#devices}}{{#rows}}{{#cells}}{{more}}|{{data}};"
 	        "{{/cells}}{{/rows}}{{/devices}}");
 	world_point(&lab->w, "b", "p1", 1000); /* p95 is 1010 */
-	expect(lab, PAGE, "p50 p95|0.01|1.0 %|1000 1010 - - - - - -|1e+06 9.99e+05 1.001e+06;");
+	lab_expect(lab, PAGE, "p50 p95|0.01|1.0 %|1000 1010 - - - - - -|1e+06 9.99e+05 1.001e+06;");
 }
 
 /* A table shows at most 96 problems; a page of its own has them all. */
@@ -185,7 +179,7 @@ static void families_compare_backends(void **state)
 	put_family(lab, "p2", "square");
 	put_family(lab, "p3", "tall");
 	/* square: b takes 4 and 1 times as long as a, 2 on average */
-	expect(lab, PAGE,
+	lab_expect(lab, PAGE,
 	        "family square 2: 1.00× 2/2*; 2.00× 1/2;\n"
 	        "family tall 1: 2.00× 0/1; 1.00× 1/1*;\n");
 }
@@ -203,9 +197,9 @@ static void one_group_is_no_table(void **state)
 	lab_build_now(lab);
 	put_family(lab, "p1", "square");
 	put_family(lab, "p2", "square");
-	expect(lab, PAGE, "");
+	lab_expect(lab, PAGE, "");
 	put_family(lab, "p2", "tall"); /* where one backend alone was measured */
-	expect(lab, PAGE, "family square 1: 1.00× 1/1*; 4.00× 0/1;\n");
+	lab_expect(lab, PAGE, "family square 1: 1.00× 1/1*; 4.00× 0/1;\n");
 }
 
 static void aspects_of_a_product(void **state)
@@ -225,7 +219,8 @@ static void aspects_of_a_product(void **state)
 		world_point(w, "a", cases[i].problem, 1000);
 		world_point(w, "b", cases[i].problem, 2000);
 	}
-	expect(lab, PAGE, "aspect deep k 1\naspect other 2\naspect skinny 2\naspect square 1\n");
+	lab_expect(
+	        lab, PAGE, "aspect deep k 1\naspect other 2\naspect skinny 2\naspect square 1\n");
 }
 
 /* Faster than the others by more than a tie, and known for all contested problems. */
@@ -247,7 +242,7 @@ static void a_group_without_a_clear_winner(void **state)
 	put_family(lab, "p2", "mixed");
 	put_family(lab, "p3", "mixed");
 	/* c is the fastest where it is known, which is not everywhere: then a, which c beats */
-	expect(lab, PAGE,
+	lab_expect(lab, PAGE,
 	        "family even 1: 1.00× 1/1; 1.00× 1/1; ;\n"
 	        "family mixed 2: 1.41× 1/2; 2.83× 0/2; 1.00× 1/1;\n");
 }

@@ -23,25 +23,9 @@ static void begin(struct site_lab *lab, const char *template)
 	world_night(&lab->w, 0, "nightly");
 }
 
-static void expect(struct site_lab *lab, const char *path, const char *text)
-{
-	lab_build(lab);
-	assert_string_equal(lab_read(lab, path), text);
-}
-
 /* A point of a problem with an operation of its own. */
 static void put_point(struct site_lab *lab, const char *op, const char *title, double value)
 {
-	struct world *w = &lab->w;
-	struct tk_series_row s = {.device_id = w->device,
-	        .upstream_id = w->upstream,
-	        .backend = "b",
-	        .config = "",
-	        .mode = "cold",
-	        .metric = "time",
-	        .unit = "ns",
-	        .better = TK_BETTER_LOWER,
-	        .role = TK_ROLE_SUITE};
 	const struct tk_problem_row p = {.text = title,
 	        .op = op,
 	        .dtype = "f32",
@@ -50,32 +34,16 @@ static void put_point(struct site_lab *lab, const char *op, const char *title, d
 	        .bytes = 1e6,
 	        .source = "",
 	        .family = ""};
-	struct tk_run_row run = {.night_id = w->night,
-	        .seq = w->seq++,
-	        .build_id = w->build,
-	        .environment_id = w->environment,
-	        .as_of_s = w->as_of_s,
-	        .started_s = w->as_of_s,
-	        .outcome = TK_OUTCOME_OK,
-	        .message = "",
-	        .attributes = "{}"};
-	struct tk_point point = {.value = value,
-	        .lo = value,
-	        .hi = value,
-	        .min = value,
-	        .q25 = value,
-	        .q75 = value,
-	        .p95 = value,
-	        .n = 1};
-	const double *none = NULL;
-	const size_t no_samples = 0;
-	int64_t id;
+	struct tk_series_row s = {.backend = "b",
+	        .config = "",
+	        .mode = "cold",
+	        .metric = "time",
+	        .unit = "ns",
+	        .better = TK_BETTER_LOWER,
+	        .role = TK_ROLE_SUITE};
 
-	assert_int_equal(tk_store_put_problem(w->store, &p, &s.problem_id, &w->err), 0);
-	assert_int_equal(tk_store_put_series(w->store, &s, &point.series_id, &w->err), 0);
-	run.series_id = point.series_id;
-	assert_int_equal(
-	        tk_store_put_run(w->store, &run, &point, &none, &no_samples, 1, &id, &w->err), 0);
+	assert_int_equal(tk_store_put_problem(lab->w.store, &p, &s.problem_id, &lab->w.err), 0);
+	lab_put_point(lab, &s, value, "{}");
 }
 
 /* ---- the list ---- */
@@ -90,7 +58,7 @@ static void the_list_has_a_group_for_each_operation(void **state)
 	put_point(lab, "softmax", "s1", 500);
 	put_point(lab, "gemm", "p2", 2000);
 	put_point(lab, "gemm", "p1", 1000);
-	expect(lab, PAGE,
+	lab_expect(lab, PAGE,
 	        "3\n"
 	        "GEMM 2 ../kernels/gemm.html: p1 f32 b 1.000 µs "
 	        "../series/box.cpu.self.b.p1.cold.html "
@@ -116,7 +84,7 @@ static void changed_series_are_first(void **state)
 		put_point(lab, "gemm", (const char *const[]){"p1", "p2", "p3", "p4", "p5"}[i - 1],
 		        1000);
 	lab_put_verdicts(lab, rows, 5);
-	expect(lab, PAGE,
+	lab_expect(lab, PAGE,
 	        "p3 regressed bad 2.0×▲\np5 regressed bad +50.0 %▲\np2 improved good −50.0 %▼\n"
 	        "p1 same quiet ±0.0 %\np4 unsure note +10.0 %▲\n");
 }
@@ -130,7 +98,7 @@ static void unsupported_problems_are_not_listed(void **state)
 	           "{{outcome_tone}} {{value}};{{/rows}}{{/groups}}");
 	world_fail(&lab->w, "b", "p1", "unsupported", "");
 	world_fail(&lab->w, "b", "p2", "crashed", "");
-	expect(lab, PAGE, "1:GEMM p2 crashed bad –;");
+	lab_expect(lab, PAGE, "1:GEMM p2 crashed bad –;");
 }
 
 /* Controls and the like carry their role. */
@@ -142,7 +110,7 @@ static void other_roles_are_named(void **state)
 	world_point(&lab->w, "b", "p1", 1000);
 	lab->w.role = "control";
 	world_point(&lab->w, "b", "p2", 1000);
-	expect(lab, PAGE, "p1 ;p2 control;");
+	lab_expect(lab, PAGE, "p1 ;p2 control;");
 }
 
 /* ---- the matrix ---- */
@@ -163,7 +131,7 @@ static void the_matrix_has_devices_and_operations(void **state)
 	put_point(lab, "gemm", "p2", 1000);
 	put_point(lab, "softmax", "s1", 1000);
 	world_machine(&lab->w, "two", "gpu");
-	expect(lab, "index.html",
+	lab_expect(lab, "index.html",
 	        "GEMM kernels/gemm.html;softmax kernels/softmax.html;\n"
 	        "box/cpu cpu machines/box.html: [2 w0 b0 f0 not compared] [1 w0 b0 f0 not "
 	        "compared]\n"
@@ -276,7 +244,7 @@ static void short_lists_are_linked_with_their_filter(void **state)
 	lab_set_template(lab, "overview",
 	        "{{#matrix}}{{#cells}}{{href}} {{roofline_href}}{{/cells}}{{/matrix}}");
 	put_point(lab, "gemm", "p1", 1000);
-	expect(lab, "index.html",
+	lab_expect(lab, "index.html",
 	        "lists/index.html#op=GEMM&amp;device=box%2Fcpu roofline/box.cpu.html");
 }
 

@@ -29,12 +29,6 @@ static void measure(struct site_lab *lab, int day)
 	world_point(&lab->w, "b", "p3", 1000);
 }
 
-static void expect(struct site_lab *lab, const char *path, const char *text)
-{
-	lab_build(lab);
-	assert_string_equal(lab_read(lab, path), text);
-}
-
 /* ---- machines ---- */
 
 static void machines_are_listed_with_their_devices(void **state)
@@ -46,7 +40,7 @@ static void machines_are_listed_with_their_devices(void **state)
 	        "{{device}}{{/devices}}\n{{/machines}}");
 	measure(lab, 0);
 	world_machine(&lab->w, "idle", "gpu");
-	expect(lab, "machines/index.html",
+	lab_expect(lab, "machines/index.html",
 	        "box box.html 3 2026-01-01 00:00: cpu\nidle idle.html 0 –: gpu\n");
 }
 
@@ -106,7 +100,7 @@ static void a_device_has_ceilings_and_its_newest_environment(void **state)
 	const struct tk_ceiling_row row = {
 	        w->night, w->device, "f32", TK_CEILING_MEASURED, "gflop_per_s", 2e3};
 	assert_int_equal(tk_store_put_ceiling(w->store, &row, &w->err), 0);
-	expect(lab, "machines/box.html",
+	lab_expect(lab, "machines/box.html",
 	        "cpu cpu cpu x86-64 ../roofline/box.cpu.html: driver=555; f32 measured 2.000 "
 	        "TFLOP/s; "
 	        "2026-01-02 00:00 driver 550 → 555\n");
@@ -145,31 +139,11 @@ static void environments_are_listed_newest_first(void **state)
 	world_environment(&lab->w, "{\"driver\":\"555\"}");
 	measure(lab, 1);
 	world_machine(&lab->w, "idle", "gpu");
-	expect(lab, "environment.html",
+	lab_expect(lab, "environment.html",
 	        "box/cpu machines/box.html\n"
 	        "2026-01-02 00:00 driver 550 → 555 w0 b0:\n"
 	        "2026-01-01 00:00 first  w0 b0:\n"
 	        "idle/gpu machines/idle.html none\n");
-}
-
-static void put_change_point(
-        struct site_lab *lab, int64_t series, int64_t run, int64_t before, double from, double to)
-{
-	struct world *w = &lab->w;
-	const struct tk_change_point_row row = {.series_id = series,
-	        .as_of_s = w->as_of_s,
-	        .run_id = run,
-	        .previous_run_id = before,
-	        .before_value = from,
-	        .after_value = to,
-	        .change_lo = 0.01,
-	        .change_hi = 0.02,
-	        .p = 0.001,
-	        .cause = TK_CAUSE_ENVIRONMENT,
-	        .confidence = 0.9,
-	        .detail = "{}"};
-
-	assert_int_equal(tk_store_replace_change_points(w->store, series, &row, 1, &w->err), 0);
 }
 
 /* Those at its start whose commit did not change. */
@@ -181,8 +155,8 @@ static void change_points_of_an_environment(void **state)
 	measure(lab, 0);
 	world_environment(&lab->w, "{\"driver\":\"555\"}");
 	measure(lab, 1);
-	put_change_point(lab, 1, 4, 1, 1000, 1100);
-	put_change_point(lab, 2, 5, 2, 1000, 900);
+	lab_put_change_point(lab, 1, 4, 1, 1000, 1100, TK_CAUSE_ENVIRONMENT);
+	lab_put_change_point(lab, 2, 5, 2, 1000, 900, TK_CAUSE_ENVIRONMENT);
 	lab_build_now(lab);
 	lab_assert_has(lab, "environment.html", "driver 550 → 555 w1 b1: ");
 	lab_assert_has(lab, "environment.html", " p1 +10.0 %");
@@ -201,7 +175,7 @@ static void change_points_of_a_new_commit_are_left_out(void **state)
 	world_environment(&lab->w, "{\"driver\":\"555\"}");
 	world_build(&lab->w, "r2", 2, "b", NULL, "second");
 	measure(lab, 1);
-	put_change_point(lab, 1, 4, 1, 1000, 1100);
+	lab_put_change_point(lab, 1, 4, 1, 1000, 1100, TK_CAUSE_ENVIRONMENT);
 	lab_build(lab);
 	lab_assert_has(lab, "environment.html", "driver 550 → 555 w0 b0:\n");
 }
@@ -222,12 +196,12 @@ static void at_most_eight_change_points_are_shown(void **state)
 		}
 	}
 	for (int i = 0; i < 8; i++)
-		put_change_point(lab, i + 1, i + 11, i + 1, 1000, 1100);
+		lab_put_change_point(lab, i + 1, i + 11, i + 1, 1000, 1100, TK_CAUSE_ENVIRONMENT);
 	lab_build_now(lab);
 	lab_assert_has(lab, "environment.html", " w8 b0:");
 	lab_assert_lacks(lab, "environment.html", "more");
 	for (int i = 8; i < 10; i++)
-		put_change_point(lab, i + 1, i + 11, i + 1, 1000, 1100);
+		lab_put_change_point(lab, i + 1, i + 11, i + 1, 1000, 1100, TK_CAUSE_ENVIRONMENT);
 	lab_build(lab);
 	lab_assert_has(lab, "environment.html", " w10 b0:");
 	lab_assert_has(lab, "environment.html", " 2 more\n");
@@ -246,7 +220,7 @@ static void upstreams_are_counted(void **state)
 	world_build(&lab->w, "r2", 2, "b", NULL, "second");
 	measure(lab, 1);
 	world_upstream(&lab->w, "index");
-	expect(lab, "upstreams/index.html",
+	lab_expect(lab, "upstreams/index.html",
 	        "index git index_.html 0 0   – w0 b0\n"
 	        "self git self.html 3 2 r2 second 2026-01-01 00:00 w0 b0\n");
 }
@@ -263,10 +237,10 @@ static void revisions_of_an_upstream_are_listed_newest_first(void **state)
 	measure(lab, 0);
 	world_build(w, "r2", 2, "b", NULL, "second");
 	measure(lab, 1);
-	put_change_point(lab, 1, 4, 1, 1000, 1100);
-	put_change_point(lab, 2, 5, 2, 1000, 900);
-	put_change_point(lab, 3, 6, 3, 1000, 1200);
-	expect(lab, "upstreams/self.html",
+	lab_put_change_point(lab, 1, 4, 1, 1000, 1100, TK_CAUSE_ENVIRONMENT);
+	lab_put_change_point(lab, 2, 5, 2, 1000, 900, TK_CAUSE_ENVIRONMENT);
+	lab_put_change_point(lab, 3, 6, 3, 1000, 1200, TK_CAUSE_ENVIRONMENT);
+	lab_expect(lab, "upstreams/self.html",
 	        "self 2\n"
 	        "r2 A 2026-01-01 00:00 ok good w2 b1\n"
 	        "r1 A 2026-01-01 00:00 ok good w0 b0\n");
@@ -299,7 +273,7 @@ static void a_revision_has_its_newest_good_build(void **state)
 		b.status = builds[i].status;
 		assert_int_equal(tk_store_put_build(w->store, &b, &id, &w->err), 0);
 		lab->options.full = true;
-		expect(lab, "upstreams/self.html", builds[i].shown);
+		lab_expect(lab, "upstreams/self.html", builds[i].shown);
 	}
 }
 

@@ -32,8 +32,7 @@ static const char *problem_name(int i)
 
 static void expect(struct site_lab *lab, const char *text)
 {
-	lab_build(lab);
-	assert_string_equal(lab_read(lab, PAGE), text);
+	lab_expect(lab, PAGE, text);
 }
 
 /* ---- machines ---- */

@@ -36,21 +36,7 @@ static void begin(struct site_lab *lab, const char *template)
 
 static void put_change(struct site_lab *lab, int64_t series, double after)
 {
-	struct world *w = &lab->w;
-	const struct tk_change_point_row row = {.series_id = series,
-	        .as_of_s = WORLD_START + WORLD_DAY,
-	        .run_id = series + 3,
-	        .previous_run_id = series,
-	        .before_value = 1000,
-	        .after_value = after,
-	        .change_lo = 0.01,
-	        .change_hi = 0.02,
-	        .p = 0.001,
-	        .cause = TK_CAUSE_CODE,
-	        .confidence = 0.9,
-	        .detail = "{}"};
-
-	assert_int_equal(tk_store_replace_change_points(w->store, series, &row, 1, &w->err), 0);
+	lab_put_change_point(lab, series, series + 3, series, 1000, after, TK_CAUSE_CODE);
 }
 
 /* The page of the revision r2. */

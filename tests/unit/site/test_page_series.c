@@ -39,8 +39,7 @@ static void put_verdict(struct site_lab *lab, enum tk_verdict_status status, dou
 
 static void expect(struct site_lab *lab, const char *text)
 {
-	lab_build(lab);
-	assert_string_equal(lab_read(lab, PAGE), text);
+	lab_expect(lab, PAGE, text);
 }
 
 /* ---- what it is ---- */
@@ -364,14 +363,11 @@ static void other_backends_of_a_problem_are_peers(void **state)
 	            "data/000.recent.js data/000.hot.js\n");
 }
 
-/* A series of another metric or mode of the same problem and backend. */
+/* A series of the problem p1, in another metric or mode. */
 static void put_other(struct site_lab *lab, const char *backend, const char *mode,
         const char *metric, const char *unit, double value)
 {
-	struct world *w = &lab->w;
-	const struct tk_series_row s = {.device_id = w->device,
-	        .upstream_id = w->upstream,
-	        .problem_id = 1,
+	const struct tk_series_row s = {.problem_id = 1,
 	        .backend = backend,
 	        .config = "",
 	        .mode = mode,
@@ -379,31 +375,8 @@ static void put_other(struct site_lab *lab, const char *backend, const char *mod
 	        .unit = unit,
 	        .better = TK_BETTER_LOWER,
 	        .role = TK_ROLE_SUITE};
-	struct tk_run_row run = {.night_id = w->night,
-	        .seq = w->seq++,
-	        .build_id = w->build,
-	        .environment_id = w->environment,
-	        .as_of_s = w->as_of_s,
-	        .started_s = w->as_of_s,
-	        .outcome = TK_OUTCOME_OK,
-	        .message = "",
-	        .attributes = "{}"};
-	struct tk_point p = {.value = value,
-	        .lo = NAN,
-	        .hi = NAN,
-	        .min = NAN,
-	        .q25 = NAN,
-	        .q75 = NAN,
-	        .p95 = NAN,
-	        .n = 1};
-	const double *none = NULL;
-	const size_t no_samples = 0;
-	int64_t id;
 
-	assert_int_equal(tk_store_put_series(w->store, &s, &p.series_id, &w->err), 0);
-	run.series_id = p.series_id;
-	assert_int_equal(
-	        tk_store_put_run(w->store, &run, &p, &none, &no_samples, 1, &id, &w->err), 0);
+	lab_put_point(lab, &s, value, "{}");
 }
 
 static void other_metrics_and_modes_of_a_series_are_linked(void **state)
@@ -426,32 +399,17 @@ static void other_metrics_and_modes_of_a_series_are_linked(void **state)
 
 static void put_run_with(struct site_lab *lab, const char *attributes)
 {
-	struct world *w = &lab->w;
-	const struct tk_run_row run = {.night_id = w->night,
-	        .seq = w->seq++,
-	        .series_id = world_series(w, "b", "p1"),
-	        .build_id = w->build,
-	        .environment_id = w->environment,
-	        .as_of_s = w->as_of_s,
-	        .started_s = w->as_of_s,
-	        .outcome = TK_OUTCOME_OK,
-	        .message = "",
-	        .attributes = attributes};
-	const struct tk_point p = {.series_id = run.series_id,
-	        .value = 1000,
-	        .lo = 999,
-	        .hi = 1001,
-	        .min = 999,
-	        .q25 = 999,
-	        .q75 = 1001,
-	        .p95 = 1001,
-	        .n = 30};
-	const double *none = NULL;
-	const size_t no_samples = 0;
-	int64_t id;
+	struct tk_series_row s = {.backend = "b",
+	        .config = "",
+	        .mode = "cold",
+	        .metric = "time",
+	        .unit = "ns",
+	        .better = TK_BETTER_LOWER,
+	        .role = TK_ROLE_SUITE};
 
-	assert_int_equal(
-	        tk_store_put_run(w->store, &run, &p, &none, &no_samples, 1, &id, &w->err), 0);
+	world_series(&lab->w, "b", "p1");
+	s.problem_id = 1;
+	lab_put_point(lab, &s, 1000, attributes);
 }
 
 #define FACTS "{{#run_facts}}{{name}}: {{value}}\n{{/run_facts}}"

@@ -33,30 +33,10 @@ static void measure(struct site_lab *lab, int day, double p1, double p2)
 		world_point(&lab->w, "b", "p2", p2);
 }
 
-static void expect(struct site_lab *lab, const char *path, const char *text)
-{
-	lab_build(lab);
-	assert_string_equal(lab_read(lab, path), text);
-}
-
 static void put_change(struct site_lab *lab, int64_t series, int64_t run, double before,
         double after, enum tk_cause cause)
 {
-	struct world *w = &lab->w;
-	const struct tk_change_point_row row = {.series_id = series,
-	        .as_of_s = w->as_of_s,
-	        .run_id = run,
-	        .previous_run_id = run - 2,
-	        .before_value = before,
-	        .after_value = after,
-	        .change_lo = 0.01,
-	        .change_hi = 0.02,
-	        .p = 0.001,
-	        .cause = cause,
-	        .confidence = 0.9,
-	        .detail = "{}"};
-
-	assert_int_equal(tk_store_replace_change_points(w->store, series, &row, 1, &w->err), 0);
+	lab_put_change_point(lab, series, run, run - 2, before, after, cause);
 }
 
 /* ---- the index ---- */
@@ -78,7 +58,7 @@ static void the_index_is_the_mean_speed_up(void **state)
 	        "365 d – quiet; all – quiet;\n");
 	measure(lab, 10, 2000, 1000);
 	measure(lab, 20, 1000, 1000);
-	expect(lab, LIST,
+	lab_expect(lab, LIST,
 	        "GEMM gemm box/cpu box.cpu 200.0 2 : 7 d +41.4 % good; 30 d – quiet; 90 d – quiet; "
 	        "365 d – quiet; all 2.0× good;\n");
 }
@@ -116,7 +96,7 @@ static void noise_needs_five_nights(void **state)
 	lab_build(lab);
 	assert_string_equal(lab_read(lab, LIST), "");
 	measure(lab, 5, 1020, 0);
-	expect(lab, LIST, "±3.0 %"); /* exp(1.4826 log 1.02) - 1 = 2.98 % */
+	lab_expect(lab, LIST, "±3.0 %"); /* exp(1.4826 log 1.02) - 1 = 2.98 % */
 }
 
 /* ---- the page of a kernel ---- */
@@ -139,7 +119,7 @@ static void a_kernel_has_a_row_for_each_type_and_backend(void **state)
 	world_end_night(w);
 	lab_run_sql(lab, "UPDATE problem SET dtype = 'f16' WHERE title = 'p2'");
 	/* the index of all three series: the third root of 2 */
-	expect(lab, PAGE,
+	lab_expect(lab, PAGE,
 	        "GEMM: trends:box/cpu 126.0 3\n"
 	        "f16: b;f32: a b;\n"
 	        "b f16 100.0 1\na f32 200.0 1\nb f32 100.0 1\n");
@@ -191,7 +171,7 @@ static void causes_are_the_change_points_of_its_series(void **state)
 	/* one of two series half as fast: the index falls by 1 - sqrt(1/2) */
 	assert_string_equal(lab_read(lab, PAGE), "1 2026-01-02 −29.3 % bad 1 series code r2 A\n");
 	put_change(lab, 2, 4, 1000, 2000, TK_CAUSE_CODE); /* the same cause */
-	expect(lab, PAGE, "1 2026-01-02 −50.0 % bad 2 series code r2 A\n");
+	lab_expect(lab, PAGE, "1 2026-01-02 −50.0 % bad 2 series code r2 A\n");
 	lab_assert_has(lab, DATA, "\"marks\":[[1767312000,1,1]]");
 }
 
@@ -218,7 +198,7 @@ static void small_causes_are_left_out(void **state)
 	measure(lab, 0, 1000, 1000);
 	measure(lab, 1, 1000, 1000);
 	put_change(lab, 1, 3, 1000, 1000.9, TK_CAUSE_CODE);
-	expect(lab, PAGE, "");
+	lab_expect(lab, PAGE, "");
 	measure(lab, 2, 1000, 1000);
 	put_change(lab, 1, 5, 1000, 1001.2, TK_CAUSE_CODE);
 	lab_build(lab);
@@ -263,7 +243,7 @@ static void a_night_without_changes_has_no_cause(void **state)
 	begin(lab, "overview", CHANGED);
 	measure(lab, 0, 1000, 1000);
 	lab_put_verdicts(lab, rows, 2);
-	expect(lab, "index.html", "");
+	lab_expect(lab, "index.html", "");
 }
 
 /* ---- the leaderboard ---- */

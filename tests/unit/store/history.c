@@ -103,6 +103,24 @@ void history_fill(struct history *h)
 	MUST(tk_store_begin_night(s, &night, &h->night, &err));
 }
 
+int history_set_up(void **state)
+{
+	struct history *h = calloc(1, sizeof(*h));
+
+	assert_non_null(h);
+	history_new(h);
+	history_fill(h);
+	*state = h;
+	return 0;
+}
+
+int history_tear_down(void **state)
+{
+	history_free(*state);
+	free(*state);
+	return 0;
+}
+
 int history_put_run(struct history *h, int64_t seq, double value, size_t samples, int64_t *id,
         struct tk_error *err)
 {

@@ -36,6 +36,9 @@ struct history {
 void history_new(struct history *h);  /* a folder with an open, empty store */
 void history_fill(struct history *h); /* one of everything up to the night */
 void history_free(struct history *h);
+/* For cmocka: *state is a filled history. */
+int history_set_up(void **state);
+int history_tear_down(void **state);
 void history_reopen(struct history *h, enum tk_store_mode mode);
 
 /* A result in the night with `samples` samples. */

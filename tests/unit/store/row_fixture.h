@@ -10,24 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static inline int set_up(void **state)
-{
-	struct history *h = calloc(1, sizeof(*h));
-
-	assert_non_null(h);
-	history_new(h);
-	history_fill(h);
-	*state = h;
-	return 0;
-}
-
-static inline int tear_down(void **state)
-{
-	history_free(*state);
-	free(*state);
-	return 0;
-}
-
 #define READ_ONE(type, row, call) \
 	struct tk_rows row##_list = {0}; \
 	{ \
@@ -37,6 +19,6 @@ static inline int tear_down(void **state)
 	assert_int_equal(row##_list.count, 1); \
 	const struct type *row = TK_ROWS_AT(&row##_list, struct type, 0)
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, history_set_up, history_tear_down)
 
 #endif

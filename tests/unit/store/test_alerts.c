@@ -5,24 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int set_up(void **state)
-{
-	struct history *h = calloc(1, sizeof *h);
-
-	assert_non_null(h);
-	history_new(h);
-	history_fill(h);
-	*state = h;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	history_free(*state);
-	free(*state);
-	return 0;
-}
-
 static struct tk_alert_row alert(const struct history *h, const char *uid, int64_t opened_s)
 {
 	return (struct tk_alert_row){.uid = uid,
@@ -266,7 +248,7 @@ static void triage_is_in_the_order_in_which_it_is_appended(void **state)
 
 /* ---- the monitor ---- */
 
-/* In a night of its own unless it is of the time 1000; another one of the same night replaces it. */
+/* In a night of its own unless it is of the time 1000; another one of that night replaces it. */
 static void put_event(struct history *h, int64_t as_of_s)
 {
 	const struct tk_night_row later = {.machine_id = h->machine,
@@ -389,7 +371,7 @@ static void a_reset_forgets_what_came_since(void **state)
 	assert_int_equal(history_count(h, "monitored_night"), 0);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, history_set_up, history_tear_down)
 
 int main(void)
 {

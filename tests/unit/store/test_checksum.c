@@ -250,8 +250,6 @@ static void a_renamed_machine_keeps_its_tunings(void **state)
 	expect_problems(h, 0, "");
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

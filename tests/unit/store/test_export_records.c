@@ -7,24 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int set_up(void **state)
-{
-	struct history *h = calloc(1, sizeof *h);
-
-	assert_non_null(h);
-	history_new(h);
-	history_fill(h);
-	*state = h;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	history_free(*state);
-	free(*state);
-	return 0;
-}
-
 /* The records since a time or of a night, as text; free() it. */
 static char *export_of(
         struct history *h, int64_t since_s, int64_t night_id, enum tk_record_format format)
@@ -390,7 +372,7 @@ static void every_table_is_exported_with_uids(void **state)
 	fclose(f);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, history_set_up, history_tear_down)
 
 int main(void)
 {

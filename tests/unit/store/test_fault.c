@@ -9,23 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int set_up(void **state)
-{
-	struct history *h = calloc(1, sizeof(*h));
-
-	history_new(h);
-	history_fill(h);
-	*state = h;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	history_free(*state);
-	free(*state);
-	return 0;
-}
-
 #define RUNS 400
 
 /* Stores results for ever and says each one on the pipe once it is stored. */
@@ -243,7 +226,7 @@ static void two_writers_take_turns(void **state)
 	tk_rows_free(&list);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, history_set_up, history_tear_down)
 
 int main(void)
 {
