@@ -2,6 +2,7 @@
  * revisions that were measured are skipped. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/signature.h"
 #include "build/build.h"
@@ -158,12 +159,14 @@ static int list_revisions(const struct tk_config *config, const struct tk_upstre
 }
 
 struct backfill {
+	const struct tk_backfill_options *request;
 	const struct tk_config *config;
 	struct tk_store *store;
 	const struct tk_night_options *options;
 	const struct tk_upstream_config *upstream;
 	struct tk_revision *revisions; /* newest first */
 	size_t count;
+	size_t last; /* index of the last one that is measured */
 	struct measured measured;
 	struct tk_night_report *report;
 };
@@ -177,31 +180,107 @@ static int run_night(struct backfill *b, size_t index, int64_t as_of_s, struct t
 	options.only_upstream = b->upstream->name;
 	options.backfill_revision = r->id;
 	options.backfill_as_of_s = as_of_s;
-	if (index > 0) /* the site is written once, after the last night */
+	if (index > b->last) /* the site is written once, after the last night */
 		options.publisher = NULL;
 	int status = tk_night_run(b->config, b->store, &options, &report, err);
 	add_report(b->report, &report);
 	return status;
 }
 
-/* Commits of the same second get different times, so that their order is kept. */
-static int run_nights(struct backfill *b, struct tk_error *err)
+/* ---- revisions with the machine code of the one before ---- */
+
+/* "": the revision does not build. */
+static int hash_code(struct backfill *b, const struct tk_revision *r, char out[TK_HASH_HEX_SIZE],
+        struct tk_error *err)
 {
-	int64_t as_of_s = INT64_MIN;
+	struct tk_artifact *a = NULL;
+	const char *file = b->options->import_file;
+	int status = file ? tk_bundle_load_build(b->config, b->upstream, file, r->id, &a, err)
+	                  : tk_recipe_build(b->config, b->upstream, r->id, NULL, &a, err);
+	struct tk_hash *h = status ? NULL : tk_hash_new();
+	*out = '\0';
+	if (!status && !h)
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; !status && i < a->backend_count; i++) {
+		tk_hash_add_str(h, a->backends[i].name);
+		tk_hash_add_str(h, a->backends[i].code_hash);
+	}
+	if (!status)
+		tk_hash_finish(h, out);
+	if (!status && a->status != TK_BUILD_OK)
+		*out = '\0';
+	tk_artifact_free(a);
+	return status;
+}
+
+struct last_code {
+	char hash[TK_HASH_HEX_SIZE];
+	const char *revision; /* the first one with this code; NULL: none yet */
+};
+
+/* *same: `r` has the code of the newest revision before it that builds. */
+static int compare_code(struct backfill *b, const struct tk_revision *r, struct last_code *last,
+        bool *same, struct tk_error *err)
+{
+	char hash[TK_HASH_HEX_SIZE];
+	*same = false;
+	if (!b->request->changed_code)
+		return TK_OK;
+	int status = hash_code(b, r, hash, err);
+	if (status || !*hash)
+		return status;
+	*same = last->revision && strcmp(hash, last->hash) == 0;
+	if (*same)
+		return TK_OK;
+	memcpy(last->hash, hash, sizeof hash);
+	last->revision = r->id;
+	return TK_OK;
+}
+
+static void report_same_code(struct backfill *b, const struct tk_revision *r, const char *revision)
+{
+	tk_log(TK_LOG_INFO, "same_code", NULL,
+	        "%s %.12s is not measured: it has the machine code of %.12s", b->upstream->name,
+	        r->id, revision);
+	b->report->same_code++;
+}
+
+/* left_out: gets whether each revision is not measured. All of them are built for it. */
+static int choose(struct backfill *b, bool *left_out, struct tk_error *err)
+{
+	struct last_code last = {.revision = NULL};
 	int status = TK_OK;
 	for (size_t i = b->count; !status && i-- > 0;) {
 		const struct tk_revision *r = &b->revisions[i];
-		bool done;
-		status = is_measured(&b->measured, r->id, &done, err);
-		if (status)
-			return status;
-		as_of_s = r->commit_time_s > as_of_s ? r->commit_time_s : as_of_s + 1;
-		if (done)
+		bool same = false;
+		status = is_measured(&b->measured, r->id, &left_out[i], err);
+		if (!status)
+			status = compare_code(b, r, &last, &same, err);
+		if (left_out[i])
 			tk_log(TK_LOG_INFO, "measured", NULL, "%s %.12s is measured already",
 			        b->upstream->name, r->id);
-		else
+		else if (same)
+			report_same_code(b, r, last.revision);
+		left_out[i] |= same;
+		if (!left_out[i])
+			b->last = i;
+	}
+	return status;
+}
+
+/* Commits of the same second get different times, so that their order is kept. */
+static int run_nights(struct backfill *b, struct tk_error *err)
+{
+	bool *left_out = calloc(b->count + 1, sizeof *left_out);
+	int64_t as_of_s = INT64_MIN;
+	int status = left_out ? choose(b, left_out, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = b->count; !status && i-- > 0;) {
+		const struct tk_revision *r = &b->revisions[i];
+		as_of_s = r->commit_time_s > as_of_s ? r->commit_time_s : as_of_s + 1;
+		if (!left_out[i])
 			status = run_night(b, i, as_of_s, err);
 	}
+	free(left_out);
 	return status;
 }
 
@@ -209,8 +288,11 @@ int tk_backfill_run(const struct tk_config *config, struct tk_store *store,
         const struct tk_night_options *options, const struct tk_backfill_options *backfill,
         struct tk_night_report *report, struct tk_error *err)
 {
-	struct backfill b = {
-	        .config = config, .store = store, .options = options, .report = report};
+	struct backfill b = {.request = backfill,
+	        .config = config,
+	        .store = store,
+	        .options = options,
+	        .report = report};
 	int64_t started_ns = tk_clock_monotonic_ns();
 	*report = (struct tk_night_report){.complete = true};
 	int status = find_upstream(config, backfill->upstream, &b.upstream, err);

@@ -47,7 +47,8 @@ struct tk_night_options {
 struct tk_night_report {
 	int64_t night_id;
 	char uid[65];
-	size_t nights; /* of a backfill */
+	size_t nights;    /* of a backfill */
+	size_t same_code; /* revisions that a backfill left out for their machine code */
 	size_t builds, builds_failed, builds_cached, upstreams_unreachable;
 	size_t jobs, measured, verified, wrong, implausible, failed, unsupported, skipped;
 	size_t unstable; /* of `measured`: the interval is wider than its target, or a new process
@@ -74,6 +75,7 @@ struct tk_backfill_options {
 	const char *upstream;
 	size_t commits;   /* at most; 0: no limit */
 	size_t every;     /* only every n-th; 0: every one */
+	bool changed_code; /* leave out revisions with the machine code of the one before */
 	int64_t since_s;  /* 0: any age */
 	const char *arch; /* tk_backfill_export only: target; NULL: this machine */
 };

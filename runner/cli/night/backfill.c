@@ -18,6 +18,7 @@
 enum {
 	OPT_SINCE = 's',
 	OPT_ARCH = 256,
+	OPT_CHANGED_CODE,
 	OPT_COMMITS,
 	OPT_EVERY,
 	OPT_EXPORT,
@@ -28,13 +29,15 @@ enum {
 struct options {
 	const char *upstream, *since, *export_file, *import_file, *arch;
 	size_t commits, every;
-	bool no_site;
+	bool changed_code, no_site;
 };
 
 static const struct argp_option options_table[] = {
         {"arch", OPT_ARCH, "ARCH", 0,
                 "With --export: build for ARCH, as `tracker build --arch` (native, sm_90a, gfx942)",
                 0},
+        {"changed-code", OPT_CHANGED_CODE, NULL, 0,
+                "Do not measure revisions with the same machine code as the one before", 0},
         {"commits", OPT_COMMITS, "N", 0,
                 "Measure at most the newest N revisions (default: 10; with --since: all)", 0},
         {"every", OPT_EVERY, "K", 0, "Measure only every K-th revision", 0},
@@ -59,6 +62,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 	switch (key) {
+	case OPT_CHANGED_CODE:
+		o->changed_code = true;
+		return 0;
 	case OPT_COMMITS:
 		o->commits = parse_count(arg, "commits", state);
 		return 0;
@@ -94,6 +100,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (o->arch && !o->export_file)
 			argp_error(state,
 			        "--arch needs --export; builds measured here are for this machine");
+		if (o->export_file && o->changed_code)
+			argp_error(state, "--export and --changed-code exclude each other");
 		if (o->import_file && (o->commits || o->every || o->since))
 			argp_error(state, "--import excludes --commits, --every and --since");
 		return 0;
@@ -156,12 +164,17 @@ static int measure(const struct tk_globals *g, const struct tk_config *config,
 		        err.message);
 	if (status)
 		return tk_command_fail("backfill", &err);
+	char same_code[96] = "";
+	if (report.same_code)
+		snprintf(same_code, sizeof same_code,
+		        "; %zu more with the same machine code as the one before",
+		        report.same_code);
 	if (!report.nights) {
-		printf("%s: nothing left to measure\n", o->upstream);
+		printf("%s: nothing left to measure%s\n", o->upstream, same_code);
 		return TK_EXIT_OK;
 	}
-	printf("backfill: %zu revision%s of %s\n", report.nights, report.nights == 1 ? "" : "s",
-	        o->upstream);
+	printf("backfill: %zu revision%s of %s%s\n", report.nights, report.nights == 1 ? "" : "s",
+	        o->upstream, same_code);
 	tk_night_report_print(store, &report);
 	return tk_night_report_exit_code(&report, NULL);
 }
@@ -182,6 +195,7 @@ int tk_cmd_backfill(const struct tk_globals *g, int argc, char **argv)
 	backfill.upstream = o.upstream;
 	backfill.commits = o.commits ? o.commits : o.since ? 0 : 10;
 	backfill.every = o.every;
+	backfill.changed_code = o.changed_code;
 	backfill.arch = o.arch;
 	/* Building needs no history. */
 	int code = tk_command_open(

@@ -35,15 +35,21 @@ static int add_revision(
 	return TK_OK;
 }
 
+static int import_bundle(const struct tk_config *config, const char *file, char ***keys,
+        size_t *count, struct tk_error *err)
+{
+	size_t imported = 0;
+	int status = tk_signature_verify(config->signing.allowed_signers, file, err);
+	return status ? status
+	              : tk_artifact_import(config->cache_dir, file, &imported, keys, count, err);
+}
+
 int tk_bundle_list_revisions(const struct tk_config *config, const struct tk_upstream_config *u,
         const char *file, struct tk_revision **out, size_t *count, struct tk_error *err)
 {
 	char **keys = NULL;
-	size_t key_count = 0, imported = 0, n = 0;
-	int status = tk_signature_verify(config->signing.allowed_signers, file, err);
-	if (!status)
-		status = tk_artifact_import(
-		        config->cache_dir, file, &imported, &keys, &key_count, err);
+	size_t key_count = 0, n = 0;
+	int status = import_bundle(config, file, &keys, &key_count, err);
 	if (status)
 		return status;
 	struct tk_revision *list = calloc(key_count + 1, sizeof *list);
@@ -67,4 +73,26 @@ int tk_bundle_list_revisions(const struct tk_config *config, const struct tk_ups
 	*out = list;
 	*count = n;
 	return TK_OK;
+}
+
+int tk_bundle_load_build(const struct tk_config *config, const struct tk_upstream_config *u,
+        const char *file, const char *revision, struct tk_artifact **out, struct tk_error *err)
+{
+	char **keys = NULL;
+	size_t count = 0;
+	int status = import_bundle(config, file, &keys, &count, err);
+	*out = NULL;
+	for (size_t i = 0; !status && i < count && !*out; i++) {
+		struct tk_artifact *a = NULL;
+		status = tk_artifact_load(config->cache_dir, keys[i], &a, err);
+		if (!status && strcmp(a->upstream, u->name) == 0 &&
+		        strcmp(a->revision, revision) == 0)
+			*out = a;
+		else
+			tk_artifact_free(a);
+	}
+	tk_names_free(keys, count);
+	return status || *out ? status
+	                      : tk_fail(err, TK_ENOTFOUND, "%s has no build of %s at %.12s", file,
+	                                u->name, revision);
 }
