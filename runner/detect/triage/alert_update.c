@@ -72,7 +72,10 @@ static int open_alert(struct tk_store *s, struct tk_case_set *c, const struct tk
 		return out_of_memory(err);
 	write_title(row, k, title, sizeof title);
 
+	/* A replay can find with an earlier night what a later one has opened. */
 	const struct tk_alert_row *known = tk_catalog_find_alert(&c->catalog, uid);
+	if (known && known->opened_s > night->as_of_s)
+		known = NULL;
 	const struct tk_alert_row a = {.uid = uid,
 	        .kind = failure ? TK_ALERT_FAILURE : TK_ALERT_CHANGE,
 	        .group_uid = group_uid,
