@@ -1,5 +1,6 @@
 #include "core/night.h"
 #include <jansson.h>
+#include <stdlib.h>
 
 TK_VOCABULARY(night_kind, "night kind", TK_NIGHT_KINDS);
 TK_VOCABULARY_WRITTEN(night_status, "night status", TK_NIGHT_STATUSES);
@@ -8,11 +9,37 @@ TK_VOCABULARY_WRITTEN(stage_status, "stage status", TK_STAGE_STATUSES);
 TK_VOCABULARY_WRITTEN(resolution_status, "status of an upstream", TK_RESOLUTION_STATUSES);
 TK_VOCABULARY(build_status, "build status", TK_BUILD_STATUSES);
 
-bool tk_night_has_all_upstreams(const char *summary)
+static uint32_t parse_part(const char *text)
 {
-	json_t *o = json_loads(summary, 0, NULL);
-	bool is_partial = json_object_get(json_object_get(o, "request"), "upstream") != NULL;
+	unsigned long part = text ? strtoul(text, NULL, 10) : 0;
+
+	return part <= TK_NIGHT_PARTS_MAX ? (uint32_t)part : 0;
+}
+
+struct tk_night_coverage tk_night_read_coverage(const char *summary)
+{
+	json_t *o = json_loads(summary, 0, NULL), *request = json_object_get(o, "request");
+	struct tk_night_coverage coverage = {
+	        .has_all_upstreams = json_object_get(request, "upstream") == NULL,
+	        .part = parse_part(json_string_value(json_object_get(request, "part")))};
 
 	json_decref(o);
-	return !is_partial;
+	return coverage;
+}
+
+void tk_night_tally_add(struct tk_night_tally *c, struct tk_night_coverage night)
+{
+	if (!night.has_all_upstreams)
+		return;
+	if (!night.part) {
+		c->whole++;
+		return;
+	}
+	if (++c->of_part[night.part] > c->of_part[c->most_frequent_part])
+		c->most_frequent_part = night.part;
+}
+
+uint32_t tk_night_tally_total(const struct tk_night_tally *c)
+{
+	return c->whole + c->of_part[c->most_frequent_part];
 }

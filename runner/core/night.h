@@ -3,6 +3,7 @@
 #define TK_CORE_NIGHT_H
 #include "core/vocabulary.h"
 #include <stdbool.h>
+#include <stdint.h>
 
 #define TK_NIGHT_KINDS(X) \
 	X(TK_NIGHT_NIGHTLY, "nightly", "the newest revision of each upstream") \
@@ -24,9 +25,23 @@ enum tk_night_status { TK_NIGHT_STATUSES(TK_VOCABULARY_ENUM) };
 extern const struct tk_vocabulary tk_night_status_words;
 const char *tk_night_status_name(enum tk_night_status value);
 
-/* Whether a night was for all upstreams, by the summary that it is stored with: not one of
- * `tracker nightly --upstream`. */
-bool tk_night_has_all_upstreams(const char *summary);
+#define TK_NIGHT_PARTS_MAX 1000
+
+/* What a night was to measure, by the summary that it is stored with. */
+struct tk_night_coverage {
+	bool has_all_upstreams; /* not one of `tracker nightly --upstream` */
+	uint32_t part;          /* K of `tracker nightly --part=K/N`; 0: all problems */
+};
+struct tk_night_coverage tk_night_read_coverage(const char *summary);
+
+/* Counts nights of all upstreams. Those of one upstream are left out, and the parts of a split
+ * night count as one: each part occurs once in it. Starts as zeros. */
+struct tk_night_tally {
+	uint32_t whole, of_part[TK_NIGHT_PARTS_MAX + 1];
+	uint32_t most_frequent_part; /* 0: there are no parts */
+};
+void tk_night_tally_add(struct tk_night_tally *c, struct tk_night_coverage night);
+uint32_t tk_night_tally_total(const struct tk_night_tally *c);
 
 /* In the order in which a night runs them. */
 #define TK_STAGES(X) \

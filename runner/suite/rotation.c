@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "core/night.h"
 
 /* The first 8 of the 64 digits of the hash: enough for an even spread over a few hundred slots. */
 uint32_t tk_rotation_key(const char *text)
@@ -35,7 +36,7 @@ bool tk_part_parse(const char *text, uint32_t *part, uint32_t *parts)
 	const unsigned long k = slash ? parse_count(text, slash) : 0,
 	                    n = slash ? parse_count(slash + 1, text + strlen(text)) : 0;
 
-	if (k < 1 || k > n || n > TK_PARTS_MAX)
+	if (k < 1 || k > n || n > TK_NIGHT_PARTS_MAX)
 		return false;
 	*part = (uint32_t)k;
 	*parts = (uint32_t)n;

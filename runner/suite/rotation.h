@@ -17,8 +17,7 @@ bool tk_rotation_is_due(uint32_t key, uint32_t nights, uint64_t night_number);
 
 /* A suite in `parts` parts, from 1 on, of which several machines measure one each; 0: there are no
  * parts. A part has the same share of every slot of a rotation. */
-#define TK_PARTS_MAX 1000
-/* "K/N" in decimal digits; false and nothing is set: not 1 <= K <= N <= TK_PARTS_MAX. */
+/* "K/N" in decimal digits; false and nothing is set: not 1 <= K <= N <= TK_NIGHT_PARTS_MAX. */
 bool tk_part_parse(const char *text, uint32_t *part, uint32_t *parts);
 bool tk_rotation_is_in_part(uint32_t key, uint32_t part, uint32_t parts);
 

@@ -63,7 +63,7 @@ int tk_model_join_machines(struct tk_model *m, struct tk_error *err)
 static bool is_turn(const struct tk_night_row *n)
 {
 	return n->kind == TK_NIGHT_NIGHTLY && n->finished_s && n->status != TK_NIGHT_FAILED &&
-	       tk_night_has_all_upstreams(n->summary);
+	       tk_night_read_coverage(n->summary).has_all_upstreams;
 }
 
 int tk_model_join_nights(struct tk_model *m, struct tk_error *err)

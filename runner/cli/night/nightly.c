@@ -9,6 +9,7 @@
 #include "cli/night/report.h"
 #include "cli/progress.h"
 #include "config/config.h"
+#include "core/night.h"
 #include "nightly/stages/detect_policy.h"
 #include "store/store.h"
 #include "suite/rotation.h"
@@ -103,7 +104,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_PART:
 		if (!tk_part_parse(arg, &o->part, &o->parts))
 			argp_error(state, "--part=%s: expected K/N with 1 <= K <= N <= %d", arg,
-			        TK_PARTS_MAX);
+			        TK_NIGHT_PARTS_MAX);
 		return 0;
 	case OPT_DEVICES:
 		tk_fail_on_free(o->devices);

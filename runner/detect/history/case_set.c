@@ -341,7 +341,7 @@ size_t tk_case_set_count_nights_since(
 {
 	const struct tk_expected_series *e = tk_case_set_find_expected(c, machine_id);
 	const struct tk_rows *nights = &c->catalog.nights.rows;
-	size_t count = 0;
+	struct tk_night_tally count = {0};
 
 	if (!e || !e->night)
 		return 0;
@@ -350,11 +350,10 @@ size_t tk_case_set_count_nights_since(
 
 		if (n->machine_id == machine_id && n->as_of_s > since_s &&
 		        n->as_of_s <= e->night->as_of_s &&
-		        (n->id == e->night->id || is_whole_night(n)) &&
-		        tk_night_has_all_upstreams(n->summary))
-			count++;
+		        (n->id == e->night->id || is_whole_night(n)))
+			tk_night_tally_add(&count, tk_night_read_coverage(n->summary));
 	}
-	return count;
+	return tk_night_tally_total(&count);
 }
 
 /* ---- loading ---- */

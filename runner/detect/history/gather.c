@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "core/metric.h"
+#include "core/night.h"
 #include "detect/history/case_set.h"
 #include "detect/history/gather_step.h"
 #include "detect/rules/evidence.h"
@@ -48,18 +49,29 @@ static bool was_left_out(const struct tk_case_set *set, const struct tk_series_c
 	return expected->resolutions.count == 0;
 }
 
-/* Its turn comes again within the nights of a round, counted from its newest run. */
-static bool is_not_due(const struct tk_evidence *e)
+/* Its turn comes again within the nights of a round, counted from its newest run. `is_part`: the
+ * newest night measured a part of the problems, and the part of this series may be one night older:
+ * the parts of a night do not end at the same time. */
+static bool is_not_due(const struct tk_evidence *e, bool is_part)
 {
-	return e->rotate_nights > 1 && e->newest.exists && e->nights_ago < e->rotate_nights;
+	const uint32_t round = e->rotate_nights > 1 ? e->rotate_nights : 1;
+
+	return e->newest.exists && (round > 1 || is_part) && e->nights_ago < round + is_part;
+}
+
+static bool is_newest_night_part(const struct tk_case_set *set, const struct tk_series_case *k)
+{
+	const struct tk_expected_series *expected = tk_case_set_find_expected(set, k->machine->id);
+
+	return expected && expected->night && tk_night_read_coverage(expected->night->summary).part;
 }
 
 /* Of a series that waits for its turn, the newest night must not be too old. */
-static bool is_too_old(
-        const struct tk_case_set *set, const struct tk_series_case *k, const struct tk_evidence *e)
+static bool is_too_old(const struct tk_case_set *set, const struct tk_series_case *k,
+        const struct tk_evidence *e, bool is_not_due)
 {
 	const struct tk_expected_series *expected = tk_case_set_find_expected(set, k->machine->id);
-	const int64_t as_of_s = is_not_due(e) && expected && expected->night
+	const int64_t as_of_s = is_not_due && expected && expected->night
 	                                ? expected->night->as_of_s
 	                                : e->newest.as_of_s;
 	const int64_t age_s = set->options.now_s - as_of_s;
@@ -74,16 +86,18 @@ static void gather_runs(
 	e->within = run_evidence(k, &k->window->last_within);
 	e->newest = e->within.exists ? e->within : run_evidence(k, &k->window->last_before);
 	e->previous = run_evidence(k, previous_run(k));
+	const bool is_part = is_newest_night_part(set, k);
 	e->rotate_nights = (uint32_t)k->series->rotate_nights;
-	if (e->rotate_nights > 1 && e->newest.exists)
+	if ((e->rotate_nights > 1 || is_part) && e->newest.exists)
 		e->nights_ago = (uint32_t)tk_case_set_count_nights_since(
 		        set, k->machine->id, e->newest.as_of_s);
+	const bool waits = is_not_due(e, is_part);
 	e->was_left_out = was_left_out(set, k);
-	if (e->was_left_out && is_not_due(e)) {
+	if (e->was_left_out && waits) {
 		e->was_left_out = false; /* its runs in the range, if any, are compared */
 		e->is_not_due = !e->within.exists;
 	}
-	e->is_too_old = is_too_old(set, k, e);
+	e->is_too_old = is_too_old(set, k, e, waits);
 }
 
 static void gather_last_point(const struct tk_series_case *k, struct tk_evidence *e)

@@ -15,11 +15,12 @@
 #define GAPS_MAX 15      /* newest nights that show how often a machine measures */
 #define REPORTED_DAYS 90 /* data that is missing for longer is history */
 
-/* Full nights of one machine, newest first. */
+/* Full nights of one machine, newest first. Of split nights one part, the most frequent one. */
 struct calendar {
 	int64_t machine_id;
 	const struct tk_night_row **nights, **turns; /* turns: those of all upstreams */
 	size_t count, turn_count;
+	bool has_parts;
 	bool is_silent; /* the whole machine has no data */
 };
 
@@ -51,14 +52,38 @@ static int newest_first(const void *a, const void *b)
 	return (x->id < y->id) - (x->id > y->id);
 }
 
+/* Keeps one part of the split nights, and lists the turns. */
+static void list_turns(struct calendar *c, struct tk_night_coverage *coverages)
+{
+	struct tk_night_tally count = {0};
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->count; i++) {
+		coverages[i] = tk_night_read_coverage(c->nights[i]->summary);
+		tk_night_tally_add(&count, coverages[i]);
+	}
+	c->has_parts = count.most_frequent_part != 0;
+	for (size_t i = 0; i < c->count; i++) {
+		if (coverages[i].part && coverages[i].part != count.most_frequent_part)
+			continue;
+		if (coverages[i].has_all_upstreams)
+			c->turns[c->turn_count++] = c->nights[i];
+		c->nights[kept++] = c->nights[i];
+	}
+	c->count = kept;
+}
+
 static int fill_calendar(const struct search *s, struct calendar *c, struct tk_error *err)
 {
 	const struct tk_rows *nights = &s->catalog.nights.rows;
+	struct tk_night_coverage *coverages = calloc(nights->count + 1, sizeof *coverages);
 
 	c->nights = calloc(nights->count + 1, sizeof(*c->nights));
 	c->turns = calloc(nights->count + 1, sizeof(*c->turns));
-	if (!c->nights || !c->turns)
+	if (!coverages || !c->nights || !c->turns) {
+		free(coverages);
 		return out_of_memory(err);
+	}
 	for (size_t i = 0; i < nights->count; i++) {
 		const struct tk_night_row *n = TK_ROWS_AT(nights, struct tk_night_row, i);
 
@@ -67,9 +92,8 @@ static int fill_calendar(const struct search *s, struct calendar *c, struct tk_e
 			c->nights[c->count++] = n;
 	}
 	qsort(c->nights, c->count, sizeof(*c->nights), newest_first);
-	for (size_t i = 0; i < c->count; i++)
-		if (tk_night_has_all_upstreams(c->nights[i]->summary))
-			c->turns[c->turn_count++] = c->nights[i];
+	list_turns(c, coverages);
+	free(coverages);
 	return TK_OK;
 }
 
@@ -125,15 +149,16 @@ static int64_t usual_gap_s(const struct calendar *c)
 }
 
 /* The time of the newest night that is too late for a timing of the series. One whose turn comes
- * every K nights may lack data for K nights more; a night of one upstream is no turn. false: there
- * are fewer nights. */
+ * every K nights may lack data for K nights more; a night of one upstream is no turn. The parts of
+ * a split night do not end together: one night more. false: there are fewer nights. */
 static bool find_latest_due(const struct search *s, const struct calendar *c,
         const struct tk_series_row *series, int64_t *as_of_s)
 {
 	const bool rotates = series->rotate_nights > 1;
 	const struct tk_night_row **nights = rotates ? c->turns : c->nights;
 	const size_t allowed =
-	        s->options->missing_data_nights + (rotates ? (size_t)series->rotate_nights - 1 : 0);
+	        s->options->missing_data_nights +
+	        (rotates ? (size_t)series->rotate_nights - 1 : 0) + c->has_parts;
 
 	if ((rotates ? c->turn_count : c->count) < allowed)
 		return false;

@@ -8,23 +8,25 @@
 #include "suite/rotation.h"
 
 /* Nights of this machine that completed before. One that was killed, or of one upstream alone, does
- * not use up a turn. */
+ * not use up a turn. Of a split night, which part counts does not matter, as long as it is the same
+ * in all parts: the other parts of this night may have been merged already. */
 static int count_nights(struct tk_night *n, uint64_t *out, struct tk_error *err)
 {
 	struct tk_rows nights = {0};
-	uint64_t count = 0;
+	struct tk_night_tally count = {0};
 	int status = tk_store_list_nights(n->store, &nights, err);
 	for (size_t i = 0; !status && i < nights.count; i++) {
 		const struct tk_night_row *row = TK_ROWS_AT(&nights, struct tk_night_row, i);
 		bool has_ended =
 		        row->status == TK_NIGHT_COMPLETE || row->status == TK_NIGHT_INCOMPLETE;
-		count += row->machine_id == n->machine_id && row->id != n->night_id &&
-		         row->kind == TK_NIGHT_NIGHTLY && has_ended &&
-		         tk_night_has_all_upstreams(row->summary);
+		if (row->machine_id == n->machine_id && row->id != n->night_id &&
+		        row->kind == TK_NIGHT_NIGHTLY && has_ended)
+			tk_night_tally_add(&count, tk_night_read_coverage(row->summary));
 	}
 	tk_rows_free(&nights);
 	if (!status)
-		*out = count;
+		*out = n->options->part ? count.whole + count.of_part[n->options->part]
+		                        : tk_night_tally_total(&count);
 	return status;
 }
 

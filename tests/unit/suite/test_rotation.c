@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "core/night.h"
 #include "suite/rotation.h"
 
 #define PROBLEMS 2030
@@ -95,7 +96,7 @@ static void parts_stay_as_they_are(void **state)
 
 static void every_problem_is_in_one_part(void **state)
 {
-	static const uint32_t counts[] = {1, 2, 4, 7, TK_PARTS_MAX};
+	static const uint32_t counts[] = {1, 2, 4, 7, TK_NIGHT_PARTS_MAX};
 	char text[64];
 
 	(void)state;
