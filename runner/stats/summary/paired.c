@@ -14,26 +14,35 @@
 static const size_t looks[] = {
         12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 224, TK_PAIRED_COUNT_MAX};
 
-/* The largest c with P(T < c) <= tail, T the sum of the positive ranks of n differences: how many
- * of the means of pairs lie outside the interval on each side. By the exact distribution: each rank
- * is in the sum or not. */
-static int critical(size_t n, double tail, size_t *c)
+/* P(T = t) for t up to half of its largest value, T the sum of the positive ranks of n differences:
+ * each rank is in the sum or not. NULL without memory. */
+static double *rank_sum_distribution(size_t n)
 {
-	size_t total = n * (n + 1) / 2;
-	double *p = calloc(total + 1, sizeof *p), sum = 0;
+	const size_t half = n * (n + 1) / 4;
+	double *p = calloc(half + 1, sizeof *p);
 
 	if (!p)
-		return TK_ENOMEM;
+		return NULL;
 	p[0] = 1;
 	for (size_t rank = 1, top = 0; rank <= n; rank++) {
-		top += rank;
+		top = top + rank < half ? top + rank : half;
 		for (size_t t = top + 1; t-- > 0;)
 			p[t] = (p[t] + (t >= rank ? p[t - rank] : 0)) / 2;
 	}
-	for (*c = 0; *c <= total / 2 && sum + p[*c] <= tail; ++*c)
-		sum += p[*c];
-	free(p);
-	return TK_OK;
+	return p;
+}
+
+/* The largest c with P(T < c) <= tail: how many of the means of pairs lie outside the interval on
+ * each side. */
+static size_t critical(const double *distribution, size_t n, double tail)
+{
+	const size_t half = n * (n + 1) / 4;
+	double sum = 0;
+	size_t c = 0;
+
+	for (; c <= half && sum + distribution[c] <= tail; c++)
+		sum += distribution[c];
+	return c;
 }
 
 /* The means of all pairs of differences, each with itself too, sorted. */
@@ -50,20 +59,37 @@ static double *walsh(const double *d, size_t n)
 	return w;
 }
 
-static int interval_of(
-        const double *sorted, size_t n, double confidence, struct tk_paired_shift *out)
-{
-	size_t total = n * (n + 1) / 2, c;
-	int status = critical(n, (1 - confidence) / 2, &c);
+/* What intervals of n differences are made from. */
+struct ranks {
+	size_t n;
+	double *means, *distribution;
+};
 
-	if (status)
-		return status;
-	out->n = n;
-	out->shift = tk_quantile_sorted(sorted, total, 0.5);
-	out->reached = c > 0;
-	out->lo = sorted[c ? c - 1 : 0];
-	out->hi = sorted[c ? total - c : total - 1];
-	return TK_OK;
+static void ranks_free(struct ranks *r)
+{
+	free(r->means);
+	free(r->distribution);
+}
+
+static int ranks_init(struct ranks *r, const double *d, size_t n)
+{
+	*r = (struct ranks){n, walsh(d, n), rank_sum_distribution(n)};
+	if (r->means && r->distribution)
+		return TK_OK;
+	ranks_free(r);
+	return TK_ENOMEM;
+}
+
+static struct tk_paired_shift interval_of(const struct ranks *r, double confidence)
+{
+	const size_t total = r->n * (r->n + 1) / 2,
+	             c = critical(r->distribution, r->n, (1 - confidence) / 2);
+
+	return (struct tk_paired_shift){.n = r->n,
+	        .shift = tk_quantile_sorted(r->means, total, 0.5),
+	        .reached = c > 0,
+	        .lo = r->means[c ? c - 1 : 0],
+	        .hi = r->means[c ? total - c : total - 1]};
 }
 
 static bool all_finite(const double *d, size_t n)
@@ -76,31 +102,34 @@ static bool all_finite(const double *d, size_t n)
 
 int tk_paired_estimate(const double *d, size_t n, double confidence, struct tk_paired_shift *out)
 {
-	double *sorted;
+	struct ranks r;
 	int status;
 
 	if (!all_finite(d, n))
 		return TK_EDATA;
-	sorted = walsh(d, n);
-	status = sorted ? interval_of(sorted, n, confidence, out) : TK_ENOMEM;
-	free(sorted);
-	return status;
+	status = ranks_init(&r, d, n);
+	if (status)
+		return status;
+	*out = interval_of(&r, confidence);
+	ranks_free(&r);
+	return TK_OK;
 }
 
 static int look(
         const double *d, size_t n, size_t number, double least, enum tk_paired_decision *word)
 {
-	double *sorted = walsh(d, n), k = (double)number + 1;
+	const double k = (double)number + 1;
 	struct tk_paired_shift strict, loose;
-	bool last = n == TK_PAIRED_COUNT_MAX, narrow, beyond;
-	int status = sorted ? interval_of(sorted, n, 1 - TK_PAIRED_ALPHA / (k * (k + 1)), &strict)
-	                    : TK_ENOMEM;
+	const bool last = n == TK_PAIRED_COUNT_MAX;
+	bool narrow, beyond;
+	struct ranks r;
+	int status = ranks_init(&r, d, n);
 
-	if (!status)
-		status = interval_of(sorted, n, 1 - SAME_ALPHA, &loose);
-	free(sorted);
 	if (status)
 		return status;
+	strict = interval_of(&r, 1 - TK_PAIRED_ALPHA / (k * (k + 1)));
+	loose = interval_of(&r, 1 - SAME_ALPHA);
+	ranks_free(&r);
 	narrow = (last || (strict.hi - strict.lo) / 2 < least / 4) && fabs(strict.shift) > least;
 	beyond = strict.lo > least || strict.hi < -least;
 	if (strict.reached && (beyond || (narrow && strict.lo * strict.hi > 0)))

@@ -101,49 +101,59 @@ static double noise(struct tk_rng *r, double sigma)
 	               : x;
 }
 
-static size_t said(enum tk_paired_decision wanted, double shift, double least, double sigma,
-        size_t pairs, size_t tries)
+struct decisions {
+	size_t same, higher, lower;
+};
+
+static struct decisions decide(double shift, double least, double sigma, size_t pairs, size_t tries)
 {
+	struct decisions count = {0};
 	struct tk_rng rng;
-	size_t count = 0;
 
 	tk_rng_seed(&rng, 7);
 	for (size_t i = 0; i < tries; i++) {
 		double d[TK_PAIRED_COUNT_MAX];
-		enum tk_paired_decision word;
+		enum tk_paired_decision decision;
 
 		for (size_t k = 0; k < pairs; k++)
 			d[k] = shift + noise(&rng, sigma);
-		assert_int_equal(tk_paired_decide(d, pairs, least, &word, NULL), TK_OK);
-		count += word == wanted;
+		assert_int_equal(tk_paired_decide(d, pairs, least, &decision, NULL), TK_OK);
+		count.same += decision == TK_PAIRED_SAME;
+		count.higher += decision == TK_PAIRED_HIGHER;
+		count.lower += decision == TK_PAIRED_LOWER;
 	}
 	return count;
 }
 
 static void equal_things_are_not_slower(void **state)
 {
-	assert_in_range(said(TK_PAIRED_HIGHER, 0, 0.005, 0.003, 64, 400), 0, 0);
-	assert_in_range(said(TK_PAIRED_LOWER, 0, 0.005, 0.02, 64, 400), 0, 1);
-	assert_in_range(said(TK_PAIRED_SAME, 0, 0.005, 0.003, 64, 400), 396, 400);
+	const struct decisions quiet = decide(0, 0.005, 0.003, 64, 400),
+	                       noisy = decide(0, 0.005, 0.02, 64, 400);
+
+	assert_in_range(quiet.higher, 0, 0);
+	assert_in_range(quiet.same, 396, 400);
+	assert_in_range(noisy.lower, 0, 1);
 }
 
 static void one_percent_is_found(void **state)
 {
-	assert_in_range(said(TK_PAIRED_HIGHER, 0.01, 0.005, 0.003, 96, 200), 197, 200);
-	assert_in_range(said(TK_PAIRED_SAME, 0.01, 0.005, 0.003, 96, 200), 0, 1);
-	assert_in_range(said(TK_PAIRED_LOWER, -0.01, 0.005, 0.006, 192, 100), 95, 100);
+	const struct decisions slower = decide(0.01, 0.005, 0.003, 96, 200);
+
+	assert_in_range(slower.higher, 197, 200);
+	assert_in_range(slower.same, 0, 1);
+	assert_in_range(decide(-0.01, 0.005, 0.006, 192, 100).lower, 95, 100);
 }
 
 /* Noise too wide for an interval beyond `least`: the last look says what is known, and nothing of
  * equal things. */
 static void the_last_look_decides_what_can_be_decided(void **state)
 {
-	assert_in_range(
-	        said(TK_PAIRED_HIGHER, 0.0085, 0.005, 0.012, TK_PAIRED_COUNT_MAX - 1, 100), 0, 50);
-	assert_in_range(
-	        said(TK_PAIRED_HIGHER, 0.0085, 0.005, 0.012, TK_PAIRED_COUNT_MAX, 100), 95, 100);
-	assert_in_range(said(TK_PAIRED_HIGHER, 0, 0.005, 0.02, TK_PAIRED_COUNT_MAX, 100), 0, 0);
-	assert_in_range(said(TK_PAIRED_LOWER, 0, 0.005, 0.02, TK_PAIRED_COUNT_MAX, 100), 0, 0);
+	const struct decisions equal = decide(0, 0.005, 0.02, TK_PAIRED_COUNT_MAX, 100);
+
+	assert_in_range(decide(0.0085, 0.005, 0.012, TK_PAIRED_COUNT_MAX - 1, 100).higher, 0, 50);
+	assert_in_range(decide(0.0085, 0.005, 0.012, TK_PAIRED_COUNT_MAX, 100).higher, 95, 100);
+	assert_in_range(equal.higher, 0, 0);
+	assert_in_range(equal.lower, 0, 0);
 }
 
 /* Six pairs are enough for a decision that is not to wait, five are not. */

@@ -24,6 +24,38 @@ static void expect_problems(struct history *h, size_t count, const char *text)
 	tk_rows_free(&problems);
 }
 
+#define COUNT_OF(list) (sizeof(list) / sizeof(*(list)))
+
+/* Changes a row each: each is reported, by a text with its name. A check reports a row once. */
+static void expect_each_change_reported(struct history *h, const char *table, const char *key,
+        const int64_t *ids, const char *const *changes, size_t count, const char *name_format)
+{
+	struct tk_rows problems;
+
+	expect_problems(h, 0, "");
+	for (size_t i = 0; i < count; i++) {
+		char sql[160];
+
+		snprintf(sql, sizeof(sql), "UPDATE %s SET %s WHERE %s=%lld", table, changes[i], key,
+		        (long long)ids[i]);
+		history_run_sql(h, sql);
+	}
+	MUST(tk_store_check(h->store, &problems, &err));
+	if (problems.count != count)
+		fail_msg("%zu of %zu changes are reported", problems.count, count);
+	for (size_t i = 0; i < count; i++) {
+		char name[128];
+		size_t at = 0;
+
+		snprintf(name, sizeof(name), name_format, (long long)ids[i]);
+		while (at < count && !strstr(*TK_ROWS_AT(&problems, char *, at), name))
+			at++;
+		if (at == count)
+			fail_msg("`%s` is in no report", name);
+	}
+	tk_rows_free(&problems);
+}
+
 static void every_column_counts(void **state)
 {
 	static const char *const changes[] = {"value=value*1.0000000001", "lo=lo-1", "lo=NULL",
@@ -31,20 +63,13 @@ static void every_column_counts(void **state)
 	        "as_of_s=as_of_s+1", "environment_id=NULL", "night_id=night_id+1",
 	        "build_id=build_id+1", "checksum=checksum+1"};
 	struct history *h = *state;
-	int64_t id;
+	int64_t ids[COUNT_OF(changes)];
 
-	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
-		char sql[128], name[128];
-
-		MUST(history_put_run(h, (int64_t)i, 100, 5, &id, &err));
-		expect_problems(h, 0, "");
-		snprintf(sql, sizeof(sql), "UPDATE measurement SET %s", changes[i]);
-		history_run_sql(h, sql);
-		snprintf(name, sizeof(name), "measurement of run %lld, series %s: was changed",
-		        (long long)id, "box.cpu.blas.gemm-f32-512x512x512-nn.cold");
-		expect_problems(h, 1, name);
-		history_run_sql(h, "DELETE FROM measurement; DELETE FROM sample");
-	}
+	for (size_t i = 0; i < COUNT_OF(changes); i++)
+		MUST(history_put_run(h, (int64_t)i, 100, 5, &ids[i], &err));
+	expect_each_change_reported(h, "measurement", "run_id", ids, changes, COUNT_OF(changes),
+	        "measurement of run %lld, series box.cpu.blas.gemm-f32-512x512x512-nn.cold: was "
+	        "changed");
 }
 
 static void a_row_of_another_program_has_no_checksum(void **state)
@@ -107,7 +132,7 @@ static void unusual_numbers_have_a_stable_checksum(void **state)
 	struct history *h = *state;
 	int64_t id;
 
-	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(values); i++)
 		MUST(history_put_run(h, (int64_t)i, values[i], 0, &id, &err));
 	struct tk_run_row run = {.night_id = h->night,
 	        .seq = 90,
@@ -154,18 +179,13 @@ static void every_column_of_a_kernel_report_counts(void **state)
 	static const char *const changes[] = {
 	        "result='{}'", "timeline=''", "checksum=1", "checksum=0"};
 	struct history *h = *state;
-	int64_t id;
+	int64_t ids[COUNT_OF(changes)], id;
 
-	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
-		char sql[128];
-
-		MUST(history_put_kernel_report(h, 1000, &id, &err));
-		expect_problems(h, 0, "");
-		snprintf(sql, sizeof(sql), "UPDATE kernel_report SET %s", changes[i]);
-		history_run_sql(h, sql);
-		expect_problems(h, 1, "backend blas: ");
-		history_run_sql(h, "DELETE FROM kernel_report");
-	}
+	for (size_t i = 0; i < COUNT_OF(changes); i++)
+		MUST(history_put_kernel_report(h, 1000 + (int64_t)i, &ids[i], &err));
+	expect_each_change_reported(
+	        h, "kernel_report", "id", ids, changes, COUNT_OF(changes), "backend blas: ");
+	history_run_sql(h, "DELETE FROM kernel_report");
 	MUST(history_put_kernel_report(h, 1000, &id, &err));
 	history_run_sql(h, "UPDATE kernel_report SET base='other'");
 	expect_problems(h, 2, "kernel_report"); /* its uid and its checksum */
@@ -202,18 +222,13 @@ static void every_column_of_a_tuning_counts(void **state)
 	        "default_ns=201", "winner_ns=NULL", "change=-0.6", "change_lo=NULL", "change_hi=0",
 	        "pair_count=13", "evaluation_count=7", "candidates='[1]'", "checksum=1"};
 	struct history *h = *state;
-	int64_t id;
+	int64_t ids[COUNT_OF(changes)], id;
 
-	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
-		char sql[128];
-
-		MUST(history_put_tuning(h, 1000, &id, &err));
-		expect_problems(h, 0, "");
-		snprintf(sql, sizeof(sql), "UPDATE tuning SET %s", changes[i]);
-		history_run_sql(h, sql);
-		expect_problems(h, 1, "backend blas: was changed by hand");
-		history_run_sql(h, "DELETE FROM tuning");
-	}
+	for (size_t i = 0; i < COUNT_OF(changes); i++)
+		MUST(history_put_tuning(h, 1000 + (int64_t)i, &ids[i], &err));
+	expect_each_change_reported(h, "tuning", "id", ids, changes, COUNT_OF(changes),
+	        "backend blas: was changed by hand");
+	history_run_sql(h, "DELETE FROM tuning");
 	MUST(history_put_tuning(h, 1000, &id, &err));
 	history_run_sql(h, "UPDATE tuning SET backend='other'");
 	expect_problems(h, 2, "tuning"); /* its uid and its checksum */
