@@ -59,9 +59,17 @@ fetch() { # directory sha256 file
 	return 1
 }
 
+# Whether all of a tarball lies in one folder, which most have at their top.
+has_one_folder() { # tarball
+	tar -t -f "$1" | sed -e 's:^\./::' -e '/^$/d' |
+		awk -F / '!seen[$1]++ { top++ } NF == 1 { files++ } END { exit top != 1 || files }'
+}
+
 commit_version() { # version tarball
 	find "$out" -mindepth 1 -maxdepth 1 ! -name .git -exec rm -rf {} +
-	tar -x -f "$2" -C "$out" --strip-components=1
+	strip=0
+	if has_one_folder "$2"; then strip=1; fi
+	tar -x -f "$2" -C "$out" --strip-components="$strip"
 	git -C "$out" add -A -f
 	# the newest file of the release: the time of the tarball is that of its download
 	when=$(find "$out" -name .git -prune -o -type f -printf '%T@\n' | sort -n | tail -n 1)
