@@ -430,9 +430,10 @@ static int find_candidates(struct tk_monitor *m)
 	double *p = m->work, *q = m->work + m->count;
 	int status = fit_due(&f);
 
-	if (!status)
+	if (!status) {
 		tk_parallel_for((int64_t)m->count, SERIES_PER_PART, find_part, &f);
-	status = f.status;
+		status = f.status;
+	}
 	for (size_t i = 0; !status && i < m->count; i++)
 		p[i] = m->series[i].tonight
 		               ? tk_level_monitor_p_value(m->series[i].candidate.log_lr)

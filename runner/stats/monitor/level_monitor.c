@@ -24,6 +24,7 @@
 #define PENDING_DECAY 0.93 /* of the memory of a split */
 #define LOCATE 6.0         /* the exact night of the split is looked for */
 #define LENGTH_PENALTY 1.0 /* per factor of e in length: model errors add up over nights */
+#define STATE_PENALTY 2.0  /* per normal state beyond the first: a long stay looks like a step */
 #define EXACT 8.0 /* the uncertainty of the old level is computed instead of approximated */
 
 /* The old level is uncertain below this ratio of its information to that of the new nights. */
@@ -182,6 +183,7 @@ static void evaluate_split(
 		        after.cross * after.cross / (after.new_level * (known + after.old_level));
 	gain *= (double)w->count / ((double)w->count + FIT_NIGHTS);
 	gain -= LENGTH_PENALTY * log((double)length / LEAST_AFTER);
+	gain -= STATE_PENALTY * ((double)w->noise.count - 2); /* all but the spike and one */
 	if (gain > out->log_lr)
 		*out = (struct tk_changepoint_candidate){w->from + split, w->level, level, gain};
 }

@@ -130,6 +130,10 @@ static void flat_series_stay_silent(void **state)
 	        alarms(&(struct noise){.sigma = 0.004, .state = 0.03, .share = 0.3, .stay = 0.6},
 	                20),
 	        0, 12); /* in young series the first long stay in a state looks like a step */
+	assert_in_range(
+	        alarms(&(struct noise){.sigma = 0.004, .state = 0.03, .share = 0.3, .stay = 0.75},
+	                20),
+	        0, 23); /* 25 without a penalty for the second state */
 }
 
 static void steps_are_said_within_days(void **state)
