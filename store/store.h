@@ -397,12 +397,10 @@ int tk_store_list_points(struct tk_store *s, int64_t series_id, int64_t from_s, 
 /* The point of a run; none if it has no timing. */
 int tk_store_list_run_points(struct tk_store *s, const struct tk_run_row *run, struct tk_rows *out,
         struct tk_error *err);
-/* Points from a time on and before another, without run, number of samples, min and quartiles: half
- * the work. */
+/* Points in [from, before), without run, number of samples, min and quartiles: half the work. */
 int tk_store_list_points_between(struct tk_store *s, int64_t series_id, int64_t from_s,
         int64_t before_s, struct tk_rows *out, struct tk_error *err);
-/* The time of the first point of a series from a time on; `before_s` if there is none before
- * that. */
+/* The time of the first point of a series from a time on; none before `before_s`: `before_s`. */
 int tk_store_get_first_time(struct tk_store *s, int64_t series_id, int64_t from_s, int64_t before_s,
         int64_t *as_of_s, struct tk_error *err);
 /* *late: a run with a greater id than known_run_id is of a night with an id from one to another;
@@ -439,6 +437,8 @@ int tk_store_read_monitor_state(struct tk_store *s, int64_t device_id,
         struct tk_monitor_state_row *out, struct tk_error *err);
 int tk_store_list_verdicts(
         struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
+int tk_store_find_verdict(struct tk_store *s, int64_t night_id, int64_t series_id,
+        struct tk_rows *out, struct tk_error *err);
 int tk_store_list_alerts(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
 int tk_store_list_bisections(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
 int tk_store_list_triage(struct tk_store *s, struct tk_rows *out, struct tk_error *err);

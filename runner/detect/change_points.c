@@ -2,10 +2,13 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "detect/detect_night.h"
 #include "stats/changepoint/changepoint.h"
 
 #define DAY_S 86400
+#define SERIES_AT_ONCE 512 /* whose points are in memory */
+#define SERIES_PER_PART 8   /* at least: a thread is not worth it for fewer */
 
 static int out_of_memory(struct tk_error *err)
 {
@@ -58,40 +61,96 @@ static int store(struct tk_store *s, struct tk_catalog *c, const struct tk_serie
 	return status;
 }
 
-static int search(const struct tk_rows *points, double min_effect, struct tk_changepoint **found,
-        size_t *count, struct tk_error *err)
+/* A series, and what was found in it. */
+struct search {
+	const struct tk_series_row *series;
+	struct tk_rows points;
+	struct tk_changepoint *found;
+	size_t count;
+};
+
+/* One thread searches some of them. */
+struct searches {
+	struct search *at;
+	double min_effect;
+	_Atomic bool no_memory;
+};
+
+static bool search(struct search *f, double min_effect)
 {
+	const struct tk_rows *points = &f->points;
 	struct tk_changepoint_options o = tk_changepoint_defaults;
 	double *values = calloc(points->count + 1, sizeof *values);
 	int64_t *days = calloc(points->count + 1, sizeof *days);
-	int status = TK_OK;
+	bool ok = values && days;
 
 	o.min_effect = min_effect;
-	for (size_t i = 0; values && days && i < points->count; i++) {
+	for (size_t i = 0; ok && i < points->count; i++) {
 		values[i] = TK_ROWS_AT(points, struct tk_point, i)->value;
 		days[i] = TK_ROWS_AT(points, struct tk_point, i)->as_of_s / DAY_S;
 	}
-	if (!values || !days || tk_changepoint_find(values, days, points->count, &o, found, count))
-		status = out_of_memory(err);
+	ok = ok && !tk_changepoint_find(values, days, points->count, &o, &f->found, &f->count);
 	free(days);
 	free(values);
+	return ok;
+}
+
+static void search_part(void *arg, int64_t first, int64_t count)
+{
+	struct searches *f = arg;
+
+	for (int64_t i = first; i < first + count; i++)
+		if (!search(&f->at[i], f->min_effect))
+			f->no_memory = true;
+}
+
+/* Reads and stores in turn; the store is used by one thread. */
+static int search_all(struct tk_store *s, struct tk_catalog *c, struct search *at, size_t count,
+        double min_effect, struct tk_error *err)
+{
+	struct searches f = {.at = at, .min_effect = min_effect};
+	int status = TK_OK;
+
+	for (size_t i = 0; !status && i < count; i++)
+		status = tk_store_list_points(
+		        s, at[i].series->id, INT64_MIN, 0, &at[i].points, err);
+	if (!status)
+		tk_parallel_for((int64_t)count, SERIES_PER_PART, search_part, &f);
+	if (f.no_memory)
+		status = out_of_memory(err);
+	for (size_t i = 0; i < count; i++) {
+		if (!status)
+			status = store(s, c, at[i].series, &at[i].points, at[i].found, at[i].count,
+			        err);
+		free(at[i].found);
+		tk_rows_free(&at[i].points);
+	}
 	return status;
 }
 
 int tk_detect_change_points(struct tk_store *s, struct tk_catalog *c,
         const struct tk_series_row *series, double min_effect, struct tk_error *err)
 {
-	struct tk_changepoint *found = NULL;
-	struct tk_rows points;
-	size_t count = 0;
-	int status = tk_store_list_points(s, series->id, INT64_MIN, 0, &points, err);
+	struct search one = {.series = series};
 
-	if (status)
-		return status;
-	status = search(&points, min_effect, &found, &count, err);
-	if (!status)
-		status = store(s, c, series, &points, found, count, err);
-	free(found);
-	tk_rows_free(&points);
+	return search_all(s, c, &one, 1, min_effect, err);
+}
+
+int tk_detect_all_change_points(
+        struct tk_store *s, struct tk_catalog *c, double min_effect, struct tk_error *err)
+{
+	const struct tk_rows *series = &c->series.rows;
+	struct search some[SERIES_AT_ONCE];
+	int status = TK_OK;
+
+	for (size_t i = 0, count; !status && i < series->count; i += count) {
+		const size_t left = series->count - i;
+
+		count = left < SERIES_AT_ONCE ? left : SERIES_AT_ONCE;
+		for (size_t j = 0; j < count; j++)
+			some[j] = (struct search){
+			        .series = TK_ROWS_AT(series, struct tk_series_row, i + j)};
+		status = search_all(s, c, some, count, min_effect, err);
+	}
 	return status;
 }

@@ -41,5 +41,8 @@ int tk_diff_report_suppress_repeats(struct tk_store *s, const struct tk_case_set
 /* change_points.c: searches the whole history of a series and stores what it finds. */
 int tk_detect_change_points(struct tk_store *s, struct tk_catalog *c,
         const struct tk_series_row *series, double min_effect, struct tk_error *err);
+/* Of all series of the catalog. */
+int tk_detect_all_change_points(
+        struct tk_store *s, struct tk_catalog *c, double min_effect, struct tk_error *err);
 
 #endif

@@ -72,37 +72,33 @@ static void suppress(struct tk_diff_row *row)
 	tk_verdict_add_fact(&row->verdict, (struct tk_fact){.kind = TK_FACT_ALREADY_REPORTED}, rev);
 }
 
-static bool has_improvement(const struct tk_diff_report *r)
+/* *out: the verdict of that night on the series of a row reported it. */
+static int was_reported(struct tk_store *s, int64_t night_id, const struct tk_diff_row *row,
+        bool *out, struct tk_error *err)
 {
-	for (size_t i = 0; i < r->count; i++)
-		if (r->rows[i].verdict.status == TK_VERDICT_IMPROVED)
-			return true;
-	return false;
+	struct tk_rows verdicts = {0};
+	int status = tk_store_find_verdict(s, night_id, row->series_id, &verdicts, err);
+
+	*out = !status && verdicts.count && reported_improvement(verdicts.rows);
+	tk_rows_free(&verdicts);
+	return status;
 }
 
 int tk_diff_report_suppress_repeats(struct tk_store *s, const struct tk_case_set *c,
         int64_t previous, struct tk_diff_report *r, struct tk_error *err)
 {
-	struct tk_rows verdicts = {0};
-	int status = previous && has_improvement(r)
-	                     ? tk_store_list_verdicts(s, previous, &verdicts, err)
-	                     : TK_OK;
+	int status = TK_OK;
 
-	for (size_t i = 0; !status && i < r->count; i++) {
+	for (size_t i = 0; previous && !status && i < r->count; i++) {
 		struct tk_diff_row *row = &r->rows[i];
+		bool reported = false;
 
-		if (row->verdict.first_bad_run_id == c->at[i].window->last_within.run_id)
-			continue;
-		for (size_t j = 0; row->verdict.status == TK_VERDICT_IMPROVED && j < verdicts.count;
-		        j++) {
-			const struct tk_verdict_row *v =
-			        TK_ROWS_AT(&verdicts, struct tk_verdict_row, j);
-
-			if (v->series_id == row->series_id && reported_improvement(v))
-				suppress(row);
-		}
+		if (row->verdict.status == TK_VERDICT_IMPROVED &&
+		        row->verdict.first_bad_run_id != c->at[i].window->last_within.run_id)
+			status = was_reported(s, previous, row, &reported, err);
+		if (reported)
+			suppress(row);
 	}
-	tk_rows_free(&verdicts);
 	return status;
 }
 
@@ -177,8 +173,6 @@ static int detect_night(struct tk_store *s, const struct night_range *n,
 
 	if (!status)
 		status = tk_monitor_session_run(&c, n->night, &session, err);
-	if (!status && memory)
-		status = tk_night_writer_finish(&memory->writer, err);
 	if (!status)
 		status = tk_case_set_evaluate(&c, err);
 	if (!status)

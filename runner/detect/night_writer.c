@@ -5,10 +5,10 @@
 
 int tk_night_writer_begin(struct tk_night_writer *w, struct tk_store *s, struct tk_error *err)
 {
-	const int status = w->store ? TK_OK : tk_store_begin(s, err);
+	const int status = w->is_open ? TK_OK : tk_store_begin(s, err);
 
-	if (!status)
-		w->store = s;
+	w->store = s;
+	w->is_open = !status;
 	return status;
 }
 
@@ -19,66 +19,77 @@ void tk_night_writer_set(struct tk_night_writer *w, struct tk_verdict_rows *verd
 	*verdicts = (struct tk_verdict_rows){0};
 }
 
-static void *store_verdicts(void *arg)
+static void *end_transaction(void *arg)
 {
 	struct tk_night_writer *w = arg;
 
 	w->status = tk_verdict_rows_store(&w->verdicts, w->store, &w->error);
+	if (!w->status) {
+		w->is_open = false;
+		w->status = tk_store_commit(w->store, &w->error);
+	}
 	return NULL;
 }
 
 void tk_night_writer_start(struct tk_night_writer *w)
 {
 	if (w && w->is_pending && !w->is_running)
-		w->is_running = pthread_create(&w->thread, NULL, store_verdicts, w) == 0;
+		w->is_running = pthread_create(&w->thread, NULL, end_transaction, w) == 0;
 }
 
-/* Waits for the thread, or does its work. */
-static int store_pending(struct tk_night_writer *w, struct tk_error *err)
+static void wait_for_thread(struct tk_night_writer *w)
 {
 	if (w->is_running)
 		pthread_join(w->thread, NULL);
-	else
-		store_verdicts(w);
-	w->is_running = w->is_pending = false;
+	w->is_running = false;
+}
+
+static void forget_verdicts(struct tk_night_writer *w)
+{
+	w->is_pending = false;
 	tk_verdict_rows_free(&w->verdicts);
-	if (w->status)
-		*err = w->error;
-	return w->status;
+}
+
+/* Waits for the thread, or does its work. */
+static int end_pending(struct tk_night_writer *w, struct tk_error *err)
+{
+	if (w->is_running)
+		wait_for_thread(w);
+	else
+		end_transaction(w);
+	forget_verdicts(w);
+	return w->status ? tk_fail(err, w->status, "%s", w->error.message) : TK_OK;
 }
 
 int tk_night_writer_finish(struct tk_night_writer *w, struct tk_error *err)
 {
-	struct tk_store *s = w ? w->store : NULL;
 	int status;
 
 	if (!w || !w->is_pending)
 		return TK_OK;
 	status = tk_night_writer_end(w, err);
-	return status ? status : tk_night_writer_begin(w, s, err);
+	return status ? status : tk_night_writer_begin(w, w->store, err);
 }
 
 int tk_night_writer_end(struct tk_night_writer *w, struct tk_error *err)
 {
-	int status = w->is_pending ? store_pending(w, err) : TK_OK;
+	int status = w->is_pending ? end_pending(w, err) : TK_OK;
 
 	if (status) {
 		tk_night_writer_abandon(w);
 		return status;
 	}
-	if (w->store)
+	if (w->is_open)
 		status = tk_store_commit(w->store, err);
-	w->store = NULL;
+	w->is_open = false;
 	return status;
 }
 
 void tk_night_writer_abandon(struct tk_night_writer *w)
 {
-	if (w->is_running)
-		pthread_join(w->thread, NULL);
-	w->is_running = w->is_pending = false;
-	tk_verdict_rows_free(&w->verdicts);
-	if (w->store)
+	wait_for_thread(w);
+	forget_verdicts(w);
+	if (w->is_open)
 		tk_store_rollback(w->store);
-	w->store = NULL;
+	w->is_open = false;
 }

@@ -11,7 +11,8 @@
 #include "detect/verdict_rows.h"
 
 struct tk_night_writer {
-	struct tk_store *store; /* NULL: no transaction is open */
+	struct tk_store *store;
+	bool is_open; /* a transaction; of the thread while it runs */
 	struct tk_verdict_rows verdicts;
 	bool is_pending; /* verdicts are to be stored, and the transaction to be ended */
 	bool is_running; /* by `thread` */

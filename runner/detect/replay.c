@@ -155,10 +155,7 @@ static int find_change_points(
 	}
 	if (status)
 		return status;
-	for (size_t i = 0; !status && i < catalog.series.rows.count; i++)
-		status = tk_detect_change_points(p->store, &catalog,
-		        TK_ROWS_AT(&catalog.series.rows, struct tk_series_row, i),
-		        p->options.min_effect, err);
+	status = tk_detect_all_change_points(p->store, &catalog, p->options.min_effect, err);
 	out->series = catalog.series.rows.count;
 	tk_catalog_free(&catalog);
 	if (!status)

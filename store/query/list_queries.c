@@ -44,6 +44,15 @@ LIST_OF(night_runs, run, night_id, "seq")
 LIST_OF(series_runs, run, series_id, "as_of_s, id")
 LIST_OF(verdicts, verdict, night_id, "series_id")
 
+int tk_store_find_verdict(struct tk_store *s, int64_t night_id, int64_t series_id,
+        struct tk_rows *out, struct tk_error *err)
+{
+	const int64_t values[] = {night_id, series_id};
+
+	return tk_rows_select(s, TK_TABLE_verdict, "WHERE night_id=?1 AND series_id=?2", values, 2,
+	        out, err);
+}
+
 int tk_store_list_unsuccessful_runs(
         struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err)
 {

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "core/night.h"
+#include "detect/night_writer.h"
 
 /* ---- the range ---- */
 
@@ -237,6 +238,8 @@ static int find_baselines(struct tk_case_set *c, struct tk_error *err)
 		}
 		return status;
 	}
+	/* From here on until the monitor has seen the night nothing needs the store. */
+	tk_night_writer_start(c->scope.writer);
 	tk_parallel_for((int64_t)c->count, TK_CASES_PER_PART, find_baselines_of_part, &f);
 	return f.status ? tk_fail(err, TK_ENOMEM, "out of memory while analysing a series") : TK_OK;
 }
@@ -273,8 +276,8 @@ static int load_series(struct tk_store *s, struct tk_case_set *c, const struct t
 		status = add_case(s, c, TK_ROWS_AT(&c->windows, struct tk_history_window, i), range,
 		        machine_id, err);
 	if (!status)
-		status = find_baselines(c, err);
-	return status ? status : tk_case_set_add_alerts(c, known_before(c), err);
+		status = tk_case_set_add_alerts(c, known_before(c), err);
+	return status ? status : find_baselines(c, err);
 }
 
 /* ---- what each machine was expected to measure ---- */

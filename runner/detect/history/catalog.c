@@ -28,7 +28,9 @@ int tk_catalog_load(struct tk_store *s, struct tk_catalog *c, struct tk_error *e
 	};
 	int status = TK_OK;
 
-	*c = (struct tk_catalog){.store = s};
+	*c = (struct tk_catalog){.store = s, .code = tk_build_code_new()};
+	if (!c->code)
+		return tk_fail(err, TK_ENOMEM, "out of memory while reading the history");
 	for (size_t i = 0; !status && i < sizeof tables / sizeof *tables; i++)
 		status = tk_id_table_load(
 		        tables[i].table, s, tables[i].query, tables[i].row_size, err);
@@ -39,20 +41,11 @@ int tk_catalog_load(struct tk_store *s, struct tk_catalog *c, struct tk_error *e
 	return status;
 }
 
-static void free_code(struct tk_catalog *c)
-{
-	for (size_t i = 0; i < c->code_count; i++)
-		tk_rows_free(&c->code[i].kernels);
-	free(c->code);
-	c->code = NULL;
-	c->code_count = 0;
-}
-
 int tk_catalog_reload_alerts(struct tk_catalog *c, struct tk_error *err)
 {
 	int status;
 
-	free_code(c); /* a search among the builds of one night is short */
+	tk_build_code_clear(c->code);
 	tk_rows_free(&c->alerts);
 	tk_rows_free(&c->triage);
 	status = tk_store_list_alerts(c->store, &c->alerts, err);
@@ -66,7 +59,7 @@ void tk_catalog_free(struct tk_catalog *c)
 
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
 		tk_id_table_free(tables[i]);
-	free_code(c);
+	tk_build_code_free(c->code);
 	tk_rows_free(&c->alerts);
 	tk_rows_free(&c->triage);
 	*c = (struct tk_catalog){0};
@@ -82,24 +75,7 @@ const struct tk_revision_row *tk_catalog_find_revision(const struct tk_catalog *
 int tk_catalog_find_kernels(
         struct tk_catalog *c, int64_t build_id, const struct tk_rows **out, struct tk_error *err)
 {
-	struct tk_build_kernels *grown;
-	int status;
-
-	for (size_t i = 0; i < c->code_count; i++)
-		if (c->code[i].build_id == build_id) {
-			*out = &c->code[i].kernels;
-			return TK_OK;
-		}
-	grown = realloc(c->code, (c->code_count + 1) * sizeof *grown);
-	if (!grown)
-		return tk_fail(
-		        err, TK_ENOMEM, "out of memory while reading the kernels of a build");
-	c->code = grown;
-	grown[c->code_count] = (struct tk_build_kernels){.build_id = build_id};
-	status = tk_store_list_kernels(c->store, build_id, &grown[c->code_count].kernels, err);
-	if (!status)
-		*out = &grown[c->code_count++].kernels;
-	return status;
+	return tk_build_code_find(c->code, c->store, build_id, out, err);
 }
 
 static const char *code_hash(const struct tk_rows *kernels, const char *backend)

@@ -6,23 +6,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "detect/history/build_code.h"
 #include "store/catalog/row_index.h"
 #include "store/store.h"
 
 struct tk_error;
-
-struct tk_build_kernels {
-	int64_t build_id;
-	struct tk_rows kernels;
-};
 
 struct tk_catalog {
 	struct tk_store *store;
 	struct tk_id_table machines, devices, environments, upstreams, revisions, builds, problems,
 	        series, nights;
 	struct tk_rows alerts, triage;
-	struct tk_build_kernels *code; /* of the builds compared so far */
-	size_t code_count;
+	struct tk_build_code *code; /* of the builds compared so far */
 };
 
 int tk_catalog_load(struct tk_store *s, struct tk_catalog *out, struct tk_error *err);
@@ -33,7 +28,8 @@ int tk_catalog_reload_alerts(struct tk_catalog *c, struct tk_error *err);
 /* NULL: the build or its revision is not known. */
 const struct tk_revision_row *tk_catalog_find_revision(
         const struct tk_catalog *c, int64_t build_id);
-/* The kernels of a build, read once. *out is valid until the kernels of another build are read. */
+/* The kernels of a build, read once; several threads may ask while nothing else uses the store.
+ * *out is valid until the alerts are read again. */
 int tk_catalog_find_kernels(
         struct tk_catalog *c, int64_t build_id, const struct tk_rows **out, struct tk_error *err);
 /* Two builds have the same machine code for a backend: they are the same build, or the hashes of

@@ -97,8 +97,7 @@ static void compare_sides(
 		out[0] = '\0';
 }
 
-/* Whether both builds have any: most histories have none, and runs are slow to read. Later reads of
- * these builds move no list. */
+/* Whether both builds have any: most histories have none, and runs are slow to read. */
 static int has_kernels(
         struct tk_catalog *c, const struct tk_verdict *v, bool *out, struct tk_error *err)
 {

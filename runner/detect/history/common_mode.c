@@ -5,6 +5,7 @@
  * a library became slower together, that is a regression. Of a control and the median of the other
  * series, the smaller shift counts. */
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,11 +22,6 @@ struct entry {
 	int64_t device_id, night_id;
 	double change;
 	bool control;
-};
-
-struct entries {
-	struct entry *at;
-	size_t count;
 };
 
 static int by_device_and_night(const void *a, const void *b)
@@ -57,10 +53,21 @@ static void estimate_part(void *arg, int64_t first, int64_t count)
 	}
 }
 
-/* One entry for each night of the range that measured the code of the baseline. */
-static int collect(struct tk_case_set *c, struct tk_series_case *k, double level, struct entries *e,
-        struct tk_error *err)
+/* The entries of each case: one for each night of the range that measured the code of the
+ * baseline. They are collected by several threads. */
+struct collection {
+	struct tk_case_set *c;
+	const double *level; /* of each case */
+	struct entry *at;
+	size_t *first, *count; /* of each case: where its entries are, and how many */
+	_Atomic int status;
+	struct tk_error error; /* of the first that failed */
+};
+
+static int collect(struct collection *e, size_t n, struct tk_error *err)
 {
+	struct tk_case_set *c = e->c;
+	struct tk_series_case *k = &c->at[n];
 	int64_t old = k->points[k->range - 1].build_id;
 
 	for (size_t i = k->range, next; i < k->count; i = next) {
@@ -75,11 +82,60 @@ static int collect(struct tk_case_set *c, struct tk_series_case *k, double level
 			;
 		k->unchanged = same;
 		if (same)
-			e->at[e->count++] = (struct entry){k->device->id, k->points[i].night_id,
-			        tk_level_estimate(k->y + i, next - i) - level,
+			e->at[e->first[n] + e->count[n]++] = (struct entry){k->device->id,
+			        k->points[i].night_id,
+			        tk_level_estimate(k->y + i, next - i) - e->level[n],
 			        k->series->role == TK_ROLE_CONTROL};
 	}
 	return TK_OK;
+}
+
+static void collect_part(void *arg, int64_t first, int64_t count)
+{
+	struct collection *e = arg;
+	struct tk_error err = {0};
+	int status = TK_OK, none = TK_OK;
+
+	for (int64_t i = first; !status && i < first + count; i++)
+		if (e->c->at[i].range)
+			status = collect(e, (size_t)i, &err);
+	if (status && atomic_compare_exchange_strong(&e->status, &none, status))
+		e->error = err;
+}
+
+/* The entries of all cases without gaps. Returns how many there are. */
+static size_t close_gaps(struct collection *e)
+{
+	size_t total = 0;
+
+	for (size_t i = 0; i < e->c->count; i++) {
+		memmove(e->at + total, e->at + e->first[i], e->count[i] * sizeof *e->at);
+		total += e->count[i];
+	}
+	return total;
+}
+
+static int collect_all(struct tk_case_set *c, const double *level, struct entry *at, size_t *count,
+        struct tk_error *err)
+{
+	struct collection e = {.c = c,
+	        .level = level,
+	        .at = at,
+	        .first = calloc(2 * c->count + 1, sizeof *e.first)};
+	size_t first = 0;
+
+	if (!e.first)
+		return tk_fail(
+		        err, TK_ENOMEM, "out of memory while estimating common-mode shifts");
+	e.count = e.first + c->count;
+	for (size_t i = 0; i < c->count; i++) {
+		e.first[i] = first;
+		first += c->at[i].range ? c->at[i].count - c->at[i].range : 0;
+	}
+	tk_parallel_for((int64_t)c->count, TK_CASES_PER_PART, collect_part, &e);
+	*count = close_gaps(&e);
+	free(e.first);
+	return e.status ? tk_fail(err, e.status, "%s", e.error.message) : TK_OK;
 }
 
 static struct tk_common_mode_shift shift_of(
@@ -130,34 +186,33 @@ static void correct(struct tk_case_set *c)
 
 int tk_case_set_remove_common_mode(struct tk_case_set *c, struct tk_error *err)
 {
-	struct entries e = {calloc(c->point_count + 1, sizeof *e.at), 0};
+	struct entry *at = calloc(c->point_count + 1, sizeof *at);
+	size_t count = 0;
 	double *work = calloc(c->point_count + c->count + 1, sizeof *work);
 	double *level = work ? work + c->point_count : NULL;
 	struct levels levels = {c, level};
 	int status = TK_OK;
 
 	c->shifts = calloc(c->point_count + 1, sizeof *c->shifts);
-	if (!e.at || !work || !c->shifts)
+	if (!at || !work || !c->shifts)
 		status = tk_fail(
 		        err, TK_ENOMEM, "out of memory while estimating common-mode shifts");
 	if (!status)
 		tk_parallel_for((int64_t)c->count, TK_CASES_PER_PART, estimate_part, &levels);
-	for (size_t i = 0; !status && i < c->count; i++)
-		if (c->at[i].range)
-			status = collect(c, &c->at[i], level[i], &e, err);
+	if (!status)
+		status = collect_all(c, level, at, &count, err);
 	if (status)
 		goto out;
-	qsort(e.at, e.count, sizeof *e.at, by_device_and_night);
-	for (size_t i = 0, next; i < e.count; i = next) {
-		for (next = i; next < e.count && by_device_and_night(&e.at[i], &e.at[next]) == 0;
-		        next++)
+	qsort(at, count, sizeof *at, by_device_and_night);
+	for (size_t i = 0, next; i < count; i = next) {
+		for (next = i; next < count && by_device_and_night(&at[i], &at[next]) == 0; next++)
 			;
 		c->shifts[c->shift_count++] =
-		        shift_of(e.at + i, next - i, c->options.min_effect, work);
+		        shift_of(at + i, next - i, c->options.min_effect, work);
 	}
 	correct(c);
 out:
-	free(e.at);
+	free(at);
 	free(work);
 	return status;
 }

@@ -238,14 +238,22 @@ static int read_points(const struct tk_device_monitor *d, int64_t since_s, struc
 	return status;
 }
 
+/* Waits until the verdicts of the night before are stored: then the store can be used. */
+static int wait_for_store(const struct tk_device_monitor *d, struct tk_error *err)
+{
+	return tk_night_writer_finish(d->set->scope.writer, err);
+}
+
 /* Adds the nights since a time up to tonight that the monitor has not seen. */
 static int catch_up(struct tk_device_monitor *d, int64_t since_s, struct tk_error *err)
 {
-	struct timed_point *m;
+	struct timed_point *m = NULL;
 	struct tk_monitor_point *work;
-	size_t count;
-	int status = read_points(d, since_s, &m, &count, err);
+	size_t count = 0;
+	int status = wait_for_store(d, err);
 
+	if (!status)
+		status = read_points(d, since_s, &m, &count, err);
 	work = malloc((count + 1) * sizeof *work);
 	if (!status && !work)
 		status = out_of_memory(err);
@@ -275,6 +283,16 @@ static bool is_tonight(
 	return k->device->id == d->device_id && tk_device_monitor_is_tonight(d->night, k, p);
 }
 
+/* The first of its points that may be of tonight: they are by time. */
+static size_t first_of_tonight(const struct tk_device_monitor *d, const struct tk_series_case *k)
+{
+	size_t first = k->count;
+
+	while (first && k->points[first - 1].as_of_s >= d->night->as_of_s)
+		first--;
+	return first;
+}
+
 static int add_tonight(struct tk_device_monitor *d, struct tk_error *err)
 {
 	size_t count = 0;
@@ -285,17 +303,15 @@ static int add_tonight(struct tk_device_monitor *d, struct tk_error *err)
 	for (size_t i = 0; !status && i < d->set->count; i++) {
 		const struct tk_series_case *k = &d->set->at[i];
 
-		for (size_t j = 0; k->device->id == d->device_id && j < k->count; j++)
+		if (k->device->id != d->device_id)
+			continue;
+		for (size_t j = first_of_tonight(d, k); j < k->count; j++)
 			if (is_tonight(d, k, &k->points[j]))
 				m[count++] = timed_point(&k->points[j]);
 	}
 	if (!status && count) {
 		qsort(m, count, sizeof *m, by_time);
-		/* Monitoring takes the longest of all, and needs no store. */
-		tk_night_writer_start(d->set->scope.writer);
 		status = add_night(d, m, count, work, err);
-		if (!status)
-			status = tk_night_writer_finish(d->set->scope.writer, err);
 	}
 	free(m);
 	free(work);
@@ -360,8 +376,11 @@ static int resume(struct tk_device_monitor *d, int64_t *as_of_s, struct tk_error
 	struct tk_monitor_state_row row = {0};
 	struct tk_serializer io = {.reading = true};
 	struct tk_error why = {0};
-	int status = tk_store_read_monitor_state(d->set->catalog.store, d->device_id, &row, &why);
+	int status = wait_for_store(d, err);
 
+	if (status)
+		return status;
+	status = tk_store_read_monitor_state(d->set->catalog.store, d->device_id, &row, &why);
 	*as_of_s = status ? INT64_MIN : row.as_of_s;
 	io.at = (double *)row.numbers;
 	io.count = row.count;
@@ -392,8 +411,10 @@ static int rebuild(struct tk_device_monitor *d, struct tk_error *err)
 static int use_stored_events(struct tk_device_monitor *d, struct tk_error *err)
 {
 	struct tk_rows nights = {0};
-	int status = tk_store_list_monitored_nights(d->set->catalog.store, &nights, err);
+	int status = wait_for_store(d, err);
 
+	if (!status)
+		status = tk_store_list_monitored_nights(d->set->catalog.store, &nights, err);
 	d->is_monitored = !status && tk_monitored_nights_contain(&nights, d->night->id);
 	tk_rows_free(&nights);
 	give_back(d);

@@ -95,7 +95,7 @@ int tk_monitor_take_points(struct tk_monitor *m, const struct tk_monitor_point *
 			continue;
 
 		/* Never more than the series itself shifted. */
-		const double y = log(p->value), moved = shift_of(s, y);
+		const double y = log(p->value), moved = shift != 0 ? shift_of(s, y) : 0;
 		const double removed =
 		        moved * shift > 0 ? copysign(fmin(fabs(moved), fabs(shift)), shift) : 0;
 

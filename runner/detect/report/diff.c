@@ -1,13 +1,45 @@
 /* Reports: the rows of a range, counted and sorted. */
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "detect/report/diff_row.h"
+
+/* The verdicts of all cases, by several threads. */
+struct decisions {
+	struct tk_case_set *set;
+	struct tk_diff_row *rows;
+	_Atomic int status;
+	struct tk_error error; /* of the first that failed */
+};
+
+static void decide_part(void *arg, int64_t first, int64_t count)
+{
+	struct decisions *d = arg;
+	struct tk_error err = {0};
+	int status = TK_OK, none = TK_OK;
+
+	for (int64_t i = first; !status && i < first + count; i++)
+		status = tk_series_case_decide(d->set, &d->set->at[i], &d->rows[i], &err);
+	if (status && atomic_compare_exchange_strong(&d->status, &none, status))
+		d->error = err;
+}
+
+static int decide_all(struct tk_case_set *c, struct tk_diff_row *rows, struct tk_error *err)
+{
+	struct decisions d = {.set = c, .rows = rows};
+
+	tk_parallel_for((int64_t)c->count, TK_CASES_PER_PART, decide_part, &d);
+	return d.status ? tk_fail(err, d.status, "%s", d.error.message) : TK_OK;
+}
 
 int tk_case_set_decide(struct tk_case_set *c, struct tk_diff_report *out, struct tk_error *err)
 {
+	int status;
+
 	*out = (struct tk_diff_report){.since_s = c->since_s,
 	        .until_s = c->until_s,
 	        .window = c->options.window,
@@ -16,13 +48,10 @@ int tk_case_set_decide(struct tk_case_set *c, struct tk_diff_report *out, struct
 	if (!out->rows)
 		return tk_fail(err, TK_ENOMEM, "out of memory while writing the report");
 	out->count = c->count;
-	for (size_t i = 0; i < c->count; i++) {
-		int status = tk_series_case_decide(c, &c->at[i], &out->rows[i], err);
-
-		if (status)
-			return status;
-	}
-	return TK_OK;
+	status = decide_all(c, out->rows, err);
+	for (size_t i = 0; !status && i < c->count; i++)
+		status = tk_series_case_explain(c, &c->at[i], &out->rows[i], err);
+	return status;
 }
 
 /* By status, in the order of their list, then by size. */

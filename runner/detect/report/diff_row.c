@@ -183,14 +183,20 @@ int tk_series_case_decide(struct tk_case_set *c, const struct tk_series_case *k,
 		return status;
 	set_identity(k, row);
 	tk_rules_decide(&e, &row->verdict);
-	status = add_code_change(c, k, row, err);
-	if (!status)
-		status = add_config_change(c, k, row, err);
-	if (status)
-		return status;
 	set_evidence(k, &e, row);
 	tk_diff_row_set_revisions(c, row->verdict.good_build_id, row->verdict.bad_build_id, row);
-	status = add_regions(c, k, row, err);
+	return TK_OK;
+}
+
+int tk_series_case_explain(struct tk_case_set *c, const struct tk_series_case *k,
+        struct tk_diff_row *row, struct tk_error *err)
+{
+	int status = add_code_change(c, k, row, err);
+
+	if (!status)
+		status = add_config_change(c, k, row, err);
+	if (!status)
+		status = add_regions(c, k, row, err);
 	if (status)
 		return status;
 	set_first_bad_commit(c, row);

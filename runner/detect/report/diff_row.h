@@ -3,8 +3,12 @@
 #define TK_DETECT_DIFF_ROW_H
 #include "detect/history/case_set.h"
 
-/* Gathers the evidence of one case, decides, and fills the row. */
+/* Gathers the evidence of one case, decides, and fills the row. Several threads may decide cases of
+ * a set at the same time. */
 int tk_series_case_decide(struct tk_case_set *c, const struct tk_series_case *k,
+        struct tk_diff_row *row, struct tk_error *err);
+/* Adds what only the store knows about a step, and the acknowledgement: by one thread. */
+int tk_series_case_explain(struct tk_case_set *c, const struct tk_series_case *k,
         struct tk_diff_row *row, struct tk_error *err);
 /* Names and numbers of the revisions of these builds; 0: none. */
 void tk_diff_row_set_revisions(const struct tk_case_set *c, int64_t good_build, int64_t bad_build,

@@ -244,6 +244,7 @@ static void derived_rows_are_replaced(void **state)
 	        .q = 0.5,
 	        .reason = "r",
 	        .detail = "{}"};
+	struct tk_rows none = {0};
 
 	MUST(tk_store_replace_change_points(h->store, h->series, &change, 1, &err));
 	change.as_of_s = 6;
@@ -261,9 +262,16 @@ static void derived_rows_are_replaced(void **state)
 	assert_int_equal(judged->status, TK_VERDICT_NEW);
 	assert_true(isnan(judged->before_value) && isnan(judged->p) && judged->after_value == 3 &&
 	            judged->q == 0.5);
+	READ_ONE(tk_verdict_row, found,
+	        tk_store_find_verdict(h->store, h->night, h->series, out, &err));
+	assert_int_equal(found->status, TK_VERDICT_NEW);
+	MUST(tk_store_find_verdict(h->store, h->night, h->series + 1, &none, &err));
+	assert_int_equal(none.count, 0);
 	tk_rows_free(&read_list);
 	tk_rows_free(&same_list);
 	tk_rows_free(&judged_list);
+	tk_rows_free(&found_list);
+	tk_rows_free(&none);
 }
 
 static void alerts_and_what_people_said(void **state)
