@@ -15,10 +15,11 @@ uint32_t tk_rotation_key(const char *text);
  * measures the problem with this key. nights: K; 0, 1: every night does. */
 bool tk_rotation_is_due(uint32_t key, uint32_t nights, uint64_t night_number);
 
-/* A suite in `parts` parts, from 1 on, of which several machines measure one each; 0: there are no
- * parts. A part has the same share of every slot of a rotation. */
 /* "K/N" in decimal digits; false and nothing is set: not 1 <= K <= N <= TK_NIGHT_PARTS_MAX. */
 bool tk_part_parse(const char *text, uint32_t *part, uint32_t *parts);
+
+/* A suite in `parts` parts, from 1 on, of which several machines measure one each; 0: there are no
+ * parts. A part has the same share of every slot of a rotation. */
 bool tk_rotation_is_in_part(uint32_t key, uint32_t part, uint32_t parts);
 
 #endif
