@@ -81,7 +81,8 @@ struct tk_format_scale tk_format_choose_scale(double value, const char *unit)
 	double size = fabs(value);
 	bool first = true;
 	for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
-		if (strcmp(scales[i].base, unit) || (!first && size < scales[i].divisor))
+		if (*scales[i].base != *unit || strcmp(scales[i].base, unit) ||
+		        (!first && size < scales[i].divisor))
 			continue;
 		best = (struct tk_format_scale){scales[i].divisor, scales[i].unit};
 		first = false;
@@ -219,7 +220,7 @@ static size_t without_zeros(const char *text, size_t len)
 	return len;
 }
 
-/* Digits of a number d.ddd · 10^exponent, which is at least -1, as "%g" sets them. */
+/* Digits of a number d.ddd · 10^exponent, which is at least -4, as "%g" sets them. */
 static void set_digits(char *out, const char *text, int digits, int exponent)
 {
 	size_t before = exponent >= digits ? 1
@@ -232,6 +233,8 @@ static void set_digits(char *out, const char *text, int digits, int exponent)
 		*out++ = '0';
 	if (behind)
 		*out++ = '.';
+	for (int zeros = -1 - exponent; zeros > 0; zeros--)
+		*out++ = '0';
 	memcpy(out, text + before, behind);
 	out += behind;
 	*out = 0;
@@ -241,12 +244,15 @@ static void set_digits(char *out, const char *text, int digits, int exponent)
 
 const char *tk_format_digits(double v, int digits, char out[TK_FORMAT_SIZE])
 {
+	static const double small[] = {1, 1e-1, 1e-2, 1e-3};
 	double size = fabs(v), power = 1;
-	int exponent = size < 1 ? -1 : 0;
-	if (!(size >= 0.1 && size < 1e15) || digits > 9) {
+	int exponent = 0;
+	if (!(size >= 1e-4 && size < 1e15) || digits > 9) {
 		snprintf(out, TK_FORMAT_SIZE, "%.*g", digits, v);
 		return out;
 	}
+	while (exponent > -4 && size < small[-exponent])
+		exponent--;
 	for (double next = 10; size >= next; next *= 10)
 		exponent++;
 	for (int i = digits - 1 - exponent; i; i += i < 0 ? 1 : -1)

@@ -23,7 +23,7 @@ const char *tk_vocabulary_meaning(const struct tk_vocabulary *v, int value)
 int tk_vocabulary_parse(const struct tk_vocabulary *v, const char *name, int *value)
 {
 	for (int i = 0; name && i < v->count; i++)
-		if (strcmp(v->words[i].name, name) == 0 ||
+		if ((*v->words[i].name == *name && strcmp(v->words[i].name, name) == 0) ||
 		        (v->words[i].former_name && strcmp(v->words[i].former_name, name) == 0)) {
 			*value = i;
 			return TK_OK;

@@ -74,14 +74,15 @@ static void writes_integers(void **state)
 static void equals_printf(void **state)
 {
 	static const double limits[] = {0, 1, -1, 0.1, 0.5, 0.125, 9.5, 99.5, 999.5, 9.9999995,
-	        99999.95, 999999, 999999.5, 1e6, 1e15, 1e300, 999.99999999999989, 0.099999999,
-	        1234567, 12345675, 123456.5, 1000005, 9999995, 99999949.9, -2.5e7};
+	        99999.95, 999999, 999999.5, 1e6, 1e15, 1e300, 999.99999999999989, 0.099999999, 1e-4,
+	        1e-3, 1e-2, 0.00099999999, 0.0099999999, 0.000099999999, -0.0123, 0.001005, 1234567,
+	        12345675, 123456.5, 1000005, 9999995, 99999949.9, -2.5e7};
 	char quick[TK_FORMAT_SIZE], exact[64];
 	uint64_t seed = 1;
 	for (size_t i = 0; i < 200000; i++) {
 		seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 		double part = (double)(seed >> 11) / 9007199254740992.0,
-		       size = pow(10, (double)(seed % 19) - 3);
+		       size = pow(10, (double)(seed % 21) - 5);
 		double v = i < sizeof limits / sizeof *limits ? limits[i]
 		           : i % 3                            ? part * size
 		                                              : rint(part * size * 8) / 8;
