@@ -124,7 +124,7 @@ static struct tk_total_night *insert_night(struct tk_total *t, size_t at, int64_
 }
 
 /* The points of a series ascend, so that the next night is mostly the one after the last. */
-static struct tk_total_night *find_night(struct tk_total *t, int64_t as_of_s)
+struct tk_total_night *tk_total_find_night(struct tk_total *t, int64_t as_of_s)
 {
 	for (size_t i = t->last; i < t->count && i < t->last + 2; i++)
 		if (t->nights[i].as_of_s == as_of_s) {
@@ -152,7 +152,7 @@ int tk_totals_add_points(struct tk_totals *t, size_t series, float *previous,
 		return 0;
 	struct tk_total *total = &t->at[t->total_of[series]];
 	for (size_t i = 0; i < count; i++) {
-		struct tk_total_night *night = find_night(total, points[i].as_of_s);
+		struct tk_total_night *night = tk_total_find_night(total, points[i].as_of_s);
 		float value = (float)points[i].value;
 		if (!night)
 			return tk_fail(err, TK_ENOMEM, "out of memory");

@@ -58,6 +58,9 @@ int tk_totals_add_points(struct tk_totals *t, size_t series, float *previous,
 /* Reads all points of the series of stale totals. */
 int tk_totals_read_stale(const struct tk_model *m, struct tk_totals *t, struct tk_error *err);
 
+/* The sum of a night, a new one where there is none; NULL: out of memory. Fast where the nights of
+ * two calls follow on each other. Valid until the next call. */
+struct tk_total_night *tk_total_find_night(struct tk_total *t, int64_t as_of_s);
 /* Sums totals into a new one; free its nights. */
 int tk_totals_merge(
         const struct tk_total *parts, size_t count, struct tk_total *out, struct tk_error *err);

@@ -1,7 +1,6 @@
 /* The index of totals: levels, changes, noise. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "site_gen/data/totals.h"
@@ -10,40 +9,25 @@
 #define NOISE_STEPS_MIN 5
 #define MAD_TO_SIGMA 1.4826 /* of a normal distribution */
 
-static int compare_nights(const void *a, const void *b)
-{
-	const struct tk_total_night *x = a, *y = b;
-	return (x->as_of_s > y->as_of_s) - (x->as_of_s < y->as_of_s);
-}
-
 int tk_totals_merge(
         const struct tk_total *parts, size_t count, struct tk_total *out, struct tk_error *err)
 {
-	size_t all = 0, used = 0;
 	*out = (struct tk_total){.example = count ? parts[0].example : NULL};
-	for (size_t i = 0; i < count; i++)
-		all += parts[i].count;
-	struct tk_total_night *nights = malloc((all + 1) * sizeof *nights);
-	if (!nights)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < count; i++) {
-		out->series_count += parts[i].series_count;
-		if (parts[i].count)
-			memcpy(nights + used, parts[i].nights, parts[i].count * sizeof *nights);
-		used += parts[i].count;
+		const struct tk_total *part = &parts[i];
+		out->series_count += part->series_count;
+		for (size_t k = 0; k < part->count; k++) {
+			struct tk_total_night *night =
+			        tk_total_find_night(out, part->nights[k].as_of_s);
+			if (!night) {
+				free(out->nights);
+				out->nights = NULL;
+				return tk_fail(err, TK_ENOMEM, "out of memory");
+			}
+			night->log_sum += part->nights[k].log_sum;
+			night->count += part->nights[k].count;
+		}
 	}
-	if (used)
-		qsort(nights, used, sizeof *nights, compare_nights);
-	for (size_t i = 0; i < used; i++) {
-		struct tk_total_night *last = out->count ? &nights[out->count - 1] : NULL;
-		if (last && last->as_of_s == nights[i].as_of_s) {
-			last->log_sum += nights[i].log_sum;
-			last->count += nights[i].count;
-		} else
-			nights[out->count++] = nights[i];
-	}
-	out->nights = nights;
-	out->room = all + 1;
 	return 0;
 }
 

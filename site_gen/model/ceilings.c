@@ -43,10 +43,10 @@ void tk_ceiling_set_drop_times(struct tk_ceiling_set *ceilings)
 bool tk_ceiling_is_cache(const struct tk_ceiling_row *c)
 {
 	static const char *const levels[] = {"l1", "l2", "l3", "llc", "shared", "lds"};
+	if (tk_unit_from_name(c->unit) != TK_UNIT_GB_PER_S)
+		return false;
 	size_t len = strcspn(c->name, " _-");
-	for (size_t i = 0; tk_unit_from_name(c->unit) == TK_UNIT_GB_PER_S &&
-	                   i < sizeof levels / sizeof *levels;
-	        i++)
+	for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
 		if (strlen(levels[i]) == len && !strncasecmp(levels[i], c->name, len))
 			return true;
 	return false;

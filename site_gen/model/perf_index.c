@@ -6,34 +6,29 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "site_gen/data/totals.h"
 #include "site_gen/model/model.h"
 
 #define DAY_S 86400
 
-/* The change of one series into one night. */
-struct step {
-	int64_t as_of_s;
-	double log_speedup;
-};
-
-static int compare_steps(const void *a, const void *b)
+/* Adds the changes of a series into its nights; *change: all of them together, NAN: none. */
+static int add_steps(const struct tk_site_series *s, struct tk_total *nights, double *change,
+        struct tk_error *err)
 {
-	const struct step *x = a, *y = b;
-	return (x->as_of_s > y->as_of_s) - (x->as_of_s < y->as_of_s);
-}
-
-static size_t add_steps(const struct tk_site_series *s, struct step *out, double *total)
-{
-	size_t count = 0;
-	*total = 0;
+	*change = NAN;
 	for (size_t i = 1; s->trace && i < s->trace->count; i++) {
 		const struct tk_trace_point *p = &s->trace->at[i];
 		if (!(p->value > 0) || !(p[-1].value > 0))
 			continue;
-		out[count] = (struct step){p->as_of_s, log((double)p[-1].value / p->value)};
-		*total += out[count++].log_speedup;
+		struct tk_total_night *night = tk_total_find_night(nights, p->as_of_s);
+		if (!night)
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+		double log_speedup = log((double)p[-1].value / p->value);
+		night->log_sum += log_speedup;
+		night->count++;
+		*change = isnan(*change) ? log_speedup : *change + log_speedup;
 	}
-	return count;
+	return 0;
 }
 
 /* The interval over the series of their whole changes; the mean's is that of the index. */
@@ -47,27 +42,21 @@ static void set_interval(struct tk_perf_index *out, double sum, double squares)
 	out->hi = n > 1 ? newest * exp(half) : NAN;
 }
 
-/* Steps by time; a night is one time. */
-static void chain(
-        struct tk_perf_index *out, const struct step *steps, size_t count, int64_t first_s)
+static void chain(struct tk_perf_index *out, const struct tk_total *nights, int64_t first_s)
 {
 	double level = 0;
-	size_t nights = 0, skip;
-	for (size_t i = 0; i < count; i++)
-		nights += !i || steps[i].as_of_s != steps[i - 1].as_of_s;
-	skip = nights + 1 > TK_PERF_INDEX_NIGHTS ? nights + 1 - TK_PERF_INDEX_NIGHTS : 0;
+	size_t count = nights->count,
+	       skip = count + 1 > TK_PERF_INDEX_NIGHTS ? count + 1 - TK_PERF_INDEX_NIGHTS : 0;
 	if (!skip && count) {
 		out->at[0].as_of_s = first_s;
 		out->at[out->count++].value = 1;
 	}
-	for (size_t i = 0, end, night = 1; i < count; i = end, night++) {
-		double sum = 0;
-		for (end = i; end < count && steps[end].as_of_s == steps[i].as_of_s; end++)
-			sum += steps[end].log_speedup;
-		level = night > skip ? level + sum / (double)(end - i) : 0;
-		if (night < skip)
+	for (size_t i = 0; i < count; i++) {
+		const struct tk_total_night *night = &nights->nights[i];
+		level = i + 1 > skip ? level + night->log_sum / (double)night->count : 0;
+		if (i + 1 < skip)
 			continue;
-		out->at[out->count].as_of_s = steps[i].as_of_s;
+		out->at[out->count].as_of_s = night->as_of_s;
 		out->at[out->count++].value = exp(level);
 	}
 }
@@ -75,40 +64,28 @@ static void chain(
 int tk_perf_index_load(const struct tk_model *m, const struct tk_site_device *device,
         const char *op, struct tk_perf_index *out, struct tk_error *err)
 {
-	struct step *steps = NULL;
-	size_t count = 0, room = 0;
+	struct tk_total nights = {0};
 	double sum = 0, squares = 0;
 	int64_t first_s = INT64_MAX;
+	int status = 0;
 	*out = (struct tk_perf_index){.lo = NAN, .hi = NAN};
-	for (size_t i = 0; i < m->series_count; i++) {
+	for (size_t i = 0; !status && i < m->series_count; i++) {
 		const struct tk_site_series *s = &m->series[i];
+		double change;
 		if (s->device != device || !tk_series_is_ranked(s) || strcmp(s->problem->op, op))
 			continue;
-		if (count + TK_SITE_WINDOW_POINTS > room) {
-			room = 2 * room + TK_SITE_WINDOW_POINTS;
-			struct step *more = realloc(steps, room * sizeof *steps);
-			if (!more) {
-				free(steps);
-				return tk_fail(err, TK_ENOMEM, "out of memory");
-			}
-			steps = more;
-		}
-		double total;
-		size_t added = add_steps(s, steps + count, &total);
-		if (!added)
+		status = add_steps(s, &nights, &change, err);
+		if (isnan(change))
 			continue;
 		first_s = s->trace->at[0].as_of_s < first_s ? s->trace->at[0].as_of_s : first_s;
-		count += added;
 		out->series++;
-		sum += total;
-		squares += total * total;
+		sum += change;
+		squares += change * change;
 	}
-	if (count)
-		qsort(steps, count, sizeof *steps, compare_steps);
-	chain(out, steps, count, first_s);
+	chain(out, &nights, first_s);
 	set_interval(out, sum, squares);
-	free(steps);
-	return 0;
+	free(nights.nights);
+	return status;
 }
 
 double tk_perf_index_change(const struct tk_perf_index *index, int days)
