@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the world around a night answers, and what it was asked. */
+/* What the world around a night answers, and the requests that it got. */
 static struct {
 	struct tk_revision newest;
 	int find_status, build_status, adapter_status, number_status, notify_status;

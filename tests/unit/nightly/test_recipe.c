@@ -156,7 +156,7 @@ static void an_adapter_of_the_user_comes_first(void **state)
 	free(f->config.adapter_path);
 }
 
-/* One that comes with the tracker, and what a misspelt one is like. */
+/* An adapter that comes with the tracker; a misspelt name gets a suggestion. */
 static void an_adapter_of_the_tracker(void **state)
 {
 	struct folder *f = *state;

@@ -42,7 +42,7 @@ static void a_revision_of_the_night_before_is_unchanged(void **state)
 	expect_upstreams(r, "lib abc2 new;other abc2 new;");
 }
 
-/* Other kinds of nights measure what they like. */
+/* Nights of other kinds measure other revisions. */
 static void only_nightly_nights_are_compared_with(void **state)
 {
 	struct rig *r = *state;
@@ -281,7 +281,7 @@ static void a_build_that_cannot_start_fails_its_upstream(void **state)
 	assert_int_equal(r->report.builds_failed, 1);
 	assert_int_equal(u->build_id, 0);
 	assert_int_equal(history_count(&r->h, "resolution WHERE message='cannot build abc1'"), 1);
-	/* that it is not reachable says more */
+	/* an upstream that is not reachable keeps that status */
 	u->status = TK_RESOLUTION_UNREACHABLE;
 	MUST(tk_night_build(&r->night, &err));
 	assert_int_equal(u->status, TK_RESOLUTION_UNREACHABLE);

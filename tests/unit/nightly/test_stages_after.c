@@ -87,8 +87,8 @@ static void the_night_counts_its_verdicts(void **state)
 	tk_rows_free(&rows);
 }
 
-/* After a command that has stored its own result, the error says that it is kept. */
-static void a_detection_that_fails_says_what_is_kept(void **state)
+/* After a command that has stored its own result, the error adds that the result is kept. */
+static void a_detection_that_fails_names_what_is_kept(void **state)
 {
 	struct rig *r = *state;
 	struct tk_diff_report report = {0};
@@ -160,7 +160,7 @@ int main(void)
 	        TEST(an_unlimited_cache_is_left_alone),
 	        TEST(old_samples_are_dropped),
 	        TEST(the_night_counts_its_verdicts),
-	        TEST(a_detection_that_fails_says_what_is_kept),
+	        TEST(a_detection_that_fails_names_what_is_kept),
 	        TEST(pages_are_published_and_alerts_sent),
 	        TEST(failures_of_publishing),
 	};

@@ -90,7 +90,7 @@ static void change_points_are_ordered_by_size(void **state)
 	            "p2 −50.0 % good 1.000 µs 500.0 ns r1 → r2;");
 }
 
-/* A night alone gives no change point yet: its verdicts say what changed. */
+/* A single night gives no change point yet: its verdicts show what changed. */
 static void verdicts_of_the_last_night_are_listed(void **state)
 {
 	struct site_lab *lab = *state;
@@ -234,7 +234,7 @@ static void builds_without_known_code_are_not_compared(void **state)
 	expect(lab, "not compared");
 }
 
-/* A build of another architecture or adapter says nothing. */
+/* A build of another architecture or adapter is no baseline. */
 static void builds_of_another_kind_are_not_compared(void **state)
 {
 	struct site_lab *lab = *state;

@@ -285,7 +285,7 @@ static void merging_is_the_same_in_both_directions(void **state)
 
 	MUST(history_put_run(&t->a, 1, 100, 3, &id, &err));
 	MUST(history_put_run(&t->a, 2, 110, 0, &id, &err));
-	MUST(history_put_run(&t->b, 2, 120, 4, &id, &err)); /* the same run, told otherwise */
+	MUST(history_put_run(&t->b, 2, 120, 4, &id, &err)); /* the same run with other values */
 	put_night(&t->b, 7000, &night);
 	MUST(tk_store_finish_night(t->b.store, t->b.night, TK_NIGHT_INCOMPLETE, "{}", 3000, &err));
 	MUST(tk_store_finish_night(t->a.store, t->a.night, TK_NIGHT_COMPLETE, "{}", 2000, &err));

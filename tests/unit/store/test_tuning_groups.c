@@ -215,8 +215,8 @@ static void the_configuration_by_size(void **state)
 	expect_rules(find_first, rows, 2, ""); /* two sizes are no sweep */
 }
 
-/* A result that did not decide, or that found nothing to use, says nothing. */
-static void undecided_results_say_nothing(void **state)
+/* A result that did not decide, or that found no configuration, gives no rule. */
+static void undecided_results_give_no_rule(void **state)
 {
 	struct tk_tuning_row rows[] = {tuning("1", 1, "small"), tuning("2", 2, "small"),
 	        tuning("3", 3, "small"), tuning("4", 4, "large")};
@@ -266,7 +266,7 @@ int main(void)
 	        cmocka_unit_test(the_first_group_of_a_device_and_mode),
 	        cmocka_unit_test(the_time_of_a_configuration),
 	        cmocka_unit_test(the_configuration_by_size),
-	        cmocka_unit_test(undecided_results_say_nothing),
+	        cmocka_unit_test(undecided_results_give_no_rule),
 	        cmocka_unit_test(the_backend_by_size),
 	};
 
