@@ -68,6 +68,24 @@ static void points_before_the_cut_are_in_the_file_of_their_year(void **state)
 	assert_false(lab_has(lab, "data/000.2026.js"));
 }
 
+static void each_year_has_a_file_of_its_own(void **state)
+{
+	static const int days[] = {-400, -60, 0}; /* 2024-11-27, 2025-11-02 */
+	struct site_lab *lab = *state;
+
+	world_build(&lab->w, "r1", 1, "b", NULL, "first");
+	for (int i = 0; i < 3; i++) {
+		world_night(&lab->w, days[i], "nightly");
+		world_point(&lab->w, "b", "p1", 500 + 100 * i);
+	}
+	lab_build(lab);
+	for (int i = 0; i < 2; i++) {
+		const char *text = lab_read(lab, i ? "data/000.2025.js" : "data/000.2024.js");
+		assert_non_null(strstr(text, i ? "\"value\":[6000]" : "\"value\":[5000]"));
+		assert_int_equal(strlen(strchr(text, '\n')), 1); /* nothing else */
+	}
+}
+
 static void points_since_the_cut_are_in_the_recent_file(void **state)
 {
 	struct site_lab *lab = *state;
@@ -496,6 +514,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        TEST(points_before_the_cut_are_in_the_file_of_their_year),
+	        TEST(each_year_has_a_file_of_its_own),
 	        TEST(points_since_the_cut_are_in_the_recent_file),
 	        TEST(shared_files_list_nights_revisions_and_groups),
 	        TEST(a_site_with_an_address_has_a_site_map),

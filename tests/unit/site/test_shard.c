@@ -169,6 +169,26 @@ static void a_night_is_a_line_of_columns(void **state)
 	        "\"n\":[20,0],\"revision\":[1,2],\"environment\":[5,4],\"flags\":[0,3]});\n");
 }
 
+/* A quantity that one series has is a column, whichever series that is. */
+static void a_column_of_a_night_is_there_for_any_series(void **state)
+{
+	struct lab *lab = *state;
+	struct tk_point points[2];
+	const struct tk_point *of_night[] = {&points[0], &points[1]};
+	static const size_t places[] = {0, 1};
+
+	made_join(&lab->made);
+	for (int with = 0; with < 2; with++) {
+		make_points(points);
+		points[with].p95 = points[with].value + 100;
+		tk_buf_clear(&lab->out);
+		tk_shard_add_hot_night(&lab->out, &lab->made.model, 0, of_night, places, 2);
+		assert_non_null(strstr(tk_buf_cstr(&lab->out),
+		        with ? "\"p95\":[-1,1000]" : "\"p95\":[1000,-1]"));
+		assert_null(strstr(tk_buf_cstr(&lab->out), "\"lo\""));
+	}
+}
+
 static void a_night_with_another_time_names_it(void **state)
 {
 	struct lab *lab = *state;
@@ -354,6 +374,7 @@ int main(void)
 	        TEST(times_are_written_where_no_night_has_them),
 	        TEST(equal_neighbours_are_one_run),
 	        TEST(a_night_is_a_line_of_columns),
+	        TEST(a_column_of_a_night_is_there_for_any_series),
 	        TEST(a_night_with_another_time_names_it),
 	        TEST(a_hot_file_begins_with_its_series),
 	        cmocka_unit_test(steps_leave_the_smallest_value_its_digits),
