@@ -1,5 +1,5 @@
-/* The stage "probe" with device layers that answer as the test says: which devices a night has, what
- * they are called, and which cores their workers get. */
+/* The stage "probe" with device layers that answer as the test says: which devices a night has,
+ * what they are called, and which cores their workers get. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
