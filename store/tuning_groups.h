@@ -37,6 +37,6 @@ int tk_tuning_groups_find_backend_rules(const struct tk_tuning_groups *groups,
         const struct tk_tuning_group *group, const struct tk_row_index *problems,
         struct tk_tune_rules *out, struct tk_error *err);
 /* No group before it is of its device and mode. */
-bool tk_tuning_groups_is_first_of_place(const struct tk_tuning_groups *groups, size_t index);
+bool tk_tuning_groups_is_first_at_place(const struct tk_tuning_groups *groups, size_t index);
 
 #endif

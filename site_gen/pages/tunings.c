@@ -64,7 +64,7 @@ static int add_places(struct tk_site *site, struct tk_value *page, struct tk_err
 		size_t group = (size_t)(t->group - m->tuning_groups->at);
 		struct tk_tune_rules rules;
 		bool is_first = !i || m->tunings[i - 1].group != t->group;
-		if (!is_first || !tk_tuning_groups_is_first_of_place(m->tuning_groups, group))
+		if (!is_first || !tk_tuning_groups_is_first_at_place(m->tuning_groups, group))
 			continue;
 		status = tk_tuning_groups_find_backend_rules(
 		        m->tuning_groups, t->group, &m->problems_by_id, &rules, err);

@@ -107,7 +107,7 @@ static bool is_beside(const struct tk_tuning_group *a, const struct tk_tuning_gr
 	       !strcmp(a->rows[0]->mode, b->rows[0]->mode);
 }
 
-bool tk_tuning_groups_is_first_of_place(const struct tk_tuning_groups *groups, size_t index)
+bool tk_tuning_groups_is_first_at_place(const struct tk_tuning_groups *groups, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
 		if (is_beside(&groups->at[i], &groups->at[index]))

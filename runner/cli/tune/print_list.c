@@ -98,7 +98,7 @@ static int print_json(const struct tk_lookup *l, const struct tk_tuning_history 
 		const struct tk_tuning_row *row = TK_ROWS_AT(rows, struct tk_tuning_row, i);
 		enum tk_tune_state state = TK_TUNE_STATE_UNKNOWN;
 
-		if (!tk_tune_is_of(row, of))
+		if (!tk_tune_is_chosen(row, of))
 			continue;
 		status = tk_tuning_state(h, row, &state, err);
 		json_array_append_new(list, row_object(l, row, state));
@@ -125,7 +125,7 @@ static int print_text(const struct tk_globals *g, const struct tk_lookup *l,
 		const struct tk_tuning_row *row = TK_ROWS_AT(rows, struct tk_tuning_row, i);
 		enum tk_tune_state state = TK_TUNE_STATE_UNKNOWN;
 
-		if (!tk_tune_is_of(row, of))
+		if (!tk_tune_is_chosen(row, of))
 			continue;
 		status = tk_tuning_state(h, row, &state, err);
 		add_row(t, l, row, state);

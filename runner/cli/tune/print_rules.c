@@ -73,7 +73,7 @@ static void put_rules(const struct tk_lookup *l, const struct tk_tuning_row *of,
 			print_text(l, of, by_backend, &rules->at[i]);
 }
 
-bool tk_tune_is_of(const struct tk_tuning_row *row, const char *of)
+bool tk_tune_is_chosen(const struct tk_tuning_row *row, const char *of)
 {
 	return !of || !strcmp(row->backend, of) || !strcmp(row->upstream, of);
 }
@@ -85,12 +85,12 @@ static int put_group(const struct tk_lookup *l, const struct tk_tuning_groups *g
 	struct tk_tune_rules rules = {0};
 	int status = TK_OK;
 
-	if (tk_tune_is_of(group->rows[0], of)) {
+	if (tk_tune_is_chosen(group->rows[0], of)) {
 		status = tk_tuning_group_find_rules(group, &l->problems.by_id, &rules, err);
 		put_rules(l, group->rows[0], false, &rules, list);
 		tk_tune_rules_free(&rules);
 	}
-	if (status || of || !tk_tuning_groups_is_first_of_place(groups, index))
+	if (status || of || !tk_tuning_groups_is_first_at_place(groups, index))
 		return status;
 	status =
 	        tk_tuning_groups_find_backend_rules(groups, group, &l->problems.by_id, &rules, err);

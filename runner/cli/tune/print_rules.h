@@ -10,7 +10,7 @@ struct tk_rows;
 struct tk_tuning_row;
 
 /* `of`: a backend or upstream, NULL: all. */
-bool tk_tune_is_of(const struct tk_tuning_row *row, const char *of);
+bool tk_tune_is_chosen(const struct tk_tuning_row *row, const char *of);
 /* tunings: newest first. The array of *out is new. The
  * schema is in docs/reference/tune.md. */
 int tk_tune_rules_json(const struct tk_lookup *l, const struct tk_rows *tunings, const char *of,

@@ -136,7 +136,7 @@ static void the_first_group_of_a_device_and_mode(void **state)
 	struct tk_tuning_groups groups = make(rows, 4);
 	assert_int_equal(groups.count, 4);
 	for (size_t i = 0; i < 4; i++)
-		assert_int_equal(tk_tuning_groups_is_first_of_place(&groups, i), first[i]);
+		assert_int_equal(tk_tuning_groups_is_first_at_place(&groups, i), first[i]);
 	tk_tuning_groups_free(&groups);
 }
 
