@@ -1,9 +1,9 @@
 #!/bin/sh
 # Shared by the adapters of compilers in Python; sourced by their `build`.
 
-# card_capability: "90" of an NVIDIA card; nothing where there is none
+# card_capability: "90" of the first NVIDIA card; nothing where there is none
 card_capability() {
-	nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 | tr -d .
+	echo "${TK_CUDA_CAPABILITIES:-}" | cut -d ' ' -f 1 | tr -d .
 }
 
 # compile_package BACKEND.KIND PYTHON ARGUMENT...: runs the adapter's compile.py, which finds

@@ -195,18 +195,41 @@ static const char *value_or(const char *value, const char *fallback)
 	return value && *value ? value : fallback;
 }
 
+#define NVIDIA_SMI_DEADLINE_S 20
+
+/* Of each NVIDIA card, such as "9.0 9.0"; "": there is none. A build cannot ask for it: the sandbox
+ * hides the devices. */
+static void find_cuda_capabilities(char *out, size_t size)
+{
+	const char *const argv[] = {
+	        "nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader", NULL};
+	const struct tk_process_spec spec = {.argv = argv, .deadline_s = NVIDIA_SMI_DEADLINE_S};
+	struct tk_process_result result;
+	*out = '\0';
+	if (!tk_process_run(&spec, &result, NULL) && result.exit_code == 0) {
+		const char *text = tk_buf_cstr(&result.out);
+		snprintf(out, size, "%.*s", (int)strspn(text, "0123456789.\n"), text);
+		for (char *c = out; *c; c++)
+			*c = *c == '\n' ? ' ' : *c;
+	}
+	tk_process_result_free(&result);
+}
+
 /* tk_code_hash_object() needs the relocations to hash code without addresses. */
 static int make_env(const struct job *j, struct env *e, struct tk_error *err)
 {
 	const struct tk_build_spec *spec = j->spec;
-	char jobs[16];
+	const char *arch = value_or(spec->arch, "native");
+	char jobs[16], capabilities[256] = "";
 	unsigned job_count = 1;
+	if (strcmp(arch, "native") == 0)
+		find_cuda_capabilities(capabilities, sizeof capabilities);
 	int status = tk_build_jobs_limit(spec, &job_count, err);
 	snprintf(jobs, sizeof(jobs), "%u", job_count);
 	const struct {
 		const char *name, *value;
 	} vars[] = {{"TK_SRC", j->source}, {"TK_OUT", j->out}, {"TK_KERNELS", j->kernels_dir},
-	        {"TK_JOBS", jobs}, {"TK_ARCH", value_or(spec->arch, "native")},
+	        {"TK_JOBS", jobs}, {"TK_ARCH", arch}, {"TK_CUDA_CAPABILITIES", capabilities},
 	        {"TK_FLAGS", value_or(spec->flags, "")}, {"CC", value_or(getenv("CC"), "cc")},
 	        {"CXX", value_or(getenv("CXX"), "c++")}, {"LDFLAGS", "-Wl,--emit-relocs"},
 	        {"TMPDIR", j->tmp}, {"TK_PROBLEMS", j->problems}, {"TK_ADAPTER", j->adapter_dir},
