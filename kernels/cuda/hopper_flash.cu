@@ -204,6 +204,9 @@ HOPPER_INLINE void consume_tile(float *o, softmax &m, const hopper_flash_args &p
         const shared_layout &s, const tile &t, int group, ring<STAGES> &kr, ring<STAGES> &vr,
         tk_trace_writer &trace)
 {
+	// records of a turn: that of the wait is made at the end of the turn before
+	constexpr int SCORES = Traits::D > 64 ? 1 : 0,
+	              RESCALE = SCORES + (Traits::PING_PONG ? 2 : 3);
 	float score[Traits::KEYS / 2];
 	uint32_t weight[Traits::KEYS / 4], q = s.q + group * Traits::Q_BYTES;
 	int row = t.first + group * GROUP_ROWS + (int)threadIdx.x % WARPGROUP / 32 * 16 +
@@ -223,35 +226,38 @@ HOPPER_INLINE void consume_tile(float *o, softmax &m, const hopper_flash_args &p
 		apply_mask<Traits>(score, p, row, (t.blocks - 1) * Traits::KEYS);
 	online_softmax<Traits>(m, score, p.scale);
 	pack_weights<Traits, T>(weight, score);
+	if constexpr (Traits::D > 64)
+		tk_trace_enter<0>(trace, REGION_WAIT_K);
 	for (int block = t.blocks - 2; block >= 0; block--) {
-		if constexpr (Traits::D > 64)
-			tk_trace_enter<0>(trace, REGION_WAIT_K);
 		ping_pong_wait<Traits>(group);
 		barrier_wait(s.k_full + kr.stage * 8, kr.phase);
-		tk_trace_begin<1>(trace, REGION_OUTPUT, vr.stage, REGION_SCORES);
+		tk_trace_begin<SCORES>(trace, REGION_OUTPUT, vr.stage, REGION_SCORES);
 		wgmma_fence();
 		issue_scores<Traits, T>(score, q, s.k + kr.stage * Traits::KV_BYTES);
 		barrier_wait(s.v_full + vr.stage * 8, vr.phase);
 		issue_output<Traits, T>(o, weight, s.v + vr.stage * Traits::KV_BYTES, 1);
 		ping_pong_signal<Traits>(group);
 		wgmma_wait<1>();
-		tk_trace_enter<2>(trace, REGION_SOFTMAX);
+		tk_trace_enter<SCORES + 1>(trace, REGION_SOFTMAX);
 		release_tile<Traits>(s.k_empty + kr.stage * 8);
 		kr.next();
 		if ((block + 1) * Traits::KEYS > all)
 			apply_mask<Traits>(score, p, row, block * Traits::KEYS);
 		online_softmax<Traits>(m, score, p.scale);
 		if constexpr (!Traits::PING_PONG)
-			tk_trace_enter<3>(trace, REGION_WAIT_OUTPUT);
+			tk_trace_enter<SCORES + 2>(trace, REGION_WAIT_OUTPUT);
 		wgmma_wait<0>();
-		tk_trace_end<4>(trace, REGION_OUTPUT, vr.stage, REGION_RESCALE);
-		tk_trace_advance<5>(trace);
+		tk_trace_end<RESCALE>(trace, REGION_OUTPUT, vr.stage, REGION_RESCALE);
 		release_tile<Traits>(s.v_empty + vr.stage * 8);
 		vr.next();
 		scale_rows<Traits::D / 2>(o, m.rescale);
 		pack_weights<Traits, T>(weight, score);
+		tk_trace_advance<RESCALE + 1>(trace);
+		if constexpr (Traits::D > 64)
+			tk_trace_enter<0>(trace, REGION_WAIT_K);
 	}
-	tk_trace_enter(trace, REGION_WAIT_V);
+	tk_trace_enter<1>(trace, REGION_WAIT_V);
+	tk_trace_advance<2>(trace);
 	barrier_wait(s.v_full + vr.stage * 8, vr.phase);
 	wgmma_fence();
 	tk_trace_begin(trace, REGION_OUTPUT, vr.stage, REGION_WAIT_OUTPUT);

@@ -334,14 +334,15 @@ HOPPER_INLINE void consume_branch(float *o, const hopper_nsa_args &p, const shar
 			        s.stages + now.stage * Traits::STAGE_BYTES + Traits::KV_BYTES, 1);
 			wgmma_wait<1>();
 			tk_trace_enter<1>(trace, REGION_SOFTMAX);
+			tk_trace_advance<2>(trace);
 			softmax_step<Traits>(m, score, p, v, next, width);
 			wgmma_wait<0>();
-			tk_trace_end<2>(trace, REGION_OUTPUT, now.stage, REGION_SOFTMAX);
+			tk_trace_end<0>(trace, REGION_OUTPUT, now.stage, REGION_SOFTMAX);
 			release(s.empty + now.stage * 8);
 			scale_rows<Traits::D / 2>(o, m.rescale);
 			pack_weights<Traits, T>(weight, score);
-			tk_trace_enter<3>(trace, REGION_WAIT_STEP);
-			tk_trace_advance<4>(trace);
+			tk_trace_enter<1>(trace, REGION_WAIT_STEP);
+			tk_trace_advance<2>(trace);
 			now = next;
 		}
 		wgmma_fence();

@@ -169,7 +169,7 @@ GPU_INLINE void flash_load_tile(T *to, const T *from, size_t step, int valid)
 {
 	constexpr int CHUNKS = D / 8;
 #pragma unroll
-	for (int e = (int)threadIdx.x % THREADS; e < COUNT * CHUNKS; e += THREADS) {
+	for (int e = (int)gpu_thread() % THREADS; e < COUNT * CHUNKS; e += THREADS) {
 		int row = e / CHUNKS, x = e % CHUNKS * 8;
 		gpu_copy16(to + row * (D + FLASH_PAD) + x, from + row * step + x, row < valid);
 	}

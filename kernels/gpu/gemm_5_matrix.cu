@@ -41,7 +41,7 @@ template <class Tile, int THREADS, bool k_fast, typename T>
 GPU_INLINE void load_tile(T *tile, const gemm_side<T> &s, bool aligned, int first, int depth)
 {
 #pragma unroll
-	for (int e = (int)threadIdx.x; e < Tile::LINES * Tile::CHUNKS; e += THREADS) {
+	for (int e = (int)gpu_thread(); e < Tile::LINES * Tile::CHUNKS; e += THREADS) {
 		int line = e / Tile::CHUNKS, chunk = e % Tile::CHUNKS * 8;
 		int i = first + (k_fast ? line : chunk), l = depth + (k_fast ? chunk : line);
 		T *to = tile + line * Tile::STEP + chunk;

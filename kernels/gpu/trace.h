@@ -13,8 +13,10 @@
  *   tk_trace_leave(trace);                                        // ones apart
  *   tk_trace_close(trace);
  *
- * A loop that takes about a microsecond numbers the records of a turn: their addresses are then
- * constants, and a record costs a third. Numbers that a turn leaves out are not read.
+ * A loop that takes about a microsecond numbers the records of a turn: their clocks stay in
+ * registers until tk_trace_advance() writes all of them, which must come before a call without a
+ * number. Numbers that a turn leaves out are not read. The compiler moves nothing across a record:
+ * where a turn begins with a wait, its record costs less at the end of the turn before.
  *
  *   for (...) {
  *           tk_trace_enter<0>(trace, REGION_WAIT);
@@ -27,9 +29,9 @@
  * A persistent kernel enters the first region of each tile by tk_trace_enter_tile().
  *
  * Without TK_TRACE all of it is empty, and the machine code is that of a kernel without it. With
- * TK_TRACE the recording thread of each group writes 8 bytes for each call to its ring in global
- * memory, until that is full. All threads of a warp must make the calls together. tracker_abi.h has
- * the layout of the rings; their memory is the host's. */
+ * TK_TRACE the recording thread of each group writes 8 bytes for each call, by pairs, to its ring
+ * in global memory, until that is full. All threads of a warp must make the calls together.
+ * tracker_abi.h has the layout of the rings; their memory is the host's. */
 #ifndef TK_TRACE_H
 #define TK_TRACE_H
 #include "tracker_abi.h"
@@ -108,47 +110,58 @@ TK_TRACE_INLINE uint32_t tk_trace_multiprocessor(void)
 #endif
 }
 
-/* One register: the lower half of the next record's address. Bit 0: it is recorded. Bit 1: of the
- * recording thread of a group. */
+/* The records of a turn wait in registers until they are written; all but their clocks are
+ * constants. `at` is the next one's address, `step` the bytes of two, or 0: this thread records
+ * nothing. At `limit`, where the ring has no room for another turn, later turns take the place of
+ * the one before. */
 struct tk_trace_writer {
-	uint32_t next;
+	uint64_t at;
+	uint32_t step, limit, clock[TK_TRACE_TURN_MAX], what[TK_TRACE_TURN_MAX];
 };
-#define TK_TRACE_RECORDER 3
 
-/* Without a branch: a branch between a warpgroup's matrix products would make the compiler wait for
- * each of them. */
 template <int AT>
 TK_TRACE_INLINE void tk_trace_put(tk_trace_writer &w, uint32_t does, enum tk_trace_event event,
         uint32_t async, uint32_t token)
 {
 	static_assert(AT >= 0 && AT < TK_TRACE_TURN_MAX, "a turn has at most TK_TRACE_TURN_MAX");
-	uint32_t what = does | (uint32_t)event << 8 | async << 16 | token << 24;
-	uint32_t upper = (uint32_t)((uint64_t)tk_trace_memory.records >> 32);
-#ifdef __HIP_PLATFORM_AMD__
-	if (w.next & 1)
-		*(uint2 *)(((uint64_t)upper << 32 | (w.next - TK_TRACE_RECORDER)) + AT * 8) =
-		        make_uint2(tk_trace_clock(), what);
-#else
-	asm volatile("{\n\t.reg .pred records;\n\t.reg .u32 clock, flag;\n\t.reg .u64 to;\n\t"
-	             "and.b32 flag, %0, 1;\n\tsetp.ne.u32 records, flag, 0;\n\t"
-	             "mov.b64 to, {%0, %1};\n\tmov.u32 clock, %%clock;\n\t"
-	             "@records st.global.v2.u32 [to + %3], {clock, %2};\n\t}" ::"r"(w.next),
-	             "r"(upper), "r"(what), "n"(AT * 8 - TK_TRACE_RECORDER)
-	             : "memory");
-#endif
+	w.clock[AT] = tk_trace_clock();
+	w.what[AT] = does | (uint32_t)event << 8 | async << 16 | token << 24;
 }
 
-/* Stops where the ring has no room for another turn. */
+/* The records of a turn up to AT + 1 by pairs; one that was not made is zero. Without a branch: a
+ * branch between a warpgroup's matrix products would make the compiler wait for each of them. */
+template <int AT> TK_TRACE_INLINE void tk_trace_write(tk_trace_writer &w)
+{
+#ifdef __HIP_PLATFORM_AMD__
+	if (w.step)
+		*(uint4 *)(w.at + AT * 8) =
+		        make_uint4(w.clock[AT], w.what[AT], w.clock[AT + 1], w.what[AT + 1]);
+#else
+	asm volatile("{\n\t.reg .pred records;\n\tsetp.ne.u32 records, %1, 0;\n\t"
+	             "@records st.global.v4.u32 [%0 + %6], {%2, %3, %4, %5};\n\t}" ::"l"(w.at),
+	             "r"(w.step), "r"(w.clock[AT]), "r"(w.what[AT]), "r"(w.clock[AT + 1]),
+	             "r"(w.what[AT + 1]), "n"(AT * 8)
+	             : "memory");
+#endif
+	w.clock[AT] = w.what[AT] = w.clock[AT + 1] = w.what[AT + 1] = 0;
+	if constexpr (AT >= 2)
+		tk_trace_write<AT - 2>(w);
+}
+
+/* Writes the records of a turn. */
 template <int RECORDS> TK_TRACE_INLINE void tk_trace_advance(tk_trace_writer &w)
 {
 	static_assert(RECORDS <= TK_TRACE_TURN_MAX, "a turn has at most TK_TRACE_TURN_MAX");
-	uint32_t mask = tk_trace_memory.slots * 8 - 1, next = w.next + (w.next & 1) * RECORDS * 8;
-	w.next = next - ((next & mask) > mask - 8 * TK_TRACE_TURN_MAX ? next & 1 : 0);
+	constexpr uint32_t pairs = (RECORDS + 1) / 2;
+	tk_trace_write<2 * pairs - 2>(w);
+	/* the upper half is the same for all records */
+	uint32_t next = min((uint32_t)w.at + w.step * pairs, w.limit);
+	w.at = (w.at & ~(uint64_t)0xffffffff) | next;
 }
 
 TK_TRACE_INLINE tk_trace_writer tk_trace_open(uint32_t group, bool records)
 {
-	tk_trace_writer w = {0};
+	tk_trace_writer w = {(uint64_t)tk_trace_memory.records};
 	uint32_t block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
 	if (records && tk_trace_memory.rings && block < tk_trace_memory.blocks &&
 	        group < tk_trace_memory.groups && tk_trace_memory.slots >= 2 * TK_TRACE_TURN_MAX) {
@@ -159,27 +172,32 @@ TK_TRACE_INLINE tk_trace_writer tk_trace_open(uint32_t group, bool records)
 		ring->multiprocessor = tk_trace_multiprocessor();
 		ring->begin_ns = tk_trace_time_ns();
 		ring->begin_clock = tk_trace_clock();
-		w.next = (uint32_t)(uint64_t)(tk_trace_memory.records +
-		                              (size_t)index * tk_trace_memory.slots) +
-		         TK_TRACE_RECORDER;
+		w.at += (uint64_t)index * tk_trace_memory.slots * 8;
+		w.step = 16;
+		w.limit = (uint32_t)w.at + (tk_trace_memory.slots - TK_TRACE_TURN_MAX) * 8;
+	}
+	/* by pairs, and a last one that ends the last gap */
+#pragma unroll
+	for (int i = 0; i < 2; i++) {
+		tk_trace_put<0>(w, TK_TRACE_CALIBRATION, TK_TRACE_DOES, 0, 0);
+		tk_trace_put<1>(w, TK_TRACE_CALIBRATION, TK_TRACE_DOES, 0, 0);
+		tk_trace_advance<2>(w);
 	}
 	tk_trace_put<0>(w, TK_TRACE_CALIBRATION, TK_TRACE_DOES, 0, 0);
-	tk_trace_put<1>(w, TK_TRACE_CALIBRATION, TK_TRACE_DOES, 0, 0);
-	tk_trace_put<2>(w, TK_TRACE_CALIBRATION, TK_TRACE_DOES, 0, 0);
-	tk_trace_put<3>(w, TK_TRACE_CALIBRATION, TK_TRACE_DOES, 0, 0);
-	tk_trace_advance<4>(w);
+	tk_trace_advance<1>(w);
 	return w;
 }
 
 TK_TRACE_INLINE void tk_trace_close(tk_trace_writer &w)
 {
-	if (!(w.next & 2))
+	if (!w.step)
 		return;
-	uint32_t record = (w.next - (uint32_t)(uint64_t)tk_trace_memory.records) / 8;
+	uint32_t record = ((uint32_t)w.at - (uint32_t)(uint64_t)tk_trace_memory.records) / 8;
 	struct tk_trace_ring *ring = tk_trace_memory.rings + record / tk_trace_memory.slots;
 	ring->end_clock = tk_trace_clock();
 	ring->end_ns = tk_trace_time_ns();
-	ring->next = record % tk_trace_memory.slots | (w.next & 1 ? 0 : TK_TRACE_IS_FULL);
+	ring->next =
+	        record % tk_trace_memory.slots | ((uint32_t)w.at == w.limit ? TK_TRACE_IS_FULL : 0);
 }
 #else
 struct tk_trace_writer {

@@ -28,7 +28,7 @@ struct reader {
 	struct tk_trace_launch *out;
 	struct ring_ref *refs;
 	size_t cap, tile_cap;
-	double *gaps; /* cycles between two records of the calibration */
+	double *gaps; /* cycles between two records of the calibration, of each ring */
 	size_t gap_count;
 	bool failed; /* out of memory */
 };
@@ -122,25 +122,27 @@ static void place_rings(struct ring_ref *refs, size_t n, double mhz)
 	}
 }
 
-static void add_gaps(struct reader *rd, const struct ring_ref *ref)
+/* Records wait to be written together: the mean of a ring has the cost of both. */
+static void add_gap(struct reader *rd, const struct ring_ref *ref)
 {
 	const struct tk_trace_record *r = ref->records;
-	for (uint32_t i = 1;
-	        i <= CALIBRATION_GAPS && i < ref->count && r[i].does == TK_TRACE_CALIBRATION; i++) {
-		uint32_t gap = r[i].clock - r[i - 1].clock;
-		if (gap < CALIBRATION_GAP_MAX)
-			rd->gaps[rd->gap_count++] = gap;
-	}
+	uint32_t last = 0;
+	while (last < CALIBRATION_GAPS && last + 1 < ref->count &&
+	        r[last + 1].does == TK_TRACE_CALIBRATION)
+		last++;
+	double cycles = (double)(uint32_t)(r[last].clock - r[0].clock);
+	if (last && cycles < last * CALIBRATION_GAP_MAX)
+		rd->gaps[rd->gap_count++] = cycles / last;
 }
 
 static int calibrate(struct reader *rd, size_t n, struct tk_error *err)
 {
 	struct tk_summary s;
-	rd->gaps = calloc(n * CALIBRATION_GAPS + 1, sizeof *rd->gaps);
+	rd->gaps = calloc(n + 1, sizeof *rd->gaps);
 	if (!rd->gaps)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < n; i++)
-		add_gaps(rd, &rd->refs[i]);
+		add_gap(rd, &rd->refs[i]);
 	if (rd->gap_count && !tk_summary_compute(rd->gaps, rd->gap_count, &s))
 		rd->out->record_ns = s.median / rd->out->clock_mhz * 1e3;
 	return TK_OK;
