@@ -45,7 +45,8 @@
 
 static __constant__ struct tk_trace_memory tk_trace_memory;
 
-#ifndef __HIP_DEVICE_COMPILE__
+/* The device's compiler of HIP has to see it, too: a static variable that it does not see the host
+ * write is zero for it, and nothing would be recorded. */
 static inline int tk_trace_record(const struct tk_trace_memory *memory)
 {
 #if TK_GPU_HIP
@@ -55,6 +56,7 @@ static inline int tk_trace_record(const struct tk_trace_memory *memory)
 #endif
 }
 
+#ifndef __HIP_DEVICE_COMPILE__
 /* The linker gathers the kernels of all files of a module. */
 extern "C" const struct tk_trace_kernel *const __start_tk_trace[];
 extern "C" const struct tk_trace_kernel *const __stop_tk_trace[];
