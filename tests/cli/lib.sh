@@ -68,10 +68,19 @@ assert_eq() { [ "$1" = "$2" ] || fail "${3:-}expected: $2, got: $1"; }
 assert_file() { [ -f "$1" ] || fail "expected the file $1, there is: $(ls)"; }
 assert_no_file() { [ ! -e "$1" ] || fail "not expected: the file $1"; }
 
+# isolated_python ARGUMENT...: Python with its own modules alone, called by its path: `python3` may
+# be a script that looks for it, which takes longer than what tests do in Python.
+interpreter=
+isolated_python() {
+	[ -n "$interpreter" ] ||
+		interpreter=$(python3 -c 'import sys; print(sys.executable)' </dev/null)
+	"${interpreter:-python3}" -I -S "$@"
+}
+
 # assert_json EXPRESSION [FILE]: a Python expression about `d`, the parsed document (default: the
 # last stdout)
 assert_json() {
-	python3 - "$1" "${2:-$out_file}" <<'PYTHON' || fail "JSON: expected: $1"
+	isolated_python - "$1" "${2:-$out_file}" <<'PYTHON' || fail "JSON: expected: $1"
 import json, sys
 def constant(x):
     raise ValueError("not JSON: " + x)
@@ -85,7 +94,7 @@ PYTHON
 
 # assert_json_lines FILE: each line is a JSON object
 assert_json_lines() {
-	python3 - "$1" <<'PYTHON' || fail "expected JSON lines in $1"
+	isolated_python - "$1" <<'PYTHON' || fail "expected JSON lines in $1"
 import json, sys
 for n, line in enumerate(open(sys.argv[1], encoding="utf-8"), 1):
     if not isinstance(json.loads(line), dict) or not line.endswith("\n"):
@@ -107,7 +116,7 @@ omit_ceilings() {
 
 # sql DB STATEMENTS: changes what is stored
 sql() {
-	python3 - "$@" <<'PYTHON' || fail "SQL: $2"
+	isolated_python - "$@" <<'PYTHON' || fail "SQL: $2"
 import sqlite3, sys
 
 db = sqlite3.connect(sys.argv[1])
@@ -121,7 +130,7 @@ PYTHON
 refuse_rows() { change_table "$1" "$2" "CONSTRAINT \"$4\" CHECK ($3)"; }
 accept_rows() { change_table "$1" "$2" ""; }
 change_table() {
-	python3 - "$@" <<'PYTHON' || fail "cannot change the table $2"
+	isolated_python - "$@" <<'PYTHON' || fail "cannot change the table $2"
 import re, sqlite3, sys
 
 path, table, constraint = sys.argv[1:]
