@@ -341,7 +341,7 @@ static void shipped_suites(void **state)
 		const char *has;
 	} rows[] = {
 	        {"smoke", 13, "gemm:m=512,n=512,k=512"},
-	        {"first-gpu", 13, "gemm:m=4096,n=4096,k=4096,a=e4m3,c=bf16,tb=t"},
+	        {"first-gpu", 14, "gemm:m=4096,n=4096,k=4096,a=e4m3,c=bf16,tb=t"},
 	        {"gemm-core", 105, "gemm:m=16,n=22016,k=4096,a=bf16"},
 	        {"gemm-deepseek", 48, "gemm:m=128,n=129280,k=7168,a=bf16,c=f32,tb=t"},
 	        {"attention-core", 115, "attention:b=4,sq=4096,h=8,d=256,causal=1"},
