@@ -189,6 +189,16 @@ static int by_time(const void *a, const void *b)
 	return (x->run_id > y->run_id) - (x->run_id < y->run_id);
 }
 
+/* Those of a night mostly are already: by series. */
+static void sort_by_time(struct timed_point *m, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (by_time(&m[i - 1], &m[i]) > 0) {
+			qsort(m, count, sizeof *m, by_time);
+			return;
+		}
+}
+
 /* Appends the points of a series before tonight. *capacity: of *list. */
 static int append_points(const struct tk_device_monitor *d, const struct tk_rows *points,
         struct timed_point **list, size_t *count, size_t *capacity)
@@ -257,8 +267,8 @@ static int catch_up(struct tk_device_monitor *d, int64_t since_s, struct tk_erro
 	work = malloc((count + 1) * sizeof *work);
 	if (!status && !work)
 		status = out_of_memory(err);
-	if (!status && count)
-		qsort(m, count, sizeof *m, by_time);
+	if (!status)
+		sort_by_time(m, count);
 	for (size_t i = 0, next; !status && i < count; i = next) {
 		for (next = i; next < count && m[next].as_of_s == m[i].as_of_s; next++)
 			;
@@ -310,7 +320,7 @@ static int add_tonight(struct tk_device_monitor *d, struct tk_error *err)
 				m[count++] = timed_point(&k->points[j]);
 	}
 	if (!status && count) {
-		qsort(m, count, sizeof *m, by_time);
+		sort_by_time(m, count);
 		status = add_night(d, m, count, work, err);
 	}
 	free(m);

@@ -14,6 +14,7 @@
 #define ENVIRONMENT_LOG_LR 5.0 /* a step is expected where the environment changed */
 #define SERIES_PER_PART 16     /* at least: a thread is not worth it for fewer */
 #define FITS_AT_ONCE 32        /* series, by one thread: more of them do not save more time */
+#define FITS_TOGETHER 8        /* series share vectors: parts are multiples of it */
 #define RETRACTION_NIGHTS 7    /* a series that is back by then has not changed */
 
 int tk_monitor_out_of_memory(struct tk_error *err)
@@ -293,6 +294,7 @@ struct search {
 	struct tk_monitor *m;
 	struct tk_noise_prior prior;
 	struct monitored_series **due; /* whose noise is fitted tonight */
+	size_t due_count;
 	_Atomic int status;
 };
 
@@ -385,17 +387,20 @@ static int fit_some(
 	return tk_level_monitor_fit_many(nights, count, w->workspace);
 }
 
+/* first, count: in groups of FITS_TOGETHER. */
 static void fit_part(void *arg, int64_t first, int64_t count)
 {
 	struct search *f = arg;
 	struct series_memory w;
+	const size_t from = (size_t)first * FITS_TOGETHER,
+	             to = (size_t)(first + count) * FITS_TOGETHER,
+	             end = to < f->due_count ? to : f->due_count;
 	int status = make_memory(&w, f->m->longest, FITS_AT_ONCE) ? TK_OK : TK_ENOMEM;
 
-	for (int64_t i = 0; !status && i < count; i += FITS_AT_ONCE) {
-		const int64_t left = count - i;
+	for (size_t i = from; !status && i < end; i += FITS_AT_ONCE) {
+		const size_t left = end - i;
 
-		status = fit_some(f, &w, (size_t)(first + i),
-		        left < FITS_AT_ONCE ? (size_t)left : FITS_AT_ONCE);
+		status = fit_some(f, &w, i, left < FITS_AT_ONCE ? left : FITS_AT_ONCE);
 	}
 	if (status)
 		f->status = status;
@@ -418,7 +423,9 @@ static int fit_due(struct search *f)
 	}
 	if (count > 1)
 		qsort(f->due, count, sizeof(*f->due), by_points);
-	tk_parallel_for((int64_t)count, SERIES_PER_PART, fit_part, f);
+	f->due_count = count;
+	tk_parallel_for((int64_t)((count + FITS_TOGETHER - 1) / FITS_TOGETHER),
+	        SERIES_PER_PART / FITS_TOGETHER, fit_part, f);
 	free(f->due);
 	return f->status;
 }

@@ -55,13 +55,31 @@ static bool is_positive(const struct tk_monitor_point *p)
 	return isfinite(p->value) && p->value > 0;
 }
 
-/* The shift of the machine tonight, by the first point of each series. Adds new series. */
-static int find_shift(struct tk_monitor *m, const struct tk_monitor_point *points, size_t count,
-        double *shift, struct tk_error *err)
+/* The shifts of the series, computed by several threads. */
+struct shifts {
+	const struct tk_monitor *m;
+	const struct tk_monitor_point **points; /* the first ones of series */
+	double *out;
+};
+
+static void compute_shifts(void *arg, int64_t first, int64_t count)
 {
-	size_t shifts = 0;
+	const struct shifts *f = arg;
+
+	for (int64_t i = first; i < first + count; i++) {
+		const struct tk_monitor_point *p = f->points[i];
+
+		f->out[i] = shift_of(tk_monitor_find_series(f->m, p->series), log(p->value));
+	}
+}
+
+/* Lists the first point of each series that can show a shift. Adds new series. */
+static int list_first_points(struct tk_monitor *m, const struct tk_monitor_point *points,
+        size_t count, struct shifts *out, size_t *found, struct tk_error *err)
+{
 	int status = TK_OK;
 
+	*found = 0;
 	for (size_t i = 0; i < m->count; i++)
 		m->series[i].tonight = false;
 	for (size_t i = 0; !status && i < count; i++) {
@@ -74,10 +92,27 @@ static int find_shift(struct tk_monitor *m, const struct tk_monitor_point *point
 		if (status)
 			return status;
 		if (!s->tonight && s->n >= RECENT_NIGHTS)
-			m->work[shifts++] = shift_of(s, log(points[i].value));
+			out->points[(*found)++] = &points[i];
 		s->tonight = true;
 	}
-	*shift = significant_median(m->work, shifts);
+	return status;
+}
+
+/* The shift of the machine tonight, by the first point of each series. */
+static int find_shift(struct tk_monitor *m, const struct tk_monitor_point *points, size_t count,
+        double *shift, struct tk_error *err)
+{
+	struct shifts shifts = {.m = m, .points = malloc((count + 1) * sizeof(*shifts.points))};
+	size_t found = 0;
+	int status = shifts.points ? list_first_points(m, points, count, &shifts, &found, err)
+	                           : tk_monitor_out_of_memory(err);
+
+	if (!status) {
+		shifts.out = m->work;
+		tk_parallel_for((int64_t)found, STEPS_PER_PART, compute_shifts, &shifts);
+		*shift = significant_median(m->work, found);
+	}
+	free(shifts.points);
 	return status;
 }
 
