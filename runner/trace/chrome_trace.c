@@ -5,6 +5,7 @@
 #include "base/error.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,12 +53,19 @@ static void name_thread(struct writer *w, const struct tk_trace_group *g)
 	               (int)g->multiprocessor, "tid", thread_id(w, g), "args", "name", text));
 }
 
+/* Whole nanoseconds: Perfetto rounds to them and drops a span that then begins before the end of the
+ * one before. */
+static double round_us(double ns)
+{
+	return round(ns) / 1e3;
+}
+
 static json_t *new_event(
         const struct writer *w, const struct tk_trace_span *s, const char *phase, double ns)
 {
 	const struct tk_trace_group *g = &w->launch->groups[s->ring];
 	return json_pack("{s:s,s:s,s:f,s:i,s:i}", "name", w->kernel->region[s->region], "ph", phase,
-	        "ts", ns / 1e3, "pid", (int)g->multiprocessor, "tid", thread_id(w, g));
+	        "ts", round_us(ns), "pid", (int)g->multiprocessor, "tid", thread_id(w, g));
 }
 
 static void put_span(struct writer *w, size_t index)
@@ -66,7 +74,8 @@ static void put_span(struct writer *w, size_t index)
 	char id[24];
 	if (!s->is_async) {
 		json_t *event = new_event(w, s, "X", s->begin_ns);
-		json_object_set_new(event, "dur", json_real((s->end_ns - s->begin_ns) / 1e3));
+		json_object_set_new(
+		        event, "dur", json_real(round_us(round(s->end_ns) - round(s->begin_ns))));
 		put(w, event);
 		return;
 	}
