@@ -53,8 +53,8 @@ static void name_thread(struct writer *w, const struct tk_trace_group *g)
 	               (int)g->multiprocessor, "tid", thread_id(w, g), "args", "name", text));
 }
 
-/* Whole nanoseconds: Perfetto rounds to them and drops a span that then begins before the end of the
- * one before. */
+/* Whole nanoseconds: Perfetto rounds to them, and drops a span that then begins before the end of
+ * the one before. */
 static double round_us(double ns)
 {
 	return round(ns) / 1e3;
