@@ -79,7 +79,8 @@ static size_t find_name(struct names *names, const char *name)
 	while (i < names->count && strcmp(names->at[i], name) != 0)
 		i++;
 	if (i == names->count && i < TK_TUNE_PARAMETERS_MAX)
-		snprintf(names->at[names->count++], TK_TUNE_PARAMETER_SIZE, "%s", name);
+		snprintf(names->at[names->count++], TK_TUNE_PARAMETER_SIZE, "%.*s",
+		        TK_TUNE_PARAMETER_SIZE - 1, name);
 	return i;
 }
 
