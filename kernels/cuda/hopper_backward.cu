@@ -307,7 +307,7 @@ HOPPER_INLINE void multiply_by_delta(float *dp, const float *p, uint32_t stats)
 template <class Traits, class T>
 HOPPER_INLINE void consume_keys(float *dk, float *dv, const hopper_backward_args &p,
         const shared_layout &s, const tile &t, int group, ring<Traits::STAGES> &r,
-        tk_trace_writer &trace)
+        tk_trace_ref trace)
 {
 	uint32_t weight[Traits::KEYS / 4], d_score[Traits::KEYS / 4],
 	        k = s.resident + group * 2 * Traits::PIECE_BYTES;

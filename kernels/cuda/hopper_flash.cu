@@ -87,7 +87,7 @@ template <class Traits> HOPPER_INLINE tile locate_tile(const hopper_flash_args &
 
 template <class Traits>
 HOPPER_INLINE void load_block(const CUtensorMap *map, uint32_t to, uint32_t full, uint32_t empty,
-        ring<STAGES> &r, const tile &t, int block, tk_trace_writer &trace)
+        ring<STAGES> &r, const tile &t, int block, tk_trace_ref trace)
 {
 	tk_trace_enter<0>(trace, REGION_LOAD_WAIT);
 	barrier_wait(empty + r.stage * 8, r.phase ^ 1);
@@ -103,7 +103,7 @@ HOPPER_INLINE void load_block(const CUtensorMap *map, uint32_t to, uint32_t full
 
 template <class Traits>
 HOPPER_INLINE void produce(const CUtensorMap *q, const CUtensorMap *k, const CUtensorMap *v,
-        const hopper_flash_args &p, const shared_layout &s, int tile_count, tk_trace_writer &trace)
+        const hopper_flash_args &p, const shared_layout &s, int tile_count, tk_trace_ref trace)
 {
 	ring<STAGES> kr = {0, 0}, vr = {0, 0};
 	int parity = 1;
@@ -202,7 +202,7 @@ template <class Traits> HOPPER_INLINE void release_tile(uint32_t empty)
 template <class Traits, class T>
 HOPPER_INLINE void consume_tile(float *o, softmax &m, const hopper_flash_args &p,
         const shared_layout &s, const tile &t, int group, ring<STAGES> &kr, ring<STAGES> &vr,
-        tk_trace_writer &trace)
+        tk_trace_ref trace)
 {
 	// records of a turn: that of the wait is made at the end of the turn before
 	constexpr int SCORES = Traits::D > 64 ? 1 : 0,
@@ -270,7 +270,7 @@ HOPPER_INLINE void consume_tile(float *o, softmax &m, const hopper_flash_args &p
 
 template <class Traits, class T>
 HOPPER_INLINE void consume(const CUtensorMap *o_map, const hopper_flash_args &p,
-        const shared_layout &s, int group, int tile_count, tk_trace_writer &trace)
+        const shared_layout &s, int group, int tile_count, tk_trace_ref trace)
 {
 	ring<STAGES> kr = {0, 0}, vr = {0, 0};
 	int parity = 0;

@@ -115,7 +115,7 @@ HOPPER_INLINE void load_b(
 
 template <class Traits, int K, bool a_fast, bool b_fast>
 HOPPER_INLINE void produce(const CUtensorMap *a, const CUtensorMap *b, const hopper_gemm_args &p,
-        const operands &s, int tile_count, tk_trace_writer &trace)
+        const operands &s, int tile_count, tk_trace_ref trace)
 {
 	int stage = 0, phase = 1;
 	for (int tile_index = (int)blockIdx.x / Traits::CLUSTER; tile_index < tile_count;
@@ -172,7 +172,7 @@ struct ring {
 // sum = the product over a tile's steps. One wgmma is in flight while the next stage is awaited.
 template <class Traits, class A, class B, bool a_fast, bool b_fast>
 HOPPER_INLINE void multiply_tile(
-        float *sum, const operands &s, const tile &t, int group, ring &r, tk_trace_writer &trace)
+        float *sum, const operands &s, const tile &t, int group, ring &r, tk_trace_ref trace)
 {
 	int last = -1;
 	tk_trace_enter_tile(trace, REGION_WAIT);
@@ -306,7 +306,7 @@ HOPPER_INLINE bool reduce_splits(float *sum, const hopper_gemm_args &p, const ti
 
 template <class Traits, class A, class B, bool a_fast, bool b_fast>
 HOPPER_INLINE void consume(const CUtensorMap *c, const hopper_gemm_args &p, const operands &s,
-        int group, int tile_count, tk_trace_writer &trace)
+        int group, int tile_count, tk_trace_ref trace)
 {
 	float sum[Traits::N / 2];
 	ring r = {0, 0};

@@ -194,7 +194,7 @@ template <class Traits> struct producer {
 
 template <class Traits>
 HOPPER_INLINE void produce(const CUtensorMap *q, const CUtensorMap *k, const CUtensorMap *v,
-        const hopper_nsa_args &p, const shared_layout &s, int tile_count, tk_trace_writer &trace)
+        const hopper_nsa_args &p, const shared_layout &s, int tile_count, tk_trace_ref trace)
 {
 	producer<Traits> source = {k, v, s, {0, 0}, trace};
 	int parity = 1;
@@ -302,7 +302,7 @@ HOPPER_INLINE void softmax_step(softmax &m, float *s, const hopper_nsa_args &p, 
 // One branch, from zero to the normalized output.
 template <class Traits, class T>
 HOPPER_INLINE void consume_branch(float *o, const hopper_nsa_args &p, const shared_layout &s,
-        const row_tokens &v, ring<Traits::STAGES> &r, int width, tk_trace_writer &trace)
+        const row_tokens &v, ring<Traits::STAGES> &r, int width, tk_trace_ref trace)
 {
 	float score[Traits::KEYS / 2];
 	uint32_t weight[Traits::KEYS / 4];
@@ -406,7 +406,7 @@ template <class Traits> HOPPER_INLINE void reload_sum(float *o, const float4 *sp
 
 template <class Traits, class T>
 HOPPER_INLINE void consume(const CUtensorMap *o_map, const hopper_nsa_args &p,
-        const shared_layout &s, int group, int tile_count, tk_trace_writer &trace)
+        const shared_layout &s, int group, int tile_count, tk_trace_ref trace)
 {
 	ring<Traits::STAGES> r = {0, 0};
 	int parity = 0, thread = (int)threadIdx.x % WARPGROUP;

@@ -82,7 +82,7 @@ GPU_INLINE void attend(flash_rows<Tiling::D, 1> &r, const Query &query, const T 
 
 template <class Tiling, typename T, class Query>
 GPU_INLINE void selected(flash_rows<Tiling::D, 1> &r, const Query &query, const nsa_problem &p,
-        const kv_tensors<T> &c, T *memory, const int32_t *list, int token, tk_trace_writer &trace)
+        const kv_tensors<T> &c, T *memory, const int32_t *list, int token, tk_trace_ref trace)
 {
 	int end = p.causal ? min(token + 1, p.s) : p.s, slot = 0;
 	block_list ahead = {list, 0, 0, 0, 0}, current = ahead;
@@ -115,7 +115,7 @@ GPU_INLINE void selected(flash_rows<Tiling::D, 1> &r, const Query &query, const 
 // All warps together: the keys of the windows of tokens [first, first + WARPS).
 template <class Tiling, typename T, class Query>
 GPU_INLINE void window(flash_rows<Tiling::D, 1> &r, const Query &query, const nsa_problem &p,
-        const kv_tensors<T> &c, T *memory, int first, int token, tk_trace_writer &trace)
+        const kv_tensors<T> &c, T *memory, int first, int token, tk_trace_ref trace)
 {
 	int end = min(first + Tiling::WARPS, p.s), begin = max(0, first + 1 - p.window), half = 0;
 	tk_trace_enter(trace, REGION_WAIT_WINDOW);

@@ -26,7 +26,8 @@
  *           tk_trace_advance<2>(trace);        // at most TK_TRACE_TURN_MAX
  *   }
  *
- * A persistent kernel enters the first region of each tile by tk_trace_enter_tile().
+ * A persistent kernel enters the first region of each tile by tk_trace_enter_tile(). Functions of a
+ * kernel take the writer as `tk_trace_ref trace`.
  *
  * Without TK_TRACE all of it is empty, and the machine code is that of a kernel without it. With
  * TK_TRACE the recording thread of each group writes 8 bytes for each call, by pairs, to its ring
@@ -120,10 +121,11 @@ struct tk_trace_writer {
 	uint64_t at;
 	uint32_t step, limit, clock[TK_TRACE_TURN_MAX], what[TK_TRACE_TURN_MAX];
 };
+using tk_trace_ref = tk_trace_writer &;
 
 template <int AT>
-TK_TRACE_INLINE void tk_trace_put(tk_trace_writer &w, uint32_t does, enum tk_trace_event event,
-        uint32_t async, uint32_t token)
+TK_TRACE_INLINE void tk_trace_put(
+        tk_trace_ref w, uint32_t does, enum tk_trace_event event, uint32_t async, uint32_t token)
 {
 	static_assert(AT >= 0 && AT < TK_TRACE_TURN_MAX, "a turn has at most TK_TRACE_TURN_MAX");
 	w.clock[AT] = tk_trace_clock();
@@ -132,7 +134,7 @@ TK_TRACE_INLINE void tk_trace_put(tk_trace_writer &w, uint32_t does, enum tk_tra
 
 /* The records of a turn up to AT + 1 by pairs; one that was not made is zero. Without a branch: a
  * branch between a warpgroup's matrix products would make the compiler wait for each of them. */
-template <int AT> TK_TRACE_INLINE void tk_trace_write(tk_trace_writer &w)
+template <int AT> TK_TRACE_INLINE void tk_trace_write(tk_trace_ref w)
 {
 #ifdef __HIP_PLATFORM_AMD__
 	if (w.step)
@@ -151,7 +153,7 @@ template <int AT> TK_TRACE_INLINE void tk_trace_write(tk_trace_writer &w)
 }
 
 /* Writes the records of a turn. */
-template <int RECORDS> TK_TRACE_INLINE void tk_trace_advance(tk_trace_writer &w)
+template <int RECORDS> TK_TRACE_INLINE void tk_trace_advance(tk_trace_ref w)
 {
 	static_assert(RECORDS <= TK_TRACE_TURN_MAX, "a turn has at most TK_TRACE_TURN_MAX");
 	constexpr uint32_t pairs = (RECORDS + 1) / 2;
@@ -190,7 +192,7 @@ TK_TRACE_INLINE tk_trace_writer tk_trace_open(uint32_t group, bool records)
 	return w;
 }
 
-TK_TRACE_INLINE void tk_trace_close(tk_trace_writer &w)
+TK_TRACE_INLINE void tk_trace_close(tk_trace_ref w)
 {
 	if (!w.step)
 		return;
@@ -204,20 +206,21 @@ TK_TRACE_INLINE void tk_trace_close(tk_trace_writer &w)
 #else
 struct tk_trace_writer {
 };
+// By value: a reference to it would keep it in memory, and other registers would be chosen.
+using tk_trace_ref = tk_trace_writer;
 
 TK_TRACE_INLINE tk_trace_writer tk_trace_open(uint32_t, bool)
 {
 	return {};
 }
 template <int AT>
-TK_TRACE_INLINE void tk_trace_put(
-        tk_trace_writer &, uint32_t, enum tk_trace_event, uint32_t, uint32_t)
+TK_TRACE_INLINE void tk_trace_put(tk_trace_ref, uint32_t, enum tk_trace_event, uint32_t, uint32_t)
 {
 }
-template <int RECORDS> TK_TRACE_INLINE void tk_trace_advance(tk_trace_writer &)
+template <int RECORDS> TK_TRACE_INLINE void tk_trace_advance(tk_trace_ref)
 {
 }
-TK_TRACE_INLINE void tk_trace_close(tk_trace_writer &)
+TK_TRACE_INLINE void tk_trace_close(tk_trace_ref)
 {
 }
 #endif
@@ -228,47 +231,45 @@ TK_TRACE_INLINE void tk_trace_close(tk_trace_writer &)
 
 /* ---- numbered, in a turn of a loop ---- */
 
-template <int AT> TK_TRACE_INLINE void tk_trace_enter(tk_trace_writer &w, uint32_t region)
+template <int AT> TK_TRACE_INLINE void tk_trace_enter(tk_trace_ref w, uint32_t region)
 {
 	tk_trace_put<AT>(w, region, TK_TRACE_DOES, 0, 0);
 }
 template <int AT>
 TK_TRACE_INLINE void tk_trace_begin(
-        tk_trace_writer &w, uint32_t async, uint32_t token, uint32_t entered)
+        tk_trace_ref w, uint32_t async, uint32_t token, uint32_t entered)
 {
 	tk_trace_put<AT>(w, entered, TK_TRACE_BEGIN_ASYNC, async, token);
 }
 template <int AT>
-TK_TRACE_INLINE void tk_trace_end(
-        tk_trace_writer &w, uint32_t async, uint32_t token, uint32_t entered)
+TK_TRACE_INLINE void tk_trace_end(tk_trace_ref w, uint32_t async, uint32_t token, uint32_t entered)
 {
 	tk_trace_put<AT>(w, entered, TK_TRACE_END_ASYNC, async, token);
 }
 
 /* ---- one by one ---- */
 
-TK_TRACE_INLINE void tk_trace_enter(tk_trace_writer &w, uint32_t region)
+TK_TRACE_INLINE void tk_trace_enter(tk_trace_ref w, uint32_t region)
 {
 	tk_trace_enter<0>(w, region);
 	tk_trace_advance<1>(w);
 }
-TK_TRACE_INLINE void tk_trace_enter_tile(tk_trace_writer &w, uint32_t region)
+TK_TRACE_INLINE void tk_trace_enter_tile(tk_trace_ref w, uint32_t region)
 {
 	tk_trace_put<0>(w, region, TK_TRACE_BEGIN_TILE, 0, 0);
 	tk_trace_advance<1>(w);
 }
-TK_TRACE_INLINE void tk_trace_leave(tk_trace_writer &w)
+TK_TRACE_INLINE void tk_trace_leave(tk_trace_ref w)
 {
 	tk_trace_enter(w, TK_TRACE_NOTHING);
 }
 TK_TRACE_INLINE void tk_trace_begin(
-        tk_trace_writer &w, uint32_t async, uint32_t token, uint32_t entered)
+        tk_trace_ref w, uint32_t async, uint32_t token, uint32_t entered)
 {
 	tk_trace_begin<0>(w, async, token, entered);
 	tk_trace_advance<1>(w);
 }
-TK_TRACE_INLINE void tk_trace_end(
-        tk_trace_writer &w, uint32_t async, uint32_t token, uint32_t entered)
+TK_TRACE_INLINE void tk_trace_end(tk_trace_ref w, uint32_t async, uint32_t token, uint32_t entered)
 {
 	tk_trace_end<0>(w, async, token, entered);
 	tk_trace_advance<1>(w);
