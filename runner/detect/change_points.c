@@ -8,7 +8,7 @@
 
 #define DAY_S 86400
 #define SERIES_AT_ONCE 512 /* whose points are in memory */
-#define SERIES_PER_PART 8   /* at least: a thread is not worth it for fewer */
+#define SERIES_PER_PART 8  /* at least: a thread is not worth it for fewer */
 
 static int out_of_memory(struct tk_error *err)
 {
@@ -112,16 +112,16 @@ static int search_all(struct tk_store *s, struct tk_catalog *c, struct search *a
 	int status = TK_OK;
 
 	for (size_t i = 0; !status && i < count; i++)
-		status = tk_store_list_points(
-		        s, at[i].series->id, INT64_MIN, 0, &at[i].points, err);
+		status =
+		        tk_store_list_points(s, at[i].series->id, INT64_MIN, 0, &at[i].points, err);
 	if (!status)
 		tk_parallel_for((int64_t)count, SERIES_PER_PART, search_part, &f);
 	if (f.no_memory)
 		status = out_of_memory(err);
 	for (size_t i = 0; i < count; i++) {
 		if (!status)
-			status = store(s, c, at[i].series, &at[i].points, at[i].found, at[i].count,
-			        err);
+			status = store(
+			        s, c, at[i].series, &at[i].points, at[i].found, at[i].count, err);
 		free(at[i].found);
 		tk_rows_free(&at[i].points);
 	}

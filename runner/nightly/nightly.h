@@ -73,11 +73,11 @@ int tk_night_run(const struct tk_config *config, struct tk_store *store,
  * time. Revisions that this machine has measured are left out. `report` is the sum. */
 struct tk_backfill_options {
 	const char *upstream;
-	size_t commits;   /* at most; 0: no limit */
-	size_t every;     /* only every n-th; 0: every one */
+	size_t commits;    /* at most; 0: no limit */
+	size_t every;      /* only every n-th; 0: every one */
 	bool changed_code; /* leave out revisions with the machine code of the one before */
-	int64_t since_s;  /* 0: any age */
-	const char *arch; /* tk_backfill_export only: target; NULL: this machine */
+	int64_t since_s;   /* 0: any age */
+	const char *arch;  /* tk_backfill_export only: target; NULL: this machine */
 };
 
 /* With options->import_file, the revisions are all those of the bundle, and neither the repository

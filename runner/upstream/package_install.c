@@ -106,8 +106,8 @@ static int get_file(const struct install *in, const char *const *head, size_t he
 	return run(in, argv, err);
 }
 
-static int get_all(const struct install *in, const char *const *head, size_t head_count,
-        struct tk_error *err)
+static int get_all(
+        const struct install *in, const char *const *head, size_t head_count, struct tk_error *err)
 {
 	int status = TK_OK;
 	if (in->repo->requirements)

@@ -196,8 +196,8 @@ static void add_row(struct tk_site *site, struct tk_value *rows, const struct tk
 	tk_page_set_clipped(site, row, "dtype", s->problem->dtype, 20);
 	tk_page_set_clipped(site, row, "backend", s->variant, 60);
 	const uint32_t waiting = tk_series_count_waiting_nights(&site->model, s);
-	tk_value_set_fmt(site->arena, row, "waiting",
-	        waiting ? "measured %u night%s ago" : "", waiting, waiting == 1 ? "" : "s");
+	tk_value_set_fmt(site->arena, row, "waiting", waiting ? "measured %u night%s ago" : "",
+	        waiting, waiting == 1 ? "" : "s");
 	tk_value_set(site->arena, row, "role",
 	        s->row->role != TK_ROLE_SUITE ? tk_series_role_name(s->row->role) : "");
 }

@@ -49,8 +49,8 @@ int tk_store_find_verdict(struct tk_store *s, int64_t night_id, int64_t series_i
 {
 	const int64_t values[] = {night_id, series_id};
 
-	return tk_rows_select(s, TK_TABLE_verdict, "WHERE night_id=?1 AND series_id=?2", values, 2,
-	        out, err);
+	return tk_rows_select(
+	        s, TK_TABLE_verdict, "WHERE night_id=?1 AND series_id=?2", values, 2, out, err);
 }
 
 int tk_store_list_unsuccessful_runs(

@@ -61,9 +61,9 @@ static int read_kernels(struct tk_build_code *c, struct tk_store *s, int64_t bui
         const struct tk_rows **out, struct tk_error *err)
 {
 	struct build_kernels *b = calloc(1, sizeof *b);
-	int status = b ? tk_store_list_kernels(s, build_id, &b->kernels, err)
-	               : tk_fail(err, TK_ENOMEM,
-	                         "out of memory while reading the kernels of a build");
+	int status =
+	        b ? tk_store_list_kernels(s, build_id, &b->kernels, err)
+	          : tk_fail(err, TK_ENOMEM, "out of memory while reading the kernels of a build");
 
 	if (status) {
 		free(b);

@@ -82,10 +82,10 @@ static int collect(struct collection *e, size_t n, struct tk_error *err)
 			;
 		k->unchanged = same;
 		if (same)
-			e->at[e->first[n] + e->count[n]++] = (struct entry){k->device->id,
-			        k->points[i].night_id,
-			        tk_level_estimate(k->y + i, next - i) - e->level[n],
-			        k->series->role == TK_ROLE_CONTROL};
+			e->at[e->first[n] + e->count[n]++] =
+			        (struct entry){k->device->id, k->points[i].night_id,
+			                tk_level_estimate(k->y + i, next - i) - e->level[n],
+			                k->series->role == TK_ROLE_CONTROL};
 	}
 	return TK_OK;
 }
@@ -125,8 +125,7 @@ static int collect_all(struct tk_case_set *c, const double *level, struct entry 
 	size_t first = 0;
 
 	if (!e.first)
-		return tk_fail(
-		        err, TK_ENOMEM, "out of memory while estimating common-mode shifts");
+		return tk_fail(err, TK_ENOMEM, "out of memory while estimating common-mode shifts");
 	e.count = e.first + c->count;
 	for (size_t i = 0; i < c->count; i++) {
 		e.first[i] = first;

@@ -71,9 +71,8 @@ static bool is_too_old(const struct tk_case_set *set, const struct tk_series_cas
         const struct tk_evidence *e, bool is_not_due)
 {
 	const struct tk_expected_series *expected = tk_case_set_find_expected(set, k->machine->id);
-	const int64_t as_of_s = is_not_due && expected && expected->night
-	                                ? expected->night->as_of_s
-	                                : e->newest.as_of_s;
+	const int64_t as_of_s = is_not_due && expected && expected->night ? expected->night->as_of_s
+	                                                                  : e->newest.as_of_s;
 	const int64_t age_s = set->options.now_s - as_of_s;
 
 	return e->newest.exists && set->open_ended && set->options.stale_days &&

@@ -95,7 +95,7 @@ struct tk_evidence {
 	uint32_t rotate_nights; /* its suite measures it in one of so many nights; 0, 1: in each */
 	uint32_t nights_ago;    /* since its newest run, where its suite rotates */
 	bool is_not_due;        /* not in the range, because its suite rotates */
-	bool is_too_old; /* the newest run; only if the range is open */
+	bool is_too_old;        /* the newest run; only if the range is open */
 
 	size_t point_count;
 	struct tk_estimate last_value; /* newest point */

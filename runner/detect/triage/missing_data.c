@@ -156,9 +156,8 @@ static bool find_latest_due(const struct search *s, const struct calendar *c,
 {
 	const bool rotates = series->rotate_nights > 1;
 	const struct tk_night_row **nights = rotates ? c->turns : c->nights;
-	const size_t allowed =
-	        s->options->missing_data_nights +
-	        (rotates ? (size_t)series->rotate_nights - 1 : 0) + c->has_parts;
+	const size_t allowed = s->options->missing_data_nights +
+	                       (rotates ? (size_t)series->rotate_nights - 1 : 0) + c->has_parts;
 
 	if ((rotates ? c->turn_count : c->count) < allowed)
 		return false;

@@ -10,8 +10,8 @@
 #include "stats/monitor/simd.h"
 
 #define STATES TK_REGIME_STATES_MAX
-#define PHASES 4  /* sums that regime_em.c keeps: of every fourth point */
-#define BLOCK 16  /* points that are counted together; a multiple of PHASES */
+#define PHASES 4 /* sums that regime_em.c keeps: of every fourth point */
+#define BLOCK 16 /* points that are counted together; a multiple of PHASES */
 
 /* A number of each series. Where the processor has vectors of four, the compiler takes two. */
 typedef double lanes __attribute__((vector_size(TK_REGIME_LANES * sizeof(double)), may_alias));

@@ -183,8 +183,8 @@ static void a_column_of_a_night_is_there_for_any_series(void **state)
 		points[with].p95 = points[with].value + 100;
 		tk_buf_clear(&lab->out);
 		tk_shard_add_hot_night(&lab->out, &lab->made.model, 0, of_night, places, 2);
-		assert_non_null(strstr(tk_buf_cstr(&lab->out),
-		        with ? "\"p95\":[-1,1000]" : "\"p95\":[1000,-1]"));
+		assert_non_null(strstr(
+		        tk_buf_cstr(&lab->out), with ? "\"p95\":[-1,1000]" : "\"p95\":[1000,-1]"));
 		assert_null(strstr(tk_buf_cstr(&lab->out), "\"lo\""));
 	}
 }
