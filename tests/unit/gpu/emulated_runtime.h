@@ -134,9 +134,13 @@ template <typename T> uint32_t gpu_pack(float low, float high, T)
 	return gpu_round(low, T()).bits | (uint32_t)gpu_round(high, T()).bits << 16;
 }
 
+inline unsigned gpu_thread(void)
+{
+	return threadIdx.x;
+}
 inline int gpu_lane(void)
 {
-	return (int)(threadIdx.x % GPU_LANES);
+	return (int)(gpu_thread() % GPU_LANES);
 }
 inline float (*emulated_warp(void))[8]
 {
