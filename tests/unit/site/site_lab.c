@@ -123,6 +123,27 @@ struct tk_verdict_row lab_verdict(
 	        .detail = "{}"};
 }
 
+struct tk_bisection_row lab_bisection(enum tk_bisect_outcome outcome)
+{
+	return (struct tk_bisection_row){.uid = "b1",
+	        .series_id = 1,
+	        .night_id = 2,
+	        .outcome = outcome,
+	        .good_rev = "r1",
+	        .bad_rev = "r2",
+	        .first_bad_rev = "r15",
+	        .last_good_rev = "r14",
+	        .subject = "unroll",
+	        .author = "Ann",
+	        .author_time_s = WORLD_START,
+	        .change = 0.5,
+	        .change_lo = 0.48,
+	        .change_hi = 0.52,
+	        .confidence = 0.9987,
+	        .build_count = 5,
+	        .pair_count = 40};
+}
+
 void lab_put_verdicts(struct site_lab *lab, struct tk_verdict_row *rows, size_t count)
 {
 	struct tk_error err = {0};

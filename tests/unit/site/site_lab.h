@@ -27,6 +27,8 @@ void lab_build_now(struct site_lab *lab); /* the same, and the night goes on */
 /* A verdict with the reason "because" and no A/B runs; levels NAN: it has no numbers. */
 struct tk_verdict_row lab_verdict(
         int64_t series_id, enum tk_verdict_status status, double before, double after);
+/* Of series 1 between its first and second revision; a found commit is r15. */
+struct tk_bisection_row lab_bisection(enum tk_bisect_outcome outcome);
 /* Of the night that is under way. */
 void lab_put_verdicts(struct site_lab *lab, struct tk_verdict_row *rows, size_t count);
 /* At the time of the night that is under way; replaces those of the series. */

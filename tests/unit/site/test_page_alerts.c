@@ -349,27 +349,6 @@ static void a_member_has_the_result_of_its_pairs(void **state)
 	"{{first_bad_author}}|{{first_bad_day}}|{{first_bad_change}}{{first_bad_interval}}|" \
 	"{{first_bad_confidence}}|{{bisection_pairs}}|{{bisection_builds}}{{/first_bad}}{{/open}}"
 
-static struct tk_bisection_row bisection(enum tk_bisect_outcome outcome)
-{
-	return (struct tk_bisection_row){.uid = "b1",
-	        .series_id = 1,
-	        .night_id = 2,
-	        .outcome = outcome,
-	        .good_rev = "r1",
-	        .bad_rev = "r2",
-	        .first_bad_rev = "r15",
-	        .last_good_rev = "r14",
-	        .subject = "unroll",
-	        .author = "Ann",
-	        .author_time_s = WORLD_START,
-	        .change = 0.5,
-	        .change_lo = 0.48,
-	        .change_hi = 0.52,
-	        .confidence = 0.9987,
-	        .build_count = 5,
-	        .pair_count = 40};
-}
-
 static void a_bisection_names_the_first_bad_commit(void **state)
 {
 	static const struct {
@@ -388,7 +367,7 @@ static void a_bisection_names_the_first_bad_commit(void **state)
 	lab_build(lab);
 	assert_string_equal(lab_read(lab, PAGE), "|||");
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const struct tk_bisection_row row = bisection(cases[i].outcome);
+		const struct tk_bisection_row row = lab_bisection(cases[i].outcome);
 		assert_int_equal(tk_store_put_bisection(lab->w.store, &row, &err), 0);
 		expect(lab, cases[i].shown);
 	}
@@ -398,8 +377,8 @@ static void a_bisection_names_the_first_bad_commit(void **state)
 static void another_bisection_is_not_shown(void **state)
 {
 	struct site_lab *lab = *state;
-	struct tk_bisection_row rows[] = {
-	        bisection(TK_BISECT_FOUND), bisection(TK_BISECT_FOUND), bisection(TK_BISECT_FOUND)};
+	struct tk_bisection_row rows[] = {lab_bisection(TK_BISECT_FOUND),
+	        lab_bisection(TK_BISECT_FOUND), lab_bisection(TK_BISECT_FOUND)};
 	struct tk_error err;
 
 	begin(lab, BISECTION);

@@ -123,20 +123,7 @@ static void the_first_bad_commit_of_its_range(void **state)
 	struct site_lab *lab = *state;
 	struct world *w = &lab->w;
 	struct tk_verdict_row row = lab_verdict(1, TK_VERDICT_REGRESSED, 1000, 1100);
-	const struct tk_bisection_row found = {.uid = "b1",
-	        .series_id = 1,
-	        .night_id = 2,
-	        .outcome = TK_BISECT_FOUND,
-	        .good_rev = "r1",
-	        .bad_rev = "r2",
-	        .first_bad_rev = "r15",
-	        .last_good_rev = "r14",
-	        .subject = "unroll",
-	        .author = "Ann",
-	        .change = 0.1,
-	        .change_lo = 0.09,
-	        .change_hi = 0.11,
-	        .confidence = 0.99};
+	const struct tk_bisection_row found = lab_bisection(TK_BISECT_FOUND);
 
 	begin(lab, "{{first_bad}}{{#first_bad}} {{first_bad_subject}}{{/first_bad}}");
 	put_change(lab, 3, 1500);
