@@ -193,8 +193,7 @@ static int line_order(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Of each file the line that begins with `field`, sorted: the order of the slots does not matter.
- * */
+/* Of each file the line that begins with `field`, sorted: the order of slots does not matter. */
 static int add_cards(
         struct tk_hash *h, const char *pattern, const char *field, struct tk_error *err)
 {

@@ -76,8 +76,7 @@ static int bad_expression(const struct combination *c, size_t i, const char *why
 	        c->params[i].key, tk_text_format_excerpt(param_text(c, i), shown), why);
 }
 
-/* The value that `$key` refers to. NULL: there is no such parameter, or it is an expression itself.
- * */
+/* The value that `$key` refers to. NULL: no such parameter, or it is an expression itself. */
 static const char *resolve_reference(const struct combination *c, const char **at)
 {
 	size_t len = strspn(++*at, "abcdefghijklmnopqrstuvwxyz_");

@@ -113,8 +113,8 @@ static int split_by(struct entry *entries, size_t count, enum kind kind, struct 
 	return status;
 }
 
-/* The problems of one rest: one line, or a line for each batch, each number of tokens and each
- * length. */
+/* Problems that differ in size alone: one line, or a line for each batch, each number of tokens and
+ * each length. */
 static int split(struct entry *entries, size_t count, bool over_batch, struct tk_sweeps *out,
         struct tk_error *err)
 {
