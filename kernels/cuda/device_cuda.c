@@ -46,3 +46,12 @@ size_t vendor_versions(int driver, int runtime, const gpu_properties *p, char *o
 	        driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10,
 	        p->sharedMemPerBlockOptin);
 }
+
+/* Of cuda_profiler_api.h, which not every installation of the toolkit has. */
+cudaError_t cudaProfilerStart(void);
+cudaError_t cudaProfilerStop(void);
+
+gpu_error vendor_profile(uint32_t on)
+{
+	return on ? cudaProfilerStart() : cudaProfilerStop();
+}

@@ -3,6 +3,7 @@
  * check when one does. */
 #include "device_vendor.h"
 #include "kfd.h"
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,4 +55,16 @@ size_t vendor_versions(int driver, int runtime, const gpu_properties *p, char *o
 	        driver / 10000000, driver / 100000 % 100, driver % 100000, runtime / 10000000,
 	        runtime / 100000 % 100, runtime % 100000, *features ? features + 1 : "",
 	        p->sharedMemPerBlock);
+}
+
+/* rocprofv3 preloads ROCTx, and with --selected-regions it records between these two calls of all
+ * threads (0). https://rocm.docs.amd.com/projects/rocprofiler-sdk/en/latest/how-to/
+ * using-rocprofiler-sdk-roctx.html */
+gpu_error vendor_profile(uint32_t on)
+{
+	const char *name = on ? "roctxProfilerResume" : "roctxProfilerPause";
+	int (*call)(uint64_t) = (int (*)(uint64_t))dlsym(RTLD_DEFAULT, name);
+	if (call)
+		call(0);
+	return GPU_SUCCESS;
 }

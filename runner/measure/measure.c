@@ -275,8 +275,13 @@ static int profile_launch(struct tk_engine *e)
 	if (!e->ops->profile)
 		return tk_engine_end_job(e, TK_OUTCOME_UNSUPPORTED,
 		        "devices of kind %s have no profiler", e->ops->kind);
-	int status =
-	        tk_engine_check_status(e, e->ops->profile(e->device, 1, &abi), "profiler", &abi);
+	int status = 0;
+	/* Not every profiler can flush the caches: they are as cold as those of a sample. */
+	for (uint32_t set = 1; !status && set < e->active_set_count; set++)
+		status = tk_engine_launch(e, set);
+	if (!status && !(status = tk_engine_synchronize(e)))
+		status = tk_engine_check_status(
+		        e, e->ops->profile(e->device, 1, &abi), "profiler", &abi);
 	if (!status)
 		status = tk_engine_launch(e, 0);
 	if (!status)

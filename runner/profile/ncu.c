@@ -7,12 +7,14 @@
 #include "base/process.h"
 #include "profile/profile.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#define LOG "ncu.csv"
 #define LOG_MAX_BYTES ((size_t)64 << 20)
 
 #define TIME "gpu__time_duration.sum"
@@ -29,7 +31,7 @@
 #define STALL_PREFIX "smsp__average_warps_issue_stalled_"
 #define STALL_SUFFIX "_per_issue_active.ratio"
 
-int tk_ncu_find(char **path, struct tk_error *err)
+static int find(char **path, struct tk_error *err)
 {
 	static const char installed[] = "/usr/local/cuda/bin/ncu";
 	if (tk_process_find_program("ncu", path))
@@ -41,17 +43,20 @@ int tk_ncu_find(char **path, struct tk_error *err)
 	        installed);
 }
 
-void tk_ncu_make_command(
-        struct tk_ncu_command *out, const char *path, const char *log_path, bool flush_caches)
+static void make_command(struct tk_profiler_command *out, const char *path, const char *folder,
+        size_t pass, bool flush_caches)
 {
+	snprintf(out->output, sizeof out->output, "%s/" LOG, folder);
 	/* The stalls differ from chip to chip: their section names them. */
-	*out = (struct tk_ncu_command){{path, "--profile-from-start", "off", "--target-processes",
+	const char *const words[] = {path, "--profile-from-start", "off", "--target-processes",
 	        "application-only", "--clock-control", "none", "--cache-control",
 	        flush_caches ? "all" : "none", "--section", "WarpStateStats", "--metrics",
 	        TIME "," DRAM_READ "," DRAM_WRITE "," L2 "," L1 "," L2_HITS "," TENSOR "," OCCUPANCY
 	             "," OCCUPANCY_LIMIT "," REGISTERS "," SHARED,
 	        "--csv", "--page", "raw", "--print-units", "base", "--force-overwrite",
-	        "--log-file", log_path, NULL}};
+	        "--log-file", out->output, NULL};
+	static_assert(sizeof words <= sizeof out->words, "TK_PROFILER_WORDS_MAX is too small");
+	memcpy(out->words, words, sizeof words);
 }
 
 /* Messages between the rows begin with "==". Keeps the last error; the rows stay. */
@@ -226,3 +231,18 @@ int tk_ncu_read(const char *log_path, struct tk_profile *out, struct tk_error *e
 		tk_profile_free(out);
 	return status;
 }
+
+static int read_log(
+        const char *folder, const char *arch, struct tk_profile *out, struct tk_error *err)
+{
+	char path[PATH_MAX];
+	snprintf(path, sizeof path, "%s/" LOG, folder);
+	return tk_ncu_read(path, out, err);
+}
+
+const struct tk_profiler tk_profiler_ncu = {.name = "ncu",
+        .passes = 1,
+        .flushes_caches = true,
+        .find = find,
+        .make_command = make_command,
+        .read = read_log};

@@ -31,6 +31,7 @@ struct tk_profile_kernel {
 struct tk_profile {
 	struct tk_profile_kernel *kernels; /* in the order of their launches; owned */
 	size_t count;
+	char missing[512]; /* counters that could not be recorded, separated by ", "; "": none */
 };
 
 void tk_profile_free(struct tk_profile *p);

@@ -191,17 +191,11 @@ static int memory_used(struct tk_device *dev, uint64_t *bytes, struct tk_abi_err
 	return TK_ABI_OK;
 }
 
-#if !TK_GPU_HIP
-/* Of cuda_profiler_api.h, which not every installation of the toolkit has. */
-cudaError_t cudaProfilerStart(void);
-cudaError_t cudaProfilerStop(void);
-
 static int profile(struct tk_device *dev, uint32_t on, struct tk_abi_error *err)
 {
-	CHECK(err, on ? cudaProfilerStart() : cudaProfilerStop());
+	CHECK(err, vendor_profile(on));
 	return TK_ABI_OK;
 }
-#endif
 
 static int stream_new(struct tk_device *dev, void **stream, struct tk_abi_error *err)
 {
@@ -432,9 +426,7 @@ static const struct tk_device_ops ops = {
         .fill = fill,
         .same = compare,
         .memory_used = memory_used,
-#if !TK_GPU_HIP
         .profile = profile,
-#endif
 };
 
 const struct tk_device_ops *tk_device_entry(void)

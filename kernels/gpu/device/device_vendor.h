@@ -23,6 +23,10 @@ void vendor_describe(const gpu_properties *p, const char *bus, struct tk_device_
  * length. */
 size_t vendor_versions(int driver, int runtime, const gpu_properties *p, char *out, size_t size);
 
+/* Tells a profiler that this process runs under to record from now on (1), or to stop (0). Without
+ * a profiler nothing happens. */
+gpu_error vendor_profile(uint32_t on);
+
 /* The sensors of one device, through a library loaded at run time. NULL: there is none, and
  * telemetry is missing. All of these functions accept NULL. */
 struct sensors;

@@ -36,12 +36,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_profile = {options, parse_option, "BACKEND PROBLEM\n--list [BACKEND]",
-        "Run a backend's kernels for one problem under Nsight Compute, and show what the device's "
+        "Run a backend's kernels for one problem under the device's profiler, and show what its "
         "counters say: bytes moved by each level of the memory, the share of time in which the "
         "tensor cores work, occupancy, and what the warps wait for.\v"
         "BACKEND and PROBLEM are written as for `tracker run`. The result is verified first; then "
         "one launch is recorded. The profiler runs its kernels many times, at the clocks as they "
         "are. The result is stored in the history.\n\n"
+        "NVIDIA: Nsight Compute (`ncu`). AMD: `rocprofv3` of ROCm 7, which runs the worker eight "
+        "times; no AMD device has run it yet.\n\n"
         "The worker runs without the sandbox. The user needs the right to read the counters "
         "(https://developer.nvidia.com/ERR_NVGPUCTRPERM).\n\n"
         "Exit code: 0 done, 2 usage, 3 the kernel failed or is wrong, 4 nothing could be "
@@ -51,22 +53,33 @@ const struct argp tk_argp_profile = {options, parse_option, "BACKEND PROBLEM\n--
         "  tracker profile cudnn attention:b=4,h=16,sq=4096,d=128,dtype=bf16 --format=json\n"
         "  tracker profile --list hopper_gemm"};
 
+/* The null device, which computes nothing, takes the one that there is. */
+static const struct tk_profiler *choose_profiler(enum tk_device_kind device)
+{
+	char *path = NULL;
+	bool has_rocprofv3 =
+	        device == TK_DEVICE_NULL && tk_process_find_program("rocprofv3", &path);
+	free(path);
+	if (device == TK_DEVICE_HIP || has_rocprofv3)
+		return &tk_profiler_rocprofv3;
+	return device == TK_DEVICE_CUDA || device == TK_DEVICE_NULL ? &tk_profiler_ncu : NULL;
+}
+
 int tk_run_prepare_profile(struct tk_run_session *r, const char *kind, struct tk_error *err)
 {
 	struct tk_run_profile *p = r->profile;
-	enum tk_device_kind device = tk_device_kind_from_name(kind);
-	if (device != TK_DEVICE_CUDA && device != TK_DEVICE_NULL)
+	p->profiler = choose_profiler(tk_device_kind_from_name(kind));
+	if (!p->profiler)
 		return tk_fail(err, TK_EUNSUPPORTED,
-		        "backend %s needs a device of kind %s, and only those of kind cuda can be "
-		        "profiled",
+		        "backend %s needs a device of kind %s, and only those of kind cuda and hip "
+		        "can be profiled",
 		        r->o->backend, kind);
-	int status = tk_ncu_find(&p->program, err);
-	if (!status)
+	int status = p->program ? TK_OK : p->profiler->find(&p->program, err);
+	if (!status && !p->folder)
 		status = tk_dir_create_temp("/tmp", "tracker-profile-", &p->folder, err);
-	if (!status && !(p->log_path = tk_path_join(p->folder, "ncu.csv")))
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
-		tk_ncu_make_command(&p->ncu, p->program, p->log_path, r->mode != TK_MODE_HOT);
+		p->profiler->make_command(
+		        &p->command, p->program, p->folder, p->pass, r->mode != TK_MODE_HOT);
 	return status;
 }
 
@@ -76,7 +89,6 @@ static void free_profile(struct tk_run_profile *p)
 		tk_dir_remove(p->folder, NULL);
 	free(p->program);
 	free(p->folder);
-	free(p->log_path);
 }
 
 /* The worker records one launch; the profiler writes it down when the worker ends. */
@@ -90,6 +102,40 @@ static int record(struct tk_run_session *r, const struct tk_problem_spec *proble
 	int status = tk_worker_measure(device->worker, &q, job, err);
 	tk_worker_free(device->worker);
 	device->worker = NULL;
+	return status;
+}
+
+/* A pass that fails costs its counters only, of which the profiler's reader takes note. *r keeps
+ * the device of the first pass. */
+static int record_other_passes(struct tk_run_session *r, const struct tk_globals *g,
+        const struct tk_problem_spec *problem, struct tk_error *err)
+{
+	struct tk_run_profile *p = r->profile;
+	int status = TK_OK;
+	for (p->pass = 1; !status && p->pass < p->profiler->passes; p->pass++) {
+		struct tk_run_session other = {.o = r->o, .config = r->config, .profile = p};
+		struct tk_job_result job = {0};
+		struct tk_error why = {0};
+		status = tk_run_open_devices(&other, g, &why);
+		if (!status)
+			status = record(&other, problem, &job, &why);
+		if (status || !tk_outcome_has_timing(job.outcome))
+			snprintf(p->why, sizeof p->why, "%.500s",
+			        status ? why.message : job.message);
+		status = status == TK_ECANCELED ? tk_fail(err, status, "%s", why.message) : TK_OK;
+		tk_job_result_free(&job);
+		tk_run_close_devices(&other);
+	}
+	return status;
+}
+
+static int read_counters(
+        const struct tk_run_session *r, struct tk_profile *counters, struct tk_error *err)
+{
+	const struct tk_run_profile *p = r->profile;
+	int status = p->profiler->read(p->folder, r->devices_open[0].arch, counters, err);
+	if (status && *p->why)
+		tk_error_add_context(err, "%s", p->why);
 	return status;
 }
 
@@ -119,11 +165,15 @@ static int profile(struct tk_run_session *r, const struct tk_globals *g, struct 
 	int status = tk_run_open_devices(r, g, err);
 	if (!status)
 		status = record(r, &problem, &job, err);
+	if (status && r->profile->program)
+		tk_error_add_context(err, "under %s", r->profile->program);
 	r->failed = !status && !tk_outcome_has_timing(job.outcome);
 	if (r->failed)
 		tk_fail(err, TK_EDATA, "%s: %s", tk_outcome_name(job.outcome), job.message);
 	else if (!status)
-		status = tk_ncu_read(r->profile->log_path, &counters, err);
+		status = record_other_passes(r, g, &problem, err);
+	if (!status && !r->failed)
+		status = read_counters(r, &counters, err);
 	if (!status && !r->failed)
 		status = tk_profile_print(r, g, &problem, &job, &counters, err);
 	if (!status && !r->failed && store)

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/format.h"
+#include "base/json.h"
 #include "cli/markup.h"
 #include "cli/rate.h"
 #include "cli/table.h"
@@ -101,7 +102,9 @@ static void add_kernel(struct tk_table *t, const struct tk_profile_kernel *k)
 	set_name(t, k->name);
 	tk_table_set_time(t, "TIME", k->time_ns);
 	set_percent(t, "TENSOR", k->tensor_share);
-	if (!isnan(k->occupancy))
+	if (!isnan(k->occupancy) && isnan(k->occupancy_limit))
+		tk_table_set_cell(t, "OCCUPANCY", "%.0f %%", k->occupancy * 100);
+	else if (!isnan(k->occupancy))
 		tk_table_set_cell(t, "OCCUPANCY", "%.0f of %.0f %%", k->occupancy * 100,
 		        k->occupancy_limit * 100);
 	if (!isnan(k->registers))
@@ -152,6 +155,11 @@ static int print_memories(const struct tk_globals *g, const struct tk_profile *c
 	return status;
 }
 
+static bool are_caches_flushed(const struct tk_run_session *r)
+{
+	return r->mode != TK_MODE_HOT && r->profile->profiler->flushes_caches;
+}
+
 static int print_text(const struct tk_run_session *r, const struct tk_globals *g,
         const struct tk_problem_spec *problem, const struct tk_profile *counters,
         const struct figures *f, struct tk_error *err)
@@ -163,10 +171,17 @@ static int print_text(const struct tk_run_session *r, const struct tk_globals *g
 	        tk_format_value(f->time_ns, "ns", time));
 	if (f->flops > 0)
 		printf(", %s", tk_format_value(f->flops / f->time_ns, "gflop_per_s", rate));
-	puts(r->mode == TK_MODE_HOT ? "; caches not flushed\n"
-	                            : "; caches flushed before each run\n");
+	puts(r->mode == TK_MODE_HOT     ? "; caches not flushed\n"
+	        : are_caches_flushed(r) ? "; caches flushed before each run\n"
+	                                : "; caches cold by other inputs launched before\n");
 	int status = print_kernels(g, counters, err);
-	return status ? status : print_memories(g, counters, f, err);
+	if (!status)
+		status = print_memories(g, counters, f, err);
+	if (!status && *counters->missing)
+		printf("\nnot recorded by %s: %s (%s)\n", r->profile->profiler->name,
+		        counters->missing,
+		        *r->profile->why ? r->profile->why : "it wrote no row of them");
+	return status;
 }
 
 static json_t *encode_kernel(const struct tk_profile_kernel *k)
@@ -202,7 +217,9 @@ static json_t *encode(const struct tk_run_session *r, const struct tk_problem_sp
 	json_object_set_new(o, "device_model", json_string(r->devices_open[0].model));
 	json_object_set_new(o, "problem", json_string(problem->text));
 	json_object_set_new(o, "title", json_string(title));
-	json_object_set_new(o, "caches_flushed", json_boolean(r->mode != TK_MODE_HOT));
+	json_object_set_new(o, "caches_flushed", json_boolean(are_caches_flushed(r)));
+	json_object_set_new(o, "profiler", json_string(r->profile->profiler->name));
+	json_object_set_new(o, "not_recorded", tk_json_text(counters->missing));
 	json_object_set_new(o, "flops", tk_json_number(f->flops));
 	json_object_set_new(o, "counted_bytes", tk_json_number(f->counted_bytes));
 	json_object_set_new(o, "time_ns", tk_json_number(f->time_ns));

@@ -12,7 +12,7 @@
 #include "core/limits.h"
 #include "core/mode.h"
 #include "nightly/plan/modules.h"
-#include "profile/ncu.h"
+#include "profile/profiler.h"
 #include "worker/worker.h"
 
 struct tk_rate;
@@ -117,10 +117,13 @@ struct tk_job_request tk_run_make_request(const struct tk_run_session *r,
 
 /* The profiler that the worker of `tracker profile` runs under. */
 struct tk_run_profile {
-	char *program, *folder, *log_path; /* folder: temporary */
-	struct tk_ncu_command ncu;
+	const struct tk_profiler *profiler;
+	char *program, *folder; /* folder: temporary */
+	size_t pass;
+	char why[512]; /* the newest pass failed; "": none did */
+	struct tk_profiler_command command;
 };
-/* Finds it for devices of this kind, and makes its command. */
+/* Finds it for devices of this kind, once, and makes the command of its pass. */
 int tk_run_prepare_profile(struct tk_run_session *r, const char *kind, struct tk_error *err);
 
 /* Opens a worker with the backend on every device of --device and --devices. */

@@ -174,7 +174,7 @@ static int open_workers(struct tk_run_session *r, const struct tk_globals *g, st
 		return status;
 	if (r->profile) {
 		status = tk_run_prepare_profile(r, kind, err);
-		spec.profiler = r->profile->ncu.words;
+		spec.profiler = r->profile->command.words;
 	}
 	return status ? status : open_devices(r, &spec, err);
 }

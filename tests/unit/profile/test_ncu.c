@@ -139,7 +139,7 @@ static void test_missing_file(void **state)
 	assert_int_equal(tk_ncu_read("/nowhere/ncu.csv", &p, &err), TK_ENOTFOUND);
 }
 
-static bool has_pair(const struct tk_ncu_command *c, const char *option, const char *value)
+static bool has_pair(const struct tk_profiler_command *c, const char *option, const char *value)
 {
 	for (size_t i = 0; c->words[i]; i++)
 		if (strcmp(c->words[i], option) == 0)
@@ -150,14 +150,14 @@ static bool has_pair(const struct tk_ncu_command *c, const char *option, const c
 /* Clocks are the user's: a profiler that changes them would disturb what else is measured. */
 static void test_command(void **state)
 {
-	struct tk_ncu_command c;
-	tk_ncu_make_command(&c, "/usr/bin/ncu", "/tmp/log.csv", true);
+	struct tk_profiler_command c;
+	tk_profiler_ncu.make_command(&c, "/usr/bin/ncu", "/tmp/x", 0, true);
 	assert_string_equal(c.words[0], "/usr/bin/ncu");
 	assert_true(has_pair(&c, "--clock-control", "none"));
 	assert_true(has_pair(&c, "--profile-from-start", "off"));
 	assert_true(has_pair(&c, "--cache-control", "all"));
-	assert_true(has_pair(&c, "--log-file", "/tmp/log.csv"));
-	tk_ncu_make_command(&c, "/usr/bin/ncu", "/tmp/log.csv", false);
+	assert_true(has_pair(&c, "--log-file", "/tmp/x/ncu.csv"));
+	tk_profiler_ncu.make_command(&c, "/usr/bin/ncu", "/tmp/x", 0, false);
 	assert_true(has_pair(&c, "--cache-control", "none"));
 }
 
