@@ -219,14 +219,12 @@ static int node_of(
 	int64_t time_s = 0;
 
 	for (size_t i = 0; i < r->count; i++) {
-		if (r->columns[i].role == COMMIT)
-			rev = csv->fields[i];
 		if (r->columns[i].role != TIME)
 			continue;
 		if (!parse_time(csv->fields[i], &time_s))
 			return bad(r, csv->line, r->columns[i].heading, csv->fields[i],
 			        "a time or a number of days", err);
-		rev = rev && *rev ? rev : csv->fields[i];
+		rev = csv->fields[i];
 	}
 	for (size_t i = 0; i < r->count; i++)
 		if (r->columns[i].role == COMMIT && *csv->fields[i])
