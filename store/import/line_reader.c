@@ -22,33 +22,17 @@ static int end_line(struct tk_import_lines *l, struct tk_error *err)
 
 int tk_import_read_line(struct tk_import_lines *l, bool *more, struct tk_error *err)
 {
-	char block[65536];
+	FILE *in = l->file->in;
+	int c = EOF;
 
 	tk_buf_clear(&l->line);
 	l->line.max = TK_IMPORT_LINE_MAX;
 	l->number++;
-	while (l->line.len < TK_IMPORT_LINE_MAX && fgets(block, sizeof(block), l->file->in)) {
-		/* A NUL hides the rest of a block; it is detected because the block then does not
-		 * end in a newline. */
-		size_t n = strlen(block);
-
-		tk_buf_add(&l->line, block, n);
-		if (n && block[n - 1] == '\n') {
-			if (l->line.len)
-				l->line.data[--l->line.len] = '\0';
-			*more = true;
-			return end_line(l, err);
-		}
-		if (n < sizeof(block) - 1 && !feof(l->file->in))
-			return tk_fail(
-			        err, TK_EDATA, "%s:%zu: has a zero byte", l->file->path, l->number);
-	}
-	if (ferror(l->file->in))
+	while (!l->line.status && (c = getc_unlocked(in)) != EOF && c != '\n')
+		tk_buf_add_char(&l->line, (char)c);
+	if (ferror(in))
 		return tk_fail_errno(err, "%s", l->file->path);
-	if (l->line.len >= TK_IMPORT_LINE_MAX)
-		return tk_fail(err, TK_EDATA, "%s:%zu: is longer than %zu MiB", l->file->path,
-		        l->number, TK_IMPORT_LINE_MAX >> 20);
-	*more = l->line.len > 0;
+	*more = c != EOF || l->line.len;
 	return *more ? end_line(l, err) : 0;
 }
 
