@@ -12,6 +12,15 @@ tracker_type() { # f16: TK_F16
 	printf 'TK_%s' "$1" | tr '[:lower:]' '[:upper:]'
 }
 
+# native_target: what `native` means to kernels for Hopper and for Ampere: sm_90a, but the processor
+# of the first card where that is of Ampere or Ada.
+native_target() {
+	case ${TK_CUDA_CAPABILITIES:-} in
+	8.*) echo "sm_${TK_CUDA_CAPABILITIES%% *}" | tr -d . ;;
+	*) echo sm_90a ;;
+	esac
+}
+
 # run_instance NAME COMMAND...: runs COMMAND, which leaves NAME.o, and leaves NAME.result: "ok
 # SECONDS" or "failed SECONDS REASON".
 run_instance() {

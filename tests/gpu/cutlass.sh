@@ -1,5 +1,5 @@
 #!/bin/bash
-# Versions of CUTLASS on a Hopper card beside cuBLASLt, each result verified by the tracker.
+# Versions of CUTLASS on an NVIDIA card beside cuBLASLt, each result verified by the tracker.
 #
 # usage: tests/gpu/cutlass.sh FOLDER [TRACKER [RESULTS]]
 #        FOLDER has a folder for each version, with tk_backend_cutlass.so and instances.txt as
@@ -26,7 +26,7 @@ problems() { # KIND...
 }
 configurations() { # of the adapter
 	sed -e 's/#.*//' -e '/^ *$/d' -e 's/ .*//' \
-		"$(dirname "$0")/../../kernels/adapters/cutlass/configurations"
+		"$(dirname "$0")/../../kernels/adapters/cutlass/"configurations{,.sm80} | sort -u
 }
 
 mapfile -t all < <(kinds "$folder"/*/instances.txt)

@@ -1,6 +1,6 @@
 # A compiler that stands in for nvcc:  . fake_nvcc.sh
 # Names each compiled file in bin/compiled. It is c++ on the library's fake.cpp, which replaces
-# kernel.cu or backward.cu, without the options of nvcc alone.
+# kernel.cu, kernel_sm80.cu or backward.cu, without the options of nvcc alone.
 mkdir bin
 cat >bin/nvcc <<'NVCC'
 #!/bin/bash
@@ -13,7 +13,7 @@ while (($#)); do
 	-Xcompiler) args+=(-fPIC); shift ;;
 	-Xlinker) args+=("-Wl,$2"); shift ;;
 	-E) preprocess=1; args+=(-E) ;;
-	kernel.cu | backward.cu) kernel=1; args+=(*/fake.cpp) ;;
+	kernel.cu | kernel_sm80.cu | backward.cu) kernel=1; args+=(*/fake.cpp) ;;
 	*) args+=("$1") ;;
 	esac
 	shift
