@@ -4,13 +4,14 @@
 #include "arguments.h"
 #include "driver.h"
 #include "gpu_backend.h"
-#include "package.h"
+#include "space.h"
 
 struct tk_backend_ctx {
 	struct gpu_context gpu;
 	struct launcher_package *package;
 	char arch[32];
-	const char **configs; /* the answer of configs() */
+	const char **configs;        /* the answer of configs() */
+	struct launcher_space space; /* the answer of space() */
 };
 
 struct tk_plan {
@@ -28,6 +29,7 @@ struct tk_plan {
 static void stop(struct tk_backend_ctx *ctx)
 {
 	launcher_package_close(ctx->package);
+	launcher_space_free(&ctx->space);
 	free(ctx->configs);
 	if (launcher_driver.stop)
 		launcher_driver.stop();
@@ -60,14 +62,19 @@ static const char *backend_version(void)
 	return ""; /* each manifest names its producer */
 }
 
-/* The first manifest of the problem, with this configuration (NULL: any); NULL: none. */
+static bool has_config(const struct launcher_manifest *m, const char *config)
+{
+	return strcmp(m->config, config) == 0 || (*m->point && strcmp(m->point, config) == 0);
+}
+
+/* The first manifest of the problem, with this configuration, by its name or its parameters (NULL:
+ * any); NULL: none. */
 static const struct launcher_manifest *find_manifest(
         const struct tk_backend_ctx *ctx, const struct tk_problem *problem, const char *config)
 {
 	for (uint32_t i = 0; i < ctx->package->count; i++) {
 		const struct launcher_manifest *m = ctx->package->manifests[i];
-		if (strcmp(m->problem, problem->text) == 0 &&
-		        (!config || strcmp(m->config, config) == 0))
+		if (strcmp(m->problem, problem->text) == 0 && (!config || has_config(m, config)))
 			return m;
 	}
 	return NULL;
@@ -97,6 +104,24 @@ static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *
 			ctx->configs[n++] = ctx->package->manifests[i]->config;
 	*names = ctx->configs;
 	*count = n;
+	return TK_ABI_OK;
+}
+
+static int allows(struct tk_backend_ctx *ctx, const struct tk_problem *p, const int64_t *values)
+{
+	return launcher_space_has(ctx->package, p->text, values);
+}
+
+static int backend_space(struct tk_backend_ctx *ctx, const struct tk_problem *p,
+        const struct tk_space **out, struct tk_abi_error *err)
+{
+	int status = backend_supports(ctx, p, err);
+	if (!status)
+		status = launcher_space_make(&ctx->space, ctx->package, p->text, err);
+	if (status)
+		return status;
+	ctx->space.tk_space.allows = allows;
+	*out = &ctx->space.tk_space;
 	return TK_ABI_OK;
 }
 
@@ -272,7 +297,8 @@ const struct tk_backend *tk_backend_entry(void)
 	        .plan = backend_plan,
 	        .bind = backend_bind,
 	        .launch = backend_launch,
-	        .unplan = backend_unplan};
+	        .unplan = backend_unplan,
+	        .space = backend_space};
 	backend.name = launcher_driver.backend_name;
 	backend.device_kind = launcher_driver.device_kind;
 	return &backend;

@@ -380,6 +380,40 @@ static int read_producer(const json_t *root, struct launcher_manifest *m, struct
 	return status;
 }
 
+static bool is_parameter_name(const char *name)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+	return *name >= 'a' && *name <= 'z' && strlen(name) < LAUNCHER_PARAMETER_NAME_SIZE &&
+	       name[strspn(name, allowed)] == '\0';
+}
+
+static int read_parameters(
+        const json_t *root, struct launcher_manifest *m, struct tk_abi_error *err)
+{
+	json_t *object = json_object_get(root, "parameters"), *value;
+	const char *name;
+	if (!object)
+		return TK_ABI_OK;
+	if (!json_object_size(object) || json_object_size(object) > TK_SPACE_PARAMETERS_MAX)
+		return fail(err, TK_ABI_INVALID,
+		        "\"parameters\" is not an object with 1 to %d members",
+		        TK_SPACE_PARAMETERS_MAX);
+	json_object_foreach (object, name, value) {
+		struct launcher_parameter *p = &m->parameters[m->parameter_count++];
+		if (!is_parameter_name(name))
+			return fail(err, TK_ABI_INVALID,
+			        "the name \"%.60s\" in \"parameters\" is not 1 to %d of a-z, 0-9 "
+			        "and _, a letter first",
+			        name, LAUNCHER_PARAMETER_NAME_SIZE - 1);
+		if (!json_is_integer(value))
+			return fail(err, TK_ABI_INVALID,
+			        "the parameter \"%s\" is not a whole number", name);
+		snprintf(p->name, sizeof p->name, "%s", name);
+		p->value = json_integer_value(value);
+	}
+	return TK_ABI_OK;
+}
+
 static int read_root(const json_t *root, struct launcher_manifest *m, struct tk_abi_error *err)
 {
 	uint64_t format = 0;
@@ -397,6 +431,8 @@ static int read_root(const json_t *root, struct launcher_manifest *m, struct tk_
 		status = read_text(root, "problem", m->problem, sizeof m->problem, err);
 	if (!status)
 		status = read_text(root, "configuration", m->config, sizeof m->config, err);
+	if (!status)
+		status = read_parameters(root, m, err);
 	if (!status)
 		status = read_flag(root, "deterministic", true, &m->deterministic, err);
 	if (status)

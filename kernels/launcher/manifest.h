@@ -12,6 +12,7 @@
 #define LAUNCHER_ARGS_MAX 64
 #define LAUNCHER_SCRATCHES_MAX 16
 #define LAUNCHER_SCRATCH_BYTES_MAX ((uint64_t)1 << 36)
+#define LAUNCHER_PARAMETER_NAME_SIZE 32
 #define LAUNCHER_TENSOR_MAP_BYTES 128 /* a CUtensorMap, passed by value */
 
 /* What TMA needs to know of a tensor; index 0 is the fastest. */
@@ -59,11 +60,20 @@ struct launcher_launch {
 	uint32_t arg_count;
 };
 
+/* What configurations of a problem differ in. */
+struct launcher_parameter {
+	char name[LAUNCHER_PARAMETER_NAME_SIZE]; /* "block_m" */
+	int64_t value;
+};
+
 struct launcher_manifest {
 	char producer[128]; /* "triton 3.6.0" */
 	char target[32];    /* "sm_90a", "gfx942" */
 	char problem[512];  /* in canonical form */
 	char config[128];   /* name of the configuration */
+	struct launcher_parameter parameters[TK_SPACE_PARAMETERS_MAX];
+	uint32_t parameter_count; /* 0: the configuration has only a name */
+	char point[128];          /* "block_m=128,num_warps=8", set by the package; "": none */
 	char error[448];    /* why the compiler has no code for this problem; "": it has */
 	char code_file[128], sha256[65];
 	bool deterministic;

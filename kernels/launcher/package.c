@@ -71,6 +71,72 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 
 /* ---- the package ---- */
 
+/* Puts the parameters into the order of the first manifest of the problem. */
+static int sort_parameters(struct launcher_manifest *m, const struct launcher_manifest *first,
+        struct tk_abi_error *err)
+{
+	bool same = m->parameter_count == first->parameter_count;
+	for (uint32_t i = 0; same && i < m->parameter_count; i++) {
+		uint32_t k = i;
+		while (k < m->parameter_count &&
+		        strcmp(m->parameters[k].name, first->parameters[i].name) != 0)
+			k++;
+		same = k < m->parameter_count;
+		if (same && k > i) {
+			struct launcher_parameter found = m->parameters[k];
+			m->parameters[k] = m->parameters[i];
+			m->parameters[i] = found;
+		}
+	}
+	return same ? TK_ABI_OK
+	            : fail(err, TK_ABI_INVALID,
+	                      "its \"parameters\" have other names than those of the configuration "
+	                      "\"%.100s\" of this problem",
+	                      first->config);
+}
+
+static int format_point(struct launcher_manifest *m, struct tk_abi_error *err)
+{
+	size_t len = 0;
+	for (uint32_t i = 0; i < m->parameter_count && len < sizeof m->point; i++)
+		len += (size_t)snprintf(m->point + len, sizeof m->point - len, "%s%s=%lld",
+		        i ? "," : "", m->parameters[i].name, (long long)m->parameters[i].value);
+	return len < sizeof m->point
+	               ? TK_ABI_OK
+	               : fail(err, TK_ABI_INVALID,
+	                         "\"parameters\" has more than %zu bytes as text: %.60s...",
+	                         sizeof m->point - 1, m->point);
+}
+
+/* A manifest that was read, against those of its problem before it. */
+static int compare_manifest(const struct launcher_package *p, struct launcher_manifest *m,
+        struct tk_abi_error *err)
+{
+	const struct launcher_manifest *first = m;
+	for (uint32_t i = p->count; i-- > 0;)
+		if (strcmp(p->manifests[i]->problem, m->problem) == 0)
+			first = p->manifests[i];
+	int status = sort_parameters(m, first, err);
+	if (!status)
+		status = format_point(m, err);
+	for (uint32_t i = 0; !status && i < p->count; i++) {
+		const struct launcher_manifest *other = p->manifests[i];
+		if (strcmp(other->problem, m->problem) != 0)
+			continue;
+		if (strcmp(other->config, m->config) == 0)
+			status = fail(err, TK_ABI_INVALID,
+			        "the package has the configuration \"%.100s\" of this problem "
+			        "twice",
+			        m->config);
+		else if (*m->point && strcmp(other->point, m->point) == 0)
+			status = fail(err, TK_ABI_INVALID,
+			        "the configuration \"%.100s\" of this problem has the same "
+			        "\"parameters\"",
+			        other->config);
+	}
+	return status;
+}
+
 static int add_manifest(struct launcher_package *p, const char *name, struct tk_abi_error *err)
 {
 	struct tk_abi_error why = {.size = sizeof why};
@@ -82,17 +148,11 @@ static int add_manifest(struct launcher_package *p, const char *name, struct tk_
 	struct launcher_manifest **at = &p->manifests[p->count];
 	status = launcher_manifest_parse(text, len, at, &why);
 	free(text);
-	if (status)
-		return fail(err, status, "%.100s: %.380s", name, why.message);
-	p->count++;
-	for (uint32_t i = 0; i + 1 < p->count; i++)
-		if (strcmp(p->manifests[i]->problem, (*at)->problem) == 0 &&
-		        strcmp(p->manifests[i]->config, (*at)->config) == 0)
-			return fail(err, TK_ABI_INVALID,
-			        "%.100s: the package has the configuration \"%.100s\" of this "
-			        "problem twice",
-			        name, (*at)->config);
-	return TK_ABI_OK;
+	if (!status) {
+		status = compare_manifest(p, *at, &why);
+		p->count++; /* the package frees it in any case */
+	}
+	return status ? fail(err, status, "%.100s: %.380s", name, why.message) : TK_ABI_OK;
 }
 
 int launcher_package_open(const char *dir, struct launcher_package **out, struct tk_abi_error *err)

@@ -9,7 +9,9 @@
 
 struct launcher_package {
 	char *dir;
-	struct launcher_manifest **manifests; /* in the order of their file names */
+	/* In the order of their file names. Those of one problem have the same parameters in the
+	 * same order, with other values. */
+	struct launcher_manifest **manifests;
 	uint32_t count;
 };
 

@@ -37,9 +37,12 @@ def find_kernel(problem, kernels):
 
 def choose_calls(problem, kernels, most):
     """For `calls` of write(). `kernels`: {operation: generator of (configuration, call) for the
-    values of a problem}."""
+    values of a problem}. Tiles that a problem cuts to the same size are one configuration."""
     kernel, p = find_kernel(problem, kernels)
-    return list(itertools.islice(kernel(p), most))
+    chosen = {}
+    for configuration, call in kernel(p):
+        chosen.setdefault(configuration, call)
+    return list(itertools.islice(chosen.items(), most))
 
 
 def read_attention(p, sizes):
@@ -150,7 +153,7 @@ def submit(pool, *job):
         return failed
 
 
-def list_jobs(calls, common, most):
+def list_jobs(calls, common, most, parameters):
     """(members that are the same whether it compiles or not, file name without extension, call) of
     each manifest."""
     with open(os.environ["TK_PROBLEMS"], encoding="utf-8") as f:
@@ -163,8 +166,14 @@ def list_jobs(calls, common, most):
             continue
         digest = hashlib.sha256(problem.encode()).hexdigest()[:10]
         for i, (configuration, call) in enumerate(chosen):
+            named = parameters(call) if parameters else {}
             yield (
-                dict(common, problem=problem, configuration=configuration),
+                dict(
+                    common,
+                    problem=problem,
+                    configuration=configuration,
+                    **({"parameters": named} if named else {}),
+                ),
                 "%s-%s-%d" % (problem.partition(":")[0], digest, i),
                 call,
             )
@@ -181,16 +190,20 @@ def parse_arguments(*more):
     return parser.parse_args()
 
 
-def write(options, producer, extension, calls, compile_call):
+def write(options, producer, extension, calls, compile_call, parameters=None):
     """`calls(problem, most)` gives at most `most` (configuration, call), the best guess first, or
     raises Unsupported. `compile_call(call)`, which runs in other processes, gives the bytes of a
     code object and members of its manifest: `launches`, `compile_seconds`, and others that replace
-    the usual.
+    the usual. `parameters(call)` names what the configurations of a problem differ in, the same
+    names for all of them: {name: whole number}; {}: nothing, they have only their names.
     """
     os.makedirs(options.out, exist_ok=True)
     todo = list(
         list_jobs(
-            calls, {"format": 1, "producer": producer, "target": options.target}, options.configs
+            calls,
+            {"format": 1, "producer": producer, "target": options.target},
+            options.configs,
+            parameters,
         )
     )
     good, failures = 0, []

@@ -84,4 +84,4 @@ def compile_call(call):
 if __name__ == "__main__":
     options = package.parse_arguments()
     producer = {"name": "cutedsl", "version": importlib.metadata.version("nvidia-cutlass-dsl")}
-    package.write(options, producer, "cubin", problems.calls, compile_call)
+    package.write(options, producer, "cubin", problems.calls, compile_call, problems.parameters)

@@ -74,6 +74,28 @@ def attention(p):
             )
 
 
+def parameters(call):
+    """{name: number} of what the configurations of a problem differ in."""
+    kernel, given = call
+    if kernel == "attention":
+        keys, consumers, stages, turns = given[-4:]
+        return {
+            "block_m": 64 * consumers,
+            "block_n": keys,
+            "num_stages": stages,
+            "turns": int(turns),
+        }
+    (m, n, k), (cluster_m, cluster_n), _, stages = given[-4:]
+    return {
+        "block_m": m,
+        "block_n": n,
+        "block_k": k,
+        "cluster_m": cluster_m,
+        "cluster_n": cluster_n,
+        "num_stages": stages,
+    }
+
+
 def calls(problem, most):
     """At most `most` (configuration, (kernel, arguments)), the best guess first. Raises
     Unsupported."""

@@ -46,12 +46,25 @@ def list_calls(problem, most):
         if version_key() >= (3, 12)
         else "CPUDoubleTilingExpert"
     )
-    if problem.startswith("gemm:") and ",batch=" not in problem:
+    if has_tiles(problem):
         known += [
             ("tile-%dx%d" % tile, (problem, TILES % (*tile, pipeline)))
             for tile in ((8, 32), (8, 16))
         ]
     return known[:most]
+
+
+def has_tiles(problem):
+    return problem.startswith("gemm:") and ",batch=" not in problem
+
+
+def tile_parameters(call):
+    """{name: number} of what the configurations of a problem differ in; 0: the compiler chooses."""
+    problem, tiles = call
+    if not has_tiles(problem):
+        return {}
+    m, n = re.search(r"parallel = \[(\d+), (\d+)", tiles).groups() if tiles else (0, 0)
+    return {"tile_m": int(m), "tile_n": int(n)}
 
 
 def list_own(problem):
@@ -241,12 +254,12 @@ def main():
     producer = {"name": "iree", "version": VERSION}
     if options.target.startswith(("sm_", "gfx")):
         device = gpu.Gpu(options.target, version_key())
-        extension, calls = device.extension, lambda problem, most: list_own(problem)
+        extension, calls, named = device.extension, lambda problem, most: list_own(problem), None
         compile_call = functools.partial(compile_for_gpu, device)
     else:
-        extension, calls = "so", list_calls
+        extension, calls, named = "so", list_calls, tile_parameters
         compile_call = functools.partial(compile_for_cpu, options.cpu)
-    package.write(options, producer, extension, calls, compile_call)
+    package.write(options, producer, extension, calls, compile_call, named)
 
 
 if __name__ == "__main__":

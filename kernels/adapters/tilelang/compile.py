@@ -234,4 +234,5 @@ if __name__ == "__main__":
         "cubin",
         problems.calls,
         functools.partial(compile_call, COMPILERS[options.code], options.target),
+        problems.parameters,
     )

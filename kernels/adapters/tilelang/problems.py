@@ -86,6 +86,20 @@ def nsa(p):
         )
 
 
+# What configurations differ in: the last arguments of each kernel.
+PARAMETERS = {
+    "gemm": ("block_m", "block_n", "block_k", "num_stages", "threads", "staged"),
+    "attention": ("block_m", "block_n", "num_stages", "threads"),
+    "nsa": ("block_n", "num_stages", "threads"),
+}
+
+
+def parameters(call):
+    kernel, given = call
+    names = PARAMETERS[kernel]
+    return {name: int(value) for name, value in zip(names, given[-len(names) :])}
+
+
 def calls(problem, most):
     """At most `most` (configuration, (kernel, arguments)), the best guess first. Raises
     Unsupported."""

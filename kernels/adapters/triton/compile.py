@@ -208,12 +208,14 @@ def compile_call(target_name, call):
 def main():
     options = package.parse_arguments()
     target = Target(options.target)
+    named = getattr(problems, "parameters", None)  # not of every user's own problems.py
     package.write(
         options,
         PRODUCER,
         target.extension,
         lambda problem, most: problems.calls(problem, target, most),
         functools.partial(compile_call, options.target),
+        named and functools.partial(named, kind=target.kind),
     )
 
 

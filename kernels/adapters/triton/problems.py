@@ -373,6 +373,47 @@ def nsa(p, target):
         )
 
 
+# ---- the parameters of a configuration ----
+
+
+def gemm_parameters(call, kind):
+    special = {"split_k": call.constants.get("SPLIT", 1)}
+    if kind == "cuda":
+        special["persistent"] = int(call.kernel == "gemm_persistent")
+        special["warp_specialize"] = int(call.constants.get("SPECIALIZE", False))
+    return ("BLOCK_M", "BLOCK_N", "BLOCK_K"), special
+
+
+def attention_parameters(call, kind):
+    special = {}
+    if kind == "cuda":
+        special["tma"] = int(call.kernel == "attention_tma")
+        special["warp_specialize"] = int(call.constants.get("SPECIALIZE", False))
+    return ("BLOCK_M", "BLOCK_N"), special
+
+
+PARAMETERS = {
+    "gemm": gemm_parameters,
+    "gemm_split": gemm_parameters,
+    "gemm_persistent": gemm_parameters,
+    "attention": attention_parameters,
+    "attention_tma": attention_parameters,
+    "attention_backward": lambda call, kind: (("LONG", "SHORT"), {}),
+    "nsa": lambda call, kind: (("BLOCK_N",), {}),
+}
+
+
+def parameters(call, kind):
+    """{name: number} of what the configurations of its problem differ in, the same names for all of
+    them. waves_per_eu 0: the compiler chooses."""
+    constants, special = PARAMETERS[call.kernel](call, kind)
+    out = {name.lower(): call.constants[name] for name in constants}
+    out.update(num_warps=call.options["num_warps"], num_stages=call.options["num_stages"])
+    if kind == "hip":
+        out["waves_per_eu"] = call.options.get("waves_per_eu", 0)
+    return dict(out, **special)
+
+
 def calls(problem, target, most):
     """At most `most` (configuration, Call), the best guess first, without kernels that this release
     cannot compile. Raises Unsupported."""

@@ -233,19 +233,26 @@ static void write_code(const struct rig *r, char hex[TK_HASH_HEX_SIZE])
 	write_file(r->dir, "gemm.cubin", code, sizeof code);
 }
 
-static void write_manifest(const struct rig *r, const char *name, const char *config,
-        const char *entry, const char *hash)
+/* members: others of the manifest, each with a comma after it. */
+static void write_manifest_with(const struct rig *r, const char *name, const char *config,
+        const char *entry, const char *hash, const char *members)
 {
 	char text[2000];
 	snprintf(text, sizeof text,
-	        "{\"format\":1,\"producer\":{\"name\":\"triton\",\"version\":\"3.6.0\"},"
+	        "{%s\"format\":1,\"producer\":{\"name\":\"triton\",\"version\":\"3.6.0\"},"
 	        "\"target\":\"sm_90a\",\"problem\":\"" PROBLEM "\",\"configuration\":\"%s\","
 	        "\"code_object\":\"gemm.cubin\",\"sha256\":\"%s\",\"launches\":[{\"entry\":\"%s\","
 	        "\"grid\":[4,1,1],\"block\":[128,1,1],\"shared_bytes\":0,\"args\":[{\"tensor\":"
 	        "\"A\"},{\"tensor\":\"B\"},{\"tensor\":\"C\"},{\"value\":64,\"type\":\"i32\"},"
 	        "{\"scratch\":\"global\",\"bytes\":0},{\"scratch\":\"profile\",\"bytes\":512}]}]}",
-	        config, hash, entry);
+	        members, config, hash, entry);
 	write_file(r->dir, name, text, strlen(text));
+}
+
+static void write_manifest(const struct rig *r, const char *name, const char *config,
+        const char *entry, const char *hash)
+{
+	write_manifest_with(r, name, config, entry, hash, "");
 }
 
 static int alloc(struct tk_device *dev, size_t bytes, void **out, struct tk_abi_error *err)
@@ -356,6 +363,104 @@ static void configurations_are_listed(void **state)
 	assert_non_null(strstr(err.message, "unknown configuration \"third\""));
 }
 
+static void parameters_are_a_space(void **state)
+{
+	static const int64_t expected[] = {128, 8}, other[] = {64, 8}, none[] = {128, 4};
+	struct rig *r = *state;
+	const struct tk_backend *b = tk_backend_entry();
+	const struct tk_space *space = NULL;
+	struct tk_abi_error err;
+	struct tk_plan *p = NULL;
+	char hex[TK_HASH_HEX_SIZE];
+	write_code(r, hex);
+	write_manifest_with(r, "a.json", "first", "gemm", hex,
+	        "\"parameters\":{\"block_m\":128,\"num_warps\":8},");
+	write_manifest_with(r, "b.json", "second", "gemm", hex,
+	        "\"parameters\":{\"num_warps\":8,\"block_m\":64},");
+	write_manifest_with(r, "c.json", "third", "gemm", hex,
+	        "\"parameters\":{\"block_m\":64,\"num_warps\":4},");
+	if (open_package(r, "sm_90", &err) || b->space(r->ctx, &r->problem, &space, &err))
+		fail_msg("%s", err.message);
+	assert_int_equal(b->space(r->ctx, &r->problem, &space, &err), TK_ABI_OK); /* again */
+	assert_int_equal(space->count, 2);
+	assert_string_equal(space->parameters[0].name, "block_m");
+	assert_int_equal(space->parameters[0].count, 2);
+	assert_int_equal(space->parameters[0].values[0], 64);
+	assert_int_equal(space->parameters[0].values[1], 128);
+	assert_int_equal(space->parameters[1].values[0], 4);
+	assert_memory_equal(space->best, expected, sizeof expected);
+	assert_true(space->allows(r->ctx, &r->problem, expected));
+	assert_true(space->allows(r->ctx, &r->problem, other));
+	assert_false(space->allows(r->ctx, &r->problem, none));
+
+	/* a point is a configuration, and so is its name */
+	static const char *const configs[] = {"block_m=64,num_warps=8", "second"};
+	for (int i = 0; i < 2; i++) {
+		struct tk_plan_info info = {.size = sizeof info};
+		if (b->plan(r->ctx, &r->problem, configs[i], 2, &p, &info, &err))
+			fail_msg("%s", err.message);
+		assert_string_equal(info.algorithm, "second");
+		b->unplan(p);
+	}
+	assert_int_equal(plan(r, "block_m=128,num_warps=4", &p, &err), TK_ABI_INVALID);
+	assert_int_equal(plan(r, "num_warps=8,block_m=64", &p, &err), TK_ABI_INVALID);
+}
+
+static void a_package_without_parameters_has_no_space(void **state)
+{
+	struct rig *r = *state;
+	const struct tk_space *space = NULL;
+	struct tk_abi_error err;
+	assert_int_equal(open_package(r, "sm_90", &err), TK_ABI_OK);
+	assert_int_equal(tk_backend_entry()->space(r->ctx, &r->problem, &space, &err),
+	        TK_ABI_UNSUPPORTED);
+}
+
+static void parameters_that_do_not_fit_each_other(void **state)
+{
+	/* clang-format off */
+	static const struct { const char *parameters, *message; } cases[] = {
+		{"", "other names than those of the configuration \"first\""},
+		{"\"parameters\":{\"block_m\":64},", "other names than"},
+		{"\"parameters\":{\"block_m\":64,\"stages\":3},", "other names than"},
+		{"\"parameters\":{\"block_m\":64,\"num_warps\":8,\"z\":1},", "other names than"},
+		{"\"parameters\":{\"num_warps\":8,\"block_m\":128},",
+			"configuration \"first\" of this problem has the same \"parameters\""},
+		{"\"parameters\":{},", "not an object with 1 to 16 members"},
+		{"\"parameters\":3,", "not an object with 1 to 16 members"},
+		{"\"parameters\":{\"Block\":1},", "the name \"Block\" in"},
+		{"\"parameters\":{\"block_m\":true},", "\"block_m\" is not a whole number"},
+	};
+	/* clang-format on */
+	struct rig *r = *state;
+	char hex[TK_HASH_HEX_SIZE];
+	write_code(r, hex);
+	write_manifest_with(r, "a.json", "first", "gemm", hex,
+	        "\"parameters\":{\"block_m\":128,\"num_warps\":8},");
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct tk_abi_error err;
+		write_manifest_with(r, "b.json", "second", "gemm", hex, cases[i].parameters);
+		if (open_package(r, "sm_90", &err) != TK_ABI_INVALID ||
+		        !strstr(err.message, "b.json") || !strstr(err.message, cases[i].message))
+			fail_msg("%s: \"%s\"", cases[i].parameters, err.message);
+	}
+}
+
+static void a_point_is_a_short_text(void **state)
+{
+	struct rig *r = *state;
+	struct tk_abi_error err;
+	char hex[TK_HASH_HEX_SIZE], members[600] = "\"parameters\":{";
+	write_code(r, hex);
+	for (int i = 0; i < 6; i++)
+		snprintf(members + strlen(members), sizeof members - strlen(members),
+		        "%s\"a_parameter_with_a_name_%d\":1", i ? "," : "", i);
+	strcat(members, "},");
+	write_manifest_with(r, "a.json", "first", "gemm", hex, members);
+	assert_int_equal(open_package(r, "sm_90", &err), TK_ABI_INVALID);
+	assert_non_null(strstr(err.message, "more than 127 bytes as text: a_parameter_with_a_na"));
+}
+
 static void other_problems_and_devices_are_unsupported(void **state)
 {
 	struct rig *r = *state;
@@ -464,6 +569,10 @@ int main(void)
 	        cmocka_unit_test(arguments_are_packed),
 	        WITH_PACKAGE(a_kernel_is_launched),
 	        WITH_PACKAGE(configurations_are_listed),
+	        WITH_PACKAGE(parameters_are_a_space),
+	        WITH_PACKAGE(a_package_without_parameters_has_no_space),
+	        WITH_PACKAGE(parameters_that_do_not_fit_each_other),
+	        WITH_PACKAGE(a_point_is_a_short_text),
 	        WITH_PACKAGE(other_problems_and_devices_are_unsupported),
 	        WITH_PACKAGE(changed_code_is_refused),
 	        WITH_PACKAGE(other_parameters_are_refused),
