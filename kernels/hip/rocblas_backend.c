@@ -1,12 +1,19 @@
-/* GEMM by rocBLAS: rocblas_gemm_ex, and rocblas_gemm_strided_batched_ex for batches. The library
- * chooses the kernel by itself on every call, as it does for nearly every user; hipblaslt_backend.c
- * shows what there is to choose from. */
+/* GEMM by rocBLAS: rocblas_gemm_ex, and rocblas_gemm_strided_batched_ex for batches. By default the
+ * library chooses the kernel by itself on every call, as it does for nearly every user. Its
+ * kernels, called solutions, are a space of one parameter, their index in the library: "solution=0"
+ * is the library's choice. An index is of one version and one architecture. */
 #include "rocblas_handle.h"
+#include "tracker_space.h"
+
+#define SOLUTIONS_MAX 4000 /* of a problem: the first ones */
 
 struct tk_backend_ctx {
 	struct gpu_context gpu;
 	unsigned gfx;
 	struct rocblas rocblas;
+	int64_t *solutions; /* the values of the space */
+	struct tk_parameter parameter;
+	struct tk_space space; /* the answer of space() */
 };
 
 /* Inputs, accumulator and results of rocblas_gemm_ex (rocBLAS documentation, "rocblas_gemm_ex"). */
@@ -45,6 +52,7 @@ struct tk_plan {
 	const struct types *types;
 	uint32_t sets;
 	void *workspace;
+	rocblas_int solution; /* 0: the library chooses */
 	union scalar alpha, beta;
 	struct bound bound[];
 };
@@ -61,6 +69,7 @@ static int start(
 static void stop(struct tk_backend_ctx *ctx)
 {
 	rocblas_destroy_handle(ctx->rocblas.handle);
+	free(ctx->solutions);
 }
 
 GPU_CONTEXT_WITH(backend, start, stop)
@@ -101,6 +110,124 @@ static int backend_supports(
 	                               "return f32 or their own type");
 }
 
+/* ---- solutions ---- */
+
+static union scalar make_scalar(const struct types *types, int value)
+{
+	union scalar out = {0};
+	if (types->compute == rocblas_datatype_f64_r)
+		out.f64 = value;
+	else if (types->compute == rocblas_datatype_f16_r)
+		out.f16 = value ? 0x3c00 : 0;
+	else
+		out.f32 = (float)value;
+	return out;
+}
+
+/* The indices of the solutions, at most *count; out = NULL: only counts them. The library checks
+ * that pointers are not NULL and reads nothing. */
+static rocblas_status list_solutions(
+        struct tk_backend_ctx *ctx, const struct tk_gemm *g, rocblas_int *out, rocblas_int *count)
+{
+	const struct types *y = find_types(g);
+	union scalar alpha = make_scalar(y, 1), beta = make_scalar(y, 0);
+	rocblas_operation ta = g->ta ? rocblas_operation_transpose : rocblas_operation_none,
+	                  tb = g->tb ? rocblas_operation_transpose : rocblas_operation_none;
+	int m = (int)g->m, n = (int)g->n, k = (int)g->k, lda = g->ta ? m : k, ldb = g->tb ? k : n;
+	void *any = &ctx->space;
+	/* marked as deprecated because they may still change */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+	if (g->batch == 1)
+		return rocblas_gemm_ex_get_solutions(ctx->rocblas.handle, tb, ta, n, m, k, &alpha,
+		        any, y->type_in, ldb, any, y->type_in, lda, &beta, any, y->type_out, n, any,
+		        y->type_out, n, y->compute, rocblas_gemm_algo_solution_index,
+		        rocblas_gemm_flags_none, out, count);
+	return rocblas_gemm_strided_batched_ex_get_solutions(ctx->rocblas.handle, tb, ta, n, m, k,
+	        &alpha, any, y->type_in, ldb, (rocblas_stride)n * k, any, y->type_in, lda,
+	        (rocblas_stride)m * k, &beta, any, y->type_out, n, (rocblas_stride)m * n, any,
+	        y->type_out, n, (rocblas_stride)m * n, (int)g->batch, y->compute,
+	        rocblas_gemm_algo_solution_index, rocblas_gemm_flags_none, out, count);
+#pragma GCC diagnostic pop
+}
+
+static int compare_values(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Distinct values in ascending order, 0 for the library's choice among them. */
+static uint32_t sort_solutions(const rocblas_int *found, rocblas_int count, int64_t *out)
+{
+	uint32_t distinct = 0;
+	out[0] = 0;
+	for (rocblas_int i = 0; i < count; i++)
+		out[i + 1] = found[i];
+	qsort(out, (size_t)count + 1, sizeof *out, compare_values);
+	for (rocblas_int i = 0; i <= count; i++)
+		if (!distinct || out[distinct - 1] != out[i])
+			out[distinct++] = out[i];
+	return distinct;
+}
+
+static int make_space(struct tk_backend_ctx *ctx, const struct tk_gemm *g, struct tk_abi_error *err)
+{
+	static const int64_t best[] = {0};
+	rocblas_int found[SOLUTIONS_MAX], count = 0;
+	/* solutions depend on the math mode; the next launch sets that of its own plan */
+	rocblas_clear_plan(&ctx->rocblas);
+	int status = rocblas_set_xf32(&ctx->rocblas, g->a == TK_TF32, err);
+	if (!status)
+		status = rocblas_check(
+		        err, "list of solutions", list_solutions(ctx, g, NULL, &count));
+	count = count < SOLUTIONS_MAX ? count : SOLUTIONS_MAX;
+	if (!status && count)
+		status = rocblas_check(
+		        err, "list of solutions", list_solutions(ctx, g, found, &count));
+	if (!status && !ctx->solutions &&
+	        !(ctx->solutions = calloc(SOLUTIONS_MAX + 1, sizeof *ctx->solutions)))
+		status = fail(err, TK_ABI_NO_MEMORY, "no memory for the list of solutions");
+	if (status)
+		return status;
+	ctx->parameter = (struct tk_parameter){.name = "solution",
+	        .values = ctx->solutions,
+	        .count = sort_solutions(found, count, ctx->solutions)};
+	ctx->space = (struct tk_space){
+	        .size = sizeof ctx->space, .count = 1, .parameters = &ctx->parameter, .best = best};
+	return TK_ABI_OK;
+}
+
+static int backend_space(struct tk_backend_ctx *ctx, const struct tk_problem *p,
+        const struct tk_space **out, struct tk_abi_error *err)
+{
+	int status = backend_supports(ctx, p, err);
+	if (!status)
+		status = make_space(ctx, p->gemm, err);
+	if (!status)
+		*out = &ctx->space;
+	return status;
+}
+
+static int choose(struct tk_backend_ctx *ctx, const struct tk_gemm *g, const char *config,
+        rocblas_int *out, struct tk_abi_error *err)
+{
+	int64_t value = 0;
+	*out = 0;
+	if (!config || !*config || strcmp(config, "default") == 0)
+		return TK_ABI_OK;
+	int status = make_space(ctx, g, err);
+	if (status)
+		return status;
+	if (!tk_space_parse(&ctx->space, config, &value))
+		return fail(err, TK_ABI_INVALID,
+		        "unknown configuration \"%.100s\", expected \"solution=N\" with an index "
+		        "that this rocBLAS has for the problem; 0 is its own choice",
+		        config);
+	*out = (rocblas_int)value;
+	return TK_ABI_OK;
+}
+
 /* ---- plan, bind, launch ---- */
 
 static void backend_unplan(struct tk_plan *plan)
@@ -112,24 +239,19 @@ static void backend_unplan(struct tk_plan *plan)
 	free(plan);
 }
 
-static void set_scalars(struct tk_plan *plan)
-{
-	if (plan->types->compute == rocblas_datatype_f64_r)
-		plan->alpha.f64 = 1;
-	else if (plan->types->compute == rocblas_datatype_f16_r)
-		plan->alpha.f16 = 0x3c00; /* 1 */
-	else
-		plan->alpha.f32 = 1;
-}
-
-static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
+static int fill_plan(struct tk_plan *plan, const char *config, struct tk_plan_info *info,
+        struct tk_abi_error *err)
 {
 	size_t bytes = plan->ctx->rocblas.workspace_bytes;
-	int status = workspace_new(&plan->ctx->gpu, bytes, &plan->workspace, err);
+	int status = choose(plan->ctx, plan->problem->gemm, config, &plan->solution, err);
+	if (!status)
+		status = workspace_new(&plan->ctx->gpu, bytes, &plan->workspace, err);
 	if (status)
 		return status;
 	plan->types = find_types(plan->problem->gemm);
-	set_scalars(plan);
+	plan->alpha = make_scalar(plan->types, 1);
+	if (plan->solution)
+		snprintf(info->algorithm, sizeof info->algorithm, "solution %d", plan->solution);
 	snprintf(info->kernel, sizeof info->kernel, "%s",
 	        plan->problem->gemm->batch > 1 ? "rocblas_gemm_strided_batched_ex"
 	                                       : "rocblas_gemm_ex");
@@ -139,7 +261,24 @@ static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_
 	return TK_ABI_OK;
 }
 
-GPU_PLAN(backend, fill_plan)
+static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
+        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+{
+	int status = backend_supports(ctx, p, err);
+	if (status)
+		return status;
+	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->bound[0], err);
+	if (!plan)
+		return TK_ABI_NO_MEMORY;
+	plan->ctx = ctx;
+	plan->problem = p;
+	plan->sets = sets;
+	if ((status = fill_plan(plan, config, info, err)))
+		backend_unplan(plan);
+	else
+		*out = plan;
+	return status;
+}
 
 static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
         uint32_t count, struct tk_abi_error *err)
@@ -157,6 +296,8 @@ static int backend_launch(
 	rocblas_operation ta = g->ta ? rocblas_operation_transpose : rocblas_operation_none,
 	                  tb = g->tb ? rocblas_operation_transpose : rocblas_operation_none;
 	int m = (int)g->m, n = (int)g->n, k = (int)g->k, lda = g->ta ? m : k, ldb = g->tb ? k : n;
+	rocblas_gemm_algo algo =
+	        plan->solution ? rocblas_gemm_algo_solution_index : rocblas_gemm_algo_standard;
 	int status = rocblas_set_plan(r, plan, plan->workspace, g->a == TK_TF32, stream, err);
 	if (status)
 		return status;
@@ -164,16 +305,16 @@ static int backend_launch(
 		return rocblas_check(err, "rocblas_gemm_ex",
 		        rocblas_gemm_ex(r->handle, tb, ta, n, m, k, &plan->alpha, t[TK_T_B],
 		                y->type_in, ldb, t[TK_T_A], y->type_in, lda, &plan->beta, t[TK_T_C],
-		                y->type_out, n, t[TK_T_C], y->type_out, n, y->compute,
-		                rocblas_gemm_algo_standard, 0, rocblas_gemm_flags_none));
+		                y->type_out, n, t[TK_T_C], y->type_out, n, y->compute, algo,
+		                plan->solution, rocblas_gemm_flags_none));
 	return rocblas_check(err, "rocblas_gemm_strided_batched_ex",
 	        rocblas_gemm_strided_batched_ex(r->handle, tb, ta, n, m, k, &plan->alpha, t[TK_T_B],
 	                y->type_in, ldb, (rocblas_stride)n * k, t[TK_T_A], y->type_in, lda,
 	                (rocblas_stride)m * k, &plan->beta, t[TK_T_C], y->type_out, n,
 	                (rocblas_stride)m * n, t[TK_T_C], y->type_out, n, (rocblas_stride)m * n,
-	                (int)g->batch, y->compute, rocblas_gemm_algo_standard, 0,
-	                rocblas_gemm_flags_none));
+	                (int)g->batch, y->compute, algo, plan->solution, rocblas_gemm_flags_none));
 }
 
 GPU_BACKEND(backend, "rocblas", "hip", rocblas_version_text,
-        "GEMM by rocBLAS, which chooses the kernel itself", TK_OPERATION_GEMM, .configs = NULL)
+        "GEMM by rocBLAS, its choice of a kernel or any of its solutions", TK_OPERATION_GEMM,
+        .space = backend_space)

@@ -7,6 +7,7 @@
 #ifndef TK_ROCBLAS_HANDLE_H
 #define TK_ROCBLAS_HANDLE_H
 #include "hip_backend.h"
+#define ROCBLAS_BETA_FEATURES_API /* lists of solutions */
 #include <rocblas/rocblas.h>
 
 struct rocblas {
@@ -55,7 +56,15 @@ static inline int rocblas_open(
 	return status;
 }
 
-/* Before a plan's calls. xf32: allow fewer bits for f32 operands; only on request. */
+/* xf32: allow fewer bits for f32 operands; only on request. */
+static inline int rocblas_set_xf32(struct rocblas *r, int xf32, struct tk_abi_error *err)
+{
+	return rocblas_check(err, "rocblas_set_math_mode",
+	        rocblas_set_math_mode(
+	                r->handle, xf32 ? rocblas_xf32_xdl_math_op : rocblas_default_math));
+}
+
+/* Before a plan's calls. */
 static inline int rocblas_set_plan(struct rocblas *r, const void *plan, void *workspace, int xf32,
         void *stream, struct tk_abi_error *err)
 {
@@ -67,15 +76,13 @@ static inline int rocblas_set_plan(struct rocblas *r, const void *plan, void *wo
 		status = rocblas_check(err, "rocblas_set_workspace",
 		        rocblas_set_workspace(r->handle, workspace, r->workspace_bytes));
 	if (status == TK_ABI_OK)
-		status = rocblas_check(err, "rocblas_set_math_mode",
-		        rocblas_set_math_mode(
-		                r->handle, xf32 ? rocblas_xf32_xdl_math_op : rocblas_default_math));
+		status = rocblas_set_xf32(r, xf32, err);
 	r->current = status ? NULL : plan;
 	r->stream = stream;
 	return status;
 }
 
-/* When a plan is freed: a new one may get its address. */
+/* When a plan is freed (a new one may get its address), or the math mode was changed. */
 static inline void rocblas_clear_plan(struct rocblas *r)
 {
 	r->current = NULL;
