@@ -8,6 +8,7 @@
 #include "base/sandbox.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "cli/markup.h"
 #include "config/config.h"
 #include "store/store.h"
 
@@ -115,11 +116,7 @@ int tk_command_fail(const char *command, const struct tk_error *err)
 
 int tk_command_print_json(json_t *json, struct tk_error *err)
 {
-	bool failed =
-	        !json || json_dumpf(json, stdout, JSON_INDENT(2)) || fputc('\n', stdout) == EOF;
-
-	json_decref(json);
-	return failed ? tk_fail(err, TK_EIO, "the result cannot be written as JSON") : TK_OK;
+	return tk_json_write(json, JSON_INDENT(2), stdout, err);
 }
 
 static int open_store(const char *path, int mode, struct tk_store **store, struct tk_error *err)

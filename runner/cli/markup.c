@@ -70,6 +70,18 @@ json_t *tk_json_counts(const struct tk_vocabulary *words, const size_t *counts)
 	return o;
 }
 
+int tk_json_write(json_t *json, size_t flags, FILE *out, struct tk_error *err)
+{
+	int status = TK_OK;
+
+	if (!json)
+		return tk_fail(err, TK_ENOMEM, "out of memory while writing JSON");
+	if (json_dumpf(json, out, flags) || fputc('\n', out) == EOF)
+		status = tk_fail_errno(err, "cannot write the JSON document");
+	json_decref(json);
+	return status;
+}
+
 int tk_markup_write(const struct tk_buf *b, FILE *out, struct tk_error *err)
 {
 	int status = tk_buf_status(b, err);
@@ -116,7 +128,11 @@ const char *tk_text_to_plain(char *s)
 			continue;
 		}
 		p += strlen(signs[i].sign);
-		to = stpcpy(to, signs[i].instead);
+		/* No NUL: after a sign of two bytes it would end the text. */
+		const size_t len = strlen(signs[i].instead);
+
+		memcpy(to, signs[i].instead, len);
+		to += len;
 	}
 	if (MB_CUR_MAX == 1)
 		*to = '\0';

@@ -65,9 +65,7 @@ int tk_ab_write_json(
 	        r->budget_s > 0 ? tk_json_number(r->budget_s) : json_null(), "budget_spent",
 	        r->budget_spent, "counts", tk_json_counts(&tk_ab_verdict_words, r->by_verdict),
 	        "rows", rows_array(r));
-	bool failed = !o || json_dumpf(o, out, JSON_INDENT(2)) || fputc('\n', out) == EOF;
 
 	(void)g;
-	json_decref(o);
-	return failed ? tk_fail(err, TK_EIO, "the result cannot be written as JSON") : TK_OK;
+	return tk_json_write(o, JSON_INDENT(2), out, err);
 }

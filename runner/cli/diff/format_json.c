@@ -14,6 +14,7 @@
 #include "detect/rules/ab_result.h"
 
 #define SCHEMA "tracker-diff/2"
+#define ROW_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(15))
 
 static json_t *interval(double value, double lo, double hi)
 {
@@ -179,18 +180,6 @@ static json_t *head_object(const struct tk_diff_view *v, size_t shown)
 	        "summary", summary_object(v), "groups", groups_array(v, shown));
 }
 
-static int dump(json_t *o, size_t flags, FILE *out, struct tk_error *err)
-{
-	int status = TK_OK;
-
-	if (!o)
-		return tk_fail(err, TK_ENOMEM, "out of memory while writing JSON");
-	if (json_dumpf(o, out, flags | JSON_REAL_PRECISION(15)) || fputc('\n', out) == EOF)
-		status = tk_fail_errno(err, "cannot write the JSON document");
-	json_decref(o);
-	return status;
-}
-
 int tk_diff_write_json(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
 {
 	json_t *rows = json_array(), *document;
@@ -204,7 +193,7 @@ int tk_diff_write_json(const struct tk_diff_view *v, FILE *out, struct tk_error 
 		document = NULL;
 	}
 	json_decref(rows);
-	return dump(document, JSON_INDENT(1), out, err);
+	return tk_json_write(document, JSON_INDENT(1) | JSON_REAL_PRECISION(15), out, err);
 }
 
 /* One line per row, then one line with the rest, which has "summary". */
@@ -214,6 +203,6 @@ int tk_diff_write_ndjson(const struct tk_diff_view *v, FILE *out, struct tk_erro
 	int status = TK_OK;
 
 	for (size_t i = 0; !status && i < shown; i++)
-		status = dump(row_object(v, v->rows[i]), JSON_COMPACT, out, err);
-	return status ? status : dump(head_object(v, shown), JSON_COMPACT, out, err);
+		status = tk_json_write(row_object(v, v->rows[i]), ROW_FLAGS, out, err);
+	return status ? status : tk_json_write(head_object(v, shown), ROW_FLAGS, out, err);
 }

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/format.h"
 #include "base/text.h"
+#include "cli/commands.h"
 #include "cli/history/show.h"
 #include "cli/history/show_kernels.h"
 #include "cli/history/show_point.h"
@@ -353,11 +354,7 @@ int tk_show_run(struct tk_store *s, const struct tk_show_options *o, const struc
 	int status = detail_load(s, l, run, &d, err);
 
 	if (!status && o->json) {
-		json_t *json = run_json(&d, o->samples);
-
-		if (!json || json_dumpf(json, stdout, JSON_INDENT(2)) || fputc('\n', stdout) == EOF)
-			status = tk_fail(err, TK_EINTERNAL, "cannot write the run as JSON");
-		json_decref(json);
+		status = tk_command_print_json(run_json(&d, o->samples), err);
 	} else if (!status) {
 		print_text(&d, o->samples);
 	}

@@ -60,8 +60,6 @@ int tk_tune_write_json(const struct tk_tune_report *r, FILE *out, struct tk_erro
 	        r->ab.budget_s > 0 ? tk_json_number(r->ab.budget_s) : json_null(), "budget_spent",
 	        r->ab.budget_spent, "counts", tk_json_counts(&tk_tune_verdict_words, r->by_verdict),
 	        "rows", rows);
-	bool failed = !o || json_dumpf(o, out, JSON_INDENT(2)) || fputc('\n', out) == EOF;
 
-	json_decref(o);
-	return failed ? tk_fail(err, TK_EIO, "the result cannot be written as JSON") : TK_OK;
+	return tk_json_write(o, JSON_INDENT(2), out, err);
 }

@@ -1,0 +1,77 @@
+/* What a function of runner/cli writes to a stream, as one text. */
+#ifndef TK_TEST_CAPTURE_H
+#define TK_TEST_CAPTURE_H
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct capture {
+	FILE *out;
+	char *text;
+	size_t size;
+};
+
+static inline FILE *capture_open(struct capture *c)
+{
+	*c = (struct capture){0};
+	c->out = open_memstream(&c->text, &c->size);
+	assert_non_null(c->out);
+	return c->out;
+}
+
+/* Valid until capture_free(). */
+static inline const char *capture_text(struct capture *c)
+{
+	fflush(c->out);
+	return c->text;
+}
+
+static inline void capture_free(struct capture *c)
+{
+	fclose(c->out);
+	free(c->text);
+}
+
+static inline void expect_contains(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("\"%s\" is not in:\n%s", part, text);
+}
+
+static inline void expect_lacks(const char *text, const char *part)
+{
+	if (strstr(text, part))
+		fail_msg("\"%s\" is in:\n%s", part, text);
+}
+
+static inline size_t count_of(const char *text, const char *part)
+{
+	size_t count = 0;
+
+	for (const char *at = text; (at = strstr(at, part)); at += strlen(part))
+		count++;
+	return count;
+}
+
+/* The text of a whole file, to be freed. */
+static inline char *read_whole_file(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	char *text = calloc(1, 1 << 16);
+
+	assert_non_null(f);
+	assert_non_null(text);
+	size_t len = fread(text, 1, (1 << 16) - 1, f);
+	text[len] = '\0';
+	fclose(f);
+	return text;
+}
+
+#endif
