@@ -74,7 +74,7 @@ window.tracker ??= {};
     setView(begin, end) {
       const whole = this.line.duration_ns;
       const size = Math.min(whole, Math.max(MIN_SPAN_NS, end - begin));
-      const first = Math.min(Math.max(0, begin), whole - size);
+      const first = Math.min(Math.max(0, (begin + end - size) / 2), whole - size);
       this.view = [first, first + size];
       this.draw();
     }
