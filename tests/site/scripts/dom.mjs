@@ -243,6 +243,11 @@ export class Element extends EventTarget {
     this.append(...nodes);
   }
 
+  replaceWith(node) {
+    this.before(node);
+    this.remove();
+  }
+
   remove() {
     this.parentNode?.removeChild(this);
   }
@@ -277,6 +282,8 @@ export class Element extends EventTarget {
   }
 
   querySelectorAll(selector) {
+    if (selector.startsWith(":scope > "))
+      return this.children.filter((node) => node.matches(selector.slice(9)));
     return [...this.descendants()].filter((node) => node.matches(selector));
   }
 
@@ -298,6 +305,10 @@ export class Element extends EventTarget {
     return this.querySelector("thead");
   }
 
+  get tFoot() {
+    return this.querySelector("tfoot");
+  }
+
   get tBodies() {
     return this.querySelectorAll("tbody");
   }
@@ -310,6 +321,14 @@ export class Element extends EventTarget {
 
   get options() {
     return this.querySelectorAll("option");
+  }
+
+  get text() {
+    return this.textContent;
+  }
+
+  get selectedOptions() {
+    return this.options.filter(({ value }) => value === this.value).slice(0, 1);
   }
 
   get selectedIndex() {
