@@ -17,8 +17,9 @@
  *  - the tracker owns inputs and outputs (allocated through the device layer), the backend its
  *    workspace.
  *
- * Matrices and tensors are dense and row-major (last index fastest), with the indices in the order
- * that `enum tk_tensor_id` gives. */
+ * Matrices and tensors are row-major (last index fastest), with the indices in the order that
+ * `enum tk_tensor_id` gives. They are dense, but for the rows of GEMM's matrices where
+ * tk_problem.row_padding is not 0. */
 #ifndef TRACKER_ABI_H
 #define TRACKER_ABI_H
 #include <stddef.h>
@@ -29,7 +30,7 @@ extern "C" {
 #endif
 
 #define TK_ABI_MAJOR 1
-#define TK_ABI_MINOR 9
+#define TK_ABI_MINOR 10
 
 #if defined(__GNUC__)
 #define TK_EXPORT __attribute__((visibility("default")))
@@ -78,7 +79,10 @@ enum tk_operation {
 	TK_OPERATION_ATTENTION_BACKWARD = 1 << 16,
 	/* From ABI 1.9 on: also on tensors that begin at any multiple of an element, at least for
 	 * some problems (tk_problem.offset_bytes). Without it they get none. */
-	TK_OPERATION_UNALIGNED = 1 << 17
+	TK_OPERATION_UNALIGNED = 1 << 17,
+	/* From ABI 1.10 on: also gemm with space between the rows of its matrices, at least for
+	 * some problems (tk_problem.row_padding). Without it they get none. */
+	TK_OPERATION_PADDED_ROWS = 1 << 18
 };
 
 /* op(A) is m x k, op(B) is k x n, C is m x n. ta = 0: A is stored m x k; ta = 1: A is stored k x m
@@ -140,7 +144,19 @@ struct tk_problem {
 	/* From ABI 1.9 on: every tensor begins so many bytes after an aligned address. Only for
 	 * backends that declare TK_OPERATION_UNALIGNED. */
 	uint32_t offset_bytes;
+	/* From ABI 1.10 on: of gemm, so many elements lie between the end of a row, as stored, and
+	 * the next row (of the next matrix of a batch, too); they are neither read nor written.
+	 * Only for backends that declare TK_OPERATION_PADDED_ROWS. */
+	int64_t row_padding;
 };
+
+/* row_padding, also of a tracker that does not have it. */
+static inline int64_t tk_problem_row_padding(const struct tk_problem *p)
+{
+	return p->size >= offsetof(struct tk_problem, row_padding) + sizeof p->row_padding
+	               ? p->row_padding
+	               : 0;
+}
 
 /* Index of a tensor in the array that bind() gets. */
 /* clang-format off */
@@ -163,7 +179,7 @@ struct tk_tensor {
 	uint32_t dtype;
 	uint32_t ndim;
 	uint32_t output; /* 1: the backend writes it */
-	int64_t dim[5];
+	int64_t dim[5];  /* as stored: the last one counts the padding of a row */
 	const char *name; /* "A", "Q", "lse" */
 	void *data;       /* on the device */
 	size_t bytes;

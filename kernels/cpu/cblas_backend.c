@@ -160,9 +160,11 @@ static void backend_close(struct tk_backend_ctx *ctx)
 	free(ctx);
 }
 
-static int supports_gemm(const struct tk_gemm *g, struct tk_abi_error *err)
+static int supports_gemm(const struct tk_problem *p, struct tk_abi_error *err)
 {
-	if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX)
+	const struct tk_gemm *g = p->gemm;
+	const int64_t most = INT_MAX - tk_problem_row_padding(p);
+	if (g->m > most || g->n > most || g->k > most)
 		return fail(err, TK_ABI_UNSUPPORTED,
 		        "a side is larger than the library's 32-bit integers");
 	if (g->a == g->b && g->a == g->c && g->acc == g->a && (g->a == TK_F32 || g->a == TK_F64))
@@ -195,7 +197,7 @@ static int backend_supports(
         struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
 	if (p->op == TK_OP_GEMM)
-		return supports_gemm(p->gemm, err);
+		return supports_gemm(p, err);
 	if (p->op == TK_OP_ATTENTION)
 		return supports_attention(p->attention, err);
 	return fail(err, TK_ABI_UNSUPPORTED, "only gemm and attention");
@@ -287,16 +289,18 @@ static uint16_t bf16_round(float x)
 }
 
 static void gemm_bf16(const struct tk_gemm *g, enum CBLAS_TRANSPOSE ta, enum CBLAS_TRANSPOSE tb,
-        int lda, int ldb, const void *a, const void *b, void *c, float *work)
+        int lda, int ldb, int ldc, const void *a, const void *b, void *c, float *work)
 {
 	float *result = g->c == TK_BF16 ? work : c;
 	cblas_sbgemm(CblasRowMajor, ta, tb, (int)g->m, (int)g->n, (int)g->k, 1, a, lda, b, ldb, 0,
-	        result, (int)g->n);
+	        result, g->c == TK_BF16 ? (int)g->n : ldc);
 	if (g->c != TK_BF16)
 		return;
-	uint16_t *to = c;
-	for (size_t i = 0; i < (size_t)g->m * (size_t)g->n; i++)
-		to[i] = bf16_round(work[i]);
+	for (size_t i = 0; i < (size_t)g->m; i++) {
+		uint16_t *to = (uint16_t *)c + i * (size_t)ldc;
+		for (size_t j = 0; j < (size_t)g->n; j++)
+			to[j] = bf16_round(work[i * (size_t)g->n + j]);
+	}
 }
 #endif
 
@@ -305,15 +309,17 @@ static size_t dtype_bytes(uint32_t dtype)
 	return dtype == TK_F64 ? 8 : dtype == TK_F32 ? 4 : 2;
 }
 
-static void run_gemm(const struct tk_gemm *g, const struct bound *t, float *work)
+static void run_gemm(const struct tk_problem *p, const struct bound *t, float *work)
 {
+	const struct tk_gemm *g = p->gemm;
+	const int pad = (int)tk_problem_row_padding(p);
 	enum CBLAS_TRANSPOSE ta = g->ta ? CblasTrans : CblasNoTrans,
 	                     tb = g->tb ? CblasTrans : CblasNoTrans;
 	int m = (int)g->m, n = (int)g->n, k = (int)g->k;
-	int lda = g->ta ? m : k, ldb = g->tb ? k : n;
-	size_t step_a = (size_t)g->m * (size_t)g->k * dtype_bytes(g->a),
-	       step_b = (size_t)g->k * (size_t)g->n * dtype_bytes(g->b);
-	size_t step_c = (size_t)g->m * (size_t)g->n * dtype_bytes(g->c);
+	int lda = (g->ta ? m : k) + pad, ldb = (g->tb ? k : n) + pad, ldc = n + pad;
+	size_t step_a = (size_t)(g->ta ? k : m) * (size_t)lda * dtype_bytes(g->a),
+	       step_b = (size_t)(g->tb ? n : k) * (size_t)ldb * dtype_bytes(g->b);
+	size_t step_c = (size_t)m * (size_t)ldc * dtype_bytes(g->c);
 	for (size_t i = 0; i < (size_t)g->batch; i++) {
 		const char *a = (const char *)t->in[TK_T_A] + i * step_a,
 		           *b = (const char *)t->in[TK_T_B] + i * step_b;
@@ -321,14 +327,14 @@ static void run_gemm(const struct tk_gemm *g, const struct bound *t, float *work
 		if (g->a == TK_F32)
 			cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, 1,
 			        (const float *)(const void *)a, lda, (const float *)(const void *)b,
-			        ldb, 0, (float *)(void *)c, n);
+			        ldb, 0, (float *)(void *)c, ldc);
 		else if (g->a == TK_F64)
 			cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1,
 			        (const double *)(const void *)a, lda,
-			        (const double *)(const void *)b, ldb, 0, (double *)(void *)c, n);
+			        (const double *)(const void *)b, ldb, 0, (double *)(void *)c, ldc);
 #ifdef TK_CBLAS_HAS_SBGEMM
 		else
-			gemm_bf16(g, ta, tb, lda, ldb, a, b, c, work);
+			gemm_bf16(g, ta, tb, lda, ldb, ldc, a, b, c, work);
 #endif
 	}
 }
@@ -410,7 +416,7 @@ static int backend_launch(
 {
 	const struct bound *t = &plan->bound[set];
 	if (plan->problem->op == TK_OP_GEMM) {
-		run_gemm(plan->problem->gemm, t, plan->work);
+		run_gemm(plan->problem, t, plan->work);
 		return TK_ABI_OK;
 	}
 	const struct tk_attention *a = plan->problem->attention;
@@ -438,7 +444,8 @@ const struct tk_backend *tk_backend_entry(void)
 	        .bind = backend_bind,
 	        .launch = backend_launch,
 	        .unplan = backend_unplan,
-	        .operations = TK_OPERATION_GEMM | TK_OPERATION_ATTENTION | TK_OPERATION_UNALIGNED,
+	        .operations = TK_OPERATION_GEMM | TK_OPERATION_ATTENTION | TK_OPERATION_UNALIGNED |
+	                      TK_OPERATION_PADDED_ROWS,
 	};
 	return &backend;
 }

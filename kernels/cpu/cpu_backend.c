@@ -166,7 +166,7 @@ static int init_work(struct tk_plan *plan, const struct tk_problem *p, const cha
 	if (config && strcmp(config, "default") == 0)
 		config = "";
 	if (p->op == TK_OP_GEMM)
-		return tk_cpu_gemm_init(&plan->gemm, p->gemm, ctx->isa, config, threads);
+		return tk_cpu_gemm_init(&plan->gemm, p, ctx->isa, config, threads);
 	if (p->op == TK_OP_ATTENTION)
 		return tk_cpu_attention_init(
 		        &plan->attention, p->attention, ctx->isa, config, threads);
@@ -287,7 +287,7 @@ const struct tk_backend *tk_backend_entry(void)
 	        .launch = backend_launch,
 	        .unplan = backend_unplan,
 	        .operations = TK_OPERATION_GEMM | TK_OPERATION_ATTENTION | TK_OPERATION_NSA |
-	                      TK_OPERATION_UNALIGNED,
+	                      TK_OPERATION_UNALIGNED | TK_OPERATION_PADDED_ROWS,
 	};
 	return &backend;
 }

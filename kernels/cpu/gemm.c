@@ -163,9 +163,11 @@ static void choose_sizes(struct tk_cpu_gemm *x, const struct blocking *b)
 	x->c_floats = g->c == TK_F32 ? 0 : (size_t)(x->mc * columns);
 }
 
-int tk_cpu_gemm_init(struct tk_cpu_gemm *x, const struct tk_gemm *g, const struct tk_cpu_isa *isa,
-        const char *blocking, uint32_t threads)
+int tk_cpu_gemm_init(struct tk_cpu_gemm *x, const struct tk_problem *p,
+        const struct tk_cpu_isa *isa, const char *blocking, uint32_t threads)
 {
+	const struct tk_gemm *g = p->gemm;
+	const int64_t pad = tk_problem_row_padding(p);
 	struct blocking b;
 	const struct tk_cpu_gemm_isa *pairs =
 	        g->a == TK_BF16 && g->b == TK_BF16 ? tk_cpu_isa_bf16(isa) : NULL;
@@ -173,6 +175,9 @@ int tk_cpu_gemm_init(struct tk_cpu_gemm *x, const struct tk_gemm *g, const struc
 		return TK_ABI_INVALID;
 	memset(x, 0, sizeof(*x));
 	x->g = g;
+	x->lda = (g->ta ? g->m : g->k) + pad;
+	x->ldb = (g->tb ? g->k : g->n) + pad;
+	x->ldc = g->n + pad;
 	x->isa = isa;
 	x->engine = pairs ? pairs : &isa->f32;
 	x->threads = useful_threads(g, threads);
@@ -225,7 +230,7 @@ static const char *element(const char *base, int64_t index, uint32_t dtype)
 static float *sums(const struct task *t, int64_t row_in_block, int64_t i, int64_t j, int64_t *ld)
 {
 	if (t->x->g->c == TK_F32) {
-		*ld = t->x->g->n;
+		*ld = t->x->ldc;
 		return (float *)(void *)t->c + i * *ld + j;
 	}
 	*ld = tk_cpu_round_up(t->column1 - t->column0, t->x->engine->nr);
@@ -289,7 +294,8 @@ static void narrow_rows(const struct task *t, int64_t i0, int64_t i1)
 	for (int64_t i = i0; i < i1; i++) {
 		int64_t ld;
 		const float *from = sums(t, i - i0, i, t->column0, &ld);
-		t->x->isa->narrow(t->c + (size_t)(i * g->n + t->column0) * tk_cpu_dtype_bytes(g->c),
+		t->x->isa->narrow(
+		        t->c + (size_t)(i * t->x->ldc + t->column0) * tk_cpu_dtype_bytes(g->c),
 		        from, t->column1 - t->column0, g->c);
 	}
 }
@@ -332,13 +338,13 @@ static void run_task(void *arg, uint32_t thread, int64_t index)
 	int64_t parts = x->row_parts * x->column_parts, matrix = index / parts,
 	        part = index % parts;
 	struct task t = {.x = x,
-	        .a = element(l->a, matrix * g->m * g->k, g->a),
-	        .b = element(l->b, matrix * g->k * g->n, g->b),
-	        .c = (char *)l->c + (size_t)(matrix * g->m * g->n) * tk_cpu_dtype_bytes(g->c),
-	        .a_row = g->ta ? 1 : g->k,
-	        .a_step = g->ta ? g->m : 1,
-	        .b_column = g->tb ? g->k : 1,
-	        .b_step = g->tb ? 1 : g->n};
+	        .a = element(l->a, matrix * (g->ta ? g->k : g->m) * x->lda, g->a),
+	        .b = element(l->b, matrix * (g->tb ? g->n : g->k) * x->ldb, g->b),
+	        .c = (char *)l->c + (size_t)(matrix * g->m * x->ldc) * tk_cpu_dtype_bytes(g->c),
+	        .a_row = g->ta ? 1 : x->lda,
+	        .a_step = g->ta ? x->lda : 1,
+	        .b_column = g->tb ? x->ldb : 1,
+	        .b_step = g->tb ? 1 : x->ldb};
 	t.pa = x->work + thread * thread_floats(x);
 	t.pb = t.pa + tk_cpu_round_up((int64_t)x->a_floats, 16);
 	t.pc = t.pb + tk_cpu_round_up((int64_t)x->b_floats, 16);

@@ -7,6 +7,7 @@
 
 struct tk_cpu_gemm {
 	const struct tk_gemm *g; /* outlives this */
+	int64_t lda, ldb, ldc;   /* elements from one row, as stored, to the next */
 	const struct tk_cpu_isa *isa;
 	const struct tk_cpu_gemm_isa
 	        *engine;    /* micro-kernel and packing: isa->f32 or the one on pairs of bf16 */
@@ -25,8 +26,8 @@ extern const char *const tk_cpu_gemm_blockings[]; /* names, best guess first, en
 extern const struct tk_space tk_cpu_gemm_space;
 
 /* TK_ABI_OK, TK_ABI_INVALID for an unknown blocking ("" = the first), or TK_ABI_NO_MEMORY. */
-int tk_cpu_gemm_init(struct tk_cpu_gemm *x, const struct tk_gemm *g, const struct tk_cpu_isa *isa,
-        const char *blocking, uint32_t threads);
+int tk_cpu_gemm_init(struct tk_cpu_gemm *x, const struct tk_problem *p,
+        const struct tk_cpu_isa *isa, const char *blocking, uint32_t threads);
 void tk_cpu_gemm_free(struct tk_cpu_gemm *x);
 size_t tk_cpu_gemm_workspace(const struct tk_cpu_gemm *x);
 void tk_cpu_gemm_run(const struct tk_cpu_gemm *x, struct tk_cpu_pool *pool, const void *a,

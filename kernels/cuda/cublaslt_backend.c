@@ -162,14 +162,15 @@ static void operation_free(struct operation *o)
 	*o = (struct operation){0};
 }
 
-/* A row-major matrix of `rows` x `columns`, as stored: column-major with the sides exchanged. */
-static cublasStatus_t layout(
-        cublasLtMatrixLayout_t *out, uint32_t dtype, int64_t rows, int64_t columns, int64_t batch)
+/* A row-major matrix of `rows` x `columns`, as stored: column-major with the sides exchanged.
+ * pad: elements between two rows. */
+static cublasStatus_t layout(cublasLtMatrixLayout_t *out, uint32_t dtype, int64_t rows,
+        int64_t columns, int64_t pad, int64_t batch)
 {
 	int32_t count = (int32_t)batch;
-	int64_t stride = rows * columns;
+	int64_t stride = rows * (columns + pad);
 	cublasStatus_t code = cublasLtMatrixLayoutCreate(
-	        out, cuda_type(dtype), (uint64_t)columns, (uint64_t)rows, columns);
+	        out, cuda_type(dtype), (uint64_t)columns, (uint64_t)rows, columns + pad);
 	if (code || batch == 1)
 		return code;
 	code = cublasLtMatrixLayoutSetAttribute(
@@ -186,8 +187,10 @@ static cublasStatus_t set(cublasLtMatmulDesc_t desc, cublasLtMatmulDescAttribute
 }
 
 static cublasStatus_t describe(
-        const struct tk_backend_ctx *ctx, const struct tk_gemm *g, struct operation *o)
+        const struct tk_backend_ctx *ctx, const struct tk_problem *p, struct operation *o)
 {
+	const struct tk_gemm *g = p->gemm;
+	const int64_t pad = tk_problem_row_padding(p);
 	cublasOperation_t ta = g->ta ? CUBLAS_OP_T : CUBLAS_OP_N,
 	                  tb = g->tb ? CUBLAS_OP_T : CUBLAS_OP_N;
 	cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
@@ -210,10 +213,11 @@ static cublasStatus_t describe(
 	                            (code = set(o->desc, CUBLASLT_MATMUL_DESC_FAST_ACCUM,
 	                                     &ctx->fast_accum, sizeof ctx->fast_accum))))
 		return code;
-	if ((code = layout(&o->a, g->b, g->tb ? g->n : g->k, g->tb ? g->k : g->n, g->batch)) ||
-	        (code = layout(&o->b, g->a, g->ta ? g->k : g->m, g->ta ? g->m : g->k, g->batch)))
+	if ((code = layout(&o->a, g->b, g->tb ? g->n : g->k, g->tb ? g->k : g->n, pad, g->batch)) ||
+	        (code = layout(
+	                 &o->b, g->a, g->ta ? g->k : g->m, g->ta ? g->m : g->k, pad, g->batch)))
 		return code;
-	return layout(&o->c, g->c, g->m, g->n, g->batch);
+	return layout(&o->c, g->c, g->m, g->n, pad, g->batch);
 }
 
 /* The library takes all addresses for aligned unless it is told otherwise. */
@@ -253,7 +257,7 @@ static int rank(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct o
 	cublasLtMatmulPreference_t wish = NULL;
 	uint64_t limit = ctx->workspace_limit;
 	*count = 0;
-	int status = check(err, "cublasLtMatmulDesc", describe(ctx, p->gemm, o));
+	int status = check(err, "cublasLtMatmulDesc", describe(ctx, p, o));
 	if (status == TK_ABI_OK)
 		status = check(err, "cublasLtMatmulPreferenceCreate",
 		        cublasLtMatmulPreferenceCreate(&wish));
@@ -455,4 +459,5 @@ static int backend_launch(
 
 GPU_BACKEND(backend, "cublaslt", "cuda", backend_version,
         "GEMM by cublasLt, every kernel of its ranking a configuration",
-        TK_OPERATION_GEMM | TK_OPERATION_UNALIGNED, .configs = backend_configs)
+        TK_OPERATION_GEMM | TK_OPERATION_UNALIGNED | TK_OPERATION_PADDED_ROWS,
+        .configs = backend_configs)

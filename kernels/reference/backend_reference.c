@@ -119,7 +119,8 @@ const struct tk_backend *tk_backend_entry(void)
 		.supports = reference_supports,
 		.plan = reference_plan, .bind = reference_bind, .launch = reference_launch,
 		.unplan = reference_unplan,
-		.operations = TK_OPERATION_UNALIGNED | TK_OPERATION_GEMM | TK_OPERATION_ATTENTION |
+		.operations = TK_OPERATION_UNALIGNED | TK_OPERATION_PADDED_ROWS |
+			      TK_OPERATION_GEMM | TK_OPERATION_ATTENTION |
 		TK_OPERATION_ATTENTION_BACKWARD | TK_OPERATION_NSA |
 			TK_OPERATION_COPY | TK_OPERATION_READ,
 	};

@@ -2,8 +2,8 @@
  * no vendor library. Verification compares with them; the module tk_backend_reference.so runs them
  * like any other backend.
  *
- * Tensors are host copies, indexed by enum tk_tensor_id, dense and row-major (tracker_abi.h).
- * Shapes are not checked. */
+ * Tensors are host copies, indexed by enum tk_tensor_id, row-major (tracker_abi.h). The last
+ * dimension of a matrix of gemm is the distance of its rows. Shapes are not checked. */
 #ifndef TK_REFERENCE_H
 #define TK_REFERENCE_H
 #include "element.h"

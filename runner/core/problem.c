@@ -9,6 +9,7 @@
 
 /* Bytes off an address that is aligned for everything, as allocations are. */
 #define OFFSET_MAX 255
+#define PAD_MAX 65536 /* elements */
 #define AT(field) offsetof(struct tk_problem_spec, field)
 /* clang-format off */
 #define SIZE_REQUIRED(name, field) \
@@ -29,6 +30,11 @@ static bool quiet_dist(const struct tk_problem_spec *p)
 static bool quiet_offset(const struct tk_problem_spec *p)
 {
 	return p->offset == 0;
+}
+
+static bool quiet_pad(const struct tk_problem_spec *p)
+{
+	return p->pad == 0;
 }
 
 static double default_scale(int64_t d)
@@ -55,6 +61,7 @@ static const struct tk_problem_key gemm_keys[] = {
 	SIZE_REQUIRED("m", gemm.m),
 	SIZE_REQUIRED("n", gemm.n),
 	OFFSET,
+	{ "pad", TK_KEY_SIZE, AT(pad), false, 0, PAD_MAX, quiet_pad },
 	PLAIN("ta", TK_KEY_TRANSPOSE, gemm.ta),
 	PLAIN("tb", TK_KEY_TRANSPOSE, gemm.tb),
 	{ NULL },

@@ -14,9 +14,10 @@
  *   fma        count dtype=f32
  *   all ops    dist=normal|uniform|trig|zeros|outliers (the values of the inputs)
  *              offset=0 (bytes that every tensor begins after an aligned address)
+ *   gemm       pad=0 (elements between the rows of A, B and C)
  *   gemm attention nsa  dist=text:NAME (A; Q, K and V follow a text: suite/text_inputs.h)
  *
- * The canonical text omits batch, dv, scale, passes, cache, dist and offset if they have their
+ * The canonical text omits batch, dv, scale, passes, cache, dist, offset and pad if they have their
  * default value. */
 #ifndef TK_CORE_PROBLEM_H
 #define TK_CORE_PROBLEM_H
@@ -55,6 +56,7 @@ struct tk_problem_spec {
 	enum tk_dist dist;
 	char dist_text[TK_TEXT_NAME_SIZE]; /* TK_DIST_TEXT: which one */
 	int64_t offset;                    /* abi.offset_bytes */
+	int64_t pad;                       /* abi.row_padding */
 	char text[TK_PROBLEM_TEXT_MAX];    /* canonical */
 };
 
@@ -68,8 +70,8 @@ int tk_problem_check_key(const char *op, const char *key, const char *value, str
 
 double tk_problem_flops(
         const struct tk_problem_spec *p); /* source of the formulas: docs/explanation/README.md */
-double tk_problem_bytes(const struct tk_problem_spec
-                *p); /* compulsory traffic: every input read once, every output written once */
+/* Compulsory traffic: every input read once, every output written once, no padding. */
+double tk_problem_bytes(const struct tk_problem_spec *p);
 /* The least work that any correct kernel does: bounds on what a time can be. */
 double tk_problem_min_flops(const struct tk_problem_spec *p);
 double tk_problem_min_bytes(const struct tk_problem_spec *p); /* each tensor counts at most once */

@@ -456,7 +456,8 @@ static void link_parts(struct tk_problem_spec *p, uint32_t op)
 	p->abi = (struct tk_problem){.size = sizeof p->abi,
 	        .op = op,
 	        .text = p->text,
-	        .offset_bytes = (uint32_t)p->offset};
+	        .offset_bytes = (uint32_t)p->offset,
+	        .row_padding = p->pad};
 	p->gemm.size = sizeof p->gemm;
 	p->attention.size = sizeof p->attention;
 	p->nsa.size = sizeof p->nsa;

@@ -103,6 +103,8 @@ void tk_problem_format_title(const struct tk_problem_spec *p, char *out, size_t 
 		tk_buf_add_printf(&b, " %s", tk_problem_dists[p->dist]);
 	if (p->offset)
 		tk_buf_add_printf(&b, " offset %lld", (long long)p->offset);
+	if (p->pad)
+		tk_buf_add_printf(&b, " pad %lld", (long long)p->pad);
 	snprintf(out, size, "%s", tk_buf_cstr(&b));
 	tk_buf_free(&b);
 }
@@ -223,7 +225,8 @@ static bool read_gemm(struct words *w, struct tk_buf *out)
 			tk_buf_add_printf(out, ",ta=%c,tb=%c", word[0], word[1]);
 		else if (add_numbers(word, "", 'x', sizes, out) != 3 &&
 		         !add_numbers(word, "x", 0, batch, out) &&
-		         !add_named(w, word, "acc", "acc", out) && !add_common(w, word, out))
+		         !add_named(w, word, "acc", "acc", out) &&
+		         !add_named(w, word, "pad", "pad", out) && !add_common(w, word, out))
 			return false;
 	return true;
 }

@@ -42,11 +42,13 @@ static void add(
 #define DIMS(...) (const int64_t[5]){ __VA_ARGS__ }
 /* clang-format on */
 
-static void gemm_tensors(struct tensor_list *l, const struct tk_gemm *g)
+static void gemm_tensors(struct tensor_list *l, const struct tk_gemm *g, int64_t pad)
 {
-	add(l, "A", false, g->a, g->ta ? DIMS(g->batch, g->k, g->m) : DIMS(g->batch, g->m, g->k));
-	add(l, "B", false, g->b, g->tb ? DIMS(g->batch, g->n, g->k) : DIMS(g->batch, g->k, g->n));
-	add(l, "C", true, g->c, DIMS(g->batch, g->m, g->n));
+	int64_t m = g->m + pad, n = g->n + pad, k = g->k + pad; /* as the length of a row */
+
+	add(l, "A", false, g->a, g->ta ? DIMS(g->batch, g->k, m) : DIMS(g->batch, g->m, k));
+	add(l, "B", false, g->b, g->tb ? DIMS(g->batch, g->n, k) : DIMS(g->batch, g->k, n));
+	add(l, "C", true, g->c, DIMS(g->batch, g->m, n));
 }
 
 static void attention_tensors(struct tensor_list *l, const struct tk_attention *a)
@@ -94,7 +96,7 @@ int tk_problem_list_tensors(const struct tk_problem_spec *p, struct tk_tensor ou
 
 	switch (p->abi.op) {
 	case TK_OP_GEMM:
-		gemm_tensors(&l, &p->gemm);
+		gemm_tensors(&l, &p->gemm, p->pad);
 		break;
 	case TK_OP_ATTENTION:
 		attention_tensors(&l, &p->attention);
@@ -226,6 +228,14 @@ double tk_problem_min_flops(const struct tk_problem_spec *p)
 	                              : tk_problem_flops(p);
 }
 
+/* Of a row: without its padding. */
+static double used_share(const struct tk_problem_spec *p, const struct tk_tensor *t)
+{
+	double row = (double)t->dim[t->ndim - 1];
+
+	return p->abi.op == TK_OP_GEMM ? (row - (double)p->pad) / row : 1;
+}
+
 /* Of the tensors that `counts`; 0: the problem is invalid. */
 static double sum_bytes(const struct tk_problem_spec *p,
         bool (*counts)(const struct tk_problem_spec *p, uint32_t tensor, bool output))
@@ -238,7 +248,7 @@ static double sum_bytes(const struct tk_problem_spec *p,
 		return 0;
 	for (uint32_t i = 0; i < count; i++)
 		if (counts(p, i, t[i].output))
-			sum += (double)t[i].bytes;
+			sum += (double)t[i].bytes * used_share(p, &t[i]);
 	return sum;
 }
 

@@ -94,6 +94,10 @@ int tk_engine_end_job(struct tk_engine *e, enum tk_outcome outcome, const char *
  * "plan". */
 int tk_engine_check_status(
         struct tk_engine *e, int status, const char *what, struct tk_abi_error *abi_err);
+/* Whether a backend declares that it takes tensors where this problem has them: 0, or the job ends
+ * as unsupported. */
+int tk_engine_check_layout(
+        struct tk_engine *e, const struct tk_backend *b, const struct tk_problem *p);
 struct tk_abi_error tk_engine_abi_error(void);
 /* The power limit is the only reason for throttling. The text is the one that tracker_abi.h
  * defines. */
@@ -131,8 +135,11 @@ void tk_engine_release_host(struct tk_engine *e);
 int tk_engine_make_sets(struct tk_engine *e);
 void tk_engine_free_sets(struct tk_engine *e);
 /* Fills the outputs of a set with NaN, so that verification finds elements that a kernel does not
- * write. */
+ * write; padding between rows with zeros, which a kernel is to leave. */
 int tk_engine_poison_outputs(struct tk_engine *e, uint32_t set);
+/* The bytes from `at` on of such an output. */
+void tk_engine_fill_unwritten(
+        const struct tk_engine *e, const struct tk_tensor *t, uint64_t at, void *out, size_t len);
 /* Waits for the launches, and lets the backend convert the outputs of a set. */
 int tk_engine_finish_outputs(struct tk_engine *e, uint32_t set);
 int tk_engine_download(struct tk_engine *e, uint32_t set, uint32_t tensor, void *to);

@@ -85,7 +85,7 @@ static int fill_tensor(struct tk_engine *e, uint32_t tensor)
 	struct tk_tensor *t = &e->host[tensor];
 	if (t->output) {
 		if (!e->ops->fill)
-			memset(t->data, 0xff, t->bytes);
+			tk_engine_fill_unwritten(e, t, 0, t->data, t->bytes);
 		return 0;
 	}
 	int status = tk_inputs_fill_from(

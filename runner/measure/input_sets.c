@@ -84,15 +84,29 @@ static int upload(struct tk_engine *e, uint32_t set, uint32_t tensor)
 	return tk_engine_check_status(e, status, "upload", &abi);
 }
 
-/* Piece by piece where the device cannot fill: the host's copy may hold verified outputs. */
-static int upload_nan(struct tk_engine *e, const struct tk_tensor *t, struct tk_abi_error *abi)
+void tk_engine_fill_unwritten(
+        const struct tk_engine *e, const struct tk_tensor *t, uint64_t at, void *out, size_t len)
 {
-	unsigned char piece[4096];
+	uint64_t element = tk_dtype_bytes(t->dtype), row = (uint64_t)t->dim[t->ndim - 1] * element,
+	         used = row - (uint64_t)e->problem->abi.row_padding * element;
+	unsigned char *bytes = out;
+	memset(bytes, 0xff, len);
+	for (size_t i = 0; e->problem->abi.row_padding && i < len; i++)
+		if ((at + i) % row >= used)
+			bytes[i] = 0;
+}
+
+/* Piece by piece where the device cannot fill: the host's copy may hold verified outputs. */
+static int upload_unwritten(
+        struct tk_engine *e, const struct tk_tensor *t, struct tk_abi_error *abi)
+{
+	unsigned char piece[16384];
 	int status = TK_ABI_OK;
-	memset(piece, 0xff, sizeof piece);
-	for (size_t at = 0; status == TK_ABI_OK && at < t->bytes; at += sizeof piece)
-		status = e->ops->upload(e->device, (char *)t->data + at, piece,
-		        min_u64(t->bytes - at, sizeof piece), abi);
+	for (size_t at = 0; status == TK_ABI_OK && at < t->bytes; at += sizeof piece) {
+		size_t len = min_u64(t->bytes - at, sizeof piece);
+		tk_engine_fill_unwritten(e, t, at, piece, len);
+		status = e->ops->upload(e->device, (char *)t->data + at, piece, len, abi);
+	}
 	return status;
 }
 
@@ -100,8 +114,9 @@ static int poison(struct tk_engine *e, uint32_t set, uint32_t tensor)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
 	struct tk_tensor *t = &e->sets[set][tensor];
-	int status = e->ops->fill ? e->ops->fill(e->device, t->data, 0xff, t->bytes, &abi)
-	                          : upload_nan(e, t, &abi);
+	int status = e->ops->fill && !e->problem->abi.row_padding
+	                     ? e->ops->fill(e->device, t->data, 0xff, t->bytes, &abi)
+	                     : upload_unwritten(e, t, &abi);
 	return tk_engine_check_status(e, status, "fill", &abi);
 }
 

@@ -134,6 +134,19 @@ static int make_stamps(struct tk_engine *e)
 	return tk_engine_check_status(e, status, "clock stamp", &abi);
 }
 
+int tk_engine_check_layout(
+        struct tk_engine *e, const struct tk_backend *b, const struct tk_problem *p)
+{
+	if (p->offset_bytes && !(b->operations & TK_OPERATION_UNALIGNED))
+		return tk_engine_end_job(e, TK_OUTCOME_UNSUPPORTED,
+		        "%s does not declare that it takes tensors at an offset of %u bytes",
+		        b->name, p->offset_bytes);
+	if (p->row_padding && !(b->operations & TK_OPERATION_PADDED_ROWS))
+		return tk_engine_end_job(e, TK_OUTCOME_UNSUPPORTED,
+		        "%s does not declare that it takes matrices with padded rows", b->name);
+	return 0;
+}
+
 static int check_support(struct tk_engine *e)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
@@ -143,12 +156,11 @@ static int check_support(struct tk_engine *e)
 		return tk_engine_end_job(e, TK_OUTCOME_UNSUPPORTED,
 		        "devices of kind %s have no memory load for mode %s", e->ops->kind,
 		        tk_mode_name(e->options->mode));
-	if (e->problem->abi.offset_bytes && !(e->backend->operations & TK_OPERATION_UNALIGNED))
-		return tk_engine_end_job(e, TK_OUTCOME_UNSUPPORTED,
-		        "%s does not declare that it takes tensors at an offset of %u bytes",
-		        e->backend->name, e->problem->abi.offset_bytes);
-	return tk_engine_check_status(
-	        e, e->backend->supports(e->ctx, &e->problem->abi, &abi), "supports", &abi);
+	int status = tk_engine_check_layout(e, e->backend, &e->problem->abi);
+	return status ? status
+	              : tk_engine_check_status(e,
+	                        e->backend->supports(e->ctx, &e->problem->abi, &abi), "supports",
+	                        &abi);
 }
 
 static int read_device_info(struct tk_engine *e)

@@ -171,7 +171,10 @@ static int plan_neighbour(struct tk_engine *e, struct neighbour *n)
 	struct tk_abi_error abi = tk_engine_abi_error();
 	struct tk_plan_info info = {.size = sizeof info};
 	uint32_t sets = e->sequence->set_count;
-	int status =
+	int status = tk_engine_check_layout(e, b, &n->kernel->problem.abi);
+	if (status)
+		return status;
+	status =
 	        b->plan(n->kernel->ctx, &n->kernel->problem.abi, NULL, sets, &n->plan, &info, &abi);
 	for (uint32_t set = 0; status == TK_ABI_OK && set < sets; set++)
 		status = b->bind(n->plan, set, n->sets[set], n->tensor_count, &abi);

@@ -92,13 +92,15 @@ static const struct tk_tensor *choose_output(struct tk_engine *e, uint32_t set)
 	return NULL;
 }
 
-/* Whole elements; a byte that is not what is there anyway. */
+/* Whole elements, of one row where rows are padded; a byte that is not what is there anyway. */
 static void choose_place(struct tk_engine *e, const struct tk_tensor *t)
 {
 	struct tk_engine_mark *m = &e->mark;
-	size_t element = tk_dtype_bytes(t->dtype), count = t->bytes / element;
+	size_t pad = (size_t)e->problem->abi.row_padding, row = (size_t)t->dim[t->ndim - 1];
+	size_t element = tk_dtype_bytes(t->dtype), all = t->bytes / element;
+	size_t count = pad ? row - pad : all, first = pad ? draw(e, all / row) * row : 0;
 	size_t most = MARK_BYTES / element, len = count < most ? count : most;
-	m->offset = draw(e, count - len + 1) * element;
+	m->offset = (first + draw(e, count - len + 1)) * element;
 	m->bytes = len * element;
 	m->value = (unsigned char)draw(e, 256);
 	if (*verified_bytes(e) == m->value)

@@ -24,6 +24,18 @@ struct view {
 	bool transposed;
 };
 
+static struct view view_of(
+        const struct tk_tensor *t, int64_t batch, int64_t rows, int64_t cols, bool transposed)
+{
+	return (struct view){t, batch * t->dim[1] * t->dim[2], t->dim[2], rows, cols, transposed};
+}
+
+static double load(struct view v, int64_t row, int64_t column)
+{
+	return tk_element_load(v.t->dtype, v.t->data,
+	        v.base + (v.transposed ? column * v.ld + row : row * v.ld + column));
+}
+
 static struct view transpose(struct view v)
 {
 	return (struct view){v.t, v.base, v.ld, v.cols, v.rows, !v.transposed};
@@ -209,11 +221,9 @@ static void check_free(struct check *k)
 static void set_views(struct check *k, int64_t batch)
 {
 	const struct tk_gemm *p = k->p;
-	struct view a = {
-	        &k->t[TK_T_A], batch * p->m * p->k, p->ta ? p->m : p->k, p->m, p->k, p->ta != 0};
-	struct view b = {
-	        &k->t[TK_T_B], batch * p->k * p->n, p->tb ? p->k : p->n, p->k, p->n, p->tb != 0};
-	struct view c = {&k->t[TK_T_C], batch * p->m * p->n, p->n, p->m, p->n, false};
+	struct view a = view_of(&k->t[TK_T_A], batch, p->m, p->k, p->ta != 0);
+	struct view b = view_of(&k->t[TK_T_B], batch, p->k, p->n, p->tb != 0);
+	struct view c = view_of(&k->t[TK_T_C], batch, p->m, p->n, false);
 	k->swapped = p->m > p->n;
 	k->a = k->swapped ? transpose(b) : a;
 	k->b = k->swapped ? transpose(a) : b;
@@ -267,17 +277,14 @@ static void compare_entry(
         struct tk_verify_state *v, const struct check *k, int64_t batch, int64_t i, int64_t j)
 {
 	const struct tk_gemm *p = k->p;
+	int64_t row = k->swapped ? j : i, column = k->swapped ? i : j; /* as the views have them */
 	double a2 = 0, b2 = 0, want = tk_reference_gemm_entry(p, k->t, batch, i, j);
 	for (int64_t l = 0; l < p->k; l++) {
-		double a = tk_element_load(p->a, k->t[TK_T_A].data,
-		        batch * p->m * p->k + (p->ta ? l * p->m + i : i * p->k + l));
-		double b = tk_element_load(p->b, k->t[TK_T_B].data,
-		        batch * p->k * p->n + (p->tb ? j * p->k + l : l * p->n + j));
+		double a = load(k->a, row, l), b = load(k->b, l, column);
 		a2 += a * a;
 		b2 += b * b;
 	}
-	double got = tk_element_load(p->c, k->t[TK_T_C].data, (batch * p->m + i) * p->n + j),
-	       size = sqrt(a2 * b2);
+	double got = load(k->c, row, column), size = sqrt(a2 * b2);
 	double tolerance = 1.01 * k->u_c * fmax(fabs(got), fabs(want)) + k->u_acc * size + k->tiny +
 	                   0x1p-48 * size;
 	tk_verify_add_error(v, fabs(got - want), tolerance, size,
@@ -306,6 +313,22 @@ static void check_batch(struct tk_verify_state *v, struct check *k, int64_t batc
 	v->out->checked += k->groups * k->c.cols + ENTRIES + 4;
 }
 
+/* The engine leaves zeros between the rows of C; a kernel writes nothing there. */
+static void check_padding(struct tk_verify_state *v, const struct tk_tensor *c, int64_t columns)
+{
+	const size_t element = tk_dtype_bytes(c->dtype), row = (size_t)c->dim[2] * element,
+	             used = (size_t)columns * element;
+	const unsigned char *data = c->data;
+	for (size_t at = 0; at < c->bytes; at += row)
+		for (size_t i = used; i < row; i++)
+			if (data[at + i]) {
+				tk_verify_add_error(v, 1, 0, 1,
+				        "the kernel wrote into the padding of row %zu of C",
+				        at / row);
+				return;
+			}
+}
+
 int tk_verify_gemm(struct tk_verify_state *v, const struct tk_gemm *p, enum tk_dist dist,
         const struct tk_tensor *t, struct tk_error *err)
 {
@@ -327,5 +350,6 @@ int tk_verify_gemm(struct tk_verify_state *v, const struct tk_gemm *p, enum tk_d
 	for (int64_t batch = 0; !status && batch < p->batch; batch++)
 		check_batch(v, &k, batch);
 	check_free(&k);
+	check_padding(v, &t[TK_T_C], p->n);
 	return status;
 }

@@ -40,6 +40,9 @@ static const struct { const char *written, *canonical, *title; } good[] = {
 		"attention:b=1,causal=0,d=64,dir=fwd,dist=text:a-00ff12ab,dtype=f16,h=1,hkv=1,"
 		"offset=4,skv=2,sq=2",
 		"attention f16 B1 H1 S2 D64 text:a-00ff12ab offset 4" },
+	{ "gemm:m=2,n=2,k=2,pad=3,offset=4",
+		"gemm:a=f32,acc=f32,b=f32,c=f32,k=2,m=2,n=2,offset=4,pad=3,ta=n,tb=n",
+		"gemm f32 2x2x2 nn offset 4 pad 3" },
 	{ "copy:bytes=64,offset=0", "copy:bytes=64,dtype=f32", "copy f32 64 B" },
 	{ "gemm:m=2,n=2,k=2,a=tf32", "gemm:a=tf32,acc=f32,b=tf32,c=f32,k=2,m=2,n=2,ta=n,tb=n",
 		"gemm tf32 2x2x2 nn" },
@@ -172,6 +175,8 @@ static const struct { const char *text, *message; } bad[] = {
 		"gemm: offset is 2, expected a multiple of the 4 bytes of an element of A" },
 	{ "attention:b=1,h=1,sq=1,d=1,offset=6",
 		"attention: offset is 6, expected a multiple of the 4 bytes of an element of lse" },
+	{ GEMM "pad=65537",
+		"gemm: pad is \"65537\", expected a whole number from 0 to 65536" },
 	{ GEMM "offset=256",
 		"gemm: offset is \"256\", expected a whole number from 0 to 255" },
 	{ GEMM "dist=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",

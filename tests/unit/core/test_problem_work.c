@@ -129,6 +129,25 @@ static void tensors_of_gemm(void **state)
 	check_tensor(&t[TK_T_C], "C", TK_BF16, true, DIMS(7, 2, 3));
 }
 
+/* Padding is in the dimensions of the tensors, and not in the bytes that a kernel moves. */
+static void tensors_with_padded_rows(void **state)
+{
+	struct tk_problem_spec p, dense;
+	struct tk_tensor t[TK_T_MAX];
+	uint32_t n;
+
+	assert_int_equal(tk_problem_parse(&p, "gemm:m=2,n=3,k=5,ta=t,batch=7,pad=4", NULL), 0);
+	assert_int_equal(tk_problem_parse(&dense, "gemm:m=2,n=3,k=5,ta=t,batch=7", NULL), 0);
+	assert_int_equal(tk_problem_list_tensors(&p, t, &n, NULL), 0);
+	check_tensor(&t[TK_T_A], "A", TK_F32, false, DIMS(7, 5, 6));
+	check_tensor(&t[TK_T_B], "B", TK_F32, false, DIMS(7, 5, 7));
+	check_tensor(&t[TK_T_C], "C", TK_F32, true, DIMS(7, 2, 7));
+	assert_int_equal(p.abi.row_padding, 4);
+	assert_true(tk_problem_bytes(&p) == tk_problem_bytes(&dense));
+	assert_true(tk_problem_min_bytes(&p) == tk_problem_min_bytes(&dense));
+	assert_true(tk_problem_flops(&p) == tk_problem_flops(&dense));
+}
+
 static void tensors_of_attention(void **state)
 {
 	struct tk_problem_spec p;
@@ -292,6 +311,7 @@ int main(void)
 	        cmocka_unit_test(flops_and_bytes),
 	        cmocka_unit_test(least_work),
 	        cmocka_unit_test(tensors_of_gemm),
+	        cmocka_unit_test(tensors_with_padded_rows),
 	        cmocka_unit_test(tensors_of_attention),
 	        cmocka_unit_test(tensors_of_the_rest),
 	};

@@ -13,11 +13,22 @@ struct result {
 	double *want;
 };
 
+static struct tk_tensor matrices_new(
+        uint32_t dtype, bool output, int64_t batch, int64_t rows, int64_t columns)
+{
+	struct tk_tensor t = tensor_new(dtype, output, batch * rows * columns);
+	t.ndim = 3;
+	memcpy(t.dim, (int64_t[]){batch, rows, columns}, 3 * sizeof(int64_t));
+	return t;
+}
+
 static struct result prepare(const struct tk_gemm *g)
 {
-	struct result r = {.t = {tensor_new(g->a, false, g->batch * g->m * g->k),
-	                           tensor_new(g->b, false, g->batch * g->k * g->n),
-	                           tensor_new(g->c, true, g->batch * g->m * g->n)}};
+	struct result r = {
+	        .t = {matrices_new(g->a, false, g->batch, g->ta ? g->k : g->m, g->ta ? g->m : g->k),
+	                matrices_new(
+	                        g->b, false, g->batch, g->tb ? g->n : g->k, g->tb ? g->k : g->n),
+	                matrices_new(g->c, true, g->batch, g->m, g->n)}};
 	tensor_random(&r.t[TK_T_A], 1);
 	tensor_random(&r.t[TK_T_B], 2);
 	r.want = malloc((size_t)(g->batch * g->m * g->n) * sizeof(double));

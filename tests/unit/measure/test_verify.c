@@ -150,6 +150,27 @@ static void swapped_rows_are_found(void **state)
 	}
 }
 
+/* Rows of C are compared where they are, and what is between them has to stay. */
+static void padded_rows(void **state)
+{
+	for (int wide = 0; wide < 2; wide++) {
+		struct host h;
+		prepare(&h, wide ? "gemm:m=20,n=30,k=16,pad=5,batch=2,ta=t"
+		                 : "gemm:m=30,n=20,k=16,pad=5,batch=2,tb=t,a=bf16");
+		const struct tk_gemm *p = &h.problem.gemm;
+		int64_t last = (2 * p->m - 1) * (p->n + 5);
+		memset(h.t[2].data, 0, h.t[2].bytes); /* as the engine does between rows */
+		tk_reference_gemm(p, h.t);
+		must_pass(&h);
+		tk_element_set(&h.t[2], last + p->n, 1);
+		must_fail(&h, "wrote into the padding of row");
+		tk_element_set(&h.t[2], last + p->n, 0);
+		tk_element_set(&h.t[2], last + p->n - 1, 100);
+		must_fail(&h, "expected");
+		host_free(&h);
+	}
+}
+
 static void too_little_precision_is_found(void **state)
 {
 	struct host h;
@@ -311,6 +332,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(right_gemms_pass), cmocka_unit_test(one_wrong_entry_is_found),
 		cmocka_unit_test(swapped_rows_are_found),
+		cmocka_unit_test(padded_rows),
 		cmocka_unit_test(too_little_precision_is_found),
 		cmocka_unit_test(a_missing_step_of_k_is_found),
 		cmocka_unit_test(unwritten_outputs_are_named),
