@@ -250,7 +250,8 @@ static void github_commits(void **state)
 	        "https://example.org/a/lib\n");
 	EXPECT_TEXT(import_places(IMPORT("github-action"),
 	                    quoted("{'repoUrl': 'plain', 'entries': {'S': [{'commit': {'id': "
-	                           "'c'}, 'date': 1000000, 'benches': [{'name': 'a', 'value': 1}]}]}}")),
+	                           "'c'}, 'date': 1000000, 'benches': [{'name': 'a', 'value': "
+	                           "1}]}]}}")),
 	        "machine box {}\ndevice unknown\nupstream plain from plain\n");
 }
 
