@@ -1,8 +1,27 @@
 /* One configuration of ThunderKittens's own GEMM in bf16 for Hopper, whose file with a benchmark is
  * included as it is. The build defines KERNEL (the symbol), SOURCE (that file), GEMM_TILES_M and
  * GEMM_TILES_N (64 x 64, of a block) and GEMM_SUPER_M (rows of blocks that run side by side). */
+#include "kernel.h"
 #include <cuda.h>
 #include <cuda_runtime.h>
+#include <new>
+
+namespace
+{
+const char *check(const struct tk_gemm *g);
+size_t workspace_bytes(const struct tk_gemm *g);
+const char *prepare(const struct tk_gemm *g, const void *a, const void *b, void *c, void *workspace,
+        void **out);
+const char *run(void *prepared, void *stream);
+void destroy(void *prepared);
+} // namespace
+
+/* Before the library's file: nvcc names this file's namespace without a name after its first
+ * symbol, and the library's are the same in all configurations. */
+extern "C" {
+extern const struct kernel KERNEL;
+const struct kernel KERNEL = {check, workspace_bytes, prepare, run, destroy};
+}
 
 /* The library calls the driver; a module that is linked with it would not load without a card. */
 #define cuTensorMapEncodeTiled encode_tensor_map
@@ -16,9 +35,6 @@ static CUresult describe_error(CUresult error, const char **text);
 #define main benchmark_of_the_library
 #include SOURCE
 #undef main
-
-#include "kernel.h"
-#include <new>
 
 static cudaError_t first_error; /* of encode_tensor_map() */
 
@@ -124,8 +140,3 @@ void destroy(void *prepared)
 }
 
 } // namespace
-
-extern "C" {
-extern const struct kernel KERNEL;
-const struct kernel KERNEL = {check, workspace_bytes, prepare, run, destroy};
-}
