@@ -2,27 +2,20 @@
  * (the library's file with the instance), TYPE, HEAD and, where the library has an instance for
  * each, CAUSAL. Parameters are set as in the library's set_params_fprop(). */
 #include SOURCE
-#include <cmath>
 
 #ifdef FA2_HAS_NAMESPACE
 using namespace FLASH_NAMESPACE;
 #endif
 
 #include "forward.h"
+#include "version_2.h"
 
 namespace
 {
 
 cudaError_t set_values(prepared_forward &f, const struct tk_attention *a)
 {
-	Flash_fwd_params &p = f.params;
-	p.h_h_k_ratio = p.h / p.h_k;
-	p.is_causal = a->causal != 0;
-	p.scale_softmax_log2 = static_cast<float>(a->scale * M_LOG2E);
-	p.scale_softmax_rp_dropout = p.scale_softmax;
-	p.window_size_left = p.is_causal ? p.seqlen_k : -1;
-	p.window_size_right = p.is_causal ? 0 : -1;
-	p.is_seqlens_k_cumulative = true;
+	set_version_2_values(f.params, a);
 	return cudaSuccess;
 }
 

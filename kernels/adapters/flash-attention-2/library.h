@@ -6,7 +6,7 @@
 
 #define BACKEND_NAME "fa2"
 #define LIBRARY_NAME "FlashAttention-2"
-#define HAS_BACKWARD 0
+#define HAS_BACKWARD 1
 
 /* Where fewer than 80 % of the places for blocks would be taken, the library may cut the keys into
  * parts (num_splits_heuristic). Returns the reason for not doing the problem, or NULL. */
