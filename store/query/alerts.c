@@ -31,30 +31,30 @@ static int resolve_rev(struct tk_store *s, const struct tk_alert_row *row, const
 	return tk_store_put_revision(s, &revision, revision_id, err);
 }
 
-static int put_alert(struct tk_store *s, struct tk_alert_row *row, struct tk_error *err)
+static int put_alert(struct tk_store *s, const struct tk_alert_row *alert, struct tk_error *err)
 {
+	struct tk_alert_row row = *alert;
 	char uid[TK_UID_SIZE];
-	int status = resolve_rev(s, row, row->good_rev, &row->good_revision_id, err);
+	int status = resolve_rev(s, &row, row.good_rev, &row.good_revision_id, err);
 
 	if (!status)
-		status = resolve_rev(s, row, row->bad_rev, &row->bad_revision_id, err);
-	if (!status && (!row->uid || !*row->uid)) {
-		status = tk_row_compute_uid(s, TK_TABLE_alert, row, uid, err);
-		row->uid = uid;
+		status = resolve_rev(s, &row, row.bad_rev, &row.bad_revision_id, err);
+	if (!status && (!row.uid || !*row.uid)) {
+		status = tk_row_compute_uid(s, TK_TABLE_alert, &row, uid, err);
+		row.uid = uid;
 	}
 	if (status)
 		return status;
-	if (!row->group_uid)
-		row->group_uid = row->uid;
-	return tk_row_put(s, TK_TABLE_alert, row, NULL, NULL, err);
+	if (!row.group_uid)
+		row.group_uid = row.uid;
+	return tk_row_put(s, TK_TABLE_alert, &row, NULL, NULL, err);
 }
 
 int tk_store_put_alert(struct tk_store *s, const struct tk_alert_row *row, struct tk_error *err)
 {
-	struct tk_alert_row copy = *row;
 	int status = tk_store_begin(s, err);
 
-	return status ? status : tk_db_end_transaction(s, put_alert(s, &copy, err), err);
+	return status ? status : tk_db_end_transaction(s, put_alert(s, row, err), err);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
