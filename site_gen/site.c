@@ -129,14 +129,14 @@ static int render_all(struct tk_site *site, struct tk_error *err)
 	const struct tk_site_options *options = site->options;
 	/* hashed first: the plan depends on them */
 	int status = tk_assets_copy(
-	        NULL, options->templates_dir, options->assets_dir, &site->packages, assets, err);
+	        NULL, options->templates_dir, options->assets_dir, &site->has_charts, assets, err);
 	if (status)
 		return status;
 	snprintf(site->version, sizeof site->version, "%.8s", assets);
 	status = plan(site, assets, digest, err);
 	if (!status)
 		status = tk_assets_copy(site->out, options->templates_dir, options->assets_dir,
-		        &site->packages, assets, err);
+		        &site->has_charts, assets, err);
 	for (size_t i = 0; !status && i < site->model.series_count; i++) {
 		tk_page_series_path(&site->model.series[i], path);
 		tk_page_register(site, path);

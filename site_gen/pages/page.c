@@ -64,8 +64,7 @@ struct tk_value *tk_page_begin(
 	tk_value_set(a, page, "address", tk_buf_cstr(&address));
 	tk_buf_free(&address);
 	tk_value_set(a, page, "version", site->version);
-	tk_value_set_flag(a, page, "charts", site->packages.charts);
-	tk_value_set_flag(a, page, "font", site->packages.font);
+	tk_value_set_flag(a, page, "charts", site->has_charts);
 	tk_value_set_flag(a, page, "feed", has_address);
 	struct tk_value *nav = tk_value_set_list(a, page, "nav");
 	for (int i = 0; i < TK_SECTION_COUNT; i++) {

@@ -43,7 +43,7 @@ struct tk_site {
 	struct tk_totals totals;
 	struct tk_code_cache codes;
 	struct tk_revision_text *revision_texts; /* by revision_rows; NULL: none yet */
-	struct tk_asset_packages packages;
+	bool has_charts;
 	char version[17]; /* of the assets, for their addresses */
 	size_t pages;
 };

@@ -1,4 +1,4 @@
-/* Copies the assets of the templates and of npm. */
+/* Copies the assets of the templates and of npm, and joins those that pages load together. */
 #include "site_gen/render/assets.h"
 
 #include <stdio.h>
@@ -13,6 +13,36 @@
 
 #define FILE_BYTES_MAX ((size_t)8 << 20)
 #define FONT_FILE "inter-latin-wght-normal.woff2" /* as in templates/assets/font.css */
+#define CHARTS_FILE "chart.umd.min.js"
+
+/* Files that pages load as one: every request costs a browser about a millisecond. */
+static const struct bundle {
+	const char *name;
+	const char *parts[12]; /* in the order in which a browser runs them */
+} bundles[] = {
+        {"style.css", {"base.css", "font.css", "cards.css", "overview.css", "tables.css",
+                              "comparison.css", "details.css", "charts.css", "small_screens.css",
+                              "print.css"}},
+        {"head.js", {"theme.js", "font.js", "keys.js"}},
+        {"core.js", {"dom.js", "format.js", "state.js", "data.js"}},
+        {CHARTS_FILE, {CHARTS_FILE}},
+        {"chart_plugins.min.js", {"hammer.min.js", "chartjs-plugin-zoom.min.js",
+                                         "chartjs-plugin-annotation.min.js"}},
+        {"charting.js", {"series_style.js", "time_axis.js", "value_axis.js"}},
+        {"series.js", {"interval_band.js", "trend_view.js", "trend_chart.js", "csv.js",
+                              "night_panel.js", "newest.js", "trend.js"}},
+};
+
+/* The first line of a script: Chromium then compiles all its functions while it loads, beside the
+ * main thread, and not one by one when they are called. Other browsers ignore it. */
+static const char compile_hint[] = "//# allFunctionsCalledOnLoad\n";
+
+struct copy {
+	struct tk_output *out; /* NULL: only hash */
+	struct tk_hash *hash;
+	const char *dirs[2];
+	bool has_charts, has_font;
+};
 
 static char *program_folder(void)
 {
@@ -45,22 +75,31 @@ static char *find_third_party(void)
 	return found;
 }
 
-static int copy_one(struct tk_output *out, const char *dir, const char *name, struct tk_hash *hash,
-        struct tk_error *err)
+static bool is_part(const char *name)
 {
-	char *from = tk_path_join(dir, name), to[300];
-	struct tk_buf text = TK_BUF_INIT;
+	for (size_t i = 0; i < sizeof bundles / sizeof *bundles; i++)
+		for (const char *const *part = bundles[i].parts; *part; part++)
+			if (!strcmp(*part, name))
+				return true;
+	return false;
+}
+
+static int put(struct copy *c, const char *name, const struct tk_buf *text, struct tk_error *err)
+{
+	char to[300];
 	snprintf(to, sizeof to, "assets/%s", name);
-	int status = from ? tk_file_read(from, FILE_BYTES_MAX, &text, err)
+	tk_hash_add_str(c->hash, name);
+	tk_hash_add(c->hash, tk_buf_cstr(text), text->len);
+	return c->out ? tk_output_put(c->out, to, text, err) : 0;
+}
+
+/* Replaces `text`. */
+static int read_file(const char *dir, const char *name, struct tk_buf *text, struct tk_error *err)
+{
+	char *path = tk_path_join(dir, name);
+	int status = path ? tk_file_read(path, FILE_BYTES_MAX, text, err)
 	                  : tk_fail(err, TK_ENOMEM, "out of memory");
-	if (!status) {
-		tk_hash_add_str(hash, name);
-		tk_hash_add(hash, tk_buf_cstr(&text), text.len);
-		if (out)
-			status = tk_output_put(out, to, &text, err);
-	}
-	tk_buf_free(&text);
-	free(from);
+	free(path);
 	return status;
 }
 
@@ -74,42 +113,87 @@ static bool is_asset(const char *name)
 	return false;
 }
 
-static int copy_folder(struct tk_output *out, const char *dir, struct tk_hash *hash,
-        struct tk_asset_packages *packages, struct tk_error *err)
+static int copy_folder(struct copy *c, const char *dir, struct tk_error *err)
 {
 	char **names = NULL;
 	size_t count = 0;
+	struct tk_buf text = TK_BUF_INIT;
 	int status = tk_dir_list(dir, &names, &count, err);
 	for (size_t i = 0; !status && i < count; i++) {
-		if (!is_asset(names[i]))
-			continue;
-		status = copy_one(out, dir, names[i], hash, err);
-		if (!strcmp(names[i], "chart.umd.min.js"))
-			packages->charts = true;
+		if (!strcmp(names[i], CHARTS_FILE))
+			c->has_charts = true;
 		else if (!strcmp(names[i], FONT_FILE))
-			packages->font = true;
+			c->has_font = true;
+		if (!is_asset(names[i]) || is_part(names[i]))
+			continue;
+		status = read_file(dir, names[i], &text, err);
+		if (!status)
+			status = put(c, names[i], &text, err);
 	}
+	tk_buf_free(&text);
 	tk_names_free(names, count);
 	return status;
 }
 
+/* The folder that has the file; NULL: none, or without the font's file it is of no use. */
+static const char *find_part(const struct copy *c, const char *name)
+{
+	if (!c->has_font && (!strcmp(name, "font.css") || !strcmp(name, "font.js")))
+		return NULL;
+	for (size_t i = 0; i < 2 && c->dirs[i]; i++) {
+		char *path = tk_path_join(c->dirs[i], name);
+		bool exists = path && tk_file_exists(path);
+		free(path);
+		if (exists)
+			return c->dirs[i];
+	}
+	return NULL;
+}
+
+static int put_bundle(struct copy *c, const struct bundle *bundle, struct tk_error *err)
+{
+	struct tk_buf all = TK_BUF_INIT, text = TK_BUF_INIT;
+	const char *dot = strrchr(bundle->name, '.');
+	bool is_script = dot && !strcmp(dot, ".js"), has_part = false;
+	int status = 0;
+	if (is_script)
+		tk_buf_add_str(&all, compile_hint);
+	for (const char *const *part = bundle->parts; !status && *part; part++) {
+		const char *dir = find_part(c, *part);
+		if (!dir)
+			continue;
+		status = read_file(dir, *part, &text, err);
+		if (is_script && has_part)
+			tk_buf_add_str(&all, ";\n"); /* minified scripts may end without one */
+		tk_buf_add(&all, tk_buf_cstr(&text), text.len);
+		tk_buf_add_char(&all, '\n');
+		has_part = true;
+	}
+	if (!status && has_part)
+		status = put(c, bundle->name, &all, err);
+	tk_buf_free(&all);
+	tk_buf_free(&text);
+	return status;
+}
+
 int tk_assets_copy(struct tk_output *out, const char *templates_dir, const char *third_party,
-        struct tk_asset_packages *packages, char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
+        bool *has_charts, char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
 {
 	char *own = tk_path_join(templates_dir, "assets"),
 	     *others =
 	             third_party ? (*third_party ? strdup(third_party) : NULL) : find_third_party();
-	struct tk_hash *hash = tk_hash_new();
-	*packages = (struct tk_asset_packages){0};
-	int status = own && hash ? copy_folder(out, own, hash, packages, err)
-	                         : tk_fail(err, TK_ENOMEM, "out of memory");
-	if (!status && others)
-		status = copy_folder(out, others, hash, packages, err);
+	struct copy c = {.out = out, .hash = tk_hash_new(), .dirs = {own, others}};
+	int status = own && c.hash ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; !status && i < 2 && c.dirs[i]; i++)
+		status = copy_folder(&c, c.dirs[i], err);
+	for (size_t i = 0; !status && i < sizeof bundles / sizeof *bundles; i++)
+		status = put_bundle(&c, &bundles[i], err);
 	if (!status) {
-		tk_hash_finish(hash, hex);
-		hash = NULL;
+		tk_hash_finish(c.hash, hex);
+		c.hash = NULL;
 	}
-	tk_hash_free(hash);
+	*has_charts = c.has_charts;
+	tk_hash_free(c.hash);
 	free(own);
 	free(others);
 	return status;

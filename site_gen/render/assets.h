@@ -9,16 +9,11 @@
 struct tk_error;
 struct tk_output;
 
-/* What the build got from npm. */
-struct tk_asset_packages {
-	bool charts; /* Chart.js */
-	bool font;
-};
-
-/* Copies both folders into assets/, or only looks at them where `out` is NULL. `third_party` NULL:
- * $TRACKER_ASSETS (empty: none), else assets/ beside the program, else ../share/tracker/assets;
- * "": none. hex: hash of all that was copied. */
+/* Copies both folders into assets/, or only looks at them where `out` is NULL. Files that pages
+ * load together become one. `third_party` NULL: $TRACKER_ASSETS (empty: none), else assets/ beside
+ * the program, else ../share/tracker/assets; "": none. has_charts: whether Chart.js was there.
+ * hex: hash of all that was copied. */
 int tk_assets_copy(struct tk_output *out, const char *templates_dir, const char *third_party,
-        struct tk_asset_packages *packages, char hex[TK_HASH_HEX_SIZE], struct tk_error *err);
+        bool *has_charts, char hex[TK_HASH_HEX_SIZE], struct tk_error *err);
 
 #endif

@@ -3,10 +3,21 @@
 "use strict";
 window.tracker ??= {};
 {
-  const read = () => new URLSearchParams(location.hash.slice(1));
+  let parsed = new URLSearchParams();
+  let parsedHash = "";
+
+  // A view asks for a key at every point that it draws.
+  function read() {
+    const { hash } = location;
+    if (hash !== parsedHash) {
+      parsed = new URLSearchParams(hash.slice(1));
+      parsedHash = hash;
+    }
+    return parsed;
+  }
 
   function set(key, value) {
-    const parameters = read();
+    const parameters = new URLSearchParams(read());
     if (value) parameters.set(key, value);
     else parameters.delete(key);
     const text = parameters.toString();

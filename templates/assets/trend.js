@@ -150,9 +150,10 @@ window.tracker ??= {};
     // Hovering over a row of the table highlights its point, and the other way round.
     linkRows() {
       this.rows.clear();
+      const indexes = new Map(this.series.points.map(({ time }, i) => [String(time), i]));
       for (const row of dom.all("table.nights tbody tr")) {
-        const i = this.series.points.findIndex(({ time }) => String(time) === row.dataset.time);
-        if (i < 0) continue;
+        const i = indexes.get(row.dataset.time);
+        if (i === undefined) continue;
         this.rows.set(i, row);
         row.onmouseenter = () => this.highlight(i);
         row.onmouseleave = () => {

@@ -141,10 +141,11 @@ window.tracker ??= {};
     // Points for Chart.js. Only the median has an interval.
     chartPoints(series, bounds) {
       const scale = this.scale(series, bounds);
-      const hasBand = this.quantity === "value";
+      const { quantity } = this;
+      const hasBand = quantity === "value";
       return series.points
         .map((point) => {
-          const y = scale(point[this.quantity]);
+          const y = scale(point[quantity]);
           const [lo, hi] = hasBand ? [scale(point.lo), scale(point.hi)] : [y, y];
           return { x: point.x, y, lo, hi, point };
         })

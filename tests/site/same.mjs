@@ -36,8 +36,9 @@ for (const f of inA)
 // The points of every series, decoded by the script that the pages use.
 function load(site) {
   const window = {},
-    context = vm.createContext({ window });
-  vm.runInContext(read(site, "assets/data.js"), context);
+    document = { documentElement: { dataset: {} }, querySelectorAll: () => [] },
+    context = vm.createContext({ window, document, addEventListener: () => {}, URLSearchParams });
+  vm.runInContext(read(site, "assets/core.js"), context);
   context.tracker = window.tracker;
   vm.runInContext(read(site, "data/manifest.js") + read(site, "data/nights.js"), context);
   const manifest = window.tracker.data.get("manifest"),
