@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
 """Ends the server, or `tracker push` itself, by kill -9 at random moments of a push.
 
-usage: pushes.py [--rounds=N] [--history=FILE] [--seed=S], with TRACKER in the environment
+usage: pushes.py [--rounds=N] [--history=FILE] [--seed=S] [--server=COMMAND [--keys=ID:SECRET]],
+with TRACKER in the environment
 
 --history: a history to start from, for instance of make_history; the larger, the longer a push.
+--server: another server of the S3 protocol that keeps its objects on disk, with {port} and {folder}
+in its command and a bucket "bucket", for instance s3rver of npm:
+  "node node_modules/s3rver/bin/s3rver.js -s -p {port} -d {folder} --configure-bucket bucket"
+  --keys=S3RVER:S3RVER
 
 After every end the server has the history of before or the new one, whole: `pull` fetches it, `db
 check` finds nothing, and it has all of its nights. Then a push that nobody ends succeeds. Exit code
 1 names the first thing that does not hold."""
 
-import argparse, os, random, shutil, signal, sqlite3, subprocess, sys, tempfile, time
+import argparse, os, random, shlex, shutil, signal, socket, sqlite3, subprocess, sys, tempfile, time
 
 TRACKER = os.path.abspath(os.environ["TRACKER"])
 SERVER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../cli/push/server.py")
@@ -18,6 +23,39 @@ URL = "s3://bucket/nights"
 
 class Failed(Exception):
     pass
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def wait_for(port):
+    for _ in range(600):
+        with socket.socket() as s:
+            if not s.connect_ex(("127.0.0.1", port)):
+                return
+        time.sleep(0.1)
+    raise Failed("the server does not answer on port %d" % port)
+
+
+class OtherServer:
+    def __init__(self, command, folder):
+        self.port = free_port()
+        self.command = shlex.split(command.format(port=self.port, folder=os.path.abspath(folder)))
+        os.environ["AWS_ENDPOINT_URL"] = "http://127.0.0.1:%d" % self.port
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(
+            self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        wait_for(self.port)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
 
 
 class Server:
@@ -101,10 +139,13 @@ def main():
     p.add_argument("--rounds", type=int, default=100)
     p.add_argument("--history")
     p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--server")
+    p.add_argument("--keys", default="key:secret")
     options = p.parse_args()
     rng = random.Random(options.seed)
     history = options.history and os.path.abspath(options.history)
-    os.environ.update(AWS_ACCESS_KEY_ID="key", AWS_SECRET_ACCESS_KEY="secret")
+    key, secret = options.keys.split(":")
+    os.environ.update(AWS_ACCESS_KEY_ID=key, AWS_SECRET_ACCESS_KEY=secret)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         os.mkdir("server")
@@ -113,7 +154,7 @@ def main():
         if history:
             shutil.copy(history, "tracker.db")
         add_night(0)
-        server = Server("server")
+        server = OtherServer(options.server, "server") if options.server else Server("server")
         start = time.monotonic()
         tracker("push", URL)
         usual_s = time.monotonic() - start
