@@ -136,15 +136,17 @@ int tk_bisection_compare(struct tk_bisection *b, size_t old, size_t new, const d
 	return status;
 }
 
-/* Between two steps of the same size, a revision is at the level itself, and pairs cannot
- * decide. Where they still show that it is at neither end, both halves have a step, and either
- * side will do. */
-static enum tk_bisect_side guess_side(const struct tk_bisection *b, const struct tk_ab_result *p)
+/* Between two steps of the same size, a revision is at the level itself, and pairs cannot decide.
+ * Where they still show that it is at neither end, both halves have a step. It is then the bad end
+ * of what is left, and the level is half of its own change: other revisions between the same steps
+ * must not be guessed to be on the other side, where no step is. */
+static enum tk_bisect_side guess_side(struct tk_bisection *b, const struct tk_ab_result *p)
 {
 	double half_width = (log1p(p->hi) - log1p(p->lo)) / 2, middle = log1p(b->level);
 	if (!isfinite(half_width) || half_width > fabs(middle) / 4)
 		return TK_SIDE_SKIPPED;
-	return fabs(log1p(p->change)) > fabs(middle) ? TK_SIDE_BAD : TK_SIDE_GOOD;
+	b->level = expm1(log1p(p->change) / 2);
+	return TK_SIDE_BAD;
 }
 
 static int classify_by_ab_runs(struct tk_bisection *b, size_t candidate, struct tk_error *err)
