@@ -49,6 +49,10 @@ static struct {
 	int64_t now_ns;
 	size_t stored; /* pairs of each test that an earlier part of it measured */
 	size_t pairs, open_tests, detections;
+	int64_t order[512];             /* series of each pair */
+	enum tk_better better;          /* of all series */
+	const struct tk_diff_row *rows; /* what the analysis of the night says */
+	size_t row_count;
 	struct history *h;
 	struct tk_night *night; /* of a session */
 } ab_world;
@@ -100,6 +104,10 @@ int __wrap_tk_session_open(const struct tk_config *config, struct tk_store *stor
 void __wrap_tk_session_close(struct tk_session *s);
 int __wrap_tk_night_rerun_detection(
         struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err);
+int __wrap_tk_night_detect(struct tk_night *n, struct tk_error *err);
+int __wrap_tk_detect_preview(struct tk_store *s, int64_t night_id,
+        const struct tk_detect_options *options, struct tk_diff_report *report,
+        struct tk_error *err);
 
 int __wrap_tk_recipe_check_adapter(
         const struct tk_config *config, const struct tk_upstream_config *u, struct tk_error *err)
@@ -207,7 +215,7 @@ int __wrap_tk_ab_test_open(struct tk_night *n, const struct tk_ab_test_spec *spe
 	        .good = {.build_id = spec->good_build_id},
 	        .bad = {.build_id = spec->bad_build_id}};
 	t->series.id = spec->series_id;
-	t->series.better = TK_BETTER_LOWER;
+	t->series.better = ab_world.better;
 	const struct commit *bad = commit_of_build(spec->bad_build_id);
 	if (bad && bad->lacks_backend)
 		return tk_fail(err, TK_ENOTFOUND, "build has no backend blas");
@@ -227,7 +235,7 @@ int __wrap_tk_ab_test_run_pair(struct tk_night *n, struct tk_ab_test *t, struct 
 		return tk_fail(err, ab_world.pair_status, "no worker");
 	append_pair(t);
 	t->wall_s += PAIR_S;
-	ab_world.pairs++;
+	ab_world.order[ab_world.pairs++ % 512] = t->series.id;
 	ab_world.now_ns += PAIR_S * INT64_C(1000000000);
 	return 0;
 }
@@ -260,7 +268,24 @@ int __wrap_tk_night_rerun_detection(
         struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err)
 {
 	ab_world.detections++;
-	*report = (struct tk_diff_report){0};
+	return __wrap_tk_detect_preview(n->store, night_id, NULL, report, err);
+}
+
+int __wrap_tk_night_detect(struct tk_night *n, struct tk_error *err)
+{
+	ab_world.detections++;
+	return 0;
+}
+
+int __wrap_tk_detect_preview(struct tk_store *s, int64_t night_id,
+        const struct tk_detect_options *options, struct tk_diff_report *report,
+        struct tk_error *err)
+{
+	*report = (struct tk_diff_report){.count = ab_world.row_count};
+	report->rows = calloc(ab_world.row_count + 1, sizeof *report->rows);
+	assert_non_null(report->rows);
+	if (ab_world.row_count)
+		memcpy(report->rows, ab_world.rows, ab_world.row_count * sizeof *report->rows);
 	return 0;
 }
 
@@ -287,6 +312,34 @@ static inline void make_commits(size_t count, size_t step, double change)
 		ab_world.commits[i].ns = i < step ? 1000 : 1000 * (1 + change);
 }
 
+/* Builds them all, as a night before would have. */
+static inline void build_commits(void)
+{
+	for (size_t i = 0; i < ab_world.count; i++) {
+		const struct tk_revision revision = commit_revision(i);
+		put_commit_build(&ab_world.commits[i], &revision);
+	}
+}
+
+/* Another series of the device, in another mode. */
+static inline int64_t put_series(struct history *h, const char *mode)
+{
+	const struct tk_series_row row = {.device_id = h->device,
+	        .upstream_id = h->upstream,
+	        .problem_id = h->problem,
+	        .backend = "blas",
+	        .config = "",
+	        .mode = mode,
+	        .metric = "time",
+	        .unit = "ns",
+	        .better = TK_BETTER_LOWER,
+	        .role = TK_ROLE_SUITE};
+	int64_t id;
+
+	MUST(tk_store_put_series(h->store, &row, &id, &err));
+	return id;
+}
+
 static inline int ab_set_up(void **state)
 {
 	struct ab_rig *r = calloc(1, sizeof *r);
@@ -310,6 +363,7 @@ static inline int ab_set_up(void **state)
 	ab_world.h = &r->h;
 	ab_world.night = &r->night;
 	ab_world.noise = 0.002;
+	ab_world.better = TK_BETTER_LOWER;
 	ab_world.now_ns = 1;
 	*state = r;
 	return 0;
