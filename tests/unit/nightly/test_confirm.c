@@ -1,4 +1,4 @@
-/* Suspected changes, measured again: in the stage "confirm" of a night, and by `tracker confirm`. */
+/* Suspected changes are measured again: by the stage "confirm" and by `tracker confirm`. */
 #include "ab_rig.h"
 
 #define ROWS_MAX 12
