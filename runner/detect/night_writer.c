@@ -3,6 +3,11 @@
 
 #include "store/store.h"
 
+static bool is_pending(const struct tk_night_writer *w)
+{
+	return w->verdicts.night_id;
+}
+
 int tk_night_writer_begin(struct tk_night_writer *w, struct tk_store *s, struct tk_error *err)
 {
 	const int status = w->is_open ? TK_OK : tk_store_begin(s, err);
@@ -15,7 +20,6 @@ int tk_night_writer_begin(struct tk_night_writer *w, struct tk_store *s, struct 
 void tk_night_writer_set(struct tk_night_writer *w, struct tk_verdict_rows *verdicts)
 {
 	w->verdicts = *verdicts;
-	w->is_pending = true;
 	*verdicts = (struct tk_verdict_rows){0};
 }
 
@@ -33,7 +37,7 @@ static void *end_transaction(void *arg)
 
 void tk_night_writer_start(struct tk_night_writer *w)
 {
-	if (w && w->is_pending && !w->is_running)
+	if (w && is_pending(w) && !w->is_running)
 		w->is_running = pthread_create(&w->thread, NULL, end_transaction, w) == 0;
 }
 
@@ -44,12 +48,6 @@ static void wait_for_thread(struct tk_night_writer *w)
 	w->is_running = false;
 }
 
-static void forget_verdicts(struct tk_night_writer *w)
-{
-	w->is_pending = false;
-	tk_verdict_rows_free(&w->verdicts);
-}
-
 /* Waits for the thread, or does its work. */
 static int end_pending(struct tk_night_writer *w, struct tk_error *err)
 {
@@ -57,7 +55,7 @@ static int end_pending(struct tk_night_writer *w, struct tk_error *err)
 		wait_for_thread(w);
 	else
 		end_transaction(w);
-	forget_verdicts(w);
+	tk_verdict_rows_free(&w->verdicts);
 	return w->status ? tk_fail(err, w->status, "%s", w->error.message) : TK_OK;
 }
 
@@ -65,7 +63,7 @@ int tk_night_writer_finish(struct tk_night_writer *w, struct tk_error *err)
 {
 	int status;
 
-	if (!w || !w->is_pending)
+	if (!w || !is_pending(w))
 		return TK_OK;
 	status = tk_night_writer_end(w, err);
 	return status ? status : tk_night_writer_begin(w, w->store, err);
@@ -73,7 +71,7 @@ int tk_night_writer_finish(struct tk_night_writer *w, struct tk_error *err)
 
 int tk_night_writer_end(struct tk_night_writer *w, struct tk_error *err)
 {
-	int status = w->is_pending ? end_pending(w, err) : TK_OK;
+	int status = is_pending(w) ? end_pending(w, err) : TK_OK;
 
 	if (status) {
 		tk_night_writer_abandon(w);
@@ -88,7 +86,7 @@ int tk_night_writer_end(struct tk_night_writer *w, struct tk_error *err)
 void tk_night_writer_abandon(struct tk_night_writer *w)
 {
 	wait_for_thread(w);
-	forget_verdicts(w);
+	tk_verdict_rows_free(&w->verdicts);
 	if (w->is_open)
 		tk_store_rollback(w->store);
 	w->is_open = false;

@@ -6,6 +6,7 @@
 #ifndef TK_DETECT_NIGHT_WRITER_H
 #define TK_DETECT_NIGHT_WRITER_H
 #include <pthread.h>
+#include <stdbool.h>
 
 #include "base/error.h"
 #include "detect/verdict_rows.h"
@@ -13,8 +14,8 @@
 struct tk_night_writer {
 	struct tk_store *store;
 	bool is_open; /* a transaction; of the thread while it runs */
+	/* To be stored, and then the transaction to be ended; night_id 0: there are none. */
 	struct tk_verdict_rows verdicts;
-	bool is_pending; /* verdicts are to be stored, and the transaction to be ended */
 	bool is_running; /* by `thread` */
 	pthread_t thread;
 	int status; /* of the thread */
