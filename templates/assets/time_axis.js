@@ -10,9 +10,11 @@ window.tracker ??= {};
   const STEP_WEEKS = [1, 2];
   const STEP_MONTHS = [1, 2, 3, 6, 12, 24, 60, 120, 600];
 
+  // Days are fractions: a tick on an end counts in spite of their rounding.
   function regularTicks(from, to, step, anchor) {
     const ticks = [];
-    for (let i = Math.ceil((from - anchor) / step); anchor + i * step <= to; i++) {
+    const slack = step * 1e-6;
+    for (let i = Math.ceil((from - slack - anchor) / step); anchor + i * step <= to + slack; i++) {
       ticks.push(anchor + i * step);
     }
     return ticks;

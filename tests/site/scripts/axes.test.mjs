@@ -1,5 +1,6 @@
 // Ticks of the axes of time and of values, and the look of a backend.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import test from "node:test";
 import { openPage } from "./page.mjs";
 
@@ -43,6 +44,17 @@ test("ticks of weeks are Mondays, of months and years their first days", () => {
     assert.match(text(tick), /^\d{4}-01-01T00:00$/);
 });
 
+test("the C code of the drawings chooses the same ticks", () => {
+  const cases = new URL("../../unit/site/data/date_ticks.tsv", import.meta.url);
+  const lines = readFileSync(cases, "utf8").split("\n");
+  for (const line of lines.filter((text) => text && !text.startsWith("#"))) {
+    const [from, to, room, isByDay, ticks] = line.split("\t");
+    const found = timeAxis.choose(from / 86400, to / 86400, Number(room));
+    assert.equal(found.ticks.map((x) => Math.round(x * 86400)).join(" "), ticks, line);
+    assert.equal(found.showsTimeOfDay, isByDay === "0", line);
+  }
+});
+
 test("any range has ticks within it, in order and no more than there is room for", () => {
   let seed = 1;
   const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
@@ -52,7 +64,9 @@ test("any range has ticks within it, in order and no more than there is room for
     const room = 3 + Math.floor(random() * 6);
     const { ticks } = timeAxis.choose(from, to, room);
     assert.ok(ticks.length <= room);
-    assert.ok(ticks.every((tick, i) => tick >= from && tick <= to && !(tick <= ticks[i - 1])));
+    const slack = (to - from) * 1e-6;
+    const isWithin = (tick) => tick >= from - slack && tick <= to + slack;
+    assert.ok(ticks.every((tick, i) => isWithin(tick) && !(tick <= ticks[i - 1])));
   }
 });
 
