@@ -2,6 +2,7 @@
 #ifndef TK_TEST_PAGE_GROUPS_H
 #define TK_TEST_PAGE_GROUPS_H
 
+int page_map_tests(void);
 int page_tuning_tests(void);
 int page_trace_tests(void);
 int page_compare_tests(void);
