@@ -14,11 +14,14 @@
 set -euo pipefail
 . "$(dirname "$0")/versions.sh"
 
-# "fa2_f16_128_1 ok 104 s", "fmha_f16_128_1 ok 60 s": type, head dimension, mask (any: both);
-# "fa3_f16_128 ok 150 s", "fa3_f16_128_bwd ok 300 s" and "flashinfer_f16_128 ok 65 s": both masks
+# "fa2_f16_128_1 ok 104 s", "fa2_f16_128_1_bwd ok 104 s", "fmha_f16_128_1 ok 60 s": type, head
+# dimension, mask (any: both); "fa3_f16_128 ok 150 s", "fa3_f16_128_bwd ok 300 s" and
+# "flashinfer_f16_128 ok 65 s": both masks
 problems() { # FILE...
 	sed -n -e 's/^fa2_\([a-z0-9]*\)_\([0-9]*\)_\([a-z0-9]*\) ok .*/\1 \2 \3 fwd/p' \
-		-e 's/^fmha_\([a-z0-9]*\)_\([0-9]*\)_\([01]\) ok .*/\1 \2 \3 fwd ungrouped/p' \
+		-e 's/^fa2_\([a-z0-9]*\)_\([0-9]*\)_\([a-z0-9]*\)_bwd ok .*/\1 \2 \3 bwd/p' \
+		-e 's/^fmha_\([a-z0-9]*\)_\([0-9]*\)_\([01]\) ok .*/\1 \2 \3 fwd/p' \
+		-e 's/^fmha_\([a-z0-9]*\)_\([0-9]*\)_\([01]\)_bwd ok .*/\1 \2 \3 bwd ungrouped/p' \
 		-e 's/^[a-z0-9]*_\([a-z0-9]*\)_\([0-9]*\) ok .*/\1 \2 any fwd/p' \
 		-e 's/^[a-z0-9]*_\([a-z0-9]*\)_\([0-9]*\)_bwd ok .*/\1 \2 any bwd/p' "$@" | sort -u |
 		while read -r type d mask dir heads; do

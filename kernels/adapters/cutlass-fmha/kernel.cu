@@ -21,7 +21,8 @@ using cutlass::gemm::KernelTmaWarpSpecializedCooperative;
 using cutlass::gemm::KernelTmaWarpSpecializedPingpong;
 
 using Tile = Shape<Int<TILE_Q>, Int<TILE_K>, Int<HEAD>>;
-using Rows = cute::tuple<int, _1, cute::tuple<int, int>>; /* strides: row, element, batch, head */
+using Rows =
+        cute::tuple<int, _1, cute::tuple<int, int>>; /* strides: row, element, outer, inner mode */
 
 template <class MASK>
 using operation = cutlass::device::Universal<typename cutlass::fmha::kernel::FmhaBuilder<TYPE,
@@ -53,11 +54,24 @@ const char *text(cutlass::Status status)
 	return status == cutlass::Status::kSuccess ? nullptr : cutlassGetStatusString(status);
 }
 
-/* [batch][rows][heads][d] */
-Rows rows(int64_t count, int64_t heads)
+/* Two modes of the example's shapes, over which it computes products of their own: sequences and
+ * heads, or of one sequence groups and the heads of a group. */
+struct modes {
+	int outer, inner;
+	Rows q, kv;
+};
+
+modes find_modes(const struct tk_attention *a)
 {
-	const int row = static_cast<int>(heads * HEAD);
-	return make_stride(row, _1{}, make_stride(static_cast<int>(count) * row, HEAD));
+	const int h = static_cast<int>(a->h), hkv = static_cast<int>(a->hkv), group = h / hkv;
+	const int q_row = h * HEAD, kv_row = hkv * HEAD;
+	const int q_rows = static_cast<int>(a->sq) * q_row;
+	const int kv_rows = static_cast<int>(a->skv) * kv_row;
+	if (a->b == 1 && h != hkv)
+		return {hkv, group, make_stride(q_row, _1{}, make_stride(group * HEAD, HEAD)),
+		        make_stride(kv_row, _1{}, make_stride(HEAD, 0))};
+	return {static_cast<int>(a->b), h, make_stride(q_row, _1{}, make_stride(q_rows, HEAD)),
+	        make_stride(kv_row, _1{}, make_stride(kv_rows, hkv == 1 ? 0 : HEAD))};
 }
 
 template <class OPERATION>
@@ -65,13 +79,12 @@ const char *set_params(typename OPERATION::Params &params, const struct tk_atten
         const struct tk_tensor *t, void *lse)
 {
 	const auto input = [t](int i) { return static_cast<const TYPE *>(t[i].data); };
-	const Rows q = rows(a->sq, a->h), kv = rows(a->skv, a->h);
-	const int sq = static_cast<int>(a->sq), heads = static_cast<int>(a->h);
-	typename OPERATION::Arguments args{
-	        {static_cast<int>(a->b), heads, sq, static_cast<int>(a->skv), HEAD},
-	        {input(TK_T_Q), q, input(TK_T_K), kv, input(TK_T_V), kv},
-	        {static_cast<TYPE *>(t[TK_T_O].data), q, static_cast<float *>(lse),
-	                make_stride(_1{}, make_stride(heads * sq, sq))},
+	const modes m = find_modes(a);
+	const int sq = static_cast<int>(a->sq);
+	typename OPERATION::Arguments args{{m.outer, m.inner, sq, static_cast<int>(a->skv), HEAD},
+	        {input(TK_T_Q), m.q, input(TK_T_K), m.kv, input(TK_T_V), m.kv},
+	        {static_cast<TYPE *>(t[TK_T_O].data), m.q, static_cast<float *>(lse),
+	                make_stride(_1{}, make_stride(m.inner * sq, sq))},
 	        {}};
 	if (cudaGetDevice(&args.hw_info.device_id) != cudaSuccess)
 		return "no current device";
@@ -97,9 +110,8 @@ const char *set_up(prepared_forward &f, const struct tk_attention *a, const stru
 		lse = f.lse;
 	}
 	f.has_full_tiles = a->skv % TILE_K == 0;
-	return f.has_full_tiles
-	               ? set_params<operation<MaskOfFullTiles>>(f.full_params, a, t, lse)
-	               : set_params<operation<Mask>>(f.params, a, t, lse);
+	return f.has_full_tiles ? set_params<operation<MaskOfFullTiles>>(f.full_params, a, t, lse)
+	                        : set_params<operation<Mask>>(f.params, a, t, lse);
 }
 
 const char *prepare(
@@ -120,9 +132,8 @@ const char *run(void *prepared, void *stream)
 {
 	auto *f = static_cast<prepared_forward *>(prepared);
 	auto *cuda_stream = static_cast<cudaStream_t>(stream);
-	return text(f->has_full_tiles
-	                    ? operation<MaskOfFullTiles>::run(f->full_params, cuda_stream)
-	                    : operation<Mask>::run(f->params, cuda_stream));
+	return text(f->has_full_tiles ? operation<MaskOfFullTiles>::run(f->full_params, cuda_stream)
+	                              : operation<Mask>::run(f->params, cuda_stream));
 }
 
 void destroy(void *prepared)

@@ -6,7 +6,7 @@ newest() { # FILE: of the newest artifact
 
 cat >ask.c <<'C'
 /* ask FILE.so DEVICE B D CAUSAL [SQ HKV]: what the backend answers for b=B, h=8, sq=SQ in f16; the
- * backward pass where DIRECTION is bwd */
+ * backward pass where DIRECTION is bwd, with SCALE (default: 1) */
 #include "tracker_abi.h"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -22,10 +22,10 @@ int main(int argc, char **argv)
 	const struct tk_backend *b = u.entry();
 	const int64_t d = atoi(argv[4]), sq = argc > 6 ? atoi(argv[6]) : 1024;
 	const int64_t hkv = argc > 6 ? atoi(argv[7]) : 8;
-	const char *direction = getenv("DIRECTION");
+	const char *direction = getenv("DIRECTION"), *scale = getenv("SCALE");
 	const struct tk_attention a = {.size = sizeof a, .b = atoi(argv[3]), .h = 8,
 		.hkv = hkv, .sq = sq, .skv = sq, .d = d, .dv = d,
-		.dtype = TK_F16, .causal = atoi(argv[5]), .scale = 1,
+		.dtype = TK_F16, .causal = atoi(argv[5]), .scale = scale ? atof(scale) : 1,
 		.dir = direction && !strcmp(direction, "bwd") ? TK_BWD : TK_FWD};
 	const struct tk_problem p = {.size = sizeof p, .op = TK_OP_ATTENTION, .text = "",
 		.attention = &a};
