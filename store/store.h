@@ -479,15 +479,15 @@ struct tk_run_summary {
 
 struct tk_history_window { /* the newest `before` points before the range, then `within` in it */
 	int64_t series_id;
-	bool is_borrowed; /* points: from the reader */
+	bool is_borrowed; /* points and logs: from the reader */
 	const struct tk_point *points;
+	const struct tk_point_logs *logs; /* point_logs.h, one for each; NULL: not known */
 	size_t first, before, within; /* first: points of the windows before this one */
 	struct tk_run_summary last_before, first_within, last_within;
 };
 
-/* Keeps the points that were read, for ranges that move forward in time, as those of a replay do.
- * Points that are added while it lives may be missed. NULL: out of memory. */
-struct tk_point_reader;
+/* Keeps the committed points that were read, for ranges that move forward in time, as those of a
+ * replay do. Points that are added while it lives may be missed. NULL: out of memory. */
 struct tk_point_reader *tk_point_reader_new(void);
 void tk_point_reader_free(struct tk_point_reader *reader);
 

@@ -11,4 +11,14 @@
 void tk_parallel_for(
         int64_t n, int64_t grain, void (*fn)(void *arg, int64_t first, int64_t count), void *arg);
 
+/* Threads that wait for loops instead of being started for each of them. */
+struct tk_kept_threads {
+	void *at;
+};
+/* Until tk_parallel_end_threads(), the loops of the calling thread run in threads that are started
+ * now: for thousands of short loops. Within them and in other threads, loops start their own. A
+ * second call before the end changes nothing. Not across a fork. */
+void tk_parallel_keep_threads(struct tk_kept_threads *out);
+void tk_parallel_end_threads(struct tk_kept_threads *threads);
+
 #endif

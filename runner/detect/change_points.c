@@ -1,10 +1,12 @@
 /* Change points of the whole history of a series, with what caused them as far as is known. */
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "base/parallel.h"
 #include "detect/detect_night.h"
 #include "stats/changepoint/changepoint.h"
+#include "store/readers.h"
 
 #define DAY_S 86400
 #define SERIES_AT_ONCE 512 /* whose points are in memory */
@@ -67,13 +69,16 @@ struct search {
 	struct tk_rows points;
 	struct tk_changepoint *found;
 	size_t count;
+	bool is_read;
 };
 
-/* One thread searches some of them. */
+/* One thread reads and searches some of them. */
 struct searches {
 	struct search *at;
+	struct tk_store_readers *readers;
 	double min_effect;
-	_Atomic bool no_memory;
+	_Atomic int status;
+	struct tk_error error; /* of the first that failed */
 };
 
 static bool search(struct search *f, double min_effect)
@@ -95,45 +100,86 @@ static bool search(struct search *f, double min_effect)
 	return ok;
 }
 
+static int read_points(struct tk_store *s, struct search *f, struct tk_error *err)
+{
+	int status = tk_store_list_points(s, f->series->id, INT64_MIN, 0, &f->points, err);
+
+	f->is_read = !status;
+	return status;
+}
+
+static int read_and_search(
+        struct tk_store *s, struct search *f, double min_effect, struct tk_error *err)
+{
+	int status = f->is_read ? TK_OK : read_points(s, f, err);
+
+	if (!status && !search(f, min_effect))
+		status = out_of_memory(err);
+	return status;
+}
+
+/* Without a connection of its own, a thread leaves its series to the caller. */
 static void search_part(void *arg, int64_t first, int64_t count)
 {
 	struct searches *f = arg;
+	struct tk_store *s = tk_store_readers_take(f->readers);
+	struct tk_error err = {0};
+	int status = TK_OK, none = TK_OK;
 
-	for (int64_t i = first; i < first + count; i++)
-		if (!search(&f->at[i], f->min_effect))
-			f->no_memory = true;
+	for (int64_t i = first; s && !status && i < first + count; i++)
+		status = read_and_search(s, &f->at[i], f->min_effect, &err);
+	if (status && atomic_compare_exchange_strong(&f->status, &none, status))
+		f->error = err;
+	tk_store_readers_give(f->readers, s);
 }
 
-/* Reads and stores in turn; the store is used by one thread. */
-static int search_all(struct tk_store *s, struct tk_catalog *c, struct search *at, size_t count,
-        double min_effect, struct tk_error *err)
+static int store_found(
+        struct tk_store *s, struct tk_catalog *c, struct search *f, struct tk_error *err)
 {
-	struct searches f = {.at = at, .min_effect = min_effect};
-	int status = TK_OK;
+	int status = store(s, c, f->series, &f->points, f->found, f->count, err);
 
-	for (size_t i = 0; !status && i < count; i++)
-		status =
-		        tk_store_list_points(s, at[i].series->id, INT64_MIN, 0, &at[i].points, err);
-	if (!status)
-		tk_parallel_for((int64_t)count, SERIES_PER_PART, search_part, &f);
-	if (f.no_memory)
-		status = out_of_memory(err);
+	free(f->found);
+	tk_rows_free(&f->points);
+	*f = (struct search){.series = f->series};
+	return status;
+}
+
+static void free_searches(struct search *at, size_t count)
+{
 	for (size_t i = 0; i < count; i++) {
-		if (!status)
-			status = store(
-			        s, c, at[i].series, &at[i].points, at[i].found, at[i].count, err);
 		free(at[i].found);
 		tk_rows_free(&at[i].points);
 	}
-	return status;
 }
 
 int tk_detect_change_points(struct tk_store *s, struct tk_catalog *c,
         const struct tk_series_row *series, double min_effect, struct tk_error *err)
 {
 	struct search one = {.series = series};
+	int status = read_and_search(s, &one, min_effect, err);
 
-	return search_all(s, c, &one, 1, min_effect, err);
+	if (!status)
+		status = store_found(s, c, &one, err);
+	free_searches(&one, 1);
+	return status;
+}
+
+/* Searches together, and stores in turn. */
+static int search_some(struct tk_store *s, struct tk_catalog *c, struct searches *f, size_t count,
+        struct tk_error *err)
+{
+	int status;
+
+	tk_parallel_for((int64_t)count, SERIES_PER_PART, search_part, f);
+	status = f->status ? tk_fail(err, f->status, "%s", f->error.message) : TK_OK;
+	for (size_t i = 0; !status && i < count; i++) {
+		if (!f->at[i].is_read)
+			status = read_and_search(s, &f->at[i], f->min_effect, err);
+		if (!status)
+			status = store_found(s, c, &f->at[i], err);
+	}
+	free_searches(f->at, count);
+	return status;
 }
 
 int tk_detect_all_change_points(
@@ -141,7 +187,9 @@ int tk_detect_all_change_points(
 {
 	const struct tk_rows *series = &c->series.rows;
 	struct search some[SERIES_AT_ONCE];
-	int status = TK_OK;
+	struct searches f = {
+	        .at = some, .readers = tk_store_readers_new(s), .min_effect = min_effect};
+	int status = f.readers ? TK_OK : out_of_memory(err);
 
 	for (size_t i = 0, count; !status && i < series->count; i += count) {
 		const size_t left = series->count - i;
@@ -150,7 +198,8 @@ int tk_detect_all_change_points(
 		for (size_t j = 0; j < count; j++)
 			some[j] = (struct search){
 			        .series = TK_ROWS_AT(series, struct tk_series_row, i + j)};
-		status = search_all(s, c, some, count, min_effect, err);
+		status = search_some(s, c, &f, count, err);
 	}
+	tk_store_readers_free(f.readers);
 	return status;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "detect/detect_night.h"
 
 #define DAY_S INT64_C(86400)
@@ -169,9 +170,11 @@ int tk_detect_replay(struct tk_store *s, const struct tk_detect_options *options
         struct tk_error *err)
 {
 	struct replay p = {.store = s, .options = *options, .what = what};
+	struct tk_kept_threads threads;
 	int status;
 
 	*out = (struct tk_detect_replay_counts){0};
+	tk_parallel_keep_threads(&threads);
 	status = read_nights(&p, out, err);
 	if (!status)
 		status = reset_monitors(&p, err);
@@ -179,6 +182,7 @@ int tk_detect_replay(struct tk_store *s, const struct tk_detect_options *options
 		status = run_nights(&p, out, err);
 	if (!status)
 		status = find_change_points(&p, out, err);
+	tk_parallel_end_threads(&threads);
 	free(p.chosen);
 	tk_rows_free(&p.machines);
 	tk_rows_free(&p.nights);

@@ -1,9 +1,11 @@
 /* What detection reads: of every series the points around a range of time, and how its newest runs
  * ended. One pass over the index for each series instead of a list each, so that thousands of
  * series take milliseconds. */
+#include "base/parallel.h"
 #include "store/db/internal.h"
 #include "store/query/point_reader.h"
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +32,8 @@
 
 /* Runs of many series are looked up once: direct-mapped by id. */
 #define MARKS 4096
+
+#define WINDOWS_PER_PART 64 /* at least: a thread is not worth it for fewer */
 
 struct reader {
 	struct tk_store *s;
@@ -109,6 +113,18 @@ static int read_points(struct reader *r, struct tk_history_window *w)
 	return status;
 }
 
+/* Borrows the points where all of them are positive. */
+static void borrow(const struct tk_point_span *span, struct tk_history_window *w)
+{
+	w->before = span->before;
+	w->within = span->within;
+	if (!span->all_positive)
+		return;
+	w->points = span->at;
+	w->logs = span->logs;
+	w->is_borrowed = true;
+}
+
 static int add_points(struct reader *r, struct tk_history_window *w)
 {
 	struct tk_point_span span = {0};
@@ -118,14 +134,8 @@ static int add_points(struct reader *r, struct tk_history_window *w)
 
 	if (status || !span.is_known)
 		return status ? status : read_points(r, w);
-	w->before = span.before;
-	w->within = span.within;
-	if (span.all_positive) {
-		w->points = span.at;
-		w->is_borrowed = true;
-		return TK_OK;
-	}
-	for (size_t i = 0; i < span.before + span.within; i++) {
+	borrow(&span, w);
+	for (size_t i = 0; !w->is_borrowed && i < span.before + span.within; i++) {
 		struct tk_point *p = tk_rows_add(r->points);
 
 		if (!p)
@@ -216,28 +226,96 @@ static struct point_runs runs_of_points(const struct reader *r, const struct tk_
 	return runs;
 }
 
-static int read_marks(struct reader *r, struct tk_history_window *w)
+static int read_marks(
+        struct reader *r, const struct point_runs *runs, struct tk_history_window *w)
 {
 	const int64_t args[] = {w->series_id, r->query->runs_s, r->query->until_s};
-	const struct point_runs runs = runs_of_points(r, w);
-	int status = add_mark(r, LAST_BEFORE, args, 2, runs.last_before, &w->last_before);
+	int status = add_mark(r, LAST_BEFORE, args, 2, runs->last_before, &w->last_before);
 
 	if (!status && !w->last_before.run_id)
-		status = add_mark(r, FIRST_WITHIN, args, 3, runs.first_within, &w->first_within);
+		status = add_mark(r, FIRST_WITHIN, args, 3, runs->first_within, &w->first_within);
 	return status ? status
-	              : add_mark(r, LAST_WITHIN, args, 3, runs.last_within, &w->last_within);
+	              : add_mark(r, LAST_WITHIN, args, 3, runs->last_within, &w->last_within);
 }
 
-static int read_window(struct reader *r, struct tk_history_window *w)
+/* *runs: of a window that has borrowed its points. */
+static int read_window(struct reader *r, struct point_runs *runs, struct tk_history_window *w)
 {
-	int status;
-
 	w->last_before = w->first_within = w->last_within =
 	        (struct tk_run_summary){.outcome = TK_OUTCOME_COUNT, .message = ""};
-	status = add_points(r, w);
+	if (!w->is_borrowed) {
+		const int status = add_points(r, w);
+
+		if (status)
+			return status;
+		*runs = runs_of_points(r, w);
+	}
+	return read_marks(r, runs, w);
+}
+
+/* ---- windows that borrow points, found by several threads ---- */
+
+struct search {
+	const struct reader *r;
+	struct tk_store_readers *connections;
+	struct tk_history_window *windows;
+	struct point_runs *runs; /* of each window */
+	_Atomic int status;
+	struct tk_error error; /* of the first that failed */
+};
+
+/* Without a connection, points that have not been read are left to add_points(). */
+static int find_window(struct search *f, size_t i, struct tk_store **own, struct tk_error *err)
+{
+	struct tk_history_window *w = &f->windows[i];
+	const bool is_read = tk_point_reader_has(f->r->query, w->series_id);
+	struct tk_point_span span;
+	int status;
+
+	if (!is_read && !*own)
+		*own = tk_store_readers_take(f->connections);
+	if (!is_read && !*own)
+		return TK_OK;
+	status = tk_point_reader_find(*own, f->r->query, w->series_id, &span, err);
+	if (!status && span.is_known && span.all_positive) {
+		borrow(&span, w);
+		f->runs[i] = runs_of_points(f->r, w);
+	}
+	return status;
+}
+
+static void find_part(void *arg, int64_t first, int64_t count)
+{
+	struct search *f = arg;
+	struct tk_store *own = NULL;
+	struct tk_error err = {0};
+	int status = TK_OK, none = TK_OK;
+
+	for (int64_t i = first; !status && i < first + count; i++)
+		status = find_window(f, (size_t)i, &own, &err);
+	if (status && atomic_compare_exchange_strong(&f->status, &none, status))
+		f->error = err;
+	tk_store_readers_give(f->connections, own);
+}
+
+/* runs: room for those of each window. */
+static int find_windows(struct reader *r, struct point_runs *runs)
+{
+	const struct tk_rows *windows = r->windows->out;
+	struct search f = {.r = r, .windows = windows->rows, .runs = runs};
+	int status = TK_OK;
+
+	if (windows->count < 2 * WINDOWS_PER_PART)
+		return TK_OK;
+	f.connections = tk_point_reader_connections(r->query->reader, r->s);
+	if (!f.connections)
+		return no_memory(r->err);
+	for (size_t i = 0; !status && i < windows->count; i++)
+		status = tk_point_reader_add(r->query->reader, f.windows[i].series_id, r->err);
 	if (status)
 		return status;
-	return read_marks(r, w);
+	tk_parallel_for((int64_t)windows->count, WINDOWS_PER_PART, find_part, &f);
+	return f.status ? tk_fail(r->err, f.status, "%s", f.error.message) : TK_OK;
 }
 
 static int add_windows(struct tk_store *s, struct tk_rows_builder *windows, struct tk_error *err)
@@ -285,14 +363,22 @@ static int read_windows(struct reader *r)
 {
 	int64_t exists = 0;
 	int status = add_windows(r->s, r->windows, r->err);
+	struct tk_history_window *w = r->windows->out->rows;
+	const size_t count = r->windows->out->count;
+	struct point_runs *runs = calloc(count + 1, sizeof *runs);
 
 	if (!status)
 		status = tk_db_get_int(r->s, HAS_SERIES, &exists, r->err);
 	r->runs_have_series = exists;
-	for (size_t i = 0; !status && i < r->windows->out->count; i++)
-		status = read_window(r, (struct tk_history_window *)r->windows->out->rows + i);
+	if (!status && !runs)
+		status = no_memory(r->err);
+	if (!status && r->query->reader)
+		status = find_windows(r, runs);
+	for (size_t i = 0; !status && i < count; i++)
+		status = read_window(r, &runs[i], &w[i]);
 	if (!status)
 		set_points(r);
+	free(runs);
 	return status;
 }
 

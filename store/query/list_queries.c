@@ -273,6 +273,16 @@ int tk_store_read_build_log(struct tk_store *s, int64_t build_id, char **log, st
 	return read_text(s, "SELECT log FROM build WHERE id=?1", build_id, "build", log, err);
 }
 
+int tk_store_has_comparisons(struct tk_store *s, bool *out, struct tk_error *err)
+{
+	int64_t exists = 0;
+	int status = tk_db_get_int(
+	        s, "SELECT EXISTS(SELECT 1 FROM kernel_report WHERE base<>'')", &exists, err);
+
+	*out = exists;
+	return status;
+}
+
 static bool compares(const struct tk_kernel_report_row *r, const struct tk_series_row *series,
         const char *upstream, const char *good_rev, const char *bad_rev)
 {

@@ -16,7 +16,8 @@
 
 struct stretch {
 	struct tk_point *at; /* by (as_of_s, run_id), without a gap */
-	size_t count, capacity;
+	struct tk_point_logs *logs; /* of the first `log_count` points */
+	size_t count, capacity, log_count, log_capacity;
 	bool is_read;   /* something of it, or that there is nothing */
 	bool has_first; /* the oldest point of the series is in it, or there is none */
 	bool has_last;
@@ -27,6 +28,7 @@ struct tk_point_reader {
 	struct tk_id_map index; /* series id -> 1 + place in `series` */
 	struct stretch *series;
 	size_t count, capacity;
+	struct tk_store_readers *connections; /* NULL: none yet */
 };
 
 struct tk_point_reader *tk_point_reader_new(void)
@@ -36,12 +38,15 @@ struct tk_point_reader *tk_point_reader_new(void)
 
 void tk_point_reader_free(struct tk_point_reader *p)
 {
-	for (size_t i = 0; p && i < p->count; i++)
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->count; i++) {
 		free(p->series[i].at);
-	if (p) {
-		free(p->series);
-		tk_id_map_free(&p->index);
+		free(p->series[i].logs);
 	}
+	free(p->series);
+	tk_id_map_free(&p->index);
+	tk_store_readers_free(p->connections);
 	free(p);
 }
 
@@ -138,7 +143,9 @@ static void drop_old(struct stretch *s, const struct tk_window_query *w)
 	drop = older > w->before + BEHIND ? older - w->before - BEHIND : 0;
 	if (drop) {
 		memmove(s->at, s->at + drop, (s->count - drop) * sizeof *s->at);
+		memmove(s->logs, s->logs + drop, (s->count - drop) * sizeof *s->logs);
 		s->count -= drop;
+		s->log_count = s->count;
 		s->has_first = false;
 	}
 }
@@ -173,17 +180,69 @@ static int read_next(
 	return status;
 }
 
+struct tk_point_logs tk_point_find_logs(const struct tk_point *p)
+{
+	const bool has_interval = p->lo > 0 && p->hi >= p->lo && isfinite(p->hi);
+
+	return (struct tk_point_logs){log(p->value), has_interval ? log(p->hi / p->lo) : 0};
+}
+
+static int find_logs(struct stretch *s, struct tk_error *err)
+{
+	if (s->count > s->log_capacity) {
+		struct tk_point_logs *grown = realloc(s->logs, s->capacity * sizeof *grown);
+
+		if (!grown)
+			return no_memory(err);
+		s->logs = grown;
+		s->log_capacity = s->capacity;
+	}
+	for (; s->log_count < s->count; s->log_count++)
+		s->logs[s->log_count] = tk_point_find_logs(&s->at[s->log_count]);
+	return TK_OK;
+}
+
+static bool is_read_up_to(const struct stretch *s, int64_t until_s)
+{
+	return s->is_read && (s->has_last || (s->count && s->at[s->count - 1].as_of_s > until_s));
+}
+
 static int read_up_to_end(struct tk_store *s, const struct tk_window_query *w, int64_t series_id,
         struct stretch *out, struct tk_error *err)
 {
 	int status = out->is_read ? TK_OK : read_first(s, w, series_id, out, err);
 
-	while (!status && !out->has_last &&
-	        (!out->count || out->at[out->count - 1].as_of_s <= w->until_s)) {
+	if (!status)
+		status = find_logs(out, err);
+	while (!status && !is_read_up_to(out, w->until_s)) {
 		drop_old(out, w);
 		status = read_next(s, series_id, out, err);
+		if (!status)
+			status = find_logs(out, err);
 	}
 	return status;
+}
+
+int tk_point_reader_add(struct tk_point_reader *p, int64_t series_id, struct tk_error *err)
+{
+	struct stretch *unused;
+
+	return find_stretch(p, series_id, &unused, err);
+}
+
+bool tk_point_reader_has(const struct tk_window_query *w, int64_t series_id)
+{
+	const int64_t known = tk_id_map_get(&w->reader->index, series_id);
+
+	return known && is_read_up_to(&w->reader->series[known - 1], w->until_s);
+}
+
+struct tk_store_readers *tk_point_reader_connections(
+        struct tk_point_reader *p, const struct tk_store *s)
+{
+	if (!p->connections)
+		p->connections = tk_store_readers_new(s);
+	return p->connections;
 }
 
 int tk_point_reader_find(struct tk_store *s, const struct tk_window_query *w, int64_t series_id,
@@ -208,5 +267,6 @@ int tk_point_reader_find(struct tk_store *s, const struct tk_window_query *w, in
 	        .all_positive = !stretch->has_others};
 	out->is_known = stretch->has_first || (end > within && out->before == most);
 	out->at = stretch->at + end - within - out->before;
+	out->logs = stretch->logs + end - within - out->before;
 	return TK_OK;
 }

@@ -3,6 +3,8 @@
 #ifndef TK_STORE_POINT_READER_H
 #define TK_STORE_POINT_READER_H
 #include "store/db/handle.h"
+#include "store/point_logs.h"
+#include "store/readers.h"
 
 #define TK_SELECT_POINTS \
 	"SELECT as_of_s, run_id, night_id, build_id, environment_id, value, lo, hi, n, flags " \
@@ -24,10 +26,18 @@ static inline size_t tk_window_before_max(const struct tk_window_query *w, size_
  * the next call for this series. */
 struct tk_point_span {
 	const struct tk_point *at;
+	const struct tk_point_logs *logs; /* one for each point */
 	size_t before, within;
 	bool is_known;     /* else the range begins before what is kept */
 	bool all_positive; /* every value has a logarithm */
 };
+/* From then on threads can find points of this series while others find those of others. */
+int tk_point_reader_add(struct tk_point_reader *p, int64_t series_id, struct tk_error *err);
+/* Whether tk_point_reader_find() uses no store. */
+bool tk_point_reader_has(const struct tk_window_query *w, int64_t series_id);
+/* For such threads; NULL: out of memory. */
+struct tk_store_readers *tk_point_reader_connections(
+        struct tk_point_reader *p, const struct tk_store *s);
 int tk_point_reader_find(struct tk_store *s, const struct tk_window_query *w, int64_t series_id,
         struct tk_point_span *out, struct tk_error *err);
 

@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "core/night.h"
 #include "detect/night_writer.h"
+#include "store/kernel_report.h"
 
 /* ---- the range ---- */
 
@@ -397,6 +398,8 @@ int tk_case_set_load(struct tk_store *s, const struct tk_detect_options *o,
 		status = tk_store_list_ab_pairs(s, 0, out->since_s, &out->ab_pairs, err);
 	if (!status)
 		status = tk_store_list_bisections(s, &out->bisections, err);
+	if (!status)
+		status = tk_store_has_comparisons(s, &out->has_comparisons, err);
 	if (!status)
 		status = load_expected(out, err);
 	return status ? status : load_series(s, out, range, machine_id, err);

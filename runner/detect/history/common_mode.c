@@ -183,16 +183,26 @@ static void correct(struct tk_case_set *c)
 	}
 }
 
+static size_t count_range_points(const struct tk_case_set *c)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < c->count; i++)
+		count += c->at[i].range ? c->at[i].count - c->at[i].range : 0;
+	return count;
+}
+
 int tk_case_set_remove_common_mode(struct tk_case_set *c, struct tk_error *err)
 {
-	struct entry *at = calloc(c->point_count + 1, sizeof *at);
+	const size_t most = count_range_points(c);
+	struct entry *at = calloc(most + 1, sizeof *at);
 	size_t count = 0;
-	double *work = calloc(c->point_count + c->count + 1, sizeof *work);
-	double *level = work ? work + c->point_count : NULL;
+	double *work = calloc(most + c->count + 1, sizeof *work);
+	double *level = work ? work + most : NULL;
 	struct levels levels = {c, level};
 	int status = TK_OK;
 
-	c->shifts = calloc(c->point_count + 1, sizeof *c->shifts);
+	c->shifts = calloc(most + 1, sizeof *c->shifts);
 	if (!at || !work || !c->shifts)
 		status = tk_fail(
 		        err, TK_ENOMEM, "out of memory while estimating common-mode shifts");

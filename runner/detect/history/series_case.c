@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "detect/history/case_set.h"
+#include "store/point_logs.h"
 
 #define DAY_S INT64_C(86400)
 #define REACH_S (120 * DAY_S) /* of history before a step: what its level is estimated from */
@@ -13,12 +14,15 @@
 
 void tk_series_case_compute_logs(struct tk_series_case *k)
 {
-	for (size_t i = 0; i < k->count; i++) {
-		const struct tk_point *p = &k->points[i];
-		const bool has_interval = p->lo > 0 && p->hi >= p->lo && isfinite(p->hi);
+	const struct tk_point_logs *known =
+	        k->window && !k->owned_points ? k->window->logs : NULL;
 
-		k->adjusted_y[i] = k->y[i] = log(p->value);
-		k->se[i] = has_interval ? log(p->hi / p->lo) / INTERVAL_TO_SE : 0;
+	for (size_t i = 0; i < k->count; i++) {
+		const struct tk_point_logs logs =
+		        known ? known[i] : tk_point_find_logs(&k->points[i]);
+
+		k->adjusted_y[i] = k->y[i] = logs.value;
+		k->se[i] = logs.interval / INTERVAL_TO_SE;
 	}
 }
 

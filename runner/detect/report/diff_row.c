@@ -162,7 +162,7 @@ static int add_regions(const struct tk_case_set *c, const struct tk_series_case 
         struct tk_diff_row *row, struct tk_error *err)
 {
 	char text[TK_KERNEL_CHANGE_SIZE], *result = NULL;
-	if (!*row->good_rev || !*row->bad_rev ||
+	if (!c->has_comparisons || !*row->good_rev || !*row->bad_rev ||
 	        tk_metric_from_name(k->series->metric) != TK_METRIC_TIME)
 		return TK_OK;
 	int status = tk_store_find_comparison(c->catalog.store, k->series, row->upstream,
