@@ -3,7 +3,7 @@
 
 static struct tk_bisect_request request(const struct ab_rig *r)
 {
-	static char last[8];
+	static char last[24];
 
 	snprintf(last, sizeof last, "c%02zu", ab_world.count - 1);
 	return (struct tk_bisect_request){.series_id = r->h.series, .good = "c00", .bad = last};
@@ -26,7 +26,7 @@ static struct tk_bisect_report bisect(struct ab_rig *r, const char *hint, double
 static void the_first_bad_commit_is_found(void **state)
 {
 	struct ab_rig *r = *state;
-	char id[8];
+	char id[24];
 
 	for (size_t count = 2; count <= 17; count += count < 6 ? 1 : 5)
 		for (size_t step = 1; step < count; step++) {
