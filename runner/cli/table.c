@@ -103,8 +103,10 @@ void tk_table_set_cell(struct tk_table *t, const char *column, const char *fmt, 
 	if (vasprintf(&text, fmt, ap) < 0)
 		text = NULL;
 	va_end(ap);
-	if (text)
+	if (text) {
 		tk_text_sanitize(text, "", '?');
+		tk_text_to_plain(text);
+	}
 	if (!text || !t->columns[i].name || scols_line_refer_data(t->line, i, text) != 0) {
 		t->failed = true;
 		free(text);
@@ -122,10 +124,8 @@ void tk_table_set_time(struct tk_table *t, const char *column, double ns)
 {
 	char text[TK_FORMAT_SIZE];
 
-	if (isnan(ns))
-		return;
-	tk_format_value(ns, "ns", text);
-	tk_table_set_cell(t, column, "%s", tk_text_to_plain(text));
+	if (!isnan(ns))
+		tk_table_set_cell(t, column, "%s", tk_format_value(ns, "ns", text));
 }
 
 void tk_table_set_color(struct tk_table *t, const char *column, const char *color)

@@ -1,4 +1,5 @@
-/* Tables on the terminal, by libsmartcols: columns by name, control characters replaced. No table
+/* Tables on the terminal, by libsmartcols: columns by name, control characters replaced, and signs
+ * that a terminal with one byte per character cannot show (markup.h). No table
  * is wider than the terminal: where the flags of its columns are not enough, texts are cut, at most
  * to the width of their headings, and the widest columns dropped. Nothing is cut in a pipe or a
  * file. An empty table prints nothing. */

@@ -5,7 +5,6 @@
 #include "base/format.h"
 #include "base/text.h"
 #include "cli/ab/format.h"
-#include "cli/markup.h"
 #include "cli/table.h"
 
 static const struct tk_column columns[] = {
@@ -51,7 +50,7 @@ static void add_row(struct tk_table *t, const struct tk_ab_report *r, const stru
 	tk_table_set_time(t, "BASE", row->level_ns[TK_AB_BASE]);
 	tk_table_set_time(t, "HEAD", row->level_ns[TK_AB_HEAD]);
 	if (*tk_ab_format_change(row, change))
-		tk_table_set_cell(t, "CHANGE", "%s", tk_text_to_plain(change));
+		tk_table_set_cell(t, "CHANGE", "%s", change);
 	if (row->result.count)
 		tk_table_set_cell(t, "PAIRS", "%u", row->result.count);
 	tk_table_set_cell(t, "VERDICT", "%s", tk_ab_verdict_name(row->verdict));

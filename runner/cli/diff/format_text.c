@@ -7,7 +7,6 @@
 #include "base/format.h"
 #include "base/text.h"
 #include "cli/diff/view.h"
-#include "cli/markup.h"
 #include "cli/rate.h"
 #include "cli/table.h"
 #include "detect/report/reason.h"
@@ -64,8 +63,7 @@ static void set_value(struct tk_table *t, const char *column, double value, doub
 	if (n != 1)
 		tk_format_half_width(value, lo, hi, width);
 	tk_format_value(value, unit, text);
-	tk_table_set_cell(t, column, "%s%s%s", tk_text_to_plain(text), *width ? " " : "",
-	        tk_text_to_plain(width));
+	tk_table_set_cell(t, column, "%s%s%s", text, *width ? " " : "", width);
 }
 
 static void set_change(struct tk_table *t, const struct tk_diff_row *row)
@@ -75,14 +73,12 @@ static void set_change(struct tk_table *t, const struct tk_diff_row *row)
 	if (isnan(row->verdict.change.value))
 		return;
 	tk_format_change(row->verdict.change.value, text);
-	tk_table_set_cell(t, "CHANGE", "%s%s", tk_text_to_plain(text),
-	        tk_diff_row_is_ab_confirmed(row) ? " A/B" : "");
+	tk_table_set_cell(
+	        t, "CHANGE", "%s%s", text, tk_diff_row_is_ab_confirmed(row) ? " A/B" : "");
 	if (!tk_diff_row_is_ab_confirmed(row)) { /* A/B runs have other levels than these nights */
 		tk_format_value(fabs(row->verdict.change.value * row->verdict.before.value),
 		        row->unit, text);
-		tk_table_set_cell(t, "BY", "%s%s",
-		        row->verdict.change.value < 0 ? tk_text_to_plain((char[]){"−"}) : "+",
-		        tk_text_to_plain(text));
+		tk_table_set_cell(t, "BY", "%s%s", row->verdict.change.value < 0 ? "−" : "+", text);
 	}
 	tk_table_set_cell(t, "X", "%.1f", row->verdict.severity);
 	if (!isnan(row->verdict.q))

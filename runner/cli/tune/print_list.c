@@ -46,8 +46,7 @@ static void add_row(struct tk_table *t, const struct tk_lookup *l, const struct 
 	if (!isnan(row->change)) {
 		tk_format_change(row->change, change);
 		tk_format_change_range(row->change, row->change_lo, row->change_hi, range);
-		tk_table_set_cell(
-		        t, "CHANGE", "%s (%s)", tk_text_to_plain(change), tk_text_to_plain(range));
+		tk_table_set_cell(t, "CHANGE", "%s (%s)", change, range);
 	}
 	tk_table_set_cell(t, "VERDICT", "%s", tk_tune_verdict_name(row->verdict));
 	if (tk_tune_state_is_stale(state))

@@ -6,7 +6,6 @@
 #include "base/format.h"
 #include "base/text.h"
 #include "cli/ab/format.h"
-#include "cli/markup.h"
 #include "cli/table.h"
 #include "cli/tune/print.h"
 
@@ -77,7 +76,7 @@ static void add_row(struct tk_table *t, const struct tk_tune_row *row)
 	if (row->winner)
 		tk_table_set_time(t, "WINNER", level(row, TK_AB_HEAD));
 	if (*tk_ab_format_change(&row->ab, change))
-		tk_table_set_cell(t, "CHANGE", "%s", tk_text_to_plain(change));
+		tk_table_set_cell(t, "CHANGE", "%s", change);
 	if (row->ab.result.count)
 		tk_table_set_cell(t, "PAIRS", "%u", row->ab.result.count);
 	set_candidates(t, row);

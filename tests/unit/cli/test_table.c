@@ -67,6 +67,21 @@ static void columns_are_aligned(void **state)
 	free(text);
 }
 
+/* cron and LC_ALL=C: whatever a cell holds, it has no escapes of bytes. */
+static void signs_have_a_plain_form_where_a_character_is_one_byte(void **state)
+{
+	struct tk_globals g = {.no_color = true};
+	struct tk_table *t = tk_table_new(&g, columns);
+
+	tk_table_add_row(t);
+	tk_table_set_cell(t, "SERIES", "1.234\u00a0TFLOP/s");
+	tk_table_set_time(t, "MEDIAN", 1500);
+	tk_table_set_cell(t, "NOTE", "±2\u00a0%% × 3");
+	char *text = printed(t);
+	assert_non_null(strstr(text, "1.234 TFLOP/s 1.500 us +-2 % x 3\n"));
+	free(text);
+}
+
 static const struct tk_column wide[] = {
         {"SERIES", TK_COLUMN_CUT},
         {"MEDIAN", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)},
@@ -273,6 +288,7 @@ static void unknown_column_is_an_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(signs_have_a_plain_form_where_a_character_is_one_byte),
 	        cmocka_unit_test(columns_are_aligned),
 	        cmocka_unit_test(a_narrow_terminal_loses_numbers_first),
 	        cmocka_unit_test(no_table_is_wider_than_the_terminal),
