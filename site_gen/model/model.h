@@ -107,7 +107,7 @@ struct tk_model {
 	int64_t *build_revisions; /* the revision of each build, by builds_by_id: without its row */
 	struct tk_site_machine *machines;
 	struct tk_site_device *devices;
-	struct tk_site_night *nights;               /* newest first */
+	struct tk_site_night *nights;               /* by their start, newest first */
 	struct tk_site_series *series;              /* by op, problem, device, label */
 	const struct tk_change_point_row **changes; /* by series, then time */
 	struct tk_rows *ceiling_lists; /* of the newest nights of each machine, newest first */

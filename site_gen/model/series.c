@@ -60,8 +60,10 @@ uint32_t tk_series_count_waiting_nights(const struct tk_model *m, const struct t
 	uint32_t count = 0;
 	if (s->row->rotate_nights <= 1 || !last || s->failure)
 		return 0;
-	for (size_t i = 0; i < m->night_count && m->nights[i].row->as_of_s > last->as_of_s; i++)
-		count += m->nights[i].machine == s->device->machine && m->nights[i].is_turn;
+	/* Sorted by their start; a backfill that started later may be of an earlier day. */
+	for (size_t i = 0; i < m->night_count && m->nights[i].row->started_s > last->as_of_s; i++)
+		count += m->nights[i].machine == s->device->machine && m->nights[i].is_turn &&
+		         m->nights[i].row->as_of_s > last->as_of_s;
 	return count < s->row->rotate_nights ? count : 0;
 }
 

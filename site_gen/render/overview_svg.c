@@ -62,15 +62,19 @@ static const char *square_class(const struct tk_night_row *night)
 	                                                                             : "note";
 }
 
-/* The last night of a day; nights are sorted, newest first. */
-static const struct tk_night_row *find_night(
-        const struct tk_model *m, const struct tk_site_machine *machine, int64_t day)
+/* The last nightly night of each day from `first` on; NULL where there was none. */
+static void find_nights(const struct tk_model *m, const struct tk_site_machine *machine,
+        int64_t first, const struct tk_night_row *nights[TK_SQUARES])
 {
-	for (size_t i = 0; i < m->night_count && m->nights[i].row->as_of_s / DAY_S >= day; i++)
-		if (m->nights[i].machine == machine && m->nights[i].row->as_of_s / DAY_S == day &&
-		        m->nights[i].row->kind == TK_NIGHT_NIGHTLY)
-			return m->nights[i].row;
-	return NULL;
+	for (int i = 0; i < TK_SQUARES; i++)
+		nights[i] = NULL;
+	for (size_t i = 0; i < m->night_count; i++) {
+		const struct tk_night_row *night = m->nights[i].row;
+		int64_t day = night->as_of_s / DAY_S - first;
+		if (m->nights[i].machine == machine && night->kind == TK_NIGHT_NIGHTLY &&
+		        day >= 0 && day < TK_SQUARES && !nights[day])
+			nights[day] = night;
+	}
 }
 
 void tk_svg_draw_nights(
@@ -80,8 +84,8 @@ void tk_svg_draw_nights(
 	size_t complete = 0, none = 0;
 	int64_t last = machine->last_night ? machine->last_night->as_of_s / DAY_S : 0;
 	char day[TK_TIME_ISO_SIZE];
+	find_nights(m, machine, last - TK_SQUARES + 1, nights);
 	for (int i = 0; i < TK_SQUARES; i++) {
-		nights[i] = find_night(m, machine, last - TK_SQUARES + 1 + i);
 		none += !nights[i];
 		complete += nights[i] && nights[i]->status == TK_NIGHT_COMPLETE;
 	}

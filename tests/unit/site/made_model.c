@@ -133,12 +133,13 @@ const struct tk_night_row *made_add_night(
 	const size_t i = m->model.night_count++;
 
 	assert_true(i < MADE_MAX);
-	assert_true(i == 0 || as_of_s <= m->night_rows[i - 1].as_of_s);
+	assert_true(i == 0 || as_of_s <= m->night_rows[i - 1].started_s);
 	m->night_rows[i] = (struct tk_night_row){.id = (int64_t)i + 1,
 	        .machine_id = machine->row->id,
 	        .uid = "",
 	        .kind = TK_NIGHT_NIGHTLY,
-	        .as_of_s = as_of_s};
+	        .as_of_s = as_of_s,
+	        .started_s = as_of_s};
 	m->nights[i] = (struct tk_site_night){.row = &m->night_rows[i], .machine = machine};
 	return &m->night_rows[i];
 }

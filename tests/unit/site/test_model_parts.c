@@ -9,6 +9,7 @@
 
 #include "made_model.h"
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "site_gen/data/state.h"
 #include "site_gen/model/axes.h"
@@ -18,6 +19,7 @@
 #include "site_gen/model/standings.h"
 #include "site_gen/model/sweeps.h"
 #include "site_gen/model/tuning_space.h"
+#include "site_gen/render/overview_svg.h"
 #include "store/tuning.h"
 #include <math.h>
 #include <stdio.h>
@@ -25,6 +27,38 @@
 #include <string.h>
 
 #define DAY_S 86400
+
+/* ---- nights ---- */
+
+/* Backfills of old days, even if they started last, hide no night. */
+static void squares_are_the_nights_of_the_last_days(void **state)
+{
+	static struct made_model m;
+	struct tk_buf out = TK_BUF_INIT;
+
+	(void)state;
+	made_init(&m);
+	struct tk_site_machine *machine = made_add_machine(&m, "box");
+	const struct tk_site_machine *other = made_add_machine(&m, "other");
+	for (int64_t day = 105; day > 99; day--)
+		made_add_night(&m, day == 101 ? other : machine, day * DAY_S);
+	m.night_rows[1].kind = TK_NIGHT_BACKFILL;
+	m.night_rows[1].as_of_s = 3 * (int64_t)DAY_S;
+	for (size_t i = 0; i < 6; i++)
+		m.night_rows[i].status = i == 3 ? TK_NIGHT_FAILED : TK_NIGHT_COMPLETE;
+	machine->last_night = &m.night_rows[0];
+	tk_svg_draw_nights(&out, &m.model, machine);
+	const char *text = tk_buf_cstr(&out);
+	assert_non_null(strstr(text, "30 days: 3 complete nights, 1 others, 26 without one"));
+	assert_non_null(strstr(text, "1970-04-16: complete"));
+	assert_non_null(strstr(text, "1970-04-15: no night"));
+	assert_non_null(strstr(text, "1970-04-14: complete"));
+	assert_non_null(strstr(text, "1970-04-13: failed"));
+	assert_non_null(strstr(text, "1970-04-12: no night"));
+	assert_non_null(strstr(text, "1970-04-11: complete"));
+	tk_buf_free(&out);
+	made_free(&m);
+}
 
 /* ---- axes ---- */
 
@@ -465,6 +499,7 @@ static void parameters_are_ordered_by_their_effect(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(squares_are_the_nights_of_the_last_days),
 	        cmocka_unit_test(numbers_of_a_problem),
 	        cmocka_unit_test(a_problem_is_a_point_of_a_sweep),
 	        cmocka_unit_test(forward_is_before_backward),

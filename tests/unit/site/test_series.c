@@ -377,6 +377,11 @@ static void a_series_waits_until_its_turn(void **state)
 	assert_int_equal(tk_series_count_waiting_nights(m, lab->s), 0);
 	lab->made.series_rows[0].rotate_nights = 4;
 	assert_int_equal(tk_series_count_waiting_nights(m, lab->s), 3);
+	/* a backfill of an old day, started between those nights */
+	lab->made.night_rows[1].kind = TK_NIGHT_BACKFILL;
+	lab->made.night_rows[1].as_of_s = 0;
+	lab->made.nights[1].is_turn = false;
+	assert_int_equal(tk_series_count_waiting_nights(m, lab->s), 3);
 	/* its turn has passed */
 	lab->made.series_rows[0].rotate_nights = 3;
 	assert_int_equal(tk_series_count_waiting_nights(m, lab->s), 0);
