@@ -217,15 +217,20 @@ static size_t add_group(struct tk_site *site, struct tk_value *groups, const str
 	struct tk_value *group = tk_value_append_object(site->arena, groups),
 	                *rows = tk_value_set_list(site->arena, group, "rows");
 	size_t count = 0;
+	bool has_rate = false;
+	const char *unit;
 	for (int rank = RANK_WORSE; rank < RANK_COUNT; rank++)
 		for (size_t i = first; i < end; i++)
 			if (is_chosen(c, &m->series[i]) && rank_of(&m->series[i]) == rank) {
 				add_row(site, rows, &m->series[i]);
+				has_rate = has_rate ||
+				           isfinite(tk_series_rate(&m->series[i], 1, &unit));
 				count++;
 			}
 	tk_page_set_clipped(site, group, "name", tk_op_title(m->series[first].problem->op), 40);
 	tk_value_set_int(site->arena, group, "count", (int64_t)count);
 	tk_value_set_flag(site->arena, group, "any", count > 0);
+	tk_value_set_flag(site->arena, group, "has_rate", has_rate);
 	tk_value_set_flag(site->arena, group, "page", op_has_page(m, first));
 	tk_value_set_fmt(
 	        site->arena, group, "group_href", "../kernels/%s.html", m->series[first].op_file);

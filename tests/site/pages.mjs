@@ -45,9 +45,10 @@ export async function runAll(tests) {
   let failed = 0;
   for (const [name, test] of Object.entries(tests)) {
     if (process.env.ONLY && !name.includes(process.env.ONLY)) continue;
+    const begin = performance.now();
     try {
       await test();
-      console.log(`ok    ${name}`);
+      console.log(`ok    ${name} (${((performance.now() - begin) / 1000).toFixed(1)} s)`);
     } catch (e) {
       failed++;
       console.log(`FAIL  ${name}\n${e.stack}`);

@@ -4,6 +4,29 @@ import { open, visit } from "./support.mjs";
 
 const GPU = "h200-node-1.h200-0";
 
+// The words of names in tables that stand on more than one line, with 12 backends beside them.
+function brokenWords() {
+  for (const row of document.querySelectorAll("table.groups tr"))
+    while (row.cells.length < 14) row.append(row.cells[row.cells.length - 1].cloneNode(true));
+  const range = document.createRange();
+  const broken = [];
+  let count = 0;
+  const selector = ":is(.groups, .board, .shares) tbody th";
+  for (const head of document.querySelectorAll(selector)) {
+    const walker = document.createTreeWalker(head, NodeFilter.SHOW_TEXT);
+    for (let text; (text = walker.nextNode());) {
+      for (const word of text.data.matchAll(/\w{2,20}/g)) {
+        range.setStart(text, word.index);
+        range.setEnd(text, word.index + word[0].length);
+        const lines = new Set([...range.getClientRects()].map(({ top }) => top));
+        if (lines.size > 1) broken.push(word[0]);
+        count += lines.size;
+      }
+    }
+  }
+  return { count, broken };
+}
+
 export const tests = {
   async "the parts of a kernel page fold, and the address has the closed ones"() {
     const { context, page } = await open({});
@@ -102,6 +125,23 @@ export const tests = {
     for (const head of await heads.all())
       assert.ok((await head.boundingBox()).width > 90, await head.textContent());
     await context.close();
+  },
+  async "tables keep words whole, and scroll where many backends are too wide"() {
+    for (const [width, path] of [
+      [1280, "kernels/gemm.html"],
+      [390, "kernels/gemm.html"],
+      [390, "index.html"],
+      [390, "roofline/epyc-lab.cpu.html"],
+    ]) {
+      const { context, page } = await open({ viewport: { width, height: 844 } });
+      await visit(page, path);
+      const { count, broken } = await page.evaluate(brokenWords);
+      assert.ok(count > 5, `${path} has ${count} words`);
+      assert.deepEqual(broken, [], `${path} at ${width} pixels`);
+      const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+      assert.ok(!isWide, `${path} scrolls sideways at ${width} pixels`);
+      await context.close();
+    }
   },
   async "the colours of speed-ups grow with every factor"() {
     const { context, page } = await open({});

@@ -67,6 +67,31 @@ static void the_list_has_a_group_for_each_operation(void **state)
 	        "../series/box.cpu.self.b.s1.cold.html\n");
 }
 
+/* A benchmark that was imported has a time, and no work. */
+static void a_group_without_a_rate_has_no_column_for_it(void **state)
+{
+	struct site_lab *lab = *state;
+	struct tk_problem_row p = {.text = "t",
+	        .op = "foreign",
+	        .dtype = "",
+	        .title = "t",
+	        .source = "",
+	        .family = ""};
+	struct tk_series_row s = {.backend = "b",
+	        .config = "",
+	        .mode = "cold",
+	        .metric = "time",
+	        .unit = "ns",
+	        .better = TK_BETTER_LOWER,
+	        .role = TK_ROLE_SUITE};
+
+	begin(lab, "{{#groups}}{{name}}{{^has_rate}} no-rate{{/has_rate}}\n{{/groups}}");
+	put_point(lab, "gemm", "p1", 1000);
+	assert_int_equal(tk_store_put_problem(lab->w.store, &p, &s.problem_id, &lab->w.err), 0);
+	lab_put_point(lab, &s, 500, "{}");
+	lab_expect(lab, PAGE, "GEMM\nforeign no-rate\n");
+}
+
 /* Within a group what became worse is first, then what became better. */
 static void changed_series_are_first(void **state)
 {
@@ -254,6 +279,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        TEST(the_list_has_a_group_for_each_operation),
+	        TEST(a_group_without_a_rate_has_no_column_for_it),
 	        TEST(changed_series_are_first),
 	        TEST(unsupported_problems_are_not_listed),
 	        TEST(other_roles_are_named),
