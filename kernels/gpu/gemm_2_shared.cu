@@ -23,7 +23,14 @@ GPU_INLINE void load_tile(float (*tile)[TILE + 1], const gemm_side<T> &s, int fi
 		tile[slow][fast] = gemm_entry(s, first + fast, depth + slow);
 }
 
-template <int TILE, typename T> GPU_KERNEL(TILE *TILE, 1) gemm_shared(gemm_operands<T> o)
+// The registers of the records must not cost a block of a multiprocessor of Hopper.
+#ifdef TK_TRACE
+#define BLOCKS(TILE, T) ((TILE) == 16 ? 4 : sizeof(T) == 4 ? 1 : 2)
+#else
+#define BLOCKS(TILE, T) 1
+#endif
+
+template <int TILE, typename T> GPU_KERNEL(TILE *TILE, BLOCKS(TILE, T)) gemm_shared(gemm_operands<T> o)
 {
 	__shared__ float as[TILE][TILE + 1], bs[TILE][TILE + 1];
 	int row0 = (int)blockIdx.y * TILE, col0 = (int)blockIdx.x * TILE,

@@ -10,6 +10,7 @@
 
 #define PROBE_BLOCKS 16384
 #define PROBE_SLOTS (2 * TK_TRACE_TURN_MAX)
+#define UNRECORDED_MAX 256
 #define MEMORY_MAX ((size_t)256 << 20) /* bytes of one kernel */
 
 struct traced_kernel {
@@ -124,6 +125,36 @@ static int launch_once(struct tk_engine *e, struct tk_engine_trace *t, uint32_t 
 	if (!status)
 		status = tk_engine_launch(e, set);
 	return status ? status : tk_engine_synchronize(e);
+}
+
+static uint32_t take_set(struct tk_engine *e)
+{
+	uint32_t set = e->next_set;
+	e->next_set = (e->next_set + 1) % e->active_set_count;
+	return set;
+}
+
+/* Launches that do not record, as many as a sample has: the recorded one behind them finds clocks
+ * and caches as theirs, and not what clearing the memory of records has left. */
+static int launch_unrecorded(struct tk_engine *e, struct tk_engine_trace *t)
+{
+	const struct tk_trace_memory none = {0};
+	int status = 0;
+	for (uint32_t i = 0; !status && i < t->count; i++)
+		status = clear_memory(e, t, &t->kernels[i]);
+	if (!status)
+		status = tk_engine_synchronize(e);
+	for (uint32_t i = 0; !status && i < t->count; i++)
+		status = set_record(e, &t->kernels[i], &none);
+	if (!status)
+		status = tk_engine_wait_idle_gap(e);
+	for (uint64_t i = 0; !status && i < e->batch && i < UNRECORDED_MAX; i++)
+		status = tk_engine_launch(e, take_set(e));
+	if (!status)
+		status = tk_engine_synchronize(e);
+	for (uint32_t i = 0; !status && i < t->count; i++)
+		status = set_record(e, &t->kernels[i], &t->kernels[i].memory);
+	return status;
 }
 
 static int download(struct tk_engine *e, struct tk_engine_trace *t, const struct traced_kernel *k)
@@ -271,8 +302,11 @@ static int write_kernel(struct tk_engine *e, const struct traced_kernel *k)
 static int write_launch(struct tk_engine *e)
 {
 	struct tk_engine_trace *t = e->trace;
-	int status = launch_once(e, t, e->next_set);
-	e->next_set = (e->next_set + 1) % e->active_set_count;
+	int status = launch_unrecorded(e, t);
+	if (!status)
+		status = tk_engine_launch(e, take_set(e));
+	if (!status)
+		status = tk_engine_synchronize(e);
 	for (uint32_t i = 0; !status && i < t->count; i++) {
 		status = download(e, t, &t->kernels[i]);
 		if (!status)

@@ -127,6 +127,17 @@ static bool is_beside_product(const struct walk *w, size_t group, double ns)
 	return false;
 }
 
+/* The record that begins a region at a moment. -1: a wait that nothing ended, which is as long
+ * without it. */
+static void add_record(
+        const struct walk *w, struct tk_trace_path *out, size_t group, int region, double ns)
+{
+	if (region < 0 || is_beside_product(w, group, ns))
+		return;
+	out->region_records[region] += 1;
+	out->records += 1;
+}
+
 /* From a moment of a group back to another moment. */
 static void walk_back(const struct walk *w, size_t group, double now_ns, double begin_ns,
         struct tk_trace_path *out)
@@ -147,7 +158,7 @@ static void walk_back(const struct walk *w, size_t group, double now_ns, double 
 		}
 		if (!(to_ns < now_ns - EPSILON_NS / 2)) /* no progress: the group had not begun */
 			break;
-		out->records += (!s.waits || cause) && !is_beside_product(w, group, to_ns);
+		add_record(w, out, group, cause ? cause->region : s.waits ? -1 : s.region, to_ns);
 		now_ns = to_ns;
 	}
 	add(out, -1, now_ns - begin_ns);
@@ -219,8 +230,10 @@ static void index_groups(struct walk *w)
 
 static void divide(struct tk_trace_path *p, size_t regions, double by)
 {
-	for (size_t i = 0; by > 0 && i < regions; i++)
+	for (size_t i = 0; by > 0 && i < regions; i++) {
 		p->region_ns[i] /= by;
+		p->region_records[i] /= by;
+	}
 	p->other_ns /= fmax(by, 1);
 	p->duration_ns /= fmax(by, 1);
 	p->records /= fmax(by, 1);

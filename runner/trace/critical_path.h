@@ -8,7 +8,9 @@ struct tk_trace_path {
 	double region_ns[TK_TRACE_REGIONS_MAX];
 	double other_ns;    /* in no region */
 	double duration_ns; /* from the begin of the first group to the end of the last one */
-	double records;     /* made on the path, beside no product: what they cost, it is longer */
+	/* Made on the path, beside no product: what they cost, it is longer. By the region that
+	 * they enter; the sum. */
+	double region_records[TK_TRACE_REGIONS_MAX], records;
 };
 
 struct tk_trace_critical_path {

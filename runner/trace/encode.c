@@ -24,17 +24,37 @@ static json_t *encode_change(const struct tk_trace_change *c)
 	        c->is_changed);
 }
 
-static json_t *encode_tiles(const struct tk_trace_critical_path *c)
+/* Times of the regions on the critical path, without the cost of records. */
+struct corrected {
+	double block_ns[TK_TRACE_REGIONS_MAX], tile_ns[TK_TRACE_REGIONS_MAX];
+	double block_other_ns, tile_other_ns;
+};
+
+static void correct_paths(const struct tk_trace_result *r, struct corrected *out)
 {
-	return c->tiles > 0 ? json_pack("{s:o,s:o,s:o,s:o,s:o}", "count", tk_json_number(c->tiles),
-	                              "mean_ns", tk_json_number(c->tile.duration_ns), "shortest_ns",
-	                              tk_json_number(c->shortest_tile_ns), "longest_ns",
-	                              tk_json_number(c->longest_tile_ns), "critical_other_ns",
-	                              tk_json_number(c->tile.other_ns))
-	                    : json_null();
+	const struct tk_trace_critical_path *c = &r->head.critical;
+	double record_ns = tk_trace_result_record_ns(r);
+	out->block_other_ns =
+	        tk_trace_path_correct(&c->block, r->kernel.regions, record_ns, out->block_ns);
+	out->tile_other_ns =
+	        tk_trace_path_correct(&c->tile, r->kernel.regions, record_ns, out->tile_ns);
 }
 
-static json_t *encode_regions(const struct tk_trace_result *r, bool compares)
+static json_t *encode_tiles(
+        const struct tk_trace_critical_path *c, const struct corrected *corrected)
+{
+	return c->tiles > 0
+	               ? json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "count", tk_json_number(c->tiles),
+	                         "mean_ns", tk_json_number(c->tile.duration_ns), "shortest_ns",
+	                         tk_json_number(c->shortest_tile_ns), "longest_ns",
+	                         tk_json_number(c->longest_tile_ns), "critical_other_ns",
+	                         tk_json_number(c->tile.other_ns), "critical_other_corrected_ns",
+	                         tk_json_number(corrected->tile_other_ns))
+	               : json_null();
+}
+
+static json_t *encode_regions(
+        const struct tk_trace_result *r, const struct corrected *corrected, bool compares)
 {
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < r->kernel.regions; i++) {
@@ -48,9 +68,14 @@ static json_t *encode_regions(const struct tk_trace_result *r, bool compares)
 		json_object_set_new(o, "exposed_ns", tk_json_number(m->exposed_ns));
 		json_object_set_new(
 		        o, "critical_ns", tk_json_number(r->head.critical.block.region_ns[i]));
-		if (r->head.critical.tiles > 0)
+		json_object_set_new(
+		        o, "critical_corrected_ns", tk_json_number(corrected->block_ns[i]));
+		if (r->head.critical.tiles > 0) {
 			json_object_set_new(o, "tile_critical_ns",
 			        tk_json_number(r->head.critical.tile.region_ns[i]));
+			json_object_set_new(o, "tile_critical_corrected_ns",
+			        tk_json_number(corrected->tile_ns[i]));
+		}
 		if (compares) {
 			json_object_set_new(o, "change", encode_change(&r->comparison.regions[i]));
 			json_object_set_new(
@@ -64,6 +89,8 @@ static json_t *encode_regions(const struct tk_trace_result *r, bool compares)
 json_t *tk_trace_result_encode(const struct tk_trace_result *r, bool compares)
 {
 	json_t *o = json_object(), *activities = json_object();
+	struct corrected corrected;
+	correct_paths(r, &corrected);
 	json_object_set_new(o, "name", tk_json_text(r->kernel.name));
 	json_object_set_new(o, "duration_ns", tk_json_number(r->head.duration_ns));
 	json_object_set_new(o, "corrected_ns", tk_json_number(r->head.corrected_ns));
@@ -79,16 +106,19 @@ json_t *tk_trace_result_encode(const struct tk_trace_result *r, bool compares)
 	json_object_set_new(o, "records", tk_json_number(r->head.recorded));
 	json_object_set_new(o, "groups_with_loss", tk_json_number(r->head.groups_with_loss));
 	json_object_set_new(o, "record_ns", tk_json_number(r->head.record_ns));
+	json_object_set_new(o, "record_in_place_ns", tk_json_number(r->record_in_place_ns));
 	for (int a = 0; a < TK_TRACE_ACTIVITIES; a++)
 		json_object_set_new(activities, tk_trace_activity_names[a],
 		        tk_json_number(r->head.activity_ns[a]));
 	json_object_set_new(o, "block_ns", tk_json_number(r->head.critical.block.duration_ns));
 	json_object_set_new(
 	        o, "critical_other_ns", tk_json_number(r->head.critical.block.other_ns));
+	json_object_set_new(
+	        o, "critical_other_corrected_ns", tk_json_number(corrected.block_other_ns));
 	json_object_set_new(o, "critical_records", tk_json_number(r->head.critical.block.records));
-	json_object_set_new(o, "tiles", encode_tiles(&r->head.critical));
+	json_object_set_new(o, "tiles", encode_tiles(&r->head.critical, &corrected));
 	json_object_set_new(o, "multiprocessor_ns", activities);
-	json_object_set_new(o, "regions", encode_regions(r, compares));
+	json_object_set_new(o, "regions", encode_regions(r, &corrected, compares));
 	if (compares) {
 		int cause = r->comparison.cause;
 		json_object_set_new(o, "change", encode_change(&r->comparison.duration));

@@ -75,6 +75,28 @@ static double median(const double *x, size_t n)
 	return tk_median(sorted, n);
 }
 
+double tk_trace_result_record_ns(const struct tk_trace_result *r)
+{
+	double ns = isfinite(r->record_in_place_ns) ? r->record_in_place_ns : r->head.record_ns;
+	return isfinite(ns) ? ns : 0;
+}
+
+/* The calibration at the begin of a kernel knows what a record costs in a row of others, and not
+ * what the compiler could not move across it. Both builds run by turns: what one takes longer is
+ * shared by the records on its critical path. */
+static void measure_record_cost(struct tk_trace_results *out)
+{
+	double records = 0;
+	for (size_t i = 0; i < out->count; i++)
+		records += tk_trace_summary_path_records(&out->at[i].head);
+	for (size_t i = 0; i < out->count; i++) {
+		struct tk_trace_result *r = &out->at[i];
+		r->record_in_place_ns = (out->traced_ns - out->untraced_ns) / records;
+		if (isfinite(r->record_in_place_ns))
+			tk_trace_summary_correct(&r->head, r->record_in_place_ns);
+	}
+}
+
 int tk_trace_results_fill(const struct tk_trace_runs *base, const struct tk_trace_runs *head,
         size_t runs, struct tk_trace_results *out, struct tk_error *err)
 {
@@ -87,10 +109,13 @@ int tk_trace_results_fill(const struct tk_trace_runs *base, const struct tk_trac
 	for (size_t i = 0; !status && i < head->kernel_count; i++) {
 		struct tk_trace_result *r = &out->at[out->count++];
 		r->kernel = head->kernels[i];
+		r->record_in_place_ns = NAN;
 		tk_trace_summary_mean(head->summaries[i], runs, &r->head);
 		if (compares)
 			status = compare_kernel(base, head, i, runs, r, err);
 	}
+	if (!status && !compares)
+		measure_record_cost(out);
 	return status;
 }
 
@@ -101,6 +126,7 @@ int tk_trace_results_import(const struct tk_trace_runs *untraced, size_t runs,
 	struct tk_trace_result *r = &out->at[0];
 	int status = tk_trace_summarize(kernel, l, &r->head, err);
 	r->kernel = *kernel;
+	r->record_in_place_ns = NAN;
 	out->count = 1;
 	out->runs = runs;
 	out->traced_ns = l->duration_ns;

@@ -23,9 +23,15 @@ void tk_trace_runs_free(struct tk_trace_runs *r);
 struct tk_trace_result {
 	struct tk_trace_file_kernel kernel;
 	struct tk_trace_summary head;          /* mean over the runs */
+	/* What a record on the critical path costs where it stands: what the launch takes longer
+	 * than one of the build that does not record. Negative: it takes less. NAN: with a base. */
+	double record_in_place_ns;
 	struct tk_trace_summary base;          /* with a base */
 	struct tk_trace_comparison comparison; /* likewise */
 };
+
+/* What a record on the critical path costs, as well as it is known; 0: it is not. */
+double tk_trace_result_record_ns(const struct tk_trace_result *r);
 
 struct tk_trace_results {
 	struct tk_trace_result at[TK_TRACE_KERNELS_MAX];

@@ -152,13 +152,31 @@ static void divide(struct tk_trace_summary *s, double by)
 	s->tail_ns /= by;
 }
 
-/* The records on the path of a block make it longer, and the launch with it. */
-static void correct_duration(struct tk_trace_summary *s)
+double tk_trace_summary_path_records(const struct tk_trace_summary *s)
 {
 	const struct tk_trace_path *p = &s->critical.block;
-	double cost = p->duration_ns > 0 ? p->records * s->record_ns / p->duration_ns : 0;
-	/* NAN: what a record costs is not known */
-	s->corrected_ns = isnan(cost) ? NAN : s->duration_ns * (1 - fmin(cost, 1));
+	return p->duration_ns > 0 ? p->records * s->duration_ns / p->duration_ns : 0;
+}
+
+/* The records on the path of a block make it longer, and the launch with it. */
+void tk_trace_summary_correct(struct tk_trace_summary *s, double record_ns)
+{
+	double records = tk_trace_summary_path_records(s), cost_ns = records * record_ns;
+	s->corrected_ns = isnan(cost_ns) ? NAN : fmax(0, s->duration_ns - cost_ns);
+}
+
+double tk_trace_path_correct(const struct tk_trace_path *p, size_t regions, double record_ns,
+        double corrected_ns[TK_TRACE_REGIONS_MAX])
+{
+	double sum_ns = p->other_ns, rest_ns = fmax(0, p->duration_ns - p->records * record_ns);
+	for (size_t i = 0; i < regions; i++) {
+		double cost_ns = p->region_records[i] * record_ns;
+		corrected_ns[i] = fmax(0, p->region_ns[i] - cost_ns);
+		sum_ns += corrected_ns[i];
+	}
+	for (size_t i = 0; sum_ns > 0 && i < regions; i++)
+		corrected_ns[i] *= rest_ns / sum_ns;
+	return sum_ns > 0 ? p->other_ns * rest_ns / sum_ns : 0;
 }
 
 int tk_trace_summarize(const struct tk_trace_file_kernel *kernel, const struct tk_trace_launch *l,
@@ -182,15 +200,17 @@ int tk_trace_summarize(const struct tk_trace_file_kernel *kernel, const struct t
 	add_times(kernel, l, out);
 	divide(out, (double)l->multiprocessors);
 	int status = tk_trace_find_critical_path(kernel, l, &out->critical, err);
-	correct_duration(out);
+	tk_trace_summary_correct(out, out->record_ns);
 	return status;
 }
 
 static void add_path(
         struct tk_trace_path *to, const struct tk_trace_path *p, size_t regions, double share)
 {
-	for (size_t i = 0; i < regions; i++)
+	for (size_t i = 0; i < regions; i++) {
 		to->region_ns[i] += p->region_ns[i] * share;
+		to->region_records[i] += p->region_records[i] * share;
+	}
 	to->other_ns += p->other_ns * share;
 	to->duration_ns += p->duration_ns * share;
 	to->records += p->records * share;

@@ -32,7 +32,7 @@ struct tk_trace_summary {
 	double activity_ns
 	        [TK_TRACE_ACTIVITIES]; /* mean over the multiprocessors; sum: duration_ns */
 	double duration_ns;
-	double corrected_ns; /* without what records cost; an estimate */
+	double corrected_ns; /* without what records cost, at record_ns; an estimate */
 	double tail_ns;      /* how long a multiprocessor waits for the last one, in the mean */
 	double clock_mhz, record_ns;
 	double recorded, groups_with_loss; /* records; groups whose first ones were overwritten */
@@ -45,6 +45,15 @@ int tk_trace_summarize(const struct tk_trace_file_kernel *kernel, const struct t
 /* Of equal regions; n > 0. */
 void tk_trace_summary_mean(
         const struct tk_trace_summary *summaries, size_t n, struct tk_trace_summary *out);
+/* Records on the critical path of a launch, which has blocks one after the other. */
+double tk_trace_summary_path_records(const struct tk_trace_summary *s);
+/* Sets corrected_ns, from what a record on the critical path costs. NAN: not known. */
+void tk_trace_summary_correct(struct tk_trace_summary *s, double record_ns);
+/* Of a path, the times of its regions without what their records cost; the same share of all where
+ * that is more than a region's time. They and the rest, which is returned, add up to what the path
+ * takes without its records. */
+double tk_trace_path_correct(const struct tk_trace_path *p, size_t regions, double record_ns,
+        double corrected_ns[TK_TRACE_REGIONS_MAX]);
 /* The mean over all launches of a trace. */
 int tk_trace_summarize_all(const struct tk_trace *t, uint32_t kernel, struct tk_trace_summary *out,
         struct tk_error *err);

@@ -91,6 +91,9 @@ static int print_regions(
 	const struct tk_trace_critical_path *c = &r->head.critical;
 	const struct tk_trace_path *path = c->tiles > 0 ? &c->tile : &c->block;
 	struct tk_table *t = tk_table_new(g, region_columns);
+	double path_ns[TK_TRACE_REGIONS_MAX], record_ns = tk_trace_result_record_ns(r);
+	double all_ns = path->duration_ns - path->records * record_ns;
+	tk_trace_path_correct(path, r->kernel.regions, record_ns, path_ns);
 	for (uint32_t i = 0; i < r->kernel.regions; i++) {
 		const struct tk_trace_region_time *m = &r->head.regions[i];
 		if (!(m->calls > 0))
@@ -102,7 +105,7 @@ static int print_regions(
 		tk_table_set_time(t, "TIME", m->time_ns);
 		set_percent(t, "OF ITS GROUPS", m->share);
 		tk_table_set_time(t, "EXPOSED", m->exposed_ns);
-		set_percent(t, "CRITICAL PATH", path->region_ns[i] / path->duration_ns);
+		set_percent(t, "CRITICAL PATH", path_ns[i] / all_ns);
 	}
 	putchar('\n');
 	int status = tk_table_print(t, stdout, err);
@@ -154,15 +157,23 @@ static int print_changes(
 	return status;
 }
 
+/* Negative: the build that records is faster. */
+static const char *format_cost(double ns, char text[TK_FORMAT_SIZE + 1])
+{
+	if (ns < 0)
+		return signed_time(ns, text);
+	return tk_format_value(ns, "ns", text);
+}
+
 static void print_head(const struct tk_trace_result *k)
 {
-	char time[TK_FORMAT_SIZE], record[TK_FORMAT_SIZE], corrected[TK_FORMAT_SIZE];
+	char time[TK_FORMAT_SIZE], record[TK_FORMAT_SIZE + 1], corrected[TK_FORMAT_SIZE];
 	bool has_cost = isfinite(k->head.record_ns);
 	printf("%s: %s on %zu multiprocessors at %.0f MHz; %.0f records", k->kernel.name,
 	        tk_format_value(k->head.duration_ns, "ns", time), k->head.multiprocessors,
 	        k->head.clock_mhz, k->head.recorded);
 	if (has_cost)
-		printf(" of %s", tk_format_value(k->head.record_ns, "ns", record));
+		printf(" of %s in a row", tk_format_value(k->head.record_ns, "ns", record));
 	if (k->head.groups_with_loss > 0)
 		printf(", some of %.0f groups lost", k->head.groups_with_loss);
 	else
@@ -172,8 +183,9 @@ static void print_head(const struct tk_trace_result *k)
 	else if (!k->kernel.launched)
 		printf("; the first %u blocks", k->kernel.blocks);
 	putchar('\n');
-	if (has_cost)
-		printf("without the cost of records about %s\n",
+	if (isfinite(k->record_in_place_ns))
+		printf("in place a record costs %s; without them the kernel takes %s\n",
+		        format_cost(k->record_in_place_ns, record),
 		        tk_format_value(k->head.corrected_ns, "ns", corrected));
 	print_tiles(&k->head.critical);
 	putchar('\n');
