@@ -30,7 +30,8 @@ GPU_INLINE void load_tile(float (*tile)[TILE + 1], const gemm_side<T> &s, int fi
 #define BLOCKS(TILE, T) 1
 #endif
 
-template <int TILE, typename T> GPU_KERNEL(TILE *TILE, BLOCKS(TILE, T)) gemm_shared(gemm_operands<T> o)
+template <int TILE, typename T>
+GPU_KERNEL(TILE *TILE, BLOCKS(TILE, T)) gemm_shared(gemm_operands<T> o)
 {
 	__shared__ float as[TILE][TILE + 1], bs[TILE][TILE + 1];
 	int row0 = (int)blockIdx.y * TILE, col0 = (int)blockIdx.x * TILE,
