@@ -15,6 +15,7 @@
 #include "site_gen/pages/page.h"
 #include "site_gen/render/svg.h"
 #include "store/kernel_report.h"
+#include "store/query/code_facts.h"
 
 #define FEED_MAX 50
 #define CLOSED_MAX 100 /* groups */
@@ -261,6 +262,20 @@ static int set_inside(struct tk_site *site, struct tk_value *o, const struct tk_
 	return status;
 }
 
+/* How the machine code changed: of the member that changed most, of those where it is known. */
+static int set_code_change(struct tk_site *site, struct tk_value *o, const struct tk_alert_group *g,
+        struct tk_error *err)
+{
+	char text[TK_CODE_CHANGE_SIZE] = "";
+	int status = 0;
+	for (size_t i = 0; !status && !*text && i < g->count && i < MEMBERS_MAX; i++)
+		if (tk_alert_is_change(g->members[i]))
+			status = tk_store_find_code_change(
+			        site->model.store, g->members[i], text, err);
+	tk_page_set_clipped(site, o, "code_change", text, TK_CODE_CHANGE_SIZE);
+	return status;
+}
+
 /* "+5.8 % to +9.3 %"; "" where no member has a size. Members are sorted by it. */
 static void set_sizes(struct tk_site *site, struct tk_value *o, const struct tk_alert_group *g)
 {
@@ -337,6 +352,8 @@ static int add_group(struct tk_site *site, struct tk_value *list, const struct t
 	set_bisection(site, o, g);
 	set_notes(site, o, g);
 	int status = set_inside(site, o, g, err);
+	if (!status)
+		status = set_code_change(site, o, g, err);
 	struct tk_value *members = tk_value_set_list(site->arena, o, "members");
 	for (size_t i = 0; !status && i < g->count && i < MEMBERS_MAX; i++)
 		status = add_member(site, members, g->members[i], g->state, err);

@@ -1,7 +1,10 @@
 /* Names of kernels and lists of instructions, taken apart: see code_facts.h. */
 #include "store/query/code_facts.h"
 
+#include "core/verdict.h"
+
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,4 +128,40 @@ const char *tk_kernel_row_format_change(const struct tk_kernel_row *before,
 		        &l, after->instructions, before->instructions, after->instructions, false);
 	}
 	return out;
+}
+
+/* ---- of an alert ---- */
+
+static const char *find_text(const json_t *facts)
+{
+	enum tk_fact_kind kind;
+
+	for (size_t i = 0; i < json_array_size(facts); i++) {
+		const json_t *fact = json_array_get(facts, i);
+		const char *name = json_string_value(json_object_get(fact, "kind"));
+		const char *text = json_string_value(json_object_get(fact, "text"));
+
+		if (name && text && !tk_fact_kind_parse(name, &kind) && kind == TK_FACT_CODE_CHANGE)
+			return text;
+	}
+	return "";
+}
+
+int tk_store_find_code_change(struct tk_store *s, const struct tk_alert_row *alert,
+        char out[TK_CODE_CHANGE_SIZE], struct tk_error *err)
+{
+	struct tk_rows rows = {0};
+	int status = tk_store_find_verdict(s, alert->night_id, alert->series_id, &rows, err);
+
+	out[0] = '\0';
+	for (size_t i = 0; !status && i < rows.count; i++) {
+		const struct tk_verdict_row *row = TK_ROWS_AT(&rows, struct tk_verdict_row, i);
+		json_t *detail = json_loads(row->detail, 0, NULL);
+
+		snprintf(out, TK_CODE_CHANGE_SIZE, "%s",
+		        find_text(json_object_get(detail, "facts")));
+		json_decref(detail);
+	}
+	tk_rows_free(&rows);
+	return status;
 }

@@ -31,5 +31,9 @@ const struct tk_kernel_row *tk_kernel_rows_next(
  * known of both differs. */
 const char *tk_kernel_row_format_change(const struct tk_kernel_row *before,
         const struct tk_kernel_row *after, char out[TK_CODE_CHANGE_SIZE]);
+/* What the verdict of an alert's night says about the machine code of its kernel, as above; "":
+ * nothing. */
+int tk_store_find_code_change(struct tk_store *s, const struct tk_alert_row *alert,
+        char out[TK_CODE_CHANGE_SIZE], struct tk_error *err);
 
 #endif

@@ -31,7 +31,7 @@ static const struct tk_column memory_columns[] = {
         {"BYTES", TK_COLUMN_RIGHT},
         {"OF COUNTED", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1)},
         {"FLOP/BYTE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-        {"BANDWIDTH", TK_COLUMN_RIGHT},
+        {"BANDWIDTH", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
         {"PEAK", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)},
         {NULL, 0},
 };
@@ -143,10 +143,23 @@ static int print_kernels(
 	return status;
 }
 
+/* What the problem needs at least, for comparison. */
+static void add_counted(struct tk_table *t, const struct figures *f)
+{
+	if (!(f->counted_bytes > 0))
+		return;
+	tk_table_add_row(t);
+	tk_table_set_cell(t, "MEMORY", "counted");
+	set_value(t, "BYTES", f->counted_bytes, "bytes");
+	if (f->flops > 0)
+		set_ratio(t, "FLOP/BYTE", f->flops / f->counted_bytes, "");
+}
+
 static int print_memories(const struct tk_globals *g, const struct tk_profile *counters,
         const struct figures *f, struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(g, memory_columns);
+	add_counted(t, f);
 	for (int i = 0; i < TK_PROFILE_MEMORIES; i++)
 		add_memory(t, i, counters, f);
 	putchar('\n');

@@ -226,6 +226,12 @@ int tk_alert_summarize_regions(const struct tk_alerts *a, const struct tk_alert_
 	return status;
 }
 
+int tk_alert_describe_code(const struct tk_alerts *a, const struct tk_alert_row *alert,
+        char out[TK_CODE_CHANGE_SIZE], struct tk_error *err)
+{
+	return tk_store_find_code_change(a->store, alert, out, err);
+}
+
 void tk_alerts_free(struct tk_alerts *a)
 {
 	tk_rows_free(&a->bisections);

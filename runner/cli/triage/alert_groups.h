@@ -4,6 +4,7 @@
 #include "cli/lookup.h"
 #include "core/kernel_report.h"
 #include "detect/detect.h"
+#include "store/query/code_facts.h"
 #include "store/store.h"
 
 struct tk_alert_group {
@@ -46,6 +47,10 @@ int tk_alert_load_ab_result(const struct tk_alerts *a, const struct tk_alert_row
  * "": there is none. */
 int tk_alert_summarize_regions(const struct tk_alerts *a, const struct tk_alert_row *alert,
         char out[TK_KERNEL_CHANGE_SIZE], struct tk_error *err);
+
+/* How the machine code of its kernel changed: "spills 0 -> 48 bytes"; "": not known. */
+int tk_alert_describe_code(const struct tk_alerts *a, const struct tk_alert_row *alert,
+        char out[TK_CODE_CHANGE_SIZE], struct tk_error *err);
 
 /* By the first digits of a group's id or of one alert's; *one: that alert, NULL where the whole
  * group is meant. TK_ENOTFOUND: none; TK_EUSAGE: several. */

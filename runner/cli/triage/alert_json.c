@@ -42,13 +42,20 @@ static json_t *regions_json(const struct tk_alerts *a, const struct tk_alert_row
 	return tk_alert_summarize_regions(a, alert, text, NULL) ? json_null() : tk_json_text(text);
 }
 
+static json_t *code_json(const struct tk_alerts *a, const struct tk_alert_row *alert)
+{
+	char text[TK_CODE_CHANGE_SIZE];
+
+	return tk_alert_describe_code(a, alert, text, NULL) ? json_null() : tk_json_text(text);
+}
+
 static json_t *alert_json(const struct tk_alerts *a, const struct tk_alert_row *alert)
 {
 	const struct tk_series_row *series = tk_lookup_series(&a->names, alert->series_id);
 	const struct tk_machine_row *machine = tk_lookup_machine(&a->names, alert->machine_id);
 
-	return json_pack("{s:s,s:s,s:s,s:s,s:s?,s:s?,s:f,s:s,s:s,s:s,s:I,s:o,s:o,s:o,s:o}", "uid",
-	        alert->uid, "state",
+	return json_pack("{s:s,s:s,s:s,s:s,s:s?,s:s?,s:f,s:s,s:s,s:s,s:I,s:o,s:o,s:o,s:o,s:o}",
+	        "uid", alert->uid, "state",
 	        tk_triage_state_name(tk_alert_compute_state(&a->triage, alert)), "status",
 	        tk_alert_status_name(alert->status), "title", alert->title, "series",
 	        series ? series->slug : NULL, "machine", machine ? machine->name : NULL, "change",
@@ -56,7 +63,8 @@ static json_t *alert_json(const struct tk_alerts *a, const struct tk_alert_row *
 	        "bad_rev", alert->bad_rev, "opened_s", (json_int_t)alert->opened_s, "closed_s",
 	        alert->closed_s ? json_integer(alert->closed_s) : json_null(), "first_bad_commit",
 	        bisection_json(tk_alert_find_first_bad(a, alert)), "ab_test",
-	        ab_test_json(a, alert), "regions", regions_json(a, alert));
+	        ab_test_json(a, alert), "regions", regions_json(a, alert), "code_change",
+	        code_json(a, alert));
 }
 
 json_t *tk_alert_group_json(const struct tk_alerts *a, const struct tk_alert_group *g)

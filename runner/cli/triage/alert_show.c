@@ -13,6 +13,9 @@
 #include "cli/table.h"
 #include "detect/rules/ab_result.h"
 
+#define SENTENCE_SIZE \
+	(TK_KERNEL_CHANGE_SIZE > TK_CODE_CHANGE_SIZE ? TK_KERNEL_CHANGE_SIZE : TK_CODE_CHANGE_SIZE)
+
 const char *tk_alert_upstream_name(const struct tk_alerts *a, const struct tk_alert_group *g)
 {
 	const struct tk_upstream_row *u = tk_lookup_upstream(&a->names, g->alerts[0]->upstream_id);
@@ -174,18 +177,21 @@ static void print_bisections(const struct tk_alerts *a, const struct tk_alert_gr
 	}
 }
 
-/* The sentence of each alert's comparison of traces, each once. */
-static int print_regions(
-        const struct tk_alerts *a, const struct tk_alert_group *g, struct tk_error *err)
+/* A sentence about each alert, each once. */
+static int print_sentences(const struct tk_alerts *a, const struct tk_alert_group *g,
+        const char *title,
+        int (*describe)(const struct tk_alerts *a, const struct tk_alert_row *alert, char *out,
+                struct tk_error *err),
+        struct tk_error *err)
 {
-	char text[TK_KERNEL_CHANGE_SIZE], before[TK_KERNEL_CHANGE_SIZE] = "";
+	char text[SENTENCE_SIZE], before[SENTENCE_SIZE] = "";
 	int status = TK_OK;
 
 	for (size_t i = 0; !status && i < g->count; i++) {
-		status = tk_alert_summarize_regions(a, g->alerts[i], text, err);
+		status = describe(a, g->alerts[i], text, err);
 		if (status || !*text || !strcmp(text, before))
 			continue;
-		fputs("\nInside the kernel: ", stdout);
+		printf("\n%s: ", title);
 		tk_text_write_sanitized(stdout, text, "");
 		putchar('\n');
 		memcpy(before, text, sizeof before);
@@ -258,7 +264,10 @@ int tk_alert_show(const struct tk_globals *g, const struct tk_alert_options *o,
 	tk_table_free(t);
 	print_bisections(a, group);
 	if (!status)
-		status = print_regions(a, group, err);
+		status = print_sentences(a, group, "Machine code", tk_alert_describe_code, err);
+	if (!status)
+		status = print_sentences(
+		        a, group, "Inside the kernel", tk_alert_summarize_regions, err);
 	print_history(a, group);
 	return status;
 }
