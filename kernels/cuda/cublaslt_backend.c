@@ -1,7 +1,7 @@
 /* GEMM by cublasLt: its heuristic list, made visible. The library ranks its kernels for a problem;
- * each place in that ranking is a configuration here ("heuristic-0" is the library's own choice),
- * and a plan reports its tile, stages and split. Most regressions after an update of the library
- * are changes of that choice.
+ * each place in that ranking is a configuration here ("rank=0" or "heuristic-0" is the library's
+ * own choice), and a plan reports its tile, stages and split. Most regressions after an update of
+ * the library are changes of that choice.
  *
  * 8-bit floats: e4m3 and e5m2 with one scale for each operand (both 1: the inputs of the tracker
  * are in range), to bf16, f16 or f32.
@@ -10,6 +10,7 @@
  * before); fast_accum=1 lets 8-bit products keep fewer bits of the running sum (default 0: partial
  * sums are carried over in f32). */
 #include "cuda_backend.h"
+#include "tracker_space.h"
 #include <cublasLt.h>
 
 #define HEURISTICS_MAX 16
@@ -20,6 +21,8 @@ struct tk_backend_ctx {
 	size_t workspace_limit;
 	int8_t fast_accum;
 	float *one; /* on the device: the scale of 8-bit operands */
+	struct tk_parameter parameter;
+	struct tk_space space; /* the answer of space() */
 };
 
 /* A problem in the library's terms. a and b are exchanged: see cublas_handle.h on row-major
@@ -304,16 +307,25 @@ static const char *const config_names[HEURISTICS_MAX] = {
         "heuristic-15",
 };
 
-static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p,
-        const char *const **names, uint32_t *count, struct tk_abi_error *err)
+static const int64_t ranks[HEURISTICS_MAX] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+static int count_ranks(
+        struct tk_backend_ctx *ctx, const struct tk_problem *p, int *out, struct tk_abi_error *err)
 {
 	cublasLtMatmulHeuristicResult_t list[HEURISTICS_MAX];
 	struct operation o = {0};
-	int found = 0, status = backend_supports(ctx, p, err);
+	int status = backend_supports(ctx, p, err);
 	if (status)
 		return status;
-	status = rank(ctx, p, &o, list, &found, err);
+	status = rank(ctx, p, &o, list, out, err);
 	operation_free(&o);
+	return status;
+}
+
+static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p,
+        const char *const **names, uint32_t *count, struct tk_abi_error *err)
+{
+	int found = 0, status = count_ranks(ctx, p, &found, err);
 	if (status == TK_ABI_OK) {
 		*names = config_names;
 		*count = (uint32_t)found;
@@ -321,23 +333,47 @@ static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *
 	return status;
 }
 
+static struct tk_parameter rank_parameter(int count)
+{
+	return (struct tk_parameter){.name = "rank", .values = ranks, .count = (uint32_t)count};
+}
+
+static int backend_space(struct tk_backend_ctx *ctx, const struct tk_problem *p,
+        const struct tk_space **out, struct tk_abi_error *err)
+{
+	int found = 0, status = count_ranks(ctx, p, &found, err);
+	if (status)
+		return status;
+	ctx->parameter = rank_parameter(found);
+	ctx->space = (struct tk_space){.size = sizeof ctx->space,
+	        .count = 1,
+	        .parameters = &ctx->parameter,
+	        .best = ranks};
+	*out = &ctx->space;
+	return TK_ABI_OK;
+}
+
 /* ---- plan ---- */
 
 static int choose(const char *config, int count, struct tk_abi_error *err)
 {
+	const struct tk_parameter parameter = rank_parameter(HEURISTICS_MAX);
+	const struct tk_space space = {.count = 1, .parameters = &parameter};
+	int64_t value = -1;
 	if (!config || !*config || strcmp(config, "default") == 0)
 		return 0;
+	if (!tk_space_parse(&space, config, &value))
+		value = -1;
 	for (int i = 0; i < HEURISTICS_MAX; i++)
-		if (strcmp(config, config_names[i]) == 0) {
+		if (value == i || strcmp(config, config_names[i]) == 0) {
 			if (i < count)
 				return i;
 			fail(err, TK_ABI_UNSUPPORTED,
 			        "the library lists only %d kernels for this problem", count);
 			return -TK_ABI_UNSUPPORTED;
 		}
-	fail(err, TK_ABI_INVALID,
-	        "unknown configuration \"%.100s\", expected heuristic-0 to heuristic-%d", config,
-	        HEURISTICS_MAX - 1);
+	fail(err, TK_ABI_INVALID, "unknown configuration \"%.100s\", expected rank=0 to rank=%d",
+	        config, HEURISTICS_MAX - 1);
 	return -TK_ABI_INVALID;
 }
 
@@ -460,4 +496,4 @@ static int backend_launch(
 GPU_BACKEND(backend, "cublaslt", "cuda", backend_version,
         "GEMM by cublasLt, every kernel of its ranking a configuration",
         TK_OPERATION_GEMM | TK_OPERATION_UNALIGNED | TK_OPERATION_PADDED_ROWS,
-        .configs = backend_configs)
+        .configs = backend_configs, .space = backend_space)

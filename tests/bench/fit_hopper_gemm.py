@@ -2,11 +2,12 @@
 """Fits the constants of `estimate` in kernels/cuda/hopper_gemm_backend.c, which chooses the default
 tile of hopper_gemm, to results of `tracker tune`.
 
-usage: tests/bench/fit_hopper_gemm.py RESULTS.json... [--multiprocessors=132]
+usage: tests/bench/fit_hopper_gemm.py RESULTS.json... [--held-out=RESULTS.json]
+           [--multiprocessors=132]
 
 Loss: by how much the chosen tile is slower than the fastest measured one, the mean over the
 products. Each constant takes a few values; the best combination wins. Held out: the mean loss of
-products that the constants were not fitted to, in ten parts."""
+products that the constants were not fitted to, in ten parts; with --held-out also of others."""
 
 import argparse
 import itertools
@@ -94,6 +95,7 @@ def choices():
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("results", nargs="+")
+    parser.add_argument("--held-out")
     parser.add_argument("--multiprocessors", type=int, default=132)
     o = parser.parse_args()
     data = read(o.results)
@@ -119,6 +121,11 @@ def main():
     print(
         "held out mean loss %.2f %%, largest %.1f %%" % (100 * mean(held_out), 100 * max(held_out))
     )
+    if o.held_out:
+        others = read([o.held_out])
+        for name, i in (("now", 0), ("fitted", best)):
+            found = [loss(s, t, combinations[i], o.multiprocessors) for s, t in others.items()]
+            print("%d others, %s: mean loss %.2f %%" % (len(found), name, 100 * mean(found)))
     for k, size in enumerate(sizes):
         if max(losses[0][k], losses[best][k]) > 0.02:
             print(
