@@ -89,9 +89,9 @@ static int set_repository(const struct setting *s)
 	bool path =
 	        strchr("/.", s->text[0]) || strncmp(s->text, "~/", 2) == 0 || !strchr(s->text, ':');
 
-	if (!is_printable(s->text) || s->text[0] == '-' || strpbrk(s->text, " \t"))
-		return mismatch(
-		        s, "a repository", "a URL or a path that git clones from, without blanks");
+	if (!is_printable(s->text) || s->text[0] == '-' || (!path && strchr(s->text, ' ')))
+		return mismatch(s, "a repository",
+		        "a path, or a URL without blanks, that git clones from");
 	return store_text(s, path ? tk_path_resolve(s->root, s->text) : strdup(s->text));
 }
 

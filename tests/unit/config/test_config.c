@@ -246,6 +246,8 @@ static const struct {
                 "git upstream \"a\" has no adapter"},
         {"upstreams: [{name: a, kind: git, url: --upload-pack=x, adapter: x}]\n", "1:39",
                 "upstreams.url: \"--upload-pack=x\" is not a repository"},
+        {"upstreams: [{name: a, kind: git, url: 'https://a.b/c d', adapter: x}]\n", "1:39",
+                "upstreams.url: \"https://a.b/c d\" is not a repository"},
         {"upstreams: [{name: a, kind: git, url: x, adapter: x, branch: -f}]\n", "1:62",
                 "upstream \"a\": not a branch name that git allows"},
         {"upstreams: [{name: a, kind: git, url: x, adapter: x, path: /etc}]\n", "1:60",
