@@ -1,6 +1,6 @@
-/* A comparison of two sides, for `tracker ab` and `tracker tune`. Sides, workers and pairs answer as
- * the test says; the clock moves by a second a pair. A test links with --wrap of the functions below
- * that begin with __wrap_. */
+/* A comparison of two sides, for `tracker ab` and `tracker tune`. Sides, workers and pairs answer
+ * as the test says; the clock moves by a second a pair. A test links with --wrap of the functions
+ * below that begin with __wrap_. */
 #ifndef TK_TEST_COMPARE_RIG_H
 #define TK_TEST_COMPARE_RIG_H
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* `tracker ab`: which problems are compared where, how the time is shared, and what is concluded. */
+/* `tracker ab`: what is compared where, how the time is shared, and what is concluded. */
 #include "compare_rig.h"
 
 static int compare(struct rig *r, struct tk_error *err)
