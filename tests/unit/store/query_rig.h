@@ -102,6 +102,7 @@ static inline void query_begin_night(struct history *h, int64_t as_of_s)
 int query_point_tests(void);
 int query_run_tests(void);
 int query_code_tests(void);
+int check_tests(void);
 
 #define QUERY_TEST(f) cmocka_unit_test_setup_teardown(f, history_set_up, history_tear_down)
 

@@ -422,5 +422,5 @@ int main(void)
 	        QUERY_TEST(what_sqlite_keeps_beside_a_file),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL) + check_tests();
 }
