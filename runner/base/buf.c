@@ -8,10 +8,15 @@
 #include "base/error.h"
 #include "base/text.h"
 
-/* Makes room for `more` bytes and a NUL; false where that failed, now or before. */
-static bool reserve(struct tk_buf *b, size_t more)
+static size_t max_len(const struct tk_buf *b)
 {
-	size_t max = b->max ? b->max : TK_BUF_MAX_DEFAULT, cap = b->cap ? b->cap : 64;
+	return b->max ? b->max : TK_BUF_MAX_DEFAULT;
+}
+
+/* Makes room for `more` bytes and a NUL; false where that failed, now or before. */
+static bool grow(struct tk_buf *b, size_t more)
+{
+	size_t max = max_len(b), cap = b->cap ? b->cap : 64;
 	char *data;
 
 	if (b->status)
@@ -20,8 +25,6 @@ static bool reserve(struct tk_buf *b, size_t more)
 		b->status = TK_EDATA;
 		return false;
 	}
-	if (b->len + more < b->cap)
-		return true;
 	while (cap <= b->len + more)
 		cap *= 2;
 	data = realloc(b->data, cap);
@@ -32,6 +35,13 @@ static bool reserve(struct tk_buf *b, size_t more)
 	b->data = data;
 	b->cap = cap;
 	return true;
+}
+
+/* As grow(), without a call in the usual case: texts are added piece by piece. */
+static inline bool reserve(struct tk_buf *b, size_t more)
+{
+	bool has_room = !b->status && more < b->cap - b->len && more <= max_len(b) - b->len;
+	return has_room || grow(b, more);
 }
 
 void tk_buf_add(struct tk_buf *b, const void *data, size_t len)

@@ -237,9 +237,12 @@ static void set_digits(char *out, const char *text, int digits, int exponent)
 		*out++ = '0';
 	memcpy(out, text + before, behind);
 	out += behind;
+	if (exponent >= digits) { /* below 100 */
+		out = stpcpy(out, "e+");
+		*out++ = (char)('0' + exponent / 10);
+		*out++ = (char)('0' + exponent % 10);
+	}
 	*out = 0;
-	if (exponent >= digits)
-		snprintf(out, 8, "e+%02u", (unsigned)exponent % 100);
 }
 
 const char *tk_format_digits(double v, int digits, char out[TK_FORMAT_SIZE])
@@ -247,6 +250,10 @@ const char *tk_format_digits(double v, int digits, char out[TK_FORMAT_SIZE])
 	static const double small[] = {1, 1e-1, 1e-2, 1e-3};
 	double size = fabs(v), power = 1;
 	int exponent = 0;
+	if (size == 0) {
+		strcpy(out, signbit(v) ? "-0" : "0");
+		return out;
+	}
 	if (!(size >= 1e-4 && size < 1e15) || digits > 9) {
 		snprintf(out, TK_FORMAT_SIZE, "%.*g", digits, v);
 		return out;

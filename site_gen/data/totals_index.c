@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "site_gen/data/totals.h"
+#include "stats/summary/summary.h"
 
 #define DAY_S 86400
 #define NOISE_STEPS_MIN 5
@@ -55,12 +56,6 @@ double tk_total_change(const struct tk_total *t, const double *levels, int days)
 	return NAN;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
 int tk_total_noise(const struct tk_total *t, double *noise, struct tk_error *err)
 {
 	double *steps = malloc((t->count + 1) * sizeof *steps);
@@ -71,7 +66,7 @@ int tk_total_noise(const struct tk_total *t, double *noise, struct tk_error *err
 		if (t->nights[i].count)
 			steps[count++] = fabs(t->nights[i].log_sum / (double)t->nights[i].count);
 	if (count)
-		qsort(steps, count, sizeof *steps, compare_doubles);
+		tk_sort_values(steps, count);
 	*noise = count < NOISE_STEPS_MIN ? NAN : MAD_TO_SIGMA * steps[count / 2];
 	free(steps);
 	return 0;

@@ -167,8 +167,10 @@ static void draw_line(struct tk_buf *out, const struct frame *f, const struct tk
 		int x = to_x(f, line->points[k].at_s);
 		if (x == before && k + 1 < line->count)
 			continue; /* no more than one point for each pixel */
-		tk_buf_add_printf(
-		        out, "%c%d %d", before >= 0 ? 'L' : 'M', x, to_y(f, line->points[k].y));
+		tk_buf_add_char(out, before >= 0 ? 'L' : 'M');
+		tk_buf_add_int(out, x);
+		tk_buf_add_char(out, ' ');
+		tk_buf_add_int(out, to_y(f, line->points[k].y));
 		before = x;
 	}
 	tk_buf_add_str(out, "\"/>");
