@@ -1,23 +1,24 @@
 #!/usr/bin/env python3
 """Ends the server, or `tracker push` itself, by kill -9 at random moments of a push.
 
-usage: pushes.py [--rounds=N] [--history=FILE] [--seed=S] [--server=COMMAND [--keys=ID:SECRET]],
-with TRACKER in the environment
+usage: pushes.py [--rounds=N] [--history=FILE] [--seed=S] [--server=COMMAND], with TRACKER in the
+environment
 
 --history: a history to start from, for instance of make_history; the larger, the longer a push.
---server: another server of the S3 protocol that keeps its objects on disk, with {port} and {folder}
-in its command and a bucket "bucket", for instance s3rver of npm:
-  "node node_modules/s3rver/bin/s3rver.js -s -p {port} -d {folder} --configure-bucket bucket"
-  --keys=S3RVER:S3RVER
+--server: another server of the S3 protocol, with {port} and {folder} in its command, for instance
+moto of PyPI: "moto_server -p {port}". What is ended then is a process that forwards its
+connections: a server may keep its objects in memory, or write them in place, which S3 does not.
 
 After every end the server has the history of before or the new one, whole: `pull` fetches it, `db
 check` finds nothing, and it has all of its nights. Then a push that nobody ends succeeds. Exit code
 1 names the first thing that does not hold."""
 
-import argparse, os, random, shlex, shutil, signal, socket, sqlite3, subprocess, sys, tempfile, time
+import argparse, os, random, shlex, shutil, signal, socket, sqlite3, subprocess, sys, tempfile
+import threading, time, urllib.request
 
-TRACKER = os.path.abspath(os.environ["TRACKER"])
+TRACKER = os.path.abspath(os.environ.get("TRACKER", "tracker"))
 SERVER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../cli/push/server.py")
+SCRIPT = os.path.abspath(__file__)
 URL = "s3://bucket/nights"
 
 
@@ -40,22 +41,53 @@ def wait_for(port):
     raise Failed("the server does not answer on port %d" % port)
 
 
+def copy_bytes(source, to):
+    try:
+        while data := source.recv(65536):
+            to.sendall(data)
+        to.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass
+
+
+def forward(port, target):
+    """Until the process is ended: connections to `port` go to `target`."""
+    with socket.create_server(("127.0.0.1", port)) as s:
+        while True:
+            client = s.accept()[0]
+            server = socket.create_connection(("127.0.0.1", target))
+            for pair in ((client, server), (server, client)):
+                threading.Thread(target=copy_bytes, args=pair, daemon=True).start()
+
+
 class OtherServer:
+    """A server that goes on while what is between it and `push` is ended."""
+
     def __init__(self, command, folder):
-        self.port = free_port()
-        self.command = shlex.split(command.format(port=self.port, folder=os.path.abspath(folder)))
+        target, self.port = free_port(), free_port()
+        words = shlex.split(command.format(port=target, folder=os.path.abspath(folder)))
+        self.server = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_for(target)
+        self.target = target
         os.environ["AWS_ENDPOINT_URL"] = "http://127.0.0.1:%d" % self.port
+        make = urllib.request.Request("http://127.0.0.1:%d/bucket" % target, method="PUT")
+        urllib.request.urlopen(make).close()
         self.start()
 
     def start(self):
         self.process = subprocess.Popen(
-            self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            [sys.executable, SCRIPT, "--forward=%d:%d" % (self.port, self.target)]
         )
         wait_for(self.port)
 
     def kill(self):
         self.process.kill()
         self.process.wait()
+
+    def end(self):
+        self.kill()
+        self.server.kill()
+        self.server.wait()
 
 
 class Server:
@@ -74,6 +106,8 @@ class Server:
     def kill(self):
         self.process.kill()
         self.process.wait()
+
+    end = kill
 
 
 def tracker(*args, check=True):
@@ -140,12 +174,13 @@ def main():
     p.add_argument("--history")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--server")
-    p.add_argument("--keys", default="key:secret")
+    p.add_argument("--forward", help=argparse.SUPPRESS)
     options = p.parse_args()
     rng = random.Random(options.seed)
     history = options.history and os.path.abspath(options.history)
-    key, secret = options.keys.split(":")
-    os.environ.update(AWS_ACCESS_KEY_ID=key, AWS_SECRET_ACCESS_KEY=secret)
+    if options.forward:
+        forward(*map(int, options.forward.split(":")))
+    os.environ.update(AWS_ACCESS_KEY_ID="key", AWS_SECRET_ACCESS_KEY="secret")
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         os.mkdir("server")
@@ -162,7 +197,7 @@ def main():
         for _ in range(options.rounds):
             key = one_round(server, rng, usual_s)
             counts[key] = counts.get(key, 0) + 1
-        server.kill()
+        server.end()
     for (ended, arrived), n in sorted(counts.items()):
         print(
             "%4d ended: %s, the new history %s"
