@@ -14,8 +14,11 @@ static int open_sides(struct tk_comparison *c, struct tk_error *err)
 	const struct tk_upstream_config *u = NULL;
 	const struct tk_ab_request *q = c->request;
 	int status = q->upstream ? tk_ab_find_upstream(c->n->config, q->upstream, &u, err) : TK_OK;
+	/* Before the first of them is built, which takes minutes: a name may be wrong. */
+	for (int k = 0; u && !status && k < TK_AB_SIDES; k++)
+		status = tk_ab_side_resolve(c->n, u, q->side[k], &c->side[k], err);
 	for (int k = 0; !status && k < TK_AB_SIDES; k++)
-		status = u ? tk_ab_side_build(c->n, u, q->side[k], &c->side[k], err)
+		status = u ? tk_ab_side_build(c->n, u, &c->side[k], err)
 		           : tk_ab_side_load(c->n, q->side[k], &c->side[k], err);
 	return status;
 }

@@ -24,16 +24,21 @@ static int build_sides(struct tk_night *n, const struct tk_upstream_config *u, c
 {
 	static const char *const names[TK_AB_SIDES] = {"base", "head"},
 	                         *const options[TK_AB_SIDES] = {"--base=", "--head="};
+	struct tk_ab_side side[TK_AB_SIDES] = {0};
 	int status = TK_OK;
 	for (int k = 0; !status && k < TK_AB_SIDES; k++) {
-		struct tk_ab_side side = {.report = &out->side[k]};
+		side[k].report = &out->side[k];
 		out->side[k].name = names[k];
 		out->side[k].option = options[k];
-		status = tk_ab_side_build(n, u, specs[k], &side, err);
-		if (!status)
-			status = take_path(&side, backend, &out->path[k], err);
-		tk_ab_side_close(&side);
+		status = tk_ab_side_resolve(n, u, specs[k], &side[k], err);
 	}
+	for (int k = 0; !status && k < TK_AB_SIDES; k++) {
+		status = tk_ab_side_build(n, u, &side[k], err);
+		if (!status)
+			status = take_path(&side[k], backend, &out->path[k], err);
+	}
+	for (int k = 0; k < TK_AB_SIDES; k++)
+		tk_ab_side_close(&side[k]);
 	return status;
 }
 

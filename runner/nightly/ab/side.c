@@ -182,14 +182,20 @@ int tk_ab_find_upstream(const struct tk_config *config, const char *name,
 	return TK_OK;
 }
 
-int tk_ab_side_build(struct tk_night *n, const struct tk_upstream_config *u, const char *spec,
-        struct tk_ab_side *side, struct tk_error *err)
+int tk_ab_side_resolve(const struct tk_night *n, const struct tk_upstream_config *u,
+        const char *spec, struct tk_ab_side *side, struct tk_error *err)
 {
 	struct tk_error why = {0};
 	name_side(side, spec);
 	int status = resolve(n, u, spec, side, &why);
-	if (!status)
-		status = build(n, u, side, &why);
+	return status ? fail_side(side, &why, err) : TK_OK;
+}
+
+int tk_ab_side_build(struct tk_night *n, const struct tk_upstream_config *u,
+        struct tk_ab_side *side, struct tk_error *err)
+{
+	struct tk_error why = {0};
+	int status = build(n, u, side, &why);
 	if (!status)
 		status = query_kinds(n, side, &why);
 	if (!status && !(side->options = strdup(u->options ? u->options : "")))

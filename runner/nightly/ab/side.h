@@ -28,8 +28,11 @@ struct tk_ab_side {
 /* TK_EUSAGE: there is none of that name, or it has no revisions. */
 int tk_ab_find_upstream(const struct tk_config *config, const char *name,
         const struct tk_upstream_config **out, struct tk_error *err);
-/* A revision or a work tree of an upstream, built or from the cache. Close in any case. */
-int tk_ab_side_build(struct tk_night *n, const struct tk_upstream_config *u, const char *spec,
+/* Finds a revision or a work tree of an upstream. Close in any case. */
+int tk_ab_side_resolve(const struct tk_night *n, const struct tk_upstream_config *u,
+        const char *spec, struct tk_ab_side *side, struct tk_error *err);
+/* Builds what was found, or takes it from the cache. */
+int tk_ab_side_build(struct tk_night *n, const struct tk_upstream_config *u,
         struct tk_ab_side *side, struct tk_error *err);
 /* "FILE.so" or "BACKEND", with ":KEY=VALUE,..." after it. */
 int tk_ab_side_load(
