@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct capture {
 	FILE *out;
@@ -72,6 +73,35 @@ static inline char *read_whole_file(const char *path)
 	text[len] = '\0';
 	fclose(f);
 	return text;
+}
+
+/* The files that GitHub gives a job, in a temporary folder; both hold what was appended. */
+struct job_files {
+	char folder[40], summary[60], outputs[60];
+};
+
+static inline void job_files_unset(void)
+{
+	unsetenv("GITHUB_STEP_SUMMARY");
+	unsetenv("GITHUB_OUTPUT");
+}
+
+static inline void job_files_open(struct job_files *f)
+{
+	strcpy(f->folder, "/tmp/tracker-job-XXXXXX");
+	assert_non_null(mkdtemp(f->folder));
+	snprintf(f->summary, sizeof f->summary, "%s/summary", f->folder);
+	snprintf(f->outputs, sizeof f->outputs, "%s/outputs", f->folder);
+	setenv("GITHUB_STEP_SUMMARY", f->summary, 1);
+	setenv("GITHUB_OUTPUT", f->outputs, 1);
+}
+
+static inline void job_files_close(const struct job_files *f)
+{
+	unlink(f->summary);
+	unlink(f->outputs);
+	rmdir(f->folder);
+	job_files_unset();
 }
 
 #endif

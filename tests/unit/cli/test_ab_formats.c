@@ -3,7 +3,6 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "cli/ab/format.h"
@@ -371,17 +370,11 @@ static void a_long_comment_is_cut_between_rows(void **state)
 
 /* ---- GitHub ---- */
 
-static void keep_out_of_github(void)
-{
-	unsetenv("GITHUB_STEP_SUMMARY");
-	unsetenv("GITHUB_OUTPUT");
-}
-
 static void each_news_is_a_workflow_command(void **state)
 {
 	struct fixture *f = *state;
 
-	keep_out_of_github();
+	job_files_unset();
 	strcpy(f->rows[2].message, "50 % lost\nat once");
 	const char *text = written(f, "github");
 	expect_contains(text, "::error title=slower%3A openblas on cpu::gemm +3.1\u00a0%25 (");
@@ -409,7 +402,7 @@ static void levels_follow_the_verdict(void **state)
 	};
 	struct fixture *f = *state;
 
-	keep_out_of_github();
+	job_files_unset();
 	f->report.count = 1;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		f->rows[0].verdict = cases[i].verdict;
@@ -430,7 +423,7 @@ static void ten_commands_of_each_verdict(void **state)
 	struct fixture *f = *state;
 	struct tk_ab_row rows[ROWS];
 
-	keep_out_of_github();
+	job_files_unset();
 	for (int i = 0; i < ROWS; i++)
 		rows[i] = row("p", i < 12 ? TK_AB_VERDICT_SLOWER : TK_AB_VERDICT_FASTER, 0.1);
 	f->report.rows = rows;
@@ -444,26 +437,19 @@ static void ten_commands_of_each_verdict(void **state)
 static void the_job_gets_summary_and_counts(void **state)
 {
 	struct fixture *f = *state;
-	char folder[] = "/tmp/tracker-ab-XXXXXX", summary[64], outputs[64];
+	struct job_files files;
 
-	assert_non_null(mkdtemp(folder));
-	snprintf(summary, sizeof summary, "%s/summary", folder);
-	snprintf(outputs, sizeof outputs, "%s/outputs", folder);
-	setenv("GITHUB_STEP_SUMMARY", summary, 1);
-	setenv("GITHUB_OUTPUT", outputs, 1);
+	job_files_open(&files);
 	written(f, "github");
-	char *text = read_whole_file(summary);
+	char *text = read_whole_file(files.summary);
 	expect_contains(text, "### 1 slower, 1 newly failed");
 	free(text);
-	text = read_whole_file(outputs);
+	text = read_whole_file(files.outputs);
 	expect_contains(text, "slower=1\n");
 	expect_contains(text, "faster=0\n");
 	assert_int_equal(count_of(text, "\n"), TK_AB_VERDICT_COUNT);
 	free(text);
-	unlink(summary);
-	unlink(outputs);
-	rmdir(folder);
-	keep_out_of_github();
+	job_files_close(&files);
 }
 
 static void a_summary_that_cannot_be_written_is_an_error(void **state)
@@ -471,12 +457,12 @@ static void a_summary_that_cannot_be_written_is_an_error(void **state)
 	struct fixture *f = *state;
 	struct tk_error err = {0};
 
-	keep_out_of_github();
+	job_files_unset();
 	setenv("GITHUB_STEP_SUMMARY", "/nonexistent/summary", 1);
 	assert_int_equal(
 	        tk_ab_write_github(&f->globals, &f->report, f->capture.out, &err), TK_ENOTFOUND);
 	expect_contains(err.message, "$GITHUB_STEP_SUMMARY: /nonexistent/summary");
-	keep_out_of_github();
+	job_files_unset();
 }
 
 /* ---- a full disk ---- */

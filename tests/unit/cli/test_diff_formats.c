@@ -1,8 +1,6 @@
 /* The formats of `tracker diff` for people: text, Markdown and GitHub. */
 #include "diff_rig.h"
 
-#include <unistd.h>
-
 #include "config/config.h"
 
 #define NB "\u00a0"
@@ -286,17 +284,11 @@ static void a_long_comment_is_cut_between_rows(void **state)
 
 /* ---- GitHub ---- */
 
-static void unset_github(void)
-{
-	unsetenv("GITHUB_STEP_SUMMARY");
-	unsetenv("GITHUB_OUTPUT");
-}
-
 static void each_kind_of_change_is_a_command(void **state)
 {
 	struct diff_rig *f = *state;
 
-	unset_github();
+	job_files_unset();
 	const char *text = diff_written(f, "github");
 	expect_contains(text,
 	        "::error title=1 regressed%3A openblas on rig::gemm +10.0 %25; first bad "
@@ -315,7 +307,7 @@ static void a_family_is_one_command(void **state)
 {
 	struct diff_rig *f = *state;
 
-	unset_github();
+	job_files_unset();
 	f->rows[FASTER].ab.decision = TK_AB_NONE;
 	for (int i = 0; i < ROWS; i++)
 		set_slower(&f->rows[i]);
@@ -337,7 +329,7 @@ static void ten_families_of_each_level(void **state)
 	struct diff_rig *f = *state;
 	struct tk_diff_row *rows = calloc(MANY, sizeof *rows);
 
-	unset_github();
+	job_files_unset();
 	assert_non_null(rows);
 	for (int i = 0; i < MANY; i++) {
 		set_slower(&rows[i]);
@@ -359,7 +351,7 @@ static void nothing_compared_is_an_error(void **state)
 {
 	struct diff_rig *f = *state;
 
-	unset_github();
+	job_files_unset();
 	f->report.count = 0;
 	diff_count(f);
 	const char *text = diff_written(f, "github");
@@ -370,28 +362,21 @@ static void nothing_compared_is_an_error(void **state)
 static void the_job_gets_summary_and_counts(void **state)
 {
 	struct diff_rig *f = *state;
-	char folder[] = "/tmp/tracker-diff-XXXXXX", summary[64], outputs[64];
+	struct job_files files;
 
-	assert_non_null(mkdtemp(folder));
-	snprintf(summary, sizeof summary, "%s/summary", folder);
-	snprintf(outputs, sizeof outputs, "%s/outputs", folder);
-	setenv("GITHUB_STEP_SUMMARY", summary, 1);
-	setenv("GITHUB_OUTPUT", outputs, 1);
+	job_files_open(&files);
 	diff_written(f, "github");
 	f->view.fail_on[TK_VERDICT_REGRESSED] = false;
 	diff_written(f, "github"); /* appended */
-	char *text = read_whole_file(summary);
+	char *text = read_whole_file(files.summary);
 	assert_int_equal(count_of(text, "### 1 regressed"), 2);
 	free(text);
-	text = read_whole_file(outputs);
+	text = read_whole_file(files.outputs);
 	expect_contains(text, "regressed=1\nnewly-failed=1\n");
 	expect_contains(text, "series=5\ncompared=4\nfound=true\n");
 	expect_contains(text, "found=false\n");
 	free(text);
-	unlink(summary);
-	unlink(outputs);
-	rmdir(folder);
-	unset_github();
+	job_files_close(&files);
 }
 
 int main(void)

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "../store/history.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/rng.h"
@@ -23,13 +24,6 @@
 #include <string.h>
 
 #define PROBLEMS_MAX 10
-#define MUST(call) \
-	do { \
-		struct tk_error err = {0}; \
-		if (call) \
-			fail_msg("%s: %s", #call, err.message); \
-	} while (0)
-
 /* gemm with m = its index + 1. */
 struct world_problem {
 	double ns[TK_AB_SIDES]; /* of pairs; NAN: they fail */
