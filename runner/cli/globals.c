@@ -135,6 +135,31 @@ static void check_option_name(const char *program, const char *arg, const struct
 	exit(argp_err_exit_status);
 }
 
+static bool is_option(const struct argp_option *o, const char *arg)
+{
+	return arg[1] == '-' ? o->name && strncmp(o->name, arg + 2, strlen(arg + 2)) == 0
+	                     : arg[1] == o->key && !arg[2];
+}
+
+/* Whether `arg` is an option whose value is the next argument: "--note", "-C". */
+static bool takes_next(const char *arg, const struct argp_option *options)
+{
+	for (const struct argp_option *o = options; o && (o->name || o->key || o->doc); o++)
+		if (*arg == '-' && arg[1] && is_option(o, arg))
+			return o->arg && !(o->flags & OPTION_ARG_OPTIONAL);
+	return false;
+}
+
+/* Not of the values of options, which may be any text. */
+static void check_option_names(int argc, char **argv, const struct argp_option *own)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		if (strncmp(argv[i], "--", 2) == 0)
+			check_option_name(argv[0], argv[i] + 2, own);
+		i += takes_next(argv[i], own) || takes_next(argv[i], tk_global_options);
+	}
+}
+
 void tk_command_parse(const struct argp *argp, int argc, char **argv, void *options)
 {
 	/* Hidden, because `tracker --help` and tracker(1) list them once for all commands. */
@@ -149,9 +174,7 @@ void tk_command_parse(const struct argp *argp, int argc, char **argv, void *opti
 		o->group = -1; /* that of --help: another one would leave a blank line */
 	}
 	whole.children = children;
-	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-		if (strncmp(argv[i], "--", 2) == 0)
-			check_option_name(argv[0], argv[i] + 2, argp->options);
+	check_option_names(argc, argv, argp->options);
 	argp_parse(&whole, argc, argv, 0, NULL, options);
 	apply_globals(argv[0]);
 }

@@ -141,6 +141,22 @@ static void own_and_global_options_are_parsed_together(void **state)
 	*g = (struct tk_globals){0};
 }
 
+/* It may be any text, also one that looks like a mistyped option. */
+static void values_of_options_are_not_options(void **state)
+{
+	static char program[] = "tracker x", note[] = "--note", n[] = "-n", value[] = "--quite";
+	const struct argp argp = {.options = own_options, .parser = parse_own};
+	char *const forms[] = {note, n};
+
+	for (size_t i = 0; i < 2; i++) {
+		char *argv[] = {program, forms[i], value, NULL};
+		const char *text = NULL;
+		tk_command_parse(&argp, 3, argv, &text); /* else it ends the program */
+		assert_string_equal(text, "--quite");
+	}
+	*tk_globals_get() = (struct tk_globals){0};
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -150,6 +166,7 @@ int main(void)
 	        cmocka_unit_test(failures_have_an_exit_code_and_a_message),
 	        cmocka_unit_test(globals_are_set_by_their_options),
 	        cmocka_unit_test(own_and_global_options_are_parsed_together),
+	        cmocka_unit_test(values_of_options_are_not_options),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
