@@ -48,7 +48,7 @@ static struct {
 	uint64_t random;
 	int64_t now_ns;
 	size_t stored; /* pairs of each test that an earlier part of it measured */
-	size_t pairs, open_tests, detections;
+	size_t pairs, open_tests, open_sessions, detections;
 	int64_t order[512];             /* series of each pair */
 	enum tk_better better;          /* of all series */
 	const struct tk_diff_row *rows; /* what the analysis of the night says */
@@ -256,12 +256,14 @@ int __wrap_tk_session_open(const struct tk_config *config, struct tk_store *stor
         const struct tk_night_options *options, struct tk_session *s, struct tk_error *err)
 {
 	*s = (struct tk_session){.night = *ab_world.night};
+	ab_world.open_sessions++;
 	return 0;
 }
 
 void __wrap_tk_session_close(struct tk_session *s)
 {
 	*s = (struct tk_session){0};
+	ab_world.open_sessions--;
 }
 
 int __wrap_tk_night_rerun_detection(
@@ -374,6 +376,7 @@ static inline int ab_tear_down(void **state)
 	struct ab_rig *r = *state;
 
 	assert_int_equal(ab_world.open_tests, 0);
+	assert_int_equal(ab_world.open_sessions, 0);
 	history_free(&r->h);
 	free(r);
 	return 0;

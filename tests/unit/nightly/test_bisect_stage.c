@@ -31,13 +31,14 @@ static struct tk_diff_row *add_regression(struct ab_rig *r, int64_t series_id)
 	return row;
 }
 
-static void put_alert(struct ab_rig *r, enum tk_alert_status status)
+static void put_alert(
+        struct ab_rig *r, const char *uid, int64_t series_id, enum tk_alert_status status)
 {
-	const struct tk_alert_row row = {.uid = "a",
+	const struct tk_alert_row row = {.uid = uid,
 	        .kind = TK_ALERT_CHANGE,
 	        .machine_id = r->h.machine,
 	        .upstream_id = r->h.upstream,
-	        .series_id = r->h.series,
+	        .series_id = series_id,
 	        .night_id = r->h.night,
 	        .status = status,
 	        .opened_s = 100,
@@ -172,7 +173,9 @@ static void an_open_alert_continues_its_bisection(void **state)
 	add_regression(r, r->h.series)->verdict.status = TK_VERDICT_UNSURE; /* tonight */
 	put_bisection(r, TK_BISECT_INCONCLUSIVE);
 	assert_int_equal(run_stage(r), 0); /* without an alert nobody asks */
-	put_alert(r, TK_ALERT_OPEN);
+	put_alert(r, "other", put_series(&r->h, "hot"), TK_ALERT_OPEN);
+	assert_int_equal(run_stage(r), 0);
+	put_alert(r, "a", r->h.series, TK_ALERT_OPEN);
 	assert_int_equal(run_stage(r), 1);
 	assert_int_equal(run_stage(r), 0);
 }
@@ -188,9 +191,9 @@ static void a_closed_or_triaged_alert_does_not(void **state)
 
 	add_regression(r, r->h.series)->verdict.status = TK_VERDICT_UNSURE;
 	put_bisection(r, TK_BISECT_INCONCLUSIVE);
-	put_alert(r, TK_ALERT_CLOSED);
+	put_alert(r, "a", r->h.series, TK_ALERT_CLOSED);
 	assert_int_equal(run_stage(r), 0);
-	put_alert(r, TK_ALERT_OPEN);
+	put_alert(r, "a", r->h.series, TK_ALERT_OPEN);
 	MUST(tk_store_append_triage(r->h.store, &ack, &err));
 	assert_int_equal(run_stage(r), 0);
 }
@@ -200,7 +203,7 @@ static void finished_bisections_are_not_repeated(void **state)
 	struct ab_rig *r = *state;
 
 	add_regression(r, r->h.series);
-	put_alert(r, TK_ALERT_OPEN);
+	put_alert(r, "a", r->h.series, TK_ALERT_OPEN);
 	put_bisection(r, TK_BISECT_NO_CHANGE);
 	assert_int_equal(run_stage(r), 0);
 	assert_int_equal(ab_world.pairs, 0);
