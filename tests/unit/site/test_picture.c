@@ -1,4 +1,5 @@
 /* Pictures draw what the charts have, and leave out what they do not know. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -169,6 +170,27 @@ static void pens_of_classes(void **state)
 	assert_false(draws(VIEW "<pathology class=\"line\" d=\"M5 5L50 35\"/></svg>"));
 }
 
+/* Half a circle, as marks have it, in eight parts: over the lower side to the right. */
+static void half_circles(void **state)
+{
+	const struct tk_pen pen = {3, 1, 2.4, 0, 0};
+	struct tk_picture_point points[9];
+	struct tk_picture *expected = tk_picture_new();
+
+	assert_non_null(expected);
+	for (int i = 0; i < 9; i++) {
+		double turn = 3.14159265358979323846 * i / 8;
+
+		points[i] = (struct tk_picture_point){110 - 40 * cos(turn), 70 + 40 * sin(turn)};
+	}
+	tk_picture_draw_line(expected, points, 9, &pen);
+	expect_picture(VIEW "<path class=\"mark-3\" d=\"M30 25a20 20 0 1 0 40 0\"/></svg>",
+	        expected, true);
+	expect_picture(VIEW "<path class=\"mark-3\" d=\"M30 25A20 20 0 1 0 70 25\"/></svg>",
+	        expected, true);
+	tk_picture_free(expected);
+}
+
 /* A rectangle is at least as wide as one dot, and an area has no outline. */
 static void areas(void **state)
 {
@@ -215,6 +237,10 @@ static void views_are_fitted(void **state)
 	         "d=\"M50 50l20 10\"/></svg>",
 	                {150, 80}},
 	        {"<svg viewBox=\"0 0 0 50\"><path class=\"line\" d=\"M100 50l20 10\"/></svg>",
+	                {130, 80}},
+	        {"<svg viewBox=\"0 0 50 0\"><path class=\"line\" d=\"M100 50l20 10\"/></svg>",
+	                {130, 80}},
+	        {"<svg viewBox=\"0 0 1 1\"><path class=\"line\" d=\"M.5.5l.2.1\"/></svg>",
 	                {130, 80}},
 	        {"<svg viewBox=\"0 0 9\"><path class=\"line\" d=\"M100 50l20 10\"/></svg>",
 	                {130, 80}},
@@ -378,9 +404,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {cmocka_unit_test(draws_elements_of_charts),
 	        cmocka_unit_test(survives_anything), cmocka_unit_test(encodes),
 	        cmocka_unit_test(measures_texts), cmocka_unit_test(paths_of_one_shape),
-	        cmocka_unit_test(pens_of_classes), cmocka_unit_test(areas),
-	        cmocka_unit_test(views_are_fitted), cmocka_unit_test(a_long_line),
-	        cmocka_unit_test(texts_of_charts), cmocka_unit_test(one_drawing_of_several),
-	        cmocka_unit_test(letters_of_the_font), cmocka_unit_test(anchors)};
+	        cmocka_unit_test(pens_of_classes), cmocka_unit_test(half_circles),
+	        cmocka_unit_test(areas), cmocka_unit_test(views_are_fitted),
+	        cmocka_unit_test(a_long_line), cmocka_unit_test(texts_of_charts),
+	        cmocka_unit_test(one_drawing_of_several), cmocka_unit_test(letters_of_the_font),
+	        cmocka_unit_test(anchors)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
