@@ -6,6 +6,7 @@ import { browser } from "./browser/support.mjs";
 
 const files = [
   "pages",
+  "accessibility",
   "trend",
   "axes",
   "totals",

@@ -1,7 +1,7 @@
 #!/bin/bash
-# browser.sh SCRIPT FOLDER SITE LARGE: runs SCRIPT (browser, firefox, html, sample_pages or bench)
-# on the sites, with the packages that npm.sh installed into FOLDER. Exits with 77 where it cannot
-# run.
+# browser.sh SCRIPT FOLDER SITE LARGE [FILE...]: runs SCRIPT (browser, firefox, html, sample_pages
+# or bench) on the sites, with the packages that npm.sh installed into FOLDER; of browser FILEs
+# alone. Exits with 77 where it cannot run.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 skip() { echo "$1"; exit 77; }
@@ -20,21 +20,24 @@ html)
 		skip "node $(node --version) is too old for html-validate" ;;
 esac
 [ "$1" = html ] || [ -f "$3/assets/chart.umd.min.js" ] || skip "the site was built without Chart.js"
-cp -r "$here"/{browser,firefox,html,pages,sample_pages}.mjs "$here/browser" \
-	"$here/../bench/bench_pages.mjs" "$2"
+script=$1
 site=$(realpath "$3") large=$(realpath "$4")
-cd "$2"
-if [ "$1" = firefox ]; then
-	exec node --experimental-websocket firefox.mjs "$site"
-fi
-if [ "$1" = bench ]; then # also a page without charts
-	bare=$(mktemp -d)
-	trap 'rm -rf "$bare"' EXIT
-	cp -r "$site/series" "$site/data" "$site/assets" "$bare"
-	rm "$bare/assets/chart.umd.min.js"
+# A folder of its own: tests that run side by side do not replace each other's scripts.
+work=$(mktemp -d "$2/run.XXXXXX") # below node_modules
+trap 'rm -rf "$work"' EXIT
+cp -r "$here"/{browser,firefox,html,pages,sample_pages}.mjs "$here/browser" \
+	"$here/../bench/bench_pages.mjs" "$work"
+cd "$work"
+shift 4
+if [ "$script" = firefox ]; then
+	node --experimental-websocket firefox.mjs "$site"
+elif [ "$script" = bench ]; then # also a page without charts
+	mkdir bare
+	cp -r "$site/series" "$site/data" "$site/assets" bare
+	rm bare/assets/chart.umd.min.js
 	node bench_pages.mjs "$site" --runs=1
-	node bench_pages.mjs "$bare" --runs=1 \
+	node bench_pages.mjs bare --runs=1 \
 		"series/epyc-lab.cpu.openblas.gemm-f32-1024x1024x1024-nn.cold.html=99999:999"
-	exit
+else
+	node "$script.mjs" "$site" "$large" "$@"
 fi
-exec node "$1.mjs" "$site" "$large"

@@ -1,9 +1,9 @@
-// Every kind of page: loads, theme, accessibility, print, without JavaScript, hostile names, http.
+// Every kind of page: loads, theme, print, without JavaScript, hostile names, http.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join } from "node:path";
-import { SERIES, axe, large, largeKinds, open, pages, samples, site, visit } from "./support.mjs";
+import { SERIES, open, pages, samples, site, visit } from "./support.mjs";
 
 export const tests = {
   async "every page loads from disk without errors or requests"() {
@@ -34,59 +34,6 @@ export const tests = {
     await page.click("#theme");
     assert.equal(await theme(), "dark");
     await context.close();
-  },
-  async "axe finds no violation: light, dark, phone"() {
-    const { context, page } = await open({ colorScheme: "light" }),
-      all = [];
-    const check = async (path, what, rules) => {
-      await page
-        .waitForFunction(() => document.documentElement.scrollWidth <= innerWidth, null, {
-          timeout: 2000,
-        })
-        .catch(() => assert.fail(`${path} ${what}: scrolls sideways`));
-      if (rules && !rules.length) return;
-      const found = await page.evaluate(
-        (rules) =>
-          axe.run({
-            resultTypes: ["violations"],
-            preload: false,
-            ...(rules ? { runOnly: rules } : {}),
-          }),
-        rules,
-      );
-      all.push(
-        ...found.violations.map(
-          (v) =>
-            `${path} ${what} ${v.id}: ${v.nodes
-              .slice(0, 3)
-              .map((n) => n.html.slice(0, 160))
-              .join(" | ")}`,
-        ),
-      );
-    };
-    for (const [root, path] of samples()
-      .map((p) => [site, p])
-      .concat(largeKinds(large).map((p) => [large, p]))) {
-      await page.setViewportSize({ width: 1280, height: 900 });
-      await page.emulateMedia({ colorScheme: "light" });
-      await visit(page, path, root);
-      await page.evaluate(axe);
-      await check(path, "light");
-      await page.emulateMedia({ colorScheme: "dark" });
-      await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
-      await check(path, "dark", ["color-contrast"]);
-      await page.setViewportSize({ width: 390, height: 844 });
-      await check(path, "phone", [
-        "color-contrast",
-        "target-size",
-        "scrollable-region-focusable",
-        "link-in-text-block",
-      ]);
-      await page.setViewportSize({ width: 320, height: 700 });
-      await check(path, "small phone", []);
-    }
-    await context.close();
-    assert.deepEqual(all, []);
   },
   async "without JavaScript pages have tables and drawings, but no controls"() {
     const { context, page } = await open({ javaScriptEnabled: false });
