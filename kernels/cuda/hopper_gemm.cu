@@ -258,7 +258,7 @@ HOPPER_INLINE void store_tile_direct(
 #pragma unroll
 	for (int i = 0; i < Traits::N / 2; i += 2) {
 		int r = row + i / 2 % 2 * 8, column = t.column + i / 4 * 8 + thread % 4 * 2;
-		size_t at = ((size_t)t.z * p.m + r) * p.n + column;
+		size_t at = ((size_t)t.z * p.m + r) * p.ldc + column;
 		if (r < p.m && column < p.n)
 			store_element(p, at, sum[i]);
 		if (r < p.m && column + 1 < p.n)

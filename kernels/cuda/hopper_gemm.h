@@ -24,6 +24,7 @@ enum hopper_gemm_out { HOPPER_OUT_COPY, HOPPER_OUT_PLAIN, HOPPER_OUT_F32 };
 
 struct hopper_gemm_args {
 	int m, n, batch;
+	int ldc;           /* elements from one row of C to the next */
 	int steps;         /* of 128 bytes along k */
 	int rows, columns; /* of clusters of tiles */
 	int splits;

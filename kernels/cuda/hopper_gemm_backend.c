@@ -17,6 +17,7 @@ struct tk_backend_ctx {
 struct tk_plan {
 	struct tk_backend_ctx *ctx;
 	const struct tk_gemm *g;
+	int64_t pad; /* elements between the rows of the matrices */
 	uint32_t sets;
 	void *partial, *arrived;
 	struct hopper_gemm_call call[]; /* one for each set */
@@ -59,8 +60,9 @@ static int backend_supports(
 	int status = check_types(g, err);
 	if (status)
 		return status;
-	int64_t unit = 16 / (int64_t)type_bytes(g->a);
-	if (fast_side(!g->ta, g->m, g->k) % unit || fast_side(g->tb, g->n, g->k) % unit)
+	int64_t unit = 16 / (int64_t)type_bytes(g->a), pad = tk_problem_row_padding(p);
+	if ((fast_side(!g->ta, g->m, g->k) + pad) % unit ||
+	        (fast_side(g->tb, g->n, g->k) + pad) % unit)
 		return fail(err, TK_ABI_UNSUPPORTED,
 		        "rows in memory must be multiples of 16 bytes for the copy engine");
 	if (g->m > INT_MAX / 2 || g->n > INT_MAX / 2 || g->k > INT_MAX / 2 ||
@@ -204,10 +206,12 @@ static int choose(const struct tk_backend_ctx *ctx, const struct tk_gemm *g, con
 }
 
 static void fill_call(struct hopper_gemm_call *call, const struct tk_backend_ctx *ctx,
-        const struct tk_gemm *g, uint32_t config)
+        const struct tk_problem *p, uint32_t config)
 {
+	const struct tk_gemm *g = p->gemm;
+	int64_t ldc = g->n + tk_problem_row_padding(p);
 	const struct hopper_gemm_config *c = &hopper_gemm_configs[config];
-	int copies = g->c != TK_F32 && g->n % 8 == 0;
+	int copies = g->c != TK_F32 && ldc % 8 == 0;
 	*call = (struct hopper_gemm_call){
 	        .a_type = g->a,
 	        .b_type = g->b,
@@ -218,6 +222,7 @@ static void fill_call(struct hopper_gemm_call *call, const struct tk_backend_ctx
 	        .args = {.m = (int)g->m,
 	                .n = (int)g->n,
 	                .batch = (int)g->batch,
+	                .ldc = (int)ldc,
 	                .steps = (int)steps_of(g),
 	                .rows = (int)ceil_div(ceil_div(g->m, c->tile_m), c->cluster),
 	                .columns = (int)ceil_div(g->n, c->tile_n),
@@ -270,9 +275,10 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 		return TK_ABI_NO_MEMORY;
 	plan->ctx = ctx;
 	plan->g = p->gemm;
+	plan->pad = tk_problem_row_padding(p);
 	plan->sets = sets;
 	for (uint32_t i = 0; i < sets; i++)
-		fill_call(&plan->call[i], ctx, p->gemm, chosen);
+		fill_call(&plan->call[i], ctx, p, chosen);
 	status = allocate(plan, info, err);
 	if (status == TK_ABI_OK)
 		status = check_launch(err, "hopper_gemm", hopper_gemm_prepare(&plan->call[0]));
@@ -289,27 +295,31 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 
 /* A side of the product: `count` rows of op(A) or columns of op(B), of which one copy brings
  * `rows`. */
-static int map_side(const struct tk_gemm *g, uint32_t dtype, int k_fast, int64_t count, int rows,
+static int map_side(const struct tk_plan *plan, uint32_t dtype, int k_fast, int64_t count, int rows,
         const void *at, CUtensorMap *out, struct tk_abi_error *err)
 {
+	const struct tk_gemm *g = plan->g;
 	uint64_t fast = (uint64_t)(k_fast ? g->k : count), slow = (uint64_t)(k_fast ? count : g->k),
-	         bytes = type_bytes(dtype);
+	         bytes = type_bytes(dtype), row = (fast + (uint64_t)plan->pad) * bytes;
 	struct hopper_tensor t = {.at = at,
 	        .dtype = dtype,
 	        .rank = 3,
 	        .size = {fast, slow, (uint64_t)g->batch},
-	        .step = {bytes, fast * bytes, fast * slow * bytes},
+	        .step = {bytes, row, row * slow},
 	        .box = {(uint32_t)(128 / bytes), k_fast ? (uint32_t)rows : 64, 1}};
 	return hopper_encode_tensor_map(&t, out, err);
 }
 
-static int map_result(const struct tk_gemm *g, void *at, CUtensorMap *out, struct tk_abi_error *err)
+static int map_result(
+        const struct tk_plan *plan, void *at, CUtensorMap *out, struct tk_abi_error *err)
 {
+	const struct tk_gemm *g = plan->g;
+	uint64_t row = (uint64_t)(g->n + plan->pad) * 2;
 	struct hopper_tensor t = {.at = at,
 	        .dtype = g->c,
 	        .rank = 3,
 	        .size = {(uint64_t)g->n, (uint64_t)g->m, (uint64_t)g->batch},
-	        .step = {2, (uint64_t)g->n * 2, (uint64_t)g->n * (uint64_t)g->m * 2},
+	        .step = {2, row, row * (uint64_t)g->m},
 	        .box = {64, 64, 1}};
 	return hopper_encode_tensor_map(&t, out, err);
 }
@@ -325,12 +335,12 @@ static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tens
 	call->args.c = t[TK_T_C].data;
 	call->args.partial = plan->partial;
 	call->args.arrived = plan->arrived;
-	int status = map_side(g, g->a, !g->ta, g->m, c->tile_m, t[TK_T_A].data, &call->a, err);
+	int status = map_side(plan, g->a, !g->ta, g->m, c->tile_m, t[TK_T_A].data, &call->a, err);
 	if (status == TK_ABI_OK)
-		status = map_side(g, g->b, g->tb, g->n, c->tile_n / c->cluster, t[TK_T_B].data,
+		status = map_side(plan, g->b, g->tb, g->n, c->tile_n / c->cluster, t[TK_T_B].data,
 		        &call->b, err);
 	if (status == TK_ABI_OK && call->args.out == HOPPER_OUT_COPY)
-		status = map_result(g, t[TK_T_C].data, &call->c, err);
+		status = map_result(plan, t[TK_T_C].data, &call->c, err);
 	return status;
 }
 
@@ -341,5 +351,6 @@ static int backend_launch(
 }
 
 GPU_BACKEND(backend, "hopper_gemm", "cuda", no_version,
-        "GEMM by Hopper's copy engine and warpgroup products", TK_OPERATION_GEMM,
-        .configs = backend_configs, .space = backend_space)
+        "GEMM by Hopper's copy engine and warpgroup products",
+        TK_OPERATION_GEMM | TK_OPERATION_PADDED_ROWS, .configs = backend_configs,
+        .space = backend_space)
