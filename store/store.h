@@ -482,7 +482,7 @@ struct tk_history_window { /* the newest `before` points before the range, then 
 	bool is_borrowed; /* points and logs: from the reader */
 	const struct tk_point *points;
 	const struct tk_point_logs *logs; /* point_logs.h, one for each; NULL: not known */
-	size_t first, before, within; /* first: points of the windows before this one */
+	size_t first, before, within;     /* first: points of the windows before this one */
 	struct tk_run_summary last_before, first_within, last_within;
 };
 

@@ -178,8 +178,8 @@ struct tk_tensor {
 	uint32_t size;
 	uint32_t dtype;
 	uint32_t ndim;
-	uint32_t output; /* 1: the backend writes it */
-	int64_t dim[5];  /* as stored: the last one counts the padding of a row */
+	uint32_t output;  /* 1: the backend writes it */
+	int64_t dim[5];   /* as stored: the last one counts the padding of a row */
 	const char *name; /* "A", "Q", "lse" */
 	void *data;       /* on the device */
 	size_t bytes;

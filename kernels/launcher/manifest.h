@@ -74,7 +74,7 @@ struct launcher_manifest {
 	struct launcher_parameter parameters[TK_SPACE_PARAMETERS_MAX];
 	uint32_t parameter_count; /* 0: the configuration has only a name */
 	char point[128];          /* "block_m=128,num_warps=8", set by the package; "": none */
-	char error[448];    /* why the compiler has no code for this problem; "": it has */
+	char error[448];          /* why the compiler has no code for this problem; "": it has */
 	char code_file[128], sha256[65];
 	bool deterministic;
 	struct launcher_launch *launches;

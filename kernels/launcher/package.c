@@ -109,8 +109,8 @@ static int format_point(struct launcher_manifest *m, struct tk_abi_error *err)
 }
 
 /* A manifest that was read, against those of its problem before it. */
-static int compare_manifest(const struct launcher_package *p, struct launcher_manifest *m,
-        struct tk_abi_error *err)
+static int compare_manifest(
+        const struct launcher_package *p, struct launcher_manifest *m, struct tk_abi_error *err)
 {
 	const struct launcher_manifest *first = m;
 	for (uint32_t i = p->count; i-- > 0;)

@@ -90,8 +90,8 @@ static int set_repository(const struct setting *s)
 	        strchr("/.", s->text[0]) || strncmp(s->text, "~/", 2) == 0 || !strchr(s->text, ':');
 
 	if (!is_printable(s->text) || s->text[0] == '-' || (!path && strchr(s->text, ' ')))
-		return mismatch(s, "a repository",
-		        "a path, or a URL without blanks, that git clones from");
+		return mismatch(
+		        s, "a repository", "a path, or a URL without blanks, that git clones from");
 	return store_text(s, path ? tk_path_resolve(s->root, s->text) : strdup(s->text));
 }
 

@@ -22,7 +22,7 @@ void tk_trace_runs_free(struct tk_trace_runs *r);
 /* One kernel that records, of all runs. */
 struct tk_trace_result {
 	struct tk_trace_file_kernel kernel;
-	struct tk_trace_summary head;          /* mean over the runs */
+	struct tk_trace_summary head; /* mean over the runs */
 	/* What a record on the critical path costs where it stands: what the launch takes longer
 	 * than one of the build that does not record. Negative: it takes less. NAN: with a base. */
 	double record_in_place_ns;

@@ -226,8 +226,7 @@ static struct point_runs runs_of_points(const struct reader *r, const struct tk_
 	return runs;
 }
 
-static int read_marks(
-        struct reader *r, const struct point_runs *runs, struct tk_history_window *w)
+static int read_marks(struct reader *r, const struct point_runs *runs, struct tk_history_window *w)
 {
 	const int64_t args[] = {w->series_id, r->query->runs_s, r->query->until_s};
 	int status = add_mark(r, LAST_BEFORE, args, 2, runs->last_before, &w->last_before);

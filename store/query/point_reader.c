@@ -15,7 +15,7 @@
 	"ORDER BY as_of_s, run_id LIMIT ?4"
 
 struct stretch {
-	struct tk_point *at; /* by (as_of_s, run_id), without a gap */
+	struct tk_point *at;        /* by (as_of_s, run_id), without a gap */
 	struct tk_point_logs *logs; /* of the first `log_count` points */
 	size_t count, capacity, log_count, log_capacity;
 	bool is_read;   /* something of it, or that there is nothing */

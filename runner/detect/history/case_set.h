@@ -54,7 +54,7 @@ struct tk_case_set {
 	size_t point_count;             /* of all windows */
 	struct tk_rows ab_pairs;        /* of the nights since the range began, by series */
 	struct tk_rows bisections;
-	bool has_comparisons; /* of kernels: most histories have none */
+	bool has_comparisons;          /* of kernels: most histories have none */
 	struct tk_rows monitor_events; /* of the nights in the range, by time and series */
 	struct tk_series_case *at;     /* by series id */
 	size_t count;

@@ -14,8 +14,7 @@
 
 void tk_series_case_compute_logs(struct tk_series_case *k)
 {
-	const struct tk_point_logs *known =
-	        k->window && !k->owned_points ? k->window->logs : NULL;
+	const struct tk_point_logs *known = k->window && !k->owned_points ? k->window->logs : NULL;
 
 	for (size_t i = 0; i < k->count; i++) {
 		const struct tk_point_logs logs =

@@ -412,8 +412,8 @@ static void a_package_without_parameters_has_no_space(void **state)
 	const struct tk_space *space = NULL;
 	struct tk_abi_error err;
 	assert_int_equal(open_package(r, "sm_90", &err), TK_ABI_OK);
-	assert_int_equal(tk_backend_entry()->space(r->ctx, &r->problem, &space, &err),
-	        TK_ABI_UNSUPPORTED);
+	assert_int_equal(
+	        tk_backend_entry()->space(r->ctx, &r->problem, &space, &err), TK_ABI_UNSUPPORTED);
 }
 
 static void parameters_that_do_not_fit_each_other(void **state)
