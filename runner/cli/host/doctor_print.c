@@ -1,8 +1,6 @@
 /* The report of the doctor as text. */
 #include "cli/host/doctor.h"
 
-#include "base/buf.h"
-
 #include "cli/table.h"
 
 #include <string.h>
@@ -86,6 +84,29 @@ static void print_machine(const json_t *r)
 	puts("");
 }
 
+/* In lines of at most 60 columns, the narrowest terminal that tables are made for. */
+static void print_absent(const json_t *list)
+{
+	int column = 0;
+	size_t i;
+	json_t *e;
+
+	json_array_foreach (list, i, e) {
+		const char *name = get_text(e, "name", "");
+
+		if (get_text(e, "path", NULL))
+			continue;
+		if (!column)
+			column = printf("not found: %s", name);
+		else if (column + (int)strlen(", ,") + (int)strlen(name) > 60)
+			column = printf(",\n%11s%s", "", name) - (int)strlen(",\n");
+		else
+			column += printf(", %s", name);
+	}
+	if (column)
+		puts("");
+}
+
 /* Tools or libraries; the missing ones are listed below the table. */
 static int print_found(
         const struct tk_globals *g, const char *title, const json_t *list, struct tk_error *err)
@@ -93,7 +114,6 @@ static int print_found(
 	static const struct tk_column columns[] = {
 	        {"NAME", 0}, {"VERSION", 0}, {"PATH", TK_COLUMN_CUT}, {0}};
 	struct tk_table *t = tk_table_new(g, columns);
-	struct tk_buf absent = TK_BUF_INIT;
 	size_t i;
 	json_t *e;
 	int status;
@@ -101,11 +121,8 @@ static int print_found(
 	json_array_foreach (list, i, e) {
 		const char *path = get_text(e, "path", NULL);
 
-		if (!path) {
-			tk_buf_add_printf(
-			        &absent, "%s%s", absent.len ? ", " : "", get_text(e, "name", ""));
+		if (!path)
 			continue;
-		}
 		tk_table_add_row(t);
 		tk_table_set_cell(t, "NAME", "%s", get_text(e, "name", ""));
 		tk_table_set_cell(t, "VERSION", "%s", get_text(e, "version", "?"));
@@ -113,10 +130,8 @@ static int print_found(
 	}
 	printf("\n%s\n", title);
 	status = tk_table_print(t, stdout, err);
-	if (absent.len)
-		printf("not found: %s\n", tk_buf_cstr(&absent));
+	print_absent(list);
 	tk_table_free(t);
-	tk_buf_free(&absent);
 	return status;
 }
 

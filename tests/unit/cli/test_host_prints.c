@@ -153,7 +153,9 @@ static const char machine_report[] =
         "'memory':{'total_bytes':17179869184,'available_bytes':8589934592},"
         "'limits':{'memory_bytes':1073741824,'cpus':1.5},"
         "'tools':[{'name':'git','version':'2.39','path':'/usr/bin/git'},{'name':'nvcc'},"
-        "{'name':'uv'}],'libraries':[],'sandbox':{'method':'bubblewrap','mode':'required'},"
+        "{'name':'uv'}],'libraries':[{'name':'a library with a long name'},"
+        "{'name':'another library with a long name'},{'name':'third'}],"
+        "'sandbox':{'method':'bubblewrap','mode':'required'},"
         "'control_groups':{'available':false,'reason':'read-only'},"
         "'devices':[{'layer':'cpu','index':0,'name':'Some CPU','arch':'v4','available':true},"
         "{'layer':'cuda','index':1,'available':false,'reason':'no driver'}],"
@@ -176,6 +178,8 @@ static void the_doctor_describes_the_machine(void **state)
 	expect_contains(text, "Memory    16.0 GiB, 8.0 GiB available, limited to 1.0 GiB\n");
 	expect_contains(text, "Quota     1.5 CPUs\n");
 	expect_contains(text, "git  2.39    /usr/bin/git\nnot found: nvcc, uv\n");
+	expect_contains(text, "not found: a library with a long name,\n"
+	                      "           another library with a long name, third\n");
 	expect_contains(text, "Sandbox   bubblewrap (`sandbox: required`)");
 	expect_contains(text, "no control groups: read-only\n");
 	expect_contains(text, "cuda:1 no");
