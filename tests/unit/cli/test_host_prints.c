@@ -240,8 +240,13 @@ static void counters_of_kernels(void **state)
 	struct tk_profile_kernel kernels[] = {
 	        kernel("void flash<traits<2, (int)64>, true>(Params const &)"), kernel("copy")};
 	const struct tk_profile counters = {.kernels = kernels, .count = 2};
-	struct tk_run_session r = {
-	        .o = &run_options, .devices_open = &card, .device_count = 1, .mode = TK_MODE_COLD};
+	const struct tk_profiler profiler = {.name = "counter", .flushes_caches = true};
+	struct tk_run_profile profile = {.profiler = &profiler};
+	struct tk_run_session r = {.o = &run_options,
+	        .devices_open = &card,
+	        .device_count = 1,
+	        .mode = TK_MODE_COLD,
+	        .profile = &profile};
 	const struct tk_job_result job = {.result = read_quoted("{'flops':4e10,'bytes':1e8}")};
 	struct tk_problem_spec problem;
 	struct tk_error err = {0};

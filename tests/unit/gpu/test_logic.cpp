@@ -55,6 +55,13 @@ static void compare(const char *what, const tensor &got, const tensor &want, int
 
 #ifdef GEMM
 
+static void set_matrix(tk_tensor *t, int64_t batch, int64_t rows, int64_t columns)
+{
+	t->dim[0] = batch;
+	t->dim[1] = rows;
+	t->dim[2] = columns;
+}
+
 static void one(int64_t m, int64_t n, int64_t k, int64_t batch, int ta, int tb, uint32_t type,
 	uint32_t out)
 {
@@ -63,6 +70,9 @@ static void one(int64_t m, int64_t n, int64_t k, int64_t batch, int ta, int tb, 
 	tk_gemm g = {sizeof g, m, n, k, batch, ta, tb, type, type, out, TK_F32};
 	tensor a(type, batch * m * k), b(type, batch * k * n), want(TK_F64, batch * m * n);
 	tk_tensor t[TK_T_MAX] = {a.abi, b.abi, want.abi};
+	set_matrix(&t[TK_T_A], batch, ta ? k : m, ta ? m : k);
+	set_matrix(&t[TK_T_B], batch, tb ? n : k, tb ? k : n);
+	set_matrix(&t[TK_T_C], batch, m, n);
 	tk_gemm exact = g;
 	exact.c = TK_F64;
 	tk_reference_gemm(&exact, t);

@@ -130,15 +130,15 @@ static void activities_and_regions(void **state)
 {
 	struct site_lab *lab = *state;
 
-	begin(lab,
-	        "{{#kernels}}{{name}} {{duration}} {{blocks}}; {{records}}; {{multiprocessors}}; "
-	        "{{tail}}\n{{#activities}}{{name}} {{does}} {{time}} {{share}}\n"
-	        "{{/activities}}{{#regions}}{{name}} {{kind}} {{entered}} {{time}} {{share}} "
-	        "{{exposed}} {{exposed_share}} {{critical}}\n{{/regions}}{{/kernels}}");
+	begin(lab, "{{#kernels}}{{name}} {{duration}} {{blocks}}; {{records}}, {{record_cost}}; "
+	           "{{multiprocessors}}; "
+	           "{{tail}}\n{{#activities}}{{name}} {{does}} {{time}} {{share}}\n"
+	           "{{/activities}}{{#regions}}{{name}} {{kind}} {{entered}} {{time}} {{share}} "
+	           "{{exposed}} {{exposed_share}} {{critical}}\n{{/regions}}{{/kernels}}");
 	put_trace(lab, "", with_members(""), "");
 	assert_string_equal(lab_read(lab, page_of(lab)),
-	        "gemm_kernel 1.000 µs 132; 1,234 of 12.50 ns, none lost; 132 at 1755 MHz; 40.00 "
-	        "ns\n"
+	        "gemm_kernel 1.000 µs 132; 1,234, none lost, 12.50 ns in a row; 132 at 1755 MHz; "
+	        "40.00 ns\n"
 	        "matrix products tensor 500.0 ns 50 %\n"
 	        "load load 150.0 ns 15 %\n"
 	        "wait wait 200.0 ns 20 %\n"
