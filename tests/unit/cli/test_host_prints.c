@@ -326,7 +326,7 @@ static void a_trace_is_where_the_time_goes(void **state)
 	expect_contains(text, " while it records (+10.0 %)\n");
 	expect_contains(text, "on 132 multiprocessors at 1980 MHz; 40 records of 5.000");
 	expect_contains(text, ", none lost; the first 4 of 8 blocks\n");
-	expect_contains(text, "without them the kernel takes 950.0 ns");
+	expect_contains(text, "without them the kernel takes 950.0");
 	expect_contains(text, "no block");
 	expect_contains(text, "75 %");
 	expect_contains(text, "load   load"); /* its region and kind */
