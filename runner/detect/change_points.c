@@ -1,5 +1,4 @@
 /* Change points of the whole history of a series, with what caused them as far as is known. */
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -77,8 +76,7 @@ struct searches {
 	struct search *at;
 	struct tk_store_readers *readers;
 	double min_effect;
-	_Atomic int status;
-	struct tk_error error; /* of the first that failed */
+	struct tk_parallel_failure failure;
 };
 
 static bool search(struct search *f, double min_effect)
@@ -124,12 +122,11 @@ static void search_part(void *arg, int64_t first, int64_t count)
 	struct searches *f = arg;
 	struct tk_store *s = tk_store_readers_take(f->readers);
 	struct tk_error err = {0};
-	int status = TK_OK, none = TK_OK;
+	int status = TK_OK;
 
 	for (int64_t i = first; s && !status && i < first + count; i++)
 		status = read_and_search(s, &f->at[i], f->min_effect, &err);
-	if (status && atomic_compare_exchange_strong(&f->status, &none, status))
-		f->error = err;
+	tk_parallel_set_failure(&f->failure, status, &err);
 	tk_store_readers_give(f->readers, s);
 }
 
@@ -171,7 +168,7 @@ static int search_some(struct tk_store *s, struct tk_catalog *c, struct searches
 	int status;
 
 	tk_parallel_for((int64_t)count, SERIES_PER_PART, search_part, f);
-	status = f->status ? tk_fail(err, f->status, "%s", f->error.message) : TK_OK;
+	status = tk_parallel_get_failure(&f->failure, err);
 	for (size_t i = 0; !status && i < count; i++) {
 		if (!f->at[i].is_read)
 			status = read_and_search(s, &f->at[i], f->min_effect, err);

@@ -5,7 +5,6 @@
 #include "store/db/internal.h"
 #include "store/query/point_reader.h"
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -259,8 +258,7 @@ struct search {
 	struct tk_store_readers *connections;
 	struct tk_history_window *windows;
 	struct point_runs *runs; /* of each window */
-	_Atomic int status;
-	struct tk_error error; /* of the first that failed */
+	struct tk_parallel_failure failure;
 };
 
 /* Without a connection, points that have not been read are left to add_points(). */
@@ -288,12 +286,11 @@ static void find_part(void *arg, int64_t first, int64_t count)
 	struct search *f = arg;
 	struct tk_store *own = NULL;
 	struct tk_error err = {0};
-	int status = TK_OK, none = TK_OK;
+	int status = TK_OK;
 
 	for (int64_t i = first; !status && i < first + count; i++)
 		status = find_window(f, (size_t)i, &own, &err);
-	if (status && atomic_compare_exchange_strong(&f->status, &none, status))
-		f->error = err;
+	tk_parallel_set_failure(&f->failure, status, &err);
 	tk_store_readers_give(f->connections, own);
 }
 
@@ -314,7 +311,7 @@ static int find_windows(struct reader *r, struct point_runs *runs)
 	if (status)
 		return status;
 	tk_parallel_for((int64_t)windows->count, WINDOWS_PER_PART, find_part, &f);
-	return f.status ? tk_fail(r->err, f.status, "%s", f.error.message) : TK_OK;
+	return tk_parallel_get_failure(&f.failure, r->err);
 }
 
 static int add_windows(struct tk_store *s, struct tk_rows_builder *windows, struct tk_error *err)

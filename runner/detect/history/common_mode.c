@@ -5,7 +5,6 @@
  * a library became slower together, that is a regression. Of a control and the median of the other
  * series, the smaller shift counts. */
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,8 +59,7 @@ struct collection {
 	const double *level; /* of each case */
 	struct entry *at;
 	size_t *first, *count; /* of each case: where its entries are, and how many */
-	_Atomic int status;
-	struct tk_error error; /* of the first that failed */
+	struct tk_parallel_failure failure;
 };
 
 static int collect(struct collection *e, size_t n, struct tk_error *err)
@@ -94,13 +92,12 @@ static void collect_part(void *arg, int64_t first, int64_t count)
 {
 	struct collection *e = arg;
 	struct tk_error err = {0};
-	int status = TK_OK, none = TK_OK;
+	int status = TK_OK;
 
 	for (int64_t i = first; !status && i < first + count; i++)
 		if (e->c->at[i].range)
 			status = collect(e, (size_t)i, &err);
-	if (status && atomic_compare_exchange_strong(&e->status, &none, status))
-		e->error = err;
+	tk_parallel_set_failure(&e->failure, status, &err);
 }
 
 /* The entries of all cases without gaps. Returns how many there are. */
@@ -134,7 +131,7 @@ static int collect_all(struct tk_case_set *c, const double *level, struct entry 
 	tk_parallel_for((int64_t)c->count, TK_CASES_PER_PART, collect_part, &e);
 	*count = close_gaps(&e);
 	free(e.first);
-	return e.status ? tk_fail(err, e.status, "%s", e.error.message) : TK_OK;
+	return tk_parallel_get_failure(&e.failure, err);
 }
 
 static struct tk_common_mode_shift shift_of(

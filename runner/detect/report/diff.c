@@ -1,6 +1,5 @@
 /* Reports: the rows of a range, counted and sorted. */
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,20 +11,18 @@
 struct decisions {
 	struct tk_case_set *set;
 	struct tk_diff_row *rows;
-	_Atomic int status;
-	struct tk_error error; /* of the first that failed */
+	struct tk_parallel_failure failure;
 };
 
 static void decide_part(void *arg, int64_t first, int64_t count)
 {
 	struct decisions *d = arg;
 	struct tk_error err = {0};
-	int status = TK_OK, none = TK_OK;
+	int status = TK_OK;
 
 	for (int64_t i = first; !status && i < first + count; i++)
 		status = tk_series_case_decide(d->set, &d->set->at[i], &d->rows[i], &err);
-	if (status && atomic_compare_exchange_strong(&d->status, &none, status))
-		d->error = err;
+	tk_parallel_set_failure(&d->failure, status, &err);
 }
 
 static int decide_all(struct tk_case_set *c, struct tk_diff_row *rows, struct tk_error *err)
@@ -33,7 +30,7 @@ static int decide_all(struct tk_case_set *c, struct tk_diff_row *rows, struct tk
 	struct decisions d = {.set = c, .rows = rows};
 
 	tk_parallel_for((int64_t)c->count, TK_CASES_PER_PART, decide_part, &d);
-	return d.status ? tk_fail(err, d.status, "%s", d.error.message) : TK_OK;
+	return tk_parallel_get_failure(&d.failure, err);
 }
 
 int tk_case_set_decide(struct tk_case_set *c, struct tk_diff_report *out, struct tk_error *err)
