@@ -4,7 +4,6 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/process.h"
 #include "profile/profile.h"
 
 #include <assert.h>
@@ -30,18 +29,6 @@
 #define SHARED "launch__shared_mem_per_block"
 #define STALL_PREFIX "smsp__average_warps_issue_stalled_"
 #define STALL_SUFFIX "_per_issue_active.ratio"
-
-static int find(char **path, struct tk_error *err)
-{
-	static const char installed[] = "/usr/local/cuda/bin/ncu";
-	if (tk_process_find_program("ncu", path))
-		return TK_OK;
-	if (access(installed, X_OK) == 0 && (*path = strdup(installed)))
-		return TK_OK;
-	return tk_fail(err, TK_ENOTFOUND,
-	        "no ncu (Nsight Compute) in PATH, nor at %s; it comes with the CUDA Toolkit",
-	        installed);
-}
 
 static void make_command(struct tk_profiler_command *out, const char *path, const char *folder,
         size_t pass, bool flush_caches)
@@ -241,8 +228,10 @@ static int read_log(
 }
 
 const struct tk_profiler tk_profiler_ncu = {.name = "ncu",
+        .product = "Nsight Compute",
+        .toolkit = "the CUDA Toolkit",
+        .installed = "/usr/local/cuda/bin/ncu",
         .passes = 1,
         .flushes_caches = true,
-        .find = find,
         .make_command = make_command,
         .read = read_log};

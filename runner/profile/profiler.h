@@ -19,12 +19,12 @@ struct tk_profiler_command {
 };
 
 struct tk_profiler {
-	const char *name;
-	size_t passes; /* runs of the program below it; the first one must succeed */
+	const char *name;      /* of the program */
+	const char *product;   /* what it is known as, and what brings it, in a message */
+	const char *toolkit;   /* likewise */
+	const char *installed; /* where its toolkit has it */
+	size_t passes;         /* runs of the program below it; the first one must succeed */
 	bool flushes_caches;
-	/* In PATH, else where its toolkit is installed. *path is the caller's. TK_ENOTFOUND says
-	 * where it was looked for. */
-	int (*find)(char **path, struct tk_error *err);
 	/* The kernels that run while the program has switched the profiler on are recorded into
 	 * `folder`. Clocks stay as they are. `flush_caches`: before each run of a kernel, where the
 	 * profiler can do that. */
@@ -35,6 +35,10 @@ struct tk_profiler {
 	int (*read)(
 	        const char *folder, const char *arch, struct tk_profile *out, struct tk_error *err);
 };
+
+/* In PATH, else where its toolkit is installed. *path is the caller's. TK_ENOTFOUND says where it
+ * was looked for. */
+int tk_profiler_find(const struct tk_profiler *p, char **path, struct tk_error *err);
 
 extern const struct tk_profiler tk_profiler_ncu;       /* of NVIDIA */
 extern const struct tk_profiler tk_profiler_rocprofv3; /* of AMD */

@@ -5,7 +5,6 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/process.h"
 #include "profile/profile.h"
 
 #include <assert.h>
@@ -43,17 +42,6 @@ static const struct {
 } passes[] = {{0, 0}, {FETCH_SIZE, 1}, {WRITE_SIZE, 1}, {L2_REQUESTS, 3}, {L1_ACCESSES, 1},
         {MFMA, 1}, {OCCUPANCY, 1}, {INSTRUCTIONS, 3}};
 #define PASSES (sizeof passes / sizeof *passes)
-
-static int find(char **path, struct tk_error *err)
-{
-	static const char installed[] = "/opt/rocm/bin/rocprofv3";
-	if (tk_process_find_program("rocprofv3", path))
-		return TK_OK;
-	if (access(installed, X_OK) == 0 && (*path = strdup(installed)))
-		return TK_OK;
-	return tk_fail(err, TK_ENOTFOUND,
-	        "no rocprofv3 (ROCprofiler-SDK) in PATH, nor at %s; it comes with ROCm", installed);
-}
 
 /* Without --output-file a process that the program starts has files of its own. The markers' trace
  * loads the library that --selected-regions listens to. */
@@ -408,7 +396,9 @@ static int read_folder(
 }
 
 const struct tk_profiler tk_profiler_rocprofv3 = {.name = "rocprofv3",
+        .product = "ROCprofiler-SDK",
+        .toolkit = "ROCm",
+        .installed = "/opt/rocm/bin/rocprofv3",
         .passes = PASSES,
-        .find = find,
         .make_command = make_command,
         .read = read_folder};

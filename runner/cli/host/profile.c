@@ -74,7 +74,7 @@ int tk_run_prepare_profile(struct tk_run_session *r, const char *kind, struct tk
 		        "backend %s needs a device of kind %s, and only those of kind cuda and hip "
 		        "can be profiled",
 		        r->o->backend, kind);
-	int status = p->program ? TK_OK : p->profiler->find(&p->program, err);
+	int status = p->program ? TK_OK : tk_profiler_find(p->profiler, &p->program, err);
 	if (!status && !p->folder)
 		status = tk_dir_create_temp("/tmp", "tracker-profile-", &p->folder, err);
 	if (!status)

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "profile/ncu.h"
 #include "profile/profile.h"
+#include "profiler_command.h"
 
 #define MEASURED TK_TEST_DATA "/ncu-2025.3-h200.csv"
 
@@ -137,14 +138,6 @@ static void test_missing_file(void **state)
 	struct tk_profile p;
 	struct tk_error err = {0};
 	assert_int_equal(tk_ncu_read("/nowhere/ncu.csv", &p, &err), TK_ENOTFOUND);
-}
-
-static bool has_pair(const struct tk_profiler_command *c, const char *option, const char *value)
-{
-	for (size_t i = 0; c->words[i]; i++)
-		if (strcmp(c->words[i], option) == 0)
-			return strcmp(c->words[i + 1], value) == 0;
-	return false;
 }
 
 /* Clocks are the user's: a profiler that changes them would disturb what else is measured. */

@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "profile/profile.h"
 #include "profile/rocprofv3.h"
+#include "profiler_command.h"
 
 /* Of ROCm 7. */
 #define TRACE_HEAD \
@@ -275,14 +276,6 @@ static void test_no_counters(void **state)
 	struct fixture *f = *state;
 	write_trace(f, TRACE);
 	assert_refused(f, "none of their counters: FETCH_SIZE, WRITE_SIZE");
-}
-
-static bool has_pair(const struct tk_profiler_command *c, const char *option, const char *value)
-{
-	for (size_t i = 0; c->words[i]; i++)
-		if (strcmp(c->words[i], option) == 0)
-			return strcmp(c->words[i + 1], value) == 0;
-	return false;
 }
 
 /* What follows is the program: a counter's name would be taken for it without "--". */
