@@ -124,6 +124,25 @@ static union scalar make_scalar(const struct types *types, int value)
 	return out;
 }
 
+/* A problem in the library's terms. a and b are exchanged: row-major matrices are column-major ones
+ * with their sides exchanged. */
+struct operands {
+	rocblas_operation ta, tb;
+	int m, n, k, lda, ldb;
+};
+
+static struct operands find_operands(const struct tk_gemm *g)
+{
+	int m = (int)g->m, n = (int)g->n, k = (int)g->k;
+	return (struct operands){.ta = g->ta ? rocblas_operation_transpose : rocblas_operation_none,
+	        .tb = g->tb ? rocblas_operation_transpose : rocblas_operation_none,
+	        .m = m,
+	        .n = n,
+	        .k = k,
+	        .lda = g->ta ? m : k,
+	        .ldb = g->tb ? k : n};
+}
+
 /* The indices of the solutions, at most *count; out = NULL: only counts them. The library checks
  * that pointers are not NULL and reads nothing. */
 static rocblas_status list_solutions(
@@ -131,23 +150,22 @@ static rocblas_status list_solutions(
 {
 	const struct types *y = find_types(g);
 	union scalar alpha = make_scalar(y, 1), beta = make_scalar(y, 0);
-	rocblas_operation ta = g->ta ? rocblas_operation_transpose : rocblas_operation_none,
-	                  tb = g->tb ? rocblas_operation_transpose : rocblas_operation_none;
-	int m = (int)g->m, n = (int)g->n, k = (int)g->k, lda = g->ta ? m : k, ldb = g->tb ? k : n;
+	const struct operands o = find_operands(g);
 	void *any = &ctx->space;
 	/* marked as deprecated because they may still change */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 	if (g->batch == 1)
-		return rocblas_gemm_ex_get_solutions(ctx->rocblas.handle, tb, ta, n, m, k, &alpha,
-		        any, y->type_in, ldb, any, y->type_in, lda, &beta, any, y->type_out, n, any,
-		        y->type_out, n, y->compute, rocblas_gemm_algo_solution_index,
-		        rocblas_gemm_flags_none, out, count);
-	return rocblas_gemm_strided_batched_ex_get_solutions(ctx->rocblas.handle, tb, ta, n, m, k,
-	        &alpha, any, y->type_in, ldb, (rocblas_stride)n * k, any, y->type_in, lda,
-	        (rocblas_stride)m * k, &beta, any, y->type_out, n, (rocblas_stride)m * n, any,
-	        y->type_out, n, (rocblas_stride)m * n, (int)g->batch, y->compute,
-	        rocblas_gemm_algo_solution_index, rocblas_gemm_flags_none, out, count);
+		return rocblas_gemm_ex_get_solutions(ctx->rocblas.handle, o.tb, o.ta, o.n, o.m, o.k,
+		        &alpha, any, y->type_in, o.ldb, any, y->type_in, o.lda, &beta, any,
+		        y->type_out, o.n, any, y->type_out, o.n, y->compute,
+		        rocblas_gemm_algo_solution_index, rocblas_gemm_flags_none, out, count);
+	return rocblas_gemm_strided_batched_ex_get_solutions(ctx->rocblas.handle, o.tb, o.ta, o.n,
+	        o.m, o.k, &alpha, any, y->type_in, o.ldb, (rocblas_stride)o.n * o.k, any,
+	        y->type_in, o.lda, (rocblas_stride)o.m * o.k, &beta, any, y->type_out, o.n,
+	        (rocblas_stride)o.m * o.n, any, y->type_out, o.n, (rocblas_stride)o.m * o.n,
+	        (int)g->batch, y->compute, rocblas_gemm_algo_solution_index,
+	        rocblas_gemm_flags_none, out, count);
 #pragma GCC diagnostic pop
 }
 
@@ -293,9 +311,7 @@ static int backend_launch(
 	const struct types *y = plan->types;
 	void *const *t = plan->bound[set].data;
 	struct rocblas *r = &plan->ctx->rocblas;
-	rocblas_operation ta = g->ta ? rocblas_operation_transpose : rocblas_operation_none,
-	                  tb = g->tb ? rocblas_operation_transpose : rocblas_operation_none;
-	int m = (int)g->m, n = (int)g->n, k = (int)g->k, lda = g->ta ? m : k, ldb = g->tb ? k : n;
+	const struct operands o = find_operands(g);
 	rocblas_gemm_algo algo =
 	        plan->solution ? rocblas_gemm_algo_solution_index : rocblas_gemm_algo_standard;
 	int status = rocblas_set_plan(r, plan, plan->workspace, g->a == TK_TF32, stream, err);
@@ -303,16 +319,17 @@ static int backend_launch(
 		return status;
 	if (g->batch == 1)
 		return rocblas_check(err, "rocblas_gemm_ex",
-		        rocblas_gemm_ex(r->handle, tb, ta, n, m, k, &plan->alpha, t[TK_T_B],
-		                y->type_in, ldb, t[TK_T_A], y->type_in, lda, &plan->beta, t[TK_T_C],
-		                y->type_out, n, t[TK_T_C], y->type_out, n, y->compute, algo,
-		                plan->solution, rocblas_gemm_flags_none));
+		        rocblas_gemm_ex(r->handle, o.tb, o.ta, o.n, o.m, o.k, &plan->alpha,
+		                t[TK_T_B], y->type_in, o.ldb, t[TK_T_A], y->type_in, o.lda,
+		                &plan->beta, t[TK_T_C], y->type_out, o.n, t[TK_T_C], y->type_out,
+		                o.n, y->compute, algo, plan->solution, rocblas_gemm_flags_none));
 	return rocblas_check(err, "rocblas_gemm_strided_batched_ex",
-	        rocblas_gemm_strided_batched_ex(r->handle, tb, ta, n, m, k, &plan->alpha, t[TK_T_B],
-	                y->type_in, ldb, (rocblas_stride)n * k, t[TK_T_A], y->type_in, lda,
-	                (rocblas_stride)m * k, &plan->beta, t[TK_T_C], y->type_out, n,
-	                (rocblas_stride)m * n, t[TK_T_C], y->type_out, n, (rocblas_stride)m * n,
-	                (int)g->batch, y->compute, algo, plan->solution, rocblas_gemm_flags_none));
+	        rocblas_gemm_strided_batched_ex(r->handle, o.tb, o.ta, o.n, o.m, o.k, &plan->alpha,
+	                t[TK_T_B], y->type_in, o.ldb, (rocblas_stride)o.n * o.k, t[TK_T_A],
+	                y->type_in, o.lda, (rocblas_stride)o.m * o.k, &plan->beta, t[TK_T_C],
+	                y->type_out, o.n, (rocblas_stride)o.m * o.n, t[TK_T_C], y->type_out, o.n,
+	                (rocblas_stride)o.m * o.n, (int)g->batch, y->compute, algo, plan->solution,
+	                rocblas_gemm_flags_none));
 }
 
 GPU_BACKEND(backend, "rocblas", "hip", rocblas_version_text,
