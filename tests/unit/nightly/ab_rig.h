@@ -323,25 +323,6 @@ static inline void build_commits(void)
 	}
 }
 
-/* Another series of the device, in another mode. */
-static inline int64_t put_series(struct history *h, const char *mode)
-{
-	const struct tk_series_row row = {.device_id = h->device,
-	        .upstream_id = h->upstream,
-	        .problem_id = h->problem,
-	        .backend = "blas",
-	        .config = "",
-	        .mode = mode,
-	        .metric = "time",
-	        .unit = "ns",
-	        .better = TK_BETTER_LOWER,
-	        .role = TK_ROLE_SUITE};
-	int64_t id;
-
-	MUST(tk_store_put_series(h->store, &row, &id, &err));
-	return id;
-}
-
 static inline int ab_set_up(void **state)
 {
 	struct ab_rig *r = calloc(1, sizeof *r);

@@ -96,7 +96,7 @@ static void a_new_regression_is_bisected(void **state)
 static void series_of_one_range_share_what_is_found(void **state)
 {
 	struct ab_rig *r = *state;
-	const int64_t second = put_series(&r->h, "hot");
+	const int64_t second = history_put_series(&r->h, "blas", "hot", "time");
 	int64_t first = r->h.series, id;
 
 	make_commits(33, 20, 0.1);
@@ -173,7 +173,7 @@ static void an_open_alert_continues_its_bisection(void **state)
 	add_regression(r, r->h.series)->verdict.status = TK_VERDICT_UNSURE; /* tonight */
 	put_bisection(r, TK_BISECT_INCONCLUSIVE);
 	assert_int_equal(run_stage(r), 0); /* without an alert nobody asks */
-	put_alert(r, "other", put_series(&r->h, "hot"), TK_ALERT_OPEN);
+	put_alert(r, "other", history_put_series(&r->h, "blas", "hot", "time"), TK_ALERT_OPEN);
 	assert_int_equal(run_stage(r), 0);
 	put_alert(r, "a", r->h.series, TK_ALERT_OPEN);
 	assert_int_equal(run_stage(r), 1);
@@ -214,7 +214,7 @@ static void finished_bisections_are_not_repeated(void **state)
 static void the_budget_is_for_all_ranges(void **state)
 {
 	struct ab_rig *r = *state;
-	const int64_t second = put_series(&r->h, "hot");
+	const int64_t second = history_put_series(&r->h, "blas", "hot", "time");
 
 	add_regression(r, r->h.series);
 	add_regression(r, second);
@@ -226,7 +226,7 @@ static void the_budget_is_for_all_ranges(void **state)
 static void a_failed_bisection_costs_only_itself(void **state)
 {
 	struct ab_rig *r = *state;
-	const int64_t without_points = put_series(&r->h, "hot");
+	const int64_t without_points = history_put_series(&r->h, "blas", "hot", "time");
 
 	add_regression(r, without_points);
 	add_regression(r, r->h.series);

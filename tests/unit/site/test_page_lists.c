@@ -23,6 +23,20 @@ static void begin(struct site_lab *lab, const char *template)
 	world_night(&lab->w, 0, "nightly");
 }
 
+static void put_point_of(struct site_lab *lab, const struct tk_problem_row *p, double value)
+{
+	struct tk_series_row s = {.backend = "b",
+	        .config = "",
+	        .mode = "cold",
+	        .metric = "time",
+	        .unit = "ns",
+	        .better = TK_BETTER_LOWER,
+	        .role = TK_ROLE_SUITE};
+
+	assert_int_equal(tk_store_put_problem(lab->w.store, p, &s.problem_id, &lab->w.err), 0);
+	lab_put_point(lab, &s, value, "{}");
+}
+
 /* A point of a problem with an operation of its own. */
 static void put_point(struct site_lab *lab, const char *op, const char *title, double value)
 {
@@ -34,16 +48,8 @@ static void put_point(struct site_lab *lab, const char *op, const char *title, d
 	        .bytes = 1e6,
 	        .source = "",
 	        .family = ""};
-	struct tk_series_row s = {.backend = "b",
-	        .config = "",
-	        .mode = "cold",
-	        .metric = "time",
-	        .unit = "ns",
-	        .better = TK_BETTER_LOWER,
-	        .role = TK_ROLE_SUITE};
 
-	assert_int_equal(tk_store_put_problem(lab->w.store, &p, &s.problem_id, &lab->w.err), 0);
-	lab_put_point(lab, &s, value, "{}");
+	put_point_of(lab, &p, value);
 }
 
 /* ---- the list ---- */
@@ -77,18 +83,10 @@ static void a_group_without_a_rate_has_no_column_for_it(void **state)
 	        .title = "t",
 	        .source = "",
 	        .family = ""};
-	struct tk_series_row s = {.backend = "b",
-	        .config = "",
-	        .mode = "cold",
-	        .metric = "time",
-	        .unit = "ns",
-	        .better = TK_BETTER_LOWER,
-	        .role = TK_ROLE_SUITE};
 
 	begin(lab, "{{#groups}}{{name}}{{^has_rate}} no-rate{{/has_rate}}\n{{/groups}}");
 	put_point(lab, "gemm", "p1", 1000);
-	assert_int_equal(tk_store_put_problem(lab->w.store, &p, &s.problem_id, &lab->w.err), 0);
-	lab_put_point(lab, &s, 500, "{}");
+	put_point_of(lab, &p, 500);
 	lab_expect(lab, PAGE, "GEMM\nforeign no-rate\n");
 }
 

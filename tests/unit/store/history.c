@@ -80,17 +80,7 @@ void history_fill(struct history *h)
 	        .source = "smoke",
 	        .family = "square"};
 	MUST(tk_store_put_problem(s, &problem, &h->problem, &err));
-	struct tk_series_row series = {.device_id = h->device,
-	        .upstream_id = h->upstream,
-	        .problem_id = h->problem,
-	        .backend = "blas",
-	        .config = "",
-	        .mode = "cold",
-	        .metric = "time",
-	        .unit = "ns",
-	        .better = TK_BETTER_LOWER,
-	        .role = TK_ROLE_SUITE};
-	MUST(tk_store_put_series(s, &series, &h->series, &err));
+	h->series = history_put_series(h, "blas", "cold", "time");
 	struct tk_night_row night = {.machine_id = h->machine,
 	        .kind = TK_NIGHT_NIGHTLY,
 	        .as_of_s = 1000,
@@ -101,6 +91,25 @@ void history_fill(struct history *h)
 	        .tracker_version = "0.1.0",
 	        .summary = "{}"};
 	MUST(tk_store_begin_night(s, &night, &h->night, &err));
+}
+
+int64_t history_put_series(
+        struct history *h, const char *backend, const char *mode, const char *metric)
+{
+	const struct tk_series_row row = {.device_id = h->device,
+	        .upstream_id = h->upstream,
+	        .problem_id = h->problem,
+	        .backend = backend,
+	        .config = "",
+	        .mode = mode,
+	        .metric = metric,
+	        .unit = "ns",
+	        .better = TK_BETTER_LOWER,
+	        .role = TK_ROLE_SUITE};
+	int64_t id;
+
+	MUST(tk_store_put_series(h->store, &row, &id, &err));
+	return id;
 }
 
 int history_set_up(void **state)

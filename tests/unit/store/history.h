@@ -41,6 +41,9 @@ int history_set_up(void **state);
 int history_tear_down(void **state);
 void history_reopen(struct history *h, enum tk_store_mode mode);
 
+/* Another series of the device, the upstream and the problem. */
+int64_t history_put_series(
+        struct history *h, const char *backend, const char *mode, const char *metric);
 /* A result in the night with `samples` samples. */
 int history_put_run(struct history *h, int64_t seq, double value, size_t samples, int64_t *id,
         struct tk_error *err);

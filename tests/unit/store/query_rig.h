@@ -45,25 +45,6 @@ static inline int64_t query_put_run(struct history *h, int64_t seq, struct query
 	return id;
 }
 
-/* Another series of the same problem, with a metric of its own. */
-static inline int64_t query_put_series(struct history *h, const char *metric)
-{
-	struct tk_series_row row = {.device_id = h->device,
-	        .upstream_id = h->upstream,
-	        .problem_id = h->problem,
-	        .backend = "blas",
-	        .config = "",
-	        .mode = "cold",
-	        .metric = metric,
-	        .unit = "ns",
-	        .better = TK_BETTER_LOWER,
-	        .role = TK_ROLE_SUITE};
-	int64_t id;
-
-	MUST(tk_store_put_series(h->store, &row, &id, &err));
-	return id;
-}
-
 /* Another revision, and a build of it. */
 static inline int64_t query_put_build(struct history *h, const char *rev, int64_t *revision_id)
 {

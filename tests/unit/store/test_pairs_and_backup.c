@@ -1,24 +1,6 @@
 /* A/B pairs by series, time and revisions; and the copy of a history that is in use. */
 #include "row_fixture.h"
 
-static int64_t add_series(struct history *h, const char *backend)
-{
-	struct tk_series_row row = {.device_id = h->device,
-	        .upstream_id = h->upstream,
-	        .problem_id = h->problem,
-	        .backend = backend,
-	        .config = "",
-	        .mode = "cold",
-	        .metric = "time",
-	        .unit = "ns",
-	        .better = TK_BETTER_LOWER,
-	        .role = TK_ROLE_SUITE};
-	int64_t id;
-
-	MUST(tk_store_put_series(h->store, &row, &id, &err));
-	return id;
-}
-
 static int64_t add_build(struct history *h, const char *rev)
 {
 	struct tk_revision_row revision = {.upstream_id = h->upstream,
@@ -81,7 +63,8 @@ static void pairs_are_listed_by_series_and_number(void **state)
 {
 	struct history *h = *state;
 	struct tk_rows rows = {0};
-	const int64_t second = add_series(h, "other"), bad = add_build(h, "bad");
+	const int64_t second = history_put_series(h, "other", "cold", "time"),
+	              bad = add_build(h, "bad");
 
 	add_pair(h, second, bad, 1, 1.1);
 	add_pair(h, h->series, bad, 2, 1.1);
@@ -155,7 +138,7 @@ static void a_backup_is_a_history_of_its_own(void **state)
 	snprintf(to, sizeof to, "%s/copy", h->dir);
 	MUST(tk_store_backup(h->store, to, &err));
 	check_files(h, "copy tracker.db ");
-	add_series(h, "later"); /* the copy does not have it */
+	history_put_series(h, "later", "cold", "time"); /* the copy does not have it */
 	history_reopen(h, TK_STORE_WRITE);
 	struct tk_store *copy;
 	MUST(tk_store_open(to, TK_STORE_READ, &copy, &err));

@@ -147,7 +147,8 @@ static enum tk_tune_state state_of(struct history *h, struct tk_tuning_row tunin
 static void a_tuning_of_a_revision(void **state)
 {
 	struct history *h = *state;
-	int64_t build = query_put_build(h, "newer", NULL), energy = query_put_series(h, "energy");
+	int64_t build = query_put_build(h, "newer", NULL),
+	        energy = history_put_series(h, "blas", "cold", "energy");
 
 	assert_int_equal(state_of(h, OF_REVISION("0123abcd")), TK_TUNE_STATE_UNKNOWN);
 	query_put_run(h, 9, (struct query_run){.series_id = energy, .build_id = build, .value = 1});
@@ -214,7 +215,7 @@ static void a_tuning_of_an_installed_library(void **state)
 	int64_t first, second;
 
 	MUST(tk_store_put_upstream(h->store, &upstream, &h->upstream, &err));
-	h->series = query_put_series(h, "time");
+	h->series = history_put_series(h, "blas", "cold", "time");
 	first = query_put_build(h, "1.0", NULL);
 	second = query_put_build(h, "2.0", NULL);
 	history_run_sql(

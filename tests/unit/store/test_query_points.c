@@ -4,7 +4,7 @@
 /* Five points of the series, values 10 to 50 at 1001 to 1005; one of another series. */
 static int64_t put_points(struct history *h)
 {
-	int64_t other = query_put_series(h, "cpu_time");
+	int64_t other = history_put_series(h, "blas", "cold", "cpu_time");
 
 	for (int64_t i = 1; i <= 5; i++)
 		query_put_run(h, i, (struct query_run){.value = (double)(10 * i)});
@@ -171,7 +171,7 @@ static void newest_point_of_each_series(void **state)
 	struct tk_rows rows = {0};
 	int64_t other = put_points(h);
 
-	query_put_series(h, "energy"); /* without a point */
+	history_put_series(h, "blas", "cold", "energy"); /* without a point */
 	MUST(tk_store_list_newest_points(h->store, &rows, &err));
 	assert_int_equal(rows.count, 2);
 	const struct tk_newest_point *p = rows.rows;

@@ -30,7 +30,7 @@ static int64_t put_runs(struct history *h)
 {
 	static const enum tk_outcome outcomes[] = {
 	        TK_OUTCOME_OK, FAILED, TK_OUTCOME_OK, TK_OUTCOME_SKIPPED, TK_OUTCOME_NO_DEVICE};
-	int64_t other = query_put_series(h, "cpu_time");
+	int64_t other = history_put_series(h, "blas", "cold", "cpu_time");
 
 	for (int64_t i = 0; i < 5; i++)
 		query_put_run(h, i + 1, (struct query_run){.outcome = outcomes[i], .value = 5});
@@ -152,7 +152,7 @@ static void put_verdicts(struct history *h, const enum tk_verdict_status *status
 
 	for (size_t i = 0; i < count; i++)
 		rows[i] = (struct tk_verdict_row){.night_id = h->night,
-		        .series_id = query_put_series(h, metrics[i]),
+		        .series_id = history_put_series(h, "blas", "cold", metrics[i]),
 		        .status = status[i],
 		        .reason = "",
 		        .detail = "{}"};
@@ -217,7 +217,7 @@ static void jobs_that_are_open(void **state)
 static void runs_that_were_executed(void **state)
 {
 	struct history *h = *state;
-	int64_t other = put_runs(h), third = query_put_series(h, "energy");
+	int64_t other = put_runs(h), third = history_put_series(h, "blas", "cold", "energy");
 	bool executed;
 
 	query_put_run(h, 8, (struct query_run){.series_id = third, .outcome = TK_OUTCOME_SKIPPED});
