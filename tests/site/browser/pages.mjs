@@ -133,6 +133,7 @@ export const tests = {
     const { context, page } = await open({ colorScheme: "dark" });
     for (const path of ["kernels/gemm.html", "trends/gemm.html"]) {
       await visit(page, path);
+      await page.waitForFunction(() => Object.keys(window.Chart?.instances ?? {}).length > 0);
       const ticks = () =>
         page.evaluate(() => {
           const [chart] = Object.values(window.Chart.instances);
