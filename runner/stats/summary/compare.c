@@ -1,6 +1,7 @@
 /* Mann-Whitney and Hodges-Lehmann: see compare.h. */
 #include "stats/summary/compare.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #define STRAIGHT 8   /* steps along a straight line */
 #define NEARLY 2e-3  /* of the pairs: near enough to half of them */
 #define EXACT_MAX 50 /* C(50, 25) and all before it are exact in a double */
+#define ROUNDING 1e-12
 
 double tk_normal_p(double z)
 {
@@ -77,15 +79,21 @@ static size_t pairs_up_to(const double *a, size_t na, const double *b, size_t nb
 	return count;
 }
 
-/* The k-th smallest (from 1) of all b - a without making them all: bisection on the value. */
+static double make_finite(double difference)
+{
+	return fmax(-DBL_MAX, fmin(DBL_MAX, difference));
+}
+
+/* The k-th smallest (from 1) of all b - a without making them all: bisection on the value.
+ * Differences that are too large for a double count as the largest one. */
 static double kth_difference(const double *a, size_t na, const double *b, size_t nb, size_t k)
 {
-	double lo = b[0] - a[na - 1], hi = b[nb - 1] - a[0];
+	double lo = make_finite(b[0] - a[na - 1]), hi = make_finite(b[nb - 1] - a[0]);
 
 	if (pairs_up_to(a, na, b, nb, lo) >= k)
 		return lo;
 	for (;;) {
-		double mid = lo + (hi - lo) / 2;
+		double mid = lo / 2 + hi / 2;
 
 		if (mid <= lo || mid >= hi)
 			return hi;
@@ -143,7 +151,9 @@ static double approximate_p(double u, size_t na, size_t nb, double ties)
  * be reached. */
 static size_t lower_rank(const double *cumulative, size_t na, size_t nb, double confidence)
 {
-	double half_alpha = (1 - confidence) / 2, pairs = (double)na * (double)nb, rank;
+	/* 1 - 0.9 is less than 0.1 */
+	double half_alpha = (1 - confidence) / 2 * (1 + ROUNDING), pairs = (double)na * (double)nb,
+	       rank;
 	size_t k = 0;
 
 	if (cumulative) {
@@ -171,9 +181,8 @@ static void compare_sorted(const double *a, size_t na, const double *b, size_t n
 	} else {
 		out->p = approximate_p(out->u, na, nb, ties);
 	}
-	out->shift = (kth_difference(a, na, b, nb, (pairs + 1) / 2) +
-	                     kth_difference(a, na, b, nb, pairs / 2 + 1)) /
-	             2;
+	out->shift = kth_difference(a, na, b, nb, (pairs + 1) / 2) / 2 +
+	             kth_difference(a, na, b, nb, pairs / 2 + 1) / 2;
 	out->reached = k > 0;
 	out->lo = kth_difference(a, na, b, nb, k ? k : 1);
 	out->hi = kth_difference(a, na, b, nb, k ? pairs + 1 - k : pairs);
