@@ -133,6 +133,11 @@ static size_t signed_percent(char out[TK_FORMAT_SIZE], size_t n, double ratio)
 	return add(out, add(out, n, percent < 0.05 ? "±" : ratio < 0 ? MINUS : "+"), number);
 }
 
+double tk_percent_tenths(double ratio)
+{
+	return fabs(ratio) < 0.0005 ? 0 : 100 * ratio;
+}
+
 const char *tk_format_change(double ratio, char out[TK_FORMAT_SIZE])
 {
 	if (!isfinite(ratio))

@@ -47,7 +47,7 @@ struct tk_detect_options {
 struct tk_diff_range {
 	int64_t since_s, until_s;             /* [since, until]; INT64_MAX: open */
 	int64_t base_night_id, head_night_id; /* instead of times; 0: none */
-	const char *machine;                  /* slug or name; NULL: all */
+	const char *machine;                  /* its name; NULL: all */
 	/* Machines are analysed whole; these choose the rows that are reported. */
 	const char *const *filters; /* "key:glob", see filter.h; NULL-terminated, or NULL */
 	const char *const *ignored; /* a row that matches one is left out */

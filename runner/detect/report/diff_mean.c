@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/format.h"
 #include "core/outcome.h"
 
 /* The change of the code, as a logarithm; positive is worse. *nightly: known from nightly timings
@@ -54,7 +55,7 @@ const char *tk_diff_mean_format(const struct tk_diff_mean *m, char out[TK_DIFF_M
 		snprintf(out, TK_DIFF_MEAN_TEXT_SIZE, "-%s", caveat);
 	else
 		snprintf(out, TK_DIFF_MEAN_TEXT_SIZE,
-		        fabs(m->change) < 1e6 ? "%+.1f %%%s" : "%+.1e %%%s", 100 * m->change,
-		        caveat);
+		        fabs(m->change) < 1e6 ? "%+.1f %%%s" : "%+.1e %%%s",
+		        tk_percent_tenths(m->change), caveat);
 	return out;
 }

@@ -20,7 +20,7 @@ struct clause {
 
 static double percent(const struct clause *c, size_t number)
 {
-	return 100 * c->fact->number[number];
+	return tk_percent_tenths(c->fact->number[number]);
 }
 
 static const char *plural(double count)

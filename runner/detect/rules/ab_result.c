@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "detect/detect.h"
 #include "stats/summary/paired.h"
 #include "stats/summary/summary.h"
@@ -213,20 +214,15 @@ int tk_ab_result_levels(const struct tk_ab_pair_row *rows, size_t count,
 	return TK_OK;
 }
 
-/* In percent; zero after rounding has no sign. */
-static double percent(double ratio)
-{
-	return fabs(ratio) < 0.0005 ? 0 : 100 * ratio;
-}
-
 const char *tk_ab_result_format(const struct tk_ab_result *r, char out[TK_AB_RESULT_TEXT_SIZE])
 {
 	if (isnan(r->change))
 		snprintf(out, TK_AB_RESULT_TEXT_SIZE, "no timings");
 	else
 		snprintf(out, TK_AB_RESULT_TEXT_SIZE,
-		        "%+.1f %% (95 %% CI %.1f to %.1f, %u pair%s%s)", percent(r->change),
-		        percent(r->lo), percent(r->hi), r->count, r->count == 1 ? "" : "s",
+		        "%+.1f %% (95 %% CI %.1f to %.1f, %u pair%s%s)",
+		        tk_percent_tenths(r->change), tk_percent_tenths(r->lo),
+		        tk_percent_tenths(r->hi), r->count, r->count == 1 ? "" : "s",
 		        r->fastest ? ", fastest samples" : "");
 	return out;
 }

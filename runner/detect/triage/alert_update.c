@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "detect/rules/ab_result.h"
 #include "detect/triage/triage.h"
 
@@ -35,7 +36,7 @@ static void write_title(
 	else if (tk_diff_row_is_ab_confirmed(row))
 		snprintf(out, size, "A/B confirmed: %s", tk_ab_result_format(&row->ab, text));
 	else
-		snprintf(out, size, "%+.1f %%", 100 * row->verdict.change.value);
+		snprintf(out, size, "%+.1f %%", tk_percent_tenths(row->verdict.change.value));
 }
 
 /* Stored with the time of the alert: a later night that stores it again changes nothing. */

@@ -106,6 +106,10 @@ static void texts(void **state)
 	assert_string_equal(tk_diff_mean_format(&(struct tk_diff_mean){.change = NAN}, text), "-");
 	assert_string_equal(
 	        tk_diff_mean_format(&(struct tk_diff_mean){.change = 0.0123}, text), "+1.2 %");
+	assert_string_equal(
+	        tk_diff_mean_format(&(struct tk_diff_mean){.change = -0.0004}, text), "+0.0 %");
+	assert_string_equal(
+	        tk_diff_mean_format(&(struct tk_diff_mean){.change = -0.0006}, text), "-0.1 %");
 	assert_string_equal(tk_diff_mean_format(
 	                            &(struct tk_diff_mean){
 	                                    .change = 0.2, .rows = 4, .nightly = 4, .unstable = 3},

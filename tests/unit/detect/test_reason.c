@@ -79,8 +79,89 @@ static void clauses(void **state)
 		assert_string_equal(reason_of(cases[i].fact, cases[i].text), cases[i].expected);
 }
 
+/* Each number of a fact is in its clause, in percent where it is a ratio, and so are its day and
+ * its text. */
+static void a_clause_has_the_numbers_of_its_fact(void **state)
+{
+	static const struct {
+		struct tk_fact fact;
+		const char *text, *parts[5];
+	} cases[] = {
+	        {{.kind = TK_FACT_MONITOR_STEP, .number = {14.52}, .time_s = 1767225600}, NULL,
+	                {"2026-01-01", "ratio 14.5"}},
+	        {{.kind = TK_FACT_NIGHTLY_MEDIANS, .number = {-0.034}}, NULL, {"-3.4 %"}},
+	        {{.kind = TK_FACT_SHARED_SHIFT, .number = {7, 0, -0.08, 0.012}}, NULL,
+	                {"7 series", "-8.0 %", "+1.2 %"}},
+	        {{.kind = TK_FACT_UNADJUSTED, .number = {0.021}}, NULL, {"+2.1 %"}},
+	        {{.kind = TK_FACT_TOO_EARLY, .number = {-0.12, 3}}, NULL, {"-12.0 %", "3 nights"}},
+	        {{.kind = TK_FACT_FEW_NIGHTS, .number = {0.05, 2, 3}}, NULL,
+	                {"+5.0 %", "2 of 3 nights", "--confirm"}},
+	        {{.kind = TK_FACT_FEW_SAMPLES, .number = {0.05, 9, 4, 10}}, NULL,
+	                {"+5.0 %", "9 and 4 samples", "fewer than 10"}},
+	        {{.kind = TK_FACT_SPIKE, .number = {1}}, NULL, {"no slower than"}},
+	        {{.kind = TK_FACT_SPIKE, .number = {-1}}, NULL, {"no faster than"}},
+	        {{.kind = TK_FACT_BACK_TO_BASELINE, .time_s = 86400}, "abc",
+	                {"back at the level before", "1970-01-02", "(abc)"}},
+	        {{.kind = TK_FACT_STEP_RETRACTED, .time_s = 86400}, NULL,
+	                {"retracted", "1970-01-02"}},
+	        {{.kind = TK_FACT_SHARED_STEP, .number = {0.1}, .time_s = 86400}, NULL,
+	                {"+10.0 % since 1970-01-02", "other series"}},
+	        {{.kind = TK_FACT_CHANGED_BEFORE, .number = {1}}, NULL, {"before this night"}},
+	        {{.kind = TK_FACT_CHANGED_BEFORE}, NULL, {"before the range"}},
+	        {{.kind = TK_FACT_MORE_NIGHTS, .number = {0.03, 1}}, NULL,
+	                {"+3.0 %", "about 1 more night needed"}},
+	        {{.kind = TK_FACT_WITHIN_NOISE, .number = {0.03, 0.015}}, NULL,
+	                {"+3.0 %", "noise of 1.5 %"}},
+	        {{.kind = TK_FACT_AB_NO_CHANGE, .number = {0.001, -0.002, 0.004, 12}}, NULL,
+	                {"show no change", "+0.1 %", "-0.2 to 0.4", "12 pairs"}},
+	        {{.kind = TK_FACT_AB_RETRACTED, .number = {0.001, -0.002, 0.004, 12}}, "min",
+	                {"retracted", "show no change", "fastest samples"}},
+	        {{.kind = TK_FACT_AB_INCONCLUSIVE, .number = {0.01, -0.02, 0.04, 11}}, NULL,
+	                {"A/B inconclusive", "+1.0 %", "-2.0 to 4.0", "11 pairs"}},
+	        {{.kind = TK_FACT_BASELINE_NOT_MEASURED}, "pinned:v1", {"\"pinned:v1\""}},
+	        {{.kind = TK_FACT_ENVIRONMENT}, "driver 1 -> 2", {"driver 1 -> 2"}},
+	        {{.kind = TK_FACT_CODE_CHANGE}, "registers 1 -> 2", {"code: registers 1 -> 2"}},
+	        {{.kind = TK_FACT_CONFIG_CHANGE}, "a -> b", {"configuration", "a -> b"}},
+	        {{.kind = TK_FACT_REGIONS}, "softmax", {"traced: softmax"}},
+	        {{.kind = TK_FACT_ALREADY_REPORTED}, "abc", {"since abc", "already reported"}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const char *reason = reason_of(cases[i].fact, cases[i].text);
+
+		for (size_t k = 0; k < 5 && cases[i].parts[k]; k++)
+			if (!strstr(reason, cases[i].parts[k]))
+				fail_msg("%s: \"%s\" is not in \"%s\"",
+				        tk_fact_kind_name(cases[i].fact.kind), cases[i].parts[k],
+				        reason);
+	}
+}
+
+/* A change that rounds to nothing is neither better nor worse. */
+static void zero_has_no_sign(void **state)
+{
+	static const enum tk_fact_kind kinds[] = {TK_FACT_NIGHTLY_MEDIANS, TK_FACT_UNADJUSTED,
+	        TK_FACT_NIGHTLY_ESTIMATE, TK_FACT_TOO_EARLY, TK_FACT_MORE_NIGHTS,
+	        TK_FACT_WITHIN_NOISE, TK_FACT_SHARED_STEP, TK_FACT_AB_NO_CHANGE};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		const struct tk_fact fact = {
+		        .kind = kinds[i], .number = {-0.00049, -0.00049, -0.00049, 9}};
+		const char *reason = reason_of(fact, NULL);
+
+		assert_null(strstr(reason, "-0.0"));
+		assert_non_null(strstr(reason, "+0.0 %"));
+	}
+	assert_non_null(strstr(
+	        reason_of((struct tk_fact){.kind = TK_FACT_UNADJUSTED, .number = {-0.00051}}, NULL),
+	        "-0.1 %"));
+}
+
 static void clauses_are_joined_and_never_cut(void **state)
 {
+	static const char first[] = "same machine code before and after; nightly estimate +10.0 %";
 	char out[TK_REASON_SIZE], text[300];
 	struct tk_verdict v;
 
@@ -90,13 +171,16 @@ static void clauses_are_joined_and_never_cut(void **state)
 	tk_verdict_add_fact(
 	        &v, (struct tk_fact){.kind = TK_FACT_NIGHTLY_ESTIMATE, .number = {0.1}}, NULL);
 	tk_verdict_format_reason(&v, out);
-	assert_string_equal(out, "same machine code before and after; nightly estimate +10.0 %");
+	assert_string_equal(out, first);
 
 	memset(text, 'x', sizeof text - 1);
 	text[sizeof text - 1] = '\0';
 	for (size_t i = 0; i < TK_VERDICT_FACTS_MAX; i++)
 		tk_verdict_add_fact(&v, (struct tk_fact){.kind = TK_FACT_ENVIRONMENT}, text);
 	assert_true(strlen(tk_verdict_format_reason(&v, out)) < TK_REASON_SIZE);
+	/* two of them fit behind the first clauses; the third is left out as a whole */
+	assert_int_equal(
+	        strlen(out), strlen(first) + 2 * (strlen("; environment changed: ") + 299));
 }
 
 static void facts_survive_the_store(void **state)
@@ -144,6 +228,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(every_fact_has_a_clause),
 	        cmocka_unit_test(clauses),
+	        cmocka_unit_test(a_clause_has_the_numbers_of_its_fact),
+	        cmocka_unit_test(zero_has_no_sign),
 	        cmocka_unit_test(clauses_are_joined_and_never_cut),
 	        cmocka_unit_test(facts_survive_the_store),
 	        cmocka_unit_test(verdicts_of_older_versions),
