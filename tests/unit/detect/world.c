@@ -30,7 +30,7 @@ static void must(struct world *w, int rc)
 
 void world_open(struct world *w, const char *path)
 {
-	*w = (struct world){.role = "suite", .samples = 30};
+	*w = (struct world){.role = "suite", .summary = "{}", .samples = 30};
 	if (path) {
 		snprintf(w->path, sizeof w->path, "%s", path);
 	} else {
@@ -133,7 +133,7 @@ void world_end_night(struct world *w)
 {
 	flush(w);
 	if (w->night)
-		must(w, tk_store_finish_night(w->store, w->night, TK_NIGHT_COMPLETE, "{}",
+		must(w, tk_store_finish_night(w->store, w->night, TK_NIGHT_COMPLETE, w->summary,
 		                w->as_of_s + 60, &w->err));
 	w->night = 0;
 }
@@ -272,7 +272,7 @@ struct tk_diff_report world_diff(struct world *w, int since)
 
 	flush(w);
 	if (w->night)
-		must(w, tk_store_finish_night(w->store, w->night, TK_NIGHT_COMPLETE, "{}",
+		must(w, tk_store_finish_night(w->store, w->night, TK_NIGHT_COMPLETE, w->summary,
 		                w->as_of_s + 60, &w->err));
 	must(w, tk_detect_diff(w->store, &o, &range, &r, &w->err));
 	return r;
