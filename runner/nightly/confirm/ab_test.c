@@ -65,6 +65,17 @@ static int copy_backend_path(
 	return tk_fail(err, TK_ENOTFOUND, "build %.12s has no backend %s", a->key, name);
 }
 
+/* The cache may have lost it, or keep a damaged one; an imported build never was there. */
+static int load_artifact(
+        const struct tk_night *n, const char *key, struct tk_artifact **out, struct tk_error *err)
+{
+	struct tk_error why = {0};
+	int status = tk_artifact_load(n->config->cache_dir, key, out, &why);
+	if (status && !tk_night_is_fatal(status))
+		status = TK_ENOTFOUND;
+	return status ? tk_fail(err, status, "%s", why.message) : TK_OK;
+}
+
 static int open_variant(struct tk_night *n, struct tk_ab_test *t, int64_t build_id,
         const struct tk_job_setup *setup, struct tk_ab_variant *variant, struct tk_error *err)
 {
@@ -79,7 +90,7 @@ static int open_variant(struct tk_night *n, struct tk_ab_test *t, int64_t build_
 		if (TK_ROWS_AT(&builds, struct tk_build_row, i)->id == build_id)
 			key = TK_ROWS_AT(&builds, struct tk_build_row, i)->artifact_key;
 	if (!status)
-		status = key ? tk_artifact_load(n->config->cache_dir, key, &a, err)
+		status = key ? load_artifact(n, key, &a, err)
 		             : tk_fail(err, TK_ENOTFOUND, "no build has the id %lld",
 		                       (long long)build_id);
 	if (!status)
