@@ -1,5 +1,7 @@
 /* Parses the options of the null backend. */
 #include "null_options.h"
+#include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -48,27 +50,51 @@ static int find_word(const char *const *words, int count, const char *word)
 	return -1;
 }
 
+/* Reads digits up to `end`, a byte that must follow them. NULL: there are none, or too many; else
+ * what follows `end`. strtoull() alone accepts blanks, signs and nothing at all. */
+static const char *read_count(const char *text, char end, uint64_t *out)
+{
+	char *rest;
+
+	if (!isdigit((unsigned char)*text))
+		return NULL;
+	errno = 0;
+	*out = strtoull(text, &rest, 10);
+	return errno || *rest != end ? NULL : rest + 1;
+}
+
+/* 1: a finite number of at least 0. */
+static int read_real(const char *text, double *out)
+{
+	char *end;
+
+	*out = strtod(text, &end);
+	return end != text && *end == 0 && isfinite(*out) && *out >= 0;
+}
+
+/* "RUN:FACTOR" */
+static int read_step(const char *text, struct null_options *o)
+{
+	const char *factor = read_count(text, ':', &o->step_at);
+
+	return factor && read_real(factor, &o->step) && o->step > 0;
+}
+
 /* 1: the value is valid. */
 static int set_value(struct null_options *o, const struct key *key, const char *value)
 {
-	char *at = (char *)o + key->offset, *end = NULL;
+	char *at = (char *)o + key->offset;
 	int word;
 	switch (key->kind) {
 	case COUNT:
-		*(uint64_t *)at = strtoull(value, &end, 10);
-		return *value && *end == 0;
+		return read_count(value, 0, (uint64_t *)at) != NULL;
 	case FLAG:
 		*(uint32_t *)at = value[0] == '1';
 		return strcmp(value, "0") == 0 || strcmp(value, "1") == 0;
 	case REAL:
-		*(double *)at = strtod(value, &end);
-		return *value && *end == 0 && isfinite(*(double *)at) && *(double *)at >= 0;
+		return read_real(value, (double *)at);
 	case STEP:
-		o->step_at = strtoull(value, &end, 10);
-		if (*end != ':')
-			return 0;
-		o->step = strtod(end + 1, &end);
-		return *end == 0 && o->step > 0;
+		return read_step(value, o);
 	case FAULT:
 		word = find_word(fault_words, NULL_FAULT_COUNT, value);
 		o->fault = word < 0 ? NULL_FAULT_NONE : (enum null_fault)word;
