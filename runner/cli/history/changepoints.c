@@ -69,11 +69,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 const struct argp tk_argp_changepoints = {option_table, parse_option, "FILE.csv",
         "Find the level changes of the histories in FILE with the detector that runs after every "
         "night, so that it can be scored. FILE has a header with series_id, day (a number or a "
-        "date), value and, optionally, commit.\v"
+        "date), value and, optionally, commit. Rows may be in any order: the days order a "
+        "series.\v"
         "--format=json prints {\"SERIES\": [INDEX, ...]}; with --online {\"SERIES\": [[NIGHT, "
-        "INDEX], ...]}. Positions count from 0: the night of the report and the first point at the "
-        "new level. A value that is not finite or not "
-        "above 0 is missing; positions still count it.\n\n"
+        "INDEX], ...]}. Positions count the points of a series from 0, in the order of their days "
+        "(those of one day in the order of the file): the night of the report and the first point "
+        "at the new level. A value that is not finite or not above 0 is missing; positions still "
+        "count it.\n\n"
         "Examples:\n"
         "  tracker changepoints history.csv\n"
         "  tracker changepoints history.csv --online --env=env.csv --meta=meta.csv --format=json"};

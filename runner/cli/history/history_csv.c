@@ -1,5 +1,5 @@
 /* Reads histories from CSV: a header, then one row per point. The rows of a series need not be
- * adjacent. */
+ * adjacent, nor in the order of their days. */
 #include "cli/history/history_csv.h"
 
 #include <errno.h>
@@ -18,6 +18,7 @@ struct points {
 	int64_t *day;
 	uint32_t *commit;
 	size_t count, cap;
+	bool unsorted; /* a day is before that of an earlier row */
 };
 
 struct setting {
@@ -101,16 +102,54 @@ static int add_point(struct tk_history_csv *h, const size_t *column, struct tk_e
 	                !tk_name_table_add(&h->commit_names, t->fields[column[3]],
 	                        t->lengths[column[3]], &commit)))
 		return tk_fail(err, TK_ENOMEM, "%s: out of memory", t->path);
-	if (p->count && day < p->day[p->count - 1])
-		return tk_fail(err, TK_EDATA,
-		        "%s:%zu: day: %lld is before the %lld of the row before it of series %.80s",
-		        t->path, t->line, (long long)day, (long long)p->day[p->count - 1],
-		        h->series_names.at[series]);
+	p->unsorted |= p->count && day < p->day[p->count - 1];
 	if (h->has_commit)
 		p->commit[p->count] = (uint32_t)commit;
 	p->day[p->count] = day;
 	p->value[p->count++] = value;
 	return TK_OK;
+}
+
+struct row {
+	int64_t day;
+	size_t index;
+};
+
+static int by_day_and_index(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	return x->day != y->day ? (x->day > y->day) - (x->day < y->day)
+	                        : (x->index > y->index) - (x->index < y->index);
+}
+
+/* Brings the points into the order of their days; those of one day stay in the order of the file.
+ * False: out of memory. */
+static bool sort_points(struct points *p)
+{
+	struct row *rows = malloc(p->count * sizeof *rows);
+	double *value = malloc(p->count * sizeof *value);
+	uint32_t *commit = malloc(p->count * sizeof *commit);
+	bool ok = rows && value && commit;
+
+	for (size_t i = 0; ok && i < p->count; i++)
+		rows[i] = (struct row){p->day[i], i};
+	if (ok)
+		qsort(rows, p->count, sizeof *rows, by_day_and_index);
+	for (size_t i = 0; ok && i < p->count; i++) {
+		value[i] = p->value[rows[i].index];
+		commit[i] = p->commit ? p->commit[rows[i].index] : 0;
+	}
+	for (size_t i = 0; ok && i < p->count; i++) {
+		p->day[i] = rows[i].day;
+		p->value[i] = value[i];
+		if (p->commit)
+			p->commit[i] = commit[i];
+	}
+	free(rows);
+	free(value);
+	free(commit);
+	return ok;
 }
 
 static int open_table(struct tk_csv *t, const char *path, const char *const *names, size_t *columns,
@@ -137,6 +176,9 @@ static int read_points(struct tk_history_csv *h, const char *path, struct tk_err
 	while (!status && !(status = tk_csv_read_row(&h->data, &more, err)) && more)
 		status = add_point(h, column, err);
 	h->count = h->series_names.count < h->points_cap ? h->series_names.count : h->points_cap;
+	for (size_t i = 0; !status && i < h->count; i++)
+		if (h->points[i].unsorted && !sort_points(&h->points[i]))
+			status = tk_fail(err, TK_ENOMEM, "%s: out of memory", path);
 	return status;
 }
 

@@ -1,5 +1,6 @@
 /* Histories from a CSV file with series_id, day, value and, optionally, commit; other columns are
- * ignored. */
+ * ignored. As after `tracker import`, the days order a series, not the rows of the file: those of
+ * one day stay in the order of the file. */
 #ifndef TK_HISTORY_CSV_H
 #define TK_HISTORY_CSV_H
 #include "detect/monitor/series_history.h"
@@ -12,7 +13,7 @@ struct tk_error;
 int tk_history_csv_read(const char *path, const char *env_path, const char *meta_path,
         struct tk_history_csv **out, struct tk_error *err);
 const struct tk_series_history *tk_history_csv_series(
-        const struct tk_history_csv *h, size_t *count); /* in the order of the file */
+        const struct tk_history_csv *h, size_t *count); /* in the order of their first rows */
 const char *tk_history_csv_commit(const struct tk_history_csv *h, size_t series, size_t index);
 void tk_history_csv_free(struct tk_history_csv *h);
 

@@ -47,8 +47,49 @@ static void mistakes_are_named_by_line_and_column(void **state)
 	refuse("series_id,day,value\na,1\n", ":2: too few fields");
 	refuse("series_id,day,value\na,x,1\n", ":2: day: ");
 	refuse("series_id,day,value\na,1,fast\n", ":2: value: ");
-	refuse("series_id,day,value\na,2,1\na,1,1\n", ":3: day: ");
 	refuse("series_id,day,value\na,1,\"1\n", "quote is not closed");
+}
+
+static void days_order_a_series_and_not_the_rows(void **state)
+{
+	const char *data = write_file("data.csv",
+	        "series_id,day,value,commit\nnew,3,30,c3\nold,1,1,c1\nnew,1,10,c1\nnew,3,31,c4\n"
+	        "new,-2,5,c0\nold,2,2,c2\nnew,3,32,c5\n");
+	static const int64_t days[] = {-2, 1, 3, 3, 3};
+	static const double values[] = {5, 10, 30, 31, 32};
+	static const char *const commits[] = {"c0", "c1", "c3", "c4", "c5"};
+	struct tk_history_csv *h = NULL;
+	const struct tk_series_history *series;
+	struct tk_error err = {0};
+	size_t count;
+
+	(void)state;
+	if (tk_history_csv_read(data, NULL, NULL, &h, &err))
+		fail_msg("%s", err.message);
+	series = tk_history_csv_series(h, &count);
+	assert_int_equal(count, 2);
+	assert_string_equal(series[0].id, "new");
+	assert_int_equal(series[0].n, 5);
+	for (size_t i = 0; i < 5; i++) {
+		assert_int_equal(series[0].day[i], days[i]);
+		assert_true(series[0].value[i] == values[i]);
+		assert_string_equal(tk_history_csv_commit(h, 0, i), commits[i]);
+	}
+	assert_string_equal(series[1].id, "old");
+	assert_int_equal(series[1].n, 2);
+	assert_int_equal(series[1].day[0], 1);
+	tk_history_csv_free(h);
+	unlink(data);
+
+	/* Also without a column of commits. */
+	data = write_file("data.csv", "series_id,day,value\na,2,20\na,1,10\n");
+	if (tk_history_csv_read(data, NULL, NULL, &h, &err))
+		fail_msg("%s", err.message);
+	series = tk_history_csv_series(h, &count);
+	assert_true(series[0].value[0] == 10 && series[0].value[1] == 20);
+	assert_string_equal(tk_history_csv_commit(h, 0, 0), "");
+	tk_history_csv_free(h);
+	unlink(data);
 }
 
 static void series_have_their_points_machine_and_driver(void **state)
@@ -82,6 +123,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(mistakes_are_named_by_line_and_column),
+	        cmocka_unit_test(days_order_a_series_and_not_the_rows),
 	        cmocka_unit_test(series_have_their_points_machine_and_driver),
 	};
 
