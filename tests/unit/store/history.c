@@ -1,4 +1,5 @@
 #include "history.h"
+#include "base/buf.h"
 #include "base/file.h"
 #include "empty_store.h"
 #include "store/kernel_report.h"
@@ -243,4 +244,34 @@ size_t history_count(struct history *h, const char *table)
 	sqlite3_finalize(stmt);
 	sqlite3_close(db);
 	return count;
+}
+
+static char *read_whole(FILE *f)
+{
+	struct tk_buf text = TK_BUF_INIT;
+	char block[4096];
+
+	rewind(f);
+	for (size_t n; (n = fread(block, 1, sizeof block, f)) > 0;)
+		tk_buf_add(&text, block, n);
+	fclose(f);
+	return tk_buf_detach(&text, NULL);
+}
+
+char *history_export(struct tk_store *s)
+{
+	FILE *f = tmpfile();
+
+	assert_non_null(f);
+	MUST(tk_store_export(s, fileno(f), &err));
+	return read_whole(f);
+}
+
+char *history_export_records(struct tk_store *s, enum tk_record_format format)
+{
+	FILE *f = tmpfile();
+
+	assert_non_null(f);
+	MUST(tk_store_export_records(s, INT64_MIN, 0, format, fileno(f), &err));
+	return read_whole(f);
 }

@@ -54,5 +54,8 @@ int history_put_tuning(struct history *h, int64_t started_s, int64_t *id, struct
 /* Runs SQL past the tracker, as another program would. */
 void history_run_sql(struct history *h, const char *sql);
 size_t history_count(struct history *h, const char *table); /* through another connection */
+/* All rows, and the records of all nights, as text; free(). */
+char *history_export(struct tk_store *s);
+char *history_export_records(struct tk_store *s, enum tk_record_format format);
 
 #endif

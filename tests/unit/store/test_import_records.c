@@ -19,37 +19,6 @@ static void fill(struct history *h)
 	MUST(history_put_kernel_report(h, 600, &id, &err));
 }
 
-static char *read_whole(FILE *f)
-{
-	struct tk_buf text = TK_BUF_INIT;
-	char block[4096];
-
-	rewind(f);
-	for (size_t n; (n = fread(block, 1, sizeof block, f)) > 0;)
-		tk_buf_add(&text, block, n);
-	fclose(f);
-	return tk_buf_detach(&text, NULL);
-}
-
-/* Lines of all nights; free(). */
-static char *export_records(struct tk_store *s)
-{
-	FILE *f = tmpfile();
-
-	assert_non_null(f);
-	MUST(tk_store_export_records(s, INT64_MIN, 0, TK_RECORD_NDJSON, fileno(f), &err));
-	return read_whole(f);
-}
-
-static char *export_all(struct tk_store *s)
-{
-	FILE *f = tmpfile();
-
-	assert_non_null(f);
-	MUST(tk_store_export(s, fileno(f), &err));
-	return read_whole(f);
-}
-
 /* The text of a history with all that fill() makes; made once. */
 static const char *sample(void)
 {
@@ -60,7 +29,7 @@ static const char *sample(void)
 		return text;
 	history_new(&h);
 	fill(&h);
-	char *records = export_records(h.store);
+	char *records = history_export_records(h.store, TK_RECORD_NDJSON);
 
 	assert_true(strlen(records) < sizeof text);
 	strcpy(text, records);
@@ -84,7 +53,7 @@ static void records_bring_the_whole_history(void **state)
 	assert_int_equal(rig.counts.nights, 1);
 	assert_int_equal(rig.counts.series, 1);
 	assert_int_equal(rig.counts.points, 2);
-	char *ours = export_all(h.store), *theirs = export_all(rig.history.store);
+	char *ours = history_export(h.store), *theirs = history_export(rig.history.store);
 
 	assert_string_equal(theirs, ours);
 	free(ours);

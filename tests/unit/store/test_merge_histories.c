@@ -253,25 +253,9 @@ static void machine_code_of_a_known_build_is_news(void **state)
 
 /* ---- the order of merging does not matter ---- */
 
-/* All rows in a stable order. */
-static char *export(struct history *h)
-{
-	char path[128], *text = calloc(1, 1 << 20);
-	FILE *f;
-
-	snprintf(path, sizeof path, "%s/export", h->dir);
-	f = fopen(path, "w+");
-	assert_true(f && text);
-	MUST(tk_store_export(h->store, fileno(f), &err));
-	rewind(f);
-	assert_true(fread(text, 1, (1 << 20) - 1, f) > 0);
-	fclose(f);
-	return text;
-}
-
 static void expect_equal(struct history *a, struct history *b)
 {
-	char *x = export(a), *y = export(b);
+	char *x = history_export(a->store), *y = history_export(b->store);
 
 	assert_string_equal(x, y);
 	free(x);
@@ -307,9 +291,9 @@ static void merging_with_itself_changes_nothing(void **state)
 	MUST(history_put_run(&t->a, 1, 100, 3, &id, &err));
 	history_new(&copy);
 	expect_added(merge(&copy, &t->a), "1 1 1 9");
-	before = export(&t->a);
+	before = history_export(t->a.store);
 	merge(&t->a, &copy);
-	after = export(&t->a);
+	after = history_export(t->a.store);
 	assert_string_equal(before, after);
 	free(before);
 	free(after);
