@@ -51,23 +51,24 @@ static const struct {
 };
 /* clang-format on */
 
-/* digits[.digits], at most 15 of them, so that a double holds the number exactly. *end: what
- * follows. */
+/* digits[.digits], at most 2^53 without the point, so that a double holds the digits exactly. *end:
+ * what follows. */
 static bool read_decimal(const char *text, double *value, const char **end)
 {
-	double v = 0, scale = 1;
+	uint64_t v = 0;
+	double scale = 1;
 	int digits = 0;
 
-	for (; isdigit((unsigned char)*text) && digits < 15; text++, digits++)
-		v = v * 10 + (*text - '0');
+	for (; isdigit((unsigned char)*text) && digits < 16; text++, digits++)
+		v = v * 10 + (uint64_t)(*text - '0');
 	if (digits && *text == '.' && isdigit((unsigned char)text[1]))
-		for (text++; isdigit((unsigned char)*text) && digits < 15; text++, digits++) {
-			v = v * 10 + (*text - '0');
+		for (text++; isdigit((unsigned char)*text) && digits < 16; text++, digits++) {
+			v = v * 10 + (uint64_t)(*text - '0');
 			scale *= 10;
 		}
-	*value = v / scale;
+	*value = (double)v / scale;
 	*end = text;
-	return digits > 0 && !isdigit((unsigned char)*text);
+	return digits > 0 && !isdigit((unsigned char)*text) && v <= (UINT64_C(1) << 53);
 }
 
 /* *suffix: the row of the unit that was given. */
@@ -173,16 +174,49 @@ int tk_units_parse_bool(const char *text, bool *value, struct tk_error *err)
 	return not_a(text, "a switch", "yes or no", err);
 }
 
+/* Six significant digits, all of a larger number; without an exponent (from 1e16 on: with one) or
+ * zeros at the end. */
+static void write_decimal(double value, char out[TK_UNITS_TEXT_SIZE])
+{
+	if (!(value < 1e16)) {
+		snprintf(out, TK_UNITS_TEXT_SIZE, "%.6g", value);
+		return;
+	}
+	const int whole = value > 1e-9 ? (int)floor(log10(value)) + 1 : -9,
+	          places = whole >= 6 ? 0 : 6 - whole;
+	int len = snprintf(out, TK_UNITS_TEXT_SIZE, "%.*f", places, value);
+
+	while (places && out[len - 1] == '0')
+		out[--len] = '\0';
+	if (out[len - 1] == '.')
+		out[len - 1] = '\0';
+}
+
+/* Whether the text stands for this value, where it has to be a whole number: 1234567 bytes are not
+ * 1.17738 MiB. */
+static bool is_exact(enum tk_quantity kind, const char *text, double value)
+{
+	const struct suffix *suffix;
+	double back;
+
+	return !kinds[kind].whole || (read_value(kind, text, &back, &suffix) && back == value);
+}
+
 const char *tk_units_format(enum tk_quantity kind, double value, char out[TK_UNITS_TEXT_SIZE])
 {
-	const struct suffix *best = kinds[kind].suffixes;
+	const struct suffix *first = kinds[kind].suffixes;
 
-	for (const struct suffix *s = best; s->text; s++)
-		if (s->written && value >= s->factor)
-			best = s;
 	if (value == 0 && kind != TK_QUANTITY_FRACTION)
 		return strcpy(out, "0");
-	snprintf(out, TK_UNITS_TEXT_SIZE, "%.*g%s", kind == TK_QUANTITY_COUNT ? 16 : 6,
-	        value / best->factor, best->text);
+	for (const struct suffix *s = first; s->text; s++) {
+		char larger[TK_UNITS_TEXT_SIZE];
+
+		if (!s->written || (s != first && value < s->factor))
+			continue;
+		write_decimal(value / s->factor, larger);
+		strcat(larger, s->text);
+		if (s == first || is_exact(kind, larger, value))
+			strcpy(out, larger);
+	}
 	return out;
 }

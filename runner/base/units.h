@@ -31,8 +31,8 @@ int tk_units_parse_seconds(const char *text, int64_t *seconds, struct tk_error *
 /* yes no true false on off */
 int tk_units_parse_bool(const char *text, bool *value, struct tk_error *err);
 
-/* The value with its largest unit, as tk_units_parse() reads it: "1.5h", "2%", "64MiB". Returns
- * out. */
+/* The value with its largest unit, as tk_units_parse() reads it: "1.5h", "2%", "64MiB". A whole
+ * number is read as the same one, others to six digits. Returns out. */
 #define TK_UNITS_TEXT_SIZE 32
 const char *tk_units_format(enum tk_quantity unit, double value, char out[TK_UNITS_TEXT_SIZE]);
 

@@ -115,6 +115,17 @@ static int load_only_document(
 	return status;
 }
 
+/* "\0" in double quotes: texts are read as C strings, so what follows it would be lost. */
+static int reject_nul(const struct tk_yaml *y, struct tk_error *err)
+{
+	for (const yaml_node_t *n = y->doc.nodes.start; n < y->doc.nodes.top; n++)
+		if (n->type == YAML_SCALAR_NODE &&
+		        strlen((const char *)n->data.scalar.value) != n->data.scalar.length)
+			return tk_yaml_fail_at(y, n->start_mark.line + 1, n->start_mark.column + 1,
+			        err, "text with a NUL character; expected printable text");
+	return TK_OK;
+}
+
 int tk_yaml_parse(
         const char *name, const char *text, size_t len, struct tk_yaml **out, struct tk_error *err)
 {
@@ -143,6 +154,8 @@ int tk_yaml_parse(
 	yaml_parser_set_input_string(&p, (const unsigned char *)text, len);
 	yaml_parser_set_encoding(&p, YAML_UTF8_ENCODING);
 	status = load_only_document(y, &p, text, len, err);
+	if (!status)
+		status = reject_nul(y, err);
 	yaml_parser_delete(&p);
 out:
 	if (status)

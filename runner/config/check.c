@@ -131,6 +131,11 @@ static int check_rotate(const struct check *k)
 			return tk_yaml_fail(k->y, node, k->err,
 			        "\"%.*s\" is not in `suites`; expected one of them",
 			        (int)(end - entries[i]), entries[i]);
+		for (size_t j = 0; j < i; j++)
+			if (strncmp(entries[i], entries[j], (size_t)(end - entries[i]) + 1) == 0)
+				return tk_yaml_fail(k->y, node, k->err,
+				        "duplicate rotation of \"%.*s\"", (int)(end - entries[i]),
+				        entries[i]);
 	}
 	return TK_OK;
 }
@@ -176,6 +181,25 @@ static int check_repository_keys(const struct check *k, size_t i)
 	return check_package_keys(k, i);
 }
 
+/* Of a path relative to the repository: does it stay inside? */
+static bool is_inside(const char *path, size_t len)
+{
+	if (!len || path[0] == '-' || path[0] == '/')
+		return false;
+	for (size_t at = 0; at < len; at += strcspn(path + at, "/:") + 1)
+		if (strncmp(path + at, "..", 2) == 0 && strcspn(path + at, "/:") == 2)
+			return false;
+	return true;
+}
+
+/* Several paths have colons between them. */
+static bool are_inside(const char *paths)
+{
+	size_t len = strcspn(paths, ":");
+
+	return is_inside(paths, len) && (!paths[len] || are_inside(paths + len + 1));
+}
+
 static int check_git_keys(const struct check *k, size_t i)
 {
 	const struct tk_upstream_config *u = &k->c->upstreams[i];
@@ -192,7 +216,7 @@ static int check_git_keys(const struct check *k, size_t i)
 		        "upstream \"%s\": not a branch name that git allows; expected one like "
 		        "main",
 		        u->name);
-	if (u->path && strchr("-/:", u->path[0]))
+	if (u->path && !are_inside(u->path))
 		return tk_yaml_fail(k->y, find_upstream_node(k, i, "path"), k->err,
 		        "upstream \"%s\": not a path inside the repository; expected one like "
 		        "src/gemm",

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "base/rng.h"
 #include "base/units.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -170,6 +171,147 @@ static void written_values(void **state)
 	}
 }
 
+/* ---- generated values ------------------------------------------------------------------------ */
+
+static double read_back(enum tk_quantity kind, const char *text)
+{
+	struct tk_error err = {0};
+	double v = -1;
+
+	if (tk_units_parse(kind, text, 0, INFINITY, &v, &err))
+		fail_msg("%s", err.message);
+	return v;
+}
+
+static void whole_numbers_are_read_as_they_were_written(void **state)
+{
+	static const uint64_t edges[] = {1, 1023, 1024, 1025, 1234567, 1000000000000000,
+	        (UINT64_C(1) << 50) - 1, (UINT64_C(1) << 53) - 1, UINT64_C(1) << 53};
+	struct tk_rng rng;
+
+	(void)state;
+	tk_rng_seed(&rng, 1);
+	for (size_t i = 0; i < 20000; i++) {
+		const double v = (double)(i < COUNT(edges) ? edges[i]
+		                                           : tk_rng_below(&rng,
+		                                                     UINT64_C(1) << (1 + i % 53)));
+		char out[TK_UNITS_TEXT_SIZE];
+
+		if (read_back(TK_QUANTITY_SIZE, tk_units_format(TK_QUANTITY_SIZE, v, out)) != v ||
+		        read_back(TK_QUANTITY_COUNT, tk_units_format(TK_QUANTITY_COUNT, v, out)) !=
+		                v)
+			fail_msg("%.17g is written as %s", v, out);
+	}
+}
+
+static void other_numbers_are_read_to_six_digits(void **state)
+{
+	static const enum tk_quantity kinds[] = {
+	        TK_QUANTITY_DURATION, TK_QUANTITY_FRACTION, TK_QUANTITY_TIME};
+	struct tk_rng rng;
+
+	(void)state;
+	tk_rng_seed(&rng, 2);
+	for (size_t i = 0; i < 20000; i++) {
+		const enum tk_quantity kind = kinds[i % COUNT(kinds)];
+		/* 1 ns to 1e11 s; fractions from a millionth of a percent on */
+		const double v = exp10(-9 + 20 * tk_rng_uniform(&rng));
+		char out[TK_UNITS_TEXT_SIZE];
+		const double back = read_back(kind, tk_units_format(kind, v, out));
+
+		if (fabs(back - v) > 1e-5 * v)
+			fail_msg("%.17g is written as %s", v, out);
+		assert_null(strpbrk(out, "eE+-"));
+	}
+}
+
+static void the_largest_unit_is_chosen(void **state)
+{
+	static const struct {
+		enum tk_quantity kind;
+		double value;
+		const char *text;
+	} rows[] = {
+	        {TK_QUANTITY_SIZE, 1024, "1KiB"},
+	        {TK_QUANTITY_SIZE, 1023, "1023B"},
+	        {TK_QUANTITY_SIZE, 1025, "1025B"},
+	        {TK_QUANTITY_SIZE, 1536, "1.5KiB"},
+	        {TK_QUANTITY_SIZE, 1234567, "1234567B"},
+	        {TK_QUANTITY_SIZE, 0x1p50, "1024TiB"},
+	        {TK_QUANTITY_SIZE, 0x1.8p30, "1.5GiB"},
+	        {TK_QUANTITY_COUNT, 9007199254740992, "9007199254740992"},
+	        {TK_QUANTITY_DURATION, 59.5, "59.5s"},
+	        {TK_QUANTITY_DURATION, 60, "1m"},
+	        {TK_QUANTITY_DURATION, 3599, "59.9833m"},
+	        {TK_QUANTITY_DURATION, 1e11, "1157407d"},
+	        {TK_QUANTITY_DURATION, 0.5e-9, "0.5ns"},
+	        {TK_QUANTITY_FRACTION, 1e-8, "0.000001%"},
+	        {TK_QUANTITY_FRACTION, 3, "300%"},
+	        {TK_QUANTITY_TIME, 999.4e-9, "999.4ns"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		char out[TK_UNITS_TEXT_SIZE];
+
+		assert_string_equal(
+		        tk_units_format(rows[i].kind, rows[i].value, out), rows[i].text);
+	}
+}
+
+/* 2^53 is the last number whose neighbours a double can tell apart. */
+static void more_digits_than_a_double_holds_are_refused(void **state)
+{
+	static const char *const texts[] = {"9007199254740993", "99999999999999999",
+	        "0.12345678901234567", "10000000000000000000"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(texts); i++)
+		for (int kind = TK_QUANTITY_COUNT; kind <= TK_QUANTITY_SIZE; kind++) {
+			double v = 77;
+
+			assert_int_equal(tk_units_parse((enum tk_quantity)kind, texts[i], 0,
+			                         INFINITY, &v, NULL),
+			        TK_EDATA);
+			assert_true(v == 77);
+		}
+	assert_true(read_back(TK_QUANTITY_SIZE, "9007199254740992") == 0x1p53);
+	assert_true(read_back(TK_QUANTITY_SIZE, "9007199254740992B") == 0x1p53);
+	assert_true(read_back(TK_QUANTITY_SIZE, "8192TiB") == 0x1p53);
+	assert_int_equal(
+	        tk_units_parse(TK_QUANTITY_SIZE, "8193TiB", 0, INFINITY, &(double){0}, NULL),
+	        TK_EDATA);
+}
+
+/* Bytes at random are refused or read; a value is never outside of its range. */
+static void any_text_ends(void **state)
+{
+	static const char letters[] = "0123456789.. %nusmhdwKMGTiB-+e\t\xc2\xb5";
+	struct tk_rng rng;
+	size_t read = 0;
+
+	(void)state;
+	tk_rng_seed(&rng, 3);
+	for (size_t i = 0; i < 50000; i++) {
+		const enum tk_quantity kind = (enum tk_quantity)(i % (TK_QUANTITY_SIZE + 1));
+		struct tk_error err = {0};
+		char text[12] = "";
+		double v = -1;
+		size_t len = 1 + tk_rng_below(&rng, 4);
+
+		for (size_t k = 0; k < len; k++)
+			text[k] = letters[tk_rng_below(&rng, sizeof letters - 1)];
+		if (tk_units_parse(kind, text, 1e-9, 1000, &v, &err)) {
+			assert_true(v == -1);
+			assert_non_null(strstr(err.message, "expected"));
+			continue;
+		}
+		assert_true(v >= 1e-9 && v <= 1000);
+		read++;
+	}
+	assert_true(read > 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +320,11 @@ int main(void)
 	        cmocka_unit_test(whole_seconds),
 	        cmocka_unit_test(switches),
 	        cmocka_unit_test(written_values),
+	        cmocka_unit_test(whole_numbers_are_read_as_they_were_written),
+	        cmocka_unit_test(other_numbers_are_read_to_six_digits),
+	        cmocka_unit_test(the_largest_unit_is_chosen),
+	        cmocka_unit_test(more_digits_than_a_double_holds_are_refused),
+	        cmocka_unit_test(any_text_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,6 +125,9 @@ static void refused_texts(void **state)
 	        {"a: 1\n---\nb: 2\n", "f.yml:3:1: second document"},
 	        {"a:\n\tb: 1\n", "f.yml:2:1: tab in the indentation"},
 	        {"a: \xff\n", "f.yml:1:4: not valid YAML"},
+	        {"a: b\nc: \"d\\0e\"\n", "f.yml:2:4: text with a NUL character"},
+	        {"\"a\\0\": b\n", "f.yml:1:1: text with a NUL character"},
+	        {"- [x, {y: \"\\0\"}]\n", "f.yml:1:11: text with a NUL character"},
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
