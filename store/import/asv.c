@@ -150,16 +150,14 @@ static void set_stats(struct tk_import_point *p, const struct result *res, size_
 static int put_values(struct reader *r, const struct tk_import_path *path, const struct result *res,
         struct tk_error *err)
 {
-	size_t count = json_is_array(res->values)    ? json_array_size(res->values)
-	               : json_is_number(res->values) ? 1
-	                                             : 0;
+	size_t count = json_is_array(res->values) ? json_array_size(res->values) : 1;
 	int status = 0;
 
 	for (size_t i = 0; i < count && !status; i++) {
 		const json_t *value =
 		        json_is_array(res->values) ? json_array_get(res->values, i) : res->values;
 
-		if (json_is_null(value)) {
+		if (!value || json_is_null(value)) {
 			tk_import_count_missing(r->sink, res->name);
 			continue;
 		}

@@ -20,6 +20,9 @@ static bool sniff(const struct tk_import_file *f)
 static int read_times(const struct reader *r, const struct tk_import_path *path,
         const json_t *times, struct tk_import_point *p, struct tk_error *err)
 {
+	if (times && !json_is_null(times) && !json_is_array(times))
+		return tk_import_fail_expected(r->file, path, err, "a list", times, ".times");
+
 	double *values = calloc(json_array_size(times) + 1, sizeof(*values));
 	const json_t *one;
 	int status = values ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");

@@ -30,7 +30,7 @@ static bool sniff(const struct tk_import_file *f)
 	       (strstr(f->head, "\"benchmarks\"") && strstr(f->head, "\"sm_version\""));
 }
 
-/* NVBench writes 64-bit numbers as strings. */
+/* NVBench writes 64-bit numbers as strings. NAN: it is none. */
 static double number(const json_t *value)
 {
 	char *end;
@@ -44,7 +44,8 @@ static double number(const json_t *value)
 	return *end || end == json_string_value(value) ? NAN : x;
 }
 
-static double summary(const json_t *state, const char *tag)
+/* NULL: the state has no such summary. */
+static const json_t *find_summary(const json_t *state, const char *tag)
 {
 	const json_t *list = json_object_get(state, "summaries"), *one;
 	size_t i;
@@ -53,10 +54,38 @@ static double summary(const json_t *state, const char *tag)
 		const char *its = json_string_value(json_object_get(one, "tag"));
 
 		if (its && !strcmp(its, tag))
-			return number(json_object_get(
-			        json_array_get(json_object_get(one, "data"), 0), "value"));
+			return json_object_get(
+			        json_array_get(json_object_get(one, "data"), 0), "value");
 	}
-	return NAN;
+	return NULL;
+}
+
+static double summary(const json_t *state, const char *tag)
+{
+	return number(find_summary(state, tag));
+}
+
+/* Each summary that becomes a point has a number, in digits or as a text ("nan" too). */
+static int check_summaries(const struct reader *r, const struct tk_import_path *path, size_t state,
+        const json_t *object, struct tk_error *err)
+{
+	const json_t *list = json_object_get(object, "summaries");
+
+	if (list && !json_is_null(list) && !json_is_array(list))
+		return tk_import_fail_expected(
+		        r->file, path, err, "a list", list, ".states[%zu].summaries", state);
+	for (size_t i = 0; i < sizeof(summaries) / sizeof(summaries[0]); i++) {
+		const json_t *value = find_summary(object, summaries[i].tag);
+		const char *text = json_string_value(value);
+		char *end;
+
+		if (!value || json_is_null(value) || json_is_number(value) ||
+		        (text && *text && (strtod(text, &end), !*end)))
+			continue;
+		return tk_import_fail_expected(r->file, path, err, "a number", value,
+		        ".states[%zu]: %s", state, summaries[i].tag);
+	}
+	return 0;
 }
 
 /* Every summary that is no point. */
@@ -122,10 +151,13 @@ static int place_on(struct reader *r, const json_t *state, struct tk_error *err)
 }
 
 static int put_state(struct reader *r, const struct tk_import_path *path, const char *benchmark,
-        const json_t *state, struct tk_error *err)
+        size_t index, const json_t *state, struct tk_error *err)
 {
 	const char *done = "";
-	int status = place_on(r, state, err);
+	int status = check_summaries(r, path, index, state, err);
+
+	if (!status)
+		status = place_on(r, state, err);
 
 	if (json_is_true(json_object_get(state, "is_skipped"))) {
 		tk_import_count_missing(r->sink, benchmark);
@@ -145,6 +177,8 @@ static int put_state(struct reader *r, const struct tk_import_path *path, const 
 			p.min = summary(state, "nv/cold/time/gpu/min");
 		status = tk_import_point(r->sink, 0, &p, err);
 	}
+	if (!*done)
+		tk_import_count_missing(r->sink, benchmark);
 	tk_import_set_attribute(
 	        r->attributes, "states", tk_buf_cstr(&r->name), other_summaries(state));
 	return status;
@@ -165,7 +199,7 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *value, st
 	json_array_foreach ((json_t *)states, i, state)
 		if (!status)
 			status = json_is_object(state)
-			                 ? put_state(r, path, name, state, err)
+			                 ? put_state(r, path, name, i, state, err)
 			                 : tk_import_fail_expected(r->file, path, err, "an object",
 			                           state, ".states[%zu]", i);
 	return status;

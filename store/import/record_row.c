@@ -38,6 +38,10 @@ static int read_integer(const struct tk_record_reader *r, const struct tk_db_tab
 {
 	if (value && !json_is_null(value) && !json_is_integer(value))
 		return tk_record_fail_expected(r, err, t->name, c->name, "an integer", value);
+	if (c->kind == TK_COL_U32 &&
+	        (json_integer_value(value) < 0 || json_integer_value(value) > UINT32_MAX))
+		return tk_record_fail_expected(
+		        r, err, t->name, c->name, "an integer from 0 to 4294967295", value);
 	if (c->kind == TK_COL_U32)
 		*(uint32_t *)out = (uint32_t)json_integer_value(value);
 	else

@@ -231,6 +231,8 @@ static void hyperfine_wrong_types(void **state)
 	        {HYPERFINE(", 'median': 'x'"), ".median: expected a number, found \"x\""},
 	        {HYPERFINE(", 'mean': []"), ".mean: expected a number, found an empty list"},
 	        {HYPERFINE(", 'min': {}"), ".min: expected a number, found an empty object"},
+	        {HYPERFINE(", 'times': 'x'"), ".times: expected a list, found \"x\""},
+	        {HYPERFINE(", 'times': {}"), ".times: expected a list, found an empty object"},
 	        {HYPERFINE(", 'times': [1, 'x']"), ".times[1]: expected a number, found \"x\""},
 	        {HYPERFINE(", 'times': [1, null, 'x']"),
 	                ".times[1]: expected a number, found null"},

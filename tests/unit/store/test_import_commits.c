@@ -110,6 +110,11 @@ static void asv_wrong_types(void **state)
 	        {ASV("'time_x': [[1]]"),
 	                "results.time_x: a list, but the file has no result_columns"},
 	        {ASV("'time_x': {'result': ['x']}"), ".result[0]: expected a number, found \"x\""},
+	        {ASV("'time_x': {'result': 'x'}"), ".result[0]: expected a number, found \"x\""},
+	        {ASV("'time_x': {'result': {'a': 1}}"),
+	                ".result[0]: expected a number, found an object"},
+	        {ASV_COLUMNS("'result'", "['x']"),
+	                "results.time_x.result[0]: expected a number, found \"x\""},
 	        {ASV("'time_x': {'result': [1, true]}"),
 	                ".result[1]: expected a number, found true"},
 	        {ASV("'time_x': {'result': [1], 'params': [['a'], []]}"),
@@ -144,6 +149,31 @@ static void asv_wrong_types(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		import_must_fail(IMPORT("asv"), quoted(cases[i].text), cases[i].words);
+}
+
+/* A benchmark that failed has a null, or no result at all. */
+static void asv_results_without_a_value(void **state)
+{
+	static const char *const texts[] = {ASV("'time_x': null, 'time_y': 1"),
+	        ASV("'time_x': {'result': null}, 'time_y': 1"),
+	        ASV("'time_x': {'duration': 1}, 'time_y': 1"),
+	        ASV("'time_x': {'result': [null]}, 'time_y': 1"),
+	        "{" ASV_HEADER "'result_columns': ['result', 'params'], 'results': {'time_x': "
+	        "[null, []], 'time_y': [1, []]}}",
+	        "{" ASV_HEADER "'result_columns': ['result', 'params'], 'results': {'time_x': [], "
+	        "'time_y': [1]}}"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct import_rig rig;
+
+		import_rig_new(&rig);
+		MUST(import_rig_read(&rig, IMPORT("asv"), quoted(texts[i]), &err));
+		assert_int_equal(rig.counts.without_value, 1);
+		assert_non_null(strstr(rig.counts.first_without_value, "time_x"));
+		assert_int_equal(rig.counts.points, 1);
+		import_rig_free(&rig);
+	}
 }
 
 static void write_below(const char *dir, const char *name, const char *text)
@@ -297,6 +327,7 @@ int import_commit_tests(void)
 	        cmocka_unit_test(asv_version_2),
 	        cmocka_unit_test(asv_places),
 	        cmocka_unit_test(asv_wrong_types),
+	        cmocka_unit_test(asv_results_without_a_value),
 	        cmocka_unit_test(asv_folder),
 	        cmocka_unit_test(github_suites_and_units),
 	        cmocka_unit_test(github_commits),

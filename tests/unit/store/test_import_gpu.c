@@ -40,11 +40,11 @@ static void nvbench_summaries(void **state)
 	                 "nv/cold/bw/item_rate", "'7'"),
 	                "copy bandwidth gb_per_s higher: 2@1700000000\n"
 	                "copy items items/s higher: 7@1700000000\n"},
-	        /* A text that is no number is no value. */
-	        {SUMMARY("nv/cold/time/gpu/median", "'2x'") "," SUMMARY(
+	        /* No value is not a wrong one. */
+	        {SUMMARY("nv/cold/time/gpu/median", "'nan'") "," SUMMARY(
 	                 "nv/cold/time/gpu/mean", "2e-6") "," SUMMARY("nv/cold/sample_size", "''"),
 	                "copy time ns lower: 2000@1700000000\n"},
-	        {SUMMARY("nv/cold/time/gpu/median", "[]") "," SUMMARY("nv/cold/time/gpu/mean",
+	        {SUMMARY("nv/cold/time/gpu/median", "null") "," SUMMARY("nv/cold/time/gpu/mean",
 	                 "2e-6") "," SUMMARY("nv/cold/sample_size", "1e12"),
 	                "copy time ns lower: 2000@1700000000\n"},
 	};
@@ -121,6 +121,34 @@ static void nvbench_wrong_types(void **state)
 	        "benchmarks[0].states: expected a list, found an empty object");
 	import_must_fail(IMPORT("nvbench"), quoted(NVBENCH("", STATE("") ", 5")),
 	        "benchmarks[0].states[1]: expected an object, found 5");
+	import_must_fail(IMPORT("nvbench"),
+	        quoted(NVBENCH("", STATE(SUMMARY("nv/cold/time/gpu/median", "'2x'")))),
+	        "file:1: benchmarks[0].states[0]: nv/cold/time/gpu/median: expected a number, "
+	        "found \"2x\"");
+	import_must_fail(IMPORT("nvbench"),
+	        quoted(NVBENCH("", STATE("") ", " STATE(SUMMARY("nv/cold/bw/item_rate", "[]")))),
+	        "benchmarks[0].states[1]: nv/cold/bw/item_rate: expected a number, found an empty");
+	import_must_fail(IMPORT("nvbench"),
+	        quoted(NVBENCH("", STATE(SUMMARY("nv/cold/bw/item_rate", "''")))),
+	        "nv/cold/bw/item_rate: expected a number, found \"\"");
+	import_must_fail(IMPORT("nvbench"), quoted(NVBENCH("", "{'summaries': {'a': 1}}")),
+	        "benchmarks[0].states[0].summaries: expected a list, found an object");
+}
+
+/* A state that was not skipped and has no value is counted. */
+static void nvbench_states_without_values(void **state)
+{
+	struct import_rig rig;
+
+	(void)state;
+	import_rig_new(&rig);
+	MUST(import_rig_read(&rig, IMPORT("nvbench"),
+	        quoted(NVBENCH("", STATE("") ", {}, {'summaries': null}, " STATE(
+	                                   SUMMARY("nv/cold/time/gpu/mean", "1e-6")))),
+	        &err));
+	assert_int_equal(rig.counts.without_value, 3);
+	assert_int_equal(rig.counts.points, 1);
+	import_rig_free(&rig);
 }
 
 /* ---- lists of kernels ------------------------------------------------------------------------ */
@@ -378,6 +406,7 @@ int import_gpu_tests(void)
 	        cmocka_unit_test(nvbench_devices),
 	        cmocka_unit_test(nvbench_skipped_states_and_attributes),
 	        cmocka_unit_test(nvbench_wrong_types),
+	        cmocka_unit_test(nvbench_states_without_values),
 	        cmocka_unit_test(kernels_columns),
 	        cmocka_unit_test(kernels_layouts),
 	        cmocka_unit_test(kernels_places),

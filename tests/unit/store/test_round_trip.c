@@ -2,6 +2,7 @@
  * lose and change nothing. */
 #include "filled_rows.h"
 #include "import_rig.h"
+#include "store/export/record.h"
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -217,6 +218,100 @@ static void records_bring_every_column(void **state)
 	rig_free(&r);
 }
 
+/* ---- each field of a record ------------------------------------------------------------------ */
+
+/* The records of the filled rows with a field of the first one replaced (stolen; NULL: removed).
+ * `owner` is a part of `record`. free(). */
+static char *with_field(
+        const json_t *record, const char *rest, json_t *owner, const char *name, json_t *value)
+{
+	json_t *before = json_incref(json_object_get(owner, name));
+	struct tk_buf text = TK_BUF_INIT;
+
+	if (value)
+		json_object_set_new(owner, name, value);
+	else
+		json_object_del(owner, name);
+	char *line = json_dumps(record, JSON_COMPACT);
+
+	assert_non_null(line);
+	tk_buf_add_printf(&text, "%s%s", line, rest);
+	free(line);
+	json_object_set_new(owner, name, before);
+	return tk_buf_detach(&text, NULL);
+}
+
+static void must_fail(const json_t *record, const char *rest, json_t *owner, const char *name,
+        json_t *value, const char *words)
+{
+	char *text = with_field(record, rest, owner, name, value);
+
+	import_must_fail(IMPORT_AS("tracker", .at_s = 0), text, words);
+	free(text);
+}
+
+/* A value of another type is refused by name. */
+static void check_column(const json_t *record, const char *rest, json_t *owner, const char *table,
+        const struct tk_db_column *c)
+{
+	const bool is_text = c->kind == TK_COL_TEXT || c->kind == TK_COL_WORD;
+	char words[160];
+
+	if (c->kind == TK_COL_UID || c->kind == TK_COL_CHECKSUM || c->kind == TK_COL_REF)
+		return;
+	snprintf(words, sizeof words, "/file:1: %s.%s: expected ", table, c->name);
+	must_fail(record, rest, owner, c->name, json_pack("[i]", 1), words);
+	must_fail(
+	        record, rest, owner, c->name, is_text ? json_integer(1) : json_string("1"), words);
+	if (c->kind == TK_COL_INT || c->kind == TK_COL_U32)
+		must_fail(record, rest, owner, c->name, json_real(1.5), words);
+	if (c->kind == TK_COL_U32) {
+		must_fail(record, rest, owner, c->name, json_integer(-1), words);
+		must_fail(record, rest, owner, c->name, json_integer(INT64_C(1) << 32), words);
+	}
+	if (c->kind == TK_COL_WORD)
+		must_fail(record, rest, owner, c->name, json_string("nothing"), words);
+	snprintf(words, sizeof words, "/file:1: %s.%s: is missing", table, c->name);
+	if (c->flags & TK_COL_KEY)
+		must_fail(record, rest, owner, c->name, NULL, words);
+}
+
+static void check_columns(
+        const json_t *record, const char *rest, json_t *owner, enum tk_table_id table)
+{
+	const struct tk_db_table *t = &tk_tables[table];
+
+	if (!json_is_object(owner))
+		fail_msg("the record has no %s", t->name);
+	for (size_t i = 0; i < t->column_count; i++)
+		if (tk_record_has_column(table, &t->columns[i]))
+			check_column(record, rest, owner, t->name, &t->columns[i]);
+}
+
+static void every_field_of_a_record_is_checked(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	rig_new(&r);
+	char *text = history_export_records(r.from.store, TK_RECORD_NDJSON),
+	     *rest = strchr(text, '\n');
+	json_t *record = json_loadb(text, (size_t)(rest - text), 0, NULL);
+
+	assert_non_null(record);
+	for (size_t g = 0; g < TK_RECORD_GROUP_COUNT; g++)
+		check_columns(record, rest,
+		        json_object_get(record, tk_tables[tk_record_groups[g]].name),
+		        tk_record_groups[g]);
+	for (size_t d = 0; d < TK_RECORD_DETAIL_COUNT; d++)
+		check_columns(record, rest,
+		        json_array_get(json_object_get(record, tk_record_details[d].name), 0),
+		        tk_record_details[d].table);
+	json_decref(record);
+	free(text);
+	rig_free(&r);
+}
+
 /* What the rows are made of is what the checks of a history accept. */
 static void a_filled_history_is_sound(void **state)
 {
@@ -239,6 +334,7 @@ int main(void)
 	        cmocka_unit_test(every_column_is_exported_as_it_was_put),
 	        cmocka_unit_test(a_merge_brings_every_column),
 	        cmocka_unit_test(records_bring_every_column),
+	        cmocka_unit_test(every_field_of_a_record_is_checked),
 	        cmocka_unit_test(a_filled_history_is_sound),
 	};
 
