@@ -70,18 +70,23 @@ static bool was_oom_killed(const struct tk_worker *w)
 	       tk_kernel_oom_kill_count() > w->oom_kills;
 }
 
-/* The process has ended by itself. */
+/* The process has ended by itself, or has closed its side of the wire. */
 static int report_death(struct tk_worker *w, struct tk_exchange_end *end)
 {
 	char line[256], name[64];
 	tk_worker_process_wait(&w->process, 2);
 	int status = w->process.status;
-	w->sandbox_failed = WIFEXITED(status) && w->process.sandbox &&
+	bool ended = w->process.ended;
+	w->sandbox_failed = ended && WIFEXITED(status) && w->process.sandbox &&
 	                    tk_sandbox_has_failed(w->process.sandbox) &&
 	                    tk_sandbox_give_up(w->process.sandbox);
 	tk_worker_process_stop(&w->process, 0);
 	tk_worker_log_last_line(&w->log, line, sizeof line);
 	const char *separator = line[0] ? ": " : "";
+	if (!ended)
+		return tk_exchange_give_up(w, end, TK_OUTCOME_CRASHED,
+		        "the worker closed its connection and continued: killed%s%s", separator,
+		        line);
 	if (was_oom_killed(w))
 		return tk_exchange_give_up(w, end, TK_OUTCOME_OUT_OF_MEMORY,
 		        "the kernel killed the worker: out of memory");

@@ -73,10 +73,11 @@ static int find_device(struct tk_worker_state *s, uint32_t index, const char *uu
 {
 	if (!uuid)
 		return try_device(s, index, outcome, err);
-	for (uint32_t i = 0; i < s->device_count; i++) {
+	for (uint32_t i = 0; i <= s->device_count; i++) {
 		struct tk_error why = {0};
-		uint32_t candidate = i == 0 ? index : i <= index ? i - 1 : i;
-		if (candidate >= s->device_count || try_device(s, candidate, outcome, &why))
+		uint32_t candidate = i == 0 ? index : i - 1;
+		if (candidate >= s->device_count || (i > 0 && candidate == index) ||
+		        try_device(s, candidate, outcome, &why))
 			continue;
 		if (strcmp(s->info.uuid, uuid) == 0)
 			return TK_OK;
@@ -383,6 +384,9 @@ static int read_text(const json_t *request, struct tk_error *err)
 	if (!text)
 		return TK_OK;
 	size_t count = digits ? strlen(digits) / 4 : 0;
+	if (digits && (strlen(digits) % 4 || digits[strspn(digits, "0123456789abcdefABCDEF")]))
+		return tk_fail(err, TK_EDATA,
+		        "text: \"tokens\" is not four hexadecimal digits for each token");
 	uint16_t *tokens = calloc(count + 1, sizeof *tokens);
 	if (!tokens)
 		return tk_fail(err, TK_ENOMEM, "out of memory");

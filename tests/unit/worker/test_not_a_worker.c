@@ -1,21 +1,5 @@
 /* Programs that only claim to be workers: shell scripts that say nothing, or anything. */
-#include "base/buf.h"
-#include "base/file.h"
 #include "worker_rig.h"
-#include <sys/stat.h>
-
-static char *script(const char *name, const char *text)
-{
-	char *path = tk_path_join(rig_folder, name);
-	struct tk_buf b = TK_BUF_INIT;
-	tk_buf_add_printf(&b, "#!/bin/sh\n%s\n", text);
-	assert_int_equal(tk_file_write(path, b.data, b.len, NULL), 0);
-	assert_int_equal(chmod(path, 0755), 0);
-	tk_buf_free(&b);
-	return path;
-}
-
-#define HELLO "echo '{\"hello\":\"tracker-worker\",\"protocol\":2}'; read line; "
 
 static void programs_that_are_not_workers(void **state)
 {
@@ -29,7 +13,7 @@ static void programs_that_are_not_workers(void **state)
 			"code 127 before it answered: no such library"}};
 	/* clang-format on */
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *path = script("no-worker", cases[i][0]);
+		char *path = fake_worker("no-worker", cases[i][0]);
 		struct tk_worker *w = worker_with((struct tk_worker_spec){.program = path});
 		struct tk_job_request r = request("");
 		struct tk_job_result out;
@@ -53,26 +37,27 @@ static void workers_that_send_garbage(void **state)
 {
 	/* clang-format off */
 	static const char *const cases[][3] = {
-		{HELLO "printf '{\"id\":1,\"ok\":tr'; exit 0", "crashed", "exited with code 0"},
-		{HELLO "printf '{\"id\":1,\"ok\":tr\\n'; sleep 60", "protocol",
+		{FAKE_HELLO "printf '{\"id\":1,\"ok\":tr'; exit 0", "crashed",
+			"exited with code 0"},
+		{FAKE_HELLO "printf '{\"id\":1,\"ok\":tr\\n'; sleep 60", "protocol",
 			"answer: invalid JSON"},
-		{HELLO "head -c 17000000 /dev/zero | tr '\\0' x; sleep 60", "protocol",
+		{FAKE_HELLO "head -c 17000000 /dev/zero | tr '\\0' x; sleep 60", "protocol",
 			"more than 16777216 bytes"},
-		{HELLO "head -c 100000 /dev/zero | tr '\\0' '['; echo; sleep 60", "protocol",
+		{FAKE_HELLO "head -c 100000 /dev/zero | tr '\\0' '['; echo; sleep 60", "protocol",
 			"nested deeper than 16"},
-		{HELLO "echo '{\"id\":1,\"ok\":true,\"result\":{\"outcome\":\"ok\",\"message\":\"\",\"samples\":[NaN]}}'; sleep 60", "protocol", "invalid JSON"},
-		{HELLO "echo '{\"id\":1,\"ok\":true,\"result\":{\"outcome\":\"ok\",\"message\":\"\",\"samples\":\"x\"}}'; sleep 60", "protocol", "samples is not an array"},
-		{HELLO "echo '{\"id\":2,\"ok\":true,\"result\":{}}'; sleep 60", "protocol",
+		{FAKE_HELLO "echo '{\"id\":1,\"ok\":true,\"result\":{\"outcome\":\"ok\",\"message\":\"\",\"samples\":[NaN]}}'; sleep 60", "protocol", "invalid JSON"},
+		{FAKE_HELLO "echo '{\"id\":1,\"ok\":true,\"result\":{\"outcome\":\"ok\",\"message\":\"\",\"samples\":\"x\"}}'; sleep 60", "protocol", "samples is not an array"},
+		{FAKE_HELLO "echo '{\"id\":2,\"ok\":true,\"result\":{}}'; sleep 60", "protocol",
 			"not an answer to request 1"},
-		{HELLO "echo '{\"id\":1,\"ok\":false,\"outcome\":\"failed\",\"message\":\"no\"}'; sleep 60", "failed", "no"},
-		{HELLO "echo last words >&2; kill -SEGV $$", "crashed",
+		{FAKE_HELLO "echo '{\"id\":1,\"ok\":false,\"outcome\":\"failed\",\"message\":\"no\"}'; sleep 60", "failed", "no"},
+		{FAKE_HELLO "echo last words >&2; kill -SEGV $$", "crashed",
 			"SIGSEGV (Segmentation fault): last words"},
-		{HELLO "sleep 60 & exec >&-; exit 1", "crashed", "exited with code 1"},
-		{HELLO "sleep 60 & exit 1", "crashed", "exited with code 1"},
+		{FAKE_HELLO "sleep 60 & exec >&-; exit 1", "crashed", "exited with code 1"},
+		{FAKE_HELLO "sleep 60 & exit 1", "crashed", "exited with code 1"},
 	};
 	/* clang-format on */
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *path = script("babbler", cases[i][0]);
+		char *path = fake_worker("babbler", cases[i][0]);
 		struct tk_worker *w = worker_with((struct tk_worker_spec){.program = path});
 		struct tk_job_request r = request(cases[i][0]);
 		run(w, &r, cases[i][1], cases[i][2]);
@@ -83,8 +68,7 @@ static void workers_that_send_garbage(void **state)
 
 static void a_request_that_nobody_reads(void **state)
 {
-	char *path =
-	        script("deaf", "echo '{\"hello\":\"tracker-worker\",\"protocol\":2}'; sleep 60");
+	char *path = fake_worker("deaf", FAKE_HELLO_ALONE "sleep 60");
 	struct tk_worker *w = worker_with((struct tk_worker_spec){.program = path});
 	char *options = malloc(300000);
 	memset(options, 'x', 299999);

@@ -1,6 +1,9 @@
 /* See worker_rig.h. */
 #include "worker_rig.h"
+#include "base/buf.h"
 #include "base/file.h"
+#include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 char *rig_folder, *rig_program, *rig_log_path;
@@ -56,6 +59,17 @@ void run_fault(struct tk_worker *w, const char *options, const char *outcome, co
 	run(w, &r, outcome, message);
 }
 
+char *fake_worker(const char *name, const char *text)
+{
+	char *path = tk_path_join(rig_folder, name);
+	struct tk_buf b = TK_BUF_INIT;
+	tk_buf_add_printf(&b, "#!/bin/sh\n%s\n", text);
+	assert_int_equal(tk_file_write(path, b.data, b.len, NULL), 0);
+	assert_int_equal(chmod(path, 0755), 0);
+	tk_buf_free(&b);
+	return path;
+}
+
 int rig_set_up(void **state)
 {
 	char exe[4096];
@@ -65,6 +79,7 @@ int rig_set_up(void **state)
 	exe[n] = 0;
 	rig_program = strdup(exe);
 	rig_log_path = tk_path_join(rig_folder, "log");
+	signal(SIGPIPE, SIG_IGN); /* as the tracker */
 	/* crashes shall be crashes, also where this program is built with AddressSanitizer */
 	return setenv(
 	        "ASAN_OPTIONS", "handle_segv=0:handle_sigbus=0:handle_abort=0:detect_leaks=0", 1);

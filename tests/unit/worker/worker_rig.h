@@ -29,6 +29,12 @@ void run(struct tk_worker *w, const struct tk_job_request *r, const char *outcom
         const char *message);
 void run_fault(struct tk_worker *w, const char *options, const char *outcome, const char *message);
 
+/* A shell script in the rig's folder that is started in the worker's place; the caller frees its
+ * path. FAKE_HELLO: it introduces itself as a worker does, and reads one request. */
+char *fake_worker(const char *name, const char *text);
+#define FAKE_HELLO_ALONE "echo '{\"hello\":\"tracker-worker\",\"protocol\":2}'; "
+#define FAKE_HELLO FAKE_HELLO_ALONE "read line; "
+
 int rig_set_up(void **state);
 int rig_tear_down(void **state);
 /* Serves if the program was started as a worker, otherwise runs the tests. */
