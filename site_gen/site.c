@@ -116,7 +116,7 @@ static int plan(struct tk_site *site, const char *assets_hex, char digest[TK_HAS
 	return status;
 }
 
-static int render_all(struct tk_site *site, struct tk_error *err)
+static int render_all(struct tk_site *site, const struct tk_assets *assets, struct tk_error *err)
 {
 	static int (*const pages[])(struct tk_site *, struct tk_error *) = {tk_chart_data_write,
 	        tk_page_write_overview, tk_page_write_trends, tk_page_write_kernels,
@@ -125,18 +125,12 @@ static int render_all(struct tk_site *site, struct tk_error *err)
 	        tk_page_write_machines, tk_page_write_environment, tk_page_write_alerts,
 	        tk_page_write_method, tk_page_write_compare, tk_page_write_kernel_traces,
 	        tk_page_write_tunings, tk_page_write_api, tk_page_write_badges};
-	char assets[TK_HASH_HEX_SIZE], digest[TK_HASH_HEX_SIZE], path[TK_PAGE_PATH_SIZE];
-	const struct tk_site_options *options = site->options;
-	/* hashed first: the plan depends on them */
-	int status = tk_assets_copy(
-	        NULL, options->templates_dir, options->assets_dir, &site->has_charts, assets, err);
-	if (status)
-		return status;
-	snprintf(site->version, sizeof site->version, "%.8s", assets);
-	status = plan(site, assets, digest, err);
+	char digest[TK_HASH_HEX_SIZE], path[TK_PAGE_PATH_SIZE];
+	site->has_charts = assets->has_charts;
+	snprintf(site->version, sizeof site->version, "%.8s", assets->hash);
+	int status = plan(site, assets->hash, digest, err); /* which depends on the assets */
 	if (!status)
-		status = tk_assets_copy(site->out, options->templates_dir, options->assets_dir,
-		        &site->has_charts, assets, err);
+		status = tk_assets_put(assets, site->out, err);
 	for (size_t i = 0; !status && i < site->model.series_count; i++) {
 		tk_page_series_path(&site->model.series[i], path);
 		tk_page_register(site, path);
@@ -181,6 +175,7 @@ int tk_site_write(struct tk_store *store, const struct tk_site_options *options,
         struct tk_site_report *report, struct tk_error *err)
 {
 	struct tk_site site = {.options = options};
+	struct tk_assets assets = {0};
 	int64_t start_ns = tk_clock_monotonic_ns();
 	site.templates = tk_templates_new();
 	site.arena = tk_arena_new();
@@ -194,11 +189,14 @@ int tk_site_write(struct tk_store *store, const struct tk_site_options *options,
 		status = tk_templates_load(site.templates, options->templates_dir, err);
 	if (!status)
 		status = tk_output_open(options->out_dir, &site.out, err);
+	if (!status)
+		status = tk_assets_read(
+		        options->templates_dir, options->assets_dir, &assets, err);
 	bool reading = !status && !(status = tk_store_begin_read(store, err));
 	if (!status)
 		status = tk_model_load(store, &site.model, err);
 	if (!status)
-		status = render_all(&site, err);
+		status = render_all(&site, &assets, err);
 	if (reading)
 		tk_store_end_read(store);
 	if (!status)
@@ -208,6 +206,7 @@ int tk_site_write(struct tk_store *store, const struct tk_site_options *options,
 		*report = (struct tk_site_report){site.pages, counts.files, counts.written,
 		        counts.bytes, (double)(tk_clock_monotonic_ns() - start_ns) * 1e-9};
 	}
+	tk_assets_free(&assets);
 	site_free(&site);
 	return status;
 }

@@ -1,4 +1,5 @@
-/* Copies the assets of the templates and of npm, and joins those that pages load together. */
+/* Reads the assets of the templates and of npm, joins those that pages load together, and writes
+ * them into a site. */
 #include "site_gen/render/assets.h"
 
 #include <stdio.h>
@@ -37,11 +38,16 @@ static const struct bundle {
  * main thread, and not one by one when they are called. Other browsers ignore it. */
 static const char compile_hint[] = "//# allFunctionsCalledOnLoad\n";
 
-struct copy {
-	struct tk_output *out; /* NULL: only hash */
+struct tk_asset_file {
+	char *name;
+	struct tk_buf text;
+};
+
+struct reading {
+	struct tk_assets *assets;
 	struct tk_hash *hash;
 	const char *dirs[2];
-	bool has_charts, has_font;
+	bool has_font;
 };
 
 static char *program_folder(void)
@@ -84,13 +90,29 @@ static bool is_part(const char *name)
 	return false;
 }
 
-static int put(struct copy *c, const char *name, const struct tk_buf *text, struct tk_error *err)
+/* Takes the text: it is empty afterwards. */
+static int add(struct reading *r, const char *name, struct tk_buf *text, struct tk_error *err)
 {
-	char to[300];
-	snprintf(to, sizeof to, "assets/%s", name);
-	tk_hash_add_str(c->hash, name);
-	tk_hash_add(c->hash, tk_buf_cstr(text), text->len);
-	return c->out ? tk_output_put(c->out, to, text, err) : 0;
+	struct tk_assets *assets = r->assets;
+	int status = tk_buf_status(text, err);
+	if (status)
+		return status;
+	if (assets->count == assets->cap) {
+		size_t cap = assets->cap ? 2 * assets->cap : 64;
+		struct tk_asset_file *more = realloc(assets->files, cap * sizeof *more);
+		if (!more)
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+		assets->files = more;
+		assets->cap = cap;
+	}
+	char *copy = strdup(name);
+	if (!copy)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	tk_hash_add_str(r->hash, name);
+	tk_hash_add(r->hash, tk_buf_cstr(text), text->len);
+	assets->files[assets->count++] = (struct tk_asset_file){copy, *text};
+	*text = (struct tk_buf)TK_BUF_INIT;
+	return 0;
 }
 
 /* Replaces `text`. */
@@ -113,7 +135,7 @@ static bool is_asset(const char *name)
 	return false;
 }
 
-static int copy_folder(struct copy *c, const char *dir, struct tk_error *err)
+static int read_folder(struct reading *r, const char *dir, struct tk_error *err)
 {
 	char **names = NULL;
 	size_t count = 0;
@@ -121,14 +143,14 @@ static int copy_folder(struct copy *c, const char *dir, struct tk_error *err)
 	int status = tk_dir_list(dir, &names, &count, err);
 	for (size_t i = 0; !status && i < count; i++) {
 		if (!strcmp(names[i], CHARTS_FILE))
-			c->has_charts = true;
+			r->assets->has_charts = true;
 		else if (!strcmp(names[i], FONT_FILE))
-			c->has_font = true;
+			r->has_font = true;
 		if (!is_asset(names[i]) || is_part(names[i]))
 			continue;
 		status = read_file(dir, names[i], &text, err);
 		if (!status)
-			status = put(c, names[i], &text, err);
+			status = add(r, names[i], &text, err);
 	}
 	tk_buf_free(&text);
 	tk_names_free(names, count);
@@ -136,21 +158,21 @@ static int copy_folder(struct copy *c, const char *dir, struct tk_error *err)
 }
 
 /* The folder that has the file; NULL: none, or without the font's file it is of no use. */
-static const char *find_part(const struct copy *c, const char *name)
+static const char *find_part(const struct reading *r, const char *name)
 {
-	if (!c->has_font && (!strcmp(name, "font.css") || !strcmp(name, "font.js")))
+	if (!r->has_font && (!strcmp(name, "font.css") || !strcmp(name, "font.js")))
 		return NULL;
-	for (size_t i = 0; i < 2 && c->dirs[i]; i++) {
-		char *path = tk_path_join(c->dirs[i], name);
+	for (size_t i = 0; i < 2 && r->dirs[i]; i++) {
+		char *path = tk_path_join(r->dirs[i], name);
 		bool exists = path && tk_file_exists(path);
 		free(path);
 		if (exists)
-			return c->dirs[i];
+			return r->dirs[i];
 	}
 	return NULL;
 }
 
-static int put_bundle(struct copy *c, const struct bundle *bundle, struct tk_error *err)
+static int add_bundle(struct reading *r, const struct bundle *bundle, struct tk_error *err)
 {
 	struct tk_buf all = TK_BUF_INIT, text = TK_BUF_INIT;
 	const char *dot = strrchr(bundle->name, '.');
@@ -159,7 +181,7 @@ static int put_bundle(struct copy *c, const struct bundle *bundle, struct tk_err
 	if (is_script)
 		tk_buf_add_str(&all, compile_hint);
 	for (const char *const *part = bundle->parts; !status && *part; part++) {
-		const char *dir = find_part(c, *part);
+		const char *dir = find_part(r, *part);
 		if (!dir)
 			continue;
 		status = read_file(dir, *part, &text, err);
@@ -170,31 +192,54 @@ static int put_bundle(struct copy *c, const struct bundle *bundle, struct tk_err
 		has_part = true;
 	}
 	if (!status && has_part)
-		status = put(c, bundle->name, &all, err);
+		status = add(r, bundle->name, &all, err);
 	tk_buf_free(&all);
 	tk_buf_free(&text);
 	return status;
 }
 
-int tk_assets_copy(struct tk_output *out, const char *templates_dir, const char *third_party,
-        bool *has_charts, char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
+int tk_assets_read(const char *templates_dir, const char *third_party, struct tk_assets *assets,
+        struct tk_error *err)
 {
 	char *own = tk_path_join(templates_dir, "assets"),
 	     *others =
 	             third_party ? (*third_party ? strdup(third_party) : NULL) : find_third_party();
-	struct copy c = {.out = out, .hash = tk_hash_new(), .dirs = {own, others}};
-	int status = own && c.hash ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
-	for (size_t i = 0; !status && i < 2 && c.dirs[i]; i++)
-		status = copy_folder(&c, c.dirs[i], err);
+	*assets = (struct tk_assets){0};
+	struct reading r = {.assets = assets, .hash = tk_hash_new(), .dirs = {own, others}};
+	int status = own && r.hash ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; !status && i < 2 && r.dirs[i]; i++)
+		status = read_folder(&r, r.dirs[i], err);
 	for (size_t i = 0; !status && i < sizeof bundles / sizeof *bundles; i++)
-		status = put_bundle(&c, &bundles[i], err);
+		status = add_bundle(&r, &bundles[i], err);
 	if (!status) {
-		tk_hash_finish(c.hash, hex);
-		c.hash = NULL;
+		tk_hash_finish(r.hash, assets->hash);
+		r.hash = NULL;
+	} else {
+		tk_assets_free(assets);
 	}
-	*has_charts = c.has_charts;
-	tk_hash_free(c.hash);
+	tk_hash_free(r.hash);
 	free(own);
 	free(others);
 	return status;
+}
+
+int tk_assets_put(const struct tk_assets *assets, struct tk_output *out, struct tk_error *err)
+{
+	int status = 0;
+	for (size_t i = 0; !status && i < assets->count; i++) {
+		char to[300];
+		snprintf(to, sizeof to, "assets/%s", assets->files[i].name);
+		status = tk_output_put(out, to, &assets->files[i].text, err);
+	}
+	return status;
+}
+
+void tk_assets_free(struct tk_assets *assets)
+{
+	for (size_t i = 0; i < assets->count; i++) {
+		free(assets->files[i].name);
+		tk_buf_free(&assets->files[i].text);
+	}
+	free(assets->files);
+	*assets = (struct tk_assets){0};
 }

@@ -6,14 +6,24 @@
 
 #include "base/hash.h"
 
+struct tk_asset_file;
 struct tk_error;
 struct tk_output;
 
-/* Copies both folders into assets/, or only looks at them where `out` is NULL. Files that pages
- * load together become one. `third_party` NULL: $TRACKER_ASSETS (empty: none), else assets/ beside
- * the program, else ../share/tracker/assets; "": none. has_charts: whether Chart.js was there.
- * hex: hash of all that was copied. */
-int tk_assets_copy(struct tk_output *out, const char *templates_dir, const char *third_party,
-        bool *has_charts, char hex[TK_HASH_HEX_SIZE], struct tk_error *err);
+struct tk_assets {
+	struct tk_asset_file *files;
+	size_t count, cap;
+	bool has_charts;            /* Chart.js was there */
+	char hash[TK_HASH_HEX_SIZE]; /* of all files */
+};
+
+/* Reads both folders. Files that pages load together become one. `third_party` NULL:
+ * $TRACKER_ASSETS (empty: none), else assets/ beside the program, else ../share/tracker/assets; "":
+ * none. Free with tk_assets_free(). */
+int tk_assets_read(const char *templates_dir, const char *third_party, struct tk_assets *assets,
+        struct tk_error *err);
+/* Writes them into assets/ as they were read. */
+int tk_assets_put(const struct tk_assets *assets, struct tk_output *out, struct tk_error *err);
+void tk_assets_free(struct tk_assets *assets);
 
 #endif

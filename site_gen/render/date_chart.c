@@ -118,14 +118,15 @@ static struct frame make_frame(const struct tk_date_line *lines, size_t count)
 
 static void draw_y_axis(struct tk_buf *out, const struct frame *f, const char *title)
 {
-	double step = tk_chart_choose_step(f->hi - f->lo, 7);
+	double ticks[TK_CHART_TICKS_MAX];
+	size_t count = tk_chart_choose_ticks(f->lo, f->hi, 7, ticks);
 	char text[TK_FORMAT_SIZE];
-	for (double y = ceil(f->lo / step) * step; y <= f->hi; y += step)
+	for (size_t i = 0; i < count; i++)
 		tk_buf_add_printf(out,
 		        "<path class=\"grid\" d=\"M%d %dH%d\"/><text x=\"%d\" y=\"%d\" "
 		        "text-anchor=\"end\">%s</text>",
-		        LEFT, to_y(f, y), WIDTH - RIGHT, LEFT - 6, to_y(f, y) + 4,
-		        tk_format_digits(y, 6, text));
+		        LEFT, to_y(f, ticks[i]), WIDTH - RIGHT, LEFT - 6, to_y(f, ticks[i]) + 4,
+		        tk_format_digits(ticks[i], 6, text));
 	tk_buf_add_printf(out,
 	        "<text transform=\"translate(13 %d) rotate(-90)\" text-anchor=\"middle\">",
 	        TOP + (HEIGHT - TOP - BOTTOM) / 2);

@@ -33,6 +33,15 @@ double tk_chart_choose_step(double range, int max)
 	return power * 10;
 }
 
+size_t tk_chart_choose_ticks(double lo, double hi, int max, double ticks[TK_CHART_TICKS_MAX])
+{
+	double step = tk_chart_choose_step(hi - lo, max);
+	size_t count = 0;
+	for (double i = ceil(lo / step); i * step <= hi && count < TK_CHART_TICKS_MAX; i++)
+		ticks[count++] = i * step + 0.0; /* -0.0 + 0.0 is 0.0 */
+	return count;
+}
+
 static int to_x(const struct frame *f, double x)
 {
 	double span = f->x1 > f->x0 ? f->x1 - f->x0 : 1;

@@ -24,5 +24,9 @@ void tk_line_chart_draw(struct tk_buf *out, const struct tk_chart_line *lines, s
         const struct tk_chart_axes *axes);
 /* The distance of round ticks (1, 2, 2.5 or 5 times a power of ten), so that at most `max` fit. */
 double tk_chart_choose_step(double range, int max);
+/* The ticks within lo to hi at such a distance; max < TK_CHART_TICKS_MAX. Zero is never negative:
+ * its label would be "-0". */
+#define TK_CHART_TICKS_MAX 10
+size_t tk_chart_choose_ticks(double lo, double hi, int max, double ticks[TK_CHART_TICKS_MAX]);
 
 #endif

@@ -210,13 +210,12 @@ static int64_t newest_mark(const json_t *marks, int64_t at_least_s)
 }
 
 size_t tk_svg_choose_ticks(
-        const struct tk_svg_range *range, double divisor, double ticks[TK_SVG_TICKS_MAX])
+        const struct tk_svg_range *range, double divisor, double ticks[TK_CHART_TICKS_MAX])
 {
-	double lo = range->lo / divisor, hi = range->hi / divisor,
-	       step = tk_chart_choose_step(hi - lo, TREND_TICKS);
-	size_t count = 0;
-	for (double i = ceil(lo / step); i * step <= hi && count < TK_SVG_TICKS_MAX; i++)
-		ticks[count++] = i * step * divisor;
+	size_t count = tk_chart_choose_ticks(
+	        range->lo / divisor, range->hi / divisor, TREND_TICKS, ticks);
+	for (size_t i = 0; i < count; i++)
+		ticks[i] *= divisor;
 	return count;
 }
 
@@ -234,7 +233,7 @@ double tk_svg_x_percent(const struct tk_svg_range *range, int64_t at_s)
 
 static void draw_grid(struct tk_buf *out, const struct tk_svg_range *range, double divisor)
 {
-	double values[TK_SVG_TICKS_MAX];
+	double values[TK_CHART_TICKS_MAX];
 	int64_t dates[TK_DATE_TICKS_MAX];
 	bool by_day;
 	size_t count = tk_svg_choose_ticks(range, divisor, values);

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "site_gen/render/line_chart.h"
+
 struct json_t;
 struct tk_buf;
 struct tk_site_series;
@@ -26,9 +28,8 @@ void tk_svg_draw_sparkline(struct tk_buf *out, const struct tk_site_series *s);
 struct tk_svg_range tk_svg_draw_trend(struct tk_buf *out, const struct tk_site_series *s,
         const struct json_t *marks, double divisor);
 /* Round values of a range, at least three; returns their number. */
-#define TK_SVG_TICKS_MAX 10
 size_t tk_svg_choose_ticks(
-        const struct tk_svg_range *range, double divisor, double ticks[TK_SVG_TICKS_MAX]);
+        const struct tk_svg_range *range, double divisor, double ticks[TK_CHART_TICKS_MAX]);
 /* Where a value or a time is in the box of a trend, in percent from its upper left corner. */
 double tk_svg_y_percent(const struct tk_svg_range *range, double value);
 double tk_svg_x_percent(const struct tk_svg_range *range, int64_t at_s);

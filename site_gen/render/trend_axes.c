@@ -12,7 +12,7 @@
 void tk_trend_axes_draw_y(
         struct tk_buf *out, const struct tk_svg_range *range, struct tk_format_scale scale)
 {
-	double ticks[TK_SVG_TICKS_MAX];
+	double ticks[TK_CHART_TICKS_MAX];
 	size_t count = tk_svg_choose_ticks(range, scale.divisor, ticks);
 	char text[TK_FORMAT_SIZE];
 	tk_buf_add_str(out, "<svg class=\"y-labels\" aria-hidden=\"true\">");

@@ -67,13 +67,17 @@ static void draw_y_axis(
 	char text[TK_FORMAT_SIZE];
 	if (axes->unit)
 		scale = tk_format_choose_scale(f->hi, axes->unit);
-	double step = tk_chart_choose_step((f->hi - f->lo) / scale.divisor, 5) * scale.divisor;
-	for (double y = ceil(f->lo / step) * step; y <= f->hi; y += step)
+	double ticks[TK_CHART_TICKS_MAX];
+	size_t count =
+	        tk_chart_choose_ticks(f->lo / scale.divisor, f->hi / scale.divisor, 5, ticks);
+	for (size_t i = 0; i < count; i++) {
+		int y = to_y(f, ticks[i] * scale.divisor);
 		tk_buf_add_printf(out,
 		        "<path class=\"grid\" d=\"M%d %dH%d\"/><text x=\"%d\" y=\"%d\" "
 		        "text-anchor=\"end\">%s</text>",
-		        LEFT, to_y(f, y), WIDTH - RIGHT, LEFT - 6, to_y(f, y) + 4,
-		        tk_format_digits(y / scale.divisor, 6, text));
+		        LEFT, y, WIDTH - RIGHT, LEFT - 6, y + 4,
+		        tk_format_digits(ticks[i], 6, text));
+	}
 	tk_buf_add_printf(out,
 	        "<text transform=\"translate(13 %d) rotate(-90)\" text-anchor=\"middle\">",
 	        TOP + (HEIGHT - TOP - BOTTOM) / 2);

@@ -198,7 +198,10 @@ window.tracker ??= {};
 
     // ---- files ----
 
-    showLoadErrors(failed) {
+    // kind: "older" years or "overlays". What failed of the other kind stays shown.
+    showLoadErrors(kind, files) {
+      this.failed = { ...this.failed, [kind]: files };
+      const failed = [...new Set(Object.values(this.failed).flat())];
       const note = dom.byId("load-errors");
       note.hidden = !failed.length;
       note.textContent = failed.length
@@ -213,7 +216,7 @@ window.tracker ??= {};
       this.olderFiles = [];
       const failed = await data.load(files.map((file) => dom.root + file));
       this.olderFiles = files.filter((file) => failed.includes(dom.root + file));
-      this.showLoadErrors(failed);
+      this.showLoadErrors("older", failed);
       Object.assign(this.series, data.series(this.id));
       this.linkRows();
     }
@@ -241,7 +244,7 @@ window.tracker ??= {};
     async drawOverlays() {
       const wanted = state.list("with").slice(0, OVERLAYS_MAX);
       const active = this.peers.filter(({ id }) => wanted.includes(id));
-      this.showLoadErrors(await data.load(active.flatMap(({ files }) => files)));
+      this.showLoadErrors("overlays", await data.load(active.flatMap(({ files }) => files)));
       for (const peer of this.peers) {
         peer.button.setAttribute("aria-pressed", active.includes(peer));
       }

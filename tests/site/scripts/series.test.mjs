@@ -339,6 +339,11 @@ test("older years are loaded for a view that needs them, and an error is shown",
   assert.deepEqual(page.window.loaded, ["data/a.js", "data/missing.js"]);
   page.navigate("#range=all");
   await settle();
+  const note = byId("load-errors");
+  assert.deepEqual(
+    [note.hidden, note.textContent],
+    [false, "Could not load data/missing.js. Reload to retry."],
+  );
   // Only what failed is tried again.
   assert.deepEqual(page.window.loaded, ["data/a.js", "data/missing.js", "data/missing.js"]);
   assert.equal(byId("chart").dataset.ready, "1 abs");

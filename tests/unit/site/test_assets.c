@@ -52,22 +52,37 @@ static void write_file(const char *dir, const char *name, const char *text)
 	free(path);
 }
 
-/* Copies the assets of the tree and those of npm into a site; returns whether it has charts. */
-static bool copy(struct lab *lab, char hex[TK_HASH_HEX_SIZE])
+static struct tk_assets read_all(const struct lab *lab)
+{
+	struct tk_assets assets;
+	struct tk_error err = {0};
+	assert_int_equal(
+	        tk_assets_read(TK_SOURCE_ROOT "/templates", lab->third_party, &assets, &err), 0);
+	return assets;
+}
+
+static void put_all(const struct lab *lab, const struct tk_assets *assets)
 {
 	struct tk_output *out = NULL;
 	struct tk_error err = {0};
 	struct tk_buf marker = TK_BUF_INIT;
-	bool has_charts = false;
 	tk_buf_add_str(&marker, "{}");
 	assert_int_equal(tk_output_open(lab->out, &out, &err), 0);
-	assert_int_equal(tk_assets_copy(out, TK_SOURCE_ROOT "/templates", lab->third_party,
-	                         &has_charts, hex, &err),
-	        0);
+	assert_int_equal(tk_assets_put(assets, out, &err), 0);
 	assert_int_equal(tk_output_put(out, TK_SITE_MARKER, &marker, &err), 0);
 	assert_int_equal(tk_output_commit(out, &err), 0);
 	tk_output_free(out);
 	tk_buf_free(&marker);
+}
+
+/* Copies the assets of the tree and those of npm into a site; returns whether it has charts. */
+static bool copy(struct lab *lab, char hex[TK_HASH_HEX_SIZE])
+{
+	struct tk_assets assets = read_all(lab);
+	bool has_charts = assets.has_charts;
+	put_all(lab, &assets);
+	memcpy(hex, assets.hash, TK_HASH_HEX_SIZE);
+	tk_assets_free(&assets);
 	return has_charts;
 }
 
@@ -165,11 +180,44 @@ static void separates_minified_scripts(void **state)
 	free(plugins);
 }
 
+/* The names of the files in the pages have the hash of what was read, so nothing else is written,
+ * though the folder changes meanwhile. */
+static void writes_what_it_has_hashed(void **state)
+{
+	struct lab *lab = *state;
+	write_file(lab->third_party, "a.css", "before");
+	struct tk_assets assets = read_all(lab);
+	write_file(lab->third_party, "a.css", "after");
+	put_all(lab, &assets);
+	char *written = read_asset(lab, "a.css");
+	assert_string_equal(written, "before");
+	free(written);
+
+	struct tk_assets later = read_all(lab);
+	assert_string_not_equal(assets.hash, later.hash);
+	assert_int_equal(assets.count, later.count);
+	tk_assets_free(&assets);
+	tk_assets_free(&later);
+}
+
+static void needs_the_templates(void **state)
+{
+	struct lab *lab = *state;
+	struct tk_assets assets;
+	struct tk_error err = {0};
+	assert_int_not_equal(tk_assets_read(lab->root, "", &assets, &err), 0);
+	assert_non_null(strstr(err.message, "assets"));
+	assert_int_equal(assets.count, 0);
+	assert_null(assets.files);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test_setup_teardown(joins_what_pages_load_together, setup, teardown),
 	        cmocka_unit_test_setup_teardown(leaves_out_what_npm_did_not_get, setup, teardown),
-	        cmocka_unit_test_setup_teardown(separates_minified_scripts, setup, teardown)};
+	        cmocka_unit_test_setup_teardown(separates_minified_scripts, setup, teardown),
+	        cmocka_unit_test_setup_teardown(writes_what_it_has_hashed, setup, teardown),
+	        cmocka_unit_test_setup_teardown(needs_the_templates, setup, teardown)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,7 +143,7 @@ static void round_steps(void **state)
 static void values_of_a_trend(void **state)
 {
 	const struct tk_svg_range range = {950, 1050, 1000, 2000};
-	double ticks[TK_SVG_TICKS_MAX];
+	double ticks[TK_CHART_TICKS_MAX];
 
 	(void)state;
 	assert_int_equal(tk_svg_choose_ticks(&range, 1, ticks), 5);
@@ -254,6 +254,25 @@ static void lines_over_versions(void **state)
 	axes.count = 1;
 	tk_version_chart_draw(begin(), lines, 2, &axes);
 	assert_int_equal(drawing.len, 0);
+}
+
+/* A range that begins a little below zero: its first tick is 0, not -0. */
+static void zero_has_no_sign(void **state)
+{
+	static const char *const names[] = {"1", "2"};
+	const double y[] = {-0.5, 9};
+	const struct tk_version_line line = {0, y};
+	const struct tk_version_axes axes = {names, 2, "% change", NULL, NAN};
+	const struct tk_date_point points[] = {{1767225600, -0.5}, {1767225600 + 86400, 9}};
+	const struct tk_date_line dates = {0, points, 2};
+
+	(void)state;
+	tk_version_chart_draw(begin(), &line, 1, &axes);
+	expect(">0</text>");
+	assert_null(strstr(tk_buf_cstr(&drawing), ">-0"));
+	tk_date_chart_draw(begin(), &dates, 1, NULL, 0, "% change");
+	expect(">0</text>");
+	assert_null(strstr(tk_buf_cstr(&drawing), ">-0"));
 }
 
 /* With a unit the axis begins at 0, in the unit that reads well. */
@@ -407,7 +426,7 @@ int render_chart_tests(void)
 	        cmocka_unit_test(lines_over_dates),
 	        cmocka_unit_test(many_points_over_dates),
 	        cmocka_unit_test(lines_over_versions),
-	        cmocka_unit_test(times_over_versions),
+	        cmocka_unit_test(zero_has_no_sign), cmocka_unit_test(times_over_versions),
 	        cmocka_unit_test(labels_of_many_versions),
 	        cmocka_unit_test(marks_of_looks),
 	        cmocka_unit_test(timelines),
