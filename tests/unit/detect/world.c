@@ -30,7 +30,8 @@ static void must(struct world *w, int rc)
 
 void world_open(struct world *w, const char *path)
 {
-	*w = (struct world){.role = "suite", .summary = "{}", .samples = 30};
+	*w = (struct world){
+	        .role = "suite", .config = "", .attributes = "{}", .summary = "{}", .samples = 30};
 	if (path) {
 		snprintf(w->path, sizeof w->path, "%s", path);
 	} else {
@@ -168,7 +169,7 @@ int64_t world_series(struct world *w, const char *backend, const char *problem)
 	struct tk_series_row s = {.device_id = w->device,
 	        .upstream_id = w->upstream,
 	        .backend = backend,
-	        .config = "",
+	        .config = w->config,
 	        .mode = "cold",
 	        .metric = "time",
 	        .unit = "ns",
@@ -195,7 +196,7 @@ static struct tk_run_row run_of(
 	        .wall_s = 1,
 	        .outcome = word_value(&tk_outcome_words, outcome),
 	        .message = message,
-	        .attributes = "{}"};
+	        .attributes = w->attributes};
 }
 
 int64_t world_point(struct world *w, const char *backend, const char *problem, double value)

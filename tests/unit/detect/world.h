@@ -15,8 +15,10 @@
 struct world {
 	struct tk_store *store;
 	char dir[64], path[96];
-	const char *role;    /* of series that are made from now on */
-	const char *summary; /* of nights that end from now on */
+	const char *role; /* of series that are made from now on, and: */
+	const char *config;
+	const char *attributes; /* of runs from now on */
+	const char *summary;    /* of nights that end from now on */
 	uint32_t missing_data_nights;
 	const struct tk_ack_rule *acks;
 	size_t ack_count;
