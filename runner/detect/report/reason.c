@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/format.h"
+#include "base/text.h"
 #include "detect/detect.h"
 #include "detect/rules/ab_result.h"
 
@@ -289,6 +290,7 @@ const char *tk_verdict_format_reason(const struct tk_verdict *v, char out[TK_REA
 		else
 			snprintf(clause, sizeof clause, "%s%s%s", clauses[c.fact->kind].prefix,
 			        c.text, clauses[c.fact->kind].suffix);
+		tk_text_sanitize(clause, "", '?'); /* it may be cut within a character */
 		written = snprintf(
 		        out + length, TK_REASON_SIZE - length, "%s%s", length ? "; " : "", clause);
 		if (written < 0 || (size_t)written >= TK_REASON_SIZE - length) {

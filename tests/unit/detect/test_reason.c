@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "detect/detect.h"
 #include "detect/report/reason.h"
 #include "detect/report/verdict_detail.h"
@@ -183,6 +184,26 @@ static void clauses_are_joined_and_never_cut(void **state)
 	        strlen(out), strlen(first) + 2 * (strlen("; environment changed: ") + 299));
 }
 
+/* Texts are cut to the room of their clause, revisions to 40 bytes: never within a character. */
+static void a_cut_text_is_valid_utf8(void **state)
+{
+	static const enum tk_fact_kind kinds[] = {TK_FACT_RECORDED, TK_FACT_ENVIRONMENT,
+	        TK_FACT_CODE_CHANGE, TK_FACT_STILL_AT_ALERT, TK_FACT_BACK_TO_BASELINE};
+
+	(void)state;
+	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+		for (size_t ascii = 0; ascii < 3; ascii++) {
+			char text[601] = "";
+
+			memset(text, 'a', ascii);
+			for (size_t i = ascii; i + 3 < sizeof text; i += 3)
+				memcpy(text + i, "\xe2\x82\xac", 4); /* a euro sign */
+			const char *reason = reason_of((struct tk_fact){.kind = kinds[k]}, text);
+			assert_true(tk_utf8_is_valid(reason));
+			assert_non_null(strstr(reason, "\xe2\x82\xac"));
+		}
+}
+
 static void facts_survive_the_store(void **state)
 {
 	struct tk_diff_row row = {.same_code = true};
@@ -231,6 +252,7 @@ int main(void)
 	        cmocka_unit_test(a_clause_has_the_numbers_of_its_fact),
 	        cmocka_unit_test(zero_has_no_sign),
 	        cmocka_unit_test(clauses_are_joined_and_never_cut),
+	        cmocka_unit_test(a_cut_text_is_valid_utf8),
 	        cmocka_unit_test(facts_survive_the_store),
 	        cmocka_unit_test(verdicts_of_older_versions),
 	};
