@@ -30,8 +30,12 @@ static void must(struct world *w, int rc)
 
 void world_open(struct world *w, const char *path)
 {
-	*w = (struct world){
-	        .role = "suite", .config = "", .attributes = "{}", .summary = "{}", .samples = 30};
+	*w = (struct world){.role = "suite",
+	        .config = "",
+	        .attributes = "{}",
+	        .summary = "{}",
+	        .status = TK_NIGHT_COMPLETE,
+	        .samples = 30};
 	if (path) {
 		snprintf(w->path, sizeof w->path, "%s", path);
 	} else {
@@ -134,7 +138,7 @@ void world_end_night(struct world *w)
 {
 	flush(w);
 	if (w->night)
-		must(w, tk_store_finish_night(w->store, w->night, TK_NIGHT_COMPLETE, w->summary,
+		must(w, tk_store_finish_night(w->store, w->night, w->status, w->summary,
 		                w->as_of_s + 60, &w->err));
 	w->night = 0;
 }
@@ -273,7 +277,7 @@ struct tk_diff_report world_diff(struct world *w, int since)
 
 	flush(w);
 	if (w->night)
-		must(w, tk_store_finish_night(w->store, w->night, TK_NIGHT_COMPLETE, w->summary,
+		must(w, tk_store_finish_night(w->store, w->night, w->status, w->summary,
 		                w->as_of_s + 60, &w->err));
 	must(w, tk_detect_diff(w->store, &o, &range, &r, &w->err));
 	return r;

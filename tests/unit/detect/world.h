@@ -18,7 +18,8 @@ struct world {
 	const char *role; /* of series that are made from now on, and: */
 	const char *config;
 	const char *attributes; /* of runs from now on */
-	const char *summary;    /* of nights that end from now on */
+	const char *summary;    /* of nights that end from now on, and: */
+	enum tk_night_status status;
 	uint32_t missing_data_nights;
 	const struct tk_ack_rule *acks;
 	size_t ack_count;
