@@ -2,25 +2,6 @@
  * commit, failures of several kinds; and the newest night of each machine, whatever came after. */
 #include "verdict_checks.h"
 
-#include <stdlib.h>
-
-static int setup(void **state)
-{
-	struct world *w = calloc(1, sizeof *w);
-
-	assert_non_null(w);
-	world_open(w, NULL);
-	*state = w;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	world_close(*state);
-	free(*state);
-	return 0;
-}
-
 static struct tk_rng rng;
 
 /* A night of a revision: each series of backend "b", named by one letter, takes `ms`. */
@@ -322,8 +303,6 @@ static void filters_choose_rows(void **state)
 	assert_int_equal(tk_detect_latest_nights(w->store, &o, &bad, &r, &w->err), TK_EUSAGE);
 	assert_non_null(strstr(w->err.message, "\"problem\"?"));
 }
-
-#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
 {

@@ -1,25 +1,6 @@
 /* A verdict says how the machine code of its kernel changed. */
 #include "verdict_checks.h"
 
-/* A GPU kernel of the build that is measured from now on. */
-static void add_gpu_kernel(struct world *w, const char *name, const char *hash, int64_t registers,
-        const char *instructions)
-{
-	const struct tk_kernel_row k = {.build_id = w->build,
-	        .backend = "b",
-	        .name = name,
-	        .code_hash = hash,
-	        .registers = registers,
-	        .spill_bytes = registers > 200 ? 48 : 0,
-	        .shared_bytes = -1,
-	        .threads = -1,
-	        .occupancy_percent = -1,
-	        .instructions = instructions};
-	int64_t id;
-
-	assert_int_equal(tk_store_put_kernel(w->store, &k, &id, &w->err), 0);
-}
-
 /* `changed`: how many kernels of the new build differ. */
 static void expect_code_change(size_t changed, const char *expected)
 {
@@ -33,9 +14,10 @@ static void expect_code_change(size_t changed, const char *expected)
 		const bool is_new = day >= 24;
 
 		world_build(&w, is_new ? "bbb" : "aaa", is_new, "b", is_new ? "h2" : "h1", "");
-		add_gpu_kernel(&w, "sm_90 one", is_new ? "n1" : "o1", is_new ? 255 : 168,
-		        is_new ? "total=812 LDL=12" : "total=800");
-		add_gpu_kernel(&w, "sm_90 two", is_new && changed > 1 ? "n2" : "o2", 32, "");
+		world_gpu_kernel(&w, "b", "sm_90 one", is_new ? "n1" : "o1", is_new ? 255 : 168,
+		        is_new ? 48 : 0, is_new ? "total=812 LDL=12" : "total=800");
+		world_gpu_kernel(
+		        &w, "b", "sm_90 two", is_new && changed > 1 ? "n2" : "o2", 32, 0, "");
 		world_night(&w, day, "nightly");
 		world_point(&w, "b", "p", quiet(&rng, is_new ? 1.2e6 : 1e6));
 		others(&w, &rng, 1);

@@ -16,23 +16,6 @@
 #include "detect/report/verdict_detail.h"
 #include "world.h"
 
-static int setup(void **state)
-{
-	struct world *w = calloc(1, sizeof *w);
-
-	assert_non_null(w);
-	world_open(w, NULL);
-	*state = w;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	world_close(*state);
-	free(*state);
-	return 0;
-}
-
 /* Ten nights of r1 (position 5) at 1 ms, then four of r2 (position 8), this many times as slow. */
 static void write_step(struct world *w, double factor)
 {
@@ -402,8 +385,8 @@ static void few_series_need_a_control(void **state)
 	assert_true(tk_case_set_find_shift(&c, w->device, 11)->shift == 0);
 	assert_false(tk_case_set_find_shift(&c, w->device, 11)->significant);
 	tk_case_set_free(&c);
-	teardown(state);
-	setup(state);
+	world_teardown(state);
+	world_setup(state);
 	w = *state;
 	write_shift(w, 4, 1.1, 1, "control");
 	load_shifts(w, &c);
@@ -478,26 +461,24 @@ static void a_prior_is_the_median_of_five_series(void **state)
 	assert_float_equal(tk_prior_noise_estimate(least, 5), 0.0005, 1e-12);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        TEST(a_row_names_its_series),
-	        TEST(a_step_lies_between_two_revisions),
-	        TEST(commits_between_unordered_revisions_are_unknown),
-	        TEST(a_bisection_of_the_range_names_the_commit),
-	        TEST(a_rule_accepts_what_it_matches),
-	        TEST(a_rule_is_about_a_revision_and_ends),
-	        TEST(good_news_needs_no_acknowledgement),
+	        IN_WORLD(a_row_names_its_series),
+	        IN_WORLD(a_step_lies_between_two_revisions),
+	        IN_WORLD(commits_between_unordered_revisions_are_unknown),
+	        IN_WORLD(a_bisection_of_the_range_names_the_commit),
+	        IN_WORLD(a_rule_accepts_what_it_matches),
+	        IN_WORLD(a_rule_is_about_a_revision_and_ends),
+	        IN_WORLD(good_news_needs_no_acknowledgement),
 	        cmocka_unit_test(a_stored_verdict_is_read_again),
 	        cmocka_unit_test(pairs_are_stored_where_there_are_any),
 	        cmocka_unit_test(details_of_other_versions),
-	        TEST(a_shared_shift_is_the_machines),
-	        TEST(few_series_need_a_control),
-	        TEST(small_shifts_are_left_alone),
-	        TEST(the_median_series_counts),
-	        TEST(q_corrects_for_the_series_of_a_machine),
+	        IN_WORLD(a_shared_shift_is_the_machines),
+	        IN_WORLD(few_series_need_a_control),
+	        IN_WORLD(small_shifts_are_left_alone),
+	        IN_WORLD(the_median_series_counts),
+	        IN_WORLD(q_corrects_for_the_series_of_a_machine),
 	        cmocka_unit_test(a_prior_is_the_median_of_five_series),
 	};
 

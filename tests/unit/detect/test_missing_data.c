@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "detect/triage/missing_data_search.h"
@@ -17,20 +16,12 @@
 
 static int setup(void **state)
 {
-	struct world *w = calloc(1, sizeof *w);
+	struct world *w;
 
-	assert_non_null(w);
-	world_open(w, NULL);
+	world_setup(state);
+	w = *state;
 	w->missing_data_nights = MISSING;
 	world_build(w, "a", 1, "b", "h1", "");
-	*state = w;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	world_close(*state);
-	free(*state);
 	return 0;
 }
 
@@ -445,25 +436,25 @@ static void uids_name_what_is_missing(void **state)
 	assert_string_not_equal(groups[0], groups[1]);
 }
 
-#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define MEASURED(test) cmocka_unit_test_setup_teardown(test, setup, world_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        IN_WORLD(a_series_is_missing_from_the_third_night_on),
-	        IN_WORLD(only_full_nights_count),
-	        IN_WORLD(rotated_series_have_a_round_more),
-	        IN_WORLD(nights_of_one_upstream_are_no_turn),
-	        IN_WORLD(parts_of_a_night_are_one_night),
+	        MEASURED(a_series_is_missing_from_the_third_night_on),
+	        MEASURED(only_full_nights_count),
+	        MEASURED(rotated_series_have_a_round_more),
+	        MEASURED(nights_of_one_upstream_are_no_turn),
+	        MEASURED(parts_of_a_night_are_one_night),
 	        cmocka_unit_test(failures_are_not_missing_and_skipped_runs_are),
-	        IN_WORLD(the_night_that_is_analysed_counts),
-	        IN_WORLD(an_upstream_is_reported_as_a_whole),
-	        IN_WORLD(machines_are_apart),
+	        MEASURED(the_night_that_is_analysed_counts),
+	        MEASURED(an_upstream_is_reported_as_a_whole),
+	        MEASURED(machines_are_apart),
 	        cmocka_unit_test(a_machine_is_silent_after_three_usual_gaps),
-	        IN_WORLD(ninety_days_are_the_end),
-	        IN_WORLD(an_empty_history_lacks_nothing),
-	        IN_WORLD(an_alert_lasts_as_long_as_the_gap),
-	        IN_WORLD(a_silent_machine_closes_nothing),
+	        MEASURED(ninety_days_are_the_end),
+	        MEASURED(an_empty_history_lacks_nothing),
+	        MEASURED(an_alert_lasts_as_long_as_the_gap),
+	        MEASURED(a_silent_machine_closes_nothing),
 	        cmocka_unit_test(uids_name_what_is_missing),
 	};
 

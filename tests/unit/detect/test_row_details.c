@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -17,23 +16,6 @@
 #include "detect/history/config_change.h"
 #include "store/kernel_report.h"
 #include "world.h"
-
-static int setup(void **state)
-{
-	struct world *w = calloc(1, sizeof *w);
-
-	assert_non_null(w);
-	world_open(w, NULL);
-	*state = w;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	world_close(*state);
-	free(*state);
-	return 0;
-}
 
 /* ---- configurations ---- */
 
@@ -148,21 +130,9 @@ struct kernel {
 
 static void add_kernels(struct world *w, const struct kernel *kernels, const char *backend)
 {
-	for (; kernels->name; kernels++) {
-		const struct tk_kernel_row k = {.build_id = w->build,
-		        .backend = backend,
-		        .name = kernels->name,
-		        .code_hash = kernels->hash,
-		        .registers = kernels->registers,
-		        .spill_bytes = -1,
-		        .shared_bytes = -1,
-		        .threads = -1,
-		        .occupancy_percent = -1,
-		        .instructions = ""};
-		int64_t id;
-
-		assert_int_equal(tk_store_put_kernel(w->store, &k, &id, &w->err), 0);
-	}
+	for (; kernels->name; kernels++)
+		world_gpu_kernel(
+		        w, backend, kernels->name, kernels->hash, kernels->registers, -1, "");
 }
 
 /* Builds of these kernels, compared for a series of problem "p" in the configuration "c". */
@@ -369,8 +339,6 @@ static void the_newest_run_is_named(void **state)
 	assert_int_equal(row->newest_s, w->as_of_s);
 	tk_diff_report_free(&r);
 }
-
-#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
 {

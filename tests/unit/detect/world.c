@@ -60,6 +60,24 @@ void world_close(struct world *w)
 		tk_dir_remove(w->dir, NULL);
 }
 
+int world_setup(void **state)
+{
+	struct world *w = malloc(sizeof *w);
+
+	if (!w)
+		return 1;
+	world_open(w, NULL);
+	*state = w;
+	return 0;
+}
+
+int world_teardown(void **state)
+{
+	world_close(*state);
+	free(*state);
+	return 0;
+}
+
 void world_machine(struct world *w, const char *name, const char *device)
 {
 	const struct tk_machine_row m = {.name = name, .attributes = "{}"};
@@ -124,6 +142,24 @@ void world_build(struct world *w, const char *rev, int64_t position, const char 
 
 		must(w, tk_store_put_kernel(w->store, &k, &id, &w->err));
 	}
+}
+
+void world_gpu_kernel(struct world *w, const char *backend, const char *name, const char *hash,
+        int64_t registers, int64_t spill_bytes, const char *instructions)
+{
+	const struct tk_kernel_row k = {.build_id = w->build,
+	        .backend = backend,
+	        .name = name,
+	        .code_hash = hash,
+	        .registers = registers,
+	        .spill_bytes = spill_bytes,
+	        .shared_bytes = -1,
+	        .threads = -1,
+	        .occupancy_percent = -1,
+	        .instructions = instructions};
+	int64_t id;
+
+	must(w, tk_store_put_kernel(w->store, &k, &id, &w->err));
 }
 
 /* A night is one transaction: what is tested is not the disk. */

@@ -34,12 +34,19 @@ struct world {
  * temporary folder. */
 void world_open(struct world *w, const char *path);
 void world_close(struct world *w); /* removes the temporary folder */
+/* For tests of cmocka that have a world of their own, *state. */
+int world_setup(void **state);
+int world_teardown(void **state);
+#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, world_setup, world_teardown)
 void world_machine(struct world *w, const char *name, const char *device);
 void world_upstream(struct world *w, const char *name);
 void world_environment(struct world *w, const char *attributes);
 /* The build that is measured from now on. hash NULL: machine code unknown. */
 void world_build(struct world *w, const char *rev, int64_t position, const char *backend,
         const char *hash, const char *subject);
+/* A GPU kernel of the build that is measured now; numbers that are unknown are -1. */
+void world_gpu_kernel(struct world *w, const char *backend, const char *name, const char *hash,
+        int64_t registers, int64_t spill_bytes, const char *instructions);
 void world_night(
         struct world *w, int day, const char *kind); /* starts one; the one before is completed */
 void world_end_night(struct world *w);
