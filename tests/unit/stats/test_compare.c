@@ -1,28 +1,8 @@
 /* Two samples: known answers, claimed error rates, degenerate input. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "stats_checks.h"
 
-#include "base/error.h"
-#include "base/rng.h"
 #include "stats/summary/compare.h"
 #include "stats/summary/summary.h"
-
-static void near_by(double a, double b, double tolerance)
-{
-	if (!(fabs(a - b) <= tolerance))
-		fail_msg("%.17g is not %.17g", a, b);
-}
-
-static void near(double a, double b)
-{
-	near_by(a, b, 1e-9 * (1 + fabs(b)));
-}
 
 static const double low[] = {1.1, 2.2, 3.3, 4.4}, high[] = {5.5, 6.6, 2.5, 9.9, 7.0};
 
@@ -133,13 +113,6 @@ static void normal_deviates(void **state)
 	near(tk_normal_z(1), 0);
 }
 
-static int compare_values(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Above 50 values the ranks come from the normal approximation. Against all differences, sorted:
  * the median and both ends are those of the ranks that the textbook names. */
 static void estimates_are_ranks_of_all_differences(void **state)
@@ -162,14 +135,14 @@ static void estimates_are_ranks_of_all_differences(void **state)
 			b[i] = 2 * tk_rng_normal(&r) + 1;
 		for (int i = 0; i < NA * NB; i++)
 			all[i] = b[i % NB] - a[i / NB];
-		qsort(all, NA * NB, sizeof *all, compare_values);
+		sort_plainly(all, NA * NB);
 		assert_int_equal(tk_shift_estimate(a, NA, b, NB, 0.95, &s), TK_OK);
 		assert_true(s.reached && !s.exact);
 		near(s.lo, all[rank - 1]);
 		near(s.hi, all[NA * NB - rank]);
 		near(s.shift, (all[(NA * NB - 1) / 2] + all[NA * NB / 2]) / 2);
-		qsort(a, NA, sizeof *a, compare_values);
-		qsort(b, NB, sizeof *b, compare_values);
+		sort_plainly(a, NA);
+		sort_plainly(b, NB);
 		/* by bisection: between the differences whose share is half, up to 0.2 % */
 		const double half = tk_hodges_lehmann(a, NA, b, NB, 1e-9);
 		const size_t few = (size_t)(pairs * 0.002);

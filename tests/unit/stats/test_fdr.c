@@ -1,27 +1,7 @@
 /* False-discovery rates against R's p.adjust. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "stats_checks.h"
 
-#include "base/error.h"
-#include "base/rng.h"
 #include "stats/summary/fdr.h"
-
-static void near_by(double a, double b, double tolerance)
-{
-	if (!(fabs(a - b) <= tolerance))
-		fail_msg("%.17g is not %.17g", a, b);
-}
-
-static void near(double a, double b)
-{
-	near_by(a, b, 1e-9 * (1 + fabs(b)));
-}
 
 static void q_values(void **state)
 {

@@ -1,27 +1,7 @@
 /* The noise of a series: neither steps nor spikes are part of it. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "stats_checks.h"
 
-#include "base/error.h"
-#include "base/rng.h"
 #include "stats/summary/noise.h"
-
-static void near_by(double a, double b, double tolerance)
-{
-	if (!(fabs(a - b) <= tolerance))
-		fail_msg("%.17g is not %.17g", a, b);
-}
-
-static void near(double a, double b)
-{
-	near_by(a, b, 1e-9 * (1 + fabs(b)));
-}
 
 static double work[4001];
 

@@ -1,28 +1,8 @@
 /* The t distribution against published tables, far into its tail. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "stats_checks.h"
 
-#include "base/error.h"
-#include "base/rng.h"
 #include "stats/summary/compare.h"
 #include "stats/summary/student.h"
-
-static void near_by(double a, double b, double tolerance)
-{
-	if (!(fabs(a - b) <= tolerance))
-		fail_msg("%.17g is not %.17g", a, b);
-}
-
-static void near(double a, double b)
-{
-	near_by(a, b, 1e-9 * (1 + fabs(b)));
-}
 
 static void student_deviates(void **state)
 {
