@@ -323,6 +323,32 @@ static void long_subjects_stay_text(void **state)
 	}
 }
 
+/* A first timing has no change, but it has samples; so has the first one after a failure. */
+static void a_first_timing_has_its_samples(void **state)
+{
+	struct world *w = *state;
+
+	world_build(w, "r1", 1, "b", "h1", "");
+	world_night(w, 0, "nightly");
+	world_fail(w, "b", "fixed", "crashed", "");
+	world_night(w, 1, "nightly");
+	w->samples = 25;
+	world_point(w, "b", "new", 1e6);
+	world_point(w, "b", "fixed", 1e6);
+	world_end_night(w);
+	struct tk_diff_report r = world_diff(w, 1);
+	const struct tk_diff_row *first = world_row(&r, "b", "new"),
+	                         *fixed = world_row(&r, "b", "fixed");
+	assert_int_equal(first->verdict.decided_by, TK_RULE_FIRST_TIMING);
+	assert_int_equal(fixed->verdict.decided_by, TK_RULE_FIRST_TIMING_AFTER_FAILURE);
+	assert_int_equal(first->samples_after, 25);
+	assert_int_equal(fixed->samples_after, 25);
+	assert_int_equal(first->samples_before, 0);
+	assert_int_equal(first->new_run_id, 0); /* nothing was compared */
+	assert_false(first->same_code || first->new_code || first->unstable);
+	tk_diff_report_free(&r);
+}
+
 static void the_newest_run_is_named(void **state)
 {
 	struct world *w = *state;
@@ -350,6 +376,7 @@ int main(void)
 	        IN_WORLD(verdicts_without_two_builds),
 	        IN_WORLD(a_trace_of_both_revisions_is_summarized),
 	        cmocka_unit_test(long_subjects_stay_text),
+	        IN_WORLD(a_first_timing_has_its_samples),
 	        IN_WORLD(the_newest_run_is_named),
 	};
 
