@@ -9,25 +9,12 @@
 static struct tk_tuning_row result(const struct history *h, int64_t started_s,
         enum tk_tune_verdict verdict, const char *config)
 {
-	return (struct tk_tuning_row){.device_id = h->device,
-	        .environment_id = h->environment,
-	        .problem_id = h->problem,
-	        .upstream = "blas",
-	        .revision = "abc",
-	        .artifact_key = "key",
-	        .backend = "blas",
-	        .options = "",
-	        .mode = "cold",
-	        .started_s = started_s,
-	        .verdict = verdict,
-	        .config = config,
-	        .winner = config,
-	        .default_ns = NAN,
-	        .winner_ns = NAN,
-	        .change = NAN,
-	        .change_lo = NAN,
-	        .change_hi = NAN,
-	        .candidates = "[]"};
+	struct tk_tuning_row row = history_tuning_row(h, started_s);
+
+	row.options = "";
+	row.verdict = verdict;
+	row.config = row.winner = config;
+	return row;
 }
 
 static void put(struct history *h, struct tk_tuning_row row)

@@ -169,9 +169,9 @@ int history_put_run(struct history *h, int64_t seq, double value, size_t samples
 	return status;
 }
 
-int history_put_tuning(struct history *h, int64_t started_s, int64_t *id, struct tk_error *err)
+struct tk_tuning_row history_tuning_row(const struct history *h, int64_t started_s)
 {
-	struct tk_tuning_row row = {.device_id = h->device,
+	return (struct tk_tuning_row){.device_id = h->device,
 	        .environment_id = h->environment,
 	        .problem_id = h->problem,
 	        .upstream = "blas",
@@ -192,6 +192,11 @@ int history_put_tuning(struct history *h, int64_t started_s, int64_t *id, struct
 	        .pair_count = 12,
 	        .evaluation_count = 6,
 	        .candidates = "[]"};
+}
+
+int history_put_tuning(struct history *h, int64_t started_s, int64_t *id, struct tk_error *err)
+{
+	const struct tk_tuning_row row = history_tuning_row(h, started_s);
 
 	return tk_store_put_tuning(h->store, &row, id, err);
 }

@@ -3,6 +3,7 @@
 #define TEST_HISTORY_H
 #include "base/error.h"
 #include "store/store.h"
+#include "store/tuning.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,6 +51,7 @@ int history_put_run(struct history *h, int64_t seq, double value, size_t samples
 /* What `tracker tune` found at a time. */
 int history_put_kernel_report(
         struct history *h, int64_t started_s, int64_t *id, struct tk_error *err);
+struct tk_tuning_row history_tuning_row(const struct history *h, int64_t started_s);
 int history_put_tuning(struct history *h, int64_t started_s, int64_t *id, struct tk_error *err);
 /* Runs SQL past the tracker, as another program would. */
 void history_run_sql(struct history *h, const char *sql);

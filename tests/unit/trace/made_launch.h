@@ -1,5 +1,5 @@
-/* A launch as tk_trace_launch_read() makes it, from groups and spans that a test says. Times are ns.
- * Groups are added by multiprocessor; spans, in any order, belong to the newest group. */
+/* A launch as tk_trace_launch_read() makes it, from groups and spans that a test says. Times are in
+ * ns. Groups are added by multiprocessor; spans, in any order, belong to the newest group. */
 #ifndef TK_TEST_MADE_LAUNCH_H
 #define TK_TEST_MADE_LAUNCH_H
 #include <setjmp.h>
