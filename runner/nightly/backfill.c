@@ -17,7 +17,8 @@
 
 struct measured {
 	struct tk_store *store;
-	struct tk_rows nights, revisions;
+	const char *upstream; /* its name */
+	struct tk_rows nights, revisions, upstreams;
 	int64_t machine_id; /* 0: this machine has no night yet */
 };
 
@@ -37,12 +38,14 @@ static int find_machine(
 }
 
 static int load_measured(struct tk_store *store, const struct tk_config *config,
-        struct measured *out, struct tk_error *err)
+        const char *upstream, struct measured *out, struct tk_error *err)
 {
-	*out = (struct measured){.store = store};
+	*out = (struct measured){.store = store, .upstream = upstream};
 	int status = find_machine(store, config->machine, &out->machine_id, err);
 	if (!status)
 		status = tk_store_list_nights(store, &out->nights, err);
+	if (!status)
+		status = tk_store_list_upstreams(store, &out->upstreams, err);
 	return status ? status : tk_store_list_revisions(store, &out->revisions, err);
 }
 
@@ -50,6 +53,7 @@ static void free_measured(struct measured *m)
 {
 	tk_rows_free(&m->nights);
 	tk_rows_free(&m->revisions);
+	tk_rows_free(&m->upstreams);
 }
 
 /* Of a night that was stopped and never resumed, the jobs that are left were not run. */
@@ -67,13 +71,25 @@ static bool is_finished(const struct measured *m, const struct tk_night_row *nig
 	       night->status != TK_NIGHT_FAILED && !was_abandoned(night);
 }
 
+static bool is_of_upstream(const struct measured *m, const struct tk_revision_row *r)
+{
+	for (size_t i = 0; i < m->upstreams.count; i++) {
+		const struct tk_upstream_row *u =
+		        TK_ROWS_AT(&m->upstreams, struct tk_upstream_row, i);
+		if (u->id == r->upstream_id)
+			return strcmp(u->name, m->upstream) == 0;
+	}
+	return false;
+}
+
+/* Other packages have versions of the same name. */
 static bool has_name(const struct measured *m, int64_t revision_id, const char *rev)
 {
 	for (size_t i = 0; i < m->revisions.count; i++) {
 		const struct tk_revision_row *r =
 		        TK_ROWS_AT(&m->revisions, struct tk_revision_row, i);
 		if (r->id == revision_id)
-			return strcmp(r->rev, rev) == 0;
+			return strcmp(r->rev, rev) == 0 && is_of_upstream(m, r);
 	}
 	return false;
 }
@@ -302,7 +318,7 @@ int tk_backfill_run(const struct tk_config *config, struct tk_store *store,
 	else if (!status)
 		status = list_revisions(config, b.upstream, backfill, &b.revisions, &b.count, err);
 	if (!status)
-		status = load_measured(store, config, &b.measured, err);
+		status = load_measured(store, config, b.upstream->name, &b.measured, err);
 	if (!status)
 		status = run_nights(&b, err);
 	report->wall_s = (double)(tk_clock_monotonic_ns() - started_ns) / 1e9;
