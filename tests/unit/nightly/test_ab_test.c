@@ -346,13 +346,16 @@ static void an_error_is_no_pair(void **state)
 	tk_rows_free(&rows);
 }
 
-static void set_file_limit(rlim_t bytes)
+/* Returns the limit before. */
+static rlim_t set_file_limit(rlim_t bytes)
 {
 	struct rlimit limit;
 
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	const rlim_t before = limit.rlim_cur;
 	limit.rlim_cur = bytes;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	return before;
 }
 
 /* The pair is not counted: what a test says is what the history has. */
@@ -364,9 +367,9 @@ static void a_full_disk_loses_the_pair_alone(void **state)
 	open_test(r);
 	run_pairs(r, 3);
 	signal(SIGXFSZ, SIG_IGN);
-	set_file_limit(1);
+	const rlim_t before = set_file_limit(1);
 	const int status = tk_ab_test_run_pair(&r->night, &r->test, &failure);
-	set_file_limit(RLIM_INFINITY);
+	set_file_limit(before);
 	assert_int_equal(status, TK_ENOSPC);
 	assert_int_equal(r->test.count, 3);
 	assert_int_equal(r->test.timed, 3);
