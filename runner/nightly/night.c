@@ -158,12 +158,13 @@ static char *encode_summary(const struct tk_night_report *r, json_t *request)
 	        {"unsupported", r->unsupported}, {"skipped", r->skipped}, {"unstable", r->unstable},
 	        {"suspects", r->suspects}, {"pairs", r->pairs}};
 	json_t *summary = json_object();
-	for (size_t i = 0; summary && i < sizeof counts / sizeof *counts; i++)
-		json_object_set_new(
-		        summary, counts[i].key, json_integer((json_int_t)counts[i].count));
 	for (size_t i = 0; summary && i < TK_VERDICT_STATUS_COUNT; i++)
 		json_object_set_new(summary, tk_verdict_status_name((enum tk_verdict_status)i),
 		        json_integer((json_int_t)r->by_status[i]));
+	/* after the series: of what is "unsupported", the jobs count */
+	for (size_t i = 0; summary && i < sizeof counts / sizeof *counts; i++)
+		json_object_set_new(
+		        summary, counts[i].key, json_integer((json_int_t)counts[i].count));
 	json_object_set_new(summary, "wall_s", json_real(r->wall_s));
 	if (request)
 		json_object_set(summary, "request", request);

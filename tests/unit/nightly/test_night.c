@@ -18,15 +18,17 @@ static struct {
 	int status[TK_STAGE_PUBLISH + 1], start_status;
 	char log[400];
 	int64_t night_id;
-	size_t failed_jobs;
+	struct tk_night_report counts; /* of the stage "measure" */
 } world;
 
 static int run_stage(struct tk_night *n, enum tk_stage stage, struct tk_error *err)
 {
 	strcat(world.log, tk_stage_name(stage));
 	strcat(world.log, " ");
-	if (stage == TK_STAGE_MEASURE)
-		n->report->failed = world.failed_jobs;
+	if (stage == TK_STAGE_MEASURE) {
+		world.counts.stages_failed = n->report->stages_failed;
+		*n->report = world.counts;
+	}
 	return world.status[stage] ? tk_fail(err, world.status[stage], "it failed") : TK_OK;
 }
 
@@ -152,17 +154,36 @@ static void stages_run_in_order(void **state)
 	assert_true(report.wall_s >= 0);
 }
 
-static void failed_jobs_make_a_night_incomplete(void **state)
+/* One of each count: all are in the summary, and most make the night incomplete. */
+static void every_count_is_in_the_summary(void **state)
 {
+	struct tk_night_report *c = &world.counts;
+	const struct {
+		size_t *count;
+		const char *key;
+		bool is_complete;
+	} counts[] = {{&c->builds, "builds", true}, {&c->builds_failed, "builds_failed", false},
+	        {&c->upstreams_unreachable, "unreachable", false}, {&c->jobs, "jobs", true},
+	        {&c->measured, "measured", true}, {&c->verified, "verified", true},
+	        {&c->wrong, "wrong", false}, {&c->implausible, "implausible", false},
+	        {&c->failed, "failed", false}, {&c->unsupported, "unsupported", true},
+	        {&c->skipped, "skipped", false}, {&c->unstable, "unstable", true},
+	        {&c->suspects, "suspects", true}, {&c->pairs, "pairs", true},
+	        {&c->by_status[TK_VERDICT_REGRESSED], "regressed", true},
+	        {&c->by_status[TK_VERDICT_IMPROVED], "improved", true}};
 	struct history *h = *state;
-	struct tk_night_report report;
 
-	world.failed_jobs = 3;
-	MUST(run_night(h, &report, &err));
-	expect_night(h, TK_NIGHT_INCOMPLETE);
-	assert_false(report.complete);
-	assert_float_equal(summary_number(h, "failed"), 3, 0);
-	assert_float_equal(summary_number(h, "regressed"), 0, 0);
+	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+		struct tk_night_report report;
+		memset(&world.counts, 0, sizeof world.counts);
+		*counts[i].count = 3;
+		MUST(run_night(h, &report, &err));
+		assert_int_equal(report.complete, counts[i].is_complete);
+		expect_night(h, counts[i].is_complete ? TK_NIGHT_COMPLETE : TK_NIGHT_INCOMPLETE);
+		for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+			if (summary_number(h, counts[k].key) != (k == i ? 3 : 0))
+				fail_msg("%s: %g", counts[k].key, summary_number(h, counts[k].key));
+	}
 }
 
 /* The others do not need it: the night goes on, and says so. */
@@ -246,6 +267,59 @@ static void a_night_that_was_stopped_early_starts_over(void **state)
 	assert_string_equal(world.log, BEFORE_PUBLISH "publish ");
 }
 
+/* What a night does about a stage that ends with a status. */
+static bool is_stop(int status)
+{
+	return status == TK_ECANCELED || status == TK_ENOSPC || status == TK_EBUSY;
+}
+
+/* The log after a resume: with a plan nothing is resolved, built and planned again. */
+static void expect_resumed(struct history *h, enum tk_stage stopped)
+{
+	struct tk_night_report report;
+
+	world.status[stopped] = 0;
+	MUST(run_night(h, &report, &err));
+	assert_string_equal(
+	        world.log, stopped > TK_STAGE_PLAN
+	                           ? "probe measure confirm detect bisect trace tune tidy publish "
+	                           : BEFORE_PUBLISH "publish ");
+	expect_stages(h, "");
+	expect_night(h, TK_NIGHT_COMPLETE);
+}
+
+/* Each stage with each status: a stop leaves the night to be resumed there, a failure ends it where
+ * the other stages need this one, else it goes on and is incomplete. */
+static void every_stage_ends_in_every_way(void **state)
+{
+	struct history *h = *state;
+
+	for (int stage = TK_STAGE_PROBE; stage < TK_STAGE_PUBLISH; stage++)
+		for (int status = TK_EUSAGE; status >= TK_ECANCELED; status--) {
+			struct tk_night_report report;
+			struct tk_error failure = {0};
+			char expected[60];
+			const bool is_needed = stage <= TK_STAGE_MEASURE;
+			memset(world.status, 0, sizeof world.status);
+			world.status[stage] = status;
+			history_run_sql(h, "DELETE FROM stage; UPDATE night SET status='running',"
+			                   "finished_s=NULL");
+			const int got = run_night(h, &report, &failure);
+			snprintf(expected, sizeof expected, "%s=%s ", tk_stage_name(stage),
+			        is_stop(status) ? "running" : "failed: it failed");
+			expect_stages(h, expected);
+			assert_int_equal(got, is_stop(status) || is_needed ? status : TK_OK);
+			assert_int_equal(report.is_stored, !is_stop(status));
+			assert_int_equal(report.stages_failed, !is_stop(status));
+			assert_false(report.complete);
+			expect_night(h, is_stop(status) ? TK_NIGHT_RUNNING
+			                : is_needed     ? TK_NIGHT_FAILED
+			                                : TK_NIGHT_INCOMPLETE);
+			if (is_stop(status))
+				expect_resumed(h, stage);
+		}
+}
+
 /* The pages show the final status of the night; one that cannot be written changes it. */
 static void a_site_that_fails_makes_a_night_incomplete(void **state)
 {
@@ -302,11 +376,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        TEST(stages_run_in_order),
-	        TEST(failed_jobs_make_a_night_incomplete),
+	        TEST(every_count_is_in_the_summary),
 	        TEST(a_stage_that_others_do_not_need_may_fail),
 	        TEST(a_stage_that_others_need_ends_the_night),
 	        TEST(a_stopped_night_can_be_resumed),
 	        TEST(a_night_that_was_stopped_early_starts_over),
+	        TEST(every_stage_ends_in_every_way),
 	        TEST(a_site_that_fails_makes_a_night_incomplete),
 	        TEST(one_night_runs_at_a_time),
 	        cmocka_unit_test(a_stage_gets_no_more_than_what_is_left),
