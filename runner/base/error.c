@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/text.h"
 
 #undef tk_fail
 #undef tk_fail_errno
@@ -18,17 +21,32 @@ static void trim_end(char *s)
 		s[--n] = '\0';
 }
 
+/* Takes out the beginning of a character whose end was cut: JSON takes whole characters only. */
+static void trim_cut_character(char *s)
+{
+	size_t n = strlen(s), start = n;
+
+	while (start > 0 && n - start < 3 && (s[start - 1] & 0xc0) == 0x80)
+		start--;
+	if (start > 0 && (s[start - 1] & 0xc0) == 0xc0 &&
+	        !tk_utf8_decode(s + start - 1, SIZE_MAX, NULL))
+		s[start - 1] = '\0';
+}
+
 int tk_fail(struct tk_error *err, int status, const char *fmt, ...)
 {
 	/* Callers hand in err->message as an argument: format into a copy. */
 	char text[sizeof err->message];
 	va_list ap;
+	int len;
 
 	if (!err)
 		return status;
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
+	len = vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
+	if (len >= (int)sizeof text)
+		trim_cut_character(text);
 	trim_end(text);
 	err->status = status;
 	memcpy(err->message, text, sizeof text);

@@ -33,6 +33,7 @@ void tk_serialize_int(struct tk_serializer *n, int64_t *field)
 {
 	double x = (double)*field;
 
+	n->failed |= !n->reading && (*field > (int64_t)LARGEST || *field < -(int64_t)LARGEST);
 	tk_serialize_double(n, &x);
 	n->failed |= !(fabs(x) <= LARGEST) || x != floor(x);
 	if (!n->failed)
