@@ -31,8 +31,8 @@ struct tk_error {
 	                       end */
 };
 
-/* Writes status and message; an over-long message is cut between two characters. Returns status, so that `return
- * tk_fail(...)` reads well. */
+/* Writes status and message; an over-long message is cut between two characters. Returns status, so
+ * that `return tk_fail(...)` reads well. */
 int tk_fail(struct tk_error *err, int status, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
 

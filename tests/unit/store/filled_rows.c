@@ -101,6 +101,51 @@ static void fill_column(
 	}
 }
 
+/* ---- drawn descriptions ---------------------------------------------------------------------- */
+
+/* What may differ where two histories describe the same fact: not what identifies it, not a time
+ * that points share with their run, and not words that the store defines. */
+static bool is_description(const struct tk_db_table *t, const struct tk_db_column *c)
+{
+	return !(c->flags & TK_COL_KEY) && strcmp(c->name, "as_of_s") != 0 &&
+	       !fixed_text(t, c, 0) && c->kind != TK_COL_REF && c->kind != TK_COL_BLOB;
+}
+
+static void draw_number(struct filled_rows *f, const struct tk_db_column *c, char *row)
+{
+	static const double reals[] = {-1e300, -1, 0, 5e-324, 0.1, 1, 1e300};
+	const uint64_t drawn = tk_rng_below(&f->rng, 7);
+	const bool is_missing = c->flags & TK_COL_NULLABLE && drawn == 0;
+
+	if (c->kind == TK_COL_REAL)
+		FILLED_MEMBER(double, row, c) = is_missing ? NAN : reals[drawn];
+	else if (c->kind == TK_COL_U32)
+		FILLED_MEMBER(uint32_t, row, c) = (uint32_t)drawn;
+	else if (ends_with(c->name, "_s"))
+		FILLED_MEMBER(int64_t, row, c) = is_missing ? c->none : AS_OF_S + (int64_t)drawn;
+	else
+		FILLED_MEMBER(int64_t, row, c) = is_missing ? c->none : (int64_t)drawn - 2;
+}
+
+static void draw_column(
+        struct filled_rows *f, const struct tk_db_table *t, const struct tk_db_column *c, char *row)
+{
+	static const char *const texts[] = {"", "", "a", "b", "{}", "{\"a\":1}", "\xc2\xb5"};
+
+	if (!is_description(t, c))
+		return;
+	if (c->kind == TK_COL_TEXT) {
+		free(FILLED_MEMBER(char *, row, c));
+		FILLED_MEMBER(char *, row, c) = strdup(texts[tk_rng_below(&f->rng, 7)]);
+	} else if (c->kind == TK_COL_WORD) {
+		FILLED_MEMBER(int, row, c) = (int)tk_rng_below(&f->rng, 2);
+	} else if (c->kind == TK_COL_INT || c->kind == TK_COL_U32 || c->kind == TK_COL_REAL) {
+		draw_number(f, c, row);
+	}
+}
+
+/* ---- storing --------------------------------------------------------------------------------- */
+
 static void put_sample(struct filled_rows *f, struct tk_store *s, int v)
 {
 	static const double samples[FILLED_ROWS][3] = {{0.1, 5e-324, DBL_MAX}, {3, 2, 1}};
@@ -123,6 +168,8 @@ static void put_row(struct filled_rows *f, struct tk_store *s, enum tk_table_id 
 	assert_non_null(row);
 	for (size_t i = 0; i < t->column_count; i++)
 		fill_column(f, table, &t->columns[i], v);
+	for (size_t i = 0; i < t->column_count && f->is_drawn; i++)
+		draw_column(f, t, &t->columns[i], row);
 	if (table == TK_TABLE_sample)
 		put_sample(f, s, v);
 	else if (table == TK_TABLE_device) /* these make slugs */
@@ -133,12 +180,25 @@ static void put_row(struct filled_rows *f, struct tk_store *s, enum tk_table_id 
 		MUST(tk_row_put(s, table, row, id, NULL, &err));
 }
 
-void filled_rows_put(struct filled_rows *f, struct tk_store *s)
+static void put_all(struct filled_rows *f, struct tk_store *s)
 {
-	memset(f, 0, sizeof *f);
 	for (int t = 0; t < TK_TABLE_COUNT; t++)
 		for (int v = 0; v < FILLED_ROWS; v++)
 			put_row(f, s, (enum tk_table_id)t, v);
+}
+
+void filled_rows_put(struct filled_rows *f, struct tk_store *s)
+{
+	memset(f, 0, sizeof *f);
+	put_all(f, s);
+}
+
+void filled_rows_put_drawn(struct filled_rows *f, struct tk_store *s, uint64_t seed)
+{
+	memset(f, 0, sizeof *f);
+	tk_rng_seed(&f->rng, seed);
+	f->is_drawn = true;
+	put_all(f, s);
 }
 
 void filled_rows_free(struct filled_rows *f)
