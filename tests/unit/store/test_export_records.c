@@ -3,9 +3,12 @@
 #include "history.h"
 #include <jansson.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 /* The records since a time or of a night, as text; free() it. */
 static char *export_of(
@@ -179,6 +182,111 @@ static void details_are_written_once(void **state)
 	json_decref(records);
 }
 
+/* Whatever the order in which they were stored: by what identifies them. */
+static void details_are_sorted(void **state)
+{
+	static const char *const names[] = {"site", "build", "probe", "measure"},
+	                         *const sorted[] = {
+	                                 "\"build\"", "\"measure\"", "\"probe\"", "\"site\""};
+	struct history *h = *state;
+	int64_t id;
+
+	for (size_t i = 0; i < 4; i++) {
+		const struct tk_stage_row stage = {
+		        .night_id = h->night, .name = names[i], .detail = ""};
+		const struct tk_kernel_row kernel = {.build_id = h->build,
+		        .backend = "blas",
+		        .name = names[i],
+		        .code_hash = "",
+		        .instructions = ""};
+
+		MUST(tk_store_put_stage(h->store, &stage, &err));
+		MUST(tk_store_put_kernel(h->store, &kernel, &id, &err));
+	}
+	MUST(history_put_tuning(h, 300, &id, &err));
+	MUST(history_put_tuning(h, 100, &id, &err));
+	MUST(history_put_tuning(h, 200, &id, &err));
+	put_run(h, 1, 100, 0);
+	json_t *records = export_json(h), *r = json_array_get(records, 0);
+
+	for (size_t i = 0; i < 4; i++) {
+		expect_field(
+		        json_array_get(json_object_get(r, "stages"), i), "", "name", sorted[i]);
+		expect_field(
+		        json_array_get(json_object_get(r, "kernels"), i), "", "name", sorted[i]);
+	}
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(
+		        json_integer_value(json_object_get(
+		                json_array_get(json_object_get(r, "tunings"), i), "started_s")),
+		        100 * (i + 1));
+	json_decref(records);
+}
+
+static int64_t put_problem(struct history *h, const char *text)
+{
+	const struct tk_problem_row row = {
+	        .text = text, .op = "gemm", .dtype = "", .title = text, .source = "", .family = ""};
+	int64_t id;
+
+	MUST(tk_store_put_problem(h->store, &row, &id, &err));
+	return id;
+}
+
+/* What was found for a problem is in the record of that problem. */
+static void details_are_those_of_their_problem(void **state)
+{
+	struct history *h = *state;
+	int64_t id;
+
+	put_run(h, 1, 100, 0);
+	MUST(history_put_tuning(h, 100, &id, &err));
+	put_problem(h, "gemm:m=1"); /* ids of devices and problems differ */
+	h->problem = put_problem(h, "gemm:m=2");
+	h->series = history_put_series(h, "blas", "cold", "time");
+	MUST(history_put_tuning(h, 200, &id, &err));
+	MUST(history_put_kernel_report(h, 300, &id, &err));
+	put_run(h, 2, 100, 0);
+	json_t *records = export_json(h), *first = json_array_get(records, 0),
+	       *second = json_array_get(records, 1);
+
+	expect_field(first, "problem", "text", "\"gemm:a=f32,k=512,m=512,n=512\"");
+	assert_int_equal(json_array_size(json_object_get(first, "tunings")), 1);
+	expect_field(json_array_get(json_object_get(first, "tunings"), 0), "", "started_s", "100");
+	expect_field(first, "", "kernel_reports", "null");
+	expect_field(second, "problem", "text", "\"gemm:m=2\"");
+	assert_int_equal(json_array_size(json_object_get(second, "tunings")), 1);
+	expect_field(json_array_get(json_object_get(second, "tunings"), 0), "", "started_s", "200");
+	assert_int_equal(json_array_size(json_object_get(second, "kernel_reports")), 1);
+	json_decref(records);
+}
+
+/* An export is written in pieces of 256 KiB. */
+static void a_large_export_is_whole(void **state)
+{
+	struct history *h = *state;
+
+	for (int64_t seq = 1; seq <= 3; seq++)
+		put_run(h, seq, 100, 15000);
+	json_t *records = export_json(h);
+
+	assert_int_equal(json_array_size(records), 3);
+	for (size_t i = 0; i < 3; i++) {
+		const json_t *samples = json_object_get(json_array_get(records, i), "samples");
+
+		assert_int_equal(json_array_size(samples), 15000);
+		for (size_t k = 0; k < 15000; k++)
+			assert_true(json_real_value(json_array_get(samples, k)) ==
+			            100 + (double)((k * 7919) % 1000) / 1000.0);
+	}
+	json_decref(records);
+	char *all = history_export(h->store);
+
+	assert_true(strlen(all) > (size_t)256 << 10);
+	assert_int_equal(all[strlen(all) - 1], '\n');
+	free(all);
+}
+
 /* ---- which nights ---- */
 
 static void nights_are_chosen_by_time_or_id(void **state)
@@ -314,12 +422,49 @@ static void a_full_device_is_an_error(void **state)
 
 	assert_non_null(f);
 	put_run(h, 1, 100, 2);
-	assert_int_not_equal(tk_store_export_records(
-	                             h->store, INT64_MIN, 0, TK_RECORD_JSON, fileno(f), &failure),
-	        0);
-	assert_true(*failure.message);
-	assert_int_not_equal(tk_store_export(h->store, fileno(f), &failure), 0);
+	assert_int_equal(tk_store_export_records(
+	                         h->store, INT64_MIN, 0, TK_RECORD_JSON, fileno(f), &failure),
+	        TK_ENOSPC);
+	assert_string_equal(failure.message, "cannot write the export: No space left on device");
+	assert_int_equal(tk_store_export(h->store, fileno(f), &failure), TK_ENOSPC);
 	fclose(f);
+}
+
+/* The disk is full, or the reader gone, after a part of the export. */
+static void an_export_that_ends_in_its_middle(void **state)
+{
+	struct history *h = *state;
+	struct tk_error failure = {0};
+	struct rlimit before, small;
+	int ends[2];
+
+	for (int64_t seq = 1; seq <= 2; seq++)
+		put_run(h, seq, 100, 15000);
+	FILE *f = tmpfile();
+
+	assert_non_null(f);
+	signal(SIGXFSZ, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	small = before;
+	small.rlim_cur = 100000;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	int status = tk_store_export(h->store, fileno(f), &failure);
+
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(status, TK_EIO);
+	assert_string_equal(failure.message, "cannot write the export: File too large");
+	fclose(f);
+	assert_int_equal(pipe(ends), 0);
+	close(ends[0]);
+	assert_int_equal(tk_store_export(h->store, ends[1], &failure), TK_EIO);
+	close(ends[1]);
+	/* The history can be read and written as before. */
+	put_run(h, 3, 100, 0);
+	char *all = history_export(h->store);
+
+	assert_true(*all);
+	free(all);
 }
 
 /* A text that is not UTF-8 has no form in JSON. */
@@ -333,6 +478,8 @@ static void a_text_that_is_not_utf8_is_an_error(void **state)
 	history_run_sql(h, "UPDATE machine SET name = cast(x'ff41' AS TEXT)");
 	MUST_FAIL(TK_EDATA, "cannot be written as JSON",
 	        tk_store_export_records(h->store, INT64_MIN, 0, TK_RECORD_JSON, fileno(f), &err));
+	MUST_FAIL(TK_EDATA, "a row of machine cannot be written as JSON",
+	        tk_store_export(h->store, fileno(f), &err));
 	fclose(f);
 }
 
@@ -382,6 +529,10 @@ int main(void)
 	        TEST(a_failed_run_is_a_record_without_a_value),
 	        TEST(a_night_without_runs_is_a_record),
 	        TEST(details_are_written_once),
+	        TEST(details_are_sorted),
+	        TEST(details_are_those_of_their_problem),
+	        TEST(a_large_export_is_whole),
+	        TEST(an_export_that_ends_in_its_middle),
 	        TEST(nights_are_chosen_by_time_or_id),
 	        TEST(no_record_is_an_empty_list),
 	        TEST(records_are_a_list_or_lines),
