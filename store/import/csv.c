@@ -67,8 +67,6 @@ static bool sniff(const struct tk_import_file *f)
 	size_t cells = 0;
 	bool time = false;
 
-	if (!strncmp(p, "\xef\xbb\xbf", 3))
-		p += 3;
 	if (*p == '{' || *p == '[')
 		return false;
 	for (bool more = true; more; cells++) {

@@ -3,6 +3,7 @@
  */
 #include "store/import/import.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct reader {
@@ -82,9 +83,7 @@ static int put_entry(struct reader *r, const struct tk_import_path *path, const 
 	const json_t *commit = json_object_get(entry, "commit"),
 	             *benches = json_object_get(entry, "benches"), *bench;
 	const char *message = json_string_value(json_object_get(commit, "message"));
-	char subject[256];
 	struct tk_import_commit c = {.rev = json_string_value(json_object_get(commit, "id")),
-	        .subject = subject,
 	        .author = json_string_value(
 	                json_object_get(json_object_get(commit, "author"), "name"))};
 	int status = 0;
@@ -94,8 +93,12 @@ static int put_entry(struct reader *r, const struct tk_import_path *path, const 
 		return tk_import_fail(r->file, path, err, ".commit.id: is missing");
 	if (!json_is_array(benches))
 		return tk_import_fail_expected(r->file, path, err, "a list", benches, ".benches");
-	snprintf(subject, sizeof(subject), "%.*s", message ? (int)strcspn(message, "\r\n") : 0,
-	        message ? message : "");
+
+	char *subject = message ? strndup(message, strcspn(message, "\r\n")) : strdup("");
+
+	if (!subject)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	c.subject = subject;
 	status = time_of(r, path, entry, &c.time_s, err);
 	tk_import_copy_unknown(&attributes, entry, known);
 	json_array_foreach ((json_t *)benches, i, bench)
@@ -103,7 +106,10 @@ static int put_entry(struct reader *r, const struct tk_import_path *path, const 
 			status = put_bench(r, path, i, bench, path->key[1],
 			        better_of(json_string_value(json_object_get(entry, "tool"))),
 			        attributes, err);
-	return status ? status : tk_import_add_run(r->sink, &c, attributes, NULL, err);
+	if (!status)
+		status = tk_import_add_run(r->sink, &c, attributes, NULL, err);
+	free(subject);
+	return status;
 }
 
 static int visit_entry(

@@ -103,6 +103,10 @@ static int read_head(struct tk_import_file *f, char *head, struct tk_error *err)
 	head[f->head_len] = '\0';
 	f->head = head;
 	rewind(f->in);
+	if (!strncmp(head, TK_IMPORT_BYTE_ORDER_MARK, 3)) {
+		f->head += 3;
+		f->head_len -= 3;
+	}
 	return f->head_len ? 0 : tk_fail(err, TK_EDATA, "%s: is empty", f->path);
 }
 

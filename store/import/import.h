@@ -15,10 +15,13 @@
 
 struct tk_import_sink;
 
+/* Editors of Windows put it before a file in UTF-8. */
+#define TK_IMPORT_BYTE_ORDER_MARK "\xef\xbb\xbf"
+
 struct tk_import_file {
 	const char *path;
 	FILE *in;         /* at its start, can be rewound */
-	const char *head; /* its first bytes, NUL-terminated */
+	const char *head; /* its first bytes without the mark, NUL-terminated */
 	size_t head_len;
 };
 

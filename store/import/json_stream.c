@@ -372,11 +372,26 @@ static int walk(struct stream *s, struct tk_error *err)
 	return status;
 }
 
+static int skip_byte_order_mark(struct stream *s, struct tk_error *err)
+{
+	static const char mark[] = TK_IMPORT_BYTE_ORDER_MARK;
+
+	for (size_t i = 0; mark[i] && (i || peek(s) == (unsigned char)mark[0]); i++) {
+		if (peek(s) != (unsigned char)mark[i])
+			return unexpected(s, "an object or a list", peek(s), err);
+		next(s);
+	}
+	return 0;
+}
+
 static int walk_document(struct stream *s, struct tk_error *err)
 {
 	static const char assignment[] = "window.BENCHMARK_DATA";
-	int c = peek_token(s), status;
+	int c, status = skip_byte_order_mark(s, err);
 
+	if (status)
+		return status;
+	c = peek_token(s);
 	for (const char *p = assignment; c == 'w' && *p; p++) {
 		if (peek(s) != *p)
 			return unexpected(s, assignment, peek(s), err);

@@ -12,6 +12,9 @@ static int end_line(struct tk_import_lines *l, struct tk_error *err)
 		        l->number, TK_IMPORT_LINE_MAX >> 20);
 	if (status)
 		return tk_fail(err, status, "out of memory");
+	if (l->number == 1 && l->line.len >= 3 &&
+	        !memcmp(l->line.data, TK_IMPORT_BYTE_ORDER_MARK, 3))
+		memmove(l->line.data, l->line.data + 3, (l->line.len -= 3) + 1);
 	if (l->line.len && l->line.data[l->line.len - 1] == '\r')
 		l->line.data[--l->line.len] = '\0';
 	if (l->line.len && strlen(l->line.data) != l->line.len)

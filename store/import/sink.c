@@ -442,8 +442,8 @@ int tk_import_point(
 		return 0;
 	}
 	if (strlen(p->name) > NAME_MAX_BYTES)
-		return tk_fail(err, TK_EDATA, "the name of a series is longer than %d bytes",
-		        NAME_MAX_BYTES);
+		return tk_fail(err, TK_EDATA, "%s: the name of a series is longer than %d bytes",
+		        s->path, NAME_MAX_BYTES);
 	tk_buf_clear(&st->key);
 	const char *const parts[] = {
 	        p->name, or_else(p->backend, ""), or_else(p->config, ""), metric};
