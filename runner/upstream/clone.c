@@ -193,12 +193,21 @@ int tk_clone_fetch(const struct tk_clone *c, enum tk_fetch what, struct tk_error
 	const char *const tip_only[] = {tip, NULL};
 	const char *const all[] = {
 	        tip, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*", NULL};
-	const int status =
-	        fetch_refs(c, what == TK_FETCH_ALL, what == TK_FETCH_ALL ? all : tip_only, err);
-	if (status && branch && err && strstr(err->message, "find remote ref"))
-		return tk_fail(err, TK_ENOTFOUND, "%s: the repository has no branch \"%s\"",
-		        c->repo->name, branch);
-	return status;
+	struct tk_error why = {0};
+	int status =
+	        fetch_refs(c, what == TK_FETCH_ALL, what == TK_FETCH_ALL ? all : tip_only, &why);
+	/* "dev/x" cannot be fetched while the clone has a branch "dev" that the upstream removed */
+	if (status == TK_EIO && strstr(why.message, "conflicting branches"))
+		status = fetch_refs(c, true, all, &why);
+	if (status && strstr(why.message, "find remote ref"))
+		return branch ? tk_fail(err, TK_ENOTFOUND,
+		                        "%s: the repository has no branch \"%s\"", c->repo->name,
+		                        branch)
+		              : tk_fail(err, TK_ENOTFOUND,
+		                        "%s: the repository has no commit on its default branch; "
+		                        "`branch` names another one",
+		                        c->repo->name);
+	return status ? tk_fail(err, status, "%s", why.message) : TK_OK;
 }
 
 int tk_clone_fetch_ref(const struct tk_clone *c, const char *ref, struct tk_error *err)

@@ -76,16 +76,24 @@ static int read_log(const struct tk_clone *c, const char *from, const char *path
 	return status;
 }
 
+/* 0 in a shallow repository: nobody knows how many commits it lacks. */
 static int count_first_parents(
         const struct tk_clone *c, const char *id, int64_t *position, struct tk_error *err)
 {
 	const struct tk_git git = tk_clone_git_context(c, TK_GIT_LOCAL);
-	struct tk_buf text = TK_BUF_INIT;
+	struct tk_buf shallow = TK_BUF_INIT, text = TK_BUF_INIT;
 	int status = tk_git_run(&git,
-	        (const char *const[]){"rev-list", "--first-parent", "--count", id, "--", NULL},
-	        &text, err);
+	        (const char *const[]){"rev-parse", "--is-shallow-repository", NULL}, &shallow, err);
 	if (!status)
-		*position = strtoll(tk_buf_cstr(&text), NULL, 10);
+		status = tk_git_run(&git,
+		        (const char *const[]){
+		                "rev-list", "--first-parent", "--count", id, "--", NULL},
+		        &text, err);
+	if (!status)
+		*position = strncmp(tk_buf_cstr(&shallow), "true", 4) == 0
+		                    ? 0
+		                    : strtoll(tk_buf_cstr(&text), NULL, 10);
+	tk_buf_free(&shallow);
 	tk_buf_free(&text);
 	return status;
 }
@@ -151,7 +159,6 @@ int tk_repo_find_newest(const struct tk_repo *s, struct tk_revision *out, struct
 	return status;
 }
 
-/* A hash or its beginning always names the same commit: no fetch is needed if the clone has it. */
 static bool looks_like_hash(const char *rev)
 {
 	const size_t len = strlen(rev);
@@ -179,7 +186,9 @@ static int locate(const struct tk_clone *c, const char *rev, char *id, struct tk
 		return tk_error_add_context(err, "%s", c->repo->name);
 	if (self || looks_like_hash(rev)) {
 		status = tk_clone_resolve(c, rev, id, HASH_SIZE, err);
-		if (!status || self)
+		/* A hash or its beginning always names the same commit: no fetch is needed if the
+		 * clone has it. A tag "20260301" may have moved. */
+		if (self || (!status && strncmp(id, rev, strlen(rev)) == 0))
 			return status;
 	}
 	status = is_special_ref(rev) ? tk_clone_fetch_ref(c, rev, err)
@@ -226,7 +235,7 @@ static int number(const struct tk_clone *c, const char *tip, const char *path,
 {
 	int64_t position = 0;
 	int status = count_first_parents(c, tip, &position, err);
-	if (status)
+	if (status || !position)
 		return status;
 	if (!path) {
 		for (size_t i = 0; i < count; i++)

@@ -36,7 +36,7 @@ struct tk_revision {
 	char parent[128];                     /* first parent; "" where there is none */
 	int64_t author_time_s, commit_time_s; /* 0 where unknown */
 	int64_t position; /* number of first-parent commits up to this one; orders the x axis; 0
-	                     where unknown */
+	                     where unknown, as in a shallow repository */
 	char author[128];
 	char subject[512]; /* UTF-8, one line, control characters replaced */
 	bool dirty;        /* self: the work tree had uncommitted changes */

@@ -2,18 +2,9 @@
 #ifndef TK_TEST_PROJECT_H
 #define TK_TEST_PROJECT_H
 #include "../upstream/scratch.h"
-#include "base/error.h"
 #include "base/file.h"
 #include "build/build.h"
 #include "upstream/repo.h"
-
-#define OK(call) \
-	do { \
-		struct tk_error e_ = {0}; \
-		struct tk_error *err = &e_; \
-		if (call) \
-			fail_msg("%s: %s", #call, err->message); \
-	} while (0)
 
 struct project {
 	struct scratch *s;

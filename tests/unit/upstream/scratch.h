@@ -1,6 +1,7 @@
 /* A scratch folder with real git repositories in it, for the tests of upstream/ and build/. */
 #ifndef TK_TEST_SCRATCH_H
 #define TK_TEST_SCRATCH_H
+#include "base/error.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -11,6 +12,16 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
+
+/* Fails the test with the message of *err unless the call returns 0. */
+#define OK(call) \
+	do { \
+		struct tk_error e_ = {0}; \
+		(void)e_; \
+		struct tk_error *err = &e_; \
+		if (call) \
+			fail_msg("%s: %s", #call, err->message); \
+	} while (0)
 
 struct scratch {
 	char dir[256], cache[300];

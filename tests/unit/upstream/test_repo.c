@@ -2,34 +2,10 @@
  * wrong with them. */
 #include "base/error.h"
 #include "base/file.h"
-#include "scratch.h"
-#include "upstream/repo.h"
+#include "repository.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-
-static struct tk_repo git_source(const struct scratch *s, const char *url)
-{
-	return (struct tk_repo){.kind = TK_REPO_GIT,
-	        .name = "up",
-	        .url = url,
-	        .cache_dir = s->cache,
-	        .deadline_s = 60};
-}
-
-static char *url_of(const struct scratch *s, const char *name)
-{
-	return tk_path_join(s->dir, name);
-}
-
-#define OK(call) \
-	do { \
-		struct tk_error e_ = {0}; \
-		(void)e_; \
-		struct tk_error *err = &e_; \
-		if (call) \
-			fail_msg("%s: %s", #call, err->message); \
-	} while (0)
 
 static void newest_and_parent(void **state)
 {
