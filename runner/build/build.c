@@ -522,12 +522,20 @@ static int build_revision(const struct tk_build_spec *spec, char *kernels_dir,
 	return status;
 }
 
-/* False for a damaged artifact, and for a failed one that is due to be tried again. */
+/* False for a damaged artifact (a machine that lost its power may have cut files off), and for a
+ * failed one that is due to be tried again. */
 static bool find_cached(const struct tk_build_spec *spec, const char *key, struct tk_artifact **out)
 {
 	struct tk_artifact *a = NULL;
+	struct tk_error why = {0};
 	if (tk_artifact_load(spec->cache_dir, key, &a, NULL))
 		return false;
+	if (tk_manifest_verify(a->dir, false, &why)) {
+		tk_log(TK_LOG_WARN, "artifact_damaged", NULL, "%s is built again: %s",
+		        spec->repo->name, why.message);
+		tk_artifact_free(a);
+		return false;
+	}
 	if (a->status != TK_BUILD_OK && tk_clock_now_s() - a->built_s >= RETRY_S) {
 		tk_artifact_free(a);
 		return false;

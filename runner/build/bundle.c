@@ -63,7 +63,8 @@ static int check_folder(const char *temp, const char *key, struct tk_error *err)
 		return tk_fail(err, TK_EDATA,
 		        "contains \"%.80s\"; expected folders named by an artifact's key", key);
 	char *dir = tk_path_join(temp, key);
-	int status = dir ? tk_manifest_verify(dir, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status =
+	        dir ? tk_manifest_verify(dir, true, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (status == TK_ENOTFOUND)
 		status = tk_fail(err, TK_EDATA, "%.12s has no manifest.json", key);
 	if (!status)

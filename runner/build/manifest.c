@@ -263,7 +263,7 @@ int tk_manifest_read(const char *dir, struct tk_artifact **out, struct tk_error 
 }
 
 static int verify_backend(
-        const struct tk_artifact_backend *b, const json_t *o, struct tk_error *err)
+        const struct tk_artifact_backend *b, const json_t *o, bool with_code, struct tk_error *err)
 {
 	char file[TK_HASH_HEX_SIZE], wanted[TK_HASH_HEX_SIZE];
 	struct tk_artifact_backend found = {0};
@@ -273,9 +273,9 @@ static int verify_backend(
 	if (!status && strcmp(file, wanted))
 		status = tk_fail(
 		        err, TK_EDATA, "%s does not match the file hash in the manifest", b->path);
-	if (!status)
+	if (!status && with_code)
 		status = tk_backend_scan(b->path, b->name, &found, err);
-	if (!status && strcmp(found.code_hash, b->code_hash))
+	if (!status && with_code && strcmp(found.code_hash, b->code_hash))
 		status = tk_fail(
 		        err, TK_EDATA, "%s does not match the code hash in the manifest", b->path);
 	free(found.path);
@@ -283,7 +283,7 @@ static int verify_backend(
 	return status;
 }
 
-int tk_manifest_verify(const char *dir, struct tk_error *err)
+int tk_manifest_verify(const char *dir, bool with_code, struct tk_error *err)
 {
 	struct tk_artifact *a = NULL;
 	json_t *root = NULL;
@@ -293,8 +293,8 @@ int tk_manifest_verify(const char *dir, struct tk_error *err)
 	if (!status)
 		status = parse(path, &root, err);
 	for (size_t i = 0; !status && i < a->backend_count; i++)
-		status = verify_backend(
-		        &a->backends[i], json_array_get(json_object_get(root, "backends"), i), err);
+		status = verify_backend(&a->backends[i],
+		        json_array_get(json_object_get(root, "backends"), i), with_code, err);
 	json_decref(root);
 	tk_artifact_free(a);
 	free(path);

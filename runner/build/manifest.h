@@ -11,7 +11,8 @@ int tk_manifest_write(const struct tk_artifact *a, const char *dir, struct tk_er
  * the artifact point into dir. */
 int tk_manifest_read(const char *dir, struct tk_artifact **out, struct tk_error *err);
 
-/* Compares the file and code hashes of every backend with the manifest in dir. */
-int tk_manifest_verify(const char *dir, struct tk_error *err);
+/* Compares the file hash of every backend with the manifest in dir, and its code hash where wanted.
+ * TK_EDATA: it is not what was built. */
+int tk_manifest_verify(const char *dir, bool with_code, struct tk_error *err);
 
 #endif
