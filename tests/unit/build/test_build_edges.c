@@ -1,5 +1,5 @@
-/* Builds that misbehave, objects of other machines, and a cache that is cut off: a real compiler and
- * real files. */
+/* Builds that misbehave, objects of other machines, and a cache that is cut off: a real compiler
+ * and real files. */
 #include "base/process.h"
 #include "build/build_internal.h"
 #include "build/manifest.h"
