@@ -1,6 +1,7 @@
 /* See action_options.h. */
 #include "cli/action_options.h"
 
+#include "base/error.h"
 #include "cli/options.h"
 
 error_t tk_action_options_parse(int key, char *arg, const char *actions, struct argp_state *state)
@@ -26,4 +27,11 @@ error_t tk_action_options_parse(int key, char *arg, const char *actions, struct 
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
+}
+
+int tk_action_options_refuse_names(const struct tk_action_options *o, struct tk_error *err)
+{
+	return o->name_count ? tk_fail(err, TK_EUSAGE, "%s: unexpected argument \"%s\"", o->action,
+	                               o->names[0])
+	                     : TK_OK;
 }

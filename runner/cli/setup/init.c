@@ -71,13 +71,14 @@ static int write_default(
 
 int tk_cmd_init(const struct tk_globals *g, int argc, char **argv)
 {
-	const char *path = g->config_path ? g->config_path : "tracker.yml";
 	struct init_options o = {0};
 	struct tk_buf text = TK_BUF_INIT;
 	struct tk_error err = {0};
 	int status;
 
 	tk_command_parse(&tk_argp_init, argc, argv, &o);
+	/* --config may follow the command */
+	const char *path = g->config_path ? g->config_path : "tracker.yml";
 	status = write_default(g, path, &text, &err);
 	if (!status && o.print)
 		fputs(tk_buf_cstr(&text), stdout);

@@ -165,7 +165,10 @@ static int list(const struct tk_globals *g, const struct tk_action_options *o, c
 	json_t *json = json_array();
 	char **names = NULL;
 	size_t count = 0;
-	int status = tk_text_list_names(root, &names, &count, err);
+	int status = tk_action_options_refuse_names(o, err);
+
+	if (!status)
+		status = tk_text_list_names(root, &names, &count, err);
 
 	for (size_t i = 0; !status && i < count; i++) {
 		struct tk_text t;

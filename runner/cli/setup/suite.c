@@ -103,8 +103,10 @@ static int list(const struct tk_globals *g, const struct tk_action_options *o)
 	json_t *json = json_array();
 	char **names = NULL;
 	size_t count = 0;
-	int status = find_names(g, &names, &count, &err);
+	int status = tk_action_options_refuse_names(o, &err);
 
+	if (!status)
+		status = find_names(g, &names, &count, &err);
 	for (size_t i = 0; !status && i < count; i++) {
 		struct tk_suite *s = NULL;
 		struct tk_error why = {0};
