@@ -37,7 +37,8 @@ void tk_total_levels(const struct tk_total *t, double *levels)
 	double level = 0;
 	for (size_t i = 0; i < t->count; i++) {
 		const struct tk_total_night *n = &t->nights[i];
-		level += n->count ? n->log_sum / (double)n->count : 0;
+		/* two points of the first time, as of two backfills, are no change since it */
+		level += i && n->count ? n->log_sum / (double)n->count : 0;
 		levels[i] = level;
 	}
 }

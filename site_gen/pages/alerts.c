@@ -272,7 +272,7 @@ static int set_code_change(struct tk_site *site, struct tk_value *o, const struc
 		if (tk_alert_is_change(g->members[i]))
 			status = tk_store_find_code_change(
 			        site->model.store, g->members[i], text, err);
-	tk_page_set_clipped(site, o, "code_change", text, TK_CODE_CHANGE_SIZE);
+	tk_page_set_arrows(site, o, "code_change", text, TK_CODE_CHANGE_SIZE);
 	return status;
 }
 

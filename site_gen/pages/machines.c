@@ -133,6 +133,30 @@ static int write_machine(struct tk_site *site, const struct tk_site_machine *mac
 	return status ? status : tk_page_finish(site, "machine", path, err);
 }
 
+/* Devices of one model are one line: "2 × NVIDIA H200". */
+static void list_devices(
+        struct tk_site *site, struct tk_value *list, const struct tk_site_machine *machine)
+{
+	const struct tk_site_device *devices = site->model.devices;
+	for (size_t i = 0; i < site->model.device_count; i++) {
+		const char *name = devices[i].row->name;
+		size_t same = 0;
+		bool is_listed = false;
+		for (size_t k = 0; k < site->model.device_count; k++) {
+			bool is_same = devices[k].machine == machine &&
+			               !strcmp(devices[k].row->name, name);
+			same += is_same;
+			is_listed = is_listed || (is_same && k < i);
+		}
+		if (devices[i].machine != machine || is_listed)
+			continue;
+		struct tk_value *o = tk_value_append_object(site->arena, list);
+		tk_page_set_clipped(site, o, "device", name, 80);
+		tk_value_set_flag(site->arena, o, "several", same > 1);
+		tk_value_set_int(site->arena, o, "count", (int64_t)same);
+	}
+}
+
 static int write_list(struct tk_site *site, const struct tk_cards *cards, struct tk_error *err)
 {
 	struct tk_value *page =
@@ -149,12 +173,7 @@ static int write_list(struct tk_site *site, const struct tk_cards *cards, struct
 		tk_value_set_int(site->arena, o, "series", (int64_t)series);
 		tk_page_set_time(
 		        site, o, "night", machine->last_night ? machine->last_night->as_of_s : 0);
-		struct tk_value *devices = tk_value_set_list(site->arena, o, "devices");
-		for (size_t d = 0; d < site->model.device_count; d++)
-			if (site->model.devices[d].machine == machine)
-				tk_page_set_clipped(site,
-				        tk_value_append_object(site->arena, devices), "device",
-				        site->model.devices[d].row->name, 80);
+		list_devices(site, tk_value_set_list(site->arena, o, "devices"), machine);
 	}
 	tk_cards_set_list(site, page, cards);
 	return tk_page_finish(site, "machines", "machines/index.html", err);

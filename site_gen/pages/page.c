@@ -119,6 +119,19 @@ void tk_page_set_clipped(
 		tk_value_set_len(site->arena, o, key, text, len);
 }
 
+void tk_page_set_arrows(
+        struct tk_site *site, struct tk_value *o, const char *key, const char *text, size_t max)
+{
+	struct tk_buf arrows = TK_BUF_INIT;
+	for (const char *next; (next = strstr(text, " -> ")); text = next + strlen(" -> ")) {
+		tk_buf_add(&arrows, text, (size_t)(next - text));
+		tk_buf_add_str(&arrows, " → ");
+	}
+	tk_buf_add_str(&arrows, text);
+	tk_page_set_clipped(site, o, key, tk_buf_cstr(&arrows), max);
+	tk_buf_free(&arrows);
+}
+
 void tk_page_set_reason(struct tk_site *site, struct tk_value *o, const char *reason)
 {
 	size_t len = tk_utf8_clip_clauses_len(reason, REASON_MAX);

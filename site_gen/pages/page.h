@@ -119,6 +119,10 @@ int tk_page_set_versions_link(struct tk_site *site, struct tk_value *o,
 /* Sets a text, cut to max bytes with an ellipsis. */
 void tk_page_set_clipped(
         struct tk_site *site, struct tk_value *o, const char *key, const char *text, size_t max);
+/* The same of a text for terminals: its "->" are arrows. The font would draw "->" as one, but not
+ * where a line breaks in between. */
+void tk_page_set_arrows(
+        struct tk_site *site, struct tk_value *o, const char *key, const char *text, size_t max);
 /* reason: of a verdict; a long one ends after a whole clause. */
 void tk_page_set_reason(struct tk_site *site, struct tk_value *o, const char *reason);
 /* Sets "2026-11-21 09:42", or a dash for 0. */

@@ -137,6 +137,16 @@ static int add_build(struct tk_site *site, struct tk_value *list, const struct t
 	return status;
 }
 
+/* The newest first. */
+static int compare_builds(const void *left, const void *right)
+{
+	const struct tk_build_row *a = *(const struct tk_build_row *const *)left,
+	                          *b = *(const struct tk_build_row *const *)right;
+	if (a->built_s != b->built_s)
+		return a->built_s < b->built_s ? 1 : -1;
+	return (a->id < b->id) - (a->id > b->id);
+}
+
 static int set_builds(
         struct tk_site *site, struct tk_value *page, int64_t revision_id, struct tk_error *err)
 {
@@ -144,9 +154,16 @@ static int set_builds(
 	size_t count;
 	const struct tk_row_index_entry *builds =
 	        tk_model_find_builds(&site->model, revision_id, &count);
+	const struct tk_build_row **newest = malloc((count + 1) * sizeof *newest);
+	if (!newest)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < count; i++)
+		newest[i] = builds[i].row;
+	qsort(newest, count, sizeof(*newest), compare_builds);
 	int status = 0;
-	for (size_t i = count, n = 0; !status && i-- > 0 && n < BUILDS_MAX; n++)
-		status = add_build(site, list, builds[i].row, err);
+	for (size_t i = 0; !status && i < count && i < BUILDS_MAX; i++)
+		status = add_build(site, list, newest[i], err);
+	free(newest);
 	return status;
 }
 
@@ -243,6 +260,7 @@ static void merge_functions(struct tk_site *site, struct tk_value *page,
 			add_function(site, list, b, a);
 	}
 	tk_value_set_int(site->arena, page, "same_functions", (int64_t)same);
+	tk_value_set_flag(site->arena, page, "has_same_functions", same > 0);
 	tk_value_set_flag(site->arena, page, "functions_cut", shown > FUNCTIONS_MAX);
 }
 
@@ -277,11 +295,15 @@ static void set_facts(struct tk_site *site, struct tk_value *page, const struct 
 	tk_page_set_clipped(site, o, "full", r->row->rev, 120);
 	tk_page_set_clipped(site, o, "author", r->row->author, 80);
 	tk_page_set_time(site, o, "commit_time", r->row->commit_time_s);
+	tk_value_set_flag(site->arena, o, "dated", r->row->commit_time_s != 0);
 	tk_page_set_clipped(site, o, "upstream", u ? u->name : "", 60);
 	tk_page_set_clipped(site, o, "url", u ? tk_link_strip_user(u->url, link) : "", 200);
 	bool older = r > site->model.revision_changes.revisions &&
 	             r[-1].row->upstream_id == r->row->upstream_id;
-	tk_page_set_revision_range(site, o, older ? r[-1].row : NULL, r->row);
+	if (older)
+		tk_page_set_revision_range(site, o, r[-1].row, r->row);
+	else
+		tk_value_set(site->arena, o, "range", "");
 }
 
 static int write_revision(

@@ -54,7 +54,9 @@ static void set_upstream(struct tk_site *site, struct tk_value *o, const struct 
 	tk_value_set(site->arena, o, "series", tk_format_count((int64_t)t.series, text));
 	tk_value_set(site->arena, o, "revisions", tk_format_count((int64_t)t.revisions, text));
 	tk_page_set_revision(site, o, t.newest ? t.newest->row : NULL);
-	tk_page_set_time(site, o, "commit_time", t.newest ? t.newest->row->commit_time_s : 0);
+	int64_t commit_time_s = t.newest ? t.newest->row->commit_time_s : 0;
+	tk_page_set_time(site, o, "commit_time", commit_time_s);
+	tk_value_set_flag(site->arena, o, "dated", commit_time_s != 0);
 	set_counts(site, o, t.worse, t.better);
 }
 

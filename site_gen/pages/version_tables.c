@@ -112,8 +112,8 @@ static int add_step(struct tk_site *site, struct tk_value *list, const struct tk
 	if (!status)
 		status = tk_version_code_find(site, is, step->version, &after, err);
 	if (!status)
-		tk_value_set(site->arena, o, "code",
-		        tk_version_code_format_change(&before, &after, text));
+		tk_page_set_arrows(site, o, "code",
+		        tk_version_code_format_change(&before, &after, text), TK_CODE_CHANGE_SIZE);
 	return status ? status : set_ab_result(site, o, v, step, any_ab, err);
 }
 

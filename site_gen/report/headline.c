@@ -82,6 +82,15 @@ static void add_others(const struct tk_site_cause *cause, struct tk_buf *out)
 	tk_buf_add_char(out, ')');
 }
 
+/* " 5eed5eed5eed (author)", of an import without the author. */
+static void add_revision(const char *rev, const char *author, struct tk_buf *out)
+{
+	char text[TK_LINK_SIZE];
+	tk_buf_add_printf(out, " %s", tk_rev_abbreviate(rev, text));
+	if (*author)
+		tk_buf_add_printf(out, " (%.*s)", (int)tk_utf8_clip_len(author, 60), author);
+}
+
 /* "Worst: gemm f32 ... openblas +9.5 % on epyc-lab (1 other series: +6.0 %), first bad commit
  * 5eed5eed5eed (author), 99.7 % confidence." */
 static void add_worst_change(const struct tk_site_causes *causes, struct tk_buf *out)
@@ -89,7 +98,7 @@ static void add_worst_change(const struct tk_site_causes *causes, struct tk_buf 
 	const struct tk_site_cause *worst = &causes->at[0];
 	const struct tk_site_event *e = worst->events;
 	const struct tk_site_series *s = e->series;
-	char text[TK_FORMAT_SIZE], rev[TK_LINK_SIZE];
+	char text[TK_FORMAT_SIZE];
 	bool is_change = worst->kind == TK_SITE_CAUSE_WORSE || worst->kind == TK_SITE_CAUSE_BETTER;
 	tk_buf_add_printf(out, " %s: %.*s, %.*s%s%s on %.*s",
 	        worst->kind == TK_SITE_CAUSE_BETTER || worst->kind == TK_SITE_CAUSE_FIXED ? "Best"
@@ -101,17 +110,18 @@ static void add_worst_change(const struct tk_site_causes *causes, struct tk_buf 
 	        s->device->machine->row->name);
 	if (is_change)
 		add_others(worst, out);
-	if (worst->first_bad)
-		tk_buf_add_printf(out, ", first bad commit %s (%.*s), %.1f\u00a0%% confidence",
-		        tk_rev_abbreviate(worst->first_bad->first_bad_rev, rev),
-		        (int)tk_utf8_clip_len(worst->first_bad->author, 60),
-		        worst->first_bad->author, 100 * worst->first_bad->confidence);
-	else if (worst->bad)
-		tk_buf_add_printf(out, ", since %s (%.*s)", tk_rev_abbreviate(worst->bad->rev, rev),
-		        (int)tk_utf8_clip_len(worst->bad->author, 60), worst->bad->author);
-	else if (!is_change && *e->reason)
+	if (worst->first_bad) {
+		tk_buf_add_str(out, ", first bad commit");
+		add_revision(worst->first_bad->first_bad_rev, worst->first_bad->author, out);
+		tk_buf_add_printf(
+		        out, ", %.1f\u00a0%% confidence", 100 * worst->first_bad->confidence);
+	} else if (worst->bad) {
+		tk_buf_add_str(out, ", since");
+		add_revision(worst->bad->rev, worst->bad->author, out);
+	} else if (!is_change && *e->reason) {
 		tk_buf_add_printf(
 		        out, ": %.*s", (int)tk_utf8_clip_clauses_len(e->reason, 120), e->reason);
+	}
 	tk_buf_add_char(out, '.');
 }
 

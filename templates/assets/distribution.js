@@ -26,6 +26,12 @@ window.tracker ??= {};
     });
   }
 
+  // "−20 %": the limits are round.
+  const limitText = (limit) => {
+    const percent = +(Math.abs(limit) * 100).toFixed(2);
+    return `${limit < 0 ? "\u2212" : "+"}${percent}\u00a0%`;
+  };
+
   function rangeName({ from, to }) {
     if (from === -Infinity) return `below ${format.change(to)}`;
     if (to === Infinity) return `above ${format.change(from)}`;
@@ -53,7 +59,7 @@ window.tracker ??= {};
         element("text", { x: middle, y: BASE - height - 4 }, count ? String(count) : ""),
       );
       if (Number.isFinite(to)) {
-        svg.append(element("text", { x: (i + 1) * width, y: BASE + 14 }, format.change(to)));
+        svg.append(element("text", { x: (i + 1) * width, y: BASE + 14 }, limitText(to)));
       }
     });
     const caption = "Problems by change; the middle bar is no practical difference";

@@ -74,14 +74,15 @@ window.tracker ??= {};
     const matches = (row) =>
       words.every((word) => row.text.includes(word)) &&
       active.every(({ key, select }) => row[key].includes(select.value));
+    const isFiltered = words.length > 0 || active.length > 0;
     let shown = 0;
     for (const { node, rows } of groups) {
       const matching = new Set(rows.filter(matches));
       for (const row of rows) row.node.hidden = !matching.has(row);
-      node.hidden = !matching.size;
+      // A group without rows says so; it stays until something is searched for.
+      node.hidden = rows.length || isFiltered ? !matching.size : false;
       shown += matching.size;
     }
-    const isFiltered = words.length || active.length;
     count.textContent = isFiltered ? `${shown} of ${allRows.length}` : "";
     document.dispatchEvent(new Event("rowschange"));
   }

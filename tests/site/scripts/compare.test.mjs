@@ -235,6 +235,11 @@ test("the distribution is drawn with its words", () => {
     [bars[0], bars[4], bars[8]].map((bar) => bar.getAttribute("class")),
     ["first", "even", "second"],
   );
+  const limits = figure.querySelectorAll("text").filter((node) => node.textContent.includes("%"));
+  assert.deepEqual(
+    limits.map((node) => node.textContent.replace("\u00a0", " ")),
+    ["−20 %", "−10 %", "−5 %", "−2 %", "+2 %", "+5 %", "+10 %", "+20 %"],
+  );
   assert.equal(bars[4].getAttribute("height"), "56");
   assert.equal(bars[0].getAttribute("height"), "28");
 });

@@ -224,6 +224,17 @@ test("alerts are filtered like rows", () => {
   assert.equal(select(page, "machine"), null); // one value
 });
 
+test("a group without rows stays until something is searched for", () => {
+  const empty = '<section class="group" id="open"><p>No open alerts.</p></section>';
+  const page = openList("", FILTERS + empty + GROUPS);
+  const group = page.document.getElementById("open");
+  assert.equal(group.hidden, false);
+  type(page, "512");
+  assert.equal(group.hidden, true);
+  type(page, "");
+  assert.equal(group.hidden, false);
+});
+
 test("keys go to the filter and clear it", () => {
   const page = openList("#q=wide&op=gemm");
   const input = page.document.getElementById("filter");

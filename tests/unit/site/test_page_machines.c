@@ -44,6 +44,31 @@ static void machines_are_listed_with_their_devices(void **state)
 	        "box box.html 3 2026-01-01 00:00: cpu\nidle idle.html 0 –: gpu\n");
 }
 
+/* Cards of one model are one line. */
+static void devices_of_one_model_are_counted(void **state)
+{
+	struct site_lab *lab = *state;
+
+	begin(lab, "machines",
+	        "{{#machines}}{{name}}:{{#devices}} {{#several}}{{count}} × {{/several}}{{device}}"
+	        "{{/devices}}\n{{/machines}}");
+	measure(lab, 0);
+	world_machine(&lab->w, "cluster", "gpu");
+	struct tk_device_row more = {.machine_id = lab->w.machine,
+	        .kind = "cpu",
+	        .name = "gpu",
+	        .uuid = "second",
+	        .arch = "x86-64",
+	        .slug = "gpu-1"};
+	int64_t id;
+	assert_int_equal(tk_store_put_device(lab->w.store, &more, &id, &lab->w.err), 0);
+	more.name = "other";
+	more.uuid = "third";
+	more.slug = "gpu-2";
+	assert_int_equal(tk_store_put_device(lab->w.store, &more, &id, &lab->w.err), 0);
+	lab_expect(lab, "machines/index.html", "box: cpu\ncluster: 2 × gpu other\n");
+}
+
 static void a_machine_has_its_attributes(void **state)
 {
 	struct site_lab *lab = *state;
@@ -301,7 +326,7 @@ static void every_verdict_and_outcome_is_explained(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        TEST(machines_are_listed_with_their_devices),
+	        TEST(machines_are_listed_with_their_devices), TEST(devices_of_one_model_are_counted),
 	        TEST(a_machine_has_its_attributes),
 	        TEST(at_most_sixty_attributes_are_shown),
 	        TEST(a_device_has_ceilings_and_its_newest_environment),

@@ -35,6 +35,30 @@ static void expect(struct site_lab *lab, const char *text)
 	lab_expect(lab, PAGE, text);
 }
 
+/* ---- headline ---- */
+
+static void the_headline_names_the_author_where_it_is_known(void **state)
+{
+	struct site_lab *lab = *state;
+	struct world *w = &lab->w;
+	struct tk_verdict_row row = lab_verdict(1, TK_VERDICT_REGRESSED, 1000, 1100);
+
+	begin(lab, "{{headline}}|{{headline_rest}}");
+	world_night(w, 0, "nightly");
+	world_point(w, "b", "p1", 1000);
+	world_build(w, "r2", 2, "b", NULL, "second");
+	world_night(w, 1, "nightly");
+	world_point(w, "b", "p1", 1100);
+	row.detail = "{\"good_rev\":\"r1\",\"bad_rev\":\"r2\"}";
+	lab_put_verdicts(lab, &row, 1);
+	lab_build_now(lab);
+	lab_assert_has(lab, PAGE, "Worst: p1, b +10.0 % on box, since r2 (A).");
+	lab_run_sql(lab, "UPDATE revision SET author = ''");
+	lab->options.full = true;
+	lab_build(lab);
+	lab_assert_has(lab, PAGE, "Worst: p1, b +10.0 % on box, since r2.");
+}
+
 /* ---- machines ---- */
 
 static void a_machine_has_a_line_about_its_last_night(void **state)
@@ -413,6 +437,7 @@ static void a_tile_has_the_index_of_its_kernel(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	        TEST(the_headline_names_the_author_where_it_is_known),
 	        TEST(a_machine_has_a_line_about_its_last_night),
 	        TEST(one_measurement_is_singular),
 	        TEST(unstable_timings_are_counted),

@@ -69,6 +69,27 @@ static void a_revision_has_its_facts(void **state)
 	expect(lab, "second: r2 r2 A 2026-01-01 00:00 self second r1 → r2");
 }
 
+/* A library of the system has no date, and a first revision no commits since the one before. */
+static void what_is_unknown_of_a_revision_is_left_out(void **state)
+{
+	struct site_lab *lab = *state;
+
+	begin(lab, "{{#revision}}{{rev}}{{#dated}} {{commit_time}}{{/dated}}{{#range}} "
+	           "{{range}}{{/range}}{{/revision}}");
+	put_change(lab, 1, 1100);
+	lab_set_template(lab, "upstreams", "{{#list}}{{#dated}}{{commit_time}}{{/dated}}{{/list}}");
+	world_end_night(&lab->w);
+	lab_build(lab);
+	assert_string_equal(read_page(lab), "r2 2026-01-01 00:00 r1 → r2");
+	lab_assert_has(lab, "upstreams/index.html", "2026-01-01");
+	lab_run_sql(lab, "DELETE FROM resolution WHERE build_id = 1;"
+	                 "UPDATE revision SET commit_time_s = 0");
+	lab->options.full = true;
+	lab_build(lab);
+	assert_string_equal(read_page(lab), "r2 r1 → r2");
+	lab_assert_lacks(lab, "upstreams/index.html", "–");
+}
+
 /* ---- series that changed ---- */
 
 #define CHANGES \
@@ -164,6 +185,34 @@ static void builds_are_listed_newest_first(void **state)
 	            "ok good 2026-01-01 00:00 0 s  cc  x86-64  \n");
 }
 
+/* By their dates: merged histories have other ids. */
+static void builds_of_merged_histories_are_listed_newest_first(void **state)
+{
+	struct site_lab *lab = *state;
+	struct world *w = &lab->w;
+	struct tk_build_row b = {.revision_id = 2,
+	        .artifact_key = "k",
+	        .adapter = "a",
+	        .toolchain = "",
+	        .flags = "",
+	        .arch = "",
+	        .message = "",
+	        .log = "",
+	        .status = TK_BUILD_OK};
+	static const char *const keys[] = {"x", "y", "z"};
+	static const int hours[] = {5, 1, 3};
+	int64_t id;
+
+	begin(lab, "{{#builds}}{{built}}\n{{/builds}}");
+	put_change(lab, 1, 1100);
+	for (int i = 0; i < 3; i++) {
+		b.artifact_key = keys[i];
+		b.built_s = WORLD_START + (int64_t)hours[i] * 3600;
+		assert_int_equal(tk_store_put_build(w->store, &b, &id, &w->err), 0);
+	}
+	expect(lab, "2026-01-01 05:00\n2026-01-01 03:00\n2026-01-01 01:00\n2026-01-01 00:00\n");
+}
+
 /* ---- functions ---- */
 
 static void put_kernel(
@@ -244,12 +293,13 @@ static void builds_of_another_kind_are_not_compared(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        TEST(a_revision_has_its_facts),
+	        TEST(a_revision_has_its_facts), TEST(what_is_unknown_of_a_revision_is_left_out),
 	        TEST(change_points_are_ordered_by_size),
 	        TEST(verdicts_of_the_last_night_are_listed),
 	        TEST(verdicts_of_other_commits_are_left_out),
 	        TEST(the_first_bad_commit_of_its_range),
 	        TEST(builds_are_listed_newest_first),
+	        TEST(builds_of_merged_histories_are_listed_newest_first),
 	        TEST(functions_are_compared_with_the_build_before),
 	        TEST(builds_without_known_code_are_not_compared),
 	        TEST(builds_of_another_kind_are_not_compared),

@@ -99,14 +99,14 @@ static void steps_are_explained(void **state)
 	assert_string_equal(page_of(lab),
 	        "1.2 < 1.1 p2 b: 3.000 µs -> 1.000 µs \u221266.7 % good same code environment "
 	        "../series/box.cpu.lib.b.p2.cold.html \n"
-	        "1.1 < 1.0 p2 b: 1.000 µs -> 3.000 µs 3.0× bad registers 128 -&gt; 255, spills 0 "
-	        "-&gt; "
+	        "1.1 < 1.0 p2 b: 1.000 µs -> 3.000 µs 3.0× bad registers 128 → 255, spills 0 "
+	        "→ "
 	        "48 "
-	        "bytes, instructions 800 -&gt; 816 ../series/box.cpu.lib.b.p2.cold.html \n"
-	        "1.1 < 1.0 p1 b: 1.000 µs -> 1.500 µs +50.0 % bad registers 128 -&gt; 255, spills "
-	        "0 -&gt; "
+	        "bytes, instructions 800 → 816 ../series/box.cpu.lib.b.p2.cold.html \n"
+	        "1.1 < 1.0 p1 b: 1.000 µs -> 1.500 µs +50.0 % bad registers 128 → 255, spills "
+	        "0 → "
 	        "48 "
-	        "bytes, instructions 800 -&gt; 816 ../series/box.cpu.lib.b.p1.cold.html \n");
+	        "bytes, instructions 800 → 816 ../series/box.cpu.lib.b.p1.cold.html \n");
 }
 
 /* A/B runs of both versions, whatever a night measured. */

@@ -59,6 +59,27 @@ static void a_new_or_missing_series_does_not_move_the_index(void **state)
 	tk_totals_free(&t);
 }
 
+/* Two backfills of one commit have one time: what is between them is no change since it. */
+static void the_first_night_is_the_base(void **state)
+{
+	static const double after[] = {0, 80, 40};
+	struct tk_totals t = make_totals();
+	const struct tk_point twice[] = {
+	        {.as_of_s = DAY_S, .value = 100}, {.as_of_s = DAY_S, .value = 80}};
+	struct tk_error err;
+	float previous = NAN;
+	double levels[3];
+	assert_int_equal(tk_totals_add_points(&t, 0, &previous, twice, 2, &err), 0);
+	add(&t, 1, after, 3);
+	tk_total_levels(&t.at[0], levels);
+	assert_int_equal(t.at[0].count, 3);
+	assert_float_equal(levels[0], 0, 1e-12);
+	assert_float_equal(levels[1], 0, 1e-12);
+	assert_float_equal(exp(levels[2]), 2, 1e-9);
+	assert_float_equal(tk_total_change(&t.at[0], levels, 0), 1, 1e-9);
+	tk_totals_free(&t);
+}
+
 static void points_in_any_order_of_series_and_nights_give_one_index(void **state)
 {
 	static const double a[] = {100, 80, 80, 60}, b[] = {0, 10, 0, 20};
@@ -136,6 +157,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_new_or_missing_series_does_not_move_the_index),
+	        cmocka_unit_test(the_first_night_is_the_base),
 	        cmocka_unit_test(points_in_any_order_of_series_and_nights_give_one_index),
 	        cmocka_unit_test(totals_of_a_kernel_are_summed),
 	        cmocka_unit_test(ticks_begin_months_weeks_and_hours),
