@@ -42,7 +42,7 @@ while [ $# -gt 0 ]; do
 	shift
 done
 [[ $keep =~ ^[0-9]+$ ]] || {
-	echo "nightly.sh: --keep-logs wants a number of days, not \`$keep\`" >&2
+	echo "nightly.sh: --keep-logs: expected a number of days, not \"$keep\"" >&2
 	exit 2
 }
 

@@ -160,6 +160,17 @@ static void check_option_names(int argc, char **argv, const struct argp_option *
 	}
 }
 
+void tk_globals_check_names(int argc, char **argv)
+{
+	static const struct argp_option none[] = {{0}};
+
+	for (int i = 1; i < argc && *argv[i] == '-' && strcmp(argv[i], "--") != 0; i++) {
+		if (strncmp(argv[i], "--", 2) == 0)
+			check_option_name("tracker", argv[i] + 2, none);
+		i += takes_next(argv[i], tk_global_options);
+	}
+}
+
 void tk_command_parse(const struct argp *argp, int argc, char **argv, void *options)
 {
 	/* Hidden, because `tracker --help` and tracker(1) list them once for all commands. */

@@ -25,6 +25,10 @@ struct tk_globals *tk_globals_get(void);
 /* One option of tk_global_options; -C changes the folder at once. */
 error_t tk_globals_parse_option(int key, char *arg, struct argp_state *state);
 
+/* Ends the program with argp_err_exit_status and a suggestion if an option before the command's
+ * name is unknown and near to a global one. */
+void tk_globals_check_names(int argc, char **argv);
+
 /* Parses a command's line, argv[0] being "tracker NAME": its own options into `options` and the
  * global ones. Applies the globals (colour, log level, log file). Ends the program with
  * argp_err_exit_status if anything is wrong. */

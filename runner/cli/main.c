@@ -139,6 +139,7 @@ int main(int argc, char **argv)
 	argp_program_version_hook = print_version;
 	argp_err_exit_status = TK_EXIT_USAGE;
 	tk_globals_get()->program = find_program(argv[0]);
+	tk_globals_check_names(argc, argv);
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &line);
 	keep_freed_memory(line.command);
 	if (line.command)

@@ -51,7 +51,8 @@ static const struct tk_config_key upstream_keys[] = {
 	             "library; its revision is the version that it reports. `builtin`: backends "
 	             "that were built with the tracker." },
 	{ .name = "url", .type = TK_CONFIG_REPOSITORY, .offset = UPSTREAM_FIELD(url),
-	  .fallback_note = "required for `git`", .summary = "anything that `git clone` accepts" },
+	  .fallback_note = "`self`: the repository around the tracker; required for `git`",
+	  .summary = "anything that `git clone` accepts; for `self` a clone of the tracker" },
 	{ .name = "branch", .type = TK_CONFIG_TEXT, .offset = UPSTREAM_FIELD(branch),
 	  .fallback_note = "the remote's HEAD", .summary = "branch to follow" },
 	{ .name = "path", .type = TK_CONFIG_TEXT, .offset = UPSTREAM_FIELD(path),

@@ -2,6 +2,7 @@
 #include "nightly/night_start.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/rng.h"
 #include "nightly/plan/night_request.h"
 #include <stdio.h>
@@ -86,18 +87,36 @@ static int resume_night(struct tk_night *n, struct tk_night_options *options, st
 
 /* ---- a new night ---- */
 
-/* A stopped night that was not resumed ends here: its results stay, its other jobs are dropped. */
-static int close_abandoned_nights(struct tk_night *n, struct tk_error *err)
+/* A clock that was set back, or one that was ahead until now. */
+static void warn_about_later_night(const struct tk_night *n, int64_t latest_s)
+{
+	char now[TK_TIME_ISO_SIZE], latest[TK_TIME_ISO_SIZE];
+	if (latest_s > n->started_s)
+		tk_log(TK_LOG_WARN, "clock_set_back", NULL,
+		        "the clock says %s, but a night of this machine began at %s: was the clock "
+		        "set back? This night is compared only with earlier ones",
+		        tk_time_format_iso(n->started_s, now),
+		        tk_time_format_iso(latest_s, latest));
+}
+
+/* A stopped night that was not resumed ends here: its results stay, its other jobs are dropped. A
+ * night that is later than now is a warning. */
+static int check_earlier_nights(struct tk_night *n, struct tk_error *err)
 {
 	struct tk_rows nights = {0};
+	int64_t latest_s = INT64_MIN;
 	int status = tk_store_list_nights(n->store, &nights, err);
 	for (size_t i = 0; !status && i < nights.count; i++) {
 		const struct tk_night_row *row = TK_ROWS_AT(&nights, struct tk_night_row, i);
+		if (row->machine_id == n->machine_id && row->started_s > latest_s)
+			latest_s = row->started_s;
 		if (is_unfinished(n, row))
 			status = tk_store_finish_night(n->store, row->id, TK_NIGHT_INCOMPLETE,
 			        "{\"abandoned\":true}", n->started_s, err);
 	}
 	tk_rows_free(&nights);
+	if (!status)
+		warn_about_later_night(n, latest_s);
 	return status;
 }
 
@@ -134,7 +153,7 @@ static int put_night(struct tk_night *n, struct tk_error *err)
 static int start_night(struct tk_night *n, struct tk_error *err)
 {
 	const struct tk_night_options *o = n->options;
-	int status = close_abandoned_nights(n, err);
+	int status = check_earlier_nights(n, err);
 	n->as_of_s = o->backfill_revision ? o->backfill_as_of_s : n->started_s;
 	n->seed = choose_seed(n);
 	if (!status)

@@ -64,6 +64,7 @@ static int open_self(struct tk_clone *c, struct tk_error *err)
 {
 	const struct tk_repo *s = c->repo;
 	const char *folder = s->url ? s->url : ".";
+	bool is_own = strcmp(folder, tk_path_data_dir()) == 0; /* has no clone once installed */
 	const struct tk_git git = {
 	        .dir = folder, .mode = TK_GIT_LOCAL, .deadline_s = get_deadline_s(s)};
 	struct tk_buf out = TK_BUF_INIT;
@@ -78,7 +79,8 @@ static int open_self(struct tk_clone *c, struct tk_error *err)
 	if (!status)
 		status = trim_line(&out, top, sizeof(top), err);
 	if (status && status != TK_ENOTFOUND)
-		tk_error_add_context(err, "%s: %s is not inside a git repository", s->name, folder);
+		tk_error_add_context(err, "%s: %s is not inside a git repository%s", s->name,
+		        folder, is_own ? "; set \"url\" to a clone of the tracker" : "");
 	if (!status && !(c->dir = strdup(top)))
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	tk_buf_free(&out);

@@ -60,9 +60,13 @@ const char *tk_ab_summarize(const struct tk_ab_report *r, char out[TK_AB_SUMMARY
 			len += (size_t)snprintf(out + len, TK_AB_SUMMARY_SIZE - len, "%s%zu %s",
 			        len ? ", " : "", r->by_verdict[v],
 			        tk_ab_verdict_name((enum tk_ab_verdict)v));
-	snprintf(out + len, TK_AB_SUMMARY_SIZE - len, "; %zu A/B pair%s in %s%s", r->pairs,
-	        r->pairs == 1 ? "" : "s", tk_duration_format(r->wall_s, took, sizeof took),
-	        r->budget_spent ? "; the budget was spent" : "");
+	len += (size_t)snprintf(out + len, TK_AB_SUMMARY_SIZE - len, "; %zu A/B pair%s", r->pairs,
+	        r->pairs == 1 ? "" : "s");
+	if (r->pairs)
+		len += (size_t)snprintf(out + len, TK_AB_SUMMARY_SIZE - len, " in %s",
+		        tk_duration_format(r->wall_s, took, sizeof took));
+	if (r->budget_spent)
+		snprintf(out + len, TK_AB_SUMMARY_SIZE - len, "; the budget was spent");
 	return out;
 }
 

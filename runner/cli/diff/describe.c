@@ -44,9 +44,12 @@ const char *tk_diff_describe_baseline(const struct tk_diff_report *r, char *out,
 static void add_range(struct tk_buf *b, const struct tk_diff_report *r)
 {
 	char since[TK_TIME_ISO_SIZE], until[TK_TIME_ISO_SIZE], baseline[80];
+	int64_t until_s = r->until_s;
 
+	if (until_s == INT64_MAX) /* nights are later than now where the clock was set back */
+		until_s = r->newest_s > r->options.now_s ? r->newest_s : r->options.now_s;
 	tk_buf_add_printf(b, "; window %s..%s vs %s", tk_time_format_day(r->since_s, since),
-	        tk_time_format_day(r->until_s == INT64_MAX ? r->options.now_s : r->until_s, until),
+	        tk_time_format_day(until_s, until),
 	        tk_diff_describe_baseline(r, baseline, sizeof baseline));
 }
 

@@ -149,6 +149,9 @@ static void the_summary_counts_what_there_is(void **state)
 	/* How many are slower is the question, so 0 is an answer. */
 	assert_string_equal(tk_ab_summarize(&f->report, text),
 	        "0 slower; 1 A/B pair in 31 s; the budget was spent");
+	f->report.pairs = 0;
+	f->report.budget_spent = false;
+	assert_string_equal(tk_ab_summarize(&f->report, text), "0 slower; 0 A/B pairs");
 }
 
 static void columns_show_only_what_differs(void **state)
