@@ -125,10 +125,8 @@ static int remove_content(int parent, const char *name, int depth)
 	int status = 0, fd, list;
 
 	fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 && errno == EACCES) {
-		fchmodat(parent, name, 0700, 0);
+	if (fd < 0 && errno == EACCES && !fchmodat(parent, name, 0700, 0))
 		fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	}
 	/* Read-only folders are common in package caches: they are ours to remove. */
 	if (fd >= 0)
 		fchmod(fd, 0700);

@@ -61,7 +61,8 @@ TK_SIMD_INLINE struct tk_regime_update update(const struct tk_regime_model *m, s
 	size_t spike = count - 1;
 	double next[TK_REGIME_STATES_MAX],
 	        precision[TK_REGIME_STATES_MAX] = {0}, miss[TK_REGIME_STATES_MAX] = {0},
-	        step[TK_REGIME_STATES_MAX], gain[TK_REGIME_STATES_MAX], x = m->phi * b->x,
+	        step[TK_REGIME_STATES_MAX] = {0}, gain[TK_REGIME_STATES_MAX] = {0},
+	        x = m->phi * b->x,
 	        variance = m->phi * m->phi * b->variance +
 	                   m->drift_sd * m->drift_sd * (1 - m->phi * m->phi),
 	        scale;
