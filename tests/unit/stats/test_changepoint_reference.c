@@ -393,6 +393,27 @@ static void every_period_is_found(void **state)
 	}
 }
 
+/* A pattern that explains less than half of the squares, because of spikes, is left alone. */
+static void a_pattern_beside_large_spikes_is_kept(void **state)
+{
+	double y[N_MAX], before[N_MAX], pattern[10];
+	size_t period = 9;
+
+	(void)state;
+	fill_normal(pattern, 10, 2, 0, 1);
+	fill_normal(y, N_MAX, 4, 0, 0.05);
+	for (size_t i = 0; i < N_MAX; i++)
+		y[i] += pattern[i % 10] + (i == 47 || i == 151 ? 400 : 0);
+	memcpy(before, y, sizeof y);
+	assert_int_equal(tk_season_remove(y, N_MAX, &period), TK_OK);
+	assert_int_equal(period, 0);
+	assert_memory_equal(y, before, sizeof y);
+	for (size_t i = 0; i < N_MAX; i++) /* without them it is removed */
+		y[i] -= i == 47 || i == 151 ? 400 : 0;
+	assert_int_equal(tk_season_remove(y, N_MAX, &period), TK_OK);
+	assert_int_equal(period, 10);
+}
+
 static void short_or_constant_series_have_no_season(void **state)
 {
 	double y[12];
@@ -465,6 +486,7 @@ int main(void)
 	        cmocka_unit_test(what_is_a_state_and_what_is_a_change),
 	        cmocka_unit_test(the_change_is_kept_in_its_place),
 	        cmocka_unit_test(every_period_is_found),
+	        cmocka_unit_test(a_pattern_beside_large_spikes_is_kept),
 	        cmocka_unit_test(short_or_constant_series_have_no_season),
 	        cmocka_unit_test(a_line_that_bends_is_cut_there),
 	        cmocka_unit_test(short_series_have_no_trend),
