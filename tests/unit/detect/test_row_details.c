@@ -249,7 +249,9 @@ static void write_step(struct world *w, const char *subject)
 static void expect_regions(struct world *w, const char *base, const char *revision,
         const char *result, const char *expected)
 {
-	static int64_t started_s;
+	static int64_t started_s = 0; /* each trace is newer than the one before */
+
+	started_s++;
 	const struct tk_kernel_report_row report = {.device_id = w->device,
 	        .environment_id = w->environment,
 	        .problem_id = 1,
@@ -263,7 +265,7 @@ static void expect_regions(struct world *w, const char *base, const char *revisi
 	        .config = "",
 	        .mode = "cold",
 	        .base = base,
-	        .started_s = ++started_s,
+	        .started_s = started_s,
 	        .result = result,
 	        .timeline = ""};
 	int64_t id;

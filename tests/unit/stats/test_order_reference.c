@@ -43,7 +43,7 @@ static void summaries_follow_the_definition(void **state)
 	for (size_t k = 0; k < 14; k++)
 		for (int kind = 0; kind < 4; kind++) {
 			const size_t n = sizes[k];
-			double x[N_MAX], away[N_MAX], sum = 0, squares = 0;
+			double x[N_MAX], away[N_MAX] = {0}, sum = 0, squares = 0;
 			struct tk_summary s;
 
 			fill_kind(x, n, k + 1, kind);
@@ -219,7 +219,7 @@ static void noise_of_few_points_is_the_definition(void **state)
 
 	(void)state;
 	for (size_t n = 3; n <= 10; n++) {
-		double x[10], d[10];
+		double x[10], d[10] = {0};
 
 		fill_normal(x, n, n, 0, 1);
 		for (size_t i = 0; i + 1 < n; i++)
