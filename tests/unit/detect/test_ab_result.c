@@ -172,6 +172,110 @@ static void few_pairs_decide_at_the_end_of_a_budget(void **state)
 	assert_int_equal(p.decision, TK_AB_INCONCLUSIVE);
 }
 
+/* Old and new in each other's place, or another unit: the opposite decision, or the same. */
+static void exchanged_builds_and_other_units(void **state)
+{
+	static const double medians[] = {1.01, 0.98, 1, 1.004, 1.06}, noises[] = {0.001, 0.02, 0.1};
+
+	(void)state;
+	for (size_t i = 0; i < 5; i++)
+		for (size_t k = 0; k < 3; k++) {
+			struct tk_ab_pair_row rows[PAIRS], exchanged[PAIRS], scaled[PAIRS];
+			struct tk_ab_result a, b, c;
+
+			fill(rows, medians[i], noises[k], medians[i]);
+			for (int r = 0; r < PAIRS; r++) {
+				exchanged[r] =
+				        (struct tk_ab_pair_row){.good_median = rows[r].bad_median,
+				                .bad_median = rows[r].good_median,
+				                .good_min = rows[r].bad_min,
+				                .bad_min = rows[r].good_min};
+				scaled[r] = rows[r];
+				scaled[r].good_median *= 1e-3, scaled[r].bad_median *= 1e-3;
+				scaled[r].good_min *= 1e-3, scaled[r].bad_min *= 1e-3;
+			}
+			assert_int_equal(tk_ab_result_evaluate(rows, PAIRS, &options, &a), 0);
+			assert_int_equal(tk_ab_result_evaluate(exchanged, PAIRS, &options, &b), 0);
+			assert_int_equal(tk_ab_result_evaluate(scaled, PAIRS, &options, &c), 0);
+			assert_int_equal(b.decision, a.decision == TK_AB_HIGHER  ? TK_AB_LOWER
+			                             : a.decision == TK_AB_LOWER ? TK_AB_HIGHER
+			                                                         : a.decision);
+			assert_int_equal(a.fastest, b.fastest);
+			assert_true(fabs((1 + a.change) * (1 + b.change) - 1) < 1e-9);
+			assert_true(fabs((1 + a.lo) * (1 + b.hi) - 1) < 1e-9);
+			assert_int_equal(c.decision, a.decision);
+			assert_true(fabs(c.change - a.change) < 1e-9);
+		}
+}
+
+/* At the end of a budget all pairs count, in whichever order they were measured. */
+static void the_order_of_pairs_does_not_count_at_the_end(void **state)
+{
+	struct tk_ab_pair_row rows[PAIRS], reversed[PAIRS];
+	struct tk_ab_result a, b;
+
+	(void)state;
+	for (size_t n = 6; n <= PAIRS; n += 5) {
+		fill(rows, 1.02, 0.02, 1);
+		for (size_t i = 0; i < n; i++)
+			reversed[n - 1 - i] = rows[i];
+		assert_int_equal(tk_ab_result_evaluate_last(rows, n, &options, &a), 0);
+		assert_int_equal(tk_ab_result_evaluate_last(reversed, n, &options, &b), 0);
+		assert_int_equal(a.decision, b.decision);
+		assert_true(a.change == b.change && a.lo == b.lo && a.hi == b.hi);
+		assert_int_equal(a.count, n);
+	}
+}
+
+static void levels_are_medians_over_the_pairs(void **state)
+{
+	const struct tk_ab_pair_row rows[] = {
+	        {.good_median = 10, .bad_median = 20, .good_min = 1, .bad_min = 2},
+	        {.good_median = 30, .bad_median = 60, .good_min = 3, .bad_min = 6},
+	        {.good_median = 99, .bad_median = NAN, .good_min = 9, .bad_min = 9},
+	        {.good_median = 0, .bad_median = 70, .good_min = 9, .bad_min = 9},
+	        {.good_median = 20, .bad_median = 90, .good_min = 2, .bad_min = 9}};
+	struct tk_ab_result result = {.fastest = false};
+	double good, bad;
+
+	(void)state;
+	assert_int_equal(tk_ab_result_levels(rows, 5, &result, &good, &bad), 0);
+	assert_true(good == 20 && bad == 60);
+	result.fastest = true;
+	assert_int_equal(tk_ab_result_levels(rows, 5, &result, &good, &bad), 0);
+	assert_true(good == 2 && bad == 6);
+	assert_int_equal(tk_ab_result_levels(rows, 2, &result, &good, &bad), 0);
+	assert_true(good == 2 && bad == 4);
+	assert_int_equal(tk_ab_result_levels(rows + 2, 2, &result, &good, &bad), 0);
+	assert_true(isnan(good) && isnan(bad));
+	assert_int_equal(tk_ab_result_levels(NULL, 0, &result, &good, &bad), 0);
+	assert_true(isnan(good) && isnan(bad));
+}
+
+static void results_as_text(void **state)
+{
+	static const struct {
+		struct tk_ab_result result;
+		const char *text;
+	} cases[] = {
+	        {{.change = 0.012, .lo = 0.009, .hi = 0.015, .count = 16},
+	                "+1.2 % (95 % CI 0.9 to 1.5, 16 pairs)"},
+	        {{.change = -0.5, .lo = -0.6, .hi = -0.4, .count = 1},
+	                "-50.0 % (95 % CI -60.0 to -40.0, 1 pair)"},
+	        {{.change = -0.0004, .lo = -0.0004, .hi = 0.0004, .count = 12},
+	                "+0.0 % (95 % CI 0.0 to 0.0, 12 pairs)"},
+	        {{.change = 0, .lo = -0.0006, .hi = 0.0006, .count = 12, .fastest = true},
+	                "+0.0 % (95 % CI -0.1 to 0.1, 12 pairs, fastest samples)"},
+	        {{.change = NAN, .lo = NAN, .hi = NAN}, "no timings"},
+	};
+	char text[TK_AB_RESULT_TEXT_SIZE];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		assert_string_equal(tk_ab_result_format(&cases[i].result, text), cases[i].text);
+	assert_string_equal(tk_ab_result_statistic_name(&cases[0].result), "median");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +286,10 @@ int main(void)
 	        cmocka_unit_test(above_or_below_a_level),
 	        cmocka_unit_test(pairs_without_timings_do_not_count),
 	        cmocka_unit_test(few_pairs_decide_at_the_end_of_a_budget),
+	        cmocka_unit_test(exchanged_builds_and_other_units),
+	        cmocka_unit_test(the_order_of_pairs_does_not_count_at_the_end),
+	        cmocka_unit_test(levels_are_medians_over_the_pairs),
+	        cmocka_unit_test(results_as_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
