@@ -53,6 +53,24 @@ static void formats_changes(void **state)
 	assert_string_equal(tk_format_count(999, text), "999");
 }
 
+/* What is printed with one decimal digit is never "-0.0". */
+static void percents_that_round_to_zero_have_no_sign(void **state)
+{
+	static const struct {
+		double ratio;
+		const char *text;
+	} cases[] = {{0.012, "+1.2"}, {-0.012, "-1.2"}, {0, "+0.0"}, {-0.0, "+0.0"},
+	        {-0.00049, "+0.0"}, {0.00049, "+0.0"}, {-0.00051, "-0.1"}, {0.00051, "+0.1"},
+	        {-1, "-100.0"}, {2.5, "+250.0"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		snprintf(text, sizeof text, "%+.1f", tk_percent_tenths(cases[i].ratio));
+		assert_string_equal(text, cases[i].text);
+	}
+	assert_true(isnan(tk_percent_tenths(NAN)));
+}
+
 static void writes_integers(void **state)
 {
 	struct tk_buf b = TK_BUF_INIT;
@@ -181,6 +199,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {cmocka_unit_test(passes_the_shared_cases),
 	        cmocka_unit_test(equals_printf), cmocka_unit_test(formats_values),
 	        cmocka_unit_test(formats_changes), cmocka_unit_test(durations_are_written),
+	        cmocka_unit_test(percents_that_round_to_zero_have_no_sign),
 	        cmocka_unit_test(writes_integers)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
