@@ -166,11 +166,122 @@ static void a_night_follows_a_replay(void **state)
 	world_close(&x);
 }
 
+/* ---- which nights ---- */
+
+static void write_night(struct world *w, int day, const char *kind, enum tk_night_status status)
+{
+	w->status = status;
+	world_night(w, day, kind);
+	world_point(w, "b", "p", 1e6);
+	world_end_night(w);
+}
+
+/* Two machines: seven nights up to day 9, and three up to day 30. */
+static void write_two_machines(struct world *w)
+{
+	world_build(w, "a", 1, "b", "h1", "");
+	for (int day = 0; day < 5; day++)
+		write_night(w, day, "nightly", TK_NIGHT_COMPLETE);
+	write_night(w, 5, "nightly", TK_NIGHT_INCOMPLETE);
+	write_night(w, 9, "backfill", TK_NIGHT_COMPLETE);
+	write_night(w, 8, "run", TK_NIGHT_COMPLETE); /* by hand: no night */
+	world_machine(w, "second", "cpu2");
+	world_environment(w, "{}");
+	for (int day = 28; day <= 30; day++)
+		write_night(w, day, "nightly", TK_NIGHT_COMPLETE);
+}
+
+static void nights_are_chosen_of_each_machine(void **state)
+{
+	static const struct {
+		int64_t since_s, days;
+		size_t nights, machines;
+	} cases[] = {{INT64_MIN, 0, 10, 2}, {WORLD_START + 4 * WORLD_DAY, 0, 6, 2},
+	        {WORLD_START + 10 * WORLD_DAY, 0, 3, 1}, {WORLD_START + 31 * WORLD_DAY, 0, 0, 0},
+	        {0, 1, 3, 2}, {0, 5, 6, 2}, {0, 0, 2, 2}};
+	struct world *w = *state;
+
+	write_two_machines(w);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct tk_detect_replay what = {
+		        .since_s = cases[i].since_s, .days = cases[i].days};
+		const struct tk_detect_replay_counts counts = replay(w, &what);
+
+		if (counts.nights != cases[i].nights || counts.machines != cases[i].machines)
+			fail_msg("case %zu: %zu nights of %zu machines", i, counts.nights,
+			        counts.machines);
+		assert_int_equal(counts.series, 2);
+	}
+}
+
+/* A night that still runs is analysed when it ends. */
+static void a_running_night_is_left_alone(void **state)
+{
+	struct world *w = *state;
+
+	world_build(w, "a", 1, "b", "h1", "");
+	for (int day = 0; day < 3; day++)
+		write_night(w, day, "nightly", TK_NIGHT_COMPLETE);
+	world_night(w, 3, "nightly");
+	world_point(w, "b", "p", 1e6);
+	assert_int_equal(tk_store_commit(w->store, &w->err), 0);
+	w->open = false;
+	assert_int_equal(replay(w, &(struct tk_detect_replay){.since_s = INT64_MIN}).nights, 3);
+	world_end_night(w);
+	assert_int_equal(replay(w, &(struct tk_detect_replay){.since_s = INT64_MIN}).nights, 4);
+}
+
+struct progress {
+	size_t calls, total;
+};
+
+static void count_progress(void *context, size_t done, size_t total)
+{
+	struct progress *p = context;
+
+	assert_int_equal(done, ++p->calls);
+	p->total = total;
+}
+
+/* Progress is told after each night, and the verdicts of all nights are counted. */
+static void a_replay_counts_what_it_did(void **state)
+{
+	struct world *w = *state;
+	struct progress progress = {0};
+	const struct tk_detect_replay what = {
+	        .since_s = INT64_MIN, .progress = count_progress, .context = &progress};
+	size_t verdicts = 0;
+
+	write_two_machines(w);
+	const struct tk_detect_replay_counts counts = replay(w, &what);
+	assert_int_equal(progress.calls, 10);
+	assert_int_equal(progress.total, 10);
+	for (size_t i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
+		verdicts += counts.by_status[i];
+	assert_int_equal(verdicts, 10);
+	assert_int_equal(counts.by_status[TK_VERDICT_NEW], 2); /* the first night of each */
+	assert_int_equal(counts.by_status[TK_VERDICT_SAME], 8);
+}
+
+static void an_empty_history_is_replayed(void **state)
+{
+	const struct tk_detect_replay_counts counts =
+	        replay(*state, &(struct tk_detect_replay){.since_s = INT64_MIN});
+
+	assert_int_equal(counts.nights, 0);
+	assert_int_equal(counts.machines, 0);
+	assert_int_equal(counts.series, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_replay_leaves_what_the_nights_left),
 	        cmocka_unit_test(a_night_follows_a_replay),
+	        IN_WORLD(nights_are_chosen_of_each_machine),
+	        IN_WORLD(a_running_night_is_left_alone),
+	        IN_WORLD(a_replay_counts_what_it_did),
+	        IN_WORLD(an_empty_history_is_replayed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
