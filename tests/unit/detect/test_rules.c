@@ -322,7 +322,8 @@ static void steps_beside_an_alert(void **state)
 
 	e = with_step(-0.1);
 	e.alert = alert(0.1);
-	decide(&e, TK_RULE_BACK_AFTER_STEP, TK_VERDICT_RECOVERED);
+	v = decide(&e, TK_RULE_BACK_AFTER_STEP, TK_VERDICT_RECOVERED);
+	expect_fact(&v, TK_FACT_BACK_TO_BASELINE);
 	e.alert.change = 0.01; /* less than the threshold: it would be back from the start */
 	decide(&e, TK_RULE_IMPROVED, TK_VERDICT_IMPROVED);
 	e.alert = alert(0.1);
@@ -386,9 +387,11 @@ static void what_the_monitor_explains(void **state)
 static void back_at_the_level_before_an_alert(void **state)
 {
 	struct tk_evidence e = quiet_series();
+	struct tk_verdict v;
 
 	e.alert = alert(0.1);
-	decide(&e, TK_RULE_BACK, TK_VERDICT_RECOVERED);
+	v = decide(&e, TK_RULE_BACK, TK_VERDICT_RECOVERED);
+	assert_int_equal(tk_verdict_find_fact(&v, TK_FACT_BACK_TO_BASELINE)->time_s, 90 * DAY);
 	e.monitor.is_monitored = true; /* its level is not at hand: the alert's own state decides */
 	decide(&e, TK_RULE_NO_CHANGE, TK_VERDICT_SAME);
 	e.alert.is_closed = true;
