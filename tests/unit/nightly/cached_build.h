@@ -53,26 +53,7 @@ static inline void put_cached_artifact(const struct history *h, char digit, cons
 	MUST(tk_manifest_write(&a, dir, &err));
 }
 
-/* Of a revision of its own, "r" and the key's digit. */
-static inline int64_t put_build_of_key(const struct history *h, const char *rev, const char *key)
-{
-	const struct tk_revision_row revision = {
-	        .upstream_id = h->upstream, .rev = rev, .parent = "", .author = "", .subject = ""};
-	struct tk_build_row build = {.artifact_key = key,
-	        .adapter = "",
-	        .toolchain = "",
-	        .flags = "",
-	        .arch = "",
-	        .status = TK_BUILD_OK,
-	        .message = "",
-	        .log = ""};
-	int64_t id;
-
-	MUST(tk_store_put_revision(h->store, &revision, &build.revision_id, &err));
-	MUST(tk_store_put_build(h->store, &build, &id, &err));
-	return id;
-}
-
+/* Of a revision of its own, "r" and the digit. */
 static inline int64_t put_cached_build(const struct history *h, char digit, const char *backend)
 {
 	const char rev[] = {'r', digit, 0};
@@ -80,7 +61,7 @@ static inline int64_t put_cached_build(const struct history *h, char digit, cons
 
 	make_key(digit, key);
 	put_cached_artifact(h, digit, backend);
-	return put_build_of_key(h, rev, key);
+	return history_put_build_of(h, h->upstream, rev, key, NULL);
 }
 
 static inline void remove_cached_artifact(const struct history *h, char digit)

@@ -193,7 +193,7 @@ static void an_imported_build_is_missing(void **state)
 {
 	struct rig *r = *state;
 
-	r->spec.good_build_id = put_build_of_key(&r->h, "0.9", "imported");
+	r->spec.good_build_id = history_put_build_of(&r->h, r->h.upstream, "0.9", "imported", NULL);
 	expect_missing(r, TK_ENOTFOUND, "\"imported\" is not an artifact's key");
 }
 
@@ -532,63 +532,6 @@ static void pairs_of_other_nights_count_without_their_time(void **state)
 	assert_float_equal(r->test.wall_s, 15, 1e-9);
 }
 
-/* ---- how a run was measured ---- */
-
-static int64_t put_run(struct rig *r, int64_t seq, const char *attributes)
-{
-	int64_t id;
-	char sql[200];
-
-	MUST(history_put_run(&r->h, seq, 100, 3, &id, &err));
-	snprintf(sql, sizeof sql, "UPDATE run SET attributes='%s' WHERE id=%lld", attributes,
-	        (long long)id);
-	history_run_sql(&r->h, sql);
-	return id;
-}
-
-static void expect_setup(struct rig *r, int64_t run, const char *options, const char *config)
-{
-	struct tk_job_setup s;
-
-	MUST(tk_job_setup_load(&r->night, r->h.series, run, &s, &err));
-	assert_string_equal(s.options, options);
-	if (config)
-		assert_string_equal(s.config, config);
-	else
-		assert_null(s.config);
-	tk_job_setup_free(&s);
-	assert_null(s.options);
-}
-
-/* The options of its job, and the configuration that `config: tuned` chose then. */
-static void the_setup_of_a_run_is_found(void **state)
-{
-	struct rig *r = *state;
-	const struct tk_job_row jobs[] = {{.night_id = r->h.night,
-	                                          .seq = 1,
-	                                          .series_id = r->h.series,
-	                                          .build_id = r->h.build,
-	                                          .backend_path = "/b.so",
-	                                          .options = "threads=2"},
-	        {.night_id = r->h.night,
-	                .seq = 2,
-	                .series_id = r->h.series,
-	                .build_id = r->h.build,
-	                .backend_path = "/b.so",
-	                .options = "threads=3"}};
-
-	MUST(tk_store_put_jobs(r->h.store, jobs, 2, &err));
-	const int64_t first = put_run(r, 1, "{\"config\":\"tile=8\"}"),
-	              second = put_run(r, 2, "{}"), imported = put_run(r, 3, "{}"),
-	              damaged = put_run(r, 4, "not JSON");
-	expect_setup(r, first, "threads=2", "tile=8");
-	expect_setup(r, second, "threads=3", NULL);
-	expect_setup(r, imported, "", NULL);
-	expect_setup(r, damaged, "", NULL);
-	expect_setup(r, 4711, "", NULL);
-	expect_setup(r, 0, "", NULL);
-}
-
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -613,7 +556,6 @@ int main(void)
 	        TEST(a_test_goes_on_where_it_was_stopped),
 	        TEST(failures_before_a_stop_are_tried_again),
 	        TEST(pairs_of_other_nights_count_without_their_time),
-	        TEST(the_setup_of_a_run_is_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,15 +56,6 @@ int __wrap_tk_recipe_build(const struct tk_config *config, const struct tk_upstr
 int __wrap_tk_artifact_export(const char *cache_dir, const char *const *keys, size_t count,
         const char *file, struct tk_error *err);
 
-static int64_t put_upstream(const char *name)
-{
-	const struct tk_upstream_row row = {.name = name, .kind = "git", .url = ""};
-	int64_t id;
-
-	MUST(tk_store_put_upstream(world.h->store, &row, &id, &err));
-	return id;
-}
-
 /* A night of a machine that resolved a revision, and built it. */
 static void put_night(int64_t machine, const char *upstream, const char *rev, int64_t as_of_s)
 {
@@ -76,25 +67,14 @@ static void put_night(int64_t machine, const char *upstream, const char *rev, in
 	        .config_hash = "",
 	        .tracker_version = "",
 	        .summary = "{}"};
-	struct tk_revision_row revision = {.upstream_id = put_upstream(upstream),
-	        .rev = rev,
-	        .parent = "",
-	        .author = "",
-	        .subject = ""};
-	struct tk_build_row build = {.artifact_key = rev,
-	        .adapter = "",
-	        .toolchain = "",
-	        .flags = "",
-	        .arch = "",
-	        .status = TK_BUILD_OK,
-	        .message = "",
-	        .log = ""};
-	struct tk_resolution_row r = {.upstream_id = revision.upstream_id, .message = ""};
+	const struct tk_upstream_row u = {.name = upstream, .kind = "git", .url = ""};
+	struct tk_resolution_row r = {.message = ""};
 
-	MUST(tk_store_put_revision(world.h->store, &revision, &r.revision_id, &err));
-	build.revision_id = r.revision_id;
-	if (!world.has_no_build)
-		MUST(tk_store_put_build(world.h->store, &build, &r.build_id, &err));
+	MUST(tk_store_put_upstream(world.h->store, &u, &r.upstream_id, &err));
+	const int64_t build =
+	        history_put_build_of(world.h, r.upstream_id, rev, rev, &r.revision_id);
+
+	r.build_id = world.has_no_build ? 0 : build;
 	MUST(tk_store_begin_night(world.h->store, &night, &r.night_id, &err));
 	MUST(tk_store_put_resolution(world.h->store, &r, &err));
 	if (!world.is_unfinished)
@@ -182,7 +162,7 @@ struct rig {
 
 static void make_repository(struct rig *r, int64_t apart_s)
 {
-	char stream[300];
+	char stream[400];
 	FILE *out;
 
 	snprintf(stream, sizeof stream, "%s/stream", r->s->dir);
@@ -195,14 +175,13 @@ static void make_repository(struct rig *r, int64_t apart_s)
 		        "data <<END\n%d\nEND\n\n",
 		        (long long)(FIRST_S + i * apart_s), i, i);
 	fclose(out);
-	sh(r->s, "rm -rf up cache && git init -q up && git -C up fast-import --quiet <stream && "
-	         "git -C up rev-list --reverse main >revs");
-	snprintf(stream, sizeof stream, "%s/revs", r->s->dir);
-	out = fopen(stream, "r");
+	sh(r->s, "rm -rf up cache && git init -q up && git -C up fast-import --quiet <stream");
+	snprintf(stream, sizeof stream, "git -C '%s' rev-list --reverse main", r->url);
+	out = popen(stream, "r");
 	assert_non_null(out);
 	for (size_t i = 0; i < COMMITS; i++)
 		assert_int_equal(fscanf(out, "%63s", world.revs[i]), 1);
-	fclose(out);
+	pclose(out);
 }
 
 static int setup(void **state)
@@ -498,7 +477,6 @@ static void counts_are_added_and_verdicts_are_the_last_ones(void **state)
 	assert_string_equal(r->report.uid, "u");
 	assert_string_equal(r->report.site_index, "index.html");
 	assert_true(r->report.complete);
-	assert_true(r->report.wall_s >= 0);
 }
 
 static void one_incomplete_night_makes_it_incomplete(void **state)
@@ -509,8 +487,8 @@ static void one_incomplete_night_makes_it_incomplete(void **state)
 	world.report.complete = false;
 	expect_nights(r, "012345!");
 	assert_false(r->report.complete);
-	expect_nights(r, ""); /* nothing was left to do */
-	assert_true(r->report.complete);
+	expect_nights(r, "");
+	assert_true(r->report.complete); /* nothing was left to do */
 }
 
 /* ---- what is refused ---- */
@@ -564,10 +542,9 @@ static void builds_are_packed_for_another_machine(void **state)
 	assert_int_equal(out.failed, 1);
 	assert_int_equal(world.count, 0);
 	r->backfill = (struct tk_backfill_options){.upstream = "blas", .commits = 2};
-	out = build_all(r);
+	assert_int_equal(build_all(r).revisions, 2);
 	assert_string_equal(world.exported, "ef");
 	assert_string_equal(world.arch, "-");
-	assert_int_equal(out.revisions, 2);
 }
 
 static void failures_of_packing(void **state)
@@ -593,7 +570,6 @@ static void failures_of_packing(void **state)
 	r->backfill.upstream = "nobody";
 	MUST_FAIL(TK_EUSAGE, "unknown upstream",
 	        tk_backfill_export(&r->config, &r->backfill, "out", &out, &err));
-	assert_int_equal(out.revisions, 0);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)

@@ -169,6 +169,33 @@ int history_put_run(struct history *h, int64_t seq, double value, size_t samples
 	return status;
 }
 
+int64_t history_put_build_of(const struct history *h, int64_t upstream_id, const char *rev,
+        const char *key, int64_t *revision_id)
+{
+	const struct tk_revision_row revision = {
+	        .upstream_id = upstream_id, .rev = rev, .parent = "", .author = "", .subject = ""};
+	struct tk_build_row build = {.artifact_key = key,
+	        .adapter = "blas",
+	        .toolchain = "",
+	        .flags = "",
+	        .arch = "",
+	        .status = TK_BUILD_OK,
+	        .message = "",
+	        .log = ""};
+	int64_t id;
+
+	MUST(tk_store_put_revision(h->store, &revision, &build.revision_id, &err));
+	MUST(tk_store_put_build(h->store, &build, &id, &err));
+	if (revision_id)
+		*revision_id = build.revision_id;
+	return id;
+}
+
+int64_t history_put_build(const struct history *h, const char *rev, int64_t *revision_id)
+{
+	return history_put_build_of(h, h->upstream, rev, rev, revision_id);
+}
+
 struct tk_tuning_row history_tuning_row(const struct history *h, int64_t started_s)
 {
 	return (struct tk_tuning_row){.device_id = h->device,

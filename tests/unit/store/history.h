@@ -45,6 +45,11 @@ void history_reopen(struct history *h, enum tk_store_mode mode);
 /* Another series of the device, the upstream and the problem. */
 int64_t history_put_series(
         struct history *h, const char *backend, const char *mode, const char *metric);
+/* Another revision, and a good build of it. revision_id may be NULL. */
+int64_t history_put_build_of(const struct history *h, int64_t upstream_id, const char *rev,
+        const char *key, int64_t *revision_id);
+/* Of the upstream, with its revision as its key. */
+int64_t history_put_build(const struct history *h, const char *rev, int64_t *revision_id);
 /* A result in the night with `samples` samples. */
 int history_put_run(struct history *h, int64_t seq, double value, size_t samples, int64_t *id,
         struct tk_error *err);

@@ -45,26 +45,6 @@ static inline int64_t query_put_run(struct history *h, int64_t seq, struct query
 	return id;
 }
 
-/* Another revision, and a build of it. */
-static inline int64_t query_put_build(struct history *h, const char *rev, int64_t *revision_id)
-{
-	struct tk_revision_row revision = {
-	        .upstream_id = h->upstream, .rev = rev, .parent = "", .author = "", .subject = ""};
-	struct tk_build_row build = {.artifact_key = rev,
-	        .adapter = "blas",
-	        .toolchain = "",
-	        .flags = "",
-	        .arch = "",
-	        .status = TK_BUILD_OK};
-	int64_t id;
-
-	MUST(tk_store_put_revision(h->store, &revision, &build.revision_id, &err));
-	MUST(tk_store_put_build(h->store, &build, &id, &err));
-	if (revision_id)
-		*revision_id = build.revision_id;
-	return id;
-}
-
 /* Another night of h, which later runs are of. */
 static inline void query_begin_night(struct history *h, int64_t as_of_s)
 {

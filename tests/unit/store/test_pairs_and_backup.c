@@ -1,27 +1,6 @@
 /* A/B pairs by series, time and revisions; and the copy of a history that is in use. */
 #include "row_fixture.h"
 
-static int64_t add_build(struct history *h, const char *rev)
-{
-	struct tk_revision_row revision = {.upstream_id = h->upstream,
-	        .rev = rev,
-	        .parent = "",
-	        .position = 8,
-	        .author = "",
-	        .subject = ""};
-	struct tk_build_row build = {.artifact_key = rev,
-	        .adapter = "blas",
-	        .toolchain = "gcc 12",
-	        .flags = "",
-	        .arch = "native",
-	        .status = TK_BUILD_OK};
-	int64_t id;
-
-	MUST(tk_store_put_revision(h->store, &revision, &build.revision_id, &err));
-	MUST(tk_store_put_build(h->store, &build, &id, &err));
-	return id;
-}
-
 static void add_pair(struct history *h, int64_t series, int64_t bad, int64_t number, double ratio)
 {
 	struct tk_ab_pair_row row = {.night_id = h->night,
@@ -64,7 +43,7 @@ static void pairs_are_listed_by_series_and_number(void **state)
 	struct history *h = *state;
 	struct tk_rows rows = {0};
 	const int64_t second = history_put_series(h, "other", "cold", "time"),
-	              bad = add_build(h, "bad");
+	              bad = history_put_build(h, "bad", NULL);
 
 	add_pair(h, second, bad, 1, 1.1);
 	add_pair(h, h->series, bad, 2, 1.1);
@@ -84,7 +63,7 @@ static void pairs_of_two_revisions(void **state)
 {
 	struct history *h = *state;
 	struct tk_rows rows = {0}, builds = {0};
-	const int64_t bad = add_build(h, "bad"), worse = add_build(h, "worse");
+	const int64_t bad = history_put_build(h, "bad", NULL), worse = history_put_build(h, "worse", NULL);
 	int64_t revision[2] = {0};
 
 	add_pair(h, h->series, bad, 1, 1.1);

@@ -6,7 +6,7 @@
 static void builds_of_change_points(void **state)
 {
 	struct history *h = *state;
-	int64_t build = query_put_build(h, "new", NULL);
+	int64_t build = history_put_build(h, "new", NULL);
 	struct tk_environment_row row = {
 	        .device_id = h->device, .attributes = "{\"driver\":\"2\"}"};
 	int64_t environment, first, second;
@@ -147,7 +147,7 @@ static enum tk_tune_state state_of(struct history *h, struct tk_tuning_row tunin
 static void a_tuning_of_a_revision(void **state)
 {
 	struct history *h = *state;
-	int64_t build = query_put_build(h, "newer", NULL),
+	int64_t build = history_put_build(h, "newer", NULL),
 	        energy = history_put_series(h, "blas", "cold", "energy");
 
 	assert_int_equal(state_of(h, OF_REVISION("0123abcd")), TK_TUNE_STATE_UNKNOWN);
@@ -216,8 +216,8 @@ static void a_tuning_of_an_installed_library(void **state)
 
 	MUST(tk_store_put_upstream(h->store, &upstream, &h->upstream, &err));
 	h->series = history_put_series(h, "blas", "cold", "time");
-	first = query_put_build(h, "1.0", NULL);
-	second = query_put_build(h, "2.0", NULL);
+	first = history_put_build(h, "1.0", NULL);
+	second = history_put_build(h, "2.0", NULL);
 	history_run_sql(
 	        h, "UPDATE build SET artifact_key='file' WHERE artifact_key IN ('1.0', '2.0')");
 	const struct tk_tuning_row tuning = {.upstream = "",
