@@ -63,7 +63,8 @@ static void pairs_of_two_revisions(void **state)
 {
 	struct history *h = *state;
 	struct tk_rows rows = {0}, builds = {0};
-	const int64_t bad = history_put_build(h, "bad", NULL), worse = history_put_build(h, "worse", NULL);
+	const int64_t bad = history_put_build(h, "bad", NULL),
+	              worse = history_put_build(h, "worse", NULL);
 	int64_t revision[2] = {0};
 
 	add_pair(h, h->series, bad, 1, 1.1);

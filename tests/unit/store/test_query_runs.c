@@ -249,7 +249,8 @@ static void runs_that_were_executed(void **state)
 static void night_of_a_revision(void **state)
 {
 	struct history *h = *state;
-	int64_t first = h->night, night_id, revision, build = history_put_build(h, "new", &revision);
+	int64_t first = h->night, night_id, revision;
+	const int64_t build = history_put_build(h, "new", &revision);
 
 	MUST(tk_store_find_revision_night(h->store, revision, &night_id, &err));
 	assert_int_equal(night_id, 0);

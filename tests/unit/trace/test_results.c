@@ -91,6 +91,7 @@ static void the_cause_is_the_work_that_changed(void **state)
 	        {{100, 400, 400, 400}, SOFTMAX},  /* the wait is longer, because of it */
 	        {{100, 600, 400, 200}, SOFTMAX},  /* so is the product */
 	        {{100, 600, 301, 200}, MULTIPLY}, /* no other work changed enough */
+	        {{100, 450, 300, 400}, MULTIPLY}, /* the wait is for the product */
 	        {{100, 400, 300, 300}, WAIT},     /* nothing else changed: another block */
 	        {{180, 400, 380.1, 200}, SOFTMAX}, {{180.1, 400, 380, 200}, LOAD},
 	        {{100, 400, 200, 200}, SOFTMAX}, /* faster */
@@ -206,6 +207,7 @@ static void a_comparison_as_json(void **state)
 	assert_string_equal(json_string_value(json_object_get(k, "name")), "k");
 	assert_string_equal(json_string_value(json_object_get(k, "cause")), "softmax");
 	assert_true(json_is_true(json_object_get(json_object_get(k, "change"), "changed")));
+	assert_true(number_at(k, "block_ns") == 0 && json_object_get(k, "block_ns"));
 	assert_true(json_is_null(json_object_get(k, "record_ns")));
 	assert_true(json_is_null(json_object_get(k, "tiles")));
 	assert_int_equal(number_at(k, "blocks_launched"), 2);
@@ -216,6 +218,7 @@ static void a_comparison_as_json(void **state)
 	assert_float_equal(number_at(region, "entered"), 3, 1e-6);
 	assert_float_equal(
 	        number_at(json_object_get(region, "exposed_change"), "change_ns"), 50, 3);
+	assert_float_equal(number_at(json_object_get(region, "change"), "change_ns"), 100, 5);
 	assert_null(json_object_get(region, "tile_critical_ns"));
 	json_decref(o);
 	free(r);
