@@ -1,5 +1,5 @@
-/* A launch for other programs and pages: the Chrome trace, the timeline of a multiprocessor, and the
- * limits of the file that both come from. */
+/* A launch for other programs and pages: the Chrome trace and the timeline of a multiprocessor.
+ * And the limits of the file that both come from. */
 #include "made_launch.h"
 
 #include <fcntl.h>
