@@ -50,6 +50,7 @@ static struct {
 	size_t stored; /* pairs of each test that an earlier part of it measured */
 	size_t pairs, open_tests, open_sessions, detections;
 	int64_t order[512];             /* series of each pair */
+	int64_t last_night_id;          /* that the last test stores its pairs with */
 	enum tk_better better;          /* of all series */
 	const struct tk_diff_row *rows; /* what the analysis of the night says */
 	size_t row_count;
@@ -214,6 +215,7 @@ int __wrap_tk_ab_test_open(struct tk_night *n, const struct tk_ab_test_spec *spe
 	*t = (struct tk_ab_test){.night_id = spec->night_id,
 	        .good = {.build_id = spec->good_build_id},
 	        .bad = {.build_id = spec->bad_build_id}};
+	ab_world.last_night_id = spec->night_id;
 	t->series.id = spec->series_id;
 	t->series.better = ab_world.better;
 	const struct commit *bad = commit_of_build(spec->bad_build_id);

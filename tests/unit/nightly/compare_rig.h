@@ -44,7 +44,7 @@ static struct {
 	double noise;
 	int64_t now_ns;
 	uint64_t random;
-	int pair_status, file_status;
+	int pair_status, file_status, load_status;
 	int list_status; /* of the configurations */
 	bool is_space;
 	double run_s; /* what a run takes of the budget */
@@ -115,6 +115,10 @@ int __wrap_tk_ab_side_load(
 	struct tk_artifact *a = calloc(1, sizeof *a);
 
 	assert_non_null(a);
+	if (world.load_status) {
+		free(a);
+		return tk_fail(err, world.load_status, "no such side");
+	}
 	a->backends = calloc(2, sizeof *a->backends);
 	assert_non_null(a->backends);
 	side->kinds = calloc(2, sizeof *side->kinds);

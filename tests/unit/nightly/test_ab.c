@@ -150,8 +150,11 @@ static void undecided_problems_share_the_time(void **state)
 	MUST(compare(r, &err));
 	assert_true(r->report.budget_spent);
 	expect_rows(r, "1 inconclusive;2 inconclusive;3 inconclusive;");
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 3; i++) {
 		assert_int_equal(world.pairs[i], 11);
+		assert_int_equal(
+		        world.order[i], i + 1); /* in the order in which they were planned */
+	}
 	assert_int_equal(r->report.pairs, 33);
 	assert_float_equal(r->report.wall_s, 33, 1e-3);
 	assert_float_equal(r->report.rows[0].wall_s, 11, 1e-3);
@@ -212,6 +215,33 @@ static void progress_never_reaches_its_end(void **state)
 	world.noise = 0.002;
 	MUST(compare(r, &err));
 	assert_int_equal(world.progress_calls, 5 + 4 + r->report.pairs);
+}
+
+static size_t totals[80]; /* after so many pairs */
+
+static void note_total(void *arg, size_t done, size_t total, const char *current)
+{
+	if (done < sizeof totals / sizeof *totals)
+		totals[done] = total;
+}
+
+/* Pairs until the next look at which the problem can be decided. */
+static void progress_counts_to_the_next_look(void **state)
+{
+	static const size_t looks[] = {12, 16, 20, 24, 32, 40, 48, 64, 85};
+	const struct tk_night_observer observer = {.progress = note_total};
+	struct rig *r = *state;
+
+	request_problems(r, 1);
+	memset(totals, 0, sizeof totals);
+	r->options.observer = &observer;
+	world.noise = 0.9;
+	MUST(compare(r, &err));
+	assert_true(r->report.pairs > 70);
+	for (size_t done = 0, i = 0; done < 70; done++) {
+		i += done >= looks[i];
+		assert_int_equal(totals[done], looks[i]);
+	}
 }
 
 /* ---- what is compared ---- */
@@ -290,6 +320,18 @@ static void one_backend_can_be_chosen(void **state)
 
 /* ---- failures ---- */
 
+static void a_side_that_cannot_be_loaded_ends_it(void **state)
+{
+	struct rig *r = *state;
+
+	request_problems(r, 1);
+	world.load_status = TK_EUSAGE;
+	expect_failure(r, TK_EUSAGE, "no such side");
+	assert_string_equal(r->report.side[TK_AB_BASE].option, "--base=");
+	assert_string_equal(r->report.side[TK_AB_HEAD].option, "--head=");
+	assert_string_equal(r->report.machine, "rig");
+}
+
 static void a_replaced_file_ends_the_comparison(void **state)
 {
 	struct rig *r = *state;
@@ -315,10 +357,12 @@ int main(void)
 	        TEST(decided_problems_leave_their_time_to_others),
 	        TEST(first_pairs_go_to_one_problem_after_the_other),
 	        TEST(progress_never_reaches_its_end),
+	        TEST(progress_counts_to_the_next_look),
 	        TEST(problems_are_compared_once),
 	        TEST(the_mode_is_requested_or_configured),
 	        TEST(devices_are_of_the_kind_of_the_backend),
 	        TEST(one_backend_can_be_chosen),
+	        TEST(a_side_that_cannot_be_loaded_ends_it),
 	        TEST(a_replaced_file_ends_the_comparison),
 	};
 

@@ -207,6 +207,46 @@ static void earlier_pairs_of_the_night_count(void **state)
 	assert_int_equal(r->report.confirmed, 1);
 }
 
+static char announced[400];
+
+static void announce(void *arg, const char *stage, const char *detail)
+{
+	snprintf(announced + strlen(announced), sizeof announced - strlen(announced), "%s %s;",
+	        stage, detail);
+}
+
+/* Which suspect of how many: it may take minutes. */
+static void each_suspect_is_announced(void **state)
+{
+	const struct tk_night_observer observer = {.stage = announce};
+	struct ab_rig *r = *state;
+
+	announced[0] = 0;
+	r->options.observer = &observer;
+	add_row(r, "second", TK_VERDICT_UNSURE, 0, 2);
+	add_row(r, "first", TK_VERDICT_REGRESSED, 0, 2);
+	confirm(r);
+	assert_string_equal(announced, "confirm 1 of 2: first;confirm 2 of 2: second;");
+	assert_int_equal(ab_world.last_night_id, r->h.night);
+}
+
+/* Of equal priority the smaller p-value, then the name: the same in every night. */
+static void equal_suspects_have_an_order(void **state)
+{
+	struct ab_rig *r = *state;
+
+	ab_world.noise = 0.9;
+	add_row(r, "c", TK_VERDICT_REGRESSED, 0, 1)->verdict.p = 0.2;
+	add_row(r, "b", TK_VERDICT_REGRESSED, 0, 1)->verdict.p = 0.2;
+	add_row(r, "a", TK_VERDICT_REGRESSED, 0, 1)->verdict.p = 0.3;
+	r->config.budgets.confirm_s = 3 * 24 * PAIR_S;
+	confirm(r);
+	assert_int_equal(ab_world.order[0], rows[1].series_id);
+	assert_int_equal(ab_world.order[24], rows[0].series_id);
+	assert_int_equal(ab_world.order[48], rows[2].series_id);
+	assert_int_equal(ab_world.pairs, 72);
+}
+
 static void a_stop_ends_the_stage(void **state)
 {
 	struct ab_rig *r = *state;
@@ -314,6 +354,27 @@ static void the_budget_ends_a_confirmation(void **state)
 	assert_int_equal(report.status, TK_VERDICT_STATUS_COUNT); /* not in the analysis */
 }
 
+/* Without a budget, so many pairs with timings; they are stored with the night of the newest
+ * point. */
+static void so_many_pairs_are_inconclusive(void **state)
+{
+	const struct tk_night_observer observer = {.stage = announce};
+	struct ab_rig *r = *state;
+	struct tk_confirm_report report;
+	const struct tk_bisect_request q = {.series_id = r->h.series, .good = "c00", .bad = "c01"};
+
+	put_points(r);
+	announced[0] = 0;
+	r->options.observer = &observer;
+	ab_world.noise = 0.9;
+	ab_world.stored = TK_AB_PAIRS_MAX - 3; /* by an earlier part */
+	MUST(tk_confirm_run(&r->config, r->h.store, &r->options, &q, &report, &err));
+	assert_int_equal(ab_world.pairs, 3);
+	assert_int_equal(report.pairs.decision, TK_AB_INCONCLUSIVE);
+	assert_int_equal(ab_world.last_night_id, r->h.night);
+	assert_memory_equal(announced, "confirm box.", 12);
+}
+
 static void a_confirmation_needs_timings(void **state)
 {
 	struct ab_rig *r = *state;
@@ -343,11 +404,14 @@ int main(void)
 	        TEST(pairs_without_timings_end_the_test),
 	        TEST(a_suspect_that_cannot_be_measured_is_left_out),
 	        TEST(earlier_pairs_of_the_night_count),
+	        TEST(each_suspect_is_announced),
+	        TEST(equal_suspects_have_an_order),
 	        TEST(a_stop_ends_the_stage),
 	        TEST(two_measured_revisions_are_compared),
 	        TEST(the_last_good_build_is_the_default),
 	        TEST(other_revisions_were_not_measured),
 	        TEST(the_budget_ends_a_confirmation),
+	        TEST(so_many_pairs_are_inconclusive),
 	        TEST(a_confirmation_needs_timings),
 	};
 
