@@ -1,4 +1,4 @@
-/* Suites of public benchmark runners, key by key; sequences; and which names of suites are paths. */
+/* Suites of public benchmark runners, key by key; sequences; which names of suites are paths. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
