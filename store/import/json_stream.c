@@ -5,6 +5,7 @@
  * first brace ("window.BENCHMARK_DATA =") and a semicolon after the last one are skipped. */
 #include "base/json.h"
 #include "store/import/import.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ struct stream {
 	void *arg;
 	char block[65536];
 	size_t at, len, line;
+	int read_errno; /* 0: the file could be read so far */
 	struct tk_import_path path;
 	struct tk_buf keys[DEPTH_MAX], value, where;
 };
@@ -27,8 +29,11 @@ struct stream {
 
 static int refill(struct stream *s)
 {
+	errno = 0;
 	s->len = fread(s->block, 1, sizeof(s->block), s->file->in);
 	s->at = 0;
+	if (ferror(s->file->in) && !s->read_errno)
+		s->read_errno = errno ? errno : EIO;
 	return s->len > 0;
 }
 
@@ -424,6 +429,10 @@ int tk_import_read_json(const struct tk_import_file *f, const char *const *patte
 	        .file = f, .patterns = patterns, .visit = visit, .arg = arg, .line = 1};
 	rewind(f->in);
 	status = walk_document(s, err);
+	if (s->read_errno) { /* what is wrong with the document is that its end is missing */
+		errno = s->read_errno;
+		status = tk_fail_errno(err, "%s", f->path);
+	}
 	for (size_t i = 0; i < DEPTH_MAX; i++)
 		tk_buf_free(&s->keys[i]);
 	tk_buf_free(&s->value);

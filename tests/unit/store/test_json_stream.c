@@ -1,7 +1,10 @@
 /* The reader of large JSON files: what it says of a document that is malformed, that every part of
  * one is refused, and that blanks and the ends of its blocks change nothing. */
+#include "base/rng.h"
 #include "history.h"
 #include "store/import/import.h"
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,11 +132,173 @@ static void ends_of_blocks_change_nothing(void **state)
 	free(text);
 }
 
+/* ---- generated documents --------------------------------------------------------------------- */
+
+static json_t *make_value(struct tk_rng *rng, int depth)
+{
+	static const char *const texts[] = {"", "a", "\"", "\\", "\n", "{", "]", ",", ":",
+	        "\xc2\xb5", "\xf0\x9f\x98\x80", "NaN", "Infinity", "null", "a\\", "//"};
+	const uint64_t kind = tk_rng_below(rng, depth ? 8 : 6);
+	json_t *value;
+
+	if (kind < 2)
+		return json_string(texts[tk_rng_below(rng, sizeof texts / sizeof *texts)]);
+	if (kind == 2)
+		return json_integer((json_int_t)(tk_rng_next(rng) >> tk_rng_below(rng, 64)));
+	if (kind == 3)
+		return json_real((tk_rng_uniform(rng) - 0.5) * (double)(tk_rng_next(rng) >> 40));
+	if (kind < 6)
+		return kind == 4 ? json_boolean(tk_rng_below(rng, 2)) : json_null();
+	value = kind == 6 ? json_array() : json_object();
+	for (uint64_t n = tk_rng_below(rng, 4); n; n--) {
+		if (kind == 6)
+			json_array_append_new(value, make_value(rng, depth - 1));
+		else
+			json_object_set_new(value,
+			        texts[tk_rng_below(rng, sizeof texts / sizeof *texts)],
+			        make_value(rng, depth - 1));
+	}
+	return value;
+}
+
+static int collect(
+        void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err)
+{
+	(void)err;
+	assert_int_equal(path->depth, 1);
+	return json_object_set(arg, path->key[0], value);
+}
+
+/* Read member by member it is what Jansson reads as a whole, also over the ends of blocks. */
+static void any_document_is_read_as_by_jansson(void **state)
+{
+	static const char *const all[] = {"*", NULL};
+	struct tk_rng rng;
+
+	(void)state;
+	tk_rng_seed(&rng, 1);
+	for (int i = 0; i < 600; i++) {
+		json_t *whole = json_object(), *members = json_object();
+		struct tk_buf text = TK_BUF_INIT;
+
+		for (uint64_t n = tk_rng_below(&rng, 6); n; n--) {
+			char key[32];
+
+			snprintf(key, sizeof key, "k%d \"\xc2\xb5", (int)n);
+			json_object_set_new(whole, key, make_value(&rng, 4));
+		}
+		/* blanks before it, so that a block ends anywhere within it */
+		if (i % 20 == 0)
+			for (size_t blanks = 65536 - tk_rng_below(&rng, 60); blanks; blanks--)
+				tk_buf_add_char(&text, " \n\t\r"[blanks % 4]);
+		char *dumped = json_dumps(whole,
+		        (i % 2 ? JSON_INDENT(3) : JSON_COMPACT) | (i % 3 ? 0 : JSON_ENSURE_ASCII));
+
+		tk_buf_add_str(&text, dumped);
+		FILE *in = fmemopen(text.data, text.len, "r");
+		struct tk_import_file f = {.path = "file", .in = in, .head = "", .head_len = 0};
+
+		MUST(tk_import_read_json(&f, all, collect, members, &err));
+		if (!json_equal(members, whole))
+			fail_msg("%s", dumped);
+		fclose(in);
+		free(dumped);
+		tk_buf_free(&text);
+		json_decref(members);
+		json_decref(whole);
+	}
+}
+
+/* A disk that fails after some bytes. */
+struct failing {
+	size_t at, good;
+};
+
+static ssize_t read_some(void *arg, char *to, size_t size)
+{
+	struct failing *f = arg;
+	size_t n = f->good - f->at < size ? f->good - f->at : size;
+
+	if (!n) {
+		errno = EIO;
+		return -1;
+	}
+	memcpy(to, document + f->at, n);
+	f->at += n;
+	return (ssize_t)n;
+}
+
+static int seek_to_start(void *arg, off64_t *offset, int whence)
+{
+	((struct failing *)arg)->at = 0;
+	*offset = 0;
+	return whence == SEEK_SET ? 0 : -1;
+}
+
+/* Not a document that ends too early: the disk is to blame. */
+static void a_disk_that_fails_is_named(void **state)
+{
+	static const char *const all[] = {"*", NULL};
+
+	(void)state;
+	for (size_t good = 0; good < strlen(document); good += 9) {
+		struct failing failing = {0, good};
+		FILE *in = fopencookie(&failing, "r",
+		        (cookie_io_functions_t){.read = read_some, .seek = seek_to_start});
+		struct tk_import_file f = {.path = "file", .in = in, .head = "", .head_len = 0};
+		struct visited v = {.text = TK_BUF_INIT};
+
+		assert_non_null(in);
+		MUST_FAIL(TK_EIO, "file: Input/output error",
+		        tk_import_read_json(&f, all, note, &v, &err));
+		tk_buf_free(&v.text);
+		fclose(in);
+	}
+}
+
+static int note_line(
+        void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err)
+{
+	(void)err;
+	assert_int_equal(path->line, json_integer_value(value));
+	++*(size_t *)arg;
+	return 0;
+}
+
+/* The line of each value, whatever stands before it. */
+static void values_have_their_line(void **state)
+{
+	static const char *const items[] = {"list/*", NULL};
+	struct tk_buf text = TK_BUF_INIT;
+	size_t line = 1, count = 0;
+	struct tk_rng rng;
+
+	(void)state;
+	tk_rng_seed(&rng, 2);
+	tk_buf_add_str(&text, "{\"text\": \"a\\nb\", \"list\": [");
+	for (int i = 0; i < 2000; i++) {
+		for (uint64_t n = tk_rng_below(&rng, 3); n; n--, line++)
+			tk_buf_add_str(&text, n % 2 ? "\n  " : "\r\n");
+		tk_buf_add_printf(&text, "%zu%s", line, i < 1999 ? "," : "");
+	}
+	tk_buf_add_str(&text, "\n]}");
+	FILE *in = fmemopen(text.data, text.len, "r");
+	struct tk_import_file f = {.path = "file", .in = in, .head = "", .head_len = 0};
+
+	MUST(tk_import_read_json(&f, items, note_line, &count, &err));
+	assert_int_equal(count, 2000);
+	fclose(in);
+	tk_buf_free(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(values_that_match_are_visited),
 	        cmocka_unit_test(malformed_documents),
+	        cmocka_unit_test(any_document_is_read_as_by_jansson),
+	        cmocka_unit_test(values_have_their_line),
+	        cmocka_unit_test(a_disk_that_fails_is_named),
 	        cmocka_unit_test(every_part_of_a_document_is_refused),
 	        cmocka_unit_test(ends_of_blocks_change_nothing),
 	};
