@@ -307,3 +307,17 @@ char *history_export_records(struct tk_store *s, enum tk_record_format format)
 	MUST(tk_store_export_records(s, INT64_MIN, 0, format, fileno(f), &err));
 	return read_whole(f);
 }
+
+void history_expect_same(const char *what, char *ours, char *theirs)
+{
+	char *rest = ours, *other_rest = theirs, *line, *other;
+
+	while ((line = strsep(&rest, "\n"))) {
+		other = strsep(&other_rest, "\n");
+		if (!other || strcmp(line, other))
+			fail_msg("%s:\n%s\n%s", what, line, other ? other : "(the end)");
+	}
+	assert_null(other_rest);
+	free(ours);
+	free(theirs);
+}

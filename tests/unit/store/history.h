@@ -64,5 +64,7 @@ size_t history_count(struct history *h, const char *table); /* through another c
 /* All rows, and the records of all nights, as text; free(). */
 char *history_export(struct tk_store *s);
 char *history_export_records(struct tk_store *s, enum tk_record_format format);
+/* Takes both texts and fails with the first line that differs. */
+void history_expect_same(const char *what, char *ours, char *theirs);
 
 #endif

@@ -255,11 +255,7 @@ static void machine_code_of_a_known_build_is_news(void **state)
 
 static void expect_equal(struct history *a, struct history *b)
 {
-	char *x = history_export(a->store), *y = history_export(b->store);
-
-	assert_string_equal(x, y);
-	free(x);
-	free(y);
+	history_expect_same("a and b", history_export(a->store), history_export(b->store));
 }
 
 static void merging_is_the_same_in_both_directions(void **state)

@@ -43,19 +43,6 @@ static char *merged(struct history *const *from, size_t count)
 	return text;
 }
 
-/* Line by line, so that the failure shows the row. */
-static void expect_equal(const char *what, char *a, char *b)
-{
-	char *rest_a = a, *rest_b = b, *x, *y;
-
-	while ((x = strsep(&rest_a, "\n")) && (y = strsep(&rest_b, "\n")))
-		if (strcmp(x, y))
-			fail_msg("%s:\n%s\n%s", what, x, y);
-	assert_true(!rest_a && !rest_b);
-	free(a);
-	free(b);
-}
-
 /* ---- which of two descriptions wins ---------------------------------------------------------- */
 
 /* Rows of these tables are taken as a whole. */
@@ -172,18 +159,18 @@ static void the_order_of_merging_does_not_matter(void **state)
 	                                                                              &a.history};
 	char *abc = merged(forth, 3);
 
-	expect_equal("a+b+c and c+b+a", strdup(abc), merged(back, 3));
+	history_expect_same("a+b+c and c+b+a", strdup(abc), merged(back, 3));
 	char *only_b = history_export(b.history.store), *only_c = history_export(c.history.store);
 
 	merge(&b.history, &c.history);
 	expect_winners(only_b, only_c, history_export(b.history.store));
 	merge(&a.history, &b.history);
-	expect_equal("(a+b)+c and a+(b+c)", strdup(abc), history_export(a.history.store));
+	history_expect_same("(a+b)+c and a+(b+c)", strdup(abc), history_export(a.history.store));
 	/* again: nothing is new */
 	MUST(tk_store_merge(a.history.store, b.history.store, &counts, &err));
 	for (size_t i = 0; i < TK_MERGE_COUNTS; i++)
 		assert_int_equal(counts.added[i], 0);
-	expect_equal("a+(b+c) and a+(b+c)+(b+c)", abc, history_export(a.history.store));
+	history_expect_same("a+(b+c) and a+(b+c)+(b+c)", abc, history_export(a.history.store));
 	MUST(tk_store_check(a.history.store, &problems, &err));
 	assert_int_equal(problems.count, 0);
 	tk_rows_free(&problems);

@@ -27,19 +27,6 @@ static void rig_free(struct rig *r)
 	history_free(&r->to);
 }
 
-static void expect_same(char *ours, char *theirs)
-{
-	size_t at = 0;
-
-	while (ours[at] && ours[at] == theirs[at])
-		at++;
-	if (ours[at] || theirs[at])
-		fail_msg("they differ from byte %zu on: ...%.200s\n...%.200s", at,
-		        ours + (at > 60 ? at - 60 : 0), theirs + (at > 60 ? at - 60 : 0));
-	free(ours);
-	free(theirs);
-}
-
 /* ---- the export of all tables ---------------------------------------------------------------- */
 
 /* A reference is exported without the "_id" of its column. */
@@ -182,7 +169,7 @@ static void a_merge_brings_every_column(void **state)
 	(void)state;
 	rig_new(&r);
 	MUST(tk_store_merge(r.to.store, r.from.store, &counts, &err));
-	expect_same(history_export(r.from.store), history_export(r.to.store));
+	history_expect_same("exports", history_export(r.from.store), history_export(r.to.store));
 	assert_int_equal(counts.added[TK_MERGE_NIGHTS], FILLED_ROWS);
 	assert_int_equal(counts.added[TK_MERGE_SERIES], FILLED_ROWS);
 	assert_int_equal(counts.added[TK_MERGE_POINTS], FILLED_ROWS);
@@ -191,7 +178,7 @@ static void a_merge_brings_every_column(void **state)
 	MUST(tk_store_merge(r.from.store, r.to.store, &counts, &err));
 	for (size_t i = 0; i < TK_MERGE_COUNTS; i++)
 		assert_int_equal(counts.added[i], 0);
-	expect_same(history_export(r.from.store), history_export(r.to.store));
+	history_expect_same("exports", history_export(r.from.store), history_export(r.to.store));
 	rig_free(&r);
 }
 
@@ -212,7 +199,7 @@ static void records_bring_every_column(void **state)
 	assert_int_equal(to.counts.points, FILLED_ROWS);
 	free(records);
 	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-		expect_same(history_export_records(r.from.store, formats[i]),
+		history_expect_same("records", history_export_records(r.from.store, formats[i]),
 		        history_export_records(to.history.store, formats[i]));
 	import_rig_free(&to);
 	rig_free(&r);

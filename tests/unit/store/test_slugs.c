@@ -94,15 +94,7 @@ static void fill(struct history *h, const struct names *n, uint64_t seed)
 
 static void expect_same(struct history *a, struct history *b)
 {
-	char *x = history_export(a->store), *y = history_export(b->store), *rest_x = x, *rest_y = y,
-	     *one, *other;
-
-	while ((one = strsep(&rest_x, "\n")) && (other = strsep(&rest_y, "\n")))
-		if (strcmp(one, other))
-			fail_msg("%s\n%s", one, other);
-	assert_true(!rest_x && !rest_y);
-	free(x);
-	free(y);
+	history_expect_same("two orders", history_export(a->store), history_export(b->store));
 }
 
 static void every_slug_is_valid_and_unique(void **state)
