@@ -139,6 +139,8 @@ static void add_system(struct tk_buf *out, const char *backend, const char *reas
 
 void tk_config_write_default_upstreams(struct tk_buf *out, const struct tk_config_host *host)
 {
+	const size_t before = out->len;
+
 	host = host ? host : &assumed;
 	add_self(out, host);
 	for (size_t i = 0; i < COUNT(libraries); i++)
@@ -154,4 +156,7 @@ void tk_config_write_default_upstreams(struct tk_buf *out, const struct tk_confi
 		snprintf(reason, sizeof reason, "own kernels as built: %s", o->reason);
 		add_system(out, o->backend, reason);
 	}
+	if (out->len == before) /* an empty list would be refused */
+		tk_buf_add_str(out, "  # No other backend can be measured here\n"
+		                    "  - name: builtin\n    kind: builtin\n");
 }
