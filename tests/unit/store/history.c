@@ -278,7 +278,7 @@ size_t history_count(struct history *h, const char *table)
 	return count;
 }
 
-static char *read_whole(FILE *f)
+char *history_read_file(FILE *f)
 {
 	struct tk_buf text = TK_BUF_INIT;
 	char block[4096];
@@ -296,7 +296,7 @@ char *history_export(struct tk_store *s)
 
 	assert_non_null(f);
 	MUST(tk_store_export(s, fileno(f), &err));
-	return read_whole(f);
+	return history_read_file(f);
 }
 
 char *history_export_records(struct tk_store *s, enum tk_record_format format)
@@ -305,7 +305,7 @@ char *history_export_records(struct tk_store *s, enum tk_record_format format)
 
 	assert_non_null(f);
 	MUST(tk_store_export_records(s, INT64_MIN, 0, format, fileno(f), &err));
-	return read_whole(f);
+	return history_read_file(f);
 }
 
 void history_expect_same(const char *what, char *ours, char *theirs)

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <cmocka.h>
 
 /* Like OK for a call that is written out; `err` is in scope. */
@@ -64,6 +65,8 @@ size_t history_count(struct history *h, const char *table); /* through another c
 /* All rows, and the records of all nights, as text; free(). */
 char *history_export(struct tk_store *s);
 char *history_export_records(struct tk_store *s, enum tk_record_format format);
+/* All of a file that was written to; closes it; free(). */
+char *history_read_file(FILE *f);
 /* Takes both texts and fails with the first line that differs. */
 void history_expect_same(const char *what, char *ours, char *theirs);
 

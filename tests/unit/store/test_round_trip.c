@@ -205,6 +205,39 @@ static void records_bring_every_column(void **state)
 	rig_free(&r);
 }
 
+/* A night that is exported alone has an A/B run of a build that only the other night measured: its
+ * record brings that build with its revision. */
+static void a_night_alone_brings_what_it_refers_to(void **state)
+{
+	struct import_rig to;
+	struct rig r;
+	FILE *f = tmpfile();
+	int64_t id;
+
+	(void)state;
+	rig_new(&r);
+	import_rig_new(&to);
+	assert_non_null(f);
+	struct tk_ab_pair_row pair =
+	        *(struct tk_ab_pair_row *)(void *)r.rows.row[TK_TABLE_ab_pair][1];
+
+	pair.good_build_id = r.rows.id[TK_TABLE_build][0];
+	pair.pair = 7;
+	MUST(tk_store_put_ab_pair(r.from.store, &pair, &id, &err));
+	MUST(tk_store_export_records(r.from.store, INT64_MIN, r.rows.id[TK_TABLE_night][1],
+	        TK_RECORD_NDJSON, fileno(f), &err));
+	char *text = history_read_file(f);
+
+	MUST(import_rig_read(&to, IMPORT_AS("tracker", .at_s = 0), text, &err));
+	assert_int_equal(history_count(&to.history, "build"), 2);
+	assert_int_equal(history_count(&to.history, "revision"), 2);
+	assert_int_equal(history_count(&to.history, "upstream"), 2);
+	history_expect_same(
+	        "a night", text, history_export_records(to.history.store, TK_RECORD_NDJSON));
+	import_rig_free(&to);
+	rig_free(&r);
+}
+
 /* ---- each field of a record ------------------------------------------------------------------ */
 
 /* The records of the filled rows with a field of the first one replaced (stolen; NULL: removed).
@@ -321,6 +354,7 @@ int main(void)
 	        cmocka_unit_test(every_column_is_exported_as_it_was_put),
 	        cmocka_unit_test(a_merge_brings_every_column),
 	        cmocka_unit_test(records_bring_every_column),
+	        cmocka_unit_test(a_night_alone_brings_what_it_refers_to),
 	        cmocka_unit_test(every_field_of_a_record_is_checked),
 	        cmocka_unit_test(a_filled_history_is_sound),
 	};
