@@ -410,9 +410,14 @@ static void a_request_may_leave_everything_to_the_defaults(void **state)
 	assert_true(count_of(a, "n") >= 10);
 	assert_int_equal(json_array_size(json_object_get(r, "samples")), count_of(a, "n"));
 	assert_true(json_is_true(json_object_get(json_object_get(r, "verify"), "done")));
+	assert_true(count_of(a, "sets") > 1); /* as many as keep the cache cold */
 	json_decref(a);
-	a = ask_peer(&p, 2, MEASURE ",'verify':false,'mode':'hot','sets':7");
+	a = ask_peer(&p, 2, MEASURE ",'sets':7");
+	assert_int_equal(count_of(a, "sets"), 7);
+	json_decref(a);
+	a = ask_peer(&p, 3, MEASURE ",'verify':false,'mode':'hot'");
 	r = json_object_get(a, "result");
+	assert_int_equal(count_of(a, "sets"), 1);
 	assert_false(json_is_true(json_object_get(json_object_get(r, "verify"), "done")));
 	assert_string_equal(json_string_value(json_object_get(r, "mode")), "hot");
 	json_decref(a);
@@ -476,6 +481,74 @@ static void sequences_that_cannot_be_launched(void **state)
 	assert_int_equal(end_peer(&p), 0);
 }
 
+/* The measured kernel is launched in its own place, another one where it has none. */
+static void other_kernels_of_a_sequence_are_counted(void **state)
+{
+	static const struct {
+		const char *kernels;
+		json_int_t others;
+	} cases[] = {{"'" PROBLEM "','gemm:m=32,n=16,k=16'", 1},
+	        {"'gemm:m=32,n=16,k=16','" PROBLEM "','copy:bytes=4096'", 2},
+	        {"'" PROBLEM "','" PROBLEM "'", 1}, {"'gemm:m=32,n=16,k=16'", 1}};
+	struct peer p = start_peer();
+	skip_hello(&p);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *members = NULL;
+		assert_true(asprintf(&members, SEQUENCE("'kernels':[%s]"), cases[i].kernels) > 0);
+		json_t *a = ask_peer(&p, (int)i, members);
+		if (count_of(a, "sequence_kernels") != cases[i].others)
+			fail_msg("%s: %lld others", cases[i].kernels,
+			        (long long)count_of(a, "sequence_kernels"));
+		json_decref(a);
+		free(members);
+	}
+	assert_int_equal(end_peer(&p), 0);
+}
+
+/* A kernel that the measured backend does not do is launched by the first one that does; there are
+ * at most six beside it, each opened once. */
+static void other_backends_do_what_the_measured_one_does_not(void **state)
+{
+	char *paths[7];
+	struct tk_buf all = TK_BUF_INIT;
+	for (size_t i = 0; i < 7; i++) {
+		char name[16];
+		snprintf(name, sizeof name, "%zu.so", i);
+		paths[i] = tk_path_join(rig_folder, name);
+		assert_int_equal(
+		        link(NULL_BACKEND, paths[i]) && symlink(NULL_BACKEND, paths[i]), 0);
+		tk_buf_add_printf(&all, "%s'%s'", i ? "," : "", paths[i]);
+	}
+#define WITHOUT "'options':'fail=unsupported,at=supports,only=m=32'"
+	struct peer p = start_peer();
+	char *one = NULL, *none = NULL, *many = NULL;
+	assert_true(
+	        asprintf(&one,
+	                SEQUENCE("'kernels':['gemm:m=32,n=16,k=16'],'backends':['%s']") "," WITHOUT,
+	                paths[0]) > 0);
+	assert_true(asprintf(&none, "%s",
+	                    SEQUENCE("'kernels':['gemm:m=32,n=16,k=16']") "," WITHOUT) > 0);
+	assert_true(
+	        asprintf(&many,
+	                SEQUENCE(
+	                        "'kernels':['gemm:m=8192,n=8192,k=8192'],'backends':[%s]") "," WITHOUT,
+	                tk_buf_cstr(&all)) > 0);
+	skip_hello(&p);
+	check_answer(&p, none, "unsupported", "no backend here does gemm:");
+	for (int i = 0; i < 8; i++) /* opened once, not eight times */
+		check_answer(&p, one, NULL, NULL);
+	check_answer(&p, many, "failed", "sequence: more than 6 backends");
+	assert_int_equal(end_peer(&p), 0);
+	for (size_t i = 0; i < 7; i++) {
+		unlink(paths[i]);
+		free(paths[i]);
+	}
+	tk_buf_free(&all);
+	free(one);
+	free(none);
+	free(many);
+}
+
 static void a_sequence_has_at_most_256_kernels(void **state)
 {
 	struct peer p = start_peer();
@@ -511,6 +584,8 @@ static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_request_may_leave_everything_to_the_defaults),
         cmocka_unit_test(extreme_numbers_are_limited),
         cmocka_unit_test(sequences_that_cannot_be_launched),
+        cmocka_unit_test(other_kernels_of_a_sequence_are_counted),
+        cmocka_unit_test(other_backends_do_what_the_measured_one_does_not),
         cmocka_unit_test(a_sequence_has_at_most_256_kernels),
 };
 

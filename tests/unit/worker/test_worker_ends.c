@@ -1,6 +1,7 @@
 /* A worker that ends, or misbehaves, at each message of the protocol: shell scripts in its place,
  * and the real one of the null backend. Each is one outcome, and the next request gets a new
  * process. */
+#include "base/buf.h"
 #include "base/file.h"
 #include "worker_rig.h"
 #include <poll.h>
@@ -213,6 +214,24 @@ static void questions_have_a_status_for_each_outcome(void **state)
 
 /* ---- the end of the parent's side ---- */
 
+/* Whether the `sleep` of that number has ended, or does so soon. Of a zombie nothing can be read. */
+static bool is_over(long pid)
+{
+	char command_line[64];
+	snprintf(command_line, sizeof command_line, "/proc/%ld/cmdline", pid);
+	for (int i = 0; i < 1000; i++) {
+		char name[6] = "";
+		FILE *f = fopen(command_line, "r");
+		size_t len = f ? fread(name, 1, 5, f) : 0;
+		if (f)
+			fclose(f);
+		if (len < 5 || strcmp(name, "sleep") != 0)
+			return true;
+		poll(NULL, 0, 10);
+	}
+	return false;
+}
+
 /* A worker ignores the end of its input: it is killed with all its children. */
 static void children_of_a_worker_end_with_it(void **state)
 {
@@ -223,19 +242,77 @@ static void children_of_a_worker_end_with_it(void **state)
 	                pid_path) > 0);
 	struct tk_worker *w = fake(text, &path);
 	run_fault(w, "", "unsupported", "no");
-	FILE *f = fopen(pid_path, "r");
-	assert_int_equal(fscanf(f, "%ld", &pid), 1);
-	fclose(f);
+	FILE *pid_file = fopen(pid_path, "r");
+	assert_int_equal(fscanf(pid_file, "%ld", &pid), 1);
+	fclose(pid_file);
 	finish(w, path);
-	char command_line[64], name[6] = "";
-	snprintf(command_line, sizeof command_line, "/proc/%ld/cmdline", pid);
-	if ((f = fopen(command_line, "r"))) { /* else it is gone already; of a zombie it is empty */
-		assert_true(fread(name, 1, 5, f) < 5 || strcmp(name, "sleep") != 0);
-		fclose(f);
-	}
+	assert_true(is_over(pid));
 	assert_int_equal(unlink(pid_path), 0);
 	free(pid_path);
 	free(text);
+}
+
+/* ---- what a process is given ---- */
+
+/* The variables of a worker of so many threads, one a line. */
+static char *environment_of(uint32_t threads)
+{
+	char *path, *text = NULL, *file = tk_path_join(rig_folder, "env");
+	struct tk_buf content = TK_BUF_INIT;
+	assert_true(
+	        asprintf(&text, FAKE_HELLO "env >'%s'; " REFUSED(1, "no") "read line", file) > 0);
+	path = fake_worker("fake", text);
+	struct tk_worker *w =
+	        worker_with((struct tk_worker_spec){.program = path, .threads = threads});
+	run_fault(w, "", "unsupported", "no");
+	finish(w, path);
+	assert_int_equal(tk_file_read(file, 1 << 20, &content, NULL), 0);
+	char *out = strdup(tk_buf_cstr(&content));
+	tk_buf_free(&content);
+	assert_int_equal(unlink(file), 0);
+	free(file);
+	free(text);
+	return out;
+}
+
+static void the_environment_is_scrubbed(void **state)
+{
+	static const char *const names[] = {
+	        "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "MKL_NUM_THREADS"};
+	setenv("SECRET_TOKEN", "hunter2", 1);
+	setenv("OMP_NUM_THREADS", "99", 1);
+	setenv("UBSAN_OPTIONS", "print_stacktrace=1", 1);
+	char *three = environment_of(3), *any = environment_of(0), line[64];
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		snprintf(line, sizeof line, "%s=3\n", names[i]);
+		assert_non_null(strstr(three, line));
+		assert_null(strstr(any, names[i])); /* the library's own choice */
+	}
+	assert_null(strstr(three, "hunter2"));
+	assert_non_null(strstr(any, "UBSAN_OPTIONS=print_stacktrace=1\n"));
+	assert_non_null(strstr(any, "PATH="));
+	unsetenv("SECRET_TOKEN");
+	unsetenv("OMP_NUM_THREADS");
+	unsetenv("UBSAN_OPTIONS");
+	free(three);
+	free(any);
+}
+
+static void texts_are_sent_with_their_tokens(void **state)
+{
+	static const uint16_t tokens[] = {0xabcd, 0, 1, 0xffff, 7};
+	const struct tk_job_text text = {"book-1a2b3c4d", tokens, 5};
+	struct tk_worker *w = worker_with((struct tk_worker_spec){0});
+	struct tk_job_request r = request("");
+	r.problem = PROBLEM ",dist=text:book-1a2b3c4d";
+	run(w, &r, "failed", "the tokens of text:book-1a2b3c4d are missing");
+	r.text = &text;
+	run(w, &r, "ok", "");
+	r.text = NULL; /* the worker keeps the last one */
+	run(w, &r, "ok", "");
+	r.problem = PROBLEM ",dist=text:other-1a2b3c4d";
+	run(w, &r, "failed", "text:other-1a2b3c4d are missing");
+	tk_worker_free(w);
 }
 
 static void freeing_is_always_possible(void **state)
@@ -281,6 +358,8 @@ static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_worker_that_is_no_worker_cannot_be_opened),
         cmocka_unit_test(questions_have_a_status_for_each_outcome),
         cmocka_unit_test(children_of_a_worker_end_with_it),
+        cmocka_unit_test(the_environment_is_scrubbed),
+        cmocka_unit_test(texts_are_sent_with_their_tokens),
         cmocka_unit_test(freeing_is_always_possible),
         cmocka_unit_test(cores_that_are_not_there),
 };

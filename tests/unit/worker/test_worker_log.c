@@ -52,6 +52,22 @@ static void a_flood_is_found_and_truncated(void **state)
 	tk_worker_log_close(&log);
 }
 
+/* What an earlier request printed does not count. */
+static void a_flood_is_one_of_the_request(void **state)
+{
+	const int64_t before = TK_WORKER_LOG_MAX_BYTES / 2;
+	struct tk_worker_log log;
+	assert_int_equal(tk_worker_log_open(&log, path, NULL), TK_OK);
+	assert_int_equal(ftruncate(log.fd, before), 0);
+	tk_worker_log_mark(&log);
+	assert_int_equal(ftruncate(log.fd, before + TK_WORKER_LOG_MAX_BYTES), 0);
+	assert_false(tk_worker_log_is_flooded(&log));
+	assert_int_equal(ftruncate(log.fd, before + TK_WORKER_LOG_MAX_BYTES + 1), 0);
+	assert_true(tk_worker_log_is_flooded(&log));
+	assert_int_equal(ftruncate(log.fd, 0), 0);
+	tk_worker_log_close(&log);
+}
+
 static void a_large_log_is_rotated(void **state)
 {
 	struct tk_worker_log log;
@@ -104,6 +120,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(only_lines_of_the_request_count),
 	        cmocka_unit_test(a_flood_is_found_and_truncated),
+	        cmocka_unit_test(a_flood_is_one_of_the_request),
 	        cmocka_unit_test(a_large_log_is_rotated),
 	        cmocka_unit_test(without_a_path_nothing_is_kept),
 	        cmocka_unit_test(a_folder_that_is_missing_is_an_error),
