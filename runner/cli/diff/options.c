@@ -140,6 +140,8 @@ static void statuses_arg(struct argp_state *state, const char *name, const char 
 	const char *known[TK_VERDICT_STATUS_COUNT + 1] = {0};
 	char bad[64], hint[TK_SUGGEST_HINT_SIZE];
 
+	if (!*arg) /* an unset variable of a script, which would never fail */
+		argp_error(state, "--%s=: expected a list of statuses, or none", name);
 	if (!tk_diff_parse_statuses(arg, flags, bad))
 		return;
 	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++)

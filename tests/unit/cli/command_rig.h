@@ -39,6 +39,7 @@ static inline void command_child(char **words, int out, int err)
 	dup2(err, STDERR_FILENO);
 	setlocale(LC_CTYPE, "C.UTF-8");
 	argp_err_exit_status = TK_EXIT_USAGE;
+	tk_globals_get()->program = realpath("/proc/self/exe", NULL);
 	while (words[argc])
 		argc++;
 	if (!c)

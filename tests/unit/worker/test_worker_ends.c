@@ -214,7 +214,7 @@ static void questions_have_a_status_for_each_outcome(void **state)
 
 /* ---- the end of the parent's side ---- */
 
-/* Whether the `sleep` of that number has ended, or does so soon. Of a zombie nothing can be read. */
+/* Whether the `sleep` of that number has ended, or does so soon. Of a zombie nothing is read. */
 static bool is_over(long pid)
 {
 	char command_line[64];
