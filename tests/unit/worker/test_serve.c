@@ -519,20 +519,17 @@ static void other_backends_do_what_the_measured_one_does_not(void **state)
 		        link(NULL_BACKEND, paths[i]) && symlink(NULL_BACKEND, paths[i]), 0);
 		tk_buf_add_printf(&all, "%s'%s'", i ? "," : "", paths[i]);
 	}
+#define OTHER "gemm:m=32,n=16,k=16"
+#define LARGE "gemm:m=8192,n=8192,k=8192"
 #define WITHOUT "'options':'fail=unsupported,at=supports,only=m=32'"
 	struct peer p = start_peer();
 	char *one = NULL, *none = NULL, *many = NULL;
 	assert_true(
-	        asprintf(&one,
-	                SEQUENCE("'kernels':['gemm:m=32,n=16,k=16'],'backends':['%s']") "," WITHOUT,
+	        asprintf(&one, SEQUENCE("'kernels':['" OTHER "'],'backends':['%s']") "," WITHOUT,
 	                paths[0]) > 0);
-	assert_true(asprintf(&none, "%s",
-	                    SEQUENCE("'kernels':['gemm:m=32,n=16,k=16']") "," WITHOUT) > 0);
-	assert_true(
-	        asprintf(&many,
-	                SEQUENCE(
-	                        "'kernels':['gemm:m=8192,n=8192,k=8192'],'backends':[%s]") "," WITHOUT,
-	                tk_buf_cstr(&all)) > 0);
+	assert_true(asprintf(&none, "%s", SEQUENCE("'kernels':['" OTHER "']") "," WITHOUT) > 0);
+	assert_true(asprintf(&many, SEQUENCE("'kernels':['" LARGE "'],'backends':[%s]") "," WITHOUT,
+	                    tk_buf_cstr(&all)) > 0);
 	skip_hello(&p);
 	check_answer(&p, none, "unsupported", "no backend here does gemm:");
 	for (int i = 0; i < 8; i++) /* opened once, not eight times */
