@@ -45,11 +45,11 @@ static void set_since(struct tk_site *site, struct tk_value *o, const struct tk_
 	        alert ? tk_alert_compute_state(&site->model.triage_rows, alert) : TK_TRIAGE_NEW;
 	const struct tk_night_row *night = e->series->device->machine->analysed_night;
 	char day[TK_TIME_ISO_SIZE];
-	bool is_new = alert && night && alert->opened_s >= night->as_of_s;
+	int64_t since_s = alert ? alert->opened_s : e->at_s;
+	bool is_new = night && since_s >= night->as_of_s;
 	tk_value_set(site->arena, o, "since",
 	        is_new    ? "last night"
-	        : alert   ? tk_time_format_day(alert->opened_s, day)
-	        : e->at_s ? tk_time_format_day(e->at_s, day)
+	        : since_s ? tk_time_format_day(since_s, day)
 	                  : "");
 	tk_value_set(site->arena, o, "alert_state",
 	        state != TK_TRIAGE_NEW ? tk_triage_state_name(state) : "");

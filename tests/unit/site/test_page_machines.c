@@ -326,7 +326,8 @@ static void every_verdict_and_outcome_is_explained(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        TEST(machines_are_listed_with_their_devices), TEST(devices_of_one_model_are_counted),
+	        TEST(machines_are_listed_with_their_devices),
+	        TEST(devices_of_one_model_are_counted),
 	        TEST(a_machine_has_its_attributes),
 	        TEST(at_most_sixty_attributes_are_shown),
 	        TEST(a_device_has_ceilings_and_its_newest_environment),

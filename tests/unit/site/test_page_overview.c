@@ -185,6 +185,26 @@ static void verdicts_of_a_machine_are_counted(void **state)
 	expect(lab, "2 bad;1 quiet;");
 }
 
+/* ---- what changed ---- */
+
+/* An improvement has no alert; that of the last night reads like its regressions. */
+static void changes_of_the_last_night_say_so(void **state)
+{
+	struct site_lab *lab = *state;
+	struct world *w = &lab->w;
+	struct tk_verdict_row rows[] = {lab_verdict(1, TK_VERDICT_IMPROVED, 1000, 500)};
+
+	begin(lab, "{{#causes}}{{kind}} {{title}} {{change}} since {{since}};{{/causes}}");
+	world_night(w, 0, "nightly");
+	world_point(w, "b", "p1", 1000);
+	world_build(w, "r2", 2, "b", NULL, "second");
+	world_night(w, 1, "nightly");
+	world_point(w, "b", "p1", 500);
+	rows[0].detail = "{\"good_rev\":\"r1\",\"bad_rev\":\"r2\"}";
+	lab_put_verdicts(lab, rows, 1);
+	expect(lab, "improvement p1 \u221250.0 % since last night;");
+}
+
 /* ---- open alerts ---- */
 
 static void put_alert(struct site_lab *lab, const char *uid, const char *group, int day)
@@ -445,6 +465,7 @@ int main(void)
 	        TEST(a_machine_without_a_night),
 	        TEST(the_reason_of_an_incomplete_night),
 	        TEST(verdicts_of_a_machine_are_counted),
+	        TEST(changes_of_the_last_night_say_so),
 	        TEST(open_alerts_are_listed_oldest_first),
 	        TEST(alerts_that_are_expected_are_not_counted),
 	        TEST(at_most_twelve_alerts_are_listed),
