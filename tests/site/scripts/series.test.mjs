@@ -383,3 +383,32 @@ test("other colours make another chart", async () => {
   assert.equal(before.isDestroyed, true);
   assert.notEqual(chart(), before);
 });
+
+test("keys change the view", async () => {
+  const { page, byId, ready } = await openTrend();
+  const press = (key) => {
+    page.window.dispatchEvent(new Event("keydown", { key, target: page.document.body }));
+    return page.hash();
+  };
+  assert.equal(press("l"), "#axis=log");
+  assert.equal(press("l"), "");
+  assert.equal(press("%"), "#mode=pct");
+  assert.equal(ready(), "1 pct");
+  assert.equal(press("%"), "");
+  keydown(byId("canvas"), "Home");
+  assert.match(press("x"), /night=/);
+  assert.doesNotMatch(press("Escape"), /night=/);
+  assert.equal(byId("night-panel").hidden, true);
+});
+
+test("a night of the panel becomes the baseline", async () => {
+  const { page, byId, ready } = await openTrend(`#night=${(START + 4) * DAY}`);
+  const button = byId("night-panel")
+    .querySelectorAll("button")
+    .find(({ textContent }) => /baseline/i.test(textContent));
+  button.click();
+  const state = new URLSearchParams(page.hash().slice(1));
+  assert.equal(state.get("base"), String((START + 4) * DAY));
+  assert.equal(state.get("mode"), "base");
+  assert.equal(ready(), "1 base");
+});
