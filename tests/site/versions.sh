@@ -37,7 +37,7 @@ has "$page" 'compile time, s</text>'
 sed -n '/aria-label="Steps of Attention/,/<\/table>/p' "$page" >steps
 [ "$(grep -c '<tr><th scope="row"' steps)" = 2 ] || fail "expected two steps"
 has steps '>3\.9\.0 → 3\.10\.0<'
-has steps '\+10\.0.%.*slower.*registers 168 -&gt; 255'
+has steps '\+10\.0.%.*slower.*registers 168 → 255'
 has steps 'before triton . 64x64-w4.*.25\.0.%.*faster.*registers 128'
 [ "$(sed -n 2,99p steps | grep -n '→ 3\.10\.0' | head -1 | cut -d: -f1)" -lt \
 	"$(sed -n 2,99p steps | grep -n '3\.8\.0 →' | cut -d: -f1)" ] || fail "the newest step is first"
