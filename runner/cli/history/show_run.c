@@ -180,7 +180,19 @@ static void print_attributes(const char *prefix, const json_t *object, bool skip
 	}
 }
 
+/* Characters of a number with its unit, each one column wide. printf pads by bytes, of which "µs"
+ * has three. */
+static int count_columns(const char *text)
+{
+	int count = 0;
+
+	for (; *text; text++)
+		count += ((unsigned char)*text & 0xc0) != 0x80;
+	return count;
+}
+
 #define BINS 12
+#define VALUE_WIDTH 10
 #define BAR_WIDTH 40
 
 /* 12 bins from the minimum to the 95 % quantile, the last one for all above: an outlier must not
@@ -203,12 +215,13 @@ static void print_histogram(const struct run_detail *d)
 		if (++bins[bin] > most)
 			most = bins[bin];
 	}
-	printf("\n%zu samples\n", d->sample_count);
+	printf("\n%zu sample%s\n", d->sample_count, d->sample_count == 1 ? "" : "s");
 	for (size_t b = 0; b < BINS && (b == 0 || width > 0); b++) {
 		char from[TK_FORMAT_SIZE];
 
-		printf("  %s %12s %6zu ", b == BINS - 1 ? ">=" : "  ",
-		        tk_format_value(summary.min + (double)b * width, unit, from), bins[b]);
+		tk_format_value(summary.min + (double)b * width, unit, from);
+		printf("  %s %*s%s %6zu ", b == BINS - 1 ? ">=" : "  ",
+		        VALUE_WIDTH - count_columns(from), "", from, bins[b]);
 		for (size_t i = 0; i < (bins[b] * BAR_WIDTH + most - 1) / most; i++)
 			fputs("█", stdout);
 		putchar('\n');
