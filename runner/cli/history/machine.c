@@ -206,7 +206,7 @@ static int rename_machine(struct tk_store *s, const struct tk_config *config,
 		status = rename_locked(s, o, err);
 	if (status)
 		return status;
-	printf("renamed %s to %s; `tracker site` writes the pages anew\n", o->old_name,
+	printf("renamed %s to %s; run `tracker site` to update the pages\n", o->old_name,
 	        o->new_name);
 	if (strcmp(config->machine, o->old_name) == 0)
 		fprintf(stderr,
