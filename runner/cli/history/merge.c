@@ -119,10 +119,11 @@ static int merge_files(struct tk_store *into, const struct merge_options *o,
 	else
 		tk_store_rollback(into);
 	if (!status)
-		printf("%s: added %" PRId64 " night%s, %" PRId64 " series, %" PRId64 " points\n",
+		printf("%s: added %" PRId64 " night%s, %" PRId64 " series, %" PRId64 " point%s\n",
 		        o->output ? o->output : tk_store_path(into), counts.added[TK_MERGE_NIGHTS],
 		        counts.added[TK_MERGE_NIGHTS] == 1 ? "" : "s",
-		        counts.added[TK_MERGE_SERIES], counts.added[TK_MERGE_POINTS]);
+		        counts.added[TK_MERGE_SERIES], counts.added[TK_MERGE_POINTS],
+		        counts.added[TK_MERGE_POINTS] == 1 ? "" : "s");
 	return status;
 }
 

@@ -1,4 +1,4 @@
-/* `tracker log` and `tracker machine` as a whole, on a small history. */
+/* Commands that read and keep a history, as a whole: log, machine, show, db, merge. */
 #include "../store/history.h"
 #include "capture.h"
 
@@ -9,35 +9,45 @@
 
 typedef int command(const struct tk_globals *g, int argc, char **argv);
 
+static char *messages; /* what the last command wrote to stderr */
+
 /* Arguments in one text, separated by blanks. The output is to be freed. */
 static char *run(struct history *h, command *run_command, const char *arguments, int expected)
 {
 	const struct tk_globals g = {.db_path = h->path, .no_color = true};
-	char program[] = "tracker test", *line = strdup(arguments), *rest = line,
-	     *argv[8] = {program};
+	char program[] = "tracker test";
+	char *line = strdup(arguments), *rest = line, *argv[8] = {program};
 	int argc = 1;
-	struct capture c;
-	FILE *terminal = stdout;
+	struct capture out, err;
+	FILE *terminal = stdout, *errors = stderr;
 
 	while (rest && *rest)
 		argv[argc++] = strsep(&rest, " ");
-	stdout = capture_open(&c);
+	stdout = capture_open(&out);
+	stderr = capture_open(&err);
 	int code = run_command(&g, argc, argv);
 	stdout = terminal;
-	char *text = strdup(capture_text(&c));
-	capture_free(&c);
+	stderr = errors;
+	char *text = strdup(capture_text(&out));
+	free(messages);
+	messages = strdup(capture_text(&err));
+	capture_free(&out);
+	capture_free(&err);
 	free(line);
 	if (code != expected)
-		fail_msg("\"%s\" ended with %d instead of %d", arguments, code, expected);
+		fail_msg("\"%s\" ended with %d instead of %d: %s", arguments, code, expected,
+		        messages);
 	return text;
 }
 
 /* Nothing is printed to stdout where a command is refused. */
-static void refuse(struct history *h, command *run_command, const char *arguments)
+static void refuse(
+        struct history *h, command *run_command, const char *arguments, const char *message)
 {
 	char *text = run(h, run_command, arguments, TK_EXIT_USAGE);
 
 	assert_string_equal(text, "");
+	expect_contains(messages, message);
 	free(text);
 }
 
@@ -88,7 +98,7 @@ static void log_lists_the_newest_nights(void **state)
 	text = run(h, tk_cmd_log, "--failed", 0);
 	assert_string_equal(text, "No night failed.\n");
 	free(text);
-	refuse(h, tk_cmd_log, "99");
+	refuse(h, tk_cmd_log, "99", "no night \"99\"");
 }
 
 /* The night of the history is running, by a process that is not there any more. */
@@ -166,13 +176,13 @@ static void a_machine_gets_another_name(void **state)
 	int64_t id;
 
 	MUST(tk_store_put_machine(h->store, &other, &id, &err));
-	refuse(h, tk_cmd_machine, "rename");
-	refuse(h, tk_cmd_machine, "rename box");
-	refuse(h, tk_cmd_machine, "rename bux crate");
-	refuse(h, tk_cmd_machine, "rename box crate --format=json");
-	refuse(h, tk_cmd_machine, "renmae box crate");
-	refuse(h, tk_cmd_machine, "list box");
-	refuse(h, tk_cmd_machine, "rename box other");
+	refuse(h, tk_cmd_machine, "rename", "expected the old and the new name");
+	refuse(h, tk_cmd_machine, "rename box", "expected the old and the new name");
+	refuse(h, tk_cmd_machine, "rename bux crate", "did you mean \"box\"?");
+	refuse(h, tk_cmd_machine, "rename box crate --format=json", "--format belongs to list");
+	refuse(h, tk_cmd_machine, "renmae box crate", "did you mean \"rename\"?");
+	refuse(h, tk_cmd_machine, "list box", "unexpected argument \"box\"");
+	refuse(h, tk_cmd_machine, "rename box other", "has a machine \"other\" already");
 	char *text = run(h, tk_cmd_machine, "rename box crate", 0);
 	expect_contains(text, "renamed box to crate; run `tracker site` to update the pages\n");
 	free(text);
@@ -180,6 +190,138 @@ static void a_machine_gets_another_name(void **state)
 	expect_contains(text, "\ncrate ");
 	expect_lacks(text, "box");
 	free(text);
+}
+
+/* ---- show ---- */
+
+static const char slug[] = "box.cpu.blas.gemm-f32-512x512x512-nn.cold";
+
+/* Expects one series in full, whichever way it was named. */
+static void expect_series(struct history *h, const char *name)
+{
+	char *text = run(h, tk_cmd_show, name, 0);
+
+	expect_contains(text, "series      box.cpu.blas.gemm-f32-512x512x512-nn.cold\n");
+	free(text);
+}
+
+static void series_have_many_names(void **state)
+{
+	struct history *h = *state;
+	const struct tk_problem_row other = {
+	        .text = "gemm:a=f32,acc=f32,b=f32,c=f32,k=64,m=64,n=64,ta=n,tb=n",
+	        .op = "gemm",
+	        .dtype = "f32",
+	        .title = "gemm f32 64x64x64 nn",
+	        .source = "made",
+	        .family = "square"};
+
+	expect_series(h, slug);
+	expect_series(h, "box.cpu");
+	expect_series(h, "*512x512*");
+	expect_series(h, "GEMM-F32");
+	MUST(tk_store_put_problem(h->store, &other, &h->problem, &err));
+	history_put_series(h, "blas", "cold", "time");
+	expect_series(h, slug);
+	char *text = run(h, tk_cmd_show, "gemm:m=64,n=64,k=64", 0);
+	expect_contains(text, "problem     gemm f32 64x64x64 nn\n");
+	free(text);
+	text = run(h, tk_cmd_show, "box", 0);
+	expect_contains(text, "SERIES");
+	assert_int_equal(count_of(text, "\n"), 3);
+	free(text);
+	text = run(h, tk_cmd_show, "* --format=json", 0);
+	json_t *list = json_loads(text, 0, NULL);
+	assert_int_equal(json_array_size(list), 2);
+	json_decref(list);
+	free(text);
+	refuse(h, tk_cmd_show, "gemm:m=32,n=32,k=32", "no series or run matches");
+	refuse(h, tk_cmd_show, "box.cpu.blas.gemm-f32-512x512x512-nn.cald", slug);
+}
+
+static void runs_have_numbers_and_ids(void **state)
+{
+	struct history *h = *state;
+	int64_t id;
+
+	for (int i = 1; i <= 2; i++)
+		MUST(history_put_run(h, i, 1000 * i, 20, &id, &err));
+	char *text = run(h, tk_cmd_show, "2 --format=json", 0);
+	json_t *o = json_loads(text, 0, NULL);
+	assert_int_equal(json_integer_value(json_object_get(o, "seq")), 2);
+	char uid[16];
+	snprintf(uid, sizeof uid, "%.10s", json_string_value(json_object_get(o, "uid")));
+	json_decref(o);
+	free(text);
+	text = run(h, tk_cmd_show, uid, 0);
+	expect_contains(text, "job 2\n");
+	free(text);
+	history_run_sql(h, "UPDATE run SET uid='abcd' || substr(uid, 5)");
+	refuse(h, tk_cmd_show, "abcd", "\"abcd\" is ambiguous: several runs start with it");
+}
+
+/* ---- db ---- */
+
+static void options_belong_to_actions(void **state)
+{
+	struct history *h = *state;
+
+	refuse(h, tk_cmd_db, "chekc", "did you mean \"check\"?");
+	refuse(h, tk_cmd_db, "backup", "backup: missing FILE");
+	refuse(h, tk_cmd_db, "check file", "check: unexpected argument");
+	refuse(h, tk_cmd_db, "check --output=x", "this option belongs to export");
+	refuse(h, tk_cmd_db, "export --drop-samples-older=1d", "this option belongs to vacuum");
+	refuse(h, tk_cmd_db, "vacuum --drop-samples-older=soon", "--drop-samples-older: \"soon\"");
+	char *text = run(h, tk_cmd_db, "migrate", 0);
+	expect_contains(text, ": is up to date (history version ");
+	free(text);
+	text = run(h, tk_cmd_db, "vacuum --drop-samples-older=1d", 0);
+	expect_contains(text, ": vacuumed\n");
+	free(text);
+}
+
+static void damage_is_found(void **state)
+{
+	struct history *h = *state;
+	char *text = run(h, tk_cmd_db, "check", 0);
+
+	expect_contains(text, ": no damage found\n");
+	free(text);
+	history_run_sql(h, "UPDATE machine SET name='edited'");
+	text = run(h, tk_cmd_db, "check", TK_EXIT_FOUND);
+	expect_contains(text, "machine");
+	expect_lacks(text, "no damage");
+	assert_string_equal(messages, ""); /* the file can be read: no advice about copies */
+	free(text);
+}
+
+/* A copy has the same facts, and merging it adds nothing. */
+static void a_copy_is_merged(void **state)
+{
+	struct history *h = *state;
+	char arguments[300], copy[100], new[100];
+	int64_t id;
+
+	MUST(history_put_run(h, 1, 1000, 20, &id, &err));
+	snprintf(copy, sizeof copy, "%s/copy.db", h->dir);
+	snprintf(new, sizeof new, "%s/new.db", h->dir);
+	snprintf(arguments, sizeof arguments, "backup %s", copy);
+	char *text = run(h, tk_cmd_db, arguments, 0);
+	expect_contains(text, copy);
+	free(text);
+	text = run(h, tk_cmd_merge, copy, 0);
+	expect_contains(text, ": added 0 nights, 0 series, 0 points\n");
+	free(text);
+	text = run(h, tk_cmd_merge, h->path, 0); /* with itself */
+	expect_contains(text, ": added 0 nights, 0 series, 0 points\n");
+	free(text);
+	snprintf(arguments, sizeof arguments, "%s --output=%s", copy, new);
+	text = run(h, tk_cmd_merge, arguments, 0);
+	expect_contains(text, "new.db: added 1 night, 1 series, 1 point\n");
+	free(text);
+	refuse(h, tk_cmd_merge, arguments, "already exists; --into merges into it");
+	unlink(copy);
+	unlink(new);
 }
 
 int main(void)
@@ -190,6 +332,13 @@ int main(void)
 	        TEST(log_says_how_to_resume),
 	        TEST(machines_have_what_is_theirs),
 	        TEST(a_machine_gets_another_name),
+	        TEST(series_have_many_names),
+	        TEST(runs_have_numbers_and_ids),
+	        TEST(options_belong_to_actions),
+	        TEST(damage_is_found),
+	        TEST(a_copy_is_merged),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	free(messages);
+	return failed;
 }
