@@ -101,6 +101,14 @@ struct report {
 	json_t *object;
 };
 
+static void set_day(struct report *r, const char *column, size_t i, size_t index)
+{
+	char day[TK_TIME_ISO_SIZE];
+
+	tk_table_set_cell(r->table, column, "%s",
+	        tk_history_csv_format_day(r->histories, r->series[i].day[index], day));
+}
+
 static void add_row(struct report *r, size_t i, size_t index, double before, double after)
 {
 	r->changes++;
@@ -108,7 +116,7 @@ static void add_row(struct report *r, size_t i, size_t index, double before, dou
 		return;
 	tk_table_add_row(r->table);
 	tk_table_set_cell(r->table, "SERIES", "%s", r->series[i].id);
-	tk_table_set_cell(r->table, "DAY", "%lld", (long long)r->series[i].day[index]);
+	set_day(r, "DAY", i, index);
 	tk_table_set_cell(
 	        r->table, "COMMIT", "%.12s", tk_history_csv_commit(r->histories, i, index));
 	tk_table_set_cell(r->table, "BEFORE", "%.6g", before);
@@ -171,11 +179,9 @@ static int report_nights(struct report *r, struct tk_error *err)
 			add_row(r, i, a->index, a->before, a->after);
 			if (!r->table)
 				continue;
-			tk_table_set_cell(r->table, "REPORTED", "%lld",
-			        (long long)r->series[i].day[a->night]);
+			set_day(r, "REPORTED", i, a->night);
 			if (a->retracted)
-				tk_table_set_cell(r->table, "RETRACTED", "%lld",
-				        (long long)r->series[i].day[a->retracted]);
+				set_day(r, "RETRACTED", i, a->retracted);
 		}
 		status = add_list(r, i, list, err);
 	}

@@ -14,12 +14,14 @@
 
 #define DAY_S INT64_C(86400)
 
-int tk_csv_read_day(const struct tk_csv *t, const char *text, int64_t *day, struct tk_error *err)
+int tk_csv_read_day(
+        const struct tk_csv *t, const char *text, int64_t *day, bool *is_date, struct tk_error *err)
 {
 	const char *digit = text;
 	double fraction;
 	char *end;
 
+	*is_date = false;
 	for (*day = 0; *digit >= '0' && *digit <= '9' && digit - text < EXACT_DIGITS; digit++)
 		*day = 10 * *day + (*digit - '0');
 	if (digit != text && !*digit)
@@ -29,6 +31,7 @@ int tk_csv_read_day(const struct tk_csv *t, const char *text, int64_t *day, stru
 	if (*text && !*end && !errno)
 		return TK_OK;
 	if (!tk_time_parse(text, day, NULL)) {
+		*is_date = true;
 		*day = *day / DAY_S - (*day % DAY_S < 0);
 		return TK_OK;
 	}

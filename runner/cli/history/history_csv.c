@@ -3,6 +3,7 @@
 #include "cli/history/history_csv.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,6 +13,9 @@
 #include "base/error.h"
 #include "cli/history/csv_value.h"
 #include "cli/history/name_table.h"
+
+#define DAY_S 86400
+#define DATE_DAYS_MAX 2000000 /* of five thousand years */
 
 struct points {
 	double *value;
@@ -32,7 +36,7 @@ struct tk_history_csv {
 	        setting_names; /* setting_names: machines and drivers */
 	struct points *points;
 	size_t points_cap, count; /* count: number of series */
-	bool has_commit;
+	bool has_commit, has_dates;
 	struct tk_series_history *series;
 	struct setting *settings;
 	size_t setting_count;
@@ -88,8 +92,10 @@ static int add_point(struct tk_history_csv *h, const size_t *column, struct tk_e
 	struct points *p = NULL;
 	int64_t day;
 	double value;
-	int status = tk_csv_read_day(t, t->fields[column[1]], &day, err);
+	bool is_date;
+	int status = tk_csv_read_day(t, t->fields[column[1]], &day, &is_date, err);
 
+	h->has_dates |= !status && is_date;
 	if (!status)
 		status = tk_csv_read_value(t, t->fields[column[2]], &value, err);
 	if (status)
@@ -267,6 +273,7 @@ static int read_settings(struct tk_history_csv *h, const char *path, struct tk_e
 	while (!status && !(status = tk_csv_read_row(&h->env, &more, err)) && more) {
 		struct setting *settings = grow(h->settings, h->setting_count, sizeof *settings),
 		               *s;
+		bool is_date;
 
 		if (!settings)
 			return tk_fail(err, TK_ENOMEM, "%s: out of memory", path);
@@ -276,7 +283,8 @@ static int read_settings(struct tk_history_csv *h, const char *path, struct tk_e
 		if (!status)
 			status = keep_name(h, &h->env, column[2], &s->driver, err);
 		if (!status)
-			status = tk_csv_read_day(&h->env, h->env.fields[column[1]], &s->day, err);
+			status = tk_csv_read_day(
+			        &h->env, h->env.fields[column[1]], &s->day, &is_date, err);
 	}
 	return status;
 }
@@ -325,6 +333,15 @@ const struct tk_series_history *tk_history_csv_series(const struct tk_history_cs
 {
 	*count = h->count;
 	return h->series;
+}
+
+const char *tk_history_csv_format_day(
+        const struct tk_history_csv *h, int64_t day, char out[TK_TIME_ISO_SIZE])
+{
+	if (h->has_dates && day > -DATE_DAYS_MAX && day < DATE_DAYS_MAX)
+		return tk_time_format_day(day * DAY_S, out);
+	snprintf(out, TK_TIME_ISO_SIZE, "%" PRId64, day);
+	return out;
 }
 
 const char *tk_history_csv_commit(const struct tk_history_csv *h, size_t series, size_t index)

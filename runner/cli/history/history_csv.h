@@ -3,6 +3,7 @@
  * one day stay in the order of the file. */
 #ifndef TK_HISTORY_CSV_H
 #define TK_HISTORY_CSV_H
+#include "base/clock.h"
 #include "detect/monitor/series_history.h"
 
 struct tk_history_csv;
@@ -15,6 +16,10 @@ int tk_history_csv_read(const char *path, const char *env_path, const char *meta
 const struct tk_series_history *tk_history_csv_series(
         const struct tk_history_csv *h, size_t *count); /* in the order of their first rows */
 const char *tk_history_csv_commit(const struct tk_history_csv *h, size_t series, size_t index);
+
+/* As the file has its days: a date where one of them is a date, else the number. Returns `out`. */
+const char *tk_history_csv_format_day(
+        const struct tk_history_csv *h, int64_t day, char out[TK_TIME_ISO_SIZE]);
 void tk_history_csv_free(struct tk_history_csv *h);
 
 #endif

@@ -260,15 +260,16 @@ static void days_are_numbers_or_dates(void **state)
 	static const struct {
 		const char *text;
 		int64_t day;
+		bool is_date;
 	} cases[] = {
 	        {"0", 0},
 	        {"20779", 20779},
 	        {"-3", -3},
 	        {"999999999999999", 999999999999999},
 	        {"1234567890123456", 1234567890123456}, /* more digits than the fast way takes */
-	        {"1970-01-02", 1},
-	        {"1969-12-31", -1},
-	        {"2026-11-21T23:59:59Z", 20778},
+	        {"1970-01-02", 1, true},
+	        {"1969-12-31", -1, true},
+	        {"2026-11-21T23:59:59Z", 20778, true},
 	        {"2.9", 2},
 	        {"-0.5", -1},
 	        {"1e3", 1000},
@@ -277,8 +278,10 @@ static void days_are_numbers_or_dates(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct tk_error err = {0};
 		int64_t day = 4711;
-		if (tk_csv_read_day(&at_line_7, cases[i].text, &day, &err))
+		bool is_date;
+		if (tk_csv_read_day(&at_line_7, cases[i].text, &day, &is_date, &err))
 			fail_msg("%s", err.message);
+		assert_int_equal(is_date, cases[i].is_date);
 		if (day != cases[i].day)
 			fail_msg("%s: %lld", cases[i].text, (long long)day);
 	}
@@ -292,7 +295,8 @@ static void other_days_are_refused(void **state)
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		struct tk_error err = {0};
 		int64_t day;
-		if (!tk_csv_read_day(&at_line_7, texts[i], &day, &err))
+		bool is_date;
+		if (!tk_csv_read_day(&at_line_7, texts[i], &day, &is_date, &err))
 			fail_msg("\"%s\" is day %lld", texts[i], (long long)day);
 		assert_int_equal(err.status, TK_EDATA);
 		expect_contains(err.message, "f.csv:7: day: \"");
