@@ -143,7 +143,7 @@ int tk_units_parse(enum tk_quantity kind, const char *text, double min, double m
 
 int tk_units_parse_seconds(const char *text, int64_t *seconds, struct tk_error *err)
 {
-	double s;
+	double s = 0;
 	int status = tk_units_parse(TK_QUANTITY_DURATION, text, 0, 1e11, &s, err);
 
 	if (status)

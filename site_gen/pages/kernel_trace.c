@@ -293,7 +293,8 @@ static void set_tiles(struct tk_site *site, struct tk_value *page, const json_t 
 	       runs = tk_kernel_report_number(result, "runs");
 	set_value(site, page, "time", isfinite(untraced) ? untraced : traced, "ns");
 	tk_value_set_fmt(site->arena, page, "recording",
-	        traced > 0 && untraced > 0 ? "%+.1f %%" : "", (traced / untraced - 1) * 100);
+	        traced > 0 && untraced > 0 ? "%+.1f %%" : "",
+	        tk_percent_tenths(traced / untraced - 1));
 	tk_value_set_fmt(site->arena, page, "runs", runs > 0 ? "%.0f" : "–", runs);
 }
 

@@ -216,7 +216,7 @@ static int print_text(
 		printf(": %s, %s while it records (%+.1f %%)\n\n",
 		        tk_format_value(r->results.untraced_ns, "ns", without),
 		        tk_format_value(r->results.traced_ns, "ns", with),
-		        (r->results.traced_ns / r->results.untraced_ns - 1) * 100);
+		        tk_percent_tenths(r->results.traced_ns / r->results.untraced_ns - 1));
 	for (size_t i = 0; !status && i < r->results.count; i++) {
 		if (i)
 			putchar('\n');
