@@ -190,8 +190,7 @@ int tk_site_write(struct tk_store *store, const struct tk_site_options *options,
 	if (!status)
 		status = tk_output_open(options->out_dir, &site.out, err);
 	if (!status)
-		status = tk_assets_read(
-		        options->templates_dir, options->assets_dir, &assets, err);
+		status = tk_assets_read(options->templates_dir, options->assets_dir, &assets, err);
 	bool reading = !status && !(status = tk_store_begin_read(store, err));
 	if (!status)
 		status = tk_model_load(store, &site.model, err);

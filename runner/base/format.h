@@ -35,8 +35,8 @@ const char *tk_format_half_width(
 const char *tk_format_percent(double ratio, char out[TK_FORMAT_SIZE]); /* 0.62: "62 %" */
 /* In percent, for texts with one decimal digit: what they round to zero is 0, without a sign. */
 double tk_percent_tenths(double ratio);
-const char *tk_format_count(int64_t n, char out[TK_FORMAT_SIZE]);      /* "12,345" */
-const char *tk_format_minute(int64_t t_s, char out[TK_FORMAT_SIZE]);   /* "2026-11-21 09:42" */
+const char *tk_format_count(int64_t n, char out[TK_FORMAT_SIZE]);    /* "12,345" */
+const char *tk_format_minute(int64_t t_s, char out[TK_FORMAT_SIZE]); /* "2026-11-21 09:42" */
 const char *tk_format_digits(
         double v, int digits, char out[TK_FORMAT_SIZE]); /* like "%.*g", faster */
 

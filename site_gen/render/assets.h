@@ -13,7 +13,7 @@ struct tk_output;
 struct tk_assets {
 	struct tk_asset_file *files;
 	size_t count, cap;
-	bool has_charts;            /* Chart.js was there */
+	bool has_charts;             /* Chart.js was there */
 	char hash[TK_HASH_HEX_SIZE]; /* of all files */
 };
 

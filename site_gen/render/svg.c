@@ -212,8 +212,8 @@ static int64_t newest_mark(const json_t *marks, int64_t at_least_s)
 size_t tk_svg_choose_ticks(
         const struct tk_svg_range *range, double divisor, double ticks[TK_CHART_TICKS_MAX])
 {
-	size_t count = tk_chart_choose_ticks(
-	        range->lo / divisor, range->hi / divisor, TREND_TICKS, ticks);
+	size_t count =
+	        tk_chart_choose_ticks(range->lo / divisor, range->hi / divisor, TREND_TICKS, ticks);
 	for (size_t i = 0; i < count; i++)
 		ticks[i] *= divisor;
 	return count;

@@ -88,8 +88,8 @@ static void set_figures(struct tk_table *t, const struct tk_kernel_report_row *r
 	                                : traced_ns,
 	        "ns");
 	if (is_trace && isfinite(traced_ns / untraced_ns))
-		tk_table_set_cell(t, "RECORDING", "%+.1f %%",
-		        tk_percent_tenths(traced_ns / untraced_ns - 1));
+		tk_table_set_cell(
+		        t, "RECORDING", "%+.1f %%", tk_percent_tenths(traced_ns / untraced_ns - 1));
 	if (isfinite(tensor))
 		tk_table_set_cell(t, "TENSOR", "%s", tk_format_percent(tensor, text));
 	set_value(t, "DRAM", number(result, "dram_bytes"), "bytes");

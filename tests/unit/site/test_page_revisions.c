@@ -293,7 +293,8 @@ static void builds_of_another_kind_are_not_compared(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        TEST(a_revision_has_its_facts), TEST(what_is_unknown_of_a_revision_is_left_out),
+	        TEST(a_revision_has_its_facts),
+	        TEST(what_is_unknown_of_a_revision_is_left_out),
 	        TEST(change_points_are_ordered_by_size),
 	        TEST(verdicts_of_the_last_night_are_listed),
 	        TEST(verdicts_of_other_commits_are_left_out),
