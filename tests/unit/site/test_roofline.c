@@ -61,6 +61,14 @@ static struct tk_roofline_point *add_point(
 	return p;
 }
 
+/* With points on both sides of the ridge. */
+static void begin_wide(struct lab *lab)
+{
+	begin(lab);
+	add_point(lab, 0, 1, 5);
+	add_point(lab, 0, 1000, 900);
+}
+
 static void add_ceiling(struct lab *lab, const struct tk_ceiling_row *row)
 {
 	lab->ceilings.rows[lab->ceilings.count++] = row;
@@ -158,9 +166,7 @@ static void ceilings_meet_at_the_ridge(void **state)
 	double slope[4], flat[4];
 
 	(void)state;
-	begin(&lab);
-	add_point(&lab, 0, 1, 5);
-	add_point(&lab, 0, 1000, 900);
+	begin_wide(&lab);
 	add_ceiling(&lab, &f16);
 	add_ceiling(&lab, &copy);
 	const char *svg = draw(&lab);
@@ -179,9 +185,7 @@ static void kinds_of_ceilings_look_different(void **state)
 	struct lab lab;
 
 	(void)state;
-	begin(&lab);
-	add_point(&lab, 0, 1, 5);
-	add_point(&lab, 0, 1000, 900);
+	begin_wide(&lab);
 	add_ceiling(&lab, &f16);
 	add_ceiling(&lab, &sheet_f16);
 	add_ceiling(&lab, &copy);
@@ -203,9 +207,7 @@ static void rates_of_other_types_are_left_out(void **state)
 	struct lab lab;
 
 	(void)state;
-	begin(&lab);
-	add_point(&lab, 0, 1, 5);
-	add_point(&lab, 0, 1000, 900);
+	begin_wide(&lab);
 	add_ceiling(&lab, &f16);
 	add_ceiling(&lab, &f32);
 	assert_int_equal(count(draw(&lab), "ceiling-measured"), 1);
@@ -227,9 +229,7 @@ static void names_do_not_overlap(void **state)
 	double x1, y1, x2, y2;
 
 	(void)state;
-	begin(&lab);
-	add_point(&lab, 0, 1, 5);
-	add_point(&lab, 0, 1000, 900);
+	begin_wide(&lab);
 	add_ceiling(&lab, &f16);
 	add_ceiling(&lab, &near);
 	const char *svg = draw(&lab);
@@ -246,9 +246,7 @@ static void names_of_slopes_follow_each_other(void **state)
 	struct lab lab;
 
 	(void)state;
-	begin(&lab);
-	add_point(&lab, 0, 1, 5);
-	add_point(&lab, 0, 1000, 900);
+	begin_wide(&lab);
 	add_ceiling(&lab, &f16);
 	add_ceiling(&lab, &copy);
 	add_ceiling(&lab, &sheet_copy);
@@ -290,9 +288,7 @@ static void marks_on_each_other_are_drawn_once(void **state)
 	struct tk_buf once = TK_BUF_INIT;
 
 	(void)state;
-	begin(&lab);
-	add_point(&lab, 0, 1, 5);
-	add_point(&lab, 0, 1000, 900);
+	begin_wide(&lab);
 	tk_buf_add_str(&once, draw(&lab));
 	add_point(&lab, 0, 1.0001, 5.0001);
 	add_point(&lab, 0, 1000, 900);
