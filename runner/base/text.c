@@ -44,6 +44,15 @@ bool tk_utf8_is_valid(const char *s)
 	return !*s;
 }
 
+size_t tk_utf8_count(const char *s)
+{
+	size_t count = 0;
+
+	for (; *s; s++)
+		count += ((unsigned char)*s & 0xc0) != 0x80;
+	return count;
+}
+
 size_t tk_text_next_char(const char *s, bool *unprintable)
 {
 	uint32_t code;

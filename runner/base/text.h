@@ -15,6 +15,9 @@ size_t tk_utf8_decode(const char *s, size_t left, uint32_t *code);
 /* Whether the whole string is well-formed. */
 bool tk_utf8_is_valid(const char *s);
 
+/* Characters of a well-formed string; of one without wide or combining ones, its columns. */
+size_t tk_utf8_count(const char *s);
+
 /* The length in bytes of the character at s: 1 where it is not UTF-8, 0 at the end. *unprintable: a
  * C0 or C1 control character, DEL, a mark of direction, line or paragraph, or not UTF-8 (an 8-bit
  * terminal takes the byte 0x9b for an escape). */

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/text.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
 
@@ -13,10 +14,7 @@
 
 static int badge_width(const char *text)
 {
-	int characters = 0;
-	for (; *text; text++)
-		characters += (*text & 0xc0) != 0x80;
-	return characters * BADGE_CHAR;
+	return (int)tk_utf8_count(text) * BADGE_CHAR;
 }
 
 static void draw_text(struct tk_buf *out, int x, const char *text)

@@ -71,17 +71,9 @@ static void add_block(struct tk_document *d, const char *const before[TK_DOCUMEN
 	tk_buf_add_str(d->out, after[d->format]);
 }
 
-static size_t text_width(const char *text)
-{
-	size_t width = 0;
-	for (; *text; text++)
-		width += (*text & 0xc0) != 0x80;
-	return width;
-}
-
 static void add_underline(struct tk_document *d, const char *text, char c)
 {
-	for (size_t i = text_width(text); d->format == TK_DOCUMENT_TEXT && i-- > 0;)
+	for (size_t i = tk_utf8_count(text); d->format == TK_DOCUMENT_TEXT && i-- > 0;)
 		tk_buf_add_char(d->out, c);
 	tk_buf_add_str(d->out, d->format == TK_DOCUMENT_TEXT ? "\n\n" : "");
 }
@@ -192,7 +184,7 @@ static void write_text_row(struct tk_document *d, size_t row, const size_t *widt
 {
 	for (size_t c = 0; c < d->columns; c++) {
 		const char *text = d->cells[row * d->columns + c];
-		size_t pad = widths[c] - text_width(text);
+		size_t pad = widths[c] - tk_utf8_count(text);
 		bool last = c + 1 == d->columns;
 		for (size_t i = 0; is_numeric(d, c) && i < pad; i++)
 			tk_buf_add_char(d->out, ' ');
@@ -207,7 +199,7 @@ void tk_document_end_table(struct tk_document *d)
 {
 	size_t widths[TK_DOCUMENT_COLUMNS] = {0}, rows = d->cell_count / d->columns;
 	for (size_t i = 0; i < rows * d->columns; i++) {
-		size_t width = text_width(d->cells[i]), c = i % d->columns;
+		size_t width = tk_utf8_count(d->cells[i]), c = i % d->columns;
 		widths[c] = width > widths[c] ? width : widths[c];
 	}
 	if (rows > 1 && d->format == TK_DOCUMENT_HTML)

@@ -180,17 +180,6 @@ static void print_attributes(const char *prefix, const json_t *object, bool skip
 	}
 }
 
-/* Characters of a number with its unit, each one column wide. printf pads by bytes, of which "µs"
- * has three. */
-static int count_columns(const char *text)
-{
-	int count = 0;
-
-	for (; *text; text++)
-		count += ((unsigned char)*text & 0xc0) != 0x80;
-	return count;
-}
-
 #define BINS 12
 #define VALUE_WIDTH 10
 #define BAR_WIDTH 40
@@ -220,8 +209,9 @@ static void print_histogram(const struct run_detail *d)
 		char from[TK_FORMAT_SIZE];
 
 		tk_format_value(summary.min + (double)b * width, unit, from);
+		/* printf pads by bytes, of which "µs" has three */
 		printf("  %s %*s%s %6zu ", b == BINS - 1 ? ">=" : "  ",
-		        VALUE_WIDTH - count_columns(from), "", from, bins[b]);
+		        VALUE_WIDTH - (int)tk_utf8_count(from), "", from, bins[b]);
 		for (size_t i = 0; i < (bins[b] * BAR_WIDTH + most - 1) / most; i++)
 			fputs("█", stdout);
 		putchar('\n');

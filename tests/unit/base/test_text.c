@@ -213,6 +213,15 @@ static void decoding_says_what_is_utf8(void **state)
 }
 
 /* Escapes of both kinds, marks of direction, and bytes that an 8-bit terminal would obey. */
+static void characters_are_counted(void **state)
+{
+	(void)state;
+	assert_int_equal(tk_utf8_count(""), 0);
+	assert_int_equal(tk_utf8_count("12 ns"), 5);
+	assert_int_equal(tk_utf8_count("12 \u00b5s"), 5);
+	assert_int_equal(tk_utf8_count("\u2212\u20ac\U0001d11e"), 3);
+}
+
 static void nothing_steers_a_terminal(void **state)
 {
 	static const struct {
@@ -264,6 +273,7 @@ int main(void)
 	        cmocka_unit_test(utf8_is_made_valid),
 	        cmocka_unit_test(clean_text),
 	        cmocka_unit_test(decoding_says_what_is_utf8),
+	        cmocka_unit_test(characters_are_counted),
 	        cmocka_unit_test(nothing_steers_a_terminal),
 	        cmocka_unit_test(nearest_name),
 	};
