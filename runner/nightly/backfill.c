@@ -17,9 +17,9 @@
 
 struct measured {
 	struct tk_store *store;
-	const char *upstream; /* its name */
-	struct tk_rows nights, revisions, upstreams;
-	int64_t machine_id; /* 0: this machine has no night yet */
+	struct tk_rows nights, revisions;
+	int64_t machine_id;  /* 0: this machine has no night yet */
+	int64_t upstream_id; /* 0: it has no revision yet */
 };
 
 static int find_machine(
@@ -37,15 +37,30 @@ static int find_machine(
 	return status;
 }
 
+static int find_upstream_id(
+        struct tk_store *store, const char *name, int64_t *upstream_id, struct tk_error *err)
+{
+	struct tk_rows upstreams = {0};
+	int status = tk_store_list_upstreams(store, &upstreams, err);
+	*upstream_id = 0;
+	for (size_t i = 0; i < upstreams.count; i++) {
+		const struct tk_upstream_row *u = TK_ROWS_AT(&upstreams, struct tk_upstream_row, i);
+		if (strcmp(u->name, name) == 0)
+			*upstream_id = u->id;
+	}
+	tk_rows_free(&upstreams);
+	return status;
+}
+
 static int load_measured(struct tk_store *store, const struct tk_config *config,
         const char *upstream, struct measured *out, struct tk_error *err)
 {
-	*out = (struct measured){.store = store, .upstream = upstream};
+	*out = (struct measured){.store = store};
 	int status = find_machine(store, config->machine, &out->machine_id, err);
 	if (!status)
 		status = tk_store_list_nights(store, &out->nights, err);
 	if (!status)
-		status = tk_store_list_upstreams(store, &out->upstreams, err);
+		status = find_upstream_id(store, upstream, &out->upstream_id, err);
 	return status ? status : tk_store_list_revisions(store, &out->revisions, err);
 }
 
@@ -53,7 +68,6 @@ static void free_measured(struct measured *m)
 {
 	tk_rows_free(&m->nights);
 	tk_rows_free(&m->revisions);
-	tk_rows_free(&m->upstreams);
 }
 
 /* Of a night that was stopped and never resumed, the jobs that are left were not run. */
@@ -71,17 +85,6 @@ static bool is_finished(const struct measured *m, const struct tk_night_row *nig
 	       night->status != TK_NIGHT_FAILED && !was_abandoned(night);
 }
 
-static bool is_of_upstream(const struct measured *m, const struct tk_revision_row *r)
-{
-	for (size_t i = 0; i < m->upstreams.count; i++) {
-		const struct tk_upstream_row *u =
-		        TK_ROWS_AT(&m->upstreams, struct tk_upstream_row, i);
-		if (u->id == r->upstream_id)
-			return strcmp(u->name, m->upstream) == 0;
-	}
-	return false;
-}
-
 /* Other packages have versions of the same name. */
 static bool has_name(const struct measured *m, int64_t revision_id, const char *rev)
 {
@@ -89,7 +92,7 @@ static bool has_name(const struct measured *m, int64_t revision_id, const char *
 		const struct tk_revision_row *r =
 		        TK_ROWS_AT(&m->revisions, struct tk_revision_row, i);
 		if (r->id == revision_id)
-			return strcmp(r->rev, rev) == 0 && is_of_upstream(m, r);
+			return strcmp(r->rev, rev) == 0 && r->upstream_id == m->upstream_id;
 	}
 	return false;
 }

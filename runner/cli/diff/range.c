@@ -46,8 +46,7 @@ static int find_revision(
 	return tk_fail(err, TK_EUSAGE,
 	        found ? "\"%.100s\" is ambiguous: %zu revisions start with it"
 	              : "\"%.100s\" is not a duration (7d), date (2026-11-21, yesterday), night, "
-	                "revision "
-	                "or tag",
+	                "revision or tag",
 	        text, found);
 }
 
