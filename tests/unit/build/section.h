@@ -2,7 +2,7 @@
  * stores of it. */
 #ifndef TK_TEST_SECTION_H
 #define TK_TEST_SECTION_H
-#include "../upstream/scratch.h"
+#include "scratch.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"

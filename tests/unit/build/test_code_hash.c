@@ -1,6 +1,6 @@
 /* Hashes of machine code are equal for equal code, whatever the linker, the clock and the
  * folder. */
-#include "../upstream/scratch.h"
+#include "scratch.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "build/build.h"
