@@ -1,5 +1,6 @@
 // The data files of the charts. A data file is a classic script that calls tracker.data.add(id,
-// object), because a page opened from the disk may not read JSON. docs/site.md has the format.
+// object), because a page opened from the disk may not read JSON. The format: see
+// docs/reference/site.md.
 "use strict";
 window.tracker ??= {};
 {

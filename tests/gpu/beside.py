@@ -8,7 +8,6 @@ paced and sustained.
       --problems 'd=128'     # a part of a table
 
 A process a backend and a mode; each result is verified before it is timed.
-docs/results/h200-kernels.md is made of its JSON.
 """
 
 import argparse

@@ -7,7 +7,7 @@ import statistics
 import subprocess
 import time
 
-# name, backend, problem; the names are those of the tables in docs/results.
+# name, backend, problem; the names are those of docs/results/figures.md.
 PROBLEMS = [
     ("gemm 128x4096x4096 bf16", "cublaslt", "gemm:m=128,n=4096,k=4096,a=bf16"),
     ("gemm 16x14336x4096 bf16", "cublaslt", "gemm:m=16,n=14336,k=4096,a=bf16"),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes records of packages and a vendor's library, as `tracker import` reads them:
-version_records.py, or the measured releases of docs/results: version_records.py FILE.json
+version_records.py, or releases of Triton on an H200: version_records.py triton_releases.json
 version_records.py --pairs HISTORY.db adds A/B pairs, which records do not have, to the imported
 scenario. $RECORDS_BEGIN is the time of its first night."""
 
