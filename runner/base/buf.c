@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 static size_t max_len(const struct tk_buf *b)
@@ -27,7 +28,7 @@ static bool grow(struct tk_buf *b, size_t more)
 	}
 	while (cap <= b->len + more)
 		cap *= 2;
-	data = realloc(b->data, cap);
+	data = tk_realloc(b->data, cap);
 	if (!data) {
 		b->status = TK_ENOMEM;
 		return false;

@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/process.h"
 
 #define MOUNT "/sys/fs/cgroup"
@@ -162,7 +163,7 @@ static int set_limits(
 static int new_group(const char *in, uint64_t memory_bytes, unsigned process_max,
         struct tk_cgroup **out, struct tk_error *err)
 {
-	struct tk_cgroup *g = calloc(1, sizeof *g);
+	struct tk_cgroup *g = tk_calloc(1, sizeof *g);
 	int status = TK_OK;
 
 	if (!g)

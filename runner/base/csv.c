@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/text.h"
+#include "base/try.h"
 
 #define BLOCK ((size_t)1 << 18) /* bytes of one read */
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
@@ -142,8 +144,8 @@ static int add_field(struct tk_csv *c, char *text, size_t length, struct tk_erro
 {
 	if (c->count == c->cap) {
 		size_t cap = c->cap ? 2 * c->cap : 32;
-		char **fields = realloc(c->fields, cap * sizeof *fields);
-		size_t *lengths = fields ? realloc(c->lengths, cap * sizeof *lengths) : NULL;
+		char **fields = tk_realloc(c->fields, cap * sizeof *fields);
+		size_t *lengths = fields ? tk_realloc(c->lengths, cap * sizeof *lengths) : NULL;
 
 		c->fields = fields ? fields : c->fields;
 		if (!lengths)
@@ -211,8 +213,6 @@ static size_t count_lines(const char *p, const char *end)
 /* Reads until the row at `at` is complete. *end: NULL at the end of the file. */
 static int load_row(struct tk_csv *c, char **end, struct tk_error *err)
 {
-	int status = TK_OK;
-
 	c->scanned = 0;
 	c->quoted = c->has_quotes = false;
 	for (;;) {
@@ -227,9 +227,7 @@ static int load_row(struct tk_csv *c, char **end, struct tk_error *err)
 			        c->line, TK_CSV_ROW_MAX >> 20);
 		if (*end || c->ended)
 			return TK_OK;
-		status = read_block(c, err);
-		if (status)
-			return status;
+		TRY(read_block(c, err));
 	}
 }
 
@@ -238,22 +236,16 @@ int tk_csv_read_row(struct tk_csv *c, bool *more, struct tk_error *err)
 	c->count = 0;
 	while (!c->count) {
 		char *from, *end;
-		int status;
-
 		c->line += c->lines;
 		c->lines = 0;
-		status = load_row(c, &end, err);
-		if (status)
-			return status;
+		TRY(load_row(c, &end, err));
 		*more = end != NULL;
 		if (!end)
 			return TK_OK;
 		from = c->text.data + c->at;
 		c->at += (size_t)(end - from) + (*end == '\n');
 		c->lines = c->has_quotes ? count_lines(from, end) : 1;
-		status = cut_row(c, from, end, err);
-		if (status)
-			return status;
+		TRY(cut_row(c, from, end, err));
 	}
 	return c->count < c->min_count ? fail_row(c, "too few fields", err) : TK_OK;
 }
@@ -273,10 +265,7 @@ int tk_csv_read_header(
         struct tk_csv *c, const char *const *names, size_t *columns, struct tk_error *err)
 {
 	bool more;
-	int status = tk_csv_read_row(c, &more, err);
-
-	if (status)
-		return status;
+	TRY(tk_csv_read_row(c, &more, err));
 	if (!more)
 		return tk_fail(err, TK_EDATA, "%s: no header line", c->path);
 	for (size_t n = 0; names[n]; n++) {

@@ -12,12 +12,13 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 
 #define DEPTH_MAX 800 /* of folders: each takes a descriptor */
 
 int tk_dir_create(const char *path, struct tk_error *err)
 {
-	char *copy = strdup(path);
+	char *copy = tk_strdup(path);
 	int status = TK_OK;
 
 	if (!copy)
@@ -54,14 +55,10 @@ static int append_name(char ***names, size_t *count, size_t *cap, const char *na
 {
 	if (*count == *cap) {
 		size_t more = *cap ? *cap * 2 : 16;
-		char **grown = realloc(*names, more * sizeof **names);
-
-		if (!grown)
-			return TK_ENOMEM;
-		*names = grown;
+		*names = tk_realloc(*names, more * sizeof **names);
 		*cap = more;
 	}
-	(*names)[*count] = strdup(name);
+	(*names)[*count] = tk_strdup(name);
 	return (*names)[*count] ? ((*count)++, TK_OK) : TK_ENOMEM;
 }
 
@@ -169,9 +166,7 @@ int tk_dir_remove(const char *path, struct tk_error *err)
 	/* "link/" would be the target of the link. */
 	while (n > 1 && path[n - 1] == '/')
 		n--;
-	name = strndup(path, n);
-	if (!name)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	name = tk_strndup(path, n);
 	if (remove_at(AT_FDCWD, name, 0) != 0)
 		status = tk_fail_errno(err, "removing %s", path);
 	free(name);
@@ -191,7 +186,7 @@ static int walk_folder(const struct walk *w, const char *relative, struct tk_err
 static int walk_entry(
         const struct walk *w, const char *relative, const char *name, struct tk_error *err)
 {
-	char *below = *relative ? tk_path_join(relative, name) : strdup(name);
+	char *below = *relative ? tk_path_join(relative, name) : tk_strdup(name);
 	char *path = below ? tk_path_join(w->root, below) : NULL;
 	struct stat st;
 	int status;
@@ -211,7 +206,7 @@ static int walk_entry(
 
 static int walk_folder(const struct walk *w, const char *relative, struct tk_error *err)
 {
-	char *path = *relative ? tk_path_join(w->root, relative) : strdup(w->root), **names;
+	char *path = *relative ? tk_path_join(w->root, relative) : tk_strdup(w->root), **names;
 	size_t count;
 	int status;
 

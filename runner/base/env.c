@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/process.h"
 
 extern char **environ;
@@ -37,13 +38,11 @@ static bool has_name(const char *const *names, const char *variable)
 }
 
 /* Replaces the variable of the same name or appends. `env` has room. */
-static int set_variable(char **env, size_t *count, const char *variable)
+static void set_variable(char **env, size_t *count, const char *variable)
 {
 	size_t n = strcspn(variable, "="), i = 0;
-	char *copy = strdup(variable);
+	char *copy = tk_strdup(variable);
 
-	if (!copy)
-		return TK_ENOMEM;
 	while (i < *count && (strncmp(env[i], variable, n) != 0 || env[i][n] != '='))
 		i++;
 	if (i == *count)
@@ -51,36 +50,27 @@ static int set_variable(char **env, size_t *count, const char *variable)
 	else
 		free(env[i]);
 	env[i] = copy;
-	return TK_OK;
 }
 
-char **tk_env_new_scrubbed(const char *const *extra, bool for_network, struct tk_error *err)
+char **tk_env_new_scrubbed(const char *const *extra, bool for_network)
 {
 	static const char *const fixed[] = {"LANG=C", "LC_ALL=C", NULL};
 	size_t room = 3, count = 0;
 	char **env;
-	int status = TK_OK;
 
 	for (char **e = environ; e && *e; e++)
 		room++;
 	for (const char *const *e = extra; e && *e; e++)
 		room++;
-	env = calloc(room, sizeof *env);
-	if (!env)
-		goto failed;
-	for (char **e = environ; e && *e && !status; e++)
+	env = tk_calloc(room, sizeof *env);
+	for (char **e = environ; e && *e; e++)
 		if (has_name(kept, *e) || (for_network && has_name(kept_for_network, *e)))
-			status = set_variable(env, &count, *e);
-	for (const char *const *e = fixed; *e && !status; e++)
-		status = set_variable(env, &count, *e);
-	for (const char *const *e = extra; e && *e && !status; e++)
-		status = set_variable(env, &count, *e);
-	if (!status)
-		return env;
-failed:
-	tk_env_free(env);
-	tk_fail(err, TK_ENOMEM, "out of memory");
-	return NULL;
+			set_variable(env, &count, *e);
+	for (const char *const *e = fixed; *e; e++)
+		set_variable(env, &count, *e);
+	for (const char *const *e = extra; e && *e; e++)
+		set_variable(env, &count, *e);
+	return env;
 }
 
 void tk_env_free(char **env)

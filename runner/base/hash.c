@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 
 struct tk_hash {
 	EVP_MD_CTX *ctx;
@@ -35,10 +36,8 @@ static const EVP_MD *get_sha256(void)
 
 struct tk_hash *tk_hash_new(void)
 {
-	struct tk_hash *h = calloc(1, sizeof *h);
+	struct tk_hash *h = tk_calloc(1, sizeof *h);
 
-	if (!h)
-		return NULL;
 	h->ctx = EVP_MD_CTX_new();
 	if (!h->ctx || !EVP_DigestInit_ex(h->ctx, get_sha256(), NULL)) {
 		tk_hash_free(h);

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/process.h"
 
 struct tk_lock {
@@ -30,7 +31,7 @@ static int busy(int fd, const char *path, struct tk_error *err)
 
 int tk_lock_acquire(const char *path, struct tk_lock **out, struct tk_error *err)
 {
-	struct tk_lock *lock = calloc(1, sizeof *lock);
+	struct tk_lock *lock = tk_calloc(1, sizeof *lock);
 	int status = TK_OK;
 
 	if (!lock)

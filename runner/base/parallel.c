@@ -1,5 +1,6 @@
 /* See parallel.h. */
 #include "base/parallel.h"
+#include "base/memory.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -127,7 +128,7 @@ static void run_in_kept(struct kept_threads *k, struct loop *l, int64_t wanted)
 
 void tk_parallel_keep_threads(struct tk_kept_threads *out)
 {
-	struct kept_threads *k = kept ? NULL : calloc(1, sizeof *k);
+	struct kept_threads *k = kept ? NULL : tk_calloc(1, sizeof *k);
 
 	out->at = k;
 	if (!k)

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/memory.h"
 
 char *tk_path_join(const char *a, const char *b)
 {
@@ -17,7 +18,7 @@ char *tk_path_join(const char *a, const char *b)
 	char *out;
 
 	if (*b == '/' || n == 0)
-		return strdup(b);
+		return tk_strdup(b);
 	if (asprintf(&out, a[n - 1] == '/' ? "%s%s" : "%s/%s", a, b) < 0)
 		return NULL;
 	return out;
@@ -85,7 +86,7 @@ char *tk_path_make_slug(const char *name)
 	for (size_t i = 0; i < keep; i++)
 		changed = changed || !slug_char(name[i]);
 	if (!changed)
-		return strdup(name);
+		return tk_strdup(name);
 	if (keep > SLUG_MAX - SLUG_HASH - 1)
 		keep = SLUG_MAX - SLUG_HASH - 1;
 	for (size_t i = 0; i < keep; i++)

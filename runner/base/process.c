@@ -5,6 +5,7 @@
  * deadline, or when the run is cancelled. After fork the child calls async-signal-safe functions
  * only, so that threads of the caller do not matter. */
 #include "base/process.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +27,7 @@
 #include "base/process_limits.h"
 #include "base/sandbox.h"
 #include "base/spawn.h"
+#include "base/try.h"
 
 #define CAPTURE_DEFAULT ((size_t)16 << 20)
 #define STDERR_TAIL 8192
@@ -67,10 +69,8 @@ static bool is_program(const char *path)
 /* TK_ENOTFOUND and TK_ENOMEM come without a message. */
 static int copy_path(const char *path, char **out)
 {
-	char *copy = strdup(path);
+	char *copy = tk_strdup(path);
 
-	if (!copy)
-		return TK_ENOMEM;
 	*out = copy;
 	return TK_OK;
 }
@@ -149,9 +149,7 @@ static int open_stdio(
 		stdio[2] = fcntl(stdio[1], F_DUPFD_CLOEXEC, 0);
 		return stdio[2] < 0 ? tk_fail_errno(err, "log file %s", spec->log_path) : TK_OK;
 	}
-	status = tk_spawn_pipe(out, err);
-	if (status)
-		return status;
+	TRY(tk_spawn_pipe(out, err));
 	c->out = out[0];
 	stdio[1] = out[1];
 	status = tk_spawn_pipe(errors, err);
@@ -162,7 +160,7 @@ static int open_stdio(
 
 static int start(const struct tk_process_spec *spec, struct child *c, struct tk_error *err)
 {
-	char **env = tk_env_new_scrubbed(spec->env, spec->for_network, err), *path = NULL;
+	char **env = tk_env_new_scrubbed(spec->env, spec->for_network), *path = NULL;
 	struct tk_spawn_spec child = {.argv = spec->argv,
 	        .env = env,
 	        .cwd = spec->cwd,

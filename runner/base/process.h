@@ -75,7 +75,7 @@ int tk_process_check(const struct tk_process_spec *spec, const struct tk_process
 /* The environment that children get: the variables that env.c names, which locate tools, accounts
  * and devices; with `for_network` also proxies and the SSH agent; LANG=C and LC_ALL=C; plus
  * `extra`, which wins. Caller frees with tk_env_free. */
-char **tk_env_new_scrubbed(const char *const *extra, bool for_network, struct tk_error *err);
+char **tk_env_new_scrubbed(const char *const *extra, bool for_network);
 void tk_env_free(char **env);
 bool tk_process_find_program(const char *program, char **path); /* in PATH; *path is the caller's */
 

@@ -1,4 +1,5 @@
 #include "base/process_tree.h"
+#include "base/memory.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -82,7 +83,7 @@ unsigned tk_process_tree_count(pid_t child)
 
 	if (tk_dir_list("/proc", &names, &count, NULL))
 		return 0;
-	all = calloc(count ? count : 1, sizeof *all);
+	all = tk_calloc(count ? count : 1, sizeof *all);
 	for (size_t i = 0; all && i < count; i++)
 		n += read_entry(names[i], &all[n]);
 	if (all) {

@@ -1,5 +1,6 @@
 /* See sandbox.h. */
 #include "base/sandbox.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -97,7 +98,7 @@ static void add_hidden(char *out[], const char *path)
 	while (n > kept)
 		out[--n] = NULL;
 	if (kept < TK_SANDBOX_HIDDEN_MAX)
-		out[kept] = strdup(real);
+		out[kept] = tk_strdup(real);
 }
 
 void tk_sandbox_list_hidden(char *out[TK_SANDBOX_HIDDEN_MAX + 1])
@@ -192,7 +193,7 @@ static void add_folder(struct tools *t, char *folder);
 /* A program that a link leads to: its whole tool, or the file alone. Takes `path`. */
 static void add_program(struct tools *t, char *path)
 {
-	char *folder = path ? strndup(path, (size_t)(strrchr(path, '/') - path)) : NULL;
+	char *folder = path ? tk_strndup(path, (size_t)(strrchr(path, '/') - path)) : NULL;
 
 	if (folder && is_bin(folder)) {
 		add_folder(t, folder);
@@ -270,7 +271,7 @@ void tk_sandbox_list_tools(char *out[TK_SANDBOX_TOOLS_MAX + 1])
 		while (at && *at) {
 			size_t len = strcspn(at, ":");
 
-			add_folder(&tools, strndup(at, len));
+			add_folder(&tools, tk_strndup(at, len));
 			at += len + (at[len] == ':');
 		}
 	}
@@ -282,7 +283,7 @@ void tk_sandbox_list_tools(char *out[TK_SANDBOX_TOOLS_MAX + 1])
 
 static struct tk_sandbox *new_sandbox(enum tk_sandbox_method method)
 {
-	struct tk_sandbox *s = calloc(1, sizeof *s);
+	struct tk_sandbox *s = tk_calloc(1, sizeof *s);
 
 	if (s) {
 		s->method = method;
@@ -444,7 +445,7 @@ static bool starts_shell(const struct tk_sandbox *s)
 {
 	const char *const tail[] = {"--", "sh", "-c", "exit 7", NULL};
 	const size_t n = s->prefix_count - TK_SANDBOX_REPORT_OPTIONS;
-	const char **argv = calloc(n + 5, sizeof *argv);
+	const char **argv = tk_calloc(n + 5, sizeof *argv);
 	const struct tk_process_spec spec = {.argv = argv, .deadline_s = 10};
 	struct tk_process_result result = {0};
 	bool started;

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/process.h"
 #include "base/sandbox_internal.h"
 
@@ -32,14 +33,10 @@ static void find_version(void)
 
 static int put(struct tk_sandbox *s, const char *text, struct tk_error *err)
 {
-	char **grown = realloc(s->prefix, (s->prefix_count + 2) * sizeof *grown);
+	char **grown = tk_realloc(s->prefix, (s->prefix_count + 2) * sizeof *grown);
 
-	if (!grown)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	s->prefix = grown;
-	grown[s->prefix_count] = strdup(text);
-	if (!grown[s->prefix_count])
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	grown[s->prefix_count] = tk_strdup(text);
 	grown[++s->prefix_count] = NULL;
 	return TK_OK;
 }

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/sandbox_internal.h"
 
 #define EXECUTE (1ull << 0)
@@ -142,7 +143,7 @@ int tk_sandbox_prepare_landlock(
 	tk_sandbox_list_hidden(hidden);
 	while (hidden[n])
 		n++;
-	hidden[n] = strdup("/dev");
+	hidden[n] = tk_strdup("/dev");
 	allow_all_but_hidden(&r, "/", 0);
 	allow_devices(&r, policy);
 	tk_sandbox_list_tools(tools);

@@ -1,5 +1,6 @@
 /* See serializer.h. */
 #include "base/serializer.h"
+#include "base/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ void tk_serialize_double(struct tk_serializer *n, double *field)
 	}
 	if (n->count == n->cap) {
 		size_t cap = n->cap ? 2 * n->cap : 256;
-		double *grown = realloc(n->at, cap * sizeof *grown);
+		double *grown = tk_realloc(n->at, cap * sizeof *grown);
 
 		n->failed = !grown;
 		if (!grown)

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/process.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +65,7 @@ static int find_signer(
 	if (!status)
 		status = tk_buf_status(&out, err);
 	if (!status) {
-		*signer = strndup(tk_buf_cstr(&out), strcspn(tk_buf_cstr(&out), ",\n"));
+		*signer = tk_strndup(tk_buf_cstr(&out), strcspn(tk_buf_cstr(&out), ",\n"));
 		status = *signer ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	tk_buf_free(&out);

@@ -1,4 +1,5 @@
 #include "base/spawn.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +15,7 @@
 #include "base/cgroup.h"
 #include "base/error.h"
 #include "base/sandbox_internal.h"
+#include "base/try.h"
 
 #define HIGH_FD 10 /* the child's copies of its descriptors, out of the way of 0 to 2 */
 
@@ -240,9 +242,7 @@ static int spawn(const struct tk_spawn_spec *spec, pid_t *pid, struct tk_error *
 	if (spec->keep_fd && spec->keep_fd < 3)
 		return tk_fail(
 		        err, TK_EINTERNAL, "keep_fd is %d, expected 3 or more", spec->keep_fd);
-	status = report_pipe(report, err);
-	if (status)
-		return status;
+	TRY(report_pipe(report, err));
 	child = fork();
 	if (child == 0)
 		become(spec, report[1], parent);
@@ -267,9 +267,7 @@ static const char **new_wrapped_argv(const struct tk_spawn_spec *spec)
 
 	while (spec->argv[count])
 		count++;
-	argv = calloc(n + count + 3, sizeof *argv);
-	if (!argv)
-		return NULL;
+	argv = tk_calloc(n + count + 3, sizeof *argv);
 	for (size_t i = 0; i < n; i++)
 		argv[i] = s->prefix[i];
 	argv[n++] = "--";

@@ -1,4 +1,5 @@
 #include "base/units.h"
+#include "base/try.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -144,10 +145,7 @@ int tk_units_parse(enum tk_quantity kind, const char *text, double min, double m
 int tk_units_parse_seconds(const char *text, int64_t *seconds, struct tk_error *err)
 {
 	double s = 0;
-	int status = tk_units_parse(TK_QUANTITY_DURATION, text, 0, 1e11, &s, err);
-
-	if (status)
-		return status;
+	TRY(tk_units_parse(TK_QUANTITY_DURATION, text, 0, 1e11, &s, err));
 	*seconds = (int64_t)ceil(s - 1e-9);
 	return TK_OK;
 }

@@ -1,5 +1,6 @@
 /* libyaml's document, with positions; the only file that includes yaml.h. */
 #include "base/yaml.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 #include <ctype.h>
@@ -129,11 +130,11 @@ static int reject_nul(const struct tk_yaml *y, struct tk_error *err)
 int tk_yaml_parse(
         const char *name, const char *text, size_t len, struct tk_yaml **out, struct tk_error *err)
 {
-	struct tk_yaml *y = calloc(1, sizeof *y);
+	struct tk_yaml *y = tk_calloc(1, sizeof *y);
 	yaml_parser_t p;
 	int status;
 
-	if (!y || !(y->name = strdup(name))) {
+	if (!y || !(y->name = tk_strdup(name))) {
 		tk_yaml_free(y);
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	}

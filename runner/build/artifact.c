@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "build/build_internal.h"
 
 void tk_artifact_free(struct tk_artifact *a)
@@ -29,7 +31,7 @@ static int set_empty_texts(struct tk_artifact *a, struct tk_error *err)
 	        &a->revision, &a->adapter, &a->arch, &a->flags};
 
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-		if (!(*texts[i] = strdup("")))
+		if (!(*texts[i] = tk_strdup("")))
 			return tk_fail(err, TK_ENOMEM, "out of memory");
 	return TK_OK;
 }
@@ -55,11 +57,9 @@ static int fill_installed(
 	if (status)
 		return status;
 	a->backend_count = 1;
-	status = tk_backend_scan(path, name, &a->backends[0], err);
-	if (status)
-		return status;
+	TRY(tk_backend_scan(path, name, &a->backends[0], err));
 	slash = strrchr(a->backends[0].path, '/');
-	a->dir = strndup(a->backends[0].path, (size_t)(slash - a->backends[0].path));
+	a->dir = tk_strndup(a->backends[0].path, (size_t)(slash - a->backends[0].path));
 	a->size_bytes = size_on_disk(path);
 	a->cached = true;
 	return a->dir ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
@@ -73,8 +73,8 @@ int tk_artifact_load_installed(const char *backend_path, const char *backend_nam
 
 	if (!tk_backend_name_is_valid(backend_name))
 		return tk_fail(err, TK_ECONFIG, "\"%.80s\" is not a backend's name", backend_name);
-	a = calloc(1, sizeof *a);
-	if (!a || !(a->backends = calloc(1, sizeof *a->backends)))
+	a = tk_calloc(1, sizeof *a);
+	if (!a || !(a->backends = tk_calloc(1, sizeof *a->backends)))
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
 		status = fill_installed(a, backend_path, backend_name, err);

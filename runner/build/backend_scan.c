@@ -1,6 +1,8 @@
 /* The backends that a build left in lib/, and whether they run on another machine. */
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "build/build_internal.h"
 #include "build/elf.h"
 #include "core/kernel_package.h"
@@ -67,7 +69,7 @@ int tk_backend_file_hash(const char *path, char hex[TK_HASH_HEX_SIZE], struct tk
 /* An absolute run path works only on the machine that built the object. */
 static bool is_absolute_run_path(const char *run_path)
 {
-	char *copy = strdup(run_path), *rest = copy;
+	char *copy = tk_strdup(run_path), *rest = copy;
 	bool absolute = copy == NULL;
 	for (char *part; !absolute && (part = strsep(&rest, ":"));)
 		absolute = *part && strncmp(part, "$ORIGIN", 7) && strncmp(part, "${ORIGIN}", 9);
@@ -103,10 +105,8 @@ int tk_backend_scan(
 		               : tk_kernel_package_scan(path, name, out, err);
 	if (!S_ISREG(st.st_mode))
 		return tk_fail(err, TK_EDATA, "%s is not a regular file", path);
-	int status = tk_code_hash_object(
-	        path, NULL, out->code_hash, &out->kernels, &out->kernel_count, err);
-	if (status)
-		return status;
+	TRY(tk_code_hash_object(
+	        path, NULL, out->code_hash, &out->kernels, &out->kernel_count, err));
 	snprintf(out->name, sizeof(out->name), "%s", name);
 	out->path = tk_path_make_absolute(path);
 	return out->path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
@@ -137,7 +137,7 @@ int tk_artifact_scan_backends(struct tk_artifact *a, const char *dir, struct tk_
 	int status = lib ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status && tk_dir_exists(lib))
 		status = tk_dir_list(lib, &names, &count, err);
-	if (!status && !(a->backends = calloc(BACKENDS_MAX, sizeof(*a->backends))))
+	if (!status && !(a->backends = tk_calloc(BACKENDS_MAX, sizeof(*a->backends))))
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && i < count; i++) {
 		char name[256];

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/process.h"
 #include "base/sandbox.h"
 #include "build/build_internal.h"
@@ -40,7 +41,7 @@ struct job {
 
 static char *copy(const char *s)
 {
-	return strdup(s ? s : "");
+	return tk_strdup(s ? s : "");
 }
 
 /* The last component of a path, without the slashes that may follow it. */
@@ -52,7 +53,7 @@ static char *last_component(const char *path)
 	size_t start = end;
 	while (start && path[start - 1] != '/')
 		start--;
-	return strndup(path + start, end - start);
+	return tk_strndup(path + start, end - start);
 }
 
 /* ---- before ---- */
@@ -150,9 +151,7 @@ static int prepare(struct job *j, struct tk_error *err)
 static int describe(struct job *j, const struct tk_build_key *key, struct tk_error *err)
 {
 	const struct tk_build_spec *spec = j->spec;
-	struct tk_artifact *a = calloc(1, sizeof(*a));
-	if (!a)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	struct tk_artifact *a = tk_calloc(1, sizeof(*a));
 	j->artifact = a;
 	memcpy(a->key, key->hex, sizeof(a->key));
 	a->toolchain = copy(key->toolchain);
@@ -352,7 +351,7 @@ static int record_result(struct job *j, const struct tk_process_spec *proc,
 		if (text && !*text) {
 			free(text);
 			tk_process_check(proc, result, &why);
-			text = strdup(why.message);
+			text = tk_strdup(why.message);
 		}
 		return set_message(j, TK_BUILD_FAILED, text, err);
 	}
@@ -360,7 +359,7 @@ static int record_result(struct job *j, const struct tk_process_spec *proc,
 	if (!status)
 		status = tk_artifact_scan_backends(a, j->collected, &why);
 	if (status == TK_EDATA)
-		return set_message(j, TK_BUILD_FAILED, strdup(why.message), err);
+		return set_message(j, TK_BUILD_FAILED, tk_strdup(why.message), err);
 	if (!status && tk_artifact_count_instructions(a, j->tmp, &why)) {
 		status = why.status == TK_ECANCELED || why.status == TK_ENOMEM ? why.status : TK_OK;
 		tk_log(TK_LOG_WARN, "instructions_not_counted", NULL,

@@ -1,5 +1,6 @@
 /* Finding the line of a build log that says why the build failed. */
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "build/build_internal.h"
 #include <fcntl.h>
@@ -39,7 +40,7 @@ static void add_message(FILE *f, char **found)
 		if (!*text || (next && !compiler))
 			continue;
 		free(next);
-		next = strndup(text, strcspn(text, "\r\n"));
+		next = tk_strndup(text, strcspn(text, "\r\n"));
 		if (compiler)
 			break;
 	}
@@ -63,12 +64,12 @@ static void find_line(FILE *f, char **out)
 			continue;
 		if (is_error(line)) {
 			free(last);
-			last = strdup(line);
+			last = tk_strdup(line);
 			add_message(f, &last);
 			break;
 		}
 		free(last);
-		last = strdup(line);
+		last = tk_strdup(line);
 	}
 	free(line);
 	*out = last;
@@ -96,7 +97,7 @@ char *tk_build_log_find_error(const char *log_path)
 	if (line)
 		tk_text_copy_line(clean, sizeof(clean), line + strspn(line, " \t"));
 	free(line);
-	return strdup(clean);
+	return tk_strdup(clean);
 }
 
 static bool is_disk_full(const char *line)

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "build/build_internal.h"
 #include "build/manifest.h"
 #include <dirent.h>
@@ -219,7 +220,7 @@ int tk_artifact_evict(const char *cache_dir, uint64_t max_bytes, const char *con
 	char *artifacts = tk_cache_artifacts_dir(cache_dir);
 	int status = artifacts ? tk_artifact_list_keys(cache_dir, &keys, &n, err)
 	                       : tk_fail(err, TK_ENOMEM, "out of memory");
-	if (!status && !(entries = calloc(n + 1, sizeof(*entries))))
+	if (!status && !(entries = tk_calloc(n + 1, sizeof(*entries))))
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && i < n; i++) {
 		status = read_entry(artifacts, keys[i], &entries[i], err);

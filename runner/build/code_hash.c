@@ -2,6 +2,7 @@
  * hashes, whatever the commit. */
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "build/build_internal.h"
 #include "build/device_code.h"
 #include "build/elf.h"
@@ -54,7 +55,7 @@ static int hash_bytes(const struct tk_elf *e, const char *name, uint64_t address
 /* Constant tables and initialised variables, sorted: the linker chooses their order. */
 static int add_objects(struct tk_hash *h, const struct tk_elf *e, struct tk_error *err)
 {
-	char(*each)[TK_HASH_HEX_SIZE] = calloc(e->objects.count + 1, sizeof(*each));
+	char(*each)[TK_HASH_HEX_SIZE] = tk_calloc(e->objects.count + 1, sizeof(*each));
 	int status = each ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && i < e->objects.count; i++) {
 		const struct tk_elf_symbol *o = &e->objects.list[i];
@@ -206,9 +207,9 @@ static int hash_device(const struct tk_elf *e, const char *glob, struct tk_kerne
 static int hash_functions(const struct tk_elf *e, const char *glob,
         struct tk_kernel_symbol **kernels, size_t *count, struct tk_error *err)
 {
-	const struct tk_elf_symbol **chosen = calloc(e->functions.count + 1, sizeof(*chosen));
+	const struct tk_elf_symbol **chosen = tk_calloc(e->functions.count + 1, sizeof(*chosen));
 	struct tk_kernel_symbol *list =
-	        calloc(TK_CODE_KERNELS_MAX + TK_CODE_FUNCTIONS_MAX, sizeof(*list));
+	        tk_calloc(TK_CODE_KERNELS_MAX + TK_CODE_FUNCTIONS_MAX, sizeof(*list));
 	size_t n = 0, device = 0;
 	int status = chosen && list ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)

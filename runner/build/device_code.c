@@ -2,6 +2,7 @@
 #include "build/device_code.h"
 #include "base/archive.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +19,7 @@ struct tk_device_images {
 static void *grow(void *list, size_t *count, size_t size)
 {
 	void **at = list;
-	char *more = realloc(*at, (*count + 1) * size);
-	if (!more)
-		return NULL;
+	char *more = tk_realloc(*at, (*count + 1) * size);
 	*at = more;
 	memset(more + *count * size, 0, size);
 	return more + (*count)++ * size;
@@ -32,7 +31,7 @@ struct tk_device_kernel *tk_device_code_add_kernel(struct tk_device_code *c, con
 	struct tk_device_kernel *k = grow(&c->kernels, &c->kernel_count, sizeof(*k));
 	if (!k)
 		return NULL;
-	*k = (struct tk_device_kernel){.name = strndup(name, name_len),
+	*k = (struct tk_device_kernel){.name = tk_strndup(name, name_len),
 	        .code = code,
 	        .size = size,
 	        .registers = -1,
@@ -100,7 +99,7 @@ static int by_arch_and_name(const void *a, const void *b)
 
 static int start(struct tk_device_code *out)
 {
-	*out = (struct tk_device_code){.images = calloc(1, sizeof(struct tk_device_images))};
+	*out = (struct tk_device_code){.images = tk_calloc(1, sizeof(struct tk_device_images))};
 	return out->images && elf_version(EV_CURRENT) != EV_NONE ? TK_OK : TK_ENOMEM;
 }
 

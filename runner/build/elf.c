@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 const char *tk_elf_section_name(Elf *elf, const GElf_Shdr *sh)
 {
@@ -52,7 +53,7 @@ static int read_sections(struct tk_elf *e, struct tk_error *err)
 		        sh.sh_addr + sh.sh_size < sh.sh_addr)
 			return tk_fail(err, TK_EDATA, "a section of code or data is cut off");
 		struct tk_elf_section *more =
-		        realloc(e->sections, (e->section_count + 1) * sizeof(*more));
+		        tk_realloc(e->sections, (e->section_count + 1) * sizeof(*more));
 		if (!more)
 			return tk_fail(err, TK_ENOMEM, "out of memory");
 		e->sections = more;
@@ -89,7 +90,7 @@ static int read_run_path(struct tk_elf *e, struct tk_error *err)
 			        (dyn.d_tag != DT_RPATH && dyn.d_tag != DT_RUNPATH))
 				continue;
 			const char *path = elf_strptr(e->file->elf, sh.sh_link, dyn.d_un.d_val);
-			if (path && !e->run_path && !(e->run_path = strdup(path)))
+			if (path && !e->run_path && !(e->run_path = tk_strdup(path)))
 				return tk_fail(err, TK_ENOMEM, "out of memory");
 		}
 	}
@@ -101,7 +102,7 @@ static int open_file(const char *path, struct tk_elf *e, struct tk_error *err)
 	GElf_Ehdr header;
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return tk_fail(err, TK_EINTERNAL, "libelf is too old");
-	if (!(e->file = calloc(1, sizeof(*e->file))))
+	if (!(e->file = tk_calloc(1, sizeof(*e->file))))
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	e->file->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (e->file->fd < 0)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 enum { CONTENT_MAX = 64, TEXT_MIN = 4, PADDING_MAX = 32 }; /* bytes */
 
@@ -101,8 +102,8 @@ static char *describe_content(
 /* Unnamed data gets the same description wherever it is referred to. */
 int tk_elf_describe_unnamed(struct tk_elf *e, struct tk_error *err)
 {
-	uint64_t *starts = calloc(e->reloc_count + 1, sizeof(*starts));
-	uint64_t *taken = calloc(e->reloc_count + 1, sizeof(*taken));
+	uint64_t *starts = tk_calloc(e->reloc_count + 1, sizeof(*starts));
+	uint64_t *taken = tk_calloc(e->reloc_count + 1, sizeof(*taken));
 	size_t count = 0, taken_count = 0;
 	int status = starts && taken ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && i < e->reloc_count; i++) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 static uint32_t width_x86_64(uint32_t type)
 {
@@ -66,10 +67,10 @@ static bool describe_target(const struct tk_elf *e, Elf_Data *symbols, const GEl
 	GElf_Sym sym;
 	GElf_Shdr target;
 	if (!gelf_getsym(symbols, (int)GELF_R_SYM(rela->r_info), &sym))
-		return (f->target = strdup("?"));
+		return (f->target = tk_strdup("?"));
 	const char *name = elf_strptr(e->file->elf, sh->sh_link, sym.st_name);
 	if (GELF_ST_TYPE(sym.st_info) != STT_SECTION && name && *name && !has_prefix(name, ".L"))
-		return (f->target = strndup(name, tk_elf_stem_length(name)));
+		return (f->target = tk_strndup(name, tk_elf_stem_length(name)));
 	const uint64_t address = sym.st_value + (uint64_t)rela->r_addend +
 	                         rest_of_instruction(e->file->machine, f->type);
 	const struct tk_elf_symbol *s = tk_elf_find_symbol(&e->functions, address);
@@ -82,9 +83,9 @@ static bool describe_target(const struct tk_elf *e, Elf_Data *symbols, const GEl
 		return true;
 	}
 	Elf_Scn *scn = sym.st_shndx < SHN_LORESERVE ? elf_getscn(e->file->elf, sym.st_shndx) : NULL;
-	return (f->target = strdup(scn && gelf_getshdr(scn, &target)
-	                                   ? tk_elf_section_name(e->file->elf, &target)
-	                                   : "?"));
+	return (f->target = tk_strdup(scn && gelf_getshdr(scn, &target)
+	                                      ? tk_elf_section_name(e->file->elf, &target)
+	                                      : "?"));
 }
 
 static int read_reloc_section(
@@ -97,10 +98,7 @@ static int read_reloc_section(
 	                            ? elf_getdata(symbol_scn, NULL)
 	                            : NULL;
 	const size_t n = data && symbols && sh->sh_entsize ? data->d_size / sh->sh_entsize : 0;
-	struct tk_elf_reloc *more = realloc(e->relocs, (e->reloc_count + n + 1) * sizeof(*more));
-	if (!more)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	e->relocs = more;
+	e->relocs = tk_realloc(e->relocs, (e->reloc_count + n + 1) * sizeof(*e->relocs));
 	for (size_t i = 0; i < n; i++) {
 		GElf_Rela rela;
 		if (!gelf_getrela(data, (int)i, &rela))

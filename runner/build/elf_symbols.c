@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 static int compare_symbols(const void *a, const void *b)
 {
@@ -31,10 +32,7 @@ static struct tk_elf_symbols *find_list(struct tk_elf *e, const GElf_Sym *sym)
 
 static int reserve_symbols(struct tk_elf_symbols *s, size_t n, struct tk_error *err)
 {
-	struct tk_elf_symbol *more = realloc(s->list, (s->count + n + 1) * sizeof(*more));
-	if (!more)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	s->list = more;
+	s->list = tk_realloc(s->list, (s->count + n + 1) * sizeof(*s->list));
 	return TK_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/process.h"
 #include "base/sandbox.h"
 #include "build/build_internal.h"
@@ -237,7 +238,7 @@ static int count_parts(struct counter *c, const char *path, struct tk_error *err
 
 static int count_backend(struct tk_artifact_backend *b, const char *path, struct tk_error *err)
 {
-	struct counter c = {.backend = b, .parts = calloc(b->kernel_count, sizeof(*c.parts))};
+	struct counter c = {.backend = b, .parts = tk_calloc(b->kernel_count, sizeof(*c.parts))};
 	int status = c.parts ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
 		status = tk_dir_exists(b->path) ? read_package(&c, err) : read_object(&c, err);

@@ -4,6 +4,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "build/build_internal.h"
 #include "build/device_code.h"
 #include <jansson.h>
@@ -35,7 +37,7 @@ static int add_symbol(struct scan *s, const json_t *m, const char *processor, co
 {
 	struct tk_artifact_backend *b = s->out;
 	struct tk_kernel_symbol *grown =
-	        realloc(b->kernels, (b->kernel_count + 1) * sizeof(*grown));
+	        tk_realloc(b->kernels, (b->kernel_count + 1) * sizeof(*grown));
 	char *name = NULL;
 	if (grown)
 		b->kernels = grown;
@@ -67,15 +69,11 @@ static int add_host_code(
 	const json_t *launch = json_array_get(json_object_get(m, "launches"), 0);
 	struct tk_kernel_symbol *to = NULL;
 	char hex[TK_HASH_HEX_SIZE];
-	int status = tk_code_hash_object(path, NULL, hex, NULL, NULL, err);
-	if (status)
-		return status;
+	TRY(tk_code_hash_object(path, NULL, hex, NULL, NULL, err));
 	tk_hash_add_str(s->hash, hex);
 	if (s->out->kernel_count >= TK_CODE_KERNELS_MAX)
 		return TK_OK;
-	status = add_symbol(s, m, get_text(m, "target"), get_text(launch, "entry"), &to, err);
-	if (status)
-		return status;
+	TRY(add_symbol(s, m, get_text(m, "target"), get_text(launch, "entry"), &to, err));
 	memcpy(to->code_hash, hex, sizeof(hex));
 	to->size_bytes = (int64_t)bytes;
 	to->registers = to->spill_bytes = to->shared_bytes = to->threads = -1;

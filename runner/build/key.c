@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/process.h"
 #include "build/build_internal.h"
 #include "upstream/repo.h"
@@ -28,7 +29,7 @@ static int each_line(const char *dir, const char *file, bool *there,
 	*there = tk_file_exists(path);
 	if (*there)
 		status = tk_file_read(path, LIST_MAX, &text, err);
-	char *copy = *there && !status ? strdup(tk_buf_cstr(&text)) : NULL;
+	char *copy = *there && !status ? tk_strdup(tk_buf_cstr(&text)) : NULL;
 	char *rest = copy;
 	for (char *line; !status && rest && (line = strsep(&rest, "\n"));) {
 		line[strcspn(line, "#")] = '\0';
@@ -204,7 +205,7 @@ static int add_cards(
 		return tk_fail(err, found == GLOB_NOSPACE ? TK_ENOMEM : TK_EIO, "cannot look at %s",
 		        pattern);
 	}
-	char **lines = calloc(files.gl_pathc + 1, sizeof(*lines));
+	char **lines = tk_calloc(files.gl_pathc + 1, sizeof(*lines));
 	size_t n = 0, size = 0;
 	char *line = NULL;
 	for (size_t i = 0; lines && i < files.gl_pathc; i++) {

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include <jansson.h>
 #include <stdio.h>
@@ -21,9 +22,7 @@ static int read_text(const json_t *o, const char *name, char **out, struct tk_er
 		return tk_fail(err, TK_EDATA, "\"%s\" is missing or not a text", name);
 	const size_t size = strlen(text) + 1 < 4096 ? strlen(text) * 3 + 1
 	                                            : 4096; /* a bad byte becomes three */
-	char *clean = malloc(size);
-	if (!clean)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	char *clean = tk_malloc(size);
 	tk_text_copy_line(clean, size, text);
 	*out = clean;
 	return TK_OK;
@@ -147,7 +146,7 @@ static int read_backend(
 	if (!status && (!json_is_array(kernels) || n > LIST_MAX))
 		status =
 		        tk_fail(err, TK_EDATA, "\"kernels\" is not a list of at most %d", LIST_MAX);
-	if (!status && n && !(b->kernels = calloc(n, sizeof(*b->kernels))))
+	if (!status && n && !(b->kernels = tk_calloc(n, sizeof(*b->kernels))))
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && i < n; i++, b->kernel_count++)
 		status = read_kernel(json_array_get(kernels, i), &b->kernels[i], err);
@@ -163,7 +162,7 @@ static int read_backends(const json_t *root, struct tk_artifact *a, struct tk_er
 	const size_t n = json_array_size(list);
 	if (!json_is_array(list) || n > LIST_MAX)
 		return tk_fail(err, TK_EDATA, "\"backends\" is not a list of at most %d", LIST_MAX);
-	if (n && !(a->backends = calloc(n, sizeof(*a->backends))))
+	if (n && !(a->backends = tk_calloc(n, sizeof(*a->backends))))
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	int status = TK_OK;
 	for (size_t i = 0; !status && i < n; i++) {
@@ -243,7 +242,7 @@ static int parse(const char *path, json_t **out, struct tk_error *err)
 int tk_manifest_read(const char *dir, struct tk_artifact **out, struct tk_error *err)
 {
 	json_t *root = NULL;
-	struct tk_artifact *a = calloc(1, sizeof(*a));
+	struct tk_artifact *a = tk_calloc(1, sizeof(*a));
 	char *path = tk_path_join(dir, "manifest.json");
 	int status = TK_OK;
 	if (!a || !path || !(a->dir = tk_path_make_absolute(dir)) ||

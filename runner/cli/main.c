@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/spawn.h"
 #include "cli/commands.h"
 
@@ -73,7 +74,7 @@ static char *find_program(const char *argv0)
 	if (n <= 0)
 		return realpath(argv0, NULL);
 	path[n] = '\0';
-	return strdup(path);
+	return tk_strdup(path);
 }
 
 static int run_command(const char *name, int argc, char **argv)

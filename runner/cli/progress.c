@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/format.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "cli/commands.h"
 
@@ -131,7 +132,7 @@ static void on_progress(void *arg, size_t done, size_t total, const char *curren
 
 struct tk_progress *tk_progress_new(const struct tk_globals *g)
 {
-	struct tk_progress *p = g->quiet ? NULL : calloc(1, sizeof *p);
+	struct tk_progress *p = g->quiet ? NULL : tk_calloc(1, sizeof *p);
 	const char *term = getenv("TERM");
 
 	if (!p)

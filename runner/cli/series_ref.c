@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/try.h"
 #include "cli/triage/alert_groups.h"
 #include "store/store.h"
 
@@ -82,12 +83,8 @@ static int find_alert(const struct tk_alerts *alerts, const char *text, struct t
 	const struct tk_alert_group *group;
 	const struct tk_alert_row *a = NULL;
 	const struct tk_series_row *series;
-	int status = strlen(text) < ALERT_DIGITS_MIN
-	                     ? TK_ENOTFOUND
-	                     : tk_alerts_find(alerts, text, &group, &a, err);
-
-	if (status)
-		return status;
+	TRY(strlen(text) < ALERT_DIGITS_MIN ? TK_ENOTFOUND
+	                                    : tk_alerts_find(alerts, text, &group, &a, err));
 	a = a ? a : group->alerts[0];
 	series = tk_lookup_series(&alerts->names, a->series_id);
 	if (!series)

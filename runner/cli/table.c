@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/markup.h"
@@ -44,10 +45,8 @@ static int column_flags(unsigned flags)
 
 struct tk_table *tk_table_new(const struct tk_globals *g, const struct tk_column *columns)
 {
-	struct tk_table *t = calloc(1, sizeof *t);
+	struct tk_table *t = tk_calloc(1, sizeof *t);
 
-	if (!t)
-		return NULL;
 	t->columns = columns;
 	t->color = !g->no_color;
 	t->scols = scols_new_table();
@@ -276,7 +275,7 @@ static int wrap_column(struct tk_table *t, size_t i, size_t width)
 	for (size_t row = 0; row < t->rows && !failed; row++) {
 		struct libscols_line *line = scols_table_get_line(t->scols, row);
 		const char *text = scols_line_get_column_data(line, column);
-		char *wrapped = text ? strdup(text) : NULL;
+		char *wrapped = text ? tk_strdup(text) : NULL;
 
 		if (!wrapped)
 			continue;

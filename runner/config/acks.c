@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "base/yaml.h"
@@ -57,7 +58,7 @@ static int read_text(
 
 	if (status || !text)
 		return status;
-	*out = strdup(text);
+	*out = tk_strdup(text);
 	return *out ? TK_OK : out_of_memory(r->err);
 }
 
@@ -71,7 +72,7 @@ static int add_filter(
 		        "%s is %s; expected a name, or a pattern such as 'gemm*'", key,
 		        tk_yaml_kind_name(r->y, node));
 	tk_buf_add_printf(&text, "%s:%s", key, tk_yaml_text(r->y, node));
-	a->filters[*count] = tk_buf_status(&text, r->err) ? NULL : strdup(tk_buf_cstr(&text));
+	a->filters[*count] = tk_buf_status(&text, r->err) ? NULL : tk_strdup(tk_buf_cstr(&text));
 	tk_buf_free(&text);
 	return a->filters[(*count)++] ? TK_OK : out_of_memory(r->err);
 }
@@ -94,7 +95,7 @@ static int read_filters(const struct reading *r, int entry, struct tk_ack *a)
 	size_t count = 0;
 	int status = TK_OK;
 
-	a->filters = calloc(count_filters(r, entry) + 1, sizeof *a->filters);
+	a->filters = tk_calloc(count_filters(r, entry) + 1, sizeof *a->filters);
 	if (!a->filters)
 		return out_of_memory(r->err);
 	for (const char *const *key = r->keys; !status && *key; key++) {
@@ -187,7 +188,7 @@ static int read_all(const struct reading *r, struct tk_acks *out)
 		return tk_yaml_fail(r->y, root, r->err,
 		        "the file is %s; expected a list of entries that begin with -",
 		        tk_yaml_kind_name(r->y, root));
-	out->at = calloc(count + 1, sizeof *out->at);
+	out->at = tk_calloc(count + 1, sizeof *out->at);
 	if (!out->at)
 		return out_of_memory(r->err);
 	while (!status && out->count < count) {
@@ -201,7 +202,7 @@ static int read_all(const struct reading *r, struct tk_acks *out)
 int tk_acks_load_text(const char *name, const char *text, size_t len, const char *const *keys,
         struct tk_acks **out, struct tk_error *err)
 {
-	struct tk_acks *acks = calloc(1, sizeof *acks);
+	struct tk_acks *acks = tk_calloc(1, sizeof *acks);
 	struct tk_yaml *y = NULL;
 	int status = acks ? tk_yaml_parse(name, text, len, &y, err) : out_of_memory(err);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/yaml.h"
 #include "config/internal.h"
 #include "config/keys.h"
@@ -33,7 +34,7 @@ static int apply_list(
         const struct mapping *m, const struct tk_config_key *key, const char *path, int node)
 {
 	size_t count = tk_yaml_count(m->y, node), bad = 0;
-	const char **items = calloc(count + 1, sizeof *items);
+	const char **items = tk_calloc(count + 1, sizeof *items);
 	struct tk_error why = {0};
 	int status = items ? TK_OK : tk_fail(m->err, TK_ENOMEM, "out of memory");
 
@@ -137,7 +138,7 @@ static int default_adapter(struct tk_upstream_config *u, struct tk_error *err)
 
 	if (u->adapter || !adapter)
 		return TK_OK;
-	u->adapter = strdup(adapter);
+	u->adapter = tk_strdup(adapter);
 	return u->adapter ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
@@ -172,9 +173,7 @@ static int apply_upstreams(const struct mapping *top, struct tk_config *c)
 		return tk_yaml_fail(top->y, node, top->err,
 		        "upstreams is %s; expected a list of mappings",
 		        tk_yaml_kind_name(top->y, node));
-	u = calloc(count + 1, sizeof *u);
-	if (!u)
-		return tk_fail(top->err, TK_ENOMEM, "out of memory");
+	u = tk_calloc(count + 1, sizeof *u);
 	for (size_t i = 0; !status && i < count; i++)
 		status = apply_upstream(
 		        &(struct mapping){top->y, tk_yaml_item(top->y, node, i),

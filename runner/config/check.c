@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -403,7 +404,7 @@ const struct tk_upstream_config *tk_config_find_upstream(
 const char *tk_config_suggest_upstream(const struct tk_config *c, const char *name,
         const char *more, const char *otherwise, char out[TK_SUGGEST_HINT_SIZE])
 {
-	const char **names = calloc(c->upstream_count + 2, sizeof *names);
+	const char **names = tk_calloc(c->upstream_count + 2, sizeof *names);
 
 	*out = '\0';
 	if (!names)

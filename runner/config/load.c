@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/yaml.h"
 #include "config/config.h"
 #include "config/defaults.h"
@@ -109,7 +110,7 @@ static int set_host_defaults(struct tk_config *c, struct tk_error *err)
 	if (!c->machine) {
 		if (gethostname(host, sizeof host - 1) || !*host)
 			snprintf(host, sizeof host, "localhost");
-		c->machine = strdup(host);
+		c->machine = tk_strdup(host);
 	}
 	if (!c->cache_dir) {
 		char *folder = tk_path_cache_dir("");
@@ -125,7 +126,7 @@ static char *parent_dir(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
-	return slash && slash != path ? strndup(path, (size_t)(slash - path)) : strdup("/");
+	return slash && slash != path ? tk_strndup(path, (size_t)(slash - path)) : tk_strdup("/");
 }
 
 /* Sets c->path (NULL: there is no file, use the default) and c->root. */
@@ -188,9 +189,9 @@ static int load_text(
 int tk_config_load_text(const char *root, const char *name, const char *text, size_t len,
         struct tk_config **out, struct tk_error *err)
 {
-	struct tk_config *c = calloc(1, sizeof *c);
+	struct tk_config *c = tk_calloc(1, sizeof *c);
 	int status =
-	        c && (c->root = strdup(root)) ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	        c && (c->root = tk_strdup(root)) ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 
 	if (!status)
 		status = load_text(c, name, text, len, err);
@@ -203,7 +204,7 @@ int tk_config_load_text(const char *root, const char *name, const char *text, si
 
 int tk_config_load(const char *root, const char *path, struct tk_config **out, struct tk_error *err)
 {
-	struct tk_config *c = calloc(1, sizeof *c);
+	struct tk_config *c = tk_calloc(1, sizeof *c);
 	struct tk_buf text = TK_BUF_INIT;
 	int status = c ? find_file(c, root, path, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -62,7 +63,7 @@ static bool is_printable(const char *text)
 
 static int set_text(const struct setting *s)
 {
-	return is_printable(s->text) ? store_text(s, strdup(s->text))
+	return is_printable(s->text) ? store_text(s, tk_strdup(s->text))
 	                             : mismatch(s, "a text", "1 to 4096 printable bytes");
 }
 
@@ -74,7 +75,7 @@ static int set_name(const struct setting *s)
 	if (!len || len > NAME_MAX_LEN || s->text[len] || dots)
 		return mismatch(
 		        s, "a name", "at most 80 letters, digits, dots, dashes and underscores");
-	return store_text(s, strdup(s->text));
+	return store_text(s, tk_strdup(s->text));
 }
 
 static int set_path(const struct setting *s)
@@ -92,7 +93,7 @@ static int set_repository(const struct setting *s)
 	if (!is_printable(s->text) || s->text[0] == '-' || (!path && strchr(s->text, ' ')))
 		return mismatch(
 		        s, "a repository", "a path, or a URL without blanks, that git clones from");
-	return store_text(s, path ? tk_path_resolve(s->root, s->text) : strdup(s->text));
+	return store_text(s, path ? tk_path_resolve(s->root, s->text) : tk_strdup(s->text));
 }
 
 static int set_url(const struct setting *s)
@@ -101,7 +102,7 @@ static int set_url(const struct setting *s)
 
 	if (!web || !is_printable(s->text) || strpbrk(s->text, " \t\"<>\\^`"))
 		return mismatch(s, "a URL", "https://... or http://...");
-	return store_text(s, strdup(s->text));
+	return store_text(s, tk_strdup(s->text));
 }
 
 static int set_problem(const struct setting *s)
@@ -109,7 +110,7 @@ static int set_problem(const struct setting *s)
 	struct tk_problem_spec p;
 	int status = tk_problem_parse(&p, s->text, s->err);
 
-	return status ? status : store_text(s, strdup(p.text));
+	return status ? status : store_text(s, tk_strdup(p.text));
 }
 
 /* `words` ends with NULL. */
@@ -309,7 +310,7 @@ int tk_config_set_list(const struct tk_config_key *key, const char *const *items
         void *base, size_t *bad, struct tk_error *err)
 {
 	const struct setting s = {key, NULL, NULL, (char *)base + key->offset, err};
-	char **list = calloc(count + 1, sizeof *list), ***field = s.field;
+	char **list = tk_calloc(count + 1, sizeof *list), ***field = s.field;
 
 	for (size_t i = 0; i < count; i++)
 		if (!is_item(key->type, items[i])) {
@@ -321,7 +322,7 @@ int tk_config_set_list(const struct tk_config_key *key, const char *const *items
 			                : "letters, digits, dots, dashes, underscores and colons");
 		}
 	for (size_t i = 0; list && i < count; i++)
-		if (!(list[i] = strdup(items[i]))) {
+		if (!(list[i] = tk_strdup(items[i]))) {
 			free_items(list);
 			list = NULL;
 		}
@@ -336,7 +337,7 @@ int tk_config_set_list(const struct tk_config_key *key, const char *const *items
 static int set_default_list(const struct tk_config_key *key, void *base, struct tk_error *err)
 {
 	const char *items[DEFAULT_ITEMS_MAX];
-	char *copy = strdup(key->fallback), *rest = copy, *item;
+	char *copy = tk_strdup(key->fallback), *rest = copy, *item;
 	size_t count = 0, bad;
 	int status = copy ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 

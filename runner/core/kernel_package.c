@@ -1,5 +1,6 @@
 /* See kernel_package.h. */
 #include "core/kernel_package.h"
+#include "base/memory.h"
 #include <string.h>
 
 #define BACKEND_PREFIX "tk_backend_"
@@ -30,5 +31,5 @@ char *tk_kernel_package_backend(const char *path)
 	if (strncmp(name, BACKEND_PREFIX, strlen(BACKEND_PREFIX)) == 0)
 		name += strlen(BACKEND_PREFIX);
 	const char *dot = strrchr(name, '.');
-	return dot ? strndup(name, (size_t)(dot - name)) : strdup(name);
+	return dot ? tk_strndup(name, (size_t)(dot - name)) : tk_strdup(name);
 }

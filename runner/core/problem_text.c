@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/suggest.h"
+#include "base/try.h"
 #include "core/problem_keys.h"
 
 #define WORD_MAX 64 /* maximum length of a key or value */
@@ -531,14 +532,10 @@ int tk_problem_parse(struct tk_problem_spec *out, const char *text, struct tk_er
 
 	if (!colon)
 		return parse_title(out, text, err);
-	status = find_op(trimmed(text, (size_t)(colon - text)), &op, err);
-	if (status)
-		return status;
+	TRY(find_op(trimmed(text, (size_t)(colon - text)), &op, err));
 	op->preset(&p);
 	link_parts(&p, op->id);
-	status = read_pairs(&p, op, colon + 1, err);
-	if (status)
-		return status;
+	TRY(read_pairs(&p, op, colon + 1, err));
 	op->derive(&p);
 	status = op->check(&p, err);
 	if (!status)

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "core/operation.h"
 #include <jansson.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@ static bool is_python_path(const char *path)
 
 static int copy_text(const char *text, char **out, struct tk_error *err)
 {
-	*out = strdup(text);
+	*out = tk_strdup(text);
 	return *out ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 

@@ -1,6 +1,7 @@
 /* See tune_rule.h. */
 #include "core/tune_rule.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "core/problem.h"
 #include <inttypes.h>
 #include <stdbool.h>
@@ -126,9 +127,7 @@ static void set_sweep(const struct axis *axis, const struct tk_tune_fact *fact, 
 static int add_steps(struct tk_tune_rule *rule, const struct place *places, size_t count,
         const struct tk_tune_fact *facts, struct tk_error *err)
 {
-	rule->steps = malloc(count * sizeof *rule->steps);
-	if (!rule->steps)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	rule->steps = tk_malloc(count * sizeof *rule->steps);
 	for (size_t i = 0; i < count; i++) {
 		const char *choice = facts[places[i].fact].choice;
 		struct tk_tune_step *last = rule->count ? &rule->steps[rule->count - 1] : NULL;
@@ -146,10 +145,7 @@ static int add_rule(struct tk_tune_rules *rules, const struct axis *axis,
         const struct place *places, size_t count, const struct tk_tune_fact *facts,
         struct tk_error *err)
 {
-	struct tk_tune_rule *more = realloc(rules->at, (rules->count + 1) * sizeof *more);
-	if (!more)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	rules->at = more;
+	rules->at = tk_realloc(rules->at, (rules->count + 1) * sizeof *rules->at);
 	struct tk_tune_rule *rule = &rules->at[rules->count];
 	*rule = (struct tk_tune_rule){0};
 	snprintf(rule->key, sizeof rule->key, "%s", axis->name);
@@ -192,7 +188,7 @@ static int most_sizes_first(const void *a, const void *b)
 int tk_tune_rules_find(const struct tk_tune_fact *facts, size_t count, struct tk_tune_rules *out,
         struct tk_error *err)
 {
-	struct place *places = malloc((count + 1) * sizeof *places);
+	struct place *places = tk_malloc((count + 1) * sizeof *places);
 	*out = (struct tk_tune_rules){0};
 	int status = places ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && i < AXES; i++)

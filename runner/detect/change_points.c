@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "detect/detect_night.h"
 #include "stats/changepoint/changepoint.h"
@@ -34,7 +35,7 @@ static int store(struct tk_store *s, struct tk_catalog *c, const struct tk_serie
         const struct tk_rows *points, const struct tk_changepoint *found, size_t count,
         struct tk_error *err)
 {
-	struct tk_change_point_row *rows = calloc(count + 1, sizeof *rows);
+	struct tk_change_point_row *rows = tk_calloc(count + 1, sizeof *rows);
 	int status = rows ? TK_OK : out_of_memory(err);
 
 	for (size_t i = 0; !status && i < count; i++) {
@@ -83,8 +84,8 @@ static bool search(struct search *f, double min_effect)
 {
 	const struct tk_rows *points = &f->points;
 	struct tk_changepoint_options o = tk_changepoint_defaults;
-	double *values = calloc(points->count + 1, sizeof *values);
-	int64_t *days = calloc(points->count + 1, sizeof *days);
+	double *values = tk_calloc(points->count + 1, sizeof *values);
+	int64_t *days = tk_calloc(points->count + 1, sizeof *days);
 	bool ok = values && days;
 
 	o.min_effect = min_effect;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "core/night.h"
 #include "detect/detect_night.h"
 #include "detect/monitor/monitor_session.h"
@@ -101,7 +102,7 @@ static int append(
         struct tk_diff_report *all, const struct tk_diff_report *one, struct tk_error *err)
 {
 	struct tk_diff_row *grown =
-	        realloc(all->rows, (all->count + one->count + 1) * sizeof *grown);
+	        tk_realloc(all->rows, (all->count + one->count + 1) * sizeof *grown);
 
 	if (!grown)
 		return tk_fail(err, TK_ENOMEM, "out of memory while writing the report");

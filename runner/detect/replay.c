@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "detect/detect_night.h"
 
@@ -65,9 +66,7 @@ static int read_nights(struct replay *p, struct tk_detect_replay_counts *out, st
 		status = tk_store_list_nights(p->store, &p->nights, err);
 	if (status)
 		return status;
-	p->chosen = calloc(p->nights.count + 1, sizeof(*p->chosen));
-	if (!p->chosen)
-		return tk_fail(err, TK_ENOMEM, "out of memory while reading the nights");
+	p->chosen = tk_calloc(p->nights.count + 1, sizeof(*p->chosen));
 	for (size_t i = 0; i < p->machines.count; i++)
 		out->machines += choose(p, TK_ROWS_AT(&p->machines, struct tk_machine_row, i)->id);
 	out->nights = p->count;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "detect/history/case_set.h"
 #include "detect/report/reason.h"
@@ -27,7 +28,7 @@ static struct tk_verdict_row verdict_row(
 	char reason[TK_REASON_SIZE];
 
 	texts->detail = tk_verdict_detail_write(row);
-	texts->reason = strdup(tk_verdict_format_reason(v, reason));
+	texts->reason = tk_strdup(tk_verdict_format_reason(v, reason));
 	return (struct tk_verdict_row){.night_id = night_id,
 	        .series_id = row->series_id,
 	        .status = v->status,
@@ -69,8 +70,8 @@ int tk_verdict_rows_make(int64_t night_id, const struct tk_diff_report *report,
 	struct writing w = {.report = report, .out = out};
 
 	*out = (struct tk_verdict_rows){.night_id = night_id,
-	        .at = calloc(report->count + 1, sizeof *out->at),
-	        .texts = calloc(report->count + 1, sizeof *out->texts)};
+	        .at = tk_calloc(report->count + 1, sizeof *out->at),
+	        .texts = tk_calloc(report->count + 1, sizeof *out->texts)};
 	if (!out->at || !out->texts)
 		return out_of_memory(err);
 	out->count = report->count;

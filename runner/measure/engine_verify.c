@@ -6,6 +6,7 @@
  * parallel. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "measure/engine.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -109,9 +110,7 @@ int tk_engine_verify_start(struct tk_engine *e, struct tk_engine_verification **
 	int64_t start = tk_clock_monotonic_ns();
 	if (status || !e->options->verify)
 		return status;
-	struct tk_engine_verification *v = calloc(1, sizeof *v);
-	if (!v)
-		return tk_fail(e->err, TK_ENOMEM, "out of memory");
+	struct tk_engine_verification *v = tk_calloc(1, sizeof *v);
 	v->e = e;
 	status = verify_first_launches(v);
 	e->out->verify_s += seconds_since(start);

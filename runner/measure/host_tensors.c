@@ -4,6 +4,7 @@
  * KEPT_BYTES, and only where the device has memory of its own. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "measure/engine.h"
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,7 @@ static void *allocate(size_t bytes)
 {
 	void *memory = NULL;
 	if (bytes < HUGE_PAGE)
-		return malloc(bytes);
+		return tk_malloc(bytes);
 	size_t rounded = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
 	if (posix_memalign(&memory, HUGE_PAGE, rounded) != 0)
 		return NULL;

@@ -4,6 +4,7 @@
  * cached. The sets hold the same values at different addresses, because values change a chip's
  * power and so its clock. */
 #include "base/error.h"
+#include "base/memory.h"
 #include "measure/engine.h"
 #include <stdlib.h>
 #include <string.h>
@@ -237,9 +238,7 @@ int tk_engine_make_sets(struct tk_engine *e)
 	if ((status = tk_engine_fill_host(e)) || (status = tk_engine_run_forward(e)))
 		return status;
 	uint32_t wanted = count_sets(e, set_bytes);
-	e->sets = calloc(wanted, sizeof *e->sets);
-	if (!e->sets)
-		return tk_fail(e->err, TK_ENOMEM, "out of memory for %u input sets", wanted);
+	e->sets = tk_calloc(wanted, sizeof *e->sets);
 	if (e->ops->copy)
 		status = make_arena(e, wanted);
 	while (!status && e->set_count < wanted)
@@ -298,7 +297,7 @@ int tk_engine_save_outputs(struct tk_engine *e, uint32_t set)
 static int compare_on_host(struct tk_engine *e, uint32_t set, uint32_t tensor, bool *same)
 {
 	size_t bytes = e->host[tensor].bytes;
-	void *got = malloc(bytes + 1);
+	void *got = tk_malloc(bytes + 1);
 	*same = false;
 	if (!got)
 		return 0;

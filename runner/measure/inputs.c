@@ -3,8 +3,10 @@
  * operations are used (this file is compiled without contraction to fma), never libm's sin, log or
  * erf, whose last bits differ between systems. */
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "base/try.h"
 #include "element.h"
 #include "measure/measure.h"
 #include "measure/text_inputs.h"
@@ -77,7 +79,7 @@ static double quantile_node(int i)
 
 double *tk_inputs_make_nodes(uint64_t values)
 {
-	double *nodes = values > BINS ? malloc((BINS + 1) * sizeof *nodes) : NULL;
+	double *nodes = values > BINS ? tk_malloc((BINS + 1) * sizeof *nodes) : NULL;
 	for (int i = 0; nodes && i <= BINS; i++)
 		nodes[i] = quantile_node(i);
 	return nodes;
@@ -200,9 +202,7 @@ int tk_inputs_fill_from(const struct tk_problem_spec *problem, uint32_t tensor, 
 {
 	struct tk_tensor t[TK_T_MAX];
 	uint32_t count = 0;
-	int status = tk_problem_list_tensors(problem, t, &count, err);
-	if (status)
-		return status;
+	TRY(tk_problem_list_tensors(problem, t, &count, err));
 	if (tensor >= count)
 		return tk_fail(err, TK_EINTERNAL, "%s has no tensor %u", problem->text, tensor);
 	uint64_t base = tk_splitmix64(seed ^ tk_splitmix64(tensor + 1));

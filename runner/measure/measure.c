@@ -1,6 +1,7 @@
 /* One job from problem to measurement: measure.h lists the steps. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "measure/engine.h"
 #include "stats/summary/interval.h"
 #include <math.h>
@@ -212,10 +213,7 @@ static void tear_down(struct tk_engine *e)
 static int summarize(struct tk_engine *e)
 {
 	struct tk_measurement *m = e->out;
-	double *sorted = malloc(m->sample_count * sizeof *sorted + 1);
-	if (!sorted)
-		return tk_fail(e->err, TK_ENOMEM, "out of memory for %llu samples",
-		        (unsigned long long)m->sample_count);
+	double *sorted = tk_malloc(m->sample_count * sizeof *sorted + 1);
 	memcpy(sorted, m->samples, m->sample_count * sizeof *sorted);
 	tk_sort_values(sorted, m->sample_count);
 	m->confidence = e->options->stop.confidence;

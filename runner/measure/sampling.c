@@ -2,6 +2,8 @@
  * docs/explanation/measuring.md explains each step. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "measure/engine.h"
 #include <math.h>
 #include <stdlib.h>
@@ -20,14 +22,14 @@ struct samples {
 static int grow(struct tk_engine *e, struct samples *s)
 {
 	size_t capacity = s->capacity ? s->capacity * 2 : 64;
-	double *sorted = realloc(s->sorted, capacity * sizeof *sorted);
+	double *sorted = tk_realloc(s->sorted, capacity * sizeof *sorted);
 	if (sorted)
 		s->sorted = sorted;
-	double *samples = sorted ? realloc(e->out->samples, capacity * sizeof *samples) : NULL;
+	double *samples = sorted ? tk_realloc(e->out->samples, capacity * sizeof *samples) : NULL;
 	if (samples)
 		e->out->samples = samples;
 	double *clocks =
-	        e->end_stamp && samples ? realloc(e->clocks, capacity * sizeof *clocks) : NULL;
+	        e->end_stamp && samples ? tk_realloc(e->clocks, capacity * sizeof *clocks) : NULL;
 	if (!samples || (e->end_stamp && !clocks))
 		return tk_fail(e->err, TK_ENOMEM, "out of memory for %zu samples", capacity);
 	e->clocks = clocks;
@@ -73,9 +75,7 @@ static int check_telemetry(struct tk_engine *e, struct samples *s, bool is_last)
 	struct tk_telemetry now;
 	if (!is_last && tk_clock_monotonic_ns() - s->telemetry_ns < TELEMETRY_EVERY_NS)
 		return 0;
-	int status = tk_engine_read_telemetry(e, &now);
-	if (status)
-		return status;
+	TRY(tk_engine_read_telemetry(e, &now));
 	if (is_throttled(e, &now))
 		e->out->throttled_samples += s->since_telemetry;
 	s->since_telemetry = 0;

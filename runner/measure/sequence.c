@@ -6,6 +6,8 @@
  * which has no events between launches, is the cost of the events, and is subtracted.
  * docs/explanation/measuring.md#within-a-model says what the figures mean. */
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "measure/engine.h"
 #include "stats/summary/interval.h"
 #include "stats/summary/summary.h"
@@ -151,7 +153,7 @@ static int make_tensor(
 static int make_tensors(struct tk_engine *e, struct neighbour *n, uint32_t tensor)
 {
 	const struct tk_tensor *t = &n->sets[0][tensor];
-	void *host = calloc(1, t->bytes + 1);
+	void *host = tk_calloc(1, t->bytes + 1);
 	if (!host)
 		return tk_engine_end_job(e, TK_OUTCOME_OUT_OF_MEMORY,
 		        "cannot allocate %.2f GiB of host memory for the sequence",
@@ -193,9 +195,7 @@ static int list_tensors(struct tk_engine *e, struct neighbour *n, uint64_t *byte
 	        tk_problem_list_tensors(&n->kernel->problem, tensors, &n->tensor_count, e->err);
 	if (status)
 		return status;
-	n->sets = calloc(SETS_MAX, sizeof *n->sets);
-	if (!n->sets)
-		return tk_fail(e->err, TK_ENOMEM, "out of memory");
+	n->sets = tk_calloc(SETS_MAX, sizeof *n->sets);
 	for (uint32_t set = 0; set < SETS_MAX; set++)
 		memcpy(n->sets[set], tensors, sizeof tensors);
 	for (uint32_t i = 0; i < n->tensor_count; i++)
@@ -225,9 +225,7 @@ static int make_neighbours(struct tk_engine *e)
 	const struct tk_sequence *q = e->options->sequence;
 	uint64_t bytes = 0;
 	int status = 0;
-	s->neighbours = calloc(q->count + 1, sizeof *s->neighbours);
-	if (!s->neighbours)
-		return tk_fail(e->err, TK_ENOMEM, "out of memory");
+	s->neighbours = tk_calloc(q->count + 1, sizeof *s->neighbours);
 	s->position = q->position;
 	for (uint32_t i = 0; !status && i < q->count; i++) {
 		struct neighbour *n = &s->neighbours[s->count];
@@ -297,9 +295,7 @@ static int measure_alone(struct tk_engine *e)
 {
 	struct tk_measurement *m = e->out;
 	struct tk_sequence_result *r = &m->sequence;
-	int status = tk_engine_collect_samples(e);
-	if (status)
-		return status;
+	TRY(tk_engine_collect_samples(e));
 	tk_sort_values(m->samples, m->sample_count);
 	r->alone_ns = tk_median(m->samples, m->sample_count);
 	r->alone_mhz = m->clock_mhz;
@@ -354,9 +350,7 @@ static int measure_event_cost(struct tk_engine *e)
 {
 	bool is_queue = e->ops->block_stream != NULL;
 	double ns = 0;
-	int status = is_queue ? time_separated_launches(e, &ns) : time_empty_events(e, &ns);
-	if (status)
-		return status;
+	TRY(is_queue ? time_separated_launches(e, &ns) : time_empty_events(e, &ns));
 	ns -= is_queue ? e->out->sequence.alone_ns : 0;
 	e->sequence->event_cost_ns = fmin(fmax(ns, 0), EVENT_COST_MAX_NS);
 	e->out->sequence.event_cost_ns = e->sequence->event_cost_ns;
@@ -386,9 +380,7 @@ int tk_engine_start_sequence(struct tk_engine *e, const struct tk_measure_option
 	int status = measure_alone(e);
 	if (status)
 		return status;
-	e->sequence = calloc(1, sizeof *e->sequence);
-	if (!e->sequence)
-		return tk_fail(e->err, TK_ENOMEM, "out of memory");
+	e->sequence = tk_calloc(1, sizeof *e->sequence);
 	if ((status = make_events(e)) || (status = measure_event_cost(e)))
 		return status;
 	e->options = options;

@@ -6,8 +6,10 @@
  * without contraction to fma). */
 #include "measure/text_inputs.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "base/try.h"
 #include "element.h"
 #include "measure/measure.h"
 #include <math.h>
@@ -56,9 +58,7 @@ int tk_text_inputs_set(const char *name, const uint16_t *tokens, size_t count, s
 		return TK_OK;
 	if (count == 0 || strlen(name) >= sizeof text.name)
 		return tk_fail(err, TK_EDATA, "text:%.64s has no tokens", name);
-	float *states = malloc(count * STATE * sizeof *states);
-	if (!states)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	float *states = tk_malloc(count * STATE * sizeof *states);
 	double *nodes = tk_inputs_make_nodes(count * STATE);
 	for (size_t i = 0; i < count; i++)
 		add_state(tokens[i], nodes, sum, states + i * STATE);
@@ -132,7 +132,7 @@ static void fill_rows(void *arg, int64_t first, int64_t count)
 static float *make_projection(int64_t columns, uint64_t base)
 {
 	uint64_t count = (uint64_t)columns * STATE;
-	float *w = malloc(count * sizeof *w);
+	float *w = tk_malloc(count * sizeof *w);
 	double *nodes = tk_inputs_make_nodes(count);
 	for (uint64_t i = 0; w && i < count; i++)
 		w[i] = (float)tk_inputs_normal(tk_splitmix64(base + i), nodes);
@@ -146,9 +146,7 @@ int tk_text_inputs_fill(const struct tk_problem_spec *p, uint32_t tensor, uint64
 	struct tk_tensor tensors[TK_T_MAX];
 	uint32_t count = 0;
 	struct matrix m;
-	int status = tk_problem_list_tensors(p, tensors, &count, err);
-	if (status)
-		return status;
+	TRY(tk_problem_list_tensors(p, tensors, &count, err));
 	if (strcmp(text.name, p->dist_text) != 0)
 		return tk_fail(err, TK_EDATA,
 		        "the tokens of text:%s are missing; expected inputs/%s.tokens",

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/rng.h"
+#include "base/try.h"
 #include "core/problem.h"
 #include "element.h"
 #include "measure/engine.h"
@@ -193,9 +194,7 @@ int tk_engine_check_mark(struct tk_engine *e)
 	e->out->marks++;
 	if (status || memcmp(got, verified_bytes(e), m->bytes) == 0)
 		return status;
-	status = check_written(e, got);
-	if (status)
-		return status;
+	TRY(check_written(e, got));
 	struct distance d = {0};
 	add_distance(&d, e->host[m->tensor].dtype, got, verified_bytes(e), m->bytes, 1);
 	return is_close(&d) ? 0 : check_reference(e, m->set);

@@ -1,6 +1,8 @@
 /* Launches that record regions inside their kernels: the memory that they record into, and the file
  * that the caller reads. */
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "core/trace_file.h"
 #include "measure/engine.h"
 #include <errno.h>
@@ -109,8 +111,8 @@ static int grow_host(struct tk_engine *e, struct tk_engine_trace *t)
 	}
 	free(t->rings);
 	free(t->records);
-	t->rings = malloc(rings + 1);
-	t->records = malloc(records + 1);
+	t->rings = tk_malloc(rings + 1);
+	t->records = tk_malloc(records + 1);
 	return t->rings && t->records
 	               ? 0
 	               : tk_fail(e->err, TK_ENOMEM, "out of memory for a trace of %zu bytes",
@@ -192,9 +194,7 @@ static int resize_memory(
         struct tk_engine *e, struct tk_engine_trace *t, struct traced_kernel *k, bool *fits)
 {
 	bool is_full = false;
-	int status = download(e, t, k);
-	if (status)
-		return status;
+	TRY(download(e, t, k));
 	uint32_t blocks = count_blocks(t, k, &is_full), slots = k->memory.slots;
 	if (!k->is_counted)
 		k->launched = blocks < PROBE_BLOCKS ? blocks : 0;
@@ -244,7 +244,7 @@ static int probe(struct tk_engine *e, struct tk_engine_trace *t)
 int tk_engine_trace_start(struct tk_engine *e)
 {
 	const struct tk_trace_request *q = e->options->trace;
-	struct tk_engine_trace *t = calloc(1, sizeof *t);
+	struct tk_engine_trace *t = tk_calloc(1, sizeof *t);
 	int status = 0;
 	if (!t)
 		return tk_fail(e->err, TK_ENOMEM, "out of memory");

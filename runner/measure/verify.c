@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "base/try.h"
 #include "element.h"
 #include <math.h>
 #include <stdarg.h>
@@ -199,9 +200,7 @@ int tk_verify_outputs(const struct tk_problem_spec *problem, const struct tk_ten
 	uint32_t count = 0;
 	struct tk_verify_state v = {
 	        .out = out, .worst = -1, .random = tk_splitmix64(seed ^ 0x766572696679ull)};
-	int status = tk_problem_list_tensors(problem, shape, &count, err);
-	if (status)
-		return status;
+	TRY(tk_problem_list_tensors(problem, shape, &count, err));
 	*out = (struct tk_verify_result){.done = true, .passed = true};
 	memcpy(t, host_tensors, count * sizeof *t);
 	for (uint32_t i = 0; i < count; i++) {

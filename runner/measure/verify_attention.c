@@ -2,6 +2,7 @@
  * and every kv head, and a seeded choice of others. The tolerance of a row follows from its own
  * softmax weights. */
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "measure/verify.h"
 #include "reference.h"
@@ -29,9 +30,9 @@ struct tolerance {
 
 static int tolerance_init(struct tolerance *e, uint32_t dtype, int64_t width, struct tk_error *err)
 {
-	*e = (struct tolerance){calloc((size_t)width, sizeof(double)),
-	        calloc((size_t)width, sizeof(double)), calloc((size_t)width, sizeof(double)), 0,
-	        dtype};
+	*e = (struct tolerance){tk_calloc((size_t)width, sizeof(double)),
+	        tk_calloc((size_t)width, sizeof(double)), tk_calloc((size_t)width, sizeof(double)),
+	        0, dtype};
 	return e->square && e->bound && e->line
 	               ? TK_OK
 	               : tk_fail(err, TK_ENOMEM, "out of memory for verification");
@@ -165,7 +166,7 @@ static void check_part(void *arg, int64_t first, int64_t count)
 	struct tk_reference_row row = {0};
 	struct tolerance e = {0};
 	bool no_memory = false;
-	double *want = calloc((size_t)width, sizeof *want);
+	double *want = tk_calloc((size_t)width, sizeof *want);
 	uint32_t dtype = all->nsa ? all->nsa->dtype : all->attention->dtype;
 	if (!want || tolerance_init(&e, dtype, width, NULL) ||
 	        tk_reference_row_init(&row, all->keys, reach)) {
@@ -189,9 +190,7 @@ static void check_part(void *arg, int64_t first, int64_t count)
 static int check_rows(struct rows *all, int64_t count, int64_t batches, int64_t heads,
         int64_t kv_heads, int64_t length, struct tk_error *err)
 {
-	struct tk_verify_row *places = calloc((size_t)count, sizeof *places);
-	if (!places)
-		return tk_fail(err, TK_ENOMEM, "out of memory for verification");
+	struct tk_verify_row *places = tk_calloc((size_t)count, sizeof *places);
 	for (int64_t n = 0; n < count; n++)
 		places[n] = tk_verify_choose_row(all->v, n, batches, heads, kv_heads, length);
 	all->places = places;

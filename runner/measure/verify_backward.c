@@ -2,6 +2,7 @@
  * forward pass, the tolerance of a row follows from its own terms:
  * docs/explanation/verification.md. */
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "element.h"
 #include "measure/verify.h"
@@ -23,10 +24,10 @@ struct gradient {
 static int gradient_init(struct gradient *g, int64_t width, struct tk_error *err)
 {
 	size_t n = (size_t)width;
-	*g = (struct gradient){.want = calloc(n, sizeof(double)),
-	        .square = calloc(n, sizeof(double)),
-	        .bound = calloc(n, sizeof(double)),
-	        .part = calloc(n, sizeof(double)),
+	*g = (struct gradient){.want = tk_calloc(n, sizeof(double)),
+	        .square = tk_calloc(n, sizeof(double)),
+	        .bound = tk_calloc(n, sizeof(double)),
+	        .part = tk_calloc(n, sizeof(double)),
 	        .width = width};
 	if (g->want && g->square && g->bound && g->part)
 		return TK_OK;
@@ -198,7 +199,7 @@ int tk_verify_attention_backward(struct tk_verify_state *v, const struct tk_atte
 	        p->b, p->hkv, p->hkv, p->skv, group * (double)p->sq * pair_cost);
 	struct rows all = {.p = p, .t = t, .queries = queries, .v = v};
 	snprintf(v->out->method, sizeof v->out->method, "rows");
-	if (!(all.places = calloc((size_t)(queries + keys), sizeof *all.places)))
+	if (!(all.places = tk_calloc((size_t)(queries + keys), sizeof *all.places)))
 		return tk_fail(err, TK_ENOMEM, "out of memory for verification");
 	for (int64_t n = 0; n < queries; n++)
 		all.places[n] = tk_verify_choose_row(v, n, p->b, p->h, p->hkv, p->sq);

@@ -4,6 +4,7 @@
  * matrix-vector products. The rows are combined in groups, over the shorter side of C, so that a
  * single wrong entry is larger than the rounding of its group. */
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "measure/verify.h"
 #include "reference.h"
@@ -195,13 +196,13 @@ static int check_alloc(struct check *k, struct tk_error *err)
 	size_t longest = (size_t)(k->p->m > k->p->n ? k->p->m : k->p->n),
 	       groups = (size_t)k->groups;
 	longest = longest > (size_t)k->p->k ? longest : (size_t)k->p->k;
-	k->l = calloc((size_t)k->c.rows, sizeof(double));
-	k->w = calloc(groups * (size_t)k->p->k, sizeof(double));
-	k->w_norm = calloc(groups, sizeof(double));
-	k->y = calloc(groups * (size_t)k->c.cols, sizeof(double));
-	k->b_square = calloc((size_t)k->c.cols, sizeof(double));
-	k->sum = calloc(longest, sizeof(double));
-	k->square = calloc(longest, sizeof(double));
+	k->l = tk_calloc((size_t)k->c.rows, sizeof(double));
+	k->w = tk_calloc(groups * (size_t)k->p->k, sizeof(double));
+	k->w_norm = tk_calloc(groups, sizeof(double));
+	k->y = tk_calloc(groups * (size_t)k->c.cols, sizeof(double));
+	k->b_square = tk_calloc((size_t)k->c.cols, sizeof(double));
+	k->sum = tk_calloc(longest, sizeof(double));
+	k->square = tk_calloc(longest, sizeof(double));
 	if (k->l && k->w && k->w_norm && k->y && k->b_square && k->sum && k->square)
 		return TK_OK;
 	return tk_fail(err, TK_ENOMEM, "out of memory for verification");

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/signature.h"
 #include "build/build.h"
 #include "nightly/night.h"
@@ -290,7 +291,7 @@ static int choose(struct backfill *b, bool *left_out, struct tk_error *err)
 /* Commits of the same second get different times, so that their order is kept. */
 static int run_nights(struct backfill *b, struct tk_error *err)
 {
-	bool *left_out = calloc(b->count + 1, sizeof *left_out);
+	bool *left_out = tk_calloc(b->count + 1, sizeof *left_out);
 	int64_t as_of_s = INT64_MIN;
 	int status = left_out ? choose(b, left_out, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = b->count; !status && i-- > 0;) {
@@ -367,8 +368,8 @@ int tk_backfill_export(const struct tk_config *config, const struct tk_backfill_
 	int status = find_upstream(config, backfill->upstream, &u, err);
 	if (!status)
 		status = list_revisions(config, u, backfill, &history, &count, err);
-	if (!status && (!(keys = calloc(count + 1, sizeof *keys)) ||
-	                       !(named = calloc(count + 1, sizeof *named))))
+	if (!status && (!(keys = tk_calloc(count + 1, sizeof *keys)) ||
+	                       !(named = tk_calloc(count + 1, sizeof *named))))
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	out->revisions = count;
 	for (size_t i = count; !status && i-- > 0;) {

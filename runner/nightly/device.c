@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "nightly/night.h"
 #include "worker/worker.h"
 #include <sched.h>
@@ -95,7 +96,7 @@ static int new_worker(struct tk_night *n, const struct tk_night_device *d,
 	if (ab && ab->name)
 		snprintf(name, sizeof name, "worker-%s.log", ab->name);
 	char *log = tk_path_join3(n->config->cache_dir, "logs", name);
-	char *cores = *d->cores ? strdup(d->cores) : list_cores(&n->config->measure, threads);
+	char *cores = *d->cores ? tk_strdup(d->cores) : list_cores(&n->config->measure, threads);
 	struct tk_worker_spec spec = {
 	        .program = n->options->program,
 	        .device_kind = d->layer->name,
@@ -175,9 +176,7 @@ static int replace_worker(struct tk_night *n, const struct tk_night_device *d,
         struct tk_backend_worker *w, const char *backend, struct tk_error *err)
 {
 	end_worker(w);
-	char *name = strdup(backend);
-	if (!name)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	char *name = tk_strdup(backend);
 	int status = tk_night_new_worker(n, d, &w->worker, err);
 	if (status)
 		free(name);

@@ -2,13 +2,14 @@
 #include "nightly/kernel_report.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "nightly/plan/plan_internal.h"
 #include <stdlib.h>
 #include <string.h>
 
 char *tk_kernel_report_dump(const json_t *o)
 {
-	return o ? json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(12)) : strdup("");
+	return o ? json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(12)) : tk_strdup("");
 }
 
 /* A build of an upstream lies in <cache>/artifacts/KEY/. Any other file is an installed backend. */

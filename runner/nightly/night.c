@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/try.h"
 #include "core/night.h"
 #include "nightly/night_start.h"
 #include "nightly/plan/sequence.h"
@@ -201,9 +202,7 @@ static int close_night(struct tk_night *n, int status, struct tk_error *err)
 /* A site that could not be written makes the night incomplete: it is closed a second time. */
 static int finish_night(struct tk_night *n, int status, struct tk_error *err)
 {
-	status = close_night(n, status, err);
-	if (status)
-		return status;
+	TRY(close_night(n, status, err));
 	size_t failed = n->report->stages_failed;
 	status = run_stage(n, &publish, err);
 	return !status && n->report->stages_failed > failed ? close_night(n, status, err) : status;

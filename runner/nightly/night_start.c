@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/rng.h"
+#include "base/try.h"
 #include "nightly/plan/night_request.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,9 +73,7 @@ static int find_unfinished(struct tk_night *n, struct tk_error *err)
 
 static int resume_night(struct tk_night *n, struct tk_night_options *options, struct tk_error *err)
 {
-	int status = find_unfinished(n, err);
-	if (status)
-		return status;
+	TRY(find_unfinished(n, err));
 	if (options->seed && (options->seed & INT64_MAX) != n->seed)
 		return tk_fail(err, TK_EUSAGE,
 		        "--seed=%llu: the stopped night has the seed %llu; leave the option out to "

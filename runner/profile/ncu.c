@@ -4,6 +4,7 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "profile/profile.h"
 
 #include <assert.h>
@@ -158,7 +159,7 @@ static int add_kernel(const struct tk_csv *csv, const struct columns *c, struct 
         struct tk_error *err)
 {
 	struct tk_profile_kernel *grown =
-	        realloc(out->kernels, (out->count + 1) * sizeof *out->kernels);
+	        tk_realloc(out->kernels, (out->count + 1) * sizeof *out->kernels);
 	if (!grown)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	out->kernels = grown;

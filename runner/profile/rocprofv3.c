@@ -5,6 +5,8 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "profile/profile.h"
 
 #include <assert.h>
@@ -140,9 +142,7 @@ static int read_duration(
 static int add_row(struct rows *rows, const struct tk_csv *csv, const struct columns *c,
         bool is_trace, struct tk_error *err)
 {
-	struct row *grown = realloc(rows->at, (rows->count + 1) * sizeof *grown);
-	if (!grown)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	struct row *grown = tk_realloc(rows->at, (rows->count + 1) * sizeof *grown);
 	rows->at = grown;
 	struct row *r = &grown[rows->count];
 	*r = (struct row){.counter = is_trace ? 0 : find_counter(csv->fields[c->counter])};
@@ -167,9 +167,7 @@ static int read_header(struct tk_csv *csv, struct columns *c, bool is_trace, str
 	static const char *const counted[] = {
 	        "Kernel_Name", "Dispatch_Id", "Counter_Name", "Counter_Value", NULL};
 	size_t at[4];
-	int status = tk_csv_read_header(csv, is_trace ? traced : counted, at, err);
-	if (status)
-		return status;
+	TRY(tk_csv_read_header(csv, is_trace ? traced : counted, at, err));
 	*c = (struct columns){.name = at[0],
 	        .order = at[1],
 	        .counter = at[2],
@@ -250,9 +248,7 @@ static int add_kernels(const struct rows *rows, struct tk_profile *out, struct t
 		return tk_fail(err, TK_EDATA,
 		        "rocprofv3 recorded no kernel; it needs --selected-regions (ROCm 7) and "
 		        "its library librocprofiler-sdk-roctx.so");
-	out->kernels = calloc(rows->count, sizeof *out->kernels);
-	if (!out->kernels)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	out->kernels = tk_calloc(rows->count, sizeof *out->kernels);
 	out->count = rows->count;
 	for (size_t i = 0; i < rows->count; i++) {
 		struct tk_profile_kernel *k = &out->kernels[i];
@@ -380,7 +376,7 @@ static int read_folder(
 	if (!status)
 		status = add_kernels(&rows, out, err);
 	free(rows.at);
-	double(*values)[COUNTERS] = calloc(out->count + 1, sizeof *values);
+	double(*values)[COUNTERS] = tk_calloc(out->count + 1, sizeof *values);
 	if (!status && !values)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; values && i < out->count * COUNTERS; i++)

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "base/units.h"
 #include "base/yaml.h"
 #include "core/problem.h"
@@ -203,15 +204,12 @@ static int check_params(struct combination *c, int at, uint64_t *total)
 	for (size_t i = 0; i < c->count; i++) {
 		const struct tk_suite_param *p = &c->params[i];
 		struct tk_error why = {0};
-		int status;
 
 		if (tk_problem_check_key(c->op, p->key, NULL, &why))
 			return tk_yaml_fail(b->y, p->key_node, b->err, "%s", why.message);
-		status = param_kind(c, i) == TK_YAML_MAP
-		                 ? tk_suite_range_read(b->y, p->value_node, &c->ranges[i], b->err)
-		                 : check_values(c, i);
-		if (status)
-			return status;
+		TRY(param_kind(c, i) == TK_YAML_MAP
+		                ? tk_suite_range_read(b->y, p->value_node, &c->ranges[i], b->err)
+		                : check_values(c, i));
 		if (__builtin_mul_overflow(*total, count_choices(c, i), total) || *total > most)
 			return tk_yaml_fail(b->y, at, b->err,
 			        "the lists and ranges of this entry multiply to more than %llu "

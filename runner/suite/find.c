@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "suite/names.h"
@@ -57,7 +58,7 @@ static int unknown_suite(const char *root, const char *name, struct tk_error *er
 
 	if (tk_suite_list_names(root, &names, &count, NULL))
 		count = 0;
-	known = calloc(count + 1, sizeof *known);
+	known = tk_calloc(count + 1, sizeof *known);
 	for (size_t i = 0; known && i < count; i++)
 		known[i] = names[i];
 	if (known)

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 
 static bool is_listed(char *const *names, size_t count, const char *name)
 {
@@ -25,7 +26,7 @@ static int add_names(const char *root, const char *folder, bool (*shorten)(char 
 
 	if (!status && tk_dir_exists(dir))
 		status = tk_dir_list(dir, &files, &n, err);
-	grown = status ? NULL : realloc(*names, (*count + n + 1) * sizeof **names);
+	grown = status ? NULL : tk_realloc(*names, (*count + n + 1) * sizeof **names);
 	if (!status && !grown)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (grown)
@@ -33,7 +34,7 @@ static int add_names(const char *root, const char *folder, bool (*shorten)(char 
 	for (size_t i = 0; !status && i < n; i++) {
 		if (!shorten(files[i]) || is_listed(*names, *count, files[i]))
 			continue;
-		(*names)[*count] = strdup(files[i]);
+		(*names)[*count] = tk_strdup(files[i]);
 		if (!(*names)[(*count)++])
 			status = tk_fail(err, TK_ENOMEM, "out of memory");
 	}

@@ -1,6 +1,7 @@
 /* See range.h. */
 #include "suite/range.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/rng.h"
 #include "base/yaml.h"
 #include <ctype.h>
@@ -104,7 +105,7 @@ static bool has_number(const uint64_t *list, size_t count, uint64_t number)
 /* Floyd's algorithm: as many draws as numbers. */
 uint64_t *tk_suite_pick(uint64_t total, size_t count, uint64_t seed)
 {
-	uint64_t *list = calloc(count + 1, sizeof *list);
+	uint64_t *list = tk_calloc(count + 1, sizeof *list);
 	struct tk_rng rng;
 
 	if (!list)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 static int list_kernels(struct tk_suite_sequence *s, struct tk_error *err)
 {
@@ -16,9 +17,7 @@ static int list_kernels(struct tk_suite_sequence *s, struct tk_error *err)
 		        "kernels "
 		        "of a layer in the order of their launches",
 		        suite->path);
-	s->kernels = calloc(suite->launch_count + 1, sizeof *s->kernels);
-	if (!s->kernels)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	s->kernels = tk_calloc(suite->launch_count + 1, sizeof *s->kernels);
 	for (size_t i = 0; i < suite->launch_count; i++)
 		s->kernels[i] = suite->problems[suite->launches[i]].text;
 	s->count = suite->launch_count;

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/yaml.h"
 #include "core/problem.h"
 #include "suite/builder.h"
@@ -38,13 +39,13 @@ static int grow(struct tk_suite_builder *b)
 
 	if (b->suite->count < b->capacity)
 		return TK_OK;
-	problems = realloc(b->suite->problems, capacity * sizeof *b->suite->problems);
+	problems = tk_realloc(b->suite->problems, capacity * sizeof *b->suite->problems);
 	if (problems)
 		b->suite->problems = problems;
-	lines = realloc(b->lines, capacity * sizeof *b->lines);
+	lines = tk_realloc(b->lines, capacity * sizeof *b->lines);
 	if (lines)
 		b->lines = lines;
-	by_text = realloc(b->by_text, capacity * sizeof *b->by_text);
+	by_text = tk_realloc(b->by_text, capacity * sizeof *b->by_text);
 	if (by_text)
 		b->by_text = by_text;
 	if (!problems || !lines || !by_text)
@@ -79,7 +80,7 @@ static int append(struct tk_suite_builder *b, const char *text, size_t place, si
         const char *source, const char *group)
 {
 	struct tk_suite *s = b->suite;
-	struct tk_suite_problem p = {strdup(text), strdup(source), strdup(group)};
+	struct tk_suite_problem p = {tk_strdup(text), tk_strdup(source), tk_strdup(group)};
 
 	if (!p.text || !p.source || !p.group) {
 		free(p.text);
@@ -103,9 +104,7 @@ static int add_launch(struct tk_suite_builder *b, size_t problem)
 
 	if (!s->is_sequence)
 		return TK_OK;
-	grown = realloc(s->launches, (s->launch_count + 1) * sizeof *grown);
-	if (!grown)
-		return tk_fail(b->err, TK_ENOMEM, "out of memory");
+	grown = tk_realloc(s->launches, (s->launch_count + 1) * sizeof *grown);
 	s->launches = grown;
 	s->launches[s->launch_count++] = (uint32_t)problem;
 	return TK_OK;
@@ -174,9 +173,9 @@ static int name_from_path(struct tk_suite *s, const char *path, struct tk_error 
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path,
 	           *dot = strrchr(base, '.');
 
-	s->path = strdup(path);
-	s->name = dot && dot != base ? strndup(base, (size_t)(dot - base)) : strdup(base);
-	s->title = s->name ? strdup(s->name) : NULL;
+	s->path = tk_strdup(path);
+	s->name = dot && dot != base ? tk_strndup(base, (size_t)(dot - base)) : tk_strdup(base);
+	s->title = s->name ? tk_strdup(s->name) : NULL;
 	return s->path && s->title ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
@@ -218,7 +217,7 @@ static int read_text(
 int tk_suite_load_text(const char *path, const char *name, struct tk_buf *text,
         struct tk_suite **out, struct tk_error *err)
 {
-	struct tk_suite *s = calloc(1, sizeof *s);
+	struct tk_suite *s = tk_calloc(1, sizeof *s);
 	int status = s ? name_from_path(s, path, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 
 	if (!status)

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "suite/names.h"
 
 #define FOLDER "inputs"
@@ -39,9 +40,7 @@ static uint16_t hash_word(const char *bytes, size_t len)
 static int add_token(struct tk_text *t, uint16_t token, struct tk_error *err)
 {
 	if (!t->tokens) {
-		t->tokens = calloc(TK_TEXT_TOKENS_MAX, sizeof *t->tokens);
-		if (!t->tokens)
-			return tk_fail(err, TK_ENOMEM, "out of memory");
+		t->tokens = tk_calloc(TK_TEXT_TOKENS_MAX, sizeof *t->tokens);
 	}
 	if (t->count < TK_TEXT_TOKENS_MAX)
 		t->tokens[t->count++] = token;

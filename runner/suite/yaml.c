@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/yaml.h"
 #include "suite/builder.h"
 #include "suite/range.h"
@@ -230,9 +231,7 @@ int tk_suite_read_yaml(struct tk_suite_builder *b)
 	if (tk_yaml_kind(b->y, problems) != TK_YAML_LIST)
 		return tk_yaml_fail(b->y, problems ? problems : root, b->err,
 		        "problems is %s; expected a list", tk_yaml_kind_name(b->y, problems));
-	copy = strdup(title);
-	if (!copy)
-		return tk_fail(b->err, TK_ENOMEM, "out of memory");
+	copy = tk_strdup(title);
 	free(b->suite->title);
 	b->suite->title = copy;
 	for (size_t i = 0; !status && i < tk_yaml_count(b->y, problems); i++)

@@ -7,6 +7,7 @@
 #include "trace/critical_path.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -261,9 +262,9 @@ int tk_trace_find_critical_path(const struct tk_trace_file_kernel *kernel,
 {
 	struct walk w = {.kernel = kernel,
 	        .launch = l,
-	        .first = calloc(l->group_count + 1, sizeof(size_t)),
-	        .first_tile = calloc(l->group_count + 1, sizeof(size_t)),
-	        .groups = calloc(l->group_count + 1, sizeof(struct block_group)),
+	        .first = tk_calloc(l->group_count + 1, sizeof(size_t)),
+	        .first_tile = tk_calloc(l->group_count + 1, sizeof(size_t)),
+	        .groups = tk_calloc(l->group_count + 1, sizeof(struct block_group)),
 	        .out = out};
 	*out = (struct tk_trace_critical_path){0};
 	int status = w.first && w.first_tile && w.groups ? TK_OK

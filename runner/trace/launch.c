@@ -5,6 +5,7 @@
 #include "trace/trace.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "stats/summary/summary.h"
 
 #include <math.h>
@@ -138,9 +139,7 @@ static void add_gap(struct reader *rd, const struct ring_ref *ref)
 static int calibrate(struct reader *rd, size_t n, struct tk_error *err)
 {
 	struct tk_summary s;
-	rd->gaps = calloc(n + 1, sizeof *rd->gaps);
-	if (!rd->gaps)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	rd->gaps = tk_calloc(n + 1, sizeof *rd->gaps);
 	for (size_t i = 0; i < n; i++)
 		add_gap(rd, &rd->refs[i]);
 	if (rd->gap_count && !tk_summary_compute(rd->gaps, rd->gap_count, &s))
@@ -158,7 +157,7 @@ static void add_span(struct reader *rd, struct tk_trace_span span)
 		return;
 	if (l->span_count == rd->cap) {
 		size_t cap = rd->cap ? rd->cap * 2 : 4096;
-		struct tk_trace_span *grown = realloc(l->spans, cap * sizeof *grown);
+		struct tk_trace_span *grown = tk_realloc(l->spans, cap * sizeof *grown);
 		rd->failed = !grown;
 		if (!grown)
 			return;
@@ -183,7 +182,7 @@ static void add_tile(struct reader *rd, uint32_t ring, double ns)
 	end_tile(l, ring, ns);
 	if (l->tile_count == rd->tile_cap) {
 		size_t cap = rd->tile_cap ? rd->tile_cap * 2 : 256;
-		struct tk_trace_tile *grown = realloc(l->tiles, cap * sizeof *grown);
+		struct tk_trace_tile *grown = tk_realloc(l->tiles, cap * sizeof *grown);
 		rd->failed = !grown;
 		if (!grown)
 			return;
@@ -297,7 +296,7 @@ static int read_rings(struct reader *rd, const char *rings, struct tk_error *err
 	if (!(l->clock_mhz > 0))
 		return tk_fail(err, TK_EDATA, "trace: %s has recorded nothing", rd->kernel->name);
 	place_rings(rd->refs, l->group_count, l->clock_mhz);
-	l->groups = calloc(l->group_count, sizeof *l->groups);
+	l->groups = tk_calloc(l->group_count, sizeof *l->groups);
 	int status = l->groups ? calibrate(rd, l->group_count, err)
 	                       : tk_fail(err, TK_ENOMEM, "out of memory");
 	for (uint32_t i = 0; !status && i < l->group_count; i++)
@@ -314,7 +313,7 @@ int tk_trace_launch_read(const struct tk_trace *t, uint32_t kernel, uint32_t lau
 		         tk_trace_ring_bytes(t->kernels[i].slots);
 	struct reader rd = {.kernel = &t->kernels[kernel], .out = out};
 	*out = (struct tk_trace_launch){0};
-	rd.refs = calloc((size_t)rd.kernel->blocks * rd.kernel->groups, sizeof *rd.refs);
+	rd.refs = tk_calloc((size_t)rd.kernel->blocks * rd.kernel->groups, sizeof *rd.refs);
 	int status =
 	        rd.refs ? read_rings(&rd, rings, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 	free(rd.refs);

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -140,7 +141,7 @@ static int read_events(struct import *in, struct tk_error *err)
 	if (!count || count > EVENTS_MAX)
 		status = tk_fail(err, TK_EDATA, "%s: expected the events of a launch in \"%s\"",
 		        in->path, "traceEvents");
-	in->events = calloc(count + 1, sizeof *in->events);
+	in->events = tk_calloc(count + 1, sizeof *in->events);
 	if (!status && !in->events)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
@@ -247,8 +248,8 @@ static int fill_launch(
 {
 	*out = (struct tk_trace_launch){.clock_mhz = clock_mhz,
 	        .record_ns = NAN,
-	        .groups = calloc(in->count, sizeof *out->groups),
-	        .spans = calloc(in->count, sizeof *out->spans)};
+	        .groups = tk_calloc(in->count, sizeof *out->groups),
+	        .spans = tk_calloc(in->count, sizeof *out->spans)};
 	if (!out->groups || !out->spans) {
 		tk_trace_launch_free(out);
 		return tk_fail(err, TK_ENOMEM, "out of memory");

@@ -2,7 +2,9 @@
 #include "trace/trace.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/text.h"
+#include "base/try.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,18 +49,14 @@ static int copy_kernels(struct tk_trace *t, const struct tk_trace_file_head *hea
 	        head->launches > TK_TRACE_LAUNCHES_MAX || sizeof *head + bytes > t->map_bytes)
 		return tk_fail(err, TK_EDATA, "trace: %u kernels and %u launches in %zu bytes",
 		        head->kernels, head->launches, t->map_bytes);
-	t->kernels = malloc(bytes);
-	if (!t->kernels)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	t->kernels = tk_malloc(bytes);
 	memcpy(t->kernels, from, bytes);
 	t->rings = from + bytes;
 	t->kernel_count = head->kernels;
 	t->launch_count = head->launches;
 	for (uint32_t i = 0; i < head->kernels; i++) {
 		struct tk_trace_file_kernel *k = &t->kernels[i];
-		int status = check_kernel(k, err);
-		if (status)
-			return status;
+		TRY(check_kernel(k, err));
 		clean_texts(k);
 		t->launch_bytes += (size_t)k->blocks * k->groups * tk_trace_ring_bytes(k->slots);
 	}

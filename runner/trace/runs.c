@@ -2,6 +2,7 @@
 #include "trace/runs.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "stats/summary/summary.h"
 
 #include <math.h>
@@ -29,8 +30,8 @@ static bool has_equal_kernels(const struct tk_trace_runs *r, const struct tk_tra
 static int keep_kernels(struct tk_trace_runs *r, const struct tk_trace *t, struct tk_error *err)
 {
 	size_t bytes = t->kernel_count * sizeof *r->kernels;
-	r->kernels = malloc(bytes);
-	r->summaries = calloc(t->kernel_count, sizeof *r->summaries);
+	r->kernels = tk_malloc(bytes);
+	r->summaries = tk_calloc(t->kernel_count, sizeof *r->summaries);
 	if (!r->kernels || !r->summaries)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	memcpy(r->kernels, t->kernels, bytes);

@@ -2,6 +2,7 @@
 #include "trace/summary.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -192,9 +193,7 @@ int tk_trace_summarize(const struct tk_trace_file_kernel *kernel, const struct t
 	        .multiprocessors = l->multiprocessors};
 	for (size_t i = 0; i < l->group_count; i++)
 		out->recorded += (double)l->groups[i].recorded;
-	s.edges = calloc(2 * (l->group_count + l->span_count) + 1, sizeof *s.edges);
-	if (!s.edges)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	s.edges = tk_calloc(2 * (l->group_count + l->span_count) + 1, sizeof *s.edges);
 	sweep_multiprocessors(&s);
 	free(s.edges);
 	add_times(kernel, l, out);
@@ -283,7 +282,7 @@ static int summarize_launch(const struct tk_trace *t, uint32_t kernel, uint32_t 
 int tk_trace_summarize_all(const struct tk_trace *t, uint32_t kernel, struct tk_trace_summary *out,
         struct tk_error *err)
 {
-	struct tk_trace_summary *all = calloc(t->launch_count, sizeof *all);
+	struct tk_trace_summary *all = tk_calloc(t->launch_count, sizeof *all);
 	int status = all ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 	for (uint32_t i = 0; !status && i < t->launch_count; i++)
 		status = summarize_launch(t, kernel, i, &all[i], err);

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "trace/summary.h"
 
 #include <math.h>
@@ -25,7 +26,7 @@ static int compare_ends(const void *a, const void *b)
 /* false: out of memory. */
 static bool find_middle(const struct tk_trace_launch *l, size_t groups_max, struct range *out)
 {
-	struct range *ranges = calloc(l->multiprocessors + 1, sizeof *ranges), *last = ranges;
+	struct range *ranges = tk_calloc(l->multiprocessors + 1, sizeof *ranges), *last = ranges;
 	size_t count = 0;
 	if (!ranges)
 		return false;
@@ -71,7 +72,7 @@ static json_t *encode_span(const struct tk_trace_span *s, size_t first_group)
 static json_t *encode_spans(
         const struct tk_trace_launch *l, const struct range *r, size_t spans_max, size_t *left_out)
 {
-	const struct tk_trace_span **spans = calloc(l->span_count + 1, sizeof *spans);
+	const struct tk_trace_span **spans = tk_calloc(l->span_count + 1, sizeof *spans);
 	json_t *list = spans ? json_array() : NULL;
 	size_t count = 0, all = 0;
 	for (size_t i = 0; list && i < l->span_count; i++)

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "upstream/repo.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +82,7 @@ static int open_self(struct tk_clone *c, struct tk_error *err)
 	if (status && status != TK_ENOTFOUND)
 		tk_error_add_context(err, "%s: %s is not inside a git repository%s", s->name,
 		        folder, is_own ? "; set \"url\" to a clone of the tracker" : "");
-	if (!status && !(c->dir = strdup(top)))
+	if (!status && !(c->dir = tk_strdup(top)))
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	tk_buf_free(&out);
 	return status;
@@ -93,7 +94,7 @@ static int open_self(struct tk_clone *c, struct tk_error *err)
 static char *absolute_url(const char *url)
 {
 	return tk_git_url_is_local(url) && strncmp(url, "file://", 7) ? tk_path_make_absolute(url)
-	                                                              : strdup(url);
+	                                                              : tk_strdup(url);
 }
 
 /* <cache>/git/<slug>-<hash of the url> */

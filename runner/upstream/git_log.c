@@ -1,6 +1,7 @@
 /* Parsing the output of `git log -z`, which is not trusted. */
 #include "upstream/git_log.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "upstream/repo.h"
 #include <errno.h>
@@ -66,9 +67,7 @@ int tk_git_log_parse(
 		return TK_OK;
 	if (!n || data[len - 1] != '\0')
 		return tk_fail(err, TK_EDATA, "git log: truncated output");
-	struct tk_revision *list = calloc(n, sizeof(*list));
-	if (!list)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	struct tk_revision *list = tk_calloc(n, sizeof(*list));
 	const char *p = data;
 	for (size_t i = 0; i < n; i++) {
 		const char *fields[FIELDS];

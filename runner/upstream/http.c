@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/process.h"
 #include "base/text.h"
 #include <curl/curl.h>
@@ -325,7 +326,7 @@ char *tk_http_resolve_url(const char *base, const char *reference)
 	if (u && !curl_url_set(u, CURLUPART_URL, base, 0) &&
 	        !curl_url_set(u, CURLUPART_URL, reference, 0) &&
 	        !curl_url_get(u, CURLUPART_URL, &resolved, 0))
-		copy = strdup(resolved);
+		copy = tk_strdup(resolved);
 	curl_free(resolved);
 	curl_url_cleanup(u);
 	return copy;

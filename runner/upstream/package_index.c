@@ -1,5 +1,6 @@
 /* A page of a package index (PEP 691, PEP 700) -> releases. The page is untrusted. */
 #include "base/error.h"
+#include "base/memory.h"
 #include "upstream/package.h"
 #include <ctype.h>
 #include <jansson.h>
@@ -13,7 +14,7 @@
 
 char *tk_package_normalize_name(const char *name)
 {
-	char *out = malloc(strlen(name) + 1);
+	char *out = tk_malloc(strlen(name) + 1);
 	size_t n = 0;
 	for (const char *p = name; out && *p; p++) {
 		if (!strchr("-_.", *p))
@@ -34,7 +35,7 @@ static bool parse_wheel(const char *file, const char *package, char *version, si
 	const size_t len = strlen(file), name_len = strcspn(file, "-");
 	if (len < 4 || strcmp(file + len - 4, ".whl") || file[name_len] != '-')
 		return false;
-	char *name = strndup(file, name_len),
+	char *name = tk_strndup(file, name_len),
 	     *normal = name ? tk_package_normalize_name(name) : NULL;
 	const bool mine = normal && !strcmp(normal, package);
 	free(normal);
@@ -72,13 +73,13 @@ static struct tk_package_release *find_or_add(struct tk_package_index *p, const 
 		if (tk_version_compare(&p->releases[i].version, version) == 0)
 			return &p->releases[i];
 	struct tk_package_release *grown =
-	        realloc(p->releases, (p->count + 1) * sizeof(*p->releases));
+	        tk_realloc(p->releases, (p->count + 1) * sizeof(*p->releases));
 	if (!grown)
 		return NULL;
 	p->releases = grown;
 	struct tk_package_release *r = &grown[p->count];
 	*r = (struct tk_package_release){
-	        .version = *version, .yanked = true, .index = strdup(index)};
+	        .version = *version, .yanked = true, .index = tk_strdup(index)};
 	snprintf(r->text, sizeof(r->text), "%s", text);
 	if (!r->index)
 		return NULL;
@@ -103,7 +104,7 @@ static int add_wheel(struct tk_package_release *r, const json_t *file, struct tk
 	if (!is_sha256(sha256))
 		return TK_OK; /* it could not be checked */
 	char(*grown)[TK_SHA256_SIZE] =
-	        realloc(r->sha256, (r->wheel_count + 1) * sizeof(*r->sha256));
+	        tk_realloc(r->sha256, (r->wheel_count + 1) * sizeof(*r->sha256));
 	if (!grown)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	r->sha256 = grown;

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "base/process.h"
 #include "upstream/package.h"
 #include <stdio.h>
@@ -130,7 +131,7 @@ static int install_downloads(const struct install *in, struct tk_error *err)
 	char **names = NULL;
 	size_t count = 0;
 	int status = tk_dir_list(in->wheels, &names, &count, err);
-	char **argv = status ? NULL : calloc(head_count + count + 1, sizeof *argv);
+	char **argv = status ? NULL : tk_calloc(head_count + count + 1, sizeof *argv);
 	if (!status && !argv)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "upstream/http.h"
 #include "upstream/package.h"
@@ -231,7 +232,7 @@ int tk_package_list_revisions(const struct tk_repo *s, size_t limit, size_t ever
 	struct tk_package_index p;
 	size_t n = 0, seen = 0;
 	int status = read_all(s, true, &p, err);
-	struct tk_revision *list = status ? NULL : calloc(p.count + 1, sizeof(*list));
+	struct tk_revision *list = status ? NULL : tk_calloc(p.count + 1, sizeof(*list));
 	if (!status && !list)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = status ? 0 : p.count; i-- > 0 && (!limit || n < limit);) {

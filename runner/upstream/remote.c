@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "upstream/http.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -76,8 +77,8 @@ static int split_url(struct tk_remote *r, const char *url, struct tk_error *err)
 			        "\"%.120s\" is not the name of an object; expected letters, "
 			        "digits and -_.",
 			        slash + 1);
-		r->object = strndup(slash + 1, bare);
-		r->folder = strndup(url, len - name);
+		r->object = tk_strndup(slash + 1, bare);
+		r->folder = tk_strndup(url, len - name);
 		return r->object && r->folder ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	return format_text(&r->folder, err, "%s%s", url, url[len - 1] == '/' ? "" : "/");
@@ -88,7 +89,7 @@ static int copy_variable(const char *name, char **out, struct tk_error *err)
 	const char *value = getenv(name);
 	if (!value || !*value)
 		return tk_fail(err, TK_ECONFIG, "%s is not set; s3:// needs it", name);
-	*out = strdup(value);
+	*out = tk_strdup(value);
 	return *out ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
@@ -98,7 +99,7 @@ static int read_environment(struct tk_remote *r, struct tk_error *err)
 	int status = copy_variable("AWS_ACCESS_KEY_ID", &r->signing.access_key, err);
 	if (!status)
 		status = copy_variable("AWS_SECRET_ACCESS_KEY", &r->signing.secret_key, err);
-	r->signing.region = strdup(region && *region ? region : DEFAULT_REGION);
+	r->signing.region = tk_strdup(region && *region ? region : DEFAULT_REGION);
 	if (!status && !r->signing.region)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status && token && *token)
@@ -155,7 +156,7 @@ static int open_s3(struct tk_remote *r, const char *path, struct tk_error *err)
 		status = format_text(&r->bucket, err, "%s/%.*s", endpoint, (int)bucket, path);
 	if (!status)
 		status = split_url(r, url, err);
-	if (!status && !(r->key = strdup(r->folder + strlen(r->bucket) + 1)))
+	if (!status && !(r->key = tk_strdup(r->folder + strlen(r->bucket) + 1)))
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	free(standard);
 	free(url);
@@ -177,7 +178,7 @@ int tk_remote_open(const char *url, struct tk_remote **out, struct tk_error *err
 		        "\"%.120s\": expected letters, digits and -_.:/ only, no part that begins "
 		        "with a dot",
 		        url);
-	struct tk_remote *r = status ? NULL : calloc(1, sizeof *r);
+	struct tk_remote *r = status ? NULL : tk_calloc(1, sizeof *r);
 	if (!status && !r)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
@@ -283,10 +284,10 @@ struct names {
 
 static int add_name(struct names *n, const char *name, size_t len, struct tk_error *err)
 {
-	char **grown = realloc(n->at, (n->count + 1) * sizeof *grown);
+	char **grown = tk_realloc(n->at, (n->count + 1) * sizeof *grown);
 	if (grown)
 		n->at = grown;
-	if (!grown || !(grown[n->count] = strndup(name, len)))
+	if (!grown || !(grown[n->count] = tk_strndup(name, len)))
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	n->count++;
 	return TK_OK;

@@ -1,6 +1,7 @@
 /* Reading revisions: the newest one, one by name, the history. */
 #include "upstream/repo.h"
 #include "base/error.h"
+#include "base/try.h"
 #include "upstream/clone.h"
 #include "upstream/git_log.h"
 #include "upstream/package.h"
@@ -191,10 +192,8 @@ static int locate(const struct tk_clone *c, const char *rev, char *id, struct tk
 		if (self || (!status && strncmp(id, rev, strlen(rev)) == 0))
 			return status;
 	}
-	status = is_special_ref(rev) ? tk_clone_fetch_ref(c, rev, err)
-	                             : tk_clone_fetch(c, TK_FETCH_ALL, err);
-	if (status)
-		return status;
+	TRY(is_special_ref(rev) ? tk_clone_fetch_ref(c, rev, err)
+	                        : tk_clone_fetch(c, TK_FETCH_ALL, err));
 	char from_tip[5000];
 	if (!strncmp(rev, "HEAD", 4) &&
 	        (!rev[4] || rev[4] == '~' || rev[4] == '^')) { /* of the followed branch */

@@ -1,6 +1,7 @@
 /* A work tree with uncommitted changes as a commit of its own, in a clone of the tracker's. */
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "upstream/clone.h"
 #include "upstream/repo.h"
 #include <stdio.h>
@@ -50,7 +51,7 @@ static int copy_excludes(const struct snapshot *s, struct tk_error *err)
 	struct tk_buf out = TK_BUF_INIT, text = TK_BUF_INIT;
 	int status = tk_git_run(&git,
 	        (const char *const[]){"rev-parse", "--git-path", "info/exclude", NULL}, &out, err);
-	char *line = strndup(tk_buf_cstr(&out), strcspn(tk_buf_cstr(&out), "\n"));
+	char *line = tk_strndup(tk_buf_cstr(&out), strcspn(tk_buf_cstr(&out), "\n"));
 	char *from = line ? tk_path_join(s->tree.dir, line) : NULL;
 	char *folder = tk_path_join(s->clone.dir, ".git/info");
 	char *to = folder ? tk_path_join(folder, "exclude") : NULL;

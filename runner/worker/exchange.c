@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/process.h"
 #include "base/sandbox.h"
 #include "core/kernel_package.h"
@@ -251,7 +252,7 @@ static bool can_limit_address_space(const struct tk_worker *w)
 static char *copy_folder(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
-	return slash && slash > path ? strndup(path, (size_t)(slash - path)) : NULL;
+	return slash && slash > path ? tk_strndup(path, (size_t)(slash - path)) : NULL;
 }
 
 /* `python`: NULL if the process is the tracker itself. *again: the sandbox did not work, and there
@@ -331,7 +332,7 @@ static int start_python(
 		status = start_process(w, backend, &python, end, &why);
 		tk_python_host_free(&python);
 	}
-	if (!status && !(w->python_package = strdup(backend)))
+	if (!status && !(w->python_package = tk_strdup(backend)))
 		status = tk_fail(&why, TK_ENOMEM, "out of memory");
 	if (status == TK_ECANCELED || status == TK_ENOMEM)
 		return tk_fail(err, status, "%s", why.message);
@@ -392,7 +393,7 @@ int tk_exchange_post(struct tk_worker *w, json_t *request, double deadline_s,
 	w->oom_kills = tk_kernel_oom_kill_count();
 	if ((status = make_ready(w, backend, end, err)))
 		return status;
-	if (backend && !w->loaded_backend && !(w->loaded_backend = strdup(backend)))
+	if (backend && !w->loaded_backend && !(w->loaded_backend = tk_strdup(backend)))
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	json_object_set_new(request, "id", json_integer(++w->last_id));
 	return send_request(w, request, deadline_s, end, err);

@@ -2,6 +2,8 @@
 #include "worker/job.h"
 #include "base/device_token.h"
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "core/kernel_package.h"
 #include "core/measurement_fields.h"
 #include "core/operation.h"
@@ -120,7 +122,7 @@ static int open_device(struct tk_worker_state *s, const json_t *request, enum tk
 		        s->ops.kind, n);
 	if ((status = find_device(s, index, uuid, outcome, err)))
 		return status;
-	s->device_layer = strdup(layer);
+	s->device_layer = tk_strdup(layer);
 	return s->device_layer ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
@@ -136,7 +138,7 @@ static char *module_path(const json_t *request, const char *backend_path)
 	const char *dir = get_text(request, "modules_dir");
 	char *module = NULL;
 	if (!is_package(backend_path))
-		return strdup(backend_path);
+		return tk_strdup(backend_path);
 	if (asprintf(&module, "%s/tk_%s_%s.so", dir ? dir : ".",
 	            tk_kernel_package_is_python(backend_path) ? "python" : "backend_launcher",
 	            tk_device_kind_name(tk_kernel_package_device_kind(backend_path))) < 0)
@@ -148,11 +150,9 @@ static char *module_path(const json_t *request, const char *backend_path)
 static int apply_python_package(struct tk_worker_state *s, const char *path, struct tk_error *err)
 {
 	struct tk_python_package p;
-	int status = tk_python_package_read(path, &p, err);
-	if (status)
-		return status;
+	TRY(tk_python_package_read(path, &p, err));
 	s->backend.operations = p.operations;
-	s->package_version = strdup(p.version);
+	s->package_version = tk_strdup(p.version);
 	if (!p.returns_outputs)
 		s->backend.fetch = NULL;
 	tk_python_package_free(&p);
@@ -181,7 +181,7 @@ static int load_backend(struct tk_worker_state *s, const json_t *request, struct
 		status = apply_python_package(s, path, err);
 	if (status)
 		return status;
-	s->backend_path = strdup(path);
+	s->backend_path = tk_strdup(path);
 	return s->backend_path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
@@ -235,16 +235,14 @@ static int open_backend(struct tk_worker_state *s, const json_t *request, enum t
 		return fail_status(status, &abi, "open", outcome, err);
 	s->ctx = ctx;
 	randomize_python_pages(s, request);
-	s->backend_options = strdup(options);
+	s->backend_options = tk_strdup(options);
 	return s->backend_options ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
 int tk_job_describe_device(struct tk_worker_state *s, const json_t *request, json_t **result,
         enum tk_outcome *outcome, struct tk_error *err)
 {
-	int status = open_device(s, request, outcome, err);
-	if (status)
-		return status;
+	TRY(open_device(s, request, outcome, err));
 	*result = tk_fields_encode(tk_device_info_fields, &s->info, true);
 	json_object_set_new(*result, "count", json_integer(s->device_count));
 	return TK_OK;
@@ -265,9 +263,7 @@ static json_t *list_operations(uint32_t operations)
 int tk_job_describe_backend(struct tk_worker_state *s, const json_t *request, json_t **result,
         enum tk_outcome *outcome, struct tk_error *err)
 {
-	int status = load_backend(s, request, err);
-	if (status)
-		return status;
+	TRY(load_backend(s, request, err));
 	const char *version = s->package_version ? s->package_version : s->backend.version();
 	json_t *abi = json_array();
 	json_array_append_new(abi, json_integer(s->backend.abi_major));
@@ -387,9 +383,7 @@ static int read_text(const json_t *request, struct tk_error *err)
 	if (digits && (strlen(digits) % 4 || digits[strspn(digits, "0123456789abcdefABCDEF")]))
 		return tk_fail(err, TK_EDATA,
 		        "text: \"tokens\" is not four hexadecimal digits for each token");
-	uint16_t *tokens = calloc(count + 1, sizeof *tokens);
-	if (!tokens)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	uint16_t *tokens = tk_calloc(count + 1, sizeof *tokens);
 	for (size_t i = 0; i < count; i++) {
 		char word[5] = {0};
 		memcpy(word, digits + 4 * i, 4);
@@ -407,7 +401,7 @@ static int measure(struct tk_worker_state *s, const json_t *request,
 {
 	struct tk_measurement m;
 	struct tk_sequence sequence = {0};
-	struct tk_problem_spec *problem = calloc(1, sizeof *problem);
+	struct tk_problem_spec *problem = tk_calloc(1, sizeof *problem);
 	int status = problem ? tk_problem_parse(problem, get_text(request, "problem"), err)
 	                     : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)

@@ -1,6 +1,8 @@
 /* The other kernels of mode sequence: reads them from a request, and opens the backends that the
  * measured one needs beside it. */
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "measure/measure.h"
 #include "worker/job.h"
 #include "worker/loader.h"
@@ -13,9 +15,7 @@ static int open_company(struct tk_worker_state *s, struct tk_worker_company *c, 
         uint32_t threads, struct tk_error *err)
 {
 	struct tk_abi_error abi = {.size = sizeof abi};
-	int status = tk_loader_load_backend(path, &c->backend, err);
-	if (status)
-		return status;
+	TRY(tk_loader_load_backend(path, &c->backend, err));
 	if (strcmp(c->backend.device_kind, s->ops.kind) != 0)
 		return tk_fail(err, TK_EDATA, "backend %s is not for devices of kind %s",
 		        c->backend.name, s->ops.kind);
@@ -27,7 +27,7 @@ static int open_company(struct tk_worker_state *s, struct tk_worker_company *c, 
 	        .options = ""};
 	if (c->backend.open(&args, &c->ctx, &abi) != TK_ABI_OK)
 		return tk_fail(err, TK_EIO, "backend %s: %.400s", c->backend.name, abi.message);
-	c->path = strdup(path);
+	c->path = tk_strdup(path);
 	return c->path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
@@ -88,7 +88,7 @@ int tk_job_open_sequence(struct tk_worker_state *s, const json_t *request,
 		return tk_fail(err, TK_EDATA,
 		        "sequence: expected 1 to %d kernels; its suite is missing or has changed",
 		        KERNELS_MAX);
-	struct tk_sequence_kernel *kernels = calloc(count, sizeof *kernels);
+	struct tk_sequence_kernel *kernels = tk_calloc(count, sizeof *kernels);
 	int status = kernels ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 	*out = (struct tk_sequence){kernels, count, count};
 	for (uint32_t i = 0; !status && i < count; i++) {

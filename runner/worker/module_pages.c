@@ -1,5 +1,6 @@
 /* See module_pages.h. */
 #include "worker/module_pages.h"
+#include "base/memory.h"
 #include "base/rng.h"
 #include <link.h>
 #include <stdint.h>
@@ -25,9 +26,7 @@ struct page_mover {
  * ones. */
 static int touch_in_random_order(struct page_mover *p, uint8_t *at, size_t pages)
 {
-	uint32_t *order = malloc(pages * sizeof *order);
-	if (!order)
-		return -1;
+	uint32_t *order = tk_malloc(pages * sizeof *order);
 	for (size_t i = 0; i < pages; i++)
 		order[i] = (uint32_t)i;
 	tk_rng_shuffle(&p->rng, order, pages, sizeof *order);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/process.h"
 #include "base/sandbox.h"
 #include "base/spawn.h"
@@ -114,7 +115,7 @@ static char **worker_env(
 		snprintf(text[n], sizeof text[n], "LD_PRELOAD=%s", sanitizer);
 		extra[n] = text[n];
 	}
-	return tk_env_new_scrubbed(extra, false, err);
+	return tk_env_new_scrubbed(extra, false);
 }
 
 static void close_all(int *fds, int n)
@@ -208,9 +209,7 @@ static size_t count_words(const char *const *words)
 static const char **add_profiler(const struct tk_worker_process_spec *spec, const char *const *argv)
 {
 	size_t own = count_words(spec->profiler), count = count_words(argv);
-	const char **all = calloc(own + count + 1, sizeof *all);
-	if (!all)
-		return NULL;
+	const char **all = tk_calloc(own + count + 1, sizeof *all);
 	for (size_t i = 0; i < own; i++)
 		all[i] = spec->profiler[i];
 	for (size_t i = 0; i < count; i++)

@@ -2,6 +2,7 @@
 #include "worker/python_host.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "core/python_package.h"
 #include <glob.h>
 #include <limits.h>
@@ -23,7 +24,7 @@ static int add_folder(struct tk_python_host *h, const char *path, struct tk_erro
 {
 	for (size_t i = 0; i + 1 < TK_PYTHON_HOST_FOLDERS_MAX; i++)
 		if (!h->folders[i]) {
-			h->folders[i] = strdup(path);
+			h->folders[i] = tk_strdup(path);
 			return h->folders[i] ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 		}
 	return TK_OK;
@@ -102,7 +103,7 @@ static int find_python(
 		return tk_fail(err, TK_EDATA, "%s is not in a folder \"bin\" of a Python", real);
 	bool has_environment = find_prefix(p->python, environment, sizeof environment) &&
 	                       is_environment(environment);
-	h->program = strdup(has_environment ? p->python : real);
+	h->program = tk_strdup(has_environment ? p->python : real);
 	int status = h->program ? add_all_matches(h, prefix, python_patterns, err)
 	                        : tk_fail(err, TK_ENOMEM, "out of memory");
 	return !status && has_environment

@@ -1,6 +1,7 @@
 /* See wire.h. */
 #include "worker/wire.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -123,9 +124,7 @@ void tk_wire_sanitize(char *text)
 
 json_t *tk_wire_json_string(const char *text, size_t max)
 {
-	char *copy = strndup(text ? text : "", max);
-	if (!copy)
-		return NULL;
+	char *copy = tk_strndup(text ? text : "", max);
 	tk_wire_sanitize(copy);
 	json_t *value = json_string(copy);
 	free(copy);

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/sandbox.h"
 #include "core/measurement_fields.h"
 #include "core/series.h"
@@ -23,7 +24,7 @@
 /* *out = a copy of `text`, NULL for NULL. */
 static int copy_text(char **out, const char *text, struct tk_error *err)
 {
-	*out = text ? strdup(text) : NULL;
+	*out = text ? tk_strdup(text) : NULL;
 	return *out || !text ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
@@ -48,9 +49,7 @@ static int copy_spec(struct tk_worker *w, const struct tk_worker_spec *spec, str
 
 int tk_worker_new(const struct tk_worker_spec *spec, struct tk_worker **out, struct tk_error *err)
 {
-	struct tk_worker *w = calloc(1, sizeof *w);
-	if (!w)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	struct tk_worker *w = tk_calloc(1, sizeof *w);
 	w->process.to = w->process.from = w->log.fd = -1;
 	int status = copy_spec(w, spec, err);
 	if (!status)
@@ -154,7 +153,7 @@ static void add_sequence(const struct tk_job_sequence *s, json_t *request)
 /* Four hexadecimal digits for each token. */
 static void add_text_tokens(const struct tk_job_text *t, json_t *request)
 {
-	char *digits = t ? malloc(4 * t->count + 1) : NULL;
+	char *digits = t ? tk_malloc(4 * t->count + 1) : NULL;
 	if (!digits)
 		return;
 	for (size_t i = 0; i < t->count; i++)

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "base/memory.h"
 #include "site_gen/data/shard_member.h"
 #include "site_gen/pages/page.h"
 
@@ -32,7 +33,7 @@ int tk_chart_data_plan(const struct tk_model *m, struct tk_chart_data *out, stru
 	*out = (struct tk_chart_data){.group_count = count,
 	        .shard_count = shards,
 	        .refreshed = refreshed < shards ? refreshed : shards,
-	        .group_of = calloc(m->series_count + 1, sizeof *out->group_of)};
+	        .group_of = tk_calloc(m->series_count + 1, sizeof *out->group_of)};
 	if (!out->group_of)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	/* By id: a new series changes the last group only. */

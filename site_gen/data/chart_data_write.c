@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "site_gen/data/chart_data.h"
 #include "site_gen/data/shard_member.h"
 #include "site_gen/pages/page.h"
@@ -37,9 +38,7 @@ static int compare_ages(const void *a, const void *b)
 static int choose_shards(const struct tk_site *site, bool *due, struct tk_error *err)
 {
 	size_t count = site->data.shard_count;
-	struct shard_age *ages = calloc(count + 1, sizeof *ages);
-	if (!ages)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	struct shard_age *ages = tk_calloc(count + 1, sizeof *ages);
 	for (size_t i = 0; i < count; i++)
 		ages[i] = (struct shard_age){site->state.shards[i].build, i};
 	qsort(ages, count, sizeof *ages, compare_ages);
@@ -91,7 +90,7 @@ static int find_members(
         struct tk_site *site, struct tk_shard_member *members, bool *has_news, struct tk_error *err)
 {
 	struct tk_model *m = &site->model;
-	struct place *places = calloc(m->series_count + 1, sizeof *places);
+	struct place *places = tk_calloc(m->series_count + 1, sizeof *places);
 	int status = places ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && i < m->series_count; i++)
 		places[i] = (struct place){site->data.group_of[i], i};
@@ -149,8 +148,9 @@ static int for_each_shard(struct tk_site *site, struct tk_shard_member *members,
 int tk_chart_data_write(struct tk_site *site, struct tk_error *err)
 {
 	size_t count = site->model.series_count;
-	struct tk_shard_member *members = calloc(count + 1, sizeof *members);
-	bool *due = calloc(site->data.shard_count + 1, sizeof *due), has_news = !site->reuse.usable;
+	struct tk_shard_member *members = tk_calloc(count + 1, sizeof *members);
+	bool *due = tk_calloc(site->data.shard_count + 1, sizeof *due),
+	     has_news = !site->reuse.usable;
 	int status = members && due ? find_members(site, members, &has_news, err)
 	                            : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status && site->reuse.usable)

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "site_gen/data/state.h"
 #include "site_gen/model/model.h"
 #include "site_gen/render/output.h"
@@ -73,7 +74,7 @@ static int note_backfilled(const struct tk_model *m, const struct tk_site_state 
 		if (!s || run->id <= known_run_id || run->as_of_s > state->series[at].last_s)
 			continue;
 		if (!r->backfilled &&
-		        !(r->backfilled = calloc(m->series_count + 1, sizeof *r->backfilled)))
+		        !(r->backfilled = tk_calloc(m->series_count + 1, sizeof *r->backfilled)))
 			return tk_fail(err, TK_ENOMEM, "out of memory");
 		r->backfilled[at] = true;
 	}
@@ -236,7 +237,7 @@ int tk_reuse_retire_pages(const struct tk_model *m, struct tk_output *out, int64
 	                      ? m->night_count
 	                      : m->revision_changes.revision_count,
 	       count = 0;
-	const char **wanted = malloc((most + 1) * sizeof *wanted);
+	const char **wanted = tk_malloc((most + 1) * sizeof *wanted);
 	json_t *retiring = json_object();
 	int status = wanted && retiring ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && i < m->night_count; i++)

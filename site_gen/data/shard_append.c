@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "site_gen/data/shard.h"
 #include "site_gen/data/shard_member.h"
 #include "site_gen/pages/page.h"
@@ -52,8 +53,8 @@ static int add_changes(struct tk_site *site, struct tk_shard_member *member, str
 static int append_points(struct tk_site *site, struct tk_shard_member *members, size_t count,
         size_t shard, struct tk_error *err)
 {
-	const struct tk_point **points = calloc(count + 1, sizeof *points);
-	size_t *places = calloc(count + 1, sizeof *places);
+	const struct tk_point **points = tk_calloc(count + 1, sizeof *points);
+	size_t *places = tk_calloc(count + 1, sizeof *places);
 	int status = points && places ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t n; !status && (n = take_next_night(members, count, points, places));)
 		tk_shard_add_hot_night(&site->page, &site->model, shard, points, places, n);

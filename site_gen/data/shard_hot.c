@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "base/memory.h"
 #include "site_gen/data/shard.h"
 #include "site_gen/data/shard_internal.h"
 #include "site_gen/model/model.h"
@@ -110,7 +111,7 @@ static void hot_revisions(struct tk_buf *out, const struct tk_model *m,
 void tk_shard_add_hot_night(struct tk_buf *out, const struct tk_model *m, size_t shard,
         const struct tk_point *const *points, const size_t *places, size_t count)
 {
-	double *factors = calloc(count + 1, sizeof *factors);
+	double *factors = tk_calloc(count + 1, sizeof *factors);
 	const struct tk_night_row *night = tk_row_index_find(&m->nights_by_id, points[0]->night_id);
 	if (!factors) {
 		out->status = TK_ENOMEM;

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "base/memory.h"
 #include "site_gen/data/shard.h"
 #include "site_gen/data/shard_internal.h"
 #include "site_gen/model/model.h"
@@ -131,7 +132,7 @@ void tk_shard_add_points(struct tk_buf *out, const struct tk_model *m,
         const struct tk_site_series *series, const struct tk_point *points, size_t count,
         bool recent)
 {
-	int64_t *buffer = calloc(count + 1, 2 * sizeof *buffer);
+	int64_t *buffer = tk_calloc(count + 1, 2 * sizeof *buffer);
 	if (!buffer) {
 		out->status = TK_ENOMEM;
 		return;

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "base/memory.h"
 #include "site_gen/render/format_point.h"
 #include "site_gen/render/output.h"
 
@@ -30,9 +31,7 @@ int tk_state_new(
 {
 	*s = (struct tk_site_state){
 	        .series_count = series, .shard_count = shards, .group_count = groups};
-	s->image = malloc(state_size(s) + 1);
-	if (!s->image)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	s->image = tk_malloc(state_size(s) + 1);
 	s->shards = (struct tk_shard_state *)(s->image + sizeof(struct head));
 	s->years = (uint64_t *)(s->shards + shards);
 	s->series = (struct tk_series_state *)(s->years + groups);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "site_gen/model/model.h"
 
 /* What tells totals apart; fewer keys where there would be too many. */
@@ -51,9 +52,7 @@ static size_t sort_members(struct member *members, size_t count, enum level leve
 static int make_totals(const struct member *members, size_t count, size_t totals,
         struct tk_totals *out, struct tk_error *err)
 {
-	out->at = calloc(totals + 1, sizeof *out->at);
-	if (!out->at)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	out->at = tk_calloc(totals + 1, sizeof *out->at);
 	for (size_t i = 0; i < count; i++) {
 		const struct tk_site_series *s = members[i].series;
 		if (!i || compare_keys(&members[i - 1], &members[i]))
@@ -68,10 +67,10 @@ static int make_totals(const struct member *members, size_t count, size_t totals
 
 int tk_totals_plan(const struct tk_model *m, struct tk_totals *out, struct tk_error *err)
 {
-	struct member *members = malloc((m->series_count + 1) * sizeof *members);
+	struct member *members = tk_malloc((m->series_count + 1) * sizeof *members);
 	size_t count = 0, totals = 0;
 	*out = (struct tk_totals){
-	        .total_of = malloc((m->series_count + 1) * sizeof *out->total_of)};
+	        .total_of = tk_malloc((m->series_count + 1) * sizeof *out->total_of)};
 	int status = members && out->total_of ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && i < m->series_count; i++) {
 		out->total_of[i] = TK_TOTAL_NONE;
@@ -110,10 +109,7 @@ static struct tk_total_night *insert_night(struct tk_total *t, size_t at, int64_
 {
 	if (t->count == t->room) {
 		size_t room = t->room ? 2 * t->room : 64;
-		struct tk_total_night *more = realloc(t->nights, room * sizeof *more);
-		if (!more)
-			return NULL;
-		t->nights = more;
+		t->nights = tk_realloc(t->nights, room * sizeof *t->nights);
 		t->room = room;
 	}
 	memmove(&t->nights[at + 1], &t->nights[at], (t->count - at) * sizeof *t->nights);

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "site_gen/data/totals.h"
 #include "site_gen/render/output.h"
 
@@ -79,9 +80,7 @@ static bool fill(struct tk_totals *t, const struct tk_buf *file)
 		memcpy(&count, counts + i * sizeof count, sizeof count);
 		size_t bytes = (size_t)count * sizeof *total->nights;
 		free(total->nights);
-		total->nights = malloc(bytes + sizeof *total->nights);
-		if (!total->nights)
-			return false;
+		total->nights = tk_malloc(bytes + sizeof *total->nights);
 		memcpy(total->nights, nights, bytes);
 		nights += bytes;
 		total->count = (size_t)count;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "site_gen/data/totals.h"
 #include "stats/summary/summary.h"
 
@@ -59,7 +60,7 @@ double tk_total_change(const struct tk_total *t, const double *levels, int days)
 
 int tk_total_noise(const struct tk_total *t, double *noise, struct tk_error *err)
 {
-	double *steps = malloc((t->count + 1) * sizeof *steps);
+	double *steps = tk_malloc((t->count + 1) * sizeof *steps);
 	size_t count = 0;
 	if (!steps)
 		return tk_fail(err, TK_ENOMEM, "out of memory");

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "site_gen/model/model.h"
 #include "stats/summary/paired.h"
 
@@ -36,8 +37,8 @@ int tk_ab_plot_load(const struct tk_model *m, const struct tk_site_series *s, co
 	int status = good && bad ? tk_store_list_ab_pairs_between(
 	                                   m->store, s->row->id, good->id, bad->id, &rows, err)
 	                         : 0;
-	double *fastest = status ? NULL : malloc((rows.count + 1) * sizeof *fastest);
-	out->differences = status ? NULL : malloc((rows.count + 1) * sizeof *out->differences);
+	double *fastest = status ? NULL : tk_malloc((rows.count + 1) * sizeof *fastest);
+	out->differences = status ? NULL : tk_malloc((rows.count + 1) * sizeof *out->differences);
 	if (!status && (!fastest || !out->differences))
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	size_t mins = 0;

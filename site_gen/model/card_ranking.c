@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "site_gen/model/model.h"
 #include "site_gen/render/format_point.h"
 
@@ -196,7 +197,8 @@ static int compare_spread(const void *a, const void *b)
 int tk_card_ranking_load(const struct tk_model *m, const struct tk_card *card, size_t group,
         double tie, struct tk_card_ranking *out, struct tk_error *err)
 {
-	*out = (struct tk_card_ranking){.rows = malloc((m->series_count + 1) * sizeof *out->rows)};
+	*out = (struct tk_card_ranking){
+	        .rows = tk_malloc((m->series_count + 1) * sizeof *out->rows)};
 	if (!out->rows)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	out->members = tk_card_group(card, group, &out->member_count);

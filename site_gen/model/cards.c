@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "site_gen/model/links.h"
 #include "site_gen/model/model.h"
 #include "site_gen/model/standings.h"
@@ -183,8 +184,8 @@ static int64_t *find_environments(const struct tk_model *m)
 {
 	struct newest {
 		int64_t as_of_s, environment_id;
-	} *newest = calloc(m->device_count + 1, sizeof *newest);
-	int64_t *out = calloc(m->device_count + 1, sizeof *out);
+	} *newest = tk_calloc(m->device_count + 1, sizeof *newest);
+	int64_t *out = tk_calloc(m->device_count + 1, sizeof *out);
 	for (size_t i = 0; newest && out && i < m->series_count; i++) {
 		const struct tk_site_series *s = &m->series[i];
 		const struct tk_point *last = tk_series_last_point(s);
@@ -259,7 +260,7 @@ static int add_card(const struct tk_model *m, const int64_t *environments, size_
 	struct tk_card *card = &out->at[out->count++];
 	char *name = NULL;
 	*card = (struct tk_card){.name = m->devices[first].row->name,
-	        .members = calloc(m->device_count, sizeof *card->members)};
+	        .members = tk_calloc(m->device_count, sizeof *card->members)};
 	if (asprintf(&name, "%s.%s", m->devices[first].row->kind, card->name) >= 0)
 		card->file = tk_path_make_slug(name);
 	free(name);
@@ -280,7 +281,7 @@ static int add_card(const struct tk_model *m, const int64_t *environments, size_
 int tk_cards_load(const struct tk_model *m, struct tk_cards *out, struct tk_error *err)
 {
 	int64_t *environments = find_environments(m);
-	*out = (struct tk_cards){.at = calloc(m->device_count + 1, sizeof *out->at)};
+	*out = (struct tk_cards){.at = tk_calloc(m->device_count + 1, sizeof *out->at)};
 	int status = out->at && environments ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t d = 0; !status && d < m->device_count; d++) {
 		size_t before = 0, after = 0;

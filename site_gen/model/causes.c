@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "core/ab.h"
 #include "site_gen/model/model.h"
 
@@ -256,11 +258,9 @@ static void make_groups(const struct tk_model *m, struct tk_site_causes *out)
 static int add_night(const struct tk_model *m, int64_t night_id, struct tk_rows *rows,
         struct tk_site_causes *out, struct tk_error *err)
 {
-	int status = tk_store_list_verdicts(m->store, night_id, rows, err);
-	if (status)
-		return status;
+	TRY(tk_store_list_verdicts(m->store, night_id, rows, err));
 	struct tk_site_event *more =
-	        realloc(out->events, (out->event_count + rows->count + 1) * sizeof *out->events);
+	        tk_realloc(out->events, (out->event_count + rows->count + 1) * sizeof *out->events);
 	if (!more)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	out->events = more;
@@ -273,7 +273,7 @@ int tk_site_causes_load(const struct tk_model *m, const struct tk_site_period *p
         struct tk_site_causes *out, struct tk_error *err)
 {
 	size_t most = m->series_count + m->revision_changes.count + 1;
-	*out = (struct tk_site_causes){.events = malloc(most * sizeof *out->events)};
+	*out = (struct tk_site_causes){.events = tk_malloc(most * sizeof *out->events)};
 	int status = out->events ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status && period->night_id)
 		status = add_night(m, period->night_id, &out->night_verdicts, out, err);
@@ -285,7 +285,7 @@ int tk_site_causes_load(const struct tk_model *m, const struct tk_site_period *p
 	for (size_t i = 0; !status && period->since_s && i < m->revision_changes.count; i++)
 		if (m->revision_changes.all[i].change_point->as_of_s >= period->since_s)
 			add_change_point(&m->revision_changes.all[i], out);
-	if (!status && !(out->at = calloc(out->event_count + 1, sizeof *out->at)))
+	if (!status && !(out->at = tk_calloc(out->event_count + 1, sizeof *out->at)))
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
 		make_groups(m, out);

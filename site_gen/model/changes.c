@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "site_gen/model/links.h"
 #include "site_gen/model/model.h"
 
@@ -45,9 +47,7 @@ static int compare_changes(const void *a, const void *b)
 static int make_changes(const struct tk_model *m, const struct tk_rows *steps,
         struct tk_site_changes *out, struct tk_error *err)
 {
-	out->all = malloc((steps->count + 1) * sizeof *out->all);
-	if (!out->all)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	out->all = tk_malloc((steps->count + 1) * sizeof *out->all);
 	for (size_t i = 0; i < steps->count && i < m->change_rows.count; i++) {
 		const struct tk_change_point_builds_row *step =
 		        TK_ROWS_AT(steps, struct tk_change_point_builds_row, i);
@@ -133,13 +133,9 @@ static int name_pages(const struct tk_model *m, struct tk_site_changes *out, str
 int tk_site_changes_join(const struct tk_model *m, const struct tk_rows *steps,
         struct tk_site_changes *out, struct tk_error *err)
 {
-	int status = make_changes(m, steps, out, err);
-	if (status)
-		return status;
+	TRY(make_changes(m, steps, out, err));
 	out->revision_count = m->revision_rows.count;
-	out->revisions = calloc(out->revision_count + 1, sizeof *out->revisions);
-	if (!out->revisions)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	out->revisions = tk_calloc(out->revision_count + 1, sizeof *out->revisions);
 	for (size_t i = 0; i < out->revision_count; i++)
 		out->revisions[i].row = TK_ROWS_AT(&m->revision_rows, struct tk_revision_row, i);
 	count_changes(m, out);

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/try.h"
 
 struct tk_code_list {
 	int64_t build_id;
@@ -16,10 +18,7 @@ static int load(
 {
 	if (codes->count == codes->cap) {
 		size_t cap = codes->cap ? codes->cap * 2 : 64;
-		struct tk_code_list *more = realloc(codes->lists, cap * sizeof *more);
-		if (!more)
-			return tk_fail(err, TK_ENOMEM, "out of memory");
-		codes->lists = more;
+		codes->lists = tk_realloc(codes->lists, cap * sizeof *codes->lists);
 		codes->cap = cap;
 	}
 	struct tk_code_list *list = &codes->lists[codes->count];
@@ -62,9 +61,7 @@ int tk_code_cache_find(struct tk_code_cache *codes, struct tk_store *store, int6
         struct tk_error *err)
 {
 	const struct tk_rows *rows;
-	int status = tk_code_cache_list(codes, store, build_id, &rows, err);
-	if (status)
-		return status;
+	TRY(tk_code_cache_list(codes, store, build_id, &rows, err));
 	struct tk_kernel_row key = {.backend = backend, .name = name};
 	*out = rows->count ? bsearch(&key, rows->rows, rows->count, sizeof key, order) : NULL;
 	return 0;

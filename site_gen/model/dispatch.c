@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "site_gen/model/model.h"
 
 /* A backend, with configuration, over all problems. */
@@ -41,10 +42,7 @@ static struct contender *find_contender(const struct field *f, const struct tk_s
 
 static int add_standing(struct field *f, const struct tk_standing *standing, struct tk_error *err)
 {
-	struct contender *more = realloc(f->at, (f->count + standing->count + 1) * sizeof *f->at);
-	if (!more)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	f->at = more;
+	f->at = tk_realloc(f->at, (f->count + standing->count + 1) * sizeof *f->at);
 	for (size_t i = 0; i < standing->count; i++) {
 		struct contender *c = find_contender(f, standing->at[i]);
 		if (!c) {
@@ -105,7 +103,7 @@ int tk_dispatch_load(const struct tk_model *m, const struct tk_site_device *devi
 			continue;
 		if (out->count == capacity) {
 			capacity = 2 * capacity + 16;
-			void *more = realloc(out->at, capacity * sizeof *out->at);
+			void *more = tk_realloc(out->at, capacity * sizeof *out->at);
 			if (!more) {
 				status = tk_fail(err, TK_ENOMEM, "out of memory");
 				break;

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "site_gen/model/model.h"
 #include "store/kernel_report.h"
 
@@ -108,9 +109,7 @@ int tk_model_join_kernel_reports(struct tk_model *m, struct tk_error *err)
 	int status = tk_store_list_kernel_reports(m->store, &m->kernel_report_rows, err);
 	if (status)
 		return status;
-	m->kernel_traces = calloc(m->kernel_report_rows.count + 1, sizeof *m->kernel_traces);
-	if (!m->kernel_traces)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	m->kernel_traces = tk_calloc(m->kernel_report_rows.count + 1, sizeof *m->kernel_traces);
 	for (size_t i = 0; !status && i < m->kernel_report_rows.count; i++) {
 		const struct tk_kernel_report_row *row =
 		        TK_ROWS_AT(&m->kernel_report_rows, struct tk_kernel_report_row, i);

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "site_gen/model/links.h"
 #include "site_gen/model/model.h"
 #include "site_gen/render/escape.h"
@@ -32,9 +33,7 @@ static int owner_order(const void *a, const void *b)
 
 static int owners_find(const struct tk_model *m, struct owners *out, struct tk_error *err)
 {
-	out->at = malloc((m->series_count + 1) * sizeof *out->at);
-	if (!out->at)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	out->at = tk_malloc((m->series_count + 1) * sizeof *out->at);
 	for (size_t i = 0; i < m->series_count; i++)
 		out->at[i] = (struct owner){m->series[i].row->backend, m->series[i].upstream};
 	qsort(out->at, m->series_count, sizeof *out->at, owner_order);
@@ -75,7 +74,7 @@ static int make_label(struct tk_site_series *s, const struct owners *owners, str
 	add_upstream(&b, owners, s);
 	if (*s->row->config)
 		tk_buf_add_printf(&b, " · %s", s->row->config);
-	s->variant = b.data ? strdup(b.data) : NULL;
+	s->variant = b.data ? tk_strdup(b.data) : NULL;
 	if (strcmp(s->row->mode, s->device->mode))
 		tk_buf_add_printf(&b, " · %s", s->row->mode);
 	if (s->metric != TK_METRIC_TIME)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "site_gen/model/model_internal.h"
 
 /* Vendors have a colour that readers expect: NVIDIA green, Intel blue, AMD red. A look that is
@@ -63,9 +64,9 @@ static size_t remove_repeated(const char **names, size_t count)
 int tk_model_assign_looks(struct tk_model *m, struct tk_error *err)
 {
 	size_t count = 0, all = m->series_count + 1;
-	const char **names = malloc(all * sizeof *names);
-	size_t *looks = malloc(all * sizeof *looks);
-	bool *is_taken = calloc(all + TK_LOOKS, sizeof *is_taken);
+	const char **names = tk_malloc(all * sizeof *names);
+	size_t *looks = tk_malloc(all * sizeof *looks);
+	bool *is_taken = tk_calloc(all + TK_LOOKS, sizeof *is_taken);
 	int status = names && looks && is_taken ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && i < m->series_count; i++)
 		if (is_drawn(&m->series[i]))

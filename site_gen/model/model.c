@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "site_gen/model/kernel_reports.h"
 #include "site_gen/model/model_internal.h"
 #include "site_gen/model/tunings.h"
@@ -12,9 +14,7 @@
 static int index_builds_by_revision(struct tk_model *m, struct tk_error *err)
 {
 	struct tk_row_index *index = &m->builds_by_revision;
-	index->entries = malloc((m->build_rows.count + 1) * sizeof *index->entries);
-	if (!index->entries)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	index->entries = tk_malloc((m->build_rows.count + 1) * sizeof *index->entries);
 	for (; index->count < m->build_rows.count; index->count++) {
 		const struct tk_build_row *b =
 		        TK_ROWS_AT(&m->build_rows, struct tk_build_row, index->count);
@@ -27,9 +27,7 @@ static int index_builds_by_revision(struct tk_model *m, struct tk_error *err)
 static int list_build_revisions(struct tk_model *m, struct tk_error *err)
 {
 	const struct tk_row_index *builds = &m->builds_by_id;
-	m->build_revisions = malloc((builds->count + 1) * sizeof *m->build_revisions);
-	if (!m->build_revisions)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	m->build_revisions = tk_malloc((builds->count + 1) * sizeof *m->build_revisions);
 	for (size_t i = 0; i < builds->count; i++)
 		m->build_revisions[i] =
 		        ((const struct tk_build_row *)builds->entries[i].row)->revision_id;
@@ -80,32 +78,19 @@ const struct tk_row_index_entry *tk_model_find_builds(
 static int read_tables(struct tk_model *m, struct tk_error *err)
 {
 	struct tk_store *s = m->store;
-	int status = tk_store_list_machines(s, &m->machine_rows, err);
-	if (!status)
-		status = tk_store_list_devices(s, &m->device_rows, err);
-	if (!status)
-		status = tk_store_list_environments(s, &m->environment_rows, err);
-	if (!status)
-		status = tk_store_list_upstreams(s, &m->upstream_rows, err);
-	if (!status)
-		status = tk_store_list_revisions(s, &m->revision_rows, err);
-	if (!status)
-		status = tk_store_list_builds(s, &m->build_rows, err);
-	if (!status)
-		status = tk_store_list_problems(s, &m->problem_rows, err);
-	if (!status)
-		status = tk_store_list_series(s, &m->series_rows, err);
-	if (!status)
-		status = tk_store_list_nights(s, &m->night_rows, err);
-	if (!status)
-		status = tk_store_list_change_points(s, 0, &m->change_rows, err);
-	if (!status)
-		status = tk_store_list_alerts(s, &m->alert_rows, err);
-	if (!status)
-		status = tk_store_list_triage(s, &m->triage_rows, err);
-	if (!status)
-		status = tk_store_list_bisections(s, &m->bisection_rows, err);
-	return status;
+	TRY(tk_store_list_machines(s, &m->machine_rows, err));
+	TRY(tk_store_list_devices(s, &m->device_rows, err));
+	TRY(tk_store_list_environments(s, &m->environment_rows, err));
+	TRY(tk_store_list_upstreams(s, &m->upstream_rows, err));
+	TRY(tk_store_list_revisions(s, &m->revision_rows, err));
+	TRY(tk_store_list_builds(s, &m->build_rows, err));
+	TRY(tk_store_list_problems(s, &m->problem_rows, err));
+	TRY(tk_store_list_series(s, &m->series_rows, err));
+	TRY(tk_store_list_nights(s, &m->night_rows, err));
+	TRY(tk_store_list_change_points(s, 0, &m->change_rows, err));
+	TRY(tk_store_list_alerts(s, &m->alert_rows, err));
+	TRY(tk_store_list_triage(s, &m->triage_rows, err));
+	return tk_store_list_bisections(s, &m->bisection_rows, err);
 }
 
 static int join_changes(struct tk_model *m, struct tk_error *err)

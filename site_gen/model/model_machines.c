@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "core/night.h"
 #include "core/outcome.h"
 #include "site_gen/model/model_internal.h"
@@ -29,8 +30,8 @@ const struct tk_site_device *tk_model_find_device(const struct tk_model *m, int6
 
 int tk_model_join_machines(struct tk_model *m, struct tk_error *err)
 {
-	m->machines = calloc(m->machine_rows.count + 1, sizeof *m->machines);
-	m->devices = calloc(m->device_rows.count + 1, sizeof *m->devices);
+	m->machines = tk_calloc(m->machine_rows.count + 1, sizeof *m->machines);
+	m->devices = tk_calloc(m->device_rows.count + 1, sizeof *m->devices);
 	if (!m->machines || !m->devices)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < m->machine_rows.count; i++) {
@@ -69,9 +70,7 @@ static bool is_turn(const struct tk_night_row *n)
 int tk_model_join_nights(struct tk_model *m, struct tk_error *err)
 {
 	tk_store_mark_stopped(m->store, &m->night_rows);
-	m->nights = calloc(m->night_rows.count + 1, sizeof *m->nights);
-	if (!m->nights)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	m->nights = tk_calloc(m->night_rows.count + 1, sizeof *m->nights);
 	for (size_t i = 0; i < m->night_rows.count; i++) {
 		struct tk_site_night *night = &m->nights[m->night_count++];
 		night->row = TK_ROWS_AT(&m->night_rows, struct tk_night_row, i);
@@ -158,7 +157,7 @@ int tk_model_read_ceilings(struct tk_model *m, struct tk_error *err)
 {
 	int status = 0;
 	m->ceiling_lists =
-	        calloc(m->machine_count * TK_SITE_RECENT_NIGHTS + 1, sizeof *m->ceiling_lists);
+	        tk_calloc(m->machine_count * TK_SITE_RECENT_NIGHTS + 1, sizeof *m->ceiling_lists);
 	if (!m->ceiling_lists)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < m->machine_count; i++) {

@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "core/mode.h"
 #include "site_gen/model/label.h"
 #include "site_gen/model/model_internal.h"
@@ -70,9 +72,7 @@ static void choose_modes(struct tk_model *m)
 
 int tk_model_join_series(struct tk_model *m, struct tk_error *err)
 {
-	m->series = calloc(m->series_rows.count + 1, sizeof *m->series);
-	if (!m->series)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	m->series = tk_calloc(m->series_rows.count + 1, sizeof *m->series);
 	for (size_t i = 0; i < m->series_rows.count; i++) {
 		struct tk_site_series *s = &m->series[m->series_count++];
 		s->row = TK_ROWS_AT(&m->series_rows, struct tk_series_row, i);
@@ -88,9 +88,7 @@ int tk_model_join_series(struct tk_model *m, struct tk_error *err)
 			return tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	choose_modes(m);
-	int status = tk_labels_assign(m, err);
-	if (status)
-		return status;
+	TRY(tk_labels_assign(m, err));
 	qsort(m->series, m->series_count, sizeof *m->series, compare_series);
 	for (size_t i = 0; i < m->series_count; i++) {
 		struct tk_site_series *s = &m->series[i];
@@ -98,9 +96,8 @@ int tk_model_join_series(struct tk_model *m, struct tk_error *err)
 		if (!(s->op_file = same ? s[-1].op_file : tk_path_make_slug(s->problem->op)))
 			return tk_fail(err, TK_ENOMEM, "out of memory");
 	}
-	m->series_by_id.entries = malloc((m->series_count + 1) * sizeof *m->series_by_id.entries);
-	if (!m->series_by_id.entries)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	m->series_by_id.entries =
+	        tk_malloc((m->series_count + 1) * sizeof *m->series_by_id.entries);
 	m->series_by_id.count = m->series_count;
 	for (size_t i = 0; i < m->series_count; i++)
 		m->series_by_id.entries[i] =
@@ -121,9 +118,7 @@ static int compare_change_points(const void *a, const void *b)
 int tk_model_join_change_points(struct tk_model *m, struct tk_error *err)
 {
 	size_t count = m->change_rows.count;
-	m->changes = malloc((count + 1) * sizeof *m->changes);
-	if (!m->changes)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	m->changes = tk_malloc((count + 1) * sizeof *m->changes);
 	for (size_t i = 0; i < count; i++)
 		m->changes[i] = TK_ROWS_AT(&m->change_rows, struct tk_change_point_row, i);
 	qsort(m->changes, count, sizeof *m->changes, compare_change_points);
@@ -199,9 +194,8 @@ int tk_model_read_environments(struct tk_model *m, struct tk_error *err)
 int tk_model_read_newest_points(struct tk_model *m, struct tk_error *err)
 {
 	int status = 0;
-	m->environment_since = calloc(m->environment_rows.count + 1, sizeof *m->environment_since);
-	if (!m->environment_since)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	m->environment_since =
+	        tk_calloc(m->environment_rows.count + 1, sizeof *m->environment_since);
 	for (size_t i = 0; i < m->series_count && !status; i++) {
 		struct tk_site_series *s = &m->series[i];
 		status = tk_store_read_newest_points(

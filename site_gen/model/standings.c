@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "site_gen/model/model.h"
 #include "site_gen/render/format_point.h"
 
@@ -88,7 +89,7 @@ static bool is_better_key(const struct tk_standing *a, const struct tk_standing 
 int tk_standings_load(
         const struct tk_model *m, double tie, struct tk_standings *out, struct tk_error *err)
 {
-	*out = (struct tk_standings){.at = calloc(m->series_count + 1, sizeof *out->at)};
+	*out = (struct tk_standings){.at = tk_calloc(m->series_count + 1, sizeof *out->at)};
 	if (!out->at)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t d = 0; d < m->device_count; d++) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 struct entry {
 	const struct tk_axes *axes;
@@ -55,9 +56,7 @@ static int add_sweep(const struct entry *entries, size_t count, struct tk_sweep 
 {
 	if (count < TK_SWEEP_SIZES_MIN || has_repeated_size(entries, count))
 		return 0;
-	sweep.members = malloc(count * sizeof *sweep.members);
-	if (!sweep.members)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	sweep.members = tk_malloc(count * sizeof *sweep.members);
 	for (size_t i = 0; i < count; i++)
 		sweep.members[i] = entries[i].index;
 	sweep.count = count;
@@ -137,10 +136,10 @@ double tk_sweep_place(const struct tk_sweep *sweep, const struct tk_axes *axes)
 int tk_sweeps_find(const struct tk_axes *axes, size_t count, bool over_batch, size_t max,
         struct tk_sweeps *out, struct tk_error *err)
 {
-	struct entry *entries = malloc((count + 1) * sizeof *entries);
+	struct entry *entries = tk_malloc((count + 1) * sizeof *entries);
 	size_t used = 0;
 	/* a problem is on at most three lines, and a line has at least as many problems */
-	*out = (struct tk_sweeps){.at = calloc(count + 2, sizeof *out->at)};
+	*out = (struct tk_sweeps){.at = tk_calloc(count + 2, sizeof *out->at)};
 	int status = entries && out->at ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && i < count; i++)
 		if (axes[i].x > 0)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "site_gen/render/escape.h"
 
 #define NS_MAX INT64_C(1000000000000000)
@@ -89,9 +90,7 @@ static int read_groups(
 	size_t lane_names[TK_TIMELINE_LANES_MAX];
 	int64_t free_ns[TK_TIMELINE_LANES_MAX] = {0}, name;
 	t->group_count = json_array_size(list);
-	t->groups = calloc(t->group_count + 1, sizeof *t->groups);
-	if (!t->groups)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	t->groups = tk_calloc(t->group_count + 1, sizeof *t->groups);
 	for (size_t i = 0; i < t->group_count; i++) {
 		const json_t *o = json_array_get(list, i);
 		struct tk_timeline_group *g = &t->groups[i];
@@ -138,9 +137,7 @@ static int compare_begins(const void *a, const void *b)
 
 static int read_spans(const json_t *list, struct tk_timeline *t, struct tk_error *err)
 {
-	t->spans = calloc(json_array_size(list) + 1, sizeof *t->spans);
-	if (!t->spans)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	t->spans = tk_calloc(json_array_size(list) + 1, sizeof *t->spans);
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		struct tk_timeline_span span = {0};
 		if (read_span(json_array_get(list, i), t, &span))

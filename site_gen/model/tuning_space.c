@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "store/tuning.h"
 
 #define CANDIDATES_MAX 20000
@@ -47,7 +48,7 @@ int tk_tuning_space_read(
 	size_t count = json_array_size(list);
 	count = count < CANDIDATES_MAX ? count : CANDIDATES_MAX;
 	*out = (struct tk_tuning_space){
-	        .best_ns = NAN, .candidates = malloc((count + 1) * sizeof *out->candidates)};
+	        .best_ns = NAN, .candidates = tk_malloc((count + 1) * sizeof *out->candidates)};
 	for (size_t i = 0; out->candidates && i < count; i++) {
 		struct tk_tuning_candidate *c = &out->candidates[out->count];
 		if (!read_candidate(json_array_get(list, i), c))

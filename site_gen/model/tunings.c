@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "site_gen/model/model.h"
 #include "store/tuning.h"
 #include "store/tuning_groups.h"
@@ -70,8 +71,8 @@ int tk_model_join_tunings(struct tk_model *m, struct tk_error *err)
 	int status = tk_store_list_tunings(m->store, &m->tuning_rows, err);
 	if (status || !m->tuning_rows.count)
 		return status;
-	m->tunings = calloc(m->tuning_rows.count, sizeof *m->tunings);
-	m->tuning_groups = calloc(1, sizeof *m->tuning_groups);
+	m->tunings = tk_calloc(m->tuning_rows.count, sizeof *m->tunings);
+	m->tuning_groups = tk_calloc(1, sizeof *m->tuning_groups);
 	if (!m->tunings || !m->tuning_groups)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	status = tk_tuning_groups_make(&m->tuning_rows, m->tuning_groups, err);

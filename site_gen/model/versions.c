@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/version.h"
 #include "core/upstream_kind.h"
 #include "site_gen/model/standings.h"
@@ -119,7 +120,7 @@ static int read_compile_times(const struct tk_model *m, const struct tk_versions
 	found = is_compile_time_of(c, s->series) ? c : found;
 	if (!found)
 		return 0;
-	struct tk_point *at = calloc(v->count + 1, sizeof *at);
+	struct tk_point *at = tk_calloc(v->count + 1, sizeof *at);
 	int status = at ? read_points(m, v, found->row->id, at, err)
 	                : tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && i < v->count; i++)
@@ -205,9 +206,9 @@ static void join_problems(
 static int allocate(const struct tk_model *m, const struct tk_upstream_row *u,
         struct tk_versions *v, struct tk_error *err)
 {
-	v->at = calloc(m->revision_rows.count + 1, sizeof *v->at);
-	v->series = calloc(m->series_count + 1, sizeof *v->series);
-	v->problems = calloc(m->series_count + 1, sizeof *v->problems);
+	v->at = tk_calloc(m->revision_rows.count + 1, sizeof *v->at);
+	v->series = tk_calloc(m->series_count + 1, sizeof *v->series);
+	v->problems = tk_calloc(m->series_count + 1, sizeof *v->problems);
 	if (!v->at || !v->series || !v->problems)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	v->count = list_revisions(m, u->id, v->at);
@@ -215,10 +216,10 @@ static int allocate(const struct tk_model *m, const struct tk_upstream_row *u,
 		if (follows(&m->series[i], u))
 			v->series[v->series_count++].series = &m->series[i];
 	size_t cells = v->series_count * v->count + 1;
-	struct tk_point *points = v->memory[0] = calloc(cells, sizeof *points);
-	double *compile_ns = v->memory[1] = calloc(cells, sizeof *compile_ns);
-	v->memory[2] = calloc(cells, sizeof(struct tk_version_series *));
-	v->configs = calloc(cells, sizeof *v->configs);
+	struct tk_point *points = v->memory[0] = tk_calloc(cells, sizeof *points);
+	double *compile_ns = v->memory[1] = tk_calloc(cells, sizeof *compile_ns);
+	v->memory[2] = tk_calloc(cells, sizeof(struct tk_version_series *));
+	v->configs = tk_calloc(cells, sizeof *v->configs);
 	if (!points || !compile_ns || !v->memory[2] || !v->configs)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	v->config_count = cells;

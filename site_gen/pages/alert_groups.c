@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "site_gen/pages/page.h"
 
 const struct tk_site_series *tk_alert_series(
@@ -74,8 +75,8 @@ int tk_alert_groups_load(
 {
 	const struct tk_rows *rows = &site->model.alert_rows;
 	size_t count = 0;
-	*out = (struct tk_alert_groups){malloc((rows->count + 1) * sizeof *out->alerts),
-	        malloc((rows->count + 1) * sizeof *out->at), 0};
+	*out = (struct tk_alert_groups){tk_malloc((rows->count + 1) * sizeof *out->alerts),
+	        tk_malloc((rows->count + 1) * sizeof *out->at), 0};
 	if (!out->alerts || !out->at)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < rows->count; i++) {

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "base/try.h"
 #include "site_gen/model/ab_plot.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/alert_groups.h"
@@ -114,9 +115,7 @@ static int set_ab_result(struct tk_site *site, struct tk_value *o, const struct 
         const struct tk_alert_row *alert, struct tk_error *err)
 {
 	struct tk_ab_plot pairs;
-	int status = tk_ab_plot_load(&site->model, s, alert->good_rev, alert->bad_rev, &pairs, err);
-	if (status)
-		return status;
+	TRY(tk_ab_plot_load(&site->model, s, alert->good_rev, alert->bad_rev, &pairs, err));
 	bool open = !(pairs.median.lo > 0 || pairs.median.hi < 0);
 	tk_value_set_fmt(site->arena, o, "pairs", pairs.count ? "%zu" : "", pairs.count);
 	tk_value_set_fmt(site->arena, o, "pairs_failed", pairs.failed ? "%zu" : "", pairs.failed);

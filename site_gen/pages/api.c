@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/try.h"
 #include "site_gen/model/ceilings.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
@@ -171,12 +172,8 @@ static int write_summary(struct tk_site *site, struct tk_error *err)
 
 int tk_page_write_api(struct tk_site *site, struct tk_error *err)
 {
-	int status = write_series(site, err);
-	if (!status)
-		status = write_alerts(site, err);
-	if (!status)
-		status = write_machines(site, err);
-	if (!status)
-		status = write_summary(site, err);
-	return status;
+	TRY(write_series(site, err));
+	TRY(write_alerts(site, err));
+	TRY(write_machines(site, err));
+	return write_summary(site, err);
 }

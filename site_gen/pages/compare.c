@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/memory.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
 
@@ -183,9 +184,7 @@ static int find_pair(const struct tk_model *m, const size_t *places, size_t coun
         struct tk_error *err)
 {
 	size_t n = count < PAIRED_MAX ? count : PAIRED_MAX, best = 0;
-	size_t *shared = calloc(n * n + 1, sizeof *shared);
-	if (!shared)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	size_t *shared = tk_calloc(n * n + 1, sizeof *shared);
 	for (size_t first = 0, end; first < m->series_count; first = end) {
 		for (end = first + 1; end < m->series_count &&
 		                      m->series[end].problem == m->series[first].problem;)
@@ -253,7 +252,7 @@ static int write_data(struct tk_site *site, const struct contender *contenders, 
         struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
-	size_t *places = malloc((m->series_count + 1) * sizeof *places), pair[2] = {0};
+	size_t *places = tk_malloc((m->series_count + 1) * sizeof *places), pair[2] = {0};
 	int status = places ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && i < m->series_count; i++)
 		places[i] = takes_part(&m->series[i]) ? find_place(&m->series[i], contenders, count)
@@ -272,9 +271,8 @@ static int write_data(struct tk_site *site, const struct contender *contenders, 
 
 int tk_page_write_compare(struct tk_site *site, struct tk_error *err)
 {
-	struct contender *contenders = malloc((site->model.series_count + 1) * sizeof *contenders);
-	if (!contenders)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	struct contender *contenders =
+	        tk_malloc((site->model.series_count + 1) * sizeof *contenders);
 	size_t count = find_contenders(&site->model, contenders);
 	int status = write_data(site, contenders, count, err);
 	free(contenders);

@@ -10,6 +10,7 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "base/memory.h"
 #include "site_gen/model/ceilings.h"
 #include "site_gen/model/dispatch.h"
 #include "site_gen/pages/page.h"
@@ -202,9 +203,7 @@ static int write_header(
         struct tk_buf *out, const struct tk_dispatch *d, double tie, struct tk_error *err)
 {
 	char day[TK_TIME_ISO_SIZE], percent[TK_FORMAT_SIZE];
-	const struct tk_dispatch_row **rows = malloc(d->count * sizeof *rows);
-	if (!rows)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	const struct tk_dispatch_row **rows = tk_malloc(d->count * sizeof *rows);
 	for (size_t i = 0; i < d->count; i++)
 		rows[i] = &d->at[i];
 	qsort(rows, d->count, sizeof *rows, compare_by_text);

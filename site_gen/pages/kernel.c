@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "site_gen/model/kernel_reports.h"
 #include "site_gen/model/standings.h"
 #include "site_gen/model/tunings.h"
@@ -79,7 +80,7 @@ static int write_op(struct tk_site *site, const char *op, const char *file, stru
 	set_traced(site, page, op);
 	set_tuned(site, page, op);
 	struct tk_value *devices = tk_value_set_list(site->arena, page, "devices");
-	bool *cut = calloc(m->device_count + 1, sizeof *cut);
+	bool *cut = tk_calloc(m->device_count + 1, sizeof *cut);
 	int status = cut ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 	unsigned known = 0;
 	for (size_t d = 0; !status && d < m->device_count; d++) {

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "base/memory.h"
 #include "site_gen/model/axes.h"
 #include "site_gen/model/sweeps.h"
 #include "site_gen/pages/page.h"
@@ -177,7 +178,7 @@ static int split_into_sweeps(const struct cell *cells, size_t count, struct cell
         struct tk_error *err)
 {
 	struct tk_sweeps sweeps = {0};
-	struct tk_axes *axes = malloc((count + 1) * sizeof *axes);
+	struct tk_axes *axes = tk_malloc((count + 1) * sizeof *axes);
 	*used = 0;
 	if (!axes)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
@@ -335,7 +336,7 @@ int tk_page_set_sweep_maps(struct tk_site *site, struct tk_value *o, const char 
         struct tk_error *err)
 {
 	struct tk_value *maps = tk_value_set_list(site->arena, o, "maps");
-	struct cell *cells = malloc((3 * site->model.series_count + 1) * sizeof *cells);
+	struct cell *cells = tk_malloc((3 * site->model.series_count + 1) * sizeof *cells);
 	int status = 0;
 	if (!cells)
 		return tk_fail(err, TK_ENOMEM, "out of memory");

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "base/memory.h"
 #include "site_gen/model/axes.h"
 #include "site_gen/model/ceilings.h"
 #include "site_gen/pages/kernel_internal.h"
@@ -116,7 +117,8 @@ static int draw(struct tk_site *site, struct tk_value *o, const struct tk_kernel
 {
 	const struct tk_sweep *sweep = panel->sweep;
 	struct tk_chart_line lines[TK_KERNEL_COLUMNS_MAX];
-	struct tk_chart_point *points = malloc(columns->count * sweep->count * sizeof *points + 1),
+	struct tk_chart_point *points =
+	                              tk_malloc(columns->count * sweep->count * sizeof *points + 1),
 	                      *end = points;
 	struct tk_value *keys = tk_value_set_list(site->arena, o, "keys");
 	size_t count = 0;
@@ -201,8 +203,8 @@ int tk_kernel_set_sweeps(struct tk_site *site, struct tk_value *o,
         const struct tk_kernel_columns *columns, struct tk_kernel_problem *problems, size_t count,
         struct tk_error *err)
 {
-	struct tk_axes *axes = malloc((count + 1) * sizeof *axes);
-	const struct tk_kernel_problem **shown = malloc((count + 1) * sizeof *shown);
+	struct tk_axes *axes = tk_malloc((count + 1) * sizeof *axes);
+	const struct tk_kernel_problem **shown = tk_malloc((count + 1) * sizeof *shown);
 	struct tk_sweeps sweeps = {0};
 	size_t used = 0;
 	int status = axes && shown ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");

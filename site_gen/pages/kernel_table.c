@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/memory.h"
 #include "core/mode.h"
 #include "site_gen/model/axes.h"
 #include "site_gen/model/run_facts.h"
@@ -326,9 +327,7 @@ static int add_table(struct tk_site *site, struct tk_value *devices,
 			tk_kernel_find_column(columns, &m->series[i]);
 	if (!columns->count)
 		return 0;
-	struct tk_kernel_problem *problems = malloc((m->series_count + 1) * sizeof *problems);
-	if (!problems)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	struct tk_kernel_problem *problems = tk_malloc((m->series_count + 1) * sizeof *problems);
 	size_t count = list_problems(m, columns, problems);
 	bool some = !kernel->whole && count > ROWS_MAX;
 	if (some)

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/memory.h"
 #include "core/status.h"
 #include "site_gen/model/ceilings.h"
 #include "site_gen/pages/page.h"
@@ -154,9 +155,7 @@ int tk_page_set_matrix(struct tk_site *site, struct tk_value *o,
 {
 	const struct tk_model *m = &site->model;
 	struct tk_arena *a = site->arena;
-	double *efficiencies = malloc((m->series_count + 1) * sizeof *efficiencies);
-	if (!efficiencies)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	double *efficiencies = tk_malloc((m->series_count + 1) * sizeof *efficiencies);
 	struct tk_value *heads = tk_value_set_list(a, o, "matrix_heads"),
 	                *rows = tk_value_set_list(a, o, "matrix");
 	for (size_t i = 0; i < m->series_count; i++) {

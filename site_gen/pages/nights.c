@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "base/memory.h"
 #include "core/outcome.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
@@ -174,7 +175,7 @@ static int set_runs(
 		status = tk_store_list_night_counts(
 		        site->model.store, night_id, TK_COUNT_RUNS, &all, err);
 	const struct tk_run_row **failed =
-	        status ? NULL : malloc((runs.count + 1) * sizeof *failed);
+	        status ? NULL : tk_malloc((runs.count + 1) * sizeof *failed);
 	if (!status && !failed)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
@@ -238,7 +239,7 @@ static int set_verdicts(
 	size_t count = 0, quiet = 0;
 	int status = tk_store_list_verdicts(site->model.store, night_id, &rows, err);
 	const struct tk_verdict_row **listed =
-	        status ? NULL : malloc((rows.count + 1) * sizeof *listed);
+	        status ? NULL : tk_malloc((rows.count + 1) * sizeof *listed);
 	if (!status && !listed)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; listed && i < rows.count; i++) {

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/memory.h"
 #include "core/status.h"
 #include "site_gen/pages/overview.h"
 
@@ -106,7 +107,7 @@ static void set_list(
 int tk_overview_set_attention(struct tk_site *site, struct tk_value *page, struct tk_error *err)
 {
 	const struct tk_site_series **changed =
-	        malloc((site->model.series_count + 1) * sizeof *changed);
+	        tk_malloc((site->model.series_count + 1) * sizeof *changed);
 	if (!changed)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	set_list(site, page, changed);

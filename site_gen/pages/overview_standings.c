@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/try.h"
 #include "site_gen/model/ceilings.h"
 #include "site_gen/model/standings.h"
 #include "site_gen/pages/overview.h"
@@ -98,9 +99,7 @@ int tk_overview_set_standings(struct tk_site *site, struct tk_value *page, struc
 {
 	struct tk_standings standings;
 	struct tk_value *boards = tk_value_set_list(site->arena, page, "boards");
-	int status = tk_standings_load(&site->model, site->options->tie, &standings, err);
-	if (status)
-		return status;
+	TRY(tk_standings_load(&site->model, site->options->tie, &standings, err));
 	for (size_t first = 0, end, count = 0; first < standings.count && count < BOARDS_MAX;
 	        first = end, count++) {
 		for (end = first + 1;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/format.h"
+#include "base/try.h"
 #include "site_gen/model/ceilings.h"
 #include "site_gen/model/perf_index.h"
 #include "site_gen/model/standings.h"
@@ -78,9 +79,7 @@ static int add_tile(struct tk_site *site, struct tk_value *list,
 	*added = best != NULL;
 	if (!best)
 		return 0;
-	int status = tk_perf_index_load(m, device, op, &index, err);
-	if (status)
-		return status;
+	TRY(tk_perf_index_load(m, device, op, &index, err));
 	struct tk_value *o = tk_value_append_object(site->arena, list);
 	double value = tk_series_last_point(best)->value, rate = tk_series_rate(best, value, &unit);
 	tk_ceiling_set_load(m, device, &ceilings);

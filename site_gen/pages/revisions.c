@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "base/memory.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
@@ -62,7 +63,7 @@ void tk_page_set_change_point(struct tk_site *site, struct tk_value *o,
 static int set_change_points(struct tk_site *site, struct tk_value *o,
         const struct tk_site_change *first, size_t count, struct tk_error *err)
 {
-	const struct tk_site_change **sorted = malloc((count + 1) * sizeof *sorted);
+	const struct tk_site_change **sorted = tk_malloc((count + 1) * sizeof *sorted);
 	size_t worse = 0;
 	if (!sorted)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
@@ -154,9 +155,7 @@ static int set_builds(
 	size_t count;
 	const struct tk_row_index_entry *builds =
 	        tk_model_find_builds(&site->model, revision_id, &count);
-	const struct tk_build_row **newest = malloc((count + 1) * sizeof *newest);
-	if (!newest)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	const struct tk_build_row **newest = tk_malloc((count + 1) * sizeof *newest);
 	for (size_t i = 0; i < count; i++)
 		newest[i] = builds[i].row;
 	qsort(newest, count, sizeof(*newest), compare_builds);

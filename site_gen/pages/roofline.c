@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "base/memory.h"
 #include "site_gen/data/shard.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
@@ -49,9 +50,7 @@ static int collect(const struct tk_site *site, const struct tk_site_device *devi
 {
 	const struct tk_model *m = &site->model;
 	const int64_t since_s = find_since(m, device->machine);
-	out->at = malloc((m->series_count + 1) * sizeof *out->at);
-	if (!out->at)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	out->at = tk_malloc((m->series_count + 1) * sizeof *out->at);
 	for (size_t i = 0; i < m->series_count; i++) {
 		const struct tk_site_series *s = &m->series[i];
 		const struct tk_point *last = tk_series_last_point(s);
@@ -86,8 +85,8 @@ static int by_text(const void *a, const void *b)
 static int name_marks(struct tk_roofline_points *points, struct tk_error *err)
 {
 	size_t count = 0;
-	points->labels = malloc((points->count + 1) * sizeof *points->labels);
-	points->looks = calloc(points->count + 1, sizeof *points->looks);
+	points->labels = tk_malloc((points->count + 1) * sizeof *points->labels);
+	points->looks = tk_calloc(points->count + 1, sizeof *points->looks);
 	if (!points->labels || !points->looks)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < points->count; i++)

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/memory.h"
 #include "core/ab.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
@@ -32,7 +33,7 @@ static struct tk_revision_text *find_text(struct tk_site *site, const struct tk_
 	const struct tk_rows *rows = &site->model.revision_rows;
 	const struct tk_revision_row *first = rows->rows;
 	if (!site->revision_texts)
-		site->revision_texts = calloc(rows->count + 1, sizeof *site->revision_texts);
+		site->revision_texts = tk_calloc(rows->count + 1, sizeof *site->revision_texts);
 	bool is_row = first && r >= first && r < first + rows->count;
 	return is_row && site->revision_texts ? &site->revision_texts[r - first] : NULL;
 }
@@ -48,7 +49,7 @@ static void set_revision_text(
 		tk_rev_abbreviate(r->rev, link);
 		snprintf(text->rev, sizeof text->rev, "%.*s", (int)sizeof text->rev - 1, link);
 		href = tk_link_commit(upstream_url(site, r), r->rev, link);
-		text->href = text == &made ? NULL : strdup(href);
+		text->href = text == &made ? NULL : tk_strdup(href);
 	}
 	tk_value_set(site->arena, o, "rev", text->rev);
 	tk_value_set(site->arena, o, "rev_href", href);

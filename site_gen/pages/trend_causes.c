@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "base/memory.h"
 #include "core/cause.h"
 #include "site_gen/pages/trends.h"
 
@@ -95,7 +96,7 @@ int tk_trend_set_causes(struct tk_site *site, struct tk_value *o, const struct t
         struct tk_date_mark *marks, size_t *mark_count, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
-	struct cause *causes = malloc((m->revision_changes.count + 1) * sizeof *causes);
+	struct cause *causes = tk_malloc((m->revision_changes.count + 1) * sizeof *causes);
 	struct tk_value *list = tk_value_set_list(site->arena, o, "causes");
 	*mark_count = 0;
 	if (!causes)

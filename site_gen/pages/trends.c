@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "site_gen/model/perf_index.h"
 #include "site_gen/model/standings.h"
 #include "site_gen/render/mark.h"
@@ -38,7 +40,7 @@ static int trend_load(
 	int status = tk_totals_merge(parts, count, &out->all, err);
 	if (status)
 		return status;
-	out->levels = malloc((out->all.count + 1) * sizeof *out->levels);
+	out->levels = tk_malloc((out->all.count + 1) * sizeof *out->levels);
 	status = out->levels ? tk_total_noise(&out->all, &out->noise, err)
 	                     : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (status)
@@ -117,7 +119,7 @@ static void set_spark(struct tk_site *site, struct tk_value *o, const struct tk_
 static int make_points(
         const struct tk_total *part, struct tk_date_point *out, size_t *count, struct tk_error *err)
 {
-	double *levels = malloc((part->count + 1) * sizeof *levels);
+	double *levels = tk_malloc((part->count + 1) * sizeof *levels);
 	*count = 0;
 	if (!levels)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
@@ -178,9 +180,7 @@ static int add_panel(struct tk_site *site, struct tk_value *list, const struct t
 	int status = 0;
 	for (size_t i = 0; i < count; i++)
 		all += parts[i].count;
-	struct tk_date_point *points = malloc((all + 1) * sizeof *points);
-	if (!points)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	struct tk_date_point *points = tk_malloc((all + 1) * sizeof *points);
 	tk_page_set_clipped(site, o, "type", parts[0].dtype ? parts[0].dtype : "all types", 20);
 	tk_buf_add_str(data, "{\"lines\":[");
 	for (size_t i = 0; !status && i < count && line_count < LINES_MAX; i++) {
@@ -221,9 +221,7 @@ static int add_row(struct tk_site *site, struct tk_value *rows, const struct tk_
         struct tk_error *err)
 {
 	struct tk_trend t;
-	int status = trend_load(part, 1, &t, err);
-	if (status)
-		return status;
+	TRY(trend_load(part, 1, &t, err));
 	struct tk_value *o = tk_value_append_object(site->arena, rows);
 	tk_page_set_clipped(site, o, "backend", part->variant ? part->variant : "all backends", 60);
 	tk_page_set_clipped(site, o, "type", part->dtype ? part->dtype : "all types", 20);
@@ -317,9 +315,7 @@ static int add_to_list(struct tk_site *site, struct tk_value *list,
 	size_t count = find_parts(site, device, of_op->problem->op, &parts);
 	if (!count)
 		return 0;
-	int status = trend_load(parts, count, &t, err);
-	if (status)
-		return status;
+	TRY(trend_load(parts, count, &t, err));
 	struct tk_value *o = tk_value_append_object(site->arena, list);
 	tk_page_set_clipped(site, o, "op", tk_op_title(of_op->problem->op), 60);
 	tk_page_set_clipped(site, o, "op_file", of_op->op_file, 100);

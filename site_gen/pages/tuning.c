@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/memory.h"
 #include "site_gen/model/tuning_space.h"
 #include "site_gen/model/tunings.h"
 #include "site_gen/render/escape.h"
@@ -170,7 +171,7 @@ static int set_candidates(struct tk_site *site, struct tk_value *page,
         const struct tk_tuning_space *s, const struct tk_tuning_row *row, struct tk_error *err)
 {
 	struct tk_value *list = tk_value_set_list(site->arena, page, "candidates");
-	const struct tk_tuning_candidate **sorted = malloc((s->count + 1) * sizeof *sorted);
+	const struct tk_tuning_candidate **sorted = tk_malloc((s->count + 1) * sizeof *sorted);
 	char text[TK_FORMAT_SIZE];
 	if (!sorted)
 		return tk_fail(err, TK_ENOMEM, "out of memory");

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "site_gen/pages/versions.h"
 #include "site_gen/render/version_chart.h"
 
@@ -118,8 +119,8 @@ int tk_version_set_charts(struct tk_site *site, struct tk_value *o,
 	const struct tk_version_problem *drawn[LINES_MAX];
 	struct tk_value *list = tk_value_set_list(site->arena, o, "charts"),
 	                *keys = tk_value_set_list(site->arena, o, "keys");
-	const char **names = calloc(v->count + 1, sizeof *names);
-	double *values = calloc(section->count + LINES_MAX * v->count + 1, sizeof *values);
+	const char **names = tk_calloc(v->count + 1, sizeof *names);
+	double *values = tk_calloc(section->count + LINES_MAX * v->count + 1, sizeof *values);
 	int status = names && values ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 	size_t count = status ? 0 : choose_lines(section, drawn, values);
 	for (size_t k = 0; !status && k < v->count; k++)

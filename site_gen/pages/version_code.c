@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "core/measurement_fields.h"
 #include "site_gen/pages/versions.h"
 
@@ -23,11 +24,11 @@ static int read_config(struct tk_site *site, const struct tk_version_series *s,
 		const char *text = json_string_value(
 		        tk_measurement_get_field(tk_measurement_get_field(a, TK_MEASUREMENT_PLAN),
 		                TK_MEASUREMENT_PLAN_ALGORITHM));
-		*out = strdup(text ? text : "");
+		*out = tk_strdup(text ? text : "");
 		json_decref(a);
 	}
 	if (!status && !*out)
-		*out = strdup("");
+		*out = tk_strdup("");
 	tk_rows_free(&runs);
 	return status || *out ? status : tk_fail(err, TK_ENOMEM, "out of memory");
 }

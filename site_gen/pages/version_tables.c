@@ -6,6 +6,8 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "site_gen/model/ab_plot.h"
 #include "site_gen/pages/versions.h"
 
@@ -122,7 +124,7 @@ int tk_version_set_steps(struct tk_site *site, struct tk_value *o,
 {
 	const struct tk_versions *v = section->versions;
 	struct tk_value *list = tk_value_set_list(site->arena, o, "steps");
-	struct step *steps = calloc(section->count * v->count + 1, sizeof *steps);
+	struct step *steps = tk_calloc(section->count * v->count + 1, sizeof *steps);
 	size_t count = 0;
 	bool any_ab = false;
 	int status = steps ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
@@ -207,9 +209,7 @@ static int add_version(struct tk_site *site, struct tk_value *list, const struct
 	        isfinite(p->vendor_ns) ? tk_format_percent(p->vendor_ns / at->value, text) : "");
 	set_time(site, o, "compile", compile_ns ? compile_ns[version] : NAN);
 	tk_page_set_clipped(site, o, "label", s->series->variant, 60);
-	int status = tk_version_code_find(site, s, version, &code, err);
-	if (status)
-		return status;
+	TRY(tk_version_code_find(site, s, version, &code, err));
 	set_code(site, o, before, &code);
 	*before = code;
 	return 0;

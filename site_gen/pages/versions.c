@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/memory.h"
 #include "site_gen/model/standings.h"
 #include "site_gen/render/escape.h"
 
@@ -160,7 +161,8 @@ static int add_device(struct tk_site *site, struct tk_value *list, const struct 
 static int write_page(struct tk_site *site, const struct tk_versions *v, struct tk_error *err)
 {
 	char path[TK_PAGE_PATH_SIZE], up[TK_PAGE_PATH_SIZE], title[140];
-	const struct tk_version_problem **problems = calloc(v->problem_count + 1, sizeof *problems);
+	const struct tk_version_problem **problems =
+	        tk_calloc(v->problem_count + 1, sizeof *problems);
 	int status = problems ? tk_page_upstream_path(v->upstream, "versions/", path, err)
 	                      : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)

@@ -10,6 +10,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "site_gen/render/output.h"
 
 #define FILE_BYTES_MAX ((size_t)8 << 20)
@@ -58,7 +60,7 @@ static char *program_folder(void)
 		return NULL;
 	path[n] = 0;
 	char *slash = strrchr(path, '/');
-	return slash ? strndup(path, (size_t)(slash - path)) : NULL;
+	return slash ? tk_strndup(path, (size_t)(slash - path)) : NULL;
 }
 
 /* NULL: none. */
@@ -66,7 +68,7 @@ static char *find_third_party(void)
 {
 	const char *given = getenv("TRACKER_ASSETS");
 	if (given)
-		return *given ? strdup(given) : NULL;
+		return *given ? tk_strdup(given) : NULL;
 	char *folder = program_folder();
 	static const char *const places[] = {"assets", "../share/tracker/assets"};
 	char *found = NULL;
@@ -94,20 +96,13 @@ static bool is_part(const char *name)
 static int add(struct reading *r, const char *name, struct tk_buf *text, struct tk_error *err)
 {
 	struct tk_assets *assets = r->assets;
-	int status = tk_buf_status(text, err);
-	if (status)
-		return status;
+	TRY(tk_buf_status(text, err));
 	if (assets->count == assets->cap) {
 		size_t cap = assets->cap ? 2 * assets->cap : 64;
-		struct tk_asset_file *more = realloc(assets->files, cap * sizeof *more);
-		if (!more)
-			return tk_fail(err, TK_ENOMEM, "out of memory");
-		assets->files = more;
+		assets->files = tk_realloc(assets->files, cap * sizeof *assets->files);
 		assets->cap = cap;
 	}
-	char *copy = strdup(name);
-	if (!copy)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	char *copy = tk_strdup(name);
 	tk_hash_add_str(r->hash, name);
 	tk_hash_add(r->hash, tk_buf_cstr(text), text->len);
 	assets->files[assets->count++] = (struct tk_asset_file){copy, *text};
@@ -202,8 +197,8 @@ int tk_assets_read(const char *templates_dir, const char *third_party, struct tk
         struct tk_error *err)
 {
 	char *own = tk_path_join(templates_dir, "assets"),
-	     *others =
-	             third_party ? (*third_party ? strdup(third_party) : NULL) : find_third_party();
+	     *others = third_party ? (*third_party ? tk_strdup(third_party) : NULL)
+	                           : find_third_party();
 	*assets = (struct tk_assets){0};
 	struct reading r = {.assets = assets, .hash = tk_hash_new(), .dirs = {own, others}};
 	int status = own && r.hash ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");

@@ -13,6 +13,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "site_gen/render/output_internal.h"
 
 int tk_output_make_folder(struct tk_output *o, const char *path, struct tk_error *err)
@@ -73,7 +75,7 @@ static bool is_unchanged(struct tk_output *o, const char *path, const struct tk_
 		return false;
 	bool same = size == (int64_t)content->len;
 	if (same && o->old_size < content->len) {
-		char *more = realloc(o->old, content->len);
+		char *more = tk_realloc(o->old, content->len);
 		same = more != NULL;
 		o->old = more ? more : o->old;
 		o->old_size = more ? content->len : o->old_size;
@@ -108,15 +110,10 @@ static int add_step(
 {
 	if (o->step_count == o->step_cap) {
 		size_t cap = o->step_cap ? o->step_cap * 2 : 256;
-		struct tk_output_step *more = realloc(o->steps, cap * sizeof *more);
-		if (!more)
-			return tk_fail(err, TK_ENOMEM, "out of memory");
-		o->steps = more;
+		o->steps = tk_realloc(o->steps, cap * sizeof *o->steps);
 		o->step_cap = cap;
 	}
-	char *copy = strdup(path);
-	if (!copy)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	char *copy = tk_strdup(path);
 	o->steps[o->step_count++] = (struct tk_output_step){copy, is_new, goes};
 	return 0;
 }
@@ -148,14 +145,10 @@ static int put_step(struct tk_output *o, const char *path, const struct tk_buf *
 static int put(struct tk_output *o, const char *path, const struct tk_buf *content, bool compare,
         struct tk_error *err)
 {
-	int status = tk_buf_status(content, err);
-	if (status)
-		return status;
+	TRY(tk_buf_status(content, err));
 	if (o->is_resumed)
 		return put_step(o, path, content, compare, err);
-	status = tk_output_make_folder(o, path, err);
-	if (status)
-		return status;
+	TRY(tk_output_make_folder(o, path, err));
 	o->counts.files++;
 	o->counts.bytes += (int64_t)content->len;
 	if (compare && is_unchanged(o, path, content) &&

@@ -10,6 +10,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "site_gen/render/output_internal.h"
 
 static int lock(const struct tk_output *o, struct tk_error *err)
@@ -96,21 +98,17 @@ static int resolve_paths(struct tk_output *o, const char *dir, struct tk_error *
 	char *slash = strrchr(o->dir, '/');
 	if (!slash || !slash[1])
 		return tk_fail(err, TK_EUSAGE, "%s cannot be the folder of a site", o->dir);
-	o->parent = slash == o->dir ? strdup("/") : strndup(o->dir, (size_t)(slash - o->dir));
+	o->parent = slash == o->dir ? tk_strdup("/") : tk_strndup(o->dir, (size_t)(slash - o->dir));
 	if (!o->parent)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	int status = tk_dir_create(o->parent, err);
-	if (status)
-		return status;
+	TRY(tk_dir_create(o->parent, err));
 	o->parent_fd = open(o->parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return o->parent_fd < 0 ? tk_fail_errno(err, "%s", o->parent) : 0;
 }
 
 int tk_output_open(const char *dir, struct tk_output **out, struct tk_error *err)
 {
-	struct tk_output *o = calloc(1, sizeof *o);
-	if (!o)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	struct tk_output *o = tk_calloc(1, sizeof *o);
 	o->parent_fd = o->temp_fd = o->old_fd = -1;
 	int status = resolve_paths(o, dir, err);
 	/* Lock before looking at the folder: another process may be about to replace it. */

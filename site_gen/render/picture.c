@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "site_gen/render/stroke_font.h"
 
 #define WIDTH TK_PICTURE_WIDTH
@@ -28,7 +29,7 @@ struct tk_picture {
 
 struct tk_picture *tk_picture_new(void)
 {
-	return calloc(1, sizeof(struct tk_picture));
+	return tk_calloc(1, sizeof(struct tk_picture));
 }
 
 void tk_picture_clear(struct tk_picture *p)

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "base/memory.h"
 #include "site_gen/model/model.h"
 #include "site_gen/render/escape.h"
 #include "site_gen/render/mark.h"
@@ -228,9 +229,7 @@ static bool is_drawn(
 int tk_roofline_draw(struct tk_buf *out, const struct tk_roofline_points *points,
         const struct tk_ceiling_set *ceilings, struct tk_error *err)
 {
-	struct place *places = malloc((points->count + 1) * sizeof *places);
-	if (!places)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	struct place *places = tk_malloc((points->count + 1) * sizeof *places);
 	struct plot p = make_plot(points, ceilings);
 	struct names names = {.count = 0};
 	tk_buf_add_printf(out,

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "site_gen/render/escape.h"
 #include "site_gen/render/template_internal.h"
 #include "site_gen/render/value.h"
@@ -32,7 +33,7 @@ static void free_template(struct tk_template *t)
 
 struct tk_templates *tk_templates_new(void)
 {
-	return calloc(1, sizeof(struct tk_templates));
+	return tk_calloc(1, sizeof(struct tk_templates));
 }
 
 void tk_templates_free(struct tk_templates *set)
@@ -63,8 +64,8 @@ int tk_templates_add(struct tk_templates *set, const char *name, const char *tex
 		        TK_TEMPLATE_BYTES_MAX);
 	if (find_template(set, name, strlen(name)))
 		return tk_fail(err, TK_EDATA, "%s.html: duplicate template name", name);
-	struct tk_template *t = calloc(1, sizeof *t);
-	if (!t || !(t->name = strdup(name)) || !(t->text = malloc(len + 1))) {
+	struct tk_template *t = tk_calloc(1, sizeof *t);
+	if (!t || !(t->name = tk_strdup(name)) || !(t->text = tk_malloc(len + 1))) {
 		free_template(t);
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	}
@@ -88,7 +89,7 @@ static int load_file(
 	size_t len = strlen(file);
 	if (len < 6 || strcmp(file + len - 5, ".html"))
 		return 0;
-	char *path = tk_path_join(dir, file), *name = strndup(file, len - 5);
+	char *path = tk_path_join(dir, file), *name = tk_strndup(file, len - 5);
 	struct tk_buf text = TK_BUF_INIT;
 	int status = path && name ? tk_file_read(path, TK_TEMPLATE_BYTES_MAX, &text, err)
 	                          : tk_fail(err, TK_ENOMEM, "out of memory");

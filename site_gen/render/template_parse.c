@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "site_gen/render/template.h"
 #include "site_gen/render/template_internal.h"
 #include "site_gen/render/value.h"
@@ -34,10 +35,7 @@ static int add_token(struct tk_template *t, struct tk_template_token token, stru
 {
 	if (t->count == t->cap) {
 		size_t cap = t->cap ? t->cap * 2 : 64;
-		struct tk_template_token *bigger = realloc(t->tokens, cap * sizeof *bigger);
-		if (!bigger)
-			return tk_fail(err, TK_ENOMEM, "out of memory");
-		t->tokens = bigger;
+		t->tokens = tk_realloc(t->tokens, cap * sizeof *t->tokens);
 		t->cap = cap;
 	}
 	if (token.type != TOKEN_TEXT) {

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/format.h"
+#include "base/memory.h"
 
 #define CHUNK_BYTES ((size_t)256 * 1024)
 
@@ -23,7 +24,7 @@ struct tk_arena {
 
 static struct chunk *chunk_new(size_t size)
 {
-	struct chunk *c = malloc(sizeof *c + size);
+	struct chunk *c = tk_malloc(sizeof *c + size);
 	if (c)
 		*c = (struct chunk){.size = size};
 	return c;
@@ -31,7 +32,7 @@ static struct chunk *chunk_new(size_t size)
 
 struct tk_arena *tk_arena_new(void)
 {
-	struct tk_arena *a = calloc(1, sizeof *a);
+	struct tk_arena *a = tk_calloc(1, sizeof *a);
 	if (a)
 		a->first = a->current = chunk_new(CHUNK_BYTES);
 	if (a && !a->first) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "site_gen/render/escape.h"
 
@@ -129,7 +130,7 @@ void tk_document_add_cell(struct tk_document *d, const char *format, ...)
 	char *text = NULL;
 	if (d->cell_count == d->room) {
 		size_t room = 2 * d->room + 64;
-		char **more = realloc(d->cells, room * sizeof *more);
+		char **more = tk_realloc(d->cells, room * sizeof *more);
 		if (!more)
 			return; /* the end of the table is cut off */
 		d->cells = more;

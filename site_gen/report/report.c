@@ -10,6 +10,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "site_gen/model/ceilings.h"
 #include "site_gen/model/links.h"
 #include "site_gen/model/model.h"
@@ -190,8 +192,8 @@ static int add_statistics(struct tk_document *d, const struct tk_model *m, struc
 {
 	static const char *const heads[] = {
 	        "Device", "Kernel", "Backend", "Problems", "Best rate", "Median of roofline"};
-	const struct tk_site_series **series = malloc((m->series_count + 1) * sizeof *series);
-	double *efficiencies = malloc((m->series_count + 1) * sizeof *efficiencies);
+	const struct tk_site_series **series = tk_malloc((m->series_count + 1) * sizeof *series);
+	double *efficiencies = tk_malloc((m->series_count + 1) * sizeof *efficiencies);
 	int status = series && efficiencies ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 	tk_document_add_heading(d, "Kernels and backends");
 	tk_document_begin_table(d, heads, COLUMN_COUNT(heads), 7u << 3);
@@ -246,9 +248,7 @@ static int add_standings(
 	static const char *const heads[] = {"Device", "Problem", "Fastest", "Rate",
 	        "Of datasheet peak", "Of measured ceiling", "Limited by", "Next"};
 	struct tk_standings standings;
-	int status = tk_standings_load(m, tie, &standings, err);
-	if (status)
-		return status;
+	TRY(tk_standings_load(m, tie, &standings, err));
 	tk_document_add_heading(d, "Best configurations and roofline");
 	tk_document_begin_table(d, heads, COLUMN_COUNT(heads), 7u << 3);
 	for (size_t i = 0; i < standings.count; i++)

@@ -1,5 +1,7 @@
 #include "store/catalog/row_index.h"
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,9 +23,7 @@ void tk_row_index_sort(struct tk_row_index *index)
 int tk_row_index_build(struct tk_row_index *index, const void *rows, size_t count, size_t row_size,
         struct tk_error *err)
 {
-	index->entries = malloc((count ? count : 1) * sizeof *index->entries);
-	if (!index->entries)
-		return tk_fail(err, TK_ENOMEM, "out of memory while reading the history");
+	index->entries = tk_malloc((count ? count : 1) * sizeof *index->entries);
 	index->count = count;
 	for (size_t i = 0; i < count; i++) {
 		const char *row = (const char *)rows + i * row_size;
@@ -74,10 +74,7 @@ int tk_id_table_load(struct tk_id_table *table, struct tk_store *s,
         int (*query)(struct tk_store *s, struct tk_rows *out, struct tk_error *err),
         size_t row_size, struct tk_error *err)
 {
-	int status = query(s, &table->rows, err);
-
-	if (status)
-		return status;
+	TRY(query(s, &table->rows, err));
 	return tk_row_index_build(
 	        &table->by_id, table->rows.rows, table->rows.count, row_size, err);
 }

@@ -1,5 +1,6 @@
 /* Describes the damage in a file that SQLite reports as corrupt: which tables and pages, how much
  * is missing. */
+#include "base/try.h"
 #include "store/db/internal.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -50,13 +51,11 @@ static int check_pages_of(
 {
 	sqlite3_stmt *stmt = NULL;
 	char sql[128];
-	int rc, status;
+	int rc, status = TK_OK;
 
 	snprintf(sql, sizeof(sql),
 	        *table ? "PRAGMA integrity_check(\"%s\")" : "PRAGMA integrity_check%s", table);
-	status = tk_db_prepare(s, sql, &stmt, err);
-	if (status)
-		return status;
+	TRY(tk_db_prepare(s, sql, &stmt, err));
 	while ((rc = sqlite3_step(stmt)) == SQLITE_ROW && !status) {
 		const char *text = (const char *)sqlite3_column_text(stmt, 0);
 

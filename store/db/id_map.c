@@ -1,5 +1,6 @@
 #include "store/db/id_map.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include <stdlib.h>
 
 #define CAP_MIN 256
@@ -24,9 +25,7 @@ static int grow(struct tk_id_map *map, struct tk_error *err)
 {
 	struct tk_id_map grown = {.count = map->count, .cap = map->cap ? 2 * map->cap : CAP_MIN};
 
-	grown.slots = calloc(grown.cap, sizeof *grown.slots);
-	if (!grown.slots)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	grown.slots = tk_calloc(grown.cap, sizeof *grown.slots);
 	for (size_t i = 0; i < map->cap; i++)
 		if (map->slots[i].from)
 			*find_slot(&grown, map->slots[i].from) = map->slots[i];

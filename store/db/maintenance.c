@@ -1,4 +1,5 @@
 /* Keeping a history healthy: copy, shrink. */
+#include "base/try.h"
 #include "store/db/internal.h"
 #include <errno.h>
 #include <stdio.h>
@@ -84,25 +85,17 @@ int tk_store_backup(struct tk_store *s, const char *to, struct tk_error *err)
 
 int tk_store_drop_samples(struct tk_store *s, int64_t before_s, struct tk_error *err)
 {
-	int status = tk_db_check_writable(s, err);
-
-	if (!status)
-		status = tk_db_run_cached(s,
-		        "DELETE FROM sample WHERE run_id IN (SELECT id FROM run WHERE "
-		        "started_s<?1)",
-		        &before_s, 1, err);
-	return status;
+	TRY(tk_db_check_writable(s, err));
+	return tk_db_run_cached(s,
+	        "DELETE FROM sample WHERE run_id IN (SELECT id FROM run WHERE "
+	        "started_s<?1)",
+	        &before_s, 1, err);
 }
 
 int tk_store_vacuum(struct tk_store *s, int64_t drop_samples_before_s, struct tk_error *err)
 {
-	int status = tk_store_drop_samples(s, drop_samples_before_s, err);
-
-	if (!status)
-		status = tk_db_exec(s, "VACUUM", err);
-	if (!status)
-		status = tk_db_exec(s, "PRAGMA wal_checkpoint(TRUNCATE)", err);
-	if (!status)
-		status = tk_db_exec(s, "PRAGMA optimize", err);
-	return status;
+	TRY(tk_store_drop_samples(s, drop_samples_before_s, err));
+	TRY(tk_db_exec(s, "VACUUM", err));
+	TRY(tk_db_exec(s, "PRAGMA wal_checkpoint(TRUNCATE)", err));
+	return tk_db_exec(s, "PRAGMA optimize", err);
 }

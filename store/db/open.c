@@ -1,5 +1,6 @@
 /* Opening and closing a history. */
 #include "base/buf.h"
+#include "base/memory.h"
 #include "store/db/internal.h"
 #include <errno.h>
 #include <stdio.h>
@@ -125,7 +126,7 @@ static int set_up(struct tk_store *s, enum tk_store_mode mode, struct tk_error *
 int tk_store_open(
         const char *path, enum tk_store_mode mode, struct tk_store **out, struct tk_error *err)
 {
-	struct tk_store *s = calloc(1, sizeof(*s));
+	struct tk_store *s = tk_calloc(1, sizeof(*s));
 	int status = look_at_path(path, mode, err);
 
 	if (!s)
@@ -155,10 +156,10 @@ out:
 
 int tk_db_open_temporary(struct tk_store **out, struct tk_error *err)
 {
-	struct tk_store *s = calloc(1, sizeof(*s));
+	struct tk_store *s = tk_calloc(1, sizeof(*s));
 	int status = 0, code;
 
-	if (!s || !(s->path = strdup("the temporary history"))) {
+	if (!s || !(s->path = tk_strdup("the temporary history"))) {
 		free(s);
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	}

@@ -1,5 +1,7 @@
 /* The writing half of store.h: functions that put several rows, or that make a name. */
 #include "base/archive.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "store/db/internal.h"
 #include <stdlib.h>
 #include <string.h>
@@ -65,14 +67,10 @@ int tk_store_put_device(
 
 	if (!copy.uuid || !*copy.uuid)
 		copy.uuid = copy.slug;
-	status = tk_row_compute_uid(s, TK_TABLE_device, &copy, uid, err);
-	if (status)
-		return status;
-	status = tk_row_exists(s, TK_TABLE_device, uid, &known, err);
-	if (status)
-		return status;
+	TRY(tk_row_compute_uid(s, TK_TABLE_device, &copy, uid, err));
+	TRY(tk_row_exists(s, TK_TABLE_device, uid, &known, err));
 	/* One that is there keeps its name. */
-	slug = known ? strdup(uid) : tk_slug_make_device(s, &copy, uid, err);
+	slug = known ? tk_strdup(uid) : tk_slug_make_device(s, &copy, uid, err);
 	if (!slug)
 		return err && err->status ? err->status : TK_EINTERNAL;
 	copy.slug = slug;
@@ -91,14 +89,10 @@ int tk_store_put_series(
 
 	if (!copy.backend)
 		copy.backend = "";
-	status = tk_row_compute_uid(s, TK_TABLE_series, &copy, uid, err);
-	if (status)
-		return status;
-	status = tk_row_exists(s, TK_TABLE_series, uid, &known, err);
-	if (status)
-		return status;
+	TRY(tk_row_compute_uid(s, TK_TABLE_series, &copy, uid, err));
+	TRY(tk_row_exists(s, TK_TABLE_series, uid, &known, err));
 	/* One that is there keeps its name. */
-	slug = known ? strdup(uid) : tk_slug_make_series(s, &copy, uid, err);
+	slug = known ? tk_strdup(uid) : tk_slug_make_series(s, &copy, uid, err);
 	if (!slug)
 		return err && err->status ? err->status : TK_EINTERNAL;
 	copy.slug = slug;
@@ -174,10 +168,7 @@ static int put_many(struct tk_store *s, enum tk_table_id table, const void *rows
 int tk_store_put_jobs(
         struct tk_store *s, const struct tk_job_row *rows, size_t count, struct tk_error *err)
 {
-	int status = tk_store_begin(s, err);
-
-	if (status)
-		return status;
+	TRY(tk_store_begin(s, err));
 	return tk_db_end_transaction(s, put_many(s, TK_TABLE_job, rows, count, err), err);
 }
 

@@ -1,5 +1,6 @@
 /* Connections of threads that read at once: see readers.h. */
 #include "store/readers.h"
+#include "base/memory.h"
 #include "store/db/internal.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -16,12 +17,10 @@ struct tk_store_readers {
 
 struct tk_store_readers *tk_store_readers_new(const struct tk_store *s)
 {
-	struct tk_store_readers *r = calloc(1, sizeof *r);
+	struct tk_store_readers *r = tk_calloc(1, sizeof *r);
 
-	if (!r)
-		return NULL;
 	if (!s->is_temporary) {
-		r->path = strdup(s->path);
+		r->path = tk_strdup(s->path);
 		if (!r->path) {
 			free(r);
 			return NULL;

@@ -1,6 +1,8 @@
 /* Any row into its table and out of it, by the descriptors of tables.c. */
 #include "base/buf.h"
 #include "base/hash.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "store/db/internal.h"
 #include <math.h>
 #include <stdio.h>
@@ -102,7 +104,6 @@ static int add_key(struct tk_store *s, struct tk_hash *h, const struct tk_db_col
         const struct value *v, struct tk_error *err)
 {
 	char parent[TK_UID_SIZE];
-	int status;
 
 	if (v->type == VALUE_NULL) {
 		tk_hash_add_str(h, NULL);
@@ -110,9 +111,7 @@ static int add_key(struct tk_store *s, struct tk_hash *h, const struct tk_db_col
 	}
 	switch (c->kind) {
 	case TK_COL_REF:
-		status = tk_row_find_uid(s, c->parent, v->i, parent, err);
-		if (status)
-			return status;
+		TRY(tk_row_find_uid(s, c->parent, v->i, parent, err));
 		tk_hash_add_str(h, parent);
 		break;
 	case TK_COL_TEXT:
@@ -328,7 +327,7 @@ int tk_row_find_uid(struct tk_store *s, enum tk_table_id table, int64_t id, char
 	int status = 0;
 
 	if (!s->known_uids[table])
-		s->known_uids[table] = calloc(TK_KNOWN_UIDS, sizeof(*known));
+		s->known_uids[table] = tk_calloc(TK_KNOWN_UIDS, sizeof(*known));
 	if (!s->known_uids[table])
 		return out_of_memory(err);
 	known = &s->known_uids[table][(uint64_t)id % TK_KNOWN_UIDS];

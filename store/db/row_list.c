@@ -1,4 +1,5 @@
 /* Memory of a list of rows: one growing array, and a chain of blocks for the strings. */
+#include "base/memory.h"
 #include "store/db/internal.h"
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +19,8 @@ void *tk_rows_add(struct tk_rows_builder *list)
 
 	if (out->count == list->cap) {
 		size_t cap = list->cap ? list->cap * 2 : 16;
-		void *rows = realloc(out->rows, cap * list->row_size);
+		void *rows = tk_realloc(out->rows, cap * list->row_size);
 
-		if (!rows)
-			return NULL;
 		out->rows = rows;
 		list->cap = cap;
 	}
@@ -33,7 +32,7 @@ void *tk_rows_add(struct tk_rows_builder *list)
 
 void tk_rows_reserve(struct tk_rows_builder *list, size_t cap)
 {
-	void *rows = cap > list->cap ? realloc(list->out->rows, cap * list->row_size) : NULL;
+	void *rows = cap > list->cap ? tk_realloc(list->out->rows, cap * list->row_size) : NULL;
 
 	if (rows) {
 		list->out->rows = rows;
@@ -53,10 +52,8 @@ static struct block *block_with_room(struct tk_rows *out, size_t size)
 		cap = BLOCK_MAX;
 	if (cap < size)
 		cap = size;
-	struct block *block = malloc(sizeof(*block) + cap);
+	struct block *block = tk_malloc(sizeof(*block) + cap);
 
-	if (!block)
-		return NULL;
 	block->next = head;
 	block->used = 0;
 	block->cap = cap;
@@ -84,7 +81,7 @@ void tk_rows_shrink(struct tk_rows_builder *list)
 	struct tk_rows *out = list->out;
 
 	if (out->count < list->cap) {
-		void *rows = out->count ? realloc(out->rows, out->count * list->row_size) : NULL;
+		void *rows = out->count ? tk_realloc(out->rows, out->count * list->row_size) : NULL;
 
 		if (rows) {
 			out->rows = rows;

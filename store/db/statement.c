@@ -1,5 +1,7 @@
 /* Statements: run once, or prepared once and kept for the life of the handle. */
 #include "base/buf.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "store/db/internal.h"
 #include <stdlib.h>
 #include <string.h>
@@ -66,10 +68,8 @@ static int prepare_query(struct tk_store *s, enum tk_table_id table, const char 
 
 	if (s->query_count == s->query_cap) {
 		size_t cap = s->query_cap ? s->query_cap * 2 : 32;
-		struct tk_cached_query *queries = realloc(s->queries, cap * sizeof(*queries));
+		struct tk_cached_query *queries = tk_realloc(s->queries, cap * sizeof(*queries));
 
-		if (!queries)
-			return tk_fail(err, TK_ENOMEM, "out of memory");
 		s->queries = queries;
 		s->query_cap = cap;
 	}
@@ -94,10 +94,7 @@ int tk_db_prepare_cached(struct tk_store *s, enum tk_table_id table, const char 
 		if (s->queries[i].table == table && !strcmp(s->queries[i].tail, tail))
 			q = &s->queries[i];
 	if (!q) {
-		int status = prepare_query(s, table, tail, &q, err);
-
-		if (status)
-			return status;
+		TRY(prepare_query(s, table, tail, &q, err));
 	}
 	for (int i = 0; i < arg_count; i++) {
 		int code = sqlite3_bind_int64(q->stmt, i + 1, args[i]);

@@ -2,6 +2,7 @@
  * Wide: a row is one time, and every column of numbers besides the time and the commit is a series.
  * Read twice: first the runs with their attributes, then the points. */
 #include "base/csv.h"
+#include "base/memory.h"
 #include "store/import/import.h"
 #include <errno.h>
 #include <math.h>
@@ -96,7 +97,7 @@ static int read_headings(struct reader *r, const struct tk_csv *csv, struct tk_e
 {
 	bool has[UNDECIDED + 1] = {0};
 
-	r->columns = calloc(csv->count, sizeof(*r->columns));
+	r->columns = tk_calloc(csv->count, sizeof(*r->columns));
 	for (size_t i = 0; r->columns && i < csv->count; i++, r->count++) {
 		enum role role = UNDECIDED;
 
@@ -104,7 +105,7 @@ static int read_headings(struct reader *r, const struct tk_csv *csv, struct tk_e
 		if (role != UNDECIDED && has[role])
 			role = UNDECIDED;
 		has[role] = true;
-		r->columns[i] = (struct column){role, strdup(csv->fields[i])};
+		r->columns[i] = (struct column){role, tk_strdup(csv->fields[i])};
 		if (!r->columns[i].heading)
 			break;
 	}
@@ -178,11 +179,7 @@ static int keep_node(struct reader *r, struct node *n, struct tk_error *err)
 {
 	if (r->node_count == r->node_cap) {
 		size_t cap = r->node_cap ? r->node_cap * 2 : 256;
-		struct node **grown = realloc(r->nodes, cap * sizeof(*grown));
-
-		if (!grown)
-			return tk_fail(err, TK_ENOMEM, "out of memory");
-		r->nodes = grown;
+		r->nodes = tk_realloc(r->nodes, cap * sizeof(*r->nodes));
 		r->node_cap = cap;
 	}
 	if (!tsearch(n, &r->tree, node_order))
@@ -194,7 +191,7 @@ static int keep_node(struct reader *r, struct node *n, struct tk_error *err)
 static int find_node(
         struct reader *r, int64_t time_s, const char *rev, struct node **out, struct tk_error *err)
 {
-	struct node *n = calloc(1, sizeof(*n) + strlen(rev) + 1), **found;
+	struct node *n = tk_calloc(1, sizeof(*n) + strlen(rev) + 1), **found;
 	int status = 0;
 
 	if (!n)

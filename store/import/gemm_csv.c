@@ -3,6 +3,7 @@
  * that two rows are never merged. The columns of the CUTLASS profiler and of the BLAS benches are
  * known. */
 #include "base/csv.h"
+#include "base/memory.h"
 #include "store/import/import.h"
 #include <math.h>
 #include <stdlib.h>
@@ -95,10 +96,10 @@ static enum role role_of(const char *heading, size_t *measure)
 
 static int read_headings(struct reader *r, const struct tk_csv *csv, struct tk_error *err)
 {
-	r->columns = calloc(csv->count, sizeof(*r->columns));
+	r->columns = tk_calloc(csv->count, sizeof(*r->columns));
 	for (size_t i = 0; r->columns && i < csv->count; i++, r->count++) {
 		r->columns[i].role = role_of(csv->fields[i], &r->columns[i].measure);
-		r->columns[i].heading = strdup(csv->fields[i]);
+		r->columns[i].heading = tk_strdup(csv->fields[i]);
 		if (!r->columns[i].heading)
 			break;
 	}

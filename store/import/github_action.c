@@ -1,6 +1,7 @@
 /* github-action-benchmark: data.js, "window.BENCHMARK_DATA = {...}": suites, each a list of commits
  * with their benches.
  */
+#include "base/memory.h"
 #include "store/import/import.h"
 #include <math.h>
 #include <stdlib.h>
@@ -94,7 +95,7 @@ static int put_entry(struct reader *r, const struct tk_import_path *path, const 
 	if (!json_is_array(benches))
 		return tk_import_fail_expected(r->file, path, err, "a list", benches, ".benches");
 
-	char *subject = message ? strndup(message, strcspn(message, "\r\n")) : strdup("");
+	char *subject = message ? tk_strndup(message, strcspn(message, "\r\n")) : tk_strdup("");
 
 	if (!subject)
 		return tk_fail(err, TK_ENOMEM, "out of memory");

@@ -1,6 +1,7 @@
 /* Google Benchmark: {"context": {...}, "benchmarks": [...]}. Repetitions of one benchmark become
  * one point: their median. Where a file has aggregates only, the reported median (else the mean) is
  * taken. */
+#include "base/try.h"
 #include "store/import/import.h"
 #include <math.h>
 #include <stdlib.h>
@@ -68,10 +69,7 @@ static int add_columns(struct reader *r, const struct tk_import_path *path, cons
 		return 0;
 	for (size_t c = 0; c < COLUMN_COUNT; c++) {
 		double x;
-		int status = tk_import_get_number(r->file, path, row, columns[c].key, &x, err);
-
-		if (status)
-			return status;
+		TRY(tk_import_get_number(r->file, path, row, columns[c].key, &x, err));
 		if (!isfinite(x))
 			continue;
 		if (!aggregate)

@@ -1,5 +1,6 @@
 /* hyperfine: {"results": [{"command", "times": [...], ...}]}. It names neither machine nor time nor
  * commit: options do, or the file's date. */
+#include "base/memory.h"
 #include "store/import/import.h"
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@ static int read_times(const struct reader *r, const struct tk_import_path *path,
 	if (times && !json_is_null(times) && !json_is_array(times))
 		return tk_import_fail_expected(r->file, path, err, "a list", times, ".times");
 
-	double *values = calloc(json_array_size(times) + 1, sizeof(*values));
+	double *values = tk_calloc(json_array_size(times) + 1, sizeof(*values));
 	const json_t *one;
 	int status = values ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 	size_t i;

@@ -1,6 +1,8 @@
 /* Imports files: finds the format of each, and imports all of them or none. */
 #include "store/import/import.h"
 #include "base/file.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,7 +213,7 @@ static int add_file(struct file_set *set, char *path, struct tk_error *err)
 {
 	if (path && set->count == set->cap) {
 		size_t cap = set->cap ? set->cap * 2 : 64;
-		struct one_file *grown = realloc(set->files, cap * sizeof(*grown));
+		struct one_file *grown = tk_realloc(set->files, cap * sizeof(*grown));
 
 		if (grown) {
 			set->files = grown;
@@ -283,7 +285,7 @@ static int gather(
 		if (tk_dir_exists(request->paths[i]))
 			status = tk_dir_walk(request->paths[i], visit, set, err);
 		else
-			status = add_file(set, strdup(request->paths[i]), err);
+			status = add_file(set, tk_strdup(request->paths[i]), err);
 	}
 	for (size_t i = 0; i < set->count && set->count > 1; i++)
 		look_at_time(&set->files[i], request->format);
@@ -301,7 +303,7 @@ static int import_all(
         struct tk_import_sink *sink, const struct tk_import_request *request, struct tk_error *err)
 {
 	struct file_set set = {0};
-	char *head = malloc(HEAD_SIZE + 1);
+	char *head = tk_malloc(HEAD_SIZE + 1);
 	int status =
 	        head ? tk_import_sink_open(sink, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 
@@ -334,9 +336,7 @@ int tk_store_import(struct tk_store *s, const struct tk_import_request *request,
 
 	if (request->format && format_named(request->format) == FORMAT_COUNT)
 		return tk_fail(err, TK_EUSAGE, "unknown format \"%s\"", request->format);
-	status = tk_store_begin(s, err);
-	if (status)
-		return status;
+	TRY(tk_store_begin(s, err));
 	status = import_all(&sink, request, err);
 	if (!status && request->dry_run)
 		tk_store_rollback(s);

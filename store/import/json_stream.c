@@ -4,6 +4,8 @@
  * Other tools do not always write valid JSON: NaN and Infinity become null, and a line before the
  * first brace ("window.BENCHMARK_DATA =") and a semicolon after the last one are skipped. */
 #include "base/json.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "store/import/import.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -313,18 +315,13 @@ static int read_key(struct stream *s, size_t depth, struct tk_error *err)
 	struct tk_buf *key = &s->keys[depth];
 	json_error_t why;
 	json_t *text;
-	int status;
 
 	if (peek_token(s) != '"')
 		return unexpected(s, "a name in quotes", peek(s), err);
 	tk_buf_clear(key);
 	tk_buf_add_char(key, (char)next(s));
-	status = take_string(s, key, err);
-	if (status)
-		return status;
-	status = tk_buf_status(key, err);
-	if (status)
-		return status;
+	TRY(take_string(s, key, err));
+	TRY(tk_buf_status(key, err));
 	text = json_loadb(key->data, key->len, JSON_DECODE_ANY, &why);
 	if (!text && tk_json_is_out_of_memory(&why))
 		return tk_fail(err, TK_ENOMEM, "out of memory");
@@ -420,7 +417,7 @@ int tk_import_read_json(const struct tk_import_file *f, const char *const *patte
                 void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err),
         void *arg, struct tk_error *err)
 {
-	struct stream *s = calloc(1, sizeof(*s));
+	struct stream *s = tk_calloc(1, sizeof(*s));
 	int status;
 
 	if (!s)

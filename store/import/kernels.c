@@ -1,6 +1,7 @@
 /* Lists of GPU kernel results, one object each: kernel, backend, arch, gpu_model,
  * compute_capability, problem_size{...}, latency_ms, tflops, compilation_time. The top is a list,
  * or an object with the list in `results`; JSON lines are read as well. */
+#include "base/memory.h"
 #include "store/import/import.h"
 #include <math.h>
 #include <stdlib.h>
@@ -37,7 +38,7 @@ static void add_sizes(struct tk_buf *name, const json_t *size)
 	char *text;
 
 	if (json_is_object(size)) {
-		const char **keys = calloc(json_object_size(size) + 1, sizeof(*keys));
+		const char **keys = tk_calloc(json_object_size(size) + 1, sizeof(*keys));
 		const char *key;
 		json_t *value;
 		size_t n = 0;
@@ -54,14 +55,14 @@ static void add_sizes(struct tk_buf *name, const json_t *size)
 		for (size_t i = 0; i < n; i++) {
 			value = json_object_get(size, keys[i]);
 			text = json_is_string(value)
-			               ? strdup(json_string_value(value))
+			               ? tk_strdup(json_string_value(value))
 			               : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
 			tk_buf_add_printf(name, " %s=%s", keys[i], text ? text : "");
 			free(text);
 		}
 		free(keys);
 	} else if (size && !json_is_null(size)) {
-		text = json_is_string(size) ? strdup(json_string_value(size))
+		text = json_is_string(size) ? tk_strdup(json_string_value(size))
 		                            : json_dumps(size, JSON_ENCODE_ANY | JSON_COMPACT);
 		tk_buf_add_printf(name, " %s", text ? text : "");
 		free(text);

@@ -1,5 +1,6 @@
 /* NVBench: benchmarks, each with states (one combination of its axes on one device), each with
  * summaries by tag. */
+#include "base/memory.h"
 #include "store/import/import.h"
 #include <math.h>
 #include <stdlib.h>
@@ -120,7 +121,7 @@ static void set_name(struct reader *r, const char *benchmark, const json_t *stat
 	json_array_foreach ((json_t *)axes, i, axis) {
 		const char *name = json_string_value(json_object_get(axis, "name"));
 		json_t *value = json_object_get(axis, "value");
-		char *text = json_is_string(value) ? strdup(json_string_value(value))
+		char *text = json_is_string(value) ? tk_strdup(json_string_value(value))
 		             : value               ? json_dumps(value, JSON_ENCODE_ANY)
 		                                   : NULL;
 

@@ -3,6 +3,8 @@
  * in the order of their table: millions of them in a bounded memory. */
 #include "base/archive.h"
 #include "base/clock.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "core/metric.h"
 #include "store/db/point_columns.h"
 #include "store/import/import.h"
@@ -61,18 +63,15 @@ static int prepare_insert(struct tk_import_sink *s, struct tk_error *err)
 
 int tk_import_sink_open(struct tk_import_sink *s, struct tk_error *err)
 {
-	s->state = calloc(1, sizeof(*s->state));
+	s->state = tk_calloc(1, sizeof(*s->state));
 	if (!s->state)
 		return no_memory(err);
-	int status = tk_db_prepare(s->store,
+	TRY(tk_db_prepare(s->store,
 	        "SELECT value, (SELECT slug FROM series WHERE id = series_id), (SELECT rev FROM "
 	        "build JOIN revision ON"
 	        " revision.id = revision_id WHERE build.id = build_id) FROM measurement"
 	        " WHERE series_id = ?1 AND as_of_s = ?2 AND run_id = ?3 AND value <> ?4",
-	        &s->state->stored, err);
-
-	if (status)
-		return status;
+	        &s->state->stored, err));
 	return prepare_insert(s, err);
 }
 
@@ -201,7 +200,7 @@ static int remember(struct tk_import_state *st, struct series_entry *entry, stru
 {
 	if (st->known_count == st->known_cap) {
 		size_t cap = st->known_cap ? st->known_cap * 2 : 256;
-		struct series_entry **grown = realloc(st->known, cap * sizeof(*grown));
+		struct series_entry **grown = tk_realloc(st->known, cap * sizeof(*grown));
 
 		if (!grown)
 			return no_memory(err);
@@ -236,7 +235,7 @@ static int find_series(struct tk_import_sink *s, const struct tk_import_point *p
 		}
 	}
 	size = sizeof(*entry) + st->key.len + 1;
-	entry = calloc(1, size);
+	entry = tk_calloc(1, size);
 	if (!entry)
 		return no_memory(err);
 	entry->device_id = st->device_id;
@@ -394,7 +393,7 @@ static int add_point(struct tk_import_sink *s, const struct tk_point *p, struct 
 		status = tk_import_flush(s, err);
 	if (!status && st->point_count == st->point_cap) {
 		size_t cap = st->point_cap ? st->point_cap * 2 : 4096;
-		struct tk_point *grown = realloc(st->points, cap * sizeof(*grown));
+		struct tk_point *grown = tk_realloc(st->points, cap * sizeof(*grown));
 
 		if (!grown)
 			return no_memory(err);
@@ -529,14 +528,14 @@ int tk_import_add_run(struct tk_import_sink *s, const struct tk_import_commit *c
 		        s->path, tk_time_format_iso(c->time_s, time));
 	st->results_of_runs = s->results;
 
-	char *text =
-	        attributes ? json_dumps(attributes, JSON_COMPACT | JSON_SORT_KEYS) : strdup("{}");
+	char *text = attributes ? json_dumps(attributes, JSON_COMPACT | JSON_SORT_KEYS)
+	                        : tk_strdup("{}");
 	struct run_ids ids;
 	int status = text ? 0 : no_memory(err);
 
 	if (!status && st->run_count == st->run_cap) {
 		size_t cap = st->run_cap ? st->run_cap * 2 : 64;
-		struct run_ids *grown = realloc(st->runs, cap * sizeof(*grown));
+		struct run_ids *grown = tk_realloc(st->runs, cap * sizeof(*grown));
 
 		if (grown) {
 			st->runs = grown;

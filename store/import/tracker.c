@@ -2,6 +2,7 @@
  * --format=ndjson` wrote on another machine. They go into a temporary history, which is merged at
  * the end: importing a night again, or more of it, follows the rules of a merge. */
 #include "base/archive.h"
+#include "base/try.h"
 #include "store/export/record.h"
 #include "store/import/record_row.h"
 #include <inttypes.h>
@@ -135,11 +136,8 @@ static int find_series(
         struct tk_record_reader *r, const char *uid, int64_t *id, struct tk_error *err)
 {
 	sqlite3_stmt *stmt;
-	int status = tk_db_prepare_cached(r->store, TK_TABLE_COUNT,
-	        "SELECT id FROM series WHERE uid=?1", NULL, 0, &stmt, err);
-
-	if (status)
-		return status;
+	TRY(tk_db_prepare_cached(r->store, TK_TABLE_COUNT, "SELECT id FROM series WHERE uid=?1",
+	        NULL, 0, &stmt, err));
 	sqlite3_bind_text(stmt, 1, uid, -1, SQLITE_STATIC);
 	*id = sqlite3_step(stmt) == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : 0;
 	sqlite3_reset(stmt);

@@ -1,7 +1,9 @@
 /* What detection reads: of every series the points around a range of time, and how its newest runs
  * ended. One pass over the index for each series instead of a list each, so that thousands of
  * series take milliseconds. */
+#include "base/memory.h"
 #include "base/parallel.h"
+#include "base/try.h"
 #include "store/db/internal.h"
 #include "store/query/point_reader.h"
 #include <math.h>
@@ -148,11 +150,9 @@ static int read_mark(struct tk_store *s, const char *sql, const int64_t *args, i
         struct tk_rows_builder *windows, struct tk_run_summary *mark, struct tk_error *err)
 {
 	sqlite3_stmt *q;
-	int rc, status;
+	int rc, status = TK_OK;
 
-	status = tk_db_prepare_cached(s, TK_TABLE_COUNT, sql, args, arg_count, &q, err);
-	if (status)
-		return status;
+	TRY(tk_db_prepare_cached(s, TK_TABLE_COUNT, sql, args, arg_count, &q, err));
 	rc = sqlite3_step(q);
 	if (rc == SQLITE_ROW) {
 		mark->run_id = sqlite3_column_int64(q, 0);
@@ -361,7 +361,7 @@ static int read_windows(struct reader *r)
 	int status = add_windows(r->s, r->windows, r->err);
 	struct tk_history_window *w = r->windows->out->rows;
 	const size_t count = r->windows->out->count;
-	struct point_runs *runs = calloc(count + 1, sizeof *runs);
+	struct point_runs *runs = tk_calloc(count + 1, sizeof *runs);
 
 	if (!status)
 		status = tk_db_get_int(r->s, HAS_SERIES, &exists, r->err);
@@ -388,7 +388,7 @@ int tk_store_list_windows(struct tk_store *s, const struct tk_window_query *quer
 	bool alone = s->depth == 0;
 	int status;
 
-	r.marks = calloc(MARKS, sizeof *r.marks);
+	r.marks = tk_calloc(MARKS, sizeof *r.marks);
 	if (!r.marks)
 		return no_memory(err);
 	/* One transaction: one state of the history, and one lock instead of thousands. */

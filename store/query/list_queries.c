@@ -1,6 +1,8 @@
 /* The reading half of store.h: a table with one row per list, and other queries. */
 #include "base/archive.h"
 #include "base/buf.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "core/night.h"
 #include "store/db/internal.h"
 #include "store/kernel_report.h"
@@ -155,11 +157,9 @@ int tk_store_find_runs(
 	int status, n = 1;
 	sqlite3_stmt *stmt;
 
-	status = tk_db_prepare_cached(s, TK_TABLE_COUNT,
+	TRY(tk_db_prepare_cached(s, TK_TABLE_COUNT,
 	        "SELECT id FROM run WHERE uid>=?1 AND uid<?1||'g' ORDER BY uid LIMIT 7", NULL, 0,
-	        &stmt, err);
-	if (status)
-		return status;
+	        &stmt, err));
 	sqlite3_bind_text(stmt, 1, hex ? text : "x", -1, SQLITE_STATIC);
 	/* A number is an id first, and the start of a uid only where no run has that id. */
 	while (n < FOUND_MAX && sqlite3_step(stmt) == SQLITE_ROW)
@@ -252,7 +252,7 @@ static int read_text(struct tk_store *s, const char *sql, int64_t id, const char
 		return status;
 	rc = sqlite3_step(stmt);
 	if (rc == SQLITE_ROW) {
-		char *copy = strdup((const char *)sqlite3_column_text(stmt, 0));
+		char *copy = tk_strdup((const char *)sqlite3_column_text(stmt, 0));
 
 		if (copy)
 			*text = copy;
@@ -307,7 +307,7 @@ int tk_store_find_comparison(struct tk_store *s, const struct tk_series_row *ser
 		const struct tk_kernel_report_row *r =
 		        TK_ROWS_AT(&rows, struct tk_kernel_report_row, i);
 		if (compares(r, series, upstream, good_rev, bad_rev) &&
-		        !(found = strdup(r->result)))
+		        !(found = tk_strdup(r->result)))
 			status = tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	tk_rows_free(&rows);
@@ -333,7 +333,7 @@ static int unpack_samples(
 		status = tk_fail(err, TK_EDATA, "%zu bytes of samples are not a number of float64",
 		        bytes.len);
 	if (!status && bytes.len) {
-		*samples = malloc(bytes.len);
+		*samples = tk_malloc(bytes.len);
 		if (*samples) {
 			memcpy(*samples, bytes.data, bytes.len);
 			*count = bytes.len / sizeof(double);

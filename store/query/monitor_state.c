@@ -2,6 +2,7 @@
  * for this history file only: the monitor replays the nights if it is missing or belongs to another
  * history. */
 #include "base/archive.h"
+#include "base/memory.h"
 #include "store/db/internal.h"
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +77,7 @@ static int read_watch(sqlite3_stmt *q, struct tk_monitor_state_row *out, struct 
 
 	out->as_of_s = sqlite3_column_int64(q, 0);
 	out->nights = sqlite3_column_int64(q, 1);
-	out->options = options ? strdup(options) : NULL;
+	out->options = options ? tk_strdup(options) : NULL;
 	out->count = numbers.len / sizeof *out->numbers;
 	out->numbers = (double *)(void *)numbers.data;
 	if (!status && out->options)

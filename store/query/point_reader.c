@@ -1,5 +1,7 @@
 /* Points of all series for ranges that move forward in time: see point_reader.h. */
 #include "store/query/point_reader.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "store/db/id_map.h"
 #include "store/db/internal.h"
 #include <math.h>
@@ -33,7 +35,7 @@ struct tk_point_reader {
 
 struct tk_point_reader *tk_point_reader_new(void)
 {
-	return calloc(1, sizeof(struct tk_point_reader));
+	return tk_calloc(1, sizeof(struct tk_point_reader));
 }
 
 void tk_point_reader_free(struct tk_point_reader *p)
@@ -59,11 +61,7 @@ static struct tk_point *add_point(struct stretch *s)
 {
 	if (s->count == s->capacity) {
 		const size_t capacity = s->capacity + s->capacity / 2 + AHEAD;
-		struct tk_point *grown = realloc(s->at, capacity * sizeof *grown);
-
-		if (!grown)
-			return NULL;
-		s->at = grown;
+		s->at = tk_realloc(s->at, capacity * sizeof *s->at);
 		s->capacity = capacity;
 	}
 	return memset(&s->at[s->count++], 0, sizeof *s->at);
@@ -73,7 +71,6 @@ static int find_stretch(
         struct tk_point_reader *p, int64_t series_id, struct stretch **out, struct tk_error *err)
 {
 	const int64_t known = tk_id_map_get(&p->index, series_id);
-	int status;
 
 	if (known) {
 		*out = &p->series[known - 1];
@@ -81,16 +78,14 @@ static int find_stretch(
 	}
 	if (p->count == p->capacity) {
 		const size_t capacity = p->capacity ? 2 * p->capacity : 64;
-		struct stretch *grown = realloc(p->series, capacity * sizeof *grown);
+		struct stretch *grown = tk_realloc(p->series, capacity * sizeof *grown);
 
 		if (!grown)
 			return no_memory(err);
 		p->series = grown;
 		p->capacity = capacity;
 	}
-	status = tk_id_map_set(&p->index, series_id, (int64_t)p->count + 1, err);
-	if (status)
-		return status;
+	TRY(tk_id_map_set(&p->index, series_id, (int64_t)p->count + 1, err));
 	p->series[p->count] = (struct stretch){0};
 	*out = &p->series[p->count++];
 	return TK_OK;
@@ -190,7 +185,7 @@ struct tk_point_logs tk_point_find_logs(const struct tk_point *p)
 static int find_logs(struct stretch *s, struct tk_error *err)
 {
 	if (s->count > s->log_capacity) {
-		struct tk_point_logs *grown = realloc(s->logs, s->capacity * sizeof *grown);
+		struct tk_point_logs *grown = tk_realloc(s->logs, s->capacity * sizeof *grown);
 
 		if (!grown)
 			return no_memory(err);

@@ -1,6 +1,7 @@
 /* See tuning_groups.h. */
 #include "store/tuning_groups.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -48,8 +49,8 @@ int tk_tuning_groups_make(
         const struct tk_rows *tunings, struct tk_tuning_groups *out, struct tk_error *err)
 {
 	size_t count = tunings->count;
-	*out = (struct tk_tuning_groups){.at = calloc(count + 1, sizeof *out->at),
-	        .memory = calloc(count + 1, sizeof *out->memory)};
+	*out = (struct tk_tuning_groups){.at = tk_calloc(count + 1, sizeof *out->at),
+	        .memory = tk_calloc(count + 1, sizeof *out->memory)};
 	if (!out->at || !out->memory)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < count; i++)
@@ -163,7 +164,7 @@ static bool make_fact(const struct tk_tuning_groups *groups, const struct tk_tun
 static int find_rules(const struct tk_tuning_groups *groups, const struct tk_tuning_group *group,
         const struct tk_row_index *problems, struct tk_tune_rules *out, struct tk_error *err)
 {
-	struct tk_tune_fact *facts = malloc((group->count + 1) * sizeof *facts);
+	struct tk_tune_fact *facts = tk_malloc((group->count + 1) * sizeof *facts);
 	size_t count = 0;
 	*out = (struct tk_tune_rules){0};
 	if (!facts)

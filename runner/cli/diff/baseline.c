@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "config/config.h"
 #include "nightly/stages/recipe.h"
 #include "store/store.h"
@@ -32,10 +33,8 @@ static void unload(struct tables *t)
 
 static int add(struct tk_diff_baseline *b, int64_t id, struct tk_error *err)
 {
-	int64_t *grown = realloc(b->revisions, (b->count + 1) * sizeof *grown);
+	int64_t *grown = tk_realloc(b->revisions, (b->count + 1) * sizeof *grown);
 
-	if (!grown)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	b->revisions = grown;
 	grown[b->count++] = id;
 	return TK_OK;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cli/diff/view.h"
 #include "cli/rate.h"
 #include "cli/table.h"
@@ -248,16 +249,13 @@ int tk_diff_write_text(const struct tk_diff_view *v, FILE *out, struct tk_error 
 	if (v->report->count)
 		print_header(v, shown, out);
 	for (size_t i = 0, next; i < shown; i = next) {
-		int status;
 
 		for (next = i + 1;
 		        next < shown && strcmp(tk_diff_group_name(v, v->rows[i], a),
 		                                tk_diff_group_name(v, v->rows[next], b)) == 0;
 		        next++)
 			;
-		status = print_group(v, i, next, out, err);
-		if (status)
-			return status;
+		TRY(print_group(v, i, next, out, err));
 	}
 	print_environment(v, shown, out);
 	if (shown < v->count)

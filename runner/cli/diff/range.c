@@ -6,6 +6,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "cli/diff/baseline.h"
 #include "cli/when.h"
 #include "store/store.h"
@@ -167,7 +169,7 @@ static int last_nights(const struct tables *t, size_t last, const char *machine,
         struct tk_error *err)
 {
 	int64_t only = find_machine_id(t, machine),
-	        *times = calloc(t->nights.count + 1, sizeof *times);
+	        *times = tk_calloc(t->nights.count + 1, sizeof *times);
 
 	if (!times)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
@@ -198,13 +200,10 @@ static int check_not_future(struct tk_store *s, const struct tk_diff_range_spec 
 	struct tk_rows nights;
 	char now[TK_TIME_ISO_SIZE];
 	int64_t newest_s = now_s;
-	int status;
 
 	if (!spec->since || since_s <= now_s)
 		return TK_OK;
-	status = tk_store_list_nights(s, &nights, err);
-	if (status)
-		return status;
+	TRY(tk_store_list_nights(s, &nights, err));
 	for (size_t i = 0; i < nights.count; i++)
 		if (TK_ROWS_AT(&nights, struct tk_night_row, i)->as_of_s > newest_s)
 			newest_s = TK_ROWS_AT(&nights, struct tk_night_row, i)->as_of_s;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 #define ROW(name, everything, write) {name, everything, write},
 const struct tk_diff_format tk_diff_formats[] = {TK_DIFF_FORMATS(ROW, ROW){0}};
@@ -136,9 +137,7 @@ int tk_diff_view_init(struct tk_diff_view *v, bool everything, struct tk_error *
 	v->shared_backend_count = 0;
 	find_shared_backends(v);
 	v->count = 0;
-	v->rows = calloc(v->report->count + 1, sizeof *v->rows);
-	if (!v->rows)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	v->rows = tk_calloc(v->report->count + 1, sizeof *v->rows);
 	for (size_t i = 0; i < v->report->count; i++)
 		if (v->chosen[v->report->rows[i].verdict.status])
 			v->rows[v->count++] = &v->report->rows[i];

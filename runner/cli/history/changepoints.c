@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "cli/commands.h"
 #include "cli/history/history_csv.h"
 #include "cli/options.h"
@@ -164,7 +166,7 @@ static int report_nights(struct report *r, struct tk_error *err)
 {
 	const struct tk_detect_options o = {
 	        .min_effect = tk_changepoint_defaults.min_effect, .fdr = 0.05, .window = 20};
-	struct tk_alarms *alarms = calloc(r->count + 1, sizeof *alarms);
+	struct tk_alarms *alarms = tk_calloc(r->count + 1, sizeof *alarms);
 	int status = alarms ? tk_series_history_replay(r->series, r->count, &o, alarms, err)
 	                    : tk_fail(err, TK_ENOMEM, "out of memory");
 
@@ -196,10 +198,7 @@ static int print(const struct report *r, struct tk_error *err)
 		json_dumpf(r->object, stdout, JSON_COMPACT);
 		putchar('\n');
 	} else {
-		int status = tk_table_print(r->table, stdout, err);
-
-		if (status)
-			return status;
+		TRY(tk_table_print(r->table, stdout, err));
 		printf("changepoints: %zu series, %zu level change%s\n", r->count, r->changes,
 		        r->changes == 1 ? "" : "s");
 	}

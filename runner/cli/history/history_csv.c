@@ -11,6 +11,7 @@
 
 #include "base/csv.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "cli/history/csv_value.h"
 #include "cli/history/name_table.h"
 
@@ -53,16 +54,14 @@ static bool make_room(struct points *p, bool has_commit)
 
 	if (p->count < p->cap)
 		return true;
-	if ((value = realloc(p->value, cap * sizeof *value)))
+	if ((value = tk_realloc(p->value, cap * sizeof *value)))
 		p->value = value;
-	if ((day = realloc(p->day, cap * sizeof *day)))
+	if ((day = tk_realloc(p->day, cap * sizeof *day)))
 		p->day = day;
 	if (!value || !day)
 		return false;
 	if (has_commit) {
-		commit = realloc(p->commit, cap * sizeof *commit);
-		if (!commit)
-			return false;
+		commit = tk_realloc(p->commit, cap * sizeof *commit);
 		p->commit = commit;
 	}
 	p->cap = cap;
@@ -73,10 +72,8 @@ static struct points *find_points(struct tk_history_csv *h, size_t series)
 {
 	while (series >= h->points_cap) {
 		size_t cap = h->points_cap ? 2 * h->points_cap : 64;
-		struct points *points = realloc(h->points, cap * sizeof *points);
+		struct points *points = tk_realloc(h->points, cap * sizeof *points);
 
-		if (!points)
-			return NULL;
 		memset(points + h->points_cap, 0, (cap - h->points_cap) * sizeof *points);
 		h->points = points;
 		h->points_cap = cap;
@@ -133,9 +130,9 @@ static int by_day_and_index(const void *a, const void *b)
  * False: out of memory. */
 static bool sort_points(struct points *p)
 {
-	struct row *rows = malloc(p->count * sizeof *rows);
-	double *value = malloc(p->count * sizeof *value);
-	uint32_t *commit = malloc(p->count * sizeof *commit);
+	struct row *rows = tk_malloc(p->count * sizeof *rows);
+	double *value = tk_malloc(p->count * sizeof *value);
+	uint32_t *commit = tk_malloc(p->count * sizeof *commit);
 	bool ok = rows && value && commit;
 
 	for (size_t i = 0; ok && i < p->count; i++)
@@ -190,9 +187,7 @@ static int read_points(struct tk_history_csv *h, const char *path, struct tk_err
 
 static int make_series(struct tk_history_csv *h, const char *path, struct tk_error *err)
 {
-	h->series = calloc(h->series_names.count + 1, sizeof *h->series);
-	if (!h->series)
-		return tk_fail(err, TK_ENOMEM, "%s: out of memory", path);
+	h->series = tk_calloc(h->series_names.count + 1, sizeof *h->series);
 	for (size_t i = 0; i < h->series_names.count; i++)
 		h->series[i] = (struct tk_series_history){.id = h->series_names.at[i],
 		        .machine = "",
@@ -260,7 +255,7 @@ static const char *find_driver(const struct tk_history_csv *h, const char *machi
 /* Makes room for one more element in an array that doubles. */
 static void *grow(void *array, size_t count, size_t size)
 {
-	return count & (count - 1) ? array : realloc(array, (count ? 2 * count : 1) * size);
+	return count & (count - 1) ? array : tk_realloc(array, (count ? 2 * count : 1) * size);
 }
 
 static int read_settings(struct tk_history_csv *h, const char *path, struct tk_error *err)
@@ -300,9 +295,7 @@ static int read_environments(struct tk_history_csv *h, const char *path, struct 
 		qsort(h->settings, h->setting_count, sizeof *h->settings, by_machine_and_day);
 	for (size_t s = 0; s < h->count; s++)
 		points += h->series[s].n;
-	h->environments = malloc((points + 1) * sizeof *h->environments);
-	if (!h->environments)
-		return tk_fail(err, TK_ENOMEM, "%s: out of memory", path);
+	h->environments = tk_malloc((points + 1) * sizeof *h->environments);
 	for (size_t s = 0; s < h->count; s++) {
 		struct tk_series_history *series = &h->series[s];
 
@@ -316,7 +309,7 @@ static int read_environments(struct tk_history_csv *h, const char *path, struct 
 int tk_history_csv_read(const char *path, const char *env_path, const char *meta_path,
         struct tk_history_csv **out, struct tk_error *err)
 {
-	struct tk_history_csv *h = *out = calloc(1, sizeof *h);
+	struct tk_history_csv *h = *out = tk_calloc(1, sizeof *h);
 	int status =
 	        h ? read_points(h, path, err) : tk_fail(err, TK_ENOMEM, "%s: out of memory", path);
 

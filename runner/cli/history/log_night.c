@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/format.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "cli/rate.h"
 #include "core/outcome.h"
@@ -61,7 +62,7 @@ static int read_peak_share(struct tk_store *s, const struct tk_lookup *l,
 static int summarize_peak(
         struct tk_store *s, const struct tk_lookup *l, struct night_detail *d, struct tk_error *err)
 {
-	double *shares = calloc(d->runs.count + 1, sizeof *shares);
+	double *shares = tk_calloc(d->runs.count + 1, sizeof *shares);
 	struct peak_summary *p = &d->peak;
 	int status = shares ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/suggest.h"
 #include "cli/commands.h"
 #include "cli/lookup.h"
@@ -167,7 +168,7 @@ static int check_known(struct tk_store *s, const char *name, struct tk_error *er
 	char hint[TK_SUGGEST_HINT_SIZE];
 	struct tk_rows machines = {0};
 	int status = tk_store_list_machines(s, &machines, err);
-	const char **names = status ? NULL : calloc(machines.count + 1, sizeof *names);
+	const char **names = status ? NULL : tk_calloc(machines.count + 1, sizeof *names);
 	bool is_known = false;
 
 	if (!status && !names)

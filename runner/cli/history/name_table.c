@@ -1,5 +1,6 @@
 /* An open-addressing hash table. */
 #include "cli/history/name_table.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +22,8 @@ static bool is_name(const struct tk_name_table *t, size_t number, const char *s)
 static bool grow_slots(struct tk_name_table *t)
 {
 	size_t count = t->slot_count ? 2 * t->slot_count : 256;
-	uint32_t *slots = calloc(count, sizeof *slots);
+	uint32_t *slots = tk_calloc(count, sizeof *slots);
 
-	if (!slots)
-		return false;
 	for (size_t i = 0; i < t->count; i++) {
 		size_t slot = hash_name(t->at[i], strlen(t->at[i])) & (count - 1);
 
@@ -44,14 +43,12 @@ static bool add_name(struct tk_name_table *t, size_t slot, const char *s, size_t
 
 	if (t->count == t->cap) {
 		size_t cap = t->cap ? 2 * t->cap : 64;
-		char **at = realloc(t->at, cap * sizeof *at);
+		char **at = tk_realloc(t->at, cap * sizeof *at);
 
-		if (!at)
-			return false;
 		t->at = at;
 		t->cap = cap;
 	}
-	copy = malloc(len + 1);
+	copy = tk_malloc(len + 1);
 	if (!copy || t->count >= UINT32_MAX - 1) {
 		free(copy);
 		return false;

@@ -6,6 +6,7 @@
 #include "base/archive.h"
 #include "base/file.h"
 #include "base/format.h"
+#include "base/memory.h"
 #include "base/signature.h"
 #include "cli/commands.h"
 #include "config/config.h"
@@ -111,7 +112,7 @@ static int send_archive(struct tk_remote *remote, const struct push_options *o,
 {
 	char size[TK_FORMAT_SIZE];
 	struct stat st;
-	char *name = o->name ? strdup(o->name) : tk_path_make_slug(c->machine);
+	char *name = o->name ? tk_strdup(o->name) : tk_path_make_slug(c->machine);
 	int status = TK_OK;
 
 	if (!name)

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/suggest.h"
+#include "base/try.h"
 #include "cli/history/show.h"
 #include "cli/options.h"
 #include "core/problem.h"
@@ -84,7 +86,7 @@ static size_t find_series(
 static size_t find_loosely(
         const struct tk_lookup *l, const char *text, const struct tk_series_row **found)
 {
-	struct tk_problem_spec *spec = calloc(1, sizeof *spec);
+	struct tk_problem_spec *spec = tk_calloc(1, sizeof *spec);
 	const char *canonical = spec && !tk_problem_parse(spec, text, NULL) ? spec->text : NULL;
 	size_t count = 0;
 
@@ -110,7 +112,7 @@ static int by_slug(const void *a, const void *b)
 
 static int fail_unknown(const struct tk_lookup *l, const char *text, struct tk_error *err)
 {
-	const char **names = calloc(l->series.rows.count + 1, sizeof *names);
+	const char **names = tk_calloc(l->series.rows.count + 1, sizeof *names);
 	char hint[TK_SUGGEST_HINT_SIZE] = "";
 
 	for (size_t i = 0; names && i < l->series.rows.count; i++)
@@ -143,9 +145,7 @@ static int show_named(struct tk_store *s, const struct tk_globals *g,
 
 	if (count == 1 && !strcmp(found[0]->slug, o->what))
 		return tk_show_series(s, g, o, l, found[0], err);
-	status = tk_store_find_runs(s, o->what, &runs, err);
-	if (status)
-		return status;
+	TRY(tk_store_find_runs(s, o->what, &runs, err));
 	if (runs.count == 1)
 		status = tk_show_run(s, o, l, TK_ROWS_AT(&runs, struct tk_run_row, 0), err);
 	else if (runs.count > 1 && !count)
@@ -174,9 +174,7 @@ int tk_cmd_show(const struct tk_globals *g, int argc, char **argv)
 		return code;
 	status = tk_lookup_load(store, &lookup, &err);
 	if (!status) {
-		found = calloc(lookup.series.rows.count + 1, sizeof(*found));
-		if (!found)
-			status = tk_fail(&err, TK_ENOMEM, "out of memory");
+		found = tk_calloc(lookup.series.rows.count + 1, sizeof(*found));
 	}
 	if (!status) {
 		count = find_series(&lookup, o.what, found);

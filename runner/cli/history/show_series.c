@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/format.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cli/history/show.h"
 #include "cli/history/show_point.h"
 #include "cli/markup.h"
@@ -31,13 +32,9 @@ static int detail_load(struct tk_store *s, int64_t series_id, size_t limit, stru
         struct tk_error *err)
 {
 	size_t wanted = !limit ? 0 : limit > TK_SPARKLINE_POINTS ? limit : TK_SPARKLINE_POINTS;
-	int status = tk_store_list_points(s, series_id, INT64_MIN, wanted, &d->points, err);
-
-	if (!status)
-		status = tk_store_list_change_points(s, series_id, &d->changes, err);
-	if (!status)
-		status = tk_store_list_alerts(s, &d->alerts, err);
-	return status;
+	TRY(tk_store_list_points(s, series_id, INT64_MIN, wanted, &d->points, err));
+	TRY(tk_store_list_change_points(s, series_id, &d->changes, err));
+	return tk_store_list_alerts(s, &d->alerts, err);
 }
 
 static void print_pair(const char *name, const char *value)

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/process.h"
 #include "base/signature.h"
 #include "cli/options.h"
@@ -136,7 +137,7 @@ static int choose_upstreams(const struct tk_config *config, const struct tk_buil
 static int export_results(const struct tk_config *config, const char *file,
         const struct tk_build_result *results, size_t count, struct tk_error *err)
 {
-	const char **keys = calloc(count + 1, sizeof(*keys));
+	const char **keys = tk_calloc(count + 1, sizeof(*keys));
 	size_t n = 0;
 	int status = keys ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 
@@ -160,7 +161,7 @@ static int build_all(const struct tk_globals *g, const struct tk_config *config,
 {
 	struct tk_error err = {0};
 	size_t count = 0;
-	struct tk_build_result *results = calloc(config->upstream_count + 1, sizeof(*results));
+	struct tk_build_result *results = tk_calloc(config->upstream_count + 1, sizeof(*results));
 	int status = results ? choose_upstreams(config, o, results, &count, &err)
 	                     : tk_fail(&err, TK_ENOMEM, "out of memory");
 

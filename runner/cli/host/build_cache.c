@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/signature.h"
 
 static const struct tk_column list_columns[] = {
@@ -80,7 +81,7 @@ int tk_build_clean_cache(const struct tk_config *config, const struct tk_build_o
 	char **keys = NULL, **left = NULL;
 	size_t count = 0, kept = 0, after = 0;
 	int status = tk_artifact_list_keys(config->cache_dir, &keys, &count, &err);
-	const char **keep = calloc(count + 1, sizeof(*keep));
+	const char **keep = tk_calloc(count + 1, sizeof(*keep));
 
 	if (!status && !keep)
 		status = tk_fail(&err, TK_ENOMEM, "out of memory");

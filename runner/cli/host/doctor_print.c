@@ -1,4 +1,5 @@
 /* The report of the doctor as text. */
+#include "base/try.h"
 #include "cli/host/doctor.h"
 
 #include "cli/table.h"
@@ -221,9 +222,7 @@ int tk_doctor_print(const struct tk_doctor *d, struct tk_error *err)
 	        get_text(json_object_get(r, "sandbox"), "mode", "auto"));
 	print_limits(json_object_get(r, "control_groups"));
 	puts("\nDevices");
-	status = print_available(d->globals, json_object_get(r, "devices"), &device_listing, err);
-	if (status)
-		return status;
+	TRY(print_available(d->globals, json_object_get(r, "devices"), &device_listing, err));
 	puts("\nBackends of this tracker");
 	status = print_available(d->globals, json_object_get(r, "backends"), &backend_listing, err);
 	print_lines("Noise sources", json_object_get(r, "advice"));

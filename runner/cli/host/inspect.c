@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "cli/host/inspect_read.h"
 
 const char *tk_inspect_read_file(struct tk_buf *b, const char *fmt, ...)
@@ -59,7 +60,7 @@ static char *field(const char *text, const char *key, char separator)
 		if (*p != separator)
 			continue;
 		p += 1 + strspn(p + 1, " \t\"");
-		return strndup(p, strcspn(p, "\"\n"));
+		return tk_strndup(p, strcspn(p, "\"\n"));
 	}
 	return NULL;
 }
@@ -139,7 +140,7 @@ static json_t *caches(void)
 
 		if (!level)
 			break;
-		type = strdup(tk_inspect_read_file(&b, CPU "cpu0/cache/index%d/type", i));
+		type = tk_strdup(tk_inspect_read_file(&b, CPU "cpu0/cache/index%d/type", i));
 		if (sscanf(tk_inspect_read_file(&b, CPU "cpu0/cache/index%d/size", i), "%lld%c",
 		            &size, &unit) == 2)
 			size *= unit == 'K' ? 1024 : unit == 'M' ? 1024 * 1024 : 1;
@@ -254,7 +255,7 @@ json_t *tk_inspect_limits(void)
 {
 	struct tk_buf b = TK_BUF_INIT;
 	const char *line = strstr(tk_inspect_read_file(&b, "/proc/self/cgroup"), "0::/");
-	char *group = line ? strndup(line + 3, strcspn(line + 3, "\n")) : NULL;
+	char *group = line ? tk_strndup(line + 3, strcspn(line + 3, "\n")) : NULL;
 	double cpus = 1e9, memory = 0x1p60;
 
 	while (group && *group) {

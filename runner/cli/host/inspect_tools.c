@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/process.h"
 #include "cli/host/inspect_read.h"
 
@@ -21,7 +22,7 @@ static char *find_version(const char *text)
 		while (n > 0 && p[n - 1] == '.')
 			n--;
 		if (memchr(p, '.', n))
-			return strndup(p, n);
+			return tk_strndup(p, n);
 		p += n ? n - 1 : 0;
 	}
 	return NULL;
@@ -35,7 +36,7 @@ static char *run_output(const char *const *argv)
 	char *text = NULL;
 
 	if (tk_process_run(&spec, &r, NULL) == 0 && r.exit_code == 0)
-		text = strdup(r.out.len ? tk_buf_cstr(&r.out) : tk_buf_cstr(&r.err));
+		text = tk_strdup(r.out.len ? tk_buf_cstr(&r.out) : tk_buf_cstr(&r.err));
 	tk_process_result_free(&r);
 	return text;
 }
@@ -101,8 +102,8 @@ static char *library_path(const char *cache, const char *name)
 
 		if ((p == cache || isspace((unsigned char)p[-1])) && (p[n] == ' ' || p[n] == '.') &&
 		        arrow && (!end || arrow < end)) {
-			path = strndup(arrow + 3, strcspn(arrow + 3, "\n"));
-			found = path && realpath(path, real) ? strdup(real) : NULL;
+			path = tk_strndup(arrow + 3, strcspn(arrow + 3, "\n"));
+			found = path && realpath(path, real) ? tk_strdup(real) : NULL;
 			free(path);
 			return found;
 		}

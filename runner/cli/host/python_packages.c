@@ -1,6 +1,7 @@
 /* See python_packages.h. */
 #include "cli/host/python_packages.h"
 
+#include "base/memory.h"
 #include "base/process.h"
 
 #include <ctype.h>
@@ -68,7 +69,7 @@ struct tk_python_packages *tk_python_packages_find(void)
 	static const char *const argv[] = {"python3", "-I", "-c", program, NULL};
 	const struct tk_process_spec spec = {
 	        .argv = argv, .deadline_s = DEADLINE_S, .capture_max = 1 << 20};
-	struct tk_python_packages *p = calloc(1, sizeof *p);
+	struct tk_python_packages *p = tk_calloc(1, sizeof *p);
 	if (!p || tk_process_run(&spec, &p->result, NULL)) {
 		free(p);
 		return NULL;

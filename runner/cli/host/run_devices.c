@@ -2,6 +2,7 @@
 #include "cli/host/run.h"
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "core/kernel_package.h"
 #include "nightly/device_select.h"
 #include "nightly/plan/backend_name.h"
@@ -17,7 +18,7 @@ static int name_backend(struct tk_run_session *r, const char *name, struct tk_er
 {
 	bool is_package = tk_kernel_package_device_kind(r->backend_path) != TK_DEVICE_OTHER;
 	free(r->backend_name);
-	r->backend_name = is_package ? tk_kernel_package_backend(r->backend_path) : strdup(name);
+	r->backend_name = is_package ? tk_kernel_package_backend(r->backend_path) : tk_strdup(name);
 	return r->backend_name ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
@@ -97,7 +98,7 @@ static int open_device(struct tk_run_session *r, const struct tk_worker_spec *sp
 	p.count = (uint32_t)*count;
 	p.info = info;
 	struct tk_run_device *grown =
-	        wanted ? realloc(r->devices_open, (r->device_count + 1) * sizeof *grown) : NULL;
+	        wanted ? tk_realloc(r->devices_open, (r->device_count + 1) * sizeof *grown) : NULL;
 	if (!grown) {
 		tk_worker_free(p.worker);
 		json_decref(p.info);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/process.h"
 #include "cli/host/python_packages.h"
 #include "config/config.h"
@@ -143,9 +144,7 @@ static int find_backends(const struct tk_globals *g, struct tk_survey *s, struct
 {
 	const struct tk_modules *m = s->modules;
 
-	s->backends = calloc(m->backend_count + 1, sizeof *s->backends);
-	if (!s->backends)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	s->backends = tk_calloc(m->backend_count + 1, sizeof *s->backends);
 	for (size_t i = 0; m->device_count && i < m->backend_count; i++)
 		if (is_usable(g, s, &m->devices[0], &m->backends[i]))
 			s->backends[s->backend_count++] = m->backends[i].name;
@@ -202,7 +201,7 @@ static void find_compilers(struct tk_survey *s, const char *root)
 int tk_survey_new(
         const struct tk_globals *g, const char *root, struct tk_survey **out, struct tk_error *err)
 {
-	struct tk_survey *s = calloc(1, sizeof *s);
+	struct tk_survey *s = tk_calloc(1, sizeof *s);
 	int status =
 	        s && (s->infos = json_array()) ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 

@@ -2,6 +2,7 @@
 #include "cli/host/trace.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/process.h"
 #include "cli/host/kernel_reports.h"
 #include "cli/options.h"
@@ -337,7 +338,7 @@ static int format_base(const struct session *s, char **out, struct tk_error *err
 {
 	const struct tk_trace_options *o = s->o;
 	if (s->o->head) {
-		*out = strdup(s->revisions.side[TK_AB_BASE].revision.id);
+		*out = tk_strdup(s->revisions.side[TK_AB_BASE].revision.id);
 		return *out ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	int length = asprintf(out, "%s%s%s", o->base ? o->base : o->run.backend,
@@ -370,7 +371,7 @@ static int build_revisions(struct session *s, struct tk_error *err)
 {
 	const char *name = s->o->run.backend, *colon = strchr(name, ':'),
 	           *specs[TK_AB_SIDES] = {[TK_AB_BASE] = s->o->base, [TK_AB_HEAD] = s->o->head};
-	char *upstream = strndup(name, colon ? (size_t)(colon - name) : strlen(name));
+	char *upstream = tk_strndup(name, colon ? (size_t)(colon - name) : strlen(name));
 	struct tk_progress *progress = tk_progress_new(s->g);
 	const struct tk_night_options night = {
 	        .program = s->g->program, .observer = tk_progress_observer(progress)};
@@ -428,7 +429,7 @@ int tk_cmd_trace(const struct tk_globals *g, int argc, char **argv)
 	tk_cancel_install_handlers();
 	s.started_s = tk_clock_now_s();
 	s.compares = o.base || o.base_config;
-	s.report = calloc(1, sizeof *s.report);
+	s.report = tk_calloc(1, sizeof *s.report);
 	int status = s.report ? TK_OK : tk_fail(&err, TK_ENOMEM, "out of memory");
 	if (!status) {
 		s.report->o = &o;

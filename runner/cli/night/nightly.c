@@ -2,6 +2,7 @@
 #include "nightly/nightly.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/process.h"
 #include "cli/commands.h"
 #include "cli/host/survey.h"
@@ -70,10 +71,10 @@ static char **split_list(const char *text)
 	size_t count = 1, n = 0;
 	for (const char *c = text; *c; c++)
 		count += *c == ',';
-	char **parts = calloc(count + 1, sizeof *parts);
+	char **parts = tk_calloc(count + 1, sizeof *parts);
 	for (const char *at = text; parts && n < count; n++) {
 		size_t len = strcspn(at, ",");
-		parts[n] = strndup(at, len);
+		parts[n] = tk_strndup(at, len);
 		at += len + (at[len] == ',');
 	}
 	return parts;

@@ -3,6 +3,7 @@
 #include "cli/night/report.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "base/memory.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cli/commands.h"
@@ -171,14 +172,14 @@ static int check_word(const char *word, struct tk_error *err)
 
 int tk_fail_on_parse(const char *text, char ***statuses, struct tk_error *err)
 {
-	char *copy = strdup(text), *rest = copy, *word;
+	char *copy = tk_strdup(text), *rest = copy, *word;
 	size_t count = 0, cap = strlen(text) + 2;
-	char **list = calloc(cap, sizeof *list);
+	char **list = tk_calloc(cap, sizeof *list);
 	int status = copy && list ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 	while (!status && (word = strsep(&rest, ",")) != NULL) {
 		if (!*word || strcmp(word, "none") == 0)
 			continue;
-		if (!(status = check_word(word, err)) && !(list[count++] = strdup(word)))
+		if (!(status = check_word(word, err)) && !(list[count++] = tk_strdup(word)))
 			status = tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	free(copy);

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "cli/commands.h"
 #include "config/reference.h"
 
@@ -64,15 +65,15 @@ static char *filter_doc(const struct argp *argp, int key, const char *text)
 	char *filtered = argp->help_filter ? argp->help_filter(key, text, NULL) : (char *)text;
 
 	if (!filtered)
-		return strdup("");
-	return filtered == text ? strdup(text) : filtered;
+		return tk_strdup("");
+	return filtered == text ? tk_strdup(text) : filtered;
 }
 
 char *tk_manual_doc_before(const struct tk_command *c)
 {
 	const char *doc = c->argp->doc ? c->argp->doc : "";
 
-	return strndup(doc, strcspn(doc, "\v"));
+	return tk_strndup(doc, strcspn(doc, "\v"));
 }
 
 char *tk_manual_doc_after(const struct tk_command *c)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "cli/action_options.h"
 #include "cli/commands.h"
 #include "cli/options.h"
@@ -42,9 +43,10 @@ static char *root_for(const struct tk_globals *g, const char *name)
 	const char *slash = g->config_path ? strrchr(g->config_path, '/') : NULL;
 
 	if (!slash || (name && tk_suite_name_is_path(name)))
-		return strdup(".");
-	return slash == g->config_path ? strdup("/")
-	                               : strndup(g->config_path, (size_t)(slash - g->config_path));
+		return tk_strdup(".");
+	return slash == g->config_path
+	               ? tk_strdup("/")
+	               : tk_strndup(g->config_path, (size_t)(slash - g->config_path));
 }
 
 static int load(

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "detect/rules/ab_result.h"
 #include "store/kernel_report.h"
 
@@ -103,7 +104,7 @@ struct tk_alert_group tk_alert_group_from_one(
 
 static int make_groups(struct tk_alerts *a, size_t count, struct tk_error *err)
 {
-	a->groups = calloc(count + 1, sizeof *a->groups);
+	a->groups = tk_calloc(count + 1, sizeof *a->groups);
 	if (!a->groups)
 		return out_of_memory(err);
 	if (count)
@@ -140,8 +141,8 @@ int tk_alerts_load(struct tk_store *s, const struct tk_detect_options *options,
 		status = tk_missing_data_find(s, options, 0, &a.missing_data, err);
 	if (status)
 		goto out;
-	a.unsaved_alerts = calloc(a.missing_data.count + 1, sizeof *a.unsaved_alerts);
-	a.memory = calloc(a.rows.count + a.missing_data.count + 1, sizeof(*a.memory));
+	a.unsaved_alerts = tk_calloc(a.missing_data.count + 1, sizeof *a.unsaved_alerts);
+	a.memory = tk_calloc(a.rows.count + a.missing_data.count + 1, sizeof(*a.memory));
 	if (!a.unsaved_alerts || !a.memory) {
 		status = out_of_memory(err);
 		goto out;

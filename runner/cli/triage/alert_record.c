@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "base/try.h"
 
 static void print_quoted(const char *key, const char *text)
 {
@@ -82,10 +83,7 @@ static int record_one(struct tk_store *s, const struct tk_alert_options *o,
 	const struct tk_alert_row *one;
 	struct tk_triage_row row = {
 	        .at_s = tk_clock_now_s(), .author = o->by, .action = o->triage, .note = o->note};
-	int status = tk_alert_find(a, id, &g, &one, err);
-
-	if (status)
-		return status;
+	TRY(tk_alert_find(a, id, &g, &one, err));
 	row.alert_uid = one ? one->uid : g->uid;
 	return tk_store_append_triage(s, &row, err);
 }
@@ -98,10 +96,7 @@ static int print_recorded(const struct tk_alert_options *o, const struct tk_aler
 	char title[1024];
 
 	for (size_t i = 0; i < o->id_count; i++) {
-		int status = tk_alert_find(a, o->ids[i], &group, &one, err);
-
-		if (status)
-			return status;
+		TRY(tk_alert_find(a, o->ids[i], &group, &one, err));
 		printf("%s: %.8s ", done, one ? one->uid : group->uid);
 		tk_text_write_sanitized(stdout,
 		        one ? one->title : tk_alert_group_title(group, title, sizeof title), "");

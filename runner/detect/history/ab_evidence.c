@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "detect/history/case_set.h"
 #include "detect/rules/ab_result.h"
 
@@ -56,9 +57,7 @@ int tk_series_case_evaluate_ab(struct tk_case_set *c, const struct tk_series_cas
 		all++;
 	if (!all)
 		return TK_OK;
-	found = malloc(all * sizeof *found);
-	if (!found)
-		return tk_fail(err, TK_ENOMEM, "out of memory while reading A/B runs");
+	found = tk_malloc(all * sizeof *found);
 	for (size_t i = e->split; !status && !count && i-- > e->base;)
 		if (i + 1 == e->split || k->points[i].build_id != k->points[i + 1].build_id)
 			status = find_pairs(c, k, k->points[i].build_id,

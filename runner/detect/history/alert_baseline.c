@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/try.h"
 #include "detect/history/alert_levels.h"
 #include "detect/history/case_set.h"
 
@@ -33,15 +34,12 @@ int tk_alert_read_baseline(const struct tk_case_set *c, const struct tk_alert_ro
 	struct tk_rows points;
 	double y[BASELINE_POINTS];
 	size_t n = 0;
-	int status;
 
 	*level = NAN;
 	if (!night)
 		return TK_OK;
-	status = tk_store_list_last_points(c->catalog.store, a->series_id, night->as_of_s - 1, 0,
-	        DETECTION_DELAY_MAX + BASELINE_POINTS, &points, err);
-	if (status)
-		return status;
+	TRY(tk_store_list_last_points(c->catalog.store, a->series_id, night->as_of_s - 1, 0,
+	        DETECTION_DELAY_MAX + BASELINE_POINTS, &points, err));
 	for (size_t i = find_first_bad(c, a, &points); i-- > 0 && n < BASELINE_POINTS;)
 		y[n++] = log(TK_ROWS_AT(&points, struct tk_point, i)->value);
 	if (n)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "store/store.h"
 
 /* The level of the newest alert of a series, and what else it depends on. */
@@ -51,9 +52,7 @@ static bool grow(struct tk_alert_levels *levels)
 
 	if (levels->count < levels->capacity)
 		return true;
-	grown = realloc(levels->at, capacity * sizeof *grown);
-	if (!grown)
-		return false;
+	grown = tk_realloc(levels->at, capacity * sizeof *grown);
 	levels->at = grown;
 	levels->capacity = capacity;
 	return true;
@@ -62,7 +61,7 @@ static bool grow(struct tk_alert_levels *levels)
 int tk_alert_levels_put(struct tk_alert_levels *levels, const struct tk_alert_row *a, double level)
 {
 	const size_t i = lower_bound(levels, a->series_id);
-	struct tk_alert_level l = {a->series_id, a->night_id, strdup(a->bad_rev), level};
+	struct tk_alert_level l = {a->series_id, a->night_id, tk_strdup(a->bad_rev), level};
 
 	if (!l.bad_rev || !grow(levels)) {
 		free(l.bad_rev);

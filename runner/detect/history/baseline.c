@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "detect/history/case_set.h"
 #include "stats/changepoint/changepoint.h"
 
@@ -57,8 +58,8 @@ static void free_levels(struct levels *l)
 static int split_levels(
         const struct tk_timed_value *at, size_t n, struct levels *out, struct tk_error *err)
 {
-	out->values = calloc(n + 1, sizeof *out->values);
-	out->days = calloc(n + 1, sizeof *out->days);
+	out->values = tk_calloc(n + 1, sizeof *out->values);
+	out->days = tk_calloc(n + 1, sizeof *out->days);
 	if (!out->values || !out->days)
 		return out_of_memory(err);
 	for (size_t i = 0; i < n; i++) {
@@ -143,7 +144,7 @@ static int read_pinned(struct tk_case_set *c, const struct tk_series_case *k, in
 static int arrange(struct tk_series_case *k, const struct tk_rows *baseline, struct tk_error *err)
 {
 	size_t within = k->count - k->range, count = k->range + baseline->count + within;
-	struct tk_point *points = malloc(count * (sizeof *points + 3 * sizeof *k->y));
+	struct tk_point *points = tk_malloc(count * (sizeof *points + 3 * sizeof *k->y));
 
 	if (!points)
 		return out_of_memory(err);

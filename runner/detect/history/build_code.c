@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "store/store.h"
 
 struct build_kernels {
@@ -21,7 +22,7 @@ struct tk_build_code {
 
 struct tk_build_code *tk_build_code_new(void)
 {
-	struct tk_build_code *c = calloc(1, sizeof *c);
+	struct tk_build_code *c = tk_calloc(1, sizeof *c);
 
 	if (c && pthread_mutex_init(&c->reading, NULL) != 0) {
 		free(c);
@@ -60,7 +61,7 @@ static const struct tk_rows *find(const struct build_kernels *b, int64_t build_i
 static int read_kernels(struct tk_build_code *c, struct tk_store *s, int64_t build_id,
         const struct tk_rows **out, struct tk_error *err)
 {
-	struct build_kernels *b = calloc(1, sizeof *b);
+	struct build_kernels *b = tk_calloc(1, sizeof *b);
 	int status =
 	        b ? tk_store_list_kernels(s, build_id, &b->kernels, err)
 	          : tk_fail(err, TK_ENOMEM, "out of memory while reading the kernels of a build");

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/parallel.h"
+#include "base/try.h"
 #include "core/night.h"
 #include "detect/night_writer.h"
 #include "store/kernel_report.h"
@@ -165,9 +167,7 @@ static int appeared_later(struct tk_store *s, const struct tk_case_set *c,
 	if (status || *out)
 		return status;
 	/* Imported points have no run of their own. */
-	status = tk_store_list_points(s, w->series_id, c->until_s + 1, 1, &points, err);
-	if (status)
-		return status;
+	TRY(tk_store_list_points(s, w->series_id, c->until_s + 1, 1, &points, err));
 	*out = points.count > 0;
 	tk_rows_free(&points);
 	return TK_OK;
@@ -269,8 +269,8 @@ static int load_series(struct tk_store *s, struct tk_case_set *c, const struct t
 	if (status)
 		return status;
 	c->point_count = count_points(&c->windows);
-	c->at = calloc(c->windows.count + 1, sizeof *c->at);
-	c->memory = malloc((3 * c->point_count + 1) * sizeof *c->memory);
+	c->at = tk_calloc(c->windows.count + 1, sizeof *c->at);
+	c->memory = tk_malloc((3 * c->point_count + 1) * sizeof *c->memory);
 	if (!c->at || !c->memory)
 		return tk_fail(err, TK_ENOMEM, "out of memory while reading the history");
 	for (size_t i = 0; !status && i < c->windows.count; i++)
@@ -316,9 +316,7 @@ static int load_expected(struct tk_case_set *c, struct tk_error *err)
 	const struct tk_rows *machines = &c->catalog.machines.rows;
 	int status = TK_OK;
 
-	c->expected = calloc(machines->count + 1, sizeof *c->expected);
-	if (!c->expected)
-		return tk_fail(err, TK_ENOMEM, "out of memory while reading the nights");
+	c->expected = tk_calloc(machines->count + 1, sizeof *c->expected);
 	for (size_t m = 0; !status && m < machines->count; m++) {
 		struct tk_expected_series *e = &c->expected[c->expected_count++];
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/try.h"
 
 int tk_catalog_load(struct tk_store *s, struct tk_catalog *c, struct tk_error *err)
 {
@@ -96,18 +97,13 @@ static int compare_code(struct tk_catalog *c, int64_t a, int64_t b, const char *
 {
 	const struct tk_rows *kernels;
 	const char *hash_a, *hash_b;
-	int status;
 
 	*out = SAME_CODE;
 	if (a == b)
 		return TK_OK;
-	status = tk_catalog_find_kernels(c, a, &kernels, err);
-	if (status)
-		return status;
+	TRY(tk_catalog_find_kernels(c, a, &kernels, err));
 	hash_a = code_hash(kernels, backend);
-	status = tk_catalog_find_kernels(c, b, &kernels, err);
-	if (status)
-		return status;
+	TRY(tk_catalog_find_kernels(c, b, &kernels, err));
 	hash_b = code_hash(kernels, backend);
 	*out = !hash_a || !hash_b || !*hash_a || !*hash_b ? UNKNOWN_CODE
 	       : strcmp(hash_a, hash_b) == 0              ? SAME_CODE

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/try.h"
 #include "core/measurement_fields.h"
 #include "detect/history/catalog.h"
 
@@ -18,9 +19,7 @@ static int read_config(struct tk_catalog *c, const struct tk_series_row *series,
 	char id[32];
 
 	snprintf(id, sizeof id, "%" PRId64, run_id);
-	int status = tk_store_find_runs(c->store, id, &runs, err);
-	if (status)
-		return status;
+	TRY(tk_store_find_runs(c->store, id, &runs, err));
 	snprintf(out, size, "%s", series->config);
 	for (size_t i = 0; i < runs.count; i++) {
 		const struct tk_run_row *run = TK_ROWS_AT(&runs, struct tk_run_row, i);

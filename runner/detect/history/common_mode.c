@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/parallel.h"
+#include "base/try.h"
 #include "detect/history/case_set.h"
 #include "stats/summary/summary.h"
 
@@ -70,11 +72,8 @@ static int collect(struct collection *e, size_t n, struct tk_error *err)
 
 	for (size_t i = k->range, next; i < k->count; i = next) {
 		bool same;
-		int status = tk_catalog_is_same_code(
-		        &c->catalog, old, k->points[i].build_id, k->series->backend, &same, err);
-
-		if (status)
-			return status;
+		TRY(tk_catalog_is_same_code(
+		        &c->catalog, old, k->points[i].build_id, k->series->backend, &same, err));
 		for (next = i; next < k->count && k->points[next].night_id == k->points[i].night_id;
 		        next++)
 			;
@@ -118,7 +117,7 @@ static int collect_all(struct tk_case_set *c, const double *level, struct entry 
 	struct collection e = {.c = c,
 	        .level = level,
 	        .at = at,
-	        .first = calloc(2 * c->count + 1, sizeof *e.first)};
+	        .first = tk_calloc(2 * c->count + 1, sizeof *e.first)};
 	size_t first = 0;
 
 	if (!e.first)
@@ -192,14 +191,14 @@ static size_t count_range_points(const struct tk_case_set *c)
 int tk_case_set_remove_common_mode(struct tk_case_set *c, struct tk_error *err)
 {
 	const size_t most = count_range_points(c);
-	struct entry *at = calloc(most + 1, sizeof *at);
+	struct entry *at = tk_calloc(most + 1, sizeof *at);
 	size_t count = 0;
-	double *work = calloc(most + c->count + 1, sizeof *work);
+	double *work = tk_calloc(most + c->count + 1, sizeof *work);
 	double *level = work ? work + most : NULL;
 	struct levels levels = {c, level};
 	int status = TK_OK;
 
-	c->shifts = calloc(most + 1, sizeof *c->shifts);
+	c->shifts = tk_calloc(most + 1, sizeof *c->shifts);
 	if (!at || !work || !c->shifts)
 		status = tk_fail(
 		        err, TK_ENOMEM, "out of memory while estimating common-mode shifts");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "detect/history/case_set.h"
 #include "stats/summary/fdr.h"
@@ -81,7 +82,7 @@ static int adjust_machine(struct tk_case_set *c, int64_t machine_id, double *p, 
 static int control_fdr(struct tk_case_set *c, struct tk_error *err)
 {
 	const struct tk_rows *machines = &c->catalog.machines.rows;
-	double *work = calloc(2 * c->count + 1, sizeof *work);
+	double *work = tk_calloc(2 * c->count + 1, sizeof *work);
 	int status = work ? TK_OK : TK_ENOMEM;
 
 	for (size_t m = 0; !status && m < machines->count; m++)
@@ -101,7 +102,7 @@ static void use_uncorrected_p(struct tk_case_set *c)
 
 int tk_case_set_evaluate(struct tk_case_set *c, struct tk_error *err)
 {
-	double *prior = calloc(c->count + 1, sizeof *prior);
+	double *prior = tk_calloc(c->count + 1, sizeof *prior);
 	int status = prior ? tk_case_set_remove_common_mode(c, err)
 	                   : tk_fail(err, TK_ENOMEM, "out of memory while analysing series");
 

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "base/try.h"
 #include "detect/history/case_set.h"
 #include "detect/history/step_evidence.h"
 #include "detect/rules/evidence.h"
@@ -22,9 +23,7 @@ static int snap_to_code_change(struct tk_case_set *set, const struct tk_series_c
 
 		if (at <= base || at >= k->count)
 			continue;
-		int status = tk_series_case_is_same_code(set, k, at - 1, at, &same, err);
-		if (status)
-			return status;
+		TRY(tk_series_case_is_same_code(set, k, at - 1, at, &same, err));
 		if (!same) {
 			*split = at;
 			return TK_OK;

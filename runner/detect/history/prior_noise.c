@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "detect/history/case_set.h"
 #include "stats/summary/summary.h"
@@ -74,8 +75,8 @@ static double noise_from_spread(struct tk_series_case *const *k, size_t n, doubl
 
 int tk_case_set_estimate_priors(struct tk_case_set *c, double *prior, struct tk_error *err)
 {
-	struct tk_series_case **k = calloc(c->count + 1, sizeof *k);
-	double *work = calloc(c->count + 1, sizeof *work);
+	struct tk_series_case **k = tk_calloc(c->count + 1, sizeof *k);
+	double *work = tk_calloc(c->count + 1, sizeof *work);
 	int status = k && work
 	                     ? TK_OK
 	                     : tk_fail(err, TK_ENOMEM, "out of memory while estimating the noise");

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "detect/history/case_set.h"
 #include "store/point_logs.h"
 
@@ -94,12 +96,8 @@ int tk_series_case_extend_history(
 
 	const int64_t last_s = k->points[k->count - 1].as_of_s,
 	              range_s = k->points[k->range].as_of_s;
-	int status = tk_store_list_points(
-	        c->catalog.store, k->series->id, at_s - REACH_S, 0, &points, err);
-
-	if (status)
-		return status;
-	owned = malloc((points.count + 1) * (sizeof *owned + 3 * sizeof *k->y));
+	TRY(tk_store_list_points(c->catalog.store, k->series->id, at_s - REACH_S, 0, &points, err));
+	owned = tk_malloc((points.count + 1) * (sizeof *owned + 3 * sizeof *k->y));
 	if (owned)
 		use_points(k, owned, copy_points(&points, last_s, owned));
 	tk_rows_free(&points);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/serializer.h"
 #include "detect/monitor/kept_monitors.h"
 #include "detect/monitor/monitor.h"
@@ -73,7 +74,7 @@ static int find_rebuild_start(
         const struct tk_device_monitor *d, int64_t *from_s, struct tk_error *err)
 {
 	const struct tk_rows *nights = &d->set->catalog.nights.rows;
-	double *times = malloc((nights->count + 1) * sizeof *times);
+	double *times = tk_malloc((nights->count + 1) * sizeof *times);
 	size_t count = 0;
 
 	if (!times)
@@ -112,11 +113,7 @@ int tk_event_list_add(struct tk_event_list *list, const struct tk_monitor_event_
 {
 	if (list->count == list->capacity) {
 		const size_t capacity = list->capacity ? 2 * list->capacity : 16;
-		struct tk_monitor_event_row *grown = realloc(list->at, capacity * sizeof *grown);
-
-		if (!grown)
-			return TK_ENOMEM;
-		list->at = grown;
+		list->at = tk_realloc(list->at, capacity * sizeof *list->at);
 		list->capacity = capacity;
 	}
 	list->at[list->count++] = *event;
@@ -153,7 +150,7 @@ static int add_night(struct tk_device_monitor *d, const struct timed_point *m, s
 {
 	struct tk_monitor_events events = {0};
 	struct tk_monitored_night_row *grown =
-	        realloc(d->nights, (d->night_count + 1) * sizeof *grown);
+	        tk_realloc(d->nights, (d->night_count + 1) * sizeof *grown);
 	int status;
 
 	if (!grown)
@@ -205,11 +202,7 @@ static int append_points(const struct tk_device_monitor *d, const struct tk_rows
 {
 	if (*count + points->count > *capacity) {
 		const size_t wanted = *count + points->count + *capacity / 2;
-		struct timed_point *grown = realloc(*list, wanted * sizeof *grown);
-
-		if (!grown)
-			return TK_ENOMEM;
-		*list = grown;
+		*list = tk_realloc(*list, wanted * sizeof **list);
 		*capacity = wanted;
 	}
 	for (size_t i = 0; i < points->count; i++) {
@@ -264,7 +257,7 @@ static int catch_up(struct tk_device_monitor *d, int64_t since_s, struct tk_erro
 
 	if (!status)
 		status = read_points(d, since_s, &m, &count, err);
-	work = malloc((count + 1) * sizeof *work);
+	work = tk_malloc((count + 1) * sizeof *work);
 	if (!status && !work)
 		status = out_of_memory(err);
 	if (!status)
@@ -306,8 +299,8 @@ static size_t first_of_tonight(const struct tk_device_monitor *d, const struct t
 static int add_tonight(struct tk_device_monitor *d, struct tk_error *err)
 {
 	size_t count = 0;
-	struct timed_point *m = malloc((d->set->point_count + 1) * sizeof *m);
-	struct tk_monitor_point *work = malloc((d->set->point_count + 1) * sizeof *work);
+	struct timed_point *m = tk_malloc((d->set->point_count + 1) * sizeof *m);
+	struct tk_monitor_point *work = tk_malloc((d->set->point_count + 1) * sizeof *work);
 	int status = m && work ? TK_OK : out_of_memory(err);
 
 	for (size_t i = 0; !status && i < d->set->count; i++) {

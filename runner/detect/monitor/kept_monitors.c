@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/serializer.h"
 #include "detect/monitor/monitor.h"
 
@@ -22,9 +23,7 @@ int tk_kept_monitors_put(struct tk_kept_monitors *k, const struct tk_monitor_sta
 	struct tk_kept_monitor *kept = tk_kept_monitors_find(k, state->device_id), *grown;
 
 	if (!kept) {
-		grown = realloc(k->at, (k->count + 1) * sizeof *grown);
-		if (!grown)
-			return tk_fail(err, TK_ENOMEM, "out of memory while monitoring series");
+		grown = tk_realloc(k->at, (k->count + 1) * sizeof *grown);
 		k->at = grown;
 		kept = &grown[k->count++];
 		*kept = (struct tk_kept_monitor){0};

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "detect/monitor/monitor_internal.h"
 #include "stats/monitor/young_level.h"
@@ -25,7 +26,7 @@ int tk_monitor_out_of_memory(struct tk_error *err)
 int tk_monitor_new(
         const struct tk_monitor_options *options, struct tk_monitor **out, struct tk_error *err)
 {
-	struct tk_monitor *m = calloc(1, sizeof *m);
+	struct tk_monitor *m = tk_calloc(1, sizeof *m);
 
 	if (!m)
 		return tk_monitor_out_of_memory(err);
@@ -70,9 +71,7 @@ static bool grow_index(struct tk_monitor *m, int64_t id)
 
 	if ((size_t)id < m->index_size)
 		return true;
-	grown = realloc(m->index, size * sizeof *grown);
-	if (!grown)
-		return false;
+	grown = tk_realloc(m->index, size * sizeof *grown);
 	memset(grown + m->index_size, 0, (size - m->index_size) * sizeof *grown);
 	m->index = grown;
 	m->index_size = size;
@@ -87,8 +86,8 @@ static bool grow_series(struct tk_monitor *m)
 
 	if (m->count < m->capacity)
 		return true;
-	series = realloc(m->series, capacity * sizeof *series);
-	work = realloc(m->work, 2 * capacity * sizeof *work);
+	series = tk_realloc(m->series, capacity * sizeof *series);
+	work = tk_realloc(m->work, 2 * capacity * sizeof *work);
 	m->series = series ? series : m->series;
 	m->work = work ? work : m->work;
 	if (!series || !work)
@@ -123,9 +122,7 @@ static bool reserve_points(struct monitored_series *s, size_t n)
 
 	if (s->capacity >= n || s->capacity >= WINDOW)
 		return true;
-	grown = realloc(s->points, capacity * sizeof *grown);
-	if (!grown)
-		return false;
+	grown = tk_realloc(s->points, capacity * sizeof *grown);
 	s->points = grown;
 	s->capacity = capacity;
 	return true;
@@ -157,11 +154,7 @@ static int add_event(struct tk_monitor_events *events, const struct tk_monitor_e
 {
 	if (events->count == events->capacity) {
 		const size_t capacity = events->capacity ? 2 * events->capacity : 16;
-		struct tk_monitor_event *grown = realloc(events->at, capacity * sizeof *grown);
-
-		if (!grown)
-			return TK_ENOMEM;
-		events->at = grown;
+		events->at = tk_realloc(events->at, capacity * sizeof *events->at);
 		events->capacity = capacity;
 	}
 	events->at[events->count++] = *event;
@@ -225,8 +218,8 @@ static bool is_convincing(const struct tk_monitor *m, const struct monitored_ser
 /* Accepts the candidates of the night that are expected or convincing. */
 static int decide(struct tk_monitor *m, struct tk_monitor_events *events)
 {
-	struct monitored_series **accepted = malloc((m->count + 1) * sizeof(*accepted)),
-	                        **asked = malloc((m->count + 1) * sizeof(*asked));
+	struct monitored_series **accepted = tk_malloc((m->count + 1) * sizeof(*accepted)),
+	                        **asked = tk_malloc((m->count + 1) * sizeof(*asked));
 	size_t accepted_count = 0, asked_count = 0;
 	int status = accepted && asked ? TK_OK : TK_ENOMEM;
 
@@ -326,8 +319,8 @@ struct series_memory {
 static bool make_memory(struct series_memory *w, size_t longest, size_t count)
 {
 	*w = (struct series_memory){.workspace = tk_level_monitor_workspace_new(),
-	        .y = malloc(count * (longest + 1) * sizeof *w->y),
-	        .day = malloc(count * (longest + 1) * sizeof *w->day),
+	        .y = tk_malloc(count * (longest + 1) * sizeof *w->y),
+	        .day = tk_malloc(count * (longest + 1) * sizeof *w->day),
 	        .longest = longest};
 	return w->workspace && w->y && w->day;
 }
@@ -412,9 +405,7 @@ static int fit_due(struct search *f)
 {
 	size_t count = 0;
 
-	f->due = malloc((f->m->count + 1) * sizeof(*f->due));
-	if (!f->due)
-		return TK_ENOMEM;
+	f->due = tk_malloc((f->m->count + 1) * sizeof(*f->due));
 	for (size_t i = 0; i < f->m->count; i++) {
 		struct monitored_series *s = &f->m->series[i];
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "detect/monitor/monitor_internal.h"
 #include "stats/summary/summary.h"
@@ -102,7 +103,7 @@ static int list_first_points(struct tk_monitor *m, const struct tk_monitor_point
 static int find_shift(struct tk_monitor *m, const struct tk_monitor_point *points, size_t count,
         double *shift, struct tk_error *err)
 {
-	struct shifts shifts = {.m = m, .points = malloc((count + 1) * sizeof(*shifts.points))};
+	struct shifts shifts = {.m = m, .points = tk_malloc((count + 1) * sizeof(*shifts.points))};
 	size_t found = 0;
 	int status = shifts.points ? list_first_points(m, points, count, &shifts, &found, err)
 	                           : tk_monitor_out_of_memory(err);
@@ -255,7 +256,7 @@ struct attribution {
 static void attribute_part(void *arg, int64_t first, int64_t count)
 {
 	struct attribution *a = arg;
-	double *work = malloc((a->days->m->count + 1) * sizeof *work);
+	double *work = tk_malloc((a->days->m->count + 1) * sizeof *work);
 
 	if (!work)
 		a->status = TK_ENOMEM;
@@ -283,12 +284,12 @@ static size_t list_days(struct monitored_series *const *asked, size_t count, int
 int tk_monitor_find_machine_steps(
         const struct tk_monitor *m, struct monitored_series *const *asked, size_t count)
 {
-	struct days days = {.m = m, .at = malloc((2 * count + 1) * sizeof *days.at)};
+	struct days days = {.m = m, .at = tk_malloc((2 * count + 1) * sizeof *days.at)};
 	struct attribution a = {.days = &days, .asked = asked, .status = TK_ENOMEM};
 
 	if (days.at) {
 		days.count = list_days(asked, count, days.at);
-		days.change = malloc((days.count * m->count + 1) * sizeof *days.change);
+		days.change = tk_malloc((days.count * m->count + 1) * sizeof *days.change);
 	}
 	if (days.change) {
 		a.status = TK_OK;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "detect/monitor/device_monitor.h"
 #include "detect/monitor/monitor.h"
 #include "detect/night_writer.h"
@@ -124,7 +125,7 @@ static struct tk_device_monitor *find_device(const struct tk_monitor_session *w,
 
 static int list_devices(struct tk_monitor_session *w, struct tk_error *err)
 {
-	w->devices = calloc(w->set->catalog.devices.rows.count + 1, sizeof *w->devices);
+	w->devices = tk_calloc(w->set->catalog.devices.rows.count + 1, sizeof *w->devices);
 	if (!w->devices)
 		return out_of_memory(err);
 	for (size_t i = 0; i < w->set->count; i++) {
@@ -208,7 +209,7 @@ static void mark_cases(struct tk_monitor_session *w)
 int tk_monitor_session_run(struct tk_case_set *c, const struct tk_night_row *night,
         struct tk_monitor_session **out, struct tk_error *err)
 {
-	struct tk_monitor_session *w = calloc(1, sizeof *w);
+	struct tk_monitor_session *w = tk_calloc(1, sizeof *w);
 	int status;
 
 	if (!w)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "detect/detect.h"
 #include "detect/monitor/monitor.h"
 
@@ -70,9 +71,7 @@ static int add_alarm(struct series_cursor *p, const struct tk_monitor_event *e)
 		out->at[out->count - 1].retracted = p->now - 1;
 	if (e->kind != TK_MONITOR_STEP)
 		return TK_OK;
-	at = realloc(out->at, (out->count + 1) * sizeof *at);
-	if (!at)
-		return TK_ENOMEM;
+	at = tk_realloc(out->at, (out->count + 1) * sizeof *at);
 	out->at = at;
 	at[out->count++] = (struct tk_alarm){p->now - 1, (size_t)e->first, 0, e->before, e->after};
 	return TK_OK;
@@ -111,7 +110,7 @@ static int replay_machine(
 
 	for (size_t i = 0; i < m->count; i++)
 		points += m->at[i].history->n;
-	m->points = malloc((points + 1) * sizeof *m->points);
+	m->points = tk_malloc((points + 1) * sizeof *m->points);
 	status = m->points ? tk_monitor_new(&o, &m->monitor, err) : out_of_memory(err);
 	while (!status && next_day(m, &day))
 		status = replay_day(m, day, err);
@@ -124,7 +123,7 @@ static int replay_machine(
 int tk_series_history_replay(const struct tk_series_history *series, size_t count,
         const struct tk_detect_options *options, struct tk_alarms *out, struct tk_error *err)
 {
-	struct series_cursor *p = calloc(count + 1, sizeof *p);
+	struct series_cursor *p = tk_calloc(count + 1, sizeof *p);
 	int status = p ? TK_OK : out_of_memory(err);
 
 	memset(out, 0, count * sizeof *out);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "detect/report/diff_row.h"
 
@@ -41,9 +42,7 @@ int tk_case_set_decide(struct tk_case_set *c, struct tk_diff_report *out, struct
 	        .until_s = c->until_s,
 	        .window = c->options.window,
 	        .options = c->options};
-	out->rows = calloc(c->count + 1, sizeof *out->rows);
-	if (!out->rows)
-		return tk_fail(err, TK_ENOMEM, "out of memory while writing the report");
+	out->rows = tk_calloc(c->count + 1, sizeof *out->rows);
 	out->count = c->count;
 	status = decide_all(c, out->rows, err);
 	for (size_t i = 0; !status && i < c->count; i++)
@@ -73,7 +72,7 @@ static int by_name(const void *a, const void *b)
 
 static size_t count_machines(const struct tk_diff_report *r)
 {
-	const char **names = calloc(r->count + 1, sizeof *names);
+	const char **names = tk_calloc(r->count + 1, sizeof *names);
 	size_t count = 0;
 
 	for (size_t i = 0; names && i < r->count; i++)

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "core/metric.h"
 #include "core/mode.h"
 #include "detect/history/code_change.h"
@@ -177,10 +178,7 @@ int tk_series_case_decide(struct tk_case_set *c, const struct tk_series_case *k,
         struct tk_diff_row *row, struct tk_error *err)
 {
 	struct tk_evidence e;
-	int status = tk_evidence_gather(c, k, &e, err);
-
-	if (status)
-		return status;
+	TRY(tk_evidence_gather(c, k, &e, err));
 	set_identity(k, row);
 	tk_rules_decide(&e, &row->verdict);
 	set_evidence(k, &e, row);

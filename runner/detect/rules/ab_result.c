@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "detect/detect.h"
 #include "stats/summary/paired.h"
 #include "stats/summary/summary.h"
@@ -26,7 +28,7 @@ static bool has_timing(double x)
 
 static int take_differences(const struct tk_ab_pair_row *rows, size_t count, struct differences *d)
 {
-	double *memory = malloc((3 * count + 1) * sizeof *memory);
+	double *memory = tk_malloc((3 * count + 1) * sizeof *memory);
 
 	*d = (struct differences){.median = memory, .has_fastest = true};
 	if (!memory)
@@ -81,10 +83,7 @@ static int refine_by_fastest(const struct differences *d, const struct question 
 {
 	struct tk_paired_shift fastest;
 	enum tk_paired_decision decision;
-	int status = tk_paired_decide(d->fastest, d->count, q->least, &decision, &fastest);
-
-	if (status)
-		return status;
+	TRY(tk_paired_decide(d->fastest, d->count, q->least, &decision, &fastest));
 	if (decision == opposite[found])
 		set_result(TK_PAIRED_INCONCLUSIVE, false, median, q, out);
 	else if (decision == found && (fastest.hi < median->lo || fastest.lo > median->hi) &&
@@ -122,7 +121,6 @@ static int decide(const struct differences *d, const struct question *q, bool is
 {
 	struct tk_paired_shift median;
 	enum tk_paired_decision decision;
-	int status;
 
 	*out = (struct tk_ab_result){.decision = TK_AB_INCONCLUSIVE,
 	        .count = (uint32_t)d->count,
@@ -132,10 +130,8 @@ static int decide(const struct differences *d, const struct question *q, bool is
 	        .hi = NAN};
 	if (!d->count)
 		return TK_OK;
-	status = (is_last ? tk_paired_decide_last : tk_paired_decide)(
-	        d->median, d->count, q->least, &decision, &median);
-	if (status)
-		return status;
+	TRY((is_last ? tk_paired_decide_last : tk_paired_decide)(
+	        d->median, d->count, q->least, &decision, &median));
 	set_result(decision, false, &median, q, out);
 	if (is_last || !d->has_fastest || decision == TK_PAIRED_SAME)
 		return TK_OK;
@@ -192,7 +188,7 @@ int tk_ab_result_compare_level(
 int tk_ab_result_levels(const struct tk_ab_pair_row *rows, size_t count,
         const struct tk_ab_result *result, double *good, double *bad)
 {
-	double *memory = malloc((2 * count + 1) * sizeof *memory);
+	double *memory = tk_malloc((2 * count + 1) * sizeof *memory);
 	size_t n = 0;
 
 	*good = *bad = NAN;

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "stats/changepoint/changepoint.h"
 #include "stats/summary/noise.h"
 #include "stats/summary/student.h"
@@ -52,7 +54,7 @@ double tk_level_estimate(const double *y, size_t n)
 /* Scratch memory for the noise of n points. NULL: out of memory. */
 static double *get_scratch(size_t n, double few[SCRATCH])
 {
-	return 2 * n < SCRATCH ? few : malloc((2 * n + 1) * sizeof *few);
+	return 2 * n < SCRATCH ? few : tk_malloc((2 * n + 1) * sizeof *few);
 }
 
 static void release_scratch(double *work, const double *few)
@@ -180,10 +182,7 @@ int tk_level_test_split(const struct tk_level_test_input *in, size_t base, size_
         struct tk_level_change *out)
 {
 	struct scale s;
-	int status = estimate_scale(in, &s);
-
-	if (status)
-		return status;
+	TRY(estimate_scale(in, &s));
 	*out = compare_levels(in, &s, base, split);
 	out->p = tk_student_p(out->t, s.df);
 	return TK_OK;
@@ -233,10 +232,7 @@ static bool find_worse_again(const struct tk_level_test_input *in, const struct 
 int tk_level_test_run(const struct tk_level_test_input *in, size_t base, struct tk_level_test *out)
 {
 	struct scale s;
-	int status = estimate_scale(in, &s);
-
-	if (status)
-		return status;
+	TRY(estimate_scale(in, &s));
 	*out = (struct tk_level_test){.sigma = s.sigma,
 	        .df = s.df,
 	        .whole = compare_levels(in, &s, base, in->range),

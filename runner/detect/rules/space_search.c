@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/rng.h"
 
 static const double scales[] = {0.15, 0.3, 0.6, 1.2, 2.4}, noises[] = {0.001, 0.01, 0.1, 0.5};
@@ -47,16 +48,16 @@ int tk_space_search_open(struct tk_space_search *s, const int64_t *values, size_
 	size_t n = TK_SPACE_SEARCH_RUNS_MAX + 1, start = 6 + 2 * dimensions;
 	*s = (struct tk_space_search){.count = count,
 	        .dimensions = dimensions,
-	        .at = malloc((count * dimensions + 1) * sizeof *s->at),
-	        .log_ns = malloc((count + 1) * sizeof *s->log_ns),
-	        .is_tried = calloc(count + 1, sizeof *s->is_tried),
-	        .tried = malloc((count + 1) * sizeof *s->tried),
-	        .start = malloc((count + 1) * sizeof *s->start),
-	        .work = malloc((n * n + 4 * n) * sizeof *s->work),
+	        .at = tk_malloc((count * dimensions + 1) * sizeof *s->at),
+	        .log_ns = tk_malloc((count + 1) * sizeof *s->log_ns),
+	        .is_tried = tk_calloc(count + 1, sizeof *s->is_tried),
+	        .tried = tk_malloc((count + 1) * sizeof *s->tried),
+	        .start = tk_malloc((count + 1) * sizeof *s->start),
+	        .work = tk_malloc((n * n + 4 * n) * sizeof *s->work),
 	        .start_count = start < count ? start : count,
 	        .scale = scales[1],
 	        .noise = noises[1]};
-	int64_t *sorted = malloc((count + 1) * sizeof *sorted);
+	int64_t *sorted = tk_malloc((count + 1) * sizeof *sorted);
 	if (!s->at || !s->log_ns || !s->is_tried || !s->tried || !s->start || !s->work || !sorted) {
 		free(sorted);
 		return TK_ENOMEM;

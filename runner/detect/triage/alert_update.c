@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/memory.h"
 #include "detect/rules/ab_result.h"
 #include "detect/triage/triage.h"
 
@@ -191,7 +192,7 @@ static bool needs_alert(const struct tk_diff_row *row)
 static int open_alerts(struct tk_store *s, struct tk_case_set *c, const struct tk_night_row *night,
         const struct tk_diff_report *r, struct tk_error *err)
 {
-	const struct tk_diff_row **bad = malloc((r->count + 1) * sizeof(*bad));
+	const struct tk_diff_row **bad = tk_malloc((r->count + 1) * sizeof(*bad));
 	size_t count = 0;
 	int status = bad ? TK_OK : out_of_memory(err);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "detect/history/case_set.h"
 
 struct span {
@@ -81,7 +82,7 @@ static int add(struct tk_commit_groups *g, const char *uid, bool failure,
 		at->common.until = at->common.until < span->until ? at->common.until : span->until;
 		return TK_OK;
 	}
-	grown = realloc(g->at, (g->count + 1) * sizeof *grown);
+	grown = tk_realloc(g->at, (g->count + 1) * sizeof *grown);
 	if (!grown)
 		return out_of_memory(err);
 	g->at = grown;

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "base/memory.h"
 #include "core/night.h"
 #include "detect/triage/missing_data_search.h"
 
@@ -76,10 +77,10 @@ static void list_turns(struct calendar *c, struct tk_night_coverage *coverages)
 static int fill_calendar(const struct search *s, struct calendar *c, struct tk_error *err)
 {
 	const struct tk_rows *nights = &s->catalog.nights.rows;
-	struct tk_night_coverage *coverages = calloc(nights->count + 1, sizeof *coverages);
+	struct tk_night_coverage *coverages = tk_calloc(nights->count + 1, sizeof *coverages);
 
-	c->nights = calloc(nights->count + 1, sizeof(*c->nights));
-	c->turns = calloc(nights->count + 1, sizeof(*c->turns));
+	c->nights = tk_calloc(nights->count + 1, sizeof(*c->nights));
+	c->turns = tk_calloc(nights->count + 1, sizeof(*c->turns));
 	if (!coverages || !c->nights || !c->turns) {
 		free(coverages);
 		return out_of_memory(err);
@@ -102,7 +103,7 @@ static int read_calendars(struct search *s, struct tk_error *err)
 	const struct tk_rows *machines = &s->catalog.machines.rows;
 	int status = TK_OK;
 
-	s->calendars = calloc(machines->count + 1, sizeof *s->calendars);
+	s->calendars = tk_calloc(machines->count + 1, sizeof *s->calendars);
 	if (!s->calendars)
 		return out_of_memory(err);
 	for (size_t m = 0; !status && m < machines->count; m++) {
@@ -183,7 +184,8 @@ void tk_missing_data_make_uids(const char *machine, const char *upstream, const 
 static int add(struct search *s, const struct tk_missing_data *missing, const char *machine,
         const char *upstream, const char *slug, struct tk_error *err)
 {
-	struct tk_missing_data *grown = realloc(s->found.at, (s->found.count + 1) * sizeof *grown);
+	struct tk_missing_data *grown =
+	        tk_realloc(s->found.at, (s->found.count + 1) * sizeof *grown);
 	struct tk_missing_data *added;
 
 	if (!grown)

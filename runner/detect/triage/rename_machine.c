@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "detect/detect.h"
 #include "detect/triage/missing_data_search.h"
 #include "detect/triage/triage.h"
@@ -46,7 +47,7 @@ static char *replace_name(const char *title, const char *old, const char *new)
 	char *out = NULL;
 
 	if (!at)
-		return strdup(title);
+		return tk_strdup(title);
 	if (asprintf(&out, "%.*s%s%s", (int)(at - title), title, new, at + strlen(old)) < 0)
 		return NULL;
 	return out;

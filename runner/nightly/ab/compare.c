@@ -1,5 +1,6 @@
 /* See ab.h. */
 #include "base/error.h"
+#include "base/memory.h"
 #include "nightly/ab/ab.h"
 #include "nightly/ab/comparison.h"
 #include "nightly/session.h"
@@ -39,9 +40,7 @@ static int compare_rows(const void *a, const void *b)
 static int write_report(struct tk_comparison *c, struct tk_error *err)
 {
 	struct tk_ab_report *r = c->report;
-	r->rows = calloc(c->count + 1, sizeof *r->rows);
-	if (!r->rows)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	r->rows = tk_calloc(c->count + 1, sizeof *r->rows);
 	if (c->count)
 		qsort(c->trials, c->count, sizeof *c->trials, compare_rows);
 	for (size_t i = 0; i < c->count; i++) {

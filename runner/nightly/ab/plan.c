@@ -1,6 +1,8 @@
 /* Which problems are compared, on which backends and devices. */
 #include "base/error.h"
 #include "base/log.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "core/problem.h"
 #include "core/series.h"
 #include "nightly/ab/comparison.h"
@@ -34,10 +36,10 @@ static int add_problem(
 			list->rows[i].kinds |= kinds;
 			return TK_OK;
 		}
-	struct problem *grown = realloc(list->rows, (list->count + 1) * sizeof *grown);
+	struct problem *grown = tk_realloc(list->rows, (list->count + 1) * sizeof *grown);
 	if (grown)
 		list->rows = grown;
-	char *copy = grown ? strdup(p.text) : NULL;
+	char *copy = grown ? tk_strdup(p.text) : NULL;
 	if (!copy)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	grown[list->count++] = (struct problem){copy, kinds};
@@ -114,7 +116,7 @@ static void set_variants(
 {
 	struct tk_ab_variant *variants[] = {&test->good, &test->bad};
 	for (int k = 0; k < TK_AB_SIDES; k++)
-		*variants[k] = (struct tk_ab_variant){.path = strdup(pair->backend[k]->path),
+		*variants[k] = (struct tk_ab_variant){.path = tk_strdup(pair->backend[k]->path),
 		        .options = c->side[k].options,
 		        .config = c->side[k].config,
 		        .threads = c->side[k].threads};
@@ -143,12 +145,8 @@ static int add_trial(struct tk_comparison *c, const struct pair *pair,
         struct tk_night_device *device, const char *problem, struct tk_error *err)
 {
 	struct tk_problem_spec p;
-	int status = tk_problem_parse(&p, problem, err);
-	if (status)
-		return status;
-	struct tk_ab_trial *grown = realloc(c->trials, (c->count + 1) * sizeof *grown);
-	if (!grown)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	TRY(tk_problem_parse(&p, problem, err));
+	struct tk_ab_trial *grown = tk_realloc(c->trials, (c->count + 1) * sizeof *grown);
 	c->trials = grown;
 	struct tk_ab_trial *t = &grown[c->count++];
 	*t = (struct tk_ab_trial){.row = make_row(c, pair, device, &p),

@@ -1,6 +1,7 @@
 /* See revisions.h. */
 #include "nightly/ab/revisions.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "nightly/ab/side.h"
 #include "nightly/session.h"
 #include <stdlib.h>
@@ -12,7 +13,7 @@ static int take_path(
 	const struct tk_artifact *a = side->artifact;
 	for (size_t i = 0; i < a->backend_count; i++)
 		if (strcmp(a->backends[i].name, backend) == 0) {
-			*path = strdup(a->backends[i].path);
+			*path = tk_strdup(a->backends[i].path);
 			return *path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 		}
 	return tk_fail(err, TK_EUSAGE, "%s%s: the build has no backend \"%s\"",

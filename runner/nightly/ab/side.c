@@ -2,7 +2,9 @@
 #include "nightly/ab/side.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/suggest.h"
+#include "base/try.h"
 #include "base/units.h"
 #include "core/kernel_package.h"
 #include "nightly/plan/backend_name.h"
@@ -77,9 +79,7 @@ static int resolve(const struct tk_night *n, const struct tk_upstream_config *u,
         struct tk_ab_side *side, struct tk_error *err)
 {
 	struct tk_repo repo;
-	int status = tk_recipe_check_adapter(n->config, u, err);
-	if (status)
-		return status;
+	TRY(tk_recipe_check_adapter(n->config, u, err));
 	tk_recipe_init_repo(n->config, u, &repo);
 	if (strcmp(spec, WORKTREE) == 0 || is_folder(spec)) {
 		if (repo.kind == TK_REPO_PACKAGE)
@@ -141,9 +141,9 @@ static int query_backend(
 	const char *k = json_string_value(json_object_get(info, "device_kind")),
 	           *s = json_string_value(json_object_get(info, "name"));
 	if (!status) {
-		*kind = strdup(k ? k : "");
+		*kind = tk_strdup(k ? k : "");
 		if (name)
-			*name = strdup(s ? s : "");
+			*name = tk_strdup(s ? s : "");
 		if (!*kind || (name && !*name))
 			status = tk_fail(err, TK_ENOMEM, "out of memory");
 	}
@@ -156,9 +156,7 @@ static int query_kinds(struct tk_night *n, struct tk_ab_side *side, struct tk_er
 {
 	const struct tk_artifact *a = side->artifact;
 	int status = TK_OK;
-	side->kinds = calloc(a->backend_count + 1, sizeof *side->kinds);
-	if (!side->kinds)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	side->kinds = tk_calloc(a->backend_count + 1, sizeof *side->kinds);
 	side->kind_count = a->backend_count;
 	for (size_t i = 0; !status && i < a->backend_count; i++)
 		status = query_backend(n, a->backends[i].path, &side->kinds[i], NULL, err);
@@ -198,7 +196,7 @@ int tk_ab_side_build(struct tk_night *n, const struct tk_upstream_config *u,
 	int status = build(n, u, side, &why);
 	if (!status)
 		status = query_kinds(n, side, &why);
-	if (!status && !(side->options = strdup(u->options ? u->options : "")))
+	if (!status && !(side->options = tk_strdup(u->options ? u->options : "")))
 		status = tk_fail(&why, TK_ENOMEM, "out of memory");
 	return status ? fail_side(side, &why, err) : TK_OK;
 }
@@ -219,9 +217,9 @@ static int parse_threads(struct tk_ab_side *side, const char *value, struct tk_e
 /* "threads=N" and "config=NAME" are the tracker's, all others the backend's. */
 static int parse_options(struct tk_ab_side *side, const char *text, struct tk_error *err)
 {
-	char *copy = strdup(text), *rest = copy;
+	char *copy = tk_strdup(text), *rest = copy;
 	int status = TK_OK;
-	side->options = calloc(1, strlen(text) + 2);
+	side->options = tk_calloc(1, strlen(text) + 2);
 	if (!copy || !side->options)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	for (char *word; !status && rest && (word = strsep(&rest, ","));) {
@@ -233,9 +231,7 @@ static int parse_options(struct tk_ab_side *side, const char *text, struct tk_er
 			status = parse_threads(side, word + strlen("threads="), err);
 		else if (has_prefix(word, "config=")) {
 			free(side->config);
-			side->config = strdup(word + strlen("config="));
-			if (!side->config)
-				status = tk_fail(err, TK_ENOMEM, "out of memory");
+			side->config = tk_strdup(word + strlen("config="));
 		} else {
 			if (*side->options)
 				strcat(side->options, ",");
@@ -283,7 +279,7 @@ static int load_module(
 	/* before it is read: what replaces it from now on is another file */
 	if (!status)
 		status = read_file_state(path, &side->file_state, err);
-	if (!status && !(side->kinds = calloc(2, sizeof *side->kinds)))
+	if (!status && !(side->kinds = tk_calloc(2, sizeof *side->kinds)))
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	side->kind_count = side->kinds ? 1 : 0;
 	if (!status && (status = query_backend(n, path, &side->kinds[0], &name, &why)))
@@ -339,7 +335,7 @@ int tk_ab_side_check_file(struct tk_ab_side *side, struct tk_error *err)
 
 static bool is_file(const char *spec, const char *end)
 {
-	char *path = strndup(spec, (size_t)(end - spec));
+	char *path = tk_strndup(spec, (size_t)(end - spec));
 	const bool is_package = path && tk_kernel_package_device_kind(path) != TK_DEVICE_OTHER;
 	const bool there = path && (is_package ? tk_dir_exists(path) : tk_file_exists(path));
 	free(path);
@@ -385,7 +381,7 @@ int tk_ab_side_load(
 {
 	struct tk_error why = {0};
 	const char *colon = find_options(n->config, spec);
-	char *file = colon ? strndup(spec, (size_t)(colon - spec)) : strdup(spec);
+	char *file = colon ? tk_strndup(spec, (size_t)(colon - spec)) : tk_strdup(spec);
 	name_side(side, spec);
 	int status = file ? parse_options(side, colon ? colon + 1 : "", &why)
 	                  : tk_fail(&why, TK_ENOMEM, "out of memory");

@@ -1,6 +1,8 @@
 /* See bisect.h. The search itself; classify.c decides about one revision. */
 #include "nightly/bisect/bisect.h"
 #include "base/clock.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "detect/rules/ab_result.h"
 #include "nightly/bisect/bisection.h"
 #include "nightly/confirm/ab_test.h"
@@ -285,13 +287,9 @@ static int list_three(struct tk_bisection *b, const struct tk_bisect_request *q,
         struct tk_error *err)
 {
 	struct tk_repo repo;
-	int status = tk_bisection_find_ends(b, q, err);
-	if (status)
-		return status;
+	TRY(tk_bisection_find_ends(b, q, err));
 	b->last = 2;
-	b->candidates = calloc(3, sizeof *b->candidates);
-	if (!b->candidates)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	b->candidates = tk_calloc(3, sizeof *b->candidates);
 	b->candidates[0].revision = b->report->good;
 	b->candidates[2].revision = b->report->bad;
 	tk_recipe_init_repo(b->n->config, b->upstream, &repo);

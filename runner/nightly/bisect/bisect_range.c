@@ -1,4 +1,6 @@
 /* The input of a bisection: the series, its upstream, and the revisions between good and bad. */
+#include "base/memory.h"
+#include "base/try.h"
 #include "nightly/bisect/bisection.h"
 #include "nightly/confirm/ab_test.h"
 #include "nightly/stages/recipe.h"
@@ -30,12 +32,8 @@ static int use_series(struct tk_bisection *b, const struct tk_series_row *series
 	snprintf(r->upstream, sizeof r->upstream, "%s", upstream);
 	b->upstream = tk_config_find_upstream(b->n->config, upstream);
 	b->night_id = newest->night_id;
-	b->backend = strdup(series->backend);
-	if (!b->backend)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	int status = tk_job_setup_load(b->n, b->series_id, newest->run_id, &b->setup, err);
-	if (status)
-		return status;
+	b->backend = tk_strdup(series->backend);
+	TRY(tk_job_setup_load(b->n, b->series_id, newest->run_id, &b->setup, err));
 	if (!b->upstream || !tk_upstream_kind_is_built(b->upstream->kind))
 		return tk_fail(err, TK_EUSAGE,
 		        "%s: upstream %s has no revisions to bisect; only the kinds git, "
@@ -125,9 +123,7 @@ int tk_bisection_list_range(struct tk_bisection *b, struct tk_error *err)
 	status = check_range(b, good, bad, err);
 	if (!status) {
 		b->report->revisions = b->last = good - bad;
-		b->candidates = calloc(b->last + 1, sizeof *b->candidates);
-		if (!b->candidates)
-			status = tk_fail(err, TK_ENOMEM, "out of memory");
+		b->candidates = tk_calloc(b->last + 1, sizeof *b->candidates);
 	}
 	for (size_t i = 0; !status && i <= b->last; i++)
 		b->candidates[i].revision = all[good - i];

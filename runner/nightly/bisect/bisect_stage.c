@@ -4,6 +4,7 @@
  * the commit found for one is tested first for the others. */
 #include "base/error.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "core/metric.h"
 #include "nightly/bisect/bisect.h"
 #include "nightly/night.h"
@@ -140,7 +141,7 @@ static int read_history(struct search *h, struct tk_error *err)
 		status = tk_store_list_alerts(h->n->store, &h->alerts, err);
 	if (!status)
 		status = tk_store_list_triage(h->n->store, &h->triage, err);
-	h->found = calloc(h->report.count + h->bisections.count + 1, sizeof *h->found);
+	h->found = tk_calloc(h->report.count + h->bisections.count + 1, sizeof *h->found);
 	if (!status && !h->found)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	return status;

@@ -3,7 +3,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/rng.h"
+#include "base/try.h"
 #include "core/metric.h"
 #include "core/tune.h"
 #include "nightly/confirm/ab_pair.h"
@@ -45,9 +47,7 @@ static int find_device(struct tk_night *n, struct tk_ab_test *t, struct tk_error
 
 static int find_series(struct tk_night *n, int64_t id, struct tk_ab_test *t, struct tk_error *err)
 {
-	int status = read_series(n, id, t, err);
-	if (status)
-		return status;
+	TRY(read_series(n, id, t, err));
 	if (tk_metric_from_name(t->series.metric) != TK_METRIC_TIME)
 		return tk_fail(err, TK_ENOTFOUND, "A/B runs measure times, which %s is not",
 		        t->series.slug);
@@ -59,7 +59,7 @@ static int copy_backend_path(
 {
 	for (size_t i = 0; i < a->backend_count; i++)
 		if (strcmp(a->backends[i].name, name) == 0) {
-			*path = strdup(a->backends[i].path);
+			*path = tk_strdup(a->backends[i].path);
 			return *path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 		}
 	return tk_fail(err, TK_ENOTFOUND, "build %.12s has no backend %s", a->key, name);
@@ -106,10 +106,7 @@ static int append_pair(struct tk_ab_test *t, const struct tk_ab_pair_row *row, s
 {
 	if (t->count == t->cap) {
 		size_t cap = t->cap ? 2 * t->cap : 32;
-		struct tk_ab_pair_row *grown = realloc(t->rows, cap * sizeof *grown);
-		if (!grown)
-			return tk_fail(err, TK_ENOMEM, "out of memory");
-		t->rows = grown;
+		t->rows = tk_realloc(t->rows, cap * sizeof *t->rows);
 		t->cap = cap;
 	}
 	bool timed = tk_ab_pair_is_timed(row);
@@ -161,7 +158,7 @@ void tk_ab_test_close(struct tk_ab_test *t)
 
 static int copy_text(const char *text, char **out, struct tk_error *err)
 {
-	*out = strdup(text);
+	*out = tk_strdup(text);
 	return *out ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 

@@ -4,7 +4,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/process.h"
+#include "base/try.h"
 #include "detect/rules/ab_result.h"
 #include "nightly/confirm/ab_test.h"
 #include "nightly/night.h"
@@ -72,12 +74,8 @@ static int compare_priority(const void *a, const void *b)
 
 static int list_suspects(struct confirmation *d, struct tk_error *err)
 {
-	int status = tk_detect_preview(d->n->store, d->n->night_id, &d->options, &d->report, err);
-	if (status)
-		return status;
-	d->suspects = calloc(d->report.count + 1, sizeof *d->suspects);
-	if (!d->suspects)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	TRY(tk_detect_preview(d->n->store, d->n->night_id, &d->options, &d->report, err));
+	d->suspects = tk_calloc(d->report.count + 1, sizeof *d->suspects);
 	for (size_t i = 0; i < d->report.count; i++) {
 		int priority = find_priority(d, &d->report.rows[i]);
 		if (priority >= 0)

@@ -2,6 +2,7 @@
 #include "nightly/plan/backend_name.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/suggest.h"
 #include "build/build.h"
 #include "config/config.h"
@@ -67,7 +68,7 @@ static int builds_load(const struct tk_config *config, struct builds *b, struct 
 	char **keys = NULL;
 	size_t count = 0;
 	*b = (struct builds){
-	        calloc(config->upstream_count + 1, sizeof *b->newest), config->upstream_count};
+	        tk_calloc(config->upstream_count + 1, sizeof *b->newest), config->upstream_count};
 	if (!b->newest)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	int status = tk_artifact_list_keys(config->cache_dir, &keys, &count, err);
@@ -91,7 +92,7 @@ struct names {
 static int add_name(
         struct names *n, const char *upstream, const char *backend, struct tk_error *err)
 {
-	char **grown = realloc(n->at, (n->count + 2) * sizeof *grown), *name = NULL;
+	char **grown = tk_realloc(n->at, (n->count + 2) * sizeof *grown), *name = NULL;
 	if (grown)
 		n->at = grown;
 	if (!grown || asprintf(&name, "%s%s%s", upstream, *upstream ? ":" : "", backend) < 0)
@@ -146,9 +147,7 @@ static int find_built(const struct tk_config *config, const struct builds *b, co
 		for (size_t i = 0; i < b->newest[u]->backend_count; i++) {
 			if (strcmp(b->newest[u]->backends[i].name, backend) != 0 || (*found)++)
 				continue;
-			*path = strdup(b->newest[u]->backends[i].path);
-			if (!*path)
-				return tk_fail(err, TK_ENOMEM, "out of memory");
+			*path = tk_strdup(b->newest[u]->backends[i].path);
 		}
 	}
 	return TK_OK;
@@ -188,7 +187,7 @@ int tk_backend_find(const struct tk_config *config, const struct tk_modules *mod
 	const struct tk_module *m = tk_modules_find_backend(modules, name);
 	if (!m)
 		return find_in_builds(config, modules, name, path, err);
-	*path = strdup(m->path);
+	*path = tk_strdup(m->path);
 	return *path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 

@@ -2,6 +2,7 @@
  * ceilings. */
 #include "base/error.h"
 #include "base/log.h"
+#include "base/try.h"
 #include "core/datasheet.h"
 #include "core/limits.h"
 #include "core/problem.h"
@@ -157,9 +158,7 @@ static int add_ceiling(struct tk_plan *p, size_t device, const struct tk_artifac
 	        .backend = b->name,
 	        .path = b->path,
 	        .role = TK_ROLE_CEILING};
-	int status = tk_plan_put_problem(p->n, problem, "ceiling", "ceiling", &job.problem_id, err);
-	if (status)
-		return status;
+	TRY(tk_plan_put_problem(p->n, problem, "ceiling", "ceiling", &job.problem_id, err));
 	return mode == TK_MODE_COUNT
 	               ? tk_plan_add_jobs(p, list, device, &job, err)
 	               : tk_plan_add_job(p, list, device, &job, tk_mode_name(mode), err);
@@ -182,9 +181,7 @@ static int add_cache_ceilings(
 			continue;
 		snprintf(problem, sizeof problem, "read:bytes=%lld,cache=%s,dtype=f32,passes=%lld",
 		        (long long)size, level, (long long)(traffic / size + 1));
-		int status = add_ceiling(p, device, b, problem, TK_MODE_HOT, err);
-		if (status)
-			return status;
+		TRY(add_ceiling(p, device, b, problem, TK_MODE_HOT, err));
 	}
 	return TK_OK;
 }

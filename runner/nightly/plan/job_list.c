@@ -2,6 +2,7 @@
  * control in between so that drift shows. */
 #include "nightly/plan/job_list.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/rng.h"
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +12,10 @@ int tk_job_list_add(struct tk_job_list *list, int64_t series_id, int64_t build_i
 {
 	if (list->count == list->cap) {
 		size_t cap = list->cap ? list->cap * 2 : 64;
-		struct tk_job_row *grown = realloc(list->rows, cap * sizeof *grown);
-		if (!grown)
-			return tk_fail(err, TK_ENOMEM, "out of memory");
-		list->rows = grown;
+		list->rows = tk_realloc(list->rows, cap * sizeof *list->rows);
 		list->cap = cap;
 	}
-	char *path = strdup(backend_path), *opts = strdup(options ? options : "");
+	char *path = tk_strdup(backend_path), *opts = tk_strdup(options ? options : "");
 	if (!path || !opts) {
 		free(path);
 		free(opts);
@@ -69,9 +67,7 @@ int tk_plan_order_jobs(const struct tk_job_list *suite, const struct tk_job_list
         struct tk_error *err)
 {
 	struct tk_rng rng;
-	struct shuffled_job *order = calloc(suite->count + 1, sizeof *order);
-	if (!order)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	struct shuffled_job *order = tk_calloc(suite->count + 1, sizeof *order);
 	for (size_t i = 0; i < suite->count; i++)
 		order[i].row = &suite->rows[i];
 	tk_rng_seed(&rng, seed);

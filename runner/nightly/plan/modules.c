@@ -2,6 +2,7 @@
 #include "nightly/plan/modules.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "core/kernel_package.h"
 #include "core/series.h"
 #include <stdbool.h>
@@ -17,7 +18,7 @@ static char *modules_dir(const char *program)
 	if (env && *env)
 		return tk_path_make_absolute(env);
 	const char *slash = strrchr(program, '/');
-	char *here = slash ? strndup(program, (size_t)(slash - program)) : strdup(".");
+	char *here = slash ? tk_strndup(program, (size_t)(slash - program)) : tk_strdup(".");
 	if (!here)
 		return NULL;
 	char *dir = tk_path_join(here, "backends");
@@ -40,14 +41,14 @@ static bool is_module(const char *file, const char *prefix, char **name)
 	if (!dot || strncmp(file, prefix, skip) != 0 || dot <= file + skip ||
 	        (strcmp(dot, ".so") != 0 && !tk_kernel_package_is_python(file)))
 		return false;
-	*name = strndup(file + skip, (size_t)(dot - file) - skip);
+	*name = tk_strndup(file + skip, (size_t)(dot - file) - skip);
 	return true;
 }
 
 static int add_module(
         struct tk_module **list, size_t *count, char *name, char *path, struct tk_error *err)
 {
-	struct tk_module *grown = realloc(*list, (*count + 1) * sizeof *grown);
+	struct tk_module *grown = tk_realloc(*list, (*count + 1) * sizeof *grown);
 	if (!grown || !name || !path) {
 		if (grown)
 			*list = grown;
@@ -62,7 +63,7 @@ static int add_module(
 
 int tk_modules_load(const char *program, struct tk_modules **out, struct tk_error *err)
 {
-	struct tk_modules *c = calloc(1, sizeof *c);
+	struct tk_modules *c = tk_calloc(1, sizeof *c);
 	char **names = NULL;
 	size_t count = 0;
 	int status = TK_OK;

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "suite/rotation.h"
 
@@ -143,9 +144,7 @@ static int restore_devices(
 {
 	size_t i;
 	json_t *item;
-	*devices = calloc(json_array_size(list) + 1, sizeof **devices);
-	if (!*devices)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	*devices = tk_calloc(json_array_size(list) + 1, sizeof **devices);
 	json_array_foreach ((json_t *)list, i, item)
 		(*devices)[i] = (char *)json_string_value(item);
 	o->devices = *devices;

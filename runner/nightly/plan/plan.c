@@ -2,6 +2,8 @@
  * so that a night that is killed knows what is left. */
 #include "base/error.h"
 #include "base/log.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "core/operation.h"
 #include "core/tune.h"
 #include "nightly/plan/modules.h"
@@ -21,9 +23,7 @@ int tk_plan_put_problem(struct tk_night *n, const char *text, const char *source
 {
 	struct tk_problem_spec p;
 	char title[160];
-	int status = tk_problem_parse(&p, text, err);
-	if (status)
-		return status;
+	TRY(tk_problem_parse(&p, text, err));
 	tk_problem_format_title(&p, title, sizeof title);
 	struct tk_problem_row row = {.text = p.text,
 	        .op = tk_problem_op_name(&p),
@@ -287,7 +287,7 @@ static int load_suite(
 	if (status)
 		return status;
 	struct tk_plan_problem *grown =
-	        realloc(out->rows, (out->count + suite->count + 1) * sizeof *grown);
+	        tk_realloc(out->rows, (out->count + suite->count + 1) * sizeof *grown);
 	if (!grown)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	else
@@ -318,9 +318,7 @@ static int load_problems(struct tk_night *n, struct problem_list *out, struct tk
 		status = tk_plan_rotate(n, out->rows, &out->count, err);
 	if (status)
 		return status;
-	out->is_mine = calloc(n->device_count * out->count + 1, sizeof *out->is_mine);
-	if (!out->is_mine)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	out->is_mine = tk_calloc(n->device_count * out->count + 1, sizeof *out->is_mine);
 	if (n->options->split)
 		return tk_plan_share_problems(n, out->rows, out->count, out->is_mine, err);
 	memset(out->is_mine, true, n->device_count * out->count * sizeof *out->is_mine);
@@ -411,7 +409,7 @@ static void free_plan(struct tk_plan *p)
 int tk_night_plan(struct tk_night *n, struct tk_error *err)
 {
 	struct tk_plan p = {.n = n,
-	        .devices = calloc(n->device_count + 1, sizeof *p.devices),
+	        .devices = tk_calloc(n->device_count + 1, sizeof *p.devices),
 	        .backends = json_object()};
 	int status = p.devices && p.backends ? tk_store_begin(n->store, err)
 	                                     : tk_fail(err, TK_ENOMEM, "out of memory");

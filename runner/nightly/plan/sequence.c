@@ -1,6 +1,8 @@
 /* See sequence.h. */
 #include "nightly/plan/sequence.h"
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "nightly/night.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +12,7 @@ static int load(struct tk_sequence_entry *e, const char *root, const struct tk_m
         const char *name, struct tk_error *err)
 {
 	struct tk_job_sequence *job = &e->job;
-	int status = tk_suite_load_sequence(root, name, &e->suite, err);
-	if (status)
-		return status;
+	TRY(tk_suite_load_sequence(root, name, &e->suite, err));
 	*job = (struct tk_job_sequence){.kernels = e->suite.kernels, .count = e->suite.count};
 	job->backend_count = tk_modules_list_company(modules, e->device_kind, job->backends,
 	        sizeof job->backends / sizeof *job->backends);
@@ -29,9 +29,7 @@ int tk_sequence_load(struct tk_sequence_entry **list, const char *root,
 			*out = e;
 			return TK_OK;
 		}
-	struct tk_sequence_entry *e = calloc(1, sizeof *e);
-	if (!e)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	struct tk_sequence_entry *e = tk_calloc(1, sizeof *e);
 	snprintf(e->device_kind, sizeof e->device_kind, "%s", device_kind);
 	int status = load(e, root, modules, name, err);
 	if (status) {

@@ -5,6 +5,8 @@
  * shorter half of them is measured at the end, where idle devices can steal them (schedule/). */
 #include "nightly/plan/share.h"
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "core/problem.h"
 #include "nightly/night.h"
 #include <math.h>
@@ -162,9 +164,7 @@ static int compare_longest_first(const void *a, const void *b)
 
 static int share(struct sharing *s, struct tk_error *err)
 {
-	int status = read_history(s, err);
-	if (status)
-		return status;
+	TRY(read_history(s, err));
 	for (size_t i = 0; i < s->count; i++)
 		s->order[i] = &s->problems[i];
 	qsort(s->order, s->count, sizeof *s->order, compare_longest_first);
@@ -179,10 +179,10 @@ int tk_plan_share_problems(struct tk_night *n, struct tk_plan_problem *problems,
 {
 	struct sharing s = {.n = n,
 	        .problems = problems,
-	        .order = calloc(count + 1, sizeof *s.order),
+	        .order = tk_calloc(count + 1, sizeof *s.order),
 	        .count = count,
-	        .load_s = calloc(n->device_count + 1, sizeof *s.load_s),
-	        .history = calloc(n->device_count * count + 1, sizeof *s.history),
+	        .load_s = tk_calloc(n->device_count + 1, sizeof *s.load_s),
+	        .history = tk_calloc(n->device_count * count + 1, sizeof *s.history),
 	        .is_mine = is_mine};
 	int status = s.order && s.load_s && s.history ? share(&s, err)
 	                                              : tk_fail(err, TK_ENOMEM, "out of memory");

@@ -1,15 +1,14 @@
 /* See texts.h. */
 #include "nightly/plan/texts.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include <stdlib.h>
 #include <string.h>
 
 static int load(struct tk_text_entry **list, const char *root, const char *name,
         const struct tk_job_text **out, struct tk_error *err)
 {
-	struct tk_text_entry *e = calloc(1, sizeof *e);
-	if (!e)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	struct tk_text_entry *e = tk_calloc(1, sizeof *e);
 	int status = tk_text_load(root, name, &e->text, err);
 	if (status) {
 		free(e);

@@ -2,6 +2,8 @@
 #include "nightly/schedule/job_catalog.h"
 
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "nightly/night.h"
 #include "nightly/schedule/scheduler.h"
 
@@ -135,9 +137,7 @@ static int compare_numbered(const void *a, const void *b)
 static int number_work(const struct draft *draft, struct tk_error *err)
 {
 	size_t count = draft->catalog->jobs.count, number = 0;
-	struct numbered_series *list = calloc(count + 1, sizeof *list);
-	if (!list)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	struct numbered_series *list = tk_calloc(count + 1, sizeof *list);
 	for (size_t i = 0; i < count; i++)
 		list[i] = (struct numbered_series){tk_job_catalog_get(draft->catalog, i).series, i};
 	qsort(list, count, sizeof *list, compare_numbered);
@@ -166,9 +166,7 @@ static int read_history(const struct draft *draft, struct tk_error *err)
 		bool has_points = false;
 		if (device == TK_SCHEDULER_NOWHERE || series->role != TK_ROLE_SUITE)
 			continue;
-		int status = tk_night_series_has_points(draft->n, series->id, &has_points, err);
-		if (status)
-			return status;
+		TRY(tk_night_series_has_points(draft->n, series->id, &has_points, err));
 		if (has_points)
 			add_history(draft, device, series->problem_id);
 	}
@@ -197,10 +195,10 @@ int tk_job_catalog_schedule(struct tk_night *n, const struct tk_job_catalog *c,
 {
 	struct draft draft = {.n = n,
 	        .catalog = c,
-	        .devices = calloc(n->device_count + 1, sizeof *draft.devices),
-	        .jobs = calloc(c->jobs.count + 1, sizeof *draft.jobs),
+	        .devices = tk_calloc(n->device_count + 1, sizeof *draft.devices),
+	        .jobs = tk_calloc(c->jobs.count + 1, sizeof *draft.jobs),
 	        .has_history =
-	                calloc(c->jobs.count * n->device_count + 1, sizeof *draft.has_history)};
+	                tk_calloc(c->jobs.count * n->device_count + 1, sizeof *draft.has_history)};
 	int status = draft.devices && draft.jobs && draft.has_history
 	                     ? fill(&draft, err)
 	                     : tk_fail(err, TK_ENOMEM, "out of memory");

@@ -3,7 +3,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/process.h"
+#include "base/try.h"
 #include "core/tune.h"
 #include "nightly/night.h"
 #include "nightly/plan/sequence.h"
@@ -98,9 +100,7 @@ static int prepare_job(struct measurement *m, size_t index, struct tk_night_devi
 		struct tk_series_row row = *job.series;
 		row.device_id = device->device_id;
 		row.slug = NULL;
-		int status = tk_store_put_series(m->n->store, &row, &out->series.id, err);
-		if (status)
-			return status;
+		TRY(tk_store_put_series(m->n->store, &row, &out->series.id, err));
 		out->series.device_id = device->device_id;
 	}
 	if (strcmp(out->series.config, TK_TUNE_CONFIG) == 0)
@@ -181,9 +181,7 @@ static int fail_job(
 	        action->device == TK_SCHEDULER_NOWHERE ? NULL : &m->slots[action->device];
 	struct tk_night_device *device = slot ? &m->n->devices[action->device] : NULL;
 	struct tk_night_job job;
-	int status = prepare_job(m, action->jobs[0], device, &job, err);
-	if (status)
-		return status;
+	TRY(prepare_job(m, action->jobs[0], device, &job, err));
 	show_progress(m, &job);
 	if (slot && slot->job_index == action->jobs[0] &&
 	        slot->loss.outcome == TK_OUTCOME_NO_DEVICE)
@@ -201,9 +199,7 @@ static int fail_job(
 static int assign_jobs(
         struct measurement *m, const struct tk_scheduler_action *action, struct tk_error *err)
 {
-	int64_t *ids = calloc(action->job_count, sizeof *ids);
-	if (!ids)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	int64_t *ids = tk_calloc(action->job_count, sizeof *ids);
 	for (size_t i = 0; i < action->job_count; i++)
 		ids[i] = tk_job_catalog_get(&m->catalog, action->jobs[i]).row->id;
 	int status = tk_store_assign_jobs(
@@ -374,8 +370,8 @@ static int prepare(struct measurement *m, struct tk_error *err)
 	struct tk_night *n = m->n;
 	int status = tk_night_count_stored_results(n, err);
 	m->started = n->report->jobs;
-	m->slots = calloc(n->device_count + 1, sizeof *m->slots);
-	m->fds = calloc(n->device_count + 1, sizeof *m->fds);
+	m->slots = tk_calloc(n->device_count + 1, sizeof *m->slots);
+	m->fds = tk_calloc(n->device_count + 1, sizeof *m->fds);
 	if (!status && (!m->slots || !m->fds))
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)

@@ -3,6 +3,8 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "build/build.h"
 #include "core/kernel_package.h"
 #include "core/limits.h"
@@ -55,9 +57,7 @@ static int copy_samples(const json_t *result, struct points *out, struct tk_erro
 {
 	const json_t *list = tk_measurement_get_field(result, TK_MEASUREMENT_SAMPLES);
 	size_t count = json_array_size(list);
-	out->samples = calloc(count + 1, sizeof *out->samples);
-	if (!out->samples)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	out->samples = tk_calloc(count + 1, sizeof *out->samples);
 	for (size_t i = 0; i < count; i++)
 		out->samples[i] = json_number_value(json_array_get(list, i));
 	out->sample_count = count;
@@ -92,9 +92,7 @@ static int add_extra_point(struct tk_night *n, const struct tk_series_row *serie
 	row.slug = NULL;
 	row.metric = tk_metric_name(extra->metric);
 	row.unit = tk_unit_name(tk_metric_unit(extra->metric));
-	int status = tk_store_put_series(n->store, &row, &row.id, err);
-	if (status)
-		return status;
+	TRY(tk_store_put_series(n->store, &row, &row.id, err));
 	out->list[out->count++] = (struct tk_point){.series_id = row.id,
 	        .value = extra->value,
 	        .lo = extra->lo > 0 ? extra->lo : NAN,
@@ -127,9 +125,7 @@ static int add_extra_points(struct tk_night *n, const struct tk_night_job *job,
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		if (!all[i].is_wanted || !(all[i].value > 0))
 			continue;
-		int status = add_extra_point(n, &job->series, &all[i], out, err);
-		if (status)
-			return status;
+		TRY(add_extra_point(n, &job->series, &all[i], out, err));
 	}
 	return TK_OK;
 }
@@ -229,9 +225,7 @@ static int put_ceiling(struct tk_night *n, const struct tk_night_job *job,
 	char name[32];
 	if (!job->device || !tk_outcome_has_timing(r->outcome) || !(fastest_ns > 0))
 		return TK_OK;
-	int status = tk_problem_parse(&spec, job->problem->text, err);
-	if (status)
-		return status;
+	TRY(tk_problem_parse(&spec, job->problem->text, err));
 	enum tk_unit unit = find_ceiling_unit(&spec);
 	double work = unit == TK_UNIT_GB_PER_S ? job->problem->bytes : job->problem->flops;
 	name_ceiling(&spec, unit, name, sizeof name);

@@ -2,6 +2,7 @@
 #include "nightly/schedule/scheduler.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -287,15 +288,13 @@ int tk_scheduler_new(
         const struct tk_schedule *schedule, struct tk_scheduler **out, struct tk_error *err)
 {
 	size_t devices = schedule->device_count, jobs = schedule->job_count;
-	struct tk_scheduler *s = calloc(1, sizeof *s);
-	if (!s)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	*s = (struct tk_scheduler){.devices = calloc(devices + 1, sizeof *s->devices),
+	struct tk_scheduler *s = tk_calloc(1, sizeof *s);
+	*s = (struct tk_scheduler){.devices = tk_calloc(devices + 1, sizeof *s->devices),
 	        .device_count = devices,
-	        .jobs = calloc(jobs + 1, sizeof *s->jobs),
+	        .jobs = tk_calloc(jobs + 1, sizeof *s->jobs),
 	        .job_count = jobs,
-	        .has_history = calloc(jobs * devices + 1, sizeof *s->has_history),
-	        .batch = calloc(jobs + 1, sizeof *s->batch),
+	        .has_history = tk_calloc(jobs * devices + 1, sizeof *s->has_history),
+	        .batch = tk_calloc(jobs + 1, sizeof *s->batch),
 	        .can_steal = schedule->can_steal};
 	if (!s->devices || !s->jobs || !s->has_history || !s->batch) {
 		tk_scheduler_free(s);

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "nightly/night.h"
 #include "nightly/stages/recipe.h"
 #include "worker/worker.h"
@@ -131,7 +132,7 @@ static char *read_log_tail(const struct tk_artifact *a)
 		return NULL;
 	}
 	size_t skip = log.len > LOG_TAIL_BYTES ? log.len - LOG_TAIL_BYTES : 0;
-	char *tail = strdup(tk_buf_cstr(&log) + skip);
+	char *tail = tk_strdup(tk_buf_cstr(&log) + skip);
 	tk_buf_free(&log);
 	return tail;
 }

@@ -2,6 +2,7 @@
 #include "nightly/stages/bundle_revisions.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/signature.h"
 #include "build/build.h"
 #include "config/config.h"
@@ -52,9 +53,7 @@ int tk_bundle_list_revisions(const struct tk_config *config, const struct tk_ups
 	int status = import_bundle(config, file, &keys, &key_count, err);
 	if (status)
 		return status;
-	struct tk_revision *list = calloc(key_count + 1, sizeof *list);
-	if (!list)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	struct tk_revision *list = tk_calloc(key_count + 1, sizeof *list);
 	for (size_t i = 0; !status && i < key_count; i++) {
 		struct tk_artifact *a = NULL;
 		status = tk_artifact_load(config->cache_dir, keys[i], &a, err);

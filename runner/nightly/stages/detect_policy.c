@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "config/acks.h"
 #include "config/config.h"
 #include "detect/history/filter.h"
@@ -26,9 +27,7 @@ struct tk_detect_options tk_detect_policy_thresholds(const struct tk_config *con
 static int copy_rules(struct tk_detect_policy *policy, struct tk_error *err)
 {
 	size_t count = policy->acks->count;
-	policy->rules = calloc(count + 1, sizeof *policy->rules);
-	if (!policy->rules)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	policy->rules = tk_calloc(count + 1, sizeof *policy->rules);
 	for (size_t i = 0; i < count; i++) {
 		const struct tk_ack *a = &policy->acks->at[i];
 		policy->rules[i] = (struct tk_ack_rule){.filters = (const char *const *)a->filters,

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "nightly/device_select.h"
 #include "nightly/night.h"
 #include "nightly/plan/modules.h"
@@ -121,10 +122,7 @@ static void share_cores(struct tk_night *n)
 static int add_device(
         struct tk_night *n, const struct tk_night_device *device, struct tk_error *err)
 {
-	struct tk_night_device *grown = realloc(n->devices, (n->device_count + 1) * sizeof *grown);
-	if (!grown)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	n->devices = grown;
+	n->devices = tk_realloc(n->devices, (n->device_count + 1) * sizeof *n->devices);
 	n->devices[n->device_count++] = *device;
 	return TK_OK;
 }
@@ -189,7 +187,7 @@ static int start_probe(struct tk_night *n, const struct tk_module *layer, uint32
 static int probe_others(
         struct tk_night *n, const struct tk_module *layer, uint32_t count, struct tk_error *err)
 {
-	struct tk_worker **workers = calloc(count, sizeof *workers);
+	struct tk_worker **workers = tk_calloc(count, sizeof *workers);
 	uint32_t ignored;
 	int status = workers ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 	for (uint32_t i = 1; !status && i < count; i++)

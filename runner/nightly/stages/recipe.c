@@ -2,6 +2,7 @@
 #include "nightly/stages/recipe.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/suggest.h"
 #include "build/build.h"
 #include "config/config.h"
@@ -51,7 +52,7 @@ static void suggest_adapter(const char *dir, const char *name, char *out, size_t
 	size_t count = 0;
 	if (*out || !dir || tk_dir_list(dir, &names, &count, NULL))
 		return;
-	const char **known = calloc(count + 1, sizeof *known);
+	const char **known = tk_calloc(count + 1, sizeof *known);
 	for (size_t i = 0; known && i < count; i++)
 		known[i] = names[i];
 	const char *near = known ? tk_suggest_name(name, known) : NULL;

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "config/config.h"
 #include "nightly/stages/recipe.h"
 #include "suite/suite.h"
@@ -35,10 +36,10 @@ static int add(struct problem_names *p, const char *problem, struct tk_error *er
 	for (size_t i = 0; i < p->count; i++)
 		if (!strcmp(p->list[i], problem))
 			return TK_OK;
-	char **grown = realloc(p->list, (p->count + 2) * sizeof *grown);
+	char **grown = tk_realloc(p->list, (p->count + 2) * sizeof *grown);
 	if (grown)
 		p->list = grown;
-	if (!grown || !(grown[p->count] = strdup(problem)))
+	if (!grown || !(grown[p->count] = tk_strdup(problem)))
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	grown[++p->count] = NULL;
 	return TK_OK;
@@ -66,7 +67,7 @@ int tk_recipe_list_problems(
 	int status = path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 	*out = NULL;
 	if (!status && tk_file_exists(path)) {
-		struct problem_names p = {.list = calloc(1, sizeof *p.list)};
+		struct problem_names p = {.list = tk_calloc(1, sizeof *p.list)};
 		status = p.list ? tk_file_read(path, FILE_MAX, &text, err)
 		                : tk_fail(err, TK_ENOMEM, "out of memory");
 		p.operations = tk_buf_cstr(&text);

@@ -4,7 +4,9 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/signature.h"
+#include "base/try.h"
 #include "nightly/night.h"
 #include "nightly/stages/recipe.h"
 #include "worker/worker.h"
@@ -241,9 +243,7 @@ static struct tk_night_upstream *find_upstream(struct tk_night *n, const struct 
 static int import_artifact(struct tk_night *n, const char *key, struct tk_error *err)
 {
 	struct tk_artifact *a = NULL;
-	int status = tk_artifact_load(n->config->cache_dir, key, &a, err);
-	if (status)
-		return status;
+	TRY(tk_artifact_load(n->config->cache_dir, key, &a, err));
 	struct tk_night_upstream *u = find_upstream(n, a);
 	if (u) {
 		u->artifacts[u->artifact_count++] = a;
@@ -289,9 +289,7 @@ static const struct tk_upstream_config builtin = {
 static int list_upstreams(struct tk_night *n, struct tk_error *err)
 {
 	const char *only = n->options->only_upstream;
-	n->upstreams = calloc(n->config->upstream_count + 1, sizeof *n->upstreams);
-	if (!n->upstreams)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	n->upstreams = tk_calloc(n->config->upstream_count + 1, sizeof *n->upstreams);
 	n->upstreams[n->upstream_count++].config = &builtin;
 	for (size_t i = 0; i < n->config->upstream_count; i++) {
 		const struct tk_upstream_config *config = &n->config->upstreams[i];

@@ -1,6 +1,7 @@
 /* Stage "tidy": drops artifacts and samples that the configured limits do not keep. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "nightly/night.h"
 #include <stdlib.h>
 #include <string.h>
@@ -38,9 +39,7 @@ static int list_kept_keys(const struct tk_rows *builds, const struct tk_rows *re
         const struct tk_rows *upstreams, const char ***keys, size_t *count, struct tk_error *err)
 {
 	*count = 0;
-	*keys = calloc(upstreams->count + 1, sizeof **keys);
-	if (!*keys)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	*keys = tk_calloc(upstreams->count + 1, sizeof **keys);
 	for (size_t u = 0; u < upstreams->count; u++) {
 		int64_t id = TK_ROWS_AT(upstreams, struct tk_upstream_row, u)->id;
 		const char *key = find_newest_key(builds, revisions, id);

@@ -2,6 +2,7 @@
  * late release of an older line (1.9.5 after 1.10) moves the places after it. */
 #include "base/error.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "nightly/night.h"
 #include "nightly/stages/recipe.h"
 #include "upstream/repo.h"
@@ -45,9 +46,9 @@ int tk_night_renumber_versions(
 	struct tk_error reason = {0};
 	tk_recipe_init_repo(n->config, u->config, &repo);
 	int status = tk_store_list_revisions(n->store, &revisions, err);
-	const char **names = calloc(revisions.count + 1, sizeof *names);
-	const struct tk_revision_row **rows = calloc(revisions.count + 1, sizeof(*rows));
-	int64_t *positions = calloc(revisions.count + 1, sizeof *positions);
+	const char **names = tk_calloc(revisions.count + 1, sizeof *names);
+	const struct tk_revision_row **rows = tk_calloc(revisions.count + 1, sizeof(*rows));
+	int64_t *positions = tk_calloc(revisions.count + 1, sizeof *positions);
 	if (!status && (!names || !rows || !positions)) {
 		status = tk_fail(err, TK_ENOMEM, "out of memory for versions");
 	} else if (!status) {

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "core/diff_row.h"
 #include "nightly/kernel_report.h"
 #include "nightly/night.h"
@@ -129,7 +130,7 @@ static int store(struct tk_night *n, const struct tk_trace_comparison_job *j,
 int tk_trace_comparison_run(
         struct tk_night *n, struct tk_trace_comparison_job *j, struct tk_error *err)
 {
-	struct tk_trace_results *results = calloc(1, sizeof *results);
+	struct tk_trace_results *results = tk_calloc(1, sizeof *results);
 	int status = results ? tk_night_load_limits(n, j->test.device, err)
 	                     : tk_fail(err, TK_ENOMEM, "out of memory");
 	j->started_s = tk_clock_now_s();

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "nightly/night.h"
 #include "nightly/tune/tune.h"
 #include "nightly/tune/tuned.h"
@@ -131,9 +132,7 @@ static int oldest_first(const void *a, const void *b)
 static int list_candidates(struct retuning *r, struct tk_error *err)
 {
 	int status = TK_OK;
-	r->candidates = calloc(r->runs.count + 1, sizeof *r->candidates);
-	if (!r->candidates)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	r->candidates = tk_calloc(r->runs.count + 1, sizeof *r->candidates);
 	for (size_t i = 0; !status && i < r->runs.count; i++) {
 		const struct tk_run_row *run = TK_ROWS_AT(&r->runs, struct tk_run_row, i);
 		const struct tk_series_row *series =
@@ -167,7 +166,7 @@ static char *format_target(const struct candidate *c)
 {
 	char *target = NULL;
 	if (tk_upstream_kind_is_built(c->upstream->kind))
-		return strdup(c->upstream->name);
+		return tk_strdup(c->upstream->name);
 	return asprintf(&target, "%s:%s", c->series->backend, read_options(c->upstream)) < 0
 	               ? NULL
 	               : target;
@@ -180,7 +179,7 @@ static int search(const struct retuning *r, const struct candidate *c, double bu
 	        tk_id_table_find(&r->problems, c->series->problem_id);
 	const struct tk_night_device *d = tk_night_find_device(r->n, c->series->device_id);
 	char device[64], *devices[] = {device, NULL}, *target = format_target(c);
-	char *problems[] = {problem ? strdup(problem->text) : NULL};
+	char *problems[] = {problem ? tk_strdup(problem->text) : NULL};
 	struct tk_night_options options = {.program = r->n->options->program,
 	        .observer = r->n->options->observer,
 	        .devices = devices};

@@ -2,6 +2,7 @@
 #include "nightly/tune/tune.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "detect/rules/ab_result.h"
 #include "nightly/session.h"
 #include "nightly/tune/tune_race.h"
@@ -61,9 +62,7 @@ static int run_races(struct tk_comparison *c, const struct tk_tune_request *q,
 	int64_t end_ns = tk_clock_monotonic_ns() + (int64_t)(races_s * 1e9);
 	struct tk_tune_race_worker worker = {0};
 	int status = TK_OK;
-	out->rows = calloc(c->count + 1, sizeof *out->rows);
-	if (!out->rows)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	out->rows = tk_calloc(c->count + 1, sizeof *out->rows);
 	tk_night_announce_stage(c->n, "race", NULL);
 	for (size_t i = 0; i < c->n->device_count; i++)
 		tk_night_device_stop_workers(&c->n->devices[i]);

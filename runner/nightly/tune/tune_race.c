@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/rng.h"
 #include "core/measurement_fields.h"
 #include "core/tune_config.h"
@@ -56,10 +57,10 @@ static bool is_late(const struct search *s)
 static int take_names(struct search *s, const json_t *list, struct tk_error *err)
 {
 	size_t n = json_array_size(list);
-	s->row->candidates = calloc(n + 1, sizeof *s->row->candidates);
-	s->race.contestants = calloc(n + 1, sizeof *s->race.contestants);
-	s->order = calloc(n + 1, sizeof *s->order);
-	s->search_ns = calloc(n + 1, sizeof *s->search_ns);
+	s->row->candidates = tk_calloc(n + 1, sizeof *s->row->candidates);
+	s->race.contestants = tk_calloc(n + 1, sizeof *s->race.contestants);
+	s->order = tk_calloc(n + 1, sizeof *s->order);
+	s->search_ns = tk_calloc(n + 1, sizeof *s->search_ns);
 	if (!s->row->candidates || !s->race.contestants || !s->order || !s->search_ns)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	s->row->count = s->race.count = n;
@@ -149,9 +150,7 @@ static int list_values(
 {
 	struct tk_tune_parameter p[TK_TUNE_PARAMETERS_MAX];
 	*dimensions = tk_tune_config_parse(s->row->candidates[0].config, p);
-	*values = calloc(s->row->count * *dimensions + 1, sizeof **values);
-	if (!*values)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	*values = tk_calloc(s->row->count * *dimensions + 1, sizeof **values);
 	for (size_t i = 0; i < s->row->count; i++) {
 		const char *config = s->row->candidates[i].config;
 		if (tk_tune_config_parse(config, p) != *dimensions)

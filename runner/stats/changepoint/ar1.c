@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "stats/summary/quantile.h"
 
 #define PHI_MIN 0.6 /* faster decay is white noise for a level of several nights */
@@ -48,7 +49,7 @@ int tk_ar1_fit(const double *r, size_t n, struct tk_ar1_model *out)
 {
 	static const double phis[] = {
 	        0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.985};
-	double g[LAGS], best = INFINITY, *work = malloc((n + 1) * sizeof *work);
+	double g[LAGS], best = INFINITY, *work = tk_malloc((n + 1) * sizeof *work);
 	size_t known = 0;
 
 	*out = (struct tk_ar1_model){.white = LEAST_WHITE};
@@ -104,9 +105,7 @@ int tk_ar1_check_fit(const struct tk_ar1_model *m, const double *r, size_t n, bo
 	*holds = false;
 	if (n < POINTS_MIN || m->phi < PHI_MIN)
 		return TK_OK;
-	e = malloc(n * sizeof *e);
-	if (!e)
-		return TK_ENOMEM;
+	e = tk_malloc(n * sizeof *e);
 	for (size_t i = 0; i < n; i++) {
 		double s, gain = advance(&f, &s);
 
@@ -163,7 +162,7 @@ void tk_ar1_step(const struct tk_ar1_model *m, const double *y, size_t n, size_t
 bool tk_ar1_table_init(const struct tk_ar1_model *m, size_t n, struct tk_ar1_table *t)
 {
 	struct filter f = start(m);
-	double level = 0, *at = malloc(7 * (n + 1) * sizeof *at), s = 1, power = 1, c;
+	double level = 0, *at = tk_malloc(7 * (n + 1) * sizeof *at), s = 1, power = 1, c;
 
 	*t = (struct tk_ar1_table){.model = *m, .memory = at};
 	if (!at)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "stats/changepoint/locate.h"
 #include "stats/changepoint/partition.h"
 #include "stats/changepoint/recurrent_state.h"
@@ -258,8 +259,8 @@ static struct tk_changepoint describe(const double *sorted, const size_t *bounds
 static bool scratch_make(struct scratch *s, size_t n, void **memory)
 {
 	double *values = *memory =
-	        malloc((n + 1) * (10 * sizeof *values + 5 * sizeof(size_t) + sizeof(int64_t) +
-	                                 sizeof *s->steps + sizeof *s->partition.may_start));
+	        tk_malloc((n + 1) * (10 * sizeof *values + 5 * sizeof(size_t) + sizeof(int64_t) +
+	                                    sizeof *s->steps + sizeof *s->partition.may_start));
 	size_t *numbers, m = n + 1;
 
 	if (!values)
@@ -408,7 +409,7 @@ int tk_changepoint_find(const double *x, const int64_t *day, size_t n,
 		status = kept < MIN_POINTS ? TK_OK : segment(&s, kept, o, &segments);
 	if (status || segments < 2)
 		goto out;
-	*out = calloc(segments - 1, sizeof **out);
+	*out = tk_calloc(segments - 1, sizeof **out);
 	if (!*out) {
 		status = TK_ENOMEM;
 		goto out;

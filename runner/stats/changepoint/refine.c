@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "stats/changepoint/ar1.h"
 #include "stats/summary/noise.h"
 #include "stats/summary/quantile.h"
@@ -53,10 +54,8 @@ static int scan(struct refine *f, size_t from, size_t to)
 		return TK_OK;
 	if (f->count == f->cap) {
 		size_t cap = f->cap ? 2 * f->cap : 64;
-		struct candidate *found = realloc(f->found, cap * sizeof *found);
+		struct candidate *found = tk_realloc(f->found, cap * sizeof *found);
 
-		if (!found)
-			return TK_ENOMEM;
 		f->found = found;
 		f->cap = cap;
 	}
@@ -227,9 +226,7 @@ int tk_changepoint_refine(const double *y, double *r, size_t n, double min_effec
 	int status;
 
 	*holds = false;
-	f.y = malloc(2 * n * sizeof *f.y);
-	if (!f.y)
-		return TK_ENOMEM;
+	f.y = tk_malloc(2 * n * sizeof *f.y);
 	f.work = f.y + n;
 	status = tk_noise_estimate_sigma(r, n, f.work, &sigma);
 	if (status) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "stats/summary/quantile.h"
 
 #define PERIOD_MIN 2
@@ -117,7 +118,7 @@ int tk_season_remove(double *y, size_t n, size_t *period)
 	*period = 0;
 	if (n < TIMES * PERIOD_MIN + 2)
 		return TK_OK;
-	if (!(work = malloc((3 * n + 2) * sizeof *work)))
+	if (!(work = tk_malloc((3 * n + 2) * sizeof *work)))
 		return TK_ENOMEM;
 	d = work + 2 * n + 2;
 	*period = period_of(d, n - 1, moves(y, n, work, d), pattern);

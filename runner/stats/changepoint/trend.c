@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "stats/summary/noise.h"
 #include "stats/summary/winsorize.h"
 
@@ -51,10 +53,8 @@ struct fit {
 
 static bool trend_make(struct trend *f, const double *y, size_t n)
 {
-	double *room = malloc((n + 1) * (8 * sizeof *room + 2 * sizeof *f->from));
+	double *room = tk_malloc((n + 1) * (8 * sizeof *room + 2 * sizeof *f->from));
 
-	if (!room)
-		return false;
 	*f = (struct trend){.y = room, .n = n, .z = room + n + 1, .work = room + 2 * (n + 1)};
 	f->sum = room + 4 * (n + 1), f->square = room + 5 * (n + 1), f->moment = room + 6 * (n + 1);
 	f->cost = room + 7 * (n + 1), f->from = (size_t *)(room + 8 * (n + 1)),
@@ -179,12 +179,9 @@ static int best_of(struct trend *f, size_t *bounds, size_t *segments, struct fit
 	for (size_t i = 0; i < 2 * (sizeof memories / sizeof *memories); i++) {
 		double memory = memories[i / 2], sigma, tau;
 		struct fit now;
-		int status;
 
 		remember(f, memory);
-		status = tk_noise_estimate_scale(f->z + 1, f->n - 1, f->work, &sigma, &tau);
-		if (status)
-			return status;
+		TRY(tk_noise_estimate_scale(f->z + 1, f->n - 1, f->work, &sigma, &tau));
 		now = fit(f, memory, i % 2, fmax(sigma * sigma, LEAST_VARIANCE));
 		if (now.score < best->score) {
 			*best = now;

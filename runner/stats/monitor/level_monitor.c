@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/serializer.h"
 #include "stats/monitor/level_monitor_internal.h"
 #include "stats/monitor/young_level.h"
@@ -34,7 +35,7 @@
 
 struct tk_level_monitor_workspace *tk_level_monitor_workspace_new(void)
 {
-	return malloc(sizeof(struct tk_level_monitor_workspace));
+	return tk_malloc(sizeof(struct tk_level_monitor_workspace));
 }
 
 void tk_level_monitor_workspace_free(struct tk_level_monitor_workspace *workspace)
@@ -44,7 +45,7 @@ void tk_level_monitor_workspace_free(struct tk_level_monitor_workspace *workspac
 
 struct tk_level_monitor *tk_level_monitor_new(double min_effect)
 {
-	struct tk_level_monitor *w = calloc(1, sizeof *w);
+	struct tk_level_monitor *w = tk_calloc(1, sizeof *w);
 
 	if (w)
 		w->min_shift = log1p(min_effect);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "stats/monitor/level_monitor_internal.h"
 #include "stats/summary/noise.h"
 #include "stats/summary/summary.h"
@@ -247,8 +248,8 @@ static void finish_learner(struct tk_level_monitor *w, size_t n, const struct le
 int tk_level_monitor_fit_many(const struct tk_level_monitor_night *nights, size_t count,
         struct tk_level_monitor_workspace *workspace)
 {
-	struct learner *learners = malloc((count + 1) * sizeof *learners);
-	struct tk_regime_fit_job *jobs = malloc((count + 1) * (1 + RECENT) * sizeof *jobs);
+	struct learner *learners = tk_malloc((count + 1) * sizeof *learners);
+	struct tk_regime_fit_job *jobs = tk_malloc((count + 1) * (1 + RECENT) * sizeof *jobs);
 	int status = learners && jobs ? TK_OK : TK_ENOMEM;
 
 	for (size_t i = 0; !status && i < count; i++)

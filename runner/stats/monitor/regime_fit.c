@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "stats/monitor/regime_em.h"
 #include "stats/monitor/regime_filter.h"
 #include "stats/monitor/regime_lanes.h"
@@ -193,7 +194,7 @@ static bool has_points_for(size_t n, size_t normal)
 /* Fits all numbers of states to series of n points. */
 static int fit_alike(struct climber *c, size_t count, size_t n)
 {
-	double *work = malloc(TK_REGIME_WORK_COUNT(n) * sizeof *work);
+	double *work = tk_malloc(TK_REGIME_WORK_COUNT(n) * sizeof *work);
 	struct tk_regime_lanes *w = count < LANES_MIN ? NULL : tk_regime_lanes_new(n);
 	const bool enough = work && (w || count < LANES_MIN);
 
@@ -231,10 +232,8 @@ static int by_points(const void *a, const void *b)
 
 static int start_climber(struct climber *c, struct tk_regime_fit_job *job)
 {
-	double *values = malloc((job->n + 1) * sizeof *values);
+	double *values = tk_malloc((job->n + 1) * sizeof *values);
 
-	if (!values)
-		return TK_ENOMEM;
 	*c = (struct climber){
 	        .job = job, .sigma = fmax(job->sigma, LEAST_NOISE), .best = -INFINITY};
 	memcpy(values, job->r, job->n * sizeof *values);
@@ -245,7 +244,7 @@ static int start_climber(struct climber *c, struct tk_regime_fit_job *job)
 
 int tk_regime_fit_many(struct tk_regime_fit_job *jobs, size_t count)
 {
-	struct climber *c = calloc(count + 1, sizeof *c);
+	struct climber *c = tk_calloc(count + 1, sizeof *c);
 	int status = c ? TK_OK : TK_ENOMEM;
 
 	for (size_t i = 0; !status && i < count; i++)
@@ -332,9 +331,7 @@ static int start_drift(
 {
 	const size_t n = job->n;
 
-	f->each = malloc(n * (sizeof *f->each + sizeof *f->left) + 1);
-	if (!f->each)
-		return TK_ENOMEM;
+	f->each = tk_malloc(n * (sizeof *f->each + sizeof *f->left) + 1);
 	f->left = (double *)(void *)(f->each + n);
 	f->found = coarse(job->r, n, fmax(job->sigma, LEAST_NOISE));
 	take_wander_out(&f->found, job->r, n, f->each, f->left);
@@ -367,8 +364,8 @@ static struct tk_regime_model combine(const struct tk_regime_model *found,
 
 int tk_regime_fit_drift_many(struct tk_regime_fit_job *jobs, size_t count)
 {
-	struct drift_fit *f = calloc(count + 1, sizeof *f);
-	struct tk_regime_fit_job *rest = calloc(count + 1, sizeof *rest);
+	struct drift_fit *f = tk_calloc(count + 1, sizeof *f);
+	struct tk_regime_fit_job *rest = tk_calloc(count + 1, sizeof *rest);
 	int status = f && rest ? TK_OK : TK_ENOMEM;
 
 	for (size_t i = 0; !status && i < count; i++)

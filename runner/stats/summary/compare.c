@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "stats/summary/summary.h"
 
 #define STRAIGHT 8   /* steps along a straight line */
@@ -41,10 +42,8 @@ double tk_normal_z(double p)
 static double *count_orders(size_t na, size_t nb)
 {
 	size_t top = na * nb;
-	double *f = calloc(top + 1, sizeof *f);
+	double *f = tk_calloc(top + 1, sizeof *f);
 
-	if (!f)
-		return NULL;
 	f[0] = 1;
 	for (size_t i = 1; i <= na; i++) {
 		for (size_t u = top; u >= nb + i && u <= top; u--)
@@ -261,9 +260,7 @@ int tk_shift_estimate(const double *a, size_t na, const double *b, size_t nb, do
 
 	if (!na || !nb)
 		return TK_EDATA;
-	work = malloc((na + nb) * sizeof *work);
-	if (!work)
-		return TK_ENOMEM;
+	work = tk_malloc((na + nb) * sizeof *work);
 	if (na + nb <= EXACT_MAX) {
 		cumulative = count_orders(na, nb);
 		if (!cumulative)

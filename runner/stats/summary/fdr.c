@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 struct ranked {
 	double p;
@@ -26,9 +27,7 @@ int tk_fdr_adjust(const double *p, size_t n, double *q)
 
 	if (n == 0)
 		return TK_OK;
-	r = malloc(n * sizeof *r);
-	if (!r)
-		return TK_ENOMEM;
+	r = tk_malloc(n * sizeof *r);
 	for (size_t i = 0; i < n; i++) {
 		q[i] = NAN;
 		if (!isnan(p[i]))

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "stats/summary/summary.h"
 
 #define SAME_ALPHA 0.01 /* significance level of one look for SAME */
@@ -19,10 +21,8 @@ static const size_t looks[] = {
 static double *rank_sum_distribution(size_t n)
 {
 	const size_t half = n * (n + 1) / 4;
-	double *p = calloc(half + 1, sizeof *p);
+	double *p = tk_calloc(half + 1, sizeof *p);
 
-	if (!p)
-		return NULL;
 	p[0] = 1;
 	for (size_t rank = 1, top = 0; rank <= n; rank++) {
 		top = top + rank < half ? top + rank : half;
@@ -48,7 +48,7 @@ static size_t critical(const double *distribution, size_t n, double tail)
 /* The means of all pairs of differences, each with itself too, sorted. */
 static double *walsh(const double *d, size_t n)
 {
-	double *w = malloc((n * (n + 1) / 2) * sizeof *w);
+	double *w = tk_malloc((n * (n + 1) / 2) * sizeof *w);
 	size_t count = 0;
 
 	for (size_t i = 0; w && i < n; i++)
@@ -103,13 +103,10 @@ static bool all_finite(const double *d, size_t n)
 int tk_paired_estimate(const double *d, size_t n, double confidence, struct tk_paired_shift *out)
 {
 	struct ranks r;
-	int status;
 
 	if (!all_finite(d, n))
 		return TK_EDATA;
-	status = ranks_init(&r, d, n);
-	if (status)
-		return status;
+	TRY(ranks_init(&r, d, n));
 	*out = interval_of(&r, confidence);
 	ranks_free(&r);
 	return TK_OK;
@@ -123,10 +120,7 @@ static int look(
 	const bool last = n == TK_PAIRED_COUNT_MAX;
 	bool narrow, beyond;
 	struct ranks r;
-	int status = ranks_init(&r, d, n);
-
-	if (status)
-		return status;
+	TRY(ranks_init(&r, d, n));
 	strict = interval_of(&r, 1 - TK_PAIRED_ALPHA / (k * (k + 1)));
 	loose = interval_of(&r, 1 - SAME_ALPHA);
 	ranks_free(&r);

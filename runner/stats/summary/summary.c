@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "stats/summary/quantile.h"
 
 #define FEW 32 /* values that are sorted by insertion */
@@ -116,9 +117,7 @@ int tk_summary_compute(const double *x, size_t n, struct tk_summary *out)
 	for (size_t i = 0; i < n; i++)
 		if (!isfinite(x[i]))
 			return TK_EDATA;
-	work = malloc(n * sizeof *work);
-	if (!work)
-		return TK_ENOMEM;
+	work = tk_malloc(n * sizeof *work);
 	memcpy(work, x, n * sizeof *work);
 	tk_sort_values(work, n);
 	s.min = work[0];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "stats/summary/quantile.h"
 #include "stats/summary/summary.h"
 
@@ -84,7 +85,7 @@ bool tk_weekday_estimate(
 
 int tk_weekday_remove(double *y, const int64_t *day, size_t n, bool *removed)
 {
-	double *work = malloc((2 * n + 1) * sizeof *work), pattern[WEEK];
+	double *work = tk_malloc((2 * n + 1) * sizeof *work), pattern[WEEK];
 
 	if (!work)
 		return TK_ENOMEM;
