@@ -1,6 +1,7 @@
 /* Compression and archives. An archive may come from an untrusted source: it is read twice, first
  * to check every entry, then to write. */
 #include "base/archive.h"
+#include "base/memory.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -54,8 +55,6 @@ int tk_zstd_decompress(
 	size_t left = 1, start = out->len;
 	int status = TK_OK;
 
-	if (!stream)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	while (left > 0 && !status) {
 		ZSTD_outBuffer o = {block, sizeof block, 0};
 		size_t before = in.pos;
@@ -155,8 +154,6 @@ static int write_archive(int fd, const char *path, const char *dir, struct tk_er
 	struct writer w = {a, dir};
 	int status;
 
-	if (!a)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	/* Names are bytes: they are restored unchanged in every locale. */
 	if (archive_write_set_format_pax_restricted(a) != ARCHIVE_OK ||
 	        archive_write_add_filter_zstd(a) != ARCHIVE_OK ||
@@ -176,8 +173,7 @@ int tk_archive_write(const char *archive_path, const char *dir, struct tk_error 
 	char *temp;
 	int status, fd;
 
-	if (asprintf(&temp, "%s.tmp%ld", archive_path, (long)getpid()) < 0)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	temp = tk_sprintf("%s.tmp%ld", archive_path, (long)getpid());
 	fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (fd < 0) {
 		free(temp);
@@ -257,8 +253,6 @@ static int open_reader(int fd, struct archive **out, struct tk_error *err)
 {
 	struct archive *a = archive_read_new();
 
-	if (!a)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	archive_read_support_filter_zstd(a);
 	archive_read_support_format_tar(a);
 	if (lseek(fd, 0, SEEK_SET) != 0 || archive_read_open_fd(a, fd, 65536) != ARCHIVE_OK) {
@@ -329,8 +323,6 @@ static int write_out(struct archive *a, struct archive_entry *e, struct archive 
 	char *path = tk_path_join(root, archive_entry_pathname(e));
 	int status = TK_OK;
 
-	if (!path)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	archive_entry_set_pathname(e, path);
 	archive_entry_set_perm(e, (archive_entry_perm(e) & 0777) |
 	                                  (archive_entry_filetype(e) == AE_IFDIR ? 0700 : 0600));
@@ -346,8 +338,6 @@ static int extract_all(int fd, const char *root, struct tk_error *err)
 	struct archive_entry *e;
 	int status, r;
 
-	if (!disk)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	/* The names are checked and `root` has no links: what libarchive refuses now is a link that
 	 * an earlier entry made. */
 	archive_write_disk_set_options(

@@ -18,22 +18,18 @@ static size_t max_len(const struct tk_buf *b)
 static bool grow(struct tk_buf *b, size_t more)
 {
 	size_t max = max_len(b), cap = b->cap ? b->cap : 64;
-	char *data;
 
 	if (b->status)
 		return false;
 	if (more > max || b->len > max - more) {
+		if (!b->max)
+			tk_check_memory(NULL);
 		b->status = TK_EDATA;
 		return false;
 	}
 	while (cap <= b->len + more)
 		cap *= 2;
-	data = tk_realloc(b->data, cap);
-	if (!data) {
-		b->status = TK_ENOMEM;
-		return false;
-	}
-	b->data = data;
+	b->data = tk_realloc(b->data, cap);
 	b->cap = cap;
 	return true;
 }
@@ -127,11 +123,8 @@ const char *tk_buf_cstr(const struct tk_buf *b)
 
 int tk_buf_status(const struct tk_buf *b, struct tk_error *err)
 {
-	if (b->status == TK_ENOMEM)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	if (b->status)
-		return tk_fail(err, b->status, "more than %zu bytes",
-		        b->max ? b->max : TK_BUF_MAX_DEFAULT);
+		return tk_fail(err, b->status, "more than %zu bytes", b->max);
 	return TK_OK;
 }
 

@@ -1,8 +1,8 @@
 /* A growing byte buffer that knows its own limit.
  *
- * Additions never fail at the call: the first failure (memory, limit) is remembered, later
- * additions do nothing, and tk_buf_status() reports it at the end. `data` is always NUL-terminated
- * when len > 0 or after tk_buf_cstr(). */
+ * Additions never fail at the call. Where `max` is set, reaching it is remembered, later additions
+ * do nothing, and tk_buf_status() reports it at the end. `data` is always NUL-terminated when
+ * len > 0 or after tk_buf_cstr(). */
 #ifndef TK_BASE_BUF_H
 #define TK_BASE_BUF_H
 #include <stdarg.h>
@@ -15,8 +15,8 @@ struct tk_error;
 struct tk_buf {
 	char *data;
 	size_t len, cap;
-	size_t max; /* 0: TK_BUF_MAX_DEFAULT */
-	int status; /* 0, TK_ENOMEM, or TK_EDATA where max was reached */
+	size_t max; /* 0: TK_BUF_MAX_DEFAULT, which counts as out of memory */
+	int status; /* 0, or TK_EDATA where `max` was reached or a format is malformed */
 };
 
 #define TK_BUF_MAX_DEFAULT ((size_t)1 << 30)

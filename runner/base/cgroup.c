@@ -166,8 +166,6 @@ static int new_group(const char *in, uint64_t memory_bytes, unsigned process_max
 	struct tk_cgroup *g = tk_calloc(1, sizeof *g);
 	int status = TK_OK;
 
-	if (!g)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	g->procs = -1;
 	if (asprintf(&g->folder, "%s/" PREFIX "%d-%u", in, (int)getpid(),
 	            atomic_fetch_add(&number, 1)) < 0) {
@@ -264,7 +262,7 @@ static int vacate(const char *own, struct tk_error *err)
 {
 	char *leaf = tk_path_join(own, "tracker");
 	struct tk_buf text = TK_BUF_INIT;
-	int status = leaf ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = TK_OK;
 
 	if (!status && mkdir(leaf, 0755) != 0 && errno != EEXIST)
 		status = tk_fail_errno(err, "%s", leaf);

@@ -148,8 +148,6 @@ static int add_field(struct tk_csv *c, char *text, size_t length, struct tk_erro
 		size_t *lengths = fields ? tk_realloc(c->lengths, cap * sizeof *lengths) : NULL;
 
 		c->fields = fields ? fields : c->fields;
-		if (!lengths)
-			return tk_fail(err, TK_ENOMEM, "%s: out of memory", c->path);
 		c->lengths = lengths;
 		c->cap = cap;
 	}

@@ -21,8 +21,6 @@ int tk_dir_create(const char *path, struct tk_error *err)
 	char *copy = tk_strdup(path);
 	int status = TK_OK;
 
-	if (!copy)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (char *p = copy + 1; *copy && !status; p++) {
 		char c = *p;
 
@@ -210,8 +208,6 @@ static int walk_folder(const struct walk *w, const char *relative, struct tk_err
 	size_t count;
 	int status;
 
-	if (!path)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	status = tk_dir_list(path, &names, &count, err);
 	free(path);
 	if (status)
@@ -377,8 +373,7 @@ int tk_dir_create_temp(const char *parent, const char *prefix, char **path, stru
 {
 	char *template;
 
-	if (asprintf(&template, "%s/%sXXXXXX", parent, prefix) < 0)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	template = tk_sprintf("%s/%sXXXXXX", parent, prefix);
 	if (!mkdtemp(template)) {
 		tk_fail_errno(err, "making a temporary folder in %s", parent);
 		free(template);

@@ -112,8 +112,6 @@ static int add_entry(void *arg, const char *relative, const struct stat *st, str
 	if (!S_ISREG(st->st_mode) && !S_ISLNK(st->st_mode))
 		return TK_OK;
 	path = tk_path_join(t->dir, relative);
-	if (!path)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	tk_hash_add_str(t->h, relative);
 	if (S_ISLNK(st->st_mode)) {
 		n = readlink(path, link, sizeof link - 1);
@@ -175,7 +173,7 @@ void tk_hash_bytes(const void *data, size_t len, char hex[TK_HASH_HEX_SIZE])
 int tk_hash_file(const char *path, char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
 {
 	struct tk_hash *h = tk_hash_new();
-	int status = h ? tk_hash_add_file(h, path, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_hash_add_file(h, path, err);
 
 	if (status)
 		tk_hash_free(h);

@@ -34,8 +34,6 @@ int tk_lock_acquire(const char *path, struct tk_lock **out, struct tk_error *err
 	struct tk_lock *lock = tk_calloc(1, sizeof *lock);
 	int status = TK_OK;
 
-	if (!lock)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	lock->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
 	if (lock->fd < 0)
 		status = tk_fail_errno(err, "lock file %s", path);

@@ -313,7 +313,7 @@ static bool try_method(enum tk_sandbox_method method, struct tk_error *err)
 	struct tk_sandbox *s = new_sandbox(method);
 	struct tk_process_result result = {0};
 	const struct tk_process_spec spec = {.argv = argv, .deadline_s = 10, .sandbox = s};
-	int status = s ? prepare(s, &policy, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = prepare(s, &policy, err);
 
 	if (!status)
 		status = tk_process_run(&spec, &result, err);
@@ -392,8 +392,6 @@ int tk_sandbox_new(
 	if (status || method == TK_SANDBOX_NONE)
 		return status;
 	s = new_sandbox(method);
-	if (!s)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!prepare(s, policy, &why)) {
 		*out = s;
 		return TK_OK;

@@ -14,7 +14,8 @@
 
 static int make_signature_path(const char *path, char **out, struct tk_error *err)
 {
-	return asprintf(out, "%s.sig", path) < 0 ? tk_fail(err, TK_ENOMEM, "out of memory") : TK_OK;
+	*out = tk_sprintf("%s.sig", path);
+	return TK_OK;
 }
 
 /* input NULL: none. out (may be NULL): stdout. A refusal of ssh-keygen is `refusal`. */
@@ -64,10 +65,8 @@ static int find_signer(
 
 	if (!status)
 		status = tk_buf_status(&out, err);
-	if (!status) {
+	if (!status)
 		*signer = tk_strndup(tk_buf_cstr(&out), strcspn(tk_buf_cstr(&out), ",\n"));
-		status = *signer ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
-	}
 	tk_buf_free(&out);
 	return status;
 }

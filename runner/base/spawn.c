@@ -286,8 +286,6 @@ int tk_spawn(const struct tk_spawn_spec *spec, pid_t *pid, struct tk_error *err)
 	if (!spec->sandbox || spec->sandbox->method != TK_SANDBOX_BUBBLEWRAP)
 		return spawn(spec, pid, err);
 	argv = new_wrapped_argv(spec);
-	if (!argv)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	wrapped.path = spec->sandbox->program;
 	wrapped.argv = argv;
 	status = spawn(&wrapped, pid, err);

@@ -109,7 +109,7 @@ int tk_backend_scan(
 	        path, NULL, out->code_hash, &out->kernels, &out->kernel_count, err));
 	snprintf(out->name, sizeof(out->name), "%s", name);
 	out->path = tk_path_make_absolute(path);
-	return out->path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	return TK_OK;
 }
 
 static int add_backend(
@@ -120,8 +120,6 @@ static int add_backend(
 			return tk_fail(err, TK_EDATA,
 			        "the build made two files for the backend \"%s\"", name);
 	char *path = tk_backend_path(dir, name);
-	if (!path)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	int status = is_package(path) ? TK_OK : check_object(path, err);
 	if (!status)
 		status = tk_backend_scan(path, name, &a->backends[a->backend_count++], err);
@@ -134,11 +132,11 @@ int tk_artifact_scan_backends(struct tk_artifact *a, const char *dir, struct tk_
 	char **names = NULL;
 	size_t count = 0;
 	char *lib = tk_path_join(dir, "lib");
-	int status = lib ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = TK_OK;
 	if (!status && tk_dir_exists(lib))
 		status = tk_dir_list(lib, &names, &count, err);
-	if (!status && !(a->backends = tk_calloc(BACKENDS_MAX, sizeof(*a->backends))))
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!status)
+		a->backends = tk_calloc(BACKENDS_MAX, sizeof(*a->backends));
 	for (size_t i = 0; !status && i < count; i++) {
 		char name[256];
 		if (!parse_name(names[i], name, sizeof(name)))

@@ -106,7 +106,7 @@ static int check_out(struct job *j, struct tk_error *err)
 {
 	struct tk_repo repo = *j->spec->repo;
 	char *requirements = tk_path_join(j->spec->adapter_dir, "requirements");
-	int status = requirements ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = TK_OK;
 	if (!status && tk_file_exists(requirements))
 		repo.requirements = requirements;
 	if (!status)
@@ -122,8 +122,7 @@ static int prepare(struct job *j, struct tk_error *err)
 {
 	const struct tk_build_spec *spec = j->spec;
 	char *artifacts = tk_cache_artifacts_dir(spec->cache_dir);
-	int status = artifacts ? tk_dir_create(artifacts, err)
-	                       : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_dir_create(artifacts, err);
 	if (!status)
 		status = tk_dir_create_temp(artifacts, ".new-", &j->temp, err);
 	free(artifacts);
@@ -183,8 +182,7 @@ static int put_env(struct env *e, const char *name, const char *value, struct tk
 {
 	if (e->count == ENV_MAX)
 		return tk_fail(err, TK_ECONFIG, "more than %zu variables in `env`", ENV_MAX);
-	if (asprintf(&e->vars[e->count], "%s=%s", name, value) < 0)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	e->vars[e->count] = tk_sprintf("%s=%s", name, value);
 	e->vars[++e->count] = NULL;
 	return TK_OK;
 }
@@ -267,8 +265,6 @@ static void cut_folder(char *text, const char *folder)
 static int set_message(
         const struct job *j, enum tk_build_status how, char *message, struct tk_error *err)
 {
-	if (!message)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	const char *const folders[] = {j->source, j->out, j->build, j->collected};
 	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
 		cut_folder(message, folders[i]);
@@ -427,7 +423,7 @@ static int run_program(
 static int run_adapter(struct job *j, struct tk_error *err)
 {
 	char *program = tk_path_join(j->adapter_dir, "build");
-	int status = program ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = TK_OK;
 	bool again = true;
 	while (!status && again) {
 		struct env env = {.count = 0};
@@ -453,7 +449,7 @@ static int drop_backends(struct job *j, struct tk_error *err)
 	}
 	a->backend_count = 0;
 	char *lib = tk_path_join(j->collected, "lib");
-	const int status = lib ? tk_dir_remove(lib, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	const int status = tk_dir_remove(lib, err);
 	free(lib);
 	return status;
 }
@@ -461,8 +457,7 @@ static int drop_backends(struct job *j, struct tk_error *err)
 static int collect_log(const struct job *j, struct tk_error *err)
 {
 	char *to = tk_path_join(j->collected, "build.log");
-	int status = to ? tk_build_collect_log(j->log, to, OUTPUT_MAX_BYTES, err)
-	                : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_build_collect_log(j->log, to, OUTPUT_MAX_BYTES, err);
 	free(to);
 	return status;
 }
@@ -550,8 +545,8 @@ int tk_artifact_build(
 	struct tk_lock *lock = NULL;
 	char *kernels_dir = NULL;
 	int status = check_spec(spec, err);
-	if (!status && !(kernels_dir = find_kernels_dir(spec)))
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!status)
+		kernels_dir = find_kernels_dir(spec);
 	if (!status && (status = tk_build_key_compute(spec, kernels_dir, &key, err)))
 		tk_error_add_context(err, "%s", spec->repo->name);
 	if (!status)

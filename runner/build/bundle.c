@@ -35,7 +35,7 @@ int tk_artifact_export(const char *cache_dir, const char *const *keys, size_t co
 {
 	char *artifacts = tk_cache_artifacts_dir(cache_dir);
 	char *temp = NULL;
-	int status = artifacts ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = TK_OK;
 	if (!status && !count)
 		status = tk_fail(err, TK_EUSAGE, "nothing to export");
 	if (!status)
@@ -86,8 +86,7 @@ static int import_folder(const char *cache_dir, const char *temp, const char *ke
 	struct tk_artifact *there = NULL;
 	struct tk_lock *lock = NULL;
 	char *from = tk_path_join(temp, key);
-	int status = from ? tk_cache_lock(cache_dir, key, 3600, &lock, err)
-	                  : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_cache_lock(cache_dir, key, 3600, &lock, err);
 	if (!status &&
 	        (tk_artifact_load(cache_dir, key, &there, NULL) || there->status != TK_BUILD_OK)) {
 		status = tk_cache_publish(cache_dir, key, from, err);
@@ -127,8 +126,7 @@ int tk_artifact_import(const char *cache_dir, const char *file, size_t *imported
 {
 	char *artifacts = tk_cache_artifacts_dir(cache_dir);
 	char *temp = NULL;
-	int status = artifacts ? tk_dir_create(artifacts, err)
-	                       : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_dir_create(artifacts, err);
 	if (!status)
 		status = tk_dir_create_temp(artifacts, ".new-", &temp, err);
 	if (!status)

@@ -35,7 +35,7 @@ int tk_cache_lock(const char *cache_dir, const char *key, double wait_s, struct 
 {
 	char *dir = tk_path_join3(cache_dir, "artifacts", "locks");
 	char *path = dir ? tk_path_join(dir, key) : NULL;
-	int status = path ? tk_dir_create(dir, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_dir_create(dir, err);
 	if (!status)
 		status = tk_lock_wait(path, wait_s, out, err);
 	free(path);
@@ -64,7 +64,7 @@ int tk_cache_publish(const char *cache_dir, const char *key, const char *from, s
 {
 	char *artifacts = tk_cache_artifacts_dir(cache_dir);
 	char *to = artifacts ? tk_path_join(artifacts, key) : NULL;
-	int status = to ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = TK_OK;
 	if (!status && tk_dir_exists(to))
 		status = remove_artifact(artifacts, to, err);
 	if (!status && rename(from, to))
@@ -110,7 +110,7 @@ int tk_artifact_list_keys(const char *cache_dir, char ***keys, size_t *count, st
 	char **names = NULL;
 	size_t n = 0, kept = 0;
 	char *dir = tk_cache_artifacts_dir(cache_dir);
-	int status = dir ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = TK_OK;
 	if (!status && tk_dir_exists(dir))
 		status = tk_dir_list(dir, &names, &n, err);
 	for (size_t i = 0; !status && i < n; i++) {
@@ -187,8 +187,7 @@ static int evict_one(const char *cache_dir, const char *artifacts, const char *k
 {
 	struct tk_lock *lock = NULL;
 	char *dir = tk_path_join(artifacts, key);
-	int status = dir ? tk_cache_lock(cache_dir, key, 0, &lock, err)
-	                 : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_cache_lock(cache_dir, key, 0, &lock, err);
 	*gone = false;
 	if (!status) {
 		status = remove_artifact(artifacts, dir, err);
@@ -218,10 +217,9 @@ int tk_artifact_evict(const char *cache_dir, uint64_t max_bytes, const char *con
 	uint64_t total = 0;
 	struct entry *entries = NULL;
 	char *artifacts = tk_cache_artifacts_dir(cache_dir);
-	int status = artifacts ? tk_artifact_list_keys(cache_dir, &keys, &n, err)
-	                       : tk_fail(err, TK_ENOMEM, "out of memory");
-	if (!status && !(entries = tk_calloc(n + 1, sizeof(*entries))))
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_artifact_list_keys(cache_dir, &keys, &n, err);
+	if (!status)
+		entries = tk_calloc(n + 1, sizeof(*entries));
 	for (size_t i = 0; !status && i < n; i++) {
 		status = read_entry(artifacts, keys[i], &entries[i], err);
 		entries[i].keep = is_kept(keys[i], keep, keep_count);

@@ -43,8 +43,6 @@ static int hash_bytes(const struct tk_elf *e, const char *name, uint64_t address
 {
 	const struct tk_elf_section *s = tk_elf_find_section(e, address, size);
 	struct tk_hash *h = s ? tk_hash_new() : NULL;
-	if (!h)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	if (name)
 		tk_hash_add(h, name, tk_elf_stem_length(name));
 	add_bytes(h, e, s, address, size);
@@ -56,7 +54,7 @@ static int hash_bytes(const struct tk_elf *e, const char *name, uint64_t address
 static int add_objects(struct tk_hash *h, const struct tk_elf *e, struct tk_error *err)
 {
 	char(*each)[TK_HASH_HEX_SIZE] = tk_calloc(e->objects.count + 1, sizeof(*each));
-	int status = each ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = TK_OK;
 	for (size_t i = 0; !status && i < e->objects.count; i++) {
 		const struct tk_elf_symbol *o = &e->objects.list[i];
 		status = hash_bytes(e, o->name, o->address, o->size, each[i], err);
@@ -95,8 +93,6 @@ static int add_device_code(struct tk_hash *h, const struct tk_elf *e,
 static int hash_object(const struct tk_elf *e, char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
 {
 	struct tk_hash *h = tk_hash_new();
-	if (!h)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	int status = TK_OK;
 	for (size_t i = 0; !status && i < e->section_count; i++) {
 		const struct tk_elf_section *s = &e->sections[i];
@@ -211,9 +207,7 @@ static int hash_functions(const struct tk_elf *e, const char *glob,
 	struct tk_kernel_symbol *list =
 	        tk_calloc(TK_CODE_KERNELS_MAX + TK_CODE_FUNCTIONS_MAX, sizeof(*list));
 	size_t n = 0, device = 0;
-	int status = chosen && list ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
-	if (!status)
-		status = hash_device(e, glob, list, &device, err);
+	int status = hash_device(e, glob, list, &device, err);
 	for (size_t i = 0; !status && i < e->functions.count; i++) {
 		if (!glob || !fnmatch(glob, e->functions.list[i].name, 0))
 			chosen[n++] = &e->functions.list[i];

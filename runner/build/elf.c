@@ -54,8 +54,6 @@ static int read_sections(struct tk_elf *e, struct tk_error *err)
 			return tk_fail(err, TK_EDATA, "a section of code or data is cut off");
 		struct tk_elf_section *more =
 		        tk_realloc(e->sections, (e->section_count + 1) * sizeof(*more));
-		if (!more)
-			return tk_fail(err, TK_ENOMEM, "out of memory");
 		e->sections = more;
 		e->sections[e->section_count++] = (struct tk_elf_section){
 		        sh.sh_addr, data->d_buf, data->d_size, tk_elf_section_name(elf, &sh), kind};
@@ -102,8 +100,7 @@ static int open_file(const char *path, struct tk_elf *e, struct tk_error *err)
 	GElf_Ehdr header;
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return tk_fail(err, TK_EINTERNAL, "libelf is too old");
-	if (!(e->file = tk_calloc(1, sizeof(*e->file))))
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	e->file = tk_calloc(1, sizeof(*e->file));
 	e->file->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (e->file->fd < 0)
 		return tk_fail_errno(err, "%s", path);

@@ -81,10 +81,10 @@ static char *describe_content(
         const struct tk_elf *e, uint64_t address, uint64_t end, bool address_taken)
 {
 	const struct tk_elf_section *s = tk_elf_find_section(e, address, 1);
-	char hex[2 * CONTENT_MAX + 1] = "", *text = NULL;
+	char hex[2 * CONTENT_MAX + 1] = "";
 	size_t n = 0;
 	if (is_text(s, address, end, address_taken))
-		return asprintf(&text, "%s:text", s->name) < 0 ? NULL : text;
+		return tk_sprintf("%s:text", s->name);
 	size_t next = tk_elf_find_reloc(e, address);
 	for (uint64_t at = address; at < end; at++) {
 		while (next < e->reloc_count &&
@@ -96,7 +96,7 @@ static char *describe_content(
 	}
 	while (n >= 2 && !memcmp(hex + n - 2, "00", 2))
 		n -= 2;
-	return asprintf(&text, "%s:%.*s", s->name, (int)n, hex) < 0 ? NULL : text;
+	return tk_sprintf("%s:%.*s", s->name, (int)n, hex);
 }
 
 /* Unnamed data gets the same description wherever it is referred to. */
@@ -105,7 +105,7 @@ int tk_elf_describe_unnamed(struct tk_elf *e, struct tk_error *err)
 	uint64_t *starts = tk_calloc(e->reloc_count + 1, sizeof(*starts));
 	uint64_t *taken = tk_calloc(e->reloc_count + 1, sizeof(*taken));
 	size_t count = 0, taken_count = 0;
-	int status = starts && taken ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = TK_OK;
 	for (size_t i = 0; !status && i < e->reloc_count; i++) {
 		const struct tk_elf_reloc *f = &e->relocs[i];
 		if (f->unnamed)
@@ -125,8 +125,6 @@ int tk_elf_describe_unnamed(struct tk_elf *e, struct tk_error *err)
 		        bsearch(&f->unnamed, taken, taken_count, sizeof(*taken), compare_addresses);
 		f->target = describe_content(e, f->unnamed,
 		        find_unnamed_end(e, starts, count, f->unnamed), address_taken);
-		if (!f->target)
-			status = tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	free(starts);
 	free(taken);

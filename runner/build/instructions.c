@@ -102,8 +102,7 @@ static int read_package(struct counter *c, struct tk_error *err)
 		struct tk_buf bytes = TK_BUF_INIT;
 		struct tk_device_code code;
 		char *path = tk_path_join(c->backend->path, names[i]);
-		status = path ? tk_file_read(path, OBJECT_MAX, &bytes, err)
-		              : tk_fail(err, TK_ENOMEM, "out of memory");
+		status = tk_file_read(path, OBJECT_MAX, &bytes, err);
 		if (!status && bytes.len)
 			status = tk_device_code_read_object(
 			        "sm_", (unsigned char *)bytes.data, bytes.len, &code, err);
@@ -239,9 +238,7 @@ static int count_parts(struct counter *c, const char *path, struct tk_error *err
 static int count_backend(struct tk_artifact_backend *b, const char *path, struct tk_error *err)
 {
 	struct counter c = {.backend = b, .parts = tk_calloc(b->kernel_count, sizeof(*c.parts))};
-	int status = c.parts ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
-	if (!status)
-		status = tk_dir_exists(b->path) ? read_package(&c, err) : read_object(&c, err);
+	int status = tk_dir_exists(b->path) ? read_package(&c, err) : read_object(&c, err);
 	if (!status)
 		status = tk_buf_status(&c.code, err);
 	if (!status)
@@ -266,8 +263,7 @@ int tk_artifact_count_instructions(struct tk_artifact *a, const char *tmp, struc
 	if (!tk_process_find_program(PROGRAM, &program))
 		return TK_OK;
 	free(program);
-	if (!(path = tk_path_join(tmp, "instructions.bin")))
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	path = tk_path_join(tmp, "instructions.bin");
 	for (size_t i = 0; !status && i < a->backend_count; i++)
 		if (has_nvidia_kernels(&a->backends[i]))
 			status = count_backend(&a->backends[i], path, err);

@@ -36,7 +36,7 @@ int tk_build_jobs_limit(const struct tk_build_spec *spec, unsigned *out, struct 
 {
 	unsigned long mib = 0;
 	char *path = tk_path_join(spec->adapter_dir, "memory_per_job");
-	int status = path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = TK_OK;
 	*out = spec->jobs ? spec->jobs : 1;
 	if (!status && tk_file_exists(path))
 		status = read_memory_per_job(path, &mib, err);

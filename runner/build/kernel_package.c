@@ -114,8 +114,7 @@ static int read_code(struct scan *s, const json_t *m, struct tk_error *err)
 		return tk_fail(err, TK_EDATA,
 		        "\"code_object\" is missing or not the name of a file beside the manifest");
 	char *path = tk_path_join(s->dir, name);
-	int status = path ? tk_file_read(path, CODE_MAX, &code, err)
-	                  : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_file_read(path, CODE_MAX, &code, err);
 	if (!status) {
 		tk_hash_bytes(code.data ? code.data : "", code.len, hex);
 		if (strcmp(hex, get_text(m, "sha256")))
@@ -156,8 +155,7 @@ static int load_manifest(const char *path, json_t **out, struct tk_error *err)
 {
 	struct tk_buf text = TK_BUF_INIT;
 	json_error_t at;
-	int status = path ? tk_file_read(path, MANIFEST_MAX, &text, err)
-	                  : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_file_read(path, MANIFEST_MAX, &text, err);
 	*out = status ? NULL
 	              : json_loadb(
 	                        text.data ? text.data : "", text.len, JSON_REJECT_DUPLICATES, &at);
@@ -196,8 +194,7 @@ int tk_kernel_package_scan(
 	        .is_host = tk_kernel_package_device_kind(path) == TK_DEVICE_CPU};
 	char **names = NULL;
 	size_t count = 0;
-	int status = s.hash ? tk_dir_list(path, &names, &count, err)
-	                    : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_dir_list(path, &names, &count, err);
 	for (size_t i = 0; !status && i < count; i++)
 		if (is_manifest(names[i]))
 			status = read_manifest(&s, names[i], err);
@@ -210,14 +207,12 @@ int tk_kernel_package_scan(
 		return status;
 	snprintf(out->name, sizeof(out->name), "%s", name);
 	out->path = tk_path_make_absolute(path);
-	return out->path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	return TK_OK;
 }
 
 int tk_kernel_package_hash(const char *path, char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
 {
 	struct tk_hash *h = tk_hash_new();
-	if (!h)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	int status = tk_hash_add_tree(h, path, err);
 	if (status)
 		tk_hash_free(h);

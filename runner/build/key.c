@@ -23,8 +23,6 @@ static int each_line(const char *dir, const char *file, bool *there,
 {
 	struct tk_buf text = TK_BUF_INIT;
 	char *path = tk_path_join(dir, file);
-	if (!path)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	int status = TK_OK;
 	*there = tk_file_exists(path);
 	if (*there)
@@ -57,8 +55,6 @@ static int add_input(void *arg, const char *name, struct tk_error *err)
 		return tk_fail(err, TK_ECONFIG,
 		        "\"%.80s\" is not a path below the tracker's kernels", name);
 	char *path = tk_path_join(in->kernels_dir, name);
-	if (!path)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	tk_hash_add_str(in->hash, name);
 	const int status = tk_hash_add_file(in->hash, path, err);
 	free(path);
@@ -229,10 +225,9 @@ static int add_cards(
 		tk_hash_add_str(h, lines[i]);
 		free(lines[i]);
 	}
-	const int status = lines ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 	free(lines);
 	globfree(&files);
-	return status;
+	return TK_OK;
 }
 
 static int add_native(struct tk_hash *h, struct tk_error *err)
@@ -268,8 +263,7 @@ static int add_trees(struct tk_hash *h, const struct tk_build_spec *spec, const 
 	struct inputs in = {kernels_dir, h};
 	bool there;
 	char *abi = tk_path_join(kernels_dir, "abi/tracker_abi.h");
-	int status = abi ? tk_hash_add_tree(h, spec->adapter_dir, err)
-	                 : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_hash_add_tree(h, spec->adapter_dir, err);
 	if (!status)
 		status = tk_hash_add_file(h, abi, err);
 	if (!status)
@@ -294,8 +288,6 @@ int tk_build_key_compute(const struct tk_build_spec *spec, const char *kernels_d
 	const char *arch = spec->arch ? spec->arch : "native";
 	char *toolchain = NULL;
 	struct tk_hash *h = tk_hash_new();
-	if (!h)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	tk_hash_add_str(h, "tracker artifact 1");
 	tk_hash_add_str(
 	        h, spec->repo->name); /* the manifest has it: a build belongs to one upstream */

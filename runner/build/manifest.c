@@ -139,8 +139,7 @@ static int read_backend(
 	if (!name || !tk_backend_name_is_valid(name))
 		return tk_fail(err, TK_EDATA, "a backend's \"name\" is missing or not [a-z0-9_-]+");
 	snprintf(b->name, sizeof(b->name), "%s", name);
-	if (!(b->path = tk_backend_path(dir, name)))
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	b->path = tk_backend_path(dir, name);
 	int status = read_hash(o, "code_hash", b->code_hash, err);
 	const size_t n = json_array_size(kernels);
 	if (!status && (!json_is_array(kernels) || n > LIST_MAX))

@@ -35,8 +35,7 @@ static int backends_json(
 		const struct tk_artifact_backend *b = &a->backends[i];
 		char file_hash[TK_HASH_HEX_SIZE];
 		char *path = tk_backend_path(dir, b->name);
-		status = path ? tk_backend_file_hash(path, file_hash, err)
-		              : tk_fail(err, TK_ENOMEM, "out of memory");
+		status = tk_backend_file_hash(path, file_hash, err);
 		if (!status)
 			json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:o}", "name", b->name,
 			                                    "code_hash", b->code_hash, "file_hash",

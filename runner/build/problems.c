@@ -23,8 +23,7 @@ int tk_build_problems_write(const char *const *problems, const char *path, struc
 		json_array_append_new(list, json_string(*problems));
 	json_object_set_new(root, "problems", list);
 	char *text = json_dumps(root, JSON_INDENT(1));
-	int status = text ? tk_file_write_nosync(path, text, strlen(text), err)
-	                  : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_file_write_nosync(path, text, strlen(text), err);
 	free(text);
 	json_decref(root);
 	return status;

@@ -12,8 +12,7 @@ int tk_python_package_scan(
 {
 	struct tk_python_package package;
 	char *adapter = tk_path_join(path, "adapter/adapter.py");
-	int status = adapter ? tk_python_package_read(path, &package, err)
-	                     : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_python_package_read(path, &package, err);
 	if (!status) {
 		tk_python_package_free(&package);
 		if (!tk_file_exists(adapter))
@@ -26,5 +25,5 @@ int tk_python_package_scan(
 		return status;
 	snprintf(out->name, sizeof(out->name), "%s", name);
 	out->path = tk_path_make_absolute(path);
-	return out->path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	return TK_OK;
 }

@@ -36,7 +36,7 @@ static int apply_list(
 	size_t count = tk_yaml_count(m->y, node), bad = 0;
 	const char **items = tk_calloc(count + 1, sizeof *items);
 	struct tk_error why = {0};
-	int status = items ? TK_OK : tk_fail(m->err, TK_ENOMEM, "out of memory");
+	int status = TK_OK;
 
 	for (size_t i = 0; !status && i < count; i++) {
 		int item = tk_yaml_item(m->y, node, i);
@@ -139,7 +139,7 @@ static int default_adapter(struct tk_upstream_config *u, struct tk_error *err)
 	if (u->adapter || !adapter)
 		return TK_OK;
 	u->adapter = tk_strdup(adapter);
-	return u->adapter ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	return TK_OK;
 }
 
 static int apply_upstream(const struct mapping *m, struct tk_upstream_config *u)

@@ -45,8 +45,6 @@ int tk_config_hash(struct tk_config *c, struct tk_error *err)
 {
 	struct tk_hash *h = tk_hash_new();
 
-	if (!h)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	hash_words(h, c->devices);
 	hash_words(h, c->suites);
 	if (c->rotate[0]) /* else as before there was such a key */

@@ -118,7 +118,7 @@ static int set_host_defaults(struct tk_config *c, struct tk_error *err)
 		c->cache_dir = folder ? tk_path_make_absolute(folder) : NULL;
 		free(folder);
 	}
-	return c->machine && c->cache_dir ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	return TK_OK;
 }
 
 /* The folder that relative paths of the file start from: the file's own. */
@@ -135,7 +135,7 @@ static int find_file(struct tk_config *c, const char *root, const char *path, st
 	char *base = tk_path_make_absolute(root ? root : "."),
 	     *file = base ? tk_path_join(base, path ? path : "tracker.yml") : NULL;
 	char *absolute = file ? tk_path_make_absolute(file) : NULL;
-	int status = absolute ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = TK_OK;
 
 	free(file);
 	if (!status && (path || tk_file_exists(absolute))) {
@@ -146,8 +146,6 @@ static int find_file(struct tk_config *c, const char *root, const char *path, st
 		c->root = base;
 		free(absolute);
 	}
-	if (!status && !c->root)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	return status;
 }
 
@@ -206,7 +204,7 @@ int tk_config_load(const char *root, const char *path, struct tk_config **out, s
 {
 	struct tk_config *c = tk_calloc(1, sizeof *c);
 	struct tk_buf text = TK_BUF_INIT;
-	int status = c ? find_file(c, root, path, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = find_file(c, root, path, err);
 
 	if (!status && c->path)
 		status = read_file(c->path, &text, err);

@@ -44,8 +44,6 @@ static int store_text(const struct setting *s, char *value)
 {
 	char **field = s->field;
 
-	if (!value)
-		return tk_fail(s->err, TK_ENOMEM, "out of memory");
 	free(*field);
 	*field = value;
 	return TK_OK;
@@ -326,8 +324,6 @@ int tk_config_set_list(const struct tk_config_key *key, const char *const *items
 			free_items(list);
 			list = NULL;
 		}
-	if (!list)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	free_items(*field);
 	*field = list;
 	return TK_OK;
@@ -339,7 +335,7 @@ static int set_default_list(const struct tk_config_key *key, void *base, struct 
 	const char *items[DEFAULT_ITEMS_MAX];
 	char *copy = tk_strdup(key->fallback), *rest = copy, *item;
 	size_t count = 0, bad;
-	int status = copy ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = TK_OK;
 
 	while (!status && count < DEFAULT_ITEMS_MAX && (item = strtok_r(rest, ", ", &rest)))
 		items[count++] = item;

@@ -25,7 +25,7 @@ static bool is_python_path(const char *path)
 static int copy_text(const char *text, char **out, struct tk_error *err)
 {
 	*out = tk_strdup(text);
-	return *out ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	return TK_OK;
 }
 
 static int read_operations(const json_t *list, uint32_t *out, struct tk_error *err)
@@ -86,8 +86,7 @@ int tk_python_package_read(const char *dir, struct tk_python_package *out, struc
 	struct tk_buf text = TK_BUF_INIT;
 	json_error_t at;
 	char *path = tk_path_join(dir, HOST_JSON);
-	int status = path ? tk_file_read(path, BYTES_MAX, &text, err)
-	                  : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_file_read(path, BYTES_MAX, &text, err);
 	json_t *o = status ? NULL
 	                   : json_loadb(text.data ? text.data : "", text.len,
 	                             JSON_REJECT_DUPLICATES, &at);

@@ -190,7 +190,7 @@ int tk_tune_rules_find(const struct tk_tune_fact *facts, size_t count, struct tk
 {
 	struct place *places = tk_malloc((count + 1) * sizeof *places);
 	*out = (struct tk_tune_rules){0};
-	int status = places ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = TK_OK;
 	for (size_t i = 0; !status && i < AXES; i++)
 		status = find_on_axis(&axes[i], facts, count, places, out, err);
 	if (out->count)

@@ -160,8 +160,6 @@ static int add_kernel(const struct tk_csv *csv, const struct columns *c, struct 
 {
 	struct tk_profile_kernel *grown =
 	        tk_realloc(out->kernels, (out->count + 1) * sizeof *out->kernels);
-	if (!grown)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	out->kernels = grown;
 	read_kernel(csv, c, &grown[out->count++]);
 	return TK_OK;

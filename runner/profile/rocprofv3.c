@@ -210,8 +210,7 @@ static int visit(void *arg, const char *relative, const struct stat *st, struct 
 	        strcmp(relative + length - suffix, s->suffix) != 0)
 		return TK_OK;
 	char *path = tk_path_join(s->folder, relative);
-	int status = path ? read_file(path, s->is_trace, s->rows, err)
-	                  : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = read_file(path, s->is_trace, s->rows, err);
 	free(path);
 	return status;
 }
@@ -377,8 +376,6 @@ static int read_folder(
 		status = add_kernels(&rows, out, err);
 	free(rows.at);
 	double(*values)[COUNTERS] = tk_calloc(out->count + 1, sizeof *values);
-	if (!status && !values)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; values && i < out->count * COUNTERS; i++)
 		values[i / COUNTERS][i % COUNTERS] = NAN;
 	if (!status)

@@ -35,12 +35,9 @@ static int find_in_folder(const char *folder, const char *name, char **path, str
 	for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
 		char *file, *full;
 
-		if (asprintf(&file, "%s%s", name, endings[i]) < 0)
-			return tk_fail(err, TK_ENOMEM, "out of memory");
+		file = tk_sprintf("%s%s", name, endings[i]);
 		full = tk_path_join3(folder, "suites", file);
 		free(file);
-		if (!full)
-			return tk_fail(err, TK_ENOMEM, "out of memory");
 		if (tk_file_exists(full)) {
 			*path = full;
 			return TK_OK;
@@ -82,8 +79,6 @@ int tk_suite_find_file(const char *root, const char *name, char **path, struct t
 
 	if (tk_suite_name_is_path(name)) {
 		found = tk_path_resolve(root, name);
-		if (!found)
-			return tk_fail(err, TK_ENOMEM, "out of memory");
 		if (!tk_file_exists(found)) {
 			free(found);
 			return tk_fail(err, TK_ENOTFOUND, "no such suite file: %s", name);

@@ -22,13 +22,11 @@ static int add_names(const char *root, const char *folder, bool (*shorten)(char 
 {
 	char *dir = tk_path_join(root, folder), **files = NULL, **grown;
 	size_t n = 0;
-	int status = dir ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = TK_OK;
 
 	if (!status && tk_dir_exists(dir))
 		status = tk_dir_list(dir, &files, &n, err);
 	grown = status ? NULL : tk_realloc(*names, (*count + n + 1) * sizeof **names);
-	if (!status && !grown)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (grown)
 		*names = grown;
 	for (size_t i = 0; !status && i < n; i++) {

@@ -48,8 +48,6 @@ static int grow(struct tk_suite_builder *b)
 	by_text = tk_realloc(b->by_text, capacity * sizeof *b->by_text);
 	if (by_text)
 		b->by_text = by_text;
-	if (!problems || !lines || !by_text)
-		return tk_fail(b->err, TK_ENOMEM, "out of memory");
 	b->capacity = capacity;
 	return TK_OK;
 }
@@ -176,15 +174,13 @@ static int name_from_path(struct tk_suite *s, const char *path, struct tk_error 
 	s->path = tk_strdup(path);
 	s->name = dot && dot != base ? tk_strndup(base, (size_t)(dot - base)) : tk_strdup(base);
 	s->title = s->name ? tk_strdup(s->name) : NULL;
-	return s->path && s->title ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	return TK_OK;
 }
 
 static int hash_problems(struct tk_suite *s, struct tk_error *err)
 {
 	struct tk_hash *h = tk_hash_new();
 
-	if (!h)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < s->count; i++)
 		tk_hash_add_str(h, s->problems[i].text);
 	for (size_t i = 0; i < s->launch_count; i++)
@@ -218,7 +214,7 @@ int tk_suite_load_text(const char *path, const char *name, struct tk_buf *text,
         struct tk_suite **out, struct tk_error *err)
 {
 	struct tk_suite *s = tk_calloc(1, sizeof *s);
-	int status = s ? name_from_path(s, path, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = name_from_path(s, path, err);
 
 	if (!status)
 		status = read_text(s, name, text, err);

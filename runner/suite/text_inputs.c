@@ -122,8 +122,7 @@ static int write_text(
 {
 	struct tk_buf file = TK_BUF_INIT;
 	char *folder = tk_path_join(root, FOLDER), *path = make_path(root, name);
-	int status = folder && path ? tk_dir_create(folder, err)
-	                            : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_dir_create(folder, err);
 
 	tk_buf_add_str(&file, MAGIC);
 	tk_buf_add(&file, tokens->data, tokens->len);
@@ -192,7 +191,7 @@ int tk_text_load(const char *root, const char *name, struct tk_text *out, struct
 		free(path);
 		path = make_path(tk_path_data_dir(), name);
 	}
-	int status = path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = TK_OK;
 	if (!status && (!tk_text_name_is_valid(name, true) || !tk_file_exists(path)))
 		status = tk_fail(err, TK_ENOTFOUND,
 		        "unknown text \"%.60s\"; `tracker inputs list` lists the texts", name);

@@ -115,7 +115,5 @@ int tk_trace_write_chrome(const struct tk_trace_file_kernel *kernel,
 				put_span(&w, span);
 	}
 	fputs("\n]}\n", out);
-	if (w.failed)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	return fflush(out) == 0 && !ferror(out) ? TK_OK : tk_fail_errno(err, "writing the trace");
 }

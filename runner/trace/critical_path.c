@@ -267,8 +267,7 @@ int tk_trace_find_critical_path(const struct tk_trace_file_kernel *kernel,
 	        .groups = tk_calloc(l->group_count + 1, sizeof(struct block_group)),
 	        .out = out};
 	*out = (struct tk_trace_critical_path){0};
-	int status = w.first && w.first_tile && w.groups ? TK_OK
-	                                                 : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = TK_OK;
 	if (!status) {
 		index_groups(&w);
 		walk_blocks(&w);

@@ -297,8 +297,7 @@ static int read_rings(struct reader *rd, const char *rings, struct tk_error *err
 		return tk_fail(err, TK_EDATA, "trace: %s has recorded nothing", rd->kernel->name);
 	place_rings(rd->refs, l->group_count, l->clock_mhz);
 	l->groups = tk_calloc(l->group_count, sizeof *l->groups);
-	int status = l->groups ? calibrate(rd, l->group_count, err)
-	                       : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = calibrate(rd, l->group_count, err);
 	for (uint32_t i = 0; !status && i < l->group_count; i++)
 		read_ring(rd, i);
 	return !status && rd->failed ? tk_fail(err, TK_ENOMEM, "out of memory") : status;

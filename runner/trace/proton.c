@@ -142,8 +142,6 @@ static int read_events(struct import *in, struct tk_error *err)
 		status = tk_fail(err, TK_EDATA, "%s: expected the events of a launch in \"%s\"",
 		        in->path, "traceEvents");
 	in->events = tk_calloc(count + 1, sizeof *in->events);
-	if (!status && !in->events)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
 		json_array_foreach (list, i, o)
 			if (!status)

@@ -32,8 +32,6 @@ static int keep_kernels(struct tk_trace_runs *r, const struct tk_trace *t, struc
 	size_t bytes = t->kernel_count * sizeof *r->kernels;
 	r->kernels = tk_malloc(bytes);
 	r->summaries = tk_calloc(t->kernel_count, sizeof *r->summaries);
-	if (!r->kernels || !r->summaries)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	memcpy(r->kernels, t->kernels, bytes);
 	r->kernel_count = t->kernel_count;
 	return TK_OK;

@@ -283,7 +283,7 @@ int tk_trace_summarize_all(const struct tk_trace *t, uint32_t kernel, struct tk_
         struct tk_error *err)
 {
 	struct tk_trace_summary *all = tk_calloc(t->launch_count, sizeof *all);
-	int status = all ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = TK_OK;
 	for (uint32_t i = 0; !status && i < t->launch_count; i++)
 		status = summarize_launch(t, kernel, i, &all[i], err);
 	if (!status)

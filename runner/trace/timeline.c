@@ -128,7 +128,7 @@ int tk_trace_timeline_list(
         const struct tk_trace *t, size_t spans_max, json_t **out, struct tk_error *err)
 {
 	json_t *list = json_array();
-	int status = list ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = TK_OK;
 	for (uint32_t i = 0; !status && i < t->kernel_count; i++) {
 		struct tk_trace_launch l;
 		status = tk_trace_launch_read(t, i, t->launch_count - 1, &l, err);

@@ -20,11 +20,7 @@ static int create_folder(const struct tk_repo *s, char **dir, struct tk_error *e
 {
 	char *parent = tk_path_join(s->cache_dir, "work");
 	char *slug = tk_path_make_slug(s->name);
-	int status = TK_OK;
-	if (!parent || !slug)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	if (!status)
-		status = tk_dir_create(parent, err);
+	int status = tk_dir_create(parent, err);
 	if (!status)
 		status = tk_dir_create_temp(parent, slug, dir, err);
 	free(parent);

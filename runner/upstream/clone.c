@@ -82,8 +82,8 @@ static int open_self(struct tk_clone *c, struct tk_error *err)
 	if (status && status != TK_ENOTFOUND)
 		tk_error_add_context(err, "%s: %s is not inside a git repository%s", s->name,
 		        folder, is_own ? "; set \"url\" to a clone of the tracker" : "");
-	if (!status && !(c->dir = tk_strdup(top)))
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!status)
+		c->dir = tk_strdup(top);
 	tk_buf_free(&out);
 	return status;
 }
@@ -115,8 +115,7 @@ static int wait_for_lock(
         const char *dir, double deadline_s, struct tk_lock **lock, struct tk_error *err)
 {
 	char *path = NULL;
-	if (asprintf(&path, "%s.lock", dir) < 0)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	path = tk_sprintf("%s.lock", dir);
 	const int status = tk_lock_wait(path, deadline_s, lock, err);
 	free(path);
 	return status;

@@ -69,8 +69,6 @@ static int find_host(struct request *r, struct tk_error *err)
 {
 	char *host = NULL, *scheme = NULL;
 	CURLU *u = curl_url();
-	if (!u)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	int status = TK_OK;
 	if (curl_url_set(u, CURLUPART_URL, r->url, 0) ||
 	        curl_url_get(u, CURLUPART_HOST, &host, 0) ||
@@ -90,18 +88,11 @@ static int find_host(struct request *r, struct tk_error *err)
 	return status;
 }
 
-static int make_headers(struct request *r, const char *const *extra, struct tk_error *err)
+static void make_headers(struct request *r, const char *const *extra)
 {
-	struct curl_slist *list =
-	        r->body ? curl_slist_append(NULL, "Content-Type: application/json") : NULL;
-	bool complete = list || !r->body;
-	for (size_t i = 0; complete && extra && extra[i]; i++) {
-		struct curl_slist *longer = curl_slist_append(list, extra[i]);
-		complete = longer != NULL;
-		list = longer ? longer : list;
-	}
-	r->headers = list;
-	return complete ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	r->headers = r->body ? curl_slist_append(NULL, "Content-Type: application/json") : NULL;
+	for (size_t i = 0; extra && extra[i]; i++)
+		r->headers = tk_check_memory(curl_slist_append(r->headers, extra[i]));
 }
 
 static void set_credentials(CURL *h, const struct request *r)
@@ -225,11 +216,8 @@ static int perform(struct request *r, const struct tk_http_options *o, struct tk
 	r->signing = o->signing;
 	r->deadline_ns = tk_clock_monotonic_ns() + (int64_t)(deadline_s * 1e9);
 	int status = find_host(r, err);
-	if (!status)
-		status = make_headers(r, o->headers, err);
+	make_headers(r, o->headers);
 	CURL *h = status ? NULL : curl_easy_init();
-	if (!status && !h)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status) {
 		CURLcode code = attempt(h, r);
 		int64_t pause_ns = 500 * 1000 * 1000;

@@ -105,8 +105,6 @@ static int add_wheel(struct tk_package_release *r, const json_t *file, struct tk
 		return TK_OK; /* it could not be checked */
 	char(*grown)[TK_SHA256_SIZE] =
 	        tk_realloc(r->sha256, (r->wheel_count + 1) * sizeof(*r->sha256));
-	if (!grown)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	r->sha256 = grown;
 	memcpy(grown[r->wheel_count++], sha256, TK_SHA256_SIZE);
 	r->yanked = r->yanked && yanked && !json_is_false(yanked);
@@ -130,8 +128,6 @@ static int add_file(struct tk_package_index *p, const char *package, const char 
 	        !tk_version_parse(text, &version))
 		return TK_OK; /* a source distribution, or older than these rules */
 	struct tk_package_release *r = find_or_add(p, text, &version, index);
-	if (!r)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	return strcmp(r->index, index) ? TK_OK : add_wheel(r, file, err);
 }
 

@@ -39,8 +39,6 @@ static int choose_dir(const struct tk_repo *s, const struct tk_package_release *
 	char hex[TK_HASH_HEX_SIZE], *name = NULL;
 	struct tk_hash *h = tk_hash_new();
 	int status = TK_OK;
-	if (!h)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	tk_hash_add_str(h, r->index);
 	tk_hash_add_str(h, s->python ? s->python : "");
 	for (size_t i = 0; i < r->wheel_count; i++)
@@ -56,7 +54,7 @@ static int choose_dir(const struct tk_repo *s, const struct tk_package_release *
 	*out = name ? tk_path_join(s->cache_dir, name) : NULL;
 	free(package);
 	free(name);
-	return *out ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	return TK_OK;
 }
 
 static int run(const struct install *in, const char *const *argv, struct tk_error *err)
@@ -132,8 +130,6 @@ static int install_downloads(const struct install *in, struct tk_error *err)
 	size_t count = 0;
 	int status = tk_dir_list(in->wheels, &names, &count, err);
 	char **argv = status ? NULL : tk_calloc(head_count + count + 1, sizeof *argv);
-	if (!status && !argv)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
 		memcpy(argv, head, sizeof(head));
 	for (size_t i = 0; !status && i < count; i++)
@@ -265,8 +261,6 @@ int tk_package_install(const struct tk_repo *s, const struct tk_package_release 
 	in.wanted = tk_path_join(in.dir, "wanted.txt");
 	in.companions = tk_path_join(in.dir, "companions.txt");
 	in.wheels = tk_path_join(in.dir, "wheels");
-	if (!in.python || !in.wanted || !in.companions || !in.wheels)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
 		status = install_once(&in, err);
 	free(uv);

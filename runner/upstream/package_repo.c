@@ -39,7 +39,7 @@ static int page_path(const struct tk_repo *s, const char *url, char **out, struc
 {
 	char *dir = tk_path_join(s->cache_dir, "python/index"), *slug = tk_path_make_slug(url);
 	*out = dir && slug ? tk_path_join(dir, slug) : NULL;
-	int status = *out ? tk_dir_create(dir, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_dir_create(dir, err);
 	free(dir);
 	free(slug);
 	return status;
@@ -68,7 +68,7 @@ static int read_page(const struct tk_repo *s, const char *index, bool current, s
 	char *name = tk_package_normalize_name(tk_repo_package_name(s));
 	char *url = name ? page_url(index, name) : NULL, *path = NULL;
 	struct tk_error why = {0};
-	int status = url ? page_path(s, url, &path, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = page_path(s, url, &path, err);
 	if (!status && !current && is_fresh(path)) {
 		status = tk_file_read(path, PAGE_MAX, out, err);
 	} else if (!status) {
@@ -233,8 +233,6 @@ int tk_package_list_revisions(const struct tk_repo *s, size_t limit, size_t ever
 	size_t n = 0, seen = 0;
 	int status = read_all(s, true, &p, err);
 	struct tk_revision *list = status ? NULL : tk_calloc(p.count + 1, sizeof(*list));
-	if (!status && !list)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = status ? 0 : p.count; i-- > 0 && (!limit || n < limit);) {
 		if (!is_listed(s, &p.releases[i]) || p.releases[i].time_s < since_s)
 			continue;

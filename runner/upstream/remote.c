@@ -39,7 +39,7 @@ static int format_text(char **out, struct tk_error *err, const char *format, ...
 	if (vasprintf(out, format, ap) < 0)
 		*out = NULL;
 	va_end(ap);
-	return *out ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	return TK_OK;
 }
 
 /* ---- opening ---- */
@@ -79,7 +79,7 @@ static int split_url(struct tk_remote *r, const char *url, struct tk_error *err)
 			        slash + 1);
 		r->object = tk_strndup(slash + 1, bare);
 		r->folder = tk_strndup(url, len - name);
-		return r->object && r->folder ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+		return TK_OK;
 	}
 	return format_text(&r->folder, err, "%s%s", url, url[len - 1] == '/' ? "" : "/");
 }
@@ -90,7 +90,7 @@ static int copy_variable(const char *name, char **out, struct tk_error *err)
 	if (!value || !*value)
 		return tk_fail(err, TK_ECONFIG, "%s is not set; s3:// needs it", name);
 	*out = tk_strdup(value);
-	return *out ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	return TK_OK;
 }
 
 static int read_environment(struct tk_remote *r, struct tk_error *err)
@@ -100,8 +100,6 @@ static int read_environment(struct tk_remote *r, struct tk_error *err)
 	if (!status)
 		status = copy_variable("AWS_SECRET_ACCESS_KEY", &r->signing.secret_key, err);
 	r->signing.region = tk_strdup(region && *region ? region : DEFAULT_REGION);
-	if (!status && !r->signing.region)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status && token && *token)
 		status = format_text(&r->token_header, err, "x-amz-security-token: %s", token);
 	return status;
@@ -156,8 +154,8 @@ static int open_s3(struct tk_remote *r, const char *path, struct tk_error *err)
 		status = format_text(&r->bucket, err, "%s/%.*s", endpoint, (int)bucket, path);
 	if (!status)
 		status = split_url(r, url, err);
-	if (!status && !(r->key = tk_strdup(r->folder + strlen(r->bucket) + 1)))
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!status)
+		r->key = tk_strdup(r->folder + strlen(r->bucket) + 1);
 	free(standard);
 	free(url);
 	return status;
@@ -179,8 +177,6 @@ int tk_remote_open(const char *url, struct tk_remote **out, struct tk_error *err
 		        "with a dot",
 		        url);
 	struct tk_remote *r = status ? NULL : tk_calloc(1, sizeof *r);
-	if (!status && !r)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
 		status = is_s3 ? open_s3(r, url + strlen(S3_SCHEME), err) : split_url(r, url, err);
 	if (status)

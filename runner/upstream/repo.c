@@ -1,6 +1,7 @@
 /* Reading revisions: the newest one, one by name, the history. */
 #include "upstream/repo.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/try.h"
 #include "upstream/clone.h"
 #include "upstream/git_log.h"
@@ -36,8 +37,7 @@ static int add_pathspecs(
 		if (p->count == PATHS_MAX)
 			return tk_fail(
 			        err, TK_ECONFIG, "%s: more than %d paths", s->name, PATHS_MAX);
-		if (asprintf(&p->list[p->count], ":(top,literal)%.*s", (int)len, paths) < 0)
-			return tk_fail(err, TK_ENOMEM, "out of memory");
+		p->list[p->count] = tk_sprintf(":(top,literal)%.*s", (int)len, paths);
 		p->count++;
 	}
 	return TK_OK;

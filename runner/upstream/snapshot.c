@@ -32,7 +32,7 @@ static int clone_tree(struct snapshot *s, const struct tk_repo *repo, struct tk_
 {
 	const struct tk_git git = tk_clone_git_context(&s->tree, TK_GIT_NETWORK);
 	char *parent = tk_path_join(repo->cache_dir, "work");
-	int status = parent ? tk_dir_create(parent, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_dir_create(parent, err);
 	if (!status)
 		status = tk_dir_create_temp(parent, "tree-", &s->clone.dir, err);
 	if (!status)
@@ -55,8 +55,6 @@ static int copy_excludes(const struct snapshot *s, struct tk_error *err)
 	char *from = line ? tk_path_join(s->tree.dir, line) : NULL;
 	char *folder = tk_path_join(s->clone.dir, ".git/info");
 	char *to = folder ? tk_path_join(folder, "exclude") : NULL;
-	if (!status && (!from || !to))
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status && tk_file_exists(from)) {
 		status = tk_dir_create(folder, err);
 		if (!status)
@@ -108,8 +106,6 @@ static int commit_tree(
 	snprintf(text, sizeof text, "tree %s\nparent %s\nauthor %s\ncommitter %s\n\n" SUBJECT "\n",
 	        tree, head, author, author);
 	char *path = tk_path_join(s->clone.dir, ".git/snapshot");
-	if (!status && !path)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
 		status = tk_file_write_nosync(path, text, strlen(text), err);
 	if (!status)
