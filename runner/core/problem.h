@@ -68,8 +68,8 @@ int tk_problem_parse(struct tk_problem_spec *out, const char *text, struct tk_er
  * line of what is wrong; the same sentences. value NULL: only the key is looked at. */
 int tk_problem_check_key(const char *op, const char *key, const char *value, struct tk_error *err);
 
-double tk_problem_flops(
-        const struct tk_problem_spec *p); /* source of the formulas: docs/explanation/README.md */
+/* The formulas: docs/explanation/verification.md. */
+double tk_problem_flops(const struct tk_problem_spec *p);
 /* Compulsory traffic: every input read once, every output written once, no padding. */
 double tk_problem_bytes(const struct tk_problem_spec *p);
 /* The least work that any correct kernel does: bounds on what a time can be. */
