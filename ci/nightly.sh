@@ -59,7 +59,7 @@ esac
 
 # What is published replaces the whole folder: an empty one, one that is not there yet, or an
 # earlier site (every site has this file).
-marker=site-state.json
+marker=tracker-site.json
 refuse() {
 	echo "nightly.sh: $publish is not empty and holds no site (there is no $marker): it would be replaced as a whole" >&2
 	return 1

@@ -2,7 +2,6 @@
  * `out_dir`, then renamed. */
 #ifndef TK_SITE_H
 #define TK_SITE_H
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,7 +17,6 @@ struct tk_site_options {
 	                           no charts */
 	double tie;             /* times that differ by less are a tie; 0.01 is 1 % */
 	int64_t now_s;          /* the clock of the site, so that pages are reproducible */
-	bool full;              /* rebuild everything, even if the old site has it */
 };
 
 struct tk_site_report {

@@ -1,7 +1,7 @@
-/* Groups, shards and the names of their files. */
+/* Groups, the names of their files, and their points. */
 #include "site_gen/data/chart_data.h"
 
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -10,68 +10,22 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/memory.h"
-#include "site_gen/data/shard_member.h"
+#include "base/try.h"
+#include "site_gen/data/data.h"
 #include "site_gen/pages/page.h"
+#include "site_gen/render/format_point.h"
 
-#define SERIES_IN_GROUP 8 /* a page loads its group: about 20 kB */
-#define GROUPS_IN_SHARD 2
-#define LOADED_DAYS 180 /* loaded with a page; earlier years are loaded on demand */
-#define COLD_AFTER_S \
-	((int64_t)30 * \
-	        86400) /* the cut is the start of the month this long ago: 30 to 61 nights are recent */
+#define SERIES_IN_GROUP 8       /* a page loads its group: about 20 kB */
+#define PAGE_DAYS 180           /* loaded with a page, before the newest point of the series */
+#define SAMPLED_NIGHTS 8        /* newest nights whose samples are stored */
+#define SAMPLED_SERIES_MAX 1000 /* with more series, only those with a change */
+#define YEARS 64
 #define DAY_S 86400
 
-int tk_chart_data_plan(const struct tk_model *m, struct tk_chart_data *out, struct tk_error *err)
-{
-	size_t count = (m->series_count + SERIES_IN_GROUP - 1) / SERIES_IN_GROUP;
-	count = count ? count : 1;
-	size_t shards = (count + GROUPS_IN_SHARD - 1) / GROUPS_IN_SHARD,
-	       of_shard = m->series_count / shards + 1,
-	       by_series = (TK_SITE_REFRESH_SERIES + of_shard - 1) / of_shard,
-	       by_builds = (shards + TK_SITE_REFRESH_BUILDS - 1) / TK_SITE_REFRESH_BUILDS,
-	       refreshed = by_series > by_builds ? by_series : by_builds;
-	*out = (struct tk_chart_data){.group_count = count,
-	        .shard_count = shards,
-	        .refreshed = refreshed < shards ? refreshed : shards,
-	        .group_of = tk_calloc(m->series_count + 1, sizeof *out->group_of)};
-	if (!out->group_of)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	/* By id: a new series changes the last group only. */
-	for (size_t i = 0; i < m->series_count; i++) {
-		const struct tk_site_series *s = m->series_by_id.entries[i].row;
-		out->group_of[s - m->series] = i / SERIES_IN_GROUP;
-	}
-	return 0;
-}
+/* ---- names of files ---- */
 
-void tk_chart_data_free(struct tk_chart_data *d)
-{
-	free(d->group_of);
-	*d = (struct tk_chart_data){0};
-}
-
-bool tk_chart_data_is_incremental(const struct tk_chart_data *d)
-{
-	return d->refreshed < d->shard_count;
-}
-
-int64_t tk_chart_data_refresh_builds(const struct tk_chart_data *d)
-{
-	return (int64_t)((d->shard_count + d->refreshed - 1) / d->refreshed);
-}
-
-size_t tk_chart_data_shard(size_t group)
-{
-	return group / GROUPS_IN_SHARD;
-}
-
-size_t tk_chart_data_group(const struct tk_site *site, const struct tk_site_series *s)
-{
-	return site->data.group_of[s - site->model.series];
-}
-
-/* "data/03f.KIND.js", with three or more hexadecimal digits. A page names dozens of such files:
- * printf would take as long as the rest of it. */
+/* "data/03f.KIND.js" or "data/03f.js", with three or more hexadecimal digits. A page names dozens
+ * of such files: printf would take as long as the rest of it. */
 static void set_path(char path[TK_DATA_PATH_SIZE], size_t number, const char *kind)
 {
 	size_t digits = 3;
@@ -80,107 +34,210 @@ static void set_path(char path[TK_DATA_PATH_SIZE], size_t number, const char *ki
 	char *at = stpcpy(path, "data/");
 	for (size_t i = digits; i-- > 0;)
 		*at++ = "0123456789abcdef"[number >> 4 * i & 15];
-	*at++ = '.';
+	if (*kind)
+		*at++ = '.';
 	stpcpy(stpcpy(at, kind), ".js");
 }
 
-void tk_chart_data_year_path(char path[TK_DATA_PATH_SIZE], size_t group, int bit)
+static void set_year_path(char path[TK_DATA_PATH_SIZE], size_t group, int bit)
 {
 	char year[TK_FORMAT_INT + 1];
 	year[tk_format_int(year, TK_CHART_DATA_FIRST_YEAR + bit)] = 0;
 	set_path(path, group, year);
 }
 
-void tk_chart_data_recent_path(char path[TK_DATA_PATH_SIZE], size_t group)
+static size_t find_group(const struct tk_site *site, const struct tk_site_series *s)
 {
-	set_path(path, group, "recent");
+	return site->data.group_of[s - site->model.series];
 }
 
-void tk_chart_data_hot_path(char path[TK_DATA_PATH_SIZE], size_t shard)
+void tk_chart_data_page_file(
+        const struct tk_site *site, const struct tk_site_series *s, char path[TK_DATA_PATH_SIZE])
 {
-	set_path(path, shard, "hot");
+	set_path(path, find_group(site, s), "");
 }
 
-int tk_chart_data_year_bit(int64_t t_s)
-{
-	struct tm tm;
-	time_t t = (time_t)t_s;
-	int year = gmtime_r(&t, &tm) ? tm.tm_year + 1900 : TK_CHART_DATA_FIRST_YEAR;
-	int bit = year - TK_CHART_DATA_FIRST_YEAR;
-	return bit < 0 ? 0 : bit >= TK_CHART_DATA_YEARS ? TK_CHART_DATA_YEARS - 1 : bit;
-}
-
-int64_t tk_chart_data_year_start(int bit)
-{
-	struct tm tm = {.tm_year = TK_CHART_DATA_FIRST_YEAR + bit - 1900, .tm_mday = 1};
-	return bit > 0 ? timegm(&tm) : INT64_MIN;
-}
-
-int64_t tk_chart_data_cut(int64_t newest_s)
-{
-	struct tm tm;
-	time_t t = (time_t)(newest_s - COLD_AFTER_S);
-	if (!newest_s || !gmtime_r(&t, &tm))
-		return 0;
-	struct tm month = {.tm_year = tm.tm_year, .tm_mon = tm.tm_mon, .tm_mday = 1};
-	return timegm(&month);
-}
-
-void tk_chart_data_list_page_files(struct tk_site *site, struct tk_value *list,
-        struct tk_buf *older, const struct tk_site_series *s)
-{
-	size_t group = tk_chart_data_group(site, s);
-	const struct tk_point *last =
-	        tk_series_last_point(s); /* a series that ended is drawn to its end */
-	int64_t newest_s =
-	        last && last->as_of_s < site->model.newest_s ? last->as_of_s : site->model.newest_s;
-	int64_t from_s = newest_s - (int64_t)LOADED_DAYS * DAY_S;
-	char path[TK_DATA_PATH_SIZE];
-	for (int bit = 0; bit < TK_CHART_DATA_YEARS; bit++) {
-		if (!(site->state.years[group] >> bit & 1))
-			continue;
-		tk_chart_data_year_path(path, group, bit);
-		if (bit + 1 == TK_CHART_DATA_YEARS || tk_chart_data_year_start(bit + 1) > from_s)
-			tk_value_append_text(site->arena, list, path);
-		else
-			tk_buf_add_printf(older, "%s%s", older->len ? " " : "", path);
-	}
-	tk_chart_data_recent_path(path, group);
-	tk_value_append_text(site->arena, list, path);
-	tk_chart_data_hot_path(path, tk_chart_data_shard(group));
-	tk_value_append_text(site->arena, list, path);
-}
-
-void tk_chart_data_add_all_files(
+void tk_chart_data_add_older_files(
         const struct tk_site *site, struct tk_buf *out, const struct tk_site_series *s)
 {
-	size_t group = tk_chart_data_group(site, s);
+	size_t group = find_group(site, s), before = out->len;
 	char path[TK_DATA_PATH_SIZE];
-	for (int bit = 0; bit < TK_CHART_DATA_YEARS; bit++)
-		if (site->state.years[group] >> bit & 1) {
-			tk_chart_data_year_path(path, group, bit);
+	for (int bit = 0; bit < YEARS; bit++)
+		if (site->data.years[group] >> bit & 1) {
+			set_year_path(path, group, bit);
+			tk_buf_add_str(out, out->len > before ? " " : "");
 			tk_buf_add_str(out, path);
-			tk_buf_add_char(out, ' ');
 		}
-	tk_chart_data_recent_path(path, group);
-	tk_buf_add_str(out, path);
-	tk_buf_add_char(out, ' ');
-	tk_chart_data_hot_path(path, tk_chart_data_shard(group));
-	tk_buf_add_str(out, path);
 }
 
 void tk_chart_data_add_files_json(struct tk_buf *out, const struct tk_site *site, size_t group)
 {
 	char path[TK_DATA_PATH_SIZE];
 	tk_buf_add_char(out, '[');
-	for (int bit = 0; bit < TK_CHART_DATA_YEARS; bit++)
-		if (site->state.years[group] >> bit & 1) {
-			tk_chart_data_year_path(path, group, bit);
+	for (int bit = 0; bit < YEARS; bit++)
+		if (site->data.years[group] >> bit & 1) {
+			set_year_path(path, group, bit);
 			tk_buf_add_printf(
 			        out, "[%d,\"%s\"],", TK_CHART_DATA_FIRST_YEAR + bit, path);
 		}
-	tk_chart_data_recent_path(path, group);
-	tk_buf_add_printf(out, "[0,\"%s\"],", path);
-	tk_chart_data_hot_path(path, tk_chart_data_shard(group));
+	set_path(path, group, "");
 	tk_buf_add_printf(out, "[0,\"%s\"]]", path);
+}
+
+/* ---- points ---- */
+
+struct member {
+	struct tk_site_series *series;
+	struct tk_rows points;
+	size_t older, written; /* points before the newest months; of these in a file */
+};
+
+static const struct tk_point *point_at(const struct member *m, size_t i)
+{
+	return TK_ROWS_AT(&m->points, struct tk_point, i);
+}
+
+static int year_bit(int64_t t_s)
+{
+	struct tm tm;
+	time_t t = (time_t)t_s;
+	int year = gmtime_r(&t, &tm) ? tm.tm_year + 1900 : TK_CHART_DATA_FIRST_YEAR,
+	    bit = year - TK_CHART_DATA_FIRST_YEAR;
+	return bit < 0 ? 0 : bit >= YEARS ? YEARS - 1 : bit;
+}
+
+static int64_t year_end_s(int bit)
+{
+	struct tm tm = {.tm_year = TK_CHART_DATA_FIRST_YEAR + bit + 1 - 1900, .tm_mday = 1};
+	return bit + 1 < YEARS ? timegm(&tm) : INT64_MAX;
+}
+
+static void fill_sparkline(struct tk_site_series *s, const struct member *m)
+{
+	struct tk_sparkline *line = &s->sparkline;
+	size_t count = m->points.count,
+	       skip = count > TK_SITE_WINDOW_POINTS ? count - TK_SITE_WINDOW_POINTS : 0;
+	for (size_t i = skip; i < count; i++) {
+		const struct tk_point *p = point_at(m, i);
+		int64_t at_s = p->as_of_s < 0            ? 0
+		               : p->as_of_s > UINT32_MAX ? UINT32_MAX
+		                                         : p->as_of_s;
+		bool known = tk_point_has_interval(p);
+		line->at[line->count++] = (struct tk_sparkline_point){(uint32_t)at_s,
+		        (float)p->value, known ? (float)p->lo : NAN, known ? (float)p->hi : NAN};
+	}
+}
+
+static int read_member(struct tk_site *site, struct member *m, struct tk_error *err)
+{
+	struct tk_site_series *s = m->series;
+	TRY(tk_store_list_points(site->model.store, s->row->id, INT64_MIN, 0, &m->points, err));
+	if (m->points.count) {
+		int64_t from_s =
+		        point_at(m, m->points.count - 1)->as_of_s - (int64_t)PAGE_DAYS * DAY_S;
+		while (point_at(m, m->older)->as_of_s < from_s)
+			m->older++;
+	}
+	fill_sparkline(s, m);
+	tk_totals_add_points(
+	        &site->totals, (size_t)(s - site->model.series), m->points.rows, m->points.count);
+	return 0;
+}
+
+static bool is_sampled(const struct tk_site *site, const struct tk_site_series *s)
+{
+	return tk_series_tone(s) != TK_TONE_QUIET || site->model.series_count <= SAMPLED_SERIES_MAX;
+}
+
+static int write_page_file(struct tk_site *site, struct member *members, size_t count, size_t group,
+        struct tk_error *err)
+{
+	char path[TK_DATA_PATH_SIZE];
+	tk_buf_clear(&site->page);
+	for (size_t i = 0; i < count; i++) {
+		const struct member *m = &members[i];
+		size_t all = m->points.count, recent = all - m->older,
+		       sampled = recent < SAMPLED_NIGHTS ? recent : SAMPLED_NIGHTS;
+		tk_data_add_about(&site->page, &site->model, m->series);
+		if (recent)
+			tk_data_add_points(&site->page, &site->model, m->series,
+			        point_at(m, m->older), recent, true);
+		if (sampled && is_sampled(site, m->series))
+			TRY(tk_data_add_samples(&site->page, &site->model, m->series,
+			        point_at(m, all - sampled), sampled, err));
+	}
+	set_path(path, group, "");
+	return tk_output_put(site->out, path, &site->page, err);
+}
+
+/* Writes the first year whose points are in no file yet; *any false: there is none. */
+static int write_next_year(struct tk_site *site, struct member *members, size_t count, size_t group,
+        bool *any, struct tk_error *err)
+{
+	char path[TK_DATA_PATH_SIZE];
+	int year = YEARS;
+	for (size_t i = 0; i < count; i++)
+		if (members[i].written < members[i].older) {
+			int next = year_bit(point_at(&members[i], members[i].written)->as_of_s);
+			year = next < year ? next : year;
+		}
+	*any = year < YEARS;
+	if (!*any)
+		return 0;
+	tk_buf_clear(&site->page);
+	for (size_t i = 0; i < count; i++) {
+		struct member *m = &members[i];
+		size_t first = m->written;
+		while (m->written < m->older && point_at(m, m->written)->as_of_s < year_end_s(year))
+			m->written++;
+		if (m->written > first)
+			tk_data_add_points(&site->page, &site->model, m->series, point_at(m, first),
+			        m->written - first, false);
+	}
+	site->data.years[group] |= UINT64_C(1) << year;
+	set_year_path(path, group, year);
+	return tk_output_put(site->out, path, &site->page, err);
+}
+
+static int write_group(struct tk_site *site, struct member *members, size_t count, size_t group,
+        struct tk_error *err)
+{
+	for (size_t i = 0; i < count; i++)
+		TRY(read_member(site, &members[i], err));
+	TRY(write_page_file(site, members, count, group, err));
+	for (bool any = true; any;)
+		TRY(write_next_year(site, members, count, group, &any, err));
+	return 0;
+}
+
+int tk_chart_data_write(struct tk_site *site, struct tk_error *err)
+{
+	struct tk_model *m = &site->model;
+	struct tk_chart_data *d = &site->data;
+	int status = 0;
+	d->group_count = (m->series_count + SERIES_IN_GROUP - 1) / SERIES_IN_GROUP;
+	d->group_count = d->group_count ? d->group_count : 1;
+	d->group_of = tk_calloc(m->series_count + 1, sizeof *d->group_of);
+	d->years = tk_calloc(d->group_count, sizeof *d->years);
+	/* By id: a new series changes the last group only. */
+	for (size_t first = 0; !status && first < m->series_count; first += SERIES_IN_GROUP) {
+		struct member members[SERIES_IN_GROUP] = {0};
+		size_t group = first / SERIES_IN_GROUP, count = 0;
+		for (size_t i = first; i < m->series_count && count < SERIES_IN_GROUP; i++) {
+			const struct tk_site_series *s = m->series_by_id.entries[i].row;
+			members[count++].series = &m->series[s - m->series];
+			d->group_of[s - m->series] = group;
+		}
+		status = write_group(site, members, count, group, err);
+		for (size_t i = 0; i < count; i++)
+			tk_rows_free(&members[i].points);
+	}
+	return status;
+}
+
+void tk_chart_data_free(struct tk_chart_data *d)
+{
+	free(d->group_of);
+	free(d->years);
+	*d = (struct tk_chart_data){0};
 }

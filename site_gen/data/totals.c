@@ -1,13 +1,17 @@
-/* Sums the changes of series by night. */
+/* Sums the changes of series by night, and makes an index of the sums. */
 #include "site_gen/data/totals.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/memory.h"
 #include "site_gen/model/model.h"
+#include "stats/summary/summary.h"
+
+#define DAY_S 86400
+#define NOISE_STEPS_MIN 5
+#define MAD_TO_SIGMA 1.4826 /* of a normal distribution */
 
 /* What tells totals apart; fewer keys where there would be too many. */
 enum level { BY_BACKEND, BY_TYPE, BY_KERNEL };
@@ -49,8 +53,8 @@ static size_t sort_members(struct member *members, size_t count, enum level leve
 	return totals;
 }
 
-static int make_totals(const struct member *members, size_t count, size_t totals,
-        struct tk_totals *out, struct tk_error *err)
+static void make_totals(
+        const struct member *members, size_t count, size_t totals, struct tk_totals *out)
 {
 	out->at = tk_calloc(totals + 1, sizeof *out->at);
 	for (size_t i = 0; i < count; i++) {
@@ -62,17 +66,15 @@ static int make_totals(const struct member *members, size_t count, size_t totals
 		out->at[out->count - 1].series_count++;
 		out->total_of[members[i].index] = out->count - 1;
 	}
-	return 0;
 }
 
-int tk_totals_plan(const struct tk_model *m, struct tk_totals *out, struct tk_error *err)
+void tk_totals_plan(const struct tk_model *m, struct tk_totals *out)
 {
 	struct member *members = tk_malloc((m->series_count + 1) * sizeof *members);
 	size_t count = 0, totals = 0;
 	*out = (struct tk_totals){
 	        .total_of = tk_malloc((m->series_count + 1) * sizeof *out->total_of)};
-	int status = members && out->total_of ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
-	for (size_t i = 0; !status && i < m->series_count; i++) {
+	for (size_t i = 0; i < m->series_count; i++) {
 		out->total_of[i] = TK_TOTAL_NONE;
 		if (tk_series_is_ranked(&m->series[i]))
 			members[count++] = (struct member){&m->series[i], i, BY_BACKEND};
@@ -82,16 +84,8 @@ int tk_totals_plan(const struct tk_model *m, struct tk_totals *out, struct tk_er
 		if (totals <= TK_TOTALS_MAX)
 			break;
 	}
-	if (!status)
-		status = make_totals(members, count, totals, out, err);
+	make_totals(members, count, totals, out);
 	free(members);
-	return status;
-}
-
-void tk_totals_clear(struct tk_totals *t)
-{
-	for (size_t i = 0; i < t->count; i++)
-		t->at[i].count = t->at[i].last = 0;
 }
 
 void tk_totals_free(struct tk_totals *t)
@@ -141,45 +135,73 @@ struct tk_total_night *tk_total_find_night(struct tk_total *t, int64_t as_of_s)
 	return &t->nights[lo];
 }
 
-int tk_totals_add_points(struct tk_totals *t, size_t series, float *previous,
-        const struct tk_point *points, size_t count, struct tk_error *err)
+void tk_totals_add_points(
+        struct tk_totals *t, size_t series, const struct tk_point *points, size_t count)
 {
 	if (t->total_of[series] == TK_TOTAL_NONE)
-		return 0;
+		return;
 	struct tk_total *total = &t->at[t->total_of[series]];
 	for (size_t i = 0; i < count; i++) {
 		struct tk_total_night *night = tk_total_find_night(total, points[i].as_of_s);
-		float value = (float)points[i].value;
-		if (!night)
-			return tk_fail(err, TK_ENOMEM, "out of memory");
-		if (*previous > 0 && value > 0) {
-			night->log_sum += log((double)*previous / (double)value);
+		if (i && points[i - 1].value > 0 && points[i].value > 0) {
+			night->log_sum += log(points[i - 1].value / points[i].value);
 			night->count++;
 		}
-		*previous = value;
 	}
-	return 0;
 }
 
-int tk_totals_read_stale(const struct tk_model *m, struct tk_totals *t, struct tk_error *err)
+/* ---- the index ---- */
+
+void tk_totals_merge(const struct tk_total *parts, size_t count, struct tk_total *out)
 {
-	int status = 0;
-	for (size_t i = 0; i < t->count; i++)
-		if (t->at[i].is_stale)
-			t->at[i].count = t->at[i].last = 0;
-	for (size_t i = 0; !status && i < m->series_count; i++) {
-		struct tk_rows points = {0};
-		float previous = NAN;
-		if (t->total_of[i] == TK_TOTAL_NONE || !t->at[t->total_of[i]].is_stale)
-			continue;
-		status = tk_store_list_points(
-		        m->store, m->series[i].row->id, INT64_MIN, 0, &points, err);
-		if (!status)
-			status = tk_totals_add_points(
-			        t, i, &previous, points.rows, points.count, err);
-		tk_rows_free(&points);
+	*out = (struct tk_total){.example = count ? parts[0].example : NULL};
+	for (size_t i = 0; i < count; i++) {
+		const struct tk_total *part = &parts[i];
+		out->series_count += part->series_count;
+		for (size_t k = 0; k < part->count; k++) {
+			struct tk_total_night *night =
+			        tk_total_find_night(out, part->nights[k].as_of_s);
+			night->log_sum += part->nights[k].log_sum;
+			night->count += part->nights[k].count;
+		}
 	}
+}
+
+void tk_total_levels(const struct tk_total *t, double *levels)
+{
+	double level = 0;
+	for (size_t i = 0; i < t->count; i++) {
+		const struct tk_total_night *n = &t->nights[i];
+		/* two points of the first time, as of two backfills, are no change since it */
+		level += i && n->count ? n->log_sum / (double)n->count : 0;
+		levels[i] = level;
+	}
+}
+
+double tk_total_change(const struct tk_total *t, const double *levels, int days)
+{
+	if (t->count < 2)
+		return NAN;
+	const double newest = levels[t->count - 1];
+	int64_t since_s = t->nights[t->count - 1].as_of_s - (int64_t)days * DAY_S;
+	if (!days)
+		return expm1(newest - levels[0]);
+	for (size_t i = t->count; i-- > 0;)
+		if (t->nights[i].as_of_s <= since_s + DAY_S / 4)
+			return expm1(newest - levels[i]);
+	return NAN;
+}
+
+double tk_total_noise(const struct tk_total *t)
+{
+	double *steps = tk_malloc((t->count + 1) * sizeof *steps);
+	size_t count = 0;
 	for (size_t i = 0; i < t->count; i++)
-		t->at[i].is_stale = false;
-	return status;
+		if (t->nights[i].count)
+			steps[count++] = fabs(t->nights[i].log_sum / (double)t->nights[i].count);
+	if (count)
+		tk_sort_values(steps, count);
+	double noise = count < NOISE_STEPS_MIN ? NAN : MAD_TO_SIGMA * steps[count / 2];
+	free(steps);
+	return noise;
 }

@@ -3,21 +3,17 @@
  *
  * Chain-linked: a night holds the sum, over the series that have a time in it and an earlier one,
  * of the logarithms of their speed-ups since that earlier time. A new or missing series does not
- * move it. The sums are kept between builds, so that a build reads only new points. */
+ * move it. */
 #ifndef TK_SITE_TOTALS_H
 #define TK_SITE_TOTALS_H
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct tk_error;
 struct tk_model;
-struct tk_output;
 struct tk_point;
 struct tk_site_device;
 struct tk_site_series;
 
-#define TK_SITE_TOTALS "site-state.totals.bin"
 /* With more, backends are not told apart; with more still, types. */
 #define TK_TOTALS_MAX 256
 #define TK_TOTAL_NONE SIZE_MAX
@@ -34,7 +30,6 @@ struct tk_total {
 	size_t series_count;
 	struct tk_total_night *nights; /* oldest first */
 	size_t count, room, last;      /* last: the night found last */
-	bool is_stale;                 /* older points changed: read them again */
 };
 
 struct tk_totals {
@@ -43,27 +38,17 @@ struct tk_totals {
 	size_t *total_of; /* by series of the model; TK_TOTAL_NONE: not ranked */
 };
 
-int tk_totals_plan(const struct tk_model *m, struct tk_totals *out, struct tk_error *err);
-/* false: there is no file of this build; the totals are empty. */
-bool tk_totals_read(struct tk_totals *t, const struct tk_output *out, int64_t build);
-int tk_totals_write(
-        const struct tk_totals *t, struct tk_output *out, int64_t build, struct tk_error *err);
-void tk_totals_clear(struct tk_totals *t); /* forgets all nights */
+void tk_totals_plan(const struct tk_model *m, struct tk_totals *out);
 void tk_totals_free(struct tk_totals *t);
+/* Adds all points of a series, oldest first. */
+void tk_totals_add_points(
+        struct tk_totals *t, size_t series, const struct tk_point *points, size_t count);
 
-/* Adds points of a series, oldest first. *previous: the value of the point before them, NAN: none;
- * afterwards that of the last one. */
-int tk_totals_add_points(struct tk_totals *t, size_t series, float *previous,
-        const struct tk_point *points, size_t count, struct tk_error *err);
-/* Reads all points of the series of stale totals. */
-int tk_totals_read_stale(const struct tk_model *m, struct tk_totals *t, struct tk_error *err);
-
-/* The sum of a night, a new one where there is none; NULL: out of memory. Fast where the nights of
- * two calls follow on each other. Valid until the next call. */
+/* The sum of a night, a new one where there is none. Fast where the nights of two calls follow on
+ * each other. Valid until the next call. */
 struct tk_total_night *tk_total_find_night(struct tk_total *t, int64_t as_of_s);
 /* Sums totals into a new one; free its nights. */
-int tk_totals_merge(
-        const struct tk_total *parts, size_t count, struct tk_total *out, struct tk_error *err);
+void tk_totals_merge(const struct tk_total *parts, size_t count, struct tk_total *out);
 /* levels[i]: the logarithm of the index after nights[i]; 0 in the first night. */
 void tk_total_levels(const struct tk_total *t, double *levels);
 /* The change within the newest `days`: 0.02 for 2 % faster; 0 days: since the first night. NAN: the
@@ -71,6 +56,6 @@ void tk_total_levels(const struct tk_total *t, double *levels);
 double tk_total_change(const struct tk_total *t, const double *levels, int days);
 /* How far an unchanged index moves from night to night: 1.48 times the median absolute step; NAN:
  * fewer than five steps. */
-int tk_total_noise(const struct tk_total *t, double *noise, struct tk_error *err);
+double tk_total_noise(const struct tk_total *t);
 
 #endif

@@ -21,20 +21,15 @@ struct tk_error;
 #define TK_SITE_RECENT_NIGHTS (2 * TK_SITE_CEILING_NIGHTS)
 #define TK_LOOKS 12             /* colours of backends; each has its own shape */
 #define TK_SITE_NIGHT_PAGES 100 /* newest nights with a page */
-/* The page of a series is rewritten when the series changes, and else in rotation: at least this
- * many series in each build, and each series at least every this many builds. */
-#define TK_SITE_REFRESH_SERIES 150
-#define TK_SITE_REFRESH_BUILDS 32
 
-/* The last months of a series for drawings and comparisons, small enough to be kept between
- * builds. */
-struct tk_trace_point {
+/* The last months of a series for drawings and comparisons. */
+struct tk_sparkline_point {
 	uint32_t as_of_s;
 	float value, lo, hi; /* NAN: unknown */
 };
-struct tk_trace {
-	uint32_t count, unused;
-	struct tk_trace_point at[TK_SITE_WINDOW_POINTS]; /* oldest first */
+struct tk_sparkline {
+	size_t count;
+	struct tk_sparkline_point at[TK_SITE_WINDOW_POINTS]; /* oldest first */
 };
 
 struct tk_site_machine {
@@ -81,7 +76,7 @@ struct tk_site_series {
 	size_t look;   /* colour and shape of its variant, the same on every page */
 	struct tk_point newest[2]; /* the newest points, oldest first */
 	size_t newest_count;
-	struct tk_trace *trace; /* of the last months; set once the data files are written */
+	struct tk_sparkline sparkline; /* filled while the data files are written */
 	struct tk_rows points; /* newest TK_SITE_WINDOW_POINTS, oldest first: only while its page is
 	                          made */
 	const struct tk_verdict_row *verdict; /* of its machine's analysed_night; NULL: none */

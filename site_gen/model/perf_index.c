@@ -1,34 +1,30 @@
-/* Computes performance indices from the traces of the series. */
+/* Computes performance indices from the sparklines of the series. */
 #include "site_gen/model/perf_index.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "site_gen/data/totals.h"
 #include "site_gen/model/model.h"
 
 #define DAY_S 86400
 
-/* Adds the changes of a series into its nights; *change: all of them together, NAN: none. */
-static int add_steps(const struct tk_site_series *s, struct tk_total *nights, double *change,
-        struct tk_error *err)
+/* Adds the changes of a series into its nights; returns all of them together, NAN: none. */
+static double add_steps(const struct tk_site_series *s, struct tk_total *nights)
 {
-	*change = NAN;
-	for (size_t i = 1; s->trace && i < s->trace->count; i++) {
-		const struct tk_trace_point *p = &s->trace->at[i];
+	double change = NAN;
+	for (size_t i = 1; i < s->sparkline.count; i++) {
+		const struct tk_sparkline_point *p = &s->sparkline.at[i];
 		if (!(p->value > 0) || !(p[-1].value > 0))
 			continue;
 		struct tk_total_night *night = tk_total_find_night(nights, p->as_of_s);
-		if (!night)
-			return tk_fail(err, TK_ENOMEM, "out of memory");
 		double log_speedup = log((double)p[-1].value / p->value);
 		night->log_sum += log_speedup;
 		night->count++;
-		*change = isnan(*change) ? log_speedup : *change + log_speedup;
+		change = isnan(change) ? log_speedup : change + log_speedup;
 	}
-	return 0;
+	return change;
 }
 
 /* The interval over the series of their whole changes; the mean's is that of the index. */
@@ -61,23 +57,22 @@ static void chain(struct tk_perf_index *out, const struct tk_total *nights, int6
 	}
 }
 
-int tk_perf_index_load(const struct tk_model *m, const struct tk_site_device *device,
-        const char *op, struct tk_perf_index *out, struct tk_error *err)
+void tk_perf_index_load(const struct tk_model *m, const struct tk_site_device *device,
+        const char *op, struct tk_perf_index *out)
 {
 	struct tk_total nights = {0};
 	double sum = 0, squares = 0;
 	int64_t first_s = INT64_MAX;
-	int status = 0;
 	*out = (struct tk_perf_index){.lo = NAN, .hi = NAN};
-	for (size_t i = 0; !status && i < m->series_count; i++) {
+	for (size_t i = 0; i < m->series_count; i++) {
 		const struct tk_site_series *s = &m->series[i];
-		double change;
 		if (s->device != device || !tk_series_is_ranked(s) || strcmp(s->problem->op, op))
 			continue;
-		status = add_steps(s, &nights, &change, err);
+		double change = add_steps(s, &nights);
 		if (isnan(change))
 			continue;
-		first_s = s->trace->at[0].as_of_s < first_s ? s->trace->at[0].as_of_s : first_s;
+		first_s =
+		        s->sparkline.at[0].as_of_s < first_s ? s->sparkline.at[0].as_of_s : first_s;
 		out->series++;
 		sum += change;
 		squares += change * change;
@@ -85,7 +80,6 @@ int tk_perf_index_load(const struct tk_model *m, const struct tk_site_device *de
 	chain(out, &nights, first_s);
 	set_interval(out, sum, squares);
 	free(nights.nights);
-	return status;
 }
 
 double tk_perf_index_change(const struct tk_perf_index *index, int days)

@@ -23,8 +23,8 @@ struct tk_perf_index {
 	double lo, hi; /* 95 % interval of the newest value over the series; NAN: unknown */
 };
 
-int tk_perf_index_load(const struct tk_model *m, const struct tk_site_device *device,
-        const char *op, struct tk_perf_index *out, struct tk_error *err);
+void tk_perf_index_load(const struct tk_model *m, const struct tk_site_device *device,
+        const char *op, struct tk_perf_index *out);
 /* The change within the newest days: 0.02 for 2 % faster; NAN: the index is younger. */
 double tk_perf_index_change(const struct tk_perf_index *index, int days);
 

@@ -83,30 +83,6 @@ static const char *badge_value(double value, const char *unit, char out[TK_FORMA
 	return out;
 }
 
-/* A value within 1 % of the one shown keeps its badge, so that an unchanged night writes few files.
- * A rebuilt site writes all badges. */
-#define BADGE_SLACK 0.01
-
-static bool badge_is_due(
-        struct tk_site *site, const struct tk_site_series *s, const struct badge *badge)
-{
-	struct tk_series_state *state = &site->state.series[s - site->model.series];
-	bool near = fabs(badge->value - state->badge_value) <= BADGE_SLACK * fabs(badge->value),
-	     is_same_value = near || (isnan(badge->value) && isnan(state->badge_value));
-	uint64_t appearance = tk_fnv1a_add(tk_fnv1a_add(tk_fnv1a_add(TK_FNV1A_INIT, badge->text),
-	                                           tk_tone_name(badge->tone)),
-	                              s->label) |
-	                      1;
-	if (is_same_value && appearance == state->badge_look && site->reuse.usable)
-		return false;
-	if (appearance != state->badge_look ||
-	        (badge->value != state->badge_value && !(isnan(badge->value) && is_same_value)))
-		site->state.is_changed = true;
-	state->badge_value = badge->value;
-	state->badge_look = appearance;
-	return true;
-}
-
 static int write_series_badge(
         struct tk_site *site, const struct tk_site_series *s, struct tk_error *err)
 {
@@ -123,8 +99,6 @@ static int write_series_badge(
 		badge.value = last->value;
 	else
 		badge.text = "not measured";
-	if (!badge_is_due(site, s, &badge))
-		return 0;
 	snprintf(path, sizeof path, "badges/%s.svg", s->file);
 	snprintf(text, sizeof text, "%s%s%.40s",
 	        isnan(badge.value) ? "" : badge_value(badge.value, s->row->unit, value),

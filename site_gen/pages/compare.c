@@ -65,10 +65,10 @@ static size_t find_contenders(const struct tk_model *m, struct contender *out)
 
 /* The newest point that is at least this old, but not older than twice that plus a week: nothing
  * fills a larger gap. */
-static const struct tk_trace_point *point_of_age(const struct tk_site_series *s, int days)
+static const struct tk_sparkline_point *point_of_age(const struct tk_site_series *s, int days)
 {
-	const struct tk_trace_point *points = s->trace->at;
-	size_t count = s->trace->count;
+	const struct tk_sparkline_point *points = s->sparkline.at;
+	size_t count = s->sparkline.count;
 	if (!days)
 		return s->failure || !count ? NULL : &points[count - 1];
 	for (size_t i = count; i-- > 0;) {
@@ -82,7 +82,7 @@ static const struct tk_trace_point *point_of_age(const struct tk_site_series *s,
 }
 
 /* The power of ten that leaves all times five digits; 0 without times. */
-static int choose_exponent(const struct tk_trace_point *const *points, size_t count)
+static int choose_exponent(const struct tk_sparkline_point *const *points, size_t count)
 {
 	double least = INFINITY;
 	for (size_t i = 0; i < count; i++)
@@ -94,7 +94,7 @@ static int choose_exponent(const struct tk_trace_point *const *points, size_t co
  * is one, as distances from the median. */
 static void add_times(struct tk_buf *out, const struct tk_site_series *s)
 {
-	const struct tk_trace_point *points[AGE_COUNT];
+	const struct tk_sparkline_point *points[AGE_COUNT];
 	for (size_t i = 0; i < AGE_COUNT; i++) {
 		points[i] = point_of_age(s, ages[i]);
 		points[i] = points[i] && points[i]->value > 0 ? points[i] : NULL;
@@ -105,7 +105,7 @@ static void add_times(struct tk_buf *out, const struct tk_site_series *s)
 	tk_buf_add_char(out, ',');
 	tk_buf_add_int(out, exponent);
 	for (size_t i = 0; i < AGE_COUNT; i++) {
-		const struct tk_trace_point *p = points[i];
+		const struct tk_sparkline_point *p = points[i];
 		if (!p) {
 			tk_buf_add_str(out, ",0");
 			continue;

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "core/kernel_report.h"
-#include "site_gen/data/timeline_shard.h"
+#include "site_gen/data/data.h"
 #include "site_gen/model/kernel_reports.h"
 #include "site_gen/model/timeline.h"
 #include "site_gen/pages/kernel_trace.h"
@@ -201,7 +201,7 @@ static void set_timeline(
 	set_time(site, o, "drawn_end", (double)end_ns);
 	tk_value_set(
 	        site->arena, o, "left_out", t->left_out ? tk_format_count(t->left_out, text) : "");
-	tk_timeline_add_data(&site->page, t, index);
+	tk_data_add_timeline(&site->page, t, index);
 }
 
 /* ---- comparisons ---- */

@@ -333,11 +333,6 @@ int tk_page_write_nights(struct tk_site *site, struct tk_error *err)
 		if (!night->file)
 			continue;
 		snprintf(path, sizeof path, "nights/%s.html", night->file);
-		if (tk_reuse_can_keep_night(&site->reuse, night->row->id) &&
-		        tk_output_keep(site->out, path)) {
-			tk_page_register(site, path);
-			continue;
-		}
 		status = write_night(site, night, path, err);
 	}
 	return status;

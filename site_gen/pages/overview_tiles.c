@@ -79,7 +79,7 @@ static int add_tile(struct tk_site *site, struct tk_value *list,
 	*added = best != NULL;
 	if (!best)
 		return 0;
-	TRY(tk_perf_index_load(m, device, op, &index, err));
+	tk_perf_index_load(m, device, op, &index);
 	struct tk_value *o = tk_value_append_object(site->arena, list);
 	double value = tk_series_last_point(best)->value, rate = tk_series_rate(best, value, &unit);
 	tk_ceiling_set_load(m, device, &ceilings);
@@ -100,10 +100,6 @@ static int add_tile(struct tk_site *site, struct tk_value *list,
 	                             : "");
 	tk_value_set(site->arena, o, "peak_of",
 	        isfinite(peak) ? "of datasheet peak" : "of measured ceiling");
-	if (index.count > 1 && !site->chart.len) /* the picture shows the first one */
-		tk_value_set_fmt(site->arena, site->frame, "index_note",
-		        "Speed of %.40s on %.60s over %zu nights", tk_op_title(op), device->name,
-		        index.count);
 	set_index(site, o, &index);
 	double ratio = tk_standing_against_vendor(m, device, op, &problems);
 	tk_value_set_fmt(site->arena, o, "vendor",

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/format.h"
-#include "site_gen/pages/page_picture.h"
 #include "site_gen/render/escape.h"
 #include "site_gen/render/mark.h"
 
@@ -49,7 +48,6 @@ struct tk_value *tk_page_begin(
 	struct tk_arena *a = site->arena;
 	struct tk_value *page = tk_value_object(a);
 	site->frame = page;
-	tk_page_picture_begin(site);
 	const char *root = strchr(path, '/') ? "../" : "";
 	tk_value_set(a, page, "root", root);
 	tk_page_set_clipped(site, page, "title", title, 200);
@@ -93,10 +91,8 @@ int tk_page_render(
         struct tk_site *site, const char *template_name, const char *path, struct tk_error *err)
 {
 	tk_buf_clear(&site->page);
-	int status = tk_page_picture_put(site, path, err);
-	if (!status)
-		status = tk_templates_render(
-		        site->templates, template_name, site->frame, site->arena, &site->page, err);
+	int status = tk_templates_render(
+	        site->templates, template_name, site->frame, site->arena, &site->page, err);
 	if (!status)
 		status = tk_output_put(site->out, path, &site->page, err);
 	return status ? tk_error_add_context(err, "page %s", path) : 0;
@@ -147,14 +143,12 @@ void tk_page_set_time(struct tk_site *site, struct tk_value *o, const char *key,
 
 void tk_page_set_markup(struct tk_site *site, struct tk_value *o, const char *key)
 {
-	tk_page_picture_add_drawing(site);
 	tk_value_set_markup(site->arena, o, key, &site->markup);
 	tk_buf_clear(&site->markup);
 }
 
 void tk_page_set_key(struct tk_site *site, struct tk_value *o, size_t look, const char *label)
 {
-	tk_page_picture_add_key(site, look, label);
 	tk_page_set_clipped(site, o, "label", label, 60);
 	tk_mark_draw_key(&site->markup, look);
 	tk_page_set_markup(site, o, "mark_markup");

@@ -6,8 +6,6 @@
 
 #include "base/buf.h"
 #include "site_gen/data/chart_data.h"
-#include "site_gen/data/reuse.h"
-#include "site_gen/data/state.h"
 #include "site_gen/data/totals.h"
 #include "site_gen/model/code_cache.h"
 #include "site_gen/model/model.h"
@@ -19,7 +17,6 @@
 #include "site_gen/site.h"
 
 struct tk_error;
-struct tk_picture;
 
 #define TK_PAGE_PATH_SIZE 160
 
@@ -32,14 +29,8 @@ struct tk_site {
 	struct tk_arena *arena;     /* of the page being made */
 	struct tk_buf page, markup; /* reused */
 	struct tk_value *frame;     /* the outermost value of that page */
-	struct tk_picture *picture; /* reused; NULL: pages have no pictures */
-	bool has_picture;           /* that page may have one of its own */
-	struct tk_buf chart, keys;  /* what it shows: markup, and a line of text for each key */
-	bool has_keys;              /* all keys of that chart are known */
 	struct tk_buf sitemap; /* addresses of all pages, a line each; needs the site's address */
-	struct tk_reuse reuse;
 	struct tk_chart_data data;
-	struct tk_site_state state;
 	struct tk_totals totals;
 	struct tk_code_cache codes;
 	struct tk_revision_text *revision_texts; /* by revision_rows; NULL: none yet */
@@ -69,6 +60,7 @@ enum tk_section {
 };
 
 /* The pages; one source file each. */
+int tk_page_write_series(struct tk_site *site, struct tk_error *err);
 int tk_page_write_overview(struct tk_site *site, struct tk_error *err);
 int tk_page_write_trends(struct tk_site *site, struct tk_error *err);
 int tk_page_write_kernels(struct tk_site *site, struct tk_error *err);
@@ -88,9 +80,6 @@ int tk_page_write_kernel_traces(struct tk_site *site, struct tk_error *err);
 int tk_page_write_api(struct tk_site *site, struct tk_error *err);
 int tk_page_write_badges(struct tk_site *site, struct tk_error *err);
 
-/* The page of one series, whose points must be loaded. */
-int tk_page_write_series(
-        struct tk_site *site, const struct tk_site_series *s, struct tk_error *err);
 void tk_page_series_path(const struct tk_site_series *s, char path[TK_PAGE_PATH_SIZE]);
 
 /* Starts a page: resets the arena, sets title, navigation and `root` ("" or "../"). A page may set

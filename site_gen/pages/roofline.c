@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/memory.h"
-#include "site_gen/data/shard.h"
+#include "site_gen/data/data.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
 #include "site_gen/render/roofline.h"
@@ -117,16 +117,16 @@ static void add_text(struct tk_buf *out, const char *key, const char *text)
 /* The trail: [[time, rate], ...] of earlier nights, oldest first, evenly chosen. */
 static void add_trail(struct tk_buf *out, const struct tk_site_series *s, bool many)
 {
-	size_t past = s->trace && s->trace->count ? s->trace->count - 1 : 0,
+	size_t past = s->sparkline.count ? s->sparkline.count - 1 : 0,
 	       step = many               ? past
 	              : past > TRAIL_MAX ? (past + TRAIL_MAX - 1) / TRAIL_MAX
 	                                 : 1;
 	for (size_t i = 0; i < past; i += step) {
-		const struct tk_trace_point *p = &s->trace->at[i];
+		const struct tk_sparkline_point *p = &s->sparkline.at[i];
 		tk_buf_add_str(out, i ? ",[" : ",\"trail\":[[");
 		tk_buf_add_int(out, p->as_of_s);
 		tk_buf_add_char(out, ',');
-		tk_shard_add_number(out, s->problem->flops / (double)p->value);
+		tk_data_add_number(out, s->problem->flops / (double)p->value);
 		tk_buf_add_char(out, ']');
 	}
 	tk_buf_add_str(out, past ? "]" : "");
@@ -146,13 +146,13 @@ static void add_point(struct tk_buf *out, const struct tk_ceiling_set *ceilings,
 	char href[160];
 	snprintf(href, sizeof href, "series/%s.html", s->series->file);
 	tk_buf_add_str(out, "{\"x\":");
-	tk_shard_add_number(out, s->intensity);
+	tk_data_add_number(out, s->intensity);
 	tk_buf_add_str(out, ",\"y\":");
-	tk_shard_add_number(out, s->rate);
+	tk_data_add_number(out, s->rate);
 	tk_buf_add_str(out, ",\"efficiency\":");
-	tk_shard_add_number(out, s->efficiency);
+	tk_data_add_number(out, s->efficiency);
 	tk_buf_add_str(out, ",\"peak\":");
-	tk_shard_add_number(out, tk_ceiling_set_efficiency_by_source(ceilings, TK_CEILING_DATASHEET,
+	tk_data_add_number(out, tk_ceiling_set_efficiency_by_source(ceilings, TK_CEILING_DATASHEET,
 	                                 s->series, tk_series_last_point(s->series)->value));
 	add_text(out, "title", s->series->problem->title);
 	add_text(out, "label", s->series->label);
@@ -168,7 +168,7 @@ static void add_point(struct tk_buf *out, const struct tk_ceiling_set *ceilings,
 		tk_buf_add_str(out, ",\"measured\":[");
 		for (int i = 0; i < TK_PROFILED_LEVELS; i++) {
 			tk_buf_add_str(out, i ? "," : "");
-			tk_shard_add_number(out, s->measured[i]);
+			tk_data_add_number(out, s->measured[i]);
 		}
 		tk_buf_add_char(out, ']');
 	}
@@ -184,7 +184,7 @@ static int write_data(struct tk_site *site, const struct tk_ceiling_set *ceiling
 	tk_buf_add_str(out, "tracker.data.add(\"roofline\",{\"ceilings\":[");
 	for (size_t i = 0; i < ceilings->count; i++) {
 		tk_buf_add_printf(out, "%s\n{\"value\":", i ? "," : "");
-		tk_shard_add_number(out, ceilings->rows[i]->value);
+		tk_data_add_number(out, ceilings->rows[i]->value);
 		add_text(out, "name", ceilings->rows[i]->name);
 		add_text(out, "unit", ceilings->rows[i]->unit);
 		add_text(out, "source", tk_ceiling_source_name(ceilings->rows[i]->source));
@@ -244,9 +244,9 @@ static void add_row(struct tk_site *site, struct tk_value *rows,
 	struct tk_arena *a = site->arena;
 	struct tk_value *o = tk_value_append_object(a, rows);
 	const struct tk_point *last = tk_series_last_point(s->series);
-	const struct tk_trace_point *first = s->series->trace ? s->series->trace->at : NULL;
+	const struct tk_sparkline_point *first = s->series->sparkline.at;
 	char text[TK_FORMAT_SIZE], day[TK_TIME_ISO_SIZE];
-	bool has_trail = first && s->series->trace->count > 1 && first->value > 0;
+	bool has_trail = s->series->sparkline.count > 1 && first->value > 0;
 	tk_value_set_fmt(a, o, "href", "../series/%s.html", s->series->file);
 	tk_page_set_clipped(site, o, "title", s->series->problem->title, 110);
 	tk_page_set_clipped(site, o, "label", s->series->label, 60);

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
-#include "site_gen/data/shard.h"
+#include "site_gen/data/data.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/pages/series_marks.h"
@@ -17,7 +17,6 @@
 
 #define TABLE_ROWS 30
 #define PEERS_MAX 12
-#define PICTURES_MAX 400 /* drawing one costs more than the page */
 
 /* ---- the page ---- */
 
@@ -85,8 +84,11 @@ static void add_peer(struct tk_site *site, struct tk_value *peers, const struct 
 	const struct tk_point *mine = tk_series_last_point(s), *theirs = tk_series_last_point(peer);
 	tk_page_set_series(site, o, peer, "../");
 	tk_value_set_flag(a, o, "same_device", peer->device == s->device);
+	char file[TK_DATA_PATH_SIZE];
 	struct tk_buf files = TK_BUF_INIT;
-	tk_chart_data_add_all_files(site, &files, peer);
+	tk_chart_data_add_older_files(site, &files, peer);
+	tk_chart_data_page_file(site, peer, file);
+	tk_buf_add_printf(&files, "%s%s", files.len ? " " : "", file);
 	tk_value_set(a, o, "files", tk_buf_cstr(&files));
 	tk_buf_free(&files);
 	tk_value_set_fmt(a, o, "ratio", mine && theirs && mine->value > 0 ? "%.2f×" : "–",
@@ -179,10 +181,6 @@ static void set_facts(struct tk_site *site, struct tk_value *page, const struct 
 	set_work(site, page, s->problem);
 	tk_value_set_flag(a, page, "measured", last != NULL);
 	tk_page_set_time(site, page, "newest", last ? last->as_of_s : 0);
-	tk_value_set_int(a, page, "newest_s", last ? last->as_of_s : 0);
-	tk_value_set_flag(
-	        a, page, "is_incremental", last && tk_chart_data_is_incremental(&site->data));
-	tk_value_set_int(a, page, "refresh_builds", tk_chart_data_refresh_builds(&site->data));
 	tk_value_set_fmt(a, page, "rotation", s->row->rotate_nights > 1 ? "%lld" : "",
 	        (long long)s->row->rotate_nights);
 	tk_value_set_int(a, page, "samples", last ? last->n : 0);
@@ -234,15 +232,7 @@ static void set_description(
 	        word);
 }
 
-/* Of many series, those that changed: others link to the picture of the overview. */
-static bool is_pictured(const struct tk_site *site, const struct tk_site_series *s)
-{
-	enum tk_tone tone = tk_series_tone(s);
-	return site->model.series_count <= PICTURES_MAX || tone == TK_TONE_BAD ||
-	       tone == TK_TONE_GOOD || tk_series_find_open_alert(&site->model, s);
-}
-
-int tk_page_write_series(struct tk_site *site, const struct tk_site_series *s, struct tk_error *err)
+static int write_page(struct tk_site *site, const struct tk_site_series *s, struct tk_error *err)
 {
 	char title[400], path[TK_PAGE_PATH_SIZE];
 	const struct tk_point *last = tk_series_last_point(s);
@@ -266,7 +256,6 @@ int tk_page_write_series(struct tk_site *site, const struct tk_site_series *s, s
 	if (status)
 		return status;
 	tk_series_marks_set(site, page, s, marks);
-	site->has_picture = site->has_picture && is_pictured(site, s);
 	set_trend(site, page, s, scale, marks);
 	json_decref(marks);
 	struct tk_value *rows = tk_value_set_list(site->arena, page, "rows");
@@ -279,9 +268,27 @@ int tk_page_write_series(struct tk_site *site, const struct tk_site_series *s, s
 	char revisions[160];
 	snprintf(revisions, sizeof revisions, "data/revisions-%lld.js", (long long)s->upstream->id);
 	tk_value_append_text(site->arena, scripts, revisions);
+	char file[TK_DATA_PATH_SIZE];
+	tk_chart_data_page_file(site, s, file);
+	tk_value_append_text(site->arena, scripts, file);
 	struct tk_buf older = TK_BUF_INIT;
-	tk_chart_data_list_page_files(site, scripts, &older, s);
+	tk_chart_data_add_older_files(site, &older, s);
 	tk_value_set(site->arena, page, "older", tk_buf_cstr(&older));
 	tk_buf_free(&older);
-	return tk_page_render(site, "series", path, err);
+	return tk_page_finish(site, "series", path, err);
+}
+
+int tk_page_write_series(struct tk_site *site, struct tk_error *err)
+{
+	struct tk_model *m = &site->model;
+	int status = 0;
+	for (size_t i = 0; !status && i < m->series_count; i++) {
+		struct tk_site_series *s = &m->series[i];
+		status = tk_store_list_points(
+		        m->store, s->row->id, INT64_MIN, TK_SITE_WINDOW_POINTS, &s->points, err);
+		if (!status)
+			status = write_page(site, s, err);
+		tk_rows_free(&s->points);
+	}
+	return status;
 }

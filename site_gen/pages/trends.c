@@ -33,21 +33,13 @@ static void trend_free(struct tk_trend *t)
 	free(t->levels);
 }
 
-static int trend_load(
-        const struct tk_total *parts, size_t count, struct tk_trend *out, struct tk_error *err)
+static void trend_load(const struct tk_total *parts, size_t count, struct tk_trend *out)
 {
 	*out = (struct tk_trend){.parts = parts, .count = count};
-	int status = tk_totals_merge(parts, count, &out->all, err);
-	if (status)
-		return status;
+	tk_totals_merge(parts, count, &out->all);
 	out->levels = tk_malloc((out->all.count + 1) * sizeof *out->levels);
-	status = out->levels ? tk_total_noise(&out->all, &out->noise, err)
-	                     : tk_fail(err, TK_ENOMEM, "out of memory");
-	if (status)
-		trend_free(out);
-	else
-		tk_total_levels(&out->all, out->levels);
-	return status;
+	out->noise = tk_total_noise(&out->all);
+	tk_total_levels(&out->all, out->levels);
 }
 
 static bool is_same_trend(const struct tk_total *a, const struct tk_total *b)
@@ -221,7 +213,7 @@ static int add_row(struct tk_site *site, struct tk_value *rows, const struct tk_
         struct tk_error *err)
 {
 	struct tk_trend t;
-	TRY(trend_load(part, 1, &t, err));
+	trend_load(part, 1, &t);
 	struct tk_value *o = tk_value_append_object(site->arena, rows);
 	tk_page_set_clipped(site, o, "backend", part->variant ? part->variant : "all backends", 60);
 	tk_page_set_clipped(site, o, "type", part->dtype ? part->dtype : "all types", 20);
@@ -289,9 +281,7 @@ static int write_op(struct tk_site *site, const char *op, const char *file, stru
 		size_t count = find_parts(site, tk_model_ordered_device(m, d), op, &parts);
 		if (!count)
 			continue;
-		status = trend_load(parts, count, &t, err);
-		if (status)
-			break;
+		trend_load(parts, count, &t);
 		tk_buf_add_str(&data, any ? ",\n" : "");
 		any = true;
 		status = add_section(
@@ -315,7 +305,7 @@ static int add_to_list(struct tk_site *site, struct tk_value *list,
 	size_t count = find_parts(site, device, of_op->problem->op, &parts);
 	if (!count)
 		return 0;
-	TRY(trend_load(parts, count, &t, err));
+	trend_load(parts, count, &t);
 	struct tk_value *o = tk_value_append_object(site->arena, list);
 	tk_page_set_clipped(site, o, "op", tk_op_title(of_op->problem->op), 60);
 	tk_page_set_clipped(site, o, "op_file", of_op->op_file, 100);

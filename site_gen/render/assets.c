@@ -33,7 +33,7 @@ static const struct bundle {
                                          "chartjs-plugin-annotation.min.js"}},
         {"charting.js", {"series_style.js", "time_axis.js", "value_axis.js"}},
         {"series.js", {"interval_band.js", "trend_view.js", "trend_chart.js", "csv.js",
-                              "night_panel.js", "newest.js", "trend.js"}},
+                              "night_panel.js", "trend.js"}},
 };
 
 /* The first line of a script: Chromium then compiles all its functions while it loads, beside the

@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "site_gen/data/shard.h"
+#include "site_gen/data/data.h"
 #include "site_gen/render/escape.h"
 
 #define TEXT_MAX 400
@@ -24,7 +24,7 @@ void tk_json_add_text(struct tk_buf *out, const char *key, const char *text)
 void tk_json_add_number(struct tk_buf *out, const char *key, double v)
 {
 	tk_json_add_key(out, key);
-	tk_shard_add_number(out, v);
+	tk_data_add_number(out, v);
 }
 
 void tk_json_add_time(struct tk_buf *out, const char *key, int64_t t_s)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,11 +16,128 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/try.h"
-#include "site_gen/render/output_internal.h"
 
-int tk_output_make_folder(struct tk_output *o, const char *path, struct tk_error *err)
+struct tk_output {
+	char *dir, *parent, *temp;
+	int parent_fd, temp_fd, old_fd; /* old_fd -1: there is no old site */
+	char last_folder[256];          /* the folder that was created last */
+	struct tk_output_counts counts;
+	struct tk_buf old; /* for comparing with old files */
+	bool is_committed;
+};
+
+/* ---- opening: lock, check, temporary folder ---- */
+
+static int lock(const struct tk_output *o, struct tk_error *err)
 {
-	int fd = o->is_resumed ? o->old_fd : o->temp_fd;
+	if (!flock(o->parent_fd, LOCK_EX | LOCK_NB))
+		return 0;
+	return errno == EWOULDBLOCK
+	               ? tk_fail(err, TK_EBUSY, "another process is writing a site into %s",
+	                         o->parent)
+	               : tk_fail_errno(err, "lock %s", o->parent);
+}
+
+static int check_is_site(struct tk_output *o, struct tk_error *err)
+{
+	struct stat st;
+	if (lstat(o->dir, &st))
+		return errno == ENOENT ? 0 : tk_fail_errno(err, "%s", o->dir);
+	if (!S_ISDIR(st.st_mode))
+		return tk_fail(err, TK_EUSAGE, "%s is not a folder", o->dir);
+	char **names = NULL;
+	size_t count = 0;
+	int status = tk_dir_list(o->dir, &names, &count, err);
+	bool is_site = count == 0;
+	for (size_t i = 0; i < count; i++)
+		is_site = is_site || !strcmp(names[i], TK_SITE_MARKER);
+	tk_names_free(names, count);
+	if (status)
+		return status;
+	if (!is_site)
+		return tk_fail(err, TK_EUSAGE,
+		        "%s is not empty and not a site of tracker (no %s); choose another "
+		        "folder",
+		        o->dir, TK_SITE_MARKER);
+	o->old_fd = open(o->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return o->old_fd < 0 ? tk_fail_errno(err, "%s", o->dir) : 0;
+}
+
+/* Removes temporary folders of killed processes. Needs the lock. */
+static int remove_leftovers(const struct tk_output *o, const char *prefix, struct tk_error *err)
+{
+	char **names = NULL;
+	size_t count = 0;
+	int status = tk_dir_list(o->parent, &names, &count, err);
+	for (size_t i = 0; !status && i < count; i++) {
+		if (strncmp(names[i], prefix, strlen(prefix)))
+			continue;
+		char *path = tk_path_join(o->parent, names[i]);
+		status = tk_dir_remove(path, err);
+		free(path);
+	}
+	tk_names_free(names, count);
+	return status;
+}
+
+static int create_temp(struct tk_output *o, struct tk_error *err)
+{
+	const char *base = strrchr(o->dir, '/') + 1;
+	char *prefix = tk_sprintf("%s.tmp-", base);
+	int status = remove_leftovers(o, prefix, err);
+	if (!status)
+		status = tk_dir_create_temp(o->parent, prefix, &o->temp, err);
+	free(prefix);
+	if (status)
+		return status;
+	if (chmod(o->temp, 0755) ||
+	        (o->temp_fd = open(o->temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
+		return tk_fail_errno(err, "%s", o->temp);
+	return 0;
+}
+
+static int resolve_paths(struct tk_output *o, const char *dir, struct tk_error *err)
+{
+	char *absolute = tk_path_make_absolute(dir);
+	o->dir = realpath(absolute, NULL);
+	if (!o->dir) {
+		o->dir = absolute;
+		absolute = NULL;
+	}
+	free(absolute);
+	char *slash = strrchr(o->dir, '/');
+	if (!slash || !slash[1])
+		return tk_fail(err, TK_EUSAGE, "%s cannot be the folder of a site", o->dir);
+	o->parent = slash == o->dir ? tk_strdup("/") : tk_strndup(o->dir, (size_t)(slash - o->dir));
+	TRY(tk_dir_create(o->parent, err));
+	o->parent_fd = open(o->parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return o->parent_fd < 0 ? tk_fail_errno(err, "%s", o->parent) : 0;
+}
+
+int tk_output_open(const char *dir, struct tk_output **out, struct tk_error *err)
+{
+	struct tk_output *o = tk_calloc(1, sizeof *o);
+	o->parent_fd = o->temp_fd = o->old_fd = -1;
+	int status = resolve_paths(o, dir, err);
+	/* Lock before looking at the folder: another process may be about to replace it. */
+	if (!status)
+		status = lock(o, err);
+	if (!status)
+		status = check_is_site(o, err);
+	if (!status)
+		status = create_temp(o, err);
+	if (status) {
+		tk_output_free(o);
+		return status;
+	}
+	*out = o;
+	return 0;
+}
+
+/* ---- writing ---- */
+
+static int make_folder(struct tk_output *o, const char *path, struct tk_error *err)
+{
 	const char *slash = strrchr(path, '/');
 	size_t len = slash ? (size_t)(slash - path) : 0;
 	if (!len || (!strncmp(o->last_folder, path, len) && !o->last_folder[len]))
@@ -28,9 +146,8 @@ int tk_output_make_folder(struct tk_output *o, const char *path, struct tk_error
 		return tk_fail(err, TK_EINTERNAL, "%s: path too long", path);
 	memcpy(o->last_folder, path, len);
 	o->last_folder[len] = 0;
-	if (mkdirat(fd, o->last_folder, 0755) && errno != EEXIST)
-		return tk_fail_errno(
-		        err, "%s/%s", o->is_resumed ? o->dir : o->temp, o->last_folder);
+	if (mkdirat(o->temp_fd, o->last_folder, 0755) && errno != EEXIST)
+		return tk_fail_errno(err, "%s/%s", o->temp, o->last_folder);
 	return 0;
 }
 
@@ -48,45 +165,25 @@ static int read_all(int fd, char *data, size_t size)
 	return 0;
 }
 
-/* Opens a regular file of the old site and returns its size; -1: none. */
-static int open_old(const struct tk_output *o, const char *path, int64_t *size)
-{
-	struct stat st;
-	int fd = o->old_fd < 0 ? -1 : openat(o->old_fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
-		close(fd);
-		fd = -1;
-	}
-	if (fd >= 0)
-		*size = st.st_size;
-	return fd;
-}
-
 /* Most files that changed differ in size: those are not opened. */
 static bool is_unchanged(struct tk_output *o, const char *path, const struct tk_buf *content)
 {
 	struct stat st;
-	int64_t size = 0;
 	if (o->old_fd < 0 || fstatat(o->old_fd, path, &st, AT_SYMLINK_NOFOLLOW) ||
-	        st.st_size != (off_t)content->len)
+	        !S_ISREG(st.st_mode) || st.st_size != (off_t)content->len)
 		return false;
-	int fd = open_old(o, path, &size);
+	int fd = openat(o->old_fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return false;
-	bool same = size == (int64_t)content->len;
-	if (same && o->old_size < content->len) {
-		char *more = tk_realloc(o->old, content->len);
-		same = more != NULL;
-		o->old = more ? more : o->old;
-		o->old_size = more ? content->len : o->old_size;
-	}
-	same = same && !read_all(fd, o->old, content->len) &&
-	       (!size || !memcmp(o->old, content->data, content->len));
+	tk_buf_clear(&o->old);
+	char *old = tk_buf_reserve(&o->old, content->len + 1);
+	bool same = !read_all(fd, old, content->len) &&
+	            (!content->len || !memcmp(old, content->data, content->len));
 	close(fd);
 	return same;
 }
 
-int tk_output_write_temp(
+static int write_temp(
         struct tk_output *o, const char *path, const struct tk_buf *content, struct tk_error *err)
 {
 	int fd = openat(o->temp_fd, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
@@ -105,152 +202,78 @@ int tk_output_write_temp(
 	return status;
 }
 
-static int add_step(
-        struct tk_output *o, const char *path, bool is_new, bool goes, struct tk_error *err)
-{
-	if (o->step_count == o->step_cap) {
-		size_t cap = o->step_cap ? o->step_cap * 2 : 256;
-		o->steps = tk_realloc(o->steps, cap * sizeof *o->steps);
-		o->step_cap = cap;
-	}
-	char *copy = tk_strdup(path);
-	o->steps[o->step_count++] = (struct tk_output_step){copy, is_new, goes};
-	return 0;
-}
-
-void tk_output_step_name(char name[TK_OUTPUT_STEP_NAME_SIZE], size_t number)
-{
-	snprintf(name, TK_OUTPUT_STEP_NAME_SIZE, "%zu", number);
-}
-
-/* Any step adds one for the marker: until it is applied, the site is marked unfinished. */
-static int put_step(struct tk_output *o, const char *path, const struct tk_buf *content,
-        bool compare, struct tk_error *err)
-{
-	struct stat st = {0};
-	bool is_new = fstatat(o->old_fd, path, &st, AT_SYMLINK_NOFOLLOW) != 0,
-	     is_marker = !strcmp(path, TK_SITE_MARKER) && o->step_count;
-	bool same = !is_new && compare && is_unchanged(o, path, content);
-	if (same && !is_marker)
-		return 0;
-	char name[TK_OUTPUT_STEP_NAME_SIZE];
-	tk_output_step_name(name, o->step_count);
-	o->counts.files += is_new;
-	o->counts.bytes += (int64_t)content->len - (is_new ? 0 : (int64_t)st.st_size);
-	o->counts.written += !same;
-	int status = tk_output_write_temp(o, name, content, err);
-	return status ? status : add_step(o, path, is_new, false, err);
-}
-
-static int put(struct tk_output *o, const char *path, const struct tk_buf *content, bool compare,
-        struct tk_error *err)
-{
-	TRY(tk_buf_status(content, err));
-	if (o->is_resumed)
-		return put_step(o, path, content, compare, err);
-	TRY(tk_output_make_folder(o, path, err));
-	o->counts.files++;
-	o->counts.bytes += (int64_t)content->len;
-	if (compare && is_unchanged(o, path, content) &&
-	        !linkat(o->old_fd, path, o->temp_fd, path, 0))
-		return 0;
-	o->counts.written++;
-	return tk_output_write_temp(o, path, content, err);
-}
-
 int tk_output_put(
         struct tk_output *o, const char *path, const struct tk_buf *content, struct tk_error *err)
 {
-	return put(o, path, content, true, err);
-}
-
-int tk_output_put_new(
-        struct tk_output *o, const char *path, const struct tk_buf *content, struct tk_error *err)
-{
-	return put(o, path, content, false, err);
-}
-
-bool tk_output_keep(struct tk_output *o, const char *path)
-{
-	struct stat st;
-	if (o->old_fd < 0 || fstatat(o->old_fd, path, &st, AT_SYMLINK_NOFOLLOW) ||
-	        !S_ISREG(st.st_mode))
-		return false;
-	if (o->is_resumed)
-		return true;
-	if (tk_output_make_folder(o, path, NULL) || linkat(o->old_fd, path, o->temp_fd, path, 0))
-		return false;
+	TRY(tk_buf_status(content, err));
+	TRY(make_folder(o, path, err));
 	o->counts.files++;
-	o->counts.bytes += st.st_size;
-	return true;
-}
-
-void tk_output_resume(struct tk_output *o, size_t files, int64_t bytes)
-{
-	o->is_resumed = o->old_fd >= 0;
-	if (o->is_resumed)
-		o->counts = (struct tk_output_counts){.files = files, .bytes = bytes};
-}
-
-int tk_output_drop(struct tk_output *o, const char *path, struct tk_error *err)
-{
-	struct stat st;
-	if (!o->is_resumed || fstatat(o->old_fd, path, &st, AT_SYMLINK_NOFOLLOW))
+	o->counts.bytes += (int64_t)content->len;
+	if (is_unchanged(o, path, content) && !linkat(o->old_fd, path, o->temp_fd, path, 0))
 		return 0;
-	o->counts.files--;
-	o->counts.bytes -= st.st_size;
-	return add_step(o, path, false, true, err);
-}
-
-int tk_output_list_old(const struct tk_output *o, const char *folder, char ***names, size_t *count,
-        struct tk_error *err)
-{
-	char *full = tk_path_join(o->dir, folder);
-	int status = full ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
-	*names = NULL;
-	*count = 0;
-	if (!status && tk_dir_exists(full))
-		status = tk_dir_list(full, names, count, err);
-	free(full);
-	return status;
-}
-
-int tk_output_read_old(const struct tk_output *o, const char *path, size_t max_bytes,
-        struct tk_buf *content, struct tk_error *err)
-{
-	char *full = tk_path_join(o->dir, path);
-	int status = full ? tk_file_read(full, max_bytes, content, err)
-	                  : tk_fail(err, TK_ENOMEM, "out of memory");
-	free(full);
-	return status;
-}
-
-bool tk_output_read_old_exact(const struct tk_output *o, const char *path, void *data, size_t size)
-{
-	int64_t there = 0;
-	int fd = open_old(o, path, &there);
-	bool read = fd >= 0 && there == (int64_t)size && !read_all(fd, data, size);
-	if (fd >= 0)
-		close(fd);
-	return read;
-}
-
-static int stop_at_empty(
-        void *arg, const char *relative, const struct stat *st, struct tk_error *err)
-{
-	bool *found = arg;
-	*found = S_ISREG(st->st_mode) && !st->st_size && *relative != '.';
-	return *found ? TK_EDATA : 0;
-}
-
-bool tk_output_has_empty(const struct tk_output *o)
-{
-	bool found = false;
-	tk_dir_walk(o->dir, stop_at_empty, &found, NULL);
-	return found;
+	o->counts.written++;
+	return write_temp(o, path, content, err);
 }
 
 struct tk_output_counts tk_output_counts(const struct tk_output *o)
 {
 	return o->counts;
+}
+
+/* ---- publishing ---- */
+
+/* For file systems without exchange: the old site is missing for a moment, and is restored if the
+ * second rename fails. */
+static int replace_in_two_steps(struct tk_output *o, struct tk_error *err)
+{
+	char *aside = tk_sprintf("%s-old", o->temp);
+	int status = 0;
+	if (rename(o->dir, aside)) {
+		status = tk_fail_errno(err, "rename %s to %s", o->dir, aside);
+	} else if (rename(o->temp, o->dir)) {
+		status = tk_fail_errno(err, "rename %s to %s", o->temp, o->dir);
+		if (rename(aside, o->dir))
+			tk_error_add_context(err, "the old site was moved to %s", aside);
+	} else if (rename(aside, o->temp)) {
+		status = tk_fail_errno(err, "rename %s to %s", aside, o->temp);
+	}
+	free(aside);
+	return status;
+}
+
+int tk_output_commit(struct tk_output *o, struct tk_error *err)
+{
+	struct tk_buf marker = TK_BUF_INIT;
+	tk_buf_add_str(&marker, "{\"format\":1}\n");
+	int status = tk_output_put(o, TK_SITE_MARKER, &marker, err);
+	tk_buf_free(&marker);
+	if (status)
+		return status;
+	if (o->old_fd < 0 && rename(o->temp, o->dir))
+		status = tk_fail_errno(err, "rename %s to %s", o->temp, o->dir);
+	else if (o->old_fd >= 0 && renameat2(AT_FDCWD, o->temp, AT_FDCWD, o->dir, RENAME_EXCHANGE))
+		status = replace_in_two_steps(o, err);
+	if (status)
+		return status;
+	o->is_committed = true;
+	return o->old_fd < 0 ? 0 : tk_dir_remove(o->temp, err);
+}
+
+void tk_output_free(struct tk_output *o)
+{
+	if (!o)
+		return;
+	if (o->temp && !o->is_committed)
+		tk_dir_remove(o->temp, NULL);
+	if (o->temp_fd >= 0)
+		close(o->temp_fd);
+	if (o->old_fd >= 0)
+		close(o->old_fd);
+	if (o->parent_fd >= 0)
+		close(o->parent_fd);
+	tk_buf_free(&o->old);
+	free(o->dir);
+	free(o->parent);
+	free(o->temp);
+	free(o);
 }

@@ -25,7 +25,7 @@
 #define STEP_FULL 1.25 /* the change that fills half of its bar */
 
 struct frame {
-	const struct tk_trace_point *points;
+	const struct tk_sparkline_point *points;
 	size_t count;
 	int64_t t0, t1;
 	struct tk_svg_range y;
@@ -59,8 +59,8 @@ static float find_median(float *v, int count)
 static struct frame make_frame(const struct tk_site_series *s, size_t newest, bool intervals,
         int width, int height, int margin)
 {
-	size_t count = s->trace->count < newest ? s->trace->count : newest;
-	const struct tk_trace_point *p = s->trace->at + (s->trace->count - count);
+	size_t count = s->sparkline.count < newest ? s->sparkline.count : newest;
+	const struct tk_sparkline_point *p = s->sparkline.at + (s->sparkline.count - count);
 	struct frame f = {p, count, p[0].as_of_s, p[count - 1].as_of_s,
 	        {.lo = INFINITY, .hi = -INFINITY}, width, height, margin};
 	float values[TK_SITE_WINDOW_POINTS];
@@ -162,7 +162,7 @@ static void change_marks(struct tk_buf *out, const struct frame *f, const struct
 
 bool tk_svg_has_trend(const struct tk_site_series *s)
 {
-	const struct tk_trace *t = s->trace;
+	const struct tk_sparkline *t = &s->sparkline;
 	return t->count > 1 && t->at[t->count - 1].as_of_s > t->at[0].as_of_s;
 }
 
@@ -171,7 +171,7 @@ void tk_svg_draw_sparkline(struct tk_buf *out, const struct tk_site_series *s)
 	if (!tk_svg_has_trend(s))
 		return;
 	struct frame f = make_frame(s, SPARK_POINTS, false, SPARK_WIDTH, SPARK_HEIGHT, 3);
-	const struct tk_trace_point *last = &f.points[f.count - 1];
+	const struct tk_sparkline_point *last = &f.points[f.count - 1];
 	tk_buf_add_str(
 	        out, "<svg class=\"spark\" viewBox=\"0 0 " SPARK_SIZE " aria-hidden=\"true\">");
 	change_marks(out, &f, s);

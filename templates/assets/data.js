@@ -94,37 +94,6 @@ window.tracker ??= {};
     return Object.fromEntries(Object.entries(samples).map(([run, list]) => [run, decode(list)]));
   }
 
-  // One series of one line of a hot file.
-  function decodeHotPoint(line, i) {
-    const factor = 10 ** line.exp[i];
-    return {
-      ...withTime(line.time ?? timeOfNight(line.night)),
-      ...decodeDistances(line.value[i] * factor, (name) => line[name]?.[i], factor),
-      night: line.night,
-      run: decodeDeltas(line.run)[i],
-      n: decodeDeltas(line.n)[i],
-      revision: line.revision[i],
-      environment: decodeDeltas(line.environment)[i],
-      flags: line.flags[i],
-    };
-  }
-
-  // A hot file first lists the ids of its series. Then it has one line for each night: a column
-  // for each quantity, and `places`, the places of the series that have a point.
-  function decodeHotFiles(id) {
-    const placeInShard = new Map();
-    const points = [];
-    for (const line of parts.get("hot") ?? []) {
-      if (line.ids) {
-        if (line.ids.includes(id)) placeInShard.set(line.shard, line.ids.indexOf(id));
-      } else if (placeInShard.has(line.shard)) {
-        const i = decodeDeltas(line.places).indexOf(placeInShard.get(line.shard));
-        if (i >= 0) points.push(decodeHotPoint(line, i));
-      }
-    }
-    return points;
-  }
-
   // { title, label, unit, lower_is_better, ceiling, changes, points, samples: { run: [values] } }
   // of a series; null where none of its files is loaded.
   function series(id) {
@@ -135,9 +104,6 @@ window.tracker ??= {};
       else if (part.samples) Object.assign(result.samples, decodeSamples(part.samples));
       else Object.assign(result, part);
     }
-    // While a site is being updated in place, a night may be in two of its files.
-    const runs = new Set(result.points.map((point) => point.run).filter(Boolean));
-    result.points.push(...decodeHotFiles(id).filter((point) => !runs.has(point.run)));
     result.points.sort((left, right) => left.time - right.time);
     return result;
   }

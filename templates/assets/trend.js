@@ -38,7 +38,6 @@ window.tracker ??= {};
       this.tools.hidden = false;
       this.listen();
       this.addShortcuts();
-      window.tracker.newest.refresh(this);
       this.linkRows();
       return this.restore();
     }

@@ -28,7 +28,7 @@ db.execute("UPDATE verdict SET status='same' WHERE status='regressed'")
 db.commit()
 END
 python3 lose.py
-TRACKER_NOW=2026-11-20T08:00:00Z TRACKER_ASSETS='' "$tracker" --db=h.db -q site --full --out=site \
+TRACKER_NOW=2026-11-20T08:00:00Z TRACKER_ASSETS='' "$tracker" --db=h.db -q site --out=site \
 	>/dev/null || { echo "no site" >&2; exit 1; }
 cat >check.py <<'END'
 import html, re

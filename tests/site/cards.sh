@@ -41,7 +41,7 @@ db.execute("UPDATE measurement SET value=1, lo=1, hi=1 WHERE run_id=?", (run,))
 db.commit()
 END
 python3 edit.py
-TRACKER_NOW=2026-09-25T08:00:00Z TRACKER_ASSETS='' "$tracker" --db=h.db -q site --full --out=site \
+TRACKER_NOW=2026-09-25T08:00:00Z TRACKER_ASSETS='' "$tracker" --db=h.db -q site --out=site \
 	>/dev/null || { echo "no site" >&2; exit 1; }
 cat >check.py <<'END'
 import glob, html, re

@@ -21,14 +21,10 @@ if ! render | grep -q '(0 written)'; then
 	echo "the same history was written twice" >&2
 	exit 1
 fi
-render --full >/dev/null
-diff -r -x "site-state.*" kept site # it counts builds
-rm -r site/assets site/site-state.*
+diff -r kept site
+rm -r site/assets
 # addresses of assets carry their hash, which changes with every change of a style sheet
 find site -name '*.html' -exec sed -i 's/?v=[0-9a-f]*"/?v=HASH"/' {} +
-# pictures.sh tests these, which a build without libpng does not have
-find site -name '*.png' -delete
-find site -name '*.html' -exec sed -i -E '/"(og:image.*|twitter:card)"/d' {} +
 if [ "${4:-}" = --update ]; then
 	rm -rf "$golden"
 	mkdir -p "$golden"

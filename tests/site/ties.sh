@@ -9,7 +9,7 @@ cd "$work"
 "$seed" h.db demo
 site() {
 	TRACKER_NOW=2026-11-20T08:00:00Z TRACKER_ASSETS='' "$tracker" --db=h.db -q site \
-		--full --out=site >/dev/null
+		--out=site >/dev/null
 }
 page=site/kernels/attention.html
 site

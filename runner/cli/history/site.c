@@ -16,17 +16,16 @@
 #include "site_gen/site.h"
 #include "store/store.h"
 
-enum { OPT_BASE_URL = 256, OPT_FULL, OPT_OPEN, OPT_TITLE };
+enum { OPT_BASE_URL = 256, OPT_OPEN, OPT_TITLE };
 
 struct arguments {
 	const char *out, *title, *base_url;
-	bool open, full, watch;
+	bool open, watch;
 };
 
 static const struct argp_option options[] = {
         {"base-url", OPT_BASE_URL, "URL", 0,
                 "Set the public address of the site, which feed.xml needs (default: site.url)", 0},
-        {"full", OPT_FULL, 0, 0, "Regenerate every file, not only what has changed", 0},
         {"open", OPT_OPEN, 0, 0, "Open the site with xdg-open afterwards", 0},
         {"output", 'o', "DIR", 0, "Write the site to DIR (default: paths.site)", 0},
         {"out", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 0},
@@ -54,9 +53,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			        "http://",
 			        arg);
 		a->base_url = arg;
-		return 0;
-	case OPT_FULL:
-		a->full = true;
 		return 0;
 	case 'w':
 		a->watch = true;
@@ -149,7 +145,6 @@ static int write_site(const struct tk_globals *g, const struct arguments *a,
 	                                       : "",
 	        .tie = config->site_tie,
 	        .now_s = tk_clock_now_s(),
-	        .full = a->full,
 	};
 	int status = templates && index ? tk_site_write(store, &site, &report, &err)
 	                                : tk_fail(&err, TK_ENOMEM, "out of memory");

@@ -116,80 +116,6 @@ test("the distribution of the samples is that of this night and the one before",
   assert.equal(openPanel(series, 1).page.charts.length, 0);
 });
 
-// ---- newer nights than the page ---------------------------------------------------------------
-
-const TILES =
-  `<div id="newest" data-time="${START * DAY}"><b data-field="value">old</b><i data-field="rate">4.000 TFLOP/s</i>` +
-  '<i data-field="change"></i><i data-field="night"></i><i data-field="revision"></i></div><p id="as-of"></p>' +
-  '<table class="nights"><tbody><tr><td>row</td></tr></tbody></table>';
-
-function refresh(series, html = TILES, names = {}) {
-  const page = openPage(html, [...CHART, ...DRAW, "newest"], { root: "../" });
-  const view = new page.tracker.TrendView(series, { divisor: 1000, unit: "µs" });
-  page.tracker.newest.refresh({
-    series,
-    view,
-    names: { revisions: [], nights: {}, environments: {}, ...names },
-  });
-  const field = (name) => page.document.querySelector(`[data-field="${name}"]`).textContent;
-  return { page, field, rows: page.document.querySelectorAll("tbody tr") };
-}
-
-test("tiles and rows of newer nights are added to a page", () => {
-  const series = makeSeries([1000, 1250, 2000]);
-  Object.assign(series.points[2], { environment: 2, flags: 3 });
-  const names = {
-    revisions: {
-      1: ["0123456789abcdef", "s", "https://forge/1", ""],
-      2: ["b", "s", "", "rev/b.html"],
-    },
-    nights: { page: { 2: "night/2.html" } },
-  };
-  const { page, field, rows } = refresh(series, TILES, names);
-  assert.equal(field("value"), "2.000\u00a0µs ±1.0\u00a0%");
-  assert.equal(field("rate"), "2.000 TFLOP/s");
-  assert.equal(field("change"), "+60.0\u00a0%");
-  assert.equal(field("night"), "2026-01-03 00:00");
-  assert.equal(field("revision"), "b");
-  assert.equal(page.document.getElementById("as-of").hidden, true);
-  assert.equal(rows.length, 3);
-  const [newest, middle] = rows.map((row) => row.cells.map((cell) => cell.textContent));
-  assert.deepEqual(newest, [
-    "2026-01-03 00:00",
-    "2.000",
-    "±1.0\u00a0%",
-    "+60.0\u00a0%",
-    "b environment throttled unstable",
-  ]);
-  assert.deepEqual(middle, [
-    "2026-01-02 00:00",
-    "1.250",
-    "±1.0\u00a0%",
-    "+25.0\u00a0%",
-    "0123456789ab",
-  ]);
-  assert.deepEqual(
-    rows.slice(0, 2).map((row) => row.querySelectorAll("a").map(({ href }) => href)),
-    [["../night/2.html", "../rev/b.html"], ["https://forge/1"]],
-  );
-  assert.equal(rows[0].dataset.time, String((START + 2) * DAY));
-});
-
-test("a page that is up to date stays as it is", () => {
-  for (const series of [makeSeries([1000]), makeSeries([])]) {
-    const { field, rows } = refresh(series);
-    assert.equal(field("value"), "old");
-    assert.equal(rows.length, 1);
-  }
-  assert.equal(refresh(makeSeries([1, 2]), "<p></p>").rows.length, 0);
-});
-
-test("the table of nights keeps thirty rows", () => {
-  const { rows } = refresh(makeSeries(Array(60).fill(1000)));
-  assert.equal(rows.length, 30);
-  assert.equal(rows[0].dataset.time, String((START + 59) * DAY));
-});
-
 // ---- the whole --------------------------------------------------------------------------------
 
 const FIGURE =
@@ -221,7 +147,7 @@ const addSeries = ({ data }) => {
 };
 
 async function openTrend(hash = "", html = FIGURE) {
-  const page = openPage(html, [...DRAW, "newest", "night_panel", "trend"], {
+  const page = openPage(html, [...DRAW, "night_panel", "trend"], {
     hash,
     first: CHART,
     before: (tracker, window) => {
