@@ -96,6 +96,8 @@ int tk_site_write(struct tk_store *store, const struct tk_site_options *options,
 		status = tk_assets_read(options->templates_dir, options->assets_dir, &assets, err);
 	bool reading = !status && !(status = tk_store_begin_read(store, err));
 	if (!status)
+		status = tk_page_define_functions(store, err);
+	if (!status)
 		status = tk_model_load(store, &site.model, err);
 	if (!status)
 		status = render_all(&site, &assets, err);

@@ -8,8 +8,6 @@
 #include "site_gen/render/escape.h"
 #include "site_gen/render/mark.h"
 
-#define REASON_MAX 400
-
 static void section_path(struct tk_buf *out, const struct tk_model *m, enum tk_section section)
 {
 	static const char *const plain[] = {"index.html", "", "", "lists/index.html",
@@ -49,6 +47,7 @@ struct tk_value *tk_page_begin(
 	struct tk_value *page = tk_value_object(a);
 	site->frame = page;
 	const char *root = strchr(path, '/') ? "../" : "";
+	site->root = root;
 	tk_value_set(a, page, "root", root);
 	tk_page_set_clipped(site, page, "title", title, 200);
 	tk_page_set_clipped(site, page, "site",
@@ -130,7 +129,7 @@ void tk_page_set_arrows(
 
 void tk_page_set_reason(struct tk_site *site, struct tk_value *o, const char *reason)
 {
-	size_t len = tk_utf8_clip_clauses_len(reason, REASON_MAX);
+	size_t len = tk_utf8_clip_clauses_len(reason, TK_REASON_MAX_BYTES);
 	tk_value_set_fmt(
 	        site->arena, o, "reason", "%.*s%s", (int)len, reason, reason[len] ? " …" : "");
 }
@@ -157,16 +156,4 @@ void tk_page_set_key(struct tk_site *site, struct tk_value *o, size_t look, cons
 void tk_page_set_tone(struct tk_site *site, struct tk_value *o, const char *key, enum tk_tone tone)
 {
 	tk_value_set(site->arena, o, key, tk_tone_name(tone));
-}
-
-void tk_page_set_build(struct tk_site *site, struct tk_value *o, const struct tk_build_row *build)
-{
-	char text[64];
-	tk_value_set_flag(site->arena, o, "built", build != NULL);
-	tk_value_set(
-	        site->arena, o, "build_state", build ? tk_build_status_name(build->status) : "");
-	tk_page_set_tone(
-	        site, o, "build_tone", build ? tk_build_tone(build->status) : TK_TONE_QUIET);
-	tk_value_set(site->arena, o, "build_took",
-	        build ? tk_duration_format(build->wall_s, text, sizeof text) : "");
 }

@@ -9,6 +9,7 @@
 #include "site_gen/data/totals.h"
 #include "site_gen/model/code_cache.h"
 #include "site_gen/model/model.h"
+#include "site_gen/pages/query.h"
 #include "site_gen/pages/tone.h"
 #include "site_gen/render/assets.h"
 #include "site_gen/render/output.h"
@@ -19,6 +20,7 @@
 struct tk_error;
 
 #define TK_PAGE_PATH_SIZE 160
+#define TK_REASON_MAX_BYTES 400 /* of a verdict; more is cut */
 
 /* Everything that is needed while a site is written. */
 struct tk_site {
@@ -29,6 +31,7 @@ struct tk_site {
 	struct tk_arena *arena;     /* of the page being made */
 	struct tk_buf page, markup; /* reused */
 	struct tk_value *frame;     /* the outermost value of that page */
+	const char *root;           /* of that page: "" or "../" */
 	struct tk_buf sitemap; /* addresses of all pages, a line each; needs the site's address */
 	struct tk_chart_data data;
 	struct tk_totals totals;
@@ -126,8 +129,6 @@ void tk_page_set_series(
         struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const char *root);
 /* before, after: the levels of its verdict. */
 void tk_page_set_levels(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s);
-/* built (a flag), build_state, build_tone, build_took; `build` may be NULL. */
-void tk_page_set_build(struct tk_site *site, struct tk_value *o, const struct tk_build_row *build);
 void tk_page_set_sparkline(struct tk_site *site, struct tk_value *o,
         const struct tk_site_series *s); /* spark_markup */
 /* The change of the verdict was measured by A/B runs; before and after are nightly values still. */
@@ -138,15 +139,14 @@ void tk_page_set_change(
 /* rev, rev_href (at the forge), rev_page (ours, from the root), subject; empty where unknown. */
 void tk_page_set_revision(
         struct tk_site *site, struct tk_value *o, const struct tk_revision_row *r);
+/* page (a flag), href: beside the list of nights. */
+void tk_page_set_night_link(
+        struct tk_site *site, struct tk_value *o, const struct tk_site_night *night);
 void tk_page_free_revision_texts(struct tk_site *site);
 /* The commits between two points: range, range_href, range_subject and range_page (from the root)
  * of the newer one. */
 void tk_page_set_revision_range(struct tk_site *site, struct tk_value *o,
         const struct tk_revision_row *good, const struct tk_revision_row *bad);
-/* One change point: href, title, label, device, tone, change, before, after, when, cause,
- * step_markup, and what tk_page_set_revision_range sets. */
-void tk_page_set_change_point(struct tk_site *site, struct tk_value *o,
-        const struct tk_site_change *change, const char *root);
 /* The revisions around a change: those that the verdict names, else those of the two newest points.
  * NULL: unknown. */
 void tk_series_find_change_range(const struct tk_site *site, const struct tk_site_series *s,

@@ -67,37 +67,26 @@ enum tk_tone tk_outcome_tone(enum tk_outcome outcome)
 	}
 }
 
+static const enum tk_tone night_tones[] = {[TK_NIGHT_RUNNING] = TK_TONE_NOTE,
+        [TK_NIGHT_COMPLETE] = TK_TONE_GOOD,
+        [TK_NIGHT_INCOMPLETE] = TK_TONE_NOTE,
+        [TK_NIGHT_FAILED] = TK_TONE_BAD,
+        [TK_NIGHT_STOPPED] = TK_TONE_BAD};
+static const enum tk_tone stage_tones[] = {[TK_STAGE_RUNNING] = TK_TONE_NOTE,
+        [TK_STAGE_DONE] = TK_TONE_GOOD,
+        [TK_STAGE_FAILED] = TK_TONE_BAD,
+        [TK_STAGE_SKIPPED] = TK_TONE_NOTE};
+static const enum tk_tone resolution_tones[] = {[TK_RESOLUTION_NEW] = TK_TONE_NOTE,
+        [TK_RESOLUTION_UNCHANGED] = TK_TONE_QUIET,
+        [TK_RESOLUTION_UNREACHABLE] = TK_TONE_BAD,
+        [TK_RESOLUTION_FAILED] = TK_TONE_BAD};
+static const enum tk_tone build_tones[] = {[TK_BUILD_OK] = TK_TONE_GOOD,
+        [TK_BUILD_FAILED] = TK_TONE_BAD,
+        [TK_BUILD_TIMEOUT] = TK_TONE_BAD};
+
 enum tk_tone tk_night_tone(enum tk_night_status status)
 {
-	static const enum tk_tone tones[] = {[TK_NIGHT_RUNNING] = TK_TONE_NOTE,
-	        [TK_NIGHT_COMPLETE] = TK_TONE_GOOD,
-	        [TK_NIGHT_INCOMPLETE] = TK_TONE_NOTE,
-	        [TK_NIGHT_FAILED] = TK_TONE_BAD,
-	        [TK_NIGHT_STOPPED] = TK_TONE_BAD};
-	return tones[status];
-}
-
-enum tk_tone tk_stage_tone(enum tk_stage_status status)
-{
-	static const enum tk_tone tones[] = {[TK_STAGE_RUNNING] = TK_TONE_NOTE,
-	        [TK_STAGE_DONE] = TK_TONE_GOOD,
-	        [TK_STAGE_FAILED] = TK_TONE_BAD,
-	        [TK_STAGE_SKIPPED] = TK_TONE_NOTE};
-	return tones[status];
-}
-
-enum tk_tone tk_resolution_tone(enum tk_resolution_status status)
-{
-	static const enum tk_tone tones[] = {[TK_RESOLUTION_NEW] = TK_TONE_NOTE,
-	        [TK_RESOLUTION_UNCHANGED] = TK_TONE_QUIET,
-	        [TK_RESOLUTION_UNREACHABLE] = TK_TONE_BAD,
-	        [TK_RESOLUTION_FAILED] = TK_TONE_BAD};
-	return tones[status];
-}
-
-enum tk_tone tk_build_tone(enum tk_build_status status)
-{
-	return status == TK_BUILD_OK ? TK_TONE_GOOD : TK_TONE_BAD;
+	return night_tones[status];
 }
 
 enum tk_tone tk_triage_tone(enum tk_triage_state state)
@@ -110,4 +99,46 @@ enum tk_tone tk_triage_tone(enum tk_triage_state state)
 	default:
 		return TK_TONE_QUIET;
 	}
+}
+
+/* ---- by name --------------------------------------------------------------------------------- */
+
+static const struct list {
+	const char *name;
+	const struct tk_vocabulary *words;
+	const enum tk_tone *tones; /* by value; NULL: of a verdict or an outcome */
+} lists[] = {
+        {"build", &tk_build_status_words, build_tones},
+        {"night", &tk_night_status_words, night_tones},
+        {"outcome", &tk_outcome_words, NULL},
+        {"resolution", &tk_resolution_status_words, resolution_tones},
+        {"stage", &tk_stage_status_words, stage_tones},
+        {"stage-name", &tk_stage_words, NULL},
+        {"verdict", &tk_verdict_status_words, NULL},
+};
+
+static const struct list *find_list(const char *name)
+{
+	size_t i = 0;
+	while (i + 1 < sizeof lists / sizeof *lists && strcmp(lists[i].name, name))
+		i++;
+	return &lists[i];
+}
+
+int tk_tone_find_place(const char *list, const char *word)
+{
+	const struct tk_vocabulary *words = find_list(list)->words;
+	int value;
+	return tk_vocabulary_parse(words, word, &value) ? -1 : value;
+}
+
+enum tk_tone tk_tone_find(const char *list, const char *word)
+{
+	const struct list *l = find_list(list);
+	int value = tk_tone_find_place(list, word);
+	if (value < 0)
+		return TK_TONE_QUIET;
+	return l->tones                        ? l->tones[value]
+	       : l->words == &tk_outcome_words ? tk_outcome_tone((enum tk_outcome)value)
+	                                       : tk_verdict_tone((enum tk_verdict_status)value);
 }

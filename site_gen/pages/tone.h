@@ -20,10 +20,12 @@ enum tk_tone tk_verdict_tone(enum tk_verdict_status status);
 enum tk_tone tk_series_tone(const struct tk_site_series *s);
 enum tk_tone tk_outcome_tone(enum tk_outcome outcome);
 enum tk_tone tk_night_tone(enum tk_night_status status);
-enum tk_tone tk_stage_tone(enum tk_stage_status status);
-enum tk_tone tk_resolution_tone(enum tk_resolution_status status);
-enum tk_tone tk_build_tone(enum tk_build_status status);
 enum tk_tone tk_triage_tone(enum tk_triage_state state); /* of an open alert */
+
+/* Of a stored word of the list "build", "night", "outcome", "resolution", "stage" or "verdict". */
+enum tk_tone tk_tone_find(const char *list, const char *word);
+/* Its place in the list, or in that of stages' names, "stage-name"; -1: not in it. */
+int tk_tone_find_place(const char *list, const char *word);
 
 /* From this many series with one verdict or outcome for one reason on, they are one line. */
 #define TK_VERDICT_GROUP_MIN 4

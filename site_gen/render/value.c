@@ -83,6 +83,14 @@ static void *arena_take(struct tk_arena *a, size_t size)
 	return p;
 }
 
+const char *tk_arena_text(struct tk_arena *a, const char *text, size_t len)
+{
+	char *copy = arena_take(a, len + 1);
+	memcpy(copy, text, len);
+	copy[len] = 0;
+	return copy;
+}
+
 static struct tk_value *value_new(struct tk_arena *a, enum tk_value_type type)
 {
 	struct tk_value *v = arena_take(a, sizeof *v);

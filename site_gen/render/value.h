@@ -17,6 +17,8 @@ struct tk_arena *tk_arena_new(void);     /* NULL: out of memory */
 void tk_arena_reset(struct tk_arena *a); /* forgets all values, keeps the memory */
 void tk_arena_free(struct tk_arena *a);
 bool tk_arena_has_failed(const struct tk_arena *a);
+/* A copy that lives as long as the values. */
+const char *tk_arena_text(struct tk_arena *a, const char *text, size_t len);
 
 enum tk_value_type {
 	TK_VALUE_TEXT,
