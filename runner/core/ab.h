@@ -3,13 +3,16 @@
 #define TK_CORE_AB_H
 #include "core/vocabulary.h"
 
-/* The new build B against the old build A, by pairs of runs one right after the other. */
+/* The two sides of a comparison: what it starts from, and what is compared with it. */
+enum tk_ab_side_id { TK_AB_BASE, TK_AB_HEAD, TK_AB_SIDES };
+
+/* Head against base, by pairs of runs one right after the other. */
 #define TK_AB_DECISIONS(X) \
 	X(TK_AB_NONE, "none", "there are no pairs") \
 	X(TK_AB_INCONCLUSIVE, "inconclusive", "too few pairs, or too noisy", "open") \
 	X(TK_AB_SAME, "same", "less than the threshold in either direction") \
-	X(TK_AB_HIGHER, "higher", "B has the higher values", "up") \
-	X(TK_AB_LOWER, "lower", "B has the lower values", "down")
+	X(TK_AB_HIGHER, "higher", "head has the higher values", "up") \
+	X(TK_AB_LOWER, "lower", "head has the lower values", "down")
 enum tk_ab_decision { TK_AB_DECISIONS(TK_VOCABULARY_ENUM) };
 extern const struct tk_vocabulary tk_ab_decision_words;
 const char *tk_ab_decision_name(enum tk_ab_decision value);

@@ -5,7 +5,7 @@
 #include <argp.h>
 
 #include "cli/options.h"
-#include "nightly/ab/ab.h"
+#include "nightly/compare/ab_compare.h"
 
 enum {
 	TK_AB_OPT_BUDGET = 256,

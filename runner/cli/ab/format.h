@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "nightly/ab/ab.h"
+#include "nightly/compare/ab_compare.h"
 
 struct tk_error;
 struct tk_globals;

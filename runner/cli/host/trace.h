@@ -2,7 +2,7 @@
 #ifndef TK_CLI_TRACE_H
 #define TK_CLI_TRACE_H
 #include "cli/host/run.h"
-#include "nightly/ab/revisions.h"
+#include "nightly/compare/ab_compare.h"
 #include "trace/runs.h"
 
 struct tk_trace_options {

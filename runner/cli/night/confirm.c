@@ -9,7 +9,7 @@
 #include "cli/series_ref.h"
 #include "config/config.h"
 #include "detect/rules/ab_result.h"
-#include "nightly/bisect/bisect.h"
+#include "nightly/compare/ab_compare.h"
 #include "store/store.h"
 
 static const struct argp_option options_table[] = {
@@ -46,7 +46,8 @@ const struct argp tk_argp_confirm = {
 static int show(const struct tk_confirm_report *r)
 {
 	char text[TK_AB_RESULT_TEXT_SIZE], took[48], night[TK_FORMAT_SIZE];
-	printf("%s\n  new %.12s, old %.12s: ", r->series, r->bad, r->good);
+	printf("%s\n  new %.12s, old %.12s: ", r->series, r->rev[TK_AB_HEAD],
+	        r->rev[TK_AB_BASE]);
 	if (!r->pairs.count)
 		printf("no A/B pair could be measured\n");
 	else
@@ -92,9 +93,8 @@ int tk_cmd_confirm(const struct tk_globals *g, int argc, char **argv)
 		struct tk_progress *progress = tk_progress_new(g);
 		struct tk_night_options night = {
 		        .program = g->program, .observer = tk_progress_observer(progress)};
-		struct tk_bisect_request q = {.series_id = named.series_id,
-		        .good = o.good,
-		        .bad = o.bad,
+		struct tk_confirm_request q = {.series_id = named.series_id,
+		        .rev = {o.good, o.bad},
 		        .budget_s = (double)o.budget_s};
 		status = tk_confirm_run(config, store, &night, &q, &report, &err);
 		tk_progress_free(progress);

@@ -5,7 +5,6 @@
 #include "base/try.h"
 #include "detect/rules/ab_result.h"
 #include "nightly/bisect/bisection.h"
-#include "nightly/confirm/ab_test.h"
 #include "nightly/stages/detect_policy.h"
 #include "nightly/stages/recipe.h"
 #include <math.h>
@@ -33,7 +32,6 @@ static void end(struct tk_bisection *b)
 	b->report->night_id = b->night_id;
 	b->report->wall_s = (double)(tk_clock_monotonic_ns() - b->started_ns) / 1e9;
 	free(b->candidates);
-	tk_job_setup_free(&b->setup);
 	free(b->backend);
 }
 

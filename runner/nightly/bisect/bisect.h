@@ -1,12 +1,10 @@
 /* Finds the first bad commit of a regression: halves the first-parent history between a good and
- * a bad revision, building each middle and measuring it in A/B runs against the good one. Also
- * `tracker confirm`, one such A/B test. */
+ * a bad revision, building each middle and measuring it in A/B runs against the good one. */
 #ifndef TK_BISECT_H
 #define TK_BISECT_H
 #include "base/error.h"
 #include "core/ab.h"
 #include "detect/detect.h"
-#include "detect/report/reason.h"
 #include "upstream/repo.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,22 +62,5 @@ int tk_bisect_mark_revision(const struct tk_config *config, struct tk_store *sto
         const struct tk_night_options *options, const struct tk_bisect_request *request,
         const char *rev, enum tk_bisect_mark *mark, struct tk_bisect_report *out,
         struct tk_error *err);
-
-struct tk_confirm_report {
-	char series[160], good[128], bad[128];
-	struct tk_ab_result pairs;
-	enum tk_verdict_status status; /* now, of the series' newest night */
-	char reason[TK_REASON_SIZE];
-	int64_t night_s; /* of that night */
-	double wall_s;
-	bool worse; /* the pairs confirm a regression */
-	struct tk_error detection_error;
-};
-/* Measures the newest build of a series against the last good one, or the given revisions
- * against each other (`bad` needs `good`; NULL: default), and updates the verdict of the newest
- * night. */
-int tk_confirm_run(const struct tk_config *config, struct tk_store *store,
-        const struct tk_night_options *options, const struct tk_bisect_request *request,
-        struct tk_confirm_report *out, struct tk_error *err);
 
 #endif

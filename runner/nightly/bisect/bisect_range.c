@@ -2,7 +2,6 @@
 #include "base/memory.h"
 #include "base/try.h"
 #include "nightly/bisect/bisection.h"
-#include "nightly/confirm/ab_test.h"
 #include "nightly/stages/recipe.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +32,7 @@ static int use_series(struct tk_bisection *b, const struct tk_series_row *series
 	b->upstream = tk_config_find_upstream(b->n->config, upstream);
 	b->night_id = newest->night_id;
 	b->backend = tk_strdup(series->backend);
-	TRY(tk_job_setup_load(b->n, b->series_id, newest->run_id, &b->setup, err));
+	b->run_id = newest->run_id;
 	if (!b->upstream || !tk_upstream_kind_is_built(b->upstream->kind))
 		return tk_fail(err, TK_EUSAGE,
 		        "%s: upstream %s has no revisions to bisect; only the kinds git, "

@@ -2,7 +2,7 @@
 #ifndef TK_BISECTION_H
 #define TK_BISECTION_H
 #include "nightly/bisect/bisect.h"
-#include "nightly/confirm/ab_test.h"
+#include "nightly/compare/ab_test.h"
 #include "nightly/session.h"
 
 enum tk_bisect_side { TK_SIDE_UNKNOWN, TK_SIDE_GOOD, TK_SIDE_BAD, TK_SIDE_SKIPPED };
@@ -21,7 +21,7 @@ struct tk_bisection {
 	struct tk_bisect_candidate *candidates; /* [0] is good, [last] is bad */
 	size_t last;
 	int64_t series_id, night_id, started_ns;
-	struct tk_job_setup setup; /* of the series' newest run */
+	int64_t run_id; /* newest of the series: all builds are measured as it was */
 	char *backend;
 	const char *hint;
 	double budget_s;

@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "detect/rules/ab_result.h"
 #include "nightly/bisect/bisection.h"
-#include "nightly/confirm/ab_test.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -97,39 +96,21 @@ static int classify_by_code(struct tk_bisection *b, size_t candidate, struct tk_
 
 /* ---- A/B runs ---- */
 
-static int evaluate(const struct tk_bisection *b, const struct tk_ab_test *t, const double *level,
-        struct tk_ab_result *out, struct tk_error *err)
-{
-	int status = level ? tk_ab_result_compare_level(t->rows, t->count, *level, out)
-	                   : tk_ab_result_evaluate(t->rows, t->count, &b->thresholds, out);
-	return status ? tk_fail(err, TK_ENOMEM, "out of memory") : TK_OK;
-}
-
-static bool is_finished(const struct tk_bisection *b, const struct tk_ab_test *t,
-        const struct tk_ab_result *result, size_t pairs_max)
-{
-	return result->decision > TK_AB_INCONCLUSIVE || t->timed >= pairs_max ||
-	       t->failed_in_a_row >= TK_AB_FAILURES_MAX || tk_bisection_is_budget_spent(b);
-}
-
 int tk_bisection_compare(struct tk_bisection *b, size_t old, size_t new, const double *level,
         size_t pairs_max, struct tk_ab_result *out, struct tk_error *err)
 {
-	struct tk_ab_test_spec spec = {.night_id = b->night_id,
-	        .series_id = b->series_id,
-	        .good_build_id = b->candidates[old].build.build_id,
-	        .bad_build_id = b->candidates[new].build.build_id,
-	        .good = b->setup,
-	        .bad = b->setup};
+	const struct tk_ab_build builds[TK_AB_SIDES] = {
+	        {b->candidates[old].build.build_id, b->run_id},
+	        {b->candidates[new].build.build_id, b->run_id}};
+	const struct tk_ab_goal goal = {.thresholds = &b->thresholds,
+	        .level = level,
+	        .pairs_max = pairs_max,
+	        .deadline_ns = b->budget_s > 0 ? b->started_ns + (int64_t)(b->budget_s * 1e9) : 0};
 	struct tk_ab_test t;
-	int status = tk_ab_test_open(b->n, &spec, &t, err);
+	int status = tk_ab_test_open(b->n, b->night_id, b->series_id, builds, &t, err);
 	announce(b, "measure", new);
-	while (!status) {
-		status = evaluate(b, &t, level, out, err);
-		if (status || is_finished(b, &t, out, pairs_max))
-			break;
-		status = tk_ab_test_run_pair(b->n, &t, err);
-	}
+	if (!status)
+		status = tk_ab_test_run(b->n, &t, &goal, out, err);
 	b->report->comparisons++;
 	b->report->pairs += t.count;
 	tk_ab_test_close(&t);

@@ -5,16 +5,163 @@
  * as the verdict stands. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/log.h"
+#include "base/memory.h"
+#include "base/try.h"
+#include "core/diff_row.h"
 #include "core/metric.h"
-#include "nightly/confirm/ab_test.h"
+#include "nightly/compare/ab_test.h"
+#include "nightly/kernel_report.h"
 #include "nightly/night.h"
+#include "nightly/plan/backend_name.h"
 #include "nightly/stages/detect_policy.h"
-#include "nightly/trace/trace_compare.h"
+#include "nightly/trace/trace_job.h"
 #include "store/catalog/row_index.h"
 #include "store/kernel_report.h"
+#include "trace/timeline.h"
+#include "worker/worker.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* ---- one comparison ---- */
+
+#define RUNS TK_TRACE_RUNS_MIN
+
+/* Of two builds of one series, region by region. */
+struct comparison {
+	const struct tk_diff_row *row;
+	double deadline_s;      /* of the night's time: after it no run begins */
+	struct tk_ab_test test; /* series, device and sides; no pair of it is measured */
+	struct {
+		char *path; /* of the build that records */
+		struct tk_worker *worker;
+		int fd;
+		struct tk_trace_runs runs;
+	} side[TK_AB_SIDES];
+	json_t *timeline;
+	int64_t started_s;
+};
+
+/* TK_ENOTFOUND: a build is not in the cache, or does not record. */
+static int open_comparison(struct tk_night *n, struct comparison *j, struct tk_error *err)
+{
+	const struct tk_verdict *v = &j->row->verdict;
+	const struct tk_ab_build builds[TK_AB_SIDES] = {
+	        {v->good_build_id, v->last_good_run_id}, {v->bad_build_id, v->first_bad_run_id}};
+	TRY(tk_ab_test_open(n, n->night_id, j->row->series_id, builds, &j->test, err));
+	for (int k = 0; k < TK_AB_SIDES; k++) {
+		j->side[k].path = tk_backend_find_traced(j->test.side[k].path);
+		if (!j->side[k].path)
+			return tk_fail(err, TK_ENOTFOUND, "a build of it does not record");
+		TRY(tk_trace_file_open(&j->side[k].fd, err));
+	}
+	return TK_OK;
+}
+
+static void close_comparison(struct comparison *j)
+{
+	for (int k = 0; k < TK_AB_SIDES; k++) {
+		tk_worker_free(j->side[k].worker);
+		tk_trace_runs_free(&j->side[k].runs);
+		free(j->side[k].path);
+		if (j->side[k].fd > 0)
+			close(j->side[k].fd);
+	}
+	json_decref(j->timeline);
+	tk_ab_test_close(&j->test);
+}
+
+static int keep_timeline(void *arg, const struct tk_trace *t, struct tk_error *err)
+{
+	struct comparison *j = arg;
+	return tk_trace_timeline_list(t, TK_TRACE_SPANS_STORED, &j->timeline, err);
+}
+
+static int run_side(
+        struct tk_night *n, struct comparison *j, int k, size_t run, struct tk_error *err)
+{
+	struct tk_ab_worker_spec spec = {.trace_fd = j->side[k].fd};
+	struct tk_job_request q = tk_ab_test_make_request(n, &j->test, k);
+	q.backend_path = j->side[k].path;
+	q.verify = true;
+	q.measure_s = fmin(q.measure_s, TK_TRACE_COMPARISON_S);
+	q.trace_launches = TK_TRACE_LAUNCHES;
+	struct tk_trace_job job = {.request = &q,
+	        .fd = j->side[k].fd,
+	        .arg = j,
+	        .observe = k == TK_AB_HEAD && !run ? keep_timeline : NULL};
+	if (tk_night_elapsed_s(n) > j->deadline_s)
+		return tk_fail(err, TK_EDATA, "the time of the night is spent");
+	if (!j->side[k].worker)
+		TRY(tk_night_new_ab_worker(n, j->test.device, &spec, &j->side[k].worker, err));
+	job.worker = j->side[k].worker;
+	return tk_trace_job_run(&job, &j->side[k].runs, run, err);
+}
+
+/* As `tracker trace --format=json` prints it. */
+static json_t *encode(
+        const struct comparison *j, const struct tk_trace_results *results)
+{
+	const struct tk_diff_row *r = j->row;
+	json_t *o = json_pack("{s:s,s:o,s:o,s:o,s:s,s:o,s:o,s:o}", "schema", "tracker-trace/1",
+	        "backend", tk_json_text(r->backend), "device", tk_json_text(r->device),
+	        "device_model", tk_json_text(r->device_name), "problem", j->test.problem.text,
+	        "title", tk_json_text(r->title), "base", tk_json_text(r->good_rev), "head",
+	        tk_json_text(r->bad_rev));
+	tk_trace_results_encode(results, o);
+	return o;
+}
+
+static int store(struct tk_night *n, const struct comparison *j,
+        const struct tk_trace_results *results, struct tk_error *err)
+{
+	const struct tk_series_row *series = &j->test.series;
+	json_t *o = encode(j, results);
+	AUTO_TEXT result = tk_kernel_report_dump(o);
+	AUTO_TEXT timeline = tk_kernel_report_dump(j->timeline);
+	struct tk_kernel_report_row row = {.kind = TK_KERNEL_REPORT_TRACE,
+	        .device_id = series->device_id,
+	        .environment_id = j->test.device->environment_id,
+	        .problem_id = series->problem_id,
+	        .upstream = j->row->upstream,
+	        .revision = j->row->bad_rev,
+	        .artifact_key = j->test.side[TK_AB_HEAD].artifact_key,
+	        .backend = series->backend,
+	        .options = j->test.side[TK_AB_HEAD].options,
+	        .config = series->config,
+	        .mode = series->mode,
+	        .base = j->row->good_rev,
+	        .started_s = j->started_s,
+	        .result = result,
+	        .timeline = timeline};
+	int64_t id;
+	json_decref(o);
+	return tk_store_put_kernel_report(n->store, &row, &id, err);
+}
+
+/* Measures and stores it. TK_EDATA: it cannot be measured, or the deadline came. */
+static int run_comparison(struct tk_night *n, struct comparison *j, struct tk_error *err)
+{
+	TRY(tk_night_load_limits(n, j->test.device, err));
+	j->started_s = tk_clock_now_s();
+	for (size_t run = 0; run < RUNS; run++) {
+		int first = run % 2 ? TK_AB_HEAD : TK_AB_BASE;
+		TRY(run_side(n, j, first, run, err));
+		TRY(run_side(n, j, TK_AB_SIDES - 1 - first, run, err));
+	}
+	struct tk_trace_results *results = tk_calloc(1, sizeof *results);
+	int status = tk_trace_results_fill(&j->side[TK_AB_BASE].runs, &j->side[TK_AB_HEAD].runs,
+	        RUNS, results, err);
+	if (!status)
+		status = store(n, j, results, err);
+	free(results);
+	return status;
+}
+
+/* ---- the stage ---- */
 
 struct search {
 	struct tk_night *n;
@@ -49,22 +196,20 @@ static bool is_first(const struct search *s, size_t i)
 
 /* *found: false where an earlier night compared it, or a build of it does not record or is not in
  * the cache. */
-static int open_comparison(struct search *s, const struct tk_diff_row *r,
-        struct tk_trace_comparison_job *out, bool *found, struct tk_error *err)
+static int find_comparison(
+        struct search *s, struct comparison *j, bool *found, struct tk_error *err)
 {
+	const struct tk_diff_row *r = j->row;
 	const struct tk_series_row *series = tk_id_table_find(&s->series, r->series_id);
 	struct tk_error reason = {0};
-	char *stored = NULL;
+	AUTO_TEXT stored = NULL;
 	*found = false;
-	if (!series)
+	if (series)
+		TRY(tk_store_find_comparison(
+		        s->n->store, series, r->upstream, r->good_rev, r->bad_rev, &stored, err));
+	if (!series || stored)
 		return TK_OK;
-	int status = tk_store_find_comparison(
-	        s->n->store, series, r->upstream, r->good_rev, r->bad_rev, &stored, err);
-	if (status || stored) {
-		free(stored);
-		return status;
-	}
-	status = tk_trace_comparison_open(s->n, r, out, &reason);
+	int status = open_comparison(s->n, j, &reason);
 	*found = !status;
 	if (status == TK_ENOTFOUND) {
 		tk_log(TK_LOG_DEBUG, "trace", NULL, "%s is not traced: %s", r->series,
@@ -77,13 +222,13 @@ static int open_comparison(struct search *s, const struct tk_diff_row *r,
 /* A comparison that fails, or has no time, is none. */
 static int compare(struct search *s, const struct tk_diff_row *r, struct tk_error *err)
 {
-	struct tk_trace_comparison_job job = {.deadline_s = s->deadline_s};
+	struct comparison j = {.row = r, .deadline_s = s->deadline_s};
 	struct tk_error reason = {0};
 	bool found;
-	int status = open_comparison(s, r, &job, &found, err);
+	int status = find_comparison(s, &j, &found, err);
 	if (!status && found) {
 		tk_night_announce_stage(s->n, "trace", r->series);
-		status = tk_trace_comparison_run(s->n, &job, &reason);
+		status = run_comparison(s->n, &j, &reason);
 		s->stored += !status;
 		if (status && !tk_night_is_fatal(status))
 			tk_log(TK_LOG_WARN, "trace", NULL, "%s: no comparison: %s", r->series,
@@ -91,7 +236,7 @@ static int compare(struct search *s, const struct tk_diff_row *r, struct tk_erro
 		status = tk_night_is_fatal(status) ? tk_fail(err, status, "%s", reason.message)
 		                                   : TK_OK;
 	}
-	tk_trace_comparison_close(&job);
+	close_comparison(&j);
 	return status;
 }
 

@@ -4,7 +4,7 @@
 #ifndef TK_TUNE_H
 #define TK_TUNE_H
 #include "core/tune.h"
-#include "nightly/ab/ab.h"
+#include "nightly/compare/ab_compare.h"
 #include <jansson.h>
 
 struct tk_store;
@@ -55,7 +55,7 @@ struct tk_tune_report {
 /* As tk_ab_compare. Free *out in any case. */
 int tk_tune(const struct tk_config *config, const struct tk_night_options *options,
         const struct tk_tune_request *request, struct tk_tune_report *out, struct tk_error *err);
-/* The candidates of a row as docs/reference/tune.md has them. NULL: out of memory. */
+/* The candidates of a row as docs/reference/tune.md has them. */
 json_t *tk_tune_candidates_json(const struct tk_tune_row *row);
 void tk_tune_report_free(struct tk_tune_report *r);
 

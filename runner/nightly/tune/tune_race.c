@@ -25,8 +25,8 @@
 #define SEARCH_SHARE 0.6 /* of the time of a race that has a deadline */
 
 struct search {
-	struct tk_comparison *c;
-	const struct tk_ab_trial *t;
+	struct tk_ab_session *c;
+	const struct tk_ab_problem *t;
 	const struct tk_tune_race_spec *spec;
 	struct tk_tune_row *row;
 	struct tk_race race;
@@ -37,15 +37,6 @@ struct search {
 	double *search_ns;   /* of each configuration in the search of the space; NAN: none */
 	int64_t deadline_ns; /* of what is going on; 0: none */
 };
-
-static struct tk_job_request make_request(const struct search *s)
-{
-	const struct tk_ab_variant *v = &s->t->test.good;
-	struct tk_job_request q = tk_night_job_request(
-	        s->c->n, &s->t->test.series, &s->t->test.problem, v->path, v->options);
-	q.limits = &s->t->test.device->limits;
-	return q;
-}
 
 static bool is_late(const struct search *s)
 {
@@ -86,7 +77,8 @@ static int take_names(struct search *s, const json_t *list, struct tk_error *err
 static int list_candidates(struct search *s, struct tk_error *err)
 {
 	struct tk_error why = {0};
-	struct tk_job_request q = make_request(s);
+	struct tk_job_request q =
+	        tk_ab_test_make_request(s->c->n, &s->t->test, TK_AB_BASE);
 	json_t *answer = NULL;
 	int status = tk_worker_query_configs(s->worker, &q, &answer, &why);
 	if (status == TK_ECANCELED)
@@ -122,7 +114,8 @@ static double take_result(struct search *s, size_t index, const struct tk_job_re
 /* The first run of each candidate is verified; what is wrong is an outcome and out of the race. */
 static int evaluate(struct search *s, size_t index, double *ns, struct tk_error *err)
 {
-	struct tk_job_request q = make_request(s);
+	struct tk_job_request q =
+	        tk_ab_test_make_request(s->c->n, &s->t->test, TK_AB_BASE);
 	struct tk_job_result r = {0};
 	q.config = s->row->candidates[index].config;
 	q.verify = !s->row->candidates[index].evaluations;
@@ -273,16 +266,17 @@ static void write_row(struct search *s)
 
 /* ---- worker ---- */
 
-static int start_worker(struct tk_comparison *c, const struct tk_ab_test *test,
+static int start_worker(struct tk_ab_session *c, const struct tk_ab_test *test,
         struct tk_tune_race_worker *w, struct tk_error *err)
 {
-	struct tk_ab_worker_spec spec = {.threads = test->good.threads};
+	const struct tk_ab_side *side = &test->side[TK_AB_BASE];
+	struct tk_ab_worker_spec spec = {.threads = side->threads};
 	if (w->worker && w->device == test->device && w->threads == spec.threads &&
-	        strcmp(w->path, test->good.path) == 0)
+	        strcmp(w->path, side->path) == 0)
 		return TK_OK;
 	tk_tune_race_worker_stop(w);
 	w->device = test->device;
-	w->path = test->good.path;
+	w->path = side->path;
 	w->threads = spec.threads;
 	return tk_night_new_ab_worker(c->n, test->device, &spec, &w->worker, err);
 }
@@ -295,7 +289,7 @@ void tk_tune_race_worker_stop(struct tk_tune_race_worker *w)
 
 /* ---- one race ---- */
 
-int tk_tune_race(struct tk_comparison *c, const struct tk_ab_trial *t,
+int tk_tune_race(struct tk_ab_session *c, const struct tk_ab_problem *t,
         const struct tk_tune_race_spec *spec, struct tk_tune_race_worker *worker,
         struct tk_tune_row *row, struct tk_error *err)
 {

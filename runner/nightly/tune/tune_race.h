@@ -1,7 +1,7 @@
 /* The race of one problem. Private to nightly/tune/. */
 #ifndef TK_TUNE_RACE_H
 #define TK_TUNE_RACE_H
-#include "nightly/ab/comparison.h"
+#include "nightly/compare/ab_session.h"
 #include "nightly/tune/tune.h"
 
 struct tk_worker;
@@ -22,7 +22,7 @@ struct tk_tune_race_worker {
 
 /* Lists the configurations of a trial's problem and races them. Failures of the backend are
  * outcomes in the row; an error is about the worker itself, or a request to stop. */
-int tk_tune_race(struct tk_comparison *c, const struct tk_ab_trial *t,
+int tk_tune_race(struct tk_ab_session *c, const struct tk_ab_problem *t,
         const struct tk_tune_race_spec *spec, struct tk_tune_race_worker *worker,
         struct tk_tune_row *row, struct tk_error *err);
 void tk_tune_race_worker_stop(struct tk_tune_race_worker *w);

@@ -18,7 +18,7 @@ struct tk_paired_shift {
 	bool reached; /* false: too few pairs for the confidence; lo and hi are the extremes */
 };
 
-/* d: differences, n >= 1, finite. 0, TK_EDATA or TK_ENOMEM. */
+/* d: differences, n >= 1, finite. 0 or TK_EDATA. */
 int tk_paired_estimate(const double *d, size_t n, double confidence, struct tk_paired_shift *out);
 
 enum tk_paired_decision {
@@ -28,28 +28,30 @@ enum tk_paired_decision {
 	TK_PAIRED_LOWER
 };
 
-/* The stopping rule, called after every pair. The result depends on the pairs alone, so that an
- * interrupted test decides alike when it continues. It looks after 12, 16, 20, 24, 32, 40, 48, 64
- * ... 256 pairs.
+/* The stopping rule, called after every pair: a sequential test with interim analyses after 12, 16,
+ * 20, 24, 32, 40, 48, 64 ... 256 pairs. The result depends on the pairs alone, so that an
+ * interrupted test decides alike when it continues.
  *
- * UP and DOWN: the interval is beyond `least`; or it excludes 0, the shift is beyond `least`, and
- * there is little more to learn: the interval is narrower than a quarter of `least` to either side,
- * or this look is the last. For equal builds all looks together give a false UP or DOWN in at most
- * TK_PAIRED_ALPHA of the cases (look k spends 1 / k(k + 1) of it). SAME: the interval of 99 % of
- * one look is within `least`: a false SAME for builds that differ by more is rare, and costs an
- * alarm, not a night. `least` 0: on which side of 0; never SAME. *out (may be NULL): the 95 %
- * interval of all pairs. 0, TK_EDATA or TK_ENOMEM. */
+ * HIGHER and LOWER: the interval is beyond `least`; or it excludes 0, the shift is beyond `least`,
+ * and there is little more to learn: the interval is narrower than a quarter of `least` to either
+ * side, or this analysis is the last. For equal builds all analyses together give a false one in at
+ * most TK_PAIRED_ALPHA of the cases. SAME: the interval of 99 % of one analysis is within `least`:
+ * a false SAME for builds that differ by more is rare, and costs an alarm, not a night. paired.c
+ * has the reasons. `least` 0: on which side of 0; never SAME. *out (may be NULL): the 95 % interval
+ * of all pairs. 0 or TK_EDATA. */
 #define TK_PAIRED_ALPHA 0.001
 #define TK_PAIRED_COUNT_MAX 256
-int tk_paired_decide(const double *d, size_t n, double least, enum tk_paired_decision *word,
+int tk_paired_decide(const double *d, size_t n, double least, enum tk_paired_decision *decision,
         struct tk_paired_shift *out);
+/* How many pairs the analysis after n pairs waits for; the last one's after it. */
+size_t tk_paired_next_analysis(size_t n);
 
-/* For a decision that cannot wait for more pairs: one look at all of them, with the 95 % interval
- * of *out. HIGHER and LOWER: it excludes 0, and the shift is beyond `least`: false for equal builds
+/* For a decision that cannot wait for more pairs: one analysis of all of them, with the 95 %
+ * interval of *out. HIGHER and LOWER: it excludes 0, and the shift is beyond `least`: false for equal builds
  * in at most 5 % of the cases. SAME: it is within `least`. Fewer than TK_PAIRED_LAST_COUNT_MIN
- * pairs have no such interval and are inconclusive. 0, TK_EDATA or TK_ENOMEM. */
+ * pairs have no such interval and are inconclusive. 0 or TK_EDATA. */
 #define TK_PAIRED_LAST_COUNT_MIN 6
-int tk_paired_decide_last(const double *d, size_t n, double least, enum tk_paired_decision *word,
-        struct tk_paired_shift *out);
+int tk_paired_decide_last(const double *d, size_t n, double least,
+        enum tk_paired_decision *decision, struct tk_paired_shift *out);
 
 #endif

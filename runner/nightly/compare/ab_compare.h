@@ -1,20 +1,25 @@
-/* `tracker ab`: is head slower than base? Two sides (revisions of an upstream, work trees, shared
- * objects, backends or their configurations) are built and measured in A/B runs, problem by
- * problem, until each is decided or the budget is spent. Nothing is stored. */
-#ifndef TK_AB_H
-#define TK_AB_H
+/* The comparison engine: is head slower than base? Two sides are measured in A/B runs, pair by pair,
+ * until the pairs decide or a budget is spent.
+ *
+ * `tracker ab`: the sides are revisions of an upstream, work trees, shared objects, backends or
+ * their configurations; problem by problem, and nothing is stored. `tracker confirm`: the builds of
+ * one stored series. A night (confirm_stage.c), bisect/ and tune/ use the same tests (ab_test.h). */
+#ifndef TK_AB_COMPARE_H
+#define TK_AB_COMPARE_H
+#include "base/error.h"
+#include "core/ab.h"
 #include "core/mode.h"
 #include "core/outcome.h"
 #include "core/verdict.h"
+#include "detect/report/reason.h"
 #include "upstream/repo.h"
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct tk_config;
-struct tk_error;
 struct tk_night_options;
-
-enum tk_ab_side_id { TK_AB_BASE, TK_AB_HEAD, TK_AB_SIDES };
+struct tk_store;
 
 struct tk_ab_request {
 	/* NULL: base and head are "FILE.so" or "BACKEND", with ":KEY=VALUE,..." after it for
@@ -25,8 +30,8 @@ struct tk_ab_request {
 	const char *backend; /* the only one of the upstream to measure; NULL: all */
 	char *const *problems;
 	size_t problem_count;
-	const char
-	        *suite; /* measured after `problems`; NULL, and no problems: the configured ones */
+	/* measured after `problems`; NULL, and no problems: the configured ones */
+	const char *suite;
 	enum tk_mode mode; /* TK_MODE_COUNT: the first one that is configured for the device */
 	double min_effect; /* the change that must be exceeded; NAN: as configured */
 	double budget_s;   /* for measuring, without the builds; 0: no limit */
@@ -79,5 +84,44 @@ struct tk_ab_report {
 int tk_ab_compare(const struct tk_config *config, const struct tk_night_options *options,
         const struct tk_ab_request *request, struct tk_ab_report *out, struct tk_error *err);
 void tk_ab_report_free(struct tk_ab_report *r);
+
+/* Two built revisions of an upstream, for a command that measures them in its own way. */
+struct tk_ab_revisions {
+	char *path[TK_AB_SIDES]; /* of the backend */
+	struct tk_ab_side_report side[TK_AB_SIDES];
+	const char *options; /* of the upstream, the configuration's; NULL: none */
+};
+
+/* From the cache where it has them. `specs` are as in struct tk_ab_request. TK_EUSAGE: no such
+ * upstream, revision or backend. Free *out in any case. */
+int tk_ab_revisions_build(const struct tk_config *config, const char *db_path,
+        const struct tk_night_options *options, const char *upstream, const char *backend,
+        const char *const specs[TK_AB_SIDES], struct tk_ab_revisions *out, struct tk_error *err);
+void tk_ab_revisions_free(struct tk_ab_revisions *r);
+
+struct tk_confirm_request {
+	int64_t series_id;
+	/* revisions that nights have measured; NULL: the newest one as head, and as base the last
+	 * one before its change */
+	const char *rev[TK_AB_SIDES];
+	double budget_s; /* wall time; 0: unlimited */
+};
+
+struct tk_confirm_report {
+	char series[160], rev[TK_AB_SIDES][128];
+	struct tk_ab_result pairs;
+	enum tk_verdict_status status; /* now, of the series' newest night */
+	char reason[TK_REASON_SIZE];
+	int64_t night_s; /* of that night */
+	double wall_s;
+	bool worse;                      /* the pairs confirm a regression */
+	struct tk_error detection_error; /* as in struct tk_bisect_report */
+};
+
+/* Compares two measured builds of a series, stores the pairs and updates the verdict of the series'
+ * newest night. TK_ENOTFOUND: a build is not in the cache. */
+int tk_confirm_run(const struct tk_config *config, struct tk_store *store,
+        const struct tk_night_options *options, const struct tk_confirm_request *request,
+        struct tk_confirm_report *out, struct tk_error *err);
 
 #endif

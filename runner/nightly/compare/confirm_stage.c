@@ -8,7 +8,7 @@
 #include "base/process.h"
 #include "base/try.h"
 #include "detect/rules/ab_result.h"
-#include "nightly/confirm/ab_test.h"
+#include "nightly/compare/ab_test.h"
 #include "nightly/night.h"
 #include "nightly/stages/detect_policy.h"
 #include <math.h>
@@ -22,7 +22,6 @@ static const size_t rounds[] = {24, 64, 128, TK_AB_PAIRS_MAX};
 struct suspect {
 	const struct tk_diff_row *row;
 	int priority; /* 0 is the highest */
-	struct tk_job_setup good, new;
 	struct tk_ab_test test;
 	struct tk_ab_result result;
 	bool is_open; /* the test */
@@ -90,20 +89,11 @@ static int list_suspects(struct confirmation *d, struct tk_error *err)
 static int open_test(struct confirmation *d, struct suspect *s, struct tk_error *err)
 {
 	const struct tk_diff_row *r = s->row;
+	const struct tk_ab_build builds[TK_AB_SIDES] = {
+	        {r->good_build_id, r->verdict.last_good_run_id}, {r->new_build_id, r->new_run_id}};
 	struct tk_error reason = {0};
-	int status =
-	        tk_job_setup_load(d->n, r->series_id, r->verdict.last_good_run_id, &s->good, err);
-	if (!status)
-		status = tk_job_setup_load(d->n, r->series_id, r->new_run_id, &s->new, err);
-	if (status)
-		return status;
-	struct tk_ab_test_spec spec = {.night_id = d->n->night_id,
-	        .series_id = r->series_id,
-	        .good_build_id = r->good_build_id,
-	        .bad_build_id = r->new_build_id,
-	        .good = s->good,
-	        .bad = s->new};
-	status = tk_ab_test_open(d->n, &spec, &s->test, &reason);
+	int status = tk_ab_test_open(
+	        d->n, d->n->night_id, r->series_id, builds, &s->test, &reason);
 	s->is_open = !status;
 	if (status == TK_ENOTFOUND) {
 		tk_log(TK_LOG_DEBUG, "confirm", NULL, "%s cannot be confirmed: %s", r->series,
@@ -113,18 +103,12 @@ static int open_test(struct confirmation *d, struct suspect *s, struct tk_error 
 	return status ? tk_fail(err, status, "%s", reason.message) : TK_OK;
 }
 
-static bool is_budget_spent(const struct confirmation *d)
+/* What is left of the budgets of the stage and of the night. */
+static double time_left_s(const struct confirmation *d)
 {
 	const struct tk_budgets *b = &d->n->config->budgets;
-	return d->spent_s >= b->confirm_s ||
-	       (b->night_s > 0 && tk_night_elapsed_s(d->n) > b->night_s);
-}
-
-static int evaluate(const struct confirmation *d, struct suspect *s, struct tk_error *err)
-{
-	if (tk_ab_result_evaluate(s->test.rows, s->test.count, &d->options, &s->result))
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	return TK_OK;
+	double left_s = b->confirm_s - d->spent_s;
+	return b->night_s > 0 ? fmin(left_s, b->night_s - tk_night_elapsed_s(d->n)) : left_s;
 }
 
 static bool is_decided(const struct suspect *s)
@@ -142,28 +126,24 @@ static void announce(const struct confirmation *d, const struct suspect *s, size
 static int measure_suspect(
         struct confirmation *d, struct suspect *s, size_t target, struct tk_error *err)
 {
-	int status = evaluate(d, s, err);
-	while (!status && !is_decided(s) && s->test.timed < target &&
-	        s->test.failed_in_a_row < TK_AB_FAILURES_MAX && !is_budget_spent(d)) {
-		double before_s = s->test.wall_s;
-		status = tk_ab_test_run_pair(d->n, &s->test, err);
-		d->spent_s += s->test.wall_s - before_s;
-		if (!status)
-			status = evaluate(d, s, err);
-	}
+	const struct tk_ab_goal goal = {.thresholds = &d->options,
+	        .pairs_max = target,
+	        .deadline_ns = tk_clock_monotonic_ns() + (int64_t)(time_left_s(d) * 1e9)};
+	double before_s = s->test.wall_s;
+	int status = tk_ab_test_run(d->n, &s->test, &goal, &s->result, err);
+	d->spent_s += s->test.wall_s - before_s;
 	return status;
 }
 
 static int run_round(struct confirmation *d, size_t target, struct tk_error *err)
 {
-	int status = TK_OK;
-	for (size_t i = 0; !status && i < d->count && !is_budget_spent(d); i++) {
+	for (size_t i = 0; i < d->count && time_left_s(d) > 0; i++) {
 		if (!d->suspects[i].is_open || is_decided(&d->suspects[i]))
 			continue;
 		announce(d, &d->suspects[i], i);
-		status = measure_suspect(d, &d->suspects[i], target, err);
+		TRY(measure_suspect(d, &d->suspects[i], target, err));
 	}
-	return status;
+	return TK_OK;
 }
 
 static void count_results(struct confirmation *d)
@@ -180,11 +160,8 @@ static void count_results(struct confirmation *d)
 
 static void free_confirmation(struct confirmation *d)
 {
-	for (size_t i = 0; i < d->count; i++) {
+	for (size_t i = 0; i < d->count; i++)
 		tk_ab_test_close(&d->suspects[i].test);
-		tk_job_setup_free(&d->suspects[i].good);
-		tk_job_setup_free(&d->suspects[i].new);
-	}
 	free(d->suspects);
 	tk_diff_report_free(&d->report);
 }
@@ -192,16 +169,28 @@ static void free_confirmation(struct confirmation *d)
 /* Pairs of an earlier part of this night count for the budget and for the result. */
 static int open_tests(struct confirmation *d, struct tk_error *err)
 {
-	int status = list_suspects(d, err);
-	for (size_t i = 0; !status && i < d->count; i++) {
+	TRY(list_suspects(d, err));
+	for (size_t i = 0; i < d->count; i++) {
 		struct suspect *s = &d->suspects[i];
-		status = open_test(d, s, err);
-		if (status || !s->is_open)
+		TRY(open_test(d, s, err));
+		if (!s->is_open)
 			continue;
 		d->spent_s += s->test.wall_s;
-		status = evaluate(d, s, err);
+		TRY(tk_ab_result_evaluate(
+		        s->test.rows, s->test.count, &d->options, &s->result));
 	}
-	return status;
+	return TK_OK;
+}
+
+static int confirm(struct confirmation *d, struct tk_error *err)
+{
+	TRY(open_tests(d, err));
+	for (size_t i = 0; d->count && i < d->n->device_count; i++)
+		tk_night_device_stop_workers(&d->n->devices[i]);
+	for (size_t i = 0; i < sizeof rounds / sizeof *rounds; i++)
+		TRY(run_round(d, rounds[i], err));
+	count_results(d);
+	return TK_OK;
 }
 
 int tk_night_confirm(struct tk_night *n, struct tk_error *err)
@@ -209,13 +198,7 @@ int tk_night_confirm(struct tk_night *n, struct tk_error *err)
 	struct confirmation d = {.n = n, .options = tk_detect_policy_thresholds(n->config)};
 	if (n->config->budgets.confirm_s <= 0 || n->options->backfill_revision)
 		return TK_OK;
-	int status = open_tests(&d, err);
-	for (size_t i = 0; !status && d.count && i < n->device_count; i++)
-		tk_night_device_stop_workers(&n->devices[i]);
-	for (size_t i = 0; !status && i < sizeof rounds / sizeof *rounds; i++)
-		status = run_round(&d, rounds[i], err);
-	if (!status)
-		count_results(&d);
+	int status = confirm(&d, err);
 	free_confirmation(&d);
 	return status;
 }

@@ -1,5 +1,5 @@
-/* See side.h. */
-#include "nightly/ab/side.h"
+/* See ab_source.h. */
+#include "nightly/compare/ab_source.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -30,14 +30,14 @@ static bool is_folder(const char *spec)
 	       has_prefix(spec, "~/") || strcmp(spec, ".") == 0 || strcmp(spec, "..") == 0;
 }
 
-static void name_side(struct tk_ab_side *side, const char *spec)
+static void name_side(struct tk_ab_source *side, const char *spec)
 {
 	snprintf(side->report->spec, sizeof side->report->spec, "%s", spec);
 }
 
 /* Wrong input of the user, whatever layer found it. */
 static int fail_side(
-        const struct tk_ab_side *side, const struct tk_error *why, struct tk_error *err)
+        const struct tk_ab_source *side, const struct tk_error *why, struct tk_error *err)
 {
 	int status =
 	        why->status == TK_ENOTFOUND || why->status == TK_ECONFIG ? TK_EUSAGE : why->status;
@@ -60,7 +60,7 @@ static char *find_worktree(
 }
 
 static int snapshot_worktree(const struct tk_night *n, const struct tk_repo *repo, const char *spec,
-        struct tk_ab_side *side, struct tk_error *err)
+        struct tk_ab_source *side, struct tk_error *err)
 {
 	char *folder = find_worktree(n->config, repo, spec);
 	if (!folder)
@@ -76,7 +76,7 @@ static int snapshot_worktree(const struct tk_night *n, const struct tk_repo *rep
 }
 
 static int resolve(const struct tk_night *n, const struct tk_upstream_config *u, const char *spec,
-        struct tk_ab_side *side, struct tk_error *err)
+        struct tk_ab_source *side, struct tk_error *err)
 {
 	struct tk_repo repo;
 	TRY(tk_recipe_check_adapter(n->config, u, err));
@@ -91,7 +91,7 @@ static int resolve(const struct tk_night *n, const struct tk_upstream_config *u,
 	return tk_repo_find_revision(&repo, spec, &side->report->revision, err);
 }
 
-static void describe_build(struct tk_ab_side *side)
+static void describe_build(struct tk_ab_source *side)
 {
 	const struct tk_artifact *a = side->artifact;
 	side->report->built = true;
@@ -101,7 +101,7 @@ static void describe_build(struct tk_ab_side *side)
 }
 
 /* The commit of a snapshot is in the clone that it was made in. */
-static int build(struct tk_night *n, const struct tk_upstream_config *u, struct tk_ab_side *side,
+static int build(struct tk_night *n, const struct tk_upstream_config *u, struct tk_ab_source *side,
         struct tk_error *err)
 {
 	struct tk_upstream_config source = *u;
@@ -142,25 +142,23 @@ static int query_backend(
 	           *s = json_string_value(json_object_get(info, "name"));
 	if (!status) {
 		*kind = tk_strdup(k ? k : "");
-		if (name)
-			*name = tk_strdup(s ? s : "");
-		if (!*kind || (name && !*name))
-			status = tk_fail(err, TK_ENOMEM, "out of memory");
+		*name = tk_strdup(s ? s : "");
 	}
 	json_decref(info);
 	tk_worker_free(worker);
 	return status;
 }
 
-static int query_kinds(struct tk_night *n, struct tk_ab_side *side, struct tk_error *err)
+static int query_kinds(struct tk_night *n, struct tk_ab_source *side, struct tk_error *err)
 {
 	const struct tk_artifact *a = side->artifact;
-	int status = TK_OK;
 	side->kinds = tk_calloc(a->backend_count + 1, sizeof *side->kinds);
 	side->kind_count = a->backend_count;
-	for (size_t i = 0; !status && i < a->backend_count; i++)
-		status = query_backend(n, a->backends[i].path, &side->kinds[i], NULL, err);
-	return status;
+	for (size_t i = 0; i < a->backend_count; i++) {
+		AUTO_TEXT name = NULL;
+		TRY(query_backend(n, a->backends[i].path, &side->kinds[i], &name, err));
+	}
+	return TK_OK;
 }
 
 int tk_ab_find_upstream(const struct tk_config *config, const char *name,
@@ -180,30 +178,48 @@ int tk_ab_find_upstream(const struct tk_config *config, const char *name,
 	return TK_OK;
 }
 
-int tk_ab_side_resolve(const struct tk_night *n, const struct tk_upstream_config *u,
-        const char *spec, struct tk_ab_side *side, struct tk_error *err)
+static int build_revision(struct tk_night *n, const struct tk_upstream_config *u,
+        struct tk_ab_source *side, struct tk_error *err)
 {
-	struct tk_error why = {0};
-	name_side(side, spec);
-	int status = resolve(n, u, spec, side, &why);
-	return status ? fail_side(side, &why, err) : TK_OK;
+	TRY(build(n, u, side, err));
+	TRY(query_kinds(n, side, err));
+	side->options = tk_strdup(u->options ? u->options : "");
+	return TK_OK;
 }
 
-int tk_ab_side_build(struct tk_night *n, const struct tk_upstream_config *u,
-        struct tk_ab_side *side, struct tk_error *err)
+int tk_ab_sources_build(struct tk_night *n, const struct tk_upstream_config *u,
+        const char *const specs[TK_AB_SIDES], struct tk_ab_source sources[TK_AB_SIDES],
+        struct tk_error *err)
 {
 	struct tk_error why = {0};
-	int status = build(n, u, side, &why);
-	if (!status)
-		status = query_kinds(n, side, &why);
-	if (!status && !(side->options = tk_strdup(u->options ? u->options : "")))
-		status = tk_fail(&why, TK_ENOMEM, "out of memory");
-	return status ? fail_side(side, &why, err) : TK_OK;
+	/* Both before the first of them is built, which takes minutes: a name may be wrong. */
+	for (int k = 0; k < TK_AB_SIDES; k++) {
+		name_side(&sources[k], specs[k]);
+		if (resolve(n, u, specs[k], &sources[k], &why))
+			return fail_side(&sources[k], &why, err);
+	}
+	for (int k = 0; k < TK_AB_SIDES; k++)
+		if (build_revision(n, u, &sources[k], &why))
+			return fail_side(&sources[k], &why, err);
+	return TK_OK;
+}
+
+int tk_ab_source_find_backend(
+        const struct tk_ab_source *s, const char *backend, char **path, struct tk_error *err)
+{
+	const struct tk_artifact *a = s->artifact;
+	for (size_t i = 0; i < a->backend_count; i++)
+		if (strcmp(a->backends[i].name, backend) == 0) {
+			*path = tk_strdup(a->backends[i].path);
+			return TK_OK;
+		}
+	return tk_fail(err, TK_EUSAGE, "%s%s: the build has no backend \"%s\"", s->report->option,
+	        s->report->spec, backend);
 }
 
 /* ---- shared objects and backends of this tracker ---- */
 
-static int parse_threads(struct tk_ab_side *side, const char *value, struct tk_error *err)
+static int parse_threads(struct tk_ab_source *side, const char *value, struct tk_error *err)
 {
 	char *end;
 	long threads = strtol(value, &end, 10);
@@ -215,13 +231,11 @@ static int parse_threads(struct tk_ab_side *side, const char *value, struct tk_e
 }
 
 /* "threads=N" and "config=NAME" are the tracker's, all others the backend's. */
-static int parse_options(struct tk_ab_side *side, const char *text, struct tk_error *err)
+static int parse_options(struct tk_ab_source *side, const char *text, struct tk_error *err)
 {
 	char *copy = tk_strdup(text), *rest = copy;
 	int status = TK_OK;
 	side->options = tk_calloc(1, strlen(text) + 2);
-	if (!copy || !side->options)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	for (char *word; !status && rest && (word = strsep(&rest, ","));) {
 		if (!*word)
 			continue;
@@ -271,33 +285,26 @@ static int read_file_state(const char *path, struct tk_ab_file_state *out, struc
 }
 
 static int load_module(
-        struct tk_night *n, const char *file, struct tk_ab_side *side, struct tk_error *err)
+        struct tk_night *n, const char *file, struct tk_ab_source *side, struct tk_error *err)
 {
-	char *path = NULL, *name = NULL;
+	AUTO_TEXT name = NULL;
 	struct tk_error why = {0};
-	int status = tk_backend_find(n->config, n->modules, file, &path, err);
+	TRY(tk_backend_find(n->config, n->modules, file, &side->file, err));
 	/* before it is read: what replaces it from now on is another file */
-	if (!status)
-		status = read_file_state(path, &side->file_state, err);
-	if (!status && !(side->kinds = tk_calloc(2, sizeof *side->kinds)))
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	side->kind_count = side->kinds ? 1 : 0;
-	if (!status && (status = query_backend(n, path, &side->kinds[0], &name, &why)))
-		status = tk_fail(
+	TRY(read_file_state(side->file, &side->file_state, err));
+	side->kinds = tk_calloc(2, sizeof *side->kinds);
+	side->kind_count = 1;
+	int status = query_backend(n, side->file, &side->kinds[0], &name, &why);
+	if (status)
+		return tk_fail(
 		        err, status == TK_ECANCELED ? status : TK_EUSAGE, "%s", why.message);
-	if (!status && tk_kernel_package_device_kind(path) != TK_DEVICE_OTHER) {
+	if (tk_kernel_package_device_kind(side->file) != TK_DEVICE_OTHER) {
 		free(name); /* that of what launches it */
-		name = tk_kernel_package_backend(path);
-		if (!name)
-			status = tk_fail(err, TK_ENOMEM, "out of memory");
+		name = tk_check_memory(tk_kernel_package_backend(side->file));
 	}
-	if (!status)
-		status = tk_artifact_load_installed(path, name, &side->artifact, err);
-	if (!status)
-		snprintf(side->report->backend, sizeof side->report->backend, "%s", name);
-	side->file = path;
-	free(name);
-	return status;
+	TRY(tk_artifact_load_installed(side->file, name, &side->artifact, err));
+	snprintf(side->report->backend, sizeof side->report->backend, "%s", name);
+	return TK_OK;
 }
 
 static bool is_same_time(struct timespec a, struct timespec b)
@@ -313,7 +320,7 @@ static bool is_same_state(const struct tk_ab_file_state *a, const struct tk_ab_f
 	       is_same_time(a->file.st_ctim, b->file.st_ctim) && is_same_time(a->newest, b->newest);
 }
 
-int tk_ab_side_check_file(struct tk_ab_side *side, struct tk_error *err)
+int tk_ab_source_check_file(struct tk_ab_source *side, struct tk_error *err)
 {
 	struct tk_ab_file_state now;
 	char hash[TK_HASH_HEX_SIZE];
@@ -335,11 +342,9 @@ int tk_ab_side_check_file(struct tk_ab_side *side, struct tk_error *err)
 
 static bool is_file(const char *spec, const char *end)
 {
-	char *path = tk_strndup(spec, (size_t)(end - spec));
-	const bool is_package = path && tk_kernel_package_device_kind(path) != TK_DEVICE_OTHER;
-	const bool there = path && (is_package ? tk_dir_exists(path) : tk_file_exists(path));
-	free(path);
-	return there;
+	AUTO_TEXT path = tk_strndup(spec, (size_t)(end - spec));
+	const bool is_package = tk_kernel_package_device_kind(path) != TK_DEVICE_OTHER;
+	return is_package ? tk_dir_exists(path) : tk_file_exists(path);
 }
 
 /* The first colon before "KEY=": a value may have slashes. The name of a folder may have a ":" and
@@ -376,22 +381,33 @@ static const char *find_options(const struct tk_config *config, const char *spec
 	return colon;
 }
 
-int tk_ab_side_load(
-        struct tk_night *n, const char *spec, struct tk_ab_side *side, struct tk_error *err)
+static int load(struct tk_night *n, const char *spec, struct tk_ab_source *side,
+        struct tk_error *err)
 {
-	struct tk_error why = {0};
 	const char *colon = find_options(n->config, spec);
-	char *file = colon ? tk_strndup(spec, (size_t)(colon - spec)) : tk_strdup(spec);
-	name_side(side, spec);
-	int status = file ? parse_options(side, colon ? colon + 1 : "", &why)
-	                  : tk_fail(&why, TK_ENOMEM, "out of memory");
-	if (!status)
-		status = load_module(n, file, side, &why);
-	free(file);
-	return status ? fail_side(side, &why, err) : TK_OK;
+	AUTO_TEXT file =
+	        tk_strndup(spec, colon ? (size_t)(colon - spec) : strlen(spec));
+	TRY(parse_options(side, colon ? colon + 1 : "", err));
+	return load_module(n, file, side, err);
 }
 
-void tk_ab_side_close(struct tk_ab_side *side)
+int tk_ab_source_load(
+        struct tk_night *n, const char *spec, struct tk_ab_source *side, struct tk_error *err)
+{
+	struct tk_error why = {0};
+	name_side(side, spec);
+	return load(n, spec, side, &why) ? fail_side(side, &why, err) : TK_OK;
+}
+
+void tk_ab_source_init(
+        struct tk_ab_source *s, enum tk_ab_side_id side, struct tk_ab_side_report *report)
+{
+	*s = (struct tk_ab_source){.report = report};
+	report->name = side == TK_AB_BASE ? "base" : "head";
+	report->option = side == TK_AB_BASE ? "--base=" : "--head=";
+}
+
+void tk_ab_source_close(struct tk_ab_source *side)
 {
 	for (size_t i = 0; i < side->kind_count; i++)
 		free(side->kinds[i]);

@@ -5,8 +5,7 @@
 #include "base/try.h"
 #include "core/problem.h"
 #include "core/series.h"
-#include "nightly/ab/comparison.h"
-#include "nightly/session.h"
+#include "nightly/compare/ab_session.h"
 #include "suite/suite.h"
 #include <math.h>
 #include <stdio.h>
@@ -36,17 +35,12 @@ static int add_problem(
 			list->rows[i].kinds |= kinds;
 			return TK_OK;
 		}
-	struct problem *grown = tk_realloc(list->rows, (list->count + 1) * sizeof *grown);
-	if (grown)
-		list->rows = grown;
-	char *copy = grown ? tk_strdup(p.text) : NULL;
-	if (!copy)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	grown[list->count++] = (struct problem){copy, kinds};
+	list->rows = tk_reallocarray(list->rows, list->count + 1, sizeof *list->rows);
+	list->rows[list->count++] = (struct problem){tk_strdup(p.text), kinds};
 	return TK_OK;
 }
 
-static int add_suite(const struct tk_comparison *c, const char *name, uint32_t kinds,
+static int add_suite(const struct tk_ab_session *c, const char *name, uint32_t kinds,
         struct problem_list *list, struct tk_error *err)
 {
 	struct tk_suite *suite = NULL;
@@ -60,7 +54,7 @@ static int add_suite(const struct tk_comparison *c, const char *name, uint32_t k
 }
 
 /* An entry of `suites` may be for the devices of one kind. */
-static int add_configured_suite(const struct tk_comparison *c, const char *entry,
+static int add_configured_suite(const struct tk_ab_session *c, const char *entry,
         struct problem_list *list, struct tk_error *err)
 {
 	enum tk_device_kind kind;
@@ -70,7 +64,7 @@ static int add_configured_suite(const struct tk_comparison *c, const char *entry
 }
 
 static int list_problems(
-        const struct tk_comparison *c, struct problem_list *list, struct tk_error *err)
+        const struct tk_ab_session *c, struct problem_list *list, struct tk_error *err)
 {
 	const struct tk_ab_request *q = c->request;
 	char *const *configured = q->problem_count || q->suite ? NULL : c->n->config->suites;
@@ -92,7 +86,7 @@ struct pair {
 	bool same_code;
 };
 
-static bool is_same_configuration(const struct tk_ab_side *a, const struct tk_ab_side *b)
+static bool is_same_configuration(const struct tk_ab_source *a, const struct tk_ab_source *b)
 {
 	return strcmp(a->options, b->options) == 0 && a->threads == b->threads &&
 	       strcmp(a->config ? a->config : "", b->config ? b->config : "") == 0;
@@ -100,9 +94,9 @@ static bool is_same_configuration(const struct tk_ab_side *a, const struct tk_ab
 
 /* Of an upstream: the backend of the same name. Else each side has one backend. */
 static const struct tk_artifact_backend *find_peer(
-        const struct tk_comparison *c, const struct tk_artifact_backend *base, size_t *index)
+        const struct tk_ab_session *c, const struct tk_artifact_backend *base, size_t *index)
 {
-	const struct tk_artifact *head = c->side[TK_AB_HEAD].artifact;
+	const struct tk_artifact *head = c->source[TK_AB_HEAD].artifact;
 	for (size_t i = 0; i < head->backend_count; i++) {
 		*index = i;
 		if (!c->request->upstream || strcmp(head->backends[i].name, base->name) == 0)
@@ -111,18 +105,7 @@ static const struct tk_artifact_backend *find_peer(
 	return NULL;
 }
 
-static void set_variants(
-        const struct tk_comparison *c, const struct pair *pair, struct tk_ab_test *test)
-{
-	struct tk_ab_variant *variants[] = {&test->good, &test->bad};
-	for (int k = 0; k < TK_AB_SIDES; k++)
-		*variants[k] = (struct tk_ab_variant){.path = tk_strdup(pair->backend[k]->path),
-		        .options = c->side[k].options,
-		        .config = c->side[k].config,
-		        .threads = c->side[k].threads};
-}
-
-static struct tk_ab_row make_row(const struct tk_comparison *c, const struct pair *pair,
+static struct tk_ab_row make_row(const struct tk_ab_session *c, const struct pair *pair,
         const struct tk_night_device *device, const struct tk_problem_spec *p)
 {
 	const char *modes[TK_CONFIG_MODES_MAX] = {tk_mode_name(c->request->mode)};
@@ -141,28 +124,35 @@ static struct tk_ab_row make_row(const struct tk_comparison *c, const struct pai
 	return row;
 }
 
-static int add_trial(struct tk_comparison *c, const struct pair *pair,
+static void set_side(struct tk_ab_side *side, const struct tk_ab_source *source, const char *path)
+{
+	*side = (struct tk_ab_side){.path = tk_strdup(path),
+	        .options = tk_strdup(source->options),
+	        .config = source->config ? tk_strdup(source->config) : NULL,
+	        .threads = source->threads};
+}
+
+static int add_problem_of_pair(struct tk_ab_session *c, const struct pair *pair,
         struct tk_night_device *device, const char *problem, struct tk_error *err)
 {
 	struct tk_problem_spec p;
 	TRY(tk_problem_parse(&p, problem, err));
-	struct tk_ab_trial *grown = tk_realloc(c->trials, (c->count + 1) * sizeof *grown);
-	c->trials = grown;
-	struct tk_ab_trial *t = &grown[c->count++];
-	*t = (struct tk_ab_trial){.row = make_row(c, pair, device, &p),
+	c->problems = tk_reallocarray(c->problems, c->count + 1, sizeof *c->problems);
+	struct tk_ab_problem *t = &c->problems[c->count++];
+	*t = (struct tk_ab_problem){.row = make_row(c, pair, device, &p),
 	        .test = {.device = device},
 	        .is_decided = pair->same_code};
-	set_variants(c, pair, &t->test);
-	return t->test.good.path && t->test.bad.path ? TK_OK
-	                                             : tk_fail(err, TK_ENOMEM, "out of memory");
+	for (int k = 0; k < TK_AB_SIDES; k++)
+		set_side(&t->test.side[k], &c->source[k], pair->backend[k]->path);
+	return TK_OK;
 }
 
-/* Called once all trials are added: a test points at the strings of its row, and rows move while
+/* Called once all problems are added: a test points at the strings of its row, and rows move while
  * the array grows. */
-static void name_series(struct tk_comparison *c)
+static void name_series(struct tk_ab_session *c)
 {
 	for (size_t i = 0; i < c->count; i++) {
-		struct tk_ab_trial *t = &c->trials[i];
+		struct tk_ab_problem *t = &c->problems[i];
 		t->test.series = (struct tk_series_row){.id = (int64_t)i + 1,
 		        .slug = t->row.title,
 		        .backend = t->row.backend,
@@ -177,7 +167,7 @@ static void name_series(struct tk_comparison *c)
 	}
 }
 
-static int add_pair(struct tk_comparison *c, const struct pair *pair,
+static int add_pair(struct tk_ab_session *c, const struct pair *pair,
         const struct problem_list *problems, size_t *devices, struct tk_error *err)
 {
 	int status = TK_OK;
@@ -188,17 +178,17 @@ static int add_pair(struct tk_comparison *c, const struct pair *pair,
 		++*devices;
 		for (size_t i = 0; !status && i < problems->count; i++)
 			if (problems->rows[i].kinds & tk_device_kind_bit(pair->kind))
-				status = add_trial(c, pair, device, problems->rows[i].text, err);
+				status = add_problem_of_pair(c, pair, device, problems->rows[i].text, err);
 		if (!c->n->options->devices)
 			break;
 	}
 	return status;
 }
 
-static int add_backend(struct tk_comparison *c, size_t index, const struct problem_list *problems,
+static int add_backend(struct tk_ab_session *c, size_t index, const struct problem_list *problems,
         struct tk_error *err)
 {
-	const struct tk_ab_side *base = &c->side[TK_AB_BASE], *head = &c->side[TK_AB_HEAD];
+	const struct tk_ab_source *base = &c->source[TK_AB_BASE], *head = &c->source[TK_AB_HEAD];
 	const struct tk_artifact_backend *b = &base->artifact->backends[index];
 	size_t peer = 0, devices = 0;
 	struct pair pair = {.backend = {b, find_peer(c, b, &peer)}, .kind = base->kinds[index]};
@@ -225,7 +215,7 @@ static int add_backend(struct tk_comparison *c, size_t index, const struct probl
 	return status;
 }
 
-static bool is_selected(const struct tk_comparison *c, const char *backend)
+static bool is_selected(const struct tk_ab_session *c, const char *backend)
 {
 	const struct tk_ab_request *q = c->request;
 	const struct tk_upstream_config *u =
@@ -234,10 +224,10 @@ static bool is_selected(const struct tk_comparison *c, const char *backend)
 	       (!u || tk_config_measures_backend(u, backend));
 }
 
-int tk_comparison_plan(struct tk_comparison *c, struct tk_error *err)
+int tk_ab_session_plan(struct tk_ab_session *c, struct tk_error *err)
 {
 	struct problem_list problems = {0};
-	const struct tk_artifact *base = c->side[TK_AB_BASE].artifact;
+	const struct tk_artifact *base = c->source[TK_AB_BASE].artifact;
 	int status = list_problems(c, &problems, err);
 	for (size_t i = 0; !status && i < base->backend_count; i++)
 		if (is_selected(c, base->backends[i].name))

@@ -1,0 +1,333 @@
+/* See ab_compare.h and ab_session.h. Both sides of each problem are verified once, then measured
+ * in A/B pairs until it is decided. Problems share the time equally: the next pair is of the
+ * undecided one that has used the least. */
+#include "nightly/compare/ab_session.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/try.h"
+#include "detect/rules/ab_result.h"
+#include "nightly/stages/detect_policy.h"
+#include "stats/summary/paired.h"
+#include "worker/worker.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK_MEASURE_S 0.02 /* only the result is of interest */
+
+static double elapsed_s(const struct tk_ab_session *c)
+{
+	return (double)(tk_clock_monotonic_ns() - c->started_ns) / 1e9;
+}
+
+static bool is_budget_spent(const struct tk_ab_session *c)
+{
+	return c->request->budget_s > 0 && elapsed_s(c) >= c->request->budget_s;
+}
+
+/* ---- progress ---- */
+
+/* Until the next interim analysis, at which it can be decided. */
+static size_t expected_pairs(const struct tk_ab_problem *p)
+{
+	if (p->is_decided)
+		return p->test.count;
+	return tk_paired_next_analysis(p->test.timed) + p->test.count - p->test.timed;
+}
+
+/* Not more pairs than the rest of the budget has room for. */
+static void show_progress(const struct tk_ab_session *c, const struct tk_ab_problem *current)
+{
+	const struct tk_night_observer *o = c->n->options->observer;
+	size_t done = 0, total = 0;
+	for (size_t i = 0; i < c->count; i++) {
+		done += c->problems[i].test.count;
+		total += expected_pairs(&c->problems[i]);
+	}
+	if (c->request->budget_s > 0 && done) {
+		double room = (double)done * c->request->budget_s / elapsed_s(c);
+		total = (double)total > room ? (size_t)room : total;
+	}
+	if (o && o->progress)
+		o->progress(o->arg, done, total > done ? total : done + 1, current->row.title);
+}
+
+/* ---- verification ---- */
+
+static int check_side(struct tk_ab_session *c, struct tk_ab_problem *p, enum tk_ab_side_id side,
+        struct tk_error *err)
+{
+	struct tk_ab_worker_spec spec = {.threads = p->test.side[side].threads};
+	struct tk_worker *worker = NULL;
+	struct tk_job_result r = {0};
+	TRY(tk_night_load_limits(c->n, p->test.device, err));
+	TRY(tk_night_new_ab_worker(c->n, p->test.device, &spec, &worker, err));
+	struct tk_job_request q = tk_ab_test_make_request(c->n, &p->test, side);
+	q.verify = !c->request->no_verify;
+	q.measure_s = fmin(q.measure_s, CHECK_MEASURE_S);
+	int status = tk_worker_measure(worker, &q, &r, err);
+	if (!status) {
+		p->row.outcome[side] = r.outcome;
+		if (!tk_outcome_has_timing(r.outcome))
+			snprintf(p->row.message, sizeof p->row.message, "%s: %s: %.400s",
+			        c->source[side].report->name, tk_outcome_name(r.outcome),
+			        r.message);
+	}
+	tk_job_result_free(&r);
+	tk_worker_free(worker);
+	return status;
+}
+
+/* A verdict from how the two sides ended; INCONCLUSIVE: both have a timing. */
+static enum tk_ab_verdict compare_outcomes(const struct tk_ab_row *row)
+{
+	enum tk_outcome base = row->outcome[TK_AB_BASE], head = row->outcome[TK_AB_HEAD];
+	if (base == TK_OUTCOME_UNSUPPORTED && head == TK_OUTCOME_UNSUPPORTED)
+		return TK_AB_VERDICT_UNSUPPORTED;
+	if (tk_outcome_has_timing(base))
+		return tk_outcome_has_timing(head) ? TK_AB_VERDICT_INCONCLUSIVE
+		                                   : TK_AB_VERDICT_NEWLY_FAILED;
+	return tk_outcome_has_timing(head) ? TK_AB_VERDICT_FIXED : TK_AB_VERDICT_FAILING;
+}
+
+static int check(struct tk_ab_session *c, struct tk_ab_problem *p, struct tk_error *err)
+{
+	for (int k = 0; k < TK_AB_SIDES; k++)
+		TRY(check_side(c, p, k, err));
+	p->is_checked = true;
+	p->row.verdict = compare_outcomes(&p->row);
+	p->is_decided = p->row.verdict != TK_AB_VERDICT_INCONCLUSIVE;
+	return TK_OK;
+}
+
+/* ---- pairs ---- */
+
+static enum tk_ab_verdict find_verdict(const struct tk_ab_result *r)
+{
+	switch (r->decision) {
+	case TK_AB_HIGHER:
+		return TK_AB_VERDICT_SLOWER;
+	case TK_AB_LOWER:
+		return TK_AB_VERDICT_FASTER;
+	case TK_AB_SAME:
+		return TK_AB_VERDICT_SAME;
+	default:
+		return TK_AB_VERDICT_INCONCLUSIVE;
+	}
+}
+
+/* Each of the last pairs failed: the side without timings is to blame. */
+static void blame_failures(struct tk_ab_problem *p)
+{
+	const struct tk_ab_pair_row *last = &p->test.rows[p->test.count - 1];
+	bool base_failed = !isfinite(last->good_median), head_failed = !isfinite(last->bad_median);
+	p->row.verdict = base_failed && head_failed ? TK_AB_VERDICT_FAILING
+	                 : head_failed              ? TK_AB_VERDICT_NEWLY_FAILED
+	                                            : TK_AB_VERDICT_FIXED;
+	snprintf(p->row.message, sizeof p->row.message, "%s: %d A/B runs in a row failed",
+	        base_failed && head_failed ? "both"
+	        : head_failed              ? "head"
+	                                   : "base",
+	        TK_AB_FAILURES_MAX);
+	p->is_decided = true;
+}
+
+static int run_pair(struct tk_ab_session *c, struct tk_ab_problem *p, struct tk_error *err)
+{
+	TRY(tk_ab_test_run_pair(c->n, &p->test, err));
+	TRY(tk_ab_result_evaluate(p->test.rows, p->test.count, &c->thresholds, &p->row.result));
+	TRY(tk_ab_result_levels(p->test.rows, p->test.count, &p->row.result,
+	        &p->row.level_ns[TK_AB_BASE], &p->row.level_ns[TK_AB_HEAD]));
+	c->report->pairs++;
+	p->row.verdict = find_verdict(&p->row.result);
+	p->is_decided =
+	        p->row.verdict != TK_AB_VERDICT_INCONCLUSIVE || p->test.timed >= TK_AB_PAIRS_MAX;
+	if (p->test.failed_in_a_row >= TK_AB_FAILURES_MAX)
+		blame_failures(p);
+	return TK_OK;
+}
+
+/* NULL: all are decided. */
+static struct tk_ab_problem *choose_next(struct tk_ab_session *c)
+{
+	struct tk_ab_problem *next = NULL;
+	for (size_t i = 0; i < c->count; i++) {
+		struct tk_ab_problem *p = &c->problems[i];
+		if (p->is_decided)
+			continue;
+		if (!p->is_checked || p->test.count < c->request->first_pairs)
+			return p;
+		if (!next || p->test.wall_s < next->test.wall_s)
+			next = p;
+	}
+	return next;
+}
+
+int tk_ab_session_check_files(struct tk_ab_session *c, struct tk_error *err)
+{
+	for (size_t i = 0; i < TK_AB_SIDES; i++)
+		TRY(tk_ab_source_check_file(&c->source[i], err));
+	return TK_OK;
+}
+
+/* What the pairs show that the budget had room for. */
+static int decide_rest(struct tk_ab_session *c)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		struct tk_ab_problem *p = &c->problems[i];
+		if (p->row.verdict != TK_AB_VERDICT_INCONCLUSIVE || !p->test.timed)
+			continue;
+		TRY(tk_ab_result_evaluate_last(
+		        p->test.rows, p->test.count, &c->thresholds, &p->row.result));
+		p->row.verdict = find_verdict(&p->row.result);
+	}
+	return TK_OK;
+}
+
+int tk_ab_session_measure(struct tk_ab_session *c, struct tk_error *err)
+{
+	struct tk_ab_problem *p;
+	c->started_ns = tk_clock_monotonic_ns();
+	tk_night_announce_stage(c->n, "compare", NULL);
+	for (size_t i = 0; i < c->n->device_count; i++)
+		tk_night_device_stop_workers(&c->n->devices[i]);
+	while (!is_budget_spent(c) && (p = choose_next(c))) {
+		int64_t started_ns = tk_clock_monotonic_ns();
+		show_progress(c, p);
+		TRY(p->is_checked ? run_pair(c, p, err) : check(c, p, err));
+		TRY(tk_ab_session_check_files(c, err));
+		p->row.wall_s += (double)(tk_clock_monotonic_ns() - started_ns) / 1e9;
+	}
+	c->report->budget_spent = choose_next(c) != NULL;
+	if (c->request->first_pairs)
+		TRY(decide_rest(c));
+	c->report->wall_s = elapsed_s(c);
+	return TK_OK;
+}
+
+/* ---- life ---- */
+
+int tk_ab_session_open(const struct tk_config *config, const struct tk_night_options *options,
+        const struct tk_ab_request *q, struct tk_ab_report *out, struct tk_ab_session *c,
+        struct tk_error *err)
+{
+	*out = (struct tk_ab_report){
+	        .budget_s = q->budget_s, .min_effect = config->thresholds.min_effect};
+	snprintf(out->upstream, sizeof out->upstream, "%s", q->upstream ? q->upstream : "");
+	snprintf(out->machine, sizeof out->machine, "%s", config->machine);
+	*c = (struct tk_ab_session){.n = &c->session.night,
+	        .request = q,
+	        .report = out,
+	        .thresholds = tk_detect_policy_thresholds(config)};
+	if (!isnan(q->min_effect))
+		out->min_effect = c->thresholds.min_effect = q->min_effect;
+	for (int k = 0; k < TK_AB_SIDES; k++)
+		tk_ab_source_init(&c->source[k], k, &out->side[k]);
+	return tk_session_open_unstored(config, q->db_path, options, &c->session, err);
+}
+
+int tk_ab_session_prepare(struct tk_ab_session *c, struct tk_error *err)
+{
+	const struct tk_ab_request *q = c->request;
+	const struct tk_upstream_config *u = NULL;
+	if (q->upstream) {
+		TRY(tk_ab_find_upstream(c->n->config, q->upstream, &u, err));
+		TRY(tk_ab_sources_build(c->n, u, q->side, c->source, err));
+	}
+	for (int k = 0; !u && k < TK_AB_SIDES; k++)
+		TRY(tk_ab_source_load(c->n, q->side[k], &c->source[k], err));
+	return tk_ab_session_plan(c, err);
+}
+
+void tk_ab_session_close(struct tk_ab_session *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		tk_ab_test_close(&c->problems[i].test);
+	free(c->problems);
+	for (int k = 0; k < TK_AB_SIDES; k++)
+		tk_ab_source_close(&c->source[k]);
+	tk_session_close(&c->session);
+}
+
+/* ---- tracker ab ---- */
+
+/* By verdict, then the largest change first, then as planned. */
+static int compare_rows(const void *a, const void *b)
+{
+	const struct tk_ab_problem *x = a, *y = b;
+	double dx = tk_ab_result_is_changed(&x->row.result) ? x->row.result.change : 0,
+	       dy = tk_ab_result_is_changed(&y->row.result) ? y->row.result.change : 0;
+	if (x->row.verdict != y->row.verdict)
+		return x->row.verdict < y->row.verdict ? -1 : 1;
+	if (dx != dy)
+		return (dx > 0 ? dx > dy : dx < dy) ? -1 : 1;
+	return x->test.series.id < y->test.series.id ? -1 : 1;
+}
+
+static void write_report(struct tk_ab_session *c)
+{
+	struct tk_ab_report *r = c->report;
+	r->rows = tk_calloc(c->count + 1, sizeof *r->rows);
+	qsort(c->problems, c->count, sizeof *c->problems, compare_rows);
+	for (size_t i = 0; i < c->count; i++) {
+		r->rows[r->count++] = c->problems[i].row;
+		r->by_verdict[c->problems[i].row.verdict]++;
+	}
+}
+
+int tk_ab_compare(const struct tk_config *config, const struct tk_night_options *options,
+        const struct tk_ab_request *q, struct tk_ab_report *out, struct tk_error *err)
+{
+	struct tk_ab_session c;
+	int status = tk_ab_session_open(config, options, q, out, &c, err);
+	if (!status)
+		status = tk_ab_session_prepare(&c, err);
+	if (!status)
+		status = tk_ab_session_measure(&c, err);
+	if (!status)
+		write_report(&c);
+	tk_ab_session_close(&c);
+	return status;
+}
+
+void tk_ab_report_free(struct tk_ab_report *r)
+{
+	free(r->rows);
+	*r = (struct tk_ab_report){0};
+}
+
+/* ---- tracker trace --base --head ---- */
+
+int tk_ab_revisions_build(const struct tk_config *config, const char *db_path,
+        const struct tk_night_options *options, const char *upstream, const char *backend,
+        const char *const specs[TK_AB_SIDES], struct tk_ab_revisions *out, struct tk_error *err)
+{
+	const struct tk_upstream_config *u = NULL;
+	struct tk_ab_source sources[TK_AB_SIDES];
+	struct tk_session s;
+	*out = (struct tk_ab_revisions){0};
+	TRY(tk_ab_find_upstream(config, upstream, &u, err));
+	out->options = u->options;
+	for (int k = 0; k < TK_AB_SIDES; k++)
+		tk_ab_source_init(&sources[k], k, &out->side[k]);
+	int status = tk_session_open_unstored(config, db_path, options, &s, err);
+	if (!status)
+		status = tk_ab_sources_build(&s.night, u, specs, sources, err);
+	for (int k = 0; k < TK_AB_SIDES; k++) {
+		if (!status)
+			status = tk_ab_source_find_backend(
+			        &sources[k], backend, &out->path[k], err);
+		tk_ab_source_close(&sources[k]);
+	}
+	tk_session_close(&s);
+	return status;
+}
+
+void tk_ab_revisions_free(struct tk_ab_revisions *r)
+{
+	for (int k = 0; k < TK_AB_SIDES; k++)
+		free(r->path[k]);
+	*r = (struct tk_ab_revisions){0};
+}

@@ -1,0 +1,259 @@
+/* See ab_test.h. */
+#include "nightly/compare/ab_test.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "base/try.h"
+#include "core/metric.h"
+#include "core/tune.h"
+#include "detect/rules/ab_result.h"
+#include "nightly/night.h"
+#include "worker/worker.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- series and device ---- */
+
+static int read_series(struct tk_night *n, int64_t id, struct tk_ab_test *t, struct tk_error *err)
+{
+	TRY(tk_store_list_series(n->store, &t->series_rows, err));
+	TRY(tk_store_list_problems(n->store, &t->problem_rows, err));
+	for (size_t i = 0; i < t->series_rows.count; i++)
+		if (TK_ROWS_AT(&t->series_rows, struct tk_series_row, i)->id == id)
+			t->series = *TK_ROWS_AT(&t->series_rows, struct tk_series_row, i);
+	for (size_t i = 0; i < t->problem_rows.count; i++)
+		if (TK_ROWS_AT(&t->problem_rows, struct tk_problem_row, i)->id ==
+		        t->series.problem_id)
+			t->problem = *TK_ROWS_AT(&t->problem_rows, struct tk_problem_row, i);
+	return t->problem.text
+	               ? TK_OK
+	               : tk_fail(err, TK_EDATA, "no series has the id %lld", (long long)id);
+}
+
+static int find_series(struct tk_night *n, int64_t id, struct tk_ab_test *t, struct tk_error *err)
+{
+	TRY(read_series(n, id, t, err));
+	if (tk_metric_from_name(t->series.metric) != TK_METRIC_TIME)
+		return tk_fail(err, TK_ENOTFOUND, "A/B runs measure times, which %s is not",
+		        t->series.slug);
+	t->device = tk_night_find_device(n, t->series.device_id);
+	if (t->device && !t->device->lost)
+		return TK_OK;
+	return tk_fail(err, TK_ENOTFOUND, "the device of %s is not present", t->series.slug);
+}
+
+/* ---- sides ---- */
+
+static int use_backend(struct tk_ab_side *side, const struct tk_artifact *a, const char *name,
+        struct tk_error *err)
+{
+	for (size_t i = 0; i < a->backend_count; i++)
+		if (strcmp(a->backends[i].name, name) == 0) {
+			side->path = tk_strdup(a->backends[i].path);
+			snprintf(side->artifact_key, sizeof side->artifact_key, "%s", a->key);
+			return TK_OK;
+		}
+	return tk_fail(err, TK_ENOTFOUND, "build %.12s has no backend %s", a->key, name);
+}
+
+/* The cache may have lost it, or keep a damaged one; an imported build never was there. */
+static int load_artifact(const struct tk_night *n, const struct tk_rows *builds, int64_t id,
+        struct tk_artifact **out, struct tk_error *err)
+{
+	struct tk_error why = {0};
+	const char *key = NULL;
+	for (size_t i = 0; i < builds->count; i++)
+		if (TK_ROWS_AT(builds, struct tk_build_row, i)->id == id)
+			key = TK_ROWS_AT(builds, struct tk_build_row, i)->artifact_key;
+	if (!key)
+		return tk_fail(err, TK_ENOTFOUND, "no build has the id %lld", (long long)id);
+	int status = tk_artifact_load(n->config->cache_dir, key, out, &why);
+	if (status && !tk_night_is_fatal(status))
+		status = TK_ENOTFOUND;
+	return status ? tk_fail(err, status, "%s", why.message) : TK_OK;
+}
+
+static int load_build(struct tk_night *n, int64_t build_id, const char *backend,
+        struct tk_ab_side *side, struct tk_error *err)
+{
+	AUTO(tk_rows) builds = {0};
+	struct tk_artifact *a = NULL;
+	side->build_id = build_id;
+	TRY(tk_store_list_builds(n->store, &builds, err));
+	TRY(load_artifact(n, &builds, build_id, &a, err));
+	int status = use_backend(side, a, backend, err);
+	tk_artifact_free(a);
+	return status;
+}
+
+/* The night of the run, 0: there is none, and the configuration that it used. */
+static int read_run(struct tk_night *n, int64_t series_id, int64_t run_id, int64_t *night_id,
+        char **config, struct tk_error *err)
+{
+	AUTO(tk_rows) runs = {0};
+	*night_id = 0;
+	TRY(tk_store_list_series_runs(n->store, series_id, &runs, err));
+	for (size_t i = runs.count; i-- > 0 && !*night_id;) {
+		const struct tk_run_row *run = TK_ROWS_AT(&runs, struct tk_run_row, i);
+		if (run->id != run_id)
+			continue;
+		json_t *attributes = json_loads(run->attributes, 0, NULL);
+		const char *used = json_string_value(json_object_get(attributes, TK_RUN_CONFIG));
+		*night_id = run->night_id;
+		*config = used ? tk_strdup(used) : NULL;
+		json_decref(attributes);
+	}
+	return TK_OK;
+}
+
+/* As the run was measured. Without a job, because it was imported, there are no options. */
+static int load_setup(struct tk_night *n, int64_t series_id, int64_t run_id,
+        struct tk_ab_side *side, struct tk_error *err)
+{
+	AUTO(tk_rows) jobs = {0};
+	int64_t night_id;
+	const char *options = "";
+	TRY(read_run(n, series_id, run_id, &night_id, &side->config, err));
+	if (night_id)
+		TRY(tk_store_list_jobs(n->store, night_id, false, &jobs, err));
+	for (size_t i = 0; i < jobs.count; i++)
+		if (TK_ROWS_AT(&jobs, struct tk_job_row, i)->run_id == run_id)
+			options = TK_ROWS_AT(&jobs, struct tk_job_row, i)->options;
+	side->options = tk_strdup(options ? options : "");
+	return TK_OK;
+}
+
+void tk_ab_side_free(struct tk_ab_side *s)
+{
+	free(s->path);
+	free(s->options);
+	free(s->config);
+	*s = (struct tk_ab_side){0};
+}
+
+/* ---- pairs ---- */
+
+static void append_pair(struct tk_ab_test *t, const struct tk_ab_pair_row *row)
+{
+	if (t->count == t->cap) {
+		t->cap = t->cap ? 2 * t->cap : 32;
+		t->rows = tk_reallocarray(t->rows, t->cap, sizeof *t->rows);
+	}
+	struct tk_ab_pair_row *copy = &t->rows[t->count++];
+	bool timed = tk_ab_pair_is_timed(row);
+	t->timed += timed;
+	t->failed_in_a_row = timed ? 0 : t->failed_in_a_row + 1;
+	t->wall_s += row->night_id == t->night_id ? row->wall_s : 0;
+	*copy = *row;
+	copy->uid = copy->first = copy->message = copy->good_outcome = copy->bad_outcome = NULL;
+}
+
+static int read_stored_pairs(struct tk_night *n, struct tk_ab_test *t, struct tk_error *err)
+{
+	AUTO(tk_rows) rows = {0};
+	TRY(tk_store_list_ab_pairs(n->store, t->series.id, INT64_MIN, &rows, err));
+	for (size_t i = 0; i < rows.count; i++) {
+		const struct tk_ab_pair_row *r = TK_ROWS_AT(&rows, struct tk_ab_pair_row, i);
+		if (r->good_build_id == t->side[TK_AB_BASE].build_id &&
+		        r->bad_build_id == t->side[TK_AB_HEAD].build_id)
+			append_pair(t, r);
+	}
+	t->failed_in_a_row = 0;
+	return TK_OK;
+}
+
+int tk_ab_test_open(struct tk_night *n, int64_t night_id, int64_t series_id,
+        const struct tk_ab_build builds[TK_AB_SIDES], struct tk_ab_test *t, struct tk_error *err)
+{
+	*t = (struct tk_ab_test){.night_id = night_id};
+	TRY(find_series(n, series_id, t, err));
+	for (int k = 0; k < TK_AB_SIDES; k++) {
+		TRY(load_setup(n, series_id, builds[k].run_id, &t->side[k], err));
+		TRY(load_build(n, builds[k].build_id, t->series.backend, &t->side[k], err));
+	}
+	return read_stored_pairs(n, t, err);
+}
+
+void tk_ab_test_close(struct tk_ab_test *t)
+{
+	tk_rows_free(&t->series_rows);
+	tk_rows_free(&t->problem_rows);
+	for (int k = 0; k < TK_AB_SIDES; k++)
+		tk_ab_side_free(&t->side[k]);
+	free(t->rows);
+	*t = (struct tk_ab_test){0};
+}
+
+struct tk_job_request tk_ab_test_make_request(
+        struct tk_night *n, const struct tk_ab_test *t, enum tk_ab_side_id side)
+{
+	const struct tk_ab_side *s = &t->side[side];
+	struct tk_job_request q =
+	        tk_night_job_request(n, &t->series, &t->problem, s->path, s->options);
+	if (s->config)
+		q.config = s->config;
+	q.verify = false;
+	q.limits = &t->device->limits;
+	return q;
+}
+
+/* Blocks of two pairs, base-head-head-base or head-base-base-head at random, so that drift cancels
+ * out. */
+static enum tk_ab_side_id choose_first(const struct tk_night *n, const struct tk_ab_test *t)
+{
+	uint64_t block = tk_splitmix64(n->seed ^ (uint64_t)t->series.id << 32 ^ t->count / 2);
+	return (block & 1) ^ (t->count & 1) ? TK_AB_BASE : TK_AB_HEAD;
+}
+
+int tk_ab_test_run_pair(struct tk_night *n, struct tk_ab_test *t, struct tk_error *err)
+{
+	const enum tk_ab_side_id first = choose_first(n, t);
+	int64_t id, started_s = tk_clock_now_s(), started_ns = tk_clock_monotonic_ns();
+	struct tk_ab_run runs[TK_AB_SIDES] = {0};
+	const struct tk_ab_run *base = &runs[TK_AB_BASE], *head = &runs[TK_AB_HEAD];
+	TRY(tk_ab_pair_measure(n, t, first, runs, err));
+	struct tk_ab_pair_row row = {.night_id = t->night_id,
+	        .series_id = t->series.id,
+	        .good_build_id = t->side[TK_AB_BASE].build_id,
+	        .bad_build_id = t->side[TK_AB_HEAD].build_id,
+	        .pair = (int64_t)t->count,
+	        .started_s = started_s,
+	        .wall_s = (double)(tk_clock_monotonic_ns() - started_ns) / 1e9,
+	        .first = first == TK_AB_BASE ? "good" : "bad",
+	        .good_outcome = tk_outcome_name(base->outcome),
+	        .bad_outcome = tk_outcome_name(head->outcome),
+	        .message = *base->message ? base->message : head->message,
+	        .good_median = base->median,
+	        .bad_median = head->median,
+	        .good_min = base->min,
+	        .bad_min = head->min};
+	if (n->store)
+		TRY(tk_store_put_ab_pair(n->store, &row, &id, err));
+	append_pair(t, &row);
+	return TK_OK;
+}
+
+static int evaluate(const struct tk_ab_test *t, const struct tk_ab_goal *goal,
+        struct tk_ab_result *out, struct tk_error *err)
+{
+	int status =
+	        goal->level ? tk_ab_result_compare_level(t->rows, t->count, *goal->level, out)
+	                    : tk_ab_result_evaluate(t->rows, t->count, goal->thresholds, out);
+	return status ? tk_fail(err, status, "the A/B pairs cannot be evaluated") : TK_OK;
+}
+
+int tk_ab_test_run(struct tk_night *n, struct tk_ab_test *t, const struct tk_ab_goal *goal,
+        struct tk_ab_result *out, struct tk_error *err)
+{
+	for (;;) {
+		TRY(evaluate(t, goal, out, err));
+		if (out->decision > TK_AB_INCONCLUSIVE || t->timed >= goal->pairs_max ||
+		        t->failed_in_a_row >= TK_AB_FAILURES_MAX ||
+		        (goal->deadline_ns && tk_clock_monotonic_ns() >= goal->deadline_ns))
+			return TK_OK;
+		TRY(tk_ab_test_run_pair(n, t, err));
+	}
+}
