@@ -2,10 +2,12 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "base/try.h"
 #include "build/build_internal.h"
 #include "build/elf.h"
 #include "core/kernel_package.h"
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +57,33 @@ static bool parse_name(const char *file, char *out, size_t size)
 	return false;
 }
 
+/* What kernels/gpu/kernel_facts.py wrote beside the backend: the facts of each kernel by the hash of
+ * its code. Kernels that it does not know keep what they have. */
+static void add_kernel_facts(struct tk_artifact_backend *b)
+{
+	const char *dot = strrchr(b->path, '.');
+	AUTO_TEXT path = tk_sprintf("%.*s.facts.json", (int)(dot - b->path), b->path);
+	json_t *facts = json_load_file(path, 0, NULL);
+	for (size_t i = 0; facts && i < b->kernel_count; i++) {
+		struct tk_kernel_symbol *k = &b->kernels[i];
+		const json_t *known = json_object_get(facts, k->code_hash);
+		const struct {
+			const char *name;
+			int64_t *to;
+		} numbers[] = {{"registers", &k->registers}, {"spill_bytes", &k->spill_bytes},
+		        {"shared_bytes", &k->shared_bytes}, {"threads", &k->threads},
+		        {"occupancy_percent", &k->occupancy_percent}};
+		for (size_t n = 0; n < COUNT(numbers); n++) {
+			const json_t *value = json_object_get(known, numbers[n].name);
+			if (json_is_integer(value) && json_integer_value(value) >= 0)
+				*numbers[n].to = json_integer_value(value);
+		}
+		const char *text = json_string_value(json_object_get(known, "instructions"));
+		tk_text_copy_line(k->instructions, sizeof(k->instructions), text ? text : "");
+	}
+	json_decref(facts);
+}
+
 static bool is_package(const char *path)
 {
 	return tk_kernel_package_device_kind(path) != TK_DEVICE_OTHER && tk_dir_exists(path);
@@ -99,16 +128,20 @@ int tk_backend_scan(
 	struct stat st;
 	if (lstat(path, &st))
 		return tk_fail_errno(err, "%s", path);
-	if (S_ISDIR(st.st_mode) && is_package(path))
-		return tk_kernel_package_is_python(path)
-		               ? tk_python_package_scan(path, name, out, err)
-		               : tk_kernel_package_scan(path, name, out, err);
+	if (S_ISDIR(st.st_mode) && is_package(path)) {
+		if (tk_kernel_package_is_python(path))
+			return tk_python_package_scan(path, name, out, err);
+		TRY(tk_kernel_package_scan(path, name, out, err));
+		add_kernel_facts(out);
+		return TK_OK;
+	}
 	if (!S_ISREG(st.st_mode))
 		return tk_fail(err, TK_EDATA, "%s is not a regular file", path);
 	TRY(tk_code_hash_object(
 	        path, NULL, out->code_hash, &out->kernels, &out->kernel_count, err));
 	snprintf(out->name, sizeof(out->name), "%s", name);
 	out->path = tk_path_make_absolute(path);
+	add_kernel_facts(out);
 	return TK_OK;
 }
 

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/process.h"
 #include "base/sandbox.h"
+#include "base/try.h"
 #include "build/build_internal.h"
 #include "build/manifest.h"
 #include "upstream/repo.h"
@@ -176,6 +177,7 @@ struct env {
 	size_t count;
 };
 
+#define KERNEL_FACTS_DEADLINE_S 600
 #define ENV_MAX (sizeof(((struct env *)0)->vars) / sizeof(char *) - 1)
 
 static int put_env(struct env *e, const char *name, const char *value, struct tk_error *err)
@@ -356,12 +358,6 @@ static int record_result(struct job *j, const struct tk_process_spec *proc,
 		status = tk_artifact_scan_backends(a, j->collected, &why);
 	if (status == TK_EDATA)
 		return set_message(j, TK_BUILD_FAILED, tk_strdup(why.message), err);
-	if (!status && tk_artifact_count_instructions(a, j->tmp, &why)) {
-		status = why.status == TK_ECANCELED || why.status == TK_ENOMEM ? why.status : TK_OK;
-		tk_log(TK_LOG_WARN, "instructions_not_counted", NULL,
-		        "%s: the instructions of its kernels are not counted: %s",
-		        j->spec->repo->name, why.message);
-	}
 	return status ? tk_fail(err, status, "%s", why.message) : TK_OK;
 }
 
@@ -378,6 +374,26 @@ static int new_sandbox(const struct job *j, struct tk_sandbox **out, struct tk_e
 	return tk_sandbox_new(&policy, out, err);
 }
 
+/* In the sandbox of the build, whose files are not trusted. Kernels whose facts are not known are
+ * measured all the same. */
+static void write_kernel_facts(const struct job *j, struct tk_process_spec proc)
+{
+	AUTO_TEXT script = tk_path_join3(tk_path_data_dir(), "kernels/gpu", "kernel_facts.py");
+	AUTO_TEXT lib = tk_path_join(j->out, "lib");
+	const char *const argv[] = {"python3", "-I", script, lib, NULL};
+	struct tk_process_result result = {0};
+	struct tk_error why = {0};
+	proc.argv = argv;
+	proc.sandbox = NULL; /* of the build: serves one process */
+	proc.deadline_s = KERNEL_FACTS_DEADLINE_S;
+	if (new_sandbox(j, &proc.sandbox, &why) || tk_process_run(&proc, &result, &why) ||
+	        tk_process_check(&proc, &result, &why))
+		tk_log(TK_LOG_DEBUG, "kernel_facts_unknown", NULL, "%s: %s", j->spec->repo->name,
+		        why.message);
+	tk_process_result_free(&result);
+	tk_sandbox_free(proc.sandbox);
+}
+
 /* Runs the program in a sandbox. *again: the sandbox did not work, and there is a weaker one. */
 static int run_program(
         struct job *j, const char *program, struct env *env, bool *again, struct tk_error *err)
@@ -390,7 +406,7 @@ static int run_program(
 	int status = new_sandbox(j, &sandbox, err);
 	if (!status)
 		status = tk_cgroup_new(tk_cgroup_default_memory(), PROCESS_MAX, &cgroup, err);
-	const struct tk_process_spec proc = {.argv = argv,
+	struct tk_process_spec proc = {.argv = argv,
 	        .env = (const char *const *)env->vars,
 	        .cwd = j->build,
 	        .log_path = j->log,
@@ -412,6 +428,8 @@ static int run_program(
 	         tk_sandbox_give_up(sandbox);
 	if (!status && !*again) {
 		j->artifact->wall_s = result.wall_s;
+		if (!result.timed_out && !result.exceeded && result.exit_code == 0)
+			write_kernel_facts(j, proc);
 		status = record_result(j, &proc, &result, err);
 	}
 	tk_process_result_free(&result);

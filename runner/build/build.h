@@ -47,7 +47,8 @@ struct tk_build_spec {
 
 #define TK_INSTRUCTIONS_SIZE 400
 
-/* Numbers are -1 where they are unknown, as on a CPU. */
+/* Numbers are -1 where they are unknown, as on a CPU. Those of GPU kernels come from the file that
+ * kernels/gpu/kernel_facts.py wrote beside the backend. */
 struct tk_kernel_symbol {
 	char name[192];
 	char code_hash[TK_HASH_HEX_SIZE]; /* of the machine code of this function */
@@ -56,8 +57,8 @@ struct tk_kernel_symbol {
 	int64_t spill_bytes;       /* of a thread: spills, arrays with a computed index */
 	int64_t shared_bytes;      /* static shared memory of a block */
 	int64_t threads;           /* maximum of a block */
-	int64_t occupancy_percent; /* upper limit, see tk_device_kernel_occupancy() */
-	/* "total=816 LDL=143 BAR=1"; "": not counted, as outside builds and for AMD GPUs */
+	int64_t occupancy_percent; /* upper limit, from threads, registers, shared memory */
+	/* "total=816 LDL=143 BAR=1"; "": not counted, as for AMD GPUs */
 	char instructions[TK_INSTRUCTIONS_SIZE];
 };
 

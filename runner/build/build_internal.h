@@ -55,14 +55,9 @@ int tk_kernel_package_hash(const char *path, char hex[TK_HASH_HEX_SIZE], struct 
 int tk_python_package_scan(
         const char *path, const char *name, struct tk_artifact_backend *out, struct tk_error *err);
 
-/* code_hash.c: everything of `out` but its name; a unique name among list[0..index] */
-struct tk_device_kernel;
-void tk_kernel_symbol_describe(struct tk_kernel_symbol *out, const struct tk_device_kernel *k);
+/* code_hash.c: a size and nothing known besides; a unique name among list[0..index] */
+void tk_kernel_symbol_set_size(struct tk_kernel_symbol *k, size_t size);
 void tk_kernel_symbol_name(struct tk_kernel_symbol *list, size_t index, const char *name);
-
-/* instructions.c: sets `instructions` of the kernels for NVIDIA GPUs, where nvdisasm is in PATH.
- * `tmp`: a folder for temporary files. */
-int tk_artifact_count_instructions(struct tk_artifact *a, const char *tmp, struct tk_error *err);
 
 /* jobs.c: the jobs of `spec`, or fewer where the adapter has a file `memory_per_job` (MiB) and less
  * memory is free; at least one. */

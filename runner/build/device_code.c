@@ -1,94 +1,343 @@
-/* What the readers of both containers share. */
+/* Containers of GPU code. Every value is checked before it is used: builds are not trusted.
+ *
+ * NVIDIA: .nv_fatbin holds images one after the other, machine code (ELF) for a processor each and
+ * PTX, some of them packed. NVIDIA does not document it; the layout is what cuobjdump and readelf
+ * show of nvcc 12 and 13.
+ * AMD: .hip_fatbin holds bundles one after the other, one for each file that hipcc compiled, packed
+ * or not (Clang documentation, "Clang Offload Bundler"); in a bundle is an ELF for each processor
+ * (LLVM documentation, "User Guide for AMDGPU Backend", code object V4 and later). */
 #include "build/device_code.h"
 #include "base/archive.h"
-#include "base/error.h"
 #include "base/memory.h"
-#include <libelf.h>
+#include <gelf.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct tk_device_images {
-	struct image {
-		Elf *elf;
-		struct tk_buf unpacked; /* empty if the section is used in place */
-	} * list;
-	size_t count;
+struct tk_device_image {
+	Elf *elf;
+	struct tk_buf unpacked; /* empty if the section is used in place */
 };
 
-/* Grows an array by one element; NULL: out of memory. */
-static void *grow(void *list, size_t *count, size_t size)
+static void add_kernel(struct tk_device_code *c, const char *name, size_t name_len,
+        const char *processor, const unsigned char *code, size_t size)
 {
-	void **at = list;
-	char *more = tk_realloc(*at, (*count + 1) * size);
-	*at = more;
-	memset(more + *count * size, 0, size);
-	return more + (*count)++ * size;
-}
-
-struct tk_device_kernel *tk_device_code_add_kernel(struct tk_device_code *c, const char *name,
-        size_t name_len, const unsigned char *code, size_t size)
-{
-	struct tk_device_kernel *k = grow(&c->kernels, &c->kernel_count, sizeof(*k));
-	if (!k)
-		return NULL;
+	c->kernels = tk_reallocarray(c->kernels, c->kernel_count + 1, sizeof *c->kernels);
+	struct tk_device_kernel *k = &c->kernels[c->kernel_count++];
+	const bool is_amd = !strncmp(processor, "gfx", 3);
 	*k = (struct tk_device_kernel){.name = tk_strndup(name, name_len),
+	        .arch = (unsigned)strtoul(processor + 3, NULL, is_amd ? 16 : 10),
 	        .code = code,
-	        .size = size,
-	        .registers = -1,
-	        .scalars = -1,
-	        .stack_bytes = -1,
-	        .shared_bytes = -1,
-	        .threads = -1};
-	return k->name ? k : NULL;
+	        .size = size};
+	if (is_amd)
+		snprintf(k->processor, sizeof k->processor, "%s", processor);
+	else
+		snprintf(k->processor, sizeof k->processor, "sm_%u", k->arch);
 }
 
-int tk_device_code_add_data(struct tk_device_code *c, const void *bytes, size_t size)
+static void add_data(struct tk_device_code *c, const void *bytes, size_t size)
 {
-	struct tk_device_data *d = grow(&c->data, &c->data_count, sizeof(*d));
-	if (!d)
-		return TK_ENOMEM;
-	*d = (struct tk_device_data){bytes, size};
-	return TK_OK;
+	c->data = tk_reallocarray(c->data, c->data_count + 1, sizeof *c->data);
+	c->data[c->data_count++] = (struct tk_device_data){bytes, size};
 }
 
-static struct image *add_image(struct tk_device_code *c, struct tk_buf *unpacked)
+/* Takes ownership of `unpacked` (may be NULL). */
+static struct tk_device_image *add_image(struct tk_device_code *c, struct tk_buf *unpacked)
 {
-	struct image *image = grow(&c->images->list, &c->images->count, sizeof(*image));
-	if (image && unpacked)
+	c->images = tk_reallocarray(c->images, c->image_count + 1, sizeof *c->images);
+	struct tk_device_image *image = &c->images[c->image_count++];
+	*image = (struct tk_device_image){0};
+	if (unpacked)
 		image->unpacked = *unpacked;
-	else if (unpacked)
-		tk_buf_free(unpacked);
 	return image;
 }
 
-bool tk_device_code_unpack(
-        struct tk_device_code *c, const void *bytes, size_t size, struct tk_buf *out)
+/* Appends the unpacked bytes to *out, which is to be freed in any case. False: damaged or too
+ * large. */
+static bool unpack(struct tk_device_code *c, const void *bytes, size_t size, struct tk_buf *out)
 {
-	const size_t before = out->len, left = TK_DEVICE_CODE_UNPACKED_MAX - c->unpacked_bytes;
+	const size_t left = TK_DEVICE_CODE_UNPACKED_MAX - c->unpacked_bytes;
 	if (!left || tk_zstd_decompress(bytes, size, left, out, NULL))
 		return false;
-	c->unpacked_bytes += out->len - before;
+	c->unpacked_bytes += out->len;
 	return true;
 }
 
-int tk_device_code_adopt_buffer(struct tk_device_code *c, struct tk_buf *unpacked)
+/* An ELF that lives as long as the code; NULL: it is none, and counts as unreadable. `unpacked`:
+ * takes ownership of its memory; NULL: `bytes` are used in place. */
+static Elf *open_elf(
+        struct tk_device_code *c, const unsigned char *bytes, size_t size, struct tk_buf *unpacked)
 {
-	return add_image(c, unpacked) ? TK_OK : TK_ENOMEM;
-}
-
-int tk_device_code_add_image(struct tk_device_code *c, const unsigned char *bytes, size_t size,
-        struct tk_buf *unpacked, struct Elf **elf)
-{
-	struct image *image = add_image(c, unpacked);
-	if (!image)
-		return TK_ENOMEM;
+	struct tk_device_image *image = add_image(c, unpacked);
 	image->elf = unpacked ? elf_memory(image->unpacked.data, image->unpacked.len)
 	                      : elf_memory((char *)(uintptr_t)bytes, size);
-	*elf = image->elf && elf_kind(image->elf) == ELF_K_ELF ? image->elf : NULL;
-	if (!*elf)
-		c->unreadable_count++;
-	return TK_OK;
+	if (image->elf && elf_kind(image->elf) == ELF_K_ELF)
+		return image->elf;
+	c->unreadable_count++;
+	return NULL;
 }
+
+/* The raw bytes of a PROGBITS section; false for another. */
+static bool get_content(Elf_Scn *scn, GElf_Shdr *sh, const Elf_Data **data)
+{
+	*data = elf_rawdata(scn, NULL);
+	return gelf_getshdr(scn, sh) && sh->sh_type == SHT_PROGBITS && *data && (*data)->d_buf;
+}
+
+/* ---- NVIDIA ---- */
+
+#define FATBIN_MAGIC 0xba55ed50u
+
+/* The header of a compilation, and the header of each image in it. */
+struct group_header {
+	uint32_t magic;
+	uint16_t version, header_bytes;
+	uint64_t bytes; /* after this header */
+};
+struct image_header {
+	uint16_t kind, version; /* kind 1: PTX, 2: ELF */
+	uint32_t header_bytes;
+	uint64_t bytes; /* after this header */
+	uint32_t packed_bytes, unknown, toolkit, arch;
+	uint32_t more[6];
+	uint64_t unpacked_bytes;
+};
+enum { IMAGE_PTX = 1, IMAGE_ELF = 2 };
+
+/* Code, constants and initialised variables. */
+static void read_cubin(struct tk_device_code *c, Elf *elf, const char *processor)
+{
+	size_t strings;
+	if (!elf || elf_getshdrstrndx(elf, &strings))
+		return;
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
+		GElf_Shdr sh;
+		const Elf_Data *data;
+		const char *name;
+		if (!get_content(scn, &sh, &data) || !(name = elf_strptr(elf, strings, sh.sh_name)))
+			continue;
+		if (!strncmp(name, ".text.", 6))
+			add_kernel(c, name + 6, strlen(name + 6), processor, data->d_buf,
+			        data->d_size);
+		else if (!strncmp(name, ".nv.constant", 12) ||
+		         !strncmp(name, ".nv.global.init", 15))
+			add_data(c, data->d_buf, data->d_size);
+	}
+}
+
+static void read_cuda_image(
+        struct tk_device_code *c, const struct image_header *h, const unsigned char *bytes)
+{
+	struct tk_buf unpacked = TK_BUF_INIT;
+	char processor[16];
+	snprintf(processor, sizeof processor, "sm_%u", h->arch);
+	if (h->kind == IMAGE_PTX) {
+		add_data(c, bytes, h->bytes);
+	} else if (h->kind != IMAGE_ELF) {
+		c->unreadable_count++;
+	} else if (!h->packed_bytes) {
+		read_cubin(c, open_elf(c, bytes, h->bytes, NULL), processor);
+	} else if (h->packed_bytes > h->bytes || !unpack(c, bytes, h->packed_bytes, &unpacked)) {
+		tk_buf_free(&unpacked);
+		c->unreadable_count++;
+	} else {
+		read_cubin(c, open_elf(c, NULL, 0, &unpacked), processor);
+	}
+}
+
+static void read_cuda_group(struct tk_device_code *c, const unsigned char *p, size_t size)
+{
+	for (size_t at = 0; at + sizeof(struct image_header) <= size;) {
+		struct image_header h;
+		memcpy(&h, p + at, sizeof h);
+		if (h.header_bytes < sizeof h || h.header_bytes > size - at ||
+		        h.bytes > size - at - h.header_bytes)
+			return;
+		read_cuda_image(c, &h, p + at + h.header_bytes);
+		at += h.header_bytes + h.bytes;
+	}
+}
+
+static void read_cuda_section(struct tk_device_code *c, const unsigned char *section, size_t size)
+{
+	for (size_t at = 0; at + sizeof(struct group_header) <= size;) {
+		struct group_header h;
+		memcpy(&h, section + at, sizeof h);
+		if (h.magic != FATBIN_MAGIC || h.header_bytes < sizeof h || h.bytes > size - at ||
+		        h.header_bytes > size - at - h.bytes) {
+			at += 8; /* padding between groups */
+			continue;
+		}
+		read_cuda_group(c, section + at + h.header_bytes, h.bytes);
+		at += h.header_bytes + h.bytes;
+	}
+}
+
+/* ---- AMD ---- */
+
+#define BUNDLE_MAGIC "__CLANG_OFFLOAD_BUNDLE__"
+#define PACKED_MAGIC "CCOB"
+enum { MAGIC_BYTES = sizeof(BUNDLE_MAGIC) - 1, ENTRIES_MAX = 256, PACKED_ZSTD = 1 };
+
+struct entry_header {
+	uint64_t offset, bytes,
+	        name_bytes; /* the image, from the bundle's beginning; the name follows */
+};
+
+/* The bytes of [address, address + size) in a section; NULL: not there. */
+static const unsigned char *bytes_at(Elf *elf, size_t section, uint64_t address, uint64_t size)
+{
+	GElf_Shdr sh;
+	Elf_Scn *scn = elf_getscn(elf, section);
+	const Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
+	if (!data || !data->d_buf || !gelf_getshdr(scn, &sh) || address < sh.sh_addr)
+		return NULL;
+	const uint64_t at = address - sh.sh_addr;
+	return at <= data->d_size && size <= data->d_size - at
+	               ? (const unsigned char *)data->d_buf + at
+	               : NULL;
+}
+
+/* The symbol `name` of a table; false: there is none. */
+static bool find_symbol(
+        Elf *elf, Elf_Data *data, size_t strings, const char *name, size_t length, GElf_Sym *out)
+{
+	for (int i = 0; gelf_getsym(data, i, out); i++) {
+		const char *text = elf_strptr(elf, strings, out->st_name);
+		if (text && strlen(text) == length && !memcmp(text, name, length))
+			return true;
+	}
+	return false;
+}
+
+/* A kernel NAME has a descriptor, the exported symbol NAME.kd, beside its function. */
+static void read_hsaco_symbols(
+        struct tk_device_code *c, Elf *elf, Elf_Data *data, size_t strings, const char *processor)
+{
+	GElf_Sym sym, function;
+	for (int i = 0; gelf_getsym(data, i, &sym); i++) {
+		const char *name = elf_strptr(elf, strings, sym.st_name);
+		const size_t length = name ? strlen(name) : 0;
+		if (length < 4 || strcmp(name + length - 3, ".kd"))
+			continue;
+		const unsigned char *code =
+		        find_symbol(elf, data, strings, name, length - 3, &function)
+		                ? bytes_at(elf, function.st_shndx, function.st_value,
+		                          function.st_size)
+		                : NULL;
+		if (code)
+			add_kernel(c, name, length - 3, processor, code, function.st_size);
+		else
+			c->unreadable_count++;
+	}
+}
+
+/* Kernels, constants, and all functions: some kernels call functions that are not kernels. */
+static void read_hsaco(
+        struct tk_device_code *c, const unsigned char *bytes, size_t size, const char *processor)
+{
+	const size_t before = c->kernel_count;
+	Elf *elf = open_elf(c, bytes, size, NULL);
+	for (Elf_Scn *scn = NULL; elf && (scn = elf_nextscn(elf, scn));) {
+		GElf_Shdr sh;
+		const Elf_Data *content;
+		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_DYNSYM && elf_getdata(scn, NULL))
+			read_hsaco_symbols(c, elf, elf_getdata(scn, NULL), sh.sh_link, processor);
+		else if (get_content(scn, &sh, &content) && sh.sh_flags & SHF_ALLOC)
+			add_data(c, content->d_buf, content->d_size);
+	}
+	c->unreadable_count += elf && c->kernel_count == before;
+}
+
+/* "gfx942" of "hipv4-amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-"; false: an image for another
+ * target, such as the host. */
+static bool parse_processor(const char *name, size_t length, char out[16])
+{
+	const char *at = memmem(name, length, "-gfx", 4);
+	size_t n = 0;
+	if (!at)
+		return false;
+	for (at++; at + n < name + length && at[n] != ':' && n < 15; n++)
+		out[n] = at[n];
+	out[n] = '\0';
+	return true;
+}
+
+/* Returns where the last image ends. */
+static size_t read_bundle(struct tk_device_code *c, const unsigned char *p, size_t size)
+{
+	uint64_t count = 0;
+	size_t at = MAGIC_BYTES + sizeof count, used = MAGIC_BYTES;
+	if (size >= at)
+		memcpy(&count, p + MAGIC_BYTES, sizeof count);
+	if (size < at || count > ENTRIES_MAX) {
+		c->unreadable_count++;
+		return used;
+	}
+	for (uint64_t i = 0; i < count; i++) {
+		struct entry_header h = {0};
+		char processor[16];
+		const bool is_whole = size - at >= sizeof h;
+		if (is_whole)
+			memcpy(&h, p + at, sizeof h);
+		at += sizeof h;
+		if (!is_whole || h.name_bytes > size - at || h.offset > size ||
+		        h.bytes > size - h.offset) {
+			c->unreadable_count++;
+			return used;
+		}
+		if (h.bytes && parse_processor((const char *)p + at, h.name_bytes, processor))
+			read_hsaco(c, p + h.offset, h.bytes, processor);
+		at += h.name_bytes;
+		if (h.offset + h.bytes > used)
+			used = h.offset + h.bytes;
+	}
+	return used;
+}
+
+/* Sizes have 32 bits in version 2 and 64 bits in version 3; version 1 has no size. Returns where
+ * the bundle ends. */
+static size_t read_packed(struct tk_device_code *c, const unsigned char *p, size_t size)
+{
+	uint16_t head[2];
+	uint32_t narrow = 0;
+	uint64_t all = 0;
+	struct tk_buf unpacked = TK_BUF_INIT;
+	if (size < 32)
+		return MAGIC_BYTES;
+	memcpy(head, p + 4, sizeof head);
+	memcpy(&narrow, p + 8, sizeof narrow);
+	memcpy(&all, p + 8, sizeof all);
+	const size_t before = head[0] == 2 ? 24 : 32;
+	all = head[0] == 2 ? narrow : all;
+	if (head[0] < 2 || head[0] > 3 || head[1] != PACKED_ZSTD || all < before || all > size ||
+	        !unpack(c, p + before, all - before, &unpacked)) {
+		tk_buf_free(&unpacked);
+		c->unreadable_count++;
+		return sizeof(PACKED_MAGIC) - 1;
+	}
+	add_image(c, &unpacked);
+	if (unpacked.len < MAGIC_BYTES || memcmp(unpacked.data, BUNDLE_MAGIC, MAGIC_BYTES))
+		c->unreadable_count++;
+	else
+		read_bundle(c, (const unsigned char *)unpacked.data, unpacked.len);
+	return all;
+}
+
+static void read_hip_section(struct tk_device_code *c, const unsigned char *section, size_t size)
+{
+	for (size_t at = 0, used = 0; at + MAGIC_BYTES <= size; at = (at + used + 7) / 8 * 8) {
+		used = 8; /* padding between bundles */
+		if (!memcmp(section + at, BUNDLE_MAGIC, MAGIC_BYTES))
+			used = read_bundle(c, section + at, size - at);
+		else if (!memcmp(section + at, PACKED_MAGIC, sizeof(PACKED_MAGIC) - 1))
+			used = read_packed(c, section + at, size - at);
+	}
+}
+
+/* ---- both ---- */
 
 static int by_arch_and_name(const void *a, const void *b)
 {
@@ -97,56 +346,44 @@ static int by_arch_and_name(const void *a, const void *b)
 	                          : strcmp(x->name, y->name);
 }
 
-static int start(struct tk_device_code *out)
+static void sort_kernels(struct tk_device_code *c)
 {
-	*out = (struct tk_device_code){.images = tk_calloc(1, sizeof(struct tk_device_images))};
-	return out->images && elf_version(EV_CURRENT) != EV_NONE ? TK_OK : TK_ENOMEM;
+	if (c->kernel_count)
+		qsort(c->kernels, c->kernel_count, sizeof *c->kernels, by_arch_and_name);
 }
 
-static int finish(struct tk_device_code *out, int status, struct tk_error *err)
+void tk_device_code_read(
+        const char *name, const unsigned char *section, size_t size, struct tk_device_code *out)
 {
-	if (status) {
-		tk_device_code_free(out);
-		return tk_fail(err, status, "out of memory");
-	}
-	if (out->kernel_count)
-		qsort(out->kernels, out->kernel_count, sizeof(*out->kernels), by_arch_and_name);
-	return TK_OK;
+	*out = (struct tk_device_code){0};
+	elf_version(EV_CURRENT);
+	if (strncmp(name, ".hip_fatbin", 11))
+		read_cuda_section(out, section, size);
+	else
+		read_hip_section(out, section, size);
+	sort_kernels(out);
 }
 
-int tk_device_code_read(const char *name, const unsigned char *section, size_t size,
-        struct tk_device_code *out, struct tk_error *err)
+void tk_device_code_read_object(
+        const char *processor, const unsigned char *bytes, size_t size, struct tk_device_code *out)
 {
-	int status = start(out);
-	if (!status)
-		status = strncmp(name, ".hip_fatbin", 11)
-		                 ? tk_cubin_read_section(out, section, size)
-		                 : tk_hsaco_read_section(out, section, size);
-	return finish(out, status, err);
-}
-
-int tk_device_code_read_object(const char *processor, const unsigned char *bytes, size_t size,
-        struct tk_device_code *out, struct tk_error *err)
-{
-	int status = start(out);
-	if (!status)
-		status = strncmp(processor, "sm_", 3)
-		                 ? tk_hsaco_read_object(out, bytes, size, processor)
-		                 : tk_cubin_read_object(out, bytes, size,
-		                           (unsigned)strtoul(processor + 3, NULL, 10));
-	return finish(out, status, err);
+	*out = (struct tk_device_code){0};
+	elf_version(EV_CURRENT);
+	if (strncmp(processor, "sm_", 3))
+		read_hsaco(out, bytes, size, processor);
+	else
+		read_cubin(out, open_elf(out, bytes, size, NULL), processor);
+	sort_kernels(out);
 }
 
 void tk_device_code_free(struct tk_device_code *c)
 {
 	for (size_t i = 0; i < c->kernel_count; i++)
 		free(c->kernels[i].name);
-	for (size_t i = 0; c->images && i < c->images->count; i++) {
-		elf_end(c->images->list[i].elf);
-		tk_buf_free(&c->images->list[i].unpacked);
+	for (size_t i = 0; i < c->image_count; i++) {
+		elf_end(c->images[i].elf);
+		tk_buf_free(&c->images[i].unpacked);
 	}
-	if (c->images)
-		free(c->images->list);
 	free(c->images);
 	free(c->kernels);
 	free(c->data);

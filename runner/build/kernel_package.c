@@ -31,35 +31,18 @@ static const char *get_text(const json_t *o, const char *key)
 	return text ? text : "";
 }
 
-/* *out: a new symbol, which has only its name. */
-static int add_symbol(struct scan *s, const json_t *m, const char *processor, const char *entry,
-        struct tk_kernel_symbol **out, struct tk_error *err)
+/* A new symbol, which has only its name; it lives until the next one. */
+static struct tk_kernel_symbol *add_symbol(
+        struct scan *s, const json_t *m, const char *processor, const char *entry)
 {
 	struct tk_artifact_backend *b = s->out;
-	struct tk_kernel_symbol *grown =
-	        tk_realloc(b->kernels, (b->kernel_count + 1) * sizeof(*grown));
-	char *name = NULL;
-	if (grown)
-		b->kernels = grown;
-	if (!grown || asprintf(&name, "%s %s %s %s", processor, entry, get_text(m, "problem"),
-	                      get_text(m, "configuration")) < 0)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	struct tk_kernel_symbol *to = &grown[b->kernel_count];
+	AUTO_TEXT name = tk_sprintf("%s %s %s %s", processor, entry, get_text(m, "problem"),
+	        get_text(m, "configuration"));
+	b->kernels = tk_reallocarray(b->kernels, b->kernel_count + 1, sizeof(*b->kernels));
+	struct tk_kernel_symbol *to = &b->kernels[b->kernel_count];
 	memset(to, 0, sizeof(*to));
-	tk_kernel_symbol_name(grown, b->kernel_count++, name);
-	free(name);
-	*out = to;
-	return TK_OK;
-}
-
-static int add_kernel(
-        struct scan *s, const json_t *m, const struct tk_device_kernel *k, struct tk_error *err)
-{
-	struct tk_kernel_symbol *to = NULL;
-	int status = add_symbol(s, m, k->processor, k->name, &to, err);
-	if (!status)
-		tk_kernel_symbol_describe(to, k);
-	return status;
+	tk_kernel_symbol_name(b->kernels, b->kernel_count++, name);
+	return to;
 }
 
 /* A shared library counts as one kernel: its functions have no names. */
@@ -67,17 +50,15 @@ static int add_host_code(
         struct scan *s, const json_t *m, const char *path, size_t bytes, struct tk_error *err)
 {
 	const json_t *launch = json_array_get(json_object_get(m, "launches"), 0);
-	struct tk_kernel_symbol *to = NULL;
 	char hex[TK_HASH_HEX_SIZE];
 	TRY(tk_code_hash_object(path, NULL, hex, NULL, NULL, err));
 	tk_hash_add_str(s->hash, hex);
 	if (s->out->kernel_count >= TK_CODE_KERNELS_MAX)
 		return TK_OK;
-	TRY(add_symbol(s, m, get_text(m, "target"), get_text(launch, "entry"), &to, err));
+	struct tk_kernel_symbol *to =
+	        add_symbol(s, m, get_text(m, "target"), get_text(launch, "entry"));
 	memcpy(to->code_hash, hex, sizeof(hex));
-	to->size_bytes = (int64_t)bytes;
-	to->registers = to->spill_bytes = to->shared_bytes = to->threads = -1;
-	to->occupancy_percent = -1;
+	tk_kernel_symbol_set_size(to, bytes);
 	return TK_OK;
 }
 
@@ -88,21 +69,23 @@ static int add_code(struct scan *s, const json_t *m, const char *path, const str
 	struct tk_device_code c;
 	if (s->is_host)
 		return add_host_code(s, m, path, code->len, err);
-	int status = tk_device_code_read_object(
-	        get_text(m, "target"), (const unsigned char *)code->data, code->len, &c, err);
-	if (status)
-		return status;
+	tk_device_code_read_object(
+	        get_text(m, "target"), (const unsigned char *)code->data, code->len, &c);
 	if (!c.kernel_count || c.unreadable_count)
 		tk_hash_add(s->hash, code->data, code->len);
 	for (size_t i = 0; i < c.data_count; i++)
 		tk_hash_add(s->hash, c.data[i].bytes, c.data[i].size);
-	for (size_t i = 0; !status && i < c.kernel_count; i++) {
-		tk_hash_add(s->hash, c.kernels[i].code, c.kernels[i].size);
-		if (s->out->kernel_count < TK_CODE_KERNELS_MAX)
-			status = add_kernel(s, m, &c.kernels[i], err);
+	for (size_t i = 0; i < c.kernel_count; i++) {
+		const struct tk_device_kernel *k = &c.kernels[i];
+		tk_hash_add(s->hash, k->code, k->size);
+		if (s->out->kernel_count >= TK_CODE_KERNELS_MAX)
+			continue;
+		struct tk_kernel_symbol *to = add_symbol(s, m, k->processor, k->name);
+		tk_hash_bytes(k->code, k->size, to->code_hash);
+		tk_kernel_symbol_set_size(to, k->size);
 	}
 	tk_device_code_free(&c);
-	return status;
+	return TK_OK;
 }
 
 static int read_code(struct scan *s, const json_t *m, struct tk_error *err)
@@ -150,7 +133,7 @@ static int add_manifest(struct scan *s, const json_t *m, struct tk_error *err)
 	return read_code(s, m, err);
 }
 
-/* `path`: NULL counts as out of memory. The caller releases *out. */
+/* The caller releases *out. */
 static int load_manifest(const char *path, json_t **out, struct tk_error *err)
 {
 	struct tk_buf text = TK_BUF_INIT;
@@ -201,8 +184,7 @@ int tk_kernel_package_scan(
 	if (!status && !s.manifest_count)
 		status = tk_fail(err, TK_EDATA, "%s has no manifest (NAME.json)", path);
 	tk_names_free(names, count);
-	if (s.hash)
-		tk_hash_finish(s.hash, out->code_hash);
+	tk_hash_finish(s.hash, out->code_hash);
 	if (status)
 		return status;
 	snprintf(out->name, sizeof(out->name), "%s", name);
