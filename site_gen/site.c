@@ -73,6 +73,7 @@ static void site_free(struct tk_site *site)
 	tk_code_cache_free(&site->codes);
 	tk_page_free_revision_texts(site);
 	tk_output_free(site->out);
+	tk_page_free_queries(site);
 	tk_templates_free(site->templates);
 	tk_arena_free(site->arena);
 	tk_buf_free(&site->page);
@@ -96,9 +97,9 @@ int tk_site_write(struct tk_store *store, const struct tk_site_options *options,
 		status = tk_assets_read(options->templates_dir, options->assets_dir, &assets, err);
 	bool reading = !status && !(status = tk_store_begin_read(store, err));
 	if (!status)
-		status = tk_page_define_functions(store, err);
-	if (!status)
 		status = tk_model_load(store, &site.model, err);
+	if (!status)
+		status = tk_page_load_queries(&site, err);
 	if (!status)
 		status = render_all(&site, &assets, err);
 	if (reading)

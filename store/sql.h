@@ -19,26 +19,13 @@ struct tk_cell {
 	enum tk_cell_type type;
 };
 
-#define TK_CELL_ID(value) ((struct tk_cell){.type = TK_CELL_INT, .integer = (value)})
-#define TK_CELL_STR(value) ((struct tk_cell){.type = TK_CELL_TEXT, .text = (value)})
-/* The parameters ?1, ?2, ... of a query. */
-#define TK_ARGS(...) \
-	(const struct tk_cell[]){__VA_ARGS__}, \
-	        sizeof((const struct tk_cell[]){__VA_ARGS__}) / sizeof(struct tk_cell)
-
 #define TK_QUERY_COLUMNS_MAX 64
 
 /* Calls `row` for each row; its texts live until that returns. A status but 0 ends the query.
- * The statement is kept for the next call with the same text, which must live as long as the store:
- * a literal. The row function must not run the same query. */
-int tk_store_query(struct tk_store *s, const char *sql, const struct tk_cell *args,
-        size_t arg_count,
+ * The statement is kept for the next call with the same text, which `row` must not make. */
+int tk_sql_query(struct tk_store *s, const char *sql, const struct tk_cell *args, size_t arg_count,
         int (*row)(void *user, const struct tk_cell *cells, size_t count, struct tk_error *err),
         void *user, struct tk_error *err);
-
-/* Reads one integer; *out stays as it is where there is no row or a NULL. */
-int tk_store_query_int(struct tk_store *s, const char *sql, const struct tk_cell *args,
-        size_t arg_count, int64_t *out, struct tk_error *err);
 
 #define TK_SQL_SCRATCH_SIZE 512
 #define TK_SQL_ARGS_MAX 4
@@ -53,7 +40,7 @@ struct tk_sql_function {
 };
 
 /* Defines the functions for the life of the store. */
-int tk_store_define_functions(struct tk_store *s, const struct tk_sql_function *functions,
+int tk_sql_define_functions(struct tk_store *s, const struct tk_sql_function *functions,
         size_t count, struct tk_error *err);
 
 #endif

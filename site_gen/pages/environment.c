@@ -5,21 +5,6 @@
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
 
-/* Change points at the start of the environment ?1 that have no new commit. */
-#define CHANGES \
-	" FROM page_change c WHERE environment_id = ?1 AND previous_environment_id IS NOT ?1" \
-	" AND NOT is_of_revision"
-
-static const struct tk_page_query change_points[] = {
-        {"change_points", "SELECT " TK_CHANGE_POINT_COLUMNS CHANGES
-                          " ORDER BY worse DESC, max(ratio, 1 / ratio) DESC LIMIT 8"},
-        {NULL, "SELECT count(*) FILTER (WHERE worse) AS worse,"
-               " count(*) FILTER (WHERE NOT worse) AS better,"
-               " count(*) FILTER (WHERE worse) > 0 AS 'any_worse?',"
-               " count(*) FILTER (WHERE NOT worse) > 0 AS 'any_better?',"
-               " max(count(*) - 8, 0) AS more, count(*) > 8 AS 'change_points_cut?'" CHANGES},
-};
-
 static int add_change(struct tk_site *site, struct tk_value *list, size_t at, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
@@ -36,7 +21,7 @@ static int add_change(struct tk_site *site, struct tk_value *list, size_t at, st
 	tk_page_set_clipped(site, o, "text", tk_buf_cstr(&text), 600);
 	tk_value_set_flag(site->arena, o, "nothing_listed", before && !text.len);
 	tk_buf_free(&text);
-	return tk_page_add_queries(site, o, change_points, 2, e->id, err);
+	return tk_page_add_sql(site, o, "environment", e->id, err);
 }
 
 static int add_device(struct tk_site *site, struct tk_value *list,

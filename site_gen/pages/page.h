@@ -28,6 +28,7 @@ struct tk_site {
 	struct tk_model model;
 	struct tk_output *out;
 	struct tk_templates *templates;
+	struct tk_page_queries *queries; /* of the pages */
 	struct tk_arena *arena;     /* of the page being made */
 	struct tk_buf page, markup; /* reused */
 	struct tk_value *frame;     /* the outermost value of that page */
@@ -102,11 +103,11 @@ int tk_page_finish(
         struct tk_site *site, const char *template_name, const char *path, struct tk_error *err);
 
 /* FOLDER and a file name for the name of an upstream. */
-int tk_page_upstream_path(const struct tk_upstream_row *u, const char *folder,
-        char path[TK_PAGE_PATH_SIZE], struct tk_error *err);
+void tk_page_upstream_path(
+        const struct tk_upstream_row *u, const char *folder, char path[TK_PAGE_PATH_SIZE]);
 /* versions_href, from a folder: the page of its versions; "": it has none. */
-int tk_page_set_versions_link(struct tk_site *site, struct tk_value *o,
-        const struct tk_upstream_row *u, struct tk_error *err);
+void tk_page_set_versions_link(
+        struct tk_site *site, struct tk_value *o, const struct tk_upstream_row *u);
 
 /* Sets a text, cut to max bytes with an ellipsis. */
 void tk_page_set_clipped(

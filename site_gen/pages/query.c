@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "site_gen/model/links.h"
@@ -93,6 +94,20 @@ static void slug(const struct tk_cell *args, struct tk_cell *result, char *out)
 	free(made);
 }
 
+/* step(before, after): "128 → 255"; the one that is known, or that both are; a dash: none is */
+static void step(const struct tk_cell *args, struct tk_cell *result, char *out)
+{
+	const struct tk_cell *before = &args[0], *after = &args[1];
+	const struct tk_cell *known = after->type == TK_CELL_NULL ? before : after;
+	bool differs = before->type == after->type && before->integer != after->integer;
+	return_text(result, known->type == TK_CELL_NULL ? "–" : out);
+	if (differs)
+		snprintf(out, TK_SQL_SCRATCH_SIZE, "%lld → %lld", (long long)before->integer,
+		        (long long)after->integer);
+	else
+		snprintf(out, TK_SQL_SCRATCH_SIZE, "%lld", (long long)known->integer);
+}
+
 /* tone(list, word): the class of a word of verdict, outcome, night, stage, resolution or build */
 static void tone(const struct tk_cell *args, struct tk_cell *result, char *out)
 {
@@ -130,34 +145,9 @@ static const struct tk_sql_function functions[] = {
         {"public_url", 1, public_url},
         {"quantity", 2, quantity},
         {"slug", 1, slug},
+        {"step", 2, step},
         {"tone", 2, tone},
 };
-
-/* Change points with the revisions and environments on both sides. That of a commit has another
- * revision before it: the commit may be the cause. */
-static const char change_view_sql[] =
-        "CREATE TEMP VIEW IF NOT EXISTS page_change AS SELECT c.*,"
-        " c.after_value / nullif(c.before_value, 0) AS ratio,"
-        " (c.after_value > c.before_value) = (s.better = 'lower') AS worse,"
-        " a.revision_id AS good_revision_id, b.revision_id,"
-        " b.revision_id IS NOT NULL AND b.revision_id IS NOT a.revision_id AS is_of_revision,"
-        " old.environment_id AS previous_environment_id, new.environment_id, s.unit"
-        " FROM change_point c JOIN series s ON s.id = c.series_id"
-        " LEFT JOIN run new ON new.id = c.run_id LEFT JOIN build b ON b.id = new.build_id"
-        " LEFT JOIN run old ON old.id = c.previous_run_id"
-        " LEFT JOIN build a ON a.id = old.build_id";
-
-static int ignore_row(void *user, const struct tk_cell *row, size_t count, struct tk_error *err)
-{
-	(void)user, (void)row, (void)count, (void)err;
-	return 0;
-}
-
-int tk_page_define_functions(struct tk_store *store, struct tk_error *err)
-{
-	TRY(tk_store_define_functions(store, functions, sizeof functions / sizeof *functions, err));
-	return tk_store_query(store, change_view_sql, NULL, 0, ignore_row, NULL, err);
-}
 
 /* ---- rows ---- */
 
@@ -169,8 +159,6 @@ struct query {
 	size_t rows;
 	const struct tk_site_series *series; /* of the row */
 	const struct tk_revision_row *revision;
-	int (*add)(struct tk_site *site, struct tk_value *o, const struct tk_cell *row,
-	        struct tk_error *err);
 };
 
 static void read_names(struct query *q, const struct tk_cell *row, size_t count)
@@ -227,33 +215,149 @@ static int set_row(void *user, const struct tk_cell *row, size_t count, struct t
 		read_names(q, row, count);
 	for (size_t i = 0; i < count; i++)
 		set_cell(q, o, q->keys[i], q->marks[i], &row[i]);
-	return q->add ? q->add(q->site, o, row, err) : 0;
+	(void)err;
+	return 0;
 }
 
-int tk_page_add_query(struct tk_site *site, struct tk_value *o, const char *key, const char *sql,
-        const struct tk_cell *args, size_t arg_count,
-        int (*add)(struct tk_site *site, struct tk_value *o, const struct tk_cell *row,
-                struct tk_error *err),
+/* ---- files ---- */
+
+#define FILE_BYTES_MAX ((size_t)1 << 20)
+#define VIEWS "views"
+
+struct tk_page_query {
+	char *page, *key, *sql;
+	const char *
+	        table_key; /* in views.sql: the column by which a table is searched; NULL: a view */
+};
+struct tk_page_queries {
+	struct tk_page_query *at;
+	size_t count;
+};
+
+/* The length of the key in a line "-- KEY:" or "-- .:"; 0: another line. */
+static size_t heading_len(const char *line)
+{
+	if (!strncmp(line, "-- .:", 5))
+		return 1;
+	size_t len = strncmp(line, "-- ", 3) ? 0 : strspn(line + 3, "abcdefghijklmnopqrstuvwxyz_");
+	return len && line[3 + len] == ':' ? len : 0;
+}
+
+static const char *next_line(const char *at)
+{
+	at += strcspn(at, "\n");
+	return at + (*at == '\n');
+}
+
+static const char *add_query(struct tk_page_queries *all, const char *page, const char *heading)
+{
+	static const char table[] = ": table by ";
+	size_t key_len = heading_len(heading);
+	const char *after = heading + 3 + key_len, *sql = next_line(heading), *end = sql;
+	while (*end && !heading_len(end))
+		end = next_line(end);
+	size_t len = (size_t)(end - sql);
+	while (len && strchr(" \n", sql[len - 1]))
+		len--;
+	all->at = tk_reallocarray(all->at, all->count + 1, sizeof *all->at);
+	struct tk_page_query *q = &all->at[all->count++];
+	*q = (struct tk_page_query){
+	        tk_strdup(page), tk_strndup(heading + 3, key_len), tk_strndup(sql, len), NULL};
+	if (!strncmp(after, table, strlen(table)))
+		q->table_key =
+		        tk_strndup(after + strlen(table), strcspn(after + strlen(table), "\n"));
+	return end;
+}
+
+static int read_file(
+        struct tk_page_queries *all, const char *dir, const char *file, struct tk_error *err)
+{
+	AUTO_TEXT path = tk_path_join(dir, file);
+	AUTO_TEXT page = tk_strndup(file, strlen(file) - strlen(".sql"));
+	AUTO(tk_buf) text = TK_BUF_INIT;
+	TRY(tk_file_read(path, FILE_BYTES_MAX, &text, err));
+	for (const char *at = tk_buf_cstr(&text); *at;)
+		at = heading_len(at) ? add_query(all, page, at) : next_line(at);
+	return 0;
+}
+
+static int ignore_row(void *user, const struct tk_cell *row, size_t count, struct tk_error *err)
+{
+	(void)user, (void)row, (void)count, (void)err;
+	return 0;
+}
+
+static int run(struct tk_store *s, const char *verb, const char *name, const char *rest,
+        const char *sql, struct tk_error *err)
+{
+	AUTO_TEXT text = tk_sprintf("%s %s%s%s", verb, name, rest, sql);
+	return tk_sql_query(s, text, NULL, 0, ignore_row, NULL, err);
+}
+
+static int make_view(struct tk_store *s, const struct tk_page_query *q, struct tk_error *err)
+{
+	if (!q->table_key) {
+		TRY(run(s, "DROP VIEW IF EXISTS", q->key, "", "", err));
+		return run(s, "CREATE TEMP VIEW", q->key, " AS ", q->sql, err);
+	}
+	AUTO_TEXT index = tk_sprintf("%s_by ON %s(%s)", q->key, q->key, q->table_key);
+	TRY(run(s, "DROP TABLE IF EXISTS", q->key, "", "", err));
+	TRY(run(s, "CREATE TEMP TABLE", q->key, " AS ", q->sql, err));
+	return run(s, "CREATE INDEX", index, "", "", err);
+}
+
+int tk_page_load_queries(struct tk_site *site, struct tk_error *err)
+{
+	const char *dir = site->options->templates_dir;
+	struct tk_store *s = site->model.store;
+	char **names = NULL;
+	size_t count = 0;
+	site->queries = tk_calloc(1, sizeof *site->queries);
+	int status = tk_dir_list(dir, &names, &count, err);
+	for (size_t i = 0; !status && i < count; i++) {
+		const char *suffix = strrchr(names[i], '.');
+		if (suffix && !strcmp(suffix, ".sql"))
+			status = read_file(site->queries, dir, names[i], err);
+	}
+	tk_names_free(names, count);
+	if (!status)
+		status = tk_sql_define_functions(
+		        s, functions, sizeof functions / sizeof *functions, err);
+	for (size_t i = 0; !status && i < site->queries->count; i++)
+		if (!strcmp(site->queries->at[i].page, VIEWS))
+			status = make_view(s, &site->queries->at[i], err);
+	return status ? tk_error_add_context(err, "%s", dir) : 0;
+}
+
+void tk_page_free_queries(struct tk_site *site)
+{
+	for (size_t i = 0; site->queries && i < site->queries->count; i++) {
+		free(site->queries->at[i].page);
+		free(site->queries->at[i].key);
+		free(site->queries->at[i].sql);
+		free((char *)site->queries->at[i].table_key);
+	}
+	if (site->queries)
+		free(site->queries->at);
+	free(site->queries);
+}
+
+int tk_page_add_sql(struct tk_site *site, struct tk_value *o, const char *page, int64_t id,
         struct tk_error *err)
 {
-	struct query q = {.site = site, .list = tk_value_set_list(site->arena, o, key), .add = add};
-	return tk_store_query(site->model.store, sql, args, arg_count, set_row, &q, err);
-}
-
-int tk_page_set_query(struct tk_site *site, struct tk_value *o, const char *sql,
-        const struct tk_cell *args, size_t arg_count, struct tk_error *err)
-{
-	struct query q = {.site = site, .only = o};
-	return tk_store_query(site->model.store, sql, args, arg_count, set_row, &q, err);
-}
-
-int tk_page_add_queries(struct tk_site *site, struct tk_value *o,
-        const struct tk_page_query *queries, size_t count, int64_t id, struct tk_error *err)
-{
-	const struct tk_cell arg = TK_CELL_ID(id);
-	for (size_t i = 0; i < count; i++)
-		TRY(queries[i].key ? tk_page_add_query(site, o, queries[i].key, queries[i].sql,
-		                             &arg, 1, NULL, err)
-		                   : tk_page_set_query(site, o, queries[i].sql, &arg, 1, err));
+	const struct tk_cell arg = {.type = TK_CELL_INT, .integer = id, .text = ""};
+	for (size_t i = 0; i < site->queries->count; i++) {
+		const struct tk_page_query *q = &site->queries->at[i];
+		struct query query = {.site = site};
+		if (strcmp(q->page, page))
+			continue;
+		const char *key = tk_arena_text(site->arena, q->key, strlen(q->key));
+		if (strcmp(key, "."))
+			query.list = tk_value_set_list(site->arena, o, key);
+		else
+			query.only = o;
+		if (tk_sql_query(site->model.store, q->sql, &arg, 1, set_row, &query, err))
+			return tk_error_add_context(err, "%s.sql: %s", page, key);
+	}
 	return 0;
 }

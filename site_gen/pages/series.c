@@ -248,7 +248,8 @@ static int write_page(struct tk_site *site, const struct tk_site_series *s, stru
 	set_peers(site, page, s);
 	set_others(site, page, s);
 	json_t *marks = NULL;
-	int status = tk_page_set_versions_link(site, page, s->upstream, err);
+	int status = 0;
+	tk_page_set_versions_link(site, page, s->upstream);
 	if (!status)
 		status = tk_page_set_code(site, page, s, err);
 	if (!status)

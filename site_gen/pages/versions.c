@@ -163,14 +163,9 @@ static int write_page(struct tk_site *site, const struct tk_versions *v, struct 
 	char path[TK_PAGE_PATH_SIZE], up[TK_PAGE_PATH_SIZE], title[140];
 	const struct tk_version_problem **problems =
 	        tk_calloc(v->problem_count + 1, sizeof *problems);
-	int status = problems ? tk_page_upstream_path(v->upstream, "versions/", path, err)
-	                      : tk_fail(err, TK_ENOMEM, "out of memory");
-	if (!status)
-		status = tk_page_upstream_path(v->upstream, "../upstreams/", up, err);
-	if (status) {
-		free(problems);
-		return status;
-	}
+	int status = 0;
+	tk_page_upstream_path(v->upstream, "versions/", path);
+	tk_page_upstream_path(v->upstream, "../upstreams/", up);
 	snprintf(title, sizeof title, "%.*s: versions",
 	        (int)tk_utf8_clip_len(v->upstream->name, 90), v->upstream->name);
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_UPSTREAMS);

@@ -32,7 +32,7 @@ enum tk_table_statement {
 
 struct tk_cached_query {
 	enum tk_table_id table;
-	const char *tail; /* compared by content */
+	char *tail; /* compared by content */
 	sqlite3_stmt *stmt;
 };
 

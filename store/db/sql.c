@@ -49,8 +49,7 @@ static int bind_cell(sqlite3_stmt *q, int at, const struct tk_cell *c)
 	}
 }
 
-int tk_store_query(struct tk_store *s, const char *sql, const struct tk_cell *args,
-        size_t arg_count,
+int tk_sql_query(struct tk_store *s, const char *sql, const struct tk_cell *args, size_t arg_count,
         int (*row)(void *user, const struct tk_cell *cells, size_t count, struct tk_error *err),
         void *user, struct tk_error *err)
 {
@@ -62,7 +61,8 @@ int tk_store_query(struct tk_store *s, const char *sql, const struct tk_cell *ar
 	count = sqlite3_column_count(q);
 	if (count > TK_QUERY_COLUMNS_MAX)
 		return tk_fail(err, TK_EUSAGE, "a query with %d columns", count);
-	for (size_t i = 0; code == SQLITE_OK && i < arg_count; i++)
+	for (size_t i = 0, used = (size_t)sqlite3_bind_parameter_count(q);
+	        code == SQLITE_OK && i < arg_count && i < used; i++)
 		code = bind_cell(q, (int)i + 1, &args[i]);
 	while (!status && code == SQLITE_OK && (code = sqlite3_step(q)) == SQLITE_ROW) {
 		for (int i = 0; i < count; i++)
@@ -76,20 +76,6 @@ int tk_store_query(struct tk_store *s, const char *sql, const struct tk_cell *ar
 	sqlite3_reset(q);
 	sqlite3_clear_bindings(q);
 	return status;
-}
-
-static int take_int(void *user, const struct tk_cell *row, size_t count, struct tk_error *err)
-{
-	(void)err;
-	if (count && row->type == TK_CELL_INT)
-		*(int64_t *)user = row->integer;
-	return 0;
-}
-
-int tk_store_query_int(struct tk_store *s, const char *sql, const struct tk_cell *args,
-        size_t arg_count, int64_t *out, struct tk_error *err)
-{
-	return tk_store_query(s, sql, args, arg_count, take_int, out, err);
 }
 
 static void call_function(sqlite3_context *context, int count, sqlite3_value **values)
@@ -116,7 +102,7 @@ static void call_function(sqlite3_context *context, int count, sqlite3_value **v
 	}
 }
 
-int tk_store_define_functions(struct tk_store *s, const struct tk_sql_function *functions,
+int tk_sql_define_functions(struct tk_store *s, const struct tk_sql_function *functions,
         size_t count, struct tk_error *err)
 {
 	for (size_t i = 0; i < count; i++) {

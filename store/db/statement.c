@@ -78,7 +78,8 @@ static int prepare_query(struct tk_store *s, enum tk_table_id table, const char 
 	if (!status)
 		status = tk_db_prepare(s, table == TK_TABLE_COUNT ? tail : sql.data, &stmt, err);
 	if (!status) {
-		s->queries[s->query_count] = (struct tk_cached_query){table, tail, stmt};
+		s->queries[s->query_count] =
+		        (struct tk_cached_query){table, tk_strdup(tail), stmt};
 		*out = &s->queries[s->query_count++];
 	}
 	tk_buf_free(&sql);
@@ -161,8 +162,10 @@ int tk_db_prepare_table_statement(struct tk_store *s, enum tk_table_id table,
 
 void tk_db_finalize_statements(struct tk_store *s)
 {
-	for (size_t i = 0; i < s->query_count; i++)
+	for (size_t i = 0; i < s->query_count; i++) {
 		sqlite3_finalize(s->queries[i].stmt);
+		free(s->queries[i].tail);
+	}
 	s->query_count = 0;
 	for (int t = 0; t < TK_TABLE_COUNT; t++)
 		for (int v = 0; v < TK_STATEMENT_COUNT; v++) {

@@ -1,0 +1,20 @@
+-- upstreams/NAME.html: ?1 is the upstream.
+
+-- upstream:
+SELECT * FROM page_upstream WHERE "id-" = ?1
+
+-- The newest 500, and older ones with a change point; the newest good build, else the newest.
+-- list:
+SELECT r.id AS "revision+", clip(r.author, 60) AS author, minute(r.commit_time_s) AS commit_time,
+  b.id IS NOT NULL AS "built?", b.status AS build_state, tone('build', b.status) AS build_tone,
+  duration(b.wall_s) AS build_took,
+  ifnull(c.worse, 0) AS worse, ifnull(c.n - c.worse, 0) AS better,
+  c.worse > 0 AS "any_worse?", c.n > c.worse AS "any_better?"
+FROM revision r JOIN page_revision p USING (id) LEFT JOIN page_change_count c ON c.revision_id = r.id
+  LEFT JOIN build b ON b.id = (SELECT id FROM build
+    WHERE revision_id = r.id ORDER BY status = 'ok' DESC, id DESC LIMIT 1)
+WHERE r.upstream_id = ?1 AND (p.place <= 500 OR c.n) ORDER BY p.place
+
+-- .:
+SELECT EXISTS (SELECT 1 FROM revision r JOIN page_revision USING (id) WHERE r.upstream_id = ?1
+  AND place > 500 AND id NOT IN (SELECT revision_id FROM page_change_count)) AS "cut?"

@@ -1,0 +1,4 @@
+-- upstreams/index.html
+
+-- list:
+SELECT * FROM page_upstream ORDER BY name
