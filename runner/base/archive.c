@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/try.h"
 
 #define ENTRIES_MAX 200000
 #define DEPTH_MAX 64
@@ -320,7 +321,7 @@ static int check_all(int fd, size_t max_bytes, struct tk_error *err)
 static int write_out(struct archive *a, struct archive_entry *e, struct archive *disk,
         const char *root, struct tk_error *err)
 {
-	char *path = tk_path_join(root, archive_entry_pathname(e));
+	AUTO_TEXT path = tk_path_join(root, archive_entry_pathname(e));
 	int status = TK_OK;
 
 	archive_entry_set_pathname(e, path);
@@ -328,7 +329,6 @@ static int write_out(struct archive *a, struct archive_entry *e, struct archive 
 	                                  (archive_entry_filetype(e) == AE_IFDIR ? 0700 : 0600));
 	if (archive_read_extract2(a, e, disk) != ARCHIVE_OK)
 		status = fail_archive(err, a, path);
-	free(path);
 	return status;
 }
 

@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/try.h"
 
 #define MOUNT "/sys/fs/cgroup"
 #define PREFIX "tracker-job-" /* PREFIX PID "-" NUMBER */
@@ -44,11 +45,8 @@ static atomic_uint number;
 
 static int read_text(const char *folder, const char *name, struct tk_buf *out)
 {
-	char *path = tk_path_join(folder, name);
-	int status = path ? tk_file_read(path, FILE_MAX, out, NULL) : TK_ENOMEM;
-
-	free(path);
-	return status;
+	AUTO_TEXT path = tk_path_join(folder, name);
+	return path ? tk_file_read(path, FILE_MAX, out, NULL) : TK_ENOMEM;
 }
 
 static int open_for_writing(const char *folder, const char *name)
@@ -150,14 +148,13 @@ void tk_cgroup_free(struct tk_cgroup *g)
 static int set_limits(
         const char *folder, uint64_t memory_bytes, unsigned process_max, struct tk_error *err)
 {
-	int status = write_number(folder, "memory.oom.group", 1, err);
-
-	if (!status && memory_bytes)
-		status = write_number(folder, "memory.max", memory_bytes, err);
-	if (!status && process_max)
-		status = write_number(
-		        folder, "pids.max", (uint64_t)process_max * TASKS_PER_PROCESS, err);
-	return status;
+	TRY(write_number(folder, "memory.oom.group", 1, err));
+	if (memory_bytes)
+		TRY(write_number(folder, "memory.max", memory_bytes, err));
+	if (process_max)
+		TRY(write_number(
+		        folder, "pids.max", (uint64_t)process_max * TASKS_PER_PROCESS, err));
+	return TK_OK;
 }
 
 static int new_group(const char *in, uint64_t memory_bytes, unsigned process_max,
@@ -219,7 +216,7 @@ bool tk_cgroup_is_out_of_memory(const struct tk_cgroup *g)
 
 static int find_own_folder(char *out, size_t size, struct tk_error *err)
 {
-	struct tk_buf text = TK_BUF_INIT;
+	AUTO(tk_buf) text = TK_BUF_INIT;
 	int status = tk_file_read("/proc/self/cgroup", FILE_MAX, &text, err);
 	const char *line = status ? NULL : tk_buf_cstr(&text);
 
@@ -230,7 +227,6 @@ static int find_own_folder(char *out, size_t size, struct tk_error *err)
 	if (!status && (!line || access(MOUNT "/cgroup.controllers", F_OK) != 0))
 		status = tk_fail(
 		        err, TK_EUNSUPPORTED, "there are no control groups of version 2 at " MOUNT);
-	tk_buf_free(&text);
 	return status;
 }
 
@@ -260,26 +256,19 @@ static void remove_old_groups(const char *folder)
 /* A group with processes gives no controllers to groups below it: all of them move. */
 static int vacate(const char *own, struct tk_error *err)
 {
-	char *leaf = tk_path_join(own, "tracker");
-	struct tk_buf text = TK_BUF_INIT;
-	int status = TK_OK;
-
-	if (!status && mkdir(leaf, 0755) != 0 && errno != EEXIST)
-		status = tk_fail_errno(err, "%s", leaf);
-	if (!status)
-		status = read_text(own, "cgroup.procs", &text);
-	for (const char *at = tk_buf_cstr(&text); !status && *at; at += *at == '\n') {
+	AUTO_TEXT leaf = tk_path_join(own, "tracker");
+	AUTO(tk_buf) text = TK_BUF_INIT;
+	if (mkdir(leaf, 0755) != 0 && errno != EEXIST)
+		return tk_fail_errno(err, "%s", leaf);
+	TRY(read_text(own, "cgroup.procs", &text));
+	for (const char *at = tk_buf_cstr(&text); *at; at += *at == '\n') {
 		char pid[32];
 
 		snprintf(pid, sizeof pid, "%.*s", (int)strcspn(at, "\n"), at);
 		write_text(leaf, "cgroup.procs", pid, NULL); /* it may have ended */
 		at += strlen(pid);
 	}
-	if (!status)
-		status = write_text(own, "cgroup.subtree_control", "+memory +pids", err);
-	tk_buf_free(&text);
-	free(leaf);
-	return status;
+	return write_text(own, "cgroup.subtree_control", "+memory +pids", err);
 }
 
 static bool is_delegated(const char *folder)
@@ -293,7 +282,7 @@ static int try_in(const char *folder, struct tk_error *err)
 {
 	static const char *const argv[] = {"true", NULL};
 	struct tk_cgroup *g = NULL;
-	struct tk_process_result result = {0};
+	AUTO(tk_process_result) result = {0};
 	struct tk_process_spec spec = {.argv = argv, .deadline_s = 10};
 	int status = new_group(folder, tk_cgroup_default_memory(), 1024, &g, err);
 
@@ -302,7 +291,6 @@ static int try_in(const char *folder, struct tk_error *err)
 		status = tk_process_run(&spec, &result, err);
 	if (!status)
 		status = tk_process_check(&spec, &result, err);
-	tk_process_result_free(&result);
 	tk_cgroup_free(g);
 	return status;
 }

@@ -13,12 +13,13 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/try.h"
 
 #define DEPTH_MAX 800 /* of folders: each takes a descriptor */
 
 int tk_dir_create(const char *path, struct tk_error *err)
 {
-	char *copy = tk_strdup(path);
+	AUTO_TEXT copy = tk_strdup(path);
 	int status = TK_OK;
 
 	for (char *p = copy + 1; *copy && !status; p++) {
@@ -33,7 +34,6 @@ int tk_dir_create(const char *path, struct tk_error *err)
 		if (!c)
 			break;
 	}
-	free(copy);
 	return status;
 }
 
@@ -184,8 +184,8 @@ static int walk_folder(const struct walk *w, const char *relative, struct tk_err
 static int walk_entry(
         const struct walk *w, const char *relative, const char *name, struct tk_error *err)
 {
-	char *below = *relative ? tk_path_join(relative, name) : tk_strdup(name);
-	char *path = below ? tk_path_join(w->root, below) : NULL;
+	AUTO_TEXT below = *relative ? tk_path_join(relative, name) : tk_strdup(name);
+	AUTO_TEXT path = below ? tk_path_join(w->root, below) : NULL;
 	struct stat st;
 	int status;
 
@@ -197,8 +197,6 @@ static int walk_entry(
 		status = w->visit(w->arg, below, &st, err);
 	if (!status && S_ISDIR(st.st_mode))
 		status = walk_folder(w, below, err);
-	free(path);
-	free(below);
 	return status;
 }
 
@@ -364,9 +362,8 @@ out:
 int tk_dir_copy(const char *from, const char *to, struct tk_error *err)
 {
 	struct copy c = {from, to};
-	int status = tk_dir_create(to, err);
-
-	return status ? status : tk_dir_walk(from, copy_entry, &c, err);
+	TRY(tk_dir_create(to, err));
+	return tk_dir_walk(from, copy_entry, &c, err);
 }
 
 int tk_dir_create_temp(const char *parent, const char *prefix, char **path, struct tk_error *err)

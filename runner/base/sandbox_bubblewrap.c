@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/process.h"
 #include "base/sandbox_internal.h"
+#include "base/try.h"
 
 /* The report must not get one of the numbers that the child's own descriptors take. */
 #define REPORT_FD_MIN 10
@@ -79,36 +80,32 @@ static int put_base(
 {
 	static const char *const base[] = {"--die-with-parent", "--unshare-pid", "--ro-bind", "/",
 	        "/", "--dev", "/dev", "--proc", "/proc", NULL};
-	int status = put(s, s->program, err);
-
-	if (!status)
-		status = put_list(s, base, err);
-	if (!status && !policy->network)
-		status = put(s, "--unshare-net", err);
-	if (!status && geteuid() == 0)
-		status = put_list(s, root_args, err);
-	return status;
+	TRY(put(s, s->program, err));
+	TRY(put_list(s, base, err));
+	if (!policy->network)
+		TRY(put(s, "--unshare-net", err));
+	if (geteuid() == 0)
+		TRY(put_list(s, root_args, err));
+	return TK_OK;
 }
 
 static int put_tmpfs(struct tk_sandbox *s, const char *path, struct tk_error *err)
 {
 	static const char *const size[] = {"--size", TMPFS_BYTES, NULL};
 	const char *const args[] = {"--tmpfs", path, NULL};
-	int status = has_size_option ? put_list(s, size, err) : TK_OK;
-
-	return status ? status : put_list(s, args, err);
+	TRY(has_size_option ? put_list(s, size, err) : TK_OK);
+	return put_list(s, args, err);
 }
 
 /* The machine's own only where measuring needs it: what is left there stays. */
 static int put_shared_memory(
         struct tk_sandbox *s, const struct tk_sandbox_policy *policy, struct tk_error *err)
 {
-	int status = policy->gpu ? put_bind(s, "--bind-try", "/dev/shm", err)
-	                         : put_tmpfs(s, "/dev/shm", err);
-
-	if (!status && policy->huge_pages)
-		status = put_bind(s, "--bind-try", "/dev/hugepages", err);
-	return status;
+	TRY(policy->gpu ? put_bind(s, "--bind-try", "/dev/shm", err)
+	                : put_tmpfs(s, "/dev/shm", err));
+	if (policy->huge_pages)
+		TRY(put_bind(s, "--bind-try", "/dev/hugepages", err));
+	return TK_OK;
 }
 
 /* Device nodes, and the sockets of services that the drivers use. In a container /proc/driver may

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/try.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,14 +25,13 @@ static int run_ssh_keygen(const char *const *argv, const char *input, enum tk_st
 {
 	struct tk_process_spec spec = {
 	        .argv = argv, .stdin_path = input, .deadline_s = DEADLINE_S, .for_network = true};
-	struct tk_process_result result;
+	AUTO(tk_process_result) result = {0};
 	int status = tk_process_run(&spec, &result, err);
 
 	if (!status && (status = tk_process_check(&spec, &result, err)))
 		status = err->status = refusal;
 	if (!status && out)
 		tk_buf_add(out, result.out.data, result.out.len);
-	tk_process_result_free(&result);
 	return status;
 }
 
@@ -60,21 +60,17 @@ static int find_signer(
 {
 	const char *const argv[] = {"ssh-keygen", "-Y", "find-principals", "-s", signature, "-f",
 	        allowed_signers, NULL};
-	struct tk_buf out = TK_BUF_INIT;
-	int status = run_ssh_keygen(argv, NULL, TK_EDATA, &out, err);
-
-	if (!status)
-		status = tk_buf_status(&out, err);
-	if (!status)
-		*signer = tk_strndup(tk_buf_cstr(&out), strcspn(tk_buf_cstr(&out), ",\n"));
-	tk_buf_free(&out);
-	return status;
+	AUTO(tk_buf) out = TK_BUF_INIT;
+	TRY(run_ssh_keygen(argv, NULL, TK_EDATA, &out, err));
+	TRY(tk_buf_status(&out, err));
+	*signer = tk_strndup(tk_buf_cstr(&out), strcspn(tk_buf_cstr(&out), ",\n"));
+	return TK_OK;
 }
 
 static int verify(
         const char *allowed_signers, const char *path, const char *signature, struct tk_error *err)
 {
-	char *signer = NULL;
+	AUTO_TEXT signer = NULL;
 	int status = find_signer(allowed_signers, signature, &signer, err);
 
 	if (status)
@@ -89,13 +85,12 @@ static int verify(
 		        err, "%s: %s is not a signature of this content", path, signature);
 	else
 		tk_log(TK_LOG_INFO, "verify", NULL, "%s: signed by %s", path, signer);
-	free(signer);
 	return status;
 }
 
 int tk_signature_verify(const char *allowed_signers, const char *path, struct tk_error *err)
 {
-	char *signature = NULL;
+	AUTO_TEXT signature = NULL;
 	int status = allowed_signers ? make_signature_path(path, &signature, err) : TK_OK;
 
 	if (!allowed_signers || status)
@@ -110,6 +105,5 @@ int tk_signature_verify(const char *allowed_signers, const char *path, struct tk
 		        path, signature);
 	else
 		status = verify(allowed_signers, path, signature, err);
-	free(signature);
 	return status;
 }

@@ -152,19 +152,16 @@ static int add_backend(
 		if (!strcmp(a->backends[i].name, name))
 			return tk_fail(err, TK_EDATA,
 			        "the build made two files for the backend \"%s\"", name);
-	char *path = tk_backend_path(dir, name);
-	int status = is_package(path) ? TK_OK : check_object(path, err);
-	if (!status)
-		status = tk_backend_scan(path, name, &a->backends[a->backend_count++], err);
-	free(path);
-	return status;
+	AUTO_TEXT path = tk_backend_path(dir, name);
+	TRY(is_package(path) ? TK_OK : check_object(path, err));
+	return tk_backend_scan(path, name, &a->backends[a->backend_count++], err);
 }
 
 int tk_artifact_scan_backends(struct tk_artifact *a, const char *dir, struct tk_error *err)
 {
 	char **names = NULL;
 	size_t count = 0;
-	char *lib = tk_path_join(dir, "lib");
+	AUTO_TEXT lib = tk_path_join(dir, "lib");
 	int status = TK_OK;
 	if (!status && tk_dir_exists(lib))
 		status = tk_dir_list(lib, &names, &count, err);
@@ -189,6 +186,5 @@ int tk_artifact_scan_backends(struct tk_artifact *a, const char *dir, struct tk_
 		status = tk_fail(err, TK_EDATA,
 		        "the build left no lib/" PREFIX "*.so and no compiled kernel package");
 	tk_names_free(names, count);
-	free(lib);
 	return status;
 }

@@ -61,7 +61,7 @@ static char *last_component(const char *path)
 
 static int check_spec(const struct tk_build_spec *spec, struct tk_error *err)
 {
-	char *program = tk_path_join(spec->adapter_dir, "build");
+	AUTO_TEXT program = tk_path_join(spec->adapter_dir, "build");
 	int status = TK_OK;
 	if (!spec->repo || !spec->revision || !*spec->revision)
 		status = tk_fail(err, TK_EINTERNAL, "a build needs a repository and a revision");
@@ -73,7 +73,6 @@ static int check_spec(const struct tk_build_spec *spec, struct tk_error *err)
 	else if (access(program, X_OK))
 		status = tk_fail(err, TK_ECONFIG, "%s: the adapter %s is not executable",
 		        spec->repo->name, program);
-	free(program);
 	return status;
 }
 
@@ -106,16 +105,13 @@ static char *find_python(const char *environment)
 static int check_out(struct job *j, struct tk_error *err)
 {
 	struct tk_repo repo = *j->spec->repo;
-	char *requirements = tk_path_join(j->spec->adapter_dir, "requirements");
-	int status = TK_OK;
-	if (!status && tk_file_exists(requirements))
+	AUTO_TEXT requirements = tk_path_join(j->spec->adapter_dir, "requirements");
+	if (tk_file_exists(requirements))
 		repo.requirements = requirements;
-	if (!status)
-		status = tk_repo_checkout(&repo, j->spec->revision, &j->source, err);
-	if (!status && repo.kind == TK_REPO_PACKAGE)
+	TRY(tk_repo_checkout(&repo, j->spec->revision, &j->source, err));
+	if (repo.kind == TK_REPO_PACKAGE)
 		j->python = find_python(j->source);
-	free(requirements);
-	return status;
+	return TK_OK;
 }
 
 /* The work tree and the folders of the build. */
@@ -223,7 +219,7 @@ static int make_env(const struct job *j, struct env *e, struct tk_error *err)
 	unsigned job_count = 1;
 	if (strcmp(arch, "native") == 0)
 		find_cuda_capabilities(capabilities, sizeof capabilities);
-	int status = tk_build_jobs_limit(spec, &job_count, err);
+	TRY(tk_build_jobs_limit(spec, &job_count, err));
 	snprintf(jobs, sizeof(jobs), "%u", job_count);
 	const struct {
 		const char *name, *value;
@@ -233,12 +229,12 @@ static int make_env(const struct job *j, struct env *e, struct tk_error *err)
 	        {"CXX", value_or(getenv("CXX"), "c++")}, {"LDFLAGS", "-Wl,--emit-relocs"},
 	        {"TMPDIR", j->tmp}, {"TK_PROBLEMS", j->problems}, {"TK_ADAPTER", j->adapter_dir},
 	        {"SOURCE_DATE_EPOCH", "315532800"}};
-	for (char *const *name = spec->env; !status && name && *name; name++)
+	for (char *const *name = spec->env; name && *name; name++)
 		if (getenv(*name))
-			status = put_env(e, *name, getenv(*name), err);
-	for (size_t i = 0; !status && i < sizeof(vars) / sizeof(*vars); i++)
-		status = put_env(e, vars[i].name, vars[i].value, err);
-	return status;
+			TRY(put_env(e, *name, getenv(*name), err));
+	for (size_t i = 0; i < sizeof(vars) / sizeof(*vars); i++)
+		TRY(put_env(e, vars[i].name, vars[i].value, err));
+	return TK_OK;
 }
 
 /* A sandbox hides the user's home: the build has one of its own, and a cache of compilers that no
@@ -248,10 +244,9 @@ static int put_private_env(const struct job *j, struct env *e, struct tk_error *
 	const struct {
 		const char *name, *value;
 	} vars[] = {{"HOME", j->tmp}, {"CCACHE_DIR", j->ccache}, {"CCACHE_TEMPDIR", j->tmp}};
-	int status = TK_OK;
-	for (size_t i = 0; !status && i < sizeof(vars) / sizeof(*vars); i++)
-		status = put_env(e, vars[i].name, vars[i].value, err);
-	return status ? status : tk_dir_create(j->ccache, err);
+	for (size_t i = 0; i < sizeof(vars) / sizeof(*vars); i++)
+		TRY(put_env(e, vars[i].name, vars[i].value, err));
+	return tk_dir_create(j->ccache, err);
 }
 
 /* Cuts "<folder>/" out of a message: the folders of a build differ every time. */
@@ -402,7 +397,7 @@ static int run_program(
 	const char *const disk[] = {j->out, j->build, j->tmp, j->source, j->ccache, NULL};
 	struct tk_sandbox *sandbox = NULL;
 	struct tk_cgroup *cgroup = NULL;
-	struct tk_process_result result = {0};
+	AUTO(tk_process_result) result = {0};
 	int status = new_sandbox(j, &sandbox, err);
 	if (!status)
 		status = tk_cgroup_new(tk_cgroup_default_memory(), PROCESS_MAX, &cgroup, err);
@@ -432,7 +427,6 @@ static int run_program(
 			write_kernel_facts(j, proc);
 		status = record_result(j, &proc, &result, err);
 	}
-	tk_process_result_free(&result);
 	tk_sandbox_free(sandbox);
 	tk_cgroup_free(cgroup);
 	return status;
@@ -440,7 +434,7 @@ static int run_program(
 
 static int run_adapter(struct job *j, struct tk_error *err)
 {
-	char *program = tk_path_join(j->adapter_dir, "build");
+	AUTO_TEXT program = tk_path_join(j->adapter_dir, "build");
 	int status = TK_OK;
 	bool again = true;
 	while (!status && again) {
@@ -451,7 +445,6 @@ static int run_adapter(struct job *j, struct tk_error *err)
 		for (size_t i = 0; i < env.count; i++)
 			free(env.vars[i]);
 	}
-	free(program);
 	return status;
 }
 
@@ -466,18 +459,14 @@ static int drop_backends(struct job *j, struct tk_error *err)
 		free(a->backends[i].kernels);
 	}
 	a->backend_count = 0;
-	char *lib = tk_path_join(j->collected, "lib");
-	const int status = tk_dir_remove(lib, err);
-	free(lib);
-	return status;
+	AUTO_TEXT lib = tk_path_join(j->collected, "lib");
+	return tk_dir_remove(lib, err);
 }
 
 static int collect_log(const struct job *j, struct tk_error *err)
 {
-	char *to = tk_path_join(j->collected, "build.log");
-	int status = tk_build_collect_log(j->log, to, OUTPUT_MAX_BYTES, err);
-	free(to);
-	return status;
+	AUTO_TEXT to = tk_path_join(j->collected, "build.log");
+	return tk_build_collect_log(j->log, to, OUTPUT_MAX_BYTES, err);
 }
 
 static int publish(struct job *j, struct tk_artifact **out, struct tk_error *err)
@@ -561,7 +550,7 @@ int tk_artifact_build(
 {
 	struct tk_build_key key = {0};
 	struct tk_lock *lock = NULL;
-	char *kernels_dir = NULL;
+	AUTO_TEXT kernels_dir = NULL;
 	int status = check_spec(spec, err);
 	if (!status)
 		kernels_dir = find_kernels_dir(spec);
@@ -574,6 +563,5 @@ int tk_artifact_build(
 		status = build_revision(spec, kernels_dir, &key, out, err);
 	tk_lock_release(lock);
 	free(key.toolchain);
-	free(kernels_dir);
 	return status;
 }

@@ -2,6 +2,7 @@
 #include "base/archive.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/try.h"
 #include "build/build_internal.h"
 #include "build/manifest.h"
 #include <stdio.h>
@@ -17,7 +18,7 @@ static int copy_artifact(
 	int status = tk_artifact_load(cache_dir, key, &a, err);
 	if (status)
 		return status;
-	char *target = tk_path_join(to, key);
+	AUTO_TEXT target = tk_path_join(to, key);
 	if (!target)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	else if (a->status != TK_BUILD_OK)
@@ -25,7 +26,6 @@ static int copy_artifact(
 		        "the artifact %.12s is of a failed build, which is not exported", key);
 	if (!status)
 		status = tk_dir_copy(a->dir, target, err);
-	free(target);
 	tk_artifact_free(a);
 	return status;
 }
@@ -33,8 +33,8 @@ static int copy_artifact(
 int tk_artifact_export(const char *cache_dir, const char *const *keys, size_t count,
         const char *file, struct tk_error *err)
 {
-	char *artifacts = tk_cache_artifacts_dir(cache_dir);
-	char *temp = NULL;
+	AUTO_TEXT artifacts = tk_cache_artifacts_dir(cache_dir);
+	AUTO_TEXT temp = NULL;
 	int status = TK_OK;
 	if (!status && !count)
 		status = tk_fail(err, TK_EUSAGE, "nothing to export");
@@ -48,8 +48,6 @@ int tk_artifact_export(const char *cache_dir, const char *const *keys, size_t co
 		status = tk_archive_write(file, temp, err);
 	if (temp)
 		tk_dir_remove(temp, NULL);
-	free(temp);
-	free(artifacts);
 	return status;
 }
 
@@ -62,7 +60,7 @@ static int check_folder(const char *temp, const char *key, struct tk_error *err)
 	if (!tk_build_key_is_valid(key))
 		return tk_fail(err, TK_EDATA,
 		        "contains \"%.80s\"; expected folders named by an artifact's key", key);
-	char *dir = tk_path_join(temp, key);
+	AUTO_TEXT dir = tk_path_join(temp, key);
 	int status =
 	        dir ? tk_manifest_verify(dir, true, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (status == TK_ENOTFOUND)
@@ -75,7 +73,6 @@ static int check_folder(const char *temp, const char *key, struct tk_error *err)
 	if (!status && a->status != TK_BUILD_OK)
 		status = tk_fail(err, TK_EDATA, "%.12s is of a failed build", key);
 	tk_artifact_free(a);
-	free(dir);
 	return status;
 }
 
@@ -85,7 +82,7 @@ static int import_folder(const char *cache_dir, const char *temp, const char *ke
 {
 	struct tk_artifact *there = NULL;
 	struct tk_lock *lock = NULL;
-	char *from = tk_path_join(temp, key);
+	AUTO_TEXT from = tk_path_join(temp, key);
 	int status = tk_cache_lock(cache_dir, key, 3600, &lock, err);
 	if (!status &&
 	        (tk_artifact_load(cache_dir, key, &there, NULL) || there->status != TK_BUILD_OK)) {
@@ -94,7 +91,6 @@ static int import_folder(const char *cache_dir, const char *temp, const char *ke
 	}
 	tk_artifact_free(there);
 	tk_lock_release(lock);
-	free(from);
 	return status;
 }
 
@@ -124,8 +120,8 @@ static int import_all(const char *cache_dir, const char *temp, size_t *imported,
 int tk_artifact_import(const char *cache_dir, const char *file, size_t *imported, char ***keys,
         size_t *count, struct tk_error *err)
 {
-	char *artifacts = tk_cache_artifacts_dir(cache_dir);
-	char *temp = NULL;
+	AUTO_TEXT artifacts = tk_cache_artifacts_dir(cache_dir);
+	AUTO_TEXT temp = NULL;
 	int status = tk_dir_create(artifacts, err);
 	if (!status)
 		status = tk_dir_create_temp(artifacts, ".new-", &temp, err);
@@ -135,7 +131,5 @@ int tk_artifact_import(const char *cache_dir, const char *file, size_t *imported
 		tk_error_add_context(err, "%s", file);
 	if (temp)
 		tk_dir_remove(temp, NULL);
-	free(temp);
-	free(artifacts);
 	return status;
 }

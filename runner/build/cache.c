@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "build/build_internal.h"
 #include "build/manifest.h"
 #include <dirent.h>
@@ -33,14 +34,10 @@ char *tk_cache_artifacts_dir(const char *cache_dir)
 int tk_cache_lock(const char *cache_dir, const char *key, double wait_s, struct tk_lock **out,
         struct tk_error *err)
 {
-	char *dir = tk_path_join3(cache_dir, "artifacts", "locks");
-	char *path = dir ? tk_path_join(dir, key) : NULL;
-	int status = tk_dir_create(dir, err);
-	if (!status)
-		status = tk_lock_wait(path, wait_s, out, err);
-	free(path);
-	free(dir);
-	return status;
+	AUTO_TEXT dir = tk_path_join3(cache_dir, "artifacts", "locks");
+	AUTO_TEXT path = dir ? tk_path_join(dir, key) : NULL;
+	TRY(tk_dir_create(dir, err));
+	return tk_lock_wait(path, wait_s, out, err);
 }
 
 /* Renamed before it is removed: a reader sees the whole artifact or none. */
@@ -62,16 +59,13 @@ static int remove_artifact(const char *artifacts, const char *dir, struct tk_err
 
 int tk_cache_publish(const char *cache_dir, const char *key, const char *from, struct tk_error *err)
 {
-	char *artifacts = tk_cache_artifacts_dir(cache_dir);
-	char *to = artifacts ? tk_path_join(artifacts, key) : NULL;
-	int status = TK_OK;
-	if (!status && tk_dir_exists(to))
-		status = remove_artifact(artifacts, to, err);
-	if (!status && rename(from, to))
-		status = tk_fail_errno(err, "cannot put the artifact into %s", to);
-	free(to);
-	free(artifacts);
-	return status;
+	AUTO_TEXT artifacts = tk_cache_artifacts_dir(cache_dir);
+	AUTO_TEXT to = artifacts ? tk_path_join(artifacts, key) : NULL;
+	if (tk_dir_exists(to))
+		TRY(remove_artifact(artifacts, to, err));
+	if (rename(from, to))
+		return tk_fail_errno(err, "cannot put the artifact into %s", to);
+	return TK_OK;
 }
 
 int tk_artifact_load(
@@ -79,8 +73,8 @@ int tk_artifact_load(
 {
 	if (!tk_build_key_is_valid(key))
 		return tk_fail(err, TK_EUSAGE, "\"%.80s\" is not an artifact's key", key);
-	char *dir = tk_path_join3(cache_dir, "artifacts", key);
-	char *manifest = dir ? tk_path_join(dir, "manifest.json") : NULL;
+	AUTO_TEXT dir = tk_path_join3(cache_dir, "artifacts", key);
+	AUTO_TEXT manifest = dir ? tk_path_join(dir, "manifest.json") : NULL;
 	struct tk_artifact *a = NULL;
 	int status = TK_OK;
 	if (!manifest)
@@ -100,8 +94,6 @@ int tk_artifact_load(
 		a->cached = true;
 		*out = a;
 	}
-	free(manifest);
-	free(dir);
 	return status;
 }
 
@@ -109,22 +101,18 @@ int tk_artifact_list_keys(const char *cache_dir, char ***keys, size_t *count, st
 {
 	char **names = NULL;
 	size_t n = 0, kept = 0;
-	char *dir = tk_cache_artifacts_dir(cache_dir);
-	int status = TK_OK;
-	if (!status && tk_dir_exists(dir))
-		status = tk_dir_list(dir, &names, &n, err);
-	for (size_t i = 0; !status && i < n; i++) {
+	AUTO_TEXT dir = tk_cache_artifacts_dir(cache_dir);
+	if (tk_dir_exists(dir))
+		TRY(tk_dir_list(dir, &names, &n, err));
+	for (size_t i = 0; i < n; i++) {
 		if (tk_build_key_is_valid(names[i]))
 			names[kept++] = names[i];
 		else
 			free(names[i]);
 	}
-	if (!status) {
-		*keys = names;
-		*count = kept;
-	}
-	free(dir);
-	return status;
+	*keys = names;
+	*count = kept;
+	return TK_OK;
 }
 
 /* ---- eviction ---- */
@@ -150,7 +138,7 @@ static int read_entry(const char *artifacts, const char *key, struct entry *e, s
 {
 	struct stat st;
 	char *dir = tk_path_join(artifacts, key);
-	char *manifest = dir ? tk_path_join(dir, "manifest.json") : NULL;
+	AUTO_TEXT manifest = dir ? tk_path_join(dir, "manifest.json") : NULL;
 	if (!manifest) {
 		free(dir);
 		return tk_fail(err, TK_ENOMEM, "out of memory");
@@ -159,7 +147,6 @@ static int read_entry(const char *artifacts, const char *key, struct entry *e, s
 	if (!stat(manifest, &st))
 		e->used = st.st_mtim; /* without a manifest: oldest of all */
 	e->bytes = (uint64_t)tk_dir_size(dir);
-	free(manifest);
 	free(dir);
 	return TK_OK;
 }
@@ -186,7 +173,7 @@ static int evict_one(const char *cache_dir, const char *artifacts, const char *k
         struct tk_error *err)
 {
 	struct tk_lock *lock = NULL;
-	char *dir = tk_path_join(artifacts, key);
+	AUTO_TEXT dir = tk_path_join(artifacts, key);
 	int status = tk_cache_lock(cache_dir, key, 0, &lock, err);
 	*gone = false;
 	if (!status) {
@@ -196,7 +183,6 @@ static int evict_one(const char *cache_dir, const char *artifacts, const char *k
 		status = TK_OK; /* in use */
 	}
 	tk_lock_release(lock);
-	free(dir);
 	return status;
 }
 
@@ -216,7 +202,7 @@ int tk_artifact_evict(const char *cache_dir, uint64_t max_bytes, const char *con
 	size_t n = 0;
 	uint64_t total = 0;
 	struct entry *entries = NULL;
-	char *artifacts = tk_cache_artifacts_dir(cache_dir);
+	AUTO_TEXT artifacts = tk_cache_artifacts_dir(cache_dir);
 	int status = tk_artifact_list_keys(cache_dir, &keys, &n, err);
 	if (!status)
 		entries = tk_calloc(n + 1, sizeof(*entries));
@@ -238,6 +224,5 @@ int tk_artifact_evict(const char *cache_dir, uint64_t max_bytes, const char *con
 		remove_stale_temps(artifacts);
 	free(entries);
 	tk_names_free(keys, n);
-	free(artifacts);
 	return status;
 }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/try.h"
 
 static uint32_t width_x86_64(uint32_t type)
 {
@@ -126,19 +127,18 @@ static int compare_relocs(const void *a, const void *b)
 int tk_elf_read_relocs(struct tk_elf *e, struct tk_error *err)
 {
 	Elf *elf = e->file->elf;
-	int status = TK_OK;
 	enum tk_elf_kind kind;
-	for (Elf_Scn *scn = NULL; !status && (scn = elf_nextscn(elf, scn));) {
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
 		GElf_Shdr sh, target;
 		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_RELA || !sh.sh_info)
 			continue;
 		Elf_Scn *of = elf_getscn(elf, sh.sh_info);
 		if (of && gelf_getshdr(of, &target) && tk_elf_classify_section(elf, &target, &kind))
-			status = read_reloc_section(e, scn, &sh, err);
+			TRY(read_reloc_section(e, scn, &sh, err));
 	}
-	if (!status && e->reloc_count)
+	if (e->reloc_count)
 		qsort(e->relocs, e->reloc_count, sizeof(*e->relocs), compare_relocs);
-	return status;
+	return TK_OK;
 }
 
 size_t tk_elf_find_reloc(const struct tk_elf *e, uint64_t address)

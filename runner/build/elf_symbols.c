@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/try.h"
 
 static int compare_symbols(const void *a, const void *b)
 {
@@ -74,20 +75,19 @@ static void sort_symbols(struct tk_elf_symbols *s)
 /* .symtab has the hidden names, .dynsym the exported ones. */
 int tk_elf_read_symbols(struct tk_elf *e, struct tk_error *err)
 {
-	int status = TK_OK;
 	e->stripped = true;
-	for (Elf_Scn *scn = NULL; !status && (scn = elf_nextscn(e->file->elf, scn));) {
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(e->file->elf, scn));) {
 		GElf_Shdr sh;
 		if (!gelf_getshdr(scn, &sh) ||
 		        (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM))
 			continue;
-		status = read_symbol_table(e, scn, &sh, err);
+		TRY(read_symbol_table(e, scn, &sh, err));
 		if (sh.sh_type == SHT_SYMTAB)
 			e->stripped = false;
 	}
 	sort_symbols(&e->functions);
 	sort_symbols(&e->objects);
-	return status;
+	return TK_OK;
 }
 
 size_t tk_elf_find_symbol_after(const struct tk_elf_symbols *s, uint64_t address)

@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/try.h"
 #include "build/build_internal.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,27 +25,24 @@ static uint64_t read_free_mib(void)
 
 static int read_memory_per_job(const char *path, unsigned long *mib, struct tk_error *err)
 {
-	struct tk_buf text = TK_BUF_INIT;
-	int status = tk_file_read(path, TEXT_MAX, &text, err);
-	if (!status && (sscanf(tk_buf_cstr(&text), "%9lu", mib) != 1 || !*mib))
-		status = tk_fail(err, TK_ECONFIG, "%s: expected a number of MiB above 0", path);
-	tk_buf_free(&text);
-	return status;
+	AUTO(tk_buf) text = TK_BUF_INIT;
+	TRY(tk_file_read(path, TEXT_MAX, &text, err));
+	if ((sscanf(tk_buf_cstr(&text), "%9lu", mib) != 1 || !*mib))
+		return tk_fail(err, TK_ECONFIG, "%s: expected a number of MiB above 0", path);
+	return TK_OK;
 }
 
 int tk_build_jobs_limit(const struct tk_build_spec *spec, unsigned *out, struct tk_error *err)
 {
 	unsigned long mib = 0;
-	char *path = tk_path_join(spec->adapter_dir, "memory_per_job");
-	int status = TK_OK;
+	AUTO_TEXT path = tk_path_join(spec->adapter_dir, "memory_per_job");
 	*out = spec->jobs ? spec->jobs : 1;
-	if (!status && tk_file_exists(path))
-		status = read_memory_per_job(path, &mib, err);
-	if (!status && mib) {
+	if (tk_file_exists(path))
+		TRY(read_memory_per_job(path, &mib, err));
+	if (mib) {
 		const uint64_t free_mib = read_free_mib(), fit = free_mib / mib;
 		if (free_mib && fit < *out)
 			*out = fit ? (unsigned)fit : 1;
 	}
-	free(path);
-	return status;
+	return TK_OK;
 }

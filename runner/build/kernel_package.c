@@ -66,7 +66,7 @@ static int add_host_code(
 static int add_code(struct scan *s, const json_t *m, const char *path, const struct tk_buf *code,
         struct tk_error *err)
 {
-	struct tk_device_code c;
+	AUTO(tk_device_code) c = {0};
 	if (s->is_host)
 		return add_host_code(s, m, path, code->len, err);
 	tk_device_code_read_object(
@@ -84,7 +84,6 @@ static int add_code(struct scan *s, const json_t *m, const char *path, const str
 		tk_hash_bytes(k->code, k->size, to->code_hash);
 		tk_kernel_symbol_set_size(to, k->size);
 	}
-	tk_device_code_free(&c);
 	return TK_OK;
 }
 
@@ -136,7 +135,7 @@ static int add_manifest(struct scan *s, const json_t *m, struct tk_error *err)
 /* The caller releases *out. */
 static int load_manifest(const char *path, json_t **out, struct tk_error *err)
 {
-	struct tk_buf text = TK_BUF_INIT;
+	AUTO(tk_buf) text = TK_BUF_INIT;
 	json_error_t at;
 	int status = tk_file_read(path, MANIFEST_MAX, &text, err);
 	*out = status ? NULL
@@ -144,21 +143,18 @@ static int load_manifest(const char *path, json_t **out, struct tk_error *err)
 	                        text.data ? text.data : "", text.len, JSON_REJECT_DUPLICATES, &at);
 	if (!status && !*out)
 		status = tk_fail(err, TK_EDATA, "%d:%d: %s", at.line, at.column, at.text);
-	tk_buf_free(&text);
 	return status;
 }
 
 static int read_manifest(struct scan *s, const char *name, struct tk_error *err)
 {
-	json_t *m = NULL;
-	char *path = tk_path_join(s->dir, name);
+	json_auto_t *m = NULL;
+	AUTO_TEXT path = tk_path_join(s->dir, name);
 	int status = load_manifest(path, &m, err);
 	if (!status)
 		status = add_manifest(s, m, err);
 	if (status)
 		tk_error_add_context(err, "%s", name);
-	json_decref(m);
-	free(path);
 	return status;
 }
 

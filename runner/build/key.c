@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/try.h"
 #include "build/build_internal.h"
 #include "upstream/repo.h"
 #include <ctype.h>
@@ -21,13 +22,13 @@
 static int each_line(const char *dir, const char *file, bool *there,
         int (*use)(void *, const char *, struct tk_error *), void *arg, struct tk_error *err)
 {
-	struct tk_buf text = TK_BUF_INIT;
-	char *path = tk_path_join(dir, file);
+	AUTO(tk_buf) text = TK_BUF_INIT;
+	AUTO_TEXT path = tk_path_join(dir, file);
 	int status = TK_OK;
 	*there = tk_file_exists(path);
 	if (*there)
 		status = tk_file_read(path, LIST_MAX, &text, err);
-	char *copy = *there && !status ? tk_strdup(tk_buf_cstr(&text)) : NULL;
+	AUTO_TEXT copy = *there && !status ? tk_strdup(tk_buf_cstr(&text)) : NULL;
 	char *rest = copy;
 	for (char *line; !status && rest && (line = strsep(&rest, "\n"));) {
 		line[strcspn(line, "#")] = '\0';
@@ -37,9 +38,6 @@ static int each_line(const char *dir, const char *file, bool *there,
 		if (*line && (status = use(arg, line, err)))
 			tk_error_add_context(err, "%s", path);
 	}
-	free(copy);
-	free(path);
-	tk_buf_free(&text);
 	return status;
 }
 
@@ -54,11 +52,9 @@ static int add_input(void *arg, const char *name, struct tk_error *err)
 	if (name[0] == '/' || strstr(name, ".."))
 		return tk_fail(err, TK_ECONFIG,
 		        "\"%.80s\" is not a path below the tracker's kernels", name);
-	char *path = tk_path_join(in->kernels_dir, name);
+	AUTO_TEXT path = tk_path_join(in->kernels_dir, name);
 	tk_hash_add_str(in->hash, name);
-	const int status = tk_hash_add_file(in->hash, path, err);
-	free(path);
-	return status;
+	return tk_hash_add_file(in->hash, path, err);
 }
 
 /* ---- toolchain ---- */
@@ -120,14 +116,11 @@ static int read_version(const char *program, struct tk_buf *out, struct tk_error
 	argv[n++] = "--version";
 	argv[n] = NULL;
 	const struct tk_process_spec spec = {.argv = argv, .deadline_s = 30};
-	struct tk_process_result result;
-	int status = tk_process_run(&spec, &result, err);
-	if (!status)
-		status = tk_process_check(&spec, &result, err);
-	if (!status)
-		tk_buf_add_str(out, tk_buf_cstr(&result.out));
-	tk_process_result_free(&result);
-	return status;
+	AUTO(tk_process_result) result = {0};
+	TRY(tk_process_run(&spec, &result, err));
+	TRY(tk_process_check(&spec, &result, err));
+	tk_buf_add_str(out, tk_buf_cstr(&result.out));
+	return TK_OK;
 }
 
 /* "?nvcc": an optional program. */
@@ -262,14 +255,10 @@ static int add_trees(struct tk_hash *h, const struct tk_build_spec *spec, const 
 {
 	struct inputs in = {kernels_dir, h};
 	bool there;
-	char *abi = tk_path_join(kernels_dir, "abi/tracker_abi.h");
-	int status = tk_hash_add_tree(h, spec->adapter_dir, err);
-	if (!status)
-		status = tk_hash_add_file(h, abi, err);
-	if (!status)
-		status = each_line(spec->adapter_dir, "inputs", &there, add_input, &in, err);
-	free(abi);
-	return status;
+	AUTO_TEXT abi = tk_path_join(kernels_dir, "abi/tracker_abi.h");
+	TRY(tk_hash_add_tree(h, spec->adapter_dir, err));
+	TRY(tk_hash_add_file(h, abi, err));
+	return each_line(spec->adapter_dir, "inputs", &there, add_input, &in, err);
 }
 
 /* Variables that the builds get may decide what is built: which compiler, which of its options. */

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/try.h"
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -284,8 +285,8 @@ static int verify_backend(
 int tk_manifest_verify(const char *dir, bool with_code, struct tk_error *err)
 {
 	struct tk_artifact *a = NULL;
-	json_t *root = NULL;
-	char *path = tk_path_join(dir, "manifest.json");
+	json_auto_t *root = NULL;
+	AUTO_TEXT path = tk_path_join(dir, "manifest.json");
 	int status =
 	        path ? tk_manifest_read(dir, &a, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
@@ -293,8 +294,6 @@ int tk_manifest_verify(const char *dir, bool with_code, struct tk_error *err)
 	for (size_t i = 0; !status && i < a->backend_count; i++)
 		status = verify_backend(&a->backends[i],
 		        json_array_get(json_object_get(root, "backends"), i), with_code, err);
-	json_decref(root);
 	tk_artifact_free(a);
-	free(path);
 	return status;
 }

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "build/manifest.h"
 #include <jansson.h>
 #include <stdlib.h>
@@ -67,7 +68,7 @@ int tk_manifest_write(const struct tk_artifact *a, const char *dir, struct tk_er
 	int status = backends_json(a, dir, &backends, err);
 	if (status)
 		return status;
-	json_t *root = json_pack("{s:i,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:f,s:I,s:I,s:o}",
+	json_auto_t *root = json_pack("{s:i,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:f,s:I,s:I,s:o}",
 	        "format", TK_MANIFEST_FORMAT, "key", a->key, "upstream", a->upstream, "revision",
 	        a->revision, "adapter", a->adapter, "arch", a->arch, "flags", a->flags, "toolchain",
 	        a->toolchain, "status", tk_build_status_name(a->status), "message", a->message,
@@ -75,14 +76,12 @@ int tk_manifest_write(const struct tk_artifact *a, const char *dir, struct tk_er
 	        (json_int_t)a->built_s, "backends", backends);
 	char *text =
 	        root && !put_commit(root, &a->commit) ? json_dumps(root, JSON_INDENT(1)) : NULL;
-	char *path = tk_path_join(dir, "manifest.json");
+	AUTO_TEXT path = tk_path_join(dir, "manifest.json");
 	if (!text || !path)
 		status = tk_fail(err, root ? TK_ENOMEM : TK_EDATA,
 		        "the manifest of %s cannot be written as JSON", a->key);
 	else
 		status = tk_file_write(path, text, strlen(text), err);
-	free(path);
 	free(text);
-	json_decref(root);
 	return status;
 }

@@ -2,6 +2,7 @@
  * `build`. */
 #include "base/error.h"
 #include "base/file.h"
+#include "base/try.h"
 #include "build/build_internal.h"
 #include <jansson.h>
 #include <stdlib.h>
@@ -22,9 +23,8 @@ int tk_build_problems_write(const char *const *problems, const char *path, struc
 	for (; problems && *problems; problems++)
 		json_array_append_new(list, json_string(*problems));
 	json_object_set_new(root, "problems", list);
-	char *text = json_dumps(root, JSON_INDENT(1));
+	AUTO_TEXT text = json_dumps(root, JSON_INDENT(1));
 	int status = tk_file_write_nosync(path, text, strlen(text), err);
-	free(text);
 	json_decref(root);
 	return status;
 }

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "base/yaml.h"
 
 #define FILE_MAX ((size_t)1 << 20)
@@ -221,11 +222,7 @@ int tk_acks_load_text(const char *name, const char *text, size_t len, const char
 int tk_acks_load(
         const char *path, const char *const *keys, struct tk_acks **out, struct tk_error *err)
 {
-	struct tk_buf text = TK_BUF_INIT;
-	int status = tk_file_read(path, FILE_MAX, &text, err);
-
-	if (!status)
-		status = tk_acks_load_text(path, tk_buf_cstr(&text), text.len, keys, out, err);
-	tk_buf_free(&text);
-	return status;
+	AUTO(tk_buf) text = TK_BUF_INIT;
+	TRY(tk_file_read(path, FILE_MAX, &text, err));
+	return tk_acks_load_text(path, tk_buf_cstr(&text), text.len, keys, out, err);
 }

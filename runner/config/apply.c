@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "base/yaml.h"
 #include "config/internal.h"
 #include "config/keys.h"
@@ -193,15 +194,14 @@ int tk_config_apply(const struct tk_yaml *y, struct tk_config *c, struct tk_erro
 {
 	const struct mapping top = {
 	        y, tk_yaml_root(y), tk_config_find_section(""), c->root, c, err};
-	int status = apply_mapping(&top);
-
-	for (const struct tk_config_section *s = tk_config_sections; !status && s->name; s++) {
+	TRY(apply_mapping(&top));
+	for (const struct tk_config_section *s = tk_config_sections; s->name; s++) {
 		struct mapping m = top;
 
 		m.node = tk_yaml_find(y, top.node, s->name);
 		m.section = s;
 		if (m.node && !tk_config_is_list_section(s))
-			status = apply_mapping(&m);
+			TRY(apply_mapping(&m));
 	}
-	return status ? status : apply_upstreams(&top, c);
+	return apply_upstreams(&top, c);
 }

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "base/units.h"
 #include "base/yaml.h"
 #include "config/internal.h"
@@ -228,17 +229,15 @@ static int check_git_keys(const struct check *k, size_t i)
 static int check_upstreams(const struct check *k)
 {
 	const struct tk_upstream_config *u = k->c->upstreams;
-	int status = TK_OK;
-
-	for (size_t i = 0; !status && i < k->c->upstream_count; i++) {
+	for (size_t i = 0; i < k->c->upstream_count; i++) {
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(u[i].name, u[j].name) == 0)
 				return tk_yaml_fail(k->y, find_upstream_node(k, i, "name"), k->err,
 				        "duplicate upstream \"%s\" (first in line %zu)", u[i].name,
 				        tk_yaml_line(k->y, find_upstream_node(k, j, "name")));
-		status = check_git_keys(k, i);
+		TRY(check_git_keys(k, i));
 	}
-	return status;
+	return TK_OK;
 }
 
 static bool has_upstream(const struct tk_config *c, const char *name)
@@ -495,9 +494,7 @@ int tk_config_check(const struct tk_config *c, const struct tk_yaml *y, struct t
 	        check_suites, check_rotate, check_control, check_modes, check_fail_on,
 	        check_commit_url, check_baseline, check_numbers};
 	const struct check k = {c, y, err};
-	int status = TK_OK;
-
-	for (size_t i = 0; !status && i < sizeof checks / sizeof *checks; i++)
-		status = checks[i](&k);
-	return status;
+	for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+		TRY(checks[i](&k));
+	return TK_OK;
 }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "base/yaml.h"
 #include "config/config.h"
 #include "config/defaults.h"
@@ -65,18 +66,16 @@ void tk_config_free(struct tk_config *c)
 int tk_config_set_defaults(
         const struct tk_config_key *keys, const char *root, void *base, struct tk_error *err)
 {
-	int status = TK_OK;
-
-	for (; !status && keys->name; keys++)
-		status = tk_config_set_default(keys, root, base, err);
-	return status;
+	for (; keys->name; keys++)
+		TRY(tk_config_set_default(keys, root, base, err));
+	return TK_OK;
 }
 
 /* The upstreams of a file that has no list of its own: those of the default file of a machine that
  * nobody has looked at. */
 static int set_default_upstreams(struct tk_config *c, struct tk_error *err)
 {
-	struct tk_buf text = TK_BUF_INIT;
+	AUTO(tk_buf) text = TK_BUF_INIT;
 	struct tk_yaml *y = NULL;
 
 	tk_buf_add_str(&text, "upstreams:\n");
@@ -88,18 +87,15 @@ static int set_default_upstreams(struct tk_config *c, struct tk_error *err)
 	if (!status)
 		status = tk_config_apply(y, c, err);
 	tk_yaml_free(y);
-	tk_buf_free(&text);
 	return status;
 }
 
 static int set_all_defaults(struct tk_config *c, struct tk_error *err)
 {
-	int status = TK_OK;
-
-	for (const struct tk_config_section *s = tk_config_sections; !status && s->name; s++)
+	for (const struct tk_config_section *s = tk_config_sections; s->name; s++)
 		if (!tk_config_is_list_section(s))
-			status = tk_config_set_defaults(s->keys, c->root, c, err);
-	return status ? status : set_default_upstreams(c, err);
+			TRY(tk_config_set_defaults(s->keys, c->root, c, err));
+	return set_default_upstreams(c, err);
 }
 
 /* The machine's name and the cache depend on the host. */
@@ -203,7 +199,7 @@ int tk_config_load_text(const char *root, const char *name, const char *text, si
 int tk_config_load(const char *root, const char *path, struct tk_config **out, struct tk_error *err)
 {
 	struct tk_config *c = tk_calloc(1, sizeof *c);
-	struct tk_buf text = TK_BUF_INIT;
+	AUTO(tk_buf) text = TK_BUF_INIT;
 	int status = find_file(c, root, path, err);
 
 	if (!status && c->path)
@@ -215,6 +211,5 @@ int tk_config_load(const char *root, const char *path, struct tk_config **out, s
 		tk_config_free(c);
 	else
 		*out = c;
-	tk_buf_free(&text);
 	return status;
 }

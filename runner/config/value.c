@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "base/units.h"
 #include "config/config.h"
 #include "config/keys.h"
@@ -106,9 +107,8 @@ static int set_url(const struct setting *s)
 static int set_problem(const struct setting *s)
 {
 	struct tk_problem_spec p;
-	int status = tk_problem_parse(&p, s->text, s->err);
-
-	return status ? status : store_text(s, tk_strdup(p.text));
+	TRY(tk_problem_parse(&p, s->text, s->err));
+	return store_text(s, tk_strdup(p.text));
 }
 
 /* `words` ends with NULL. */
@@ -195,41 +195,33 @@ static int set_double(const struct setting *s)
 static int set_nanoseconds(const struct setting *s)
 {
 	double v;
-	int status = parse_number(s, &v);
-
-	if (!status)
-		*(double *)s->field = v * 1e9;
-	return status;
+	TRY(parse_number(s, &v));
+	*(double *)s->field = v * 1e9;
+	return TK_OK;
 }
 
 static int set_days(const struct setting *s)
 {
 	double v;
-	int status = parse_number(s, &v);
-
-	if (!status)
-		*(uint32_t *)s->field = (uint32_t)(v / 86400);
-	return status;
+	TRY(parse_number(s, &v));
+	*(uint32_t *)s->field = (uint32_t)(v / 86400);
+	return TK_OK;
 }
 
 static int set_size(const struct setting *s)
 {
 	double v;
-	int status = parse_number(s, &v);
-
-	if (!status)
-		*(uint64_t *)s->field = (uint64_t)v;
-	return status;
+	TRY(parse_number(s, &v));
+	*(uint64_t *)s->field = (uint64_t)v;
+	return TK_OK;
 }
 
 static int set_count(const struct setting *s)
 {
 	double v;
-	int status = parse_number(s, &v);
-
-	if (!status)
-		*(uint32_t *)s->field = (uint32_t)v;
-	return status;
+	TRY(parse_number(s, &v));
+	*(uint32_t *)s->field = (uint32_t)v;
+	return TK_OK;
 }
 
 static int set_bool(const struct setting *s)

@@ -429,7 +429,7 @@ static void write_value(
 static int write_text(
         struct tk_problem_spec *p, const struct tk_problem_op *op, struct tk_error *err)
 {
-	struct tk_buf b = TK_BUF_INIT;
+	AUTO(tk_buf) b = TK_BUF_INIT;
 	int status;
 
 	tk_buf_add_printf(&b, "%s:", op->word);
@@ -447,7 +447,6 @@ static int write_text(
 		        b.len, sizeof p->text);
 	if (!status)
 		memcpy(p->text, tk_buf_cstr(&b), b.len + 1);
-	tk_buf_free(&b);
 	return status;
 }
 
@@ -481,18 +480,14 @@ static void link_parts(struct tk_problem_spec *p, uint32_t op)
 
 static int parse_title(struct tk_problem_spec *out, const char *title, struct tk_error *err)
 {
-	struct tk_buf keys = TK_BUF_INIT;
-	int status = tk_problem_title_to_keys(title, &keys)
-	                     ? tk_buf_status(&keys, err)
-	                     : tk_fail(err, TK_EDATA,
-	                               "\"%s\" is not a problem, expected op:key=value,... or a "
-	                               "title such as \"gemm bf16 512x512x512 nn\"",
-	                               shown(title, strlen(title)).text);
-
-	if (!status)
-		status = tk_problem_parse(out, tk_buf_cstr(&keys), err);
-	tk_buf_free(&keys);
-	return status;
+	AUTO(tk_buf) keys = TK_BUF_INIT;
+	TRY(tk_problem_title_to_keys(title, &keys)
+	                ? tk_buf_status(&keys, err)
+	                : tk_fail(err, TK_EDATA,
+	                          "\"%s\" is not a problem, expected op:key=value,... or a "
+	                          "title such as \"gemm bf16 512x512x512 nn\"",
+	                          shown(title, strlen(title)).text));
+	return tk_problem_parse(out, tk_buf_cstr(&keys), err);
 }
 
 /* The colon after the op. NULL: there is none, as in a title, which may have "text:NAME" in it. */

@@ -2,6 +2,7 @@
 #include "core/tune_rule.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "core/problem.h"
 #include <inttypes.h>
 #include <stdbool.h>
@@ -159,7 +160,6 @@ static int find_on_axis(const struct axis *axis, const struct tk_tune_fact *fact
         struct place *places, struct tk_tune_rules *out, struct tk_error *err)
 {
 	size_t used = 0;
-	int status = TK_OK;
 	for (size_t i = 0; i < count; i++) {
 		struct place *p = &places[used];
 		p->fact = i;
@@ -167,14 +167,14 @@ static int find_on_axis(const struct axis *axis, const struct tk_tune_fact *fact
 	}
 	if (used)
 		qsort(places, used, sizeof *places, compare_places);
-	for (size_t first = 0, end; !status && first < used; first = end) {
+	for (size_t first = 0, end; first < used; first = end) {
 		for (end = first + 1; end < used && !strcmp(places[end].rest, places[first].rest);
 		        end++)
 			;
 		if (end - first >= TK_TUNE_RULE_SIZES_MIN)
-			status = add_rule(out, axis, &places[first], end - first, facts, err);
+			TRY(add_rule(out, axis, &places[first], end - first, facts, err));
 	}
-	return status;
+	return TK_OK;
 }
 
 static int most_sizes_first(const void *a, const void *b)

@@ -129,14 +129,13 @@ static int read_duration(
         const struct tk_csv *csv, const struct columns *c, double *out, struct tk_error *err)
 {
 	uint64_t begin = 0, end = 0;
-	int status = parse_integer(csv, c->begin, &begin, err);
-	if (!status)
-		status = parse_integer(csv, c->end, &end, err);
-	if (!status && end < begin)
-		status = tk_fail(err, TK_EDATA, "%s:%zu:%zu: a kernel ends before it begins",
+	TRY(parse_integer(csv, c->begin, &begin, err));
+	TRY(parse_integer(csv, c->end, &end, err));
+	if (end < begin)
+		return tk_fail(err, TK_EDATA, "%s:%zu:%zu: a kernel ends before it begins",
 		        csv->path, csv->line, c->end + 1);
 	*out = (double)(end - begin);
-	return status;
+	return TK_OK;
 }
 
 static int add_row(struct rows *rows, const struct tk_csv *csv, const struct columns *c,
@@ -209,10 +208,8 @@ static int visit(void *arg, const char *relative, const struct stat *st, struct 
 	if (!S_ISREG(st->st_mode) || length < suffix ||
 	        strcmp(relative + length - suffix, s->suffix) != 0)
 		return TK_OK;
-	char *path = tk_path_join(s->folder, relative);
-	int status = read_file(path, s->is_trace, s->rows, err);
-	free(path);
-	return status;
+	AUTO_TEXT path = tk_path_join(s->folder, relative);
+	return read_file(path, s->is_trace, s->rows, err);
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -233,10 +230,10 @@ static int read_pass(const char *folder, size_t pass, struct rows *rows, struct 
 	        .is_trace = is_trace,
 	        .rows = rows};
 	snprintf(path, sizeof path, "%s/pass_%zu", folder, pass);
-	int status = tk_dir_exists(path) ? tk_dir_walk(path, visit, &s, err) : TK_OK;
-	if (!status && rows->count)
+	TRY(tk_dir_exists(path) ? tk_dir_walk(path, visit, &s, err) : TK_OK);
+	if (rows->count)
 		qsort(rows->at, rows->count, sizeof *rows->at, compare_rows);
-	return status;
+	return TK_OK;
 }
 
 /* ---- kernels ---- */

@@ -152,7 +152,7 @@ static int compute_value(struct combination *c, size_t i)
 
 static int add_combination(struct combination *c, int at, const char *source, const char *group)
 {
-	struct tk_buf text = TK_BUF_INIT;
+	AUTO(tk_buf) text = TK_BUF_INIT;
 	int status = TK_OK;
 
 	tk_buf_add_printf(&text, "%s:", c->op);
@@ -169,7 +169,6 @@ static int add_combination(struct combination *c, int at, const char *source, co
 		status = tk_buf_status(&text, c->b->err);
 	if (!status)
 		status = tk_suite_add_problem(c->b, tk_buf_cstr(&text), at, source, group);
-	tk_buf_free(&text);
 	return status;
 }
 

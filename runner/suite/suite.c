@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "base/yaml.h"
 #include "core/problem.h"
 #include "suite/builder.h"
@@ -229,16 +230,9 @@ int tk_suite_load_text(const char *path, const char *name, struct tk_buf *text,
 
 int tk_suite_load(const char *root, const char *name, struct tk_suite **out, struct tk_error *err)
 {
-	struct tk_buf text = TK_BUF_INIT;
-	char *path = NULL;
-	int status = tk_suite_find_file(root, name, &path, err);
-
-	if (!status)
-		status = tk_file_read(path, FILE_MAX, &text, err);
-	if (!status)
-		status = tk_suite_load_text(
-		        path, tk_suite_name_is_path(name) ? name : path, &text, out, err);
-	tk_buf_free(&text);
-	free(path);
-	return status;
+	AUTO(tk_buf) text = TK_BUF_INIT;
+	AUTO_TEXT path = NULL;
+	TRY(tk_suite_find_file(root, name, &path, err));
+	TRY(tk_file_read(path, FILE_MAX, &text, err));
+	return tk_suite_load_text(path, tk_suite_name_is_path(name) ? name : path, &text, out, err);
 }

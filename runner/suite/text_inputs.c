@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "suite/names.h"
 
 #define FOLDER "inputs"
@@ -120,7 +121,7 @@ static char *make_path(const char *root, const char *name)
 static int write_text(
         const char *root, const char *name, const struct tk_buf *tokens, struct tk_error *err)
 {
-	struct tk_buf file = TK_BUF_INIT;
+	AUTO(tk_buf) file = TK_BUF_INIT;
 	char *folder = tk_path_join(root, FOLDER), *path = make_path(root, name);
 	int status = tk_dir_create(folder, err);
 
@@ -130,7 +131,6 @@ static int write_text(
 		status = tk_buf_status(&file, err);
 	if (!status)
 		status = tk_file_write(path, file.data, file.len, err);
-	tk_buf_free(&file);
 	free(folder);
 	free(path);
 	return status;
@@ -138,7 +138,7 @@ static int write_text(
 
 int tk_text_save(struct tk_text *t, const char *root, const char *name, struct tk_error *err)
 {
-	struct tk_buf tokens = TK_BUF_INIT;
+	AUTO(tk_buf) tokens = TK_BUF_INIT;
 	char hash[TK_HASH_HEX_SIZE];
 	int status;
 
@@ -155,7 +155,6 @@ int tk_text_save(struct tk_text *t, const char *root, const char *name, struct t
 		snprintf(t->name, sizeof t->name, "%s-%.*s", name, TK_TEXT_HASH_DIGITS, hash);
 		status = write_text(root, t->name, &tokens, err);
 	}
-	tk_buf_free(&tokens);
 	return status;
 }
 
@@ -183,7 +182,7 @@ static int decode(
 
 int tk_text_load(const char *root, const char *name, struct tk_text *out, struct tk_error *err)
 {
-	struct tk_buf file = TK_BUF_INIT;
+	AUTO(tk_buf) file = TK_BUF_INIT;
 	struct tk_text t = {.count = 0};
 	char *path = make_path(root, name);
 
@@ -204,7 +203,6 @@ int tk_text_load(const char *root, const char *name, struct tk_text *out, struct
 		tk_text_free(&t);
 	else
 		*out = t;
-	tk_buf_free(&file);
 	free(path);
 	return status;
 }

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "base/yaml.h"
 #include "suite/builder.h"
 #include "suite/range.h"
@@ -24,9 +25,8 @@ struct origin {
 
 static int read_origin(struct tk_suite_builder *b, int map, struct origin *o)
 {
-	int status = tk_yaml_find_text(b->y, map, "source", &o->source, b->err);
-
-	return status ? status : tk_yaml_find_text(b->y, map, "group", &o->group, b->err);
+	TRY(tk_yaml_find_text(b->y, map, "source", &o->source, b->err));
+	return tk_yaml_find_text(b->y, map, "group", &o->group, b->err);
 }
 
 /* Adds the pairs of a mapping to the parameters, except `source` and `group`; replaces keys that
@@ -89,19 +89,17 @@ static int expand_with(
 static int read_pick(struct tk_suite_builder *b, int entry)
 {
 	int64_t count = 0, seed = 0;
-	int status = tk_suite_find_number(b->y, entry, "pick", 1, 0, &count, b->err);
-
-	if (!status)
-		status = tk_suite_find_number(b->y, entry, "seed", 0, 0, &seed, b->err);
-	if (!status && count > TK_SUITE_PROBLEMS_MAX)
-		status = tk_yaml_fail(b->y, tk_yaml_find(b->y, entry, "pick"), b->err,
-		        "pick: expected at most %d", TK_SUITE_PROBLEMS_MAX);
-	if (!status && !count && tk_yaml_find(b->y, entry, "seed"))
-		status = tk_yaml_fail(b->y, tk_yaml_find(b->y, entry, "seed"), b->err,
-		        "seed without pick; expected how many combinations to take");
+	TRY(tk_suite_find_number(b->y, entry, "pick", 1, 0, &count, b->err));
+	TRY(tk_suite_find_number(b->y, entry, "seed", 0, 0, &seed, b->err));
+	if (count > TK_SUITE_PROBLEMS_MAX)
+		TRY(tk_yaml_fail(b->y, tk_yaml_find(b->y, entry, "pick"), b->err,
+		        "pick: expected at most %d", TK_SUITE_PROBLEMS_MAX));
+	if (!count && tk_yaml_find(b->y, entry, "seed"))
+		TRY(tk_yaml_fail(b->y, tk_yaml_find(b->y, entry, "seed"), b->err,
+		        "seed without pick; expected how many combinations to take"));
 	b->pick.count = (size_t)count;
 	b->pick.seed = (uint64_t)seed;
-	return status;
+	return TK_OK;
 }
 
 static int read_op(struct tk_suite_builder *b, int entry, const char *op, const struct origin *o)
@@ -181,14 +179,12 @@ static int read_entry(struct tk_suite_builder *b, int entry, struct origin o)
 static int read_rotate(struct tk_suite_builder *b, int root)
 {
 	int64_t nights = 0;
-	int status = tk_suite_find_number(b->y, root, "rotate", 1, 0, &nights, b->err);
-
-	if (!status && nights > TK_ROTATION_NIGHTS_MAX)
-		status = tk_yaml_fail(b->y, tk_yaml_find(b->y, root, "rotate"), b->err,
-		        "rotate: expected at most %d nights", TK_ROTATION_NIGHTS_MAX);
-	if (!status)
-		b->suite->rotate_nights = (uint32_t)nights;
-	return status;
+	TRY(tk_suite_find_number(b->y, root, "rotate", 1, 0, &nights, b->err));
+	if (nights > TK_ROTATION_NIGHTS_MAX)
+		TRY(tk_yaml_fail(b->y, tk_yaml_find(b->y, root, "rotate"), b->err,
+		        "rotate: expected at most %d nights", TK_ROTATION_NIGHTS_MAX));
+	b->suite->rotate_nights = (uint32_t)nights;
+	return TK_OK;
 }
 
 static int read_sequence(struct tk_suite_builder *b, int root)

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/try.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -120,10 +121,9 @@ static int add_event(struct import *in, size_t at, json_t *o, struct tk_error *e
 		return refuse(in, at, "more warps than can be shown", err);
 	e.begin *= 1e3;
 	e.length *= 1e3;
-	int status = find_region(in, at, name, &e.region, err);
-	if (!status)
-		in->events[in->count++] = e;
-	return status;
+	TRY(find_region(in, at, name, &e.region, err));
+	in->events[in->count++] = e;
+	return TK_OK;
 }
 
 static int read_events(struct import *in, struct tk_error *err)

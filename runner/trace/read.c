@@ -70,13 +70,13 @@ static int parse(struct tk_trace *t, struct tk_error *err)
 	if (t->map_bytes < sizeof head || memcmp(from, TK_TRACE_FILE_MAGIC, sizeof head.magic) != 0)
 		return tk_fail(err, TK_EDATA, "trace: the worker has written none");
 	memcpy(&head, from, sizeof head);
-	int status = copy_kernels(t, &head, from + sizeof head, err);
+	TRY(copy_kernels(t, &head, from + sizeof head, err));
 	size_t left = t->map_bytes - (size_t)(t->rings - from);
-	if (!status && t->launch_bytes > left / t->launch_count)
-		status = tk_fail(err, TK_EDATA,
+	if (t->launch_bytes > left / t->launch_count)
+		return tk_fail(err, TK_EDATA,
 		        "trace: %u launches of %zu bytes are more than the %zu bytes there",
 		        t->launch_count, t->launch_bytes, left);
-	return status;
+	return TK_OK;
 }
 
 int tk_trace_read(int fd, struct tk_trace *out, struct tk_error *err)

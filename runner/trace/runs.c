@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "stats/summary/summary.h"
 
 #include <math.h>
@@ -40,12 +41,12 @@ static int keep_kernels(struct tk_trace_runs *r, const struct tk_trace *t, struc
 int tk_trace_runs_add(
         struct tk_trace_runs *r, size_t run, const struct tk_trace *t, struct tk_error *err)
 {
-	int status = r->kernels ? TK_OK : keep_kernels(r, t, err);
-	if (!status && !has_equal_kernels(r, t))
-		status = tk_fail(err, TK_EDATA, "the traces of both runs are of different kernels");
-	for (uint32_t i = 0; !status && i < t->kernel_count; i++)
-		status = tk_trace_summarize_all(t, i, &r->summaries[i][run], err);
-	return status;
+	TRY(r->kernels ? TK_OK : keep_kernels(r, t, err));
+	if (!has_equal_kernels(r, t))
+		return tk_fail(err, TK_EDATA, "the traces of both runs are of different kernels");
+	for (uint32_t i = 0; i < t->kernel_count; i++)
+		TRY(tk_trace_summarize_all(t, i, &r->summaries[i][run], err));
+	return TK_OK;
 }
 
 void tk_trace_runs_free(struct tk_trace_runs *r)
@@ -99,23 +100,22 @@ static void measure_record_cost(struct tk_trace_results *out)
 int tk_trace_results_fill(const struct tk_trace_runs *base, const struct tk_trace_runs *head,
         size_t runs, struct tk_trace_results *out, struct tk_error *err)
 {
-	int status = TK_OK;
 	bool compares = base->kernel_count > 0;
 	out->runs = runs;
 	out->count = 0;
 	out->traced_ns = median(head->median_ns, runs);
 	out->untraced_ns = compares ? NAN : median(base->median_ns, runs);
-	for (size_t i = 0; !status && i < head->kernel_count; i++) {
+	for (size_t i = 0; i < head->kernel_count; i++) {
 		struct tk_trace_result *r = &out->at[out->count++];
 		r->kernel = head->kernels[i];
 		r->record_in_place_ns = NAN;
 		tk_trace_summary_mean(head->summaries[i], runs, &r->head);
 		if (compares)
-			status = compare_kernel(base, head, i, runs, r, err);
+			TRY(compare_kernel(base, head, i, runs, r, err));
 	}
-	if (!status && !compares)
+	if (!compares)
 		measure_record_cost(out);
-	return status;
+	return TK_OK;
 }
 
 int tk_trace_results_import(const struct tk_trace_runs *untraced, size_t runs,
@@ -123,12 +123,12 @@ int tk_trace_results_import(const struct tk_trace_runs *untraced, size_t runs,
         struct tk_trace_results *out, struct tk_error *err)
 {
 	struct tk_trace_result *r = &out->at[0];
-	int status = tk_trace_summarize(kernel, l, &r->head, err);
+	TRY(tk_trace_summarize(kernel, l, &r->head, err));
 	r->kernel = *kernel;
 	r->record_in_place_ns = NAN;
 	out->count = 1;
 	out->runs = runs;
 	out->traced_ns = l->duration_ns;
 	out->untraced_ns = median(untraced->median_ns, runs);
-	return status;
+	return TK_OK;
 }

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/try.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -198,9 +199,9 @@ int tk_trace_summarize(const struct tk_trace_file_kernel *kernel, const struct t
 	free(s.edges);
 	add_times(kernel, l, out);
 	divide(out, (double)l->multiprocessors);
-	int status = tk_trace_find_critical_path(kernel, l, &out->critical, err);
+	TRY(tk_trace_find_critical_path(kernel, l, &out->critical, err));
 	tk_trace_summary_correct(out, out->record_ns);
-	return status;
+	return TK_OK;
 }
 
 static void add_path(
@@ -270,12 +271,11 @@ void tk_trace_summary_mean(
 static int summarize_launch(const struct tk_trace *t, uint32_t kernel, uint32_t launch,
         struct tk_trace_summary *out, struct tk_error *err)
 {
-	struct tk_trace_launch l;
+	AUTO(tk_trace_launch) l = {0};
 	int status = tk_trace_launch_read(t, kernel, launch, &l, err);
 	if (status)
 		return status;
 	status = tk_trace_summarize(&t->kernels[kernel], &l, out, err);
-	tk_trace_launch_free(&l);
 	return status;
 }
 

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/try.h"
 #include "upstream/clone.h"
 #include "upstream/package.h"
 #include "upstream/repo.h"
@@ -18,14 +19,10 @@
 
 static int create_folder(const struct tk_repo *s, char **dir, struct tk_error *err)
 {
-	char *parent = tk_path_join(s->cache_dir, "work");
-	char *slug = tk_path_make_slug(s->name);
-	int status = tk_dir_create(parent, err);
-	if (!status)
-		status = tk_dir_create_temp(parent, slug, dir, err);
-	free(parent);
-	free(slug);
-	return status;
+	AUTO_TEXT parent = tk_path_join(s->cache_dir, "work");
+	AUTO_TEXT slug = tk_path_make_slug(s->name);
+	TRY(tk_dir_create(parent, err));
+	return tk_dir_create_temp(parent, slug, dir, err);
 }
 
 /* Removes checkouts of killed processes. */
@@ -66,16 +63,14 @@ static int clone_shared(
         const struct tk_clone *c, const char *id, const char *dir, struct tk_error *err)
 {
 	struct tk_git git = tk_clone_git_context(c, TK_GIT_NETWORK);
-	int status = tk_git_run(&git,
+	TRY(tk_git_run(&git,
 	        (const char *const[]){"clone", "--quiet", "--shared", "--no-checkout",
 	                "--template=", "--", c->dir, dir, NULL},
-	        NULL, err);
+	        NULL, err));
 	git.dir = dir;
-	if (!status)
-		status = tk_git_run(&git,
-		        (const char *const[]){"checkout", "--quiet", "--detach", id, "--", NULL},
-		        NULL, err);
-	return status;
+	return tk_git_run(&git,
+	        (const char *const[]){"checkout", "--quiet", "--detach", id, "--", NULL}, NULL,
+	        err);
 }
 
 static int update_submodules(const struct tk_clone *c, const char *dir, struct tk_error *err)
@@ -95,10 +90,9 @@ static int find_id(
         const struct tk_repo *s, const char *rev, char *id, size_t size, struct tk_error *err)
 {
 	struct tk_revision r;
-	const int status = tk_repo_find_revision(s, rev, &r, err);
-	if (!status)
-		snprintf(id, size, "%s", r.id);
-	return status;
+	TRY(tk_repo_find_revision(s, rev, &r, err));
+	snprintf(id, size, "%s", r.id);
+	return TK_OK;
 }
 
 int tk_repo_checkout(const struct tk_repo *s, const char *rev, char **dir, struct tk_error *err)

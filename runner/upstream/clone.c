@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "upstream/repo.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,18 +46,15 @@ int tk_clone_resolve(
 		return TK_ECONFIG;
 	snprintf(spec, sizeof(spec), "%s^{commit}", rev);
 	const struct tk_git git = tk_clone_git_context(c, TK_GIT_LOCAL);
-	struct tk_buf out = TK_BUF_INIT;
+	AUTO(tk_buf) out = TK_BUF_INIT;
 	int code = 0;
-	int status = tk_git_query(&git,
+	TRY(tk_git_query(&git,
 	        (const char *const[]){"rev-parse", "--verify", "--quiet", spec, NULL}, &code, &out,
-	        err);
-	if (!status && code)
-		status = tk_fail(
+	        err));
+	if (code)
+		return tk_fail(
 		        err, TK_ENOTFOUND, "%s has no revision \"%.100s\"", c->repo->name, rev);
-	if (!status)
-		status = trim_line(&out, id, size, err);
-	tk_buf_free(&out);
-	return status;
+	return trim_line(&out, id, size, err);
 }
 
 /* ---- self ---- */
@@ -68,7 +66,7 @@ static int open_self(struct tk_clone *c, struct tk_error *err)
 	bool is_own = strcmp(folder, tk_path_data_dir()) == 0; /* has no clone once installed */
 	const struct tk_git git = {
 	        .dir = folder, .mode = TK_GIT_LOCAL, .deadline_s = get_deadline_s(s)};
-	struct tk_buf out = TK_BUF_INIT;
+	AUTO(tk_buf) out = TK_BUF_INIT;
 	char top[4096];
 	snprintf(c->tip, sizeof(c->tip), "HEAD");
 	int status = tk_dir_exists(folder) ? TK_OK
@@ -84,7 +82,6 @@ static int open_self(struct tk_clone *c, struct tk_error *err)
 		        folder, is_own ? "; set \"url\" to a clone of the tracker" : "");
 	if (!status)
 		c->dir = tk_strdup(top);
-	tk_buf_free(&out);
 	return status;
 }
 
@@ -114,18 +111,16 @@ static char *clone_path(const struct tk_repo *s, const char *url)
 static int wait_for_lock(
         const char *dir, double deadline_s, struct tk_lock **lock, struct tk_error *err)
 {
-	char *path = NULL;
+	AUTO_TEXT path = NULL;
 	path = tk_sprintf("%s.lock", dir);
-	const int status = tk_lock_wait(path, deadline_s, lock, err);
-	free(path);
-	return status;
+	return tk_lock_wait(path, deadline_s, lock, err);
 }
 
 /* A new bare repository with the remote set up. It is renamed to its place when it is complete. */
 static int make_clone(
         const struct tk_clone *c, const char *url, const char *parent, struct tk_error *err)
 {
-	char *temp = NULL;
+	AUTO_TEXT temp = NULL;
 	int status = tk_dir_create(parent, err);
 	if (!status)
 		status = tk_dir_create_temp(parent, "new-", &temp, err);
@@ -145,7 +140,6 @@ static int make_clone(
 		struct tk_error ignored;
 		tk_dir_remove(temp, &ignored);
 	}
-	free(temp);
 	return status;
 }
 
@@ -240,8 +234,8 @@ static int open_git(struct tk_clone *c, struct tk_error *err)
 	else
 		snprintf(c->tip, sizeof(c->tip), HEAD_REF);
 	int status = TK_OK;
-	char *url = absolute_url(s->url);
-	char *parent = tk_path_join(s->cache_dir, "git");
+	AUTO_TEXT url = absolute_url(s->url);
+	AUTO_TEXT parent = tk_path_join(s->cache_dir, "git");
 	if (!url || !parent || !(c->dir = clone_path(s, url)))
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
@@ -250,8 +244,6 @@ static int open_git(struct tk_clone *c, struct tk_error *err)
 		status = wait_for_lock(c->dir, get_deadline_s(s), &c->lock, err);
 	if (!status && !tk_dir_exists(c->dir))
 		status = make_clone(c, url, parent, err);
-	free(url);
-	free(parent);
 	return status;
 }
 

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/process.h"
+#include "base/try.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,7 +87,7 @@ static int run(const struct tk_git *git, const char *const *args, int *code, str
 	        .env = git->mode == TK_GIT_LOCAL ? local_env : network_env,
 	        .capture_max = git->capture_max,
 	        .for_network = git->mode != TK_GIT_LOCAL};
-	struct tk_process_result result;
+	AUTO(tk_process_result) result = {0};
 	int status = tk_process_run(&spec, &result, err);
 	if (status == TK_ENOTFOUND) {
 		status = tk_fail(err, TK_ENOTFOUND,
@@ -106,7 +107,6 @@ static int run(const struct tk_git *git, const char *const *args, int *code, str
 		result.out = swap;
 	}
 out:
-	tk_process_result_free(&result);
 	return status;
 }
 

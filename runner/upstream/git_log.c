@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "upstream/repo.h"
 #include <errno.h>
 #include <stdint.h>
@@ -36,17 +37,15 @@ static int parse_record(
         const char *const fields[FIELDS], struct tk_revision *r, struct tk_error *err)
 {
 	memset(r, 0, sizeof(*r));
-	int status = parse_hash(fields[0], strlen(fields[0]), r->id, sizeof(r->id), err);
+	TRY(parse_hash(fields[0], strlen(fields[0]), r->id, sizeof(r->id), err));
 	const size_t parent_len = strcspn(fields[1], " ");
-	if (!status && parent_len)
-		status = parse_hash(fields[1], parent_len, r->parent, sizeof(r->parent), err);
-	if (!status)
-		status = parse_time(fields[2], &r->author_time_s, err);
-	if (!status)
-		status = parse_time(fields[3], &r->commit_time_s, err);
+	if (parent_len)
+		TRY(parse_hash(fields[1], parent_len, r->parent, sizeof(r->parent), err));
+	TRY(parse_time(fields[2], &r->author_time_s, err));
+	TRY(parse_time(fields[3], &r->commit_time_s, err));
 	tk_text_copy_line(r->author, sizeof(r->author), fields[4]);
 	tk_text_copy_line(r->subject, sizeof(r->subject), fields[5]);
-	return status;
+	return TK_OK;
 }
 
 static size_t count_records(const char *data, size_t len)

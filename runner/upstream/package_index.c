@@ -1,6 +1,7 @@
 /* A page of a package index (PEP 691, PEP 700) -> releases. The page is untrusted. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "upstream/package.h"
 #include <ctype.h>
 #include <jansson.h>
@@ -141,9 +142,9 @@ int tk_package_index_add(struct tk_package_index *p, const char *package, const 
         const char *text, size_t len, struct tk_error *err)
 {
 	json_error_t at;
-	json_t *root = json_loadb(text, len, 0, &at);
+	json_auto_t *root = json_loadb(text, len, 0, &at);
 	const json_t *files = json_object_get(root, "files"), *file;
-	char *normal = tk_package_normalize_name(package);
+	AUTO_TEXT normal = tk_package_normalize_name(package);
 	size_t i;
 	int status = TK_OK;
 	if (!normal)
@@ -161,8 +162,6 @@ int tk_package_index_add(struct tk_package_index *p, const char *package, const 
 	}
 	if (p->count)
 		qsort(p->releases, p->count, sizeof(*p->releases), by_version);
-	free(normal);
-	json_decref(root);
 	return status;
 }
 

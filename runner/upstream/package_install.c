@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/try.h"
 #include "upstream/package.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,11 +49,10 @@ static int choose_dir(const struct tk_repo *s, const struct tk_package_release *
 	tk_hash_finish(h, hex);
 	if (status)
 		return status;
-	char *package = tk_package_normalize_name(tk_repo_package_name(s));
+	AUTO_TEXT package = tk_package_normalize_name(tk_repo_package_name(s));
 	if (package && asprintf(&name, "python/env/%s-%s-%.8s", package, r->text, hex) < 0)
 		name = NULL;
 	*out = name ? tk_path_join(s->cache_dir, name) : NULL;
-	free(package);
 	free(name);
 	return TK_OK;
 }
@@ -67,12 +67,9 @@ static int run(const struct install *in, const char *const *argv, struct tk_erro
 	        .env = env,
 	        .deadline_s = in->repo->deadline_s > 0 ? in->repo->deadline_s : 0,
 	        .for_network = true};
-	struct tk_process_result result;
-	int status = tk_process_run(&spec, &result, err);
-	if (!status)
-		status = tk_process_check(&spec, &result, err);
-	tk_process_result_free(&result);
-	return status;
+	AUTO(tk_process_result) result = {0};
+	TRY(tk_process_run(&spec, &result, err));
+	return tk_process_check(&spec, &result, err);
 }
 
 static int make_environment(const struct install *in, struct tk_error *err)
@@ -148,23 +145,20 @@ static int install_by_pip(const struct install *in, struct tk_error *err)
 {
 	const char *const head[] = {
 	        in->python, "-m", "pip", "download", "--quiet", "--dest", in->wheels};
-	int status = get_all(in, head, sizeof(head) / sizeof(*head), err);
-	if (!status)
-		status = install_downloads(in, err);
-	return status ? status : tk_dir_remove(in->wheels, err);
+	TRY(get_all(in, head, sizeof(head) / sizeof(*head), err));
+	TRY(install_downloads(in, err));
+	return tk_dir_remove(in->wheels, err);
 }
 
 static int write_wanted(const struct install *in, struct tk_error *err)
 {
-	struct tk_buf text = TK_BUF_INIT;
+	AUTO(tk_buf) text = TK_BUF_INIT;
 	tk_buf_add_printf(&text, "%s==%s", tk_repo_package_name(in->repo), in->release->text);
 	for (size_t i = 0; i < in->release->wheel_count; i++)
 		tk_buf_add_printf(&text, " --hash=sha256:%s", in->release->sha256[i]);
 	tk_buf_add_char(&text, '\n');
 	const char *content = tk_buf_cstr(&text);
-	int status = tk_file_write_nosync(in->wanted, content, strlen(content), err);
-	tk_buf_free(&text);
-	return status;
+	return tk_file_write_nosync(in->wanted, content, strlen(content), err);
 }
 
 /* "{version}" stands for the version of this release: a part that is released with it. */

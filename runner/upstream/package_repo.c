@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "upstream/http.h"
 #include "upstream/package.h"
 #include <stdio.h>
@@ -57,15 +58,15 @@ static int fetch_page(const struct tk_repo *s, const char *url, const char *path
 	static const char *const headers[] = {"Accept: application/vnd.pypi.simple.v1+json", NULL};
 	const struct tk_http_options options = {
 	        .deadline_s = s->deadline_s, .retries = 2, .headers = headers};
-	int status = tk_http_get(url, PAGE_MAX, &options, out, err);
-	return status ? status : tk_file_write_nosync(path, out->data, out->len, err);
+	TRY(tk_http_get(url, PAGE_MAX, &options, out, err));
+	return tk_file_write_nosync(path, out->data, out->len, err);
 }
 
 /* The page of the package on one index. `current`: an answer from the cache is not enough. */
 static int read_page(const struct tk_repo *s, const char *index, bool current, struct tk_buf *out,
         struct tk_error *err)
 {
-	char *name = tk_package_normalize_name(tk_repo_package_name(s));
+	AUTO_TEXT name = tk_package_normalize_name(tk_repo_package_name(s));
 	char *url = name ? page_url(index, name) : NULL, *path = NULL;
 	struct tk_error why = {0};
 	int status = page_path(s, url, &path, err);
@@ -84,7 +85,6 @@ static int read_page(const struct tk_repo *s, const char *index, bool current, s
 	}
 	free(path);
 	free(url);
-	free(name);
 	return status;
 }
 
@@ -104,10 +104,10 @@ static int read_all(
         const struct tk_repo *s, bool current, struct tk_package_index *out, struct tk_error *err)
 {
 	*out = (struct tk_package_index){0};
-	int status = read_index(s, s->url ? s->url : TK_PACKAGE_INDEX, current, out, err);
-	if (!status && s->extra_index)
-		status = read_index(s, s->extra_index, current, out, err);
-	return status;
+	TRY(read_index(s, s->url ? s->url : TK_PACKAGE_INDEX, current, out, err));
+	if (s->extra_index)
+		TRY(read_index(s, s->extra_index, current, out, err));
+	return TK_OK;
 }
 
 /* ---- revisions ---- */
@@ -173,7 +173,7 @@ static void add_summary(
 
 int tk_package_find_newest(const struct tk_repo *s, struct tk_revision *out, struct tk_error *err)
 {
-	struct tk_package_index p;
+	AUTO(tk_package_index) p = {0};
 	int status = read_all(s, true, &p, err);
 	const struct tk_package_release *newest = status ? NULL : find_previous(s, &p, p.count);
 	if (newest) {
@@ -184,7 +184,6 @@ int tk_package_find_newest(const struct tk_repo *s, struct tk_revision *out, str
 		        "%s: the index has no version of %s with a wheel", s->name,
 		        tk_repo_package_name(s));
 	}
-	tk_package_index_free(&p);
 	return status;
 }
 
@@ -213,17 +212,13 @@ static int locate(const struct tk_repo *s, const struct tk_package_index *p, con
 int tk_package_find_revision(
         const struct tk_repo *s, const char *rev, struct tk_revision *out, struct tk_error *err)
 {
-	struct tk_package_index p;
+	AUTO(tk_package_index) p = {0};
 	size_t index = 0;
-	int status = read_all(s, false, &p, err);
-	if (!status)
-		status = locate(s, &p, rev, &index, err);
-	if (!status) {
-		describe(s, &p, index, out);
-		add_summary(s, &p.releases[index], out);
-	}
-	tk_package_index_free(&p);
-	return status;
+	TRY(read_all(s, false, &p, err));
+	TRY(locate(s, &p, rev, &index, err));
+	describe(s, &p, index, out);
+	add_summary(s, &p.releases[index], out);
+	return TK_OK;
 }
 
 int tk_package_list_revisions(const struct tk_repo *s, size_t limit, size_t every, int64_t since_s,
@@ -250,26 +245,21 @@ int tk_package_list_revisions(const struct tk_repo *s, size_t limit, size_t ever
 int tk_package_number_versions(const struct tk_repo *s, const char *const *versions, size_t count,
         int64_t *positions, struct tk_error *err)
 {
-	struct tk_package_index p;
-	int status = read_all(s, false, &p, err);
-	for (size_t i = 0; !status && i < count; i++) {
+	AUTO(tk_package_index) p = {0};
+	TRY(read_all(s, false, &p, err));
+	for (size_t i = 0; i < count; i++) {
 		const size_t index = find_version(&p, versions[i]);
 		if (index < p.count)
 			positions[i] = (int64_t)index + 1;
 	}
-	tk_package_index_free(&p);
-	return status;
+	return TK_OK;
 }
 
 int tk_package_checkout(const struct tk_repo *s, const char *rev, char **dir, struct tk_error *err)
 {
-	struct tk_package_index p;
+	AUTO(tk_package_index) p = {0};
 	size_t index = 0;
-	int status = read_all(s, false, &p, err);
-	if (!status)
-		status = locate(s, &p, rev, &index, err);
-	if (!status)
-		status = tk_package_install(s, &p.releases[index], dir, err);
-	tk_package_index_free(&p);
-	return status;
+	TRY(read_all(s, false, &p, err));
+	TRY(locate(s, &p, rev, &index, err));
+	return tk_package_install(s, &p.releases[index], dir, err);
 }

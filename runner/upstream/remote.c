@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "upstream/http.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -96,13 +97,12 @@ static int copy_variable(const char *name, char **out, struct tk_error *err)
 static int read_environment(struct tk_remote *r, struct tk_error *err)
 {
 	const char *region = getenv("AWS_REGION"), *token = getenv("AWS_SESSION_TOKEN");
-	int status = copy_variable("AWS_ACCESS_KEY_ID", &r->signing.access_key, err);
-	if (!status)
-		status = copy_variable("AWS_SECRET_ACCESS_KEY", &r->signing.secret_key, err);
+	TRY(copy_variable("AWS_ACCESS_KEY_ID", &r->signing.access_key, err));
+	TRY(copy_variable("AWS_SECRET_ACCESS_KEY", &r->signing.secret_key, err));
 	r->signing.region = tk_strdup(region && *region ? region : DEFAULT_REGION);
-	if (!status && token && *token)
-		status = format_text(&r->token_header, err, "x-amz-security-token: %s", token);
-	return status;
+	if (token && *token)
+		TRY(format_text(&r->token_header, err, "x-amz-security-token: %s", token));
+	return TK_OK;
 }
 
 /* What is signed is the URL as it stands: nothing in it may need an escape, or be taken out. */
@@ -261,14 +261,10 @@ int tk_remote_put(struct tk_remote *r, const char *name, const char *file, struc
 int tk_remote_get(struct tk_remote *r, const char *name, const char *file, int64_t max_bytes,
         struct tk_error *err)
 {
-	char *url = NULL;
+	AUTO_TEXT url = NULL;
 	struct headers h;
-	int status = make_url(r, name, &url, err);
-	if (!status)
-		status = tk_http_get_file(
-		        url, file, max_bytes, make_options(r, EMPTY_SHA256, &h), err);
-	free(url);
-	return status;
+	TRY(make_url(r, name, &url, err));
+	return tk_http_get_file(url, file, max_bytes, make_options(r, EMPTY_SHA256, &h), err);
 }
 
 /* ---- lists ---- */

@@ -122,12 +122,12 @@ static int look_dirty(const struct tk_clone *c, bool *dirty, struct tk_error *er
 {
 	const struct tk_git git = tk_clone_git_context(c, TK_GIT_LOCAL);
 	int code = 0;
-	const int status = tk_git_query(&git,
+	TRY(tk_git_query(&git,
 	        (const char *const[]){
 	                "diff", "--quiet", "--no-ext-diff", "--no-textconv", "HEAD", "--", NULL},
-	        &code, NULL, err);
+	        &code, NULL, err));
 	*dirty = code != 0;
-	return status;
+	return TK_OK;
 }
 
 static int find_tip(const struct tk_clone *c, char *id, struct tk_error *err)
@@ -243,7 +243,7 @@ static int number(const struct tk_clone *c, const char *tip, const char *path,
 	}
 	struct tk_git git = tk_clone_git_context(c, TK_GIT_LOCAL);
 	git.capture_max = (size_t)256 << 20;
-	struct tk_buf all = TK_BUF_INIT;
+	AUTO(tk_buf) all = TK_BUF_INIT;
 	status = tk_git_run(&git,
 	        (const char *const[]){"rev-list", "--first-parent", tip, "--", NULL}, &all, err);
 	size_t i = 0;
@@ -253,7 +253,6 @@ static int number(const struct tk_clone *c, const char *tip, const char *path,
 			list[i++].position = position;
 		line += len + (line[len] == '\n');
 	}
-	tk_buf_free(&all);
 	return status;
 }
 

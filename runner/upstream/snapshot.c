@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "upstream/clone.h"
 #include "upstream/repo.h"
 #include <stdio.h>
@@ -19,29 +20,24 @@ static int run_in_clone(const struct snapshot *s, const char *const *args, char 
         struct tk_error *err)
 {
 	const struct tk_git git = tk_clone_git_context(&s->clone, TK_GIT_NETWORK);
-	struct tk_buf out = TK_BUF_INIT;
-	int status = tk_git_run(&git, args, &out, err);
-	if (!status && line)
+	AUTO(tk_buf) out = TK_BUF_INIT;
+	TRY(tk_git_run(&git, args, &out, err));
+	if (line)
 		snprintf(line, size, "%.*s", (int)strcspn(tk_buf_cstr(&out), "\n"),
 		        tk_buf_cstr(&out));
-	tk_buf_free(&out);
-	return status;
+	return TK_OK;
 }
 
 static int clone_tree(struct snapshot *s, const struct tk_repo *repo, struct tk_error *err)
 {
 	const struct tk_git git = tk_clone_git_context(&s->tree, TK_GIT_NETWORK);
-	char *parent = tk_path_join(repo->cache_dir, "work");
-	int status = tk_dir_create(parent, err);
-	if (!status)
-		status = tk_dir_create_temp(parent, "tree-", &s->clone.dir, err);
-	if (!status)
-		status = tk_git_run(&git,
-		        (const char *const[]){"clone", "--quiet", "--shared", "--no-checkout",
-		                "--template=", "--", s->tree.dir, s->clone.dir, NULL},
-		        NULL, err);
-	free(parent);
-	return status;
+	AUTO_TEXT parent = tk_path_join(repo->cache_dir, "work");
+	TRY(tk_dir_create(parent, err));
+	TRY(tk_dir_create_temp(parent, "tree-", &s->clone.dir, err));
+	return tk_git_run(&git,
+	        (const char *const[]){"clone", "--quiet", "--shared", "--no-checkout",
+	                "--template=", "--", s->tree.dir, s->clone.dir, NULL},
+	        NULL, err);
 }
 
 /* What the user excludes in .git/info/exclude is not part of a clone. */
@@ -51,10 +47,10 @@ static int copy_excludes(const struct snapshot *s, struct tk_error *err)
 	struct tk_buf out = TK_BUF_INIT, text = TK_BUF_INIT;
 	int status = tk_git_run(&git,
 	        (const char *const[]){"rev-parse", "--git-path", "info/exclude", NULL}, &out, err);
-	char *line = tk_strndup(tk_buf_cstr(&out), strcspn(tk_buf_cstr(&out), "\n"));
-	char *from = line ? tk_path_join(s->tree.dir, line) : NULL;
-	char *folder = tk_path_join(s->clone.dir, ".git/info");
-	char *to = folder ? tk_path_join(folder, "exclude") : NULL;
+	AUTO_TEXT line = tk_strndup(tk_buf_cstr(&out), strcspn(tk_buf_cstr(&out), "\n"));
+	AUTO_TEXT from = line ? tk_path_join(s->tree.dir, line) : NULL;
+	AUTO_TEXT folder = tk_path_join(s->clone.dir, ".git/info");
+	AUTO_TEXT to = folder ? tk_path_join(folder, "exclude") : NULL;
 	if (!status && tk_file_exists(from)) {
 		status = tk_dir_create(folder, err);
 		if (!status)
@@ -62,10 +58,6 @@ static int copy_excludes(const struct snapshot *s, struct tk_error *err)
 		if (!status)
 			status = tk_file_write_nosync(to, text.data, text.len, err);
 	}
-	free(line);
-	free(from);
-	free(folder);
-	free(to);
 	tk_buf_free(&out);
 	tk_buf_free(&text);
 	return status;
@@ -105,7 +97,7 @@ static int commit_tree(
 		        sizeof head, err);
 	snprintf(text, sizeof text, "tree %s\nparent %s\nauthor %s\ncommitter %s\n\n" SUBJECT "\n",
 	        tree, head, author, author);
-	char *path = tk_path_join(s->clone.dir, ".git/snapshot");
+	AUTO_TEXT path = tk_path_join(s->clone.dir, ".git/snapshot");
 	if (!status)
 		status = tk_file_write_nosync(path, text, strlen(text), err);
 	if (!status)
@@ -117,7 +109,6 @@ static int commit_tree(
 		status = run_in_clone(s,
 		        (const char *const[]){"update-ref", "--no-deref", "HEAD", id, NULL}, NULL,
 		        0, err);
-	free(path);
 	return status;
 }
 
