@@ -77,8 +77,6 @@ int tk_alert_groups_load(
 	size_t count = 0;
 	*out = (struct tk_alert_groups){tk_malloc((rows->count + 1) * sizeof *out->alerts),
 	        tk_malloc((rows->count + 1) * sizeof *out->at), 0};
-	if (!out->alerts || !out->at)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct tk_alert_row *alert = TK_ROWS_AT(rows, struct tk_alert_row, i);
 		if (tk_alert_series(site, alert) || alert->kind == TK_ALERT_MISSING_DATA)

@@ -32,12 +32,11 @@ static void set_size(struct tk_site *site, struct tk_value *o, const struct tk_s
         const struct tk_alert_row *alert)
 {
 	if (s && tk_alert_is_change(alert)) {
-		tk_page_set_change(site, o, s, alert->change);
+		tk_page_set_change(o, s, alert->change);
 		return;
 	}
 	for (size_t i = 0; i < 3; i++)
-		tk_value_set(site->arena, o,
-		        (const char *const[]){"change", "direction", "glyph"}[i], "");
+		tk_value_set(o, (const char *const[]){"change", "direction", "glyph"}[i], "");
 }
 
 static void set_revisions(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s,
@@ -53,25 +52,24 @@ static void set_alert(struct tk_site *site, struct tk_value *o, const struct tk_
 {
 	const struct tk_site_series *s = tk_alert_series(site, alert);
 	char iso[TK_TIME_ISO_SIZE];
-	tk_value_set(site->arena, o, "label", "");
+	tk_value_set(o, "label", "");
 	if (s) {
 		tk_page_set_series(site, o, s, "");
 		tk_page_set_sparkline(site, o, s);
 	} else {
-		tk_value_set_fmt(site->arena, o, "href", "alerts.html#%s", alert->uid);
-		tk_value_set(site->arena, o, "spark_markup", "");
+		tk_value_set_fmt(o, "href", "alerts.html#%s", alert->uid);
+		tk_value_set(o, "spark_markup", "");
 	}
 	set_size(site, o, s, alert);
-	tk_page_set_tone(site, o, "alert_tone", is_worse(s, alert) ? TK_TONE_BAD : TK_TONE_GOOD);
-	tk_page_set_clipped(site, o, "uid", alert->uid, 80);
-	tk_value_set(site->arena, o, "state",
+	tk_tone_set(o, "alert_tone", is_worse(s, alert) ? TK_TONE_BAD : TK_TONE_GOOD);
+	tk_value_set_clip(o, "uid", alert->uid, 80);
+	tk_value_set(o, "state",
 	        tk_triage_state_name(tk_alert_compute_state(&site->model.triage_rows, alert)));
-	tk_page_set_clipped(site, o, "alert_title", alert->title, 200);
-	tk_page_set_time(site, o, "opened", alert->opened_s);
-	tk_value_set(site->arena, o, "opened_iso", tk_time_format_iso(alert->opened_s, iso));
+	tk_value_set_clip(o, "alert_title", alert->title, 200);
+	tk_value_set_time(o, "opened", alert->opened_s);
+	tk_value_set(o, "opened_iso", tk_time_format_iso(alert->opened_s, iso));
 	set_revisions(site, o, s, alert);
-	tk_value_set(site->arena, o, "between",
-	        strcmp(alert->good_rev, alert->bad_rev) ? "Between" : "At");
+	tk_value_set(o, "between", strcmp(alert->good_rev, alert->bad_rev) ? "Between" : "At");
 }
 
 /* The values on both sides: of the change point that begins with its commit, else of the last
@@ -81,7 +79,6 @@ static void set_values(struct tk_site *site, struct tk_value *o, const struct tk
 {
 	const struct tk_site_changes *changes = &site->model.revision_changes;
 	double before = NAN, after = NAN;
-	char text[TK_FORMAT_SIZE];
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct tk_site_change *change = &changes->all[i];
 		if (change->series == s && change->bad &&
@@ -94,18 +91,17 @@ static void set_values(struct tk_site *site, struct tk_value *o, const struct tk
 		before = s->verdict->before_value;
 		after = s->verdict->after_value;
 	}
-	tk_value_set(site->arena, o, "before",
-	        isfinite(before) ? tk_format_value(before, s->row->unit, text) : "");
-	tk_value_set(site->arena, o, "after", tk_format_value(after, s->row->unit, text));
+	tk_value_set_quantity(o, "before", before, s->row->unit, "");
+	tk_value_set_quantity(o, "after", after, s->row->unit, "–");
 }
 
-static void set_interval(struct tk_site *site, struct tk_value *o, const char *key,
-        const char *key_interval, struct tk_ab_result_compare_level side)
+static void set_interval(struct tk_value *o, const char *key, const char *key_interval,
+        struct tk_ab_result_compare_level side)
 {
 	char text[TK_FORMAT_SIZE];
 	bool known = isfinite(side.change);
-	tk_value_set(site->arena, o, key, known ? tk_format_change(side.change, text) : "");
-	tk_value_set(site->arena, o, key_interval,
+	tk_value_set_change(o, key, known ? side.change : NAN, "");
+	tk_value_set(o, key_interval,
 	        known ? tk_format_change_range(side.change, side.lo, side.hi, text) : "");
 }
 
@@ -117,10 +113,10 @@ static int set_ab_result(struct tk_site *site, struct tk_value *o, const struct 
 	struct tk_ab_plot pairs;
 	TRY(tk_ab_plot_load(&site->model, s, alert->good_rev, alert->bad_rev, &pairs, err));
 	bool open = !(pairs.median.lo > 0 || pairs.median.hi < 0);
-	tk_value_set_fmt(site->arena, o, "pairs", pairs.count ? "%zu" : "", pairs.count);
-	tk_value_set_fmt(site->arena, o, "pairs_failed", pairs.failed ? "%zu" : "", pairs.failed);
-	set_interval(site, o, "pairs_change", "pairs_interval", pairs.median);
-	set_interval(site, o, "fastest_change", "fastest_interval",
+	tk_value_set_fmt(o, "pairs", pairs.count ? "%zu" : "", pairs.count);
+	tk_value_set_fmt(o, "pairs_failed", pairs.failed ? "%zu" : "", pairs.failed);
+	set_interval(o, "pairs_change", "pairs_interval", pairs.median);
+	set_interval(o, "fastest_change", "fastest_interval",
 	        open ? pairs.fastest : (struct tk_ab_result_compare_level){NAN, NAN, NAN});
 	tk_ab_plot_draw(&site->markup, &pairs);
 	tk_page_set_markup(site, o, "pairs_markup");
@@ -133,17 +129,16 @@ static int add_member(struct tk_site *site, struct tk_value *list, const struct 
         enum tk_triage_state state, struct tk_error *err)
 {
 	const struct tk_site_series *s = tk_alert_series(site, alert);
-	struct tk_value *o = tk_value_append_object(site->arena, list);
+	struct tk_value *o = tk_value_append(list);
 	char day[TK_TIME_ISO_SIZE];
 	set_alert(site, o, alert);
 	enum tk_triage_state own = tk_alert_compute_state(&site->model.triage_rows, alert);
-	tk_value_set(site->arena, o, "own_state", own != state ? tk_triage_state_name(own) : "");
+	tk_value_set(o, "own_state", own != state ? tk_triage_state_name(own) : "");
+	tk_value_set(o, "anchor", strcmp(alert->uid, alert->group_uid) ? alert->uid : "");
+	tk_value_set(o, "opened_day", tk_time_format_day(alert->opened_s, day));
 	tk_value_set(
-	        site->arena, o, "anchor", strcmp(alert->uid, alert->group_uid) ? alert->uid : "");
-	tk_value_set(site->arena, o, "opened_day", tk_time_format_day(alert->opened_s, day));
-	tk_value_set(site->arena, o, "closed_day",
-	        alert->closed_s ? tk_time_format_day(alert->closed_s, day) : "");
-	tk_value_set_flag(site->arena, o, "has_series", s != NULL);
+	        o, "closed_day", alert->closed_s ? tk_time_format_day(alert->closed_s, day) : "");
+	tk_value_set_flag(o, "has_series", s != NULL);
 	if (!s)
 		return 0;
 	set_values(site, o, s, alert);
@@ -153,7 +148,7 @@ static int add_member(struct tk_site *site, struct tk_value *list, const struct 
 /* Triage of the group and of its members. */
 static void set_notes(struct tk_site *site, struct tk_value *o, const struct tk_alert_group *g)
 {
-	struct tk_value *notes = tk_value_set_list(site->arena, o, "notes");
+	struct tk_value *notes = tk_value_add_list(o, "notes");
 	for (size_t i = 0; i < site->model.triage_rows.count; i++) {
 		const struct tk_triage_row *t =
 		        TK_ROWS_AT(&site->model.triage_rows, struct tk_triage_row, i);
@@ -165,15 +160,15 @@ static void set_notes(struct tk_site *site, struct tk_value *o, const struct tk_
 			continue;
 		const struct tk_site_series *s =
 		        of_group || g->count == 1 ? NULL : tk_alert_series(site, g->members[k]);
-		struct tk_value *note = tk_value_append_object(site->arena, notes);
+		struct tk_value *note = tk_value_append(notes);
 		bool address = !strncmp(t->note, "https://", 8) || !strncmp(t->note, "http://", 7);
-		tk_page_set_time(site, note, "at", t->at_s);
-		tk_page_set_clipped(site, note, "author", t->author, 60);
-		tk_page_set_clipped(site, note, "action", tk_triage_action_name(t->action), 30);
-		tk_page_set_clipped(site, note, "note", t->note, 500);
-		tk_value_set(site->arena, note, "note_href",
-		        address && t->action == TK_ACTION_LINK ? t->note : "");
-		tk_page_set_clipped(site, note, "of", s ? s->problem->title : "", 110);
+		tk_value_set_time(note, "at", t->at_s);
+		tk_value_set_clip(note, "author", t->author, 60);
+		tk_value_set_clip(note, "action", tk_triage_action_name(t->action), 30);
+		tk_value_set_clip(note, "note", t->note, 500);
+		tk_value_set(
+		        note, "note_href", address && t->action == TK_ACTION_LINK ? t->note : "");
+		tk_value_set_clip(note, "of", s ? s->problem->title : "", 110);
 	}
 }
 
@@ -199,40 +194,37 @@ static void set_bisection(struct tk_site *site, struct tk_value *o, const struct
 	const struct tk_bisection_row *c = find_bisection(site, g);
 	const struct tk_site_series *s =
 	        c ? tk_model_find_series(&site->model, c->series_id) : NULL;
-	char link[TK_LINK_SIZE], text[TK_FORMAT_SIZE], when[TK_TIME_ISO_SIZE];
+	char link[TK_LINK_SIZE], when[TK_TIME_ISO_SIZE];
 	bool found = s && c->outcome == TK_BISECT_FOUND,
 	     narrowed = s && c->outcome == TK_BISECT_RANGE;
-	tk_value_set(site->arena, o, "first_bad",
-	        found ? tk_rev_abbreviate(c->first_bad_rev, link) : "");
-	tk_value_set(site->arena, o, "bisected",
+	tk_value_set(o, "first_bad", found ? tk_rev_abbreviate(c->first_bad_rev, link) : "");
+	tk_value_set(o, "bisected",
 	        !s || found                         ? ""
 	        : narrowed                          ? "narrowed the range to"
 	        : c->outcome == TK_BISECT_NO_CHANGE ? "did not reproduce the change"
 	                                            : "is unfinished");
-	tk_value_set(site->arena, o, "narrowed", "");
+	tk_value_set(o, "narrowed", "");
 	if (narrowed) {
 		char other[TK_LINK_SIZE];
-		tk_value_set_fmt(site->arena, o, "narrowed", "%s → %s",
+		tk_value_set_fmt(o, "narrowed", "%s → %s",
 		        tk_rev_abbreviate(c->last_good_rev, link),
 		        tk_rev_abbreviate(c->first_bad_rev, other));
-		tk_value_set(site->arena, o, "narrowed_href",
+		tk_value_set(o, "narrowed_href",
 		        tk_link_range(s->upstream->url, c->last_good_rev, c->first_bad_rev, link));
 	}
 	if (!found)
 		return;
-	tk_value_set(site->arena, o, "first_bad_href",
-	        tk_link_commit(s->upstream->url, c->first_bad_rev, link));
-	tk_page_set_clipped(site, o, "first_bad_subject", c->subject, 120);
-	tk_page_set_clipped(site, o, "first_bad_author", c->author, 60);
-	tk_value_set(site->arena, o, "first_bad_day", tk_time_format_day(c->author_time_s, when));
-	tk_value_set(site->arena, o, "first_bad_change", tk_format_change(c->change, text));
+	tk_value_set(o, "first_bad_href", tk_link_commit(s->upstream->url, c->first_bad_rev, link));
+	tk_value_set_clip(o, "first_bad_subject", c->subject, 120);
+	tk_value_set_clip(o, "first_bad_author", c->author, 60);
+	tk_value_set(o, "first_bad_day", tk_time_format_day(c->author_time_s, when));
+	tk_value_set_change(o, "first_bad_change", c->change, "–");
 	char range[TK_FORMAT_SIZE];
-	tk_value_set_fmt(site->arena, o, "first_bad_interval",
-	        isfinite(c->change_lo) ? " (%s)" : "",
+	tk_value_set_fmt(o, "first_bad_interval", isfinite(c->change_lo) ? " (%s)" : "",
 	        tk_format_change_range(c->change, c->change_lo, c->change_hi, range));
-	tk_value_set_fmt(site->arena, o, "first_bad_confidence", "%.1f", 100 * c->confidence);
-	tk_value_set_int(site->arena, o, "bisection_pairs", c->pair_count);
-	tk_value_set_int(site->arena, o, "bisection_builds", c->build_count);
+	tk_value_set_fmt(o, "first_bad_confidence", "%.1f", 100 * c->confidence);
+	tk_value_set_int(o, "bisection_pairs", c->pair_count);
+	tk_value_set_int(o, "bisection_builds", c->build_count);
 }
 
 /* What a trace found inside the kernel: of the member that changed most, of those that have one. */
@@ -256,8 +248,8 @@ static int set_inside(struct tk_site *site, struct tk_value *o, const struct tk_
 			tk_kernel_trace_path(s->kernel_trace, path);
 		free(result);
 	}
-	tk_page_set_clipped(site, o, "inside", text, 300);
-	tk_value_set(site->arena, o, "inside_href", path);
+	tk_value_set_clip(o, "inside", text, 300);
+	tk_value_set(o, "inside_href", path);
 	return status;
 }
 
@@ -271,7 +263,7 @@ static int set_code_change(struct tk_site *site, struct tk_value *o, const struc
 		if (tk_alert_is_change(g->members[i]))
 			status = tk_store_find_code_change(
 			        site->model.store, g->members[i], text, err);
-	tk_page_set_arrows(site, o, "code_change", text, TK_CODE_CHANGE_SIZE);
+	tk_value_set_arrows(o, "code_change", text, TK_CODE_CHANGE_SIZE);
 	return status;
 }
 
@@ -284,7 +276,7 @@ static void set_sizes(struct tk_site *site, struct tk_value *o, const struct tk_
 	for (size_t i = 0; i < g->count; i++)
 		last = tk_alert_is_change(g->members[i]) ? i : last;
 	tk_format_change_pair(g->members[0]->change, g->members[last]->change, most, least);
-	tk_value_set_fmt(site->arena, o, "sizes",
+	tk_value_set_fmt(o, "sizes",
 	        !sized                ? ""
 	        : strcmp(most, least) ? "%s to %s"
 	                              : "%s",
@@ -296,7 +288,7 @@ static void set_devices(struct tk_site *site, struct tk_value *o, const struct t
 {
 	const struct tk_site_device *seen[3];
 	size_t count = 0, more = 0;
-	struct tk_value *list = tk_value_set_list(site->arena, o, "on");
+	struct tk_value *list = tk_value_add_list(o, "on");
 	for (size_t i = 0; i < g->count; i++) {
 		const struct tk_site_series *s = tk_alert_series(site, g->members[i]);
 		size_t k = 0;
@@ -309,13 +301,12 @@ static void set_devices(struct tk_site *site, struct tk_value *o, const struct t
 			break;
 		}
 		seen[count++] = s->device;
-		struct tk_value *device = tk_value_append_object(site->arena, list);
-		tk_page_set_clipped(site, device, "on_device", s->device->name, 60);
-		tk_value_set_fmt(site->arena, device, "on_href", "machines/%s.html",
-		        s->device->machine->file);
-		tk_value_set(site->arena, device, "comma", count > 1 ? ", " : "");
+		struct tk_value *device = tk_value_append(list);
+		tk_value_set_clip(device, "on_device", s->device->name, 60);
+		tk_value_set_fmt(device, "on_href", "machines/%s.html", s->device->machine->file);
+		tk_value_set(device, "comma", count > 1 ? ", " : "");
 	}
-	tk_value_set(site->arena, o, "on_more", more ? " and more" : "");
+	tk_value_set(o, "on_more", more ? " and more" : "");
 }
 
 static void set_head(struct tk_site *site, struct tk_value *o, const struct tk_alert_group *g)
@@ -325,26 +316,24 @@ static void set_head(struct tk_site *site, struct tk_value *o, const struct tk_a
 	        tk_alert_compute_triage(&site->model.triage_rows, g->lead->uid, g->lead->group_uid);
 	char count[TK_FORMAT_SIZE];
 	set_alert(site, o, g->members[0]);
-	tk_value_set_fmt(site->arena, o, "series_word", "%s series",
-	        tk_format_count((int64_t)g->count, count));
-	tk_value_set_flag(site->arena, o, "several", g->count > 1);
-	tk_page_set_clipped(site, o, "of_upstream", s ? s->upstream->name : "", 60);
-	tk_page_set_clipped(site, o, "group_uid", g->members[0]->group_uid, 80);
-	tk_value_set_fmt(site->arena, o, "id", "%.8s", g->members[0]->group_uid);
-	tk_value_set(site->arena, o, "state", tk_triage_state_name(g->state));
-	tk_page_set_tone(site, o, "state_tone", g->open ? tk_triage_tone(g->state) : TK_TONE_QUIET);
-	tk_page_set_clipped(
-	        site, o, "triaged_by", triage.decision ? triage.decision->author : "", 60);
-	tk_page_set_clipped(site, o, "cause", tk_cause_name(g->members[0]->cause), 60);
-	tk_page_set_time(site, o, "opened", g->opened_s);
-	tk_page_set_time(site, o, "closed", g->closed_s);
-	tk_value_set_flag(site->arena, o, "is_closed", !g->open && g->closed_s);
+	tk_value_set_fmt(o, "series_word", "%s series", tk_format_count((int64_t)g->count, count));
+	tk_value_set_flag(o, "several", g->count > 1);
+	tk_value_set_clip(o, "of_upstream", s ? s->upstream->name : "", 60);
+	tk_value_set_clip(o, "group_uid", g->members[0]->group_uid, 80);
+	tk_value_set_fmt(o, "id", "%.8s", g->members[0]->group_uid);
+	tk_value_set(o, "state", tk_triage_state_name(g->state));
+	tk_tone_set(o, "state_tone", g->open ? tk_triage_tone(g->state) : TK_TONE_QUIET);
+	tk_value_set_clip(o, "triaged_by", triage.decision ? triage.decision->author : "", 60);
+	tk_value_set_clip(o, "cause", tk_cause_name(g->members[0]->cause), 60);
+	tk_value_set_time(o, "opened", g->opened_s);
+	tk_value_set_time(o, "closed", g->closed_s);
+	tk_value_set_flag(o, "is_closed", !g->open && g->closed_s);
 }
 
 static int add_group(struct tk_site *site, struct tk_value *list, const struct tk_alert_group *g,
         struct tk_error *err)
 {
-	struct tk_value *o = tk_value_append_object(site->arena, list);
+	struct tk_value *o = tk_value_append(list);
 	set_head(site, o, g);
 	set_sizes(site, o, g);
 	set_devices(site, o, g);
@@ -353,19 +342,19 @@ static int add_group(struct tk_site *site, struct tk_value *list, const struct t
 	int status = set_inside(site, o, g, err);
 	if (!status)
 		status = set_code_change(site, o, g, err);
-	struct tk_value *members = tk_value_set_list(site->arena, o, "members");
+	struct tk_value *members = tk_value_add_list(o, "members");
 	for (size_t i = 0; !status && i < g->count && i < MEMBERS_MAX; i++)
 		status = add_member(site, members, g->members[i], g->state, err);
-	tk_value_set_fmt(site->arena, o, "members_more", g->count > MEMBERS_MAX ? "%zu" : "",
-	        g->count - MEMBERS_MAX);
+	tk_value_set_fmt(
+	        o, "members_more", g->count > MEMBERS_MAX ? "%zu" : "", g->count - MEMBERS_MAX);
 	return status;
 }
 
 static int set_groups(struct tk_site *site, struct tk_value *page, const struct tk_alert_groups *g,
         struct tk_error *err)
 {
-	struct tk_value *open = tk_value_set_list(site->arena, page, "open"),
-	                *closed = tk_value_set_list(site->arena, page, "closed");
+	struct tk_value *open = tk_value_add_list(page, "open"),
+	                *closed = tk_value_add_list(page, "closed");
 	size_t done = 0;
 	int status = 0;
 	for (size_t i = 0; !status && i < g->count && done < CLOSED_MAX; i++) {
@@ -383,16 +372,16 @@ static int write_feed(struct tk_site *site, struct tk_error *err)
 	size_t len = strlen(site->options->base_url), count = 0;
 	while (len && site->options->base_url[len - 1] == '/')
 		len--;
-	tk_value_set_len(site->arena, page, "base", site->options->base_url, len);
-	tk_value_set(site->arena, page, "updated", tk_time_format_iso(site->options->now_s, iso));
-	struct tk_value *list = tk_value_set_list(site->arena, page, "open");
+	tk_value_set_len(page, "base", site->options->base_url, len);
+	tk_value_set(page, "updated", tk_time_format_iso(site->options->now_s, iso));
+	struct tk_value *list = tk_value_add_list(page, "open");
 	for (size_t i = 0; i < site->model.alert_rows.count && count < FEED_MAX; i++) {
 		const struct tk_alert_row *alert =
 		        TK_ROWS_AT(&site->model.alert_rows, struct tk_alert_row, i);
 		if (alert->status != TK_ALERT_OPEN ||
 		        (!tk_alert_series(site, alert) && alert->kind != TK_ALERT_MISSING_DATA))
 			continue;
-		set_alert(site, tk_value_append_object(site->arena, list), alert);
+		set_alert(site, tk_value_append(list), alert);
 		count++;
 	}
 	return tk_page_finish(site, "feed", "feed.xml", err);

@@ -9,7 +9,7 @@ struct tk_site;
 struct tk_value;
 
 /* cards: of each model its name, address, devices and comparable devices. */
-void tk_cards_set_list(struct tk_site *site, struct tk_value *page, const struct tk_cards *cards);
+void tk_cards_set_list(struct tk_value *page, const struct tk_cards *cards);
 int tk_cards_write(struct tk_site *site, const struct tk_cards *cards, struct tk_error *err);
 
 #endif

@@ -279,6 +279,6 @@ int tk_page_write_compare(struct tk_site *site, struct tk_error *err)
 	if (status)
 		return status;
 	struct tk_value *page = tk_page_begin(site, "compare.html", "Compare", TK_SECTION_COMPARE);
-	tk_value_set_flag(site->arena, page, "any", count > 0);
+	tk_value_set_flag(page, "any", count > 0);
 	return tk_page_finish(site, "compare", "compare.html", err);
 }

@@ -30,15 +30,13 @@ void tk_page_set_first_bad(struct tk_site *site, struct tk_value *o, const struc
 	const struct tk_bisection_row *c =
 	        good && bad ? tk_model_find_first_bad(&site->model, s, good->rev, bad->rev) : NULL;
 	char link[TK_LINK_SIZE];
-	tk_value_set(
-	        site->arena, o, "first_bad", c ? tk_rev_abbreviate(c->first_bad_rev, link) : "");
+	tk_value_set(o, "first_bad", c ? tk_rev_abbreviate(c->first_bad_rev, link) : "");
 	if (!c)
 		return;
-	tk_value_set(site->arena, o, "first_bad_href",
-	        tk_link_commit(s->upstream->url, c->first_bad_rev, link));
-	tk_page_set_clipped(site, o, "first_bad_subject", c->subject, 80);
-	tk_page_set_clipped(site, o, "first_bad_author", c->author, 60);
-	tk_value_set_fmt(site->arena, o, "first_bad_confidence", "%.1f", 100 * c->confidence);
+	tk_value_set(o, "first_bad_href", tk_link_commit(s->upstream->url, c->first_bad_rev, link));
+	tk_value_set_clip(o, "first_bad_subject", c->subject, 80);
+	tk_value_set_clip(o, "first_bad_author", c->author, 60);
+	tk_value_set_fmt(o, "first_bad_confidence", "%.1f", 100 * c->confidence);
 }
 
 const struct tk_alert_row *tk_series_find_open_alert(

@@ -14,17 +14,17 @@
 static void set_tabs(struct tk_site *site, struct tk_value *page, const char *current)
 {
 	const struct tk_model *m = &site->model;
-	struct tk_value *tabs = tk_value_set_list(site->arena, page, "tabs");
+	struct tk_value *tabs = tk_value_add_list(page, "tabs");
 	const char *done = "";
 	for (size_t i = 0; i < m->series_count; i++) {
 		const char *op = m->series[i].problem->op;
 		if (!strcmp(op, done) || !tk_series_is_suite_time(&m->series[i]))
 			continue;
 		done = op;
-		struct tk_value *tab = tk_value_append_object(site->arena, tabs);
-		tk_page_set_clipped(site, tab, "name", tk_op_title(op), 40);
-		tk_value_set_flag(site->arena, tab, "current", !strcmp(op, current));
-		tk_value_set_fmt(site->arena, tab, "href", "%s.html", m->series[i].op_file);
+		struct tk_value *tab = tk_value_append(tabs);
+		tk_value_set_clip(tab, "name", tk_op_title(op), 40);
+		tk_value_set_flag(tab, "current", !strcmp(op, current));
+		tk_value_set_fmt(tab, "href", "%s.html", m->series[i].op_file);
 	}
 }
 
@@ -34,7 +34,7 @@ static void set_traced(struct tk_site *site, struct tk_value *page, const char *
 	size_t count = 0;
 	for (size_t i = 0; i < site->model.kernel_trace_count; i++)
 		count += !strcmp(site->model.kernel_traces[i].problem->op, op);
-	tk_value_set_fmt(site->arena, page, "traced", count ? "%zu" : "", count);
+	tk_value_set_fmt(page, "traced", count ? "%zu" : "", count);
 }
 
 /* How many of its problems were tuned; "": none. */
@@ -43,7 +43,7 @@ static void set_tuned(struct tk_site *site, struct tk_value *page, const char *o
 	size_t count = 0;
 	for (size_t i = 0; i < site->model.tuning_count; i++)
 		count += !strcmp(site->model.tunings[i].problem->op, op);
-	tk_value_set_fmt(site->arena, page, "tuned", count ? "%zu" : "", count);
+	tk_value_set_fmt(page, "tuned", count ? "%zu" : "", count);
 }
 
 /* Every problem of an operation on one device. */
@@ -55,11 +55,11 @@ static int write_all(struct tk_site *site, const char *op, const char *file,
 	struct tk_kernel_page kernel = {.op = op, .file = file, .whole = true};
 	struct tk_value *page = tk_page_begin(site, path, tk_op_title(op), TK_SECTION_KERNELS);
 	set_tabs(site, page, op);
-	tk_value_set_flag(site->arena, page, "whole", true);
+	tk_value_set_flag(page, "whole", true);
 	set_traced(site, page, op);
 	set_tuned(site, page, op);
-	tk_value_set_fmt(site->arena, page, "op_href", "%s.html", file);
-	struct tk_value *devices = tk_value_set_list(site->arena, page, "devices");
+	tk_value_set_fmt(page, "op_href", "%s.html", file);
+	struct tk_value *devices = tk_value_add_list(page, "devices");
 	int status = tk_kernel_table_add_device(site, devices, &kernel, device, err);
 	tk_kernel_table_set_metrics(site, page, kernel.known);
 	return status ? status : tk_page_finish(site, "kernel", path, err);
@@ -72,14 +72,14 @@ static int write_op(struct tk_site *site, const char *op, const char *file, stru
 	snprintf(path, sizeof path, "kernels/%s.html", file);
 	struct tk_value *page = tk_page_begin(site, path, tk_op_title(op), TK_SECTION_KERNELS);
 	set_tabs(site, page, op);
-	tk_value_set_fmt(site->arena, page, "description",
+	tk_value_set_fmt(page, "description",
 	        "%s: the rate of every backend over the problem size, and which one to use for "
 	        "which problem.",
 	        tk_op_title(op));
-	tk_value_set_flag(site->arena, page, "whole", false);
+	tk_value_set_flag(page, "whole", false);
 	set_traced(site, page, op);
 	set_tuned(site, page, op);
-	struct tk_value *devices = tk_value_set_list(site->arena, page, "devices");
+	struct tk_value *devices = tk_value_add_list(page, "devices");
 	bool *cut = tk_calloc(m->device_count + 1, sizeof *cut);
 	int status = cut ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 	unsigned known = 0;

@@ -15,7 +15,7 @@
 
 #define TIED_SHOWN 3
 
-static void set_tied(struct tk_site *site, struct tk_value *o, const struct tk_dispatch_row *row)
+static void set_tied(struct tk_value *o, const struct tk_dispatch_row *row)
 {
 	struct tk_buf tied = TK_BUF_INIT;
 	size_t count = 0;
@@ -28,45 +28,42 @@ static void set_tied(struct tk_site *site, struct tk_value *o, const struct tk_d
 	}
 	if (count > TIED_SHOWN)
 		tk_buf_add_printf(&tied, " and %zu more", count - TIED_SHOWN);
-	tk_value_set(site->arena, o, "tied", tk_buf_cstr(&tied));
+	tk_value_set(o, "tied", tk_buf_cstr(&tied));
 	tk_buf_free(&tied);
 }
 
 static void add_row(struct tk_site *site, struct tk_value *rows, const struct tk_dispatch_row *row,
         const struct tk_ceiling_set *ceilings)
 {
-	struct tk_arena *a = site->arena;
-	struct tk_value *o = tk_value_append_object(a, rows);
+	struct tk_value *o = tk_value_append(rows);
 	const struct tk_site_series *s = row->chosen, *next = tk_dispatch_next(row);
 	const char *unit;
-	char text[TK_FORMAT_SIZE];
 	double value = tk_series_last_point(s)->value, rate = tk_series_rate(s, value, &unit),
 	       lead = tk_dispatch_lead(row),
 	       share = tk_ceiling_set_efficiency_by_source(
 	               ceilings, TK_CEILING_DATASHEET, s, value);
-	tk_page_set_clipped(site, o, "problem", s->problem->title, 110);
-	tk_page_set_clipped(site, o, "backend", s->variant, 60);
-	tk_value_set_fmt(a, o, "href", "../series/%s.html", s->file);
+	tk_value_set_clip(o, "problem", s->problem->title, 110);
+	tk_value_set_clip(o, "backend", s->variant, 60);
+	tk_value_set_fmt(o, "href", "../series/%s.html", s->file);
 	tk_mark_draw_key(&site->markup, s->look);
 	tk_page_set_markup(site, o, "mark_markup");
-	tk_value_set(a, o, "value", tk_format_value(value, s->row->unit, text));
-	tk_value_set(a, o, "rate", isfinite(rate) ? tk_format_value(rate, unit, text) : "–");
-	tk_value_set(a, o, "share", isfinite(share) ? tk_format_percent(share, text) : "–");
-	set_tied(site, o, row);
-	tk_page_set_clipped(site, o, "next", next ? next->variant : "", 40);
-	tk_value_set_fmt(a, o, "lead", next ? "%.2f×" : "", lead);
-	tk_value_set_flag(a, o, "alone", row->standing.count == 1);
+	tk_value_set_quantity(o, "value", value, s->row->unit, "–");
+	tk_value_set_quantity(o, "rate", rate, unit, "–");
+	tk_value_set_percent(o, "share", share, "–");
+	set_tied(o, row);
+	tk_value_set_clip(o, "next", next ? next->variant : "", 40);
+	tk_value_set_fmt(o, "lead", next ? "%.2f×" : "", lead);
+	tk_value_set_flag(o, "alone", row->standing.count == 1);
 }
 
-static void set_summary(struct tk_site *site, struct tk_value *o, const struct tk_dispatch *d)
+static void set_summary(struct tk_value *o, const struct tk_dispatch *d)
 {
-	struct tk_arena *a = site->arena;
-	tk_value_set_int(a, o, "dispatch_problems", (int64_t)d->count);
-	tk_value_set_int(a, o, "dispatch_used", (int64_t)d->used);
-	tk_value_set_flag(a, o, "dispatch_several", d->used > 1);
-	tk_page_set_clipped(site, o, "single", d->single->variant, 60);
-	tk_value_set_int(a, o, "single_count", (int64_t)d->single_count);
-	tk_value_set_fmt(a, o, "single_ratio", "%.2f×", d->single_ratio);
+	tk_value_set_int(o, "dispatch_problems", d->count);
+	tk_value_set_int(o, "dispatch_used", d->used);
+	tk_value_set_flag(o, "dispatch_several", d->used > 1);
+	tk_value_set_clip(o, "single", d->single->variant, 60);
+	tk_value_set_int(o, "single_count", d->single_count);
+	tk_value_set_fmt(o, "single_ratio", "%.2f×", d->single_ratio);
 }
 
 int tk_kernel_set_dispatch(struct tk_site *site, struct tk_value *o,
@@ -76,15 +73,15 @@ int tk_kernel_set_dispatch(struct tk_site *site, struct tk_value *o,
 	struct tk_dispatch d;
 	int status =
 	        tk_dispatch_load(&site->model, device, kernel->op, site->options->tie, &d, err);
-	tk_value_set_flag(site->arena, o, "dispatch", !status && d.contested > 0);
+	tk_value_set_flag(o, "dispatch", !status && d.contested > 0);
 	if (!status && d.contested) {
 		struct tk_ceiling_set ceilings;
 		char path[TK_DISPATCH_PATH_SIZE];
-		struct tk_value *rows = tk_value_set_list(site->arena, o, "dispatch_rows");
+		struct tk_value *rows = tk_value_add_list(o, "dispatch_rows");
 		tk_ceiling_set_load(&site->model, device, &ceilings);
 		tk_dispatch_path(&d, kernel->file, path);
-		tk_value_set_fmt(site->arena, o, "dispatch_href", "../%s", path);
-		set_summary(site, o, &d);
+		tk_value_set_fmt(o, "dispatch_href", "../%s", path);
+		set_summary(o, &d);
 		for (size_t i = 0; has_rows && i < d.count; i++)
 			add_row(site, rows, &d.at[i], &ceilings);
 		if (!kernel->whole)

@@ -123,20 +123,19 @@ static size_t find_fastest(const struct group *g, size_t count, double tie)
 static void add_row(
         struct tk_site *site, struct tk_value *rows, const struct group *g, size_t count)
 {
-	struct tk_arena *a = site->arena;
-	struct tk_value *row = tk_value_append_object(a, rows),
-	                *cells = tk_value_set_list(a, row, "group_cells");
+	struct tk_value *row = tk_value_append(rows),
+	                *cells = tk_value_add_list(row, "group_cells");
 	size_t fastest = find_fastest(g, count, site->options->tie);
-	tk_value_set(a, row, "group_kind", g->kind);
-	tk_page_set_clipped(site, row, "group_name", g->name, 60);
-	tk_value_set_int(a, row, "group_problems", (int64_t)g->problems);
+	tk_value_set(row, "group_kind", g->kind);
+	tk_value_set_clip(row, "group_name", g->name, 60);
+	tk_value_set_int(row, "group_problems", g->problems);
 	for (size_t c = 0; c < count; c++) {
-		struct tk_value *cell = tk_value_append_object(a, cells);
-		tk_value_set_flag(a, cell, "group_known", g->shared[c] > 0);
-		tk_value_set_flag(a, cell, "group_best", c == fastest);
-		tk_value_set_fmt(a, cell, "group_ratio", "%.2f×", mean_ratio(g, c));
-		tk_value_set_int(a, cell, "group_wins", (int64_t)g->wins[c]);
-		tk_value_set_int(a, cell, "group_shared", (int64_t)g->shared[c]);
+		struct tk_value *cell = tk_value_append(cells);
+		tk_value_set_flag(cell, "group_known", g->shared[c] > 0);
+		tk_value_set_flag(cell, "group_best", c == fastest);
+		tk_value_set_fmt(cell, "group_ratio", "%.2f×", mean_ratio(g, c));
+		tk_value_set_int(cell, "group_wins", g->wins[c]);
+		tk_value_set_int(cell, "group_shared", g->shared[c]);
 	}
 }
 
@@ -145,7 +144,7 @@ void tk_kernel_set_groups(struct tk_site *site, struct tk_value *o,
         size_t count)
 {
 	struct groups groups = {.count = 0};
-	struct tk_value *rows = tk_value_set_list(site->arena, o, "group_rows");
+	struct tk_value *rows = tk_value_add_list(o, "group_rows");
 	double values[TK_KERNEL_COLUMNS_MAX], best;
 	for (size_t i = 0; columns->count > 1 && i < count; i++) {
 		const struct tk_problem_row *p = site->model.series[problems[i].first].problem;

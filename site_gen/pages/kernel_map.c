@@ -180,8 +180,6 @@ static int split_into_sweeps(const struct cell *cells, size_t count, struct cell
 	struct tk_sweeps sweeps = {0};
 	struct tk_axes *axes = tk_malloc((count + 1) * sizeof *axes);
 	*used = 0;
-	if (!axes)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < count; i++)
 		axes[i] = cells[i].at;
 	int status = tk_sweeps_find(axes, count, false, ROWS_MAX, &sweeps, err);
@@ -221,13 +219,12 @@ static void set_best(struct tk_site *site, struct tk_value *o, const struct cell
 	}
 	if (count > TIED_SHOWN)
 		tk_buf_add_printf(&tied, " and %zu more", count - TIED_SHOWN);
-	tk_page_set_clipped(
-	        site, o, "best", *apart == TK_POINTS_TIE ? "tie" : c->best->variant, 40);
+	tk_value_set_clip(o, "best", *apart == TK_POINTS_TIE ? "tie" : c->best->variant, 40);
 	if (*apart == TK_POINTS_TIE)
-		tk_value_set(site->arena, o, "lead", tk_buf_cstr(&tied));
+		tk_value_set(o, "lead", tk_buf_cstr(&tied));
 	else
-		tk_value_set_fmt(site->arena, o, "lead", isfinite(c->lead) ? "%.2f×%s" : "alone",
-		        c->lead, *apart == TK_POINTS_DIFFER ? "" : ", no interval");
+		tk_value_set_fmt(o, "lead", isfinite(c->lead) ? "%.2f×%s" : "alone", c->lead,
+		        *apart == TK_POINTS_DIFFER ? "" : ", no interval");
 	tk_buf_free(&tied);
 }
 
@@ -237,8 +234,7 @@ static double in_steps(double part)
 }
 
 /* For each variant its time and the ends of its interval as distances in steps of 0.01 %. */
-static void set_times(
-        struct tk_site *site, struct tk_value *o, const struct cell *c, const struct field *f)
+static void set_times(struct tk_value *o, const struct cell *c, const struct field *f)
 {
 	char times[VARIANTS_MAX * 16], ends[VARIANTS_MAX * 24], number[TK_FORMAT_SIZE];
 	size_t len = 0, end = 0;
@@ -252,49 +248,46 @@ static void set_times(
 		        known ? in_steps(1 - p->lo / p->value) : 0,
 		        known ? in_steps(p->hi / p->value - 1) : 0);
 	}
-	tk_value_set(site->arena, o, "times", times);
-	tk_value_set(site->arena, o, "ends", ends);
+	tk_value_set(o, "times", times);
+	tk_value_set(o, "ends", ends);
 }
 
 static void set_cell(
         struct tk_site *site, struct tk_value *o, const struct cell *c, const struct field *f)
 {
-	struct tk_arena *a = site->arena;
 	enum tk_point_difference apart;
 	int level = !(c->lead > 1.02) ? 0 : c->lead < 1.1 ? 1 : c->lead < 1.5 ? 2 : 3;
-	tk_value_set_flag(a, o, "any", true);
-	tk_value_set_fmt(a, o, "href", "../series/%s.html", c->best->file);
-	set_times(site, o, c, f);
+	tk_value_set_flag(o, "any", true);
+	tk_value_set_fmt(o, "href", "../series/%s.html", c->best->file);
+	set_times(o, c, f);
 	set_best(site, o, c, f, &apart);
-	tk_value_set_fmt(a, o, "class", apart == TK_POINTS_DIFFER ? "map-%d-%d" : "map-tie",
-	        c->colour, level);
+	tk_value_set_fmt(
+	        o, "class", apart == TK_POINTS_DIFFER ? "map-%d-%d" : "map-tie", c->colour, level);
 }
 
 static void add_map(struct tk_site *site, struct tk_value *maps, const struct cell *cells,
         size_t count, const struct grid *g, const struct tk_axes_names *names,
         const struct field *f)
 {
-	struct tk_arena *a = site->arena;
-	struct tk_value *o = tk_value_append_object(a, maps);
+	struct tk_value *o = tk_value_append(maps);
 	char title[TK_SWEEP_TITLE_SIZE];
-	tk_value_set(a, o, "rest", tk_sweep_format_title(cells->at.rest, title));
-	tk_value_set(a, o, "row_name", names->row);
-	tk_value_set(a, o, "column_name", names->column);
-	struct tk_value *heads = tk_value_set_list(a, o, "columns"),
-	                *rows = tk_value_set_list(a, o, "rows");
+	tk_value_set(o, "rest", tk_sweep_format_title(cells->at.rest, title));
+	tk_value_set(o, "row_name", names->row);
+	tk_value_set(o, "column_name", names->column);
+	struct tk_value *heads = tk_value_add_list(o, "columns"),
+	                *rows = tk_value_add_list(o, "rows");
 	for (size_t c = 0; c < g->column_count; c++)
-		tk_value_set_fmt(
-		        a, tk_value_append_object(a, heads), "column", "%.0f", g->columns[c]);
+		tk_value_set_fmt(tk_value_append(heads), "column", "%.0f", g->columns[c]);
 	size_t next = 0; /* cells are sorted by row, then column */
 	for (size_t r = 0; r < g->row_count; r++) {
-		struct tk_value *row = tk_value_append_object(a, rows),
-		                *list = tk_value_set_list(a, row, "cells");
-		tk_value_set(a, row, "row", next < count ? cells[next].at.row : "");
+		struct tk_value *row = tk_value_append(rows),
+		                *list = tk_value_add_list(row, "cells");
+		tk_value_set(row, "row", next < count ? cells[next].at.row : "");
 		for (size_t c = 0; c < g->column_count; c++) {
-			struct tk_value *cell = tk_value_append_object(a, list);
+			struct tk_value *cell = tk_value_append(list);
 			bool here = next < count && cells[next].at.row_order == g->rows[r] &&
 			            cells[next].at.column_order == g->columns[c];
-			tk_value_set_flag(a, cell, "any", false);
+			tk_value_set_flag(cell, "any", false);
 			if (here)
 				set_cell(site, cell, &cells[next], f);
 			while (here && next < count && cells[next].at.row_order == g->rows[r] &&
@@ -335,11 +328,9 @@ int tk_page_set_sweep_maps(struct tk_site *site, struct tk_value *o, const char 
         const struct tk_site_device *device, const char *const *variants, size_t variant_count,
         struct tk_error *err)
 {
-	struct tk_value *maps = tk_value_set_list(site->arena, o, "maps");
+	struct tk_value *maps = tk_value_add_list(o, "maps");
 	struct cell *cells = tk_malloc((3 * site->model.series_count + 1) * sizeof *cells);
 	int status = 0;
-	if (!cells)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	const struct field field = {variants, variant_count};
 	size_t count = variant_count > 1 ? collect(&site->model, op, device, &field, cells) : 0,
 	       made = 0;

@@ -36,8 +36,7 @@ static const struct tk_site_series *find_series(const struct tk_model *m,
 	return NULL;
 }
 
-static void set_title(struct tk_site *site, struct tk_value *o, const struct tk_sweep *sweep,
-        const struct tk_axes *at)
+static void set_title(struct tk_value *o, const struct tk_sweep *sweep, const struct tk_axes *at)
 {
 	char title[TK_SWEEP_TITLE_SIZE], count[TK_FORMAT_SIZE];
 	const char *head = at->sweep;
@@ -46,19 +45,18 @@ static void set_title(struct tk_site *site, struct tk_value *o, const struct tk_
 	                       : 0;
 	tk_sweep_format_title(at->rest, title);
 	if (sweep->tokens > 0)
-		tk_value_set_fmt(site->arena, o, "sweep_title", "%s, %s tokens", title,
+		tk_value_set_fmt(o, "sweep_title", "%s, %s tokens", title,
 		        tk_format_count((int64_t)sweep->tokens, count));
 	else if (sweep->batch > 0)
-		tk_value_set_fmt(
-		        site->arena, o, "sweep_title", "%s, batch %.0f", title, sweep->batch);
+		tk_value_set_fmt(o, "sweep_title", "%s, batch %.0f", title, sweep->batch);
 	else if (sweep->length > 0)
-		tk_value_set_fmt(site->arena, o, "sweep_title", "%s, length %s", title,
+		tk_value_set_fmt(o, "sweep_title", "%s, length %s", title,
 		        tk_format_count((int64_t)sweep->length, count));
 	else if (fixed)
-		tk_value_set_fmt(site->arena, o, "sweep_title", "%s, %.*s", title,
+		tk_value_set_fmt(o, "sweep_title", "%s, %.*s", title,
 		        (int)(fixed - (head[fixed - 1] == ' ')), head);
 	else
-		tk_value_set(site->arena, o, "sweep_title", title);
+		tk_value_set(o, "sweep_title", title);
 }
 
 static double newest_rate(const struct tk_site_series *s, const char **unit)
@@ -120,11 +118,9 @@ static int draw(struct tk_site *site, struct tk_value *o, const struct tk_kernel
 	struct tk_chart_point *points =
 	                              tk_malloc(columns->count * sweep->count * sizeof *points + 1),
 	                      *end = points;
-	struct tk_value *keys = tk_value_set_list(site->arena, o, "keys");
+	struct tk_value *keys = tk_value_add_list(o, "keys");
 	size_t count = 0;
 	const char *unit = "gflop_per_s";
-	if (!points)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t c = 0; c < columns->count; c++) {
 		struct tk_chart_line line = {columns->looks[c], end, 0};
 		for (size_t i = 0; i < sweep->count; i++) {
@@ -141,7 +137,7 @@ static int draw(struct tk_site *site, struct tk_value *o, const struct tk_kernel
 		if (!line.count)
 			continue;
 		lines[count++] = line;
-		struct tk_value *key = tk_value_append_object(site->arena, keys);
+		struct tk_value *key = tk_value_append(keys);
 		tk_page_set_key(site, key, columns->looks[c], columns->labels[c]);
 	}
 	const struct tk_chart_axes axes = {x_name(columns, sweep), unit, panel->top, panel->peak};
@@ -165,7 +161,7 @@ static int add_panels(struct tk_site *site, struct tk_value *o,
         const struct tk_sweeps *sweeps, struct tk_error *err)
 {
 	struct panel panels[CHARTS_MAX];
-	struct tk_value *list = tk_value_set_list(site->arena, o, "sweep_charts");
+	struct tk_value *list = tk_value_add_list(o, "sweep_charts");
 	int status = 0;
 	for (size_t i = 0; i < sweeps->count; i++) {
 		size_t first = sweeps->at[i].members[0];
@@ -178,22 +174,19 @@ static int add_panels(struct tk_site *site, struct tk_value *o,
 	if (sweeps->count)
 		qsort(panels, sweeps->count, sizeof *panels, compare_panels);
 	for (size_t i = 0; !status && i < sweeps->count; i++) {
-		struct tk_value *chart = tk_value_append_object(site->arena, list);
+		struct tk_value *chart = tk_value_append(list);
 		char text[TK_FORMAT_SIZE];
 		for (size_t k = 0; k < panels[i].sweep->count; k++)
 			note_member(&problems[shown[panels[i].sweep->members[k]] - problems], i,
 			        panels[i].sweep);
-		tk_value_set(site->arena, chart, "over",
+		tk_value_set(chart, "over",
 		        panels[i].sweep->length > 0 ? x_name(columns, panels[i].sweep) : "");
-		set_title(site, chart, panels[i].sweep, panels[i].axes);
-		tk_value_set_int(site->arena, chart, "number", (int64_t)i);
-		tk_value_set(site->arena, chart, "top", tk_format_digits(panels[i].top, 5, text));
-		tk_value_set(site->arena, chart, "peak",
+		set_title(chart, panels[i].sweep, panels[i].axes);
+		tk_value_set_int(chart, "number", i);
+		tk_value_set(chart, "top", tk_format_digits(panels[i].top, 5, text));
+		tk_value_set(chart, "peak",
 		        isfinite(panels[i].peak) ? tk_format_digits(panels[i].peak, 5, text) : "");
-		tk_value_set(site->arena, chart, "peak_text",
-		        isfinite(panels[i].peak)
-		                ? tk_format_value(panels[i].peak, "gflop_per_s", text)
-		                : "");
+		tk_value_set_quantity(chart, "peak_text", panels[i].peak, "gflop_per_s", "");
 		status = draw(site, chart, columns, shown, &panels[i], err);
 	}
 	return status;

@@ -83,8 +83,8 @@ static struct leader find_leader(const struct tk_site_series *const *of, size_t 
 }
 
 /* A space separates them. */
-static void set_cell_words(struct tk_site *site, struct tk_value *cell, const char *key,
-        const char *const *words, size_t count)
+static void set_cell_words(
+        struct tk_value *cell, const char *key, const char *const *words, size_t count)
 {
 	char text[TK_FORMAT_SIZE * METRIC_COUNT], *end = text;
 	for (size_t i = 0; i < count; i++) {
@@ -92,7 +92,7 @@ static void set_cell_words(struct tk_site *site, struct tk_value *cell, const ch
 			*end++ = ' ';
 		end = stpcpy(end, words[i]);
 	}
-	tk_value_set_len(site->arena, cell, key, text, (size_t)(end - text));
+	tk_value_set_len(cell, key, text, (size_t)(end - text));
 }
 
 /* Of the samples of the newest night; NAN: too few. */
@@ -138,13 +138,12 @@ static unsigned set_other_metrics(struct tk_site *site, struct tk_value *cell,
 		any |= (unsigned)known << i;
 		words[i] = known ? tk_format_digits(all[i], 4, numbers[i]) : "-";
 	}
-	set_cell_words(site, cell, "more", words, any ? METRIC_COUNT : 0);
+	set_cell_words(cell, "more", words, any ? METRIC_COUNT : 0);
 	return any;
 }
 
 /* The rate and its interval, for the charts. */
-static void set_rates(
-        struct tk_site *site, struct tk_value *cell, const struct tk_site_series *s, double rate)
+static void set_rates(struct tk_value *cell, const struct tk_site_series *s, double rate)
 {
 	const struct tk_point *last = tk_series_last_point(s);
 	const char *unit;
@@ -154,43 +153,41 @@ static void set_rates(
 	const char *const words[] = {tk_format_digits(rate, 4, text[0]),
 	        tk_format_digits(isfinite(lo) ? lo : rate, 4, text[1]),
 	        tk_format_digits(isfinite(hi) ? hi : rate, 4, text[2])};
-	set_cell_words(site, cell, "data", words, isfinite(rate) ? 3 : 0);
+	set_cell_words(cell, "data", words, isfinite(rate) ? 3 : 0);
 }
 
 static void add_cell(struct tk_site *site, struct tk_value *cells,
         struct tk_kernel_columns *columns, const struct tk_site_series *s, struct leader lead)
 {
-	struct tk_arena *a = site->arena;
-	struct tk_value *cell = tk_value_append_object(a, cells);
-	char text[TK_FORMAT_SIZE];
+	struct tk_value *cell = tk_value_append(cells);
 	const char *rate_unit;
-	tk_value_set_flag(a, cell, "is_there", s != NULL);
+	tk_value_set_flag(cell, "is_there", s != NULL);
 	if (!s)
 		return;
 	double value = tk_series_newest_value(s), ratio = lead.value / value,
 	       rate = tk_series_rate(s, value, &rate_unit);
 	bool is_best = lead.clear && value == lead.value;
-	tk_value_set_fmt(a, cell, "href", "../series/%s.html", s->file);
-	tk_value_set_flag(a, cell, "measured", isfinite(value));
-	tk_value_set(a, cell, "outcome",
+	tk_value_set_fmt(cell, "href", "../series/%s.html", s->file);
+	tk_value_set_flag(cell, "measured", isfinite(value));
+	tk_value_set(cell, "outcome",
 	        s->failure ? tk_outcome_name(s->failure->outcome) : "not measured");
-	tk_page_set_tone(site, cell, "tone",
-	        s->failure ? tk_outcome_tone(s->failure->outcome) : TK_TONE_QUIET);
-	tk_value_set(a, cell, "value", tk_format_value(value, s->row->unit, text));
-	tk_value_set(a, cell, "rate", isfinite(rate) ? tk_format_value(rate, rate_unit, text) : "");
-	tk_value_set_flag(a, cell, "best", is_best);
-	set_rates(site, cell, s, columns->drawn ? rate : NAN);
+	tk_tone_set(
+	        cell, "tone", s->failure ? tk_outcome_tone(s->failure->outcome) : TK_TONE_QUIET);
+	tk_value_set_quantity(cell, "value", value, s->row->unit, "–");
+	tk_value_set_quantity(cell, "rate", rate, rate_unit, "");
+	tk_value_set_flag(cell, "best", is_best);
+	set_rates(cell, s, columns->drawn ? rate : NAN);
 	unsigned known = set_other_metrics(site, cell, s, columns->drawn);
 	columns->known |= isfinite(value) ? known : 0;
-	tk_value_set_flag(a, cell, "ranked", isfinite(lead.value));
+	tk_value_set_flag(cell, "ranked", isfinite(lead.value));
 	bool tied = !is_best && value < lead.value * (1 + site->options->tie);
-	tk_value_set_fmt(a, cell, "ratio",
+	tk_value_set_fmt(cell, "ratio",
 	        is_best ? "best"
 	        : tied  ? "tie"
 	                : "%.2f×",
 	        value / lead.value);
 	double part = isfinite(ratio) ? fmin(fmax(ratio, 0), 1) : 0;
-	tk_value_set_int(a, cell, "width", BAR_STEP * lround(part * 100 / BAR_STEP));
+	tk_value_set_int(cell, "width", BAR_STEP * lround(part * 100 / BAR_STEP));
 }
 
 /* Adds the series of one problem. rows NULL: only counts them. */
@@ -220,14 +217,13 @@ static void add_problem(struct tk_site *site, struct tk_value *rows,
 	}
 	if (!rows)
 		return;
-	struct tk_value *row = tk_value_append_object(site->arena, rows);
-	tk_page_set_clipped(site, row, "problem", m->series[first].problem->title, 110);
-	tk_page_set_clipped(site, row, "family", m->series[first].problem->family, 60);
-	tk_value_set_fmt(site->arena, row, "x", *problem->sweeps ? "%.9g" : "", problem->at.x);
-	tk_value_set_fmt(site->arena, row, "batch", problem->over_batch ? "%.9g" : "",
-	        problem->at.column_order);
-	tk_value_set(site->arena, row, "sweeps", problem->sweeps);
-	struct tk_value *cells = tk_value_set_list(site->arena, row, "cells");
+	struct tk_value *row = tk_value_append(rows);
+	tk_value_set_clip(row, "problem", m->series[first].problem->title, 110);
+	tk_value_set_clip(row, "family", m->series[first].problem->family, 60);
+	tk_value_set_fmt(row, "x", *problem->sweeps ? "%.9g" : "", problem->at.x);
+	tk_value_set_fmt(row, "batch", problem->over_batch ? "%.9g" : "", problem->at.column_order);
+	tk_value_set(row, "sweeps", problem->sweeps);
+	struct tk_value *cells = tk_value_add_list(row, "cells");
 	for (size_t c = 0; c < columns->count; c++)
 		add_cell(site, cells, columns, of_column[c], lead);
 }
@@ -237,20 +233,18 @@ static bool same_problem(const struct tk_site_series *a, const struct tk_site_se
 	return a->problem == b->problem && a->device == b->device;
 }
 
-static void add_heads(
-        struct tk_site *site, struct tk_value *heads, const struct tk_kernel_columns *columns)
+static void add_heads(struct tk_value *heads, const struct tk_kernel_columns *columns)
 {
-	struct tk_arena *a = site->arena;
 	for (size_t c = 0; c < columns->count; c++) {
-		struct tk_value *head = tk_value_append_object(a, heads);
-		tk_page_set_clipped(site, head, "name", columns->labels[c], 60);
-		tk_value_set_int(a, head, "look", (int64_t)columns->looks[c]);
-		tk_value_set_flag(a, head, "mean", columns->shared[c] > 0);
-		tk_value_set_fmt(a, head, "geomean", "%.2f×",
+		struct tk_value *head = tk_value_append(heads);
+		tk_value_set_clip(head, "name", columns->labels[c], 60);
+		tk_value_set_int(head, "look", columns->looks[c]);
+		tk_value_set_flag(head, "mean", columns->shared[c] > 0);
+		tk_value_set_fmt(head, "geomean", "%.2f×",
 		        columns->shared[c] ? exp(columns->log_ratio[c] / (double)columns->shared[c])
 		                           : 0.0);
-		tk_value_set_int(a, head, "shared", (int64_t)columns->shared[c]);
-		tk_value_set_int(a, head, "wins", (int64_t)columns->wins[c]);
+		tk_value_set_int(head, "shared", columns->shared[c]);
+		tk_value_set_int(head, "wins", columns->wins[c]);
 	}
 }
 
@@ -321,7 +315,6 @@ static int add_table(struct tk_site *site, struct tk_value *devices,
         struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
-	struct tk_arena *a = site->arena;
 	for (size_t i = 0; i < m->series_count; i++)
 		if (tk_kernel_is_contender(columns, &m->series[i]))
 			tk_kernel_find_column(columns, &m->series[i]);
@@ -333,13 +326,13 @@ static int add_table(struct tk_site *site, struct tk_value *devices,
 	if (some)
 		choose_rows(problems, count);
 	columns->drawn = tk_axes_names(columns->op) && !kernel->whole;
-	struct tk_value *o = tk_value_append_object(a, devices);
-	tk_page_set_clipped(site, o, "device", columns->device->name, 80);
-	tk_page_set_clipped(site, o, "device_name", columns->device->row->name, 80);
-	tk_value_set(a, o, "mode", default_mode ? "" : columns->mode);
-	tk_value_set_flag(a, o, "cut", columns->cut);
-	struct tk_value *heads = tk_value_set_list(a, o, "heads");
-	struct tk_value *rows = tk_value_set_list(a, o, "rows");
+	struct tk_value *o = tk_value_append(devices);
+	tk_value_set_clip(o, "device", columns->device->name, 80);
+	tk_value_set_clip(o, "device_name", columns->device->row->name, 80);
+	tk_value_set(o, "mode", default_mode ? "" : columns->mode);
+	tk_value_set_flag(o, "cut", columns->cut);
+	struct tk_value *heads = tk_value_add_list(o, "heads");
+	struct tk_value *rows = tk_value_add_list(o, "rows");
 	columns->drawn = columns->drawn && count > 0;
 	int status =
 	        columns->drawn ? tk_kernel_set_sweeps(site, o, columns, problems, count, err) : 0;
@@ -351,17 +344,17 @@ static int add_table(struct tk_site *site, struct tk_value *devices,
 	kernel->known |= columns->known;
 	char path[256];
 	tk_kernel_all_path(path, kernel->file, columns->device);
-	tk_value_set_fmt(a, o, "all_href", some ? "../%s" : "", path);
-	tk_value_set_int(a, o, "problems", (int64_t)count);
-	tk_value_set_int(a, o, "rows_max", ROWS_MAX);
-	tk_value_set_flag(a, o, "long", count > LONG_ROWS);
-	add_heads(site, heads, columns);
+	tk_value_set_fmt(o, "all_href", some ? "../%s" : "", path);
+	tk_value_set_int(o, "problems", count);
+	tk_value_set_int(o, "rows_max", ROWS_MAX);
+	tk_value_set_flag(o, "long", count > LONG_ROWS);
+	add_heads(heads, columns);
 	bool swept = columns->drawn;
-	tk_value_set_flag(a, o, "swept", swept);
-	tk_value_set(a, o, "x_name", swept ? tk_axes_names(columns->op)->x : "");
-	tk_value_set_fmt(a, o, "anchor", "%s%s%s", columns->device->file, default_mode ? "" : ".",
+	tk_value_set_flag(o, "swept", swept);
+	tk_value_set(o, "x_name", swept ? tk_axes_names(columns->op)->x : "");
+	tk_value_set_fmt(o, "anchor", "%s%s%s", columns->device->file, default_mode ? "" : ".",
 	        default_mode ? "" : columns->mode);
-	tk_value_set_flag(a, o, "dispatch", false);
+	tk_value_set_flag(o, "dispatch", false);
 	if (!status && default_mode)
 		status = tk_kernel_set_dispatch(
 		        site, o, columns->device, kernel, kernel->whole || !some, err);
@@ -422,8 +415,7 @@ void tk_kernel_table_set_metrics(struct tk_site *site, struct tk_value *page, un
 		if (known >> i & 1)
 			len += (size_t)snprintf(
 			        text + len, sizeof text - len, "%s%s", len ? " " : "", metrics[i]);
-	tk_value_set(site->arena, page, "metrics", text);
-	char tie[TK_FORMAT_SIZE];
-	tk_value_set_fmt(site->arena, page, "tie", "%g", site->options->tie);
-	tk_value_set(site->arena, page, "tie_text", tk_format_percent(site->options->tie, tie));
+	tk_value_set(page, "metrics", text);
+	tk_value_set_fmt(page, "tie", "%g", site->options->tie);
+	tk_value_set_percent(page, "tie_text", site->options->tie, "–");
 }

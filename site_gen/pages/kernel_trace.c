@@ -22,24 +22,20 @@
 #define KERNELS_MAX 16
 #define COMPARISONS_MAX 10
 
-static void set_value(
-        struct tk_site *site, struct tk_value *o, const char *key, double value, const char *unit)
+static void set_value(struct tk_value *o, const char *key, double value, const char *unit)
 {
-	char text[TK_FORMAT_SIZE];
-	tk_value_set(
-	        site->arena, o, key, isfinite(value) ? tk_format_value(value, unit, text) : "–");
+	tk_value_set_quantity(o, key, value, unit, "–");
 }
 
-static void set_percent(struct tk_site *site, struct tk_value *o, const char *key, double share)
+static void set_percent(struct tk_value *o, const char *key, double share)
 {
-	char text[TK_FORMAT_SIZE];
 	bool is_share = share >= 0 && share <= 1.0005; /* of what another program wrote */
-	tk_value_set(site->arena, o, key, is_share ? tk_format_percent(share, text) : "–");
+	tk_value_set_percent(o, key, is_share ? share : NAN, "–");
 }
 
-static void set_time(struct tk_site *site, struct tk_value *o, const char *key, double ns)
+static void set_time(struct tk_value *o, const char *key, double ns)
 {
-	set_value(site, o, key, fabs(ns) < 0.05 ? 0 : ns, "ns");
+	set_value(o, key, fabs(ns) < 0.05 ? 0 : ns, "ns");
 }
 
 /* ---- tables of one kernel ---- */
@@ -50,7 +46,7 @@ static const char *const does_classes[TK_DOES_COUNT] = {
 /* What a multiprocessor does: its shares, as a bar and as rows. */
 static void set_activities(struct tk_site *site, struct tk_value *o, const json_t *kernel)
 {
-	struct tk_value *list = tk_value_set_list(site->arena, o, "activities");
+	struct tk_value *list = tk_value_add_list(o, "activities");
 	const json_t *times = json_object_get(kernel, "multiprocessor_ns");
 	double whole = tk_kernel_report_number(kernel, "duration_ns"), at = 0;
 	tk_buf_add_str(&site->markup,
@@ -64,11 +60,11 @@ static void set_activities(struct tk_site *site, struct tk_value *o, const json_
 		        "<rect class=\"does-%s\" x=\"%.1f\" width=\"%.1f\" height=\"26\"/>",
 		        does_classes[i], at * 1000, share * 1000);
 		at += share;
-		struct tk_value *row = tk_value_append_object(site->arena, list);
-		tk_value_set(site->arena, row, "name", tk_does_names[i]);
-		tk_value_set(site->arena, row, "does", does_classes[i]);
-		set_time(site, row, "time", ns);
-		set_percent(site, row, "share", share);
+		struct tk_value *row = tk_value_append(list);
+		tk_value_set(row, "name", tk_does_names[i]);
+		tk_value_set(row, "does", does_classes[i]);
+		set_time(row, "time", ns);
+		set_percent(row, "share", share);
 	}
 	tk_buf_add_str(&site->markup, "</svg>");
 	tk_page_set_markup(site, o, "parts_markup");
@@ -100,11 +96,10 @@ static struct path find_path(const json_t *kernel)
 
 static void set_regions(struct tk_site *site, struct tk_value *o, const json_t *kernel)
 {
-	struct tk_value *list = tk_value_set_list(site->arena, o, "regions");
+	struct tk_value *list = tk_value_add_list(o, "regions");
 	const json_t *regions = json_object_get(kernel, "regions");
 	double whole = tk_kernel_report_number(kernel, "duration_ns");
 	struct path path = find_path(kernel);
-	char text[TK_FORMAT_SIZE];
 	for (size_t i = 0; i < json_array_size(regions) && i < TK_TIMELINE_REGIONS_MAX; i++) {
 		const json_t *r = json_array_get(regions, i);
 		double entered = tk_kernel_report_number(r, "entered"),
@@ -112,24 +107,23 @@ static void set_regions(struct tk_site *site, struct tk_value *o, const json_t *
 		if (!(entered > 0))
 			continue;
 		enum tk_does does = tk_does_from_name(tk_kernel_report_text(r, "kind"));
-		struct tk_value *row = tk_value_append_object(site->arena, list);
-		tk_page_set_clipped(site, row, "name", tk_kernel_report_text(r, "name"), 48);
-		tk_value_set(site->arena, row, "kind", tk_does_names[does]);
-		tk_value_set(site->arena, row, "does", does_classes[does]);
-		tk_value_set(site->arena, row, "entered",
-		        tk_format_count((int64_t)(entered + 0.5), text));
-		set_time(site, row, "time", tk_kernel_report_number(r, "time_ns"));
-		set_percent(site, row, "share", tk_kernel_report_number(r, "share_of_groups"));
-		set_time(site, row, "exposed", exposed);
-		set_percent(site, row, "exposed_share", exposed / whole);
-		set_percent(site, row, "critical", tk_kernel_report_number(r, path.key) / path.ns);
+		struct tk_value *row = tk_value_append(list);
+		tk_value_set_clip(row, "name", tk_kernel_report_text(r, "name"), 48);
+		tk_value_set(row, "kind", tk_does_names[does]);
+		tk_value_set(row, "does", does_classes[does]);
+		tk_value_set_count(row, "entered", entered + 0.5);
+		set_time(row, "time", tk_kernel_report_number(r, "time_ns"));
+		set_percent(row, "share", tk_kernel_report_number(r, "share_of_groups"));
+		set_time(row, "exposed", exposed);
+		set_percent(row, "exposed_share", exposed / whole);
+		set_percent(row, "critical", tk_kernel_report_number(r, path.key) / path.ns);
 		tk_svg_draw_bar(&site->markup, exposed / whole, "rest");
 		tk_page_set_markup(site, row, "bar_markup");
 	}
 }
 
 /* Of a persistent kernel; none: left out. */
-static void set_tile_times(struct tk_site *site, struct tk_value *o, const json_t *kernel)
+static void set_tile_times(struct tk_value *o, const json_t *kernel)
 {
 	const json_t *tiles = json_object_get(kernel, "tiles");
 	double count = tk_kernel_report_number(tiles, "count");
@@ -137,7 +131,7 @@ static void set_tile_times(struct tk_site *site, struct tk_value *o, const json_
 	        longest[TK_FORMAT_SIZE];
 	if (!(count > 0 && count < 1e15))
 		return;
-	tk_value_set_fmt(site->arena, o, "tiles", "%s of %s in the mean, %s to %s",
+	tk_value_set_fmt(o, "tiles", "%s of %s in the mean, %s to %s",
 	        tk_format_count((int64_t)count, number),
 	        tk_format_value(tk_kernel_report_number(tiles, "mean_ns"), "ns", mean),
 	        tk_format_value(tk_kernel_report_number(tiles, "shortest_ns"), "ns", shortest),
@@ -145,7 +139,7 @@ static void set_tile_times(struct tk_site *site, struct tk_value *o, const json_
 }
 
 /* "48.7 ns in place, 12.2 ns in a row"; a build that records may be the faster one. */
-static void set_record_cost(struct tk_site *site, struct tk_value *o, const json_t *kernel)
+static void set_record_cost(struct tk_value *o, const json_t *kernel)
 {
 	char place[TK_FORMAT_SIZE], row[TK_FORMAT_SIZE];
 	double place_ns = tk_kernel_report_number(kernel, "record_in_place_ns"),
@@ -153,16 +147,16 @@ static void set_record_cost(struct tk_site *site, struct tk_value *o, const json
 	if (!isfinite(row_ns))
 		return;
 	if (isfinite(place_ns))
-		tk_value_set_fmt(site->arena, o, "record_cost", "%s%s in place, %s in a row",
+		tk_value_set_fmt(o, "record_cost", "%s%s in place, %s in a row",
 		        place_ns < 0 ? "-" : "", tk_format_value(fabs(place_ns), "ns", place),
 		        tk_format_value(row_ns, "ns", row));
 	else
-		tk_value_set_fmt(site->arena, o, "record_cost", "%s in a row",
-		        tk_format_value(row_ns, "ns", row));
-	set_time(site, o, "corrected", tk_kernel_report_number(kernel, "corrected_ns"));
+		tk_value_set_fmt(
+		        o, "record_cost", "%s in a row", tk_format_value(row_ns, "ns", row));
+	set_time(o, "corrected", tk_kernel_report_number(kernel, "corrected_ns"));
 }
 
-static void set_recording(struct tk_site *site, struct tk_value *o, const json_t *kernel)
+static void set_recording(struct tk_value *o, const json_t *kernel)
 {
 	char records[TK_FORMAT_SIZE], blocks[TK_FORMAT_SIZE], launched[TK_FORMAT_SIZE];
 	double count = tk_kernel_report_number(kernel, "records"),
@@ -170,10 +164,10 @@ static void set_recording(struct tk_site *site, struct tk_value *o, const json_t
 	       recorded = tk_kernel_report_number(kernel, "blocks"),
 	       all = tk_kernel_report_number(kernel, "blocks_launched");
 	bool has_all = !(all > recorded) && isfinite(all);
-	tk_value_set_fmt(site->arena, o, "records", isfinite(count) ? "%s, %s" : "–",
+	tk_value_set_fmt(o, "records", isfinite(count) ? "%s, %s" : "–",
 	        isfinite(count) ? tk_format_count((int64_t)count, records) : "",
 	        lost > 0 ? "some lost" : "none lost");
-	tk_value_set_fmt(site->arena, o, "blocks",
+	tk_value_set_fmt(o, "blocks",
 	        has_all         ? "%s"
 	        : isfinite(all) ? "the first %s of %s"
 	                        : "the first %s",
@@ -181,10 +175,10 @@ static void set_recording(struct tk_site *site, struct tk_value *o, const json_t
 	        isfinite(all) ? tk_format_count((int64_t)all, launched) : "");
 	double multiprocessors = tk_kernel_report_number(kernel, "multiprocessors"),
 	       mhz = tk_kernel_report_number(kernel, "clock_mhz");
-	tk_value_set_fmt(site->arena, o, "multiprocessors",
+	tk_value_set_fmt(o, "multiprocessors",
 	        multiprocessors > 0 && mhz > 0 ? "%.0f at %.0f MHz" : "–", multiprocessors, mhz);
-	set_record_cost(site, o, kernel);
-	set_time(site, o, "tail", tk_kernel_report_number(kernel, "tail_ns"));
+	set_record_cost(o, kernel);
+	set_time(o, "tail", tk_kernel_report_number(kernel, "tail_ns"));
 }
 
 /* ---- timeline ---- */
@@ -195,46 +189,43 @@ static void set_timeline(
 	int64_t end_ns = tk_timeline_draw(&site->markup, t);
 	char text[TK_FORMAT_SIZE];
 	tk_page_set_markup(site, o, "timeline_markup");
-	tk_value_set_flag(site->arena, o, "timeline", end_ns > 0);
-	tk_value_set_int(site->arena, o, "index", (int64_t)index);
-	tk_value_set_int(site->arena, o, "multiprocessor", t->multiprocessor);
-	set_time(site, o, "drawn_end", (double)end_ns);
-	tk_value_set(
-	        site->arena, o, "left_out", t->left_out ? tk_format_count(t->left_out, text) : "");
+	tk_value_set_flag(o, "timeline", end_ns > 0);
+	tk_value_set_int(o, "index", index);
+	tk_value_set_int(o, "multiprocessor", t->multiprocessor);
+	set_time(o, "drawn_end", (double)end_ns);
+	tk_value_set(o, "left_out", t->left_out ? tk_format_count(t->left_out, text) : "");
 	tk_data_add_timeline(&site->page, t, index);
 }
 
 /* ---- comparisons ---- */
 
 /* "8.7 % faster", "softmax -800 ns, of which -20 ns are exposed" */
-static void set_comparison(struct tk_site *site, struct tk_value *o, const json_t *kernel)
+static void set_comparison(struct tk_value *o, const json_t *kernel)
 {
 	struct tk_kernel_change change;
 	char percent[TK_FORMAT_SIZE];
 	tk_kernel_change_read(kernel, &change);
-	tk_page_set_clipped(site, o, "kernel", change.kernel, 60);
+	tk_value_set_clip(o, "kernel", change.kernel, 60);
 	if (change.share == 0) {
-		tk_value_set(site->arena, o, "change", "no change of its time");
+		tk_value_set(o, "change", "no change of its time");
 		return;
 	}
-	tk_value_set_fmt(site->arena, o, "change", "%s %s",
-	        tk_format_percent(fabs(change.share), percent),
+	tk_value_set_fmt(o, "change", "%s %s", tk_format_percent(fabs(change.share), percent),
 	        change.share > 0 ? "slower" : "faster");
-	tk_page_set_tone(site, o, "tone", change.share > 0 ? TK_TONE_BAD : TK_TONE_GOOD);
-	tk_page_set_clipped(site, o, "cause", change.cause, TK_KERNEL_CAUSE_SIZE);
+	tk_tone_set(o, "tone", change.share > 0 ? TK_TONE_BAD : TK_TONE_GOOD);
+	tk_value_set_clip(o, "cause", change.cause, TK_KERNEL_CAUSE_SIZE);
 }
 
-static void add_comparison(
-        struct tk_site *site, struct tk_value *list, const struct tk_kernel_report_row *row)
+static void add_comparison(struct tk_value *list, const struct tk_kernel_report_row *row)
 {
 	json_t *result = json_loads(row->result, 0, NULL);
 	const json_t *kernels = json_object_get(result, "kernels");
 	for (size_t i = 0; i < json_array_size(kernels) && i < KERNELS_MAX; i++) {
-		struct tk_value *o = tk_value_append_object(site->arena, list);
-		tk_page_set_time(site, o, "when", row->started_s);
-		tk_page_set_clipped(site, o, "base", row->base, 100);
-		tk_page_set_clipped(site, o, "head", row->revision, 12);
-		set_comparison(site, o, json_array_get(kernels, i));
+		struct tk_value *o = tk_value_append(list);
+		tk_value_set_time(o, "when", row->started_s);
+		tk_value_set_clip(o, "base", row->base, 100);
+		tk_value_set_clip(o, "head", row->revision, 12);
+		set_comparison(o, json_array_get(kernels, i));
 	}
 	json_decref(result);
 }
@@ -242,14 +233,14 @@ static void add_comparison(
 static void set_comparisons(
         struct tk_site *site, struct tk_value *page, const struct tk_site_kernel_trace *t)
 {
-	struct tk_value *list = tk_value_set_list(site->arena, page, "comparisons");
+	struct tk_value *list = tk_value_add_list(page, "comparisons");
 	const struct tk_rows *rows = &site->model.kernel_report_rows;
 	for (size_t i = 0, shown = 0; i < rows->count && shown < COMPARISONS_MAX; i++) {
 		const struct tk_kernel_report_row *row =
 		        TK_ROWS_AT(rows, struct tk_kernel_report_row, i);
 		if (!*row->base || !tk_kernel_trace_has_report(t, row))
 			continue;
-		add_comparison(site, list, row);
+		add_comparison(list, row);
 		shown++;
 	}
 }
@@ -270,36 +261,34 @@ static void set_head(
 {
 	const struct tk_kernel_report_row *r = t->newest;
 	const struct tk_site_series *s = find_series(&site->model, t);
-	tk_page_set_clipped(site, page, "problem", t->problem->title, 120);
-	tk_page_set_clipped(site, page, "backend", r->backend, 60);
-	tk_page_set_clipped(site, page, "device", t->device->name, 80);
-	tk_page_set_clipped(site, page, "device_name", t->device->row->name, 80);
-	tk_page_set_time(site, page, "when", r->started_s);
-	tk_page_set_clipped(site, page, "mode", r->mode, 40);
-	tk_page_set_clipped(site, page, "config", r->config, 60);
-	tk_page_set_clipped(site, page, "options", r->options, 100);
-	tk_page_set_clipped(site, page, "base", r->base, 100);
-	tk_page_set_clipped(site, page, "upstream", r->upstream, 60);
-	tk_page_set_clipped(site, page, "revision", r->revision, 12);
-	tk_page_set_clipped(site, page, "build", r->artifact_key, 12);
-	tk_value_set_fmt(
-	        site->arena, page, "series_href", s ? "../series/%s.html" : "", s ? s->file : "");
+	tk_value_set_clip(page, "problem", t->problem->title, 120);
+	tk_value_set_clip(page, "backend", r->backend, 60);
+	tk_value_set_clip(page, "device", t->device->name, 80);
+	tk_value_set_clip(page, "device_name", t->device->row->name, 80);
+	tk_value_set_time(page, "when", r->started_s);
+	tk_value_set_clip(page, "mode", r->mode, 40);
+	tk_value_set_clip(page, "config", r->config, 60);
+	tk_value_set_clip(page, "options", r->options, 100);
+	tk_value_set_clip(page, "base", r->base, 100);
+	tk_value_set_clip(page, "upstream", r->upstream, 60);
+	tk_value_set_clip(page, "revision", r->revision, 12);
+	tk_value_set_clip(page, "build", r->artifact_key, 12);
+	tk_value_set_fmt(page, "series_href", s ? "../series/%s.html" : "", s ? s->file : "");
 }
 
-static void set_tiles(struct tk_site *site, struct tk_value *page, const json_t *result)
+static void set_tiles(struct tk_value *page, const json_t *result)
 {
 	double untraced = tk_kernel_report_number(result, "untraced_ns"),
 	       traced = tk_kernel_report_number(result, "traced_ns"),
 	       runs = tk_kernel_report_number(result, "runs");
-	set_value(site, page, "time", isfinite(untraced) ? untraced : traced, "ns");
-	tk_value_set_fmt(site->arena, page, "recording",
-	        traced > 0 && untraced > 0 ? "%+.1f %%" : "",
+	set_value(page, "time", isfinite(untraced) ? untraced : traced, "ns");
+	tk_value_set_fmt(page, "recording", traced > 0 && untraced > 0 ? "%+.1f %%" : "",
 	        tk_percent_tenths(traced / untraced - 1));
-	tk_value_set_fmt(site->arena, page, "runs", runs > 0 ? "%.0f" : "–", runs);
+	tk_value_set_fmt(page, "runs", runs > 0 ? "%.0f" : "–", runs);
 }
 
 /* The shares of all kernels of a launch together. */
-static void set_shares(struct tk_site *site, struct tk_value *o, const json_t *result)
+static void set_shares(struct tk_value *o, const json_t *result)
 {
 	const json_t *kernels = json_object_get(result, "kernels");
 	double whole = 0, sums[TK_DOES_COUNT] = {0};
@@ -313,28 +302,28 @@ static void set_shares(struct tk_site *site, struct tk_value *o, const json_t *r
 			sums[k] += ns > 0 ? ns : 0;
 		}
 	}
-	set_percent(site, o, "tensor_share", sums[TK_DOES_TENSOR] / whole);
-	set_percent(site, o, "wait_share", sums[TK_DOES_WAIT] / whole);
-	set_percent(site, o, "idle_share", sums[TK_DOES_IDLE] / whole);
+	set_percent(o, "tensor_share", sums[TK_DOES_TENSOR] / whole);
+	set_percent(o, "wait_share", sums[TK_DOES_WAIT] / whole);
+	set_percent(o, "idle_share", sums[TK_DOES_IDLE] / whole);
 }
 
 static void add_kernel(struct tk_site *site, struct tk_value *list, const json_t *kernel)
 {
-	struct tk_value *o = tk_value_append_object(site->arena, list);
-	tk_page_set_clipped(site, o, "name", tk_kernel_report_text(kernel, "name"), 60);
-	set_time(site, o, "duration", tk_kernel_report_number(kernel, "duration_ns"));
+	struct tk_value *o = tk_value_append(list);
+	tk_value_set_clip(o, "name", tk_kernel_report_text(kernel, "name"), 60);
+	set_time(o, "duration", tk_kernel_report_number(kernel, "duration_ns"));
 	set_activities(site, o, kernel);
 	set_regions(site, o, kernel);
-	set_recording(site, o, kernel);
-	set_tile_times(site, o, kernel);
+	set_recording(o, kernel);
+	set_tile_times(o, kernel);
 }
 
 /* The kernels of a launch, and after them their timelines: both lists are in one order. */
 static int set_kernels(struct tk_site *site, struct tk_value *page, const json_t *result,
         const json_t *stored, struct tk_error *err)
 {
-	struct tk_value *list = tk_value_set_list(site->arena, page, "kernels"),
-	                *lines = tk_value_set_list(site->arena, page, "timelines");
+	struct tk_value *list = tk_value_add_list(page, "kernels"),
+	                *lines = tk_value_add_list(page, "timelines");
 	const json_t *kernels = json_object_get(result, "kernels");
 	int status = 0;
 	for (size_t i = 0; i < json_array_size(kernels) && i < KERNELS_MAX; i++)
@@ -344,8 +333,8 @@ static int set_kernels(struct tk_site *site, struct tk_value *page, const json_t
 		struct tk_timeline t;
 		status = tk_timeline_read(json_array_get(stored, i), &t, err);
 		if (!status && t.span_count && t.duration_ns) {
-			struct tk_value *o = tk_value_append_object(site->arena, lines);
-			tk_page_set_clipped(site, o, "name", t.kernel, 60);
+			struct tk_value *o = tk_value_append(lines);
+			tk_value_set_clip(o, "name", t.kernel, 60);
 			set_timeline(site, o, &t, i);
 		}
 		tk_timeline_free(&t);
@@ -370,11 +359,11 @@ static int write_trace(
 	        (int)tk_utf8_clip_len(t->problem->title, 120), t->problem->title);
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_KERNELS);
 	set_head(site, page, t);
-	set_shares(site, page, result);
-	set_tiles(site, page, result);
+	set_shares(page, result);
+	set_tiles(page, result);
 	set_comparisons(site, page, t);
 	status = set_kernels(site, page, result, timeline, err);
-	tk_value_set(site->arena, page, "data", data);
+	tk_value_set(page, "data", data);
 	if (!status)
 		status = tk_output_put(site->out, data, &site->page, err);
 	if (!status)
@@ -389,15 +378,15 @@ static int write_index(struct tk_site *site, struct tk_error *err)
 	const struct tk_model *m = &site->model;
 	struct tk_value *page =
 	        tk_page_begin(site, "traces/index.html", "Inside kernels", TK_SECTION_KERNELS);
-	struct tk_value *list = tk_value_set_list(site->arena, page, "traces");
+	struct tk_value *list = tk_value_add_list(page, "traces");
 	for (size_t i = 0; i < m->kernel_trace_count; i++) {
 		const struct tk_site_kernel_trace *t = &m->kernel_traces[i];
-		struct tk_value *o = tk_value_append_object(site->arena, list);
-		tk_kernel_trace_set_summary(site, o, t);
-		tk_page_set_clipped(site, o, "problem", t->problem->title, 120);
-		tk_page_set_clipped(site, o, "backend", t->newest->backend, 60);
-		tk_page_set_clipped(site, o, "device", t->device->name, 80);
-		tk_value_set_fmt(site->arena, o, "href", "%s.html", t->file);
+		struct tk_value *o = tk_value_append(list);
+		tk_kernel_trace_set_summary(o, t);
+		tk_value_set_clip(o, "problem", t->problem->title, 120);
+		tk_value_set_clip(o, "backend", t->newest->backend, 60);
+		tk_value_set_clip(o, "device", t->device->name, 80);
+		tk_value_set_fmt(o, "href", "%s.html", t->file);
 	}
 	return tk_page_finish(site, "kernel_traces", "traces/index.html", err);
 }
@@ -407,13 +396,12 @@ void tk_kernel_trace_path(const struct tk_site_kernel_trace *t, char path[TK_PAG
 	snprintf(path, TK_PAGE_PATH_SIZE, "traces/%s.html", t->file);
 }
 
-void tk_kernel_trace_set_summary(
-        struct tk_site *site, struct tk_value *o, const struct tk_site_kernel_trace *t)
+void tk_kernel_trace_set_summary(struct tk_value *o, const struct tk_site_kernel_trace *t)
 {
 	json_t *result = json_loads(t->newest->result, 0, NULL);
-	set_shares(site, o, result);
-	set_tiles(site, o, result);
-	tk_page_set_time(site, o, "when", t->newest->started_s);
+	set_shares(o, result);
+	set_tiles(o, result);
+	tk_value_set_time(o, "when", t->newest->started_s);
 	json_decref(result);
 }
 

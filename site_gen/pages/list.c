@@ -74,8 +74,8 @@ static void set_list_href(struct tk_site *site, struct tk_value *o,
         const struct tk_site_device *device, const struct tk_site_series *of_op, const char *root)
 {
 	if (!tk_page_list_is_single(&site->model)) {
-		tk_value_set_fmt(site->arena, o, "href", "%slists/%s.%s.html", root, device->file,
-		        of_op->op_file);
+		tk_value_set_fmt(
+		        o, "href", "%slists/%s.%s.html", root, device->file, of_op->op_file);
 		return;
 	}
 	struct tk_buf at = TK_BUF_INIT;
@@ -83,7 +83,7 @@ static void set_list_href(struct tk_site *site, struct tk_value *o,
 	tk_escape_url(&at, tk_op_title(of_op->problem->op));
 	tk_buf_add_str(&at, "&device=");
 	tk_escape_url(&at, device->name);
-	tk_value_set(site->arena, o, "href", tk_buf_cstr(&at));
+	tk_value_set(o, "href", tk_buf_cstr(&at));
 	tk_buf_free(&at);
 }
 
@@ -91,28 +91,25 @@ static void add_cell(struct tk_site *site, struct tk_value *cells, const struct 
         const struct tk_site_device *device, const struct tk_site_series *of_op, const char *root)
 {
 	const struct state state = *of;
-	struct tk_value *cell = tk_value_append_object(site->arena, cells);
-	char text[TK_FORMAT_SIZE];
-	tk_value_set(site->arena, cell, "efficiency",
-	        isfinite(state.efficiency) ? tk_format_percent(state.efficiency, text) : "");
-	tk_value_set_fmt(
-	        site->arena, cell, "roofline_href", "%sroofline/%s.html", root, device->file);
-	tk_value_set_flag(site->arena, cell, "any", state.series > 0);
-	tk_value_set(site->arena, cell, "count", tk_format_count((int64_t)state.series, text));
-	tk_value_set_int(site->arena, cell, "worse", (int64_t)state.worse);
-	tk_value_set_fmt(site->arena, cell, "missing", state.missing ? "%zu" : "", state.missing);
-	tk_value_set_int(site->arena, cell, "better", (int64_t)state.better);
-	tk_value_set_int(site->arena, cell, "failing", (int64_t)state.failing);
-	tk_value_set_flag(site->arena, cell, "any_worse", state.worse > 0);
-	tk_value_set_flag(site->arena, cell, "any_better", state.better > 0);
-	tk_value_set_flag(site->arena, cell, "any_failing", state.failing > 0);
+	struct tk_value *cell = tk_value_append(cells);
+	tk_value_set_percent(cell, "efficiency", state.efficiency, "");
+	tk_value_set_fmt(cell, "roofline_href", "%sroofline/%s.html", root, device->file);
+	tk_value_set_flag(cell, "any", state.series > 0);
+	tk_value_set_count(cell, "count", state.series);
+	tk_value_set_int(cell, "worse", state.worse);
+	tk_value_set_fmt(cell, "missing", state.missing ? "%zu" : "", state.missing);
+	tk_value_set_int(cell, "better", state.better);
+	tk_value_set_int(cell, "failing", state.failing);
+	tk_value_set_flag(cell, "any_worse", state.worse > 0);
+	tk_value_set_flag(cell, "any_better", state.better > 0);
+	tk_value_set_flag(cell, "any_failing", state.failing > 0);
 	bool unchanged = !state.worse && !state.missing && !state.better && !state.failing;
 	char skipped[40] = "", unplanned[40] = "";
 	if (state.skipped)
 		snprintf(skipped, sizeof skipped, "%zu skipped ", state.skipped);
 	if (state.unplanned)
 		snprintf(unplanned, sizeof unplanned, "%zu not planned", state.unplanned);
-	tk_value_set_fmt(site->arena, cell, "unchanged", "%s%s%s", skipped, unplanned,
+	tk_value_set_fmt(cell, "unchanged", "%s%s%s", skipped, unplanned,
 	        !unchanged || *skipped || *unplanned ? ""
 	        : state.compared                     ? "no change"
 	                                             : "not compared");
@@ -133,14 +130,13 @@ static void add_matrix_row(struct tk_site *site, struct tk_value *rows,
         const struct tk_site_device *device, const char *root, double *efficiencies)
 {
 	const struct tk_model *m = &site->model;
-	struct tk_arena *a = site->arena;
 	struct tk_ceiling_set ceilings;
 	tk_ceiling_set_load(m, device, &ceilings);
-	struct tk_value *row = tk_value_append_object(a, rows);
-	tk_page_set_clipped(site, row, "device", device->name, 60);
-	tk_page_set_clipped(site, row, "device_name", device->row->name, 60);
-	tk_value_set_fmt(a, row, "machine_href", "%smachines/%s.html", root, device->machine->file);
-	struct tk_value *cells = tk_value_set_list(a, row, "cells");
+	struct tk_value *row = tk_value_append(rows);
+	tk_value_set_clip(row, "device", device->name, 60);
+	tk_value_set_clip(row, "device_name", device->row->name, 60);
+	tk_value_set_fmt(row, "machine_href", "%smachines/%s.html", root, device->machine->file);
+	struct tk_value *cells = tk_value_add_list(row, "cells");
 	for (size_t i = 0; i < m->series_count; i++) {
 		if (!is_new_op(m, i))
 			continue;
@@ -154,17 +150,16 @@ int tk_page_set_matrix(struct tk_site *site, struct tk_value *o,
         const struct tk_site_machine *machine, const char *root, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
-	struct tk_arena *a = site->arena;
 	double *efficiencies = tk_malloc((m->series_count + 1) * sizeof *efficiencies);
-	struct tk_value *heads = tk_value_set_list(a, o, "matrix_heads"),
-	                *rows = tk_value_set_list(a, o, "matrix");
+	struct tk_value *heads = tk_value_add_list(o, "matrix_heads"),
+	                *rows = tk_value_add_list(o, "matrix");
 	for (size_t i = 0; i < m->series_count; i++) {
 		if (!is_new_op(m, i))
 			continue;
-		struct tk_value *head = tk_value_append_object(a, heads);
-		tk_page_set_clipped(site, head, "name", tk_op_title(m->series[i].problem->op), 40);
-		tk_value_set_fmt(a, head, "kernel_href",
-		        op_has_page(m, i) ? "%skernels/%s.html" : "", root, m->series[i].op_file);
+		struct tk_value *head = tk_value_append(heads);
+		tk_value_set_clip(head, "name", tk_op_title(m->series[i].problem->op), 40);
+		tk_value_set_fmt(head, "kernel_href", op_has_page(m, i) ? "%skernels/%s.html" : "",
+		        root, m->series[i].op_file);
 	}
 	for (size_t d = 0; d < m->device_count; d++)
 		if (!machine || m->devices[d].machine == machine)
@@ -189,15 +184,15 @@ static bool is_chosen(const struct choice *c, const struct tk_site_series *s)
 
 static void add_row(struct tk_site *site, struct tk_value *rows, const struct tk_site_series *s)
 {
-	struct tk_value *row = tk_value_append_object(site->arena, rows);
+	struct tk_value *row = tk_value_append(rows);
 	tk_page_set_series(site, row, s, "../");
 	tk_page_set_sparkline(site, row, s);
-	tk_page_set_clipped(site, row, "dtype", s->problem->dtype, 20);
-	tk_page_set_clipped(site, row, "backend", s->variant, 60);
+	tk_value_set_clip(row, "dtype", s->problem->dtype, 20);
+	tk_value_set_clip(row, "backend", s->variant, 60);
 	const uint32_t waiting = tk_series_count_waiting_nights(&site->model, s);
-	tk_value_set_fmt(site->arena, row, "waiting", waiting ? "measured %u night%s ago" : "",
-	        waiting, waiting == 1 ? "" : "s");
-	tk_value_set(site->arena, row, "role",
+	tk_value_set_fmt(row, "waiting", waiting ? "measured %u night%s ago" : "", waiting,
+	        waiting == 1 ? "" : "s");
+	tk_value_set(row, "role",
 	        s->row->role != TK_ROLE_SUITE ? tk_series_role_name(s->row->role) : "");
 }
 
@@ -213,8 +208,7 @@ static size_t add_group(struct tk_site *site, struct tk_value *groups, const str
         size_t first, size_t end)
 {
 	const struct tk_model *m = &site->model;
-	struct tk_value *group = tk_value_append_object(site->arena, groups),
-	                *rows = tk_value_set_list(site->arena, group, "rows");
+	struct tk_value *group = tk_value_append(groups), *rows = tk_value_add_list(group, "rows");
 	size_t count = 0;
 	bool has_rate = false;
 	const char *unit;
@@ -226,13 +220,12 @@ static size_t add_group(struct tk_site *site, struct tk_value *groups, const str
 				           isfinite(tk_series_rate(&m->series[i], 1, &unit));
 				count++;
 			}
-	tk_page_set_clipped(site, group, "name", tk_op_title(m->series[first].problem->op), 40);
-	tk_value_set_int(site->arena, group, "count", (int64_t)count);
-	tk_value_set_flag(site->arena, group, "any", count > 0);
-	tk_value_set_flag(site->arena, group, "has_rate", has_rate);
-	tk_value_set_flag(site->arena, group, "page", op_has_page(m, first));
-	tk_value_set_fmt(
-	        site->arena, group, "group_href", "../kernels/%s.html", m->series[first].op_file);
+	tk_value_set_clip(group, "name", tk_op_title(m->series[first].problem->op), 40);
+	tk_value_set_int(group, "count", count);
+	tk_value_set_flag(group, "any", count > 0);
+	tk_value_set_flag(group, "has_rate", has_rate);
+	tk_value_set_flag(group, "page", op_has_page(m, first));
+	tk_value_set_fmt(group, "group_href", "../kernels/%s.html", m->series[first].op_file);
 	return count;
 }
 
@@ -241,17 +234,16 @@ static int write_list(struct tk_site *site, const struct choice *c, const char *
 {
 	const struct tk_model *m = &site->model;
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_SERIES);
-	struct tk_value *groups = tk_value_set_list(site->arena, page, "groups");
+	struct tk_value *groups = tk_value_add_list(page, "groups");
 	size_t count = 0;
-	char text[TK_FORMAT_SIZE];
 	for (size_t first = 0, end; first < m->series_count; first = end) {
 		for (end = first + 1; end < m->series_count && !is_new_op(m, end);)
 			end++;
 		count += add_group(site, groups, c, first, end);
 	}
-	tk_value_set(site->arena, page, "count", tk_format_count((int64_t)count, text));
-	tk_value_set_flag(site->arena, page, "many", count > ONE_PAGE_MAX);
-	tk_value_set_flag(site->arena, page, "part", c->device != NULL);
+	tk_value_set_count(page, "count", count);
+	tk_value_set_flag(page, "many", count > ONE_PAGE_MAX);
+	tk_value_set_flag(page, "part", c->device != NULL);
 	return tk_page_finish(site, "list", path, err);
 }
 
@@ -291,9 +283,8 @@ int tk_page_write_lists(struct tk_site *site, struct tk_error *err)
 		return write_list(site, &(struct choice){0}, "lists/index.html", "Series", err);
 	struct tk_value *page =
 	        tk_page_begin(site, "lists/index.html", "Series", TK_SECTION_SERIES);
-	char text[TK_FORMAT_SIZE];
 	status = tk_page_set_matrix(site, page, NULL, "../", err);
-	tk_value_set(site->arena, page, "count", tk_format_count((int64_t)m->series_count, text));
+	tk_value_set_count(page, "count", m->series_count);
 	if (!status)
 		status = tk_page_finish(site, "lists", "lists/index.html", err);
 	for (size_t d = 0; !status && d < m->device_count; d++)

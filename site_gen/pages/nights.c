@@ -7,12 +7,11 @@
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
 
-void tk_page_set_night_link(
-        struct tk_site *site, struct tk_value *o, const struct tk_site_night *night)
+void tk_page_set_night_link(struct tk_value *o, const struct tk_site_night *night)
 {
 	bool has_page = night && night->file;
-	tk_value_set_flag(site->arena, o, "page", has_page);
-	tk_value_set_fmt(site->arena, o, "href", "%s.html", has_page ? night->file : "");
+	tk_value_set_flag(o, "page", has_page);
+	tk_value_set_fmt(o, "href", "%s.html", has_page ? night->file : "");
 }
 
 static int write_night(

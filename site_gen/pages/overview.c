@@ -23,13 +23,13 @@ int tk_overview_set_headline(struct tk_site *site, struct tk_value *page,
 	tk_report_add_headline(&site->model, &options, causes, &text);
 	const char *whole = tk_buf_cstr(&text), *end = strstr(whole, ". ");
 	size_t first_len = end ? (size_t)(end - whole) + 1 : strlen(whole);
-	tk_value_set_fmt(site->arena, page, "headline", "%.*s", (int)first_len, whole);
-	tk_value_set(site->arena, page, "headline_rest", whole + first_len);
-	tk_page_set_clipped(site, page, "description", whole, 300);
+	tk_value_set_fmt(page, "headline", "%.*s", (int)first_len, whole);
+	tk_value_set(page, "headline_rest", whole + first_len);
+	tk_value_set_clip(page, "description", whole, 300);
 	tk_buf_clear(&text);
 	int status = tk_report_add(&site->model, &options, &text, err);
 	if (!status)
-		tk_value_set(site->arena, page, "summary", tk_buf_cstr(&text));
+		tk_value_set(page, "summary", tk_buf_cstr(&text));
 	tk_buf_free(&text);
 	return status;
 }
@@ -40,10 +40,9 @@ static void set_flags(
 	const struct tk_model *m = &site->model;
 	bool analysed = tk_model_has_verdicts(m);
 	bool past = !analysed && m->night_count > 1, compared = analysed && causes->compared;
-	tk_value_set_flag(site->arena, page, "compared", compared);
-	tk_value_set_flag(site->arena, page, "nothing_analysed", m->series_count && past);
-	tk_value_set_flag(
-	        site->arena, page, "nothing_compared", m->series_count && !past && !compared);
+	tk_value_set_flag(page, "compared", compared);
+	tk_value_set_flag(page, "nothing_analysed", m->series_count && past);
+	tk_value_set_flag(page, "nothing_compared", m->series_count && !past && !compared);
 }
 
 static int set_parts(struct tk_site *site, struct tk_value *page,
@@ -64,11 +63,9 @@ int tk_page_write_overview(struct tk_site *site, struct tk_error *err)
 	const struct tk_site_period newest = {0};
 	struct tk_value *page = tk_page_begin(site, "index.html", "Overview", TK_SECTION_OVERVIEW);
 	struct tk_site_causes causes;
-	char text[TK_FORMAT_SIZE];
 	int status = tk_site_causes_load(&site->model, &newest, &causes, err);
-	tk_page_set_time(site, page, "made", site->options->now_s);
-	tk_value_set(site->arena, page, "series_count",
-	        tk_format_count((int64_t)site->model.series_count, text));
+	tk_value_set_time(page, "made", site->options->now_s);
+	tk_value_set_count(page, "series_count", site->model.series_count);
 	if (!status) {
 		set_flags(site, page, &causes);
 		status = set_parts(site, page, &causes, err);

@@ -29,12 +29,10 @@ static void set_open(struct tk_site *site, struct tk_value *page)
 		is_new += state == TK_TRIAGE_NEW;
 		oldest_s = alert->opened_s < oldest_s ? alert->opened_s : oldest_s;
 	}
-	tk_value_set_fmt(site->arena, page, "open_alerts", open ? "%zu open alert%s" : "", open,
-	        open == 1 ? "" : "s");
 	tk_value_set_fmt(
-	        site->arena, page, "new_alerts", is_new < open ? "%zu of them new, " : "", is_new);
-	tk_value_set(
-	        site->arena, page, "oldest_alert", open ? tk_time_format_day(oldest_s, day) : "");
+	        page, "open_alerts", open ? "%zu open alert%s" : "", open, open == 1 ? "" : "s");
+	tk_value_set_fmt(page, "new_alerts", is_new < open ? "%zu of them new, " : "", is_new);
+	tk_value_set(page, "oldest_alert", open ? tk_time_format_day(oldest_s, day) : "");
 }
 
 static int compare_by_age(const void *a, const void *b)
@@ -51,25 +49,24 @@ static void add_alert(struct tk_site *site, struct tk_value *list, const struct 
 {
 	const struct tk_alert_triage triage =
 	        tk_alert_compute_triage(&site->model.triage_rows, g->lead->uid, g->lead->group_uid);
-	struct tk_value *o = tk_value_append_object(site->arena, list);
+	struct tk_value *o = tk_value_append(list);
 	char day[TK_TIME_ISO_SIZE];
 	int64_t days = (site->options->now_s - g->opened_s) / DAY_S;
-	tk_page_set_clipped(site, o, "alert_title", g->lead->title, 140);
-	tk_page_set_clipped(site, o, "alert_uid", g->members[0]->group_uid, 80);
+	tk_value_set_clip(o, "alert_title", g->lead->title, 140);
+	tk_value_set_clip(o, "alert_uid", g->members[0]->group_uid, 80);
+	tk_value_set_fmt(o, "more", g->count > 1 ? "and %zu more series" : "", g->count - 1);
+	tk_value_set(o, "opened", tk_time_format_day(g->opened_s, day));
 	tk_value_set_fmt(
-	        site->arena, o, "more", g->count > 1 ? "and %zu more series" : "", g->count - 1);
-	tk_value_set(site->arena, o, "opened", tk_time_format_day(g->opened_s, day));
-	tk_value_set_fmt(site->arena, o, "age", days > 0 ? "%lld day%s" : "new", (long long)days,
-	        days == 1 ? "" : "s");
-	tk_value_set(site->arena, o, "state", tk_triage_state_name(g->state));
-	tk_page_set_tone(site, o, "tone", tk_triage_tone(g->state));
-	tk_page_set_clipped(site, o, "owner", triage.decision ? triage.decision->author : "", 60);
+	        o, "age", days > 0 ? "%lld day%s" : "new", (long long)days, days == 1 ? "" : "s");
+	tk_value_set(o, "state", tk_triage_state_name(g->state));
+	tk_tone_set(o, "tone", tk_triage_tone(g->state));
+	tk_value_set_clip(o, "owner", triage.decision ? triage.decision->author : "", 60);
 }
 
 int tk_overview_set_alerts(struct tk_site *site, struct tk_value *page, struct tk_error *err)
 {
 	struct tk_alert_groups groups = {0};
-	struct tk_value *list = tk_value_set_list(site->arena, page, "open");
+	struct tk_value *list = tk_value_add_list(page, "open");
 	size_t open = 0;
 	set_open(site, page);
 	int status = tk_alert_groups_load(site, &groups, err);
@@ -78,8 +75,7 @@ int tk_overview_set_alerts(struct tk_site *site, struct tk_value *page, struct t
 	for (size_t i = 0; !status && i < groups.count && groups.at[i].open; i++)
 		if (open++ < ALERTS_MAX)
 			add_alert(site, list, &groups.at[i]);
-	tk_value_set_fmt(
-	        site->arena, page, "open_more", open > ALERTS_MAX ? "%zu" : "", open - ALERTS_MAX);
+	tk_value_set_fmt(page, "open_more", open > ALERTS_MAX ? "%zu" : "", open - ALERTS_MAX);
 	tk_alert_groups_free(&groups);
 	return status;
 }

@@ -39,41 +39,38 @@ static size_t count_alike(const struct tk_site_series *const *changed, size_t co
 static void add_group(struct tk_site *site, struct tk_value *list,
         const struct tk_site_series *const *changed, size_t count)
 {
-	struct tk_arena *a = site->arena;
-	struct tk_value *o = tk_value_append_object(a, list);
+	struct tk_value *o = tk_value_append(list);
 	const struct tk_site_series *first = changed[0];
 	const struct tk_night_row *analysed = first->device->machine->analysed_night;
 	const struct tk_site_night *night =
 	        analysed ? tk_model_find_night(&site->model, analysed->id) : NULL;
-	char text[TK_FORMAT_SIZE];
 	size_t devices = 1, reasons = 1;
 	for (size_t i = 1; i < count; i++) {
 		devices += changed[i]->device != changed[i - 1]->device;
 		reasons +=
 		        strcmp(changed[i]->verdict->reason, changed[i - 1]->verdict->reason) != 0;
 	}
-	tk_value_set_flag(a, o, "is_group", true);
-	tk_value_set(a, o, "count", tk_format_count((int64_t)count, text));
-	tk_value_set(a, o, "status", tk_series_status_word(first));
-	tk_page_set_tone(site, o, "tone", tk_series_tone(first));
-	tk_page_set_clipped(
-	        site, o, "device", devices > 1 ? "several devices" : first->device->name, 60);
-	tk_page_set_reason(site, o, reasons > 1 ? "" : first->verdict->reason);
+	tk_value_set_flag(o, "is_group", true);
+	tk_value_set_count(o, "count", count);
+	tk_value_set(o, "status", tk_series_status_word(first));
+	tk_tone_set(o, "tone", tk_series_tone(first));
+	tk_value_set_clip(o, "device", devices > 1 ? "several devices" : first->device->name, 60);
+	tk_value_set_reason(o, reasons > 1 ? "" : first->verdict->reason);
 	if (tk_page_list_is_single(&site->model))
 		tk_value_set_fmt(
-		        a, o, "href", "lists/index.html#status=%s", tk_series_status_word(first));
+		        o, "href", "lists/index.html#status=%s", tk_series_status_word(first));
 	else
-		tk_value_set_fmt(a, o, "href",
+		tk_value_set_fmt(o, "href",
 		        night && night->file ? "nights/%s.html" : "lists/index.html",
 		        night && night->file ? night->file : "");
 }
 
 static void add_series(struct tk_site *site, struct tk_value *list, const struct tk_site_series *s)
 {
-	struct tk_value *o = tk_value_append_object(site->arena, list);
+	struct tk_value *o = tk_value_append(list);
 	tk_page_set_series(site, o, s, "");
-	tk_value_set_flag(site->arena, o, "is_group", false);
-	tk_page_set_reason(site, o, s->verdict->reason);
+	tk_value_set_flag(o, "is_group", false);
+	tk_value_set_reason(o, s->verdict->reason);
 }
 
 static void set_list(
@@ -89,7 +86,7 @@ static void set_list(
 	}
 	if (count)
 		qsort(changed, count, sizeof *changed, compare_changed);
-	struct tk_value *items = tk_value_set_list(site->arena, page, "attention");
+	struct tk_value *items = tk_value_add_list(page, "attention");
 	for (size_t i = 0, n, lines = 0; i < count; i += n) {
 		n = count_alike(&changed[i], count - i);
 		if (n > 1) /* never cut: there are few reasons */
@@ -100,16 +97,14 @@ static void set_list(
 			left++;
 		lines += n == 1;
 	}
-	tk_value_set_int(site->arena, page, "attention_more", (int64_t)left);
-	tk_value_set_flag(site->arena, page, "attention_cut", left > 0);
+	tk_value_set_int(page, "attention_more", left);
+	tk_value_set_flag(page, "attention_cut", left > 0);
 }
 
 int tk_overview_set_attention(struct tk_site *site, struct tk_value *page, struct tk_error *err)
 {
 	const struct tk_site_series **changed =
 	        tk_malloc((site->model.series_count + 1) * sizeof *changed);
-	if (!changed)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	set_list(site, page, changed);
 	free(changed);
 	return 0;

@@ -28,14 +28,12 @@ static bool has_change(const struct tk_site_event *e)
 
 static void add_event(struct tk_site *site, struct tk_value *list, const struct tk_site_event *e)
 {
-	struct tk_value *o = tk_value_append_object(site->arena, list);
-	char text[TK_FORMAT_SIZE];
+	struct tk_value *o = tk_value_append(list);
 	tk_page_set_series(site, o, e->series, "");
-	tk_page_set_change(site, o, e->series, has_change(e) ? e->change : NAN);
-	tk_value_set(site->arena, o, "before",
-	        has_change(e) ? tk_format_value(e->before, e->series->row->unit, text) : "");
-	tk_value_set(
-	        site->arena, o, "after", tk_format_value(e->after, e->series->row->unit, text));
+	tk_page_set_change(o, e->series, has_change(e) ? e->change : NAN);
+	tk_value_set_quantity(
+	        o, "before", has_change(e) ? e->before : NAN, e->series->row->unit, "");
+	tk_value_set_quantity(o, "after", e->after, e->series->row->unit, "–");
 }
 
 static void set_since(struct tk_site *site, struct tk_value *o, const struct tk_site_event *e)
@@ -47,68 +45,65 @@ static void set_since(struct tk_site *site, struct tk_value *o, const struct tk_
 	char day[TK_TIME_ISO_SIZE];
 	int64_t since_s = alert ? alert->opened_s : e->at_s;
 	bool is_new = night && since_s >= night->as_of_s;
-	tk_value_set(site->arena, o, "since",
+	tk_value_set(o, "since",
 	        is_new    ? "last night"
 	        : since_s ? tk_time_format_day(since_s, day)
 	                  : "");
-	tk_value_set(site->arena, o, "alert_state",
-	        state != TK_TRIAGE_NEW ? tk_triage_state_name(state) : "");
-	tk_page_set_clipped(site, o, "alert_uid", alert ? alert->uid : "", 80);
+	tk_value_set(o, "alert_state", state != TK_TRIAGE_NEW ? tk_triage_state_name(state) : "");
+	tk_value_set_clip(o, "alert_uid", alert ? alert->uid : "", 80);
 }
 
-static void set_devices(struct tk_site *site, struct tk_value *o, const struct tk_site_cause *c)
+static void set_devices(struct tk_value *o, const struct tk_site_cause *c)
 {
 	const struct tk_site_device *device = c->events[0].series->device;
 	size_t others = 0;
 	for (size_t i = 1; i < c->count; i++)
 		others += c->events[i].series->device != device;
-	tk_page_set_clipped(site, o, "device", device->name, 60);
-	tk_value_set(site->arena, o, "other_devices", others ? " and others" : "");
+	tk_value_set_clip(o, "device", device->name, 60);
+	tk_value_set(o, "other_devices", others ? " and others" : "");
 }
 
 static void add_cause(struct tk_site *site, struct tk_value *list, const struct tk_site_cause *c,
         const struct tk_interval_axis *axis)
 {
-	struct tk_arena *a = site->arena;
-	struct tk_value *o = tk_value_append_object(a, list);
+	struct tk_value *o = tk_value_append(list);
 	const struct tk_site_event *e = &c->events[0];
 	enum tk_tone tone = tone_of(c->kind);
 	struct tk_ceiling_set ceilings;
-	char text[TK_FORMAT_SIZE];
 	tk_page_set_series(site, o, e->series, "");
 	tk_page_set_sparkline(site, o, e->series);
-	tk_page_set_change(site, o, e->series, has_change(e) ? e->change : NAN);
-	tk_value_set(a, o, "kind", tk_site_cause_word(c->kind, 1));
-	tk_page_set_tone(site, o, "tone", tone);
-	tk_value_set_flag(a, o, "numbers", has_change(e));
-	tk_value_set_flag(a, o, "ab_confirmed", e->has_ab_result);
-	tk_value_set(a, o, "before", tk_format_value(e->before, e->series->row->unit, text));
-	tk_value_set(a, o, "after", tk_format_value(e->after, e->series->row->unit, text));
-	tk_page_set_reason(site, o, e->reason);
-	tk_value_set_fmt(a, o, "more", c->count > 1 ? "%zu series" : "", c->count);
+	tk_page_set_change(o, e->series, has_change(e) ? e->change : NAN);
+	tk_value_set(o, "kind", tk_site_cause_word(c->kind, 1));
+	tk_tone_set(o, "tone", tone);
+	tk_value_set_flag(o, "numbers", has_change(e));
+	tk_value_set_flag(o, "ab_confirmed", e->has_ab_result);
+	tk_value_set_quantity(o, "before", e->before, e->series->row->unit, "–");
+	tk_value_set_quantity(o, "after", e->after, e->series->row->unit, "–");
+	tk_value_set_reason(o, e->reason);
+	tk_value_set_fmt(o, "more", c->count > 1 ? "%zu series" : "", c->count);
 	tk_ceiling_set_load(&site->model, e->series->device, &ceilings);
 	double share = tk_ceiling_set_efficiency(&ceilings, e->series, e->after);
-	tk_value_set(a, o, "efficiency", isfinite(share) ? tk_format_percent(share, text) : "");
-	set_devices(site, o, c);
+	tk_value_set_percent(o, "efficiency", share, "");
+	set_devices(o, c);
 	set_since(site, o, e);
 	tk_page_set_revision_range(site, o, c->good, c->bad);
-	tk_page_set_clipped(site, o, "author", c->bad ? c->bad->author : "", 60);
+	tk_value_set_clip(o, "author", c->bad ? c->bad->author : "", 60);
 	tk_page_set_first_bad(site, o, e->series, c->good, c->bad);
 	if (has_change(e))
 		tk_svg_draw_interval(&site->markup, axis, e->change, e->change_lo, e->change_hi,
 		        tk_tone_name(tone));
 	tk_page_set_markup(site, o, "interval_markup");
-	struct tk_value *events = tk_value_set_list(a, o, "events");
+	struct tk_value *events = tk_value_add_list(o, "events");
 	for (size_t i = 0; c->count > 1 && i < c->count && i < EVENTS_MAX; i++)
 		add_event(site, events, &c->events[i]);
 	tk_value_set_fmt(
-	        a, o, "events_more", c->count > EVENTS_MAX ? "%zu" : "", c->count - EVENTS_MAX);
+	        o, "events_more", c->count > EVENTS_MAX ? "%zu" : "", c->count - EVENTS_MAX);
 }
 
 void tk_overview_set_causes(
         struct tk_site *site, struct tk_value *page, const struct tk_site_causes *causes)
 {
-	struct tk_value *list = tk_value_set_list(site->arena, page, "causes");
+	struct tk_value *list = tk_value_add_list(page, "causes");
 	struct tk_interval_axis axis = {-0.005, 0.005};
 	for (size_t i = 0; i < causes->count; i++) {
 		const struct tk_site_event *e = &causes->at[i].events[0];
@@ -117,6 +112,6 @@ void tk_overview_set_causes(
 	}
 	for (size_t i = 0; i < causes->count && i < CAUSES_MAX; i++)
 		add_cause(site, list, &causes->at[i], &axis);
-	tk_value_set_fmt(site->arena, page, "causes_more", causes->count > CAUSES_MAX ? "%zu" : "",
+	tk_value_set_fmt(page, "causes_more", causes->count > CAUSES_MAX ? "%zu" : "",
 	        causes->count - CAUSES_MAX);
 }

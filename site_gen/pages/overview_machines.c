@@ -16,7 +16,7 @@ static void set_verdict_counts(
         struct tk_site *site, struct tk_value *card, const struct tk_site_machine *machine)
 {
 	size_t counts[TK_VERDICT_STATUS_COUNT] = {0}, unplanned = 0;
-	struct tk_value *list = tk_value_set_list(site->arena, card, "counts");
+	struct tk_value *list = tk_value_add_list(card, "counts");
 	for (size_t i = 0; i < machine->verdicts.count; i++) {
 		enum tk_verdict_status status =
 		        TK_ROWS_AT(&machine->verdicts, struct tk_verdict_row, i)->status;
@@ -32,12 +32,12 @@ static void set_verdict_counts(
 		enum tk_verdict_status status = (enum tk_verdict_status)i;
 		if (!counts[i])
 			continue;
-		struct tk_value *o = tk_value_append_object(site->arena, list);
-		tk_value_set_int(site->arena, o, "count", (int64_t)counts[i]);
-		tk_value_set(site->arena, o, "word", tk_verdict_status_phrase(status));
-		tk_page_set_tone(site, o, "tone", tk_verdict_tone(status));
+		struct tk_value *o = tk_value_append(list);
+		tk_value_set_int(o, "count", counts[i]);
+		tk_value_set(o, "word", tk_verdict_status_phrase(status));
+		tk_tone_set(o, "tone", tk_verdict_tone(status));
 	}
-	tk_value_set_fmt(site->arena, card, "unplanned", unplanned ? "%zu" : "", unplanned);
+	tk_value_set_fmt(card, "unplanned", unplanned ? "%zu" : "", unplanned);
 }
 
 /* Failed runs are runs as well; only those with a timing are measurements. */
@@ -70,7 +70,7 @@ static int set_reason(struct tk_site *site, struct tk_value *o, const struct tk_
         struct tk_error *err)
 {
 	struct tk_rows stages = {0};
-	tk_value_set(site->arena, o, "reason", "");
+	tk_value_set(o, "reason", "");
 	if (night->status == TK_NIGHT_COMPLETE)
 		return 0;
 	int status = tk_store_list_stages(site->model.store, night->id, &stages, err);
@@ -82,7 +82,7 @@ static int set_reason(struct tk_site *site, struct tk_value *o, const struct tk_
 		snprintf(text, sizeof text, "%.40s %s%s%.300s", stage->name,
 		        tk_stage_status_name(stage->status), *stage->detail ? ": " : "",
 		        stage->detail);
-		tk_page_set_clipped(site, o, "reason", text, 200);
+		tk_value_set_clip(o, "reason", text, 200);
 	}
 	tk_rows_free(&stages);
 	return status;
@@ -100,30 +100,29 @@ static void set_devices(
 			continue;
 		tk_buf_add_printf(&names, "%s%s", names.len ? ", " : "", name);
 	}
-	tk_page_set_clipped(site, o, "cards", tk_buf_cstr(&names), 120);
+	tk_value_set_clip(o, "cards", tk_buf_cstr(&names), 120);
 	tk_buf_free(&names);
 }
 
 static struct tk_value *add_machine(
         struct tk_site *site, struct tk_value *list, const struct tk_site_machine *machine)
 {
-	struct tk_arena *a = site->arena;
 	const struct tk_night_row *night = machine->last_night;
-	struct tk_value *card = tk_value_append_object(a, list);
+	struct tk_value *card = tk_value_append(list);
 	char text[64];
-	tk_page_set_clipped(site, card, "machine", machine->row->name, 60);
-	tk_value_set_fmt(a, card, "machine_href", "machines/%s.html", machine->file);
+	tk_value_set_clip(card, "machine", machine->row->name, 60);
+	tk_value_set_fmt(card, "machine_href", "machines/%s.html", machine->file);
 	bool stale = night && site->options->now_s - night->as_of_s > STALE_S;
 	const char *state = !night  ? "never"
 	                    : stale ? "stale"
 	                            : tk_night_status_name(night->status);
-	tk_value_set(a, card, "state", state);
-	tk_page_set_tone(site, card, "tone",
+	tk_value_set(card, "state", state);
+	tk_tone_set(card, "tone",
 	        !night  ? TK_TONE_QUIET
 	        : stale ? TK_TONE_BAD
 	                : tk_night_tone(night->status));
-	tk_value_set_flag(a, card, "stale", stale);
-	tk_value_set_flag(a, card, "has_night", night != NULL);
+	tk_value_set_flag(card, "stale", stale);
+	tk_value_set_flag(card, "has_night", night != NULL);
 	set_devices(site, card, machine);
 	tk_svg_draw_nights(&site->markup, &site->model, machine);
 	tk_page_set_markup(site, card, "squares_markup");
@@ -131,11 +130,11 @@ static struct tk_value *add_machine(
 	if (!night)
 		return card;
 	const struct tk_site_night *page = tk_model_find_night(&site->model, night->id);
-	tk_value_set_fmt(a, card, "night_href",
+	tk_value_set_fmt(card, "night_href",
 	        page && page->file ? "nights/%s.html" : "nights/index.html",
 	        page ? page->file : "");
-	tk_page_set_time(site, card, "night", night->as_of_s);
-	tk_value_set(a, card, "took",
+	tk_value_set_time(card, "night", night->as_of_s);
+	tk_value_set(card, "took",
 	        night->finished_s
 	                ? tk_duration_format(
 	                          (double)(night->finished_s - night->started_s), text, sizeof text)
@@ -144,20 +143,20 @@ static struct tk_value *add_machine(
 	       skipped = count_failures(&site->model, machine, true);
 	int64_t unstable, timed = count_timed(machine, &unstable);
 	tk_value_set_fmt(
-	        a, card, "runs", "%lld measurement%s", (long long)timed, timed == 1 ? "" : "s");
-	tk_value_set_int(a, card, "unstable", unstable);
-	tk_value_set_flag(a, card, "mostly_unstable",
+	        card, "runs", "%lld measurement%s", (long long)timed, timed == 1 ? "" : "s");
+	tk_value_set_int(card, "unstable", unstable);
+	tk_value_set_flag(card, "mostly_unstable",
 	        tk_outcome_is_night_unreliable((size_t)unstable, (size_t)timed));
-	tk_value_set_fmt(a, card, "skipped", skipped ? "%zu" : "", skipped);
-	tk_value_set_int(a, card, "failures", (int64_t)failures);
-	tk_value_set_flag(a, card, "failed", failures > 0);
+	tk_value_set_fmt(card, "skipped", skipped ? "%zu" : "", skipped);
+	tk_value_set_int(card, "failures", failures);
+	tk_value_set_flag(card, "failed", failures > 0);
 	return card;
 }
 
 int tk_overview_set_machines(struct tk_site *site, struct tk_value *page, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
-	struct tk_value *list = tk_value_set_list(site->arena, page, "machines");
+	struct tk_value *list = tk_value_add_list(page, "machines");
 	bool analysed = false;
 	int status = 0;
 	for (size_t i = 0; i < m->machine_count; i++)
@@ -165,7 +164,7 @@ int tk_overview_set_machines(struct tk_site *site, struct tk_value *page, struct
 	for (size_t i = 0; !status && i < m->machine_count; i++) {
 		const struct tk_site_machine *machine = &m->machines[i];
 		struct tk_value *o = add_machine(site, list, machine);
-		tk_value_set_flag(site->arena, o, "unanalysed",
+		tk_value_set_flag(o, "unanalysed",
 		        analysed && machine->last_night && !machine->analysed_night);
 		if (machine->last_night)
 			status = set_reason(site, o, machine->last_night, err);

@@ -43,62 +43,61 @@ static void choose_columns(struct board *b)
 		}
 }
 
-static void add_cell(struct tk_site *site, struct tk_value *cells, const struct tk_standing *row,
+static void add_cell(struct tk_value *cells, const struct tk_standing *row,
         const struct tk_site_series *backend, const struct tk_ceiling_set *ceilings)
 {
-	struct tk_value *o = tk_value_append_object(site->arena, cells);
+	struct tk_value *o = tk_value_append(cells);
 	size_t place;
 	const struct tk_site_series *s = find_backend(row, backend, &place);
 	const char *unit;
 	char text[TK_FORMAT_SIZE];
-	tk_value_set_flag(site->arena, o, "any", s != NULL);
+	tk_value_set_flag(o, "any", s != NULL);
 	if (!s)
 		return;
 	double value = tk_series_last_point(s)->value, rate = tk_series_rate(s, value, &unit);
 	double peak = tk_ceiling_set_efficiency_by_source(ceilings, TK_CEILING_DATASHEET, s, value);
 	bool first = place < row->first_count && row->count > 1;
-	tk_value_set_fmt(site->arena, o, "href", "series/%s.html", s->file);
-	tk_value_set(site->arena, o, "rate",
+	tk_value_set_fmt(o, "href", "series/%s.html", s->file);
+	tk_value_set(o, "rate",
 	        isfinite(rate) ? tk_format_value(rate, unit, text)
 	                       : tk_format_value(value, s->row->unit, text));
-	tk_value_set(site->arena, o, "peak", isfinite(peak) ? tk_format_percent(peak, text) : "");
-	tk_value_set_flag(site->arena, o, "first", first);
-	tk_value_set(site->arena, o, "word", !first ? "" : row->first_count > 1 ? "tie" : "best");
+	tk_value_set_percent(o, "peak", peak, "");
+	tk_value_set_flag(o, "first", first);
+	tk_value_set(o, "word", !first ? "" : row->first_count > 1 ? "tie" : "best");
 }
 
 static void add_board(struct tk_site *site, struct tk_value *boards, struct board *b)
 {
-	struct tk_arena *a = site->arena;
 	const struct tk_site_device *device = b->rows[0].at[0]->device;
-	struct tk_value *o = tk_value_append_object(a, boards);
+	struct tk_value *o = tk_value_append(boards);
 	struct tk_ceiling_set ceilings;
 	choose_columns(b);
 	tk_ceiling_set_load(&site->model, device, &ceilings);
-	tk_page_set_clipped(site, o, "device", device->name, 60);
-	tk_page_set_clipped(site, o, "device_name", device->row->name, 60);
-	struct tk_value *heads = tk_value_set_list(a, o, "heads"),
-	                *rows = tk_value_set_list(a, o, "rows");
+	tk_value_set_clip(o, "device", device->name, 60);
+	tk_value_set_clip(o, "device_name", device->row->name, 60);
+	struct tk_value *heads = tk_value_add_list(o, "heads"),
+	                *rows = tk_value_add_list(o, "rows");
 	for (size_t c = 0; c < b->column_count; c++) {
-		struct tk_value *head = tk_value_append_object(a, heads);
-		tk_page_set_clipped(site, head, "name", b->columns[c]->variant, 40);
+		struct tk_value *head = tk_value_append(heads);
+		tk_value_set_clip(head, "name", b->columns[c]->variant, 40);
 		tk_mark_draw_key(&site->markup, b->columns[c]->look);
 		tk_page_set_markup(site, head, "mark_markup");
 	}
 	for (size_t i = 0; i < b->count; i++) {
 		const struct tk_site_series *first = b->rows[i].at[0];
-		struct tk_value *row = tk_value_append_object(a, rows),
-		                *cells = tk_value_set_list(a, row, "cells");
-		tk_page_set_clipped(site, row, "problem", first->problem->title, 110);
-		tk_value_set_fmt(a, row, "op_href", "kernels/%s.html", first->op_file);
+		struct tk_value *row = tk_value_append(rows),
+		                *cells = tk_value_add_list(row, "cells");
+		tk_value_set_clip(row, "problem", first->problem->title, 110);
+		tk_value_set_fmt(row, "op_href", "kernels/%s.html", first->op_file);
 		for (size_t c = 0; c < b->column_count; c++)
-			add_cell(site, cells, &b->rows[i], b->columns[c], &ceilings);
+			add_cell(cells, &b->rows[i], b->columns[c], &ceilings);
 	}
 }
 
 int tk_overview_set_standings(struct tk_site *site, struct tk_value *page, struct tk_error *err)
 {
 	struct tk_standings standings;
-	struct tk_value *boards = tk_value_set_list(site->arena, page, "boards");
+	struct tk_value *boards = tk_value_add_list(page, "boards");
 	TRY(tk_standings_load(&site->model, site->options->tie, &standings, err));
 	for (size_t first = 0, end, count = 0; first < standings.count && count < BOARDS_MAX;
 	        first = end, count++) {

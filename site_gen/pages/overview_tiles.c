@@ -39,13 +39,9 @@ static const struct tk_site_series *find_best(const struct tk_model *m,
 static void set_change(
         struct tk_site *site, struct tk_value *o, const char *key, const char *tone, double change)
 {
-	char text[TK_FORMAT_SIZE];
 	bool is_even = !isfinite(change) || fabs(change) < site->options->tie;
-	tk_value_set(site->arena, o, key, isfinite(change) ? tk_format_change(change, text) : "");
-	tk_page_set_tone(site, o, tone,
-	        is_even      ? TK_TONE_QUIET
-	        : change > 0 ? TK_TONE_GOOD
-	                     : TK_TONE_BAD);
+	tk_value_set_change(o, key, change, "");
+	tk_tone_set(o, tone, is_even ? TK_TONE_QUIET : change > 0 ? TK_TONE_GOOD : TK_TONE_BAD);
 }
 
 static void set_index(struct tk_site *site, struct tk_value *o, const struct tk_perf_index *index)
@@ -53,12 +49,12 @@ static void set_index(struct tk_site *site, struct tk_value *o, const struct tk_
 	char text[TK_FORMAT_SIZE];
 	double value = index->count ? index->at[index->count - 1].value : NAN;
 	bool known = index->count > 1;
-	tk_value_set_fmt(site->arena, o, "index", known ? "%.1f" : "", 100 * value);
-	tk_value_set(site->arena, o, "index_half",
+	tk_value_set_fmt(o, "index", known ? "%.1f" : "", 100 * value);
+	tk_value_set(o, "index_half",
 	        known && isfinite(index->lo)
 	                ? tk_format_half_width(value, index->lo, index->hi, text)
 	                : "");
-	tk_value_set_int(site->arena, o, "index_nights", (int64_t)index->count);
+	tk_value_set_int(o, "index_nights", index->count);
 	set_change(site, o, "week", "week_tone", tk_perf_index_change(index, 7));
 	set_change(site, o, "month", "month_tone", tk_perf_index_change(index, 30));
 	tk_svg_draw_index(&site->markup, index);
@@ -80,39 +76,38 @@ static int add_tile(struct tk_site *site, struct tk_value *list,
 	if (!best)
 		return 0;
 	tk_perf_index_load(m, device, op, &index);
-	struct tk_value *o = tk_value_append_object(site->arena, list);
+	struct tk_value *o = tk_value_append(list);
 	double value = tk_series_last_point(best)->value, rate = tk_series_rate(best, value, &unit);
 	tk_ceiling_set_load(m, device, &ceilings);
 	double peak = tk_ceiling_set_efficiency_by_source(
 	               &ceilings, TK_CEILING_DATASHEET, best, value),
 	       measured = tk_ceiling_set_efficiency_by_source(
 	               &ceilings, TK_CEILING_MEASURED, best, value);
-	tk_page_set_clipped(site, o, "op", tk_op_title(op), 40);
-	tk_value_set_fmt(site->arena, o, "op_href", "kernels/%s.html", of_op->op_file);
-	tk_page_set_clipped(site, o, "device", device->name, 60);
-	tk_page_set_clipped(site, o, "device_name", device->row->name, 60);
-	tk_value_set(site->arena, o, "best_rate", tk_format_value(rate, unit, text));
-	tk_page_set_clipped(site, o, "best_backend", best->variant, 40);
-	tk_page_set_clipped(site, o, "best_type", best->problem->dtype, 20);
-	tk_value_set(site->arena, o, "peak",
+	tk_value_set_clip(o, "op", tk_op_title(op), 40);
+	tk_value_set_fmt(o, "op_href", "kernels/%s.html", of_op->op_file);
+	tk_value_set_clip(o, "device", device->name, 60);
+	tk_value_set_clip(o, "device_name", device->row->name, 60);
+	tk_value_set_quantity(o, "best_rate", rate, unit, "–");
+	tk_value_set_clip(o, "best_backend", best->variant, 40);
+	tk_value_set_clip(o, "best_type", best->problem->dtype, 20);
+	tk_value_set(o, "peak",
 	        isfinite(peak)       ? tk_format_percent(peak, text)
 	        : isfinite(measured) ? tk_format_percent(measured, text)
 	                             : "");
-	tk_value_set(site->arena, o, "peak_of",
-	        isfinite(peak) ? "of datasheet peak" : "of measured ceiling");
+	tk_value_set(o, "peak_of", isfinite(peak) ? "of datasheet peak" : "of measured ceiling");
 	set_index(site, o, &index);
 	double ratio = tk_standing_against_vendor(m, device, op, &problems);
-	tk_value_set_fmt(site->arena, o, "vendor",
+	tk_value_set_fmt(o, "vendor",
 	        isfinite(ratio) ? "%.2f× the vendor’s speed in %zu problem%s" : "", ratio, problems,
 	        problems == 1 ? "" : "s");
-	tk_value_set_int(site->arena, o, "count", (int64_t)count);
+	tk_value_set_int(o, "count", count);
 	return 0;
 }
 
 int tk_overview_set_tiles(struct tk_site *site, struct tk_value *page, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
-	struct tk_value *list = tk_value_set_list(site->arena, page, "tiles");
+	struct tk_value *list = tk_value_add_list(page, "tiles");
 	size_t tiles = 0;
 	int status = 0;
 	for (size_t d = 0; d < m->device_count; d++) {

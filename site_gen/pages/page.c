@@ -48,30 +48,29 @@ struct tk_value *tk_page_begin(
 	site->frame = page;
 	const char *root = strchr(path, '/') ? "../" : "";
 	site->root = root;
-	tk_value_set(a, page, "root", root);
-	tk_page_set_clipped(site, page, "title", title, 200);
-	tk_page_set_clipped(site, page, "site",
+	tk_value_set(page, "root", root);
+	tk_value_set_clip(page, "title", title, 200);
+	tk_value_set_clip(page, "site",
 	        site->options->title && *site->options->title ? site->options->title : "tracker",
 	        80);
-	tk_value_set_fmt(a, page, "description",
-	        "%.*s: performance of kernels, measured every night.",
+	tk_value_set_fmt(page, "description", "%.*s: performance of kernels, measured every night.",
 	        (int)tk_utf8_clip_len(title, 200), title);
 	struct tk_buf address = TK_BUF_INIT;
 	bool has_address = tk_page_add_address(&address, site, path);
-	tk_value_set(a, page, "address", tk_buf_cstr(&address));
+	tk_value_set(page, "address", tk_buf_cstr(&address));
 	tk_buf_free(&address);
-	tk_value_set(a, page, "version", site->version);
-	tk_value_set_flag(a, page, "charts", site->has_charts);
-	tk_value_set_flag(a, page, "feed", has_address);
-	struct tk_value *nav = tk_value_set_list(a, page, "nav");
+	tk_value_set(page, "version", site->version);
+	tk_value_set_flag(page, "charts", site->has_charts);
+	tk_value_set_flag(page, "feed", has_address);
+	struct tk_value *nav = tk_value_add_list(page, "nav");
 	for (int i = 0; i < TK_SECTION_COUNT; i++) {
 		struct tk_buf target = TK_BUF_INIT;
 		section_path(&target, &site->model, (enum tk_section)i);
 		if (target.len) {
-			struct tk_value *item = tk_value_append_object(a, nav);
-			tk_value_set_joined(a, item, "href", root, target.data, "");
-			tk_value_set(a, item, "name", titles[i]);
-			tk_value_set_flag(a, item, "current", i == (int)section);
+			struct tk_value *item = tk_value_append(nav);
+			tk_value_set_joined(item, "href", root, target.data, "");
+			tk_value_set(item, "name", titles[i]);
+			tk_value_set_flag(item, "current", i == (int)section);
 		}
 		tk_buf_free(&target);
 	}
@@ -90,8 +89,8 @@ int tk_page_render(
         struct tk_site *site, const char *template_name, const char *path, struct tk_error *err)
 {
 	tk_buf_clear(&site->page);
-	int status = tk_templates_render(
-	        site->templates, template_name, site->frame, site->arena, &site->page, err);
+	int status =
+	        tk_templates_render(site->templates, template_name, site->frame, &site->page, err);
 	if (!status)
 		status = tk_output_put(site->out, path, &site->page, err);
 	return status ? tk_error_add_context(err, "page %s", path) : 0;
@@ -104,56 +103,15 @@ int tk_page_finish(
 	return tk_page_render(site, template_name, path, err);
 }
 
-void tk_page_set_clipped(
-        struct tk_site *site, struct tk_value *o, const char *key, const char *text, size_t max)
-{
-	size_t len = tk_utf8_clip_len(text, max);
-	if (text[len])
-		tk_value_set_fmt(site->arena, o, key, "%.*s…", (int)len, text);
-	else
-		tk_value_set_len(site->arena, o, key, text, len);
-}
-
-void tk_page_set_arrows(
-        struct tk_site *site, struct tk_value *o, const char *key, const char *text, size_t max)
-{
-	struct tk_buf arrows = TK_BUF_INIT;
-	for (const char *next; (next = strstr(text, " -> ")); text = next + strlen(" -> ")) {
-		tk_buf_add(&arrows, text, (size_t)(next - text));
-		tk_buf_add_str(&arrows, " → ");
-	}
-	tk_buf_add_str(&arrows, text);
-	tk_page_set_clipped(site, o, key, tk_buf_cstr(&arrows), max);
-	tk_buf_free(&arrows);
-}
-
-void tk_page_set_reason(struct tk_site *site, struct tk_value *o, const char *reason)
-{
-	size_t len = tk_utf8_clip_clauses_len(reason, TK_REASON_MAX_BYTES);
-	tk_value_set_fmt(
-	        site->arena, o, "reason", "%.*s%s", (int)len, reason, reason[len] ? " …" : "");
-}
-
-void tk_page_set_time(struct tk_site *site, struct tk_value *o, const char *key, int64_t t_s)
-{
-	char text[TK_FORMAT_SIZE];
-	tk_value_set(site->arena, o, key, t_s ? tk_format_minute(t_s, text) : "–");
-}
-
 void tk_page_set_markup(struct tk_site *site, struct tk_value *o, const char *key)
 {
-	tk_value_set_markup(site->arena, o, key, &site->markup);
+	tk_value_set_markup(o, key, &site->markup);
 	tk_buf_clear(&site->markup);
 }
 
 void tk_page_set_key(struct tk_site *site, struct tk_value *o, size_t look, const char *label)
 {
-	tk_page_set_clipped(site, o, "label", label, 60);
+	tk_value_set_clip(o, "label", label, 60);
 	tk_mark_draw_key(&site->markup, look);
 	tk_page_set_markup(site, o, "mark_markup");
-}
-
-void tk_page_set_tone(struct tk_site *site, struct tk_value *o, const char *key, enum tk_tone tone)
-{
-	tk_value_set(site->arena, o, key, tk_tone_name(tone));
 }

@@ -20,7 +20,6 @@
 struct tk_error;
 
 #define TK_PAGE_PATH_SIZE 160
-#define TK_REASON_MAX_BYTES 400 /* of a verdict; more is cut */
 
 /* Everything that is needed while a site is written. */
 struct tk_site {
@@ -29,10 +28,10 @@ struct tk_site {
 	struct tk_output *out;
 	struct tk_templates *templates;
 	struct tk_page_queries *queries; /* of the pages */
-	struct tk_arena *arena;     /* of the page being made */
-	struct tk_buf page, markup; /* reused */
-	struct tk_value *frame;     /* the outermost value of that page */
-	const char *root;           /* of that page: "" or "../" */
+	struct tk_arena *arena;          /* of the page being made */
+	struct tk_buf page, markup;      /* reused */
+	struct tk_value *frame;          /* the outermost value of that page */
+	const char *root;                /* of that page: "" or "../" */
 	struct tk_buf sitemap; /* addresses of all pages, a line each; needs the site's address */
 	struct tk_chart_data data;
 	struct tk_totals totals;
@@ -109,18 +108,6 @@ void tk_page_upstream_path(
 void tk_page_set_versions_link(
         struct tk_site *site, struct tk_value *o, const struct tk_upstream_row *u);
 
-/* Sets a text, cut to max bytes with an ellipsis. */
-void tk_page_set_clipped(
-        struct tk_site *site, struct tk_value *o, const char *key, const char *text, size_t max);
-/* The same of a text for terminals: its "->" are arrows. The font would draw "->" as one, but not
- * where a line breaks in between. */
-void tk_page_set_arrows(
-        struct tk_site *site, struct tk_value *o, const char *key, const char *text, size_t max);
-/* reason: of a verdict; a long one ends after a whole clause. */
-void tk_page_set_reason(struct tk_site *site, struct tk_value *o, const char *reason);
-/* Sets "2026-11-21 09:42", or a dash for 0. */
-void tk_page_set_time(struct tk_site *site, struct tk_value *o, const char *key, int64_t t_s);
-void tk_page_set_tone(struct tk_site *site, struct tk_value *o, const char *key, enum tk_tone tone);
 /* Moves site->markup into a member and empties it. */
 void tk_page_set_markup(struct tk_site *site, struct tk_value *o, const char *key);
 
@@ -129,20 +116,18 @@ void tk_page_set_markup(struct tk_site *site, struct tk_value *o, const char *ke
 void tk_page_set_series(
         struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const char *root);
 /* before, after: the levels of its verdict. */
-void tk_page_set_levels(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s);
+void tk_page_set_levels(struct tk_value *o, const struct tk_site_series *s);
 void tk_page_set_sparkline(struct tk_site *site, struct tk_value *o,
         const struct tk_site_series *s); /* spark_markup */
 /* The change of the verdict was measured by A/B runs; before and after are nightly values still. */
 bool tk_verdict_has_ab_result(const struct tk_verdict_row *v);
 /* change (text), direction ("slower", "faster", "worse", "better", ""), glyph. */
-void tk_page_set_change(
-        struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, double change);
+void tk_page_set_change(struct tk_value *o, const struct tk_site_series *s, double change);
 /* rev, rev_href (at the forge), rev_page (ours, from the root), subject; empty where unknown. */
 void tk_page_set_revision(
         struct tk_site *site, struct tk_value *o, const struct tk_revision_row *r);
 /* page (a flag), href: beside the list of nights. */
-void tk_page_set_night_link(
-        struct tk_site *site, struct tk_value *o, const struct tk_site_night *night);
+void tk_page_set_night_link(struct tk_value *o, const struct tk_site_night *night);
 void tk_page_free_revision_texts(struct tk_site *site);
 /* The commits between two points: range, range_href, range_subject and range_page (from the root)
  * of the newer one. */

@@ -182,11 +182,11 @@ static void expand(struct query *q, struct tk_value *o, const char *key, const s
 			tk_page_set_revision_range(q->site, o,
 			        tk_row_index_find(&m->revisions_by_id, cell->integer), q->revision);
 	} else if (!strcmp(key, "night"))
-		tk_page_set_night_link(q->site, o, tk_model_find_night(m, cell->integer));
+		tk_page_set_night_link(o, tk_model_find_night(m, cell->integer));
 	else if (!strcmp(key, "series") && (q->series = tk_model_find_series(m, cell->integer)))
 		tk_page_set_series(q->site, o, q->series, q->site->root);
 	else if (!strcmp(key, "change") && q->series)
-		tk_page_set_change(q->site, o, q->series, cell->real);
+		tk_page_set_change(o, q->series, cell->real);
 	else if (!strcmp(key, "step") && q->series) {
 		tk_svg_draw_change(&q->site->markup, cell->real,
 		        (cell->real > 1) == (q->series->row->better == TK_BETTER_LOWER));
@@ -200,17 +200,17 @@ static void set_cell(
 	if (mark == '+')
 		expand(q, o, key, cell);
 	else if (mark == '?')
-		tk_value_set_flag(q->site->arena, o, key, cell->integer != 0);
+		tk_value_set_flag(o, key, cell->integer != 0);
 	else if (!mark && cell->type == TK_CELL_INT)
-		tk_value_set_int(q->site->arena, o, key, cell->integer);
+		tk_value_set_int(o, key, cell->integer);
 	else if (!mark)
-		tk_value_set(q->site->arena, o, key, cell->text);
+		tk_value_set(o, key, cell->text);
 }
 
 static int set_row(void *user, const struct tk_cell *row, size_t count, struct tk_error *err)
 {
 	struct query *q = user;
-	struct tk_value *o = q->only ? q->only : tk_value_append_object(q->site->arena, q->list);
+	struct tk_value *o = q->only ? q->only : tk_value_append(q->list);
 	if (!q->rows++)
 		read_names(q, row, count);
 	for (size_t i = 0; i < count; i++)
@@ -353,7 +353,7 @@ int tk_page_add_sql(struct tk_site *site, struct tk_value *o, const char *page, 
 			continue;
 		const char *key = tk_arena_text(site->arena, q->key, strlen(q->key));
 		if (strcmp(key, "."))
-			query.list = tk_value_set_list(site->arena, o, key);
+			query.list = tk_value_add_list(o, key);
 		else
 			query.only = o;
 		if (tk_sql_query(site->model.store, q->sql, &arg, 1, set_row, &query, err))

@@ -12,7 +12,7 @@
 static void set_verdicts(
         struct tk_site *site, struct tk_value *page, const struct tk_revision_row *revision)
 {
-	struct tk_value *list = tk_value_set_list(site->arena, page, "verdicts");
+	struct tk_value *list = tk_value_add_list(page, "verdicts");
 	bool has_first_bad = false;
 	tk_page_set_first_bad(site, page, NULL, NULL, NULL);
 	for (size_t i = 0, n = 0; i < site->model.series_count && n < VERDICTS_MAX; i++) {
@@ -31,9 +31,9 @@ static void set_verdicts(
 			tk_page_set_first_bad(site, page, s, good, bad);
 			has_first_bad = true;
 		}
-		struct tk_value *o = tk_value_append_object(site->arena, list);
+		struct tk_value *o = tk_value_append(list);
 		tk_page_set_series(site, o, s, "../");
-		tk_page_set_levels(site, o, s);
+		tk_page_set_levels(o, s);
 		n++;
 	}
 }

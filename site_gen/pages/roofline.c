@@ -87,8 +87,6 @@ static int name_marks(struct tk_roofline_points *points, struct tk_error *err)
 	size_t count = 0;
 	points->labels = tk_malloc((points->count + 1) * sizeof *points->labels);
 	points->looks = tk_calloc(points->count + 1, sizeof *points->looks);
-	if (!points->labels || !points->looks)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < points->count; i++)
 		points->labels[i] = points->at[i].series->label;
 	if (points->count)
@@ -153,7 +151,7 @@ static void add_point(struct tk_buf *out, const struct tk_ceiling_set *ceilings,
 	tk_data_add_number(out, s->efficiency);
 	tk_buf_add_str(out, ",\"peak\":");
 	tk_data_add_number(out, tk_ceiling_set_efficiency_by_source(ceilings, TK_CEILING_DATASHEET,
-	                                 s->series, tk_series_last_point(s->series)->value));
+	                                s->series, tk_series_last_point(s->series)->value));
 	add_text(out, "title", s->series->problem->title);
 	add_text(out, "label", s->series->label);
 	add_text(out, "type", s->series->problem->dtype);
@@ -202,27 +200,24 @@ static int write_data(struct tk_site *site, const struct tk_ceiling_set *ceiling
 
 /* ---- the page ---- */
 
-static void set_ceilings(
-        struct tk_site *site, struct tk_value *page, const struct tk_ceiling_set *ceilings)
+static void set_ceilings(struct tk_value *page, const struct tk_ceiling_set *ceilings)
 {
-	struct tk_value *list = tk_value_set_list(site->arena, page, "ceilings");
-	char text[TK_FORMAT_SIZE];
+	struct tk_value *list = tk_value_add_list(page, "ceilings");
 	bool caches = false;
 	for (size_t i = 0; i < ceilings->count; i++) {
-		struct tk_value *o = tk_value_append_object(site->arena, list);
-		tk_page_set_clipped(site, o, "name", ceilings->rows[i]->name, 40);
-		tk_page_set_clipped(
-		        site, o, "source", tk_ceiling_source_name(ceilings->rows[i]->source), 20);
-		tk_value_set(site->arena, o, "value",
-		        tk_format_value(ceilings->rows[i]->value, ceilings->rows[i]->unit, text));
+		struct tk_value *o = tk_value_append(list);
+		tk_value_set_clip(o, "name", ceilings->rows[i]->name, 40);
+		tk_value_set_clip(
+		        o, "source", tk_ceiling_source_name(ceilings->rows[i]->source), 20);
+		tk_value_set_quantity(
+		        o, "value", ceilings->rows[i]->value, ceilings->rows[i]->unit, "–");
 		caches = caches || tk_ceiling_is_cache(ceilings->rows[i]);
 	}
-	tk_value_set_flag(site->arena, page, "caches", caches);
+	tk_value_set_flag(page, "caches", caches);
 }
 
 /* "683" and "L2 85, L1 341" */
-static void set_measured_cells(
-        struct tk_site *site, struct tk_value *o, const struct tk_roofline_point *s)
+static void set_measured_cells(struct tk_value *o, const struct tk_roofline_point *s)
 {
 	char caches[80] = "";
 	double dram = s->measured[TK_PROFILED_DRAM];
@@ -233,40 +228,38 @@ static void set_measured_cells(
 			        length ? ", " : "", tk_profiled_level_names[i],
 			        s->measured[i] < 9.95 ? 1 : 0, s->measured[i]);
 	}
-	tk_value_set_fmt(site->arena, o, "measured", isfinite(dram) ? "%.*f" : "–",
-	        dram < 9.95 ? 1 : 0, dram);
-	tk_value_set(site->arena, o, "measured_caches", caches);
+	tk_value_set_fmt(o, "measured", isfinite(dram) ? "%.*f" : "–", dram < 9.95 ? 1 : 0, dram);
+	tk_value_set(o, "measured_caches", caches);
 }
 
 static void add_row(struct tk_site *site, struct tk_value *rows,
         const struct tk_ceiling_set *ceilings, const struct tk_roofline_point *s)
 {
-	struct tk_arena *a = site->arena;
-	struct tk_value *o = tk_value_append_object(a, rows);
+	struct tk_value *o = tk_value_append(rows);
 	const struct tk_point *last = tk_series_last_point(s->series);
 	const struct tk_sparkline_point *first = s->series->sparkline.at;
-	char text[TK_FORMAT_SIZE], day[TK_TIME_ISO_SIZE];
+	char day[TK_TIME_ISO_SIZE];
 	bool has_trail = s->series->sparkline.count > 1 && first->value > 0;
-	tk_value_set_fmt(a, o, "href", "../series/%s.html", s->series->file);
-	tk_page_set_clipped(site, o, "title", s->series->problem->title, 110);
-	tk_page_set_clipped(site, o, "label", s->series->label, 60);
-	tk_value_set(a, o, "type", s->series->problem->dtype);
-	tk_value_set(a, o, "op", tk_op_title(s->series->problem->op));
-	tk_value_set(a, o, "old", s->old ? tk_time_format_day(last->as_of_s, day) : "");
-	tk_value_set_fmt(a, o, "intensity", "%.*f", s->intensity < 9.95 ? 1 : 0, s->intensity);
-	set_measured_cells(site, o, s);
-	tk_value_set(a, o, "under",
+	tk_value_set_fmt(o, "href", "../series/%s.html", s->series->file);
+	tk_value_set_clip(o, "title", s->series->problem->title, 110);
+	tk_value_set_clip(o, "label", s->series->label, 60);
+	tk_value_set(o, "type", s->series->problem->dtype);
+	tk_value_set(o, "op", tk_op_title(s->series->problem->op));
+	tk_value_set(o, "old", s->old ? tk_time_format_day(last->as_of_s, day) : "");
+	tk_value_set_fmt(o, "intensity", "%.*f", s->intensity < 9.95 ? 1 : 0, s->intensity);
+	set_measured_cells(o, s);
+	tk_value_set(o, "under",
 	        tk_ceiling_set_limiting(ceilings, s->series->problem->dtype, s->intensity));
-	tk_value_set(a, o, "rate", tk_format_value(s->rate, "gflop_per_s", text));
-	tk_value_set(a, o, "trail_change",
-	        has_trail ? tk_format_change((double)first->value / last->value - 1, text) : "");
-	tk_value_set(a, o, "since", has_trail ? tk_time_format_day(first->as_of_s, day) : "");
-	tk_value_set(a, o, "efficiency", tk_format_percent(s->efficiency, text));
+	tk_value_set_quantity(o, "rate", s->rate, "gflop_per_s", "–");
+	tk_value_set_change(
+	        o, "trail_change", has_trail ? (double)first->value / last->value - 1 : NAN, "");
+	tk_value_set(o, "since", has_trail ? tk_time_format_day(first->as_of_s, day) : "");
+	tk_value_set_percent(o, "efficiency", s->efficiency, "–");
 	double peak = tk_ceiling_set_efficiency_by_source(
 	        ceilings, TK_CEILING_DATASHEET, s->series, last->value);
-	tk_value_set(a, o, "peak", tk_format_percent(peak, text));
-	tk_value_set_flag(a, o, "over_peak", peak > 1.02);
-	tk_value_set_flag(a, o, "over", s->efficiency > 1.02);
+	tk_value_set_percent(o, "peak", peak, "–");
+	tk_value_set_flag(o, "over_peak", peak > 1.02);
+	tk_value_set_flag(o, "over", s->efficiency > 1.02);
 	tk_svg_draw_bar(&site->markup, s->efficiency, "rest");
 	tk_page_set_markup(site, o, "bar_markup");
 }
@@ -274,8 +267,8 @@ static void add_row(struct tk_site *site, struct tk_value *rows,
 static void set_tables(struct tk_site *site, struct tk_value *page,
         const struct tk_ceiling_set *ceilings, const struct tk_roofline_points *points)
 {
-	set_ceilings(site, page, ceilings);
-	struct tk_value *rows = tk_value_set_list(site->arena, page, "rows");
+	set_ceilings(page, ceilings);
+	struct tk_value *rows = tk_value_add_list(page, "rows");
 	bool any_old = false, any_measured = false, cut = points->count > ROWS_MAX;
 	for (size_t i = 0; i < points->count; i++) {
 		if (!cut || i < ROWS_END || i >= points->count - ROWS_END)
@@ -283,10 +276,9 @@ static void set_tables(struct tk_site *site, struct tk_value *page,
 		any_old = any_old || points->at[i].old;
 		any_measured = any_measured || has_measured(&points->at[i]);
 	}
-	tk_value_set_fmt(
-	        site->arena, page, "rows_left", cut ? "%zu" : "", points->count - 2 * ROWS_END);
-	tk_value_set_flag(site->arena, page, "any_older", any_old);
-	tk_value_set_flag(site->arena, page, "any_measured", any_measured);
+	tk_value_set_fmt(page, "rows_left", cut ? "%zu" : "", points->count - 2 * ROWS_END);
+	tk_value_set_flag(page, "any_older", any_old);
+	tk_value_set_flag(page, "any_measured", any_measured);
 }
 
 static int set_drawing(struct tk_site *site, struct tk_value *page,
@@ -295,9 +287,9 @@ static int set_drawing(struct tk_site *site, struct tk_value *page,
 {
 	int status = tk_roofline_draw(&site->markup, points, ceilings, err);
 	tk_page_set_markup(site, page, "roofline_markup");
-	struct tk_value *marks = tk_value_set_list(site->arena, page, "marks");
+	struct tk_value *marks = tk_value_add_list(page, "marks");
 	for (size_t i = 0; i < points->label_count && points->label_count > 1; i++) {
-		struct tk_value *o = tk_value_append_object(site->arena, marks);
+		struct tk_value *o = tk_value_append(marks);
 		tk_page_set_key(site, o, points->looks[i], points->labels[i]);
 	}
 	return status;
@@ -306,12 +298,12 @@ static int set_drawing(struct tk_site *site, struct tk_value *page,
 static void set_tabs(
         struct tk_site *site, struct tk_value *page, const struct tk_site_device *current)
 {
-	struct tk_value *tabs = tk_value_set_list(site->arena, page, "tabs");
+	struct tk_value *tabs = tk_value_add_list(page, "tabs");
 	for (size_t i = 0; i < site->model.device_count; i++) {
-		struct tk_value *tab = tk_value_append_object(site->arena, tabs);
-		tk_page_set_clipped(site, tab, "name", site->model.devices[i].name, 60);
-		tk_value_set_fmt(site->arena, tab, "href", "%s.html", site->model.devices[i].file);
-		tk_value_set_flag(site->arena, tab, "current", &site->model.devices[i] == current);
+		struct tk_value *tab = tk_value_append(tabs);
+		tk_value_set_clip(tab, "name", site->model.devices[i].name, 60);
+		tk_value_set_fmt(tab, "href", "%s.html", site->model.devices[i].file);
+		tk_value_set_flag(tab, "current", &site->model.devices[i] == current);
 	}
 }
 
@@ -338,11 +330,11 @@ static int write_device(
 	if (!status) {
 		struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_ROOFLINE);
 		set_tabs(site, page, device);
-		tk_page_set_clipped(site, page, "device_name", device->row->name, 100);
-		tk_page_set_time(site, page, "night",
+		tk_value_set_clip(page, "device_name", device->row->name, 100);
+		tk_value_set_time(page, "night",
 		        device->machine->last_night ? device->machine->last_night->as_of_s : 0);
-		tk_value_set(site->arena, page, "data", data);
-		tk_value_set_flag(site->arena, page, "any", points.count > 0);
+		tk_value_set(page, "data", data);
+		tk_value_set_flag(page, "any", points.count > 0);
 		status = set_drawing(site, page, &ceilings, &points, err);
 		set_tables(site, page, &ceilings, &points);
 		if (!status)

@@ -23,52 +23,48 @@
 static void add_row(struct tk_site *site, struct tk_value *rows, const struct tk_site_series *s,
         size_t i, struct tk_format_scale scale)
 {
-	struct tk_arena *a = site->arena;
 	const struct tk_point *p = TK_ROWS_AT(&s->points, struct tk_point, i),
 	                      *before = i ? p - 1 : NULL;
 	const struct tk_site_night *night = tk_model_find_night(&site->model, p->night_id);
 	const struct tk_revision_row *revision =
 	        tk_model_find_build_revision(&site->model, p->build_id);
-	struct tk_value *row = tk_value_append_object(a, rows);
+	struct tk_value *row = tk_value_append(rows);
 	char text[TK_FORMAT_SIZE];
-	tk_page_set_time(site, row, "night", p->as_of_s);
-	tk_value_set_int(a, row, "time", p->as_of_s);
-	tk_value_set_flag(a, row, "has_page", night && night->file);
-	tk_value_set_joined(a, row, "night_href", "../nights/",
-	        night && night->file ? night->file : "", ".html");
-	tk_value_set(a, row, "value", tk_format_scaled(p->value, scale, text));
-	tk_value_set(a, row, "half", tk_format_point_half_width(p, text));
+	tk_value_set_time(row, "night", p->as_of_s);
+	tk_value_set_int(row, "time", p->as_of_s);
+	tk_value_set_flag(row, "has_page", night && night->file);
+	tk_value_set_joined(
+	        row, "night_href", "../nights/", night && night->file ? night->file : "", ".html");
+	tk_value_set(row, "value", tk_format_scaled(p->value, scale, text));
+	tk_value_set(row, "half", tk_format_point_half_width(p, text));
 	tk_page_set_change(
-	        site, row, s, before && before->value > 0 ? p->value / before->value - 1 : NAN);
+	        row, s, before && before->value > 0 ? p->value / before->value - 1 : NAN);
 	tk_page_set_revision(site, row, revision);
-	tk_value_set_flag(a, row, "new_rev",
+	tk_value_set_flag(row, "new_rev",
 	        revision && (!before || revision != tk_model_find_build_revision(
 	                                                    &site->model, before->build_id)));
-	tk_value_set_flag(a, row, "new_env", before && p->environment_id != before->environment_id);
-	tk_value_set_flag(a, row, "throttled", p->flags & TK_POINT_THROTTLED);
-	tk_value_set_flag(a, row, "unstable", p->flags & TK_POINT_UNSTABLE);
+	tk_value_set_flag(row, "new_env", before && p->environment_id != before->environment_id);
+	tk_value_set_flag(row, "throttled", p->flags & TK_POINT_THROTTLED);
+	tk_value_set_flag(row, "unstable", p->flags & TK_POINT_UNSTABLE);
 }
 
 static void set_changes(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
 {
-	struct tk_value *list = tk_value_set_list(site->arena, page, "changes");
-	char text[TK_FORMAT_SIZE];
+	struct tk_value *list = tk_value_add_list(page, "changes");
 	for (size_t i = s->change_count; i-- > 0;) {
 		const struct tk_change_point_row *c = s->changes[i];
 		const struct tk_point *at = tk_series_find_run_point(s, c->run_id),
 		                      *before = tk_series_find_run_point(s, c->previous_run_id);
-		struct tk_value *o = tk_value_append_object(site->arena, list);
+		struct tk_value *o = tk_value_append(list);
 		double change = c->before_value > 0 ? c->after_value / c->before_value - 1 : NAN;
-		tk_value_set_int(site->arena, o, "number", (int64_t)i + 1);
-		tk_page_set_time(site, o, "when", c->as_of_s);
-		tk_page_set_change(site, o, s, change);
+		tk_value_set_int(o, "number", i + 1);
+		tk_value_set_time(o, "when", c->as_of_s);
+		tk_page_set_change(o, s, change);
 		bool worse = (change > 0) == (s->row->better == TK_BETTER_LOWER);
-		tk_page_set_tone(site, o, "tone", worse ? TK_TONE_BAD : TK_TONE_GOOD);
-		tk_value_set(site->arena, o, "before",
-		        tk_format_value(c->before_value, s->row->unit, text));
-		tk_value_set(site->arena, o, "after",
-		        tk_format_value(c->after_value, s->row->unit, text));
-		tk_page_set_clipped(site, o, "cause", tk_cause_name(c->cause), 40);
+		tk_tone_set(o, "tone", worse ? TK_TONE_BAD : TK_TONE_GOOD);
+		tk_value_set_quantity(o, "before", c->before_value, s->row->unit, "–");
+		tk_value_set_quantity(o, "after", c->after_value, s->row->unit, "–");
+		tk_value_set_clip(o, "cause", tk_cause_name(c->cause), 40);
 		tk_page_set_revision_range(site, o,
 		        before ? tk_model_find_build_revision(&site->model, before->build_id)
 		               : NULL,
@@ -79,19 +75,18 @@ static void set_changes(struct tk_site *site, struct tk_value *page, const struc
 static void add_peer(struct tk_site *site, struct tk_value *peers, const struct tk_site_series *s,
         const struct tk_site_series *peer)
 {
-	struct tk_arena *a = site->arena;
-	struct tk_value *o = tk_value_append_object(a, peers);
+	struct tk_value *o = tk_value_append(peers);
 	const struct tk_point *mine = tk_series_last_point(s), *theirs = tk_series_last_point(peer);
 	tk_page_set_series(site, o, peer, "../");
-	tk_value_set_flag(a, o, "same_device", peer->device == s->device);
+	tk_value_set_flag(o, "same_device", peer->device == s->device);
 	char file[TK_DATA_PATH_SIZE];
 	struct tk_buf files = TK_BUF_INIT;
 	tk_chart_data_add_older_files(site, &files, peer);
 	tk_chart_data_page_file(site, peer, file);
 	tk_buf_add_printf(&files, "%s%s", files.len ? " " : "", file);
-	tk_value_set(a, o, "files", tk_buf_cstr(&files));
+	tk_value_set(o, "files", tk_buf_cstr(&files));
 	tk_buf_free(&files);
-	tk_value_set_fmt(a, o, "ratio", mine && theirs && mine->value > 0 ? "%.2f×" : "–",
+	tk_value_set_fmt(o, "ratio", mine && theirs && mine->value > 0 ? "%.2f×" : "–",
 	        mine && theirs ? theirs->value / mine->value : 0.0);
 }
 
@@ -110,7 +105,7 @@ static void find_same_problem(
 static void set_peers(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
 {
 	const struct tk_model *m = &site->model;
-	struct tk_value *peers = tk_value_set_list(site->arena, page, "peers");
+	struct tk_value *peers = tk_value_add_list(page, "peers");
 	size_t first, end, added = 0;
 	find_same_problem(m, s, &first, &end);
 	for (size_t i = first; i < end && added < PEERS_MAX; i++) {
@@ -126,7 +121,7 @@ static void set_peers(struct tk_site *site, struct tk_value *page, const struct 
 static void set_others(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
 {
 	const struct tk_model *m = &site->model;
-	struct tk_value *list = tk_value_set_list(site->arena, page, "others");
+	struct tk_value *list = tk_value_add_list(page, "others");
 	size_t first, end, added = 0;
 	find_same_problem(m, s, &first, &end);
 	for (size_t i = first; i < end && added < PEERS_MAX; i++) {
@@ -136,60 +131,54 @@ static void set_others(struct tk_site *site, struct tk_value *page, const struct
 		        strcmp(other->row->config, s->row->config) ||
 		        other->row->role != s->row->role || !tk_series_has_result(other))
 			continue;
-		struct tk_value *o = tk_value_append_object(site->arena, list);
-		tk_value_set_fmt(site->arena, o, "other_href", "%s.html", other->file);
-		tk_page_set_clipped(site, o, "other_metric", other->row->metric, 40);
-		tk_value_set(site->arena, o, "other_mode", other->row->mode);
+		struct tk_value *o = tk_value_append(list);
+		tk_value_set_fmt(o, "other_href", "%s.html", other->file);
+		tk_value_set_clip(o, "other_metric", other->row->metric, 40);
+		tk_value_set(o, "other_mode", other->row->mode);
 		added++;
 	}
 }
 
 /* Unknown properties of the problem, as of imported ones, are left out. */
-static void set_work(struct tk_site *site, struct tk_value *page, const struct tk_problem_row *p)
+static void set_work(struct tk_value *page, const struct tk_problem_row *p)
 {
-	struct tk_arena *a = site->arena;
 	const bool flops = p->flops > 0, bytes = p->bytes > 0;
 	const double intensity = flops && bytes ? p->flops / p->bytes : 0;
 	char gflop[40], text[TK_FORMAT_SIZE];
 	snprintf(gflop, sizeof gflop, "%.4g GFLOP", p->flops * 1e-9);
-	tk_value_set_fmt(a, page, "work", "%s%s%s%s", flops ? gflop : "",
-	        flops && bytes ? ", " : "", bytes ? tk_format_value(p->bytes, "bytes", text) : "",
-	        bytes ? " compulsory" : "");
-	tk_value_set_fmt(a, page, "intensity", intensity > 0 ? "%.*f" : "",
-	        intensity < 9.95 ? 1 : 0, intensity);
+	tk_value_set_fmt(page, "work", "%s%s%s%s", flops ? gflop : "", flops && bytes ? ", " : "",
+	        bytes ? tk_format_value(p->bytes, "bytes", text) : "", bytes ? " compulsory" : "");
+	tk_value_set_fmt(page, "intensity", intensity > 0 ? "%.*f" : "", intensity < 9.95 ? 1 : 0,
+	        intensity);
 }
 
 static void set_facts(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
 {
-	struct tk_arena *a = site->arena;
 	const struct tk_point *last = tk_series_last_point(s);
 	char link[TK_LINK_SIZE];
 	const struct tk_night_row *failed = s->failure ? s->device->machine->last_night : NULL;
-	tk_page_set_clipped(site, page, "problem_text", s->problem->text, 300);
-	tk_page_set_clipped(site, page, "source", s->problem->source, 300);
-	tk_page_set_clipped(site, page, "device_name", s->device->row->name, 80);
-	tk_value_set_fmt(a, page, "machine_href", "../machines/%s.html", s->device->machine->file);
-	tk_value_set_fmt(a, page, "op_href", "../kernels/%s.html", s->op_file);
-	tk_value_set_flag(a, page, "has_op_page", tk_series_is_suite_time(s));
-	tk_page_set_clipped(site, page, "op_name", tk_op_title(s->problem->op), 40);
-	tk_page_set_clipped(
-	        site, page, "upstream_url", tk_link_strip_user(s->upstream->url, link), 200);
-	tk_value_set(a, page, "mode", s->row->mode);
-	tk_value_set(a, page, "role", tk_series_role_name(s->row->role));
-	tk_value_set(a, page, "better",
+	tk_value_set_clip(page, "problem_text", s->problem->text, 300);
+	tk_value_set_clip(page, "source", s->problem->source, 300);
+	tk_value_set_clip(page, "device_name", s->device->row->name, 80);
+	tk_value_set_fmt(page, "machine_href", "../machines/%s.html", s->device->machine->file);
+	tk_value_set_fmt(page, "op_href", "../kernels/%s.html", s->op_file);
+	tk_value_set_flag(page, "has_op_page", tk_series_is_suite_time(s));
+	tk_value_set_clip(page, "op_name", tk_op_title(s->problem->op), 40);
+	tk_value_set_clip(page, "upstream_url", tk_link_strip_user(s->upstream->url, link), 200);
+	tk_value_set(page, "mode", s->row->mode);
+	tk_value_set(page, "role", tk_series_role_name(s->row->role));
+	tk_value_set(page, "better",
 	        s->row->better == TK_BETTER_LOWER ? "lower is better" : "higher is better");
-	set_work(site, page, s->problem);
-	tk_value_set_flag(a, page, "measured", last != NULL);
-	tk_page_set_time(site, page, "newest", last ? last->as_of_s : 0);
-	tk_value_set_fmt(a, page, "rotation", s->row->rotate_nights > 1 ? "%lld" : "",
+	set_work(page, s->problem);
+	tk_value_set_flag(page, "measured", last != NULL);
+	tk_value_set_time(page, "newest", last ? last->as_of_s : 0);
+	tk_value_set_fmt(page, "rotation", s->row->rotate_nights > 1 ? "%lld" : "",
 	        (long long)s->row->rotate_nights);
-	tk_value_set_int(a, page, "samples", last ? last->n : 0);
-	tk_value_set_flag(a, page, "failed", failed != NULL);
-	tk_value_set(
-	        a, page, "failure_word", s->failure ? tk_outcome_name(s->failure->outcome) : "");
-	tk_page_set_clipped(
-	        site, page, "failure_message", s->failure ? s->failure->message : "", 400);
-	tk_page_set_reason(site, page, s->verdict ? s->verdict->reason : "");
+	tk_value_set_int(page, "samples", last ? last->n : 0);
+	tk_value_set_flag(page, "failed", failed != NULL);
+	tk_value_set(page, "failure_word", s->failure ? tk_outcome_name(s->failure->outcome) : "");
+	tk_value_set_clip(page, "failure_message", s->failure ? s->failure->message : "", 400);
+	tk_value_set_reason(page, s->verdict ? s->verdict->reason : "");
 	tk_page_set_revision(site, page,
 	        last ? tk_model_find_build_revision(&site->model, last->build_id) : NULL);
 }
@@ -200,15 +189,15 @@ static void set_trend(struct tk_site *site, struct tk_value *page, const struct 
 	bool drawn = tk_svg_has_trend(s);
 	struct tk_svg_range range = tk_svg_draw_trend(&site->markup, s, marks, scale.divisor);
 	tk_page_set_markup(site, page, "trend_markup");
-	tk_value_set_flag(site->arena, page, "trend", drawn);
+	tk_value_set_flag(page, "trend", drawn);
 	if (drawn)
 		tk_trend_axes_draw_y(&site->markup, &range, scale);
 	tk_page_set_markup(site, page, "y_markup");
 	if (drawn)
 		tk_trend_axes_draw_x(&site->markup, &range);
 	tk_page_set_markup(site, page, "x_markup");
-	tk_value_set(site->arena, page, "unit", scale.unit);
-	tk_value_set_fmt(site->arena, page, "divisor", "%.17g", scale.divisor);
+	tk_value_set(page, "unit", scale.unit);
+	tk_value_set_fmt(page, "divisor", "%.17g", scale.divisor);
 }
 
 void tk_page_series_path(const struct tk_site_series *s, char path[TK_PAGE_PATH_SIZE])
@@ -217,14 +206,13 @@ void tk_page_series_path(const struct tk_site_series *s, char path[TK_PAGE_PATH_
 }
 
 /* "41.20 µs, 807 TFLOP/s on lab/cpu; regressed" */
-static void set_description(
-        struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
+static void set_description(struct tk_value *page, const struct tk_site_series *s)
 {
 	const struct tk_point *last = tk_series_last_point(s);
 	const char *unit, *word = tk_series_status_word(s);
 	char value[TK_FORMAT_SIZE], rate_text[TK_FORMAT_SIZE];
 	double rate = last ? tk_series_rate(s, last->value, &unit) : NAN;
-	tk_value_set_fmt(site->arena, page, "description", "%s%s%s on %.*s%s%s",
+	tk_value_set_fmt(page, "description", "%s%s%s on %.*s%s%s",
 	        last ? tk_format_value(last->value, s->row->unit, value) : "Not measured",
 	        isfinite(rate) ? ", " : "",
 	        isfinite(rate) ? tk_format_value(rate, unit, rate_text) : "",
@@ -241,8 +229,8 @@ static int write_page(struct tk_site *site, const struct tk_site_series *s, stru
 	        s->problem->title, (int)tk_utf8_clip_len(s->label, 60), s->label);
 	tk_page_series_path(s, path);
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_KERNELS);
-	tk_page_set_series(site, tk_value_set_object(site->arena, page, "series"), s, "../");
-	set_description(site, page, s);
+	tk_page_set_series(site, tk_value_add_object(page, "series"), s, "../");
+	set_description(page, s);
 	set_facts(site, page, s);
 	set_changes(site, page, s);
 	set_peers(site, page, s);
@@ -259,22 +247,22 @@ static int write_page(struct tk_site *site, const struct tk_site_series *s, stru
 	tk_series_marks_set(site, page, s, marks);
 	set_trend(site, page, s, scale, marks);
 	json_decref(marks);
-	struct tk_value *rows = tk_value_set_list(site->arena, page, "rows");
+	struct tk_value *rows = tk_value_add_list(page, "rows");
 	for (size_t i = s->points.count, shown = 0; i-- > 0 && shown < TABLE_ROWS; shown++)
 		add_row(site, rows, s, i, scale);
-	struct tk_value *scripts = tk_value_set_list(site->arena, page, "scripts");
+	struct tk_value *scripts = tk_value_add_list(page, "scripts");
 	const char *const shared[] = {"data/nights.js", "data/environments.js"};
 	for (size_t i = 0; i < 2; i++)
-		tk_value_append_text(site->arena, scripts, shared[i]);
+		tk_value_append_text(scripts, shared[i]);
 	char revisions[160];
 	snprintf(revisions, sizeof revisions, "data/revisions-%lld.js", (long long)s->upstream->id);
-	tk_value_append_text(site->arena, scripts, revisions);
+	tk_value_append_text(scripts, revisions);
 	char file[TK_DATA_PATH_SIZE];
 	tk_chart_data_page_file(site, s, file);
-	tk_value_append_text(site->arena, scripts, file);
+	tk_value_append_text(scripts, file);
 	struct tk_buf older = TK_BUF_INIT;
 	tk_chart_data_add_older_files(site, &older, s);
-	tk_value_set(site->arena, page, "older", tk_buf_cstr(&older));
+	tk_value_set(page, "older", tk_buf_cstr(&older));
 	tk_buf_free(&older);
 	return tk_page_finish(site, "series", path, err);
 }

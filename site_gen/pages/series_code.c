@@ -17,35 +17,32 @@
 
 #define BUILDS_SHOWN 6
 
-static void add_fact(
-        struct tk_site *site, struct tk_value *list, const char *name, const char *value)
+static void add_fact(struct tk_value *list, const char *name, const char *value)
 {
 	if (!*value)
 		return;
-	struct tk_value *o = tk_value_append_object(site->arena, list);
-	tk_value_set(site->arena, o, "name", name);
-	tk_page_set_clipped(site, o, "value", value, 300);
+	struct tk_value *o = tk_value_append(list);
+	tk_value_set(o, "name", name);
+	tk_value_set_clip(o, "value", value, 300);
 }
 
-static void add_text(struct tk_site *site, struct tk_value *list, const json_t *object,
-        enum tk_measurement_field field)
+static void add_text(struct tk_value *list, const json_t *object, enum tk_measurement_field field)
 {
 	const char *text = json_string_value(tk_measurement_get_field(object, field));
-	add_fact(site, list, tk_measurement_field_title(field), text ? text : "");
+	add_fact(list, tk_measurement_field_title(field), text ? text : "");
 }
 
-static void add_number(struct tk_site *site, struct tk_value *list, const json_t *object,
-        enum tk_measurement_field field)
+static void add_number(struct tk_value *list, const json_t *object, enum tk_measurement_field field)
 {
 	char text[TK_FORMAT_SIZE];
 	const json_t *v = tk_measurement_get_field(object, field);
 	double number = json_number_value(v);
 	if (json_is_number(v) && number > 0)
-		add_fact(site, list, tk_measurement_field_title(field),
+		add_fact(list, tk_measurement_field_title(field),
 		        tk_format_value(number, tk_measurement_field_unit(field), text));
 }
 
-static void add_error(struct tk_site *site, struct tk_value *list, const json_t *verify)
+static void add_error(struct tk_value *list, const json_t *verify)
 {
 	const json_t *error = tk_measurement_get_field(verify, TK_MEASUREMENT_VERIFY_MAX_ERROR);
 	char text[96];
@@ -54,23 +51,21 @@ static void add_error(struct tk_site *site, struct tk_value *list, const json_t 
 	snprintf(text, sizeof text, "%.2g, allowed %.2g", json_number_value(error),
 	        json_number_value(
 	                tk_measurement_get_field(verify, TK_MEASUREMENT_VERIFY_TOLERANCE)));
-	add_fact(site, list, tk_measurement_field_title(TK_MEASUREMENT_VERIFY_MAX_ERROR), text);
+	add_fact(list, tk_measurement_field_title(TK_MEASUREMENT_VERIFY_MAX_ERROR), text);
 }
 
-static void add_count(struct tk_site *site, struct tk_value *list, const char *name, int64_t v)
+static void add_count(struct tk_value *list, const char *name, int64_t v)
 {
 	char text[TK_FORMAT_SIZE];
 	if (v >= 0)
-		add_fact(site, list, name, tk_format_count(v, text));
+		add_fact(list, name, tk_format_count(v, text));
 }
 
-static void add_kernel_facts(
-        struct tk_site *site, struct tk_value *list, const struct tk_kernel_row *row)
+static void add_kernel_facts(struct tk_value *list, const struct tk_kernel_row *row)
 {
 	for (size_t i = 0; i < TK_CODE_FACT_COUNT; i++)
-		add_count(site, list, tk_code_facts[i].title,
-		        tk_code_fact_value(&tk_code_facts[i], row));
-	add_fact(site, list, "Instructions", row->instructions);
+		add_count(list, tk_code_facts[i].title, tk_code_fact_value(&tk_code_facts[i], row));
+	add_fact(list, "Instructions", row->instructions);
 }
 
 /* Resources of the function that ran: the one with its name, or the only one that may have run. */
@@ -98,26 +93,26 @@ static int set_function(struct tk_site *site, struct tk_value *list, const struc
 			row = NULL;
 	}
 	if (!status && row)
-		add_kernel_facts(site, list, row);
+		add_kernel_facts(list, row);
 	return status;
 }
 
 static int set_run_facts(struct tk_site *site, struct tk_value *page,
         const struct tk_site_series *s, struct tk_error *err)
 {
-	struct tk_value *list = tk_value_set_list(site->arena, page, "run_facts");
+	struct tk_value *list = tk_value_add_list(page, "run_facts");
 	const struct tk_run_row *run = s->last_run;
 	json_t *a = run ? json_loads(run->attributes, 0, NULL) : NULL,
 	       *plan = tk_measurement_get_field(a, TK_MEASUREMENT_PLAN);
-	add_text(site, list, plan, TK_MEASUREMENT_PLAN_KERNEL);
-	add_text(site, list, plan, TK_MEASUREMENT_PLAN_ALGORITHM);
+	add_text(list, plan, TK_MEASUREMENT_PLAN_KERNEL);
+	add_text(list, plan, TK_MEASUREMENT_PLAN_ALGORITHM);
 	int status = a ? set_function(site, list, s, run, plan, err) : 0;
-	add_number(site, list, plan, TK_MEASUREMENT_PLAN_WORKSPACE_BYTES);
-	add_number(site, list, a, TK_MEASUREMENT_DEVICE_BYTES);
-	add_number(site, list, a, TK_MEASUREMENT_LAUNCH_NS);
-	add_number(site, list, a, TK_MEASUREMENT_ENERGY_J);
-	add_number(site, list, a, TK_MEASUREMENT_CLOCK_MHZ);
-	add_error(site, list, tk_measurement_get_field(a, TK_MEASUREMENT_VERIFY));
+	add_number(list, plan, TK_MEASUREMENT_PLAN_WORKSPACE_BYTES);
+	add_number(list, a, TK_MEASUREMENT_DEVICE_BYTES);
+	add_number(list, a, TK_MEASUREMENT_LAUNCH_NS);
+	add_number(list, a, TK_MEASUREMENT_ENERGY_J);
+	add_number(list, a, TK_MEASUREMENT_CLOCK_MHZ);
+	add_error(list, tk_measurement_get_field(a, TK_MEASUREMENT_VERIFY));
 	json_decref(a);
 	return status;
 }
@@ -126,7 +121,7 @@ static int set_run_facts(struct tk_site *site, struct tk_value *page,
 static int set_builds(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s,
         struct tk_error *err)
 {
-	struct tk_value *list = tk_value_set_list(site->arena, page, "code_builds"), *last = NULL;
+	struct tk_value *list = tk_value_add_list(page, "code_builds"), *last = NULL;
 	const struct tk_kernel_row *newer = NULL;
 	int64_t build_id = 0;
 	int status = 0;
@@ -141,14 +136,14 @@ static int set_builds(struct tk_site *site, struct tk_value *page, const struct 
 		if (status || !row)
 			continue;
 		if (last)
-			tk_value_set(site->arena, last, "what",
+			tk_value_set(last, "what",
 			        strcmp(row->code_hash, newer->code_hash) ? "changed" : "unchanged");
-		last = tk_value_append_object(site->arena, list);
+		last = tk_value_append(list);
 		newer = row;
 		tk_page_set_revision(
 		        site, last, tk_model_find_build_revision(&site->model, build_id));
-		tk_page_set_clipped(site, last, "code", row->code_hash, 10);
-		tk_value_set(site->arena, last, "what", "");
+		tk_value_set_clip(last, "code", row->code_hash, 10);
+		tk_value_set(last, "what", "");
 		n++;
 	}
 	return status;
@@ -157,16 +152,16 @@ static int set_builds(struct tk_site *site, struct tk_value *page, const struct 
 /* ---- what was recorded inside its kernels ---- */
 
 /* The counters of `tracker profile`. */
-static void set_profile(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
+static void set_profile(struct tk_value *page, const struct tk_site_series *s)
 {
-	struct tk_value *list = tk_value_set_list(site->arena, page, "profile");
+	struct tk_value *list = tk_value_add_list(page, "profile");
 	char text[2 * TK_FORMAT_SIZE], bytes[TK_FORMAT_SIZE];
 	struct tk_site_profile p;
 	if (!s->kernel_profile)
 		return;
 	tk_kernel_profile_read(s->kernel_profile, s->problem->flops, &p);
 	if (isfinite(p.tensor_share))
-		add_fact(site, list, "Tensor cores work", tk_format_percent(p.tensor_share, text));
+		add_fact(list, "Tensor cores work", tk_format_percent(p.tensor_share, text));
 	for (int i = 0; i < TK_PROFILED_LEVELS; i++) {
 		bool known = isfinite(p.intensity[i]);
 		if (!isfinite(p.bytes[i]))
@@ -174,9 +169,9 @@ static void set_profile(struct tk_site *site, struct tk_value *page, const struc
 		snprintf(text, sizeof text, known ? "%s, %.*f FLOP/B" : "%s",
 		        tk_format_value(p.bytes[i], "bytes", bytes), p.intensity[i] < 9.95 ? 1 : 0,
 		        p.intensity[i]);
-		add_fact(site, list, tk_profiled_level_names[i], text);
+		add_fact(list, tk_profiled_level_names[i], text);
 	}
-	add_fact(site, list, "Counted", tk_format_minute(s->kernel_profile->started_s, text));
+	add_fact(list, "Counted", tk_format_minute(s->kernel_profile->started_s, text));
 }
 
 static void set_trace(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
@@ -184,10 +179,10 @@ static void set_trace(struct tk_site *site, struct tk_value *page, const struct 
 	char path[TK_PAGE_PATH_SIZE];
 	if (!s->kernel_trace)
 		return;
-	struct tk_value *o = tk_value_set_object(site->arena, page, "kernel_trace");
+	struct tk_value *o = tk_value_add_object(page, "kernel_trace");
 	tk_kernel_trace_path(s->kernel_trace, path);
-	tk_value_set(site->arena, o, "trace_path", path);
-	tk_kernel_trace_set_summary(site, o, s->kernel_trace);
+	tk_value_set(o, "trace_path", path);
+	tk_kernel_trace_set_summary(o, s->kernel_trace);
 }
 
 static void set_tuning(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
@@ -195,10 +190,10 @@ static void set_tuning(struct tk_site *site, struct tk_value *page, const struct
 	char path[TK_PAGE_PATH_SIZE];
 	if (!s->tuning)
 		return;
-	struct tk_value *o = tk_value_set_object(site->arena, page, "tuning");
+	struct tk_value *o = tk_value_add_object(page, "tuning");
 	tk_tuning_path(s->tuning, path);
-	tk_value_set(site->arena, o, "tuning_path", path);
-	tk_tuning_set_summary(site, o, s->tuning);
+	tk_value_set(o, "tuning_path", path);
+	tk_tuning_set_summary(o, s->tuning);
 }
 
 int tk_page_set_code(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s,
@@ -206,7 +201,7 @@ int tk_page_set_code(struct tk_site *site, struct tk_value *page, const struct t
 {
 	set_trace(site, page, s);
 	set_tuning(site, page, s);
-	set_profile(site, page, s);
+	set_profile(page, s);
 	int status = set_run_facts(site, page, s, err);
 	return status ? status : set_builds(site, page, s, err);
 }

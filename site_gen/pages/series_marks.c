@@ -28,16 +28,16 @@ static void set_pending(struct tk_site *site, struct tk_value *page, const struc
 {
 	const struct tk_revision_row *good, *bad;
 	const struct tk_alert_row *alert = tk_series_find_open_alert(&site->model, s);
-	struct tk_value *list = tk_value_set_list(site->arena, page, "pending");
+	struct tk_value *list = tk_value_add_list(page, "pending");
 	if (!has_pending_change(s))
 		return;
-	struct tk_value *o = tk_value_append_object(site->arena, list);
+	struct tk_value *o = tk_value_append(list);
 	tk_page_set_series(site, o, s, "../");
-	tk_page_set_levels(site, o, s);
+	tk_page_set_levels(o, s);
 	tk_series_find_change_range(site, s, &good, &bad);
 	tk_page_set_revision_range(site, o, good, bad);
 	tk_page_set_first_bad(site, o, s, good, bad);
-	tk_page_set_clipped(site, o, "alert_uid", alert ? alert->uid : "", 80);
+	tk_value_set_clip(o, "alert_uid", alert ? alert->uid : "", 80);
 }
 
 /* Whether the machine had more nights than the series has points since the first of its window. */
@@ -103,7 +103,7 @@ void tk_series_marks_set(struct tk_site *site, struct tk_value *page,
         const struct tk_site_series *s, const json_t *marks)
 {
 	char *text = json_array_size(marks) ? json_dumps(marks, JSON_COMPACT) : NULL;
-	tk_value_set(site->arena, page, "marks", text ? text : "");
+	tk_value_set(page, "marks", text ? text : "");
 	free(text);
 	set_pending(site, page, s);
 }

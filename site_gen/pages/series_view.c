@@ -51,8 +51,8 @@ static void set_revision_text(
 		href = tk_link_commit(upstream_url(site, r), r->rev, link);
 		text->href = text == &made ? NULL : tk_strdup(href);
 	}
-	tk_value_set(site->arena, o, "rev", text->rev);
-	tk_value_set(site->arena, o, "rev_href", href);
+	tk_value_set(o, "rev", text->rev);
+	tk_value_set(o, "rev_href", href);
 }
 
 void tk_page_free_revision_texts(struct tk_site *site)
@@ -67,15 +67,15 @@ void tk_page_set_revision(struct tk_site *site, struct tk_value *o, const struct
 	if (r)
 		set_revision_text(site, o, r);
 	else {
-		tk_value_set(site->arena, o, "rev", "");
-		tk_value_set(site->arena, o, "rev_href", "");
+		tk_value_set(o, "rev", "");
+		tk_value_set(o, "rev_href", "");
 	}
-	tk_page_set_clipped(site, o, "subject", r ? r->subject : "", 120);
+	tk_value_set_clip(o, "subject", r ? r->subject : "", 120);
 	const struct tk_site_revision *page =
 	        tk_site_changes_find_revision(&site->model, &site->model.revision_changes, r);
 	bool has_page = page && page->file;
-	tk_value_set_joined(site->arena, o, "rev_page", has_page ? "revisions/" : "",
-	        has_page ? page->file : "", has_page ? ".html" : "");
+	tk_value_set_joined(o, "rev_page", has_page ? "revisions/" : "", has_page ? page->file : "",
+	        has_page ? ".html" : "");
 }
 
 void tk_page_set_revision_range(struct tk_site *site, struct tk_value *o,
@@ -84,20 +84,18 @@ void tk_page_set_revision_range(struct tk_site *site, struct tk_value *o,
 	char a[TK_LINK_SIZE], b[TK_LINK_SIZE];
 	bool differs = good && bad && good->id != bad->id;
 	if (differs)
-		tk_value_set_fmt(site->arena, o, "range", "%s → %s",
-		        tk_rev_abbreviate(good->rev, a), tk_rev_abbreviate(bad->rev, b));
+		tk_value_set_fmt(o, "range", "%s → %s", tk_rev_abbreviate(good->rev, a),
+		        tk_rev_abbreviate(bad->rev, b));
 	else
-		tk_value_set_fmt(site->arena, o, "range", "%s%s",
-		        bad ? tk_rev_abbreviate(bad->rev, a) : "",
+		tk_value_set_fmt(o, "range", "%s%s", bad ? tk_rev_abbreviate(bad->rev, a) : "",
 		        good && bad ? " (unchanged)" : "");
-	tk_value_set(site->arena, o, "range_href",
+	tk_value_set(o, "range_href",
 	        differs ? tk_link_range(upstream_url(site, bad), good->rev, bad->rev, a) : "");
-	tk_page_set_clipped(site, o, "range_subject", differs ? bad->subject : "", 100);
+	tk_value_set_clip(o, "range_subject", differs ? bad->subject : "", 100);
 	const struct tk_site_revision *page = differs ? tk_site_changes_find_revision(&site->model,
 	                                                        &site->model.revision_changes, bad)
 	                                              : NULL;
-	tk_value_set_fmt(site->arena, o, "range_page",
-	        page && page->file ? "revisions/%s.html" : "",
+	tk_value_set_fmt(o, "range_page", page && page->file ? "revisions/%s.html" : "",
 	        page && page->file ? page->file : "");
 }
 
@@ -125,20 +123,18 @@ void tk_series_find_change_range(const struct tk_site *site, const struct tk_sit
 	                            : NULL;
 }
 
-void tk_page_set_change(
-        struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, double change)
+void tk_page_set_change(struct tk_value *o, const struct tk_site_series *s, double change)
 {
-	char text[TK_FORMAT_SIZE];
 	bool is_time = s->metric == TK_METRIC_TIME,
 	     none = !isfinite(change) || fabs(change) < 0.0005;
 	bool worse = (change > 0) == (s->row->better == TK_BETTER_LOWER);
-	tk_value_set(site->arena, o, "change", tk_format_change(change, text));
-	tk_value_set(site->arena, o, "direction",
+	tk_value_set_change(o, "change", change, "–");
+	tk_value_set(o, "direction",
 	        none      ? ""
 	        : is_time ? (worse ? "slower" : "faster")
 	        : worse   ? "worse"
 	                  : "better");
-	tk_value_set(site->arena, o, "glyph", none ? "" : change > 0 ? "▲" : "▼");
+	tk_value_set(o, "glyph", none ? "" : change > 0 ? "▲" : "▼");
 }
 
 bool tk_verdict_has_ab_result(const struct tk_verdict_row *v)
@@ -163,19 +159,15 @@ static double newest_change(const struct tk_site_series *s)
 	return s->newest_count > 1 && last[-1].value > 0 ? last->value / last[-1].value - 1 : NAN;
 }
 
-void tk_page_set_levels(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s)
+void tk_page_set_levels(struct tk_value *o, const struct tk_site_series *s)
 {
-	char text[TK_FORMAT_SIZE];
-	tk_value_set(site->arena, o, "before",
-	        tk_format_value(s->verdict->before_value, s->row->unit, text));
-	tk_value_set(site->arena, o, "after",
-	        tk_format_value(s->verdict->after_value, s->row->unit, text));
+	tk_value_set_quantity(o, "before", s->verdict->before_value, s->row->unit, "–");
+	tk_value_set_quantity(o, "after", s->verdict->after_value, s->row->unit, "–");
 }
 
 void tk_page_set_series(
         struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const char *root)
 {
-	struct tk_arena *a = site->arena;
 	char text[TK_FORMAT_SIZE];
 	const struct tk_point *last = tk_series_last_point(s);
 	const char *rate_unit, *status = s->verdict || last ? tk_series_status_word(s) : "never";
@@ -184,27 +176,27 @@ void tk_page_set_series(
 	double value = last ? last->value : NAN, rate = tk_series_rate(s, value, &rate_unit);
 	char folder[16];
 	snprintf(folder, sizeof folder, "%.7sseries/", root);
-	tk_value_set_joined(a, o, "href", folder, s->file, ".html");
-	tk_value_set(a, o, "series_id", s->row->slug);
-	tk_value_set_int(a, o, "look", (int64_t)s->look);
-	tk_page_set_clipped(site, o, "title", s->problem->title, 110);
-	tk_page_set_clipped(site, o, "label", s->label, 60);
-	tk_page_set_clipped(site, o, "device", s->device->name, 60);
-	tk_page_set_clipped(site, o, "upstream", s->upstream->name, 60);
-	tk_value_set(a, o, "value", tk_format_value(value, s->row->unit, text));
-	tk_value_set(a, o, "half", last ? tk_format_point_half_width(last, text) : "");
-	tk_value_set(a, o, "rate", isfinite(rate) ? tk_format_value(rate, rate_unit, text) : "");
-	tk_value_set(a, o, "status", status);
-	tk_page_set_tone(site, o, "tone", tone);
+	tk_value_set_joined(o, "href", folder, s->file, ".html");
+	tk_value_set(o, "series_id", s->row->slug);
+	tk_value_set_int(o, "look", s->look);
+	tk_value_set_clip(o, "title", s->problem->title, 110);
+	tk_value_set_clip(o, "label", s->label, 60);
+	tk_value_set_clip(o, "device", s->device->name, 60);
+	tk_value_set_clip(o, "upstream", s->upstream->name, 60);
+	tk_value_set_quantity(o, "value", value, s->row->unit, "–");
+	tk_value_set(o, "half", last ? tk_format_point_half_width(last, text) : "");
+	tk_value_set_quantity(o, "rate", rate, rate_unit, "");
+	tk_value_set(o, "status", status);
+	tk_tone_set(o, "tone", tone);
 	/* The verdict may have the same name. */
-	tk_value_set(a, o, "outcome", strcmp(outcome, status) ? outcome : "");
-	tk_page_set_tone(site, o, "outcome_tone",
+	tk_value_set(o, "outcome", strcmp(outcome, status) ? outcome : "");
+	tk_tone_set(o, "outcome_tone",
 	        s->failure ? tk_outcome_tone(s->failure->outcome) : TK_TONE_QUIET);
-	tk_page_set_change(site, o, s, newest_change(s));
-	tk_value_set_flag(a, o, "ab_confirmed", tk_verdict_has_ab_result(s->verdict));
+	tk_page_set_change(o, s, newest_change(s));
+	tk_value_set_flag(o, "ab_confirmed", tk_verdict_has_ab_result(s->verdict));
 	if (tone == TK_TONE_QUIET) { /* noise has no direction */
-		tk_value_set(a, o, "glyph", "");
-		tk_value_set(a, o, "direction", "");
+		tk_value_set(o, "glyph", "");
+		tk_value_set(o, "direction", "");
 	}
 }
 

@@ -7,11 +7,17 @@
 
 #include "core/status.h"
 #include "site_gen/model/model.h"
+#include "site_gen/render/value.h"
 
 const char *tk_tone_name(enum tk_tone tone)
 {
 	static const char *const names[] = {"quiet", "note", "good", "bad"};
 	return names[tone];
+}
+
+void tk_tone_set(struct tk_value *o, const char *key, enum tk_tone tone)
+{
+	tk_value_set(o, key, tk_tone_name(tone));
 }
 
 bool tk_verdicts_are_alike(const struct tk_verdict_row *a, const struct tk_verdict_row *b)

@@ -9,10 +9,12 @@
 #include "core/triage.h"
 
 struct tk_site_series;
+struct tk_value;
 struct tk_verdict_row;
 
 enum tk_tone { TK_TONE_QUIET, TK_TONE_NOTE, TK_TONE_GOOD, TK_TONE_BAD };
 const char *tk_tone_name(enum tk_tone tone);
+void tk_tone_set(struct tk_value *o, const char *key, enum tk_tone tone);
 
 /* TK_VERDICT_STATUS_COUNT: there is no verdict. */
 enum tk_tone tk_verdict_tone(enum tk_verdict_status status);

@@ -78,18 +78,18 @@ static size_t find_causes(const struct tk_model *m, const struct tk_trend *trend
 static void add_cause(
         struct tk_site *site, struct tk_value *list, const struct cause *c, size_t number)
 {
-	struct tk_value *o = tk_value_append_object(site->arena, list);
+	struct tk_value *o = tk_value_append(list);
 	const struct tk_change_point_row *step = c->change->change_point;
 	const struct tk_revision_row *r = revision_of(c->change);
-	char text[TK_FORMAT_SIZE], day[TK_TIME_ISO_SIZE];
-	tk_value_set_int(site->arena, o, "number", (int64_t)number);
-	tk_value_set(site->arena, o, "when", tk_time_format_day(c->at_s, day));
-	tk_value_set(site->arena, o, "effect", tk_format_change(expm1(c->log_sum), text));
-	tk_page_set_tone(site, o, "tone", c->log_sum < 0 ? TK_TONE_BAD : TK_TONE_GOOD);
-	tk_value_set_fmt(site->arena, o, "count", "%zu series", c->count);
-	tk_value_set(site->arena, o, "cause", tk_cause_name(step->cause));
+	char day[TK_TIME_ISO_SIZE];
+	tk_value_set_int(o, "number", number);
+	tk_value_set(o, "when", tk_time_format_day(c->at_s, day));
+	tk_value_set_change(o, "effect", expm1(c->log_sum), "–");
+	tk_tone_set(o, "tone", c->log_sum < 0 ? TK_TONE_BAD : TK_TONE_GOOD);
+	tk_value_set_fmt(o, "count", "%zu series", c->count);
+	tk_value_set(o, "cause", tk_cause_name(step->cause));
 	tk_page_set_revision(site, o, r);
-	tk_page_set_clipped(site, o, "author", r ? r->author : "", 60);
+	tk_value_set_clip(o, "author", r ? r->author : "", 60);
 }
 
 int tk_trend_set_causes(struct tk_site *site, struct tk_value *o, const struct tk_trend *trend,
@@ -97,10 +97,8 @@ int tk_trend_set_causes(struct tk_site *site, struct tk_value *o, const struct t
 {
 	const struct tk_model *m = &site->model;
 	struct cause *causes = tk_malloc((m->revision_changes.count + 1) * sizeof *causes);
-	struct tk_value *list = tk_value_set_list(site->arena, o, "causes");
+	struct tk_value *list = tk_value_add_list(o, "causes");
 	*mark_count = 0;
-	if (!causes)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	size_t count = find_causes(m, trend, causes), used = 0;
 	for (size_t i = 0; i < count; i++) {
 		uint64_t compared = count_compared(&trend->all, causes[i].at_s);
@@ -118,7 +116,7 @@ int tk_trend_set_causes(struct tk_site *site, struct tk_value *o, const struct t
 		marks[i] = (struct tk_date_mark){causes[i].at_s, i + 1, causes[i].log_sum < 0};
 	}
 	*mark_count = shown;
-	tk_value_set_fmt(site->arena, o, "causes_more", used > shown ? "%zu" : "", used - shown);
+	tk_value_set_fmt(o, "causes_more", used > shown ? "%zu" : "", used - shown);
 	free(causes);
 	return 0;
 }

@@ -72,20 +72,19 @@ static void set_numbers(struct tk_site *site, struct tk_value *o, const struct t
 	char text[TK_FORMAT_SIZE];
 	bool known = t->all.count > 1;
 	double noise = isfinite(t->noise) ? expm1(t->noise) : NAN;
-	tk_value_set_fmt(site->arena, o, "index", known ? "%.1f" : "",
+	tk_value_set_fmt(o, "index", known ? "%.1f" : "",
 	        known ? 100 * exp(t->levels[t->all.count - 1]) : 0);
-	tk_value_set_int(site->arena, o, "series", (int64_t)t->all.series_count);
-	tk_value_set_fmt(site->arena, o, "noise", isfinite(noise) ? "±%s" : "",
+	tk_value_set_int(o, "series", t->all.series_count);
+	tk_value_set_fmt(o, "noise", isfinite(noise) ? "±%s" : "",
 	        isfinite(noise) ? tk_format_change(noise, text) + 1 : "");
-	struct tk_value *list = tk_value_set_list(site->arena, o, "changes");
+	struct tk_value *list = tk_value_add_list(o, "changes");
 	for (int i = 0; i < CHANGES; i++) {
-		struct tk_value *cell = tk_value_append_object(site->arena, list);
+		struct tk_value *cell = tk_value_append(list);
 		double change = tk_total_change(&t->all, t->levels, spans[i].days);
-		tk_value_set(site->arena, cell, "span", spans[i].title);
+		tk_value_set(cell, "span", spans[i].title);
 		bool even = !isfinite(change) || fabs(change) < site->options->tie;
-		tk_value_set(site->arena, cell, "change",
-		        isfinite(change) ? tk_format_change(change, text) : "–");
-		tk_page_set_tone(site, cell, "tone",
+		tk_value_set_change(cell, "change", change, "–");
+		tk_tone_set(cell, "tone",
 		        even         ? TK_TONE_QUIET
 		        : change > 0 ? TK_TONE_GOOD
 		                     : TK_TONE_BAD);
@@ -113,8 +112,6 @@ static int make_points(
 {
 	double *levels = tk_malloc((part->count + 1) * sizeof *levels);
 	*count = 0;
-	if (!levels)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	tk_total_levels(part, levels);
 	int64_t daily_s =
 	        part->count ? part->nights[part->count - 1].as_of_s - DAILY_DAYS * DAY_S : 0;
@@ -165,15 +162,15 @@ static int add_panel(struct tk_site *site, struct tk_value *list, const struct t
         size_t count, const struct tk_date_mark *marks, size_t mark_count, struct tk_buf *data,
         struct tk_error *err)
 {
-	struct tk_value *o = tk_value_append_object(site->arena, list);
-	struct tk_value *keys = tk_value_set_list(site->arena, o, "keys");
+	struct tk_value *o = tk_value_append(list);
+	struct tk_value *keys = tk_value_add_list(o, "keys");
 	struct tk_date_line lines[LINES_MAX];
 	size_t all = 0, used = 0, line_count = 0;
 	int status = 0;
 	for (size_t i = 0; i < count; i++)
 		all += parts[i].count;
 	struct tk_date_point *points = tk_malloc((all + 1) * sizeof *points);
-	tk_page_set_clipped(site, o, "type", parts[0].dtype ? parts[0].dtype : "all types", 20);
+	tk_value_set_clip(o, "type", parts[0].dtype ? parts[0].dtype : "all types", 20);
 	tk_buf_add_str(data, "{\"lines\":[");
 	for (size_t i = 0; !status && i < count && line_count < LINES_MAX; i++) {
 		struct tk_date_line line = {parts[i].example->look, points + used, 0};
@@ -184,15 +181,15 @@ static int add_panel(struct tk_site *site, struct tk_value *list, const struct t
 		tk_buf_add_str(data, line_count ? "," : "");
 		add_line_data(data, &line);
 		lines[line_count++] = line;
-		struct tk_value *key = tk_value_append_object(site->arena, keys);
-		tk_value_set_int(site->arena, key, "look", (int64_t)line.look);
+		struct tk_value *key = tk_value_append(keys);
+		tk_value_set_int(key, "look", line.look);
 		tk_page_set_key(
 		        site, key, line.look, parts[i].variant ? parts[i].variant : "all backends");
 	}
 	tk_buf_add_str(data, "]}");
 	tk_date_chart_draw(
 	        &site->markup, lines, line_count, marks, mark_count, "index, first night = 100");
-	tk_value_set_flag(site->arena, o, "drawn", site->markup.len > 0);
+	tk_value_set_flag(o, "drawn", site->markup.len > 0);
 	tk_page_set_markup(site, o, "drawing_markup");
 	free(points);
 	return status;
@@ -214,9 +211,9 @@ static int add_row(struct tk_site *site, struct tk_value *rows, const struct tk_
 {
 	struct tk_trend t;
 	trend_load(part, 1, &t);
-	struct tk_value *o = tk_value_append_object(site->arena, rows);
-	tk_page_set_clipped(site, o, "backend", part->variant ? part->variant : "all backends", 60);
-	tk_page_set_clipped(site, o, "type", part->dtype ? part->dtype : "all types", 20);
+	struct tk_value *o = tk_value_append(rows);
+	tk_value_set_clip(o, "backend", part->variant ? part->variant : "all backends", 60);
+	tk_value_set_clip(o, "type", part->dtype ? part->dtype : "all types", 20);
 	tk_mark_draw_key(&site->markup, part->example->look);
 	tk_page_set_markup(site, o, "mark_markup");
 	set_numbers(site, o, &t);
@@ -230,13 +227,13 @@ static int add_section(struct tk_site *site, struct tk_value *o, const struct tk
 	struct tk_date_mark marks[TK_TREND_CAUSES_MAX];
 	size_t mark_count;
 	const struct tk_site_device *device = t->all.example->device;
-	tk_page_set_clipped(site, o, "anchor", device->file, 80);
-	tk_page_set_clipped(site, o, "device", device->name, 60);
-	tk_page_set_clipped(site, o, "device_name", device->row->name, 60);
+	tk_value_set_clip(o, "anchor", device->file, 80);
+	tk_value_set_clip(o, "device", device->name, 60);
+	tk_value_set_clip(o, "device_name", device->row->name, 60);
 	set_numbers(site, o, t);
 	int status = tk_trend_set_causes(site, o, t, marks, &mark_count, err);
-	struct tk_value *panels = tk_value_set_list(site->arena, o, "panels");
-	struct tk_value *rows = tk_value_set_list(site->arena, o, "rows");
+	struct tk_value *panels = tk_value_add_list(o, "panels");
+	struct tk_value *rows = tk_value_add_list(o, "rows");
 	tk_buf_add_str(data, "{\"panels\":[");
 	for (size_t i = 0, n; !status && i < t->count; i += n) {
 		n = count_type(t->parts + i, t->count - i);
@@ -268,12 +265,12 @@ static int write_op(struct tk_site *site, const char *op, const char *file, stru
 	snprintf(path, sizeof path, "trends/%.100s.html", file);
 	snprintf(title, sizeof title, "%.150s: trends", tk_op_title(op));
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_TRENDS);
-	tk_page_set_clipped(site, page, "op", tk_op_title(op), 60);
-	tk_page_set_clipped(site, page, "op_file", file, 100);
-	tk_value_set_fmt(site->arena, page, "description",
+	tk_value_set_clip(page, "op", tk_op_title(op), 60);
+	tk_value_set_clip(page, "op_file", file, 100);
+	tk_value_set_fmt(page, "description",
 	        "%s: how the speed of each type and backend changed over the nights, and why.",
 	        tk_op_title(op));
-	struct tk_value *devices = tk_value_set_list(site->arena, page, "devices");
+	struct tk_value *devices = tk_value_add_list(page, "devices");
 	tk_buf_add_str(&data, "tracker.data.add(\"trends\",{\"devices\":[\n");
 	for (size_t d = 0; !status && d < m->device_count; d++) {
 		const struct tk_total *parts;
@@ -284,8 +281,7 @@ static int write_op(struct tk_site *site, const char *op, const char *file, stru
 		trend_load(parts, count, &t);
 		tk_buf_add_str(&data, any ? ",\n" : "");
 		any = true;
-		status = add_section(
-		        site, tk_value_append_object(site->arena, devices), &t, &data, err);
+		status = add_section(site, tk_value_append(devices), &t, &data, err);
 		trend_free(&t);
 	}
 	if (!status)
@@ -306,12 +302,12 @@ static int add_to_list(struct tk_site *site, struct tk_value *list,
 	if (!count)
 		return 0;
 	trend_load(parts, count, &t);
-	struct tk_value *o = tk_value_append_object(site->arena, list);
-	tk_page_set_clipped(site, o, "op", tk_op_title(of_op->problem->op), 60);
-	tk_page_set_clipped(site, o, "op_file", of_op->op_file, 100);
-	tk_page_set_clipped(site, o, "anchor", device->file, 80);
-	tk_page_set_clipped(site, o, "device", device->name, 60);
-	tk_page_set_clipped(site, o, "device_name", device->row->name, 60);
+	struct tk_value *o = tk_value_append(list);
+	tk_value_set_clip(o, "op", tk_op_title(of_op->problem->op), 60);
+	tk_value_set_clip(o, "op_file", of_op->op_file, 100);
+	tk_value_set_clip(o, "anchor", device->file, 80);
+	tk_value_set_clip(o, "device", device->name, 60);
+	tk_value_set_clip(o, "device_name", device->row->name, 60);
 	set_numbers(site, o, &t);
 	set_spark(site, o, &t);
 	trend_free(&t);
@@ -324,9 +320,9 @@ static int write_list(struct tk_site *site, struct tk_error *err)
 	int status = 0;
 	struct tk_value *page =
 	        tk_page_begin(site, "trends/index.html", "Trends", TK_SECTION_TRENDS);
-	tk_value_set(site->arena, page, "description",
+	tk_value_set(page, "description",
 	        "The speed of every kernel on every device as one index, and its changes.");
-	struct tk_value *list = tk_value_set_list(site->arena, page, "list");
+	struct tk_value *list = tk_value_add_list(page, "list");
 	for (size_t d = 0; !status && d < m->device_count; d++) {
 		const char *done = "";
 		for (size_t i = 0; !status && i < m->series_count; i++) {

@@ -10,8 +10,7 @@ void tk_tuning_path(const struct tk_site_tuning *t, char path[TK_PAGE_PATH_SIZE]
  * gain_range ("" without A/B runs), gain_tone, pairs ("" for none), evaluations, candidate_count,
  * verdict, verdict_meaning, verdict_tone, state, and when; flags is_default (the winner is the
  * default) and is_stale. */
-void tk_tuning_set_summary(
-        struct tk_site *site, struct tk_value *o, const struct tk_site_tuning *t);
+void tk_tuning_set_summary(struct tk_value *o, const struct tk_site_tuning *t);
 /* One page per result, with its candidates. */
 int tk_page_write_tuning(
         struct tk_site *site, const struct tk_site_tuning *t, struct tk_error *err);

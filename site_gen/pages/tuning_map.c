@@ -8,9 +8,9 @@
 #include "site_gen/pages/tuning.h"
 #include "site_gen/render/svg.h"
 
-static void set_value_name(struct tk_site *site, struct tk_value *o, const char *key, double value)
+static void set_value_name(struct tk_value *o, const char *key, double value)
 {
-	tk_value_set_fmt(site->arena, o, key, isnan(value) ? "none" : "%.0f", value);
+	tk_value_set_fmt(o, key, isnan(value) ? "none" : "%.0f", value);
 }
 
 /* How much slower than the best: classes of the style sheet, 0 the best. */
@@ -23,40 +23,37 @@ static int heat_level(double slower)
 	return level;
 }
 
-static void set_best(struct tk_site *site, struct tk_value *o, const struct tk_tuning_space *s,
-        const struct tk_tuning_candidate *best)
+static void set_best(
+        struct tk_value *o, const struct tk_tuning_space *s, const struct tk_tuning_candidate *best)
 {
-	char text[TK_FORMAT_SIZE];
-	tk_value_set_flag(site->arena, o, "any", best != NULL);
+	tk_value_set_flag(o, "any", best != NULL);
 	if (!best)
 		return;
 	double slower = best->median_ns / s->best_ns - 1;
-	tk_value_set_int(site->arena, o, "level", heat_level(slower));
-	tk_value_set(
-	        site->arena, o, "slower", slower > 0 ? tk_format_change(slower, text) : "best");
-	tk_value_set(site->arena, o, "time", tk_format_value(best->median_ns, "ns", text));
-	tk_page_set_clipped(site, o, "config", best->config, 80);
+	tk_value_set_int(o, "level", heat_level(slower));
+	tk_value_set_change(o, "slower", slower > 0 ? slower : NAN, "best");
+	tk_value_set_quantity(o, "time", best->median_ns, "ns", "–");
+	tk_value_set_clip(o, "config", best->config, 80);
 }
 
-static void set_map(struct tk_site *site, struct tk_value *page, const struct tk_tuning_space *s)
+static void set_map(struct tk_value *page, const struct tk_tuning_space *s)
 {
 	/* columns: the one with more values */
 	const struct tk_tuning_parameter *a = &s->parameters[0], *b = &s->parameters[1];
 	const struct tk_tuning_parameter *rows = a->count > b->count ? b : a,
 	                                 *columns = a->count > b->count ? a : b;
-	struct tk_value *heads = tk_value_set_list(site->arena, page, "map_columns"),
-	                *lines = tk_value_set_list(site->arena, page, "map_rows");
-	tk_page_set_clipped(site, page, "row_name", rows->name, 40);
-	tk_page_set_clipped(site, page, "column_name", columns->name, 40);
+	struct tk_value *heads = tk_value_add_list(page, "map_columns"),
+	                *lines = tk_value_add_list(page, "map_rows");
+	tk_value_set_clip(page, "row_name", rows->name, 40);
+	tk_value_set_clip(page, "column_name", columns->name, 40);
 	for (size_t c = 0; c < columns->count; c++)
-		set_value_name(site, tk_value_append_object(site->arena, heads), "column",
-		        columns->values[c]);
+		set_value_name(tk_value_append(heads), "column", columns->values[c]);
 	for (size_t r = 0; r < rows->count; r++) {
-		struct tk_value *line = tk_value_append_object(site->arena, lines);
-		struct tk_value *cells = tk_value_set_list(site->arena, line, "cells");
-		set_value_name(site, line, "row", rows->values[r]);
+		struct tk_value *line = tk_value_append(lines);
+		struct tk_value *cells = tk_value_add_list(line, "cells");
+		set_value_name(line, "row", rows->values[r]);
 		for (size_t c = 0; c < columns->count; c++)
-			set_best(site, tk_value_append_object(site->arena, cells), s,
+			set_best(tk_value_append(cells), s,
 			        tk_tuning_space_find_best(
 			                s, rows, rows->values[r], columns, columns->values[c]));
 	}
@@ -68,12 +65,12 @@ static void add_parameter(struct tk_site *site, struct tk_value *list,
 	for (size_t k = 0; k < p->count; k++) {
 		const struct tk_tuning_candidate *best =
 		        tk_tuning_space_find_best(s, p, p->values[k], NULL, 0);
-		struct tk_value *o = tk_value_append_object(site->arena, list);
-		tk_page_set_clipped(site, o, "parameter", p->name, 40);
-		tk_value_set_flag(site->arena, o, "is_first", k == 0);
-		tk_value_set_int(site->arena, o, "values", (int64_t)p->count);
-		set_value_name(site, o, "value", p->values[k]);
-		set_best(site, o, s, best);
+		struct tk_value *o = tk_value_append(list);
+		tk_value_set_clip(o, "parameter", p->name, 40);
+		tk_value_set_flag(o, "is_first", k == 0);
+		tk_value_set_int(o, "values", p->count);
+		set_value_name(o, "value", p->values[k]);
+		set_best(o, s, best);
 		if (!best)
 			continue;
 		tk_svg_draw_bar(&site->markup, s->best_ns / best->median_ns, "rest");
@@ -84,11 +81,11 @@ static void add_parameter(struct tk_site *site, struct tk_value *list,
 void tk_tuning_set_landscape(
         struct tk_site *site, struct tk_value *page, const struct tk_tuning_space *s)
 {
-	struct tk_value *list = tk_value_set_list(site->arena, page, "parameters");
-	tk_value_set_flag(site->arena, page, "map", s->parameter_count > 1);
-	tk_value_set_flag(site->arena, page, "others", s->parameter_count > 2);
+	struct tk_value *list = tk_value_add_list(page, "parameters");
+	tk_value_set_flag(page, "map", s->parameter_count > 1);
+	tk_value_set_flag(page, "others", s->parameter_count > 2);
 	if (s->parameter_count > 1)
-		set_map(site, page, s);
+		set_map(page, s);
 	for (size_t i = 0; i < s->parameter_count; i++)
 		add_parameter(site, list, s, &s->parameters[i]);
 }

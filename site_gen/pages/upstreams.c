@@ -16,7 +16,7 @@ void tk_page_set_versions_link(
 	char path[TK_PAGE_PATH_SIZE] = "";
 	if (tk_upstream_has_versions(&site->model, u))
 		tk_page_upstream_path(u, "../versions/", path);
-	tk_value_set(site->arena, o, "versions_href", path);
+	tk_value_set(o, "versions_href", path);
 }
 
 static int write_upstream(

@@ -107,8 +107,8 @@ static void add_chart(struct tk_site *site, struct tk_value *list, const struct 
 		tk_version_chart_draw(&site->markup, lines, used, &axes);
 	if (!site->markup.len)
 		return;
-	struct tk_value *o = tk_value_append_object(site->arena, list);
-	tk_value_set(site->arena, o, "caption", chart->caption);
+	struct tk_value *o = tk_value_append(list);
+	tk_value_set(o, "caption", chart->caption);
 	tk_page_set_markup(site, o, "drawing_markup");
 }
 
@@ -117,8 +117,8 @@ int tk_version_set_charts(struct tk_site *site, struct tk_value *o,
 {
 	const struct tk_versions *v = section->versions;
 	const struct tk_version_problem *drawn[LINES_MAX];
-	struct tk_value *list = tk_value_set_list(site->arena, o, "charts"),
-	                *keys = tk_value_set_list(site->arena, o, "keys");
+	struct tk_value *list = tk_value_add_list(o, "charts"),
+	                *keys = tk_value_add_list(o, "keys");
 	const char **names = tk_calloc(v->count + 1, sizeof *names);
 	double *values = tk_calloc(section->count + LINES_MAX * v->count + 1, sizeof *values);
 	int status = names && values ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
@@ -129,11 +129,10 @@ int tk_version_set_charts(struct tk_site *site, struct tk_value *o,
 		add_chart(site, list, &charts[i], v, drawn, count, names, values);
 	for (size_t i = 0; i < count; i++) {
 		const struct tk_site_series *s = drawn[i]->series->series;
-		struct tk_value *key = tk_value_append_object(site->arena, keys);
+		struct tk_value *key = tk_value_append(keys);
 		tk_page_set_key(site, key, i, s->problem->title);
 	}
-	tk_value_set_flag(
-	        site->arena, o, "charts_cut", count == LINES_MAX && count < section->count);
+	tk_value_set_flag(o, "charts_cut", count == LINES_MAX && count < section->count);
 	free(names);
 	free(values);
 	return status;

@@ -14,11 +14,9 @@
 #define STEPS_MAX 60
 #define PROBLEMS_MAX 32 /* of a section */
 
-static void set_time(struct tk_site *site, struct tk_value *o, const char *key, double time_ns)
+static void set_time(struct tk_value *o, const char *key, double time_ns)
 {
-	char text[TK_FORMAT_SIZE];
-	tk_value_set(
-	        site->arena, o, key, isfinite(time_ns) ? tk_format_value(time_ns, "ns", text) : "");
+	tk_value_set_quantity(o, key, time_ns, "ns", "");
 }
 
 /* ---- steps ---- */
@@ -61,7 +59,7 @@ static int set_ab_result(struct tk_site *site, struct tk_value *o, const struct 
 	                               *is = step->problem->best[step->version];
 	struct tk_ab_plot pairs;
 	char text[TK_FORMAT_SIZE];
-	tk_value_set(site->arena, o, "ab_pairs", "");
+	tk_value_set(o, "ab_pairs", "");
 	if (was != is)
 		return 0;
 	int status = tk_ab_plot_load(&site->model, is->series, v->at[step->before]->rev,
@@ -73,12 +71,11 @@ static int set_ab_result(struct tk_site *site, struct tk_value *o, const struct 
 	}
 	const struct tk_ab_result_compare_level *m = &pairs.median;
 	*any = true;
-	tk_value_set_fmt(site->arena, o, "ab_pairs", "%zu", pairs.count);
-	tk_value_set(site->arena, o, "ab_change", tk_format_change(m->change, text));
-	tk_value_set(site->arena, o, "ab_interval",
-	        tk_format_change_range(m->change, m->lo, m->hi, text));
-	tk_value_set_flag(site->arena, o, "ab_open", !(m->lo > 0 || m->hi < 0));
-	tk_page_set_tone(site, o, "ab_tone",
+	tk_value_set_fmt(o, "ab_pairs", "%zu", pairs.count);
+	tk_value_set_change(o, "ab_change", m->change, "–");
+	tk_value_set(o, "ab_interval", tk_format_change_range(m->change, m->lo, m->hi, text));
+	tk_value_set_flag(o, "ab_open", !(m->lo > 0 || m->hi < 0));
+	tk_tone_set(o, "ab_tone",
 	        m->lo > 0   ? TK_TONE_BAD
 	        : m->hi < 0 ? TK_TONE_GOOD
 	                    : TK_TONE_QUIET);
@@ -94,28 +91,28 @@ static int add_step(struct tk_site *site, struct tk_value *list, const struct tk
 	const struct tk_site_series *s = is->series;
 	struct tk_version_code before, after;
 	char text[TK_CODE_CHANGE_SIZE], config[200];
-	struct tk_value *o = tk_value_append_object(site->arena, list);
-	tk_page_set_clipped(site, o, "version_name", v->at[step->version]->rev, 40);
-	tk_page_set_clipped(site, o, "older", v->at[step->before]->rev, 40);
-	tk_value_set_fmt(site->arena, o, "href", "../series/%s.html", s->file);
-	tk_page_set_clipped(site, o, "title", s->problem->title, 110);
+	struct tk_value *o = tk_value_append(list);
+	tk_value_set_clip(o, "version_name", v->at[step->version]->rev, 40);
+	tk_value_set_clip(o, "older", v->at[step->before]->rev, 40);
+	tk_value_set_fmt(o, "href", "../series/%s.html", s->file);
+	tk_value_set_clip(o, "title", s->problem->title, 110);
 	snprintf(config, sizeof config, was == is ? "%.90s" : "%.90s, before %.90s", s->variant,
 	        was->series->variant);
-	tk_value_set(site->arena, o, "label", config);
-	tk_page_set_change(site, o, s, expm1(step->log_ratio));
-	tk_page_set_tone(site, o, "tone", step->log_ratio > 0 ? TK_TONE_BAD : TK_TONE_GOOD);
-	set_time(site, o, "before", was->at[step->before].value);
-	set_time(site, o, "after", is->at[step->version].value);
-	tk_value_set_flag(site->arena, o, "environment",
+	tk_value_set(o, "label", config);
+	tk_page_set_change(o, s, expm1(step->log_ratio));
+	tk_tone_set(o, "tone", step->log_ratio > 0 ? TK_TONE_BAD : TK_TONE_GOOD);
+	set_time(o, "before", was->at[step->before].value);
+	set_time(o, "after", is->at[step->version].value);
+	tk_value_set_flag(o, "environment",
 	        was->at[step->before].environment_id != is->at[step->version].environment_id);
-	tk_value_set_flag(site->arena, o, "change_point",
-	        is_change_point(&site->model, s, v->at[step->version]));
+	tk_value_set_flag(
+	        o, "change_point", is_change_point(&site->model, s, v->at[step->version]));
 	int status = tk_version_code_find(site, was, step->before, &before, err);
 	if (!status)
 		status = tk_version_code_find(site, is, step->version, &after, err);
 	if (!status)
-		tk_page_set_arrows(site, o, "code",
-		        tk_version_code_format_change(&before, &after, text), TK_CODE_CHANGE_SIZE);
+		tk_value_set_arrows(o, "code", tk_version_code_format_change(&before, &after, text),
+		        TK_CODE_CHANGE_SIZE);
 	return status ? status : set_ab_result(site, o, v, step, any_ab, err);
 }
 
@@ -123,7 +120,7 @@ int tk_version_set_steps(struct tk_site *site, struct tk_value *o,
         const struct tk_version_section *section, struct tk_error *err)
 {
 	const struct tk_versions *v = section->versions;
-	struct tk_value *list = tk_value_set_list(site->arena, o, "steps");
+	struct tk_value *list = tk_value_add_list(o, "steps");
 	struct step *steps = tk_calloc(section->count * v->count + 1, sizeof *steps);
 	size_t count = 0;
 	bool any_ab = false;
@@ -141,29 +138,28 @@ int tk_version_set_steps(struct tk_site *site, struct tk_value *o,
 		qsort(steps, count, sizeof *steps, step_order);
 	for (size_t i = 0; !status && i < count && i < STEPS_MAX; i++)
 		status = add_step(site, list, v, &steps[i], &any_ab, err);
-	tk_value_set_flag(site->arena, o, "has_ab", any_ab);
-	tk_value_set_fmt(
-	        site->arena, o, "steps_more", count > STEPS_MAX ? "%zu" : "", count - STEPS_MAX);
+	tk_value_set_flag(o, "has_ab", any_ab);
+	tk_value_set_fmt(o, "steps_more", count > STEPS_MAX ? "%zu" : "", count - STEPS_MAX);
 	free(steps);
 	return status;
 }
 
 /* ---- every problem ---- */
 
-static void set_count(struct tk_site *site, struct tk_value *o, const char *key, int64_t value)
+static void set_count(struct tk_value *o, const char *key, int64_t value)
 {
 	char text[TK_FORMAT_SIZE];
-	tk_value_set(site->arena, o, key, value < 0 ? "–" : tk_format_count(value, text));
+	tk_value_set(o, key, value < 0 ? "–" : tk_format_count(value, text));
 }
 
-static void set_code(struct tk_site *site, struct tk_value *o, const struct tk_version_code *before,
+static void set_code(struct tk_value *o, const struct tk_version_code *before,
         const struct tk_version_code *code)
 {
-	set_count(site, o, "registers", code->registers);
-	set_count(site, o, "spills", code->spill_bytes);
-	set_count(site, o, "shared", code->shared_bytes);
-	set_count(site, o, "instructions", code->instructions);
-	tk_value_set(site->arena, o, "code",
+	set_count(o, "registers", code->registers);
+	set_count(o, "spills", code->spill_bytes);
+	set_count(o, "shared", code->shared_bytes);
+	set_count(o, "instructions", code->instructions);
+	tk_value_set(o, "code",
 	        !before->count || !code->count          ? ""
 	        : tk_version_code_differs(before, code) ? "changed"
 	                                                : "same");
@@ -175,14 +171,9 @@ static void set_change(struct tk_site *site, struct tk_value *o, const struct tk
 	double ratio = before == SIZE_MAX
 	                       ? NAN
 	                       : tk_version_time_ns(p, version) / tk_version_time_ns(p, before);
-	char text[TK_FORMAT_SIZE];
 	bool step = tk_version_is_step(p, before, version, site->options->tie);
-	tk_value_set(site->arena, o, "change",
-	        isfinite(ratio) ? tk_format_change(ratio - 1, text) : "–");
-	tk_page_set_tone(site, o, "tone",
-	        !step       ? TK_TONE_QUIET
-	        : ratio > 1 ? TK_TONE_BAD
-	                    : TK_TONE_GOOD);
+	tk_value_set_change(o, "change", isfinite(ratio) ? ratio - 1 : NAN, "–");
+	tk_tone_set(o, "tone", !step ? TK_TONE_QUIET : ratio > 1 ? TK_TONE_BAD : TK_TONE_GOOD);
 }
 
 static int add_version(struct tk_site *site, struct tk_value *list, const struct tk_versions *v,
@@ -192,25 +183,24 @@ static int add_version(struct tk_site *site, struct tk_value *list, const struct
 	const struct tk_version_series *s = p->best[version];
 	const double *compile_ns = tk_version_compile_ns(v, p);
 	const struct tk_point *at = &s->at[version];
-	struct tk_value *o = tk_value_append_object(site->arena, list);
+	struct tk_value *o = tk_value_append(list);
 	struct tk_version_code code;
 	const char *unit;
 	char text[TK_FORMAT_SIZE];
 	double rate = tk_series_rate(s->series, at->value, &unit);
-	tk_page_set_clipped(site, o, "version_name", v->at[version]->rev, 40);
-	set_time(site, o, "time", at->value);
+	tk_value_set_clip(o, "version_name", v->at[version]->rev, 40);
+	set_time(o, "time", at->value);
 	bool has_interval = isfinite(at->lo) && isfinite(at->hi);
-	tk_value_set(site->arena, o, "half",
+	tk_value_set(o, "half",
 	        has_interval ? tk_format_half_width(at->value, at->lo, at->hi, text) : "");
-	tk_value_set(
-	        site->arena, o, "rate", isfinite(rate) ? tk_format_value(rate, unit, text) : "");
+	tk_value_set_quantity(o, "rate", rate, unit, "");
 	set_change(site, o, p, tk_version_before(p, version), version);
-	tk_value_set(site->arena, o, "of_vendor",
-	        isfinite(p->vendor_ns) ? tk_format_percent(p->vendor_ns / at->value, text) : "");
-	set_time(site, o, "compile", compile_ns ? compile_ns[version] : NAN);
-	tk_page_set_clipped(site, o, "label", s->series->variant, 60);
+	tk_value_set_percent(
+	        o, "of_vendor", isfinite(p->vendor_ns) ? p->vendor_ns / at->value : NAN, "");
+	set_time(o, "compile", compile_ns ? compile_ns[version] : NAN);
+	tk_value_set_clip(o, "label", s->series->variant, 60);
 	TRY(tk_version_code_find(site, s, version, &code, err));
-	set_code(site, o, before, &code);
+	set_code(o, before, &code);
 	*before = code;
 	return 0;
 }
@@ -218,17 +208,14 @@ static int add_version(struct tk_site *site, struct tk_value *list, const struct
 static int add_problem(struct tk_site *site, struct tk_value *list, const struct tk_versions *v,
         const struct tk_version_problem *p, struct tk_error *err)
 {
-	struct tk_value *o = tk_value_append_object(site->arena, list);
+	struct tk_value *o = tk_value_append(list);
 	struct tk_version_code before = {.count = 0};
-	char text[TK_FORMAT_SIZE];
 	int status = 0;
-	tk_page_set_clipped(site, o, "title", p->series->series->problem->title, 110);
-	tk_page_set_clipped(site, o, "vendor", p->vendor ? p->vendor->variant : "", 60);
-	tk_value_set_fmt(site->arena, o, "vendor_href", "../series/%s.html",
-	        p->vendor ? p->vendor->file : "");
-	tk_value_set(site->arena, o, "vendor_time",
-	        p->vendor ? tk_format_value(p->vendor_ns, "ns", text) : "");
-	struct tk_value *rows = tk_value_set_list(site->arena, o, "rows");
+	tk_value_set_clip(o, "title", p->series->series->problem->title, 110);
+	tk_value_set_clip(o, "vendor", p->vendor ? p->vendor->variant : "", 60);
+	tk_value_set_fmt(o, "vendor_href", "../series/%s.html", p->vendor ? p->vendor->file : "");
+	tk_value_set_quantity(o, "vendor_time", p->vendor ? p->vendor_ns : NAN, "ns", "");
+	struct tk_value *rows = tk_value_add_list(o, "rows");
 	for (size_t k = 0; !status && k < v->count; k++)
 		if (p->best[k])
 			status = add_version(site, rows, v, p, k, &before, err);
@@ -238,10 +225,10 @@ static int add_problem(struct tk_site *site, struct tk_value *list, const struct
 int tk_version_set_problems(struct tk_site *site, struct tk_value *o,
         const struct tk_version_section *section, struct tk_error *err)
 {
-	struct tk_value *list = tk_value_set_list(site->arena, o, "problems");
+	struct tk_value *list = tk_value_add_list(o, "problems");
 	int status = 0;
 	for (size_t i = 0; !status && i < section->count && i < PROBLEMS_MAX; i++)
 		status = add_problem(site, list, section->versions, section->problems[i], err);
-	tk_value_set_flag(site->arena, o, "problems_cut", section->count > PROBLEMS_MAX);
+	tk_value_set_flag(o, "problems_cut", section->count > PROBLEMS_MAX);
 	return status;
 }

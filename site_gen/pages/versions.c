@@ -68,25 +68,18 @@ static int add_to_summary(struct tk_site *site, struct summary *sum, const struc
 
 static void set_summary(struct tk_site *site, struct tk_value *o, const struct summary *sum)
 {
-	char text[TK_FORMAT_SIZE];
 	double change = mean_get(&sum->change) - 1, of_vendor = mean_get(&sum->of_vendor),
 	       compile_ns = mean_get(&sum->compile_ns);
 	bool even = !isfinite(change) || fabs(change) < site->options->tie;
-	tk_value_set_int(site->arena, o, "measured", (int64_t)sum->measured);
-	tk_value_set(
-	        site->arena, o, "change", isfinite(change) ? tk_format_change(change, text) : "–");
-	tk_page_set_tone(site, o, "tone",
-	        even         ? TK_TONE_QUIET
-	        : change > 0 ? TK_TONE_BAD
-	                     : TK_TONE_GOOD);
-	tk_value_set_int(site->arena, o, "slower", (int64_t)sum->slower);
-	tk_value_set_int(site->arena, o, "faster", (int64_t)sum->faster);
-	tk_value_set(site->arena, o, "of_vendor",
-	        isfinite(of_vendor) ? tk_format_percent(of_vendor, text) : "–");
-	tk_value_set(site->arena, o, "compile",
-	        isfinite(compile_ns) ? tk_format_value(compile_ns, "ns", text) : "–");
-	tk_value_set_fmt(site->arena, o, "code", sum->code_known ? "%zu of %zu" : "–",
-	        sum->code_changed, sum->code_known);
+	tk_value_set_int(o, "measured", sum->measured);
+	tk_value_set_change(o, "change", change, "–");
+	tk_tone_set(o, "tone", even ? TK_TONE_QUIET : change > 0 ? TK_TONE_BAD : TK_TONE_GOOD);
+	tk_value_set_int(o, "slower", sum->slower);
+	tk_value_set_int(o, "faster", sum->faster);
+	tk_value_set_percent(o, "of_vendor", of_vendor, "–");
+	tk_value_set_quantity(o, "compile", compile_ns, "ns", "–");
+	tk_value_set_fmt(o, "code", sum->code_known ? "%zu of %zu" : "–", sum->code_changed,
+	        sum->code_known);
 }
 
 /* versions: the newest first; has_vendor, has_compile, has_code: some of them has that. */
@@ -94,7 +87,7 @@ static int set_versions(struct tk_site *site, struct tk_value *o,
         const struct tk_version_section *section, struct tk_error *err)
 {
 	const struct tk_versions *v = section->versions;
-	struct tk_value *list = tk_value_set_list(site->arena, o, "versions");
+	struct tk_value *list = tk_value_add_list(o, "versions");
 	bool has_vendor = false, has_compile = false, has_code = false;
 	int status = 0;
 	for (size_t k = v->count; !status && k-- > 0;) {
@@ -103,18 +96,18 @@ static int set_versions(struct tk_site *site, struct tk_value *o,
 			status = add_to_summary(site, &sum, v, section->problems[i], k, err);
 		if (status || !sum.measured)
 			continue;
-		struct tk_value *row = tk_value_append_object(site->arena, list);
+		struct tk_value *row = tk_value_append(list);
 		tk_page_set_revision(site, row, v->at[k]);
-		tk_page_set_clipped(site, row, "version_name", v->at[k]->rev, 40);
-		tk_page_set_time(site, row, "released", v->at[k]->commit_time_s);
+		tk_value_set_clip(row, "version_name", v->at[k]->rev, 40);
+		tk_value_set_time(row, "released", v->at[k]->commit_time_s);
 		set_summary(site, row, &sum);
 		has_vendor = has_vendor || sum.of_vendor.count;
 		has_compile = has_compile || sum.compile_ns.count;
 		has_code = has_code || sum.code_known;
 	}
-	tk_value_set_flag(site->arena, o, "has_vendor", has_vendor);
-	tk_value_set_flag(site->arena, o, "has_compile", has_compile);
-	tk_value_set_flag(site->arena, o, "has_code", has_code);
+	tk_value_set_flag(o, "has_vendor", has_vendor);
+	tk_value_set_flag(o, "has_compile", has_compile);
+	tk_value_set_flag(o, "has_code", has_code);
 	return status;
 }
 
@@ -124,11 +117,11 @@ static int add_section(struct tk_site *site, struct tk_value *list,
         const struct tk_version_section *section, struct tk_error *err)
 {
 	const struct tk_site_series *s = section->problems[0]->series->series;
-	struct tk_value *o = tk_value_append_object(site->arena, list);
-	tk_value_set_fmt(site->arena, o, "anchor", "%.80s-%.80s", s->op_file, s->device->file);
-	tk_page_set_clipped(site, o, "op", tk_op_title(s->problem->op), 60);
-	tk_page_set_clipped(site, o, "device", s->device->name, 60);
-	tk_page_set_clipped(site, o, "device_name", s->device->row->name, 60);
+	struct tk_value *o = tk_value_append(list);
+	tk_value_set_fmt(o, "anchor", "%.80s-%.80s", s->op_file, s->device->file);
+	tk_value_set_clip(o, "op", tk_op_title(s->problem->op), 60);
+	tk_value_set_clip(o, "device", s->device->name, 60);
+	tk_value_set_clip(o, "device_name", s->device->row->name, 60);
 	int status = tk_version_set_charts(site, o, section, err);
 	if (!status)
 		status = set_versions(site, o, section, err);
@@ -169,15 +162,15 @@ static int write_page(struct tk_site *site, const struct tk_versions *v, struct 
 	snprintf(title, sizeof title, "%.*s: versions",
 	        (int)tk_utf8_clip_len(v->upstream->name, 90), v->upstream->name);
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_UPSTREAMS);
-	tk_page_set_clipped(site, page, "upstream", v->upstream->name, 60);
-	tk_value_set(site->arena, page, "upstream_href", up);
-	tk_value_set_int(site->arena, page, "count", (int64_t)v->count);
-	tk_value_set_flag(site->arena, page, "cut", v->is_cut);
-	tk_value_set_fmt(site->arena, page, "description",
+	tk_value_set_clip(page, "upstream", v->upstream->name, 60);
+	tk_value_set(page, "upstream_href", up);
+	tk_value_set_int(page, "count", v->count);
+	tk_value_set_flag(page, "cut", v->is_cut);
+	tk_value_set_fmt(page, "description",
 	        "How fast the kernels are with each of %zu versions of %.60s, and what changed in "
 	        "their machine code.",
 	        v->count, v->upstream->name);
-	struct tk_value *list = tk_value_set_list(site->arena, page, "sections");
+	struct tk_value *list = tk_value_add_list(page, "sections");
 	for (size_t d = 0; !status && d < site->model.device_count; d++)
 		status = add_device(
 		        site, list, v, tk_model_ordered_device(&site->model, d), problems, err);

@@ -262,14 +262,11 @@ static int render_range(struct renderer *r, const struct tk_template *t, size_t 
 }
 
 int tk_templates_render(const struct tk_templates *set, const char *name,
-        const struct tk_value *data, const struct tk_arena *arena, struct tk_buf *out,
-        struct tk_error *err)
+        const struct tk_value *data, struct tk_buf *out, struct tk_error *err)
 {
 	const struct tk_template *t = find_template(set, name, strlen(name));
 	if (!t)
 		return tk_fail(err, TK_ENOTFOUND, "%s.html: no such template", name);
-	if (!data || tk_arena_has_failed(arena))
-		return tk_fail(err, TK_ENOMEM, "out of memory for the page %s", name);
 	struct renderer r = {.set = set, .out = out, .err = err, .stack = {data}, .depth = 1};
 	int status = render_range(&r, t, 0, t->count);
 	return status ? status : tk_buf_status(out, err);

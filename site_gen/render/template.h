@@ -17,7 +17,6 @@
 #define TK_SITE_TEMPLATE_H
 #include <stddef.h>
 
-struct tk_arena;
 struct tk_buf;
 struct tk_error;
 struct tk_value;
@@ -38,9 +37,8 @@ int tk_templates_add(struct tk_templates *t, const char *name, const char *text,
 /* Adds every *.html of a folder. */
 int tk_templates_load(struct tk_templates *t, const char *dir, struct tk_error *err);
 
-/* Appends the page to out. `arena` holds the data; its allocation failure, if any, is
- * reported here. */
+/* Appends the page to out. */
 int tk_templates_render(const struct tk_templates *t, const char *name, const struct tk_value *data,
-        const struct tk_arena *arena, struct tk_buf *out, struct tk_error *err);
+        struct tk_buf *out, struct tk_error *err);
 
 #endif

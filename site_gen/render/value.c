@@ -1,6 +1,7 @@
 /* The tree of values and its arena: one page is built, rendered and forgotten as a whole. */
 #include "site_gen/render/value.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,8 @@
 #include "base/buf.h"
 #include "base/format.h"
 #include "base/memory.h"
+#include "base/try.h"
+#include "site_gen/render/escape.h"
 
 #define CHUNK_BYTES ((size_t)256 * 1024)
 
@@ -19,26 +22,19 @@ struct chunk {
 };
 struct tk_arena {
 	struct chunk *first, *current;
-	bool failed;
 };
 
 static struct chunk *chunk_new(size_t size)
 {
 	struct chunk *c = tk_malloc(sizeof *c + size);
-	if (c)
-		*c = (struct chunk){.size = size};
+	*c = (struct chunk){.size = size};
 	return c;
 }
 
 struct tk_arena *tk_arena_new(void)
 {
 	struct tk_arena *a = tk_calloc(1, sizeof *a);
-	if (a)
-		a->first = a->current = chunk_new(CHUNK_BYTES);
-	if (a && !a->first) {
-		free(a);
-		return NULL;
-	}
+	a->first = a->current = chunk_new(CHUNK_BYTES);
 	return a;
 }
 
@@ -47,23 +43,15 @@ void tk_arena_reset(struct tk_arena *a)
 	for (struct chunk *c = a->first; c; c = c->next)
 		c->used = 0;
 	a->current = a->first;
-	a->failed = false;
 }
 
 void tk_arena_free(struct tk_arena *a)
 {
-	if (!a)
-		return;
-	for (struct chunk *c = a->first, *next; c; c = next) {
+	for (struct chunk *c = a ? a->first : NULL, *next; c; c = next) {
 		next = c->next;
 		free(c);
 	}
 	free(a);
-}
-
-bool tk_arena_has_failed(const struct tk_arena *a)
-{
-	return a->failed;
 }
 
 static void *arena_take(struct tk_arena *a, size_t size)
@@ -72,10 +60,6 @@ static void *arena_take(struct tk_arena *a, size_t size)
 	while (a->current->size - a->current->used < size) {
 		if (!a->current->next)
 			a->current->next = chunk_new(size > CHUNK_BYTES ? size : CHUNK_BYTES);
-		if (!a->current->next) {
-			a->failed = true;
-			return NULL;
-		}
 		a->current = a->current->next;
 	}
 	void *p = (char *)a->current->data + a->current->used;
@@ -86,16 +70,18 @@ static void *arena_take(struct tk_arena *a, size_t size)
 const char *tk_arena_text(struct tk_arena *a, const char *text, size_t len)
 {
 	char *copy = arena_take(a, len + 1);
-	memcpy(copy, text, len);
+	if (len)
+		memcpy(copy, text, len);
 	copy[len] = 0;
 	return copy;
 }
 
+/* ---- the tree -------------------------------------------------------------------------------- */
+
 static struct tk_value *value_new(struct tk_arena *a, enum tk_value_type type)
 {
 	struct tk_value *v = arena_take(a, sizeof *v);
-	if (v)
-		*v = (struct tk_value){.type = type};
+	*v = (struct tk_value){.type = type, .arena = a};
 	return v;
 }
 
@@ -103,40 +89,30 @@ static struct tk_value *text_new(
         struct tk_arena *a, enum tk_value_type type, const char *text, size_t len)
 {
 	struct tk_value *v = value_new(a, type);
-	char *copy = v ? arena_take(a, len + 1) : NULL;
-	if (!copy)
-		return NULL;
-	if (len)
-		memcpy(copy, text, len);
-	copy[len] = 0;
-	v->text = copy;
+	v->text = tk_arena_text(a, text, len);
 	v->len = len;
 	return v;
 }
 
 /* Newest first, so that the last value of a key is found. */
-static struct tk_value *add_member(struct tk_value *object, const char *key, struct tk_value *v)
+static struct tk_value *add_member(struct tk_value *o, const char *key, struct tk_value *v)
 {
 	v->key = key;
 	v->key_len = (uint32_t)strlen(key);
 	v->key_hash = tk_value_hash_key(key, v->key_len);
-	struct tk_value **bucket = &object->buckets[v->key_hash % TK_VALUE_BUCKETS];
+	struct tk_value **bucket = &o->buckets[v->key_hash % TK_VALUE_BUCKETS];
 	v->next = *bucket;
 	*bucket = v;
 	return v;
 }
 
-static struct tk_value *append(struct tk_value *parent, const char *key, struct tk_value *v)
+static struct tk_value *append(struct tk_value *list, struct tk_value *v)
 {
-	if (!parent || !v)
-		return NULL;
-	if (parent->type == TK_VALUE_OBJECT && key)
-		return add_member(parent, key, v);
-	if (parent->last)
-		parent->last->next = v;
+	if (list->last)
+		list->last->next = v;
 	else
-		parent->first = v;
-	parent->last = v;
+		list->first = v;
+	list->last = v;
 	return v;
 }
 
@@ -144,9 +120,8 @@ struct tk_value *tk_value_object(struct tk_arena *a)
 {
 	struct tk_value *v = value_new(a, TK_VALUE_OBJECT);
 	size_t size = TK_VALUE_BUCKETS * sizeof *v->buckets;
-	if (v && (v->buckets = arena_take(a, size)))
-		memset(v->buckets, 0, size);
-	return v && v->buckets ? v : NULL;
+	v->buckets = memset(arena_take(a, size), 0, size);
+	return v;
 }
 
 struct tk_value *tk_value_list(struct tk_arena *a)
@@ -159,97 +134,143 @@ struct tk_value *tk_value_text(struct tk_arena *a, const char *text)
 	return text_new(a, TK_VALUE_TEXT, text ? text : "", text ? strlen(text) : 0);
 }
 
-void tk_value_set(struct tk_arena *a, struct tk_value *object, const char *key, const char *text)
+void tk_value_set(struct tk_value *o, const char *key, const char *text)
 {
-	append(object, key, tk_value_text(a, text));
+	add_member(o, key, tk_value_text(o->arena, text));
 }
 
-void tk_value_set_len(
-        struct tk_arena *a, struct tk_value *object, const char *key, const char *text, size_t len)
+void tk_value_set_len(struct tk_value *o, const char *key, const char *text, size_t len)
 {
-	append(object, key, text_new(a, TK_VALUE_TEXT, text, len));
+	add_member(o, key, text_new(o->arena, TK_VALUE_TEXT, text, len));
 }
 
-void tk_value_set_fmt(
-        struct tk_arena *a, struct tk_value *object, const char *key, const char *fmt, ...)
+void tk_value_set_fmt(struct tk_value *o, const char *key, const char *fmt, ...)
 {
 	char small[256];
 	va_list ap;
 	va_start(ap, fmt);
 	int n = vsnprintf(small, sizeof small, fmt, ap);
 	va_end(ap);
-	if (n < 0 || (size_t)n < sizeof small) {
-		tk_value_set_len(a, object, key, small, n < 0 ? 0 : (size_t)n);
+	if (n >= 0 && (size_t)n < sizeof small) {
+		tk_value_set_len(o, key, small, (size_t)n);
 		return;
 	}
-	struct tk_value *v = value_new(a, TK_VALUE_TEXT);
-	char *text = v ? arena_take(a, (size_t)n + 1) : NULL;
-	if (!text)
-		return;
 	va_start(ap, fmt);
-	vsnprintf(text, (size_t)n + 1, fmt, ap);
+	AUTO_TEXT text = tk_vsprintf(fmt, ap);
 	va_end(ap);
-	v->text = text;
-	v->len = (size_t)n;
-	append(object, key, v);
+	tk_value_set(o, key, text);
 }
 
-void tk_value_set_joined(struct tk_arena *a, struct tk_value *object, const char *key,
-        const char *first, const char *second, const char *third)
+void tk_value_set_joined(struct tk_value *o, const char *key, const char *first, const char *second,
+        const char *third)
 {
 	size_t f = strlen(first), s = strlen(second), t = strlen(third);
-	struct tk_value *v = value_new(a, TK_VALUE_TEXT);
-	char *text = v ? arena_take(a, f + s + t + 1) : NULL;
-	if (!text)
-		return;
+	struct tk_value *v = value_new(o->arena, TK_VALUE_TEXT);
+	char *text = arena_take(o->arena, f + s + t + 1);
 	memcpy(text, first, f);
 	memcpy(text + f, second, s);
 	memcpy(text + f + s, third, t + 1);
 	v->text = text;
 	v->len = f + s + t;
-	append(object, key, v);
+	add_member(o, key, v);
 }
 
-void tk_value_set_int(struct tk_arena *a, struct tk_value *object, const char *key, int64_t v)
+void tk_value_set_i64(struct tk_value *o, const char *key, int64_t v)
 {
 	char text[TK_FORMAT_INT];
-	tk_value_set_len(a, object, key, text, tk_format_int(text, v));
+	tk_value_set_len(o, key, text, tk_format_int(text, v));
 }
 
-void tk_value_set_flag(struct tk_arena *a, struct tk_value *object, const char *key, bool flag)
+void tk_value_set_flag(struct tk_value *o, const char *key, bool flag)
 {
-	struct tk_value *v = append(object, key, value_new(a, TK_VALUE_FLAG));
-	if (v)
-		v->flag = flag;
+	add_member(o, key, value_new(o->arena, TK_VALUE_FLAG))->flag = flag;
 }
 
-void tk_value_set_markup(
-        struct tk_arena *a, struct tk_value *object, const char *key, const struct tk_buf *markup)
+void tk_value_set_markup(struct tk_value *o, const char *key, const struct tk_buf *markup)
 {
-	if (tk_buf_status(markup, NULL))
-		a->failed = true;
-	append(object, key, text_new(a, TK_VALUE_MARKUP, markup->data, markup->len));
+	add_member(o, key, text_new(o->arena, TK_VALUE_MARKUP, markup->data, markup->len));
 }
 
-struct tk_value *tk_value_set_list(struct tk_arena *a, struct tk_value *object, const char *key)
+struct tk_value *tk_value_add_list(struct tk_value *o, const char *key)
 {
-	return append(object, key, tk_value_list(a));
+	return add_member(o, key, tk_value_list(o->arena));
 }
 
-struct tk_value *tk_value_set_object(struct tk_arena *a, struct tk_value *object, const char *key)
+struct tk_value *tk_value_add_object(struct tk_value *o, const char *key)
 {
-	return append(object, key, tk_value_object(a));
+	return add_member(o, key, tk_value_object(o->arena));
 }
 
-struct tk_value *tk_value_append_object(struct tk_arena *a, struct tk_value *list)
+struct tk_value *tk_value_append(struct tk_value *list)
 {
-	return append(list, NULL, tk_value_object(a));
+	return append(list, tk_value_object(list->arena));
 }
 
-void tk_value_append_text(struct tk_arena *a, struct tk_value *list, const char *text)
+void tk_value_append_text(struct tk_value *list, const char *text)
 {
-	append(list, NULL, tk_value_text(a, text));
+	append(list, tk_value_text(list->arena, text));
 }
+
+/* ---- for people ------------------------------------------------------------------------------ */
+
+void tk_value_set_quantity(
+        struct tk_value *o, const char *key, double v, const char *unit, const char *none)
+{
+	char text[TK_FORMAT_SIZE];
+	tk_value_set(o, key, isfinite(v) ? tk_format_value(v, unit, text) : none);
+}
+
+void tk_value_set_percent(struct tk_value *o, const char *key, double ratio, const char *none)
+{
+	char text[TK_FORMAT_SIZE];
+	tk_value_set(o, key, isfinite(ratio) ? tk_format_percent(ratio, text) : none);
+}
+
+void tk_value_set_change(struct tk_value *o, const char *key, double change, const char *none)
+{
+	char text[TK_FORMAT_SIZE];
+	tk_value_set(o, key, isfinite(change) ? tk_format_change(change, text) : none);
+}
+
+void tk_value_set_grouped(struct tk_value *o, const char *key, int64_t n)
+{
+	char text[TK_FORMAT_SIZE];
+	tk_value_set(o, key, tk_format_count(n, text));
+}
+
+void tk_value_set_time(struct tk_value *o, const char *key, int64_t t_s)
+{
+	char text[TK_FORMAT_SIZE];
+	tk_value_set(o, key, t_s ? tk_format_minute(t_s, text) : "–");
+}
+
+void tk_value_set_clip(struct tk_value *o, const char *key, const char *text, size_t max)
+{
+	size_t len = tk_utf8_clip_len(text, max);
+	if (text[len])
+		tk_value_set_fmt(o, key, "%.*s…", (int)len, text);
+	else
+		tk_value_set_len(o, key, text, len);
+}
+
+void tk_value_set_arrows(struct tk_value *o, const char *key, const char *text, size_t max)
+{
+	AUTO(tk_buf) arrows = TK_BUF_INIT;
+	for (const char *next; (next = strstr(text, " -> ")); text = next + strlen(" -> ")) {
+		tk_buf_add(&arrows, text, (size_t)(next - text));
+		tk_buf_add_str(&arrows, " → ");
+	}
+	tk_buf_add_str(&arrows, text);
+	tk_value_set_clip(o, key, tk_buf_cstr(&arrows), max);
+}
+
+void tk_value_set_reason(struct tk_value *o, const char *reason)
+{
+	size_t len = tk_utf8_clip_clauses_len(reason, TK_REASON_MAX_BYTES);
+	tk_value_set_fmt(o, "reason", "%.*s%s", (int)len, reason, reason[len] ? " …" : "");
+}
+
+/* ---- finding --------------------------------------------------------------------------------- */
 
 uint32_t tk_value_hash_key(const char *key, size_t len)
 {

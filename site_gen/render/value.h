@@ -2,8 +2,7 @@
  * in an arena.
  *
  * Texts come from outside and are escaped by the template. Markup is made by site_gen itself (SVG);
- * {{{x}}} accepts nothing else. Keys are string literals. A failed allocation is remembered in the
- * arena and reported once, by tk_templates_render(). */
+ * {{{x}}} accepts nothing else. Keys live as long as the arena: literals. */
 #ifndef TK_SITE_VALUE_H
 #define TK_SITE_VALUE_H
 #include <stdbool.h>
@@ -13,10 +12,9 @@
 struct tk_buf;
 
 struct tk_arena;
-struct tk_arena *tk_arena_new(void);     /* NULL: out of memory */
+struct tk_arena *tk_arena_new(void);
 void tk_arena_reset(struct tk_arena *a); /* forgets all values, keeps the memory */
 void tk_arena_free(struct tk_arena *a);
-bool tk_arena_has_failed(const struct tk_arena *a);
 /* A copy that lives as long as the values. */
 const char *tk_arena_text(struct tk_arena *a, const char *text, size_t len);
 
@@ -36,33 +34,50 @@ struct tk_value {
 	const char *text; /* TEXT and MARKUP: len bytes, need not be UTF-8 */
 	size_t len;
 	struct tk_value *first, *last, *next;
+	struct tk_arena *arena;    /* of an object or a list */
 	struct tk_value **buckets; /* of an object: its members by hash, TK_VALUE_BUCKETS lists */
 };
 #define TK_VALUE_BUCKETS 16
 
-/* NULL: out of memory; every function below ignores NULL. */
 struct tk_value *tk_value_object(struct tk_arena *a);
 struct tk_value *tk_value_list(struct tk_arena *a);
 struct tk_value *tk_value_text(struct tk_arena *a, const char *text);
 
 /* Setters copy the text. A later value of the same key hides the earlier one. */
-void tk_value_set(struct tk_arena *a, struct tk_value *object, const char *key,
-        const char *text); /* NULL text: "" */
-void tk_value_set_len(
-        struct tk_arena *a, struct tk_value *object, const char *key, const char *text, size_t len);
-void tk_value_set_fmt(struct tk_arena *a, struct tk_value *object, const char *key, const char *fmt,
-        ...) __attribute__((format(printf, 4, 5)));
+void tk_value_set(struct tk_value *o, const char *key, const char *text); /* NULL text: "" */
+void tk_value_set_len(struct tk_value *o, const char *key, const char *text, size_t len);
+void tk_value_set_fmt(struct tk_value *o, const char *key, const char *fmt, ...)
+        __attribute__((format(printf, 3, 4)));
 /* The text of three parts. */
-void tk_value_set_joined(struct tk_arena *a, struct tk_value *object, const char *key,
-        const char *first, const char *second, const char *third);
-void tk_value_set_int(struct tk_arena *a, struct tk_value *object, const char *key, int64_t v);
-void tk_value_set_flag(struct tk_arena *a, struct tk_value *object, const char *key, bool flag);
-void tk_value_set_markup(
-        struct tk_arena *a, struct tk_value *object, const char *key, const struct tk_buf *markup);
-struct tk_value *tk_value_set_list(struct tk_arena *a, struct tk_value *object, const char *key);
-struct tk_value *tk_value_set_object(struct tk_arena *a, struct tk_value *object, const char *key);
-struct tk_value *tk_value_append_object(struct tk_arena *a, struct tk_value *list);
-void tk_value_append_text(struct tk_arena *a, struct tk_value *list, const char *text);
+void tk_value_set_joined(struct tk_value *o, const char *key, const char *first, const char *second,
+        const char *third);
+#define tk_value_set_int(o, key, v) tk_value_set_i64(o, key, (int64_t)(v))
+void tk_value_set_i64(struct tk_value *o, const char *key, int64_t v);
+void tk_value_set_flag(struct tk_value *o, const char *key, bool flag);
+void tk_value_set_markup(struct tk_value *o, const char *key, const struct tk_buf *markup);
+struct tk_value *tk_value_add_list(struct tk_value *o, const char *key);
+struct tk_value *tk_value_add_object(struct tk_value *o, const char *key);
+struct tk_value *tk_value_append(struct tk_value *list); /* an object */
+void tk_value_append_text(struct tk_value *list, const char *text);
+
+/* ---- for people; `none`: the text for NAN ---- */
+
+void tk_value_set_quantity(
+        struct tk_value *o, const char *key, double v, const char *unit, const char *none);
+void tk_value_set_percent(struct tk_value *o, const char *key, double ratio, const char *none);
+void tk_value_set_change(struct tk_value *o, const char *key, double change, const char *none);
+#define tk_value_set_count(o, key, n) tk_value_set_grouped(o, key, (int64_t)(n))
+void tk_value_set_grouped(struct tk_value *o, const char *key, int64_t n); /* "12,345" */
+/* "2026-11-21 09:42", or a dash for 0. */
+void tk_value_set_time(struct tk_value *o, const char *key, int64_t t_s);
+/* Cut to max bytes with an ellipsis. */
+void tk_value_set_clip(struct tk_value *o, const char *key, const char *text, size_t max);
+/* The same of a text for terminals: its "->" are arrows. The font would draw "->" as one, but not
+ * where a line breaks in between. */
+void tk_value_set_arrows(struct tk_value *o, const char *key, const char *text, size_t max);
+#define TK_REASON_MAX_BYTES 400
+/* reason: of a verdict; a long one ends after a whole clause. */
+void tk_value_set_reason(struct tk_value *o, const char *reason);
 
 /* The member of an object; NULL: none. key need not be NUL-terminated; hash: tk_value_hash_key() of
  * it. */

@@ -45,7 +45,7 @@ static int teardown(void **state)
 static const char *render(struct world *w, const char *text)
 {
 	assert_int_equal(tk_templates_add(w->set, "page", text, strlen(text), &w->err), 0);
-	if (tk_templates_render(w->set, "page", w->root, w->arena, &w->out, &w->err))
+	if (tk_templates_render(w->set, "page", w->root, &w->out, &w->err))
 		return w->err.message;
 	return tk_buf_cstr(&w->out);
 }
@@ -53,7 +53,7 @@ static const char *render(struct world *w, const char *text)
 static void escapes_text(void **state)
 {
 	struct world *w = *state;
-	tk_value_set(w->arena, w->root, "x", "<script>alert('1')</script> & \"q\"");
+	tk_value_set(w->root, "x", "<script>alert('1')</script> & \"q\"");
 	assert_string_equal(render(w, "a {{x}} b"),
 	        "a &lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt; &amp; &quot;q&quot; b");
 }
@@ -61,8 +61,7 @@ static void escapes_text(void **state)
 static void replaces_control_and_malformed(void **state)
 {
 	struct world *w = *state;
-	tk_value_set_len(w->arena, w->root, "x",
-	        "a\0b\x1b\xc0\xaf\xe2\x80\xae\xed\xa0\x80\xff\tz\n\xc3\xa9", 18);
+	tk_value_set_len(w->root, "x", "a\0b\x1b\xc0\xaf\xe2\x80\xae\xed\xa0\x80\xff\tz\n\xc3\xa9", 18);
 	assert_string_equal(render(w, "{{x}}"),
 	        "a\uFFFDb\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\tz\n\u00e9");
 }
@@ -70,16 +69,16 @@ static void replaces_control_and_malformed(void **state)
 static void shows_sections(void **state)
 {
 	struct world *w = *state;
-	struct tk_value *list = tk_value_set_list(w->arena, w->root, "list");
+	struct tk_value *list = tk_value_add_list(w->root, "list");
 	for (int i = 1; i < 4; i++)
-		tk_value_set_int(w->arena, tk_value_append_object(w->arena, list), "n", i);
-	struct tk_value *names = tk_value_set_list(w->arena, w->root, "names");
-	tk_value_append_text(w->arena, names, "u");
-	tk_value_append_text(w->arena, names, "v<");
-	tk_value_set_list(w->arena, w->root, "none");
-	tk_value_set_flag(w->arena, w->root, "yes", true);
-	tk_value_set_flag(w->arena, w->root, "no", false);
-	tk_value_set(w->arena, tk_value_set_object(w->arena, w->root, "who"), "name", "me");
+		tk_value_set_int(tk_value_append(list), "n", i);
+	struct tk_value *names = tk_value_add_list(w->root, "names");
+	tk_value_append_text(names, "u");
+	tk_value_append_text(names, "v<");
+	tk_value_add_list(w->root, "none");
+	tk_value_set_flag(w->root, "yes", true);
+	tk_value_set_flag(w->root, "no", false);
+	tk_value_set(tk_value_add_object(w->root, "who"), "name", "me");
 	assert_string_equal(
 	        render(w,
 	                "{{#list}}[{{n}}]{{/list}}{{#none}}x{{/none}}{{^none}}none{{/"
@@ -93,10 +92,10 @@ static void shows_sections(void **state)
 static void frames_lists_once(void **state)
 {
 	struct world *w = *state;
-	struct tk_value *list = tk_value_set_list(w->arena, w->root, "list");
-	tk_value_append_text(w->arena, list, "a");
-	tk_value_append_text(w->arena, list, "b");
-	tk_value_set_list(w->arena, w->root, "none");
+	struct tk_value *list = tk_value_add_list(w->root, "list");
+	tk_value_append_text(list, "a");
+	tk_value_append_text(list, "b");
+	tk_value_add_list(w->root, "none");
 	assert_string_equal(
 	        render(w, "{{#list?}}<{{#list}}{{.}}{{/list}}>{{/list?}}{{#none?}}x{{/none?}}"),
 	        "<ab>");
@@ -105,7 +104,7 @@ static void frames_lists_once(void **state)
 static void takes_lines_of_lone_tags(void **state)
 {
 	struct world *w = *state;
-	tk_value_set_flag(w->arena, w->root, "on", true);
+	tk_value_set_flag(w->root, "on", true);
 	assert_string_equal(
 	        render(w, "a\n  {{#on}}  \nb\n{{/on}}\n{{! note }}\nc {{#on}}d{{/on}}\n"),
 	        "a\nb\nc d\n");
@@ -116,7 +115,7 @@ static void takes_markup_only_raw(void **state)
 	struct world *w = *state;
 	struct tk_buf svg = TK_BUF_INIT;
 	tk_buf_add_str(&svg, "<svg/>");
-	tk_value_set_markup(w->arena, w->root, "a_markup", &svg);
+	tk_value_set_markup(w->root, "a_markup", &svg);
 	tk_buf_free(&svg);
 	assert_string_equal(render(w, "{{{a_markup}}}"), "<svg/>");
 }
@@ -124,7 +123,7 @@ static void takes_markup_only_raw(void **state)
 static void refuses_raw_text(void **state)
 {
 	struct world *w = *state;
-	tk_value_set(w->arena, w->root, "a_markup", "<b>");
+	tk_value_set(w->root, "a_markup", "<b>");
 	assert_string_equal(
 	        render(w, "\n {{{a_markup}}}"), "page.html:2:2: not markup: `a_markup`");
 }
@@ -132,7 +131,7 @@ static void refuses_raw_text(void **state)
 static void includes_partials(void **state)
 {
 	struct world *w = *state;
-	tk_value_set(w->arena, w->root, "x", "1");
+	tk_value_set(w->root, "x", "1");
 	assert_int_equal(tk_templates_add(w->set, "part", "<{{x}}>", 7, &w->err), 0);
 	assert_string_equal(render(w, "{{>part}}{{> part }}"), "<1><1>");
 }
@@ -159,7 +158,7 @@ static void tells_missing_partial(void **state)
 static void refuses_list_as_text(void **state)
 {
 	struct world *w = *state;
-	tk_value_set_list(w->arena, w->root, "l");
+	tk_value_add_list(w->root, "l");
 	assert_string_equal(render(w, "{{l}}"), "page.html:1:1: not a text: `l`");
 }
 
