@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 #define TK_ABI_MAJOR 1
-#define TK_ABI_MINOR 10
+#define TK_ABI_MINOR 11
 
 #if defined(__GNUC__)
 #define TK_EXPORT __attribute__((visibility("default")))
@@ -299,6 +299,9 @@ struct tk_device_ops {
 	/* Optional, from ABI 1.5 on: what the device does from now on is what a profiler records
 	 * (on = 1), or is not (0). Without a profiler nothing happens. */
 	int (*profile)(struct tk_device *dev, uint32_t on, struct tk_abi_error *err);
+	/* Optional, from ABI 1.11 on: the time of a simulated device, which only its work advances.
+	 * Warm-ups and budgets of measurements are counted in it. */
+	double (*now_ns)(struct tk_device *dev);
 };
 
 /* ---- the backend ---- */

@@ -21,6 +21,7 @@ struct tk_plan {
 	const struct tk_problem *problem;
 	struct null_options options; /* the backend's, and what the config adds */
 	double factor;
+	struct null_times times;
 	uint64_t launches;
 	uint32_t sets;
 	struct tk_tensor (*tensors)[TK_T_MAX];
@@ -188,6 +189,7 @@ static int null_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, con
 		null_unplan(plan);
 		return status;
 	}
+	plan->times = null_times_make(&plan->options, p, plan->factor);
 	snprintf(info->kernel, sizeof info->kernel, "null");
 	snprintf(info->algorithm, sizeof info->algorithm, "%s",
 	        config && *config ? config : "default");
@@ -209,7 +211,7 @@ static int null_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor 
 static int null_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
 	null_device_advance(plan->device,
-	        null_time_ns(&plan->options, plan->problem, plan->factor, plan->launches++));
+	        null_time_ns(&plan->options, &plan->times, plan->launches++));
 	return null_fault_run(&plan->options, NULL_AT_LAUNCH, plan->problem, err);
 }
 

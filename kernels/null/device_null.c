@@ -237,6 +237,11 @@ static int null_profile(struct tk_device *dev, uint32_t on, struct tk_abi_error 
 	return TK_ABI_OK;
 }
 
+static double null_now_ns(struct tk_device *dev)
+{
+	return dev->now_ns;
+}
+
 const struct tk_device_ops *tk_device_entry(void)
 {
 	/* clang-format off */
@@ -260,6 +265,7 @@ const struct tk_device_ops *tk_device_entry(void)
 		.memory_load = null_memory_load, .copy = null_copy, .fill = null_fill,
 		.same = null_same,
 		.memory_used = null_memory_used, .profile = null_profile,
+		.now_ns = null_now_ns,
 	};
 	/* clang-format on */
 	return &ops;

@@ -66,17 +66,25 @@ double null_problem_work(const struct tk_problem *p, double *bytes)
 	}
 }
 
-double null_time_ns(
-        const struct null_options *o, const struct tk_problem *p, double config, uint64_t launch)
+struct null_times null_times_make(
+        const struct null_options *o, const struct tk_problem *p, double config)
 {
 	double bytes = 0, work = null_problem_work(p, &bytes);
 	uint64_t series = mix_text(mix(o->seed), p->text ? p->text : "");
-	uint64_t sample = mix(mix(mix(series ^ mix(o->revision)) ^ mix(o->run + 1)) ^ launch);
-	double base = (2000 + fmax(2 * work / 1e12, bytes / 1e11) * 1e9) *
-	              (0.75 + 0.5 * uniform(mix(series)));
+	double base_ns = (2000 + fmax(2 * work / 1e12, bytes / 1e11) * 1e9) *
+	                 (0.75 + 0.5 * uniform(mix(series)));
+	double step = o->revision >= o->step_at ? o->step : 1;
+	return (struct null_times){
+	        .run = mix(mix(series ^ mix(o->revision)) ^ mix(o->run + 1)),
+	        .typical_ns =
+	                base_ns * config * o->slow * step * pow(1 + o->drift, (double)o->revision)};
+}
+
+double null_time_ns(const struct null_options *o, const struct null_times *t, uint64_t launch)
+{
+	uint64_t sample = mix(t->run ^ launch);
 	double outlier =
 	        uniform(mix(sample)) < o->outliers ? 1 + 3 * uniform(mix(sample ^ 0x5u)) : 1;
-	double step = o->revision >= o->step_at ? o->step : 1;
-	return base * config * o->slow * step * pow(1 + o->drift, (double)o->revision) *
-	       exp(o->noise * normal(sample ^ 0xau)) * outlier;
+	double noise = o->noise > 0 ? exp(o->noise * normal(sample ^ 0xau)) : 1;
+	return t->typical_ns * noise * outlier;
 }

@@ -12,8 +12,15 @@
 #define TK_NULL_TIME_H
 #include "null_options.h"
 
-double null_time_ns(
-        const struct null_options *o, const struct tk_problem *p, double config, uint64_t launch);
+/* What all launches of a plan share. */
+struct null_times {
+	uint64_t run; /* of (seed, problem, revision, run) */
+	double typical_ns;
+};
+
+struct null_times null_times_make(
+        const struct null_options *o, const struct tk_problem *p, double config);
+double null_time_ns(const struct null_options *o, const struct null_times *t, uint64_t launch);
 /* Multiply-adds of a problem (0 for copies), and the bytes that it has to move. */
 double null_problem_work(const struct tk_problem *p, double *bytes);
 

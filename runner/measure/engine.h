@@ -163,7 +163,8 @@ int tk_engine_measure_idle_clock(struct tk_engine *e);
 int tk_engine_read_telemetry(struct tk_engine *e, struct tk_telemetry *out);
 /* Waits for the device token; ends the job if the peer has gone on without this process. */
 int tk_engine_acquire_device(struct tk_engine *e);
-/* Monotonic time minus the time in which the peer held the device. */
+/* Monotonic time minus the time in which the peer held the device; a simulated device has a time of
+ * its own. */
 int64_t tk_engine_now_ns(const struct tk_engine *e);
 
 /* warm_up.c: chooses the batch, captures graphs, and warms up. */

@@ -17,7 +17,8 @@
 
 int64_t tk_engine_now_ns(const struct tk_engine *e)
 {
-	return tk_clock_monotonic_ns() - e->token->waited_ns;
+	return e->ops->now_ns ? (int64_t)e->ops->now_ns(e->device)
+	                      : tk_clock_monotonic_ns() - e->token->waited_ns;
 }
 
 int tk_engine_acquire_device(struct tk_engine *e)

@@ -302,8 +302,9 @@ static int put_run(struct maker *m, const struct series *s, int64_t night, int64
 	                      "1.0},\"warmup_s\":0.05}"};
 
 	options_of(m, s, &o);
+	struct null_times times = null_times_make(&o, &m->problems[s->problem].abi, 1.0);
 	for (size_t i = 0; i < SAMPLES; i++)
-		sorted[i] = samples[i] = null_time_ns(&o, &m->problems[s->problem].abi, 1.0, i);
+		sorted[i] = samples[i] = null_time_ns(&o, &times, i);
 	tk_sort_values(sorted, SAMPLES);
 	if (tk_summary_compute(samples, SAMPLES, &summary))
 		return tk_fail(err, TK_EINTERNAL, "a fake time is no number");
