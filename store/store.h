@@ -569,7 +569,7 @@ int tk_store_export(struct tk_store *s, int fd, struct tk_error *err);
 /* One record for each point, or run without a value, of the nights since a time (INT64_MIN: all) or
  * of one night (0: all): the same fields in every format (docs/how-to/import-histories.md). The
  * ndjson can be imported elsewhere, whole nights of it without loss except triage. */
-enum tk_record_format { TK_RECORD_JSON, TK_RECORD_CSV, TK_RECORD_NDJSON };
+enum tk_record_format { TK_RECORD_NDJSON, TK_RECORD_JSON, TK_RECORD_CSV };
 int tk_store_export_records(struct tk_store *s, int64_t since_s, int64_t night_id,
         enum tk_record_format format, int fd, struct tk_error *err);
 

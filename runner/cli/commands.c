@@ -1,10 +1,16 @@
-/* The table of commands, and what they share: finding one, opening the store, reporting an
- * error. */
+/* The table of commands, and the way from the command line to one of them. */
 #include "cli/commands.h"
 
+#include <argp.h>
+#include <errno.h>
+#include <limits.h>
+#include <malloc.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/sandbox.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -12,21 +18,64 @@
 #include "config/config.h"
 #include "store/store.h"
 
-const struct tk_command tk_commands[] = {
-#define TK_COMMAND_ROW(name, summary, hidden) \
-	{#name, summary, tk_cmd_##name, &tk_argp_##name, hidden},
+/* ---- global options -------------------------------------------------------------------------- */
+
+static struct tk_globals globals;
+static enum { COLOR_AUTO, COLOR_NEVER, COLOR_ALWAYS } color;
+
+static int change_folder(const char *text, void *to, struct tk_error *err)
+{
+	(void)to;
+	return chdir(text) == 0 ? TK_OK : tk_fail(err, TK_EUSAGE, "%s", strerror(errno));
+}
+
+const struct tk_option tk_global_options[] = {
+        {TK_OPT_PARSED(NULL, 'C', "DIR", change_folder, NULL,
+                "Work in DIR instead of the current folder")},
+        {TK_OPT_WORD("color", 0, "auto|never|always", &color,
+                "Colour the tables (default: auto, on a terminal unless NO_COLOR is set)")},
+        {TK_OPT_TEXT("config", 0, "FILE", &globals.config_path,
+                "Read the configuration from FILE (default: tracker.yml if it exists, else "
+                "built-in values)")},
+        {TK_OPT_TEXT("db", 0, "FILE", &globals.db_path,
+                "Use FILE as the history (default: as configured, tracker.db)")},
+        {TK_OPT_TEXT(
+                "log", 0, "FILE", &globals.log_path, "Append every event to FILE as a JSON line")},
+        {TK_OPT_FLAG("quiet", 'q', &globals.quiet, "Print no progress, only warnings and errors")},
+        {TK_OPT_FLAG("verbose", 'v', &globals.verbose, "Print details of what is being done")},
+        {0},
+};
+
+static bool is_color_off(void)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	if (color != COLOR_AUTO)
+		return color == COLOR_NEVER;
+	return (no && *no) || !isatty(STDOUT_FILENO) || (term && strcmp(term, "dumb") == 0);
+}
+
+static int apply_globals(struct tk_globals *g, struct tk_error *err)
+{
+	g->no_color = is_color_off();
+	tk_log_set_level(g->quiet ? TK_LOG_WARN : g->verbose ? TK_LOG_DEBUG : TK_LOG_INFO);
+	return g->log_path ? tk_log_open(g->log_path, err) : TK_OK;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+const struct tk_command *const tk_commands[] = {
+#define TK_COMMAND_ROW(name) &tk_command_##name,
         TK_COMMANDS(TK_COMMAND_ROW)
 #undef TK_COMMAND_ROW
-                {"bisect-step", "one step of `git bisect run`", tk_cmd_bisect_step,
-                        &tk_argp_bisect_step, true},
-        {0},
+                NULL,
 };
 
 const struct tk_command *tk_command_find(const char *name)
 {
-	for (const struct tk_command *c = tk_commands; c->name; c++)
-		if (strcmp(c->name, name) == 0)
-			return c;
+	for (const struct tk_command *const *c = tk_commands; *c; c++)
+		if (strcmp((*c)->name, name) == 0)
+			return *c;
 	return NULL;
 }
 
@@ -36,20 +85,12 @@ const char *tk_command_describe_unknown(const char *name, char *out, size_t size
 	char hint[TK_SUGGEST_HINT_SIZE];
 	size_t n = 0;
 
-	for (const struct tk_command *c = tk_commands;
-	        c->name && n + 1 < sizeof names / sizeof *names; c++)
-		if (!c->hidden)
-			names[n++] = c->name;
+	for (const struct tk_command *const *c = tk_commands; *c; c++)
+		if (!(*c)->hidden && n + 1 < sizeof names / sizeof *names)
+			names[n++] = (*c)->name;
 	snprintf(out, size, "unknown command \"%.60s\"%s", name,
 	        tk_suggest_hint(name, names, "; `tracker help` lists the commands", hint));
 	return out;
-}
-
-void tk_commands_print(FILE *out)
-{
-	for (const struct tk_command *c = tk_commands; c->name; c++)
-		if (!c->hidden)
-			fprintf(out, "  %-12s  %s\n", c->name, c->summary);
 }
 
 const char tk_command_purpose[] = "tracker follows the performance of GPU kernels night after "
@@ -71,11 +112,19 @@ const char *tk_exit_meaning(enum tk_exit code)
 	return code < TK_EXIT_COUNT ? meanings[code] : "";
 }
 
+static void print_commands(FILE *out)
+{
+	fputs("Commands:\n", out);
+	for (const struct tk_command *const *c = tk_commands; *c; c++)
+		if (!(*c)->hidden)
+			fprintf(out, "  %-12s  %s\n", (*c)->name, (*c)->summary);
+}
+
 void tk_command_print_overview(FILE *out)
 {
-	fprintf(out, "%s\n\nUsage: tracker [OPTION...] COMMAND [OPTION...]\n\nCommands:\n",
+	fprintf(out, "%s\n\nUsage: tracker [OPTION...] COMMAND [OPTION...]\n\n",
 	        tk_command_purpose);
-	tk_commands_print(out);
+	print_commands(out);
 	fputs("\nWhere to start:\n"
 	      "  tracker doctor             show what can be measured here\n"
 	      "  tracker nightly            run a night; makes tracker.db and site/ in this "
@@ -88,6 +137,8 @@ void tk_command_print_overview(FILE *out)
 	for (int code = 0; code < TK_EXIT_COUNT; code++)
 		fprintf(out, "  %d  %s\n", code, tk_exit_meaning((enum tk_exit)code));
 }
+
+/* ---- running one ----------------------------------------------------------------------------- */
 
 static int exit_code(int status)
 {
@@ -119,11 +170,25 @@ int tk_command_print_json(json_t *json, struct tk_error *err)
 	return tk_json_write(json, JSON_INDENT(2), stdout, err);
 }
 
-static int open_store(const char *path, int mode, struct tk_store **store, struct tk_error *err)
+int tk_command_open(struct tk_globals *g, enum tk_opens opens, struct tk_error *err)
 {
-	int status = tk_store_open(path, mode, store, err);
+	static const int modes[] = {[TK_OPENS_READ] = TK_STORE_READ,
+	        [TK_OPENS_WRITE] = TK_STORE_WRITE,
+	        [TK_OPENS_CREATE] = TK_STORE_CREATE};
+	const char *path;
+	int status;
 
-	if (status == TK_ENOTFOUND && mode != TK_STORE_CREATE)
+	if (opens == TK_OPENS_NOTHING)
+		return TK_OK;
+	status = tk_config_load(".", g->config_path, &g->config, err);
+	if (status)
+		return status;
+	tk_sandbox_configure(g->config->sandbox);
+	if (opens == TK_OPENS_CONFIG)
+		return TK_OK;
+	path = g->db_path ? g->db_path : g->config->db;
+	status = tk_store_open(path, modes[opens], &g->store, err);
+	if (status == TK_ENOTFOUND && opens != TK_OPENS_CREATE)
 		return tk_fail(err, TK_ENOTFOUND,
 		        "no history yet: %s does not exist; `tracker nightly` makes it, -C or --db "
 		        "names another",
@@ -131,30 +196,101 @@ static int open_store(const char *path, int mode, struct tk_store **store, struc
 	return status;
 }
 
-int tk_command_open(const struct tk_globals *g, const char *command, int mode,
-        struct tk_config **config, struct tk_store **store)
+static void close_all(struct tk_globals *g)
 {
-	struct tk_error err = {0};
-	struct tk_config *c = NULL;
-	int status = tk_config_load(".", g->config_path, &c, &err);
-
-	if (!status)
-		tk_sandbox_configure(c->sandbox);
-	if (!status && mode >= 0)
-		status = open_store(g->db_path ? g->db_path : c->db, mode, store, &err);
-	if (status) {
-		if (c)
-			tk_config_free(c);
-		return tk_command_fail(command, &err);
-	}
-	*config = c;
-	return 0;
+	if (g->store)
+		tk_store_close(g->store);
+	if (g->config)
+		tk_config_free(g->config);
+	g->store = NULL;
+	g->config = NULL;
 }
 
-void tk_command_close(struct tk_config *config, struct tk_store *store)
+static char *find_program(const char *argv0)
 {
-	if (store)
-		tk_store_close(store);
-	if (config)
-		tk_config_free(config);
+	char path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+
+	if (n <= 0)
+		return realpath(argv0, NULL);
+	path[n] = '\0';
+	return tk_strdup(path);
+}
+
+/* Pages of megabytes come and go while a site is written: their memory stays in the process. Not
+ * for the worker, whose memory is measured. A matter of the program: libraries leave the allocator
+ * alone. */
+static void keep_freed_memory(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_MMAP_THRESHOLD, 1 << 28);
+	mallopt(M_TRIM_THRESHOLD, 1 << 28);
+#endif
+}
+
+static int run(const struct tk_command *c, struct tk_globals *g, int argc, char **argv)
+{
+	struct tk_error err = {0};
+	char program[64];
+	int result;
+
+	snprintf(program, sizeof program, "tracker %s", c->name);
+	argv[0] = program;
+	if (c->usage_exit)
+		argp_err_exit_status = c->usage_exit;
+	tk_options_parse(&c->usage, tk_global_options, argc, argv);
+	result = apply_globals(g, &err);
+	if (result) {
+		fprintf(stderr, "%s: %s\n", program, err.message);
+		return argp_err_exit_status;
+	}
+	if (!c->hidden)
+		keep_freed_memory();
+	result = tk_command_open(g, c->opens, &err);
+	if (!result)
+		result = c->run(g, &err);
+	if (result < 0) {
+		result = tk_command_fail(c->name, &err);
+		if (c->failure_exit)
+			result = c->failure_exit;
+	}
+	close_all(g);
+	return result;
+}
+
+static void write_notes(FILE *out)
+{
+	print_commands(out);
+	fputs("\nRun `tracker help COMMAND` for the options of a command. The options above may "
+	      "also follow the command.",
+	        out);
+}
+
+int tk_command_main(int argc, char **argv)
+{
+	static const struct tk_usage usage = {.options = tk_global_options,
+	        .arguments = "COMMAND [OPTION...]",
+	        .help = "A nightly performance tracker for GPU kernels.\v",
+	        .write_notes = write_notes,
+	        .stops_at_argument = true};
+	const struct tk_command *c;
+	char message[256];
+	int at;
+
+	globals.program = find_program(argv[0]);
+	argv[0] = (char[]){"tracker"};
+	at = tk_options_parse(&usage, NULL, argc, argv);
+	if (at >= argc) {
+		tk_command_print_overview(stderr);
+		return TK_EXIT_USAGE;
+	}
+	c = tk_command_find(argv[at]);
+	if (!c) {
+		fprintf(stderr, "tracker: %s\n",
+		        tk_command_describe_unknown(argv[at], message, sizeof message));
+		return TK_EXIT_USAGE;
+	}
+	at = run(c, &globals, argc - at, argv + at);
+	free(globals.program);
+	return at;
 }

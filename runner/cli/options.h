@@ -1,46 +1,31 @@
-/* Values of options that several commands take. Each function ends the program with a message if
- * the value is wrong (argp_error, exit code 2). */
-#ifndef TK_OPTIONS_H
-#define TK_OPTIONS_H
-#include "base/units.h"
+/* Kinds of options with the words of core, for TK_OPT_PARSED() and TK_OPT_WORD(). */
+#ifndef TK_CLI_OPTIONS_H
+#define TK_CLI_OPTIONS_H
+#include "base/options.h"
 #include "core/mode.h"
-#include <argp.h>
-#include <stdbool.h>
-#include <stddef.h>
+#include "core/verdict.h"
 
-struct tk_error;
-
-/* `--NAME=WORD`, where `choices` lists the words as the option table does: "text|json|csv". Returns
- * the position of the word. The message about another word lists them and suggests the nearest. */
-size_t tk_option_parse_choice(
-        const char *arg, const char *name, const char *choices, struct argp_state *state);
-
-/* `--format=text|json`: true for json */
-bool tk_option_parse_json(const char *arg, struct argp_state *state);
-
-/* Fails with TK_EUSAGE: the command has no such action. `known` ends with NULL. */
-int tk_option_fail_action(const char *action, const char *const *known, struct tk_error *err);
-
-/* `--mode=MODE`, and the start of its help */
-#define TK_OPTION_MODES "cold, hot, paced, sustained, contended or sequence"
-#define TK_OPTION_MODE_HELP "Measure in this mode: " TK_OPTION_MODES
+/* "--mode=MODE" as an enum tk_mode, and the start of its help */
+#define TK_OPTION_MODE_WORD(id, name, ...) "|" name
+#define TK_OPT_MODE(at, help_) \
+	TK_OPT_NAME(WORD, "mode", 0, help_), \
+	        .arg = "MODE", .words = TK_MODES(TK_OPTION_MODE_WORD) + 1, .to = (void *)(at), \
+	        .size = sizeof *(at)
+#define TK_OPTION_MODE_HELP \
+	"Measure in this mode: cold, hot, paced, sustained, contended or sequence"
 /* of a command that does not measure within a sequence */
 #define TK_OPTION_SINGLE_MODE_HELP "Measure in this mode: cold, hot, paced, sustained or contended"
-enum tk_mode tk_option_parse_mode(const char *arg, struct argp_state *state);
 
-/* `--devices=LIST`: appends the words of the list, which is cut into them. */
-#define TK_DEVICE_NAMES_MAX 64
-struct tk_device_names {
-	char *names[TK_DEVICE_NAMES_MAX + 1]; /* ends with NULL */
-	size_t count;
+/* "regressed,missing": a set of statuses; "none" is the empty one. */
+struct tk_status_set {
+	bool is_given;
+	bool has[TK_VERDICT_STATUS_COUNT];
 };
-void tk_option_parse_devices(char *list, struct tk_device_names *out, struct argp_state *state);
+int tk_option_parse_statuses(const char *text, void *set, struct tk_error *err);
+/* Takes the list of the configuration where none was given. */
+void tk_status_set_default(struct tk_status_set *set, char *const *words);
 
-/* `--NAME=N` with a whole number N >= 0 */
-size_t tk_option_parse_count(const char *arg, const char *name, struct argp_state *state);
-
-/* `--NAME=VALUE`, from min to max, in the units of tracker.yml (base/units.h). */
-double tk_option_parse_quantity(enum tk_quantity kind, const char *arg, const char *name,
-        double min, double max, struct argp_state *state);
+/* A const char *: an address that begins with https://, http:// or file:// */
+int tk_option_parse_url(const char *text, void *to, struct tk_error *err);
 
 #endif

@@ -14,135 +14,79 @@
 #include "core/problem.h"
 #include "nightly/nightly.h"
 
-enum { OPT_BASE = TK_AB_OPT_NEXT, OPT_HEAD, OPT_ALL, OPT_NO_VERIFY, OPT_GITHUB };
-
-struct ab_options {
+static struct ab_options {
 	struct tk_ab_request request;
-	const struct tk_ab_format *format;
+	struct tk_option_list devices, arguments;
+	int format;
 	bool github;
-	struct tk_device_names devices;
-};
+} opt = {.request = TK_AB_OPTIONS_NONE};
 
-#define FORMATS "text|json|csv|md|github"
+#define FORMATS "text|json|csv|md|github" /* in the order of tk_ab_formats */
 
-static const struct argp_option options_table[] = {
-        {"all", OPT_ALL, NULL, 0, "Also measure what has the same machine code on both sides", 2},
-        {"base", OPT_BASE, "SIDE", 0,
-                "Compare with SIDE (default: HEAD, the newest commit of UPSTREAM)", 1},
-        {"budget", TK_AB_OPT_BUDGET, "TIME", 0,
-                "Measure for at most TIME, without the builds; 0: no limit (default: 5m)", 2},
-        TK_AB_ROW_DEVICES,
-        {"format", 'f', FORMATS, 0, "Print in this format (default: text)", 3},
-        {"github", OPT_GITHUB, NULL, 0,
-                "Also annotate a workflow run of GitHub and write its step summary", 3},
-        {"head", OPT_HEAD, "SIDE", 0,
-                "Measure SIDE as the new one (default: worktree, the work tree of UPSTREAM)", 1},
-        TK_AB_ROW_MODE,
-        {"no-verify", OPT_NO_VERIFY, NULL, 0, "Do not check the results", 2},
-        {"suite", TK_AB_OPT_SUITE, "NAME|FILE", 0,
-                "Compare every problem of a suite, after the ones on the command line (default: "
-                "the configured suites)",
-                1},
-        {"threshold", TK_AB_OPT_THRESHOLD, "PERCENT", 0,
-                "Decide about changes above PERCENT (default: thresholds.min_effect)", 2},
+static const struct tk_option options[] = {
+        {TK_OPT_HEADING("What")},
+        {TK_OPT_TEXT("base", 0, "SIDE", &opt.request.side[TK_AB_BASE],
+                "Compare with SIDE (default: HEAD, the newest commit of UPSTREAM)")},
+        {TK_OPT_TEXT("head", 0, "SIDE", &opt.request.side[TK_AB_HEAD],
+                "Measure SIDE as the new one (default: worktree, the work tree of UPSTREAM)")},
+        {TK_OPT_TEXT("suite", 0, "NAME|FILE", &opt.request.suite,
+                "Compare every problem of a suite, after the ones on the command line "
+                "(default: the configured suites)")},
+        {TK_OPT_HEADING("How")},
+        {TK_OPT_FLAG("all", 0, &opt.request.all,
+                "Also measure what has the same machine code on both sides")},
+        {TK_OPT_NUMBER("budget", 0, "TIME", TK_QUANTITY_DURATION, 0, 1e6, &opt.request.budget_s,
+                "Measure for at most TIME, without the builds; 0: no limit (default: 5m)")},
+        {TK_AB_OPT_DEVICES(&opt.devices)},
+        {TK_AB_OPT_MODE(&opt.request.mode)},
+        {TK_OPT_FLAG("no-verify", 0, &opt.request.no_verify, "Do not check the results")},
+        {TK_OPT_NUMBER("threshold", 0, "PERCENT", TK_QUANTITY_FRACTION, 0, 10,
+                &opt.request.min_effect,
+                "Decide about changes above PERCENT (default: thresholds.min_effect)")},
+        {TK_OPT_HEADING("Output")},
+        {TK_OPT_WORD("format", 'f', FORMATS, &opt.format, "Print in this format (default: text)")},
+        {TK_OPT_FLAG("github", 0, &opt.github,
+                "Also annotate a workflow run of GitHub and write its step summary")},
+        {TK_OPT_ARGUMENTS(&opt.arguments, NULL)},
         {0},
 };
 
 /* The first argument is an upstream unless it is a problem. */
-static void take_arguments(struct ab_options *o, struct argp_state *state)
+static void take_arguments(void)
 {
 	struct tk_problem_spec p;
-	char **args = state->argv + state->next;
-	size_t count = (size_t)(state->argc - state->next);
+	char **args = opt.arguments.items;
+	size_t count = opt.arguments.count;
 
 	if (count && !strchr(args[0], ':') && tk_problem_parse(&p, args[0], NULL)) {
-		o->request.upstream = args[0];
+		opt.request.upstream = args[0];
 		args++;
 		count--;
 	}
-	o->request.problems = args;
-	o->request.problem_count = count;
+	opt.request.problems = args;
+	opt.request.problem_count = count;
 }
 
-static void check_sides(struct ab_options *o, struct argp_state *state)
+static int check_options(struct tk_error *err)
 {
-	const char **side = o->request.side;
+	const char **side = opt.request.side;
 
-	if (o->request.upstream) {
+	take_arguments();
+	if (opt.request.upstream) {
 		side[TK_AB_BASE] = side[TK_AB_BASE] ? side[TK_AB_BASE] : "HEAD";
 		side[TK_AB_HEAD] = side[TK_AB_HEAD] ? side[TK_AB_HEAD] : "worktree";
 	} else if (!side[TK_AB_BASE] || !side[TK_AB_HEAD]) {
-		argp_error(state, "missing UPSTREAM, or --base and --head with a shared object or "
-		                  "a backend each");
+		return tk_fail(err, TK_EUSAGE,
+		        "missing UPSTREAM, or --base and --head with a shared object or a backend "
+		        "each");
 	}
 	for (int k = 0; k < TK_AB_SIDES; k++)
 		if (!*side[k])
-			argp_error(state,
-			        "--%s: expected a revision, a folder, a shared object or "
-			        "a backend",
+			return tk_fail(err, TK_EUSAGE,
+			        "--%s: expected a revision, a folder, a shared object or a backend",
 			        k == TK_AB_BASE ? "base" : "head");
+	return tk_ab_options_check(&opt.request, err);
 }
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct ab_options *o = state->input;
-	struct tk_ab_request *q = &o->request;
-
-	switch (key) {
-	case OPT_ALL:
-		q->all = true;
-		return 0;
-	case OPT_BASE:
-		q->side[TK_AB_BASE] = arg;
-		return 0;
-	case OPT_HEAD:
-		q->side[TK_AB_HEAD] = arg;
-		return 0;
-	case OPT_GITHUB:
-		o->github = true;
-		return 0;
-	case OPT_NO_VERIFY:
-		q->no_verify = true;
-		return 0;
-	case 'f':
-		tk_option_parse_choice(arg, "format", FORMATS, state);
-		o->format = tk_ab_format_find(arg);
-		return 0;
-	case ARGP_KEY_ARG:
-		return ARGP_ERR_UNKNOWN; /* they come together as ARGP_KEY_ARGS */
-	case ARGP_KEY_ARGS:
-		take_arguments(o, state);
-		return 0;
-	case ARGP_KEY_END:
-		check_sides(o, state);
-		return 0;
-	}
-	return tk_ab_options_parse(key, arg, q, &o->devices, state);
-}
-
-const struct argp tk_argp_ab = {.options = options_table,
-        .parser = parse_option,
-        .args_doc = "[UPSTREAM] [PROBLEM...]",
-        .doc = "Is my branch slower? Build base and head, and measure both in A/B runs: "
-               "alternating, "
-               "in fresh processes, until each problem is decided or the budget is spent. Problems "
-               "whose machine code is the same are not measured. Nothing is stored.\v"
-               "With UPSTREAM (self, or a git upstream of tracker.yml), SIDE is a branch, a tag, a "
-               "commit, another ref such as refs/pull/12/head, `worktree` (the upstream's work "
-               "tree "
-               "with its uncommitted changes) or a folder (./DIR, /DIR) with a work tree. Without "
-               "it, SIDE is a shared object (FILE.so) or a backend of this tracker; KEY=VALUE,... "
-               "after a colon sets its options, threads=N its threads, config=NAME its "
-               "configuration.\n\n"
-               "Exit code: 0 nothing is slower, 1 something is slower or newly fails, 2 usage or "
-               "configuration, 3 inconclusive or failing on both sides, 4 a side does not "
-               "build.\n\n"
-               "Examples:\n"
-               "  tracker ab self --base=main --head=my-branch\n"
-               "  tracker ab self\n"
-               "  tracker ab openblas-git --base=v0.3.26 --head=refs/pull/12/head --suite=smoke\n"
-               "  tracker ab --base=old.so --head=new.so gemm:m=512,n=512,k=512\n"
-               "  tracker ab --base=openblas:threads=1 --head=openblas:threads=2 --budget=2m"};
 
 static int exit_code(const struct tk_ab_report *r)
 {
@@ -154,42 +98,65 @@ static int exit_code(const struct tk_ab_report *r)
 	return TK_EXIT_OK;
 }
 
-static int show(const struct tk_globals *g, const struct ab_options *o,
-        const struct tk_ab_report *report, struct tk_error *err)
+static int show(const struct tk_globals *g, const struct tk_ab_report *report, struct tk_error *err)
 {
+	const struct tk_ab_format *format = &tk_ab_formats[opt.format];
 	int status = TK_OK;
 
-	if (o->github && o->format->write != tk_ab_write_github)
+	if (opt.github && format->write != tk_ab_write_github)
 		status = tk_ab_write_github(g, report, stdout, err);
 	if (!status)
-		status = o->format->write(g, report, stdout, err);
+		status = format->write(g, report, stdout, err);
 	return status || fflush(stdout) == 0 ? status
 	                                     : tk_fail_errno(err, "cannot write to stdout");
 }
 
-int tk_cmd_ab(const struct tk_globals *g, int argc, char **argv)
+static int run_ab(struct tk_globals *g, struct tk_error *err)
 {
-	struct ab_options o = {.request = tk_ab_options_defaults(), .format = tk_ab_formats};
 	struct tk_ab_report report = {0};
-	struct tk_error err = {0};
-	struct tk_config *config = NULL;
 
-	tk_command_parse(&tk_argp_ab, argc, argv, &o);
-	int code = tk_command_open(g, "ab", -1, &config, NULL);
-	if (code != TK_EXIT_OK)
-		return code;
 	tk_cancel_install_handlers();
-	o.request.db_path = g->db_path ? g->db_path : config->db;
+	opt.request.db_path = g->db_path ? g->db_path : g->config->db;
 	struct tk_progress *progress = tk_progress_new(g);
 	struct tk_night_options night = {.program = g->program,
 	        .observer = tk_progress_observer(progress),
-	        .devices = o.devices.count ? o.devices.names : NULL};
-	int status = tk_ab_compare(config, &night, &o.request, &report, &err);
+	        .devices = opt.devices.items};
+	int status = tk_ab_compare(g->config, &night, &opt.request, &report, err);
 	tk_progress_free(progress);
 	if (!status)
-		status = show(g, &o, &report, &err);
-	code = status ? tk_command_fail("ab", &err) : exit_code(&report);
+		status = show(g, &report, err);
+	if (!status)
+		status = exit_code(&report);
 	tk_ab_report_free(&report);
-	tk_command_close(config, NULL);
-	return code;
+	return status;
 }
+
+const struct tk_command tk_command_ab = {.name = "ab",
+        .summary = "compare two revisions, builds or backends now: is my branch slower?",
+        .usage = {.options = options,
+                .arguments = "[UPSTREAM] [PROBLEM...]",
+                .check = check_options,
+                .help = "Is my branch slower? Build base and head, and measure both in A/B runs: "
+                        "alternating, in fresh processes, until each problem is decided or the "
+                        "budget is spent. Problems whose machine code is the same are not "
+                        "measured. Nothing is stored.\v"
+                        "With UPSTREAM (self, or a git upstream of tracker.yml), SIDE is a "
+                        "branch, a tag, a commit, another ref such as refs/pull/12/head, "
+                        "`worktree` (the upstream's work tree with its uncommitted changes) or a "
+                        "folder (./DIR, /DIR) with a work tree. Without it, SIDE is a shared "
+                        "object (FILE.so) or a backend of this tracker; KEY=VALUE,... after a "
+                        "colon sets its options, threads=N its threads, config=NAME its "
+                        "configuration.\n\n"
+                        "Exit code: 0 nothing is slower, 1 something is slower or newly fails, 2 "
+                        "usage or configuration, 3 inconclusive or failing on both sides, 4 a "
+                        "side does not build.\n\n"
+                        "Examples:\n"
+                        "  tracker ab self --base=main --head=my-branch\n"
+                        "  tracker ab self\n"
+                        "  tracker ab openblas-git --base=v0.3.26 --head=refs/pull/12/head "
+                        "--suite=smoke\n"
+                        "  tracker ab --base=old.so --head=new.so gemm:m=512,n=512,k=512\n"
+                        "  tracker ab --base=openblas:threads=1 --head=openblas:threads=2 "
+                        "--budget=2m"},
+        .opens = TK_OPENS_CONFIG,
+        .run = run_ab};

@@ -11,18 +11,8 @@ const struct tk_ab_format tk_ab_formats[] = {
         {"json", tk_ab_write_json},
         {"csv", tk_ab_write_csv},
         {"md", tk_ab_write_markdown},
-        {"markdown", tk_ab_write_markdown},
         {"github", tk_ab_write_github},
-        {0},
 };
-
-const struct tk_ab_format *tk_ab_format_find(const char *name)
-{
-	for (const struct tk_ab_format *f = tk_ab_formats; f->name; f++)
-		if (strcmp(f->name, name) == 0)
-			return f;
-	return NULL;
-}
 
 const char *tk_ab_format_change(const struct tk_ab_row *row, char out[TK_AB_TEXT_SIZE])
 {

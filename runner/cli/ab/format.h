@@ -15,8 +15,7 @@ struct tk_ab_format {
 	int (*write)(const struct tk_globals *g, const struct tk_ab_report *r, FILE *out,
 	        struct tk_error *err);
 };
-extern const struct tk_ab_format tk_ab_formats[]; /* ends with name == NULL */
-const struct tk_ab_format *tk_ab_format_find(const char *name);
+extern const struct tk_ab_format tk_ab_formats[];
 
 int tk_ab_write_text(
         const struct tk_globals *g, const struct tk_ab_report *r, FILE *out, struct tk_error *err);

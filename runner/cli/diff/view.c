@@ -11,14 +11,6 @@
 #define ROW(name, everything, write) {name, everything, write},
 const struct tk_diff_format tk_diff_formats[] = {TK_DIFF_FORMATS(ROW, ROW){0}};
 
-const struct tk_diff_format *tk_diff_format_find(const char *name)
-{
-	for (const struct tk_diff_format *f = tk_diff_formats; f->name; f++)
-		if (strcmp(f->name, name) == 0)
-			return f;
-	return NULL;
-}
-
 /* Other statuses are counted in the last line, not listed. */
 static bool is_news(enum tk_verdict_status s)
 {

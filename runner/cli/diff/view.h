@@ -67,8 +67,7 @@ struct tk_diff_format {
 	bool everything;
 	int (*write)(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
 };
-extern const struct tk_diff_format tk_diff_formats[]; /* ends with name == NULL */
-const struct tk_diff_format *tk_diff_format_find(const char *name);
+extern const struct tk_diff_format tk_diff_formats[];
 
 /* Fills rows and count from the report and the choices. Free with tk_diff_view_free. */
 int tk_diff_view_init(struct tk_diff_view *v, bool everything, struct tk_error *err);

@@ -15,72 +15,25 @@
 #include "detect/detect.h"
 #include "stats/changepoint/changepoint.h"
 
-enum { OPT_ENV = 256, OPT_META, OPT_ONLINE };
-
-struct options {
+static struct {
 	const char *path, *env, *meta;
 	bool online, json;
-};
+} opt;
 
-static const struct argp_option option_table[] = {
-        {"env", OPT_ENV, "FILE", 0,
-                "Read machine,day,driver from the CSV FILE: a change together with the driver is "
-                "not reported",
-                0},
-        {"format", 'f', "text|json", 0, "Print a table (default) or JSON", 0},
-        {"meta", OPT_META, "FILE", 0,
+static const struct tk_option options[] = {
+        {TK_OPT_TEXT("env", 0, "FILE", &opt.env,
+                "Read machine,day,driver from the CSV FILE: a change together with the driver "
+                "is not reported")},
+        {TK_OPT_JSON(&opt.json, "Print a table (default) or JSON")},
+        {TK_OPT_TEXT("meta", 0, "FILE", &opt.meta,
                 "Read series_id,machine from the CSV FILE: the series of one machine belong "
-                "together",
-                0},
-        {"online", OPT_ONLINE, 0, 0,
-                "Report what each night would have reported, from the data up to that night", 0},
+                "together")},
+        {TK_OPT_FLAG("online", 0, &opt.online,
+                "Report what each night would have reported, from the data up to that night")},
+        {TK_OPT_ARGUMENT(&opt.path,
+                "missing FILE; expected a CSV file with the columns series_id, day, value")},
         {0},
 };
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct options *o = state->input;
-
-	switch (key) {
-	case OPT_ONLINE:
-		o->online = true;
-		return 0;
-	case 'f':
-		o->json = tk_option_parse_json(arg, state);
-		return 0;
-	case OPT_ENV:
-		o->env = arg;
-		return 0;
-	case OPT_META:
-		o->meta = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (o->path)
-			argp_error(state, "unexpected argument \"%s\"; expected one FILE", arg);
-		o->path = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (!o->path)
-			argp_error(state, "missing FILE; expected a CSV file with the columns "
-			                  "series_id, day, value");
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
-}
-
-const struct argp tk_argp_changepoints = {option_table, parse_option, "FILE.csv",
-        "Find the level changes of the histories in FILE with the detector that runs after every "
-        "night, so that it can be scored. FILE has a header with series_id, day (a number or a "
-        "date), value and, optionally, commit. Rows may be in any order: the days order a "
-        "series.\v"
-        "--format=json prints {\"SERIES\": [INDEX, ...]}; with --online {\"SERIES\": [[NIGHT, "
-        "INDEX], ...]}. Positions count the points of a series from 0, in the order of their days "
-        "(those of one day in the order of the file): the night of the report and the first point "
-        "at the new level. A value that is not finite or not above 0 is missing; positions still "
-        "count it.\n\n"
-        "Examples:\n"
-        "  tracker changepoints history.csv\n"
-        "  tracker changepoints history.csv --online --env=env.csv --meta=meta.csv --format=json"};
 
 static const struct tk_column columns[] = {
         {"SERIES", TK_COLUMN_CUT},
@@ -205,27 +158,43 @@ static int print(const struct report *r, struct tk_error *err)
 	return fflush(stdout) == 0 ? TK_OK : tk_fail_errno(err, "cannot write to stdout");
 }
 
-int tk_cmd_changepoints(const struct tk_globals *g, int argc, char **argv)
+static int run_changepoints(struct tk_globals *g, struct tk_error *err)
 {
-	struct options o = {0};
 	struct tk_history_csv *histories = NULL;
 	struct report r = {0};
-	struct tk_error err = {0};
 	int status;
 
-	tk_command_parse(&tk_argp_changepoints, argc, argv, &o);
-	status = tk_history_csv_read(o.path, o.env, o.meta, &histories, &err);
-	if (!status) {
-		r.histories = histories;
-		r.series = tk_history_csv_series(histories, &r.count);
-		r.table = o.json ? NULL : tk_table_new(g, columns);
-		r.object = o.json ? json_object() : NULL;
-		status = o.online ? report_nights(&r, &err) : report_all(&r, &err);
-	}
+	TRY(tk_history_csv_read(opt.path, opt.env, opt.meta, &histories, err));
+	r.histories = histories;
+	r.series = tk_history_csv_series(histories, &r.count);
+	r.table = opt.json ? NULL : tk_table_new(g, columns);
+	r.object = opt.json ? json_object() : NULL;
+	status = opt.online ? report_nights(&r, err) : report_all(&r, err);
 	if (!status)
-		status = print(&r, &err);
+		status = print(&r, err);
 	tk_table_free(r.table);
 	json_decref(r.object);
 	tk_history_csv_free(histories);
-	return status ? tk_command_fail("changepoints", &err) : TK_EXIT_OK;
+	return status;
 }
+
+const struct tk_command tk_command_changepoints = {.name = "changepoints",
+        .summary = "find the level changes of histories in a CSV file",
+        .usage = {.options = options,
+                .arguments = "FILE.csv",
+                .surplus = "expected one FILE",
+                .help = "Find the level changes of the histories in FILE with the detector that "
+                        "runs after every night, so that it can be scored. FILE has a header "
+                        "with series_id, day (a number or a date), value and, optionally, "
+                        "commit. Rows may be in any order: the days order a series.\v"
+                        "--format=json prints {\"SERIES\": [INDEX, ...]}; with --online "
+                        "{\"SERIES\": [[NIGHT, INDEX], ...]}. Positions count the points of a "
+                        "series from 0, in the order of their days (those of one day in the "
+                        "order of the file): the night of the report and the first point at the "
+                        "new level. A value that is not finite or not above 0 is missing; "
+                        "positions still count it.\n\n"
+                        "Examples:\n"
+                        "  tracker changepoints history.csv\n"
+                        "  tracker changepoints history.csv --online --env=env.csv "
+                        "--meta=meta.csv --format=json"},
+        .run = run_changepoints};

@@ -6,68 +6,28 @@
 #include "base/clock.h"
 #include "base/signature.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "config/config.h"
 #include "store/store.h"
 
-struct db_options {
+static struct db_options {
 	const char *action, *file, *output, *drop_older;
-};
+} opt;
 
-static const struct argp_option options[] = {
-        {"drop-samples-older", 'd', "AGE", 0,
+static const struct tk_option options[] = {
+        {TK_OPT_TEXT("drop-samples-older", 'd', "AGE", &opt.drop_older,
                 "vacuum: also drop the raw samples of runs older than AGE (90d, 2w); summaries "
-                "stay",
-                1},
-        {"output", 'o', "FILE", 0, "export: write to FILE instead of the standard output", 1},
+                "stay")},
+        {TK_OPT_TEXT("output", 'o', "FILE", &opt.output,
+                "export: write to FILE instead of the standard output")},
+        {TK_OPT_ARGUMENT(
+                &opt.action, "missing action; expected check, backup, vacuum, export or migrate")},
+        {TK_OPT_ARGUMENT(&opt.file, NULL)},
         {0},
 };
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct db_options *o = state->input;
-
-	switch (key) {
-	case 'd':
-		o->drop_older = arg;
-		return 0;
-	case 'o':
-		o->output = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (!o->action)
-			o->action = arg;
-		else if (!o->file)
-			o->file = arg;
-		else
-			argp_error(state, "unexpected argument \"%s\"", arg);
-		return 0;
-	case ARGP_KEY_END:
-		if (!o->action)
-			argp_error(state, "missing action; expected check, backup, vacuum, export "
-			                  "or migrate");
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
-}
-
-const struct argp tk_argp_db = {options, parse_option,
-        "check\nbackup FILE\nvacuum\nexport\nmigrate",
-        "Check, back up, shrink or export the history.\v"
-        "  check     find damage, dangling references and rows edited by hand; exit\n"
-        "            code 1 if there are any, with advice\n"
-        "  backup    write a consistent copy to FILE, even during a night\n"
-        "  vacuum    return unused space to the file system\n"
-        "  export    write everything as JSON lines, in an order that two histories\n"
-        "            with the same facts share\n"
-        "  migrate   upgrade a history of an older tracker, with a backup beside it\n\n"
-        "Examples:\n"
-        "  tracker db check\n"
-        "  tracker db backup /mnt/backup/tracker.db\n"
-        "  tracker db vacuum --drop-samples-older=90d\n"
-        "  tracker db export --output=history.jsonl"};
 
 /* Prints the problems to stdout and the advice for a damaged file to stderr. */
 static int print_problems(const struct tk_rows *problems, const char *path, bool damaged)
@@ -87,19 +47,14 @@ static int print_problems(const struct tk_rows *problems, const char *path, bool
 }
 
 /* The file cannot be opened, and the reason was printed: print which pages are damaged. */
-static int check_closed(const struct tk_globals *g, int code)
+static int diagnose(const struct tk_globals *g)
 {
-	struct tk_config *config = NULL;
-	struct tk_rows problems = {0};
-	int status = tk_config_load(".", g->config_path, &config, NULL);
-	const char *path = status ? NULL : g->db_path ? g->db_path : config->db;
+	AUTO(tk_rows) problems = {0};
+	const char *path = !g->config ? NULL : g->db_path ? g->db_path : g->config->db;
 
-	if (!status && !tk_store_diagnose_file(path, &problems, NULL) && problems.count)
-		code = print_problems(&problems, path, true);
-	tk_rows_free(&problems);
-	if (config)
-		tk_config_free(config);
-	return code;
+	return path && !tk_store_diagnose_file(path, &problems, NULL) && problems.count
+	               ? print_problems(&problems, path, true)
+	               : TK_EXIT_OK;
 }
 
 static int check(struct tk_store *s, const struct db_options *o, const struct tk_config *c,
@@ -107,8 +62,7 @@ static int check(struct tk_store *s, const struct db_options *o, const struct tk
 {
 	struct tk_rows problems;
 
-	if (tk_store_check(s, &problems, err))
-		return tk_command_fail("db check", err);
+	TRY(tk_store_check(s, &problems, err));
 	int code = print_problems(&problems, tk_store_path(s), tk_store_is_damaged(s));
 
 	if (!problems.count)
@@ -120,8 +74,8 @@ static int check(struct tk_store *s, const struct db_options *o, const struct tk
 static int backup(struct tk_store *s, const struct db_options *o, const struct tk_config *c,
         struct tk_error *err)
 {
-	if (tk_store_backup(s, o->file, err) || tk_signature_write(c->signing.key, o->file, err))
-		return tk_command_fail("db backup", err);
+	TRY(tk_store_backup(s, o->file, err));
+	TRY(tk_signature_write(c->signing.key, o->file, err));
 	printf("%s: copied to %s\n", tk_store_path(s), o->file);
 	return TK_EXIT_OK;
 }
@@ -134,13 +88,11 @@ static int vacuum(struct tk_store *s, const struct db_options *o, const struct t
 	if (o->drop_older) {
 		if (tk_units_parse_seconds(o->drop_older, &age_s, err)) {
 			tk_error_add_context(err, "--drop-samples-older");
-			err->status = TK_EUSAGE;
-			return tk_command_fail("db vacuum", err);
+			return err->status = TK_EUSAGE;
 		}
 		before_s = tk_clock_now_s() - age_s;
 	}
-	if (tk_store_vacuum(s, before_s, err))
-		return tk_command_fail("db vacuum", err);
+	TRY(tk_store_vacuum(s, before_s, err));
 	printf("%s: vacuumed\n", tk_store_path(s));
 	return TK_EXIT_OK;
 }
@@ -154,7 +106,7 @@ static int export(struct tk_store *s, const struct db_options *o, const struct t
 
 	if (fd >= 0 && o->output && close(fd) != 0 && !status)
 		status = tk_fail_errno(err, "%s", o->output);
-	return status ? tk_command_fail("db export", err) : TK_EXIT_OK;
+	return status;
 }
 
 /* Opening the store for writing has migrated it. */
@@ -167,49 +119,61 @@ static int migrate(struct tk_store *s, const struct db_options *o, const struct 
 
 static const struct {
 	const char *name;
-	int mode;
+	enum tk_opens opens;
 	bool takes_file;
 	int (*run)(struct tk_store *s, const struct db_options *o, const struct tk_config *c,
 	        struct tk_error *err);
 } actions[] = {
-        {"check", TK_STORE_READ, false, check},
-        {"backup", TK_STORE_READ, true, backup},
-        {"vacuum", TK_STORE_WRITE, false, vacuum},
-        {"export", TK_STORE_READ, false, export},
-        {"migrate", TK_STORE_WRITE, false, migrate},
+        {"check", TK_OPENS_READ, false, check},
+        {"backup", TK_OPENS_READ, true, backup},
+        {"vacuum", TK_OPENS_WRITE, false, vacuum},
+        {"export", TK_OPENS_READ, false, export},
+        {"migrate", TK_OPENS_WRITE, false, migrate},
 };
 #define ACTIONS (sizeof actions / sizeof actions[0])
 
-int tk_cmd_db(const struct tk_globals *g, int argc, char **argv)
+static int run_db(struct tk_globals *g, struct tk_error *err)
 {
-	struct db_options o = {0};
-	struct tk_config *config = NULL;
-	struct tk_store *store = NULL;
-	struct tk_error err = {0};
 	const char *names[ACTIONS + 1] = {0};
 	size_t a = 0;
-	int code;
 
-	tk_command_parse(&tk_argp_db, argc, argv, &o);
-	for (; a < ACTIONS && strcmp(actions[a].name, o.action) != 0; a++)
+	for (; a < ACTIONS && strcmp(actions[a].name, opt.action) != 0; a++)
 		names[a] = actions[a].name;
 	if (a == ACTIONS)
-		tk_option_fail_action(o.action, names, &err);
-	else if (actions[a].takes_file != (o.file != NULL))
-		tk_fail(&err, TK_EUSAGE,
+		return tk_options_fail_action(opt.action, names, err);
+	if (actions[a].takes_file != (opt.file != NULL))
+		return tk_fail(err, TK_EUSAGE,
 		        actions[a].takes_file ? "%s: missing FILE" : "%s: unexpected argument",
-		        o.action);
-	else if ((o.output && actions[a].run != export) ||
-	         (o.drop_older && actions[a].run != vacuum))
-		tk_fail(&err, TK_EUSAGE, "%s: this option belongs to %s", o.action,
-		        o.output ? "export" : "vacuum");
-	if (err.status)
-		return tk_command_fail("db", &err);
-	code = tk_command_open(g, "db", actions[a].mode, &config, &store);
-	if (code)
-		return code == TK_EXIT_FAILED && actions[a].run == check ? check_closed(g, code)
-		                                                         : code;
-	code = actions[a].run(store, &o, config, &err);
-	tk_command_close(config, store);
-	return code;
+		        opt.action);
+	if ((opt.output && actions[a].run != export) ||
+	        (opt.drop_older && actions[a].run != vacuum))
+		return tk_fail(err, TK_EUSAGE, "%s: this option belongs to %s", opt.action,
+		        opt.output ? "export" : "vacuum");
+	int status = tk_command_open(g, actions[a].opens, err);
+	if (!status)
+		return actions[a].run(g->store, &opt, g->config, err);
+	int code = actions[a].run == check ? diagnose(g) : TK_EXIT_OK;
+	return code ? code : status;
 }
+
+const struct tk_command tk_command_db = {.name = "db",
+        .summary = "check, back up, shrink or export the history",
+        .usage = {.options = options,
+                .arguments = "check\nbackup FILE\nvacuum\nexport\nmigrate",
+                .help = "Check, back up, shrink or export the history.\v"
+                        "  check     find damage, dangling references and rows edited by hand; "
+                        "exit\n"
+                        "            code 1 if there are any, with advice\n"
+                        "  backup    write a consistent copy to FILE, even during a night\n"
+                        "  vacuum    return unused space to the file system\n"
+                        "  export    write everything as JSON lines, in an order that two "
+                        "histories\n"
+                        "            with the same facts share\n"
+                        "  migrate   upgrade a history of an older tracker, with a backup beside "
+                        "it\n\n"
+                        "Examples:\n"
+                        "  tracker db check\n"
+                        "  tracker db backup /mnt/backup/tracker.db\n"
+                        "  tracker db vacuum --drop-samples-older=90d\n"
+                        "  tracker db export --output=history.jsonl"},
+        .run = run_db};

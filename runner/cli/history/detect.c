@@ -13,50 +13,28 @@
 
 #define DEFAULT_DAYS 30
 
-static const struct argp_option options[] = {
-        {"all", 'a', NULL, 0, "Analyse all nights", 0},
-        {"since", 's', "TIME", 0,
-                "Analyse the nights since a date (2026-11-21), or of the last days of each machine "
-                "(90d; default: 30d)",
-                0},
-        {0},
-};
+static struct tk_detect_replay replay = {.days = DEFAULT_DAYS};
+static bool all;
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static int parse_since(const char *text, void *to, struct tk_error *err)
 {
-	struct tk_detect_replay *o = state->input;
 	int64_t age_s;
 
-	switch (key) {
-	case 's':
-		if (tk_units_parse_seconds(arg, &age_s, NULL) == 0)
-			o->days = age_s / 86400;
-		else if (tk_time_parse(arg, &o->since_s, NULL) || !o->since_s)
-			argp_error(state,
-			        "--since=%s: expected a duration (90d) or a time (2026-11-21)",
-			        arg);
-		return 0;
-	case 'a':
-		o->since_s = INT64_MIN;
-		return 0;
-	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected argument \"%s\"", arg);
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
+	(void)to;
+	if (tk_units_parse_seconds(text, &age_s, NULL) == 0)
+		replay.days = age_s / 86400;
+	else if (tk_time_parse(text, &replay.since_s, NULL) || !replay.since_s)
+		return tk_fail(err, TK_EUSAGE, "expected a duration (90d) or a time (2026-11-21)");
+	return TK_OK;
 }
 
-const struct argp tk_argp_detect = {options, parse_option, NULL,
-        "Analyse stored nights, oldest first, as if each had just ended: verdicts, alerts, change "
-        "points.\v"
-        "`tracker nightly` does this at its end. Imported and merged nights wait for this command, "
-        "and so do nights "
-        "whose thresholds have changed. Existing pages keep the verdicts of their time: `tracker "
-        "site --full` regenerates them.\n\n"
-        "Examples:\n"
-        "  tracker import asv results/ --upstream=numpy && tracker detect\n"
-        "  tracker detect --since=90d\n"
-        "  tracker detect --all"};
+static const struct tk_option options[] = {
+        {TK_OPT_FLAG("all", 'a', &all, "Analyse all nights")},
+        {TK_OPT_PARSED("since", 's', "TIME", parse_since, &replay,
+                "Analyse the nights since a date (2026-11-21), or of the last days of each "
+                "machine (90d; default: 30d)")},
+        {0},
+};
 
 static void print_counts(const struct tk_detect_replay_counts *c)
 {
@@ -75,8 +53,7 @@ static void print_counts(const struct tk_detect_replay_counts *c)
 }
 
 /* Takes the lock of the history, because a running night analyses it too. */
-static int detect(struct tk_config *config, struct tk_store *store,
-        const struct tk_detect_replay *replay, struct tk_error *err)
+static int detect(struct tk_config *config, struct tk_store *store, struct tk_error *err)
 {
 	struct tk_detect_replay_counts counts;
 	struct tk_detect_policy policy;
@@ -86,7 +63,7 @@ static int detect(struct tk_config *config, struct tk_store *store,
 	if (!status)
 		status = tk_store_lock(tk_store_path(store), &lock, err);
 	if (!status)
-		status = tk_detect_replay(store, &policy.options, replay, &counts, err);
+		status = tk_detect_replay(store, &policy.options, &replay, &counts, err);
 	if (!status)
 		print_counts(&counts);
 	tk_lock_release(lock);
@@ -94,20 +71,25 @@ static int detect(struct tk_config *config, struct tk_store *store,
 	return status;
 }
 
-int tk_cmd_detect(const struct tk_globals *g, int argc, char **argv)
+static int run_detect(struct tk_globals *g, struct tk_error *err)
 {
-	struct tk_detect_replay replay = {.days = DEFAULT_DAYS};
-	struct tk_config *config = NULL;
-	struct tk_store *store = NULL;
-	struct tk_error err = {0};
-	int code;
-
-	tk_command_parse(&tk_argp_detect, argc, argv, &replay);
-	code = tk_command_open(g, "detect", TK_STORE_WRITE, &config, &store);
-	if (code)
-		return code;
-	if (detect(config, store, &replay, &err))
-		code = tk_command_fail("detect", &err);
-	tk_command_close(config, store);
-	return code;
+	if (all)
+		replay.since_s = INT64_MIN;
+	return detect(g->config, g->store, err);
 }
+
+const struct tk_command tk_command_detect = {.name = "detect",
+        .summary = "analyse stored nights: imported, merged, or with other thresholds",
+        .usage = {.options = options,
+                .help = "Analyse stored nights, oldest first, as if each had just ended: "
+                        "verdicts, alerts, change points.\v"
+                        "`tracker nightly` does this at its end. Imported and merged nights wait "
+                        "for this command, and so do nights whose thresholds have changed. "
+                        "Existing pages keep the verdicts of their time: `tracker site --full` "
+                        "regenerates them.\n\n"
+                        "Examples:\n"
+                        "  tracker import asv results/ --upstream=numpy && tracker detect\n"
+                        "  tracker detect --since=90d\n"
+                        "  tracker detect --all"},
+        .opens = TK_OPENS_WRITE,
+        .run = run_detect};

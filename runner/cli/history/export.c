@@ -12,61 +12,23 @@
 #include "config/config.h"
 #include "store/store.h"
 
-enum { OPT_NIGHT = 256 };
-
-struct export_options {
+static struct export_options {
 	const char *since, *night, *output;
 	enum tk_record_format format;
-};
+} opt = {.format = TK_RECORD_NDJSON};
 
-#define FORMATS "ndjson|json|csv" /* in the order of `formats` */
-
-static const struct argp_option options[] = {
-        {"format", 'f', FORMATS, 0, "Write importable ndjson (default), JSON or CSV", 1},
-        {"night", OPT_NIGHT, "NIGHT", 0,
-                "Write only one night: its number, the first digits of its id (`tracker log`), or "
-                "`last`",
-                1},
-        {"output", 'o', "FILE", 0, "Write to FILE instead of the standard output", 1},
-        {"since", 's', "TIME", 0, "Write only nights since TIME: 7d, 2026-11-21", 1},
+static const struct tk_option options[] = {
+        {TK_OPT_WORD("format", 'f', "ndjson|json|csv", &opt.format,
+                "Write importable ndjson (default), JSON or CSV")},
+        {TK_OPT_TEXT("night", 0, "NIGHT", &opt.night,
+                "Write only one night: its number, the first digits of its id (`tracker log`), "
+                "or `last`")},
+        {TK_OPT_TEXT("output", 'o', "FILE", &opt.output,
+                "Write to FILE instead of the standard output")},
+        {TK_OPT_TEXT(
+                "since", 's', "TIME", &opt.since, "Write only nights since TIME: 7d, 2026-11-21")},
         {0},
 };
-
-static const enum tk_record_format formats[] = {TK_RECORD_NDJSON, TK_RECORD_JSON, TK_RECORD_CSV};
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct export_options *o = state->input;
-
-	switch (key) {
-	case 's':
-		o->since = arg;
-		return 0;
-	case OPT_NIGHT:
-		o->night = arg;
-		return 0;
-	case 'o':
-		o->output = arg;
-		return 0;
-	case 'f':
-		o->format = formats[tk_option_parse_choice(arg, "format", FORMATS, state)];
-		return 0;
-	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected argument \"%s\"", arg);
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
-}
-
-const struct argp tk_argp_export = {options, parse_option, NULL,
-        "Write the runs of nights with everything that identifies them: one record for each point, "
-        "and for each run without a value.\v"
-        "All formats have the same fields. `tracker import` reads the ndjson of whole nights on "
-        "another machine.\n\n"
-        "Examples:\n"
-        "  tracker export --night=last --output=night.ndjson\n"
-        "  tracker export --since=30d --format=csv --output=month.csv\n"
-        "  tracker export --format=json | jq '.[] | [.series.slug, .measurement.value]'"};
 
 static int choose_night(struct tk_store *s, const char *text, int64_t *id, struct tk_error *err)
 {
@@ -105,20 +67,22 @@ static int export(
 	return status || !o->output ? status : tk_signature_write(key, o->output, err);
 }
 
-int tk_cmd_export(const struct tk_globals *g, int argc, char **argv)
+static int run_export(struct tk_globals *g, struct tk_error *err)
 {
-	struct export_options o = {.format = TK_RECORD_NDJSON};
-	struct tk_config *config = NULL;
-	struct tk_store *store = NULL;
-	struct tk_error err = {0};
-	int code;
-
-	tk_command_parse(&tk_argp_export, argc, argv, &o);
-	code = tk_command_open(g, "export", TK_STORE_READ, &config, &store);
-	if (code)
-		return code;
-	if (export(store, &o, config->signing.key, &err))
-		code = tk_command_fail("export", &err);
-	tk_command_close(config, store);
-	return code;
+	return export(g->store, &opt, g->config->signing.key, err);
 }
+
+const struct tk_command tk_command_export = {.name = "export",
+        .summary = "write runs for other programs and machines",
+        .usage = {.options = options,
+                .help = "Write the runs of nights with everything that identifies them: one "
+                        "record for each point, and for each run without a value.\v"
+                        "All formats have the same fields. `tracker import` reads the ndjson of "
+                        "whole nights on another machine.\n\n"
+                        "Examples:\n"
+                        "  tracker export --night=last --output=night.ndjson\n"
+                        "  tracker export --since=30d --format=csv --output=month.csv\n"
+                        "  tracker export --format=json | jq '.[] | [.series.slug, "
+                        ".measurement.value]'"},
+        .opens = TK_OPENS_READ,
+        .run = run_export};

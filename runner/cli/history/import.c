@@ -10,33 +10,22 @@
 #include "base/signature.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "config/config.h"
 #include "store/store.h"
 
-enum { OPT_AT = 256, OPT_BETTER, OPT_DRY_RUN, OPT_MACHINE, OPT_REV };
+static struct tk_import_request request;
+static struct tk_option_list arguments;
+static enum { BETTER_BY_UNIT = -1, BETTER_LOWER, BETTER_HIGHER } better = BETTER_BY_UNIT;
 
-struct import_options {
-	struct tk_import_request request;
-};
-
-static const struct argp_option options[] = {
-        {"at", OPT_AT, "TIME", 0,
-                "Date results that have no time of their own TIME (default: when the file was "
-                "written)",
-                1},
-        {"better", OPT_BETTER, "lower|higher", 0,
-                "Set which direction is better (default: by the unit)", 1},
-        {"dry-run", OPT_DRY_RUN, NULL, 0,
-                "Read everything and print what is new, but write nothing", 1},
-        {"machine", OPT_MACHINE, "NAME", 0,
-                "Set the machine (default: from the file, else `imported`)", 1},
-        {"rev", OPT_REV, "REV", 0, "Set the commit of files that do not name one", 1},
-        {"upstream", 'u', "NAME", 0,
-                "Set what was measured (default: from the file, else `imported`)", 1},
-        {0},
-};
+static int parse_time(const char *text, void *to, struct tk_error *err)
+{
+	return tk_time_parse(text, to, NULL)
+	               ? tk_fail(err, TK_EUSAGE, "expected a time (2026-11-21T09:42:00Z)")
+	               : TK_OK;
+}
 
 static bool is_format(const char *word)
 {
@@ -49,112 +38,67 @@ static bool is_format(const char *word)
 }
 
 /* The first argument is neither a file nor looks like one: it is a misspelt format. */
-static void refuse_format(const char *word, struct argp_state *state)
+static int refuse_format(const char *word, struct tk_error *err)
 {
 	const char *names[32] = {0}, *near;
-	struct tk_buf known = TK_BUF_INIT;
+	char hint[TK_SUGGEST_HINT_SIZE];
 
 	for (size_t i = 0; i < 31 && (names[i] = tk_import_get_format_name(i, NULL)); i++)
-		tk_buf_add_printf(&known, "%s%s", i ? ", " : "", names[i]);
+		;
 	near = tk_suggest_name(word, names);
 	for (size_t i = 0; !near && names[i] && strlen(word) > 3; i++) /* "google", "googlebench" */
 		if (strncmp(names[i], word, 4) == 0)
 			near = names[i];
-	if (near)
-		argp_error(state, "\"%s\" is neither a file nor a format; did you mean \"%s\"?",
-		        word, near);
-	argp_error(state, "\"%s\" is neither a file nor a format; expected one of %s", word,
-	        tk_buf_cstr(&known));
-	tk_buf_free(&known);
+	return tk_fail(err, TK_EUSAGE, "\"%s\" is neither a file nor a format%s", word,
+	        tk_suggest_hint(near ? near : word, names, NULL, hint));
 }
 
 /* The first argument may be a format; the rest are files. */
-static void take_arguments(struct import_options *o, struct argp_state *state)
+static int take_arguments(struct tk_error *err)
 {
-	char **args = state->argv + state->next;
-	size_t count = (size_t)(state->argc - state->next);
+	char **args = arguments.items;
+	size_t count = arguments.count;
 
 	if (count > 1 && !is_format(args[0]) && access(args[0], F_OK) != 0 &&
 	        !strpbrk(args[0], "./"))
-		refuse_format(args[0], state);
+		return refuse_format(args[0], err);
 	if (is_format(args[0]) && count > 1) {
-		o->request.format = args[0];
+		request.format = args[0];
 		args++;
 		count--;
 	}
-	o->request.paths = (const char *const *)args;
-	o->request.path_count = count;
+	request.paths = (const char *const *)args;
+	request.path_count = count;
+	return TK_OK;
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static void write_formats(FILE *out)
 {
-	struct import_options *o = state->input;
-
-	switch (key) {
-	case OPT_MACHINE:
-		o->request.machine = arg;
-		return 0;
-	case 'u':
-		o->request.upstream = arg;
-		return 0;
-	case OPT_BETTER:
-		tk_option_parse_choice(arg, "better", "lower|higher", state);
-		o->request.better = arg;
-		return 0;
-	case OPT_REV:
-		o->request.rev = arg;
-		return 0;
-	case OPT_AT:
-		if (tk_time_parse(arg, &o->request.at_s, NULL))
-			argp_error(state, "--at=%s: expected a time (2026-11-21T09:42:00Z)", arg);
-		return 0;
-	case OPT_DRY_RUN:
-		o->request.dry_run = true;
-		return 0;
-	case ARGP_KEY_ARGS:
-		take_arguments(o, state);
-		return 0;
-	case ARGP_KEY_END:
-		if (!o->request.path_count)
-			argp_error(state, "missing FILE; expected the files to import");
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
-}
-
-/* Adds the formats before the examples. */
-static char *help_filter(int key, const char *text, void *input)
-{
-	char *out = NULL, *more;
 	const char *name, *what;
 
-	if (key != ARGP_KEY_HELP_POST_DOC || !text ||
-	        asprintf(&out, "Formats (default: guessed from the file):\n") < 0)
-		return (char *)text;
-	for (size_t i = 0; out && (name = tk_import_get_format_name(i, &what)); i++) {
-		if (asprintf(&more, "%s  %-18s %s\n", out, name, what) < 0)
-			more = NULL;
-		free(out);
-		out = more;
-	}
-	if (out && asprintf(&more, "%s\n%s", out, text) >= 0) {
-		free(out);
-		return more;
-	}
-	free(out);
-	return (char *)text;
+	fputs("Formats (default: guessed from the file):\n", out);
+	for (size_t i = 0; (name = tk_import_get_format_name(i, &what)); i++)
+		fprintf(out, "  %-18s %s\n", name, what);
+	fputc('\n', out);
 }
 
-const struct argp tk_argp_import = {options, parse_option, "[FORMAT] FILE...",
-        "Read histories of other tools, or nights that `tracker export` wrote, into this history: "
-        "all of the FILEs or none. Importing a file again adds nothing.\v"
-        "Examples:\n"
-        "  tracker import night.ndjson\n"
-        "  tracker import asv results/ --upstream=numpy\n"
-        "  tracker import gh-pages/dev/bench/data.js\n"
-        "  tracker import nvbench.json --machine=h200-1 --rev=$(git rev-parse HEAD)\n"
-        "  tracker import --dry-run history.csv --better=higher",
-        NULL, help_filter, NULL};
+static const struct tk_option options[] = {
+        {TK_OPT_PARSED("at", 0, "TIME", parse_time, &request.at_s,
+                "Date results that have no time of their own TIME (default: when the file was "
+                "written)")},
+        {TK_OPT_WORD("better", 0, "lower|higher", &better,
+                "Set which direction is better (default: by the unit)")},
+        {TK_OPT_FLAG("dry-run", 0, &request.dry_run,
+                "Read everything and print what is new, but write nothing")},
+        {TK_OPT_TEXT("machine", 0, "NAME", &request.machine,
+                "Set the machine (default: from the file, else `imported`)")},
+        {TK_OPT_TEXT(
+                "rev", 0, "REV", &request.rev, "Set the commit of files that do not name one")},
+        {TK_OPT_TEXT("upstream", 'u', "NAME", &request.upstream,
+                "Set what was measured (default: from the file, else `imported`)")},
+        {TK_OPT_ARGUMENTS(&arguments, "missing FILE; expected the files to import")},
+        {0},
+};
 
 /* How many results were skipped, with the first one as an example. */
 static void print_note(int64_t n, const char *one, const char *many, const char *first)
@@ -178,44 +122,51 @@ static void print_notes(const struct tk_import_counts *c)
 	        "values differ from the stored ones, which were kept; ", c->first_differing);
 }
 
-static int verify_signatures(const struct tk_config *config,
-        const struct tk_import_request *request, struct tk_error *err)
+static int verify_signatures(const struct tk_config *config, struct tk_error *err)
 {
 	int status = TK_OK;
 
-	for (size_t i = 0; i < request->path_count && !status; i++)
-		status = tk_signature_verify(
-		        config->signing.allowed_signers, request->paths[i], err);
+	for (size_t i = 0; i < request.path_count && !status; i++)
+		status =
+		        tk_signature_verify(config->signing.allowed_signers, request.paths[i], err);
 	return status;
 }
 
-int tk_cmd_import(const struct tk_globals *g, int argc, char **argv)
+static int run_import(struct tk_globals *g, struct tk_error *err)
 {
-	struct import_options o = {{0}};
-	struct tk_config *config = NULL;
-	struct tk_store *store = NULL;
 	struct tk_import_counts counts = {0};
-	struct tk_error err = {0};
-	int code;
 
-	tk_command_parse(&tk_argp_import, argc, argv, &o);
-	code = tk_command_open(g, "import", TK_STORE_CREATE, &config, &store);
-	if (code)
-		return code;
-	if (verify_signatures(config, &o.request, &err) ||
-	        tk_store_import(store, &o.request, &counts, &err))
-		code = tk_command_fail("import", &err);
-	else
-		printf("%s%" PRId64 " file%s: %" PRId64 " night%s, %" PRId64 " series, %" PRId64
-		       " points are new\n",
-		        o.request.dry_run ? "nothing written; " : "", counts.files,
-		        counts.files == 1 ? "" : "s", counts.nights, counts.nights == 1 ? "" : "s",
-		        counts.series, counts.points);
-	if (!code && counts.nights && !o.request.dry_run)
+	if (better != BETTER_BY_UNIT)
+		request.better = better == BETTER_LOWER ? "lower" : "higher";
+	TRY(verify_signatures(g->config, err));
+	TRY(tk_store_import(g->store, &request, &counts, err));
+	printf("%s%" PRId64 " file%s: %" PRId64 " night%s, %" PRId64 " series, %" PRId64
+	       " points are new\n",
+	        request.dry_run ? "nothing written; " : "", counts.files,
+	        counts.files == 1 ? "" : "s", counts.nights, counts.nights == 1 ? "" : "s",
+	        counts.series, counts.points);
+	if (counts.nights && !request.dry_run)
 		fprintf(stderr,
 		        "tracker import: new nights are not analysed yet; run `tracker detect`\n");
-	if (!code)
-		print_notes(&counts);
-	tk_command_close(config, store);
-	return code;
+	print_notes(&counts);
+	return TK_OK;
 }
+
+const struct tk_command tk_command_import = {.name = "import",
+        .summary = "read exported nights, or the histories of other tools",
+        .usage = {.options = options,
+                .arguments = "[FORMAT] FILE...",
+                .check = take_arguments,
+                .write_notes = write_formats,
+                .help = "Read histories of other tools, or nights that `tracker export` wrote, "
+                        "into this history: all of the FILEs or none. Importing a file again "
+                        "adds nothing.\v"
+                        "Examples:\n"
+                        "  tracker import night.ndjson\n"
+                        "  tracker import asv results/ --upstream=numpy\n"
+                        "  tracker import gh-pages/dev/bench/data.js\n"
+                        "  tracker import nvbench.json --machine=h200-1 --rev=$(git rev-parse "
+                        "HEAD)\n"
+                        "  tracker import --dry-run history.csv --better=higher"},
+        .opens = TK_OPENS_CREATE,
+        .run = run_import};

@@ -1,5 +1,6 @@
 /* `tracker log`: lists the nights, or shows one in full. */
 #include "cli/history/log.h"
+#include "base/try.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,49 +9,16 @@
 #include "cli/options.h"
 #include "store/lock.h"
 
-enum { OPT_FAILED = 256 };
+static struct tk_log_options opt = {.limit = 20};
 
-static const struct argp_option options[] = {
-        {"failed", OPT_FAILED, NULL, 0, "List only nights that are not complete", 1},
-        {"format", 'f', "text|json", 0, "Print text (default) or JSON", 1},
-        {"limit", 'n', "N", 0, "List at most N nights (default: 20; 0: all)", 1},
+static const struct tk_option options[] = {
+        {TK_OPT_FLAG("failed", 0, &opt.failed, "List only nights that are not complete")},
+        {TK_OPT_JSON(&opt.json, "Print text (default) or JSON")},
+        {TK_OPT_COUNT("limit", 'n', "N", 0, 1e9, &opt.limit,
+                "List at most N nights (default: 20; 0: all)")},
+        {TK_OPT_ARGUMENT(&opt.night, NULL)},
         {0},
 };
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct tk_log_options *o = state->input;
-
-	switch (key) {
-	case 'n':
-		o->limit = tk_option_parse_count(arg, "limit", state);
-		return 0;
-	case OPT_FAILED:
-		o->failed = true;
-		return 0;
-	case 'f':
-		o->json = tk_option_parse_json(arg, state);
-		return 0;
-	case ARGP_KEY_ARG:
-		if (o->night)
-			argp_error(state, "expected one night");
-		o->night = arg;
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
-}
-
-const struct argp tk_argp_log = {options, parse_option, "[NIGHT]",
-        "List the nights, newest first, and how they ended; or show NIGHT in full: its stages, its "
-        "upstreams and every failure.\v"
-        "NIGHT is a number, the first digits of an id (the last column), or `last`. A night that "
-        "was killed is `stopped`; `tracker nightly --resume` continues it.\n\n"
-        "Examples:\n"
-        "  tracker log --limit=5\n"
-        "  tracker log --failed\n"
-        "  tracker log --format=json | jq '.[0].jobs'\n"
-        "  tracker log 3\n"
-        "  tracker log last"};
 
 static int list_nights(struct tk_store *s, const struct tk_globals *g,
         const struct tk_log_options *o, const struct tk_rows *nights, const struct tk_lookup *l,
@@ -93,35 +61,36 @@ static int list_nights(struct tk_store *s, const struct tk_globals *g,
 	return status;
 }
 
-int tk_cmd_log(const struct tk_globals *g, int argc, char **argv)
+static int run_log(struct tk_globals *g, struct tk_error *err)
 {
-	struct tk_log_options o = {.limit = 20};
-	struct tk_config *config = NULL;
-	struct tk_store *store = NULL;
-	struct tk_lookup lookup = {0};
-	struct tk_rows nights = {0};
-	struct tk_error err = {0};
-	const struct tk_night_row *night = NULL;
-	int status, code;
+	AUTO(tk_lookup) lookup = {0};
+	AUTO(tk_rows) nights = {0};
+	const struct tk_night_row *night;
 
-	tk_command_parse(&tk_argp_log, argc, argv, &o);
-	code = tk_command_open(g, "log", TK_STORE_READ, &config, &store);
-	if (code)
-		return code;
-	status = tk_lookup_load(store, &lookup, &err);
-	if (!status)
-		status = tk_store_list_nights(store, &nights, &err);
-	if (!status)
-		tk_store_mark_stopped(store, &nights);
-	if (!status && o.night)
-		status = tk_lookup_find_night(&nights, o.night, &night, &err);
-	if (!status)
-		status = night ? tk_log_print_night(store, g, &o, night, &lookup, &err)
-		               : list_nights(store, g, &o, &nights, &lookup, &err);
-	if (status)
-		code = tk_command_fail("log", &err);
-	tk_rows_free(&nights);
-	tk_lookup_free(&lookup);
-	tk_command_close(config, store);
-	return code;
+	TRY(tk_lookup_load(g->store, &lookup, err));
+	TRY(tk_store_list_nights(g->store, &nights, err));
+	tk_store_mark_stopped(g->store, &nights);
+	if (!opt.night)
+		return list_nights(g->store, g, &opt, &nights, &lookup, err);
+	TRY(tk_lookup_find_night(&nights, opt.night, &night, err));
+	return tk_log_print_night(g->store, g, &opt, night, &lookup, err);
 }
+
+const struct tk_command tk_command_log = {.name = "log",
+        .summary = "list the nights and how they ended",
+        .usage = {.options = options,
+                .arguments = "[NIGHT]",
+                .surplus = "expected one night",
+                .help = "List the nights, newest first, and how they ended; or show NIGHT in "
+                        "full: its stages, its upstreams and every failure.\v"
+                        "NIGHT is a number, the first digits of an id (the last column), or "
+                        "`last`. A night that was killed is `stopped`; `tracker nightly "
+                        "--resume` continues it.\n\n"
+                        "Examples:\n"
+                        "  tracker log --limit=5\n"
+                        "  tracker log --failed\n"
+                        "  tracker log --format=json | jq '.[0].jobs'\n"
+                        "  tracker log 3\n"
+                        "  tracker log last"},
+        .opens = TK_OPENS_READ,
+        .run = run_log};

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/suggest.h"
+#include "base/try.h"
 #include "cli/commands.h"
 #include "cli/lookup.h"
 #include "cli/options.h"
@@ -15,56 +16,18 @@
 #include "store/lock.h"
 #include "store/store.h"
 
-struct machine_options {
+static struct machine_options {
 	const char *action, *old_name, *new_name;
 	bool json;
-};
+} opt;
 
-static const struct argp_option options[] = {
-        {"format", 'f', "text|json", 0, "list: print text (default) or JSON", 1},
+static const struct tk_option options[] = {
+        {TK_OPT_JSON(&opt.json, "list: print text (default) or JSON")},
+        {TK_OPT_ARGUMENT(&opt.action, NULL)},
+        {TK_OPT_ARGUMENT(&opt.old_name, NULL)},
+        {TK_OPT_ARGUMENT(&opt.new_name, NULL)},
         {0},
 };
-
-static void parse_argument(struct machine_options *o, const char *arg, struct argp_state *state)
-{
-	const char **free_slot = !o->action     ? &o->action
-	                         : !o->old_name ? &o->old_name
-	                         : !o->new_name ? &o->new_name
-	                                        : NULL;
-
-	if (!free_slot)
-		argp_error(state, "unexpected argument \"%s\"", arg);
-	else
-		*free_slot = arg;
-}
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct machine_options *o = state->input;
-
-	switch (key) {
-	case 'f':
-		o->json = tk_option_parse_json(arg, state);
-		return 0;
-	case ARGP_KEY_ARG:
-		parse_argument(o, arg, state);
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
-}
-
-const struct argp tk_argp_machine = {options, parse_option, "[list]\nrename OLD NEW",
-        "List the machines of the history, or rename one.\v"
-        "A renamed machine keeps its history: nights, series, alerts and what people decided "
-        "about them. Names of series start with the machine's name and change with it. Set "
-        "`machine: NEW` in tracker.yml of that machine too, unless its host name is NEW. A night "
-        "that is running must end first.\n\n"
-        "A file of another history or a bundle that still has the old name is merged as another "
-        "machine; rename it there first.\n\n"
-        "Examples:\n"
-        "  tracker machine\n"
-        "  tracker machine rename bench-01 bench-02\n"
-        "  tracker --db=old.db machine rename bench-01 bench-02"};
 
 /* ---- list ------------------------------------------------------------------------------------ */
 
@@ -224,7 +187,7 @@ static int check_arguments(const struct machine_options *o, bool is_rename, stru
 	static const char *const actions[] = {"list", "rename", NULL};
 
 	if (o->action && !is_rename && strcmp(o->action, "list") != 0)
-		return tk_option_fail_action(o->action, actions, err);
+		return tk_options_fail_action(o->action, actions, err);
 	if (is_rename && !o->new_name)
 		return tk_fail(err, TK_EUSAGE, "rename: expected the old and the new name");
 	if (is_rename && o->json)
@@ -234,25 +197,30 @@ static int check_arguments(const struct machine_options *o, bool is_rename, stru
 	return TK_OK;
 }
 
-int tk_cmd_machine(const struct tk_globals *g, int argc, char **argv)
+static int run_machine(struct tk_globals *g, struct tk_error *err)
 {
-	struct machine_options o = {0};
-	struct tk_config *config = NULL;
-	struct tk_store *store = NULL;
-	struct tk_error err = {0};
+	bool is_rename = opt.action && strcmp(opt.action, "rename") == 0;
 
-	tk_command_parse(&tk_argp_machine, argc, argv, &o);
-	bool is_rename = o.action && strcmp(o.action, "rename") == 0;
-
-	if (check_arguments(&o, is_rename, &err))
-		return tk_command_fail("machine", &err);
-	int code = tk_command_open(
-	        g, "machine", is_rename ? TK_STORE_WRITE : TK_STORE_READ, &config, &store);
-
-	if (code)
-		return code;
-	int status = is_rename ? rename_machine(store, config, &o, &err) : list(g, &o, store, &err);
-
-	tk_command_close(config, store);
-	return status ? tk_command_fail("machine", &err) : TK_EXIT_OK;
+	TRY(check_arguments(&opt, is_rename, err));
+	TRY(tk_command_open(g, is_rename ? TK_OPENS_WRITE : TK_OPENS_READ, err));
+	return is_rename ? rename_machine(g->store, g->config, &opt, err)
+	                 : list(g, &opt, g->store, err);
 }
+
+const struct tk_command tk_command_machine = {.name = "machine",
+        .summary = "list the machines of the history, rename one",
+        .usage = {.options = options,
+                .arguments = "[list]\nrename OLD NEW",
+                .help = "List the machines of the history, or rename one.\v"
+                        "A renamed machine keeps its history: nights, series, alerts and what "
+                        "people decided about them. Names of series start with the machine's "
+                        "name and change with it. Set `machine: NEW` in tracker.yml of that "
+                        "machine too, unless its host name is NEW. A night that is running must "
+                        "end first.\n\n"
+                        "A file of another history or a bundle that still has the old name is "
+                        "merged as another machine; rename it there first.\n\n"
+                        "Examples:\n"
+                        "  tracker machine\n"
+                        "  tracker machine rename bench-01 bench-02\n"
+                        "  tracker --db=old.db machine rename bench-01 bench-02"},
+        .run = run_machine};

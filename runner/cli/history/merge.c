@@ -7,59 +7,25 @@
 
 #include "base/file.h"
 #include "base/signature.h"
+#include "base/try.h"
 #include "cli/commands.h"
 #include "config/config.h"
 #include "store/store.h"
 
-struct merge_options {
-	const char *output, *into, **files;
-	size_t count;
-};
+static struct merge_options {
+	const char *output, *into;
+	struct tk_option_list files;
+} opt;
 
-static const struct argp_option options[] = {
-        {"into", 'i', "A.db", 0, "Merge the FILEs into A.db, in one transaction", 1},
-        {"output", 'o', "OUT.db", 0, "Write the merged history to OUT.db, which must not exist", 1},
+static const struct tk_option options[] = {
+        {TK_OPT_TEXT(
+                "into", 'i', "A.db", &opt.into, "Merge the FILEs into A.db, in one transaction")},
+        {TK_OPT_TEXT("output", 'o', "OUT.db", &opt.output,
+                 "Write the merged history to OUT.db, which must not exist"),
+                .excludes = "into"},
+        {TK_OPT_ARGUMENTS(&opt.files, "missing FILE; expected the histories to merge")},
         {0},
 };
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct merge_options *o = state->input;
-
-	switch (key) {
-	case 'o':
-		o->output = arg;
-		return 0;
-	case 'i':
-		o->into = arg;
-		return 0;
-	case ARGP_KEY_ARGS:
-		o->files = (const char **)(state->argv + state->next);
-		o->count = (size_t)(state->argc - state->next);
-		return 0;
-	case ARGP_KEY_END:
-		if (o->output && o->into)
-			argp_error(state, "--output and --into exclude each other");
-		if (!o->count)
-			argp_error(state, "missing FILE; expected the histories to merge");
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
-}
-
-const struct argp tk_argp_merge = {options, parse_option, "FILE...",
-        "Merge several histories into one: of separate machines, separate backends, or halves of a "
-        "night.\v"
-        "Without --output and --into the FILEs are merged into the history of this folder (or of "
-        "--db). Facts that "
-        "several FILEs have are stored once, the order of the FILEs does not matter, and merging "
-        "again changes nothing. The FILEs are only read. With signing.allowed_signers in "
-        "tracker.yml "
-        "each FILE needs a signature.\n\n"
-        "Examples:\n"
-        "  tracker merge h200.db mi300.db --output=all.db\n"
-        "  tracker --db=central.db merge node-1.db\n"
-        "  tracker merge runner-*.db --into=tracker.db"};
 
 /* SQLite would take changes from these files, which a signature does not cover. */
 static int refuse_pending_changes(const char *path, struct tk_error *err)
@@ -105,14 +71,14 @@ static int merge_files(struct tk_store *into, const struct merge_options *o,
 
 	if (status)
 		return status;
-	for (size_t i = 0; i < o->count && !status; i++) {
+	for (size_t i = 0; i < o->files.count && !status; i++) {
 		struct stat a, b;
 
-		if (stat(o->files[i], &a) == 0 && stat(tk_store_path(into), &b) == 0 &&
+		if (stat(o->files.items[i], &a) == 0 && stat(tk_store_path(into), &b) == 0 &&
 		        a.st_dev == b.st_dev && a.st_ino == b.st_ino)
 			continue; /* merging a history with itself changes nothing */
 		status = merge_file(
-		        into, o->files[i], config->signing.allowed_signers, &counts, err);
+		        into, o->files.items[i], config->signing.allowed_signers, &counts, err);
 	}
 	if (!status)
 		status = tk_store_commit(into, err);
@@ -163,24 +129,28 @@ static int merge_to_new(
 	return status;
 }
 
-int tk_cmd_merge(const struct tk_globals *g, int argc, char **argv)
+static int run_merge(struct tk_globals *g, struct tk_error *err)
 {
-	struct merge_options o = {0};
-	struct tk_globals with_db;
-	struct tk_config *config = NULL;
-	struct tk_store *store = NULL;
-	struct tk_error err = {0};
-	int code;
-
-	tk_command_parse(&tk_argp_merge, argc, argv, &o);
-	with_db = *g;
-	if (o.into)
-		with_db.db_path = o.into;
-	code = tk_command_open(&with_db, "merge", o.output ? -1 : TK_STORE_CREATE, &config, &store);
-	if (code)
-		return code;
-	if (o.output ? merge_to_new(&o, config, &err) : merge_files(store, &o, config, &err))
-		code = tk_command_fail("merge", &err);
-	tk_command_close(config, store);
-	return code;
+	if (opt.into)
+		g->db_path = opt.into;
+	TRY(tk_command_open(g, opt.output ? TK_OPENS_CONFIG : TK_OPENS_CREATE, err));
+	return opt.output ? merge_to_new(&opt, g->config, err)
+	                  : merge_files(g->store, &opt, g->config, err);
 }
+
+const struct tk_command tk_command_merge = {.name = "merge",
+        .summary = "merge several histories into one",
+        .usage = {.options = options,
+                .arguments = "FILE...",
+                .help = "Merge several histories into one: of separate machines, separate "
+                        "backends, or halves of a night.\v"
+                        "Without --output and --into the FILEs are merged into the history of "
+                        "this folder (or of --db). Facts that several FILEs have are stored "
+                        "once, the order of the FILEs does not matter, and merging again changes "
+                        "nothing. The FILEs are only read. With signing.allowed_signers in "
+                        "tracker.yml each FILE needs a signature.\n\n"
+                        "Examples:\n"
+                        "  tracker merge h200.db mi300.db --output=all.db\n"
+                        "  tracker --db=central.db merge node-1.db\n"
+                        "  tracker merge runner-*.db --into=tracker.db"},
+        .run = run_merge};

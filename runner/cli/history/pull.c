@@ -12,48 +12,17 @@
 #define ARCHIVE_MAX_BYTES (5ll << 30)   /* what a push may send */
 #define HISTORY_MAX_BYTES (64ull << 30) /* unpacked */
 
-struct pull_options {
+static struct pull_options {
 	const char *url, *into;
-};
+} opt;
 
-static const struct argp_option options[] = {
-        {"into", 'i', "DIR", 0, "Write the histories into DIR (default: " DEFAULT_FOLDER ")", 1},
+static const struct tk_option options[] = {
+        {TK_OPT_TEXT("into", 'i', "DIR", &opt.into,
+                "Write the histories into DIR (default: " DEFAULT_FOLDER ")")},
+        {TK_OPT_ARGUMENT(&opt.url,
+                "missing URL; expected s3://BUCKET/FOLDER or https://HOST/FOLDER/MACHINE.tar.zst")},
         {0},
 };
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct pull_options *o = state->input;
-
-	switch (key) {
-	case 'i':
-		o->into = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (o->url)
-			argp_error(state, "unexpected argument \"%s\"", arg);
-		o->url = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (!o->url)
-			argp_error(state, "missing URL; expected s3://BUCKET/FOLDER or "
-			                  "https://HOST/FOLDER/MACHINE.tar.zst");
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
-}
-
-const struct argp tk_argp_pull = {options, parse_option, "URL",
-        "Fetch the histories that `tracker push` has sent to URL, each into a file MACHINE.db, and "
-        "print the names of the files. `tracker merge` takes them into this history.\v"
-        "URL and credentials are those of push. A server of the S3 protocol lists what a folder "
-        "has; of other servers name each object: https://HOST/FOLDER/MACHINE.tar.zst. A file is "
-        "replaced when its successor is complete. One that cannot be fetched does not cost the "
-        "others, but pull ends with 4: go on with `;`, not with `&&`. With signing.allowed_signers "
-        "in tracker.yml, `tracker merge` asks for the signature that came with it.\n\n"
-        "Examples:\n"
-        "  tracker pull s3://nights/gpus; tracker merge pulled/*.db && tracker site\n"
-        "  tracker pull https://files.lan/nights/h200-1.tar.zst --into=/tmp/h200"};
 
 /* Renames DIR/content/FROM to INTO/NAME; with `optional`, no such file removes INTO/NAME. A link is
  * not a file: it could lead out of the folder. */
@@ -175,12 +144,28 @@ static int pull(const struct pull_options *o, struct tk_error *err)
 	return status;
 }
 
-int tk_cmd_pull(const struct tk_globals *g, int argc, char **argv)
+static int run_pull(struct tk_globals *g, struct tk_error *err)
 {
-	struct pull_options o = {0};
-	struct tk_error err = {0};
-
 	(void)g;
-	tk_command_parse(&tk_argp_pull, argc, argv, &o);
-	return pull(&o, &err) ? tk_command_fail("pull", &err) : TK_EXIT_OK;
+	return pull(&opt, err);
 }
+
+const struct tk_command tk_command_pull = {.name = "pull",
+        .summary = "fetch the histories that machines have sent",
+        .usage = {.options = options,
+                .arguments = "URL",
+                .help = "Fetch the histories that `tracker push` has sent to URL, each into a "
+                        "file MACHINE.db, and print the names of the files. `tracker merge` "
+                        "takes them into this history.\v"
+                        "URL and credentials are those of push. A server of the S3 protocol "
+                        "lists what a folder has; of other servers name each object: "
+                        "https://HOST/FOLDER/MACHINE.tar.zst. A file is replaced when its "
+                        "successor is complete. One that cannot be fetched does not cost the "
+                        "others, but pull ends with 4: go on with `;`, not with `&&`. With "
+                        "signing.allowed_signers in tracker.yml, `tracker merge` asks for the "
+                        "signature that came with it.\n\n"
+                        "Examples:\n"
+                        "  tracker pull s3://nights/gpus; tracker merge pulled/*.db && tracker "
+                        "site\n"
+                        "  tracker pull https://files.lan/nights/h200-1.tar.zst --into=/tmp/h200"},
+        .run = run_pull};

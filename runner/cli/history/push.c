@@ -13,53 +13,17 @@
 #include "store/store.h"
 #include "upstream/remote.h"
 
-enum { OPT_NAME = 256 };
-
-struct push_options {
+static struct push_options {
 	const char *url, *name;
-};
+} opt;
 
-static const struct argp_option options[] = {
-        {"name", OPT_NAME, "NAME", 0,
-                "Call the object NAME.tar.zst (default: the name of this machine)", 1},
+static const struct tk_option options[] = {
+        {TK_OPT_TEXT("name", 0, "NAME", &opt.name,
+                "Call the object NAME.tar.zst (default: the name of this machine)")},
+        {TK_OPT_ARGUMENT(
+                &opt.url, "missing URL; expected s3://BUCKET/FOLDER or https://HOST/FOLDER")},
         {0},
 };
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct push_options *o = state->input;
-
-	switch (key) {
-	case OPT_NAME:
-		o->name = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (o->url)
-			argp_error(state, "unexpected argument \"%s\"", arg);
-		o->url = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (!o->url)
-			argp_error(state, "missing URL; expected s3://BUCKET/FOLDER or "
-			                  "https://HOST/FOLDER");
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
-}
-
-const struct argp tk_argp_push = {options, parse_option, "URL",
-        "Send this history to URL, where `tracker pull` on another machine finds it with those of "
-        "other machines.\v"
-        "URL is s3://BUCKET/FOLDER, with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, and where they "
-        "are needed AWS_SESSION_TOKEN, AWS_REGION and AWS_ENDPOINT_URL (a server of your own) in "
-        "the environment; or https://HOST/FOLDER of any server that takes a PUT, with credentials "
-        "in ~/.netrc. The object NAME.tar.zst is a copy of the whole history, with its signature "
-        "where signing.key is configured. It replaces the one before when all of it has arrived: "
-        "a push that is cut off leaves the old one. Machines need different names.\n\n"
-        "Examples:\n"
-        "  tracker push s3://nights/gpus\n"
-        "  AWS_ENDPOINT_URL=https://minio.lan:9000 tracker push s3://nights/gpus\n"
-        "  tracker push https://files.lan/nights --name=h200-1"};
 
 /* The copy and its signature, packed. */
 static int pack(struct tk_store *s, const struct tk_config *c, const char *dir, char **archive,
@@ -154,20 +118,29 @@ static int push(struct tk_store *s, const struct tk_config *c, const struct push
 	return status;
 }
 
-int tk_cmd_push(const struct tk_globals *g, int argc, char **argv)
+static int run_push(struct tk_globals *g, struct tk_error *err)
 {
-	struct push_options o = {0};
-	struct tk_config *config = NULL;
-	struct tk_store *store = NULL;
-	struct tk_error err = {0};
-	int code;
-
-	tk_command_parse(&tk_argp_push, argc, argv, &o);
-	code = tk_command_open(g, "push", TK_STORE_READ, &config, &store);
-	if (code)
-		return code;
-	if (push(store, config, &o, &err))
-		code = tk_command_fail("push", &err);
-	tk_command_close(config, store);
-	return code;
+	return push(g->store, g->config, &opt, err);
 }
+
+const struct tk_command tk_command_push = {.name = "push",
+        .summary = "send the history to a server",
+        .usage = {.options = options,
+                .arguments = "URL",
+                .help = "Send this history to URL, where `tracker pull` on another machine finds "
+                        "it with those of other machines.\v"
+                        "URL is s3://BUCKET/FOLDER, with AWS_ACCESS_KEY_ID, "
+                        "AWS_SECRET_ACCESS_KEY, and where they are needed AWS_SESSION_TOKEN, "
+                        "AWS_REGION and AWS_ENDPOINT_URL (a server of your own) in the "
+                        "environment; or https://HOST/FOLDER of any server that takes a PUT, "
+                        "with credentials in ~/.netrc. The object NAME.tar.zst is a copy of the "
+                        "whole history, with its signature where signing.key is configured. It "
+                        "replaces the one before when all of it has arrived: a push that is cut "
+                        "off leaves the old one. Machines need different names.\n\n"
+                        "Examples:\n"
+                        "  tracker push s3://nights/gpus\n"
+                        "  AWS_ENDPOINT_URL=https://minio.lan:9000 tracker push "
+                        "s3://nights/gpus\n"
+                        "  tracker push https://files.lan/nights --name=h200-1"},
+        .opens = TK_OPENS_READ,
+        .run = run_push};

@@ -11,53 +11,16 @@
 #include "core/problem.h"
 #include "store/store.h"
 
-enum { OPT_SAMPLES = 256 };
+static struct tk_show_options opt = {.limit = 20};
 
-static const struct argp_option options[] = {
-        {"format", 'f', "text|json", 0, "Print text (default) or JSON", 1},
-        {"limit", 'n', "N", 0, "Show at most the N newest points of a series (default: 20; 0: all)",
-                1},
-        {"samples", OPT_SAMPLES, NULL, 0, "Also show every raw sample of a run", 1},
+static const struct tk_option options[] = {
+        {TK_OPT_JSON(&opt.json, "Print text (default) or JSON")},
+        {TK_OPT_COUNT("limit", 'n', "N", 0, 1e9, &opt.limit,
+                "Show at most the N newest points of a series (default: 20; 0: all)")},
+        {TK_OPT_FLAG("samples", 0, &opt.samples, "Also show every raw sample of a run")},
+        {TK_OPT_ARGUMENT(&opt.what, "missing SERIES or RUN")},
         {0},
 };
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct tk_show_options *o = state->input;
-
-	switch (key) {
-	case 'n':
-		o->limit = tk_option_parse_count(arg, "limit", state);
-		return 0;
-	case OPT_SAMPLES:
-		o->samples = true;
-		return 0;
-	case 'f':
-		o->json = tk_option_parse_json(arg, state);
-		return 0;
-	case ARGP_KEY_ARG:
-		if (o->what)
-			argp_error(state, "expected one series or run");
-		o->what = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (!o->what)
-			argp_error(state, "missing SERIES or RUN");
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
-}
-
-const struct argp tk_argp_show = {options, parse_option, "SERIES|RUN",
-        "Show one series or one run in full.\v"
-        "SERIES is a name, a part of one, a pattern ('*gemm*cold') or a problem "
-        "(gemm:m=512,n=512,k=512); several "
-        "matches are listed. RUN is the number of a run or the first digits of its id.\n\n"
-        "Examples:\n"
-        "  tracker show '*'\n"
-        "  tracker show '*gemm*512*' --limit=5\n"
-        "  tracker show 42 --samples\n"
-        "  tracker show 42 --format=json | jq .attributes.verify"};
 
 /* Fills `found` with the series named `text`, else with those that match the pattern or start with
  * it. */
@@ -157,33 +120,33 @@ static int show_named(struct tk_store *s, const struct tk_globals *g,
 	return status;
 }
 
-int tk_cmd_show(const struct tk_globals *g, int argc, char **argv)
+static int run_show(struct tk_globals *g, struct tk_error *err)
 {
-	struct tk_show_options o = {.limit = 20};
-	struct tk_config *config = NULL;
-	struct tk_store *store = NULL;
-	struct tk_lookup lookup = {0};
-	const struct tk_series_row **found = NULL;
-	struct tk_error err = {0};
-	int status, code;
-	size_t count;
+	AUTO(tk_lookup) lookup = {0};
+	const struct tk_series_row **found;
+	int status;
 
-	tk_command_parse(&tk_argp_show, argc, argv, &o);
-	code = tk_command_open(g, "show", TK_STORE_READ, &config, &store);
-	if (code)
-		return code;
-	status = tk_lookup_load(store, &lookup, &err);
-	if (!status) {
-		found = tk_calloc(lookup.series.rows.count + 1, sizeof(*found));
-	}
-	if (!status) {
-		count = find_series(&lookup, o.what, found);
-		status = show_named(store, g, &o, &lookup, found, count, &err);
-	}
-	if (status)
-		code = tk_command_fail("show", &err);
+	TRY(tk_lookup_load(g->store, &lookup, err));
+	found = tk_calloc(lookup.series.rows.count + 1, sizeof *found);
+	status = show_named(
+	        g->store, g, &opt, &lookup, found, find_series(&lookup, opt.what, found), err);
 	free(found);
-	tk_lookup_free(&lookup);
-	tk_command_close(config, store);
-	return code;
+	return status;
 }
+
+const struct tk_command tk_command_show = {.name = "show",
+        .summary = "show one series or one run in full",
+        .usage = {.options = options,
+                .arguments = "SERIES|RUN",
+                .surplus = "expected one series or run",
+                .help = "Show one series or one run in full.\v"
+                        "SERIES is a name, a part of one, a pattern ('*gemm*cold') or a problem "
+                        "(gemm:m=512,n=512,k=512); several matches are listed. RUN is the number "
+                        "of a run or the first digits of its id.\n\n"
+                        "Examples:\n"
+                        "  tracker show '*'\n"
+                        "  tracker show '*gemm*512*' --limit=5\n"
+                        "  tracker show 42 --samples\n"
+                        "  tracker show 42 --format=json | jq .attributes.verify"},
+        .opens = TK_OPENS_READ,
+        .run = run_show};

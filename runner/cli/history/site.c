@@ -1,5 +1,7 @@
 /* `tracker site`: renders the dashboard from the history. */
+#include "base/try.h"
 #include "cli/commands.h"
+#include "cli/options.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -16,70 +18,22 @@
 #include "site_gen/site.h"
 #include "store/store.h"
 
-enum { OPT_BASE_URL = 256, OPT_OPEN, OPT_TITLE };
-
-struct arguments {
+static struct arguments {
 	const char *out, *title, *base_url;
 	bool open, watch;
-};
+} opt;
 
-static const struct argp_option options[] = {
-        {"base-url", OPT_BASE_URL, "URL", 0,
-                "Set the public address of the site, which feed.xml needs (default: site.url)", 0},
-        {"open", OPT_OPEN, 0, 0, "Open the site with xdg-open afterwards", 0},
-        {"output", 'o', "DIR", 0, "Write the site to DIR (default: paths.site)", 0},
-        {"out", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 0},
-        {"title", OPT_TITLE, "TEXT", 0, "Set the title of the site (default: site.title)", 0},
-        {"watch", 'w', 0, 0, "Write the site again whenever the history changes, until interrupted",
-                0},
+static const struct tk_option options[] = {
+        {TK_OPT_PARSED("base-url", 0, "URL", tk_option_parse_url, &opt.base_url,
+                "Set the public address of the site, which feed.xml needs (default: site.url)")},
+        {TK_OPT_FLAG("open", 0, &opt.open, "Open the site with xdg-open afterwards")},
+        {TK_OPT_TEXT(
+                "output", 'o', "DIR", &opt.out, "Write the site to DIR (default: paths.site)")},
+        {TK_OPT_TEXT(
+                "title", 0, "TEXT", &opt.title, "Set the title of the site (default: site.title)")},
+        {TK_OPT_FLAG("watch", 'w', &opt.watch,
+                "Write the site again whenever the history changes, until interrupted")},
         {0},
-};
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct arguments *a = state->input;
-
-	switch (key) {
-	case 'o':
-		a->out = arg;
-		return 0;
-	case OPT_TITLE:
-		a->title = arg;
-		return 0;
-	case OPT_BASE_URL:
-		if (strncmp(arg, "https://", 8) && strncmp(arg, "http://", 7))
-			argp_error(state,
-			        "--base-url=%s: expected an address that begins with https:// or "
-			        "http://",
-			        arg);
-		a->base_url = arg;
-		return 0;
-	case 'w':
-		a->watch = true;
-		return 0;
-	case OPT_OPEN:
-		a->open = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected argument \"%s\"", arg);
-		return EINVAL;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-const struct argp tk_argp_site = {
-        .options = options,
-        .parser = parse_option,
-        .doc = "Write the dashboard: a folder of static pages that opens from the disk and from "
-               "any web host.\v"
-               "Only files whose content has changed are written, and the old site stays until the "
-               "new one is complete. "
-               "`tracker nightly` does this at its end.\n\n"
-               "Examples:\n"
-               "  tracker site\n"
-               "  tracker site --output=public --base-url=https://example.org/kernels\n"
-               "  tracker site --watch",
 };
 
 #define SESSION_MAX 8
@@ -129,13 +83,12 @@ static void open_browser(const char *index)
 }
 
 static int write_site(const struct tk_globals *g, const struct arguments *a,
-        const struct tk_config *config, struct tk_store *store)
+        const struct tk_config *config, struct tk_store *store, struct tk_error *err)
 {
 	struct tk_site_report report;
-	struct tk_error err;
 	char *templates = tk_path_join(tk_path_data_dir(), "templates");
 	char *dir = tk_path_make_absolute(a->out ? a->out : config->site_dir),
-	     *index = dir ? tk_path_join(dir, "index.html") : NULL;
+	     *index = tk_path_join(dir, "index.html");
 	struct tk_site_options site = {
 	        .out_dir = dir,
 	        .templates_dir = templates,
@@ -146,9 +99,7 @@ static int write_site(const struct tk_globals *g, const struct arguments *a,
 	        .tie = config->site_tie,
 	        .now_s = tk_clock_now_s(),
 	};
-	int status = templates && index ? tk_site_write(store, &site, &report, &err)
-	                                : tk_fail(&err, TK_ENOMEM, "out of memory");
-	int code = status ? tk_command_fail("site", &err) : TK_EXIT_OK;
+	int status = tk_site_write(store, &site, &report, err);
 
 	if (!status) {
 		if (!g->quiet)
@@ -162,7 +113,7 @@ static int write_site(const struct tk_globals *g, const struct arguments *a,
 	free(templates);
 	free(index);
 	free(dir);
-	return code;
+	return status;
 }
 
 /* Changes with the database and with its write-ahead log. */
@@ -196,15 +147,14 @@ static void signals_of_watch(sigset_t *set)
 static int write_changed(const struct tk_globals *g, const struct arguments *a,
         const struct tk_config *config, const char *path)
 {
-	struct tk_store *store;
-	struct tk_error err;
-	int code;
+	struct tk_store *store = NULL;
+	struct tk_error err = {0};
+	int status = tk_store_open(path, TK_STORE_READ, &store, &err);
 
-	if (tk_store_open(path, TK_STORE_READ, &store, &err))
-		return tk_command_fail("site", &err);
-	code = write_site(g, a, config, store);
+	if (!status)
+		status = write_site(g, a, config, store, &err);
 	tk_store_close(store);
-	return code;
+	return status ? tk_command_fail("site", &err) : TK_OK;
 }
 
 /* A night writes in bursts: write the site when nothing has changed for a second. After a failure
@@ -230,20 +180,25 @@ static void watch_site(const struct tk_globals *g, struct arguments *a,
 	}
 }
 
-int tk_cmd_site(const struct tk_globals *g, int argc, char **argv)
+static int run_site(struct tk_globals *g, struct tk_error *err)
 {
-	struct arguments a = {0};
-	struct tk_config *config;
-	struct tk_store *store;
-	int code;
-
-	tk_command_parse(&tk_argp_site, argc, argv, &a);
-	code = tk_command_open(g, "site", TK_STORE_READ, &config, &store);
-	if (code)
-		return code;
-	code = write_site(g, &a, config, store);
-	if (code == TK_EXIT_OK && a.watch)
-		watch_site(g, &a, config, tk_store_path(store));
-	tk_command_close(config, store);
-	return code;
+	TRY(write_site(g, &opt, g->config, g->store, err));
+	if (opt.watch)
+		watch_site(g, &opt, g->config, tk_store_path(g->store));
+	return TK_OK;
 }
+
+const struct tk_command tk_command_site = {.name = "site",
+        .summary = "write the dashboard",
+        .usage = {.options = options,
+                .help = "Write the dashboard: a folder of static pages that opens from the disk "
+                        "and from any web host.\v"
+                        "Only files whose content has changed are written, and the old site "
+                        "stays until the new one is complete. `tracker nightly` does this at its "
+                        "end.\n\n"
+                        "Examples:\n"
+                        "  tracker site\n"
+                        "  tracker site --output=public --base-url=https://example.org/kernels\n"
+                        "  tracker site --watch"},
+        .opens = TK_OPENS_READ,
+        .run = run_site};

@@ -1,5 +1,6 @@
 /* `tracker build`: builds the newest or a named revision of upstreams. */
 #include "cli/host/build.h"
+#include "base/try.h"
 #include "cli/host/survey.h"
 
 #include <stdlib.h>
@@ -13,81 +14,37 @@
 #include "cli/options.h"
 #include "nightly/stages/recipe.h"
 
-enum { OPT_REV = 256, OPT_ARCH, OPT_LIST, OPT_EXPORT, OPT_IMPORT, OPT_CLEAN };
+static struct tk_build_options opt;
 
-static const struct argp_option options[] = {
-        {"arch", OPT_ARCH, "ARCH", 0,
+static const struct tk_option options[] = {
+        {TK_OPT_HEADING("What")},
+        {TK_OPT_TEXT("arch", 0, "ARCH", &opt.arch,
                 "Build for ARCH: native (default), or what the adapter understands (x86-64-v3, "
-                "sm_90a)",
-                1},
-        {"clean", OPT_CLEAN, 0, 0, "Remove the builds of UPSTREAM, or all, from the cache", 3},
-        {"export", OPT_EXPORT, "FILE", 0,
-                "Also pack the builds into FILE (.tar.zst), for a machine that only measures", 2},
-        {"format", 'f', "text|json", 0, "Print a table (default) or JSON", 4},
-        {"import", OPT_IMPORT, "FILE", 0,
-                "Add the builds of FILE to the cache after checking them; build nothing", 2},
-        {"list", OPT_LIST, 0, 0, "List the builds in the cache; build nothing", 3},
-        {"rev", OPT_REV, "REV", 0,
-                "Build a hash, tag, branch or version instead of the newest revision", 1},
+                "sm_90a)")},
+        {TK_OPT_TEXT("rev", 0, "REV", &opt.rev,
+                "Build a hash, tag, branch or version instead of the newest revision")},
+        {TK_OPT_HEADING("Cache")},
+        {TK_OPT_FLAG(
+                 "clean", 0, &opt.clean, "Remove the builds of UPSTREAM, or all, from the cache"),
+                .excludes = "list import export"},
+        {TK_OPT_TEXT("export", 0, "FILE", &opt.export_file,
+                 "Also pack the builds into FILE (.tar.zst), for a machine that only measures"),
+                .excludes = "list import"},
+        {TK_OPT_TEXT("import", 0, "FILE", &opt.import_file,
+                 "Add the builds of FILE to the cache after checking them; build nothing"),
+                .excludes = "list"},
+        {TK_OPT_FLAG("list", 0, &opt.list, "List the builds in the cache; build nothing")},
+        {TK_OPT_HEADING("Output")},
+        {TK_OPT_JSON(&opt.json, "Print a table (default) or JSON")},
+        {TK_OPT_ARGUMENT(&opt.upstream, NULL)},
         {0},
 };
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static int check_options(struct tk_error *err)
 {
-	struct tk_build_options *o = state->input;
-
-	switch (key) {
-	case OPT_REV:
-		o->rev = arg;
-		return 0;
-	case OPT_ARCH:
-		o->arch = arg;
-		return 0;
-	case OPT_EXPORT:
-		o->export_file = arg;
-		return 0;
-	case OPT_IMPORT:
-		o->import_file = arg;
-		return 0;
-	case OPT_LIST:
-		o->list = true;
-		return 0;
-	case OPT_CLEAN:
-		o->clean = true;
-		return 0;
-	case 'f':
-		o->json = tk_option_parse_json(arg, state);
-		return 0;
-	case ARGP_KEY_ARG:
-		if (o->upstream)
-			argp_error(state,
-			        "unexpected argument \"%s\"; expected at most one UPSTREAM", arg);
-		o->upstream = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (o->rev && !o->upstream)
-			argp_error(state, "--rev needs an UPSTREAM");
-		if (o->list + o->clean + (o->import_file != NULL) + (o->export_file != NULL) > 1)
-			argp_error(
-			        state, "--list, --clean, --import and --export exclude each other");
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
+	return opt.rev && !opt.upstream ? tk_fail(err, TK_EUSAGE, "--rev needs an UPSTREAM")
+	                                : TK_OK;
 }
-
-const struct argp tk_argp_build = {options, parse_option, "[UPSTREAM]",
-        "Build the newest revision of every upstream of kind `self`, `git` or `package`, or of "
-        "UPSTREAM, "
-        "unless the cache has it.\v"
-        "The table shows the backends and the beginning of the hash of their machine code: equal "
-        "code has an equal hash. A failed build is remembered for a day; its first error and the "
-        "path of its log go to stderr.\n\n"
-        "Exit code: 0 all are built, 3 something could not be built.\n\n"
-        "Examples:\n"
-        "  tracker build\n"
-        "  tracker build openblas-develop --rev=v0.3.29\n"
-        "  tracker build --export=builds.tar.zst    # on the build host\n"
-        "  tracker build --import=builds.tar.zst    # on the machine that measures"};
 
 static bool is_built(const struct tk_upstream_config *u)
 {
@@ -157,50 +114,58 @@ static int export_results(const struct tk_config *config, const char *file,
 }
 
 static int build_all(const struct tk_globals *g, const struct tk_config *config,
-        const struct tk_build_options *o)
+        const struct tk_build_options *o, struct tk_error *err)
 {
-	struct tk_error err = {0};
 	size_t count = 0;
 	struct tk_build_result *results = tk_calloc(config->upstream_count + 1, sizeof(*results));
-	int status = results ? choose_upstreams(config, o, results, &count, &err)
-	                     : tk_fail(&err, TK_ENOMEM, "out of memory");
+	int status = results ? choose_upstreams(config, o, results, &count, err)
+	                     : tk_fail(err, TK_ENOMEM, "out of memory");
 
 	for (size_t i = 0; !status && i < count; i++) {
 		if (build_one(config, o, &results[i]) == TK_ECANCELED)
-			status = tk_fail(&err, TK_ECANCELED, "%s", results[i].err.message);
+			status = tk_fail(err, TK_ECANCELED, "%s", results[i].err.message);
 	}
 	if (!status)
-		status = tk_build_print_results(g, o, results, count, &err);
+		status = tk_build_print_results(g, o, results, count, err);
 	const size_t failed = status ? 0 : tk_build_print_failures(results, count);
 	if (!status && o->export_file && failed < count)
-		status = export_results(config, o->export_file, results, count, &err);
+		status = export_results(config, o->export_file, results, count, err);
 	for (size_t i = 0; results && i < count; i++)
 		tk_artifact_free(results[i].artifact);
 	free(results);
 	if (status)
-		return tk_command_fail("build", &err);
+		return status;
 	return failed ? TK_EXIT_INCOMPLETE : TK_EXIT_OK;
 }
 
-int tk_cmd_build(const struct tk_globals *g, int argc, char **argv)
+static int run_build(struct tk_globals *g, struct tk_error *err)
 {
-	struct tk_build_options o = {0};
-	struct tk_config *config = NULL;
-	struct tk_error err = {0};
-
-	tk_command_parse(&tk_argp_build, argc, argv, &o);
-	int code = tk_command_open(g, "build", -1, &config, NULL);
-	if (!code && tk_survey_apply_defaults(g, &config, &err)) {
-		code = tk_command_fail("build", &err);
-		tk_command_close(config, NULL);
-	}
-	if (code)
-		return code;
+	TRY(tk_survey_apply_defaults(g, &g->config, err));
 	tk_cancel_install_handlers();
-	code = o.list          ? tk_build_list_cache(g, config, &o)
-	       : o.clean       ? tk_build_clean_cache(config, &o)
-	       : o.import_file ? tk_build_import_cache(config, &o)
-	                       : build_all(g, config, &o);
-	tk_command_close(config, NULL);
-	return code;
+	return opt.list          ? tk_build_list_cache(g, g->config, &opt, err)
+	       : opt.clean       ? tk_build_clean_cache(g->config, &opt, err)
+	       : opt.import_file ? tk_build_import_cache(g->config, &opt, err)
+	                         : build_all(g, g->config, &opt, err);
 }
+
+const struct tk_command tk_command_build = {.name = "build",
+        .summary = "build the revisions of upstreams; move builds between machines",
+        .usage = {.options = options,
+                .arguments = "[UPSTREAM]",
+                .surplus = "expected at most one UPSTREAM",
+                .check = check_options,
+                .help = "Build the newest revision of every upstream of kind `self`, `git` or "
+                        "`package`, or of UPSTREAM, unless the cache has it.\v"
+                        "The table shows the backends and the beginning of the hash of their "
+                        "machine code: equal code has an equal hash. A failed build is "
+                        "remembered for a day; its first error and the path of its log go to "
+                        "stderr.\n\n"
+                        "Exit code: 0 all are built, 3 something could not be built.\n\n"
+                        "Examples:\n"
+                        "  tracker build\n"
+                        "  tracker build openblas-develop --rev=v0.3.29\n"
+                        "  tracker build --export=builds.tar.zst    # on the build host\n"
+                        "  tracker build --import=builds.tar.zst    # on the machine that "
+                        "measures"},
+        .opens = TK_OPENS_CONFIG,
+        .run = run_build};

@@ -37,10 +37,12 @@ size_t tk_build_print_failures(const struct tk_build_result *results, size_t cou
 void tk_build_set_artifact(struct tk_table *t, const struct tk_artifact *a);
 json_t *tk_build_artifact_json(const struct tk_artifact *a);
 
-/* --list, --clean, --import: return an exit code. */
+/* --list, --clean, --import */
 int tk_build_list_cache(const struct tk_globals *g, const struct tk_config *config,
-        const struct tk_build_options *o);
-int tk_build_clean_cache(const struct tk_config *config, const struct tk_build_options *o);
-int tk_build_import_cache(const struct tk_config *config, const struct tk_build_options *o);
+        const struct tk_build_options *o, struct tk_error *err);
+int tk_build_clean_cache(
+        const struct tk_config *config, const struct tk_build_options *o, struct tk_error *err);
+int tk_build_import_cache(
+        const struct tk_config *config, const struct tk_build_options *o, struct tk_error *err);
 
 #endif

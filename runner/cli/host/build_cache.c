@@ -43,14 +43,13 @@ static void list_row(struct tk_table *t, const char *key, const struct tk_artifa
 }
 
 int tk_build_list_cache(const struct tk_globals *g, const struct tk_config *config,
-        const struct tk_build_options *o)
+        const struct tk_build_options *o, struct tk_error *err)
 {
-	struct tk_error err = {0};
 	char **keys = NULL;
 	size_t count = 0;
 	struct tk_table *t = tk_table_new(g, list_columns);
 	json_t *json = json_array();
-	int status = tk_artifact_list_keys(config->cache_dir, &keys, &count, &err);
+	int status = tk_artifact_list_keys(config->cache_dir, &keys, &count, err);
 
 	for (size_t i = 0; !status && i < count; i++) {
 		struct tk_artifact *a = NULL;
@@ -67,24 +66,24 @@ int tk_build_list_cache(const struct tk_globals *g, const struct tk_config *conf
 		printf("The cache has no build%s%s.\n", o->upstream ? " of " : "",
 		        o->upstream ? o->upstream : "");
 	else if (!status)
-		status = o->json ? tk_command_print_json(json_incref(json), &err)
-		                 : tk_table_print(t, stdout, &err);
+		status = o->json ? tk_command_print_json(json_incref(json), err)
+		                 : tk_table_print(t, stdout, err);
 	tk_names_free(keys, count);
 	tk_table_free(t);
 	json_decref(json);
-	return status ? tk_command_fail("build", &err) : TK_EXIT_OK;
+	return status;
 }
 
-int tk_build_clean_cache(const struct tk_config *config, const struct tk_build_options *o)
+int tk_build_clean_cache(
+        const struct tk_config *config, const struct tk_build_options *o, struct tk_error *err)
 {
-	struct tk_error err = {0};
 	char **keys = NULL, **left = NULL;
 	size_t count = 0, kept = 0, after = 0;
-	int status = tk_artifact_list_keys(config->cache_dir, &keys, &count, &err);
+	int status = tk_artifact_list_keys(config->cache_dir, &keys, &count, err);
 	const char **keep = tk_calloc(count + 1, sizeof(*keep));
 
 	if (!status && !keep)
-		status = tk_fail(&err, TK_ENOMEM, "out of memory");
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && o->upstream && i < count; i++) {
 		struct tk_artifact *a = NULL;
 		if (!tk_artifact_load(config->cache_dir, keys[i], &a, NULL) &&
@@ -93,34 +92,34 @@ int tk_build_clean_cache(const struct tk_config *config, const struct tk_build_o
 		tk_artifact_free(a);
 	}
 	if (!status)
-		status = tk_artifact_evict(config->cache_dir, 0, keep, kept, &err);
+		status = tk_artifact_evict(config->cache_dir, 0, keep, kept, err);
 	if (!status)
-		status = tk_artifact_list_keys(config->cache_dir, &left, &after, &err);
+		status = tk_artifact_list_keys(config->cache_dir, &left, &after, err);
 	if (!status && o->json)
 		status = tk_command_print_json(
-		        json_pack("{s:I}", "removed", (json_int_t)(count - after)), &err);
+		        json_pack("{s:I}", "removed", (json_int_t)(count - after)), err);
 	else if (!status)
 		printf("removed %zu build%s\n", count - after, count - after == 1 ? "" : "s");
 	tk_names_free(keys, count);
 	tk_names_free(left, after);
 	free(keep);
-	return status ? tk_command_fail("build", &err) : TK_EXIT_OK;
+	return status;
 }
 
-int tk_build_import_cache(const struct tk_config *config, const struct tk_build_options *o)
+int tk_build_import_cache(
+        const struct tk_config *config, const struct tk_build_options *o, struct tk_error *err)
 {
-	struct tk_error err = {0};
 	size_t imported = 0;
-	int status = tk_signature_verify(config->signing.allowed_signers, o->import_file, &err);
+	int status = tk_signature_verify(config->signing.allowed_signers, o->import_file, err);
 
 	if (!status)
 		status = tk_artifact_import(
-		        config->cache_dir, o->import_file, &imported, NULL, NULL, &err);
+		        config->cache_dir, o->import_file, &imported, NULL, NULL, err);
 
 	if (!status && o->json)
 		status = tk_command_print_json(
-		        json_pack("{s:I}", "imported", (json_int_t)imported), &err);
+		        json_pack("{s:I}", "imported", (json_int_t)imported), err);
 	else if (!status)
 		printf("imported %zu build%s\n", imported, imported == 1 ? "" : "s");
-	return status ? tk_command_fail("build", &err) : TK_EXIT_OK;
+	return status;
 }

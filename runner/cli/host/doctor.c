@@ -13,30 +13,12 @@
 #include <stdarg.h>
 #include <string.h>
 
-static const struct argp_option options[] = {
-        {"format", 'f', "text|json", 0, "Print text (default) or JSON", 0},
+static bool as_json;
+
+static const struct tk_option options[] = {
+        {TK_OPT_JSON(&as_json, "Print text (default) or JSON")},
         {0},
 };
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	if (key == ARGP_KEY_ARG)
-		argp_error(state, "unexpected argument \"%s\"", arg);
-	if (key != 'f')
-		return ARGP_ERR_UNKNOWN;
-	*(bool *)state->input = tk_option_parse_json(arg, state);
-	return 0;
-}
-
-const struct argp tk_argp_doctor = {options, parse_option, NULL,
-        "Show what this machine has (CPU, caches, clocks, compilers, libraries, drivers, devices), "
-        "its noise sources, "
-        "and why a backend is or is not available.\v"
-        "Exit code: 0 a night with this configuration can run in full, 3 something is missing (see "
-        "\"missing\").\n\n"
-        "Examples:\n"
-        "  tracker doctor\n"
-        "  tracker doctor --format=json | jq .missing"};
 
 void tk_doctor_add_line(struct tk_doctor *d, const char *list, const char *fmt, ...)
 {
@@ -114,32 +96,39 @@ static void examine(struct tk_doctor *d)
 	        json_boolean(json_array_size(json_object_get(d->report, "missing")) == 0));
 }
 
-int tk_cmd_doctor(const struct tk_globals *g, int argc, char **argv)
+static int run_doctor(struct tk_globals *g, struct tk_error *err)
 {
 	struct tk_doctor d = {.globals = g};
-	struct tk_config *config = NULL;
-	struct tk_error err = {0};
-	bool as_json = false;
-	int code;
+	int result;
 
-	tk_command_parse(&tk_argp_doctor, argc, argv, &as_json);
-	code = tk_command_open(g, "doctor", -1, &config, NULL);
-	if (code)
-		return code;
-	if (tk_survey_apply_defaults(g, &config, &err))
-		memset(&err, 0, sizeof err); /* the report names what is missing */
-	d.config = config;
-	d.report = new_report(g, config);
+	if (tk_survey_apply_defaults(g, &g->config, err))
+		memset(err, 0, sizeof *err); /* the report names what is missing */
+	d.config = g->config;
+	d.report = new_report(g, g->config);
 	examine(&d);
-	code = json_is_true(json_object_get(d.report, "ready")) ? TK_EXIT_OK : TK_EXIT_INCOMPLETE;
+	result = json_is_true(json_object_get(d.report, "ready")) ? TK_EXIT_OK : TK_EXIT_INCOMPLETE;
 	if (as_json) {
 		json_dumpf(d.report, stdout, JSON_INDENT(2));
 		putchar('\n');
-	} else if (tk_doctor_print(&d, &err)) {
-		code = tk_command_fail("doctor", &err);
+	} else {
+		int status = tk_doctor_print(&d, err);
+		result = status ? status : result;
 	}
 	json_decref(d.report);
 	tk_modules_free(d.modules);
-	tk_command_close(config, NULL);
-	return code;
+	return result;
 }
+
+const struct tk_command tk_command_doctor = {.name = "doctor",
+        .summary = "show what this machine has, and why a backend is unavailable",
+        .usage = {.options = options,
+                .help = "Show what this machine has (CPU, caches, clocks, compilers, libraries, "
+                        "drivers, devices), its noise sources, and why a backend is or is not "
+                        "available.\v"
+                        "Exit code: 0 a night with this configuration can run in full, 3 "
+                        "something is missing (see \"missing\").\n\n"
+                        "Examples:\n"
+                        "  tracker doctor\n"
+                        "  tracker doctor --format=json | jq .missing"},
+        .opens = TK_OPENS_CONFIG,
+        .run = run_doctor};

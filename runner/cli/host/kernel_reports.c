@@ -169,26 +169,17 @@ static int print_text(const struct list *l, const struct tk_globals *g, struct t
 	return status;
 }
 
-int tk_kernel_reports_list(
-        const struct tk_globals *g, enum tk_kernel_report kind, const char *of, bool json)
+int tk_kernel_reports_list(const struct tk_globals *g, enum tk_kernel_report kind, const char *of,
+        bool json, struct tk_error *err)
 {
-	const char *command = tk_kernel_report_name(kind);
 	struct list l = {.kind = kind, .of = of};
-	struct tk_error err = {0};
-	struct tk_config *config = NULL;
-	struct tk_store *store = NULL;
-	int code = tk_command_open(g, command, TK_STORE_READ, &config, &store);
-	if (code)
-		return code;
-	int status = tk_lookup_load(store, &l.lookup, &err);
+	int status = tk_lookup_load(g->store, &l.lookup, err);
+
 	if (!status)
-		status = tk_store_list_kernel_reports(store, &l.rows, &err);
+		status = tk_store_list_kernel_reports(g->store, &l.rows, err);
 	if (!status)
-		status = json ? print_json(&l, &err) : print_text(&l, g, &err);
-	if (!status && fflush(stdout))
-		status = tk_fail_errno(&err, "cannot write to stdout");
+		status = json ? print_json(&l, err) : print_text(&l, g, err);
 	tk_rows_free(&l.rows);
 	tk_lookup_free(&l.lookup);
-	tk_command_close(config, store);
-	return status ? tk_command_fail(command, &err) : TK_EXIT_OK;
+	return status;
 }

@@ -14,9 +14,8 @@ struct tk_kernel_report_new {
 int tk_kernel_reports_put(struct tk_store *s, const struct tk_run_session *r,
         const struct tk_kernel_report_new *report, struct tk_error *err);
 
-/* Prints those of one kind, newest first: of a backend or upstream, or all (`of` NULL). Returns the
- * exit code. */
-int tk_kernel_reports_list(
-        const struct tk_globals *g, enum tk_kernel_report kind, const char *of, bool json);
+/* Prints those of one kind, newest first: of a backend or upstream, or all (`of` NULL). */
+int tk_kernel_reports_list(const struct tk_globals *g, enum tk_kernel_report kind, const char *of,
+        bool json, struct tk_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* `tracker profile`: what the device's counters say about one launch of a kernel. */
 #include "cli/host/profile.h"
+#include "base/try.h"
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -14,44 +15,31 @@
 /* A kernel runs about ten times, and its memory is restored before each run. */
 #define DEADLINE_MIN_S 600.0
 
-static const struct argp_option options[] = {
-        {"config-of-backend", TK_RUN_OPT_CONFIG, "NAME", 0,
-                "Use one of the backend's own configurations (default: the one it prefers)", 1},
-        {"device", TK_RUN_OPT_DEVICE, "N|UUID", 0, "Use this device (default: 0)", 1},
-        {"format", 'f', "text|json", 0, "Print tables (default) or JSON", 2},
-        {"hot", TK_RUN_OPT_HOT, NULL, 0, "Do not flush the caches before each run of a kernel", 1},
-        TK_RUN_ROW_LIST(2),
-        TK_RUN_ROW_NO_STORE(2),
-        {"options", TK_RUN_OPT_OPTIONS, "KEY=VALUE,...", 0, "Pass options to the backend", 1},
+static struct tk_run_options opt = TK_RUN_OPTIONS_NONE;
+
+static const struct tk_option options[] = {
+        {TK_OPT_HEADING("What")},
+        {TK_OPT_TEXT("config-of-backend", 0, "NAME", &opt.config_name,
+                "Use one of the backend's own configurations (default: the one it prefers)")},
+        {TK_OPT_PARSED("device", 0, "N|UUID", tk_run_parse_device, &opt.devices,
+                "Use this device (default: 0)")},
+        {TK_OPT_FLAG("hot", 0, &opt.hot, "Do not flush the caches before each run of a kernel")},
+        {TK_OPT_TEXT("options", 0, "KEY=VALUE,...", &opt.backend_options,
+                "Pass options to the backend")},
+        {TK_OPT_HEADING("Output")},
+        {TK_OPT_JSON(&opt.json, "Print tables (default) or JSON")},
+        {TK_RUN_OPT_LIST(&opt.list)},
+        {TK_RUN_OPT_NO_STORE(&opt.no_store)},
+        {TK_OPT_ARGUMENT(&opt.backend, NULL)},
+        {TK_OPT_ARGUMENTS(&opt.problems, NULL)},
         {0},
 };
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static int check_options(struct tk_error *err)
 {
-	const struct tk_run_options *o = state->input;
-	if (key != ARGP_KEY_END)
-		return tk_run_parse_option(key, arg, state);
-	tk_run_check_problem(o, state);
-	return 0;
+	TRY(tk_run_check_mode(&opt, err));
+	return tk_run_check_problem(&opt, err);
 }
-
-const struct argp tk_argp_profile = {options, parse_option, "BACKEND PROBLEM\n--list [BACKEND]",
-        "Run a backend's kernels for one problem under the device's profiler, and show what its "
-        "counters say: bytes moved by each level of the memory, the share of time in which the "
-        "tensor cores work, occupancy, and what the warps wait for.\v"
-        "BACKEND and PROBLEM are written as for `tracker run`. The result is verified first; then "
-        "one launch is recorded. The profiler runs its kernels many times, at the clocks as they "
-        "are. The result is stored in the history.\n\n"
-        "NVIDIA: Nsight Compute (`ncu`). AMD: `rocprofv3` of ROCm 7, which runs the worker eight "
-        "times; no AMD device has run it yet.\n\n"
-        "The worker runs without the sandbox. The user needs the right to read the counters "
-        "(https://developer.nvidia.com/ERR_NVGPUCTRPERM).\n\n"
-        "Exit code: 0 done, 2 usage, 3 the kernel failed or is wrong, 4 nothing could be "
-        "recorded.\n\n"
-        "Examples:\n"
-        "  tracker profile hopper_gemm gemm:m=4096,n=4096,k=4096,a=f16\n"
-        "  tracker profile cudnn attention:b=4,h=16,sq=4096,d=128,dtype=bf16 --format=json\n"
-        "  tracker profile --list hopper_gemm"};
 
 /* The null device, which computes nothing, takes the one that there is. */
 static const struct tk_profiler *choose_profiler(enum tk_device_kind device)
@@ -160,7 +148,7 @@ static int profile(struct tk_run_session *r, const struct tk_globals *g, struct 
 	struct tk_problem_spec problem;
 	struct tk_job_result job = {0};
 	struct tk_profile counters = {0};
-	if (tk_problem_parse(&problem, r->o->problems[0], err))
+	if (tk_problem_parse(&problem, r->o->problems.items[0], err))
 		return err->status = TK_EUSAGE;
 	int status = tk_run_open_devices(r, g, err);
 	if (!status)
@@ -183,29 +171,51 @@ static int profile(struct tk_run_session *r, const struct tk_globals *g, struct 
 	return status;
 }
 
-int tk_cmd_profile(const struct tk_globals *g, int argc, char **argv)
+static int run_profile(struct tk_globals *g, struct tk_error *err)
 {
-	struct tk_run_options o = TK_RUN_OPTIONS_NONE;
 	struct tk_run_profile p = {0};
-	struct tk_config *config = NULL;
-	struct tk_store *store = NULL;
-	struct tk_error err = {0};
-	tk_command_parse(&tk_argp_profile, argc, argv, &o);
-	if (o.list)
-		return tk_kernel_reports_list(g, TK_KERNEL_REPORT_PROFILE, o.backend, o.json);
-	int code =
-	        tk_command_open(g, "profile", o.no_store ? -1 : TK_STORE_CREATE, &config, &store);
-	if (code)
-		return code;
+
+	if (opt.list) {
+		TRY(tk_command_open(g, TK_OPENS_READ, err));
+		return tk_kernel_reports_list(
+		        g, TK_KERNEL_REPORT_PROFILE, opt.backend, opt.json, err);
+	}
+	TRY(tk_command_open(g, opt.no_store ? TK_OPENS_CONFIG : TK_OPENS_CREATE, err));
 	tk_cancel_install_handlers();
 	struct tk_run_session r = {
-	        .o = &o, .config = config, .profile = &p, .started_s = tk_clock_now_s()};
-	int status = profile(&r, g, store, &err);
-	code = status || r.failed ? tk_command_fail("profile", &err) : TK_EXIT_OK;
-	if (r.failed)
-		code = TK_EXIT_INCOMPLETE;
+	        .o = &opt, .config = g->config, .profile = &p, .started_s = tk_clock_now_s()};
+	int status = profile(&r, g, g->store, err);
+	if (r.failed) {
+		tk_command_fail("profile", err);
+		status = TK_EXIT_INCOMPLETE;
+	}
 	tk_run_close_devices(&r);
 	free_profile(&p);
-	tk_command_close(config, store);
-	return code;
+	return status;
 }
+
+const struct tk_command tk_command_profile = {.name = "profile",
+        .summary = "read counters of one kernel: bytes, tensor cores, stalls",
+        .usage = {.options = options,
+                .arguments = "BACKEND PROBLEM\n--list [BACKEND]",
+                .check = check_options,
+                .help = "Run a backend's kernels for one problem under the device's profiler, "
+                        "and show what its counters say: bytes moved by each level of the "
+                        "memory, the share of time in which the tensor cores work, occupancy, "
+                        "and what the warps wait for.\v"
+                        "BACKEND and PROBLEM are written as for `tracker run`. The result is "
+                        "verified first; then one launch is recorded. The profiler runs its "
+                        "kernels many times, at the clocks as they are. The result is stored in "
+                        "the history.\n\n"
+                        "NVIDIA: Nsight Compute (`ncu`). AMD: `rocprofv3` of ROCm 7, which runs "
+                        "the worker eight times; no AMD device has run it yet.\n\n"
+                        "The worker runs without the sandbox. The user needs the right to read "
+                        "the counters (https://developer.nvidia.com/ERR_NVGPUCTRPERM).\n\n"
+                        "Exit code: 0 done, 2 usage, 3 the kernel failed or is wrong, 4 nothing "
+                        "could be recorded.\n\n"
+                        "Examples:\n"
+                        "  tracker profile hopper_gemm gemm:m=4096,n=4096,k=4096,a=f16\n"
+                        "  tracker profile cudnn attention:b=4,h=16,sq=4096,d=128,dtype=bf16 "
+                        "--format=json\n"
+                        "  tracker profile --list hopper_gemm"},
+        .run = run_profile};

@@ -1,5 +1,6 @@
 /* `tracker run`: measures problems on one backend now and prints the results. Nothing is stored. */
 #include "cli/host/run.h"
+#include "base/try.h"
 
 #include "base/process.h"
 #include "cli/options.h"
@@ -12,195 +13,109 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const struct argp_option options[] = {
-        {"check-seed", TK_RUN_OPT_CHECK_SEED, "N", 0,
-                "Repeat the checks of a result whose check_seed was N (default: drawn for each "
-                "job)",
-                3},
-        {"config-of-backend", TK_RUN_OPT_CONFIG, "NAME", 0,
-                "Use one of the backend's own configurations (default: the one it prefers)", 2},
-        {"cores", TK_RUN_OPT_CORES, "LIST", 0, "Pin the worker to these cores, for instance 0-3,8",
-                2},
-        {"device", TK_RUN_OPT_DEVICE, "N|UUID", 0,
-                "Measure on this device of the backend's kind (default: 0)", 2},
-        {"devices", TK_RUN_OPT_DEVICES, "LIST", 0,
+static struct tk_run_options opt = TK_RUN_OPTIONS_NONE;
+
+int tk_run_parse_device(const char *text, void *to, struct tk_error *err)
+{
+	if (!*text || strchr(text, ','))
+		return tk_fail(err, TK_EUSAGE, "expected a number or a UUID");
+	*(const char **)to = text;
+	return TK_OK;
+}
+
+static int parse_devices(const char *text, void *to, struct tk_error *err)
+{
+	if (!*text)
+		return tk_fail(err, TK_EUSAGE, "expected all, numbers or UUIDs");
+	*(const char **)to = text;
+	return TK_OK;
+}
+
+static const struct tk_option options[] = {
+        {TK_OPT_HEADING("What")},
+        {TK_OPT_TEXT("config-of-backend", 0, "NAME", &opt.config_name,
+                "Use one of the backend's own configurations (default: the one it prefers)")},
+        {TK_OPT_TEXT("options", 0, "KEY=VALUE,...", &opt.backend_options,
+                "Pass options to the backend")},
+        {TK_OPT_TEXT("suite", 0, "NAME|FILE", &opt.suite,
+                "Measure every problem of a suite, after the ones on the command line")},
+        {TK_OPT_HEADING("Where")},
+        {TK_OPT_TEXT("cores", 0, "LIST", &opt.cores,
+                "Pin the worker to these cores, for instance 0-3,8")},
+        {TK_OPT_PARSED("device", 0, "N|UUID", tk_run_parse_device, &opt.devices,
+                "Measure on this device of the backend's kind (default: 0)")},
+        {TK_OPT_PARSED("devices", 0, "LIST", parse_devices, &opt.devices,
                 "Measure on several devices, one after the other: all, numbers (0,2), names "
-                "(cuda:1) or UUIDs",
-                2},
-        {"format", 'f', "text|json", 0, "Print a table (default) or JSON", 4},
-        {"hot", TK_RUN_OPT_HOT, NULL, 0,
-                "Same as --mode=hot: one input set that stays in the caches", 3},
-        {"mode", TK_RUN_OPT_MODE, "MODE", 0,
-                TK_OPTION_MODE_HELP " (default: paced on a GPU, else cold)", 3},
-        {"no-verify", TK_RUN_OPT_NO_VERIFY, NULL, 0,
-                "Do not check the results; only for looking at a kernel that is known to be wrong",
-                3},
-        {"options", TK_RUN_OPT_OPTIONS, "KEY=VALUE,...", 0, "Pass options to the backend", 2},
-        {"idle-gap", TK_RUN_OPT_IDLE_GAP, "TIME", 0,
-                "Idle this long between two bursts in paced and contended mode, for instance 3ms "
-                "(default: found for each kernel)",
-                3},
-        {"rest", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 3},
-        {"samples", TK_RUN_OPT_SAMPLES, NULL, 0, "Also print every sample", 4},
-        {"seconds", TK_RUN_OPT_SECONDS, "TIME", 0,
-                "Sample one problem for this long: 2, 500ms (default: as configured)", 3},
-        {"seed", TK_RUN_OPT_SEED, "N", 0, "Seed the inputs with N (default: 1)", 3},
-        {"sequence", TK_RUN_OPT_SEQUENCE, "NAME|FILE", 0,
-                "Measure within this sequence, a suite with `sequence: yes`, as --mode=sequence "
-                "does",
-                3},
-        {"sets", TK_RUN_OPT_SETS, "N", 0,
-                "Rotate over N input sets (default: as many as keep the caches cold)", 3},
-        {"suite", TK_RUN_OPT_SUITE, "NAME|FILE", 0,
-                "Measure every problem of a suite, after the ones on the command line", 1},
-        {"threads", TK_RUN_OPT_THREADS, "N", 0,
-                "Use N threads of a CPU backend (default: as configured, else all cores)", 2},
+                "(cuda:1) or UUIDs")},
+        {TK_OPT_COUNT("threads", 0, "N", 0, 65536, &opt.threads,
+                "Use N threads of a CPU backend (default: as configured, else all cores)")},
+        {TK_OPT_HEADING("How")},
+        {TK_OPT_COUNT("check-seed", 0, "N", 0, 0x1p53, &opt.check_seed,
+                "Repeat the checks of a result whose check_seed was N (default: drawn for each "
+                "job)")},
+        {TK_OPT_FLAG(
+                "hot", 0, &opt.hot, "Same as --mode=hot: one input set that stays in the caches")},
+        {TK_OPT_NUMBER("idle-gap", 0, "TIME", TK_QUANTITY_TIME, 0, 1, &opt.idle_gap_s,
+                "Idle this long between two bursts in paced and contended mode, for instance "
+                "3ms (default: found for each kernel)")},
+        {TK_OPT_MODE(&opt.mode, TK_OPTION_MODE_HELP " (default: paced on a GPU, else cold)")},
+        {TK_OPT_FLAG("no-verify", 0, &opt.no_verify,
+                "Do not check the results; only for looking at a kernel that is known to be "
+                "wrong")},
+        {TK_OPT_NUMBER("seconds", 0, "TIME", TK_QUANTITY_DURATION, 0, 3600, &opt.seconds,
+                "Sample one problem for this long: 2, 500ms (default: as configured)")},
+        {TK_OPT_COUNT("seed", 0, "N", 0, 0x1p53, &opt.seed, "Seed the inputs with N (default: 1)")},
+        {TK_OPT_TEXT("sequence", 0, "NAME|FILE", &opt.sequence,
+                "Measure within this sequence, a suite with `sequence: yes`, as "
+                "--mode=sequence does")},
+        {TK_OPT_COUNT("sets", 0, "N", 0, 4096, &opt.sets,
+                "Rotate over N input sets (default: as many as keep the caches cold)")},
+        {TK_OPT_HEADING("Output")},
+        {TK_OPT_JSON(&opt.json, "Print a table (default) or JSON")},
+        {TK_OPT_FLAG("samples", 0, &opt.samples, "Also print every sample")},
+        {TK_OPT_ARGUMENT(&opt.backend, NULL)},
+        {TK_OPT_ARGUMENTS(&opt.problems, NULL)},
         {0},
 };
 
-static void take_arguments(struct tk_run_options *o, struct argp_state *state)
+int tk_run_check_mode(struct tk_run_options *o, struct tk_error *err)
 {
-	o->backend = state->argv[state->next];
-	o->problems = state->argv + state->next + 1;
-	o->problem_count = state->argc - state->next - 1;
-}
-
-static void check_sequence(struct tk_run_options *o, struct argp_state *state)
-{
+	if (o->hot)
+		o->mode = TK_MODE_HOT;
 	if (o->sequence && o->mode == TK_MODE_COUNT)
 		o->mode = TK_MODE_SEQUENCE;
 	if (o->sequence && o->mode != TK_MODE_SEQUENCE)
-		argp_error(state, "--sequence cannot be combined with --mode=%s",
+		return tk_fail(err, TK_EUSAGE, "--sequence cannot be combined with --mode=%s",
 		        tk_mode_name(o->mode));
 	if (!o->sequence && o->mode == TK_MODE_SEQUENCE)
-		argp_error(state, "--mode=sequence: missing --sequence=NAME; `tracker suite list` "
-		                  "lists the sequences");
+		return tk_fail(err, TK_EUSAGE,
+		        "--mode=sequence: missing --sequence=NAME; `tracker suite list` lists the "
+		        "sequences");
+	return TK_OK;
 }
 
-error_t tk_run_parse_option(int key, char *arg, struct argp_state *state)
+int tk_run_check_problem(const struct tk_run_options *o, struct tk_error *err)
 {
-	struct tk_run_options *o = state->input;
-	switch (key) {
-	case TK_RUN_OPT_SUITE:
-		o->suite = arg;
-		return 0;
-	case TK_RUN_OPT_OPTIONS:
-		o->backend_options = arg;
-		return 0;
-	case TK_RUN_OPT_CONFIG:
-		o->config_name = arg;
-		return 0;
-	case TK_RUN_OPT_CORES:
-		o->cores = arg;
-		return 0;
-	case TK_RUN_OPT_HOT:
-		o->mode = TK_MODE_HOT;
-		return 0;
-	case TK_RUN_OPT_MODE:
-		o->mode = tk_option_parse_mode(arg, state);
-		return 0;
-	case TK_RUN_OPT_SEQUENCE:
-		o->sequence = arg;
-		return 0;
-	case TK_RUN_OPT_IDLE_GAP:
-		o->idle_gap_s =
-		        tk_option_parse_quantity(TK_QUANTITY_TIME, arg, "idle-gap", 0, 1, state);
-		return 0;
-	case TK_RUN_OPT_SAMPLES:
-		o->samples = true;
-		return 0;
-	case TK_RUN_OPT_NO_VERIFY:
-		o->no_verify = true;
-		return 0;
-	case TK_RUN_OPT_DEVICE:
-	case TK_RUN_OPT_DEVICES:
-		if (!*arg || (key == TK_RUN_OPT_DEVICE && strchr(arg, ',')))
-			argp_error(state, "--device%s=%s: expected %s",
-			        key == TK_RUN_OPT_DEVICE ? "" : "s", arg,
-			        key == TK_RUN_OPT_DEVICE ? "a number or a UUID"
-			                                 : "all, numbers or UUIDs");
-		o->devices = arg;
-		return 0;
-	case TK_RUN_OPT_SETS:
-		o->sets = tk_option_parse_quantity(TK_QUANTITY_COUNT, arg, "sets", 0, 4096, state);
-		return 0;
-	case TK_RUN_OPT_THREADS:
-		o->threads = tk_option_parse_quantity(
-		        TK_QUANTITY_COUNT, arg, "threads", 0, 65536, state);
-		return 0;
-	case TK_RUN_OPT_SEED:
-		o->seed =
-		        tk_option_parse_quantity(TK_QUANTITY_COUNT, arg, "seed", 0, 0x1p53, state);
-		return 0;
-	case TK_RUN_OPT_CHECK_SEED:
-		o->check_seed = tk_option_parse_quantity(
-		        TK_QUANTITY_COUNT, arg, "check-seed", 0, 0x1p53, state);
-		return 0;
-	case TK_RUN_OPT_SECONDS:
-		o->seconds = tk_option_parse_quantity(
-		        TK_QUANTITY_DURATION, arg, "seconds", 0, 3600, state);
-		return 0;
-	case TK_RUN_OPT_LIST:
-		o->list = true;
-		return 0;
-	case TK_RUN_OPT_NO_STORE:
-		o->no_store = true;
-		return 0;
-	case 'f':
-		o->json = tk_option_parse_json(arg, state);
-		return 0;
-	case ARGP_KEY_ARG:
-		return ARGP_ERR_UNKNOWN; /* they come together as ARGP_KEY_ARGS */
-	case ARGP_KEY_ARGS:
-		take_arguments(o, state);
-		return 0;
-	case ARGP_KEY_END:
-		check_sequence(o, state);
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
+	if (o->list && o->problems.count)
+		return tk_fail(err, TK_EUSAGE, "--list: expected at most one BACKEND or upstream");
+	if (!o->list && o->problems.count != 1)
+		return tk_fail(err, TK_EUSAGE,
+		        "expected BACKEND and one PROBLEM, for instance hopper_gemm "
+		        "gemm:m=4096,n=4096,k=4096,a=f16");
+	return TK_OK;
 }
 
-void tk_run_check_problem(const struct tk_run_options *o, struct argp_state *state)
+static int check_options(struct tk_error *err)
 {
-	if (o->list && o->problem_count)
-		argp_error(state, "--list: expected at most one BACKEND or upstream");
-	if (!o->list && o->problem_count != 1)
-		argp_error(state, "expected BACKEND and one PROBLEM, for instance hopper_gemm "
-		                  "gemm:m=4096,n=4096,k=4096,a=f16");
+	TRY(tk_run_check_mode(&opt, err));
+	if (!opt.backend)
+		return tk_fail(
+		        err, TK_EUSAGE, "missing BACKEND; `tracker doctor` lists the backends");
+	if (!opt.problems.count && !opt.suite)
+		return tk_fail(err, TK_EUSAGE,
+		        "missing PROBLEM, for instance gemm:m=512,n=512,k=512 or --suite=smoke");
+	return TK_OK;
 }
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	const struct tk_run_options *o = state->input;
-	error_t status = tk_run_parse_option(key, arg, state);
-	if (key != ARGP_KEY_END)
-		return status;
-	if (!o->backend)
-		argp_error(state, "missing BACKEND; `tracker doctor` lists the backends");
-	if (o->problem_count == 0 && !o->suite)
-		argp_error(state, "missing PROBLEM, for instance gemm:m=512,n=512,k=512 or "
-		                  "--suite=smoke");
-	return 0;
-}
-
-const struct argp tk_argp_run = {options, parse_option, "BACKEND [PROBLEM...]",
-        "Measure problems on one backend now and print the results. Nothing is stored; `tracker "
-        "nightly` stores.\v"
-        "BACKEND is the name of a backend of this tracker, UPSTREAM:BACKEND for one of the newest "
-        "build of an upstream (its name alone where only one upstream has it), or the path of a "
-        "shared object (tk_backend_NAME.so) or of a compiled kernel package (tk_backend_NAME.cuda, "
-        ".hip). PROBLEM is written as every command prints it, or op:key=value,... A wrong result "
-        "is not timed.\n\n"
-        "Exit code: 0 every problem was measured or is unsupported by this backend, 2 usage, 3 "
-        "some jobs failed, 4 "
-        "nothing could be run.\n\n"
-        "Examples:\n"
-        "  tracker run cpu gemm:m=512,n=512,k=512\n"
-        "  tracker run self:cpu 'gemm f32 512x512x512 nn'\n"
-        "  tracker run cpu attention:b=1,h=8,sq=1024,d=64,dtype=bf16 --hot --seconds=2\n"
-        "  tracker run openblas --suite=smoke --format=json\n"
-        "  tracker run cpu gemm:m=16,n=768,k=768 --sequence=bert-base"};
 
 struct tk_job_request tk_run_make_request(const struct tk_run_session *r,
         const struct tk_run_device *device, const struct tk_problem_spec *problem)
@@ -255,8 +170,8 @@ static int run_one(struct tk_run_session *r, const struct tk_run_device *device,
 static int check_problems(const struct tk_run_options *o, struct tk_error *err)
 {
 	struct tk_problem_spec p;
-	for (int i = 0; i < o->problem_count; i++)
-		if (tk_problem_parse(&p, o->problems[i], err))
+	for (size_t i = 0; i < o->problems.count; i++)
+		if (tk_problem_parse(&p, o->problems.items[i], err))
 			return err->status = TK_EUSAGE;
 	return TK_OK;
 }
@@ -277,8 +192,8 @@ static int run_device(
         struct tk_run_session *r, const struct tk_run_device *device, struct tk_error *err)
 {
 	int status = TK_OK;
-	for (int i = 0; !status && i < r->o->problem_count; i++)
-		status = run_one(r, device, r->o->problems[i], err);
+	for (size_t i = 0; !status && i < r->o->problems.count; i++)
+		status = run_one(r, device, r->o->problems.items[i], err);
 	for (size_t i = 0; !status && r->suite && i < r->suite->count; i++)
 		status = run_one(r, device, r->suite->problems[i].text, err);
 	return status;
@@ -307,31 +222,51 @@ static bool has_new_output(const struct tk_run_session *r)
 	return r->log_path && stat(r->log_path, &st) == 0 && st.st_size != r->log_bytes;
 }
 
-int tk_cmd_run(const struct tk_globals *g, int argc, char **argv)
+static int run_run(struct tk_globals *g, struct tk_error *err)
 {
-	struct tk_run_options o = TK_RUN_OPTIONS_NONE;
-	struct tk_config *config = NULL;
-	struct tk_error err = {0};
-	tk_command_parse(&tk_argp_run, argc, argv, &o);
-	int code = tk_command_open(g, "run", -1, &config, NULL);
-	if (code)
-		return code;
-	tk_cancel_install_handlers();
 	struct tk_run_session r = {
-	        .o = &o, .config = config, .table = tk_run_table_new(g), .json = json_array()};
-	int status = prepare(&r, g, &err);
+	        .o = &opt, .config = g->config, .table = tk_run_table_new(g), .json = json_array()};
+	int status;
+
+	tk_cancel_install_handlers();
+	status = prepare(&r, g, err);
 	if (!status)
-		status = run_all(&r, &err);
+		status = run_all(&r, err);
 	if (r.measured + r.unsupported + r.failed > 0) {
 		struct tk_error printing = {0};
 		int printed = tk_run_print(&r, &printing);
 		if (!status && printed)
-			status = tk_fail(&err, printed, "%s", printing.message);
+			status = tk_fail(err, printed, "%s", printing.message);
 	}
-	code = status ? tk_command_fail("run", &err) : r.failed ? TK_EXIT_INCOMPLETE : TK_EXIT_OK;
 	if (r.failed && !g->quiet && has_new_output(&r))
 		fprintf(stderr, "tracker run: the output of the backend is in %s\n", r.log_path);
+	if (!status && r.failed)
+		status = TK_EXIT_INCOMPLETE;
 	close_run(&r);
-	tk_command_close(config, NULL);
-	return code;
+	return status;
 }
+
+const struct tk_command tk_command_run = {.name = "run",
+        .summary = "measure problems on one backend now, without storing them",
+        .usage = {.options = options,
+                .arguments = "BACKEND [PROBLEM...]",
+                .check = check_options,
+                .help = "Measure problems on one backend now and print the results. Nothing is "
+                        "stored; `tracker nightly` stores.\v"
+                        "BACKEND is the name of a backend of this tracker, UPSTREAM:BACKEND for "
+                        "one of the newest build of an upstream (its name alone where only one "
+                        "upstream has it), or the path of a shared object (tk_backend_NAME.so) "
+                        "or of a compiled kernel package (tk_backend_NAME.cuda, .hip). PROBLEM "
+                        "is written as every command prints it, or op:key=value,... A wrong "
+                        "result is not timed.\n\n"
+                        "Exit code: 0 every problem was measured or is unsupported by this "
+                        "backend, 2 usage, 3 some jobs failed, 4 nothing could be run.\n\n"
+                        "Examples:\n"
+                        "  tracker run cpu gemm:m=512,n=512,k=512\n"
+                        "  tracker run self:cpu 'gemm f32 512x512x512 nn'\n"
+                        "  tracker run cpu attention:b=1,h=8,sq=1024,d=64,dtype=bf16 --hot "
+                        "--seconds=2\n"
+                        "  tracker run openblas --suite=smoke --format=json\n"
+                        "  tracker run cpu gemm:m=16,n=768,k=768 --sequence=bert-base"},
+        .opens = TK_OPENS_CONFIG,
+        .run = run_run};

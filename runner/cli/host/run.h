@@ -7,48 +7,24 @@
 #include <sys/types.h>
 
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "cli/table.h"
 #include "config/config.h"
 #include "core/limits.h"
-#include "core/mode.h"
 #include "nightly/plan/modules.h"
 #include "profile/profiler.h"
 #include "worker/worker.h"
 
 struct tk_rate;
 
-/* The keys of their options. */
-enum tk_run_option {
-	TK_RUN_OPT_SUITE = 256,
-	TK_RUN_OPT_OPTIONS,
-	TK_RUN_OPT_CHECK_SEED,
-	TK_RUN_OPT_CONFIG,
-	TK_RUN_OPT_HOT,
-	TK_RUN_OPT_SAMPLES,
-	TK_RUN_OPT_NO_VERIFY,
-	TK_RUN_OPT_DEVICE,
-	TK_RUN_OPT_DEVICES,
-	TK_RUN_OPT_SETS,
-	TK_RUN_OPT_SECONDS,
-	TK_RUN_OPT_THREADS,
-	TK_RUN_OPT_CORES,
-	TK_RUN_OPT_SEED,
-	TK_RUN_OPT_MODE,
-	TK_RUN_OPT_IDLE_GAP,
-	TK_RUN_OPT_LIST,
-	TK_RUN_OPT_NO_STORE,
-	TK_RUN_OPT_SEQUENCE
-};
-
 struct tk_run_options {
 	const char *backend, *suite, *backend_options, *config_name, *cores;
 	const char *devices;  /* NULL: the first */
 	const char *sequence; /* name or file of mode sequence */
-	char **problems;
-	int problem_count;
-	enum tk_mode mode; /* TK_MODE_COUNT: the default of the device's kind */
-	bool samples, no_verify, json;
-	bool list, no_store; /* of `tracker trace` and `tracker profile` */
+	struct tk_option_list problems;
+	enum tk_mode mode;                  /* TK_MODE_COUNT: the default of the device's kind */
+	bool samples, no_verify, json, hot; /* hot: as mode */
+	bool list, no_store;                /* of `tracker trace` and `tracker profile` */
 	double seconds, threads, seed, check_seed, idle_gap_s, sets; /* negative: not given */
 };
 #define TK_RUN_OPTIONS_NONE \
@@ -94,23 +70,18 @@ struct tk_run_session {
 };
 
 /* Of commands that store what they record about one problem. */
-#define TK_RUN_ROW_LIST(group) \
-	{ \
-		"list", TK_RUN_OPT_LIST, NULL, 0, \
-		        "List the stored results, newest first: of BACKEND or an upstream, of " \
-		        "all " \
-		        "without one", \
-		        group \
-	}
-#define TK_RUN_ROW_NO_STORE(group) \
-	{ \
-		"no-store", TK_RUN_OPT_NO_STORE, NULL, 0, \
-		        "Do not store the result in the history", group \
-	}
+#define TK_RUN_OPT_LIST(at) \
+	TK_OPT_FLAG("list", 0, at, \
+	        "List the stored results, newest first: of BACKEND or an upstream, of all " \
+	        "without one")
+#define TK_RUN_OPT_NO_STORE(at) \
+	TK_OPT_FLAG("no-store", 0, at, "Do not store the result in the history")
+/* --device */
+int tk_run_parse_device(const char *text, void *to, struct tk_error *err);
+/* Sets the mode that --hot and --sequence mean. */
+int tk_run_check_mode(struct tk_run_options *o, struct tk_error *err);
 /* One problem, or none with --list. */
-void tk_run_check_problem(const struct tk_run_options *o, struct argp_state *state);
-/* Takes one option, or the arguments; whether they are complete is the command's question. */
-error_t tk_run_parse_option(int key, char *arg, struct argp_state *state);
+int tk_run_check_problem(const struct tk_run_options *o, struct tk_error *err);
 /* The job that the options ask for. */
 struct tk_job_request tk_run_make_request(const struct tk_run_session *r,
         const struct tk_run_device *device, const struct tk_problem_spec *problem);

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
-#include "cli/globals.h"
+#include "cli/commands.h"
 #include "config/reference.h"
 #include "nightly/plan/modules.h"
 

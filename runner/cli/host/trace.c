@@ -1,5 +1,6 @@
 /* `tracker trace`: where the time goes inside a kernel. */
 #include "cli/host/trace.h"
+#include "base/try.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -23,151 +24,71 @@
 #define SECONDS 0.2
 #define CLOCK_MAX_MHZ 100000
 
-enum {
-	OPT_BASE = 512,
-	OPT_BASE_CONFIG,
-	OPT_HEAD,
-	OPT_IMPORT_PROTON,
-	OPT_CLOCK,
-	OPT_OUT,
-	OPT_RUNS,
-	OPT_LAUNCHES,
-	OPT_MULTIPROCESSORS
-};
+static struct tk_trace_options opt = {
+        .run = TK_RUN_OPTIONS_NONE, .runs = -1, .launches = -1, .multiprocessors = MULTIPROCESSORS};
 
-static const struct argp_option options[] = {
-        {"base", OPT_BASE, "BACKEND", 0,
-                "Compare with this backend or shared object, region by region; with --head, with "
-                "this revision",
-                1},
-        {"base-config", OPT_BASE_CONFIG, "NAME", 0,
-                "Configuration of the base (default: the one that BACKEND has); without --base, "
-                "the base is BACKEND",
-                1},
-        {"clock", OPT_CLOCK, "MHZ", 0,
-                "Clock of the device while it recorded the file of --import-proton (default: as "
-                "measured now)",
-                2},
-        {"config-of-backend", TK_RUN_OPT_CONFIG, "NAME", 0,
-                "Use one of the backend's own configurations (default: the one it prefers)", 2},
-        {"device", TK_RUN_OPT_DEVICE, "N|UUID", 0, "Use this device (default: 0)", 2},
-        {"format", 'f', "text|json", 0, "Print tables (default) or JSON", 4},
-        {"head", OPT_HEAD, "REV", 0,
+static const struct tk_option options[] = {
+        {TK_OPT_HEADING("What")},
+        {TK_OPT_TEXT("base", 0, "BACKEND", &opt.base,
+                "Compare with this backend or shared object, region by region; with --head, "
+                "with this revision")},
+        {TK_OPT_TEXT("base-config", 0, "NAME", &opt.base_config,
+                "Configuration of the base (default: the one that BACKEND has); without "
+                "--base, the base is BACKEND")},
+        {TK_OPT_TEXT("config-of-backend", 0, "NAME", &opt.run.config_name,
+                "Use one of the backend's own configurations (default: the one it prefers)")},
+        {TK_OPT_PARSED("device", 0, "N|UUID", tk_run_parse_device, &opt.run.devices,
+                "Use this device (default: 0)")},
+        {TK_OPT_TEXT("head", 0, "REV", &opt.head,
                 "Compare two revisions of an upstream: --head=REV with --base=REV, and "
-                "UPSTREAM:BACKEND",
-                1},
-        {"hot", TK_RUN_OPT_HOT, NULL, 0, "One input set that stays in the caches", 3},
-        {"import-proton", OPT_IMPORT_PROTON, "FILE", 0,
-                "Read a launch that Triton's Proton recorded, and measure the kernel without "
-                "records",
-                1},
-        {"launches", OPT_LAUNCHES, "N", 0, "Read N launches of each run (default: 4)", 3},
-        TK_RUN_ROW_LIST(4),
-        {"multiprocessors", OPT_MULTIPROCESSORS, "N", 0,
-                "Write N multiprocessors to --out; 0: all (default: 8)", 4},
-        TK_RUN_ROW_NO_STORE(4),
-        {"options", TK_RUN_OPT_OPTIONS, "KEY=VALUE,...", 0,
-                "Pass options to the backend (default: with --head, those of the upstream)", 2},
-        {"out", OPT_OUT, "FILE", 0,
-                "Write one launch to FILE, for ui.perfetto.dev or chrome://tracing", 4},
-        {"runs", OPT_RUNS, "N", 0,
+                "UPSTREAM:BACKEND")},
+        {TK_OPT_TEXT("import-proton", 0, "FILE", &opt.proton_path,
+                 "Read a launch that Triton's Proton recorded, and measure the kernel without "
+                 "records"),
+                .excludes = "base base-config head launches"},
+        {TK_OPT_TEXT("options", 0, "KEY=VALUE,...", &opt.run.backend_options,
+                "Pass options to the backend (default: with --head, those of the upstream)")},
+        {TK_OPT_HEADING("How")},
+        {TK_OPT_COUNT("clock", 0, "MHZ", 1, CLOCK_MAX_MHZ, &opt.clock_mhz,
+                 "Clock of the device while it recorded the file of --import-proton (default: "
+                 "as measured now)"),
+                .needs = "import-proton"},
+        {TK_OPT_FLAG("hot", 0, &opt.run.hot, "One input set that stays in the caches")},
+        {TK_OPT_COUNT("launches", 0, "N", 1, TK_TRACE_LAUNCHES_MAX, &opt.launches,
+                "Read N launches of each run (default: 4)")},
+        {TK_OPT_COUNT("runs", 0, "N", 1, TK_TRACE_RUNS_MAX, &opt.runs,
                 "Run N processes of each build (default: 3; with a base 6, the fewest that can "
-                "be compared)",
-                3},
+                "be compared)")},
+        {TK_OPT_HEADING("Output")},
+        {TK_OPT_JSON(&opt.run.json, "Print tables (default) or JSON")},
+        {TK_RUN_OPT_LIST(&opt.run.list)},
+        {TK_OPT_COUNT("multiprocessors", 0, "N", 0, 1e6, &opt.multiprocessors,
+                "Write N multiprocessors to --out; 0: all (default: 8)")},
+        {TK_RUN_OPT_NO_STORE(&opt.run.no_store)},
+        {TK_OPT_TEXT("out", 0, "FILE", &opt.out_path,
+                "Write one launch to FILE, for ui.perfetto.dev or chrome://tracing")},
+        {TK_OPT_ARGUMENT(&opt.run.backend, NULL)},
+        {TK_OPT_ARGUMENTS(&opt.run.problems, NULL)},
         {0},
 };
 
-static double parse_count(
-        const char *arg, const char *name, double most, const struct argp_state *state)
+static int check_options(struct tk_error *err)
 {
-	return tk_option_parse_quantity(
-	        TK_QUANTITY_COUNT, arg, name, 0, most, (struct argp_state *)state);
-}
+	bool compares = opt.base || opt.base_config;
 
-static void check(struct tk_trace_options *o, struct argp_state *state)
-{
-	bool compares = o->base || o->base_config;
-	tk_run_check_problem(&o->run, state);
-	if (o->head && (!o->base || o->base_config))
-		argp_error(state, "--head: expected --base=REV beside it%s",
-		        o->base_config ? ", and no --base-config" : "");
-	if (o->proton_path && (compares || o->head || o->launches >= 0))
-		argp_error(state, "--import-proton: expected without --base, --base-config, "
-		                  "--head and --launches");
-	if (o->clock_mhz > 0 && !o->proton_path)
-		argp_error(state, "--clock: expected --import-proton=FILE beside it");
-	if (o->runs < 0)
-		o->runs = compares ? TK_TRACE_RUNS_MIN : RUNS;
-	if (o->launches < 0)
-		o->launches = TK_TRACE_LAUNCHES;
-	if (o->runs < (compares ? TK_TRACE_RUNS_MIN : 1) || o->launches < 1)
-		argp_error(state, "--%s: expected at least %d",
-		        o->launches < 1 ? "launches" : "runs",
-		        o->launches >= 1 && compares ? TK_TRACE_RUNS_MIN : 1);
+	TRY(tk_run_check_mode(&opt.run, err));
+	TRY(tk_run_check_problem(&opt.run, err));
+	if (opt.head && (!opt.base || opt.base_config))
+		return tk_fail(err, TK_EUSAGE, "--head: expected --base=REV beside it%s",
+		        opt.base_config ? ", and no --base-config" : "");
+	if (opt.runs < 0)
+		opt.runs = compares ? TK_TRACE_RUNS_MIN : RUNS;
+	if (opt.launches < 0)
+		opt.launches = TK_TRACE_LAUNCHES;
+	if (compares && opt.runs < TK_TRACE_RUNS_MIN)
+		return tk_fail(err, TK_EUSAGE, "--runs: expected at least %d", TK_TRACE_RUNS_MIN);
+	return TK_OK;
 }
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct tk_trace_options *o = state->input;
-	switch (key) {
-	case OPT_BASE:
-		o->base = arg;
-		return 0;
-	case OPT_BASE_CONFIG:
-		o->base_config = arg;
-		return 0;
-	case OPT_HEAD:
-		o->head = arg;
-		return 0;
-	case OPT_IMPORT_PROTON:
-		o->proton_path = arg;
-		return 0;
-	case OPT_CLOCK:
-		o->clock_mhz = parse_count(arg, "clock", CLOCK_MAX_MHZ, state);
-		if (!(o->clock_mhz > 0))
-			argp_error(state, "--clock: expected at least 1");
-		return 0;
-	case OPT_OUT:
-		o->out_path = arg;
-		return 0;
-	case OPT_RUNS:
-		o->runs = parse_count(arg, "runs", TK_TRACE_RUNS_MAX, state);
-		return 0;
-	case OPT_LAUNCHES:
-		o->launches = parse_count(arg, "launches", TK_TRACE_LAUNCHES_MAX, state);
-		return 0;
-	case OPT_MULTIPROCESSORS:
-		o->multiprocessors = parse_count(arg, "multiprocessors", 1e6, state);
-		return 0;
-	case ARGP_KEY_END:
-		check(o, state);
-		return 0;
-	}
-	return tk_run_parse_option(key, arg, state);
-}
-
-const struct argp tk_argp_trace = {options, parse_option, "BACKEND PROBLEM\n--list [BACKEND]",
-        "Show where the time goes inside a backend's kernels: how long their warps load, wait, "
-        "multiply and store, what of it the matrix products hide, and what changed against "
-        "another build.\v"
-        "BACKEND and PROBLEM are written as for `tracker run`. The kernels must have been built "
-        "to record regions (kernels/gpu/trace.h), which those of this tracker for NVIDIA GPUs "
-        "are: the build that records lies in a folder \"trace\" beside the other one. Results "
-        "are verified. Without a base, builds that record and that do not run by turns, and the "
-        "cost of recording is printed. The result is stored in the history.\n\n"
-        "Exit code: 0 done, 2 usage, 3 the kernel failed or is wrong, 4 nothing could be "
-        "recorded.\n\n"
-        "Examples:\n"
-        "  tracker trace hopper_gemm gemm:m=4096,n=4096,k=4096,a=f16\n"
-        "  tracker trace hopper_flash attention:b=4,h=16,sq=4096,d=128,dtype=bf16,causal=yes "
-        "--out=trace.json\n"
-        "  tracker trace ./new.so gemm:m=4096,n=4096,k=4096,a=f16 --base=./old.so\n"
-        "  tracker trace hopper_gemm gemm:m=4096,n=4096,k=4096,a=f16 --base-config=tile-128x128\n"
-        "  tracker trace self:hopper_gemm gemm:m=4096,n=4096,k=4096,a=f16 --base=main~5 "
-        "--head=main\n"
-        "  tracker trace triton attention:b=4,h=16,sq=4096,d=128,dtype=f16 "
-        "--import-proton=attention.chrome_trace\n"
-        "  tracker trace --list hopper_gemm"};
 
 enum side_id { SIDE_BASE, SIDE_HEAD, SIDES };
 
@@ -403,7 +324,7 @@ static int record(struct session *s, struct tk_error *err)
 static int trace(struct session *s, struct tk_error *err)
 {
 	struct tk_trace_report *r = s->report;
-	if (tk_problem_parse(&r->problem, s->o->run.problems[0], err))
+	if (tk_problem_parse(&r->problem, s->o->run.problems.items[0], err))
 		return err->status = TK_EUSAGE;
 	int status = s->o->proton_path ? import(s, err) : record(s, err);
 	if (!status)
@@ -411,39 +332,65 @@ static int trace(struct session *s, struct tk_error *err)
 	return status || !s->store ? status : store_result(s, err);
 }
 
-int tk_cmd_trace(const struct tk_globals *g, int argc, char **argv)
+static int run_trace(struct tk_globals *g, struct tk_error *err)
 {
-	struct tk_trace_options o = {.run = TK_RUN_OPTIONS_NONE,
-	        .runs = -1,
-	        .launches = -1,
-	        .multiprocessors = MULTIPROCESSORS};
-	struct tk_error err = {0};
-	struct session s = {.o = &o, .g = g};
-	tk_command_parse(&tk_argp_trace, argc, argv, &o);
-	if (o.run.list)
-		return tk_kernel_reports_list(g, TK_KERNEL_REPORT_TRACE, o.run.backend, o.run.json);
-	int code = tk_command_open(
-	        g, "trace", o.run.no_store ? -1 : TK_STORE_CREATE, &s.config, &s.store);
-	if (code)
-		return code;
+	struct session s = {.o = &opt, .g = g};
+
+	if (opt.run.list) {
+		TRY(tk_command_open(g, TK_OPENS_READ, err));
+		return tk_kernel_reports_list(
+		        g, TK_KERNEL_REPORT_TRACE, opt.run.backend, opt.run.json, err);
+	}
+	TRY(tk_command_open(g, opt.run.no_store ? TK_OPENS_CONFIG : TK_OPENS_CREATE, err));
+	s.config = g->config;
+	s.store = g->store;
 	tk_cancel_install_handlers();
 	s.started_s = tk_clock_now_s();
-	s.compares = o.base || o.base_config;
+	s.compares = opt.base || opt.base_config;
 	s.report = tk_calloc(1, sizeof *s.report);
-	int status = s.report ? TK_OK : tk_fail(&err, TK_ENOMEM, "out of memory");
-	if (!status) {
-		s.report->o = &o;
-		status = trace(&s, &err);
+	s.report->o = &opt;
+	int status = trace(&s, err);
+	if (s.failed) {
+		if (status)
+			tk_command_fail("trace", err);
+		status = TK_EXIT_INCOMPLETE;
 	}
-	code = status ? tk_command_fail("trace", &err) : TK_EXIT_OK;
-	if (s.failed)
-		code = TK_EXIT_INCOMPLETE;
 	for (int i = 0; i < SIDES; i++)
 		close_side(&s.sides[i]);
-	if (s.report)
-		json_decref(s.report->timeline);
+	json_decref(s.report->timeline);
 	free(s.report);
 	tk_ab_revisions_free(&s.revisions);
-	tk_command_close(s.config, s.store);
-	return code;
+	return status;
 }
+
+const struct tk_command tk_command_trace = {.name = "trace",
+        .summary = "show where the time goes inside a kernel, and what changed there",
+        .usage = {.options = options,
+                .arguments = "BACKEND PROBLEM\n--list [BACKEND]",
+                .check = check_options,
+                .help = "Show where the time goes inside a backend's kernels: how long their "
+                        "warps load, wait, multiply and store, what of it the matrix products "
+                        "hide, and what changed against another build.\v"
+                        "BACKEND and PROBLEM are written as for `tracker run`. The kernels must "
+                        "have been built to record regions (kernels/gpu/trace.h), which those of "
+                        "this tracker for NVIDIA GPUs are: the build that records lies in a "
+                        "folder \"trace\" beside the other one. Results are verified. Without a "
+                        "base, builds that record and that do not run by turns, and the cost of "
+                        "recording is printed. The result is stored in the history.\n\n"
+                        "Exit code: 0 done, 2 usage, 3 the kernel failed or is wrong, 4 nothing "
+                        "could be recorded.\n\n"
+                        "Examples:\n"
+                        "  tracker trace hopper_gemm gemm:m=4096,n=4096,k=4096,a=f16\n"
+                        "  tracker trace hopper_flash "
+                        "attention:b=4,h=16,sq=4096,d=128,dtype=bf16,causal=yes "
+                        "--out=trace.json\n"
+                        "  tracker trace ./new.so gemm:m=4096,n=4096,k=4096,a=f16 "
+                        "--base=./old.so\n"
+                        "  tracker trace hopper_gemm gemm:m=4096,n=4096,k=4096,a=f16 "
+                        "--base-config=tile-128x128\n"
+                        "  tracker trace self:hopper_gemm gemm:m=4096,n=4096,k=4096,a=f16 "
+                        "--base=main~5 --head=main\n"
+                        "  tracker trace triton attention:b=4,h=16,sq=4096,d=128,dtype=f16 "
+                        "--import-proton=attention.chrome_trace\n"
+                        "  tracker trace --list hopper_gemm"},
+        .run = run_trace};

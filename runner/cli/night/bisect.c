@@ -8,10 +8,10 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cli/commands.h"
 #include "cli/night/git_bisect_hint.h"
 #include "cli/progress.h"
-#include "cli/range_options.h"
 #include "cli/series_ref.h"
 #include "config/config.h"
 #include "detect/rules/ab_result.h"
@@ -20,55 +20,33 @@
 
 #define GIT_BISECT_STOPS 128 /* from this exit code on `git bisect run` stops */
 
-static const struct argp_option bisect_options[] = {
-        {"bad", TK_OPT_BAD, "REVISION", 0, "Search up to REVISION (default: from the alert)", 0},
-        {"budget", TK_OPT_BUDGET, "TIME", 0,
+static struct {
+	const char *series; /* or an alert */
+	const char *good, *bad, *rev;
+	int64_t budget_s;
+} o;
+
+static const struct tk_option bisect_options[] = {
+        {TK_OPT_TEXT(
+                "bad", 'b', "REVISION", &o.bad, "Search up to REVISION (default: from the alert)")},
+        {TK_OPT_NUMBER("budget", 't', "TIME", TK_QUANTITY_DURATION, 0, 1e9, &o.budget_s,
                 "Spend at most TIME, for instance 2h (default: no limit); the same command "
-                "continues",
-                0},
-        {"good", TK_OPT_GOOD, "REVISION", 0, "Search after REVISION (default: from the alert)", 0},
+                "continues")},
+        {TK_OPT_TEXT("good", 'g', "REVISION", &o.good,
+                "Search after REVISION (default: from the alert)")},
+        {TK_OPT_ARGUMENT(&o.series, "missing SERIES or ALERT")},
         {0},
 };
 
-static const struct argp_option step_options[] = {
-        {"bad", TK_OPT_BAD, "REVISION", 0, "A revision after the change (default: from the alert)",
-                0},
-        {"good", TK_OPT_GOOD, "REVISION", 0,
-                "A revision before the change (default: from the alert)", 0},
-        {"rev", TK_OPT_REV, "REVISION", 0,
-                "Classify REVISION (default: HEAD of the current repository)", 0},
+static const struct tk_option step_options[] = {
+        {TK_OPT_TEXT("bad", 'b', "REVISION", &o.bad,
+                "A revision after the change (default: from the alert)")},
+        {TK_OPT_TEXT("good", 'g', "REVISION", &o.good,
+                "A revision before the change (default: from the alert)")},
+        {TK_OPT_TEXT("rev", 0, "REVISION", &o.rev,
+                "Classify REVISION (default: HEAD of the current repository)")},
+        {TK_OPT_ARGUMENT(&o.series, "missing SERIES or ALERT")},
         {0},
-};
-
-const struct argp tk_argp_bisect = {
-        .options = bisect_options,
-        .parser = tk_range_options_parse,
-        .args_doc = "SERIES|ALERT",
-        .doc = "Find the commit that changed a series: halve the first-parent history between a "
-               "good and a bad revision, build each middle, and compare it with the good build by "
-               "A/B runs. Revisions that cannot be built or measured are skipped; noisy ones get "
-               "more pairs.\v"
-               "SERIES is a name, or a part of one that only one series has; ALERT is the first "
-               "digits of an alert. Builds and pairs are kept: the same command continues after an "
-               "interruption. `tracker diff` and the site show the result.\n\n"
-               "Exit code: 0 found, 3 not found (the ends do not differ, only a range is left, or "
-               "the budget was spent), or found but not analysed.\n\n"
-               "Examples:\n"
-               "  tracker bisect 3f9a01c2\n"
-               "  tracker bisect gemm-f32-512 --good=v0.3.20 --bad=develop --budget=2h",
-};
-
-const struct argp tk_argp_bisect_step = {
-        .options = step_options,
-        .parser = tk_range_options_parse,
-        .args_doc = "SERIES|ALERT",
-        .doc = "Classify one revision as good or bad, for `git bisect run`.\v"
-               "Exit code: 0 good, 1 bad, 125 it cannot be built or measured, 128 and above: "
-               "stop.\n\n"
-               "Example, in a clone of the upstream:\n"
-               "  git bisect start --first-parent BAD GOOD\n"
-               "  git bisect run tracker --config=/path/tracker.yml bisect-step SERIES --good=GOOD "
-               "--bad=BAD",
 };
 
 static void print_commit(const char *what, const struct tk_revision *r)
@@ -117,13 +95,13 @@ static void print_result(const struct tk_bisect_report *r)
 	print_work(r);
 }
 
-static int find_range(const struct tk_range_options *o, const struct tk_series_ref *named,
-        struct tk_bisect_request *q, struct tk_error *err)
+static int find_range(
+        const struct tk_series_ref *named, struct tk_bisect_request *q, struct tk_error *err)
 {
 	*q = (struct tk_bisect_request){.series_id = named->series_id,
-	        .good = o->good ? o->good : named->good,
-	        .bad = o->bad ? o->bad : named->bad,
-	        .budget_s = (double)o->budget_s};
+	        .good = o.good ? o.good : named->good,
+	        .bad = o.bad ? o.bad : named->bad,
+	        .budget_s = (double)o.budget_s};
 	if (!*q->good || !*q->bad)
 		return tk_fail(err, TK_EUSAGE,
 		        "%s has no alert with a range; expected --good=REVISION and --bad=REVISION",
@@ -139,21 +117,17 @@ static bool is_in_git(const struct tk_config *c, const char *upstream)
 	return !u || u->kind != TK_UPSTREAM_PACKAGE;
 }
 
-static int bisect(const struct tk_globals *g, const struct tk_range_options *o,
-        const struct tk_config *config, struct tk_store *store, struct tk_error *err)
+static int bisect(const struct tk_globals *g, struct tk_error *err)
 {
 	struct tk_series_ref named;
 	struct tk_bisect_request q;
 	struct tk_bisect_report r;
-	int status = tk_series_ref_resolve(store, o->series, &named, err);
-	if (!status)
-		status = find_range(o, &named, &q, err);
-	if (status)
-		return tk_command_fail("bisect", err);
+	TRY(tk_series_ref_resolve(g->store, o.series, &named, err));
+	TRY(find_range(&named, &q, err));
 	struct tk_progress *progress = tk_progress_new(g);
 	struct tk_night_options night = {
 	        .program = g->program, .observer = tk_progress_observer(progress)};
-	status = tk_bisect_run(config, store, &night, &q, &r, err);
+	int status = tk_bisect_run(g->config, g->store, &night, &q, &r, err);
 	tk_progress_free(progress);
 	if (status == TK_ECANCELED)
 		tk_fail(err, TK_ECANCELED,
@@ -163,12 +137,12 @@ static int bisect(const struct tk_globals *g, const struct tk_range_options *o,
 		        "%s; builds and pairs so far are kept, the same command continues",
 		        err->message);
 	if (status)
-		return tk_command_fail("bisect", err);
+		return status;
 	print_result(&r);
-	if (is_in_git(config, r.upstream)) {
+	if (is_in_git(g->config, r.upstream)) {
 		printf("the same search with git:\n");
 		tk_git_bisect_hint_print(
-		        stdout, "  ", g, config, r.upstream, r.series, r.good.id, r.bad.id);
+		        stdout, "  ", g, g->config, r.upstream, r.series, r.good.id, r.bad.id);
 	}
 	if (r.detection_error.status)
 		tk_command_fail("bisect", &r.detection_error);
@@ -176,21 +150,32 @@ static int bisect(const struct tk_globals *g, const struct tk_range_options *o,
 	                                                                 : TK_EXIT_INCOMPLETE;
 }
 
-int tk_cmd_bisect(const struct tk_globals *g, int argc, char **argv)
+static int run_bisect(struct tk_globals *g, struct tk_error *err)
 {
-	struct tk_range_options o = {0};
-	struct tk_error err = {0};
-	struct tk_config *config = NULL;
-	struct tk_store *store = NULL;
-	tk_command_parse(&tk_argp_bisect, argc, argv, &o);
-	int code = tk_command_open(g, "bisect", TK_STORE_WRITE, &config, &store);
-	if (code != TK_EXIT_OK)
-		return code;
 	tk_cancel_install_handlers();
-	code = bisect(g, &o, config, store, &err);
-	tk_command_close(config, store);
-	return code;
+	return bisect(g, err);
 }
+
+const struct tk_command tk_command_bisect = {.name = "bisect",
+        .summary = "find the commit that changed a series",
+        .usage = {.options = bisect_options,
+                .arguments = "SERIES|ALERT",
+                .surplus = "expected one series or alert",
+                .help = "Find the commit that changed a series: halve the first-parent history "
+                        "between a good and a bad revision, build each middle, and compare it "
+                        "with the good build by A/B runs. Revisions that cannot be built or "
+                        "measured are skipped; noisy ones get more pairs.\v"
+                        "SERIES is a name, or a part of one that only one series has; ALERT is "
+                        "the first digits of an alert. Builds and pairs are kept: the same "
+                        "command continues after an interruption. `tracker diff` and the site "
+                        "show the result.\n\n"
+                        "Exit code: 0 found, 3 not found (the ends do not differ, only a range "
+                        "is left, or the budget was spent), or found but not analysed.\n\n"
+                        "Examples:\n"
+                        "  tracker bisect 3f9a01c2\n"
+                        "  tracker bisect gemm-f32-512 --good=v0.3.20 --bad=develop --budget=2h"},
+        .opens = TK_OPENS_WRITE,
+        .run = run_bisect};
 
 /* HEAD of the current repository. */
 static int find_head(char *rev, size_t size, struct tk_error *err)
@@ -208,32 +193,28 @@ static int find_head(char *rev, size_t size, struct tk_error *err)
 	return status;
 }
 
-static int step(const struct tk_globals *g, const struct tk_range_options *o,
-        const struct tk_config *config, struct tk_store *store, struct tk_error *err)
+static int step(const struct tk_globals *g, struct tk_error *err)
 {
 	char head[80], text[TK_AB_RESULT_TEXT_SIZE];
-	const char *rev = o->rev;
+	const char *rev = o.rev;
 	struct tk_series_ref named;
 	struct tk_bisect_request q;
 	struct tk_bisect_report r;
 	enum tk_bisect_mark side;
-	int status = rev ? TK_OK : find_head(head, sizeof head, err);
-	if (!rev)
+
+	if (!rev) {
+		TRY(find_head(head, sizeof head, err));
 		rev = head;
-	if (!status)
-		status = tk_series_ref_resolve(store, o->series, &named, err);
-	if (!status)
-		status = find_range(o, &named, &q, err);
+	}
+	TRY(tk_series_ref_resolve(g->store, o.series, &named, err));
+	TRY(find_range(&named, &q, err));
 	struct tk_progress *progress = tk_progress_new(g);
 	struct tk_night_options night = {
 	        .program = g->program, .observer = tk_progress_observer(progress)};
-	if (!status)
-		status = tk_bisect_mark_revision(config, store, &night, &q, rev, &side, &r, err);
+	int status = tk_bisect_mark_revision(g->config, g->store, &night, &q, rev, &side, &r, err);
 	tk_progress_free(progress);
-	if (status) {
-		tk_command_fail("bisect-step", err);
-		return GIT_BISECT_STOPS;
-	}
+	if (status)
+		return status;
 	if (r.detection_error.status) /* the next step tries again: git has its answer */
 		tk_log(TK_LOG_WARN, "bisect", NULL, "%s", r.detection_error.message);
 	printf("%.12s is %s (whole range: %s)\n", rev,
@@ -244,18 +225,27 @@ static int step(const struct tk_globals *g, const struct tk_range_options *o,
 	return (int)side;
 }
 
-int tk_cmd_bisect_step(const struct tk_globals *g, int argc, char **argv)
+static int run_bisect_step(struct tk_globals *g, struct tk_error *err)
 {
-	struct tk_range_options o = {0};
-	struct tk_error err = {0};
-	struct tk_config *config = NULL;
-	struct tk_store *store = NULL;
-	argp_err_exit_status = GIT_BISECT_STOPS + 1; /* a typing error is no bad revision */
-	tk_command_parse(&tk_argp_bisect_step, argc, argv, &o);
-	if (tk_command_open(g, "bisect-step", TK_STORE_WRITE, &config, &store) != TK_EXIT_OK)
-		return GIT_BISECT_STOPS;
 	tk_cancel_install_handlers();
-	int code = step(g, &o, config, store, &err);
-	tk_command_close(config, store);
-	return code;
+	return step(g, err);
 }
+
+const struct tk_command tk_command_bisect_step = {.name = "bisect-step",
+        .summary = "one step of `git bisect run`",
+        .usage = {.options = step_options,
+                .arguments = "SERIES|ALERT",
+                .surplus = "expected one series or alert",
+                .help = "Classify one revision as good or bad, for `git bisect run`.\v"
+                        "Exit code: 0 good, 1 bad, 125 it cannot be built or measured, 128 and "
+                        "above: stop.\n\n"
+                        "Example, in a clone of the upstream:\n"
+                        "  git bisect start --first-parent BAD GOOD\n"
+                        "  git bisect run tracker --config=/path/tracker.yml bisect-step SERIES "
+                        "--good=GOOD --bad=BAD"},
+        .opens = TK_OPENS_WRITE,
+        /* a typing error is no bad revision */
+        .usage_exit = GIT_BISECT_STOPS + 1,
+        .failure_exit = GIT_BISECT_STOPS,
+        .run = run_bisect_step,
+        .hidden = true};

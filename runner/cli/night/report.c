@@ -140,52 +140,11 @@ void tk_night_report_print(struct tk_store *store, const struct tk_night_report 
 		printf("site:     %s\n", r->site_index);
 }
 
-int tk_night_report_exit_code(const struct tk_night_report *report, char *const *fail_on)
+int tk_night_report_exit_code(
+        const struct tk_night_report *report, const struct tk_status_set *fail_on)
 {
-	for (; fail_on && *fail_on; fail_on++) {
-		enum tk_verdict_status s;
-		if (!tk_verdict_status_parse(*fail_on, &s) && report->by_status[s])
+	for (int s = 0; fail_on && s < TK_VERDICT_STATUS_COUNT; s++)
+		if (fail_on->has[s] && report->by_status[s])
 			return TK_EXIT_FOUND;
-	}
 	return report->complete ? TK_EXIT_OK : TK_EXIT_INCOMPLETE;
-}
-
-void tk_fail_on_free(char **statuses)
-{
-	for (size_t i = 0; statuses && statuses[i]; i++)
-		free(statuses[i]);
-	free(statuses);
-}
-
-static int check_word(const char *word, struct tk_error *err)
-{
-	const char *known[TK_VERDICT_STATUS_COUNT + 1] = {0};
-	enum tk_verdict_status s;
-	char hint[TK_SUGGEST_HINT_SIZE];
-	if (!tk_verdict_status_parse(word, &s))
-		return TK_OK;
-	for (size_t i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
-		known[i] = tk_verdict_status_name((enum tk_verdict_status)i);
-	return tk_fail(err, TK_EUSAGE, "--fail-on: unknown status \"%.60s\"%s", word,
-	        tk_suggest_hint(word, known, "; the statuses are in docs/reference/diff.md", hint));
-}
-
-int tk_fail_on_parse(const char *text, char ***statuses, struct tk_error *err)
-{
-	char *copy = tk_strdup(text), *rest = copy, *word;
-	size_t count = 0, cap = strlen(text) + 2;
-	char **list = tk_calloc(cap, sizeof *list);
-	int status = copy && list ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
-	while (!status && (word = strsep(&rest, ",")) != NULL) {
-		if (!*word || strcmp(word, "none") == 0)
-			continue;
-		if (!(status = check_word(word, err)) && !(list[count++] = tk_strdup(word)))
-			status = tk_fail(err, TK_ENOMEM, "out of memory");
-	}
-	free(copy);
-	if (!status)
-		*statuses = list;
-	else
-		tk_fail_on_free(list);
-	return status;
 }

@@ -6,7 +6,6 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/process.h"
-#include "cli/action_options.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/table.h"
@@ -16,27 +15,18 @@
 #define FILE_MAX ((size_t)64 << 20)
 #define PARQUET_S 120.0
 
-static const struct argp_option options[] = {
-        {"format", 'f', "text|json", 0, "Print a table (default) or JSON", 1},
+static struct inputs_options {
+	const char *action;
+	struct tk_option_list names;
+	bool json;
+} opt;
+
+static const struct tk_option options[] = {
+        {TK_OPT_JSON(&opt.json, "Print a table (default) or JSON")},
+        {TK_OPT_ARGUMENT(&opt.action, "missing action; expected import or list")},
+        {TK_OPT_ARGUMENTS(&opt.names, NULL)},
         {0},
 };
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	return tk_action_options_parse(key, arg, "import or list", state);
-}
-
-const struct argp tk_argp_inputs = {options, parse_option, "import NAME FILE...\nlist",
-        "Import and list the texts that problems with dist=text:NAME take their inputs from.\v"
-        "  import   store the tokens of plain text or of the column \"text\" of Parquet files\n"
-        "           (*.parquet; needs python3 with pyarrow) in inputs/ beside tracker.yml, and\n"
-        "           print the name with the hash of the tokens. A file is a document, in Parquet\n"
-        "           a row is; the first 65,536 tokens are kept\n"
-        "  list     list the texts in inputs/ here and in the tracker\n\n"
-        "Examples:\n"
-        "  tracker inputs import book chapter-1.txt chapter-2.txt\n"
-        "  tracker inputs import wikitext wikitext-103-v1/test-00000-of-00001.parquet\n"
-        "  tracker inputs list --format=json"};
 
 /* ---- import ---- */
 
@@ -113,21 +103,21 @@ static json_t *describe(const struct tk_text *t)
 	        "documents", (json_int_t)tk_text_count_documents(t));
 }
 
-static int import(const struct tk_action_options *o, const char *root, struct tk_error *err)
+static int import(const struct inputs_options *o, const char *root, struct tk_error *err)
 {
 	struct tk_text t = {.count = 0};
 	int status = TK_OK;
 
-	if (o->name_count < 2)
+	if (o->names.count < 2)
 		return tk_fail(err, TK_EUSAGE, "expected a NAME and at least one FILE");
-	for (int i = 1; !status && i < o->name_count; i++) {
-		status = is_parquet(o->names[i]) ? import_parquet(o->names[i], &t, err)
-		                                 : import_text(o->names[i], &t, err);
+	for (size_t i = 1; !status && i < o->names.count; i++) {
+		status = is_parquet(o->names.items[i]) ? import_parquet(o->names.items[i], &t, err)
+		                                       : import_text(o->names.items[i], &t, err);
 		if (status)
-			tk_error_add_context(err, "%s", o->names[i]);
+			tk_error_add_context(err, "%s", o->names.items[i]);
 	}
 	if (!status)
-		status = tk_text_save(&t, root, o->names[0], err);
+		status = tk_text_save(&t, root, o->names.items[0], err);
 	if (!status && o->json)
 		status = tk_command_print_json(describe(&t), err);
 	else if (!status)
@@ -158,17 +148,16 @@ static void list_row(struct tk_table *table, const struct tk_text *t)
 	tk_table_set_cell(table, "DOCUMENTS", "%zu", tk_text_count_documents(t));
 }
 
-static int list(const struct tk_globals *g, const struct tk_action_options *o, const char *root,
+static int list(const struct tk_globals *g, const struct inputs_options *o, const char *root,
         struct tk_error *err)
 {
 	struct tk_table *table = tk_table_new(g, columns);
 	json_t *json = json_array();
 	char **names = NULL;
 	size_t count = 0;
-	int status = tk_action_options_refuse_names(o, err);
-
-	if (!status)
-		status = tk_text_list_names(root, &names, &count, err);
+	int status = o->names.count ? tk_fail(err, TK_EUSAGE, "list: unexpected argument \"%s\"",
+	                                      o->names.items[0])
+	                            : tk_text_list_names(root, &names, &count, err);
 
 	for (size_t i = 0; !status && i < count; i++) {
 		struct tk_text t;
@@ -189,24 +178,35 @@ static int list(const struct tk_globals *g, const struct tk_action_options *o, c
 	return status;
 }
 
-int tk_cmd_inputs(const struct tk_globals *g, int argc, char **argv)
+static int run_inputs(struct tk_globals *g, struct tk_error *err)
 {
 	static const char *const actions[] = {"import", "list", NULL};
-	struct tk_action_options o = {0};
-	struct tk_config *config = NULL;
-	struct tk_error err = {0};
-	int status;
 
-	tk_command_parse(&tk_argp_inputs, argc, argv, &o);
-	int code = tk_command_open(g, "inputs", -1, &config, NULL);
-	if (code)
-		return code;
-	if (strcmp(o.action, "import") == 0)
-		status = import(&o, config->root, &err);
-	else if (strcmp(o.action, "list") == 0)
-		status = list(g, &o, config->root, &err);
-	else
-		status = tk_option_fail_action(o.action, actions, &err);
-	tk_command_close(config, NULL);
-	return status ? tk_command_fail("inputs", &err) : TK_EXIT_OK;
+	if (strcmp(opt.action, "import") == 0)
+		return import(&opt, g->config->root, err);
+	if (strcmp(opt.action, "list") == 0)
+		return list(g, &opt, g->config->root, err);
+	return tk_options_fail_action(opt.action, actions, err);
 }
+
+const struct tk_command tk_command_inputs = {.name = "inputs",
+        .summary = "import and list texts that inputs are made of",
+        .usage = {.options = options,
+                .arguments = "import NAME FILE...\nlist",
+                .help = "Import and list the texts that problems with dist=text:NAME take their "
+                        "inputs from.\v"
+                        "  import   store the tokens of plain text or of the column \"text\" of "
+                        "Parquet files\n"
+                        "           (*.parquet; needs python3 with pyarrow) in inputs/ beside "
+                        "tracker.yml, and\n"
+                        "           print the name with the hash of the tokens. A file is a "
+                        "document, in Parquet\n"
+                        "           a row is; the first 65,536 tokens are kept\n"
+                        "  list     list the texts in inputs/ here and in the tracker\n\n"
+                        "Examples:\n"
+                        "  tracker inputs import book chapter-1.txt chapter-2.txt\n"
+                        "  tracker inputs import wikitext "
+                        "wikitext-103-v1/test-00000-of-00001.parquet\n"
+                        "  tracker inputs list --format=json"},
+        .opens = TK_OPENS_CONFIG,
+        .run = run_inputs};

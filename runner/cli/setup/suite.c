@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "cli/action_options.h"
+#include "base/try.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/table.h"
@@ -15,27 +15,18 @@
 #include "suite/find.h"
 #include "suite/suite.h"
 
-static const struct argp_option options[] = {
-        {"format", 'f', "text|json", 0, "list, show: print a table (default) or JSON", 1},
+static struct suite_options {
+	const char *action;
+	struct tk_option_list names;
+	bool json;
+} opt;
+
+static const struct tk_option options[] = {
+        {TK_OPT_JSON(&opt.json, "list, show: print a table (default) or JSON")},
+        {TK_OPT_ARGUMENT(&opt.action, "missing action; expected list, check or show")},
+        {TK_OPT_ARGUMENTS(&opt.names, NULL)},
         {0},
 };
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	return tk_action_options_parse(key, arg, "list, check or show", state);
-}
-
-const struct argp tk_argp_suite = {options, parse_option,
-        "list\ncheck [NAME|FILE...]\nshow NAME|FILE",
-        "List, check and show the suites: the problems that are measured.\v"
-        "  list     list the suites in suites/ here and in the tracker\n"
-        "  check    read suites (default: all) and report mistakes by line and column\n"
-        "  show     show every problem of a suite as every command reads it, with its FLOPs\n"
-        "           and compulsory bytes\n\n"
-        "Examples:\n"
-        "  tracker suite list\n"
-        "  tracker suite check suites/mine.yml\n"
-        "  tracker suite show smoke --format=json"};
 
 /* Names are searched beside the configuration; paths start from the current folder. */
 static char *root_for(const struct tk_globals *g, const char *name)
@@ -98,17 +89,17 @@ static void list_row(struct tk_table *t, json_t *json, const char *name, const s
 }
 
 /* A broken suite has its row, and its message after the table. */
-static int list(const struct tk_globals *g, const struct tk_action_options *o)
+static int list(const struct tk_globals *g, const struct suite_options *o, struct tk_error *err)
 {
-	struct tk_error err = {0}, broken = {0};
+	struct tk_error broken = {0};
 	struct tk_table *t = tk_table_new(g, list_columns);
 	json_t *json = json_array();
 	char **names = NULL;
 	size_t count = 0;
-	int status = tk_action_options_refuse_names(o, &err);
+	int status = o->names.count ? tk_fail(err, TK_EUSAGE, "list: unexpected argument \"%s\"",
+	                                      o->names.items[0])
+	                            : find_names(g, &names, &count, err);
 
-	if (!status)
-		status = find_names(g, &names, &count, &err);
 	for (size_t i = 0; !status && i < count; i++) {
 		struct tk_suite *s = NULL;
 		struct tk_error why = {0};
@@ -120,33 +111,32 @@ static int list(const struct tk_globals *g, const struct tk_action_options *o)
 	}
 	tk_names_free(names, count);
 	if (!status)
-		status = o->json ? tk_command_print_json(json_incref(json), &err)
-		                 : tk_table_print(t, stdout, &err);
+		status = o->json ? tk_command_print_json(json_incref(json), err)
+		                 : tk_table_print(t, stdout, err);
 	tk_table_free(t);
 	json_decref(json);
-	if (status)
-		return tk_command_fail("suite list", &err);
-	return broken.status ? tk_command_fail("suite list", &broken) : TK_EXIT_OK;
+	if (status || !broken.status)
+		return status;
+	*err = broken;
+	return err->status;
 }
 
-static int check(const struct tk_globals *g, const struct tk_action_options *o)
+static int check(const struct tk_globals *g, const struct suite_options *o, struct tk_error *err)
 {
-	struct tk_error err = {0};
-	char **found = NULL, **names = o->names;
-	size_t found_count = 0, count = (size_t)o->name_count;
+	char **found = NULL, **names = o->names.items;
+	size_t found_count = 0, count = o->names.count;
 	int code = TK_EXIT_OK;
 
 	if (!count) {
-		if (find_names(g, &found, &found_count, &err))
-			return tk_command_fail("suite check", &err);
+		TRY(find_names(g, &found, &found_count, err));
 		names = found;
 		count = found_count;
 	}
 	for (size_t i = 0; i < count; i++) {
 		struct tk_suite *s = NULL;
 
-		if (load(g, names[i], &s, &err)) {
-			int this_code = tk_command_fail("suite check", &err);
+		if (load(g, names[i], &s, err)) {
+			int this_code = tk_command_fail("suite check", err);
 
 			code = this_code > code ? this_code : code;
 		} else if (!g->quiet)
@@ -188,7 +178,7 @@ static void show_row(struct tk_table *t, json_t *json, const struct tk_suite_pro
 	                      row->group, "source", row->source));
 }
 
-static int show_suite(const struct tk_globals *g, const struct tk_action_options *o,
+static int show_suite(const struct tk_globals *g, const struct suite_options *o,
         const struct tk_suite *s, struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(g, show_columns);
@@ -214,43 +204,47 @@ static int show_suite(const struct tk_globals *g, const struct tk_action_options
 	return status;
 }
 
-static int show(const struct tk_globals *g, const struct tk_action_options *o)
+static int show(const struct tk_globals *g, const struct suite_options *o, struct tk_error *err)
 {
-	struct tk_error err = {0};
 	struct tk_suite *s = NULL;
 	int status;
 
-	if (o->name_count != 1)
-		status = tk_fail(&err, TK_EUSAGE,
+	if (o->names.count != 1)
+		status = tk_fail(err, TK_EUSAGE,
 		        "expected one NAME or FILE; `tracker suite list` lists the suites");
 	else
-		status = load(g, o->names[0], &s, &err);
+		status = load(g, o->names.items[0], &s, err);
 	if (!status)
-		status = show_suite(g, o, s, &err);
+		status = show_suite(g, o, s, err);
 	tk_suite_free(s);
-	return status ? tk_command_fail("suite show", &err) : TK_EXIT_OK;
+	return status;
 }
 
-int tk_cmd_suite(const struct tk_globals *g, int argc, char **argv)
+static int run_suite(struct tk_globals *g, struct tk_error *err)
 {
-	static const struct {
-		const char *name;
-		int (*run)(const struct tk_globals *g, const struct tk_action_options *o);
-	} actions[] = {
-	        {"list", list},
-	        {"check", check},
-	        {"show", show},
-	};
-	const char *names[sizeof actions / sizeof actions[0] + 1] = {0};
-	struct tk_action_options o = {0};
-	struct tk_error err = {0};
+	static const char *const actions[] = {"list", "check", "show", NULL};
+	static int (*const run[])(const struct tk_globals *g, const struct suite_options *o,
+	        struct tk_error *err) = {list, check, show};
 
-	tk_command_parse(&tk_argp_suite, argc, argv, &o);
-	for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
-		names[i] = actions[i].name;
-		if (strcmp(names[i], o.action) == 0)
-			return actions[i].run(g, &o);
-	}
-	tk_option_fail_action(o.action, names, &err);
-	return tk_command_fail("suite", &err);
+	for (size_t i = 0; actions[i]; i++)
+		if (strcmp(actions[i], opt.action) == 0)
+			return run[i](g, &opt, err);
+	return tk_options_fail_action(opt.action, actions, err);
 }
+
+const struct tk_command tk_command_suite = {.name = "suite",
+        .summary = "list, check and show the suites",
+        .usage = {.options = options,
+                .arguments = "list\ncheck [NAME|FILE...]\nshow NAME|FILE",
+                .help = "List, check and show the suites: the problems that are measured.\v"
+                        "  list     list the suites in suites/ here and in the tracker\n"
+                        "  check    read suites (default: all) and report mistakes by line and "
+                        "column\n"
+                        "  show     show every problem of a suite as every command reads it, "
+                        "with its FLOPs\n"
+                        "           and compulsory bytes\n\n"
+                        "Examples:\n"
+                        "  tracker suite list\n"
+                        "  tracker suite check suites/mine.yml\n"
+                        "  tracker suite show smoke --format=json"},
+        .run = run_suite};

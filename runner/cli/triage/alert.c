@@ -1,5 +1,6 @@
 /* `tracker alert`: lists open alerts and records what people decide about them. */
 #include "cli/triage/alert.h"
+#include "base/try.h"
 
 #include <pwd.h>
 #include <stdio.h>
@@ -13,82 +14,24 @@
 #include "nightly/stages/detect_policy.h"
 #include "notify/notify.h"
 
-enum { OPT_BY = 256, OPT_STATE };
+static struct tk_alert_options opt = {.state = -1};
 
-static const struct argp_option options[] = {
-        {0, 0, 0, 0, "list, show", 1},
-        {"all", 'a', 0, 0, "Also list closed, expected and ignored alerts", 1},
-        {"format", 'f', "text|json", 0, "Print text (default) or JSON", 1},
-        {"state", OPT_STATE, "STATE", 0,
-                "List only alerts that are new, acked, expected, ignored or recovered", 1},
-        {0, 0, 0, 0, "ack, expect, ignore, link, note, reopen", 2},
-        {"by", OPT_BY, "NAME", 0, "Record NAME as the author (default: your user name)", 2},
-        {"note", 'm', "TEXT", 0, "Record the reason; expect and ignore need it", 2},
-        {"yaml", 'y', 0, 0, "Print an entry for acks.yml; write nothing", 2},
+static const struct tk_option options[] = {
+        {TK_OPT_HEADING("list, show")},
+        {TK_OPT_FLAG("all", 'a', &opt.all, "Also list closed, expected and ignored alerts")},
+        {TK_OPT_JSON(&opt.json, "Print text (default) or JSON")},
+        {TK_OPT_WORD("state", 0, "new|acked|expected|ignored|recovered", &opt.state,
+                "List only alerts that are new, acked, expected, ignored or recovered")},
+        {TK_OPT_HEADING("ack, expect, ignore, link, note, reopen")},
+        {TK_OPT_TEXT(
+                "by", 0, "NAME", &opt.by, "Record NAME as the author (default: your user name)")},
+        {TK_OPT_TEXT(
+                "note", 'm', "TEXT", &opt.note, "Record the reason; expect and ignore need it")},
+        {TK_OPT_FLAG("yaml", 'y', &opt.yaml, "Print an entry for acks.yml; write nothing")},
+        {TK_OPT_ARGUMENT(&opt.action, NULL)},
+        {TK_OPT_ARGUMENTS(&opt.ids, NULL)},
         {0},
 };
-
-static void parse_argument(struct tk_alert_options *o, const char *arg, struct argp_state *state)
-{
-	if (o->id_count == TK_ALERT_IDS_MAX)
-		argp_error(state, "more than %d arguments", TK_ALERT_IDS_MAX);
-	if (!o->action)
-		o->action = arg;
-	else
-		o->ids[o->id_count++] = arg;
-}
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct tk_alert_options *o = state->input;
-
-	switch (key) {
-	case 'a':
-		o->all = true;
-		return 0;
-	case OPT_STATE:
-		if (tk_triage_state_parse(arg, &o->state))
-			argp_error(state,
-			        "--state=%s: expected new, acked, expected, ignored or recovered",
-			        arg);
-		o->has_state = true;
-		return 0;
-	case 'f':
-		o->json = tk_option_parse_json(arg, state);
-		return 0;
-	case 'm':
-		o->note = arg;
-		return 0;
-	case OPT_BY:
-		o->by = arg;
-		return 0;
-	case 'y':
-		o->yaml = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		parse_argument(o, arg, state);
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
-}
-
-const struct argp tk_argp_alert = {options, parse_option,
-        "[list]\nshow ID\nack|expect|ignore|reopen ID...\nlink ID URL\nnote ID TEXT\ncheck",
-        "List open alerts and triage them. An alert is one change of one series; alerts of the "
-        "same commit on like "
-        "machines form a group. ID is the first digits of the id of a group or of one alert.\v"
-        "Actions are appended to the history; nothing is ever removed. `check` looks for missing "
-        "data, notifies the "
-        "webhook, and exits with 1 while there is new missing data; run it where all histories are "
-        "merged.\n\n"
-        "Examples:\n"
-        "  tracker alert\n"
-        "  tracker alert show 3f2a\n"
-        "  tracker alert ack 3f2a --note='looking at it'\n"
-        "  tracker alert expect 3f2a --note='more accurate, #123'\n"
-        "  tracker alert expect 3f2a --note='more accurate, #123' --yaml >>acks.yml\n"
-        "  tracker alert link 3f2a https://example.org/issues/123\n"
-        "  tracker alert list --all --format=json"};
 
 enum action_kind { LIST, SHOW, CHECK, RECORD };
 enum argument { NONE, ONE_ID, SOME_IDS, ID_AND_URL, ID_AND_TEXT };
@@ -124,7 +67,7 @@ static const struct action *find_action(const char *name, struct tk_error *err)
 			return &actions[i];
 		names[i] = actions[i].name;
 	}
-	tk_option_fail_action(name, names, err);
+	tk_options_fail_action(name, names, err);
 	return NULL;
 }
 
@@ -146,9 +89,9 @@ static int take_text(const struct action *action, struct tk_alert_options *o, st
 {
 	bool is_url = action->argument == ID_AND_URL;
 
-	if (o->id_count == 2 && !o->note)
-		o->note = o->ids[--o->id_count];
-	if (o->id_count != 1 || !o->note || !*o->note)
+	if (o->ids.count == 2 && !o->note)
+		o->note = o->ids.items[--o->ids.count];
+	if (o->ids.count != 1 || !o->note || !*o->note)
 		return tk_fail(err, TK_EUSAGE, "%s: expected an id and a %s", action->name,
 		        is_url ? "URL" : "text");
 	if (is_url && !is_web_url(o->note))
@@ -166,7 +109,7 @@ static int check_arguments(
 
 	if (status)
 		return status;
-	if (action->argument != NONE && !o->id_count)
+	if (action->argument != NONE && !o->ids.count)
 		return tk_fail(err, TK_EUSAGE,
 		        "%s: expected the id of an alert (`tracker alert` lists them)",
 		        action->name);
@@ -256,26 +199,39 @@ static int run_subcommand(const struct tk_globals *g, const struct action *actio
 	return status;
 }
 
-int tk_cmd_alert(const struct tk_globals *g, int argc, char **argv)
+static int run_alert(struct tk_globals *g, struct tk_error *err)
 {
-	struct tk_alert_options o = {0};
-	const struct action *action;
-	struct tk_config *config = NULL;
-	struct tk_store *store = NULL;
-	struct tk_error err = {0};
-	int code;
+	const struct action *action = find_action(opt.action ? opt.action : actions[0].name, err);
+	int result = TK_OK;
 
-	tk_command_parse(&tk_argp_alert, argc, argv, &o);
-	action = find_action(o.action ? o.action : actions[0].name, &err);
-	if (!action || check_arguments(action, &o, &err))
-		return tk_command_fail("alert", &err);
-	o.triage = action->triage;
-	bool reads = action->kind == LIST || action->kind == SHOW || o.yaml;
-	code = tk_command_open(g, "alert", reads ? TK_STORE_READ : TK_STORE_WRITE, &config, &store);
-	if (code)
-		return code;
-	if (run_subcommand(g, action, &o, config, store, &code, &err))
-		code = tk_command_fail("alert", &err);
-	tk_command_close(config, store);
-	return code;
+	if (!action)
+		return err->status;
+	TRY(check_arguments(action, &opt, err));
+	opt.triage = action->triage;
+	bool reads = action->kind == LIST || action->kind == SHOW || opt.yaml;
+	TRY(tk_command_open(g, reads ? TK_OPENS_READ : TK_OPENS_WRITE, err));
+	TRY(run_subcommand(g, action, &opt, g->config, g->store, &result, err));
+	return result;
 }
+
+const struct tk_command tk_command_alert = {.name = "alert",
+        .summary = "list open alerts and triage them",
+        .usage = {.options = options,
+                .arguments = "[list]\nshow ID\nack|expect|ignore|reopen ID...\nlink ID URL\nnote "
+                             "ID TEXT\ncheck",
+                .help = "List open alerts and triage them. An alert is one change of one series; "
+                        "alerts of the same commit on like machines form a group. ID is the "
+                        "first digits of the id of a group or of one alert.\v"
+                        "Actions are appended to the history; nothing is ever removed. `check` "
+                        "looks for missing data, notifies the webhook, and exits with 1 while "
+                        "there is new missing data; run it where all histories are merged.\n\n"
+                        "Examples:\n"
+                        "  tracker alert\n"
+                        "  tracker alert show 3f2a\n"
+                        "  tracker alert ack 3f2a --note='looking at it'\n"
+                        "  tracker alert expect 3f2a --note='more accurate, #123'\n"
+                        "  tracker alert expect 3f2a --note='more accurate, #123' --yaml "
+                        ">>acks.yml\n"
+                        "  tracker alert link 3f2a https://example.org/issues/123\n"
+                        "  tracker alert list --all --format=json"},
+        .run = run_alert};

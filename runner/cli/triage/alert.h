@@ -9,16 +9,13 @@
 #include "cli/commands.h"
 #include "cli/triage/alert_groups.h"
 
-#define TK_ALERT_IDS_MAX 256
-
 struct tk_alert_options {
 	const char *action;           /* as typed; NULL: list */
 	enum tk_triage_action triage; /* where that is an action on an alert */
-	const char *ids[TK_ALERT_IDS_MAX];
-	size_t id_count;
-	const char *note, *by;      /* NULL: not given */
-	enum tk_triage_state state; /* has_state: list only these */
-	bool has_state, all, json, yaml;
+	struct tk_option_list ids;
+	const char *note, *by; /* NULL: not given */
+	int state;             /* list only these; -1: all */
+	bool all, json, yaml;
 };
 
 /* As tk_alerts_find, but an unknown id is TK_EUSAGE. */

@@ -68,8 +68,8 @@ int tk_alert_print_ack_rules(
 	const struct tk_alert_row *one;
 	int status = TK_OK;
 
-	for (size_t i = 0; !status && i < o->id_count; i++) {
-		status = tk_alert_find(a, o->ids[i], &g, &one, err);
+	for (size_t i = 0; !status && i < o->ids.count; i++) {
+		status = tk_alert_find(a, o->ids.items[i], &g, &one, err);
 		if (!status)
 			status = print_rules(a, o, g, one, err);
 	}
@@ -95,8 +95,8 @@ static int print_recorded(const struct tk_alert_options *o, const struct tk_aler
 	const struct tk_alert_row *one;
 	char title[1024];
 
-	for (size_t i = 0; i < o->id_count; i++) {
-		TRY(tk_alert_find(a, o->ids[i], &group, &one, err));
+	for (size_t i = 0; i < o->ids.count; i++) {
+		TRY(tk_alert_find(a, o->ids.items[i], &group, &one, err));
 		printf("%s: %.8s ", done, one ? one->uid : group->uid);
 		tk_text_write_sanitized(stdout,
 		        one ? one->title : tk_alert_group_title(group, title, sizeof title), "");
@@ -113,8 +113,8 @@ int tk_alert_record(const struct tk_globals *g, struct tk_store *s,
 
 	if (status)
 		return status;
-	for (size_t i = 0; !status && i < o->id_count; i++)
-		status = record_one(s, o, a, o->ids[i], err);
+	for (size_t i = 0; !status && i < o->ids.count; i++)
+		status = record_one(s, o, a, o->ids.items[i], err);
 	if (status) {
 		tk_store_rollback(s);
 		return status;

@@ -67,8 +67,8 @@ static void group_row(struct tk_table *t, const struct tk_alerts *a, const struc
 
 static bool is_listed(const struct tk_alert_options *o, const struct tk_alert_group *g)
 {
-	if (o->has_state)
-		return o->state == g->state;
+	if (o->state >= 0)
+		return o->state == (int)g->state;
 	return o->all || (g->open && (g->state == TK_TRIAGE_NEW || g->state == TK_TRIAGE_ACKED));
 }
 
@@ -228,8 +228,8 @@ int tk_alert_show(const struct tk_globals *g, const struct tk_alert_options *o,
 	struct tk_alert_group of_one;
 	struct tk_table *t;
 	char title[1024];
-	int status = o->id_count == 1 ? tk_alert_find(a, o->ids[0], &group, &one, err)
-	                              : tk_fail(err, TK_EUSAGE, "show: expected one id");
+	int status = o->ids.count == 1 ? tk_alert_find(a, o->ids.items[0], &group, &one, err)
+	                               : tk_fail(err, TK_EUSAGE, "show: expected one id");
 
 	if (status)
 		return status;
