@@ -35,8 +35,7 @@ static const struct tk_option options[] = {
 static int show(const struct tk_confirm_report *r)
 {
 	char text[TK_AB_RESULT_TEXT_SIZE], took[48], night[TK_FORMAT_SIZE];
-	printf("%s\n  new %.12s, old %.12s: ", r->series, r->rev[TK_AB_HEAD],
-	        r->rev[TK_AB_BASE]);
+	printf("%s\n  new %.12s, old %.12s: ", r->series, r->rev[TK_AB_HEAD], r->rev[TK_AB_BASE]);
 	if (!r->pairs.count)
 		printf("no A/B pair could be measured\n");
 	else

@@ -1,9 +1,9 @@
-/* The comparison engine: is head slower than base? Two sides are measured in A/B runs, pair by pair,
- * until the pairs decide or a budget is spent.
+/* The comparison engine: is head slower than base? Two sides are measured in A/B runs, pair by
+ * pair, until the pairs decide or a budget is spent.
  *
  * `tracker ab`: the sides are revisions of an upstream, work trees, shared objects, backends or
- * their configurations; problem by problem, and nothing is stored. `tracker confirm`: the builds of
- * one stored series. A night (confirm_stage.c), bisect/ and tune/ use the same tests (ab_test.h). */
+ * their configurations; problem by problem, and nothing is stored. `tracker confirm`: the builds
+ * of one stored series. A night (confirm_stage.c), bisect/ and tune/ use the same tests. */
 #ifndef TK_AB_COMPARE_H
 #define TK_AB_COMPARE_H
 #include "base/error.h"

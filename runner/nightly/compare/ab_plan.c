@@ -178,7 +178,8 @@ static int add_pair(struct tk_ab_session *c, const struct pair *pair,
 		++*devices;
 		for (size_t i = 0; !status && i < problems->count; i++)
 			if (problems->rows[i].kinds & tk_device_kind_bit(pair->kind))
-				status = add_problem_of_pair(c, pair, device, problems->rows[i].text, err);
+				status = add_problem_of_pair(
+				        c, pair, device, problems->rows[i].text, err);
 		if (!c->n->options->devices)
 			break;
 	}

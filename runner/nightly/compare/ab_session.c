@@ -317,8 +317,8 @@ int tk_ab_revisions_build(const struct tk_config *config, const char *db_path,
 		status = tk_ab_sources_build(&s.night, u, specs, sources, err);
 	for (int k = 0; k < TK_AB_SIDES; k++) {
 		if (!status)
-			status = tk_ab_source_find_backend(
-			        &sources[k], backend, &out->path[k], err);
+			status =
+			        tk_ab_source_find_backend(&sources[k], backend, &out->path[k], err);
 		tk_ab_source_close(&sources[k]);
 	}
 	tk_session_close(&s);

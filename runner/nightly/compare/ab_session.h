@@ -1,4 +1,4 @@
-/* What `tracker ab` and `tracker tune` share: two sides, and their problems. Private to nightly/. */
+/* What `tracker ab` and `tracker tune` share: two sides and their problems. Private to nightly/. */
 #ifndef TK_AB_SESSION_H
 #define TK_AB_SESSION_H
 #include "detect/detect.h"

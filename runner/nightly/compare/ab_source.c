@@ -296,8 +296,7 @@ static int load_module(
 	side->kind_count = 1;
 	int status = query_backend(n, side->file, &side->kinds[0], &name, &why);
 	if (status)
-		return tk_fail(
-		        err, status == TK_ECANCELED ? status : TK_EUSAGE, "%s", why.message);
+		return tk_fail(err, status == TK_ECANCELED ? status : TK_EUSAGE, "%s", why.message);
 	if (tk_kernel_package_device_kind(side->file) != TK_DEVICE_OTHER) {
 		free(name); /* that of what launches it */
 		name = tk_check_memory(tk_kernel_package_backend(side->file));
@@ -381,12 +380,11 @@ static const char *find_options(const struct tk_config *config, const char *spec
 	return colon;
 }
 
-static int load(struct tk_night *n, const char *spec, struct tk_ab_source *side,
-        struct tk_error *err)
+static int load(
+        struct tk_night *n, const char *spec, struct tk_ab_source *side, struct tk_error *err)
 {
 	const char *colon = find_options(n->config, spec);
-	AUTO_TEXT file =
-	        tk_strndup(spec, colon ? (size_t)(colon - spec) : strlen(spec));
+	AUTO_TEXT file = tk_strndup(spec, colon ? (size_t)(colon - spec) : strlen(spec));
 	TRY(parse_options(side, colon ? colon + 1 : "", err));
 	return load_module(n, file, side, err);
 }

@@ -28,9 +28,8 @@ static int read_series(struct tk_night *n, int64_t id, struct tk_ab_test *t, str
 		if (TK_ROWS_AT(&t->problem_rows, struct tk_problem_row, i)->id ==
 		        t->series.problem_id)
 			t->problem = *TK_ROWS_AT(&t->problem_rows, struct tk_problem_row, i);
-	return t->problem.text
-	               ? TK_OK
-	               : tk_fail(err, TK_EDATA, "no series has the id %lld", (long long)id);
+	return t->problem.text ? TK_OK
+	                       : tk_fail(err, TK_EDATA, "no series has the id %lld", (long long)id);
 }
 
 static int find_series(struct tk_night *n, int64_t id, struct tk_ab_test *t, struct tk_error *err)
@@ -239,9 +238,8 @@ int tk_ab_test_run_pair(struct tk_night *n, struct tk_ab_test *t, struct tk_erro
 static int evaluate(const struct tk_ab_test *t, const struct tk_ab_goal *goal,
         struct tk_ab_result *out, struct tk_error *err)
 {
-	int status =
-	        goal->level ? tk_ab_result_compare_level(t->rows, t->count, *goal->level, out)
-	                    : tk_ab_result_evaluate(t->rows, t->count, goal->thresholds, out);
+	int status = goal->level ? tk_ab_result_compare_level(t->rows, t->count, *goal->level, out)
+	                         : tk_ab_result_evaluate(t->rows, t->count, goal->thresholds, out);
 	return status ? tk_fail(err, status, "the A/B pairs cannot be evaluated") : TK_OK;
 }
 

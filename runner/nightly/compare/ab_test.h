@@ -67,7 +67,8 @@ int tk_ab_test_run_pair(struct tk_night *n, struct tk_ab_test *t, struct tk_erro
 
 struct tk_ab_goal {
 	const struct tk_detect_options *thresholds;
-	const double *level; /* on which side of it (head / base - 1) is head? NULL: do they differ? */
+	/* on which side of it (head / base - 1) is head? NULL: do they differ at all? */
+	const double *level;
 	size_t pairs_max;    /* with timings */
 	int64_t deadline_ns; /* of the monotonic clock; 0: none */
 };

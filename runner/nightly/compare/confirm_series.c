@@ -116,8 +116,7 @@ static int measure(struct confirmation *m, struct tk_error *err)
 static void rerun_detection(struct confirmation *m)
 {
 	struct tk_diff_report report = {0};
-	int status = tk_night_rerun_detection(
-	        m->n, m->night_id, &report, &m->r->detection_error);
+	int status = tk_night_rerun_detection(m->n, m->night_id, &report, &m->r->detection_error);
 	for (size_t i = 0; !status && i < report.count; i++)
 		if (report.rows[i].series_id == m->series_id) {
 			m->r->status = report.rows[i].verdict.status;
@@ -137,12 +136,10 @@ static int read_history(struct confirmation *m, struct tk_error *err)
 		if (TK_ROWS_AT(&series, struct tk_series_row, i)->id == m->series_id)
 			snprintf(m->r->series, sizeof m->r->series, "%s",
 			        TK_ROWS_AT(&series, struct tk_series_row, i)->slug);
-	return m->points.count ? TK_OK
-	                       : tk_fail(err, TK_EUSAGE, "this series has no measurements");
+	return m->points.count ? TK_OK : tk_fail(err, TK_EUSAGE, "this series has no measurements");
 }
 
-static int confirm(
-        struct confirmation *m, const struct tk_confirm_request *q, struct tk_error *err)
+static int confirm(struct confirmation *m, const struct tk_confirm_request *q, struct tk_error *err)
 {
 	TRY(read_history(m, err));
 	TRY(choose_builds(m, q, err));

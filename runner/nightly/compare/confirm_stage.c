@@ -92,8 +92,7 @@ static int open_test(struct confirmation *d, struct suspect *s, struct tk_error 
 	const struct tk_ab_build builds[TK_AB_SIDES] = {
 	        {r->good_build_id, r->verdict.last_good_run_id}, {r->new_build_id, r->new_run_id}};
 	struct tk_error reason = {0};
-	int status = tk_ab_test_open(
-	        d->n, d->n->night_id, r->series_id, builds, &s->test, &reason);
+	int status = tk_ab_test_open(d->n, d->n->night_id, r->series_id, builds, &s->test, &reason);
 	s->is_open = !status;
 	if (status == TK_ENOTFOUND) {
 		tk_log(TK_LOG_DEBUG, "confirm", NULL, "%s cannot be confirmed: %s", r->series,
@@ -176,8 +175,7 @@ static int open_tests(struct confirmation *d, struct tk_error *err)
 		if (!s->is_open)
 			continue;
 		d->spent_s += s->test.wall_s;
-		TRY(tk_ab_result_evaluate(
-		        s->test.rows, s->test.count, &d->options, &s->result));
+		TRY(tk_ab_result_evaluate(s->test.rows, s->test.count, &d->options, &s->result));
 	}
 	return TK_OK;
 }

@@ -102,8 +102,7 @@ static int run_side(
 }
 
 /* As `tracker trace --format=json` prints it. */
-static json_t *encode(
-        const struct comparison *j, const struct tk_trace_results *results)
+static json_t *encode(const struct comparison *j, const struct tk_trace_results *results)
 {
 	const struct tk_diff_row *r = j->row;
 	json_t *o = json_pack("{s:s,s:o,s:o,s:o,s:s,s:o,s:o,s:o}", "schema", "tracker-trace/1",
@@ -153,8 +152,8 @@ static int run_comparison(struct tk_night *n, struct comparison *j, struct tk_er
 		TRY(run_side(n, j, TK_AB_SIDES - 1 - first, run, err));
 	}
 	struct tk_trace_results *results = tk_calloc(1, sizeof *results);
-	int status = tk_trace_results_fill(&j->side[TK_AB_BASE].runs, &j->side[TK_AB_HEAD].runs,
-	        RUNS, results, err);
+	int status = tk_trace_results_fill(
+	        &j->side[TK_AB_BASE].runs, &j->side[TK_AB_HEAD].runs, RUNS, results, err);
 	if (!status)
 		status = store(n, j, results, err);
 	free(results);

@@ -77,8 +77,7 @@ static int take_names(struct search *s, const json_t *list, struct tk_error *err
 static int list_candidates(struct search *s, struct tk_error *err)
 {
 	struct tk_error why = {0};
-	struct tk_job_request q =
-	        tk_ab_test_make_request(s->c->n, &s->t->test, TK_AB_BASE);
+	struct tk_job_request q = tk_ab_test_make_request(s->c->n, &s->t->test, TK_AB_BASE);
 	json_t *answer = NULL;
 	int status = tk_worker_query_configs(s->worker, &q, &answer, &why);
 	if (status == TK_ECANCELED)
@@ -114,8 +113,7 @@ static double take_result(struct search *s, size_t index, const struct tk_job_re
 /* The first run of each candidate is verified; what is wrong is an outcome and out of the race. */
 static int evaluate(struct search *s, size_t index, double *ns, struct tk_error *err)
 {
-	struct tk_job_request q =
-	        tk_ab_test_make_request(s->c->n, &s->t->test, TK_AB_BASE);
+	struct tk_job_request q = tk_ab_test_make_request(s->c->n, &s->t->test, TK_AB_BASE);
 	struct tk_job_result r = {0};
 	q.config = s->row->candidates[index].config;
 	q.verify = !s->row->candidates[index].evaluations;

@@ -137,16 +137,14 @@ static enum tk_paired_decision analyse(const double *d, size_t n, size_t index, 
 {
 	const double k = (double)index + 1;
 	struct ranks r = ranks_new(d, n);
-	const struct tk_paired_shift spent = interval_of(
-	                                     &r, 1 - TK_PAIRED_ALPHA / (k * (k + 1))),
+	const struct tk_paired_shift spent = interval_of(&r, 1 - TK_PAIRED_ALPHA / (k * (k + 1))),
 	                             single = interval_of(&r, 1 - SAME_ALPHA);
 	const bool excludes_0 = spent.lo * spent.hi > 0,
 	           is_beyond = spent.lo > least || spent.hi < -least,
 	           is_precise = n == TK_PAIRED_COUNT_MAX || (spent.hi - spent.lo) / 2 < least / 4;
 
 	ranks_free(&r);
-	if (spent.reached &&
-	        (is_beyond || (excludes_0 && is_precise && fabs(spent.shift) > least)))
+	if (spent.reached && (is_beyond || (excludes_0 && is_precise && fabs(spent.shift) > least)))
 		return spent.shift > 0 ? TK_PAIRED_HIGHER : TK_PAIRED_LOWER;
 	if (single.reached && single.lo > -least && single.hi < least)
 		return TK_PAIRED_SAME;
@@ -159,8 +157,8 @@ int tk_paired_decide(const double *d, size_t n, double least, enum tk_paired_dec
 	*decision = TK_PAIRED_INCONCLUSIVE;
 	if (!all_finite(d, n))
 		return TK_EDATA;
-	for (size_t i = 0; i < ANALYSES && interim_analyses[i] <= n &&
-	                   *decision == TK_PAIRED_INCONCLUSIVE;
+	for (size_t i = 0;
+	        i < ANALYSES && interim_analyses[i] <= n && *decision == TK_PAIRED_INCONCLUSIVE;
 	        i++)
 		*decision = analyse(d, interim_analyses[i], i, least);
 	return out ? tk_paired_estimate(d, n, SHOWN_CONFIDENCE, out) : TK_OK;

@@ -47,9 +47,9 @@ int tk_paired_decide(const double *d, size_t n, double least, enum tk_paired_dec
 size_t tk_paired_next_analysis(size_t n);
 
 /* For a decision that cannot wait for more pairs: one analysis of all of them, with the 95 %
- * interval of *out. HIGHER and LOWER: it excludes 0, and the shift is beyond `least`: false for equal builds
- * in at most 5 % of the cases. SAME: it is within `least`. Fewer than TK_PAIRED_LAST_COUNT_MIN
- * pairs have no such interval and are inconclusive. 0 or TK_EDATA. */
+ * interval of *out. HIGHER and LOWER: it excludes 0, and the shift is beyond `least`: false for
+ * equal builds in at most 5 % of the cases. SAME: it is within `least`. Fewer than
+ * TK_PAIRED_LAST_COUNT_MIN pairs have no such interval and are inconclusive. 0 or TK_EDATA. */
 #define TK_PAIRED_LAST_COUNT_MIN 6
 int tk_paired_decide_last(const double *d, size_t n, double least,
         enum tk_paired_decision *decision, struct tk_paired_shift *out);
