@@ -23,9 +23,12 @@ struct tk_device_token {
 	int64_t waited_ns;     /* sum of all waits */
 };
 
-/* One end for each process; ends[0] has the first turn. They are close-on-exec. Close both here
- * once the processes have them: a copy would keep the end of a process from its peer. */
+/* One end for each process; ends[0] has the first turn, once it is given. They are close-on-exec.
+ * Close ends[0] here once its process has it, and ends[1] after giving the first turn: a copy would
+ * keep the end of a process from its peer. */
 int tk_device_token_new_pair(int ends[2], struct tk_error *err);
+/* Gives the first turn. */
+void tk_device_token_begin(int ends_1);
 
 /* Takes over `fd`, this process's end; 0: no peer. TK_EDATA if it is not a socket. start_wait_s is
  * for the peer's start-up, which takes longer than a turn. *t is valid and may be closed in any

@@ -77,9 +77,10 @@ void tk_worker_free(struct tk_worker *w)
 	free(w);
 }
 
-void tk_worker_end_process(struct tk_worker *w)
+void tk_worker_end_process(struct tk_worker *w, double grace_s)
 {
-	tk_exchange_end_process(w, 0.5);
+	if (w)
+		tk_exchange_end_process(w, grace_s);
 }
 
 void tk_worker_close_input(struct tk_worker *w)

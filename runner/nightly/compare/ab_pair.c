@@ -1,17 +1,27 @@
 /* One pair of an A/B test: base and head run in processes of their own. Where possible both run at
  * the same time and alternate, so that a change of the machine within a second affects both; else
- * one runs after the other. */
+ * one runs after the other.
+ *
+ * Of a GPU, a process takes longer to start than to measure: the processes of the next pairs start,
+ * fill their inputs and plan while a pair is measured, and end while the next one is. Their own
+ * token holds them until it is their turn. */
 #include "base/device_token.h"
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/rng.h"
 #include "base/try.h"
 #include "core/measurement_fields.h"
 #include "core/mode.h"
+#include "core/problem.h"
 #include "nightly/compare/ab_test.h"
 #include "nightly/night.h"
+#include "stats/summary/paired.h"
 #include "worker/worker.h"
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Many short processes give more information than a few long ones, because differences between
@@ -30,36 +40,55 @@
 #define TOKEN_WAIT_SHARE 0.25
 #define POLL_MS 50 /* deadlines and limits are checked at least this often */
 
-struct pair {
-	struct tk_night *n;
-	const struct tk_ab_test *t;
+/* Pairs that are started ahead end with the next interim analysis, after which there may be no
+ * more. */
+#define CORES_PER_PAIR 6
+#define CONTEXT_BYTES 1e9      /* of device memory, with a library and its workspace */
+#define CONTEXT_HOST_BYTES 3e8 /* the same, of the host's */
+#define MEMORY_SHARE 0.8       /* of the device that all processes together may take */
+#define HOST_MEMORY_SHARE 0.4
+#define PAIR_LONG_S 5 /* next to the measurements of such a pair, the start of a process is short */
+
+struct tk_ab_pair {
 	enum tk_ab_side_id order[TK_AB_SIDES];
-	struct tk_ab_run *runs; /* by side */
+	struct tk_ab_run runs[TK_AB_SIDES]; /* by side */
+	int gate;                           /* end of the token until the first turn; -1: given */
 };
 
-static struct tk_job_request make_request(const struct pair *p, enum tk_ab_side_id side)
+static struct tk_job_request make_request(
+        struct tk_night *n, const struct tk_ab_test *t, enum tk_ab_side_id side)
 {
-	struct tk_job_request q = tk_ab_test_make_request(p->n, p->t, side);
+	struct tk_job_request q = tk_ab_test_make_request(n, t, side);
 	q.measure_s = fmin(q.measure_s, PROCESS_MEASURE_S);
 	return q;
 }
 
 /* A fresh process: heap, pages and threads of an earlier one would bias the timing. */
-static int new_worker(struct pair *p, enum tk_ab_side_id side, bool is_beside_other, int token_fd,
-        struct tk_error *err)
+static int new_worker(struct tk_night *n, const struct tk_ab_test *t, enum tk_ab_side_id side,
+        bool is_beside_other, int token_fd, struct tk_worker **out, struct tk_error *err)
 {
 	static const char *const names[TK_AB_SIDES] = {"base", "head"};
 	struct tk_ab_worker_spec spec = {.name = is_beside_other ? names[side] : NULL,
-	        .threads = p->t->side[side].threads,
+	        .threads = t->side[side].threads,
 	        .token_fd = token_fd};
-	TRY(tk_night_load_limits(p->n, p->t->device, err));
-	return tk_night_new_ab_worker(p->n, p->t->device, &spec, &p->runs[side].worker, err);
+	TRY(tk_night_load_limits(n, t->device, err));
+	return tk_night_new_ab_worker(n, t->device, &spec, out, err);
 }
 
-static void reset_runs(const struct pair *p)
+/* Blocks of two pairs, base-head-head-base or head-base-base-head at random, so that drift cancels
+ * out. */
+static void choose_order(const struct tk_night *n, const struct tk_ab_test *t, size_t index,
+        enum tk_ab_side_id order[TK_AB_SIDES])
+{
+	uint64_t block = tk_splitmix64(n->seed ^ (uint64_t)t->series.id << 32 ^ index / 2);
+	order[0] = (block & 1) ^ (index & 1) ? TK_AB_BASE : TK_AB_HEAD;
+	order[1] = TK_AB_SIDES - 1 - order[0];
+}
+
+static void reset_runs(struct tk_ab_run runs[TK_AB_SIDES])
 {
 	for (int k = 0; k < TK_AB_SIDES; k++)
-		p->runs[k] = (struct tk_ab_run){.median = NAN, .min = NAN};
+		runs[k] = (struct tk_ab_run){.median = NAN, .min = NAN};
 }
 
 static void take_result(struct tk_ab_run *run, struct tk_job_result *r)
@@ -75,37 +104,15 @@ static void take_result(struct tk_ab_run *run, struct tk_job_result *r)
 	tk_job_result_free(r);
 }
 
-static void end_worker(struct tk_ab_run *run)
+void tk_ab_runs_free(struct tk_ab_run runs[TK_AB_SIDES])
 {
-	tk_worker_free(run->worker);
-	run->worker = NULL;
-}
-
-static void end_workers(const struct pair *p)
-{
-	for (int k = 0; k < TK_AB_SIDES; k++)
-		end_worker(&p->runs[k]);
-}
-
-/* ---- one after the other ---- */
-
-static int measure_in_sequence(struct pair *p, struct tk_error *err)
-{
-	for (int i = 0; i < TK_AB_SIDES; i++) {
-		struct tk_ab_run *run = &p->runs[p->order[i]];
-		struct tk_job_result r = {0};
-		struct tk_job_request q = make_request(p, p->order[i]);
-		int status = new_worker(p, p->order[i], false, 0, err);
-		if (!status)
-			status = tk_worker_measure(run->worker, &q, &r, err);
-		take_result(run, &r);
-		end_worker(run);
-		TRY(status);
+	for (int k = 0; k < TK_AB_SIDES; k++) {
+		/* what is not done would not end by itself */
+		tk_worker_end_process(runs[k].worker, runs[k].done ? 0.5 : 0);
+		tk_worker_free(runs[k].worker);
+		runs[k].worker = NULL;
 	}
-	return TK_OK;
 }
-
-/* ---- alternating ---- */
 
 /* Waits at most wait_ms for the result. */
 static int poll_run(struct tk_ab_run *run, int wait_ms, struct tk_error *err)
@@ -121,26 +128,66 @@ static int poll_run(struct tk_ab_run *run, int wait_ms, struct tk_error *err)
 	return TK_OK;
 }
 
-/* Twice the time, because the clocks of the measurement and the deadline do not stop with the
- * process. */
-static int start_sliced(
-        struct pair *p, enum tk_ab_side_id side, bool is_paused, struct tk_error *err)
+/* A process that is done ends at once, because it may hold what the other one waits for. */
+int tk_ab_runs_wait(struct tk_ab_run runs[TK_AB_SIDES], struct tk_error *err)
 {
-	struct tk_job_request q = make_request(p, side);
-	q.measure_s *= 2;
-	q.deadline_s *= 2;
-	TRY(new_worker(p, side, true, 0, err));
-	TRY(tk_worker_start_measure(p->runs[side].worker, &q, err));
-	if (is_paused)
-		tk_worker_set_paused(p->runs[side].worker, true);
+	struct tk_ab_run *a = &runs[TK_AB_BASE], *b = &runs[TK_AB_HEAD];
+	while (!(a->done && b->done)) {
+		struct tk_ab_run *unfinished = a->done ? b : a, *other = a->done ? a : b;
+		TRY(poll_run(unfinished, POLL_MS, err));
+		if (!other->done)
+			TRY(poll_run(other, 0, err));
+		for (int k = 0; k < TK_AB_SIDES; k++)
+			if (runs[k].done)
+				tk_worker_close_input(runs[k].worker);
+	}
 	return TK_OK;
 }
 
-static int measure_in_slices(struct pair *p, int slice_ms, struct tk_error *err)
+/* ---- one after the other ---- */
+
+static int measure_in_sequence(struct tk_night *n, const struct tk_ab_test *t,
+        const enum tk_ab_side_id order[TK_AB_SIDES], struct tk_ab_run runs[TK_AB_SIDES],
+        struct tk_error *err)
 {
-	struct tk_ab_run *now = &p->runs[p->order[0]], *next = &p->runs[p->order[1]];
-	TRY(start_sliced(p, p->order[1], true, err));
-	TRY(start_sliced(p, p->order[0], false, err));
+	for (int i = 0; i < TK_AB_SIDES; i++) {
+		struct tk_worker *worker = NULL;
+		struct tk_job_result r = {0};
+		struct tk_job_request q = make_request(n, t, order[i]);
+		int status = new_worker(n, t, order[i], false, 0, &worker, err);
+		if (!status)
+			status = tk_worker_measure(worker, &q, &r, err);
+		take_result(&runs[order[i]], &r);
+		tk_worker_free(worker);
+		TRY(status);
+	}
+	return TK_OK;
+}
+
+/* ---- alternating by pauses ---- */
+
+/* Twice the time, because the clocks of the measurement and the deadline do not stop with the
+ * process. */
+static int start_sliced(struct tk_night *n, const struct tk_ab_test *t, enum tk_ab_side_id side,
+        bool is_paused, struct tk_ab_run *run, struct tk_error *err)
+{
+	struct tk_job_request q = make_request(n, t, side);
+	q.measure_s *= 2;
+	q.deadline_s *= 2;
+	TRY(new_worker(n, t, side, true, 0, &run->worker, err));
+	TRY(tk_worker_start_measure(run->worker, &q, err));
+	if (is_paused)
+		tk_worker_set_paused(run->worker, true);
+	return TK_OK;
+}
+
+static int measure_in_slices(struct tk_night *n, const struct tk_ab_test *t,
+        const enum tk_ab_side_id order[TK_AB_SIDES], struct tk_ab_run runs[TK_AB_SIDES],
+        int slice_ms, struct tk_error *err)
+{
+	struct tk_ab_run *now = &runs[order[0]], *next = &runs[order[1]];
+	TRY(start_sliced(n, t, order[1], true, next, err));
+	TRY(start_sliced(n, t, order[0], false, now, err));
 	while (!(now->done && next->done)) {
 		TRY(poll_run(now, slice_ms, err));
 		if (next->done)
@@ -154,45 +201,106 @@ static int measure_in_slices(struct pair *p, int slice_ms, struct tk_error *err)
 	return TK_OK;
 }
 
-/* Waiting for the token counts for the deadline only, not for the measurement. */
-static int start_with_token(
-        struct pair *p, enum tk_ab_side_id side, int token_fd, struct tk_error *err)
+/* ---- alternating by a token ---- */
+
+static void free_pair(struct tk_ab_pair *p)
 {
-	struct tk_job_request q = make_request(p, side);
+	if (!p)
+		return;
+	tk_ab_runs_free(p->runs);
+	if (p->gate >= 0)
+		close(p->gate);
+	free(p);
+}
+
+/* Waiting for the token counts for the deadline only, not for the measurement. */
+static int start_with_token(struct tk_night *n, const struct tk_ab_test *t, enum tk_ab_side_id side,
+        int token_fd, struct tk_ab_run *run, struct tk_error *err)
+{
+	struct tk_job_request q = make_request(n, t, side);
 	q.token_wait_s = TOKEN_WAIT_SHARE * q.deadline_s;
 	q.deadline_s *= 2;
-	TRY(new_worker(p, side, true, token_fd, err));
-	return tk_worker_start_measure(p->runs[side].worker, &q, err);
+	TRY(new_worker(n, t, side, true, token_fd, &run->worker, err));
+	return tk_worker_start_measure(run->worker, &q, err);
 }
 
-/* Ends a process as soon as it is done, because it may hold the token that the other one waits
- * for. */
-static int wait_for_both(struct pair *p, struct tk_error *err)
-{
-	struct tk_ab_run *a = &p->runs[p->order[0]], *b = &p->runs[p->order[1]];
-	while (!(a->done && b->done)) {
-		struct tk_ab_run *unfinished = a->done ? b : a, *other = a->done ? a : b;
-		TRY(poll_run(unfinished, POLL_MS, err));
-		if (!other->done)
-			TRY(poll_run(other, 0, err));
-		if (a->done)
-			end_worker(a);
-		if (b->done)
-			end_worker(b);
-	}
-	return TK_OK;
-}
-
-static int measure_with_token(struct pair *p, struct tk_error *err)
+static int start_pair(struct tk_night *n, struct tk_ab_test *t, struct tk_error *err)
 {
 	int ends[2];
 	TRY(tk_device_token_new_pair(ends, err));
-	int status = start_with_token(p, p->order[0], ends[0], err);
-	if (!status)
-		status = start_with_token(p, p->order[1], ends[1], err);
+	struct tk_ab_pair *p = tk_calloc(1, sizeof *p);
+	choose_order(n, t, t->count + t->started_count, p->order);
+	reset_runs(p->runs);
+	p->gate = ends[1];
+	int status = TK_OK;
+	for (int i = 0; !status && i < TK_AB_SIDES; i++)
+		status = start_with_token(n, t, p->order[i], ends[i], &p->runs[p->order[i]], err);
 	close(ends[0]);
-	close(ends[1]);
-	return status ? status : wait_for_both(p, err);
+	if (status)
+		free_pair(p);
+	else
+		t->started[t->started_count++] = p;
+	return status;
+}
+
+/* How many pairs have space on the device, with as many input sets as keep its caches cold, and on
+ * the host. */
+static double count_fitting(const struct tk_ab_test *t)
+{
+	struct tk_problem_spec p;
+	double cache_bytes = json_number_value(json_object_get(t->device->info, "cache_bytes")),
+	       device_bytes = json_number_value(json_object_get(t->device->info, "memory_bytes")),
+	       host_bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+	if (tk_problem_parse(&p, t->problem.text, NULL))
+		return 1;
+	double device_need = 2 * tk_problem_bytes(&p) + 4 * cache_bytes + CONTEXT_BYTES,
+	       host_need = 2 * tk_problem_bytes(&p) + CONTEXT_HOST_BYTES;
+	return fmin(MEMORY_SHARE * device_bytes / device_need,
+	               HOST_MEMORY_SHARE * host_bytes / host_need) /
+	       TK_AB_SIDES;
+}
+
+/* How many pairs may be started at a time, with the one that is measured. */
+static size_t count_startable(const struct tk_ab_test *t)
+{
+	double cores = 1 + ceil((double)sysconf(_SC_NPROCESSORS_ONLN) / CORES_PER_PAIR),
+	       left = (double)(tk_paired_next_analysis(t->timed) - t->timed);
+	if (t->count && t->rows[t->count - 1].wall_s > PAIR_LONG_S)
+		return 1;
+	return (size_t)fmax(1, fmin(fmin(count_fitting(t), cores), fmin(left, TK_AB_STARTED_MAX)));
+}
+
+void tk_ab_pair_end_processes(struct tk_ab_test *t)
+{
+	while (t->started_count)
+		free_pair(t->started[--t->started_count]);
+	free_pair(t->ending);
+	t->ending = NULL;
+}
+
+static int measure_with_token(struct tk_night *n, struct tk_ab_test *t,
+        struct tk_ab_run runs[TK_AB_SIDES], struct tk_error *err)
+{
+	const size_t startable = count_startable(t);
+	int status = t->started_count ? TK_OK : start_pair(n, t, err);
+	if (status)
+		return status;
+	struct tk_ab_pair *p = t->started[0];
+	tk_device_token_begin(p->gate);
+	close(p->gate);
+	p->gate = -1;
+	/* one that fails is started again when it is needed */
+	while (t->started_count < startable && !start_pair(n, t, NULL))
+		;
+	status = tk_ab_runs_wait(p->runs, err);
+	for (int k = 0; k < TK_AB_SIDES; k++) {
+		runs[k] = p->runs[k];
+		runs[k].worker = NULL;
+	}
+	memmove(t->started, t->started + 1, --t->started_count * sizeof(struct tk_ab_pair *));
+	free_pair(t->ending);
+	t->ending = p;
+	return status;
 }
 
 /* ---- which way ---- */
@@ -232,32 +340,39 @@ static int slice_length_ms(const struct tk_ab_test *t)
 	return ms < SLICE_MIN_MS ? SLICE_MIN_MS : (int)ms;
 }
 
+void tk_ab_pair_prestart(struct tk_night *n, struct tk_ab_test *t)
+{
+	if (alternates_by_token(t) && !t->started_count && count_startable(t) > 1)
+		start_pair(n, t, NULL);
+}
+
 static bool are_timed(const struct tk_ab_run runs[TK_AB_SIDES])
 {
 	return isfinite(runs[TK_AB_BASE].median) && isfinite(runs[TK_AB_HEAD].median);
 }
 
-int tk_ab_pair_measure(struct tk_night *n, struct tk_ab_test *t, enum tk_ab_side_id first,
+int tk_ab_pair_measure(struct tk_night *n, struct tk_ab_test *t, enum tk_ab_side_id *first,
         struct tk_ab_run runs[TK_AB_SIDES], struct tk_error *err)
 {
-	struct pair p = {n, t, {first, TK_AB_SIDES - 1 - first}, runs};
 	const int slice_ms = slice_length_ms(t);
-	const bool by_token = alternates_by_token(t);
-	int status;
-	reset_runs(&p);
-	if (by_token)
-		status = measure_with_token(&p, err);
-	else if (slice_ms)
-		status = measure_in_slices(&p, slice_ms, err);
-	else
-		status = measure_in_sequence(&p, err);
-	end_workers(&p);
-	if (status || !by_token || are_timed(runs))
-		return status;
-	/* It may have failed only because two processes ran at once (memory, a lock, a port). Then
-	 * this and all later pairs are measured in sequence. */
-	reset_runs(&p);
-	TRY(measure_in_sequence(&p, err));
-	t->is_sequential = are_timed(runs);
-	return TK_OK;
+	enum tk_ab_side_id order[TK_AB_SIDES];
+	choose_order(n, t, t->count, order);
+	*first = order[0];
+	reset_runs(runs);
+	if (alternates_by_token(t)) {
+		TRY(measure_with_token(n, t, runs, err));
+		if (are_timed(runs))
+			return TK_OK;
+		/* It may have failed only because processes ran at once (memory, a lock, a port).
+		 * Then this and all later pairs are measured in sequence. */
+		tk_ab_pair_end_processes(t);
+		reset_runs(runs);
+		TRY(measure_in_sequence(n, t, order, runs, err));
+		t->is_sequential = are_timed(runs);
+		return TK_OK;
+	}
+	int status = slice_ms ? measure_in_slices(n, t, order, runs, slice_ms, err)
+	                      : measure_in_sequence(n, t, order, runs, err);
+	tk_ab_runs_free(runs);
+	return status;
 }

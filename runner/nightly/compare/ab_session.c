@@ -1,5 +1,5 @@
 /* See ab_compare.h and ab_session.h. Both sides of each problem are verified once, then measured
- * in A/B pairs until it is decided. Problems share the time equally: the next pair is of the
+ * in A/B pairs until it is decided. Problems share the time equally: the next pairs are of the
  * undecided one that has used the least. */
 #include "nightly/compare/ab_session.h"
 #include "base/clock.h"
@@ -56,27 +56,66 @@ static void show_progress(const struct tk_ab_session *c, const struct tk_ab_prob
 
 /* ---- verification ---- */
 
-static int check_side(struct tk_ab_session *c, struct tk_ab_problem *p, enum tk_ab_side_id side,
-        struct tk_error *err)
+static int start_check(struct tk_ab_session *c, struct tk_ab_problem *p, enum tk_ab_side_id side,
+        struct tk_ab_run *run, struct tk_error *err)
 {
 	struct tk_ab_worker_spec spec = {.threads = p->test.side[side].threads};
-	struct tk_worker *worker = NULL;
-	struct tk_job_result r = {0};
-	TRY(tk_night_load_limits(c->n, p->test.device, err));
-	TRY(tk_night_new_ab_worker(c->n, p->test.device, &spec, &worker, err));
 	struct tk_job_request q = tk_ab_test_make_request(c->n, &p->test, side);
 	q.verify = !c->request->no_verify;
 	q.measure_s = fmin(q.measure_s, CHECK_MEASURE_S);
-	int status = tk_worker_measure(worker, &q, &r, err);
-	if (!status) {
-		p->row.outcome[side] = r.outcome;
-		if (!tk_outcome_has_timing(r.outcome))
-			snprintf(p->row.message, sizeof p->row.message, "%s: %s: %.400s",
-			        c->source[side].report->name, tk_outcome_name(r.outcome),
-			        r.message);
+	*run = (struct tk_ab_run){0};
+	TRY(tk_night_new_ab_worker(c->n, p->test.device, &spec, &run->worker, err));
+	return tk_worker_start_measure(run->worker, &q, err);
+}
+
+/* Whether the outcome may be due to what ran beside it. */
+static bool is_doubtful(const struct tk_ab_run *run)
+{
+	return run->outcome == TK_OUTCOME_OUT_OF_MEMORY || run->outcome == TK_OUTCOME_FAILED ||
+	       run->outcome == TK_OUTCOME_CRASHED || run->outcome == TK_OUTCOME_TIMEOUT;
+}
+
+/* On a GPU at the same time, while the processes of the first pair start: only the result counts,
+ * not its timing. */
+static int run_checks(struct tk_ab_session *c, struct tk_ab_problem *p,
+        struct tk_ab_run runs[TK_AB_SIDES], struct tk_error *err)
+{
+	const bool at_once = !tk_night_device_is_cpu(p->test.device);
+	for (int k = 0; at_once && k < TK_AB_SIDES; k++)
+		TRY(start_check(c, p, k, &runs[k], err));
+	if (at_once && c->count == 1) /* of several problems, another one may be next */
+		tk_ab_pair_prestart(c->n, &p->test);
+	if (at_once)
+		TRY(tk_ab_runs_wait(runs, err));
+	for (int k = 0; k < TK_AB_SIDES; k++) {
+		struct tk_ab_run alone[TK_AB_SIDES] = {[TK_AB_HEAD] = {.done = true}};
+		if (at_once && !is_doubtful(&runs[k]))
+			continue;
+		tk_ab_pair_end_processes(&p->test);
+		int status = start_check(c, p, k, &alone[0], err);
+		if (!status)
+			status = tk_ab_runs_wait(alone, err);
+		tk_ab_runs_free(alone);
+		TRY(status);
+		tk_ab_runs_free(&runs[0]);
+		runs[k] = alone[0];
 	}
-	tk_job_result_free(&r);
-	tk_worker_free(worker);
+	return TK_OK;
+}
+
+static int check_sides(struct tk_ab_session *c, struct tk_ab_problem *p, struct tk_error *err)
+{
+	struct tk_ab_run runs[TK_AB_SIDES] = {0};
+	TRY(tk_night_load_limits(c->n, p->test.device, err));
+	int status = run_checks(c, p, runs, err);
+	for (int k = 0; !status && k < TK_AB_SIDES; k++) {
+		p->row.outcome[k] = runs[k].outcome;
+		if (!tk_outcome_has_timing(runs[k].outcome))
+			snprintf(p->row.message, sizeof p->row.message, "%s: %s: %.400s",
+			        c->source[k].report->name, tk_outcome_name(runs[k].outcome),
+			        runs[k].message);
+	}
+	tk_ab_runs_free(runs);
 	return status;
 }
 
@@ -94,11 +133,12 @@ static enum tk_ab_verdict compare_outcomes(const struct tk_ab_row *row)
 
 static int check(struct tk_ab_session *c, struct tk_ab_problem *p, struct tk_error *err)
 {
-	for (int k = 0; k < TK_AB_SIDES; k++)
-		TRY(check_side(c, p, k, err));
+	TRY(check_sides(c, p, err));
 	p->is_checked = true;
 	p->row.verdict = compare_outcomes(&p->row);
 	p->is_decided = p->row.verdict != TK_AB_VERDICT_INCONCLUSIVE;
+	if (p->is_decided)
+		tk_ab_pair_end_processes(&p->test);
 	return TK_OK;
 }
 
@@ -186,6 +226,25 @@ static int decide_rest(struct tk_ab_session *c)
 	return TK_OK;
 }
 
+/* Verifies a problem, or measures its pairs until the next interim analysis: before it they decide
+ * nothing. */
+static int advance(struct tk_ab_session *c, struct tk_ab_problem *p, struct tk_error *err)
+{
+	const size_t until = tk_paired_next_analysis(p->test.timed);
+	if (!p->is_checked) {
+		show_progress(c, p);
+		TRY(check(c, p, err));
+		return tk_ab_session_check_files(c, err);
+	}
+	while (!p->is_decided && p->test.timed < until && !is_budget_spent(c)) {
+		show_progress(c, p);
+		TRY(run_pair(c, p, err));
+		TRY(tk_ab_session_check_files(c, err));
+	}
+	tk_ab_pair_end_processes(&p->test);
+	return TK_OK;
+}
+
 int tk_ab_session_measure(struct tk_ab_session *c, struct tk_error *err)
 {
 	struct tk_ab_problem *p;
@@ -195,9 +254,7 @@ int tk_ab_session_measure(struct tk_ab_session *c, struct tk_error *err)
 		tk_night_device_stop_workers(&c->n->devices[i]);
 	while (!is_budget_spent(c) && (p = choose_next(c))) {
 		int64_t started_ns = tk_clock_monotonic_ns();
-		show_progress(c, p);
-		TRY(p->is_checked ? run_pair(c, p, err) : check(c, p, err));
-		TRY(tk_ab_session_check_files(c, err));
+		TRY(advance(c, p, err));
 		p->row.wall_s += (double)(tk_clock_monotonic_ns() - started_ns) / 1e9;
 	}
 	c->report->budget_spent = choose_next(c) != NULL;

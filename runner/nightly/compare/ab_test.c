@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/rng.h"
 #include "base/try.h"
 #include "core/metric.h"
 #include "core/tune.h"
@@ -178,6 +177,7 @@ int tk_ab_test_open(struct tk_night *n, int64_t night_id, int64_t series_id,
 
 void tk_ab_test_close(struct tk_ab_test *t)
 {
+	tk_ab_pair_end_processes(t);
 	tk_rows_free(&t->series_rows);
 	tk_rows_free(&t->problem_rows);
 	for (int k = 0; k < TK_AB_SIDES; k++)
@@ -199,21 +199,13 @@ struct tk_job_request tk_ab_test_make_request(
 	return q;
 }
 
-/* Blocks of two pairs, base-head-head-base or head-base-base-head at random, so that drift cancels
- * out. */
-static enum tk_ab_side_id choose_first(const struct tk_night *n, const struct tk_ab_test *t)
-{
-	uint64_t block = tk_splitmix64(n->seed ^ (uint64_t)t->series.id << 32 ^ t->count / 2);
-	return (block & 1) ^ (t->count & 1) ? TK_AB_BASE : TK_AB_HEAD;
-}
-
 int tk_ab_test_run_pair(struct tk_night *n, struct tk_ab_test *t, struct tk_error *err)
 {
-	const enum tk_ab_side_id first = choose_first(n, t);
+	enum tk_ab_side_id first;
 	int64_t id, started_s = tk_clock_now_s(), started_ns = tk_clock_monotonic_ns();
 	struct tk_ab_run runs[TK_AB_SIDES] = {0};
 	const struct tk_ab_run *base = &runs[TK_AB_BASE], *head = &runs[TK_AB_HEAD];
-	TRY(tk_ab_pair_measure(n, t, first, runs, err));
+	TRY(tk_ab_pair_measure(n, t, &first, runs, err));
 	struct tk_ab_pair_row row = {.night_id = t->night_id,
 	        .series_id = t->series.id,
 	        .good_build_id = t->side[TK_AB_BASE].build_id,

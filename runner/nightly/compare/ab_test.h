@@ -13,7 +13,9 @@
 
 #define TK_AB_FAILURES_MAX 4 /* in a row: the test cannot be measured tonight */
 #define TK_AB_PAIRS_MAX 256  /* with timings; after them the test is inconclusive */
+#define TK_AB_STARTED_MAX 4
 
+struct tk_ab_pair;
 struct tk_ab_result;
 struct tk_detect_options;
 struct tk_error;
@@ -46,6 +48,10 @@ struct tk_ab_test {
 	size_t failed_in_a_row; /* since it was opened */
 	double wall_s;          /* of the pairs of this night */
 	bool is_sequential;     /* both processes at once fail, one after the other works */
+	/* of ab_pair.c: pairs whose processes have been started, the next one first; and what is
+	 * left of the pair before */
+	struct tk_ab_pair *started[TK_AB_STARTED_MAX], *ending;
+	size_t started_count;
 };
 
 static inline bool tk_ab_pair_is_timed(const struct tk_ab_pair_row *pair)
@@ -90,9 +96,16 @@ struct tk_ab_run {
 	char message[512];
 };
 
-/* Runs both sides in processes of their own (ab_pair.c). A run may end in any outcome; an error is
- * about the worker itself, or a request to stop. */
-int tk_ab_pair_measure(struct tk_night *n, struct tk_ab_test *t, enum tk_ab_side_id first,
+/* ab_pair.c: runs both sides in processes of their own. *first: the side that began. A run may end
+ * in any outcome; an error is about the worker itself, or a request to stop. */
+int tk_ab_pair_measure(struct tk_night *n, struct tk_ab_test *t, enum tk_ab_side_id *first,
         struct tk_ab_run runs[TK_AB_SIDES], struct tk_error *err);
+/* Starts the processes of the next pair, where pairs alternate by token, without waiting. */
+void tk_ab_pair_prestart(struct tk_night *n, struct tk_ab_test *t);
+/* Ends all processes that were started. */
+void tk_ab_pair_end_processes(struct tk_ab_test *t);
+/* Waits for the jobs of both workers, which run at the same time. */
+int tk_ab_runs_wait(struct tk_ab_run runs[TK_AB_SIDES], struct tk_error *err);
+void tk_ab_runs_free(struct tk_ab_run runs[TK_AB_SIDES]);
 
 #endif

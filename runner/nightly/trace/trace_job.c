@@ -59,6 +59,6 @@ int tk_trace_job_run(
 	tk_job_result_free(&r);
 	if (!status && job->fd)
 		status = read_trace(job, out, run, err);
-	tk_worker_end_process(job->worker);
+	tk_worker_end_process(job->worker, 0.5);
 	return status;
 }
