@@ -4,16 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/buf.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "site_gen/model/model.h"
 #include "stats/summary/paired.h"
 
 #define CONFIDENCE 0.95
-#define WIDTH 160
-#define HEIGHT 24
-#define MARGIN 4
 
 static int summarize(
         const double *d, size_t n, struct tk_ab_result_compare_level *out, struct tk_error *err)
@@ -67,31 +63,4 @@ void tk_ab_plot_free(struct tk_ab_plot *p)
 {
 	free(p->differences);
 	p->differences = NULL;
-}
-
-static double to_x(double d, double lo, double hi)
-{
-	return MARGIN + (d - lo) / (hi - lo) * (WIDTH - 2 * MARGIN);
-}
-
-void tk_ab_plot_draw(struct tk_buf *out, const struct tk_ab_plot *p)
-{
-	double lo = 0, hi = 0;
-	for (size_t i = 0; i < p->count; i++) {
-		lo = fmin(lo, p->differences[i]);
-		hi = fmax(hi, p->differences[i]);
-	}
-	if (!(hi > lo))
-		return;
-	tk_buf_add_printf(out,
-	        "<svg class=\"ab-pairs\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "
-	        "aria-hidden=\"true\">"
-	        "<path class=\"zero\" d=\"M%.1f 0V%d\"/><path class=\"interval\" d=\"M%.1f "
-	        "%dH%.1f\"/>",
-	        WIDTH, HEIGHT, WIDTH, HEIGHT, to_x(0, lo, hi), HEIGHT,
-	        to_x(log1p(p->median.lo), lo, hi), HEIGHT - 4, to_x(log1p(p->median.hi), lo, hi));
-	for (size_t i = 0; i < p->count; i++)
-		tk_buf_add_printf(out, "<circle cx=\"%.1f\" cy=\"%d\" r=\"2\"/>",
-		        to_x(p->differences[i], lo, hi), 4 + (int)(i % 4) * 4);
-	tk_buf_add_str(out, "</svg>");
 }

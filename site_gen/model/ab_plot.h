@@ -3,7 +3,6 @@
 #define TK_SITE_PAIRS_H
 #include <stddef.h>
 
-struct tk_buf;
 struct tk_error;
 struct tk_model;
 struct tk_site_series;
@@ -22,7 +21,5 @@ struct tk_ab_plot {
 int tk_ab_plot_load(const struct tk_model *m, const struct tk_site_series *s, const char *good_rev,
         const char *bad_rev, struct tk_ab_plot *out, struct tk_error *err);
 void tk_ab_plot_free(struct tk_ab_plot *p);
-/* A dot for each pair, the interval below, a line at no change. Draws nothing without pairs. */
-void tk_ab_plot_draw(struct tk_buf *out, const struct tk_ab_plot *p);
 
 #endif

@@ -66,7 +66,7 @@ int tk_model_assign_looks(struct tk_model *m, struct tk_error *err)
 	size_t count = 0, all = m->series_count + 1;
 	const char **names = tk_malloc(all * sizeof *names);
 	size_t *looks = tk_malloc(all * sizeof *looks);
-	bool *is_taken = tk_calloc(all + TK_LOOKS, sizeof *is_taken);
+	bool *is_taken = tk_calloc(all + TK_STYLES, sizeof *is_taken);
 	int status = names && looks && is_taken ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && i < m->series_count; i++)
 		if (is_drawn(&m->series[i]))

@@ -19,7 +19,7 @@ struct tk_error;
  * measures all. */
 #define TK_SITE_CEILING_NIGHTS 8
 #define TK_SITE_RECENT_NIGHTS (2 * TK_SITE_CEILING_NIGHTS)
-#define TK_LOOKS 12             /* colours of backends; each has its own shape */
+#define TK_STYLES 12             /* colours of backends; each has its own shape */
 #define TK_SITE_NIGHT_PAGES 100 /* newest nights with a page */
 
 /* The last months of a series for drawings and comparisons. */

@@ -14,7 +14,7 @@
 #include "site_gen/pages/alert_groups.h"
 #include "site_gen/pages/kernel_trace.h"
 #include "site_gen/pages/page.h"
-#include "site_gen/render/svg.h"
+#include "site_gen/charts/bars.h"
 #include "store/kernel_report.h"
 #include "store/query/code_facts.h"
 
@@ -118,7 +118,7 @@ static int set_ab_result(struct tk_site *site, struct tk_value *o, const struct 
 	set_interval(o, "pairs_change", "pairs_interval", pairs.median);
 	set_interval(o, "fastest_change", "fastest_interval",
 	        open ? pairs.fastest : (struct tk_ab_result_compare_level){NAN, NAN, NAN});
-	tk_ab_plot_draw(&site->markup, &pairs);
+	tk_svg_draw_pairs(&site->markup, &pairs);
 	tk_page_set_markup(site, o, "pairs_markup");
 	tk_ab_plot_free(&pairs);
 	return 0;

@@ -11,7 +11,7 @@
 #include "site_gen/pages/kernel_table.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/render/mark.h"
+#include "site_gen/charts/chart.h"
 
 #define TIED_SHOWN 3
 

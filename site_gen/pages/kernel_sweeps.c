@@ -8,10 +8,10 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/memory.h"
+#include "site_gen/charts/chart.h"
 #include "site_gen/model/axes.h"
 #include "site_gen/model/ceilings.h"
 #include "site_gen/pages/kernel_internal.h"
-#include "site_gen/render/line_chart.h"
 
 #define CHARTS_MAX 14
 #define PEAK_RATE_MIN 0.3 /* of the peak; it is not drawn over rates that are lower */
@@ -140,8 +140,13 @@ static int draw(struct tk_site *site, struct tk_value *o, const struct tk_kernel
 		struct tk_value *key = tk_value_append(keys);
 		tk_page_set_key(site, key, columns->looks[c], columns->labels[c]);
 	}
-	const struct tk_chart_axes axes = {x_name(columns, sweep), unit, panel->top, panel->peak};
-	tk_line_chart_draw(&site->markup, lines, count, &axes);
+	tk_chart_draw(&site->markup, &(struct tk_chart){.kind = TK_CHART_SIZES,
+	                                     .lines = lines,
+	                                     .count = count,
+	                                     .x_title = x_name(columns, sweep),
+	                                     .unit = unit,
+	                                     .top = panel->top,
+	                                     .reference = panel->peak});
 	tk_page_set_markup(site, o, "drawing_markup");
 	free(points);
 	return 0;

@@ -15,8 +15,7 @@
 #include "site_gen/pages/kernel_trace.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/render/svg.h"
-#include "site_gen/render/timeline_svg.h"
+#include "site_gen/charts/bars.h"
 #include "store/kernel_report.h"
 
 #define KERNELS_MAX 16
@@ -186,7 +185,7 @@ static void set_recording(struct tk_value *o, const json_t *kernel)
 static void set_timeline(
         struct tk_site *site, struct tk_value *o, const struct tk_timeline *t, size_t index)
 {
-	int64_t end_ns = tk_timeline_draw(&site->markup, t);
+	int64_t end_ns = tk_svg_draw_timeline(&site->markup, t);
 	char text[TK_FORMAT_SIZE];
 	tk_page_set_markup(site, o, "timeline_markup");
 	tk_value_set_flag(o, "timeline", end_ns > 0);

@@ -5,7 +5,7 @@
 #include "base/format.h"
 #include "site_gen/model/ceilings.h"
 #include "site_gen/pages/overview.h"
-#include "site_gen/render/overview_svg.h"
+#include "site_gen/charts/bars.h"
 
 #define CAUSES_MAX 24
 #define EVENTS_MAX 40 /* of a cause */

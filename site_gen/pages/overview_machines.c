@@ -8,7 +8,7 @@
 #include "core/outcome.h"
 #include "core/status.h"
 #include "site_gen/pages/overview.h"
-#include "site_gen/render/overview_svg.h"
+#include "site_gen/charts/bars.h"
 
 #define STALE_S (36 * 3600)
 

@@ -9,7 +9,7 @@
 #include "site_gen/model/ceilings.h"
 #include "site_gen/model/standings.h"
 #include "site_gen/pages/overview.h"
-#include "site_gen/render/mark.h"
+#include "site_gen/charts/chart.h"
 
 #define BOARDS_MAX 4
 #define COLUMNS_MAX 7

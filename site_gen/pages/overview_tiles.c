@@ -4,11 +4,11 @@
 
 #include "base/format.h"
 #include "base/try.h"
+#include "site_gen/charts/trend.h"
 #include "site_gen/model/ceilings.h"
 #include "site_gen/model/perf_index.h"
 #include "site_gen/model/standings.h"
 #include "site_gen/pages/overview.h"
-#include "site_gen/render/overview_svg.h"
 
 #define TILES_MAX 6
 
@@ -57,7 +57,7 @@ static void set_index(struct tk_site *site, struct tk_value *o, const struct tk_
 	tk_value_set_int(o, "index_nights", index->count);
 	set_change(site, o, "week", "week_tone", tk_perf_index_change(index, 7));
 	set_change(site, o, "month", "month_tone", tk_perf_index_change(index, 30));
-	tk_svg_draw_index(&site->markup, index);
+	tk_index_draw(&site->markup, index);
 	tk_page_set_markup(site, o, "index_markup");
 }
 

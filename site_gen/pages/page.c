@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/render/mark.h"
+#include "site_gen/charts/chart.h"
 
 static void section_path(struct tk_buf *out, const struct tk_model *m, enum tk_section section)
 {

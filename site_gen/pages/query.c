@@ -16,7 +16,7 @@
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/render/svg.h"
+#include "site_gen/charts/bars.h"
 
 /* ---- functions ---- */
 

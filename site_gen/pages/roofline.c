@@ -8,11 +8,11 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/memory.h"
+#include "site_gen/charts/bars.h"
+#include "site_gen/charts/roofline.h"
 #include "site_gen/data/data.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/render/roofline.h"
-#include "site_gen/render/svg.h"
 
 #define TRAIL_MAX 8
 #define TRAILS_MANY \
@@ -86,7 +86,7 @@ static int name_marks(struct tk_roofline_points *points, struct tk_error *err)
 {
 	size_t count = 0;
 	points->labels = tk_malloc((points->count + 1) * sizeof *points->labels);
-	points->looks = tk_calloc(points->count + 1, sizeof *points->looks);
+	points->styles = tk_calloc(points->count + 1, sizeof *points->styles);
 	for (size_t i = 0; i < points->count; i++)
 		points->labels[i] = points->at[i].series->label;
 	if (points->count)
@@ -98,7 +98,7 @@ static int name_marks(struct tk_roofline_points *points, struct tk_error *err)
 	for (size_t i = 0; i < points->count; i++)
 		for (size_t k = 0; k < count; k++)
 			if (!strcmp(points->labels[k], points->at[i].series->label))
-				points->looks[k] = points->at[i].series->look;
+				points->styles[k] = points->at[i].series->look;
 	return 0;
 }
 
@@ -281,18 +281,16 @@ static void set_tables(struct tk_site *site, struct tk_value *page,
 	tk_value_set_flag(page, "any_measured", any_measured);
 }
 
-static int set_drawing(struct tk_site *site, struct tk_value *page,
-        const struct tk_ceiling_set *ceilings, const struct tk_roofline_points *points,
-        struct tk_error *err)
+static void set_drawing(struct tk_site *site, struct tk_value *page,
+        const struct tk_ceiling_set *ceilings, const struct tk_roofline_points *points)
 {
-	int status = tk_roofline_draw(&site->markup, points, ceilings, err);
+	tk_roofline_draw(&site->markup, points, ceilings);
 	tk_page_set_markup(site, page, "roofline_markup");
 	struct tk_value *marks = tk_value_add_list(page, "marks");
 	for (size_t i = 0; i < points->label_count && points->label_count > 1; i++) {
 		struct tk_value *o = tk_value_append(marks);
-		tk_page_set_key(site, o, points->looks[i], points->labels[i]);
+		tk_page_set_key(site, o, points->styles[i], points->labels[i]);
 	}
-	return status;
 }
 
 static void set_tabs(
@@ -335,14 +333,13 @@ static int write_device(
 		        device->machine->last_night ? device->machine->last_night->as_of_s : 0);
 		tk_value_set(page, "data", data);
 		tk_value_set_flag(page, "any", points.count > 0);
-		status = set_drawing(site, page, &ceilings, &points, err);
+		set_drawing(site, page, &ceilings, &points);
 		set_tables(site, page, &ceilings, &points);
-		if (!status)
-			status = tk_page_finish(site, "roofline", path, err);
+		status = tk_page_finish(site, "roofline", path, err);
 	}
 	free(points.at);
 	free(points.labels);
-	free(points.looks);
+	free(points.styles);
 	return status;
 }
 

@@ -6,14 +6,14 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "site_gen/charts/axis.h"
+#include "site_gen/charts/trend.h"
 #include "site_gen/data/data.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/pages/series_marks.h"
 #include "site_gen/render/escape.h"
 #include "site_gen/render/format_point.h"
-#include "site_gen/render/svg.h"
-#include "site_gen/render/trend_axes.h"
 
 #define TABLE_ROWS 30
 #define PEERS_MAX 12
@@ -186,15 +186,13 @@ static void set_facts(struct tk_site *site, struct tk_value *page, const struct 
 static void set_trend(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s,
         struct tk_format_scale scale, const json_t *marks)
 {
-	bool drawn = tk_svg_has_trend(s);
-	struct tk_svg_range range = tk_svg_draw_trend(&site->markup, s, marks, scale.divisor);
+	struct tk_plot plot;
+	bool drawn = tk_trend_draw(&site->markup, &plot, s, marks, scale);
 	tk_page_set_markup(site, page, "trend_markup");
 	tk_value_set_flag(page, "trend", drawn);
-	if (drawn)
-		tk_trend_axes_draw_y(&site->markup, &range, scale);
+	tk_trend_draw_y_labels(&site->markup, &plot);
 	tk_page_set_markup(site, page, "y_markup");
-	if (drawn)
-		tk_trend_axes_draw_x(&site->markup, &range);
+	tk_trend_draw_x_labels(&site->markup, &plot);
 	tk_page_set_markup(site, page, "x_markup");
 	tk_value_set(page, "unit", scale.unit);
 	tk_value_set_fmt(page, "divisor", "%.17g", scale.divisor);

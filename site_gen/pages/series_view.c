@@ -12,7 +12,7 @@
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/format_point.h"
-#include "site_gen/render/svg.h"
+#include "site_gen/charts/trend.h"
 
 static const char *upstream_url(const struct tk_site *site, const struct tk_revision_row *r)
 {
@@ -202,6 +202,6 @@ void tk_page_set_series(
 
 void tk_page_set_sparkline(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s)
 {
-	tk_svg_draw_sparkline(&site->markup, s);
+	tk_sparkline_draw(&site->markup, s);
 	tk_page_set_markup(site, o, "spark_markup");
 }

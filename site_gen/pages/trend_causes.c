@@ -93,7 +93,7 @@ static void add_cause(
 }
 
 int tk_trend_set_causes(struct tk_site *site, struct tk_value *o, const struct tk_trend *trend,
-        struct tk_date_mark *marks, size_t *mark_count, struct tk_error *err)
+        struct tk_chart_mark *marks, size_t *mark_count, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
 	struct cause *causes = tk_malloc((m->revision_changes.count + 1) * sizeof *causes);
@@ -113,7 +113,8 @@ int tk_trend_set_causes(struct tk_site *site, struct tk_value *o, const struct t
 		qsort(causes, shown, sizeof *causes, compare_times);
 	for (size_t i = 0; i < shown; i++) {
 		add_cause(site, list, &causes[i], i + 1);
-		marks[i] = (struct tk_date_mark){causes[i].at_s, i + 1, causes[i].log_sum < 0};
+		marks[i] = (struct tk_chart_mark){
+		        (double)causes[i].at_s, i + 1, causes[i].log_sum < 0};
 	}
 	*mark_count = shown;
 	tk_value_set_fmt(o, "causes_more", used > shown ? "%zu" : "", used - shown);

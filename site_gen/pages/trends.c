@@ -10,14 +10,14 @@
 #include "base/format.h"
 #include "base/memory.h"
 #include "base/try.h"
+#include "site_gen/charts/chart.h"
+#include "site_gen/charts/trend.h"
 #include "site_gen/model/perf_index.h"
 #include "site_gen/model/standings.h"
-#include "site_gen/render/mark.h"
-#include "site_gen/render/overview_svg.h"
 
 #define DAY_S 86400
 #define DAILY_DAYS 400 /* earlier, a chart has one point for each week */
-#define LINES_MAX TK_LOOKS
+#define LINES_MAX TK_STYLES
 #define CHANGES 5
 
 static const struct {
@@ -100,15 +100,15 @@ static void set_spark(struct tk_site *site, struct tk_value *o, const struct tk_
 		index.at[index.count].as_of_s = t->all.nights[i].as_of_s;
 		index.at[index.count++].value = exp(t->levels[i] - t->levels[skip]);
 	}
-	tk_svg_draw_index(&site->markup, &index);
+	tk_index_draw(&site->markup, &index);
 	tk_page_set_markup(site, o, "index_markup");
 }
 
 /* ---- charts ---- */
 
 /* The index of a part, thinned to a point a week before DAILY_DAYS; returns their number. */
-static int make_points(
-        const struct tk_total *part, struct tk_date_point *out, size_t *count, struct tk_error *err)
+static int make_points(const struct tk_total *part, struct tk_chart_point *out, size_t *count,
+        struct tk_error *err)
 {
 	double *levels = tk_malloc((part->count + 1) * sizeof *levels);
 	*count = 0;
@@ -121,21 +121,21 @@ static int make_points(
 		if ((i && !n->count) ||
 		        (weekly && n->as_of_s / (7 * DAY_S) == n[1].as_of_s / (7 * DAY_S)))
 			continue;
-		out[*count].at_s = n->as_of_s;
+		out[*count].x = (double)n->as_of_s;
 		out[(*count)++].y = 100 * exp(levels[i]);
 	}
 	free(levels);
 	return 0;
 }
 
-static void add_line_data(struct tk_buf *out, const struct tk_date_line *line)
+static void add_line_data(struct tk_buf *out, const struct tk_chart_line *line)
 {
 	int64_t before = 0;
 	tk_buf_add_printf(out, "{\"time\":[");
 	for (size_t i = 0; i < line->count; i++) {
 		tk_buf_add_str(out, i ? "," : "");
-		tk_buf_add_int(out, line->points[i].at_s - before);
-		before = line->points[i].at_s;
+		tk_buf_add_int(out, (int64_t)line->points[i].x - before);
+		before = (int64_t)line->points[i].x;
 	}
 	tk_buf_add_str(out, "],\"index\":[");
 	before = 0;
@@ -159,21 +159,21 @@ static size_t count_type(const struct tk_total *parts, size_t count)
 
 /* One chart: the backends of a type. */
 static int add_panel(struct tk_site *site, struct tk_value *list, const struct tk_total *parts,
-        size_t count, const struct tk_date_mark *marks, size_t mark_count, struct tk_buf *data,
+        size_t count, const struct tk_chart_mark *marks, size_t mark_count, struct tk_buf *data,
         struct tk_error *err)
 {
 	struct tk_value *o = tk_value_append(list);
 	struct tk_value *keys = tk_value_add_list(o, "keys");
-	struct tk_date_line lines[LINES_MAX];
+	struct tk_chart_line lines[LINES_MAX];
 	size_t all = 0, used = 0, line_count = 0;
 	int status = 0;
 	for (size_t i = 0; i < count; i++)
 		all += parts[i].count;
-	struct tk_date_point *points = tk_malloc((all + 1) * sizeof *points);
+	struct tk_chart_point *points = tk_malloc((all + 1) * sizeof *points);
 	tk_value_set_clip(o, "type", parts[0].dtype ? parts[0].dtype : "all types", 20);
 	tk_buf_add_str(data, "{\"lines\":[");
 	for (size_t i = 0; !status && i < count && line_count < LINES_MAX; i++) {
-		struct tk_date_line line = {parts[i].example->look, points + used, 0};
+		struct tk_chart_line line = {parts[i].example->look, points + used, 0};
 		status = make_points(&parts[i], points + used, &line.count, err);
 		if (status || line.count < 2)
 			continue;
@@ -182,24 +182,30 @@ static int add_panel(struct tk_site *site, struct tk_value *list, const struct t
 		add_line_data(data, &line);
 		lines[line_count++] = line;
 		struct tk_value *key = tk_value_append(keys);
-		tk_value_set_int(key, "look", line.look);
+		tk_value_set_int(key, "look", line.style);
 		tk_page_set_key(
-		        site, key, line.look, parts[i].variant ? parts[i].variant : "all backends");
+		        site, key, line.style, parts[i].variant ? parts[i].variant : "all backends");
 	}
 	tk_buf_add_str(data, "]}");
-	tk_date_chart_draw(
-	        &site->markup, lines, line_count, marks, mark_count, "index, first night = 100");
+	tk_chart_draw(&site->markup, &(struct tk_chart){.kind = TK_CHART_TIMES,
+	                                     .lines = lines,
+	                                     .count = line_count,
+	                                     .y_title = "index, first night = 100",
+	                                     .reference = NAN,
+	                                     .marks = marks,
+	                                     .mark_count = mark_count});
 	tk_value_set_flag(o, "drawn", site->markup.len > 0);
 	tk_page_set_markup(site, o, "drawing_markup");
 	free(points);
 	return status;
 }
 
-static void add_marks_data(struct tk_buf *data, const struct tk_date_mark *marks, size_t mark_count)
+static void add_marks_data(
+        struct tk_buf *data, const struct tk_chart_mark *marks, size_t mark_count)
 {
 	tk_buf_add_str(data, "],\"marks\":[");
 	for (size_t i = 0; i < mark_count; i++)
-		tk_buf_add_printf(data, "%s[%lld,%zu,%d]", i ? "," : "", (long long)marks[i].at_s,
+		tk_buf_add_printf(data, "%s[%lld,%zu,%d]", i ? "," : "", (long long)marks[i].at,
 		        marks[i].number, marks[i].worse);
 	tk_buf_add_str(data, "]}");
 }
@@ -224,7 +230,7 @@ static int add_row(struct tk_site *site, struct tk_value *rows, const struct tk_
 static int add_section(struct tk_site *site, struct tk_value *o, const struct tk_trend *t,
         struct tk_buf *data, struct tk_error *err)
 {
-	struct tk_date_mark marks[TK_TREND_CAUSES_MAX];
+	struct tk_chart_mark marks[TK_TREND_CAUSES_MAX];
 	size_t mark_count;
 	const struct tk_site_device *device = t->all.example->device;
 	tk_value_set_clip(o, "anchor", device->file, 80);

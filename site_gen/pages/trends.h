@@ -1,8 +1,8 @@
 /* The parts of the pages of trends. */
 #ifndef TK_SITE_TRENDS_H
 #define TK_SITE_TRENDS_H
+#include "site_gen/charts/chart.h"
 #include "site_gen/pages/page.h"
-#include "site_gen/render/date_chart.h"
 
 #define TK_TREND_CAUSES_MAX 8
 
@@ -19,6 +19,6 @@ struct tk_trend {
  * tone, count (of series), cause, and what tk_page_set_revision sets. Returns the marks of the
  * charts, at most TK_TREND_CAUSES_MAX. */
 int tk_trend_set_causes(struct tk_site *site, struct tk_value *o, const struct tk_trend *trend,
-        struct tk_date_mark *marks, size_t *mark_count, struct tk_error *err);
+        struct tk_chart_mark *marks, size_t *mark_count, struct tk_error *err);
 
 #endif

@@ -13,7 +13,7 @@
 #include "site_gen/model/tuning_space.h"
 #include "site_gen/model/tunings.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/render/svg.h"
+#include "site_gen/charts/bars.h"
 #include "store/tuning.h"
 #include "store/tuning_groups.h"
 #include "store/tuning_state.h"

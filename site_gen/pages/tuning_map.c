@@ -6,7 +6,7 @@
 #include "base/format.h"
 #include "site_gen/model/tuning_space.h"
 #include "site_gen/pages/tuning.h"
-#include "site_gen/render/svg.h"
+#include "site_gen/charts/bars.h"
 
 static void set_value_name(struct tk_value *o, const char *key, double value)
 {

@@ -4,10 +4,10 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "site_gen/charts/chart.h"
 #include "site_gen/pages/versions.h"
-#include "site_gen/render/version_chart.h"
 
-#define LINES_MAX TK_LOOKS
+#define LINES_MAX TK_STYLES
 
 const double *tk_version_compile_ns(const struct tk_versions *v, const struct tk_version_problem *p)
 {
@@ -87,24 +87,28 @@ static const struct chart {
 
 static void add_chart(struct tk_site *site, struct tk_value *list, const struct chart *chart,
         const struct tk_versions *v, const struct tk_version_problem *const *problems, size_t count,
-        const char *const *names, double *values)
+        const char *const *names, struct tk_chart_point *points)
 {
-	struct tk_version_line lines[LINES_MAX];
+	struct tk_chart_line lines[LINES_MAX];
 	size_t used = 0;
 	for (size_t i = 0; i < count; i++) {
-		double *y = values + used * v->count;
+		struct tk_chart_point *at = points + used * v->count;
 		bool any = false;
 		for (size_t k = 0; k < v->count; k++) {
-			y[k] = chart->value(v, problems[i], k);
-			any = any || isfinite(y[k]);
+			at[k] = (struct tk_chart_point){(double)k, chart->value(v, problems[i], k)};
+			any = any || isfinite(at[k].y);
 		}
 		if (any)
-			lines[used++] = (struct tk_version_line){i, y};
+			lines[used++] = (struct tk_chart_line){i, at, v->count};
 	}
-	const struct tk_version_axes axes = {
-	        names, v->count, chart->y_title, chart->unit, chart->reference};
-	if (used)
-		tk_version_chart_draw(&site->markup, lines, used, &axes);
+	tk_chart_draw(&site->markup, &(struct tk_chart){.kind = TK_CHART_VERSIONS,
+	                                     .lines = lines,
+	                                     .count = used,
+	                                     .y_title = chart->y_title,
+	                                     .unit = chart->unit,
+	                                     .reference = chart->reference,
+	                                     .versions = names,
+	                                     .version_count = v->count});
 	if (!site->markup.len)
 		return;
 	struct tk_value *o = tk_value_append(list);
@@ -112,21 +116,21 @@ static void add_chart(struct tk_site *site, struct tk_value *list, const struct 
 	tk_page_set_markup(site, o, "drawing_markup");
 }
 
-int tk_version_set_charts(struct tk_site *site, struct tk_value *o,
-        const struct tk_version_section *section, struct tk_error *err)
+void tk_version_set_charts(
+        struct tk_site *site, struct tk_value *o, const struct tk_version_section *section)
 {
 	const struct tk_versions *v = section->versions;
 	const struct tk_version_problem *drawn[LINES_MAX];
 	struct tk_value *list = tk_value_add_list(o, "charts"),
 	                *keys = tk_value_add_list(o, "keys");
 	const char **names = tk_calloc(v->count + 1, sizeof *names);
-	double *values = tk_calloc(section->count + LINES_MAX * v->count + 1, sizeof *values);
-	int status = names && values ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
-	size_t count = status ? 0 : choose_lines(section, drawn, values);
-	for (size_t k = 0; !status && k < v->count; k++)
+	double *spreads = tk_calloc(section->count + 1, sizeof *spreads);
+	struct tk_chart_point *points = tk_calloc(LINES_MAX * v->count + 1, sizeof *points);
+	size_t count = choose_lines(section, drawn, spreads);
+	for (size_t k = 0; k < v->count; k++)
 		names[k] = v->at[k]->rev;
-	for (size_t i = 0; !status && count && i < sizeof charts / sizeof *charts; i++)
-		add_chart(site, list, &charts[i], v, drawn, count, names, values);
+	for (size_t i = 0; count && i < sizeof charts / sizeof *charts; i++)
+		add_chart(site, list, &charts[i], v, drawn, count, names, points);
 	for (size_t i = 0; i < count; i++) {
 		const struct tk_site_series *s = drawn[i]->series->series;
 		struct tk_value *key = tk_value_append(keys);
@@ -134,6 +138,6 @@ int tk_version_set_charts(struct tk_site *site, struct tk_value *o,
 	}
 	tk_value_set_flag(o, "charts_cut", count == LINES_MAX && count < section->count);
 	free(names);
-	free(values);
-	return status;
+	free(spreads);
+	free(points);
 }

@@ -122,9 +122,8 @@ static int add_section(struct tk_site *site, struct tk_value *list,
 	tk_value_set_clip(o, "op", tk_op_title(s->problem->op), 60);
 	tk_value_set_clip(o, "device", s->device->name, 60);
 	tk_value_set_clip(o, "device_name", s->device->row->name, 60);
-	int status = tk_version_set_charts(site, o, section, err);
-	if (!status)
-		status = set_versions(site, o, section, err);
+	tk_version_set_charts(site, o, section);
+	int status = set_versions(site, o, section, err);
 	if (!status)
 		status = tk_version_set_steps(site, o, section, err);
 	return status ? status : tk_version_set_problems(site, o, section, err);

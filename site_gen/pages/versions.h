@@ -29,8 +29,8 @@ const char *tk_version_code_format_change(const struct tk_version_code *before,
         const struct tk_version_code *after, char out[TK_CODE_CHANGE_SIZE]);
 
 /* charts (caption, drawing_markup) and keys (label, anchor, mark_markup) of a section. */
-int tk_version_set_charts(struct tk_site *site, struct tk_value *o,
-        const struct tk_version_section *section, struct tk_error *err);
+void tk_version_set_charts(
+        struct tk_site *site, struct tk_value *o, const struct tk_version_section *section);
 /* steps: the changes of time from one version to the next, the newest version first; steps_more:
  * how many are left out; has_ab: A/B runs have measured one of them. */
 int tk_version_set_steps(struct tk_site *site, struct tk_value *o,

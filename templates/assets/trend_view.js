@@ -152,7 +152,7 @@ window.tracker ??= {};
         .filter((point) => Number.isFinite(point.y));
     }
 
-    // At least 5 % of the median to either side, so that noise looks like noise. render/svg.c has
+    // At least 5 % of the median to either side, so that noise looks like noise. charts/trend.c has
     // the same rule.
     yRange(datasets, [from, to]) {
       const shown = datasets

@@ -8,7 +8,6 @@
 #include "site_gen/model/kernel_reports.h"
 
 struct tk_buf;
-struct tk_error;
 struct tk_site_series;
 
 struct tk_roofline_point {
@@ -21,10 +20,10 @@ struct tk_roofline_points {
 	struct tk_roofline_point *at;
 	size_t count;
 	const char **labels; /* each once, sorted */
-	size_t *looks;       /* of the backend of each label */
+	size_t *styles;      /* of the backend of each label */
 	size_t label_count;
 };
 
-int tk_roofline_draw(struct tk_buf *out, const struct tk_roofline_points *points,
-        const struct tk_ceiling_set *ceilings, struct tk_error *err);
+void tk_roofline_draw(struct tk_buf *out, const struct tk_roofline_points *points,
+        const struct tk_ceiling_set *ceilings);
 #endif

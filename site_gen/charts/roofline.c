@@ -1,5 +1,5 @@
 /* The roofline as SVG: logarithmic axes, ceilings with their names, a mark for each series. */
-#include "site_gen/render/roofline.h"
+#include "site_gen/charts/roofline.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,21 +7,14 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/error.h"
 #include "base/format.h"
 #include "base/memory.h"
+#include "site_gen/charts/axis.h"
+#include "site_gen/charts/chart.h"
 #include "site_gen/model/model.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/render/mark.h"
 
-#define WIDTH 960
-#define HEIGHT 436
-#define MARGIN 62
 #define LETTER 6.2 /* about the width of one in the style sheet */
-
-struct plot {
-	double x0, x1, y0, y1;
-}; /* decades, log10 */
 
 /* log10 of the highest ceiling of a unit, of caches or not; -INFINITY: none. */
 static double find_top(const struct tk_ceiling_set *ceilings, const char *unit, bool cache)
@@ -35,60 +28,32 @@ static double find_top(const struct tk_ceiling_set *ceilings, const char *unit, 
 }
 
 /* The range of all points, the highest ceiling and the ridges, with a margin. */
-static struct plot make_plot(
+static struct tk_plot make_plot(
         const struct tk_roofline_points *points, const struct tk_ceiling_set *ceilings)
 {
 	double rate = find_top(ceilings, "gflop_per_s", false),
 	       ridge = rate - find_top(ceilings, "gb_per_s", false);
 	double first = fmin(ridge, rate - find_top(ceilings, "gb_per_s", true));
-	struct plot p = {INFINITY, -INFINITY, INFINITY, -INFINITY};
+	double x0 = INFINITY, x1 = -INFINITY, y0 = INFINITY, y1 = -INFINITY;
+	struct tk_plot p = {960, 436, 62, 8, 8, 54, {0}, {0}};
 	for (size_t i = 0; i < points->count; i++) {
-		p.x0 = fmin(p.x0, log10(points->at[i].intensity));
-		p.x1 = fmax(p.x1, log10(points->at[i].intensity));
+		x0 = fmin(x0, log10(points->at[i].intensity));
+		x1 = fmax(x1, log10(points->at[i].intensity));
 		for (int k = 0; k < TK_PROFILED_LEVELS; k++) { /* fmin() passes over NAN */
-			p.x0 = fmin(p.x0, log10(points->at[i].measured[k]));
-			p.x1 = fmax(p.x1, log10(points->at[i].measured[k]));
+			x0 = fmin(x0, log10(points->at[i].measured[k]));
+			x1 = fmax(x1, log10(points->at[i].measured[k]));
 		}
-		p.y0 = fmin(p.y0, log10(points->at[i].rate));
-		p.y1 = fmax(p.y1, log10(points->at[i].rate));
+		y0 = fmin(y0, log10(points->at[i].rate));
+		y1 = fmax(y1, log10(points->at[i].rate));
 	}
-	p.x0 = fmin(p.x0, isfinite(first) ? first : p.x0) - 0.6;
-	p.x1 = fmax(p.x1, isfinite(ridge) ? ridge : p.x1) + 0.3;
-	p.y0 -= 0.3;
-	p.y1 = fmax(p.y1, rate) + 0.2;
-	return points->count ? p : (struct plot){0, 2, 0, 2};
-}
-
-static double plot_x(const struct plot *p, double log_x)
-{
-	return MARGIN + (log_x - p->x0) / (p->x1 - p->x0) * (WIDTH - MARGIN - 8);
-}
-
-static double plot_y(const struct plot *p, double log_y)
-{
-	return 8 + (p->y1 - log_y) / (p->y1 - p->y0) * (HEIGHT - MARGIN - 8);
-}
-
-static void draw_grid(struct tk_buf *out, const struct plot *p)
-{
-	struct tk_format_scale scale = tk_format_choose_scale(pow(10, p->y1), "gflop_per_s");
-	char text[TK_FORMAT_SIZE];
-	for (int x = (int)ceil(p->x0); x <= (int)floor(p->x1); x++)
-		tk_buf_add_printf(out,
-		        "<path class=\"grid\" d=\"M%.1f 8V%d\"/><text x=\"%.1f\" y=\"%d\" "
-		        "text-anchor=\"middle\">%s</text>",
-		        plot_x(p, x), HEIGHT - MARGIN, plot_x(p, x), HEIGHT - MARGIN + 16,
-		        tk_format_digits(pow(10, x), 9, text));
-	for (int y = (int)ceil(p->y0); y <= (int)floor(p->y1); y++)
-		tk_buf_add_printf(out,
-		        "<path class=\"grid\" d=\"M%d %.1fH%d\"/><text x=\"%d\" y=\"%.1f\" "
-		        "text-anchor=\"end\">%s</text>",
-		        MARGIN, plot_y(p, y), WIDTH - 8, MARGIN - 6, plot_y(p, y) + 4,
-		        tk_format_digits(pow(10, y) / scale.divisor, 9, text));
-	tk_buf_add_printf(out,
-	        "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">FLOP per byte</text><text "
-	        "transform=\"translate(13 %d) rotate(-90)\" text-anchor=\"middle\">%s</text>",
-	        (WIDTH + MARGIN) / 2, HEIGHT - 10, (HEIGHT - MARGIN) / 2, scale.unit);
+	x0 = points->count ? fmin(x0, isfinite(first) ? first : x0) - 0.6 : 0;
+	x1 = points->count ? fmax(x1, isfinite(ridge) ? ridge : x1) + 0.3 : 2;
+	y0 = points->count ? y0 - 0.3 : 0;
+	y1 = points->count ? fmax(y1, rate) + 0.2 : 2;
+	tk_axis_set_decades(&p.x, x0, x1, 1);
+	tk_axis_set_decades(
+	        &p.y, y0, y1, tk_format_choose_scale(pow(10, y1), "gflop_per_s").divisor);
+	return p;
 }
 
 /* Names of rates are at the right end, names of bandwidths at the left. Overlapping names are
@@ -101,7 +66,7 @@ struct names {
 
 static void name_flat(struct tk_buf *out, struct names *names, double y, const char *text)
 {
-	double right = WIDTH - 10, width = LETTER * (double)strlen(text);
+	double right = 950, width = LETTER * (double)strlen(text);
 	for (size_t i = 0; i < names->count; i++)
 		if (fabs(names->y[i] - y) < 13)
 			right = fmin(right, names->left[i] - 12);
@@ -128,25 +93,25 @@ static void name_slope(struct tk_buf *out, struct names *names, double x, double
 	names->end[names->slopes++] = at + LETTER * (double)strlen(text) + 14;
 }
 
-static void draw_ceiling(struct tk_buf *out, const struct plot *p,
+static void draw_ceiling(struct tk_buf *out, const struct tk_plot *p,
         const struct tk_ceiling_set *ceilings, const struct tk_ceiling_row *c, struct names *names)
 {
 	bool flat = tk_unit_from_name(c->unit) == TK_UNIT_GFLOP_PER_S,
 	     measured = c->source == TK_CEILING_MEASURED;
-	double v = log10(c->value), xa = p->x0, xb = p->x1,
+	double v = log10(c->value), xa = p->x.lo, xb = p->x.hi,
 	       rate = find_top(ceilings, "gflop_per_s", false),
 	       bandwidth = find_top(ceilings, "gb_per_s", false);
 	char value[TK_FORMAT_SIZE], text[160];
 	if (flat) { /* from the ridge on */
 		xa = isfinite(bandwidth) ? fmax(xa, v - bandwidth) : xa;
 	} else { /* y = v + x, up to the highest rate */
-		xa = fmax(xa, p->y0 - v);
-		xb = fmin(xb, fmin(p->y1, isfinite(rate) ? rate : p->y1) - v);
+		xa = fmax(xa, p->y.lo - v);
+		xb = fmin(xb, fmin(p->y.hi, isfinite(rate) ? rate : p->y.hi) - v);
 	}
-	if ((flat && (v < p->y0 || v > p->y1)) || xa >= xb)
+	if ((flat && (v < p->y.lo || v > p->y.hi)) || xa >= xb)
 		return;
-	double x1 = plot_x(p, xa), y1 = plot_y(p, flat ? v : v + xa), x2 = plot_x(p, xb),
-	       y2 = plot_y(p, flat ? v : v + xb);
+	double x1 = tk_plot_x(p, pow(10, xa)), y1 = tk_plot_y(p, pow(10, flat ? v : v + xa)),
+	       x2 = tk_plot_x(p, pow(10, xb)), y2 = tk_plot_y(p, pow(10, flat ? v : v + xb));
 	tk_buf_add_printf(out, "<path class=\"ceiling ceiling-%s\" d=\"M%.1f %.1fL%.1f %.1f\"/>",
 	        tk_ceiling_is_cache(c) ? "cache"
 	        : measured             ? "measured"
@@ -173,7 +138,7 @@ static int place_order(const void *a, const void *b)
 
 /* One path for all marks of one look, because thousands of elements are slow. Marks less than two
  * apart are drawn once; a mark is ten wide. */
-static void draw_marks(struct tk_buf *out, const struct plot *p,
+static void draw_marks(struct tk_buf *out, const struct tk_plot *p,
         const struct tk_roofline_points *points, size_t mark, bool old, struct place *places)
 {
 	size_t count = 0;
@@ -181,26 +146,26 @@ static void draw_marks(struct tk_buf *out, const struct plot *p,
 		const struct tk_roofline_point *s = &points->at[i];
 		if (s->old == old && !strcmp(points->labels[mark], s->series->label))
 			places[count++] =
-			        (struct place){2 * (int)lround(plot_x(p, log10(s->intensity)) / 2),
-			                2 * (int)lround(plot_y(p, log10(s->rate)) / 2)};
+			        (struct place){2 * (int)lround(tk_plot_x(p, s->intensity) / 2),
+			                2 * (int)lround(tk_plot_y(p, s->rate) / 2)};
 	}
 	if (!count)
 		return;
 	qsort(places, count, sizeof *places, place_order);
-	tk_mark_begin(out, points->looks[mark], old);
+	tk_mark_begin(out, points->styles[mark], old);
 	for (size_t i = 0; i < count; i++)
 		if (!i || place_order(&places[i - 1], &places[i]))
-			tk_mark_add(out, points->looks[mark], places[i].x, places[i].y);
+			tk_mark_add(out, points->styles[mark], places[i].x, places[i].y);
 	tk_buf_add_str(out, "\"/>");
 }
 
 /* From the counted to the measured intensities: a line with a tick and a name for each level. */
 static void draw_measured(
-        struct tk_buf *out, const struct plot *p, const struct tk_roofline_point *s)
+        struct tk_buf *out, const struct tk_plot *p, const struct tk_roofline_point *s)
 {
-	double y = plot_y(p, log10(s->rate)), first = plot_x(p, log10(s->intensity)), last = first;
+	double y = tk_plot_y(p, s->rate), first = tk_plot_x(p, s->intensity), last = first;
 	for (int i = 0; i < TK_PROFILED_LEVELS; i++) {
-		double x = plot_x(p, log10(s->measured[i]));
+		double x = tk_plot_x(p, s->measured[i]);
 		if (!isfinite(x))
 			continue;
 		first = fmin(first, x);
@@ -226,16 +191,16 @@ static bool is_drawn(
 	return seen;
 }
 
-int tk_roofline_draw(struct tk_buf *out, const struct tk_roofline_points *points,
-        const struct tk_ceiling_set *ceilings, struct tk_error *err)
+void tk_roofline_draw(struct tk_buf *out, const struct tk_roofline_points *points,
+        const struct tk_ceiling_set *ceilings)
 {
 	struct place *places = tk_malloc((points->count + 1) * sizeof *places);
-	struct plot p = make_plot(points, ceilings);
+	struct tk_plot p = make_plot(points, ceilings);
 	struct names names = {.count = 0};
-	tk_buf_add_printf(out,
-	        "<svg class=\"roofline\" viewBox=\"0 0 %d %d\" aria-hidden=\"true\">", WIDTH,
-	        HEIGHT);
-	draw_grid(out, &p);
+	tk_plot_begin(out, &p, "roofline");
+	tk_plot_draw_x_grid(out, &p);
+	tk_plot_draw_axes(out, &p, "FLOP per byte",
+	        tk_format_choose_scale(pow(10, p.y.hi), "gflop_per_s").unit);
 	for (size_t i = 0; i < ceilings->count; i++)
 		if (is_drawn(ceilings->rows[i], points, find_top(ceilings, "gflop_per_s", false)))
 			draw_ceiling(out, &p, ceilings, ceilings->rows[i], &names);
@@ -247,5 +212,4 @@ int tk_roofline_draw(struct tk_buf *out, const struct tk_roofline_points *points
 	}
 	tk_buf_add_str(out, "</svg>");
 	free(places);
-	return 0;
 }

@@ -1,0 +1,228 @@
+/* Draws charts of lines. */
+#include "site_gen/charts/chart.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/format.h"
+#include "site_gen/charts/axis.h"
+#include "site_gen/model/model.h"
+#include "site_gen/render/escape.h"
+
+#define Y_FLOOR 2      /* of a number to either side of the middle */
+#define LABEL_BYTES 10 /* of a version */
+#define LABEL_WIDTH 48 /* between the middles of two versions with a label */
+#define SIZE_LABELS_MAX 7
+
+/* ---- marks ---- */
+
+/* The eight shapes of series_style.js, in its order, around the current point. */
+static const char *const shapes[] = {"m-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z", "m0-5.5l5.5 10h-11z",
+        "m-4.5-4.5h9v9h-9z", "m0-6l6 6l-6 6l-6-6z",
+        "m-5 2v-4q0-3 3-3h4q3 0 3 3v4q0 3-3 3h-4q-3 0-3-3z", "m-4-4l8 8m-8 0l8-8",
+        "m-4-4l8 8m-8 0l8-8m-4-1.5v11m-5.5-5.5h11", "m0-5.5v11m-5.5-5.5h11"};
+#define SHAPE_COUNT (sizeof shapes / sizeof *shapes)
+
+void tk_mark_begin(struct tk_buf *out, size_t style, bool faint)
+{
+	tk_buf_add_printf(out, "<path class=\"mark mark-%zu%s\" d=\"", style % TK_STYLES,
+	        faint ? " faint" : "");
+}
+
+void tk_mark_add(struct tk_buf *out, size_t style, int x, int y)
+{
+	tk_buf_add_char(out, 'M');
+	tk_buf_add_int(out, x);
+	tk_buf_add_char(out, ' ');
+	tk_buf_add_int(out, y);
+	/* shifted, so that styles of one shape have different colours */
+	tk_buf_add_str(out, shapes[(style + style / SHAPE_COUNT * 3) % SHAPE_COUNT]);
+}
+
+void tk_mark_draw_key(struct tk_buf *out, size_t style)
+{
+	tk_buf_add_str(out, "<svg class=\"key\" viewBox=\"0 0 16 16\" width=\"16\" height=\"16\" "
+	                    "aria-hidden=\"true\">");
+	tk_mark_begin(out, style, false);
+	tk_mark_add(out, style, 8, 8);
+	tk_buf_add_str(out, "\"/></svg>");
+}
+
+/* ---- axes ---- */
+
+struct range {
+	double x0, x1, y0, y1;
+};
+
+static struct range find_range(const struct tk_chart *c)
+{
+	struct range r = {INFINITY, -INFINITY, INFINITY, fmax(c->top, -INFINITY)};
+	for (size_t i = 0; i < c->count; i++)
+		for (size_t k = 0; k < c->lines[i].count; k++) {
+			const struct tk_chart_point *p = &c->lines[i].points[k];
+			r.x0 = fmin(r.x0, p->x);
+			r.x1 = fmax(r.x1, p->x);
+			r.y0 = fmin(r.y0, p->y); /* passes over NAN */
+			r.y1 = fmax(r.y1, p->y);
+		}
+	return r;
+}
+
+/* The sizes of the longest line, as far as they have room. */
+static void set_sizes(struct tk_axis *x, const struct tk_chart *c, const struct range *r)
+{
+	const struct tk_chart_line *longest = c->lines;
+	char text[TK_FORMAT_SIZE];
+	double before = -INFINITY;
+	*x = (struct tk_axis){.lo = log10(r->x0) - 0.06, .hi = log10(r->x1) + 0.06, .is_log = true};
+	for (size_t i = 1; i < c->count; i++)
+		longest = c->lines[i].count > longest->count ? &c->lines[i] : longest;
+	for (size_t k = 0; k < longest->count; k++) {
+		double size = longest->points[k].x;
+		if (log10(size) - before < (x->hi - x->lo) / SIZE_LABELS_MAX)
+			continue;
+		before = log10(size);
+		tk_axis_add_tick(x, size, tk_format_digits(size, 9, text));
+	}
+}
+
+/* The newest version has a label, and of the others as many as have room. */
+static void set_versions(struct tk_axis *x, const struct tk_chart *c, int width)
+{
+	size_t stride = (size_t)ceil(LABEL_WIDTH * (double)c->version_count / width);
+	*x = (struct tk_axis){.lo = 0, .hi = (double)c->version_count};
+	for (size_t i = 0; i < c->version_count; i++) {
+		const char *name = c->versions[i];
+		char label[LABEL_BYTES + sizeof "…"];
+		snprintf(label, sizeof label, "%.*s%s", (int)tk_utf8_clip_len(name, LABEL_BYTES),
+		        name, strlen(name) > LABEL_BYTES ? "…" : "");
+		if (!((c->version_count - 1 - i) % stride))
+			tk_axis_add_tick(x, (double)i + 0.5, label);
+	}
+}
+
+static void set_y(struct tk_axis *y, const struct tk_chart *c, const struct range *r,
+        struct tk_format_scale scale)
+{
+	double lo = r->y0, hi = r->y1;
+	if (c->unit) {
+		lo = 0;
+		hi *= 1.05;
+	} else {
+		lo = fmin(lo, c->reference);
+		hi = fmax(hi, c->reference);
+		tk_axis_widen(&lo, &hi, Y_FLOOR);
+	}
+	tk_axis_set_values(y, lo, hi, c->kind == TK_CHART_TIMES ? 7 : 5, scale);
+}
+
+/* ---- drawing ---- */
+
+static void draw_versions_grid(struct tk_buf *out, const struct tk_plot *p, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		tk_buf_add_printf(out, "<path class=\"grid\" d=\"M%.0f %dV%d\"/>",
+		        tk_plot_x(p, (double)i), p->top, p->height - p->bottom);
+	}
+}
+
+static void draw_mark(struct tk_buf *out, const struct tk_plot *p, const struct tk_chart_mark *mark)
+{
+	const char *class = mark->worse ? "bad" : "good";
+	int x = (int)lround(tk_plot_x(p, mark->at));
+	if (mark->at >= p->x.lo && mark->at <= p->x.hi)
+		tk_buf_add_printf(out,
+		        "<path class=\"step-%s\" d=\"M%d %dV%d\"/><text x=\"%d\" y=\"%d\" "
+		        "text-anchor=\"middle\" class=\"text-%s\">%zu</text>",
+		        class, x, p->top, p->height - p->bottom, x, p->top - 6, class,
+		        mark->number);
+}
+
+static void draw_path(struct tk_buf *out, const struct tk_plot *p, const struct tk_chart_line *line,
+        enum tk_chart_kind kind)
+{
+	int before = -1;
+	bool joined = false;
+	tk_buf_add_printf(out, "<path class=\"sized-line mark-%zu\" d=\"", line->style % TK_STYLES);
+	for (size_t k = 0; k < line->count; k++) {
+		const struct tk_chart_point *point = &line->points[k];
+		int x = (int)lround(tk_plot_x(p, point->x)),
+		    y = (int)lround(tk_plot_y(p, point->y));
+		bool known = isfinite(point->y);
+		if (kind == TK_CHART_TIMES && x == before && k + 1 < line->count)
+			continue; /* no more than one point for each pixel */
+		if (known && joined && kind == TK_CHART_VERSIONS)
+			tk_buf_add_printf(out, "V%d", y);
+		else if (known)
+			tk_buf_add_printf(out, "%c%d %d", joined ? 'L' : 'M', x, y);
+		if (known && kind == TK_CHART_VERSIONS)
+			tk_buf_add_printf(out, "H%d", (int)lround(tk_plot_x(p, point->x + 1)));
+		joined = known;
+		before = x;
+	}
+	tk_buf_add_str(out, "\"/>");
+}
+
+static void draw_line(struct tk_buf *out, const struct tk_plot *p, const struct tk_chart_line *line,
+        enum tk_chart_kind kind)
+{
+	double middle = kind == TK_CHART_VERSIONS ? 0.5 : 0;
+	draw_path(out, p, line, kind);
+	if (kind == TK_CHART_TIMES)
+		return;
+	tk_mark_begin(out, line->style, false);
+	for (size_t k = 0; k < line->count; k++)
+		if (isfinite(line->points[k].y))
+			tk_mark_add(out, line->style,
+			        (int)lround(tk_plot_x(p, line->points[k].x + middle)),
+			        (int)lround(tk_plot_y(p, line->points[k].y)));
+	tk_buf_add_str(out, "\"/>");
+}
+
+void tk_chart_draw(struct tk_buf *out, const struct tk_chart *c)
+{
+	static const struct {
+		int width, height;
+		const char *class;
+	} sizes[] = {{420, 260, "roofline"}, {760, 240, "roofline dates"}, {560, 260, "roofline"}};
+	struct range r = find_range(c);
+	struct tk_plot p = {.width = sizes[c->kind].width,
+	        .height = sizes[c->kind].height,
+	        .left = 58,
+	        .right = 14,
+	        .top = c->kind == TK_CHART_TIMES ? 22 : 12,
+	        .bottom = c->x_title ? 42 : 26};
+	struct tk_format_scale scale = {1, ""};
+	char y_title[120];
+	if (!c->count || !(r.y1 >= r.y0) || (c->unit && !(r.y1 > 0)) ||
+	        (c->kind == TK_CHART_TIMES && !(r.x1 > r.x0)) ||
+	        (c->kind == TK_CHART_VERSIONS && c->version_count < 2))
+		return;
+	if (c->unit)
+		scale = tk_format_choose_scale(r.y1, c->unit);
+	if (c->kind == TK_CHART_SIZES)
+		set_sizes(&p.x, c, &r);
+	else if (c->kind == TK_CHART_TIMES)
+		tk_axis_set_times(&p.x, (int64_t)r.x0, (int64_t)r.x1, 7);
+	else
+		set_versions(&p.x, c, p.width - p.left - p.right);
+	set_y(&p.y, c, &r, scale);
+	snprintf(y_title, sizeof y_title, "%s%s%s", c->y_title ? c->y_title : "",
+	        c->y_title && c->unit ? ", " : "", scale.unit);
+	tk_plot_begin(out, &p, sizes[c->kind].class);
+	if (c->kind == TK_CHART_VERSIONS)
+		draw_versions_grid(out, &p, c->version_count);
+	else
+		tk_plot_draw_x_grid(out, &p);
+	tk_plot_draw_axes(out, &p, c->x_title, y_title);
+	if (c->reference <= p.y.hi)
+		tk_buf_add_printf(out, "<path class=\"peak\" d=\"M%d %.0fH%d\"/>", p.left,
+		        tk_plot_y(&p, c->reference), p.width - p.right);
+	for (size_t i = 0; i < c->mark_count; i++)
+		draw_mark(out, &p, &c->marks[i]);
+	for (size_t i = 0; i < c->count; i++)
+		draw_line(out, &p, &c->lines[i], c->kind);
+	tk_buf_add_str(out, "</svg>");
+}
