@@ -18,10 +18,6 @@ struct tk_kernel_report_row {
 	const char *timeline; /* JSON: the same page; "": none; NULL in lists */
 };
 
-int tk_store_put_kernel_report(struct tk_store *s, const struct tk_kernel_report_row *row,
-        int64_t *id, struct tk_error *err);
-int tk_store_list_kernel_reports(
-        struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* newest first */
 /* Whether there is any trace that compares two revisions. */
 int tk_store_has_comparisons(struct tk_store *s, bool *out, struct tk_error *err);
 /* The result of the newest trace that compares these two revisions of the kernels of a series, the

@@ -18,16 +18,17 @@
 #include "core/series.h"
 #include "core/status.h"
 #include "core/triage.h"
+#include "store/select.h"
 
 struct tk_error;
 struct tk_store;
 
 enum tk_store_mode { TK_STORE_READ, TK_STORE_WRITE, TK_STORE_CREATE };
-#define TK_STORE_SCHEMA 19
+#define TK_STORE_SCHEMA 1
 
-/* CREATE makes the file if it is missing and migrates an older one (a backup is kept beside it);
- * READ opens read-only and never creates. TK_ENOTFOUND: no such file; TK_EVERSION: made by a newer
- * tracker; TK_EDATA: not one of ours; TK_EBUSY: locked. */
+/* CREATE makes the file if it is missing and, as WRITE, migrates an older one; READ opens read-only
+ * and never creates. TK_ENOTFOUND: no such file; TK_EVERSION: made by a newer tracker; TK_EDATA: not
+ * one of ours; TK_EBUSY: locked. */
 int tk_store_open(
         const char *path, enum tk_store_mode mode, struct tk_store **out, struct tk_error *err);
 void tk_store_close(struct tk_store *s);
@@ -154,13 +155,13 @@ struct tk_ceiling_row {
 /* An A/B pair: two builds of a series, measured one right after the other. NAN: that side has no
  * timing. */
 struct tk_ab_pair_row {
-	int64_t id, night_id, series_id, good_build_id, bad_build_id, pair;
+	int64_t id, night_id, series_id, base_build_id, head_build_id, pair;
 	const char *uid;
 	int64_t started_s;
 	double wall_s;
-	const char *first; /* "good" or "bad": the one that was measured first */
-	const char *good_outcome, *bad_outcome, *message;
-	double good_median, bad_median, good_min, bad_min; /* min: of the fastest sample */
+	const char *first; /* "base" or "head": the one that was measured first */
+	const char *base_outcome, *head_outcome, *message;
+	double base_median, head_median, base_min, head_min; /* min: of the fastest sample */
 };
 struct tk_change_point_row {
 	int64_t series_id, as_of_s, run_id, previous_run_id;
@@ -241,26 +242,10 @@ struct tk_notification_row {
 
 /* ---- writing: id and uid of the given row are ignored, the id is returned -------------------- */
 
-int tk_store_put_machine(
-        struct tk_store *s, const struct tk_machine_row *row, int64_t *id, struct tk_error *err);
-int tk_store_put_device(
-        struct tk_store *s, const struct tk_device_row *row, int64_t *id, struct tk_error *err);
-int tk_store_put_environment(struct tk_store *s, const struct tk_environment_row *row, int64_t *id,
-        struct tk_error *err);
-int tk_store_put_upstream(
-        struct tk_store *s, const struct tk_upstream_row *row, int64_t *id, struct tk_error *err);
-int tk_store_put_revision(
-        struct tk_store *s, const struct tk_revision_row *row, int64_t *id, struct tk_error *err);
-int tk_store_put_build(
-        struct tk_store *s, const struct tk_build_row *row, int64_t *id, struct tk_error *err);
-int tk_store_put_kernel(
-        struct tk_store *s, const struct tk_kernel_row *row, int64_t *id, struct tk_error *err);
-int tk_store_put_problem(
-        struct tk_store *s, const struct tk_problem_row *row, int64_t *id, struct tk_error *err);
-/* slug may be NULL: machine.device.upstream[.backend].problem[.config].mode[.metric], [a-z0-9._-],
- * at most 120 characters, unique. */
-int tk_store_put_series(
-        struct tk_store *s, const struct tk_series_row *row, int64_t *id, struct tk_error *err);
+/* tk_store_put() (select.h) stores one row. The slug of a series may be NULL:
+ * machine.device.upstream[.backend].problem[.config].mode[.metric], [a-z0-9._-], at most 120
+ * characters, unique. The uid of an alert may be NULL: it is made from the series and bad_rev,
+ * which is what a uid should be; revisions that it names and the history does not have become rows. */
 
 /* A night is always new (started_s is increased by a second if an equal night exists). Finishing
  * sets finished_s, status and summary. */
@@ -268,10 +253,6 @@ int tk_store_begin_night(
         struct tk_store *s, const struct tk_night_row *row, int64_t *id, struct tk_error *err);
 int tk_store_finish_night(struct tk_store *s, int64_t night_id, enum tk_night_status status,
         const char *summary, int64_t finished_s, struct tk_error *err);
-int tk_store_put_stage(
-        struct tk_store *s, const struct tk_stage_row *row, struct tk_error *err); /* replaces */
-int tk_store_put_resolution(struct tk_store *s, const struct tk_resolution_row *row,
-        struct tk_error *err); /* replaces */
 int tk_store_put_jobs(struct tk_store *s, const struct tk_job_row *rows, size_t count,
         struct tk_error *err); /* all or none */
 /* Gives jobs to another device, all or none. TK_EDATA: one of them does not exist or is done. */
@@ -285,32 +266,16 @@ int tk_store_assign_jobs(struct tk_store *s, const int64_t *job_ids, size_t coun
 int tk_store_put_run(struct tk_store *s, const struct tk_run_row *run,
         const struct tk_point *points, const double *const *samples, const size_t *sample_counts,
         size_t point_count, int64_t *id, struct tk_error *err);
-int tk_store_put_ceiling(
-        struct tk_store *s, const struct tk_ceiling_row *row, struct tk_error *err); /* replaces */
-int tk_store_put_ab_pair(
-        struct tk_store *s, const struct tk_ab_pair_row *row, int64_t *id, struct tk_error *err);
 
 int tk_store_replace_change_points(struct tk_store *s, int64_t series_id,
         const struct tk_change_point_row *rows, size_t count, struct tk_error *err);
 int tk_store_replace_verdicts(struct tk_store *s, int64_t night_id,
         const struct tk_verdict_row *rows, size_t count, struct tk_error *err);
-/* Replaces. A NULL uid is made from the series and bad_rev (which is what a uid should be). */
-int tk_store_put_alert(struct tk_store *s, const struct tk_alert_row *row, struct tk_error *err);
-int tk_store_put_bisection(struct tk_store *s, const struct tk_bisection_row *row,
-        struct tk_error *err); /* replaces */
-int tk_store_put_monitor_event(struct tk_store *s, const struct tk_monitor_event_row *row,
-        struct tk_error *err); /* replaces */
-int tk_store_put_monitored_night(struct tk_store *s, const struct tk_monitored_night_row *row,
-        struct tk_error *err); /* replaces */
 int tk_store_put_monitor_state(struct tk_store *s, const struct tk_monitor_state_row *row,
         struct tk_error *err); /* replaces */
 /* Deletes the events of a device since a time, and the state of its monitor. */
 int tk_store_reset_monitor(
         struct tk_store *s, int64_t device_id, int64_t since_s, struct tk_error *err);
-int tk_store_put_triage(
-        struct tk_store *s, const struct tk_triage_row *row, int64_t *id, struct tk_error *err);
-int tk_store_put_notification(
-        struct tk_store *s, const struct tk_notification_row *row, struct tk_error *err);
 
 /* ---- renaming -------------------------------------------------------------------------------- */
 
@@ -328,49 +293,6 @@ int tk_store_rename_alert_group(
 
 /* ---- reading: lists own their rows and strings ----------------------------------------------- */
 
-/* A list of one kind of row. `rows` points to `count` structs of the type that the function names.
- */
-struct tk_rows {
-	void *rows;
-	size_t count;
-	void *memory;
-};
-void tk_rows_free(struct tk_rows *list);
-#define TK_ROWS_AT(list, type, i) (&((const type *)(list)->rows)[i])
-
-int tk_store_list_machines(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
-int tk_store_list_devices(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
-int tk_store_list_environments(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
-int tk_store_list_upstreams(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
-int tk_store_list_revisions(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
-int tk_store_list_builds(
-        struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* without log */
-int tk_store_list_kernels(
-        struct tk_store *s, int64_t build_id, struct tk_rows *out, struct tk_error *err);
-int tk_store_list_problems(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
-int tk_store_list_series(
-        struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* ordered by slug */
-int tk_store_list_nights(
-        struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* newest first */
-int tk_store_list_stages(
-        struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
-int tk_store_list_resolutions(
-        struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
-int tk_store_list_jobs(struct tk_store *s, int64_t night_id, bool open_only, struct tk_rows *out,
-        struct tk_error *err);
-int tk_store_list_night_runs(
-        struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
-/* Runs whose outcome is not "ok": a few of thousands. */
-int tk_store_list_unsuccessful_runs(
-        struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
-int tk_store_list_series_runs(struct tk_store *s, int64_t series_id, struct tk_rows *out,
-        struct tk_error *err); /* by as_of_s */
-/* Those of one time, oldest first. */
-int tk_store_list_series_runs_at(struct tk_store *s, int64_t series_id, int64_t as_of_s,
-        struct tk_rows *out, struct tk_error *err);
-/* Those of one series since a time, oldest first. */
-int tk_store_list_series_unsuccessful_runs(struct tk_store *s, int64_t series_id, int64_t from_s,
-        struct tk_rows *out, struct tk_error *err);
 /* Runs whose id is the number `text` or whose uid starts with it: at most 8; none if `text` is
  * neither. */
 int tk_store_find_runs(
@@ -423,26 +345,12 @@ int tk_store_list_ab_pairs(struct tk_store *s, int64_t series_id, int64_t since_
  * theirs (a bisection's); in the order of the above. */
 int tk_store_list_ab_pairs_between(struct tk_store *s, int64_t series_id, int64_t good_revision_id,
         int64_t bad_revision_id, struct tk_rows *out, struct tk_error *err);
-int tk_store_list_change_points(struct tk_store *s, int64_t series_id, struct tk_rows *out,
-        struct tk_error *err); /* 0: all */
 int tk_store_list_change_point_builds(struct tk_store *s, struct tk_rows *out,
         struct tk_error *err); /* of all change points, in their order */
-/* By as_of_s and series. */
-int tk_store_list_monitor_events(struct tk_store *s, int64_t since_s, int64_t until_s,
-        struct tk_rows *out, struct tk_error *err);
-int tk_store_list_monitored_nights(
-        struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* by night */
 /* TK_ENOTFOUND: no state is stored, or it cannot be read. free() its numbers and its options. */
 int tk_store_read_monitor_state(struct tk_store *s, int64_t device_id,
         struct tk_monitor_state_row *out, struct tk_error *err);
-int tk_store_list_verdicts(
-        struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
-int tk_store_find_verdict(struct tk_store *s, int64_t night_id, int64_t series_id,
-        struct tk_rows *out, struct tk_error *err);
 int tk_store_list_alerts(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
-int tk_store_list_bisections(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
-int tk_store_list_triage(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
-int tk_store_list_notifications(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
 int tk_store_read_build_log(
         struct tk_store *s, int64_t build_id, char **log, struct tk_error *err); /* caller frees */
 int tk_store_read_samples(struct tk_store *s, int64_t run_id, int64_t series_id, double **samples,

@@ -19,9 +19,4 @@ struct tk_tuning_row {
 	const char *candidates; /* JSON: docs/reference/tune.md */
 };
 
-int tk_store_put_tuning(
-        struct tk_store *s, const struct tk_tuning_row *row, int64_t *id, struct tk_error *err);
-int tk_store_list_tunings(
-        struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* newest first */
-
 #endif

@@ -30,23 +30,21 @@ int tk_lookup_load(struct tk_store *s, struct tk_lookup *out, struct tk_error *e
 {
 	struct tk_lookup l = {0};
 	const struct {
-		int (*query)(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
+		enum tk_table_id id;
 		struct tk_id_table *table;
-		size_t size;
 	} tables[] = {
-	        {tk_store_list_machines, &l.machines, sizeof(struct tk_machine_row)},
-	        {tk_store_list_devices, &l.devices, sizeof(struct tk_device_row)},
-	        {tk_store_list_environments, &l.environments, sizeof(struct tk_environment_row)},
-	        {tk_store_list_upstreams, &l.upstreams, sizeof(struct tk_upstream_row)},
-	        {tk_store_list_revisions, &l.revisions, sizeof(struct tk_revision_row)},
-	        {tk_store_list_builds, &l.builds, sizeof(struct tk_build_row)},
-	        {tk_store_list_problems, &l.problems, sizeof(struct tk_problem_row)},
-	        {tk_store_list_series, &l.series, sizeof(struct tk_series_row)},
+	        {TK_TABLE_machine, &l.machines},
+	        {TK_TABLE_device, &l.devices},
+	        {TK_TABLE_environment, &l.environments},
+	        {TK_TABLE_upstream, &l.upstreams},
+	        {TK_TABLE_revision, &l.revisions},
+	        {TK_TABLE_build, &l.builds},
+	        {TK_TABLE_problem, &l.problems},
+	        {TK_TABLE_series, &l.series},
 	};
 
 	for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
-		int status =
-		        tk_id_table_load(tables[i].table, s, tables[i].query, tables[i].size, err);
+		int status = tk_id_table_load(tables[i].table, s, tables[i].id, err);
 
 		if (status) {
 			tk_lookup_free(&l);

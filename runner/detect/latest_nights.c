@@ -42,7 +42,8 @@ static int restore_regressions(struct tk_store *s, struct tk_case_set *c, int64_
         struct tk_diff_report *r, struct tk_error *err)
 {
 	struct tk_rows verdicts;
-	int status = tk_store_list_verdicts(s, night_id, &verdicts, err);
+	int status = tk_store_list(
+	        s, TK_TABLE_verdict, "night_id=?1", TK_ARGS(night_id), &verdicts, err);
 
 	if (status)
 		return status;
@@ -146,10 +147,10 @@ int tk_detect_latest_nights(struct tk_store *s, const struct tk_detect_options *
 	        .window = options->window,
 	        .options = *options};
 	struct tk_rows nights = {0}, machines = {0};
-	int status = tk_store_list_nights(s, &nights, err);
+	int status = tk_store_list(s, TK_TABLE_night, NULL, TK_NO_ARGS, &nights, err);
 
 	if (!status)
-		status = tk_store_list_machines(s, &machines, err);
+		status = tk_store_list(s, TK_TABLE_machine, NULL, TK_NO_ARGS, &machines, err);
 	if (!status)
 		status = tk_diff_range_check(&machines, range, err);
 	if (!status)

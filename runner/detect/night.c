@@ -77,7 +77,8 @@ static int was_reported(struct tk_store *s, int64_t night_id, const struct tk_di
         bool *out, struct tk_error *err)
 {
 	struct tk_rows verdicts = {0};
-	int status = tk_store_find_verdict(s, night_id, row->series_id, &verdicts, err);
+	int status = tk_store_list(s, TK_TABLE_verdict, "night_id=?1 AND series_id=?2",
+	        TK_ARGS(night_id, row->series_id), &verdicts, err);
 
 	*out = !status && verdicts.count && reported_improvement(verdicts.rows);
 	tk_rows_free(&verdicts);
@@ -244,10 +245,10 @@ static int read_and_run(struct tk_store *s, int64_t night_id,
 {
 	struct tk_rows nights = {0}, machines = {0};
 	struct tk_diff_report made = {0};
-	int status = tk_store_list_nights(s, &nights, err);
+	int status = tk_store_list(s, TK_TABLE_night, NULL, TK_NO_ARGS, &nights, err);
 
 	if (!status)
-		status = tk_store_list_machines(s, &machines, err);
+		status = tk_store_list(s, TK_TABLE_machine, NULL, TK_NO_ARGS, &machines, err);
 	if (!status)
 		status =
 		        run_night(s, night_id, &machines, &nights, options, mode, NULL, &made, err);

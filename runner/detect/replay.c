@@ -60,10 +60,10 @@ static bool choose(struct replay *p, int64_t machine_id)
 
 static int read_nights(struct replay *p, struct tk_detect_replay_counts *out, struct tk_error *err)
 {
-	int status = tk_store_list_machines(p->store, &p->machines, err);
+	int status = tk_store_list(p->store, TK_TABLE_machine, NULL, TK_NO_ARGS, &p->machines, err);
 
 	if (!status)
-		status = tk_store_list_nights(p->store, &p->nights, err);
+		status = tk_store_list(p->store, TK_TABLE_night, NULL, TK_NO_ARGS, &p->nights, err);
 	if (status)
 		return status;
 	p->chosen = tk_calloc(p->nights.count + 1, sizeof(*p->chosen));
@@ -80,7 +80,7 @@ static int read_nights(struct replay *p, struct tk_detect_replay_counts *out, st
 static int reset_monitors(struct replay *p, struct tk_error *err)
 {
 	struct tk_rows devices = {0};
-	int status = tk_store_list_devices(p->store, &devices, err);
+	int status = tk_store_list(p->store, TK_TABLE_device, NULL, TK_NO_ARGS, &devices, err);
 
 	if (!status)
 		status = tk_store_begin(p->store, err);

@@ -27,7 +27,7 @@ static int find_machine(
         struct tk_store *store, const char *name, int64_t *machine_id, struct tk_error *err)
 {
 	struct tk_rows machines = {0};
-	int status = tk_store_list_machines(store, &machines, err);
+	int status = tk_store_list(store, TK_TABLE_machine, NULL, TK_NO_ARGS, &machines, err);
 	*machine_id = 0;
 	for (size_t i = 0; i < machines.count; i++) {
 		const struct tk_machine_row *m = TK_ROWS_AT(&machines, struct tk_machine_row, i);
@@ -42,7 +42,7 @@ static int find_upstream_id(
         struct tk_store *store, const char *name, int64_t *upstream_id, struct tk_error *err)
 {
 	struct tk_rows upstreams = {0};
-	int status = tk_store_list_upstreams(store, &upstreams, err);
+	int status = tk_store_list(store, TK_TABLE_upstream, NULL, TK_NO_ARGS, &upstreams, err);
 	*upstream_id = 0;
 	for (size_t i = 0; i < upstreams.count; i++) {
 		const struct tk_upstream_row *u = TK_ROWS_AT(&upstreams, struct tk_upstream_row, i);
@@ -59,10 +59,12 @@ static int load_measured(struct tk_store *store, const struct tk_config *config,
 	*out = (struct measured){.store = store};
 	int status = find_machine(store, config->machine, &out->machine_id, err);
 	if (!status)
-		status = tk_store_list_nights(store, &out->nights, err);
+		status = tk_store_list(store, TK_TABLE_night, NULL, TK_NO_ARGS, &out->nights, err);
 	if (!status)
 		status = find_upstream_id(store, upstream, &out->upstream_id, err);
-	return status ? status : tk_store_list_revisions(store, &out->revisions, err);
+	return status ? status
+	              : tk_store_list(
+	                        store, TK_TABLE_revision, NULL, TK_NO_ARGS, &out->revisions, err);
 }
 
 static void free_measured(struct measured *m)
@@ -102,7 +104,8 @@ static int night_has_measured(const struct measured *m, const struct tk_night_ro
         const char *rev, bool *out, struct tk_error *err)
 {
 	struct tk_rows resolutions = {0};
-	int status = tk_store_list_resolutions(m->store, night->id, &resolutions, err);
+	int status = tk_store_list(m->store, TK_TABLE_resolution, "night_id=?1", TK_ARGS(night->id),
+	        &resolutions, err);
 	for (size_t i = 0; !*out && i < resolutions.count; i++) {
 		const struct tk_resolution_row *r =
 		        TK_ROWS_AT(&resolutions, struct tk_resolution_row, i);

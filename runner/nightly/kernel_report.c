@@ -52,7 +52,7 @@ static int put_report(struct tk_night *n, const struct tk_kernel_report_place *p
 	row->revision = a->revision;
 	row->artifact_key = a->key;
 	row->backend = p->backend;
-	return status ? status : tk_store_put_kernel_report(n->store, row, &id, err);
+	return status ? status : tk_store_put(n->store, TK_TABLE_kernel_report, row, &id, err);
 }
 
 int tk_kernel_report_store(struct tk_store *store, const struct tk_kernel_report_place *place,

@@ -76,7 +76,7 @@ static int put_stage(struct tk_night *n, const struct stage *s, enum tk_stage_st
 	        .started_s = started_s,
 	        .finished_s = stage_status == TK_STAGE_RUNNING ? 0 : tk_clock_now_s(),
 	        .detail = detail};
-	return tk_store_put_stage(n->store, &row, err);
+	return tk_store_put(n->store, TK_TABLE_stage, &row, NULL, err);
 }
 
 /* A failed stage that the others do not need is logged. A fatal one ends the command, which prints
@@ -124,7 +124,8 @@ static bool has_plan(struct tk_night *n)
 {
 	struct tk_rows rows = {0};
 	bool found = false;
-	if (tk_store_list_stages(n->store, n->night_id, &rows, NULL))
+	if (tk_store_list(
+	            n->store, TK_TABLE_stage, "night_id=?1", TK_ARGS(n->night_id), &rows, NULL))
 		return false;
 	for (size_t i = 0; i < rows.count; i++) {
 		const struct tk_stage_row *row = TK_ROWS_AT(&rows, struct tk_stage_row, i);

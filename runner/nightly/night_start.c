@@ -30,7 +30,7 @@ int tk_night_put_machine(struct tk_night *n, struct tk_error *err)
 	char *text = attributes ? json_dumps(attributes, JSON_SORT_KEYS | JSON_COMPACT) : NULL;
 	json_decref(attributes);
 	struct tk_machine_row row = {.name = n->config->machine, .attributes = text ? text : "{}"};
-	int status = tk_store_put_machine(n->store, &row, &n->machine_id, err);
+	int status = tk_store_put(n->store, TK_TABLE_machine, &row, &n->machine_id, err);
 	free(text);
 	return status;
 }
@@ -57,7 +57,7 @@ static int find_unfinished(struct tk_night *n, struct tk_error *err)
 {
 	struct tk_rows nights = {0};
 	bool found = false;
-	int status = tk_store_list_nights(n->store, &nights, err);
+	int status = tk_store_list(n->store, TK_TABLE_night, NULL, TK_NO_ARGS, &nights, err);
 	for (size_t i = 0; !status && i < nights.count && !found; i++) {
 		const struct tk_night_row *row = TK_ROWS_AT(&nights, struct tk_night_row, i);
 		found = is_unfinished(n, row) && row->kind == night_kind(n->options);
@@ -104,7 +104,7 @@ static int check_earlier_nights(struct tk_night *n, struct tk_error *err)
 {
 	struct tk_rows nights = {0};
 	int64_t latest_s = INT64_MIN;
-	int status = tk_store_list_nights(n->store, &nights, err);
+	int status = tk_store_list(n->store, TK_TABLE_night, NULL, TK_NO_ARGS, &nights, err);
 	for (size_t i = 0; !status && i < nights.count; i++) {
 		const struct tk_night_row *row = TK_ROWS_AT(&nights, struct tk_night_row, i);
 		if (row->machine_id == n->machine_id && row->started_s > latest_s)
@@ -163,7 +163,7 @@ static int start_night(struct tk_night *n, struct tk_error *err)
 static int read_uid(struct tk_night *n, struct tk_error *err)
 {
 	struct tk_rows nights = {0};
-	int status = tk_store_list_nights(n->store, &nights, err);
+	int status = tk_store_list(n->store, TK_TABLE_night, NULL, TK_NO_ARGS, &nights, err);
 	for (size_t i = 0; !status && i < nights.count; i++) {
 		const struct tk_night_row *row = TK_ROWS_AT(&nights, struct tk_night_row, i);
 		if (row->id == n->night_id)

@@ -143,14 +143,15 @@ static int load_history(struct tk_store *s, struct history *h, struct tk_error *
 	int status = tk_store_list_alerts(s, &h->alerts, err);
 
 	if (!status)
-		status = tk_store_list_triage(s, &h->triage, err);
+		status = tk_store_list(s, TK_TABLE_triage, NULL, TK_NO_ARGS, &h->triage, err);
 	if (!status)
-		status = tk_store_list_notifications(s, &h->sent, err);
+		status = tk_store_list(s, TK_TABLE_notification, NULL, TK_NO_ARGS, &h->sent, err);
 	if (!status)
-		status = tk_store_list_series(s, &h->series, err);
+		status = tk_store_list(s, TK_TABLE_series, NULL, TK_NO_ARGS, &h->series, err);
 	if (!status)
-		status = tk_store_list_nights(s, &h->nights, err);
-	return status ? status : tk_store_list_machines(s, &h->machines, err);
+		status = tk_store_list(s, TK_TABLE_night, NULL, TK_NO_ARGS, &h->nights, err);
+	return status ? status
+	              : tk_store_list(s, TK_TABLE_machine, NULL, TK_NO_ARGS, &h->machines, err);
 }
 
 static bool was_sent(
@@ -244,7 +245,7 @@ static int record_sent(struct tk_store *s, const json_t *list, const struct sink
 		        json_string_value(json_object_get(alert, "uid")), sink->name, target,
 		        tk_clock_now_s()};
 
-		status = tk_store_put_notification(s, &row, err);
+		status = tk_store_put(s, TK_TABLE_notification, &row, NULL, err);
 		if (status)
 			break;
 	}

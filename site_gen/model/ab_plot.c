@@ -40,13 +40,13 @@ int tk_ab_plot_load(const struct tk_model *m, const struct tk_site_series *s, co
 	size_t mins = 0;
 	for (size_t i = 0; !status && i < rows.count; i++) {
 		const struct tk_ab_pair_row *row = TK_ROWS_AT(&rows, struct tk_ab_pair_row, i);
-		if (!(row->good_median > 0) || !(row->bad_median > 0)) {
+		if (!(row->base_median > 0) || !(row->head_median > 0)) {
 			out->failed++;
 			continue;
 		}
-		out->differences[out->count++] = log(row->bad_median / row->good_median);
-		if (row->good_min > 0 && row->bad_min > 0)
-			fastest[mins++] = log(row->bad_min / row->good_min);
+		out->differences[out->count++] = log(row->head_median / row->base_median);
+		if (row->base_min > 0 && row->head_min > 0)
+			fastest[mins++] = log(row->head_min / row->base_min);
 	}
 	if (!status)
 		status = summarize(out->differences, out->count, &out->median, err);

@@ -258,7 +258,7 @@ static void make_groups(const struct tk_model *m, struct tk_site_causes *out)
 static int add_night(const struct tk_model *m, int64_t night_id, struct tk_rows *rows,
         struct tk_site_causes *out, struct tk_error *err)
 {
-	TRY(tk_store_list_verdicts(m->store, night_id, rows, err));
+	TRY(tk_store_list(m->store, TK_TABLE_verdict, "night_id=?1", TK_ARGS(night_id), rows, err));
 	struct tk_site_event *more =
 	        tk_realloc(out->events, (out->event_count + rows->count + 1) * sizeof *out->events);
 	if (!more)

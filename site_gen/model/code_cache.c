@@ -23,7 +23,8 @@ static int load(
 	}
 	struct tk_code_list *list = &codes->lists[codes->count];
 	*list = (struct tk_code_list){.build_id = build_id};
-	int status = tk_store_list_kernels(store, build_id, &list->rows, err);
+	int status = tk_store_list(
+	        store, TK_TABLE_kernel, "build_id=?1", TK_ARGS(build_id), &list->rows, err);
 	codes->count += !status;
 	return status;
 }

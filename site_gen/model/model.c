@@ -78,19 +78,19 @@ const struct tk_row_index_entry *tk_model_find_builds(
 static int read_tables(struct tk_model *m, struct tk_error *err)
 {
 	struct tk_store *s = m->store;
-	TRY(tk_store_list_machines(s, &m->machine_rows, err));
-	TRY(tk_store_list_devices(s, &m->device_rows, err));
-	TRY(tk_store_list_environments(s, &m->environment_rows, err));
-	TRY(tk_store_list_upstreams(s, &m->upstream_rows, err));
-	TRY(tk_store_list_revisions(s, &m->revision_rows, err));
-	TRY(tk_store_list_builds(s, &m->build_rows, err));
-	TRY(tk_store_list_problems(s, &m->problem_rows, err));
-	TRY(tk_store_list_series(s, &m->series_rows, err));
-	TRY(tk_store_list_nights(s, &m->night_rows, err));
-	TRY(tk_store_list_change_points(s, 0, &m->change_rows, err));
+	TRY(tk_store_list(s, TK_TABLE_machine, NULL, TK_NO_ARGS, &m->machine_rows, err));
+	TRY(tk_store_list(s, TK_TABLE_device, NULL, TK_NO_ARGS, &m->device_rows, err));
+	TRY(tk_store_list(s, TK_TABLE_environment, NULL, TK_NO_ARGS, &m->environment_rows, err));
+	TRY(tk_store_list(s, TK_TABLE_upstream, NULL, TK_NO_ARGS, &m->upstream_rows, err));
+	TRY(tk_store_list(s, TK_TABLE_revision, NULL, TK_NO_ARGS, &m->revision_rows, err));
+	TRY(tk_store_list(s, TK_TABLE_build, NULL, TK_NO_ARGS, &m->build_rows, err));
+	TRY(tk_store_list(s, TK_TABLE_problem, NULL, TK_NO_ARGS, &m->problem_rows, err));
+	TRY(tk_store_list(s, TK_TABLE_series, NULL, TK_NO_ARGS, &m->series_rows, err));
+	TRY(tk_store_list(s, TK_TABLE_night, NULL, TK_NO_ARGS, &m->night_rows, err));
+	TRY(tk_store_list(s, TK_TABLE_change_point, NULL, TK_NO_ARGS, &m->change_rows, err));
 	TRY(tk_store_list_alerts(s, &m->alert_rows, err));
-	TRY(tk_store_list_triage(s, &m->triage_rows, err));
-	return tk_store_list_bisections(s, &m->bisection_rows, err);
+	TRY(tk_store_list(s, TK_TABLE_triage, NULL, TK_NO_ARGS, &m->triage_rows, err));
+	return tk_store_list(s, TK_TABLE_bisection, NULL, TK_NO_ARGS, &m->bisection_rows, err);
 }
 
 static int join_changes(struct tk_model *m, struct tk_error *err)

@@ -105,8 +105,8 @@ int tk_model_read_last_nights(struct tk_model *m, struct tk_error *err)
 	for (size_t i = 0; i < m->machine_count && !status; i++) {
 		struct tk_site_machine *machine = &m->machines[i];
 		if (machine->last_night)
-			status = tk_store_list_night_runs(
-			        m->store, machine->last_night->id, &machine->runs, err);
+			status = tk_store_list(m->store, TK_TABLE_run, "night_id=?1 ORDER BY seq",
+			        TK_ARGS(machine->last_night->id), &machine->runs, err);
 		/* Backfills do not describe a machine that measures every night. */
 		const bool nightly =
 		        machine->last_night && machine->last_night->kind == TK_NIGHT_NIGHTLY;
@@ -118,8 +118,8 @@ int tk_model_read_last_nights(struct tk_model *m, struct tk_error *err)
 			        (nightly && night->kind == TK_NIGHT_BACKFILL))
 				continue;
 			tried++;
-			status = tk_store_list_verdicts(
-			        m->store, night->id, &machine->verdicts, err);
+			status = tk_store_list(m->store, TK_TABLE_verdict, "night_id=?1",
+			        TK_ARGS(night->id), &machine->verdicts, err);
 			if (!status && machine->verdicts.count)
 				machine->analysed_night = night;
 			else
@@ -189,7 +189,8 @@ static int mark_unplanned(
 			continue;
 		const struct tk_site_night *night = tk_model_find_night(m, point->night_id);
 		if (!has_read)
-			status = tk_store_list_jobs(m->store, last->id, false, &jobs, err);
+			status = tk_store_list(m->store, TK_TABLE_job, "night_id=?1",
+			        TK_ARGS(last->id), &jobs, err);
 		has_read = true;
 		bool same_config = night && *last->config_hash &&
 		                   !strcmp(night->row->config_hash, last->config_hash);

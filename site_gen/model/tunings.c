@@ -68,7 +68,8 @@ int tk_model_join_tunings(struct tk_model *m, struct tk_error *err)
 	        .builds = {m->build_rows, m->builds_by_id},
 	        .environments = {m->environment_rows, m->environments_by_id},
 	        .series = {.rows = m->series_rows}};
-	int status = tk_store_list_tunings(m->store, &m->tuning_rows, err);
+	int status =
+	        tk_store_list(m->store, TK_TABLE_tuning, NULL, TK_NO_ARGS, &m->tuning_rows, err);
 	if (status || !m->tuning_rows.count)
 		return status;
 	m->tunings = tk_calloc(m->tuning_rows.count, sizeof *m->tunings);

@@ -73,7 +73,8 @@ static int set_reason(struct tk_site *site, struct tk_value *o, const struct tk_
 	tk_value_set(o, "reason", "");
 	if (night->status == TK_NIGHT_COMPLETE)
 		return 0;
-	int status = tk_store_list_stages(site->model.store, night->id, &stages, err);
+	int status = tk_store_list(
+	        site->model.store, TK_TABLE_stage, "night_id=?1", TK_ARGS(night->id), &stages, err);
 	for (size_t i = stages.count; !status && i-- > 0;) {
 		const struct tk_stage_row *stage = TK_ROWS_AT(&stages, struct tk_stage_row, i);
 		char text[400];

@@ -65,8 +65,9 @@ static int add_failures(
 	        s->points.count ? TK_ROWS_AT(&s->points, struct tk_point, 0)->as_of_s : 0;
 	if (!has_gap(&site->model, s, since_s))
 		return 0;
-	int status = tk_store_list_series_unsuccessful_runs(
-	        site->model.store, s->row->id, since_s, &runs, err);
+	int status = tk_store_list(site->model.store, TK_TABLE_run,
+	        "series_id=?1 AND as_of_s>=?2 AND outcome<>'ok'", TK_ARGS(s->row->id, since_s),
+	        &runs, err);
 	for (size_t i = 0; !status && i < runs.count; i++) {
 		const struct tk_run_row *run = TK_ROWS_AT(&runs, struct tk_run_row, i);
 		if (tk_outcome_has_timing(run->outcome) || run->outcome == TK_OUTCOME_UNSUPPORTED)

@@ -14,8 +14,9 @@ static int read_config(struct tk_site *site, const struct tk_version_series *s,
         const struct tk_point *p, char **out, struct tk_error *err)
 {
 	struct tk_rows runs = {0};
-	int status = tk_store_list_series_runs_at(
-	        site->model.store, s->series->row->id, p->as_of_s, &runs, err);
+	int status = tk_store_list(site->model.store, TK_TABLE_run,
+	        "series_id=?1 AND as_of_s=?2 ORDER BY id", TK_ARGS(s->series->row->id, p->as_of_s),
+	        &runs, err);
 	for (size_t i = runs.count; !status && !*out && i-- > 0;) {
 		const struct tk_run_row *run = TK_ROWS_AT(&runs, struct tk_run_row, i);
 		if (run->build_id != p->build_id)

@@ -19,7 +19,7 @@ static int run(struct tk_store *s, const char *sql, const char *const *texts, in
         struct tk_error *err)
 {
 	sqlite3_stmt *stmt;
-	int status = tk_db_prepare_cached(s, TK_TABLE_COUNT, sql, NULL, 0, &stmt, err);
+	int status = tk_db_prepare_args(s, sql, TK_NO_ARGS, &stmt, err);
 
 	if (status)
 		return status;
@@ -71,7 +71,7 @@ static int update_uids(struct tk_store *s, enum tk_table_id table, const char *t
         const char *update, int64_t parent_id, struct tk_error *err)
 {
 	struct tk_rows rows = {0};
-	int status = tk_rows_select(s, table, tail, &parent_id, 1, &rows, err);
+	int status = tk_rows_select(s, table, tail, TK_ARGS(parent_id), &rows, err);
 
 	for (size_t i = 0; i < rows.count && !status; i++) {
 		const char *row = (const char *)rows.rows + i * tk_tables[table].row_size;
@@ -92,7 +92,7 @@ static int update_run_uids(struct tk_store *s, int64_t machine_id, struct tk_err
 {
 	struct tk_rows nights = {0};
 	int status = tk_rows_select(
-	        s, TK_TABLE_night, "WHERE machine_id=?1", &machine_id, 1, &nights, err);
+	        s, TK_TABLE_night, "WHERE machine_id=?1", TK_ARGS(machine_id), &nights, err);
 
 	for (size_t i = 0; i < nights.count && !status; i++)
 		status = update_uids(s, TK_TABLE_run, "WHERE night_id=?1",
@@ -151,7 +151,7 @@ static int update_slugs(struct tk_store *s, int64_t machine_id, const struct tk_
 {
 	struct tk_rows series = {0};
 	int status = tk_rows_select(
-	        s, TK_TABLE_series, OF_DEVICES " ORDER BY id", &machine_id, 1, &series, err);
+	        s, TK_TABLE_series, OF_DEVICES " ORDER BY id", TK_ARGS(machine_id), &series, err);
 
 	for (size_t i = 0; i < series.count && !status; i++)
 		status = update_slug(s, TK_ROWS_AT(&series, struct tk_series_row, i), old_name,
@@ -165,7 +165,7 @@ static int update_slugs(struct tk_store *s, int64_t machine_id, const struct tk_
 static int find_machine(struct tk_store *s, const char *name, int64_t *id, struct tk_error *err)
 {
 	struct tk_rows machines;
-	int status = tk_store_list_machines(s, &machines, err);
+	int status = tk_store_list(s, TK_TABLE_machine, NULL, TK_NO_ARGS, &machines, err);
 
 	*id = 0;
 	if (status)
@@ -200,7 +200,7 @@ static int rename_machine(struct tk_store *s, int64_t machine_id, const char *ol
 {
 	struct tk_rows series = {0};
 	int status = tk_rows_select(
-	        s, TK_TABLE_series, OF_DEVICES " ORDER BY id", &machine_id, 1, &series, err);
+	        s, TK_TABLE_series, OF_DEVICES " ORDER BY id", TK_ARGS(machine_id), &series, err);
 
 	if (!status)
 		status = run(s, "UPDATE machine SET name=?1 WHERE name=?2",
@@ -222,10 +222,10 @@ static int rename_machine(struct tk_store *s, int64_t machine_id, const char *ol
 		status = update_slugs(s, machine_id, &series, old_name, err);
 	/* Every page that was written names the machine. */
 	if (!status)
-		status = tk_db_run_cached(s,
+		status = tk_store_run(s,
 		        "INSERT INTO verdict_version(night_id, version) SELECT id, 1 FROM night"
 		        " WHERE true ON CONFLICT DO UPDATE SET version=version+1",
-		        NULL, 0, err);
+		        TK_NO_ARGS, err);
 	tk_rows_free(&series);
 	return status;
 }
@@ -260,7 +260,7 @@ static int rename_triage(
 		status = run(s, "UPDATE notification SET alert_uid=?1 WHERE alert_uid=?2", texts, 2,
 		        err);
 	if (!status)
-		status = tk_rows_select(s, TK_TABLE_triage, "", NULL, 0, &triage, err);
+		status = tk_rows_select(s, TK_TABLE_triage, "", TK_NO_ARGS, &triage, err);
 	for (size_t i = 0; i < triage.count && !status; i++) {
 		const struct tk_triage_row *row = TK_ROWS_AT(&triage, struct tk_triage_row, i);
 		char uid[TK_UID_SIZE];

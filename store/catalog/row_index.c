@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/try.h"
+#include "store/db/tables.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,13 +71,12 @@ void tk_row_index_free(struct tk_row_index *index)
 	*index = (struct tk_row_index){0};
 }
 
-int tk_id_table_load(struct tk_id_table *table, struct tk_store *s,
-        int (*query)(struct tk_store *s, struct tk_rows *out, struct tk_error *err),
-        size_t row_size, struct tk_error *err)
+int tk_id_table_load(
+        struct tk_id_table *table, struct tk_store *s, enum tk_table_id id, struct tk_error *err)
 {
-	TRY(query(s, &table->rows, err));
+	TRY(tk_store_list(s, id, NULL, TK_NO_ARGS, &table->rows, err));
 	return tk_row_index_build(
-	        &table->by_id, table->rows.rows, table->rows.count, row_size, err);
+	        &table->by_id, table->rows.rows, table->rows.count, tk_tables[id].row_size, err);
 }
 
 const void *tk_id_table_find(const struct tk_id_table *table, int64_t id)

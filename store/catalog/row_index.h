@@ -29,9 +29,8 @@ struct tk_id_table {
 	struct tk_row_index by_id;
 };
 
-int tk_id_table_load(struct tk_id_table *table, struct tk_store *s,
-        int (*query)(struct tk_store *s, struct tk_rows *out, struct tk_error *err),
-        size_t row_size, struct tk_error *err);
+int tk_id_table_load(
+        struct tk_id_table *table, struct tk_store *s, enum tk_table_id id, struct tk_error *err);
 const void *tk_id_table_find(const struct tk_id_table *table, int64_t id); /* NULL: none */
 void tk_id_table_free(struct tk_id_table *table);
 

@@ -73,7 +73,7 @@ static int give_tail(struct tk_store *s, const char *sql, const char *slug, cons
 	add_tail(&b, uid);
 	status = tk_buf_status(&b, err);
 	if (!status)
-		status = tk_db_prepare_cached(s, TK_TABLE_COUNT, sql, NULL, 0, &stmt, err);
+		status = tk_db_prepare_args(s, sql, TK_NO_ARGS, &stmt, err);
 	if (!status) {
 		sqlite3_bind_text(stmt, 1, b.data, -1, SQLITE_STATIC);
 		sqlite3_bind_text(stmt, 2, uid, -1, SQLITE_STATIC);
@@ -95,8 +95,7 @@ static int settle(struct tk_store *s, const struct slug_sql *sql, const char *sl
 {
 	char holder[TK_UID_SIZE] = "";
 	sqlite3_stmt *stmt;
-	int rc, status = tk_db_prepare_cached(
-	                s, TK_TABLE_COUNT, sql->holder, &parent, 1, &stmt, err);
+	int rc, status = tk_db_prepare_args(s, sql->holder, TK_ARGS(parent), &stmt, err);
 
 	if (status)
 		return status;
@@ -142,7 +141,8 @@ static int series_parts(
 {
 	const int64_t ids[] = {row->device_id, row->upstream_id, row->problem_id};
 	sqlite3_stmt *stmt;
-	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT, SERIES_PARTS, ids, 3, &stmt, err);
+	int rc, status = tk_db_prepare_args(
+	                s, SERIES_PARTS, TK_ARGS(ids[0], ids[1], ids[2]), &stmt, err);
 
 	if (status)
 		return status;
@@ -220,8 +220,7 @@ static int rename_series(struct tk_store *s, const struct tk_series_row *row, co
 	                       row->slug[old_part.len] != '.'))
 		tk_buf_add(out, row->slug, root); /* somebody chose it */
 	else if (!status)
-		status = tk_db_prepare_cached(
-		        s, TK_TABLE_COUNT, sql, &row->device_id, 1, &stmt, err);
+		status = tk_db_prepare_args(s, sql, TK_ARGS(row->device_id), &stmt, err);
 	if (!status && stmt) {
 		int code = sqlite3_step(stmt);
 

@@ -167,8 +167,8 @@ static int check_uids_of(struct check *c, enum tk_table_id table, struct tk_erro
 
 	do {
 		tk_rows_free(&rows);
-		status = tk_rows_select(
-		        c->store, table, "WHERE id>?1 ORDER BY id LIMIT ?2", after, 2, &rows, err);
+		status = tk_rows_select(c->store, table, "WHERE id>?1 ORDER BY id LIMIT ?2",
+		        TK_ARGS(after[0], after[1]), &rows, err);
 		for (size_t i = 0; !status && i < rows.count && !is_done(c); i++) {
 			const char *row = (const char *)rows.rows + i * t->row_size;
 

@@ -39,27 +39,15 @@ static void add_value(struct tk_hash *h, sqlite3_value *value)
 	}
 }
 
-bool tk_db_hash_values(int count, sqlite3_value **values, char hex[TK_HASH_HEX_SIZE])
-{
-	struct tk_hash *h = tk_hash_new();
-
-	if (!h)
-		return false;
-	for (int i = 0; i < count; i++)
-		add_value(h, values[i]);
-	tk_hash_finish(h, hex);
-	return true;
-}
-
 /* tk_checksum(table, column...): the first 64 bits of the hash, never 0. */
 static void checksum_function(sqlite3_context *context, int count, sqlite3_value **values)
 {
+	struct tk_hash *h = tk_hash_new();
 	char hex[TK_HASH_HEX_SIZE];
 
-	if (!tk_db_hash_values(count, values, hex)) {
-		sqlite3_result_error_nomem(context);
-		return;
-	}
+	for (int i = 0; i < count; i++)
+		add_value(h, values[i]);
+	tk_hash_finish(h, hex);
 	hex[TK_CHECKSUM_DIGITS] = '\0';
 	uint64_t checksum = strtoull(hex, NULL, 16);
 
@@ -114,7 +102,7 @@ static void add_reference(
 
 void tk_checksum_add_sql(struct tk_buf *sql, const struct tk_db_table *t, bool of_parameters)
 {
-	tk_buf_add_printf(sql, "tk_checksum('%s'", t->uid_name);
+	tk_buf_add_printf(sql, "tk_checksum('%s'", t->name);
 	for (size_t i = 0; i < t->column_count; i++) {
 		const struct tk_db_column *c = &t->columns[i];
 		char value[96];

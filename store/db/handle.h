@@ -7,10 +7,8 @@
 
 struct tk_buf;
 
-struct tk_migration {
-	const char *name, *sql;
-};
-extern const struct tk_migration tk_migrations[TK_STORE_SCHEMA];
+/* store/schema.sql and store/views.sql, with a NUL. */
+extern const unsigned char tk_schema_sql[], tk_views_sql[];
 
 /* The statements that a handle keeps for each table. */
 enum tk_table_statement {
@@ -31,8 +29,7 @@ enum tk_table_statement {
 };
 
 struct tk_cached_query {
-	enum tk_table_id table;
-	char *tail; /* compared by content */
+	char *sql;
 	sqlite3_stmt *stmt;
 };
 
@@ -62,6 +59,7 @@ struct tk_store {
 	sqlite3_stmt *table_statements[TK_TABLE_COUNT][TK_STATEMENT_COUNT];
 	struct tk_cached_query *queries;
 	size_t query_count, query_cap;
+	struct tk_rows kept; /* the strings of tk_store_get() */
 	/* Records of another tracker before they are merged into this history; empty between two
 	 * imports. NULL: none yet. */
 	struct tk_store *scratch;
@@ -86,28 +84,16 @@ int tk_db_fail(struct tk_store *s, int code, struct tk_error *err, const char *f
 
 int tk_db_exec(struct tk_store *s, const char *sql, struct tk_error *err); /* constant SQL only */
 int tk_db_prepare(struct tk_store *s, const char *sql, sqlite3_stmt **out, struct tk_error *err);
-/* Reads the one number that the SQL selects. */
-int tk_db_get_int(struct tk_store *s, const char *sql, int64_t *out, struct tk_error *err);
 /* The statement of a table, which is kept; `add_sql` makes its text at the first call. The caller
  * resets it. */
 int tk_db_prepare_table_statement(struct tk_store *s, enum tk_table_id table,
         enum tk_table_statement which,
         void (*add_sql)(struct tk_buf *sql, const struct tk_db_table *t), sqlite3_stmt **out,
         struct tk_error *err);
-/* A statement that is kept, with the integers of args bound: `tail` itself where table is
- * TK_TABLE_COUNT, else "SELECT all columns FROM table tail". The caller resets it. */
-int tk_db_prepare_cached(struct tk_store *s, enum tk_table_id table, const char *tail,
-        const int64_t *args, int arg_count, sqlite3_stmt **out, struct tk_error *err);
-/* Reads the number that a kept statement returns; without a row, *out stays as it is. `what`, for
- * the message: "the runs of a series". */
-int tk_db_read_cached(struct tk_store *s, const char *sql, const int64_t *args, int arg_count,
-        const char *what, int64_t *out, struct tk_error *err);
-/* Runs a kept statement that returns nothing. */
-int tk_db_run_cached(struct tk_store *s, const char *sql, const int64_t *args, int arg_count,
-        struct tk_error *err);
-/* Reads the first row of a kept query into out[]. *found false: there is no row. */
-int tk_db_select_ints(struct tk_store *s, const char *sql, const int64_t *args, int arg_count,
-        int64_t *out, int out_count, bool *found, struct tk_error *err);
+/* A statement that is kept, with its parameters bound: texts are not copied. The caller resets
+ * it. */
+int tk_db_prepare_args(struct tk_store *s, const char *sql, const struct tk_arg *args,
+        sqlite3_stmt **out, struct tk_error *err);
 void tk_db_finalize_statements(struct tk_store *s); /* closes every kept statement */
 
 /* ---- row_io.c -------------------------------------------------------------------------------- */

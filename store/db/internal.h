@@ -12,13 +12,6 @@ struct tk_buf;
 /* An empty history in memory, which SQLite moves to a nameless file when it grows. */
 int tk_db_open_temporary(struct tk_store **out, struct tk_error *err);
 
-/* ---- migrate.c ------------------------------------------------------------------------------- */
-
-/* *version 0: an empty file. Refuses files that are not a history, and newer histories. */
-int tk_db_read_version(struct tk_store *s, int64_t *version, struct tk_error *err);
-int tk_db_migrate(struct tk_store *s, int64_t from, const struct tk_migration *migrations,
-        int64_t to, struct tk_error *err);
-
 /* ---- damage.c -------------------------------------------------------------------------------- */
 
 /* Adds a row to a list of const char *. */
@@ -30,8 +23,6 @@ int tk_db_check_pages(struct tk_store *s, struct tk_rows_builder *rows, struct t
 /* ---- checksum.c ------------------------------------------------------------------------------ */
 
 int tk_checksum_register(struct tk_store *s, struct tk_error *err);
-/* The hash of arguments of an SQL function, each with its type. false: out of memory. */
-bool tk_db_hash_values(int count, sqlite3_value **values, char hex[TK_HASH_HEX_SIZE]);
 /* Adds the expression for the checksum of a row of `t`: of the parameters, where ?1 is the first
  * column, or of the row that is selected. */
 void tk_checksum_add_sql(struct tk_buf *sql, const struct tk_db_table *t, bool of_parameters);
@@ -72,9 +63,5 @@ char *tk_slug_rename_series(struct tk_store *s, const struct tk_series_row *row,
 /* "-" and the start of the uid, where a slug was cut or is taken. merge_slugs.c takes it apart. */
 #define TK_SLUG_TAIL_LEN 7
 #define TK_SLUG_MAX_LEN 120
-
-/* ---- maintenance.c --------------------------------------------------------------------------- */
-
-int tk_db_copy_file(struct tk_store *s, const char *to, struct tk_error *err);
 
 #endif

@@ -51,7 +51,7 @@ static int copy_pages(struct tk_store *s, const char *to, struct tk_error *err)
 	return status;
 }
 
-int tk_db_copy_file(struct tk_store *s, const char *to, struct tk_error *err)
+static int copy_file(struct tk_store *s, const char *to, struct tk_error *err)
 {
 	char *temporary = NULL;
 	int status;
@@ -78,7 +78,7 @@ int tk_store_backup(struct tk_store *s, const char *to, struct tk_error *err)
 		if (!S_ISREG(there.st_mode))
 			return tk_fail(err, TK_EUSAGE, "%s: is not a file", to);
 	}
-	return tk_db_copy_file(s, to, err);
+	return copy_file(s, to, err);
 }
 
 /* ---- shrink ---------------------------------------------------------------------------------- */
@@ -86,10 +86,10 @@ int tk_store_backup(struct tk_store *s, const char *to, struct tk_error *err)
 int tk_store_drop_samples(struct tk_store *s, int64_t before_s, struct tk_error *err)
 {
 	TRY(tk_db_check_writable(s, err));
-	return tk_db_run_cached(s,
+	return tk_store_run(s,
 	        "DELETE FROM sample WHERE run_id IN (SELECT id FROM run WHERE "
 	        "started_s<?1)",
-	        &before_s, 1, err);
+	        TK_ARGS(before_s), err);
 }
 
 int tk_store_vacuum(struct tk_store *s, int64_t drop_samples_before_s, struct tk_error *err)

@@ -1,6 +1,7 @@
-/* Opening and closing a history. */
+/* Opening and closing a history: its version, its schema, its views. */
 #include "base/buf.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "store/db/internal.h"
 #include <errno.h>
 #include <stdio.h>
@@ -82,70 +83,110 @@ static bool needs_immutable(struct tk_store *s)
 	return !pending;
 }
 
+/* ---- the schema ------------------------------------------------------------------------------ */
+
+/* "tkhi" in the header of the file: `file` and the tracker recognise a history by it. */
+#define APPLICATION_ID 0x746b6869
+
+/* The statements from one version to the next: [0] from 1 to 2. */
+static const char *const migrations[TK_STORE_SCHEMA] = {NULL};
+
+/* *version 0: an empty file. Refuses files that are not a history, and newer histories. */
+static int read_version(struct tk_store *s, int64_t *version, struct tk_error *err)
+{
+	int64_t application, tables;
+
+	TRY(tk_store_select_int(s, "PRAGMA application_id", TK_NO_ARGS, 0, &application, err));
+	TRY(tk_store_select_int(s, "PRAGMA user_version", TK_NO_ARGS, 0, version, err));
+	TRY(tk_store_select_int(
+	        s, "SELECT count(*) FROM sqlite_schema", TK_NO_ARGS, 0, &tables, err));
+	if (application != APPLICATION_ID && (application || *version || tables))
+		return tk_fail(err, TK_EDATA,
+		        "%s: is an SQLite database, but not a history of tracker", s->path);
+	if (application == APPLICATION_ID && (*version < 1 || tables == 0))
+		return tk_fail(
+		        err, TK_EDATA, "%s: is damaged: a history without a version", s->path);
+	if (*version > TK_STORE_SCHEMA)
+		return tk_fail(err, TK_EVERSION,
+		        "%s: written by a newer tracker (history version %lld, this one knows up "
+		        "to %d): update the tracker",
+		        s->path, (long long)*version, TK_STORE_SCHEMA);
+	return 0;
+}
+
+static int run_migrations(struct tk_store *s, struct tk_error *err)
+{
+	char sql[96];
+	int64_t version;
+
+	TRY(tk_store_select_int(s, "PRAGMA user_version", TK_NO_ARGS, 0, &version, err));
+	if (version == 0) /* another process may have been faster */
+		TRY(tk_db_exec(s, (const char *)tk_schema_sql, err));
+	for (int64_t v = version; v && v < TK_STORE_SCHEMA; v++)
+		TRY(tk_db_exec(s, migrations[v - 1], err));
+	snprintf(sql, sizeof(sql), "PRAGMA application_id=%d; PRAGMA user_version=%d;",
+	        APPLICATION_ID, TK_STORE_SCHEMA);
+	return tk_db_exec(s, sql, err);
+}
+
+/* In one transaction: nobody sees a part of a schema. */
+static int migrate(struct tk_store *s, struct tk_error *err)
+{
+	TRY(tk_store_begin(s, err));
+	return tk_db_end_transaction(s, run_migrations(s, err), err);
+}
+
 static int set_up(struct tk_store *s, enum tk_store_mode mode, struct tk_error *err)
 {
 	int64_t version;
-	int status;
 
 	s->uid_generation = 1;
-	/* A history has neither triggers nor views: those of a file that somebody sent must not
-	 * run. */
+	/* A file has neither triggers nor views: those of a file that somebody sent must not run.
+	 * The tracker's own views are temporary, which this allows. */
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	status = tk_checksum_register(s, err);
-	if (!status)
-		status = tk_db_read_version(s, &version, err);
-	if (!status && mode == TK_STORE_READ && version < TK_STORE_SCHEMA)
+	TRY(tk_checksum_register(s, err));
+	TRY(read_version(s, &version, err));
+	if (mode == TK_STORE_READ && version < TK_STORE_SCHEMA)
 		return tk_fail(err, TK_EVERSION,
 		        version ? "%s: written by an older tracker (history version %d, this one "
-		                  "reads %d): "
-		                  "`tracker db migrate` brings it up to date"
+		                  "reads %d): `tracker db migrate` brings it up to date"
 		                : "%s: is empty (history version %d of %d): `tracker nightly` "
 		                  "fills it",
 		        s->path, (int)version, TK_STORE_SCHEMA);
 	/* Thousands of series are thousands of pages. A reader maps them instead of copying each,
 	 * up to a limit on memory. Pages beyond it are hardly read twice, so the cache for them is
 	 * small. */
-	if (!status)
-		status = tk_db_exec(s,
-		        s->read_only ? "PRAGMA cache_size=-4096; PRAGMA mmap_size=134217728; "
-		                       "PRAGMA temp_store=MEMORY;"
-		                     : "PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY;",
-		        err);
-	if (!status && mode != TK_STORE_READ)
-		status = tk_db_exec(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;", err);
-	if (!status && version < TK_STORE_SCHEMA)
-		status = tk_db_migrate(s, version, tk_migrations, TK_STORE_SCHEMA, err);
-	if (!status)
-		status = tk_db_exec(s, "PRAGMA foreign_keys=ON", err);
-	return status;
+	TRY(tk_db_exec(s,
+	        s->read_only ? "PRAGMA cache_size=-4096; PRAGMA mmap_size=134217728; "
+	                       "PRAGMA temp_store=MEMORY;"
+	                     : "PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY;",
+	        err));
+	if (mode != TK_STORE_READ)
+		TRY(tk_db_exec(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;", err));
+	if (version < TK_STORE_SCHEMA)
+		TRY(migrate(s, err));
+	TRY(tk_db_exec(s, (const char *)tk_views_sql, err));
+	return tk_db_exec(s, "PRAGMA foreign_keys=ON", err);
 }
 
 int tk_store_open(
         const char *path, enum tk_store_mode mode, struct tk_store **out, struct tk_error *err)
 {
+	TRY(look_at_path(path, mode, err));
 	struct tk_store *s = tk_calloc(1, sizeof(*s));
-	int status = look_at_path(path, mode, err);
 
-	if (!s)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	if (status)
-		goto out;
 	/* ":memory:" is a file name like any other. */
-	if (asprintf(&s->path, "%s%s", path[0] == ':' ? "./" : "", path) < 0) {
-		s->path = NULL;
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-		goto out;
-	}
+	s->path = tk_sprintf("%s%s", path[0] == ':' ? "./" : "", path);
 	s->read_only = mode == TK_STORE_READ;
-	status = connect_plain(s, mode, err);
+	int status = connect_plain(s, mode, err);
+
 	if (!status && s->read_only && needs_immutable(s))
 		status = connect_immutable(s, err);
 	if (!status)
 		status = set_up(s, mode, err);
-out:
 	if (status) {
 		tk_store_close(s);
 		return status;
@@ -159,10 +200,7 @@ int tk_db_open_temporary(struct tk_store **out, struct tk_error *err)
 	struct tk_store *s = tk_calloc(1, sizeof(*s));
 	int status = 0, code;
 
-	if (!s || !(s->path = tk_strdup("the temporary history"))) {
-		free(s);
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	}
+	s->path = tk_strdup("the temporary history");
 	s->is_temporary = s->is_trusted = true;
 	code = sqlite3_open_v2(
 	        "", &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
@@ -189,6 +227,7 @@ void tk_store_close(struct tk_store *s)
 	tk_db_finalize_statements(s);
 	tk_db_free_uids(s);
 	free(s->queries);
+	tk_rows_free(&s->kept);
 	sqlite3_close(s->db);
 	free(s->path);
 	free(s);

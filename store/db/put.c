@@ -6,99 +6,94 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- one row each ---------------------------------------------------------------------------- */
+/* ---- one row --------------------------------------------------------------------------------- */
 
-#define PUT_WITH_ID(name, type) \
-	int tk_store_put_##name( \
-	        struct tk_store *s, const struct type *row, int64_t *id, struct tk_error *err) \
-	{ \
-		return tk_row_put(s, TK_TABLE_##name, row, id, NULL, err); \
-	}
-PUT_WITH_ID(machine, tk_machine_row)
-PUT_WITH_ID(environment, tk_environment_row)
-PUT_WITH_ID(upstream, tk_upstream_row)
-PUT_WITH_ID(revision, tk_revision_row)
-PUT_WITH_ID(build, tk_build_row)
-PUT_WITH_ID(kernel, tk_kernel_row)
-PUT_WITH_ID(problem, tk_problem_row)
-PUT_WITH_ID(triage, tk_triage_row)
-
-#define PUT_WITHOUT_ID(name, type) \
-	int tk_store_put_##name(struct tk_store *s, const struct type *row, struct tk_error *err) \
-	{ \
-		return tk_row_put(s, TK_TABLE_##name, row, NULL, NULL, err); \
-	}
-PUT_WITHOUT_ID(stage, tk_stage_row)
-PUT_WITHOUT_ID(resolution, tk_resolution_row)
-PUT_WITHOUT_ID(ceiling, tk_ceiling_row)
-PUT_WITHOUT_ID(notification, tk_notification_row)
-
-int tk_store_put_ab_pair(
-        struct tk_store *s, const struct tk_ab_pair_row *row, int64_t *id, struct tk_error *err)
-{
-	return tk_row_put(s, TK_TABLE_ab_pair, row, id, NULL, err);
-}
-
-int tk_store_put_tuning(
-        struct tk_store *s, const struct tk_tuning_row *row, int64_t *id, struct tk_error *err)
-{
-	return tk_row_put(s, TK_TABLE_tuning, row, id, NULL, err);
-}
-
-int tk_store_put_kernel_report(struct tk_store *s, const struct tk_kernel_report_row *row,
-        int64_t *id, struct tk_error *err)
-{
-	return tk_row_put(s, TK_TABLE_kernel_report, row, id, NULL, err);
-}
-
-int tk_store_put_bisection(
-        struct tk_store *s, const struct tk_bisection_row *row, struct tk_error *err)
-{
-	return tk_row_put(s, TK_TABLE_bisection, row, NULL, NULL, err);
-}
-
-int tk_store_put_device(
+static int put_device(
         struct tk_store *s, const struct tk_device_row *row, int64_t *id, struct tk_error *err)
 {
 	struct tk_device_row copy = *row;
-	char uid[TK_UID_SIZE], *slug;
+	char uid[TK_UID_SIZE];
 	bool known;
-	int status;
 
 	if (!copy.uuid || !*copy.uuid)
 		copy.uuid = copy.slug;
 	TRY(tk_row_compute_uid(s, TK_TABLE_device, &copy, uid, err));
 	TRY(tk_row_exists(s, TK_TABLE_device, uid, &known, err));
 	/* One that is there keeps its name. */
-	slug = known ? tk_strdup(uid) : tk_slug_make_device(s, &copy, uid, err);
+	AUTO_TEXT slug = known ? tk_strdup(uid) : tk_slug_make_device(s, &copy, uid, err);
+
 	if (!slug)
 		return err && err->status ? err->status : TK_EINTERNAL;
 	copy.slug = slug;
-	status = tk_row_put(s, TK_TABLE_device, &copy, id, NULL, err);
-	free(slug);
-	return status;
+	return tk_row_put(s, TK_TABLE_device, &copy, id, NULL, err);
 }
 
-int tk_store_put_series(
+static int put_series(
         struct tk_store *s, const struct tk_series_row *row, int64_t *id, struct tk_error *err)
 {
 	struct tk_series_row copy = *row;
-	char uid[TK_UID_SIZE], *slug;
+	char uid[TK_UID_SIZE];
 	bool known;
-	int status;
 
 	if (!copy.backend)
 		copy.backend = "";
 	TRY(tk_row_compute_uid(s, TK_TABLE_series, &copy, uid, err));
 	TRY(tk_row_exists(s, TK_TABLE_series, uid, &known, err));
 	/* One that is there keeps its name. */
-	slug = known ? tk_strdup(uid) : tk_slug_make_series(s, &copy, uid, err);
+	AUTO_TEXT slug = known ? tk_strdup(uid) : tk_slug_make_series(s, &copy, uid, err);
+
 	if (!slug)
 		return err && err->status ? err->status : TK_EINTERNAL;
 	copy.slug = slug;
-	status = tk_row_put(s, TK_TABLE_series, &copy, id, NULL, err);
-	free(slug);
-	return status;
+	return tk_row_put(s, TK_TABLE_series, &copy, id, NULL, err);
+}
+
+/* A revision that the history does not have yet becomes a row. */
+static int resolve_rev(struct tk_store *s, const struct tk_alert_row *row, const char *rev,
+        int64_t *revision_id, struct tk_error *err)
+{
+	struct tk_revision_row revision = {.rev = rev, .upstream_id = row->upstream_id};
+
+	if (*revision_id || !rev || !*rev)
+		return 0;
+	if (!row->upstream_id)
+		TRY(tk_store_select_int(s, "SELECT upstream_id FROM series WHERE id=?1",
+		        TK_ARGS(row->series_id), 0, &revision.upstream_id, err));
+	return revision.upstream_id
+	               ? tk_store_put(s, TK_TABLE_revision, &revision, revision_id, err)
+	               : 0;
+}
+
+static int put_alert(struct tk_store *s, const struct tk_alert_row *alert, struct tk_error *err)
+{
+	struct tk_alert_row row = *alert;
+	char uid[TK_UID_SIZE];
+
+	TRY(resolve_rev(s, &row, row.good_rev, &row.good_revision_id, err));
+	TRY(resolve_rev(s, &row, row.bad_rev, &row.bad_revision_id, err));
+	if (!row.uid || !*row.uid) {
+		TRY(tk_row_compute_uid(s, TK_TABLE_alert, &row, uid, err));
+		row.uid = uid;
+	}
+	if (!row.group_uid)
+		row.group_uid = row.uid;
+	return tk_row_put(s, TK_TABLE_alert, &row, NULL, NULL, err);
+}
+
+int tk_store_put(struct tk_store *s, enum tk_table_id table, const void *row, int64_t *id,
+        struct tk_error *err)
+{
+	switch (table) {
+	case TK_TABLE_device:
+		return put_device(s, row, id, err);
+	case TK_TABLE_series:
+		return put_series(s, row, id, err);
+	case TK_TABLE_alert:
+		TRY(tk_store_begin(s, err));
+		return tk_db_end_transaction(s, put_alert(s, row, err), err);
+	default:
+		return tk_row_put(s, table, row, id, NULL, err);
+	}
 }
 
 /* ---- nights ---------------------------------------------------------------------------------- */
@@ -120,36 +115,20 @@ int tk_store_begin_night(
 int tk_store_finish_night(struct tk_store *s, int64_t night_id, enum tk_night_status night_status,
         const char *summary, int64_t finished_s, struct tk_error *err)
 {
-	const int64_t args[] = {night_id, finished_s};
-	bool failed = false;
-	char *repaired = tk_text_repair_utf8(summary ? summary : "{}", &failed);
-	sqlite3_stmt *stmt;
-	int rc, status = failed ? tk_fail(err, TK_ENOMEM, "out of memory")
-	                        : tk_db_check_writable(s, err);
+	bool failed;
+	AUTO_TEXT repaired = tk_text_repair_utf8(summary ? summary : "{}", &failed);
 
-	if (!status)
-		status = tk_db_prepare_cached(s, TK_TABLE_COUNT,
-		        "UPDATE night SET finished_s=?2, status=?3, summary=?4 WHERE id=?1", args,
-		        2, &stmt, err);
-	if (status)
-		goto out;
-	sqlite3_bind_text(stmt, 3, tk_night_status_name(night_status), -1, SQLITE_STATIC);
-	sqlite3_bind_text(stmt, 4,
-	        repaired  ? repaired
-	        : summary ? summary
-	                  : "{}",
-	        -1, SQLITE_STATIC);
-	rc = sqlite3_step(stmt);
-	if (rc != SQLITE_DONE)
-		status = tk_db_fail(s, rc, err, "cannot finish the night");
-	else if (sqlite3_changes(s->db) == 0)
-		status = tk_fail(err, TK_EDATA, "%s: there is no night with the id %lld", s->path,
-		        (long long)night_id);
-	sqlite3_reset(stmt);
-	sqlite3_clear_bindings(stmt);
-out:
-	free(repaired);
-	return status;
+	TRY(tk_db_check_writable(s, err));
+	TRY(tk_store_run(s, "UPDATE night SET finished_s=?2, status=?3, summary=?4 WHERE id=?1",
+	        TK_ARGS(night_id, finished_s, tk_night_status_name(night_status),
+	                repaired  ? repaired
+	                : summary ? summary
+	                          : "{}"),
+	        err));
+	return sqlite3_changes(s->db)
+	               ? 0
+	               : tk_fail(err, TK_EDATA, "%s: there is no night with the id %lld", s->path,
+	                         (long long)night_id);
 }
 
 /* ---- many rows, all or none ------------------------------------------------------------------ */
@@ -175,8 +154,8 @@ int tk_store_put_jobs(
 static int assign_job(struct tk_store *s, int64_t job_id, int64_t device_id, struct tk_error *err)
 {
 	const int64_t args[] = {job_id, device_id};
-	int status = tk_db_run_cached(
-	        s, "UPDATE job SET device_id=?2 WHERE id=?1 AND run_id IS NULL", args, 2, err);
+	int status = tk_store_run(s, "UPDATE job SET device_id=?2 WHERE id=?1 AND run_id IS NULL",
+	        TK_ARGS(args[0], args[1]), err);
 
 	if (!status && sqlite3_changes(s->db) == 0)
 		status = tk_fail(err, TK_EDATA, "%s: there is no job with the id %lld left to do",
@@ -203,7 +182,7 @@ static int replace_many(struct tk_store *s, enum tk_table_id table, const char *
 
 	if (status)
 		return status;
-	status = tk_db_run_cached(s, clear, &owner, 1, err);
+	status = tk_store_run(s, clear, TK_ARGS(owner), err);
 	if (!status)
 		status = put_many(s, table, rows, count, err);
 	return tk_db_end_transaction(s, status, err);
@@ -226,10 +205,10 @@ int tk_store_replace_verdicts(struct tk_store *s, int64_t night_id,
 	status = replace_many(s, TK_TABLE_verdict, "DELETE FROM verdict WHERE night_id=?1",
 	        night_id, rows, count, err);
 	if (!status)
-		status = tk_db_run_cached(s,
+		status = tk_store_run(s,
 		        "INSERT INTO verdict_version(night_id, version) VALUES (?1,1)"
 		        " ON CONFLICT DO UPDATE SET version=version+1",
-		        &night_id, 1, err);
+		        TK_ARGS(night_id), err);
 	return tk_db_end_transaction(s, status, err);
 }
 
@@ -293,10 +272,10 @@ int tk_store_put_run(struct tk_store *s, const struct tk_run_row *run,
 		const int64_t args[] = {
 		        run->night_id, run->seq, run_id, run->series_id, run->build_id};
 
-		status = tk_db_run_cached(s,
+		status = tk_store_run(s,
 		        "UPDATE job SET run_id=?3 WHERE night_id=?1 AND seq=?2 AND build_id=?5 AND "
 		        "(series_id=?4 OR device_id=(SELECT device_id FROM series WHERE id=?4))",
-		        args, 5, err);
+		        TK_ARGS(args[0], args[1], args[2], args[3], args[4]), err);
 	}
 	status = tk_db_end_transaction(s, status, err);
 	if (!status && id)

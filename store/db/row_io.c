@@ -55,12 +55,6 @@ static int value_of_text(
 	                         c->name, out->size, TK_TEXT_MAX_BYTES);
 }
 
-/* Older trackers and their exports have former names. */
-static const char *current_text(const struct tk_db_column *c, const char *text)
-{
-	return c->words ? tk_vocabulary_current_name(c->words, text) : text;
-}
-
 static int value_of(
         const struct tk_db_column *c, const void *row, struct value *out, struct tk_error *err)
 {
@@ -71,7 +65,7 @@ static int value_of(
 	case TK_COL_CHECKSUM:
 		break;
 	case TK_COL_TEXT:
-		return value_of_text(c, current_text(c, *(const char *const *)field), out, err);
+		return value_of_text(c, *(const char *const *)field, out, err);
 	case TK_COL_WORD:
 		out->type = VALUE_TEXT;
 		out->text = tk_vocabulary_name(c->words, *(const int *)field);
@@ -82,6 +76,10 @@ static int value_of(
 		out->i = *(const int64_t *)field;
 		out->type =
 		        (c->flags & TK_COL_NULLABLE) && out->i == c->none ? VALUE_NULL : VALUE_INT;
+		break;
+	case TK_COL_BOOL:
+		out->i = *(const bool *)field;
+		out->type = VALUE_INT;
 		break;
 	case TK_COL_U32:
 		out->i = *(const uint32_t *)field;
@@ -116,9 +114,7 @@ static int add_key(struct tk_store *s, struct tk_hash *h, const struct tk_db_col
 		break;
 	case TK_COL_TEXT:
 	case TK_COL_WORD:
-		/* A uid outlives a new name of a word. */
-		tk_hash_add_str(
-		        h, c->words ? tk_vocabulary_first_name(c->words, v->text) : v->text);
+		tk_hash_add_str(h, v->text);
 		break;
 	default:
 		tk_hash_add_i64(h, v->i);
@@ -135,7 +131,7 @@ static int make_uid(
 
 	if (!h)
 		return out_of_memory(err);
-	tk_hash_add_str(h, t->uid_name);
+	tk_hash_add_str(h, t->name);
 	for (size_t i = 0; i < t->column_count && !status; i++)
 		if (t->columns[i].flags & TK_COL_KEY)
 			status = add_key(s, h, &t->columns[i], &v->at[i], err);
@@ -458,108 +454,4 @@ int tk_row_put(struct tk_store *s, enum tk_table_id table, const void *row, int6
 		*fresh = inserted;
 	values_free(t, &v);
 	return status;
-}
-
-/* ---- selecting ------------------------------------------------------------------------------- */
-
-/* Reuses the string of the column in the previous row if it is equal: most strings repeat. */
-static const char *text_of(
-        sqlite3_stmt *stmt, int at, const char *before, struct tk_rows_builder *list)
-{
-	const char *text = (const char *)sqlite3_column_text(stmt, at);
-	size_t len = (size_t)sqlite3_column_bytes(stmt, at);
-
-	if (!text || !len)
-		return "";
-	if (before && strncmp(before, text, len) == 0 && before[len] == '\0')
-		return before;
-	return tk_rows_add_text(list, text, len);
-}
-
-static bool read_column(sqlite3_stmt *stmt, int at, const struct tk_db_column *c, char *row,
-        const char *previous, struct tk_rows_builder *list)
-{
-	void *field = row + c->offset;
-
-	switch (c->kind) {
-	case TK_COL_UID:
-	case TK_COL_TEXT:
-		return (*(const char **)field = text_of(stmt, at,
-		                previous ? *(const char *const *)(previous + c->offset) : NULL,
-		                list)) != NULL;
-	case TK_COL_WORD:
-		if (tk_vocabulary_parse(
-		            c->words, (const char *)sqlite3_column_text(stmt, at), field))
-			*(int *)field = c->words->count;
-		return true;
-	case TK_COL_INT:
-	case TK_COL_REF:
-		*(int64_t *)field =
-		        (c->flags & TK_COL_NULLABLE) && sqlite3_column_type(stmt, at) == SQLITE_NULL
-		                ? c->none
-		                : sqlite3_column_int64(stmt, at);
-		return true;
-	case TK_COL_U32:
-		*(uint32_t *)field = (uint32_t)sqlite3_column_int64(stmt, at);
-		return true;
-	case TK_COL_REAL:
-		*(double *)field =
-		        (c->flags & TK_COL_NULLABLE) && sqlite3_column_type(stmt, at) == SQLITE_NULL
-		                ? NAN
-		                : sqlite3_column_double(stmt, at);
-		return true;
-	case TK_COL_CHECKSUM:
-		return true;
-	case TK_COL_BLOB: {
-		struct tk_bytes *bytes = field;
-
-		bytes->size = (size_t)sqlite3_column_bytes(stmt, at);
-		bytes->data = tk_rows_add_text(list, sqlite3_column_blob(stmt, at), bytes->size);
-		return bytes->data != NULL;
-	}
-	}
-	return false;
-}
-
-static bool read_row(sqlite3_stmt *stmt, const struct tk_db_table *t, struct tk_rows_builder *list)
-{
-	char *row = tk_rows_add(list);
-	const char *previous = row && list->out->count > 1 ? row - t->row_size : NULL;
-	int at = 0;
-
-	if (!row)
-		return false;
-	if (t->has_id)
-		*(int64_t *)(void *)row = sqlite3_column_int64(stmt, at++);
-	for (size_t i = 0; i < t->column_count; i++)
-		if (t->columns[i].kind != TK_COL_CHECKSUM &&
-		        !read_column(stmt, at++, &t->columns[i], row, previous, list))
-			return false;
-	return true;
-}
-
-int tk_rows_select(struct tk_store *s, enum tk_table_id table, const char *tail,
-        const int64_t *args, int arg_count, struct tk_rows *out, struct tk_error *err)
-{
-	const struct tk_db_table *t = &tk_tables[table];
-	struct tk_rows rows = {0};
-	struct tk_rows_builder list = {&rows, t->row_size, 0};
-	sqlite3_stmt *stmt;
-	int rc, status = tk_db_prepare_cached(s, table, tail, args, arg_count, &stmt, err);
-
-	if (status)
-		return status;
-	while ((rc = sqlite3_step(stmt)) == SQLITE_ROW && !status)
-		if (!read_row(stmt, t, &list))
-			status = out_of_memory(err);
-	if (!status && rc != SQLITE_DONE)
-		status = tk_db_fail(s, rc, err, "cannot read the table %s", t->name);
-	sqlite3_reset(stmt);
-	if (status) {
-		tk_rows_free(&rows);
-		return status;
-	}
-	tk_rows_shrink(&list);
-	*out = rows;
-	return 0;
 }

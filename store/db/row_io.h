@@ -15,11 +15,11 @@ int tk_row_find_uid(struct tk_store *s, enum tk_table_id table, int64_t id, char
         struct tk_error *err);
 int tk_row_exists(struct tk_store *s, enum tk_table_id table, const char *uid, bool *out,
         struct tk_error *err);
-/* All rows of "SELECT all columns FROM table tail" with the integers of args bound. */
+/* All rows of "SELECT all columns FROM table tail". */
 int tk_rows_select(struct tk_store *s, enum tk_table_id table, const char *tail,
-        const int64_t *args, int arg_count, struct tk_rows *out, struct tk_error *err);
+        const struct tk_arg *args, struct tk_rows *out, struct tk_error *err);
 
-/* ---- row_list.c: the memory of a list -------------------------------------------------------- */
+/* ---- select.c: the memory of a list ---------------------------------------------------------- */
 
 struct tk_rows_builder {
 	struct tk_rows *out;

@@ -57,7 +57,7 @@ int tk_sql_query(struct tk_store *s, const char *sql, const struct tk_cell *args
 	sqlite3_stmt *q;
 	int code = SQLITE_OK, status = 0, count;
 
-	TRY(tk_db_prepare_cached(s, TK_TABLE_COUNT, sql, NULL, 0, &q, err));
+	TRY(tk_db_prepare_args(s, sql, TK_NO_ARGS, &q, err));
 	count = sqlite3_column_count(q);
 	if (count > TK_QUERY_COLUMNS_MAX)
 		return tk_fail(err, TK_EUSAGE, "a query with %d columns", count);

@@ -10,34 +10,29 @@
 	{ \
 		"uid", TK_COL_UID, 0, offsetof(struct type, uid), 0, 0, NULL \
 	}
-/* ..._WAS: with the name that the column had in records of format 1. */
-#define TEXT(type, field, flags) TEXT_WAS(type, field, flags, NULL)
-#define TEXT_WAS(type, field, flags, old_name) \
+#define TEXT(type, field, flags) \
 	{ \
-#field, TK_COL_TEXT, flags, offsetof(struct type, field), 0, 0, NULL, old_name \
+#field, TK_COL_TEXT, flags, offsetof(struct type, field), 0, 0, NULL \
 	}
 /* Text that may be a name from a vocabulary, or another one. */
 #define TEXT_OF(type, field, flags, vocabulary) \
 	{ \
 #field, TK_COL_TEXT, flags, offsetof(struct type, field), 0, 0, \
-		        &tk_##vocabulary##_words, NULL \
+		        &tk_##vocabulary##_words \
 	}
 /* A column with a name from a vocabulary: an enum in the row. */
-#define WORD(type, field, flags, vocabulary) WORD_WAS(type, field, flags, vocabulary, NULL)
-#define WORD_WAS(type, field, flags, vocabulary, old_name) \
+#define WORD(type, field, flags, vocabulary) \
 	{ \
 #field, TK_COL_WORD, flags, offsetof(struct type, field), 0, 0, \
-		        &tk_##vocabulary##_words, old_name \
+		        &tk_##vocabulary##_words \
 	}
-#define INT(type, field, flags) INT_WAS(type, field, flags, NULL)
-#define INT_WAS(type, field, flags, old_name) \
+#define INT(type, field, flags) \
 	{ \
-#field, TK_COL_INT, flags, offsetof(struct type, field), 0, 0, NULL, old_name \
+#field, TK_COL_INT, flags, offsetof(struct type, field), 0, 0, NULL \
 	}
-#define REAL(type, field, flags) REAL_WAS(type, field, flags, NULL)
-#define REAL_WAS(type, field, flags, old_name) \
+#define REAL(type, field, flags) \
 	{ \
-#field, TK_COL_REAL, flags, offsetof(struct type, field), 0, 0, NULL, old_name \
+#field, TK_COL_REAL, flags, offsetof(struct type, field), 0, 0, NULL \
 	}
 #define REF(type, field, flags, table) \
 	{ \
@@ -247,19 +242,19 @@ static const struct tk_db_column ab_pair_columns[] = {
         UID(tk_ab_pair_row),
         REF(tk_ab_pair_row, night_id, KEY, night),
         REF(tk_ab_pair_row, series_id, KEY, series),
-        REF(tk_ab_pair_row, good_build_id, KEY, build),
-        REF(tk_ab_pair_row, bad_build_id, KEY, build),
+        REF(tk_ab_pair_row, base_build_id, KEY, build),
+        REF(tk_ab_pair_row, head_build_id, KEY, build),
         INT(tk_ab_pair_row, pair, KEY),
         INT(tk_ab_pair_row, started_s, KEY),
         REAL(tk_ab_pair_row, wall_s, 0),
         TEXT(tk_ab_pair_row, first, KEY),
-        TEXT(tk_ab_pair_row, good_outcome, 0),
-        TEXT(tk_ab_pair_row, bad_outcome, 0),
+        TEXT(tk_ab_pair_row, base_outcome, 0),
+        TEXT(tk_ab_pair_row, head_outcome, 0),
         TEXT(tk_ab_pair_row, message, 0),
-        REAL_WAS(tk_ab_pair_row, good_median, NULLABLE, "good_value"),
-        REAL_WAS(tk_ab_pair_row, bad_median, NULLABLE, "bad_value"),
-        REAL(tk_ab_pair_row, good_min, NULLABLE),
-        REAL(tk_ab_pair_row, bad_min, NULLABLE),
+        REAL(tk_ab_pair_row, base_median, NULLABLE),
+        REAL(tk_ab_pair_row, head_median, NULLABLE),
+        REAL(tk_ab_pair_row, base_min, NULLABLE),
+        REAL(tk_ab_pair_row, head_min, NULLABLE),
 };
 
 static const struct tk_db_column tuning_columns[] = {
@@ -383,21 +378,21 @@ static const struct tk_db_column bisection_columns[] = {
         REF(tk_bisection_row, night_id, 0, night),
         TEXT(tk_bisection_row, good_rev, KEY),
         TEXT(tk_bisection_row, bad_rev, KEY),
-        WORD_WAS(tk_bisection_row, outcome, 0, bisect_outcome, "word"),
-        TEXT_WAS(tk_bisection_row, first_bad_rev, 0, "first_bad"),
-        TEXT_WAS(tk_bisection_row, last_good_rev, 0, "last_good"),
+        WORD(tk_bisection_row, outcome, 0, bisect_outcome),
+        TEXT(tk_bisection_row, first_bad_rev, 0),
+        TEXT(tk_bisection_row, last_good_rev, 0),
         TEXT(tk_bisection_row, subject, 0),
         TEXT(tk_bisection_row, author, 0),
         INT(tk_bisection_row, author_time_s, 0),
         REAL(tk_bisection_row, change, NULLABLE),
-        REAL_WAS(tk_bisection_row, change_lo, NULLABLE, "lo"),
-        REAL_WAS(tk_bisection_row, change_hi, NULLABLE, "hi"),
+        REAL(tk_bisection_row, change_lo, NULLABLE),
+        REAL(tk_bisection_row, change_hi, NULLABLE),
         REAL(tk_bisection_row, confidence, NULLABLE),
-        INT_WAS(tk_bisection_row, build_count, 0, "builds"),
-        INT_WAS(tk_bisection_row, failed_build_count, 0, "builds_failed"),
-        INT_WAS(tk_bisection_row, comparison_count, 0, "comparisons"),
-        INT_WAS(tk_bisection_row, pair_count, 0, "pairs"),
-        INT_WAS(tk_bisection_row, finished_s, 0, "made_s"),
+        INT(tk_bisection_row, build_count, 0),
+        INT(tk_bisection_row, failed_build_count, 0),
+        INT(tk_bisection_row, comparison_count, 0),
+        INT(tk_bisection_row, pair_count, 0),
+        INT(tk_bisection_row, finished_s, 0),
 };
 
 static const struct tk_db_column monitor_event_columns[] = {
@@ -418,39 +413,47 @@ static const struct tk_db_column monitored_night_columns[] = {
         INT(tk_monitored_night_row, series_count, 0),
 };
 
-#define TABLE_WAS(table, type, id, uid, rule, uid_name) \
-	[TK_TABLE_##table] = {#table, uid_name, table##_columns, \
-	        sizeof(table##_columns) / sizeof(table##_columns[0]), sizeof(struct type), id, \
-	        uid, rule}
-#define TABLE(table, type, id, uid, rule) TABLE_WAS(table, type, id, uid, rule, #table)
+/* Several stages begin within one second: then in the order of a night. */
+#define STAGE_WORD(id, word, meaning) word " "
+#define STAGE_ORDER "started_s, instr('" TK_STAGES(STAGE_WORD) "', name), name"
+#define TABLE(table, type, id, uid, rule, order) \
+	[TK_TABLE_##table] = {#table, table##_columns, \
+	        sizeof(table##_columns) / sizeof(table##_columns[0]), sizeof(struct type), order, \
+	        id, uid, rule}
 
 const struct tk_db_table tk_tables[TK_TABLE_COUNT] = {
-        TABLE(machine, tk_machine_row, true, true, TK_PUT_KEEP),
-        TABLE(device, tk_device_row, true, true, TK_PUT_KEEP),
-        TABLE(environment, tk_environment_row, true, true, TK_PUT_KEEP),
-        TABLE(upstream, tk_upstream_row, true, true, TK_PUT_KEEP),
-        TABLE(revision, tk_revision_row, true, true, TK_PUT_KEEP),
-        TABLE(build, tk_build_row, true, true, TK_PUT_KEEP),
-        TABLE(kernel, tk_kernel_row, true, false, TK_PUT_KEEP),
-        TABLE(problem, tk_problem_row, true, true, TK_PUT_KEEP),
-        TABLE(series, tk_series_row, true, true, TK_PUT_KEEP),
-        TABLE(night, tk_night_row, true, true, TK_PUT_KEEP),
-        TABLE(stage, tk_stage_row, false, false, TK_PUT_REPLACE),
-        TABLE(resolution, tk_resolution_row, false, false, TK_PUT_REPLACE),
-        TABLE(run, tk_run_row, true, true, TK_PUT_KEEP),
-        TABLE(job, tk_job_row, true, false, TK_PUT_KEEP),
-        TABLE(measurement, tk_point, false, false, TK_PUT_KEEP),
-        TABLE(sample, tk_sample_row, false, false, TK_PUT_KEEP),
-        TABLE(ceiling, tk_ceiling_row, false, false, TK_PUT_REPLACE),
-        TABLE_WAS(ab_pair, tk_ab_pair_row, true, true, TK_PUT_KEEP, "confirmation"),
-        TABLE(tuning, tk_tuning_row, true, true, TK_PUT_KEEP),
-        TABLE(kernel_report, tk_kernel_report_row, true, true, TK_PUT_KEEP),
-        TABLE(triage, tk_triage_row, true, true, TK_PUT_KEEP),
-        TABLE(notification, tk_notification_row, false, false, TK_PUT_KEEP),
-        TABLE(change_point, tk_change_point_row, false, false, TK_PUT_REPLACE),
-        TABLE(verdict, tk_verdict_row, false, false, TK_PUT_REPLACE),
-        TABLE(alert, tk_alert_row, false, true, TK_PUT_REPLACE),
-        TABLE_WAS(bisection, tk_bisection_row, false, true, TK_PUT_REPLACE, "culprit"),
-        TABLE(monitor_event, tk_monitor_event_row, false, false, TK_PUT_REPLACE),
-        TABLE(monitored_night, tk_monitored_night_row, false, false, TK_PUT_REPLACE),
+        TABLE(machine, tk_machine_row, true, true, TK_PUT_KEEP, "name"),
+        TABLE(device, tk_device_row, true, true, TK_PUT_KEEP, "machine_id, slug"),
+        TABLE(environment, tk_environment_row, true, true, TK_PUT_KEEP, "id"),
+        TABLE(upstream, tk_upstream_row, true, true, TK_PUT_KEEP, "name"),
+        TABLE(revision, tk_revision_row, true, true, TK_PUT_KEEP,
+                "upstream_id, position, commit_time_s, id"),
+        TABLE(build, tk_build_row, true, true, TK_PUT_KEEP, "id"),
+        TABLE(kernel, tk_kernel_row, true, false, TK_PUT_KEEP, "backend, name"),
+        TABLE(problem, tk_problem_row, true, true, TK_PUT_KEEP, "text"),
+        TABLE(series, tk_series_row, true, true, TK_PUT_KEEP, "slug"),
+        TABLE(night, tk_night_row, true, true, TK_PUT_KEEP, "started_s DESC, id DESC"),
+        TABLE(stage, tk_stage_row, false, false, TK_PUT_REPLACE, STAGE_ORDER),
+        TABLE(resolution, tk_resolution_row, false, false, TK_PUT_REPLACE, "upstream_id"),
+        TABLE(run, tk_run_row, true, true, TK_PUT_KEEP, "as_of_s, id"),
+        TABLE(job, tk_job_row, true, false, TK_PUT_KEEP, "seq"),
+        TABLE(measurement, tk_point, false, false, TK_PUT_KEEP, "series_id, as_of_s, run_id"),
+        TABLE(sample, tk_sample_row, false, false, TK_PUT_KEEP, "run_id, series_id"),
+        TABLE(ceiling, tk_ceiling_row, false, false, TK_PUT_REPLACE, "device_id, name, source"),
+        TABLE(ab_pair, tk_ab_pair_row, true, true, TK_PUT_KEEP,
+                "series_id, base_build_id, head_build_id, night_id, pair, id"),
+        TABLE(tuning, tk_tuning_row, true, true, TK_PUT_KEEP, "started_s DESC, id DESC"),
+        TABLE(kernel_report, tk_kernel_report_row, true, true, TK_PUT_KEEP,
+                "started_s DESC, id DESC"),
+        TABLE(triage, tk_triage_row, true, true, TK_PUT_KEEP, "at_s, uid"),
+        TABLE(notification, tk_notification_row, false, false, TK_PUT_KEEP,
+                "sent_s, alert_uid, sink, target"),
+        TABLE(change_point, tk_change_point_row, false, false, TK_PUT_REPLACE,
+                "series_id, as_of_s, run_id"),
+        TABLE(verdict, tk_verdict_row, false, false, TK_PUT_REPLACE, "series_id"),
+        TABLE(alert, tk_alert_row, false, true, TK_PUT_REPLACE, "opened_s DESC, uid"),
+        TABLE(bisection, tk_bisection_row, false, true, TK_PUT_REPLACE, "finished_s, uid"),
+        TABLE(monitor_event, tk_monitor_event_row, false, false, TK_PUT_REPLACE,
+                "as_of_s, series_id"),
+        TABLE(monitored_night, tk_monitored_night_row, false, false, TK_PUT_REPLACE, "night_id"),
 };

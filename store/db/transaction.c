@@ -27,7 +27,7 @@ int tk_store_begin(struct tk_store *s, struct tk_error *err)
 		return status;
 	end_left_over(s);
 	if (s->depth == 0) {
-		status = tk_db_run_cached(s, "BEGIN IMMEDIATE", NULL, 0, err);
+		status = tk_store_run(s, "BEGIN IMMEDIATE", TK_NO_ARGS, err);
 		if (status)
 			return tk_error_add_context(err, "cannot begin to write");
 		s->doomed = false;
@@ -48,7 +48,7 @@ int tk_store_begin_read(struct tk_store *s, struct tk_error *err)
 	int status;
 
 	end_left_over(s);
-	status = s->depth || s->read_depth ? 0 : tk_db_run_cached(s, "BEGIN", NULL, 0, err);
+	status = s->depth || s->read_depth ? 0 : tk_store_run(s, "BEGIN", TK_NO_ARGS, err);
 	if (!status && !s->depth)
 		s->read_depth++;
 	return status;
@@ -57,7 +57,7 @@ int tk_store_begin_read(struct tk_store *s, struct tk_error *err)
 void tk_store_end_read(struct tk_store *s)
 {
 	if (s->read_depth && --s->read_depth == 0)
-		tk_db_run_cached(s, "COMMIT", NULL, 0, NULL);
+		tk_store_run(s, "COMMIT", TK_NO_ARGS, NULL);
 }
 
 int tk_store_commit(struct tk_store *s, struct tk_error *err)
@@ -72,7 +72,7 @@ int tk_store_commit(struct tk_store *s, struct tk_error *err)
 	}
 	status = tk_db_check_writable(s, err);
 	if (!status)
-		status = tk_db_run_cached(s, "COMMIT", NULL, 0, err);
+		status = tk_store_run(s, "COMMIT", TK_NO_ARGS, err);
 	s->depth = 0;
 	s->doomed = false;
 	if (status)

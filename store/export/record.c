@@ -6,7 +6,7 @@
 const enum tk_table_id tk_record_groups[TK_RECORD_GROUP_COUNT] = {TK_RECORD_GROUPS(GROUP)};
 #undef GROUP
 
-#define DETAIL(name, table, owner, old_name) {name, TK_TABLE_##table, TK_TABLE_##owner, old_name},
+#define DETAIL(name, table, owner) {name, TK_TABLE_##table, TK_TABLE_##owner},
 const struct tk_record_detail tk_record_details[TK_RECORD_DETAIL_COUNT] = {
         TK_RECORD_DETAILS(DETAIL)};
 #undef DETAIL

@@ -15,21 +15,20 @@
 	X(environment) \
 	X(upstream) X(revision) X(build) X(problem) X(series) X(night) X(run) X(measurement)
 
-/* Name in the record, table, the group that owns the rows, and the name in format 1. */
+/* Name in the record, table, and the group that owns the rows. */
 #define TK_RECORD_DETAILS(X) \
-	X("stages", stage, night, "stages") \
-	X("resolutions", resolution, night, "answers") \
-	X("ceilings", ceiling, night, "ceilings") \
-	X("ab_pairs", ab_pair, night, "confirmations") \
-	X("bisections", bisection, night, "culprits") \
-	X("kernels", kernel, build, "kernels") \
-	X("kernel_reports", kernel_report, device, "kernel_reports") \
-	X("tunings", tuning, device, "tunings")
+	X("stages", stage, night) \
+	X("resolutions", resolution, night) \
+	X("ceilings", ceiling, night) \
+	X("ab_pairs", ab_pair, night) \
+	X("bisections", bisection, night) \
+	X("kernels", kernel, build) \
+	X("kernel_reports", kernel_report, device) \
+	X("tunings", tuning, device)
 
 struct tk_record_detail {
 	const char *name;
 	enum tk_table_id table, owner;
-	const char *old_name; /* in records of format 1 */
 };
 
 #define TK_RECORD_COUNT_ONE(...) +1
@@ -38,9 +37,9 @@ struct tk_record_detail {
 extern const enum tk_table_id tk_record_groups[TK_RECORD_GROUP_COUNT];
 extern const struct tk_record_detail tk_record_details[TK_RECORD_DETAIL_COUNT];
 
-/* The version of the layout, in every record. Format 1 had no such field. */
+/* The version of the layout, in every record. */
 #define TK_RECORD_FORMAT "format"
-#define TK_RECORD_FORMAT_VERSION 2
+#define TK_RECORD_FORMAT_VERSION 1
 
 #define TK_RECORD_SAMPLES "samples"
 /* The uid of the series that the run belongs to; null: the run has points of many series. */
@@ -56,7 +55,7 @@ bool tk_record_has_column(enum tk_table_id table, const struct tk_db_column *c);
 bool tk_record_has_nested_row(enum tk_table_id detail, enum tk_table_id owner,
         enum tk_table_id table, const struct tk_db_column *c);
 
-/* The name of that object: "good_build" for good_build_id. Returns out. */
+/* The name of that object: "base_build" for base_build_id. Returns out. */
 #define TK_RECORD_NAME_SIZE 64
 const char *tk_record_nested_name(const struct tk_db_column *c, char out[TK_RECORD_NAME_SIZE]);
 

@@ -76,8 +76,6 @@ static int read_field(const struct tk_record_reader *r, const struct tk_db_table
 	const json_t *value = json_object_get(object, c->name);
 	void *field = (char *)row + c->offset;
 
-	if (!value && c->old_name)
-		value = json_object_get(object, c->old_name);
 	if ((c->flags & TK_COL_KEY) && (!value || json_is_null(value)))
 		return tk_record_fail(r, err, t->name, c->name, "is missing");
 	if (c->kind == TK_COL_REAL)
@@ -127,10 +125,10 @@ static int put_row(struct tk_record_reader *r, enum tk_table_id table, union tk_
 	if (table == TK_TABLE_machine && r->machine)
 		machine->name = r->machine;
 	if (table == TK_TABLE_device && !tk_slug_is_valid(device->slug))
-		return tk_store_put_device(r->store, device, id, err);
+		return tk_store_put(r->store, TK_TABLE_device, device, id, err);
 	if (table == TK_TABLE_series && (r->machine || !tk_slug_is_valid(series->slug))) {
 		series->slug = NULL;
-		return tk_store_put_series(r->store, series, id, err);
+		return tk_store_put(r->store, TK_TABLE_series, series, id, err);
 	}
 	return tk_row_put(r->store, table, row, id, NULL, err);
 }

@@ -121,16 +121,18 @@ int tk_import_place(struct tk_import_sink *s, const struct tk_import_place *p, s
 	        .name = or_else(s->options->upstream, or_else(p->upstream, "imported")),
 	        .kind = "import",
 	        .url = or_else(p->url, "")};
-	int status = tk_store_put_machine(s->store, &machine, &st->machine_id, err);
+	int status = tk_store_put(s->store, TK_TABLE_machine, &machine, &st->machine_id, err);
 
 	device.machine_id = st->machine_id;
 	if (!status)
-		status = tk_store_put_device(s->store, &device, &st->device_id, err);
+		status = tk_store_put(s->store, TK_TABLE_device, &device, &st->device_id, err);
 	environment.device_id = st->device_id;
 	if (!status)
-		status = tk_store_put_environment(s->store, &environment, &st->environment_id, err);
+		status = tk_store_put(
+		        s->store, TK_TABLE_environment, &environment, &st->environment_id, err);
 	if (!status)
-		status = tk_store_put_upstream(s->store, &upstream, &st->upstream_id, err);
+		status =
+		        tk_store_put(s->store, TK_TABLE_upstream, &upstream, &st->upstream_id, err);
 	return status;
 }
 
@@ -164,7 +166,7 @@ static int put_problem(struct tk_import_sink *s, const struct tk_import_point *p
 	status = tk_buf_status(&text, err);
 	row.text = text.data;
 	if (!status)
-		status = tk_store_put_problem(s->store, &row, id, err);
+		status = tk_store_put(s->store, TK_TABLE_problem, &row, id, err);
 	tk_buf_free(&text);
 	return status;
 }
@@ -187,10 +189,10 @@ static int put_series(struct tk_import_sink *s, const struct tk_import_point *p,
 		status = tk_fail(err, TK_EDATA, "neither \"lower\" nor \"higher\" is better");
 
 	if (!status)
-		status = tk_db_get_int(
-		        s->store, "SELECT ifnull(max(id),0) FROM series", &before, err);
+		status = tk_store_select_int(s->store, "SELECT ifnull(max(id),0) FROM series",
+		        TK_NO_ARGS, 0, &before, err);
 	if (!status)
-		status = tk_store_put_series(s->store, &row, id, err);
+		status = tk_store_put(s->store, TK_TABLE_series, &row, id, err);
 	if (!status && *id > before)
 		s->counts.series++;
 	return status;
@@ -480,9 +482,9 @@ static int put_build(struct tk_import_sink *s, const struct tk_import_commit *c,
 	        .adapter = s->format,
 	        .status = TK_BUILD_OK,
 	        .built_s = c->time_s};
-	int status = tk_store_put_revision(s->store, &revision, &build.revision_id, err);
+	int status = tk_store_put(s->store, TK_TABLE_revision, &revision, &build.revision_id, err);
 
-	return status ? status : tk_store_put_build(s->store, &build, id, err);
+	return status ? status : tk_store_put(s->store, TK_TABLE_build, &build, id, err);
 }
 
 static int put_rows(struct tk_import_sink *s, const struct tk_import_commit *c,

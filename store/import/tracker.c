@@ -82,8 +82,6 @@ static int put_detail(struct tk_record_reader *r, const struct tk_record_detail 
 	int status = 0;
 	size_t i;
 
-	if (!array)
-		array = json_object_get(record, d->old_name);
 	if (!array || json_is_null(array))
 		return 0;
 	if (!json_is_array(array))
@@ -135,13 +133,8 @@ static int put_samples(struct tk_record_reader *r, const json_t *record, struct 
 static int find_series(
         struct tk_record_reader *r, const char *uid, int64_t *id, struct tk_error *err)
 {
-	sqlite3_stmt *stmt;
-	TRY(tk_db_prepare_cached(r->store, TK_TABLE_COUNT, "SELECT id FROM series WHERE uid=?1",
-	        NULL, 0, &stmt, err));
-	sqlite3_bind_text(stmt, 1, uid, -1, SQLITE_STATIC);
-	*id = sqlite3_step(stmt) == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : 0;
-	sqlite3_reset(stmt);
-	sqlite3_clear_bindings(stmt);
+	TRY(tk_store_select_int(
+	        r->store, "SELECT id FROM series WHERE uid=?1", TK_ARGS(uid), 0, id, err));
 	return *id ? 0
 	           : tk_record_fail(r, err, "", TK_RECORD_RUN_SERIES,
 	                     "no record before this one is of that series");
@@ -185,24 +178,21 @@ static int put_run(struct tk_record_reader *r, const json_t *record, struct tk_e
 static int check_point(struct tk_record_reader *r, const struct tk_point *point,
         const json_t *object, struct tk_error *err)
 {
-	const int64_t args[] = {point->series_id, point->as_of_s, point->run_id};
 	const json_t *given = json_object_get(object, "checksum");
 	char expected[TK_CHECKSUM_DIGITS + 1];
 	int64_t checksum = 0;
-	bool found;
 
 	if (!given || json_is_null(given) || r->machine)
 		return 0;
 	if (!json_is_string(given))
 		return tk_record_fail_expected(
 		        r, err, "measurement", "checksum", "a string", given);
-	int status = tk_db_select_ints(r->store,
+	TRY(tk_store_select_int(r->store,
 	        "SELECT checksum FROM measurement WHERE series_id=?1 AND as_of_s=?2 AND run_id=?3",
-	        args, 3, &checksum, 1, &found, err);
-
+	        TK_ARGS(point->series_id, point->as_of_s, point->run_id), 0, &checksum, err));
 	snprintf(expected, sizeof(expected), "%016" PRIx64, (uint64_t)checksum);
-	if (status || !strcmp(expected, json_string_value(given)))
-		return status;
+	if (!strcmp(expected, json_string_value(given)))
+		return 0;
 	return tk_fail(err, TK_EDATA,
 	        "%s:%zu: measurement.checksum: the record was changed after its export: its "
 	        "checksum is \"%.*s\", its content has \"%s\"",
@@ -344,13 +334,7 @@ static int read_all(struct tk_record_reader *r, struct tk_error *err)
 
 static bool sniff(const struct tk_import_file *f)
 {
-	static const char *const starts[] = {
-	        "{\"format\":", "{\"machine\":"}; /* of format 2 and 1 */
-	bool starts_like_record = false;
-
-	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
-		starts_like_record |= !strncmp(f->head, starts[i], strlen(starts[i]));
-	return starts_like_record && strstr(f->head, "\"device\":");
+	return !strncmp(f->head, "{\"format\":", 10) && strstr(f->head, "\"device\":");
 }
 
 /* Into the scratch history of the target, which is empty again in the end. */

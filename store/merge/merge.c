@@ -5,20 +5,15 @@
  *
  * Rows are read through one handle and written through another; references are translated by maps
  * of ids. */
+#include "base/try.h"
 #include "store/merge/merge_internal.h"
 
 static int read_last_ids(struct tk_merge *m, struct tk_error *err)
 {
-	int64_t ids[2] = {0};
-	bool found;
-	int status = tk_db_select_ints(m->into,
-	        "SELECT ifnull((SELECT max(id) FROM night),0), ifnull((SELECT max(id) FROM "
-	        "build),0)",
-	        NULL, 0, ids, 2, &found, err);
-
-	m->last_night_id = ids[0];
-	m->last_build_id = ids[1];
-	return status;
+	TRY(tk_store_select_int(
+	        m->into, "SELECT max(id) FROM night", TK_NO_ARGS, 0, &m->last_night_id, err));
+	return tk_store_select_int(
+	        m->into, "SELECT max(id) FROM build", TK_NO_ARGS, 0, &m->last_build_id, err);
 }
 
 /* A site that has shown the nights of `into` has to show them again, as after a new analysis. */
@@ -26,11 +21,11 @@ static int bump_verdict_versions(struct tk_merge *m, struct tk_error *err)
 {
 	if (!m->changes_known_nights)
 		return 0;
-	return tk_db_run_cached(m->into,
+	return tk_store_run(m->into,
 	        "INSERT INTO verdict_version(night_id, version) SELECT id, 1 FROM night WHERE "
 	        "id<=?1"
 	        " ON CONFLICT DO UPDATE SET version=version+1",
-	        &m->last_night_id, 1, err);
+	        TK_ARGS(m->last_night_id), err);
 }
 
 static int merge_all(struct tk_merge *m, struct tk_error *err)

@@ -54,19 +54,17 @@ static int insert_root(
 
 static int run(struct tk_store *into, const char *sql, struct tk_error *err)
 {
-	return tk_db_run_cached(into, sql, NULL, 0, err);
+	return tk_store_run(into, sql, TK_NO_ARGS, err);
 }
 
 static int collect_roots(
         struct tk_store *from, struct tk_store *into, const char *sql, struct tk_error *err)
 {
 	sqlite3_stmt *read, *insert;
-	int code = SQLITE_DONE,
-	    status = tk_db_prepare_cached(from, TK_TABLE_COUNT, sql, NULL, 0, &read, err);
+	int code = SQLITE_DONE, status = tk_db_prepare_args(from, sql, TK_NO_ARGS, &read, err);
 
 	if (!status)
-		status = tk_db_prepare_cached(
-		        into, TK_TABLE_COUNT, INSERT_ROOT, NULL, 0, &insert, err);
+		status = tk_db_prepare_args(into, INSERT_ROOT, TK_NO_ARGS, &insert, err);
 	if (status)
 		return status;
 	while (!status && (code = sqlite3_step(read)) == SQLITE_ROW)

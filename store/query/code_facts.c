@@ -151,7 +151,8 @@ int tk_store_find_code_change(struct tk_store *s, const struct tk_alert_row *ale
         char out[TK_CODE_CHANGE_SIZE], struct tk_error *err)
 {
 	struct tk_rows rows = {0};
-	int status = tk_store_find_verdict(s, alert->night_id, alert->series_id, &rows, err);
+	int status = tk_store_list(s, TK_TABLE_verdict, "night_id=?1 AND series_id=?2",
+	        TK_ARGS(alert->night_id, alert->series_id), &rows, err);
 
 	out[0] = '\0';
 	for (size_t i = 0; !status && i < rows.count; i++) {

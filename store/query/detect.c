@@ -85,10 +85,9 @@ void tk_points_reverse(struct tk_point *p, size_t n)
 static int read_points(struct reader *r, struct tk_history_window *w)
 {
 	const size_t first = r->points->out->count;
-	const int64_t args[] = {w->series_id, r->query->until_s};
 	sqlite3_stmt *q;
-	int rc = SQLITE_DONE, status = tk_db_prepare_cached(r->s, TK_TABLE_COUNT,
-	                              TK_POINTS_NEWEST_FIRST, args, 2, &q, r->err);
+	int rc = SQLITE_DONE, status = tk_db_prepare_args(r->s, TK_POINTS_NEWEST_FIRST,
+	                              TK_ARGS(w->series_id, r->query->until_s), &q, r->err);
 
 	if (status)
 		return status;
@@ -146,13 +145,13 @@ static int add_points(struct reader *r, struct tk_history_window *w)
 	return TK_OK;
 }
 
-static int read_mark(struct tk_store *s, const char *sql, const int64_t *args, int arg_count,
+static int read_mark(struct tk_store *s, const char *sql, const struct tk_arg *args,
         struct tk_rows_builder *windows, struct tk_run_summary *mark, struct tk_error *err)
 {
 	sqlite3_stmt *q;
 	int rc, status = TK_OK;
 
-	TRY(tk_db_prepare_cached(s, TK_TABLE_COUNT, sql, args, arg_count, &q, err));
+	TRY(tk_db_prepare_args(s, sql, args, &q, err));
 	rc = sqlite3_step(q);
 	if (rc == SQLITE_ROW) {
 		mark->run_id = sqlite3_column_int64(q, 0);
@@ -179,19 +178,17 @@ static int mark_of_run(struct reader *r, int64_t run_id, struct tk_run_summary *
 	int status = 0;
 
 	if (known->run_id != run_id)
-		status = read_mark(r->s, MARK_OF_RUN, &run_id, 1, r->windows, known, r->err);
+		status = read_mark(r->s, MARK_OF_RUN, TK_ARGS(run_id), r->windows, known, r->err);
 	if (!status)
 		*mark = *known;
 	return status;
 }
 
 /* run_id: run of the point, used if the series has no run; 0: none. */
-static int add_mark(struct reader *r, const char *sql, const int64_t *args, int arg_count,
-        int64_t run_id, struct tk_run_summary *mark)
+static int add_mark(struct reader *r, const char *sql, const struct tk_arg *args, int64_t run_id,
+        struct tk_run_summary *mark)
 {
-	int status = r->runs_have_series
-	                     ? read_mark(r->s, sql, args, arg_count, r->windows, mark, r->err)
-	                     : 0;
+	int status = r->runs_have_series ? read_mark(r->s, sql, args, r->windows, mark, r->err) : 0;
 
 	return !status && !mark->run_id && run_id ? mark_of_run(r, run_id, mark) : status;
 }
@@ -227,13 +224,13 @@ static struct point_runs runs_of_points(const struct reader *r, const struct tk_
 
 static int read_marks(struct reader *r, const struct point_runs *runs, struct tk_history_window *w)
 {
-	const int64_t args[] = {w->series_id, r->query->runs_s, r->query->until_s};
-	int status = add_mark(r, LAST_BEFORE, args, 2, runs->last_before, &w->last_before);
+	const struct tk_arg *args = TK_ARGS(w->series_id, r->query->runs_s, r->query->until_s);
+	int status = add_mark(r, LAST_BEFORE, TK_ARGS(w->series_id, r->query->runs_s),
+	        runs->last_before, &w->last_before);
 
 	if (!status && !w->last_before.run_id)
-		status = add_mark(r, FIRST_WITHIN, args, 3, runs->first_within, &w->first_within);
-	return status ? status
-	              : add_mark(r, LAST_WITHIN, args, 3, runs->last_within, &w->last_within);
+		status = add_mark(r, FIRST_WITHIN, args, runs->first_within, &w->first_within);
+	return status ? status : add_mark(r, LAST_WITHIN, args, runs->last_within, &w->last_within);
 }
 
 /* *runs: of a window that has borrowed its points. */
@@ -314,26 +311,14 @@ static int find_windows(struct reader *r, struct point_runs *runs)
 	return tk_parallel_get_failure(&f.failure, r->err);
 }
 
-static int add_windows(struct tk_store *s, struct tk_rows_builder *windows, struct tk_error *err)
+static int add_windows(struct tk_store *s, struct tk_rows *windows, struct tk_error *err)
 {
-	sqlite3_stmt *q;
-	int rc, status = tk_db_prepare_cached(
-	                s, TK_TABLE_COUNT, "SELECT id FROM series ORDER BY id", NULL, 0, &q, err);
+	static const struct tk_db_column columns[] = {
+	        TK_MEMBER(struct tk_history_window, series_id)};
+	static const struct tk_row_type type = TK_ROW_TYPE(struct tk_history_window, columns);
 
-	if (status)
-		return status;
-	while ((rc = sqlite3_step(q)) == SQLITE_ROW && !status) {
-		struct tk_history_window *w = tk_rows_add(windows);
-
-		if (w)
-			w->series_id = sqlite3_column_int64(q, 0);
-		else
-			status = no_memory(err);
-	}
-	if (!status && rc != SQLITE_DONE)
-		status = tk_db_fail(s, rc, err, "cannot read the series");
-	sqlite3_reset(q);
-	return status;
+	return tk_store_select(s, "SELECT id AS series_id FROM series ORDER BY id", TK_NO_ARGS,
+	        &type, windows, err);
 }
 
 /* The list of points moves while it grows. */
@@ -358,13 +343,13 @@ static void set_points(struct reader *r)
 static int read_windows(struct reader *r)
 {
 	int64_t exists = 0;
-	int status = add_windows(r->s, r->windows, r->err);
+	int status = add_windows(r->s, r->windows->out, r->err);
 	struct tk_history_window *w = r->windows->out->rows;
 	const size_t count = r->windows->out->count;
 	struct point_runs *runs = tk_calloc(count + 1, sizeof *runs);
 
 	if (!status)
-		status = tk_db_get_int(r->s, HAS_SERIES, &exists, r->err);
+		status = tk_store_select_int(r->s, HAS_SERIES, TK_NO_ARGS, 0, &exists, r->err);
 	r->runs_have_series = exists;
 	if (!status && !runs)
 		status = no_memory(r->err);
@@ -412,9 +397,6 @@ int tk_store_list_windows(struct tk_store *s, const struct tk_window_query *quer
 }
 
 #define WITH_LOGARITHM "AND value>0 AND value<9e999 " /* the last is infinity */
-#define VALUES_BEFORE \
-	"SELECT as_of_s, value FROM measurement WHERE series_id=?1 AND as_of_s<?2 " WITH_LOGARITHM \
-	"ORDER BY as_of_s, run_id"
 #define FIRST_POINTS \
 	TK_SELECT_POINTS "WHERE series_id=?1 AND as_of_s<?2 " WITH_LOGARITHM \
 	                 "ORDER BY as_of_s, run_id LIMIT ?3"
@@ -422,142 +404,91 @@ int tk_store_list_windows(struct tk_store *s, const struct tk_window_query *quer
 	TK_SELECT_POINTS "WHERE series_id=?1 AND as_of_s<=?2 " WITH_LOGARITHM \
 	                 "ORDER BY as_of_s DESC, run_id DESC LIMIT ?3 OFFSET ?4"
 
-static void read_value(sqlite3_stmt *q, int64_t series_id, void *row)
-{
-	*(struct tk_timed_value *)row =
-	        (struct tk_timed_value){sqlite3_column_int64(q, 0), sqlite3_column_double(q, 1)};
-}
-
-static void read_point_row(sqlite3_stmt *q, int64_t series_id, void *row)
-{
-	tk_point_read(q, series_id, row);
-}
-
-/* args[0] is the series. */
-static int read_rows(struct tk_store *s, const char *sql, const int64_t *args, int arg_count,
-        size_t row_size, void (*take)(sqlite3_stmt *q, int64_t series_id, void *row),
-        struct tk_rows *out, struct tk_error *err)
-{
-	struct tk_rows rows = {0};
-	struct tk_rows_builder list = {&rows, row_size, 0};
-	sqlite3_stmt *q;
-	void *row;
-	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT, sql, args, arg_count, &q, err);
-
-	if (status)
-		return status;
-	while ((rc = sqlite3_step(q)) == SQLITE_ROW && (row = tk_rows_add(&list)))
-		take(q, args[0], row);
-	if (rc == SQLITE_ROW)
-		status = no_memory(err);
-	else if (rc != SQLITE_DONE)
-		status = tk_db_fail(s, rc, err, "cannot read the points of a series");
-	sqlite3_reset(q);
-	if (status)
-		tk_rows_free(&rows);
-	else
-		*out = rows;
-	return status;
-}
-
 int tk_store_list_values(struct tk_store *s, int64_t series_id, int64_t before_s,
         struct tk_rows *out, struct tk_error *err)
 {
-	const int64_t args[] = {series_id, before_s};
+	static const struct tk_db_column columns[] = {
+	        TK_MEMBER(struct tk_timed_value, as_of_s), TK_MEMBER(struct tk_timed_value, value)};
+	static const struct tk_row_type type = TK_ROW_TYPE(struct tk_timed_value, columns);
 
-	return read_rows(
-	        s, VALUES_BEFORE, args, 2, sizeof(struct tk_timed_value), read_value, out, err);
+	return tk_store_select(s,
+	        "SELECT as_of_s, value FROM measurement WHERE series_id=?1 AND "
+	        "as_of_s<?2 " WITH_LOGARITHM "ORDER BY as_of_s, run_id",
+	        TK_ARGS(series_id, before_s), &type, out, err);
+}
+
+/* args[0] is the series. */
+static int read_points_of(struct tk_store *s, const char *sql, const struct tk_arg *args,
+        struct tk_rows *out, struct tk_error *err)
+{
+	struct tk_rows rows = {0};
+	struct tk_rows_builder list = {&rows, sizeof(struct tk_point), 0};
+	sqlite3_stmt *q;
+	int rc;
+
+	TRY(tk_db_prepare_args(s, sql, args, &q, err));
+	while ((rc = sqlite3_step(q)) == SQLITE_ROW)
+		tk_point_read(q, args[0].i, tk_rows_add(&list));
+	sqlite3_reset(q);
+	if (rc != SQLITE_DONE) {
+		tk_rows_free(&rows);
+		return tk_db_fail(s, rc, err, "cannot read the points of a series");
+	}
+	*out = rows;
+	return 0;
 }
 
 int tk_store_list_first_points(struct tk_store *s, int64_t series_id, int64_t before_s, size_t most,
         struct tk_rows *out, struct tk_error *err)
 {
-	const int64_t args[] = {series_id, before_s, (int64_t)most};
-
-	return read_rows(
-	        s, FIRST_POINTS, args, 3, sizeof(struct tk_point), read_point_row, out, err);
+	return read_points_of(s, FIRST_POINTS, TK_ARGS(series_id, before_s, most), out, err);
 }
 
 int tk_store_list_last_points(struct tk_store *s, int64_t series_id, int64_t until_s, size_t skip,
         size_t most, struct tk_rows *out, struct tk_error *err)
 {
-	const int64_t args[] = {series_id, until_s, (int64_t)most, (int64_t)skip};
-	int status = read_rows(
-	        s, LAST_POINTS, args, 4, sizeof(struct tk_point), read_point_row, out, err);
-
-	if (!status)
-		tk_points_reverse(out->rows, out->count);
-	return status;
+	TRY(read_points_of(s, LAST_POINTS, TK_ARGS(series_id, until_s, most, skip), out, err));
+	tk_points_reverse(out->rows, out->count);
+	return 0;
 }
-
-#define NEWEST_POINT \
-	"SELECT as_of_s, night_id FROM measurement WHERE series_id=?1 ORDER BY as_of_s DESC, " \
-	"run_id DESC LIMIT 1"
 
 /* One look into the index for each series: grouping would read them all. */
 int tk_store_list_newest_points(struct tk_store *s, struct tk_rows *out, struct tk_error *err)
 {
-	struct tk_rows windows = {0}, rows = {0};
-	struct tk_rows_builder all = {&windows, sizeof(struct tk_history_window), 0},
-	                       list = {&rows, sizeof(struct tk_newest_point), 0};
-	int status = add_windows(s, &all, err);
+	static const struct tk_db_column columns[] = {TK_MEMBER(struct tk_newest_point, series_id),
+	        TK_MEMBER(struct tk_newest_point, as_of_s),
+	        TK_MEMBER(struct tk_newest_point, night_id)};
+	static const struct tk_row_type type = TK_ROW_TYPE(struct tk_newest_point, columns);
 
-	for (size_t i = 0; !status && i < windows.count; i++) {
-		int64_t series_id = TK_ROWS_AT(&windows, struct tk_history_window, i)->series_id;
-		struct tk_newest_point *p;
-		sqlite3_stmt *q;
-		int rc;
-
-		status = tk_db_prepare_cached(
-		        s, TK_TABLE_COUNT, NEWEST_POINT, &series_id, 1, &q, err);
-		if (status)
-			break;
-		rc = sqlite3_step(q);
-		if (rc == SQLITE_ROW && (p = tk_rows_add(&list)))
-			*p = (struct tk_newest_point){
-			        series_id, sqlite3_column_int64(q, 0), sqlite3_column_int64(q, 1)};
-		else if (rc != SQLITE_DONE)
-			status = rc == SQLITE_ROW
-			                 ? no_memory(err)
-			                 : tk_db_fail(s, rc, err, "cannot read the newest points");
-		sqlite3_reset(q);
-	}
-	tk_rows_free(&windows);
-	if (status)
-		tk_rows_free(&rows);
-	else
-		*out = rows;
-	return status;
+	return tk_store_select(s,
+	        "SELECT m.series_id, m.as_of_s, m.night_id FROM series s CROSS JOIN measurement m"
+	        " ON m.series_id=s.id AND (m.as_of_s, m.run_id)=(SELECT as_of_s, run_id"
+	        " FROM measurement WHERE series_id=s.id ORDER BY as_of_s DESC, run_id DESC LIMIT 1)"
+	        " ORDER BY s.id",
+	        TK_NO_ARGS, &type, out, err);
 }
 
 int tk_store_has_executed_run(
         struct tk_store *s, int64_t series_id, int64_t since_s, bool *out, struct tk_error *err)
 {
-	const int64_t args[] = {series_id, since_s};
-	int64_t found = 0;
-	int status = tk_db_read_cached(s,
+	int64_t found;
+
+	TRY(tk_store_select_int(s,
 	        "SELECT 1 FROM run WHERE series_id=?1 AND as_of_s>=?2"
 	        " AND outcome NOT IN ('skipped', 'no_device') LIMIT 1",
-	        args, 2, "the runs of a series", &found, err);
-
-	if (!status)
-		*out = found;
-	return status;
+	        TK_ARGS(series_id, since_s), 0, &found, err));
+	*out = found;
+	return 0;
 }
 
 int tk_store_find_revision_night(
         struct tk_store *s, int64_t revision_id, int64_t *night_id, struct tk_error *err)
 {
-	int64_t found = 0;
-	int status = tk_db_read_cached(s,
+	return tk_store_select_int(s,
 	        "SELECT id FROM (SELECT n.id, n.as_of_s FROM resolution r"
 	        " JOIN night n ON n.id = r.night_id WHERE r.revision_id=?1"
 	        " UNION ALL SELECT night_id, as_of_s FROM run"
 	        " WHERE build_id IN (SELECT id FROM build WHERE revision_id=?1))"
 	        " ORDER BY as_of_s, id LIMIT 1",
-	        &revision_id, 1, "the nights of a revision", &found, err);
-
-	if (!status)
-		*night_id = found;
-	return status;
+	        TK_ARGS(revision_id), 0, night_id, err);
 }

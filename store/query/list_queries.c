@@ -1,151 +1,36 @@
-/* The reading half of store.h: a table with one row per list, and other queries. */
+/* The reading half of store.h that needs more than a condition: see store/select.h for the rest. */
 #include "base/archive.h"
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/try.h"
-#include "core/night.h"
 #include "store/db/internal.h"
 #include "store/kernel_report.h"
 #include <stdlib.h>
 #include <string.h>
 
-#define LIST_ALL(function, table, tail) \
-	int tk_store_list_##function( \
-	        struct tk_store *s, struct tk_rows *out, struct tk_error *err) \
-	{ \
-		return tk_rows_select(s, TK_TABLE_##table, tail, NULL, 0, out, err); \
-	}
-LIST_ALL(machines, machine, "ORDER BY name")
-LIST_ALL(devices, device, "ORDER BY machine_id, slug")
-LIST_ALL(environments, environment, "ORDER BY id")
-LIST_ALL(upstreams, upstream, "ORDER BY name")
-LIST_ALL(revisions, revision, "ORDER BY upstream_id, position, commit_time_s, id")
-LIST_ALL(builds, build, "ORDER BY id")
-LIST_ALL(problems, problem, "ORDER BY text")
-LIST_ALL(series, series, "ORDER BY slug")
-LIST_ALL(nights, night, "ORDER BY started_s DESC, id DESC")
-LIST_ALL(bisections, bisection, "ORDER BY finished_s, uid")
-LIST_ALL(tunings, tuning, "ORDER BY started_s DESC, id DESC")
-LIST_ALL(kernel_reports, kernel_report, "ORDER BY started_s DESC, id DESC")
-LIST_ALL(triage, triage, "ORDER BY at_s, uid")
-LIST_ALL(notifications, notification, "ORDER BY sent_s, alert_uid, sink, target")
-
-#define LIST_OF(function, table, owner, tail) \
-	int tk_store_list_##function( \
-	        struct tk_store *s, int64_t owner, struct tk_rows *out, struct tk_error *err) \
-	{ \
-		return tk_rows_select(s, TK_TABLE_##table, \
-		        "WHERE " #table "." #owner "=?1 ORDER BY " tail, &owner, 1, out, err); \
-	}
-LIST_OF(kernels, kernel, build_id, "backend, name")
-/* Several stages begin within one second: then in the order of a night. */
-#define STAGE_WORD(id, word, meaning) word " "
-LIST_OF(stages, stage, night_id, "started_s, instr('" TK_STAGES(STAGE_WORD) "', name), name")
-LIST_OF(resolutions, resolution, night_id, "upstream_id")
-LIST_OF(night_runs, run, night_id, "seq")
-LIST_OF(series_runs, run, series_id, "as_of_s, id")
-LIST_OF(verdicts, verdict, night_id, "series_id")
-
-int tk_store_find_verdict(struct tk_store *s, int64_t night_id, int64_t series_id,
-        struct tk_rows *out, struct tk_error *err)
-{
-	const int64_t values[] = {night_id, series_id};
-
-	return tk_rows_select(
-	        s, TK_TABLE_verdict, "WHERE night_id=?1 AND series_id=?2", values, 2, out, err);
-}
-
-int tk_store_list_unsuccessful_runs(
-        struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err)
-{
-	return tk_rows_select(s, TK_TABLE_run, "WHERE night_id=?1 AND outcome<>'ok' ORDER BY seq",
-	        &night_id, 1, out, err);
-}
-
-int tk_store_list_series_runs_at(struct tk_store *s, int64_t series_id, int64_t as_of_s,
-        struct tk_rows *out, struct tk_error *err)
-{
-	const int64_t values[] = {series_id, as_of_s};
-
-	return tk_rows_select(s, TK_TABLE_run, "WHERE series_id=?1 AND as_of_s=?2 ORDER BY id",
-	        values, 2, out, err);
-}
-
-int tk_store_list_series_unsuccessful_runs(struct tk_store *s, int64_t series_id, int64_t from_s,
-        struct tk_rows *out, struct tk_error *err)
-{
-	const int64_t values[] = {series_id, from_s};
-
-	return tk_rows_select(s, TK_TABLE_run,
-	        "WHERE series_id=?1 AND as_of_s>=?2 AND outcome<>'ok' ORDER BY as_of_s, id", values,
-	        2, out, err);
-}
-
-int tk_store_list_run_points(
-        struct tk_store *s, const struct tk_run_row *run, struct tk_rows *out, struct tk_error *err)
-{
-	const int64_t values[] = {run->series_id, run->as_of_s, run->id};
-
-	return tk_rows_select(s, TK_TABLE_measurement,
-	        "WHERE series_id=?1 AND as_of_s=?2 AND run_id=?3", values, 3, out, err);
-}
-
-int tk_store_list_jobs(struct tk_store *s, int64_t night_id, bool open_only, struct tk_rows *out,
-        struct tk_error *err)
-{
-	const char *tail = open_only ? "WHERE night_id=?1 AND run_id IS NULL ORDER BY seq"
-	                             : "WHERE night_id=?1 ORDER BY seq";
-
-	return tk_rows_select(s, TK_TABLE_job, tail, &night_id, 1, out, err);
-}
+/* ---- nights and runs ------------------------------------------------------------------------- */
 
 static const char *const count_sql[] = {
-        [TK_COUNT_OUTCOMES] =
-                "SELECT outcome, count(*) FROM run WHERE night_id=?1 GROUP BY 1 ORDER BY 2 DESC, 1",
-        [TK_COUNT_VERDICTS] = "SELECT status, count(*) FROM verdict WHERE night_id=?1 GROUP BY 1 "
-                              "ORDER BY 2 DESC, 1",
-        [TK_COUNT_RESOLUTIONS] = "SELECT status, count(*) FROM resolution WHERE night_id=?1 GROUP "
-                                 "BY 1 ORDER BY 2 DESC, 1",
-        [TK_COUNT_OPEN_JOBS] =
-                "SELECT 'open', count(*) FROM job WHERE night_id=?1 AND run_id IS NULL",
-        [TK_COUNT_RUNS] = "SELECT 'runs', count(*) FROM run WHERE night_id=?1",
+        [TK_COUNT_OUTCOMES] = "SELECT outcome AS word, count(*) AS count FROM run"
+                              " WHERE night_id=?1 GROUP BY 1 ORDER BY 2 DESC, 1",
+        [TK_COUNT_VERDICTS] = "SELECT status AS word, count(*) AS count FROM verdict"
+                              " WHERE night_id=?1 GROUP BY 1 ORDER BY 2 DESC, 1",
+        [TK_COUNT_RESOLUTIONS] = "SELECT status AS word, count(*) AS count FROM resolution"
+                                 " WHERE night_id=?1 GROUP BY 1 ORDER BY 2 DESC, 1",
+        [TK_COUNT_OPEN_JOBS] = "SELECT 'open' AS word, count(*) AS count FROM job"
+                               " WHERE night_id=?1 AND run_id IS NULL",
+        [TK_COUNT_RUNS] = "SELECT 'runs' AS word, count(*) AS count FROM run WHERE night_id=?1",
 };
 
 int tk_store_list_night_counts(struct tk_store *s, int64_t night_id, enum tk_night_count what,
         struct tk_rows *out, struct tk_error *err)
 {
-	struct tk_rows rows = {0};
-	struct tk_rows_builder list = {&rows, sizeof(struct tk_group_count), 0};
-	sqlite3_stmt *stmt;
-	int rc, status = tk_db_prepare_cached(
-	                s, TK_TABLE_COUNT, count_sql[what], &night_id, 1, &stmt, err);
+	static const struct tk_db_column columns[] = {
+	        TK_MEMBER(struct tk_group_count, word), TK_MEMBER(struct tk_group_count, count)};
+	static const struct tk_row_type type = TK_ROW_TYPE(struct tk_group_count, columns);
 
-	if (status)
-		return status;
-	while ((rc = sqlite3_step(stmt)) == SQLITE_ROW && !status) {
-		struct tk_group_count *row = tk_rows_add(&list);
-
-		if (row)
-			row->word =
-			        tk_rows_add_text(&list, (const char *)sqlite3_column_text(stmt, 0),
-			                (size_t)sqlite3_column_bytes(stmt, 0));
-		if (row && row->word)
-			row->count = sqlite3_column_int64(stmt, 1);
-		else
-			status = tk_fail(err, TK_ENOMEM, "out of memory");
-	}
-	if (!status && rc != SQLITE_DONE)
-		status = tk_db_fail(s, rc, err, "cannot count what a night has");
-	sqlite3_reset(stmt);
-	if (status) {
-		tk_rows_free(&rows);
-		return status;
-	}
-	*out = rows;
-	return 0;
+	return tk_store_select(s, count_sql[what], TK_ARGS(night_id), &type, out, err);
 }
-
-#define FOUND_MAX 8
 
 int tk_store_find_runs(
         struct tk_store *s, const char *text, struct tk_rows *out, struct tk_error *err)
@@ -153,60 +38,75 @@ int tk_store_find_runs(
 	size_t len = strlen(text);
 	bool hex = len && len < TK_UID_SIZE && strspn(text, "0123456789abcdef") == len;
 	bool number = len && len < 19 && strspn(text, "0123456789") == len;
-	int64_t ids[FOUND_MAX] = {number ? strtoll(text, NULL, 10) : -1};
-	int status, n = 1;
-	sqlite3_stmt *stmt;
 
-	TRY(tk_db_prepare_cached(s, TK_TABLE_COUNT,
-	        "SELECT id FROM run WHERE uid>=?1 AND uid<?1||'g' ORDER BY uid LIMIT 7", NULL, 0,
-	        &stmt, err));
-	sqlite3_bind_text(stmt, 1, hex ? text : "x", -1, SQLITE_STATIC);
 	/* A number is an id first, and the start of a uid only where no run has that id. */
-	while (n < FOUND_MAX && sqlite3_step(stmt) == SQLITE_ROW)
-		ids[n++] = sqlite3_column_int64(stmt, 0);
-	sqlite3_reset(stmt);
-	sqlite3_clear_bindings(stmt);
-	while (n < FOUND_MAX)
-		ids[n++] = -1;
-	status = tk_rows_select(s, TK_TABLE_run, "WHERE id=?1", ids, 1, out, err);
-	if (!status && out->count == 0)
-		status = tk_rows_select(s, TK_TABLE_run,
-		        "WHERE id IN (?1,?2,?3,?4,?5,?6,?7,?8) ORDER BY uid", ids, FOUND_MAX, out,
-		        err);
-	return status;
+	TRY(tk_store_list(s, TK_TABLE_run, "id=?1", TK_ARGS(number ? strtoll(text, NULL, 10) : -1),
+	        out, err));
+	if (out->count)
+		return 0;
+	tk_rows_free(out);
+	return tk_store_list(s, TK_TABLE_run, "uid>=?1 AND uid<?1||'g' ORDER BY uid LIMIT 8",
+	        TK_ARGS(hex ? text : "x"), out, err);
+}
+
+int tk_store_list_run_points(
+        struct tk_store *s, const struct tk_run_row *run, struct tk_rows *out, struct tk_error *err)
+{
+	return tk_store_list(s, TK_TABLE_measurement, "series_id=?1 AND as_of_s=?2 AND run_id=?3",
+	        TK_ARGS(run->series_id, run->as_of_s, run->id), out, err);
+}
+
+int tk_store_get_first_time(struct tk_store *s, int64_t series_id, int64_t from_s, int64_t before_s,
+        int64_t *as_of_s, struct tk_error *err)
+{
+	return tk_store_select_int(s,
+	        "SELECT as_of_s FROM measurement WHERE series_id=?1 AND as_of_s>=?2"
+	        " AND as_of_s<?3 ORDER BY as_of_s LIMIT 1",
+	        TK_ARGS(series_id, from_s, before_s), before_s, as_of_s, err);
+}
+
+int tk_store_get_verdict_version(
+        struct tk_store *s, int64_t until_night_id, int64_t *times, struct tk_error *err)
+{
+	return tk_store_select_int(s, "SELECT sum(version) FROM verdict_version WHERE night_id<=?1",
+	        TK_ARGS(until_night_id), 0, times, err);
+}
+
+/* By the ids of runs: the index by night would be all of the past. */
+int tk_store_find_late_runs(struct tk_store *s, int64_t known_run_id, int64_t from_night_id,
+        int64_t until_night_id, bool *late, int64_t *newest_run_id, struct tk_error *err)
+{
+	int64_t exists;
+
+	TRY(tk_store_select_int(s,
+	        "SELECT EXISTS(SELECT 1 FROM run WHERE id>?1 AND +night_id BETWEEN ?2 AND ?3)",
+	        TK_ARGS(known_run_id, from_night_id, until_night_id), 0, &exists, err));
+	*late = exists;
+	return tk_store_select_int(s, "SELECT max(id) FROM run", TK_NO_ARGS, 0, newest_run_id, err);
 }
 
 int tk_store_list_ceilings(
         struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err)
 {
 	if (night_id)
-		return tk_rows_select(s, TK_TABLE_ceiling,
-		        "WHERE night_id=?1 ORDER BY device_id, name, source", &night_id, 1, out,
-		        err);
-	/* the first of each device, name and source when the newest night comes first */
-	return tk_rows_select(s, TK_TABLE_ceiling,
-	        "WHERE (night_id, device_id, name, source) IN (SELECT night_id, device_id, name, "
-	        "source FROM (SELECT "
-	        "c.night_id, c.device_id,"
-	        " c.name, c.source, row_number() OVER (PARTITION BY c.device_id, c.name, c.source "
-	        "ORDER BY n.as_of_s "
-	        "DESC, n.id DESC) AS age"
-	        " FROM ceiling c JOIN night n ON n.id=c.night_id) WHERE age=1) ORDER BY device_id, "
-	        "name, source",
-	        NULL, 0, out, err);
+		return tk_store_list(
+		        s, TK_TABLE_ceiling, "night_id=?1", TK_ARGS(night_id), out, err);
+	return tk_store_list(s, TK_TABLE_ceiling,
+	        "(night_id, device_id, name, source) IN"
+	        " (SELECT night_id, device_id, name, source FROM newest_ceiling_v)",
+	        TK_NO_ARGS, out, err);
 }
+
+/* ---- A/B pairs and steps --------------------------------------------------------------------- */
 
 int tk_store_list_ab_pairs(struct tk_store *s, int64_t series_id, int64_t since_s,
         struct tk_rows *out, struct tk_error *err)
 {
-	const int64_t args[] = {since_s, series_id};
-
-#define SINCE "WHERE night_id IN (SELECT id FROM night WHERE as_of_s>=?1) "
-#define BY_PAIR "ORDER BY series_id, good_build_id, bad_build_id, night_id, pair, id"
+#define SINCE "night_id IN (SELECT id FROM night WHERE as_of_s>=?1)"
 	if (series_id)
-		return tk_rows_select(
-		        s, TK_TABLE_ab_pair, SINCE "AND series_id=?2 " BY_PAIR, args, 2, out, err);
-	return tk_rows_select(s, TK_TABLE_ab_pair, SINCE BY_PAIR, args, 1, out, err);
+		return tk_store_list(s, TK_TABLE_ab_pair, SINCE " AND series_id=?2",
+		        TK_ARGS(since_s, series_id), out, err);
+	return tk_store_list(s, TK_TABLE_ab_pair, SINCE, TK_ARGS(since_s), out, err);
 }
 
 /* A build is equivalent to those of a revision if it is one of them, or its backend has the machine
@@ -223,47 +123,65 @@ int tk_store_list_ab_pairs(struct tk_store *s, int64_t series_id, int64_t since_
 int tk_store_list_ab_pairs_between(struct tk_store *s, int64_t series_id, int64_t good_revision_id,
         int64_t bad_revision_id, struct tk_rows *out, struct tk_error *err)
 {
-	const int64_t args[] = {series_id, good_revision_id, bad_revision_id};
-
-	return tk_rows_select(s, TK_TABLE_ab_pair,
-	        "WHERE series_id=?1 AND " LIKE("good_build_id", "?2") " AND " LIKE(
-	                "bad_build_id", "?3") " " BY_PAIR,
-	        args, 3, out, err);
+	return tk_store_list(s, TK_TABLE_ab_pair,
+	        "series_id=?1 AND " LIKE("base_build_id", "?2") " AND " LIKE("head_build_id", "?3"),
+	        TK_ARGS(series_id, good_revision_id, bad_revision_id), out, err);
 }
 
-int tk_store_list_change_points(
-        struct tk_store *s, int64_t series_id, struct tk_rows *out, struct tk_error *err)
+int tk_store_list_change_point_builds(struct tk_store *s, struct tk_rows *out, struct tk_error *err)
 {
-	if (!series_id)
-		return tk_rows_select(s, TK_TABLE_change_point,
-		        "ORDER BY series_id, as_of_s, run_id", NULL, 0, out, err);
-	return tk_rows_select(s, TK_TABLE_change_point,
-	        "WHERE series_id=?1 ORDER BY as_of_s, run_id", &series_id, 1, out, err);
+#define STEP(member) TK_MEMBER(struct tk_change_point_builds_row, member)
+	static const struct tk_db_column columns[] = {STEP(series_id), STEP(as_of_s), STEP(run_id),
+	        STEP(build_id), STEP(previous_build_id), STEP(environment_id),
+	        STEP(previous_environment_id)};
+	static const struct tk_row_type type =
+	        TK_ROW_TYPE(struct tk_change_point_builds_row, columns);
+
+	return tk_store_select(s,
+	        "SELECT * FROM change_point_v ORDER BY series_id, as_of_s, run_id", TK_NO_ARGS,
+	        &type, out, err);
 }
+
+/* ---- alerts ---------------------------------------------------------------------------------- */
+
+int tk_store_list_alerts(struct tk_store *s, struct tk_rows *out, struct tk_error *err)
+{
+#define ALERT(member) TK_MEMBER(struct tk_alert_row, member)
+	static const struct tk_db_column columns[] = {ALERT(uid), ALERT(group_uid),
+	        TK_MEMBER_WORD(struct tk_alert_row, kind, alert_kind), ALERT(machine_id),
+	        ALERT(upstream_id), ALERT(series_id), ALERT(night_id),
+	        TK_MEMBER_WORD(struct tk_alert_row, status, alert_status), ALERT(opened_s),
+	        ALERT(closed_s), ALERT(change), TK_MEMBER_WORD(struct tk_alert_row, cause, cause),
+	        ALERT(title), ALERT(good_revision_id), ALERT(bad_revision_id), ALERT(good_rev),
+	        ALERT(bad_rev)};
+	static const struct tk_row_type type = TK_ROW_TYPE(struct tk_alert_row, columns);
+
+	return tk_store_select(s,
+	        "SELECT a.*, g.rev AS good_rev, b.rev AS bad_rev FROM alert a"
+	        " LEFT JOIN revision g ON g.id=a.good_revision_id"
+	        " LEFT JOIN revision b ON b.id=a.bad_revision_id ORDER BY a.opened_s DESC, a.uid",
+	        TK_NO_ARGS, &type, out, err);
+}
+
+/* ---- long texts and samples ------------------------------------------------------------------ */
 
 /* The text of one row, with a NUL. `what` names the row in messages. */
 static int read_text(struct tk_store *s, const char *sql, int64_t id, const char *what, char **text,
         struct tk_error *err)
 {
 	sqlite3_stmt *stmt;
-	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT, sql, &id, 1, &stmt, err);
+	int status = 0;
 
-	if (status)
-		return status;
-	rc = sqlite3_step(stmt);
-	if (rc == SQLITE_ROW) {
-		char *copy = tk_strdup((const char *)sqlite3_column_text(stmt, 0));
+	TRY(tk_db_prepare_args(s, sql, TK_ARGS(id), &stmt, err));
+	int code = sqlite3_step(stmt);
 
-		if (copy)
-			*text = copy;
-		else
-			status = tk_fail(err, TK_ENOMEM, "out of memory");
-	} else {
-		status = rc == SQLITE_DONE
-		                 ? tk_fail(err, TK_ENOTFOUND, "there is no %s with the id %lld",
-		                           what, (long long)id)
-		                 : tk_db_fail(s, rc, err, "cannot read a %s", what);
-	}
+	if (code == SQLITE_ROW)
+		*text = tk_strdup((const char *)sqlite3_column_text(stmt, 0));
+	else if (code == SQLITE_DONE)
+		status = tk_fail(
+		        err, TK_ENOTFOUND, "there is no %s with the id %lld", what, (long long)id);
+	else
+		status = tk_db_fail(s, code, err, "cannot read a %s", what);
 	sqlite3_reset(stmt);
 	return status;
 }
@@ -273,49 +191,6 @@ int tk_store_read_build_log(struct tk_store *s, int64_t build_id, char **log, st
 	return read_text(s, "SELECT log FROM build WHERE id=?1", build_id, "build", log, err);
 }
 
-int tk_store_has_comparisons(struct tk_store *s, bool *out, struct tk_error *err)
-{
-	int64_t exists = 0;
-	int status = tk_db_get_int(
-	        s, "SELECT EXISTS(SELECT 1 FROM kernel_report WHERE base<>'')", &exists, err);
-
-	*out = exists;
-	return status;
-}
-
-static bool compares(const struct tk_kernel_report_row *r, const struct tk_series_row *series,
-        const char *upstream, const char *good_rev, const char *bad_rev)
-{
-	return r->kind == TK_KERNEL_REPORT_TRACE && !strcmp(r->base, good_rev) &&
-	       !strcmp(r->revision, bad_rev) && !strcmp(r->upstream, upstream) &&
-	       !strcmp(r->backend, series->backend) && !strcmp(r->config, series->config) &&
-	       !strcmp(r->mode, series->mode);
-}
-
-int tk_store_find_comparison(struct tk_store *s, const struct tk_series_row *series,
-        const char *upstream, const char *good_rev, const char *bad_rev, char **result,
-        struct tk_error *err)
-{
-	const int64_t values[] = {series->device_id, series->problem_id};
-	struct tk_rows rows = {0};
-	char *found = NULL;
-	int status = tk_rows_select(s, TK_TABLE_kernel_report,
-	        "WHERE device_id=?1 AND problem_id=?2 AND base<>'' ORDER BY started_s DESC, id "
-	        "DESC",
-	        values, 2, &rows, err);
-	for (size_t i = 0; !status && !found && i < rows.count; i++) {
-		const struct tk_kernel_report_row *r =
-		        TK_ROWS_AT(&rows, struct tk_kernel_report_row, i);
-		if (compares(r, series, upstream, good_rev, bad_rev) &&
-		        !(found = tk_strdup(r->result)))
-			status = tk_fail(err, TK_ENOMEM, "out of memory");
-	}
-	tk_rows_free(&rows);
-	if (!status)
-		*result = found;
-	return status;
-}
-
 int tk_store_read_kernel_timeline(
         struct tk_store *s, int64_t report_id, char **timeline, struct tk_error *err)
 {
@@ -323,44 +198,64 @@ int tk_store_read_kernel_timeline(
 	        "kernel report", timeline, err);
 }
 
+int tk_store_has_comparisons(struct tk_store *s, bool *out, struct tk_error *err)
+{
+	int64_t exists;
+
+	TRY(tk_store_select_int(s, "SELECT EXISTS(SELECT 1 FROM kernel_report WHERE base<>'')",
+	        TK_NO_ARGS, 0, &exists, err));
+	*out = exists;
+	return 0;
+}
+
+int tk_store_find_comparison(struct tk_store *s, const struct tk_series_row *series,
+        const char *upstream, const char *good_rev, const char *bad_rev, char **result,
+        struct tk_error *err)
+{
+	AUTO(tk_rows) rows = {0};
+
+	TRY(tk_store_list(s, TK_TABLE_kernel_report,
+	        "device_id=?1 AND problem_id=?2 AND backend=?3 AND config=?4 AND mode=?5 AND"
+	        " upstream=?6 AND base=?7 AND revision=?8 AND kind='trace'"
+	        " ORDER BY started_s DESC, id DESC LIMIT 1",
+	        TK_ARGS(series->device_id, series->problem_id, series->backend, series->config,
+	                series->mode, upstream, good_rev, bad_rev),
+	        &rows, err));
+	*result = rows.count ? tk_strdup(TK_ROWS_AT(&rows, struct tk_kernel_report_row, 0)->result)
+	                     : NULL;
+	return 0;
+}
+
 static int unpack_samples(
         const struct tk_bytes *packed, double **samples, size_t *count, struct tk_error *err)
 {
-	struct tk_buf bytes = TK_BUF_INIT;
-	int status = tk_zstd_decompress(packed->data, packed->size, TK_SAMPLES_MAX, &bytes, err);
+	AUTO(tk_buf) bytes = {0};
 
-	if (!status && bytes.len % sizeof(double))
-		status = tk_fail(err, TK_EDATA, "%zu bytes of samples are not a number of float64",
+	TRY(tk_zstd_decompress(packed->data, packed->size, TK_SAMPLES_MAX, &bytes, err));
+	if (bytes.len % sizeof(double))
+		return tk_fail(err, TK_EDATA, "%zu bytes of samples are not a number of float64",
 		        bytes.len);
-	if (!status && bytes.len) {
+	if (bytes.len) {
 		*samples = tk_malloc(bytes.len);
-		if (*samples) {
-			memcpy(*samples, bytes.data, bytes.len);
-			*count = bytes.len / sizeof(double);
-		} else {
-			status = tk_fail(err, TK_ENOMEM, "out of memory");
-		}
+		memcpy(*samples, bytes.data, bytes.len);
+		*count = bytes.len / sizeof(double);
 	}
-	tk_buf_free(&bytes);
-	return status;
+	return 0;
 }
 
 int tk_store_read_samples(struct tk_store *s, int64_t run_id, int64_t series_id, double **samples,
         size_t *count, struct tk_error *err)
 {
-	const int64_t args[] = {run_id, series_id};
-	struct tk_rows rows;
-	int status = tk_rows_select(
-	        s, TK_TABLE_sample, "WHERE run_id=?1 AND series_id=?2", args, 2, &rows, err);
+	AUTO(tk_rows) rows = {0};
+	int status = 0;
 
-	if (status)
-		return status;
+	TRY(tk_store_list(s, TK_TABLE_sample, "run_id=?1 AND series_id=?2",
+	        TK_ARGS(run_id, series_id), &rows, err));
 	*samples = NULL;
 	*count = 0;
 	if (rows.count)
 		status = unpack_samples(
 		        &TK_ROWS_AT(&rows, struct tk_sample_row, 0)->data, samples, count, err);
-	tk_rows_free(&rows);
 	return status ? tk_error_add_context(
 	                        err, "%s: samples of run %lld", s->path, (long long)run_id)
 	              : 0;

@@ -103,8 +103,8 @@ static int read_first(struct tk_store *s, const struct tk_window_query *w, int64
 	const int64_t args[] = {series_id, w->until_s};
 	size_t before = 0;
 	sqlite3_stmt *q;
-	int rc = SQLITE_DONE, status = tk_db_prepare_cached(
-	                              s, TK_TABLE_COUNT, TK_POINTS_NEWEST_FIRST, args, 2, &q, err);
+	int rc = SQLITE_DONE, status = tk_db_prepare_args(s, TK_POINTS_NEWEST_FIRST,
+	                              TK_ARGS(args[0], args[1]), &q, err);
 
 	if (status)
 		return status;
@@ -153,7 +153,8 @@ static int read_next(
 	        last ? last->run_id : INT64_MIN, AHEAD};
 	size_t count = 0;
 	sqlite3_stmt *q;
-	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT, NEXT_POINTS, args, 4, &q, err);
+	int rc, status = tk_db_prepare_args(
+	                s, NEXT_POINTS, TK_ARGS(args[0], args[1], args[2], args[3]), &q, err);
 
 	if (status)
 		return status;

@@ -1,10 +1,12 @@
 /* The points of one series. A row that SQLite hands out costs as much as finding it, a call of a
  * function with its values half of that. So a condition that is never true collects millions of
  * points. The primary key is the only way to them, so that they come in order. */
+#include "base/try.h"
 #include "store/db/internal.h"
 #include "store/db/point_columns.h"
 #include "store/query/point_reader.h"
 #include <math.h>
+#include <string.h>
 
 #define COLLECT "SELECT 1 FROM measurement WHERE series_id=?1 AND as_of_s>=?2 AND "
 #define ALL COLLECT "tk_collect(" TK_POINT_COLUMN_NAMES ") ORDER BY as_of_s, run_id"
@@ -112,16 +114,16 @@ static int register_functions(struct tk_store *s, struct tk_error *err)
 }
 
 /* args: series, first time, further ones. */
-static int list_points(struct tk_store *s, const char *sql, const int64_t *args, int arg_count,
-        size_t most, struct tk_rows *out, struct tk_error *err)
+static int list_points(struct tk_store *s, const char *sql, const struct tk_arg *args, size_t most,
+        struct tk_rows *out, struct tk_error *err)
 {
 	struct tk_rows rows = {0};
-	struct tk_point_collector g = {{&rows, sizeof(struct tk_point), 0}, args[0], most};
+	struct tk_point_collector g = {{&rows, sizeof(struct tk_point), 0}, args[0].i, most};
 	sqlite3_stmt *q;
 	int rc, status = register_functions(s, err);
 
 	if (!status)
-		status = tk_db_prepare_cached(s, TK_TABLE_COUNT, sql, args, arg_count, &q, err);
+		status = tk_db_prepare_args(s, sql, args, &q, err);
 	if (status)
 		return status;
 	if (most >= FIRST_CAP)
@@ -142,8 +144,8 @@ static int list_points(struct tk_store *s, const char *sql, const int64_t *args,
 int tk_store_list_points(struct tk_store *s, int64_t series_id, int64_t from_s, size_t last,
         struct tk_rows *out, struct tk_error *err)
 {
-	const int64_t args[] = {series_id, from_s};
-	int status = list_points(s, last ? NEWEST : ALL, args, 2, last ? last : SIZE_MAX, out, err);
+	int status = list_points(s, last ? NEWEST : ALL, TK_ARGS(series_id, from_s),
+	        last ? last : SIZE_MAX, out, err);
 
 	if (!status && last)
 		tk_points_reverse(out->rows, out->count);
@@ -153,7 +155,17 @@ int tk_store_list_points(struct tk_store *s, int64_t series_id, int64_t from_s, 
 int tk_store_list_points_between(struct tk_store *s, int64_t series_id, int64_t from_s,
         int64_t before_s, struct tk_rows *out, struct tk_error *err)
 {
-	const int64_t args[] = {series_id, from_s, before_s};
+	return list_points(s, PAST, TK_ARGS(series_id, from_s, before_s), SIZE_MAX, out, err);
+}
 
-	return list_points(s, PAST, args, 3, SIZE_MAX, out, err);
+int tk_store_read_newest_points(struct tk_store *s, int64_t series_id, struct tk_point *out,
+        size_t want, size_t *count, struct tk_error *err)
+{
+	AUTO(tk_rows) points = {0};
+
+	TRY(tk_store_list_points(s, series_id, INT64_MIN, want, &points, err));
+	if (points.count)
+		memcpy(out, points.rows, points.count * sizeof *out);
+	*count = points.count;
+	return 0;
 }

@@ -51,7 +51,7 @@ int tk_store_append_triage(
 	struct tk_triage_row copy = *row;
 	struct tk_rows triage_rows = {0}, alerts = {0};
 	int64_t id;
-	int status = tk_store_list_triage(s, &triage_rows, err);
+	int status = tk_store_list(s, TK_TABLE_triage, NULL, TK_NO_ARGS, &triage_rows, err);
 
 	if (!status)
 		status = tk_store_list_alerts(s, &alerts, err);
@@ -64,5 +64,5 @@ int tk_store_append_triage(
 	}
 	tk_rows_free(&triage_rows);
 	tk_rows_free(&alerts);
-	return status ? status : tk_store_put_triage(s, &copy, &id, err);
+	return status ? status : tk_store_put(s, TK_TABLE_triage, &copy, &id, err);
 }

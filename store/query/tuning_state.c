@@ -23,21 +23,19 @@ bool tk_tuning_matches(const struct tk_tuning_row *t, const struct tk_series_row
 int tk_tuning_history_load(struct tk_store *s, struct tk_tuning_history *out, struct tk_error *err)
 {
 	const struct {
-		int (*query)(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
+		enum tk_table_id id;
 		struct tk_id_table *table;
-		size_t row_size;
 	} tables[] = {
-	        {tk_store_list_upstreams, &out->upstreams, sizeof(struct tk_upstream_row)},
-	        {tk_store_list_revisions, &out->revisions, sizeof(struct tk_revision_row)},
-	        {tk_store_list_builds, &out->builds, sizeof(struct tk_build_row)},
-	        {tk_store_list_environments, &out->environments, sizeof(struct tk_environment_row)},
-	        {tk_store_list_series, &out->series, sizeof(struct tk_series_row)},
+	        {TK_TABLE_upstream, &out->upstreams},
+	        {TK_TABLE_revision, &out->revisions},
+	        {TK_TABLE_build, &out->builds},
+	        {TK_TABLE_environment, &out->environments},
+	        {TK_TABLE_series, &out->series},
 	};
 	int status = TK_OK;
 	*out = (struct tk_tuning_history){.store = s};
 	for (size_t i = 0; !status && i < sizeof tables / sizeof *tables; i++)
-		status = tk_id_table_load(
-		        tables[i].table, s, tables[i].query, tables[i].row_size, err);
+		status = tk_id_table_load(tables[i].table, s, tables[i].id, err);
 	return status;
 }
 

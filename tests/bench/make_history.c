@@ -116,13 +116,13 @@ static int put_problem(struct maker *m, size_t i, struct tk_error *err)
 	        .source = "bench",
 	        .family = i % 3 ? "gemm sweep" : "attention sweep"};
 
-	return tk_store_put_problem(m->store, &row, &m->problem_ids[i], err);
+	return tk_store_put(m->store, TK_TABLE_problem, &row, &m->problem_ids[i], err);
 }
 
 static int put_machine(struct maker *m, struct tk_error *err)
 {
 	struct tk_machine_row machine = {.name = "bench", .attributes = "{\"hostname\":\"bench\"}"};
-	int status = tk_store_put_machine(m->store, &machine, &m->machine, err);
+	int status = tk_store_put(m->store, TK_TABLE_machine, &machine, &m->machine, err);
 
 	for (size_t i = 0; i < DEVICES && !status; i++) {
 		char slug[16];
@@ -135,11 +135,11 @@ static int put_machine(struct maker *m, struct tk_error *err)
 		        .attributes = "{\"driver\":\"1.0\",\"governor\":\"performance\"}"};
 
 		snprintf(slug, sizeof slug, "null-%zu", i);
-		status = tk_store_put_device(m->store, &device, &m->device[i], err);
+		status = tk_store_put(m->store, TK_TABLE_device, &device, &m->device[i], err);
 		environment.device_id = m->device[i];
 		if (!status)
-			status = tk_store_put_environment(
-			        m->store, &environment, &m->environment[i], err);
+			status = tk_store_put(m->store, TK_TABLE_environment, &environment,
+			        &m->environment[i], err);
 	}
 	return status;
 }
@@ -175,7 +175,7 @@ static int put_series(struct maker *m, struct tk_error *err)
 		        .better = TK_BETTER_LOWER,
 		        .role = s->upstream ? TK_ROLE_SUITE : TK_ROLE_CONTROL};
 
-		status = tk_store_put_series(m->store, &row, &s->id, err);
+		status = tk_store_put(m->store, TK_TABLE_series, &row, &s->id, err);
 	}
 	return status;
 }
@@ -202,7 +202,7 @@ static int set_up(struct maker *m, struct tk_error *err)
 		        .name = name, .kind = "git", .url = "https://example.org/kernels.git"};
 
 		name_of_upstream(i, name);
-		status = tk_store_put_upstream(m->store, &row, &m->upstream[i], err);
+		status = tk_store_put(m->store, TK_TABLE_upstream, &row, &m->upstream[i], err);
 	}
 	for (size_t i = 0; i < m->problem_count && !status; i++)
 		status = put_problem(m, i, err);
@@ -235,7 +235,7 @@ static int put_build(struct maker *m, size_t u, int64_t night, int64_t at_s, str
 	        .commit_time_s = at_s - 3600,
 	        .author = "Somebody",
 	        .subject = subject};
-	int status = tk_store_put_revision(m->store, &row, &revision_id, err);
+	int status = tk_store_put(m->store, TK_TABLE_revision, &row, &revision_id, err);
 	struct tk_build_row build = {.revision_id = revision_id,
 	        .artifact_key = key,
 	        .adapter = "null",
@@ -247,7 +247,7 @@ static int put_build(struct maker *m, size_t u, int64_t night, int64_t at_s, str
 	        .built_s = at_s};
 
 	if (!status)
-		status = tk_store_put_build(m->store, &build, &m->build[u], err);
+		status = tk_store_put(m->store, TK_TABLE_build, &build, &m->build[u], err);
 	m->revision[u] = revision;
 	struct tk_resolution_row answer = {.night_id = night,
 	        .upstream_id = m->upstream[u],
@@ -255,7 +255,7 @@ static int put_build(struct maker *m, size_t u, int64_t night, int64_t at_s, str
 	        .build_id = m->build[u],
 	        .status = fresh ? TK_RESOLUTION_NEW : TK_RESOLUTION_UNCHANGED};
 
-	return status ? status : tk_store_put_resolution(m->store, &answer, err);
+	return status ? status : tk_store_put(m->store, TK_TABLE_resolution, &answer, NULL, err);
 }
 
 /* Each upstream has a step of its own in some of its problems, half of them up, half of them down;
@@ -335,9 +335,9 @@ static int put_ceilings(struct maker *m, int64_t night, struct tk_error *err)
 		        .unit = "gflop_per_s",
 		        .value = 1000};
 
-		status = tk_store_put_ceiling(m->store, &copy, err);
+		status = tk_store_put(m->store, TK_TABLE_ceiling, &copy, NULL, err);
 		if (!status)
-			status = tk_store_put_ceiling(m->store, &f32, err);
+			status = tk_store_put(m->store, TK_TABLE_ceiling, &f32, NULL, err);
 	}
 	return status;
 }
@@ -410,7 +410,7 @@ static int make(struct maker *m, struct tk_error *err)
 	if (!status)
 		status = set_up(m, err);
 	if (!status)
-		status = tk_store_list_nights(m->store, &nights, err);
+		status = tk_store_list(m->store, TK_TABLE_night, NULL, TK_NO_ARGS, &nights, err);
 	if (status)
 		return status;
 	m->night = nights.count;

@@ -40,10 +40,10 @@ static size_t read_pairs(char *text, struct tk_rng *rng, struct tk_ab_pair_row *
 			break;
 		good_first = count % 2 ? !good_first : tk_rng_uniform(rng) < 0.5;
 		rows[count] = (struct tk_ab_pair_row){.pair = (int64_t)count,
-		        .good_median = good_first ? first : second,
-		        .bad_median = good_first ? second : first,
-		        .good_min = NAN,
-		        .bad_min = NAN};
+		        .base_median = good_first ? first : second,
+		        .head_median = good_first ? second : first,
+		        .base_min = NAN,
+		        .head_min = NAN};
 	}
 	return count;
 }

@@ -77,7 +77,7 @@ static sqlite3_stmt *select_row(int row)
 	struct tk_error err = {0};
 	sqlite3_stmt *stmt;
 
-	MUST(tk_db_prepare_cached(store, TK_TABLE_COUNT, COVERED, &run_id, 1, &stmt, &err));
+	MUST(tk_db_prepare_args(store, COVERED, TK_ARGS(run_id), &stmt, &err));
 	if (sqlite3_step(stmt) != SQLITE_ROW)
 		abort();
 	return stmt;
@@ -137,19 +137,19 @@ static void fill(void)
 	        .backend = "blas", .config = "", .mode = "cold", .metric = "time", .unit = "ns"};
 	struct tk_night_row night = {.as_of_s = 1000, .started_s = 1000, .summary = "{}"};
 
-	MUST(tk_store_put_machine(store, &machine, &machine.id, &err));
+	MUST(tk_store_put(store, TK_TABLE_machine, &machine, &machine.id, &err));
 	device.machine_id = night.machine_id = machine.id;
-	MUST(tk_store_put_device(store, &device, &device.id, &err));
+	MUST(tk_store_put(store, TK_TABLE_device, &device, &device.id, &err));
 	environment.device_id = series.device_id = device.id;
-	MUST(tk_store_put_environment(store, &environment, &environment.id, &err));
-	MUST(tk_store_put_upstream(store, &upstream, &upstream.id, &err));
+	MUST(tk_store_put(store, TK_TABLE_environment, &environment, &environment.id, &err));
+	MUST(tk_store_put(store, TK_TABLE_upstream, &upstream, &upstream.id, &err));
 	revision.upstream_id = series.upstream_id = upstream.id;
-	MUST(tk_store_put_revision(store, &revision, &revision.id, &err));
+	MUST(tk_store_put(store, TK_TABLE_revision, &revision, &revision.id, &err));
 	build.revision_id = revision.id;
-	MUST(tk_store_put_build(store, &build, &build.id, &err));
-	MUST(tk_store_put_problem(store, &problem, &problem.id, &err));
+	MUST(tk_store_put(store, TK_TABLE_build, &build, &build.id, &err));
+	MUST(tk_store_put(store, TK_TABLE_problem, &problem, &problem.id, &err));
 	series.problem_id = problem.id;
-	MUST(tk_store_put_series(store, &series, &series.id, &err));
+	MUST(tk_store_put(store, TK_TABLE_series, &series, &series.id, &err));
 	MUST(tk_store_begin_night(store, &night, &night.id, &err));
 	for (int64_t seq = 0; seq < ROWS; seq++)
 		put_run(seq, &night, series.id, build.id, seq ? environment.id : 0);
@@ -267,7 +267,8 @@ static void check_merge(bool is_changed)
 	MUST(tk_store_begin(into, &err));
 	int status = tk_store_merge(into, store, NULL, &err);
 
-	MUST(tk_db_get_int(into, "SELECT count(*) FROM measurement", &count, &err));
+	MUST(tk_store_select_int(
+	        into, "SELECT count(*) FROM measurement", TK_NO_ARGS, 0, &count, &err));
 	if (is_changed ? status != TK_EDATA || count : status || count != ROWS) {
 		fprintf(stderr, "merge: %d, %d rows: %s\n", status, (int)count, err.message);
 		abort();

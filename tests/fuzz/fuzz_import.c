@@ -38,7 +38,7 @@ static size_t count_nights(void)
 	struct tk_error err = {0};
 	struct tk_rows nights;
 
-	if (tk_store_list_nights(store, &nights, &err))
+	if (tk_store_list(store, TK_TABLE_night, NULL, TK_NO_ARGS, &nights, &err))
 		abort();
 	size_t count = nights.count;
 

@@ -110,8 +110,8 @@ static void put_night(struct tk_store *s, struct input *in, int64_t machine, int
 	struct tk_resolution_row answer = {run.night_id, upstream, pick(in, 2) ? revision : 0,
 	        pick(in, 2) ? build : 0, TK_RESOLUTION_NEW, word(in)};
 
-	MUST(tk_store_put_stage(s, &stage, &err));
-	MUST(tk_store_put_resolution(s, &answer, &err));
+	MUST(tk_store_put(s, TK_TABLE_stage, &stage, NULL, &err));
+	MUST(tk_store_put(s, TK_TABLE_resolution, &answer, NULL, &err));
 	if (pick(in, 2))
 		MUST(tk_store_put_jobs(s, &job, 1, &err));
 	if (pick(in, 4))
@@ -123,7 +123,7 @@ static int64_t newest_night(struct tk_store *s)
 	struct tk_error err = {0};
 	struct tk_rows nights;
 
-	MUST(tk_store_list_nights(s, &nights, &err));
+	MUST(tk_store_list(s, TK_TABLE_night, NULL, TK_NO_ARGS, &nights, &err));
 	int64_t id = nights.count ? TK_ROWS_AT(&nights, struct tk_night_row, 0)->id : 0;
 
 	tk_rows_free(&nights);
@@ -152,7 +152,7 @@ static void put_alert(
 	        .bad_rev = word(in),
 	        .title = word(in)};
 
-	MUST(tk_store_put_alert(s, &alert, &err));
+	MUST(tk_store_put(s, TK_TABLE_alert, &alert, NULL, &err));
 }
 
 /* What is said of the builds and the series. */
@@ -172,16 +172,16 @@ static void put_evidence(
 	        night, device, word(in), TK_CEILING_MEASURED, "gflop_per_s", pick(in, 4)};
 	const struct tk_ab_pair_row pair = {.night_id = night,
 	        .series_id = series,
-	        .good_build_id = build,
-	        .bad_build_id = build,
+	        .base_build_id = build,
+	        .head_build_id = build,
 	        .pair = pick(in, 3),
 	        .started_s = pick(in, 3),
-	        .first = pick(in, 2) ? "good" : "bad",
-	        .good_outcome = "ok",
-	        .bad_outcome = pick(in, 2) ? "ok" : "crash",
+	        .first = pick(in, 2) ? "base" : "head",
+	        .base_outcome = "ok",
+	        .head_outcome = pick(in, 2) ? "ok" : "crash",
 	        .message = word(in),
-	        .good_median = 1 + pick(in, 3),
-	        .bad_median = 1 + pick(in, 3)};
+	        .base_median = 1 + pick(in, 3),
+	        .head_median = 1 + pick(in, 3)};
 	const struct tk_bisection_row bisection = {.series_id = series,
 	        .night_id = night,
 	        .good_rev = word(in),
@@ -195,11 +195,11 @@ static void put_evidence(
 	        .pair_count = pick(in, 3),
 	        .finished_s = pick(in, 3)};
 
-	MUST(tk_store_put_environment(s, &environment, &ignored, &err));
-	MUST(tk_store_put_kernel(s, &kernel, &ignored, &err));
-	MUST(tk_store_put_ceiling(s, &ceiling, &err));
-	MUST(tk_store_put_ab_pair(s, &pair, &ignored, &err));
-	MUST(tk_store_put_bisection(s, &bisection, &err));
+	MUST(tk_store_put(s, TK_TABLE_environment, &environment, &ignored, &err));
+	MUST(tk_store_put(s, TK_TABLE_kernel, &kernel, &ignored, &err));
+	MUST(tk_store_put(s, TK_TABLE_ceiling, &ceiling, NULL, &err));
+	MUST(tk_store_put(s, TK_TABLE_ab_pair, &pair, &ignored, &err));
+	MUST(tk_store_put(s, TK_TABLE_bisection, &bisection, NULL, &err));
 }
 
 static void put_rows(struct tk_store *s, struct input *in)
@@ -236,16 +236,16 @@ static void put_rows(struct tk_store *s, struct input *in)
 	        .action = TK_ACTION_ACK};
 	int64_t revision_id, build_id, series_id, ignored;
 
-	MUST(tk_store_put_machine(s, &machine, &device.machine_id, &err));
-	MUST(tk_store_put_device(s, &device, &series.device_id, &err));
-	MUST(tk_store_put_upstream(s, &upstream, &series.upstream_id, &err));
+	MUST(tk_store_put(s, TK_TABLE_machine, &machine, &device.machine_id, &err));
+	MUST(tk_store_put(s, TK_TABLE_device, &device, &series.device_id, &err));
+	MUST(tk_store_put(s, TK_TABLE_upstream, &upstream, &series.upstream_id, &err));
 	revision.upstream_id = series.upstream_id;
-	MUST(tk_store_put_revision(s, &revision, &revision_id, &err));
+	MUST(tk_store_put(s, TK_TABLE_revision, &revision, &revision_id, &err));
 	build.revision_id = revision_id;
-	MUST(tk_store_put_build(s, &build, &build_id, &err));
-	MUST(tk_store_put_problem(s, &problem, &series.problem_id, &err));
-	MUST(tk_store_put_series(s, &series, &series_id, &err));
-	MUST(tk_store_put_triage(s, &triage, &ignored, &err));
+	MUST(tk_store_put(s, TK_TABLE_build, &build, &build_id, &err));
+	MUST(tk_store_put(s, TK_TABLE_problem, &problem, &series.problem_id, &err));
+	MUST(tk_store_put(s, TK_TABLE_series, &series, &series_id, &err));
+	MUST(tk_store_put(s, TK_TABLE_triage, &triage, &ignored, &err));
 	put_night(s, in, device.machine_id, series.device_id, series_id, build_id,
 	        series.upstream_id, revision_id);
 	if (pick(in, 2))

@@ -193,11 +193,11 @@ def add_pairs(path):
     for pair in range(8):
         before, after = 600e3, 600e3 * (1.095 + 0.01 * pair / 7)
         db.execute(
-            "INSERT INTO ab_pair(uid, night_id, series_id, good_build_id, bad_build_id, pair,"
-            " started_s, wall_s, first, good_outcome, bad_outcome, good_median, bad_median,"
-            " good_min, bad_min)"
+            "INSERT INTO ab_pair(uid, night_id, series_id, base_build_id, head_build_id, pair,"
+            " started_s, wall_s, first, base_outcome, head_outcome, base_median, head_median,"
+            " base_min, head_min)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, 'ok', 'ok', ?, ?, ?, ?)",
-            (f"{pair:032x}", night, series, good, bad, pair, BEGIN, ("good", "bad")[pair % 2])
+            (f"{pair:032x}", night, series, good, bad, pair, BEGIN, ("base", "head")[pair % 2])
             + (before, after, before, after),
         )
     db.commit()

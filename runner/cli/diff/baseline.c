@@ -20,9 +20,10 @@ struct tables {
 
 static int load(struct tk_store *s, struct tables *t, struct tk_error *err)
 {
-	int status = tk_store_list_upstreams(s, &t->upstreams, err);
+	int status = tk_store_list(s, TK_TABLE_upstream, NULL, TK_NO_ARGS, &t->upstreams, err);
 
-	return status ? status : tk_store_list_revisions(s, &t->revisions, err);
+	return status ? status
+	              : tk_store_list(s, TK_TABLE_revision, NULL, TK_NO_ARGS, &t->revisions, err);
 }
 
 static void unload(struct tables *t)

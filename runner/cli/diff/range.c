@@ -203,7 +203,7 @@ static int check_not_future(struct tk_store *s, const struct tk_diff_range_spec 
 
 	if (!spec->since || since_s <= now_s)
 		return TK_OK;
-	TRY(tk_store_list_nights(s, &nights, err));
+	TRY(tk_store_list(s, TK_TABLE_night, NULL, TK_NO_ARGS, &nights, err));
 	for (size_t i = 0; i < nights.count; i++)
 		if (TK_ROWS_AT(&nights, struct tk_night_row, i)->as_of_s > newest_s)
 			newest_s = TK_ROWS_AT(&nights, struct tk_night_row, i)->as_of_s;
@@ -252,12 +252,13 @@ static int read_names(struct tk_store *s, const struct tk_diff_range_spec *spec,
 {
 	bool needs_nights = spec->last || spec->base || spec->head ||
 	                    !is_moment(spec->since, now_s) || !is_moment(spec->until, now_s);
-	int status = tk_store_list_machines(s, &t->machines, err);
+	int status = tk_store_list(s, TK_TABLE_machine, NULL, TK_NO_ARGS, &t->machines, err);
 
 	if (status || !needs_nights)
 		return status;
-	status = tk_store_list_nights(s, &t->nights, err);
-	return status ? status : tk_store_list_revisions(s, &t->revisions, err);
+	status = tk_store_list(s, TK_TABLE_night, NULL, TK_NO_ARGS, &t->nights, err);
+	return status ? status
+	              : tk_store_list(s, TK_TABLE_revision, NULL, TK_NO_ARGS, &t->revisions, err);
 }
 
 int tk_diff_range_resolve(struct tk_store *s, const struct tk_config *config,

@@ -34,7 +34,7 @@ static int choose_night(struct tk_store *s, const char *text, int64_t *id, struc
 {
 	struct tk_rows nights;
 	const struct tk_night_row *night = NULL;
-	int status = tk_store_list_nights(s, &nights, err);
+	int status = tk_store_list(s, TK_TABLE_night, NULL, TK_NO_ARGS, &nights, err);
 
 	if (status)
 		return status;

@@ -68,7 +68,7 @@ static int run_log(struct tk_globals *g, struct tk_error *err)
 	const struct tk_night_row *night;
 
 	TRY(tk_lookup_load(g->store, &lookup, err));
-	TRY(tk_store_list_nights(g->store, &nights, err));
+	TRY(tk_store_list(g->store, TK_TABLE_night, NULL, TK_NO_ARGS, &nights, err));
 	tk_store_mark_stopped(g->store, &nights);
 	if (!opt.night)
 		return list_nights(g->store, g, &opt, &nights, &lookup, err);

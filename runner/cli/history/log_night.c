@@ -264,11 +264,14 @@ int tk_log_print_night(struct tk_store *s, const struct tk_globals *g,
 	if (!status)
 		status = tk_night_find_revision(s, night, l, &c, err);
 	if (!status)
-		status = tk_store_list_stages(s, night->id, &d.stages, err);
+		status = tk_store_list(
+		        s, TK_TABLE_stage, "night_id=?1", TK_ARGS(night->id), &d.stages, err);
 	if (!status)
-		status = tk_store_list_resolutions(s, night->id, &d.resolutions, err);
+		status = tk_store_list(s, TK_TABLE_resolution, "night_id=?1", TK_ARGS(night->id),
+		        &d.resolutions, err);
 	if (!status)
-		status = tk_store_list_night_runs(s, night->id, &d.runs, err);
+		status = tk_store_list(s, TK_TABLE_run, "night_id=?1 ORDER BY seq",
+		        TK_ARGS(night->id), &d.runs, err);
 	if (!status)
 		status = summarize_peak(s, l, &d, err);
 	if (!status && o->json) {

@@ -116,7 +116,7 @@ static int list(const struct tk_globals *g, const struct machine_options *o, str
 	int status = tk_lookup_load(s, &lookup, err);
 
 	if (!status)
-		status = tk_store_list_nights(s, &nights, err);
+		status = tk_store_list(s, TK_TABLE_night, NULL, TK_NO_ARGS, &nights, err);
 	if (!status)
 		status = print_list(g, o, &lookup, &nights, err);
 	tk_rows_free(&nights);
@@ -130,7 +130,7 @@ static int check_known(struct tk_store *s, const char *name, struct tk_error *er
 {
 	char hint[TK_SUGGEST_HINT_SIZE];
 	struct tk_rows machines = {0};
-	int status = tk_store_list_machines(s, &machines, err);
+	int status = tk_store_list(s, TK_TABLE_machine, NULL, TK_NO_ARGS, &machines, err);
 	const char **names = status ? NULL : tk_calloc(machines.count + 1, sizeof *names);
 	bool is_known = false;
 

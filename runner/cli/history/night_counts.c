@@ -130,7 +130,8 @@ int tk_night_find_revision(struct tk_store *s, const struct tk_night_row *night,
 	c->revision[0] = '\0';
 	if (night->kind == TK_NIGHT_NIGHTLY || !(requested = requested_upstream(night)))
 		return 0;
-	status = tk_store_list_resolutions(s, night->id, &rows, err);
+	status = tk_store_list(
+	        s, TK_TABLE_resolution, "night_id=?1", TK_ARGS(night->id), &rows, err);
 	for (size_t i = 0; !status && i < rows.count; i++) {
 		const struct tk_resolution_row *r = TK_ROWS_AT(&rows, struct tk_resolution_row, i);
 		const struct tk_upstream_row *upstream = tk_lookup_upstream(l, r->upstream_id);

@@ -43,7 +43,7 @@ static int find_period(const struct arguments *a, struct tk_store *store,
 		        tk_when_parse(a->since, report->now_s, false, &report->period.since_s, err);
 	if (status || !a->night)
 		return status;
-	status = tk_store_list_nights(store, &nights, err);
+	status = tk_store_list(store, TK_TABLE_night, NULL, TK_NO_ARGS, &nights, err);
 	if (!status)
 		status = tk_lookup_find_night(&nights, a->night, &night, err);
 	if (!status)

@@ -73,7 +73,8 @@ static int detail_load(struct tk_store *s, const struct tk_lookup *l, const stru
 		d->point = TK_ROWS_AT(&d->points, struct tk_point, 0);
 	d->rate = d->point ? tk_rate_from_point(l, d->point) : (struct tk_rate){NAN, NAN};
 	if (!status)
-		status = tk_store_list_kernels(s, run->build_id, &d->kernels, err);
+		status = tk_store_list(s, TK_TABLE_kernel, "build_id=?1", TK_ARGS(run->build_id),
+		        &d->kernels, err);
 	if (!status)
 		status = tk_store_read_samples(
 		        s, run->id, run->series_id, &d->samples, &d->sample_count, err);

@@ -33,7 +33,8 @@ static int detail_load(struct tk_store *s, int64_t series_id, size_t limit, stru
 {
 	size_t wanted = !limit ? 0 : limit > TK_SPARKLINE_POINTS ? limit : TK_SPARKLINE_POINTS;
 	TRY(tk_store_list_points(s, series_id, INT64_MIN, wanted, &d->points, err));
-	TRY(tk_store_list_change_points(s, series_id, &d->changes, err));
+	TRY(tk_store_list(
+	        s, TK_TABLE_change_point, "series_id=?1", TK_ARGS(series_id), &d->changes, err));
 	return tk_store_list_alerts(s, &d->alerts, err);
 }
 

@@ -176,7 +176,8 @@ int tk_kernel_reports_list(const struct tk_globals *g, enum tk_kernel_report kin
 	int status = tk_lookup_load(g->store, &l.lookup, err);
 
 	if (!status)
-		status = tk_store_list_kernel_reports(g->store, &l.rows, err);
+		status = tk_store_list(
+		        g->store, TK_TABLE_kernel_report, NULL, TK_NO_ARGS, &l.rows, err);
 	if (!status)
 		status = json ? print_json(&l, err) : print_text(&l, g, err);
 	tk_rows_free(&l.rows);

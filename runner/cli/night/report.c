@@ -41,9 +41,10 @@ static const char *upstream_name(const struct tk_rows *upstreams, int64_t id)
 static void print_upstreams(struct tk_store *store, int64_t night_id)
 {
 	struct tk_rows answers = {0}, revisions = {0}, upstreams = {0};
-	if (!tk_store_list_resolutions(store, night_id, &answers, NULL) &&
-	        !tk_store_list_revisions(store, &revisions, NULL) &&
-	        !tk_store_list_upstreams(store, &upstreams, NULL))
+	if (!tk_store_list(
+	            store, TK_TABLE_resolution, "night_id=?1", TK_ARGS(night_id), &answers, NULL) &&
+	        !tk_store_list(store, TK_TABLE_revision, NULL, TK_NO_ARGS, &revisions, NULL) &&
+	        !tk_store_list(store, TK_TABLE_upstream, NULL, TK_NO_ARGS, &upstreams, NULL))
 		for (size_t i = 0; i < answers.count; i++) {
 			const struct tk_resolution_row *a =
 			        TK_ROWS_AT(&answers, struct tk_resolution_row, i);

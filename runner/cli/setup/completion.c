@@ -28,7 +28,7 @@ static void print_series(const struct tk_globals *g, struct tk_store *s)
 {
 	struct tk_rows rows = {0};
 
-	if (s && !tk_store_list_series(s, &rows, NULL))
+	if (s && !tk_store_list(s, TK_TABLE_series, NULL, TK_NO_ARGS, &rows, NULL))
 		for (size_t i = 0; i < rows.count; i++)
 			print_name(TK_ROWS_AT(&rows, struct tk_series_row, i)->slug);
 	tk_rows_free(&rows);
@@ -72,7 +72,7 @@ static void print_machines(const struct tk_globals *g, struct tk_store *s)
 {
 	struct tk_rows rows = {0};
 
-	if (s && !tk_store_list_machines(s, &rows, NULL))
+	if (s && !tk_store_list(s, TK_TABLE_machine, NULL, TK_NO_ARGS, &rows, NULL))
 		for (size_t i = 0; i < rows.count; i++)
 			print_name(TK_ROWS_AT(&rows, struct tk_machine_row, i)->name);
 	tk_rows_free(&rows);

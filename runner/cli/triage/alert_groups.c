@@ -134,7 +134,7 @@ int tk_alerts_load(struct tk_store *s, const struct tk_detect_options *options,
 	int status = tk_store_list_alerts(s, &a.rows, err);
 
 	if (!status)
-		status = tk_store_list_triage(s, &a.triage, err);
+		status = tk_store_list(s, TK_TABLE_triage, NULL, TK_NO_ARGS, &a.triage, err);
 	if (!status)
 		status = tk_lookup_load(s, &a.names, err);
 	if (!status)
@@ -162,7 +162,7 @@ out:
 int tk_alerts_load_evidence(struct tk_store *s, struct tk_alerts *a, struct tk_error *err)
 {
 	a->store = s;
-	return tk_store_list_bisections(s, &a->bisections, err);
+	return tk_store_list(s, TK_TABLE_bisection, NULL, TK_NO_ARGS, &a->bisections, err);
 }
 
 const struct tk_bisection_row *tk_alert_find_first_bad(

@@ -148,7 +148,7 @@ int tk_tune_list(const struct tk_globals *g, struct tk_store *s, const char *of,
 	if (!status)
 		status = tk_tuning_history_load(s, &h, err);
 	if (!status)
-		status = tk_store_list_tunings(s, &rows, err);
+		status = tk_store_list(s, TK_TABLE_tuning, NULL, TK_NO_ARGS, &rows, err);
 	if (!status)
 		status = json ? print_json(&l, &h, &rows, of, err)
 		              : print_text(g, &l, &h, &rows, of, err);

@@ -31,11 +31,11 @@ static int find_pairs(struct tk_case_set *c, const struct tk_series_case *k, int
 	for (size_t i = first_of_series(c, k->series->id);
 	        i < c->ab_pairs.count && ROW(c, i)->series_id == k->series->id; i++) {
 		bool same_good, same_bad;
-		int status = tk_catalog_is_same_code(&c->catalog, ROW(c, i)->good_build_id, good,
+		int status = tk_catalog_is_same_code(&c->catalog, ROW(c, i)->base_build_id, good,
 		        k->series->backend, &same_good, err);
 
 		if (!status)
-			status = tk_catalog_is_same_code(&c->catalog, ROW(c, i)->bad_build_id, bad,
+			status = tk_catalog_is_same_code(&c->catalog, ROW(c, i)->head_build_id, bad,
 			        k->series->backend, &same_bad, err);
 		if (status)
 			return status;

@@ -63,7 +63,8 @@ static int read_kernels(struct tk_build_code *c, struct tk_store *s, int64_t bui
 {
 	struct build_kernels *b = tk_calloc(1, sizeof *b);
 	int status =
-	        b ? tk_store_list_kernels(s, build_id, &b->kernels, err)
+	        b ? tk_store_list(
+	                    s, TK_TABLE_kernel, "build_id=?1", TK_ARGS(build_id), &b->kernels, err)
 	          : tk_fail(err, TK_ENOMEM, "out of memory while reading the kernels of a build");
 
 	if (status) {

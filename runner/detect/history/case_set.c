@@ -323,8 +323,8 @@ static int load_expected(struct tk_case_set *c, struct tk_error *err)
 		e->machine_id = TK_ROWS_AT(machines, struct tk_machine_row, m)->id;
 		e->night = newest_full_night(c, e->machine_id);
 		if (e->night)
-			status = tk_store_list_resolutions(
-			        c->catalog.store, e->night->id, &e->resolutions, err);
+			status = tk_store_list(c->catalog.store, TK_TABLE_resolution, "night_id=?1",
+			        TK_ARGS(e->night->id), &e->resolutions, err);
 	}
 	return status;
 }
@@ -395,7 +395,8 @@ int tk_case_set_load(struct tk_store *s, const struct tk_detect_options *o,
 	if (!status)
 		status = tk_store_list_ab_pairs(s, 0, out->since_s, &out->ab_pairs, err);
 	if (!status)
-		status = tk_store_list_bisections(s, &out->bisections, err);
+		status = tk_store_list(
+		        s, TK_TABLE_bisection, NULL, TK_NO_ARGS, &out->bisections, err);
 	if (!status)
 		status = tk_store_has_comparisons(s, &out->has_comparisons, err);
 	if (!status)

@@ -13,19 +13,18 @@
 int tk_catalog_load(struct tk_store *s, struct tk_catalog *c, struct tk_error *err)
 {
 	const struct {
-		int (*query)(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
+		enum tk_table_id id;
 		struct tk_id_table *table;
-		size_t row_size;
 	} tables[] = {
-	        {tk_store_list_machines, &c->machines, sizeof(struct tk_machine_row)},
-	        {tk_store_list_devices, &c->devices, sizeof(struct tk_device_row)},
-	        {tk_store_list_environments, &c->environments, sizeof(struct tk_environment_row)},
-	        {tk_store_list_upstreams, &c->upstreams, sizeof(struct tk_upstream_row)},
-	        {tk_store_list_revisions, &c->revisions, sizeof(struct tk_revision_row)},
-	        {tk_store_list_builds, &c->builds, sizeof(struct tk_build_row)},
-	        {tk_store_list_problems, &c->problems, sizeof(struct tk_problem_row)},
-	        {tk_store_list_series, &c->series, sizeof(struct tk_series_row)},
-	        {tk_store_list_nights, &c->nights, sizeof(struct tk_night_row)},
+	        {TK_TABLE_machine, &c->machines},
+	        {TK_TABLE_device, &c->devices},
+	        {TK_TABLE_environment, &c->environments},
+	        {TK_TABLE_upstream, &c->upstreams},
+	        {TK_TABLE_revision, &c->revisions},
+	        {TK_TABLE_build, &c->builds},
+	        {TK_TABLE_problem, &c->problems},
+	        {TK_TABLE_series, &c->series},
+	        {TK_TABLE_night, &c->nights},
 	};
 	int status = TK_OK;
 
@@ -33,8 +32,7 @@ int tk_catalog_load(struct tk_store *s, struct tk_catalog *c, struct tk_error *e
 	if (!c->code)
 		return tk_fail(err, TK_ENOMEM, "out of memory while reading the history");
 	for (size_t i = 0; !status && i < sizeof tables / sizeof *tables; i++)
-		status = tk_id_table_load(
-		        tables[i].table, s, tables[i].query, tables[i].row_size, err);
+		status = tk_id_table_load(tables[i].table, s, tables[i].id, err);
 	if (!status)
 		status = tk_catalog_reload_alerts(c, err);
 	if (status)
@@ -50,7 +48,8 @@ int tk_catalog_reload_alerts(struct tk_catalog *c, struct tk_error *err)
 	tk_rows_free(&c->alerts);
 	tk_rows_free(&c->triage);
 	status = tk_store_list_alerts(c->store, &c->alerts, err);
-	return status ? status : tk_store_list_triage(c->store, &c->triage, err);
+	return status ? status
+	              : tk_store_list(c->store, TK_TABLE_triage, NULL, TK_NO_ARGS, &c->triage, err);
 }
 
 void tk_catalog_free(struct tk_catalog *c)

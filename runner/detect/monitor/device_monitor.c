@@ -417,7 +417,8 @@ static int use_stored_events(struct tk_device_monitor *d, struct tk_error *err)
 	int status = wait_for_store(d, err);
 
 	if (!status)
-		status = tk_store_list_monitored_nights(d->set->catalog.store, &nights, err);
+		status = tk_store_list(d->set->catalog.store, TK_TABLE_monitored_night, NULL,
+		        TK_NO_ARGS, &nights, err);
 	d->is_monitored = !status && tk_monitored_nights_contain(&nights, d->night->id);
 	tk_rows_free(&nights);
 	give_back(d);
@@ -452,9 +453,9 @@ int tk_device_monitor_save(struct tk_device_monitor *d, struct tk_store *s, stru
 	        d->is_rebuilt ? tk_store_reset_monitor(s, d->device_id, d->from_s, err) : TK_OK;
 
 	for (size_t i = 0; !status && i < d->night_count; i++)
-		status = tk_store_put_monitored_night(s, &d->nights[i], err);
+		status = tk_store_put(s, TK_TABLE_monitored_night, &d->nights[i], NULL, err);
 	for (size_t i = 0; !status && i < d->events.count; i++)
-		status = tk_store_put_monitor_event(s, &d->events.at[i], err);
+		status = tk_store_put(s, TK_TABLE_monitor_event, &d->events.at[i], NULL, err);
 	if (status)
 		return status;
 	if (!d->set->scope.monitors)

@@ -92,11 +92,13 @@ int tk_case_set_load_monitor_events(struct tk_case_set *c, struct tk_error *err)
 	const bool by_window = c->options.baseline == TK_BASELINE_WINDOW;
 	const int64_t since_s = c->scope.night_id ? c->scope.as_of_s : c->since_s;
 	struct tk_rows nights = {0};
-	int status = tk_store_list_monitor_events(
-	        c->catalog.store, since_s, c->until_s, &c->monitor_events, err);
+	int status = tk_store_list(c->catalog.store, TK_TABLE_monitor_event,
+	        "as_of_s>=?1 AND as_of_s<=?2", TK_ARGS(since_s, c->until_s), &c->monitor_events,
+	        err);
 
 	if (!status)
-		status = tk_store_list_monitored_nights(c->catalog.store, &nights, err);
+		status = tk_store_list(
+		        c->catalog.store, TK_TABLE_monitored_night, NULL, TK_NO_ARGS, &nights, err);
 	for (size_t i = 0; !status && i < c->count; i++) {
 		struct tk_series_case *k = &c->at[i];
 
@@ -173,8 +175,9 @@ static int collect_events(struct tk_monitor_session *w, struct tk_error *err)
 {
 	struct tk_rows stored = {0};
 	struct tk_event_list all = {0};
-	int status = tk_store_list_monitor_events(
-	        w->set->catalog.store, w->night->as_of_s, w->night->as_of_s, &stored, err);
+	int status = tk_store_list(w->set->catalog.store, TK_TABLE_monitor_event,
+	        "as_of_s>=?1 AND as_of_s<=?2", TK_ARGS(w->night->as_of_s, w->night->as_of_s),
+	        &stored, err);
 
 	if (status)
 		return status;

@@ -38,14 +38,14 @@ static int take_differences(const struct tk_ab_pair_row *rows, size_t count, str
 	for (size_t i = 0; i < count; i++) {
 		const struct tk_ab_pair_row *r = &rows[i];
 
-		if (!has_timing(r->good_median) || !has_timing(r->bad_median)) {
+		if (!has_timing(r->base_median) || !has_timing(r->head_median)) {
 			d->failed++;
 			continue;
 		}
-		d->has_fastest &= has_timing(r->good_min) && has_timing(r->bad_min);
-		d->median[d->count] = log(r->bad_median / r->good_median);
-		d->fastest[d->count] = d->has_fastest ? log(r->bad_min / r->good_min) : 0;
-		d->good[d->count++] = r->good_median;
+		d->has_fastest &= has_timing(r->base_min) && has_timing(r->head_min);
+		d->median[d->count] = log(r->head_median / r->base_median);
+		d->fastest[d->count] = d->has_fastest ? log(r->head_min / r->base_min) : 0;
+		d->good[d->count++] = r->base_median;
 	}
 	return TK_OK;
 }
@@ -197,10 +197,10 @@ int tk_ab_result_levels(const struct tk_ab_pair_row *rows, size_t count,
 	for (size_t i = 0; i < count; i++) {
 		const struct tk_ab_pair_row *r = &rows[i];
 
-		if (!has_timing(r->good_median) || !has_timing(r->bad_median))
+		if (!has_timing(r->base_median) || !has_timing(r->head_median))
 			continue;
-		memory[n] = result->fastest ? r->good_min : r->good_median;
-		memory[count + n++] = result->fastest ? r->bad_min : r->bad_median;
+		memory[n] = result->fastest ? r->base_min : r->base_median;
+		memory[count + n++] = result->fastest ? r->head_min : r->head_median;
 	}
 	if (n) {
 		*good = tk_median(memory, n);

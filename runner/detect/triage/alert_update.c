@@ -59,7 +59,7 @@ static int put_ack_rule(struct tk_store *s, const struct tk_case_set *c,
 	        .author = rule->author,
 	        .action = rule->action,
 	        .note = rule->note};
-	return tk_store_put_triage(s, &t, &id, err);
+	return tk_store_put(s, TK_TABLE_triage, &t, &id, err);
 }
 
 static int open_alert(struct tk_store *s, struct tk_case_set *c, const struct tk_series_case *k,
@@ -93,7 +93,7 @@ static int open_alert(struct tk_store *s, struct tk_case_set *c, const struct tk
 	        .bad_revision_id = row->bad_revision_id,
 	        .title = title};
 
-	status = tk_store_put_alert(s, &a, err);
+	status = tk_store_put(s, TK_TABLE_alert, &a, NULL, err);
 	if (!status)
 		status = tk_commit_groups_add(c, k, failure, row, group_uid, err);
 	return status ? status : put_ack_rule(s, c, k, row, &a, err);
@@ -162,7 +162,7 @@ static int close_alert(struct tk_store *s, const struct tk_case_set *c,
 		return status;
 	closed.status = TK_ALERT_CLOSED;
 	closed.closed_s = night->as_of_s;
-	return tk_store_put_alert(s, &closed, err);
+	return tk_store_put(s, TK_TABLE_alert, &closed, NULL, err);
 }
 
 /* ---- one night ---- */

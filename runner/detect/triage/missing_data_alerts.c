@@ -48,7 +48,7 @@ static int close_alerts(struct tk_store *s, const struct tk_rows *alerts,
 			continue;
 		a.status = TK_ALERT_CLOSED;
 		a.closed_s = now_s;
-		status = tk_store_put_alert(s, &a, err);
+		status = tk_store_put(s, TK_TABLE_alert, &a, NULL, err);
 	}
 	return status;
 }
@@ -72,7 +72,7 @@ static int open_alert(struct tk_store *s, const struct tk_missing_data *m,
 
 	if (!known && tk_missing_data_is_history(m, now_s))
 		return TK_OK;
-	return tk_store_put_alert(s, &a, err);
+	return tk_store_put(s, TK_TABLE_alert, &a, NULL, err);
 }
 
 static int update(struct tk_store *s, const struct tk_rows *alerts,

@@ -223,7 +223,7 @@ static int put_bisection(const struct tk_bisection *b, struct tk_error *err)
 	        .comparison_count = (int64_t)r->comparisons,
 	        .pair_count = (int64_t)r->pairs,
 	        .finished_s = tk_clock_now_s()};
-	return tk_store_put_bisection(b->n->store, &row, err);
+	return tk_store_put(b->n->store, TK_TABLE_bisection, &row, NULL, err);
 }
 
 static int search(struct tk_bisection *b, struct tk_error *err)

@@ -44,9 +44,10 @@ static int use_series(struct tk_bisection *b, const struct tk_series_row *series
 static int find_series(struct tk_bisection *b, struct tk_error *err)
 {
 	struct tk_rows all = {0}, upstreams = {0}, points = {0};
-	int status = tk_store_list_series(b->n->store, &all, err);
+	int status = tk_store_list(b->n->store, TK_TABLE_series, NULL, TK_NO_ARGS, &all, err);
 	if (!status)
-		status = tk_store_list_upstreams(b->n->store, &upstreams, err);
+		status = tk_store_list(
+		        b->n->store, TK_TABLE_upstream, NULL, TK_NO_ARGS, &upstreams, err);
 	if (!status)
 		status =
 		        tk_store_list_points(b->n->store, b->series_id, INT64_MIN, 1, &points, err);

@@ -136,11 +136,13 @@ static int bisect_range(struct search *h, const struct range *range, struct tk_e
 
 static int read_history(struct search *h, struct tk_error *err)
 {
-	int status = tk_store_list_bisections(h->n->store, &h->bisections, err);
+	int status = tk_store_list(
+	        h->n->store, TK_TABLE_bisection, NULL, TK_NO_ARGS, &h->bisections, err);
 	if (!status)
 		status = tk_store_list_alerts(h->n->store, &h->alerts, err);
 	if (!status)
-		status = tk_store_list_triage(h->n->store, &h->triage, err);
+		status = tk_store_list(
+		        h->n->store, TK_TABLE_triage, NULL, TK_NO_ARGS, &h->triage, err);
 	h->found = tk_calloc(h->report.count + h->bisections.count + 1, sizeof *h->found);
 	if (!status && !h->found)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");

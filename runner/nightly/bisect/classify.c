@@ -59,7 +59,8 @@ static int read_code_hash(
         struct tk_bisection *b, int64_t build_id, char out[TK_HASH_HEX_SIZE], struct tk_error *err)
 {
 	struct tk_rows kernels = {0};
-	int status = tk_store_list_kernels(b->n->store, build_id, &kernels, err);
+	int status = tk_store_list(
+	        b->n->store, TK_TABLE_kernel, "build_id=?1", TK_ARGS(build_id), &kernels, err);
 	out[0] = '\0';
 	for (size_t i = 0; !status && i < kernels.count; i++) {
 		const struct tk_kernel_row *k = TK_ROWS_AT(&kernels, struct tk_kernel_row, i);

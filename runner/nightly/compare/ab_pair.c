@@ -333,7 +333,7 @@ static bool alternates_by_token(const struct tk_ab_test *t)
 static int slice_length_ms(const struct tk_ab_test *t)
 {
 	const struct tk_ab_pair_row *last = t->count ? &t->rows[t->count - 1] : NULL;
-	double ms = last ? (last->good_median + last->bad_median) / 2 * SLICE_LAUNCHES / 1e6
+	double ms = last ? (last->base_median + last->head_median) / 2 * SLICE_LAUNCHES / 1e6
 	                 : NAN; /* NAN after a failure */
 	if (t->is_sequential || !can_pause_work(t->device) || !(ms <= SLICE_MAX_MS))
 		return 0;

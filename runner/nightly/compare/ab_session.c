@@ -162,7 +162,7 @@ static enum tk_ab_verdict find_verdict(const struct tk_ab_result *r)
 static void blame_failures(struct tk_ab_problem *p)
 {
 	const struct tk_ab_pair_row *last = &p->test.rows[p->test.count - 1];
-	bool base_failed = !isfinite(last->good_median), head_failed = !isfinite(last->bad_median);
+	bool base_failed = !isfinite(last->base_median), head_failed = !isfinite(last->head_median);
 	p->row.verdict = base_failed && head_failed ? TK_AB_VERDICT_FAILING
 	                 : head_failed              ? TK_AB_VERDICT_NEWLY_FAILED
 	                                            : TK_AB_VERDICT_FIXED;

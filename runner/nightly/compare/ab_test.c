@@ -18,8 +18,8 @@
 
 static int read_series(struct tk_night *n, int64_t id, struct tk_ab_test *t, struct tk_error *err)
 {
-	TRY(tk_store_list_series(n->store, &t->series_rows, err));
-	TRY(tk_store_list_problems(n->store, &t->problem_rows, err));
+	TRY(tk_store_list(n->store, TK_TABLE_series, NULL, TK_NO_ARGS, &t->series_rows, err));
+	TRY(tk_store_list(n->store, TK_TABLE_problem, NULL, TK_NO_ARGS, &t->problem_rows, err));
 	for (size_t i = 0; i < t->series_rows.count; i++)
 		if (TK_ROWS_AT(&t->series_rows, struct tk_series_row, i)->id == id)
 			t->series = *TK_ROWS_AT(&t->series_rows, struct tk_series_row, i);
@@ -80,7 +80,7 @@ static int load_build(struct tk_night *n, int64_t build_id, const char *backend,
 	AUTO(tk_rows) builds = {0};
 	struct tk_artifact *a = NULL;
 	side->build_id = build_id;
-	TRY(tk_store_list_builds(n->store, &builds, err));
+	TRY(tk_store_list(n->store, TK_TABLE_build, NULL, TK_NO_ARGS, &builds, err));
 	TRY(load_artifact(n, &builds, build_id, &a, err));
 	int status = use_backend(side, a, backend, err);
 	tk_artifact_free(a);
@@ -93,7 +93,7 @@ static int read_run(struct tk_night *n, int64_t series_id, int64_t run_id, int64
 {
 	AUTO(tk_rows) runs = {0};
 	*night_id = 0;
-	TRY(tk_store_list_series_runs(n->store, series_id, &runs, err));
+	TRY(tk_store_list(n->store, TK_TABLE_run, "series_id=?1", TK_ARGS(series_id), &runs, err));
 	for (size_t i = runs.count; i-- > 0 && !*night_id;) {
 		const struct tk_run_row *run = TK_ROWS_AT(&runs, struct tk_run_row, i);
 		if (run->id != run_id)
@@ -116,7 +116,8 @@ static int load_setup(struct tk_night *n, int64_t series_id, int64_t run_id,
 	const char *options = "";
 	TRY(read_run(n, series_id, run_id, &night_id, &side->config, err));
 	if (night_id)
-		TRY(tk_store_list_jobs(n->store, night_id, false, &jobs, err));
+		TRY(tk_store_list(
+		        n->store, TK_TABLE_job, "night_id=?1", TK_ARGS(night_id), &jobs, err));
 	for (size_t i = 0; i < jobs.count; i++)
 		if (TK_ROWS_AT(&jobs, struct tk_job_row, i)->run_id == run_id)
 			options = TK_ROWS_AT(&jobs, struct tk_job_row, i)->options;
@@ -146,7 +147,7 @@ static void append_pair(struct tk_ab_test *t, const struct tk_ab_pair_row *row)
 	t->failed_in_a_row = timed ? 0 : t->failed_in_a_row + 1;
 	t->wall_s += row->night_id == t->night_id ? row->wall_s : 0;
 	*copy = *row;
-	copy->uid = copy->first = copy->message = copy->good_outcome = copy->bad_outcome = NULL;
+	copy->uid = copy->first = copy->message = copy->base_outcome = copy->head_outcome = NULL;
 }
 
 static int read_stored_pairs(struct tk_night *n, struct tk_ab_test *t, struct tk_error *err)
@@ -155,8 +156,8 @@ static int read_stored_pairs(struct tk_night *n, struct tk_ab_test *t, struct tk
 	TRY(tk_store_list_ab_pairs(n->store, t->series.id, INT64_MIN, &rows, err));
 	for (size_t i = 0; i < rows.count; i++) {
 		const struct tk_ab_pair_row *r = TK_ROWS_AT(&rows, struct tk_ab_pair_row, i);
-		if (r->good_build_id == t->side[TK_AB_BASE].build_id &&
-		        r->bad_build_id == t->side[TK_AB_HEAD].build_id)
+		if (r->base_build_id == t->side[TK_AB_BASE].build_id &&
+		        r->head_build_id == t->side[TK_AB_HEAD].build_id)
 			append_pair(t, r);
 	}
 	t->failed_in_a_row = 0;
@@ -208,21 +209,21 @@ int tk_ab_test_run_pair(struct tk_night *n, struct tk_ab_test *t, struct tk_erro
 	TRY(tk_ab_pair_measure(n, t, &first, runs, err));
 	struct tk_ab_pair_row row = {.night_id = t->night_id,
 	        .series_id = t->series.id,
-	        .good_build_id = t->side[TK_AB_BASE].build_id,
-	        .bad_build_id = t->side[TK_AB_HEAD].build_id,
+	        .base_build_id = t->side[TK_AB_BASE].build_id,
+	        .head_build_id = t->side[TK_AB_HEAD].build_id,
 	        .pair = (int64_t)t->count,
 	        .started_s = started_s,
 	        .wall_s = (double)(tk_clock_monotonic_ns() - started_ns) / 1e9,
-	        .first = first == TK_AB_BASE ? "good" : "bad",
-	        .good_outcome = tk_outcome_name(base->outcome),
-	        .bad_outcome = tk_outcome_name(head->outcome),
+	        .first = first == TK_AB_BASE ? "base" : "head",
+	        .base_outcome = tk_outcome_name(base->outcome),
+	        .head_outcome = tk_outcome_name(head->outcome),
 	        .message = *base->message ? base->message : head->message,
-	        .good_median = base->median,
-	        .bad_median = head->median,
-	        .good_min = base->min,
-	        .bad_min = head->min};
+	        .base_median = base->median,
+	        .head_median = head->median,
+	        .base_min = base->min,
+	        .head_min = head->min};
 	if (n->store)
-		TRY(tk_store_put_ab_pair(n->store, &row, &id, err));
+		TRY(tk_store_put(n->store, TK_TABLE_ab_pair, &row, &id, err));
 	append_pair(t, &row);
 	return TK_OK;
 }

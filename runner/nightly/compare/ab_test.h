@@ -56,7 +56,7 @@ struct tk_ab_test {
 
 static inline bool tk_ab_pair_is_timed(const struct tk_ab_pair_row *pair)
 {
-	return isfinite(pair->good_median) && isfinite(pair->bad_median);
+	return isfinite(pair->base_median) && isfinite(pair->head_median);
 }
 
 /* A stored build, and a run whose options and configuration its side uses; 0: none. */

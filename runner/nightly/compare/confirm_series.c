@@ -128,10 +128,10 @@ static void rerun_detection(struct confirmation *m)
 static int read_history(struct confirmation *m, struct tk_error *err)
 {
 	AUTO(tk_rows) series = {0};
-	TRY(tk_store_list_builds(m->n->store, &m->builds, err));
-	TRY(tk_store_list_revisions(m->n->store, &m->revisions, err));
+	TRY(tk_store_list(m->n->store, TK_TABLE_build, NULL, TK_NO_ARGS, &m->builds, err));
+	TRY(tk_store_list(m->n->store, TK_TABLE_revision, NULL, TK_NO_ARGS, &m->revisions, err));
 	TRY(tk_store_list_points(m->n->store, m->series_id, INT64_MIN, 0, &m->points, err));
-	TRY(tk_store_list_series(m->n->store, &series, err));
+	TRY(tk_store_list(m->n->store, TK_TABLE_series, NULL, TK_NO_ARGS, &series, err));
 	for (size_t i = 0; i < series.count; i++)
 		if (TK_ROWS_AT(&series, struct tk_series_row, i)->id == m->series_id)
 			snprintf(m->r->series, sizeof m->r->series, "%s",

@@ -88,7 +88,7 @@ static int put_datasheet(struct tk_night *n, const struct tk_night_device *d, st
 		        .unit = rows[i].unit,
 		        .value = rows[i].value * 1e3};
 		if (row.value > 0)
-			status = tk_store_put_ceiling(n->store, &row, err);
+			status = tk_store_put(n->store, TK_TABLE_ceiling, &row, NULL, err);
 	}
 	return status;
 }

@@ -33,7 +33,7 @@ int tk_plan_put_problem(struct tk_night *n, const char *text, const char *source
 	        .bytes = tk_problem_bytes(&p),
 	        .source = source,
 	        .family = family};
-	return tk_store_put_problem(n->store, &row, id, err);
+	return tk_store_put(n->store, TK_TABLE_problem, &row, id, err);
 }
 
 /* `tracker tune` does not search within a sequence: there the backend's own choice is measured. */
@@ -62,7 +62,7 @@ int tk_plan_add_job(struct tk_plan *p, struct tk_job_list *list, size_t device,
 	        .role = job->role,
 	        .rotate_nights = job->rotate_nights};
 	int64_t series_id;
-	int status = tk_store_put_series(p->n->store, &series, &series_id, err);
+	int status = tk_store_put(p->n->store, TK_TABLE_series, &series, &series_id, err);
 	return status ? status
 	              : tk_job_list_add(
 	                        list, series_id, u->build_id, job->path, u->config->options, err);
@@ -168,7 +168,8 @@ static int plan_backend(struct tk_plan *p, const struct tk_night_upstream *u, co
 static int was_supported(struct tk_night *n, int64_t series_id, bool *out, struct tk_error *err)
 {
 	struct tk_rows runs = {0};
-	int status = tk_store_list_series_runs(n->store, series_id, &runs, err);
+	int status = tk_store_list(
+	        n->store, TK_TABLE_run, "series_id=?1", TK_ARGS(series_id), &runs, err);
 	const struct tk_run_row *last =
 	        runs.count ? TK_ROWS_AT(&runs, struct tk_run_row, runs.count - 1) : NULL;
 	*out = !last || last->outcome != TK_OUTCOME_UNSUPPORTED;
@@ -198,7 +199,7 @@ static int plan_known_series(struct tk_plan *p, const struct tk_night_upstream *
         const struct problem_list *problems, struct tk_error *err)
 {
 	struct tk_rows all = {0};
-	int status = tk_store_list_series(p->n->store, &all, err);
+	int status = tk_store_list(p->n->store, TK_TABLE_series, NULL, TK_NO_ARGS, &all, err);
 	for (size_t i = 0; !status && i < all.count; i++) {
 		const struct tk_series_row *r = TK_ROWS_AT(&all, struct tk_series_row, i);
 		const size_t d = tk_night_find_device_index(p->n, r->device_id);

@@ -14,7 +14,7 @@ static int count_nights(struct tk_night *n, uint64_t *out, struct tk_error *err)
 {
 	struct tk_rows nights = {0};
 	struct tk_night_tally count = {0};
-	int status = tk_store_list_nights(n->store, &nights, err);
+	int status = tk_store_list(n->store, TK_TABLE_night, NULL, TK_NO_ARGS, &nights, err);
 	for (size_t i = 0; !status && i < nights.count; i++) {
 		const struct tk_night_row *row = TK_ROWS_AT(&nights, struct tk_night_row, i);
 		bool has_ended =
@@ -51,7 +51,7 @@ static int update_series(struct tk_night *n, const struct tk_plan_problem *probl
         struct tk_error *err)
 {
 	struct tk_rows series = {0};
-	int status = tk_store_list_series(n->store, &series, err);
+	int status = tk_store_list(n->store, TK_TABLE_series, NULL, TK_NO_ARGS, &series, err);
 	for (size_t i = 0; !status && i < series.count; i++) {
 		struct tk_series_row row = *TK_ROWS_AT(&series, struct tk_series_row, i);
 		const struct tk_plan_problem *p = find_problem(problems, count, row.problem_id);
@@ -60,7 +60,7 @@ static int update_series(struct tk_night *n, const struct tk_plan_problem *probl
 		        row.rotate_nights == p->rotate_nights)
 			continue;
 		row.rotate_nights = p->rotate_nights;
-		status = tk_store_put_series(n->store, &row, &id, err);
+		status = tk_store_put(n->store, TK_TABLE_series, &row, &id, err);
 	}
 	tk_rows_free(&series);
 	return status;

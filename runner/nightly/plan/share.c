@@ -79,7 +79,7 @@ static int read_series_history(
 static int read_history(struct sharing *s, struct tk_error *err)
 {
 	struct tk_rows all = {0};
-	int status = tk_store_list_series(s->n->store, &all, err);
+	int status = tk_store_list(s->n->store, TK_TABLE_series, NULL, TK_NO_ARGS, &all, err);
 	for (size_t i = 0; !status && i < all.count; i++)
 		status = read_series_history(s, TK_ROWS_AT(&all, struct tk_series_row, i), err);
 	tk_rows_free(&all);

@@ -50,13 +50,16 @@ static int check_references(const struct tk_job_catalog *c, struct tk_error *err
 int tk_job_catalog_load(struct tk_night *n, struct tk_job_catalog *out, struct tk_error *err)
 {
 	*out = (struct tk_job_catalog){0};
-	int status = tk_store_list_series(n->store, &out->series, err);
+	int status = tk_store_list(n->store, TK_TABLE_series, NULL, TK_NO_ARGS, &out->series, err);
 	if (!status)
-		status = tk_store_list_problems(n->store, &out->problems, err);
+		status = tk_store_list(
+		        n->store, TK_TABLE_problem, NULL, TK_NO_ARGS, &out->problems, err);
 	if (!status)
-		status = tk_store_list_builds(n->store, &out->builds, err);
+		status = tk_store_list(
+		        n->store, TK_TABLE_build, NULL, TK_NO_ARGS, &out->builds, err);
 	if (!status)
-		status = tk_store_list_jobs(n->store, n->night_id, false, &out->jobs, err);
+		status = tk_store_list(n->store, TK_TABLE_job, "night_id=?1", TK_ARGS(n->night_id),
+		        &out->jobs, err);
 	return status ? status : check_references(out, err);
 }
 

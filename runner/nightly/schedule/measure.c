@@ -100,7 +100,7 @@ static int prepare_job(struct measurement *m, size_t index, struct tk_night_devi
 		struct tk_series_row row = *job.series;
 		row.device_id = device->device_id;
 		row.slug = NULL;
-		TRY(tk_store_put_series(m->n->store, &row, &out->series.id, err));
+		TRY(tk_store_put(m->n->store, TK_TABLE_series, &row, &out->series.id, err));
 		out->series.device_id = device->device_id;
 	}
 	if (strcmp(out->series.config, TK_TUNE_CONFIG) == 0)

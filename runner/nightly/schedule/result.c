@@ -92,7 +92,7 @@ static int add_extra_point(struct tk_night *n, const struct tk_series_row *serie
 	row.slug = NULL;
 	row.metric = tk_metric_name(extra->metric);
 	row.unit = tk_unit_name(tk_metric_unit(extra->metric));
-	TRY(tk_store_put_series(n->store, &row, &row.id, err));
+	TRY(tk_store_put(n->store, TK_TABLE_series, &row, &row.id, err));
 	out->list[out->count++] = (struct tk_point){.series_id = row.id,
 	        .value = extra->value,
 	        .lo = extra->lo > 0 ? extra->lo : NAN,
@@ -236,7 +236,7 @@ static int put_ceiling(struct tk_night *n, const struct tk_night_job *job,
 	        .unit = tk_unit_name(unit),
 	        .value = unit == TK_UNIT_NS ? fastest_ns : work / fastest_ns};
 	job->device->has_limits = false;
-	return tk_store_put_ceiling(n->store, &row, err);
+	return tk_store_put(n->store, TK_TABLE_ceiling, &row, NULL, err);
 }
 
 /* ---- counts ---- */
@@ -271,7 +271,8 @@ static void count_result(
 int tk_night_count_stored_results(struct tk_night *n, struct tk_error *err)
 {
 	struct tk_rows runs = {0};
-	int status = tk_store_list_night_runs(n->store, n->night_id, &runs, err);
+	int status = tk_store_list(n->store, TK_TABLE_run, "night_id=?1 ORDER BY seq",
+	        TK_ARGS(n->night_id), &runs, err);
 	for (size_t i = 0; !status && i < runs.count; i++) {
 		const struct tk_run_row *run = TK_ROWS_AT(&runs, struct tk_run_row, i);
 		json_t *attributes = json_loads(run->attributes, 0, NULL);

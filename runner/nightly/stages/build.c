@@ -103,7 +103,7 @@ static int put_kernels(struct tk_night *n, const struct tk_night_upstream *u,
 	        .shared_bytes = -1,
 	        .threads = -1,
 	        .occupancy_percent = -1};
-	int status = tk_store_put_kernel(n->store, &whole, &id, err);
+	int status = tk_store_put(n->store, TK_TABLE_kernel, &whole, &id, err);
 	for (size_t i = 0; !status && i < b->kernel_count; i++) {
 		const struct tk_kernel_symbol *k = &b->kernels[i];
 		struct tk_kernel_row row = {.build_id = u->build_id,
@@ -117,7 +117,7 @@ static int put_kernels(struct tk_night *n, const struct tk_night_upstream *u,
 		        .threads = k->threads,
 		        .occupancy_percent = k->occupancy_percent,
 		        .instructions = k->instructions};
-		status = tk_store_put_kernel(n->store, &row, &id, err);
+		status = tk_store_put(n->store, TK_TABLE_kernel, &row, &id, err);
 	}
 	return status;
 }
@@ -153,7 +153,7 @@ static int put_build(struct tk_night *n, struct tk_night_upstream *u, struct tk_
 	        .wall_s = a->wall_s,
 	        .size_bytes = a->size_bytes,
 	        .built_s = tk_clock_now_s()};
-	int status = tk_store_put_build(n->store, &row, &u->build_id, err);
+	int status = tk_store_put(n->store, TK_TABLE_build, &row, &u->build_id, err);
 	free(tail);
 	for (size_t i = 0; !status && i < u->artifact_count; i++)
 		for (size_t k = 0; !status && k < u->artifacts[i]->backend_count; k++)
@@ -219,7 +219,7 @@ static int build_and_record(struct tk_night *n, struct tk_night_upstream *u, str
 	        .build_id = u->build_id,
 	        .status = u->status,
 	        .message = u->message};
-	return tk_store_put_resolution(n->store, &row, err);
+	return tk_store_put(n->store, TK_TABLE_resolution, &row, NULL, err);
 }
 
 int tk_night_build(struct tk_night *n, struct tk_error *err)

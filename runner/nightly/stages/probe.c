@@ -72,7 +72,7 @@ static int put_environment(struct tk_night *n, struct tk_night_device *d, struct
 	if (!text)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	struct tk_environment_row row = {.device_id = d->device_id, .attributes = text};
-	int status = tk_store_put_environment(n->store, &row, &d->environment_id, err);
+	int status = tk_store_put(n->store, TK_TABLE_environment, &row, &d->environment_id, err);
 	free(text);
 	return status;
 }
@@ -135,7 +135,7 @@ int tk_night_put_device(struct tk_night *n, struct tk_night_device *d, struct tk
 	        .uuid = get_text(d->info, "uuid"),
 	        .arch = get_text(d->info, "arch"),
 	        .slug = d->slug};
-	int status = tk_store_put_device(n->store, &row, &d->device_id, err);
+	int status = tk_store_put(n->store, TK_TABLE_device, &row, &d->device_id, err);
 	return status ? status : put_environment(n, d, err);
 }
 

@@ -41,7 +41,7 @@ static int put_upstream(struct tk_night *n, struct tk_night_upstream *u, struct 
 	struct tk_upstream_row row = {.name = u->config->name,
 	        .kind = tk_upstream_kind_name(u->config->kind),
 	        .url = url};
-	return tk_store_put_upstream(n->store, &row, &u->upstream_id, err);
+	return tk_store_put(n->store, TK_TABLE_upstream, &row, &u->upstream_id, err);
 }
 
 static int put_revision(struct tk_night *n, struct tk_night_upstream *u,
@@ -56,7 +56,7 @@ static int put_revision(struct tk_night *n, struct tk_night_upstream *u,
 	        .author = r->author,
 	        .subject = r->subject};
 	snprintf(u->rev, sizeof u->rev, "%s", r->id);
-	return tk_store_put_revision(n->store, &row, &u->revision_id, err);
+	return tk_store_put(n->store, TK_TABLE_revision, &row, &u->revision_id, err);
 }
 
 int tk_night_put_revision(struct tk_night *n, struct tk_night_upstream *u,
@@ -73,7 +73,8 @@ static int64_t find_resolution(struct tk_night *n, int64_t night_id, int64_t ups
 {
 	struct tk_rows resolutions = {0};
 	int64_t revision_id = 0;
-	if (tk_store_list_resolutions(n->store, night_id, &resolutions, NULL))
+	if (tk_store_list(n->store, TK_TABLE_resolution, "night_id=?1", TK_ARGS(night_id),
+	            &resolutions, NULL))
 		return 0;
 	for (size_t i = 0; i < resolutions.count; i++) {
 		const struct tk_resolution_row *r =
@@ -90,7 +91,7 @@ static int64_t find_last_revision(struct tk_night *n, int64_t upstream_id)
 {
 	struct tk_rows nights = {0};
 	int64_t revision_id = 0;
-	if (tk_store_list_nights(n->store, &nights, NULL))
+	if (tk_store_list(n->store, TK_TABLE_night, NULL, TK_NO_ARGS, &nights, NULL))
 		return 0;
 	for (size_t i = 0; i < nights.count && !revision_id; i++) {
 		const struct tk_night_row *night = TK_ROWS_AT(&nights, struct tk_night_row, i);
@@ -104,7 +105,7 @@ static int64_t find_last_revision(struct tk_night *n, int64_t upstream_id)
 static void read_revision_name(struct tk_night *n, struct tk_night_upstream *u)
 {
 	struct tk_rows revisions = {0};
-	if (tk_store_list_revisions(n->store, &revisions, NULL))
+	if (tk_store_list(n->store, TK_TABLE_revision, NULL, TK_NO_ARGS, &revisions, NULL))
 		return;
 	for (size_t i = 0; i < revisions.count; i++) {
 		const struct tk_revision_row *r = TK_ROWS_AT(&revisions, struct tk_revision_row, i);
@@ -218,7 +219,7 @@ static int resolve_upstream(struct tk_night *n, struct tk_night_upstream *u, str
 	        .revision_id = u->revision_id,
 	        .status = u->status,
 	        .message = u->message};
-	return tk_store_put_resolution(n->store, &row, err);
+	return tk_store_put(n->store, TK_TABLE_resolution, &row, NULL, err);
 }
 
 /* ---- upstreams of this night ---- */

@@ -54,11 +54,13 @@ static int evict_artifacts(struct tk_night *n, struct tk_error *err)
 	struct tk_rows builds = {0}, revisions = {0}, upstreams = {0};
 	const char **keys = NULL;
 	size_t count = 0;
-	int status = tk_store_list_builds(n->store, &builds, err);
+	int status = tk_store_list(n->store, TK_TABLE_build, NULL, TK_NO_ARGS, &builds, err);
 	if (!status)
-		status = tk_store_list_revisions(n->store, &revisions, err);
+		status = tk_store_list(
+		        n->store, TK_TABLE_revision, NULL, TK_NO_ARGS, &revisions, err);
 	if (!status)
-		status = tk_store_list_upstreams(n->store, &upstreams, err);
+		status = tk_store_list(
+		        n->store, TK_TABLE_upstream, NULL, TK_NO_ARGS, &upstreams, err);
 	if (!status)
 		status = list_kept_keys(&builds, &revisions, &upstreams, &keys, &count, err);
 	if (!status)

@@ -17,7 +17,7 @@ static int store_moved(struct tk_store *store, const struct tk_revision_row *con
 		int64_t id = 0;
 		row.position = positions[i];
 		if (row.position != rows[i]->position)
-			status = tk_store_put_revision(store, &row, &id, err);
+			status = tk_store_put(store, TK_TABLE_revision, &row, &id, err);
 	}
 	return status;
 }
@@ -45,7 +45,7 @@ int tk_night_renumber_versions(
 	struct tk_repo repo;
 	struct tk_error reason = {0};
 	tk_recipe_init_repo(n->config, u->config, &repo);
-	int status = tk_store_list_revisions(n->store, &revisions, err);
+	int status = tk_store_list(n->store, TK_TABLE_revision, NULL, TK_NO_ARGS, &revisions, err);
 	const char **names = tk_calloc(revisions.count + 1, sizeof *names);
 	const struct tk_revision_row **rows = tk_calloc(revisions.count + 1, sizeof(*rows));
 	int64_t *positions = tk_calloc(revisions.count + 1, sizeof *positions);

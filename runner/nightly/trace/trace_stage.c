@@ -138,7 +138,7 @@ static int store(struct tk_night *n, const struct comparison *j,
 	        .timeline = timeline};
 	int64_t id;
 	json_decref(o);
-	return tk_store_put_kernel_report(n->store, &row, &id, err);
+	return tk_store_put(n->store, TK_TABLE_kernel_report, &row, &id, err);
 }
 
 /* Measures and stores it. TK_EDATA: it cannot be measured, or the deadline came. */
@@ -263,8 +263,7 @@ int tk_night_trace(struct tk_night *n, struct tk_error *err)
 		tk_log(TK_LOG_DEBUG, "acks", NULL, "%s", reason.message);
 	int status = tk_detect_preview(n->store, n->night_id, &policy.options, &s.report, err);
 	if (!status)
-		status = tk_id_table_load(&s.series, n->store, tk_store_list_series,
-		        sizeof(struct tk_series_row), err);
+		status = tk_id_table_load(&s.series, n->store, TK_TABLE_series, err);
 	for (size_t i = 0; !status && i < n->device_count; i++)
 		tk_night_device_stop_workers(&n->devices[i]);
 	if (!status)

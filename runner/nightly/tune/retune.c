@@ -248,10 +248,10 @@ int tk_night_tune(struct tk_night *n, struct tk_error *err)
 	if (!status)
 		status = tk_tuned_load(n->store, &r.results, err);
 	if (!status)
-		status = tk_id_table_load(&r.problems, n->store, tk_store_list_problems,
-		        sizeof(struct tk_problem_row), err);
+		status = tk_id_table_load(&r.problems, n->store, TK_TABLE_problem, err);
 	if (!status)
-		status = tk_store_list_night_runs(n->store, n->night_id, &r.runs, err);
+		status = tk_store_list(n->store, TK_TABLE_run, "night_id=?1 ORDER BY seq",
+		        TK_ARGS(n->night_id), &r.runs, err);
 	if (!status)
 		status = list_candidates(&r, err);
 	if (!status)

@@ -204,7 +204,7 @@ static int put_row(struct tk_ab_session *c, const struct tk_ab_problem *p,
 	out->pair_count = r->count;
 	out->evaluation_count = (int64_t)row->evaluations;
 	out->candidates = text;
-	return tk_store_put_tuning(c->n->store, out, &id, err);
+	return tk_store_put(c->n->store, TK_TABLE_tuning, out, &id, err);
 }
 
 /* Rows that no configuration was listed for are left out. */

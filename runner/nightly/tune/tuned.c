@@ -7,8 +7,9 @@
 int tk_tuned_load(struct tk_store *s, struct tk_tuned_results *out, struct tk_error *err)
 {
 	*out = (struct tk_tuned_results){0};
-	int status = tk_store_list_tunings(s, &out->tunings, err);
-	return status ? status : tk_store_list_upstreams(s, &out->upstreams, err);
+	int status = tk_store_list(s, TK_TABLE_tuning, NULL, TK_NO_ARGS, &out->tunings, err);
+	return status ? status
+	              : tk_store_list(s, TK_TABLE_upstream, NULL, TK_NO_ARGS, &out->upstreams, err);
 }
 
 void tk_tuned_free(struct tk_tuned_results *r)

@@ -51,21 +51,21 @@ static void put_ab_pairs(const struct seed_lab *lab, int n, const struct seed_co
 			bad_value = bad * drift * (1 + 0.004 * tk_rng_normal(&rng));
 			struct tk_ab_pair_row row = {.night_id = w->night,
 			        .series_id = f->series,
-			        .good_build_id = lab->sources[f->upstream].builds[n - 1],
-			        .bad_build_id = lab->sources[f->upstream].builds[n],
+			        .base_build_id = lab->sources[f->upstream].builds[n - 1],
+			        .head_build_id = lab->sources[f->upstream].builds[n],
 			        .pair = pair,
 			        .started_s = w->night_s + 1200 + pair,
 			        .wall_s = 0.8,
-			        .first = pair % 2 ? "bad" : "good",
-			        .good_outcome = "ok",
-			        .bad_outcome = "ok",
+			        .first = pair % 2 ? "head" : "base",
+			        .base_outcome = "ok",
+			        .head_outcome = "ok",
 			        .message = "",
-			        .good_median = good_value,
-			        .bad_median = bad_value,
-			        .good_min = good_value * 0.98,
-			        .bad_min = bad_value * 0.98};
+			        .base_median = good_value,
+			        .head_median = bad_value,
+			        .base_min = good_value * 0.98,
+			        .head_min = bad_value * 0.98};
 			int64_t id;
-			seed_check(tk_store_put_ab_pair(seed_db, &row, &id, &seed_err));
+			seed_check(tk_store_put(seed_db, TK_TABLE_ab_pair, &row, &id, &seed_err));
 		}
 	}
 }
@@ -76,7 +76,7 @@ static void put_bisections(const struct seed_lab *lab, int n, int64_t night)
 	const struct seed_source *s = &lab->sources[1];
 	for (size_t i = 0; i < lab->count; i++)
 		if (level(&lab->all[i], n) > level(&lab->all[i], n - 1) * 1.09)
-			seed_check(tk_store_put_bisection(seed_db,
+			seed_check(tk_store_put(seed_db, TK_TABLE_bisection,
 			        &(struct tk_bisection_row){.series_id = lab->all[i].series,
 			                .night_id = night,
 			                .good_rev = s->revs[n - 1],
@@ -95,7 +95,7 @@ static void put_bisections(const struct seed_lab *lab, int n, int64_t night)
 			                .comparison_count = 3,
 			                .pair_count = 48,
 			                .finished_s = FIRST_S + 60 * DAY_S},
-			        &seed_err));
+			        NULL, &seed_err));
 }
 
 /* Triage of the alerts of the last night. */
@@ -109,7 +109,7 @@ static void put_triage(int64_t at_s)
 			continue;
 		for (int k = 0; k < 2; k++) { /* equal for each alert of a group, so stored once */
 			int64_t id;
-			seed_check(tk_store_put_triage(seed_db,
+			seed_check(tk_store_put(seed_db, TK_TABLE_triage,
 			        &(struct tk_triage_row){.alert_uid = a->group_uid,
 			                .at_s = at_s + 60 * k,
 			                .author = "jane",

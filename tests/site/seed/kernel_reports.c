@@ -120,7 +120,7 @@ static void put(const struct seed_lab *lab, const struct seed_series_plan *plan,
 {
 	struct tk_rows rows = {0};
 	int64_t id;
-	seed_check(tk_store_list_series(seed_db, &rows, &seed_err));
+	seed_check(tk_store_list(seed_db, TK_TABLE_series, NULL, TK_NO_ARGS, &rows, &seed_err));
 	for (size_t i = 0; i < rows.count; i++) {
 		const struct tk_series_row *s = TK_ROWS_AT(&rows, struct tk_series_row, i);
 		if (s->id != plan->series)
@@ -135,7 +135,7 @@ static void put(const struct seed_lab *lab, const struct seed_series_plan *plan,
 		row.options = "";
 		row.config = s->config;
 		row.mode = s->mode;
-		seed_check(tk_store_put_kernel_report(seed_db, &row, &id, &seed_err));
+		seed_check(tk_store_put(seed_db, TK_TABLE_kernel_report, &row, &id, &seed_err));
 	}
 	tk_rows_free(&rows);
 }

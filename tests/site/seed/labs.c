@@ -22,7 +22,7 @@ static void put_code(int64_t build_id, const char *backend, int commit)
 		char hash[24];
 		int version = i == 2 ? 0 : commit - (commit % 7 == 2);
 		snprintf(hash, sizeof hash, "%08x%zu", 0x9e3779b9u * (unsigned)(version + 1), i);
-		seed_check(tk_store_put_kernel(seed_db,
+		seed_check(tk_store_put(seed_db, TK_TABLE_kernel,
 		        &(struct tk_kernel_row){.build_id = build_id,
 		                .backend = backend,
 		                .name = names[i],

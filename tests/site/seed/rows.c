@@ -29,7 +29,7 @@ int seed_word(const struct tk_vocabulary *v, const char *name)
 int64_t seed_machine(const char *name, const char *attributes)
 {
 	int64_t id;
-	seed_check(tk_store_put_machine(seed_db,
+	seed_check(tk_store_put(seed_db, TK_TABLE_machine,
 	        &(struct tk_machine_row){.name = name, .attributes = attributes}, &id, &seed_err));
 	return id;
 }
@@ -38,7 +38,7 @@ int64_t seed_device(
         int64_t machine_id, const char *kind, const char *name, const char *arch, const char *slug)
 {
 	int64_t id;
-	seed_check(tk_store_put_device(seed_db,
+	seed_check(tk_store_put(seed_db, TK_TABLE_device,
 	        &(struct tk_device_row){.machine_id = machine_id,
 	                .kind = kind,
 	                .name = name,
@@ -52,7 +52,7 @@ int64_t seed_device(
 int64_t seed_environment(int64_t device_id, const char *attributes)
 {
 	int64_t id;
-	seed_check(tk_store_put_environment(seed_db,
+	seed_check(tk_store_put(seed_db, TK_TABLE_environment,
 	        &(struct tk_environment_row){.device_id = device_id, .attributes = attributes}, &id,
 	        &seed_err));
 	return id;
@@ -61,7 +61,7 @@ int64_t seed_environment(int64_t device_id, const char *attributes)
 int64_t seed_upstream(const char *name, const char *kind, const char *url)
 {
 	int64_t id;
-	seed_check(tk_store_put_upstream(seed_db,
+	seed_check(tk_store_put(seed_db, TK_TABLE_upstream,
 	        &(struct tk_upstream_row){.name = name, .kind = kind, .url = url}, &id, &seed_err));
 	return id;
 }
@@ -69,7 +69,7 @@ int64_t seed_upstream(const char *name, const char *kind, const char *url)
 int64_t seed_revision(int64_t upstream_id, const char *rev, int64_t position, const char *subject)
 {
 	int64_t id, t = FIRST_S + position * DAY_S - 7200;
-	seed_check(tk_store_put_revision(seed_db,
+	seed_check(tk_store_put(seed_db, TK_TABLE_revision,
 	        &(struct tk_revision_row){.upstream_id = upstream_id,
 	                .rev = rev,
 	                .parent = "",
@@ -86,7 +86,7 @@ int64_t seed_build(int64_t revision_id, const char *key, const char *status, con
         const char *log)
 {
 	int64_t id;
-	seed_check(tk_store_put_build(seed_db,
+	seed_check(tk_store_put(seed_db, TK_TABLE_build,
 	        &(struct tk_build_row){.revision_id = revision_id,
 	                .artifact_key = key,
 	                .adapter = "cmake",
@@ -110,7 +110,7 @@ int64_t seed_problem(const char *text, const char *title)
 	int64_t id;
 	seed_check(tk_problem_parse(&spec, text, &seed_err));
 	tk_problem_format_title(&spec, made, sizeof made);
-	seed_check(tk_store_put_problem(seed_db,
+	seed_check(tk_store_put(seed_db, TK_TABLE_problem,
 	        &(struct tk_problem_row){.text = spec.text,
 	                .op = tk_problem_op_name(&spec),
 	                .dtype = tk_problem_dtype_name(&spec),
@@ -128,7 +128,7 @@ int64_t seed_series_of_metric(int64_t device_id, int64_t upstream_id, const char
         const char *metric)
 {
 	int64_t id;
-	seed_check(tk_store_put_series(seed_db,
+	seed_check(tk_store_put(seed_db, TK_TABLE_series,
 	        &(struct tk_series_row){.device_id = device_id,
 	                .upstream_id = upstream_id,
 	                .problem_id = problem_id,
@@ -170,27 +170,27 @@ int64_t seed_begin_night(int64_t machine_id, int64_t t_s)
 void seed_stage(int64_t night, const char *name, const char *status, int64_t from_s, int64_t to_s,
         const char *detail)
 {
-	seed_check(tk_store_put_stage(seed_db,
+	seed_check(tk_store_put(seed_db, TK_TABLE_stage,
 	        &(struct tk_stage_row){.night_id = night,
 	                .name = name,
 	                .status = seed_word(&tk_stage_status_words, status),
 	                .started_s = from_s,
 	                .finished_s = to_s,
 	                .detail = detail},
-	        &seed_err));
+	        NULL, &seed_err));
 }
 
 void seed_resolution(int64_t night, int64_t upstream_id, int64_t revision_id, int64_t build_id,
         const char *status, const char *message)
 {
-	seed_check(tk_store_put_resolution(seed_db,
+	seed_check(tk_store_put(seed_db, TK_TABLE_resolution,
 	        &(struct tk_resolution_row){.night_id = night,
 	                .upstream_id = upstream_id,
 	                .revision_id = revision_id,
 	                .build_id = build_id,
 	                .status = seed_word(&tk_resolution_status_words, status),
 	                .message = message},
-	        &seed_err));
+	        NULL, &seed_err));
 }
 
 int64_t seed_run(const struct seed_context *w, int64_t series_id, const char *outcome,
@@ -245,5 +245,5 @@ void seed_ceiling(int64_t night, int64_t device_id, const char *name, const char
 {
 	struct tk_ceiling_row row = {
 	        night, device_id, name, seed_word(&tk_ceiling_source_words, source), unit, value};
-	seed_check(tk_store_put_ceiling(seed_db, &row, &seed_err));
+	seed_check(tk_store_put(seed_db, TK_TABLE_ceiling, &row, NULL, &seed_err));
 }

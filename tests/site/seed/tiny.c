@@ -42,7 +42,7 @@ static void decide(int64_t night, const int64_t s[3], const int64_t runs[3])
 	        .confidence = 0.99,
 	        .detail = "{}"};
 	seed_check(tk_store_replace_change_points(seed_db, s[0], &c, 1, &seed_err));
-	seed_check(tk_store_put_alert(seed_db,
+	seed_check(tk_store_put(seed_db, TK_TABLE_alert,
 	        &(struct tk_alert_row){.uid = "alert-1",
 	                .series_id = s[0],
 	                .night_id = night,
@@ -53,9 +53,9 @@ static void decide(int64_t night, const int64_t s[3], const int64_t runs[3])
 	                .good_rev = "1111111111111111111111111111111111111111",
 	                .bad_rev = "2222222222222222222222222222222222222222",
 	                .title = "openblas is 12.5 % slower at " HOSTILE},
-	        &seed_err));
+	        NULL, &seed_err));
 	int64_t id;
-	seed_check(tk_store_put_triage(seed_db,
+	seed_check(tk_store_put(seed_db, TK_TABLE_triage,
 	        &(struct tk_triage_row){.alert_uid = "alert-1",
 	                .at_s = FIRST_S + 3 * DAY_S,
 	                .author = "ops",

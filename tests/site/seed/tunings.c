@@ -60,7 +60,7 @@ static void put(
 {
 	struct tk_rows rows = {0};
 	int64_t id;
-	seed_check(tk_store_list_series(seed_db, &rows, &seed_err));
+	seed_check(tk_store_list(seed_db, TK_TABLE_series, NULL, TK_NO_ARGS, &rows, &seed_err));
 	for (size_t i = 0; i < rows.count; i++) {
 		const struct tk_series_row *s = TK_ROWS_AT(&rows, struct tk_series_row, i);
 		if (s->id != plan->series)
@@ -71,7 +71,7 @@ static void put(
 		row.artifact_key = "5eed5eed5eed5eed";
 		row.backend = s->backend;
 		row.mode = s->mode;
-		seed_check(tk_store_put_tuning(seed_db, &row, &id, &seed_err));
+		seed_check(tk_store_put(seed_db, TK_TABLE_tuning, &row, &id, &seed_err));
 	}
 	tk_rows_free(&rows);
 }

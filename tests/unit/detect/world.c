@@ -85,23 +85,23 @@ void world_machine(struct world *w, const char *name, const char *device)
 	        .kind = "cpu", .name = device, .uuid = name, .arch = "x86-64", .slug = device};
 
 	world_end_night(w);
-	must(w, tk_store_put_machine(w->store, &m, &w->machine, &w->err));
+	must(w, tk_store_put(w->store, TK_TABLE_machine, &m, &w->machine, &w->err));
 	d.machine_id = w->machine;
-	must(w, tk_store_put_device(w->store, &d, &w->device, &w->err));
+	must(w, tk_store_put(w->store, TK_TABLE_device, &d, &w->device, &w->err));
 }
 
 void world_upstream(struct world *w, const char *name)
 {
 	const struct tk_upstream_row u = {.name = name, .kind = "git", .url = ""};
 
-	must(w, tk_store_put_upstream(w->store, &u, &w->upstream, &w->err));
+	must(w, tk_store_put(w->store, TK_TABLE_upstream, &u, &w->upstream, &w->err));
 }
 
 void world_environment(struct world *w, const char *attributes)
 {
 	const struct tk_environment_row e = {.device_id = w->device, .attributes = attributes};
 
-	must(w, tk_store_put_environment(w->store, &e, &w->environment, &w->err));
+	must(w, tk_store_put(w->store, TK_TABLE_environment, &e, &w->environment, &w->err));
 }
 
 void world_build(struct world *w, const char *rev, int64_t position, const char *backend,
@@ -125,8 +125,8 @@ void world_build(struct world *w, const char *rev, int64_t position, const char 
 	        .log = "",
 	        .built_s = WORLD_START};
 
-	must(w, tk_store_put_revision(w->store, &r, &b.revision_id, &w->err));
-	must(w, tk_store_put_build(w->store, &b, &w->build, &w->err));
+	must(w, tk_store_put(w->store, TK_TABLE_revision, &r, &b.revision_id, &w->err));
+	must(w, tk_store_put(w->store, TK_TABLE_build, &b, &w->build, &w->err));
 	if (hash) {
 		const struct tk_kernel_row k = {.build_id = w->build,
 		        .backend = backend,
@@ -140,7 +140,7 @@ void world_build(struct world *w, const char *rev, int64_t position, const char 
 		        .occupancy_percent = -1};
 		int64_t id;
 
-		must(w, tk_store_put_kernel(w->store, &k, &id, &w->err));
+		must(w, tk_store_put(w->store, TK_TABLE_kernel, &k, &id, &w->err));
 	}
 }
 
@@ -159,7 +159,7 @@ void world_gpu_kernel(struct world *w, const char *backend, const char *name, co
 	        .instructions = instructions};
 	int64_t id;
 
-	must(w, tk_store_put_kernel(w->store, &k, &id, &w->err));
+	must(w, tk_store_put(w->store, TK_TABLE_kernel, &k, &id, &w->err));
 }
 
 /* A night is one transaction: what is tested is not the disk. */
@@ -218,8 +218,8 @@ int64_t world_series(struct world *w, const char *backend, const char *problem)
 	        .rotate_nights = w->rotate_nights};
 	int64_t id;
 
-	must(w, tk_store_put_problem(w->store, &p, &s.problem_id, &w->err));
-	must(w, tk_store_put_series(w->store, &s, &id, &w->err));
+	must(w, tk_store_put(w->store, TK_TABLE_problem, &p, &s.problem_id, &w->err));
+	must(w, tk_store_put(w->store, TK_TABLE_series, &s, &id, &w->err));
 	return id;
 }
 
@@ -275,21 +275,21 @@ void world_pair(struct world *w, const char *problem, int64_t good_build, int64_
 {
 	const struct tk_ab_pair_row row = {.night_id = w->night,
 	        .series_id = world_series(w, "b", problem),
-	        .good_build_id = good_build,
-	        .bad_build_id = bad_build,
+	        .base_build_id = good_build,
+	        .head_build_id = bad_build,
 	        .pair = number,
 	        .started_s = w->as_of_s,
 	        .wall_s = 1,
-	        .first = number % 2 ? "good" : "bad",
-	        .good_outcome = isnan(good) ? "crashed" : "ok",
-	        .bad_outcome = isnan(bad) ? "crashed" : "ok",
-	        .good_median = good,
-	        .bad_median = bad,
-	        .good_min = good,
-	        .bad_min = bad};
+	        .first = number % 2 ? "base" : "head",
+	        .base_outcome = isnan(good) ? "crashed" : "ok",
+	        .head_outcome = isnan(bad) ? "crashed" : "ok",
+	        .base_median = good,
+	        .head_median = bad,
+	        .base_min = good,
+	        .head_min = bad};
 	int64_t id;
 
-	must(w, tk_store_put_ab_pair(w->store, &row, &id, &w->err));
+	must(w, tk_store_put(w->store, TK_TABLE_ab_pair, &row, &id, &w->err));
 }
 
 struct tk_detect_options world_options(const struct world *w)

@@ -37,7 +37,7 @@ static void ack(struct world *w, const char *note)
 		        .action = TK_ACTION_ACK,
 		        .note = note};
 
-		if (tk_store_put_triage(w->store, &t, &id, &w->err))
+		if (tk_store_put(w->store, TK_TABLE_triage, &t, &id, &w->err))
 			abort();
 	}
 	tk_rows_free(&alerts);
@@ -60,7 +60,7 @@ static void bisection(struct world *w, char *const a[ARGS])
 	        .change_hi = 0.5,
 	        .confidence = 0.99};
 
-	if (tk_store_put_bisection(w->store, &c, &w->err))
+	if (tk_store_put(w->store, TK_TABLE_bisection, &c, NULL, &w->err))
 		abort();
 }
 

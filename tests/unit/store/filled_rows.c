@@ -21,7 +21,7 @@ static const char *fixed_text(const struct tk_db_table *t, const struct tk_db_co
 	static const struct {
 		const char *table, *column, *text[FILLED_ROWS];
 	} fixed[] = {{"series", "metric", {"time", "throughput"}},
-	        {"ab_pair", "first", {"good", "bad"}}, {"series", "unit", {"ns", "ops"}},
+	        {"ab_pair", "first", {"base", "head"}}, {"series", "unit", {"ns", "ops"}},
 	        {"ceiling", "unit", {"ns", "gb_per_s"}}, {"series", "mode", {"cold", "paced"}},
 	        {"tuning", "mode", {"cold", "paced"}},
 	        {"kernel_report", "mode", {"cold", "paced"}}};
@@ -173,9 +173,9 @@ static void put_row(struct filled_rows *f, struct tk_store *s, enum tk_table_id 
 	if (table == TK_TABLE_sample)
 		put_sample(f, s, v);
 	else if (table == TK_TABLE_device) /* these make slugs */
-		MUST(tk_store_put_device(s, (struct tk_device_row *)row, id, &err));
+		MUST(tk_store_put(s, TK_TABLE_device, (struct tk_device_row *)row, id, &err));
 	else if (table == TK_TABLE_series)
-		MUST(tk_store_put_series(s, (struct tk_series_row *)row, id, &err));
+		MUST(tk_store_put(s, TK_TABLE_series, (struct tk_series_row *)row, id, &err));
 	else
 		MUST(tk_row_put(s, table, row, id, NULL, &err));
 }

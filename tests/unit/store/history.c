@@ -38,19 +38,19 @@ void history_fill(struct history *h)
 {
 	struct tk_store *s = h->store;
 	struct tk_machine_row machine = {.name = "box", .attributes = "{\"cores\":2}"};
-	MUST(tk_store_put_machine(s, &machine, &h->machine, &err));
+	MUST(tk_store_put(s, TK_TABLE_machine, &machine, &h->machine, &err));
 	struct tk_device_row device = {.machine_id = h->machine,
 	        .kind = "cpu",
 	        .name = "Some CPU",
 	        .arch = "x86-64-v4",
 	        .slug = "cpu"};
-	MUST(tk_store_put_device(s, &device, &h->device, &err));
+	MUST(tk_store_put(s, TK_TABLE_device, &device, &h->device, &err));
 	struct tk_environment_row environment = {
 	        .device_id = h->device, .attributes = "{\"governor\":\"performance\"}"};
-	MUST(tk_store_put_environment(s, &environment, &h->environment, &err));
+	MUST(tk_store_put(s, TK_TABLE_environment, &environment, &h->environment, &err));
 	struct tk_upstream_row upstream = {
 	        .name = "blas", .kind = "git", .url = "https://example.org/blas.git"};
-	MUST(tk_store_put_upstream(s, &upstream, &h->upstream, &err));
+	MUST(tk_store_put(s, TK_TABLE_upstream, &upstream, &h->upstream, &err));
 	struct tk_revision_row revision = {.upstream_id = h->upstream,
 	        .rev = "0123abcd",
 	        .parent = "0122abcd",
@@ -59,7 +59,7 @@ void history_fill(struct history *h)
 	        .commit_time_s = 200,
 	        .author = "A. N. Other",
 	        .subject = "gemm: unroll"};
-	MUST(tk_store_put_revision(s, &revision, &h->revision, &err));
+	MUST(tk_store_put(s, TK_TABLE_revision, &revision, &h->revision, &err));
 	struct tk_build_row build = {.revision_id = h->revision,
 	        .artifact_key = "key",
 	        .adapter = "blas",
@@ -71,7 +71,7 @@ void history_fill(struct history *h)
 	        .wall_s = 1.5,
 	        .size_bytes = 4096,
 	        .built_s = 300};
-	MUST(tk_store_put_build(s, &build, &h->build, &err));
+	MUST(tk_store_put(s, TK_TABLE_build, &build, &h->build, &err));
 	struct tk_problem_row problem = {.text = "gemm:a=f32,k=512,m=512,n=512",
 	        .op = "gemm",
 	        .dtype = "f32",
@@ -80,7 +80,7 @@ void history_fill(struct history *h)
 	        .bytes = 3145728.0,
 	        .source = "smoke",
 	        .family = "square"};
-	MUST(tk_store_put_problem(s, &problem, &h->problem, &err));
+	MUST(tk_store_put(s, TK_TABLE_problem, &problem, &h->problem, &err));
 	h->series = history_put_series(h, "blas", "cold", "time");
 	struct tk_night_row night = {.machine_id = h->machine,
 	        .kind = TK_NIGHT_NIGHTLY,
@@ -109,7 +109,7 @@ int64_t history_put_series(
 	        .role = TK_ROLE_SUITE};
 	int64_t id;
 
-	MUST(tk_store_put_series(h->store, &row, &id, &err));
+	MUST(tk_store_put(h->store, TK_TABLE_series, &row, &id, &err));
 	return id;
 }
 
@@ -184,8 +184,8 @@ int64_t history_put_build_of(const struct history *h, int64_t upstream_id, const
 	        .log = ""};
 	int64_t id;
 
-	MUST(tk_store_put_revision(h->store, &revision, &build.revision_id, &err));
-	MUST(tk_store_put_build(h->store, &build, &id, &err));
+	MUST(tk_store_put(h->store, TK_TABLE_revision, &revision, &build.revision_id, &err));
+	MUST(tk_store_put(h->store, TK_TABLE_build, &build, &id, &err));
 	if (revision_id)
 		*revision_id = build.revision_id;
 	return id;
@@ -225,7 +225,7 @@ int history_put_tuning(struct history *h, int64_t started_s, int64_t *id, struct
 {
 	const struct tk_tuning_row row = history_tuning_row(h, started_s);
 
-	return tk_store_put_tuning(h->store, &row, id, err);
+	return tk_store_put(h->store, TK_TABLE_tuning, &row, id, err);
 }
 
 int history_put_kernel_report(
@@ -247,7 +247,7 @@ int history_put_kernel_report(
 	        .result = "{\"schema\":\"tracker-trace/1\"}",
 	        .timeline = "[1]"};
 
-	return tk_store_put_kernel_report(h->store, &row, id, err);
+	return tk_store_put(h->store, TK_TABLE_kernel_report, &row, id, err);
 }
 
 void history_run_sql(struct history *h, const char *sql)

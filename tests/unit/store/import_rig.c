@@ -56,7 +56,7 @@ static char *describe_series(
 	struct tk_rows points = {0}, problems = {0};
 	struct tk_buf line = TK_BUF_INIT;
 
-	MUST(tk_store_list_problems(s, &problems, &err));
+	MUST(tk_store_list(s, TK_TABLE_problem, NULL, TK_NO_ARGS, &problems, &err));
 	MUST(tk_store_list_points(s, row->id, INT64_MIN, 0, &points, &err));
 	for (size_t i = 0; i < problems.count; i++) {
 		const struct tk_problem_row *p = TK_ROWS_AT(&problems, struct tk_problem_row, i);
@@ -106,7 +106,7 @@ char *import_rig_series(struct import_rig *rig, const char *format)
 	struct tk_rows all = {0};
 	char *lines[64];
 
-	MUST(tk_store_list_series(rig->history.store, &all, &err));
+	MUST(tk_store_list(rig->history.store, TK_TABLE_series, NULL, TK_NO_ARGS, &all, &err));
 	assert_true(all.count <= 64);
 	for (size_t i = 0; i < all.count; i++)
 		lines[i] = describe_series(
@@ -125,9 +125,9 @@ char *import_rig_places(struct import_rig *rig)
 	struct tk_rows machines = {0}, devices = {0}, upstreams = {0};
 	struct tk_buf out = TK_BUF_INIT;
 
-	MUST(tk_store_list_machines(s, &machines, &err));
-	MUST(tk_store_list_devices(s, &devices, &err));
-	MUST(tk_store_list_upstreams(s, &upstreams, &err));
+	MUST(tk_store_list(s, TK_TABLE_machine, NULL, TK_NO_ARGS, &machines, &err));
+	MUST(tk_store_list(s, TK_TABLE_device, NULL, TK_NO_ARGS, &devices, &err));
+	MUST(tk_store_list(s, TK_TABLE_upstream, NULL, TK_NO_ARGS, &upstreams, &err));
 	for (size_t i = 0; i < machines.count; i++) {
 		const struct tk_machine_row *m = TK_ROWS_AT(&machines, struct tk_machine_row, i);
 
@@ -174,15 +174,15 @@ char *import_rig_runs(struct import_rig *rig)
 	struct tk_rows nights = {0}, builds = {0}, revisions = {0};
 	struct tk_buf out = TK_BUF_INIT;
 
-	MUST(tk_store_list_nights(s, &nights, &err));
-	MUST(tk_store_list_builds(s, &builds, &err));
-	MUST(tk_store_list_revisions(s, &revisions, &err));
+	MUST(tk_store_list(s, TK_TABLE_night, NULL, TK_NO_ARGS, &nights, &err));
+	MUST(tk_store_list(s, TK_TABLE_build, NULL, TK_NO_ARGS, &builds, &err));
+	MUST(tk_store_list(s, TK_TABLE_revision, NULL, TK_NO_ARGS, &revisions, &err));
 	tk_buf_add_str(&out, "");
 	for (size_t i = nights.count; i-- > 0;) {
 		struct tk_rows runs = {0};
 
-		MUST(tk_store_list_night_runs(
-		        s, TK_ROWS_AT(&nights, struct tk_night_row, i)->id, &runs, &err));
+		MUST(tk_store_list(s, TK_TABLE_run, "night_id=?1 ORDER BY seq",
+		        TK_ARGS(TK_ROWS_AT(&nights, struct tk_night_row, i)->id), &runs, &err));
 		for (size_t k = 0; k < runs.count; k++) {
 			const struct tk_run_row *run = TK_ROWS_AT(&runs, struct tk_run_row, k);
 			const struct tk_revision_row *r =
@@ -252,8 +252,8 @@ static void expect_no_rows(struct tk_store *s)
 {
 	struct tk_rows machines = {0}, nights = {0};
 
-	MUST(tk_store_list_machines(s, &machines, &err));
-	MUST(tk_store_list_nights(s, &nights, &err));
+	MUST(tk_store_list(s, TK_TABLE_machine, NULL, TK_NO_ARGS, &machines, &err));
+	MUST(tk_store_list(s, TK_TABLE_night, NULL, TK_NO_ARGS, &nights, &err));
 	assert_int_equal(machines.count, 0);
 	assert_int_equal(nights.count, 0);
 	tk_rows_free(&machines);

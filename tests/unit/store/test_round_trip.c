@@ -221,9 +221,9 @@ static void a_night_alone_brings_what_it_refers_to(void **state)
 	struct tk_ab_pair_row pair =
 	        *(struct tk_ab_pair_row *)(void *)r.rows.row[TK_TABLE_ab_pair][1];
 
-	pair.good_build_id = r.rows.id[TK_TABLE_build][0];
+	pair.base_build_id = r.rows.id[TK_TABLE_build][0];
 	pair.pair = 7;
-	MUST(tk_store_put_ab_pair(r.from.store, &pair, &id, &err));
+	MUST(tk_store_put(r.from.store, TK_TABLE_ab_pair, &pair, &id, &err));
 	MUST(tk_store_export_records(r.from.store, INT64_MIN, r.rows.id[TK_TABLE_night][1],
 	        TK_RECORD_NDJSON, fileno(f), &err));
 	char *text = history_read_file(f);

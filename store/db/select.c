@@ -1,0 +1,338 @@
+/* Rows out of the history: see store/select.h. */
+#include "base/buf.h"
+#include "base/memory.h"
+#include "base/try.h"
+#include "store/db/internal.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the memory of a list: one growing array, and a chain of blocks for the strings ---------- */
+
+struct block {
+	struct block *next;
+	size_t used, cap;
+	char bytes[];
+};
+
+#define BLOCK_MIN ((size_t)4 << 10)
+#define BLOCK_MAX ((size_t)1 << 20)
+
+void *tk_rows_add(struct tk_rows_builder *list)
+{
+	struct tk_rows *out = list->out;
+
+	if (out->count == list->cap) {
+		size_t cap = list->cap ? list->cap * 2 : 16;
+		void *rows = tk_realloc(out->rows, cap * list->row_size);
+
+		out->rows = rows;
+		list->cap = cap;
+	}
+	void *row = (char *)out->rows + out->count++ * list->row_size;
+
+	memset(row, 0, list->row_size);
+	return row;
+}
+
+void tk_rows_reserve(struct tk_rows_builder *list, size_t cap)
+{
+	void *rows = cap > list->cap ? tk_realloc(list->out->rows, cap * list->row_size) : NULL;
+
+	if (rows) {
+		list->out->rows = rows;
+		list->cap = cap;
+	}
+}
+
+static struct block *block_with_room(struct tk_rows *out, size_t size)
+{
+	struct block *head = out->memory;
+
+	if (head && head->cap - head->used >= size)
+		return head;
+	size_t cap = head ? head->cap * 2 : BLOCK_MIN;
+
+	if (cap > BLOCK_MAX)
+		cap = BLOCK_MAX;
+	if (cap < size)
+		cap = size;
+	struct block *block = tk_malloc(sizeof(*block) + cap);
+
+	block->next = head;
+	block->used = 0;
+	block->cap = cap;
+	out->memory = block;
+	return block;
+}
+
+char *tk_rows_add_text(struct tk_rows_builder *list, const char *text, size_t len)
+{
+	struct block *block = block_with_room(list->out, len + 1);
+	char *copy = block->bytes + block->used;
+
+	if (len)
+		memcpy(copy, text, len);
+	copy[len] = '\0';
+	block->used += len + 1;
+	return copy;
+}
+
+void tk_rows_shrink(struct tk_rows_builder *list)
+{
+	struct tk_rows *out = list->out;
+
+	if (out->count < list->cap) {
+		void *rows = out->count ? tk_realloc(out->rows, out->count * list->row_size) : NULL;
+
+		if (rows) {
+			out->rows = rows;
+		} else if (!out->count) {
+			free(out->rows);
+			out->rows = NULL;
+		}
+	}
+}
+
+void tk_rows_free(struct tk_rows *list)
+{
+	if (!list)
+		return;
+	for (struct block *block = list->memory, *next; block; block = next) {
+		next = block->next;
+		free(block);
+	}
+	free(list->rows);
+	*list = (struct tk_rows){0};
+}
+
+/* ---- columns of a result --------------------------------------------------------------------- */
+
+/* Reuses the string of the column in the previous row if it is equal: most strings repeat. */
+static const char *text_of(
+        sqlite3_stmt *stmt, int at, const char *before, struct tk_rows_builder *list)
+{
+	const char *text = (const char *)sqlite3_column_text(stmt, at);
+	size_t len = (size_t)sqlite3_column_bytes(stmt, at);
+
+	if (!text || !len)
+		return "";
+	if (before && strncmp(before, text, len) == 0 && before[len] == '\0')
+		return before;
+	return tk_rows_add_text(list, text, len);
+}
+
+static void read_column(sqlite3_stmt *stmt, int at, const struct tk_db_column *c, char *row,
+        const char *previous, struct tk_rows_builder *list)
+{
+	const bool is_none =
+	        (c->flags & TK_COL_NULLABLE) && sqlite3_column_type(stmt, at) == SQLITE_NULL;
+	void *field = row + c->offset;
+
+	switch (c->kind) {
+	case TK_COL_UID:
+	case TK_COL_TEXT:
+		*(const char **)field = text_of(stmt, at,
+		        previous ? *(const char *const *)(previous + c->offset) : NULL, list);
+		return;
+	case TK_COL_WORD:
+		if (tk_vocabulary_parse(
+		            c->words, (const char *)sqlite3_column_text(stmt, at), field))
+			*(int *)field = c->words->count;
+		return;
+	case TK_COL_INT:
+	case TK_COL_REF:
+		*(int64_t *)field = is_none ? c->none : sqlite3_column_int64(stmt, at);
+		return;
+	case TK_COL_U32:
+		*(uint32_t *)field = (uint32_t)sqlite3_column_int64(stmt, at);
+		return;
+	case TK_COL_BOOL:
+		*(bool *)field = sqlite3_column_int64(stmt, at) != 0;
+		return;
+	case TK_COL_REAL:
+		*(double *)field = is_none ? NAN : sqlite3_column_double(stmt, at);
+		return;
+	case TK_COL_CHECKSUM:
+		return;
+	case TK_COL_BLOB: {
+		struct tk_bytes *bytes = field;
+
+		bytes->size = (size_t)sqlite3_column_bytes(stmt, at);
+		bytes->data = tk_rows_add_text(list, sqlite3_column_blob(stmt, at), bytes->size);
+	}
+	}
+}
+
+/* at[i]: where column i of the type is in the result; -1: nowhere. */
+static void read_row(sqlite3_stmt *stmt, const struct tk_row_type *type, const int *at, char *row,
+        const char *previous, struct tk_rows_builder *list)
+{
+	for (size_t i = 0; i < type->column_count; i++)
+		if (at[i] >= 0)
+			read_column(stmt, at[i], &type->columns[i], row, previous, list);
+}
+
+static int read_rows(struct tk_store *s, sqlite3_stmt *stmt, const struct tk_row_type *type,
+        const int *at, const char *what, struct tk_rows *out, struct tk_error *err)
+{
+	struct tk_rows rows = {0};
+	struct tk_rows_builder list = {&rows, type->row_size, 0};
+	int code;
+
+	while ((code = sqlite3_step(stmt)) == SQLITE_ROW) {
+		char *row = tk_rows_add(&list);
+
+		read_row(stmt, type, at, row, rows.count > 1 ? row - type->row_size : NULL, &list);
+	}
+	sqlite3_reset(stmt);
+	if (code != SQLITE_DONE) {
+		tk_rows_free(&rows);
+		return tk_db_fail(s, code, err, "cannot read %s", what);
+	}
+	tk_rows_shrink(&list);
+	*out = rows;
+	return 0;
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+/* The id of a row is its first member. */
+static const struct tk_db_column id_column = {.name = "id", .kind = TK_COL_INT};
+
+static void add_select(
+        struct tk_buf *sql, const struct tk_db_table *t, bool with_long, const char *tail)
+{
+	tk_buf_add_printf(sql, "SELECT %s", t->has_id ? "id" : "0");
+	for (size_t i = 0; i < t->column_count; i++)
+		if (t->columns[i].flags & TK_COL_LONG && !with_long)
+			tk_buf_add_str(sql, ",''");
+		else
+			tk_buf_add_printf(sql, ",%s.%s", t->name, t->columns[i].name);
+	tk_buf_add_printf(sql, " FROM %s %s", t->name, tail);
+}
+
+/* Columns are where add_select() puts them. */
+static void read_table_row(sqlite3_stmt *stmt, const struct tk_db_table *t, char *row,
+        const char *previous, struct tk_rows_builder *list)
+{
+	if (t->has_id)
+		read_column(stmt, 0, &id_column, row, NULL, list);
+	for (size_t i = 0; i < t->column_count; i++)
+		read_column(stmt, (int)i + 1, &t->columns[i], row, previous, list);
+}
+
+int tk_rows_select(struct tk_store *s, enum tk_table_id table, const char *tail,
+        const struct tk_arg *args, struct tk_rows *out, struct tk_error *err)
+{
+	const struct tk_db_table *t = &tk_tables[table];
+	struct tk_rows rows = {0};
+	struct tk_rows_builder list = {&rows, t->row_size, 0};
+	AUTO(tk_buf) sql = {0};
+	sqlite3_stmt *stmt;
+	int code;
+
+	add_select(&sql, t, false, tail);
+	TRY(tk_db_prepare_args(s, tk_buf_cstr(&sql), args, &stmt, err));
+	while ((code = sqlite3_step(stmt)) == SQLITE_ROW) {
+		char *row = tk_rows_add(&list);
+
+		read_table_row(stmt, t, row, rows.count > 1 ? row - t->row_size : NULL, &list);
+	}
+	sqlite3_reset(stmt);
+	if (code != SQLITE_DONE) {
+		tk_rows_free(&rows);
+		return tk_db_fail(s, code, err, "cannot read the table %s", t->name);
+	}
+	tk_rows_shrink(&list);
+	*out = rows;
+	return 0;
+}
+
+int tk_store_list(struct tk_store *s, enum tk_table_id table, const char *where,
+        const struct tk_arg *args, struct tk_rows *out, struct tk_error *err)
+{
+	AUTO(tk_buf) tail = {0};
+
+	if (where)
+		tk_buf_add_printf(&tail, "WHERE %s ", where);
+	if (!where || !strstr(where, "ORDER BY"))
+		tk_buf_add_printf(&tail, "ORDER BY %s", tk_tables[table].order);
+	return tk_rows_select(s, table, tk_buf_cstr(&tail), args, out, err);
+}
+
+int tk_store_get(
+        struct tk_store *s, enum tk_table_id table, int64_t id, void *row, struct tk_error *err)
+{
+	const struct tk_db_table *t = &tk_tables[table];
+	struct tk_rows_builder kept = {&s->kept, 0, 0};
+	AUTO(tk_buf) sql = {0};
+	sqlite3_stmt *stmt;
+	int status = 0;
+
+	add_select(&sql, t, false, "WHERE id=?1");
+	TRY(tk_db_prepare_args(s, tk_buf_cstr(&sql), TK_ARGS(id), &stmt, err));
+	int code = sqlite3_step(stmt);
+
+	memset(row, 0, t->row_size);
+	if (code == SQLITE_ROW)
+		read_table_row(stmt, t, row, NULL, &kept);
+	else if (code == SQLITE_DONE)
+		status = tk_fail(err, TK_ENOTFOUND, "%s: there is no %s with the id %lld", s->path,
+		        t->name, (long long)id);
+	else
+		status = tk_db_fail(s, code, err, "cannot read a %s", t->name);
+	sqlite3_reset(stmt);
+	return status;
+}
+
+/* ---- any query ------------------------------------------------------------------------------- */
+
+static int find_columns(struct tk_store *s, sqlite3_stmt *stmt, const struct tk_row_type *type,
+        int *at, struct tk_error *err)
+{
+	const int count = sqlite3_column_count(stmt);
+
+	for (size_t i = 0; i < type->column_count; i++) {
+		at[i] = 0;
+		while (at[i] < count &&
+		        strcmp(sqlite3_column_name(stmt, at[i]), type->columns[i].name))
+			at[i]++;
+		if (at[i] == count)
+			return tk_fail(err, TK_EINTERNAL, "%s: no column \"%s\" in: %s", s->path,
+			        type->columns[i].name, sqlite3_sql(stmt));
+	}
+	return 0;
+}
+
+int tk_store_select(struct tk_store *s, const char *sql, const struct tk_arg *args,
+        const struct tk_row_type *type, struct tk_rows *out, struct tk_error *err)
+{
+	int at[TK_SELECT_COLUMNS_MAX];
+	sqlite3_stmt *stmt;
+
+	if (type->column_count > TK_SELECT_COLUMNS_MAX)
+		return tk_fail(err, TK_EINTERNAL, "too many columns: %s", sql);
+	TRY(tk_db_prepare_args(s, sql, args, &stmt, err));
+	TRY(find_columns(s, stmt, type, at, err));
+	return read_rows(s, stmt, type, at, "the history", out, err);
+}
+
+int tk_store_select_int(struct tk_store *s, const char *sql, const struct tk_arg *args,
+        int64_t none, int64_t *out, struct tk_error *err)
+{
+	sqlite3_stmt *stmt;
+	int status = 0;
+
+	TRY(tk_db_prepare_args(s, sql, args, &stmt, err));
+	int code = sqlite3_step(stmt);
+
+	if (code != SQLITE_ROW && code != SQLITE_DONE)
+		status = tk_db_fail(s, code, err, "cannot read the history");
+	else
+		*out = code == SQLITE_ROW && sqlite3_column_type(stmt, 0) != SQLITE_NULL
+		               ? sqlite3_column_int64(stmt, 0)
+		               : none;
+	sqlite3_reset(stmt);
+	return status;
+}
