@@ -27,6 +27,7 @@ def record(upstream, version, series, value, half=0.001, kernels=None, algorithm
     at_s = BEGIN + day * 86400
     plan = {"algorithm": algorithm, "kernel": "", "workspace_bytes": 0}
     return {
+        "format": 1,
         "machine": {"name": "h200", "attributes": "{}"},
         "device": {
             "kind": "cuda",
