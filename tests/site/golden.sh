@@ -1,37 +1,114 @@
 #!/bin/bash
-# The site of the tiny history with a fixed clock, byte for byte:
-# golden.sh SITE_SEED TRACKER GOLDEN_DIR [--update]
-# Assets are left out. After an intended change:
-# tests/site/golden.sh build/tests/site_seed build/tracker tests/site/golden --update
+# The sites of four histories with a fixed clock, byte for byte: golden/SEED.sha256 has a hash a
+# file.
+#
+#   golden.sh BUILD            compares; on a difference prints what changed, as a diff against the
+#                              last rendering that was right in BUILD (of `tiny`: golden/tiny.tar.gz)
+#   golden.sh --accept BUILD   after an intended change: writes the hashes anew
+#
+# Assets are left out, and addresses of assets carry no hash.
 set -eu
-seed=$(realpath "$1") tracker=$(realpath "$2") golden=$(realpath -m "$3")
+here=$(cd "$(dirname "$0")" && pwd)
+accept=
+[ "${1:-}" = --accept ] && accept=1 && shift
+build=$(realpath "${1:?usage: golden.sh [--accept] BUILD-FOLDER}")
+tracker=$build/tracker seed=$build/tests/site_seed kept=$build/tests/golden
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-"$seed" tiny.db tiny
-render() { # without Chart.js, and always at the same second
-	env -u TRACKER_DATADIR TRACKER_ASSETS= TRACKER_NOW=2026-09-25T08:00:00Z TZ=UTC "$tracker" \
-		--db=tiny.db site --out=site --title='Tiny "site" <b>' \
-		--base-url=https://example.org/kernels/ "$@"
+export TZ=UTC LC_ALL=C TRACKER_ASSETS= # without Chart.js
+unset TRACKER_DATADIR
+
+# history SEED: makes SEED.db
+history() {
+	if [ "$1" != versions ]; then
+		"$seed" "$1.db" "$1"
+		return
+	fi
+	python3 "$here/version_records.py" >versions.ndjson
+	"$tracker" --db=versions.db import versions.ndjson >/dev/null 2>&1
+	python3 "$here/version_records.py" --pairs versions.db
+	TRACKER_NOW=@1765000000 "$tracker" --db=versions.db detect >/dev/null 2>&1
 }
-render
-mkdir kept
-cp -r site/. kept
-if ! render | grep -q '(0 written)'; then
-	echo "the same history was written twice" >&2
-	exit 1
-fi
-diff -r kept site
-rm -r site/assets
-# addresses of assets carry their hash, which changes with every change of a style sheet
-find site -name '*.html' -exec sed -i 's/?v=[0-9a-f]*"/?v=HASH"/' {} +
-if [ "${4:-}" = --update ]; then
-	rm -rf "$golden"
-	mkdir -p "$golden"
-	cp -r site/. "$golden"
-	exit 0
-fi
-diff -r -u "$golden" site || {
-	echo "the site differs from tests/site/golden; if intended: $0 ... --update" >&2
+
+render() { # SEED
+	TRACKER_NOW=2026-11-20T08:00:00Z "$tracker" --db="$1.db" site --out="$1" \
+		--title='Tiny "site" <b>' --base-url=https://example.org/kernels/
+}
+
+plain() { # SEED
+	rm -r "$1/assets"
+	find "$1" -name '*.html' -exec sed -i 's/?v=[0-9a-f]*"/?v=HASH"/g' {} +
+}
+
+# explain SEED: each distinct change of the files in `changed`, and in how many of them it is
+explain() {
+	python3 - "$1" <<'PYTHON'
+import collections, difflib, os, sys
+
+def lines(path):  # pages have long lines: one element a line
+    text = open(path, encoding="utf-8", errors="replace").read()
+    return text.replace("><", ">\n<").replace("},{", "},\n{").split("\n")
+
+where = collections.defaultdict(list)
+for name in open("changed").read().splitlines():
+    old, new = f"base/{sys.argv[1]}/{name}", f"{sys.argv[1]}/{name}"
+    if not os.path.exists(old):
+        continue
+    hunk = []
+    for line in [*difflib.unified_diff(lines(old), lines(new), n=1, lineterm="")][2:] + ["@@"]:
+        if line.startswith("@@"):
+            if hunk:
+                where["\n".join(hunk)].append(name)
+            hunk = []
+        else:
+            hunk.append(line[:240])
+shown = sorted(where.items(), key=lambda item: -len(item[1]))
+for hunk, names in shown[:40]:
+    rest = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    print(f"--- {sys.argv[1]}/{names[0]}{rest}\n{hunk}")
+if len(shown) > 40:
+    print(f"... and {len(shown) - 40} other changes")
+PYTHON
+}
+
+failed=
+mkdir -p "$kept"
+for name in tiny demo fleet versions; do
+	golden=$here/golden/$name
+	history $name
+	render $name >/dev/null
+	render $name | grep -q '(0 written)' || { echo "$name was written twice" >&2; exit 1; }
+	plain $name
+	(cd $name && find . -type f -printf '%P\n' | sort | xargs -d '\n' sha256sum) >$name.sha256
+	if [ -z "$accept" ] && cmp -s $name.sha256 "$golden.sha256"; then
+		tar -czf "$kept/$name.tar.gz" $name
+		continue
+	fi
+	if [ -n "$accept" ]; then
+		cp $name.sha256 "$golden.sha256"
+		tar -czf "$kept/$name.tar.gz" $name
+		[ $name != tiny ] || tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner \
+			-c tiny | gzip -9n >"$golden.tar.gz"
+		continue
+	fi
+	failed="$failed $name"
+	diff <(cut -c 67- "$golden.sha256") <(cut -c 67- $name.sha256) |
+		sed -n "s,^<,$name: gone: ,p; s,^>,$name: new: ,p"
+	grep -vxFf "$golden.sha256" $name.sha256 | cut -c 67- >changed || true
+	echo "$name: $(wc -l <changed) of $(wc -l <$name.sha256) files differ"
+	base=$golden.tar.gz
+	[ -e "$base" ] || base=$kept/$name.tar.gz
+	if [ -e "$base" ]; then
+		mkdir base && tar -C base -xzf "$base"
+		explain $name
+		rm -r base
+	else
+		head -20 changed
+		echo "$name: there is no text to compare with: run this test once without the change"
+	fi
+done
+[ -z "$failed" ] || {
+	echo "the sites differ from tests/site/golden:$failed; if intended: tests/site/golden.sh --accept $build" >&2
 	exit 1
 }

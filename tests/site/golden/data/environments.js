@@ -1,3 +1,0 @@
-tracker.data.add("environments",{
-"1":"",
-"2":"governor powersave → performance"});
