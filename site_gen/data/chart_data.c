@@ -214,13 +214,12 @@ int tk_chart_data_write(struct tk_site *site, struct tk_error *err)
 {
 	struct tk_model *m = &site->model;
 	struct tk_chart_data *d = &site->data;
-	int status = 0;
 	d->group_count = (m->series_count + SERIES_IN_GROUP - 1) / SERIES_IN_GROUP;
 	d->group_count = d->group_count ? d->group_count : 1;
 	d->group_of = tk_calloc(m->series_count + 1, sizeof *d->group_of);
 	d->years = tk_calloc(d->group_count, sizeof *d->years);
 	/* By id: a new series changes the last group only. */
-	for (size_t first = 0; !status && first < m->series_count; first += SERIES_IN_GROUP) {
+	for (size_t first = 0; first < m->series_count; first += SERIES_IN_GROUP) {
 		struct member members[SERIES_IN_GROUP] = {0};
 		size_t group = first / SERIES_IN_GROUP, count = 0;
 		for (size_t i = first; i < m->series_count && count < SERIES_IN_GROUP; i++) {
@@ -228,11 +227,11 @@ int tk_chart_data_write(struct tk_site *site, struct tk_error *err)
 			members[count++].series = &m->series[s - m->series];
 			d->group_of[s - m->series] = group;
 		}
-		status = write_group(site, members, count, group, err);
+		TRY(write_group(site, members, count, group, err));
 		for (size_t i = 0; i < count; i++)
 			tk_rows_free(&members[i].points);
 	}
-	return status;
+	return TK_OK;
 }
 
 void tk_chart_data_free(struct tk_chart_data *d)

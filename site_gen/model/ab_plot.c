@@ -35,8 +35,6 @@ int tk_ab_plot_load(const struct tk_model *m, const struct tk_site_series *s, co
 	                         : 0;
 	double *fastest = status ? NULL : tk_malloc((rows.count + 1) * sizeof *fastest);
 	out->differences = status ? NULL : tk_malloc((rows.count + 1) * sizeof *out->differences);
-	if (!status && (!fastest || !out->differences))
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	size_t mins = 0;
 	for (size_t i = 0; !status && i < rows.count; i++) {
 		const struct tk_ab_pair_row *row = TK_ROWS_AT(&rows, struct tk_ab_pair_row, i);

@@ -199,8 +199,6 @@ int tk_card_ranking_load(const struct tk_model *m, const struct tk_card *card, s
 {
 	*out = (struct tk_card_ranking){
 	        .rows = tk_malloc((m->series_count + 1) * sizeof *out->rows)};
-	if (!out->rows)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	out->members = tk_card_group(card, group, &out->member_count);
 	for (size_t i = 0, end; i < m->series_count; i = end) {
 		for (end = i;

@@ -264,8 +264,6 @@ static int add_card(const struct tk_model *m, const int64_t *environments, size_
 	if (asprintf(&name, "%s.%s", m->devices[first].row->kind, card->name) >= 0)
 		card->file = tk_path_make_slug(name);
 	free(name);
-	if (!card->members || !card->file)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t d = first; d < m->device_count; d++) {
 		const struct tk_environment_row *e =
 		        tk_row_index_find(&m->environments_by_id, environments[d]);
@@ -282,7 +280,7 @@ int tk_cards_load(const struct tk_model *m, struct tk_cards *out, struct tk_erro
 {
 	int64_t *environments = find_environments(m);
 	*out = (struct tk_cards){.at = tk_calloc(m->device_count + 1, sizeof *out->at)};
-	int status = out->at && environments ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = 0;
 	for (size_t d = 0; !status && d < m->device_count; d++) {
 		size_t before = 0, after = 0;
 		for (size_t k = 0; k < m->device_count; k++)

@@ -261,8 +261,6 @@ static int add_night(const struct tk_model *m, int64_t night_id, struct tk_rows 
 	TRY(tk_store_list(m->store, TK_TABLE_verdict, "night_id=?1", TK_ARGS(night_id), rows, err));
 	struct tk_site_event *more =
 	        tk_realloc(out->events, (out->event_count + rows->count + 1) * sizeof *out->events);
-	if (!more)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	out->events = more;
 	for (size_t i = 0; i < rows->count; i++)
 		add_verdict(m, TK_ROWS_AT(rows, struct tk_verdict_row, i), false, out);
@@ -274,22 +272,19 @@ int tk_site_causes_load(const struct tk_model *m, const struct tk_site_period *p
 {
 	size_t most = m->series_count + m->revision_changes.count + 1;
 	*out = (struct tk_site_causes){.events = tk_malloc(most * sizeof *out->events)};
-	int status = out->events ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
-	if (!status && period->night_id)
-		status = add_night(m, period->night_id, &out->night_verdicts, out, err);
-	for (size_t i = 0; !status && !period->night_id && i < m->machine_count; i++)
+	if (period->night_id)
+		TRY(add_night(m, period->night_id, &out->night_verdicts, out, err));
+	for (size_t i = 0; !period->night_id && i < m->machine_count; i++)
 		for (size_t v = 0; v < m->machines[i].verdicts.count; v++)
 			add_verdict(m,
 			        TK_ROWS_AT(&m->machines[i].verdicts, struct tk_verdict_row, v),
 			        true, out);
-	for (size_t i = 0; !status && period->since_s && i < m->revision_changes.count; i++)
+	for (size_t i = 0; period->since_s && i < m->revision_changes.count; i++)
 		if (m->revision_changes.all[i].change_point->as_of_s >= period->since_s)
 			add_change_point(&m->revision_changes.all[i], out);
-	if (!status && !(out->at = tk_calloc(out->event_count + 1, sizeof *out->at)))
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	if (!status)
-		make_groups(m, out);
-	return status;
+	out->at = tk_calloc(out->event_count + 1, sizeof *out->at);
+	make_groups(m, out);
+	return TK_OK;
 }
 
 void tk_site_causes_free(struct tk_site_causes *causes)

@@ -124,8 +124,7 @@ static int name_pages(const struct tk_model *m, struct tk_site_changes *out, str
 		newer = same ? newer + 1 : 0;
 		if (!r->count && newer >= TK_SITE_REVISION_PAGES)
 			continue;
-		if (!(r->file = make_file_name(m, r->row)))
-			return tk_fail(err, TK_ENOMEM, "out of memory");
+		r->file = make_file_name(m, r->row);
 	}
 	return 0;
 }

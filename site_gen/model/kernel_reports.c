@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "site_gen/model/model.h"
 #include "store/kernel_report.h"
 
@@ -55,12 +56,11 @@ static int name_file(struct tk_site_kernel_trace *t, struct tk_error *err)
 	const struct tk_kernel_report_row *r = t->newest;
 	const char *upstream = strcmp(r->upstream, r->backend) ? r->upstream : "";
 	char *name = NULL;
-	if (asprintf(&name, "%s.%s%s%s.%s%s%s", t->device->file, upstream, *upstream ? "." : "",
-	            r->backend, t->problem->title, *r->config ? "." : "", r->config) < 0)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	name = tk_sprintf("%s.%s%s%s.%s%s%s", t->device->file, upstream, *upstream ? "." : "",
+	            r->backend, t->problem->title, *r->config ? "." : "", r->config);
 	t->file = tk_path_make_slug(name);
 	free(name);
-	return t->file ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+	return 0;
 }
 
 /* Rows come newest first. */
@@ -106,20 +106,17 @@ static void join_series(struct tk_model *m, struct tk_site_series *s)
 
 int tk_model_join_kernel_reports(struct tk_model *m, struct tk_error *err)
 {
-	int status = tk_store_list(
-	        m->store, TK_TABLE_kernel_report, NULL, TK_NO_ARGS, &m->kernel_report_rows, err);
-	if (status)
-		return status;
+	TRY(tk_store_list_kernel_reports(m->store, &m->kernel_report_rows, err));
 	m->kernel_traces = tk_calloc(m->kernel_report_rows.count + 1, sizeof *m->kernel_traces);
-	for (size_t i = 0; !status && i < m->kernel_report_rows.count; i++) {
+	for (size_t i = 0; i < m->kernel_report_rows.count; i++) {
 		const struct tk_kernel_report_row *row =
 		        TK_ROWS_AT(&m->kernel_report_rows, struct tk_kernel_report_row, i);
 		if (row->kind == TK_KERNEL_REPORT_TRACE)
-			status = add_trace(m, row, err);
+			TRY(add_trace(m, row, err));
 	}
-	for (size_t i = 0; !status && i < m->series_count; i++)
+	for (size_t i = 0; i < m->series_count; i++)
 		join_series(m, &m->series[i]);
-	return status;
+	return TK_OK;
 }
 
 void tk_model_free_kernel_reports(struct tk_model *m)

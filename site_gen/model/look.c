@@ -67,7 +67,7 @@ int tk_model_assign_looks(struct tk_model *m, struct tk_error *err)
 	const char **names = tk_malloc(all * sizeof *names);
 	size_t *looks = tk_malloc(all * sizeof *looks);
 	bool *is_taken = tk_calloc(all + TK_STYLES, sizeof *is_taken);
-	int status = names && looks && is_taken ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = 0;
 	for (size_t i = 0; !status && i < m->series_count; i++)
 		if (is_drawn(&m->series[i]))
 			names[count++] = m->series[i].variant;

@@ -47,13 +47,11 @@ static int make_indices(struct tk_model *m, struct tk_error *err)
 	        {&m->builds_by_id, &m->build_rows, sizeof(struct tk_build_row)},
 	        {&m->problems_by_id, &m->problem_rows, sizeof(struct tk_problem_row)},
 	};
-	int status = 0;
-	for (size_t i = 0; !status && i < sizeof all / sizeof *all; i++)
-		status = tk_row_index_build(
-		        all[i].index, all[i].rows->rows, all[i].rows->count, all[i].size, err);
-	if (!status)
-		status = list_build_revisions(m, err);
-	return status ? status : index_builds_by_revision(m, err);
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		TRY(tk_row_index_build(
+		        all[i].index, all[i].rows->rows, all[i].rows->count, all[i].size, err));
+	TRY(list_build_revisions(m, err));
+	return index_builds_by_revision(m, err);
 }
 
 const struct tk_row_index_entry *tk_model_find_builds(
@@ -95,49 +93,30 @@ static int read_tables(struct tk_model *m, struct tk_error *err)
 
 static int join_changes(struct tk_model *m, struct tk_error *err)
 {
-	struct tk_rows steps = {0};
-	int status = tk_store_list_change_point_builds(m->store, &steps, err);
-	if (!status)
-		status = tk_site_changes_join(m, &steps, &m->revision_changes, err);
-	tk_rows_free(&steps);
-	return status;
+	AUTO(tk_rows) steps = {0};
+	TRY(tk_store_list_change_point_builds(m->store, &steps, err));
+	return tk_site_changes_join(m, &steps, &m->revision_changes, err);
 }
 
 int tk_model_load(struct tk_store *store, struct tk_model *m, struct tk_error *err)
 {
 	*m = (struct tk_model){.store = store};
-	int status = read_tables(m, err);
-	if (!status)
-		status = make_indices(m, err);
-	if (!status)
-		status = tk_model_join_machines(m, err);
-	if (!status)
-		status = tk_model_join_nights(m, err);
-	if (!status)
-		status = tk_model_join_series(m, err);
-	if (!status)
-		status = tk_model_join_kernel_reports(m, err);
-	if (!status)
-		status = tk_model_join_tunings(m, err);
-	if (!status)
-		status = tk_model_join_change_points(m, err);
-	if (!status)
-		status = join_changes(m, err);
-	if (!status)
-		status = tk_model_read_last_nights(m, err);
-	if (!status)
-		status = tk_model_read_ceilings(m, err);
-	if (!status)
-		status = tk_model_read_newest_points(m, err);
-	if (!status)
-		status = tk_model_read_environments(m, err);
-	if (!status) {
-		tk_model_join_last_nights(m);
-		status = tk_model_find_unplanned(m, err);
-	}
-	if (!status)
-		status = tk_model_assign_looks(m, err);
-	return status;
+	TRY(read_tables(m, err));
+	TRY(make_indices(m, err));
+	TRY(tk_model_join_machines(m, err));
+	TRY(tk_model_join_nights(m, err));
+	TRY(tk_model_join_series(m, err));
+	TRY(tk_model_join_kernel_reports(m, err));
+	TRY(tk_model_join_tunings(m, err));
+	TRY(tk_model_join_change_points(m, err));
+	TRY(join_changes(m, err));
+	TRY(tk_model_read_last_nights(m, err));
+	TRY(tk_model_read_ceilings(m, err));
+	TRY(tk_model_read_newest_points(m, err));
+	TRY(tk_model_read_environments(m, err));
+	tk_model_join_last_nights(m);
+	TRY(tk_model_find_unplanned(m, err));
+	return tk_model_assign_looks(m, err);
 }
 
 void tk_model_free(struct tk_model *m)

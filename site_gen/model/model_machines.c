@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "core/night.h"
 #include "core/outcome.h"
 #include "site_gen/model/model_internal.h"
@@ -32,13 +33,10 @@ int tk_model_join_machines(struct tk_model *m, struct tk_error *err)
 {
 	m->machines = tk_calloc(m->machine_rows.count + 1, sizeof *m->machines);
 	m->devices = tk_calloc(m->device_rows.count + 1, sizeof *m->devices);
-	if (!m->machines || !m->devices)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < m->machine_rows.count; i++) {
 		struct tk_site_machine *machine = &m->machines[m->machine_count++];
 		machine->row = TK_ROWS_AT(&m->machine_rows, struct tk_machine_row, i);
-		if (!(machine->file = tk_path_make_slug(machine->row->name)))
-			return tk_fail(err, TK_ENOMEM, "out of memory");
+		machine->file = tk_path_make_slug(machine->row->name);
 	}
 	for (size_t i = 0; i < m->device_rows.count; i++) {
 		struct tk_site_device *device = &m->devices[m->device_count++];
@@ -55,8 +53,6 @@ int tk_model_join_machines(struct tk_model *m, struct tk_error *err)
 		if (asprintf(&dotted, "%s.%s", device->machine->row->name, device->row->slug) >= 0)
 			device->file = tk_path_make_slug(dotted);
 		free(dotted);
-		if (!device->name || !device->file)
-			return tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	return 0;
 }
@@ -91,8 +87,6 @@ int tk_model_join_nights(struct tk_model *m, struct tk_error *err)
 		            machine->file, night->row->uid) >= 0)
 			night->file = tk_path_make_slug(name);
 		free(name);
-		if (!night->file)
-			return tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	return tk_row_index_build(&m->nights_by_id, m->night_rows.rows, m->night_rows.count,
 	        sizeof(struct tk_night_row), err);
@@ -158,8 +152,6 @@ int tk_model_read_ceilings(struct tk_model *m, struct tk_error *err)
 	int status = 0;
 	m->ceiling_lists =
 	        tk_calloc(m->machine_count * TK_SITE_RECENT_NIGHTS + 1, sizeof *m->ceiling_lists);
-	if (!m->ceiling_lists)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < m->machine_count; i++) {
 		const struct tk_night_row *nights[TK_SITE_RECENT_NIGHTS];
 		size_t count = tk_model_list_recent_nights(m, &m->machines[i], nights);
@@ -178,7 +170,7 @@ static int mark_unplanned(
         struct tk_model *m, const struct tk_site_machine *machine, struct tk_error *err)
 {
 	const struct tk_night_row *last = machine->last_night;
-	struct tk_rows jobs = {0};
+	AUTO(tk_rows) jobs = {0};
 	bool has_read = false;
 	int status = 0;
 	for (size_t i = 0; !status && i < m->series_count; i++) {
@@ -199,17 +191,15 @@ static int mark_unplanned(
 			s->is_unplanned =
 			        TK_ROWS_AT(&jobs, struct tk_job_row, k)->series_id != s->row->id;
 	}
-	tk_rows_free(&jobs);
 	return status;
 }
 
 int tk_model_find_unplanned(struct tk_model *m, struct tk_error *err)
 {
-	int status = 0;
-	for (size_t i = 0; !status && i < m->machine_count; i++)
+	for (size_t i = 0; i < m->machine_count; i++)
 		if (m->machines[i].last_night)
-			status = mark_unplanned(m, &m->machines[i], err);
-	return status;
+			TRY(mark_unplanned(m, &m->machines[i], err));
+	return TK_OK;
 }
 
 void tk_model_join_last_nights(struct tk_model *m)

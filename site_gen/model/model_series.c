@@ -84,8 +84,7 @@ int tk_model_join_series(struct tk_model *m, struct tk_error *err)
 		if (!s->device || !s->upstream || !s->problem)
 			return tk_fail(err, TK_EDATA,
 			        "series %s: missing device, upstream or problem", s->row->slug);
-		if (!(s->file = tk_path_make_slug(s->row->slug)))
-			return tk_fail(err, TK_ENOMEM, "out of memory");
+		s->file = tk_path_make_slug(s->row->slug);
 	}
 	choose_modes(m);
 	TRY(tk_labels_assign(m, err));
@@ -93,8 +92,7 @@ int tk_model_join_series(struct tk_model *m, struct tk_error *err)
 	for (size_t i = 0; i < m->series_count; i++) {
 		struct tk_site_series *s = &m->series[i];
 		bool same = i && !strcmp(s->problem->op, s[-1].problem->op);
-		if (!(s->op_file = same ? s[-1].op_file : tk_path_make_slug(s->problem->op)))
-			return tk_fail(err, TK_ENOMEM, "out of memory");
+		s->op_file = same ? s[-1].op_file : tk_path_make_slug(s->problem->op);
 	}
 	m->series_by_id.entries =
 	        tk_malloc((m->series_count + 1) * sizeof *m->series_by_id.entries);
@@ -157,14 +155,12 @@ static void note_environments(struct tk_model *m, const struct tk_rows *points)
 static int read_environments_of_series(
         struct tk_model *m, const struct tk_site_series *s, struct tk_error *err)
 {
-	struct tk_rows points = {0};
-	int status = s ? tk_store_list_points_between(
+	AUTO(tk_rows) points = {0};
+	TRY(s ? tk_store_list_points_between(
 	                         m->store, s->row->id, INT64_MIN, INT64_MAX, &points, err)
-	               : 0;
-	if (!status)
-		note_environments(m, &points);
-	tk_rows_free(&points);
-	return status;
+	               : 0);
+	note_environments(m, &points);
+	return TK_OK;
 }
 
 int tk_model_read_environments(struct tk_model *m, struct tk_error *err)

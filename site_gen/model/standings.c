@@ -90,8 +90,6 @@ int tk_standings_load(
         const struct tk_model *m, double tie, struct tk_standings *out, struct tk_error *err)
 {
 	*out = (struct tk_standings){.at = tk_calloc(m->series_count + 1, sizeof *out->at)};
-	if (!out->at)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t d = 0; d < m->device_count; d++) {
 		const struct tk_site_device *device = tk_model_ordered_device(m, d);
 		size_t begin = out->count;

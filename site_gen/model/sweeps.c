@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/try.h"
 
 struct entry {
 	const struct tk_axes *axes;
@@ -94,9 +95,8 @@ static void place_entries(struct entry *entries, size_t count, enum kind kind)
 static int split_by(struct entry *entries, size_t count, enum kind kind, struct tk_sweeps *out,
         struct tk_error *err)
 {
-	int status = 0;
 	place_entries(entries, count, kind);
-	for (size_t first = 0, end; !status && first < count; first = end) {
+	for (size_t first = 0, end; first < count; first = end) {
 		for (end = first + 1; end < count && entries[end].fixed == entries[first].fixed;
 		        end++)
 			;
@@ -105,11 +105,11 @@ static int split_by(struct entry *entries, size_t count, enum kind kind, struct 
 		struct tk_sweep sweep = {.tokens = kind == TOKENS ? fixed : 0,
 		        .batch = kind == BATCH ? fixed : 0,
 		        .length = kind == LENGTH ? fixed : 0};
-		status = add_sweep(entries + first, end - first, sweep, out, err);
+		TRY(add_sweep(entries + first, end - first, sweep, out, err));
 		if (out->count > before && is_known(out, &out->at[before]))
 			free(out->at[--out->count].members);
 	}
-	return status;
+	return TK_OK;
 }
 
 /* Problems that differ in size alone: one line, or a line for each batch, each number of tokens and
@@ -120,12 +120,11 @@ static int split(struct entry *entries, size_t count, bool over_batch, struct tk
 	place_entries(entries, count, OVER_ALL);
 	if (!has_repeated_size(entries, count))
 		return add_sweep(entries, count, (struct tk_sweep){0}, out, err);
-	int status = split_by(entries, count, TOKENS, out, err);
-	if (!status)
-		status = split_by(entries, count, BATCH, out, err);
-	if (!status && over_batch)
-		status = split_by(entries, count, LENGTH, out, err);
-	return status;
+	TRY(split_by(entries, count, TOKENS, out, err));
+	TRY(split_by(entries, count, BATCH, out, err));
+	if (over_batch)
+		TRY(split_by(entries, count, LENGTH, out, err));
+	return TK_OK;
 }
 
 double tk_sweep_place(const struct tk_sweep *sweep, const struct tk_axes *axes)
@@ -140,7 +139,7 @@ int tk_sweeps_find(const struct tk_axes *axes, size_t count, bool over_batch, si
 	size_t used = 0;
 	/* a problem is on at most three lines, and a line has at least as many problems */
 	*out = (struct tk_sweeps){.at = tk_calloc(count + 2, sizeof *out->at)};
-	int status = entries && out->at ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = 0;
 	for (size_t i = 0; !status && i < count; i++)
 		if (axes[i].x > 0)
 			entries[used++] = (struct entry){.axes = &axes[i], .index = i};

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "site_gen/render/escape.h"
 
 #define NS_MAX INT64_C(1000000000000000)
@@ -154,9 +155,9 @@ int tk_timeline_read(const json_t *stored, struct tk_timeline *out, struct tk_er
 	        .duration_ns = get_integer(stored, "duration_ns"),
 	        .left_out = get_integer(stored, "left_out")};
 	read_regions(json_object_get(stored, "regions"), out);
-	int status = read_groups(json_object_get(stored, "groups"),
-	        json_object_get(stored, "group_names"), out, err);
-	return status ? status : read_spans(json_object_get(stored, "spans"), out, err);
+	TRY(read_groups(json_object_get(stored, "groups"),
+	        json_object_get(stored, "group_names"), out, err));
+	return read_spans(json_object_get(stored, "spans"), out, err);
 }
 
 void tk_timeline_free(struct tk_timeline *t)

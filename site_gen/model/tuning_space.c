@@ -44,7 +44,7 @@ static bool read_candidate(const json_t *o, struct tk_tuning_candidate *c)
 int tk_tuning_space_read(
         const struct tk_tuning_row *row, struct tk_tuning_space *out, struct tk_error *err)
 {
-	json_t *list = json_loads(row->candidates, 0, NULL);
+	json_auto_t *list = json_loads(row->candidates, 0, NULL);
 	size_t count = json_array_size(list);
 	count = count < CANDIDATES_MAX ? count : CANDIDATES_MAX;
 	*out = (struct tk_tuning_space){
@@ -56,8 +56,7 @@ int tk_tuning_space_read(
 		out->best_ns = fmin(out->best_ns, c->median_ns);
 		out->count++;
 	}
-	json_decref(list);
-	return out->candidates ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	return TK_OK;
 }
 
 void tk_tuning_space_free(struct tk_tuning_space *s)

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "site_gen/model/model.h"
 #include "store/tuning.h"
 #include "store/tuning_groups.h"
@@ -18,12 +19,11 @@ static int name_file(struct tk_site_tuning *t, struct tk_error *err)
 	const struct tk_tuning_row *r = t->row;
 	const char *upstream = strcmp(r->upstream, r->backend) ? r->upstream : "";
 	char *name = NULL;
-	if (asprintf(&name, "%s.%s%s%s.%s.%s%s%s", t->device->file, upstream, *upstream ? "." : "",
-	            r->backend, t->problem->title, r->mode, *r->options ? "." : "", r->options) < 0)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	name = tk_sprintf("%s.%s%s%s.%s.%s%s%s", t->device->file, upstream, *upstream ? "." : "",
+	            r->backend, t->problem->title, r->mode, *r->options ? "." : "", r->options);
 	t->file = tk_path_make_slug(name);
 	free(name);
-	return t->file ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+	return 0;
 }
 
 static int add_tuning(struct tk_model *m, const struct tk_tuning_history *h,
@@ -36,12 +36,10 @@ static int add_tuning(struct tk_model *m, const struct tk_tuning_history *h,
 	        .group = group};
 	if (!t.device || !t.problem)
 		return tk_fail(err, TK_EDATA, "tuning %s: missing device or problem", row->uid);
-	int status = tk_tuning_state(h, row, &t.state, err);
-	if (!status)
-		status = name_file(&t, err);
-	if (!status)
-		m->tunings[m->tuning_count++] = t;
-	return status;
+	TRY(tk_tuning_state(h, row, &t.state, err));
+	TRY(name_file(&t, err));
+	m->tunings[m->tuning_count++] = t;
+	return TK_OK;
 }
 
 /* The result of the mode of a series, else of any. */
@@ -74,8 +72,6 @@ int tk_model_join_tunings(struct tk_model *m, struct tk_error *err)
 		return status;
 	m->tunings = tk_calloc(m->tuning_rows.count, sizeof *m->tunings);
 	m->tuning_groups = tk_calloc(1, sizeof *m->tuning_groups);
-	if (!m->tunings || !m->tuning_groups)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	status = tk_tuning_groups_make(&m->tuning_rows, m->tuning_groups, err);
 	for (size_t g = 0; !status && g < m->tuning_groups->count; g++)
 		for (size_t i = 0; !status && i < m->tuning_groups->at[g].count; i++)

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "base/version.h"
 #include "core/upstream_kind.h"
 #include "site_gen/model/standings.h"
@@ -71,14 +72,14 @@ static size_t find_version(const struct tk_versions *v, const struct tk_revision
 static int read_points(const struct tk_model *m, const struct tk_versions *v, int64_t series_id,
         struct tk_point *at, struct tk_error *err)
 {
-	struct tk_rows points = {0};
+	AUTO(tk_rows) points = {0};
 	int64_t build_id = 0;
 	size_t version = v->count;
-	int status = tk_store_list_points_between(
-	        m->store, series_id, INT64_MIN, INT64_MAX, &points, err);
+	TRY(tk_store_list_points_between(
+	        m->store, series_id, INT64_MIN, INT64_MAX, &points, err));
 	for (size_t i = 0; i < v->count; i++)
 		at[i].value = NAN;
-	for (size_t i = 0; !status && i < points.count; i++) {
+	for (size_t i = 0; i < points.count; i++) {
 		const struct tk_point *p = TK_ROWS_AT(&points, struct tk_point, i);
 		if (p->build_id != build_id)
 			version = find_version(v, tk_model_find_build_revision(m, p->build_id));
@@ -86,8 +87,7 @@ static int read_points(const struct tk_model *m, const struct tk_versions *v, in
 		if (version < v->count && p->value > 0)
 			at[version] = *p;
 	}
-	tk_rows_free(&points);
-	return status;
+	return TK_OK;
 }
 
 static bool is_compile_time_of(const struct tk_site_series *c, const struct tk_site_series *s)
@@ -121,8 +121,7 @@ static int read_compile_times(const struct tk_model *m, const struct tk_versions
 	if (!found)
 		return 0;
 	struct tk_point *at = tk_calloc(v->count + 1, sizeof *at);
-	int status = at ? read_points(m, v, found->row->id, at, err)
-	                : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = read_points(m, v, found->row->id, at, err);
 	for (size_t i = 0; !status && i < v->count; i++)
 		s->compile_ns[i] = at[i].value;
 	free(at);
@@ -209,8 +208,6 @@ static int allocate(const struct tk_model *m, const struct tk_upstream_row *u,
 	v->at = tk_calloc(m->revision_rows.count + 1, sizeof *v->at);
 	v->series = tk_calloc(m->series_count + 1, sizeof *v->series);
 	v->problems = tk_calloc(m->series_count + 1, sizeof *v->problems);
-	if (!v->at || !v->series || !v->problems)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	v->count = list_revisions(m, u->id, v->at);
 	for (size_t i = 0; i < m->series_count; i++)
 		if (follows(&m->series[i], u))
@@ -220,8 +217,6 @@ static int allocate(const struct tk_model *m, const struct tk_upstream_row *u,
 	double *compile_ns = v->memory[1] = tk_calloc(cells, sizeof *compile_ns);
 	v->memory[2] = tk_calloc(cells, sizeof(struct tk_version_series *));
 	v->configs = tk_calloc(cells, sizeof *v->configs);
-	if (!points || !compile_ns || !v->memory[2] || !v->configs)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	v->config_count = cells;
 	for (size_t i = 0; i < v->series_count; i++) {
 		v->series[i].at = points + i * v->count;

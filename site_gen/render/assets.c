@@ -113,11 +113,8 @@ static int add(struct reading *r, const char *name, struct tk_buf *text, struct 
 /* Replaces `text`. */
 static int read_file(const char *dir, const char *name, struct tk_buf *text, struct tk_error *err)
 {
-	char *path = tk_path_join(dir, name);
-	int status = path ? tk_file_read(path, FILE_BYTES_MAX, text, err)
-	                  : tk_fail(err, TK_ENOMEM, "out of memory");
-	free(path);
-	return status;
+	AUTO_TEXT path = tk_path_join(dir, name);
+	return tk_file_read(path, FILE_BYTES_MAX, text, err);
 }
 
 static bool is_asset(const char *name)
@@ -134,7 +131,7 @@ static int read_folder(struct reading *r, const char *dir, struct tk_error *err)
 {
 	char **names = NULL;
 	size_t count = 0;
-	struct tk_buf text = TK_BUF_INIT;
+	AUTO(tk_buf) text = TK_BUF_INIT;
 	int status = tk_dir_list(dir, &names, &count, err);
 	for (size_t i = 0; !status && i < count; i++) {
 		if (!strcmp(names[i], CHARTS_FILE))
@@ -147,7 +144,6 @@ static int read_folder(struct reading *r, const char *dir, struct tk_error *err)
 		if (!status)
 			status = add(r, names[i], &text, err);
 	}
-	tk_buf_free(&text);
 	tk_names_free(names, count);
 	return status;
 }
@@ -196,12 +192,12 @@ static int add_bundle(struct reading *r, const struct bundle *bundle, struct tk_
 int tk_assets_read(const char *templates_dir, const char *third_party, struct tk_assets *assets,
         struct tk_error *err)
 {
-	char *own = tk_path_join(templates_dir, "assets"),
+	AUTO_TEXT own = tk_path_join(templates_dir, "assets"),
 	     *others = third_party ? (*third_party ? tk_strdup(third_party) : NULL)
 	                           : find_third_party();
 	*assets = (struct tk_assets){0};
 	struct reading r = {.assets = assets, .hash = tk_hash_new(), .dirs = {own, others}};
-	int status = own && r.hash ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = 0;
 	for (size_t i = 0; !status && i < 2 && r.dirs[i]; i++)
 		status = read_folder(&r, r.dirs[i], err);
 	for (size_t i = 0; !status && i < sizeof bundles / sizeof *bundles; i++)
@@ -213,20 +209,18 @@ int tk_assets_read(const char *templates_dir, const char *third_party, struct tk
 		tk_assets_free(assets);
 	}
 	tk_hash_free(r.hash);
-	free(own);
 	free(others);
 	return status;
 }
 
 int tk_assets_put(const struct tk_assets *assets, struct tk_output *out, struct tk_error *err)
 {
-	int status = 0;
-	for (size_t i = 0; !status && i < assets->count; i++) {
+	for (size_t i = 0; i < assets->count; i++) {
 		char to[300];
 		snprintf(to, sizeof to, "assets/%s", assets->files[i].name);
-		status = tk_output_put(out, to, &assets->files[i].text, err);
+		TRY(tk_output_put(out, to, &assets->files[i].text, err));
 	}
-	return status;
+	return TK_OK;
 }
 
 void tk_assets_free(struct tk_assets *assets)

@@ -226,7 +226,7 @@ struct tk_output_counts tk_output_counts(const struct tk_output *o)
  * second rename fails. */
 static int replace_in_two_steps(struct tk_output *o, struct tk_error *err)
 {
-	char *aside = tk_sprintf("%s-old", o->temp);
+	AUTO_TEXT aside = tk_sprintf("%s-old", o->temp);
 	int status = 0;
 	if (rename(o->dir, aside)) {
 		status = tk_fail_errno(err, "rename %s to %s", o->dir, aside);
@@ -237,7 +237,6 @@ static int replace_in_two_steps(struct tk_output *o, struct tk_error *err)
 	} else if (rename(aside, o->temp)) {
 		status = tk_fail_errno(err, "rename %s to %s", aside, o->temp);
 	}
-	free(aside);
 	return status;
 }
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "site_gen/render/escape.h"
 #include "site_gen/render/template_internal.h"
 #include "site_gen/render/value.h"
@@ -90,12 +91,10 @@ static int load_file(
 	if (len < 6 || strcmp(file + len - 5, ".html"))
 		return 0;
 	char *path = tk_path_join(dir, file), *name = tk_strndup(file, len - 5);
-	struct tk_buf text = TK_BUF_INIT;
-	int status = path && name ? tk_file_read(path, TK_TEMPLATE_BYTES_MAX, &text, err)
-	                          : tk_fail(err, TK_ENOMEM, "out of memory");
+	AUTO(tk_buf) text = TK_BUF_INIT;
+	int status = tk_file_read(path, TK_TEMPLATE_BYTES_MAX, &text, err);
 	if (!status)
 		status = tk_templates_add(set, name, tk_buf_cstr(&text), text.len, err);
-	tk_buf_free(&text);
 	free(path);
 	free(name);
 	return status;
@@ -224,9 +223,9 @@ static int render_partial(
 		return tk_template_fail_at(t, token->offset, r->err,
 		        "partials are nested too deep at", token->s, token->len);
 	r->partials++;
-	int status = render_range(r, other, 0, other->count);
+	TRY(render_range(r, other, 0, other->count));
 	r->partials--;
-	return status;
+	return TK_OK;
 }
 
 static int render_range(struct renderer *r, const struct tk_template *t, size_t from, size_t to)
@@ -268,6 +267,6 @@ int tk_templates_render(const struct tk_templates *set, const char *name,
 	if (!t)
 		return tk_fail(err, TK_ENOTFOUND, "%s.html: no such template", name);
 	struct renderer r = {.set = set, .out = out, .err = err, .stack = {data}, .depth = 1};
-	int status = render_range(&r, t, 0, t->count);
-	return status ? status : tk_buf_status(out, err);
+	TRY(render_range(&r, t, 0, t->count));
+	return tk_buf_status(out, err);
 }

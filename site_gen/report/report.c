@@ -194,7 +194,7 @@ static int add_statistics(struct tk_document *d, const struct tk_model *m, struc
 	        "Device", "Kernel", "Backend", "Problems", "Best rate", "Median of roofline"};
 	const struct tk_site_series **series = tk_malloc((m->series_count + 1) * sizeof *series);
 	double *efficiencies = tk_malloc((m->series_count + 1) * sizeof *efficiencies);
-	int status = series && efficiencies ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = 0;
 	tk_document_add_heading(d, "Kernels and backends");
 	tk_document_begin_table(d, heads, COLUMN_COUNT(heads), 7u << 3);
 	for (size_t i = 0; !status && i < m->device_count; i++)
@@ -293,13 +293,12 @@ static int add_tables(
         struct tk_document *d, const struct tk_model *m, double tie, struct tk_error *err)
 {
 	add_environment(d, m);
-	int status = add_standings(d, m, tie, err);
-	if (!status)
-		status = add_statistics(d, m, err);
+	TRY(add_standings(d, m, tie, err));
+	TRY(add_statistics(d, m, err));
 	tk_document_add_paragraph(d, "Medians of the newest night; 95\u00a0% confidence intervals "
 	                             "in brackets. A measured "
 	                             "ceiling is a lower bound.");
-	return status;
+	return TK_OK;
 }
 
 int tk_report_add(const struct tk_model *m, const struct tk_report_options *options,
@@ -329,7 +328,7 @@ int tk_report_add(const struct tk_model *m, const struct tk_report_options *opti
 int tk_report_write(struct tk_store *store, const struct tk_report_options *options,
         struct tk_buf *out, struct tk_error *err)
 {
-	struct tk_model model;
+	AUTO(tk_model) model = {0};
 	int status = tk_store_begin_read(store, err);
 	if (status)
 		return status;
@@ -337,6 +336,5 @@ int tk_report_write(struct tk_store *store, const struct tk_report_options *opti
 	if (!status)
 		status = tk_report_add(&model, options, out, err);
 	tk_store_end_read(store);
-	tk_model_free(&model);
 	return status;
 }
