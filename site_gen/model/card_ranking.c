@@ -194,8 +194,8 @@ static int compare_spread(const void *a, const void *b)
 	return x->best < y->best ? -1 : x->best > y->best; /* the order of the model */
 }
 
-int tk_card_ranking_load(const struct tk_model *m, const struct tk_card *card, size_t group,
-        double tie, struct tk_card_ranking *out, struct tk_error *err)
+void tk_card_ranking_load(const struct tk_model *m, const struct tk_card *card, size_t group,
+        double tie, struct tk_card_ranking *out)
 {
 	*out = (struct tk_card_ranking){
 	        .rows = tk_malloc((m->series_count + 1) * sizeof *out->rows)};
@@ -209,5 +209,4 @@ int tk_card_ranking_load(const struct tk_model *m, const struct tk_card *card, s
 	}
 	order_members(out);
 	qsort(out->rows, out->row_count, sizeof *out->rows, compare_spread);
-	return 0;
 }

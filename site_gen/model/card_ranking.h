@@ -41,7 +41,7 @@ struct tk_card_ranking {
 };
 
 /* tie: as in tk_point_compare. free() rows, also after a failure. */
-int tk_card_ranking_load(const struct tk_model *m, const struct tk_card *card, size_t group,
-        double tie, struct tk_card_ranking *out, struct tk_error *err);
+void tk_card_ranking_load(const struct tk_model *m, const struct tk_card *card, size_t group,
+        double tie, struct tk_card_ranking *out);
 
 #endif

@@ -254,8 +254,8 @@ static bool is_same_model(const struct tk_site_device *a, const struct tk_site_d
 	return !strcmp(a->row->name, b->row->name) && !strcmp(a->row->kind, b->row->kind);
 }
 
-static int add_card(const struct tk_model *m, const int64_t *environments, size_t first,
-        struct tk_cards *out, struct tk_error *err)
+static void add_card(const struct tk_model *m, const int64_t *environments, size_t first,
+        struct tk_cards *out)
 {
 	struct tk_card *card = &out->at[out->count++];
 	char *name = NULL;
@@ -273,7 +273,6 @@ static int add_card(const struct tk_model *m, const int64_t *environments, size_
 			                e ? tk_attributes_flatten(e->attributes) : NULL, 0};
 	}
 	find_groups(card);
-	return 0;
 }
 
 int tk_cards_load(const struct tk_model *m, struct tk_cards *out, struct tk_error *err)
@@ -287,7 +286,7 @@ int tk_cards_load(const struct tk_model *m, struct tk_cards *out, struct tk_erro
 			if (environments[k] && is_same_model(&m->devices[d], &m->devices[k]))
 				*(k < d ? &before : &after) += 1;
 		if (environments[d] && !before && after > 1)
-			status = add_card(m, environments, d, out, err);
+			add_card(m, environments, d, out);
 	}
 	free(environments);
 	return status;

@@ -44,8 +44,8 @@ static int compare_changes(const void *a, const void *b)
 	return x->change_point < y->change_point ? -1 : x->change_point > y->change_point;
 }
 
-static int make_changes(const struct tk_model *m, const struct tk_rows *steps,
-        struct tk_site_changes *out, struct tk_error *err)
+static void make_changes(const struct tk_model *m, const struct tk_rows *steps,
+        struct tk_site_changes *out)
 {
 	out->all = tk_malloc((steps->count + 1) * sizeof *out->all);
 	for (size_t i = 0; i < steps->count && i < m->change_rows.count; i++) {
@@ -69,7 +69,6 @@ static int make_changes(const struct tk_model *m, const struct tk_rows *steps,
 	}
 	if (out->count)
 		qsort(out->all, out->count, sizeof *out->all, compare_changes);
-	return 0;
 }
 
 static size_t find_index(const struct tk_model *m, const struct tk_revision_row *r)
@@ -114,7 +113,7 @@ static char *make_file_name(const struct tk_model *m, const struct tk_revision_r
 }
 
 /* Revisions are in order within their upstream; the newest are at the end. */
-static int name_pages(const struct tk_model *m, struct tk_site_changes *out, struct tk_error *err)
+static void name_pages(const struct tk_model *m, struct tk_site_changes *out)
 {
 	size_t newer = 0;
 	for (size_t i = out->revision_count; i-- > 0;) {
@@ -126,19 +125,18 @@ static int name_pages(const struct tk_model *m, struct tk_site_changes *out, str
 			continue;
 		r->file = make_file_name(m, r->row);
 	}
-	return 0;
 }
 
-int tk_site_changes_join(const struct tk_model *m, const struct tk_rows *steps,
-        struct tk_site_changes *out, struct tk_error *err)
+void tk_site_changes_join(const struct tk_model *m, const struct tk_rows *steps,
+        struct tk_site_changes *out)
 {
-	TRY(make_changes(m, steps, out, err));
+	make_changes(m, steps, out);
 	out->revision_count = m->revision_rows.count;
 	out->revisions = tk_calloc(out->revision_count + 1, sizeof *out->revisions);
 	for (size_t i = 0; i < out->revision_count; i++)
 		out->revisions[i].row = TK_ROWS_AT(&m->revision_rows, struct tk_revision_row, i);
 	count_changes(m, out);
-	return name_pages(m, out, err);
+	name_pages(m, out);
 }
 
 void tk_site_changes_free(struct tk_site_changes *changes)

@@ -39,8 +39,8 @@ struct tk_site_changes {
 };
 
 /* `steps`: of tk_store_list_change_point_builds. */
-int tk_site_changes_join(const struct tk_model *m, const struct tk_rows *steps,
-        struct tk_site_changes *out, struct tk_error *err);
+void tk_site_changes_join(const struct tk_model *m, const struct tk_rows *steps,
+        struct tk_site_changes *out);
 void tk_site_changes_free(struct tk_site_changes *changes);
 /* NULL: `r` is NULL. */
 const struct tk_site_revision *tk_site_changes_find_revision(const struct tk_model *m,

@@ -40,7 +40,7 @@ static struct contender *find_contender(const struct field *f, const struct tk_s
 	return NULL;
 }
 
-static int add_standing(struct field *f, const struct tk_standing *standing, struct tk_error *err)
+static void add_standing(struct field *f, const struct tk_standing *standing)
 {
 	f->at = tk_realloc(f->at, (f->count + standing->count + 1) * sizeof *f->at);
 	for (size_t i = 0; i < standing->count; i++) {
@@ -53,7 +53,6 @@ static int add_standing(struct field *f, const struct tk_standing *standing, str
 		c->firsts += i < standing->first_count;
 		c->log_ratio += log(time_of(standing->at[i]) / fastest_time(standing));
 	}
-	return 0;
 }
 
 static void choose(const struct field *f, struct tk_dispatch_row *row)
@@ -112,7 +111,7 @@ int tk_dispatch_load(const struct tk_model *m, const struct tk_site_device *devi
 		}
 		out->at[out->count++] = (struct tk_dispatch_row){.standing = standing};
 		out->contested += standing.count > 1;
-		status = add_standing(&f, &standing, err);
+		add_standing(&f, &standing);
 	}
 	for (size_t i = 0; !status && i < out->count; i++)
 		choose(&f, &out->at[i]);

@@ -51,7 +51,7 @@ bool tk_kernel_trace_has_report(
 	return row->kind == TK_KERNEL_REPORT_TRACE && is_same_kernel(t->newest, row);
 }
 
-static int name_file(struct tk_site_kernel_trace *t, struct tk_error *err)
+static void name_file(struct tk_site_kernel_trace *t)
 {
 	const struct tk_kernel_report_row *r = t->newest;
 	const char *upstream = strcmp(r->upstream, r->backend) ? r->upstream : "";
@@ -60,7 +60,6 @@ static int name_file(struct tk_site_kernel_trace *t, struct tk_error *err)
 	            r->backend, t->problem->title, *r->config ? "." : "", r->config);
 	t->file = tk_path_make_slug(name);
 	free(name);
-	return 0;
 }
 
 /* Rows come newest first. */
@@ -81,7 +80,8 @@ static int add_trace(
 	if (!t.device || !t.problem)
 		return tk_fail(err, TK_EDATA, "trace %s: missing device or problem", row->uid);
 	m->kernel_traces[m->kernel_trace_count++] = t;
-	return name_file(&m->kernel_traces[m->kernel_trace_count - 1], err);
+	name_file(&m->kernel_traces[m->kernel_trace_count - 1]);
+	return 0;
 }
 
 static bool is_of_series(const struct tk_site_series *s, const struct tk_kernel_report_row *row)

@@ -31,7 +31,7 @@ static int owner_order(const void *a, const void *b)
 	return d ? d : x->upstream->id < y->upstream->id ? -1 : x->upstream->id > y->upstream->id;
 }
 
-static int owners_find(const struct tk_model *m, struct owners *out, struct tk_error *err)
+static void owners_find(const struct tk_model *m, struct owners *out)
 {
 	out->at = tk_malloc((m->series_count + 1) * sizeof *out->at);
 	for (size_t i = 0; i < m->series_count; i++)
@@ -40,7 +40,6 @@ static int owners_find(const struct tk_model *m, struct owners *out, struct tk_e
 	for (size_t i = 0; i < m->series_count; i++)
 		if (!out->count || owner_order(&out->at[out->count - 1], &out->at[i]))
 			out->at[out->count++] = out->at[i];
-	return 0;
 }
 
 /* " (upstream)" where others have the backend too, unless the upstream is named after the backend;
@@ -67,7 +66,7 @@ static void add_upstream(
 	tk_buf_add_char(b, ')');
 }
 
-static int make_label(struct tk_site_series *s, const struct owners *owners, struct tk_error *err)
+static void make_label(struct tk_site_series *s, const struct owners *owners)
 {
 	struct tk_buf b = TK_BUF_INIT;
 	tk_buf_add_str(&b, s->row->backend);
@@ -80,15 +79,15 @@ static int make_label(struct tk_site_series *s, const struct owners *owners, str
 	if (s->metric != TK_METRIC_TIME)
 		tk_buf_add_printf(&b, " · %s", s->row->metric);
 	s->label = tk_buf_detach(&b, NULL);
-	return 0;
 }
 
 int tk_labels_assign(struct tk_model *m, struct tk_error *err)
 {
 	struct owners owners = {0};
-	int status = owners_find(m, &owners, err);
+	owners_find(m, &owners);
+	int status = 0;
 	for (size_t i = 0; !status && i < m->series_count; i++)
-		status = make_label(&m->series[i], &owners, err);
+		make_label(&m->series[i], &owners);
 	free(owners.at);
 	return status;
 }

@@ -11,7 +11,7 @@
 #include "site_gen/model/model_internal.h"
 #include "site_gen/model/tunings.h"
 
-static int index_builds_by_revision(struct tk_model *m, struct tk_error *err)
+static void index_builds_by_revision(struct tk_model *m)
 {
 	struct tk_row_index *index = &m->builds_by_revision;
 	index->entries = tk_malloc((m->build_rows.count + 1) * sizeof *index->entries);
@@ -21,17 +21,15 @@ static int index_builds_by_revision(struct tk_model *m, struct tk_error *err)
 		index->entries[index->count] = (struct tk_row_index_entry){b->revision_id, b};
 	}
 	tk_row_index_sort(index); /* builds of one revision stay in the order of the rows */
-	return 0;
 }
 
-static int list_build_revisions(struct tk_model *m, struct tk_error *err)
+static void list_build_revisions(struct tk_model *m)
 {
 	const struct tk_row_index *builds = &m->builds_by_id;
 	m->build_revisions = tk_malloc((builds->count + 1) * sizeof *m->build_revisions);
 	for (size_t i = 0; i < builds->count; i++)
 		m->build_revisions[i] =
 		        ((const struct tk_build_row *)builds->entries[i].row)->revision_id;
-	return 0;
 }
 
 static int make_indices(struct tk_model *m, struct tk_error *err)
@@ -50,8 +48,9 @@ static int make_indices(struct tk_model *m, struct tk_error *err)
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		TRY(tk_row_index_build(
 		        all[i].index, all[i].rows->rows, all[i].rows->count, all[i].size, err));
-	TRY(list_build_revisions(m, err));
-	return index_builds_by_revision(m, err);
+	list_build_revisions(m);
+	index_builds_by_revision(m);
+	return 0;
 }
 
 const struct tk_row_index_entry *tk_model_find_builds(
@@ -95,7 +94,8 @@ static int join_changes(struct tk_model *m, struct tk_error *err)
 {
 	AUTO(tk_rows) steps = {0};
 	TRY(tk_store_list_change_point_builds(m->store, &steps, err));
-	return tk_site_changes_join(m, &steps, &m->revision_changes, err);
+	tk_site_changes_join(m, &steps, &m->revision_changes);
+	return 0;
 }
 
 int tk_model_load(struct tk_store *store, struct tk_model *m, struct tk_error *err)
@@ -108,7 +108,7 @@ int tk_model_load(struct tk_store *store, struct tk_model *m, struct tk_error *e
 	TRY(tk_model_join_series(m, err));
 	TRY(tk_model_join_kernel_reports(m, err));
 	TRY(tk_model_join_tunings(m, err));
-	TRY(tk_model_join_change_points(m, err));
+	tk_model_join_change_points(m);
 	TRY(join_changes(m, err));
 	TRY(tk_model_read_last_nights(m, err));
 	TRY(tk_model_read_ceilings(m, err));

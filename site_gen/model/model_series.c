@@ -113,7 +113,7 @@ static int compare_change_points(const void *a, const void *b)
 	return x->as_of_s < y->as_of_s ? -1 : x->as_of_s > y->as_of_s;
 }
 
-int tk_model_join_change_points(struct tk_model *m, struct tk_error *err)
+void tk_model_join_change_points(struct tk_model *m)
 {
 	size_t count = m->change_rows.count;
 	m->changes = tk_malloc((count + 1) * sizeof *m->changes);
@@ -131,7 +131,6 @@ int tk_model_join_change_points(struct tk_model *m, struct tk_error *err)
 		s->changes = &m->changes[i];
 		s->change_count = end - i;
 	}
-	return 0;
 }
 
 static void note_environments(struct tk_model *m, const struct tk_rows *points)

@@ -86,8 +86,8 @@ static bool is_better_key(const struct tk_standing *a, const struct tk_standing 
 	                            : a->at[0]->problem->flops > b->at[0]->problem->flops;
 }
 
-int tk_standings_load(
-        const struct tk_model *m, double tie, struct tk_standings *out, struct tk_error *err)
+void tk_standings_load(
+        const struct tk_model *m, double tie, struct tk_standings *out)
 {
 	*out = (struct tk_standings){.at = tk_calloc(m->series_count + 1, sizeof *out->at)};
 	for (size_t d = 0; d < m->device_count; d++) {
@@ -107,7 +107,6 @@ int tk_standings_load(
 				out->at[out->count - 1] = one;
 		}
 	}
-	return 0;
 }
 
 double tk_standing_against_vendor(const struct tk_model *m, const struct tk_site_device *device,

@@ -29,8 +29,8 @@ size_t tk_standing_load(const struct tk_model *m, size_t first, const struct tk_
         double tie, struct tk_standing *out);
 /* The key problem of a kernel and type is the one that most backends have; of several the one with
  * the most work. free() at. */
-int tk_standings_load(
-        const struct tk_model *m, double tie, struct tk_standings *out, struct tk_error *err);
+void tk_standings_load(
+        const struct tk_model *m, double tie, struct tk_standings *out);
 
 /* The geometric mean of the speed of the best other backend relative to the best of the vendor,
  * over the problems that both have; NAN: none. */

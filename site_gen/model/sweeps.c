@@ -52,17 +52,16 @@ static bool has_repeated_size(const struct entry *entries, size_t count)
 
 /* Adds `sweep` with entries[0..count), which are sorted by size; nothing if the sizes are too few
  * or repeated. out->at has room for it. */
-static int add_sweep(const struct entry *entries, size_t count, struct tk_sweep sweep,
-        struct tk_sweeps *out, struct tk_error *err)
+static void add_sweep(const struct entry *entries, size_t count, struct tk_sweep sweep,
+        struct tk_sweeps *out)
 {
 	if (count < TK_SWEEP_SIZES_MIN || has_repeated_size(entries, count))
-		return 0;
+		return;
 	sweep.members = tk_malloc(count * sizeof *sweep.members);
 	for (size_t i = 0; i < count; i++)
 		sweep.members[i] = entries[i].index;
 	sweep.count = count;
 	out->at[out->count++] = sweep;
-	return 0;
 }
 
 /* Whether a sweep of the same problems is there already. */
@@ -92,8 +91,7 @@ static void place_entries(struct entry *entries, size_t count, enum kind kind)
 }
 
 /* A line for each value of what is constant along lines of this kind. */
-static int split_by(struct entry *entries, size_t count, enum kind kind, struct tk_sweeps *out,
-        struct tk_error *err)
+static void split_by(struct entry *entries, size_t count, enum kind kind, struct tk_sweeps *out)
 {
 	place_entries(entries, count, kind);
 	for (size_t first = 0, end; first < count; first = end) {
@@ -105,26 +103,25 @@ static int split_by(struct entry *entries, size_t count, enum kind kind, struct 
 		struct tk_sweep sweep = {.tokens = kind == TOKENS ? fixed : 0,
 		        .batch = kind == BATCH ? fixed : 0,
 		        .length = kind == LENGTH ? fixed : 0};
-		TRY(add_sweep(entries + first, end - first, sweep, out, err));
+		add_sweep(entries + first, end - first, sweep, out);
 		if (out->count > before && is_known(out, &out->at[before]))
 			free(out->at[--out->count].members);
 	}
-	return TK_OK;
 }
 
 /* Problems that differ in size alone: one line, or a line for each batch, each number of tokens and
  * each length. */
-static int split(struct entry *entries, size_t count, bool over_batch, struct tk_sweeps *out,
-        struct tk_error *err)
+static void split(struct entry *entries, size_t count, bool over_batch, struct tk_sweeps *out)
 {
 	place_entries(entries, count, OVER_ALL);
-	if (!has_repeated_size(entries, count))
-		return add_sweep(entries, count, (struct tk_sweep){0}, out, err);
-	TRY(split_by(entries, count, TOKENS, out, err));
-	TRY(split_by(entries, count, BATCH, out, err));
+	if (!has_repeated_size(entries, count)) {
+		add_sweep(entries, count, (struct tk_sweep){0}, out);
+		return;
+	}
+	split_by(entries, count, TOKENS, out);
+	split_by(entries, count, BATCH, out);
 	if (over_batch)
-		TRY(split_by(entries, count, LENGTH, out, err));
-	return TK_OK;
+		split_by(entries, count, LENGTH, out);
 }
 
 double tk_sweep_place(const struct tk_sweep *sweep, const struct tk_axes *axes)
@@ -132,32 +129,30 @@ double tk_sweep_place(const struct tk_sweep *sweep, const struct tk_axes *axes)
 	return sweep->length > 0 ? axes->column_order : axes->x;
 }
 
-int tk_sweeps_find(const struct tk_axes *axes, size_t count, bool over_batch, size_t max,
-        struct tk_sweeps *out, struct tk_error *err)
+void tk_sweeps_find(const struct tk_axes *axes, size_t count, bool over_batch, size_t max,
+        struct tk_sweeps *out)
 {
 	struct entry *entries = tk_malloc((count + 1) * sizeof *entries);
 	size_t used = 0;
 	/* a problem is on at most three lines, and a line has at least as many problems */
 	*out = (struct tk_sweeps){.at = tk_calloc(count + 2, sizeof *out->at)};
-	int status = 0;
-	for (size_t i = 0; !status && i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (axes[i].x > 0)
 			entries[used++] = (struct entry){.axes = &axes[i], .index = i};
 	if (used)
 		qsort(entries, used, sizeof *entries, compare_by_sweep);
-	for (size_t first = 0, end; !status && first < used; first = end) {
+	for (size_t first = 0, end; first < used; first = end) {
 		for (end = first + 1;
 		        end < used && !strcmp(entries[end].axes->sweep, entries[first].axes->sweep);
 		        end++)
 			;
-		status = split(entries + first, end - first, over_batch, out, err);
+		split(entries + first, end - first, over_batch, out);
 	}
 	free(entries);
 	if (out->count)
 		qsort(out->at, out->count, sizeof *out->at, compare_by_length);
 	while (out->count > max)
 		free(out->at[--out->count].members);
-	return status;
 }
 
 void tk_sweeps_free(struct tk_sweeps *sweeps)

@@ -26,8 +26,8 @@ struct tk_sweeps {
 
 /* axes[i] belongs to problem i; those without a sweep are left out. over_batch: lines over the
  * batch, too. Free with tk_sweeps_free, also after a failure. */
-int tk_sweeps_find(const struct tk_axes *axes, size_t count, bool over_batch, size_t max,
-        struct tk_sweeps *out, struct tk_error *err);
+void tk_sweeps_find(const struct tk_axes *axes, size_t count, bool over_batch, size_t max,
+        struct tk_sweeps *out);
 /* Where a problem is on the line. */
 double tk_sweep_place(const struct tk_sweep *sweep, const struct tk_axes *axes);
 void tk_sweeps_free(struct tk_sweeps *sweeps);

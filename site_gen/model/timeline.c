@@ -85,8 +85,8 @@ static size_t find_lane(struct tk_timeline *t, const struct tk_timeline_group *g
 
 /* All groups are kept, so that spans find theirs by number: one that is not of its form is empty.
  */
-static int read_groups(
-        const json_t *list, const json_t *names, struct tk_timeline *t, struct tk_error *err)
+static void read_groups(
+        const json_t *list, const json_t *names, struct tk_timeline *t)
 {
 	size_t lane_names[TK_TIMELINE_LANES_MAX];
 	int64_t free_ns[TK_TIMELINE_LANES_MAX] = {0}, name;
@@ -108,7 +108,6 @@ static int read_groups(
 		        t, g, lane_names, free_ns, get_text(json_array_get(names, g->name)));
 		free_ns[g->lane] = g->end_ns > free_ns[g->lane] ? g->end_ns : free_ns[g->lane];
 	}
-	return 0;
 }
 
 static bool read_span(const json_t *o, const struct tk_timeline *t, struct tk_timeline_span *out)
@@ -136,7 +135,7 @@ static int compare_begins(const void *a, const void *b)
 	                            : (x->region > y->region) - (x->region < y->region);
 }
 
-static int read_spans(const json_t *list, struct tk_timeline *t, struct tk_error *err)
+static void read_spans(const json_t *list, struct tk_timeline *t)
 {
 	t->spans = tk_calloc(json_array_size(list) + 1, sizeof *t->spans);
 	for (size_t i = 0; i < json_array_size(list); i++) {
@@ -145,19 +144,18 @@ static int read_spans(const json_t *list, struct tk_timeline *t, struct tk_error
 			t->spans[t->span_count++] = span;
 	}
 	qsort(t->spans, t->span_count, sizeof *t->spans, compare_begins);
-	return 0;
 }
 
-int tk_timeline_read(const json_t *stored, struct tk_timeline *out, struct tk_error *err)
+void tk_timeline_read(const json_t *stored, struct tk_timeline *out)
 {
 	*out = (struct tk_timeline){.kernel = get_text(json_object_get(stored, "kernel")),
 	        .multiprocessor = get_integer(stored, "multiprocessor"),
 	        .duration_ns = get_integer(stored, "duration_ns"),
 	        .left_out = get_integer(stored, "left_out")};
 	read_regions(json_object_get(stored, "regions"), out);
-	TRY(read_groups(json_object_get(stored, "groups"),
-	        json_object_get(stored, "group_names"), out, err));
-	return read_spans(json_object_get(stored, "spans"), out, err);
+	read_groups(json_object_get(stored, "groups"),
+	        json_object_get(stored, "group_names"), out);
+	read_spans(json_object_get(stored, "spans"), out);
 }
 
 void tk_timeline_free(struct tk_timeline *t)

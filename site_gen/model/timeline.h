@@ -58,7 +58,7 @@ struct tk_timeline {
 };
 
 /* An element of a stored timeline. What is not of its form is left out. Free *out. */
-int tk_timeline_read(const json_t *stored, struct tk_timeline *out, struct tk_error *err);
+void tk_timeline_read(const json_t *stored, struct tk_timeline *out);
 void tk_timeline_free(struct tk_timeline *t);
 
 #endif

@@ -41,8 +41,8 @@ static bool read_candidate(const json_t *o, struct tk_tuning_candidate *c)
 	return true;
 }
 
-int tk_tuning_space_read(
-        const struct tk_tuning_row *row, struct tk_tuning_space *out, struct tk_error *err)
+void tk_tuning_space_read(
+        const struct tk_tuning_row *row, struct tk_tuning_space *out)
 {
 	json_auto_t *list = json_loads(row->candidates, 0, NULL);
 	size_t count = json_array_size(list);
@@ -56,7 +56,6 @@ int tk_tuning_space_read(
 		out->best_ns = fmin(out->best_ns, c->median_ns);
 		out->count++;
 	}
-	return TK_OK;
 }
 
 void tk_tuning_space_free(struct tk_tuning_space *s)

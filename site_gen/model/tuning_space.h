@@ -41,8 +41,8 @@ struct tk_tuning_space {
 
 /* The candidates; what another program wrote is left out where it makes no sense. Free in any
  * case. */
-int tk_tuning_space_read(
-        const struct tk_tuning_row *row, struct tk_tuning_space *out, struct tk_error *err);
+void tk_tuning_space_read(
+        const struct tk_tuning_row *row, struct tk_tuning_space *out);
 void tk_tuning_space_free(struct tk_tuning_space *s);
 /* Once, before the landscape is drawn. */
 void tk_tuning_space_find_parameters(struct tk_tuning_space *s);

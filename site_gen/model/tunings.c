@@ -14,7 +14,7 @@
 #include "store/tuning_groups.h"
 #include "store/tuning_state.h"
 
-static int name_file(struct tk_site_tuning *t, struct tk_error *err)
+static void name_file(struct tk_site_tuning *t)
 {
 	const struct tk_tuning_row *r = t->row;
 	const char *upstream = strcmp(r->upstream, r->backend) ? r->upstream : "";
@@ -23,7 +23,6 @@ static int name_file(struct tk_site_tuning *t, struct tk_error *err)
 	            r->backend, t->problem->title, r->mode, *r->options ? "." : "", r->options);
 	t->file = tk_path_make_slug(name);
 	free(name);
-	return 0;
 }
 
 static int add_tuning(struct tk_model *m, const struct tk_tuning_history *h,
@@ -37,7 +36,7 @@ static int add_tuning(struct tk_model *m, const struct tk_tuning_history *h,
 	if (!t.device || !t.problem)
 		return tk_fail(err, TK_EDATA, "tuning %s: missing device or problem", row->uid);
 	TRY(tk_tuning_state(h, row, &t.state, err));
-	TRY(name_file(&t, err));
+	name_file(&t);
 	m->tunings[m->tuning_count++] = t;
 	return TK_OK;
 }

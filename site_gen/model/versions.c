@@ -202,8 +202,8 @@ static void join_problems(
 
 /* ---- all ---- */
 
-static int allocate(const struct tk_model *m, const struct tk_upstream_row *u,
-        struct tk_versions *v, struct tk_error *err)
+static void allocate(const struct tk_model *m, const struct tk_upstream_row *u,
+        struct tk_versions *v)
 {
 	v->at = tk_calloc(m->revision_rows.count + 1, sizeof *v->at);
 	v->series = tk_calloc(m->series_count + 1, sizeof *v->series);
@@ -223,14 +223,14 @@ static int allocate(const struct tk_model *m, const struct tk_upstream_row *u,
 		v->series[i].compile_ns = compile_ns + i * v->count;
 		v->series[i].configs = v->configs + i * v->count;
 	}
-	return 0;
 }
 
 int tk_versions_load(const struct tk_model *m, const struct tk_upstream_row *u,
         struct tk_versions *out, struct tk_error *err)
 {
 	*out = (struct tk_versions){.upstream = u};
-	int status = allocate(m, u, out, err);
+	allocate(m, u, out);
+	int status = 0;
 	for (size_t i = 0; !status && i < out->series_count; i++)
 		status =
 		        read_points(m, out, out->series[i].series->row->id, out->series[i].at, err);

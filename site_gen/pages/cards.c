@@ -133,7 +133,8 @@ static int add_group(struct tk_site *site, struct tk_value *groups, const struct
 {
 	struct tk_card_ranking r;
 	struct tk_value *group = tk_value_append(groups);
-	int status = tk_card_ranking_load(&site->model, card, index, site->options->tie, &r, err);
+	tk_card_ranking_load(&site->model, card, index, site->options->tie, &r);
+	int status = 0;
 	if (!status) {
 		tk_value_set_flag(group, "is_first", index == 0);
 		tk_value_set_flag(group, "is_several", r.member_count > 1);

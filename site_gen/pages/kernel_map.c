@@ -182,7 +182,8 @@ static int split_into_sweeps(const struct cell *cells, size_t count, struct cell
 	*used = 0;
 	for (size_t i = 0; i < count; i++)
 		axes[i] = cells[i].at;
-	int status = tk_sweeps_find(axes, count, false, ROWS_MAX, &sweeps, err);
+	int status = 0;
+	tk_sweeps_find(axes, count, false, ROWS_MAX, &sweeps);
 	for (size_t i = 0; !status && i < sweeps.count; i++) {
 		const struct tk_sweep *sweep = &sweeps.at[i];
 		for (size_t k = 0; k < sweep->count; k++) {

@@ -212,7 +212,7 @@ int tk_kernel_set_sweeps(struct tk_site *site, struct tk_value *o,
 			shown[used++] = &problems[i];
 		}
 	if (!status)
-		status = tk_sweeps_find(axes, used, true, CHARTS_MAX, &sweeps, err);
+		tk_sweeps_find(axes, used, true, CHARTS_MAX, &sweeps);
 	if (!status)
 		status = add_panels(site, o, columns, problems, shown, axes, &sweeps, err);
 	tk_sweeps_free(&sweeps);

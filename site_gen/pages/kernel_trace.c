@@ -330,7 +330,7 @@ static int set_kernels(struct tk_site *site, struct tk_value *page, const json_t
 	tk_buf_clear(&site->page);
 	for (size_t i = 0; !status && i < json_array_size(stored) && i < KERNELS_MAX; i++) {
 		struct tk_timeline t;
-		status = tk_timeline_read(json_array_get(stored, i), &t, err);
+		tk_timeline_read(json_array_get(stored, i), &t);
 		if (!status && t.span_count && t.duration_ns) {
 			struct tk_value *o = tk_value_append(lines);
 			tk_value_set_clip(o, "name", t.kernel, 60);

@@ -98,7 +98,7 @@ int tk_overview_set_standings(struct tk_site *site, struct tk_value *page, struc
 {
 	struct tk_standings standings;
 	struct tk_value *boards = tk_value_add_list(page, "boards");
-	TRY(tk_standings_load(&site->model, site->options->tie, &standings, err));
+	tk_standings_load(&site->model, site->options->tie, &standings);
 	for (size_t first = 0, end, count = 0; first < standings.count && count < BOARDS_MAX;
 	        first = end, count++) {
 		for (end = first + 1;

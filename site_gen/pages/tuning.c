@@ -112,8 +112,7 @@ static void set_summary(
 void tk_tuning_set_summary(struct tk_value *o, const struct tk_site_tuning *t)
 {
 	struct tk_tuning_space space;
-	struct tk_error ignored = {0}; /* without memory the page fails when it is rendered */
-	tk_tuning_space_read(t->row, &space, &ignored);
+	tk_tuning_space_read(t->row, &space);
 	set_summary(o, t, &space);
 	tk_tuning_space_free(&space);
 }
@@ -238,7 +237,8 @@ int tk_page_write_tuning(struct tk_site *site, const struct tk_site_tuning *t, s
 {
 	char path[TK_PAGE_PATH_SIZE], title[300];
 	struct tk_tuning_space space;
-	int status = tk_tuning_space_read(t->row, &space, err);
+	tk_tuning_space_read(t->row, &space);
+	int status = 0;
 	tk_tuning_path(t, path);
 	snprintf(title, sizeof title, "Tuning of %.*s · %.*s",
 	        (int)tk_utf8_clip_len(t->row->backend, 60), t->row->backend,

@@ -31,7 +31,7 @@ struct parser {
 	size_t open[TK_TEMPLATE_DEPTH_MAX], depth; /* indices of the sections that are open */
 };
 
-static int add_token(struct tk_template *t, struct tk_template_token token, struct tk_error *err)
+static void add_token(struct tk_template *t, struct tk_template_token token)
 {
 	if (t->count == t->cap) {
 		size_t cap = t->cap ? t->cap * 2 : 64;
@@ -45,7 +45,6 @@ static int add_token(struct tk_template *t, struct tk_template_token token, stru
 		token.hash = tk_value_hash_key(token.s, token.first);
 	}
 	t->tokens[t->count++] = token;
-	return 0;
 }
 
 static bool is_valid_name(const char *s, size_t len)
@@ -166,15 +165,13 @@ int tk_template_parse(struct tk_template *t, struct tk_error *err)
 		if (!status && tag_at)
 			widen_to_line(t, tag.type, text_start, &tag_start, &after);
 		if (!status && tag_start > text_start)
-			status = add_token(t,
-			        (struct tk_template_token){.type = TOKEN_TEXT,
-			                .s = from,
-			                .len = tag_start - text_start},
-			        err);
+			add_token(t, (struct tk_template_token){.type = TOKEN_TEXT,
+			                     .s = from,
+			                     .len = tag_start - text_start});
 		if (!status && tag_at)
 			status = nest_section(&p, &tag, err);
 		if (!status && tag_at && tag.type != TOKEN_COMMENT)
-			status = add_token(t, tag, err);
+			add_token(t, tag);
 		p.at = after;
 	}
 	if (!status && p.depth) {

@@ -242,20 +242,19 @@ static void add_standing(
 		tk_document_add_cell(d, "alone");
 }
 
-static int add_standings(
-        struct tk_document *d, const struct tk_model *m, double tie, struct tk_error *err)
+static void add_standings(
+        struct tk_document *d, const struct tk_model *m, double tie)
 {
 	static const char *const heads[] = {"Device", "Problem", "Fastest", "Rate",
 	        "Of datasheet peak", "Of measured ceiling", "Limited by", "Next"};
 	struct tk_standings standings;
-	TRY(tk_standings_load(m, tie, &standings, err));
+	tk_standings_load(m, tie, &standings);
 	tk_document_add_heading(d, "Best configurations and roofline");
 	tk_document_begin_table(d, heads, COLUMN_COUNT(heads), 7u << 3);
 	for (size_t i = 0; i < standings.count; i++)
 		add_standing(d, m, &standings.at[i]);
 	tk_document_end_table(d);
 	free(standings.at);
-	return 0;
 }
 
 /* ---- alerts ---- */
@@ -293,7 +292,7 @@ static int add_tables(
         struct tk_document *d, const struct tk_model *m, double tie, struct tk_error *err)
 {
 	add_environment(d, m);
-	TRY(add_standings(d, m, tie, err));
+	add_standings(d, m, tie);
 	TRY(add_statistics(d, m, err));
 	tk_document_add_paragraph(d, "Medians of the newest night; 95\u00a0% confidence intervals "
 	                             "in brackets. A measured "
