@@ -106,7 +106,8 @@ static void join_series(struct tk_model *m, struct tk_site_series *s)
 
 int tk_model_join_kernel_reports(struct tk_model *m, struct tk_error *err)
 {
-	TRY(tk_store_list_kernel_reports(m->store, &m->kernel_report_rows, err));
+	TRY(tk_store_list(
+	        m->store, TK_TABLE_kernel_report, NULL, TK_NO_ARGS, &m->kernel_report_rows, err));
 	m->kernel_traces = tk_calloc(m->kernel_report_rows.count + 1, sizeof *m->kernel_traces);
 	for (size_t i = 0; i < m->kernel_report_rows.count; i++) {
 		const struct tk_kernel_report_row *row =
