@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes records of packages and a vendor's library, as `tracker import` reads them:
-version_records.py, or releases of Triton on an H200: version_records.py triton_releases.json
+version_records.py
 version_records.py --pairs HISTORY.db adds A/B pairs, which records do not have, to the imported
 scenario. $RECORDS_BEGIN is the time of its first night."""
 
@@ -168,18 +168,6 @@ def scenario():
         yield record(hostile, (rev, i, i), (GEMM, "<b>", "time"), 300e3 * (1 + i))
 
 
-def measured(path):
-    results = json.load(open(path, encoding="utf-8"))["problems"]
-    for problem, rows in results.items():
-        for i, row in enumerate(rows):
-            version = (row["release"], i + 1, 30 * i)
-            half = row["half_width_pct"] / 100
-            series = (problem, row["config"], "time")
-            yield record(("triton", "package", "triton"), version, series, row["ms"] * 1e6, half)
-    for name, problem, ms in (("cudnn", ATTENTION, 0.4747), ("cublaslt", GEMM, 0.1834)):
-        yield record((name, "system", name), ("1", 1, 300), (problem, "", "time"), ms * 1e6)
-
-
 def add_pairs(path):
     """Attention: 3.10.0 is 9.5 to 10.5 % slower than 3.9.0 in 8 pairs."""
     db = sqlite3.connect(path)
@@ -207,5 +195,5 @@ def add_pairs(path):
 if sys.argv[1:2] == ["--pairs"]:
     add_pairs(sys.argv[2])
 else:
-    for r in measured(sys.argv[1]) if len(sys.argv) > 1 else scenario():
+    for r in scenario():
         print(json.dumps(r))
