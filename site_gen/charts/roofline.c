@@ -136,7 +136,7 @@ static int place_order(const void *a, const void *b)
 	return p->x != q->x ? (p->x > q->x) - (p->x < q->x) : (p->y > q->y) - (p->y < q->y);
 }
 
-/* One path for all marks of one look, because thousands of elements are slow. Marks less than two
+/* One path for all marks of one style, because thousands of elements are slow. Marks less than two
  * apart are drawn once; a mark is ten wide. */
 static void draw_marks(struct tk_buf *out, const struct tk_plot *p,
         const struct tk_roofline_points *points, size_t mark, bool old, struct place *places)

@@ -82,7 +82,7 @@ static int read_tables(struct tk_model *m, struct tk_error *err)
 	TRY(tk_store_list(s, TK_TABLE_revision, NULL, TK_NO_ARGS, &m->revision_rows, err));
 	TRY(tk_store_list(s, TK_TABLE_build, NULL, TK_NO_ARGS, &m->build_rows, err));
 	TRY(tk_store_list(s, TK_TABLE_problem, NULL, TK_NO_ARGS, &m->problem_rows, err));
-	TRY(tk_store_list(s, TK_TABLE_series, NULL, TK_NO_ARGS, &m->series_rows, err));
+	TRY(tk_store_list(s, TK_TABLE_series, "1 ORDER BY id", TK_NO_ARGS, &m->series_rows, err));
 	TRY(tk_store_list(s, TK_TABLE_night, NULL, TK_NO_ARGS, &m->night_rows, err));
 	TRY(tk_store_list(s, TK_TABLE_change_point, NULL, TK_NO_ARGS, &m->change_rows, err));
 	TRY(tk_store_list_alerts(s, &m->alert_rows, err));
@@ -115,8 +115,8 @@ int tk_model_load(struct tk_store *store, struct tk_model *m, struct tk_error *e
 	TRY(tk_model_read_newest_points(m, err));
 	TRY(tk_model_read_environments(m, err));
 	tk_model_join_last_nights(m);
-	TRY(tk_model_find_unplanned(m, err));
-	return tk_model_assign_looks(m, err);
+	tk_model_assign_styles(m);
+	return tk_model_find_unplanned(m, err);
 }
 
 void tk_model_free(struct tk_model *m)

@@ -73,7 +73,7 @@ struct tk_site_series {
 	char *op_file; /* shared by the series of one op */
 	char *label;   /* backend, with upstream, config, mode and metric where needed */
 	char *variant; /* the label without mode and metric: a contender of rankings */
-	size_t look;   /* colour and shape of its variant, the same on every page */
+	size_t style;   /* colour and shape of its variant, the same on every page */
 	struct tk_point newest[2]; /* the newest points, oldest first */
 	size_t newest_count;
 	struct tk_sparkline sparkline; /* filled while the data files are written */

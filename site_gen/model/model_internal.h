@@ -15,6 +15,6 @@ int tk_model_read_environments(struct tk_model *m, struct tk_error *err);
 void tk_model_join_last_nights(struct tk_model *m);
 /* After the last nights are joined. */
 int tk_model_find_unplanned(struct tk_model *m, struct tk_error *err);
-int tk_model_assign_looks(struct tk_model *m, struct tk_error *err);
+void tk_model_assign_styles(struct tk_model *m);
 
 #endif

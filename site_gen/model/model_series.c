@@ -2,13 +2,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/try.h"
 #include "core/mode.h"
-#include "site_gen/model/label.h"
+#include "site_gen/model/links.h"
 #include "site_gen/model/model_internal.h"
+#include "site_gen/render/escape.h"
+#include "store/select.h"
 
 static const struct {
 	const char *op, *title;
@@ -70,6 +73,125 @@ static void choose_modes(struct tk_model *m)
 	}
 }
 
+/* ---- labels ---- */
+
+/* Whether another upstream has a backend of this name, and even one of the same name does. */
+struct owner {
+	bool is_shared, is_twin;
+};
+static const struct tk_db_column owner_columns[] = {
+        TK_MEMBER(struct owner, is_shared), TK_MEMBER(struct owner, is_twin)};
+static const struct tk_row_type owner_type = TK_ROW_TYPE(struct owner, owner_columns);
+static const char owners_sql[] =
+        "WITH o AS (SELECT backend, upstream_id,"
+        " count(*) OVER (PARTITION BY backend) > 1 AS is_shared,"
+        " count(*) OVER (PARTITION BY backend, upstream) > 1 AS is_twin"
+        " FROM (SELECT DISTINCT backend, upstream_id, upstream FROM series_v))"
+        " SELECT is_shared, is_twin FROM series JOIN o USING (backend, upstream_id) ORDER BY id";
+
+/* " (upstream)", unless the upstream is named after the backend; with the address where even the
+ * name is taken twice. */
+static void add_upstream(
+        struct tk_buf *b, const struct tk_site_series *s, const struct owner *owner)
+{
+	const struct tk_upstream_row *u = s->upstream;
+	char link[TK_LINK_SIZE];
+	if (!owner->is_shared || (!owner->is_twin && !strcmp(u->name, s->row->backend)))
+		return;
+	tk_buf_add_printf(b, " (%.*s", (int)tk_utf8_clip_len(u->name, 60), u->name);
+	if (owner->is_twin)
+		tk_buf_add_printf(b, ", %s", *u->url ? tk_link_strip_user(u->url, link) : u->kind);
+	tk_buf_add_char(b, ')');
+}
+
+static void make_label(struct tk_site_series *s, const struct owner *owner)
+{
+	struct tk_buf b = TK_BUF_INIT;
+	tk_buf_add_str(&b, s->row->backend);
+	add_upstream(&b, s, owner);
+	if (*s->row->config)
+		tk_buf_add_printf(&b, " · %s", s->row->config);
+	s->variant = tk_strdup(tk_buf_cstr(&b));
+	if (strcmp(s->row->mode, s->device->mode))
+		tk_buf_add_printf(&b, " · %s", s->row->mode);
+	if (s->metric != TK_METRIC_TIME)
+		tk_buf_add_printf(&b, " · %s", s->row->metric);
+	s->label = tk_buf_detach(&b, NULL);
+}
+
+static int make_labels(struct tk_model *m, struct tk_error *err)
+{
+	AUTO(tk_rows) owners = {0};
+	TRY(tk_store_select(m->store, owners_sql, TK_NO_ARGS, &owner_type, &owners, err));
+	for (size_t i = 0; i < m->series_count && i < owners.count; i++)
+		make_label(&m->series[i], TK_ROWS_AT(&owners, struct owner, i));
+	return owners.count == m->series_count
+	               ? 0
+	               : tk_fail(err, TK_EDATA, "some series have no upstream");
+}
+
+/* ---- styles ---- */
+
+#define NO_STYLE SIZE_MAX
+
+/* Vendors have a colour that readers expect: NVIDIA green, Intel blue, AMD red. A style that is
+ * taken goes to the first name. */
+static size_t find_preferred(const char *name)
+{
+	static const struct {
+		const char *prefix;
+		size_t style;
+	} vendors[] = {{"cublas", 2}, {"cudnn", 0}, {"onednn", 0}, {"mkl", 0}, {"rocblas", 1},
+	        {"hipblas", 1}, {"openblas", 1}};
+	for (size_t i = 0; i < sizeof vendors / sizeof *vendors; i++)
+		if (!strncmp(name, vendors[i].prefix, strlen(vendors[i].prefix)))
+			return vendors[i].style;
+	return NO_STYLE;
+}
+
+static int compare_variants(const void *a, const void *b)
+{
+	const struct tk_site_series *x = *(struct tk_site_series *const *)a,
+	                            *y = *(struct tk_site_series *const *)b;
+	return strcmp(x->variant, y->variant);
+}
+
+/* Vendors first, then the others by name into the styles that are left. Controls and ceilings are in
+ * no chart with others. */
+void tk_model_assign_styles(struct tk_model *m)
+{
+	size_t count = m->series_count, next = 0;
+	struct tk_site_series **all = tk_malloc((count + 1) * sizeof *all);
+	bool *is_taken = tk_calloc(count + TK_STYLES + 1, sizeof *is_taken);
+	for (size_t i = 0; i < count; i++)
+		all[i] = &m->series[i];
+	qsort(all, count, sizeof *all, compare_variants);
+	for (int vendors = 1; vendors >= 0; vendors--)
+		for (size_t first = 0, end; first < count; first = end) {
+			bool is_drawn = false;
+			size_t style = all[first]->style;
+			for (end = first; end < count && !compare_variants(&all[first], &all[end]);
+			        end++)
+				is_drawn = is_drawn || (tk_series_is_suite_time(all[end]) &&
+				                               tk_series_has_result(all[end]));
+			if (vendors)
+				style = is_drawn ? find_preferred(all[first]->variant) : 0;
+			if (vendors && is_drawn && style != NO_STYLE && is_taken[style])
+				style = NO_STYLE;
+			while (!vendors && style == NO_STYLE && is_taken[next])
+				next++;
+			style = !vendors && style == NO_STYLE ? next : style;
+			if (is_drawn && style != NO_STYLE)
+				is_taken[style] = true;
+			for (size_t i = first; i < end; i++)
+				all[i]->style = style;
+		}
+	free(all);
+	free(is_taken);
+}
+
+/* ---- joining ---- */
+
 int tk_model_join_series(struct tk_model *m, struct tk_error *err)
 {
 	m->series = tk_calloc(m->series_rows.count + 1, sizeof *m->series);
@@ -87,7 +209,7 @@ int tk_model_join_series(struct tk_model *m, struct tk_error *err)
 		s->file = tk_path_make_slug(s->row->slug);
 	}
 	choose_modes(m);
-	TRY(tk_labels_assign(m, err));
+	TRY(make_labels(m, err));
 	qsort(m->series, m->series_count, sizeof *m->series, compare_series);
 	for (size_t i = 0; i < m->series_count; i++) {
 		struct tk_site_series *s = &m->series[i];

@@ -45,7 +45,7 @@ static void add_row(struct tk_site *site, struct tk_value *rows, const struct tk
 	tk_value_set_clip(o, "problem", s->problem->title, 110);
 	tk_value_set_clip(o, "backend", s->variant, 60);
 	tk_value_set_fmt(o, "href", "../series/%s.html", s->file);
-	tk_mark_draw_key(&site->markup, s->look);
+	tk_mark_draw_key(&site->markup, s->style);
 	tk_page_set_markup(site, o, "mark_markup");
 	tk_value_set_quantity(o, "value", value, s->row->unit, "–");
 	tk_value_set_quantity(o, "rate", rate, unit, "–");

@@ -15,7 +15,7 @@ struct tk_kernel_columns {
 	const char *labels[TK_KERNEL_COLUMNS_MAX];
 	double log_ratio[TK_KERNEL_COLUMNS_MAX];
 	size_t shared[TK_KERNEL_COLUMNS_MAX], wins[TK_KERNEL_COLUMNS_MAX];
-	size_t looks[TK_KERNEL_COLUMNS_MAX];
+	size_t styles[TK_KERNEL_COLUMNS_MAX];
 	size_t count;
 	bool cut;
 	unsigned known; /* which metrics some cell has, by bit */

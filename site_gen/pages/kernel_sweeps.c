@@ -122,7 +122,7 @@ static int draw(struct tk_site *site, struct tk_value *o, const struct tk_kernel
 	size_t count = 0;
 	const char *unit = "gflop_per_s";
 	for (size_t c = 0; c < columns->count; c++) {
-		struct tk_chart_line line = {columns->looks[c], end, 0};
+		struct tk_chart_line line = {columns->styles[c], end, 0};
 		for (size_t i = 0; i < sweep->count; i++) {
 			const struct tk_kernel_problem *p = problems[sweep->members[i]];
 			const struct tk_site_series *s = find_series(&site->model, columns, p, c);
@@ -138,7 +138,7 @@ static int draw(struct tk_site *site, struct tk_value *o, const struct tk_kernel
 			continue;
 		lines[count++] = line;
 		struct tk_value *key = tk_value_append(keys);
-		tk_page_set_key(site, key, columns->looks[c], columns->labels[c]);
+		tk_page_set_key(site, key, columns->styles[c], columns->labels[c]);
 	}
 	tk_chart_draw(&site->markup, &(struct tk_chart){.kind = TK_CHART_SIZES,
 	                                     .lines = lines,

@@ -2,6 +2,7 @@
 #include "site_gen/pages/kernel_table.h"
 #include "site_gen/pages/kernel_internal.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +11,9 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/memory.h"
+#include "core/measurement_fields.h"
 #include "core/mode.h"
 #include "site_gen/model/axes.h"
-#include "site_gen/model/run_facts.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/format_point.h"
 #include "stats/summary/quantile.h"
@@ -25,7 +26,6 @@
 static const char *const metrics[] = {
         "p50", "p95", "p99", "energy", "workspace", "memory", "launch", "build"};
 #define METRIC_COUNT (sizeof metrics / sizeof *metrics)
-#define FIRST_FACT 3 /* of `metrics`, in the run's attributes; the build time is none */
 #define WORKSPACE 4
 #define SEQUENCES_MAX 32
 #define P99_SAMPLES 20 /* fewer say nothing about the 99th percentile */
@@ -46,7 +46,7 @@ size_t tk_kernel_find_column(struct tk_kernel_columns *c, const struct tk_site_s
 		c->cut = true;
 		return TK_KERNEL_COLUMNS_MAX;
 	}
-	c->looks[c->count] = s->look;
+	c->styles[c->count] = s->style;
 	c->labels[c->count] = s->variant;
 	return c->count++;
 }
@@ -119,15 +119,17 @@ static unsigned set_other_metrics(struct tk_site *site, struct tk_value *cell,
 	const struct tk_point *last = tk_series_last_point(s);
 	const struct tk_build_row *build =
 	        last ? tk_row_index_find(&site->model.builds_by_id, last->build_id) : NULL;
-	static const enum tk_measurement_field fields[] = {TK_MEASUREMENT_ENERGY_J,
-	        TK_MEASUREMENT_PLAN_WORKSPACE_BYTES, TK_MEASUREMENT_DEVICE_BYTES,
-	        TK_MEASUREMENT_LAUNCH_NS};
 	double all[METRIC_COUNT];
 	all[0] = last && isfinite(last->p95) ? last->value : NAN;
 	all[1] = last ? last->p95 : NAN;
 	all[2] = with_samples ? find_p99(site, s) : NAN;
-	tk_run_facts_parse(s->last_run ? s->last_run->attributes : "", fields,
-	        sizeof fields / sizeof *fields, all + FIRST_FACT);
+	json_auto_t *run = s->last_run ? json_loads(s->last_run->attributes, 0, NULL) : NULL;
+	all[3] = tk_measurement_get_number(run, TK_MEASUREMENT_ENERGY_J, NAN);
+	all[WORKSPACE] = tk_measurement_get_number(
+	        tk_measurement_get_field(run, TK_MEASUREMENT_PLAN),
+	        TK_MEASUREMENT_PLAN_WORKSPACE_BYTES, NAN);
+	all[5] = tk_measurement_get_number(run, TK_MEASUREMENT_DEVICE_BYTES, NAN);
+	all[6] = tk_measurement_get_number(run, TK_MEASUREMENT_LAUNCH_NS, NAN);
 	all[METRIC_COUNT - 1] = build && build->wall_s > 0 ? build->wall_s : NAN;
 	char numbers[METRIC_COUNT][TK_FORMAT_SIZE];
 	const char *words[METRIC_COUNT];
@@ -238,7 +240,7 @@ static void add_heads(struct tk_value *heads, const struct tk_kernel_columns *co
 	for (size_t c = 0; c < columns->count; c++) {
 		struct tk_value *head = tk_value_append(heads);
 		tk_value_set_clip(head, "name", columns->labels[c], 60);
-		tk_value_set_int(head, "look", columns->looks[c]);
+		tk_value_set_int(head, "style", columns->styles[c]);
 		tk_value_set_flag(head, "mean", columns->shared[c] > 0);
 		tk_value_set_fmt(head, "geomean", "%.2f×",
 		        columns->shared[c] ? exp(columns->log_ratio[c] / (double)columns->shared[c])

@@ -80,7 +80,7 @@ static void add_board(struct tk_site *site, struct tk_value *boards, struct boar
 	for (size_t c = 0; c < b->column_count; c++) {
 		struct tk_value *head = tk_value_append(heads);
 		tk_value_set_clip(head, "name", b->columns[c]->variant, 40);
-		tk_mark_draw_key(&site->markup, b->columns[c]->look);
+		tk_mark_draw_key(&site->markup, b->columns[c]->style);
 		tk_page_set_markup(site, head, "mark_markup");
 	}
 	for (size_t i = 0; i < b->count; i++) {

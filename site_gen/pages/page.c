@@ -109,9 +109,9 @@ void tk_page_set_markup(struct tk_site *site, struct tk_value *o, const char *ke
 	tk_buf_clear(&site->markup);
 }
 
-void tk_page_set_key(struct tk_site *site, struct tk_value *o, size_t look, const char *label)
+void tk_page_set_key(struct tk_site *site, struct tk_value *o, size_t style, const char *label)
 {
 	tk_value_set_clip(o, "label", label, 60);
-	tk_mark_draw_key(&site->markup, look);
+	tk_mark_draw_key(&site->markup, style);
 	tk_page_set_markup(site, o, "mark_markup");
 }

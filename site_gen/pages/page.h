@@ -92,7 +92,7 @@ struct tk_value *tk_page_begin(
 /* The public address of a page; false and nothing where the site's is unknown. */
 bool tk_page_add_address(struct tk_buf *out, const struct tk_site *site, const char *path);
 /* Sets label and mark_markup: a line of the key to a chart. */
-void tk_page_set_key(struct tk_site *site, struct tk_value *o, size_t look, const char *label);
+void tk_page_set_key(struct tk_site *site, struct tk_value *o, size_t style, const char *label);
 /* Adds a page, written or kept, to the site map. */
 void tk_page_register(struct tk_site *site, const char *path);
 int tk_page_render(

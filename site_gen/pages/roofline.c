@@ -98,7 +98,7 @@ static int name_marks(struct tk_roofline_points *points, struct tk_error *err)
 	for (size_t i = 0; i < points->count; i++)
 		for (size_t k = 0; k < count; k++)
 			if (!strcmp(points->labels[k], points->at[i].series->label))
-				points->styles[k] = points->at[i].series->look;
+				points->styles[k] = points->at[i].series->style;
 	return 0;
 }
 
@@ -156,7 +156,7 @@ static void add_point(struct tk_buf *out, const struct tk_ceiling_set *ceilings,
 	add_text(out, "label", s->series->label);
 	add_text(out, "type", s->series->problem->dtype);
 	add_text(out, "op", tk_op_title(s->series->problem->op));
-	tk_buf_add_printf(out, ",\"look\":%zu", s->series->look);
+	tk_buf_add_printf(out, ",\"style\":%zu", s->series->style);
 	add_text(out, "href", href);
 	if (s->old) {
 		tk_buf_add_str(out, ",\"older_s\":");

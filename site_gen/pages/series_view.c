@@ -178,7 +178,7 @@ void tk_page_set_series(
 	snprintf(folder, sizeof folder, "%.7sseries/", root);
 	tk_value_set_joined(o, "href", folder, s->file, ".html");
 	tk_value_set(o, "series_id", s->row->slug);
-	tk_value_set_int(o, "look", s->look);
+	tk_value_set_int(o, "style", s->style);
 	tk_value_set_clip(o, "title", s->problem->title, 110);
 	tk_value_set_clip(o, "label", s->label, 60);
 	tk_value_set_clip(o, "device", s->device->name, 60);

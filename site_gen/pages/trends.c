@@ -173,7 +173,7 @@ static int add_panel(struct tk_site *site, struct tk_value *list, const struct t
 	tk_value_set_clip(o, "type", parts[0].dtype ? parts[0].dtype : "all types", 20);
 	tk_buf_add_str(data, "{\"lines\":[");
 	for (size_t i = 0; !status && i < count && line_count < LINES_MAX; i++) {
-		struct tk_chart_line line = {parts[i].example->look, points + used, 0};
+		struct tk_chart_line line = {parts[i].example->style, points + used, 0};
 		status = make_points(&parts[i], points + used, &line.count, err);
 		if (status || line.count < 2)
 			continue;
@@ -182,7 +182,7 @@ static int add_panel(struct tk_site *site, struct tk_value *list, const struct t
 		add_line_data(data, &line);
 		lines[line_count++] = line;
 		struct tk_value *key = tk_value_append(keys);
-		tk_value_set_int(key, "look", line.style);
+		tk_value_set_int(key, "style", line.style);
 		tk_page_set_key(
 		        site, key, line.style, parts[i].variant ? parts[i].variant : "all backends");
 	}
@@ -220,7 +220,7 @@ static int add_row(struct tk_site *site, struct tk_value *rows, const struct tk_
 	struct tk_value *o = tk_value_append(rows);
 	tk_value_set_clip(o, "backend", part->variant ? part->variant : "all backends", 60);
 	tk_value_set_clip(o, "type", part->dtype ? part->dtype : "all types", 20);
-	tk_mark_draw_key(&site->markup, part->example->look);
+	tk_mark_draw_key(&site->markup, part->example->style);
 	tk_page_set_markup(site, o, "mark_markup");
 	set_numbers(site, o, &t);
 	trend_free(&t);

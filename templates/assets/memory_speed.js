@@ -20,7 +20,7 @@ window.tracker ??= {};
     const heads = dom.all("table.compare thead th.num", section);
     const sets = heads.map((head) => ({
       label: head.textContent.trim(),
-      look: +head.dataset.look,
+      style: +head.dataset.style,
       data: [],
     }));
     for (const row of dom.all("table.compare tbody tr", section)) {
@@ -93,7 +93,7 @@ window.tracker ??= {};
     frame.replaceChildren(canvas);
     const top = Math.max(...sets.flatMap(({ data }) => data.map(({ y }) => y)));
     const datasets = sets.map((set) => ({
-      ...seriesStyle(set.look),
+      ...seriesStyle(set.style),
       label: set.label,
       data: set.data,
       pointRadius: 4,

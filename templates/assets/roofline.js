@@ -10,7 +10,7 @@ window.tracker ??= {};
   const tools = dom.byId("tools");
   const trailsButton = dom.byId("trails");
   const labels = dom.unique((roofline.points ?? []).map(({ label }) => label)).sort();
-  const looks = new Map((roofline.points ?? []).map(({ label, look }) => [label, look]));
+  const styles = new Map((roofline.points ?? []).map(({ label, style }) => [label, style]));
   const choices = new Map(); // key -> <select>
   let chart = null;
   let scale = { divisor: 1, unit: "GFLOP/s" };
@@ -96,7 +96,7 @@ window.tracker ??= {};
 
   // Points of an older night are smaller.
   function pointsDataset(points, label) {
-    const style = seriesStyle(looks.get(label));
+    const style = seriesStyle(styles.get(label));
     const matching = points.filter((point) => point.label === label);
     return {
       ...style,

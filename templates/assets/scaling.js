@@ -23,11 +23,11 @@ window.tracker ??= {};
     return y > 0 && hi !== undefined ? { x, y, lo, hi, title } : null;
   }
 
-  // { backends: [{ name, look }], sweeps: Map of number -> Map of backend -> points }
+  // { backends: [{ name, style }], sweeps: Map of number -> Map of backend -> points }
   function readSection(section) {
     const backends = dom.all("table.compare thead th.num", section).map((head) => ({
       name: head.textContent.trim(),
-      look: +head.dataset.look,
+      style: +head.dataset.style,
     }));
     const overBatch = new Set(
       dom.all("figure[data-over]", section).map(({ dataset }) => dataset.sweep),
@@ -196,7 +196,7 @@ window.tracker ??= {};
   function drawChart(canvas, sweep, backends, { xName, panel }) {
     const byColumn = [...sweep].toSorted(([left], [right]) => left - right);
     const datasets = byColumn.map(([i, points]) => ({
-      ...seriesStyle(backends[i].look),
+      ...seriesStyle(backends[i].style),
       label: backends[i].name,
       data: points.toSorted(bySize),
       borderWidth: 2,

@@ -1,4 +1,4 @@
-// The look of a backend in every chart: a colour and a hollow mark, the same on all pages. The
+// The style of a backend in every chart: a colour and a hollow mark, the same on all pages. The
 // first 24 all differ; render/mark.c draws the same marks without JavaScript.
 "use strict";
 window.tracker ??= {};
@@ -19,14 +19,14 @@ window.tracker ??= {};
   if (window.Chart) window.Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
 
   // Dataset properties for Chart.js.
-  window.tracker.seriesStyle = (look) => {
-    const colour = window.tracker.dom.colour(`--c${(look % COLOUR_COUNT) + 1}`);
+  window.tracker.seriesStyle = (style) => {
+    const colour = window.tracker.dom.colour(`--c${(style % COLOUR_COUNT) + 1}`);
     return {
       borderColor: colour,
       backgroundColor: "transparent",
       pointBackgroundColor: "transparent",
       pointBorderWidth: 2,
-      pointStyle: SHAPES[(look + 3 * Math.floor(look / SHAPES.length)) % SHAPES.length],
+      pointStyle: SHAPES[(style + 3 * Math.floor(style / SHAPES.length)) % SHAPES.length],
     };
   };
 

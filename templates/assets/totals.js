@@ -128,7 +128,7 @@ window.tracker ??= {};
     return dom.all(".marks li", figure).map(({ dataset }, i) => {
       const points = cut(lines[i], from);
       return {
-        ...seriesStyle(+dataset.look),
+        ...seriesStyle(+dataset.style),
         label: dataset.label,
         data: points,
         borderWidth: 2,

@@ -14,7 +14,7 @@ window.tracker ??= {};
       this.tools = dom.byId("tools");
       this.id = figure.dataset.series;
       this.series = series;
-      series.look = +figure.dataset.look;
+      series.style = +figure.dataset.style;
       series.marks = JSON.parse(figure.dataset.marks || "[]");
       this.olderFiles = (figure.dataset.older ?? "").split(" ").filter(Boolean);
       this.view = new TrendView(series, {
@@ -223,7 +223,7 @@ window.tracker ??= {};
     // ---- other series over this one ----
 
     addPeer(item) {
-      const { series: id, label, files, look } = item.dataset;
+      const { series: id, label, files, style } = item.dataset;
       const button = dom.element("button", { type: "button", textContent: "Overlay" });
       button.setAttribute("aria-label", `Overlay ${label}`);
       button.addEventListener("click", () => {
@@ -235,7 +235,7 @@ window.tracker ??= {};
         id,
         label,
         button,
-        look: +look,
+        style: +style,
         files: files.split(" ").map((file) => dom.root + file),
       };
     }
@@ -248,11 +248,11 @@ window.tracker ??= {};
         peer.button.setAttribute("aria-pressed", active.includes(peer));
       }
       const overlays = active
-        .map(({ id, label, look }) => ({ points: [], ...data.series(id), id, label, look }))
+        .map(({ id, label, style }) => ({ points: [], ...data.series(id), id, label, style }))
         .filter(({ points }) => points.length);
       this.shown = [this.series, ...overlays];
       this.shown.forEach((series, i) => {
-        series.isDashed = this.shown.slice(0, i).some(({ look }) => look === series.look);
+        series.isDashed = this.shown.slice(0, i).some(({ style }) => style === series.style);
       });
       this.draw();
     }

@@ -246,7 +246,7 @@ window.tracker ??= {};
   }
 
   function dataset(view, series, bounds, isHidden) {
-    const { borderColor: line, pointStyle } = window.tracker.seriesStyle(series.look ?? 0);
+    const { borderColor: line, pointStyle } = window.tracker.seriesStyle(series.style ?? 0);
     return {
       label: series.label,
       data: view.chartPoints(series, bounds),

@@ -40,7 +40,7 @@ export const tests = {
     await page.waitForURL(/series\/epyc-lab/);
     await context.close();
   },
-  async "the roofline has choices, trails, and a different look for every backend"() {
+  async "the roofline has choices, trails, and a different style for every backend"() {
     const { context, page } = await open({});
     const seen = () =>
       page.evaluate(() => {
@@ -52,7 +52,7 @@ export const tests = {
             .filter((s) => s.ceiling)
             .map((s) => `${s.label} ${s.ceiling.source}`)
             .sort(),
-          looks: sets.filter((s) => !s.ceiling).map((s) => `${s.borderColor} ${s.pointStyle}`),
+          styles: sets.filter((s) => !s.ceiling).map((s) => `${s.borderColor} ${s.pointStyle}`),
           rows: [...document.querySelectorAll("table.shares tbody tr")].filter((r) => !r.hidden)
             .length,
         };
@@ -60,7 +60,7 @@ export const tests = {
     await visit(page, "roofline/h200-node-1.h200-0.html");
     const all = await seen();
     assert.equal(all.points, all.rows);
-    assert.equal(new Set(all.looks).size, all.looks.length);
+    assert.equal(new Set(all.styles).size, all.styles.length);
     assert.deepEqual(all.ceilings, [
       "copy measured",
       "f16 datasheet",

@@ -1,4 +1,4 @@
-// Ticks of the axes of time and of values, and the look of a backend.
+// Ticks of the axes of time and of values, and the style of a backend.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
@@ -167,15 +167,15 @@ test("ticks are round in the unit that is written", () => {
 });
 
 test("the first 24 backends differ in colour or mark", () => {
-  const looks = Array.from({ length: 24 }, (_, i) => seriesStyle(i));
+  const styles = Array.from({ length: 24 }, (_, i) => seriesStyle(i));
   const unique = new Set(
-    looks.map(({ borderColor, pointStyle }) => `${borderColor} ${pointStyle}`),
+    styles.map(({ borderColor, pointStyle }) => `${borderColor} ${pointStyle}`),
   );
   assert.equal(unique.size, 24);
-  assert.equal(looks[0].borderColor, "colour(--c1)");
-  assert.equal(looks[12].borderColor, "colour(--c1)");
-  assert.equal(looks[11].borderColor, "colour(--c12)");
-  assert.equal(looks[0].pointStyle, "circle");
-  assert.equal(looks[8].pointStyle, "rectRot");
+  assert.equal(styles[0].borderColor, "colour(--c1)");
+  assert.equal(styles[12].borderColor, "colour(--c1)");
+  assert.equal(styles[11].borderColor, "colour(--c12)");
+  assert.equal(styles[0].pointStyle, "circle");
+  assert.equal(styles[8].pointStyle, "rectRot");
   assert.equal(tooltipStyle().backgroundColor, "colour(--card)");
 });

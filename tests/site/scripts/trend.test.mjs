@@ -291,7 +291,7 @@ test("ticks of values are changes or percentages where the mode is", () => {
   assert.equal(tick("#mode=pct", 1e-12), "0 %");
 });
 
-test("a long line has no marks, an overlay of the same look is dashed", () => {
+test("a long line has no marks, an overlay of the same style is dashed", () => {
   const { trendChart, view } = drawOptions(makeSeries([1]));
   const of = (series) => trendChart.dataset(view, series, [0, 1e9], false);
   assert.equal(of(makeSeries(Array(200).fill(1))).pointRadius, 2);
