@@ -19,6 +19,8 @@ struct tk_cell {
 	enum tk_cell_type type;
 };
 
+#define TK_CELL_ID(value) {.type = TK_CELL_INT, .integer = (value)}
+#define TK_CELL_STR(value) {.type = TK_CELL_TEXT, .text = (value)}
 #define TK_QUERY_COLUMNS_MAX 64
 
 /* Calls `row` for each row; its texts live until that returns. A status but 0 ends the query.

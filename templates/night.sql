@@ -1,7 +1,7 @@
 -- nights/NAME.html: ?1 is the night.
 
 -- night:
-SELECT * FROM page_night WHERE "id-" = ?1
+SELECT * FROM page_night_row WHERE "id-" = ?1
 
 -- .:
 SELECT count(*) AS jobs, count(*) FILTER (WHERE is_timed(outcome)) AS measured,

@@ -3,8 +3,8 @@
 -- revision:
 SELECT r.id AS "revision+", clip(r.rev, 120) AS full, clip(r.author, 80) AS author,
   minute(r.commit_time_s) AS commit_time, r.commit_time_s <> 0 AS "dated?",
-  clip(u.name, 60) AS upstream, clip(public_url(u.url), 200) AS url, '' AS range,
-  p.older_id AS "since+"
+  clip(u.name, 60) AS upstream, clip(public_url(u.url), 200) AS url,
+  p.older_id AS "base+", iif(p.older_id, r.id, NULL) AS "range+"
 FROM revision r JOIN page_revision p USING (id) JOIN upstream u ON u.id = r.upstream_id
 WHERE r.id = ?1
 

@@ -3,7 +3,7 @@
 
 -- Where start and date are a day apart, it measured revisions of another day: a backfill or an
 -- import.
--- page_night:
+-- page_night_row:
 SELECT n.id AS "id-", n.started_s AS "started_s-", n.id AS "night+", minute(n.as_of_s) AS "when",
   minute(n.started_s) AS started,
   iif(abs(n.started_s - n.as_of_s) > 86400, minute(n.as_of_s), '') AS past,
@@ -81,3 +81,123 @@ FROM page_build_pair p
   LEFT JOIN kernel a ON a.build_id = p.new_id AND a.backend = k.backend AND a.name = k.name
   LEFT JOIN kernel b ON b.build_id = p.old_id AND b.backend = k.backend AND b.name = k.name
 WHERE k.build_id = p.new_id OR a.id IS NULL
+
+-- Alerts of the series that are known, and of missing data. `place`: in its group, the largest first.
+-- `state`: by the newest decision of people about the alert or its group.
+-- page_alert: table by group_uid
+WITH a AS (SELECT a.*, s.id AS known_series_id, u.name AS upstream, u.url, good.rev AS good_rev,
+    bad.rev AS bad_rev, s.better, s.unit, s.device_id,
+    iif(a.kind <> 'change' OR s.id IS NULL, '', a.change) AS size,
+    a.kind <> 'change' OR s.id IS NULL OR (a.change > 0) = (s.better = 'lower') AS is_worse,
+    iif(s.id IS NULL, 'alerts.html#' || a.uid, 'series/' || slug(s.slug) || '.html') AS href,
+    (SELECT t.id FROM triage t WHERE t.alert_uid IN (a.uid, a.group_uid)
+      AND t.action IN ('ack', 'expect', 'ignore', 'reopen')
+      ORDER BY t.at_s DESC, t.uid DESC LIMIT 1) AS triage_id
+  FROM alert a LEFT JOIN series s ON s.id = a.series_id
+    LEFT JOIN upstream u ON u.id = s.upstream_id
+    LEFT JOIN revision good ON good.id = a.good_revision_id
+    LEFT JOIN revision bad ON bad.id = a.bad_revision_id
+  WHERE s.id IS NOT NULL OR a.kind = 'missing-data'),
+b AS (SELECT a.*, t.author, CASE t.action WHEN 'ack' THEN 'acked' WHEN 'expect' THEN 'expected'
+    WHEN 'ignore' THEN 'ignored' ELSE 'new' END AS triaged
+  FROM a LEFT JOIN triage t ON t.id = a.triage_id)
+SELECT *, iif(triaged = 'new', '', author) AS owner,
+  iif(status = 'closed' AND triaged IN ('new', 'acked'), 'recovered', triaged) AS state,
+  row_number() OVER (PARTITION BY group_uid ORDER BY abs(change) DESC, uid) AS place,
+  row_number() OVER (PARTITION BY group_uid ORDER BY status = 'open' DESC, abs(change) DESC, uid)
+    AS lead
+FROM b
+
+-- One row for each group; the lead is its first open alert, else its first.
+-- page_alert_group: table by group_uid
+SELECT g.*, l.state, l.owner, l.title AS lead_title FROM (SELECT group_uid, count(*) AS n,
+    max(status = 'open') AS is_open, min(opened_s) AS opened_s, max(ifnull(closed_s, 0)) AS closed_s
+  FROM page_alert GROUP BY group_uid) g JOIN page_alert l ON l.group_uid = g.group_uid AND l.lead = 1
+
+-- The article of a group.
+-- page_alert_head:
+SELECT g.rowid AS "id-", g.is_open AS "is_open-", g.opened_s AS "opened_s-", abs(f.change) AS "size-",
+  f.known_series_id AS "series+", clip(f.title, 200) AS alert_title, f.href AS href,
+  iif(f.is_worse, 'bad', 'good') AS alert_tone, counted(g.n) || ' series' AS series_word,
+  g.n > 1 AS "several?", clip(ifnull(f.upstream, ''), 60) AS of_upstream,
+  clip(g.group_uid, 80) AS group_uid, substr(g.group_uid, 1, 8) AS id, g.state AS state,
+  iif(g.is_open, tone('triage', g.state), 'quiet') AS state_tone, clip(g.owner, 60) AS triaged_by,
+  clip(f.cause, 60) AS cause, minute(g.opened_s) AS opened, minute(g.closed_s) AS closed,
+  NOT g.is_open AND g.closed_s > 0 AS "is_closed?",
+  f.good_revision_id AS "base+", f.bad_revision_id AS "range+",
+  iif(f.good_revision_id IS f.bad_revision_id, 'At', 'Between') AS "between",
+  iif(f.size = '', '', change_span(ifnull((SELECT change FROM page_alert l
+    WHERE l.group_uid = g.group_uid AND l.kind = 'change' AND l.place > 1
+    ORDER BY l.place DESC LIMIT 1), f.change), f.change)) AS sizes,
+  (SELECT iif(count(DISTINCT device_id) > 3, ' and more', '') FROM page_alert m
+    WHERE m.group_uid = g.group_uid) AS on_more,
+  iif(g.n > 50, g.n - 50, '') AS members_more,
+  clip(ifnull((SELECT replace(json_extract(fact.value, '$.text'), ' -> ', ' → ')
+    FROM page_alert m JOIN verdict v ON v.night_id = m.night_id AND v.series_id = m.series_id,
+      json_each(v.detail, '$.facts') fact
+    WHERE m.group_uid = g.group_uid AND m.kind = 'change' AND m.place <= 50
+      AND json_extract(fact.value, '$.kind') = 'code-change'
+    ORDER BY m.place LIMIT 1), ''), 300) AS code_change
+FROM page_alert_group g JOIN page_alert f ON f.group_uid = g.group_uid AND f.place = 1
+
+-- page_alert_device:
+SELECT "group-", clip(name, 60) AS on_device, href AS on_href, iif(n > 1, ', ', '') AS comma
+FROM (SELECT g.rowid AS "group-", m.name || '/' || d.slug AS name,
+    'machines/' || slug(m.name) || '.html' AS href,
+    row_number() OVER (PARTITION BY g.rowid ORDER BY min(a.place)) AS n
+  FROM page_alert_group g JOIN page_alert a ON a.group_uid = g.group_uid
+    JOIN device d ON d.id = a.device_id JOIN machine m ON m.id = d.machine_id
+  GROUP BY g.rowid, d.id)
+WHERE n <= 3 ORDER BY n
+
+-- The bisection of a member's range: the first bad commit, or the range that is left.
+-- page_alert_bisection:
+SELECT "group-", iif(outcome = 'found', short_rev(first_bad_rev), '') AS first_bad,
+  CASE outcome WHEN 'found' THEN '' WHEN 'range' THEN 'narrowed the range to'
+    WHEN 'same' THEN 'did not reproduce the change' ELSE 'is unfinished' END AS bisected,
+  iif(outcome = 'range', short_rev(last_good_rev) || ' → ' || short_rev(first_bad_rev), '')
+    AS narrowed, range_href(url, last_good_rev, first_bad_rev) AS narrowed_href,
+  commit_href(url, first_bad_rev) AS first_bad_href, clip(subject, 120) AS first_bad_subject,
+  clip(author, 60) AS first_bad_author, day(author_time_s) AS first_bad_day,
+  change(size) AS first_bad_change,
+  ifnull(' (' || change_range(size, change_lo, change_hi) || ')', '') AS first_bad_interval,
+  printf('%.1f', 100 * confidence) AS first_bad_confidence, pair_count AS bisection_pairs,
+  build_count AS bisection_builds
+FROM (SELECT g.rowid AS "group-", b.*, b.change AS size, a.url,
+    row_number() OVER (PARTITION BY g.rowid ORDER BY a.place, b.finished_s, b.uid) AS choice
+  FROM page_alert_group g JOIN page_alert a ON a.group_uid = g.group_uid
+    JOIN bisection b ON b.series_id = a.series_id AND b.good_rev = a.good_rev AND b.bad_rev = a.bad_rev)
+WHERE choice = 1
+
+-- Triage of the group and of its members.
+-- page_alert_note:
+SELECT g.rowid AS "group-", minute(t.at_s) AS at, clip(t.author, 60) AS author,
+  clip(t.action, 30) AS action, clip(t.note, 500) AS note,
+  iif(t.action = 'link' AND (t.note GLOB 'https://*' OR t.note GLOB 'http://*'), t.note, '')
+    AS note_href,
+  iif(t.alert_uid = g.group_uid OR g.n = 1, '', ifnull((SELECT clip(p.title, 110) FROM page_alert a
+    JOIN series s ON s.id = a.known_series_id JOIN problem p ON p.id = s.problem_id
+    WHERE a.uid = t.alert_uid), '')) AS "of"
+FROM triage t JOIN page_alert_group g ON g.group_uid = t.alert_uid
+  OR g.group_uid = (SELECT group_uid FROM page_alert WHERE uid = t.alert_uid)
+ORDER BY t.at_s, t.uid
+
+-- The values are those of the change point that begins with its commit, else of the last verdict.
+-- page_alert_member:
+WITH levels AS (SELECT a.uid, (SELECT c.rowid FROM page_change c
+    JOIN revision r ON r.id = c.revision_id WHERE c.series_id = a.series_id AND r.rev = a.bad_rev
+    ORDER BY c.is_of_revision, c.as_of_s DESC LIMIT 1) AS change_id
+  FROM page_alert a)
+SELECT g.rowid AS "group-", a.known_series_id AS "series+", a.size AS "change+", 0 AS "spark+",
+  iif(a.is_worse, 'bad', 'good') AS alert_tone, a.href AS href, clip(a.title, 200) AS alert_title,
+  iif(a.state = g.state, '', a.state) AS own_state, iif(a.uid = a.group_uid, '', a.uid) AS anchor,
+  day(a.closed_s) AS closed_day,
+  iif(ifnull(c.before_value, v.before_value) IS NULL, '',
+    quantity(ifnull(c.before_value, v.before_value), a.unit)) AS before,
+  quantity(iif(c.before_value IS NULL, v.after_value, c.after_value), a.unit) AS after,
+  a.good_rev AS good_rev, a.bad_rev AS bad_rev, a.known_series_id AS "id-"
+FROM page_alert_group g JOIN page_alert a ON a.group_uid = g.group_uid
+  JOIN levels l ON l.uid = a.uid LEFT JOIN page_change c ON c.rowid = l.change_id
+  LEFT JOIN page_series p ON p.id = a.series_id
+  LEFT JOIN verdict v ON v.night_id = p.verdict_night_id AND v.series_id = p.id AND a.status = 'open'
+WHERE a.place <= 50 ORDER BY a.place

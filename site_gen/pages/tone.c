@@ -95,17 +95,11 @@ enum tk_tone tk_night_tone(enum tk_night_status status)
 	return night_tones[status];
 }
 
-enum tk_tone tk_triage_tone(enum tk_triage_state state)
-{
-	switch (state) {
-	case TK_TRIAGE_NEW:
-		return TK_TONE_BAD;
-	case TK_TRIAGE_ACKED:
-		return TK_TONE_NOTE;
-	default:
-		return TK_TONE_QUIET;
-	}
-}
+static const enum tk_tone triage_tones[] = {[TK_TRIAGE_NEW] = TK_TONE_BAD,
+        [TK_TRIAGE_ACKED] = TK_TONE_NOTE,
+        [TK_TRIAGE_EXPECTED] = TK_TONE_QUIET,
+        [TK_TRIAGE_IGNORED] = TK_TONE_QUIET,
+        [TK_TRIAGE_RECOVERED] = TK_TONE_QUIET};
 
 /* ---- by name --------------------------------------------------------------------------------- */
 
@@ -120,6 +114,7 @@ static const struct list {
         {"resolution", &tk_resolution_status_words, resolution_tones},
         {"stage", &tk_stage_status_words, stage_tones},
         {"stage-name", &tk_stage_words, NULL},
+        {"triage", &tk_triage_state_words, triage_tones},
         {"verdict", &tk_verdict_status_words, NULL},
 };
 

@@ -22,9 +22,9 @@ enum tk_tone tk_verdict_tone(enum tk_verdict_status status);
 enum tk_tone tk_series_tone(const struct tk_site_series *s);
 enum tk_tone tk_outcome_tone(enum tk_outcome outcome);
 enum tk_tone tk_night_tone(enum tk_night_status status);
-enum tk_tone tk_triage_tone(enum tk_triage_state state); /* of an open alert */
 
-/* Of a stored word of the list "build", "night", "outcome", "resolution", "stage" or "verdict". */
+/* Of a stored word of the list "build", "night", "outcome", "resolution", "stage", "triage" or
+ * "verdict". */
 enum tk_tone tk_tone_find(const char *list, const char *word);
 /* Its place in the list, or in that of stages' names, "stage-name"; -1: not in it. */
 int tk_tone_find_place(const char *list, const char *word);

@@ -291,3 +291,21 @@ const struct tk_value *tk_value_find_member(
 			return v;
 	return NULL;
 }
+
+static struct tk_value *find(const struct tk_value *object, const char *key)
+{
+	size_t len = strlen(key);
+	return (struct tk_value *)tk_value_find_member(
+	        object, key, len, tk_value_hash_key(key, len));
+}
+
+struct tk_value *tk_value_find_list(const struct tk_value *object, const char *key)
+{
+	return find(object, key);
+}
+
+const char *tk_value_find_text(const struct tk_value *object, const char *key)
+{
+	const struct tk_value *v = find(object, key);
+	return v && v->text ? v->text : "";
+}

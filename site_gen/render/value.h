@@ -35,6 +35,7 @@ struct tk_value {
 	size_t len;
 	struct tk_value *first, *last, *next;
 	struct tk_arena *arena;    /* of an object or a list */
+	int64_t id;                /* of the row that an object shows; 0: none */
 	struct tk_value **buckets; /* of an object: its members by hash, TK_VALUE_BUCKETS lists */
 };
 #define TK_VALUE_BUCKETS 16
@@ -83,6 +84,9 @@ void tk_value_set_reason(struct tk_value *o, const char *reason);
  * it. */
 const struct tk_value *tk_value_find_member(
         const struct tk_value *object, const char *key, size_t key_len, uint32_t hash);
+/* The member, which must be there. */
+struct tk_value *tk_value_find_list(const struct tk_value *object, const char *key);
+const char *tk_value_find_text(const struct tk_value *object, const char *key); /* "": no member */
 uint32_t tk_value_hash_key(const char *key, size_t len);
 
 #endif

@@ -61,7 +61,8 @@ static void escapes_text(void **state)
 static void replaces_control_and_malformed(void **state)
 {
 	struct world *w = *state;
-	tk_value_set_len(w->root, "x", "a\0b\x1b\xc0\xaf\xe2\x80\xae\xed\xa0\x80\xff\tz\n\xc3\xa9", 18);
+	tk_value_set_len(
+	        w->root, "x", "a\0b\x1b\xc0\xaf\xe2\x80\xae\xed\xa0\x80\xff\tz\n\xc3\xa9", 18);
 	assert_string_equal(render(w, "{{x}}"),
 	        "a\uFFFDb\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\tz\n\u00e9");
 }

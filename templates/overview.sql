@@ -1,0 +1,95 @@
+-- index.html: ?1 is the time of the site.
+
+-- .:
+SELECT iif(n, n || iif(n = 1, ' open alert', ' open alerts'), '') AS open_alerts,
+  iif(is_new < n, is_new || ' of them new, ', '') AS new_alerts, day(oldest_s) AS oldest_alert
+FROM (SELECT count(*) AS n, count(*) FILTER (WHERE state = 'new') AS is_new,
+    min(opened_s) AS oldest_s
+  FROM page_alert WHERE status = 'open' AND state IN ('new', 'acked'))
+
+-- Groups of open alerts, the oldest first, with their owners.
+-- open:
+SELECT clip(lead_title, 140) AS alert_title, clip(group_uid, 80) AS alert_uid,
+  iif(n > 1, 'and ' || (n - 1) || ' more series', '') AS more, day(opened_s) AS opened,
+  CASE days WHEN 0 THEN 'new' WHEN 1 THEN '1 day' ELSE days || ' days' END AS age,
+  state, tone('triage', state) AS tone, clip(owner, 60) AS owner
+FROM (SELECT *, max((?1 - opened_s) / 86400, 0) AS days FROM page_alert_group WHERE is_open)
+ORDER BY opened_s, group_uid LIMIT 12
+
+-- .:
+SELECT iif(count(*) > 12, count(*) - 12, '') AS open_more FROM page_alert_group WHERE is_open
+
+-- Series whose verdict is neither better nor worse, but not quiet. From four on, those without
+-- values and of one reason are one line; they are never cut.
+-- attention:
+WITH v AS (SELECT s.*, p.place, p.word, p.tone, d.machine_id, v.night_id, v.status, v.reason, v.change,
+    m.name || '/' || d.slug AS device_name,
+    v.before_value IS NULL OR v.after_value IS NULL AS bare,
+    iif(v.status IN ('missing', 'stale'), '', v.reason) AS why
+  FROM page_series p JOIN verdict v ON v.night_id = p.verdict_night_id AND v.series_id = p.id
+    JOIN series s ON s.id = p.id JOIN device d ON d.id = s.device_id
+    JOIN machine m ON m.id = d.machine_id
+  WHERE p.tone = 'note' AND v.status <> 'environment' AND NOT p.is_unsupported),
+g AS (SELECT *, iif(bare, count(*) OVER same, 1) AS n,
+    min(device_id) OVER same <> max(device_id) OVER same AS several_devices,
+    min(reason) OVER same <> max(reason) OVER same AS several_reasons,
+    row_number() OVER (same ORDER BY abs(ifnull(change, 0)) DESC, reason, place) AS i
+  FROM v WINDOW same AS (PARTITION BY status, bare, iif(bare, why, ''))),
+o AS (SELECT *, sum(n < 4) OVER (ORDER BY place('verdict', status),
+    abs(ifnull(change, 0)) DESC, reason, place) AS line FROM g WHERE n < 4 OR i = 1)
+SELECT id AS "series+", n >= 4 AS "is_group?", counted(n) AS count, word AS status, tone,
+  clip(iif(n >= 4 AND several_devices, 'several devices', device_name), 60) AS device,
+  iif(n >= 4 AND several_reasons, '', clauses(reason)) AS reason,
+  CASE WHEN n < 4 THEN 'series/' || slug(slug) || '.html'
+    WHEN (SELECT count(*) FROM series) <= 1000 THEN 'lists/index.html#status=' || word
+    ELSE ifnull((SELECT 'nights/' || file || '.html' FROM page_night f WHERE f.id = night_id),
+      'lists/index.html') END AS href
+FROM o WHERE n >= 4 OR line <= 12
+ORDER BY place('verdict', o.status), abs(ifnull(change, 0)) DESC, o.reason, place
+
+-- .:
+SELECT max(count(*) - 12, 0) AS attention_more, count(*) > 12 AS "attention_cut?"
+FROM (SELECT count(*) OVER same AS n, bare FROM (SELECT v.status, v.reason,
+    v.before_value IS NULL OR v.after_value IS NULL AS bare
+  FROM page_series p JOIN verdict v ON v.night_id = p.verdict_night_id AND v.series_id = p.id
+  WHERE p.tone = 'note' AND v.status <> 'environment' AND NOT p.is_unsupported)
+  WINDOW same AS (PARTITION BY status, bare,
+    iif(bare, iif(status IN ('missing', 'stale'), '', reason), '')))
+WHERE NOT bare OR n < 4
+
+-- machines:
+SELECT m.id AS "id-", clip(m.name, 60) AS machine, 'machines/' || slug(m.name) || '.html' AS machine_href,
+  clip((SELECT group_concat(name, ', ') FROM (SELECT name FROM device WHERE machine_id = m.id
+    GROUP BY name ORDER BY min(slug))), 120) AS cards,
+  CASE WHEN n.id IS NULL THEN 'never' WHEN is_stale THEN 'stale' ELSE n.status END AS state,
+  CASE WHEN n.id IS NULL THEN 'quiet' WHEN is_stale THEN 'bad' ELSE tone('night', n.status) END AS tone,
+  is_stale AS "stale?", n.id IS NOT NULL AS "has_night?",
+  ifnull('nights/' || n.file || '.html', 'nights/index.html') AS night_href,
+  minute(n.as_of_s) AS night, ifnull(duration(n.finished_s - n.started_s), 'not finished') AS took,
+  timed || iif(timed = 1, ' measurement', ' measurements') AS runs, unstable,
+  is_unreliable(unstable, timed) AS "mostly_unstable?", iif(skipped, skipped, '') AS skipped,
+  failures, failures > 0 AS "failed?", iif(unplanned, unplanned, '') AS unplanned,
+  n.id IS NOT NULL AND m.analysed_night_id IS NULL
+    AND EXISTS (SELECT 1 FROM page_machine WHERE analysed_night_id) AS "unanalysed?",
+  clip(iif(n.status = 'complete', '', ifnull((SELECT substr(name, 1, 40) || ' ' || status ||
+      iif(detail = '', '', ': ') || substr(detail, 1, 300)
+    FROM stage WHERE night_id = n.id AND status IN ('failed', 'running')
+    ORDER BY started_s, place('stage-name', name) LIMIT 1), '')), 200) AS reason
+FROM page_machine m
+  LEFT JOIN (SELECT *, ?1 - as_of_s > 36 * 3600 AS is_stale FROM page_night) n ON n.id = m.last_night_id
+  LEFT JOIN (SELECT night_id, sum(is_timed(outcome)) AS timed, sum(outcome = 'unstable') AS unstable
+    FROM run WHERE night_id IN (SELECT last_night_id FROM page_machine) GROUP BY night_id) r
+    ON r.night_id = m.last_night_id
+  LEFT JOIN (SELECT d.machine_id, sum(p.is_unplanned AND p.verdict_night_id) AS unplanned,
+      sum(p.fails AND NOT p.is_unsupported AND NOT p.is_skipped) AS failures,
+      sum(p.fails AND p.is_skipped) AS skipped
+    FROM page_series p JOIN series s ON s.id = p.id JOIN device d ON d.id = s.device_id
+    GROUP BY d.machine_id) s ON s.machine_id = m.id
+ORDER BY m.name
+
+-- machines/counts:
+SELECT count(*) AS count, phrase(v.status) AS word, tone('verdict', v.status) AS tone
+FROM page_machine m JOIN verdict v ON v.night_id = m.analysed_night_id
+  LEFT JOIN page_series p ON p.id = v.series_id
+WHERE m.id = ?1 AND NOT ifnull(p.is_unplanned OR p.is_skipped, 0)
+GROUP BY v.status HAVING place('verdict', v.status) IS NOT NULL ORDER BY place('verdict', v.status)
