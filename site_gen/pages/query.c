@@ -13,10 +13,10 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "site_gen/charts/bars.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/charts/bars.h"
 
 /* ---- functions ---- */
 

@@ -192,9 +192,10 @@ static int add_bundle(struct reading *r, const struct bundle *bundle, struct tk_
 int tk_assets_read(const char *templates_dir, const char *third_party, struct tk_assets *assets,
         struct tk_error *err)
 {
-	AUTO_TEXT own = tk_path_join(templates_dir, "assets"),
-	     *others = third_party ? (*third_party ? tk_strdup(third_party) : NULL)
-	                           : find_third_party();
+	AUTO_TEXT own = tk_path_join(templates_dir, "assets");
+	AUTO_TEXT others = !third_party   ? find_third_party()
+	                   : *third_party ? tk_strdup(third_party)
+	                                  : NULL;
 	*assets = (struct tk_assets){0};
 	struct reading r = {.assets = assets, .hash = tk_hash_new(), .dirs = {own, others}};
 	int status = 0;
@@ -209,7 +210,6 @@ int tk_assets_read(const char *templates_dir, const char *third_party, struct tk
 		tk_assets_free(assets);
 	}
 	tk_hash_free(r.hash);
-	free(others);
 	return status;
 }
 
