@@ -5,8 +5,10 @@
 -- Times: seconds since the epoch, UTC. `as_of_s` orders a series: the night's start, or, for past
 -- revisions, the commit's time.
 
+-- The uid of a machine is the hash of its first name, and stays: to rename it changes nothing else.
 CREATE TABLE machine (
   id INTEGER PRIMARY KEY, uid TEXT NOT NULL UNIQUE,
+  renamed_s INTEGER NOT NULL DEFAULT 0,   -- 0: never
   name TEXT NOT NULL UNIQUE, attributes TEXT NOT NULL DEFAULT '{}'
 ) STRICT;
 
@@ -16,7 +18,7 @@ CREATE TABLE device (
   kind TEXT NOT NULL, name TEXT NOT NULL, uuid TEXT NOT NULL, arch TEXT NOT NULL,
   slug TEXT NOT NULL                      -- short and readable: "cpu", "h200-0"; unique on its machine
 ) STRICT;
-CREATE UNIQUE INDEX device_slug ON device(machine_id, slug);
+CREATE INDEX device_slug ON device(machine_id, slug);
 
 -- What a timing depends on beside the code: driver, kernel, governor, microcode, libraries. A new
 -- value is a new row.
@@ -72,7 +74,7 @@ CREATE TABLE problem (
 
 CREATE TABLE series (
   id INTEGER PRIMARY KEY, uid TEXT NOT NULL UNIQUE,
-  slug TEXT NOT NULL UNIQUE,              -- readable id, used in file names and URLs
+  slug TEXT NOT NULL,                     -- readable, unique: used in file names and URLs
   device_id INTEGER NOT NULL REFERENCES device(id),
   upstream_id INTEGER NOT NULL REFERENCES upstream(id),
   backend TEXT NOT NULL, config TEXT NOT NULL, problem_id INTEGER NOT NULL REFERENCES problem(id),
@@ -81,6 +83,7 @@ CREATE TABLE series (
   role TEXT NOT NULL CHECK (role IN ('suite', 'control', 'ceiling')),
   rotate_nights INTEGER NOT NULL DEFAULT 0 -- one of these many nights in a row measures it; 0: each
 ) STRICT;
+CREATE INDEX series_slug ON series(slug);
 
 CREATE TABLE night (
   id INTEGER PRIMARY KEY, uid TEXT NOT NULL UNIQUE,
@@ -256,13 +259,6 @@ CREATE TABLE verdict (
   status TEXT NOT NULL, before_value REAL, after_value REAL, change REAL, change_lo REAL, change_hi REAL,
   threshold REAL, p REAL, q REAL, reason TEXT NOT NULL DEFAULT '', detail TEXT NOT NULL DEFAULT '{}',
   PRIMARY KEY (night_id, series_id)
-) STRICT, WITHOUT ROWID;
-
--- How often the verdicts of a night were written, so that a site knows when it is out of date. Of
--- this file alone: neither merged nor exported.
-CREATE TABLE verdict_version (
-  night_id INTEGER PRIMARY KEY REFERENCES night(id),
-  version INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE alert (

@@ -50,7 +50,7 @@ void tk_store_end_read(struct tk_store *s);
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 struct tk_machine_row {
-	int64_t id;
+	int64_t id, renamed_s; /* 0: never */
 	const char *uid, *name, *attributes;
 };
 struct tk_device_row {
@@ -242,7 +242,8 @@ struct tk_notification_row {
 
 /* ---- writing: id and uid of the given row are ignored, the id is returned -------------------- */
 
-/* tk_store_put() (select.h) stores one row. The slug of a series may be NULL:
+/* tk_store_put() (select.h) stores one row. A machine is found by its name; its uid, where one is
+ * given, is that of a new row. The slug of a series is made:
  * machine.device.upstream[.backend].problem[.config].mode[.metric], [a-z0-9._-], at most 120
  * characters, unique. The uid of an alert may be NULL: it is made from the series and bad_rev,
  * which is what a uid should be; revisions that it names and the history does not have become rows. */
@@ -279,17 +280,11 @@ int tk_store_reset_monitor(
 
 /* ---- renaming -------------------------------------------------------------------------------- */
 
-/* Gives a machine another name, and with it other uids and slugs to all of its rows: the history
- * reads as if the machine had always had the new name. TK_ENOTFOUND: there is no machine old_name;
- * TK_EUSAGE: there is a machine new_name, or it is empty; TK_EDATA: a measurement was changed by
- * hand. Alerts keep their uids, which the detector chooses. */
+/* Gives a machine another name, and its series other slugs. Where histories meet, the newest name
+ * counts. TK_ENOTFOUND: there is no machine old_name; TK_EUSAGE: there is a machine new_name, or it
+ * is empty. */
 int tk_store_rename_machine(
         struct tk_store *s, const char *old_name, const char *new_name, struct tk_error *err);
-/* Gives an alert another uid, also where triage and notifications name it, and another title. */
-int tk_store_rename_alert(struct tk_store *s, const char *old_uid, const char *new_uid,
-        const char *title, struct tk_error *err);
-int tk_store_rename_alert_group(
-        struct tk_store *s, const char *old_uid, const char *new_uid, struct tk_error *err);
 
 /* ---- reading: lists own their rows and strings ----------------------------------------------- */
 
@@ -322,17 +317,6 @@ int tk_store_list_run_points(struct tk_store *s, const struct tk_run_row *run, s
 /* Points in [from, before), without run, number of samples, min and quartiles: half the work. */
 int tk_store_list_points_between(struct tk_store *s, int64_t series_id, int64_t from_s,
         int64_t before_s, struct tk_rows *out, struct tk_error *err);
-/* The time of the first point of a series from a time on; none before `before_s`: `before_s`. */
-int tk_store_get_first_time(struct tk_store *s, int64_t series_id, int64_t from_s, int64_t before_s,
-        int64_t *as_of_s, struct tk_error *err);
-/* *late: a run with a greater id than known_run_id is of a night with an id from one to another;
- * the greatest id, 0: none. */
-int tk_store_find_late_runs(struct tk_store *s, int64_t known_run_id, int64_t from_night_id,
-        int64_t until_night_id, bool *late, int64_t *newest_run_id, struct tk_error *err);
-/* How often verdicts of nights with an id up to this one were written: greater where some of them
- * were analysed again, or a merge changed rows that were there. */
-int tk_store_get_verdict_version(
-        struct tk_store *s, int64_t until_night_id, int64_t *times, struct tk_error *err);
 /* At most `want` newest points of one series, oldest first, into the caller's array. */
 int tk_store_read_newest_points(struct tk_store *s, int64_t series_id, struct tk_point *out,
         size_t want, size_t *count, struct tk_error *err);

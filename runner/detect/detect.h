@@ -101,9 +101,4 @@ int tk_detect_replay(struct tk_store *s, const struct tk_detect_options *options
         const struct tk_detect_replay *what, struct tk_detect_replay_counts *out,
         struct tk_error *err);
 
-/* tk_store_rename_machine() together with the machine's alerts: they stay the same alerts for the
- * next analysis, with everything people decided about them. */
-int tk_detect_rename_machine(
-        struct tk_store *s, const char *old_name, const char *new_name, struct tk_error *err);
-
 #endif

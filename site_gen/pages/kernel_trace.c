@@ -9,13 +9,13 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "core/kernel_report.h"
+#include "site_gen/charts/bars.h"
 #include "site_gen/data/data.h"
 #include "site_gen/model/kernel_reports.h"
 #include "site_gen/model/timeline.h"
 #include "site_gen/pages/kernel_trace.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/charts/bars.h"
 #include "store/kernel_report.h"
 
 #define KERNELS_MAX 16

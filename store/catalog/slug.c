@@ -1,24 +1,23 @@
 /* Slugs: names of series that people can read, type and put into a URL. They contain the slug of
- * the device. */
+ * the device. A slug depends on the content of a history alone: it is the root, made of the names,
+ * and of rows with the same root all but the one with the smallest uid have the start of their uid
+ * behind it. */
 #include "base/buf.h"
+#include "base/clock.h"
+#include "base/try.h"
 #include "core/metric.h"
 #include "store/db/internal.h"
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#define SLUG_MAX TK_SLUG_MAX_LEN
-#define TAIL_LEN \
-	(TK_SLUG_TAIL_LEN - 1) /* hex digits of the uid where a slug was cut or is taken \
-	                                 */
+#define SLUG_MAX 120
+#define TAIL_LEN 6 /* hex digits of the uid where a slug was cut or is taken */
 
 bool tk_slug_is_valid(const char *slug)
 {
 	size_t len = strlen(slug);
 
-	return len && len <= TK_SLUG_MAX_LEN + TK_SLUG_TAIL_LEN && slug[0] != '.' &&
-	       slug[0] != '-' && slug[len - 1] != '.' &&
+	return len && len <= SLUG_MAX && slug[0] != '.' && slug[0] != '-' && slug[len - 1] != '.' &&
 	       strspn(slug, "abcdefghijklmnopqrstuvwxyz0123456789._-") == len &&
 	       !strstr(slug, "..");
 }
@@ -46,223 +45,167 @@ static void add_part(struct tk_buf *b, const char *text)
 		tk_buf_add_char(b, 'x');
 }
 
-/* Cuts to the length that is left for the end of the uid, and puts that there. */
-static void add_tail(struct tk_buf *b, const char *uid)
+/* ---- SQL functions --------------------------------------------------------------------------- */
+
+static const char *text_of(sqlite3_value *value)
 {
-	if (b->len > SLUG_MAX - TAIL_LEN - 1)
-		b->len = SLUG_MAX - TAIL_LEN - 1;
-	while (b->len && strchr(".-", b->data[b->len - 1]))
-		b->len--;
-	tk_buf_add_printf(b, "-%.*s", TAIL_LEN, uid);
+	const char *text = (const char *)sqlite3_value_text(value);
+
+	return text ? text : "";
 }
 
-/* The statements of one table: whether another row holds the slug (its uid), and giving that one a
- * tail. */
-struct slug_sql {
-	const char *holder, *rename;
-};
-
-static int give_tail(struct tk_store *s, const char *sql, const char *slug, const char *uid,
-        struct tk_error *err)
+static void return_text(sqlite3_context *context, struct tk_buf *b)
 {
-	struct tk_buf b = TK_BUF_INIT;
-	sqlite3_stmt *stmt;
-	int rc, status;
+	sqlite3_result_text(context, tk_buf_cstr(b), (int)b->len, SQLITE_TRANSIENT);
+}
 
-	tk_buf_add_str(&b, slug);
-	add_tail(&b, uid);
-	status = tk_buf_status(&b, err);
-	if (!status)
-		status = tk_db_prepare_args(s, sql, TK_NO_ARGS, &stmt, err);
-	if (!status) {
-		sqlite3_bind_text(stmt, 1, b.data, -1, SQLITE_STATIC);
-		sqlite3_bind_text(stmt, 2, uid, -1, SQLITE_STATIC);
-		rc = sqlite3_step(stmt);
-		if (rc != SQLITE_DONE)
-			status = tk_db_fail(s, rc, err, "cannot rename a row");
-		sqlite3_reset(stmt);
-		sqlite3_clear_bindings(stmt);
+/* series_root(machine, device, upstream, backend, title, config, mode, metric) */
+static void series_root(sqlite3_context *context, int count, sqlite3_value **v)
+{
+	const char *upstream = text_of(v[2]), *backend = text_of(v[3]), *config = text_of(v[5]);
+	AUTO(tk_buf) b = {0};
+
+	add_part(&b, text_of(v[0]));
+	add_part(&b, text_of(v[1]));
+	add_part(&b, upstream);
+	if (strcasecmp(upstream, backend))
+		add_part(&b, backend);
+	add_part(&b, text_of(v[4]));
+	if (*config && strcmp(config, "default"))
+		add_part(&b, config);
+	add_part(&b, text_of(v[6]));
+	if (tk_metric_from_name(text_of(v[7])) != TK_METRIC_TIME)
+		add_part(&b, text_of(v[7]));
+	return_text(context, &b);
+}
+
+/* device_root(slug, uid): without the start of the uid, if that is behind it. */
+static void device_root(sqlite3_context *context, int count, sqlite3_value **v)
+{
+	AUTO(tk_buf) b = {0};
+
+	add_part(&b, text_of(v[0]));
+	if (b.len > TAIL_LEN + 1 && b.data[b.len - TAIL_LEN - 1] == '-' &&
+	        !strncmp(b.data + b.len - TAIL_LEN, text_of(v[1]), TAIL_LEN))
+		b.len -= TAIL_LEN + 1;
+	return_text(context, &b);
+}
+
+/* make_slug(root, uid, rank): rank 1 is that of the row which may have the root itself. */
+static void make_slug(sqlite3_context *context, int count, sqlite3_value **v)
+{
+	AUTO(tk_buf) b = {0};
+
+	tk_buf_add_str(&b, text_of(v[0]));
+	if (b.len > SLUG_MAX || sqlite3_value_int(v[2]) > 1) {
+		if (b.len > SLUG_MAX - TAIL_LEN - 1)
+			b.len = SLUG_MAX - TAIL_LEN - 1;
+		while (b.len && strchr(".-", b.data[b.len - 1]))
+			b.len--;
+		tk_buf_add_printf(&b, "-%.*s", TAIL_LEN, text_of(v[1]));
 	}
-	tk_buf_free(&b);
-	return status;
+	return_text(context, &b);
 }
 
-/* Of the rows with the same name the one with the smallest uid gets it without a suffix, so that a
- * name depends on the content of a history, not on the order of insertion. *clash: this row needs a
- * suffix. */
-static int settle(struct tk_store *s, const struct slug_sql *sql, const char *slug, const char *uid,
-        int64_t parent, bool *clash, struct tk_error *err)
+int tk_slug_register(struct tk_store *s, struct tk_error *err)
 {
-	char holder[TK_UID_SIZE] = "";
-	sqlite3_stmt *stmt;
-	int rc, status = tk_db_prepare_args(s, sql->holder, TK_ARGS(parent), &stmt, err);
+	static const struct {
+		const char *name;
+		int count;
+		void (*run)(sqlite3_context *context, int count, sqlite3_value **values);
+	} functions[] = {{"series_root", 8, series_root}, {"device_root", 2, device_root},
+	        {"make_slug", 3, make_slug}};
 
-	if (status)
-		return status;
-	sqlite3_bind_text(stmt, 2, slug, -1, SQLITE_STATIC);
-	sqlite3_bind_text(stmt, 3, uid, -1, SQLITE_STATIC);
-	rc = sqlite3_step(stmt);
-	if (rc == SQLITE_ROW)
-		snprintf(holder, sizeof(holder), "%s", (const char *)sqlite3_column_text(stmt, 0));
-	else if (rc != SQLITE_DONE)
-		status = tk_db_fail(s, rc, err, "cannot look for a name");
-	sqlite3_reset(stmt);
-	sqlite3_clear_bindings(stmt);
-	*clash = *holder && strcmp(holder, uid) < 0;
-	if (!status && *holder && !*clash)
-		status = give_tail(s, sql->rename, slug, holder, err);
-	return status;
-}
+	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+		int code = sqlite3_create_function_v2(s->db, functions[i].name, functions[i].count,
+		        SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
+		        functions[i].run, NULL, NULL, NULL);
 
-static char *unique(struct tk_store *s, const struct slug_sql *sql, struct tk_buf *b,
-        const char *uid, int64_t parent, struct tk_error *err)
-{
-	bool clash = false;
-	int status = tk_buf_status(b, err);
-
-	if (!status && b->len > SLUG_MAX)
-		add_tail(b, uid);
-	else if (!status && !(status = settle(s, sql, b->data, uid, parent, &clash, err)) && clash)
-		add_tail(b, uid);
-	char *slug = status ? NULL : tk_buf_detach(b, err);
-
-	tk_buf_free(b);
-	return slug;
-}
-
-#define SERIES_PARTS \
-	"SELECT m.name, d.slug, u.name, CASE p.title WHEN '' THEN p.text ELSE p.title END " \
-	"FROM device d, upstream u, problem p JOIN machine m ON m.id=d.machine_id WHERE d.id=?1 " \
-	"AND u.id=?2 AND " \
-	"p.id=?3"
-
-static int series_parts(
-        struct tk_store *s, const struct tk_series_row *row, struct tk_buf *b, struct tk_error *err)
-{
-	const int64_t ids[] = {row->device_id, row->upstream_id, row->problem_id};
-	sqlite3_stmt *stmt;
-	int rc, status = tk_db_prepare_args(
-	                s, SERIES_PARTS, TK_ARGS(ids[0], ids[1], ids[2]), &stmt, err);
-
-	if (status)
-		return status;
-	rc = sqlite3_step(stmt);
-	if (rc == SQLITE_ROW) {
-		const char *upstream = (const char *)sqlite3_column_text(stmt, 2);
-
-		add_part(b, (const char *)sqlite3_column_text(stmt, 0));
-		add_part(b, (const char *)sqlite3_column_text(stmt, 1));
-		add_part(b, upstream);
-		if (strcasecmp(upstream, row->backend))
-			add_part(b, row->backend);
-		add_part(b, (const char *)sqlite3_column_text(stmt, 3));
-	} else {
-		status = rc == SQLITE_DONE
-		                 ? tk_fail(err, TK_EDATA,
-		                           "%s: a series names a device, an upstream or a problem "
-		                           "that is not there",
-		                           s->path)
-		                 : tk_db_fail(s, rc, err, "cannot read the parts of a series");
+		if (code != SQLITE_OK)
+			return tk_db_fail(s, code, err, "cannot register %s", functions[i].name);
 	}
-	sqlite3_reset(stmt);
-	return status;
+	return 0;
 }
 
-static const struct slug_sql series_sql = {
-        "SELECT uid FROM series WHERE ?1=0 AND slug=?2 AND uid<>?3",
-        "UPDATE series SET slug=?1 WHERE uid=?2"};
+/* ---- making slugs ---------------------------------------------------------------------------- */
 
-char *tk_slug_make_series(
-        struct tk_store *s, const struct tk_series_row *row, const char *uid, struct tk_error *err)
+#define DEVICE_ROOTS \
+	"SELECT id, uid, machine_id AS owner, device_root(slug, uid) AS root FROM device"
+#define SERIES_ROOTS \
+	"SELECT id, uid, 0 AS owner, series_root(machine, device, upstream, backend," \
+	" iif(title='', problem, title), config, mode, metric) AS root FROM series_v"
+#define UPDATE_SLUGS(table, roots) \
+	"UPDATE " table " SET slug=n.slug FROM (SELECT id, make_slug(root, uid," \
+	" row_number() OVER (PARTITION BY owner, root ORDER BY uid)) AS slug FROM (" roots \
+	")) n WHERE n.id=" table ".id AND n.slug<>" table ".slug"
+
+int tk_slug_update_all(struct tk_store *s, struct tk_error *err)
 {
-	struct tk_buf b = TK_BUF_INIT;
-
-	if (row->slug && *row->slug) {
-		add_part(&b, row->slug);
-	} else {
-		if (series_parts(s, row, &b, err)) {
-			tk_buf_free(&b);
-			return NULL;
-		}
-		if (row->config && *row->config && strcmp(row->config, "default"))
-			add_part(&b, row->config);
-		add_part(&b, row->mode ? row->mode : "");
-		if (tk_metric_from_name(row->metric) != TK_METRIC_TIME)
-			add_part(&b, row->metric ? row->metric : "");
-	}
-	return unique(s, &series_sql, &b, uid, 0, err);
+	TRY(tk_store_run(s, UPDATE_SLUGS("device", DEVICE_ROOTS), TK_NO_ARGS, err));
+	return tk_store_run(s, UPDATE_SLUGS("series", SERIES_ROOTS), TK_NO_ARGS, err);
 }
 
-/* The length of a slug without the start of the uid, if it ends with it. */
-static size_t root_length(const char *slug, const char *uid)
+int tk_slug_set_device(struct tk_store *s, int64_t id, struct tk_error *err)
 {
-	size_t len = strlen(slug);
+	int64_t is_taken;
 
-	if (len > TK_SLUG_TAIL_LEN && slug[len - TK_SLUG_TAIL_LEN] == '-' &&
-	        strncmp(slug + len - TAIL_LEN, uid, TAIL_LEN) == 0)
-		return len - TK_SLUG_TAIL_LEN;
-	return len;
+	TRY(tk_store_run(
+	        s, "UPDATE device SET slug=device_root(slug, uid) WHERE id=?1", TK_ARGS(id), err));
+	TRY(tk_store_select_int(s,
+	        "SELECT EXISTS(SELECT 1 FROM device o JOIN device d"
+	        " ON o.machine_id=d.machine_id AND o.slug=d.slug AND o.id<>d.id WHERE d.id=?1)",
+	        TK_ARGS(id), 0, &is_taken, err));
+	return is_taken ? tk_slug_update_all(s, err) : 0;
 }
 
-static int rename_series(struct tk_store *s, const struct tk_series_row *row, const char *old_name,
-        const char *old_uid, struct tk_buf *out, struct tk_error *err)
+int tk_slug_set_series(struct tk_store *s, int64_t id, struct tk_error *err)
 {
-	static const char sql[] = "SELECT m.name FROM device d JOIN machine m ON m.id=d.machine_id"
-	                          " WHERE d.id=?1";
-	struct tk_buf old_part = TK_BUF_INIT;
-	size_t root = root_length(row->slug, old_uid);
-	sqlite3_stmt *stmt = NULL;
+	int64_t is_taken;
 
-	add_part(&old_part, old_name);
-	int status = tk_buf_status(&old_part, err);
-
-	if (!status && (strncmp(row->slug, old_part.data, old_part.len) != 0 ||
-	                       row->slug[old_part.len] != '.'))
-		tk_buf_add(out, row->slug, root); /* somebody chose it */
-	else if (!status)
-		status = tk_db_prepare_args(s, sql, TK_ARGS(row->device_id), &stmt, err);
-	if (!status && stmt) {
-		int code = sqlite3_step(stmt);
-
-		if (code == SQLITE_ROW) {
-			add_part(out, (const char *)sqlite3_column_text(stmt, 0));
-			tk_buf_add(out, row->slug + old_part.len, root - old_part.len);
-		} else {
-			status = tk_db_fail(s, code, err, "cannot read the name of a machine");
-		}
-		sqlite3_reset(stmt);
-	}
-	tk_buf_free(&old_part);
-	return status;
+	TRY(tk_store_run(s,
+	        "UPDATE series SET slug=(SELECT make_slug(root, uid, 1) FROM (" SERIES_ROOTS
+	        " WHERE id=?1)) WHERE id=?1",
+	        TK_ARGS(id), err));
+	TRY(tk_store_select_int(s,
+	        "SELECT EXISTS(SELECT 1 FROM series o JOIN series n ON o.slug=n.slug AND o.id<>n.id"
+	        " WHERE n.id=?1)",
+	        TK_ARGS(id), 0, &is_taken, err));
+	return is_taken ? tk_slug_update_all(s, err) : 0;
 }
 
-char *tk_slug_rename_series(struct tk_store *s, const struct tk_series_row *row,
-        const char *old_name, const char *old_uid, struct tk_error *err)
-{
-	struct tk_buf b = TK_BUF_INIT;
-	struct tk_series_row unnamed = *row;
+/* ---- names of machines ----------------------------------------------------------------------- */
 
-	/* A slug that was cut has lost its end. */
-	if (strlen(row->slug) > SLUG_MAX - TK_SLUG_TAIL_LEN) {
-		unnamed.slug = NULL;
-		return tk_slug_make_series(s, &unnamed, row->uid, err);
-	}
-	if (rename_series(s, row, old_name, old_uid, &b, err)) {
-		tk_buf_free(&b);
-		return NULL;
-	}
-	return unique(s, &series_sql, &b, row->uid, 0, err);
+static int rename_machine(
+        struct tk_store *s, const char *old_name, const char *new_name, struct tk_error *err)
+{
+	int64_t id, taken;
+
+	TRY(tk_store_select_int(
+	        s, "SELECT id FROM machine WHERE name=?1", TK_ARGS(old_name), 0, &id, err));
+	TRY(tk_store_select_int(
+	        s, "SELECT id FROM machine WHERE name=?1", TK_ARGS(new_name), 0, &taken, err));
+	if (!id)
+		return tk_fail(err, TK_ENOTFOUND, "unknown machine \"%s\"", old_name);
+	if (!*new_name)
+		return tk_fail(err, TK_EUSAGE, "the new name is empty");
+	if (taken)
+		return tk_fail(err, TK_EUSAGE, "there is a machine \"%s\" already", new_name);
+	TRY(tk_store_run(s,
+	        "UPDATE machine SET name=?2, renamed_s=max(?3, renamed_s+1) WHERE id=?1",
+	        TK_ARGS(id, new_name, tk_clock_now_s()), err));
+	/* A title names the machine, or the series, which begins with its name. */
+	TRY(tk_store_run(s,
+	        "UPDATE alert SET title=replace(replace(title, ' on '||?2||': ', ' on '||?3||': '),"
+	        " iif(kind='missing-data', ?2, ' on '||?2||': '),"
+	        " iif(kind='missing-data', ?3, ' on '||?3||': '))"
+	        " WHERE uid IN (SELECT uid FROM alert_v WHERE machine_id=?1)",
+	        TK_ARGS(id, old_name, new_name), err));
+	return tk_slug_update_all(s, err);
 }
 
-char *tk_slug_make_device(
-        struct tk_store *s, const struct tk_device_row *row, const char *uid, struct tk_error *err)
+int tk_store_rename_machine(
+        struct tk_store *s, const char *old_name, const char *new_name, struct tk_error *err)
 {
-	struct tk_buf b = TK_BUF_INIT;
-
-	add_part(&b, row->slug ? row->slug : "");
-	static const struct slug_sql sql = {
-	        "SELECT uid FROM device WHERE machine_id=?1 AND slug=?2 AND uid<>?3",
-	        "UPDATE device SET slug=?1 WHERE uid=?2"};
-
-	return unique(s, &sql, &b, uid, row->machine_id, err);
+	TRY(tk_store_begin(s, err));
+	return tk_db_end_transaction(s, rename_machine(s, old_name, new_name, err), err);
 }

@@ -137,6 +137,13 @@ static int check_slug(struct check *c, const struct tk_db_table *t, const char *
 	return 0;
 }
 
+/* The uid of such a machine is that of its first name. */
+static bool is_renamed(enum tk_table_id table, const char *row)
+{
+	return table == TK_TABLE_machine &&
+	       ((const struct tk_machine_row *)(const void *)row)->renamed_s > 0;
+}
+
 static int check_row(struct check *c, enum tk_table_id table, const char *row, struct tk_error *err)
 {
 	const struct tk_db_table *t = &tk_tables[table];
@@ -151,7 +158,7 @@ static int check_row(struct check *c, enum tk_table_id table, const char *row, s
 		                  : 0;
 	if (status)
 		return tk_fail(err, status, "%s", why.message);
-	if (strcmp(uid, expected))
+	if (strcmp(uid, expected) && !is_renamed(table, row))
 		return tk_db_add_problem(c->list, err,
 		        "%s %s: its content says %s: it was changed by hand", t->name, uid,
 		        expected);

@@ -50,18 +50,13 @@ int tk_schema_verify(struct tk_store *s, struct tk_error *err);
 
 /* ---- catalog/slug.c -------------------------------------------------------------------------- */
 
+int tk_slug_register(struct tk_store *s, struct tk_error *err);
 /* Slugs become file names and addresses: whether the tracker could have made it. */
 bool tk_slug_is_valid(const char *slug);
-char *tk_slug_make_series(
-        struct tk_store *s, const struct tk_series_row *row, const char *uid, struct tk_error *err);
-char *tk_slug_make_device(
-        struct tk_store *s, const struct tk_device_row *row, const char *uid, struct tk_error *err);
-/* After its machine got another name than old_name. `row` has its new uid and its old slug. */
-char *tk_slug_rename_series(struct tk_store *s, const struct tk_series_row *row,
-        const char *old_name, const char *old_uid, struct tk_error *err);
-
-/* "-" and the start of the uid, where a slug was cut or is taken. merge_slugs.c takes it apart. */
-#define TK_SLUG_TAIL_LEN 7
-#define TK_SLUG_MAX_LEN 120
+/* Of a new row, whose device has the slug that was asked for. */
+int tk_slug_set_device(struct tk_store *s, int64_t id, struct tk_error *err);
+int tk_slug_set_series(struct tk_store *s, int64_t id, struct tk_error *err);
+/* Of all devices and series, after a merge or a new name of a machine. */
+int tk_slug_update_all(struct tk_store *s, struct tk_error *err);
 
 #endif

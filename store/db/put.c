@@ -8,44 +8,40 @@
 
 /* ---- one row --------------------------------------------------------------------------------- */
 
+static int put_machine(
+        struct tk_store *s, const struct tk_machine_row *row, int64_t *id, struct tk_error *err)
+{
+	struct tk_machine_row copy = *row;
+	AUTO(tk_rows) known = {0};
+
+	TRY(tk_store_list(s, TK_TABLE_machine, "name=?1", TK_ARGS(row->name), &known, err));
+	if (known.count)
+		copy.uid = TK_ROWS_AT(&known, struct tk_machine_row, 0)->uid;
+	return tk_row_put(s, TK_TABLE_machine, &copy, id, NULL, err);
+}
+
+/* A device or a series that is there keeps its slug. */
 static int put_device(
         struct tk_store *s, const struct tk_device_row *row, int64_t *id, struct tk_error *err)
 {
 	struct tk_device_row copy = *row;
-	char uid[TK_UID_SIZE];
-	bool known;
+	bool is_new;
 
 	if (!copy.uuid || !*copy.uuid)
 		copy.uuid = copy.slug;
-	TRY(tk_row_compute_uid(s, TK_TABLE_device, &copy, uid, err));
-	TRY(tk_row_exists(s, TK_TABLE_device, uid, &known, err));
-	/* One that is there keeps its name. */
-	AUTO_TEXT slug = known ? tk_strdup(uid) : tk_slug_make_device(s, &copy, uid, err);
-
-	if (!slug)
-		return err && err->status ? err->status : TK_EINTERNAL;
-	copy.slug = slug;
-	return tk_row_put(s, TK_TABLE_device, &copy, id, NULL, err);
+	TRY(tk_row_put(s, TK_TABLE_device, &copy, id, &is_new, err));
+	return is_new ? tk_slug_set_device(s, *id, err) : 0;
 }
 
 static int put_series(
         struct tk_store *s, const struct tk_series_row *row, int64_t *id, struct tk_error *err)
 {
 	struct tk_series_row copy = *row;
-	char uid[TK_UID_SIZE];
-	bool known;
+	bool is_new;
 
-	if (!copy.backend)
-		copy.backend = "";
-	TRY(tk_row_compute_uid(s, TK_TABLE_series, &copy, uid, err));
-	TRY(tk_row_exists(s, TK_TABLE_series, uid, &known, err));
-	/* One that is there keeps its name. */
-	AUTO_TEXT slug = known ? tk_strdup(uid) : tk_slug_make_series(s, &copy, uid, err);
-
-	if (!slug)
-		return err && err->status ? err->status : TK_EINTERNAL;
-	copy.slug = slug;
-	return tk_row_put(s, TK_TABLE_series, &copy, id, NULL, err);
+	copy.slug = "";
+	TRY(tk_row_put(s, TK_TABLE_series, &copy, id, &is_new, err));
+	return is_new ? tk_slug_set_series(s, *id, err) : 0;
 }
 
 /* A revision that the history does not have yet becomes a row. */
@@ -80,20 +76,31 @@ static int put_alert(struct tk_store *s, const struct tk_alert_row *alert, struc
 	return tk_row_put(s, TK_TABLE_alert, &row, NULL, NULL, err);
 }
 
-int tk_store_put(struct tk_store *s, enum tk_table_id table, const void *row, int64_t *id,
+static int put_row(struct tk_store *s, enum tk_table_id table, const void *row, int64_t *id,
         struct tk_error *err)
 {
 	switch (table) {
+	case TK_TABLE_machine:
+		return put_machine(s, row, id, err);
 	case TK_TABLE_device:
 		return put_device(s, row, id, err);
 	case TK_TABLE_series:
 		return put_series(s, row, id, err);
-	case TK_TABLE_alert:
-		TRY(tk_store_begin(s, err));
-		return tk_db_end_transaction(s, put_alert(s, row, err), err);
 	default:
-		return tk_row_put(s, table, row, id, NULL, err);
+		return put_alert(s, row, err);
 	}
+}
+
+int tk_store_put(struct tk_store *s, enum tk_table_id table, const void *row, int64_t *id,
+        struct tk_error *err)
+{
+	int64_t unused;
+
+	if (table != TK_TABLE_machine && table != TK_TABLE_device && table != TK_TABLE_series &&
+	        table != TK_TABLE_alert)
+		return tk_row_put(s, table, row, id, NULL, err);
+	TRY(tk_store_begin(s, err));
+	return tk_db_end_transaction(s, put_row(s, table, row, id ? id : &unused, err), err);
 }
 
 /* ---- nights ---------------------------------------------------------------------------------- */
@@ -198,18 +205,8 @@ int tk_store_replace_change_points(struct tk_store *s, int64_t series_id,
 int tk_store_replace_verdicts(struct tk_store *s, int64_t night_id,
         const struct tk_verdict_row *rows, size_t count, struct tk_error *err)
 {
-	int status = tk_store_begin(s, err);
-
-	if (status)
-		return status;
-	status = replace_many(s, TK_TABLE_verdict, "DELETE FROM verdict WHERE night_id=?1",
-	        night_id, rows, count, err);
-	if (!status)
-		status = tk_store_run(s,
-		        "INSERT INTO verdict_version(night_id, version) VALUES (?1,1)"
-		        " ON CONFLICT DO UPDATE SET version=version+1",
-		        TK_ARGS(night_id), err);
-	return tk_db_end_transaction(s, status, err);
+	return replace_many(s, TK_TABLE_verdict, "DELETE FROM verdict WHERE night_id=?1", night_id,
+	        rows, count, err);
 }
 
 /* ---- a result -------------------------------------------------------------------------------- */

@@ -145,14 +145,14 @@ static int make_uid(
 	return 0;
 }
 
-/* Only a table without ids takes the uid of the given row: alerts, whose uid the detector
- * chooses. */
+/* Only two tables take the uid of the given row: alerts, whose uid the detector chooses, and
+ * machines, whose name may be another one than that in the uid. */
 static int set_uid(struct tk_store *s, const struct tk_db_table *t, const void *row,
         struct values *v, struct tk_error *err)
 {
 	const char *given = *(const char *const *)((const char *)row + t->columns[0].offset);
 
-	if (!t->has_id && given && *given)
+	if ((!t->has_id || t == &tk_tables[TK_TABLE_machine]) && given && *given)
 		return value_of_text(&t->columns[0], given, &v->at[0], err);
 	int status = make_uid(s, t, v, err);
 

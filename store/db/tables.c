@@ -52,6 +52,7 @@
 
 static const struct tk_db_column machine_columns[] = {
         UID(tk_machine_row),
+        INT(tk_machine_row, renamed_s, 0),
         TEXT(tk_machine_row, name, KEY),
         TEXT(tk_machine_row, attributes, NEWEST),
 };

@@ -1,6 +1,8 @@
 #include "store/import/record_row.h"
+#include "base/try.h"
 #include "store/export/record.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 int tk_record_fail(const struct tk_record_reader *r, struct tk_error *err, const char *group,
@@ -114,23 +116,39 @@ int tk_record_read_row(const struct tk_record_reader *r, enum tk_table_id table,
 
 /* ---- storing --------------------------------------------------------------------------------- */
 
-static int put_row(struct tk_record_reader *r, enum tk_table_id table, union tk_record_row *row,
-        struct tk_error *err)
+static int put_machine(struct tk_record_reader *r, struct tk_machine_row *row, const json_t *object,
+        int64_t *id, struct tk_error *err)
 {
-	struct tk_machine_row *machine = (void *)row;
-	struct tk_device_row *device = (void *)row;
-	struct tk_series_row *series = (void *)row;
-	int64_t *id = &r->ids[table];
+	const char *given = json_string_value(json_object_get(object, "uid"));
+	const struct tk_machine_row *known;
+	AUTO(tk_rows) rows = {0};
 
-	if (table == TK_TABLE_machine && r->machine)
-		machine->name = r->machine;
-	if (table == TK_TABLE_device && !tk_slug_is_valid(device->slug))
-		return tk_store_put(r->store, TK_TABLE_device, device, id, err);
-	if (table == TK_TABLE_series && (r->machine || !tk_slug_is_valid(series->slug))) {
-		series->slug = NULL;
-		return tk_store_put(r->store, TK_TABLE_series, series, id, err);
+	if (r->machine) {
+		row->name = r->machine;
+		row->renamed_s = 0;
+	} else if (row->renamed_s > 0 && given && strlen(given) == TK_UID_SIZE - 1 &&
+	           strspn(given, "0123456789abcdef") == TK_UID_SIZE - 1) {
+		row->uid = given;
 	}
-	return tk_row_put(r->store, table, row, id, NULL, err);
+	/* A host whose machine was renamed elsewhere begins with an empty history and the new name:
+	 * it is that machine. */
+	TRY(tk_store_list(r->into, TK_TABLE_machine, "name=?1", TK_ARGS(row->name), &rows, err));
+	known = rows.rows;
+	r->has_other_identity = r->machine || (known && (row->uid ? strcmp(known->uid, row->uid) != 0
+	                                                          : known->renamed_s > 0));
+	if (known) {
+		row->uid = known->uid;
+		row->renamed_s = known->renamed_s;
+	}
+	return tk_store_put(r->store, TK_TABLE_machine, row, id, err);
+}
+
+static int put_row(struct tk_record_reader *r, enum tk_table_id table, union tk_record_row *row,
+        const json_t *object, struct tk_error *err)
+{
+	if (table == TK_TABLE_machine)
+		return put_machine(r, (void *)row, object, &r->ids[table], err);
+	return tk_store_put(r->store, table, row, &r->ids[table], err);
 }
 
 int tk_record_put_row(struct tk_record_reader *r, enum tk_table_id table, const int64_t *refs,
@@ -142,7 +160,7 @@ int tk_record_put_row(struct tk_record_reader *r, enum tk_table_id table, const 
 
 	r->ids[table] = 0;
 	if (!status)
-		status = put_row(r, table, &row, err);
+		status = put_row(r, table, &row, object, err);
 	if (status && !has_position)
 		tk_error_add_context(
 		        err, "%s:%zu: %s", r->file->path, r->line, tk_tables[table].name);

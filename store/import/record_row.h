@@ -15,7 +15,9 @@ struct tk_record_reader {
 	size_t line;
 	int64_t record_count;
 	struct tk_store *store;
+	struct tk_store *into;       /* where the records go in the end */
 	const char *machine;         /* instead of the name in the records; NULL: that name */
+	bool has_other_identity;     /* the machine has another uid than in the records */
 	int64_t ids[TK_TABLE_COUNT]; /* of the rows that the current record refers to */
 };
 

@@ -182,7 +182,7 @@ static int check_point(struct tk_record_reader *r, const struct tk_point *point,
 	char expected[TK_CHECKSUM_DIGITS + 1];
 	int64_t checksum = 0;
 
-	if (!given || json_is_null(given) || r->machine)
+	if (!given || json_is_null(given) || r->has_other_identity)
 		return 0;
 	if (!json_is_string(given))
 		return tk_record_fail_expected(
@@ -355,7 +355,8 @@ static int read_and_merge(struct tk_record_reader *r, struct tk_merge_counts *co
 static int read_file(
         const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
-	struct tk_record_reader r = {.file = f, .machine = sink->options->machine};
+	struct tk_record_reader r = {
+	        .file = f, .into = sink->store, .machine = sink->options->machine};
 	struct tk_merge_counts counts = {{0}};
 	struct tk_store **scratch = &sink->store->scratch;
 	int status = *scratch ? 0 : tk_db_open_temporary(scratch, err);

@@ -10,8 +10,6 @@ struct tk_merge {
 	struct tk_store *from, *into;
 	struct tk_id_map ids[TK_TABLE_COUNT]; /* from ids of `from` to ids of `into` */
 	struct tk_merge_counts *counts;
-	int64_t last_night_id, last_build_id; /* of `into` before the merge */
-	bool changes_known_nights; /* something that was in `into` before reads differently now */
 };
 
 /* ---- merge_rows.c: all rows of one table ----------------------------------------------------- */
@@ -29,12 +27,5 @@ void tk_merge_find_sql(struct tk_buf *sql, const struct tk_db_table *t);
 void tk_merge_update_sql(struct tk_buf *sql, const struct tk_db_table *t);
 /* Whether the row has descriptive columns besides those that identify it. */
 bool tk_merge_has_description(const struct tk_db_table *t);
-/* Whether the column is the slug, which both histories give on their own. */
-bool tk_merge_is_slug(const struct tk_db_table *t, const struct tk_db_column *c);
-
-/* ---- merge_slugs.c --------------------------------------------------------------------------- */
-
-/* Chooses the slugs of devices and series again, from those in both histories. */
-int tk_merge_slugs(struct tk_merge *m, struct tk_error *err);
 
 #endif

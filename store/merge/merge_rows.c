@@ -9,42 +9,6 @@ struct statements {
 	sqlite3_stmt *find, *insert, *update; /* of `into`; find and update may be NULL */
 };
 
-/* ---- changes to nights that `into` has already shown ----------------------------------------- */
-
-/* Tables that a site renders completely every time, and tables that no site shows. */
-static bool is_always_rewritten(const struct tk_db_table *t)
-{
-	static const enum tk_table_id tables[] = {TK_TABLE_machine, TK_TABLE_device,
-	        TK_TABLE_environment, TK_TABLE_job, TK_TABLE_ab_pair, TK_TABLE_tuning,
-	        TK_TABLE_kernel_report, TK_TABLE_triage, TK_TABLE_notification,
-	        TK_TABLE_change_point, TK_TABLE_alert, TK_TABLE_bisection, TK_TABLE_monitor_event,
-	        TK_TABLE_monitored_night};
-
-	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-		if (t == &tk_tables[tables[i]])
-			return true;
-	return false;
-}
-
-/* A new night, series or build that comes with all its rows is an addition. A row that is added to
- * a night or a build that `into` already had changes published results. */
-static void note_new_row(struct tk_merge *m, const struct tk_db_table *t, sqlite3_stmt *read)
-{
-	if (m->changes_known_nights || is_always_rewritten(t))
-		return;
-	for (int i = 0; i < (int)t->column_count; i++) {
-		const struct tk_db_column *c = &t->columns[i];
-		bool of_night = c->kind == TK_COL_REF && c->parent == TK_TABLE_night,
-		     of_build = t == &tk_tables[TK_TABLE_kernel] && c->parent == TK_TABLE_build;
-		int64_t id = of_night || of_build ? tk_id_map_get(&m->ids[c->parent],
-		                                            sqlite3_column_int64(read, i + 1))
-		                                  : 0;
-
-		if (id && id <= (of_night ? m->last_night_id : m->last_build_id))
-			m->changes_known_nights = true;
-	}
-}
-
 /* ---- statements ------------------------------------------------------------------------------ */
 
 static int prepare_read(
@@ -80,6 +44,8 @@ static void clear_bindings(struct statements *st)
 			sqlite3_clear_bindings(all[i]);
 }
 
+#define MACHINE_NAME 3 /* the column of the name where rows are read */
+
 /* ---- one row --------------------------------------------------------------------------------- */
 
 /* Binds the row that was read. *dangling: it refers to a row that `from` does not have. */
@@ -105,13 +71,23 @@ static int bind_row(struct tk_merge *m, const struct tk_db_table *t, sqlite3_stm
 	return code == SQLITE_OK ? 0 : tk_db_fail(m->into, code, err, "cannot merge a %s", t->name);
 }
 
-static int step(
-        struct tk_merge *m, sqlite3_stmt *stmt, const struct tk_db_table *t, struct tk_error *err)
+static int fail_machine(struct tk_merge *m, sqlite3_stmt *read, struct tk_error *err)
+{
+	return tk_fail(err, TK_EDATA,
+	        "the machine \"%.100s\" is another one than that in %s: one of them was renamed; "
+	        "rename it back, or import what `tracker export` writes",
+	        (const char *)sqlite3_column_text(read, MACHINE_NAME), m->into->path);
+}
+
+static int step(struct tk_merge *m, sqlite3_stmt *stmt, const struct tk_db_table *t,
+        const struct statements *st, struct tk_error *err)
 {
 	int code = sqlite3_step(stmt);
 
-	return code == SQLITE_DONE || code == SQLITE_ROW
-	               ? 0
+	if (code == SQLITE_DONE || code == SQLITE_ROW)
+		return 0;
+	return t == &tk_tables[TK_TABLE_machine] && (code & 0xff) == SQLITE_CONSTRAINT
+	               ? fail_machine(m, st->read, err)
 	               : tk_db_fail(m->into, code, err, "cannot merge a %s", t->name);
 }
 
@@ -123,22 +99,10 @@ static int find_row(struct tk_merge *m, const struct tk_db_table *t, const struc
 	int status = bind_row(m, t, st->read, st->find, &dangling, err);
 
 	if (!status)
-		status = step(m, st->find, t, err);
+		status = step(m, st->find, t, st, err);
 	*id = !status && sqlite3_data_count(st->find) ? sqlite3_column_int64(st->find, 0) : 0;
 	sqlite3_reset(st->find);
 	return status;
-}
-
-/* The uid is used as slug, which must be unique, until tk_merge_slugs(). */
-static int bind_uid_as_slug(struct tk_merge *m, const struct tk_db_table *t, sqlite3_stmt *read,
-        sqlite3_stmt *insert, struct tk_error *err)
-{
-	int code = SQLITE_OK;
-
-	for (int i = 0; i < (int)t->column_count && code == SQLITE_OK; i++)
-		if (tk_merge_is_slug(t, &t->columns[i]))
-			code = sqlite3_bind_value(insert, i + 1, sqlite3_column_value(read, 1));
-	return code == SQLITE_OK ? 0 : tk_db_fail(m->into, code, err, "cannot merge a %s", t->name);
 }
 
 static int insert_row(struct tk_merge *m, const struct tk_db_table *t, const struct statements *st,
@@ -148,13 +112,11 @@ static int insert_row(struct tk_merge *m, const struct tk_db_table *t, const str
 	int status = bind_row(m, t, st->read, st->insert, &dangling, err);
 
 	*inserted = false;
-	if (!status)
-		status = bind_uid_as_slug(m, t, st->read, st->insert, err);
 	/* Derived rows can refer to a run that was removed. Other rows cannot: SQLite enforces
 	 * it. */
 	if (status || dangling)
 		return status;
-	status = step(m, st->insert, t, err);
+	status = step(m, st->insert, t, st, err);
 	*inserted = !status && sqlite3_changes(m->into->db) > 0;
 	sqlite3_reset(st->insert);
 	return status;
@@ -168,9 +130,7 @@ static int update_row(struct tk_merge *m, const struct tk_db_table *t, const str
 
 	if (status || dangling)
 		return status;
-	status = step(m, st->update, t, err);
-	if (!status && !is_always_rewritten(t) && sqlite3_changes(m->into->db) > 0)
-		m->changes_known_nights = true;
+	status = step(m, st->update, t, st, err);
 	sqlite3_reset(st->update);
 	return status;
 }
@@ -198,12 +158,13 @@ static int merge_row(struct tk_merge *m, enum tk_table_id table, const struct st
 	if (status)
 		return status;
 	if (inserted) {
-		note_new_row(m, t, st->read);
 		m->counts->added[count_of_table(table)]++;
 		id = sqlite3_last_insert_rowid(m->into->db);
 	}
 	if (!t->has_id)
 		return 0;
+	if (!id && table == TK_TABLE_machine)
+		return fail_machine(m, st->read, err);
 	return tk_id_map_set(&m->ids[table], sqlite3_column_int64(st->read, 0), id, err);
 }
 

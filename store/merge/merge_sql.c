@@ -27,15 +27,14 @@ static void add_order(struct tk_buf *sql, const struct tk_db_column *c, const ch
 	}
 }
 
-bool tk_merge_is_slug(const struct tk_db_table *t, const struct tk_db_column *c)
-{
-	return (t == &tk_tables[TK_TABLE_device] || t == &tk_tables[TK_TABLE_series]) &&
-	       !strcmp(c->name, "slug");
-}
-
+/* The slugs of series follow from other columns. The uid of a machine does not depend on its newest
+ * name. */
 static bool is_identity(const struct tk_db_table *t, const struct tk_db_column *c)
 {
-	return c->kind == TK_COL_UID || (c->flags & TK_COL_KEY) || tk_merge_is_slug(t, c);
+	if (t == &tk_tables[TK_TABLE_machine])
+		return c->kind == TK_COL_UID;
+	return c->kind == TK_COL_UID || (c->flags & TK_COL_KEY) ||
+	       (t == &tk_tables[TK_TABLE_series] && !strcmp(c->name, "slug"));
 }
 
 bool tk_merge_has_description(const struct tk_db_table *t)
@@ -60,6 +59,15 @@ static void format_parameter(size_t column, char out[24])
 	snprintf(out, 24, "?%zu", column + 1);
 }
 
+/* The stored value; of the slug of a device without what makes it unique. */
+static void format_stored(const struct tk_db_table *t, const struct tk_db_column *c, char out[80])
+{
+	if (!strcmp(c->name, "slug"))
+		snprintf(out, 80, "device_root(device.slug,device.uid)");
+	else
+		snprintf(out, 80, "%s.%s", t->name, c->name);
+}
+
 /* The order of a whole row: of the parameters, or of the stored one. */
 static void add_row_order(struct tk_buf *sql, const struct tk_db_table *t, bool of_parameters)
 {
@@ -73,7 +81,7 @@ static void add_row_order(struct tk_buf *sql, const struct tk_db_table *t, bool 
 		if (of_parameters)
 			format_parameter(i, value);
 		else
-			snprintf(value, sizeof(value), "%s.%s", t->name, t->columns[i].name);
+			format_stored(t, &t->columns[i], value);
 		tk_buf_add_str(sql, separator);
 		add_order(sql, &t->columns[i], value);
 		separator = ",";
@@ -115,12 +123,17 @@ static void add_column_updates(struct tk_buf *sql, const struct tk_db_table *t)
 
 		if (is_identity(t, c))
 			continue;
-		snprintf(stored, sizeof(stored), "%s.%s", t->name, c->name);
+		format_stored(t, c, stored);
 		format_parameter(i, given);
 		tk_buf_clear(&is_greater);
 		tk_buf_add_char(&is_greater, '(');
+		/* The newest name of a machine, which its first two columns tell. */
+		if (c->flags & TK_COL_KEY)
+			tk_buf_add_str(&is_greater, "?2,");
 		add_order(&is_greater, c, given);
 		tk_buf_add_str(&is_greater, ")>(");
+		if (c->flags & TK_COL_KEY)
+			tk_buf_add_str(&is_greater, "machine.renamed_s,");
 		add_order(&is_greater, c, stored);
 		tk_buf_add_char(&is_greater, ')');
 		tk_buf_add_printf(sql, "%s%s=CASE WHEN %s THEN %s ELSE %s END", separator, c->name,
@@ -179,6 +192,9 @@ void tk_merge_select_sql(struct tk_buf *sql, const struct tk_db_table *t)
 {
 	tk_buf_add_printf(sql, "SELECT %s", t->has_id ? "id" : "0");
 	for (size_t i = 0; i < t->column_count; i++)
-		tk_buf_add_printf(sql, ",%s", t->columns[i].name);
+		if (t == &tk_tables[TK_TABLE_device] && !strcmp(t->columns[i].name, "slug"))
+			tk_buf_add_str(sql, ",device_root(slug,uid)");
+		else
+			tk_buf_add_printf(sql, ",%s", t->columns[i].name);
 	tk_buf_add_printf(sql, " FROM %s", t->name);
 }

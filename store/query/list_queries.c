@@ -56,35 +56,6 @@ int tk_store_list_run_points(
 	        TK_ARGS(run->series_id, run->as_of_s, run->id), out, err);
 }
 
-int tk_store_get_first_time(struct tk_store *s, int64_t series_id, int64_t from_s, int64_t before_s,
-        int64_t *as_of_s, struct tk_error *err)
-{
-	return tk_store_select_int(s,
-	        "SELECT as_of_s FROM measurement WHERE series_id=?1 AND as_of_s>=?2"
-	        " AND as_of_s<?3 ORDER BY as_of_s LIMIT 1",
-	        TK_ARGS(series_id, from_s, before_s), before_s, as_of_s, err);
-}
-
-int tk_store_get_verdict_version(
-        struct tk_store *s, int64_t until_night_id, int64_t *times, struct tk_error *err)
-{
-	return tk_store_select_int(s, "SELECT sum(version) FROM verdict_version WHERE night_id<=?1",
-	        TK_ARGS(until_night_id), 0, times, err);
-}
-
-/* By the ids of runs: the index by night would be all of the past. */
-int tk_store_find_late_runs(struct tk_store *s, int64_t known_run_id, int64_t from_night_id,
-        int64_t until_night_id, bool *late, int64_t *newest_run_id, struct tk_error *err)
-{
-	int64_t exists;
-
-	TRY(tk_store_select_int(s,
-	        "SELECT EXISTS(SELECT 1 FROM run WHERE id>?1 AND +night_id BETWEEN ?2 AND ?3)",
-	        TK_ARGS(known_run_id, from_night_id, until_night_id), 0, &exists, err));
-	*late = exists;
-	return tk_store_select_int(s, "SELECT max(id) FROM run", TK_NO_ARGS, 0, newest_run_id, err);
-}
-
 int tk_store_list_ceilings(
         struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err)
 {

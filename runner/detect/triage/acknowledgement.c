@@ -13,13 +13,6 @@ const struct tk_alert_row *tk_catalog_find_alert(const struct tk_catalog *c, con
 	return NULL;
 }
 
-void tk_alert_make_uid(
-        bool failure, const char *slug, const char *bad_rev, char uid[TK_ALERT_UID_SIZE])
-{
-	tk_alert_uid_hash(
-	        (const char *const[]){failure ? "failure" : "alert", slug, bad_rev}, 3, uid);
-}
-
 void tk_series_case_make_alert_uids(const struct tk_case_set *c, const struct tk_series_case *k,
         enum tk_verdict_status status, const struct tk_diff_row *row, char uid[TK_ALERT_UID_SIZE],
         char group_uid[TK_ALERT_UID_SIZE])
@@ -27,7 +20,9 @@ void tk_series_case_make_alert_uids(const struct tk_case_set *c, const struct tk
 	bool failure = status == TK_VERDICT_NEWLY_FAILED;
 	const struct tk_alert_row *known;
 
-	tk_alert_make_uid(failure, k->series->slug, row->bad_rev, uid);
+	tk_alert_uid_hash(
+	        (const char *const[]){failure ? "failure" : "alert", k->series->uid, row->bad_rev},
+	        3, uid);
 	known = tk_catalog_find_alert(&c->catalog, uid);
 	if (known && strlen(known->group_uid) < TK_ALERT_UID_SIZE)
 		strcpy(group_uid, known->group_uid);

@@ -168,21 +168,23 @@ static bool find_latest_due(const struct search *s, const struct calendar *c,
 
 /* ---- what is missing ---- */
 
-void tk_missing_data_make_uids(const char *machine, const char *upstream, const char *slug,
-        int64_t last_s, char uid[TK_ALERT_UID_SIZE], char group_uid[TK_ALERT_UID_SIZE])
+/* machine, series: uids. upstream, series: what is missing is an upstream on the machine, or this
+ * series of it; NULL: the machine, the upstream. */
+static void make_uids(const char *machine, const char *upstream, const char *series, int64_t last_s,
+        char uid[TK_ALERT_UID_SIZE], char group_uid[TK_ALERT_UID_SIZE])
 {
 	char last[32], group[512];
 
 	snprintf(last, sizeof last, "%lld", (long long)last_s);
 	snprintf(group, sizeof group, "%s%s%s", machine, upstream ? "/" : "",
 	        upstream ? upstream : "");
-	tk_alert_uid_hash((const char *const[]){"stoppage", slug ? slug : group, last}, 3, uid);
+	tk_alert_uid_hash((const char *const[]){"stoppage", series ? series : group, last}, 3, uid);
 	tk_alert_uid_hash((const char *const[]){"stoppages", group, last}, 3, group_uid);
 }
 
-/* machine, upstream, slug: as for tk_missing_data_make_uids(). */
+/* machine, upstream, series: as for make_uids(). */
 static int add(struct search *s, const struct tk_missing_data *missing, const char *machine,
-        const char *upstream, const char *slug, struct tk_error *err)
+        const char *upstream, const char *series, struct tk_error *err)
 {
 	struct tk_missing_data *grown =
 	        tk_realloc(s->found.at, (s->found.count + 1) * sizeof *grown);
@@ -193,8 +195,7 @@ static int add(struct search *s, const struct tk_missing_data *missing, const ch
 	s->found.at = grown;
 	added = &grown[s->found.count];
 	*added = *missing;
-	tk_missing_data_make_uids(
-	        machine, upstream, slug, missing->last_s, added->uid, added->group_uid);
+	make_uids(machine, upstream, series, missing->last_s, added->uid, added->group_uid);
 	if (!*added->uid || !*added->group_uid)
 		return out_of_memory(err);
 	s->found.count++;
@@ -221,7 +222,7 @@ static int search_machine(struct search *s, struct calendar *c, struct tk_error 
 	snprintf(missing.title, sizeof missing.title, "%s: no night for %s (last: %s)",
 	        machine->name, tk_duration_format((double)age_s, age, sizeof age),
 	        tk_time_format_day(missing.last_s, day));
-	return add(s, &missing, machine->name, NULL, NULL, err);
+	return add(s, &missing, machine->uid, NULL, NULL, err);
 }
 
 struct subject {
@@ -298,7 +299,7 @@ static int search_upstream(
 	missing.last_s = newest->as_of_s;
 	snprintf(missing.title, sizeof missing.title, "%s on %s: no timing of any series since %s",
 	        x->upstream->name, x->machine->name, tk_time_format_day(missing.last_s, day));
-	return add(s, &missing, x->machine->name, x->upstream->name, NULL, err);
+	return add(s, &missing, x->machine->uid, x->upstream->name, NULL, err);
 }
 
 static int search_series(struct search *s, const struct tk_newest_point *p, struct tk_error *err)
@@ -327,7 +328,7 @@ static int search_series(struct search *s, const struct tk_newest_point *p, stru
 
 	snprintf(missing.title, sizeof missing.title, "%s: no timing since %s", x.series->slug,
 	        tk_time_format_day(p->as_of_s, day));
-	return add(s, &missing, x.machine->name, x.upstream->name, x.series->slug, err);
+	return add(s, &missing, x.machine->uid, x.upstream->name, x.series->uid, err);
 }
 
 static void free_search(struct search *s)

@@ -10,9 +10,5 @@ int tk_missing_data_find_all(struct tk_store *s, const struct tk_detect_options 
         int64_t night_id, struct tk_missing_data_list *out, struct tk_error *err);
 /* It has been missing for too long to open an alert. */
 bool tk_missing_data_is_history(const struct tk_missing_data *m, int64_t now_s);
-/* upstream, slug: what is missing is an upstream on the machine, or this series of it; NULL: the
- * whole. last_s: the last night with data. "": out of memory. */
-void tk_missing_data_make_uids(const char *machine, const char *upstream, const char *slug,
-        int64_t last_s, char uid[TK_ALERT_UID_SIZE], char group_uid[TK_ALERT_UID_SIZE]);
 
 #endif

@@ -3,9 +3,6 @@
 #define TK_DETECT_TRIAGE_H
 #include "detect/history/case_set.h"
 
-/* The uid of the alert about a change or a failure of a series. "": out of memory. */
-void tk_alert_make_uid(
-        bool failure, const char *slug, const char *bad_rev, char uid[TK_ALERT_UID_SIZE]);
 /* The uids of the alert of a row and of its group, existing or new. An existing alert stays in its
  * group even if better information has arrived: people may have triaged it. "": out of memory. */
 void tk_series_case_make_alert_uids(const struct tk_case_set *c, const struct tk_series_case *k,

@@ -107,6 +107,8 @@ static void expect_winner(const json_t *a, const json_t *b, const json_t *merged
 	json_object_foreach ((json_t *)(uintptr_t)merged, key, value) {
 		const json_t *x = json_object_get(a, key), *y = json_object_get(b, key);
 
+		if (!strcmp(table, "series") && !strcmp(key, "slug"))
+			continue; /* follows from the names */
 		if (json_equal(x, y) || is_ranked(table, key)) {
 			assert_true(json_equal(value, x) || json_equal(value, y));
 			continue;
