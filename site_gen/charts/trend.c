@@ -129,11 +129,9 @@ static void draw_changes(
         struct tk_buf *out, const struct tk_plot *p, const struct tk_site_series *s)
 {
 	for (size_t i = 0; i < s->change_count; i++) {
-		const struct tk_change_point_row *c = s->changes[i];
-		bool worse =
-		        (c->after_value > c->before_value) == (s->row->better == TK_BETTER_LOWER);
+		const struct tk_site_change *c = &s->changes[i];
 		if ((double)c->as_of_s > p->x.lo && (double)c->as_of_s <= p->x.hi)
-			draw_step(out, p, c->as_of_s, worse);
+			draw_step(out, p, c->as_of_s, c->is_worse);
 	}
 }
 

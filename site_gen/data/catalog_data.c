@@ -31,9 +31,8 @@ void tk_data_add_revisions(
 		char link[TK_LINK_SIZE];
 		tk_buf_add_char(out, ',');
 		tk_data_add_text(out, tk_link_commit(upstream->url, r->rev, link), TK_LINK_SIZE);
-		if (m->revision_changes.revisions[i].file)
-			tk_buf_add_printf(out, ",\"revisions/%s.html\"",
-			        m->revision_changes.revisions[i].file);
+		if (m->revision_files[i])
+			tk_buf_add_printf(out, ",\"revisions/%s.html\"", m->revision_files[i]);
 		tk_buf_add_char(out, ']');
 		first = false;
 	}

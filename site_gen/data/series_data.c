@@ -282,12 +282,12 @@ void tk_data_add_about(struct tk_buf *out, const struct tk_model *m, const struc
 	tk_buf_add_printf(out, ",\"lower_is_better\":%s,\"changes\":[",
 	        s->row->better != TK_BETTER_LOWER ? "false" : "true");
 	for (size_t i = 0; i < s->change_count; i++) {
-		const struct tk_change_point_row *c = s->changes[i];
+		const struct tk_site_change *c = &s->changes[i];
 		tk_buf_add_printf(
 		        out, "%s{\"time\":%lld,\"before\":", i ? "," : "", (long long)c->as_of_s);
-		tk_data_add_number(out, c->before_value);
+		tk_data_add_number(out, c->before);
 		tk_buf_add_str(out, ",\"after\":");
-		tk_data_add_number(out, c->after_value);
+		tk_data_add_number(out, c->after);
 		tk_buf_add_str(out, ",\"cause\":");
 		tk_data_add_text(out, tk_cause_name(c->cause), 40);
 		tk_buf_add_char(out, '}');

@@ -95,31 +95,27 @@ static void add_verdict(const struct tk_model *m, const struct tk_verdict_row *v
 	out->events[out->event_count++] = e;
 }
 
-static void add_change_point(const struct tk_site_change *change, struct tk_site_causes *out)
+static void add_change_point(const struct tk_site_change *c, struct tk_site_causes *out)
 {
-	const struct tk_change_point_row *c = change->change_point;
-	const struct tk_verdict_row *v = change->series->verdict;
 	bool is_told = false; /* by its verdict */
-	for (size_t i = 0; v && i < out->event_count; i++)
-		is_told = is_told || (out->events[i].series == change->series &&
-		                             out->events[i].at_s <= c->as_of_s);
-	if (is_told || !(c->before_value > 0))
+	for (size_t i = 0; c->series->verdict && i < out->event_count; i++)
+		is_told = is_told ||
+		          (out->events[i].series == c->series && out->events[i].at_s <= c->as_of_s);
+	if (is_told || !(c->before > 0))
 		return;
-	bool is_environment =
-	        change->environment_before != change->environment && change->good == change->bad;
-	out->events[out->event_count++] = (struct tk_site_event){.series = change->series,
-	        .status = is_environment  ? TK_VERDICT_ENVIRONMENT
-	                  : change->worse ? TK_VERDICT_REGRESSED
-	                                  : TK_VERDICT_IMPROVED,
-	        .before = c->before_value,
-	        .after = c->after_value,
-	        .change = c->after_value / c->before_value - 1,
+	out->events[out->event_count++] = (struct tk_site_event){.series = c->series,
+	        .status = c->is_of_environment ? TK_VERDICT_ENVIRONMENT
+	                  : c->is_worse        ? TK_VERDICT_REGRESSED
+	                                       : TK_VERDICT_IMPROVED,
+	        .before = c->before,
+	        .after = c->after,
+	        .change = c->after / c->before - 1,
 	        .change_lo = c->change_lo,
 	        .change_hi = c->change_hi,
 	        .at_s = c->as_of_s,
 	        .reason = "",
-	        .good = change->good,
-	        .bad = change->bad};
+	        .good = c->good,
+	        .bad = c->bad};
 }
 
 static double size_of(const struct tk_site_event *e)
@@ -270,7 +266,7 @@ static int add_night(const struct tk_model *m, int64_t night_id, struct tk_rows 
 int tk_site_causes_load(const struct tk_model *m, const struct tk_site_period *period,
         struct tk_site_causes *out, struct tk_error *err)
 {
-	size_t most = m->series_count + m->revision_changes.count + 1;
+	size_t most = m->series_count + m->change_count + 1;
 	*out = (struct tk_site_causes){.events = tk_malloc(most * sizeof *out->events)};
 	if (period->night_id)
 		TRY(add_night(m, period->night_id, &out->night_verdicts, out, err));
@@ -279,9 +275,9 @@ int tk_site_causes_load(const struct tk_model *m, const struct tk_site_period *p
 			add_verdict(m,
 			        TK_ROWS_AT(&m->machines[i].verdicts, struct tk_verdict_row, v),
 			        true, out);
-	for (size_t i = 0; period->since_s && i < m->revision_changes.count; i++)
-		if (m->revision_changes.all[i].change_point->as_of_s >= period->since_s)
-			add_change_point(&m->revision_changes.all[i], out);
+	for (size_t i = 0; period->since_s && i < m->change_count; i++)
+		if (m->changes[i].as_of_s >= period->since_s)
+			add_change_point(&m->changes[i], out);
 	out->at = tk_calloc(out->event_count + 1, sizeof *out->at);
 	make_groups(m, out);
 	return TK_OK;
@@ -298,10 +294,10 @@ void tk_site_causes_free(struct tk_site_causes *causes)
 size_t tk_model_count_nights_since_regression(const struct tk_model *m)
 {
 	int64_t newest_s = 0;
-	for (size_t i = 0; i < m->revision_changes.count; i++) {
-		const struct tk_site_change *change = &m->revision_changes.all[i];
-		if (change->worse && change->change_point->as_of_s > newest_s)
-			newest_s = change->change_point->as_of_s;
+	for (size_t i = 0; i < m->change_count; i++) {
+		const struct tk_site_change *c = &m->changes[i];
+		if (c->is_worse && c->as_of_s > newest_s)
+			newest_s = c->as_of_s;
 	}
 	size_t nights = 0, most = 0;
 	for (size_t k = 0; newest_s && k < m->machine_count; k++, nights = 0) {

@@ -8,27 +8,15 @@
 
 #include "site_gen/model/model.h"
 
-static bool is_known(const struct tk_ceiling_set *ceilings, const struct tk_ceiling_row *c)
-{
-	for (size_t i = 0; i < ceilings->count; i++)
-		if (!strcmp(ceilings->rows[i]->name, c->name) &&
-		        ceilings->rows[i]->source == c->source)
-			return true;
-	return false;
-}
-
 void tk_ceiling_set_load(
         const struct tk_model *m, const struct tk_site_device *device, struct tk_ceiling_set *out)
 {
 	*out = (struct tk_ceiling_set){0};
-	for (size_t list = 0; list < m->ceiling_list_count; list++)
-		for (size_t i = 0;
-		        i < m->ceiling_lists[list].count && out->count < TK_CEILING_SET_MAX; i++) {
-			const struct tk_ceiling_row *c =
-			        TK_ROWS_AT(&m->ceiling_lists[list], struct tk_ceiling_row, i);
-			if (c->device_id == device->row->id && c->value > 0 && !is_known(out, c))
-				out->rows[out->count++] = c;
-		}
+	for (size_t i = 0; i < m->ceilings.count && out->count < TK_CEILING_SET_MAX; i++) {
+		const struct tk_ceiling_row *c = TK_ROWS_AT(&m->ceilings, struct tk_ceiling_row, i);
+		if (c->device_id == device->row->id)
+			out->rows[out->count++] = c;
+	}
 }
 
 void tk_ceiling_set_drop_times(struct tk_ceiling_set *ceilings)

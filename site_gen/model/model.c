@@ -11,18 +11,6 @@
 #include "site_gen/model/model_internal.h"
 #include "site_gen/model/tunings.h"
 
-static void index_builds_by_revision(struct tk_model *m)
-{
-	struct tk_row_index *index = &m->builds_by_revision;
-	index->entries = tk_malloc((m->build_rows.count + 1) * sizeof *index->entries);
-	for (; index->count < m->build_rows.count; index->count++) {
-		const struct tk_build_row *b =
-		        TK_ROWS_AT(&m->build_rows, struct tk_build_row, index->count);
-		index->entries[index->count] = (struct tk_row_index_entry){b->revision_id, b};
-	}
-	tk_row_index_sort(index); /* builds of one revision stay in the order of the rows */
-}
-
 static void list_build_revisions(struct tk_model *m)
 {
 	const struct tk_row_index *builds = &m->builds_by_id;
@@ -49,27 +37,7 @@ static int make_indices(struct tk_model *m, struct tk_error *err)
 		TRY(tk_row_index_build(
 		        all[i].index, all[i].rows->rows, all[i].rows->count, all[i].size, err));
 	list_build_revisions(m);
-	index_builds_by_revision(m);
 	return 0;
-}
-
-const struct tk_row_index_entry *tk_model_find_builds(
-        const struct tk_model *m, int64_t revision_id, size_t *count)
-{
-	const struct tk_row_index *index = &m->builds_by_revision;
-	size_t first = 0, end = index->count;
-	while (first < end) { /* binary search for the first entry of the revision */
-		size_t middle = first + (end - first) / 2;
-		if (index->entries[middle].id < revision_id)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	for (*count = 0;
-	        first + *count < index->count && index->entries[first + *count].id == revision_id;
-	        ++*count)
-		;
-	return index->entries + first;
 }
 
 static int read_tables(struct tk_model *m, struct tk_error *err)
@@ -84,18 +52,9 @@ static int read_tables(struct tk_model *m, struct tk_error *err)
 	TRY(tk_store_list(s, TK_TABLE_problem, NULL, TK_NO_ARGS, &m->problem_rows, err));
 	TRY(tk_store_list(s, TK_TABLE_series, "1 ORDER BY id", TK_NO_ARGS, &m->series_rows, err));
 	TRY(tk_store_list(s, TK_TABLE_night, NULL, TK_NO_ARGS, &m->night_rows, err));
-	TRY(tk_store_list(s, TK_TABLE_change_point, NULL, TK_NO_ARGS, &m->change_rows, err));
 	TRY(tk_store_list_alerts(s, &m->alert_rows, err));
 	TRY(tk_store_list(s, TK_TABLE_triage, NULL, TK_NO_ARGS, &m->triage_rows, err));
 	return tk_store_list(s, TK_TABLE_bisection, NULL, TK_NO_ARGS, &m->bisection_rows, err);
-}
-
-static int join_changes(struct tk_model *m, struct tk_error *err)
-{
-	AUTO(tk_rows) steps = {0};
-	TRY(tk_store_list_change_point_builds(m->store, &steps, err));
-	tk_site_changes_join(m, &steps, &m->revision_changes);
-	return 0;
 }
 
 int tk_model_load(struct tk_store *store, struct tk_model *m, struct tk_error *err)
@@ -108,8 +67,7 @@ int tk_model_load(struct tk_store *store, struct tk_model *m, struct tk_error *e
 	TRY(tk_model_join_series(m, err));
 	TRY(tk_model_join_kernel_reports(m, err));
 	TRY(tk_model_join_tunings(m, err));
-	tk_model_join_change_points(m);
-	TRY(join_changes(m, err));
+	TRY(tk_model_join_changes(m, err));
 	TRY(tk_model_read_last_nights(m, err));
 	TRY(tk_model_read_ceilings(m, err));
 	TRY(tk_model_read_newest_points(m, err));
@@ -123,11 +81,11 @@ void tk_model_free(struct tk_model *m)
 {
 	struct tk_rows *lists[] = {&m->machine_rows, &m->device_rows, &m->environment_rows,
 	        &m->upstream_rows, &m->revision_rows, &m->build_rows, &m->problem_rows,
-	        &m->series_rows, &m->night_rows, &m->change_rows, &m->alert_rows, &m->triage_rows,
-	        &m->bisection_rows};
+	        &m->series_rows, &m->night_rows, &m->alert_rows, &m->triage_rows,
+	        &m->bisection_rows, &m->ceilings};
 	struct tk_row_index *indices[] = {&m->environments_by_id, &m->upstreams_by_id,
 	        &m->revisions_by_id, &m->builds_by_id, &m->problems_by_id, &m->series_by_id,
-	        &m->nights_by_id, &m->builds_by_revision};
+	        &m->nights_by_id};
 	for (size_t i = 0; i < m->machine_count; i++) {
 		tk_rows_free(&m->machines[i].verdicts);
 		tk_rows_free(&m->machines[i].runs);
@@ -145,9 +103,9 @@ void tk_model_free(struct tk_model *m)
 		free(m->series[i].label);
 		free(m->series[i].variant);
 	}
-	for (size_t i = 0; i < m->ceiling_list_count; i++)
-		tk_rows_free(&m->ceiling_lists[i]);
-	free(m->ceiling_lists);
+	for (size_t i = 0; m->revision_files && i < m->revision_rows.count; i++)
+		free(m->revision_files[i]);
+	free(m->revision_files);
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
 		tk_rows_free(lists[i]);
 	for (size_t i = 0; i < sizeof indices / sizeof *indices; i++)
@@ -159,7 +117,6 @@ void tk_model_free(struct tk_model *m)
 	free(m->series);
 	free(m->changes);
 	free(m->environment_since);
-	tk_site_changes_free(&m->revision_changes);
 	tk_model_free_kernel_reports(m);
 	tk_model_free_tunings(m);
 	*m = (struct tk_model){0};

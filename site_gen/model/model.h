@@ -7,20 +7,17 @@
 #include <stdint.h>
 
 #include "core/metric.h"
-#include "site_gen/model/changes.h"
 #include "store/catalog/row_index.h"
 #include "store/store.h"
 
 struct tk_error;
 
 #define TK_SITE_WINDOW_POINTS \
-	64 /* newest points of a series, drawn and listed without JavaScript */
-/* Nights of a machine, and as many backfills, that are searched for ceilings: not every night
- * measures all. */
-#define TK_SITE_CEILING_NIGHTS 8
-#define TK_SITE_RECENT_NIGHTS (2 * TK_SITE_CEILING_NIGHTS)
-#define TK_STYLES 12             /* colours of backends; each has its own shape */
+	64                      /* newest points of a series, drawn and listed without JavaScript */
+#define TK_STYLES 12            /* colours of backends; each has its own shape */
 #define TK_SITE_NIGHT_PAGES 100 /* newest nights with a page */
+#define TK_SITE_REVISION_PAGES \
+	20 /* newest revisions of an upstream that have a page even without a change */
 
 /* The last months of a series for drawings and comparisons. */
 struct tk_sparkline_point {
@@ -62,6 +59,18 @@ struct tk_site_kernel_trace;
 struct tk_site_tuning;
 struct tk_tuning_groups;
 
+/* A change point, with the revisions on both sides; NULL: unknown. */
+struct tk_site_change {
+	const struct tk_site_series *series;
+	int64_t as_of_s;
+	double before, after, change_lo, change_hi;
+	enum tk_cause cause;
+	const struct tk_revision_row *good, *bad;
+	bool is_of_commit;      /* they differ: the commit may be the cause */
+	bool is_of_environment; /* they do not, and the environment changed */
+	bool is_worse;
+};
+
 struct tk_site_series {
 	const struct tk_series_row *row;
 	const struct tk_site_device *device;
@@ -73,7 +82,7 @@ struct tk_site_series {
 	char *op_file; /* shared by the series of one op */
 	char *label;   /* backend, with upstream, config, mode and metric where needed */
 	char *variant; /* the label without mode and metric: a contender of rankings */
-	size_t style;   /* colour and shape of its variant, the same on every page */
+	size_t style;  /* colour and shape of its variant, the same on every page */
 	struct tk_point newest[2]; /* the newest points, oldest first */
 	size_t newest_count;
 	struct tk_sparkline sparkline; /* filled while the data files are written */
@@ -84,7 +93,7 @@ struct tk_site_series {
 	const struct tk_run_row
 	        *failure;  /* its run of the last night, if it has no timing; NULL: none */
 	bool is_unplanned; /* called missing, but the last night did not plan to measure it */
-	const struct tk_change_point_row *const *changes; /* oldest first */
+	const struct tk_site_change *changes; /* oldest first */
 	size_t change_count;
 	/* what was recorded inside its kernels, newest; NULL: nothing */
 	const struct tk_site_kernel_trace *kernel_trace;
@@ -95,22 +104,21 @@ struct tk_site_series {
 struct tk_model {
 	struct tk_store *store;
 	struct tk_rows machine_rows, device_rows, environment_rows, upstream_rows, revision_rows,
-	        build_rows, problem_rows, series_rows, night_rows, change_rows, alert_rows,
-	        triage_rows, bisection_rows, kernel_report_rows, tuning_rows;
+	        build_rows, problem_rows, series_rows, night_rows, alert_rows, triage_rows,
+	        bisection_rows, kernel_report_rows, tuning_rows;
 	struct tk_row_index environments_by_id, upstreams_by_id, revisions_by_id, builds_by_id,
-	        problems_by_id, series_by_id, nights_by_id, builds_by_revision;
+	        problems_by_id, series_by_id, nights_by_id;
 	int64_t *build_revisions; /* the revision of each build, by builds_by_id: without its row */
 	struct tk_site_machine *machines;
 	struct tk_site_device *devices;
-	struct tk_site_night *nights;               /* by their start, newest first */
-	struct tk_site_series *series;              /* by op, problem, device, label */
-	const struct tk_change_point_row **changes; /* by series, then time */
-	struct tk_rows *ceiling_lists; /* of the newest nights of each machine, newest first */
-	size_t ceiling_list_count;
+	struct tk_site_night *nights;   /* by their start, newest first */
+	struct tk_site_series *series;  /* by op, problem, device, label */
+	struct tk_site_change *changes; /* by series, then time */
+	char **revision_files;          /* of revision_rows[i]; NULL: it has no page */
+	struct tk_rows ceilings;        /* of each device the newest of each name and source */
 	int64_t *environment_since; /* of environment_rows[i]: its first point in three series of
 	                               its device; 0: none */
-	struct tk_site_changes revision_changes;
-	size_t machine_count, device_count, night_count, series_count;
+	size_t machine_count, device_count, night_count, series_count, change_count;
 	struct tk_site_kernel_trace *kernel_traces; /* newest first */
 	size_t kernel_trace_count;
 	struct tk_site_tuning *tunings; /* by group, then problem */
@@ -128,22 +136,15 @@ const struct tk_site_series *tk_model_find_series(const struct tk_model *m, int6
 const struct tk_site_night *tk_model_find_night(const struct tk_model *m, int64_t id);
 /* Whether some night was analysed. */
 bool tk_model_has_verdicts(const struct tk_model *m);
-/* Those nights, newest first. Backfills do not displace nightly nights. */
-size_t tk_model_list_recent_nights(const struct tk_model *m, const struct tk_site_machine *machine,
-        const struct tk_night_row *out[TK_SITE_RECENT_NIGHTS]);
+/* The file of the page of a revision; NULL: it has none. */
+const char *tk_model_find_revision_file(const struct tk_model *m, const struct tk_revision_row *r);
 /* The revision of a build; NULL: unknown. */
 const struct tk_revision_row *tk_model_find_build_revision(
         const struct tk_model *m, int64_t build_id);
 int64_t tk_model_find_build_revision_id(
         const struct tk_model *m, int64_t build_id); /* 0: unknown */
-/* The builds of a revision, oldest first: the id of an entry is the revision's, its row a struct
- * tk_build_row. */
-const struct tk_row_index_entry *tk_model_find_builds(
-        const struct tk_model *m, int64_t revision_id, size_t *count);
 const struct tk_revision_row *tk_model_find_revision(
         const struct tk_model *m, int64_t upstream_id, const char *rev);
-/* The point of a run; NULL: not among the loaded points. */
-const struct tk_point *tk_series_find_run_point(const struct tk_site_series *s, int64_t run_id);
 const struct tk_point *tk_series_last_point(
         const struct tk_site_series *s); /* NULL: never measured */
 /* The newest median of a time; NAN: no series, no time, or the last night failed. */

@@ -7,7 +7,7 @@
 int tk_model_join_machines(struct tk_model *m, struct tk_error *err);
 int tk_model_join_nights(struct tk_model *m, struct tk_error *err);
 int tk_model_join_series(struct tk_model *m, struct tk_error *err);
-void tk_model_join_change_points(struct tk_model *m);
+int tk_model_join_changes(struct tk_model *m, struct tk_error *err);
 int tk_model_read_last_nights(struct tk_model *m, struct tk_error *err);
 int tk_model_read_ceilings(struct tk_model *m, struct tk_error *err);
 int tk_model_read_newest_points(struct tk_model *m, struct tk_error *err);

@@ -132,36 +132,17 @@ bool tk_model_has_verdicts(const struct tk_model *m)
 	return false;
 }
 
-size_t tk_model_list_recent_nights(const struct tk_model *m, const struct tk_site_machine *machine,
-        const struct tk_night_row *out[TK_SITE_RECENT_NIGHTS])
-{
-	size_t count = 0, kind_counts[2] = {0};
-	for (size_t n = 0; n < m->night_count && count < TK_SITE_RECENT_NIGHTS; n++) {
-		const struct tk_night_row *night = m->nights[n].row;
-		size_t *kind_count = &kind_counts[night->kind == TK_NIGHT_BACKFILL];
-		if (m->nights[n].machine != machine || *kind_count == TK_SITE_CEILING_NIGHTS)
-			continue;
-		++*kind_count;
-		out[count++] = night;
-	}
-	return count;
-}
-
 int tk_model_read_ceilings(struct tk_model *m, struct tk_error *err)
 {
-	int status = 0;
-	m->ceiling_lists =
-	        tk_calloc(m->machine_count * TK_SITE_RECENT_NIGHTS + 1, sizeof *m->ceiling_lists);
-	for (size_t i = 0; i < m->machine_count; i++) {
-		const struct tk_night_row *nights[TK_SITE_RECENT_NIGHTS];
-		size_t count = tk_model_list_recent_nights(m, &m->machines[i], nights);
-		for (size_t n = 0; !status && n < count; n++) {
-			status = tk_store_list_ceilings(m->store, nights[n]->id,
-			        &m->ceiling_lists[m->ceiling_list_count], err);
-			m->ceiling_list_count += !status;
-		}
-	}
-	return status;
+#define CEILING(member) TK_MEMBER(struct tk_ceiling_row, member)
+	static const struct tk_db_column columns[] = {CEILING(night_id), CEILING(device_id),
+	        CEILING(name), CEILING(unit), CEILING(value),
+	        TK_MEMBER_WORD(struct tk_ceiling_row, source, ceiling_source)};
+	static const struct tk_row_type type = TK_ROW_TYPE(struct tk_ceiling_row, columns);
+	return tk_store_select(m->store,
+	        "SELECT * FROM newest_ceiling_v WHERE value > 0 ORDER BY night_id DESC, name, "
+	        "source",
+	        TK_NO_ARGS, &type, &m->ceilings, err);
 }
 
 /* A missing series was planned if the last night has a job for it, or the configuration of the

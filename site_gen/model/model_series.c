@@ -226,34 +226,115 @@ int tk_model_join_series(struct tk_model *m, struct tk_error *err)
 	return 0;
 }
 
-static int compare_change_points(const void *a, const void *b)
+/* ---- change points ---- */
+
+struct step {
+	int64_t series_id, as_of_s, good_id, bad_id;
+	double before_value, after_value, change_lo, change_hi;
+	enum tk_cause cause;
+	bool is_new_environment;
+};
+static const struct tk_db_column step_columns[] = {TK_MEMBER(struct step, series_id),
+        TK_MEMBER(struct step, as_of_s), TK_MEMBER(struct step, good_id),
+        TK_MEMBER(struct step, bad_id), TK_MEMBER(struct step, before_value),
+        TK_MEMBER(struct step, after_value), TK_MEMBER(struct step, change_lo),
+        TK_MEMBER(struct step, change_hi), TK_MEMBER_WORD(struct step, cause, cause),
+        TK_MEMBER(struct step, is_new_environment)};
+static const struct tk_row_type step_type = TK_ROW_TYPE(struct step, step_columns);
+static const char steps_sql[] =
+        "SELECT c.*, a.revision_id AS good_id, b.revision_id AS bad_id,"
+        " c.environment_id IS NOT c.previous_environment_id AS is_new_environment"
+        " FROM change_point_v c LEFT JOIN build a ON a.id = c.previous_build_id"
+        " LEFT JOIN build b ON b.id = c.build_id ORDER BY c.series_id, c.as_of_s, c.run_id";
+
+static void add_change(struct tk_model *m, const struct step *step)
 {
-	const struct tk_change_point_row *x = *(const struct tk_change_point_row *const *)a,
-	                                 *y = *(const struct tk_change_point_row *const *)b;
-	if (x->series_id != y->series_id)
-		return x->series_id < y->series_id ? -1 : 1;
-	return x->as_of_s < y->as_of_s ? -1 : x->as_of_s > y->as_of_s;
+	const struct tk_site_series *found = tk_model_find_series(m, step->series_id);
+	if (!found)
+		return;
+	struct tk_site_series *s = &m->series[found - m->series];
+	struct tk_site_change *c = &m->changes[m->change_count++];
+	*c = (struct tk_site_change){.series = s,
+	        .as_of_s = step->as_of_s,
+	        .before = step->before_value,
+	        .after = step->after_value,
+	        .change_lo = step->change_lo,
+	        .change_hi = step->change_hi,
+	        .cause = step->cause,
+	        .good = tk_row_index_find(&m->revisions_by_id, step->good_id),
+	        .bad = tk_row_index_find(&m->revisions_by_id, step->bad_id),
+	        .is_worse = (step->after_value > step->before_value) ==
+	                    (s->row->better == TK_BETTER_LOWER)};
+	c->is_of_commit = c->bad && c->bad != c->good;
+	c->is_of_environment = c->good == c->bad && step->is_new_environment;
+	s->changes = s->change_count ? s->changes : c;
+	s->change_count++;
 }
 
-void tk_model_join_change_points(struct tk_model *m)
+/* ---- pages of revisions ---- */
+
+/* The first 12 digits of a hash are its own. Those of a time (20261101000001) are not. */
+static bool is_commit_hash(const char *rev)
 {
-	size_t count = m->change_rows.count;
-	m->changes = tk_malloc((count + 1) * sizeof *m->changes);
-	for (size_t i = 0; i < count; i++)
-		m->changes[i] = TK_ROWS_AT(&m->change_rows, struct tk_change_point_row, i);
-	qsort(m->changes, count, sizeof *m->changes, compare_change_points);
-	for (size_t i = 0, end; i < count; i = end) {
-		for (end = i; end < count && m->changes[end]->series_id == m->changes[i]->series_id;
-		        end++)
-			;
-		struct tk_site_series *s =
-		        (struct tk_site_series *)tk_model_find_series(m, m->changes[i]->series_id);
-		if (!s)
-			continue;
-		s->changes = &m->changes[i];
-		s->change_count = end - i;
+	size_t digits = strspn(rev, "0123456789"), len = strspn(rev, "0123456789abcdef");
+	return len >= 40 && digits < len && !rev[len];
+}
+
+static char *make_revision_file(const struct tk_model *m, const struct tk_revision_row *r)
+{
+	const struct tk_upstream_row *u = tk_row_index_find(&m->upstreams_by_id, r->upstream_id);
+	char rev[TK_LINK_SIZE];
+	tk_rev_abbreviate(r->rev, rev);
+	bool hash = is_commit_hash(r->rev) && !strncmp(rev, r->rev, 12) && strlen(rev) == 12;
+	/* A shortened version may not be unique; the end of the uid is. */
+	AUTO_TEXT name = tk_sprintf(
+	        "%.40s-%s%s%.*s", u ? u->name : "", rev, hash ? "" : "-", hash ? 0 : 8, r->uid);
+	return tk_path_make_slug(name);
+}
+
+static size_t find_revision_index(const struct tk_model *m, const struct tk_revision_row *r)
+{
+	return (size_t)(r - (const struct tk_revision_row *)m->revision_rows.rows);
+}
+
+const char *tk_model_find_revision_file(const struct tk_model *m, const struct tk_revision_row *r)
+{
+	return r ? m->revision_files[find_revision_index(m, r)] : NULL;
+}
+
+/* Revisions that changed something, and the newest, which are at the end of their upstream. */
+static void name_revisions(struct tk_model *m)
+{
+	const struct tk_revision_row *rows = m->revision_rows.rows;
+	m->revision_files = tk_calloc(m->revision_rows.count + 1, sizeof *m->revision_files);
+	for (size_t i = 0; i < m->change_count; i++) {
+		const struct tk_site_change *c = &m->changes[i];
+		char **file =
+		        c->is_of_commit ? &m->revision_files[find_revision_index(m, c->bad)] : NULL;
+		if (file && !*file)
+			*file = make_revision_file(m, c->bad);
+	}
+	for (size_t i = m->revision_rows.count, newer = 0; i-- > 0;) {
+		bool same = i + 1 < m->revision_rows.count &&
+		            rows[i + 1].upstream_id == rows[i].upstream_id;
+		newer = same ? newer + 1 : 0;
+		if (newer < TK_SITE_REVISION_PAGES && !m->revision_files[i])
+			m->revision_files[i] = make_revision_file(m, &rows[i]);
 	}
 }
+
+int tk_model_join_changes(struct tk_model *m, struct tk_error *err)
+{
+	AUTO(tk_rows) steps = {0};
+	TRY(tk_store_select(m->store, steps_sql, TK_NO_ARGS, &step_type, &steps, err));
+	m->changes = tk_calloc(steps.count + 1, sizeof *m->changes);
+	for (size_t i = 0; i < steps.count; i++)
+		add_change(m, TK_ROWS_AT(&steps, struct step, i));
+	name_revisions(m);
+	return 0;
+}
+
+/* ---- environments ---- */
 
 static void note_environments(struct tk_model *m, const struct tk_rows *points)
 {
@@ -278,8 +359,8 @@ static int read_environments_of_series(
 {
 	AUTO(tk_rows) points = {0};
 	TRY(s ? tk_store_list_points_between(
-	                         m->store, s->row->id, INT64_MIN, INT64_MAX, &points, err)
-	               : 0);
+	                m->store, s->row->id, INT64_MIN, INT64_MAX, &points, err)
+	      : 0);
 	note_environments(m, &points);
 	return TK_OK;
 }

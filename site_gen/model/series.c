@@ -5,14 +5,6 @@
 #include "core/outcome.h"
 #include "site_gen/model/model.h"
 
-const struct tk_point *tk_series_find_run_point(const struct tk_site_series *s, int64_t run_id)
-{
-	for (size_t i = s->points.count; i-- > 0;)
-		if (TK_ROWS_AT(&s->points, struct tk_point, i)->run_id == run_id)
-			return TK_ROWS_AT(&s->points, struct tk_point, i);
-	return NULL;
-}
-
 const struct tk_point *tk_series_last_point(const struct tk_site_series *s)
 {
 	return s->newest_count ? &s->newest[s->newest_count - 1] : NULL;

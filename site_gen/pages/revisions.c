@@ -38,24 +38,26 @@ static void set_verdicts(
 	}
 }
 
-static int write_revision(
-        struct tk_site *site, const struct tk_site_revision *r, struct tk_error *err)
+static int write_revision(struct tk_site *site, const struct tk_revision_row *r, const char *file,
+        struct tk_error *err)
 {
 	char path[140], title[300];
-	snprintf(path, sizeof path, "revisions/%s.html", r->file);
-	const char *what = *r->row->subject ? r->row->subject : r->row->rev;
+	snprintf(path, sizeof path, "revisions/%s.html", file);
+	const char *what = *r->subject ? r->subject : r->rev;
 	snprintf(title, sizeof title, "%.*s", (int)tk_utf8_clip_len(what, 160), what);
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_UPSTREAMS);
-	set_verdicts(site, page, r->row);
-	TRY(tk_page_add_sql(site, page, "revision", r->row->id, err));
+	set_verdicts(site, page, r);
+	TRY(tk_page_add_sql(site, page, "revision", r->id, err));
 	return tk_page_finish(site, "revision", path, err);
 }
 
 int tk_page_write_revisions(struct tk_site *site, struct tk_error *err)
 {
-	const struct tk_site_changes *changes = &site->model.revision_changes;
-	for (size_t i = 0; i < changes->revision_count; i++)
-		if (changes->revisions[i].file)
-			TRY(write_revision(site, &changes->revisions[i], err));
+	const struct tk_model *m = &site->model;
+	for (size_t i = 0; i < m->revision_rows.count; i++)
+		if (m->revision_files[i])
+			TRY(write_revision(site,
+			        TK_ROWS_AT(&m->revision_rows, struct tk_revision_row, i),
+			        m->revision_files[i], err));
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "site_gen/charts/bars.h"
 #include "site_gen/charts/roofline.h"
 #include "site_gen/data/data.h"
@@ -21,18 +22,19 @@
 #define ROWS_MAX 400 /* that the table has; of more the nearest and the farthest */
 #define ROWS_END 100 /* of either */
 
-/* The oldest night whose points are shown beside those of the last one. */
-static int64_t find_since(const struct tk_model *m, const struct tk_site_machine *machine)
+#define OLDER_NIGHTS 8
+
+/* The oldest night whose points are shown beside those of the last one. A backfill is as old as its
+ * commit, so it counts only if there is no other night. */
+static int find_since(const struct tk_model *m, const struct tk_site_machine *machine,
+        int64_t *since_s, struct tk_error *err)
 {
-	const struct tk_night_row *nights[TK_SITE_RECENT_NIGHTS];
-	size_t count = tk_model_list_recent_nights(m, machine, nights);
-	/* A backfill is as old as its commit, so it counts only if there is no other night. */
-	bool nightly = count && machine->last_night->kind == TK_NIGHT_NIGHTLY;
-	int64_t since_s = INT64_MAX;
-	for (size_t i = 0; i < count; i++)
-		if (!nightly || nights[i]->kind == TK_NIGHT_NIGHTLY)
-			since_s = nights[i]->as_of_s < since_s ? nights[i]->as_of_s : since_s;
-	return since_s;
+	return tk_store_select_int(m->store,
+	        "SELECT min(as_of_s) FROM (SELECT as_of_s FROM night WHERE machine_id = ?1"
+	        " AND (?2 = 0 OR kind = 'nightly') ORDER BY started_s DESC LIMIT ?3)",
+	        TK_ARGS(machine->row->id, machine->last_night->kind == TK_NIGHT_NIGHTLY,
+	                OLDER_NIGHTS),
+	        INT64_MAX, since_s, err);
 }
 
 static void set_measured(const struct tk_site_series *s, struct tk_roofline_point *out)
@@ -49,7 +51,8 @@ static int collect(const struct tk_site *site, const struct tk_site_device *devi
         const struct tk_ceiling_set *ceilings, struct tk_roofline_points *out, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
-	const int64_t since_s = find_since(m, device->machine);
+	int64_t since_s;
+	TRY(find_since(m, device->machine, &since_s, err));
 	out->at = tk_malloc((m->series_count + 1) * sizeof *out->at);
 	for (size_t i = 0; i < m->series_count; i++) {
 		const struct tk_site_series *s = &m->series[i];

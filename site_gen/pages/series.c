@@ -52,23 +52,16 @@ static void set_changes(struct tk_site *site, struct tk_value *page, const struc
 {
 	struct tk_value *list = tk_value_add_list(page, "changes");
 	for (size_t i = s->change_count; i-- > 0;) {
-		const struct tk_change_point_row *c = s->changes[i];
-		const struct tk_point *at = tk_series_find_run_point(s, c->run_id),
-		                      *before = tk_series_find_run_point(s, c->previous_run_id);
+		const struct tk_site_change *c = &s->changes[i];
 		struct tk_value *o = tk_value_append(list);
-		double change = c->before_value > 0 ? c->after_value / c->before_value - 1 : NAN;
 		tk_value_set_int(o, "number", i + 1);
 		tk_value_set_time(o, "when", c->as_of_s);
-		tk_page_set_change(o, s, change);
-		bool worse = (change > 0) == (s->row->better == TK_BETTER_LOWER);
-		tk_tone_set(o, "tone", worse ? TK_TONE_BAD : TK_TONE_GOOD);
-		tk_value_set_quantity(o, "before", c->before_value, s->row->unit, "–");
-		tk_value_set_quantity(o, "after", c->after_value, s->row->unit, "–");
+		tk_page_set_change(o, s, c->before > 0 ? c->after / c->before - 1 : NAN);
+		tk_tone_set(o, "tone", c->is_worse ? TK_TONE_BAD : TK_TONE_GOOD);
+		tk_value_set_quantity(o, "before", c->before, s->row->unit, "–");
+		tk_value_set_quantity(o, "after", c->after, s->row->unit, "–");
 		tk_value_set_clip(o, "cause", tk_cause_name(c->cause), 40);
-		tk_page_set_revision_range(site, o,
-		        before ? tk_model_find_build_revision(&site->model, before->build_id)
-		               : NULL,
-		        at ? tk_model_find_build_revision(&site->model, at->build_id) : NULL);
+		tk_page_set_revision_range(site, o, c->good, c->bad);
 	}
 }
 

@@ -12,7 +12,7 @@
 
 static bool is_change_point(const struct tk_site_series *s, int64_t since_s)
 {
-	return s->change_count && s->changes[s->change_count - 1]->as_of_s >= since_s;
+	return s->change_count && s->changes[s->change_count - 1].as_of_s >= since_s;
 }
 
 /* The verdict calls it changed, and no change point says so. */

@@ -9,10 +9,10 @@
 #include "base/format.h"
 #include "base/memory.h"
 #include "core/ab.h"
+#include "site_gen/charts/trend.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/format_point.h"
-#include "site_gen/charts/trend.h"
 
 static const char *upstream_url(const struct tk_site *site, const struct tk_revision_row *r)
 {
@@ -71,11 +71,9 @@ void tk_page_set_revision(struct tk_site *site, struct tk_value *o, const struct
 		tk_value_set(o, "rev_href", "");
 	}
 	tk_value_set_clip(o, "subject", r ? r->subject : "", 120);
-	const struct tk_site_revision *page =
-	        tk_site_changes_find_revision(&site->model, &site->model.revision_changes, r);
-	bool has_page = page && page->file;
-	tk_value_set_joined(o, "rev_page", has_page ? "revisions/" : "", has_page ? page->file : "",
-	        has_page ? ".html" : "");
+	const char *file = tk_model_find_revision_file(&site->model, r);
+	tk_value_set_joined(
+	        o, "rev_page", file ? "revisions/" : "", file ? file : "", file ? ".html" : "");
 }
 
 void tk_page_set_revision_range(struct tk_site *site, struct tk_value *o,
@@ -92,11 +90,8 @@ void tk_page_set_revision_range(struct tk_site *site, struct tk_value *o,
 	tk_value_set(o, "range_href",
 	        differs ? tk_link_range(upstream_url(site, bad), good->rev, bad->rev, a) : "");
 	tk_value_set_clip(o, "range_subject", differs ? bad->subject : "", 100);
-	const struct tk_site_revision *page = differs ? tk_site_changes_find_revision(&site->model,
-	                                                        &site->model.revision_changes, bad)
-	                                              : NULL;
-	tk_value_set_fmt(o, "range_page", page && page->file ? "revisions/%s.html" : "",
-	        page && page->file ? page->file : "");
+	const char *file = differs ? tk_model_find_revision_file(&site->model, bad) : NULL;
+	tk_value_set_fmt(o, "range_page", file ? "revisions/%s.html" : "", file);
 }
 
 /* The revisions that the verdict names; false: none. */

@@ -19,13 +19,13 @@ struct cause {
 
 static const struct tk_revision_row *revision_of(const struct tk_site_change *c)
 {
-	return c->bad && c->bad != c->good ? c->bad : NULL;
+	return c->is_of_commit ? c->bad : NULL;
 }
 
 static bool is_same_cause(const struct cause *a, const struct tk_site_change *b)
 {
-	return a->at_s == b->change_point->as_of_s && revision_of(a->change) == revision_of(b) &&
-	       a->change->change_point->cause == b->change_point->cause;
+	return a->at_s == b->as_of_s && revision_of(a->change) == revision_of(b) &&
+	       a->change->cause == b->cause;
 }
 
 static int compare_effects(const void *a, const void *b)
@@ -50,26 +50,25 @@ static uint64_t count_compared(const struct tk_total *t, int64_t at_s)
 	return 0;
 }
 
-/* Each is the effect of its series on the index. Changes of one revision are neighbours. */
+/* Each is the effect of its series on the index. */
 static size_t find_causes(const struct tk_model *m, const struct tk_trend *trend, struct cause *out)
 {
 	const struct tk_site_series *example = trend->all.example;
 	size_t count = 0;
-	for (size_t i = 0; i < m->revision_changes.count; i++) {
-		const struct tk_site_change *c = &m->revision_changes.all[i];
-		const struct tk_change_point_row *step = c->change_point;
+	for (size_t i = 0; i < m->change_count; i++) {
+		const struct tk_site_change *c = &m->changes[i];
 		size_t k = count;
 		if (c->series->device != example->device || !tk_series_is_ranked(c->series) ||
-		        c->series->op_file != example->op_file || !(step->before_value > 0) ||
-		        !(step->after_value > 0))
+		        c->series->op_file != example->op_file || !(c->before > 0) ||
+		        !(c->after > 0))
 			continue;
 		while (k && !is_same_cause(&out[k - 1], c))
 			k--;
 		if (!k) {
 			k = ++count;
-			out[k - 1] = (struct cause){.at_s = step->as_of_s, .change = c};
+			out[k - 1] = (struct cause){.at_s = c->as_of_s, .change = c};
 		}
-		out[k - 1].log_sum += log(step->before_value / step->after_value);
+		out[k - 1].log_sum += log(c->before / c->after);
 		out[k - 1].count++;
 	}
 	return count;
@@ -79,7 +78,6 @@ static void add_cause(
         struct tk_site *site, struct tk_value *list, const struct cause *c, size_t number)
 {
 	struct tk_value *o = tk_value_append(list);
-	const struct tk_change_point_row *step = c->change->change_point;
 	const struct tk_revision_row *r = revision_of(c->change);
 	char day[TK_TIME_ISO_SIZE];
 	tk_value_set_int(o, "number", number);
@@ -87,7 +85,7 @@ static void add_cause(
 	tk_value_set_change(o, "effect", expm1(c->log_sum), "–");
 	tk_tone_set(o, "tone", c->log_sum < 0 ? TK_TONE_BAD : TK_TONE_GOOD);
 	tk_value_set_fmt(o, "count", "%zu series", c->count);
-	tk_value_set(o, "cause", tk_cause_name(step->cause));
+	tk_value_set(o, "cause", tk_cause_name(c->change->cause));
 	tk_page_set_revision(site, o, r);
 	tk_value_set_clip(o, "author", r ? r->author : "", 60);
 }
@@ -96,7 +94,7 @@ int tk_trend_set_causes(struct tk_site *site, struct tk_value *o, const struct t
         struct tk_chart_mark *marks, size_t *mark_count, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
-	struct cause *causes = tk_malloc((m->revision_changes.count + 1) * sizeof *causes);
+	struct cause *causes = tk_malloc((m->change_count + 1) * sizeof *causes);
 	struct tk_value *list = tk_value_add_list(o, "causes");
 	*mark_count = 0;
 	size_t count = find_causes(m, trend, causes), used = 0;

@@ -39,13 +39,10 @@ static int step_order(const void *a, const void *b)
 }
 
 /* The detector found a change point of the series at this version. */
-static bool is_change_point(
-        const struct tk_model *m, const struct tk_site_series *s, const struct tk_revision_row *r)
+static bool is_change_point(const struct tk_site_series *s, const struct tk_revision_row *r)
 {
-	const struct tk_site_changes *changes = &m->revision_changes;
-	const struct tk_site_revision *found = tk_site_changes_find_revision(m, changes, r);
-	for (size_t i = 0; found && i < found->count; i++)
-		if (changes->all[found->first + i].series == s)
+	for (size_t i = 0; i < s->change_count; i++)
+		if (s->changes[i].is_of_commit && s->changes[i].bad == r)
 			return true;
 	return false;
 }
@@ -105,8 +102,7 @@ static int add_step(struct tk_site *site, struct tk_value *list, const struct tk
 	set_time(o, "after", is->at[step->version].value);
 	tk_value_set_flag(o, "environment",
 	        was->at[step->before].environment_id != is->at[step->version].environment_id);
-	tk_value_set_flag(
-	        o, "change_point", is_change_point(&site->model, s, v->at[step->version]));
+	tk_value_set_flag(o, "change_point", is_change_point(s, v->at[step->version]));
 	int status = tk_version_code_find(site, was, step->before, &before, err);
 	if (!status)
 		status = tk_version_code_find(site, is, step->version, &after, err);
