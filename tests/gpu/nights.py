@@ -92,6 +92,8 @@ def account(o, nights):
     ).stdout
     rows = [json.loads(line) for line in text.splitlines()]
     order = sorted((r for r in rows if r["table"] == "night"), key=lambda r: r["as_of_s"])
+    time = {r["uid"] for r in rows if r["table"] == "series" and r["metric"] == "time"}
+    points = {r["run"]: r for r in rows if r["table"] == "measurement" and r["series"] in time}
     for row, out in zip(order, nights):
         seconds, outcomes = collections.Counter(), collections.Counter()
         for r in rows:
@@ -102,8 +104,11 @@ def account(o, nights):
             seconds["unsupported" if r["outcome"] == "unsupported" else "measured"] += r["wall_s"]
             for key in ("setup_s", "verify_s", "warmup_s", "measure_s"):
                 seconds[key[:-2]] += a.get(key, 0)
-            n = a.get("n", 0)
-            seconds["kernel"] += n * a.get("launches_per_sample", 0) * a.get("median", 0) * 1e-9
+            point = points.get(r["uid"], {})
+            n = point.get("n", 0)
+            seconds["kernel"] += (
+                n * a.get("launches_per_sample", 0) * point.get("value", 0) * 1e-9
+            )
             seconds["rest"] += n * a.get("idle_gap_ns", 0) * 1e-9
         measured = sum(v for k, v in outcomes.items() if k in ("ok", "unstable", "throttled"))
         out.update(

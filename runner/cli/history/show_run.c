@@ -131,22 +131,8 @@ static void print_number(const char *key, double x)
 		printf("%.*g\n", x == floor(x) ? 17 : 6, x);
 }
 
-/* Printed above, with its unit. */
-static bool is_printed_above(const char *name)
-{
-	static const enum tk_measurement_field fields[] = {TK_MEASUREMENT_OUTCOME,
-	        TK_MEASUREMENT_MESSAGE, TK_MEASUREMENT_MEDIAN, TK_MEASUREMENT_LO, TK_MEASUREMENT_HI,
-	        TK_MEASUREMENT_N, TK_MEASUREMENT_MIN, TK_MEASUREMENT_Q25, TK_MEASUREMENT_Q75,
-	        TK_MEASUREMENT_P95};
-
-	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-		if (strcmp(tk_measurement_field_key(fields[i]), name) == 0)
-			return true;
-	return false;
-}
-
 /* One attribute per line, nested objects as "verify.method"; null values are skipped. */
-static void print_attributes(const char *prefix, const json_t *object, bool skip_printed)
+static void print_attributes(const char *prefix, const json_t *object)
 {
 	const char *key;
 	json_t *value;
@@ -157,10 +143,10 @@ static void print_attributes(const char *prefix, const json_t *object, bool skip
 
 		snprintf(name, sizeof name, "%s%s%s", prefix, *prefix ? "." : "", key);
 		if (json_is_object(value)) {
-			print_attributes(name, value, skip_printed);
+			print_attributes(name, value);
 			continue;
 		}
-		if (json_is_null(value) || (skip_printed && is_printed_above(name)))
+		if (json_is_null(value))
 			continue;
 		tk_text_sanitize(name, "", '?');
 		if (json_is_number(value)) {
@@ -259,7 +245,7 @@ static void print_environment(const struct run_detail *d)
 
 	if (json_object_size(environment)) {
 		puts("\nenvironment");
-		print_attributes("", environment, false);
+		print_attributes("", environment);
 	} else if (d->environment && !environment) {
 		print_pair("environment", d->environment->attributes);
 	}
@@ -288,7 +274,7 @@ static void print_text(const struct run_detail *d, bool samples)
 	print_pair("code", code_hash(d));
 	if (json_object_size(d->attributes)) {
 		puts("\nmeasurement");
-		print_attributes("", d->attributes, d->point != NULL);
+		print_attributes("", d->attributes);
 	}
 	tk_show_print_kernels(&d->kernels, &d->use);
 	print_environment(d);

@@ -145,33 +145,33 @@ static int make_points(struct tk_night *n, const struct tk_night_job *job,
 
 /* ---- the run ---- */
 
-/* The worker's whole answer without the samples, which are stored by themselves. */
-static int encode_attributes(
-        const struct tk_night_job *job, json_t *result, char **out, struct tk_error *err)
+/* The worker's answer without what has columns: of the run, and of its point if there is one. */
+static char *encode_attributes(const struct tk_night_job *job, json_t *result, bool has_point)
 {
-	json_t *copy = result ? json_copy(result) : json_object();
-	if (copy)
-		json_object_set_new(copy, "sandbox",
-		        json_string(tk_worker_sandbox_name(
-		                job->device ? job->device->layer->name : NULL)));
-	if (copy && job->tuning) {
+	static const enum tk_measurement_field stored[] = {TK_MEASUREMENT_OUTCOME,
+	        TK_MEASUREMENT_MESSAGE, TK_MEASUREMENT_SAMPLES, TK_MEASUREMENT_MEDIAN,
+	        TK_MEASUREMENT_LO, TK_MEASUREMENT_HI, TK_MEASUREMENT_N, TK_MEASUREMENT_MIN,
+	        TK_MEASUREMENT_Q25, TK_MEASUREMENT_Q75, TK_MEASUREMENT_P95};
+	json_t *copy = tk_check_memory(result ? json_copy(result) : json_object());
+
+	for (size_t i = 0; i < (has_point ? sizeof stored / sizeof *stored : 3); i++)
+		json_object_del(copy, tk_measurement_field_key(stored[i]));
+	json_object_set_new(copy, "sandbox",
+	        json_string(tk_worker_sandbox_name(job->device ? job->device->layer->name : NULL)));
+	if (job->tuning) {
 		json_object_set_new(copy, TK_RUN_CONFIG, json_string(job->tuning->config));
 		json_object_set_new(copy, TK_RUN_TUNING, json_string(job->tuning->uid));
 	}
-	if (copy)
-		json_object_del(copy, tk_measurement_field_key(TK_MEASUREMENT_SAMPLES));
-	*out = copy ? json_dumps(copy, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+	char *text = tk_check_memory(json_dumps(copy, JSON_COMPACT | JSON_SORT_KEYS));
+
 	json_decref(copy);
-	return *out ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	return text;
 }
 
 static int put_run(struct tk_night *n, const struct tk_night_job *job,
         const struct tk_job_result *r, const struct points *points, struct tk_error *err)
 {
-	char *attributes = NULL;
-	int status = encode_attributes(job, r->result, &attributes, err);
-	if (status)
-		return status;
+	AUTO_TEXT attributes = encode_attributes(job, r->result, points->count);
 	struct tk_run_row run = {.night_id = n->night_id,
 	        .seq = job->row->seq,
 	        .series_id = job->series.id,
@@ -186,10 +186,8 @@ static int put_run(struct tk_night *n, const struct tk_night_job *job,
 	const double *const samples[POINTS_MAX] = {points->samples};
 	const size_t sample_counts[POINTS_MAX] = {points->sample_count};
 	int64_t id;
-	status = tk_store_put_run(
+	return tk_store_put_run(
 	        n->store, &run, points->list, samples, sample_counts, points->count, &id, err);
-	free(attributes);
-	return status;
 }
 
 /* ---- ceilings ---- */
