@@ -177,4 +177,28 @@ int tk_store_put(struct tk_store *s, enum tk_table_id table, const void *row, in
 int tk_store_run(
         struct tk_store *s, const char *sql, const struct tk_arg *args, struct tk_error *err);
 
+/* ---- any columns, and functions of SQL ------------------------------------------------------- */
+
+#define TK_QUERY_COLUMNS_MAX 64
+struct tk_query_row {
+	const char *names[TK_QUERY_COLUMNS_MAX];
+	struct tk_arg values[TK_QUERY_COLUMNS_MAX];
+	int count;
+};
+/* Calls `each` for every row of a query; its texts live until that returns. A status but 0 ends the
+ * query and is returned. `each` must not run the same query. */
+int tk_store_query(struct tk_store *s, const char *sql, const struct tk_arg *args,
+        int (*each)(void *user, const struct tk_query_row *row, struct tk_error *err), void *user,
+        struct tk_error *err);
+
+/* What C knows of values, for the SQL of this handle: compute() returns a new text, or NULL for
+ * NULL. A NULL and a number have the text "", a NULL and a text the number NAN. */
+struct tk_sql_function {
+	const char *name;
+	int arg_count;
+	char *(*compute)(const struct tk_arg *args);
+};
+int tk_store_add_function(
+        struct tk_store *s, const struct tk_sql_function *f, struct tk_error *err);
+
 #endif

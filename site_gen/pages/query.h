@@ -11,12 +11,11 @@
  *   "revision+"  the id of a revision: all that tk_page_set_revision() sets
  *   "base+" and then "range+"  the ids of two revisions: all that tk_page_set_revision_range() sets
  *   "night+"     the id of a night: page (a flag) and href
- * SQL has functions for what a person reads; query.c lists them. */
+ * SQL has functions for what a person reads; sql_functions.c lists them. */
 #ifndef TK_SITE_QUERY_H
 #define TK_SITE_QUERY_H
-#include "store/sql.h"
+#include "store/select.h"
 
-struct tk_error;
 struct tk_site;
 struct tk_value;
 
@@ -29,5 +28,6 @@ int tk_page_add_sql(struct tk_site *site, struct tk_value *o, const char *page, 
 /* Reads the queries, defines the functions, and makes what views.sql says. */
 int tk_page_load_queries(struct tk_site *site, struct tk_error *err);
 void tk_page_free_queries(struct tk_site *site);
+int tk_page_add_functions(struct tk_store *store, struct tk_error *err);
 
 #endif

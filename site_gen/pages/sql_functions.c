@@ -1,0 +1,209 @@
+/* The functions of SQL that make texts for people, for the queries of pages. */
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/format.h"
+#include "base/memory.h"
+#include "base/try.h"
+#include "core/outcome.h"
+#include "core/status.h"
+#include "site_gen/model/links.h"
+#include "site_gen/pages/query.h"
+#include "site_gen/pages/tone.h"
+#include "site_gen/render/escape.h"
+#include "site_gen/render/value.h"
+
+#define RETURN_TEXT(made) \
+	char text[TK_LINK_SIZE]; \
+	return tk_strdup(made)
+
+/* clip(text, bytes): with an ellipsis where it was cut */
+static char *clip(const struct tk_arg *a)
+{
+	size_t len = tk_utf8_clip_len(a[0].text, (size_t)a[1].i);
+	return tk_sprintf("%.*s%s", (int)len, a[0].text, a[0].text[len] ? "…" : "");
+}
+
+/* clauses(text): the reason of a verdict, cut after a whole clause */
+static char *clauses(const struct tk_arg *a)
+{
+	size_t len = tk_utf8_clip_clauses_len(a[0].text, TK_REASON_MAX_BYTES);
+	return tk_sprintf("%.*s%s", (int)len, a[0].text, a[0].text[len] ? " …" : "");
+}
+
+/* slug(text): a safe file name */
+static char *slug(const struct tk_arg *a)
+{
+	return tk_path_make_slug(a[0].text);
+}
+
+/* minute(seconds since 1970): "2026-11-21 09:42"; a dash for 0 and NULL */
+static char *minute(const struct tk_arg *a)
+{
+	RETURN_TEXT(a[0].i ? tk_format_minute(a[0].i, text) : "–");
+}
+
+/* day(seconds since 1970): "2026-11-21"; NULL for 0 and NULL */
+static char *day(const struct tk_arg *a)
+{
+	char text[TK_TIME_ISO_SIZE];
+	return a[0].i ? tk_strdup(tk_time_format_day(a[0].i, text)) : NULL;
+}
+
+/* iso(seconds since 1970): "2026-11-21T09:42:00Z" */
+static char *iso(const struct tk_arg *a)
+{
+	RETURN_TEXT(tk_time_format_iso(a[0].i, text));
+}
+
+/* duration(seconds): "3 min 20 s"; NULL for NULL */
+static char *duration(const struct tk_arg *a)
+{
+	char text[TK_FORMAT_SIZE];
+	if (isnan(a[0].real))
+		return NULL;
+	return tk_strdup(tk_duration_format(a[0].real, text, sizeof text));
+}
+
+/* quantity(value, unit): "41.20 µs"; a dash for NULL */
+static char *quantity(const struct tk_arg *a)
+{
+	RETURN_TEXT(tk_format_value(a[0].real, a[1].text, text));
+}
+
+/* counted(integer): "12,345" */
+static char *counted(const struct tk_arg *a)
+{
+	RETURN_TEXT(tk_format_count(a[0].i, text));
+}
+
+/* change(ratio): "+3.1 %"; a dash for NULL */
+static char *change(const struct tk_arg *a)
+{
+	RETURN_TEXT(tk_format_change(a[0].real, text));
+}
+
+/* change_span(a, b): "+5.8 % to +9.3 %", in one notation; once where they read the same */
+static char *change_span(const struct tk_arg *a)
+{
+	char least[TK_FORMAT_SIZE], most[TK_FORMAT_SIZE];
+	tk_format_change_pair(a[0].real, a[1].real, least, most);
+	return strcmp(least, most) ? tk_sprintf("%s to %s", least, most) : tk_strdup(least);
+}
+
+/* change_range(change, lo, hi): "+2.9 to +4.1 %"; NULL where there is no interval */
+static char *change_range(const struct tk_arg *a)
+{
+	char text[TK_FORMAT_SIZE];
+	if (isnan(a[1].real))
+		return NULL;
+	return tk_strdup(tk_format_change_range(a[0].real, a[1].real, a[2].real, text));
+}
+
+/* step(before, after): "128 → 255"; the one that is known, or that both are; a dash: none is */
+static char *step(const struct tk_arg *a)
+{
+	const struct tk_arg *known = a[1].kind == TK_ARG_NULL ? &a[0] : &a[1];
+	if (known->kind == TK_ARG_NULL)
+		return tk_strdup("–");
+	if (a[0].kind == a[1].kind && a[0].i != a[1].i)
+		return tk_sprintf("%lld → %lld", (long long)a[0].i, (long long)a[1].i);
+	return tk_sprintf("%lld", (long long)known->i);
+}
+
+/* short_rev(rev): 12 digits of a hash */
+static char *short_rev(const struct tk_arg *a)
+{
+	RETURN_TEXT(tk_rev_abbreviate(a[0].text, text));
+}
+
+/* commit_href(url, rev): its address at the forge; "": unknown */
+static char *commit_href(const struct tk_arg *a)
+{
+	RETURN_TEXT(tk_link_commit(a[0].text, a[1].text, text));
+}
+
+/* range_href(url, base, head): the same of the commits between two revisions */
+static char *range_href(const struct tk_arg *a)
+{
+	RETURN_TEXT(tk_link_range(a[0].text, a[1].text, a[2].text, text));
+}
+
+/* public_url(url): without the user's name and password */
+static char *public_url(const struct tk_arg *a)
+{
+	RETURN_TEXT(tk_link_strip_user(a[0].text, text));
+}
+
+/* tone(list, word): the class of a word; tk_tone_find() names the lists */
+static char *tone(const struct tk_arg *a)
+{
+	return tk_strdup(tk_tone_name(tk_tone_find(a[0].text, a[1].text)));
+}
+
+/* place(list, word): sorts by the order of the list, the most urgent first; NULL: not in it */
+static char *place(const struct tk_arg *a)
+{
+	int found = tk_tone_find_place(a[0].text, a[1].text);
+	return found < 0 ? NULL : tk_sprintf("%03d", found);
+}
+
+/* phrase(verdict): "not measured before", for sentences that count series */
+static char *phrase(const struct tk_arg *a)
+{
+	int value = tk_tone_find_place("verdict", a[0].text);
+	if (value < 0)
+		return NULL;
+	return tk_strdup(tk_verdict_status_phrase((enum tk_verdict_status)value));
+}
+
+static char *flag(bool is_set)
+{
+	return tk_strdup(is_set ? "1" : "0");
+}
+
+/* is_timed(outcome): whether a run of this outcome has a time */
+static char *is_timed(const struct tk_arg *a)
+{
+	int value = tk_tone_find_place("outcome", a[0].text);
+	return flag(value >= 0 && tk_outcome_has_timing((enum tk_outcome)value));
+}
+
+/* is_unreliable(unstable, timed): whether too many runs of a night missed their interval */
+static char *is_unreliable(const struct tk_arg *a)
+{
+	return flag(tk_outcome_is_night_unreliable((size_t)a[0].i, (size_t)a[1].i));
+}
+
+int tk_page_add_functions(struct tk_store *store, struct tk_error *err)
+{
+	static const struct tk_sql_function functions[] = {
+	        {"change", 1, change},
+	        {"change_range", 3, change_range},
+	        {"change_span", 2, change_span},
+	        {"clauses", 1, clauses},
+	        {"clip", 2, clip},
+	        {"commit_href", 2, commit_href},
+	        {"counted", 1, counted},
+	        {"day", 1, day},
+	        {"duration", 1, duration},
+	        {"is_timed", 1, is_timed},
+	        {"is_unreliable", 2, is_unreliable},
+	        {"iso", 1, iso},
+	        {"minute", 1, minute},
+	        {"phrase", 1, phrase},
+	        {"place", 2, place},
+	        {"public_url", 1, public_url},
+	        {"quantity", 2, quantity},
+	        {"range_href", 3, range_href},
+	        {"short_rev", 1, short_rev},
+	        {"slug", 1, slug},
+	        {"step", 2, step},
+	        {"tone", 2, tone},
+	};
+	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+		TRY(tk_store_add_function(store, &functions[i], err));
+	return 0;
+}
