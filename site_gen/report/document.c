@@ -109,7 +109,7 @@ void tk_document_end(struct tk_document *d)
 	free(d->cells);
 }
 
-void tk_document_add_heading(struct tk_document *d, const char *text)
+static void add_heading(struct tk_document *d, const char *text)
 {
 	add_block(d, (const char *const[]){"", "## ", "<h2>"}, text,
 	        (const char *const[]){"\n", "\n\n", "</h2>\n"});
@@ -124,31 +124,36 @@ void tk_document_add_paragraph(struct tk_document *d, const char *text)
 
 /* ---- tables ---- */
 
+static void add_cell(struct tk_document *d, char *text)
+{
+	if (d->cell_count == d->room) {
+		d->room = 2 * d->room + 64;
+		d->cells = tk_reallocarray(d->cells, d->room, sizeof *d->cells);
+	}
+	d->cells[d->cell_count++] = text;
+}
+
 void tk_document_add_cell(struct tk_document *d, const char *format, ...)
 {
 	va_list args;
-	char *text = NULL;
-	if (d->cell_count == d->room) {
-		size_t room = 2 * d->room + 64;
-		char **more = tk_realloc(d->cells, room * sizeof *more);
-		if (!more)
-			return; /* the end of the table is cut off */
-		d->cells = more;
-		d->room = room;
-	}
 	va_start(args, format);
-	if (vasprintf(&text, format, args) >= 0)
-		d->cells[d->cell_count++] = text;
+	add_cell(d, tk_vsprintf(format, args));
 	va_end(args);
 }
 
-void tk_document_begin_table(
-        struct tk_document *d, const char *const *heads, size_t columns, unsigned numeric)
+void tk_document_add_text(struct tk_document *d, const char *text, size_t max_bytes)
 {
+	add_cell(d, tk_strndup(text, max_bytes ? tk_utf8_clip_len(text, max_bytes) : strlen(text)));
+}
+
+void tk_document_begin_table(struct tk_document *d, const char *title, const char *const *heads,
+        size_t columns, unsigned numeric)
+{
+	d->title = title;
 	d->columns = columns;
 	d->numeric = numeric;
 	for (size_t i = 0; i < columns; i++)
-		tk_document_add_cell(d, "%s", heads[i]);
+		tk_document_add_text(d, heads[i], 0);
 }
 
 static bool is_numeric(const struct tk_document *d, size_t column)
@@ -203,6 +208,8 @@ void tk_document_end_table(struct tk_document *d)
 		size_t width = tk_utf8_count(d->cells[i]), c = i % d->columns;
 		widths[c] = width > widths[c] ? width : widths[c];
 	}
+	if (rows > 1)
+		add_heading(d, d->title);
 	if (rows > 1 && d->format == TK_DOCUMENT_HTML)
 		tk_buf_add_str(d->out, "<table>\n");
 	for (size_t row = 0; rows > 1 && row < rows; row++) {
