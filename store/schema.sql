@@ -253,13 +253,32 @@ CREATE TABLE change_point (
   PRIMARY KEY (series_id, as_of_s, run_id)
 ) STRICT, WITHOUT ROWID;
 
--- The verdict over every series after a night: each is accounted for.
+-- The verdict over every series after a night: each is accounted for. It carries everything that is
+-- printed of it.
 CREATE TABLE verdict (
   night_id INTEGER NOT NULL REFERENCES night(id), series_id INTEGER NOT NULL REFERENCES series(id),
-  status TEXT NOT NULL, before_value REAL, after_value REAL, change REAL, change_lo REAL, change_hi REAL,
-  threshold REAL, p REAL, q REAL, reason TEXT NOT NULL DEFAULT '', detail TEXT NOT NULL DEFAULT '{}',
+  status TEXT NOT NULL,                    -- runner/core/status.h, as if nobody had accepted it
+  state TEXT NOT NULL,                     -- runner/core/status.h: none, new, open, recovered
+  rule TEXT NOT NULL, cause TEXT NOT NULL, -- runner/core/verdict.h: the rule that decided; cause.h
+  before_value REAL, before_lo REAL, before_hi REAL, after_value REAL, after_lo REAL, after_hi REAL,
+  change REAL, change_lo REAL, change_hi REAL, -- after / before - 1
+  threshold REAL, severity REAL, p REAL, q REAL,
+  good_build_id INTEGER REFERENCES build(id), bad_build_id INTEGER REFERENCES build(id), -- the change lies between them
+  last_good_run_id INTEGER REFERENCES run(id), first_bad_run_id INTEGER REFERENCES run(id), -- on both sides of what was compared
+  base_build_id INTEGER REFERENCES build(id), head_build_id INTEGER REFERENCES build(id), -- the last good one, the newest
+  head_run_id INTEGER REFERENCES run(id),
+  samples_before INTEGER NOT NULL, samples_after INTEGER NOT NULL,
+  same_code INTEGER NOT NULL, new_code INTEGER NOT NULL, unstable INTEGER NOT NULL,
+  ab_decision TEXT NOT NULL,               -- runner/core/ab.h: of A/B runs of base and head
+  ab_count INTEGER NOT NULL, ab_failed INTEGER NOT NULL, ab_fastest INTEGER NOT NULL,
+  ab_change REAL, ab_lo REAL, ab_hi REAL,
+  newest_s INTEGER NOT NULL,               -- time of the newest run
+  accepted INTEGER NOT NULL,               -- 1: by a line of acks.yml, and there is no alert
+  alert_uid TEXT NOT NULL,                 -- that it opened, that lasts, or that it closed; '': none
+  facts TEXT NOT NULL,                     -- JSON, runner/core/verdict_text.h
   PRIMARY KEY (night_id, series_id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX verdict_alert ON verdict(alert_uid) WHERE alert_uid <> '';
 
 CREATE TABLE alert (
   uid TEXT PRIMARY KEY,                   -- of a change or failure: series and first bad revision: one step is one alert
@@ -269,7 +288,7 @@ CREATE TABLE alert (
   series_id INTEGER REFERENCES series(id), -- NULL: all series of the upstream or of the machine
   night_id INTEGER NOT NULL REFERENCES night(id), -- that found it; missing data: the last night with data
   status TEXT NOT NULL CHECK (status IN ('open', 'closed')), opened_s INTEGER NOT NULL, closed_s INTEGER,
-  change REAL NOT NULL, cause TEXT NOT NULL,
+  verdict_night_id INTEGER REFERENCES night(id), -- with series_id: the verdict that describes it; NULL: of night_id
   good_revision_id INTEGER REFERENCES revision(id), -- last good; NULL: unknown
   bad_revision_id INTEGER REFERENCES revision(id), -- first bad
   title TEXT NOT NULL

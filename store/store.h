@@ -10,14 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/ab.h"
 #include "core/alert.h"
-#include "core/cause.h"
 #include "core/night.h"
 #include "core/outcome.h"
 #include "core/series.h"
-#include "core/status.h"
 #include "core/triage.h"
+#include "core/verdict.h"
 #include "store/select.h"
 
 struct tk_error;
@@ -175,12 +173,40 @@ struct tk_change_point_builds_row {
 	int64_t series_id, as_of_s, run_id;
 	int64_t build_id, previous_build_id, environment_id, previous_environment_id;
 };
+/* What a night decided about a series: everything that is printed of it. NAN: no such number, id 0:
+ * none. tk_store_list_verdicts() reads it with what other tables add. */
 struct tk_verdict_row {
 	int64_t night_id, series_id;
-	enum tk_verdict_status status;
-	double before_value, after_value, change, change_lo, change_hi, threshold, p,
-	        q; /* NAN: none */
-	const char *reason, *detail;
+	enum tk_verdict_status status; /* stored as if nobody had accepted it */
+	enum tk_verdict_state state;
+	enum tk_rule_id rule;
+	enum tk_cause cause;
+	double before_value, before_lo, before_hi, after_value, after_lo, after_hi;
+	double change, change_lo, change_hi; /* after / before - 1 */
+	double threshold, severity, p, q;
+	int64_t good_build_id, bad_build_id;       /* the change lies between them */
+	int64_t last_good_run_id, first_bad_run_id; /* on both sides of what was compared */
+	int64_t base_build_id, head_build_id, head_run_id; /* the last good, the newest */
+	uint32_t samples_before, samples_after, same_code, new_code, unstable;
+	enum tk_ab_decision ab_decision; /* of A/B runs of these two builds */
+	uint32_t ab_count, ab_failed, ab_fastest;
+	double ab_change, ab_lo, ab_hi;
+	int64_t newest_s;      /* time of the newest run */
+	uint32_t accepted;     /* by a line of acks.yml, of what has no alert */
+	const char *alert_uid; /* that it opened, that lasts or that it closed; "": none */
+	const char *facts;     /* JSON, see core/verdict_text.h */
+
+	/* Read only. */
+	enum tk_verdict_status status_before_ack;
+	int64_t alert_opened_s; /* 0: no alert */
+	const char *ack_action, *ack_author, *ack_note; /* of the triage that accepted it; "" */
+	int64_t good_revision_id, bad_revision_id, commits_between; /* -1: unknown */
+	const char *good_rev, *bad_rev, *bad_subject;
+	/* That a bisection found between them; "": none. */
+	const char *first_bad_rev, *first_bad_subject, *first_bad_author;
+	int64_t first_bad_time_s;
+	double first_bad_change, first_bad_confidence;
+	const char *reason; /* the facts as a sentence */
 };
 /* group_uid: shared by alerts of the same commit on like machines, and by data that went missing
  * together; NULL: the alert is alone. Ids 0: missing data of all series of the upstream, or of the
@@ -191,12 +217,24 @@ struct tk_alert_row {
 	int64_t machine_id, upstream_id, series_id, night_id;
 	enum tk_alert_status status;
 	int64_t opened_s, closed_s;
-	double change;
-	enum tk_cause cause;
+	/* The night whose verdict on the series describes it: the newest that reported it; 0: the
+	 * one that opened it. */
+	int64_t verdict_night_id;
 	const char *title;
 	int64_t good_revision_id, bad_revision_id; /* last good, first bad; 0: unknown */
 	/* The names of those revisions. Where an alert is put without ids, they are looked up. */
 	const char *good_rev, *bad_rev;
+
+	/* Read only: of that verdict. NAN, "": not known. */
+	enum tk_cause cause;
+	double before_value, after_value, change, change_lo, change_hi; /* change of a failure: 0 */
+	enum tk_ab_decision ab_decision;
+	uint32_t ab_count, ab_failed, ab_fastest;
+	double ab_change, ab_lo, ab_hi;
+	/* The commit that a bisection found between its revisions. */
+	const char *first_bad_rev, *first_bad_subject, *first_bad_author;
+	int64_t first_bad_time_s;
+	double first_bad_change, first_bad_confidence;
 };
 /* What a bisection of good_rev..bad_rev found. NAN: not known. */
 struct tk_bisection_row {
@@ -334,6 +372,15 @@ int tk_store_list_change_point_builds(struct tk_store *s, struct tk_rows *out,
 /* TK_ENOTFOUND: no state is stored, or it cannot be read. free() its numbers and its options. */
 int tk_store_read_monitor_state(struct tk_store *s, int64_t device_id,
         struct tk_monitor_state_row *out, struct tk_error *err);
+/* Of the newest verdict before a time that reported a change as this alert; NAN: there is none. */
+int tk_store_find_alert_levels(struct tk_store *s, const char *uid, int64_t before_s,
+        double *before_value, double *change, struct tk_error *err);
+/* Status and facts of a row that was read, with who accepted it. */
+void tk_verdict_row_read_facts(const struct tk_verdict_row *row, struct tk_verdict *v);
+int tk_store_list_verdicts(
+        struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
+int tk_store_find_verdict(struct tk_store *s, int64_t night_id, int64_t series_id,
+        struct tk_rows *out, struct tk_error *err);
 int tk_store_list_alerts(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
 int tk_store_read_build_log(
         struct tk_store *s, int64_t build_id, char **log, struct tk_error *err); /* caller frees */

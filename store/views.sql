@@ -58,21 +58,55 @@ CREATE TEMP VIEW change_point_v AS
     b.environment_id AS previous_environment_id
   FROM change_point c LEFT JOIN run a ON a.id = c.run_id LEFT JOIN run b ON b.id = c.previous_run_id;
 
--- The verdict over a series, with the names of the series.
+-- The verdict over a series, with the names of the series, its revisions, the first bad commit that a
+-- bisection found between them, its alert, and what people decided about that.
 CREATE TEMP VIEW verdict_v AS
-  SELECT v.night_id, v.series_id, v.status, v.before_value, v.after_value, v.change, v.change_lo,
-    v.change_hi, v.threshold, v.p, v.q, v.reason, v.detail,
+  SELECT v.night_id, v.series_id,
+    iif(v.accepted OR (v.status IN ('regressed', 'newly-failed') AND t.action <> 'reopen'), 'acked', v.status)
+      AS status, v.status AS status_before_ack,
+    iif(v.state IN ('new', 'open') AND (v.accepted OR t.action <> 'reopen'), 'acknowledged', v.state) AS state,
+    v.rule, v.cause, v.before_value, v.before_lo, v.before_hi, v.after_value, v.after_lo, v.after_hi,
+    v.change, v.change_lo, v.change_hi, v.threshold, v.severity, v.p, v.q, v.good_build_id, v.bad_build_id,
+    v.last_good_run_id, v.first_bad_run_id, v.base_build_id, v.head_build_id, v.head_run_id,
+    v.samples_before, v.samples_after, v.same_code, v.new_code, v.unstable,
+    v.ab_decision, v.ab_count, v.ab_failed, v.ab_fastest, v.ab_change, v.ab_lo, v.ab_hi,
+    v.newest_s, v.accepted, v.alert_uid, v.facts,
+    verdict_reason(v.facts, v.status, iif(v.status IN ('regressed', 'newly-failed'), t.action, ''),
+      t.author, t.note) AS reason,
+    ifnull(a.opened_s, 0) AS alert_opened_s,
+    iif(t.action <> 'reopen', t.action, '') AS ack_action, t.author AS ack_author, t.note AS ack_note,
+    ifnull(g.id, 0) AS good_revision_id, ifnull(b.id, 0) AS bad_revision_id,
+    iif(g.position > 0 AND b.position >= g.position, b.position - g.position, -1) AS commits_between,
+    ifnull(g.rev, '') AS good_rev, ifnull(b.rev, '') AS bad_rev, ifnull(b.subject, '') AS bad_subject,
+    f.first_bad_rev, f.subject AS first_bad_subject, f.author AS first_bad_author,
+    f.author_time_s AS first_bad_time_s, f.change AS first_bad_change, f.confidence AS first_bad_confidence,
     n.as_of_s, n.kind AS night_kind,
     s.uid AS series_uid, s.slug AS series, s.backend, s.config, s.mode, s.metric, s.unit, s.better, s.role,
-    s.machine_id, s.machine, s.device_id, s.device, s.device_name, s.upstream_id, s.upstream,
-    s.problem_id, s.problem, s.title, s.op, s.dtype
-  FROM verdict v JOIN night n ON n.id = v.night_id JOIN series_v s ON s.id = v.series_id;
+    s.machine_id, s.machine, s.device_id, s.device, s.device_name, s.device_kind, s.upstream_id, s.upstream,
+    s.problem_id, s.problem, s.title, s.op, s.dtype, s.flops
+  FROM verdict v JOIN night n ON n.id = v.night_id JOIN series_v s ON s.id = v.series_id
+    LEFT JOIN alert a ON a.uid = v.alert_uid
+    LEFT JOIN triage t ON t.id = iif(a.uid IS NULL, NULL, (SELECT x.id FROM triage x
+      WHERE x.alert_uid IN (a.uid, a.group_uid) AND x.action IN ('ack', 'expect', 'ignore', 'reopen')
+      ORDER BY x.at_s DESC, x.uid DESC LIMIT 1))
+    LEFT JOIN build gb ON gb.id = v.good_build_id LEFT JOIN revision g ON g.id = gb.revision_id
+    LEFT JOIN build bb ON bb.id = v.bad_build_id LEFT JOIN revision b ON b.id = bb.revision_id
+    LEFT JOIN bisection f ON f.uid = iif(b.id IS NULL, NULL, (SELECT y.uid FROM bisection y
+      WHERE y.series_id = v.series_id AND y.good_rev = g.rev AND y.bad_rev = b.rev AND y.outcome = 'found'
+      ORDER BY y.finished_s DESC, y.uid LIMIT 1));
 
--- An alert with what it is about, and what people decided: `decision` is the action of the newest
--- row that changes the state, '' while the alert is new; a row is about an alert or its group.
+-- An alert with what it is about, the values of its verdict, the first bad commit that a bisection
+-- found, and what people decided: `decision` is the action of the newest row that changes the state,
+-- '' while the alert is new; a row is about an alert or its group.
 CREATE TEMP VIEW alert_v AS
   SELECT a.uid, a.kind, a.group_uid, m.id AS machine_id, u.id AS upstream_id, a.series_id, a.night_id,
-    a.status, a.opened_s, a.closed_s, a.change, a.cause, a.good_revision_id, a.bad_revision_id, a.title,
+    a.status, a.opened_s, a.closed_s, a.verdict_night_id, a.good_revision_id, a.bad_revision_id, a.title,
+    CASE a.kind WHEN 'change' THEN ifnull(v.cause, 'code') ELSE a.kind END AS cause,
+    v.before_value, v.after_value, iif(a.kind = 'change', ifnull(v.change, 0), 0) AS change,
+    v.change_lo, v.change_hi, ifnull(v.ab_decision, 'none') AS ab_decision, v.ab_count, v.ab_failed,
+    v.ab_fastest, v.ab_change, v.ab_lo, v.ab_hi,
+    f.first_bad_rev, f.subject AS first_bad_subject, f.author AS first_bad_author,
+    f.author_time_s AS first_bad_time_s, f.change AS first_bad_change, f.confidence AS first_bad_confidence,
     ifnull(g.rev, '') AS good_rev, ifnull(b.rev, '') AS bad_rev, ifnull(b.subject, '') AS subject,
     ifnull(b.author, '') AS author, b.author_time_s, b.commit_time_s, n.as_of_s,
     m.name AS machine, d.id AS device_id, d.slug AS device, d.name AS device_name, u.name AS upstream,
@@ -86,7 +120,11 @@ CREATE TEMP VIEW alert_v AS
     LEFT JOIN problem p ON p.id = s.problem_id
     LEFT JOIN machine m ON m.id = ifnull(a.machine_id, d.machine_id)
     LEFT JOIN upstream u ON u.id = ifnull(a.upstream_id, s.upstream_id)
-    LEFT JOIN revision g ON g.id = a.good_revision_id LEFT JOIN revision b ON b.id = a.bad_revision_id;
+    LEFT JOIN revision g ON g.id = a.good_revision_id LEFT JOIN revision b ON b.id = a.bad_revision_id
+    LEFT JOIN verdict v ON v.night_id = ifnull(a.verdict_night_id, a.night_id) AND v.series_id = a.series_id
+    LEFT JOIN bisection f ON f.uid = iif(b.id IS NULL, NULL, (SELECT y.uid FROM bisection y
+      WHERE y.series_id = a.series_id AND y.good_rev = g.rev AND y.bad_rev = b.rev AND y.outcome = 'found'
+      ORDER BY y.finished_s DESC, y.uid LIMIT 1));
 
 -- A pair of two builds, with their revisions.
 CREATE TEMP VIEW ab_pair_v AS

@@ -11,7 +11,7 @@ FROM run r LEFT JOIN series s ON s.id = r.series_id WHERE night_id = ?1
 -- .:
 SELECT count(*) > 0 AS "analysed?",
   count(*) FILTER (WHERE tone('verdict', status) = 'quiet') AS quiet
-FROM verdict WHERE night_id = ?1
+FROM verdict_v WHERE night_id = ?1
 
 -- outcomes:
 SELECT iif(place('outcome', outcome) IS NULL, 'other', outcome) AS word,
@@ -39,7 +39,7 @@ SELECT sum(iif(n < 4, n, 1)) > 200 AS "failures_cut?" FROM (SELECT count(*) AS n
 WITH v AS (SELECT *, before_value IS NULL OR after_value IS NULL AS bare,
     iif(after_value IS NULL, reason, '') AS sorted,
     iif(status IN ('missing', 'stale'), '', reason) AS why
-  FROM verdict WHERE night_id = ?1 AND tone('verdict', status) <> 'quiet'),
+  FROM verdict_v WHERE night_id = ?1 AND tone('verdict', status) <> 'quiet'),
 g AS (SELECT *, iif(bare, count(*) OVER same, 1) AS n,
     row_number() OVER (same ORDER BY sorted, series_id) AS i
   FROM v WINDOW same AS (PARTITION BY status, bare, iif(bare, why, '')))
@@ -47,7 +47,7 @@ SELECT g.series_id AS "series+", g.change AS "change+", g.status AS status,
   tone('verdict', g.status) AS tone, iif(n < 4, '', n) AS several,
   iif(n < 4, quantity(before_value, s.unit), '–') AS before,
   quantity(after_value, s.unit) AS after, clauses(reason) AS reason,
-  json_extract(detail, '$.pairs.word') IN ('higher', 'lower') AS "ab_confirmed?"
+  ab_decision IN ('higher', 'lower') AS "ab_confirmed?"
 FROM g JOIN series s ON s.id = g.series_id WHERE n < 4 OR i = 1
 ORDER BY place('verdict', g.status), bare, sorted, g.series_id LIMIT 200
 

@@ -20,6 +20,9 @@ struct tk_diff_row {
 	int64_t newest_s; /* time of its newest run */
 
 	struct tk_verdict verdict;
+	enum tk_verdict_state state; /* over time */
+	char alert_uid[65];          /* that it opened, that lasts or that it closed; "": none */
+	int64_t alert_opened_s;
 	uint32_t samples_before, samples_after;
 	bool same_code; /* nothing but the code of the last good run was measured since */
 	bool new_code;  /* the newest build is known to have other code than the last good run */

@@ -3,6 +3,7 @@
 #define STATUS_WORD(id, name, mark, meaning) [id] = {name, meaning},
 TK_VOCABULARY_DEFINE(verdict_status, "status", TK_VERDICT_STATUSES, STATUS_WORD);
 TK_VOCABULARY_FUNCTIONS(verdict_status);
+TK_VOCABULARY_WRITTEN(verdict_state, "state of a change", TK_VERDICT_STATES);
 
 static const char *const marks[] = {
 #define STATUS_MARK(id, name, mark, meaning) [id] = mark,

@@ -43,4 +43,15 @@ int tk_verdict_status_parse(const char *name, enum tk_verdict_status *out);
  * says too little. */
 const char *tk_verdict_status_phrase(enum tk_verdict_status value);
 
+/* Where a change stands over time. ACKNOWLEDGED wins over NEW and OPEN. */
+#define TK_VERDICT_STATES(X) \
+	X(TK_STATE_NONE, "none", "nothing changed, and no alert is open") \
+	X(TK_STATE_NEW, "new", "reported by this night for the first time") \
+	X(TK_STATE_OPEN, "open", "an alert of an earlier night lasts") \
+	X(TK_STATE_RECOVERED, "recovered", "this night ended an alert") \
+	X(TK_STATE_ACKNOWLEDGED, "acknowledged", "somebody accepted it")
+enum tk_verdict_state { TK_VERDICT_STATES(TK_VOCABULARY_ENUM) };
+extern const struct tk_vocabulary tk_verdict_state_words;
+const char *tk_verdict_state_name(enum tk_verdict_state value);
+
 #endif

@@ -2,6 +2,7 @@
 #include "core/verdict.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -80,4 +81,16 @@ const struct tk_fact *tk_verdict_find_fact(const struct tk_verdict *v, enum tk_f
 const char *tk_fact_text(const struct tk_verdict *v, const struct tk_fact *fact)
 {
 	return v->text + fact->text;
+}
+
+void tk_verdict_accept(struct tk_verdict *v, enum tk_triage_state state, const char *author,
+        const char *note)
+{
+	char text[300];
+
+	snprintf(text, sizeof text, "%s, %s by %.60s%s%.200s",
+	        tk_verdict_status_name(v->status_before_ack), tk_triage_state_name(state), author,
+	        *note ? ": " : "", note);
+	tk_verdict_add_fact(v, (struct tk_fact){.kind = TK_FACT_ACKNOWLEDGED}, text);
+	v->status = TK_VERDICT_ACKED;
 }

@@ -1,5 +1,5 @@
-/* What was decided about one series, as data. Rules make it from evidence (detect/rules),
- * detect/report turns it into prose, the store keeps it; nobody reads the prose. */
+/* What was decided about one series, as data. Rules make it from evidence (decide/rules), the store
+ * keeps it, core/verdict_text turns it into prose, which nobody reads back. */
 #ifndef TK_CORE_VERDICT_H
 #define TK_CORE_VERDICT_H
 #include <stdbool.h>
@@ -9,6 +9,7 @@
 #include "core/ab.h"
 #include "core/cause.h"
 #include "core/status.h"
+#include "core/triage.h"
 #include "core/vocabulary.h"
 
 /* The rule that made a verdict, in the order in which the rules are tried: the first one that
@@ -34,6 +35,8 @@
 	        "first timing, after a failure") \
 	X(TK_RULE_FIRST_TIMING, "first-timing", "first timing") \
 	/* the level changed */ \
+	X(TK_RULE_BACK_AGAIN, "back-again", \
+	        "the newest nights are at the level before, as A/B runs or a closed alert say") \
 	X(TK_RULE_MACHINE_MOVED_ALONE, "machine-moved-alone", \
 	        "the machine changed, the timings did not") \
 	X(TK_RULE_TOO_EARLY, "too-early", "too few nights for this series") \
@@ -112,8 +115,7 @@ int tk_rule_id_parse(const char *name, enum tk_rule_id *out);
 	X(TK_FACT_AB_INCONCLUSIVE, "ab-inconclusive", "the same") \
 	X(TK_FACT_NIGHTLY_ESTIMATE, "nightly-estimate", "change") \
 	X(TK_FACT_ALREADY_REPORTED, "already-reported", "text: first revision that is better") \
-	X(TK_FACT_ACKNOWLEDGED, "acknowledged", "text: state, author and note") \
-	X(TK_FACT_RECORDED, "recorded", "text: reason written by an older version")
+	X(TK_FACT_ACKNOWLEDGED, "acknowledged", "text: state, author and note")
 
 enum tk_fact_kind { TK_FACTS(TK_VOCABULARY_ENUM) TK_FACT_COUNT };
 extern const struct tk_vocabulary tk_fact_kind_words;
@@ -172,6 +174,9 @@ void tk_verdict_init(struct tk_verdict *v);
  * room that is left, between two characters. */
 void tk_verdict_add_fact(struct tk_verdict *v, struct tk_fact fact, const char *text);
 void tk_verdict_clear_facts(struct tk_verdict *v);
+/* Somebody accepted it: the status becomes ACKED, and a fact says who and why. */
+void tk_verdict_accept(struct tk_verdict *v, enum tk_triage_state state, const char *author,
+        const char *note);
 const struct tk_fact *tk_verdict_find_fact(
         const struct tk_verdict *v, enum tk_fact_kind kind);                      /* NULL: none */
 const char *tk_fact_text(const struct tk_verdict *v, const struct tk_fact *fact); /* "": none */

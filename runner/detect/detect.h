@@ -71,10 +71,11 @@ void tk_diff_report_free(struct tk_diff_report *r);
 /* Compares a range with its baseline. */
 int tk_detect_diff(struct tk_store *s, const struct tk_detect_options *options,
         const struct tk_diff_range *range, struct tk_diff_report *out, struct tk_error *err);
-/* The newest finished night of each machine, as that night itself reported it. Of the range only
- * the machine and the filters are used. */
+/* The newest finished night of each machine, as it was decided when it ended, or, with `decide`, by
+ * these options. Of the range only the machine and the filters are used. */
 int tk_detect_latest_nights(struct tk_store *s, const struct tk_detect_options *options,
-        const struct tk_diff_range *range, struct tk_diff_report *out, struct tk_error *err);
+        const struct tk_diff_range *range, bool decide, struct tk_diff_report *out,
+        struct tk_error *err);
 
 /* After a night: stores the change points of the series it measured, the verdicts of all series,
  * and the alerts. `report` (may be NULL) is what was decided. */

@@ -2,9 +2,8 @@
  * detect/. */
 #ifndef TK_DETECT_NIGHT_H
 #define TK_DETECT_NIGHT_H
-#include "detect/history/alert_levels.h"
 #include "detect/monitor/kept_monitors.h"
-#include "detect/night_writer.h"
+#include "detect/verdict_rows.h"
 #include "detect/report/diff_row.h"
 
 /* Evidence that comes late still counts: a night is analysed with the two before it. */
@@ -14,18 +13,15 @@
 enum tk_detect_mode { TK_DETECT_PREVIEW, TK_DETECT_NIGHT, TK_DETECT_REPLAY };
 
 /* What a replay keeps from night to night instead of reading and storing it for each of them: the
- * tables that no night changes, the points, the levels before alerts, and the monitors. The states
- * of monitors are stored at its end. */
+ * tables that no night changes, the points and the monitors. The states of monitors are stored at
+ * its end. */
 struct tk_replay_memory {
 	struct tk_catalog catalog;
 	struct tk_kept_monitors monitors;
 	struct tk_point_reader *reader;
-	struct tk_alert_levels alert_levels;
-	struct tk_night_writer writer;
 };
 
-/* Its verdicts are stored with the next night, or by tk_night_writer_end(). Of *report only the
- * rows, in any order, and by_status are set. Free it in any case. */
+/* Of *report only the rows, in any order, and by_status are set. Free it in any case. */
 int tk_detect_replay_night(struct tk_store *s, int64_t night_id,
         const struct tk_detect_options *options, struct tk_replay_memory *memory,
         struct tk_diff_report *report, struct tk_error *err);

@@ -4,11 +4,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/try.h"
 #include "core/night.h"
 #include "detect/detect_night.h"
 #include "detect/monitor/monitor_session.h"
-#include "detect/report/reason.h"
-#include "detect/report/verdict_detail.h"
 #include "detect/triage/triage.h"
 
 /* The newest night of the same machine before a time that is not a single run; NULL: none. */
@@ -50,15 +49,8 @@ int64_t tk_night_find_range(
 
 static bool reported_improvement(const struct tk_verdict_row *stored)
 {
-	struct tk_verdict v;
-
-	if (stored->status == TK_VERDICT_IMPROVED || stored->status == TK_VERDICT_RECOVERED)
-		return true;
-	if (stored->status != TK_VERDICT_SAME)
-		return false;
-	tk_verdict_init(&v);
-	tk_verdict_detail_read(stored->detail, stored->reason, &v);
-	return v.decided_by == TK_RULE_ALREADY_REPORTED;
+	return stored->status == TK_VERDICT_IMPROVED || stored->status == TK_VERDICT_RECOVERED ||
+	       (stored->status == TK_VERDICT_SAME && stored->rule == TK_RULE_ALREADY_REPORTED);
 }
 
 static void suppress(struct tk_diff_row *row)
@@ -68,6 +60,7 @@ static void suppress(struct tk_diff_row *row)
 	memcpy(rev, row->bad_rev, sizeof rev - 1);
 	rev[sizeof rev - 1] = '\0';
 	tk_diff_row_set_status(row, TK_VERDICT_SAME);
+	row->state = TK_STATE_NONE;
 	row->verdict.decided_by = TK_RULE_ALREADY_REPORTED;
 	tk_verdict_add_fact(&row->verdict, (struct tk_fact){.kind = TK_FACT_ALREADY_REPORTED}, rev);
 }
@@ -77,8 +70,7 @@ static int was_reported(struct tk_store *s, int64_t night_id, const struct tk_di
         bool *out, struct tk_error *err)
 {
 	struct tk_rows verdicts = {0};
-	int status = tk_store_list(s, TK_TABLE_verdict, "night_id=?1 AND series_id=?2",
-	        TK_ARGS(night_id, row->series_id), &verdicts, err);
+	int status = tk_store_find_verdict(s, night_id, row->series_id, &verdicts, err);
 
 	*out = !status && verdicts.count && reported_improvement(verdicts.rows);
 	tk_rows_free(&verdicts);
@@ -121,24 +113,36 @@ static int put_history(struct tk_store *s, struct tk_case_set *c, const struct t
 	return status ? status : tk_missing_data_update_alerts(s, &c->options, night->id, err);
 }
 
-/* verdicts: gets those of the night; a replay stores them later. */
-static int put_all(struct tk_store *s, struct tk_case_set *c, const struct tk_night_row *night,
-        struct tk_monitor_session *session, enum tk_detect_mode mode,
-        const struct tk_diff_report *r, struct tk_verdict_rows *verdicts, struct tk_error *err)
+static int put_verdicts(struct tk_store *s, int64_t night_id, const struct tk_diff_report *r,
+        struct tk_error *err)
 {
-	int status = tk_store_begin(s, err);
+	struct tk_verdict_rows rows;
+	int status;
 
-	if (status)
-		return status;
-	status = tk_monitor_session_save(session, s, err);
-	if (!status)
-		status = tk_verdict_rows_make(night->id, r, verdicts, err);
-	if (!status)
-		status = tk_alerts_update(s, c, night, r, err);
-	if (!status && mode == TK_DETECT_NIGHT)
-		status = tk_verdict_rows_store(verdicts, s, err);
-	if (!status && mode == TK_DETECT_NIGHT)
-		status = put_history(s, c, night, err);
+	tk_verdict_rows_make(night_id, r, &rows);
+	status = tk_verdict_rows_store(&rows, s, err);
+	tk_verdict_rows_free(&rows);
+	return status;
+}
+
+static int put_all(struct tk_store *s, struct tk_case_set *c, const struct tk_night_row *night,
+        struct tk_monitor_session *session, enum tk_detect_mode mode, struct tk_diff_report *r,
+        struct tk_error *err)
+{
+	TRY(tk_monitor_session_save(session, s, err));
+	TRY(tk_alerts_update(s, c, night, r, err));
+	TRY(put_verdicts(s, night->id, r, err));
+	return mode == TK_DETECT_NIGHT ? put_history(s, c, night, err) : TK_OK;
+}
+
+/* In one transaction. */
+static int put_night(struct tk_store *s, struct tk_case_set *c, const struct tk_night_row *night,
+        struct tk_monitor_session *session, enum tk_detect_mode mode, struct tk_diff_report *r,
+        struct tk_error *err)
+{
+	TRY(tk_store_begin(s, err));
+	int status = put_all(s, c, night, session, mode, r, err);
+
 	if (!status)
 		return tk_store_commit(s, err);
 	tk_store_rollback(s);
@@ -164,11 +168,8 @@ static int detect_night(struct tk_store *s, const struct night_range *n,
 	        .as_of_s = n->night->as_of_s,
 	        .catalog = memory ? &memory->catalog : NULL,
 	        .monitors = memory ? &memory->monitors : NULL,
-	        .reader = memory ? memory->reader : NULL,
-	        .alert_levels = memory ? &memory->alert_levels : NULL,
-	        .writer = memory ? &memory->writer : NULL};
+	        .reader = memory ? memory->reader : NULL};
 	struct tk_monitor_session *session = NULL;
-	struct tk_verdict_rows verdicts = {0};
 	struct tk_case_set c;
 	int status = tk_case_set_load(s, options, &range, &scope, &c, err);
 
@@ -181,10 +182,7 @@ static int detect_night(struct tk_store *s, const struct night_range *n,
 	if (!status)
 		status = tk_diff_report_suppress_repeats(s, &c, n->previous, report, err);
 	if (!status && mode != TK_DETECT_PREVIEW)
-		status = put_all(s, &c, n->night, session, mode, report, &verdicts, err);
-	if (!status && memory)
-		tk_night_writer_set(&memory->writer, &verdicts);
-	tk_verdict_rows_free(&verdicts);
+		status = put_night(s, &c, n->night, session, mode, report, err);
 	tk_monitor_session_free(session);
 	tk_case_set_free(&c);
 	return status;
@@ -220,23 +218,21 @@ static int run_night(struct tk_store *s, int64_t night_id, const struct tk_rows 
 	return detect_night(s, &n, options, mode, memory, report, err);
 }
 
-/* In one transaction: each of its thousands of reads would lock the file otherwise. It ends when
- * the verdicts are stored, while the next night is monitored. */
+/* In one transaction: each of its thousands of reads would lock the file otherwise. */
 int tk_detect_replay_night(struct tk_store *s, int64_t night_id,
         const struct tk_detect_options *options, struct tk_replay_memory *memory,
         struct tk_diff_report *report, struct tk_error *err)
 {
-	int status = tk_night_writer_begin(&memory->writer, s, err);
-
-	if (status)
-		return status;
-	status = run_night(s, night_id, &memory->catalog.machines.rows,
+	TRY(tk_store_begin(s, err));
+	int status = run_night(s, night_id, &memory->catalog.machines.rows,
 	        &memory->catalog.nights.rows, options, TK_DETECT_REPLAY, memory, report, err);
-	if (status)
-		tk_night_writer_abandon(&memory->writer);
-	else
-		tk_diff_report_count(report);
-	return status;
+
+	if (status) {
+		tk_store_rollback(s);
+		return status;
+	}
+	tk_diff_report_count(report);
+	return tk_store_commit(s, err);
 }
 
 static int read_and_run(struct tk_store *s, int64_t night_id,

@@ -131,12 +131,8 @@ static int run_nights(struct replay *p, struct tk_detect_replay_counts *out, str
 			p->what->progress(p->what->context, i + 1, p->count);
 	}
 	if (!status)
-		status = tk_night_writer_end(&memory.writer, err);
-	if (!status)
 		status = store_monitors(p, &memory, err);
-	tk_night_writer_abandon(&memory.writer);
 	tk_kept_monitors_free(&memory.monitors);
-	tk_alert_levels_free(&memory.alert_levels);
 	tk_point_reader_free(memory.reader);
 	tk_catalog_free(&memory.catalog);
 	return status;

@@ -1,82 +1,101 @@
-/* The verdicts of a night as rows: see verdict_rows.h. */
+/* The verdicts of a night between reports and the history: see verdict_rows.h. */
 #include "detect/verdict_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "core/verdict_text.h"
 #include "detect/history/case_set.h"
-#include "detect/report/reason.h"
-#include "detect/report/verdict_detail.h"
+#include "detect/report/diff_row.h"
 
-static int out_of_memory(struct tk_error *err)
+/* Of an acceptance by triage, which may change, only the triage is stored. */
+static char *write_facts(const struct tk_diff_row *row)
 {
-	return tk_fail(err, TK_ENOMEM, "out of memory while analysing a night");
+	struct tk_verdict v = row->verdict;
+	const bool by_triage = v.status_before_ack != TK_VERDICT_MISSING;
+
+	if (by_triage && v.fact_count && v.facts[v.fact_count - 1].kind == TK_FACT_ACKNOWLEDGED)
+		v.fact_count--;
+	return tk_verdict_facts_write(&v);
 }
 
-/* What a stored verdict points at. */
-struct verdict_texts {
-	char *detail, *reason;
-};
-
-static struct tk_verdict_row verdict_row(
-        int64_t night_id, const struct tk_diff_row *row, struct verdict_texts *texts)
+static struct tk_verdict_row verdict_row(int64_t night_id, const struct tk_diff_row *row)
 {
 	const struct tk_verdict *v = &row->verdict;
-	char reason[TK_REASON_SIZE];
 
-	texts->detail = tk_verdict_detail_write(row);
-	texts->reason = tk_strdup(tk_verdict_format_reason(v, reason));
 	return (struct tk_verdict_row){.night_id = night_id,
 	        .series_id = row->series_id,
-	        .status = v->status,
+	        .status = v->status_before_ack,
+	        .state = row->state,
+	        .rule = v->decided_by,
+	        .cause = v->cause,
 	        .before_value = v->before.value,
+	        .before_lo = v->before.lo,
+	        .before_hi = v->before.hi,
 	        .after_value = v->after.value,
+	        .after_lo = v->after.lo,
+	        .after_hi = v->after.hi,
 	        .change = v->change.value,
 	        .change_lo = v->change.lo,
 	        .change_hi = v->change.hi,
 	        .threshold = v->threshold,
+	        .severity = v->severity,
 	        .p = v->p,
 	        .q = v->q,
-	        .reason = texts->reason,
-	        .detail = texts->detail};
+	        .good_build_id = v->good_build_id,
+	        .bad_build_id = v->bad_build_id,
+	        .last_good_run_id = v->last_good_run_id,
+	        .first_bad_run_id = v->first_bad_run_id,
+	        .base_build_id = row->good_build_id,
+	        .head_build_id = row->new_build_id,
+	        .head_run_id = row->new_run_id,
+	        .samples_before = row->samples_before,
+	        .samples_after = row->samples_after,
+	        .same_code = row->same_code,
+	        .new_code = row->new_code,
+	        .unstable = row->unstable,
+	        .ab_decision = row->ab.decision,
+	        .ab_count = row->ab.count,
+	        .ab_failed = row->ab.failed,
+	        .ab_fastest = row->ab.fastest,
+	        .ab_change = row->ab.change,
+	        .ab_lo = row->ab.lo,
+	        .ab_hi = row->ab.hi,
+	        .newest_s = row->newest_s,
+	        .accepted = v->status == TK_VERDICT_ACKED &&
+	                    v->status_before_ack == TK_VERDICT_MISSING,
+	        .alert_uid = row->alert_uid};
 }
 
-/* The rows, written by several threads. */
+/* ---- writing ---- */
+
 struct writing {
 	const struct tk_diff_report *report;
 	struct tk_verdict_rows *out;
-	_Atomic bool no_memory;
 };
 
 static void write_part(void *arg, int64_t first, int64_t count)
 {
-	struct writing *w = arg;
+	const struct writing *w = arg;
 
 	for (int64_t i = first; i < first + count; i++) {
-		struct verdict_texts *texts = &w->out->texts[i];
-
-		w->out->at[i] = verdict_row(w->out->night_id, &w->report->rows[i], texts);
-		if (!texts->detail || !texts->reason)
-			w->no_memory = true;
+		w->out->at[i] = verdict_row(w->out->night_id, &w->report->rows[i]);
+		w->out->at[i].facts = w->out->facts[i] = write_facts(&w->report->rows[i]);
 	}
 }
 
-int tk_verdict_rows_make(int64_t night_id, const struct tk_diff_report *report,
-        struct tk_verdict_rows *out, struct tk_error *err)
+void tk_verdict_rows_make(
+        int64_t night_id, const struct tk_diff_report *report, struct tk_verdict_rows *out)
 {
 	struct writing w = {.report = report, .out = out};
 
 	*out = (struct tk_verdict_rows){.night_id = night_id,
 	        .at = tk_calloc(report->count + 1, sizeof *out->at),
-	        .texts = tk_calloc(report->count + 1, sizeof *out->texts)};
-	if (!out->at || !out->texts)
-		return out_of_memory(err);
-	out->count = report->count;
+	        .facts = tk_calloc(report->count + 1, sizeof(*out->facts)),
+	        .count = report->count};
 	tk_parallel_for((int64_t)report->count, TK_CASES_PER_PART, write_part, &w);
-	return w.no_memory ? out_of_memory(err) : TK_OK;
 }
 
 int tk_verdict_rows_store(
@@ -87,11 +106,73 @@ int tk_verdict_rows_store(
 
 void tk_verdict_rows_free(struct tk_verdict_rows *rows)
 {
-	for (size_t i = 0; i < rows->count; i++) {
-		free(rows->texts[i].detail);
-		free(rows->texts[i].reason);
-	}
-	free(rows->texts);
+	for (size_t i = 0; i < rows->count; i++)
+		free(rows->facts[i]);
+	free(rows->facts);
 	free(rows->at);
 	*rows = (struct tk_verdict_rows){0};
+}
+
+/* ---- reading ---- */
+
+static void read_verdict(const struct tk_verdict_row *stored, struct tk_verdict *v)
+{
+	tk_verdict_init(v);
+	v->cause = stored->cause;
+	v->decided_by = stored->rule;
+	v->before = (struct tk_estimate){
+	        stored->before_value, stored->before_lo, stored->before_hi};
+	v->after = (struct tk_estimate){stored->after_value, stored->after_lo, stored->after_hi};
+	v->change = (struct tk_estimate){stored->change, stored->change_lo, stored->change_hi};
+	v->threshold = stored->threshold;
+	v->severity = stored->severity;
+	v->p = stored->p;
+	v->q = stored->q;
+	v->good_build_id = stored->good_build_id;
+	v->bad_build_id = stored->bad_build_id;
+	v->last_good_run_id = stored->last_good_run_id;
+	v->first_bad_run_id = stored->first_bad_run_id;
+	tk_verdict_row_read_facts(stored, v);
+}
+
+bool tk_diff_row_read(const struct tk_catalog *c, const struct tk_verdict_row *stored,
+        struct tk_diff_row *row)
+{
+	struct tk_series_case k = {0};
+
+	if (!tk_series_case_find_names(c, stored->series_id, &k))
+		return false;
+	tk_diff_row_set_identity(&k, stored->newest_s, row);
+	read_verdict(stored, &row->verdict);
+	row->state = stored->state;
+	row->alert_opened_s = stored->alert_opened_s;
+	row->samples_before = stored->samples_before;
+	row->samples_after = stored->samples_after;
+	row->same_code = stored->same_code;
+	row->new_code = stored->new_code;
+	row->unstable = stored->unstable;
+	row->good_build_id = stored->base_build_id;
+	row->new_build_id = stored->head_build_id;
+	row->new_run_id = stored->head_run_id;
+	row->ab = (struct tk_ab_result){.decision = stored->ab_decision,
+	        .count = stored->ab_count,
+	        .failed = stored->ab_failed,
+	        .fastest = stored->ab_fastest,
+	        .change = stored->ab_change,
+	        .lo = stored->ab_lo,
+	        .hi = stored->ab_hi};
+	row->good_revision_id = stored->good_revision_id;
+	row->bad_revision_id = stored->bad_revision_id;
+	row->commits_between = stored->commits_between;
+	row->first_bad_time_s = stored->first_bad_time_s;
+	row->first_bad_change = stored->first_bad_change;
+	row->first_bad_confidence = stored->first_bad_confidence;
+	TK_COPY(row->alert_uid, stored->alert_uid);
+	TK_COPY(row->good_rev, stored->good_rev);
+	TK_COPY(row->bad_rev, stored->bad_rev);
+	TK_COPY(row->bad_subject, stored->bad_subject);
+	TK_COPY(row->first_bad_commit, stored->first_bad_rev);
+	TK_COPY(row->first_bad_subject, stored->first_bad_subject);
+	TK_COPY(row->first_bad_author, stored->first_bad_author);
+	return true;
 }

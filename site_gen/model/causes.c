@@ -1,7 +1,6 @@
 /* Groups what changed by cause. */
 #include "site_gen/model/causes.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,19 +52,12 @@ static enum tk_site_cause_kind kind_of(const struct tk_site_event *e)
 static void find_range(const struct tk_model *m, const struct tk_verdict_row *v,
         struct tk_site_event *e, bool is_newest)
 {
-	json_t *detail = json_loads(v->detail, 0, NULL);
-	const char *good = json_string_value(json_object_get(detail, "good_rev")),
-	           *bad = json_string_value(json_object_get(detail, "bad_rev")),
-	           *word = json_string_value(
-	                   json_object_get(json_object_get(detail, "pairs"), "word"));
 	const struct tk_site_series *s = e->series;
 	const struct tk_point *last = tk_series_last_point(s);
-	enum tk_ab_decision decision = TK_AB_NONE;
-	e->has_ab_result = word && !tk_ab_decision_parse(word, &decision) &&
-	                   (decision == TK_AB_HIGHER || decision == TK_AB_LOWER);
-	e->good = good ? tk_model_find_revision(m, s->upstream->id, good) : NULL;
-	e->bad = bad ? tk_model_find_revision(m, s->upstream->id, bad) : NULL;
-	json_decref(detail);
+	e->has_ab_result =
+	        v->ab_decision == TK_AB_HIGHER || v->ab_decision == TK_AB_LOWER;
+	e->good = *v->good_rev ? tk_model_find_revision(m, s->upstream->id, v->good_rev) : NULL;
+	e->bad = *v->bad_rev ? tk_model_find_revision(m, s->upstream->id, v->bad_rev) : NULL;
 	if ((e->good && e->bad) || !is_newest)
 		return;
 	e->bad = last ? tk_model_find_build_revision(m, last->build_id) : NULL;
@@ -81,7 +73,7 @@ static void add_verdict(const struct tk_model *m, const struct tk_verdict_row *v
 		return;
 	out->compared += isfinite(v->before_value);
 	struct tk_site_event e = {.series = s,
-	        .status = v->status,
+	        .status = v->accepted ? v->status : v->status_before_ack,
 	        .before = v->before_value,
 	        .after = v->after_value,
 	        .change = v->change,
@@ -254,7 +246,7 @@ static void make_groups(const struct tk_model *m, struct tk_site_causes *out)
 static int add_night(const struct tk_model *m, int64_t night_id, struct tk_rows *rows,
         struct tk_site_causes *out, struct tk_error *err)
 {
-	TRY(tk_store_list(m->store, TK_TABLE_verdict, "night_id=?1", TK_ARGS(night_id), rows, err));
+	TRY(tk_store_list_verdicts(m->store, night_id, rows, err));
 	struct tk_site_event *more =
 	        tk_realloc(out->events, (out->event_count + rows->count + 1) * sizeof *out->events);
 	out->events = more;

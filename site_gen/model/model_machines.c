@@ -112,8 +112,8 @@ int tk_model_read_last_nights(struct tk_model *m, struct tk_error *err)
 			        (nightly && night->kind == TK_NIGHT_BACKFILL))
 				continue;
 			tried++;
-			status = tk_store_list(m->store, TK_TABLE_verdict, "night_id=?1",
-			        TK_ARGS(night->id), &machine->verdicts, err);
+			status = tk_store_list_verdicts(
+			        m->store, night->id, &machine->verdicts, err);
 			if (!status && machine->verdicts.count)
 				machine->analysed_night = night;
 			else

@@ -98,12 +98,9 @@ void tk_page_set_revision_range(struct tk_site *site, struct tk_value *o,
 static bool find_range_of_verdict(const struct tk_site *site, const struct tk_site_series *s,
         const struct tk_revision_row **good, const struct tk_revision_row **bad)
 {
-	json_t *detail = s->verdict ? json_loads(s->verdict->detail, 0, NULL) : NULL;
-	const char *good_rev = json_string_value(json_object_get(detail, "good_rev"));
-	const char *bad_rev = json_string_value(json_object_get(detail, "bad_rev"));
-	*good = good_rev ? tk_model_find_revision(&site->model, s->upstream->id, good_rev) : NULL;
-	*bad = bad_rev ? tk_model_find_revision(&site->model, s->upstream->id, bad_rev) : NULL;
-	json_decref(detail);
+	const struct tk_verdict_row *v = s->verdict;
+	*good = v ? tk_model_find_revision(&site->model, s->upstream->id, v->good_rev) : NULL;
+	*bad = v ? tk_model_find_revision(&site->model, s->upstream->id, v->bad_rev) : NULL;
 	return *good && *bad;
 }
 
@@ -134,14 +131,7 @@ void tk_page_set_change(struct tk_value *o, const struct tk_site_series *s, doub
 
 bool tk_verdict_has_ab_result(const struct tk_verdict_row *v)
 {
-	json_t *detail =
-	        v && strstr(v->detail, "\"pairs\"") ? json_loads(v->detail, 0, NULL) : NULL;
-	const char *word =
-	        json_string_value(json_object_get(json_object_get(detail, "pairs"), "word"));
-	enum tk_ab_decision decision = TK_AB_NONE;
-	const bool known = !tk_ab_decision_parse(word, &decision);
-	json_decref(detail);
-	return known && (decision == TK_AB_HIGHER || decision == TK_AB_LOWER);
+	return v && (v->ab_decision == TK_AB_HIGHER || v->ab_decision == TK_AB_LOWER);
 }
 
 static double newest_change(const struct tk_site_series *s)

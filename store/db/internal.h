@@ -23,6 +23,7 @@ int tk_db_check_pages(struct tk_store *s, struct tk_rows_builder *rows, struct t
 /* ---- checksum.c ------------------------------------------------------------------------------ */
 
 int tk_checksum_register(struct tk_store *s, struct tk_error *err);
+int tk_verdict_reason_register(struct tk_store *s, struct tk_error *err); /* verdicts.c */
 /* Adds the expression for the checksum of a row of `t`: of the parameters, where ?1 is the first
  * column, or of the row that is selected. */
 void tk_checksum_add_sql(struct tk_buf *sql, const struct tk_db_table *t, bool of_parameters);

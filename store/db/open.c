@@ -149,6 +149,7 @@ static int set_up(struct tk_store *s, enum tk_store_mode mode, struct tk_error *
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	TRY(tk_checksum_register(s, err));
 	TRY(tk_slug_register(s, err));
+	TRY(tk_verdict_reason_register(s, err));
 	TRY(read_version(s, &version, err));
 	if (mode == TK_STORE_READ && version < TK_STORE_SCHEMA)
 		return tk_fail(err, TK_EVERSION,

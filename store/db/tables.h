@@ -24,7 +24,7 @@ struct tk_db_table {
 	enum tk_put_rule rule;
 };
 
-#define TK_COLUMNS_MAX 24
+#define TK_COLUMNS_MAX 48
 #define TK_SELECT_COLUMNS_MAX 64
 #define TK_SAMPLES_MAX \
 	((size_t)1 << 30) /* bytes of samples in one run: more is not a measurement */
@@ -39,6 +39,8 @@ struct tk_db_table {
 #define TK_CHECKSUM_DIGITS 16
 
 extern const struct tk_db_table tk_tables[TK_TABLE_COUNT];
+/* Rows of verdict_v and alert_v. */
+extern const struct tk_row_type tk_verdict_v_type, tk_alert_v_type;
 
 struct tk_bytes {
 	const void *data;

@@ -1,7 +1,7 @@
 /* Names of kernels and lists of instructions, taken apart: see code_facts.h. */
 #include "store/query/code_facts.h"
 
-#include "core/verdict.h"
+#include "core/verdict_text.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -132,36 +132,23 @@ const char *tk_kernel_row_format_change(const struct tk_kernel_row *before,
 
 /* ---- of an alert ---- */
 
-static const char *find_text(const json_t *facts)
-{
-	enum tk_fact_kind kind;
-
-	for (size_t i = 0; i < json_array_size(facts); i++) {
-		const json_t *fact = json_array_get(facts, i);
-		const char *name = json_string_value(json_object_get(fact, "kind"));
-		const char *text = json_string_value(json_object_get(fact, "text"));
-
-		if (name && text && !tk_fact_kind_parse(name, &kind) && kind == TK_FACT_CODE_CHANGE)
-			return text;
-	}
-	return "";
-}
-
 int tk_store_find_code_change(struct tk_store *s, const struct tk_alert_row *alert,
         char out[TK_CODE_CHANGE_SIZE], struct tk_error *err)
 {
+	const int64_t night_id =
+	        alert->verdict_night_id ? alert->verdict_night_id : alert->night_id;
 	struct tk_rows rows = {0};
-	int status = tk_store_list(s, TK_TABLE_verdict, "night_id=?1 AND series_id=?2",
-	        TK_ARGS(alert->night_id, alert->series_id), &rows, err);
+	int status = tk_store_find_verdict(s, night_id, alert->series_id, &rows, err);
 
 	out[0] = '\0';
 	for (size_t i = 0; !status && i < rows.count; i++) {
-		const struct tk_verdict_row *row = TK_ROWS_AT(&rows, struct tk_verdict_row, i);
-		json_t *detail = json_loads(row->detail, 0, NULL);
+		const struct tk_fact *fact;
+		struct tk_verdict v;
 
-		snprintf(out, TK_CODE_CHANGE_SIZE, "%s",
-		        find_text(json_object_get(detail, "facts")));
-		json_decref(detail);
+		tk_verdict_init(&v);
+		tk_verdict_facts_read(TK_ROWS_AT(&rows, struct tk_verdict_row, i)->facts, &v);
+		fact = tk_verdict_find_fact(&v, TK_FACT_CODE_CHANGE);
+		snprintf(out, TK_CODE_CHANGE_SIZE, "%s", fact ? tk_fact_text(&v, fact) : "");
 	}
 	tk_rows_free(&rows);
 	return status;

@@ -13,7 +13,7 @@
 static const char *const count_sql[] = {
         [TK_COUNT_OUTCOMES] = "SELECT outcome AS word, count(*) AS count FROM run"
                               " WHERE night_id=?1 GROUP BY 1 ORDER BY 2 DESC, 1",
-        [TK_COUNT_VERDICTS] = "SELECT status AS word, count(*) AS count FROM verdict"
+        [TK_COUNT_VERDICTS] = "SELECT status AS word, count(*) AS count FROM verdict_v"
                               " WHERE night_id=?1 GROUP BY 1 ORDER BY 2 DESC, 1",
         [TK_COUNT_RESOLUTIONS] = "SELECT status AS word, count(*) AS count FROM resolution"
                                  " WHERE night_id=?1 GROUP BY 1 ORDER BY 2 DESC, 1",
@@ -111,27 +111,6 @@ int tk_store_list_change_point_builds(struct tk_store *s, struct tk_rows *out, s
 	return tk_store_select(s,
 	        "SELECT * FROM change_point_v ORDER BY series_id, as_of_s, run_id", TK_NO_ARGS,
 	        &type, out, err);
-}
-
-/* ---- alerts ---------------------------------------------------------------------------------- */
-
-int tk_store_list_alerts(struct tk_store *s, struct tk_rows *out, struct tk_error *err)
-{
-#define ALERT(member) TK_MEMBER(struct tk_alert_row, member)
-	static const struct tk_db_column columns[] = {ALERT(uid), ALERT(group_uid),
-	        TK_MEMBER_WORD(struct tk_alert_row, kind, alert_kind), ALERT(machine_id),
-	        ALERT(upstream_id), ALERT(series_id), ALERT(night_id),
-	        TK_MEMBER_WORD(struct tk_alert_row, status, alert_status), ALERT(opened_s),
-	        ALERT(closed_s), ALERT(change), TK_MEMBER_WORD(struct tk_alert_row, cause, cause),
-	        ALERT(title), ALERT(good_revision_id), ALERT(bad_revision_id), ALERT(good_rev),
-	        ALERT(bad_rev)};
-	static const struct tk_row_type type = TK_ROW_TYPE(struct tk_alert_row, columns);
-
-	return tk_store_select(s,
-	        "SELECT a.*, g.rev AS good_rev, b.rev AS bad_rev FROM alert a"
-	        " LEFT JOIN revision g ON g.id=a.good_revision_id"
-	        " LEFT JOIN revision b ON b.id=a.bad_revision_id ORDER BY a.opened_s DESC, a.uid",
-	        TK_NO_ARGS, &type, out, err);
 }
 
 /* ---- long texts and samples ------------------------------------------------------------------ */

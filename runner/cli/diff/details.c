@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "cli/diff/view.h"
 #include "cli/night/git_bisect_hint.h"
-#include "detect/report/reason.h"
+#include "core/verdict_text.h"
 #include "detect/rules/ab_result.h"
 
 static void write_change(const struct tk_diff_view *v, const struct tk_diff_row *r, FILE *out)

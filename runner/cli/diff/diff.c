@@ -191,6 +191,13 @@ static int show(const struct tk_globals *g, const struct tk_diff_report *report,
 	return status;
 }
 
+/* With other thresholds than those that decided when the night ended. */
+static bool overrides_policy(void)
+{
+	return !isnan(opt.threshold) || !isnan(opt.abs_s) || !isnan(opt.alpha) ||
+	       opt.uncorrected || opt.min_samples || opt.confirm_nights;
+}
+
 /* Was analysed when it ended: show the stored verdicts. */
 static bool shows_newest_night(const struct tk_detect_options *d)
 {
@@ -212,8 +219,9 @@ static int compare(const struct tk_globals *g, struct tk_detect_policy *policy,
 	range->machine = opt.machine;
 	range->filters = (const char *const *)opt.filters.items;
 	range->ignored = (const char *const *)opt.ignored.items;
-	return (shows_newest_night(d) ? tk_detect_latest_nights : tk_detect_diff)(
-	        g->store, d, range, report, err);
+	return shows_newest_night(d) ? tk_detect_latest_nights(g->store, d, range,
+	                                       overrides_policy(), report, err)
+	                             : tk_detect_diff(g->store, d, range, report, err);
 }
 
 static int run_diff(struct tk_globals *g, struct tk_error *err)

@@ -6,7 +6,7 @@
 #include "cli/diff/view.h"
 #include "cli/markup.h"
 #include "cli/rate.h"
-#include "detect/report/reason.h"
+#include "core/verdict_text.h"
 
 static void put_row(const struct tk_diff_row *r, FILE *out)
 {

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "cli/diff/view.h"
 #include "cli/markup.h"
-#include "detect/report/reason.h"
+#include "core/verdict_text.h"
 
 #define FAMILIES_MAX 10
 #define NAMES_MAX 3

@@ -9,8 +9,7 @@
 #include "cli/diff/view.h"
 #include "cli/markup.h"
 #include "cli/rate.h"
-#include "detect/report/reason.h"
-#include "detect/report/verdict_detail.h"
+#include "core/verdict_text.h"
 #include "detect/rules/ab_result.h"
 
 #define SCHEMA "tracker-diff/2"

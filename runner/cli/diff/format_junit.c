@@ -6,7 +6,7 @@
 #include "base/format.h"
 #include "base/text.h"
 #include "cli/diff/view.h"
-#include "detect/report/reason.h"
+#include "core/verdict_text.h"
 
 /* Characters that XML 1.0 forbids, and marks of direction, become '?'. Returns the bytes of the
  * character. */

@@ -8,7 +8,7 @@
 #include "base/format.h"
 #include "cli/diff/view.h"
 #include "cli/markup.h"
-#include "detect/report/reason.h"
+#include "core/verdict_text.h"
 
 #define MARKER "<!-- tracker-diff -->"
 #define COMMENT_MAX 60000 /* GitHub refuses comments over 65,536 characters */

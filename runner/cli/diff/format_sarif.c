@@ -10,7 +10,7 @@
 #include "cli/diff/view.h"
 #include "cli/markup.h"
 #include "detect/history/catalog.h"
-#include "detect/report/reason.h"
+#include "core/verdict_text.h"
 
 #define SARIF_SCHEMA "https://json.schemastore.org/sarif-2.1.0.json"
 #define FINGERPRINT "trackerStep/v1"

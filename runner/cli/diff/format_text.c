@@ -10,7 +10,7 @@
 #include "cli/diff/view.h"
 #include "cli/rate.h"
 #include "cli/table.h"
-#include "detect/report/reason.h"
+#include "core/verdict_text.h"
 
 static const struct tk_column columns[] = {
         {"", TK_COLUMN_LEFT},

@@ -10,7 +10,6 @@
 #include "base/parallel.h"
 #include "base/try.h"
 #include "core/night.h"
-#include "detect/night_writer.h"
 #include "store/kernel_report.h"
 
 /* ---- the range ---- */
@@ -96,7 +95,8 @@ static bool is_in_range(
 	return !range->machine || strcmp(range->machine, k->machine->name) == 0;
 }
 
-static bool is_chosen(const struct tk_series_case *k, const struct tk_diff_range *range)
+bool tk_series_case_is_chosen(
+        const struct tk_series_case *k, const struct tk_diff_range *range)
 {
 	const struct tk_filter_fields fields = tk_series_case_filter_fields(k);
 
@@ -109,18 +109,17 @@ void tk_case_set_filter(struct tk_case_set *c, const struct tk_diff_range *range
 	size_t kept = 0;
 
 	for (size_t i = 0; i < c->count; i++)
-		if (is_chosen(&c->at[i], range))
+		if (tk_series_case_is_chosen(&c->at[i], range))
 			c->at[kept++] = c->at[i];
 		else
 			free(c->at[i].owned_points);
 	c->count = kept;
 }
 
-static bool look_up(
-        const struct tk_catalog *c, const struct tk_history_window *w, struct tk_series_case *k)
+bool tk_series_case_find_names(
+        const struct tk_catalog *c, int64_t series_id, struct tk_series_case *k)
 {
-	k->window = w;
-	k->series = tk_id_table_find(&c->series, w->series_id);
+	k->series = tk_id_table_find(&c->series, series_id);
 	k->device = k->series ? tk_id_table_find(&c->devices, k->series->device_id) : NULL;
 	k->machine = k->device ? tk_id_table_find(&c->machines, k->device->machine_id) : NULL;
 	k->upstream = k->series ? tk_id_table_find(&c->upstreams, k->series->upstream_id) : NULL;
@@ -183,12 +182,12 @@ static bool is_no_longer_planned(const struct tk_history_window *w)
 static int add_case(struct tk_store *s, struct tk_case_set *c, const struct tk_history_window *w,
         const struct tk_diff_range *range, int64_t machine_id, struct tk_error *err)
 {
-	struct tk_series_case k = {.q = NAN, .alert_baseline = NAN, .level = NAN};
+	struct tk_series_case k = {.window = w, .q = NAN, .alert_baseline = NAN, .alert_change = NAN, .level = NAN};
 	const bool touched = w->last_within.run_id && w->last_within.night_id == c->scope.night_id;
 	bool later;
 	int status;
 
-	if (!look_up(&c->catalog, w, &k) || !is_in_range(&k, range, machine_id) ||
+	if (!tk_series_case_find_names(&c->catalog, w->series_id, &k) || !is_in_range(&k, range, machine_id) ||
 	        is_no_longer_planned(w))
 		return TK_OK;
 	if (c->scope.touched_only && !touched)
@@ -239,8 +238,6 @@ static int find_baselines(struct tk_case_set *c, struct tk_error *err)
 		}
 		return status;
 	}
-	/* From here on until the monitor has seen the night nothing needs the store. */
-	tk_night_writer_start(c->scope.writer);
 	tk_parallel_for((int64_t)c->count, TK_CASES_PER_PART, find_baselines_of_part, &f);
 	return f.status ? tk_fail(err, TK_ENOMEM, "out of memory while analysing a series") : TK_OK;
 }

@@ -13,9 +13,7 @@
 /* Cases that a thread takes at least: it is not worth it for fewer. */
 #define TK_CASES_PER_PART 32
 
-struct tk_alert_levels;
 struct tk_kept_monitors;
-struct tk_night_writer;
 
 /* By how much the series of a device shifted together on one night. */
 struct tk_common_mode_shift {
@@ -43,8 +41,6 @@ struct tk_night_scope {
 	struct tk_catalog *catalog;
 	struct tk_kept_monitors *monitors;
 	struct tk_point_reader *reader;
-	struct tk_alert_levels *alert_levels;
-	struct tk_night_writer *writer; /* of the night before */
 };
 
 struct tk_case_set {
@@ -106,9 +102,10 @@ double tk_prior_noise_estimate(double *noises, size_t count);
 /* alert_baseline.c: gives each case the newest alert that was open, or not closed yet, at a
  * time. */
 int tk_case_set_add_alerts(struct tk_case_set *c, int64_t known_before_s, struct tk_error *err);
-/* Logarithm of the level that a series had before an alert; NAN: unknown. */
-int tk_alert_read_baseline(const struct tk_case_set *c, const struct tk_alert_row *a, double *level,
-        struct tk_error *err);
+/* By the newest verdict before a time that reported the alert: logarithm of the level before it,
+ * and its change; NAN: unknown. */
+int tk_alert_read_levels(const struct tk_case_set *c, const struct tk_alert_row *a,
+        int64_t before_s, double *baseline, double *change, struct tk_error *err);
 
 /* The night completed; one that was killed may not have measured all its series. */
 bool tk_night_has_ended(const struct tk_night_row *n);

@@ -121,13 +121,18 @@ static void gather_alert(const struct tk_series_case *k, struct tk_evidence *e)
 	const struct tk_alert_row *a = k->alert;
 
 	e->alert.baseline = k->alert_baseline;
+	if (k->ended)
+		e->ended = (struct tk_alert_evidence){.exists = true,
+		        .is_closed = true,
+		        .opened_s = k->ended->opened_s,
+		        .bad_rev = k->ended->bad_rev};
 	if (!a)
 		return;
 	e->alert.exists = true;
 	e->alert.is_closed = a->status == TK_ALERT_CLOSED;
 	e->alert.opened_s = a->opened_s;
 	e->alert.bad_rev = a->bad_rev;
-	e->alert.change = a->change;
+	e->alert.change = k->alert_change;
 }
 
 static struct tk_monitor_step monitor_step(const struct tk_monitor_event_row *event)

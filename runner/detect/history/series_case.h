@@ -40,13 +40,20 @@ struct tk_series_case {
 	double q;
 
 	const struct tk_alert_row *alert; /* the newest one from before; open, or closed since */
+	const struct tk_alert_row *ended; /* the newest that began and ended in the range */
 	double alert_baseline;            /* logarithm of the level before it; NAN: unknown */
+	double alert_change;              /* a ratio - 1 */
 
 	bool is_monitored; /* the monitor has seen its newest point, and enough points before */
 	const struct tk_monitor_event_row *monitor_step, *machine_step, *retracted; /* NULL: none */
 	double level; /* by the monitor's model; NAN: not known here */
 };
 
+struct tk_catalog;
+
+/* Sets series, device, machine, upstream and problem. False: one of them is not known. */
+bool tk_series_case_find_names(
+        const struct tk_catalog *c, int64_t series_id, struct tk_series_case *k);
 /* Sets y, adjusted_y and se from the points. */
 void tk_series_case_compute_logs(struct tk_series_case *k);
 /* baseline.c: puts the chosen baseline between the history and the range. */
@@ -57,6 +64,9 @@ int tk_series_case_extend_history(
         struct tk_case_set *c, struct tk_series_case *k, int64_t at_s, struct tk_error *err);
 /* The run has a point. */
 bool tk_series_case_has_timing(const struct tk_series_case *k, const struct tk_run_summary *run);
+/* By the filters of the range. */
+bool tk_series_case_is_chosen(
+        const struct tk_series_case *k, const struct tk_diff_range *range);
 struct tk_filter_fields tk_series_case_filter_fields(const struct tk_series_case *k);
 /* ab_evidence.c: the stored A/B runs of the code before a step and the newest code. */
 int tk_series_case_evaluate_ab(struct tk_case_set *c, const struct tk_series_case *k,

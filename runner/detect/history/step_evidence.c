@@ -117,8 +117,25 @@ static bool is_back(const struct tk_series_case *k, const struct tk_level_change
 	return left < gone && gone > BACK_SIGMAS * k->adjusted.sigma;
 }
 
+/* The level of the newest points, from one on, against the level before the step. */
+static void set_back(const struct tk_series_case *k, size_t from, struct tk_step_evidence *s)
+{
+	const double t = tk_student_t(0.05, k->adjusted.df),
+	             se = k->adjusted.sigma / sqrt((double)(k->count - from));
+
+	s->back = estimate_level(k, from, k->count, se, t);
+
+	const double change = log(s->back.value / s->before.value),
+	             half = t * hypot(se, s->levels.se_before);
+
+	s->back_change = (struct tk_estimate){
+	        expm1(change), expm1(change - half), expm1(change + half)};
+}
+
 void tk_step_evidence_count_back(const struct tk_series_case *k, struct tk_step_evidence *s)
 {
+	size_t from = s->levels.split;
+
 	s->nights_back = s->newest_back = 0;
 	for (size_t i = s->levels.split; i < k->count; i++) {
 		if (i + 1 < k->count && k->points[i + 1].night_id == k->points[i].night_id)
@@ -128,7 +145,10 @@ void tk_step_evidence_count_back(const struct tk_series_case *k, struct tk_step_
 
 		s->nights_back += back;
 		s->newest_back = back ? s->newest_back + 1 : 0;
+		from = back ? from : i + 1;
 	}
+	if (s->newest_back)
+		set_back(k, from, s);
 }
 
 /* ---- builds ---- */

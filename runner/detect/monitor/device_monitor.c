@@ -10,7 +10,6 @@
 #include "base/serializer.h"
 #include "detect/monitor/kept_monitors.h"
 #include "detect/monitor/monitor.h"
-#include "detect/night_writer.h"
 #include "stats/summary/summary.h"
 
 #define DAY_S 86400
@@ -241,22 +240,13 @@ static int read_points(const struct tk_device_monitor *d, int64_t since_s, struc
 	return status;
 }
 
-/* Waits until the verdicts of the night before are stored: then the store can be used. */
-static int wait_for_store(const struct tk_device_monitor *d, struct tk_error *err)
-{
-	return tk_night_writer_finish(d->set->scope.writer, err);
-}
-
 /* Adds the nights since a time up to tonight that the monitor has not seen. */
 static int catch_up(struct tk_device_monitor *d, int64_t since_s, struct tk_error *err)
 {
 	struct timed_point *m = NULL;
 	struct tk_monitor_point *work;
 	size_t count = 0;
-	int status = wait_for_store(d, err);
-
-	if (!status)
-		status = read_points(d, since_s, &m, &count, err);
+	int status = read_points(d, since_s, &m, &count, err);
 	work = tk_malloc((count + 1) * sizeof *work);
 	if (!status && !work)
 		status = out_of_memory(err);
@@ -379,11 +369,7 @@ static int resume(struct tk_device_monitor *d, int64_t *as_of_s, struct tk_error
 	struct tk_monitor_state_row row = {0};
 	struct tk_serializer io = {.reading = true};
 	struct tk_error why = {0};
-	int status = wait_for_store(d, err);
-
-	if (status)
-		return status;
-	status = tk_store_read_monitor_state(d->set->catalog.store, d->device_id, &row, &why);
+	int status = tk_store_read_monitor_state(d->set->catalog.store, d->device_id, &row, &why);
 	*as_of_s = status ? INT64_MIN : row.as_of_s;
 	io.at = (double *)row.numbers;
 	io.count = row.count;
@@ -414,11 +400,8 @@ static int rebuild(struct tk_device_monitor *d, struct tk_error *err)
 static int use_stored_events(struct tk_device_monitor *d, struct tk_error *err)
 {
 	struct tk_rows nights = {0};
-	int status = wait_for_store(d, err);
-
-	if (!status)
-		status = tk_store_list(d->set->catalog.store, TK_TABLE_monitored_night, NULL,
-		        TK_NO_ARGS, &nights, err);
+	int status = tk_store_list(d->set->catalog.store, TK_TABLE_monitored_night, NULL,
+	        TK_NO_ARGS, &nights, err);
 	d->is_monitored = !status && tk_monitored_nights_contain(&nights, d->night->id);
 	tk_rows_free(&nights);
 	give_back(d);

@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "detect/monitor/device_monitor.h"
 #include "detect/monitor/monitor.h"
-#include "detect/night_writer.h"
 #include "stats/monitor/level_monitor.h"
 
 #define FORMAT 1 /* of the stored state: goes up when its meaning changes */
@@ -224,8 +223,6 @@ int tk_monitor_session_run(struct tk_case_set *c, const struct tk_night_row *nig
 	status = list_devices(w, err);
 	for (size_t i = 0; !status && i < w->count; i++)
 		status = tk_device_monitor_run(&w->devices[i], err);
-	if (!status)
-		status = tk_night_writer_finish(c->scope.writer, err);
 	if (!status)
 		status = collect_events(w, err);
 	if (!status) {

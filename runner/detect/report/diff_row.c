@@ -18,7 +18,6 @@
 #include "detect/triage/triage.h"
 #include "store/kernel_report.h"
 
-/* A text that was cut in the middle of a character ends with '?' instead. */
 static void replace_invalid_utf8(char *s)
 {
 	while (*s) {
@@ -30,7 +29,7 @@ static void replace_invalid_utf8(char *s)
 	}
 }
 
-static void copy(char *to, size_t size, const char *from)
+void tk_text_copy_valid(char *to, size_t size, const char *from)
 {
 	const size_t len = from ? strnlen(from, size - 1) : 0;
 	bool ascii = true;
@@ -42,33 +41,32 @@ static void copy(char *to, size_t size, const char *from)
 	if (!ascii)
 		replace_invalid_utf8(to);
 }
-#define COPY(field, from) copy(field, sizeof(field), from)
 
-static void set_identity(const struct tk_series_case *k, struct tk_diff_row *row)
+void tk_diff_row_set_identity(
+        const struct tk_series_case *k, int64_t newest_s, struct tk_diff_row *row)
 {
-	const struct tk_history_window *w = k->window;
 	const char *title = k->problem->title;
 
 	*row = (struct tk_diff_row){.series_id = k->series->id,
 	        .lower_is_better = k->series->better != TK_BETTER_HIGHER,
 	        .flops = k->problem->flops,
-	        .newest_s = w->last_within.run_id ? w->last_within.as_of_s : w->last_before.as_of_s,
+	        .newest_s = newest_s,
 	        .commits_between = -1,
 	        .first_bad_change = NAN,
 	        .first_bad_confidence = NAN};
-	COPY(row->series, k->series->slug);
-	COPY(row->device, k->device->slug);
-	COPY(row->machine, k->machine->name);
-	COPY(row->upstream, k->upstream->name);
-	COPY(row->backend, k->series->backend);
+	TK_COPY(row->series, k->series->slug);
+	TK_COPY(row->device, k->device->slug);
+	TK_COPY(row->machine, k->machine->name);
+	TK_COPY(row->upstream, k->upstream->name);
+	TK_COPY(row->backend, k->series->backend);
 	if (strcmp(k->series->mode, tk_mode_name(tk_mode_default(k->device->kind))) != 0)
-		COPY(row->mode, k->series->mode);
-	COPY(row->problem, k->problem->text);
-	COPY(row->device_name, k->device->name);
-	COPY(row->op, k->problem->op);
-	COPY(row->metric, k->series->metric);
-	COPY(row->unit, k->series->unit);
-	COPY(row->title, title && *title ? title : k->problem->text);
+		TK_COPY(row->mode, k->series->mode);
+	TK_COPY(row->problem, k->problem->text);
+	TK_COPY(row->device_name, k->device->name);
+	TK_COPY(row->op, k->problem->op);
+	TK_COPY(row->metric, k->series->metric);
+	TK_COPY(row->unit, k->series->unit);
+	TK_COPY(row->title, title && *title ? title : k->problem->text);
 }
 
 static void set_evidence(
@@ -101,9 +99,9 @@ void tk_diff_row_set_revisions(
 	row->commits_between = -1;
 	row->good_revision_id = good ? good->id : 0;
 	row->bad_revision_id = bad ? bad->id : 0;
-	COPY(row->good_rev, good ? good->rev : "");
-	COPY(row->bad_rev, bad ? bad->rev : "");
-	COPY(row->bad_subject, bad ? bad->subject : "");
+	TK_COPY(row->good_rev, good ? good->rev : "");
+	TK_COPY(row->bad_rev, bad ? bad->rev : "");
+	TK_COPY(row->bad_subject, bad ? bad->subject : "");
 	if (good && bad && good->position > 0 && bad->position >= good->position)
 		row->commits_between = bad->position - good->position;
 }
@@ -119,9 +117,9 @@ static void set_first_bad_commit(const struct tk_case_set *c, struct tk_diff_row
 		        strcmp(b->good_rev, row->good_rev) != 0 ||
 		        strcmp(b->bad_rev, row->bad_rev) != 0)
 			continue;
-		COPY(row->first_bad_commit, b->first_bad_rev);
-		COPY(row->first_bad_subject, b->subject);
-		COPY(row->first_bad_author, b->author);
+		TK_COPY(row->first_bad_commit, b->first_bad_rev);
+		TK_COPY(row->first_bad_subject, b->subject);
+		TK_COPY(row->first_bad_author, b->author);
 		row->first_bad_time_s = b->author_time_s;
 		row->first_bad_change = b->change;
 		row->first_bad_confidence = b->confidence;
@@ -177,13 +175,32 @@ static int add_regions(const struct tk_case_set *c, const struct tk_series_case 
 int tk_series_case_decide(struct tk_case_set *c, const struct tk_series_case *k,
         struct tk_diff_row *row, struct tk_error *err)
 {
+	const struct tk_history_window *w = k->window;
 	struct tk_evidence e;
 	TRY(tk_evidence_gather(c, k, &e, err));
-	set_identity(k, row);
+	tk_diff_row_set_identity(
+	        k, w->last_within.run_id ? w->last_within.as_of_s : w->last_before.as_of_s, row);
 	tk_rules_decide(&e, &row->verdict);
 	set_evidence(k, &e, row);
 	tk_diff_row_set_revisions(c, row->verdict.good_build_id, row->verdict.bad_build_id, row);
 	return TK_OK;
+}
+
+/* Before the alerts of the night are known. */
+static enum tk_verdict_state state_of(enum tk_verdict_status status)
+{
+	switch (status) {
+	case TK_VERDICT_REGRESSED:
+	case TK_VERDICT_NEWLY_FAILED:
+	case TK_VERDICT_MISSING:
+	case TK_VERDICT_IMPROVED:
+		return TK_STATE_NEW;
+	case TK_VERDICT_RECOVERED:
+	case TK_VERDICT_FIXED:
+		return TK_STATE_RECOVERED;
+	default:
+		return TK_STATE_NONE;
+	}
 }
 
 int tk_series_case_explain(struct tk_case_set *c, const struct tk_series_case *k,
@@ -198,6 +215,7 @@ int tk_series_case_explain(struct tk_case_set *c, const struct tk_series_case *k
 	if (status)
 		return status;
 	set_first_bad_commit(c, row);
+	row->state = state_of(row->verdict.status);
 	tk_series_case_apply_ack(c, k, row);
 	return TK_OK;
 }

@@ -3,6 +3,14 @@
 #define TK_DETECT_DIFF_ROW_H
 #include "detect/history/case_set.h"
 
+/* Copies what fits into an array of characters; a text that was cut in the middle of a character
+ * ends with '?' instead. */
+void tk_text_copy_valid(char *to, size_t size, const char *from);
+#define TK_COPY(field, from) tk_text_copy_valid(field, sizeof(field), from)
+
+/* Clears the row and sets what it is about. */
+void tk_diff_row_set_identity(
+        const struct tk_series_case *k, int64_t newest_s, struct tk_diff_row *row);
 /* Gathers the evidence of one case, decides, and fills the row. Several threads may decide cases of
  * a set at the same time. */
 int tk_series_case_decide(struct tk_case_set *c, const struct tk_series_case *k,

@@ -209,21 +209,3 @@ int tk_ab_result_levels(const struct tk_ab_pair_row *rows, size_t count,
 	free(memory);
 	return TK_OK;
 }
-
-const char *tk_ab_result_format(const struct tk_ab_result *r, char out[TK_AB_RESULT_TEXT_SIZE])
-{
-	if (isnan(r->change))
-		snprintf(out, TK_AB_RESULT_TEXT_SIZE, "no timings");
-	else
-		snprintf(out, TK_AB_RESULT_TEXT_SIZE,
-		        "%+.1f %% (95 %% CI %.1f to %.1f, %u pair%s%s)",
-		        tk_percent_tenths(r->change), tk_percent_tenths(r->lo),
-		        tk_percent_tenths(r->hi), r->count, r->count == 1 ? "" : "s",
-		        r->fastest ? ", fastest samples" : "");
-	return out;
-}
-
-const char *tk_ab_result_statistic_name(const struct tk_ab_result *r)
-{
-	return r->fastest ? "min" : "median";
-}

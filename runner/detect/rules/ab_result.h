@@ -9,7 +9,7 @@
 #define TK_DETECT_AB_RESULT_H
 #include <stddef.h>
 
-#include "core/verdict.h"
+#include "core/verdict_text.h"
 
 struct tk_ab_pair_row;
 struct tk_detect_options;
@@ -35,10 +35,5 @@ int tk_ab_result_compare_level(
  * samples. NAN: no pair has timings. 0 or TK_ENOMEM. */
 int tk_ab_result_levels(const struct tk_ab_pair_row *rows, size_t count,
         const struct tk_ab_result *result, double *good, double *bad);
-
-#define TK_AB_RESULT_TEXT_SIZE 112
-/* "+1.2 % (95 % CI 0.9 to 1.5, 16 pairs)"; "no timings" where no pair has them. */
-const char *tk_ab_result_format(const struct tk_ab_result *r, char out[TK_AB_RESULT_TEXT_SIZE]);
-const char *tk_ab_result_statistic_name(const struct tk_ab_result *r); /* "median", "min" */
 
 #endif

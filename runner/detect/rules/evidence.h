@@ -44,6 +44,7 @@ struct tk_step_evidence {
 	double q;
 	size_t nights;                   /* since the step */
 	size_t nights_back, newest_back; /* of them, at the level before; the newest in a row */
+	struct tk_estimate back, back_change; /* the level of these newest, against before */
 	uint32_t samples_before, samples_after;
 	/* the first night at the new level still had the machine code of before */
 	bool same_code_at_step;
@@ -118,6 +119,7 @@ struct tk_evidence {
 	struct tk_step_evidence code_step; /* at the first night of the newest code */
 
 	struct tk_alert_evidence alert; /* the newest one from before */
+	struct tk_alert_evidence ended; /* that began and ended in the range */
 	struct tk_monitor_evidence monitor;
 };
 

@@ -1,4 +1,6 @@
 /* Rules for series whose level changed: is the code the cause, and is the change new? */
+#include <math.h>
+
 #include "detect/rules/evidence.h"
 #include "detect/rules/rules.h"
 
@@ -22,6 +24,40 @@ static void add_context(const struct tk_evidence *e, struct tk_verdict *v)
 static bool is_visible(const struct tk_evidence *e)
 {
 	return tk_evidence_exceeds_threshold(e, e->step.before.value, e->step.after.value);
+}
+
+/* The newest nights are at the level before the step, and that is no accident: the newest code is
+ * that of before, A/B runs find no difference between the two, or a night of the range closed the
+ * alert about it. */
+static bool is_back_again(const struct tk_evidence *e)
+{
+	const struct tk_step_evidence *s = &e->step;
+
+	if (!e->is_step)
+		return e->ended.exists && !is_visible(e);
+	return s->newest_back && tk_evidence_sign(e) * (s->levels.after - s->levels.before) > 0 &&
+	       (e->ended.exists ||
+	               (e->alert.exists && (!s->new_code || e->ab.decision == TK_AB_SAME)));
+}
+
+static void set_back_levels(const struct tk_evidence *e, struct tk_verdict *v)
+{
+	tk_verdict_set_levels(&e->step, v);
+	if (!e->is_step)
+		return;
+	v->after = e->step.back;
+	v->change = e->step.back_change;
+	v->severity = fabs(log1p(v->change.value)) / e->step.threshold;
+}
+
+static void decide_back_again(const struct tk_evidence *e, struct tk_verdict *v)
+{
+	const struct tk_alert_evidence *a = e->ended.exists ? &e->ended : &e->alert;
+
+	v->status = TK_VERDICT_RECOVERED;
+	tk_verdict_add_fact(v,
+	        (struct tk_fact){.kind = TK_FACT_BACK_TO_BASELINE, .time_s = a->opened_s},
+	        a->bad_rev);
 }
 
 /* With the machine's shift removed there is a step, but the timings themselves show none, or the
@@ -232,6 +268,7 @@ static void decide_improved(const struct tk_evidence *e, struct tk_verdict *v)
 }
 
 const struct tk_rule tk_rules_step[] = {
+        {TK_RULE_BACK_AGAIN, is_back_again, set_back_levels, decide_back_again},
         {TK_RULE_MACHINE_MOVED_ALONE, only_machine_moved, tk_verdict_set_step, decide_only_machine},
         {TK_RULE_TOO_EARLY, is_too_early, tk_verdict_set_step, decide_too_early},
         {TK_RULE_FEW_NIGHTS, has_few_nights, tk_verdict_set_step, decide_few_nights},

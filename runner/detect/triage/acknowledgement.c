@@ -1,6 +1,5 @@
 /* Acknowledgements: in the history of an alert, or in a file that is reviewed with the code
  * (acks.yml). */
-#include <stdio.h>
 #include <string.h>
 
 #include "detect/triage/triage.h"
@@ -35,30 +34,43 @@ static bool is_bad_news(enum tk_verdict_status s)
 	return s == TK_VERDICT_REGRESSED || s == TK_VERDICT_NEWLY_FAILED || s == TK_VERDICT_MISSING;
 }
 
-const struct tk_ack_rule *tk_series_case_find_ack_rule(
-        const struct tk_case_set *c, const struct tk_series_case *k, const struct tk_diff_row *row)
+const struct tk_ack_rule *tk_ack_rule_find(const struct tk_detect_options *options,
+        const struct tk_filter_fields *fields, const struct tk_diff_row *row)
 {
-	const struct tk_filter_fields subject = tk_series_case_filter_fields(k);
+	for (size_t i = 0; i < options->ack_count; i++) {
+		const struct tk_ack_rule *rule = &options->acks[i];
 
-	for (size_t i = 0; i < c->options.ack_count; i++) {
-		const struct tk_ack_rule *rule = &c->options.acks[i];
-
-		if (rule->until_s && c->options.now_s >= rule->until_s)
+		if (rule->until_s && options->now_s >= rule->until_s)
 			continue;
 		if (rule->rev && (!*row->bad_rev ||
 		                         strncmp(row->bad_rev, rule->rev, strlen(rule->rev)) != 0))
 			continue;
-		if (tk_filter_match(rule->filters, &subject))
+		if (tk_filter_match(rule->filters, fields))
 			return rule;
 	}
 	return NULL;
 }
 
+void tk_diff_row_apply_ack_rules(const struct tk_detect_options *options,
+        const struct tk_filter_fields *fields, struct tk_diff_row *row)
+{
+	const bool is_open = row->verdict.status != TK_VERDICT_ACKED &&
+	                     is_bad_news(row->verdict.status_before_ack);
+	const struct tk_ack_rule *rule = is_open ? tk_ack_rule_find(options, fields, row) : NULL;
+	enum tk_triage_state state = TK_TRIAGE_ACKED;
+
+	if (!rule)
+		return;
+	tk_triage_action_state(rule->action, &state);
+	tk_verdict_accept(&row->verdict, state, rule->author, rule->note);
+	row->state = TK_STATE_ACKNOWLEDGED;
+}
+
 void tk_series_case_apply_ack(
         const struct tk_case_set *c, const struct tk_series_case *k, struct tk_diff_row *row)
 {
-	char uid[TK_ALERT_UID_SIZE], group_uid[TK_ALERT_UID_SIZE], text[300];
 	const enum tk_verdict_status status = row->verdict.status_before_ack;
+	char uid[TK_ALERT_UID_SIZE], group_uid[TK_ALERT_UID_SIZE];
 
 	if (!is_bad_news(status))
 		return;
@@ -66,20 +78,14 @@ void tk_series_case_apply_ack(
 
 	const struct tk_alert_triage triage =
 	        tk_alert_compute_triage(&c->catalog.triage, uid, group_uid);
-	const struct tk_ack_rule *rule =
-	        triage.decision ? NULL : tk_series_case_find_ack_rule(c, k, row);
 
-	if (!triage.decision && !rule)
-		return;
+	if (triage.decision) {
+		tk_verdict_accept(&row->verdict, triage.state, triage.decision->author,
+		        triage.decision->note);
+		row->state = TK_STATE_ACKNOWLEDGED;
+	} else {
+		const struct tk_filter_fields fields = tk_series_case_filter_fields(k);
 
-	enum tk_triage_state state = triage.state;
-	if (rule)
-		tk_triage_action_state(rule->action, &state);
-	const char *author = rule ? rule->author : triage.decision->author;
-	const char *note = rule ? rule->note : triage.decision->note;
-
-	snprintf(text, sizeof text, "%s, %s by %.60s%s%.200s", tk_verdict_status_name(status),
-	        tk_triage_state_name(state), author, *note ? ": " : "", note);
-	tk_verdict_add_fact(&row->verdict, (struct tk_fact){.kind = TK_FACT_ACKNOWLEDGED}, text);
-	row->verdict.status = TK_VERDICT_ACKED;
+		tk_diff_row_apply_ack_rules(&c->options, &fields, row);
+	}
 }

@@ -8,13 +8,10 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/memory.h"
-#include "detect/rules/ab_result.h"
+#include "base/try.h"
+#include "core/verdict_text.h"
+#include "detect/report/diff_row.h"
 #include "detect/triage/triage.h"
-
-static int out_of_memory(struct tk_error *err)
-{
-	return tk_fail(err, TK_ENOMEM, "out of memory while updating alerts");
-}
 
 /* ---- opening ---- */
 
@@ -47,8 +44,9 @@ static int put_ack_rule(struct tk_store *s, const struct tk_case_set *c,
 {
 	const struct tk_alert_triage triage =
 	        tk_alert_compute_triage(&c->catalog.triage, a->uid, a->group_uid);
+	const struct tk_filter_fields fields = tk_series_case_filter_fields(k);
 	const struct tk_ack_rule *rule =
-	        triage.decision ? NULL : tk_series_case_find_ack_rule(c, k, row);
+	        triage.decision ? NULL : tk_ack_rule_find(&c->options, &fields, row);
 	struct tk_triage_row t;
 	int64_t id;
 
@@ -62,16 +60,23 @@ static int put_ack_rule(struct tk_store *s, const struct tk_case_set *c,
 	return tk_store_put(s, TK_TABLE_triage, &t, &id, err);
 }
 
+static void set_state(struct tk_diff_row *row, enum tk_verdict_state state, const char *uid,
+        int64_t opened_s)
+{
+	if (row->state != TK_STATE_ACKNOWLEDGED)
+		row->state = state;
+	TK_COPY(row->alert_uid, uid);
+	row->alert_opened_s = opened_s;
+}
+
 static int open_alert(struct tk_store *s, struct tk_case_set *c, const struct tk_series_case *k,
-        const struct tk_night_row *night, const struct tk_diff_row *row, struct tk_error *err)
+        const struct tk_night_row *night, struct tk_diff_row *row, struct tk_error *err)
 {
 	const bool failure = is_failure(row);
 	char uid[TK_ALERT_UID_SIZE], group_uid[TK_ALERT_UID_SIZE], title[512];
 	int status;
 
 	tk_series_case_make_alert_uids(c, k, row->verdict.status_before_ack, row, uid, group_uid);
-	if (!*uid || !*group_uid)
-		return out_of_memory(err);
 	write_title(row, k, title, sizeof title);
 
 	/* A replay can find with an earlier night what a later one has opened. */
@@ -87,12 +92,12 @@ static int open_alert(struct tk_store *s, struct tk_case_set *c, const struct tk
 	        .night_id = known ? known->night_id : night->id,
 	        .status = TK_ALERT_OPEN,
 	        .opened_s = known ? known->opened_s : night->as_of_s,
-	        .change = failure ? 0 : row->verdict.change.value,
-	        .cause = failure ? TK_CAUSE_FAILURE : TK_CAUSE_CODE,
+	        .verdict_night_id = night->id,
 	        .good_revision_id = row->good_revision_id,
 	        .bad_revision_id = row->bad_revision_id,
 	        .title = title};
 
+	set_state(row, a.opened_s < night->as_of_s ? TK_STATE_OPEN : TK_STATE_NEW, uid, a.opened_s);
 	status = tk_store_put(s, TK_TABLE_alert, &a, NULL, err);
 	if (!status)
 		status = tk_commit_groups_add(c, k, failure, row, group_uid, err);
@@ -116,12 +121,12 @@ static bool is_retracted(
 /* The newest alert of a series was evaluated with it (status RECOVERED). Older ones that are still
  * open are over when the series is back at the level before them. */
 static int is_older_alert_over(const struct tk_case_set *c, const struct tk_diff_row *row,
-        const struct tk_alert_row *a, bool *over, struct tk_error *err)
+        const struct tk_alert_row *a, int64_t now_s, bool *over, struct tk_error *err)
 {
 	const struct tk_verdict *v = &row->verdict;
 	const double sign = row->lower_is_better ? 1 : -1;
-	double before;
-	int status = tk_alert_read_baseline(c, a, &before, err);
+	double before, change;
+	int status = tk_alert_read_levels(c, a, now_s, &before, &change, err);
 
 	*over = !status && isfinite(before) && v->after.value > 0 &&
 	        sign * (log(v->after.value) - before) <= log1p(v->threshold);
@@ -130,7 +135,7 @@ static int is_older_alert_over(const struct tk_case_set *c, const struct tk_diff
 
 /* A failure is over when there is a timing again. */
 static int is_over(const struct tk_case_set *c, const struct tk_series_case *k,
-        const struct tk_diff_row *row, const struct tk_alert_row *a, bool *over,
+        const struct tk_diff_row *row, const struct tk_alert_row *a, int64_t now_s, bool *over,
         struct tk_error *err)
 {
 	const enum tk_verdict_status status = row->verdict.status;
@@ -142,26 +147,40 @@ static int is_over(const struct tk_case_set *c, const struct tk_series_case *k,
 	if (*over || a == k->alert ||
 	        (status != TK_VERDICT_RECOVERED && status != TK_VERDICT_IMPROVED))
 		return TK_OK;
-	return is_older_alert_over(c, row, a, over, err);
+	return is_older_alert_over(c, row, a, now_s, over, err);
+}
+
+/* It was open when this night began. A replay may have seen later nights. */
+static bool was_open(const struct tk_alert_row *a, const struct tk_night_row *night)
+{
+	return a->opened_s <= night->as_of_s &&
+	       (a->status == TK_ALERT_OPEN || a->closed_s >= night->as_of_s);
 }
 
 static int close_alert(struct tk_store *s, const struct tk_case_set *c,
-        const struct tk_night_row *night, const struct tk_diff_report *r,
-        const struct tk_alert_row *a, struct tk_error *err)
+        const struct tk_night_row *night, struct tk_diff_report *r, const struct tk_alert_row *a,
+        struct tk_error *err)
 {
 	const struct tk_series_case *k = a->series_id ? tk_case_set_find(c, a->series_id) : NULL;
 	struct tk_alert_row closed = *a;
-	bool over;
-	int status;
+	bool over = false;
 
-	if (a->status != TK_ALERT_OPEN || !k || k->window->last_within.night_id != night->id ||
-	        !tk_series_case_has_timing(k, &k->window->last_within))
+	if (!k || a->kind == TK_ALERT_MISSING_DATA || !was_open(a, night))
 		return TK_OK;
-	status = is_over(c, k, &r->rows[k - c->at], a, &over, err);
-	if (status || !over)
-		return status;
-	closed.status = TK_ALERT_CLOSED;
-	closed.closed_s = night->as_of_s;
+
+	struct tk_diff_row *row = &r->rows[k - c->at];
+
+	if (k->window->last_within.night_id == night->id &&
+	        tk_series_case_has_timing(k, &k->window->last_within)) {
+		TRY(is_over(c, k, row, a, night->as_of_s, &over, err));
+	}
+	if (!over || a->opened_s > row->alert_opened_s)
+		set_state(row, over ? TK_STATE_RECOVERED : TK_STATE_OPEN, a->uid, a->opened_s);
+	if (over == (a->status == TK_ALERT_CLOSED) ||
+	        (!over && a->closed_s != night->as_of_s)) /* a later night closed it */
+		return TK_OK;
+	closed.status = over ? TK_ALERT_CLOSED : TK_ALERT_OPEN;
+	closed.closed_s = over ? night->as_of_s : 0;
 	return tk_store_put(s, TK_TABLE_alert, &closed, NULL, err);
 }
 
@@ -190,13 +209,13 @@ static bool needs_alert(const struct tk_diff_row *row)
 }
 
 static int open_alerts(struct tk_store *s, struct tk_case_set *c, const struct tk_night_row *night,
-        const struct tk_diff_report *r, struct tk_error *err)
+        struct tk_diff_report *r, struct tk_error *err)
 {
-	const struct tk_diff_row **bad = tk_malloc((r->count + 1) * sizeof(*bad));
+	struct tk_diff_row **bad = tk_malloc((r->count + 1) * sizeof(*bad));
 	size_t count = 0;
-	int status = bad ? TK_OK : out_of_memory(err);
+	int status = TK_OK;
 
-	for (size_t i = 0; !status && i < r->count; i++)
+	for (size_t i = 0; i < r->count; i++)
 		if (needs_alert(&r->rows[i]))
 			bad[count++] = &r->rows[i];
 	if (count)
@@ -208,7 +227,7 @@ static int open_alerts(struct tk_store *s, struct tk_case_set *c, const struct t
 }
 
 int tk_alerts_update(struct tk_store *s, struct tk_case_set *c, const struct tk_night_row *night,
-        const struct tk_diff_report *r, struct tk_error *err)
+        struct tk_diff_report *r, struct tk_error *err)
 {
 	int status = TK_OK;
 

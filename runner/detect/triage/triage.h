@@ -11,15 +11,18 @@ void tk_series_case_make_alert_uids(const struct tk_case_set *c, const struct tk
 const struct tk_alert_row *tk_catalog_find_alert(
         const struct tk_catalog *c, const char *uid); /* NULL: it is new */
 /* The line of acks.yml that is about this row; NULL: none. */
-const struct tk_ack_rule *tk_series_case_find_ack_rule(
-        const struct tk_case_set *c, const struct tk_series_case *k, const struct tk_diff_row *row);
+const struct tk_ack_rule *tk_ack_rule_find(const struct tk_detect_options *options,
+        const struct tk_filter_fields *fields, const struct tk_diff_row *row);
+/* A row that such a line accepts gets the status ACKED, if it is about bad news. */
+void tk_diff_row_apply_ack_rules(const struct tk_detect_options *options,
+        const struct tk_filter_fields *fields, struct tk_diff_row *row);
 /* A regression that people accepted gets the status ACKED. */
 void tk_series_case_apply_ack(
         const struct tk_case_set *c, const struct tk_series_case *k, struct tk_diff_row *row);
 
-/* Opens an alert for each regression and new failure, and closes those that are over. rows[i] is of
- * case i. */
+/* Opens an alert for each regression and new failure, and closes those that are over; sets the state
+ * and the alert of the rows. rows[i] is of case i. */
 int tk_alerts_update(struct tk_store *s, struct tk_case_set *c, const struct tk_night_row *night,
-        const struct tk_diff_report *r, struct tk_error *err);
+        struct tk_diff_report *r, struct tk_error *err);
 
 #endif

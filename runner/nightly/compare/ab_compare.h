@@ -11,7 +11,7 @@
 #include "core/mode.h"
 #include "core/outcome.h"
 #include "core/verdict.h"
-#include "detect/report/reason.h"
+#include "core/verdict_text.h"
 #include "upstream/repo.h"
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/try.h"
-#include "detect/report/reason.h"
+#include "core/verdict_text.h"
 #include "detect/rules/ab_result.h"
 #include "nightly/compare/ab_compare.h"
 #include "nightly/compare/ab_test.h"

@@ -1,11 +1,16 @@
 /* The tiny history: three nights with verdicts and change points written by hand. */
 #include <math.h>
+#include <string.h>
 
+#include "core/verdict_text.h"
 #include "seed.h"
 
 static void verdict(struct tk_verdict_row *v, int64_t night, int64_t series_id, const char *status,
         double before, double after, const char *reason)
 {
+	struct tk_verdict facts = {.status = TK_VERDICT_SAME};
+	if (*reason)
+		tk_verdict_add_fact(&facts, (struct tk_fact){.kind = TK_FACT_OUTCOME}, reason);
 	*v = (struct tk_verdict_row){.night_id = night,
 	        .series_id = series_id,
 	        .status = seed_word(&tk_verdict_status_words, status),
@@ -17,8 +22,9 @@ static void verdict(struct tk_verdict_row *v, int64_t night, int64_t series_id, 
 	        .threshold = 0.02,
 	        .p = 0.0001,
 	        .q = 0.001,
-	        .reason = reason,
-	        .detail = "{}"};
+	        .cause = TK_CAUSE_CODE,
+	        .alert_uid = strcmp(status, "regressed") ? "" : "alert-1",
+	        .facts = tk_verdict_facts_write(&facts)};
 }
 
 /* What was decided in the last night: three verdicts, a change point and an alert with a note. */
@@ -29,6 +35,8 @@ static void decide(int64_t night, const int64_t s[3], const int64_t runs[3])
 	verdict(&v[1], night, s[1], "improved", 5.0e6, 4.1e6, "");
 	verdict(&v[2], night, s[2], "newly-failed", NAN, NAN, HOSTILE);
 	seed_check(tk_store_replace_verdicts(seed_db, night, v, 3, &seed_err));
+	for (size_t i = 0; i < 3; i++)
+		free((char *)v[i].facts);
 	struct tk_change_point_row c = {.series_id = s[0],
 	        .as_of_s = FIRST_S + 2 * DAY_S,
 	        .run_id = runs[2],
@@ -48,8 +56,6 @@ static void decide(int64_t night, const int64_t s[3], const int64_t runs[3])
 	                .night_id = night,
 	                .status = TK_ALERT_OPEN,
 	                .opened_s = FIRST_S + 2 * DAY_S,
-	                .change = 0.125,
-	                .cause = TK_CAUSE_CODE,
 	                .good_rev = "1111111111111111111111111111111111111111",
 	                .bad_rev = "2222222222222222222222222222222222222222",
 	                .title = "openblas is 12.5 % slower at " HOSTILE},

@@ -9,7 +9,7 @@
 
 #include "../store/empty_store.h"
 #include "base/file.h"
-#include "detect/report/reason.h"
+#include "core/verdict_text.h"
 
 /* The value of a word in a row of a table below; -1, which no list has, where it is unknown. */
 static int word_value(const struct tk_vocabulary *v, const char *name)

@@ -64,6 +64,25 @@ static void bisection(struct world *w, char *const a[ARGS])
 		abort();
 }
 
+static int64_t find_build(struct world *w, const char *rev)
+{
+	int64_t id;
+
+	if (tk_store_select_int(w->store,
+	            "SELECT b.id FROM build b JOIN revision r ON r.id=b.revision_id WHERE r.rev=?1",
+	            TK_ARGS(rev), 0, &id, &w->err))
+		abort();
+	return id;
+}
+
+/* Twenty pairs of two revisions on a problem of backend "b", with these values. */
+static void pairs(struct world *w, char *const a[ARGS])
+{
+	for (int i = 0; i < 20; i++)
+		world_pair(w, a[1], find_build(w, a[2]), find_build(w, a[3]), i,
+		        atof(a[4]) * (1 + 1e-4 * (i % 5)), atof(a[5]) * (1 + 1e-4 * (i % 3)));
+}
+
 static void judge(struct world *w)
 {
 	struct tk_diff_report r = world_detect_night(w);
@@ -93,6 +112,8 @@ static int run_line(struct world *w, char *const a[ARGS])
 		world_fail(w, a[1], a[2], a[3], a[4]);
 	else if (strcmp(a[0], "bisection") == 0) /* problem, good, bad, first bad, subject */
 		bisection(w, a);
+	else if (strcmp(a[0], "pairs") == 0) /* problem, rev, rev, value, value */
+		pairs(w, a);
 	else if (strcmp(a[0], "judge") == 0)
 		judge(w);
 	else if (strcmp(a[0], "ack") == 0)

@@ -1,14 +1,13 @@
-/* Facts -> prose: see reason.h. One row of the table for each kind of fact. */
-#include "detect/report/reason.h"
+/* Facts -> JSON and prose: see verdict_text.h. One row of a table for each kind of fact. */
+#include "core/verdict_text.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #include "base/clock.h"
 #include "base/format.h"
+#include "base/json.h"
 #include "base/text.h"
-#include "detect/detect.h"
-#include "detect/rules/ab_result.h"
 
 #define CLAUSE_SIZE 400
 
@@ -89,7 +88,8 @@ static void write_too_early(const struct clause *c)
 	const double nights = c->fact->number[1];
 
 	snprintf(c->out, CLAUSE_SIZE,
-	        "%+.1f %% since %.0f night%s: within this series' noise; more nights needed",
+	        "%+.1f %% since %.0f night%s, but the code is not known to be new and the monitor "
+	        "has not confirmed the step; more nights needed",
 	        percent(c, 0), nights, plural(nights));
 }
 
@@ -272,7 +272,6 @@ static const struct {
         [TK_FACT_NIGHTLY_ESTIMATE] = {"", "", write_nightly_estimate},
         [TK_FACT_ALREADY_REPORTED] = {"better since ", ", already reported", NULL},
         [TK_FACT_ACKNOWLEDGED] = {"", "", NULL},
-        [TK_FACT_RECORDED] = {"", "", NULL},
 };
 
 const char *tk_verdict_format_reason(const struct tk_verdict *v, char out[TK_REASON_SIZE])
@@ -300,4 +299,83 @@ const char *tk_verdict_format_reason(const struct tk_verdict *v, char out[TK_REA
 		length += (size_t)written;
 	}
 	return out;
+}
+
+const char *tk_ab_result_format(const struct tk_ab_result *r, char out[TK_AB_RESULT_TEXT_SIZE])
+{
+	if (isnan(r->change))
+		snprintf(out, TK_AB_RESULT_TEXT_SIZE, "no timings");
+	else
+		snprintf(out, TK_AB_RESULT_TEXT_SIZE,
+		        "%+.1f %% (95 %% CI %.1f to %.1f, %u pair%s%s)",
+		        tk_percent_tenths(r->change), tk_percent_tenths(r->lo),
+		        tk_percent_tenths(r->hi), r->count, r->count == 1 ? "" : "s",
+		        r->fastest ? ", fastest samples" : "");
+	return out;
+}
+
+const char *tk_ab_result_statistic_name(const struct tk_ab_result *r)
+{
+	return r->fastest ? "min" : "median";
+}
+
+/* ---- JSON ---- */
+
+static json_t *fact_object(const struct tk_verdict *v, const struct tk_fact *fact)
+{
+	const char *text = tk_fact_text(v, fact);
+	json_t *o = json_pack("{s:s, s:[o, o, o, o]}", "kind", tk_fact_kind_name(fact->kind),
+	        "numbers", tk_json_number(fact->number[0]), tk_json_number(fact->number[1]),
+	        tk_json_number(fact->number[2]), tk_json_number(fact->number[3]));
+
+	if (fact->time_s)
+		json_object_set_new(o, "time_s", json_integer(fact->time_s));
+	if (*text)
+		json_object_set_new(o, "text", json_string(text));
+	return o;
+}
+
+json_t *tk_verdict_facts_to_json(const struct tk_verdict *v)
+{
+	json_t *facts = json_array();
+
+	for (size_t i = 0; i < v->fact_count; i++)
+		json_array_append_new(facts, fact_object(v, &v->facts[i]));
+	return facts;
+}
+
+char *tk_verdict_facts_write(const struct tk_verdict *v)
+{
+	json_t *facts = tk_verdict_facts_to_json(v);
+	char *text = json_dumps(facts, JSON_COMPACT | JSON_SORT_KEYS);
+
+	json_decref(facts);
+	return text;
+}
+
+static void read_fact(const json_t *o, struct tk_verdict *v)
+{
+	const char *kind = json_string_value(json_object_get(o, "kind"));
+	const json_t *numbers = json_object_get(o, "numbers");
+	struct tk_fact fact = {.time_s = json_integer_value(json_object_get(o, "time_s"))};
+
+	if (!kind || tk_fact_kind_parse(kind, &fact.kind))
+		return;
+	for (size_t i = 0; i < TK_FACT_NUMBERS_MAX; i++) {
+		const json_t *x = json_array_get(numbers, i);
+
+		fact.number[i] = json_is_number(x) ? json_number_value(x) : NAN;
+	}
+	tk_verdict_add_fact(v, fact, json_string_value(json_object_get(o, "text")));
+}
+
+void tk_verdict_facts_read(const char *json, struct tk_verdict *v)
+{
+	json_t *facts = json_loads(json, 0, NULL);
+	const json_t *fact;
+	size_t i;
+
+	json_array_foreach (facts, i, fact)
+		read_fact(fact, v);
+	json_decref(facts);
 }
