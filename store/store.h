@@ -184,8 +184,8 @@ struct tk_verdict_row {
 	double before_value, before_lo, before_hi, after_value, after_lo, after_hi;
 	double change, change_lo, change_hi; /* after / before - 1 */
 	double threshold, severity, p, q;
-	int64_t good_build_id, bad_build_id;       /* the change lies between them */
-	int64_t last_good_run_id, first_bad_run_id; /* on both sides of what was compared */
+	int64_t good_build_id, bad_build_id;               /* the change lies between them */
+	int64_t last_good_run_id, first_bad_run_id;        /* on both sides of what was compared */
 	int64_t base_build_id, head_build_id, head_run_id; /* the last good, the newest */
 	uint32_t samples_before, samples_after, same_code, new_code, unstable;
 	enum tk_ab_decision ab_decision; /* of A/B runs of these two builds */
@@ -198,7 +198,7 @@ struct tk_verdict_row {
 
 	/* Read only. */
 	enum tk_verdict_status status_before_ack;
-	int64_t alert_opened_s; /* 0: no alert */
+	int64_t alert_opened_s;                         /* 0: no alert */
 	const char *ack_action, *ack_author, *ack_note; /* of the triage that accepted it; "" */
 	int64_t good_revision_id, bad_revision_id, commits_between; /* -1: unknown */
 	const char *good_rev, *bad_rev, *bad_subject;

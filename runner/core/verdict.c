@@ -83,8 +83,8 @@ const char *tk_fact_text(const struct tk_verdict *v, const struct tk_fact *fact)
 	return v->text + fact->text;
 }
 
-void tk_verdict_accept(struct tk_verdict *v, enum tk_triage_state state, const char *author,
-        const char *note)
+void tk_verdict_accept(
+        struct tk_verdict *v, enum tk_triage_state state, const char *author, const char *note)
 {
 	char text[300];
 

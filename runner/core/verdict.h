@@ -175,8 +175,8 @@ void tk_verdict_init(struct tk_verdict *v);
 void tk_verdict_add_fact(struct tk_verdict *v, struct tk_fact fact, const char *text);
 void tk_verdict_clear_facts(struct tk_verdict *v);
 /* Somebody accepted it: the status becomes ACKED, and a fact says who and why. */
-void tk_verdict_accept(struct tk_verdict *v, enum tk_triage_state state, const char *author,
-        const char *note);
+void tk_verdict_accept(
+        struct tk_verdict *v, enum tk_triage_state state, const char *author, const char *note);
 const struct tk_fact *tk_verdict_find_fact(
         const struct tk_verdict *v, enum tk_fact_kind kind);                      /* NULL: none */
 const char *tk_fact_text(const struct tk_verdict *v, const struct tk_fact *fact); /* "": none */

@@ -3,8 +3,8 @@
 #ifndef TK_DETECT_NIGHT_H
 #define TK_DETECT_NIGHT_H
 #include "detect/monitor/kept_monitors.h"
-#include "detect/verdict_rows.h"
 #include "detect/report/diff_row.h"
+#include "detect/verdict_rows.h"
 
 /* Evidence that comes late still counts: a night is analysed with the two before it. */
 #define TK_NIGHT_WINDOW 3

@@ -107,8 +107,7 @@ static int add_machines(
 		const struct tk_night_row *night =
 		        find_newest(&q->catalog.nights.rows, machine->id);
 
-		if (!night ||
-		        (q->range->machine && strcmp(q->range->machine, machine->name) != 0))
+		if (!night || (q->range->machine && strcmp(q->range->machine, machine->name) != 0))
 			continue;
 		TRY(add_night(q, night, decide, out, err));
 	}

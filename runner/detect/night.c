@@ -113,8 +113,8 @@ static int put_history(struct tk_store *s, struct tk_case_set *c, const struct t
 	return status ? status : tk_missing_data_update_alerts(s, &c->options, night->id, err);
 }
 
-static int put_verdicts(struct tk_store *s, int64_t night_id, const struct tk_diff_report *r,
-        struct tk_error *err)
+static int put_verdicts(
+        struct tk_store *s, int64_t night_id, const struct tk_diff_report *r, struct tk_error *err)
 {
 	struct tk_verdict_rows rows;
 	int status;

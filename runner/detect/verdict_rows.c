@@ -64,8 +64,8 @@ static struct tk_verdict_row verdict_row(int64_t night_id, const struct tk_diff_
 	        .ab_lo = row->ab.lo,
 	        .ab_hi = row->ab.hi,
 	        .newest_s = row->newest_s,
-	        .accepted = v->status == TK_VERDICT_ACKED &&
-	                    v->status_before_ack == TK_VERDICT_MISSING,
+	        .accepted =
+	                v->status == TK_VERDICT_ACKED && v->status_before_ack == TK_VERDICT_MISSING,
 	        .alert_uid = row->alert_uid};
 }
 
@@ -120,8 +120,8 @@ static void read_verdict(const struct tk_verdict_row *stored, struct tk_verdict 
 	tk_verdict_init(v);
 	v->cause = stored->cause;
 	v->decided_by = stored->rule;
-	v->before = (struct tk_estimate){
-	        stored->before_value, stored->before_lo, stored->before_hi};
+	v->before =
+	        (struct tk_estimate){stored->before_value, stored->before_lo, stored->before_hi};
 	v->after = (struct tk_estimate){stored->after_value, stored->after_lo, stored->after_hi};
 	v->change = (struct tk_estimate){stored->change, stored->change_lo, stored->change_hi};
 	v->threshold = stored->threshold;
@@ -135,8 +135,8 @@ static void read_verdict(const struct tk_verdict_row *stored, struct tk_verdict 
 	tk_verdict_row_read_facts(stored, v);
 }
 
-bool tk_diff_row_read(const struct tk_catalog *c, const struct tk_verdict_row *stored,
-        struct tk_diff_row *row)
+bool tk_diff_row_read(
+        const struct tk_catalog *c, const struct tk_verdict_row *stored, struct tk_diff_row *row)
 {
 	struct tk_series_case k = {0};
 

@@ -27,7 +27,7 @@ int tk_verdict_rows_store(
 void tk_verdict_rows_free(struct tk_verdict_rows *rows);
 
 /* The row of a report that a stored verdict is. False: its series is not in the catalog. */
-bool tk_diff_row_read(const struct tk_catalog *c, const struct tk_verdict_row *stored,
-        struct tk_diff_row *row);
+bool tk_diff_row_read(
+        const struct tk_catalog *c, const struct tk_verdict_row *stored, struct tk_diff_row *row);
 
 #endif

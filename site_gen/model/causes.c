@@ -54,8 +54,7 @@ static void find_range(const struct tk_model *m, const struct tk_verdict_row *v,
 {
 	const struct tk_site_series *s = e->series;
 	const struct tk_point *last = tk_series_last_point(s);
-	e->has_ab_result =
-	        v->ab_decision == TK_AB_HIGHER || v->ab_decision == TK_AB_LOWER;
+	e->has_ab_result = v->ab_decision == TK_AB_HIGHER || v->ab_decision == TK_AB_LOWER;
 	e->good = *v->good_rev ? tk_model_find_revision(m, s->upstream->id, v->good_rev) : NULL;
 	e->bad = *v->bad_rev ? tk_model_find_revision(m, s->upstream->id, v->bad_rev) : NULL;
 	if ((e->good && e->bad) || !is_newest)

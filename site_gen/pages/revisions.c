@@ -20,7 +20,10 @@ static void set_verdicts(
 		const struct tk_revision_row *good, *bad;
 		if (!s->verdict || s->upstream->id != revision->upstream_id)
 			continue;
-		const enum tk_tone tone = tk_series_tone(s);
+		/* An accepted change is a change of this commit still. */
+		const enum tk_tone tone = s->verdict->status == TK_VERDICT_ACKED
+		                                  ? tk_verdict_tone(s->verdict->status_before_ack)
+		                                  : tk_series_tone(s);
 		if (tone != TK_TONE_BAD && tone != TK_TONE_GOOD)
 			continue;
 		tk_series_find_change_range(site, s, &good, &bad);

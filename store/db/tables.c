@@ -342,55 +342,42 @@ static const struct tk_db_column change_point_columns[] = {
 };
 
 #define VERDICT_COLUMNS \
-        REF(tk_verdict_row, night_id, KEY, night), \
-        REF(tk_verdict_row, series_id, KEY, series), \
-        WORD(tk_verdict_row, status, 0, verdict_status), \
-        WORD(tk_verdict_row, state, 0, verdict_state), \
-        WORD(tk_verdict_row, rule, 0, rule_id), \
-        WORD(tk_verdict_row, cause, 0, cause), \
-        REAL(tk_verdict_row, before_value, NULLABLE), \
-        REAL(tk_verdict_row, before_lo, NULLABLE), \
-        REAL(tk_verdict_row, before_hi, NULLABLE), \
-        REAL(tk_verdict_row, after_value, NULLABLE), \
-        REAL(tk_verdict_row, after_lo, NULLABLE), \
-        REAL(tk_verdict_row, after_hi, NULLABLE), \
-        REAL(tk_verdict_row, change, NULLABLE), \
-        REAL(tk_verdict_row, change_lo, NULLABLE), \
-        REAL(tk_verdict_row, change_hi, NULLABLE), \
-        REAL(tk_verdict_row, threshold, NULLABLE), \
-        REAL(tk_verdict_row, severity, NULLABLE), \
-        REAL(tk_verdict_row, p, NULLABLE), \
-        REAL(tk_verdict_row, q, NULLABLE), \
-        REF(tk_verdict_row, good_build_id, NULLABLE, build), \
-        REF(tk_verdict_row, bad_build_id, NULLABLE, build), \
-        REF(tk_verdict_row, last_good_run_id, NULLABLE, run), \
-        REF(tk_verdict_row, first_bad_run_id, NULLABLE, run), \
-        REF(tk_verdict_row, base_build_id, NULLABLE, build), \
-        REF(tk_verdict_row, head_build_id, NULLABLE, build), \
-        REF(tk_verdict_row, head_run_id, NULLABLE, run), \
-        U32(tk_verdict_row, samples_before), \
-        U32(tk_verdict_row, samples_after), \
-        U32(tk_verdict_row, same_code), \
-        U32(tk_verdict_row, new_code), \
-        U32(tk_verdict_row, unstable), \
-        WORD(tk_verdict_row, ab_decision, 0, ab_decision), \
-        U32(tk_verdict_row, ab_count), \
-        U32(tk_verdict_row, ab_failed), \
-        U32(tk_verdict_row, ab_fastest), \
-        REAL(tk_verdict_row, ab_change, NULLABLE), \
-        REAL(tk_verdict_row, ab_lo, NULLABLE), \
-        REAL(tk_verdict_row, ab_hi, NULLABLE), \
-        INT(tk_verdict_row, newest_s, 0), \
-        U32(tk_verdict_row, accepted), \
-        TEXT(tk_verdict_row, alert_uid, 0), \
-        TEXT(tk_verdict_row, facts, 0),
+	REF(tk_verdict_row, night_id, KEY, night), REF(tk_verdict_row, series_id, KEY, series), \
+	        WORD(tk_verdict_row, status, 0, verdict_status), \
+	        WORD(tk_verdict_row, state, 0, verdict_state), \
+	        WORD(tk_verdict_row, rule, 0, rule_id), WORD(tk_verdict_row, cause, 0, cause), \
+	        REAL(tk_verdict_row, before_value, NULLABLE), \
+	        REAL(tk_verdict_row, before_lo, NULLABLE), \
+	        REAL(tk_verdict_row, before_hi, NULLABLE), \
+	        REAL(tk_verdict_row, after_value, NULLABLE), \
+	        REAL(tk_verdict_row, after_lo, NULLABLE), \
+	        REAL(tk_verdict_row, after_hi, NULLABLE), REAL(tk_verdict_row, change, NULLABLE), \
+	        REAL(tk_verdict_row, change_lo, NULLABLE), \
+	        REAL(tk_verdict_row, change_hi, NULLABLE), \
+	        REAL(tk_verdict_row, threshold, NULLABLE), \
+	        REAL(tk_verdict_row, severity, NULLABLE), REAL(tk_verdict_row, p, NULLABLE), \
+	        REAL(tk_verdict_row, q, NULLABLE), \
+	        REF(tk_verdict_row, good_build_id, NULLABLE, build), \
+	        REF(tk_verdict_row, bad_build_id, NULLABLE, build), \
+	        REF(tk_verdict_row, last_good_run_id, NULLABLE, run), \
+	        REF(tk_verdict_row, first_bad_run_id, NULLABLE, run), \
+	        REF(tk_verdict_row, base_build_id, NULLABLE, build), \
+	        REF(tk_verdict_row, head_build_id, NULLABLE, build), \
+	        REF(tk_verdict_row, head_run_id, NULLABLE, run), \
+	        U32(tk_verdict_row, samples_before), U32(tk_verdict_row, samples_after), \
+	        U32(tk_verdict_row, same_code), U32(tk_verdict_row, new_code), \
+	        U32(tk_verdict_row, unstable), WORD(tk_verdict_row, ab_decision, 0, ab_decision), \
+	        U32(tk_verdict_row, ab_count), U32(tk_verdict_row, ab_failed), \
+	        U32(tk_verdict_row, ab_fastest), REAL(tk_verdict_row, ab_change, NULLABLE), \
+	        REAL(tk_verdict_row, ab_lo, NULLABLE), REAL(tk_verdict_row, ab_hi, NULLABLE), \
+	        INT(tk_verdict_row, newest_s, 0), U32(tk_verdict_row, accepted), \
+	        TEXT(tk_verdict_row, alert_uid, 0), TEXT(tk_verdict_row, facts, 0),
 
 static const struct tk_db_column verdict_columns[] = {VERDICT_COLUMNS};
 
 /* With what other tables add: see views.sql. */
 static const struct tk_db_column verdict_v_columns[] = {
-        VERDICT_COLUMNS
-        WORD(tk_verdict_row, status_before_ack, 0, verdict_status),
+        VERDICT_COLUMNS WORD(tk_verdict_row, status_before_ack, 0, verdict_status),
         INT(tk_verdict_row, alert_opened_s, 0),
         TEXT(tk_verdict_row, ack_action, 0),
         TEXT(tk_verdict_row, ack_author, 0),
@@ -409,32 +396,28 @@ static const struct tk_db_column verdict_v_columns[] = {
         REAL(tk_verdict_row, first_bad_change, NULLABLE),
         REAL(tk_verdict_row, first_bad_confidence, NULLABLE),
 };
-const struct tk_row_type tk_verdict_v_type =
-        TK_ROW_TYPE(struct tk_verdict_row, verdict_v_columns);
+const struct tk_row_type tk_verdict_v_type = TK_ROW_TYPE(struct tk_verdict_row, verdict_v_columns);
 
 /* An alert's uid is the hash of its series and its first bad revision: one step is one alert,
  * however often it is found. */
 #define ALERT_COLUMNS \
-        UID(tk_alert_row), \
-        WORD(tk_alert_row, kind, 0, alert_kind), \
-        TEXT(tk_alert_row, group_uid, 0), \
-        REF(tk_alert_row, machine_id, NULLABLE, machine), \
-        REF(tk_alert_row, upstream_id, NULLABLE, upstream), \
-        REF(tk_alert_row, series_id, KEY | NULLABLE, series), \
-        REF(tk_alert_row, night_id, 0, night), \
-        WORD(tk_alert_row, status, RANKED, alert_status), \
-        INT(tk_alert_row, opened_s, 0), \
-        MAYBE(tk_alert_row, closed_s, 0), \
-        REF(tk_alert_row, verdict_night_id, NULLABLE, night), \
-        REF(tk_alert_row, good_revision_id, NULLABLE, revision), \
-        REF(tk_alert_row, bad_revision_id, KEY | NULLABLE, revision), \
-        TEXT(tk_alert_row, title, 0),
+	UID(tk_alert_row), WORD(tk_alert_row, kind, 0, alert_kind), \
+	        TEXT(tk_alert_row, group_uid, 0), \
+	        REF(tk_alert_row, machine_id, NULLABLE, machine), \
+	        REF(tk_alert_row, upstream_id, NULLABLE, upstream), \
+	        REF(tk_alert_row, series_id, KEY | NULLABLE, series), \
+	        REF(tk_alert_row, night_id, 0, night), \
+	        WORD(tk_alert_row, status, RANKED, alert_status), INT(tk_alert_row, opened_s, 0), \
+	        MAYBE(tk_alert_row, closed_s, 0), \
+	        REF(tk_alert_row, verdict_night_id, NULLABLE, night), \
+	        REF(tk_alert_row, good_revision_id, NULLABLE, revision), \
+	        REF(tk_alert_row, bad_revision_id, KEY | NULLABLE, revision), \
+	        TEXT(tk_alert_row, title, 0),
 
 static const struct tk_db_column alert_columns[] = {ALERT_COLUMNS};
 
 static const struct tk_db_column alert_v_columns[] = {
-        ALERT_COLUMNS
-        TEXT(tk_alert_row, good_rev, 0),
+        ALERT_COLUMNS TEXT(tk_alert_row, good_rev, 0),
         TEXT(tk_alert_row, bad_rev, 0),
         WORD(tk_alert_row, cause, 0, cause),
         REAL(tk_alert_row, before_value, NULLABLE),

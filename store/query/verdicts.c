@@ -86,8 +86,7 @@ static void reason_function(sqlite3_context *context, int count, sqlite3_value *
 	                     : row.status_before_ack;
 	tk_verdict_init(&v);
 	tk_verdict_row_read_facts(&row, &v);
-	sqlite3_result_text(
-	        context, tk_verdict_format_reason(&v, reason), -1, SQLITE_TRANSIENT);
+	sqlite3_result_text(context, tk_verdict_format_reason(&v, reason), -1, SQLITE_TRANSIENT);
 }
 
 int tk_verdict_reason_register(struct tk_store *s, struct tk_error *err)

@@ -194,8 +194,8 @@ static int show(const struct tk_globals *g, const struct tk_diff_report *report,
 /* With other thresholds than those that decided when the night ended. */
 static bool overrides_policy(void)
 {
-	return !isnan(opt.threshold) || !isnan(opt.abs_s) || !isnan(opt.alpha) ||
-	       opt.uncorrected || opt.min_samples || opt.confirm_nights;
+	return !isnan(opt.threshold) || !isnan(opt.abs_s) || !isnan(opt.alpha) || opt.uncorrected ||
+	       opt.min_samples || opt.confirm_nights;
 }
 
 /* Was analysed when it ended: show the stored verdicts. */
@@ -219,8 +219,8 @@ static int compare(const struct tk_globals *g, struct tk_detect_policy *policy,
 	range->machine = opt.machine;
 	range->filters = (const char *const *)opt.filters.items;
 	range->ignored = (const char *const *)opt.ignored.items;
-	return shows_newest_night(d) ? tk_detect_latest_nights(g->store, d, range,
-	                                       overrides_policy(), report, err)
+	return shows_newest_night(d) ? tk_detect_latest_nights(
+	                                       g->store, d, range, overrides_policy(), report, err)
 	                             : tk_detect_diff(g->store, d, range, report, err);
 }
 

@@ -9,8 +9,8 @@
 #include "cli/commands.h"
 #include "cli/diff/view.h"
 #include "cli/markup.h"
-#include "detect/history/catalog.h"
 #include "core/verdict_text.h"
+#include "detect/history/catalog.h"
 
 #define SARIF_SCHEMA "https://json.schemastore.org/sarif-2.1.0.json"
 #define FINGERPRINT "trackerStep/v1"

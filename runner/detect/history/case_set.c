@@ -95,8 +95,7 @@ static bool is_in_range(
 	return !range->machine || strcmp(range->machine, k->machine->name) == 0;
 }
 
-bool tk_series_case_is_chosen(
-        const struct tk_series_case *k, const struct tk_diff_range *range)
+bool tk_series_case_is_chosen(const struct tk_series_case *k, const struct tk_diff_range *range)
 {
 	const struct tk_filter_fields fields = tk_series_case_filter_fields(k);
 
@@ -182,13 +181,14 @@ static bool is_no_longer_planned(const struct tk_history_window *w)
 static int add_case(struct tk_store *s, struct tk_case_set *c, const struct tk_history_window *w,
         const struct tk_diff_range *range, int64_t machine_id, struct tk_error *err)
 {
-	struct tk_series_case k = {.window = w, .q = NAN, .alert_baseline = NAN, .alert_change = NAN, .level = NAN};
+	struct tk_series_case k = {
+	        .window = w, .q = NAN, .alert_baseline = NAN, .alert_change = NAN, .level = NAN};
 	const bool touched = w->last_within.run_id && w->last_within.night_id == c->scope.night_id;
 	bool later;
 	int status;
 
-	if (!tk_series_case_find_names(&c->catalog, w->series_id, &k) || !is_in_range(&k, range, machine_id) ||
-	        is_no_longer_planned(w))
+	if (!tk_series_case_find_names(&c->catalog, w->series_id, &k) ||
+	        !is_in_range(&k, range, machine_id) || is_no_longer_planned(w))
 		return TK_OK;
 	if (c->scope.touched_only && !touched)
 		return TK_OK;

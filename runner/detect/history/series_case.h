@@ -65,8 +65,7 @@ int tk_series_case_extend_history(
 /* The run has a point. */
 bool tk_series_case_has_timing(const struct tk_series_case *k, const struct tk_run_summary *run);
 /* By the filters of the range. */
-bool tk_series_case_is_chosen(
-        const struct tk_series_case *k, const struct tk_diff_range *range);
+bool tk_series_case_is_chosen(const struct tk_series_case *k, const struct tk_diff_range *range);
 struct tk_filter_fields tk_series_case_filter_fields(const struct tk_series_case *k);
 /* ab_evidence.c: the stored A/B runs of the code before a step and the newest code. */
 int tk_series_case_evaluate_ab(struct tk_case_set *c, const struct tk_series_case *k,

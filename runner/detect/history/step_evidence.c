@@ -128,8 +128,8 @@ static void set_back(const struct tk_series_case *k, size_t from, struct tk_step
 	const double change = log(s->back.value / s->before.value),
 	             half = t * hypot(se, s->levels.se_before);
 
-	s->back_change = (struct tk_estimate){
-	        expm1(change), expm1(change - half), expm1(change + half)};
+	s->back_change =
+	        (struct tk_estimate){expm1(change), expm1(change - half), expm1(change + half)};
 }
 
 void tk_step_evidence_count_back(const struct tk_series_case *k, struct tk_step_evidence *s)

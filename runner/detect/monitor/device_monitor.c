@@ -400,8 +400,8 @@ static int rebuild(struct tk_device_monitor *d, struct tk_error *err)
 static int use_stored_events(struct tk_device_monitor *d, struct tk_error *err)
 {
 	struct tk_rows nights = {0};
-	int status = tk_store_list(d->set->catalog.store, TK_TABLE_monitored_night, NULL,
-	        TK_NO_ARGS, &nights, err);
+	int status = tk_store_list(
+	        d->set->catalog.store, TK_TABLE_monitored_night, NULL, TK_NO_ARGS, &nights, err);
 	d->is_monitored = !status && tk_monitored_nights_contain(&nights, d->night->id);
 	tk_rows_free(&nights);
 	give_back(d);

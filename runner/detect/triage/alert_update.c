@@ -60,8 +60,8 @@ static int put_ack_rule(struct tk_store *s, const struct tk_case_set *c,
 	return tk_store_put(s, TK_TABLE_triage, &t, &id, err);
 }
 
-static void set_state(struct tk_diff_row *row, enum tk_verdict_state state, const char *uid,
-        int64_t opened_s)
+static void set_state(
+        struct tk_diff_row *row, enum tk_verdict_state state, const char *uid, int64_t opened_s)
 {
 	if (row->state != TK_STATE_ACKNOWLEDGED)
 		row->state = state;

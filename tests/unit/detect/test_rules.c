@@ -289,7 +289,15 @@ static void step_that_is_over_or_alternates(void **state)
 	v = decide(&e, TK_RULE_BACK_SINCE, TK_VERDICT_UNSURE);
 	assert_float_equal(tk_verdict_find_fact(&v, TK_FACT_BACK_SINCE)->number[2], 1, 0);
 	e.alert = alert(0.1); /* it is not still at that level */
+	e.step.new_code = true;
 	decide(&e, TK_RULE_BACK_SINCE, TK_VERDICT_UNSURE);
+	e.step.back = e.step.before;
+	e.ab.decision = TK_AB_SAME; /* the newest code and that before the step */
+	v = decide(&e, TK_RULE_BACK_AGAIN, TK_VERDICT_RECOVERED);
+	assert_float_equal(v.after.value, e.step.before.value, 0);
+	e.ab.decision = TK_AB_NONE;
+	e.step.new_code = false; /* the code of before the step */
+	decide(&e, TK_RULE_BACK_AGAIN, TK_VERDICT_RECOVERED);
 	e.alert.exists = false;
 	e.by_monitor = true;
 	decide(&e, TK_RULE_BACK_SINCE, TK_VERDICT_UNSURE);
