@@ -26,7 +26,7 @@ WITH v AS (SELECT s.*, p.place, p.word, p.tone, d.machine_id, v.night_id, v.stat
     m.name || '/' || d.slug AS device_name,
     v.before_value IS NULL OR v.after_value IS NULL AS bare,
     iif(v.status IN ('missing', 'stale'), '', v.reason) AS why
-  FROM page_series p JOIN verdict v ON v.night_id = p.verdict_night_id AND v.series_id = p.id
+  FROM page_series p JOIN verdict_v v ON v.night_id = p.verdict_night_id AND v.series_id = p.id
     JOIN series s ON s.id = p.id JOIN device d ON d.id = s.device_id
     JOIN machine m ON m.id = d.machine_id
   WHERE p.tone = 'note' AND v.status <> 'environment' AND NOT p.is_unsupported),
@@ -51,7 +51,7 @@ ORDER BY place('verdict', o.status), abs(ifnull(change, 0)) DESC, o.reason, plac
 SELECT max(count(*) - 12, 0) AS attention_more, count(*) > 12 AS "attention_cut?"
 FROM (SELECT count(*) OVER same AS n, bare FROM (SELECT v.status, v.reason,
     v.before_value IS NULL OR v.after_value IS NULL AS bare
-  FROM page_series p JOIN verdict v ON v.night_id = p.verdict_night_id AND v.series_id = p.id
+  FROM page_series p JOIN verdict_v v ON v.night_id = p.verdict_night_id AND v.series_id = p.id
   WHERE p.tone = 'note' AND v.status <> 'environment' AND NOT p.is_unsupported)
   WINDOW same AS (PARTITION BY status, bare,
     iif(bare, iif(status IN ('missing', 'stale'), '', reason), '')))
@@ -89,7 +89,7 @@ ORDER BY m.name
 
 -- machines/counts:
 SELECT count(*) AS count, phrase(v.status) AS word, tone('verdict', v.status) AS tone
-FROM page_machine m JOIN verdict v ON v.night_id = m.analysed_night_id
+FROM page_machine m JOIN verdict_v v ON v.night_id = m.analysed_night_id
   LEFT JOIN page_series p ON p.id = v.series_id
 WHERE m.id = ?1 AND NOT ifnull(p.is_unplanned OR p.is_skipped, 0)
 GROUP BY v.status HAVING place('verdict', v.status) IS NOT NULL ORDER BY place('verdict', v.status)

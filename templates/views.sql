@@ -85,23 +85,20 @@ WHERE k.build_id = p.new_id OR a.id IS NULL
 -- Alerts of the series that are known, and of missing data. `place`: in its group, the largest first.
 -- `state`: by the newest decision of people about the alert or its group.
 -- page_alert: table by group_uid
-WITH a AS (SELECT a.*, s.id AS known_series_id, u.name AS upstream, u.url, good.rev AS good_rev,
-    bad.rev AS bad_rev, s.better, s.unit, s.device_id,
+WITH a AS (SELECT a.*, s.id AS known_series_id, u.url,
     iif(a.kind <> 'change' OR s.id IS NULL, '', a.change) AS size,
     a.kind <> 'change' OR s.id IS NULL OR (a.change > 0) = (s.better = 'lower') AS is_worse,
     iif(s.id IS NULL, 'alerts.html#' || a.uid, 'series/' || slug(s.slug) || '.html') AS href,
     (SELECT t.id FROM triage t WHERE t.alert_uid IN (a.uid, a.group_uid)
       AND t.action IN ('ack', 'expect', 'ignore', 'reopen')
       ORDER BY t.at_s DESC, t.uid DESC LIMIT 1) AS triage_id
-  FROM alert a LEFT JOIN series s ON s.id = a.series_id
+  FROM alert_v a LEFT JOIN series s ON s.id = a.series_id
     LEFT JOIN upstream u ON u.id = s.upstream_id
-    LEFT JOIN revision good ON good.id = a.good_revision_id
-    LEFT JOIN revision bad ON bad.id = a.bad_revision_id
   WHERE s.id IS NOT NULL OR a.kind = 'missing-data'),
-b AS (SELECT a.*, t.author, CASE t.action WHEN 'ack' THEN 'acked' WHEN 'expect' THEN 'expected'
+b AS (SELECT a.*, t.author AS decided_by, CASE t.action WHEN 'ack' THEN 'acked' WHEN 'expect' THEN 'expected'
     WHEN 'ignore' THEN 'ignored' ELSE 'new' END AS triaged
   FROM a LEFT JOIN triage t ON t.id = a.triage_id)
-SELECT *, iif(triaged = 'new', '', author) AS owner,
+SELECT *, iif(triaged = 'new', '', decided_by) AS owner,
   iif(status = 'closed' AND triaged IN ('new', 'acked'), 'recovered', triaged) AS state,
   row_number() OVER (PARTITION BY group_uid ORDER BY abs(change) DESC, uid) AS place,
   row_number() OVER (PARTITION BY group_uid ORDER BY status = 'open' DESC, abs(change) DESC, uid)
@@ -133,8 +130,8 @@ SELECT g.rowid AS "id-", g.is_open AS "is_open-", g.opened_s AS "opened_s-", abs
     WHERE m.group_uid = g.group_uid) AS on_more,
   iif(g.n > 50, g.n - 50, '') AS members_more,
   clip(ifnull((SELECT replace(json_extract(fact.value, '$.text'), ' -> ', ' → ')
-    FROM page_alert m JOIN verdict v ON v.night_id = m.night_id AND v.series_id = m.series_id,
-      json_each(v.detail, '$.facts') fact
+    FROM page_alert m JOIN verdict v ON v.night_id = ifnull(m.verdict_night_id, m.night_id)
+        AND v.series_id = m.series_id, json_each(v.facts) fact
     WHERE m.group_uid = g.group_uid AND m.kind = 'change' AND m.place <= 50
       AND json_extract(fact.value, '$.kind') = 'code-change'
     ORDER BY m.place LIMIT 1), ''), 300) AS code_change
@@ -182,22 +179,13 @@ FROM triage t JOIN page_alert_group g ON g.group_uid = t.alert_uid
   OR g.group_uid = (SELECT group_uid FROM page_alert WHERE uid = t.alert_uid)
 ORDER BY t.at_s, t.uid
 
--- The values are those of the change point that begins with its commit, else of the last verdict.
 -- page_alert_member:
-WITH levels AS (SELECT a.uid, (SELECT c.rowid FROM page_change c
-    JOIN revision r ON r.id = c.revision_id WHERE c.series_id = a.series_id AND r.rev = a.bad_rev
-    ORDER BY c.is_of_revision, c.as_of_s DESC LIMIT 1) AS change_id
-  FROM page_alert a)
 SELECT g.rowid AS "group-", a.known_series_id AS "series+", a.size AS "change+", 0 AS "spark+",
   iif(a.is_worse, 'bad', 'good') AS alert_tone, a.href AS href, clip(a.title, 200) AS alert_title,
   iif(a.state = g.state, '', a.state) AS own_state, iif(a.uid = a.group_uid, '', a.uid) AS anchor,
   day(a.closed_s) AS closed_day,
-  iif(ifnull(c.before_value, v.before_value) IS NULL, '',
-    quantity(ifnull(c.before_value, v.before_value), a.unit)) AS before,
-  quantity(iif(c.before_value IS NULL, v.after_value, c.after_value), a.unit) AS after,
+  iif(a.before_value IS NULL, '', quantity(a.before_value, a.unit)) AS before,
+  quantity(a.after_value, a.unit) AS after,
   a.good_rev AS good_rev, a.bad_rev AS bad_rev, a.known_series_id AS "id-"
 FROM page_alert_group g JOIN page_alert a ON a.group_uid = g.group_uid
-  JOIN levels l ON l.uid = a.uid LEFT JOIN page_change c ON c.rowid = l.change_id
-  LEFT JOIN page_series p ON p.id = a.series_id
-  LEFT JOIN verdict v ON v.night_id = p.verdict_night_id AND v.series_id = p.id AND a.status = 'open'
 WHERE a.place <= 50 ORDER BY a.place
