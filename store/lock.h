@@ -2,6 +2,7 @@
  * each other. */
 #ifndef TK_STORE_LOCK_H
 #define TK_STORE_LOCK_H
+#include <stdbool.h>
 
 struct tk_error;
 struct tk_lock;
@@ -11,6 +12,9 @@ struct tk_store;
 /* Of the history at `path`, which need not exist. TK_EBUSY: another process holds it. Release it
  * with tk_lock_release(). */
 int tk_store_lock(const char *path, struct tk_lock **out, struct tk_error *err);
+
+/* Whether a process holds the lock of this history. */
+bool tk_store_is_locked(struct tk_store *s);
 
 /* Marks a `running` night that no process is executing as `stopped`. The history does not record
  * that a night was killed; the lock of the executing process shows it, and only the newest

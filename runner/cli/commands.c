@@ -15,6 +15,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cli/markup.h"
+#include "cli/rate.h"
 #include "config/config.h"
 #include "store/store.h"
 
@@ -193,7 +194,7 @@ int tk_command_open(struct tk_globals *g, enum tk_opens opens, struct tk_error *
 		        "no history yet: %s does not exist; `tracker nightly` makes it, -C or --db "
 		        "names another",
 		        path);
-	return status;
+	return status ? status : tk_rate_define_function(g->store, err);
 }
 
 static void close_all(struct tk_globals *g)

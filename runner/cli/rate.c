@@ -5,12 +5,13 @@
 #include <math.h>
 
 #include "base/format.h"
-#include "cli/lookup.h"
+#include "base/memory.h"
 #include "cli/markup.h"
 #include "cli/table.h"
 #include "core/datasheet.h"
 #include "core/metric.h"
 #include "core/problem.h"
+#include "store/select.h"
 
 struct tk_rate tk_rate_compute(double flops, double peak_gflop_per_s, double median_ns)
 {
@@ -37,17 +38,21 @@ struct tk_rate tk_rate_from_problem(
 	return tk_rate_compute(flops, peak, value);
 }
 
-struct tk_rate tk_rate_from_point(const struct tk_lookup *l, const struct tk_point *p)
+static char *compute_peak(const struct tk_arg *args)
 {
-	const struct tk_series_row *series = tk_lookup_series(l, p->series_id);
-	const struct tk_problem_row *problem =
-	        series ? tk_lookup_problem(l, series->problem_id) : NULL;
-	const struct tk_device_row *device = series ? tk_lookup_device(l, series->device_id) : NULL;
+	struct tk_problem_spec spec;
+	double peak = tk_problem_parse(&spec, args[0].text, NULL)
+	                      ? 0
+	                      : tk_datasheet_find_peak(args[1].text, &spec);
 
-	if (!problem)
-		return (struct tk_rate){NAN, NAN};
-	return tk_rate_from_problem(problem->text, problem->flops, device ? device->name : NULL,
-	        p->value, series->unit);
+	return peak > 0 ? tk_sprintf("%.17g", peak) : NULL;
+}
+
+int tk_rate_define_function(struct tk_store *s, struct tk_error *err)
+{
+	static const struct tk_sql_function f = {"peak_gflop_per_s", 2, compute_peak};
+
+	return tk_store_add_function(s, &f, err);
 }
 
 void tk_rate_set_cells(struct tk_table *t, const struct tk_rate *r)

@@ -1,134 +1,131 @@
+/* See series_ref.h. */
 #include "cli/series_ref.h"
 
-#include <fnmatch.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/try.h"
-#include "cli/triage/alert_groups.h"
-#include "store/store.h"
+#include "cli/records.h"
 
 #define ALERT_DIGITS_MIN 4
 #define NAMED_MAX 4
 
-enum likeness { UNLIKE, PART, START, EQUAL };
+/* ?1: the text; ?2: whether it is a pattern; ?3: the problem that it is, '' where it is none, NULL
+ * where titles do not count. */
+static const char find_sql[] =
+        "WITH like AS (SELECT id, slug, CASE WHEN slug = ?1 THEN 3"
+        "  WHEN ?2 AND slug GLOB ?1 THEN 2 WHEN ?2 THEN 0"
+        "  WHEN substr(slug, 1, length(?1)) = ?1 THEN 2"
+        "  WHEN ?3 <> '' AND problem = ?3 THEN 1 WHEN ?3 <> '' THEN 0"
+        "  WHEN instr(lower(slug), lower(?1)) THEN 1"
+        "  WHEN ?3 IS NOT NULL AND instr(lower(title), lower(?1)) THEN 1 ELSE 0 END AS likeness"
+        "  FROM series_v)"
+        " SELECT id, slug, likeness FROM like WHERE likeness > 0"
+        "  AND likeness = (SELECT max(likeness) FROM like) ORDER BY slug";
 
-static enum likeness likeness(const char *slug, const char *text)
+int tk_series_find(struct tk_store *s, const char *text, const char *problem, json_t **out,
+        enum tk_likeness *likeness, struct tk_error *err)
 {
-	if (strcmp(slug, text) == 0)
-		return EQUAL;
-	if (strpbrk(text, "*?["))
-		return fnmatch(text, slug, 0) == 0 ? START : UNLIKE;
-	if (strncmp(slug, text, strlen(text)) == 0)
-		return START;
-	return strcasestr(slug, text) ? PART : UNLIKE;
+	int status = tk_records_select(
+	        s, find_sql, TK_ARGS(text, strpbrk(text, "*?[") != NULL, problem), out, err);
+
+	*likeness = (enum tk_likeness)json_integer_value(
+	        json_object_get(json_array_get(*out, 0), "likeness"));
+	return status;
 }
 
-static int fail_many(
-        const struct tk_rows *series, const char *text, enum likeness best, struct tk_error *err)
+static int fail_many(const json_t *found, const char *text, struct tk_error *err)
 {
-	struct tk_buf names = TK_BUF_INIT;
-	size_t count = 0;
+	AUTO(tk_buf) names = TK_BUF_INIT;
+	size_t count = json_array_size(found);
 
-	for (size_t i = 0; i < series->count; i++) {
-		const char *slug = TK_ROWS_AT(series, struct tk_series_row, i)->slug;
-
-		if (likeness(slug, text) == best && count++ < NAMED_MAX)
-			tk_buf_add_printf(&names, "%s%s", names.len ? ", " : "", slug);
-	}
-	tk_fail(err, TK_EUSAGE, "\"%s\" is ambiguous: it matches %zu series: %s%s", text, count,
-	        tk_buf_cstr(&names), count > NAMED_MAX ? ", ..." : "");
-	tk_buf_free(&names);
-	return err->status;
+	for (size_t i = 0; i < count && i < NAMED_MAX; i++)
+		tk_buf_add_printf(&names, "%s%s", i ? ", " : "",
+		        tk_record_text(json_array_get(found, i), "slug"));
+	return tk_fail(err, TK_EUSAGE, "\"%s\" is ambiguous: it matches %zu series: %s%s", text,
+	        count, tk_buf_cstr(&names), count > NAMED_MAX ? ", ..." : "");
 }
 
-static void take(const struct tk_series_row *s, struct tk_series_ref *out)
+static void take(const json_t *row, struct tk_series_ref *out)
 {
-	out->series_id = s->id;
-	snprintf(out->slug, sizeof out->slug, "%s", s->slug);
+	out->series_id = json_integer_value(json_object_get(row, "id"));
+	snprintf(out->slug, sizeof out->slug, "%s", tk_record_text(row, "slug"));
+	snprintf(out->good, sizeof out->good, "%s", tk_record_text(row, "good_rev"));
+	snprintf(out->bad, sizeof out->bad, "%s", tk_record_text(row, "bad_rev"));
 }
 
-static int find_series(const struct tk_rows *series, const char *text, struct tk_series_ref *out,
+/* The alert, or of a group the one with the largest change. *found false: no alert has that id. */
+static int find_alert(struct tk_store *s, const char *text, struct tk_series_ref *out, bool *found,
         struct tk_error *err)
 {
-	enum likeness best = UNLIKE;
-	size_t count = 0;
+	static const char sql[] =
+	        "SELECT uid, group_uid, series_id AS id, series AS slug, good_rev, bad_rev, title,"
+	        "  substr(group_uid, 1, length(?1)) = ?1 AS \"is_group:bool\" FROM alert_v"
+	        " WHERE substr(group_uid, 1, length(?1)) = ?1 OR substr(uid, 1, length(?1)) = ?1"
+	        " ORDER BY 8 DESC, group_uid, abs(change) DESC, uid";
+	const struct tk_arg *args = TK_ARGS(text);
+	json_t *rows, *first;
+	int status = tk_records_select(s, sql, args, &rows, err);
+	size_t others = 0;
 
-	for (size_t i = 0; i < series->count; i++) {
-		const struct tk_series_row *s = TK_ROWS_AT(series, struct tk_series_row, i);
-		enum likeness l = likeness(s->slug, text);
-
-		if (l == UNLIKE || l < best)
-			continue;
-		count = l > best ? 1 : count + 1;
-		best = l;
-		take(s, out);
-	}
-	if (count > 1)
-		return fail_many(series, text, best, err);
-	return count ? TK_OK
-	             : tk_fail(err, TK_EUSAGE,
-	                       "no series or alert matches \"%s\"; `tracker show '*'` lists the "
-	                       "series",
-	                       text);
-}
-
-/* The alert, or of a group the one with the largest change. TK_ENOTFOUND: no alert has that id. */
-static int find_alert(const struct tk_alerts *alerts, const char *text, struct tk_series_ref *out,
-        struct tk_error *err)
-{
-	const struct tk_alert_group *group;
-	const struct tk_alert_row *a = NULL;
-	const struct tk_series_row *series;
-	TRY(strlen(text) < ALERT_DIGITS_MIN ? TK_ENOTFOUND
-	                                    : tk_alerts_find(alerts, text, &group, &a, err));
-	a = a ? a : group->alerts[0];
-	series = tk_lookup_series(&alerts->names, a->series_id);
-	if (!series)
-		return tk_fail(err, TK_EUSAGE, "alert %s does not belong to one series: %s", text,
-		        a->title);
-	take(series, out);
-	snprintf(out->good, sizeof out->good, "%s", a->good_rev);
-	snprintf(out->bad, sizeof out->bad, "%s", a->bad_rev);
-	return TK_OK;
+	first = json_array_get(rows, 0);
+	*found = first != NULL;
+	for (size_t i = 1; i < json_array_size(rows); i++)
+		others += !json_is_true(json_object_get(first, "is_group")) ||
+		          strcmp(tk_record_text(json_array_get(rows, i), "group_uid"),
+		                  tk_record_text(first, "group_uid")) != 0;
+	if (!status && others)
+		status = tk_fail(err, TK_EUSAGE,
+		        "\"%.80s\" is ambiguous: several alerts start with it", text);
+	else if (!status && first && !*tk_record_text(first, "slug"))
+		status = tk_fail(err, TK_EUSAGE, "alert %s does not belong to one series: %s", text,
+		        tk_record_text(first, "title"));
+	else if (!status && first)
+		take(first, out);
+	json_decref(rows);
+	return status;
 }
 
 /* The range of revisions of the newest alert of the series. */
-static void find_range(const struct tk_rows *alerts, struct tk_series_ref *out)
+static int find_range(struct tk_store *s, struct tk_series_ref *out, struct tk_error *err)
 {
-	int64_t newest = INT64_MIN;
+	static const char sql[] = "SELECT series_id AS id, series AS slug, good_rev, bad_rev"
+	                          " FROM alert_v WHERE series_id = ?1"
+	                          " ORDER BY opened_s DESC LIMIT 1";
+	const struct tk_arg *args = TK_ARGS(out->series_id);
+	json_t *rows;
+	int status = tk_records_select(s, sql, args, &rows, err);
 
-	for (size_t i = 0; i < alerts->count; i++) {
-		const struct tk_alert_row *a = TK_ROWS_AT(alerts, struct tk_alert_row, i);
-
-		if (a->series_id != out->series_id || a->opened_s <= newest)
-			continue;
-		newest = a->opened_s;
-		snprintf(out->good, sizeof out->good, "%s", a->good_rev);
-		snprintf(out->bad, sizeof out->bad, "%s", a->bad_rev);
-	}
+	if (json_array_size(rows))
+		take(json_array_get(rows, 0), out);
+	json_decref(rows);
+	return status;
 }
 
 int tk_series_ref_resolve(
         struct tk_store *s, const char *text, struct tk_series_ref *out, struct tk_error *err)
 {
-	const struct tk_detect_options no_missing_data = {0};
-	struct tk_alerts alerts = {0};
-	int status = tk_alerts_load(s, &no_missing_data, &alerts, err);
+	enum tk_likeness likeness;
+	bool is_alert = false;
+	json_t *found;
+	int status;
 
 	*out = (struct tk_series_ref){0};
-	if (status)
-		return status;
-	status = find_alert(&alerts, text, out, err);
-	if (status == TK_ENOTFOUND) {
-		*err = (struct tk_error){0};
-		status = find_series(&alerts.names.series.rows, text, out, err);
-		if (!status)
-			find_range(&alerts.rows, out);
-	}
-	tk_alerts_free(&alerts);
-	return status;
+	if (strlen(text) >= ALERT_DIGITS_MIN)
+		TRY(find_alert(s, text, out, &is_alert, err));
+	if (is_alert)
+		return TK_OK;
+	status = tk_series_find(s, text, NULL, &found, &likeness, err);
+	if (!status && json_array_size(found) > 1)
+		status = fail_many(found, text, err);
+	else if (!status && !json_array_size(found))
+		status = tk_fail(err, TK_EUSAGE,
+		        "no series or alert matches \"%s\"; `tracker show '*'` lists the series",
+		        text);
+	else if (!status)
+		take(json_array_get(found, 0), out);
+	json_decref(found);
+	return status ? status : find_range(s, out, err);
 }

@@ -1,6 +1,8 @@
 /* The only file that knows libsmartcols. */
 #include "cli/table.h"
 
+#include <jansson.h>
+
 #include <errno.h>
 #include <libsmartcols.h>
 #include <math.h>
@@ -18,6 +20,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/markup.h"
+#include "cli/records.h"
 
 #define COLUMNS_MAX 32
 #define WRAP_MIN 30 /* a column of prose that is narrower cannot be read */
@@ -116,6 +119,78 @@ void tk_table_set_cell(struct tk_table *t, const char *column, const char *fmt, 
 
 		t->used[i] = true;
 		t->width[i] = width > t->width[i] ? width : t->width[i];
+	}
+}
+
+static void show_number(double x, enum tk_show show, char out[TK_FORMAT_SIZE])
+{
+	switch (show) {
+	case TK_SHOW_COUNT:
+		snprintf(out, TK_FORMAT_SIZE, x > 0 ? "%.0f" : "", x);
+		return;
+	case TK_SHOW_DURATION:
+		if (x < 1)
+			snprintf(out, TK_FORMAT_SIZE, "< 1 s");
+		else
+			tk_duration_format(x, out, TK_FORMAT_SIZE);
+		return;
+	case TK_SHOW_NS:
+		tk_format_value(x, "ns", out);
+		return;
+	case TK_SHOW_BYTES:
+		tk_format_value(x, "bytes", out);
+		return;
+	case TK_SHOW_PERCENT:
+		tk_format_percent(x, out);
+		return;
+	default:
+		snprintf(out, TK_FORMAT_SIZE, "%.10g", x);
+	}
+}
+
+static void show_estimate(struct tk_table *t, const struct tk_column *c, const json_t *o)
+{
+	char value[TK_FORMAT_SIZE], range[TK_FORMAT_SIZE];
+	double change = tk_record_number(o, "value");
+
+	if (isnan(change))
+		return;
+	tk_format_change(change, value);
+	tk_format_change_range(change, tk_record_number(o, "lo"), tk_record_number(o, "hi"), range);
+	tk_table_set_cell(t, c->name, "%s (%s)", value, range);
+}
+
+static void show_text(struct tk_table *t, const struct tk_column *c, const char *text)
+{
+	int digits = c->show == TK_SHOW_SHORT ? 12 : c->show == TK_SHOW_UID ? 8 : 0;
+
+	if (c->show == TK_SHOW_DAY)
+		tk_table_set_cell(t, c->name, "%.10s", text);
+	else if (c->show == TK_SHOW_MINUTE)
+		tk_table_set_cell(t, c->name, "%.10s %.5s", text, text + 11);
+	else
+		tk_table_set_cell(t, c->name, "%.*s", digits ? digits : (int)strlen(text), text);
+}
+
+void tk_table_add_record(struct tk_table *t, const json_t *row)
+{
+	char text[TK_FORMAT_SIZE];
+
+	tk_table_add_row(t);
+	for (const struct tk_column *c = t->columns; c->name; c++) {
+		const json_t *value = c->path ? tk_record_get(row, c->path) : NULL;
+
+		if (c->show == TK_SHOW_ESTIMATE) {
+			show_estimate(t, c, value);
+		} else if (json_is_number(value)) {
+			show_number(json_number_value(value), c->show, text);
+			if (*text)
+				tk_table_set_cell(t, c->name, "%s", text);
+		} else if (json_is_string(value)) {
+			show_text(t, c, json_string_value(value));
+		}
+		if (c->color && c->color(row))
+			tk_table_set_color(t, c->name, c->color(row));
 	}
 }
 

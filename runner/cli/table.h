@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct json_t;
 struct tk_error;
 struct tk_globals;
 struct tk_table;
@@ -25,9 +26,28 @@ enum {
 /* Dropped on a narrow terminal, the lowest order first. */
 #define TK_COLUMN_DROP(order) ((order) << 8)
 
+/* How a cell shows the member of a record. */
+enum tk_show {
+	TK_SHOW_PLAIN, /* a text, a count, a number */
+	TK_SHOW_DAY,   /* of a time: 2026-11-21 */
+	TK_SHOW_MINUTE,
+	TK_SHOW_SHORT,    /* of a hash: 12 digits */
+	TK_SHOW_UID,      /* 8 digits */
+	TK_SHOW_COUNT, /* nothing where it is 0 */
+	TK_SHOW_DURATION, /* whole seconds */
+	TK_SHOW_NS,
+	TK_SHOW_BYTES,
+	TK_SHOW_PERCENT,  /* a share */
+	TK_SHOW_ESTIMATE, /* a change with its interval */
+};
+
 struct tk_column {
 	const char *name; /* the heading; ends with name == NULL */
 	unsigned flags;
+	/* Of tables of records: the member ("change.value"), and the colour of the cell. */
+	const char *path;
+	enum tk_show show;
+	const char *(*color)(const struct json_t *row); /* NULL, or it returns NULL: none */
 };
 
 /* NULL (out of memory) may be passed on: tk_table_print() reports it. `columns` must outlive the
@@ -36,6 +56,8 @@ struct tk_table *tk_table_new(const struct tk_globals *g, const struct tk_column
 void tk_table_add_row(struct tk_table *t); /* starts a row, which the following calls fill */
 void tk_table_set_cell(struct tk_table *t, const char *column, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
+/* A row with the cells of all columns that have a path. */
+void tk_table_add_record(struct tk_table *t, const struct json_t *row);
 /* Nothing where it is NAN. */
 void tk_table_set_time(struct tk_table *t, const char *column, double ns);
 /* Colour of a cell of the row: "red", "green", "yellow", "bold", "halfbright"...

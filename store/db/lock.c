@@ -22,14 +22,21 @@ int tk_store_lock(const char *path, struct tk_lock **out, struct tk_error *err)
 	return status;
 }
 
-void tk_store_mark_stopped(struct tk_store *s, struct tk_rows *nights)
+bool tk_store_is_locked(struct tk_store *s)
 {
 	struct tk_buf path = TK_BUF_INIT;
-	bool at_work;
+	bool is_held;
 
 	add_lock_path(&path, s->path);
-	at_work = tk_lock_is_held(tk_buf_cstr(&path));
+	is_held = tk_lock_is_held(tk_buf_cstr(&path));
 	tk_buf_free(&path);
+	return is_held;
+}
+
+void tk_store_mark_stopped(struct tk_store *s, struct tk_rows *nights)
+{
+	bool at_work = tk_store_is_locked(s);
+
 	for (size_t i = 0; i < nights->count; i++) {
 		struct tk_night_row *night = (struct tk_night_row *)nights->rows + i;
 

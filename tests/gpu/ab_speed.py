@@ -64,8 +64,8 @@ def attempt(o, folder, base, head, problem):
     row = answer["rows"][0]
     return {
         "verdict": row["verdict"],
-        "pairs": row["pairs"],
-        "change": row["change"],
+        "pairs": row["ab_test"]["count"],
+        "change": row["ab_test"]["change"],
         "median_ns": row["base"]["value"],
         "seconds": round(wall, 2),
         "message": row.get("message"),

@@ -2,9 +2,9 @@
  * format_NAME.c. */
 #ifndef TK_AB_FORMAT_H
 #define TK_AB_FORMAT_H
-#include <jansson.h>
 #include <stdio.h>
 
+#include "core/fields.h"
 #include "nightly/compare/ab_compare.h"
 
 struct tk_error;
@@ -30,8 +30,7 @@ int tk_ab_write_csv(
 int tk_ab_write_github(
         const struct tk_globals *g, const struct tk_ab_report *r, FILE *out, struct tk_error *err);
 
-/* {"value", "lo", "hi"}; null without a change. */
-json_t *tk_ab_change_json(const struct tk_ab_result *r);
+extern const struct tk_field tk_ab_row_fields[]; /* of a row in JSON and CSV */
 /* "+3.0 % (+2.9 to +3.1)"; "" without a change. */
 #define TK_AB_TEXT_SIZE 160
 const char *tk_ab_format_change(const struct tk_ab_row *row, char out[TK_AB_TEXT_SIZE]);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "core/fields.h"
 #include "detect/detect.h"
 
 struct tk_config;
@@ -61,6 +62,8 @@ struct tk_diff_view {
 	next("sarif", false, tk_diff_write_sarif) \
 	next("junit", true, tk_diff_write_junit)
 /* clang-format on */
+
+extern const struct tk_field tk_diff_row_fields[]; /* of a row in JSON and CSV */
 
 struct tk_diff_format {
 	const char *name;

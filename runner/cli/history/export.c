@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "base/signature.h"
 #include "cli/commands.h"
-#include "cli/lookup.h"
 #include "cli/options.h"
+#include "cli/records.h"
 #include "cli/when.h"
 #include "config/config.h"
 #include "store/store.h"
@@ -30,21 +30,6 @@ static const struct tk_option options[] = {
         {0},
 };
 
-static int choose_night(struct tk_store *s, const char *text, int64_t *id, struct tk_error *err)
-{
-	struct tk_rows nights;
-	const struct tk_night_row *night = NULL;
-	int status = tk_store_list(s, TK_TABLE_night, NULL, TK_NO_ARGS, &nights, err);
-
-	if (status)
-		return status;
-	status = tk_lookup_find_night(&nights, text, &night, err);
-	if (!status)
-		*id = night->id;
-	tk_rows_free(&nights);
-	return status;
-}
-
 /* key: that signs the file; NULL: none. */
 static int export(
         struct tk_store *s, const struct export_options *o, const char *key, struct tk_error *err)
@@ -55,7 +40,7 @@ static int export(
 	if (o->since && (status = tk_when_parse(o->since, tk_clock_now_s(), false, &since_s, err)))
 		tk_error_add_context(err, "--since");
 	if (!status && o->night)
-		status = choose_night(s, o->night, &night_id, err);
+		status = tk_records_find_night(s, o->night, &night_id, err);
 	if (status)
 		return status;
 	fd = o->output ? open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)

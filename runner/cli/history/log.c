@@ -1,15 +1,20 @@
-/* `tracker log`: lists the nights, or shows one in full. */
-#include "cli/history/log.h"
-#include "base/try.h"
-
+/* `tracker log`: lists the nights, or shows one in full. Each list is a query. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "cli/options.h"
+#include "base/clock.h"
+#include "base/format.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "cli/commands.h"
+#include "cli/records.h"
 #include "store/lock.h"
 
-static struct tk_log_options opt = {.limit = 20};
+static struct {
+	const char *night;
+	size_t limit;
+	bool failed, json;
+} opt = {.limit = 20};
 
 static const struct tk_option options[] = {
         {TK_OPT_FLAG("failed", 0, &opt.failed, "List only nights that are not complete")},
@@ -20,60 +25,309 @@ static const struct tk_option options[] = {
         {0},
 };
 
-static int list_nights(struct tk_store *s, const struct tk_globals *g,
-        const struct tk_log_options *o, const struct tk_rows *nights, const struct tk_lookup *l,
-        struct tk_error *err)
+/* ---- queries --------------------------------------------------------------------------------- */
+
+/* ?1: whether a process holds the lock of the history, which may then execute the newest unfinished
+ * night; ?2: whether complete nights are left out; ?3: at most so many, -1: all; ?4: one night, 0:
+ * all. The revision is that of the upstream that a backfill or a bisection was asked for. */
+static const char nights_sql[] =
+        "WITH n AS MATERIALIZED (SELECT v.*,"
+        "  CASE WHEN status = 'running' AND NOT (?1 AND id = (SELECT id FROM night"
+        "    WHERE status = 'running' ORDER BY as_of_s DESC, id DESC LIMIT 1))"
+        "  THEN 'stopped' ELSE status END AS state"
+        "  FROM night_v v WHERE ?4 IN (0, id) AND NOT (?2 AND status = 'complete')"
+        "  ORDER BY as_of_s DESC, id DESC LIMIT ?3)"
+        " SELECT n.id, n.uid, n.machine, n.kind, n.state AS status, n.as_of_s AS \"as_of:time\","
+        "  n.started_s AS \"started:time\", n.finished_s AS \"finished:time\","
+        "  n.finished_s - n.started_s AS wall_s, n.tracker_version, n.config_hash,"
+        "  n.summary AS \"summary:json\","
+        "  CASE WHEN n.state = 'stopped' AND n.kind = 'nightly'"
+        "    THEN '`tracker nightly --resume` continues the newest stopped night' END AS hint,"
+        "  count(r.id) FILTER (WHERE outcome IN ('ok', 'throttled', 'unstable')) AS \"jobs.ok\","
+        "  count(r.id) FILTER (WHERE outcome = 'unstable') AS \"jobs.unstable\","
+        "  count(r.id) FILTER (WHERE outcome NOT IN ('ok', 'throttled', 'unstable', 'wrong',"
+        "    'implausible', 'skipped', 'unsupported')) AS \"jobs.failed\","
+        "  count(r.id) FILTER (WHERE outcome = 'wrong') AS \"jobs.wrong\","
+        "  count(r.id) FILTER (WHERE outcome = 'implausible') AS \"jobs.implausible\","
+        "  count(r.id) FILTER (WHERE outcome = 'skipped') AS \"jobs.skipped\","
+        "  count(r.id) FILTER (WHERE outcome = 'unsupported') AS \"jobs.unsupported\","
+        "  n.open_job_count AS \"jobs.open\","
+        "  (SELECT count(*) FROM verdict WHERE night_id = n.id AND status = 'regressed')"
+        "    AS \"changes.regressed\","
+        "  (SELECT count(*) FROM verdict WHERE night_id = n.id AND status = 'newly-failed')"
+        "    AS \"changes.newly_failed\","
+        "  (SELECT count(*) FROM verdict WHERE night_id = n.id AND status = 'improved')"
+        "    AS \"changes.improved\","
+        "  CASE WHEN n.kind <> 'nightly' AND json_valid(n.summary) THEN"
+        "    (SELECT upstream || ' ' || substr(rev, 1, 12) FROM resolution_v WHERE night_id = n.id"
+        "      AND rev <> '' AND upstream = json_extract(n.summary, '$.request.upstream')) END"
+        "    AS revision,"
+        "  (SELECT count(*) FROM resolution WHERE night_id = n.id AND status = 'new')"
+        "    AS new_revisions"
+        " FROM n LEFT JOIN run r ON r.night_id = n.id GROUP BY n.id"
+        " ORDER BY n.as_of_s DESC, n.id DESC";
+
+static const char stages_sql[] =
+        "SELECT name, status, started_s AS \"started:time\", finished_s AS \"finished:time\","
+        "  finished_s - started_s AS wall_s, nullif(detail, '{}') AS detail FROM stage WHERE "
+        "night_id = ?1"
+        " ORDER BY started_s, instr('probe resolve build plan measure confirm detect bisect trace'"
+        "  || ' tune tidy publish', name)";
+
+static const char upstreams_sql[] =
+        "SELECT upstream, status, rev AS \"revision:text\", subject AS \"subject:text\","
+        "  build_status AS build, CASE WHEN message <> '' THEN message"
+        "  ELSE ifnull(build_message, '') END AS message"
+        " FROM resolution_v WHERE night_id = ?1 ORDER BY upstream";
+
+static const char failures_sql[] =
+        "SELECT r.id AS run, r.outcome, s.slug AS series, r.message FROM run r"
+        " LEFT JOIN series s ON s.id = r.series_id WHERE r.night_id = ?1 AND r.outcome NOT IN"
+        "  ('ok', 'throttled', 'unstable', 'unsupported') ORDER BY r.seq, r.id";
+
+/* How near the timings of the night are to the peaks of their devices. */
+static const char peak_sql[] =
+        "SELECT s.slug AS best_series,"
+        "  s.flops / r.value / peak_gflop_per_s(s.problem, s.device_name) AS best"
+        " FROM run_v r JOIN series_v s ON s.id = r.series_id WHERE r.night_id = ?1"
+        "  AND s.role = 'suite' AND s.unit = 'ns' AND s.flops > 0 AND r.value > 0"
+        "  AND r.outcome IN ('ok', 'throttled', 'unstable')"
+        "  AND peak_gflop_per_s(s.problem, s.device_name) IS NOT NULL ORDER BY best DESC";
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+static const char *color_status(const json_t *row)
 {
-	struct tk_table *t = tk_table_new(g, tk_night_columns);
-	json_t *array = o->json ? json_array() : NULL;
-	size_t shown = 0;
-	bool hint = false;
-	int status = 0;
+	const char *status = tk_record_text(row, "status");
 
-	for (size_t i = 0; i < nights->count && !status && (!o->limit || shown < o->limit); i++) {
-		const struct tk_night_row *night = TK_ROWS_AT(nights, struct tk_night_row, i);
-		struct tk_night_counts c;
+	return strcmp(status, "complete") == 0 ? "green"
+	       : strcmp(status, "failed") == 0 ? "red"
+	                                       : "yellow";
+}
 
-		if (o->failed && night->status == TK_NIGHT_COMPLETE)
-			continue;
-		status = tk_night_count(s, night->id, &c, err);
-		if (!status)
-			status = tk_night_find_revision(s, night, l, &c, err);
-		if (status)
-			break;
-		shown++;
-		hint = hint || tk_night_can_resume(night);
-		if (array)
-			json_array_append_new(array, tk_night_json(night, &c, l));
-		else
-			tk_night_add_row(t, night, &c, l);
+#define COLOR(function, member, word) \
+	static const char *function(const json_t *row) \
+	{ \
+		return tk_record_number(row, member) > 0 ? word : NULL; \
 	}
-	if (!status && o->json)
-		status = tk_command_print_json(json_incref(array), err);
-	else if (!status && !shown)
-		puts(o->failed ? "No night failed." : "No nights yet.");
-	else if (!status)
-		status = tk_table_print(t, stdout, err);
-	if (!status && hint && !o->json)
-		printf("\n%s\n", tk_night_resume_hint);
-	json_decref(array);
+COLOR(color_failed, "jobs.failed", "red")
+COLOR(color_wrong, "jobs.wrong", "red")
+COLOR(color_implausible, "jobs.implausible", "red")
+COLOR(color_unstable, "jobs.unstable", "yellow")
+COLOR(color_skipped, "jobs.skipped", "yellow")
+
+static const char *color_stage(const json_t *row)
+{
+	return strcmp(tk_record_text(row, "status"), "failed") == 0 ? "red" : NULL;
+}
+
+static const char *color_upstream(const json_t *row)
+{
+	const char *status = tk_record_text(row, "status");
+
+	return strcmp(status, "failed") == 0 || strcmp(status, "unreachable") == 0 ? "red" : NULL;
+}
+
+static const char *color_failure(const json_t *row)
+{
+	(void)row;
+	return "red";
+}
+
+#define COUNT(flags) (TK_COLUMN_RIGHT | (flags))
+static const struct tk_column night_columns[] = {
+        {"STARTED (UTC)", 0, "started", TK_SHOW_MINUTE, NULL},
+        {"MACHINE", TK_COLUMN_CUT | TK_COLUMN_DROP(3), "machine", 0, NULL},
+        {"KIND", TK_COLUMN_DROP(6), "kind", 0, NULL},
+        {"STATUS", 0, "status", 0, color_status},
+        {"WALL", COUNT(TK_COLUMN_DROP(7)), "wall_s", TK_SHOW_DURATION, NULL},
+        {"NEW", COUNT(TK_COLUMN_DROP(2)), "new_revisions", 0, NULL},
+        {"OK", COUNT(0), "jobs.ok", 0, NULL},
+        {"UNSTABLE", COUNT(TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(4)), "jobs.unstable", TK_SHOW_COUNT,
+                color_unstable},
+        {"FAILED", COUNT(0), "jobs.failed", 0, color_failed},
+        {"WRONG", COUNT(TK_COLUMN_DROP(8)), "jobs.wrong", 0, color_wrong},
+        {"IMPLAUSIBLE", COUNT(TK_COLUMN_OPTIONAL), "jobs.implausible", TK_SHOW_COUNT,
+                color_implausible},
+        {"SKIPPED", COUNT(TK_COLUMN_DROP(5)), "jobs.skipped", 0, color_skipped},
+        {"OPEN", COUNT(TK_COLUMN_OPTIONAL), "jobs.open", TK_SHOW_COUNT, NULL},
+        {"CHANGES", TK_COLUMN_WRAP, NULL, 0, NULL},
+        {"REVISION", TK_COLUMN_OPTIONAL, "revision", 0, NULL},
+        {"NIGHT", COUNT(0), "id", 0, NULL},
+        {"ID", TK_COLUMN_DROP(1), "uid", TK_SHOW_UID, NULL},
+        {0},
+};
+static const struct tk_column stage_columns[] = {
+        {"STAGE", 0, "name", 0, NULL},
+        {"STATUS", 0, "status", 0, color_stage},
+        {"TOOK", TK_COLUMN_RIGHT, "wall_s", TK_SHOW_DURATION, NULL},
+        {"DETAIL", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL, "detail", 0, NULL},
+        {0},
+};
+static const struct tk_column upstream_columns[] = {
+        {"UPSTREAM", 0, "upstream", 0, NULL},
+        {"STATUS", 0, "status", 0, color_upstream},
+        {"REVISION", TK_COLUMN_OPTIONAL, "revision", TK_SHOW_SHORT, NULL},
+        {"SUBJECT", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL, "subject", 0, NULL},
+        {"BUILD", TK_COLUMN_OPTIONAL, "build", 0, NULL},
+        {"MESSAGE", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL, "message", 0, NULL},
+        {0},
+};
+static const struct tk_column failure_columns[] = {
+        {"RUN", TK_COLUMN_RIGHT, "run", 0, NULL},
+        {"OUTCOME", 0, "outcome", 0, color_failure},
+        {"SERIES", 0, "series", 0, NULL},
+        {"MESSAGE", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL, "message", 0, NULL},
+        {0},
+};
+
+static void set_changes(struct tk_table *t, const json_t *night)
+{
+	static const struct {
+		const char *member, *word;
+	} parts[] = {{"changes.regressed", "regressed"}, {"changes.newly_failed", "newly failed"},
+	        {"changes.improved", "improved"}};
+	char text[128] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (tk_record_number(night, parts[i].member) > 0)
+			len += (size_t)snprintf(text + len, sizeof text - len, "%s%.0f %s",
+			        len ? ", " : "", tk_record_number(night, parts[i].member),
+			        parts[i].word);
+	tk_table_set_cell(t, "CHANGES", "%s", *text ? text : "-");
+	if (tk_record_number(night, "changes.regressed") > 0 ||
+	        tk_record_number(night, "changes.newly_failed") > 0)
+		tk_table_set_color(t, "CHANGES", "red");
+}
+
+static int print_nights(const struct tk_globals *g, const json_t *nights, struct tk_error *err)
+{
+	struct tk_table *t = tk_table_new(g, night_columns);
+	const char *hint = "";
+	const json_t *night;
+	size_t i;
+	int status;
+
+	json_array_foreach (nights, i, night) {
+		tk_table_add_record(t, night);
+		if (json_is_null(json_object_get(night, "wall_s")))
+			tk_table_set_cell(t, "WALL", "-");
+		set_changes(t, night);
+		if (*tk_record_text(night, "hint"))
+			hint = tk_record_text(night, "hint");
+	}
+	status = tk_table_print(t, stdout, err);
 	tk_table_free(t);
+	if (!status && *hint)
+		printf("\n%s\n", hint);
+	return status;
+}
+
+/* ---- one night ------------------------------------------------------------------------------- */
+
+/* From the shares of all timings, the best first. Frees `shares`. */
+static json_t *summarize_peak(json_t *shares)
+{
+	size_t count = json_array_size(shares);
+	double above = tk_record_number(json_array_get(shares, (count - 1) / 2), "best"),
+	       below = tk_record_number(json_array_get(shares, count / 2), "best");
+	json_t *peak = count ? json_incref(json_array_get(shares, 0)) : json_null();
+
+	if (count) {
+		json_object_set_new(peak, "count", json_integer((json_int_t)count));
+		json_object_set_new(peak, "median", json_real((above + below) / 2));
+	}
+	json_decref(shares);
+	return peak;
+}
+
+static void print_peak(const json_t *peak)
+{
+	char median[TK_FORMAT_SIZE], best[TK_FORMAT_SIZE];
+
+	if (!json_is_object(peak))
+		return;
+	printf("\nof the data sheet's peak: median %s of %.0f timings, best %s (",
+	        tk_format_percent(tk_record_number(peak, "median"), median),
+	        tk_record_number(peak, "count"),
+	        tk_format_percent(tk_record_number(peak, "best"), best));
+	tk_text_write_sanitized(stdout, tk_record_text(peak, "best_series"), "");
+	puts(")");
+}
+
+static int print_list(const struct tk_globals *g, const struct tk_column *columns,
+        const json_t *night, const char *member, struct tk_error *err)
+{
+	json_t *rows = json_object_get(night, member);
+
+	if (json_array_size(rows))
+		puts("");
+	return tk_records_print(g, columns, json_incref(rows), false, NULL, err);
+}
+
+static int print_night(const struct tk_globals *g, json_t *night, struct tk_error *err)
+{
+	json_t *alone = json_pack("[O]", night);
+	int status = print_nights(g, alone, err);
+
+	json_decref(alone);
+	if (status)
+		return status;
+	TRY(print_list(g, stage_columns, night, "stages", err));
+	TRY(print_list(g, upstream_columns, night, "upstreams", err));
+	print_peak(json_object_get(night, "peak_share"));
+	return print_list(g, failure_columns, night, "failures", err);
+}
+
+static int add_details(struct tk_store *s, json_t *night, int64_t id, struct tk_error *err)
+{
+	static const struct {
+		const char *member, *sql;
+	} lists[] = {{"stages", stages_sql}, {"upstreams", upstreams_sql},
+	        {"failures", failures_sql}, {"peak_share", peak_sql}};
+	int status = TK_OK;
+
+	for (size_t i = 0; !status && i < sizeof lists / sizeof *lists; i++) {
+		json_t *rows;
+
+		status = tk_records_select(s, lists[i].sql, TK_ARGS(id), &rows, err);
+		json_object_set_new(night, lists[i].member,
+		        lists[i].sql == peak_sql ? summarize_peak(rows) : rows);
+	}
 	return status;
 }
 
 static int run_log(struct tk_globals *g, struct tk_error *err)
 {
-	AUTO(tk_lookup) lookup = {0};
-	AUTO(tk_rows) nights = {0};
-	const struct tk_night_row *night;
+	int64_t id = 0;
+	json_t *nights;
+	int status;
 
-	TRY(tk_lookup_load(g->store, &lookup, err));
-	TRY(tk_store_list(g->store, TK_TABLE_night, NULL, TK_NO_ARGS, &nights, err));
-	tk_store_mark_stopped(g->store, &nights);
-	if (!opt.night)
-		return list_nights(g->store, g, &opt, &nights, &lookup, err);
-	TRY(tk_lookup_find_night(&nights, opt.night, &night, err));
-	return tk_log_print_night(g->store, g, &opt, night, &lookup, err);
+	if (opt.night)
+		TRY(tk_records_find_night(g->store, opt.night, &id, err));
+	status = tk_records_select(g->store, nights_sql,
+	        TK_ARGS(tk_store_is_locked(g->store), opt.failed && !id,
+	                opt.limit && !id ? (int64_t)opt.limit : -1, id),
+	        &nights, err);
+	if (!status && id) {
+		json_t *night = json_incref(json_array_get(nights, 0));
+
+		status = add_details(g->store, night, id, err);
+		if (!status && opt.json)
+			status = tk_command_print_json(json_incref(night), err);
+		else if (!status)
+			status = print_night(g, night, err);
+		json_decref(night);
+	} else if (!status && opt.json) {
+		status = tk_command_print_json(json_incref(nights), err);
+	} else if (!status && !json_array_size(nights)) {
+		puts(opt.failed ? "No night failed." : "No nights yet.");
+	} else if (!status) {
+		status = print_nights(g, nights, err);
+	}
+	json_decref(nights);
+	return status;
 }
 
 const struct tk_command tk_command_log = {.name = "log",

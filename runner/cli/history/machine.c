@@ -10,6 +10,7 @@
 #include "base/try.h"
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "cli/records.h"
 #include "cli/table.h"
 #include "store/lock.h"
 #include "store/store.h"
@@ -29,69 +30,30 @@ static const struct tk_option options[] = {
 
 /* ---- list ------------------------------------------------------------------------------------ */
 
-struct machine_summary {
-	const char *name;
-	int64_t devices, series, nights, newest_s; /* newest_s 0: no night */
-};
-#define SUMMARY(member) TK_MEMBER(struct machine_summary, member)
-static const struct tk_db_column summary_columns[] = {
-        SUMMARY(name), SUMMARY(devices), SUMMARY(series), SUMMARY(nights), SUMMARY(newest_s)};
-static const struct tk_row_type summary_type = TK_ROW_TYPE(struct machine_summary, summary_columns);
-
-static const char summary_sql[] =
-        "SELECT m.name, (SELECT count(*) FROM device WHERE machine_id=m.id) AS devices,"
-        " (SELECT count(*) FROM series_v WHERE machine_id=m.id) AS series,"
-        " (SELECT count(*) FROM night WHERE machine_id=m.id) AS nights,"
-        " (SELECT max(as_of_s) FROM night WHERE machine_id=m.id) AS newest_s"
+static const char list_sql[] =
+        "SELECT name, (SELECT count(*) FROM device WHERE machine_id = m.id) AS devices,"
+        "  (SELECT count(*) FROM series_v WHERE machine_id = m.id) AS series,"
+        "  (SELECT count(*) FROM night WHERE machine_id = m.id) AS nights,"
+        "  (SELECT max(as_of_s) FROM night WHERE machine_id = m.id) AS \"newest:time\""
         " FROM machine m ORDER BY m.name";
 
-static void add_row(struct tk_table *t, const struct machine_summary *m)
+static const struct tk_column columns[] = {
+        {"MACHINE", TK_COLUMN_CUT, "name", 0, NULL},
+        {"DEVICES", TK_COLUMN_RIGHT, "devices", 0, NULL},
+        {"SERIES", TK_COLUMN_RIGHT, "series", 0, NULL},
+        {"NIGHTS", TK_COLUMN_RIGHT, "nights", 0, NULL},
+        {"NEWEST", TK_COLUMN_LEFT, "newest", TK_SHOW_DAY, NULL},
+        {0},
+};
+
+static int list(const struct tk_globals *g, struct tk_error *err)
 {
-	char day[TK_TIME_ISO_SIZE];
+	json_t *rows;
+	int status = tk_records_select(g->store, list_sql, TK_NO_ARGS, &rows, err);
 
-	tk_table_add_row(t);
-	tk_table_set_cell(t, "MACHINE", "%s", m->name);
-	tk_table_set_cell(t, "DEVICES", "%" PRId64, m->devices);
-	tk_table_set_cell(t, "SERIES", "%" PRId64, m->series);
-	tk_table_set_cell(t, "NIGHTS", "%" PRId64, m->nights);
-	if (m->newest_s)
-		tk_table_set_cell(t, "NEWEST", "%s", tk_time_format_day(m->newest_s, day));
-}
-
-static json_t *to_json(const struct machine_summary *m)
-{
-	char time[TK_TIME_ISO_SIZE];
-
-	return json_pack("{s:s,s:I,s:I,s:I,s:o}", "name", m->name, "devices",
-	        (json_int_t)m->devices, "series", (json_int_t)m->series, "nights",
-	        (json_int_t)m->nights, "newest",
-	        m->newest_s ? json_string(tk_time_format_iso(m->newest_s, time)) : json_null());
-}
-
-static int list(const struct tk_globals *g, const struct machine_options *o, struct tk_store *s,
-        struct tk_error *err)
-{
-	static const struct tk_column columns[] = {{"MACHINE", TK_COLUMN_CUT},
-	        {"DEVICES", TK_COLUMN_RIGHT}, {"SERIES", TK_COLUMN_RIGHT},
-	        {"NIGHTS", TK_COLUMN_RIGHT}, {"NEWEST", TK_COLUMN_LEFT}, {NULL, 0}};
-	AUTO(tk_rows) rows = {0};
-
-	TRY(tk_store_select(s, summary_sql, TK_NO_ARGS, &summary_type, &rows, err));
-	struct tk_table *table = o->json ? NULL : tk_table_new(g, columns);
-	json_t *json = o->json ? json_array() : NULL;
-
-	for (size_t i = 0; i < rows.count; i++) {
-		const struct machine_summary *m = TK_ROWS_AT(&rows, struct machine_summary, i);
-
-		if (o->json)
-			json_array_append_new(json, to_json(m));
-		else
-			add_row(table, m);
-	}
-	int status =
-	        o->json ? tk_command_print_json(json, err) : tk_table_print(table, stdout, err);
-
-	tk_table_free(table);
+	if (!status)
+		return tk_records_print(g, columns, rows, opt.json, NULL, err);
+	json_decref(rows);
 	return status;
 }
 
@@ -164,7 +126,7 @@ static int run_machine(struct tk_globals *g, struct tk_error *err)
 
 	TRY(check_arguments(&opt, is_rename, err));
 	TRY(tk_command_open(g, is_rename ? TK_OPENS_WRITE : TK_OPENS_READ, err));
-	return is_rename ? rename_machine(g->store, &opt, err) : list(g, &opt, g->store, err);
+	return is_rename ? rename_machine(g->store, &opt, err) : list(g, err);
 }
 
 const struct tk_command tk_command_machine = {.name = "machine",

@@ -7,9 +7,9 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "cli/lookup.h"
 #include "cli/markup.h"
 #include "cli/options.h"
+#include "cli/records.h"
 #include "cli/when.h"
 #include "config/config.h"
 #include "site_gen/report/report.h"
@@ -34,22 +34,10 @@ static const struct tk_option options[] = {
 static int find_period(const struct arguments *a, struct tk_store *store,
         struct tk_report_options *report, struct tk_error *err)
 {
-	struct tk_rows nights = {0};
-	const struct tk_night_row *night;
-	int status = 0;
-
 	if (a->since)
-		status =
-		        tk_when_parse(a->since, report->now_s, false, &report->period.since_s, err);
-	if (status || !a->night)
-		return status;
-	status = tk_store_list(store, TK_TABLE_night, NULL, TK_NO_ARGS, &nights, err);
-	if (!status)
-		status = tk_lookup_find_night(&nights, a->night, &night, err);
-	if (!status)
-		report->period.night_id = night->id;
-	tk_rows_free(&nights);
-	return status;
+		return tk_when_parse(a->since, report->now_s, false, &report->period.since_s, err);
+	return a->night ? tk_records_find_night(store, a->night, &report->period.night_id, err)
+	                : TK_OK;
 }
 
 static int run_report(struct tk_globals *g, struct tk_error *err)

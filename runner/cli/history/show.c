@@ -1,15 +1,25 @@
-/* `tracker show`: one series or one run in full. This file finds out which one is meant. */
-#include <fnmatch.h>
+/* `tracker show`: one series, several, or one run in full. show_run.c has the runs. */
+#include "cli/history/show.h"
+
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/format.h"
 #include "base/memory.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "base/try.h"
-#include "cli/history/show.h"
-#include "cli/options.h"
+#include "cli/records.h"
+#include "cli/series_ref.h"
 #include "core/problem.h"
 #include "store/store.h"
+
+#define SPARKLINE_POINTS 60
+#define LIST_POINTS 16 /* of each series of a list */
 
 static struct tk_show_options opt = {.limit = 20};
 
@@ -22,115 +32,380 @@ static const struct tk_option options[] = {
         {0},
 };
 
-/* Fills `found` with the series named `text`, else with those that match the pattern or start with
- * it. */
-static size_t find_series(
-        const struct tk_lookup *l, const char *text, const struct tk_series_row **found)
+/* ---- queries --------------------------------------------------------------------------------- */
+
+static const char series_sql[] =
+        "SELECT slug AS series, uid, machine, device_name AS device, upstream, problem, backend,"
+        "  config, mode, metric, unit, better, role FROM series_v WHERE id = ?1";
+
+static const char source_sql[] = "SELECT title, source, upstream_url FROM series_v WHERE id = ?1";
+
+/* The newest points first; ?2: at most so many, -1: all. */
+static const char points_sql[] =
+        "SELECT x.as_of_s AS \"as_of:time\", x.run_id AS run, x.n, v.rev AS revision, v.subject,"
+        "  x.value, x.lo, x.hi, x.min, x.q25, x.q75, x.p95,"
+        "  CASE WHEN s.unit = 'ns' AND s.flops > 0 THEN s.flops / x.value END AS gflop_per_s,"
+        "  CASE WHEN s.unit = 'ns' AND s.flops > 0 THEN"
+        "    s.flops / x.value / peak_gflop_per_s(s.problem, s.device_name) END AS peak_share,"
+        "  x.flags & 1 AS \"throttled:bool\", x.flags >> 1 & 1 AS \"unstable:bool\""
+        " FROM measurement x JOIN series_v s ON s.id = x.series_id"
+        "  JOIN build_v v ON v.id = x.build_id WHERE x.series_id = ?1"
+        " ORDER BY x.as_of_s DESC, x.run_id DESC LIMIT ?2";
+
+static const char changes_sql[] =
+        "SELECT as_of_s AS \"as_of:time\", run_id AS run, previous_run_id AS previous_run, cause,"
+        "  before_value AS before, after_value AS after, confidence FROM change_point"
+        " WHERE series_id = ?1 ORDER BY as_of_s, run_id";
+
+/* An alert keeps the date and size known on the night that opened it. The change points have later
+ * estimates, so both may differ. */
+static const char alerts_sql[] =
+        "SELECT uid, status, opened_s AS \"opened:time\", change, good_rev, bad_rev, title"
+        " FROM alert_v WHERE series_id = ?1 ORDER BY opened_s, uid";
+
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+/* "▁▂▅█" of the newest `most` points. */
+static void add_sparkline(struct tk_buf *b, const json_t *points, size_t most)
 {
-	bool pattern = strpbrk(text, "*?[") != NULL;
-	size_t count = 0;
+	static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	size_t count = json_array_size(points) < most ? json_array_size(points) : most;
+	double lo = INFINITY, hi = -INFINITY;
 
-	for (size_t i = 0; i < l->series.rows.count; i++) {
-		const struct tk_series_row *series =
-		        TK_ROWS_AT(&l->series.rows, struct tk_series_row, i);
-
-		if (!strcmp(series->slug, text)) {
-			found[0] = series;
-			return 1;
-		}
-		if (pattern ? !fnmatch(text, series->slug, 0)
-		            : !strncmp(series->slug, text, strlen(text)))
-			found[count++] = series;
+	for (size_t i = 0; i < count; i++) {
+		lo = fmin(lo, tk_record_number(json_array_get(points, i), "value"));
+		hi = fmax(hi, tk_record_number(json_array_get(points, i), "value"));
 	}
-	return count;
-}
+	for (size_t i = count; i-- > 0;) {
+		double x = tk_record_number(json_array_get(points, i), "value");
 
-/* Looser matches: a part of the name or title, or the problem as suites spell it. */
-static size_t find_loosely(
-        const struct tk_lookup *l, const char *text, const struct tk_series_row **found)
-{
-	struct tk_problem_spec *spec = tk_calloc(1, sizeof *spec);
-	const char *canonical = spec && !tk_problem_parse(spec, text, NULL) ? spec->text : NULL;
-	size_t count = 0;
-
-	for (size_t i = 0; i < l->series.rows.count; i++) {
-		const struct tk_series_row *series =
-		        TK_ROWS_AT(&l->series.rows, struct tk_series_row, i);
-		const struct tk_problem_row *problem = tk_lookup_problem(l, series->problem_id);
-
-		if (canonical ? problem && !strcmp(problem->text, canonical)
-		              : strcasestr(series->slug, text) ||
-		                        (problem && strcasestr(problem->title, text)))
-			found[count++] = series;
+		tk_buf_add_str(b, bars[hi > lo ? (size_t)((x - lo) / (hi - lo) * 7.0 + 0.5) : 3]);
 	}
-	free(spec);
-	return count;
 }
 
-static int by_slug(const void *a, const void *b)
+/* The columns whose unit is that of the series. */
+static void set_point_cells(
+        struct tk_table *t, const json_t *point, const char *value, const char *unit)
 {
-	return strcmp((*(const struct tk_series_row *const *)a)->slug,
-	        (*(const struct tk_series_row *const *)b)->slug);
+	double lo = tk_record_number(point, "lo"), hi = tk_record_number(point, "hi");
+	char text[TK_FORMAT_SIZE];
+
+	tk_table_set_cell(
+	        t, value, "%s", tk_format_value(tk_record_number(point, "value"), unit, text));
+	if (isfinite(lo) && isfinite(hi) && (tk_record_number(point, "n") > 1 || hi > lo))
+		tk_table_set_cell(t, "INTERVAL", "%s",
+		        tk_format_half_width(tk_record_number(point, "value"), lo, hi, text));
+	if (!isnan(tk_record_number(point, "gflop_per_s")))
+		tk_table_set_cell(t, "RATE", "%s",
+		        tk_format_value(
+		                tk_record_number(point, "gflop_per_s"), "gflop_per_s", text));
 }
 
-static int fail_unknown(const struct tk_lookup *l, const char *text, struct tk_error *err)
+static void print_pair(const char *name, const char *value)
 {
-	const char **names = tk_calloc(l->series.rows.count + 1, sizeof *names);
-	char hint[TK_SUGGEST_HINT_SIZE] = "";
-
-	for (size_t i = 0; names && i < l->series.rows.count; i++)
-		names[i] = TK_ROWS_AT(&l->series.rows, struct tk_series_row, i)->slug;
-	if (names)
-		tk_suggest_hint(text, names, "; `tracker show '*'` lists the series", hint);
-	free(names);
-	return tk_fail(err, TK_EUSAGE, "no series or run matches \"%s\"%s", text, hint);
+	if (!*value)
+		return;
+	printf("%-12s", name);
+	tk_text_write_sanitized(stdout, value, "");
+	putchar('\n');
 }
 
-static int show_found(struct tk_store *s, const struct tk_globals *g,
-        const struct tk_show_options *o, const struct tk_lookup *l,
-        const struct tk_series_row **found, size_t count, struct tk_error *err)
+static int print_table(struct tk_table *t, struct tk_error *err)
 {
-	if (!count)
-		count = find_loosely(l, o->what, found);
-	qsort(found, count, sizeof(*found), by_slug);
-	if (!count)
-		return fail_unknown(l, o->what, err);
-	return count == 1 ? tk_show_series(s, g, o, l, found[0], err)
-	                  : tk_show_series_list(s, g, o, l, found, count, err);
-}
+	int status = tk_table_print(t, stdout, err);
 
-static int show_named(struct tk_store *s, const struct tk_globals *g,
-        const struct tk_show_options *o, const struct tk_lookup *l,
-        const struct tk_series_row **found, size_t count, struct tk_error *err)
-{
-	struct tk_rows runs;
-	int status;
-
-	if (count == 1 && !strcmp(found[0]->slug, o->what))
-		return tk_show_series(s, g, o, l, found[0], err);
-	TRY(tk_store_find_runs(s, o->what, &runs, err));
-	if (runs.count == 1)
-		status = tk_show_run(s, o, l, TK_ROWS_AT(&runs, struct tk_run_row, 0), err);
-	else if (runs.count > 1 && !count)
-		status = tk_fail(
-		        err, TK_EUSAGE, "\"%s\" is ambiguous: several runs start with it", o->what);
-	else
-		status = show_found(s, g, o, l, found, count, err);
-	tk_rows_free(&runs);
+	tk_table_free(t);
 	return status;
+}
+
+/* ---- several series -------------------------------------------------------------------------- */
+
+static const struct tk_column list_columns[] = {
+        {"SERIES", 0, NULL, 0, NULL},
+        {"NEWEST", TK_COLUMN_RIGHT, NULL, 0, NULL},
+        {"INTERVAL", TK_COLUMN_RIGHT | TK_COLUMN_DROP(3), NULL, 0, NULL},
+        {"RATE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1), NULL, 0, NULL},
+        {"PEAK", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2), "peak_share",
+                TK_SHOW_PERCENT, NULL},
+        {"WHEN", TK_COLUMN_DROP(4), "as_of", TK_SHOW_MINUTE, NULL},
+        {"TREND", TK_COLUMN_DROP(5), NULL, 0, NULL},
+        {0},
+};
+
+static void list_row(struct tk_table *t, const json_t *series, const json_t *points)
+{
+	const json_t *newest = json_array_get(points, 0);
+	struct tk_buf spark = TK_BUF_INIT;
+
+	tk_table_add_record(t, newest);
+	tk_table_set_cell(t, "SERIES", "%s", tk_record_text(series, "series"));
+	if (newest) {
+		set_point_cells(t, newest, "NEWEST", tk_record_text(series, "unit"));
+	} else {
+		tk_table_set_cell(t, "NEWEST", "-");
+		tk_table_set_cell(t, "INTERVAL", "-");
+		tk_table_set_cell(t, "WHEN", "-");
+	}
+	add_sparkline(&spark, points, LIST_POINTS);
+	tk_table_set_cell(t, "TREND", "%s", tk_buf_cstr(&spark));
+	tk_buf_free(&spark);
+}
+
+static int show_list(const struct tk_globals *g, const json_t *found, struct tk_error *err)
+{
+	struct tk_table *t = tk_table_new(g, list_columns);
+	json_t *array = json_array(), *one;
+	size_t i;
+	int status = TK_OK;
+
+	json_array_foreach ((json_t *)found, i, one) {
+		json_t *series = NULL, *points = NULL;
+		int64_t id = json_integer_value(json_object_get(one, "id"));
+
+		status = tk_records_select(g->store, series_sql, TK_ARGS(id), &series, err);
+		if (!status)
+			status = tk_records_select(
+			        g->store, points_sql, TK_ARGS(id, LIST_POINTS), &points, err);
+		if (!status) {
+			json_t *row = json_array_get(series, 0);
+
+			list_row(t, row, points);
+			if (json_array_size(points))
+				json_object_set(row, "newest", json_array_get(points, 0));
+			json_array_append(array, row);
+		}
+		json_decref(series);
+		json_decref(points);
+		if (status)
+			break;
+	}
+	if (!status && opt.json)
+		status = tk_command_print_json(json_incref(array), err);
+	else if (!status)
+		status = tk_table_print(t, stdout, err);
+	json_decref(array);
+	tk_table_free(t);
+	return status;
+}
+
+/* ---- one series ------------------------------------------------------------------------------ */
+
+static const struct tk_column point_columns[] = {
+        {"WHEN", 0, "as_of", TK_SHOW_MINUTE, NULL},
+        {"VALUE", TK_COLUMN_RIGHT, NULL, 0, NULL},
+        {"INTERVAL", TK_COLUMN_RIGHT | TK_COLUMN_DROP(5), NULL, 0, NULL},
+        {"RATE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(3), NULL, 0, NULL},
+        {"PEAK", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2), "peak_share",
+                TK_SHOW_PERCENT, NULL},
+        {"N", TK_COLUMN_RIGHT | TK_COLUMN_DROP(1), "n", 0, NULL},
+        {"NOTE", TK_COLUMN_OPTIONAL, NULL, 0, NULL},
+        {"REVISION", 0, "revision", TK_SHOW_SHORT, NULL},
+        {"SUBJECT", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(4), "subject", 0, NULL},
+        {"RUN", TK_COLUMN_RIGHT, "run", 0, NULL},
+        {0},
+};
+
+static const struct tk_column change_columns[] = {
+        {"CHANGED", 0, "as_of", TK_SHOW_MINUTE, NULL},
+        {"BEFORE", TK_COLUMN_RIGHT, NULL, 0, NULL},
+        {"AFTER", TK_COLUMN_RIGHT, NULL, 0, NULL},
+        {"BY", TK_COLUMN_RIGHT, NULL, 0, NULL},
+        {"CAUSE", TK_COLUMN_DROP(2), "cause", 0, NULL},
+        {"CONFIDENCE", TK_COLUMN_RIGHT | TK_COLUMN_DROP(1), "confidence", TK_SHOW_PERCENT, NULL},
+        {"RUN", TK_COLUMN_RIGHT, "run", 0, NULL},
+        {0},
+};
+
+static int print_points(
+        const struct tk_globals *g, const json_t *series, size_t shown, struct tk_error *err)
+{
+	const json_t *points = json_object_get(series, "points");
+	struct tk_table *t = tk_table_new(g, point_columns);
+
+	for (size_t i = 0; i < shown; i++) {
+		const json_t *p = json_array_get(points, i);
+		bool throttled = json_is_true(json_object_get(p, "throttled")),
+		     unstable = json_is_true(json_object_get(p, "unstable"));
+
+		tk_table_add_record(t, p);
+		set_point_cells(t, p, "VALUE", tk_record_text(series, "unit"));
+		tk_table_set_cell(t, "NOTE", "%s%s%s", throttled ? "throttled" : "",
+		        throttled && unstable ? ", " : "", unstable ? "unstable" : "");
+	}
+	puts(shown ? "" : "\nNo values yet.");
+	return print_table(t, err);
+}
+
+static int print_changes(const struct tk_globals *g, const json_t *series, struct tk_error *err)
+{
+	const json_t *changes = json_object_get(series, "change_points");
+	const char *unit = tk_record_text(series, "unit");
+	struct tk_table *t = tk_table_new(g, change_columns);
+	char text[TK_FORMAT_SIZE];
+
+	for (size_t i = json_array_size(changes); i-- > 0;) {
+		const json_t *c = json_array_get(changes, i);
+		double before = tk_record_number(c, "before"), after = tk_record_number(c, "after");
+
+		tk_table_add_record(t, c);
+		tk_table_set_cell(t, "BEFORE", "%s", tk_format_value(before, unit, text));
+		tk_table_set_cell(t, "AFTER", "%s", tk_format_value(after, unit, text));
+		tk_table_set_cell(t, "BY", "%s", tk_format_change(after / before - 1, text));
+	}
+	if (json_array_size(changes))
+		puts("");
+	return print_table(t, err);
+}
+
+/* When the revision was measured first, if an earlier point did not; "": not known. */
+static const char *first_measured(const json_t *points, const char *rev)
+{
+	for (size_t i = json_array_size(points); i-- > 0 && *rev;)
+		if (strcmp(tk_record_text(json_array_get(points, i), "revision"), rev) == 0)
+			return i + 1 < json_array_size(points)
+			               ? tk_record_text(json_array_get(points, i), "as_of")
+			               : "";
+	return "";
+}
+
+static void print_alerts(const json_t *series)
+{
+	const json_t *points = json_object_get(series, "points"), *a;
+	char change[TK_FORMAT_SIZE];
+	size_t i;
+
+	json_array_foreach (json_object_get(series, "alerts"), i, a) {
+		const char *opened = tk_record_text(a, "opened"),
+		           *rev = tk_record_text(a, "bad_rev"),
+		           *first = first_measured(points, rev);
+
+		printf("\nalert %.8s, %s: %s, opened %.10s %.5s; first bad revision %.12s",
+		        tk_record_text(a, "uid"), tk_record_text(a, "status"),
+		        tk_format_change(tk_record_number(a, "change"), change), opened,
+		        opened + 11, rev);
+		if (*first)
+			printf(", first measured %.10s %.5s", first, first + 11);
+		putchar('\n');
+	}
+}
+
+static int print_series(const struct tk_globals *g, const json_t *series, const json_t *source,
+        size_t shown, struct tk_error *err)
+{
+	AUTO(tk_buf) spark = TK_BUF_INIT;
+
+	print_pair("series", tk_record_text(series, "series"));
+	print_pair("problem", tk_record_text(source, "title"));
+	print_pair("", tk_record_text(series, "problem"));
+	print_pair("source", tk_record_text(source, "source"));
+	print_pair("upstream", tk_record_text(series, "upstream"));
+	print_pair("", tk_record_text(source, "upstream_url"));
+	print_pair("backend", tk_record_text(series, "backend"));
+	print_pair("config", tk_record_text(series, "config"));
+	print_pair("device", tk_record_text(series, "device"));
+	print_pair("machine", tk_record_text(series, "machine"));
+	printf("%-12s%s, %s, %s, %s is better\n", "measures", tk_record_text(series, "metric"),
+	        tk_record_text(series, "mode"), tk_record_text(series, "role"),
+	        tk_record_text(series, "better"));
+	add_sparkline(&spark, json_object_get(series, "points"), SPARKLINE_POINTS);
+	print_pair("trend", tk_buf_cstr(&spark));
+	print_alerts(series);
+	TRY(print_changes(g, series, err));
+	return print_points(g, series, shown, err);
+}
+
+static int show_series(const struct tk_globals *g, int64_t id, struct tk_error *err)
+{
+	static const struct {
+		const char *member, *sql;
+	} lists[] = {
+	        {"points", points_sql}, {"change_points", changes_sql}, {"alerts", alerts_sql}};
+	size_t most = opt.limit && opt.limit < SPARKLINE_POINTS ? SPARKLINE_POINTS : opt.limit;
+	const struct tk_arg *args = TK_ARGS(id, most ? (int64_t)most : -1);
+	json_t *found = NULL, *source = NULL;
+	int status = tk_records_select(g->store, series_sql, TK_ARGS(id), &found, err);
+	json_t *series = json_array_get(found, 0);
+
+	for (size_t i = 0; !status && i < sizeof lists / sizeof *lists; i++) {
+		json_t *rows;
+
+		status = tk_records_select(g->store, lists[i].sql,
+		        lists[i].sql == points_sql ? args : TK_ARGS(id), &rows, err);
+		json_object_set_new(series, lists[i].member, rows);
+	}
+	if (!status)
+		status = tk_records_select(g->store, source_sql, TK_ARGS(id), &source, err);
+	if (!status) {
+		json_t *points = json_object_get(series, "points");
+		size_t count = json_array_size(points),
+		       shown = opt.limit && opt.limit < count ? opt.limit : count;
+
+		while (opt.json && json_array_size(points) > shown)
+			json_array_remove(points, json_array_size(points) - 1);
+		status = opt.json ? tk_command_print_json(json_incref(series), err)
+		                  : print_series(g, series, json_array_get(source, 0), shown, err);
+	}
+	json_decref(found);
+	json_decref(source);
+	return status;
+}
+
+/* ---- which one is meant ---------------------------------------------------------------------- */
+
+static int fail_unknown(struct tk_store *s, struct tk_error *err)
+{
+	json_t *all, *one;
+	int status = tk_records_select(
+	        s, "SELECT slug FROM series ORDER BY slug", TK_NO_ARGS, &all, err);
+	const char **names = tk_calloc(json_array_size(all) + 1, sizeof *names);
+	char hint[TK_SUGGEST_HINT_SIZE];
+	size_t i;
+
+	json_array_foreach (all, i, one)
+		names[i] = tk_record_text(one, "slug");
+	if (!status)
+		status = tk_fail(err, TK_EUSAGE, "no series or run matches \"%s\"%s", opt.what,
+		        tk_suggest_hint(
+		                opt.what, names, "; `tracker show '*'` lists the series", hint));
+	free(names);
+	json_decref(all);
+	return status;
+}
+
+static int show_found(const struct tk_globals *g, const json_t *found, struct tk_error *err)
+{
+	int64_t id = json_integer_value(json_object_get(json_array_get(found, 0), "id"));
+
+	switch (json_array_size(found)) {
+	case 0:
+		return fail_unknown(g->store, err);
+	case 1:
+		return show_series(g, id, err);
+	default:
+		return show_list(g, found, err);
+	}
 }
 
 static int run_show(struct tk_globals *g, struct tk_error *err)
 {
-	AUTO(tk_lookup) lookup = {0};
-	const struct tk_series_row **found;
-	int status;
+	struct tk_problem_spec spec;
+	const char *problem = tk_problem_parse(&spec, opt.what, NULL) ? "" : spec.text;
+	enum tk_likeness likeness;
+	struct tk_rows runs = {0};
+	json_t *found;
+	int status = tk_series_find(g->store, opt.what, problem, &found, &likeness, err);
 
-	TRY(tk_lookup_load(g->store, &lookup, err));
-	found = tk_calloc(lookup.series.rows.count + 1, sizeof *found);
-	status = show_named(
-	        g->store, g, &opt, &lookup, found, find_series(&lookup, opt.what, found), err);
-	free(found);
+	if (!status && likeness != TK_LIKENESS_EQUAL)
+		status = tk_store_find_runs(g->store, opt.what, &runs, err);
+	if (!status && runs.count == 1)
+		status = tk_show_run(g, &opt, TK_ROWS_AT(&runs, struct tk_run_row, 0)->id, err);
+	else if (!status && runs.count > 1 && likeness < TK_LIKENESS_START)
+		status = tk_fail(err, TK_EUSAGE, "\"%s\" is ambiguous: several runs start with it",
+		        opt.what);
+	else if (!status)
+		status = show_found(g, found, err);
+	tk_rows_free(&runs);
+	json_decref(found);
 	return status;
 }
 

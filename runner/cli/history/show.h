@@ -1,8 +1,7 @@
-/* Printing a series, several series, a run. */
+/* What the parts of `tracker show` share: show.c finds and shows series, show_run.c a run. */
 #ifndef TK_SHOW_H
 #define TK_SHOW_H
 #include "cli/commands.h"
-#include "cli/lookup.h"
 
 struct tk_show_options {
 	const char *what;
@@ -10,12 +9,7 @@ struct tk_show_options {
 	bool samples, json;
 };
 
-int tk_show_series(struct tk_store *s, const struct tk_globals *g, const struct tk_show_options *o,
-        const struct tk_lookup *l, const struct tk_series_row *series, struct tk_error *err);
-int tk_show_series_list(struct tk_store *s, const struct tk_globals *g,
-        const struct tk_show_options *o, const struct tk_lookup *l,
-        const struct tk_series_row *const *found, size_t count, struct tk_error *err);
-int tk_show_run(struct tk_store *s, const struct tk_show_options *o, const struct tk_lookup *l,
-        const struct tk_run_row *run, struct tk_error *err);
+int tk_show_run(const struct tk_globals *g, const struct tk_show_options *o, int64_t run_id,
+        struct tk_error *err);
 
 #endif

@@ -1,96 +1,160 @@
-/* Prints a run: its outcome, value, build, environment, samples. */
+/* Prints a run: its outcome, value, build, environment, kernels, samples. */
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
 #include "base/format.h"
 #include "base/text.h"
-#include "cli/commands.h"
+#include "base/try.h"
 #include "cli/history/show.h"
-#include "cli/history/show_kernels.h"
-#include "cli/history/show_point.h"
-#include "cli/markup.h"
-#include "cli/rate.h"
+#include "cli/records.h"
 #include "core/measurement_fields.h"
-#include "site_gen/render/format_point.h"
 #include "stats/summary/summary.h"
+#include "store/query/code_facts.h"
 #include "store/store.h"
 
+static const char run_sql[] =
+        "SELECT r.id, r.uid, s.slug AS series, r.night_id AS night, r.seq,"
+        "  r.as_of_s AS \"as_of:time\", r.started_s AS \"started:time\", r.wall_s, r.outcome,"
+        "  r.message, r.attributes AS \"attributes:json\","
+        "  r.value AS \"value.median\", r.lo AS \"value.lo\", r.hi AS \"value.hi\","
+        "  r.min AS \"value.min\", r.q25 AS \"value.q25\", r.q75 AS \"value.q75\","
+        "  r.p95 AS \"value.p95\", r.n AS \"value.n\","
+        "  CASE WHEN s.unit = 'ns' AND s.flops > 0 THEN s.flops / r.value END"
+        "    AS \"value.gflop_per_s\","
+        "  CASE WHEN s.unit = 'ns' AND s.flops > 0 THEN s.flops / r.value /"
+        "    peak_gflop_per_s(s.problem, s.device_name) END AS \"value.peak_share\","
+        "  b.artifact_key AS \"build.artifact\", b.status AS \"build.status\","
+        "  b.toolchain AS \"build.toolchain\", b.flags AS \"build.flags\","
+        "  b.rev AS \"build.revision\", b.subject AS \"build.subject\","
+        "  ifnull((SELECT code_hash FROM kernel WHERE build_id = b.id AND name = ''"
+        "    AND backend = s.backend), '') AS \"build.code_hash\""
+        " FROM run_v r JOIN build_v b ON b.id = r.build_id LEFT JOIN series_v s ON s.id = "
+        "r.series_id"
+        " WHERE r.id = ?1";
+
+/* What is shown, and not part of the document. */
+static const char context_sql[] =
+        "SELECT r.series_id, r.build_id, ifnull(s.unit, 'ns') AS unit, ifnull(s.backend, '') AS "
+        "backend,"
+        "  ifnull(s.problem, '') AS problem, ifnull(s.config, '') AS config,"
+        "  b.message AS build_message, e.attributes AS environment"
+        " FROM run r JOIN build b ON b.id = r.build_id LEFT JOIN series_v s ON s.id = r.series_id"
+        " LEFT JOIN environment e ON e.id = r.environment_id WHERE r.id = ?1";
+
 struct run_detail {
-	const struct tk_run_row *run;
-	const struct tk_series_row *series;
-	const struct tk_build_row *build;
-	const struct tk_revision_row *revision;
-	const struct tk_environment_row *environment;
-	struct tk_rows points, kernels;
-	const struct tk_point *point; /* NULL: no timing */
-	struct tk_rate rate;
+	json_t *run, *context; /* of run_sql, context_sql */
+	struct tk_rows kernels;
+	struct tk_kernel_use use; /* which of the kernels it ran */
 	double *samples;
 	size_t sample_count;
-	json_t *attributes;
-	struct tk_kernel_use use; /* which of the kernels it ran */
 };
 
-static void detail_free(struct run_detail *d)
+static void run_detail_free(struct run_detail *d)
 {
-	tk_rows_free(&d->points);
 	tk_rows_free(&d->kernels);
 	free(d->samples);
-	json_decref(d->attributes);
+	json_decref(d->run);
+	json_decref(d->context);
 }
 
-static struct tk_kernel_use used_kernels(const struct run_detail *d, const struct tk_lookup *l)
+static int select_one(
+        struct tk_store *s, const char *sql, int64_t id, json_t **out, struct tk_error *err)
 {
-	const json_t *plan = tk_measurement_get_field(d->attributes, TK_MEASUREMENT_PLAN);
-	const char *config =
-	        json_string_value(tk_measurement_get_field(plan, TK_MEASUREMENT_PLAN_ALGORITHM));
-	const struct tk_problem_row *p =
-	        d->series ? tk_lookup_problem(l, d->series->problem_id) : NULL;
+	const struct tk_arg *args = TK_ARGS(id);
+	json_t *rows;
+	int status = tk_records_select(s, sql, args, &rows, err);
 
-	if (!p) /* the run is of many series */
-		return (struct tk_kernel_use){"", "", ""};
-	return (struct tk_kernel_use){
-	        d->series->backend, p->text, config ? config : d->series->config};
-}
-
-static int detail_load(struct tk_store *s, const struct tk_lookup *l, const struct tk_run_row *run,
-        struct run_detail *d, struct tk_error *err)
-{
-	int status = tk_store_list_run_points(s, run, &d->points, err);
-
-	d->run = run;
-	d->series = tk_lookup_series(l, run->series_id);
-	d->build = tk_lookup_build(l, run->build_id);
-	d->revision = tk_lookup_build_revision(l, run->build_id);
-	d->environment = tk_lookup_environment(l, run->environment_id);
-	d->attributes = json_loads(run->attributes, 0, NULL);
-	d->use = used_kernels(d, l);
-	if (!status && d->points.count)
-		d->point = TK_ROWS_AT(&d->points, struct tk_point, 0);
-	d->rate = d->point ? tk_rate_from_point(l, d->point) : (struct tk_rate){NAN, NAN};
-	if (!status)
-		status = tk_store_list(s, TK_TABLE_kernel, "build_id=?1", TK_ARGS(run->build_id),
-		        &d->kernels, err);
-	if (!status)
-		status = tk_store_read_samples(
-		        s, run->id, run->series_id, &d->samples, &d->sample_count, err);
+	*out = json_incref(json_array_get(rows, 0));
+	json_decref(rows);
 	return status;
 }
 
-static const char *code_hash(const struct run_detail *d)
+static struct tk_kernel_use used_kernels(const struct run_detail *d)
 {
-	for (size_t i = 0; i < d->kernels.count; i++) {
-		const struct tk_kernel_row *k = TK_ROWS_AT(&d->kernels, struct tk_kernel_row, i);
+	const json_t *plan = tk_measurement_get_field(
+	        json_object_get(d->run, "attributes"), TK_MEASUREMENT_PLAN);
+	const char *config =
+	        json_string_value(tk_measurement_get_field(plan, TK_MEASUREMENT_PLAN_ALGORITHM));
 
-		if (d->series && !*k->name && !strcmp(k->backend, d->series->backend))
-			return k->code_hash;
-	}
-	return "";
+	return (struct tk_kernel_use){tk_record_text(d->context, "backend"),
+	        tk_record_text(d->context, "problem"),
+	        config ? config : tk_record_text(d->context, "config")};
 }
+
+static int load(struct tk_store *s, int64_t id, struct run_detail *d, struct tk_error *err)
+{
+	TRY(select_one(s, run_sql, id, &d->run, err));
+	TRY(select_one(s, context_sql, id, &d->context, err));
+	d->use = used_kernels(d);
+	TRY(tk_store_list(s, TK_TABLE_kernel, "build_id=?1",
+	        TK_ARGS((int64_t)tk_record_number(d->context, "build_id")), &d->kernels, err));
+	return tk_store_read_samples(s, id,
+	        json_integer_value(json_object_get(d->context, "series_id")), &d->samples,
+	        &d->sample_count, err);
+}
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+#define KERNELS_PRINTED 12
+
+static void print_kernel(const struct tk_kernel_row *k)
+{
+	tk_text_write_sanitized(stdout, k->name, "");
+	putchar('\n');
+	for (size_t f = 0; f < TK_CODE_FACT_COUNT; f++) {
+		const int64_t value = tk_code_fact_value(&tk_code_facts[f], k);
+
+		if (value >= 0)
+			printf("    %-24s %" PRId64 "%s\n", tk_code_facts[f].name, value,
+			        tk_code_facts[f].unit);
+	}
+	if (*k->instructions) {
+		printf("    %-24s ", "instructions");
+		tk_text_write_sanitized(stdout, k->instructions, "");
+		putchar('\n');
+	}
+}
+
+static void print_kernels(const struct tk_rows *kernels, const struct tk_kernel_use *use)
+{
+	const struct tk_kernel_row *k;
+	size_t count = 0;
+
+	for (size_t i = 0; (k = tk_kernel_rows_next(kernels, use, &i)); count++) {
+		if (count >= KERNELS_PRINTED)
+			continue;
+		fputs(count ? "  " : "\nGPU kernels\n  ", stdout);
+		print_kernel(k);
+	}
+	if (count > KERNELS_PRINTED)
+		printf("  and %zu more; --format=json lists them\n", count - KERNELS_PRINTED);
+}
+
+static json_t *kernels_to_json(const struct tk_rows *kernels, const struct tk_kernel_use *use)
+{
+	json_t *list = json_array();
+	const struct tk_kernel_row *k;
+
+	for (size_t i = 0; (k = tk_kernel_rows_next(kernels, use, &i));) {
+		json_t *o = json_pack("{s:s,s:s,s:I}", "name", k->name, "code_hash", k->code_hash,
+		        "size_bytes", (json_int_t)k->size_bytes);
+
+		for (size_t f = 0; f < TK_CODE_FACT_COUNT; f++) {
+			const int64_t value = tk_code_fact_value(&tk_code_facts[f], k);
+
+			json_object_set_new(o, tk_code_facts[f].key,
+			        value < 0 ? json_null() : json_integer(value));
+		}
+		json_object_set_new(o, "instructions",
+		        *k->instructions ? json_string(k->instructions) : json_null());
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static void print_line(const char *text)
 {
@@ -173,11 +237,10 @@ static void print_attributes(const char *prefix, const json_t *object)
 
 /* 12 bins from the minimum to the 95 % quantile, the last one for all above: an outlier must not
  * flatten the rest. */
-static void print_histogram(const struct run_detail *d)
+static void print_histogram(const struct run_detail *d, const char *unit)
 {
 	struct tk_summary summary;
 	size_t bins[BINS] = {0}, most = 1;
-	const char *unit = d->series ? d->series->unit : "ns";
 
 	if (!d->sample_count || tk_summary_compute(d->samples, d->sample_count, &summary))
 		return;
@@ -205,149 +268,113 @@ static void print_histogram(const struct run_detail *d)
 	}
 }
 
-static void print_value(const struct run_detail *d)
+static void print_value(const struct run_detail *d, const char *unit)
 {
-	const struct tk_point *p = d->point;
-	const char *unit = d->series ? d->series->unit : "ns";
-	char value[TK_FORMAT_SIZE], lo[TK_FORMAT_SIZE], hi[TK_FORMAT_SIZE], least[TK_FORMAT_SIZE],
-	        most[TK_FORMAT_SIZE], q25[TK_FORMAT_SIZE], q75[TK_FORMAT_SIZE];
+	const json_t *v = json_object_get(d->run, "value");
+	double median = tk_record_number(v, "median"), lo = tk_record_number(v, "lo"),
+	       hi = tk_record_number(v, "hi"), n = tk_record_number(v, "n"),
+	       q25 = tk_record_number(v, "q25"), q75 = tk_record_number(v, "q75"),
+	       rate = tk_record_number(v, "gflop_per_s"), share = tk_record_number(v, "peak_share");
+	char a[TK_FORMAT_SIZE], b[TK_FORMAT_SIZE];
 
-	if (!p)
+	if (!json_is_object(v))
 		return;
-	printf("%-14s%s", "median", tk_format_value(p->value, unit, value));
-	if (tk_point_has_interval(p))
-		printf(" (95 %% CI %s to %s)", tk_format_value(p->lo, unit, lo),
-		        tk_format_value(p->hi, unit, hi));
-	printf(", %" PRId64 " sample%s, minimum %s", p->n, p->n == 1 ? "" : "s",
-	        tk_format_value(p->min, unit, least));
-	if (isfinite(p->q25) && isfinite(p->q75))
-		printf(", middle half %s to %s", tk_format_value(p->q25, unit, q25),
-		        tk_format_value(p->q75, unit, q75));
-	printf(", 95th percentile %s\n", tk_format_value(p->p95, unit, most));
-}
-
-static void print_rate(const struct tk_rate *rate)
-{
-	char value[TK_FORMAT_SIZE], share[TK_FORMAT_SIZE];
-
-	if (isnan(rate->gflop_per_s))
+	printf("%-14s%s", "median", tk_format_value(median, unit, a));
+	if (isfinite(lo) && isfinite(hi) && (n > 1 || hi > lo))
+		printf(" (95 %% CI %s to %s)", tk_format_value(lo, unit, a),
+		        tk_format_value(hi, unit, b));
+	printf(", %.0f sample%s, minimum %s", n, n == 1 ? "" : "s",
+	        tk_format_value(tk_record_number(v, "min"), unit, a));
+	if (isfinite(q25) && isfinite(q75))
+		printf(", middle half %s to %s", tk_format_value(q25, unit, a),
+		        tk_format_value(q75, unit, b));
+	printf(", 95th percentile %s\n", tk_format_value(tk_record_number(v, "p95"), unit, a));
+	if (!isfinite(rate))
 		return;
-	printf("%-14s%s", "rate", tk_format_value(rate->gflop_per_s, "gflop_per_s", value));
-	if (!isnan(rate->peak_share))
-		printf(", %s of the data sheet's peak", tk_format_percent(rate->peak_share, share));
+	printf("%-14s%s", "rate", tk_format_value(rate, "gflop_per_s", a));
+	if (isfinite(share))
+		printf(", %s of the data sheet's peak", tk_format_percent(share, a));
 	putchar('\n');
 }
 
 static void print_environment(const struct run_detail *d)
 {
-	json_t *environment =
-	        d->environment ? json_loads(d->environment->attributes, 0, NULL) : NULL;
+	const char *text = tk_record_text(d->context, "environment");
+	json_t *environment = json_loads(text, 0, NULL);
 
 	if (json_object_size(environment)) {
 		puts("\nenvironment");
 		print_attributes("", environment);
-	} else if (d->environment && !environment) {
-		print_pair("environment", d->environment->attributes);
+	} else if (!environment) {
+		print_pair("environment", text);
 	}
 	json_decref(environment);
 }
 
 static void print_text(const struct run_detail *d, bool samples)
 {
-	char when[TK_TIME_ISO_SIZE], text[64];
+	const json_t *r = d->run;
+	const char *unit = tk_record_text(d->context, "unit");
+	char took[TK_FORMAT_SIZE];
 
-	printf("%-14s%" PRId64 " (%s)\n", "run", d->run->id, d->run->uid);
-	print_pair("series", d->series ? d->series->slug : "many (imported)");
-	printf("%-14s%" PRId64 ", job %" PRId64 "\n", "night", d->run->night_id, d->run->seq);
-	print_pair("started", tk_time_format_iso(d->run->started_s, when));
-	print_pair("took", tk_duration_format(d->run->wall_s, text, sizeof text));
-	print_pair("outcome", tk_outcome_name(d->run->outcome));
-	print_pair("message", d->run->message);
-	print_value(d);
-	print_rate(&d->rate);
-	print_pair("revision", d->revision ? d->revision->rev : NULL);
-	print_pair("", d->revision ? d->revision->subject : NULL);
-	print_pair("build", d->build ? d->build->artifact_key : NULL);
-	print_pair("", d->build ? d->build->message : NULL);
-	print_pair("toolchain", d->build ? d->build->toolchain : NULL);
-	print_pair("flags", d->build ? d->build->flags : NULL);
-	print_pair("code", code_hash(d));
-	if (json_object_size(d->attributes)) {
+	printf("%-14s%.0f (%s)\n", "run", tk_record_number(r, "id"), tk_record_text(r, "uid"));
+	print_pair("series",
+	        *tk_record_text(r, "series") ? tk_record_text(r, "series") : "many (imported)");
+	printf("%-14s%.0f, job %.0f\n", "night", tk_record_number(r, "night"),
+	        tk_record_number(r, "seq"));
+	print_pair("started", tk_record_text(r, "started"));
+	print_pair("took", tk_duration_format(tk_record_number(r, "wall_s"), took, sizeof took));
+	print_pair("outcome", tk_record_text(r, "outcome"));
+	print_pair("message", tk_record_text(r, "message"));
+	print_value(d, unit);
+	print_pair("revision", tk_record_text(r, "build.revision"));
+	print_pair("", tk_record_text(r, "build.subject"));
+	print_pair("build", tk_record_text(r, "build.artifact"));
+	print_pair("", tk_record_text(d->context, "build_message"));
+	print_pair("toolchain", tk_record_text(r, "build.toolchain"));
+	print_pair("flags", tk_record_text(r, "build.flags"));
+	print_pair("code", tk_record_text(r, "build.code_hash"));
+	if (json_object_size(json_object_get(r, "attributes"))) {
 		puts("\nmeasurement");
-		print_attributes("", d->attributes);
+		print_attributes("", json_object_get(r, "attributes"));
 	}
-	tk_show_print_kernels(&d->kernels, &d->use);
+	print_kernels(&d->kernels, &d->use);
 	print_environment(d);
-	print_histogram(d);
+	print_histogram(d, unit);
 	for (size_t i = 0; samples && i < d->sample_count; i++)
 		printf("%s%.17g", i ? " " : "\n", d->samples[i]);
-	if (samples && d->sample_count)
-		putchar('\n');
-	else if (samples)
-		puts("\nno raw samples; `retention.samples` drops them after a while");
+	if (samples)
+		puts(d->sample_count ? ""
+		                     : "\nno raw samples; `retention.samples` drops them after a "
+		                       "while");
 }
 
-static json_t *value_json(const struct tk_point *p, const struct tk_rate *rate)
-{
-	json_t *json = json_pack(
-	        "{s:o}", tk_measurement_field_key(TK_MEASUREMENT_MEDIAN), tk_json_number(p->value));
+/* ---- document -------------------------------------------------------------------------------- */
 
-	tk_show_set_distribution(json, p);
-	json_object_set_new(json, tk_measurement_field_key(TK_MEASUREMENT_N), json_integer(p->n));
-	tk_rate_set_members(json, rate);
+static json_t *to_json(const struct run_detail *d, bool samples)
+{
+	const char *environment = tk_record_text(d->context, "environment");
+	json_t *json = json_incref(d->run), *parsed = json_loads(environment, 0, NULL), *list;
+
+	json_object_set_new(json, "kernels", kernels_to_json(&d->kernels, &d->use));
+	json_object_set_new(json, "environment", parsed ? parsed : json_string(environment));
+	if (!samples)
+		return json;
+	list = json_array();
+	for (size_t i = 0; i < d->sample_count; i++)
+		json_array_append_new(list, json_real(d->samples[i]));
+	json_object_set_new(json, tk_measurement_field_key(TK_MEASUREMENT_SAMPLES), list);
 	return json;
 }
 
-static json_t *run_json(const struct run_detail *d, bool samples)
+int tk_show_run(const struct tk_globals *g, const struct tk_show_options *o, int64_t run_id,
+        struct tk_error *err)
 {
-	json_t *json = json_pack("{s:I,s:s,s:s?,s:I,s:I,s:I,s:I,s:f,s:s,s:s}", "id",
-	        (json_int_t)d->run->id, "uid", d->run->uid, "series",
-	        d->series ? d->series->slug : NULL, "night", (json_int_t)d->run->night_id, "seq",
-	        (json_int_t)d->run->seq, "as_of_s", (json_int_t)d->run->as_of_s, "started_s",
-	        (json_int_t)d->run->started_s, "wall_s", d->run->wall_s, "outcome",
-	        tk_outcome_name(d->run->outcome), "message", d->run->message);
+	AUTO(run_detail) d = {0};
 
-	json_object_set_new(
-	        json, "attributes", d->attributes ? json_incref(d->attributes) : json_null());
-	if (d->point)
-		json_object_set_new(json, "value", value_json(d->point, &d->rate));
-	if (d->build)
-		json_object_set_new(json, "build",
-		        json_pack("{s:s,s:s,s:s,s:s,s:s?,s:s?,s:s}", "artifact",
-		                d->build->artifact_key, "status",
-		                tk_build_status_name(d->build->status), "toolchain",
-		                d->build->toolchain, "flags", d->build->flags, "revision",
-		                d->revision ? d->revision->rev : NULL, "subject",
-		                d->revision ? d->revision->subject : NULL, "code_hash",
-		                code_hash(d)));
-	json_object_set_new(json, "kernels", tk_show_kernels_json(&d->kernels, &d->use));
-	if (d->environment) {
-		json_t *environment = json_loads(d->environment->attributes, 0, NULL);
-
-		json_object_set_new(json, "environment",
-		        environment ? environment : json_string(d->environment->attributes));
-	}
-	if (samples) {
-		json_t *list = json_array();
-
-		for (size_t i = 0; i < d->sample_count; i++)
-			json_array_append_new(list, json_real(d->samples[i]));
-		json_object_set_new(json, tk_measurement_field_key(TK_MEASUREMENT_SAMPLES), list);
-	}
-	return json;
-}
-
-int tk_show_run(struct tk_store *s, const struct tk_show_options *o, const struct tk_lookup *l,
-        const struct tk_run_row *run, struct tk_error *err)
-{
-	struct run_detail d = {0};
-	int status = detail_load(s, l, run, &d, err);
-
-	if (!status && o->json) {
-		status = tk_command_print_json(run_json(&d, o->samples), err);
-	} else if (!status) {
-		print_text(&d, o->samples);
-	}
-	detail_free(&d);
-	return status;
+	TRY(load(g->store, run_id, &d, err));
+	if (o->json)
+		return tk_command_print_json(to_json(&d, o->samples), err);
+	print_text(&d, o->samples);
+	return TK_OK;
 }

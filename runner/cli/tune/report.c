@@ -1,13 +1,88 @@
-/* `tracker tune` for the terminal: one row per problem, the counts last. */
+/* What `tracker tune` prints of its report: one row per problem, the counts last; or JSON, whose
+ * schema is in docs/reference/tune.md. */
 #include <math.h>
 
-#include "base/clock.h"
-#include "base/error.h"
 #include "base/format.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/ab/format.h"
+#include "cli/markup.h"
 #include "cli/table.h"
 #include "cli/tune/print.h"
+#include "core/fields.h"
+
+#define SCHEMA "tracker-tune/1"
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *config_name(const struct tk_tune_row *row, size_t index)
+{
+	return index < row->count ? tk_json_text(row->candidates[index].config) : json_null();
+}
+
+static json_t *make_chosen(const void *row, const void *context)
+{
+	(void)context;
+	return config_name(row, ((const struct tk_tune_row *)row)->chosen);
+}
+
+static json_t *make_winner(const void *row, const void *context)
+{
+	(void)context;
+	return config_name(row, ((const struct tk_tune_row *)row)->winner);
+}
+
+static json_t *make_candidates(const void *row, const void *context)
+{
+	(void)context;
+	return tk_tune_candidates_json(row);
+}
+
+#define ROW struct tk_tune_row
+static const struct tk_field row_fields[] = {
+        {TK_FIELD_WORDS("verdict", ROW, verdict, tk_tune_verdict_words, "What it recommends")},
+        {TK_FIELD(TEXT, "problem", ROW, ab.problem, "The problem")},
+        {TK_FIELD(TEXT, "title", ROW, ab.title, "Its title")},
+        {TK_FIELD(TEXT, "backend", ROW, ab.backend, "The backend")},
+        {TK_FIELD(TEXT, "device", ROW, ab.device, "The device")},
+        {TK_FIELD(TEXT, "mode", ROW, ab.mode, "The mode of measuring")},
+        {TK_FIELD_MAKE(MADE, "config", make_chosen, "The configuration to use")},
+        {TK_FIELD_MAKE(MADE, "winner", make_winner, "That of the race")},
+        {TK_FIELD(REAL, "default_ns", ROW, ab.level_ns[TK_AB_BASE], "Level of the default")},
+        {TK_FIELD(REAL, "winner_ns", ROW, ab.level_ns[TK_AB_HEAD], "Level of the winner")},
+        {TK_FIELD_MEMBERS(
+                "ab_test", ROW, ab.result, tk_ab_result_fields, "Winner against default")},
+        {TK_FIELD(TEXT, "message", ROW, ab.message, "Why it failed")},
+        {TK_FIELD(INT, "evaluations", ROW, evaluations, "Runs of the race")},
+        {TK_FIELD(INT, "exhaustive_evaluations", ROW, exhaustive_evaluations,
+                "Runs that all configurations in all rounds would have taken")},
+        {TK_FIELD(REAL, "race_s", ROW, race_s, "Seconds of the race")},
+        {TK_FIELD(BOOL, "budget_spent", ROW, budget_spent, "Before the race was decided")},
+        {TK_FIELD_MAKE(LIST, "candidates", make_candidates, "Each configuration")},
+        {0},
+};
+#undef ROW
+
+int tk_tune_write_json(const struct tk_tune_report *r, FILE *out, struct tk_error *err)
+{
+	json_t *rows = json_array();
+
+	for (size_t i = 0; i < r->count; i++)
+		json_array_append_new(rows, tk_fields_to_json(row_fields, &r->rows[i], NULL));
+	json_t *o = json_pack("{s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:b, s:o, s:o}", "schema",
+	        SCHEMA, "machine", tk_json_text(r->ab.machine), "upstream",
+	        tk_json_text(r->ab.upstream), "revision",
+	        tk_json_text(r->ab.side[TK_AB_BASE].revision.id), "min_effect",
+	        tk_json_number(r->ab.min_effect), "evaluations", (json_int_t)r->evaluations,
+	        "pairs", (json_int_t)r->ab.pairs, "budget_s",
+	        r->ab.budget_s > 0 ? tk_json_number(r->ab.budget_s) : json_null(), "budget_spent",
+	        r->ab.budget_spent, "counts", tk_json_counts(&tk_tune_verdict_words, r->by_verdict),
+	        "rows", rows);
+
+	return tk_json_write(o, JSON_INDENT(2), out, err);
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static const struct tk_column columns[] = {
         {"PROBLEM", TK_COLUMN_CUT},
