@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/try.h"
+#include "site_gen/model/model.h"
 #include "site_gen/render/output.h"
 
 #define FILE_BYTES_MAX ((size_t)8 << 20)
@@ -163,6 +164,19 @@ static const char *find_part(const struct reading *r, const char *name)
 	return NULL;
 }
 
+/* The width of bars in percent, the colours of backends, and the shades of maps. */
+static void add_numbered_classes(struct tk_buf *css)
+{
+	for (int i = 0; i <= 100; i += 2)
+		tk_buf_add_printf(css, ".w%d{--w:%d%%}\n", i, i);
+	for (int i = 0; i < TK_STYLES; i++)
+		tk_buf_add_printf(css, ".mark-%d{color:var(--c%d)}\n", i, i + 1);
+	for (int i = 0; i < 16; i++)
+		tk_buf_add_printf(css,
+		        ".map-%d-%d{background:color-mix(in srgb,var(--c%d) %d%%,var(--bg))}\n",
+		        i / 4, i % 4, i / 4 + 1, (const int[]){8, 18, 30, 42}[i % 4]);
+}
+
 static int add_bundle(struct reading *r, const struct bundle *bundle, struct tk_error *err)
 {
 	struct tk_buf all = TK_BUF_INIT, text = TK_BUF_INIT;
@@ -182,6 +196,8 @@ static int add_bundle(struct reading *r, const struct bundle *bundle, struct tk_
 		tk_buf_add_char(&all, '\n');
 		has_part = true;
 	}
+	if (!is_script)
+		add_numbered_classes(&all);
 	if (!status && has_part)
 		status = add(r, bundle->name, &all, err);
 	tk_buf_free(&all);

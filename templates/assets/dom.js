@@ -8,6 +8,15 @@ window.tracker ??= {};
     colours = {};
   });
 
+  // "light-dark(LIGHT, DARK)" is LIGHT or DARK: a canvas cannot tell.
+  function resolve(name) {
+    const root = document.documentElement;
+    const value = getComputedStyle(root).getPropertyValue(name).trim();
+    const [, light, dark] = /^light-dark\((.*), (.*)\)$/.exec(value) ?? [];
+    if (!light) return value;
+    return root.dataset.theme === "dark" ? dark : light;
+  }
+
   window.tracker.dom = {
     // Address of the site's top folder relative to this page: "" or "../".
     root: document.documentElement.dataset.root,
@@ -39,9 +48,7 @@ window.tracker ??= {};
 
     // The value of a custom property of the style sheet, such as "--c1".
     colour(name) {
-      return (colours[name] ??= getComputedStyle(document.documentElement)
-        .getPropertyValue(name)
-        .trim());
+      return (colours[name] ??= resolve(name));
     },
 
     unique: (list) => [...new Set(list)],
