@@ -13,15 +13,6 @@
 #define SLUG_MAX 120
 #define TAIL_LEN 6 /* hex digits of the uid where a slug was cut or is taken */
 
-bool tk_slug_is_valid(const char *slug)
-{
-	size_t len = strlen(slug);
-
-	return len && len <= SLUG_MAX && slug[0] != '.' && slug[0] != '-' && slug[len - 1] != '.' &&
-	       strspn(slug, "abcdefghijklmnopqrstuvwxyz0123456789._-") == len &&
-	       !strstr(slug, "..");
-}
-
 /* Lower case; every run of characters other than [a-z0-9_] becomes one '-', none at the ends. '.'
  * only separates parts. */
 static void add_part(struct tk_buf *b, const char *text)
@@ -57,6 +48,19 @@ static const char *text_of(sqlite3_value *value)
 static void return_text(sqlite3_context *context, struct tk_buf *b)
 {
 	sqlite3_result_text(context, tk_buf_cstr(b), (int)b->len, SQLITE_TRANSIENT);
+}
+
+/* slug_is_valid(slug): whether the tracker could have made it. Slugs become file names. */
+static void slug_is_valid(sqlite3_context *context, int count, sqlite3_value **v)
+{
+	const char *slug = text_of(v[0]);
+	size_t len = strlen(slug);
+
+	sqlite3_result_int(
+	        context, len && len <= SLUG_MAX && slug[0] != '.' && slug[0] != '-' &&
+	                         slug[len - 1] != '.' &&
+	                         strspn(slug, "abcdefghijklmnopqrstuvwxyz0123456789._-") == len &&
+	                         !strstr(slug, ".."));
 }
 
 /* series_root(machine, device, upstream, backend, title, config, mode, metric) */
@@ -114,7 +118,7 @@ int tk_slug_register(struct tk_store *s, struct tk_error *err)
 		int count;
 		void (*run)(sqlite3_context *context, int count, sqlite3_value **values);
 	} functions[] = {{"series_root", 8, series_root}, {"device_root", 2, device_root},
-	        {"make_slug", 3, make_slug}};
+	        {"make_slug", 3, make_slug}, {"slug_is_valid", 1, slug_is_valid}};
 
 	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
 		int code = sqlite3_create_function_v2(s->db, functions[i].name, functions[i].count,

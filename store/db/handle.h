@@ -23,8 +23,6 @@ enum tk_table_statement {
 	TK_STATEMENT_MERGE_UPDATE,
 	/* export/export_tables.c */
 	TK_STATEMENT_EXPORT,
-	/* checksum.c */
-	TK_STATEMENT_CHANGED,
 	TK_STATEMENT_COUNT
 };
 

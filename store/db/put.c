@@ -63,17 +63,13 @@ static int resolve_rev(struct tk_store *s, const struct tk_alert_row *row, const
 static int put_alert(struct tk_store *s, const struct tk_alert_row *alert, struct tk_error *err)
 {
 	struct tk_alert_row row = *alert;
-	char uid[TK_UID_SIZE];
 
 	TRY(resolve_rev(s, &row, row.good_rev, &row.good_revision_id, err));
 	TRY(resolve_rev(s, &row, row.bad_rev, &row.bad_revision_id, err));
-	if (!row.uid || !*row.uid) {
-		TRY(tk_row_compute_uid(s, TK_TABLE_alert, &row, uid, err));
-		row.uid = uid;
-	}
-	if (!row.group_uid)
-		row.group_uid = row.uid;
-	return tk_row_put(s, TK_TABLE_alert, &row, NULL, NULL, err);
+	TRY(tk_row_put(s, TK_TABLE_alert, &row, NULL, NULL, err));
+	return row.group_uid ? 0
+	                     : tk_store_run(s, "UPDATE alert SET group_uid=uid WHERE group_uid=''",
+	                               TK_NO_ARGS, err);
 }
 
 static int put_row(struct tk_store *s, enum tk_table_id table, const void *row, int64_t *id,
@@ -105,32 +101,33 @@ int tk_store_put(struct tk_store *s, enum tk_table_id table, const void *row, in
 
 /* ---- nights ---------------------------------------------------------------------------------- */
 
-int tk_store_begin_night(
+static int begin_night(
         struct tk_store *s, const struct tk_night_row *row, int64_t *id, struct tk_error *err)
 {
 	struct tk_night_row copy = *row;
-	bool fresh = false;
-	int status = tk_store_begin(s, err);
 
-	if (status)
-		return status;
-	for (; !status && !fresh; copy.started_s++)
-		status = tk_row_put(s, TK_TABLE_night, &copy, id, &fresh, err);
-	return tk_db_end_transaction(s, status, err);
+	for (bool fresh = false; !fresh; copy.started_s++)
+		TRY(tk_row_put(s, TK_TABLE_night, &copy, id, &fresh, err));
+	return 0;
+}
+
+int tk_store_begin_night(
+        struct tk_store *s, const struct tk_night_row *row, int64_t *id, struct tk_error *err)
+{
+	TRY(tk_store_begin(s, err));
+	return tk_db_end_transaction(s, begin_night(s, row, id, err), err);
 }
 
 int tk_store_finish_night(struct tk_store *s, int64_t night_id, enum tk_night_status night_status,
         const char *summary, int64_t finished_s, struct tk_error *err)
 {
-	bool failed;
-	AUTO_TEXT repaired = tk_text_repair_utf8(summary ? summary : "{}", &failed);
+	AUTO(tk_buf) text = {0};
 
 	TRY(tk_db_check_writable(s, err));
+	tk_buf_add_utf8(&text, summary ? summary : "{}", strlen(summary ? summary : "{}"));
 	TRY(tk_store_run(s, "UPDATE night SET finished_s=?2, status=?3, summary=?4 WHERE id=?1",
 	        TK_ARGS(night_id, finished_s, tk_night_status_name(night_status),
-	                repaired  ? repaired
-	                : summary ? summary
-	                          : "{}"),
+	                tk_buf_cstr(&text)),
 	        err));
 	return sqlite3_changes(s->db)
 	               ? 0
@@ -144,11 +141,10 @@ static int put_many(struct tk_store *s, enum tk_table_id table, const void *rows
         struct tk_error *err)
 {
 	const size_t size = tk_tables[table].row_size;
-	int status = 0;
 
-	for (size_t i = 0; i < count && !status; i++)
-		status = tk_row_put(s, table, (const char *)rows + i * size, NULL, NULL, err);
-	return status;
+	for (size_t i = 0; i < count; i++)
+		TRY(tk_row_put(s, table, (const char *)rows + i * size, NULL, NULL, err));
+	return 0;
 }
 
 int tk_store_put_jobs(
@@ -158,38 +154,33 @@ int tk_store_put_jobs(
 	return tk_db_end_transaction(s, put_many(s, TK_TABLE_job, rows, count, err), err);
 }
 
-static int assign_job(struct tk_store *s, int64_t job_id, int64_t device_id, struct tk_error *err)
+static int assign_jobs(struct tk_store *s, const int64_t *job_ids, size_t count, int64_t device_id,
+        struct tk_error *err)
 {
-	const int64_t args[] = {job_id, device_id};
-	int status = tk_store_run(s, "UPDATE job SET device_id=?2 WHERE id=?1 AND run_id IS NULL",
-	        TK_ARGS(args[0], args[1]), err);
-
-	if (!status && sqlite3_changes(s->db) == 0)
-		status = tk_fail(err, TK_EDATA, "%s: there is no job with the id %lld left to do",
-		        s->path, (long long)job_id);
-	return status;
+	for (size_t i = 0; i < count; i++) {
+		TRY(tk_store_run(s, "UPDATE job SET device_id=?2 WHERE id=?1 AND run_id IS NULL",
+		        TK_ARGS(job_ids[i], device_id), err));
+		if (sqlite3_changes(s->db) == 0)
+			return tk_fail(err, TK_EDATA,
+			        "%s: there is no job with the id %lld left to do", s->path,
+			        (long long)job_ids[i]);
+	}
+	return 0;
 }
 
 int tk_store_assign_jobs(struct tk_store *s, const int64_t *job_ids, size_t count,
         int64_t device_id, struct tk_error *err)
 {
-	int status = tk_store_begin(s, err);
-
-	if (status)
-		return status;
-	for (size_t i = 0; i < count && !status; i++)
-		status = assign_job(s, job_ids[i], device_id, err);
-	return tk_db_end_transaction(s, status, err);
+	TRY(tk_store_begin(s, err));
+	return tk_db_end_transaction(s, assign_jobs(s, job_ids, count, device_id, err), err);
 }
 
 static int replace_many(struct tk_store *s, enum tk_table_id table, const char *clear,
         int64_t owner, const void *rows, size_t count, struct tk_error *err)
 {
-	int status = tk_store_begin(s, err);
+	TRY(tk_store_begin(s, err));
+	int status = tk_store_run(s, clear, TK_ARGS(owner), err);
 
-	if (status)
-		return status;
-	status = tk_store_run(s, clear, TK_ARGS(owner), err);
 	if (!status)
 		status = put_many(s, table, rows, count, err);
 	return tk_db_end_transaction(s, status, err);
@@ -214,28 +205,21 @@ int tk_store_replace_verdicts(struct tk_store *s, int64_t night_id,
 static int put_samples(struct tk_store *s, int64_t run_id, int64_t series_id, const double *samples,
         size_t count, struct tk_error *err)
 {
-	struct tk_buf packed = TK_BUF_INIT;
-	int status;
+	AUTO(tk_buf) packed = {0};
 
 	_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	        "samples are stored as little-endian float64");
-	status = tk_zstd_compress(samples, count * sizeof(double), &packed, err);
-	if (!status) {
-		struct tk_sample_row row = {run_id, series_id, {packed.data, packed.len}};
+	TRY(tk_zstd_compress(samples, count * sizeof(double), &packed, err));
+	const struct tk_sample_row row = {run_id, series_id, {packed.data, packed.len}};
 
-		status = tk_row_put(s, TK_TABLE_sample, &row, NULL, NULL, err);
-	}
-	tk_buf_free(&packed);
-	return status;
+	return tk_row_put(s, TK_TABLE_sample, &row, NULL, NULL, err);
 }
 
 static int put_points(struct tk_store *s, const struct tk_run_row *run, int64_t run_id,
         const struct tk_point *points, const double *const *samples, const size_t *sample_counts,
         size_t count, struct tk_error *err)
 {
-	int status = 0;
-
-	for (size_t i = 0; i < count && !status; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct tk_point point = points[i];
 
 		point.as_of_s = run->as_of_s;
@@ -243,12 +227,27 @@ static int put_points(struct tk_store *s, const struct tk_run_row *run, int64_t 
 		point.night_id = run->night_id;
 		point.build_id = run->build_id;
 		point.environment_id = run->environment_id;
-		status = tk_row_put(s, TK_TABLE_measurement, &point, NULL, NULL, err);
-		if (!status && samples && sample_counts && samples[i] && sample_counts[i])
-			status = put_samples(
-			        s, run_id, point.series_id, samples[i], sample_counts[i], err);
+		TRY(tk_row_put(s, TK_TABLE_measurement, &point, NULL, NULL, err));
+		if (samples && sample_counts && samples[i] && sample_counts[i])
+			TRY(put_samples(
+			        s, run_id, point.series_id, samples[i], sample_counts[i], err));
 	}
-	return status;
+	return 0;
+}
+
+static int put_run(struct tk_store *s, const struct tk_run_row *run, const struct tk_point *points,
+        const double *const *samples, const size_t *sample_counts, size_t point_count, int64_t *id,
+        struct tk_error *err)
+{
+	bool fresh;
+
+	TRY(tk_row_put(s, TK_TABLE_run, run, id, &fresh, err));
+	if (fresh)
+		TRY(put_points(s, run, *id, points, samples, sample_counts, point_count, err));
+	return tk_store_run(s,
+	        "UPDATE job SET run_id=?3 WHERE night_id=?1 AND seq=?2 AND build_id=?5 AND "
+	        "(series_id=?4 OR device_id=(SELECT device_id FROM series WHERE id=?4))",
+	        TK_ARGS(run->night_id, run->seq, *id, run->series_id, run->build_id), err);
 }
 
 int tk_store_put_run(struct tk_store *s, const struct tk_run_row *run,
@@ -256,26 +255,11 @@ int tk_store_put_run(struct tk_store *s, const struct tk_run_row *run,
         size_t point_count, int64_t *id, struct tk_error *err)
 {
 	int64_t run_id = 0;
-	bool fresh = false;
-	int status = tk_store_begin(s, err);
 
-	if (status)
-		return status;
-	status = tk_row_put(s, TK_TABLE_run, run, &run_id, &fresh, err);
-	if (!status && fresh)
-		status = put_points(
-		        s, run, run_id, points, samples, sample_counts, point_count, err);
-	if (!status) {
-		const int64_t args[] = {
-		        run->night_id, run->seq, run_id, run->series_id, run->build_id};
-
-		status = tk_store_run(s,
-		        "UPDATE job SET run_id=?3 WHERE night_id=?1 AND seq=?2 AND build_id=?5 AND "
-		        "(series_id=?4 OR device_id=(SELECT device_id FROM series WHERE id=?4))",
-		        TK_ARGS(args[0], args[1], args[2], args[3], args[4]), err);
-	}
-	status = tk_db_end_transaction(s, status, err);
-	if (!status && id)
+	TRY(tk_store_begin(s, err));
+	TRY(tk_db_end_transaction(s,
+	        put_run(s, run, points, samples, sample_counts, point_count, &run_id, err), err));
+	if (id)
 		*id = run_id;
-	return status;
+	return 0;
 }

@@ -1,7 +1,7 @@
-/* Any row into its table and out of it, by the descriptors of tables.c. */
+/* Any row into its table, by the descriptors of tables.c. */
 #include "base/buf.h"
-#include "base/hash.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "base/try.h"
 #include "store/db/internal.h"
 #include <math.h>
@@ -9,195 +9,100 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct value {
-	enum { VALUE_NULL, VALUE_INT, VALUE_REAL, VALUE_TEXT, VALUE_BLOB } type;
-	int64_t i;
-	double r;
-	const char *text;
-	size_t size;
-	char *owned;
-};
+/* ---- from a struct to parameters: ?1 is the first column ------------------------------------- */
 
-struct values {
-	struct value at[TK_COLUMNS_MAX];
-	char uid[TK_UID_SIZE];
-};
-
-static int out_of_memory(struct tk_error *err)
+/* Foreign strings: this is the one place that replaces what is not UTF-8 by U+FFFD. */
+static int bind_text(sqlite3_stmt *stmt, int at, const struct tk_db_column *c, const char *text,
+        struct tk_error *err)
 {
-	return tk_fail(err, TK_ENOMEM, "out of memory");
-}
-
-static void values_free(const struct tk_db_table *t, struct values *v)
-{
-	for (size_t i = 0; i < t->column_count; i++)
-		free(v->at[i].owned);
-}
-
-/* ---- from a struct to values ----------------------------------------------------------------- */
-
-static int value_of_text(
-        const struct tk_db_column *c, const char *text, struct value *out, struct tk_error *err)
-{
-	bool failed;
-
 	if (!text)
 		text = "";
-	out->owned = tk_text_repair_utf8(text, &failed);
-	if (failed)
-		return out_of_memory(err);
-	out->type = VALUE_TEXT;
-	out->text = out->owned ? out->owned : text;
-	out->size = strlen(out->text);
-	return out->size <= TK_TEXT_MAX_BYTES
-	               ? 0
-	               : tk_fail(err, TK_EDATA, "%s: a text of %zu bytes; at most %d are allowed",
-	                         c->name, out->size, TK_TEXT_MAX_BYTES);
+	size_t size = strlen(text);
+
+	if (size > TK_TEXT_MAX_BYTES)
+		return tk_fail(err, TK_EDATA, "%s: a text of %zu bytes; at most %d are allowed",
+		        c->name, size, TK_TEXT_MAX_BYTES);
+	if (tk_utf8_is_valid(text)) {
+		sqlite3_bind_text64(stmt, at, text, size, SQLITE_STATIC, SQLITE_UTF8);
+		return 0;
+	}
+	AUTO(tk_buf) repaired = {0};
+
+	tk_buf_add_utf8(&repaired, text, size);
+	sqlite3_bind_text64(stmt, at, repaired.data, repaired.len, SQLITE_TRANSIENT, SQLITE_UTF8);
+	return 0;
 }
 
-static int value_of(
-        const struct tk_db_column *c, const void *row, struct value *out, struct tk_error *err)
+static int bind_column(sqlite3_stmt *stmt, int at, const struct tk_db_column *c, const void *row,
+        struct tk_error *err)
 {
 	const void *field = (const char *)row + c->offset;
+	const struct tk_bytes *bytes = field;
+	double real;
+	int64_t number;
 
 	switch (c->kind) {
 	case TK_COL_UID:
-	case TK_COL_CHECKSUM:
-		break;
 	case TK_COL_TEXT:
-		return value_of_text(c, *(const char *const *)field, out, err);
+		return bind_text(stmt, at, c, *(const char *const *)field, err);
 	case TK_COL_WORD:
-		out->type = VALUE_TEXT;
-		out->text = tk_vocabulary_name(c->words, *(const int *)field);
-		out->size = strlen(out->text);
-		break;
+		return bind_text(
+		        stmt, at, c, tk_vocabulary_name(c->words, *(const int *)field), err);
 	case TK_COL_INT:
 	case TK_COL_REF:
-		out->i = *(const int64_t *)field;
-		out->type =
-		        (c->flags & TK_COL_NULLABLE) && out->i == c->none ? VALUE_NULL : VALUE_INT;
-		break;
-	case TK_COL_BOOL:
-		out->i = *(const bool *)field;
-		out->type = VALUE_INT;
+		number = *(const int64_t *)field;
+		if (!(c->flags & TK_COL_NULLABLE) || number != c->none)
+			sqlite3_bind_int64(stmt, at, number);
 		break;
 	case TK_COL_U32:
-		out->i = *(const uint32_t *)field;
-		out->type = VALUE_INT;
+		sqlite3_bind_int64(stmt, at, *(const uint32_t *)field);
+		break;
+	case TK_COL_BOOL:
+		sqlite3_bind_int64(stmt, at, *(const bool *)field);
 		break;
 	case TK_COL_REAL:
-		out->r = *(const double *)field;
-		out->type = isfinite(out->r) ? VALUE_REAL : VALUE_NULL;
+		real = *(const double *)field;
+		if (isfinite(real))
+			sqlite3_bind_double(stmt, at, real);
 		break;
 	case TK_COL_BLOB:
-		out->type = VALUE_BLOB;
-		out->text = ((const struct tk_bytes *)field)->data;
-		out->size = ((const struct tk_bytes *)field)->size;
+		sqlite3_bind_blob64(stmt, at, bytes->data, bytes->size, SQLITE_STATIC);
+		break;
+	case TK_COL_CHECKSUM:
 		break;
 	}
 	return 0;
 }
 
-static int add_key(struct tk_store *s, struct tk_hash *h, const struct tk_db_column *c,
-        const struct value *v, struct tk_error *err)
+/* Columns that are not bound are NULL. */
+static int bind_row(
+        sqlite3_stmt *stmt, const struct tk_db_table *t, const void *row, struct tk_error *err)
 {
-	char parent[TK_UID_SIZE];
+	const int wanted = sqlite3_bind_parameter_count(stmt);
 
-	if (v->type == VALUE_NULL) {
-		tk_hash_add_str(h, NULL);
-		return 0;
-	}
-	switch (c->kind) {
-	case TK_COL_REF:
-		TRY(tk_row_find_uid(s, c->parent, v->i, parent, err));
-		tk_hash_add_str(h, parent);
-		break;
-	case TK_COL_TEXT:
-	case TK_COL_WORD:
-		tk_hash_add_str(h, v->text);
-		break;
-	default:
-		tk_hash_add_i64(h, v->i);
-	}
+	sqlite3_clear_bindings(stmt);
+	for (int i = 0; i < wanted && (size_t)i < t->column_count; i++)
+		TRY(bind_column(stmt, i + 1, &t->columns[i], row, err));
 	return 0;
-}
-
-static int make_uid(
-        struct tk_store *s, const struct tk_db_table *t, struct values *v, struct tk_error *err)
-{
-	struct tk_hash *h = tk_hash_new();
-	char hex[TK_HASH_HEX_SIZE];
-	int status = 0;
-
-	if (!h)
-		return out_of_memory(err);
-	tk_hash_add_str(h, t->name);
-	for (size_t i = 0; i < t->column_count && !status; i++)
-		if (t->columns[i].flags & TK_COL_KEY)
-			status = add_key(s, h, &t->columns[i], &v->at[i], err);
-	if (status) {
-		tk_hash_free(h);
-		return status;
-	}
-	tk_hash_finish(h, hex);
-	memcpy(v->uid, hex, TK_UID_SIZE - 1);
-	v->uid[TK_UID_SIZE - 1] = '\0';
-	return 0;
-}
-
-/* Only two tables take the uid of the given row: alerts, whose uid the detector chooses, and
- * machines, whose name may be another one than that in the uid. */
-static int set_uid(struct tk_store *s, const struct tk_db_table *t, const void *row,
-        struct values *v, struct tk_error *err)
-{
-	const char *given = *(const char *const *)((const char *)row + t->columns[0].offset);
-
-	if ((!t->has_id || t == &tk_tables[TK_TABLE_machine]) && given && *given)
-		return value_of_text(&t->columns[0], given, &v->at[0], err);
-	int status = make_uid(s, t, v, err);
-
-	v->at[0].type = VALUE_TEXT;
-	v->at[0].text = v->uid;
-	v->at[0].size = TK_UID_SIZE - 1;
-	return status;
-}
-
-/* Call values_free even if it fails. */
-static int gather(struct tk_store *s, const struct tk_db_table *t, const void *row,
-        struct values *v, struct tk_error *err)
-{
-	int status = 0;
-
-	memset(v->at, 0, t->column_count * sizeof(v->at[0]));
-	for (size_t i = 0; i < t->column_count && !status; i++)
-		status = value_of(&t->columns[i], row, &v->at[i], err);
-	if (!status && t->has_uid)
-		status = set_uid(s, t, row, v, err);
-	return status;
-}
-
-int tk_row_compute_uid(struct tk_store *s, enum tk_table_id table, const void *row,
-        char uid[TK_UID_SIZE], struct tk_error *err)
-{
-	const struct tk_db_table *t = &tk_tables[table];
-	struct values v;
-	int status = gather(s, t, row, &v, err);
-
-	if (!status)
-		status = make_uid(s, t, &v, err);
-	if (!status)
-		memcpy(uid, v.uid, TK_UID_SIZE);
-	values_free(t, &v);
-	return status;
 }
 
 /* ---- statements from descriptors ------------------------------------------------------------- */
 
+/* Only few rows bring a uid: alerts, whose uid the detector chooses, and machines, whose name may
+ * be another one than that in the uid. */
+static void add_uid(struct tk_buf *sql, const struct tk_db_table *t)
+{
+	bool may_be_given = !t->has_id || t == &tk_tables[TK_TABLE_machine];
+
+	tk_buf_add_str(sql, may_be_given ? "ifnull(nullif(?1,'')," : "");
+	tk_uid_add_sql(sql, t, true);
+	tk_buf_add_str(sql, may_be_given ? ")" : "");
+}
+
 static void add_newest(const struct tk_db_table *t, struct tk_buf *sql)
 {
-	const char *lead = "";
+	const char *lead = " ON CONFLICT DO UPDATE SET ";
 
-	tk_buf_add_str(sql, " ON CONFLICT DO UPDATE SET ");
 	for (size_t i = 0; i < t->column_count; i++) {
 		const char *c = t->columns[i].name;
 
@@ -246,6 +151,8 @@ static void put_sql(struct tk_buf *sql, const struct tk_db_table *t)
 		tk_buf_add_str(sql, i ? "," : "");
 		if (t->columns[i].kind == TK_COL_CHECKSUM)
 			tk_checksum_add_sql(sql, t, true);
+		else if (t->columns[i].kind == TK_COL_UID)
+			add_uid(sql, t);
 		else
 			tk_buf_add_printf(sql, "?%zu", i + 1);
 	}
@@ -258,15 +165,19 @@ static void put_sql(struct tk_buf *sql, const struct tk_db_table *t)
 		tk_buf_add_str(sql, " ON CONFLICT DO NOTHING");
 }
 
-/* The id by the columns that name a row; bound under the numbers that they have in PUT. */
+/* The id by the columns that name a row. */
 static void find_sql(struct tk_buf *sql, const struct tk_db_table *t)
 {
 	const char *lead = " WHERE ";
 
 	tk_buf_add_printf(sql, "SELECT id FROM %s", t->name);
+	if (t->has_uid) {
+		tk_buf_add_str(sql, " WHERE uid=");
+		add_uid(sql, t);
+		return;
+	}
 	for (size_t i = 0; i < t->column_count; i++)
-		if (t->has_uid ? t->columns[i].kind == TK_COL_UID
-		               : t->columns[i].flags & TK_COL_KEY) {
+		if (t->columns[i].flags & TK_COL_KEY) {
 			tk_buf_add_printf(sql, "%s%s=?%zu", lead, t->columns[i].name, i + 1);
 			lead = " AND ";
 		}
@@ -294,24 +205,19 @@ static int read_uid(struct tk_store *s, enum tk_table_id table, int64_t id, char
         struct tk_error *err)
 {
 	sqlite3_stmt *stmt;
-	int status = tk_db_prepare_table_statement(s, table, TK_STATEMENT_UID, uid_sql, &stmt, err),
-	    rc;
-	const char *text;
+	int status = 0;
 
-	if (status)
-		return status;
+	TRY(tk_db_prepare_table_statement(s, table, TK_STATEMENT_UID, uid_sql, &stmt, err));
 	sqlite3_bind_int64(stmt, 1, id);
-	rc = sqlite3_step(stmt);
-	text = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
-	if (text)
-		snprintf(uid, TK_UID_SIZE, "%s", text);
-	else if (rc == SQLITE_ROW)
-		status = out_of_memory(err);
-	else if (rc == SQLITE_DONE)
+	int code = sqlite3_step(stmt);
+
+	if (code == SQLITE_ROW)
+		snprintf(uid, TK_UID_SIZE, "%s", (const char *)sqlite3_column_text(stmt, 0));
+	else if (code == SQLITE_DONE)
 		status = tk_fail(err, TK_EDATA, "%s: there is no %s with the id %lld", s->path,
 		        tk_tables[table].name, (long long)id);
 	else
-		status = tk_db_fail(s, rc, err, "cannot read a %s", tk_tables[table].name);
+		status = tk_db_fail(s, code, err, "cannot read a %s", tk_tables[table].name);
 	sqlite3_reset(stmt);
 	return status;
 }
@@ -319,20 +225,14 @@ static int read_uid(struct tk_store *s, enum tk_table_id table, int64_t id, char
 int tk_row_find_uid(struct tk_store *s, enum tk_table_id table, int64_t id, char uid[TK_UID_SIZE],
         struct tk_error *err)
 {
-	struct tk_known_uid *known;
-	int status = 0;
+	if (!s->known_uids[table])
+		s->known_uids[table] = tk_calloc(TK_KNOWN_UIDS, sizeof(*s->known_uids[table]));
+	struct tk_known_uid *known = &s->known_uids[table][(uint64_t)id % TK_KNOWN_UIDS];
 
-	if (!s->known_uids[table])
-		s->known_uids[table] = tk_calloc(TK_KNOWN_UIDS, sizeof(*known));
-	if (!s->known_uids[table])
-		return out_of_memory(err);
-	known = &s->known_uids[table][(uint64_t)id % TK_KNOWN_UIDS];
 	if (known->id != id || known->generation != s->uid_generation) {
 		known->generation = 0;
-		status = read_uid(s, table, id, known->uid, err);
+		TRY(read_uid(s, table, id, known->uid, err));
 	}
-	if (status)
-		return status;
 	known->id = id;
 	known->generation = s->uid_generation;
 	memcpy(uid, known->uid, TK_UID_SIZE);
@@ -341,76 +241,48 @@ int tk_row_find_uid(struct tk_store *s, enum tk_table_id table, int64_t id, char
 
 /* ---- putting --------------------------------------------------------------------------------- */
 
-static int bind(sqlite3_stmt *stmt, int at, const struct value *v)
+/* *id, which may be NULL: of the new row. *inserted: false where an equal row was there. */
+static int insert(struct tk_store *s, enum tk_table_id table, const void *row, int64_t *id,
+        bool *inserted, struct tk_error *err)
 {
-	switch (v->type) {
-	case VALUE_NULL:
-		return sqlite3_bind_null(stmt, at);
-	case VALUE_INT:
-		return sqlite3_bind_int64(stmt, at, v->i);
-	case VALUE_REAL:
-		return sqlite3_bind_double(stmt, at, v->r);
-	case VALUE_TEXT:
-		return sqlite3_bind_text64(stmt, at, v->text, v->size, SQLITE_STATIC, SQLITE_UTF8);
-	case VALUE_BLOB:
-		return sqlite3_bind_blob64(stmt, at, v->text, v->size, SQLITE_STATIC);
-	}
-	return SQLITE_MISUSE;
-}
-
-static int bind_all(sqlite3_stmt *stmt, const struct tk_db_table *t, const struct values *v)
-{
-	int rc = SQLITE_OK, wanted = sqlite3_bind_parameter_count(stmt);
-
-	for (int i = 0; i < wanted && (size_t)i < t->column_count && rc == SQLITE_OK; i++)
-		rc = bind(stmt, i + 1, &v->at[i]);
-	return rc;
-}
-
-int tk_row_exists(struct tk_store *s, enum tk_table_id table, const char *uid, bool *out,
-        struct tk_error *err)
-{
-	struct values v = {0};
+	const struct tk_db_table *t = &tk_tables[table];
+	const int64_t before = sqlite3_last_insert_rowid(s->db);
 	sqlite3_stmt *stmt;
-	int rc, status = tk_db_prepare_table_statement(
-	                s, table, TK_STATEMENT_FIND, find_sql, &stmt, err);
 
-	if (status)
-		return status;
-	v.at[0] = (struct value){.type = VALUE_TEXT, .text = uid, .size = strlen(uid)};
-	rc = bind_all(stmt, &tk_tables[table], &v);
-	if (rc == SQLITE_OK)
-		rc = sqlite3_step(stmt);
-	if (rc == SQLITE_ROW || rc == SQLITE_DONE)
-		*out = rc == SQLITE_ROW;
-	else
-		status = tk_db_fail(s, rc, err, "cannot read a %s", tk_tables[table].name);
+	TRY(tk_db_prepare_table_statement(s, table, TK_STATEMENT_PUT, put_sql, &stmt, err));
+	sqlite3_set_last_insert_rowid(s->db, 0);
+	int status = bind_row(stmt, t, row, err);
+	int code = status ? SQLITE_DONE : sqlite3_step(stmt);
+
+	if (code != SQLITE_DONE)
+		status = tk_db_fail(s, code, err, "cannot store a %s", t->name);
 	sqlite3_reset(stmt);
 	sqlite3_clear_bindings(stmt);
+	*inserted = t->has_id && sqlite3_last_insert_rowid(s->db) != 0;
+	if (*inserted && id)
+		*id = sqlite3_last_insert_rowid(s->db);
+	else if (!*inserted)
+		sqlite3_set_last_insert_rowid(s->db, before);
 	return status;
 }
 
-static int find(struct tk_store *s, enum tk_table_id table, const struct values *v, int64_t *id,
+static int find(struct tk_store *s, enum tk_table_id table, const void *row, int64_t *id,
         struct tk_error *err)
 {
 	const struct tk_db_table *t = &tk_tables[table];
 	sqlite3_stmt *stmt;
-	int status = tk_db_prepare_table_statement(
-	            s, table, TK_STATEMENT_FIND, find_sql, &stmt, err),
-	    rc;
 
-	if (status)
-		return status;
-	rc = bind_all(stmt, t, v);
-	if (rc == SQLITE_OK)
-		rc = sqlite3_step(stmt);
-	if (rc == SQLITE_ROW)
+	TRY(tk_db_prepare_table_statement(s, table, TK_STATEMENT_FIND, find_sql, &stmt, err));
+	int status = bind_row(stmt, t, row, err);
+	int code = status ? SQLITE_DONE : sqlite3_step(stmt);
+
+	if (code == SQLITE_ROW)
 		*id = sqlite3_column_int64(stmt, 0);
-	else if (rc == SQLITE_DONE)
+	else if (!status && code == SQLITE_DONE)
 		status = tk_fail(err, TK_EDATA, "%s: another %s has the same name or place already",
 		        s->path, t->name);
-	else
-		status = tk_db_fail(s, rc, err, "cannot read a %s", t->name);
+	else if (!status)
+		status = tk_db_fail(s, code, err, "cannot read a %s", t->name);
 	sqlite3_reset(stmt);
 	sqlite3_clear_bindings(stmt);
 	return status;
@@ -419,39 +291,13 @@ static int find(struct tk_store *s, enum tk_table_id table, const struct values 
 int tk_row_put(struct tk_store *s, enum tk_table_id table, const void *row, int64_t *id,
         bool *fresh, struct tk_error *err)
 {
-	const struct tk_db_table *t = &tk_tables[table];
-	struct values v;
-	sqlite3_stmt *stmt;
-	bool inserted = false;
-	int rc, status = tk_db_check_writable(s, err);
+	bool inserted;
 
-	if (status)
-		return status;
-	status = gather(s, t, row, &v, err);
-	if (!status)
-		status = tk_db_prepare_table_statement(
-		        s, table, TK_STATEMENT_PUT, put_sql, &stmt, err);
-	if (!status) {
-		int64_t before = sqlite3_last_insert_rowid(s->db);
-
-		sqlite3_set_last_insert_rowid(s->db, 0);
-		rc = bind_all(stmt, t, &v);
-		if (rc == SQLITE_OK)
-			rc = sqlite3_step(stmt);
-		if (rc != SQLITE_DONE)
-			status = tk_db_fail(s, rc, err, "cannot store a %s", t->name);
-		sqlite3_reset(stmt);
-		sqlite3_clear_bindings(stmt);
-		inserted = t->has_id && sqlite3_last_insert_rowid(s->db) != 0;
-		if (inserted && id)
-			*id = sqlite3_last_insert_rowid(s->db);
-		else if (!inserted)
-			sqlite3_set_last_insert_rowid(s->db, before);
-	}
-	if (!status && t->has_id && !inserted && id)
-		status = find(s, table, &v, id, err);
-	if (!status && fresh)
+	TRY(tk_db_check_writable(s, err));
+	TRY(insert(s, table, row, id, &inserted, err));
+	if (!inserted && id && tk_tables[table].has_id)
+		TRY(find(s, table, row, id, err));
+	if (fresh)
 		*fresh = inserted;
-	values_free(t, &v);
-	return status;
+	return 0;
 }

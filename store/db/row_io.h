@@ -8,12 +8,7 @@
 /* *inserted (may be NULL): false where an equal row was there. *id (may be NULL): of that row. */
 int tk_row_put(struct tk_store *s, enum tk_table_id table, const void *row, int64_t *id,
         bool *inserted, struct tk_error *err);
-/* The uid that a row with these values has. */
-int tk_row_compute_uid(struct tk_store *s, enum tk_table_id table, const void *row,
-        char uid[TK_UID_SIZE], struct tk_error *err);
 int tk_row_find_uid(struct tk_store *s, enum tk_table_id table, int64_t id, char uid[TK_UID_SIZE],
-        struct tk_error *err);
-int tk_row_exists(struct tk_store *s, enum tk_table_id table, const char *uid, bool *out,
         struct tk_error *err);
 /* All rows of "SELECT all columns FROM table tail". */
 int tk_rows_select(struct tk_store *s, enum tk_table_id table, const char *tail,
@@ -31,11 +26,5 @@ void tk_rows_reserve(struct tk_rows_builder *rows, size_t cap);
 /* A copy that lives as long as the list. NULL: out of memory. */
 char *tk_rows_add_text(struct tk_rows_builder *rows, const char *text, size_t len);
 void tk_rows_shrink(struct tk_rows_builder *rows);
-
-/* ---- utf8.c ---------------------------------------------------------------------------------- */
-
-/* A copy with U+FFFD for bytes that are not UTF-8; NULL if the text is well-formed. *failed: out of
- * memory. */
-char *tk_text_repair_utf8(const char *text, bool *failed);
 
 #endif

@@ -280,7 +280,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = {data, size};
 	struct tk_rows rows = {0};
-	struct tk_rows_builder list = {&rows, sizeof(const char *), 0};
 	struct tk_error err = {0};
 
 	if (!store)
@@ -290,7 +289,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		change(&in);
 	size_t changed = count_changed_rows();
 
-	MUST(tk_checksum_list_changed(store, &list, ROWS + 1, &err));
+	MUST(tk_store_check(store, &rows, &err));
 	if (rows.count != changed) {
 		fprintf(stderr, "%zu rows changed, %zu listed\n", changed, rows.count);
 		abort();
