@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "site_gen/charts/axis.h"
 #include "site_gen/model/model.h"
-#include "site_gen/model/perf_index.h"
+#include "site_gen/data/totals.h"
 
 #define SPARK_POINTS 60
 #define TREND_Y_TICKS 7

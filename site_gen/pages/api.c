@@ -9,7 +9,6 @@
 #include "site_gen/model/ceilings.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/render/json.h"
 #include "site_gen/report/report.h"
 
 static void add_newest(struct tk_buf *out, const struct tk_model *m, const struct tk_site_series *s)

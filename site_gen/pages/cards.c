@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
-#include "site_gen/model/card_ranking.h"
+#include "site_gen/model/cards.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
 

@@ -12,11 +12,9 @@
 #include "base/format.h"
 #include "base/memory.h"
 #include "site_gen/model/ceilings.h"
-#include "site_gen/model/dispatch.h"
+#include "site_gen/model/standings.h"
 #include "site_gen/pages/page.h"
-#include "site_gen/render/c_text.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/render/json.h"
 
 /* What a file says of a chosen backend. */
 struct choice {

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "site_gen/model/ceilings.h"
-#include "site_gen/model/dispatch.h"
+#include "site_gen/model/standings.h"
 #include "site_gen/pages/dispatch_files.h"
 #include "site_gen/pages/kernel_table.h"
 #include "site_gen/pages/page.h"

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
-#include "site_gen/model/axes.h"
+#include "site_gen/model/sweeps.h"
 #include "site_gen/pages/kernel_internal.h"
 
 #define GROUPS_MAX 24

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/memory.h"
-#include "site_gen/model/axes.h"
 #include "site_gen/model/sweeps.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"

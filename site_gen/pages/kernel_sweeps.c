@@ -9,7 +9,7 @@
 #include "base/format.h"
 #include "base/memory.h"
 #include "site_gen/charts/chart.h"
-#include "site_gen/model/axes.h"
+#include "site_gen/model/sweeps.h"
 #include "site_gen/model/ceilings.h"
 #include "site_gen/pages/kernel_internal.h"
 

@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "core/measurement_fields.h"
 #include "core/mode.h"
-#include "site_gen/model/axes.h"
+#include "site_gen/model/sweeps.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/format_point.h"
 #include "stats/summary/quantile.h"

@@ -13,7 +13,7 @@
 #include "site_gen/charts/trend.h"
 #include "site_gen/model/causes.h"
 #include "site_gen/model/ceilings.h"
-#include "site_gen/model/perf_index.h"
+#include "site_gen/data/totals.h"
 #include "site_gen/model/standings.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/report/report.h"

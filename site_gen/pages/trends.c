@@ -12,7 +12,7 @@
 #include "base/try.h"
 #include "site_gen/charts/chart.h"
 #include "site_gen/charts/trend.h"
-#include "site_gen/model/perf_index.h"
+#include "site_gen/data/totals.h"
 #include "site_gen/model/standings.h"
 
 #define DAY_S 86400

@@ -11,7 +11,6 @@
 #include "base/format.h"
 #include "base/memory.h"
 #include "site_gen/charts/bars.h"
-#include "site_gen/model/tuning_space.h"
 #include "site_gen/model/tunings.h"
 #include "site_gen/render/escape.h"
 #include "store/tuning.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/format.h"
-#include "site_gen/model/tuning_space.h"
+#include "site_gen/model/tunings.h"
 #include "site_gen/pages/tuning.h"
 #include "site_gen/charts/bars.h"
 

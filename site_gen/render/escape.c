@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/text.h"
+#include "site_gen/data/data.h"
 
 #define REPLACEMENT "\xEF\xBF\xBD"
 
@@ -138,4 +140,79 @@ size_t tk_utf8_clip_clauses_len(const char *text, size_t max)
 	while (end && strncmp(text + end, "; ", 2) != 0)
 		end--;
 	return end ? end : len;
+}
+
+/* ---- c text ---- */
+
+static bool is_letter_or_digit(unsigned char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+static bool is_printable(unsigned char c)
+{
+	return c >= ' ' && c <= '~';
+}
+
+void tk_c_add_string(struct tk_buf *out, const char *text)
+{
+	tk_buf_add_char(out, '"');
+	for (const unsigned char *c = (const unsigned char *)text; c && *c; c++) {
+		if (!is_printable(*c)) {
+			tk_buf_add_printf(out, "\\%03o", *c);
+			continue;
+		}
+		if (*c == '"' || *c == '\\' || *c == '?')
+			tk_buf_add_char(out, '\\');
+		tk_buf_add_char(out, (char)*c);
+	}
+	tk_buf_add_char(out, '"');
+}
+
+void tk_c_add_comment(struct tk_buf *out, const char *text)
+{
+	for (const unsigned char *c = (const unsigned char *)text; *c; c++)
+		/* a backslash or a trigraph could join lines */
+		tk_buf_add_char(out,
+		        is_printable(*c) && *c != '*' && *c != '\\' && *c != '?' ? (char)*c : '_');
+}
+
+void tk_c_add_name(struct tk_buf *out, const char *text)
+{
+	for (const unsigned char *c = (const unsigned char *)text; *c; c++)
+		tk_buf_add_char(out, is_letter_or_digit(*c) ? (char)*c : '_');
+}
+
+/* ---- json ---- */
+
+#define TEXT_MAX 400
+
+void tk_json_add_key(struct tk_buf *out, const char *key)
+{
+	tk_buf_add_str(out, ",\"");
+	tk_buf_add_str(out, key);
+	tk_buf_add_str(out, "\":");
+}
+
+void tk_json_add_text(struct tk_buf *out, const char *key, const char *text)
+{
+	tk_json_add_key(out, key);
+	tk_escape_json(out, text, tk_utf8_clip_len(text, TEXT_MAX));
+}
+
+void tk_json_add_number(struct tk_buf *out, const char *key, double v)
+{
+	tk_json_add_key(out, key);
+	tk_data_add_number(out, v);
+}
+
+void tk_json_add_time(struct tk_buf *out, const char *key, int64_t t_s)
+{
+	char iso[TK_TIME_ISO_SIZE];
+	if (t_s) {
+		tk_json_add_text(out, key, tk_time_format_iso(t_s, iso));
+	} else {
+		tk_json_add_key(out, key);
+		tk_buf_add_str(out, "null");
+	}
 }

@@ -2,6 +2,7 @@
 #ifndef TK_SITE_ESCAPE_H
 #define TK_SITE_ESCAPE_H
 #include <stddef.h>
+#include <stdint.h>
 
 struct tk_buf;
 
@@ -23,5 +24,22 @@ size_t tk_utf8_clip_len(const char *text, size_t max);
 /* The same for clauses that "; " separates: the length of those that are whole, or a part of the
  * first one. */
 size_t tk_utf8_clip_clauses_len(const char *text, size_t max);
+
+/* Text from outside in C source. */
+
+/* A string literal with its quotes, in ASCII and without trigraphs. NULL: "". */
+void tk_c_add_string(struct tk_buf *out, const char *text);
+/* For the inside of a comment: printable ASCII that cannot end it. */
+void tk_c_add_comment(struct tk_buf *out, const char *text);
+/* For a part of an identifier: every other character becomes '_'. */
+void tk_c_add_name(struct tk_buf *out, const char *text);
+
+/* Members of JSON objects, each with a comma in front. */
+
+/* key: a literal. */
+void tk_json_add_key(struct tk_buf *out, const char *key);
+void tk_json_add_text(struct tk_buf *out, const char *key, const char *text); /* cut to 400 bytes */
+void tk_json_add_number(struct tk_buf *out, const char *key, double v);  /* null where not finite */
+void tk_json_add_time(struct tk_buf *out, const char *key, int64_t t_s); /* ISO 8601; 0: null */
 
 #endif

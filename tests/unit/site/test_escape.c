@@ -7,9 +7,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "site_gen/render/c_text.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/render/json.h"
 #include <math.h>
 #include <string.h>
 
