@@ -53,10 +53,9 @@ static int render_all(struct tk_site *site, const struct tk_assets *assets, stru
 	        tk_page_write_series, tk_page_write_overview, tk_page_write_trends,
 	        tk_page_write_kernels, tk_page_write_rooflines, tk_page_write_lists,
 	        tk_page_write_nights, tk_page_write_upstreams, tk_page_write_versions,
-	        tk_page_write_revisions, tk_page_write_machines, tk_page_write_environment,
-	        tk_page_write_alerts, tk_page_write_method, tk_page_write_compare,
-	        tk_page_write_kernel_traces, tk_page_write_tunings, tk_page_write_api,
-	        tk_page_write_badges};
+	        tk_page_write_revisions, tk_page_write_machines, tk_page_write_alerts,
+	        tk_page_write_method, tk_page_write_compare, tk_page_write_kernel_traces,
+	        tk_page_write_tunings, tk_page_write_api, tk_page_write_badges};
 	site->has_charts = assets->has_charts;
 	snprintf(site->version, sizeof site->version, "%.8s", assets->hash);
 	tk_totals_plan(&site->model, &site->totals);

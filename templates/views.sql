@@ -189,3 +189,10 @@ SELECT g.rowid AS "group-", a.known_series_id AS "series+", a.size AS "change+",
   a.good_rev AS good_rev, a.bad_rev AS bad_rev, a.known_series_id AS "id-"
 FROM page_alert_group g JOIN page_alert a ON a.group_uid = g.group_uid
 WHERE a.place <= 50 ORDER BY a.place
+
+-- What changed with an environment, against the one before it on the device.
+-- page_environment_change:
+SELECT e.id, e.device_id, p.since_s, older IS NULL AS is_first,
+  ifnull(environment_diff(older, attributes), '') AS difference
+FROM (SELECT *, lag(attributes) OVER (PARTITION BY device_id ORDER BY id) AS older FROM environment) e
+  JOIN page_environment p ON p.id = e.id

@@ -89,14 +89,14 @@ static int write_feed(struct tk_site *site, struct tk_error *err)
 		len--;
 	tk_value_set_len(page, "base", site->options->base_url, len);
 	tk_value_set(page, "updated", tk_time_format_iso(site->options->now_s, iso));
-	TRY(tk_page_add_sql(site, page, "feed", 0, err));
+	TRY(tk_page_add_sql(site, page, "feed", TK_NO_ARGS, err));
 	return tk_page_finish(site, "feed", "feed.xml", err);
 }
 
 int tk_page_write_alerts(struct tk_site *site, struct tk_error *err)
 {
 	struct tk_value *page = tk_page_begin(site, "alerts.html", "Alerts", TK_SECTION_ALERTS);
-	TRY(tk_page_add_sql(site, page, "alerts", 0, err));
+	TRY(tk_page_add_sql(site, page, "alerts", TK_NO_ARGS, err));
 	TRY(add_measured(site, page, "open", err));
 	TRY(add_measured(site, page, "closed", err));
 	TRY(tk_page_finish(site, "alerts", "alerts.html", err));

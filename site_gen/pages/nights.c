@@ -24,7 +24,7 @@ static int write_night(
 	        tk_format_minute(night->row->as_of_s, when), (int)tk_utf8_clip_len(machine, 80),
 	        machine);
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_NIGHTS);
-	TRY(tk_page_add_sql(site, page, "night", night->row->id, err));
+	TRY(tk_page_add_sql(site, page, "night", TK_ARGS(night->row->id), err));
 	return tk_page_finish(site, "night", path, err);
 }
 
@@ -32,7 +32,7 @@ int tk_page_write_nights(struct tk_site *site, struct tk_error *err)
 {
 	struct tk_value *page =
 	        tk_page_begin(site, "nights/index.html", "Nights", TK_SECTION_NIGHTS);
-	TRY(tk_page_add_sql(site, page, "nights", 0, err));
+	TRY(tk_page_add_sql(site, page, "nights", TK_NO_ARGS, err));
 	TRY(tk_page_finish(site, "nights", "nights/index.html", err));
 	for (size_t i = 0; i < site->model.night_count; i++)
 		if (site->model.nights[i].file)

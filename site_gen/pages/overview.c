@@ -410,10 +410,10 @@ int tk_page_write_overview(struct tk_site *site, struct tk_error *err)
 	set_flags(site, page, &causes);
 	TRY(set_headline(site, page, &causes, err));
 	set_causes(site, page, &causes);
-	TRY(tk_page_add_sql(site, page, "overview", site->options->now_s, err));
+	TRY(tk_page_add_sql(site, page, "overview", TK_ARGS(site->options->now_s), err));
 	draw_nights(site, page);
 	TRY(set_tiles(site, page, err));
 	TRY(set_standings(site, page, err));
-	TRY(tk_page_set_matrix(site, page, NULL, "", err));
+	TRY(tk_page_add_sql(site, page, "matrix", TK_ARGS(0), err));
 	return tk_page_finish(site, "overview", "index.html", err);
 }

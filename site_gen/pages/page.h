@@ -73,7 +73,6 @@ int tk_page_write_lists(struct tk_site *site, struct tk_error *err);
 int tk_page_write_upstreams(struct tk_site *site, struct tk_error *err);
 int tk_page_write_versions(struct tk_site *site, struct tk_error *err);
 int tk_page_write_revisions(struct tk_site *site, struct tk_error *err);
-int tk_page_write_environment(struct tk_site *site, struct tk_error *err);
 int tk_page_write_machines(struct tk_site *site, struct tk_error *err);
 int tk_page_write_alerts(struct tk_site *site, struct tk_error *err);
 int tk_page_write_method(struct tk_site *site, struct tk_error *err);
@@ -148,12 +147,6 @@ void tk_page_set_first_bad(struct tk_site *site, struct tk_value *o, const struc
 /* The newest open alert of a series; NULL: none. */
 const struct tk_alert_row *tk_series_find_open_alert(
         const struct tk_model *m, const struct tk_site_series *s);
-
-bool tk_page_list_is_single(const struct tk_model *m); /* lists/index.html has every series */
-/* matrix: a row for each device (of one machine; NULL: of all), a cell for each operation: counts,
- * roofline efficiency, addresses. */
-int tk_page_set_matrix(struct tk_site *site, struct tk_value *o,
-        const struct tk_site_machine *machine, const char *root, struct tk_error *err);
 
 /* run_facts, code_builds: the newest run and the machine code. */
 int tk_page_set_code(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s,

@@ -107,7 +107,9 @@ static void set_cell(
 	for (size_t i = 0; mark == '+' && i < sizeof expansions / sizeof *expansions; i++)
 		if (!strcmp(expansions[i].key, key))
 			expansions[i].set(q, o, cell);
-	if (mark == '?')
+	if (mark == '*')
+		tk_page_set_attributes(o, key, cell->text);
+	else if (mark == '?')
 		tk_value_set_flag(o, key, cell->i != 0 || *cell->text == '1');
 	else if (mark == '-' && !strcmp(key, "id"))
 		o->id = cell->i;
@@ -122,7 +124,7 @@ static void read_names(struct query *q, const struct tk_query_row *row)
 	for (int i = 0; i < row->count; i++) {
 		size_t len = strlen(row->names[i]);
 		char last = len ? row->names[i][len - 1] : 0;
-		q->marks[i] = last && strchr("?+-", last) ? last : 0;
+		q->marks[i] = last && strchr("?+-*", last) ? last : 0;
 		q->keys[i] = tk_arena_text(q->site->arena, row->names[i], len - (q->marks[i] != 0));
 	}
 }
@@ -223,71 +225,6 @@ static int make_view(struct tk_store *s, const struct tk_page_query *q, struct t
 	return run(s, "CREATE INDEX", index, "", "", err);
 }
 
-/* What the model knows of machines, nights and series, for queries. */
-#define MACHINE_TABLE \
-	"(id INTEGER PRIMARY KEY, name TEXT, last_night_id INTEGER, analysed_night_id INTEGER)"
-#define SERIES_TABLE \
-	"(id INTEGER PRIMARY KEY, place INTEGER, word TEXT, tone TEXT, verdict_night_id INTEGER," \
-	" is_unplanned INTEGER, is_skipped INTEGER, is_unsupported INTEGER, fails INTEGER)"
-#define NIGHT_TABLE \
-	"(id INTEGER PRIMARY KEY, file TEXT, as_of_s INTEGER, started_s INTEGER," \
-	" finished_s INTEGER, status TEXT)"
-
-static struct tk_arg night_id(const struct tk_night_row *n)
-{
-	return n ? tk_arg_int(n->id) : (struct tk_arg){.kind = TK_ARG_NULL};
-}
-
-static int fill_machines(const struct tk_model *m, struct tk_error *err)
-{
-	TRY(run(m->store, "DROP TABLE IF EXISTS", "temp.page_machine", "", "", err));
-	TRY(run(m->store, "CREATE TEMP TABLE", "page_machine", MACHINE_TABLE, "", err));
-	for (size_t i = 0; i < m->machine_count; i++) {
-		const struct tk_site_machine *machine = &m->machines[i];
-		const struct tk_arg row[] = {tk_arg_int(machine->row->id),
-		        tk_arg_text(machine->row->name), night_id(machine->last_night),
-		        night_id(machine->analysed_night), {0}};
-		TRY(tk_store_run(
-		        m->store, "INSERT INTO page_machine VALUES (?1, ?2, ?3, ?4)", row, err));
-	}
-	return 0;
-}
-
-static int fill_nights(const struct tk_model *m, struct tk_error *err)
-{
-	TRY(run(m->store, "DROP TABLE IF EXISTS", "temp.page_night", "", "", err));
-	TRY(run(m->store, "CREATE TEMP TABLE", "page_night", NIGHT_TABLE, "", err));
-	TRY(run(m->store, "INSERT INTO", "page_night",
-	        " SELECT id, NULL, as_of_s, started_s, finished_s, status FROM night", "", err));
-	for (size_t i = 0; i < m->night_count; i++) {
-		const struct tk_site_night *night = &m->nights[i];
-		if (night->file)
-			TRY(tk_store_run(m->store, "UPDATE page_night SET file = ?2 WHERE id = ?1",
-			        TK_ARGS(night->row->id, night->file), err));
-	}
-	return 0;
-}
-
-static int fill_series(const struct tk_model *m, struct tk_error *err)
-{
-	TRY(run(m->store, "DROP TABLE IF EXISTS", "temp.page_series", "", "", err));
-	TRY(run(m->store, "CREATE TEMP TABLE", "page_series", SERIES_TABLE, "", err));
-	for (size_t i = 0; i < m->series_count; i++) {
-		const struct tk_site_series *s = &m->series[i];
-		const struct tk_arg row[] = {tk_arg_int(s->row->id), tk_arg_int((int64_t)i),
-		        tk_arg_text(tk_series_status_word(s)),
-		        tk_arg_text(tk_tone_name(tk_series_tone(s))),
-		        tk_arg_int(s->verdict ? s->verdict->night_id : 0),
-		        tk_arg_int(s->is_unplanned), tk_arg_int(tk_series_is_skipped(s)),
-		        tk_arg_int(tk_series_is_unsupported(s)), tk_arg_int(s->failure != NULL),
-		        {0}};
-		TRY(tk_store_run(m->store,
-		        "INSERT INTO page_series VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)", row,
-		        err));
-	}
-	return 0;
-}
-
 int tk_page_load_queries(struct tk_site *site, struct tk_error *err)
 {
 	const char *dir = site->options->templates_dir;
@@ -305,11 +242,7 @@ int tk_page_load_queries(struct tk_site *site, struct tk_error *err)
 	if (!status)
 		status = tk_page_add_functions(s, err);
 	if (!status)
-		status = fill_machines(&site->model, err);
-	if (!status)
-		status = fill_nights(&site->model, err);
-	if (!status)
-		status = fill_series(&site->model, err);
+		status = tk_page_store_facts(&site->model, err);
 	for (size_t i = 0; !status && i < site->queries->count; i++)
 		if (!strcmp(site->queries->at[i].page, VIEWS))
 			status = make_view(s, &site->queries->at[i], err);
@@ -329,40 +262,46 @@ void tk_page_free_queries(struct tk_site *site)
 	free(site->queries);
 }
 
+/* Runs a query for `o`, or for each object of its list, or of theirs. */
 static int run_query(struct tk_site *site, struct tk_value *o, const char *key, const char *sql,
-        int64_t id, struct tk_error *err)
+        const struct tk_arg args[TK_PAGE_ARGS_MAX + 1], struct tk_error *err)
 {
+	const char *slash = strchr(key, '/');
 	struct query query = {.site = site};
+	if (slash) {
+		size_t len = (size_t)(slash - key);
+		const struct tk_value *list =
+		        tk_value_find_member(o, key, len, tk_value_hash_key(key, len));
+		struct tk_arg of_item[TK_PAGE_ARGS_MAX + 1];
+		memcpy(of_item, args, sizeof of_item);
+		for (struct tk_value *item = list ? list->first : NULL; item; item = item->next) {
+			of_item[0] = tk_arg_int(item->id); /* every nested query has ?1 */
+			TRY(run_query(site, item, slash + 1, sql, of_item, err));
+		}
+		return 0;
+	}
 	if (strcmp(key, "."))
-		query.list = tk_value_add_list(o, key);
+		query.list = tk_value_add_list(o, tk_arena_text(site->arena, key, strlen(key)));
 	else
 		query.only = o;
-	return tk_store_query(site->model.store, sql, strstr(sql, "?1") ? TK_ARGS(id) : TK_NO_ARGS,
-	        set_row, &query, err);
+	return tk_store_query(site->model.store, sql, args, set_row, &query, err);
 }
 
-static int add_query_of(struct tk_site *site, struct tk_value *o, const struct tk_page_query *q,
-        int64_t id, struct tk_error *err)
-{
-	const char *slash = strchr(q->key, '/');
-	if (!slash)
-		return run_query(site, o, tk_arena_text(site->arena, q->key, strlen(q->key)),
-		        q->sql, id, err);
-	size_t len = (size_t)(slash - q->key);
-	const char *key = tk_arena_text(site->arena, slash + 1, strlen(slash + 1));
-	const struct tk_value *list =
-	        tk_value_find_member(o, q->key, len, tk_value_hash_key(q->key, len));
-	for (struct tk_value *item = list ? list->first : NULL; item; item = item->next)
-		TRY(run_query(site, item, key, q->sql, item->id, err));
-	return 0;
-}
-
-int tk_page_add_sql(struct tk_site *site, struct tk_value *o, const char *page, int64_t id,
-        struct tk_error *err)
+int tk_page_add_sql(struct tk_site *site, struct tk_value *o, const char *page,
+        const struct tk_arg *args, struct tk_error *err)
 {
 	for (size_t i = 0; i < site->queries->count; i++) {
 		const struct tk_page_query *q = &site->queries->at[i];
-		if (!strcmp(q->page, page) && add_query_of(site, o, q, id, err))
+		struct tk_arg used[TK_PAGE_ARGS_MAX + 1] = {{0}};
+		for (size_t n = 0; !strcmp(q->page, page) && n < TK_PAGE_ARGS_MAX; n++) {
+			const char name[] = {'?', (char)('1' + n), 0};
+			if (strstr(q->sql, name))
+				used[n] = args && args[n].kind != TK_ARG_END ? args[n]
+				                                             : tk_arg_int(0);
+			else
+				break;
+		}
+		if (!strcmp(q->page, page) && run_query(site, o, q->key, q->sql, used, err))
 			return tk_error_add_context(err, "%s.sql: %s", page, q->key);
 	}
 	return 0;

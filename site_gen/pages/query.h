@@ -4,6 +4,7 @@
  * name of a column may end in a mark:
  *   "cut?"       a flag
  *   "id-"        not shown: the ?1 of queries of the row
+ *   "facts*"     a JSON object: a list of key and value
  *   "series+"    the id of a series: all that tk_page_set_series() sets; has_series (a flag)
  *   "change+"    a change of that series: change, direction, glyph; "" for a text
  *   "step+"      after / before of that series: step_markup
@@ -16,18 +17,24 @@
 #define TK_SITE_QUERY_H
 #include "store/select.h"
 
+struct tk_model;
 struct tk_site;
 struct tk_value;
 
+#define TK_PAGE_ARGS_MAX 3
 /* The queries of PAGE.sql, beside the templates. Each stands below a line "-- KEY:", the list that
  * it makes, "-- .:", members of the object itself, or "-- LIST/KEY:", the same for each object of
- * a list before it. ?1 is `id`, or that of the object. views.sql has views for all pages. */
-int tk_page_add_sql(struct tk_site *site, struct tk_value *o, const char *page, int64_t id,
-        struct tk_error *err);
+ * a list before it, whose id is then ?1. ?1, ?2, ?3: `args`. views.sql has views for all pages. */
+int tk_page_add_sql(struct tk_site *site, struct tk_value *o, const char *page,
+        const struct tk_arg *args, struct tk_error *err);
 
 /* Reads the queries, defines the functions, and makes what views.sql says. */
 int tk_page_load_queries(struct tk_site *site, struct tk_error *err);
 void tk_page_free_queries(struct tk_site *site);
 int tk_page_add_functions(struct tk_store *store, struct tk_error *err);
+/* What the model knows and SQL does not, as tables page_machine, page_night, ... */
+int tk_page_store_facts(const struct tk_model *m, struct tk_error *err);
+/* A JSON object as a list of keys and values. */
+void tk_page_set_attributes(struct tk_value *o, const char *key, const char *json);
 
 #endif

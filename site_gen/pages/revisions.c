@@ -50,7 +50,7 @@ static int write_revision(struct tk_site *site, const struct tk_revision_row *r,
 	snprintf(title, sizeof title, "%.*s", (int)tk_utf8_clip_len(what, 160), what);
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_UPSTREAMS);
 	set_verdicts(site, page, r);
-	TRY(tk_page_add_sql(site, page, "revision", r->id, err));
+	TRY(tk_page_add_sql(site, page, "revision", TK_ARGS(r->id), err));
 	return tk_page_finish(site, "revision", path, err);
 }
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -83,6 +84,31 @@ static char *counted(const struct tk_arg *a)
 static char *change(const struct tk_arg *a)
 {
 	RETURN_TEXT(tk_format_change(a[0].real, text));
+}
+
+/* percent(ratio): "62 %"; NULL for NULL */
+static char *percent(const struct tk_arg *a)
+{
+	char text[TK_FORMAT_SIZE];
+	return isnan(a[0].real) ? NULL : tk_strdup(tk_format_percent(a[0].real, text));
+}
+
+/* environment_diff(before, after): "driver 550 → 560, ..." of two JSON objects */
+static char *environment_diff(const struct tk_arg *a)
+{
+	AUTO(tk_buf) text = TK_BUF_INIT;
+	if (a[0].kind == TK_ARG_NULL)
+		return NULL;
+	tk_environment_add_diff(&text, a[0].text, a[1].text);
+	return tk_strdup(tk_buf_cstr(&text));
+}
+
+/* in_url(text): escaped */
+static char *in_url(const struct tk_arg *a)
+{
+	AUTO(tk_buf) text = TK_BUF_INIT;
+	tk_escape_url(&text, a[0].text);
+	return tk_strdup(tk_buf_cstr(&text));
 }
 
 /* change_span(a, b): "+5.8 % to +9.3 %", in one notation; once where they read the same */
@@ -189,10 +215,13 @@ int tk_page_add_functions(struct tk_store *store, struct tk_error *err)
 	        {"counted", 1, counted},
 	        {"day", 1, day},
 	        {"duration", 1, duration},
+	        {"environment_diff", 2, environment_diff},
+	        {"in_url", 1, in_url},
 	        {"is_timed", 1, is_timed},
 	        {"is_unreliable", 2, is_unreliable},
 	        {"iso", 1, iso},
 	        {"minute", 1, minute},
+	        {"percent", 1, percent},
 	        {"phrase", 1, phrase},
 	        {"place", 2, place},
 	        {"public_url", 1, public_url},

@@ -27,7 +27,7 @@ static int write_upstream(
 	snprintf(title, sizeof title, "%.*s", (int)tk_utf8_clip_len(u->name, 90), u->name);
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_UPSTREAMS);
 	tk_page_set_versions_link(site, page, u);
-	TRY(tk_page_add_sql(site, page, "upstream", u->id, err));
+	TRY(tk_page_add_sql(site, page, "upstream", TK_ARGS(u->id), err));
 	return tk_page_finish(site, "upstream", path, err);
 }
 
@@ -44,7 +44,7 @@ int tk_page_write_upstreams(struct tk_site *site, struct tk_error *err)
 {
 	struct tk_value *page =
 	        tk_page_begin(site, "upstreams/index.html", "Upstreams", TK_SECTION_UPSTREAMS);
-	TRY(tk_page_add_sql(site, page, "upstreams", 0, err));
+	TRY(tk_page_add_sql(site, page, "upstreams", TK_NO_ARGS, err));
 	TRY(tk_page_finish(site, "upstreams", "upstreams/index.html", err));
 	for (size_t i = 0; i < site->model.upstream_rows.count; i++)
 		TRY(write_upstream(site,
