@@ -1,4 +1,4 @@
-/* `tracker ab --format=json`. The schema is in docs/reference/ab.md. */
+/* `tracker ab --format=json`. The schema is in docs/reference/json.md. */
 #include <jansson.h>
 #include <math.h>
 
