@@ -56,21 +56,20 @@ static void set_member(json_t *row, const char *name, json_t *value)
 {
 	const char *dot = strchr(name, '.');
 	char object[NAME_SIZE];
+	json_t *o;
 
 	if (!dot) {
 		json_object_set_new(row, name, value);
 		return;
 	}
 	snprintf(object, sizeof object, "%.*s", (int)(dot - name), name);
-	json_t *o = json_object_get(row, object);
-	if (!o) {
-		o = json_object();
+	o = json_object_get(row, object);
+	if (!o) { /* the first member decides */
+		o = json_is_null(value) ? json_null() : json_object();
 		json_object_set_new(row, object, o);
-		if (json_is_null(value)) /* the first member decides */
-			json_object_set_new(row, object, json_null());
 	}
-	if (json_is_object(json_object_get(row, object)))
-		json_object_set_new(json_object_get(row, object), dot + 1, value);
+	if (json_is_object(o))
+		set_member(o, dot + 1, value);
 	else
 		json_decref(value);
 }

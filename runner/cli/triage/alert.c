@@ -1,20 +1,31 @@
 /* `tracker alert`: lists open alerts and records what people decide about them. */
-#include "cli/triage/alert.h"
-#include "base/try.h"
-
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/text.h"
-#include "cli/options.h"
+#include "base/try.h"
+#include "cli/commands.h"
+#include "cli/records.h"
+#include "cli/triage/alerts.h"
 #include "config/config.h"
+#include "core/triage.h"
+#include "detect/detect.h"
 #include "nightly/stages/detect_policy.h"
 #include "notify/notify.h"
+#include "store/store.h"
 
-static struct tk_alert_options opt = {.state = -1};
+static struct {
+	const char *action;           /* as typed; NULL: list */
+	enum tk_triage_action triage; /* where that is an action on an alert */
+	struct tk_option_list ids;
+	const char *note, *by; /* NULL: not given */
+	int state;             /* list only these; -1: all */
+	bool all, json, yaml;
+} opt = {.state = -1};
 
 static const struct tk_option options[] = {
         {TK_OPT_HEADING("list, show")},
@@ -85,133 +96,231 @@ static bool is_web_url(const char *url)
 }
 
 /* "link ID URL", "note ID TEXT": the second argument is the note. */
-static int take_text(const struct action *action, struct tk_alert_options *o, struct tk_error *err)
+static int take_text(const struct action *action, struct tk_error *err)
 {
 	bool is_url = action->argument == ID_AND_URL;
 
-	if (o->ids.count == 2 && !o->note)
-		o->note = o->ids.items[--o->ids.count];
-	if (o->ids.count != 1 || !o->note || !*o->note)
+	if (opt.ids.count == 2 && !opt.note)
+		opt.note = opt.ids.items[--opt.ids.count];
+	if (opt.ids.count != 1 || !opt.note || !*opt.note)
 		return tk_fail(err, TK_EUSAGE, "%s: expected an id and a %s", action->name,
 		        is_url ? "URL" : "text");
-	if (is_url && !is_web_url(o->note))
+	if (is_url && !is_web_url(opt.note))
 		return tk_fail(err, TK_EUSAGE,
 		        "link: \"%.200s\": expected a URL that starts with https:// or http://",
-		        o->note);
+		        opt.note);
 	return TK_OK;
 }
 
-static int check_arguments(
-        const struct action *action, struct tk_alert_options *o, struct tk_error *err)
+static int check_arguments(const struct action *action, struct tk_error *err)
 {
 	bool has_text = action->argument == ID_AND_URL || action->argument == ID_AND_TEXT;
-	int status = has_text ? take_text(action, o, err) : TK_OK;
+	int status = has_text ? take_text(action, err) : TK_OK;
 
 	if (status)
 		return status;
-	if (action->argument != NONE && !o->ids.count)
+	if (action->argument != NONE && !opt.ids.count)
 		return tk_fail(err, TK_EUSAGE,
 		        "%s: expected the id of an alert (`tracker alert` lists them)",
 		        action->name);
-	if (action->needs_note && (!o->note || !*o->note))
+	if (action->needs_note && (!opt.note || !*opt.note))
 		return tk_fail(
 		        err, TK_EUSAGE, "%s: expected --note=TEXT with the reason", action->name);
-	if (o->yaml && !action->has_yaml)
+	if (opt.yaml && !action->has_yaml)
 		return tk_fail(err, TK_EUSAGE, "--yaml: expected ack, expect or ignore");
-	if (o->yaml && (!o->note || !*o->note))
+	if (opt.yaml && (!opt.note || !*opt.note))
 		return tk_fail(err, TK_EUSAGE, "--yaml: expected --note=TEXT with the reason");
-	o->note = o->note ? o->note : "";
-	o->by = o->by && *o->by ? o->by : current_user();
+	opt.note = opt.note ? opt.note : "";
+	opt.by = opt.by && *opt.by ? opt.by : current_user();
 	return TK_OK;
 }
 
-int tk_alert_find(const struct tk_alerts *a, const char *id, const struct tk_alert_group **group,
-        const struct tk_alert_row **one, struct tk_error *err)
-{
-	int status = tk_alerts_find(a, id, group, one, err);
+/* ---- acks.yml -------------------------------------------------------------------------------- */
 
-	if (status == TK_ENOTFOUND)
-		err->status = status = TK_EUSAGE;
-	return status;
+static void print_quoted(const char *key, const char *text)
+{
+	printf("  %s: '", key);
+	for (; *text; text++)
+		fputs(*text == '\''                  ? "''"
+		        : (unsigned char)*text < ' ' ? " "
+		                                     : (char[]){*text, '\0'},
+		        stdout);
+	puts("'");
 }
 
-static int check_missing_data(struct tk_store *s, const struct tk_config *c,
-        const struct tk_detect_options *d, int *code, struct tk_error *err)
+/* One rule for the alerts of a first bad revision: series that are measured at fewer revisions have
+ * a later one. */
+static void print_rule(const json_t *alerts, const char *bad_rev)
+{
+	const json_t *alert;
+	size_t i;
+
+	fputs("- series:", stdout);
+	json_array_foreach ((json_t *)alerts, i, alert)
+		if (strcmp(tk_record_text(alert, "bad_rev"), bad_rev) == 0)
+			printf("\n    - %s", tk_record_text(alert, "series"));
+	putchar('\n');
+	if (*bad_rev)
+		print_quoted("rev", bad_rev);
+	printf("  action: %s\n", tk_triage_action_name(opt.triage));
+	print_quoted("by", opt.by);
+	print_quoted("note", opt.note);
+}
+
+static int print_rules(const json_t *alerts, struct tk_error *err)
+{
+	size_t count = json_array_size(alerts);
+
+	for (size_t i = 0; i < count; i++) {
+		const json_t *alert = json_array_get(alerts, i);
+		const char *rev = tk_record_text(alert, "bad_rev");
+		bool printed = false;
+
+		if (strcmp(tk_record_text(alert, "kind"), "missing-data") == 0)
+			return tk_fail(err, TK_EUSAGE,
+			        "missing data is not in a diff; record it without --yaml");
+		for (size_t k = 0; k < i; k++)
+			printed |= strcmp(tk_record_text(json_array_get(alerts, k), "bad_rev"),
+			                   rev) == 0;
+		if (!printed)
+			print_rule(alerts, rev);
+	}
+	return TK_OK;
+}
+
+static int print_ack_rules(const json_t *groups, struct tk_error *err)
+{
+	for (size_t i = 0; i < opt.ids.count; i++) {
+		const json_t *group, *one;
+		json_t *alerts;
+		int status;
+
+		TRY(tk_alerts_find(groups, opt.ids.items[i], &group, &one, err));
+		alerts =
+		        one ? json_pack("[O]", one) : json_incref(json_object_get(group, "alerts"));
+		status = print_rules(alerts, err);
+		json_decref(alerts);
+		if (status)
+			return status;
+	}
+	return TK_OK;
+}
+
+/* ---- actions --------------------------------------------------------------------------------- */
+
+static int record_one(
+        struct tk_store *s, const json_t *groups, const char *id, struct tk_error *err)
+{
+	const json_t *group, *one;
+	struct tk_triage_row row = {
+	        .at_s = tk_clock_now_s(), .author = opt.by, .action = opt.triage, .note = opt.note};
+
+	TRY(tk_alerts_find(groups, id, &group, &one, err));
+	row.alert_uid = one ? tk_record_text(one, "uid") : tk_record_text(group, "id");
+	return tk_store_append_triage(s, &row, err);
+}
+
+/* Records for all ids or none; `done` ("acked") is printed for each. */
+static int record(
+        const struct tk_globals *g, const json_t *groups, const char *done, struct tk_error *err)
+{
+	const json_t *group, *one;
+	int status = tk_store_begin(g->store, err);
+
+	if (status)
+		return status;
+	for (size_t i = 0; !status && i < opt.ids.count; i++)
+		status = record_one(g->store, groups, opt.ids.items[i], err);
+	if (status) {
+		tk_store_rollback(g->store);
+		return status;
+	}
+	TRY(tk_store_commit(g->store, err));
+	for (size_t i = 0; !g->quiet && i < opt.ids.count; i++) {
+		TRY(tk_alerts_find(groups, opt.ids.items[i], &group, &one, err));
+		printf("%s: %.8s ", done, tk_record_text(one ? one : group, one ? "uid" : "id"));
+		tk_text_write_sanitized(stdout, tk_record_text(one ? one : group, "title"), "");
+		putchar('\n');
+	}
+	return TK_OK;
+}
+
+/* Returns TK_EXIT_FOUND while there is new missing data. */
+static int check_missing_data(
+        const struct tk_globals *g, const struct tk_detect_options *d, struct tk_error *err)
 {
 	const struct tk_notify_options notify = {
-	        .webhook_url = c->webhook_url, .site_url = c->site_url};
-	struct tk_alerts a = {0};
-	int status = tk_missing_data_update_alerts(s, d, 0, err);
+	        .webhook_url = g->config->webhook_url, .site_url = g->config->site_url};
+	const json_t *group, *alert;
+	json_t *groups;
+	int status, code = TK_EXIT_OK;
+	size_t i, k;
 
+	TRY(tk_missing_data_update_alerts(g->store, d, 0, err));
+	status = tk_alerts_load(g->store, d, &groups, err);
+	json_array_foreach (groups, i, group)
+		json_array_foreach (json_object_get(group, "alerts"), k, alert) {
+			if (strcmp(tk_record_text(alert, "kind"), "missing-data") != 0 ||
+			        strcmp(tk_record_text(alert, "status"), "open") != 0)
+				continue;
+			printf("%-9s ", tk_record_text(alert, "state"));
+			tk_text_write_sanitized(stdout, tk_record_text(alert, "title"), "");
+			putchar('\n');
+			if (strcmp(tk_record_text(alert, "state"), "new") == 0)
+				code = TK_EXIT_FOUND;
+		}
+	json_decref(groups);
 	if (!status)
-		status = tk_alerts_load(s, d, &a, err);
-	for (size_t i = 0; !status && i < a.rows.count; i++) {
-		const struct tk_alert_row *alert = TK_ROWS_AT(&a.rows, struct tk_alert_row, i);
-		enum tk_triage_state state;
+		status = tk_notify_send_alerts(g->store, &notify, err);
+	return status ? status : code;
+}
 
-		if (alert->kind != TK_ALERT_MISSING_DATA || alert->status != TK_ALERT_OPEN)
-			continue;
-		state = tk_alert_compute_state(&a.triage, alert);
-		printf("%-9s ", tk_triage_state_name(state));
-		tk_text_write_sanitized(stdout, alert->title, "");
-		putchar('\n');
-		if (state == TK_TRIAGE_NEW)
-			*code = TK_EXIT_FOUND;
-	}
-	tk_alerts_free(&a);
-	return status ? status : tk_notify_send_alerts(s, &notify, err);
+static int show(const struct tk_globals *g, const json_t *groups, struct tk_error *err)
+{
+	const json_t *group, *one;
+
+	if (opt.ids.count != 1)
+		return tk_fail(err, TK_EUSAGE, "show: expected one id");
+	TRY(tk_alerts_find(groups, opt.ids.items[0], &group, &one, err));
+	return tk_alerts_print_group(g, group, one, opt.json, err);
 }
 
 static int run_action(const struct tk_globals *g, const struct action *action,
-        const struct tk_alert_options *o, const struct tk_alerts *a, struct tk_store *store,
-        struct tk_error *err)
+        const struct tk_detect_options *d, struct tk_error *err)
 {
-	switch (action->kind) {
-	case LIST:
-		return tk_alert_list(g, o, a, err);
-	case SHOW:
-		return tk_alert_show(g, o, a, err);
-	default:
-		return o->yaml ? tk_alert_print_ack_rules(o, a, err)
-		               : tk_alert_record(g, store, o, a, action->done, err);
-	}
-}
+	json_t *groups = NULL;
+	int status;
 
-static int run_subcommand(const struct tk_globals *g, const struct action *action,
-        const struct tk_alert_options *o, const struct tk_config *config, struct tk_store *store,
-        int *code, struct tk_error *err)
-{
-	struct tk_detect_policy policy;
-	struct tk_alerts a = {0};
-	int status = tk_detect_policy_load(config, NULL, &policy, err);
-
-	if (!status && action->kind == CHECK) {
-		status = check_missing_data(store, config, &policy.options, code, err);
-	} else if (!status) {
-		status = tk_alerts_load(store, &policy.options, &a, err);
-		if (!status)
-			status = tk_alerts_load_evidence(store, &a, err);
-		if (!status)
-			status = run_action(g, action, o, &a, store, err);
-		tk_alerts_free(&a);
-	}
-	tk_detect_policy_free(&policy);
+	if (action->kind == CHECK)
+		return check_missing_data(g, d, err);
+	status = tk_alerts_load(g->store, d, &groups, err);
+	if (!status)
+		status = action->kind == LIST ? tk_alerts_print_list(g, groups, opt.state, opt.all,
+		                                        opt.json, err)
+		         : action->kind == SHOW ? show(g, groups, err)
+		         : opt.yaml             ? print_ack_rules(groups, err)
+		                                : record(g, groups, action->done, err);
+	json_decref(groups);
 	return status;
 }
 
 static int run_alert(struct tk_globals *g, struct tk_error *err)
 {
 	const struct action *action = find_action(opt.action ? opt.action : actions[0].name, err);
-	int result = TK_OK;
+	struct tk_detect_policy policy;
 
 	if (!action)
 		return err->status;
-	TRY(check_arguments(action, &opt, err));
+	TRY(check_arguments(action, err));
 	opt.triage = action->triage;
 	bool reads = action->kind == LIST || action->kind == SHOW || opt.yaml;
 	TRY(tk_command_open(g, reads ? TK_OPENS_READ : TK_OPENS_WRITE, err));
-	TRY(run_subcommand(g, action, &opt, g->config, g->store, &result, err));
-	return result;
+	int status = tk_detect_policy_load(g->config, NULL, &policy, err);
+
+	if (!status)
+		status = run_action(g, action, &policy.options, err);
+	tk_detect_policy_free(&policy);
+	return status;
 }
 
 const struct tk_command tk_command_alert = {.name = "alert",
