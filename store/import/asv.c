@@ -6,8 +6,9 @@
  * and `stats`. Units are in benchmarks.json two folders up, else what the name says (time_,
  * mem_...). */
 #include "base/file.h"
+#include "base/memory.h"
+#include "base/try.h"
 #include "store/import/import.h"
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,20 +75,15 @@ static const char *unit_of(const struct reader *r, const char *name)
 /* results/MACHINE/x.json -> results/benchmarks.json; none is no error. */
 static json_t *load_benchmarks(const char *path)
 {
-	char *absolute = tk_path_make_absolute(path), *slash;
-	struct tk_buf name = TK_BUF_INIT;
-	json_t *json = NULL;
+	AUTO_TEXT absolute = tk_path_make_absolute(path);
+	char *slash;
 
 	for (int up = 0; absolute && up < 2; up++)
 		if ((slash = strrchr(absolute, '/')))
 			*slash = '\0';
-	if (absolute) {
-		tk_buf_add_printf(&name, "%s/benchmarks.json", absolute);
-		json = json_load_file(tk_buf_cstr(&name), 0, NULL);
-	}
-	tk_buf_free(&name);
-	free(absolute);
-	return json;
+	AUTO_TEXT name = tk_sprintf("%s/benchmarks.json", absolute ? absolute : "");
+
+	return json_load_file(name, 0, NULL);
 }
 
 /* ---- results --------------------------------------------------------------------------------- */
@@ -129,7 +125,7 @@ static int name_of(struct reader *r, const struct tk_import_path *path, const st
 	}
 	if (count)
 		tk_buf_add_char(&r->name, ')');
-	return tk_buf_status(&r->name, err);
+	return 0;
 }
 
 static void set_stats(struct tk_import_point *p, const struct result *res, size_t i)
@@ -151,9 +147,8 @@ static int put_values(struct reader *r, const struct tk_import_path *path, const
         struct tk_error *err)
 {
 	size_t count = json_is_array(res->values) ? json_array_size(res->values) : 1;
-	int status = 0;
 
-	for (size_t i = 0; i < count && !status; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const json_t *value =
 		        json_is_array(res->values) ? json_array_get(res->values, i) : res->values;
 
@@ -164,17 +159,15 @@ static int put_values(struct reader *r, const struct tk_import_path *path, const
 		if (!json_is_number(value))
 			return tk_import_fail_expected(
 			        r->file, path, err, "a number", value, ".result[%zu]", i);
-		status = name_of(r, path, res, i, err);
-		if (status)
-			break;
+		TRY(name_of(r, path, res, i, err));
 		struct tk_import_point p =
 		        TK_IMPORT_POINT(tk_buf_cstr(&r->name), res->unit, json_number_value(value));
 
 		p.config = r->env;
 		set_stats(&p, res, i);
-		status = tk_import_point(r->sink, 0, &p, err);
+		TRY(tk_import_point(r->sink, 0, &p, err));
 	}
-	return status;
+	return 0;
 }
 
 /* A list of columns. Unused columns are kept. */
@@ -233,9 +226,9 @@ static int visit_result(
         void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err)
 {
 	struct reader *r = arg;
-	struct result res = {.name = path->key[1] ? path->key[1] : ""};
+	struct result res = {.name = path->key ? path->key : ""};
 
-	if (!path->key[1])
+	if (!path->key)
 		return tk_import_fail(
 		        r->file, path, err, ": expected results by name, found a list");
 	res.unit = unit_of(r, res.name);
@@ -262,80 +255,58 @@ static bool is_date(const json_t *value)
 	       json_number_value(value) < 1e14;
 }
 
-static int visit_header(
-        void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err)
-{
-	struct reader *r = arg;
-
-	if (!path->key[0] || json_object_set(r->header, path->key[0], value))
-		return tk_import_fail(r->file, path, err, ": expected an object, found a list");
-	/* Here, where the line is known. */
-	if (!strcmp(path->key[0], "date") && !is_date(value))
-		return tk_import_fail_expected(
-		        r->file, path, err, "milliseconds since 1970", value, "%s", "");
-	if (!strcmp(path->key[0], "commit_hash") && !json_is_string(value))
-		return tk_import_fail_expected(r->file, path, err, "a string", value, "%s", "");
-	return 0;
-}
-
 static int set_place(struct reader *r, const struct tk_import_path *path, struct tk_error *err)
 {
 	const json_t *params = json_object_get(r->header, "params");
-	char *text = json_dumps(params ? params : r->header, JSON_COMPACT | JSON_SORT_KEYS);
+	AUTO_TEXT text = json_dumps(params ? params : r->header, JSON_COMPACT | JSON_SORT_KEYS);
 	struct tk_import_place place = {.machine_attributes = params ? text : "{}"};
-	int status = tk_import_get_text(r->file, path, params, "machine", &place.machine, err);
 
-	if (!status)
-		status = tk_import_get_text(r->file, path, params, "cpu", &place.device, err);
-	if (!status)
-		status = tk_import_get_text(r->file, path, params, "arch", &place.arch, err);
-	if (!status)
-		status = tk_import_place(r->sink, &place, err);
-	free(text);
-	return status;
+	TRY(tk_import_get_text(r->file, path, params, "machine", &place.machine, err));
+	TRY(tk_import_get_text(r->file, path, params, "cpu", &place.device, err));
+	TRY(tk_import_get_text(r->file, path, params, "arch", &place.arch, err));
+	return tk_import_place(r->sink, &place, err);
 }
 
 static int read_results(struct reader *r, struct tk_error *err)
 {
-	static const char *const patterns[] = {"results/*", NULL};
 	static const char *const known[] = {
 	        "commit_hash", "date", "result_columns", "params", "results", NULL};
-	const struct tk_import_path top = {.line = 1, .text = ""};
+	const struct tk_import_path top = {.text = ""};
 	struct tk_import_commit c = {0};
 	const json_t *date = json_object_get(r->header, "date");
-	int status = tk_import_get_text(r->file, &top, r->header, "commit_hash", &c.rev, err);
 
-	if (!status)
-		status = tk_import_get_text(r->file, &top, r->header, "env_name", &r->env, err);
-	if (!status && !(c.rev && *c.rev))
-		status = tk_import_fail(r->file, &top, err, ".commit_hash: is missing");
-	if (!status && !date)
-		status = tk_import_fail(r->file, &top, err, ".date: is missing");
-	if (!status)
-		status = set_place(r, &top, err);
+	TRY(tk_import_get_text(r->file, &top, r->header, "commit_hash", &c.rev, err));
+	TRY(tk_import_get_text(r->file, &top, r->header, "env_name", &r->env, err));
+	if (!c.rev || !*c.rev)
+		return tk_import_fail(r->file, &top, err, ".commit_hash: is missing");
+	if (!date)
+		return tk_import_fail(r->file, &top, err, ".date: is missing");
+	if (!is_date(date))
+		return tk_import_fail_expected(
+		        r->file, &top, err, "milliseconds since 1970", date, ".date");
+	TRY(set_place(r, &top, err));
 	tk_import_copy_unknown(&r->attributes, r->header, known);
-	if (!status)
-		status = tk_import_read_json(r->file, patterns, visit_result, r, err);
-	if (status)
-		return status;
+	TRY(tk_import_each(r->file, "results", json_object_get(r->file->document, "results"),
+	        visit_result, r, err));
 	c.time_s = (int64_t)(json_number_value(date) / 1000);
 	return tk_import_add_run(r->sink, &c, r->attributes, NULL, err);
 }
 
-static int read_file(
-        const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+static int read_file(struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
-	static const char *const patterns[] = {"!results", "*", NULL};
-	struct reader r = {
-	        .file = f, .sink = sink, .header = json_object(), .attributes = json_object()};
-	int status = tk_import_read_json(f, patterns, visit_header, &r, err);
+	struct reader r = {.file = f, .sink = sink};
+	int status = 0;
 
+	TRY(tk_import_load(f, err));
 	/* machine.json and benchmarks.json say nothing that was measured. */
-	sink->aside = !json_object_get(r.header, "commit_hash") && sniff(f);
-	if (!status && !sink->aside) {
-		r.benchmarks = load_benchmarks(f->path);
-		status = read_results(&r, err);
-	}
+	sink->aside = !json_object_get(f->document, "commit_hash") && sniff(f) &&
+	              !json_object_get(f->document, "results");
+	if (sink->aside)
+		return 0;
+	r.header = tk_import_get_header(f, "results");
+	r.attributes = json_object();
+	r.benchmarks = load_benchmarks(f->path);
+	status = read_results(&r, err);
 	json_decref(r.header);
 	json_decref(r.attributes);
 	json_decref(r.benchmarks);

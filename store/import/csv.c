@@ -344,8 +344,7 @@ static void keep_node_memory(void *node)
 	(void)node;
 }
 
-static int read_file(
-        const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+static int read_file(struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
 	struct reader r = {.file = f, .sink = sink};
 	struct tk_import_place place = {0};

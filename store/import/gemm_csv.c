@@ -165,8 +165,7 @@ static int read_rows(struct reader *r, struct tk_csv *csv, struct tk_error *err)
 	return status;
 }
 
-static int read_file(
-        const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+static int read_file(struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
 	struct tk_csv csv;
 	struct reader r = {.file = f, .sink = sink};

@@ -2,6 +2,7 @@
  * with their benches.
  */
 #include "base/memory.h"
+#include "base/try.h"
 #include "store/import/import.h"
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 struct reader {
 	const struct tk_import_file *file;
 	struct tk_import_sink *sink;
-	const char *repository;
+	const char *suite;
 };
 
 static bool sniff(const struct tk_import_file *f)
@@ -28,8 +29,7 @@ static const char *better_of(const char *tool)
 }
 
 static int put_bench(struct reader *r, const struct tk_import_path *path, size_t i,
-        const json_t *bench, const char *suite, const char *better, json_t *attributes,
-        struct tk_error *err)
+        const json_t *bench, const char *better, json_t *attributes, struct tk_error *err)
 {
 	static const char *const known[] = {"name", "value", "unit", NULL};
 	const char *name = json_string_value(json_object_get(bench, "name"));
@@ -49,7 +49,7 @@ static int put_bench(struct reader *r, const struct tk_import_path *path, size_t
 	struct tk_import_point p = TK_IMPORT_POINT(name, json_string_value(unit),
 	        json_is_number(value) ? json_number_value(value) : NAN);
 
-	p.backend = suite;
+	p.backend = r->suite;
 	p.better = better;
 	tk_import_copy_unknown(&rest, bench, known);
 	tk_import_set_attribute(attributes, "benches", name, rest);
@@ -87,7 +87,6 @@ static int put_entry(struct reader *r, const struct tk_import_path *path, const 
 	struct tk_import_commit c = {.rev = json_string_value(json_object_get(commit, "id")),
 	        .author = json_string_value(
 	                json_object_get(json_object_get(commit, "author"), "name"))};
-	int status = 0;
 	size_t i;
 
 	if (!c.rev || !*c.rev)
@@ -95,61 +94,51 @@ static int put_entry(struct reader *r, const struct tk_import_path *path, const 
 	if (!json_is_array(benches))
 		return tk_import_fail_expected(r->file, path, err, "a list", benches, ".benches");
 
-	char *subject = message ? tk_strndup(message, strcspn(message, "\r\n")) : tk_strdup("");
+	AUTO_TEXT subject = message ? tk_strndup(message, strcspn(message, "\r\n")) : tk_strdup("");
 
-	if (!subject)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	c.subject = subject;
-	status = time_of(r, path, entry, &c.time_s, err);
+	TRY(time_of(r, path, entry, &c.time_s, err));
 	tk_import_copy_unknown(&attributes, entry, known);
 	json_array_foreach ((json_t *)benches, i, bench)
-		if (!status)
-			status = put_bench(r, path, i, bench, path->key[1],
-			        better_of(json_string_value(json_object_get(entry, "tool"))),
-			        attributes, err);
-	if (!status)
-		status = tk_import_add_run(r->sink, &c, attributes, NULL, err);
-	free(subject);
-	return status;
+		TRY(put_bench(r, path, i, bench,
+		        better_of(json_string_value(json_object_get(entry, "tool"))), attributes,
+		        err));
+	return tk_import_add_run(r->sink, &c, attributes, NULL, err);
 }
 
 static int visit_entry(
         void *arg, const struct tk_import_path *path, json_t *entry, struct tk_error *err)
 {
-	struct reader *r = arg;
-	json_t *attributes;
-	int status;
+	json_auto_t *attributes = json_object();
 
-	if (path->depth != 3 || path->key[2] || !path->key[1])
-		return tk_import_fail_expected(
-		        r->file, path, err, "a list of commits", entry, "%s", "");
-	attributes = json_object();
-	status = put_entry(r, path, entry, attributes, err);
-	json_decref(attributes);
-	return status;
+	return put_entry(arg, path, entry, attributes, err);
 }
 
-static int read_file(
-        const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+static int visit_suite(
+        void *arg, const struct tk_import_path *path, json_t *suite, struct tk_error *err)
 {
-	static const char *const patterns[] = {"entries/*/*", NULL};
+	struct reader *r = arg;
+
+	if (!path->key || !json_is_array(suite))
+		return tk_import_fail_expected(
+		        r->file, path, err, "a list of commits", suite, "%s", "");
+	r->suite = path->key;
+	return tk_import_each(r->file, path->text, suite, visit_entry, r, err);
+}
+
+static int read_file(struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+{
 	struct reader r = {.file = f, .sink = sink};
-	json_t *header = json_object();
 	struct tk_import_place place = {0};
-	int status = tk_import_read_header(f, "entries", header, err);
 
-	if (!status) {
-		const char *slash;
+	TRY(tk_import_load(f, err));
+	place.url = json_string_value(json_object_get(f->document, "repoUrl"));
+	const char *slash = place.url ? strrchr(place.url, '/') : NULL;
 
-		place.url = json_string_value(json_object_get(header, "repoUrl"));
-		slash = place.url ? strrchr(place.url, '/') : NULL;
-		place.upstream = slash ? slash + 1 : place.url;
-		status = tk_import_place(sink, &place, err);
-	}
-	if (!status)
-		status = tk_import_read_json(f, patterns, visit_entry, &r, err);
-	json_decref(header);
-	return status;
+	place.upstream = slash ? slash + 1 : place.url;
+	TRY(tk_import_place(sink, &place, err));
+	return tk_import_each(
+	        f, "entries", json_object_get(f->document, "entries"), visit_suite, &r, err);
 }
 
 const struct tk_import_format tk_import_github_action = {sniff, read_file, NULL};

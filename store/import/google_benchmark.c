@@ -36,20 +36,16 @@ static bool sniff(const struct tk_import_file *f)
 /* The benchmark that was read last is complete. */
 static int finish(struct reader *r, struct tk_error *err)
 {
-	int status = 0;
-
-	for (size_t c = 0; c < COLUMN_COUNT && !status && r->name.len; c++) {
+	for (size_t c = 0; c < COLUMN_COUNT && r->name.len; c++) {
 		size_t n = r->values[c].len / sizeof(double);
 		struct tk_import_point p = TK_IMPORT_POINT(tk_buf_cstr(&r->name),
-		        columns[c].unit ? columns[c].unit : tk_buf_cstr(&r->unit), NAN);
+		        columns[c].unit ? columns[c].unit : tk_buf_cstr(&r->unit),
+		        n ? NAN : r->aggregate[c]);
 
 		p.metric = columns[c].metric;
-		if (n)
-			tk_import_summarize(&p, (double *)(void *)r->values[c].data, n);
-		else
-			p.value = r->aggregate[c];
+		tk_import_summarize(&p, (double *)(void *)r->values[c].data, n);
 		if (isfinite(p.value))
-			status = tk_import_point(r->sink, 0, &p, err);
+			TRY(tk_import_point(r->sink, 0, &p, err));
 	}
 	for (size_t c = 0; c < COLUMN_COUNT; c++) {
 		tk_buf_clear(&r->values[c]);
@@ -57,7 +53,7 @@ static int finish(struct reader *r, struct tk_error *err)
 	}
 	r->has_median = false;
 	tk_buf_clear(&r->name);
-	return status;
+	return 0;
 }
 
 static int add_columns(struct reader *r, const struct tk_import_path *path, const json_t *row,
@@ -93,16 +89,11 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *row, stru
 	struct reader *r = arg;
 	const char *name, *run_name, *aggregate, *unit;
 	json_t *rest = NULL;
-	int status = tk_import_get_text(r->file, path, row, "name", &name, err);
 
-	if (!status)
-		status = tk_import_get_text(r->file, path, row, "run_name", &run_name, err);
-	if (!status)
-		status = tk_import_get_text(r->file, path, row, "aggregate_name", &aggregate, err);
-	if (!status)
-		status = tk_import_get_text(r->file, path, row, "time_unit", &unit, err);
-	if (status)
-		return status;
+	TRY(tk_import_get_text(r->file, path, row, "name", &name, err));
+	TRY(tk_import_get_text(r->file, path, row, "run_name", &run_name, err));
+	TRY(tk_import_get_text(r->file, path, row, "aggregate_name", &aggregate, err));
+	TRY(tk_import_get_text(r->file, path, row, "time_unit", &unit, err));
 	name = run_name ? run_name : name;
 	if (!name || !*name)
 		return tk_import_fail(r->file, path, err, ".name: is missing");
@@ -113,7 +104,7 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *row, stru
 		return 0;
 	}
 	if (strcmp(tk_buf_cstr(&r->name), name)) {
-		status = finish(r, err);
+		TRY(finish(r, err));
 		tk_buf_add_str(&r->name, name);
 		tk_buf_clear(&r->unit);
 		tk_buf_add_str(&r->unit, unit ? unit : "ns");
@@ -122,7 +113,7 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *row, stru
 		tk_import_copy_unknown(&rest, row, known);
 		tk_import_set_attribute(r->attributes, "benchmarks", name, rest);
 	}
-	return status ? status : add_columns(r, path, row, aggregate, err);
+	return add_columns(r, path, row, aggregate, err);
 }
 
 /* A file without a commit is identified by its date. */
@@ -142,32 +133,33 @@ static int put_run(struct reader *r, struct tk_error *err)
 	return tk_import_add_run(r->sink, &c, r->attributes, NULL, err);
 }
 
-static int read_file(
-        const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+static int read_all(struct reader *r, struct tk_error *err)
 {
-	static const char *const patterns[] = {"benchmarks/*", NULL};
-	struct reader r = {
-	        .file = f, .sink = sink, .header = json_object(), .attributes = json_object()};
-	struct tk_import_place place = {0};
-	int status = tk_import_read_header(f, "benchmarks", r.header, err);
+	const json_t *context = json_object_get(r->header, "context");
+	const char *executable = json_string_value(json_object_get(context, "executable"));
+	const char *slash = executable ? strrchr(executable, '/') : NULL;
+	const struct tk_import_place place = {
+	        .machine = json_string_value(json_object_get(context, "host_name")),
+	        .upstream = slash ? slash + 1 : executable};
 
+	TRY(tk_import_place(r->sink, &place, err));
+	TRY(tk_import_each(r->file, "benchmarks", json_object_get(r->file->document, "benchmarks"),
+	        visit, r, err));
+	TRY(finish(r, err));
+	return put_run(r, err);
+}
+
+static int read_file(struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+{
+	struct reader r = {.file = f, .sink = sink};
+
+	TRY(tk_import_load(f, err));
+	r.header = tk_import_get_header(f, "benchmarks");
+	r.attributes = json_object();
 	for (size_t c = 0; c < COLUMN_COUNT; c++)
 		r.aggregate[c] = NAN;
-	if (!status) {
-		const json_t *context = json_object_get(r.header, "context");
-		const char *executable = json_string_value(json_object_get(context, "executable"));
-		const char *slash = executable ? strrchr(executable, '/') : NULL;
+	int status = read_all(&r, err);
 
-		place.machine = json_string_value(json_object_get(context, "host_name"));
-		place.upstream = slash ? slash + 1 : executable;
-		status = tk_import_place(sink, &place, err);
-	}
-	if (!status)
-		status = tk_import_read_json(f, patterns, visit, &r, err);
-	if (!status)
-		status = finish(&r, err);
-	if (!status)
-		status = put_run(&r, err);
 	json_decref(r.header);
 	json_decref(r.attributes);
 	tk_buf_free(&r.name);

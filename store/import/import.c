@@ -191,6 +191,7 @@ static int import_file(struct tk_import_sink *sink, const char *format, const ch
 	}
 	if (!status)
 		sink->counts.files++;
+	json_decref(f.document);
 	fclose(f.in);
 	return status;
 }

@@ -23,6 +23,7 @@ struct tk_import_file {
 	FILE *in;         /* at its start, can be rewound */
 	const char *head; /* its first bytes without the mark, NUL-terminated */
 	size_t head_len;
+	json_t *document; /* of tk_import_load(); NULL: not loaded */
 };
 
 struct tk_import_options {
@@ -46,8 +47,7 @@ struct tk_import_options {
 
 struct tk_import_format {
 	bool (*sniff)(const struct tk_import_file *f);
-	int (*read)(
-	        const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err);
+	int (*read)(struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err);
 	int64_t (*time)(const struct tk_import_file
 	                *f); /* what the files of a set are sorted by; may be NULL */
 };
@@ -123,25 +123,20 @@ struct tk_import_unit tk_import_unit(const char *unit);
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 struct tk_import_path {
-	size_t depth;
-	const char *key[4]; /* NULL: an element of an array, then index */
-	size_t index[4];
-	size_t line;
-	const char *text; /* "entries.Benchmark[3]" */
+	const char *key;  /* the last component; NULL: an element of a list */
+	const char *text; /* "benchmarks[3]"; "": the top */
+	size_t line;      /* 0: not known */
 };
+typedef int (*tk_import_visit)(
+        void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err);
 
-/* Reads the file from its start and calls `visit` for the values whose path matches one of the
- * patterns: "benchmarks/" followed by a star is each element of that array (or member of that
- * object), "!results" skips it. The first pattern that matches decides; other values are
- * skipped. */
-int tk_import_read_json(const struct tk_import_file *f, const char *const *patterns,
-        int (*visit)(
-                void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err),
-        void *arg, struct tk_error *err);
-/* Adds the members of the file's top object to `header`, but not `results`, which may be large. A
- * file that is a list adds nothing. */
-int tk_import_read_header(
-        const struct tk_import_file *f, const char *results, json_t *header, struct tk_error *err);
+/* Reads the file as one value, into f->document. */
+int tk_import_load(struct tk_import_file *f, struct tk_error *err);
+/* Calls `visit` for each element of a list or member of an object that is called `list`. */
+int tk_import_each(const struct tk_import_file *f, const char *list, const json_t *values,
+        tk_import_visit visit, void *arg, struct tk_error *err);
+/* The members of the document's top object, but not `results`: a new object. */
+json_t *tk_import_get_header(const struct tk_import_file *f, const char *results);
 /* "FILE:LINE: PATH" and what the format says: ".kernel: is missing". TK_EDATA. */
 int tk_import_fail(const struct tk_import_file *f, const struct tk_import_path *path,
         struct tk_error *err, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
@@ -182,14 +177,11 @@ struct tk_import_lines {
 	const struct tk_import_file *file;
 	struct tk_buf line; /* the current one, without its end */
 	size_t number;
-	bool skip; /* the current one is empty */
 };
 
-/* The next line; *more false at the end. Rejects a line that is longer than TK_IMPORT_LINE_MAX or
- * contains a NUL. */
-int tk_import_read_line(struct tk_import_lines *l, bool *more, struct tk_error *err);
-/* Says why the current line could not be read as JSON. Returns TK_EDATA or TK_ENOMEM. */
-int tk_import_fail_line(
-        const struct tk_import_lines *l, const json_error_t *why, struct tk_error *err);
+/* The value of the next line, NULL where that is empty; *more false at the end. Rejects a line that
+ * is longer than TK_IMPORT_LINE_MAX or contains a NUL. */
+int tk_import_read_line(
+        struct tk_import_lines *l, json_t **value, bool *more, struct tk_error *err);
 
 #endif

@@ -2,6 +2,7 @@
  * compute_capability, problem_size{...}, latency_ms, tflops, compilation_time. The top is a list,
  * or an object with the list in `results`; JSON lines are read as well. */
 #include "base/memory.h"
+#include "base/try.h"
 #include "store/import/import.h"
 #include <math.h>
 #include <stdlib.h>
@@ -33,40 +34,40 @@ static bool sniff(const struct tk_import_file *f)
 	               strstr(f->head, "\"problem_size\""));
 }
 
+static void add_size(struct tk_buf *name, const char *key, const json_t *value)
+{
+	AUTO_TEXT text =
+	        json_is_string(value)
+	                ? tk_strdup(json_string_value(value))
+	                : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
+
+	tk_buf_add_printf(name, " %s%s%s", key, *key ? "=" : "", text ? text : "");
+}
+
+static int key_order(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* By name, so that the order in the file does not matter. */
 static void add_sizes(struct tk_buf *name, const json_t *size)
 {
-	char *text;
+	size_t count = 0;
+	const char **keys, *key;
+	json_t *value;
 
-	if (json_is_object(size)) {
-		const char **keys = tk_calloc(json_object_size(size) + 1, sizeof(*keys));
-		const char *key;
-		json_t *value;
-		size_t n = 0;
-
-		/* By name, so that the order in the file does not matter. */
-		json_object_foreach ((json_t *)size, key, value)
-			if (keys) {
-				size_t i = n++;
-
-				for (; i && strcmp(keys[i - 1], key) > 0; i--)
-					keys[i] = keys[i - 1];
-				keys[i] = key;
-			}
-		for (size_t i = 0; i < n; i++) {
-			value = json_object_get(size, keys[i]);
-			text = json_is_string(value)
-			               ? tk_strdup(json_string_value(value))
-			               : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-			tk_buf_add_printf(name, " %s=%s", keys[i], text ? text : "");
-			free(text);
-		}
-		free(keys);
-	} else if (size && !json_is_null(size)) {
-		text = json_is_string(size) ? tk_strdup(json_string_value(size))
-		                            : json_dumps(size, JSON_ENCODE_ANY | JSON_COMPACT);
-		tk_buf_add_printf(name, " %s", text ? text : "");
-		free(text);
+	if (!json_is_object(size)) {
+		if (size && !json_is_null(size))
+			add_size(name, "", size);
+		return;
 	}
+	keys = tk_calloc(json_object_size(size) + 1, sizeof(*keys));
+	json_object_foreach ((json_t *)size, key, value)
+		keys[count++] = key;
+	qsort(keys, count, sizeof(*keys), key_order);
+	for (size_t i = 0; i < count; i++)
+		add_size(name, keys[i], json_object_get(size, keys[i]));
+	free(keys);
 }
 
 static int set_place(struct reader *r, const struct tk_import_path *path, const json_t *row,
@@ -75,14 +76,10 @@ static int set_place(struct reader *r, const struct tk_import_path *path, const 
 	const json_t *capability = json_object_get(row, "compute_capability");
 	struct tk_import_place place = {0};
 	char arch[64] = "";
-	int status = tk_import_get_text(r->file, path, row, "gpu_model", &place.device, err);
 
-	if (!status)
-		status = tk_import_get_text(r->file, path, row, "arch", &place.arch, err);
-	if (!status)
-		status = tk_import_get_text(r->file, path, row, "machine", &place.machine, err);
-	if (status)
-		return status;
+	TRY(tk_import_get_text(r->file, path, row, "gpu_model", &place.device, err));
+	TRY(tk_import_get_text(r->file, path, row, "arch", &place.arch, err));
+	TRY(tk_import_get_text(r->file, path, row, "machine", &place.machine, err));
 	if (!place.arch && json_is_string(capability))
 		snprintf(arch, sizeof(arch), "cc %s", json_string_value(capability));
 	else if (!place.arch && json_is_number(capability))
@@ -114,21 +111,19 @@ static void set_commit(struct reader *r, const json_t *row)
 static int put_columns(struct reader *r, const struct tk_import_path *path, const json_t *row,
         const char *backend, struct tk_error *err)
 {
-	int status = 0;
-
-	for (size_t c = 0; c < COLUMN_COUNT && !status; c++) {
+	for (size_t c = 0; c < COLUMN_COUNT; c++) {
 		struct tk_import_point p =
 		        TK_IMPORT_POINT(tk_buf_cstr(&r->name), columns[c].unit, NAN);
 
-		status = tk_import_get_number(r->file, path, row, columns[c].key, &p.value, err);
+		TRY(tk_import_get_number(r->file, path, row, columns[c].key, &p.value, err));
 		p.metric = columns[c].metric;
 		p.backend = backend;
 		p.dtype = json_string_value(
 		        json_object_get(json_object_get(row, "problem_size"), "dtype"));
-		if (!status && isfinite(p.value))
-			status = tk_import_point(r->sink, 0, &p, err);
+		if (isfinite(p.value))
+			TRY(tk_import_point(r->sink, 0, &p, err));
 	}
-	return status;
+	return 0;
 }
 
 static int visit(void *arg, const struct tk_import_path *path, json_t *row, struct tk_error *err)
@@ -138,22 +133,16 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *row, stru
 	struct reader *r = arg;
 	const char *kernel, *backend;
 	json_t *rest = NULL;
-	size_t len;
-	int status;
 
 	if (!json_is_object(row))
-		return path->key[0] ? 0
-		                    : tk_import_fail_expected(
-		                              r->file, path, err, "an object", row, "%s", "");
-	status = tk_import_get_text(r->file, path, row, "kernel", &kernel, err);
-	if (!status)
-		status = tk_import_get_text(r->file, path, row, "backend", &backend, err);
-	if (!status && !(kernel && *kernel))
-		status = tk_import_fail(r->file, path, err, ".kernel: is missing");
-	if (!status)
-		status = set_place(r, path, row, err);
-	if (status)
-		return status;
+		return path->key ? 0
+		                 : tk_import_fail_expected(
+		                           r->file, path, err, "an object", row, "%s", "");
+	TRY(tk_import_get_text(r->file, path, row, "kernel", &kernel, err));
+	TRY(tk_import_get_text(r->file, path, row, "backend", &backend, err));
+	if (!kernel || !*kernel)
+		return tk_import_fail(r->file, path, err, ".kernel: is missing");
+	TRY(set_place(r, path, row, err));
 	tk_buf_clear(&r->name);
 	tk_buf_add_str(&r->name, kernel);
 	add_sizes(&r->name, json_object_get(row, "problem_size"));
@@ -161,34 +150,27 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *row, stru
 	tk_import_copy_unknown(&rest, row, known);
 	for (size_t c = 0; c < COLUMN_COUNT; c++)
 		json_object_del(rest, columns[c].key);
-	len = r->name.len;
-	if (backend)
-		tk_buf_add_printf(&r->name, "\x1f%s", backend);
-	status = tk_buf_status(&r->name, err);
-	if (!status) {
-		tk_import_set_attribute(r->attributes, "kernels", tk_buf_cstr(&r->name),
-		        json_object_size(rest) ? json_incref(rest) : NULL);
-		r->name.data[len] = '\0'; /* points have the backend beside the name */
-	}
+	AUTO_TEXT name = tk_sprintf(
+	        "%s%s%s", tk_buf_cstr(&r->name), backend ? "\x1f" : "", backend ? backend : "");
+
+	tk_import_set_attribute(
+	        r->attributes, "kernels", name, json_object_size(rest) ? json_incref(rest) : NULL);
 	json_decref(rest);
-	return status ? status : put_columns(r, path, row, backend, err);
+	return put_columns(r, path, row, backend, err);
 }
 
 static int read_lines(struct reader *r, struct tk_error *err)
 {
 	struct tk_import_lines lines = {.file = r->file};
 	bool more = false;
+	json_t *row = NULL;
 	int status;
 
-	while (!(status = tk_import_read_line(&lines, &more, err)) && more) {
-		struct tk_import_path path = {.line = lines.number, .text = ""};
-		json_error_t why;
-		json_t *row;
+	while (!(status = tk_import_read_line(&lines, &row, &more, err)) && more) {
+		const struct tk_import_path path = {.line = lines.number, .text = ""};
 
-		if (lines.skip)
-			continue;
-		row = json_loadb(lines.line.data, lines.line.len, 0, &why);
-		status = row ? visit(r, &path, row, err) : tk_import_fail_line(&lines, &why, err);
+		if (row)
+			status = visit(r, &path, row, err);
 		json_decref(row);
 		if (status)
 			break;
@@ -210,28 +192,31 @@ static bool is_lines(const struct tk_import_file *f)
 	return is;
 }
 
-static int read_file(
-        const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+static int read_rows(struct reader *r, struct tk_import_file *f, struct tk_error *err)
 {
-	static const char *const list[] = {"*", NULL}, *const member[] = {"results/*", NULL};
-	struct reader r = {.file = f, .sink = sink, .attributes = json_object()};
-	struct tk_import_commit c = {0};
-	int status;
-
 	if (is_lines(f))
-		status = read_lines(&r, err);
-	else
-		status = tk_import_read_json(f,
-		        f->head[strspn(f->head, " \t\r\n")] == '[' ? list : member, visit, &r, err);
+		return read_lines(r, err);
+	TRY(tk_import_load(f, err));
+	if (json_is_array(f->document))
+		return tk_import_each(f, "", f->document, visit, r, err);
+	return tk_import_each(f, "results", json_object_get(f->document, "results"), visit, r, err);
+}
+
+static int read_file(struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+{
+	json_auto_t *attributes = json_object();
+	struct reader r = {.file = f, .sink = sink, .attributes = attributes};
+	int status = read_rows(&r, f, err);
+	const struct tk_import_commit c = {.rev = sink->options->rev ? sink->options->rev
+	                                          : r.rev_text.len   ? tk_buf_cstr(&r.rev_text)
+	                                                             : NULL,
+	        .time_s = sink->options->at_s || !r.time_s ? tk_import_get_file_time(f, sink)
+	                                                   : r.time_s};
+
 	if (!status && !r.placed)
 		status = tk_fail(err, TK_EDATA, "%s: there is no kernel in it", f->path);
-	c.rev = sink->options->rev ? sink->options->rev
-	        : r.rev_text.len   ? tk_buf_cstr(&r.rev_text)
-	                           : NULL;
-	c.time_s = sink->options->at_s || !r.time_s ? tk_import_get_file_time(f, sink) : r.time_s;
 	if (!status)
-		status = tk_import_add_run(sink, &c, r.attributes, NULL, err);
-	json_decref(r.attributes);
+		status = tk_import_add_run(sink, &c, attributes, NULL, err);
 	tk_buf_free(&r.name);
 	tk_buf_free(&r.rev_text);
 	return status;

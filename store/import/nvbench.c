@@ -1,6 +1,7 @@
 /* NVBench: benchmarks, each with states (one combination of its axes on one device), each with
  * summaries by tag. */
 #include "base/memory.h"
+#include "base/try.h"
 #include "store/import/import.h"
 #include <math.h>
 #include <stdlib.h>
@@ -155,17 +156,15 @@ static int put_state(struct reader *r, const struct tk_import_path *path, const 
         size_t index, const json_t *state, struct tk_error *err)
 {
 	const char *done = "";
-	int status = check_summaries(r, path, index, state, err);
 
-	if (!status)
-		status = place_on(r, state, err);
-
+	TRY(check_summaries(r, path, index, state, err));
+	TRY(place_on(r, state, err));
 	if (json_is_true(json_object_get(state, "is_skipped"))) {
 		tk_import_count_missing(r->sink, benchmark);
-		return status;
+		return 0;
 	}
 	set_name(r, benchmark, state);
-	for (size_t i = 0; i < sizeof(summaries) / sizeof(summaries[0]) && !status; i++) {
+	for (size_t i = 0; i < sizeof(summaries) / sizeof(summaries[0]); i++) {
 		struct tk_import_point p = TK_IMPORT_POINT(
 		        tk_buf_cstr(&r->name), summaries[i].unit, summary(state, summaries[i].tag));
 		double n = summary(state, "nv/cold/sample_size");
@@ -176,13 +175,13 @@ static int put_state(struct reader *r, const struct tk_import_path *path, const 
 		p.n = n > 0 && n < 1e12 ? (int64_t)n : 1;
 		if (!strcmp(p.metric, "time"))
 			p.min = summary(state, "nv/cold/time/gpu/min");
-		status = tk_import_point(r->sink, 0, &p, err);
+		TRY(tk_import_point(r->sink, 0, &p, err));
 	}
 	if (!*done)
 		tk_import_count_missing(r->sink, benchmark);
 	tk_import_set_attribute(
 	        r->attributes, "states", tk_buf_cstr(&r->name), other_summaries(state));
-	return status;
+	return 0;
 }
 
 static int visit(void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err)
@@ -190,7 +189,6 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *value, st
 	struct reader *r = arg;
 	const char *name = json_string_value(json_object_get(value, "name"));
 	const json_t *states = json_object_get(value, "states"), *state;
-	int status = 0;
 	size_t i;
 
 	if (!name || !*name)
@@ -198,40 +196,35 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *value, st
 	if (!json_is_array(states))
 		return tk_import_fail_expected(r->file, path, err, "a list", states, ".states");
 	json_array_foreach ((json_t *)states, i, state)
-		if (!status)
-			status = json_is_object(state)
-			                 ? put_state(r, path, name, i, state, err)
-			                 : tk_import_fail_expected(r->file, path, err, "an object",
-			                           state, ".states[%zu]", i);
-	return status;
+		TRY(json_is_object(state) ? put_state(r, path, name, i, state, err)
+		                          : tk_import_fail_expected(r->file, path, err, "an object",
+		                                    state, ".states[%zu]", i));
+	return 0;
 }
 
-static int read_file(
-        const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+static int read_all(struct reader *r, struct tk_error *err)
 {
-	static const char *const patterns[] = {"benchmarks/*", NULL};
-	struct reader r = {
-	        .file = f, .sink = sink, .header = json_object(), .attributes = json_object()};
-	struct tk_import_commit c = {
-	        .rev = sink->options->rev, .time_s = tk_import_get_file_time(f, sink)};
-	int status = tk_import_read_header(f, "benchmarks", r.header, err);
+	const struct tk_import_commit c = {
+	        .rev = r->sink->options->rev, .time_s = tk_import_get_file_time(r->file, r->sink)};
+	const char *path = json_string_value(
+	        json_array_get(json_object_get(json_object_get(r->header, "meta"), "argv"), 0));
+	const char *slash = path ? strrchr(path, '/') : NULL;
 
-	if (!status) {
-		const char *slash;
+	r->executable = slash ? slash + 1 : path;
+	TRY(place_on(r, NULL, err));
+	TRY(tk_import_each(r->file, "benchmarks", json_object_get(r->file->document, "benchmarks"),
+	        visit, r, err));
+	json_object_update(r->attributes, r->header);
+	return tk_import_add_run(r->sink, &c, r->attributes, NULL, err);
+}
 
-		r.executable = json_string_value(json_array_get(
-		        json_object_get(json_object_get(r.header, "meta"), "argv"), 0));
-		slash = r.executable ? strrchr(r.executable, '/') : NULL;
-		r.executable = slash ? slash + 1 : r.executable;
-		status = place_on(&r, NULL, err);
-	}
-	if (!status)
-		status = tk_import_read_json(f, patterns, visit, &r, err);
-	json_object_update(r.attributes, r.header);
-	if (!status)
-		status = tk_import_add_run(sink, &c, r.attributes, NULL, err);
-	json_decref(r.header);
-	json_decref(r.attributes);
+static int read_file(struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+{
+	TRY(tk_import_load(f, err));
+	json_auto_t *header = tk_import_get_header(f, "benchmarks"), *attributes = json_object();
+	struct reader r = {.file = f, .sink = sink, .header = header, .attributes = attributes};
+	int status = read_all(&r, err);
+
 	tk_buf_free(&r.name);
 	return status;
 }

@@ -1,4 +1,5 @@
 /* pytest-benchmark: machine_info, commit_info and benchmarks with their statistics in seconds. */
+#include "base/try.h"
 #include "store/import/import.h"
 #include <math.h>
 #include <string.h>
@@ -18,20 +19,14 @@ static bool sniff(const struct tk_import_file *f)
 static int read_stats(const struct reader *r, const struct tk_import_path *path,
         const json_t *stats, struct tk_import_point *p, struct tk_error *err)
 {
-	const struct {
-		const char *key;
-		double *to;
-	} numbers[] = {{"median", &p->value}, {"q1", &p->q25}, {"q3", &p->q75}, {"min", &p->min}};
 	double rounds, mean;
-	int status = tk_import_get_number(r->file, path, stats, "rounds", &rounds, err);
 
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && !status; i++)
-		status = tk_import_get_number(
-		        r->file, path, stats, numbers[i].key, numbers[i].to, err);
-	if (!status)
-		status = tk_import_get_number(r->file, path, stats, "mean", &mean, err);
-	if (status)
-		return tk_error_add_context(err, "stats");
+	TRY(tk_import_get_number(r->file, path, stats, "rounds", &rounds, err));
+	TRY(tk_import_get_number(r->file, path, stats, "median", &p->value, err));
+	TRY(tk_import_get_number(r->file, path, stats, "q1", &p->q25, err));
+	TRY(tk_import_get_number(r->file, path, stats, "q3", &p->q75, err));
+	TRY(tk_import_get_number(r->file, path, stats, "min", &p->min, err));
+	TRY(tk_import_get_number(r->file, path, stats, "mean", &mean, err));
 	if (!isfinite(p->value))
 		p->value = mean;
 	p->n = rounds > 0 && rounds < 1e15 ? (int64_t)rounds : 1;
@@ -46,23 +41,20 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *value, st
 	struct tk_import_point p = TK_IMPORT_POINT(NULL, "s", NAN);
 	const char *name;
 	json_t *rest = NULL;
-	int status = tk_import_get_text(r->file, path, value, "fullname", &p.name, err);
 
-	if (!status)
-		status = tk_import_get_text(r->file, path, value, "name", &name, err);
-	if (!status)
-		status = tk_import_get_text(r->file, path, value, "group", &p.family, err);
-	if (status)
-		return status;
+	TRY(tk_import_get_text(r->file, path, value, "fullname", &p.name, err));
+	TRY(tk_import_get_text(r->file, path, value, "name", &name, err));
+	TRY(tk_import_get_text(r->file, path, value, "group", &p.family, err));
 	p.name = p.name && *p.name ? p.name : name;
 	if (!p.name || !*p.name)
 		return tk_import_fail(r->file, path, err, ".fullname: is missing");
 	if (!json_is_object(stats))
 		return tk_import_fail_expected(r->file, path, err, "an object", stats, ".stats");
-	status = read_stats(r, path, stats, &p, err);
+	if (read_stats(r, path, stats, &p, err))
+		return tk_error_add_context(err, "stats");
 	tk_import_copy_unknown(&rest, value, known);
 	tk_import_set_attribute(r->attributes, "benchmarks", p.name, rest);
-	return status ? status : tk_import_point(r->sink, 0, &p, err);
+	return tk_import_point(r->sink, 0, &p, err);
 }
 
 static int set_place(struct reader *r, struct tk_error *err)
@@ -100,23 +92,16 @@ static int put_run(struct reader *r, struct tk_error *err)
 	return tk_import_add_run(r->sink, &c, r->attributes, NULL, err);
 }
 
-static int read_file(
-        const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+static int read_file(struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
-	static const char *const patterns[] = {"benchmarks/*", NULL};
-	struct reader r = {
-	        .file = f, .sink = sink, .header = json_object(), .attributes = json_object()};
-	int status = tk_import_read_header(f, "benchmarks", r.header, err);
+	TRY(tk_import_load(f, err));
+	json_auto_t *header = tk_import_get_header(f, "benchmarks"), *attributes = json_object();
+	struct reader r = {.file = f, .sink = sink, .header = header, .attributes = attributes};
 
-	if (!status)
-		status = set_place(&r, err);
-	if (!status)
-		status = tk_import_read_json(f, patterns, visit, &r, err);
-	if (!status)
-		status = put_run(&r, err);
-	json_decref(r.header);
-	json_decref(r.attributes);
-	return status;
+	TRY(set_place(&r, err));
+	TRY(tk_import_each(
+	        f, "benchmarks", json_object_get(f->document, "benchmarks"), visit, &r, err));
+	return put_run(&r, err);
 }
 
 const struct tk_import_format tk_import_pytest_benchmark = {sniff, read_file, NULL};

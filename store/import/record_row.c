@@ -134,8 +134,9 @@ static int put_machine(struct tk_record_reader *r, struct tk_machine_row *row, c
 	 * it is that machine. */
 	TRY(tk_store_list(r->into, TK_TABLE_machine, "name=?1", TK_ARGS(row->name), &rows, err));
 	known = rows.rows;
-	r->has_other_identity = r->machine || (known && (row->uid ? strcmp(known->uid, row->uid) != 0
-	                                                          : known->renamed_s > 0));
+	r->has_other_identity =
+	        r->machine ||
+	        (known && (row->uid ? strcmp(known->uid, row->uid) != 0 : known->renamed_s > 0));
 	if (known) {
 		row->uid = known->uid;
 		row->renamed_s = known->renamed_s;

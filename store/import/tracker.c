@@ -302,30 +302,22 @@ static int put_record(struct tk_record_reader *r, const json_t *record, struct t
 	return status;
 }
 
-static int read_record(
-        struct tk_record_reader *r, const struct tk_import_lines *lines, struct tk_error *err)
-{
-	json_error_t where;
-	json_t *record =
-	        json_loadb(lines->line.data, lines->line.len, JSON_REJECT_DUPLICATES, &where);
-
-	r->line = lines->number;
-	r->record_count++;
-	int status = record ? put_record(r, record, err) : tk_import_fail_line(lines, &where, err);
-
-	json_decref(record);
-	return status;
-}
-
 static int read_all(struct tk_record_reader *r, struct tk_error *err)
 {
 	struct tk_import_lines lines = {.file = r->file};
+	json_t *record = NULL;
 	bool more = false;
-	int status = 0;
+	int status;
 
-	while (!status && !(status = tk_import_read_line(&lines, &more, err)) && more)
-		if (!lines.skip)
-			status = read_record(r, &lines, err);
+	while (!(status = tk_import_read_line(&lines, &record, &more, err)) && more) {
+		r->line = lines.number;
+		r->record_count += record != NULL;
+		if (record)
+			status = put_record(r, record, err);
+		json_decref(record);
+		if (status)
+			break;
+	}
 	tk_buf_free(&lines.line);
 	return status;
 }
@@ -352,8 +344,7 @@ static int read_and_merge(struct tk_record_reader *r, struct tk_merge_counts *co
 	return status;
 }
 
-static int read_file(
-        const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+static int read_file(struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
 	struct tk_record_reader r = {
 	        .file = f, .into = sink->store, .machine = sink->options->machine};

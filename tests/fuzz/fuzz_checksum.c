@@ -287,11 +287,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	MUST(tk_store_begin(store, &err));
 	for (int i = 0; i < 4 && in.size; i++)
 		change(&in);
-	size_t changed = count_changed_rows();
+	size_t changed = count_changed_rows(), listed = 0;
 
 	MUST(tk_store_check(store, &rows, &err));
-	if (rows.count != changed) {
-		fprintf(stderr, "%zu rows changed, %zu listed\n", changed, rows.count);
+	for (size_t i = 0; i < rows.count; i++)
+		listed += !strncmp(*TK_ROWS_AT(&rows, char *, i), "measurement of run", 18);
+	if (listed != changed) {
+		fprintf(stderr, "%zu rows changed, %zu listed\n", changed, listed);
 		abort();
 	}
 	tk_rows_free(&rows);
