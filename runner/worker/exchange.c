@@ -91,6 +91,9 @@ static int report_death(struct tk_worker *w, struct tk_exchange_end *end)
 	if (was_oom_killed(w))
 		return tk_exchange_give_up(w, end, TK_OUTCOME_OUT_OF_MEMORY,
 		        "the kernel killed the worker: out of memory");
+	if (!WIFSIGNALED(status) && strcmp(line, "tracker: out of memory") == 0) /* base/memory.h */
+		return tk_exchange_give_up(
+		        w, end, TK_OUTCOME_OUT_OF_MEMORY, "the worker had no memory left");
 	if (!WIFSIGNALED(status))
 		return tk_exchange_give_up(w, end, TK_OUTCOME_CRASHED,
 		        "the worker exited with code %d before it answered%s%s",
