@@ -3,11 +3,9 @@
  * elements beyond the earlier length. One block is kept for each tensor number and type, up to
  * KEPT_BYTES, and only where the device has memory of its own. */
 #include "base/clock.h"
-#include "base/error.h"
 #include "base/memory.h"
 #include "measure/engine.h"
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)

@@ -3,7 +3,6 @@
  * A set that is used again only after more than twice the cache has been touched is no longer
  * cached. The sets hold the same values at different addresses, because values change a chip's
  * power and so its clock. */
-#include "base/error.h"
 #include "base/memory.h"
 #include "measure/engine.h"
 #include <stdlib.h>

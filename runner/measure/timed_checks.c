@@ -8,7 +8,6 @@
  *
  * All of it happens outside of the timed part. Overwriting touches four cache lines of one set. */
 #include "base/clock.h"
-#include "base/error.h"
 #include "base/rng.h"
 #include "base/try.h"
 #include "core/problem.h"
@@ -16,7 +15,6 @@
 #include "measure/engine.h"
 #include "measure/verify.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 

@@ -1,10 +1,8 @@
 /* One sample: what the stream gets, and the time of one launch that follows from it.
  * docs/explanation/measuring.md explains each step. */
 #include "base/clock.h"
-#include "base/error.h"
 #include "measure/engine.h"
 #include <math.h>
-#include <string.h>
 
 #define LONG_LAUNCH_NS 50e6 /* launch cost is not measured from here on */
 #define IDLE_CLOCK_NS 500e3 /* window for the idle clock: the device's timer ticks coarsely */

@@ -9,8 +9,7 @@
 #include "build/build.h"
 #include "nightly/night.h"
 #include "nightly/session.h"
-#include "nightly/stages/bundle_revisions.h"
-#include "nightly/stages/recipe.h"
+#include "nightly/stages/upstream_build.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,10 +172,10 @@ static int list_revisions(const struct tk_config *config, const struct tk_upstre
         struct tk_error *err)
 {
 	struct tk_repo repo;
-	int status = tk_recipe_check_adapter(config, u, err);
+	int status = tk_upstream_check_adapter(config, u, err);
 	if (status)
 		return tk_error_add_context(err, "%s", u->name);
-	tk_recipe_init_repo(config, u, &repo);
+	tk_upstream_init_repo(config, u, &repo);
 	return tk_repo_list_revisions(&repo, backfill->commits,
 	        backfill->every ? backfill->every : 1, backfill->since_s, out, count, err);
 }
@@ -218,8 +217,8 @@ static int hash_code(struct backfill *b, const struct tk_revision *r, char out[T
 {
 	struct tk_artifact *a = NULL;
 	const char *file = b->options->import_file;
-	int status = file ? tk_bundle_load_build(b->config, b->upstream, file, r->id, &a, err)
-	                  : tk_recipe_build(b->config, b->upstream, r->id, NULL, &a, err);
+	int status = file ? tk_upstream_load_bundled(b->config, b->upstream, file, r->id, &a, err)
+	                  : tk_upstream_build(b->config, b->upstream, r->id, NULL, &a, err);
 	struct tk_hash *h = status ? NULL : tk_hash_new();
 	*out = '\0';
 	if (!status && !h)
@@ -320,7 +319,7 @@ int tk_backfill_run(const struct tk_config *config, struct tk_store *store,
 	*report = (struct tk_night_report){.complete = true};
 	int status = find_upstream(config, backfill->upstream, &b.upstream, err);
 	if (!status && options->import_file)
-		status = tk_bundle_list_revisions(
+		status = tk_upstream_list_bundle(
 		        config, b.upstream, options->import_file, &b.revisions, &b.count, err);
 	else if (!status)
 		status = list_revisions(config, b.upstream, backfill, &b.revisions, &b.count, err);
@@ -342,7 +341,7 @@ static int build_revision(const struct tk_config *config, const struct tk_upstre
 {
 	struct tk_artifact *a = NULL;
 	tk_log(TK_LOG_INFO, "build", NULL, "%s %.12s %s", u->name, r->id, r->subject);
-	int status = tk_recipe_build(config, u, r->id, arch, &a, err);
+	int status = tk_upstream_build(config, u, r->id, arch, &a, err);
 	if (status)
 		return status;
 	key[0] = '\0';

@@ -12,7 +12,6 @@
 #include "store/lock.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define LOCK_WAIT_LEAST_S 120 /* also at the end of a night */
 
@@ -122,17 +121,10 @@ static int run_stage(struct tk_night *n, const struct stage *s, struct tk_error 
 /* By an earlier part of this night. */
 static bool has_plan(struct tk_night *n)
 {
-	struct tk_rows rows = {0};
-	bool found = false;
-	if (tk_store_list(
-	            n->store, TK_TABLE_stage, "night_id=?1", TK_ARGS(n->night_id), &rows, NULL))
-		return false;
-	for (size_t i = 0; i < rows.count; i++) {
-		const struct tk_stage_row *row = TK_ROWS_AT(&rows, struct tk_stage_row, i);
-		found |= strcmp(row->name, tk_stage_name(TK_STAGE_PLAN)) == 0 &&
-		         row->status == TK_STAGE_DONE;
-	}
-	tk_rows_free(&rows);
+	int64_t found = 0;
+	tk_store_select_int(n->store,
+	        "SELECT 1 FROM stage WHERE night_id=?1 AND name=?2 AND status='done'",
+	        TK_ARGS(n->night_id, tk_stage_name(TK_STAGE_PLAN)), 0, &found, NULL);
 	return found;
 }
 

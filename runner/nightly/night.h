@@ -82,9 +82,6 @@ int tk_night_put_device(struct tk_night *n, struct tk_night_device *d, struct tk
 /* Stores an upstream and its revision; their ids are in *u. */
 int tk_night_put_revision(struct tk_night *n, struct tk_night_upstream *u,
         const struct tk_revision *r, struct tk_error *err);
-/* Stores the positions that the versions of a package have in its index now. */
-int tk_night_renumber_versions(
-        struct tk_night *n, const struct tk_night_upstream *u, struct tk_error *err);
 /* Builds the revision u->rev, or takes it from the cache, and stores the build, also a failed
  * one. */
 int tk_night_build_upstream(struct tk_night *n, struct tk_night_upstream *u, struct tk_error *err);

@@ -3,12 +3,12 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/rng.h"
 #include "base/try.h"
 #include "nightly/plan/night_request.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
 
 static enum tk_night_kind night_kind(const struct tk_night_options *o)
@@ -16,23 +16,16 @@ static enum tk_night_kind night_kind(const struct tk_night_options *o)
 	return o->backfill_revision ? TK_NIGHT_BACKFILL : TK_NIGHT_NIGHTLY;
 }
 
-static bool is_unfinished(const struct tk_night *n, const struct tk_night_row *row)
-{
-	return row->status == TK_NIGHT_RUNNING && row->machine_id == n->machine_id;
-}
-
 int tk_night_put_machine(struct tk_night *n, struct tk_error *err)
 {
 	struct utsname u;
 	uname(&u);
-	json_t *attributes = json_pack(
-	        "{s:s,s:s,s:s}", "hostname", u.nodename, "system", u.sysname, "arch", u.machine);
-	char *text = attributes ? json_dumps(attributes, JSON_SORT_KEYS | JSON_COMPACT) : NULL;
+	json_t *attributes = tk_check_memory(json_pack(
+	        "{s:s,s:s,s:s}", "hostname", u.nodename, "system", u.sysname, "arch", u.machine));
+	AUTO_TEXT text = tk_check_memory(json_dumps(attributes, JSON_SORT_KEYS | JSON_COMPACT));
 	json_decref(attributes);
-	struct tk_machine_row row = {.name = n->config->machine, .attributes = text ? text : "{}"};
-	int status = tk_store_put(n->store, TK_TABLE_machine, &row, &n->machine_id, err);
-	free(text);
-	return status;
+	struct tk_machine_row row = {.name = n->config->machine, .attributes = text};
+	return tk_store_put(n->store, TK_TABLE_machine, &row, &n->machine_id, err);
 }
 
 /* ---- resume ---- */
@@ -44,10 +37,7 @@ static void use_row(struct tk_night *n, const struct tk_night_row *row)
 	n->started_s = row->started_s;
 	n->seed = (uint64_t)row->seed;
 	json_t *summary = json_loads(row->summary, 0, NULL);
-	json_t *request = json_object_get(summary, "request");
-	if (!request) /* of an older tracker */
-		request = json_object_get(summary, "asked");
-	n->request = json_incref(request);
+	n->request = json_incref(json_object_get(summary, "request"));
 	json_decref(summary);
 }
 
@@ -55,20 +45,16 @@ static void use_row(struct tk_night *n, const struct tk_night_row *row)
  * stored. */
 static int find_unfinished(struct tk_night *n, struct tk_error *err)
 {
-	struct tk_rows nights = {0};
-	bool found = false;
-	int status = tk_store_list(n->store, TK_TABLE_night, NULL, TK_NO_ARGS, &nights, err);
-	for (size_t i = 0; !status && i < nights.count && !found; i++) {
-		const struct tk_night_row *row = TK_ROWS_AT(&nights, struct tk_night_row, i);
-		found = is_unfinished(n, row) && row->kind == night_kind(n->options);
-		if (found)
-			use_row(n, row);
-	}
-	tk_rows_free(&nights);
-	if (!status && !found)
-		status = tk_fail(err, TK_ENOTFOUND, "no unfinished night of machine %s to resume",
+	AUTO(tk_rows) nights = {0};
+	TRY(tk_store_list(n->store, TK_TABLE_night,
+	        "status='running' AND machine_id=?1 AND kind=?2"
+	        " ORDER BY as_of_s DESC, id DESC LIMIT 1",
+	        TK_ARGS(n->machine_id, tk_night_kind_name(night_kind(n->options))), &nights, err));
+	if (!nights.count)
+		return tk_fail(err, TK_ENOTFOUND, "no unfinished night of machine %s to resume",
 		        n->config->machine);
-	return status;
+	use_row(n, TK_ROWS_AT(&nights, struct tk_night_row, 0));
+	return TK_OK;
 }
 
 static int resume_night(struct tk_night *n, struct tk_night_options *options, struct tk_error *err)
@@ -102,21 +88,18 @@ static void warn_about_later_night(const struct tk_night *n, int64_t latest_s)
  * night that is later than now is a warning. */
 static int check_earlier_nights(struct tk_night *n, struct tk_error *err)
 {
-	struct tk_rows nights = {0};
-	int64_t latest_s = INT64_MIN;
-	int status = tk_store_list(n->store, TK_TABLE_night, NULL, TK_NO_ARGS, &nights, err);
-	for (size_t i = 0; !status && i < nights.count; i++) {
-		const struct tk_night_row *row = TK_ROWS_AT(&nights, struct tk_night_row, i);
-		if (row->machine_id == n->machine_id && row->started_s > latest_s)
-			latest_s = row->started_s;
-		if (is_unfinished(n, row))
-			status = tk_store_finish_night(n->store, row->id, TK_NIGHT_INCOMPLETE,
-			        "{\"abandoned\":true}", n->started_s, err);
-	}
-	tk_rows_free(&nights);
-	if (!status)
-		warn_about_later_night(n, latest_s);
-	return status;
+	AUTO(tk_rows) running = {0};
+	int64_t latest_s;
+	TRY(tk_store_select_int(n->store, "SELECT max(started_s) FROM night WHERE machine_id=?1",
+	        TK_ARGS(n->machine_id), INT64_MIN, &latest_s, err));
+	TRY(tk_store_list(n->store, TK_TABLE_night, "status='running' AND machine_id=?1",
+	        TK_ARGS(n->machine_id), &running, err));
+	for (size_t i = 0; i < running.count; i++)
+		TRY(tk_store_finish_night(n->store,
+		        TK_ROWS_AT(&running, struct tk_night_row, i)->id, TK_NIGHT_INCOMPLETE,
+		        "{\"abandoned\":true}", n->started_s, err));
+	warn_about_later_night(n, latest_s);
+	return TK_OK;
 }
 
 /* A random seed has 63 bits, as the history stores it: the order of a night is repeated with the
@@ -130,11 +113,9 @@ static uint64_t choose_seed(const struct tk_night *n)
 
 static int put_night(struct tk_night *n, struct tk_error *err)
 {
-	json_t *summary = json_pack("{s:O}", "request", n->request);
-	char *text = summary ? json_dumps(summary, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+	json_t *summary = tk_check_memory(json_pack("{s:O}", "request", n->request));
+	AUTO_TEXT text = tk_check_memory(json_dumps(summary, JSON_COMPACT | JSON_SORT_KEYS));
 	json_decref(summary);
-	if (!text)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	struct tk_night_row row = {.machine_id = n->machine_id,
 	        .kind = night_kind(n->options),
 	        .as_of_s = n->as_of_s,
@@ -144,42 +125,26 @@ static int put_night(struct tk_night *n, struct tk_error *err)
 	        .config_hash = n->config->hash,
 	        .tracker_version = TK_VERSION,
 	        .summary = text};
-	int status = tk_store_begin_night(n->store, &row, &n->night_id, err);
-	free(text);
-	return status;
+	return tk_store_begin_night(n->store, &row, &n->night_id, err);
 }
 
 static int start_night(struct tk_night *n, struct tk_error *err)
 {
 	const struct tk_night_options *o = n->options;
-	int status = check_earlier_nights(n, err);
+	TRY(check_earlier_nights(n, err));
 	n->as_of_s = o->backfill_revision ? o->backfill_as_of_s : n->started_s;
 	n->seed = choose_seed(n);
-	if (!status)
-		status = tk_night_request_encode(o, &n->request, err);
-	return status ? status : put_night(n, err);
-}
-
-static int read_uid(struct tk_night *n, struct tk_error *err)
-{
-	struct tk_rows nights = {0};
-	int status = tk_store_list(n->store, TK_TABLE_night, NULL, TK_NO_ARGS, &nights, err);
-	for (size_t i = 0; !status && i < nights.count; i++) {
-		const struct tk_night_row *row = TK_ROWS_AT(&nights, struct tk_night_row, i);
-		if (row->id == n->night_id)
-			snprintf(n->report->uid, sizeof n->report->uid, "%s", row->uid);
-	}
-	tk_rows_free(&nights);
-	return status;
+	TRY(tk_night_request_encode(o, &n->request, err));
+	return put_night(n, err);
 }
 
 int tk_night_start(struct tk_night *n, struct tk_night_options *options, struct tk_error *err)
 {
-	int status = tk_night_put_machine(n, err);
-	if (!status)
-		status = options->resume ? resume_night(n, options, err) : start_night(n, err);
-	if (status)
-		return status;
+	struct tk_night_row row;
+	TRY(tk_night_put_machine(n, err));
+	TRY(options->resume ? resume_night(n, options, err) : start_night(n, err));
+	TRY(tk_store_get(n->store, TK_TABLE_night, n->night_id, &row, err));
 	n->report->night_id = n->night_id;
-	return read_uid(n, err);
+	snprintf(n->report->uid, sizeof n->report->uid, "%s", row.uid);
+	return TK_OK;
 }

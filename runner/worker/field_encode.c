@@ -5,7 +5,6 @@
 #include "worker/wire.h"
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
 static json_t *encode_count(uint64_t n)
 {

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "config/config.h"
-#include "nightly/stages/recipe.h"
+#include "nightly/stages/upstream_build.h"
 #include "store/store.h"
 #include "upstream/repo.h"
 
@@ -88,7 +88,7 @@ static int find_tag(const struct tables *t, const struct tk_config *config, cons
 
 		if (!u->enabled || !tk_upstream_kind_is_built(u->kind))
 			continue;
-		tk_recipe_init_repo(config, u, &source);
+		tk_upstream_init_repo(config, u, &source);
 		int query = tk_repo_find_revision(&source, ref, &revision, &why);
 		if (query && query != TK_ENOTFOUND)
 			unreachable = why;

@@ -12,7 +12,7 @@
 #include "base/process.h"
 #include "base/signature.h"
 #include "cli/options.h"
-#include "nightly/stages/recipe.h"
+#include "nightly/stages/upstream_build.h"
 
 static struct tk_build_options opt;
 
@@ -55,10 +55,10 @@ static int build_one(
         const struct tk_config *config, const struct tk_build_options *o, struct tk_build_result *r)
 {
 	struct tk_repo source;
-	int status = tk_recipe_check_adapter(
+	int status = tk_upstream_check_adapter(
 	        config, r->upstream, &r->err); /* before a fetch that takes minutes */
 
-	tk_recipe_init_repo(config, r->upstream, &source);
+	tk_upstream_init_repo(config, r->upstream, &source);
 	if (status)
 		tk_error_add_context(&r->err, "%s", r->upstream->name);
 	else
@@ -68,7 +68,8 @@ static int build_one(
 		return status;
 	tk_log(TK_LOG_INFO, "build", NULL, "%s: %.12s %s", r->upstream->name, r->revision.id,
 	        r->revision.subject);
-	return tk_recipe_build(config, r->upstream, r->revision.id, o->arch, &r->artifact, &r->err);
+	return tk_upstream_build(
+	        config, r->upstream, r->revision.id, o->arch, &r->artifact, &r->err);
 }
 
 static int choose_upstreams(const struct tk_config *config, const struct tk_build_options *o,

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "config/config.h"
 #include "nightly/device_select.h"
-#include "nightly/stages/recipe.h"
+#include "nightly/stages/upstream_build.h"
 #include "suite/suite.h"
 
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static void check_adapter(struct tk_doctor *d, const struct tk_upstream_config *
 {
 	struct tk_error err = {0};
 
-	if (tk_recipe_check_adapter(d->config, u, &err))
+	if (tk_upstream_check_adapter(d->config, u, &err))
 		tk_doctor_add_line(d, "missing", "upstream %s: %s", u->name, err.message);
 }
 

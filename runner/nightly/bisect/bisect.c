@@ -6,7 +6,7 @@
 #include "detect/rules/ab_result.h"
 #include "nightly/bisect/bisection.h"
 #include "nightly/stages/detect_policy.h"
-#include "nightly/stages/recipe.h"
+#include "nightly/stages/upstream_build.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -290,7 +290,7 @@ static int list_three(struct tk_bisection *b, const struct tk_bisect_request *q,
 	b->candidates = tk_calloc(3, sizeof *b->candidates);
 	b->candidates[0].revision = b->report->good;
 	b->candidates[2].revision = b->report->bad;
-	tk_recipe_init_repo(b->n->config, b->upstream, &repo);
+	tk_upstream_init_repo(b->n->config, b->upstream, &repo);
 	return tk_repo_find_revision(&repo, rev, &b->candidates[1].revision, err);
 }
 

@@ -2,66 +2,39 @@
 #include "base/memory.h"
 #include "base/try.h"
 #include "nightly/bisect/bisection.h"
-#include "nightly/stages/recipe.h"
+#include "nightly/stages/upstream_build.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct tk_series_row *find_series_row(const struct tk_rows *all, int64_t id)
-{
-	for (size_t i = 0; i < all->count; i++)
-		if (TK_ROWS_AT(all, struct tk_series_row, i)->id == id)
-			return TK_ROWS_AT(all, struct tk_series_row, i);
-	return NULL;
-}
-
-static const char *find_upstream_name(const struct tk_rows *all, int64_t id)
-{
-	for (size_t i = 0; i < all->count; i++)
-		if (TK_ROWS_AT(all, struct tk_upstream_row, i)->id == id)
-			return TK_ROWS_AT(all, struct tk_upstream_row, i)->name;
-	return NULL;
-}
-
-static int use_series(struct tk_bisection *b, const struct tk_series_row *series,
-        const char *upstream, const struct tk_point *newest, struct tk_error *err)
+static int find_series(struct tk_bisection *b, struct tk_error *err)
 {
 	struct tk_bisect_report *r = b->report;
-	snprintf(r->series, sizeof r->series, "%s", series->slug);
-	snprintf(r->upstream, sizeof r->upstream, "%s", upstream);
-	b->upstream = tk_config_find_upstream(b->n->config, upstream);
-	b->night_id = newest->night_id;
-	b->backend = tk_strdup(series->backend);
-	b->run_id = newest->run_id;
+	struct tk_series_row series;
+	struct tk_upstream_row upstream;
+	struct tk_run_row run;
+	int64_t run_id;
+	TRY(tk_store_get(b->n->store, TK_TABLE_series, b->series_id, &series, err));
+	TRY(tk_store_get(b->n->store, TK_TABLE_upstream, series.upstream_id, &upstream, err));
+	TRY(tk_store_select_int(b->n->store,
+	        "SELECT run_id FROM measurement WHERE series_id=?1"
+	        " ORDER BY as_of_s DESC, run_id DESC LIMIT 1",
+	        TK_ARGS(b->series_id), 0, &run_id, err));
+	if (!run_id)
+		return tk_fail(err, TK_EUSAGE, "this series has no measurements");
+	TRY(tk_store_get(b->n->store, TK_TABLE_run, run_id, &run, err));
+	snprintf(r->series, sizeof r->series, "%s", series.slug);
+	snprintf(r->upstream, sizeof r->upstream, "%s", upstream.name);
+	b->upstream = tk_config_find_upstream(b->n->config, upstream.name);
+	b->night_id = run.night_id;
+	b->run_id = run_id;
+	b->backend = tk_strdup(series.backend);
 	if (!b->upstream || !tk_upstream_kind_is_built(b->upstream->kind))
 		return tk_fail(err, TK_EUSAGE,
 		        "%s: upstream %s has no revisions to bisect; only the kinds git, "
 		        "package and self have",
 		        r->series, r->upstream);
 	return TK_OK;
-}
-
-static int find_series(struct tk_bisection *b, struct tk_error *err)
-{
-	struct tk_rows all = {0}, upstreams = {0}, points = {0};
-	int status = tk_store_list(b->n->store, TK_TABLE_series, NULL, TK_NO_ARGS, &all, err);
-	if (!status)
-		status = tk_store_list(
-		        b->n->store, TK_TABLE_upstream, NULL, TK_NO_ARGS, &upstreams, err);
-	if (!status)
-		status =
-		        tk_store_list_points(b->n->store, b->series_id, INT64_MIN, 1, &points, err);
-	const struct tk_series_row *series = find_series_row(&all, b->series_id);
-	const char *upstream = series ? find_upstream_name(&upstreams, series->upstream_id) : NULL;
-	if (!status && (!upstream || !points.count))
-		status = tk_fail(err, TK_EUSAGE, "this series has no measurements");
-	if (!status)
-		status = use_series(
-		        b, series, upstream, TK_ROWS_AT(&points, struct tk_point, 0), err);
-	tk_rows_free(&all);
-	tk_rows_free(&upstreams);
-	tk_rows_free(&points);
-	return status;
 }
 
 int tk_bisection_find_ends(
@@ -71,10 +44,10 @@ int tk_bisection_find_ends(
 	int status = find_series(b, err);
 	if (status)
 		return status;
-	status = tk_recipe_check_adapter(b->n->config, b->upstream, err);
+	status = tk_upstream_check_adapter(b->n->config, b->upstream, err);
 	if (status)
 		return tk_error_add_context(err, "%s", b->upstream->name);
-	tk_recipe_init_repo(b->n->config, b->upstream, &repo);
+	tk_upstream_init_repo(b->n->config, b->upstream, &repo);
 	status = tk_repo_find_revision(&repo, q->good, &b->report->good, err);
 	if (!status)
 		status = tk_repo_find_revision(&repo, q->bad, &b->report->bad, err);
@@ -114,7 +87,7 @@ int tk_bisection_list_range(struct tk_bisection *b, struct tk_error *err)
 	struct tk_repo repo;
 	struct tk_revision *all = NULL;
 	size_t count = 0;
-	tk_recipe_init_repo(b->n->config, b->upstream, &repo);
+	tk_upstream_init_repo(b->n->config, b->upstream, &repo);
 	int status = tk_repo_list_revisions(&repo, 0, 1, 0, &all, &count, err);
 	if (status)
 		return status;

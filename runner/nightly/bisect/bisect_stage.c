@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "core/metric.h"
 #include "nightly/bisect/bisect.h"
 #include "nightly/night.h"
@@ -21,8 +22,7 @@ struct range {
 struct search {
 	struct tk_night *n;
 	struct tk_diff_report report; /* most severe first */
-	struct tk_rows bisections;    /* of earlier nights and of an earlier part of this one */
-	struct tk_rows alerts, triage;
+	struct tk_rows unfinished;    /* bisections of earlier nights and parts of this one */
 	double left_s;
 	struct {
 		struct range range;
@@ -36,60 +36,22 @@ static struct range regressed_range(const struct tk_diff_row *r)
 	return (struct range){r->series_id, r->series, r->upstream, r->good_rev, r->bad_rev};
 }
 
-static bool is_about(const struct tk_bisection_row *c, const struct range *q)
+static int is_decided(
+        const struct search *h, const struct range *q, bool *out, struct tk_error *err)
 {
-	return c->series_id == q->series_id && strcmp(c->good_rev, q->good) == 0 &&
-	       strcmp(c->bad_rev, q->bad) == 0;
+	int64_t count;
+	TRY(tk_store_select_int(h->n->store,
+	        "SELECT count(*) FROM bisection WHERE series_id=?1 AND good_rev=?2 AND bad_rev=?3"
+	        " AND outcome<>'inconclusive'",
+	        TK_ARGS(q->series_id, q->good, q->bad), 0, &count, err));
+	*out = count > 0;
+	return TK_OK;
 }
 
-static bool is_inconclusive(const struct tk_bisection_row *c)
+static bool needs_bisection(const struct tk_diff_row *r)
 {
-	return c->outcome == TK_BISECT_INCONCLUSIVE;
-}
-
-static bool is_decided(const struct search *h, const struct range *q)
-{
-	for (size_t i = 0; i < h->bisections.count; i++) {
-		const struct tk_bisection_row *c =
-		        TK_ROWS_AT(&h->bisections, struct tk_bisection_row, i);
-		if (is_about(c, q) && !is_inconclusive(c))
-			return true;
-	}
-	return false;
-}
-
-static bool needs_bisection(const struct search *h, const struct tk_diff_row *r)
-{
-	const struct range q = regressed_range(r);
 	return r->verdict.status == TK_VERDICT_REGRESSED && r->commits_between > 1 &&
-	       *r->good_rev && *r->bad_rev && tk_metric_from_name(r->metric) == TK_METRIC_TIME &&
-	       !is_decided(h, &q);
-}
-
-/* Open, and nobody has acknowledged, expected or ignored it. */
-static bool has_open_alert(const struct search *h, const struct range *q)
-{
-	for (size_t i = 0; i < h->alerts.count; i++) {
-		const struct tk_alert_row *a = TK_ROWS_AT(&h->alerts, struct tk_alert_row, i);
-		if (a->series_id == q->series_id && a->status == TK_ALERT_OPEN &&
-		        strcmp(a->good_rev, q->good) == 0 && strcmp(a->bad_rev, q->bad) == 0)
-			return tk_alert_compute_state(&h->triage, a) == TK_TRIAGE_NEW;
-	}
-	return false;
-}
-
-/* An inconclusive bisection of an earlier night that this one has not continued yet. */
-static bool can_continue(const struct search *h, const struct tk_bisection_row *c, struct range *q)
-{
-	for (size_t i = 0; is_inconclusive(c) && i < h->report.count; i++) {
-		const struct tk_diff_row *r = &h->report.rows[i];
-		const struct range tonight = regressed_range(r);
-		if (r->series_id != c->series_id)
-			continue;
-		*q = (struct range){r->series_id, r->series, r->upstream, c->good_rev, c->bad_rev};
-		return !(needs_bisection(h, r) && is_about(c, &tonight)) && has_open_alert(h, q);
-	}
-	return false;
+	       *r->good_rev && *r->bad_rev && tk_metric_from_name(r->metric) == TK_METRIC_TIME;
 }
 
 /* The first bad commit of the same range, found for another series; NULL: none. */
@@ -134,35 +96,54 @@ static int bisect_range(struct search *h, const struct range *range, struct tk_e
 	return TK_OK;
 }
 
-static int read_history(struct search *h, struct tk_error *err)
+/* Inconclusive bisections of series whose alert is open, and which nobody has triaged. */
+static int list_unfinished(struct search *h, struct tk_error *err)
 {
-	int status = tk_store_list(
-	        h->n->store, TK_TABLE_bisection, NULL, TK_NO_ARGS, &h->bisections, err);
-	if (!status)
-		status = tk_store_list_alerts(h->n->store, &h->alerts, err);
-	if (!status)
-		status = tk_store_list(
-		        h->n->store, TK_TABLE_triage, NULL, TK_NO_ARGS, &h->triage, err);
-	h->found = tk_calloc(h->report.count + h->bisections.count + 1, sizeof *h->found);
-	if (!status && !h->found)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	return status;
+	return tk_store_list(h->n->store, TK_TABLE_bisection,
+	        "outcome='inconclusive' AND EXISTS (SELECT 1 FROM alert_v a"
+	        " WHERE a.series_id=bisection.series_id AND a.status='open'"
+	        " AND a.good_rev=bisection.good_rev AND a.bad_rev=bisection.bad_rev"
+	        " AND a.decision IN ('', 'reopen'))",
+	        TK_NO_ARGS, &h->unfinished, err);
+}
+
+/* A range that this night has bisected is not continued. */
+static const struct tk_diff_row *find_row(const struct search *h, const struct tk_bisection_row *c)
+{
+	for (size_t i = 0; i < h->report.count; i++) {
+		const struct tk_diff_row *r = &h->report.rows[i];
+		if (r->series_id == c->series_id)
+			return needs_bisection(r) && strcmp(r->good_rev, c->good_rev) == 0 &&
+			                       strcmp(r->bad_rev, c->bad_rev) == 0
+			               ? NULL
+			               : r;
+	}
+	return NULL;
 }
 
 /* New regressions first, then unfinished bisections. */
 static int bisect_all(struct search *h, struct tk_error *err)
 {
-	struct range q;
-	int status = TK_OK;
-	for (size_t i = 0; !status && h->left_s > 0 && i < h->report.count; i++) {
-		q = regressed_range(&h->report.rows[i]);
-		if (needs_bisection(h, &h->report.rows[i]))
-			status = bisect_range(h, &q, err);
+	h->found = tk_calloc(h->report.count + h->unfinished.count + 1, sizeof *h->found);
+	for (size_t i = 0; h->left_s > 0 && i < h->report.count; i++) {
+		const struct range q = regressed_range(&h->report.rows[i]);
+		bool decided = !needs_bisection(&h->report.rows[i]);
+		if (!decided)
+			TRY(is_decided(h, &q, &decided, err));
+		if (!decided)
+			TRY(bisect_range(h, &q, err));
 	}
-	for (size_t i = 0; !status && h->left_s > 0 && i < h->bisections.count; i++)
-		if (can_continue(h, TK_ROWS_AT(&h->bisections, struct tk_bisection_row, i), &q))
-			status = bisect_range(h, &q, err);
-	return status;
+	for (size_t i = 0; h->left_s > 0 && i < h->unfinished.count; i++) {
+		const struct tk_bisection_row *c =
+		        TK_ROWS_AT(&h->unfinished, struct tk_bisection_row, i);
+		const struct tk_diff_row *r = find_row(h, c);
+		if (r)
+			TRY(bisect_range(h,
+			        &(struct range){r->series_id, r->series, r->upstream, c->good_rev,
+			                c->bad_rev},
+			        err));
+	}
+	return TK_OK;
 }
 
 int tk_night_bisect(struct tk_night *n, struct tk_error *err)
@@ -178,14 +159,12 @@ int tk_night_bisect(struct tk_night *n, struct tk_error *err)
 		tk_log(TK_LOG_DEBUG, "acks", NULL, "%s", reason.message);
 	int status = tk_detect_preview(n->store, n->night_id, &policy.options, &h.report, err);
 	if (!status)
-		status = read_history(&h, err);
+		status = list_unfinished(&h, err);
 	if (!status)
 		status = bisect_all(&h, err);
 	tk_detect_policy_free(&policy);
 	free(h.found);
-	tk_rows_free(&h.bisections);
-	tk_rows_free(&h.alerts);
-	tk_rows_free(&h.triage);
+	tk_rows_free(&h.unfinished);
 	tk_diff_report_free(&h.report);
 	if (status || !h.pairs)
 		return status;

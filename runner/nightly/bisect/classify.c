@@ -4,6 +4,7 @@
  * still ends at one of them, and noise has to be twice as large to mislead. */
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/try.h"
 #include "detect/rules/ab_result.h"
 #include "nightly/bisect/bisection.h"
 #include <math.h>
@@ -58,17 +59,12 @@ int tk_bisection_build(struct tk_bisection *b, size_t candidate, struct tk_error
 static int read_code_hash(
         struct tk_bisection *b, int64_t build_id, char out[TK_HASH_HEX_SIZE], struct tk_error *err)
 {
-	struct tk_rows kernels = {0};
-	int status = tk_store_list(
-	        b->n->store, TK_TABLE_kernel, "build_id=?1", TK_ARGS(build_id), &kernels, err);
-	out[0] = '\0';
-	for (size_t i = 0; !status && i < kernels.count; i++) {
-		const struct tk_kernel_row *k = TK_ROWS_AT(&kernels, struct tk_kernel_row, i);
-		if (!*k->name && strcmp(k->backend, b->backend) == 0)
-			snprintf(out, TK_HASH_HEX_SIZE, "%s", k->code_hash);
-	}
-	tk_rows_free(&kernels);
-	return status;
+	AUTO(tk_rows) kernels = {0};
+	TRY(tk_store_list(b->n->store, TK_TABLE_kernel, "build_id=?1 AND backend=?2 AND name=''",
+	        TK_ARGS(build_id, b->backend), &kernels, err));
+	snprintf(out, TK_HASH_HEX_SIZE, "%s",
+	        kernels.count ? TK_ROWS_AT(&kernels, struct tk_kernel_row, 0)->code_hash : "");
+	return TK_OK;
 }
 
 static bool is_classified(const struct tk_bisect_candidate *c)

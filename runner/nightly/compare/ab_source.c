@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "core/kernel_package.h"
 #include "nightly/plan/backend_name.h"
-#include "nightly/stages/recipe.h"
+#include "nightly/stages/upstream_build.h"
 #include "worker/worker.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,8 +79,8 @@ static int resolve(const struct tk_night *n, const struct tk_upstream_config *u,
         struct tk_ab_source *side, struct tk_error *err)
 {
 	struct tk_repo repo;
-	TRY(tk_recipe_check_adapter(n->config, u, err));
-	tk_recipe_init_repo(n->config, u, &repo);
+	TRY(tk_upstream_check_adapter(n->config, u, err));
+	tk_upstream_init_repo(n->config, u, &repo);
 	if (strcmp(spec, WORKTREE) == 0 || is_folder(spec)) {
 		if (repo.kind == TK_REPO_PACKAGE)
 			return tk_fail(err, TK_EUSAGE,
@@ -115,7 +115,7 @@ static int build(struct tk_night *n, const struct tk_upstream_config *u, struct 
 	}
 	snprintf(detail, sizeof detail, "%s %.12s (%s)", u->name, r->id, side->report->name);
 	tk_night_announce_stage(n, "build", detail);
-	int status = tk_recipe_build(n->config, &source, r->id, NULL, &side->artifact, err);
+	int status = tk_upstream_build(n->config, &source, r->id, NULL, &side->artifact, err);
 	if (status)
 		return status;
 	const struct tk_artifact *a = side->artifact;

@@ -18,17 +18,8 @@
 
 static int read_series(struct tk_night *n, int64_t id, struct tk_ab_test *t, struct tk_error *err)
 {
-	TRY(tk_store_list(n->store, TK_TABLE_series, NULL, TK_NO_ARGS, &t->series_rows, err));
-	TRY(tk_store_list(n->store, TK_TABLE_problem, NULL, TK_NO_ARGS, &t->problem_rows, err));
-	for (size_t i = 0; i < t->series_rows.count; i++)
-		if (TK_ROWS_AT(&t->series_rows, struct tk_series_row, i)->id == id)
-			t->series = *TK_ROWS_AT(&t->series_rows, struct tk_series_row, i);
-	for (size_t i = 0; i < t->problem_rows.count; i++)
-		if (TK_ROWS_AT(&t->problem_rows, struct tk_problem_row, i)->id ==
-		        t->series.problem_id)
-			t->problem = *TK_ROWS_AT(&t->problem_rows, struct tk_problem_row, i);
-	return t->problem.text ? TK_OK
-	                       : tk_fail(err, TK_EDATA, "no series has the id %lld", (long long)id);
+	TRY(tk_store_get(n->store, TK_TABLE_series, id, &t->series, err));
+	return tk_store_get(n->store, TK_TABLE_problem, t->series.problem_id, &t->problem, err);
 }
 
 static int find_series(struct tk_night *n, int64_t id, struct tk_ab_test *t, struct tk_error *err)
@@ -58,17 +49,13 @@ static int use_backend(struct tk_ab_side *side, const struct tk_artifact *a, con
 }
 
 /* The cache may have lost it, or keep a damaged one; an imported build never was there. */
-static int load_artifact(const struct tk_night *n, const struct tk_rows *builds, int64_t id,
-        struct tk_artifact **out, struct tk_error *err)
+static int load_artifact(
+        const struct tk_night *n, int64_t id, struct tk_artifact **out, struct tk_error *err)
 {
 	struct tk_error why = {0};
-	const char *key = NULL;
-	for (size_t i = 0; i < builds->count; i++)
-		if (TK_ROWS_AT(builds, struct tk_build_row, i)->id == id)
-			key = TK_ROWS_AT(builds, struct tk_build_row, i)->artifact_key;
-	if (!key)
-		return tk_fail(err, TK_ENOTFOUND, "no build has the id %lld", (long long)id);
-	int status = tk_artifact_load(n->config->cache_dir, key, out, &why);
+	struct tk_build_row build;
+	TRY(tk_store_get(n->store, TK_TABLE_build, id, &build, err));
+	int status = tk_artifact_load(n->config->cache_dir, build.artifact_key, out, &why);
 	if (status && !tk_night_is_fatal(status))
 		status = TK_ENOTFOUND;
 	return status ? tk_fail(err, status, "%s", why.message) : TK_OK;
@@ -77,51 +64,34 @@ static int load_artifact(const struct tk_night *n, const struct tk_rows *builds,
 static int load_build(struct tk_night *n, int64_t build_id, const char *backend,
         struct tk_ab_side *side, struct tk_error *err)
 {
-	AUTO(tk_rows) builds = {0};
 	struct tk_artifact *a = NULL;
 	side->build_id = build_id;
-	TRY(tk_store_list(n->store, TK_TABLE_build, NULL, TK_NO_ARGS, &builds, err));
-	TRY(load_artifact(n, &builds, build_id, &a, err));
+	TRY(load_artifact(n, build_id, &a, err));
 	int status = use_backend(side, a, backend, err);
 	tk_artifact_free(a);
 	return status;
 }
 
-/* The night of the run, 0: there is none, and the configuration that it used. */
-static int read_run(struct tk_night *n, int64_t series_id, int64_t run_id, int64_t *night_id,
-        char **config, struct tk_error *err)
+/* As the run was measured. Without a run, or without a job of it because it was imported, there are
+ * no options. */
+static int load_setup(
+        struct tk_night *n, int64_t run_id, struct tk_ab_side *side, struct tk_error *err)
 {
-	AUTO(tk_rows) runs = {0};
-	*night_id = 0;
-	TRY(tk_store_list(n->store, TK_TABLE_run, "series_id=?1", TK_ARGS(series_id), &runs, err));
-	for (size_t i = runs.count; i-- > 0 && !*night_id;) {
-		const struct tk_run_row *run = TK_ROWS_AT(&runs, struct tk_run_row, i);
-		if (run->id != run_id)
-			continue;
-		json_t *attributes = json_loads(run->attributes, 0, NULL);
-		const char *used = json_string_value(json_object_get(attributes, TK_RUN_CONFIG));
-		*night_id = run->night_id;
-		*config = used ? tk_strdup(used) : NULL;
-		json_decref(attributes);
-	}
-	return TK_OK;
-}
-
-/* As the run was measured. Without a job, because it was imported, there are no options. */
-static int load_setup(struct tk_night *n, int64_t series_id, int64_t run_id,
-        struct tk_ab_side *side, struct tk_error *err)
-{
-	AUTO(tk_rows) jobs = {0};
-	int64_t night_id;
-	const char *options = "";
-	TRY(read_run(n, series_id, run_id, &night_id, &side->config, err));
-	if (night_id)
-		TRY(tk_store_list(
-		        n->store, TK_TABLE_job, "night_id=?1", TK_ARGS(night_id), &jobs, err));
-	for (size_t i = 0; i < jobs.count; i++)
-		if (TK_ROWS_AT(&jobs, struct tk_job_row, i)->run_id == run_id)
-			options = TK_ROWS_AT(&jobs, struct tk_job_row, i)->options;
-	side->options = tk_strdup(options ? options : "");
+	struct setup {
+		const char *options, *config;
+	};
+	static const struct tk_db_column columns[] = {
+	        TK_MEMBER(struct setup, options), TK_MEMBER(struct setup, config)};
+	static const struct tk_row_type type = TK_ROW_TYPE(struct setup, columns);
+	AUTO(tk_rows) rows = {0};
+	TRY(tk_store_select(n->store,
+	        "SELECT j.options, CASE WHEN json_valid(r.attributes)"
+	        " THEN r.attributes ->> '$." TK_RUN_CONFIG "' END AS config"
+	        " FROM run r LEFT JOIN job j ON j.run_id=r.id WHERE r.id=?1",
+	        TK_ARGS(run_id), &type, &rows, err));
+	const struct setup *s = rows.count ? TK_ROWS_AT(&rows, struct setup, 0) : NULL;
+	side->options = tk_strdup(s ? s->options : "");
+	side->config = s && *s->config ? tk_strdup(s->config) : NULL;
 	return TK_OK;
 }
 
@@ -170,7 +140,7 @@ int tk_ab_test_open(struct tk_night *n, int64_t night_id, int64_t series_id,
 	*t = (struct tk_ab_test){.night_id = night_id};
 	TRY(find_series(n, series_id, t, err));
 	for (int k = 0; k < TK_AB_SIDES; k++) {
-		TRY(load_setup(n, series_id, builds[k].run_id, &t->side[k], err));
+		TRY(load_setup(n, builds[k].run_id, &t->side[k], err));
 		TRY(load_build(n, builds[k].build_id, t->series.backend, &t->side[k], err));
 	}
 	return read_stored_pairs(n, t, err);
@@ -179,8 +149,6 @@ int tk_ab_test_open(struct tk_night *n, int64_t night_id, int64_t series_id,
 void tk_ab_test_close(struct tk_ab_test *t)
 {
 	tk_ab_pair_end_processes(t);
-	tk_rows_free(&t->series_rows);
-	tk_rows_free(&t->problem_rows);
 	for (int k = 0; k < TK_AB_SIDES; k++)
 		tk_ab_side_free(&t->side[k]);
 	free(t->rows);

@@ -39,7 +39,6 @@ struct tk_ab_test {
 	int64_t night_id; /* that the pairs are stored with */
 	struct tk_series_row series;
 	struct tk_problem_row problem;
-	struct tk_rows series_rows, problem_rows; /* own the strings of the two */
 	struct tk_night_device *device;
 	struct tk_ab_side side[TK_AB_SIDES];
 	struct tk_ab_pair_row *rows; /* all pairs in order, also of earlier tests; without texts */

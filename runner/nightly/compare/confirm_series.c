@@ -10,54 +10,53 @@
 #include "nightly/stages/detect_policy.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct confirmation {
 	struct tk_night *n;
 	struct tk_confirm_report *r;
 	struct tk_detect_options thresholds;
-	struct tk_rows builds, revisions, points;
 	int64_t night_id, series_id, started_ns;
 	struct tk_ab_build side[TK_AB_SIDES];
 	double budget_s;
 };
 
-static const struct tk_build_row *find_build(const struct confirmation *m, int64_t id)
+static int read_revision(
+        const struct confirmation *m, int64_t build_id, char out[128], struct tk_error *err)
 {
-	for (size_t i = 0; i < m->builds.count; i++)
-		if (TK_ROWS_AT(&m->builds, struct tk_build_row, i)->id == id)
-			return TK_ROWS_AT(&m->builds, struct tk_build_row, i);
-	return NULL;
+	struct tk_build_row build;
+	struct tk_revision_row revision;
+	TRY(tk_store_get(m->n->store, TK_TABLE_build, build_id, &build, err));
+	TRY(tk_store_get(m->n->store, TK_TABLE_revision, build.revision_id, &revision, err));
+	snprintf(out, 128, "%s", revision.rev);
+	return TK_OK;
 }
 
-static const char *revision_name(const struct confirmation *m, int64_t build_id)
-{
-	const struct tk_build_row *b = find_build(m, build_id);
-	for (size_t i = 0; b && i < m->revisions.count; i++)
-		if (TK_ROWS_AT(&m->revisions, struct tk_revision_row, i)->id == b->revision_id)
-			return TK_ROWS_AT(&m->revisions, struct tk_revision_row, i)->rev;
-	return "";
-}
+struct measured_run {
+	int64_t build_id, run_id, night_id, night_s;
+};
 
-static const struct tk_point *newest(const struct confirmation *m)
-{
-	return TK_ROWS_AT(&m->points, struct tk_point, m->points.count - 1);
-}
-
-/* The build of the newest point that measured a revision. */
-static int find_measured(const struct confirmation *m, const char *rev, struct tk_ab_build *out,
+/* The newest run with a timing, of a revision; NULL: of any. */
+static int find_measured(const struct confirmation *m, const char *rev, struct measured_run *out,
         struct tk_error *err)
 {
-	for (size_t i = m->points.count; i-- > 0;) {
-		const struct tk_point *p = TK_ROWS_AT(&m->points, struct tk_point, i);
-		if (strncmp(revision_name(m, p->build_id), rev, strlen(rev)) == 0) {
-			*out = (struct tk_ab_build){p->build_id, p->run_id};
-			return TK_OK;
-		}
-	}
-	return tk_fail(err, TK_EUSAGE,
-	        "no night has measured %s at %s: `tracker bisect` builds what it needs",
-	        m->r->series, rev);
+	static const struct tk_db_column columns[] = {TK_MEMBER(struct measured_run, build_id),
+	        TK_MEMBER(struct measured_run, run_id), TK_MEMBER(struct measured_run, night_id),
+	        TK_MEMBER(struct measured_run, night_s)};
+	static const struct tk_row_type type = TK_ROW_TYPE(struct measured_run, columns);
+	AUTO(tk_rows) rows = {0};
+	TRY(tk_store_select(m->n->store,
+	        "SELECT build_id, id AS run_id, night_id, as_of_s AS night_s FROM run_v"
+	        " WHERE series_id=?1 AND value IS NOT NULL AND substr(rev, 1, length(?2))=?2"
+	        " ORDER BY as_of_s DESC, id DESC LIMIT 1",
+	        TK_ARGS(m->series_id, rev ? rev : ""), &type, &rows, err));
+	if (!rows.count && rev)
+		return tk_fail(err, TK_EUSAGE,
+		        "no night has measured %s at %s: `tracker bisect` builds what it needs",
+		        m->r->series, rev);
+	if (!rows.count)
+		return tk_fail(err, TK_EUSAGE, "this series has no measurements");
+	*out = *TK_ROWS_AT(&rows, struct measured_run, 0);
+	return TK_OK;
 }
 
 /* The last good build, which the verdict of the night compares the newest one with. */
@@ -84,16 +83,22 @@ static int choose_builds(
         struct confirmation *m, const struct tk_confirm_request *q, struct tk_error *err)
 {
 	struct tk_ab_build *base = &m->side[TK_AB_BASE], *head = &m->side[TK_AB_HEAD];
-	m->night_id = newest(m)->night_id;
-	m->r->night_s = newest(m)->as_of_s;
-	*head = (struct tk_ab_build){newest(m)->build_id, newest(m)->run_id};
+	struct measured_run newest, run;
+	TRY(find_measured(m, NULL, &newest, err));
+	m->night_id = newest.night_id;
+	m->r->night_s = newest.night_s;
+	run = newest;
 	if (q->rev[TK_AB_HEAD])
-		TRY(find_measured(m, q->rev[TK_AB_HEAD], head, err));
-	TRY(q->rev[TK_AB_BASE] ? find_measured(m, q->rev[TK_AB_BASE], base, err)
-	                       : find_last_good(m, base, err));
+		TRY(find_measured(m, q->rev[TK_AB_HEAD], &run, err));
+	*head = (struct tk_ab_build){run.build_id, run.run_id};
+	if (q->rev[TK_AB_BASE]) {
+		TRY(find_measured(m, q->rev[TK_AB_BASE], &run, err));
+		*base = (struct tk_ab_build){run.build_id, run.run_id};
+	} else {
+		TRY(find_last_good(m, base, err));
+	}
 	for (int k = 0; k < TK_AB_SIDES; k++)
-		snprintf(m->r->rev[k], sizeof m->r->rev[k], "%s",
-		        revision_name(m, m->side[k].build_id));
+		TRY(read_revision(m, m->side[k].build_id, m->r->rev[k], err));
 	return TK_OK;
 }
 
@@ -125,23 +130,11 @@ static void rerun_detection(struct confirmation *m)
 	tk_diff_report_free(&report);
 }
 
-static int read_history(struct confirmation *m, struct tk_error *err)
-{
-	AUTO(tk_rows) series = {0};
-	TRY(tk_store_list(m->n->store, TK_TABLE_build, NULL, TK_NO_ARGS, &m->builds, err));
-	TRY(tk_store_list(m->n->store, TK_TABLE_revision, NULL, TK_NO_ARGS, &m->revisions, err));
-	TRY(tk_store_list_points(m->n->store, m->series_id, INT64_MIN, 0, &m->points, err));
-	TRY(tk_store_list(m->n->store, TK_TABLE_series, NULL, TK_NO_ARGS, &series, err));
-	for (size_t i = 0; i < series.count; i++)
-		if (TK_ROWS_AT(&series, struct tk_series_row, i)->id == m->series_id)
-			snprintf(m->r->series, sizeof m->r->series, "%s",
-			        TK_ROWS_AT(&series, struct tk_series_row, i)->slug);
-	return m->points.count ? TK_OK : tk_fail(err, TK_EUSAGE, "this series has no measurements");
-}
-
 static int confirm(struct confirmation *m, const struct tk_confirm_request *q, struct tk_error *err)
 {
-	TRY(read_history(m, err));
+	struct tk_series_row series;
+	TRY(tk_store_get(m->n->store, TK_TABLE_series, m->series_id, &series, err));
+	snprintf(m->r->series, sizeof m->r->series, "%s", series.slug);
 	TRY(choose_builds(m, q, err));
 	TRY(measure(m, err));
 	rerun_detection(m);
@@ -164,9 +157,6 @@ int tk_confirm_run(const struct tk_config *config, struct tk_store *store,
 	if (!status)
 		status = confirm(&m, q, err);
 	out->wall_s = (double)(tk_clock_monotonic_ns() - m.started_ns) / 1e9;
-	tk_rows_free(&m.builds);
-	tk_rows_free(&m.revisions);
-	tk_rows_free(&m.points);
 	tk_session_close(&s);
 	return status;
 }

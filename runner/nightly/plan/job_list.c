@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include <stdlib.h>
-#include <string.h>
 
 int tk_job_list_add(struct tk_job_list *list, int64_t series_id, int64_t build_id,
         const char *backend_path, const char *options, struct tk_error *err)

@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* The interval of the slower measurement must lie wholly above this multiple of the other's. Clocks
  * and caches do less. */

@@ -7,11 +7,10 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "nightly/night.h"
-#include "nightly/stages/recipe.h"
+#include "nightly/stages/upstream_build.h"
 #include "worker/worker.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define LOG_TAIL_BYTES ((size_t)64 << 10)
 
@@ -51,7 +50,7 @@ static int build_source(struct tk_night *n, struct tk_night_upstream *u, struct 
 {
 	if (n->options->import_file)
 		return TK_OK; /* the bundle has the artifact */
-	int status = tk_recipe_build(n->config, u->config, u->rev, NULL, &u->artifacts[0], err);
+	int status = tk_upstream_build(n->config, u->config, u->rev, NULL, &u->artifacts[0], err);
 	if (!status)
 		u->artifact_count = 1;
 	return status;

@@ -1,15 +1,19 @@
-/* See detect_policy.h. */
+/* Stage "detect": verdicts, change points and alerts of the night; and detect_policy.h. */
 #include "nightly/stages/detect_policy.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "config/acks.h"
 #include "config/config.h"
 #include "detect/history/filter.h"
+#include "nightly/night.h"
 
 struct tk_detect_options tk_detect_policy_thresholds(const struct tk_config *config)
 {
@@ -24,7 +28,7 @@ struct tk_detect_options tk_detect_policy_thresholds(const struct tk_config *con
 	        .now_s = tk_clock_now_s()};
 }
 
-static int copy_rules(struct tk_detect_policy *policy, struct tk_error *err)
+static void copy_rules(struct tk_detect_policy *policy)
 {
 	size_t count = policy->acks->count;
 	policy->rules = tk_calloc(count + 1, sizeof *policy->rules);
@@ -39,7 +43,6 @@ static int copy_rules(struct tk_detect_policy *policy, struct tk_error *err)
 	}
 	policy->options.acks = policy->rules;
 	policy->options.ack_count = count;
-	return TK_OK;
 }
 
 static int load_acks(const char *path, struct tk_detect_policy *policy, struct tk_error *err)
@@ -48,7 +51,9 @@ static int load_acks(const char *path, struct tk_detect_policy *policy, struct t
 	if (status == TK_ENOTFOUND)
 		return tk_fail(
 		        err, TK_ECONFIG, "no file %s; expected a list of acknowledgements", path);
-	return status ? status : copy_rules(policy, err);
+	if (!status)
+		copy_rules(policy);
+	return status;
 }
 
 int tk_detect_policy_load(const struct tk_config *c, const char *acks_path,
@@ -58,12 +63,8 @@ int tk_detect_policy_load(const struct tk_config *c, const char *acks_path,
 	*out = (struct tk_detect_policy){.options = tk_detect_policy_thresholds(c)};
 	if (path)
 		return load_acks(path, out, err);
-	char *usual = tk_path_join(c->root, "acks.yml");
-	if (!usual)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	int status = tk_file_exists(usual) ? load_acks(usual, out, err) : TK_OK;
-	free(usual);
-	return status;
+	AUTO_TEXT usual = tk_path_join(c->root, "acks.yml");
+	return tk_file_exists(usual) ? load_acks(usual, out, err) : TK_OK;
 }
 
 void tk_detect_policy_free(struct tk_detect_policy *policy)
@@ -71,4 +72,41 @@ void tk_detect_policy_free(struct tk_detect_policy *policy)
 	free(policy->rules);
 	tk_acks_free(policy->acks);
 	*policy = (struct tk_detect_policy){0};
+}
+
+/* ---- the stage ---- */
+
+int tk_night_run_detection(
+        struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err)
+{
+	struct tk_detect_policy policy;
+	struct tk_error reason = {0};
+	/* acks.yml was valid when the night began; an error since then must not lose the
+	 * verdicts. */
+	if (tk_detect_policy_load(n->config, NULL, &policy, &reason))
+		tk_log(TK_LOG_WARN, "acks", NULL, "acknowledgements ignored: %s", reason.message);
+	int status = tk_detect_night(n->store, night_id, &policy.options, report, err);
+	tk_detect_policy_free(&policy);
+	return status;
+}
+
+int tk_night_rerun_detection(
+        struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err)
+{
+	int status = tk_night_run_detection(n, night_id, report, err);
+	if (status)
+		tk_error_add_context(err,
+		        "the result and its A/B pairs are stored, but the verdicts of "
+		        "the night were not updated; run the command again");
+	return status;
+}
+
+int tk_night_detect(struct tk_night *n, struct tk_error *err)
+{
+	struct tk_diff_report report = {0};
+	int status = tk_night_run_detection(n, n->night_id, &report, err);
+	if (!status)
+		memcpy(n->report->by_status, report.by_status, sizeof n->report->by_status);
+	tk_diff_report_free(&report);
+	return status;
 }

@@ -8,7 +8,7 @@
 #include "base/signature.h"
 #include "base/try.h"
 #include "nightly/night.h"
-#include "nightly/stages/recipe.h"
+#include "nightly/stages/upstream_build.h"
 #include "worker/worker.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,51 +68,51 @@ int tk_night_put_revision(struct tk_night *n, struct tk_night_upstream *u,
 
 /* ---- the last known revision ---- */
 
-/* 0: the night has none. */
-static int64_t find_resolution(struct tk_night *n, int64_t night_id, int64_t upstream_id)
-{
-	struct tk_rows resolutions = {0};
-	int64_t revision_id = 0;
-	if (tk_store_list(n->store, TK_TABLE_resolution, "night_id=?1", TK_ARGS(night_id),
-	            &resolutions, NULL))
-		return 0;
-	for (size_t i = 0; i < resolutions.count; i++) {
-		const struct tk_resolution_row *r =
-		        TK_ROWS_AT(&resolutions, struct tk_resolution_row, i);
-		if (r->upstream_id == upstream_id && r->revision_id)
-			revision_id = r->revision_id;
-	}
-	tk_rows_free(&resolutions);
-	return revision_id;
-}
-
 /* Of the newest night that resolved this upstream; 0: none has. */
 static int64_t find_last_revision(struct tk_night *n, int64_t upstream_id)
 {
-	struct tk_rows nights = {0};
-	int64_t revision_id = 0;
-	if (tk_store_list(n->store, TK_TABLE_night, NULL, TK_NO_ARGS, &nights, NULL))
-		return 0;
-	for (size_t i = 0; i < nights.count && !revision_id; i++) {
-		const struct tk_night_row *night = TK_ROWS_AT(&nights, struct tk_night_row, i);
-		if (night->id != n->night_id && night->kind == TK_NIGHT_NIGHTLY)
-			revision_id = find_resolution(n, night->id, upstream_id);
-	}
-	tk_rows_free(&nights);
-	return revision_id;
+	int64_t id = 0;
+	tk_store_select_int(n->store,
+	        "SELECT r.revision_id FROM resolution r JOIN night n ON n.id=r.night_id"
+	        " WHERE r.upstream_id=?1 AND r.night_id<>?2 AND n.kind='nightly'"
+	        " AND r.revision_id IS NOT NULL ORDER BY n.as_of_s DESC, n.id DESC LIMIT 1",
+	        TK_ARGS(upstream_id, n->night_id), 0, &id, NULL);
+	return id;
 }
 
-static void read_revision_name(struct tk_night *n, struct tk_night_upstream *u)
+/* ---- positions of versions ---- */
+
+/* A version is stored with its place in the index; a late release of an older line (1.9.5 after
+ * 1.10) moves the places after it. Without the index the night goes on with those that it knows. */
+static int renumber_versions(
+        struct tk_night *n, const struct tk_night_upstream *u, struct tk_error *err)
 {
-	struct tk_rows revisions = {0};
-	if (tk_store_list(n->store, TK_TABLE_revision, NULL, TK_NO_ARGS, &revisions, NULL))
-		return;
+	AUTO(tk_rows) revisions = {0};
+	struct tk_repo repo;
+	struct tk_error reason = {0};
+	int status = TK_OK;
+	tk_upstream_init_repo(n->config, u->config, &repo);
+	TRY(tk_store_list(n->store, TK_TABLE_revision, "upstream_id=?1", TK_ARGS(u->upstream_id),
+	        &revisions, err));
+	struct tk_revision_row *rows = revisions.rows;
+	const char **names = tk_calloc(revisions.count + 1, sizeof *names);
+	int64_t *positions = tk_calloc(revisions.count + 1, sizeof *positions);
 	for (size_t i = 0; i < revisions.count; i++) {
-		const struct tk_revision_row *r = TK_ROWS_AT(&revisions, struct tk_revision_row, i);
-		if (r->id == u->revision_id)
-			snprintf(u->rev, sizeof u->rev, "%s", r->rev);
+		names[i] = rows[i].rev;
+		positions[i] = rows[i].position;
 	}
-	tk_rows_free(&revisions);
+	if (tk_repo_number_versions(&repo, names, revisions.count, positions, &reason))
+		tk_log(TK_LOG_WARN, "index", NULL, "%s", reason.message);
+	else
+		for (size_t i = 0; !status && i < revisions.count; i++) {
+			if (rows[i].position == positions[i])
+				continue;
+			rows[i].position = positions[i];
+			status = tk_store_put(n->store, TK_TABLE_revision, &rows[i], NULL, err);
+		}
+	free(positions);
+	free(names);
+	return status;
 }
 
 /* ---- the newest revision ---- */
@@ -148,10 +148,10 @@ static int query_repo(struct tk_night *n, const struct tk_night_upstream *u,
         struct tk_revision *out, struct tk_error *err)
 {
 	struct tk_repo repo;
-	int status = tk_recipe_check_adapter(n->config, u->config, err); /* before a long fetch */
+	int status = tk_upstream_check_adapter(n->config, u->config, err); /* before a long fetch */
 	if (status)
 		return status;
-	tk_recipe_init_repo(n->config, u->config, &repo);
+	tk_upstream_init_repo(n->config, u->config, &repo);
 	return *u->rev ? tk_repo_find_revision(&repo, u->rev, out, err)
 	               : tk_repo_find_newest(&repo, out, err);
 }
@@ -177,7 +177,7 @@ static int use_revision(struct tk_night *n, struct tk_night_upstream *u,
 	u->status =
 	        last_id && last_id == u->revision_id ? TK_RESOLUTION_UNCHANGED : TK_RESOLUTION_NEW;
 	if (u->config->kind == TK_UPSTREAM_PACKAGE && !n->options->import_file)
-		status = tk_night_renumber_versions(n, u, err);
+		status = renumber_versions(n, u, err);
 	if (revision->dirty)
 		tk_log(TK_LOG_WARN, "dirty", NULL,
 		        "%s: the work tree has uncommitted changes; the commit %.12s is measured "
@@ -189,12 +189,13 @@ static int use_revision(struct tk_night *n, struct tk_night_upstream *u,
 static void use_last_revision(
         struct tk_night *n, struct tk_night_upstream *u, int64_t last_id, const char *reason)
 {
+	struct tk_revision_row last;
 	u->status = TK_RESOLUTION_UNREACHABLE;
 	u->revision_id = last_id;
 	snprintf(u->message, sizeof u->message, "%.*s", (int)sizeof u->message - 1, reason);
 	n->report->upstreams_unreachable++;
-	if (last_id)
-		read_revision_name(n, u);
+	if (last_id && !tk_store_get(n->store, TK_TABLE_revision, last_id, &last, NULL))
+		snprintf(u->rev, sizeof u->rev, "%s", last.rev);
 	tk_log(TK_LOG_WARN, "unreachable", NULL, "upstream %s: %s%s%.12s", u->config->name, reason,
 	        last_id ? "; using its last known revision " : "", last_id ? u->rev : "");
 }

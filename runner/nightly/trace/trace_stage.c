@@ -17,7 +17,6 @@
 #include "nightly/plan/backend_name.h"
 #include "nightly/stages/detect_policy.h"
 #include "nightly/trace/trace_job.h"
-#include "store/catalog/row_index.h"
 #include "store/kernel_report.h"
 #include "trace/timeline.h"
 #include "worker/worker.h"
@@ -165,8 +164,7 @@ static int run_comparison(struct tk_night *n, struct comparison *j, struct tk_er
 struct search {
 	struct tk_night *n;
 	struct tk_diff_report report; /* most severe first */
-	struct tk_id_table series;
-	double deadline_s; /* of the night's time */
+	double deadline_s;            /* of the night's time */
 	size_t stored;
 };
 
@@ -199,14 +197,14 @@ static int find_comparison(
         struct search *s, struct comparison *j, bool *found, struct tk_error *err)
 {
 	const struct tk_diff_row *r = j->row;
-	const struct tk_series_row *series = tk_id_table_find(&s->series, r->series_id);
+	struct tk_series_row series;
 	struct tk_error reason = {0};
 	AUTO_TEXT stored = NULL;
 	*found = false;
-	if (series)
-		TRY(tk_store_find_comparison(
-		        s->n->store, series, r->upstream, r->good_rev, r->bad_rev, &stored, err));
-	if (!series || stored)
+	TRY(tk_store_get(s->n->store, TK_TABLE_series, r->series_id, &series, err));
+	TRY(tk_store_find_comparison(
+	        s->n->store, &series, r->upstream, r->good_rev, r->bad_rev, &stored, err));
+	if (stored)
 		return TK_OK;
 	int status = open_comparison(s->n, j, &reason);
 	*found = !status;
@@ -262,14 +260,11 @@ int tk_night_trace(struct tk_night *n, struct tk_error *err)
 	if (tk_detect_policy_load(n->config, NULL, &policy, &reason))
 		tk_log(TK_LOG_DEBUG, "acks", NULL, "%s", reason.message);
 	int status = tk_detect_preview(n->store, n->night_id, &policy.options, &s.report, err);
-	if (!status)
-		status = tk_id_table_load(&s.series, n->store, TK_TABLE_series, err);
 	for (size_t i = 0; !status && i < n->device_count; i++)
 		tk_night_device_stop_workers(&n->devices[i]);
 	if (!status)
 		status = compare_all(&s, err);
 	tk_detect_policy_free(&policy);
-	tk_id_table_free(&s.series);
 	tk_diff_report_free(&s.report);
 	if (status || !s.stored)
 		return status;

@@ -11,7 +11,6 @@
 #include "store/tuning.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define RACE_SHARE 0.5 /* of the budget; the rest is for the A/B runs */
 

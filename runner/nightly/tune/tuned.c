@@ -1,6 +1,5 @@
 /* See tuned.h. */
 #include "nightly/tune/tuned.h"
-#include "base/error.h"
 #include "store/tuning_state.h"
 #include <string.h>
 

@@ -1,0 +1,292 @@
+/* See upstream_build.h. */
+#include "nightly/stages/upstream_build.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/signature.h"
+#include "base/suggest.h"
+#include "base/try.h"
+#include "build/build.h"
+#include "config/config.h"
+#include "suite/suite.h"
+#include "upstream/repo.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void tk_upstream_init_repo(
+        const struct tk_config *config, const struct tk_upstream_config *u, struct tk_repo *out)
+{
+	bool self = u->kind == TK_UPSTREAM_SELF, package = u->kind == TK_UPSTREAM_PACKAGE;
+	*out = (struct tk_repo){
+	        .kind = self      ? TK_REPO_SELF
+	                : package ? TK_REPO_PACKAGE
+	                          : TK_REPO_GIT,
+	        .name = u->name,
+	        .url = package           ? u->index
+	               : self && !u->url ? tk_path_data_dir()
+	                                 : u->url,
+	        .package = u->package,
+	        .extra_index = u->extra_index,
+	        .python = u->python,
+	        .pre = u->pre,
+	        .branch = u->branch,
+	        .path = u->path,
+	        .submodules = u->submodules,
+	        .cache_dir = config->cache_dir,
+	        .deadline_s = config->budgets.fetch_s,
+	};
+}
+
+static char *find_adapter_dir(const struct tk_config *config, const struct tk_upstream_config *u)
+{
+	const char *name = u->adapter ? u->adapter : u->name;
+	char *users = config->adapter_path ? tk_path_join(config->adapter_path, name) : NULL;
+	if (users && tk_dir_exists(users))
+		return users;
+	free(users);
+	return tk_path_join3(tk_path_data_dir(), "kernels/adapters", name);
+}
+
+/* The adapter in `dir` with a similar name, unless *out already has one. */
+static void suggest_adapter(const char *dir, const char *name, char *out, size_t size)
+{
+	char **names = NULL;
+	size_t count = 0;
+	if (*out || !dir || tk_dir_list(dir, &names, &count, NULL))
+		return;
+	const char **known = tk_calloc(count + 1, sizeof *known);
+	for (size_t i = 0; i < count; i++)
+		known[i] = names[i];
+	const char *near = tk_suggest_name(name, known);
+	if (near)
+		snprintf(out, size, "%s", near);
+	free(known);
+	tk_names_free(names, count);
+}
+
+static int fail_unknown_adapter(
+        const struct tk_config *config, const char *name, const char *program, struct tk_error *err)
+{
+	const char *users = config->adapter_path;
+	char *shipped = tk_path_join(tk_path_data_dir(), "kernels/adapters"), near[128] = "";
+	suggest_adapter(users, name, near, sizeof near);
+	suggest_adapter(shipped, name, near, sizeof near);
+	free(shipped);
+	return tk_fail(err, TK_ENOTFOUND, "unknown adapter \"%s\": %s does not exist%s%s%s%s%s%s",
+	        name, program, users ? ", and neither does one in " : "", users ? users : "",
+	        users ? " (paths.adapters)" : "", *near ? "; did you mean \"" : "", near,
+	        *near ? "\"?" : "");
+}
+
+int tk_upstream_check_adapter(
+        const struct tk_config *config, const struct tk_upstream_config *u, struct tk_error *err)
+{
+	const char *name = u->adapter ? u->adapter : u->name;
+	AUTO_TEXT dir = find_adapter_dir(config, u);
+	AUTO_TEXT program = tk_path_join(dir, "build");
+	if (!tk_file_exists(program))
+		return fail_unknown_adapter(config, name, program, err);
+	if (access(program, X_OK) != 0)
+		return tk_fail(err, TK_ENOTFOUND, "adapter \"%s\": %s is not executable", name,
+		        program);
+	return TK_OK;
+}
+
+/* ---- problems ---- */
+
+#define FILE_MAX ((size_t)64 << 10)
+
+struct problem_names {
+	char **list; /* NULL-terminated */
+	size_t count;
+	const char *operations; /* one a line */
+};
+
+/* Whether "gemm" of "gemm:..." is one of the lines. */
+static bool is_wanted(const struct problem_names *p, const char *problem)
+{
+	const size_t len = strcspn(problem, ":");
+	for (const char *line = p->operations; *line;) {
+		const size_t n = strcspn(line, "\n");
+		if (n == len && !strncmp(line, problem, n))
+			return true;
+		line += n + (line[n] == '\n');
+	}
+	return false;
+}
+
+static void add(struct problem_names *p, const char *problem)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (!strcmp(p->list[i], problem))
+			return;
+	p->list = tk_reallocarray(p->list, p->count + 2, sizeof *p->list);
+	p->list[p->count++] = tk_strdup(problem);
+	p->list[p->count] = NULL;
+}
+
+static int add_suite(struct problem_names *p, const struct tk_config *config, const char *name,
+        struct tk_error *err)
+{
+	struct tk_suite *suite = NULL;
+	enum tk_device_kind kind;
+	TRY(tk_suite_load(config->root, tk_config_suite_name(name, &kind), &suite, err));
+	for (size_t i = 0; i < suite->count; i++)
+		if (is_wanted(p, suite->problems[i].text))
+			add(p, suite->problems[i].text);
+	tk_suite_free(suite);
+	return TK_OK;
+}
+
+static void free_problems(char **problems)
+{
+	for (char **p = problems; p && *p; p++)
+		free(*p);
+	free(problems);
+}
+
+/* Those that an adapter compiles kernels for: the problems of the configured suites, as far as its
+ * file `problems` names their operations, without duplicates; NULL where it has no such file. */
+static int list_problems(
+        const struct tk_config *config, const char *adapter_dir, char ***out, struct tk_error *err)
+{
+	AUTO(tk_buf) text = TK_BUF_INIT;
+	AUTO_TEXT path = tk_path_join(adapter_dir, "problems");
+	*out = NULL;
+	if (!tk_file_exists(path))
+		return TK_OK;
+	TRY(tk_file_read(path, FILE_MAX, &text, err));
+	struct problem_names p = {
+	        .list = tk_calloc(1, sizeof *p.list), .operations = tk_buf_cstr(&text)};
+	int status = TK_OK;
+	for (char *const *name = config->suites; !status && name && *name; name++)
+		status = add_suite(&p, config, *name, err);
+	if (status)
+		free_problems(p.list);
+	else
+		*out = p.list;
+	return status;
+}
+
+/* ---- builds ---- */
+
+int tk_upstream_build(const struct tk_config *config, const struct tk_upstream_config *u,
+        const char *revision, const char *arch, struct tk_artifact **out, struct tk_error *err)
+{
+	struct tk_repo repo;
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	AUTO_TEXT adapter = find_adapter_dir(config, u);
+	AUTO_TEXT kernels = tk_path_join(tk_path_data_dir(), "kernels");
+	char **problems = NULL;
+	TRY(list_problems(config, adapter, &problems, err));
+	tk_upstream_init_repo(config, u, &repo);
+	struct tk_build_spec spec = {.repo = &repo,
+	        .revision = revision,
+	        .adapter_dir = adapter,
+	        .kernels_dir = kernels,
+	        .arch = arch ? arch : "native",
+	        .flags = u->cmake_args,
+	        .problems = (const char *const *)problems,
+	        .cache_dir = config->cache_dir,
+	        .jobs = cores > 0 ? (unsigned)cores : 1,
+	        .deadline_s = config->budgets.build_s,
+	        .memory_limit_bytes = config->budgets.build_memory_bytes,
+	        .disk_limit_bytes = config->budgets.build_disk_bytes,
+	        .network = u->network,
+	        .env = u->env};
+	int status = tk_artifact_build(&spec, out, err);
+	free_problems(problems);
+	return status;
+}
+
+/* ---- bundles ---- */
+
+/* Newest first; commits of the same second by position. */
+static int compare_age(const void *a, const void *b)
+{
+	const struct tk_revision *x = a, *y = b;
+	if (x->commit_time_s != y->commit_time_s)
+		return x->commit_time_s < y->commit_time_s ? 1 : -1;
+	if (x->position != y->position)
+		return x->position < y->position ? 1 : -1;
+	return strcmp(x->id, y->id);
+}
+
+static int add_revision(
+        const struct tk_artifact *a, struct tk_revision *list, size_t *n, struct tk_error *err)
+{
+	if (!*a->commit.id)
+		return tk_fail(err, TK_EDATA,
+		        "the build of %s at %.12s lacks the time of its commit; build it again "
+		        "with "
+		        "this version",
+		        a->upstream, a->revision);
+	for (size_t i = 0; i < *n; i++)
+		if (strcmp(list[i].id, a->commit.id) == 0)
+			return TK_OK; /* of two builds of one revision, the first is measured */
+	list[(*n)++] = a->commit;
+	return TK_OK;
+}
+
+static int import_bundle(const struct tk_config *config, const char *file, char ***keys,
+        size_t *count, struct tk_error *err)
+{
+	size_t imported = 0;
+	int status = tk_signature_verify(config->signing.allowed_signers, file, err);
+	return status ? status
+	              : tk_artifact_import(config->cache_dir, file, &imported, keys, count, err);
+}
+
+int tk_upstream_list_bundle(const struct tk_config *config, const struct tk_upstream_config *u,
+        const char *file, struct tk_revision **out, size_t *count, struct tk_error *err)
+{
+	char **keys = NULL;
+	size_t key_count = 0, n = 0;
+	int status = import_bundle(config, file, &keys, &key_count, err);
+	if (status)
+		return status;
+	struct tk_revision *list = tk_calloc(key_count + 1, sizeof *list);
+	for (size_t i = 0; !status && i < key_count; i++) {
+		struct tk_artifact *a = NULL;
+		status = tk_artifact_load(config->cache_dir, keys[i], &a, err);
+		if (!status && strcmp(a->upstream, u->name) == 0)
+			status = add_revision(a, list, &n, err);
+		tk_artifact_free(a);
+	}
+	tk_names_free(keys, key_count);
+	if (!status && !n)
+		status = tk_fail(err, TK_ENOTFOUND, "%s has no build of %s", file, u->name);
+	if (status) {
+		free(list);
+		return status;
+	}
+	qsort(list, n, sizeof *list, compare_age);
+	*out = list;
+	*count = n;
+	return TK_OK;
+}
+
+int tk_upstream_load_bundled(const struct tk_config *config, const struct tk_upstream_config *u,
+        const char *file, const char *revision, struct tk_artifact **out, struct tk_error *err)
+{
+	char **keys = NULL;
+	size_t count = 0;
+	int status = import_bundle(config, file, &keys, &count, err);
+	*out = NULL;
+	for (size_t i = 0; !status && i < count && !*out; i++) {
+		struct tk_artifact *a = NULL;
+		status = tk_artifact_load(config->cache_dir, keys[i], &a, err);
+		if (!status && strcmp(a->upstream, u->name) == 0 &&
+		        strcmp(a->revision, revision) == 0)
+			*out = a;
+		else
+			tk_artifact_free(a);
+	}
+	tk_names_free(keys, count);
+	return status || *out ? status
+	                      : tk_fail(err, TK_ENOTFOUND, "%s has no build of %s at %.12s", file,
+	                                u->name, revision);
+}

@@ -1,0 +1,36 @@
+/* From the configuration of an upstream to its repository and its builds. `tracker build`, the
+ * night and the backfill all build through it. */
+#ifndef TK_UPSTREAM_BUILD_H
+#define TK_UPSTREAM_BUILD_H
+#include <stddef.h>
+
+struct tk_artifact;
+struct tk_config;
+struct tk_error;
+struct tk_repo;
+struct tk_revision;
+struct tk_upstream_config;
+
+/* The repository of a git or self upstream. Strings belong to the configuration. */
+void tk_upstream_init_repo(
+        const struct tk_config *config, const struct tk_upstream_config *u, struct tk_repo *out);
+
+/* TK_ENOTFOUND: the adapter of the upstream does not exist, or cannot be executed. */
+int tk_upstream_check_adapter(
+        const struct tk_config *config, const struct tk_upstream_config *u, struct tk_error *err);
+
+/* Builds a revision as configured (tk_artifact_build). Adapters of the user take precedence over
+ * those of the tracker. arch NULL: this machine. */
+int tk_upstream_build(const struct tk_config *config, const struct tk_upstream_config *u,
+        const char *revision, const char *arch, struct tk_artifact **out, struct tk_error *err);
+
+/* Imports the builds of a bundle into the cache and lists the revisions of `u` among them, newest
+ * first. The caller frees *out. TK_ENOTFOUND: there is none; TK_EDATA: a build lacks its commit
+ * time. */
+int tk_upstream_list_bundle(const struct tk_config *config, const struct tk_upstream_config *u,
+        const char *file, struct tk_revision **out, size_t *count, struct tk_error *err);
+/* The build of a revision in a bundle, the one that a night would measure. */
+int tk_upstream_load_bundled(const struct tk_config *config, const struct tk_upstream_config *u,
+        const char *file, const char *revision, struct tk_artifact **out, struct tk_error *err);
+
+#endif
