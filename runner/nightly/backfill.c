@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/signature.h"
+#include "base/try.h"
 #include "build/build.h"
 #include "nightly/night.h"
 #include "nightly/session.h"
@@ -13,117 +14,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- revisions measured before ---- */
-
-struct measured {
-	struct tk_store *store;
-	struct tk_rows nights, revisions;
-	int64_t machine_id;  /* 0: this machine has no night yet */
-	int64_t upstream_id; /* 0: it has no revision yet */
-};
-
-static int find_machine(
-        struct tk_store *store, const char *name, int64_t *machine_id, struct tk_error *err)
-{
-	struct tk_rows machines = {0};
-	int status = tk_store_list(store, TK_TABLE_machine, NULL, TK_NO_ARGS, &machines, err);
-	*machine_id = 0;
-	for (size_t i = 0; i < machines.count; i++) {
-		const struct tk_machine_row *m = TK_ROWS_AT(&machines, struct tk_machine_row, i);
-		if (strcmp(m->name, name) == 0)
-			*machine_id = m->id;
-	}
-	tk_rows_free(&machines);
-	return status;
-}
-
-static int find_upstream_id(
-        struct tk_store *store, const char *name, int64_t *upstream_id, struct tk_error *err)
-{
-	struct tk_rows upstreams = {0};
-	int status = tk_store_list(store, TK_TABLE_upstream, NULL, TK_NO_ARGS, &upstreams, err);
-	*upstream_id = 0;
-	for (size_t i = 0; i < upstreams.count; i++) {
-		const struct tk_upstream_row *u = TK_ROWS_AT(&upstreams, struct tk_upstream_row, i);
-		if (strcmp(u->name, name) == 0)
-			*upstream_id = u->id;
-	}
-	tk_rows_free(&upstreams);
-	return status;
-}
-
-static int load_measured(struct tk_store *store, const struct tk_config *config,
-        const char *upstream, struct measured *out, struct tk_error *err)
-{
-	*out = (struct measured){.store = store};
-	int status = find_machine(store, config->machine, &out->machine_id, err);
-	if (!status)
-		status = tk_store_list(store, TK_TABLE_night, NULL, TK_NO_ARGS, &out->nights, err);
-	if (!status)
-		status = find_upstream_id(store, upstream, &out->upstream_id, err);
-	return status ? status
-	              : tk_store_list(
-	                        store, TK_TABLE_revision, NULL, TK_NO_ARGS, &out->revisions, err);
-}
-
-static void free_measured(struct measured *m)
-{
-	tk_rows_free(&m->nights);
-	tk_rows_free(&m->revisions);
-}
-
 /* Of a night that was stopped and never resumed, the jobs that are left were not run. */
-static bool was_abandoned(const struct tk_night_row *night)
-{
-	json_t *summary = json_loads(night->summary, 0, NULL);
-	bool abandoned = json_is_true(json_object_get(summary, "abandoned"));
-	json_decref(summary);
-	return abandoned;
-}
-
-static bool is_finished(const struct measured *m, const struct tk_night_row *night)
-{
-	return night->machine_id == m->machine_id && night->finished_s &&
-	       night->status != TK_NIGHT_FAILED && !was_abandoned(night);
-}
-
-/* Other packages have versions of the same name. */
-static bool has_name(const struct measured *m, int64_t revision_id, const char *rev)
-{
-	for (size_t i = 0; i < m->revisions.count; i++) {
-		const struct tk_revision_row *r =
-		        TK_ROWS_AT(&m->revisions, struct tk_revision_row, i);
-		if (r->id == revision_id)
-			return strcmp(r->rev, rev) == 0 && r->upstream_id == m->upstream_id;
-	}
-	return false;
-}
-
-static int night_has_measured(const struct measured *m, const struct tk_night_row *night,
+static int is_measured(struct tk_store *store, const struct tk_config *config, const char *upstream,
         const char *rev, bool *out, struct tk_error *err)
 {
-	struct tk_rows resolutions = {0};
-	int status = tk_store_list(m->store, TK_TABLE_resolution, "night_id=?1", TK_ARGS(night->id),
-	        &resolutions, err);
-	for (size_t i = 0; !*out && i < resolutions.count; i++) {
-		const struct tk_resolution_row *r =
-		        TK_ROWS_AT(&resolutions, struct tk_resolution_row, i);
-		*out = r->build_id && has_name(m, r->revision_id, rev);
-	}
-	tk_rows_free(&resolutions);
-	return status;
-}
-
-static int is_measured(const struct measured *m, const char *rev, bool *out, struct tk_error *err)
-{
-	int status = TK_OK;
-	*out = false;
-	for (size_t i = 0; !status && !*out && i < m->nights.count; i++) {
-		const struct tk_night_row *night = TK_ROWS_AT(&m->nights, struct tk_night_row, i);
-		if (is_finished(m, night))
-			status = night_has_measured(m, night, rev, out, err);
-	}
-	return status;
+	int64_t found;
+	TRY(tk_store_select_int(store,
+	        "SELECT 1 FROM resolution_v r JOIN night_v n ON n.id=r.night_id"
+	        " WHERE n.machine=?1 AND r.upstream=?2 AND r.rev=?3 AND r.build_id IS NOT NULL"
+	        " AND ifnull(n.finished_s, 0)<>0 AND n.status<>'failed'"
+	        " AND NOT (json_valid(n.summary) AND ifnull(n.summary ->> '$.abandoned', 0))"
+	        " LIMIT 1",
+	        TK_ARGS(config->machine, upstream, rev), 0, &found, err));
+	*out = found;
+	return TK_OK;
 }
 
 /* ---- nights of past revisions ---- */
@@ -172,8 +76,7 @@ static int list_revisions(const struct tk_config *config, const struct tk_upstre
         struct tk_error *err)
 {
 	struct tk_repo repo;
-	int status = tk_upstream_check_adapter(config, u, err);
-	if (status)
+	if (tk_upstream_check_adapter(config, u, err))
 		return tk_error_add_context(err, "%s", u->name);
 	tk_upstream_init_repo(config, u, &repo);
 	return tk_repo_list_revisions(&repo, backfill->commits,
@@ -189,7 +92,6 @@ struct backfill {
 	struct tk_revision *revisions; /* newest first */
 	size_t count;
 	size_t last; /* index of the last one that is measured */
-	struct measured measured;
 	struct tk_night_report *report;
 };
 
@@ -217,22 +119,18 @@ static int hash_code(struct backfill *b, const struct tk_revision *r, char out[T
 {
 	struct tk_artifact *a = NULL;
 	const char *file = b->options->import_file;
-	int status = file ? tk_upstream_load_bundled(b->config, b->upstream, file, r->id, &a, err)
-	                  : tk_upstream_build(b->config, b->upstream, r->id, NULL, &a, err);
-	struct tk_hash *h = status ? NULL : tk_hash_new();
-	*out = '\0';
-	if (!status && !h)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	for (size_t i = 0; !status && i < a->backend_count; i++) {
+	TRY(file ? tk_upstream_load_bundled(b->config, b->upstream, file, r->id, &a, err)
+	         : tk_upstream_build(b->config, b->upstream, r->id, NULL, &a, err));
+	struct tk_hash *h = tk_hash_new();
+	for (size_t i = 0; i < a->backend_count; i++) {
 		tk_hash_add_str(h, a->backends[i].name);
 		tk_hash_add_str(h, a->backends[i].code_hash);
 	}
-	if (!status)
-		tk_hash_finish(h, out);
-	if (!status && a->status != TK_BUILD_OK)
+	tk_hash_finish(h, out);
+	if (a->status != TK_BUILD_OK)
 		*out = '\0';
 	tk_artifact_free(a);
-	return status;
+	return TK_OK;
 }
 
 struct last_code {
@@ -244,18 +142,17 @@ struct last_code {
 static int compare_code(struct backfill *b, const struct tk_revision *r, struct last_code *last,
         bool *same, struct tk_error *err)
 {
-	char hash[TK_HASH_HEX_SIZE];
+	char hash[TK_HASH_HEX_SIZE] = "";
 	*same = false;
-	if (!b->request->changed_code)
+	if (b->request->changed_code)
+		TRY(hash_code(b, r, hash, err));
+	if (!*hash)
 		return TK_OK;
-	int status = hash_code(b, r, hash, err);
-	if (status || !*hash)
-		return status;
 	*same = last->revision && strcmp(hash, last->hash) == 0;
-	if (*same)
-		return TK_OK;
-	memcpy(last->hash, hash, sizeof hash);
-	last->revision = r->id;
+	if (!*same) {
+		memcpy(last->hash, hash, sizeof hash);
+		last->revision = r->id;
+	}
 	return TK_OK;
 }
 
@@ -271,13 +168,11 @@ static void report_same_code(struct backfill *b, const struct tk_revision *r, co
 static int choose(struct backfill *b, bool *left_out, struct tk_error *err)
 {
 	struct last_code last = {.revision = NULL};
-	int status = TK_OK;
-	for (size_t i = b->count; !status && i-- > 0;) {
+	for (size_t i = b->count; i-- > 0;) {
 		const struct tk_revision *r = &b->revisions[i];
-		bool same = false;
-		status = is_measured(&b->measured, r->id, &left_out[i], err);
-		if (!status)
-			status = compare_code(b, r, &last, &same, err);
+		bool same;
+		TRY(is_measured(b->store, b->config, b->upstream->name, r->id, &left_out[i], err));
+		TRY(compare_code(b, r, &last, &same, err));
 		if (left_out[i])
 			tk_log(TK_LOG_INFO, "measured", NULL, "%s %.12s is measured already",
 			        b->upstream->name, r->id);
@@ -287,7 +182,7 @@ static int choose(struct backfill *b, bool *left_out, struct tk_error *err)
 		if (!left_out[i])
 			b->last = i;
 	}
-	return status;
+	return TK_OK;
 }
 
 /* Commits of the same second get different times, so that their order is kept. */
@@ -295,7 +190,7 @@ static int run_nights(struct backfill *b, struct tk_error *err)
 {
 	bool *left_out = tk_calloc(b->count + 1, sizeof *left_out);
 	int64_t as_of_s = INT64_MIN;
-	int status = left_out ? choose(b, left_out, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = choose(b, left_out, err);
 	for (size_t i = b->count; !status && i-- > 0;) {
 		const struct tk_revision *r = &b->revisions[i];
 		as_of_s = r->commit_time_s > as_of_s ? r->commit_time_s : as_of_s + 1;
@@ -324,12 +219,9 @@ int tk_backfill_run(const struct tk_config *config, struct tk_store *store,
 	else if (!status)
 		status = list_revisions(config, b.upstream, backfill, &b.revisions, &b.count, err);
 	if (!status)
-		status = load_measured(store, config, b.upstream->name, &b.measured, err);
-	if (!status)
 		status = run_nights(&b, err);
 	report->wall_s = (double)(tk_clock_monotonic_ns() - started_ns) / 1e9;
 	free(b.revisions);
-	free_measured(&b.measured);
 	return status;
 }
 
@@ -370,9 +262,8 @@ int tk_backfill_export(const struct tk_config *config, const struct tk_backfill_
 	int status = find_upstream(config, backfill->upstream, &u, err);
 	if (!status)
 		status = list_revisions(config, u, backfill, &history, &count, err);
-	if (!status && (!(keys = tk_calloc(count + 1, sizeof *keys)) ||
-	                       !(named = tk_calloc(count + 1, sizeof *named))))
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	keys = tk_calloc(count + 1, sizeof *keys);
+	named = tk_calloc(count + 1, sizeof *named);
 	out->revisions = count;
 	for (size_t i = count; !status && i-- > 0;) {
 		status = build_revision(config, u, backfill->arch, &history[i], keys[i], out, err);

@@ -1,5 +1,5 @@
 /* A device of this machine that the night measures on, and the worker processes that serve it.
- * Private to nightly/. */
+ */
 #ifndef TK_NIGHTLY_DEVICE_H
 #define TK_NIGHTLY_DEVICE_H
 #include <jansson.h>
@@ -89,5 +89,12 @@ void tk_night_device_stop_workers(struct tk_night_device *d);
 /* Tells all workers to end, without waiting: call for each device before closing any. */
 void tk_night_device_request_stop(struct tk_night_device *d);
 void tk_night_device_close(struct tk_night_device *d);
+
+/* What `devices` in tracker.yml and --devices select: "all" (every kind but the simulated one), a
+ * kind ("cuda"), one device of a kind ("cuda:1"), a GPU by number ("1"), or a UUID, "" where the
+ * device has none. */
+bool tk_device_name_matches(const char *name, const char *kind, uint32_t index, const char *uuid);
+/* names: NULL-terminated. */
+bool tk_device_is_selected(char *const *names, const char *kind, uint32_t index, const char *uuid);
 
 #endif

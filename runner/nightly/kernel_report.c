@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "nightly/plan/plan_internal.h"
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +17,11 @@ char *tk_kernel_report_dump(const json_t *o)
 static int load_artifact(
         const struct tk_kernel_report_place *p, struct tk_artifact **out, struct tk_error *err)
 {
-	char key[TK_HASH_HEX_SIZE], *folder = tk_path_join(p->config->cache_dir, "artifacts/");
-	size_t length = folder ? strlen(folder) : 0;
-	if (!folder)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	bool is_built = strncmp(p->backend_path, folder, length) == 0 &&
-	                strlen(p->backend_path + length) >= sizeof key;
-	free(folder);
-	if (!is_built)
+	char key[TK_HASH_HEX_SIZE];
+	AUTO_TEXT folder = tk_path_join(p->config->cache_dir, "artifacts/");
+	size_t length = strlen(folder);
+	if (strncmp(p->backend_path, folder, length) != 0 ||
+	        strlen(p->backend_path + length) < sizeof key)
 		return tk_artifact_load_installed(p->backend_path, p->backend, out, err);
 	memcpy(key, p->backend_path + length, sizeof key - 1);
 	key[sizeof key - 1] = '\0';
@@ -61,10 +59,8 @@ int tk_kernel_report_store(struct tk_store *store, const struct tk_kernel_report
 	struct tk_night n = {.config = place->config, .store = store};
 	struct tk_kernel_report_row row = *report;
 	struct tk_artifact *artifact = NULL;
-	int status = load_artifact(place, &artifact, err);
-	if (status)
-		return status;
-	status = tk_store_begin(store, err);
+	TRY(load_artifact(place, &artifact, err));
+	int status = tk_store_begin(store, err);
 	if (!status) {
 		status = put_report(&n, place, artifact, &row, err);
 		if (status)

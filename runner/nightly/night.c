@@ -6,9 +6,7 @@
 #include "base/log.h"
 #include "base/try.h"
 #include "core/night.h"
-#include "nightly/night_start.h"
-#include "nightly/plan/sequence.h"
-#include "nightly/plan/texts.h"
+#include "nightly/plan/job_inputs.h"
 #include "store/lock.h"
 #include <stdio.h>
 #include <stdlib.h>

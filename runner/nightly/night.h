@@ -46,6 +46,11 @@ struct tk_night {
 	size_t upstream_count;
 };
 
+/* Starts a new row of the history, or with --resume the newest night that was stopped: sets the ids,
+ * times, seed and request of *n; with --resume also *options, which n->options points to.
+ * TK_ENOTFOUND: no night can be resumed; TK_EUSAGE: an option differs from the stopped night's. */
+int tk_night_start(struct tk_night *n, struct tk_night_options *options, struct tk_error *err);
+
 /* The stages. Each stores its result. An error ends the night; a failed build or job is a row. */
 int tk_night_probe(struct tk_night *n, struct tk_error *err);
 int tk_night_resolve(struct tk_night *n, struct tk_error *err);
@@ -72,9 +77,6 @@ int tk_night_rerun_detection(
 /* How a problem is measured in this night, as configured. */
 struct tk_job_request tk_night_job_request(struct tk_night *n, const struct tk_series_row *series,
         const struct tk_problem_row *problem, const char *backend_path, const char *options);
-/* Whether a series has any timing, of this night or before. */
-int tk_night_series_has_points(
-        struct tk_night *n, int64_t series_id, bool *out, struct tk_error *err);
 
 int tk_night_put_machine(struct tk_night *n, struct tk_error *err);
 /* Stores a probed device of that machine with its environment; their ids are in *d. */

@@ -1,11 +1,11 @@
-/* See night_start.h. */
-#include "nightly/night_start.h"
+/* How a night starts: see tk_night_start(). */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/try.h"
+#include "nightly/night.h"
 #include "nightly/plan/night_request.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /* What a night with this configuration would miss. */
+#include "base/error.h"
 #include "cli/host/doctor.h"
 
 #include "base/file.h"
 #include "config/config.h"
-#include "nightly/device_select.h"
+#include "nightly/device.h"
 #include "nightly/stages/upstream_build.h"
 #include "suite/suite.h"
 

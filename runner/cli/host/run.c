@@ -1,11 +1,12 @@
 /* `tracker run`: measures problems on one backend now and prints the results. Nothing is stored. */
+#include "base/error.h"
 #include "cli/host/run.h"
 #include "base/try.h"
 
 #include "base/process.h"
 #include "cli/options.h"
 #include "core/problem.h"
-#include "nightly/plan/texts.h"
+#include "nightly/plan/job_inputs.h"
 #include "suite/suite.h"
 
 #include <math.h>

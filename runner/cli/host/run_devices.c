@@ -1,13 +1,13 @@
 /* The devices of `tracker run`: one worker each. */
+#include "base/error.h"
 #include "cli/host/run.h"
 
 #include "base/file.h"
 #include "base/memory.h"
 #include "core/kernel_package.h"
-#include "nightly/device_select.h"
+#include "nightly/device.h"
 #include "nightly/plan/backend_name.h"
-#include "nightly/plan/sequence.h"
-#include "nightly/plan/texts.h"
+#include "nightly/plan/job_inputs.h"
 
 #include <stdlib.h>
 #include <string.h>

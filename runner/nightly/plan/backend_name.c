@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/suggest.h"
+#include "base/try.h"
 #include "build/build.h"
 #include "config/config.h"
 #include "core/kernel_package.h"
@@ -25,7 +26,7 @@ static int find_path(const char *name, char **path, struct tk_error *err)
 	if (is_package ? !tk_dir_exists(name) : !tk_file_exists(name))
 		return tk_fail(err, TK_EUSAGE, "%s does not exist", name);
 	*path = tk_path_make_absolute(name);
-	return *path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	return *path ? TK_OK : tk_fail_errno(err, "%s", name);
 }
 
 /* ---- builds of upstreams ---- */
@@ -69,17 +70,15 @@ static int builds_load(const struct tk_config *config, struct builds *b, struct 
 	size_t count = 0;
 	*b = (struct builds){
 	        tk_calloc(config->upstream_count + 1, sizeof *b->newest), config->upstream_count};
-	if (!b->newest)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	int status = tk_artifact_list_keys(config->cache_dir, &keys, &count, err);
-	for (size_t i = 0; !status && i < count; i++) {
+	TRY(tk_artifact_list_keys(config->cache_dir, &keys, &count, err));
+	for (size_t i = 0; i < count; i++) {
 		struct tk_artifact *a = NULL;
 		/* One that another process removes in the meantime is no build. */
 		if (!tk_artifact_load(config->cache_dir, keys[i], &a, NULL))
 			keep_newest(config, b, a);
 	}
 	tk_names_free(keys, count);
-	return status;
+	return TK_OK;
 }
 
 /* ---- names ---- */
@@ -89,30 +88,21 @@ struct names {
 	size_t count;
 };
 
-static int add_name(
-        struct names *n, const char *upstream, const char *backend, struct tk_error *err)
+static void add_name(struct names *n, const char *upstream, const char *backend)
 {
-	char **grown = tk_realloc(n->at, (n->count + 2) * sizeof *grown), *name = NULL;
-	if (grown)
-		n->at = grown;
-	if (!grown || asprintf(&name, "%s%s%s", upstream, *upstream ? ":" : "", backend) < 0)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	grown[n->count++] = name;
-	grown[n->count] = NULL;
-	return TK_OK;
+	n->at = tk_reallocarray(n->at, n->count + 2, sizeof *n->at);
+	n->at[n->count++] = tk_sprintf("%s%s%s", upstream, *upstream ? ":" : "", backend);
+	n->at[n->count] = NULL;
 }
 
-static int list_names(const struct tk_config *config, const struct tk_modules *modules,
-        const struct builds *b, struct names *n, struct tk_error *err)
+static void list_names(const struct tk_config *config, const struct tk_modules *modules,
+        const struct builds *b, struct names *n)
 {
-	int status = TK_OK;
-	for (size_t i = 0; !status && i < modules->backend_count; i++)
-		status = add_name(n, "", modules->backends[i].name, err);
+	for (size_t i = 0; i < modules->backend_count; i++)
+		add_name(n, "", modules->backends[i].name);
 	for (size_t u = 0; u < b->count; u++)
-		for (size_t i = 0; !status && b->newest[u] && i < b->newest[u]->backend_count; i++)
-			status = add_name(
-			        n, config->upstreams[u].name, b->newest[u]->backends[i].name, err);
-	return status;
+		for (size_t i = 0; b->newest[u] && i < b->newest[u]->backend_count; i++)
+			add_name(n, config->upstreams[u].name, b->newest[u]->backends[i].name);
 }
 
 static int fail_unknown(const struct tk_config *config, const struct tk_modules *modules,
@@ -120,62 +110,52 @@ static int fail_unknown(const struct tk_config *config, const struct tk_modules 
 {
 	char hint[TK_SUGGEST_HINT_SIZE];
 	struct names n = {0};
-	int status = list_names(config, modules, b, &n, err);
-	if (!status)
-		status = tk_fail(err, TK_EUSAGE, "unknown backend \"%s\"%s", name,
-		        tk_suggest_hint(name,
-		                n.at ? (const char *const *)n.at : (const char *const[]){NULL},
-		                "; `tracker doctor` lists the backends, `tracker build` makes "
-		                "those "
-		                "of an upstream",
-		                hint));
+	list_names(config, modules, b, &n);
+	int status = tk_fail(err, TK_EUSAGE, "unknown backend \"%s\"%s", name,
+	        tk_suggest_hint(name,
+	                n.at ? (const char *const *)n.at : (const char *const[]){NULL},
+	                "; `tracker doctor` lists the backends, `tracker build` makes those of an "
+	                "upstream",
+	                hint));
 	tk_names_free(n.at, n.count);
 	return status;
 }
 
-/* upstream_len 0: of any upstream. *found: how many upstreams have it; *path: of the first. */
-static int find_built(const struct tk_config *config, const struct builds *b, const char *upstream,
-        size_t upstream_len, const char *backend, char **path, size_t *found, struct tk_error *err)
+/* upstream_len 0: of any upstream. *path: of the first one that has it. Returns how many have it. */
+static size_t find_built(const struct tk_config *config, const struct builds *b,
+        const char *upstream, size_t upstream_len, const char *backend, char **path)
 {
-	*found = 0;
+	size_t found = 0;
 	for (size_t u = 0; u < b->count; u++) {
 		const char *name = config->upstreams[u].name;
 		if (!b->newest[u] ||
 		        (upstream_len && (strlen(name) != upstream_len ||
 		                                 memcmp(name, upstream, upstream_len))))
 			continue;
-		for (size_t i = 0; i < b->newest[u]->backend_count; i++) {
-			if (strcmp(b->newest[u]->backends[i].name, backend) != 0 || (*found)++)
-				continue;
-			*path = tk_strdup(b->newest[u]->backends[i].path);
-		}
+		for (size_t i = 0; i < b->newest[u]->backend_count; i++)
+			if (strcmp(b->newest[u]->backends[i].name, backend) == 0 && !found++)
+				*path = tk_strdup(b->newest[u]->backends[i].path);
 	}
-	return TK_OK;
+	return found;
 }
 
 static int find_in_builds(const struct tk_config *config, const struct tk_modules *modules,
         const char *name, char **path, struct tk_error *err)
 {
 	const char *colon = strchr(name, ':');
-	struct builds b = {0};
-	char *found_path = NULL;
-	size_t found = 0;
-	int status = builds_load(config, &b, err);
-	if (!status)
-		status = find_built(config, &b, name, colon ? (size_t)(colon - name) : 0,
-		        colon ? colon + 1 : name, &found_path, &found, err);
-	if (!status && !found)
-		status = fail_unknown(config, modules, &b, name, err);
-	if (!status && found > 1)
-		status = tk_fail(err, TK_EUSAGE,
+	AUTO(builds) b = {0};
+	AUTO_TEXT first = NULL;
+	TRY(builds_load(config, &b, err));
+	size_t found = find_built(config, &b, name, colon ? (size_t)(colon - name) : 0,
+	        colon ? colon + 1 : name, &first);
+	if (!found)
+		return fail_unknown(config, modules, &b, name, err);
+	if (found > 1)
+		return tk_fail(err, TK_EUSAGE,
 		        "several upstreams have built a backend \"%s\"; expected UPSTREAM:%s", name,
 		        name);
-	builds_free(&b);
-	if (status) {
-		free(found_path);
-		return status;
-	}
-	*path = found_path;
+	*path = first;
+	first = NULL;
 	return TK_OK;
 }
 
@@ -188,30 +168,28 @@ int tk_backend_find(const struct tk_config *config, const struct tk_modules *mod
 	if (!m)
 		return find_in_builds(config, modules, name, path, err);
 	*path = tk_strdup(m->path);
-	return *path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	return TK_OK;
 }
 
 int tk_backend_list(const struct tk_config *config, const struct tk_modules *modules,
         void (*print)(const char *name), struct tk_error *err)
 {
-	struct builds b = {0};
+	AUTO(builds) b = {0};
 	struct names n = {0};
-	int status = builds_load(config, &b, err);
-	if (!status)
-		status = list_names(config, modules, &b, &n, err);
-	for (size_t i = 0; !status && i < n.count; i++)
+	TRY(builds_load(config, &b, err));
+	list_names(config, modules, &b, &n);
+	for (size_t i = 0; i < n.count; i++)
 		print(n.at[i]);
 	tk_names_free(n.at, n.count);
-	builds_free(&b);
-	return status;
+	return TK_OK;
 }
 
 char *tk_backend_find_traced(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *traced = NULL;
-	if (!slash || asprintf(&traced, "%.*s/trace/%s", (int)(slash - path), path, slash + 1) < 0)
+	if (!slash)
 		return NULL;
+	char *traced = tk_sprintf("%.*s/trace/%s", (int)(slash - path), path, slash + 1);
 	if (tk_file_exists(traced))
 		return traced;
 	free(traced);

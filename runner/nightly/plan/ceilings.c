@@ -188,26 +188,24 @@ static int add_cache_ceilings(
 
 static int add_ceilings(struct tk_plan *p, size_t device, struct tk_error *err)
 {
-	int status = TK_OK;
-	for (size_t i = 0; !status && i < sizeof ceiling_jobs / sizeof *ceiling_jobs; i++) {
+	for (size_t i = 0; i < sizeof ceiling_jobs / sizeof *ceiling_jobs; i++) {
 		const struct ceiling_job *c = &ceiling_jobs[i];
 		const struct tk_artifact_backend *b =
 		        find_backend(p, device, c->device_kind, c->backend);
 		if (b)
-			status = add_ceiling(p, device, b, c->problem,
-			        c->is_hot ? TK_MODE_HOT : TK_MODE_COUNT, err);
+			TRY(add_ceiling(p, device, b, c->problem,
+			        c->is_hot ? TK_MODE_HOT : TK_MODE_COUNT, err));
 	}
-	for (size_t i = 0; !status && i < sizeof cache_jobs / sizeof *cache_jobs; i++)
-		status = add_cache_ceilings(p, device, &cache_jobs[i], err);
-	return status;
+	for (size_t i = 0; i < sizeof cache_jobs / sizeof *cache_jobs; i++)
+		TRY(add_cache_ceilings(p, device, &cache_jobs[i], err));
+	return TK_OK;
 }
 
 int tk_plan_ceilings(struct tk_plan *p, struct tk_error *err)
 {
-	int status = TK_OK;
-	for (size_t d = 0; !status && d < p->n->device_count; d++)
-		status = put_datasheet(p->n, &p->n->devices[d], err);
-	for (size_t d = 0; !status && d < p->n->device_count; d++)
-		status = add_ceilings(p, d, err);
-	return status;
+	for (size_t d = 0; d < p->n->device_count; d++) {
+		TRY(put_datasheet(p->n, &p->n->devices[d], err));
+		TRY(add_ceilings(p, d, err));
+	}
+	return TK_OK;
 }

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "core/kernel_package.h"
 #include "core/series.h"
 #include <stdbool.h>
@@ -18,22 +19,17 @@ static char *modules_dir(const char *program)
 	if (env && *env)
 		return tk_path_make_absolute(env);
 	const char *slash = strrchr(program, '/');
-	char *here = slash ? tk_strndup(program, (size_t)(slash - program)) : tk_strdup(".");
-	if (!here)
-		return NULL;
+	AUTO_TEXT here = slash ? tk_strndup(program, (size_t)(slash - program)) : tk_strdup(".");
 	char *dir = tk_path_join(here, "backends");
-	if (dir && !tk_dir_exists(dir)) {
-		free(dir);
-		char *up = tk_path_join(here, "../lib/tracker/backends");
-		dir = up ? tk_path_make_absolute(up) : NULL;
-		free(up);
-	}
-	free(here);
-	return dir;
+	if (tk_dir_exists(dir))
+		return dir;
+	free(dir);
+	AUTO_TEXT up = tk_path_join(here, "../lib/tracker/backends");
+	return tk_path_make_absolute(up);
 }
 
 /* Whether a file is a module of that kind. *name: what is between the prefix and ".so", or what
- * ends the name of a Python package; NULL: out of memory. */
+ * ends the name of a Python package. */
 static bool is_module(const char *file, const char *prefix, char **name)
 {
 	const char *dot = strrchr(file, '.');
@@ -45,53 +41,37 @@ static bool is_module(const char *file, const char *prefix, char **name)
 	return true;
 }
 
-static int add_module(
-        struct tk_module **list, size_t *count, char *name, char *path, struct tk_error *err)
+static void add_module(struct tk_module **list, size_t *count, char *name, char *path)
 {
-	struct tk_module *grown = tk_realloc(*list, (*count + 1) * sizeof *grown);
-	if (!grown || !name || !path) {
-		if (grown)
-			*list = grown;
-		free(name);
-		free(path);
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	}
-	*list = grown;
-	grown[(*count)++] = (struct tk_module){name, path};
-	return TK_OK;
+	*list = tk_reallocarray(*list, *count + 1, sizeof **list);
+	(*list)[(*count)++] = (struct tk_module){name, path};
 }
 
 int tk_modules_load(const char *program, struct tk_modules **out, struct tk_error *err)
 {
-	struct tk_modules *c = tk_calloc(1, sizeof *c);
-	char **names = NULL;
+	char *dir = modules_dir(program), **names = NULL;
 	size_t count = 0;
-	int status = TK_OK;
-	if (!c || !(c->dir = modules_dir(program))) {
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-		goto out;
-	}
-	if ((status = tk_dir_list(c->dir, &names, &count, err))) {
-		status = tk_error_add_context(
+	if (!dir)
+		return tk_fail_errno(err, "the current folder");
+	if (tk_dir_list(dir, &names, &count, err)) {
+		free(dir);
+		return tk_error_add_context(
 		        err, "cannot list the backends (set TRACKER_BACKENDS to their folder)");
-		goto out;
 	}
-	for (size_t i = 0; i < count && !status; i++) {
+	struct tk_modules *c = tk_calloc(1, sizeof *c);
+	c->dir = dir;
+	for (size_t i = 0; i < count; i++) {
 		char *name;
 		if (is_module(names[i], BACKEND_PREFIX, &name))
-			status = add_module(&c->backends, &c->backend_count, name,
-			        tk_path_join(c->dir, names[i]), err);
+			add_module(
+			        &c->backends, &c->backend_count, name, tk_path_join(dir, names[i]));
 		else if (is_module(names[i], DEVICE_PREFIX, &name))
-			status = add_module(&c->devices, &c->device_count, name,
-			        tk_path_join(c->dir, names[i]), err);
+			add_module(
+			        &c->devices, &c->device_count, name, tk_path_join(dir, names[i]));
 	}
-out:
 	tk_names_free(names, count);
-	if (!status)
-		*out = c;
-	else
-		tk_modules_free(c);
-	return status;
+	*out = c;
+	return TK_OK;
 }
 
 static void free_modules(struct tk_module *list, size_t count)

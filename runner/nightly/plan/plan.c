@@ -6,11 +6,10 @@
 #include "base/try.h"
 #include "core/operation.h"
 #include "core/tune.h"
+#include "nightly/plan/job_inputs.h"
 #include "nightly/plan/modules.h"
 #include "nightly/plan/plan_internal.h"
-#include "nightly/plan/rotation.h"
-#include "nightly/plan/sequence.h"
-#include "nightly/plan/share.h"
+#include "nightly/plan/selection.h"
 #include "suite/rotation.h"
 #include "suite/suite.h"
 #include <stdlib.h>
@@ -62,10 +61,9 @@ int tk_plan_add_job(struct tk_plan *p, struct tk_job_list *list, size_t device,
 	        .role = job->role,
 	        .rotate_nights = job->rotate_nights};
 	int64_t series_id;
-	int status = tk_store_put(p->n->store, TK_TABLE_series, &series, &series_id, err);
-	return status ? status
-	              : tk_job_list_add(
-	                        list, series_id, u->build_id, job->path, u->config->options, err);
+	TRY(tk_store_put(p->n->store, TK_TABLE_series, &series, &series_id, err));
+	tk_job_list_add(list, series_id, u->build_id, job->path, u->config->options);
+	return TK_OK;
 }
 
 int tk_plan_add_jobs(struct tk_plan *p, struct tk_job_list *list, size_t device,
@@ -74,15 +72,13 @@ int tk_plan_add_jobs(struct tk_plan *p, struct tk_job_list *list, size_t device,
 	const char *kind = p->n->devices[device].layer->name, *modes[TK_CONFIG_MODES_MAX];
 	size_t count = tk_config_list_modes(p->n->config, kind, modes);
 	char mode[TK_MODE_WORD_SIZE];
-	int status = TK_OK;
 	if (job->role != TK_ROLE_SUITE)
 		count = 1;
-	for (size_t i = 0; !status && i < count; i++) {
-		status = tk_night_name_mode(p->n, kind, modes[i], mode, err);
-		if (!status)
-			status = tk_plan_add_job(p, list, device, job, mode, err);
+	for (size_t i = 0; i < count; i++) {
+		TRY(tk_night_name_mode(p->n, kind, modes[i], mode, err));
+		TRY(tk_plan_add_job(p, list, device, job, mode, err));
 	}
-	return status;
+	return TK_OK;
 }
 
 /* ---- upstreams and backends ---- */
@@ -129,10 +125,10 @@ static int plan_problem(struct tk_plan *p, size_t device, struct tk_planned_job 
 	size_t first = list->count;
 	job->problem_id = problem->id;
 	job->rotate_nights = problem->rotate_nights;
-	int status = tk_plan_add_jobs(p, list, device, job, err);
+	TRY(tk_plan_add_jobs(p, list, device, job, err));
 	for (size_t i = first; i < list->count; i++)
 		list->rows[i].seq = problem->last;
-	return status;
+	return TK_OK;
 }
 
 /* A failed build has nothing to ask: the tracker's own module of that name declares the same. */
@@ -148,43 +144,19 @@ static int plan_backend(struct tk_plan *p, const struct tk_night_upstream *u, co
 {
 	struct tk_planned_job job = {
 	        .upstream = u, .backend = backend, .path = path, .role = TK_ROLE_SUITE};
-	int status = TK_OK;
-	for (size_t d = 0; !status && d < p->n->device_count; d++) {
+	for (size_t d = 0; d < p->n->device_count; d++) {
 		const struct tk_night_device *device = &p->n->devices[d];
 		if (*path && !tk_plan_backend_runs_on(p, device, path))
 			continue;
 		uint32_t does = *path ? tk_plan_backend_operations(p, device, path)
 		                      : failed_operations(p, device, backend);
-		for (size_t i = 0; !status && i < problems->count; i++)
+		for (size_t i = 0; i < problems->count; i++)
 			if (problems->is_mine[d * problems->count + i] &&
 			        (does & problems->rows[i].operation) &&
 			        (problems->rows[i].kinds & tk_device_kind_bit(device->layer->name)))
-				status = plan_problem(p, d, &job, &problems->rows[i], err);
+				TRY(plan_problem(p, d, &job, &problems->rows[i], err));
 	}
-	return status;
-}
-
-/* Histories of trackers before ABI 1.3 have series of operations that the backend never does. */
-static int was_supported(struct tk_night *n, int64_t series_id, bool *out, struct tk_error *err)
-{
-	struct tk_rows runs = {0};
-	int status = tk_store_list(
-	        n->store, TK_TABLE_run, "series_id=?1", TK_ARGS(series_id), &runs, err);
-	const struct tk_run_row *last =
-	        runs.count ? TK_ROWS_AT(&runs, struct tk_run_row, runs.count - 1) : NULL;
-	*out = !last || last->outcome != TK_OUTCOME_UNSUPPORTED;
-	tk_rows_free(&runs);
-	return status;
-}
-
-static int plan_known(struct tk_plan *p, const struct tk_night_upstream *u, size_t device,
-        int64_t series_id, struct tk_error *err)
-{
-	bool supported = false;
-	int status = was_supported(p->n, series_id, &supported, err);
-	return status || !supported ? status
-	                            : tk_job_list_add(&p->devices[device].suite, series_id,
-	                                      u->build_id, "", "", err);
+	return TK_OK;
 }
 
 static bool is_for_device(
@@ -194,23 +166,25 @@ static bool is_for_device(
 	return problem && (problem->kinds & tk_device_kind_bit(d->layer->name));
 }
 
-/* A failed job for each series that the upstream had before. */
+/* A failed job for each series that the upstream had before, unless the backend did not support it
+ * when it was last measured. */
 static int plan_known_series(struct tk_plan *p, const struct tk_night_upstream *u,
         const struct problem_list *problems, struct tk_error *err)
 {
-	struct tk_rows all = {0};
-	int status = tk_store_list(p->n->store, TK_TABLE_series, NULL, TK_NO_ARGS, &all, err);
-	for (size_t i = 0; !status && i < all.count; i++) {
+	AUTO(tk_rows) all = {0};
+	TRY(tk_store_list(p->n->store, TK_TABLE_series,
+	        "upstream_id=?1 AND role='suite' AND 'unsupported' IS NOT (SELECT outcome FROM run"
+	        " WHERE series_id=series.id ORDER BY as_of_s DESC, id DESC LIMIT 1)",
+	        TK_ARGS(u->upstream_id), &all, err));
+	for (size_t i = 0; i < all.count; i++) {
 		const struct tk_series_row *r = TK_ROWS_AT(&all, struct tk_series_row, i);
 		const size_t d = tk_night_find_device_index(p->n, r->device_id);
-		if (d < p->n->device_count && r->upstream_id == u->upstream_id &&
-		        r->role == TK_ROLE_SUITE &&
+		if (d < p->n->device_count &&
 		        strcmp(r->config, series_config(u, r->role, r->mode)) == 0 &&
 		        is_for_device(problems, r->problem_id, &p->n->devices[d]))
-			status = plan_known(p, u, d, r->id, err);
+			tk_job_list_add(&p->devices[d].suite, r->id, u->build_id, "", "");
 	}
-	tk_rows_free(&all);
-	return status;
+	return TK_OK;
 }
 
 /* The backends of a failed build are those that are configured, else those that it had before. */
@@ -218,36 +192,27 @@ static int plan_failed_build(struct tk_plan *p, const struct tk_night_upstream *
         const struct problem_list *problems, struct tk_error *err)
 {
 	char *const *name = u->config->backends;
-	int status = TK_OK;
 	if (!name || !*name)
 		return plan_known_series(p, u, problems, err);
-	for (; !status && *name; name++)
-		status = plan_backend(p, u, *name, "", problems, err);
-	return status;
-}
-
-static int plan_artifact(struct tk_plan *p, const struct tk_night_upstream *u,
-        const struct tk_artifact *a, const struct problem_list *problems, struct tk_error *err)
-{
-	int status = TK_OK;
-	for (size_t i = 0; !status && i < a->backend_count; i++)
-		if (tk_config_measures_backend(u->config, a->backends[i].name))
-			status = plan_backend(
-			        p, u, a->backends[i].name, a->backends[i].path, problems, err);
-	return status;
+	for (; *name; name++)
+		TRY(plan_backend(p, u, *name, "", problems, err));
+	return TK_OK;
 }
 
 static int plan_upstream(struct tk_plan *p, const struct tk_night_upstream *u,
         const struct problem_list *problems, struct tk_error *err)
 {
-	int status = TK_OK;
 	if (!u->build_id || u->config->kind == TK_UPSTREAM_BUILTIN)
 		return TK_OK;
 	if (u->failed)
 		return plan_failed_build(p, u, problems, err);
-	for (size_t a = 0; !status && a < u->artifact_count; a++)
-		status = plan_artifact(p, u, u->artifacts[a], problems, err);
-	return status;
+	for (size_t a = 0; a < u->artifact_count; a++)
+		for (size_t i = 0; i < u->artifacts[a]->backend_count; i++) {
+			const struct tk_artifact_backend *b = &u->artifacts[a]->backends[i];
+			if (tk_config_measures_backend(u->config, b->name))
+				TRY(plan_backend(p, u, b->name, b->path, problems, err));
+		}
+	return TK_OK;
 }
 
 /* A problem that several suites have is listed once, with the shortest rotation. */
@@ -256,25 +221,24 @@ static int add_problem(struct tk_night *n, const struct tk_suite_problem *p, uin
 {
 	int64_t id;
 	struct tk_problem_spec spec;
-	int status = tk_plan_put_problem(
-	        n, p->text, p->source ? p->source : "", p->group ? p->group : "", &id, err);
-	struct tk_plan_problem *known = status ? NULL : find_problem(out, id);
+	TRY(tk_plan_put_problem(
+	        n, p->text, p->source ? p->source : "", p->group ? p->group : "", &id, err));
+	struct tk_plan_problem *known = find_problem(out, id);
 	if (known) {
 		known->kinds |= kinds;
 		if (rotate_nights < known->rotate_nights)
 			known->rotate_nights = rotate_nights;
+		return TK_OK;
 	}
-	if (status || known)
-		return status;
-	status = tk_problem_parse(&spec, p->text, err);
-	if (!status)
-		out->rows[out->count++] = (struct tk_plan_problem){.id = id,
-		        .operation = tk_problem_operation(&spec),
-		        .kinds = kinds,
-		        .rotate_nights = rotate_nights,
-		        .rotation_key = tk_rotation_key(spec.text),
-		        .seconds = tk_plan_estimate_seconds(&spec)};
-	return status;
+	TRY(tk_problem_parse(&spec, p->text, err));
+	out->rows = tk_reallocarray(out->rows, out->count + 1, sizeof *out->rows);
+	out->rows[out->count++] = (struct tk_plan_problem){.id = id,
+	        .operation = tk_problem_operation(&spec),
+	        .kinds = kinds,
+	        .rotate_nights = rotate_nights,
+	        .rotation_key = tk_rotation_key(spec.text),
+	        .seconds = tk_plan_estimate_seconds(&spec)};
+	return TK_OK;
 }
 
 static int load_suite(
@@ -285,14 +249,6 @@ static int load_suite(
 	uint32_t kinds = kind == TK_DEVICE_OTHER ? UINT32_MAX : UINT32_C(1) << kind;
 	struct tk_suite *suite = NULL;
 	int status = tk_suite_load(n->config->root, name, &suite, err);
-	if (status)
-		return status;
-	struct tk_plan_problem *grown =
-	        tk_realloc(out->rows, (out->count + suite->count + 1) * sizeof *grown);
-	if (!grown)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	else
-		out->rows = grown;
 	for (size_t i = 0; !status && i < suite->count; i++)
 		status = add_problem(n, &suite->problems[i], kinds,
 		        tk_config_rotate_nights(n->config, name, suite->rotate_nights), out, err);
@@ -311,14 +267,10 @@ static void take_part(const struct tk_night_options *o, struct problem_list *lis
 
 static int load_problems(struct tk_night *n, struct problem_list *out, struct tk_error *err)
 {
-	int status = TK_OK;
-	for (char *const *name = n->config->suites; name && *name && !status; name++)
-		status = load_suite(n, *name, out, err);
+	for (char *const *name = n->config->suites; name && *name; name++)
+		TRY(load_suite(n, *name, out, err));
 	take_part(n->options, out);
-	if (!status)
-		status = tk_plan_rotate(n, out->rows, &out->count, err);
-	if (status)
-		return status;
+	TRY(tk_plan_rotate(n, out->rows, &out->count, err));
 	out->is_mine = tk_calloc(n->device_count * out->count + 1, sizeof *out->is_mine);
 	if (n->options->split)
 		return tk_plan_share_problems(n, out->rows, out->count, out->is_mine, err);
@@ -360,40 +312,28 @@ static void warn_about_idle_gpus(const struct tk_plan *p)
 }
 
 /* Without a suite job on any device, controls and ceilings are not measured either. */
-static int order_jobs(const struct tk_plan *p, struct tk_job_list *out, struct tk_error *err)
-{
-	const struct tk_night *n = p->n;
-	int status = TK_OK;
-	for (size_t d = 0; !status && has_suite_jobs(p) && d < n->device_count; d++)
-		status = tk_plan_order_jobs(&p->devices[d].suite, &p->devices[d].ceilings,
-		        &p->devices[d].controls, n->config->control.every, n->seed + d, out, err);
-	return status;
-}
-
 static int put_jobs(const struct tk_plan *p, struct tk_error *err)
 {
-	struct tk_job_list jobs = {0};
-	int status = order_jobs(p, &jobs, err);
+	const struct tk_night *n = p->n;
+	AUTO(tk_job_list) jobs = {0};
+	for (size_t d = 0; has_suite_jobs(p) && d < n->device_count; d++)
+		tk_plan_order_jobs(&p->devices[d].suite, &p->devices[d].ceilings,
+		        &p->devices[d].controls, n->config->control.every, n->seed + d, &jobs);
 	for (size_t i = 0; i < jobs.count; i++)
-		jobs.rows[i].night_id = p->n->night_id;
-	if (!status)
-		status = tk_store_put_jobs(p->n->store, jobs.rows, jobs.count, err);
-	tk_job_list_free(&jobs);
-	return status;
+		jobs.rows[i].night_id = n->night_id;
+	return tk_store_put_jobs(n->store, jobs.rows, jobs.count, err);
 }
 
 /* The suites come last: of a problem that is also the control, they set the source and the
  * family. */
 static int make_plan(struct tk_plan *p, struct tk_error *err)
 {
-	int status = tk_plan_controls(p, err);
-	if (!status)
-		status = tk_plan_ceilings(p, err);
-	if (!status)
-		status = plan_suites(p, err);
-	if (!status && !p->n->options->only_upstream)
+	TRY(tk_plan_controls(p, err));
+	TRY(tk_plan_ceilings(p, err));
+	TRY(plan_suites(p, err));
+	if (!p->n->options->only_upstream)
 		warn_about_idle_gpus(p);
-	return status ? status : put_jobs(p, err);
+	return put_jobs(p, err);
 }
 
 static void free_plan(struct tk_plan *p)
@@ -412,8 +352,7 @@ int tk_night_plan(struct tk_night *n, struct tk_error *err)
 	struct tk_plan p = {.n = n,
 	        .devices = tk_calloc(n->device_count + 1, sizeof *p.devices),
 	        .backends = json_object()};
-	int status = p.devices && p.backends ? tk_store_begin(n->store, err)
-	                                     : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_store_begin(n->store, err);
 	if (!status) {
 		status = make_plan(&p, err);
 		if (status)

@@ -8,9 +8,7 @@
 #include "base/try.h"
 #include "core/tune.h"
 #include "nightly/night.h"
-#include "nightly/plan/sequence.h"
-#include "nightly/plan/texts.h"
-#include "nightly/schedule/job_catalog.h"
+#include "nightly/plan/job_inputs.h"
 #include "nightly/schedule/recheck.h"
 #include "nightly/schedule/result.h"
 #include "nightly/schedule/scheduler.h"
@@ -40,7 +38,7 @@ struct slot {
 
 struct measurement {
 	struct tk_night *n;
-	struct tk_job_catalog catalog;
+	struct tk_rows jobs; /* of struct tk_night_job_row */
 	struct tk_tuned_results tuned;
 	struct tk_scheduler *scheduler;
 	struct slot *slots; /* by device */
@@ -84,27 +82,30 @@ struct tk_job_request tk_night_job_request(struct tk_night *n, const struct tk_s
 	        .verify = true};
 }
 
+static const struct tk_night_job_row *job_at(const struct measurement *m, size_t index)
+{
+	return TK_ROWS_AT(&m->jobs, struct tk_night_job_row, index);
+}
+
 /* The job as the device runs it: if it was planned for another device, the point belongs to this
  * device's series. */
 static int prepare_job(struct measurement *m, size_t index, struct tk_night_device *device,
         struct tk_night_job *out, struct tk_error *err)
 {
-	struct tk_catalog_job job = tk_job_catalog_get(&m->catalog, index);
-	*out = (struct tk_night_job){.row = job.row,
-	        .series = *job.series,
-	        .problem = job.problem,
-	        .build = job.build,
-	        .device = device,
-	        .started_s = tk_clock_now_s()};
-	if (device && device->device_id != job.series->device_id) {
-		struct tk_series_row row = *job.series;
-		row.device_id = device->device_id;
+	struct tk_store *store = m->n->store;
+	*out = (struct tk_night_job){
+	        .row = job_at(m, index), .device = device, .started_s = tk_clock_now_s()};
+	TRY(tk_store_get(store, TK_TABLE_series, out->row->series_id, &out->series, err));
+	TRY(tk_store_get(store, TK_TABLE_problem, out->row->problem_id, &out->problem, err));
+	TRY(tk_store_get(store, TK_TABLE_build, out->row->build_id, &out->build, err));
+	if (device && device->device_id != out->series.device_id) {
+		struct tk_series_row row = out->series;
+		row.device_id = out->series.device_id = device->device_id;
 		row.slug = NULL;
-		TRY(tk_store_put(m->n->store, TK_TABLE_series, &row, &out->series.id, err));
-		out->series.device_id = device->device_id;
+		TRY(tk_store_put(store, TK_TABLE_series, &row, &out->series.id, err));
 	}
 	if (strcmp(out->series.config, TK_TUNE_CONFIG) == 0)
-		out->tuning = tk_tuned_find(&m->tuned, &out->series, job.row->options);
+		out->tuning = tk_tuned_find(&m->tuned, &out->series, out->row->options);
 	return TK_OK;
 }
 
@@ -112,7 +113,7 @@ static void show_progress(struct measurement *m, const struct tk_night_job *job)
 {
 	const struct tk_night_observer *o = m->n->options->observer;
 	if (o && o->progress)
-		o->progress(o->arg, m->started, m->catalog.jobs.count, job->series.slug);
+		o->progress(o->arg, m->started, m->jobs.count, job->series.slug);
 	m->started++;
 }
 
@@ -126,7 +127,7 @@ static struct tk_job_request make_request(
         const struct measurement *m, const struct tk_night_job *job)
 {
 	struct tk_job_request request = tk_night_job_request(
-	        m->n, &job->series, job->problem, job->row->backend_path, job->row->options);
+	        m->n, &job->series, &job->problem, job->row->backend_path, job->row->options);
 	request.limits = &job->device->limits;
 	if (job->tuning)
 		request.config = job->tuning->config;
@@ -138,15 +139,11 @@ static int start_worker(struct measurement *m, struct slot *slot, const struct t
 {
 	struct tk_worker *worker = NULL;
 	struct tk_job_request request = make_request(m, job);
-	int status = tk_night_load_limits(m->n, job->device, err);
-	if (!status)
-		status = tk_night_get_worker(
-		        m->n, job->device, job->row->backend_path, &worker, err);
-	if (!status)
-		status = tk_worker_start_measure(worker, &request, err);
-	if (!status)
-		slot->worker = worker;
-	return status;
+	TRY(tk_night_load_limits(m->n, job->device, err));
+	TRY(tk_night_get_worker(m->n, job->device, job->row->backend_path, &worker, err));
+	TRY(tk_worker_start_measure(worker, &request, err));
+	slot->worker = worker;
+	return TK_OK;
 }
 
 /* A job that ends without being run is stored at once. */
@@ -156,20 +153,18 @@ static int start_job(
 	struct slot *slot = &m->slots[action->device];
 	struct tk_night_job *job = &slot->job;
 	slot->job_index = action->jobs[0];
-	int status = prepare_job(m, slot->job_index, &m->n->devices[action->device], job, err);
-	if (status)
-		return status;
+	TRY(prepare_job(m, slot->job_index, &m->n->devices[action->device], job, err));
 	show_progress(m, job);
 	if (!*job->row->backend_path)
-		status = tk_night_store_outcome(
-		        m->n, job, TK_OUTCOME_BUILD_FAILED, job->build->message, err);
+		TRY(tk_night_store_outcome(
+		        m->n, job, TK_OUTCOME_BUILD_FAILED, job->build.message, err));
 	else if (is_night_budget_spent(m->n))
-		status = tk_night_store_outcome(m->n, job, TK_OUTCOME_SKIPPED,
-		        "the night's budget (budgets.night) was spent", err);
+		TRY(tk_night_store_outcome(m->n, job, TK_OUTCOME_SKIPPED,
+		        "the night's budget (budgets.night) was spent", err));
 	else
 		return start_worker(m, slot, job, err);
 	tk_scheduler_handle(m->scheduler, TK_EVENT_JOB_FINISHED, action->device);
-	return status;
+	return TK_OK;
 }
 
 /* The job that was running when a device was lost gets its worker's answer; the other jobs only get
@@ -188,7 +183,7 @@ static int fail_job(
 		return tk_night_store_result(m->n, &slot->job, &slot->loss, err);
 	if (!*job.row->backend_path)
 		return tk_night_store_outcome(
-		        m->n, &job, TK_OUTCOME_BUILD_FAILED, job.build->message, err);
+		        m->n, &job, TK_OUTCOME_BUILD_FAILED, job.build.message, err);
 	return tk_night_store_outcome(m->n, &job, TK_OUTCOME_NO_DEVICE,
 	        device ? "the device was lost during this night"
 	               : "the device of this series is not present",
@@ -201,7 +196,7 @@ static int assign_jobs(
 {
 	int64_t *ids = tk_calloc(action->job_count, sizeof *ids);
 	for (size_t i = 0; i < action->job_count; i++)
-		ids[i] = tk_job_catalog_get(&m->catalog, action->jobs[i]).row->id;
+		ids[i] = job_at(m, action->jobs[i])->id;
 	int status = tk_store_assign_jobs(
 	        m->n->store, ids, action->job_count, m->n->devices[action->device].device_id, err);
 	free(ids);
@@ -260,7 +255,7 @@ static int finish_recheck(
  * finding. */
 static bool lacks_winner(const struct tk_night_job *job, const struct tk_job_result *r)
 {
-	return job->tuning && strcmp(job->tuning->artifact_key, job->build->artifact_key) != 0 &&
+	return job->tuning && strcmp(job->tuning->artifact_key, job->build.artifact_key) != 0 &&
 	       (r->outcome == TK_OUTCOME_FAILED || r->outcome == TK_OUTCOME_UNSUPPORTED);
 }
 
@@ -302,11 +297,9 @@ static int wait_for_workers(struct measurement *m, struct tk_error *err)
 			m->fds[count++] = (struct pollfd){.fd = fd, .events = POLLIN};
 	}
 	poll(m->fds, count, POLL_MS);
-	for (size_t d = 0; d < m->n->device_count; d++) {
-		int status = m->slots[d].worker ? check_worker(m, d, err) : TK_OK;
-		if (status)
-			return status;
-	}
+	for (size_t d = 0; d < m->n->device_count; d++)
+		if (m->slots[d].worker)
+			TRY(check_worker(m, d, err));
 	return TK_OK;
 }
 
@@ -352,35 +345,29 @@ static int run_jobs(struct measurement *m, struct tk_error *err)
 static int prestart_workers(struct measurement *m, struct tk_error *err)
 {
 	struct tk_night *n = m->n;
-	int status = TK_OK;
-	for (size_t i = 0; !status && i < m->catalog.jobs.count; i++) {
-		const struct tk_job_row *job = tk_job_catalog_get(&m->catalog, i).row;
+	for (size_t i = 0; i < m->jobs.count; i++) {
+		const struct tk_night_job_row *job = job_at(m, i);
 		size_t device = tk_scheduler_device(m->scheduler, i);
 		if (!job->run_id && device != TK_SCHEDULER_NOWHERE && *job->backend_path)
-			status = tk_night_prestart_worker(
-			        n, &n->devices[device], job->backend_path, job->options, err);
+			TRY(tk_night_prestart_worker(
+			        n, &n->devices[device], job->backend_path, job->options, err));
 	}
-	for (size_t d = 0; !status && d < n->device_count; d++)
-		status = tk_night_device_await_workers(&n->devices[d], err);
-	return status;
+	for (size_t d = 0; d < n->device_count; d++)
+		TRY(tk_night_device_await_workers(&n->devices[d], err));
+	return TK_OK;
 }
 
 static int prepare(struct measurement *m, struct tk_error *err)
 {
 	struct tk_night *n = m->n;
-	int status = tk_night_count_stored_results(n, err);
-	m->started = n->report->jobs;
 	m->slots = tk_calloc(n->device_count + 1, sizeof *m->slots);
 	m->fds = tk_calloc(n->device_count + 1, sizeof *m->fds);
-	if (!status && (!m->slots || !m->fds))
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	if (!status)
-		status = tk_job_catalog_load(n, &m->catalog, err);
-	if (!status)
-		status = tk_tuned_load(n->store, &m->tuned, err);
-	if (!status)
-		status = tk_job_catalog_schedule(n, &m->catalog, &m->scheduler, err);
-	return status ? status : prestart_workers(m, err);
+	TRY(tk_night_count_stored_results(n, err));
+	m->started = n->report->jobs;
+	TRY(tk_night_jobs_list(n, &m->jobs, err));
+	TRY(tk_tuned_load(n->store, &m->tuned, err));
+	TRY(tk_night_jobs_schedule(n, &m->jobs, &m->scheduler, err));
+	return prestart_workers(m, err);
 }
 
 static void free_slot(struct slot *slot)
@@ -399,7 +386,7 @@ int tk_night_measure(struct tk_night *n, struct tk_error *err)
 	for (size_t d = 0; m.slots && d < n->device_count; d++)
 		free_slot(&m.slots[d]);
 	tk_scheduler_free(m.scheduler);
-	tk_job_catalog_free(&m.catalog);
+	tk_rows_free(&m.jobs);
 	tk_tuned_free(&m.tuned);
 	free(m.slots);
 	free(m.fds);

@@ -52,7 +52,7 @@ static struct tk_point make_time_point(
 	return point;
 }
 
-static int copy_samples(const json_t *result, struct points *out, struct tk_error *err)
+static void copy_samples(const json_t *result, struct points *out)
 {
 	const json_t *list = tk_measurement_get_field(result, TK_MEASUREMENT_SAMPLES);
 	size_t count = json_array_size(list);
@@ -60,7 +60,6 @@ static int copy_samples(const json_t *result, struct points *out, struct tk_erro
 	for (size_t i = 0; i < count; i++)
 		out->samples[i] = json_number_value(json_array_get(list, i));
 	out->sample_count = count;
-	return TK_OK;
 }
 
 /* An additional metric of a run, which gets its own series. */
@@ -81,7 +80,7 @@ static double read_compile_ns(const struct tk_night_job *job, const json_t *resu
 	        tk_kernel_package_device_kind(job->row->backend_path) == TK_DEVICE_OTHER)
 		return NAN;
 	return tk_kernel_package_compile_ns(
-	        job->row->backend_path, job->problem->text, configuration);
+	        job->row->backend_path, job->problem.text, configuration);
 }
 
 static int add_extra_point(struct tk_night *n, const struct tk_series_row *series,
@@ -136,10 +135,9 @@ static int make_points(struct tk_night *n, const struct tk_night_job *job,
 	        !json_is_number(tk_measurement_get_field(r->result, TK_MEASUREMENT_MEDIAN)))
 		return TK_OK;
 	out->list[out->count++] = make_time_point(r->result, r->outcome, job->series.id);
-	int status = copy_samples(r->result, out, err);
-	if (status || job->series.role != TK_ROLE_SUITE)
-		return status;
-	return add_extra_points(n, job, r->result, out, err);
+	copy_samples(r->result, out);
+	return job->series.role == TK_ROLE_SUITE ? add_extra_points(n, job, r->result, out, err)
+	                                         : TK_OK;
 }
 
 /* ---- the run ---- */
@@ -222,9 +220,9 @@ static int put_ceiling(struct tk_night *n, const struct tk_night_job *job,
 	char name[32];
 	if (!job->device || !tk_outcome_has_timing(r->outcome) || !(fastest_ns > 0))
 		return TK_OK;
-	TRY(tk_problem_parse(&spec, job->problem->text, err));
+	TRY(tk_problem_parse(&spec, job->problem.text, err));
 	enum tk_unit unit = find_ceiling_unit(&spec);
-	double work = unit == TK_UNIT_GB_PER_S ? job->problem->bytes : job->problem->flops;
+	double work = unit == TK_UNIT_GB_PER_S ? job->problem.bytes : job->problem.flops;
 	name_ceiling(&spec, unit, name, sizeof name);
 	struct tk_ceiling_row row = {.night_id = n->night_id,
 	        .device_id = job->device->device_id,

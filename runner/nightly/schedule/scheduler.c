@@ -1,7 +1,6 @@
 /* See scheduler.h. */
 #include "nightly/schedule/scheduler.h"
 
-#include "base/error.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -284,11 +283,10 @@ static void copy_schedule(struct tk_scheduler *s, const struct tk_schedule *from
 		        from->job_count * from->device_count * sizeof(bool));
 }
 
-int tk_scheduler_new(
-        const struct tk_schedule *schedule, struct tk_scheduler **out, struct tk_error *err)
+struct tk_scheduler *tk_scheduler_new(const struct tk_schedule *schedule)
 {
 	size_t devices = schedule->device_count, jobs = schedule->job_count;
-	struct tk_scheduler *s = tk_calloc(1, sizeof *s);
+	struct tk_scheduler *s = tk_malloc(sizeof *s);
 	*s = (struct tk_scheduler){.devices = tk_calloc(devices + 1, sizeof *s->devices),
 	        .device_count = devices,
 	        .jobs = tk_calloc(jobs + 1, sizeof *s->jobs),
@@ -296,13 +294,8 @@ int tk_scheduler_new(
 	        .has_history = tk_calloc(jobs * devices + 1, sizeof *s->has_history),
 	        .batch = tk_calloc(jobs + 1, sizeof *s->batch),
 	        .can_steal = schedule->can_steal};
-	if (!s->devices || !s->jobs || !s->has_history || !s->batch) {
-		tk_scheduler_free(s);
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	}
 	copy_schedule(s, schedule);
-	*out = s;
-	return TK_OK;
+	return s;
 }
 
 void tk_scheduler_free(struct tk_scheduler *s)

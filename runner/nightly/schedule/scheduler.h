@@ -17,7 +17,6 @@
 
 #define TK_SCHEDULER_NOWHERE SIZE_MAX /* no device, no job */
 
-struct tk_error;
 struct tk_scheduler;
 
 struct tk_scheduled_device {
@@ -67,9 +66,8 @@ struct tk_scheduler_action {
 	size_t job_count;
 };
 
-/* Copies the schedule. TK_ENOMEM. */
-int tk_scheduler_new(
-        const struct tk_schedule *schedule, struct tk_scheduler **out, struct tk_error *err);
+/* Copies the schedule. */
+struct tk_scheduler *tk_scheduler_new(const struct tk_schedule *schedule);
 void tk_scheduler_free(struct tk_scheduler *s);
 
 void tk_scheduler_handle(struct tk_scheduler *s, enum tk_scheduler_event event, size_t device);

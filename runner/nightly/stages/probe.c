@@ -6,7 +6,8 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "nightly/device_select.h"
+#include "base/try.h"
+#include "nightly/device.h"
 #include "nightly/night.h"
 #include "nightly/plan/modules.h"
 #include "worker/worker.h"
@@ -61,19 +62,15 @@ static int put_environment(struct tk_night *n, struct tk_night_device *d, struct
 	static const char *const keys[] = {
 	        "driver", "arch", "compute_units", "cache_bytes", "memory_bytes", "attributes"};
 	json_t *attributes = json_object();
-	for (size_t i = 0; attributes && i < sizeof keys / sizeof *keys; i++) {
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
 		json_t *v = json_object_get(d->info, keys[i]);
 		if (v)
 			json_object_set(attributes, keys[i], v);
 	}
-	char *text = attributes ? json_dumps(attributes, JSON_SORT_KEYS | JSON_COMPACT) : NULL;
+	AUTO_TEXT text = tk_check_memory(json_dumps(attributes, JSON_SORT_KEYS | JSON_COMPACT));
 	json_decref(attributes);
-	if (!text)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	struct tk_environment_row row = {.device_id = d->device_id, .attributes = text};
-	int status = tk_store_put(n->store, TK_TABLE_environment, &row, &d->environment_id, err);
-	free(text);
-	return status;
+	return tk_store_put(n->store, TK_TABLE_environment, &row, &d->environment_id, err);
 }
 
 /* ---- cores ---- */
@@ -118,14 +115,6 @@ static void share_cores(struct tk_night *n)
 
 /* ---- devices ---- */
 
-static int add_device(
-        struct tk_night *n, const struct tk_night_device *device, struct tk_error *err)
-{
-	n->devices = tk_realloc(n->devices, (n->device_count + 1) * sizeof *n->devices);
-	n->devices[n->device_count++] = *device;
-	return TK_OK;
-}
-
 int tk_night_put_device(struct tk_night *n, struct tk_night_device *d, struct tk_error *err)
 {
 	struct tk_device_row row = {.machine_id = n->machine_id,
@@ -147,24 +136,19 @@ static int probe_device(struct tk_night *n, const struct tk_module *layer, uint3
 	struct tk_error reason = {0};
 	int status = tk_worker_query_device(worker, &d.info, &reason);
 	*count = (uint32_t)json_integer_value(json_object_get(d.info, "count"));
-	if (status == TK_ECANCELED || status == TK_ENOMEM) {
-		tk_night_device_close(&d);
-		return tk_fail(err, status, "%s", reason.message);
-	}
-	if (status)
-		tk_log(TK_LOG_DEBUG, "no_device", NULL, "no %s device %u: %s", layer->name, index,
-		        reason.message);
 	if (status || !tk_device_is_selected(
 	                      selected_names(n), layer->name, index, get_text(d.info, "uuid"))) {
 		tk_night_device_close(&d);
+		if (status == TK_ECANCELED)
+			return tk_fail(err, status, "%s", reason.message);
+		if (status)
+			tk_log(TK_LOG_DEBUG, "no_device", NULL, "no %s device %u: %s", layer->name,
+			        index, reason.message);
 		return TK_OK;
 	}
 	tk_night_device_set_slug(&d, *count > 1);
-	status = add_device(n, &d, err);
-	if (status) {
-		tk_night_device_close(&d);
-		return status;
-	}
+	n->devices = tk_reallocarray(n->devices, n->device_count + 1, sizeof *n->devices);
+	n->devices[n->device_count++] = d;
 	return n->store ? tk_night_put_device(n, &n->devices[n->device_count - 1], err) : TK_OK;
 }
 
@@ -188,10 +172,10 @@ static int probe_others(
 {
 	struct tk_worker **workers = tk_calloc(count, sizeof *workers);
 	uint32_t ignored;
-	int status = workers ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = TK_OK;
 	for (uint32_t i = 1; !status && i < count; i++)
 		status = start_probe(n, layer, i, &workers[i], err);
-	for (uint32_t i = 1; workers && i < count; i++)
+	for (uint32_t i = 1; i < count; i++)
 		if (!status)
 			status = probe_device(n, layer, i, workers[i], &ignored, err);
 		else
@@ -216,13 +200,10 @@ static int probe_kind(struct tk_night *n, const struct tk_module *layer, struct 
 
 int tk_night_probe(struct tk_night *n, struct tk_error *err)
 {
-	char *logs = tk_path_join(n->config->cache_dir, "logs");
-	int status = logs ? tk_dir_create(logs, err) : tk_fail(err, TK_ENOMEM, "out of memory");
-	free(logs);
-	for (size_t i = 0; !status && i < n->modules->device_count; i++)
-		status = probe_kind(n, &n->modules->devices[i], err);
-	if (status)
-		return status;
+	AUTO_TEXT logs = tk_path_join(n->config->cache_dir, "logs");
+	TRY(tk_dir_create(logs, err));
+	for (size_t i = 0; i < n->modules->device_count; i++)
+		TRY(probe_kind(n, &n->modules->devices[i], err));
 	if (n->device_count == 0)
 		return tk_fail(err, TK_EUSAGE,
 		        "none of the configured devices exists; `tracker doctor` lists the "

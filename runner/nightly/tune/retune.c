@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "nightly/night.h"
 #include "nightly/tune/tune.h"
 #include "nightly/tune/tuned.h"
@@ -34,7 +35,6 @@ struct retuning {
 	struct tk_night *n;
 	struct tk_tuning_history history;
 	struct tk_tuned_results results;
-	struct tk_id_table problems;
 	struct tk_rows runs;
 	struct candidate *candidates;
 	size_t count;
@@ -87,12 +87,12 @@ static int check_due(const struct retuning *r, const struct tk_series_row *serie
 	*out = true;
 	if (!newest || strcmp(newest->mode, series->mode) != 0)
 		return TK_OK;
-	int status = tk_tuning_state(&r->history, newest, &state, err);
-	if (!status && !tk_tune_state_is_stale(state))
+	TRY(tk_tuning_state(&r->history, newest, &state, err));
+	if (!tk_tune_state_is_stale(state))
 		*out = newest->verdict == TK_TUNE_VERDICT_INCONCLUSIVE &&
 		       is_wait_over(tk_tuned_count_inconclusive(&r->results, series, options),
 		               newest->started_s);
-	return status;
+	return TK_OK;
 }
 
 static const char *find_revision(const struct retuning *r, int64_t build_id)
@@ -161,25 +161,23 @@ static void log_result(const struct candidate *c, const struct tk_tune_report *r
 	}
 }
 
-/* As `tracker tune` has it. The caller frees it. NULL: out of memory. */
+/* As `tracker tune` has it. */
 static char *format_target(const struct candidate *c)
 {
-	char *target = NULL;
-	if (tk_upstream_kind_is_built(c->upstream->kind))
-		return tk_strdup(c->upstream->name);
-	return asprintf(&target, "%s:%s", c->series->backend, read_options(c->upstream)) < 0
-	               ? NULL
-	               : target;
+	return tk_upstream_kind_is_built(c->upstream->kind)
+	               ? tk_strdup(c->upstream->name)
+	               : tk_sprintf("%s:%s", c->series->backend, read_options(c->upstream));
 }
 
 static int search(const struct retuning *r, const struct candidate *c, double budget_s,
         struct tk_tune_report *report, struct tk_error *err)
 {
-	const struct tk_problem_row *problem =
-	        tk_id_table_find(&r->problems, c->series->problem_id);
+	struct tk_problem_row row, *problem = &row;
+	TRY(tk_store_get(r->n->store, TK_TABLE_problem, c->series->problem_id, problem, err));
 	const struct tk_night_device *d = tk_night_find_device(r->n, c->series->device_id);
-	char device[64], *devices[] = {device, NULL}, *target = format_target(c);
-	char *problems[] = {problem ? tk_strdup(problem->text) : NULL};
+	AUTO_TEXT target = format_target(c);
+	AUTO_TEXT text = tk_strdup(problem->text);
+	char device[64], *devices[] = {device, NULL}, *problems[] = {text};
 	struct tk_night_options options = {.program = r->n->options->program,
 	        .observer = r->n->options->observer,
 	        .devices = devices};
@@ -195,11 +193,7 @@ static int search(const struct retuning *r, const struct candidate *c, double bu
 	        .store = r->n->store};
 	snprintf(device, sizeof device, "%s:%u", d->layer->name, d->index);
 	tk_mode_parse(c->series->mode, &q.ab.mode);
-	int status = target && *problems ? tk_tune(r->n->config, &options, &q, report, err)
-	                                 : tk_fail(err, TK_ENOMEM, "out of memory");
-	free(*problems);
-	free(target);
-	return status;
+	return tk_tune(r->n->config, &options, &q, report, err);
 }
 
 /* A search that fails costs the night nothing else. */
@@ -238,27 +232,26 @@ static int tune_all(struct retuning *r, struct tk_error *err)
 	return status;
 }
 
+static int tune(struct retuning *r, struct tk_error *err)
+{
+	struct tk_night *n = r->n;
+	TRY(tk_tuning_history_load(n->store, &r->history, err));
+	TRY(tk_tuned_load(n->store, &r->results, err));
+	TRY(tk_store_list(n->store, TK_TABLE_run, "night_id=?1 ORDER BY seq", TK_ARGS(n->night_id),
+	        &r->runs, err));
+	TRY(list_candidates(r, err));
+	return tune_all(r, err);
+}
+
 int tk_night_tune(struct tk_night *n, struct tk_error *err)
 {
 	struct retuning r = {.n = n};
 	if (n->config->budgets.tune_s <= 0 || n->options->backfill_revision ||
 	        n->options->import_file)
 		return TK_OK;
-	int status = tk_tuning_history_load(n->store, &r.history, err);
-	if (!status)
-		status = tk_tuned_load(n->store, &r.results, err);
-	if (!status)
-		status = tk_id_table_load(&r.problems, n->store, TK_TABLE_problem, err);
-	if (!status)
-		status = tk_store_list(n->store, TK_TABLE_run, "night_id=?1 ORDER BY seq",
-		        TK_ARGS(n->night_id), &r.runs, err);
-	if (!status)
-		status = list_candidates(&r, err);
-	if (!status)
-		status = tune_all(&r, err);
+	int status = tune(&r, err);
 	free(r.candidates);
 	tk_rows_free(&r.runs);
-	tk_id_table_free(&r.problems);
 	tk_tuned_free(&r.results);
 	tk_tuning_history_free(&r.history);
 	return status;

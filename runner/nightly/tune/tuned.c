@@ -1,31 +1,20 @@
 /* See tuned.h. */
 #include "nightly/tune/tuned.h"
+#include "base/try.h"
 #include "store/tuning_state.h"
 #include <string.h>
 
 int tk_tuned_load(struct tk_store *s, struct tk_tuned_results *out, struct tk_error *err)
 {
 	*out = (struct tk_tuned_results){0};
-	int status = tk_store_list(s, TK_TABLE_tuning, NULL, TK_NO_ARGS, &out->tunings, err);
-	return status ? status
-	              : tk_store_list(s, TK_TABLE_upstream, NULL, TK_NO_ARGS, &out->upstreams, err);
+	TRY(tk_store_list(s, TK_TABLE_tuning, NULL, TK_NO_ARGS, &out->tunings, err));
+	return tk_id_table_load(&out->upstreams, s, TK_TABLE_upstream, err);
 }
 
 void tk_tuned_free(struct tk_tuned_results *r)
 {
 	tk_rows_free(&r->tunings);
-	tk_rows_free(&r->upstreams);
-}
-
-static const struct tk_upstream_row *find_upstream(const struct tk_tuned_results *r, int64_t id)
-{
-	for (size_t i = 0; i < r->upstreams.count; i++) {
-		const struct tk_upstream_row *row =
-		        TK_ROWS_AT(&r->upstreams, struct tk_upstream_row, i);
-		if (row->id == id)
-			return row;
-	}
-	return NULL;
+	tk_id_table_free(&r->upstreams);
 }
 
 static bool is_of(const struct tk_tuning_row *t, const struct tk_series_row *series,
@@ -37,7 +26,8 @@ static bool is_of(const struct tk_tuning_row *t, const struct tk_series_row *ser
 static const struct tk_tuning_row *find(const struct tk_tuned_results *r,
         const struct tk_series_row *series, const char *options, bool is_decided)
 {
-	const struct tk_upstream_row *upstream = find_upstream(r, series->upstream_id);
+	const struct tk_upstream_row *upstream =
+	        tk_id_table_find(&r->upstreams, series->upstream_id);
 	const struct tk_tuning_row *found = NULL;
 	for (size_t i = 0; upstream && i < r->tunings.count; i++) {
 		const struct tk_tuning_row *t = TK_ROWS_AT(&r->tunings, struct tk_tuning_row, i);
@@ -68,7 +58,8 @@ const struct tk_tuning_row *tk_tuned_find_newest(
 size_t tk_tuned_count_inconclusive(
         const struct tk_tuned_results *r, const struct tk_series_row *series, const char *options)
 {
-	const struct tk_upstream_row *upstream = find_upstream(r, series->upstream_id);
+	const struct tk_upstream_row *upstream =
+	        tk_id_table_find(&r->upstreams, series->upstream_id);
 	size_t count = 0;
 	for (size_t i = 0; upstream && i < r->tunings.count; i++) {
 		const struct tk_tuning_row *t = TK_ROWS_AT(&r->tunings, struct tk_tuning_row, i);

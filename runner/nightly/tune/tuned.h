@@ -1,11 +1,13 @@
 /* `config: tuned` of an upstream: the stored results of `tracker tune` as nights use them. */
 #ifndef TK_TUNED_H
 #define TK_TUNED_H
+#include "store/catalog/row_index.h"
 #include "store/tuning.h"
 #include <stdbool.h>
 
 struct tk_tuned_results {
-	struct tk_rows tunings, upstreams;
+	struct tk_rows tunings;
+	struct tk_id_table upstreams;
 };
 
 /* Free in any case. */

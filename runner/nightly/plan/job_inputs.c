@@ -1,5 +1,5 @@
-/* See sequence.h. */
-#include "nightly/plan/sequence.h"
+/* See job_inputs.h. */
+#include "nightly/plan/job_inputs.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/try.h"
@@ -8,7 +8,55 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int load(struct tk_sequence_entry *e, const char *root, const struct tk_modules *modules,
+/* ---- texts ---- */
+
+static int load_text(struct tk_text_entry **list, const char *root, const char *name,
+        const struct tk_job_text **out, struct tk_error *err)
+{
+	struct tk_text_entry *e = tk_calloc(1, sizeof *e);
+	int status = tk_text_load(root, name, &e->text, err);
+	if (status) {
+		free(e);
+		return status;
+	}
+	e->job = (struct tk_job_text){e->text.name, e->text.tokens, e->text.count};
+	e->next = *list;
+	*list = e;
+	*out = &e->job;
+	return TK_OK;
+}
+
+int tk_texts_find(struct tk_text_entry **list, const char *root, const char *problem,
+        const struct tk_job_text **out, struct tk_error *err)
+{
+	struct tk_problem_spec p;
+	*out = NULL;
+	if (!strstr(problem, "text:")) /* most problems: parsing takes longer */
+		return TK_OK;
+	int status = tk_problem_parse(&p, problem, err);
+	if (status || p.dist != TK_DIST_TEXT)
+		return status;
+	for (struct tk_text_entry *e = *list; e; e = e->next)
+		if (strcmp(e->text.name, p.dist_text) == 0) {
+			*out = &e->job;
+			return TK_OK;
+		}
+	return load_text(list, root, p.dist_text, out, err);
+}
+
+void tk_texts_free(struct tk_text_entry *list)
+{
+	while (list) {
+		struct tk_text_entry *next = list->next;
+		tk_text_free(&list->text);
+		free(list);
+		list = next;
+	}
+}
+
+/* ---- sequences ---- */
+
+static int load_sequence(struct tk_sequence_entry *e, const char *root, const struct tk_modules *modules,
         const char *name, struct tk_error *err)
 {
 	struct tk_job_sequence *job = &e->job;
@@ -31,7 +79,7 @@ int tk_sequence_load(struct tk_sequence_entry **list, const char *root,
 		}
 	struct tk_sequence_entry *e = tk_calloc(1, sizeof *e);
 	snprintf(e->device_kind, sizeof e->device_kind, "%s", device_kind);
-	int status = load(e, root, modules, name, err);
+	int status = load_sequence(e, root, modules, name, err);
 	if (status) {
 		free(e);
 		return status;

@@ -1,6 +1,7 @@
-/* Which of several devices of one model measures which problem (--split). Private to nightly/. */
-#ifndef TK_NIGHTLY_SHARE_H
-#define TK_NIGHTLY_SHARE_H
+/* Which problems a night measures, by the rotation of their suites, and on which of several devices
+ * of one model (--split). Private to nightly/. */
+#ifndef TK_NIGHTLY_SELECTION_H
+#define TK_NIGHTLY_SELECTION_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -8,6 +9,7 @@
 struct tk_error;
 struct tk_night;
 struct tk_problem_spec;
+struct tk_rows;
 
 struct tk_plan_problem {
 	int64_t id;
@@ -27,5 +29,18 @@ double tk_plan_estimate_seconds(const struct tk_problem_spec *p);
  * night is nearly done. */
 int tk_plan_share_problems(struct tk_night *n, struct tk_plan_problem *problems, size_t count,
         bool *is_mine, struct tk_error *err);
+
+/* Removes the problems that are not due from the list. The series that they have on this machine
+ * learn in how many nights each has its turn, so that nobody expects them before. */
+int tk_plan_rotate(
+        struct tk_night *n, struct tk_plan_problem *problems, size_t *count, struct tk_error *err);
+
+/* Which devices have series of which problems of suites. */
+struct tk_plan_history {
+	int64_t device_id, problem_id;
+	bool has_points;
+};
+/* Rows of struct tk_plan_history. */
+int tk_plan_list_history(struct tk_night *n, struct tk_rows *out, struct tk_error *err);
 
 #endif

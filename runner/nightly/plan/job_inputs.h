@@ -1,13 +1,26 @@
-/* The sequences of a night, or of `tracker run`, with the backends that launch their kernels. */
-#ifndef TK_NIGHT_SEQUENCE_H
-#define TK_NIGHT_SEQUENCE_H
+/* What jobs need beside their problem, loaded once: the texts of problems with dist=text:NAME, and
+ * the sequences of mode sequence:NAME with the backends that launch their kernels. */
+#ifndef TK_NIGHT_JOB_INPUTS_H
+#define TK_NIGHT_JOB_INPUTS_H
 #include "nightly/plan/modules.h"
 #include "suite/sequence.h"
+#include "suite/text_inputs.h"
 #include "worker/worker.h"
 
 struct tk_night;
 
 /* A list, because jobs point to an entry until the end. */
+struct tk_text_entry {
+	struct tk_text_entry *next;
+	struct tk_text text;
+	struct tk_job_text job;
+};
+
+/* *out: the text of a problem; NULL if it needs none. Errors as of tk_text_load. */
+int tk_texts_find(struct tk_text_entry **list, const char *root, const char *problem,
+        const struct tk_job_text **out, struct tk_error *err);
+void tk_texts_free(struct tk_text_entry *list);
+
 struct tk_sequence_entry {
 	struct tk_sequence_entry *next;
 	char device_kind[16];

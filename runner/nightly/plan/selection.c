@@ -1,14 +1,17 @@
-/* See share.h.
+/* See selection.h.
  *
  * A problem stays on the device that has measured it, so that its series continue. New problems go,
  * the longest first, to the device with the least to do. Their time is only an estimate, so the
  * shorter half of them is measured at the end, where idle devices can steal them (schedule/). */
-#include "nightly/plan/share.h"
+#include "nightly/plan/selection.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/try.h"
+#include "core/night.h"
 #include "core/problem.h"
 #include "nightly/night.h"
+#include "store/store.h"
+#include "suite/rotation.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,19 +28,22 @@ double tk_plan_estimate_seconds(const struct tk_problem_spec *p)
 	return isfinite(seconds) ? seconds : 0.6;
 }
 
-int tk_night_series_has_points(
-        struct tk_night *n, int64_t series_id, bool *out, struct tk_error *err)
-{
-	struct tk_rows points = {0};
-	int status = tk_store_list_points(n->store, series_id, INT64_MIN, 1, &points, err);
-	*out = points.count > 0;
-	tk_rows_free(&points);
-	return status;
-}
-
-/* What the history has of a problem on a device; a higher value has a stronger claim to the
- * problem. A series without points was planned there and measured by another device. */
+/* A higher value has a stronger claim to the problem. A series without points was planned there and
+ * measured by another device. */
 enum history { NO_HISTORY, HAS_SERIES, HAS_POINTS };
+
+int tk_plan_list_history(struct tk_night *n, struct tk_rows *out, struct tk_error *err)
+{
+	static const struct tk_db_column columns[] = {
+	        TK_MEMBER(struct tk_plan_history, device_id),
+	        TK_MEMBER(struct tk_plan_history, problem_id),
+	        TK_MEMBER(struct tk_plan_history, has_points)};
+	static const struct tk_row_type type = TK_ROW_TYPE(struct tk_plan_history, columns);
+	return tk_store_select(n->store,
+	        "SELECT device_id, problem_id, max(EXISTS (SELECT 1 FROM measurement m WHERE"
+	        " m.series_id=s.id)) AS has_points FROM series s WHERE role='suite' GROUP BY 1, 2",
+	        TK_NO_ARGS, &type, out, err);
+}
 
 struct sharing {
 	struct tk_night *n;
@@ -59,31 +65,19 @@ static size_t find_problem(const struct sharing *s, int64_t id)
 	return i;
 }
 
-static int read_series_history(
-        struct sharing *s, const struct tk_series_row *row, struct tk_error *err)
-{
-	size_t device = tk_night_find_device_index(s->n, row->device_id);
-	size_t problem = find_problem(s, row->problem_id);
-	bool has_points;
-	if (device == s->n->device_count || problem == s->count || row->role != TK_ROLE_SUITE)
-		return TK_OK;
-	enum history *h = &s->history[device * s->count + problem];
-	if (*h == HAS_POINTS)
-		return TK_OK;
-	int status = tk_night_series_has_points(s->n, row->id, &has_points, err);
-	if (!status)
-		*h = has_points ? HAS_POINTS : HAS_SERIES;
-	return status;
-}
-
 static int read_history(struct sharing *s, struct tk_error *err)
 {
-	struct tk_rows all = {0};
-	int status = tk_store_list(s->n->store, TK_TABLE_series, NULL, TK_NO_ARGS, &all, err);
-	for (size_t i = 0; !status && i < all.count; i++)
-		status = read_series_history(s, TK_ROWS_AT(&all, struct tk_series_row, i), err);
-	tk_rows_free(&all);
-	return status;
+	AUTO(tk_rows) all = {0};
+	TRY(tk_plan_list_history(s->n, &all, err));
+	for (size_t i = 0; i < all.count; i++) {
+		const struct tk_plan_history *h = TK_ROWS_AT(&all, struct tk_plan_history, i);
+		size_t device = tk_night_find_device_index(s->n, h->device_id);
+		size_t problem = find_problem(s, h->problem_id);
+		if (device < s->n->device_count && problem < s->count)
+			s->history[device * s->count + problem] =
+			        h->has_points ? HAS_POINTS : HAS_SERIES;
+	}
+	return TK_OK;
 }
 
 /* ---- devices of one model ---- */
@@ -184,10 +178,61 @@ int tk_plan_share_problems(struct tk_night *n, struct tk_plan_problem *problems,
 	        .load_s = tk_calloc(n->device_count + 1, sizeof *s.load_s),
 	        .history = tk_calloc(n->device_count * count + 1, sizeof *s.history),
 	        .is_mine = is_mine};
-	int status = s.order && s.load_s && s.history ? share(&s, err)
-	                                              : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = share(&s, err);
 	free(s.order);
 	free(s.load_s);
 	free(s.history);
 	return status;
+}
+
+/* ---- rotated suites ---- */
+
+/* Nights of this machine that completed before. One that was killed, or of one upstream alone, does
+ * not use up a turn. Of a split night, which part counts does not matter, as long as it is the same
+ * in all parts: the other parts of this night may have been merged already. */
+static int count_nights(struct tk_night *n, uint64_t *out, struct tk_error *err)
+{
+	AUTO(tk_rows) nights = {0};
+	struct tk_night_tally count = {0};
+	TRY(tk_store_list(n->store, TK_TABLE_night,
+	        "machine_id=?1 AND id<>?2 AND kind='nightly' AND status IN ('complete', "
+	        "'incomplete')",
+	        TK_ARGS(n->machine_id, n->night_id), &nights, err));
+	for (size_t i = 0; i < nights.count; i++)
+		tk_night_tally_add(&count, tk_night_read_coverage(TK_ROWS_AT(
+		                                   &nights, struct tk_night_row, i)
+		                                   ->summary));
+	*out = n->options->part ? count.whole + count.of_part[n->options->part]
+	                        : tk_night_tally_total(&count);
+	return TK_OK;
+}
+
+static int update_series(struct tk_night *n, const struct tk_plan_problem *p, struct tk_error *err)
+{
+	AUTO(tk_rows) series = {0};
+	TRY(tk_store_list(n->store, TK_TABLE_series,
+	        "problem_id=?1 AND role='suite' AND rotate_nights<>?2",
+	        TK_ARGS(p->id, (int64_t)p->rotate_nights), &series, err));
+	for (size_t i = 0; i < series.count; i++) {
+		struct tk_series_row row = *TK_ROWS_AT(&series, struct tk_series_row, i);
+		row.rotate_nights = p->rotate_nights;
+		if (tk_night_find_device(n, row.device_id))
+			TRY(tk_store_put(n->store, TK_TABLE_series, &row, NULL, err));
+	}
+	return TK_OK;
+}
+
+int tk_plan_rotate(
+        struct tk_night *n, struct tk_plan_problem *problems, size_t *count, struct tk_error *err)
+{
+	uint64_t number = 0;
+	size_t kept = 0;
+	for (size_t i = 0; i < *count; i++)
+		TRY(update_series(n, &problems[i], err));
+	TRY(count_nights(n, &number, err));
+	for (size_t i = 0; i < *count; i++)
+		if (tk_rotation_is_due(problems[i].rotation_key, problems[i].rotate_nights, number))
+			problems[kept++] = problems[i];
+	*count = kept;
+	return TK_OK;
 }
