@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "measure/engine.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -45,8 +46,8 @@ static int verify_fetched(struct tk_engine *e, struct tk_error *err)
 int tk_engine_verify_reference(struct tk_engine *e, uint32_t set)
 {
 	struct tk_error err = {0};
-	int status = tk_engine_fetch_outputs(e, set);
-	return status ? status : check_result(e, verify_fetched(e, &err), &err);
+	TRY(tk_engine_fetch_outputs(e, set));
+	return check_result(e, verify_fetched(e, &err), &err);
 }
 
 /* Inputs are equal: outputs with the same bits as the verified ones are right as well. */

@@ -2,6 +2,7 @@
  * and cannot be random. As in training, the backend's own forward pass computes them, once and
  * untimed. It is verified like any other before its results are used. */
 #include "base/error.h"
+#include "base/try.h"
 #include "measure/engine.h"
 #include <math.h>
 #include <string.h>
@@ -22,9 +23,8 @@ static int make_problem(struct forward *f)
 	if (!dir)
 		return tk_fail(f->e->err, TK_EINTERNAL, "%s is not a backward pass", text);
 	memcpy(dir, "dir=fwd", strlen("dir=fwd"));
-	int status = tk_problem_parse(&f->problem, text, f->e->err);
-	return status ? status
-	              : tk_problem_list_tensors(&f->problem, f->device, &f->count, f->e->err);
+	TRY(tk_problem_parse(&f->problem, text, f->e->err));
+	return tk_problem_list_tensors(&f->problem, f->device, &f->count, f->e->err);
 }
 
 /* Q, K and V with their values; O and LSE poisoned with NaN. */

@@ -4,6 +4,7 @@
  * cached. The sets hold the same values at different addresses, because values change a chip's
  * power and so its clock. */
 #include "base/memory.h"
+#include "base/try.h"
 #include "measure/engine.h"
 #include <stdlib.h>
 #include <string.h>
@@ -122,22 +123,20 @@ static int poison(struct tk_engine *e, uint32_t set, uint32_t tensor)
 
 int tk_engine_poison_outputs(struct tk_engine *e, uint32_t set)
 {
-	int status = 0;
-	for (uint32_t i = 0; !status && i < e->tensor_count; i++)
+	for (uint32_t i = 0; i < e->tensor_count; i++)
 		if (e->host[i].output)
-			status = poison(e, set, i);
-	return status;
+			TRY(poison(e, set, i));
+	return 0;
 }
 
 static int alloc_device(struct tk_engine *e, size_t bytes, void **out)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
 	void *data = NULL;
-	int status = tk_engine_check_status(
-	        e, e->ops->alloc(e->device, bytes, &data, &abi), "allocation", &abi);
-	if (!status)
-		*out = data;
-	return status;
+	TRY(tk_engine_check_status(
+	        e, e->ops->alloc(e->device, bytes, &data, &abi), "allocation", &abi));
+	*out = data;
+	return 0;
 }
 
 /* One allocation and one upload for each tensor. */
@@ -266,11 +265,11 @@ int tk_engine_finish_outputs(struct tk_engine *e, uint32_t set)
 
 int tk_engine_fetch_outputs(struct tk_engine *e, uint32_t set)
 {
-	int status = tk_engine_finish_outputs(e, set);
-	for (uint32_t i = 0; !status && i < e->tensor_count; i++)
+	TRY(tk_engine_finish_outputs(e, set));
+	for (uint32_t i = 0; i < e->tensor_count; i++)
 		if (e->host[i].output)
-			status = tk_engine_download(e, set, i, e->host[i].data);
-	return status;
+			TRY(tk_engine_download(e, set, i, e->host[i].data));
+	return 0;
 }
 
 /* Too little memory for the copies is no failure: later outputs are then verified in full. */

@@ -120,16 +120,12 @@ static void summarize_clocks(struct tk_engine *e, double *scratch)
 static int take_sample(struct tk_engine *e, struct samples *s)
 {
 	double ns = 0;
-	int status = tk_engine_wait_idle_gap(e);
-	if (!status)
-		status = tk_engine_mark_output(e);
-	if (!status)
-		status = tk_engine_time_sample(e, &ns);
-	if (!status)
-		status = tk_engine_check_mark(e);
-	if (!status)
-		status = add_sample(e, s, ns);
-	return status ? status : check_telemetry(e, s, false);
+	TRY(tk_engine_wait_idle_gap(e));
+	TRY(tk_engine_mark_output(e));
+	TRY(tk_engine_time_sample(e, &ns));
+	TRY(tk_engine_check_mark(e));
+	TRY(add_sample(e, s, ns));
+	return check_telemetry(e, s, false);
 }
 
 /* In an A/B pair, the process that has enough samples continues until the other one has too, so

@@ -121,12 +121,10 @@ static int grow_host(struct tk_engine *e, struct tk_engine_trace *t)
 
 static int launch_once(struct tk_engine *e, struct tk_engine_trace *t, uint32_t set)
 {
-	int status = 0;
-	for (uint32_t i = 0; !status && i < t->count; i++)
-		status = clear_memory(e, t, &t->kernels[i]);
-	if (!status)
-		status = tk_engine_launch(e, set);
-	return status ? status : tk_engine_synchronize(e);
+	for (uint32_t i = 0; i < t->count; i++)
+		TRY(clear_memory(e, t, &t->kernels[i]));
+	TRY(tk_engine_launch(e, set));
+	return tk_engine_synchronize(e);
 }
 
 static uint32_t take_set(struct tk_engine *e)
@@ -141,22 +139,18 @@ static uint32_t take_set(struct tk_engine *e)
 static int launch_unrecorded(struct tk_engine *e, struct tk_engine_trace *t)
 {
 	const struct tk_trace_memory none = {0};
-	int status = 0;
-	for (uint32_t i = 0; !status && i < t->count; i++)
-		status = clear_memory(e, t, &t->kernels[i]);
-	if (!status)
-		status = tk_engine_synchronize(e);
-	for (uint32_t i = 0; !status && i < t->count; i++)
-		status = set_record(e, &t->kernels[i], &none);
-	if (!status)
-		status = tk_engine_wait_idle_gap(e);
-	for (uint64_t i = 0; !status && i < e->batch && i < UNRECORDED_MAX; i++)
-		status = tk_engine_launch(e, take_set(e));
-	if (!status)
-		status = tk_engine_synchronize(e);
-	for (uint32_t i = 0; !status && i < t->count; i++)
-		status = set_record(e, &t->kernels[i], &t->kernels[i].memory);
-	return status;
+	for (uint32_t i = 0; i < t->count; i++)
+		TRY(clear_memory(e, t, &t->kernels[i]));
+	TRY(tk_engine_synchronize(e));
+	for (uint32_t i = 0; i < t->count; i++)
+		TRY(set_record(e, &t->kernels[i], &none));
+	TRY(tk_engine_wait_idle_gap(e));
+	for (uint64_t i = 0; i < e->batch && i < UNRECORDED_MAX; i++)
+		TRY(tk_engine_launch(e, take_set(e)));
+	TRY(tk_engine_synchronize(e));
+	for (uint32_t i = 0; i < t->count; i++)
+		TRY(set_record(e, &t->kernels[i], &t->kernels[i].memory));
+	return 0;
 }
 
 static int download(struct tk_engine *e, struct tk_engine_trace *t, const struct traced_kernel *k)
@@ -322,12 +316,12 @@ int tk_engine_trace_write(struct tk_engine *e)
 	struct tk_trace_file_head head = {
 	        .kernels = e->trace->count, .launches = e->options->trace->launches};
 	memcpy(head.magic, TK_TRACE_FILE_MAGIC, sizeof head.magic);
-	int status = write_bytes(e, &head, sizeof head);
-	for (uint32_t i = 0; !status && i < e->trace->count; i++)
-		status = write_kernel(e, &e->trace->kernels[i]);
-	for (uint32_t i = 0; !status && i < head.launches; i++)
-		status = write_launch(e);
-	return status;
+	TRY(write_bytes(e, &head, sizeof head));
+	for (uint32_t i = 0; i < e->trace->count; i++)
+		TRY(write_kernel(e, &e->trace->kernels[i]));
+	for (uint32_t i = 0; i < head.launches; i++)
+		TRY(write_launch(e));
+	return 0;
 }
 
 void tk_engine_trace_end(struct tk_engine *e)

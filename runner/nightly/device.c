@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "nightly/night.h"
 #include "worker/worker.h"
 #include <sched.h>
@@ -205,18 +206,16 @@ int tk_night_prestart_worker(struct tk_night *n, struct tk_night_device *d, cons
 	struct tk_worker *w;
 	if (tk_night_device_is_cpu(d) || find_place(d, backend)->backend)
 		return TK_OK;
-	int status = tk_night_get_worker(n, d, backend, &w, err);
-	return status ? status
-	              : tk_worker_start_open(w, backend, options, n->config->budgets.job_s, err);
+	TRY(tk_night_get_worker(n, d, backend, &w, err));
+	return tk_worker_start_open(w, backend, options, n->config->budgets.job_s, err);
 }
 
 int tk_night_device_await_workers(struct tk_night_device *d, struct tk_error *err)
 {
-	int status = TK_OK;
-	for (size_t i = 0; !status && i < TK_NIGHT_WORKERS_MAX; i++)
+	for (size_t i = 0; i < TK_NIGHT_WORKERS_MAX; i++)
 		if (d->workers[i].worker)
-			status = tk_worker_wait_open(d->workers[i].worker, err);
-	return status;
+			TRY(tk_worker_wait_open(d->workers[i].worker, err));
+	return TK_OK;
 }
 
 void tk_night_device_stop_workers(struct tk_night_device *d)

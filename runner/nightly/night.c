@@ -129,11 +129,10 @@ static bool has_plan(struct tk_night *n)
 static int run_stages(struct tk_night *n, struct tk_error *err)
 {
 	bool resumes_plan = has_plan(n);
-	int status = TK_OK;
-	for (size_t i = 0; !status && i < sizeof stages / sizeof *stages; i++)
+	for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
 		if (stages[i].runs_on_resume || !resumes_plan)
-			status = run_stage(n, &stages[i], err);
-	return status;
+			TRY(run_stage(n, &stages[i], err));
+	return TK_OK;
 }
 
 /* ---- the end ---- */

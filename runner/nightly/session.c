@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/rng.h"
+#include "base/try.h"
 #include "store/lock.h"
 #include "worker/worker.h"
 #include <stdio.h>
@@ -28,22 +29,19 @@ int tk_session_open_unstored(const struct tk_config *config, const char *db_path
 {
 	begin(config, NULL, options, s);
 	s->options.devices = options->devices;
-	int status = tk_file_exists(db_path) ? tk_store_lock(db_path, &s->lock, err) : TK_OK;
-	if (!status)
-		status = tk_modules_load(options->program, &s->night.modules, err);
-	return status ? status : tk_night_probe(&s->night, err);
+	TRY(tk_file_exists(db_path) ? tk_store_lock(db_path, &s->lock, err) : TK_OK);
+	TRY(tk_modules_load(options->program, &s->night.modules, err));
+	return tk_night_probe(&s->night, err);
 }
 
 int tk_session_open(const struct tk_config *config, struct tk_store *store,
         const struct tk_night_options *options, struct tk_session *s, struct tk_error *err)
 {
 	begin(config, store, options, s);
-	int status = tk_store_lock(tk_store_path(store), &s->lock, err);
-	if (!status)
-		status = tk_modules_load(options->program, &s->night.modules, err);
-	if (!status)
-		status = tk_night_put_machine(&s->night, err);
-	return status ? status : tk_night_probe(&s->night, err);
+	TRY(tk_store_lock(tk_store_path(store), &s->lock, err));
+	TRY(tk_modules_load(options->program, &s->night.modules, err));
+	TRY(tk_night_put_machine(&s->night, err));
+	return tk_night_probe(&s->night, err);
 }
 
 void tk_session_close(struct tk_session *s)

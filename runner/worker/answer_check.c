@@ -1,6 +1,7 @@
 /* See answer_check.h. Members that are not in the tables of fields.h are dropped. */
 #include "worker/answer_check.h"
 #include "base/error.h"
+#include "base/try.h"
 #include "core/measurement_fields.h"
 #include "worker/fields.h"
 #include "worker/wire.h"
@@ -152,11 +153,11 @@ static int copy_text(
 static int copy_outcome(const json_t *object, enum tk_outcome *out, struct tk_error *err)
 {
 	char name[32];
-	int status = copy_text(
-	        object, tk_measurement_field_key(TK_MEASUREMENT_OUTCOME), name, sizeof name, err);
-	if (!status && tk_outcome_parse(name, out))
-		status = tk_fail(err, TK_EDATA, "unknown outcome \"%s\"", name);
-	return status;
+	TRY(copy_text(
+	        object, tk_measurement_field_key(TK_MEASUREMENT_OUTCOME), name, sizeof name, err));
+	if (tk_outcome_parse(name, out))
+		return tk_fail(err, TK_EDATA, "unknown outcome \"%s\"", name);
+	return TK_OK;
 }
 
 int tk_answer_unwrap(const json_t *answer, int64_t id, json_t **result, enum tk_outcome *outcome,
@@ -176,11 +177,11 @@ int tk_answer_unwrap(const json_t *answer, int64_t id, json_t **result, enum tk_
 		*result = json_incref(object);
 		return TK_OK;
 	}
-	int status = copy_outcome(answer, outcome, err);
-	if (!status && tk_outcome_has_timing(*outcome))
-		status = tk_fail(err, TK_EDATA, "\"%s\" is not an outcome of a failed job",
+	TRY(copy_outcome(answer, outcome, err));
+	if (tk_outcome_has_timing(*outcome))
+		return tk_fail(err, TK_EDATA, "\"%s\" is not an outcome of a failed job",
 		        tk_outcome_name(*outcome));
-	return status ? status : copy_text(answer, "message", message, size, err);
+	return copy_text(answer, "message", message, size, err);
 }
 
 /* The members must agree with each other. */

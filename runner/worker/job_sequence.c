@@ -44,10 +44,9 @@ static int find_company(struct tk_worker_state *s, const char *path, uint32_t th
 		return tk_fail(
 		        err, TK_EDATA, "sequence: more than %d backends", TK_WORKER_COMPANY_MAX);
 	*out = &s->company[s->company_count];
-	int status = open_company(s, *out, path, threads, err);
-	if (!status)
-		s->company_count++;
-	return status;
+	TRY(open_company(s, *out, path, threads, err));
+	s->company_count++;
+	return TK_OK;
 }
 
 /* The measured backend, else the first of the others that does it. */

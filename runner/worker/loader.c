@@ -1,6 +1,7 @@
 /* See loader.h. */
 #include "worker/loader.h"
 #include "base/error.h"
+#include "base/try.h"
 #include "core/series.h"
 #include "core/trace_file.h"
 #include "worker/module_pages.h"
@@ -151,6 +152,6 @@ int tk_loader_load_device(const char *path, struct tk_device_ops *out, struct tk
 {
 	const void *table = NULL;
 	void *module;
-	int status = open_module(path, "tk_device_entry", "device layer", &module, &table, err);
-	return status ? status : check_table(path, table, device_required, out, sizeof *out, err);
+	TRY(open_module(path, "tk_device_entry", "device layer", &module, &table, err));
+	return check_table(path, table, device_required, out, sizeof *out, err);
 }

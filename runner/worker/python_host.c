@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "core/python_package.h"
 #include <glob.h>
 #include <limits.h>
@@ -71,10 +72,9 @@ static const char *const environment_patterns[] = {"lib/python3.[0-9]*", "bin", 
 static int add_all_matches(struct tk_python_host *h, const char *prefix,
         const char *const *patterns, struct tk_error *err)
 {
-	int status = TK_OK;
-	for (; !status && *patterns; patterns++)
-		status = add_matches(h, prefix, *patterns, err);
-	return status;
+	for (; *patterns; patterns++)
+		TRY(add_matches(h, prefix, *patterns, err));
+	return TK_OK;
 }
 
 /* A virtual environment is started by its own path, and knows by it where it is. */

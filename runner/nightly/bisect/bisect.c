@@ -40,11 +40,11 @@ static void end(struct tk_bisection *b)
 static int build_end(struct tk_bisection *b, size_t end, const char *name, struct tk_error *err)
 {
 	const struct tk_bisect_candidate *c = &b->candidates[end];
-	int status = tk_bisection_build(b, end, err);
-	if (!status && !c->build.ok)
-		status = tk_fail(err, TK_EUSAGE, "the %s revision %.12s does not build: %s", name,
+	TRY(tk_bisection_build(b, end, err));
+	if (!c->build.ok)
+		return tk_fail(err, TK_EUSAGE, "the %s revision %.12s does not build: %s", name,
 		        c->revision.id, c->build.message);
-	return status;
+	return TK_OK;
 }
 
 static int measure_ends(struct tk_bisection *b, struct tk_error *err)
@@ -182,10 +182,9 @@ static int conclude(struct tk_bisection *b, size_t lo, size_t hi, struct tk_erro
 	name_candidates(b, lo, hi);
 	if (b->report->outcome == TK_BISECT_INCONCLUSIVE)
 		return TK_OK;
-	int status = measure_step(b, lo, hi, err);
-	if (!status)
-		set_confidence(b);
-	return status;
+	TRY(measure_step(b, lo, hi, err));
+	set_confidence(b);
+	return TK_OK;
 }
 
 static void conclude_without_change(struct tk_bisection *b)

@@ -152,10 +152,10 @@ static int classify_by_ab_runs(struct tk_bisection *b, size_t candidate, struct 
 int tk_bisection_classify(struct tk_bisection *b, size_t candidate, struct tk_error *err)
 {
 	const struct tk_bisect_candidate *c = &b->candidates[candidate];
-	int status = tk_bisection_build(b, candidate, err);
-	if (!status && c->side == TK_SIDE_UNKNOWN)
-		status = classify_by_code(b, candidate, err);
-	if (!status && c->side == TK_SIDE_UNKNOWN)
-		status = classify_by_ab_runs(b, candidate, err);
-	return status;
+	TRY(tk_bisection_build(b, candidate, err));
+	if (c->side == TK_SIDE_UNKNOWN)
+		TRY(classify_by_code(b, candidate, err));
+	if (c->side == TK_SIDE_UNKNOWN)
+		TRY(classify_by_ab_runs(b, candidate, err));
+	return TK_OK;
 }

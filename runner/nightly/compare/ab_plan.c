@@ -68,14 +68,13 @@ static int list_problems(
 {
 	const struct tk_ab_request *q = c->request;
 	char *const *configured = q->problem_count || q->suite ? NULL : c->n->config->suites;
-	int status = TK_OK;
-	for (size_t i = 0; !status && i < q->problem_count; i++)
-		status = add_problem(list, q->problems[i], UINT32_MAX, err);
-	if (!status && q->suite)
-		status = add_suite(c, q->suite, UINT32_MAX, list, err);
-	for (; !status && configured && *configured; configured++)
-		status = add_configured_suite(c, *configured, list, err);
-	return status;
+	for (size_t i = 0; i < q->problem_count; i++)
+		TRY(add_problem(list, q->problems[i], UINT32_MAX, err));
+	if (q->suite)
+		TRY(add_suite(c, q->suite, UINT32_MAX, list, err));
+	for (; configured && *configured; configured++)
+		TRY(add_configured_suite(c, *configured, list, err));
+	return TK_OK;
 }
 
 /* ---- backends and devices ---- */

@@ -52,10 +52,10 @@ int tk_plan_controls(struct tk_plan *p, struct tk_error *err)
 	int64_t problem_id;
 	if (!c->every || !c->backend || !c->problem)
 		return TK_OK;
-	int status = tk_plan_put_problem(p->n, c->problem, "control", "control", &problem_id, err);
-	for (size_t d = 0; !status && d < p->n->device_count; d++)
-		status = add_control(p, d, upstream, problem_id, err);
-	return status;
+	TRY(tk_plan_put_problem(p->n, c->problem, "control", "control", &problem_id, err));
+	for (size_t d = 0; d < p->n->device_count; d++)
+		TRY(add_control(p, d, upstream, problem_id, err));
+	return TK_OK;
 }
 
 /* ---- ceilings ---- */

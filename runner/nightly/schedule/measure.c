@@ -229,10 +229,9 @@ static int start_recheck(struct measurement *m, struct slot *slot,
 {
 	struct tk_job_request request = make_request(m, &slot->job);
 	slot->first = *first;
-	int status = tk_recheck_start(m->n, &slot->job, &request, &slot->recheck, err);
-	if (!status)
-		slot->worker = slot->recheck;
-	return status;
+	TRY(tk_recheck_start(m->n, &slot->job, &request, &slot->recheck, err));
+	slot->worker = slot->recheck;
+	return TK_OK;
 }
 
 static int finish_recheck(

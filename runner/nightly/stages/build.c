@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "nightly/night.h"
 #include "nightly/stages/upstream_build.h"
 #include "worker/worker.h"
@@ -50,10 +51,9 @@ static int build_source(struct tk_night *n, struct tk_night_upstream *u, struct 
 {
 	if (n->options->import_file)
 		return TK_OK; /* the bundle has the artifact */
-	int status = tk_upstream_build(n->config, u->config, u->rev, NULL, &u->artifacts[0], err);
-	if (!status)
-		u->artifact_count = 1;
-	return status;
+	TRY(tk_upstream_build(n->config, u->config, u->rev, NULL, &u->artifacts[0], err));
+	u->artifact_count = 1;
+	return TK_OK;
 }
 
 static int make_artifacts(struct tk_night *n, struct tk_night_upstream *u, struct tk_error *err)
@@ -63,12 +63,11 @@ static int make_artifacts(struct tk_night *n, struct tk_night_upstream *u, struc
 		        n, u, u->config->adapter ? u->config->adapter : u->config->name, err);
 	if (u->config->kind != TK_UPSTREAM_BUILTIN)
 		return build_source(n, u, err);
-	int status = TK_OK;
-	for (size_t i = 0; !status && i < sizeof builtin_modules / sizeof *builtin_modules; i++)
+	for (size_t i = 0; i < sizeof builtin_modules / sizeof *builtin_modules; i++)
 		if (!builtin_modules[i].optional ||
 		        tk_modules_find_backend(n->modules, builtin_modules[i].name))
-			status = use_module(n, u, builtin_modules[i].name, err);
-	return status;
+			TRY(use_module(n, u, builtin_modules[i].name, err));
+	return TK_OK;
 }
 
 /* The code of a system library is not in our module, so its version is part of the hash. */
@@ -162,8 +161,8 @@ static int put_build(struct tk_night *n, struct tk_night_upstream *u, struct tk_
 
 int tk_night_build_upstream(struct tk_night *n, struct tk_night_upstream *u, struct tk_error *err)
 {
-	int status = make_artifacts(n, u, err);
-	return status ? status : put_build(n, u, err);
+	TRY(make_artifacts(n, u, err));
+	return put_build(n, u, err);
 }
 
 static void count_build(struct tk_night *n, struct tk_night_upstream *u)

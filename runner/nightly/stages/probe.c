@@ -123,8 +123,8 @@ int tk_night_put_device(struct tk_night *n, struct tk_night_device *d, struct tk
 	        .uuid = get_text(d->info, "uuid"),
 	        .arch = get_text(d->info, "arch"),
 	        .slug = d->slug};
-	int status = tk_store_put(n->store, TK_TABLE_device, &row, &d->device_id, err);
-	return status ? status : put_environment(n, d, err);
+	TRY(tk_store_put(n->store, TK_TABLE_device, &row, &d->device_id, err));
+	return put_environment(n, d, err);
 }
 
 /* Takes the worker over. A device that cannot be opened is left out; *count is the number of
@@ -159,11 +159,11 @@ static int start_probe(struct tk_night *n, const struct tk_module *layer, uint32
 {
 	struct tk_night_device d = {.layer = layer, .index = index};
 	struct tk_error reason = {0};
-	int status = tk_night_new_worker(n, &d, out, err);
-	if (!status && tk_worker_start_open(*out, NULL, NULL, TK_WORKER_OPEN_TIMEOUT_S, &reason) ==
-	                       TK_ECANCELED)
-		status = tk_fail(err, TK_ECANCELED, "%s", reason.message);
-	return status;
+	TRY(tk_night_new_worker(n, &d, out, err));
+	if (tk_worker_start_open(*out, NULL, NULL, TK_WORKER_OPEN_TIMEOUT_S, &reason) ==
+	        TK_ECANCELED)
+		return tk_fail(err, TK_ECANCELED, "%s", reason.message);
+	return TK_OK;
 }
 
 /* All but the first are opened in parallel, because a driver takes its time for each. */

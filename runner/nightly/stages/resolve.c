@@ -62,8 +62,8 @@ static int put_revision(struct tk_night *n, struct tk_night_upstream *u,
 int tk_night_put_revision(struct tk_night *n, struct tk_night_upstream *u,
         const struct tk_revision *r, struct tk_error *err)
 {
-	int status = put_upstream(n, u, err);
-	return status ? status : put_revision(n, u, r, err);
+	TRY(put_upstream(n, u, err));
+	return put_revision(n, u, r, err);
 }
 
 /* ---- the last known revision ---- */

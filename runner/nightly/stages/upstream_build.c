@@ -90,8 +90,8 @@ int tk_upstream_check_adapter(
 	if (!tk_file_exists(program))
 		return fail_unknown_adapter(config, name, program, err);
 	if (access(program, X_OK) != 0)
-		return tk_fail(err, TK_ENOTFOUND, "adapter \"%s\": %s is not executable", name,
-		        program);
+		return tk_fail(
+		        err, TK_ENOTFOUND, "adapter \"%s\": %s is not executable", name, program);
 	return TK_OK;
 }
 
@@ -235,9 +235,8 @@ static int import_bundle(const struct tk_config *config, const char *file, char 
         size_t *count, struct tk_error *err)
 {
 	size_t imported = 0;
-	int status = tk_signature_verify(config->signing.allowed_signers, file, err);
-	return status ? status
-	              : tk_artifact_import(config->cache_dir, file, &imported, keys, count, err);
+	TRY(tk_signature_verify(config->signing.allowed_signers, file, err));
+	return tk_artifact_import(config->cache_dir, file, &imported, keys, count, err);
 }
 
 int tk_upstream_list_bundle(const struct tk_config *config, const struct tk_upstream_config *u,

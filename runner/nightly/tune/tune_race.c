@@ -45,15 +45,13 @@ static bool is_late(const struct search *s)
 
 /* ---- candidates ---- */
 
-static int take_names(struct search *s, const json_t *list, struct tk_error *err)
+static void take_names(struct search *s, const json_t *list)
 {
 	size_t n = json_array_size(list);
 	s->row->candidates = tk_calloc(n + 1, sizeof *s->row->candidates);
 	s->race.contestants = tk_calloc(n + 1, sizeof *s->race.contestants);
 	s->order = tk_calloc(n + 1, sizeof *s->order);
 	s->search_ns = tk_calloc(n + 1, sizeof *s->search_ns);
-	if (!s->row->candidates || !s->race.contestants || !s->order || !s->search_ns)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	s->row->count = s->race.count = n;
 	for (size_t i = 0; i < n; i++) {
 		struct tk_tune_candidate *k = &s->row->candidates[i];
@@ -69,7 +67,6 @@ static int take_names(struct search *s, const json_t *list, struct tk_error *err
 		s->order[i] = i;
 		s->search_ns[i] = NAN;
 	}
-	return TK_OK;
 }
 
 /* A backend that cannot list them has none: the comparison measures its default and reports how
@@ -89,9 +86,9 @@ static int list_candidates(struct search *s, struct tk_error *err)
 	if (list && !json_array_size(list))
 		json_array_append_new(list, json_string("default"));
 	s->is_space = json_is_true(json_object_get(answer, "space"));
-	status = take_names(s, list, err);
+	take_names(s, list);
 	json_decref(answer);
-	return status;
+	return TK_OK;
 }
 
 /* ---- one run ---- */
@@ -168,9 +165,9 @@ static int search_space(struct search *s, struct tk_error *err)
 	int64_t *values = NULL, now_ns = tk_clock_monotonic_ns();
 	size_t dimensions, index;
 	int status = list_values(s, &values, &dimensions, err);
-	if (!status &&
-	        tk_space_search_open(&space, values, s->row->count, dimensions, s->c->n->seed))
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!status)
+		status = tk_space_search_open(
+		        &space, values, s->row->count, dimensions, s->c->n->seed);
 	if (s->spec->deadline_ns)
 		s->deadline_ns =
 		        now_ns + (int64_t)((double)(s->spec->deadline_ns - now_ns) * SEARCH_SHARE);
