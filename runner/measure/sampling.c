@@ -1,7 +1,6 @@
 /* Collects samples until the stopping rule is met, and marks those that were throttled.
  * docs/explanation/measuring.md explains each step. */
 #include "base/clock.h"
-#include "base/error.h"
 #include "base/memory.h"
 #include "base/try.h"
 #include "measure/engine.h"
@@ -19,32 +18,22 @@ struct samples {
 	int64_t telemetry_ns;     /* time of it */
 };
 
-static int grow(struct tk_engine *e, struct samples *s)
+static void grow(struct tk_engine *e, struct samples *s)
 {
-	size_t capacity = s->capacity ? s->capacity * 2 : 64;
-	double *sorted = tk_realloc(s->sorted, capacity * sizeof *sorted);
-	if (sorted)
-		s->sorted = sorted;
-	double *samples = sorted ? tk_realloc(e->out->samples, capacity * sizeof *samples) : NULL;
-	if (samples)
-		e->out->samples = samples;
-	double *clocks =
-	        e->end_stamp && samples ? tk_realloc(e->clocks, capacity * sizeof *clocks) : NULL;
-	if (!samples || (e->end_stamp && !clocks))
-		return tk_fail(e->err, TK_ENOMEM, "out of memory for %zu samples", capacity);
-	e->clocks = clocks;
-	s->capacity = capacity;
-	return 0;
+	s->capacity = s->capacity ? s->capacity * 2 : 64;
+	s->sorted = tk_reallocarray(s->sorted, s->capacity, sizeof *s->sorted);
+	e->out->samples = tk_reallocarray(e->out->samples, s->capacity, sizeof(double));
+	if (e->end_stamp)
+		e->clocks = tk_reallocarray(e->clocks, s->capacity, sizeof *e->clocks);
 }
 
 /* Keeps the order of time and the sorted order side by side: one insertion is cheaper than a
  * sort. */
-static int add_sample(struct tk_engine *e, struct samples *s, double ns)
+static void add_sample(struct tk_engine *e, struct samples *s, double ns)
 {
 	size_t n = e->out->sample_count, lo = 0, hi = n;
-	int status = n == s->capacity ? grow(e, s) : 0;
-	if (status)
-		return status;
+	if (n == s->capacity)
+		grow(e, s);
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 		if (s->sorted[mid] <= ns)
@@ -59,7 +48,6 @@ static int add_sample(struct tk_engine *e, struct samples *s, double ns)
 		e->clocks[n] = e->sample_mhz;
 	e->out->sample_count = n + 1;
 	s->since_telemetry++;
-	return 0;
 }
 
 /* The clock of each sample, if known, is better evidence of a power limit than telemetry, which is
@@ -124,7 +112,7 @@ static int take_sample(struct tk_engine *e, struct samples *s)
 	TRY(tk_engine_mark_output(e));
 	TRY(tk_engine_time_sample(e, &ns));
 	TRY(tk_engine_check_mark(e));
-	TRY(add_sample(e, s, ns));
+	add_sample(e, s, ns);
 	return check_telemetry(e, s, false);
 }
 

@@ -154,8 +154,6 @@ int tk_text_inputs_fill(const struct tk_problem_spec *p, uint32_t tensor, uint64
 	describe(p, &tensors[tensor], &m);
 	float *projection =
 	        make_projection(m.columns, tk_splitmix64(seed ^ tk_splitmix64(tensor + 1)));
-	if (!projection)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	m.projection = projection;
 	m.data = data;
 	tk_parallel_for(m.rows, GRAIN_VALUES / m.columns + 1, fill_rows, &m);

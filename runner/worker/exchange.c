@@ -1,13 +1,14 @@
 /* See exchange.h. */
 #include "worker/exchange.h"
 #include "base/clock.h"
+#include "base/try.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/process.h"
 #include "base/sandbox.h"
 #include "core/kernel_package.h"
-#include "worker/answer_check.h"
+#include "worker/answer.h"
 #include "worker/python_host.h"
 #include "worker/worker.h"
 #include <errno.h>
@@ -335,9 +336,9 @@ static int start_python(
 		status = start_process(w, backend, &python, end, &why);
 		tk_python_host_free(&python);
 	}
-	if (!status && !(w->python_package = tk_strdup(backend)))
-		status = tk_fail(&why, TK_ENOMEM, "out of memory");
-	if (status == TK_ECANCELED || status == TK_ENOMEM)
+	if (!status)
+		w->python_package = tk_strdup(backend);
+	if (status == TK_ECANCELED)
 		return tk_fail(err, status, "%s", why.message);
 	return status ? tk_exchange_give_up(
 	                        w, end, TK_OUTCOME_FAILED, "Python host: %s", why.message)
@@ -389,15 +390,12 @@ int tk_exchange_post(struct tk_worker *w, json_t *request, double deadline_s,
         struct tk_exchange_end *end, struct tk_error *err)
 {
 	const char *backend = json_string_value(json_object_get(request, "backend"));
-	int status = tk_worker_wait_open(w, err);
-	if (status)
-		return status;
+	TRY(tk_worker_wait_open(w, err));
 	tk_worker_log_mark(&w->log);
 	w->oom_kills = tk_kernel_oom_kill_count();
-	if ((status = make_ready(w, backend, end, err)))
-		return status;
-	if (backend && !w->loaded_backend && !(w->loaded_backend = tk_strdup(backend)))
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	TRY(make_ready(w, backend, end, err));
+	if (backend && !w->loaded_backend)
+		w->loaded_backend = tk_strdup(backend);
 	json_object_set_new(request, "id", json_integer(++w->last_id));
 	return send_request(w, request, deadline_s, end, err);
 }

@@ -10,7 +10,7 @@
 #include "core/python_package.h"
 #include "core/trace_file.h"
 #include "measure/measure.h"
-#include "worker/fields.h"
+#include "worker/answer.h"
 #include "worker/loader.h"
 #include "worker/wire.h"
 #include "worker/worker.h"
@@ -123,7 +123,7 @@ static int open_device(struct tk_worker_state *s, const json_t *request, enum tk
 	if ((status = find_device(s, index, uuid, outcome, err)))
 		return status;
 	s->device_layer = tk_strdup(layer);
-	return s->device_layer ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	return TK_OK;
 }
 
 static bool is_package(const char *backend_path)
@@ -132,18 +132,15 @@ static bool is_package(const char *backend_path)
 }
 
 /* The shared object of a backend: of a compiled kernel package the launcher, of a Python package
- * what calls its adapter. NULL: out of memory. */
+ * what calls its adapter. */
 static char *module_path(const json_t *request, const char *backend_path)
 {
 	const char *dir = get_text(request, "modules_dir");
-	char *module = NULL;
 	if (!is_package(backend_path))
 		return tk_strdup(backend_path);
-	if (asprintf(&module, "%s/tk_%s_%s.so", dir ? dir : ".",
-	            tk_kernel_package_is_python(backend_path) ? "python" : "backend_launcher",
-	            tk_device_kind_name(tk_kernel_package_device_kind(backend_path))) < 0)
-		return NULL;
-	return module;
+	return tk_sprintf("%s/tk_%s_%s.so", dir ? dir : ".",
+	        tk_kernel_package_is_python(backend_path) ? "python" : "backend_launcher",
+	        tk_device_kind_name(tk_kernel_package_device_kind(backend_path)));
 }
 
 /* What the table of the host cannot know: its package is named after it was loaded. */
@@ -156,7 +153,7 @@ static int apply_python_package(struct tk_worker_state *s, const char *path, str
 	if (!p.returns_outputs)
 		s->backend.fetch = NULL;
 	tk_python_package_free(&p);
-	return s->package_version ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	return TK_OK;
 }
 
 /* One backend a process: two builds of one library would share their symbols, and the second would
@@ -164,25 +161,19 @@ static int apply_python_package(struct tk_worker_state *s, const char *path, str
 static int load_backend(struct tk_worker_state *s, const json_t *request, struct tk_error *err)
 {
 	const char *path;
-	int status = require_text(request, "backend", &path, err);
-	if (status)
-		return status;
+	TRY(require_text(request, "backend", &path, err));
 	if (s->backend_path && strcmp(path, s->backend_path) != 0)
 		return tk_fail(err, TK_EDATA,
 		        "this worker has loaded %s and must not load a second backend",
 		        s->backend_path);
 	if (s->backend_path)
 		return TK_OK;
-	char *module = module_path(request, path);
-	status = module ? tk_loader_load_backend(module, &s->backend, err)
-	                : tk_fail(err, TK_ENOMEM, "out of memory");
-	free(module);
-	if (!status && tk_kernel_package_is_python(path))
-		status = apply_python_package(s, path, err);
-	if (status)
-		return status;
+	AUTO_TEXT module = module_path(request, path);
+	TRY(tk_loader_load_backend(module, &s->backend, err));
+	if (tk_kernel_package_is_python(path))
+		TRY(apply_python_package(s, path, err));
 	s->backend_path = tk_strdup(path);
-	return s->backend_path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	return TK_OK;
 }
 
 static void close_backend(struct tk_worker_state *s)
@@ -198,13 +189,11 @@ static void close_backend(struct tk_worker_state *s)
 /* Its adapter has imported the library only now. */
 static void randomize_python_pages(const struct tk_worker_state *s, const json_t *request)
 {
-	char *module = NULL;
-	if (tk_kernel_package_is_python(s->backend_path) &&
-	        tk_device_kind_from_name(s->backend.device_kind) == TK_DEVICE_CPU)
-		module = module_path(request, s->backend_path);
-	if (module)
-		tk_loader_randomize_pages(module);
-	free(module);
+	if (!tk_kernel_package_is_python(s->backend_path) ||
+	        tk_device_kind_from_name(s->backend.device_kind) != TK_DEVICE_CPU)
+		return;
+	AUTO_TEXT module = module_path(request, s->backend_path);
+	tk_loader_randomize_pages(module);
 }
 
 static int open_backend(struct tk_worker_state *s, const json_t *request, enum tk_outcome *outcome,
@@ -236,7 +225,7 @@ static int open_backend(struct tk_worker_state *s, const json_t *request, enum t
 	s->ctx = ctx;
 	randomize_python_pages(s, request);
 	s->backend_options = tk_strdup(options);
-	return s->backend_options ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	return TK_OK;
 }
 
 int tk_job_describe_device(struct tk_worker_state *s, const json_t *request, json_t **result,
@@ -280,13 +269,10 @@ int tk_job_describe_backend(struct tk_worker_state *s, const json_t *request, js
 int tk_job_open_backend(struct tk_worker_state *s, const json_t *request, json_t **result,
         enum tk_outcome *outcome, struct tk_error *err)
 {
-	int status = open_device(s, request, outcome, err);
-	if (status)
-		return status;
+	TRY(open_device(s, request, outcome, err));
 	*outcome = TK_OUTCOME_FAILED;
-	if ((status = load_backend(s, request, err)) ||
-	        (status = open_backend(s, request, outcome, err)))
-		return status;
+	TRY(load_backend(s, request, err));
+	TRY(open_backend(s, request, outcome, err));
 	*result = json_object();
 	return TK_OK;
 }
@@ -402,8 +388,7 @@ static int measure(struct tk_worker_state *s, const json_t *request,
 	struct tk_measurement m;
 	struct tk_sequence sequence = {0};
 	struct tk_problem_spec *problem = tk_calloc(1, sizeof *problem);
-	int status = problem ? tk_problem_parse(problem, get_text(request, "problem"), err)
-	                     : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_problem_parse(problem, get_text(request, "problem"), err);
 	if (!status)
 		status = read_text(request, err);
 	if (!status && options->mode == TK_MODE_SEQUENCE) {
@@ -520,7 +505,7 @@ static int list_configs(struct tk_worker_state *s, const struct tk_problem *prob
 		return status;
 	}
 	*result = json_pack("{s:o, s:b}", "configs", list, "space", space != NULL);
-	return *result ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	return TK_OK;
 }
 
 int tk_job_list_configs(struct tk_worker_state *s, const json_t *request, json_t **result,
@@ -529,15 +514,11 @@ int tk_job_list_configs(struct tk_worker_state *s, const json_t *request, json_t
 	const char *text;
 	json_t *opened = NULL;
 	struct tk_problem_spec problem;
-	int status = require_text(request, "problem", &text, err);
-	if (!status)
-		status = tk_problem_parse(&problem, text, err);
-	if (!status)
-		status = tk_job_open_backend(s, request, &opened, outcome, err);
-	if (!status)
-		status = list_configs(s, &problem.abi, result, outcome, err);
+	TRY(require_text(request, "problem", &text, err));
+	TRY(tk_problem_parse(&problem, text, err));
+	TRY(tk_job_open_backend(s, request, &opened, outcome, err));
 	json_decref(opened);
-	return status;
+	return list_configs(s, &problem.abi, result, outcome, err);
 }
 
 int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **result,

@@ -28,7 +28,7 @@ static int open_company(struct tk_worker_state *s, struct tk_worker_company *c, 
 	if (c->backend.open(&args, &c->ctx, &abi) != TK_ABI_OK)
 		return tk_fail(err, TK_EIO, "backend %s: %.400s", c->backend.name, abi.message);
 	c->path = tk_strdup(path);
-	return c->path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	return TK_OK;
 }
 
 /* Opened once for each process. */
@@ -88,7 +88,7 @@ int tk_job_open_sequence(struct tk_worker_state *s, const json_t *request,
 		        "sequence: expected 1 to %d kernels; its suite is missing or has changed",
 		        KERNELS_MAX);
 	struct tk_sequence_kernel *kernels = tk_calloc(count, sizeof *kernels);
-	int status = kernels ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = TK_OK;
 	*out = (struct tk_sequence){kernels, count, count};
 	for (uint32_t i = 0; !status && i < count; i++) {
 		const char *text = json_string_value(json_array_get(list, i));

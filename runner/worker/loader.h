@@ -8,7 +8,7 @@ struct tk_error;
 
 /* *out is a copy of the size that this tracker knows: members that the module does not have are
  * NULL. The module stays loaded until the process ends: libraries with threads cannot be unloaded
- * safely. The pages of a backend for CPUs are randomized (worker/module_pages.h). */
+ * safely. The pages of a backend for CPUs are randomized. */
 int tk_loader_load_backend(const char *path, struct tk_backend *out, struct tk_error *err);
 /* The kernels of a loaded backend that record regions: *count is 0 where it was not built to. */
 int tk_loader_find_traced(const char *path, const struct tk_trace_kernel *const **out,

@@ -205,7 +205,7 @@ static size_t count_words(const char *const *words)
 	return n;
 }
 
-/* What the profiler runs: the program and its arguments behind its own. NULL: out of memory. */
+/* What the profiler runs: the program and its arguments behind its own. */
 static const char **add_profiler(const struct tk_worker_process_spec *spec, const char *const *argv)
 {
 	size_t own = count_words(spec->profiler), count = count_words(argv);
@@ -225,8 +225,7 @@ int tk_worker_process_start(const struct tk_worker_process_spec *spec, struct tk
 	const char **profiled = spec->profiler ? add_profiler(spec, argv) : NULL;
 	int fds[PIPE_ENDS] = {-1, -1, -1, -1};
 	*p = (struct tk_worker_process){.to = -1, .from = -1};
-	int status = spec->profiler && !profiled ? tk_fail(err, TK_ENOMEM, "out of memory")
-	                                         : open_sandbox(spec, p, err);
+	int status = open_sandbox(spec, p, err);
 	if (!status)
 		status = tk_cgroup_new(
 		        total_memory_limit(spec), TK_WORKER_PROCESS_MAX, &p->cgroup, err);

@@ -21,34 +21,30 @@ static const char boot[] = "import ctypes, os, sys\n"
                            "sys.path.insert(0, os.path.dirname(sys.argv[1]))\n"
                            "ctypes.PyDLL(sys.argv[1]).tk_python_worker_main()\n";
 
-static int add_folder(struct tk_python_host *h, const char *path, struct tk_error *err)
+static void add_folder(struct tk_python_host *h, const char *path)
 {
 	for (size_t i = 0; i + 1 < TK_PYTHON_HOST_FOLDERS_MAX; i++)
 		if (!h->folders[i]) {
 			h->folders[i] = tk_strdup(path);
-			return h->folders[i] ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+			return;
 		}
-	return TK_OK;
 }
 
 /* Only what belongs to Python, and only where the pattern leads to without links: a package could
  * name any folder of the machine. */
-static int add_matches(
-        struct tk_python_host *h, const char *prefix, const char *pattern, struct tk_error *err)
+static void add_matches(struct tk_python_host *h, const char *prefix, const char *pattern)
 {
 	char path[PATH_MAX], real[PATH_MAX];
 	glob_t found = {.gl_pathc = 0};
-	int status = TK_OK;
 	if (strpbrk(prefix, "*?[\\") ||
 	        snprintf(path, sizeof path, "%s/%s", prefix, pattern) >= (int)sizeof path)
-		return TK_OK;
+		return;
 	if (glob(path, GLOB_NOSORT, NULL, &found) == 0)
-		for (size_t i = 0; !status && i < found.gl_pathc; i++)
+		for (size_t i = 0; i < found.gl_pathc; i++)
 			if (realpath(found.gl_pathv[i], real) &&
 			        strcmp(real, found.gl_pathv[i]) == 0)
-				status = add_folder(h, real, err);
+				add_folder(h, real);
 	globfree(&found);
-	return status;
 }
 
 /* PREFIX of PREFIX/bin/python3; false: it is not in such a folder. */
@@ -69,12 +65,11 @@ static const char *const python_patterns[] = {
 /* The folder `bin` has links to the Python that it was made from. */
 static const char *const environment_patterns[] = {"lib/python3.[0-9]*", "bin", "pyvenv.cfg", NULL};
 
-static int add_all_matches(struct tk_python_host *h, const char *prefix,
-        const char *const *patterns, struct tk_error *err)
+static void add_all_matches(
+        struct tk_python_host *h, const char *prefix, const char *const *patterns)
 {
 	for (; *patterns; patterns++)
-		TRY(add_matches(h, prefix, *patterns, err));
-	return TK_OK;
+		add_matches(h, prefix, *patterns);
 }
 
 /* A virtual environment is started by its own path, and knows by it where it is. */
@@ -104,11 +99,10 @@ static int find_python(
 	bool has_environment = find_prefix(p->python, environment, sizeof environment) &&
 	                       is_environment(environment);
 	h->program = tk_strdup(has_environment ? p->python : real);
-	int status = h->program ? add_all_matches(h, prefix, python_patterns, err)
-	                        : tk_fail(err, TK_ENOMEM, "out of memory");
-	return !status && has_environment
-	               ? add_all_matches(h, environment, environment_patterns, err)
-	               : status;
+	add_all_matches(h, prefix, python_patterns);
+	if (has_environment)
+		add_all_matches(h, environment, environment_patterns);
+	return TK_OK;
 }
 
 static int find_library(struct tk_python_host *h, const char *modules_dir, struct tk_error *err)
@@ -117,8 +111,6 @@ static int find_library(struct tk_python_host *h, const char *modules_dir, struc
 		return tk_fail(
 		        err, TK_ENOTFOUND, "no folder of modules, which has the Python host");
 	h->library = tk_path_join(modules_dir, LIBRARY);
-	if (!h->library)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	return tk_file_exists(h->library)
 	               ? TK_OK
 	               : tk_fail(err, TK_ENOTFOUND, "%s does not exist", h->library);
@@ -127,24 +119,21 @@ static int find_library(struct tk_python_host *h, const char *modules_dir, struc
 int tk_python_host_open(const char *package, const char *modules_dir, struct tk_python_host *out,
         struct tk_error *err)
 {
-	struct tk_python_package p;
+	AUTO(tk_python_package) p = {0};
 	struct tk_python_host h = {.program = NULL};
-	int status = tk_python_package_read(package, &p, err);
-	if (status)
-		return status;
-	status = find_library(&h, modules_dir, err);
+	TRY(tk_python_package_read(package, &p, err));
+	int status = find_library(&h, modules_dir, err);
 	if (!status)
 		status = find_python(&h, &p, err);
-	if (!status) {
-		const char *const argv[] = {h.program, "-I", "-B", "-u",
-		        p.own_packages ? "-E" : "-S", "-c", boot, h.library, NULL};
-		memcpy(h.argv, argv, sizeof argv);
-		*out = h;
-	} else {
+	if (status) {
 		tk_python_host_free(&h);
+		return status;
 	}
-	tk_python_package_free(&p);
-	return status;
+	const char *const argv[] = {h.program, "-I", "-B", "-u", p.own_packages ? "-E" : "-S", "-c",
+	        boot, h.library, NULL};
+	memcpy(h.argv, argv, sizeof argv);
+	*out = h;
+	return TK_OK;
 }
 
 void tk_python_host_free(struct tk_python_host *h)

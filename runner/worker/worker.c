@@ -7,7 +7,7 @@
 #include "base/sandbox.h"
 #include "core/measurement_fields.h"
 #include "core/series.h"
-#include "worker/answer_check.h"
+#include "worker/answer.h"
 #include "worker/exchange.h"
 #include <signal.h>
 #include <stdatomic.h>
@@ -21,29 +21,25 @@
 
 /* ---- life ---- */
 
-/* *out = a copy of `text`, NULL for NULL. */
-static int copy_text(char **out, const char *text, struct tk_error *err)
+static char *copy_text(const char *text)
 {
-	*out = text ? tk_strdup(text) : NULL;
-	return *out || !text ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	return text ? tk_strdup(text) : NULL;
 }
 
 static int copy_spec(struct tk_worker *w, const struct tk_worker_spec *spec, struct tk_error *err)
 {
-	int status;
 	w->device_index = spec->device_index;
 	w->threads = spec->threads;
 	w->memory_limit_bytes = spec->memory_limit_bytes;
 	w->token_fd = spec->token_fd;
 	w->trace_fd = spec->trace_fd;
 	w->profiler = spec->profiler;
-	if ((status = copy_text(&w->program, spec->program, err)) ||
-	        (status = copy_text(&w->device_kind, spec->device_kind, err)) ||
-	        (status = copy_text(&w->device_layer, spec->device_layer, err)) ||
-	        (status = copy_text(&w->modules_dir, spec->modules_dir, err)) ||
-	        (status = copy_text(&w->device_uuid, spec->device_uuid, err)) ||
-	        (status = copy_text(&w->cpu_list, spec->cpu_list, err)))
-		return status;
+	w->program = copy_text(spec->program);
+	w->device_kind = copy_text(spec->device_kind);
+	w->device_layer = copy_text(spec->device_layer);
+	w->modules_dir = copy_text(spec->modules_dir);
+	w->device_uuid = copy_text(spec->device_uuid);
+	w->cpu_list = copy_text(spec->cpu_list);
 	return w->cpu_list ? tk_cpu_list_parse(w->cpu_list, &w->cores, err) : TK_OK;
 }
 

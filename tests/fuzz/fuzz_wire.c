@@ -2,7 +2,7 @@
  * knows and can be written again. */
 #include "base/error.h"
 #include "fuzz.h"
-#include "worker/answer_check.h"
+#include "worker/answer.h"
 #include "worker/wire.h"
 #include <stdlib.h>
 #include <string.h>

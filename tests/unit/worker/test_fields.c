@@ -1,8 +1,7 @@
 /* The tables of fields: what they encode passes their own checks, with every required member. */
 #include "base/error.h"
 #include "measure/measure.h"
-#include "worker/answer_check.h"
-#include "worker/fields.h"
+#include "worker/answer.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

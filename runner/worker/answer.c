@@ -1,13 +1,197 @@
-/* See answer_check.h. Members that are not in the tables of fields.h are dropped. */
-#include "worker/answer_check.h"
+/* See answer.h. docs/reference/worker-protocol.md describes the members; others are dropped. */
+#include "worker/answer.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/try.h"
 #include "core/measurement_fields.h"
-#include "worker/fields.h"
+#include "measure/measure.h"
 #include "worker/wire.h"
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+/* ---- the members ---- */
+
+/* clang-format off */
+#define AT(type, member) offsetof(struct type, member), sizeof(((struct type *)0)->member)
+#define REAL(key, flags, max, type, member) \
+	{key, TK_FIELD_REAL, flags, max, TK_STORED_DOUBLE, AT(type, member), NULL}
+#define REAL_OR_NULL(key, flags, max, type, member) \
+	{key, TK_FIELD_REAL_OR_NULL, flags, max, TK_STORED_DOUBLE, AT(type, member), NULL}
+#define U64(key, flags, max, type, member) \
+	{key, TK_FIELD_COUNT, flags, max, TK_STORED_U64, AT(type, member), NULL}
+#define I64(key, flags, max, type, member) \
+	{key, TK_FIELD_COUNT, flags, max, TK_STORED_I64, AT(type, member), NULL}
+#define U32(key, flags, max, type, member) \
+	{key, TK_FIELD_COUNT, flags, max, TK_STORED_U32, AT(type, member), NULL}
+#define FLAG(key, flags, type, member) \
+	{key, TK_FIELD_FLAG, flags, 0, TK_STORED_BOOL, AT(type, member), NULL}
+#define FLAG_U32(key, flags, type, member) \
+	{key, TK_FIELD_FLAG, flags, 0, TK_STORED_U32, AT(type, member), NULL}
+#define TEXT(key, flags, max, type, member) \
+	{key, TK_FIELD_TEXT, flags, max, TK_STORED_CHARS, AT(type, member), NULL}
+#define POINTER(key, flags, max, type, member) \
+	{key, TK_FIELD_TEXT, flags, max, TK_STORED_POINTER, AT(type, member), NULL}
+#define WORD(key, flags, max, storage, type, member) \
+	{key, TK_FIELD_TEXT, flags, max, storage, AT(type, member), NULL}
+#define OBJECT(key, flags, fields, type, member) \
+	{key, TK_FIELD_OBJECT, flags, 0, TK_STORED_MEMBERS, AT(type, member), fields}
+/* An object of members of the struct itself. */
+#define PART(key, flags, type, fields) \
+	{key, TK_FIELD_OBJECT, flags, 0, TK_STORED_MEMBERS, 0, sizeof(struct type), fields}
+#define EXTERNAL(key, kind, flags, max) {key, kind, flags, max, TK_STORED_ELSEWHERE, 0, 0, NULL}
+#define END {NULL, TK_FIELD_REAL, 0, 0, TK_STORED_ELSEWHERE, 0, 0, NULL}
+
+enum { ALWAYS = TK_FIELD_REQUIRED, TIMED = TK_FIELD_REQUIRED_IF_TIMED,
+	RESULT = TIMED | TK_FIELD_ONLY_IF_TIMED,
+	IF_TIMED = TK_FIELD_ONLY_IF_TIMED, KNOWN = TK_FIELD_ONLY_IF_KNOWN };
+
+/* The kinds of core/measurement_fields.h. */
+#define KIND_REAL REAL
+#define KIND_REAL_OR_NULL REAL_OR_NULL
+#define KIND_U64 U64
+#define KIND_I64 I64
+#define KIND_U32 U32
+#define KIND_TEXT TEXT
+#define KIND_FLAG(key, flags, max, type, member) FLAG(key, flags, type, member)
+#define KIND_FLAG_U32(key, flags, max, type, member) FLAG_U32(key, flags, type, member)
+#define KIND_OUTCOME(key, flags, max, type, member) \
+	WORD(key, flags, max, TK_STORED_OUTCOME, type, member)
+#define KIND_STOP(key, flags, max, type, member) WORD(key, flags, max, TK_STORED_STOP, type, member)
+#define KIND_MODE(key, flags, max, type, member) WORD(key, flags, max, TK_STORED_MODE, type, member)
+#define KIND_SAMPLES(key, flags, max, type, member) EXTERNAL(key, TK_FIELD_SAMPLES, flags, max)
+#define KIND_VERIFY(key, flags, max, type, member) OBJECT(key, flags, verify_fields, type, member)
+#define KIND_PLAN(key, flags, max, type, member) OBJECT(key, flags, plan_fields, type, member)
+#define KIND_TELEMETRY(key, flags, max, type, member) \
+	OBJECT(key, flags, telemetry_fields, type, member)
+#define KIND_TELEMETRY_PAIR(key, flags, max, type, member) \
+	PART(key, flags, type, telemetry_pair_fields)
+
+#define TELEMETRY_ROW(id, key, kind, presence, max, member, unit, title) \
+	KIND_##kind(key, presence, max, tk_telemetry, member),
+#define VERIFY_ROW(id, key, kind, presence, max, member, unit, title) \
+	KIND_##kind(key, presence, max, tk_verify_result, member),
+#define PLAN_ROW(id, key, kind, presence, max, member, unit, title) \
+	KIND_##kind(key, presence, max, tk_plan_info, member),
+#define MEASUREMENT_ROW(id, key, kind, presence, max, member, unit, title) \
+	KIND_##kind(key, presence, max, tk_measurement, member),
+
+static const struct tk_field telemetry_fields[] = {TK_TELEMETRY_FIELDS(TELEMETRY_ROW) END};
+static const struct tk_field telemetry_pair_fields[] = {
+	TK_MEASUREMENT_TELEMETRY_PAIR_FIELDS(MEASUREMENT_ROW) END};
+static const struct tk_field verify_fields[] = {TK_MEASUREMENT_VERIFY_FIELDS(VERIFY_ROW) END};
+static const struct tk_field plan_fields[] = {TK_MEASUREMENT_PLAN_FIELDS(PLAN_ROW) END};
+const struct tk_field tk_measurement_fields[] = {TK_MEASUREMENT_FIELDS(MEASUREMENT_ROW) END};
+
+static const struct tk_field resident_fields[] = {
+	U64("l1", KNOWN, 1e18, tk_device_info, resident_bytes[0]),
+	U64("l2", KNOWN, 1e18, tk_device_info, resident_bytes[1]),
+	U64("l3", KNOWN, 1e18, tk_device_info, resident_bytes[2]),
+	END,
+};
+
+const struct tk_field tk_device_info_fields[] = {
+	TEXT("kind", ALWAYS, 16, tk_device_info, kind),
+	TEXT("name", ALWAYS, 128, tk_device_info, name),
+	TEXT("uuid", ALWAYS, 80, tk_device_info, uuid),
+	TEXT("arch", ALWAYS, 32, tk_device_info, arch),
+	U64("memory_bytes", ALWAYS, 1e18, tk_device_info, memory_bytes),
+	U64("cache_bytes", ALWAYS, 1e18, tk_device_info, cache_bytes),
+	PART("resident_bytes", 0, tk_device_info, resident_fields),
+	U32("compute_units", ALWAYS, 1e9, tk_device_info, compute_units),
+	U32("numa_node", ALWAYS, 1e9, tk_device_info, numa_node),
+	TEXT("driver", ALWAYS, 64, tk_device_info, driver),
+	{"attributes", TK_FIELD_ANY_OBJECT, ALWAYS, 0, TK_STORED_JSON,
+		AT(tk_device_info, attributes), NULL},
+	EXTERNAL("count", TK_FIELD_COUNT, ALWAYS, 1e6),
+	END,
+};
+
+const struct tk_field tk_backend_fields[] = {
+	POINTER("name", ALWAYS, 64, tk_backend, name),
+	POINTER("description", ALWAYS, 512, tk_backend, description),
+	POINTER("device_kind", ALWAYS, 16, tk_backend, device_kind),
+	EXTERNAL("version", TK_FIELD_TEXT, ALWAYS, 256),
+	EXTERNAL("abi", TK_FIELD_VERSION, ALWAYS, 0),
+	EXTERNAL("operations", TK_FIELD_WORDS, 0, 32),
+	END,
+};
+/* clang-format on */
+
+#undef AT
+#undef END
+
+/* ---- writing ---- */
+
+static json_t *encode_count(uint64_t n)
+{
+	return json_integer(n > INT64_MAX ? INT64_MAX : (json_int_t)n);
+}
+
+/* Text that is no JSON object becomes an empty one: backends write it. */
+static json_t *encode_json(const char *text, size_t size)
+{
+	json_t *object = json_loadb(text, size, JSON_DISABLE_EOF_CHECK, NULL);
+	if (json_is_object(object))
+		return object;
+	json_decref(object);
+	return json_object();
+}
+
+#define VALUE(type) (*(const type *)at)
+
+static json_t *encode_value(const struct tk_field *f, const void *at, bool is_timed)
+{
+	switch (f->storage) {
+	case TK_STORED_DOUBLE:
+		return tk_json_number(VALUE(double));
+	case TK_STORED_U64:
+		return encode_count(VALUE(uint64_t));
+	case TK_STORED_I64:
+		return encode_count((uint64_t)VALUE(int64_t));
+	case TK_STORED_U32:
+		return f->type == TK_FIELD_FLAG ? json_boolean(VALUE(uint32_t))
+		                                : encode_count(VALUE(uint32_t));
+	case TK_STORED_BOOL:
+		return json_boolean(VALUE(bool));
+	case TK_STORED_CHARS:
+		return tk_wire_json_string(at, f->size);
+	case TK_STORED_POINTER:
+		return tk_wire_json_string(VALUE(const char *), (size_t)f->max);
+	case TK_STORED_JSON:
+		return encode_json(at, f->size);
+	case TK_STORED_OUTCOME:
+		return json_string(tk_outcome_name(VALUE(enum tk_outcome)));
+	case TK_STORED_MODE:
+		return json_string(tk_mode_name(VALUE(enum tk_mode)));
+	case TK_STORED_STOP:
+		return json_string(tk_stop_name(VALUE(enum tk_stop)));
+	default:
+		return tk_fields_encode(f->fields, at, is_timed);
+	}
+}
+
+static bool is_known(const struct tk_field *f, const void *at)
+{
+	return f->storage == TK_STORED_DOUBLE ? isfinite(VALUE(double)) : VALUE(uint64_t) != 0;
+}
+
+json_t *tk_fields_encode(const struct tk_field *fields, const void *source, bool is_timed)
+{
+	json_t *object = json_object();
+	for (const struct tk_field *f = fields; f->name; f++) {
+		const void *at = (const char *)source + f->offset;
+		if (f->storage == TK_STORED_ELSEWHERE ||
+		        (f->flags & TK_FIELD_ONLY_IF_TIMED && !is_timed) ||
+		        (f->flags & TK_FIELD_ONLY_IF_KNOWN && !is_known(f, at)))
+			continue;
+		json_object_set_new(object, f->name, encode_value(f, at, is_timed));
+	}
+	return object;
+}
+
+/* ---- checking ---- */
 
 static int check_samples(const json_t *v, const char *name, struct tk_error *err)
 {
@@ -102,19 +286,15 @@ static int copy_field(
         const json_t *v, const struct tk_field *f, int required, json_t *to, struct tk_error *err)
 {
 	json_t *copy = NULL;
-	int status = check_value(v, f, err);
-	if (status)
-		return status;
-	if (f->type == TK_FIELD_OBJECT)
-		status = copy_fields(v, f->fields, required, &copy, err);
-	else if (f->type == TK_FIELD_TEXT)
-		copy = tk_wire_json_string(json_string_value(v), json_string_length(v));
-	else
-		copy = json_incref((json_t *)v);
-	if (status)
+	TRY(check_value(v, f, err));
+	if (f->type == TK_FIELD_OBJECT && copy_fields(v, f->fields, required, &copy, err))
 		return tk_error_add_context(err, "%s", f->name);
-	return json_object_set_new(to, f->name, copy) ? tk_fail(err, TK_ENOMEM, "out of memory")
-	                                              : TK_OK;
+	if (f->type == TK_FIELD_TEXT)
+		copy = tk_wire_json_string(json_string_value(v), json_string_length(v));
+	else if (!copy)
+		copy = json_incref((json_t *)v);
+	json_object_set_new(to, f->name, copy);
+	return TK_OK;
 }
 
 /* A new object with the known members of `from`. `required`: the flags of those that must be
@@ -123,7 +303,7 @@ static int copy_fields(const json_t *from, const struct tk_field *fields, int re
         json_t **out, struct tk_error *err)
 {
 	json_t *to = json_object();
-	int status = to ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = TK_OK;
 	for (const struct tk_field *f = fields; !status && f->name; f++) {
 		const json_t *v = json_object_get(from, f->name);
 		if (v)
@@ -261,5 +441,5 @@ int tk_answer_check_configs(const json_t *result, json_t **clean, struct tk_erro
 			        i, TK_WORKER_CONFIG_SIZE - 1);
 	*clean = json_pack("{s:O, s:b}", "configs", list, "space",
 	        json_is_true(json_object_get(result, "space")));
-	return *clean ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	return TK_OK;
 }

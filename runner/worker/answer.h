@@ -1,10 +1,13 @@
-/* The members of a worker's answers, declared once: field_tables.c has one row a member, which
- * field_encode.c writes and answer_check.c checks. Private to worker/ and its tests. */
-#ifndef TK_WORKER_FIELDS_H
-#define TK_WORKER_FIELDS_H
+/* The members of a worker's answers, declared once: answer.c has one row a member, by which answers
+ * are written and checked. A backend runs in the process that writes them, and may have written
+ * anything. Private to worker/ and its tests. */
+#ifndef TK_WORKER_ANSWER_H
+#define TK_WORKER_ANSWER_H
+#include "worker/worker.h"
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum tk_field_type {
 	TK_FIELD_REAL,
@@ -60,5 +63,20 @@ extern const struct tk_field tk_backend_fields[];     /* struct tk_backend */
 
 /* A new object with the members of `source`. NaN and infinity become null. */
 json_t *tk_fields_encode(const struct tk_field *fields, const void *source, bool is_timed);
+
+/* {"id":N,"ok":...}: TK_EDATA if it is no answer to request `id`. If ok, *result is a new reference
+ * to its result; otherwise *outcome and `message` (size bytes) are the worker's, and *result is
+ * NULL. */
+int tk_answer_unwrap(const json_t *answer, int64_t id, json_t **result, enum tk_outcome *outcome,
+        char *message, size_t size, struct tk_error *err);
+
+/* *clean is a new object with the members of docs/reference/worker-protocol.md and no others.
+ * TK_EDATA names the member: "median is missing", "samples[3] is not a finite number of
+ * nanoseconds". */
+int tk_answer_check_measurement(const json_t *result, enum tk_outcome *outcome, char *message,
+        size_t size, json_t **clean, struct tk_error *err);
+int tk_answer_check_device(const json_t *result, json_t **clean, struct tk_error *err);
+int tk_answer_check_backend(const json_t *result, json_t **clean, struct tk_error *err);
+int tk_answer_check_configs(const json_t *result, json_t **clean, struct tk_error *err);
 
 #endif
