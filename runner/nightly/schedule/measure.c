@@ -39,7 +39,6 @@ struct slot {
 struct measurement {
 	struct tk_night *n;
 	struct tk_rows jobs; /* of struct tk_night_job_row */
-	struct tk_tuned_results tuned;
 	struct tk_scheduler *scheduler;
 	struct slot *slots; /* by device */
 	struct pollfd *fds;
@@ -104,8 +103,12 @@ static int prepare_job(struct measurement *m, size_t index, struct tk_night_devi
 		row.slug = NULL;
 		TRY(tk_store_put(store, TK_TABLE_series, &row, &out->series.id, err));
 	}
+	bool found = false;
 	if (strcmp(out->series.config, TK_TUNE_CONFIG) == 0)
-		out->tuning = tk_tuned_find(&m->tuned, &out->series, out->row->options);
+		TRY(tk_tuned_find(store, &out->series, out->row->options, true, &out->tuning_row,
+		        &found, err));
+	/* without a configuration that works the default is used */
+	out->tuning = found && *out->tuning_row.config ? &out->tuning_row : NULL;
 	return TK_OK;
 }
 
@@ -364,7 +367,6 @@ static int prepare(struct measurement *m, struct tk_error *err)
 	TRY(tk_night_count_stored_results(n, err));
 	m->started = n->report->jobs;
 	TRY(tk_night_jobs_list(n, &m->jobs, err));
-	TRY(tk_tuned_load(n->store, &m->tuned, err));
 	TRY(tk_night_jobs_schedule(n, &m->jobs, &m->scheduler, err));
 	return prestart_workers(m, err);
 }
@@ -386,7 +388,6 @@ int tk_night_measure(struct tk_night *n, struct tk_error *err)
 		free_slot(&m.slots[d]);
 	tk_scheduler_free(m.scheduler);
 	tk_rows_free(&m.jobs);
-	tk_tuned_free(&m.tuned);
 	free(m.slots);
 	free(m.fds);
 	return status;

@@ -1,13 +1,12 @@
 /* The jobs of a night, as they are stored, scheduled and run. Private to nightly/. */
 #ifndef TK_NIGHTLY_NIGHT_JOBS_H
 #define TK_NIGHTLY_NIGHT_JOBS_H
-#include "store/store.h"
+#include "store/tuning.h"
 
 struct tk_error;
 struct tk_night;
 struct tk_night_device;
 struct tk_scheduler;
-struct tk_tuning_row;
 
 /* A stored job, with what the scheduler needs of its series. */
 struct tk_night_job_row {
@@ -30,6 +29,7 @@ struct tk_night_job {
 	struct tk_night_device *device; /* NULL: not present */
 	/* Of a series with TK_TUNE_CONFIG: what it is measured with. NULL: the default */
 	const struct tk_tuning_row *tuning;
+	struct tk_tuning_row tuning_row;
 	int64_t started_s;
 };
 

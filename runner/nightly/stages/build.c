@@ -40,11 +40,9 @@ static int use_module(
 	const struct tk_module *m = tk_modules_find_backend(n->modules, name);
 	if (!m)
 		return tk_fail(err, TK_ENOTFOUND, "no backend \"%s\" in %s", name, n->modules->dir);
-	int status =
-	        tk_artifact_load_installed(m->path, m->name, &u->artifacts[u->artifact_count], err);
-	if (!status)
-		u->artifact_count++;
-	return status;
+	TRY(tk_artifact_load_installed(m->path, m->name, &u->artifacts[u->artifact_count], err));
+	u->artifact_count++;
+	return TK_OK;
 }
 
 static int build_source(struct tk_night *n, struct tk_night_upstream *u, struct tk_error *err)
@@ -74,16 +72,13 @@ static int make_artifacts(struct tk_night *n, struct tk_night_upstream *u, struc
 static void hash_code(
         const struct tk_night_upstream *u, const char *code_hash, char out[TK_HASH_HEX_SIZE])
 {
-	if (u->config->kind == TK_UPSTREAM_SYSTEM) {
-		struct tk_hash *h = tk_hash_new();
-		if (h) {
-			tk_hash_add_str(h, code_hash);
-			tk_hash_add_str(h, u->rev);
-			tk_hash_finish(h, out);
-			return;
-		}
-	}
 	snprintf(out, TK_HASH_HEX_SIZE, "%s", code_hash);
+	if (u->config->kind != TK_UPSTREAM_SYSTEM)
+		return;
+	struct tk_hash *h = tk_hash_new();
+	tk_hash_add_str(h, code_hash);
+	tk_hash_add_str(h, u->rev);
+	tk_hash_finish(h, out);
 }
 
 static int put_kernels(struct tk_night *n, const struct tk_night_upstream *u,
@@ -120,25 +115,21 @@ static int put_kernels(struct tk_night *n, const struct tk_night_upstream *u,
 	return status;
 }
 
-/* The end of a failed build's log: its page must outlive the cache. */
+/* The end of a failed build's log: its page must outlive the cache. "" of another one. */
 static char *read_log_tail(const struct tk_artifact *a)
 {
-	struct tk_buf log = TK_BUF_INIT;
+	AUTO(tk_buf) log = TK_BUF_INIT;
 	if (a->status == TK_BUILD_OK || !a->log_path ||
-	        tk_file_read(a->log_path, (size_t)64 << 20, &log, NULL)) {
-		tk_buf_free(&log);
-		return NULL;
-	}
+	        tk_file_read(a->log_path, (size_t)64 << 20, &log, NULL))
+		return tk_strdup("");
 	size_t skip = log.len > LOG_TAIL_BYTES ? log.len - LOG_TAIL_BYTES : 0;
-	char *tail = tk_strdup(tk_buf_cstr(&log) + skip);
-	tk_buf_free(&log);
-	return tail;
+	return tk_strdup(tk_buf_cstr(&log) + skip);
 }
 
 static int put_build(struct tk_night *n, struct tk_night_upstream *u, struct tk_error *err)
 {
 	const struct tk_artifact *a = u->artifacts[0];
-	char *tail = read_log_tail(a);
+	AUTO_TEXT tail = read_log_tail(a);
 	struct tk_build_row row = {.revision_id = u->revision_id,
 	        .artifact_key = a->key,
 	        .adapter = u->config->adapter ? u->config->adapter : u->config->name,
@@ -147,16 +138,15 @@ static int put_build(struct tk_night *n, struct tk_night_upstream *u, struct tk_
 	        .arch = "native",
 	        .status = a->status,
 	        .message = a->message ? a->message : "",
-	        .log = tail ? tail : "",
+	        .log = tail,
 	        .wall_s = a->wall_s,
 	        .size_bytes = a->size_bytes,
 	        .built_s = tk_clock_now_s()};
-	int status = tk_store_put(n->store, TK_TABLE_build, &row, &u->build_id, err);
-	free(tail);
-	for (size_t i = 0; !status && i < u->artifact_count; i++)
-		for (size_t k = 0; !status && k < u->artifacts[i]->backend_count; k++)
-			status = put_kernels(n, u, &u->artifacts[i]->backends[k], err);
-	return status;
+	TRY(tk_store_put(n->store, TK_TABLE_build, &row, &u->build_id, err));
+	for (size_t i = 0; i < u->artifact_count; i++)
+		for (size_t k = 0; k < u->artifacts[i]->backend_count; k++)
+			TRY(put_kernels(n, u, &u->artifacts[i]->backends[k], err));
+	return TK_OK;
 }
 
 int tk_night_build_upstream(struct tk_night *n, struct tk_night_upstream *u, struct tk_error *err)
@@ -203,14 +193,12 @@ static int build_and_record(struct tk_night *n, struct tk_night_upstream *u, str
 	struct tk_error reason = {0};
 	if (!u->revision_id)
 		return TK_OK; /* unreachable and never seen before */
-	int status = make_artifacts(n, u, &reason);
-	if (status) {
-		status = record_failure(n, u, &reason, err);
-	} else if (!(status = put_build(n, u, err))) {
+	if (make_artifacts(n, u, &reason)) {
+		TRY(record_failure(n, u, &reason, err));
+	} else {
+		TRY(put_build(n, u, err));
 		count_build(n, u);
 	}
-	if (status)
-		return status;
 	struct tk_resolution_row row = {.night_id = n->night_id,
 	        .upstream_id = u->upstream_id,
 	        .revision_id = u->revision_id,

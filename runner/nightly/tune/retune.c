@@ -34,7 +34,6 @@ struct candidate {
 struct retuning {
 	struct tk_night *n;
 	struct tk_tuning_history history;
-	struct tk_tuned_results results;
 	struct tk_rows runs;
 	struct candidate *candidates;
 	size_t count;
@@ -84,14 +83,13 @@ static int check_due(const struct retuning *r, const struct tk_series_row *serie
         const char *options, const struct tk_tuning_row *newest, bool *out, struct tk_error *err)
 {
 	enum tk_tune_state state;
-	*out = true;
-	if (!newest || strcmp(newest->mode, series->mode) != 0)
-		return TK_OK;
+	int64_t inconclusive;
 	TRY(tk_tuning_state(&r->history, newest, &state, err));
-	if (!tk_tune_state_is_stale(state))
-		*out = newest->verdict == TK_TUNE_VERDICT_INCONCLUSIVE &&
-		       is_wait_over(tk_tuned_count_inconclusive(&r->results, series, options),
-		               newest->started_s);
+	*out = tk_tune_state_is_stale(state);
+	if (*out || newest->verdict != TK_TUNE_VERDICT_INCONCLUSIVE)
+		return TK_OK;
+	TRY(tk_tuned_count_inconclusive(r->n->store, series, options, &inconclusive, err));
+	*out = is_wait_over((size_t)inconclusive, newest->started_s);
 	return TK_OK;
 }
 
@@ -107,17 +105,19 @@ static int add_if_due(struct retuning *r, const struct tk_series_row *series, in
         struct tk_error *err)
 {
 	const struct tk_upstream_config *u = find_upstream(r, series);
-	bool is_due;
+	struct tk_tuning_row newest;
+	bool found, is_due = true;
 	if (!u || !tk_night_find_device(r->n, series->device_id) || is_listed(r, series))
 		return TK_OK;
-	const struct tk_tuning_row *t = tk_tuned_find_newest(&r->results, series, read_options(u));
-	int status = check_due(r, series, read_options(u), t, &is_due, err);
-	if (!status && is_due)
+	TRY(tk_tuned_find(r->n->store, series, read_options(u), false, &newest, &found, err));
+	if (found && strcmp(newest.mode, series->mode) == 0)
+		TRY(check_due(r, series, read_options(u), &newest, &is_due, err));
+	if (is_due)
 		r->candidates[r->count++] = (struct candidate){.series = series,
 		        .upstream = u,
 		        .revision = find_revision(r, build_id),
-		        .tuned_s = t ? t->started_s : 0};
-	return status;
+		        .tuned_s = found ? newest.started_s : 0};
+	return TK_OK;
 }
 
 static int oldest_first(const void *a, const void *b)
@@ -236,7 +236,6 @@ static int tune(struct retuning *r, struct tk_error *err)
 {
 	struct tk_night *n = r->n;
 	TRY(tk_tuning_history_load(n->store, &r->history, err));
-	TRY(tk_tuned_load(n->store, &r->results, err));
 	TRY(tk_store_list(n->store, TK_TABLE_run, "night_id=?1 ORDER BY seq", TK_ARGS(n->night_id),
 	        &r->runs, err));
 	TRY(list_candidates(r, err));
@@ -252,7 +251,6 @@ int tk_night_tune(struct tk_night *n, struct tk_error *err)
 	int status = tune(&r, err);
 	free(r.candidates);
 	tk_rows_free(&r.runs);
-	tk_tuned_free(&r.results);
 	tk_tuning_history_free(&r.history);
 	return status;
 }
