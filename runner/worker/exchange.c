@@ -1,12 +1,12 @@
 /* See exchange.h. */
 #include "worker/exchange.h"
 #include "base/clock.h"
-#include "base/try.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/process.h"
 #include "base/sandbox.h"
+#include "base/try.h"
 #include "core/kernel_package.h"
 #include "worker/answer.h"
 #include "worker/python_host.h"

@@ -6,7 +6,7 @@
 #include "core/problem.h"
 #include "core/series.h"
 #include "nightly/compare/ab_session.h"
-#include "suite/suite.h"
+#include "nightly/plan/problem_list.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,67 +14,21 @@
 
 /* ---- problems ---- */
 
-struct problem {
-	char *text;     /* canonical */
-	uint32_t kinds; /* of devices that measure it: bits of tk_device_kind_bit */
-};
-
-struct problem_list {
-	struct problem *rows; /* unique, in order */
-	size_t count;
-};
-
-static int add_problem(
-        struct problem_list *list, const char *text, uint32_t kinds, struct tk_error *err)
-{
-	struct tk_problem_spec p;
-	if (tk_problem_parse(&p, text, err))
-		return err->status = TK_EUSAGE;
-	for (size_t i = 0; i < list->count; i++)
-		if (strcmp(list->rows[i].text, p.text) == 0) {
-			list->rows[i].kinds |= kinds;
-			return TK_OK;
-		}
-	list->rows = tk_reallocarray(list->rows, list->count + 1, sizeof *list->rows);
-	list->rows[list->count++] = (struct problem){tk_strdup(p.text), kinds};
-	return TK_OK;
-}
-
-static int add_suite(const struct tk_ab_session *c, const char *name, uint32_t kinds,
-        struct problem_list *list, struct tk_error *err)
-{
-	struct tk_suite *suite = NULL;
-	int status = tk_suite_load(c->n->config->root, name, &suite, err);
-	if (status == TK_ENOTFOUND)
-		err->status = status = TK_EUSAGE;
-	for (size_t i = 0; !status && i < suite->count; i++)
-		status = add_problem(list, suite->problems[i].text, kinds, err);
-	tk_suite_free(suite);
-	return status;
-}
-
-/* An entry of `suites` may be for the devices of one kind. */
-static int add_configured_suite(const struct tk_ab_session *c, const char *entry,
-        struct problem_list *list, struct tk_error *err)
-{
-	enum tk_device_kind kind;
-	const char *name = tk_config_suite_name(entry, &kind);
-	return add_suite(
-	        c, name, kind == TK_DEVICE_OTHER ? UINT32_MAX : UINT32_C(1) << kind, list, err);
-}
-
+/* What is wrong with them is wrong with the command. */
 static int list_problems(
-        const struct tk_ab_session *c, struct problem_list *list, struct tk_error *err)
+        const struct tk_ab_session *c, struct tk_problem_list *list, struct tk_error *err)
 {
 	const struct tk_ab_request *q = c->request;
-	char *const *configured = q->problem_count || q->suite ? NULL : c->n->config->suites;
-	for (size_t i = 0; i < q->problem_count; i++)
-		TRY(add_problem(list, q->problems[i], UINT32_MAX, err));
+	int status = TK_OK;
+	for (size_t i = 0; !status && i < q->problem_count; i++)
+		status = tk_problem_list_add(list, q->problems[i], err);
+	if (status)
+		return err->status = TK_EUSAGE;
 	if (q->suite)
-		TRY(add_suite(c, q->suite, UINT32_MAX, list, err));
-	for (; configured && *configured; configured++)
-		TRY(add_configured_suite(c, *configured, list, err));
-	return TK_OK;
+		status = tk_problem_list_add_suite(list, c->n->config, q->suite, err);
+	else if (!q->problem_count)
+		status = tk_problem_list_add_configured(list, c->n->config, err);
+	return status == TK_ENOTFOUND ? err->status = TK_EUSAGE : status;
 }
 
 /* ---- backends and devices ---- */
@@ -167,7 +121,7 @@ static void name_series(struct tk_ab_session *c)
 }
 
 static int add_pair(struct tk_ab_session *c, const struct pair *pair,
-        const struct problem_list *problems, size_t *devices, struct tk_error *err)
+        const struct tk_problem_list *problems, size_t *devices, struct tk_error *err)
 {
 	int status = TK_OK;
 	for (size_t d = 0; !status && d < c->n->device_count; d++) {
@@ -185,8 +139,8 @@ static int add_pair(struct tk_ab_session *c, const struct pair *pair,
 	return status;
 }
 
-static int add_backend(struct tk_ab_session *c, size_t index, const struct problem_list *problems,
-        struct tk_error *err)
+static int add_backend(struct tk_ab_session *c, size_t index,
+        const struct tk_problem_list *problems, struct tk_error *err)
 {
 	const struct tk_ab_source *base = &c->source[TK_AB_BASE], *head = &c->source[TK_AB_HEAD];
 	const struct tk_artifact_backend *b = &base->artifact->backends[index];
@@ -226,7 +180,7 @@ static bool is_selected(const struct tk_ab_session *c, const char *backend)
 
 int tk_ab_session_plan(struct tk_ab_session *c, struct tk_error *err)
 {
-	struct problem_list problems = {0};
+	struct tk_problem_list problems = {0};
 	const struct tk_artifact *base = c->source[TK_AB_BASE].artifact;
 	int status = list_problems(c, &problems, err);
 	for (size_t i = 0; !status && i < base->backend_count; i++)
@@ -237,8 +191,6 @@ int tk_ab_session_plan(struct tk_ab_session *c, struct tk_error *err)
 		        "nothing to compare: base and head have no backend in common that a "
 		        "selected device can run");
 	name_series(c);
-	for (size_t i = 0; i < problems.count; i++)
-		free(problems.rows[i].text);
-	free(problems.rows);
+	tk_problem_list_free(&problems);
 	return status;
 }

@@ -56,8 +56,8 @@ void tk_texts_free(struct tk_text_entry *list)
 
 /* ---- sequences ---- */
 
-static int load_sequence(struct tk_sequence_entry *e, const char *root, const struct tk_modules *modules,
-        const char *name, struct tk_error *err)
+static int load_sequence(struct tk_sequence_entry *e, const char *root,
+        const struct tk_modules *modules, const char *name, struct tk_error *err)
 {
 	struct tk_job_sequence *job = &e->job;
 	TRY(tk_suite_load_sequence(root, name, &e->suite, err));

@@ -9,9 +9,9 @@
 #include "nightly/plan/job_inputs.h"
 #include "nightly/plan/modules.h"
 #include "nightly/plan/plan_internal.h"
+#include "nightly/plan/problem_list.h"
 #include "nightly/plan/selection.h"
 #include "suite/rotation.h"
-#include "suite/suite.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,45 +215,17 @@ static int plan_upstream(struct tk_plan *p, const struct tk_night_upstream *u,
 	return TK_OK;
 }
 
-/* A problem that several suites have is listed once, with the shortest rotation. */
-static int add_problem(struct tk_night *n, const struct tk_suite_problem *p, uint32_t kinds,
-        uint32_t rotate_nights, struct problem_list *out, struct tk_error *err)
+static int add_problem(struct tk_night *n, const struct tk_listed_problem *p,
+        struct tk_plan_problem *out, struct tk_error *err)
 {
-	int64_t id;
 	struct tk_problem_spec spec;
-	TRY(tk_plan_put_problem(
-	        n, p->text, p->source ? p->source : "", p->group ? p->group : "", &id, err));
-	struct tk_plan_problem *known = find_problem(out, id);
-	if (known) {
-		known->kinds |= kinds;
-		if (rotate_nights < known->rotate_nights)
-			known->rotate_nights = rotate_nights;
-		return TK_OK;
-	}
 	TRY(tk_problem_parse(&spec, p->text, err));
-	out->rows = tk_reallocarray(out->rows, out->count + 1, sizeof *out->rows);
-	out->rows[out->count++] = (struct tk_plan_problem){.id = id,
-	        .operation = tk_problem_operation(&spec),
-	        .kinds = kinds,
-	        .rotate_nights = rotate_nights,
+	*out = (struct tk_plan_problem){.operation = tk_problem_operation(&spec),
+	        .kinds = p->kinds,
+	        .rotate_nights = p->rotate_nights,
 	        .rotation_key = tk_rotation_key(spec.text),
 	        .seconds = tk_plan_estimate_seconds(&spec)};
-	return TK_OK;
-}
-
-static int load_suite(
-        struct tk_night *n, const char *entry, struct problem_list *out, struct tk_error *err)
-{
-	enum tk_device_kind kind;
-	const char *name = tk_config_suite_name(entry, &kind);
-	uint32_t kinds = kind == TK_DEVICE_OTHER ? UINT32_MAX : UINT32_C(1) << kind;
-	struct tk_suite *suite = NULL;
-	int status = tk_suite_load(n->config->root, name, &suite, err);
-	for (size_t i = 0; !status && i < suite->count; i++)
-		status = add_problem(n, &suite->problems[i], kinds,
-		        tk_config_rotate_nights(n->config, name, suite->rotate_nights), out, err);
-	tk_suite_free(suite);
-	return status;
+	return tk_plan_put_problem(n, p->text, p->source, p->group, &out->id, err);
 }
 
 static void take_part(const struct tk_night_options *o, struct problem_list *list)
@@ -267,8 +239,11 @@ static void take_part(const struct tk_night_options *o, struct problem_list *lis
 
 static int load_problems(struct tk_night *n, struct problem_list *out, struct tk_error *err)
 {
-	for (char *const *name = n->config->suites; name && *name; name++)
-		TRY(load_suite(n, *name, out, err));
+	AUTO(tk_problem_list) listed = {0};
+	TRY(tk_problem_list_add_configured(&listed, n->config, err));
+	out->rows = tk_calloc(listed.count + 1, sizeof *out->rows);
+	for (; out->count < listed.count; out->count++)
+		TRY(add_problem(n, &listed.rows[out->count], &out->rows[out->count], err));
 	take_part(n->options, out);
 	TRY(tk_plan_rotate(n, out->rows, &out->count, err));
 	out->is_mine = tk_calloc(n->device_count * out->count + 1, sizeof *out->is_mine);

@@ -1,11 +1,11 @@
 /* Lists of planned jobs, and what a worker reports about the backends of a night. */
-#include "nightly/plan/plan_internal.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/rng.h"
 #include "core/kernel_package.h"
 #include "core/operation.h"
+#include "nightly/plan/plan_internal.h"
 #include "worker/worker.h"
 #include <stdlib.h>
 #include <string.h>

@@ -34,8 +34,7 @@ enum history { NO_HISTORY, HAS_SERIES, HAS_POINTS };
 
 int tk_plan_list_history(struct tk_night *n, struct tk_rows *out, struct tk_error *err)
 {
-	static const struct tk_db_column columns[] = {
-	        TK_MEMBER(struct tk_plan_history, device_id),
+	static const struct tk_db_column columns[] = {TK_MEMBER(struct tk_plan_history, device_id),
 	        TK_MEMBER(struct tk_plan_history, problem_id),
 	        TK_MEMBER(struct tk_plan_history, has_points)};
 	static const struct tk_row_type type = TK_ROW_TYPE(struct tk_plan_history, columns);
@@ -199,9 +198,9 @@ static int count_nights(struct tk_night *n, uint64_t *out, struct tk_error *err)
 	        "'incomplete')",
 	        TK_ARGS(n->machine_id, n->night_id), &nights, err));
 	for (size_t i = 0; i < nights.count; i++)
-		tk_night_tally_add(&count, tk_night_read_coverage(TK_ROWS_AT(
-		                                   &nights, struct tk_night_row, i)
-		                                   ->summary));
+		tk_night_tally_add(
+		        &count, tk_night_read_coverage(
+		                        TK_ROWS_AT(&nights, struct tk_night_row, i)->summary));
 	*out = n->options->part ? count.whole + count.of_part[n->options->part]
 	                        : tk_night_tally_total(&count);
 	return TK_OK;

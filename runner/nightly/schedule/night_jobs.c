@@ -86,8 +86,8 @@ int tk_night_jobs_schedule(struct tk_night *n, const struct tk_rows *rows,
 		        .is_suite = r->is_suite,
 		        .is_done = r->run_id != 0};
 	}
-	int status = n->options->split ? read_history(n, jobs, rows->count, has_history, err)
-	                               : TK_OK;
+	int status =
+	        n->options->split ? read_history(n, jobs, rows->count, has_history, err) : TK_OK;
 	struct tk_schedule schedule = {.devices = devices,
 	        .device_count = n->device_count,
 	        .jobs = jobs,

@@ -9,7 +9,7 @@
 #include "base/try.h"
 #include "build/build.h"
 #include "config/config.h"
-#include "suite/suite.h"
+#include "nightly/plan/problem_list.h"
 #include "upstream/repo.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,17 +99,11 @@ int tk_upstream_check_adapter(
 
 #define FILE_MAX ((size_t)64 << 10)
 
-struct problem_names {
-	char **list; /* NULL-terminated */
-	size_t count;
-	const char *operations; /* one a line */
-};
-
 /* Whether "gemm" of "gemm:..." is one of the lines. */
-static bool is_wanted(const struct problem_names *p, const char *problem)
+static bool is_wanted(const char *operations, const char *problem)
 {
 	const size_t len = strcspn(problem, ":");
-	for (const char *line = p->operations; *line;) {
+	for (const char *line = operations; *line;) {
 		const size_t n = strcspn(line, "\n");
 		if (n == len && !strncmp(line, problem, n))
 			return true;
@@ -118,57 +112,25 @@ static bool is_wanted(const struct problem_names *p, const char *problem)
 	return false;
 }
 
-static void add(struct problem_names *p, const char *problem)
-{
-	for (size_t i = 0; i < p->count; i++)
-		if (!strcmp(p->list[i], problem))
-			return;
-	p->list = tk_reallocarray(p->list, p->count + 2, sizeof *p->list);
-	p->list[p->count++] = tk_strdup(problem);
-	p->list[p->count] = NULL;
-}
-
-static int add_suite(struct problem_names *p, const struct tk_config *config, const char *name,
-        struct tk_error *err)
-{
-	struct tk_suite *suite = NULL;
-	enum tk_device_kind kind;
-	TRY(tk_suite_load(config->root, tk_config_suite_name(name, &kind), &suite, err));
-	for (size_t i = 0; i < suite->count; i++)
-		if (is_wanted(p, suite->problems[i].text))
-			add(p, suite->problems[i].text);
-	tk_suite_free(suite);
-	return TK_OK;
-}
-
-static void free_problems(char **problems)
-{
-	for (char **p = problems; p && *p; p++)
-		free(*p);
-	free(problems);
-}
-
 /* Those that an adapter compiles kernels for: the problems of the configured suites, as far as its
- * file `problems` names their operations, without duplicates; NULL where it has no such file. */
-static int list_problems(
-        const struct tk_config *config, const char *adapter_dir, char ***out, struct tk_error *err)
+ * file `problems` names their operations. *out is NULL where it has no such file, else an array of
+ * texts of *list. */
+static int list_problems(const struct tk_config *config, const char *adapter_dir,
+        struct tk_problem_list *list, const char ***out, struct tk_error *err)
 {
 	AUTO(tk_buf) text = TK_BUF_INIT;
 	AUTO_TEXT path = tk_path_join(adapter_dir, "problems");
+	size_t count = 0;
 	*out = NULL;
 	if (!tk_file_exists(path))
 		return TK_OK;
 	TRY(tk_file_read(path, FILE_MAX, &text, err));
-	struct problem_names p = {
-	        .list = tk_calloc(1, sizeof *p.list), .operations = tk_buf_cstr(&text)};
-	int status = TK_OK;
-	for (char *const *name = config->suites; !status && name && *name; name++)
-		status = add_suite(&p, config, *name, err);
-	if (status)
-		free_problems(p.list);
-	else
-		*out = p.list;
-	return status;
+	TRY(tk_problem_list_add_configured(list, config, err));
+	*out = tk_calloc(list->count + 1, sizeof **out);
+	for (size_t i = 0; i < list->count; i++)
+		if (is_wanted(tk_buf_cstr(&text), list->rows[i].text))
+			(*out)[count++] = list->rows[i].text;
+	return TK_OK;
 }
 
 /* ---- builds ---- */
@@ -180,8 +142,9 @@ int tk_upstream_build(const struct tk_config *config, const struct tk_upstream_c
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	AUTO_TEXT adapter = find_adapter_dir(config, u);
 	AUTO_TEXT kernels = tk_path_join(tk_path_data_dir(), "kernels");
-	char **problems = NULL;
-	TRY(list_problems(config, adapter, &problems, err));
+	AUTO(tk_problem_list) list = {0};
+	const char **problems;
+	TRY(list_problems(config, adapter, &list, &problems, err));
 	tk_upstream_init_repo(config, u, &repo);
 	struct tk_build_spec spec = {.repo = &repo,
 	        .revision = revision,
@@ -189,7 +152,7 @@ int tk_upstream_build(const struct tk_config *config, const struct tk_upstream_c
 	        .kernels_dir = kernels,
 	        .arch = arch ? arch : "native",
 	        .flags = u->cmake_args,
-	        .problems = (const char *const *)problems,
+	        .problems = problems,
 	        .cache_dir = config->cache_dir,
 	        .jobs = cores > 0 ? (unsigned)cores : 1,
 	        .deadline_s = config->budgets.build_s,
@@ -198,7 +161,7 @@ int tk_upstream_build(const struct tk_config *config, const struct tk_upstream_c
 	        .network = u->network,
 	        .env = u->env};
 	int status = tk_artifact_build(&spec, out, err);
-	free_problems(problems);
+	free(problems);
 	return status;
 }
 
