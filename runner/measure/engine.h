@@ -103,7 +103,7 @@ struct tk_abi_error tk_engine_abi_error(void);
  * defines. */
 bool tk_telemetry_is_power_limit(const struct tk_telemetry *t);
 
-/* engine_verify.c: the first launches and their verification. If the device can block a stream,
+/* checks.c: the first launches and their verification. If the device can block a stream,
  * verification runs in a thread during the warm-up, between start and finish; otherwise start does
  * all of it. Call finish in any case. */
 struct tk_engine_verification;
@@ -114,7 +114,7 @@ int tk_engine_verify_set(struct tk_engine *e, uint32_t set);
 /* The same, always against the reference: with the inputs that the host has now. */
 int tk_engine_verify_reference(struct tk_engine *e, uint32_t set);
 
-/* timed_checks.c: that timed launches did their work. Draws the seed that decides where and when;
+/* checks.c: that timed launches did their work. Draws the seed that decides where and when;
  * overwrites a piece of an output before some samples; looks at it after them. */
 void tk_engine_seed_checks(struct tk_engine *e);
 int tk_engine_mark_output(struct tk_engine *e);
@@ -127,11 +127,11 @@ int tk_engine_trace_start(struct tk_engine *e);
 int tk_engine_trace_write(struct tk_engine *e);
 void tk_engine_trace_end(struct tk_engine *e);
 
-/* host_tensors.c: host copies with seeded inputs; their memory is reused by later jobs. */
+/* tensors.c: host copies with seeded inputs; their memory is reused by later jobs. */
 int tk_engine_fill_host(struct tk_engine *e);
 void tk_engine_release_host(struct tk_engine *e);
 
-/* input_sets.c: as many input sets on the device as the cache mode needs, and access to outputs. */
+/* tensors.c: as many input sets on the device as the cache mode needs, and access to outputs. */
 int tk_engine_make_sets(struct tk_engine *e);
 void tk_engine_free_sets(struct tk_engine *e);
 /* Fills the outputs of a set with NaN, so that verification finds elements that a kernel does not
