@@ -1,10 +1,10 @@
 /* The points of one series. A row that SQLite hands out costs as much as finding it, a call of a
  * function with its values half of that. So a condition that is never true collects millions of
  * points. The primary key is the only way to them, so that they come in order. */
+#include "store/query/points.h"
 #include "base/try.h"
 #include "store/db/internal.h"
 #include "store/db/point_columns.h"
-#include "store/query/point_reader.h"
 #include <math.h>
 #include <string.h>
 
@@ -168,4 +168,134 @@ int tk_store_read_newest_points(struct tk_store *s, int64_t series_id, struct tk
 		memcpy(out, points.rows, points.count * sizeof *out);
 	*count = points.count;
 	return 0;
+}
+
+/* ---- without run details: min and quantiles are NAN ------------------------------------------ */
+
+static double number_or_nan(sqlite3_stmt *q, int at)
+{
+	return sqlite3_column_type(q, at) == SQLITE_NULL ? NAN : sqlite3_column_double(q, at);
+}
+
+void tk_point_read(sqlite3_stmt *q, int64_t series_id, struct tk_point *p)
+{
+	p->series_id = series_id;
+	p->as_of_s = sqlite3_column_int64(q, 0);
+	p->run_id = sqlite3_column_int64(q, 1);
+	p->night_id = sqlite3_column_int64(q, 2);
+	p->build_id = sqlite3_column_int64(q, 3);
+	p->environment_id = sqlite3_column_int64(q, 4);
+	p->value = sqlite3_column_double(q, 5);
+	p->lo = number_or_nan(q, 6);
+	p->hi = number_or_nan(q, 7);
+	p->min = p->q25 = p->q75 = p->p95 = NAN;
+	p->n = sqlite3_column_int64(q, 8);
+	p->flags = (uint32_t)sqlite3_column_int64(q, 9);
+}
+
+void tk_points_reverse(struct tk_point *p, size_t n)
+{
+	for (size_t i = 0; i + 1 < n - i; i++) {
+		struct tk_point keep = p[i];
+
+		p[i] = p[n - 1 - i];
+		p[n - 1 - i] = keep;
+	}
+}
+
+#define WITH_LOGARITHM "AND value>0 AND value<9e999 " /* the last is infinity */
+#define FIRST_POINTS \
+	TK_SELECT_POINTS "WHERE series_id=?1 AND as_of_s<?2 " WITH_LOGARITHM \
+	                 "ORDER BY as_of_s, run_id LIMIT ?3"
+#define LAST_POINTS \
+	TK_SELECT_POINTS "WHERE series_id=?1 AND as_of_s<=?2 " WITH_LOGARITHM \
+	                 "ORDER BY as_of_s DESC, run_id DESC LIMIT ?3 OFFSET ?4"
+
+int tk_store_list_values(struct tk_store *s, int64_t series_id, int64_t before_s,
+        struct tk_rows *out, struct tk_error *err)
+{
+	static const struct tk_db_column columns[] = {
+	        TK_MEMBER(struct tk_timed_value, as_of_s), TK_MEMBER(struct tk_timed_value, value)};
+	static const struct tk_row_type type = TK_ROW_TYPE(struct tk_timed_value, columns);
+
+	return tk_store_select(s,
+	        "SELECT as_of_s, value FROM measurement WHERE series_id=?1 AND "
+	        "as_of_s<?2 " WITH_LOGARITHM "ORDER BY as_of_s, run_id",
+	        TK_ARGS(series_id, before_s), &type, out, err);
+}
+
+/* args[0] is the series. */
+static int read_points_of(struct tk_store *s, const char *sql, const struct tk_arg *args,
+        struct tk_rows *out, struct tk_error *err)
+{
+	struct tk_rows rows = {0};
+	struct tk_rows_builder list = {&rows, sizeof(struct tk_point), 0};
+	sqlite3_stmt *q;
+	int rc;
+
+	TRY(tk_db_prepare_args(s, sql, args, &q, err));
+	while ((rc = sqlite3_step(q)) == SQLITE_ROW)
+		tk_point_read(q, args[0].i, tk_rows_add(&list));
+	sqlite3_reset(q);
+	if (rc != SQLITE_DONE) {
+		tk_rows_free(&rows);
+		return tk_db_fail(s, rc, err, "cannot read the points of a series");
+	}
+	*out = rows;
+	return 0;
+}
+
+int tk_store_list_first_points(struct tk_store *s, int64_t series_id, int64_t before_s, size_t most,
+        struct tk_rows *out, struct tk_error *err)
+{
+	return read_points_of(s, FIRST_POINTS, TK_ARGS(series_id, before_s, most), out, err);
+}
+
+int tk_store_list_last_points(struct tk_store *s, int64_t series_id, int64_t until_s, size_t skip,
+        size_t most, struct tk_rows *out, struct tk_error *err)
+{
+	TRY(read_points_of(s, LAST_POINTS, TK_ARGS(series_id, until_s, most, skip), out, err));
+	tk_points_reverse(out->rows, out->count);
+	return 0;
+}
+
+/* One look into the index for each series: grouping would read them all. */
+int tk_store_list_newest_points(struct tk_store *s, struct tk_rows *out, struct tk_error *err)
+{
+	static const struct tk_db_column columns[] = {TK_MEMBER(struct tk_newest_point, series_id),
+	        TK_MEMBER(struct tk_newest_point, as_of_s),
+	        TK_MEMBER(struct tk_newest_point, night_id)};
+	static const struct tk_row_type type = TK_ROW_TYPE(struct tk_newest_point, columns);
+
+	return tk_store_select(s,
+	        "SELECT m.series_id, m.as_of_s, m.night_id FROM series s CROSS JOIN measurement m"
+	        " ON m.series_id=s.id AND (m.as_of_s, m.run_id)=(SELECT as_of_s, run_id"
+	        " FROM measurement WHERE series_id=s.id ORDER BY as_of_s DESC, run_id DESC LIMIT 1)"
+	        " ORDER BY s.id",
+	        TK_NO_ARGS, &type, out, err);
+}
+
+int tk_store_has_executed_run(
+        struct tk_store *s, int64_t series_id, int64_t since_s, bool *out, struct tk_error *err)
+{
+	int64_t found;
+
+	TRY(tk_store_select_int(s,
+	        "SELECT 1 FROM run WHERE series_id=?1 AND as_of_s>=?2"
+	        " AND outcome NOT IN ('skipped', 'no_device') LIMIT 1",
+	        TK_ARGS(series_id, since_s), 0, &found, err));
+	*out = found;
+	return 0;
+}
+
+int tk_store_find_revision_night(
+        struct tk_store *s, int64_t revision_id, int64_t *night_id, struct tk_error *err)
+{
+	return tk_store_select_int(s,
+	        "SELECT id FROM (SELECT n.id, n.as_of_s FROM resolution r"
+	        " JOIN night n ON n.id = r.night_id WHERE r.revision_id=?1"
+	        " UNION ALL SELECT night_id, as_of_s FROM run"
+	        " WHERE build_id IN (SELECT id FROM build WHERE revision_id=?1))"
+	        " ORDER BY as_of_s, id LIMIT 1",
+	        TK_ARGS(revision_id), 0, night_id, err);
 }

@@ -1,0 +1,373 @@
+/* What detection reads: of every series the points around a range of time, and how its newest runs
+ * ended. One look into the index for each series instead of a list each, so that thousands of series
+ * take milliseconds. A reader keeps the points for ranges that move forward in time: each is read
+ * once instead of once for each range. */
+#include "base/memory.h"
+#include "base/try.h"
+#include "store/db/internal.h"
+#include "store/point_logs.h"
+#include "store/query/points.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AHEAD 32  /* points that are read at once */
+#define BEHIND 16 /* that are kept although no range has asked for them: machines take turns */
+
+/* ---- the points of one series ---------------------------------------------------------------- */
+
+struct stretch {
+	int64_t series_id;
+	struct tk_point *at;        /* by (as_of_s, run_id), without a gap */
+	struct tk_point_logs *logs; /* of the first `log_count` points */
+	size_t count, capacity, log_count;
+	bool is_read;    /* something of it, or that there is nothing */
+	bool has_first;  /* the oldest point of the series is in it, or there is none */
+	bool has_last;   /* the newest one */
+	bool has_others; /* points without a positive value have been read */
+};
+
+struct tk_point_reader {
+	struct stretch *series; /* by id */
+	size_t count, capacity;
+};
+
+struct tk_point_reader *tk_point_reader_new(void)
+{
+	return tk_calloc(1, sizeof(struct tk_point_reader));
+}
+
+void tk_point_reader_free(struct tk_point_reader *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->count; i++) {
+		free(p->series[i].at);
+		free(p->series[i].logs);
+	}
+	free(p->series);
+	free(p);
+}
+
+static struct stretch *find_stretch(struct tk_point_reader *p, int64_t series_id)
+{
+	size_t first = 0, end = p->count;
+
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+
+		if (p->series[middle].series_id < series_id)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	if (first < p->count && p->series[first].series_id == series_id)
+		return &p->series[first];
+	if (p->count == p->capacity) {
+		p->capacity = p->capacity ? 2 * p->capacity : 64;
+		p->series = tk_reallocarray(p->series, p->capacity, sizeof *p->series);
+	}
+	memmove(&p->series[first + 1], &p->series[first], (p->count++ - first) * sizeof *p->series);
+	p->series[first] = (struct stretch){.series_id = series_id};
+	return &p->series[first];
+}
+
+static struct tk_point *add_point(struct stretch *s, sqlite3_stmt *q)
+{
+	if (s->count == s->capacity) {
+		s->capacity += s->capacity / 2 + AHEAD;
+		s->at = tk_reallocarray(s->at, s->capacity, sizeof *s->at);
+		s->logs = tk_reallocarray(s->logs, s->capacity, sizeof *s->logs);
+	}
+	struct tk_point *p = &s->at[s->count++];
+
+	tk_point_read(q, s->series_id, p);
+	s->has_others |= !(p->value > 0 && p->value < INFINITY);
+	return p;
+}
+
+struct tk_point_logs tk_point_find_logs(const struct tk_point *p)
+{
+	const bool has_interval = p->lo > 0 && p->hi >= p->lo && isfinite(p->hi);
+
+	return (struct tk_point_logs){log(p->value), has_interval ? log(p->hi / p->lo) : 0};
+}
+
+static int end_reading(
+        struct tk_store *s, sqlite3_stmt *q, int code, struct stretch *out, struct tk_error *err)
+{
+	int status = code == SQLITE_ROW || code == SQLITE_DONE
+	                     ? 0
+	                     : tk_db_fail(s, code, err, "cannot read the points of a series");
+
+	sqlite3_reset(q);
+	for (; out->log_count < out->count; out->log_count++)
+		out->logs[out->log_count] = tk_point_find_logs(&out->at[out->log_count]);
+	return status;
+}
+
+/* The range, and what is before it. */
+static int read_first(struct tk_store *s, const struct tk_window_query *w, struct stretch *out,
+        struct tk_error *err)
+{
+	size_t before = 0;
+	int code = SQLITE_DONE;
+	sqlite3_stmt *q;
+
+	TRY(tk_db_prepare_args(s,
+	        TK_SELECT_POINTS "WHERE series_id=?1 AND as_of_s<=?2"
+	                         " ORDER BY as_of_s DESC, run_id DESC",
+	        TK_ARGS(out->series_id, w->until_s), &q, err));
+	while (before < w->before && (code = sqlite3_step(q)) == SQLITE_ROW)
+		before += add_point(out, q)->as_of_s < w->since_s;
+	tk_points_reverse(out->at, out->count);
+	out->is_read = true;
+	out->has_first = code == SQLITE_DONE && before < w->before;
+	return end_reading(s, q, code, out, err);
+}
+
+static int read_next(struct tk_store *s, struct stretch *out, struct tk_error *err)
+{
+	const struct tk_point *last = out->count ? &out->at[out->count - 1] : NULL;
+	const size_t before = out->count;
+	sqlite3_stmt *q;
+	int code;
+
+	TRY(tk_db_prepare_args(s,
+	        TK_SELECT_POINTS "WHERE series_id=?1 AND as_of_s>=?2"
+	                         " AND (as_of_s>?2 OR run_id>?3) ORDER BY as_of_s, run_id LIMIT ?4",
+	        TK_ARGS(out->series_id, last ? last->as_of_s : INT64_MIN,
+	                last ? last->run_id : INT64_MIN, AHEAD),
+	        &q, err));
+	while ((code = sqlite3_step(q)) == SQLITE_ROW)
+		add_point(out, q);
+	out->has_last = out->count - before < AHEAD;
+	return end_reading(s, q, code, out, err);
+}
+
+/* Forgets what no range will ask for. */
+static void drop_old(struct stretch *s, const struct tk_window_query *w)
+{
+	size_t older = 0, drop;
+
+	while (older < s->count && s->at[older].as_of_s < w->since_s)
+		older++;
+	drop = older > w->before + BEHIND ? older - w->before - BEHIND : 0;
+	if (!drop)
+		return;
+	memmove(s->at, s->at + drop, (s->count - drop) * sizeof *s->at);
+	memmove(s->logs, s->logs + drop, (s->count - drop) * sizeof *s->logs);
+	s->count = s->log_count = s->count - drop;
+	s->has_first = false;
+}
+
+/* Borrows the points of a window. *is_known false: the range begins before what is kept. */
+static int find_points(struct tk_store *s, const struct tk_window_query *query, struct stretch *x,
+        struct tk_history_window *w, bool *is_known, struct tk_error *err)
+{
+	if (!x->is_read)
+		TRY(read_first(s, query, x, err));
+	while (!x->has_last && !(x->count && x->at[x->count - 1].as_of_s > query->until_s)) {
+		drop_old(x, query);
+		TRY(read_next(s, x, err));
+	}
+	size_t end = x->count, most;
+
+	w->within = 0;
+	while (end && x->at[end - 1].as_of_s > query->until_s)
+		end--;
+	while (w->within < end && x->at[end - 1 - w->within].as_of_s >= query->since_s)
+		w->within++;
+	/* Of a series without a point in the range the newest one is enough. */
+	most = w->within || !query->before ? query->before : 1;
+	w->before = end - w->within < most ? end - w->within : most;
+	w->points = x->at + end - w->within - w->before;
+	w->logs = x->logs + end - w->within - w->before;
+	w->is_borrowed = !x->has_others;
+	*is_known = x->has_first || (end > w->within && w->before == most);
+	return 0;
+}
+
+/* ---- how the runs ended ---------------------------------------------------------------------- */
+
+#define MARK_COLUMNS \
+	"SELECT id, as_of_s, night_id, build_id, environment_id, outcome, substr(message, 1, " \
+	"200) FROM run "
+/* A run that was skipped gives no information about the earlier state. */
+#define LAST_BEFORE \
+	MARK_COLUMNS \
+	"WHERE series_id=?1 AND as_of_s<?2 AND outcome NOT IN ('skipped', 'no_device') " \
+	"ORDER BY as_of_s DESC, id DESC LIMIT 1"
+#define FIRST_WITHIN \
+	MARK_COLUMNS \
+	"WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s, id LIMIT 1"
+/* A night measures a control several times: where it had no time for the last of them, the newest
+ * run that was not skipped says how the night ended. */
+#define LAST_WITHIN \
+	MARK_COLUMNS "WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s DESC, " \
+	             "outcome IN ('skipped', 'no_device'), id DESC LIMIT 1"
+
+/* Runs of many series (import) are looked up once: direct-mapped by id. */
+#define MARKS 4096
+
+struct reader {
+	struct tk_store *s;
+	const struct tk_window_query *query;
+	struct tk_point_reader *points; /* of the query, or for this one alone */
+	int64_t runs_have_series;
+	struct tk_rows_builder copies, texts;
+	struct tk_run_summary *marks;
+};
+
+static int read_mark(struct reader *r, const char *sql, const struct tk_arg *args,
+        struct tk_run_summary *mark, struct tk_error *err)
+{
+	sqlite3_stmt *q;
+	int status = 0;
+
+	TRY(tk_db_prepare_args(r->s, sql, args, &q, err));
+	int code = sqlite3_step(q);
+
+	if (code == SQLITE_ROW) {
+		mark->run_id = sqlite3_column_int64(q, 0);
+		mark->as_of_s = sqlite3_column_int64(q, 1);
+		mark->night_id = sqlite3_column_int64(q, 2);
+		mark->build_id = sqlite3_column_int64(q, 3);
+		mark->environment_id = sqlite3_column_int64(q, 4);
+		if (tk_outcome_parse((const char *)sqlite3_column_text(q, 5), &mark->outcome))
+			mark->outcome = TK_OUTCOME_COUNT;
+		mark->message = tk_rows_add_text(&r->texts, (const char *)sqlite3_column_text(q, 6),
+		        (size_t)sqlite3_column_bytes(q, 6));
+	} else if (code != SQLITE_DONE) {
+		status = tk_db_fail(r->s, code, err, "cannot read the runs of a series");
+	}
+	sqlite3_reset(q);
+	return status;
+}
+
+/* run_id: that of the point, where the series has no run; 0: none. */
+static int add_mark(struct reader *r, const char *sql, const struct tk_arg *args, int64_t run_id,
+        struct tk_run_summary *mark, struct tk_error *err)
+{
+	struct tk_run_summary *known = &r->marks[(uint64_t)run_id % MARKS];
+
+	if (r->runs_have_series)
+		TRY(read_mark(r, sql, args, mark, err));
+	if (mark->run_id || !run_id)
+		return 0;
+	if (known->run_id != run_id)
+		TRY(read_mark(r, MARK_COLUMNS "WHERE id=?1", TK_ARGS(run_id), known, err));
+	*mark = *known;
+	return 0;
+}
+
+static int read_marks(struct reader *r, struct tk_history_window *w, struct tk_error *err)
+{
+	const struct tk_arg *args = TK_ARGS(w->series_id, r->query->runs_s, r->query->until_s);
+	const struct tk_point *p = w->points;
+	int64_t first_within = 0, last_within = 0, last_before = 0;
+	size_t i = w->before + w->within;
+
+	if (i && p[i - 1].as_of_s >= r->query->runs_s)
+		last_within = p[i - 1].run_id;
+	for (; i && p[i - 1].as_of_s >= r->query->runs_s; i--)
+		first_within = p[i - 1].run_id;
+	if (i)
+		last_before = p[i - 1].run_id;
+	w->last_before = w->first_within = w->last_within =
+	        (struct tk_run_summary){.outcome = TK_OUTCOME_COUNT, .message = ""};
+	TRY(add_mark(r, LAST_BEFORE, TK_ARGS(w->series_id, r->query->runs_s), last_before,
+	        &w->last_before, err));
+	if (!w->last_before.run_id)
+		TRY(add_mark(r, FIRST_WITHIN, args, first_within, &w->first_within, err));
+	return add_mark(r, LAST_WITHIN, args, last_within, &w->last_within, err);
+}
+
+/* ---- windows --------------------------------------------------------------------------------- */
+
+/* Points that are not borrowed from the reader of the query are copied. */
+static int read_window(struct reader *r, struct tk_history_window *w, struct tk_error *err)
+{
+	struct tk_point_reader *own = NULL;
+	bool is_known;
+
+	TRY(find_points(r->s, r->query, find_stretch(r->points, w->series_id), w, &is_known, err));
+	if (!is_known) {
+		own = tk_point_reader_new();
+		int status = find_points(
+		        r->s, r->query, find_stretch(own, w->series_id), w, &is_known, err);
+
+		if (status) {
+			tk_point_reader_free(own);
+			return status;
+		}
+	}
+	w->is_borrowed &= !own && r->query->reader;
+	int status = read_marks(r, w, err);
+
+	for (size_t i = 0; !w->is_borrowed && i < w->before + w->within; i++)
+		*(struct tk_point *)tk_rows_add(&r->copies) = w->points[i];
+	if (!w->is_borrowed)
+		w->logs = NULL;
+	tk_point_reader_free(own);
+	return status;
+}
+
+static int read_windows(struct reader *r, struct tk_rows *windows, struct tk_error *err)
+{
+	static const struct tk_db_column columns[] = {
+	        TK_MEMBER(struct tk_history_window, series_id)};
+	static const struct tk_row_type type = TK_ROW_TYPE(struct tk_history_window, columns);
+
+	TRY(tk_store_select(r->s, "SELECT id AS series_id FROM series ORDER BY id", TK_NO_ARGS,
+	        &type, windows, err));
+	TRY(tk_store_select_int(r->s,
+	        "SELECT EXISTS(SELECT 1 FROM run WHERE series_id IS NOT NULL)", TK_NO_ARGS, 0,
+	        &r->runs_have_series, err));
+	r->texts.out = windows;
+	for (size_t i = 0; i < windows->count; i++)
+		TRY(read_window(r, (struct tk_history_window *)windows->rows + i, err));
+	/* The list of points has moved while it grew. */
+	const struct tk_point *next = r->copies.out->rows;
+	size_t first = 0;
+
+	for (size_t i = 0; i < windows->count; i++) {
+		struct tk_history_window *w = (struct tk_history_window *)windows->rows + i;
+
+		w->first = first;
+		first += w->before + w->within;
+		if (w->is_borrowed)
+			continue;
+		w->points = next;
+		next = next ? next + w->before + w->within : NULL;
+	}
+	return 0;
+}
+
+int tk_store_list_windows(struct tk_store *s, const struct tk_window_query *query,
+        struct tk_rows *windows, struct tk_rows *points, struct tk_error *err)
+{
+	struct tk_rows w = {0}, p = {0};
+	struct reader r = {.s = s, .query = query, .copies = {&p, sizeof(struct tk_point), 0}};
+
+	/* One transaction: one state of the history, and one lock instead of thousands. */
+	if (s->depth == 0)
+		TRY(tk_store_begin_read(s, err));
+	r.points = query->reader ? query->reader : tk_point_reader_new();
+	r.marks = tk_calloc(MARKS, sizeof *r.marks);
+	int status = read_windows(&r, &w, err);
+
+	if (s->depth == 0)
+		tk_store_end_read(s);
+	if (!query->reader)
+		tk_point_reader_free(r.points);
+	free(r.marks);
+	if (status) {
+		tk_rows_free(&w);
+		tk_rows_free(&p);
+		return status;
+	}
+	*windows = w;
+	*points = p;
+	return 0;
+}
