@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/try.h"
-#include "site_gen/model/model.h"
+#include "site_gen/model/model_internal.h"
 #include "store/kernel_report.h"
 
 const char *const tk_profiled_level_names[TK_PROFILED_LEVELS] = {"DRAM", "L2", "L1"};
@@ -51,15 +51,14 @@ bool tk_kernel_trace_has_report(
 	return row->kind == TK_KERNEL_REPORT_TRACE && is_same_kernel(t->newest, row);
 }
 
-static void name_file(struct tk_site_kernel_trace *t)
+static void name_file(struct tk_model *m, struct tk_site_kernel_trace *t)
 {
 	const struct tk_kernel_report_row *r = t->newest;
 	const char *upstream = strcmp(r->upstream, r->backend) ? r->upstream : "";
-	char *name = NULL;
-	name = tk_sprintf("%s.%s%s%s.%s%s%s", t->device->file, upstream, *upstream ? "." : "",
-	            r->backend, t->problem->title, *r->config ? "." : "", r->config);
-	t->file = tk_path_make_slug(name);
-	free(name);
+	AUTO_TEXT name =
+	        tk_sprintf("%s.%s%s%s.%s%s%s", t->device->file, upstream, *upstream ? "." : "",
+	                r->backend, t->problem->title, *r->config ? "." : "", r->config);
+	t->file = tk_model_keep(m, tk_path_make_slug(name));
 }
 
 /* Rows come newest first. */
@@ -80,7 +79,7 @@ static int add_trace(
 	if (!t.device || !t.problem)
 		return tk_fail(err, TK_EDATA, "trace %s: missing device or problem", row->uid);
 	m->kernel_traces[m->kernel_trace_count++] = t;
-	name_file(&m->kernel_traces[m->kernel_trace_count - 1]);
+	name_file(m, &m->kernel_traces[m->kernel_trace_count - 1]);
 	return 0;
 }
 
@@ -118,12 +117,4 @@ int tk_model_join_kernel_reports(struct tk_model *m, struct tk_error *err)
 	for (size_t i = 0; i < m->series_count; i++)
 		join_series(m, &m->series[i]);
 	return TK_OK;
-}
-
-void tk_model_free_kernel_reports(struct tk_model *m)
-{
-	for (size_t i = 0; i < m->kernel_trace_count; i++)
-		free(m->kernel_traces[i].file);
-	free(m->kernel_traces);
-	tk_rows_free(&m->kernel_report_rows);
 }

@@ -19,10 +19,6 @@ struct tk_site_kernel_trace {
 	char *file;
 };
 
-/* Reads the reports, and finds those of each series, which must be joined. */
-int tk_model_join_kernel_reports(struct tk_model *m, struct tk_error *err);
-void tk_model_free_kernel_reports(struct tk_model *m);
-
 /* Levels of the memory, farthest first. */
 enum { TK_PROFILED_DRAM, TK_PROFILED_L2, TK_PROFILED_L1, TK_PROFILED_LEVELS };
 extern const char *const tk_profiled_level_names[TK_PROFILED_LEVELS];

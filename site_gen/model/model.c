@@ -12,18 +12,17 @@
 #include "base/try.h"
 #include "core/night.h"
 #include "core/outcome.h"
-#include "site_gen/model/kernel_reports.h"
 #include "site_gen/model/model_internal.h"
-#include "site_gen/model/tunings.h"
 #include "store/lock.h"
+#include "store/tuning_groups.h"
 
-static void list_build_revisions(struct tk_model *m)
+char *tk_model_keep(struct tk_model *m, char *text)
 {
-	const struct tk_row_index *builds = &m->builds_by_id;
-	m->build_revisions = tk_malloc((builds->count + 1) * sizeof *m->build_revisions);
-	for (size_t i = 0; i < builds->count; i++)
-		m->build_revisions[i] =
-		        ((const struct tk_build_row *)builds->entries[i].row)->revision_id;
+	if (m->text_count == m->text_room) {
+		m->text_room = 2 * m->text_room + 64;
+		m->texts = tk_reallocarray(m->texts, m->text_room, sizeof *m->texts);
+	}
+	return m->texts[m->text_count++] = text;
 }
 
 static int make_indices(struct tk_model *m, struct tk_error *err)
@@ -42,7 +41,6 @@ static int make_indices(struct tk_model *m, struct tk_error *err)
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		TRY(tk_row_index_build(
 		        all[i].index, all[i].rows->rows, all[i].rows->count, all[i].size, err));
-	list_build_revisions(m);
 	return 0;
 }
 
@@ -78,7 +76,6 @@ int tk_model_load(struct tk_store *store, struct tk_model *m, struct tk_error *e
 	TRY(tk_model_read_ceilings(m, err));
 	TRY(tk_model_read_newest_points(m, err));
 	TRY(tk_model_read_environments(m, err));
-	tk_model_join_last_nights(m);
 	tk_model_assign_styles(m);
 	return tk_model_find_unplanned(m, err);
 }
@@ -88,43 +85,35 @@ void tk_model_free(struct tk_model *m)
 	struct tk_rows *lists[] = {&m->machine_rows, &m->device_rows, &m->environment_rows,
 	        &m->upstream_rows, &m->revision_rows, &m->build_rows, &m->problem_rows,
 	        &m->series_rows, &m->night_rows, &m->alert_rows, &m->triage_rows,
-	        &m->bisection_rows, &m->ceilings};
+	        &m->bisection_rows, &m->ceilings, &m->kernel_report_rows, &m->tuning_rows};
 	struct tk_row_index *indices[] = {&m->environments_by_id, &m->upstreams_by_id,
 	        &m->revisions_by_id, &m->builds_by_id, &m->problems_by_id, &m->series_by_id,
 	        &m->nights_by_id};
 	for (size_t i = 0; i < m->machine_count; i++) {
 		tk_rows_free(&m->machines[i].verdicts);
 		tk_rows_free(&m->machines[i].runs);
-		free(m->machines[i].file);
 	}
-	for (size_t i = 0; i < m->device_count; i++)
-		free(m->devices[i].file), free(m->devices[i].name);
-	for (size_t i = 0; i < m->night_count; i++)
-		free(m->nights[i].file);
-	for (size_t i = 0; i < m->series_count; i++) {
+	for (size_t i = 0; i < m->series_count; i++)
 		tk_rows_free(&m->series[i].points);
-		if (!i || m->series[i].op_file != m->series[i - 1].op_file)
-			free(m->series[i].op_file);
-		free(m->series[i].file);
-		free(m->series[i].label);
-		free(m->series[i].variant);
-	}
-	for (size_t i = 0; m->revision_files && i < m->revision_rows.count; i++)
-		free(m->revision_files[i]);
+	for (size_t i = 0; i < m->text_count; i++)
+		free(m->texts[i]);
+	free(m->texts);
 	free(m->revision_files);
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
 		tk_rows_free(lists[i]);
 	for (size_t i = 0; i < sizeof indices / sizeof *indices; i++)
 		tk_row_index_free(indices[i]);
-	free(m->build_revisions);
 	free(m->machines);
 	free(m->devices);
 	free(m->nights);
 	free(m->series);
 	free(m->changes);
 	free(m->environment_since);
-	tk_model_free_kernel_reports(m);
-	tk_model_free_tunings(m);
+	free(m->kernel_traces);
+	free(m->tunings);
+	if (m->tuning_groups)
+		tk_tuning_groups_free(m->tuning_groups);
+	free(m->tuning_groups);
 	*m = (struct tk_model){0};
 }
 
@@ -148,9 +137,8 @@ const struct tk_revision_row *tk_model_find_build_revision(
 
 int64_t tk_model_find_build_revision_id(const struct tk_model *m, int64_t build_id)
 {
-	const struct tk_row_index_entry *entry =
-	        tk_row_index_find_entry(&m->builds_by_id, build_id);
-	return entry ? m->build_revisions[entry - m->builds_by_id.entries] : 0;
+	const struct tk_build_row *build = tk_row_index_find(&m->builds_by_id, build_id);
+	return build ? build->revision_id : 0;
 }
 
 const struct tk_revision_row *tk_model_find_revision(
@@ -165,7 +153,7 @@ const struct tk_revision_row *tk_model_find_revision(
 	return NULL;
 }
 
-/* ---- model machines ---- */
+/* ---- machines, devices and nights ---- */
 
 static struct tk_site_machine *find_machine(const struct tk_model *m, int64_t id)
 {
@@ -190,7 +178,7 @@ int tk_model_join_machines(struct tk_model *m, struct tk_error *err)
 	for (size_t i = 0; i < m->machine_rows.count; i++) {
 		struct tk_site_machine *machine = &m->machines[m->machine_count++];
 		machine->row = TK_ROWS_AT(&m->machine_rows, struct tk_machine_row, i);
-		machine->file = tk_path_make_slug(machine->row->name);
+		machine->file = tk_model_keep(m, tk_path_make_slug(machine->row->name));
 	}
 	for (size_t i = 0; i < m->device_rows.count; i++) {
 		struct tk_site_device *device = &m->devices[m->device_count++];
@@ -199,14 +187,11 @@ int tk_model_join_machines(struct tk_model *m, struct tk_error *err)
 		if (!device->machine)
 			return tk_fail(err, TK_EDATA, "device %s belongs to no machine",
 			        device->row->slug);
-		if (asprintf(&device->name, "%s/%s", device->machine->row->name,
-		            device->row->slug) < 0)
-			device->name = NULL;
-		char *dotted = NULL; /* a name without '/', so that the slug of an ordinary one is
-		                        the name itself */
-		if (asprintf(&dotted, "%s.%s", device->machine->row->name, device->row->slug) >= 0)
-			device->file = tk_path_make_slug(dotted);
-		free(dotted);
+		const char *machine = device->machine->row->name, *slug = device->row->slug;
+		device->name = tk_model_keep(m, tk_sprintf("%s/%s", machine, slug));
+		/* a name without '/', so that the slug of an ordinary one is the name itself */
+		AUTO_TEXT dotted = tk_sprintf("%s.%s", machine, slug);
+		device->file = tk_model_keep(m, tk_path_make_slug(dotted));
 	}
 	return 0;
 }
@@ -236,46 +221,65 @@ int tk_model_join_nights(struct tk_model *m, struct tk_error *err)
 			machine->last_night = night->row;
 		if (i >= TK_SITE_NIGHT_PAGES)
 			continue;
-		char day[TK_TIME_ISO_SIZE], *name = NULL;
-		if (asprintf(&name, "%s-%.24s-%.8s", tk_time_format_day(night->row->as_of_s, day),
-		            machine->file, night->row->uid) >= 0)
-			night->file = tk_path_make_slug(name);
-		free(name);
+		char day[TK_TIME_ISO_SIZE];
+		AUTO_TEXT name =
+		        tk_sprintf("%s-%.24s-%.8s", tk_time_format_day(night->row->as_of_s, day),
+		                machine->file, night->row->uid);
+		night->file = tk_model_keep(m, tk_path_make_slug(name));
 	}
 	return tk_row_index_build(&m->nights_by_id, m->night_rows.rows, m->night_rows.count,
 	        sizeof(struct tk_night_row), err);
 }
 
+/* Backfills do not describe a machine that measures every night. */
+static const char analysed_sql[] =
+        "SELECT id FROM night n WHERE machine_id = ?1 AND NOT (?2 AND kind = 'backfill')"
+        " AND EXISTS (SELECT 1 FROM verdict WHERE night_id = n.id) ORDER BY started_s DESC LIMIT 1";
+
+static struct tk_site_series *find_series(struct tk_model *m, int64_t id)
+{
+	const struct tk_site_series *s = tk_model_find_series(m, id);
+	return s ? &m->series[s - m->series] : NULL;
+}
+
 /* The verdicts of a machine's newest analysed night, and the runs of its last night. */
+static int read_last_night(
+        struct tk_model *m, struct tk_site_machine *machine, struct tk_error *err)
+{
+	const struct tk_night_row *last = machine->last_night;
+	int64_t analysed_id;
+	if (!last)
+		return 0;
+	TRY(tk_store_list(m->store, TK_TABLE_run, "night_id=?1 ORDER BY seq", TK_ARGS(last->id),
+	        &machine->runs, err));
+	TRY(tk_store_select_int(m->store, analysed_sql,
+	        TK_ARGS(machine->row->id, last->kind == TK_NIGHT_NIGHTLY), 0, &analysed_id, err));
+	machine->analysed_night = tk_row_index_find(&m->nights_by_id, analysed_id);
+	if (analysed_id)
+		TRY(tk_store_list_verdicts(m->store, analysed_id, &machine->verdicts, err));
+	for (size_t i = 0; i < machine->verdicts.count; i++) {
+		const struct tk_verdict_row *v =
+		        TK_ROWS_AT(&machine->verdicts, struct tk_verdict_row, i);
+		struct tk_site_series *s = find_series(m, v->series_id);
+		if (s)
+			s->verdict = v;
+	}
+	for (size_t i = 0; i < machine->runs.count; i++) {
+		const struct tk_run_row *run = TK_ROWS_AT(&machine->runs, struct tk_run_row, i);
+		struct tk_site_series *s = find_series(m, run->series_id);
+		if (!s)
+			continue;
+		s->last_run = run;
+		s->failure = tk_outcome_has_timing(run->outcome) ? s->failure : run;
+	}
+	return 0;
+}
+
 int tk_model_read_last_nights(struct tk_model *m, struct tk_error *err)
 {
-	int status = 0;
-	for (size_t i = 0; i < m->machine_count && !status; i++) {
-		struct tk_site_machine *machine = &m->machines[i];
-		if (machine->last_night)
-			status = tk_store_list(m->store, TK_TABLE_run, "night_id=?1 ORDER BY seq",
-			        TK_ARGS(machine->last_night->id), &machine->runs, err);
-		/* Backfills do not describe a machine that measures every night. */
-		const bool nightly =
-		        machine->last_night && machine->last_night->kind == TK_NIGHT_NIGHTLY;
-		for (size_t n = 0, tried = 0;
-		        !status && n < m->night_count && tried < 5 && !machine->analysed_night;
-		        n++) {
-			const struct tk_night_row *night = m->nights[n].row;
-			if (m->nights[n].machine != machine ||
-			        (nightly && night->kind == TK_NIGHT_BACKFILL))
-				continue;
-			tried++;
-			status = tk_store_list_verdicts(
-			        m->store, night->id, &machine->verdicts, err);
-			if (!status && machine->verdicts.count)
-				machine->analysed_night = night;
-			else
-				tk_rows_free(&machine->verdicts),
-				        machine->verdicts = (struct tk_rows){0};
-		}
-	}
-	return status;
+	for (size_t i = 0; i < m->machine_count; i++)
+		TRY(read_last_night(m, &m->machines[i], err));
+	return 0;
 }
 
 bool tk_model_has_verdicts(const struct tk_model *m)
@@ -301,63 +305,23 @@ int tk_model_read_ceilings(struct tk_model *m, struct tk_error *err)
 
 /* A missing series was planned if the last night has a job for it, or the configuration of the
  * night that measured it last. Imported nights record neither. */
-static int mark_unplanned(
-        struct tk_model *m, const struct tk_site_machine *machine, struct tk_error *err)
+int tk_model_find_unplanned(struct tk_model *m, struct tk_error *err)
 {
-	const struct tk_night_row *last = machine->last_night;
-	AUTO(tk_rows) jobs = {0};
-	bool has_read = false;
-	int status = 0;
-	for (size_t i = 0; !status && i < m->series_count; i++) {
+	for (size_t i = 0; i < m->series_count; i++) {
 		struct tk_site_series *s = &m->series[i];
+		const struct tk_night_row *last = s->device->machine->last_night;
 		const struct tk_point *point = tk_series_last_point(s);
-		if (s->device->machine != machine || !s->verdict || s->last_run || !point ||
+		if (!last || !point || s->last_run || !s->verdict ||
 		        s->verdict->status != TK_VERDICT_MISSING)
 			continue;
 		const struct tk_site_night *night = tk_model_find_night(m, point->night_id);
-		if (!has_read)
-			status = tk_store_list(m->store, TK_TABLE_job, "night_id=?1",
-			        TK_ARGS(last->id), &jobs, err);
-		has_read = true;
-		bool same_config = night && *last->config_hash &&
-		                   !strcmp(night->row->config_hash, last->config_hash);
-		s->is_unplanned = !same_config;
-		for (size_t k = 0; s->is_unplanned && k < jobs.count; k++)
-			s->is_unplanned =
-			        TK_ROWS_AT(&jobs, struct tk_job_row, k)->series_id != s->row->id;
+		int64_t jobs = night && *last->config_hash &&
+		               !strcmp(night->row->config_hash, last->config_hash);
+		if (!jobs)
+			TRY(tk_store_select_int(m->store,
+			        "SELECT count(*) FROM job WHERE night_id = ?1 AND series_id = ?2",
+			        TK_ARGS(last->id, s->row->id), 0, &jobs, err));
+		s->is_unplanned = !jobs;
 	}
-	return status;
-}
-
-int tk_model_find_unplanned(struct tk_model *m, struct tk_error *err)
-{
-	for (size_t i = 0; i < m->machine_count; i++)
-		if (m->machines[i].last_night)
-			TRY(mark_unplanned(m, &m->machines[i], err));
-	return TK_OK;
-}
-
-void tk_model_join_last_nights(struct tk_model *m)
-{
-	for (size_t i = 0; i < m->machine_count; i++) {
-		const struct tk_site_machine *machine = &m->machines[i];
-		for (size_t v = 0; v < machine->verdicts.count; v++) {
-			const struct tk_verdict_row *verdict =
-			        TK_ROWS_AT(&machine->verdicts, struct tk_verdict_row, v);
-			struct tk_site_series *s = (struct tk_site_series *)tk_model_find_series(
-			        m, verdict->series_id);
-			if (s)
-				s->verdict = verdict;
-		}
-		for (size_t r = 0; r < machine->runs.count; r++) {
-			const struct tk_run_row *run =
-			        TK_ROWS_AT(&machine->runs, struct tk_run_row, r);
-			struct tk_site_series *s =
-			        (struct tk_site_series *)tk_model_find_series(m, run->series_id);
-			if (s)
-				s->last_run = run;
-			if (s && !tk_outcome_has_timing(run->outcome))
-				s->failure = run;
-		}
-	}
+	return 0;
 }

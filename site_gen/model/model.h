@@ -108,7 +108,6 @@ struct tk_model {
 	        bisection_rows, kernel_report_rows, tuning_rows;
 	struct tk_row_index environments_by_id, upstreams_by_id, revisions_by_id, builds_by_id,
 	        problems_by_id, series_by_id, nights_by_id;
-	int64_t *build_revisions; /* the revision of each build, by builds_by_id: without its row */
 	struct tk_site_machine *machines;
 	struct tk_site_device *devices;
 	struct tk_site_night *nights;   /* by their start, newest first */
@@ -125,6 +124,8 @@ struct tk_model {
 	size_t tuning_count;
 	struct tk_tuning_groups *tuning_groups; /* NULL: nothing is stored */
 	int64_t newest_s;                       /* of all points; 0: none */
+	char **texts;                           /* names of files and of series */
+	size_t text_count, text_room;
 };
 
 int tk_model_load(struct tk_store *store, struct tk_model *m, struct tk_error *err);

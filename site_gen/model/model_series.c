@@ -108,19 +108,19 @@ static void add_upstream(
 	tk_buf_add_char(b, ')');
 }
 
-static void make_label(struct tk_site_series *s, const struct owner *owner)
+static void make_label(struct tk_model *m, struct tk_site_series *s, const struct owner *owner)
 {
 	struct tk_buf b = TK_BUF_INIT;
 	tk_buf_add_str(&b, s->row->backend);
 	add_upstream(&b, s, owner);
 	if (*s->row->config)
 		tk_buf_add_printf(&b, " · %s", s->row->config);
-	s->variant = tk_strdup(tk_buf_cstr(&b));
+	s->variant = tk_model_keep(m, tk_strdup(tk_buf_cstr(&b)));
 	if (strcmp(s->row->mode, s->device->mode))
 		tk_buf_add_printf(&b, " · %s", s->row->mode);
 	if (s->metric != TK_METRIC_TIME)
 		tk_buf_add_printf(&b, " · %s", s->row->metric);
-	s->label = tk_buf_detach(&b, NULL);
+	s->label = tk_model_keep(m, tk_buf_detach(&b, NULL));
 }
 
 static int make_labels(struct tk_model *m, struct tk_error *err)
@@ -128,7 +128,7 @@ static int make_labels(struct tk_model *m, struct tk_error *err)
 	AUTO(tk_rows) owners = {0};
 	TRY(tk_store_select(m->store, owners_sql, TK_NO_ARGS, &owner_type, &owners, err));
 	for (size_t i = 0; i < m->series_count && i < owners.count; i++)
-		make_label(&m->series[i], TK_ROWS_AT(&owners, struct owner, i));
+		make_label(m, &m->series[i], TK_ROWS_AT(&owners, struct owner, i));
 	return owners.count == m->series_count
 	               ? 0
 	               : tk_fail(err, TK_EDATA, "some series have no upstream");
@@ -210,7 +210,7 @@ int tk_model_join_series(struct tk_model *m, struct tk_error *err)
 		if (!s->device || !s->upstream || !s->problem)
 			return tk_fail(err, TK_EDATA,
 			        "series %s: missing device, upstream or problem", s->row->slug);
-		s->file = tk_path_make_slug(s->row->slug);
+		s->file = tk_model_keep(m, tk_path_make_slug(s->row->slug));
 	}
 	choose_modes(m);
 	TRY(make_labels(m, err));
@@ -218,7 +218,8 @@ int tk_model_join_series(struct tk_model *m, struct tk_error *err)
 	for (size_t i = 0; i < m->series_count; i++) {
 		struct tk_site_series *s = &m->series[i];
 		bool same = i && !strcmp(s->problem->op, s[-1].problem->op);
-		s->op_file = same ? s[-1].op_file : tk_path_make_slug(s->problem->op);
+		s->op_file =
+		        same ? s[-1].op_file : tk_model_keep(m, tk_path_make_slug(s->problem->op));
 	}
 	m->series_by_id.entries =
 	        tk_malloc((m->series_count + 1) * sizeof *m->series_by_id.entries);
@@ -284,7 +285,7 @@ static bool is_commit_hash(const char *rev)
 	return len >= 40 && digits < len && !rev[len];
 }
 
-static char *make_revision_file(const struct tk_model *m, const struct tk_revision_row *r)
+static char *make_revision_file(struct tk_model *m, const struct tk_revision_row *r)
 {
 	const struct tk_upstream_row *u = tk_row_index_find(&m->upstreams_by_id, r->upstream_id);
 	char rev[TK_LINK_SIZE];
@@ -293,7 +294,7 @@ static char *make_revision_file(const struct tk_model *m, const struct tk_revisi
 	/* A shortened version may not be unique; the end of the uid is. */
 	AUTO_TEXT name = tk_sprintf(
 	        "%.40s-%s%s%.*s", u ? u->name : "", rev, hash ? "" : "-", hash ? 0 : 8, r->uid);
-	return tk_path_make_slug(name);
+	return tk_model_keep(m, tk_path_make_slug(name));
 }
 
 static size_t find_revision_index(const struct tk_model *m, const struct tk_revision_row *r)

@@ -85,8 +85,7 @@ static size_t find_lane(struct tk_timeline *t, const struct tk_timeline_group *g
 
 /* All groups are kept, so that spans find theirs by number: one that is not of its form is empty.
  */
-static void read_groups(
-        const json_t *list, const json_t *names, struct tk_timeline *t)
+static void read_groups(const json_t *list, const json_t *names, struct tk_timeline *t)
 {
 	size_t lane_names[TK_TIMELINE_LANES_MAX];
 	int64_t free_ns[TK_TIMELINE_LANES_MAX] = {0}, name;
@@ -153,8 +152,7 @@ void tk_timeline_read(const json_t *stored, struct tk_timeline *out)
 	        .duration_ns = get_integer(stored, "duration_ns"),
 	        .left_out = get_integer(stored, "left_out")};
 	read_regions(json_object_get(stored, "regions"), out);
-	read_groups(json_object_get(stored, "groups"),
-	        json_object_get(stored, "group_names"), out);
+	read_groups(json_object_get(stored, "groups"), json_object_get(stored, "group_names"), out);
 	read_spans(json_object_get(stored, "spans"), out);
 }
 

@@ -11,20 +11,19 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/try.h"
-#include "site_gen/model/model.h"
+#include "site_gen/model/model_internal.h"
 #include "store/tuning.h"
 #include "store/tuning_groups.h"
 #include "store/tuning_state.h"
 
-static void name_file(struct tk_site_tuning *t)
+static void name_file(struct tk_model *m, struct tk_site_tuning *t)
 {
 	const struct tk_tuning_row *r = t->row;
 	const char *upstream = strcmp(r->upstream, r->backend) ? r->upstream : "";
-	char *name = NULL;
-	name = tk_sprintf("%s.%s%s%s.%s.%s%s%s", t->device->file, upstream, *upstream ? "." : "",
-	        r->backend, t->problem->title, r->mode, *r->options ? "." : "", r->options);
-	t->file = tk_path_make_slug(name);
-	free(name);
+	AUTO_TEXT name =
+	        tk_sprintf("%s.%s%s%s.%s.%s%s%s", t->device->file, upstream, *upstream ? "." : "",
+	                r->backend, t->problem->title, r->mode, *r->options ? "." : "", r->options);
+	t->file = tk_model_keep(m, tk_path_make_slug(name));
 }
 
 static int add_tuning(struct tk_model *m, const struct tk_tuning_history *h,
@@ -38,7 +37,7 @@ static int add_tuning(struct tk_model *m, const struct tk_tuning_history *h,
 	if (!t.device || !t.problem)
 		return tk_fail(err, TK_EDATA, "tuning %s: missing device or problem", row->uid);
 	TRY(tk_tuning_state(h, row, &t.state, err));
-	name_file(&t);
+	name_file(m, &t);
 	m->tunings[m->tuning_count++] = t;
 	return TK_OK;
 }
@@ -80,17 +79,6 @@ int tk_model_join_tunings(struct tk_model *m, struct tk_error *err)
 	for (size_t i = 0; !status && i < m->series_count; i++)
 		join_series(m, &m->series[i]);
 	return status;
-}
-
-void tk_model_free_tunings(struct tk_model *m)
-{
-	for (size_t i = 0; i < m->tuning_count; i++)
-		free(m->tunings[i].file);
-	free(m->tunings);
-	if (m->tuning_groups)
-		tk_tuning_groups_free(m->tuning_groups);
-	free(m->tuning_groups);
-	tk_rows_free(&m->tuning_rows);
 }
 
 /* ---- tuning space ---- */

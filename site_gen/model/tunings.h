@@ -24,10 +24,6 @@ struct tk_site_tuning {
 	char *file;
 };
 
-/* Reads the results, and finds those of each series, which must be joined. */
-int tk_model_join_tunings(struct tk_model *m, struct tk_error *err);
-void tk_model_free_tunings(struct tk_model *m);
-
 /* The candidates of a stored tuning and the parameters of their configurations. */
 
 #define TK_TUNING_VALUES_MAX 24 /* of a parameter; one with more is left out */

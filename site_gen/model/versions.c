@@ -75,8 +75,7 @@ static int read_points(const struct tk_model *m, const struct tk_versions *v, in
 	AUTO(tk_rows) points = {0};
 	int64_t build_id = 0;
 	size_t version = v->count;
-	TRY(tk_store_list_points_between(
-	        m->store, series_id, INT64_MIN, INT64_MAX, &points, err));
+	TRY(tk_store_list_points_between(m->store, series_id, INT64_MIN, INT64_MAX, &points, err));
 	for (size_t i = 0; i < v->count; i++)
 		at[i].value = NAN;
 	for (size_t i = 0; i < points.count; i++) {
@@ -202,8 +201,8 @@ static void join_problems(
 
 /* ---- all ---- */
 
-static void allocate(const struct tk_model *m, const struct tk_upstream_row *u,
-        struct tk_versions *v)
+static void allocate(
+        const struct tk_model *m, const struct tk_upstream_row *u, struct tk_versions *v)
 {
 	v->at = tk_calloc(m->revision_rows.count + 1, sizeof *v->at);
 	v->series = tk_calloc(m->series_count + 1, sizeof *v->series);
