@@ -8,8 +8,8 @@
 
 #include "base/buf.h"
 #include "site_gen/charts/axis.h"
-#include "site_gen/model/model.h"
 #include "site_gen/data/totals.h"
+#include "site_gen/model/model.h"
 
 #define SPARK_POINTS 60
 #define TREND_Y_TICKS 7
@@ -24,7 +24,8 @@ struct points {
 	size_t count;
 };
 
-bool tk_trend_is_drawn(const struct tk_site_series *s)
+/* Whether there are points of at least two nights. */
+static bool is_drawn(const struct tk_site_series *s)
 {
 	const struct tk_sparkline *t = &s->sparkline;
 	return t->count > 1 && t->at[t->count - 1].as_of_s > t->at[0].as_of_s;
@@ -140,7 +141,7 @@ static void draw_changes(
 void tk_sparkline_draw(struct tk_buf *out, const struct tk_site_series *s)
 {
 	struct tk_plot p = {120, 28, 3, 3, 3, 3, {0}, {0}};
-	if (!tk_trend_is_drawn(s))
+	if (!is_drawn(s))
 		return;
 	struct points points = set_ranges(&p, s, SPARK_POINTS, false);
 	const struct tk_sparkline_point *last = &points.at[points.count - 1];
@@ -219,7 +220,7 @@ bool tk_trend_draw(struct tk_buf *out, struct tk_plot *p, const struct tk_site_s
         const json_t *marks, struct tk_format_scale scale)
 {
 	*p = (struct tk_plot){1000, 240, 4, 4, 4, 4, {0}, {0}};
-	if (!tk_trend_is_drawn(s))
+	if (!is_drawn(s))
 		return false;
 	struct points points = set_ranges(p, s, TK_SITE_WINDOW_POINTS, true);
 	const json_t *mark = json_array_get(marks, json_array_size(marks) - 1);

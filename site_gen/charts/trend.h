@@ -12,8 +12,6 @@ struct tk_perf_index;
 struct tk_plot;
 struct tk_site_series;
 
-/* Whether there are points of at least two nights. */
-bool tk_trend_is_drawn(const struct tk_site_series *s);
 /* The 60 newest points, 120 x 28, with the last change points. Draws nothing without a trend. */
 void tk_sparkline_draw(struct tk_buf *out, const struct tk_site_series *s);
 /* The line of an index. */

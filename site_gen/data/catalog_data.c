@@ -4,10 +4,11 @@
 
 #include "base/buf.h"
 #include "base/format.h"
+#include "site_gen/data/chart_data.h"
 #include "site_gen/data/data.h"
 #include "site_gen/model/links.h"
+#include "site_gen/model/model.h"
 #include "site_gen/model/timeline.h"
-#include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
 
 #define SUBJECT_BYTES 140
@@ -99,15 +100,14 @@ void tk_data_add_environments(struct tk_buf *out, const struct tk_model *m)
 	tk_buf_add_str(out, "});\n");
 }
 
-void tk_data_add_manifest(struct tk_buf *out, const struct tk_site *site)
+void tk_data_add_manifest(struct tk_buf *out, const struct tk_chart_data *data)
 {
-	const struct tk_model *m = &site->model;
-	const struct tk_chart_data *data = &site->data;
+	const struct tk_model *m = data->model;
 	tk_data_begin(out, "manifest");
 	tk_buf_add_str(out, "\"format\":5,\"groups\":[");
 	for (size_t i = 0; i < data->group_count; i++) {
 		tk_buf_add_str(out, i ? ",\n" : "\n");
-		tk_chart_data_add_files_json(out, site, i);
+		tk_chart_data_add_files_json(data, out, i);
 	}
 	tk_buf_add_str(out, "],\"series\":[");
 	for (size_t i = 0; i < m->series_count; i++) {

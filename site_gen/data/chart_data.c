@@ -12,8 +12,11 @@
 #include "base/memory.h"
 #include "base/try.h"
 #include "site_gen/data/data.h"
-#include "site_gen/pages/page.h"
+#include "site_gen/data/totals.h"
+#include "site_gen/model/model.h"
+#include "site_gen/pages/tone.h"
 #include "site_gen/render/format_point.h"
+#include "site_gen/render/output.h"
 
 #define SERIES_IN_GROUP 8       /* a page loads its group: about 20 kB */
 #define PAGE_DAYS 180           /* loaded with a page, before the newest point of the series */
@@ -46,36 +49,36 @@ static void set_year_path(char path[TK_DATA_PATH_SIZE], size_t group, int bit)
 	set_path(path, group, year);
 }
 
-static size_t find_group(const struct tk_site *site, const struct tk_site_series *s)
+static size_t find_group(const struct tk_chart_data *d, const struct tk_site_series *s)
 {
-	return site->data.group_of[s - site->model.series];
+	return d->group_of[s - d->model->series];
 }
 
 void tk_chart_data_page_file(
-        const struct tk_site *site, const struct tk_site_series *s, char path[TK_DATA_PATH_SIZE])
+        const struct tk_chart_data *d, const struct tk_site_series *s, char path[TK_DATA_PATH_SIZE])
 {
-	set_path(path, find_group(site, s), "");
+	set_path(path, find_group(d, s), "");
 }
 
 void tk_chart_data_add_older_files(
-        const struct tk_site *site, struct tk_buf *out, const struct tk_site_series *s)
+        const struct tk_chart_data *d, struct tk_buf *out, const struct tk_site_series *s)
 {
-	size_t group = find_group(site, s), before = out->len;
+	size_t group = find_group(d, s), before = out->len;
 	char path[TK_DATA_PATH_SIZE];
 	for (int bit = 0; bit < YEARS; bit++)
-		if (site->data.years[group] >> bit & 1) {
+		if (d->years[group] >> bit & 1) {
 			set_year_path(path, group, bit);
 			tk_buf_add_str(out, out->len > before ? " " : "");
 			tk_buf_add_str(out, path);
 		}
 }
 
-void tk_chart_data_add_files_json(struct tk_buf *out, const struct tk_site *site, size_t group)
+void tk_chart_data_add_files_json(const struct tk_chart_data *d, struct tk_buf *out, size_t group)
 {
 	char path[TK_DATA_PATH_SIZE];
 	tk_buf_add_char(out, '[');
 	for (int bit = 0; bit < YEARS; bit++)
-		if (site->data.years[group] >> bit & 1) {
+		if (d->years[group] >> bit & 1) {
 			set_year_path(path, group, bit);
 			tk_buf_add_printf(
 			        out, "[%d,\"%s\"],", TK_CHART_DATA_FIRST_YEAR + bit, path);
@@ -128,10 +131,10 @@ static void fill_sparkline(struct tk_site_series *s, const struct member *m)
 	}
 }
 
-static int read_member(struct tk_site *site, struct member *m, struct tk_error *err)
+static int read_member(struct tk_chart_data *d, struct member *m, struct tk_error *err)
 {
 	struct tk_site_series *s = m->series;
-	TRY(tk_store_list_points(site->model.store, s->row->id, INT64_MIN, 0, &m->points, err));
+	TRY(tk_store_list_points(d->model->store, s->row->id, INT64_MIN, 0, &m->points, err));
 	if (m->points.count) {
 		int64_t from_s =
 		        point_at(m, m->points.count - 1)->as_of_s - (int64_t)PAGE_DAYS * DAY_S;
@@ -140,39 +143,39 @@ static int read_member(struct tk_site *site, struct member *m, struct tk_error *
 	}
 	fill_sparkline(s, m);
 	tk_totals_add_points(
-	        &site->totals, (size_t)(s - site->model.series), m->points.rows, m->points.count);
+	        d->totals, (size_t)(s - d->model->series), m->points.rows, m->points.count);
 	return 0;
 }
 
-static bool is_sampled(const struct tk_site *site, const struct tk_site_series *s)
+static bool is_sampled(const struct tk_chart_data *d, const struct tk_site_series *s)
 {
-	return tk_series_tone(s) != TK_TONE_QUIET || site->model.series_count <= SAMPLED_SERIES_MAX;
+	return tk_series_tone(s) != TK_TONE_QUIET || d->model->series_count <= SAMPLED_SERIES_MAX;
 }
 
-static int write_page_file(struct tk_site *site, struct member *members, size_t count, size_t group,
-        struct tk_error *err)
+static int write_page_file(struct tk_chart_data *d, struct member *members, size_t count,
+        size_t group, struct tk_error *err)
 {
 	char path[TK_DATA_PATH_SIZE];
-	tk_buf_clear(&site->page);
+	tk_buf_clear(&d->text);
 	for (size_t i = 0; i < count; i++) {
 		const struct member *m = &members[i];
 		size_t all = m->points.count, recent = all - m->older,
 		       sampled = recent < SAMPLED_NIGHTS ? recent : SAMPLED_NIGHTS;
-		tk_data_add_about(&site->page, &site->model, m->series);
+		tk_data_add_about(&d->text, d->model, m->series);
 		if (recent)
-			tk_data_add_points(&site->page, &site->model, m->series,
-			        point_at(m, m->older), recent, true);
-		if (sampled && is_sampled(site, m->series))
-			TRY(tk_data_add_samples(&site->page, &site->model, m->series,
+			tk_data_add_points(
+			        &d->text, d->model, m->series, point_at(m, m->older), recent, true);
+		if (sampled && is_sampled(d, m->series))
+			TRY(tk_data_add_samples(&d->text, d->model, m->series,
 			        point_at(m, all - sampled), sampled, err));
 	}
 	set_path(path, group, "");
-	return tk_output_put(site->out, path, &site->page, err);
+	return tk_output_put(d->out, path, &d->text, err);
 }
 
 /* Writes the first year whose points are in no file yet; *any false: there is none. */
-static int write_next_year(struct tk_site *site, struct member *members, size_t count, size_t group,
-        bool *any, struct tk_error *err)
+static int write_next_year(struct tk_chart_data *d, struct member *members, size_t count,
+        size_t group, bool *any, struct tk_error *err)
 {
 	char path[TK_DATA_PATH_SIZE];
 	int year = YEARS;
@@ -184,36 +187,35 @@ static int write_next_year(struct tk_site *site, struct member *members, size_t 
 	*any = year < YEARS;
 	if (!*any)
 		return 0;
-	tk_buf_clear(&site->page);
+	tk_buf_clear(&d->text);
 	for (size_t i = 0; i < count; i++) {
 		struct member *m = &members[i];
 		size_t first = m->written;
 		while (m->written < m->older && point_at(m, m->written)->as_of_s < year_end_s(year))
 			m->written++;
 		if (m->written > first)
-			tk_data_add_points(&site->page, &site->model, m->series, point_at(m, first),
+			tk_data_add_points(&d->text, d->model, m->series, point_at(m, first),
 			        m->written - first, false);
 	}
-	site->data.years[group] |= UINT64_C(1) << year;
+	d->years[group] |= UINT64_C(1) << year;
 	set_year_path(path, group, year);
-	return tk_output_put(site->out, path, &site->page, err);
+	return tk_output_put(d->out, path, &d->text, err);
 }
 
-static int write_group(struct tk_site *site, struct member *members, size_t count, size_t group,
+static int write_group(struct tk_chart_data *d, struct member *members, size_t count, size_t group,
         struct tk_error *err)
 {
 	for (size_t i = 0; i < count; i++)
-		TRY(read_member(site, &members[i], err));
-	TRY(write_page_file(site, members, count, group, err));
+		TRY(read_member(d, &members[i], err));
+	TRY(write_page_file(d, members, count, group, err));
 	for (bool any = true; any;)
-		TRY(write_next_year(site, members, count, group, &any, err));
+		TRY(write_next_year(d, members, count, group, &any, err));
 	return 0;
 }
 
-int tk_chart_data_write(struct tk_site *site, struct tk_error *err)
+int tk_chart_data_write(struct tk_chart_data *d, struct tk_error *err)
 {
-	struct tk_model *m = &site->model;
-	struct tk_chart_data *d = &site->data;
+	struct tk_model *m = d->model;
 	d->group_count = (m->series_count + SERIES_IN_GROUP - 1) / SERIES_IN_GROUP;
 	d->group_count = d->group_count ? d->group_count : 1;
 	d->group_of = tk_calloc(m->series_count + 1, sizeof *d->group_of);
@@ -227,7 +229,7 @@ int tk_chart_data_write(struct tk_site *site, struct tk_error *err)
 			members[count++].series = &m->series[s - m->series];
 			d->group_of[s - m->series] = group;
 		}
-		TRY(write_group(site, members, count, group, err));
+		TRY(write_group(d, members, count, group, err));
 		for (size_t i = 0; i < count; i++)
 			tk_rows_free(&members[i].points);
 	}
@@ -238,5 +240,6 @@ void tk_chart_data_free(struct tk_chart_data *d)
 {
 	free(d->group_of);
 	free(d->years);
+	tk_buf_free(&d->text);
 	*d = (struct tk_chart_data){0};
 }

@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 struct tk_buf;
+struct tk_chart_data;
 struct tk_error;
 struct tk_model;
 struct tk_point;
-struct tk_site;
 struct tk_site_series;
 struct tk_timeline;
 struct tk_upstream_row;
@@ -32,13 +32,12 @@ void tk_data_add_revisions(
 void tk_data_add_nights(struct tk_buf *out, const struct tk_model *m);
 void tk_data_add_environments(struct tk_buf *out, const struct tk_model *m);
 /* Every series with its page and its files, for other programs. */
-void tk_data_add_manifest(struct tk_buf *out, const struct tk_site *site);
+void tk_data_add_manifest(struct tk_buf *out, const struct tk_chart_data *data);
 /* A timeline, with the id "timeline-INDEX". */
 void tk_data_add_timeline(struct tk_buf *out, const struct tk_timeline *t, size_t index);
 
 /* Opens "tracker.data.add(id,{". */
 void tk_data_begin(struct tk_buf *out, const char *id);
-void tk_data_begin_column(struct tk_buf *out, const char *name);
 void tk_data_add_number(struct tk_buf *out, double v); /* a JSON number, or null */
 void tk_data_add_text(struct tk_buf *out, const char *text, size_t max_bytes);
 

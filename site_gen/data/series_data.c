@@ -36,7 +36,7 @@ void tk_data_begin(struct tk_buf *out, const char *id)
 	tk_buf_add_str(out, ",{");
 }
 
-void tk_data_begin_column(struct tk_buf *out, const char *name)
+static void begin_column(struct tk_buf *out, const char *name)
 {
 	tk_buf_add_str(out, ",\"");
 	tk_buf_add_str(out, name);
@@ -93,7 +93,7 @@ struct columns {
 
 static void add_column(struct tk_buf *out, const char *name, const struct columns *s)
 {
-	tk_data_begin_column(out, name);
+	begin_column(out, name);
 	tk_buf_add_ints(out, s->row, s->count);
 	tk_buf_add_char(out, ']');
 }
@@ -104,7 +104,7 @@ static void add_runs(struct tk_buf *out, const char *name, const struct columns 
 {
 	int64_t raw = 0, before = 0;
 	bool first = true;
-	tk_data_begin_column(out, name);
+	begin_column(out, name);
 	for (size_t i = 0; i < s->count; i++) {
 		int64_t v = s->row[i];
 		if (v == raw)

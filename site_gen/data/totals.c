@@ -114,7 +114,7 @@ static struct tk_total_night *insert_night(struct tk_total *t, size_t at, int64_
 }
 
 /* The points of a series ascend, so that the next night is mostly the one after the last. */
-struct tk_total_night *tk_total_find_night(struct tk_total *t, int64_t as_of_s)
+static struct tk_total_night *find_night(struct tk_total *t, int64_t as_of_s)
 {
 	for (size_t i = t->last; i < t->count && i < t->last + 2; i++)
 		if (t->nights[i].as_of_s == as_of_s) {
@@ -142,7 +142,7 @@ void tk_totals_add_points(
 		return;
 	struct tk_total *total = &t->at[t->total_of[series]];
 	for (size_t i = 0; i < count; i++) {
-		struct tk_total_night *night = tk_total_find_night(total, points[i].as_of_s);
+		struct tk_total_night *night = find_night(total, points[i].as_of_s);
 		if (i && points[i - 1].value > 0 && points[i].value > 0) {
 			night->log_sum += log(points[i - 1].value / points[i].value);
 			night->count++;
@@ -159,8 +159,7 @@ void tk_totals_merge(const struct tk_total *parts, size_t count, struct tk_total
 		const struct tk_total *part = &parts[i];
 		out->series_count += part->series_count;
 		for (size_t k = 0; k < part->count; k++) {
-			struct tk_total_night *night =
-			        tk_total_find_night(out, part->nights[k].as_of_s);
+			struct tk_total_night *night = find_night(out, part->nights[k].as_of_s);
 			night->log_sum += part->nights[k].log_sum;
 			night->count += part->nights[k].count;
 		}
@@ -218,7 +217,7 @@ static double add_steps(const struct tk_site_series *s, struct tk_total *nights)
 		const struct tk_sparkline_point *p = &s->sparkline.at[i];
 		if (!(p->value > 0) || !(p[-1].value > 0))
 			continue;
-		struct tk_total_night *night = tk_total_find_night(nights, p->as_of_s);
+		struct tk_total_night *night = find_night(nights, p->as_of_s);
 		double log_speedup = log((double)p[-1].value / p->value);
 		night->log_sum += log_speedup;
 		night->count++;

@@ -45,9 +45,6 @@ void tk_totals_free(struct tk_totals *t);
 void tk_totals_add_points(
         struct tk_totals *t, size_t series, const struct tk_point *points, size_t count);
 
-/* The sum of a night, a new one where there is none. Fast where the nights of two calls follow on
- * each other. Valid until the next call. */
-struct tk_total_night *tk_total_find_night(struct tk_total *t, int64_t as_of_s);
 /* Sums totals into a new one; free its nights. */
 void tk_totals_merge(const struct tk_total *parts, size_t count, struct tk_total *out);
 /* levels[i]: the logarithm of the index after nights[i]; 0 in the first night. */

@@ -80,7 +80,8 @@ static bool is_comparable(const struct tk_card_member *a, const struct tk_card_m
 	return true;
 }
 
-bool tk_card_environment_agrees(
+/* Whether an earlier environment of a member agrees with its newest one. */
+static bool environment_agrees(
         const struct tk_model *m, const struct tk_card_member *a, int64_t environment_id)
 {
 	const struct tk_environment_row *e =
@@ -276,12 +277,11 @@ static void add_card(
 	find_groups(card);
 }
 
-int tk_cards_load(const struct tk_model *m, struct tk_cards *out, struct tk_error *err)
+void tk_cards_load(const struct tk_model *m, struct tk_cards *out)
 {
 	int64_t *environments = find_environments(m);
 	*out = (struct tk_cards){.at = tk_calloc(m->device_count + 1, sizeof *out->at)};
-	int status = 0;
-	for (size_t d = 0; !status && d < m->device_count; d++) {
+	for (size_t d = 0; d < m->device_count; d++) {
 		size_t before = 0, after = 0;
 		for (size_t k = 0; k < m->device_count; k++)
 			if (environments[k] && is_same_model(&m->devices[d], &m->devices[k]))
@@ -290,7 +290,6 @@ int tk_cards_load(const struct tk_model *m, struct tk_cards *out, struct tk_erro
 			add_card(m, environments, d, out);
 	}
 	free(environments);
-	return status;
 }
 
 void tk_cards_free(struct tk_cards *cards)
@@ -333,7 +332,7 @@ static bool agrees_with_device(const struct tk_model *m, struct tk_card_ranking 
 	if (r->checked[member].environment_id != point->environment_id) {
 		r->checked[member].environment_id = point->environment_id;
 		r->checked[member].agrees =
-		        tk_card_environment_agrees(m, &r->members[member], point->environment_id);
+		        environment_agrees(m, &r->members[member], point->environment_id);
 	}
 	return r->checked[member].agrees;
 }

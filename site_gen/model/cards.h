@@ -8,7 +8,6 @@
 struct tk_site_series;
 struct json_t;
 struct tk_buf;
-struct tk_error;
 struct tk_model;
 struct tk_site_device;
 
@@ -32,9 +31,8 @@ struct tk_cards {
 };
 
 /* Two devices of a model are comparable if their architecture and what is recorded of both in their
- * newest environments agree: the rules are a table in cards.c. Free with tk_cards_free(), also
- * after a failure. */
-int tk_cards_load(const struct tk_model *m, struct tk_cards *out, struct tk_error *err);
+ * newest environments agree: the rules are a table in cards.c. Free with tk_cards_free(). */
+void tk_cards_load(const struct tk_model *m, struct tk_cards *out);
 void tk_cards_free(struct tk_cards *cards);
 /* NULL: its model has no other device. */
 const struct tk_card *tk_cards_find(
@@ -43,9 +41,6 @@ const struct tk_card *tk_cards_find(
  * 700 W"; nothing where they are comparable. */
 void tk_card_add_obstacles(
         struct tk_buf *out, const struct tk_card_member *a, const struct tk_card_member *reference);
-/* Whether an earlier environment of a member agrees with its newest one. */
-bool tk_card_environment_agrees(
-        const struct tk_model *m, const struct tk_card_member *a, int64_t environment_id);
 /* What the rules compare: "driver 570.12, power cap 700 W; not recorded: maximum clock". */
 void tk_card_add_settings(struct tk_buf *out, const struct tk_card_member *a);
 /* The first member of a group. */
@@ -85,7 +80,7 @@ struct tk_card_ranking {
 	} checked[TK_CARD_GROUP_MAX]; /* the environment that was checked last */
 };
 
-/* tie: as in tk_point_compare. free() rows, also after a failure. */
+/* tie: as in tk_point_compare. free() rows. */
 void tk_card_ranking_load(const struct tk_model *m, const struct tk_card *card, size_t group,
         double tie, struct tk_card_ranking *out);
 

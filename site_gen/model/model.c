@@ -61,62 +61,6 @@ static int read_tables(struct tk_model *m, struct tk_error *err)
 	return tk_store_list(s, TK_TABLE_bisection, NULL, TK_NO_ARGS, &m->bisection_rows, err);
 }
 
-int tk_model_load(struct tk_store *store, struct tk_model *m, struct tk_error *err)
-{
-	*m = (struct tk_model){.store = store};
-	TRY(read_tables(m, err));
-	TRY(make_indices(m, err));
-	TRY(tk_model_join_machines(m, err));
-	TRY(tk_model_join_nights(m, err));
-	TRY(tk_model_join_series(m, err));
-	TRY(tk_model_join_kernel_reports(m, err));
-	TRY(tk_model_join_tunings(m, err));
-	TRY(tk_model_join_changes(m, err));
-	TRY(tk_model_read_last_nights(m, err));
-	TRY(tk_model_read_ceilings(m, err));
-	TRY(tk_model_read_newest_points(m, err));
-	TRY(tk_model_read_environments(m, err));
-	tk_model_assign_styles(m);
-	return tk_model_find_unplanned(m, err);
-}
-
-void tk_model_free(struct tk_model *m)
-{
-	struct tk_rows *lists[] = {&m->machine_rows, &m->device_rows, &m->environment_rows,
-	        &m->upstream_rows, &m->revision_rows, &m->build_rows, &m->problem_rows,
-	        &m->series_rows, &m->night_rows, &m->alert_rows, &m->triage_rows,
-	        &m->bisection_rows, &m->ceilings, &m->kernel_report_rows, &m->tuning_rows};
-	struct tk_row_index *indices[] = {&m->environments_by_id, &m->upstreams_by_id,
-	        &m->revisions_by_id, &m->builds_by_id, &m->problems_by_id, &m->series_by_id,
-	        &m->nights_by_id};
-	for (size_t i = 0; i < m->machine_count; i++) {
-		tk_rows_free(&m->machines[i].verdicts);
-		tk_rows_free(&m->machines[i].runs);
-	}
-	for (size_t i = 0; i < m->series_count; i++)
-		tk_rows_free(&m->series[i].points);
-	for (size_t i = 0; i < m->text_count; i++)
-		free(m->texts[i]);
-	free(m->texts);
-	free(m->revision_files);
-	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-		tk_rows_free(lists[i]);
-	for (size_t i = 0; i < sizeof indices / sizeof *indices; i++)
-		tk_row_index_free(indices[i]);
-	free(m->machines);
-	free(m->devices);
-	free(m->nights);
-	free(m->series);
-	free(m->changes);
-	free(m->environment_since);
-	free(m->kernel_traces);
-	free(m->tunings);
-	if (m->tuning_groups)
-		tk_tuning_groups_free(m->tuning_groups);
-	free(m->tuning_groups);
-	*m = (struct tk_model){0};
-}
-
 const struct tk_site_series *tk_model_find_series(const struct tk_model *m, int64_t id)
 {
 	return tk_row_index_find(&m->series_by_id, id);
@@ -171,7 +115,7 @@ const struct tk_site_device *tk_model_find_device(const struct tk_model *m, int6
 	return NULL;
 }
 
-int tk_model_join_machines(struct tk_model *m, struct tk_error *err)
+static int join_machines(struct tk_model *m, struct tk_error *err)
 {
 	m->machines = tk_calloc(m->machine_rows.count + 1, sizeof *m->machines);
 	m->devices = tk_calloc(m->device_rows.count + 1, sizeof *m->devices);
@@ -202,7 +146,7 @@ static bool is_turn(const struct tk_night_row *n)
 	       tk_night_read_coverage(n->summary).has_all_upstreams;
 }
 
-int tk_model_join_nights(struct tk_model *m, struct tk_error *err)
+static int join_nights(struct tk_model *m, struct tk_error *err)
 {
 	tk_store_mark_stopped(m->store, &m->night_rows);
 	m->nights = tk_calloc(m->night_rows.count + 1, sizeof *m->nights);
@@ -275,7 +219,7 @@ static int read_last_night(
 	return 0;
 }
 
-int tk_model_read_last_nights(struct tk_model *m, struct tk_error *err)
+static int read_last_nights(struct tk_model *m, struct tk_error *err)
 {
 	for (size_t i = 0; i < m->machine_count; i++)
 		TRY(read_last_night(m, &m->machines[i], err));
@@ -290,7 +234,7 @@ bool tk_model_has_verdicts(const struct tk_model *m)
 	return false;
 }
 
-int tk_model_read_ceilings(struct tk_model *m, struct tk_error *err)
+static int read_ceilings(struct tk_model *m, struct tk_error *err)
 {
 #define CEILING(member) TK_MEMBER(struct tk_ceiling_row, member)
 	static const struct tk_db_column columns[] = {CEILING(night_id), CEILING(device_id),
@@ -305,7 +249,7 @@ int tk_model_read_ceilings(struct tk_model *m, struct tk_error *err)
 
 /* A missing series was planned if the last night has a job for it, or the configuration of the
  * night that measured it last. Imported nights record neither. */
-int tk_model_find_unplanned(struct tk_model *m, struct tk_error *err)
+static int find_unplanned(struct tk_model *m, struct tk_error *err)
 {
 	for (size_t i = 0; i < m->series_count; i++) {
 		struct tk_site_series *s = &m->series[i];
@@ -324,4 +268,62 @@ int tk_model_find_unplanned(struct tk_model *m, struct tk_error *err)
 		s->is_unplanned = !jobs;
 	}
 	return 0;
+}
+
+/* ---- the whole ---- */
+
+int tk_model_load(struct tk_store *store, struct tk_model *m, struct tk_error *err)
+{
+	*m = (struct tk_model){.store = store};
+	TRY(read_tables(m, err));
+	TRY(make_indices(m, err));
+	TRY(join_machines(m, err));
+	TRY(join_nights(m, err));
+	TRY(tk_model_join_series(m, err));
+	TRY(tk_model_join_kernel_reports(m, err));
+	TRY(tk_model_join_tunings(m, err));
+	TRY(tk_model_join_changes(m, err));
+	TRY(read_last_nights(m, err));
+	TRY(read_ceilings(m, err));
+	TRY(tk_model_read_newest_points(m, err));
+	TRY(tk_model_read_environments(m, err));
+	tk_model_assign_styles(m);
+	return find_unplanned(m, err);
+}
+
+void tk_model_free(struct tk_model *m)
+{
+	struct tk_rows *lists[] = {&m->machine_rows, &m->device_rows, &m->environment_rows,
+	        &m->upstream_rows, &m->revision_rows, &m->build_rows, &m->problem_rows,
+	        &m->series_rows, &m->night_rows, &m->alert_rows, &m->triage_rows,
+	        &m->bisection_rows, &m->ceilings, &m->kernel_report_rows, &m->tuning_rows};
+	struct tk_row_index *indices[] = {&m->environments_by_id, &m->upstreams_by_id,
+	        &m->revisions_by_id, &m->builds_by_id, &m->problems_by_id, &m->series_by_id,
+	        &m->nights_by_id};
+	for (size_t i = 0; i < m->machine_count; i++) {
+		tk_rows_free(&m->machines[i].verdicts);
+		tk_rows_free(&m->machines[i].runs);
+	}
+	for (size_t i = 0; i < m->series_count; i++)
+		tk_rows_free(&m->series[i].points);
+	for (size_t i = 0; i < m->text_count; i++)
+		free(m->texts[i]);
+	free(m->texts);
+	free(m->revision_files);
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+		tk_rows_free(lists[i]);
+	for (size_t i = 0; i < sizeof indices / sizeof *indices; i++)
+		tk_row_index_free(indices[i]);
+	free(m->machines);
+	free(m->devices);
+	free(m->nights);
+	free(m->series);
+	free(m->changes);
+	free(m->environment_since);
+	free(m->kernel_traces);
+	free(m->tunings);
+	if (m->tuning_groups)
+		tk_tuning_groups_free(m->tuning_groups);
+	free(m->tuning_groups);
+	*m = (struct tk_model){0};
 }

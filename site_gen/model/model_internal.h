@@ -4,18 +4,12 @@
 
 #include "site_gen/model/model.h"
 
-int tk_model_join_machines(struct tk_model *m, struct tk_error *err);
-int tk_model_join_nights(struct tk_model *m, struct tk_error *err);
 int tk_model_join_series(struct tk_model *m, struct tk_error *err);
 int tk_model_join_kernel_reports(struct tk_model *m, struct tk_error *err);
 int tk_model_join_tunings(struct tk_model *m, struct tk_error *err);
 int tk_model_join_changes(struct tk_model *m, struct tk_error *err);
-int tk_model_read_last_nights(struct tk_model *m, struct tk_error *err);
-int tk_model_read_ceilings(struct tk_model *m, struct tk_error *err);
 int tk_model_read_newest_points(struct tk_model *m, struct tk_error *err);
 int tk_model_read_environments(struct tk_model *m, struct tk_error *err);
-/* After the last nights are joined. */
-int tk_model_find_unplanned(struct tk_model *m, struct tk_error *err);
 void tk_model_assign_styles(struct tk_model *m);
 
 /* Owns a text until the model is freed; returns it. */

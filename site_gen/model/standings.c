@@ -58,8 +58,10 @@ static void move_contender(struct tk_standing *out, size_t from, size_t to)
 	out->at[to] = s;
 }
 
-size_t tk_standing_load(const struct tk_model *m, size_t first, const struct tk_site_device *device,
-        double tie, struct tk_standing *out)
+/* The contenders of one problem, which is that of series[first]. Returns the end of its series.
+ * tie: as in tk_point_compare. */
+static size_t load_standing(const struct tk_model *m, size_t first,
+        const struct tk_site_device *device, double tie, struct tk_standing *out)
 {
 	size_t end = first;
 	*out = (struct tk_standing){0};
@@ -95,7 +97,7 @@ void tk_standings_load(const struct tk_model *m, double tie, struct tk_standings
 		size_t begin = out->count;
 		for (size_t i = 0, end; i < m->series_count; i = end) {
 			struct tk_standing one;
-			end = tk_standing_load(m, i, device, tie, &one);
+			end = load_standing(m, i, device, tie, &one);
 			if (!one.count)
 				continue;
 			/* series are sorted by kernel, then type */
@@ -222,7 +224,7 @@ int tk_dispatch_load(const struct tk_model *m, const struct tk_site_device *devi
 		end = i + 1;
 		if (strcmp(m->series[i].problem->op, op))
 			continue;
-		end = tk_standing_load(m, i, device, tie, &standing);
+		end = load_standing(m, i, device, tie, &standing);
 		if (!standing.count)
 			continue;
 		if (out->count == capacity) {

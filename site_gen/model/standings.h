@@ -23,10 +23,6 @@ struct tk_standings {
 	size_t count;
 };
 
-/* The contenders of one problem, which is that of series[first]. Returns the end of its series.
- * tie: as in tk_point_compare. */
-size_t tk_standing_load(const struct tk_model *m, size_t first, const struct tk_site_device *device,
-        double tie, struct tk_standing *out);
 /* The key problem of a kernel and type is the one that most backends have; of several the one with
  * the most work. free() at. */
 void tk_standings_load(const struct tk_model *m, double tie, struct tk_standings *out);

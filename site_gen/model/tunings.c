@@ -167,7 +167,7 @@ static void read_parameters(struct tk_tuning_candidate *c, struct names *names)
 	}
 }
 
-bool tk_tuning_is_value(double value, double wanted)
+static bool is_value(double value, double wanted)
 {
 	return value == wanted || (isnan(value) && isnan(wanted));
 }
@@ -186,7 +186,7 @@ static bool list_values(const struct tk_tuning_space *s, struct tk_tuning_parame
 	for (size_t i = 0; i < s->count; i++) {
 		double value = s->candidates[i].values[p->place];
 		size_t k = 0;
-		while (k < p->count && !tk_tuning_is_value(p->values[k], value))
+		while (k < p->count && !is_value(p->values[k], value))
 			k++;
 		if (k < p->count)
 			continue;
@@ -207,8 +207,7 @@ static double measure_effect(const struct tk_tuning_space *s, const struct tk_tu
 		double mean = 0, count = 0;
 		for (size_t i = 0; i < s->count; i++) {
 			const struct tk_tuning_candidate *c = &s->candidates[i];
-			if (isnan(c->median_ns) ||
-			        !tk_tuning_is_value(c->values[p->place], p->values[k]))
+			if (isnan(c->median_ns) || !is_value(c->values[p->place], p->values[k]))
 				continue;
 			mean += log(c->median_ns);
 			count++;
@@ -255,9 +254,8 @@ const struct tk_tuning_candidate *tk_tuning_space_find_best(const struct tk_tuni
 	const struct tk_tuning_candidate *best = NULL;
 	for (size_t i = 0; i < s->count; i++) {
 		const struct tk_tuning_candidate *c = &s->candidates[i];
-		bool is_wanted = !isnan(c->median_ns) &&
-		                 tk_tuning_is_value(c->values[a->place], a_value) &&
-		                 (!b || tk_tuning_is_value(c->values[b->place], b_value));
+		bool is_wanted = !isnan(c->median_ns) && is_value(c->values[a->place], a_value) &&
+		                 (!b || is_value(c->values[b->place], b_value));
 		if (is_wanted && (!best || c->median_ns < best->median_ns))
 			best = c;
 	}

@@ -61,7 +61,6 @@ void tk_tuning_space_read(const struct tk_tuning_row *row, struct tk_tuning_spac
 void tk_tuning_space_free(struct tk_tuning_space *s);
 /* Once, before the landscape is drawn. */
 void tk_tuning_space_find_parameters(struct tk_tuning_space *s);
-bool tk_tuning_is_value(double value, double wanted); /* NAN is a value like others */
 /* The fastest candidate with these values; `b` may be NULL. NULL: none was timed. */
 const struct tk_tuning_candidate *tk_tuning_space_find_best(const struct tk_tuning_space *s,
         const struct tk_tuning_parameter *a, double a_value, const struct tk_tuning_parameter *b,

@@ -84,9 +84,8 @@ static int write_pages(struct tk_site *site, const struct tk_cards *cards, struc
 int tk_page_write_machines(struct tk_site *site, struct tk_error *err)
 {
 	struct tk_cards cards;
-	int status = tk_cards_load(&site->model, &cards, err);
-	if (!status)
-		status = write_pages(site, &cards, err);
+	tk_cards_load(&site->model, &cards);
+	int status = write_pages(site, &cards, err);
 	if (!status)
 		status = tk_cards_write(site, &cards, err);
 	tk_cards_free(&cards);

@@ -74,8 +74,8 @@ static void add_peer(struct tk_site *site, struct tk_value *peers, const struct 
 	tk_value_set_flag(o, "same_device", peer->device == s->device);
 	char file[TK_DATA_PATH_SIZE];
 	struct tk_buf files = TK_BUF_INIT;
-	tk_chart_data_add_older_files(site, &files, peer);
-	tk_chart_data_page_file(site, peer, file);
+	tk_chart_data_add_older_files(&site->data, &files, peer);
+	tk_chart_data_page_file(&site->data, peer, file);
 	tk_buf_add_printf(&files, "%s%s", files.len ? " " : "", file);
 	tk_value_set(o, "files", tk_buf_cstr(&files));
 	tk_buf_free(&files);
@@ -249,10 +249,10 @@ static int write_page(struct tk_site *site, const struct tk_site_series *s, stru
 	snprintf(revisions, sizeof revisions, "data/revisions-%lld.js", (long long)s->upstream->id);
 	tk_value_append_text(scripts, revisions);
 	char file[TK_DATA_PATH_SIZE];
-	tk_chart_data_page_file(site, s, file);
+	tk_chart_data_page_file(&site->data, s, file);
 	tk_value_append_text(scripts, file);
 	struct tk_buf older = TK_BUF_INIT;
-	tk_chart_data_add_older_files(site, &older, s);
+	tk_chart_data_add_older_files(&site->data, &older, s);
 	tk_value_set(page, "older", tk_buf_cstr(&older));
 	tk_buf_free(&older);
 	return tk_page_finish(site, "series", path, err);

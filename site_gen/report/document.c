@@ -11,19 +11,6 @@
 #include "base/text.h"
 #include "site_gen/render/escape.h"
 
-enum tk_document_format tk_document_format_parse(const char *name)
-{
-	static const char *const names[] = {
-#define NAME(id, name) name,
-	        TK_DOCUMENT_FORMATS(NAME)
-#undef NAME
-	};
-	int i = 0;
-	while (i < TK_DOCUMENT_FORMAT_COUNT && strcmp(names[i], name))
-		i++;
-	return (enum tk_document_format)i;
-}
-
 static void add_html(struct tk_buf *out, const char *text)
 {
 	tk_escape_html(out, text, strlen(text));

@@ -6,16 +6,12 @@
 
 struct tk_buf;
 
-#define TK_DOCUMENT_FORMATS(X) \
-	X(TK_DOCUMENT_TEXT, "text") X(TK_DOCUMENT_MARKDOWN, "md") X(TK_DOCUMENT_HTML, "html")
 enum tk_document_format {
-#define TK_DOCUMENT_ENUM(id, name) id,
-	TK_DOCUMENT_FORMATS(TK_DOCUMENT_ENUM)
-#undef TK_DOCUMENT_ENUM
-	        TK_DOCUMENT_FORMAT_COUNT
+	TK_DOCUMENT_TEXT,
+	TK_DOCUMENT_MARKDOWN,
+	TK_DOCUMENT_HTML,
+	TK_DOCUMENT_FORMAT_COUNT
 };
-/* TK_DOCUMENT_FORMAT_COUNT: no such format. */
-enum tk_document_format tk_document_format_parse(const char *name);
 
 #define TK_DOCUMENT_COLUMNS 10
 struct tk_document {
