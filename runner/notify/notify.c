@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "store/store.h"
 #include "upstream/http.h"
 
@@ -189,17 +190,31 @@ static json_t *make_link(const char *site_url, const struct tk_alert_row *a)
 static json_t *alert_json(
         const struct history *h, const struct tk_alert_row *a, const char *site_url)
 {
-	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:f,s:s,s:s,s:s,s:I,s:o}", "uid", a->uid, "kind",
-	        tk_alert_kind_name(a->kind), "group", a->group_uid, "series",
-	        find_slug(h, a->series_id), "title", a->title, "change", a->change, "cause",
-	        tk_cause_name(a->cause), "good_rev", a->good_rev, "bad_rev", a->bad_rev, "opened_s",
-	        (json_int_t)a->opened_s, "link", make_link(site_url, a));
+	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:f,s:s,s:s,s:s,s:o,s:o,s:I,s:o}", "uid",
+	        a->uid, "kind", tk_alert_kind_name(a->kind), "group", a->group_uid, "series",
+	        find_slug(h, a->series_id), "title", a->title, "before",
+	        tk_json_number(a->before_value), "after", tk_json_number(a->after_value), "change",
+	        a->change, "cause", tk_cause_name(a->cause), "good_rev", a->good_rev, "bad_rev",
+	        a->bad_rev, "first_bad", tk_json_text(a->first_bad_rev), "first_bad_author",
+	        tk_json_text(a->first_bad_author), "opened_s", (json_int_t)a->opened_s, "link",
+	        make_link(site_url, a));
 }
 
 /* Open, and without a triage state. */
 static bool is_new(const struct history *h, const struct tk_alert_row *a)
 {
 	return a->status == TK_ALERT_OPEN && tk_alert_compute_state(&h->triage, a) == TK_TRIAGE_NEW;
+}
+
+/* With the commit that a bisection found, else with the first revision that is known to be bad. */
+static void add_line(struct tk_buf *lines, const struct tk_alert_row *a)
+{
+	tk_buf_add_printf(lines, "\n- %s", a->title);
+	if (*a->first_bad_rev)
+		tk_buf_add_printf(lines, ", first bad commit %.12s by %s", a->first_bad_rev,
+		        a->first_bad_author);
+	else if (*a->bad_rev)
+		tk_buf_add_printf(lines, ", first bad revision %.12s", a->bad_rev);
 }
 
 /* New alerts that the sink has not received; *list is the caller's. */
@@ -220,8 +235,7 @@ static int collect(const struct history *h, const struct sink *sink, const char 
 			return tk_fail(err, TK_ENOMEM, "out of memory");
 		}
 		if (n++ < TEXT_ALERTS)
-			tk_buf_add_printf(&lines, "\n- %s%s%.12s", a->title,
-			        *a->bad_rev ? ", first bad revision " : "", a->bad_rev);
+			add_line(&lines, a);
 	}
 	tk_buf_add_printf(
 	        text, "tracker: %zu new alert%s%s", n, n == 1 ? "" : "s", tk_buf_cstr(&lines));

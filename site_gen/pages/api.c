@@ -88,17 +88,6 @@ static int write_series(struct tk_site *site, struct tk_error *err)
 	return tk_output_put(site->out, "api/series.json", out, err);
 }
 
-static void add_first_bad(struct tk_buf *out, const struct tk_model *m,
-        const struct tk_site_series *s, const struct tk_alert_row *alert)
-{
-	const struct tk_bisection_row *c =
-	        tk_model_find_first_bad(m, s, alert->good_rev, alert->bad_rev);
-	tk_json_add_text(out, "first_bad", c ? c->first_bad_rev : "");
-	tk_json_add_text(out, "first_bad_author", c ? c->author : "");
-	tk_json_add_text(out, "first_bad_subject", c ? c->subject : "");
-	tk_json_add_number(out, "first_bad_confidence", c ? c->confidence : NAN);
-}
-
 static int write_alerts(struct tk_site *site, struct tk_error *err)
 {
 	struct tk_buf *out = &site->page;
@@ -124,11 +113,16 @@ static int write_alerts(struct tk_site *site, struct tk_error *err)
 		tk_json_add_text(out, "title", alert->title);
 		tk_json_add_time(out, "opened", alert->opened_s);
 		tk_json_add_time(out, "closed", alert->closed_s);
+		tk_json_add_number(out, "before", alert->before_value);
+		tk_json_add_number(out, "after", alert->after_value);
 		tk_json_add_number(out, "change", alert->change);
 		tk_json_add_text(out, "cause", tk_cause_name(alert->cause));
 		tk_json_add_text(out, "good", alert->good_rev);
 		tk_json_add_text(out, "bad", alert->bad_rev);
-		add_first_bad(out, &site->model, s, alert);
+		tk_json_add_text(out, "first_bad", alert->first_bad_rev);
+		tk_json_add_text(out, "first_bad_author", alert->first_bad_author);
+		tk_json_add_text(out, "first_bad_subject", alert->first_bad_subject);
+		tk_json_add_number(out, "first_bad_confidence", alert->first_bad_confidence);
 		tk_buf_add_char(out, '}');
 	}
 	tk_buf_add_str(out, "]}\n");

@@ -316,12 +316,17 @@ static const struct tk_column group_columns[] = {
         {0},
 };
 
+/* The commit that a bisection found, else the range that holds it. */
 static void set_range(struct tk_table *t, const json_t *alert)
 {
-	const char *good = tk_record_text(alert, "good_rev");
+	const char *good = tk_record_text(alert, "good_rev"),
+	           *found = tk_record_text(alert, "first_bad_commit.rev");
 
-	tk_table_set_cell(t, "FIRST BAD", "%.12s%s%.12s", good, *good ? ".." : "",
-	        tk_record_text(alert, "bad_rev"));
+	if (*found)
+		tk_table_set_cell(t, "FIRST BAD", "%.12s", found);
+	else
+		tk_table_set_cell(t, "FIRST BAD", "%.12s%s%.12s", good, *good ? ".." : "",
+		        tk_record_text(alert, "bad_rev"));
 }
 
 static void add_group_row(struct tk_table *t, const json_t *group)
@@ -515,7 +520,8 @@ static int print_text(const struct tk_globals *g, const json_t *group, struct tk
 
 	print_text_of("", tk_record_text(group, "title"), "\n");
 	printf("%s since %.10s", tk_record_text(group, "state"), tk_record_text(group, "opened"));
-	if (*tk_record_text(first, "bad_rev")) {
+	/* Of a range only its end is known; a bisection names the commit, below. */
+	if (*tk_record_text(first, "bad_rev") && !*tk_record_text(first, "first_bad_commit.rev")) {
 		printf("; first bad %.12s ", tk_record_text(first, "bad_rev"));
 		print_text_of("", tk_record_text(first, "bad_subject"), "");
 		if (*tk_record_text(first, "bad_author"))
