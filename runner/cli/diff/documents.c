@@ -95,8 +95,6 @@ static json_t *make_first_bad(const void *row, const void *view)
 const struct tk_field tk_diff_row_fields[] = {
         {TK_FIELD_WORDS("status", ROW, verdict.status, tk_verdict_status_words,
                 "What the night says of the series")},
-        {TK_FIELD_WORDS("state", ROW, state, tk_verdict_state_words,
-                "Where the change stands: `none`, `new`, `open`, `recovered`, `acknowledged`")},
         {TK_FIELD(TEXT, "series", ROW, series, "Its name")},
         {TK_FIELD(TEXT, "problem", ROW, title, "Title of its problem")},
         {TK_FIELD(TEXT, "backend", ROW, backend, "The backend that ran")},
@@ -148,6 +146,8 @@ const struct tk_field tk_diff_row_fields[] = {
                 "`unknown`")},
         {TK_FIELD_MAKE(LIST, "facts", make_facts,
                 "What the verdict rests on: `kind`, `numbers`, `time_s`, `text`")},
+        {TK_FIELD_WORDS("state", ROW, state, tk_verdict_state_words,
+                "Where the change stands: `none`, `new`, `open`, `recovered`, `acknowledged`")},
         {TK_FIELD(TEXT, "alert", ROW, alert_uid,
                 "Alert that it opened, that lasts, or that it closed (`tracker alert show`)")},
         {TK_FIELD(TIME, "alert_opened", ROW, alert_opened_s, "When that was opened")},

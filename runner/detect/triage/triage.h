@@ -20,7 +20,7 @@ void tk_diff_row_apply_ack_rules(const struct tk_detect_options *options,
 void tk_series_case_apply_ack(
         const struct tk_case_set *c, const struct tk_series_case *k, struct tk_diff_row *row);
 
-/* Opens an alert for each regression and new failure, closes those that are over, and sets the state
+/* Opens an alert for each regression and new failure, closes those that are over, sets the state
  * and the alert of the rows. rows[i] is of case i. */
 int tk_alerts_update(struct tk_store *s, struct tk_case_set *c, const struct tk_night_row *night,
         struct tk_diff_report *r, struct tk_error *err);
