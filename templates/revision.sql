@@ -8,6 +8,17 @@ SELECT r.id AS "revision+", clip(r.rev, 120) AS full, clip(r.author, 80) AS auth
 FROM revision r JOIN page_revision p USING (id) JOIN upstream u ON u.id = r.upstream_id
 WHERE r.id = ?1
 
+-- Verdicts of the last night on changes of this commit; a single night gives no change point yet.
+-- verdicts:
+SELECT series_id AS "series+", quantity(before_value, unit) AS before, quantity(after_value, unit) AS after
+FROM page_verdict WHERE revision_id = ?1 ORDER BY place LIMIT 300
+
+-- .:
+SELECT short_rev(first_bad_rev) AS first_bad, commit_href(url, first_bad_rev) AS first_bad_href,
+  clip(first_bad_subject, 80) AS first_bad_subject, clip(first_bad_author, 60) AS first_bad_author,
+  printf('%.1f', 100 * first_bad_confidence) AS first_bad_confidence
+FROM page_verdict WHERE revision_id = ?1 AND first_bad_rev <> '' ORDER BY place LIMIT 1
+
 -- change_points:
 SELECT * FROM page_change_row WHERE "is_of_revision-" AND "revision_id-" = ?1
 ORDER BY "worse-" DESC, "size-" DESC LIMIT 300

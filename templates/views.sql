@@ -196,3 +196,15 @@ SELECT e.id, e.device_id, p.since_s, older IS NULL AS is_first,
   ifnull(environment_diff(older, attributes), '') AS difference
 FROM (SELECT *, lag(attributes) OVER (PARTITION BY device_id ORDER BY id) AS older FROM environment) e
   JOIN page_environment p ON p.id = e.id
+
+-- Newest verdicts on changes, by the commit to which they belong: the first bad one of a bisection, else
+-- the first at the new level. An accepted change is a change of its commit still.
+-- page_verdict: table by revision_id
+SELECT v.series_id, p.place, v.before_value, v.after_value, v.unit, u.url, v.first_bad_rev,
+  v.first_bad_subject, v.first_bad_author, v.first_bad_confidence,
+  ifnull((SELECT id FROM revision WHERE upstream_id = v.upstream_id AND rev = v.first_bad_rev),
+    v.bad_revision_id) AS revision_id
+FROM page_series p JOIN verdict_v v ON v.night_id = p.verdict_night_id AND v.series_id = p.id
+  JOIN upstream u ON u.id = v.upstream_id
+WHERE v.good_revision_id <> v.bad_revision_id AND
+  iif(v.status = 'acked', tone('verdict', v.status_before_ack), p.tone) IN ('bad', 'good')

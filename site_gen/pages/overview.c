@@ -11,9 +11,9 @@
 #include "site_gen/charts/bars.h"
 #include "site_gen/charts/chart.h"
 #include "site_gen/charts/trend.h"
+#include "site_gen/data/totals.h"
 #include "site_gen/model/causes.h"
 #include "site_gen/model/ceilings.h"
-#include "site_gen/data/totals.h"
 #include "site_gen/model/standings.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/report/report.h"
@@ -82,21 +82,16 @@ static void add_event(struct tk_site *site, struct tk_value *list, const struct 
 	tk_value_set_quantity(o, "after", e->after, e->series->row->unit, "–");
 }
 
-static void set_since(struct tk_site *site, struct tk_value *o, const struct tk_site_event *e)
+static void set_since(struct tk_value *o, const struct tk_site_event *e)
 {
-	const struct tk_alert_row *alert = tk_series_find_open_alert(&site->model, e->series);
-	enum tk_triage_state state =
-	        alert ? tk_alert_compute_state(&site->model.triage_rows, alert) : TK_TRIAGE_NEW;
 	const struct tk_night_row *night = e->series->device->machine->analysed_night;
+	const int64_t opened_s = e->series->verdict->alert_opened_s,
+	              since_s = opened_s ? opened_s : e->at_s;
 	char day[TK_TIME_ISO_SIZE];
-	int64_t since_s = alert ? alert->opened_s : e->at_s;
-	bool is_new = night && since_s >= night->as_of_s;
 	tk_value_set(o, "since",
-	        is_new    ? "last night"
-	        : since_s ? tk_time_format_day(since_s, day)
-	                  : "");
-	tk_value_set(o, "alert_state", state != TK_TRIAGE_NEW ? tk_triage_state_name(state) : "");
-	tk_value_set_clip(o, "alert_uid", alert ? alert->uid : "", 80);
+	        night && since_s >= night->as_of_s ? "last night"
+	        : since_s                          ? tk_time_format_day(since_s, day)
+	                                           : "");
 }
 
 static void set_devices(struct tk_value *o, const struct tk_site_cause *c)
@@ -119,22 +114,17 @@ static void add_cause(struct tk_site *site, struct tk_value *list, const struct 
 	tk_page_set_series(site, o, e->series, "");
 	tk_page_set_sparkline(site, o, e->series);
 	tk_page_set_change(o, e->series, has_change(e) ? e->change : NAN);
+	tk_page_set_verdict(site, o, e->series);
 	tk_value_set(o, "kind", tk_site_cause_word(c->kind, 1));
 	tk_tone_set(o, "tone", tone);
 	tk_value_set_flag(o, "numbers", has_change(e));
-	tk_value_set_flag(o, "ab_confirmed", e->has_ab_result);
-	tk_value_set_quantity(o, "before", e->before, e->series->row->unit, "–");
-	tk_value_set_quantity(o, "after", e->after, e->series->row->unit, "–");
 	tk_value_set_reason(o, e->reason);
 	tk_value_set_fmt(o, "more", c->count > 1 ? "%zu series" : "", c->count);
 	tk_ceiling_set_load(&site->model, e->series->device, &ceilings);
-	double share = tk_ceiling_set_efficiency(&ceilings, e->series, e->after);
-	tk_value_set_percent(o, "efficiency", share, "");
+	tk_value_set_percent(
+	        o, "efficiency", tk_ceiling_set_efficiency(&ceilings, e->series, e->after), "");
 	set_devices(o, c);
-	set_since(site, o, e);
-	tk_page_set_revision_range(site, o, c->good, c->bad);
-	tk_value_set_clip(o, "author", c->bad ? c->bad->author : "", 60);
-	tk_page_set_first_bad(site, o, e->series, c->good, c->bad);
+	set_since(o, e);
 	if (has_change(e))
 		tk_svg_draw_interval(&site->markup, axis, e->change, e->change_lo, e->change_hi,
 		        tk_tone_name(tone));

@@ -114,8 +114,6 @@ void tk_page_set_markup(struct tk_site *site, struct tk_value *o, const char *ke
  * outcome_tone, ab_confirmed (a flag), and what tk_page_set_change sets. */
 void tk_page_set_series(
         struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const char *root);
-/* before, after: the levels of its verdict. */
-void tk_page_set_levels(struct tk_value *o, const struct tk_site_series *s);
 void tk_page_set_sparkline(struct tk_site *site, struct tk_value *o,
         const struct tk_site_series *s); /* spark_markup */
 /* The change of the verdict was measured by A/B runs; before and after are nightly values still. */
@@ -132,21 +130,11 @@ void tk_page_free_revision_texts(struct tk_site *site);
  * of the newer one. */
 void tk_page_set_revision_range(struct tk_site *site, struct tk_value *o,
         const struct tk_revision_row *good, const struct tk_revision_row *bad);
-/* The revisions around a change: those that the verdict names, else those of the two newest points.
- * NULL: unknown. */
-void tk_series_find_change_range(const struct tk_site *site, const struct tk_site_series *s,
-        const struct tk_revision_row **good, const struct tk_revision_row **bad);
-
-/* The bisection that found the first bad commit of a range of a series; NULL: none did. */
-const struct tk_bisection_row *tk_model_find_first_bad(const struct tk_model *m,
-        const struct tk_site_series *s, const char *good_rev, const char *bad_rev);
-/* first_bad ("" where unknown), first_bad_href, first_bad_subject, first_bad_author,
- * first_bad_confidence. */
-void tk_page_set_first_bad(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s,
-        const struct tk_revision_row *good, const struct tk_revision_row *bad);
-/* The newest open alert of a series; NULL: none. */
-const struct tk_alert_row *tk_series_find_open_alert(
-        const struct tk_model *m, const struct tk_site_series *s);
+/* What the verdict of a series says of its change, as every page shows it: before, after,
+ * ab_confirmed (a flag), what tk_page_set_revision_range() sets of its revisions, author, first_bad
+ * ("" where unknown), first_bad_href, first_bad_subject, first_bad_author, first_bad_confidence,
+ * alert_uid, alert_state. */
+void tk_page_set_verdict(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s);
 
 /* run_facts, code_builds: the newest run and the machine code. */
 int tk_page_set_code(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s,

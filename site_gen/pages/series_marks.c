@@ -26,18 +26,12 @@ static bool has_pending_change(const struct tk_site_series *s)
 
 static void set_pending(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
 {
-	const struct tk_revision_row *good, *bad;
-	const struct tk_alert_row *alert = tk_series_find_open_alert(&site->model, s);
 	struct tk_value *list = tk_value_add_list(page, "pending");
 	if (!has_pending_change(s))
 		return;
 	struct tk_value *o = tk_value_append(list);
 	tk_page_set_series(site, o, s, "../");
-	tk_page_set_levels(o, s);
-	tk_series_find_change_range(site, s, &good, &bad);
-	tk_page_set_revision_range(site, o, good, bad);
-	tk_page_set_first_bad(site, o, s, good, bad);
-	tk_value_set_clip(o, "alert_uid", alert ? alert->uid : "", 80);
+	tk_page_set_verdict(site, o, s);
 }
 
 /* Whether the machine had more nights than the series has points since the first of its window. */

@@ -94,27 +94,6 @@ void tk_page_set_revision_range(struct tk_site *site, struct tk_value *o,
 	tk_value_set_fmt(o, "range_page", file ? "revisions/%s.html" : "", file);
 }
 
-/* The revisions that the verdict names; false: none. */
-static bool find_range_of_verdict(const struct tk_site *site, const struct tk_site_series *s,
-        const struct tk_revision_row **good, const struct tk_revision_row **bad)
-{
-	const struct tk_verdict_row *v = s->verdict;
-	*good = v ? tk_model_find_revision(&site->model, s->upstream->id, v->good_rev) : NULL;
-	*bad = v ? tk_model_find_revision(&site->model, s->upstream->id, v->bad_rev) : NULL;
-	return *good && *bad;
-}
-
-void tk_series_find_change_range(const struct tk_site *site, const struct tk_site_series *s,
-        const struct tk_revision_row **good, const struct tk_revision_row **bad)
-{
-	const struct tk_point *last = tk_series_last_point(s);
-	if (find_range_of_verdict(site, s, good, bad))
-		return;
-	*bad = last ? tk_model_find_build_revision(&site->model, last->build_id) : NULL;
-	*good = s->newest_count > 1 ? tk_model_find_build_revision(&site->model, last[-1].build_id)
-	                            : NULL;
-}
-
 void tk_page_set_change(struct tk_value *o, const struct tk_site_series *s, double change)
 {
 	bool is_time = s->metric == TK_METRIC_TIME,
@@ -144,10 +123,38 @@ static double newest_change(const struct tk_site_series *s)
 	return s->newest_count > 1 && last[-1].value > 0 ? last->value / last[-1].value - 1 : NAN;
 }
 
-void tk_page_set_levels(struct tk_value *o, const struct tk_site_series *s)
+/* The state of an alert that people have decided on; "": they have not. */
+static const char *decided_state(const struct tk_verdict_row *v)
 {
-	tk_value_set_quantity(o, "before", s->verdict->before_value, s->row->unit, "–");
-	tk_value_set_quantity(o, "after", s->verdict->after_value, s->row->unit, "–");
+	enum tk_triage_action action;
+	enum tk_triage_state state = TK_TRIAGE_NEW;
+	if (*v->ack_action && !tk_triage_action_parse(v->ack_action, &action))
+		tk_triage_action_state(action, &state);
+	return state == TK_TRIAGE_NEW ? "" : tk_triage_state_name(state);
+}
+
+void tk_page_set_verdict(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s)
+{
+	const struct tk_row_index *revisions = &site->model.revisions_by_id;
+	const struct tk_verdict_row *v = s->verdict;
+	bool differs = v->good_revision_id != v->bad_revision_id;
+	const struct tk_revision_row *bad =
+	        differs ? tk_row_index_find(revisions, v->bad_revision_id) : NULL;
+	char link[TK_LINK_SIZE];
+	tk_value_set_quantity(o, "before", v->before_value, s->row->unit, "–");
+	tk_value_set_quantity(o, "after", v->after_value, s->row->unit, "–");
+	tk_value_set_flag(o, "ab_confirmed", tk_verdict_has_ab_result(v));
+	tk_page_set_revision_range(site, o,
+	        differs ? tk_row_index_find(revisions, v->good_revision_id) : NULL, bad);
+	tk_value_set_clip(o, "author", bad ? bad->author : "", 60);
+	tk_value_set_clip(o, "alert_uid", v->alert_uid, 80);
+	tk_value_set(o, "alert_state", decided_state(v));
+	tk_value_set(
+	        o, "first_bad", *v->first_bad_rev ? tk_rev_abbreviate(v->first_bad_rev, link) : "");
+	tk_value_set(o, "first_bad_href", tk_link_commit(s->upstream->url, v->first_bad_rev, link));
+	tk_value_set_clip(o, "first_bad_subject", v->first_bad_subject, 80);
+	tk_value_set_clip(o, "first_bad_author", v->first_bad_author, 60);
+	tk_value_set_fmt(o, "first_bad_confidence", "%.1f", 100 * v->first_bad_confidence);
 }
 
 void tk_page_set_series(

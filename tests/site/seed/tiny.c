@@ -28,12 +28,17 @@ static void verdict(struct tk_verdict_row *v, int64_t night, int64_t series_id, 
 }
 
 /* What was decided in the last night: three verdicts, a change point and an alert with a note. */
-static void decide(int64_t night, const int64_t s[3], const int64_t runs[3])
+static void decide(
+        int64_t night, const int64_t s[3], const int64_t runs[3], const int64_t builds[3])
 {
 	struct tk_verdict_row v[3];
 	verdict(&v[0], night, s[0], "regressed", 800e3, 900e3, "12.5 % slower, its noise is 0.4 %");
 	verdict(&v[1], night, s[1], "improved", 5.0e6, 4.1e6, "");
 	verdict(&v[2], night, s[2], "newly-failed", NAN, NAN, HOSTILE);
+	for (size_t i = 0; i < 2; i++) {
+		v[i].good_build_id = builds[0];
+		v[i].bad_build_id = builds[1];
+	}
 	seed_check(tk_store_replace_verdicts(seed_db, night, v, 3, &seed_err));
 	for (size_t i = 0; i < 3; i++)
 		free((char *)v[i].facts);
@@ -122,5 +127,5 @@ void tiny(void)
 		        n == 2 ? TK_NIGHT_INCOMPLETE : TK_NIGHT_COMPLETE, "{}", w.night_s + 900,
 		        &seed_err));
 	}
-	decide(night, s, runs);
+	decide(night, s, runs, builds);
 }
