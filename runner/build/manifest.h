@@ -3,8 +3,6 @@
 #define TK_BUILD_MANIFEST_H
 #include "build/build_internal.h"
 
-#define TK_MANIFEST_FORMAT 1 /* written; older ones are read */
-
 int tk_manifest_write(const struct tk_artifact *a, const char *dir, struct tk_error *err);
 
 /* Reads <dir>/manifest.json, which may come from another machine: every value is checked. Paths of
