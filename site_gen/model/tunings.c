@@ -26,8 +26,8 @@ static void name_file(struct tk_model *m, struct tk_site_tuning *t)
 	t->file = tk_model_keep(m, tk_path_make_slug(name));
 }
 
-static int add_tuning(struct tk_model *m, const struct tk_tuning_history *h,
-        const struct tk_tuning_group *group, size_t index, struct tk_error *err)
+static int add_tuning(
+        struct tk_model *m, const struct tk_tuning_group *group, size_t index, struct tk_error *err)
 {
 	const struct tk_tuning_row *row = group->rows[index];
 	struct tk_site_tuning t = {.device = tk_model_find_device(m, row->device_id),
@@ -36,7 +36,7 @@ static int add_tuning(struct tk_model *m, const struct tk_tuning_history *h,
 	        .group = group};
 	if (!t.device || !t.problem)
 		return tk_fail(err, TK_EDATA, "tuning %s: missing device or problem", row->uid);
-	TRY(tk_tuning_state(h, row, &t.state, err));
+	TRY(tk_tuning_state(m->store, row, &t.state, err));
 	name_file(m, &t);
 	m->tunings[m->tuning_count++] = t;
 	return TK_OK;
@@ -59,13 +59,6 @@ static void join_series(const struct tk_model *m, struct tk_site_series *s)
 
 int tk_model_join_tunings(struct tk_model *m, struct tk_error *err)
 {
-	/* The tables of the model, which stay its own. */
-	const struct tk_tuning_history history = {.store = m->store,
-	        .upstreams = {m->upstream_rows, m->upstreams_by_id},
-	        .revisions = {m->revision_rows, m->revisions_by_id},
-	        .builds = {m->build_rows, m->builds_by_id},
-	        .environments = {m->environment_rows, m->environments_by_id},
-	        .series = {.rows = m->series_rows}};
 	int status =
 	        tk_store_list(m->store, TK_TABLE_tuning, NULL, TK_NO_ARGS, &m->tuning_rows, err);
 	if (status || !m->tuning_rows.count)
@@ -75,7 +68,7 @@ int tk_model_join_tunings(struct tk_model *m, struct tk_error *err)
 	status = tk_tuning_groups_make(&m->tuning_rows, m->tuning_groups, err);
 	for (size_t g = 0; !status && g < m->tuning_groups->count; g++)
 		for (size_t i = 0; !status && i < m->tuning_groups->at[g].count; i++)
-			status = add_tuning(m, &history, &m->tuning_groups->at[g], i, err);
+			status = add_tuning(m, &m->tuning_groups->at[g], i, err);
 	for (size_t i = 0; !status && i < m->series_count; i++)
 		join_series(m, &m->series[i]);
 	return status;

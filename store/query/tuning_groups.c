@@ -51,8 +51,6 @@ int tk_tuning_groups_make(
 	size_t count = tunings->count;
 	*out = (struct tk_tuning_groups){.at = tk_calloc(count + 1, sizeof *out->at),
 	        .memory = tk_calloc(count + 1, sizeof *out->memory)};
-	if (!out->at || !out->memory)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < count; i++)
 		out->memory[i] = TK_ROWS_AT(tunings, struct tk_tuning_row, i);
 	qsort(out->memory, count, sizeof *out->memory, compare_rows);
@@ -167,8 +165,6 @@ static int find_rules(const struct tk_tuning_groups *groups, const struct tk_tun
 	struct tk_tune_fact *facts = tk_malloc((group->count + 1) * sizeof *facts);
 	size_t count = 0;
 	*out = (struct tk_tune_rules){0};
-	if (!facts)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < group->count; i++)
 		count += make_fact(groups, group, group->rows[i], problems, &facts[count]);
 	int status = tk_tune_rules_find(facts, count, out, err);

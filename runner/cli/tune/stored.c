@@ -157,8 +157,8 @@ static int put_all(const struct names *l, const struct tk_rows *tunings, const c
 /* ---- list ------------------------------------------------------------------------------------ */
 
 /* Keeps the rows of `of`, each with the state of its tuning, which is the one at the same place. */
-static int add_states(const struct tk_tuning_history *h, const struct tk_rows *tunings,
-        const char *of, json_t *all, json_t *chosen, struct tk_error *err)
+static int add_states(struct tk_store *s, const struct tk_rows *tunings, const char *of,
+        json_t *all, json_t *chosen, struct tk_error *err)
 {
 	for (size_t i = 0; i < tunings->count; i++) {
 		const struct tk_tuning_row *row = TK_ROWS_AT(tunings, struct tk_tuning_row, i);
@@ -167,7 +167,7 @@ static int add_states(const struct tk_tuning_history *h, const struct tk_rows *t
 
 		if (!is_chosen(row, of))
 			continue;
-		TRY(tk_tuning_state(h, row, &state, err));
+		TRY(tk_tuning_state(s, row, &state, err));
 		json_object_set_new(record, "state", json_string(tk_tune_state_name(state)));
 		json_object_set_new(record, "stale", json_boolean(tk_tune_state_is_stale(state)));
 		json_array_append(chosen, record);
@@ -195,7 +195,6 @@ static int print_table(const struct tk_globals *g, const json_t *rows, struct tk
 }
 
 struct list {
-	struct tk_tuning_history history;
 	struct names names;
 	struct tk_rows tunings;
 	json_t *all, *chosen;
@@ -203,7 +202,6 @@ struct list {
 
 static void list_free(struct list *l)
 {
-	tk_tuning_history_free(&l->history);
 	tk_id_table_free(&l->names.problems);
 	tk_id_table_free(&l->names.devices);
 	tk_rows_free(&l->tunings);
@@ -217,12 +215,11 @@ int tk_tune_list(const struct tk_globals *g, struct tk_store *s, const char *of,
 	__attribute__((cleanup(list_free))) struct list l = {.chosen = json_array()};
 	json_t *rules;
 
-	TRY(tk_tuning_history_load(s, &l.history, err));
 	TRY(tk_id_table_load(&l.names.problems, s, TK_TABLE_problem, err));
 	TRY(tk_id_table_load(&l.names.devices, s, TK_TABLE_device, err));
 	TRY(tk_store_list(s, TK_TABLE_tuning, NULL, TK_NO_ARGS, &l.tunings, err));
 	TRY(tk_records_select(s, list_sql, TK_NO_ARGS, &l.all, err));
-	TRY(add_states(&l.history, &l.tunings, of, l.all, l.chosen, err));
+	TRY(add_states(s, &l.tunings, of, l.all, l.chosen, err));
 	if (!json) {
 		TRY(print_table(g, l.chosen, err));
 		return put_all(&l.names, &l.tunings, of, NULL, err);

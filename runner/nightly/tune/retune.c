@@ -25,7 +25,7 @@
 #define DAY_SLACK_S (DAY_S / 4)
 
 struct candidate {
-	const struct tk_series_row *series;
+	struct tk_series_row series;
 	const struct tk_upstream_config *upstream;
 	const char *revision; /* that this night has measured */
 	int64_t tuned_s;      /* 0: never */
@@ -33,7 +33,6 @@ struct candidate {
 
 struct retuning {
 	struct tk_night *n;
-	struct tk_tuning_history history;
 	struct tk_rows runs;
 	struct candidate *candidates;
 	size_t count;
@@ -49,7 +48,7 @@ static const char *read_options(const struct tk_upstream_config *u)
 static bool is_listed(const struct retuning *r, const struct tk_series_row *series)
 {
 	for (size_t i = 0; i < r->count; i++) {
-		const struct tk_series_row *s = r->candidates[i].series;
+		const struct tk_series_row *s = &r->candidates[i].series;
 		if (s->device_id == series->device_id && s->problem_id == series->problem_id &&
 		        s->upstream_id == series->upstream_id &&
 		        strcmp(s->backend, series->backend) == 0 &&
@@ -59,15 +58,15 @@ static bool is_listed(const struct retuning *r, const struct tk_series_row *seri
 	return false;
 }
 
-/* NULL: its winners are not used, or not known to this night. */
-static const struct tk_upstream_config *find_upstream(
-        const struct retuning *r, const struct tk_series_row *series)
+/* *out NULL: its winners are not used, or not known to this night. */
+static int find_upstream(const struct retuning *r, const struct tk_series_row *series,
+        const struct tk_upstream_config **out, struct tk_error *err)
 {
-	const struct tk_upstream_row *row =
-	        tk_id_table_find(&r->history.upstreams, series->upstream_id);
-	const struct tk_upstream_config *u =
-	        row ? tk_config_find_upstream(r->n->config, row->name) : NULL;
-	return u && u->is_tuned ? u : NULL;
+	struct tk_upstream_row row;
+	TRY(tk_store_get(r->n->store, TK_TABLE_upstream, series->upstream_id, &row, err));
+	const struct tk_upstream_config *u = tk_config_find_upstream(r->n->config, row.name);
+	*out = u && u->is_tuned ? u : NULL;
+	return TK_OK;
 }
 
 static bool is_wait_over(size_t inconclusive, int64_t tuned_s)
@@ -84,7 +83,7 @@ static int check_due(const struct retuning *r, const struct tk_series_row *serie
 {
 	enum tk_tune_state state;
 	int64_t inconclusive;
-	TRY(tk_tuning_state(&r->history, newest, &state, err));
+	TRY(tk_tuning_state(r->n->store, newest, &state, err));
 	*out = tk_tune_state_is_stale(state);
 	if (*out || newest->verdict != TK_TUNE_VERDICT_INCONCLUSIVE)
 		return TK_OK;
@@ -93,30 +92,28 @@ static int check_due(const struct retuning *r, const struct tk_series_row *serie
 	return TK_OK;
 }
 
-static const char *find_revision(const struct retuning *r, int64_t build_id)
-{
-	const struct tk_build_row *b = tk_id_table_find(&r->history.builds, build_id);
-	const struct tk_revision_row *v =
-	        b ? tk_id_table_find(&r->history.revisions, b->revision_id) : NULL;
-	return v ? v->rev : NULL;
-}
-
 static int add_if_due(struct retuning *r, const struct tk_series_row *series, int64_t build_id,
         struct tk_error *err)
 {
-	const struct tk_upstream_config *u = find_upstream(r, series);
+	const struct tk_upstream_config *u;
+	struct tk_build_row build;
+	struct tk_revision_row revision;
 	struct tk_tuning_row newest;
 	bool found, is_due = true;
+	TRY(find_upstream(r, series, &u, err));
 	if (!u || !tk_night_find_device(r->n, series->device_id) || is_listed(r, series))
 		return TK_OK;
 	TRY(tk_tuned_find(r->n->store, series, read_options(u), false, &newest, &found, err));
 	if (found && strcmp(newest.mode, series->mode) == 0)
 		TRY(check_due(r, series, read_options(u), &newest, &is_due, err));
-	if (is_due)
-		r->candidates[r->count++] = (struct candidate){.series = series,
-		        .upstream = u,
-		        .revision = find_revision(r, build_id),
-		        .tuned_s = found ? newest.started_s : 0};
+	if (!is_due)
+		return TK_OK;
+	TRY(tk_store_get(r->n->store, TK_TABLE_build, build_id, &build, err));
+	TRY(tk_store_get(r->n->store, TK_TABLE_revision, build.revision_id, &revision, err));
+	r->candidates[r->count++] = (struct candidate){.series = *series,
+	        .upstream = u,
+	        .revision = revision.rev,
+	        .tuned_s = found ? newest.started_s : 0};
 	return TK_OK;
 }
 
@@ -125,25 +122,25 @@ static int oldest_first(const void *a, const void *b)
 	const struct candidate *x = a, *y = b;
 	if (x->tuned_s != y->tuned_s)
 		return x->tuned_s < y->tuned_s ? -1 : 1;
-	return strcmp(x->series->slug, y->series->slug);
+	return strcmp(x->series.slug, y->series.slug);
 }
 
 /* Of what this night has measured. */
 static int list_candidates(struct retuning *r, struct tk_error *err)
 {
-	int status = TK_OK;
 	r->candidates = tk_calloc(r->runs.count + 1, sizeof *r->candidates);
-	for (size_t i = 0; !status && i < r->runs.count; i++) {
+	for (size_t i = 0; i < r->runs.count; i++) {
 		const struct tk_run_row *run = TK_ROWS_AT(&r->runs, struct tk_run_row, i);
-		const struct tk_series_row *series =
-		        tk_id_table_find(&r->history.series, run->series_id);
-		if (series && strcmp(series->config, TK_TUNE_CONFIG) == 0 &&
-		        tk_outcome_has_timing(run->outcome))
-			status = add_if_due(r, series, run->build_id, err);
+		struct tk_series_row series;
+		if (!run->series_id || !tk_outcome_has_timing(run->outcome))
+			continue;
+		TRY(tk_store_get(r->n->store, TK_TABLE_series, run->series_id, &series, err));
+		if (strcmp(series.config, TK_TUNE_CONFIG) == 0)
+			TRY(add_if_due(r, &series, run->build_id, err));
 	}
 	if (r->count)
 		qsort(r->candidates, r->count, sizeof *r->candidates, oldest_first);
-	return status;
+	return TK_OK;
 }
 
 /* ---- tuning ---- */
@@ -152,8 +149,8 @@ static void log_result(const struct candidate *c, const struct tk_tune_report *r
 {
 	for (size_t i = 0; i < report->count; i++) {
 		const struct tk_tune_row *row = &report->rows[i];
-		if (strcmp(row->ab.backend, c->series->backend) == 0)
-			tk_log(TK_LOG_INFO, "tune", NULL, "%s: %s%s%s", c->series->slug,
+		if (strcmp(row->ab.backend, c->series.backend) == 0)
+			tk_log(TK_LOG_INFO, "tune", NULL, "%s: %s%s%s", c->series.slug,
 			        tk_tune_verdict_name(row->verdict),
 			        row->chosen < row->count ? ": " : "",
 			        row->chosen < row->count ? row->candidates[row->chosen].config
@@ -166,15 +163,15 @@ static char *format_target(const struct candidate *c)
 {
 	return tk_upstream_kind_is_built(c->upstream->kind)
 	               ? tk_strdup(c->upstream->name)
-	               : tk_sprintf("%s:%s", c->series->backend, read_options(c->upstream));
+	               : tk_sprintf("%s:%s", c->series.backend, read_options(c->upstream));
 }
 
 static int search(const struct retuning *r, const struct candidate *c, double budget_s,
         struct tk_tune_report *report, struct tk_error *err)
 {
 	struct tk_problem_row row, *problem = &row;
-	TRY(tk_store_get(r->n->store, TK_TABLE_problem, c->series->problem_id, problem, err));
-	const struct tk_night_device *d = tk_night_find_device(r->n, c->series->device_id);
+	TRY(tk_store_get(r->n->store, TK_TABLE_problem, c->series.problem_id, problem, err));
+	const struct tk_night_device *d = tk_night_find_device(r->n, c->series.device_id);
 	AUTO_TEXT target = format_target(c);
 	AUTO_TEXT text = tk_strdup(problem->text);
 	char device[64], *devices[] = {device, NULL}, *problems[] = {text};
@@ -183,7 +180,7 @@ static int search(const struct retuning *r, const struct candidate *c, double bu
 	        .devices = devices};
 	struct tk_tune_request q = {.target = target,
 	        .revision = c->revision,
-	        .ab = {.backend = c->series->backend,
+	        .ab = {.backend = c->series.backend,
 	                .problems = problems,
 	                .problem_count = 1,
 	                .mode = TK_MODE_COUNT,
@@ -192,7 +189,7 @@ static int search(const struct retuning *r, const struct candidate *c, double bu
 	                .db_path = ""}, /* the night has its lock */
 	        .store = r->n->store};
 	snprintf(device, sizeof device, "%s:%u", d->layer->name, d->index);
-	tk_mode_parse(c->series->mode, &q.ab.mode);
+	tk_mode_parse(c->series.mode, &q.ab.mode);
 	return tk_tune(r->n->config, &options, &q, report, err);
 }
 
@@ -211,7 +208,7 @@ static int retune(
 	if (tk_night_is_fatal(status))
 		return tk_fail(err, status, "%s", reason.message);
 	if (status)
-		tk_log(TK_LOG_WARN, "tune", NULL, "%s: %s", c->series->slug, reason.message);
+		tk_log(TK_LOG_WARN, "tune", NULL, "%s: %s", c->series.slug, reason.message);
 	return TK_OK;
 }
 
@@ -235,7 +232,6 @@ static int tune_all(struct retuning *r, struct tk_error *err)
 static int tune(struct retuning *r, struct tk_error *err)
 {
 	struct tk_night *n = r->n;
-	TRY(tk_tuning_history_load(n->store, &r->history, err));
 	TRY(tk_store_list(n->store, TK_TABLE_run, "night_id=?1 ORDER BY seq", TK_ARGS(n->night_id),
 	        &r->runs, err));
 	TRY(list_candidates(r, err));
@@ -251,6 +247,5 @@ int tk_night_tune(struct tk_night *n, struct tk_error *err)
 	int status = tune(&r, err);
 	free(r.candidates);
 	tk_rows_free(&r.runs);
-	tk_tuning_history_free(&r.history);
 	return status;
 }
