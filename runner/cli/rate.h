@@ -17,7 +17,8 @@ struct tk_rate tk_rate_compute(double flops, double peak_gflop_per_s, double med
 /* problem: as it is stored. device_name NULL: not known. Parses the problem for the peak. */
 struct tk_rate tk_rate_from_problem(
         const char *problem, double flops, const char *device_name, double value, const char *unit);
-/* The function of SQL peak_gflop_per_s(PROBLEM, DEVICE_NAME), for arithmetic: NULL where it is not known. */
+/* The function of SQL peak_gflop_per_s(PROBLEM, DEVICE_NAME), for arithmetic: NULL where it is not
+ * known. */
 int tk_rate_define_function(struct tk_store *s, struct tk_error *err);
 
 /* The columns RATE and PEAK; empty where the figure is not known. */

@@ -11,7 +11,6 @@
 #include "base/suggest.h"
 #include "base/try.h"
 #include "cli/commands.h"
-#include "cli/diff/baseline.h"
 #include "cli/diff/range.h"
 #include "cli/diff/view.h"
 #include "cli/options.h"

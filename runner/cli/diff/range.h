@@ -23,4 +23,16 @@ int tk_diff_range_resolve(struct tk_store *s, const struct tk_config *config,
         const struct tk_diff_range_spec *spec, const char *machine, int64_t now_s,
         struct tk_diff_range *out, struct tk_error *err);
 
+/* --baseline: "window", "first", "best", "pinned:REV" or "tag:NAME". */
+struct tk_diff_baseline {
+	int64_t *revisions;
+	size_t count;
+};
+
+/* Sets the baseline of `options`, which points into *out until tk_diff_baseline_free. A revision
+ * counts in every upstream that has it. TK_EUSAGE: none has it. */
+int tk_diff_baseline_resolve(struct tk_store *s, const struct tk_config *config, const char *text,
+        struct tk_diff_baseline *out, struct tk_detect_options *options, struct tk_error *err);
+void tk_diff_baseline_free(struct tk_diff_baseline *b);
+
 #endif

@@ -144,3 +144,165 @@ const struct tk_command tk_command_push = {.name = "push",
                         "  tracker push https://files.lan/nights --name=h200-1"},
         .opens = TK_OPENS_READ,
         .run = run_push};
+
+#define DEFAULT_FOLDER "pulled"
+#define ARCHIVE_MAX_BYTES (5ll << 30)   /* what a push may send */
+#define HISTORY_MAX_BYTES (64ull << 30) /* unpacked */
+
+static struct pull_options {
+	const char *url, *into;
+} pull_opt;
+
+static const struct tk_option pull_options[] = {
+        {TK_OPT_TEXT("into", 'i', "DIR", &pull_opt.into,
+                "Write the histories into DIR (default: " DEFAULT_FOLDER ")")},
+        {TK_OPT_ARGUMENT(&pull_opt.url,
+                "missing URL; expected s3://BUCKET/FOLDER or https://HOST/FOLDER/MACHINE.tar.zst")},
+        {0},
+};
+
+/* Renames DIR/content/FROM to INTO/NAME; with `optional`, no such file removes INTO/NAME. A link is
+ * not a file: it could lead out of the folder. */
+static int move_file(const char *dir, const char *from, const char *into, const char *name,
+        bool optional, struct tk_error *err)
+{
+	char *old = tk_path_join3(dir, "content", from), *new = tk_path_join(into, name);
+	struct stat st;
+	int status = TK_OK;
+
+	if (!old || !new)
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	else if (lstat(old, &st) && optional)
+		remove(new);
+	else if (lstat(old, &st) || !S_ISREG(st.st_mode))
+		status = tk_fail(
+		        err, TK_EDATA, "the archive has no file %s: `tracker push` makes it", from);
+	else if (rename(old, new))
+		status = tk_fail_errno(err, "%s", new);
+	free(old);
+	free(new);
+	return status;
+}
+
+/* Moves the signature before the history: if pull is killed in between, the new signature does not
+ * match the old history, and the pair is refused. */
+static int take_files(const char *dir, const char *into, const char *name, struct tk_error *err)
+{
+	char *db = NULL, *sig = NULL, *path = NULL;
+	int status = TK_OK;
+
+	if (asprintf(&db, "%s.db", name) < 0)
+		db = NULL;
+	if (asprintf(&sig, "%s.db.sig", name) < 0)
+		sig = NULL;
+	path = db ? tk_path_join(into, db) : NULL;
+	if (!db || !sig || !path)
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!status)
+		status = move_file(dir, "history.db.sig", into, sig, true, err);
+	if (!status)
+		status = tk_store_remove_pending(path, err);
+	if (!status)
+		status = move_file(dir, "history.db", into, db, false, err);
+	if (!status)
+		printf("%s/%s\n", into, db);
+	free(db);
+	free(sig);
+	free(path);
+	return status;
+}
+
+/* In an empty folder `dir`; what a pull that was killed has left there is removed. */
+static int fetch(struct tk_remote *remote, const char *name, const char *into, const char *dir,
+        struct tk_error *err)
+{
+	char *archive = tk_path_join(dir, "history.tar.zst"),
+	     *content = tk_path_join(dir, "content");
+	int status = archive && content ? tk_dir_remove(dir, err)
+	                                : tk_fail(err, TK_ENOMEM, "out of memory");
+
+	if (!status)
+		status = tk_dir_create(dir, err);
+	if (!status)
+		status = tk_remote_get(remote, name, archive, ARCHIVE_MAX_BYTES, err);
+	if (!status)
+		status = tk_archive_extract(archive, content, HISTORY_MAX_BYTES, err);
+	if (!status)
+		status = take_files(dir, into, name, err);
+	if (status)
+		tk_error_add_context(err, "%s", name);
+	tk_dir_remove(dir, NULL);
+	free(archive);
+	free(content);
+	return status;
+}
+
+/* One that cannot be had does not cost the others; the first error is the answer. */
+static int fetch_all(struct tk_remote *remote, char *const *names, size_t count, const char *into,
+        struct tk_error *err)
+{
+	char *dir = tk_path_join(into, ".pull"), *lock_path = tk_path_join(into, ".pull.lock");
+	struct tk_lock *lock = NULL;
+	int status = dir && lock_path ? tk_dir_create(into, err)
+	                              : tk_fail(err, TK_ENOMEM, "out of memory");
+
+	if (!status)
+		status = tk_lock_acquire(lock_path, &lock, err);
+	for (size_t i = 0; lock && i < count; i++) {
+		struct tk_error why = {0};
+		int one = fetch(remote, names[i], into, dir, &why);
+
+		if (one && !status)
+			status = tk_fail(err, one, "%s", why.message);
+	}
+	tk_lock_release(lock);
+	free(dir);
+	free(lock_path);
+	return status;
+}
+
+static int pull(const struct pull_options *o, struct tk_error *err)
+{
+	const char *into = o->into ? o->into : DEFAULT_FOLDER;
+	struct tk_remote *remote = NULL;
+	char **names = NULL;
+	size_t count = 0;
+	int status = tk_remote_open(o->url, &remote, err);
+
+	if (!status)
+		status = tk_remote_list(remote, &names, &count, err);
+	if (!status && !count)
+		status = tk_fail(err, TK_ENOTFOUND,
+		        "%s has no history yet; `tracker push` sends one", o->url);
+	if (!status)
+		status = fetch_all(remote, names, count, into, err);
+	tk_names_free(names, count);
+	tk_remote_close(remote);
+	return status;
+}
+
+static int run_pull(struct tk_globals *g, struct tk_error *err)
+{
+	(void)g;
+	return pull(&pull_opt, err);
+}
+
+const struct tk_command tk_command_pull = {.name = "pull",
+        .summary = "fetch the histories that machines have sent",
+        .usage = {.options = pull_options,
+                .arguments = "URL",
+                .help = "Fetch the histories that `tracker push` has sent to URL, each into a "
+                        "file MACHINE.db, and print the names of the files. `tracker merge` "
+                        "takes them into this history.\v"
+                        "URL and credentials are those of push. A server of the S3 protocol "
+                        "lists what a folder has; of other servers name each object: "
+                        "https://HOST/FOLDER/MACHINE.tar.zst. A file is replaced when its "
+                        "successor is complete. One that cannot be fetched does not cost the "
+                        "others, but pull ends with 4: go on with `;`, not with `&&`. With "
+                        "signing.allowed_signers in tracker.yml, `tracker merge` asks for the "
+                        "signature that came with it.\n\n"
+                        "Examples:\n"
+                        "  tracker pull s3://nights/gpus; tracker merge pulled/*.db && tracker "
+                        "site\n"
+                        "  tracker pull https://files.lan/nights/h200-1.tar.zst --into=/tmp/h200"},
+        .run = run_pull};

@@ -1,17 +1,249 @@
 /* `tracker doctor`: what this machine has, its noise sources, and why a backend is or is not
  * available. */
-#include "cli/host/doctor.h"
+#include <stdarg.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/try.h"
+#include "cli/host/doctor.h"
 #include "cli/host/inspect.h"
 #include "cli/host/survey.h"
+#include "cli/options.h"
+#include "cli/table.h"
 #include "config/config.h"
 
-#include "cli/options.h"
+/* ---- what is printed ------------------------------------------------------------------------- */
 
-#include <stdarg.h>
-#include <string.h>
+static const char *get_text(const json_t *object, const char *key, const char *otherwise)
+{
+	const char *s = json_string_value(json_object_get(object, key));
+
+	return s && *s ? s : otherwise;
+}
+
+static void print_caches(const json_t *cpu)
+{
+	size_t i;
+	json_t *c;
+
+	json_array_foreach (json_object_get(cpu, "caches"), i, c) {
+		json_int_t bytes = json_integer_value(json_object_get(c, "bytes"));
+		const char *type = get_text(c, "type", "");
+
+		printf("%sL%lld%s %lld %s", i ? ", " : "",
+		        (long long)json_integer_value(json_object_get(c, "level")),
+		        strcmp(type, "Data") == 0          ? "d"
+		        : strcmp(type, "Instruction") == 0 ? "i"
+		                                           : "",
+		        (long long)(bytes >= 1 << 20 ? bytes >> 20 : bytes >> 10),
+		        bytes >= 1 << 20 ? "MiB" : "KiB");
+	}
+}
+
+static const char *smt_name(const json_t *cpu)
+{
+	const char *word = get_text(cpu, "smt", "unknown");
+
+	return strcmp(word, "notsupported") == 0 || strcmp(word, "notimplemented") == 0 ? "off"
+	                                                                                : word;
+}
+
+static void print_cpu(const json_t *cpu)
+{
+	const json_t *turbo = json_object_get(cpu, "turbo");
+	json_int_t nodes = json_integer_value(json_object_get(cpu, "numa_nodes"));
+
+	printf("CPU       %s, %lld cores, %lld threads, %lld usable",
+	        get_text(cpu, "model", "unknown"),
+	        (long long)json_integer_value(json_object_get(cpu, "cores")),
+	        (long long)json_integer_value(json_object_get(cpu, "logical")),
+	        (long long)json_integer_value(json_object_get(cpu, "usable")));
+	if (nodes > 1)
+		printf(", %lld NUMA nodes", (long long)nodes);
+	fputs("\nCaches    ", stdout);
+	print_caches(cpu);
+	printf("\nClocks    governor %s, turbo %s, SMT %s, load %.2f\n",
+	        get_text(cpu, "governor", "unknown"),
+	        json_is_null(turbo)   ? "unknown"
+	        : json_is_true(turbo) ? "on"
+	                              : "off",
+	        smt_name(cpu), json_number_value(json_object_get(cpu, "load_1m")));
+}
+
+static void print_machine(const json_t *r)
+{
+	const json_t *system = json_object_get(r, "system"), *memory = json_object_get(r, "memory"),
+	             *limits = json_object_get(r, "limits");
+	const json_t *quota = json_object_get(limits, "cpus");
+	bool contained = json_is_string(json_object_get(system, "container"));
+
+	printf("System    %s, Linux %s, %s%s%s%s\n", get_text(system, "os", "unknown"),
+	        get_text(system, "kernel", ""), get_text(system, "arch", ""),
+	        json_is_true(json_object_get(system, "virtual")) ? ", virtual machine" : "",
+	        contained ? ", container: " : "", get_text(system, "container", ""));
+	print_cpu(json_object_get(r, "cpu"));
+	printf("Memory    %.1f GiB, %.1f GiB available",
+	        json_number_value(json_object_get(memory, "total_bytes")) / 0x1p30,
+	        json_number_value(json_object_get(memory, "available_bytes")) / 0x1p30);
+	if (json_is_integer(json_object_get(limits, "memory_bytes")))
+		printf(", limited to %.1f GiB",
+		        json_number_value(json_object_get(limits, "memory_bytes")) / 0x1p30);
+	if (json_is_real(quota))
+		printf("\nQuota     %.2g CPUs", json_real_value(quota));
+	puts("");
+}
+
+/* In lines of at most 60 columns, the narrowest terminal that tables are made for. */
+static void print_absent(const json_t *list)
+{
+	int column = 0;
+	size_t i;
+	json_t *e;
+
+	json_array_foreach (list, i, e) {
+		const char *name = get_text(e, "name", "");
+
+		if (get_text(e, "path", NULL))
+			continue;
+		if (!column)
+			column = printf("not found: %s", name);
+		else if (column + (int)strlen(", ,") + (int)strlen(name) > 60)
+			column = printf(",\n%11s%s", "", name) - (int)strlen(",\n");
+		else
+			column += printf(", %s", name);
+	}
+	if (column)
+		puts("");
+}
+
+/* Tools or libraries; the missing ones are listed below the table. */
+static int print_found(
+        const struct tk_globals *g, const char *title, const json_t *list, struct tk_error *err)
+{
+	static const struct tk_column columns[] = {
+	        {"NAME", 0}, {"VERSION", 0}, {"PATH", TK_COLUMN_CUT}, {0}};
+	struct tk_table *t = tk_table_new(g, columns);
+	size_t i;
+	json_t *e;
+	int status;
+
+	json_array_foreach (list, i, e) {
+		const char *path = get_text(e, "path", NULL);
+
+		if (!path)
+			continue;
+		tk_table_add_row(t);
+		tk_table_set_cell(t, "NAME", "%s", get_text(e, "name", ""));
+		tk_table_set_cell(t, "VERSION", "%s", get_text(e, "version", "?"));
+		tk_table_set_cell(t, "PATH", "%s", path);
+	}
+	printf("\n%s\n", title);
+	status = tk_table_print(t, stdout, err);
+	print_absent(list);
+	tk_table_free(t);
+	return status;
+}
+
+/* Devices and backends have the same table: a name, two own columns, and what they are or why they
+ * are unavailable. */
+struct listing {
+	const char *keys[2];
+	struct tk_column columns[6];
+};
+
+static const struct listing device_listing = {{"arch", "driver"},
+        {{"DEVICE", 0}, {"AVAILABLE", 0}, {"ARCH", TK_COLUMN_OPTIONAL},
+                {"DRIVER", TK_COLUMN_OPTIONAL}, {"DETAIL", TK_COLUMN_WRAP}, {0}}};
+static const struct listing backend_listing = {{"device_kind", "version"},
+        {{"BACKEND", 0}, {"AVAILABLE", 0}, {"DEVICE", TK_COLUMN_OPTIONAL},
+                {"VERSION", TK_COLUMN_OPTIONAL}, {"DETAIL", TK_COLUMN_WRAP}, {0}}};
+
+static int print_available(const struct tk_globals *g, const json_t *list,
+        const struct listing *shape, struct tk_error *err)
+{
+	const struct tk_column *columns = shape->columns;
+	struct tk_table *t = tk_table_new(g, columns);
+	size_t i;
+	json_t *e;
+	int status;
+
+	json_array_foreach (list, i, e) {
+		bool yes = tk_doctor_is_available(e);
+
+		if (!json_object_get(e, "module") && strcmp(get_text(e, "layer", ""), "null") == 0)
+			continue; /* no device: it is for trying the tracker itself, and its backend
+			             says so */
+		tk_table_add_row(t);
+		if (json_object_get(e, "module"))
+			tk_table_set_cell(t, columns[0].name, "%s", get_text(e, "module", ""));
+		else
+			tk_table_set_cell(t, columns[0].name, "%s:%lld", get_text(e, "layer", ""),
+			        (long long)json_integer_value(json_object_get(e, "index")));
+		tk_table_set_cell(t, "AVAILABLE", "%s", yes ? "yes" : "no");
+		tk_table_set_color(t, "AVAILABLE", yes ? "green" : "yellow");
+		tk_table_set_cell(t, columns[2].name, "%s", get_text(e, shape->keys[0], ""));
+		tk_table_set_cell(t, columns[3].name, "%s", get_text(e, shape->keys[1], ""));
+		tk_table_set_cell(t, "DETAIL", "%s",
+		        yes ? get_text(e, json_object_get(e, "module") ? "description" : "name", "")
+		            : get_text(e, "reason", ""));
+	}
+	status = tk_table_print(t, stdout, err);
+	tk_table_free(t);
+	return status;
+}
+
+static void print_lines(const char *title, const json_t *lines)
+{
+	size_t i;
+	json_t *line;
+
+	if (json_array_size(lines) == 0)
+		return;
+	printf("\n%s\n", title);
+	json_array_foreach (lines, i, line)
+		printf("  %s\n", json_string_value(line));
+}
+
+static void print_limits(const json_t *groups)
+{
+	if (json_is_true(json_object_get(groups, "available")))
+		puts("Limits    of each build and worker as a whole, by control groups");
+	else
+		printf("Limits    of each process: no control groups: %s\n",
+		        get_text(groups, "reason", ""));
+}
+
+int tk_doctor_print(const struct tk_doctor *d, struct tk_error *err)
+{
+	const json_t *r = d->report;
+	int status;
+
+	print_machine(r);
+	status = print_found(d->globals, "Tools", json_object_get(r, "tools"), err);
+	if (!status)
+		status = print_found(
+		        d->globals, "Libraries and drivers", json_object_get(r, "libraries"), err);
+	if (status)
+		return status;
+	printf("\nSandbox   %s (`sandbox: %s`)\n",
+	        get_text(json_object_get(r, "sandbox"), "method", "none"),
+	        get_text(json_object_get(r, "sandbox"), "mode", "auto"));
+	print_limits(json_object_get(r, "control_groups"));
+	puts("\nDevices");
+	TRY(print_available(d->globals, json_object_get(r, "devices"), &device_listing, err));
+	puts("\nBackends of this tracker");
+	status = print_available(d->globals, json_object_get(r, "backends"), &backend_listing, err);
+	print_lines("Noise sources", json_object_get(r, "advice"));
+	print_lines("Notes", json_object_get(r, "notes"));
+	print_lines(
+	        "Missing for a full night with this configuration", json_object_get(r, "missing"));
+	if (json_array_size(json_object_get(r, "missing")) == 0)
+		puts("\nReady: a night can run here (`tracker nightly`)");
+	return status;
+}
+
+/* ---- the report ------------------------------------------------------------------------------ */
 
 static bool as_json;
 

@@ -1,7 +1,9 @@
-/* See survey.h. */
-#include "cli/host/survey.h"
-
+/* What this machine has to measure: GPUs as the system shows them, packages of the Python in the
+ * PATH, and the devices and modules that load. See survey.h. */
+#include <ctype.h>
+#include <glob.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +11,179 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/process.h"
-#include "cli/host/python_packages.h"
+#include "cli/host/survey.h"
 #include "config/config.h"
 #include "core/series.h"
 #include "worker/worker.h"
+
+/* ---- GPUs of the system ---------------------------------------------------------------------- */
+
+static const struct gpu_kind {
+	const char *kind, *vendor;
+	const char *nodes[4]; /* patterns; one that exists is enough */
+} gpu_kinds[] = {
+        {"cuda", "NVIDIA", {"/proc/driver/nvidia/gpus/*", "/dev/nvidia[0-9]*", "/dev/dxg", NULL}},
+        {"hip", "AMD", {"/dev/kfd", NULL}},
+};
+
+static const struct gpu_kind *find_kind(const char *kind)
+{
+	for (size_t i = 0; i < sizeof gpu_kinds / sizeof *gpu_kinds; i++)
+		if (strcmp(gpu_kinds[i].kind, kind) == 0)
+			return &gpu_kinds[i];
+	return NULL;
+}
+
+/* $TRACKER_SYSROOT is for tests: a folder with another /dev and /proc. */
+static bool node_exists(const char *pattern)
+{
+	const char *root = getenv("TRACKER_SYSROOT");
+	char *path;
+	glob_t found = {0};
+	bool exists;
+
+	if (asprintf(&path, "%s%s", root ? root : "", pattern) < 0)
+		return false;
+	exists = glob(path, 0, NULL, &found) == 0 && found.gl_pathc > 0;
+	globfree(&found);
+	free(path);
+	return exists;
+}
+
+bool tk_gpu_is_present(const char *kind)
+{
+	const struct gpu_kind *k = find_kind(kind);
+
+	for (size_t i = 0; k && k->nodes[i]; i++)
+		if (node_exists(k->nodes[i]))
+			return true;
+	return false;
+}
+
+/* The build writes KIND.txt beside the modules: why there are none, and what builds them. */
+static bool read_build_note(const struct tk_modules *modules, const char *kind, struct tk_buf *text)
+{
+	char name[32], *path;
+	bool ok;
+
+	snprintf(name, sizeof name, "%s.txt", kind);
+	path = modules ? tk_path_join(modules->dir, name) : NULL;
+	ok = path && tk_file_read(path, 4096, text, NULL) == 0 && text->len > 1;
+	free(path);
+	return ok;
+}
+
+void tk_gpu_explain_missing(const struct tk_modules *modules, const char *kind, struct tk_buf *out)
+{
+	const struct gpu_kind *k = find_kind(kind);
+	struct tk_buf note = TK_BUF_INIT;
+	char *fix;
+
+	tk_buf_add_printf(out, "%s: this tracker has no modules for %s GPUs: ", kind,
+	        k ? k->vendor : "these");
+	if (!read_build_note(modules, kind, &note)) {
+		tk_buf_add_str(out, "they were not built; build the tracker again where the "
+		                    "vendor's compiler is installed (`ci/quickstart`)");
+	} else {
+		fix = strchr(note.data, '\n');
+		if (fix)
+			*fix++ = '\0';
+		tk_buf_add_str(out, note.data);
+		if (fix && *fix)
+			tk_buf_add_printf(out, "; %.*s", (int)strcspn(fix, "\n"), fix);
+	}
+	tk_buf_free(&note);
+}
+
+/* ---- packages of Python ---------------------------------------------------------------------- */
+
+#define DEADLINE_S 10
+#define COUNT (sizeof rows / sizeof *rows)
+
+static const struct {
+	const char *adapter, *package; /* name on the index */
+	bool is_compiler;
+} rows[] = {
+        {"numpy", "numpy", false},
+        {"jax", "jax", false},
+        {"torch", "torch", false},
+        {"triton", "triton", true},
+        {"tilelang", "tilelang", true},
+        {"iree", "iree-base-compiler", true},
+};
+
+static const char program[] =
+        "import importlib.metadata as m, sys\n"
+        "for line in m.distributions():\n"
+        "    print((line.metadata['Name'] or '').lower().replace('_', '-'), line.version)\n";
+
+struct tk_python_packages {
+	struct tk_process_result result; /* keeps the versions */
+	struct tk_config_host_package list[COUNT + 1];
+};
+
+/* The text goes into a configuration file. */
+static bool is_version(const char *text)
+{
+	for (const char *c = text; *c; c++)
+		if (!isalnum((unsigned char)*c) && !strchr(".+!-_", *c))
+			return false;
+	return *text != '\0';
+}
+
+/* One line, "numpy 2.2.6". */
+static void add_line(struct tk_python_packages *p, char *line)
+{
+	char *space = strchr(line, ' ');
+	if (!space || !is_version(space + 1))
+		return;
+	*space = '\0';
+	for (size_t i = 0; i < COUNT; i++)
+		if (strcmp(line, rows[i].package) == 0 && !p->list[i].version)
+			p->list[i].version = space + 1;
+}
+
+static void keep_found(struct tk_python_packages *p)
+{
+	size_t found = 0;
+	for (size_t i = 0; i < COUNT; i++)
+		if (p->list[i].version)
+			p->list[found++] = (struct tk_config_host_package){rows[i].adapter,
+			        rows[i].package, p->list[i].version, rows[i].is_compiler};
+	p->list[found] = (struct tk_config_host_package){0};
+}
+
+struct tk_python_packages *tk_python_packages_find(void)
+{
+	static const char *const argv[] = {"python3", "-I", "-c", program, NULL};
+	const struct tk_process_spec spec = {
+	        .argv = argv, .deadline_s = DEADLINE_S, .capture_max = 1 << 20};
+	struct tk_python_packages *p = tk_calloc(1, sizeof *p);
+	if (!p || tk_process_run(&spec, &p->result, NULL)) {
+		free(p);
+		return NULL;
+	}
+	char *rest = p->result.exit_code == 0 ? p->result.out.data : NULL;
+	for (char *line; rest && (line = strsep(&rest, "\n"));)
+		add_line(p, line);
+	keep_found(p);
+	return p;
+}
+
+void tk_python_packages_free(struct tk_python_packages *p)
+{
+	if (!p)
+		return;
+	tk_process_result_free(&p->result);
+	free(p);
+}
+
+const struct tk_config_host_package *tk_python_packages_list(const struct tk_python_packages *p)
+{
+	return p->list;
+}
+
+/* ---- what this machine has ------------------------------------------------------------------- */
 
 #define DEVICES_MAX 64
 

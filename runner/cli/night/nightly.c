@@ -1,23 +1,200 @@
-/* `tracker nightly`: one night, from the newest revisions to the site. */
-#include "nightly/nightly.h"
+/* `tracker nightly`: one night, from the newest revisions to the site; `tracker backfill`: measures
+ * past revisions, a night for each. */
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/file.h"
+#include "base/format.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/suggest.h"
+#include "base/text.h"
 #include "base/try.h"
 #include "cli/commands.h"
 #include "cli/host/survey.h"
-#include "cli/night/publish.h"
-#include "cli/night/report.h"
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/when.h"
 #include "config/config.h"
 #include "core/night.h"
+#include "core/outcome.h"
+#include "core/status.h"
+#include "nightly/nightly.h"
 #include "nightly/stages/detect_policy.h"
+#include "site_gen/site.h"
 #include "store/store.h"
 #include "suite/rotation.h"
-#include <stdlib.h>
-#include <string.h>
+
+/* ---- the site -------------------------------------------------------------------------------- */
+
+static int write_site(void *arg, struct tk_store *store, char *index_path, struct tk_error *err)
+{
+	const struct tk_config *config = arg;
+	char *templates = tk_path_join(tk_path_data_dir(), "templates");
+	if (!templates)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	struct tk_site_options site = {.out_dir = config->site_dir,
+	        .templates_dir = templates,
+	        .title = config->site_title,
+	        .base_url = config->site_url ? config->site_url : "",
+	        .tie = config->site_tie,
+	        .now_s = tk_clock_now_s()};
+	struct tk_site_report written = {0};
+	int status = tk_site_write(store, &site, &written, err);
+	free(templates);
+	if (!status)
+		snprintf(index_path, TK_NIGHT_INDEX_SIZE, "%s/index.html", config->site_dir);
+	return status;
+}
+
+static struct tk_night_publisher tk_site_publisher(const struct tk_config *config)
+{
+	return (struct tk_night_publisher){.arg = (void *)config, .publish = write_site};
+}
+
+/* ---- the report ------------------------------------------------------------------------------ */
+
+static void print_count(const char *before, size_t count, const char *word)
+{
+	if (count)
+		printf("%s%zu %s", before, count, word);
+}
+
+static const struct tk_revision_row *revision_of(const struct tk_rows *revisions, int64_t id)
+{
+	for (size_t i = 0; i < revisions->count; i++)
+		if (TK_ROWS_AT(revisions, struct tk_revision_row, i)->id == id)
+			return TK_ROWS_AT(revisions, struct tk_revision_row, i);
+	return NULL;
+}
+
+static const char *upstream_name(const struct tk_rows *upstreams, int64_t id)
+{
+	for (size_t i = 0; i < upstreams->count; i++)
+		if (TK_ROWS_AT(upstreams, struct tk_upstream_row, i)->id == id)
+			return TK_ROWS_AT(upstreams, struct tk_upstream_row, i)->name;
+	return "?";
+}
+
+/* One line an upstream: its revision, whether it is new, and why it is not there. */
+static void print_upstreams(struct tk_store *store, int64_t night_id)
+{
+	struct tk_rows answers = {0}, revisions = {0}, upstreams = {0};
+	if (!tk_store_list(
+	            store, TK_TABLE_resolution, "night_id=?1", TK_ARGS(night_id), &answers, NULL) &&
+	        !tk_store_list(store, TK_TABLE_revision, NULL, TK_NO_ARGS, &revisions, NULL) &&
+	        !tk_store_list(store, TK_TABLE_upstream, NULL, TK_NO_ARGS, &upstreams, NULL))
+		for (size_t i = 0; i < answers.count; i++) {
+			const struct tk_resolution_row *a =
+			        TK_ROWS_AT(&answers, struct tk_resolution_row, i);
+			const struct tk_revision_row *r = revision_of(&revisions, a->revision_id);
+			printf("  %-20s %-12.12s %-11s ", upstream_name(&upstreams, a->upstream_id),
+			        r ? r->rev : "-", tk_resolution_status_name(a->status));
+			tk_text_write_sanitized(stdout,
+			        *a->message ? a->message
+			        : r         ? r->subject
+			                    : "",
+			        "");
+			putchar('\n');
+		}
+	tk_rows_free(&answers);
+	tk_rows_free(&revisions);
+	tk_rows_free(&upstreams);
+}
+
+static bool has_comparisons(const struct tk_night_report *r)
+{
+	for (size_t i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
+		if (r->by_status[i] && i != TK_VERDICT_NEW && i != TK_VERDICT_UNSUPPORTED &&
+		        i != TK_VERDICT_FAILING)
+			return true;
+	return false;
+}
+
+static void print_verdicts(const struct tk_night_report *r)
+{
+	bool compared = has_comparisons(r);
+	const char *separator = compared ? "" : "; ";
+	printf("verdicts: %s", compared ? "" : "first night, comparisons start with the next one");
+	for (size_t i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
+		if (r->by_status[i]) {
+			printf("%s%zu %s", separator, r->by_status[i],
+			        tk_verdict_status_phrase((enum tk_verdict_status)i));
+			separator = ", ";
+		}
+	putchar('\n');
+}
+
+/* A warning once unstable timings are the rule: they look like any other numbers. */
+static void print_unstable(const struct tk_night_report *r)
+{
+	if (tk_outcome_is_night_unreliable(r->unstable, r->measured))
+		printf("UNSTABLE: %zu of %zu timings missed their target interval, so results of "
+		       "this night are unreliable; `tracker doctor` lists noise sources\n",
+		        r->unstable, r->measured);
+}
+
+static void print_ab_runs(const struct tk_night_report *r)
+{
+	if (!r->suspects)
+		return;
+	printf("re-measured: %zu of %zu confirmed", r->confirmed, r->suspects);
+	print_count(", ", r->refuted, "unchanged");
+	print_count(", ", r->suspects - r->confirmed - r->refuted, "inconclusive");
+	printf(" (%zu A/B pairs)\n", r->pairs);
+}
+
+static void tk_night_report_print(struct tk_store *store, const struct tk_night_report *r)
+{
+	char took[48];
+	printf("night %.12s %s in %s%s\n", r->uid, r->complete ? "complete" : "incomplete",
+	        tk_duration_format(r->wall_s, took, sizeof took),
+	        r->nights > 1 ? " (the last of several)" : "");
+	print_upstreams(store, r->night_id);
+	printf("built:    %zu from source", r->builds - r->builds_cached - r->builds_failed);
+	print_count(", ", r->builds_cached, "from the cache");
+	print_count(", ", r->builds_failed, "failed");
+	print_count(", ", r->upstreams_unreachable,
+	        r->upstreams_unreachable == 1 ? "upstream unreachable" : "upstreams unreachable");
+	printf("\nmeasured: %zu of %zu jobs, %zu verified", r->measured, r->jobs, r->verified);
+	print_count(", ", r->unstable, "unstable");
+	print_count(", ", r->wrong, "wrong");
+	print_count(", ", r->implausible, "implausible");
+	print_count(", ", r->failed, "failed");
+	print_count(", ", r->unsupported, "unsupported");
+	print_count(", ", r->skipped, "skipped");
+	printf("\n");
+	print_unstable(r);
+	print_ab_runs(r);
+	print_verdicts(r);
+	if (r->first_bad_commits)
+		printf("bisected: %zu first bad commit%s found (`tracker diff --last=1 "
+		       "--first-bad`)\n",
+		        r->first_bad_commits, r->first_bad_commits == 1 ? "" : "s");
+	if (r->stale_tunings)
+		printf("tuned:    %zu of %zu stale or missing configurations (`tracker tune "
+		       "--list`)\n",
+		        r->tuned, r->stale_tunings);
+	printf("history:  %s\n", tk_store_path(store));
+	if (*r->site_index)
+		printf("site:     %s\n", r->site_index);
+}
+
+static int tk_night_report_exit_code(
+        const struct tk_night_report *report, const struct tk_status_set *fail_on)
+{
+	for (int s = 0; fail_on && s < TK_VERDICT_STATUS_COUNT; s++)
+		if (fail_on->has[s] && report->by_status[s])
+			return TK_EXIT_FOUND;
+	return report->complete ? TK_EXIT_OK : TK_EXIT_INCOMPLETE;
+}
+
+/* ---- tracker nightly ------------------------------------------------------------------------- */
 
 static struct {
 	bool resume, no_site, split;
@@ -179,3 +356,123 @@ const struct tk_command tk_command_nightly = {.name = "nightly",
                         "  tracker nightly --resume\n"
                         "  tracker nightly --upstream=openblas --fail-on=regressed,newly-failed"},
         .run = run_nightly};
+
+/* ---- tracker backfill ------------------------------------------------------------------------ */
+
+static struct {
+	const char *upstream, *since, *export_file, *import_file, *arch;
+	size_t commits, every;
+	bool changed_code, no_site;
+} b;
+
+static const struct tk_option backfill_options[] = {
+        {TK_OPT_TEXT("arch", 0, "ARCH", &b.arch,
+                 "With --export: build for ARCH, as `tracker build --arch` (native, sm_90a, "
+                 "gfx942)"),
+                .needs = "export"},
+        {TK_OPT_FLAG("changed-code", 0, &b.changed_code,
+                "Do not measure revisions with the same machine code as the one before")},
+        {TK_OPT_COUNT("commits", 0, "N", 1, 1e6, &b.commits,
+                "Measure at most the newest N revisions (default: 10; with --since: all)")},
+        {TK_OPT_COUNT("every", 0, "K", 1, 1e6, &b.every, "Measure only every K-th revision")},
+        {TK_OPT_TEXT("export", 0, "FILE", &b.export_file,
+                 "Build these revisions, measure nothing, and pack them into FILE (.tar.zst) "
+                 "for another machine"),
+                .excludes = "import changed-code"},
+        {TK_OPT_TEXT("import", 0, "FILE", &b.import_file,
+                 "Measure the revisions in FILE; needs neither the repository nor a compiler"),
+                .excludes = "commits every since"},
+        {TK_OPT_FLAG("no-site", 0, &b.no_site, "Do not write the site")},
+        {TK_OPT_TEXT("since", 's', "TIME", &b.since,
+                "Measure only revisions newer than TIME: 30d, 2026-08-01")},
+        {TK_OPT_ARGUMENT(
+                &b.upstream, "missing UPSTREAM; expected one of `upstreams` in tracker.yml")},
+        {0},
+};
+
+static int build_only(const struct tk_globals *g, const struct tk_backfill_options *backfill,
+        struct tk_error *err)
+{
+	struct tk_backfill_build_report built;
+
+	TRY(tk_backfill_export(g->config, backfill, b.export_file, &built, err));
+	printf("backfill: packed %zu of %zu revision%s of %s into %s (%zu from the cache, %zu "
+	       "failed)\n",
+	        built.built, built.revisions, built.revisions == 1 ? "" : "s", b.upstream,
+	        b.export_file, built.cached, built.failed);
+	return built.failed ? TK_EXIT_INCOMPLETE : TK_EXIT_OK;
+}
+
+static int measure(const struct tk_globals *g, const struct tk_backfill_options *backfill,
+        struct tk_error *err)
+{
+	struct tk_progress *progress = tk_progress_new(g);
+	struct tk_night_publisher publisher = tk_site_publisher(g->config);
+	struct tk_night_options night = {.program = g->program,
+	        .observer = tk_progress_observer(progress),
+	        .publisher = b.no_site ? NULL : &publisher,
+	        .import_file = b.import_file};
+	struct tk_night_report report;
+	int status = tk_backfill_run(g->config, g->store, &night, backfill, &report, err);
+
+	tk_progress_free(progress);
+	if (status == TK_ECANCELED)
+		tk_fail(err, TK_ECANCELED,
+		        "stopped; finished nights are kept, the same command continues");
+	else if (status == TK_ENOSPC || status == TK_EBUSY)
+		tk_fail(err, status, "%s; finished nights are kept, the same command continues",
+		        err->message);
+	if (status)
+		return status;
+	char same_code[96] = "";
+	if (report.same_code)
+		snprintf(same_code, sizeof same_code,
+		        "; %zu more with the same machine code as the one before",
+		        report.same_code);
+	if (!report.nights) {
+		printf("%s: nothing left to measure%s\n", b.upstream, same_code);
+		return TK_EXIT_OK;
+	}
+	printf("backfill: %zu revision%s of %s%s\n", report.nights, report.nights == 1 ? "" : "s",
+	        b.upstream, same_code);
+	tk_night_report_print(g->store, &report);
+	return tk_night_report_exit_code(&report, NULL);
+}
+
+static int run_backfill(struct tk_globals *g, struct tk_error *err)
+{
+	struct tk_backfill_options backfill = {.upstream = b.upstream,
+	        .commits = b.commits ? b.commits
+	                   : b.since ? 0
+	                             : 10,
+	        .every = b.every,
+	        .changed_code = b.changed_code,
+	        .arch = b.arch};
+
+	if (b.since && tk_when_parse(b.since, tk_clock_now_s(), false, &backfill.since_s, err))
+		return tk_error_add_context(err, "--since");
+	/* Building needs no history. */
+	TRY(tk_command_open(g, b.export_file ? TK_OPENS_CONFIG : TK_OPENS_CREATE, err));
+	TRY(tk_survey_apply_defaults(g, &g->config, err));
+	tk_cancel_install_handlers();
+	return b.export_file ? build_only(g, &backfill, err) : measure(g, &backfill, err);
+}
+
+const struct tk_command tk_command_backfill = {.name = "backfill",
+        .summary = "measure past revisions of an upstream",
+        .usage = {.options = backfill_options,
+                .arguments = "UPSTREAM",
+                .surplus = "expected one UPSTREAM",
+                .help = "Measure past revisions of an upstream, oldest first. Each is a night of "
+                        "its own, dated by its commit.\v"
+                        "Revisions that this machine has measured are skipped, so a stopped "
+                        "backfill continues when it is run again. Revisions that do not build "
+                        "are left out of --export and named on stderr (exit code 3).\n\n"
+                        "Examples:\n"
+                        "  tracker backfill self --commits=10\n"
+                        "  tracker backfill openblas-develop --since=90d --every=5\n"
+                        "  tracker backfill self --arch=sm_90a --export=past.tar.zst    # on the "
+                        "build host\n"
+                        "  tracker backfill self --import=past.tar.zst                  # on the "
+                        "machine that measures"},
+        .run = run_backfill};
