@@ -151,7 +151,7 @@ struct object {
 	"SELECT type, name, tbl_name AS \"table\", " \
 	"replace(replace(replace(replace(ifnull(sql,'')," \
 	"' ',''),char(10),''),char(9),''),'\"','') AS sql FROM sqlite_schema" \
-	" WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY type, name"
+	" WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY type!='table', type, name"
 
 static int list_objects(struct tk_store *s, struct tk_rows *out, struct tk_error *err)
 {
