@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "base/try.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/pages/series_marks.h"
 
@@ -20,7 +21,9 @@ static bool has_pending_change(const struct tk_site_series *s)
 {
 	const struct tk_point *last = tk_series_last_point(s);
 	const enum tk_tone tone = tk_series_tone(s);
-	return last && tk_series_has_change(s) && (tone == TK_TONE_BAD || tone == TK_TONE_GOOD) &&
+	return last && tk_series_has_change(s) &&
+	       (tone == TK_TONE_BAD || tone == TK_TONE_GOOD ||
+	               tk_series_status(s) == TK_VERDICT_ACKED) &&
 	       !is_change_point(s, last->as_of_s);
 }
 
@@ -43,9 +46,9 @@ static bool has_gap(const struct tk_model *m, const struct tk_site_series *s, in
 	return nights > s->points.count || s->failure;
 }
 
-static int add_mark(json_t *marks, int64_t time_s, const char *word, bool is_verdict, bool is_worse)
+static void add_mark(json_t *marks, int64_t time_s, const char *word, bool is_verdict, bool is_worse)
 {
-	return json_array_append_new(
+	json_array_append_new(
 	        marks, json_pack("{sIsssbsb}", "time", (json_int_t)time_s, "word", word,
 	                       "isVerdict", is_verdict, "isWorse", is_worse));
 }
@@ -66,9 +69,8 @@ static int add_failures(
 		const struct tk_run_row *run = TK_ROWS_AT(&runs, struct tk_run_row, i);
 		if (tk_outcome_has_timing(run->outcome) || run->outcome == TK_OUTCOME_UNSUPPORTED)
 			continue;
-		if (add_mark(marks, run->as_of_s, tk_outcome_name(run->outcome), false,
-		            tk_outcome_tone(run->outcome) == TK_TONE_BAD))
-			status = tk_fail(err, TK_ENOMEM, "out of memory");
+		add_mark(marks, run->as_of_s, tk_outcome_name(run->outcome), false,
+		        tk_outcome_tone(run->outcome) == TK_TONE_BAD);
 	}
 	tk_rows_free(&runs);
 	return status;
@@ -78,20 +80,14 @@ int tk_series_marks_load(
         struct tk_site *site, const struct tk_site_series *s, json_t **out, struct tk_error *err)
 {
 	const struct tk_point *last = tk_series_last_point(s);
-	json_t *marks = json_array();
+	json_auto_t *marks = json_array();
 	char text[TK_FORMAT_SIZE];
-	int status = marks ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
-	if (!status && has_pending_change(s) &&
-	        add_mark(marks, last->as_of_s, tk_format_change(s->verdict->change, text), true,
-	                tk_series_tone(s) == TK_TONE_BAD))
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	if (!status)
-		status = add_failures(site, marks, s, err);
-	if (status)
-		json_decref(marks);
-	else
-		*out = marks;
-	return status;
+	if (has_pending_change(s))
+		add_mark(marks, last->as_of_s, tk_format_change(s->verdict->change, text), true,
+		        (s->verdict->change > 0) == (s->row->better == TK_BETTER_LOWER));
+	TRY(add_failures(site, marks, s, err));
+	*out = json_incref(marks);
+	return 0;
 }
 
 void tk_series_marks_set(struct tk_site *site, struct tk_value *page,

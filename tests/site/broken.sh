@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 "$seed" h.db demo --no-hostile
 cat >lose.py <<'END'
-import sqlite3
+import json, sqlite3
 
 db = sqlite3.connect("h.db")
 (night,) = db.execute(
@@ -18,10 +18,10 @@ db = sqlite3.connect("h.db")
 reason = "crashed: the device is lost"
 db.execute("UPDATE night SET status='failed' WHERE id=?", (night,))
 db.execute(
-    "UPDATE verdict SET status='newly-failed', reason=?, after_value=NULL,"
-    " change=NULL WHERE night_id=? AND series_id IN (SELECT"
+    "UPDATE verdict SET status='newly-failed', rule='newly-failed', cause='failure', facts=?,"
+    " after_value=NULL, change=NULL WHERE night_id=? AND series_id IN (SELECT"
     " series_id FROM run WHERE night_id=? AND outcome='ok')",
-    (reason, night, night),
+    (json.dumps([{"kind": "outcome", "numbers": [0.0] * 4, "text": reason}]), night, night),
 )
 # regressions would come first
 db.execute("UPDATE verdict SET status='same' WHERE status='regressed'")
