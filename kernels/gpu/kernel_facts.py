@@ -15,6 +15,7 @@ import json
 import os
 import re
 import shutil
+import stat
 import struct
 import subprocess
 import sys
@@ -247,6 +248,16 @@ def unpack_bundles(section):
         at = round_up(at + 1, 8)
 
 
+def open_regular(path, mode):
+    """A FIFO in a build would keep an ordinary open() waiting."""
+    how = os.O_WRONLY | os.O_CREAT | os.O_TRUNC if "w" in mode else os.O_RDONLY
+    fd = os.open(path, how | os.O_NONBLOCK | os.O_NOFOLLOW, 0o666)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(f"{path} is not a regular file")
+    return os.fdopen(fd, mode)
+
+
 def objects_of(path, folder):
     """(processor, code object): "sm_90", "gfx942"."""
     if os.path.isdir(path):
@@ -254,13 +265,14 @@ def objects_of(path, folder):
             manifest = os.path.join(path, name)
             if not name.endswith(".json"):
                 continue
-            with open(manifest) as f:
+            with open_regular(manifest, "r") as f:
                 m = json.load(f)
             if "code_object" in m:
-                with open(os.path.join(path, os.path.basename(m["code_object"])), "rb") as f:
+                code = os.path.join(path, os.path.basename(m["code_object"]))
+                with open_regular(code, "rb") as f:
                     yield m.get("target", ""), f.read()
         return
-    with open(path, "rb") as f:
+    with open_regular(path, "rb") as f:
         blob = f.read()
     if b".nv_fatbin" in blob and shutil.which("cuobjdump"):
         run("cuobjdump", "-xelf", "all", path, cwd=folder)
@@ -309,7 +321,8 @@ def main(paths):
                     print(f"kernel facts: {backend}: {e}", file=sys.stderr)
                     continue
             if facts:
-                with open(os.path.join(os.path.dirname(backend), at[1] + ".facts.json"), "w") as f:
+                out = os.path.join(os.path.dirname(backend), at[1] + ".facts.json")
+                with open_regular(out, "w") as f:
                     json.dump(facts, f, indent=1, sort_keys=True)
 
 
