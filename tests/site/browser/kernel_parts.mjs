@@ -27,6 +27,10 @@ function brokenWords() {
   return { count, broken };
 }
 
+// Charts are drawn when they come into view, and what is below them moves meanwhile: a click with
+// the pointer may begin on a summary and end beside it.
+const press = (page, selector) => page.locator(selector).first().dispatchEvent("click");
+
 export const tests = {
   async "the parts of a kernel page fold, and the address has the closed ones"() {
     const { context, page } = await open({});
@@ -36,15 +40,15 @@ export const tests = {
       );
     await visit(page, "kernels/attention.html");
     assert.deepEqual(await closed(), []);
-    await page.click(`[id="${GPU}-maps"] summary`);
-    await page.click(`[id="${GPU}-problems"] summary`);
+    await press(page, `[id="${GPU}-maps"] summary`);
+    await press(page, `[id="${GPU}-problems"] summary`);
     await page.waitForFunction(() => location.hash.includes("problems"));
     const hash = await page.evaluate(() => location.hash);
     await visit(page, `kernels/attention.html${hash}`);
     assert.deepEqual(await closed(), [`${GPU}-maps`, `${GPU}-problems`]);
-    await page.click(`[id="${GPU}-maps"] summary`);
+    await press(page, `[id="${GPU}-maps"] summary`);
     await page.waitForFunction(() => !location.hash.includes("maps"));
-    await page.click(`nav.index a[href="#${GPU}-problems"]`);
+    await press(page, `nav.index a[href="#${GPU}-problems"]`);
     await page.waitForFunction(() => !document.querySelector("details.fold:not([open])"));
     await context.close();
   },
@@ -52,10 +56,10 @@ export const tests = {
     const { context, page } = await open({});
     await visit(page, "kernels/attention.html");
     const maps = page.locator(`[id="${GPU}-maps"]`);
-    await page.click(`[id="${GPU}"] > summary`);
+    await press(page, `[id="${GPU}"] > summary`);
     await maps.waitFor({ state: "hidden" });
     await page.waitForFunction(() => location.hash.includes("fold="));
-    await page.click(`nav.index a[href="#${GPU}-maps"]`);
+    await press(page, `nav.index a[href="#${GPU}-maps"]`);
     await maps.waitFor({ state: "visible" });
     await context.close();
   },
