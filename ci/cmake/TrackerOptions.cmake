@@ -23,6 +23,17 @@ if(TRACKER_CCACHE AND NOT CMAKE_C_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER "${TRACKER_CCACHE}")
 endif()
 
+if(TRACKER_TESTS)
+  # many programs are linked: with the fastest linker that is there
+  include(CheckCCompilerFlag)
+  set(CMAKE_REQUIRED_LINK_OPTIONS -fuse-ld=mold)
+  check_c_compiler_flag(-fuse-ld=mold TRACKER_HAS_MOLD)
+  unset(CMAKE_REQUIRED_LINK_OPTIONS)
+  if(TRACKER_HAS_MOLD)
+    add_link_options(-fuse-ld=mold)
+  endif()
+endif()
+
 add_library(tk_flags INTERFACE)
 target_compile_definitions(tk_flags INTERFACE _GNU_SOURCE)
 target_compile_options(tk_flags INTERFACE -Wall -Wextra -Wshadow -Wstrict-prototypes

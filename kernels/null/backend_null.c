@@ -210,8 +210,8 @@ static int null_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor 
 
 static int null_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
-	null_device_advance(plan->device,
-	        null_time_ns(&plan->options, &plan->times, plan->launches++));
+	null_device_advance(
+	        plan->device, null_time_ns(&plan->options, &plan->times, plan->launches++));
 	return null_fault_run(&plan->options, NULL_AT_LAUNCH, plan->problem, err);
 }
 

@@ -74,8 +74,7 @@ struct null_times null_times_make(
 	double base_ns = (2000 + fmax(2 * work / 1e12, bytes / 1e11) * 1e9) *
 	                 (0.75 + 0.5 * uniform(mix(series)));
 	double step = o->revision >= o->step_at ? o->step : 1;
-	return (struct null_times){
-	        .run = mix(mix(series ^ mix(o->revision)) ^ mix(o->run + 1)),
+	return (struct null_times){.run = mix(mix(series ^ mix(o->revision)) ^ mix(o->run + 1)),
 	        .typical_ns =
 	                base_ns * config * o->slow * step * pow(1 + o->drift, (double)o->revision)};
 }

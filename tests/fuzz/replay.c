@@ -12,7 +12,8 @@
 
 #define INPUT_MAX ((size_t)16 << 20)
 
-static int replay_file(int (*run)(const uint8_t *, size_t), const char *folder, const char *name, struct tk_error *err)
+static int replay_file(int (*run)(const uint8_t *, size_t), const char *folder, const char *name,
+        struct tk_error *err)
 {
 	struct tk_buf b = TK_BUF_INIT;
 	char *path = tk_path_join(folder, name);

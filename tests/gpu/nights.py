@@ -106,9 +106,7 @@ def account(o, nights):
                 seconds[key[:-2]] += a.get(key, 0)
             point = points.get(r["uid"], {})
             n = point.get("n", 0)
-            seconds["kernel"] += (
-                n * a.get("launches_per_sample", 0) * point.get("value", 0) * 1e-9
-            )
+            seconds["kernel"] += n * a.get("launches_per_sample", 0) * point.get("value", 0) * 1e-9
             seconds["rest"] += n * a.get("idle_gap_ns", 0) * 1e-9
         measured = sum(v for k, v in outcomes.items() if k in ("ok", "unstable", "throttled"))
         out.update(

@@ -2,8 +2,8 @@
 # The sites of four histories with a fixed clock, byte for byte: golden/SEED.sha256 has a hash a
 # file.
 #
-#   golden.sh BUILD            compares; on a difference prints what changed, as a diff against the
-#                              last rendering that was right in BUILD (of `tiny`: golden/tiny.tar.gz)
+#   golden.sh BUILD            compares; on a difference prints what changed, against the last
+#                              rendering that was right in BUILD (of `tiny`: golden/tiny.tar.gz)
 #   golden.sh --accept BUILD   after an intended change: writes the hashes anew
 #
 # Assets are left out, and addresses of assets carry no hash.
@@ -88,8 +88,8 @@ for name in tiny demo fleet versions; do
 	if [ -n "$accept" ]; then
 		cp $name.sha256 "$golden.sha256"
 		tar -czf "$kept/$name.tar.gz" $name
-		[ $name != tiny ] || tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner \
-			-c tiny | gzip -9n >"$golden.tar.gz"
+		[ $name != tiny ] || tar --sort=name --mtime=@0 --owner=0 --group=0 \
+			--numeric-owner -c tiny | gzip -9n >"$golden.tar.gz"
 		continue
 	fi
 	failed="$failed $name"
@@ -109,6 +109,7 @@ for name in tiny demo fleet versions; do
 	fi
 done
 [ -z "$failed" ] || {
-	echo "the sites differ from tests/site/golden:$failed; if intended: tests/site/golden.sh --accept $build" >&2
+	echo "the sites differ from tests/site/golden:$failed" >&2
+	echo "if that is intended: tests/site/golden.sh --accept $build" >&2
 	exit 1
 }
