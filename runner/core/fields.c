@@ -179,37 +179,6 @@ void tk_fields_write_csv_row(const struct tk_field *fields, const json_t *row, F
 	fputs("\r\n", out);
 }
 
-/* ---- reference ------------------------------------------------------------------------------- */
-
-static const char *type_name(const struct tk_field *f)
-{
-	static const char *const names[] = {
-	        [TK_FIELD_TEXT] = "text or null",
-	        [TK_FIELD_WORD] = "word",
-	        [TK_FIELD_BOOL] = "boolean",
-	        [TK_FIELD_INT] = "integer",
-	        [TK_FIELD_REAL] = "number or null",
-	        [TK_FIELD_TIME] = "time or null",
-	        [TK_FIELD_STORED] = "object or null",
-	        [TK_FIELD_MADE] = "value or null",
-	        [TK_FIELD_LIST] = "list or object",
-	};
-
-	return f->kind != TK_FIELD_OBJECT                 ? names[f->kind]
-	       : f->members == tk_estimate_fields         ? "[estimate](#estimate) or null"
-	       : f->members == tk_ab_result_fields        ? "[A/B result](#ab-result) or null"
-	       : f->members == tk_first_bad_commit_fields ? "[commit](#first-bad-commit) or null"
-	                                                  : "object or null";
-}
-
-void tk_fields_write_reference(const struct tk_field *fields, FILE *out)
-{
-	fputs("| member | type | meaning |\n| --- | --- | --- |\n", out);
-	for (const struct tk_field *f = fields; f->name; f++)
-		fprintf(out, "| `%s` | %s%s | %s |\n", f->name, type_name(f),
-		        f->is_null_from ? " or null" : "", f->meaning);
-}
-
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
 const struct tk_field tk_estimate_fields[] = {

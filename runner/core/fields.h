@@ -79,9 +79,6 @@ json_t *tk_time_to_json(int64_t time_s);
 void tk_fields_write_csv_head(const struct tk_field *fields, FILE *out);
 void tk_fields_write_csv_row(const struct tk_field *fields, const json_t *row, FILE *out);
 
-/* Markdown: a row `| name | type | meaning |` for each field. */
-void tk_fields_write_reference(const struct tk_field *fields, FILE *out);
-
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
 extern const struct tk_field tk_estimate_fields[];  /* of struct tk_estimate */

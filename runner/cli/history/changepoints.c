@@ -164,12 +164,14 @@ static int run_changepoints(struct tk_globals *g, struct tk_error *err)
 	struct report r = {0};
 	int status;
 
-	TRY(tk_history_csv_read(opt.path, opt.env, opt.meta, &histories, err));
-	r.histories = histories;
-	r.series = tk_history_csv_series(histories, &r.count);
-	r.table = opt.json ? NULL : tk_table_new(g, columns);
-	r.object = opt.json ? json_object() : NULL;
-	status = opt.online ? report_nights(&r, err) : report_all(&r, err);
+	status = tk_history_csv_read(opt.path, opt.env, opt.meta, &histories, err);
+	if (!status) {
+		r.histories = histories;
+		r.series = tk_history_csv_series(histories, &r.count);
+		r.table = opt.json ? NULL : tk_table_new(g, columns);
+		r.object = opt.json ? json_object() : NULL;
+		status = opt.online ? report_nights(&r, err) : report_all(&r, err);
+	}
 	if (!status)
 		status = print(&r, err);
 	tk_table_free(r.table);

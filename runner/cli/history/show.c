@@ -60,7 +60,8 @@ static const char changes_sql[] =
 /* An alert keeps the date and size known on the night that opened it. The change points have later
  * estimates, so both may differ. */
 static const char alerts_sql[] =
-        "SELECT uid, status, opened_s AS \"opened:time\", change, good_rev, bad_rev, title"
+        "SELECT uid, status, opened_s AS \"opened:time\", change AS \"change.value\","
+        "  change_lo AS \"change.lo\", change_hi AS \"change.hi\", good_rev, bad_rev, title"
         " FROM alert_v WHERE series_id = ?1 ORDER BY opened_s, uid";
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
@@ -281,7 +282,7 @@ static void print_alerts(const json_t *series)
 
 		printf("\nalert %.8s, %s: %s, opened %.10s %.5s; first bad revision %.12s",
 		        tk_record_text(a, "uid"), tk_record_text(a, "status"),
-		        tk_format_change(tk_record_number(a, "change"), change), opened,
+		        tk_format_change(tk_record_number(a, "change.value"), change), opened,
 		        opened + 11, rev);
 		if (*first)
 			printf(", first measured %.10s %.5s", first, first + 11);
