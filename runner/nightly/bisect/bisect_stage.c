@@ -6,10 +6,8 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/try.h"
-#include "core/metric.h"
 #include "nightly/bisect/bisect.h"
 #include "nightly/night.h"
-#include "nightly/stages/detect_policy.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,8 +19,6 @@ struct range {
 
 struct search {
 	struct tk_night *n;
-	struct tk_diff_report report; /* most severe first */
-	struct tk_rows unfinished;    /* bisections of earlier nights and parts of this one */
 	double left_s;
 	struct {
 		struct range range;
@@ -30,29 +26,6 @@ struct search {
 	} * found;
 	size_t found_count, pairs;
 };
-
-static struct range regressed_range(const struct tk_diff_row *r)
-{
-	return (struct range){r->series_id, r->series, r->upstream, r->good_rev, r->bad_rev};
-}
-
-static int is_decided(
-        const struct search *h, const struct range *q, bool *out, struct tk_error *err)
-{
-	int64_t count;
-	TRY(tk_store_select_int(h->n->store,
-	        "SELECT count(*) FROM bisection WHERE series_id=?1 AND good_rev=?2 AND bad_rev=?3"
-	        " AND outcome<>'inconclusive'",
-	        TK_ARGS(q->series_id, q->good, q->bad), 0, &count, err));
-	*out = count > 0;
-	return TK_OK;
-}
-
-static bool needs_bisection(const struct tk_diff_row *r)
-{
-	return r->verdict.status == TK_VERDICT_REGRESSED && r->commits_between > 1 &&
-	       *r->good_rev && *r->bad_rev && tk_metric_from_name(r->metric) == TK_METRIC_TIME;
-}
 
 /* The first bad commit of the same range, found for another series; NULL: none. */
 static const char *find_hint(const struct search *h, const struct range *q)
@@ -96,84 +69,56 @@ static int bisect_range(struct search *h, const struct range *range, struct tk_e
 	return TK_OK;
 }
 
-/* Inconclusive bisections of series whose alert is open, and which nobody has triaged. */
-static int list_unfinished(struct search *h, struct tk_error *err)
+/* The regressions of this night that span several commits and are not bisected yet, the most severe
+ * first; then unfinished bisections of other ranges whose alert is open, and which nobody has
+ * triaged. */
+static int list_ranges(struct tk_night *n, struct tk_rows *out, struct tk_error *err)
 {
-	return tk_store_list(h->n->store, TK_TABLE_bisection,
-	        "outcome='inconclusive' AND EXISTS (SELECT 1 FROM alert_v a"
-	        " WHERE a.series_id=bisection.series_id AND a.status='open'"
-	        " AND a.good_rev=bisection.good_rev AND a.bad_rev=bisection.bad_rev"
-	        " AND a.decision IN ('', 'reopen'))",
-	        TK_NO_ARGS, &h->unfinished, err);
+	static const struct tk_db_column columns[] = {TK_MEMBER(struct range, series_id),
+	        TK_MEMBER(struct range, series), TK_MEMBER(struct range, upstream),
+	        TK_MEMBER(struct range, good), TK_MEMBER(struct range, bad)};
+	static const struct tk_row_type type = TK_ROW_TYPE(struct range, columns);
+	return tk_store_select(n->store,
+	        "WITH v AS (SELECT *, status='regressed' AND commits_between>1 AND metric='time'"
+	        " AS is_new FROM verdict_v WHERE night_id=?1)"
+	        " SELECT series_id, series, upstream, good_rev AS good, bad_rev AS bad, 0 AS later,"
+	        " severity FROM v WHERE is_new AND NOT EXISTS (SELECT 1 FROM bisection b"
+	        " WHERE b.series_id=v.series_id AND b.good_rev=v.good_rev AND b.bad_rev=v.bad_rev"
+	        " AND b.outcome<>'inconclusive')"
+	        " UNION ALL"
+	        " SELECT b.series_id, v.series, v.upstream, b.good_rev, b.bad_rev, 1, 0"
+	        " FROM bisection b JOIN v ON v.series_id=b.series_id WHERE b.outcome='inconclusive'"
+	        " AND NOT (v.is_new AND v.good_rev=b.good_rev AND v.bad_rev=b.bad_rev)"
+	        " AND EXISTS (SELECT 1 FROM alert_v a WHERE a.series_id=b.series_id"
+	        " AND a.status='open' AND a.good_rev=b.good_rev AND a.bad_rev=b.bad_rev"
+	        " AND a.decision IN ('', 'reopen'))"
+	        " ORDER BY later, severity DESC, series_id",
+	        TK_ARGS(n->night_id), &type, out, err);
 }
 
-/* A range that this night has bisected is not continued. */
-static const struct tk_diff_row *find_row(const struct search *h, const struct tk_bisection_row *c)
+static int bisect_ranges(struct search *h, struct tk_error *err)
 {
-	for (size_t i = 0; i < h->report.count; i++) {
-		const struct tk_diff_row *r = &h->report.rows[i];
-		if (r->series_id == c->series_id)
-			return needs_bisection(r) && strcmp(r->good_rev, c->good_rev) == 0 &&
-			                       strcmp(r->bad_rev, c->bad_rev) == 0
-			               ? NULL
-			               : r;
-	}
-	return NULL;
-}
-
-/* New regressions first, then unfinished bisections. */
-static int bisect_all(struct search *h, struct tk_error *err)
-{
-	h->found = tk_calloc(h->report.count + h->unfinished.count + 1, sizeof *h->found);
-	for (size_t i = 0; h->left_s > 0 && i < h->report.count; i++) {
-		const struct range q = regressed_range(&h->report.rows[i]);
-		bool decided = !needs_bisection(&h->report.rows[i]);
-		if (!decided)
-			TRY(is_decided(h, &q, &decided, err));
-		if (!decided)
-			TRY(bisect_range(h, &q, err));
-	}
-	for (size_t i = 0; h->left_s > 0 && i < h->unfinished.count; i++) {
-		const struct tk_bisection_row *c =
-		        TK_ROWS_AT(&h->unfinished, struct tk_bisection_row, i);
-		const struct tk_diff_row *r = find_row(h, c);
-		if (r)
-			TRY(bisect_range(h,
-			        &(struct range){r->series_id, r->series, r->upstream, c->good_rev,
-			                c->bad_rev},
-			        err));
-	}
-	return TK_OK;
+	AUTO(tk_rows) ranges = {0};
+	int status = TK_OK;
+	TRY(list_ranges(h->n, &ranges, err));
+	h->found = tk_calloc(ranges.count + 1, sizeof *h->found);
+	for (size_t i = 0; !status && h->left_s > 0 && i < ranges.count; i++)
+		status = bisect_range(h, TK_ROWS_AT(&ranges, struct range, i), err);
+	free(h->found);
+	return status;
 }
 
 int tk_night_bisect(struct tk_night *n, struct tk_error *err)
 {
 	struct search h = {.n = n, .left_s = tk_night_find_share_s(n, n->config->budgets.bisect_s)};
-	struct tk_detect_policy policy;
-	struct tk_error reason = {0};
 	if (h.left_s <= 0 || n->options->backfill_revision || n->options->import_file)
 		return TK_OK;
-	/* Acknowledged regressions are not bisected. An error in the file was logged by the
-	 * stage "detect". */
-	if (tk_detect_policy_load(n->config, NULL, &policy, &reason))
-		tk_log(TK_LOG_DEBUG, "acks", NULL, "%s", reason.message);
-	int status = tk_detect_preview(n->store, n->night_id, &policy.options, &h.report, err);
-	if (!status)
-		status = list_unfinished(&h, err);
-	if (!status)
-		status = bisect_all(&h, err);
-	tk_detect_policy_free(&policy);
-	free(h.found);
-	tk_rows_free(&h.unfinished);
-	tk_diff_report_free(&h.report);
-	if (status || !h.pairs)
-		return status;
+	TRY(bisect_ranges(&h, err));
 	/* The pairs are of the builds that the verdicts are about, which must show the same
 	 * change. */
-	status = tk_night_detect(n, err);
-	return status ? tk_error_add_context(err,
-	                        "the bisections and their A/B pairs are stored, but the verdicts "
-	                        "of "
-	                        "the night were not updated; run `tracker detect`")
-	              : TK_OK;
+	if (h.pairs && tk_night_detect(n, err))
+		return tk_error_add_context(err,
+		        "the bisections and their A/B pairs are stored, but the verdicts of the "
+		        "night were not updated; run `tracker detect`");
+	return TK_OK;
 }

@@ -62,21 +62,21 @@ static int find_measured(const struct confirmation *m, const char *rev, struct m
 /* The last good build, which the verdict of the night compares the newest one with. */
 static int find_last_good(struct confirmation *m, struct tk_ab_build *out, struct tk_error *err)
 {
-	struct tk_diff_report report = {0};
-	int status = tk_detect_preview(m->n->store, m->night_id, &m->thresholds, &report, err);
-	for (size_t i = 0; !status && i < report.count; i++) {
-		const struct tk_diff_row *row = &report.rows[i];
-		if (row->series_id == m->series_id && row->new_code)
-			*out = (struct tk_ab_build){
-			        row->good_build_id, row->verdict.last_good_run_id};
-	}
-	tk_diff_report_free(&report);
-	if (!status && !out->build_id)
-		status = tk_fail(err, TK_EUSAGE,
+	static const struct tk_db_column columns[] = {
+	        TK_MEMBER(struct tk_ab_build, build_id), TK_MEMBER(struct tk_ab_build, run_id)};
+	static const struct tk_row_type type = TK_ROW_TYPE(struct tk_ab_build, columns);
+	AUTO(tk_rows) rows = {0};
+	TRY(tk_store_select(m->n->store,
+	        "SELECT base_build_id AS build_id, last_good_run_id AS run_id FROM verdict"
+	        " WHERE night_id=?1 AND series_id=?2 AND new_code AND base_build_id IS NOT NULL",
+	        TK_ARGS(m->night_id, m->series_id), &type, &rows, err));
+	if (!rows.count)
+		return tk_fail(err, TK_EUSAGE,
 		        "no older build of %s with other machine code than the newest; choose one "
 		        "with --good=REVISION",
 		        m->r->series);
-	return status;
+	*out = *TK_ROWS_AT(&rows, struct tk_ab_build, 0);
+	return TK_OK;
 }
 
 static int choose_builds(

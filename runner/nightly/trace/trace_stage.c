@@ -9,29 +9,33 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/try.h"
-#include "core/diff_row.h"
-#include "core/metric.h"
 #include "nightly/compare/ab_test.h"
 #include "nightly/kernel_report.h"
 #include "nightly/night.h"
 #include "nightly/plan/backend_name.h"
-#include "nightly/stages/detect_policy.h"
 #include "nightly/trace/trace_job.h"
 #include "store/kernel_report.h"
 #include "trace/timeline.h"
 #include "worker/worker.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* ---- one comparison ---- */
 
 #define RUNS TK_TRACE_RUNS_MIN
 
+/* As the verdict of this night has it. */
+struct regression {
+	int64_t series_id, good_build_id, bad_build_id;
+	int64_t last_good_run_id, first_bad_run_id; /* 0: none */
+	const char *series, *backend, *device, *device_name, *upstream, *title;
+	const char *good_rev, *bad_rev;
+};
+
 /* Of two builds of one series, region by region. */
 struct comparison {
-	const struct tk_diff_row *row;
+	const struct regression *row;
 	double deadline_s;      /* of the night's time: after it no run begins */
 	struct tk_ab_test test; /* series, device and sides; no pair of it is measured */
 	struct {
@@ -47,7 +51,7 @@ struct comparison {
 /* TK_ENOTFOUND: a build is not in the cache, or does not record. */
 static int open_comparison(struct tk_night *n, struct comparison *j, struct tk_error *err)
 {
-	const struct tk_verdict *v = &j->row->verdict;
+	const struct regression *v = j->row;
 	const struct tk_ab_build builds[TK_AB_SIDES] = {
 	        {v->good_build_id, v->last_good_run_id}, {v->bad_build_id, v->first_bad_run_id}};
 	TRY(tk_ab_test_open(n, n->night_id, j->row->series_id, builds, &j->test, err));
@@ -103,7 +107,7 @@ static int run_side(
 /* As `tracker trace --format=json` prints it. */
 static json_t *encode(const struct comparison *j, const struct tk_trace_results *results)
 {
-	const struct tk_diff_row *r = j->row;
+	const struct regression *r = j->row;
 	json_t *o = json_pack("{s:s,s:o,s:o,s:o,s:s,s:o,s:o,s:o}", "schema", "tracker-trace/1",
 	        "backend", tk_json_text(r->backend), "device", tk_json_text(r->device),
 	        "device_model", tk_json_text(r->device_name), "problem", j->test.problem.text,
@@ -163,32 +167,28 @@ static int run_comparison(struct tk_night *n, struct comparison *j, struct tk_er
 
 struct search {
 	struct tk_night *n;
-	struct tk_diff_report report; /* most severe first */
-	double deadline_s;            /* of the night's time */
+	double deadline_s; /* of the night's time */
 	size_t stored;
 };
 
-static bool is_candidate(const struct tk_diff_row *r)
+/* The worst regression of each backend and first bad revision comes first. */
+static int list_regressions(struct tk_night *n, struct tk_rows *out, struct tk_error *err)
 {
-	return r->verdict.status == TK_VERDICT_REGRESSED &&
-	       tk_metric_from_name(r->metric) == TK_METRIC_TIME && *r->good_rev && *r->bad_rev &&
-	       r->verdict.good_build_id != r->verdict.bad_build_id;
-}
-
-static bool is_same_backend(const struct tk_diff_row *a, const struct tk_diff_row *b)
-{
-	return !strcmp(a->backend, b->backend) && !strcmp(a->upstream, b->upstream) &&
-	       !strcmp(a->device, b->device) && !strcmp(a->bad_rev, b->bad_rev);
-}
-
-/* Whether it is the worst regression of its backend. */
-static bool is_first(const struct search *s, size_t i)
-{
-	for (size_t k = 0; k < i; k++)
-		if (is_candidate(&s->report.rows[k]) &&
-		        is_same_backend(&s->report.rows[k], &s->report.rows[i]))
-			return false;
-	return true;
+#define COLUMN(member) TK_MEMBER(struct regression, member)
+	static const struct tk_db_column columns[] = {COLUMN(series_id), COLUMN(good_build_id),
+	        COLUMN(bad_build_id), COLUMN(last_good_run_id), COLUMN(first_bad_run_id),
+	        COLUMN(series), COLUMN(backend), COLUMN(device), COLUMN(device_name),
+	        COLUMN(upstream), COLUMN(title), COLUMN(good_rev), COLUMN(bad_rev)};
+#undef COLUMN
+	static const struct tk_row_type type = TK_ROW_TYPE(struct regression, columns);
+	return tk_store_select(n->store,
+	        "SELECT series_id, good_build_id, bad_build_id, last_good_run_id, first_bad_run_id,"
+	        " series, backend, device, device_name, upstream, title, good_rev, bad_rev,"
+	        " severity, row_number() OVER (PARTITION BY backend, upstream, device_id, bad_rev"
+	        " ORDER BY severity DESC, series_id)>1 AS later"
+	        " FROM verdict_v WHERE night_id=?1 AND status='regressed' AND metric='time'"
+	        " AND good_build_id<>bad_build_id ORDER BY later, severity DESC, series_id",
+	        TK_ARGS(n->night_id), &type, out, err);
 }
 
 /* *found: false where an earlier night compared it, or a build of it does not record or is not in
@@ -196,7 +196,7 @@ static bool is_first(const struct search *s, size_t i)
 static int find_comparison(
         struct search *s, struct comparison *j, bool *found, struct tk_error *err)
 {
-	const struct tk_diff_row *r = j->row;
+	const struct regression *r = j->row;
 	struct tk_series_row series;
 	struct tk_error reason = {0};
 	AUTO_TEXT stored = NULL;
@@ -217,7 +217,7 @@ static int find_comparison(
 }
 
 /* A comparison that fails, or has no time, is none. */
-static int compare(struct search *s, const struct tk_diff_row *r, struct tk_error *err)
+static int compare(struct search *s, const struct regression *r, struct tk_error *err)
 {
 	struct comparison j = {.row = r, .deadline_s = s->deadline_s};
 	struct tk_error reason = {0};
@@ -239,38 +239,26 @@ static int compare(struct search *s, const struct tk_diff_row *r, struct tk_erro
 
 static int compare_all(struct search *s, struct tk_error *err)
 {
-	int status = TK_OK;
-	for (int first = 1; first >= 0; first--)
-		for (size_t i = 0; !status && i < s->report.count; i++)
-			if (is_candidate(&s->report.rows[i]) && is_first(s, i) == first &&
-			        tk_night_elapsed_s(s->n) < s->deadline_s)
-				status = compare(s, &s->report.rows[i], err);
-	return status;
+	AUTO(tk_rows) regressions = {0};
+	TRY(list_regressions(s->n, &regressions, err));
+	for (size_t i = 0; i < s->n->device_count; i++)
+		tk_night_device_stop_workers(&s->n->devices[i]);
+	for (size_t i = 0; i < regressions.count && tk_night_elapsed_s(s->n) < s->deadline_s; i++)
+		TRY(compare(s, TK_ROWS_AT(&regressions, struct regression, i), err));
+	return TK_OK;
 }
 
 int tk_night_trace(struct tk_night *n, struct tk_error *err)
 {
 	double share_s = tk_night_find_share_s(n, n->config->budgets.trace_s);
 	struct search s = {.n = n, .deadline_s = tk_night_elapsed_s(n) + share_s};
-	struct tk_detect_policy policy;
-	struct tk_error reason = {0};
 	if (n->config->budgets.trace_s <= 0 || n->options->backfill_revision ||
 	        !n->report->by_status[TK_VERDICT_REGRESSED])
 		return TK_OK;
-	if (tk_detect_policy_load(n->config, NULL, &policy, &reason))
-		tk_log(TK_LOG_DEBUG, "acks", NULL, "%s", reason.message);
-	int status = tk_detect_preview(n->store, n->night_id, &policy.options, &s.report, err);
-	for (size_t i = 0; !status && i < n->device_count; i++)
-		tk_night_device_stop_workers(&n->devices[i]);
-	if (!status)
-		status = compare_all(&s, err);
-	tk_detect_policy_free(&policy);
-	tk_diff_report_free(&s.report);
-	if (status || !s.stored)
-		return status;
-	status = tk_night_detect(n, err);
-	return status ? tk_error_add_context(err,
-	                        "the comparisons are stored, but the verdicts of the night do not "
-	                        "name them; run `tracker detect`")
-	              : TK_OK;
+	TRY(compare_all(&s, err));
+	if (s.stored && tk_night_detect(n, err))
+		return tk_error_add_context(err,
+		        "the comparisons are stored, but the verdicts of the night do not name "
+		        "them; run `tracker detect`");
+	return TK_OK;
 }
