@@ -156,41 +156,41 @@ static int read_results(
 {
 	const struct tk_import_counts before = sink->counts;
 	const int64_t results = sink->results;
-	int status = tk_db_exec(sink->store, "SAVEPOINT import_file", err);
 
+	sink->format = formats[format].name;
+	sink->path = f->path;
 	sink->aside = false;
-	if (status)
-		return status;
-	status = formats[format].format->read(f, sink, err);
-	if (!status && sink->results == results) {
-		status = tk_db_exec(sink->store, "ROLLBACK TO import_file", err);
+	TRY(tk_db_exec(sink->store, "SAVEPOINT import_file", err));
+	TRY(formats[format].format->read(f, sink, err));
+	if (sink->results == results) {
+		TRY(tk_db_exec(sink->store, "ROLLBACK TO import_file", err));
 		tk_db_forget_uids(sink->store);
 		sink->counts = before;
-		if (!status && !sink->aside)
-			status = empty_file(sink, f, format, err);
+		if (!sink->aside)
+			TRY(empty_file(sink, f, format, err));
 	}
-	return status ? status : tk_db_exec(sink->store, "RELEASE import_file", err);
+	sink->counts.files++;
+	return tk_db_exec(sink->store, "RELEASE import_file", err);
+}
+
+static int import_open_file(struct tk_import_sink *sink, const char *format,
+        struct tk_import_file *f, char *head, struct tk_error *err)
+{
+	size_t found;
+
+	TRY(read_head(f, head, err));
+	TRY(find_format(f, format, &found, err));
+	return read_results(sink, f, found, err);
 }
 
 static int import_file(struct tk_import_sink *sink, const char *format, const char *path,
         char *head, struct tk_error *err)
 {
 	struct tk_import_file f = {.path = path};
-	size_t found = 0;
-	int status = open_file(path, &f.in, err);
 
-	if (status)
-		return status;
-	status = read_head(&f, head, err);
-	if (!status)
-		status = find_format(&f, format, &found, err);
-	if (!status) {
-		sink->format = formats[found].name;
-		sink->path = path;
-		status = read_results(sink, &f, found, err);
-	}
-	if (!status)
-		sink->counts.files++;
+	TRY(open_file(path, &f.in, err));
+	int status = import_open_file(sink, format, &f, head, err);
+
 	json_decref(f.document);
 	fclose(f.in);
 	return status;
@@ -210,24 +210,14 @@ struct file_set {
 	const char *folder;
 };
 
-static int add_file(struct file_set *set, char *path, struct tk_error *err)
+static void add_file(struct file_set *set, char *path)
 {
-	if (path && set->count == set->cap) {
-		size_t cap = set->cap ? set->cap * 2 : 64;
-		struct one_file *grown = tk_realloc(set->files, cap * sizeof(*grown));
-
-		if (grown) {
-			set->files = grown;
-			set->cap = cap;
-		}
-	}
-	if (!path || set->count == set->cap) {
-		free(path);
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+	if (set->count == set->cap) {
+		set->cap = set->cap ? set->cap * 2 : 64;
+		set->files = tk_reallocarray(set->files, set->cap, sizeof(*set->files));
 	}
 	set->files[set->count] = (struct one_file){path, 0, set->count};
 	set->count++;
-	return 0;
 }
 
 /* What may be a history in a folder. */
@@ -241,7 +231,7 @@ static int visit(void *arg, const char *relative, const struct stat *st, struct 
 		return 0;
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		if (len > strlen(ends[i]) && !strcmp(relative + len - strlen(ends[i]), ends[i]))
-			return add_file(set, tk_path_join(set->folder, relative), err);
+			add_file(set, tk_path_join(set->folder, relative));
 	return 0;
 }
 
@@ -279,52 +269,39 @@ static void look_at_time(struct one_file *file, const char *format)
 static int gather(
         const struct tk_import_request *request, struct file_set *set, struct tk_error *err)
 {
-	int status = 0;
-
-	for (size_t i = 0; i < request->path_count && !status; i++) {
+	for (size_t i = 0; i < request->path_count; i++) {
 		set->folder = request->paths[i];
 		if (tk_dir_exists(request->paths[i]))
-			status = tk_dir_walk(request->paths[i], visit, set, err);
+			TRY(tk_dir_walk(request->paths[i], visit, set, err));
 		else
-			status = add_file(set, tk_strdup(request->paths[i]), err);
+			add_file(set, tk_strdup(request->paths[i]));
 	}
 	for (size_t i = 0; i < set->count && set->count > 1; i++)
 		look_at_time(&set->files[i], request->format);
-	if (!status && set->count)
-		qsort(set->files, set->count, sizeof(*set->files), by_time);
-	if (!status && !set->count)
-		status = tk_fail(
+	if (!set->count)
+		return tk_fail(
 		        err, TK_EDATA, "%s: there is no file to import in it", request->paths[0]);
-	return status;
+	qsort(set->files, set->count, sizeof(*set->files), by_time);
+	return 0;
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static int import_all(
-        struct tk_import_sink *sink, const struct tk_import_request *request, struct tk_error *err)
+static int import_all(struct tk_import_sink *sink, const struct tk_import_request *request,
+        struct file_set *set, struct tk_error *err)
 {
-	struct file_set set = {0};
-	char *head = tk_malloc(HEAD_SIZE + 1);
-	int status =
-	        head ? tk_import_sink_open(sink, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	AUTO_TEXT head = tk_malloc(HEAD_SIZE + 1);
 
-	if (!status)
-		status = gather(request, &set, err);
-	for (size_t i = 0; i < set.count && !status; i++)
-		status = import_file(sink, request->format, set.files[i].path, head, err);
-	if (!status)
-		status = tk_import_flush(sink, err);
-	if (!status && !sink->results)
-		status = tk_fail(err, TK_EDATA, "%s: no results%s%s in it",
-		        set.count == 1 ? set.files[0].path : request->paths[0],
-		        set.count == 1 ? " of the format " : "",
-		        set.count == 1 ? sink->format : "");
-	tk_import_sink_close(sink);
-	for (size_t i = 0; i < set.count; i++)
-		free(set.files[i].path);
-	free(set.files);
-	free(head);
-	return status;
+	TRY(tk_import_sink_open(sink, err));
+	TRY(gather(request, set, err));
+	for (size_t i = 0; i < set->count; i++)
+		TRY(import_file(sink, request->format, set->files[i].path, head, err));
+	TRY(tk_import_flush(sink, err));
+	return sink->results ? 0
+	                     : tk_fail(err, TK_EDATA, "%s: no results%s%s in it",
+	                               set->count == 1 ? set->files[0].path : request->paths[0],
+	                               set->count == 1 ? " of the format " : "",
+	                               set->count == 1 ? sink->format : "");
 }
 
 int tk_store_import(struct tk_store *s, const struct tk_import_request *request,
@@ -333,12 +310,17 @@ int tk_store_import(struct tk_store *s, const struct tk_import_request *request,
 	const struct tk_import_options options = {
 	        request->machine, request->upstream, request->better, request->rev, request->at_s};
 	struct tk_import_sink sink = {.store = s, .options = &options};
-	int status;
+	struct file_set set = {0};
 
 	if (request->format && format_named(request->format) == FORMAT_COUNT)
 		return tk_fail(err, TK_EUSAGE, "unknown format \"%s\"", request->format);
 	TRY(tk_store_begin(s, err));
-	status = import_all(&sink, request, err);
+	int status = import_all(&sink, request, &set, err);
+
+	tk_import_sink_close(&sink);
+	for (size_t i = 0; i < set.count; i++)
+		free(set.files[i].path);
+	free(set.files);
 	if (!status && request->dry_run)
 		tk_store_rollback(s);
 	else

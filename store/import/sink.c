@@ -40,39 +40,22 @@ struct tk_import_state {
 	struct tk_buf key;
 };
 
-static int no_memory(struct tk_error *err)
-{
-	return tk_fail(err, TK_ENOMEM, "out of memory");
-}
-
-static int prepare_insert(struct tk_import_sink *s, struct tk_error *err)
-{
-	struct tk_buf sql = TK_BUF_INIT;
-
-	tk_buf_add_str(&sql, "INSERT INTO measurement(" TK_POINT_COLUMN_NAMES
-	                     ", checksum) VALUES(" TK_POINT_PLACEHOLDERS ", ");
-	tk_checksum_add_sql(&sql, &tk_tables[TK_TABLE_measurement], true);
-	tk_buf_add_str(&sql, ") ON CONFLICT DO NOTHING");
-	int status = tk_buf_status(&sql, err);
-
-	if (!status)
-		status = tk_db_prepare(s->store, sql.data, &s->state->insert, err);
-	tk_buf_free(&sql);
-	return status;
-}
-
 int tk_import_sink_open(struct tk_import_sink *s, struct tk_error *err)
 {
+	AUTO(tk_buf) sql = {0};
+
 	s->state = tk_calloc(1, sizeof(*s->state));
-	if (!s->state)
-		return no_memory(err);
 	TRY(tk_db_prepare(s->store,
 	        "SELECT value, (SELECT slug FROM series WHERE id = series_id), (SELECT rev FROM "
 	        "build JOIN revision ON"
 	        " revision.id = revision_id WHERE build.id = build_id) FROM measurement"
 	        " WHERE series_id = ?1 AND as_of_s = ?2 AND run_id = ?3 AND value <> ?4",
 	        &s->state->stored, err));
-	return prepare_insert(s, err);
+	tk_buf_add_str(&sql, "INSERT INTO measurement(" TK_POINT_COLUMN_NAMES
+	                     ", checksum) VALUES(" TK_POINT_PLACEHOLDERS ", ");
+	tk_checksum_add_sql(&sql, &tk_tables[TK_TABLE_measurement], true);
+	tk_buf_add_str(&sql, ") ON CONFLICT DO NOTHING");
+	return tk_db_prepare(s->store, tk_buf_cstr(&sql), &s->state->insert, err);
 }
 
 static void keep_entry(void *entry)
@@ -121,19 +104,13 @@ int tk_import_place(struct tk_import_sink *s, const struct tk_import_place *p, s
 	        .name = or_else(s->options->upstream, or_else(p->upstream, "imported")),
 	        .kind = "import",
 	        .url = or_else(p->url, "")};
-	int status = tk_store_put(s->store, TK_TABLE_machine, &machine, &st->machine_id, err);
 
+	TRY(tk_store_put(s->store, TK_TABLE_machine, &machine, &st->machine_id, err));
 	device.machine_id = st->machine_id;
-	if (!status)
-		status = tk_store_put(s->store, TK_TABLE_device, &device, &st->device_id, err);
+	TRY(tk_store_put(s->store, TK_TABLE_device, &device, &st->device_id, err));
 	environment.device_id = st->device_id;
-	if (!status)
-		status = tk_store_put(
-		        s->store, TK_TABLE_environment, &environment, &st->environment_id, err);
-	if (!status)
-		status =
-		        tk_store_put(s->store, TK_TABLE_upstream, &upstream, &st->upstream_id, err);
-	return status;
+	TRY(tk_store_put(s->store, TK_TABLE_environment, &environment, &st->environment_id, err));
+	return tk_store_put(s->store, TK_TABLE_upstream, &upstream, &st->upstream_id, err);
 }
 
 /* ---- series ---------------------------------------------------------------------------------- */
@@ -149,31 +126,18 @@ static int entry_order(const void *a, const void *b)
 	return strcmp(x->key, y->key);
 }
 
-static int put_problem(struct tk_import_sink *s, const struct tk_import_point *p, int64_t *id,
-        struct tk_error *err)
+static int put_series(struct tk_import_sink *s, const struct tk_import_point *p, const char *metric,
+        const struct tk_import_unit *u, int64_t *id, struct tk_error *err)
 {
-	struct tk_buf text = TK_BUF_INIT;
-	struct tk_problem_row row = {.op = "foreign",
+	AUTO_TEXT text = tk_sprintf("foreign:name=%s", p->name);
+	const struct tk_problem_row problem = {.text = text,
+	        .op = "foreign",
 	        .dtype = or_else(p->dtype, ""),
 	        .title = p->name,
 	        .flops = p->flops,
 	        .bytes = p->bytes,
 	        .source = s->format,
 	        .family = or_else(p->family, "")};
-	int status;
-
-	tk_buf_add_printf(&text, "foreign:name=%s", p->name);
-	status = tk_buf_status(&text, err);
-	row.text = text.data;
-	if (!status)
-		status = tk_store_put(s->store, TK_TABLE_problem, &row, id, err);
-	tk_buf_free(&text);
-	return status;
-}
-
-static int put_series(struct tk_import_sink *s, const struct tk_import_point *p, const char *metric,
-        const struct tk_import_unit *u, int64_t *id, struct tk_error *err)
-{
 	struct tk_series_row row = {.device_id = s->state->device_id,
 	        .upstream_id = s->state->upstream_id,
 	        .backend = or_else(p->backend, s->format),
@@ -183,38 +147,28 @@ static int put_series(struct tk_import_sink *s, const struct tk_import_point *p,
 	        .unit = u->unit,
 	        .role = TK_ROLE_SUITE};
 	int64_t before;
-	int status = put_problem(s, p, &row.problem_id, err);
-	if (!status && tk_better_parse(or_else(s->options->better, or_else(p->better, u->better)),
-	                       &row.better))
-		status = tk_fail(err, TK_EDATA, "neither \"lower\" nor \"higher\" is better");
 
-	if (!status)
-		status = tk_store_select_int(s->store, "SELECT ifnull(max(id),0) FROM series",
-		        TK_NO_ARGS, 0, &before, err);
-	if (!status)
-		status = tk_store_put(s->store, TK_TABLE_series, &row, id, err);
-	if (!status && *id > before)
-		s->counts.series++;
-	return status;
+	if (tk_better_parse(
+	            or_else(s->options->better, or_else(p->better, u->better)), &row.better))
+		return tk_fail(err, TK_EDATA, "neither \"lower\" nor \"higher\" is better");
+	TRY(tk_store_put(s->store, TK_TABLE_problem, &problem, &row.problem_id, err));
+	TRY(tk_store_select_int(
+	        s->store, "SELECT max(id) FROM series", TK_NO_ARGS, 0, &before, err));
+	TRY(tk_store_put(s->store, TK_TABLE_series, &row, id, err));
+	s->counts.series += *id > before;
+	return 0;
 }
 
-static int remember(struct tk_import_state *st, struct series_entry *entry, struct tk_error *err)
+static void remember(struct tk_import_state *st, struct series_entry *entry)
 {
 	if (st->known_count == st->known_cap) {
-		size_t cap = st->known_cap ? st->known_cap * 2 : 256;
-		struct series_entry **grown = tk_realloc(st->known, cap * sizeof(*grown));
-
-		if (!grown)
-			return no_memory(err);
-		st->known = grown;
-		st->known_cap = cap;
+		st->known_cap = st->known_cap ? st->known_cap * 2 : 256;
+		st->known = tk_reallocarray(st->known, st->known_cap, sizeof(*st->known));
 	}
-	if (!tsearch(entry, &st->series, entry_order))
-		return no_memory(err);
+	tk_check_memory(tsearch(entry, &st->series, entry_order));
 	entry->number = st->known_count;
 	st->known[st->known_count++] = entry;
 	st->guess = st->known_count;
-	return 0;
 }
 
 /* The series of a point. Files list them in the same order mostly: the one after the last one is
@@ -223,41 +177,32 @@ static int find_series(struct tk_import_sink *s, const struct tk_import_point *p
         const char *metric, const struct tk_import_unit *u, int64_t *id, struct tk_error *err)
 {
 	struct tk_import_state *st = s->state;
-	struct series_entry *entry, **found;
-	size_t size;
-	int status;
+	struct series_entry *entry = st->guess < st->known_count ? st->known[st->guess] : NULL,
+	                    **found;
 
-	if (st->guess < st->known_count) {
-		entry = st->known[st->guess];
-		if (entry->device_id == st->device_id && entry->upstream_id == st->upstream_id &&
-		        !strcmp(entry->key, st->key.data)) {
-			st->guess++;
-			*id = entry->id;
-			return 0;
-		}
+	if (entry && entry->device_id == st->device_id && entry->upstream_id == st->upstream_id &&
+	        !strcmp(entry->key, st->key.data)) {
+		st->guess++;
+		*id = entry->id;
+		return 0;
 	}
-	size = sizeof(*entry) + st->key.len + 1;
-	entry = tk_calloc(1, size);
-	if (!entry)
-		return no_memory(err);
+	entry = tk_calloc(1, sizeof(*entry) + st->key.len + 1);
 	entry->device_id = st->device_id;
 	entry->upstream_id = st->upstream_id;
 	memcpy(entry->key, st->key.data, st->key.len + 1);
 	found = tfind(entry, &st->series, entry_order);
-	if (found) {
-		free(entry);
-		*id = (*found)->id;
-		st->guess = (*found)->number + 1;
+	int status = found ? 0 : put_series(s, p, metric, u, &entry->id, err);
+
+	if (!found && !status) {
+		remember(st, entry);
+		*id = entry->id;
 		return 0;
 	}
-	status = put_series(s, p, metric, u, &entry->id, err);
-	if (!status)
-		status = remember(st, entry, err);
-	if (status) {
-		free(entry);
+	free(entry);
+	if (status)
 		return status;
-	}
-	*id = entry->id;
+	*id = (*found)->id;
+	st->guess = (*found)->number + 1;
 	return 0;
 }
 
@@ -364,7 +309,6 @@ int tk_import_flush(struct tk_import_sink *s, struct tk_error *err)
 {
 	struct tk_import_state *st = s->state;
 	size_t ready = st->point_count - st->pending;
-	int status = 0;
 
 	if (!ready)
 		return 0;
@@ -379,32 +323,25 @@ int tk_import_flush(struct tk_import_sink *s, struct tk_error *err)
 		p->environment_id = run->environment_id;
 	}
 	qsort(st->points, ready, sizeof(*st->points), point_order);
-	for (size_t i = 0, left = fold(st->points, ready); i < left && !status; i++)
-		status = insert_point(s, &st->points[i], err);
+	for (size_t i = 0, left = fold(st->points, ready); i < left; i++)
+		TRY(insert_point(s, &st->points[i], err));
 	memmove(st->points, st->points + ready, st->pending * sizeof(*st->points));
 	st->point_count = st->pending;
-	return status;
+	return 0;
 }
 
 static int add_point(struct tk_import_sink *s, const struct tk_point *p, struct tk_error *err)
 {
 	struct tk_import_state *st = s->state;
-	int status = 0;
 
 	if (st->point_count >= SPOOL_POINTS && st->point_count > st->pending)
-		status = tk_import_flush(s, err);
-	if (!status && st->point_count == st->point_cap) {
-		size_t cap = st->point_cap ? st->point_cap * 2 : 4096;
-		struct tk_point *grown = tk_realloc(st->points, cap * sizeof(*grown));
-
-		if (!grown)
-			return no_memory(err);
-		st->points = grown;
-		st->point_cap = cap;
+		TRY(tk_import_flush(s, err));
+	if (st->point_count == st->point_cap) {
+		st->point_cap = st->point_cap ? st->point_cap * 2 : 4096;
+		st->points = tk_reallocarray(st->points, st->point_cap, sizeof(*st->points));
 	}
-	if (!status)
-		st->points[st->point_count++] = *p;
-	return status;
+	st->points[st->point_count++] = *p;
+	return 0;
 }
 
 void tk_import_count_missing(struct tk_import_sink *s, const char *name)
@@ -432,7 +369,6 @@ int tk_import_point(
 	        .q75 = p->q75 * f,
 	        .p95 = p->p95 * f,
 	        .n = p->n > 0 ? p->n : 1};
-	int status;
 
 	/* A measured time is positive; 0 is what a harness writes for none. */
 	bool is_impossible = tk_metric_from_name(metric) == TK_METRIC_TIME &&
@@ -454,14 +390,10 @@ int tk_import_point(
 		tk_buf_add_char(&st->key, '\x1f');
 	}
 	s->results++;
-	status = tk_buf_status(&st->key, err);
-	if (!status)
-		status = find_series(s, p, metric, &u, &row.series_id, err);
-	if (!status)
-		status = add_point(s, &row, err);
-	if (!status && !run)
-		st->pending++;
-	return status;
+	TRY(find_series(s, p, metric, &u, &row.series_id, err));
+	TRY(add_point(s, &row, err));
+	st->pending += !run;
+	return 0;
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
@@ -482,9 +414,9 @@ static int put_build(struct tk_import_sink *s, const struct tk_import_commit *c,
 	        .adapter = s->format,
 	        .status = TK_BUILD_OK,
 	        .built_s = c->time_s};
-	int status = tk_store_put(s->store, TK_TABLE_revision, &revision, &build.revision_id, err);
 
-	return status ? status : tk_store_put(s->store, TK_TABLE_build, &build, id, err);
+	TRY(tk_store_put(s->store, TK_TABLE_revision, &revision, &build.revision_id, err));
+	return tk_store_put(s->store, TK_TABLE_build, &build, id, err);
 }
 
 static int put_rows(struct tk_import_sink *s, const struct tk_import_commit *c,
@@ -505,16 +437,13 @@ static int put_rows(struct tk_import_sink *s, const struct tk_import_commit *c,
 	        .outcome = TK_OUTCOME_OK,
 	        .message = "",
 	        .attributes = attributes};
-	bool fresh = false;
-	int status = put_build(s, c, &run.build_id, err);
+	bool fresh;
 
-	if (!status)
-		status = tk_row_put(s->store, TK_TABLE_night, &night, &run.night_id, &fresh, err);
+	TRY(put_build(s, c, &run.build_id, err));
+	TRY(tk_row_put(s->store, TK_TABLE_night, &night, &run.night_id, &fresh, err));
 	s->counts.nights += fresh;
 	*ids = (struct run_ids){run.night_id, run.build_id, run.environment_id, 0, c->time_s};
-	if (!status)
-		status = tk_row_put(s->store, TK_TABLE_run, &run, &ids->run_id, NULL, err);
-	return status;
+	return tk_row_put(s->store, TK_TABLE_run, &run, &ids->run_id, NULL, err);
 }
 
 int tk_import_add_run(struct tk_import_sink *s, const struct tk_import_commit *c,
@@ -530,27 +459,15 @@ int tk_import_add_run(struct tk_import_sink *s, const struct tk_import_commit *c
 		        s->path, tk_time_format_iso(c->time_s, time));
 	st->results_of_runs = s->results;
 
-	char *text = attributes ? json_dumps(attributes, JSON_COMPACT | JSON_SORT_KEYS)
-	                        : tk_strdup("{}");
+	AUTO_TEXT text = attributes ? json_dumps(attributes, JSON_COMPACT | JSON_SORT_KEYS)
+	                            : tk_strdup("{}");
 	struct run_ids ids;
-	int status = text ? 0 : no_memory(err);
 
-	if (!status && st->run_count == st->run_cap) {
-		size_t cap = st->run_cap ? st->run_cap * 2 : 64;
-		struct run_ids *grown = tk_realloc(st->runs, cap * sizeof(*grown));
-
-		if (grown) {
-			st->runs = grown;
-			st->run_cap = cap;
-		} else {
-			status = no_memory(err);
-		}
+	TRY(put_rows(s, c, tk_check_memory(text), &ids, err));
+	if (st->run_count == st->run_cap) {
+		st->run_cap = st->run_cap ? st->run_cap * 2 : 64;
+		st->runs = tk_reallocarray(st->runs, st->run_cap, sizeof(*st->runs));
 	}
-	if (!status)
-		status = put_rows(s, c, text, &ids, err);
-	free(text);
-	if (status)
-		return status;
 	st->runs[st->run_count++] = ids;
 	for (; st->pending; st->pending--)
 		st->points[st->point_count - st->pending].run_id = (int64_t)st->run_count;
