@@ -168,11 +168,6 @@ struct tk_change_point_row {
 	double confidence;
 	const char *detail;
 };
-/* What was built and where on both sides of a change point; ids 0: unknown. */
-struct tk_change_point_builds_row {
-	int64_t series_id, as_of_s, run_id;
-	int64_t build_id, previous_build_id, environment_id, previous_environment_id;
-};
 /* What a night decided about a series: everything that is printed of it. NAN: no such number, id 0:
  * none. tk_store_list_verdicts() reads it with what other tables add. */
 struct tk_verdict_row {
@@ -330,28 +325,10 @@ int tk_store_rename_machine(
  * neither. */
 int tk_store_find_runs(
         struct tk_store *s, const char *text, struct tk_rows *out, struct tk_error *err);
-/* Counts of a night by group: rows of struct tk_group_count, largest first. OPEN_JOBS and RUNS: one
- * row. */
-enum tk_night_count {
-	TK_COUNT_OUTCOMES,
-	TK_COUNT_VERDICTS,
-	TK_COUNT_RESOLUTIONS,
-	TK_COUNT_OPEN_JOBS,
-	TK_COUNT_RUNS
-};
-struct tk_group_count {
-	const char *word;
-	int64_t count;
-};
-int tk_store_list_night_counts(struct tk_store *s, int64_t night_id, enum tk_night_count what,
-        struct tk_rows *out, struct tk_error *err);
 /* Points of one series by (as_of_s, run_id); from_s inclusive, INT64_MIN: all. `last`: at most that
  * many newest ones, 0: all. */
 int tk_store_list_points(struct tk_store *s, int64_t series_id, int64_t from_s, size_t last,
         struct tk_rows *out, struct tk_error *err);
-/* The point of a run; none if it has no timing. */
-int tk_store_list_run_points(struct tk_store *s, const struct tk_run_row *run, struct tk_rows *out,
-        struct tk_error *err);
 /* Points in [from, before), without run, number of samples, min and quartiles: half the work. */
 int tk_store_list_points_between(struct tk_store *s, int64_t series_id, int64_t from_s,
         int64_t before_s, struct tk_rows *out, struct tk_error *err);
@@ -367,8 +344,6 @@ int tk_store_list_ab_pairs(struct tk_store *s, int64_t series_id, int64_t since_
  * theirs (a bisection's); in the order of the above. */
 int tk_store_list_ab_pairs_between(struct tk_store *s, int64_t series_id, int64_t good_revision_id,
         int64_t bad_revision_id, struct tk_rows *out, struct tk_error *err);
-int tk_store_list_change_point_builds(struct tk_store *s, struct tk_rows *out,
-        struct tk_error *err); /* of all change points, in their order */
 /* TK_ENOTFOUND: no state is stored, or it cannot be read. free() its numbers and its options. */
 int tk_store_read_monitor_state(struct tk_store *s, int64_t device_id,
         struct tk_monitor_state_row *out, struct tk_error *err);
@@ -382,8 +357,6 @@ int tk_store_list_verdicts(
 int tk_store_find_verdict(struct tk_store *s, int64_t night_id, int64_t series_id,
         struct tk_rows *out, struct tk_error *err);
 int tk_store_list_alerts(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
-int tk_store_read_build_log(
-        struct tk_store *s, int64_t build_id, char **log, struct tk_error *err); /* caller frees */
 int tk_store_read_samples(struct tk_store *s, int64_t run_id, int64_t series_id, double **samples,
         size_t *count, struct tk_error *err); /* caller frees; 0 where dropped */
 

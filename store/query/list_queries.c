@@ -10,28 +10,6 @@
 
 /* ---- nights and runs ------------------------------------------------------------------------- */
 
-static const char *const count_sql[] = {
-        [TK_COUNT_OUTCOMES] = "SELECT outcome AS word, count(*) AS count FROM run"
-                              " WHERE night_id=?1 GROUP BY 1 ORDER BY 2 DESC, 1",
-        [TK_COUNT_VERDICTS] = "SELECT status AS word, count(*) AS count FROM verdict_v"
-                              " WHERE night_id=?1 GROUP BY 1 ORDER BY 2 DESC, 1",
-        [TK_COUNT_RESOLUTIONS] = "SELECT status AS word, count(*) AS count FROM resolution"
-                                 " WHERE night_id=?1 GROUP BY 1 ORDER BY 2 DESC, 1",
-        [TK_COUNT_OPEN_JOBS] = "SELECT 'open' AS word, count(*) AS count FROM job"
-                               " WHERE night_id=?1 AND run_id IS NULL",
-        [TK_COUNT_RUNS] = "SELECT 'runs' AS word, count(*) AS count FROM run WHERE night_id=?1",
-};
-
-int tk_store_list_night_counts(struct tk_store *s, int64_t night_id, enum tk_night_count what,
-        struct tk_rows *out, struct tk_error *err)
-{
-	static const struct tk_db_column columns[] = {
-	        TK_MEMBER(struct tk_group_count, word), TK_MEMBER(struct tk_group_count, count)};
-	static const struct tk_row_type type = TK_ROW_TYPE(struct tk_group_count, columns);
-
-	return tk_store_select(s, count_sql[what], TK_ARGS(night_id), &type, out, err);
-}
-
 int tk_store_find_runs(
         struct tk_store *s, const char *text, struct tk_rows *out, struct tk_error *err)
 {
@@ -47,13 +25,6 @@ int tk_store_find_runs(
 	tk_rows_free(out);
 	return tk_store_list(s, TK_TABLE_run, "uid>=?1 AND uid<?1||'g' ORDER BY uid LIMIT 8",
 	        TK_ARGS(hex ? text : "x"), out, err);
-}
-
-int tk_store_list_run_points(
-        struct tk_store *s, const struct tk_run_row *run, struct tk_rows *out, struct tk_error *err)
-{
-	return tk_store_list(s, TK_TABLE_measurement, "series_id=?1 AND as_of_s=?2 AND run_id=?3",
-	        TK_ARGS(run->series_id, run->as_of_s, run->id), out, err);
 }
 
 int tk_store_list_ceilings(
@@ -99,53 +70,27 @@ int tk_store_list_ab_pairs_between(struct tk_store *s, int64_t series_id, int64_
 	        TK_ARGS(series_id, good_revision_id, bad_revision_id), out, err);
 }
 
-int tk_store_list_change_point_builds(struct tk_store *s, struct tk_rows *out, struct tk_error *err)
-{
-#define STEP(member) TK_MEMBER(struct tk_change_point_builds_row, member)
-	static const struct tk_db_column columns[] = {STEP(series_id), STEP(as_of_s), STEP(run_id),
-	        STEP(build_id), STEP(previous_build_id), STEP(environment_id),
-	        STEP(previous_environment_id)};
-	static const struct tk_row_type type =
-	        TK_ROW_TYPE(struct tk_change_point_builds_row, columns);
-
-	return tk_store_select(s,
-	        "SELECT * FROM change_point_v ORDER BY series_id, as_of_s, run_id", TK_NO_ARGS,
-	        &type, out, err);
-}
-
 /* ---- long texts and samples ------------------------------------------------------------------ */
-
-/* The text of one row, with a NUL. `what` names the row in messages. */
-static int read_text(struct tk_store *s, const char *sql, int64_t id, const char *what, char **text,
-        struct tk_error *err)
-{
-	sqlite3_stmt *stmt;
-	int status = 0;
-
-	TRY(tk_db_prepare_args(s, sql, TK_ARGS(id), &stmt, err));
-	int code = sqlite3_step(stmt);
-
-	if (code == SQLITE_ROW)
-		*text = tk_strdup((const char *)sqlite3_column_text(stmt, 0));
-	else if (code == SQLITE_DONE)
-		status = tk_fail(
-		        err, TK_ENOTFOUND, "there is no %s with the id %lld", what, (long long)id);
-	else
-		status = tk_db_fail(s, code, err, "cannot read a %s", what);
-	sqlite3_reset(stmt);
-	return status;
-}
-
-int tk_store_read_build_log(struct tk_store *s, int64_t build_id, char **log, struct tk_error *err)
-{
-	return read_text(s, "SELECT log FROM build WHERE id=?1", build_id, "build", log, err);
-}
 
 int tk_store_read_kernel_timeline(
         struct tk_store *s, int64_t report_id, char **timeline, struct tk_error *err)
 {
-	return read_text(s, "SELECT timeline FROM kernel_report WHERE id=?1", report_id,
-	        "kernel report", timeline, err);
+	sqlite3_stmt *stmt;
+	int status = 0;
+
+	TRY(tk_db_prepare_args(s, "SELECT timeline FROM kernel_report WHERE id=?1",
+	        TK_ARGS(report_id), &stmt, err));
+	int code = sqlite3_step(stmt);
+
+	if (code == SQLITE_ROW)
+		*timeline = tk_strdup((const char *)sqlite3_column_text(stmt, 0));
+	else if (code == SQLITE_DONE)
+		status = tk_fail(err, TK_ENOTFOUND, "there is no kernel report with the id %lld",
+		        (long long)report_id);
+	else
+		status = tk_db_fail(s, code, err, "cannot read a kernel report");
+	sqlite3_reset(stmt);
+	return status;
 }
 
 int tk_store_has_comparisons(struct tk_store *s, bool *out, struct tk_error *err)
