@@ -4,9 +4,8 @@
 "use strict";
 window.tracker ??= {};
 {
-  const { dom, drawWhenVisible, findMetric, format, seriesStyle, tooltipStyle, valueAxis } =
-    window.tracker;
-  const { colour } = dom;
+  const { chartAxis, chartCanvas, chartOptions, dom, drawWhenVisible } = window.tracker;
+  const { findMetric, format, seriesStyle, valueAxis } = window.tracker;
   const POINTS_MIN = 3;
   // the better known first
   const KINDS = [
@@ -41,38 +40,25 @@ window.tracker ??= {};
     return `${+(value / divisor).toPrecision(3)} ${unit}`;
   }
 
-  function axis(title, text, divisor) {
-    return {
+  const axis = (title, callback, divisor) =>
+    chartAxis({
       type: "logarithmic",
-      grid: { color: colour("--line") },
-      title: { display: true, text: title, color: colour("--muted") },
+      title,
       afterBuildTicks: valueAxis.inUnits(divisor),
-      ticks: { color: colour("--muted"), autoSkip: false, maxRotation: 0, callback: text },
-    };
-  }
+      ticks: { callback },
+    });
 
   function options(kind, top) {
     const rate = format.chooseScale(top, "gflop_per_s");
-    return {
-      animation: false,
-      parsing: false,
-      responsive: true,
-      maintainAspectRatio: false,
+    return chartOptions({
       interaction: { mode: "nearest", axis: "xy", intersect: false },
       scales: {
         x: axis(kind.title, bytesText, 1),
-        y: axis(
-          rate.unit,
-          function tick(value) {
-            return this.tickText(value);
-          },
-          rate.divisor,
-        ),
+        y: axis(rate.unit, valueAxis.callback, rate.divisor),
       },
       plugins: {
-        legend: { labels: { color: colour("--text"), usePointStyle: true, boxHeight: 7 } },
+        legend: { labels: { boxHeight: 7 } },
         tooltip: {
-          ...tooltipStyle(),
           callbacks: {
             title: ([item]) => item?.raw.title ?? "",
             label: ({ dataset, raw }) =>
@@ -83,13 +69,11 @@ window.tracker ??= {};
           },
         },
       },
-    };
+    });
   }
 
   function draw(frame, kind, sets) {
-    const canvas = dom.element("canvas");
-    canvas.setAttribute("role", "img");
-    canvas.setAttribute("aria-label", `Rate over ${kind.title}. Rank by it to read every value.`);
+    const canvas = chartCanvas(`Rate over ${kind.title}. Rank by it to read every value.`);
     frame.replaceChildren(canvas);
     const top = Math.max(...sets.flatMap(({ data }) => data.map(({ y }) => y)));
     const datasets = sets.map((set) => ({

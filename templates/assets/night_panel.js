@@ -3,7 +3,7 @@
 "use strict";
 window.tracker ??= {};
 {
-  const { dom, format, trendChart } = window.tracker;
+  const { chartAxis, chartCanvas, chartOptions, dom, format, trendChart } = window.tracker;
   const box = dom.byId("night-panel");
   let chart = null;
 
@@ -113,43 +113,29 @@ window.tracker ??= {};
       }));
   }
 
-  function ecdfOptions(unit) {
-    const grid = { color: dom.colour("--line") };
-    const color = dom.colour("--muted");
-    const title = (text) => ({ display: true, text, color });
-    return {
-      animation: false,
-      parsing: false,
-      responsive: true,
-      maintainAspectRatio: false,
+  const ecdfOptions = (unit) =>
+    chartOptions({
       scales: {
-        x: {
-          type: "linear",
-          grid,
-          title: title(unit),
-          ticks: { color, maxTicksLimit: 5, maxRotation: 0, callback: format.number },
-        },
-        y: { min: 0, max: 100, grid, title: title("% of samples"), ticks: { color, stepSize: 25 } },
+        x: chartAxis({
+          title: unit,
+          ticks: { autoSkip: true, maxTicksLimit: 5, callback: format.number },
+        }),
+        y: chartAxis({ min: 0, max: 100, title: "% of samples", ticks: { stepSize: 25 } }),
       },
       plugins: {
-        legend: {
-          labels: { color: dom.colour("--text"), usePointStyle: true, pointStyle: "line" },
-        },
+        legend: { labels: { pointStyle: "line" } },
         zoom: false,
         annotation: false,
         tooltip: { enabled: false },
       },
-    };
-  }
+    });
 
   function drawEcdf(holder, trend, point, before) {
     chart?.destroy();
     chart = null;
     const datasets = ecdfDatasets(trend, point, before);
     if (datasets.length) {
-      const canvas = dom.element("canvas");
-      canvas.setAttribute("role", "img");
-      canvas.setAttribute("aria-label", "Cumulative distribution of the samples");
+      const canvas = chartCanvas("Cumulative distribution of the samples");
       holder.append(dom.element("div", { className: "ecdf" }, canvas));
       chart = new Chart(canvas, {
         type: "line",

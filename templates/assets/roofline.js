@@ -3,7 +3,8 @@
 "use strict";
 window.tracker ??= {};
 {
-  const { ceilings, data, dom, format, seriesStyle, state } = window.tracker;
+  const { ceilings, chartAxis, chartOptions, data, dom, format } = window.tracker;
+  const { seriesStyle, state } = window.tracker;
   const { colour } = dom;
   const roofline = data.get("roofline");
   const figure = dom.byId("chart");
@@ -128,7 +129,7 @@ window.tracker ??= {};
       return [1, ...(isShort ? [2, 5] : [])].some((digit) => Math.abs(mantissa - digit) < 1e-6);
     };
     const text = (value) => (+(value / divisor).toPrecision(1)).toLocaleString("en");
-    return {
+    return chartAxis({
       type: "logarithmic",
       min,
       max,
@@ -136,13 +137,9 @@ window.tracker ??= {};
         color: ({ tick }) => (tick && isLabelled(tick.value) ? colour("--line") : "transparent"),
       },
       border: { color: colour("--line") },
-      title: { display: true, text: title, color: colour("--muted") },
-      ticks: {
-        color: colour("--muted"),
-        maxRotation: 0,
-        callback: (value) => (isLabelled(value) ? text(value) : ""),
-      },
-    };
+      title,
+      ticks: { autoSkip: true, callback: (value) => (isLabelled(value) ? text(value) : "") },
+    });
   }
 
   const intensity = (value) => value.toFixed(value < 9.95 ? 1 : 0);
@@ -166,34 +163,24 @@ window.tracker ??= {};
     return lines;
   }
 
-  function plugins() {
-    const isPoints = (item, { datasets }) => !datasets[item.datasetIndex].ceiling;
-    return {
-      legend: {
-        position: "bottom",
-        labels: {
-          color: colour("--text"),
-          usePointStyle: true,
-          boxWidth: 8,
-          boxHeight: 8,
-          padding: 14,
-          filter: isPoints,
-        },
+  const plugins = {
+    legend: {
+      position: "bottom",
+      labels: {
+        boxWidth: 8,
+        boxHeight: 8,
+        padding: 14,
+        filter: (item, { datasets }) => !datasets[item.datasetIndex].ceiling,
       },
-      tooltip: {
-        ...window.tracker.tooltipStyle(),
-        filter: ({ raw }) => Boolean(raw.title),
-        callbacks: { title: ([item]) => item?.raw.title ?? "", label: tooltipLines },
-      },
-    };
-  }
+    },
+    tooltip: {
+      filter: ({ raw }) => Boolean(raw.title),
+      callbacks: { title: ([item]) => item?.raw.title ?? "", label: tooltipLines },
+    },
+  };
 
-  function options(range) {
-    return {
-      animation: false,
-      parsing: false,
-      responsive: true,
-      maintainAspectRatio: false,
+  const options = (range) =>
+    chartOptions({
       interaction: { mode: "nearest", intersect: true },
       onClick: (_event, [hit]) => {
         const href = hit?.element.$context.raw?.href;
@@ -203,9 +190,8 @@ window.tracker ??= {};
         x: axis(range.x, "FLOP per byte", 1),
         y: axis(range.y, scale.unit, scale.divisor),
       },
-      plugins: plugins(),
-    };
-  }
+      plugins,
+    });
 
   function draw() {
     const points = roofline.points.filter(isChosen);

@@ -4,7 +4,8 @@
 "use strict";
 window.tracker ??= {};
 {
-  const { dom, format, seriesStyle, valueAxis } = window.tracker;
+  const { chartAxis, chartCanvas, chartOptions, dom, format, seriesStyle, valueAxis } =
+    window.tracker;
   const { colour } = dom;
   const TICKS_MAX = 7;
   const WHISKER_MIN_PX = 6; // a shorter one would lie within the mark
@@ -110,71 +111,51 @@ window.tracker ??= {};
     });
   }
 
-  function xAxis(sizes, name) {
-    return {
+  const xAxis = (sizes, title) =>
+    chartAxis({
       type: "logarithmic",
       min: sizes[0] / 1.15,
       max: sizes.at(-1) * 1.15,
-      grid: { color: colour("--line") },
-      title: { display: true, text: name, color: colour("--muted") },
+      title,
       afterBuildTicks(axis) {
         axis.ticks = sizeTicks(sizes).map((value) => ({ value }));
       },
-      ticks: {
-        color: colour("--muted"),
-        maxRotation: 0,
-        callback: (value) => String(Math.round(value)),
-      },
-    };
-  }
+      ticks: { callback: (value) => String(Math.round(value)) },
+    });
 
   // top: panels share it.
-  function yAxis(scale, top) {
-    return {
+  const yAxis = (scale, top) =>
+    chartAxis({
       type: metric ? "logarithmic" : "linear",
       beginAtZero: true,
       suggestedMax: metric ? undefined : top,
-      grid: { color: colour("--line") },
       border: { display: false },
-      title: {
-        display: true,
-        text: metric ? metric.title : scale.unit,
-        color: colour("--muted"),
-      },
+      title: metric ? metric.title : scale.unit,
       afterBuildTicks: valueAxis.inUnits(metric ? 1 : scale.divisor),
       ticks: {
-        color: colour("--muted"),
-        autoSkip: false,
         callback(value) {
           return metric ? metric.text(value) : this.tickText(value);
         },
       },
-    };
-  }
+    });
 
   function options(sizes, xName, { top, peak }) {
     const scale = format.chooseScale(+top, "gflop_per_s");
     const valueText = (value) => (metric ? metric.text(value) : format.value(value, "gflop_per_s"));
-    return {
-      animation: false,
-      parsing: false,
+    return chartOptions({
       peak: metric ? 0 : +peak,
-      responsive: true,
-      maintainAspectRatio: false,
-      interaction: { mode: "nearest", axis: "x", intersect: false },
       onHover: markSameSize,
       scales: { x: xAxis(sizes, xName), y: yAxis(scale, +top) },
       plugins: {
-        legend: { labels: { color: colour("--text"), usePointStyle: true, boxHeight: 7 } },
+        legend: { labels: { boxHeight: 7 } },
         tooltip: {
-          ...window.tracker.tooltipStyle(),
           callbacks: {
             title: ([item]) => item?.raw.title ?? "",
             label: ({ dataset, raw }) => `${dataset.label}: ${valueText(raw.y)}`,
           },
         },
       },
-    };
+    });
   }
 
   // Activates the points of one size in all other charts.
@@ -217,9 +198,7 @@ window.tracker ??= {};
   function addChart(figure, sweep, backends, xName) {
     const title = metric ? metric.title : "Rate";
     const name = figure.querySelector("figcaption").textContent;
-    const canvas = dom.element("canvas");
-    canvas.setAttribute("role", "img");
-    canvas.setAttribute("aria-label", `${title} over size, ${name}. The table has every value.`);
+    const canvas = chartCanvas(`${title} over size, ${name}. The table has every value.`);
     const frame = figure.querySelector(".small-canvas");
     drawWhenVisible(frame, () => {
       frame.replaceChildren(canvas);

@@ -1,5 +1,6 @@
 // The style of a backend in every chart: a colour and a hollow mark, the same on all pages. The
-// first 24 all differ; render/mark.c draws the same marks without JavaScript.
+// first 24 all differ; charts/chart.c draws the same marks without JavaScript. And what all charts
+// share: options of Chart.js, an axis, a canvas.
 "use strict";
 window.tracker ??= {};
 {
@@ -30,16 +31,50 @@ window.tracker ??= {};
     };
   };
 
-  window.tracker.tooltipStyle = () => {
+  // plugins: { legend: false, or its options with `labels`; tooltip; others }.
+  window.tracker.chartOptions = ({ plugins: { legend, tooltip, ...others }, ...more }) => {
     const { colour } = window.tracker.dom;
+    const [card, text] = [colour("--card"), colour("--text")];
+    const { labels, ...legendMore } = legend || { display: false };
     return {
-      backgroundColor: colour("--card"),
-      titleColor: colour("--text"),
-      bodyColor: colour("--text"),
-      borderColor: colour("--strong-line"),
-      borderWidth: 1,
-      padding: 10,
-      usePointStyle: true,
+      animation: false,
+      parsing: false,
+      responsive: true,
+      maintainAspectRatio: false,
+      interaction: { mode: "nearest", axis: "x", intersect: false },
+      ...more,
+      plugins: {
+        legend: { labels: { color: text, usePointStyle: true, ...labels }, ...legendMore },
+        tooltip: {
+          backgroundColor: card,
+          titleColor: text,
+          bodyColor: text,
+          borderColor: colour("--strong-line"),
+          borderWidth: 1,
+          padding: 10,
+          usePointStyle: true,
+          ...tooltip,
+        },
+        ...others,
+      },
     };
+  };
+
+  window.tracker.chartAxis = ({ title, ticks, ...more }) => {
+    const [line, muted] = ["--line", "--muted"].map(window.tracker.dom.colour);
+    return {
+      type: "linear",
+      grid: { color: line },
+      ...(title && { title: { display: true, text: title, color: muted } }),
+      ticks: { color: muted, maxRotation: 0, autoSkip: false, ...ticks },
+      ...more,
+    };
+  };
+
+  window.tracker.chartCanvas = (label, properties = {}) => {
+    const canvas = window.tracker.dom.element("canvas", properties);
+    canvas.setAttribute("role", "img");
+    canvas.setAttribute("aria-label", label);
+    return canvas;
   };
 }

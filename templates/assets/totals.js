@@ -3,8 +3,8 @@
 "use strict";
 window.tracker ??= {};
 {
-  const { data, dom, format, seriesStyle, state, timeAxis, tooltipStyle, valueAxis } =
-    window.tracker;
+  const { chartAxis, chartCanvas, chartOptions, data, dom, format } = window.tracker;
+  const { seriesStyle, state, timeAxis, valueAxis } = window.tracker;
   const { colour } = dom;
   const RANGES = [
     ["30 nights", "30"],
@@ -68,15 +68,14 @@ window.tracker ??= {};
     const values = datasets.flatMap((dataset) => dataset.data.map(({ y }) => y));
     const [lo, hi] = [Math.min(...values), Math.max(...values)];
     const half = Math.max((hi - lo) * 0.54, RANGE_MIN);
-    return {
+    return chartAxis({
       min: (lo + hi) / 2 - half,
       max: (lo + hi) / 2 + half,
-      grid: { color: colour("--line") },
       border: { display: false },
-      title: { display: true, text: "index", color: colour("--muted") },
+      title: "index",
       afterBuildTicks: valueAxis.afterBuildTicks,
-      ticks: { color: colour("--muted"), autoSkip: false, callback: valueAxis.callback },
-    };
+      ticks: { callback: valueAxis.callback },
+    });
   }
 
   function timeRange(datasets) {
@@ -87,40 +86,27 @@ window.tracker ??= {};
   }
 
   function options(datasets, marks) {
-    return {
-      animation: false,
-      parsing: false,
+    return chartOptions({
       marks,
-      responsive: true,
-      maintainAspectRatio: false,
       layout: { padding: { top: 18 } },
-      interaction: { mode: "nearest", axis: "x", intersect: false },
       scales: {
-        x: {
-          type: "linear",
+        x: chartAxis({
           ...timeRange(datasets),
-          grid: { color: colour("--line") },
           afterBuildTicks: timeAxis.afterBuildTicks,
-          ticks: {
-            color: colour("--muted"),
-            maxRotation: 0,
-            autoSkip: false,
-            callback: timeAxis.callback,
-          },
-        },
+          ticks: { callback: timeAxis.callback },
+        }),
         y: yAxis(datasets),
       },
       plugins: {
-        legend: { display: false },
+        legend: false,
         tooltip: {
-          ...tooltipStyle(),
           callbacks: {
             title: ([item]) => (item ? format.day(Math.round(item.raw.x * 86400)) : ""),
             label: ({ dataset, raw }) => `${dataset.label}: ${raw.y.toFixed(1)}`,
           },
         },
       },
-    };
+    });
   }
 
   function makeDatasets(figure, lines) {
@@ -177,12 +163,10 @@ window.tracker ??= {};
   function drawFigure(figure, { lines }, marks) {
     const datasets = makeDatasets(figure, lines.map(decode));
     const type = figure.querySelector("figcaption").textContent;
-    const canvas = dom.element("canvas", { tabIndex: 0 });
-    canvas.setAttribute("role", "img");
-    canvas.setAttribute(
-      "aria-label",
-      `Index of ${datasets.map(({ label }) => label).join(", ")}, ${type}. Arrow keys select a night.`,
-    );
+    const names = datasets.map(({ label }) => label).join(", ");
+    const canvas = chartCanvas(`Index of ${names}, ${type}. Arrow keys select a night.`, {
+      tabIndex: 0,
+    });
     figure.querySelector(".totals-canvas").replaceChildren(canvas);
     const chart = new Chart(canvas, {
       type: "line",

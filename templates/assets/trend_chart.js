@@ -2,7 +2,7 @@
 "use strict";
 window.tracker ??= {};
 {
-  const { dom, format, timeAxis, valueAxis } = window.tracker;
+  const { chartAxis, chartOptions, dom, format, timeAxis, valueAxis } = window.tracker;
   const { colour } = dom;
   const FLAG_THROTTLED = 1;
   const FLAG_UNSTABLE = 2;
@@ -157,34 +157,27 @@ window.tracker ??= {};
   }
 
   function axes(view, [from, to], [bottom, top], padding) {
-    const grid = colour("--line");
-    const text = colour("--muted");
     return {
-      x: {
-        type: "linear",
+      x: chartAxis({
         min: from - padding,
         max: to + padding,
-        grid: { color: grid },
-        border: { color: grid },
+        border: { color: colour("--line") },
         afterBuildTicks: timeAxis.afterBuildTicks,
-        ticks: { color: text, maxRotation: 0, autoSkip: false, callback: timeAxis.callback },
-      },
-      y: {
+        ticks: { callback: timeAxis.callback },
+      }),
+      y: chartAxis({
         type: view.isLogarithmic ? "logarithmic" : "linear",
         min: bottom,
         max: top,
-        grid: { color: grid },
         border: { display: false },
-        title: { display: true, text: view.axisTitle, color: text },
+        title: view.axisTitle,
         afterBuildTicks: valueAxis.afterBuildTicks,
         ticks: {
-          color: text,
-          autoSkip: false,
           callback(value) {
             return valueTick(view, value, this);
           },
         },
-      },
+      }),
     };
   }
 
@@ -208,7 +201,6 @@ window.tracker ??= {};
 
   function tooltip(view, names) {
     return {
-      ...window.tracker.tooltipStyle(),
       footerColor: colour("--muted"),
       footerFont: { weight: "normal" },
       callbacks: {
@@ -222,27 +214,22 @@ window.tracker ??= {};
   // handlers: { onClick, onHover, onLegendClick, onZoom }; pinned: a point, or undefined.
   function options(view, names, { bounds, yRange, isLegendShown, pinned }, handlers) {
     const padding = (bounds[1] - bounds[0]) * 0.012 || 1 / 48;
-    return {
-      animation: false,
-      parsing: false,
+    return chartOptions({
       normalized: true,
-      responsive: true,
-      maintainAspectRatio: false,
-      interaction: { mode: "nearest", axis: "x", intersect: false },
       onClick: handlers.onClick,
       onHover: handlers.onHover,
       scales: axes(view, bounds, yRange, padding),
       plugins: {
         legend: {
           display: isLegendShown,
-          labels: { color: colour("--text"), usePointStyle: true, pointStyle: "line" },
+          labels: { pointStyle: "line" },
           onClick: handlers.onLegendClick,
         },
         annotation: { annotations: annotations(view, pinned) },
         tooltip: tooltip(view, names),
         zoom: zoomOptions(view, padding, handlers.onZoom),
       },
-    };
+    });
   }
 
   function dataset(view, series, bounds, isHidden) {

@@ -5,7 +5,7 @@ import test from "node:test";
 import { openPage } from "./page.mjs";
 
 const { tracker } = openPage("", ["format", "dom", "time_axis", "value_axis", "series_style"]);
-const { timeAxis, valueAxis, seriesStyle, tooltipStyle } = tracker;
+const { timeAxis, valueAxis, chartOptions, seriesStyle } = tracker;
 const day = (text) => Date.parse(text) / 864e5;
 const text = (x) => new Date(Math.round(x * 1440) * 60000).toISOString().slice(0, 16);
 
@@ -177,5 +177,6 @@ test("the first 24 backends differ in colour or mark", () => {
   assert.equal(styles[11].borderColor, "colour(--c12)");
   assert.equal(styles[0].pointStyle, "circle");
   assert.equal(styles[8].pointStyle, "rectRot");
-  assert.equal(tooltipStyle().backgroundColor, "colour(--card)");
+  const { tooltip } = chartOptions({ plugins: {} }).plugins;
+  assert.equal(tooltip.backgroundColor, "colour(--card)");
 });
