@@ -32,10 +32,11 @@ int tk_zstd_compress(const void *data, size_t len, struct tk_buf *out, struct tk
 {
 	size_t bound = ZSTD_compressBound(len), n;
 	char *room = tk_buf_reserve(out, bound);
-	ZSTD_CCtx *c = room ? ZSTD_createCCtx() : NULL;
+	ZSTD_CCtx *c;
 
-	if (!c)
-		return room ? tk_fail(err, TK_ENOMEM, "out of memory") : tk_buf_status(out, err);
+	if (!room)
+		return tk_buf_status(out, err);
+	c = tk_check_memory(ZSTD_createCCtx());
 	/* four bytes: the format alone cannot distinguish valid stored data from damaged data */
 	n = ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 1);
 	if (!ZSTD_isError(n))
@@ -122,10 +123,6 @@ static int write_entry(void *arg, const char *relative, const struct stat *st, s
 	ssize_t n;
 	int status = TK_OK;
 
-	if (!e || !path) {
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-		goto out;
-	}
 	if (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode) && !S_ISLNK(st->st_mode))
 		goto out;
 	archive_entry_set_pathname(e, relative);

@@ -46,7 +46,7 @@ static atomic_uint number;
 static int read_text(const char *folder, const char *name, struct tk_buf *out)
 {
 	AUTO_TEXT path = tk_path_join(folder, name);
-	return path ? tk_file_read(path, FILE_MAX, out, NULL) : TK_ENOMEM;
+	return tk_file_read(path, FILE_MAX, out, NULL);
 }
 
 static int open_for_writing(const char *folder, const char *name)
@@ -164,11 +164,8 @@ static int new_group(const char *in, uint64_t memory_bytes, unsigned process_max
 	int status = TK_OK;
 
 	g->procs = -1;
-	if (asprintf(&g->folder, "%s/" PREFIX "%d-%u", in, (int)getpid(),
-	            atomic_fetch_add(&number, 1)) < 0) {
-		free(g);
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	}
+	g->folder =
+	        tk_sprintf("%s/" PREFIX "%d-%u", in, (int)getpid(), atomic_fetch_add(&number, 1));
 	if (mkdir(g->folder, 0755) != 0) {
 		status = tk_fail_errno(err, "%s", g->folder);
 		free(g->folder);
@@ -377,15 +374,9 @@ int tk_cgroup_new(
         uint64_t memory_bytes, unsigned process_max, struct tk_cgroup **out, struct tk_error *err)
 {
 	struct tk_error why = {0};
-	int status;
 
 	*out = NULL;
-	if (tk_cgroup_reason())
-		return TK_OK;
-	status = new_group(parent, memory_bytes, process_max, out, &why);
-	if (status == TK_ENOMEM)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	if (status)
+	if (!tk_cgroup_reason() && new_group(parent, memory_bytes, process_max, out, &why))
 		warn_once(&why);
 	return TK_OK;
 }

@@ -140,7 +140,7 @@ static char *find_row_end(struct tk_csv *c)
 	return NULL;
 }
 
-static int add_field(struct tk_csv *c, char *text, size_t length, struct tk_error *err)
+static void add_field(struct tk_csv *c, char *text, size_t length)
 {
 	if (c->count == c->cap) {
 		size_t cap = c->cap ? 2 * c->cap : 32;
@@ -153,7 +153,6 @@ static int add_field(struct tk_csv *c, char *text, size_t length, struct tk_erro
 	}
 	c->fields[c->count] = text;
 	c->lengths[c->count++] = length;
-	return TK_OK;
 }
 
 /* Unquotes the field at `from` in place. Returns where the quoted text ended; *length: of the
@@ -193,7 +192,7 @@ static int cut_row(struct tk_csv *c, char *from, char *end, struct tk_error *err
 		if (more && *stop != c->separator)
 			return fail_row(c, "text after a closing quote", err);
 		from[length] = '\0';
-		status = add_field(c, from, length, err);
+		add_field(c, from, length);
 		from = stop + 1;
 	}
 	return status;

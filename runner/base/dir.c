@@ -49,15 +49,14 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int append_name(char ***names, size_t *count, size_t *cap, const char *name)
+static void append_name(char ***names, size_t *count, size_t *cap, const char *name)
 {
 	if (*count == *cap) {
 		size_t more = *cap ? *cap * 2 : 16;
 		*names = tk_realloc(*names, more * sizeof **names);
 		*cap = more;
 	}
-	(*names)[*count] = tk_strdup(name);
-	return (*names)[*count] ? ((*count)++, TK_OK) : TK_ENOMEM;
+	(*names)[(*count)++] = tk_strdup(name);
 }
 
 /* Takes `fd`. */
@@ -76,7 +75,7 @@ static int list_fd(int fd, char ***names, size_t *count)
 	}
 	while (!status && (errno = 0, e = readdir(d)))
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			status = append_name(&list, &n, &cap, e->d_name);
+			append_name(&list, &n, &cap, e->d_name);
 	failed = status ? ENOMEM : errno; /* half a list would look like a whole one */
 	closedir(d);
 	if (failed) {
@@ -185,13 +184,11 @@ static int walk_entry(
         const struct walk *w, const char *relative, const char *name, struct tk_error *err)
 {
 	AUTO_TEXT below = *relative ? tk_path_join(relative, name) : tk_strdup(name);
-	AUTO_TEXT path = below ? tk_path_join(w->root, below) : NULL;
+	AUTO_TEXT path = tk_path_join(w->root, below);
 	struct stat st;
 	int status;
 
-	if (!path)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	else if (lstat(path, &st) != 0)
+	if (lstat(path, &st) != 0)
 		status = tk_fail_errno(err, "%s", path);
 	else
 		status = w->visit(w->arg, below, &st, err);
@@ -341,10 +338,6 @@ static int copy_entry(void *arg, const char *relative, const struct stat *st, st
 	char *from = tk_path_join(c->from, relative), *to = tk_path_join(c->to, relative);
 	int status = 0;
 
-	if (!from || !to) {
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-		goto out;
-	}
 	if (S_ISDIR(st->st_mode))
 		status = mkdir(to, (st->st_mode & 0777) | 0700) != 0 && errno != EEXIST ? -1 : 0;
 	else if (S_ISREG(st->st_mode))
@@ -353,7 +346,6 @@ static int copy_entry(void *arg, const char *relative, const struct stat *st, st
 		status = copy_link(from, to);
 	if (status)
 		status = tk_fail_errno(err, "copying %s to %s", from, to);
-out:
 	free(from);
 	free(to);
 	return status;

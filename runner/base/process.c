@@ -66,7 +66,7 @@ static bool is_program(const char *path)
 	return slash && slash[1] && access(path, X_OK) == 0;
 }
 
-/* TK_ENOTFOUND and TK_ENOMEM come without a message. */
+/* TK_ENOTFOUND comes without a message. */
 static int copy_path(const char *path, char **out)
 {
 	char *copy = tk_strdup(path);
@@ -170,7 +170,7 @@ static int start(const struct tk_process_spec *spec, struct child *c, struct tk_
 	        .file_size_bytes = spec->file_size_bytes,
 	        .sandbox = spec->sandbox,
 	        .cgroup = spec->cgroup};
-	int status = env ? resolve(spec, env, &path, err) : TK_ENOMEM;
+	int status = resolve(spec, env, &path, err);
 
 	child.path = path;
 	if (!status)
@@ -276,8 +276,6 @@ static void check_limits(
 static int output_failed(
         const struct tk_process_spec *spec, const struct tk_process_result *r, struct tk_error *err)
 {
-	if (r->out.status == TK_ENOMEM)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	return tk_fail(
 	        err, TK_EDATA, "%s: more than %zu bytes of output", spec->argv[0], r->out.max);
 }

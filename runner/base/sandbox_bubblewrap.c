@@ -32,14 +32,13 @@ static void find_version(void)
 	tk_process_result_free(&r);
 }
 
-static int put(struct tk_sandbox *s, const char *text, struct tk_error *err)
+static void put(struct tk_sandbox *s, const char *text)
 {
 	char **grown = tk_realloc(s->prefix, (s->prefix_count + 2) * sizeof *grown);
 
 	s->prefix = grown;
 	grown[s->prefix_count] = tk_strdup(text);
 	grown[++s->prefix_count] = NULL;
-	return TK_OK;
 }
 
 static int put_list(struct tk_sandbox *s, const char *const *texts, struct tk_error *err)
@@ -47,7 +46,7 @@ static int put_list(struct tk_sandbox *s, const char *const *texts, struct tk_er
 	int status = TK_OK;
 
 	for (; *texts && !status; texts++)
-		status = put(s, *texts, err);
+		put(s, *texts);
 	return status;
 }
 
@@ -80,10 +79,10 @@ static int put_base(
 {
 	static const char *const base[] = {"--die-with-parent", "--unshare-pid", "--ro-bind", "/",
 	        "/", "--dev", "/dev", "--proc", "/proc", NULL};
-	TRY(put(s, s->program, err));
+	put(s, s->program);
 	TRY(put_list(s, base, err));
 	if (!policy->network)
-		TRY(put(s, "--unshare-net", err));
+		put(s, "--unshare-net");
 	if (geteuid() == 0)
 		TRY(put_list(s, root_args, err));
 	return TK_OK;

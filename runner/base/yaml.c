@@ -80,7 +80,7 @@ static int parser_failed(const struct tk_yaml *y, const yaml_parser_t *p, const 
 	char context[160] = "";
 
 	if (p->error == YAML_MEMORY_ERROR)
-		return tk_fail(err, TK_ENOMEM, "%s: out of memory", y->name);
+		tk_check_memory(NULL);
 	if (p->error == YAML_READER_ERROR)
 		return reader_failed(y, p, input, err);
 	if (is_tab(p, input, len))
@@ -134,10 +134,7 @@ int tk_yaml_parse(
 	yaml_parser_t p;
 	int status;
 
-	if (!y || !(y->name = tk_strdup(name))) {
-		tk_yaml_free(y);
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	}
+	y->name = tk_strdup(name);
 	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* byte order mark */
 		text += 3;
 		len -= 3;
@@ -148,10 +145,8 @@ int tk_yaml_parse(
 		        BRACKETS_MAX);
 		goto out;
 	}
-	if (!yaml_parser_initialize(&p)) {
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-		goto out;
-	}
+	if (!yaml_parser_initialize(&p))
+		tk_check_memory(NULL);
 	yaml_parser_set_input_string(&p, (const unsigned char *)text, len);
 	yaml_parser_set_encoding(&p, YAML_UTF8_ENCODING);
 	status = load_only_document(y, &p, text, len, err);
@@ -176,7 +171,7 @@ int tk_yaml_reject_aliases(
 	if (!memchr(text, '*', len))
 		return TK_OK;
 	if (!yaml_parser_initialize(&p))
-		return tk_fail(err, TK_ENOMEM, "out of memory");
+		tk_check_memory(NULL);
 	yaml_parser_set_input_string(&p, (const unsigned char *)text, len);
 	while (!status && type != YAML_STREAM_END_EVENT) {
 		yaml_event_t event;

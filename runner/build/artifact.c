@@ -25,14 +25,13 @@ void tk_artifact_free(struct tk_artifact *a)
 	free(a);
 }
 
-static int set_empty_texts(struct tk_artifact *a, struct tk_error *err)
+static void set_empty_texts(struct tk_artifact *a)
 {
 	char **const texts[] = {&a->log_path, &a->message, &a->toolchain, &a->upstream,
 	        &a->revision, &a->adapter, &a->arch, &a->flags};
 
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		*texts[i] = tk_strdup("");
-	return TK_OK;
 }
 
 /* Of a package: its files. */
@@ -52,7 +51,7 @@ static int fill_installed(
 	int status = tk_backend_file_hash(path, a->key, err);
 
 	if (!status)
-		status = set_empty_texts(a, err);
+		set_empty_texts(a);
 	if (status)
 		return status;
 	a->backend_count = 1;
@@ -68,15 +67,13 @@ int tk_artifact_load_installed(const char *backend_path, const char *backend_nam
         struct tk_artifact **out, struct tk_error *err)
 {
 	struct tk_artifact *a;
-	int status = TK_OK;
+	int status;
 
 	if (!tk_backend_name_is_valid(backend_name))
 		return tk_fail(err, TK_ECONFIG, "\"%.80s\" is not a backend's name", backend_name);
 	a = tk_calloc(1, sizeof *a);
-	if (!a || !(a->backends = tk_calloc(1, sizeof *a->backends)))
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	if (!status)
-		status = fill_installed(a, backend_path, backend_name, err);
+	a->backends = tk_calloc(1, sizeof *a->backends);
+	status = fill_installed(a, backend_path, backend_name, err);
 	if (status)
 		tk_artifact_free(a);
 	else

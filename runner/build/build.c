@@ -65,8 +65,6 @@ static int check_spec(const struct tk_build_spec *spec, struct tk_error *err)
 	int status = TK_OK;
 	if (!spec->repo || !spec->revision || !*spec->revision)
 		status = tk_fail(err, TK_EINTERNAL, "a build needs a repository and a revision");
-	else if (!program)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	else if (!tk_file_exists(program))
 		status = tk_fail(
 		        err, TK_ENOTFOUND, "%s: no such adapter: %s", spec->repo->name, program);
@@ -133,9 +131,6 @@ static int prepare(struct job *j, struct tk_error *err)
 	j->collected = tk_path_join(j->temp, "artifact");
 	j->problems = tk_path_join(j->temp, "problems.json");
 	j->ccache = tk_path_join3(spec->cache_dir, "ccache", spec->repo->name);
-	if (!j->problems || !j->adapter_dir || !j->out || !j->ccache || !j->log || !j->build ||
-	        !j->tmp || !j->collected)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	if ((status = tk_dir_create(j->out, err)) || (status = tk_dir_create(j->build, err)) ||
 	        (status = tk_dir_create(j->tmp, err)) ||
 	        (status = tk_dir_create(j->collected, err)))
@@ -144,7 +139,7 @@ static int prepare(struct job *j, struct tk_error *err)
 	return status ? status : check_out(j, err);
 }
 
-static int describe(struct job *j, const struct tk_build_key *key, struct tk_error *err)
+static void describe(struct job *j, const struct tk_build_key *key)
 {
 	const struct tk_build_spec *spec = j->spec;
 	struct tk_artifact *a = tk_calloc(1, sizeof(*a));
@@ -158,12 +153,8 @@ static int describe(struct job *j, const struct tk_build_key *key, struct tk_err
 	a->flags = copy(spec->flags);
 	a->message = copy("");
 	a->built_s = tk_clock_now_s();
-	if (!a->toolchain || !a->upstream || !a->revision || !a->adapter || !a->arch || !a->flags ||
-	        !a->message)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	if (tk_repo_find_revision(spec->repo, spec->revision, &a->commit, NULL))
 		a->commit = (struct tk_revision){0};
-	return TK_OK;
 }
 
 /* ---- running ---- */
@@ -512,9 +503,8 @@ static int build_revision(const struct tk_build_spec *spec, char *kernels_dir,
 	struct job j = {.spec = spec, .kernels_dir = kernels_dir};
 	tk_log(TK_LOG_DEBUG, "build_started", NULL, "building %s at %.12s", spec->repo->name,
 	        spec->revision);
-	int status = describe(&j, key, err);
-	if (!status)
-		status = prepare(&j, err);
+	describe(&j, key);
+	int status = prepare(&j, err);
 	if (!status)
 		status = run_adapter(&j, err);
 	if (!status)

@@ -19,9 +19,7 @@ static int copy_artifact(
 	if (status)
 		return status;
 	AUTO_TEXT target = tk_path_join(to, key);
-	if (!target)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	else if (a->status != TK_BUILD_OK)
+	if (a->status != TK_BUILD_OK)
 		status = tk_fail(err, TK_EUSAGE,
 		        "the artifact %.12s is of a failed build, which is not exported", key);
 	if (!status)
@@ -61,8 +59,7 @@ static int check_folder(const char *temp, const char *key, struct tk_error *err)
 		return tk_fail(err, TK_EDATA,
 		        "contains \"%.80s\"; expected folders named by an artifact's key", key);
 	AUTO_TEXT dir = tk_path_join(temp, key);
-	int status =
-	        dir ? tk_manifest_verify(dir, true, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_manifest_verify(dir, true, err);
 	if (status == TK_ENOTFOUND)
 		status = tk_fail(err, TK_EDATA, "%.12s has no manifest.json", key);
 	if (!status)

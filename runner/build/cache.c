@@ -47,9 +47,8 @@ static int remove_artifact(const char *artifacts, const char *dir, struct tk_err
 	int status = tk_dir_create_temp(artifacts, ".old-", &trash, err);
 	if (status)
 		return status;
-	if (!(inside = tk_path_join(trash, "a")))
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	else if (rename(dir, inside) && errno != ENOENT)
+	inside = tk_path_join(trash, "a");
+	if (rename(dir, inside) && errno != ENOENT)
 		status = tk_fail_errno(err, "cannot remove %s", dir);
 	const int removed = tk_dir_remove(trash, status ? NULL : err);
 	free(inside);
@@ -74,12 +73,10 @@ int tk_artifact_load(
 	if (!tk_build_key_is_valid(key))
 		return tk_fail(err, TK_EUSAGE, "\"%.80s\" is not an artifact's key", key);
 	AUTO_TEXT dir = tk_path_join3(cache_dir, "artifacts", key);
-	AUTO_TEXT manifest = dir ? tk_path_join(dir, "manifest.json") : NULL;
+	AUTO_TEXT manifest = tk_path_join(dir, "manifest.json");
 	struct tk_artifact *a = NULL;
 	int status = TK_OK;
-	if (!manifest)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	else if (!tk_file_exists(manifest))
+	if (!tk_file_exists(manifest))
 		status = tk_fail(err, TK_ENOTFOUND, "the cache has no artifact %s", key);
 	if (!status)
 		status = tk_manifest_read(dir, &a, err);
@@ -134,21 +131,16 @@ static int least_recent_first(const void *a, const void *b)
 	return strcmp(x->key, y->key);
 }
 
-static int read_entry(const char *artifacts, const char *key, struct entry *e, struct tk_error *err)
+static void read_entry(const char *artifacts, const char *key, struct entry *e)
 {
 	struct stat st;
 	char *dir = tk_path_join(artifacts, key);
-	AUTO_TEXT manifest = dir ? tk_path_join(dir, "manifest.json") : NULL;
-	if (!manifest) {
-		free(dir);
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	}
+	AUTO_TEXT manifest = tk_path_join(dir, "manifest.json");
 	e->key = key;
 	if (!stat(manifest, &st))
 		e->used = st.st_mtim; /* without a manifest: oldest of all */
 	e->bytes = (uint64_t)tk_dir_size(dir);
 	free(dir);
-	return TK_OK;
 }
 
 /* Removes temporary folders of killed processes. */
@@ -207,7 +199,7 @@ int tk_artifact_evict(const char *cache_dir, uint64_t max_bytes, const char *con
 	if (!status)
 		entries = tk_calloc(n + 1, sizeof(*entries));
 	for (size_t i = 0; !status && i < n; i++) {
-		status = read_entry(artifacts, keys[i], &entries[i], err);
+		read_entry(artifacts, keys[i], &entries[i]);
 		entries[i].keep = is_kept(keys[i], keep, keep_count);
 		total += entries[i].bytes;
 	}

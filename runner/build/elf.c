@@ -74,7 +74,7 @@ const struct tk_elf_section *tk_elf_find_section(
 	return NULL;
 }
 
-static int read_run_path(struct tk_elf *e, struct tk_error *err)
+static void read_run_path(struct tk_elf *e)
 {
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(e->file->elf, scn));) {
 		GElf_Shdr sh;
@@ -88,11 +88,10 @@ static int read_run_path(struct tk_elf *e, struct tk_error *err)
 			        (dyn.d_tag != DT_RPATH && dyn.d_tag != DT_RUNPATH))
 				continue;
 			const char *path = elf_strptr(e->file->elf, sh.sh_link, dyn.d_un.d_val);
-			if (path && !e->run_path && !(e->run_path = tk_strdup(path)))
-				return tk_fail(err, TK_ENOMEM, "out of memory");
+			if (path && !e->run_path)
+				e->run_path = tk_strdup(path);
 		}
 	}
-	return TK_OK;
 }
 
 static int open_file(const char *path, struct tk_elf *e, struct tk_error *err)
@@ -126,7 +125,7 @@ int tk_elf_open(const char *path, struct tk_elf *elf, struct tk_error *err)
 	if (!status)
 		status = tk_elf_describe_unnamed(elf, err);
 	if (!status)
-		status = read_run_path(elf, err);
+		read_run_path(elf);
 	return status == TK_EDATA ? tk_error_add_context(err, "%s", path) : status;
 }
 

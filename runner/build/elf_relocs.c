@@ -62,35 +62,37 @@ static char *format_symbol_offset(const struct tk_elf_symbol *s, uint64_t addres
 }
 
 /* Fills in `target`, or `unnamed` for data without a name. */
-static bool describe_target(const struct tk_elf *e, Elf_Data *symbols, const GElf_Shdr *sh,
+static void describe_target(const struct tk_elf *e, Elf_Data *symbols, const GElf_Shdr *sh,
         const GElf_Rela *rela, struct tk_elf_reloc *f)
 {
 	GElf_Sym sym;
 	GElf_Shdr target;
-	if (!gelf_getsym(symbols, (int)GELF_R_SYM(rela->r_info), &sym))
-		return (f->target = tk_strdup("?"));
+	if (!gelf_getsym(symbols, (int)GELF_R_SYM(rela->r_info), &sym)) {
+		f->target = tk_strdup("?");
+		return;
+	}
 	const char *name = elf_strptr(e->file->elf, sh->sh_link, sym.st_name);
-	if (GELF_ST_TYPE(sym.st_info) != STT_SECTION && name && *name && !has_prefix(name, ".L"))
-		return (f->target = tk_strndup(name, tk_elf_stem_length(name)));
+	if (GELF_ST_TYPE(sym.st_info) != STT_SECTION && name && *name && !has_prefix(name, ".L")) {
+		f->target = tk_strndup(name, tk_elf_stem_length(name));
+		return;
+	}
 	const uint64_t address = sym.st_value + (uint64_t)rela->r_addend +
 	                         rest_of_instruction(e->file->machine, f->type);
 	const struct tk_elf_symbol *s = tk_elf_find_symbol(&e->functions, address);
 	if (!s)
 		s = tk_elf_find_symbol(&e->objects, address);
-	if (s)
-		return (f->target = format_symbol_offset(s, address));
-	if (tk_elf_find_section(e, address, 1)) {
-		f->unnamed = address;
-		return true;
-	}
 	Elf_Scn *scn = sym.st_shndx < SHN_LORESERVE ? elf_getscn(e->file->elf, sym.st_shndx) : NULL;
-	return (f->target = tk_strdup(scn && gelf_getshdr(scn, &target)
-	                                      ? tk_elf_section_name(e->file->elf, &target)
-	                                      : "?"));
+	if (s)
+		f->target = format_symbol_offset(s, address);
+	else if (tk_elf_find_section(e, address, 1))
+		f->unnamed = address;
+	else
+		f->target = tk_strdup(scn && gelf_getshdr(scn, &target)
+		                              ? tk_elf_section_name(e->file->elf, &target)
+		                              : "?");
 }
 
-static int read_reloc_section(
-        struct tk_elf *e, Elf_Scn *scn, const GElf_Shdr *sh, struct tk_error *err)
+static void read_reloc_section(struct tk_elf *e, Elf_Scn *scn, const GElf_Shdr *sh)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
 	Elf_Scn *symbol_scn = elf_getscn(e->file->elf, sh->sh_link);
@@ -109,11 +111,9 @@ static int read_reloc_section(
 		if (!width || !tk_elf_find_section(e, rela.r_offset, width))
 			continue;
 		struct tk_elf_reloc f = {.address = rela.r_offset, .width = width, .type = type};
-		if (!describe_target(e, symbols, &symbol_sh, &rela, &f))
-			return tk_fail(err, TK_ENOMEM, "out of memory");
+		describe_target(e, symbols, &symbol_sh, &rela, &f);
 		e->relocs[e->reloc_count++] = f;
 	}
-	return TK_OK;
 }
 
 static int compare_relocs(const void *a, const void *b)
@@ -134,7 +134,7 @@ int tk_elf_read_relocs(struct tk_elf *e, struct tk_error *err)
 			continue;
 		Elf_Scn *of = elf_getscn(elf, sh.sh_info);
 		if (of && gelf_getshdr(of, &target) && tk_elf_classify_section(elf, &target, &kind))
-			TRY(read_reloc_section(e, scn, &sh, err));
+			read_reloc_section(e, scn, &sh);
 	}
 	if (e->reloc_count)
 		qsort(e->relocs, e->reloc_count, sizeof(*e->relocs), compare_relocs);

@@ -31,22 +31,20 @@ static struct tk_elf_symbols *find_list(struct tk_elf *e, const GElf_Sym *sym)
 	return NULL;
 }
 
-static int reserve_symbols(struct tk_elf_symbols *s, size_t n, struct tk_error *err)
+static void reserve_symbols(struct tk_elf_symbols *s, size_t n)
 {
 	s->list = tk_realloc(s->list, (s->count + n + 1) * sizeof(*s->list));
-	return TK_OK;
 }
 
 /* The names that LLVM gives to unnamed texts. */
 static const char literal_of_llvm[] = ".L.str";
 
-static int read_symbol_table(
-        struct tk_elf *e, Elf_Scn *scn, const GElf_Shdr *sh, struct tk_error *err)
+static void read_symbol_table(struct tk_elf *e, Elf_Scn *scn, const GElf_Shdr *sh)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
 	const size_t n = data && sh->sh_entsize ? data->d_size / sh->sh_entsize : 0;
-	if (reserve_symbols(&e->functions, n, err) || reserve_symbols(&e->objects, n, err))
-		return TK_ENOMEM;
+	reserve_symbols(&e->functions, n);
+	reserve_symbols(&e->objects, n);
 	for (size_t i = 0; i < n; i++) {
 		GElf_Sym sym;
 		struct tk_elf_symbols *to =
@@ -56,7 +54,6 @@ static int read_symbol_table(
 			to->list[to->count++] = (struct tk_elf_symbol){
 			        name, sym.st_value, sym.st_size, sh->sh_type == SHT_DYNSYM};
 	}
-	return TK_OK;
 }
 
 static void sort_symbols(struct tk_elf_symbols *s)
@@ -81,7 +78,7 @@ int tk_elf_read_symbols(struct tk_elf *e, struct tk_error *err)
 		if (!gelf_getshdr(scn, &sh) ||
 		        (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM))
 			continue;
-		TRY(read_symbol_table(e, scn, &sh, err));
+		read_symbol_table(e, scn, &sh);
 		if (sh.sh_type == SHT_SYMTAB)
 			e->stripped = false;
 	}

@@ -170,8 +170,8 @@ static int add_toolchain(
 		status = add_tool(&t, "cmake", err);
 	if (!status && !t.text.len)
 		tk_buf_add_str(&t.text, "none");
-	if (!status && !(*text = tk_buf_detach(&t.text, err)))
-		status = TK_ENOMEM;
+	if (!status)
+		*text = tk_buf_detach(&t.text, err);
 	tk_buf_free(&t.text);
 	return status;
 }
@@ -191,8 +191,7 @@ static int add_cards(
 	const int found = glob(pattern, 0, NULL, &files);
 	if (found && found != GLOB_NOMATCH) {
 		globfree(&files);
-		return tk_fail(err, found == GLOB_NOSPACE ? TK_ENOMEM : TK_EIO, "cannot look at %s",
-		        pattern);
+		return tk_fail(err, TK_EIO, "cannot look at %s", pattern);
 	}
 	char **lines = tk_calloc(files.gl_pathc + 1, sizeof(*lines));
 	size_t n = 0, size = 0;

@@ -46,11 +46,6 @@ void tk_acks_free(struct tk_acks *a)
 	free(a);
 }
 
-static int out_of_memory(struct tk_error *err)
-{
-	return tk_fail(err, TK_ENOMEM, "out of memory");
-}
-
 static int read_text(
         const struct reading *r, int entry, const char *key, const char *fallback, char **out)
 {
@@ -60,7 +55,7 @@ static int read_text(
 	if (status || !text)
 		return status;
 	*out = tk_strdup(text);
-	return *out ? TK_OK : out_of_memory(r->err);
+	return TK_OK;
 }
 
 static int add_filter(
@@ -73,9 +68,8 @@ static int add_filter(
 		        "%s is %s; expected a name, or a pattern such as 'gemm*'", key,
 		        tk_yaml_kind_name(r->y, node));
 	tk_buf_add_printf(&text, "%s:%s", key, tk_yaml_text(r->y, node));
-	a->filters[*count] = tk_buf_status(&text, r->err) ? NULL : tk_strdup(tk_buf_cstr(&text));
-	tk_buf_free(&text);
-	return a->filters[(*count)++] ? TK_OK : out_of_memory(r->err);
+	a->filters[(*count)++] = tk_buf_detach(&text, NULL);
+	return TK_OK;
 }
 
 static size_t count_filters(const struct reading *r, int entry)
@@ -97,8 +91,6 @@ static int read_filters(const struct reading *r, int entry, struct tk_ack *a)
 	int status = TK_OK;
 
 	a->filters = tk_calloc(count_filters(r, entry) + 1, sizeof *a->filters);
-	if (!a->filters)
-		return out_of_memory(r->err);
 	for (const char *const *key = r->keys; !status && *key; key++) {
 		int node = tk_yaml_find(r->y, entry, *key);
 
@@ -190,8 +182,6 @@ static int read_all(const struct reading *r, struct tk_acks *out)
 		        "the file is %s; expected a list of entries that begin with -",
 		        tk_yaml_kind_name(r->y, root));
 	out->at = tk_calloc(count + 1, sizeof *out->at);
-	if (!out->at)
-		return out_of_memory(r->err);
 	while (!status && out->count < count) {
 		int entry = tk_yaml_item(r->y, root, out->count);
 
@@ -205,7 +195,7 @@ int tk_acks_load_text(const char *name, const char *text, size_t len, const char
 {
 	struct tk_acks *acks = tk_calloc(1, sizeof *acks);
 	struct tk_yaml *y = NULL;
-	int status = acks ? tk_yaml_parse(name, text, len, &y, err) : out_of_memory(err);
+	int status = tk_yaml_parse(name, text, len, &y, err);
 
 	if (!status)
 		status = tk_yaml_reject_aliases(y, text, len, err);

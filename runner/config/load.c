@@ -99,7 +99,7 @@ static int set_all_defaults(struct tk_config *c, struct tk_error *err)
 }
 
 /* The machine's name and the cache depend on the host. */
-static int set_host_defaults(struct tk_config *c, struct tk_error *err)
+static void set_host_defaults(struct tk_config *c)
 {
 	char host[256] = "";
 
@@ -114,7 +114,6 @@ static int set_host_defaults(struct tk_config *c, struct tk_error *err)
 		c->cache_dir = folder ? tk_path_make_absolute(folder) : NULL;
 		free(folder);
 	}
-	return TK_OK;
 }
 
 /* The folder that relative paths of the file start from: the file's own. */
@@ -153,8 +152,7 @@ static int read_file(const char *path, struct tk_buf *text, struct tk_error *err
 
 	if (!status)
 		return TK_OK;
-	return tk_fail(err, status == TK_ENOMEM || status == TK_EIO ? status : TK_ECONFIG, "%s",
-	        why.message);
+	return tk_fail(err, status == TK_EIO ? status : TK_ECONFIG, "%s", why.message);
 }
 
 /* c->root is set. */
@@ -171,7 +169,7 @@ static int load_text(
 	if (!status)
 		status = tk_config_apply(y, c, err);
 	if (!status)
-		status = set_host_defaults(c, err);
+		set_host_defaults(c);
 	if (!status)
 		status = tk_config_check(c, y, err);
 	if (!status)
@@ -184,11 +182,8 @@ int tk_config_load_text(const char *root, const char *name, const char *text, si
         struct tk_config **out, struct tk_error *err)
 {
 	struct tk_config *c = tk_calloc(1, sizeof *c);
-	int status =
-	        c && (c->root = tk_strdup(root)) ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
-
-	if (!status)
-		status = load_text(c, name, text, len, err);
+	c->root = tk_strdup(root);
+	int status = load_text(c, name, text, len, err);
 	if (status)
 		tk_config_free(c);
 	else

@@ -22,10 +22,9 @@ static bool is_python_path(const char *path)
 	       strspn(slash + 7, "0123456789.") == strlen(slash + 7) && !strstr(path, "/../");
 }
 
-static int copy_text(const char *text, char **out, struct tk_error *err)
+static void copy_text(const char *text, char **out)
 {
 	*out = tk_strdup(text);
-	return TK_OK;
 }
 
 static int read_operations(const json_t *list, uint32_t *out, struct tk_error *err)
@@ -69,9 +68,10 @@ static int read_members(const json_t *o, struct tk_python_package *p, struct tk_
 		        "/usr/bin/python3.11");
 	if (version && strlen(version) > VERSION_MAX)
 		return tk_fail(err, TK_EDATA, "the version has more than %d bytes", VERSION_MAX);
-	int status = copy_text(python, &p->python, err);
+	copy_text(python, &p->python);
+	int status = TK_OK;
 	if (!status)
-		status = copy_text(version ? version : "", &p->version, err);
+		copy_text(version ? version : "", &p->version);
 	if (!status)
 		status = read_flag(o, "own_packages", &p->own_packages, err);
 	if (!status)

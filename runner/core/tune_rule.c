@@ -125,8 +125,8 @@ static void set_sweep(const struct axis *axis, const struct tk_tune_fact *fact, 
 	}
 }
 
-static int add_steps(struct tk_tune_rule *rule, const struct place *places, size_t count,
-        const struct tk_tune_fact *facts, struct tk_error *err)
+static void add_steps(struct tk_tune_rule *rule, const struct place *places, size_t count,
+        const struct tk_tune_fact *facts)
 {
 	rule->steps = tk_malloc(count * sizeof *rule->steps);
 	for (size_t i = 0; i < count; i++) {
@@ -139,7 +139,6 @@ static int add_steps(struct tk_tune_rule *rule, const struct place *places, size
 			        (struct tk_tune_step){choice, places[i].x, places[i].x};
 	}
 	rule->sizes = count;
-	return TK_OK;
 }
 
 static int add_rule(struct tk_tune_rules *rules, const struct axis *axis,
@@ -151,7 +150,8 @@ static int add_rule(struct tk_tune_rules *rules, const struct axis *axis,
 	*rule = (struct tk_tune_rule){0};
 	snprintf(rule->key, sizeof rule->key, "%s", axis->name);
 	set_sweep(axis, &facts[places->fact], places->rest, rule);
-	int status = add_steps(rule, places, count, facts, err);
+	add_steps(rule, places, count, facts);
+	int status = TK_OK;
 	rules->count += !status;
 	return status;
 }

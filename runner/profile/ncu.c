@@ -155,14 +155,12 @@ static void read_kernel(
 	tk_profile_sort_stalls(k);
 }
 
-static int add_kernel(const struct tk_csv *csv, const struct columns *c, struct tk_profile *out,
-        struct tk_error *err)
+static void add_kernel(const struct tk_csv *csv, const struct columns *c, struct tk_profile *out)
 {
 	struct tk_profile_kernel *grown =
 	        tk_realloc(out->kernels, (out->count + 1) * sizeof *out->kernels);
 	out->kernels = grown;
 	read_kernel(csv, c, &grown[out->count++]);
-	return TK_OK;
 }
 
 /* A heading, a row of units, and a row for each kernel. */
@@ -180,7 +178,7 @@ static int read_rows(FILE *in, const char *path, struct tk_profile *out, struct 
 		status = tk_csv_read_row(&csv, &more, err);
 	}
 	while (!status && more && !(status = tk_csv_read_row(&csv, &more, err)) && more)
-		status = add_kernel(&csv, &c, out, err);
+		add_kernel(&csv, &c, out);
 	tk_csv_close(&csv);
 	return status;
 }
@@ -207,8 +205,6 @@ int tk_ncu_read(const char *log_path, struct tk_profile *out, struct tk_error *e
 	if (in) {
 		status = read_rows(in, log_path, out, err);
 		fclose(in);
-	} else if (!status && length) {
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	tk_buf_free(&text);
 	if (!status && out->count == 0)

@@ -244,8 +244,8 @@ int tk_suite_expand(struct tk_suite_builder *b, const char *op, const struct tk_
 		status = tk_yaml_fail(b->y, at, b->err,
 		        "pick is %zu, but this entry has only %llu combinations", wanted,
 		        (unsigned long long)total);
-	if (!status && wanted && !(picked = tk_suite_pick(total, wanted, b->pick.seed)))
-		status = tk_fail(b->err, TK_ENOMEM, "out of memory");
+	if (!status && wanted)
+		picked = tk_suite_pick(total, wanted, b->pick.seed);
 	for (size_t n = 0; !status && n < (picked ? wanted : total); n++) {
 		set_combination(&c, picked ? picked[n] : n);
 		status = add_combination(&c, at, source, group);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "suite/names.h"
@@ -29,22 +30,18 @@ static const char *find_ending(const char *name)
 }
 
 /* *path: <folder>/suites/<name>.<ending>; NULL if there is no such file. */
-static int find_in_folder(const char *folder, const char *name, char **path, struct tk_error *err)
+static void find_in_folder(const char *folder, const char *name, char **path)
 {
 	*path = NULL;
 	for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-		char *file, *full;
-
-		file = tk_sprintf("%s%s", name, endings[i]);
-		full = tk_path_join3(folder, "suites", file);
-		free(file);
+		AUTO_TEXT file = tk_sprintf("%s%s", name, endings[i]);
+		char *full = tk_path_join3(folder, "suites", file);
 		if (tk_file_exists(full)) {
 			*path = full;
-			return TK_OK;
+			return;
 		}
 		free(full);
 	}
-	return TK_OK;
 }
 
 static int unknown_suite(const char *root, const char *name, struct tk_error *err)
@@ -56,12 +53,11 @@ static int unknown_suite(const char *root, const char *name, struct tk_error *er
 	if (tk_suite_list_names(root, &names, &count, NULL))
 		count = 0;
 	known = tk_calloc(count + 1, sizeof *known);
-	for (size_t i = 0; known && i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		known[i] = names[i];
-	if (known)
-		tk_suggest_hint(name, known, NULL, hint);
+	tk_suggest_hint(name, known, NULL, hint);
 	tk_fail(err, TK_ENOTFOUND, "unknown suite \"%s\"%s%s", tk_text_format_excerpt(name, shown),
-	        hint, count && known && !tk_suggest_name(name, known) ? ", or a path" : "");
+	        hint, count && !tk_suggest_name(name, known) ? ", or a path" : "");
 	free(known);
 	tk_names_free(names, count);
 	return TK_ENOTFOUND;
@@ -75,7 +71,6 @@ bool tk_suite_name_is_path(const char *name)
 int tk_suite_find_file(const char *root, const char *name, char **path, struct tk_error *err)
 {
 	char *found = NULL;
-	int status;
 
 	if (tk_suite_name_is_path(name)) {
 		found = tk_path_resolve(root, name);
@@ -84,11 +79,9 @@ int tk_suite_find_file(const char *root, const char *name, char **path, struct t
 			return tk_fail(err, TK_ENOTFOUND, "no such suite file: %s", name);
 		}
 	} else {
-		status = find_in_folder(root, name, &found, err);
-		if (!status && !found)
-			status = find_in_folder(tk_path_data_dir(), name, &found, err);
-		if (status)
-			return status;
+		find_in_folder(root, name, &found);
+		if (!found)
+			find_in_folder(tk_path_data_dir(), name, &found);
 		if (!found)
 			return unknown_suite(root, name, err);
 	}

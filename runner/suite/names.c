@@ -20,21 +20,17 @@ static bool is_listed(char *const *names, size_t count, const char *name)
 static int add_names(const char *root, const char *folder, bool (*shorten)(char *file),
         char ***names, size_t *count, struct tk_error *err)
 {
-	char *dir = tk_path_join(root, folder), **files = NULL, **grown;
+	char *dir = tk_path_join(root, folder), **files = NULL;
 	size_t n = 0;
 	int status = TK_OK;
 
 	if (!status && tk_dir_exists(dir))
 		status = tk_dir_list(dir, &files, &n, err);
-	grown = status ? NULL : tk_realloc(*names, (*count + n + 1) * sizeof **names);
-	if (grown)
-		*names = grown;
+	*names = tk_realloc(*names, (*count + n + 1) * sizeof **names);
 	for (size_t i = 0; !status && i < n; i++) {
 		if (!shorten(files[i]) || is_listed(*names, *count, files[i]))
 			continue;
-		(*names)[*count] = tk_strdup(files[i]);
-		if (!(*names)[(*count)++])
-			status = tk_fail(err, TK_ENOMEM, "out of memory");
+		(*names)[(*count)++] = tk_strdup(files[i]);
 	}
 	tk_names_free(files, n);
 	free(dir);

@@ -33,24 +33,15 @@ void tk_suite_free(struct tk_suite *s)
 	free(s);
 }
 
-static int grow(struct tk_suite_builder *b)
+static void grow(struct tk_suite_builder *b)
 {
-	size_t capacity = b->capacity ? 2 * b->capacity : 64;
-	void *problems, *lines, *by_text;
-
 	if (b->suite->count < b->capacity)
-		return TK_OK;
-	problems = tk_realloc(b->suite->problems, capacity * sizeof *b->suite->problems);
-	if (problems)
-		b->suite->problems = problems;
-	lines = tk_realloc(b->lines, capacity * sizeof *b->lines);
-	if (lines)
-		b->lines = lines;
-	by_text = tk_realloc(b->by_text, capacity * sizeof *b->by_text);
-	if (by_text)
-		b->by_text = by_text;
-	b->capacity = capacity;
-	return TK_OK;
+		return;
+	b->capacity = b->capacity ? 2 * b->capacity : 64;
+	b->suite->problems =
+	        tk_reallocarray(b->suite->problems, b->capacity, sizeof *b->suite->problems);
+	b->lines = tk_reallocarray(b->lines, b->capacity, sizeof *b->lines);
+	b->by_text = tk_reallocarray(b->by_text, b->capacity, sizeof *b->by_text);
 }
 
 /* The place of `text` in by_text, or where it belongs. */
@@ -75,38 +66,28 @@ static size_t find_place(const struct tk_suite_builder *b, const char *text, boo
 	return low;
 }
 
-static int append(struct tk_suite_builder *b, const char *text, size_t place, size_t line,
+static void append(struct tk_suite_builder *b, const char *text, size_t place, size_t line,
         const char *source, const char *group)
 {
 	struct tk_suite *s = b->suite;
-	struct tk_suite_problem p = {tk_strdup(text), tk_strdup(source), tk_strdup(group)};
 
-	if (!p.text || !p.source || !p.group) {
-		free(p.text);
-		free(p.source);
-		free(p.group);
-		return tk_fail(b->err, TK_ENOMEM, "out of memory");
-	}
 	memmove(b->by_text + place + 1, b->by_text + place,
 	        (s->count - place) * sizeof *b->by_text);
 	b->by_text[place] = s->count;
 	b->lines[s->count] = line;
-	s->problems[s->count++] = p;
-	return TK_OK;
+	s->problems[s->count++] =
+	        (struct tk_suite_problem){tk_strdup(text), tk_strdup(source), tk_strdup(group)};
 }
 
 /* A sequence may launch a problem more than once. */
-static int add_launch(struct tk_suite_builder *b, size_t problem)
+static void add_launch(struct tk_suite_builder *b, size_t problem)
 {
 	struct tk_suite *s = b->suite;
-	uint32_t *grown;
 
 	if (!s->is_sequence)
-		return TK_OK;
-	grown = tk_realloc(s->launches, (s->launch_count + 1) * sizeof *grown);
-	s->launches = grown;
+		return;
+	s->launches = tk_reallocarray(s->launches, s->launch_count + 1, sizeof *s->launches);
 	s->launches[s->launch_count++] = (uint32_t)problem;
-	return TK_OK;
 }
 
 int tk_suite_add_problem(
@@ -122,17 +103,20 @@ int tk_suite_add_problem(
 	place = find_place(b, p.text, &found);
 	if (found && b->merge)
 		return TK_OK;
-	if (found && b->suite->is_sequence)
-		return add_launch(b, b->by_text[place]);
+	if (found && b->suite->is_sequence) {
+		add_launch(b, b->by_text[place]);
+		return TK_OK;
+	}
 	if (found)
 		return tk_yaml_fail(b->y, at, b->err, "duplicate problem %s (first in line %zu)",
 		        p.text, b->lines[b->by_text[place]]);
 	if (b->suite->count >= TK_SUITE_PROBLEMS_MAX)
 		return tk_yaml_fail(b->y, at, b->err, "the suite has more than %d problems",
 		        TK_SUITE_PROBLEMS_MAX);
-	if (grow(b) || append(b, p.text, place, tk_yaml_line(b->y, at), source, group))
-		return TK_ENOMEM;
-	return add_launch(b, b->suite->count - 1);
+	grow(b);
+	append(b, p.text, place, tk_yaml_line(b->y, at), source, group);
+	add_launch(b, b->suite->count - 1);
+	return TK_OK;
 }
 
 /* ---- the file ---- */
@@ -167,7 +151,7 @@ static int check_json(const char *name, char *text, size_t len, struct tk_error 
 	return TK_OK;
 }
 
-static int name_from_path(struct tk_suite *s, const char *path, struct tk_error *err)
+static void name_from_path(struct tk_suite *s, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path,
 	           *dot = strrchr(base, '.');
@@ -175,10 +159,9 @@ static int name_from_path(struct tk_suite *s, const char *path, struct tk_error 
 	s->path = tk_strdup(path);
 	s->name = dot && dot != base ? tk_strndup(base, (size_t)(dot - base)) : tk_strdup(base);
 	s->title = s->name ? tk_strdup(s->name) : NULL;
-	return TK_OK;
 }
 
-static int hash_problems(struct tk_suite *s, struct tk_error *err)
+static void hash_problems(struct tk_suite *s)
 {
 	struct tk_hash *h = tk_hash_new();
 
@@ -187,7 +170,6 @@ static int hash_problems(struct tk_suite *s, struct tk_error *err)
 	for (size_t i = 0; i < s->launch_count; i++)
 		tk_hash_add_i64(h, s->launches[i]);
 	tk_hash_finish(h, s->hash);
-	return TK_OK;
 }
 
 static int read_text(
@@ -215,12 +197,11 @@ int tk_suite_load_text(const char *path, const char *name, struct tk_buf *text,
         struct tk_suite **out, struct tk_error *err)
 {
 	struct tk_suite *s = tk_calloc(1, sizeof *s);
-	int status = name_from_path(s, path, err);
+	name_from_path(s, path);
+	int status = read_text(s, name, text, err);
 
 	if (!status)
-		status = read_text(s, name, text, err);
-	if (!status)
-		status = hash_problems(s, err);
+		hash_problems(s);
 	if (status)
 		tk_suite_free(s);
 	else

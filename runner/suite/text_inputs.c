@@ -38,14 +38,12 @@ static uint16_t hash_word(const char *bytes, size_t len)
 	return (uint16_t)(1 + (h & 0xffff) % 65535);
 }
 
-static int add_token(struct tk_text *t, uint16_t token, struct tk_error *err)
+static void add_token(struct tk_text *t, uint16_t token)
 {
-	if (!t->tokens) {
+	if (!t->tokens)
 		t->tokens = tk_calloc(TK_TEXT_TOKENS_MAX, sizeof *t->tokens);
-	}
 	if (t->count < TK_TEXT_TOKENS_MAX)
 		t->tokens[t->count++] = token;
-	return TK_OK;
 }
 
 int tk_text_add_document(struct tk_text *t, const char *bytes, size_t len, struct tk_error *err)
@@ -63,10 +61,12 @@ int tk_text_add_document(struct tk_text *t, const char *bytes, size_t len, struc
 		while (at + n < len && is_word((unsigned char)bytes[at + n]))
 			n++;
 		n += n == 0;
-		status = add_token(t, hash_word(bytes + at, n), err);
+		add_token(t, hash_word(bytes + at, n));
 		at += n;
 	}
-	return status || t->count == before ? status : add_token(t, 0, err);
+	if (t->count != before)
+		add_token(t, 0);
+	return TK_OK;
 }
 
 size_t tk_text_count_documents(const struct tk_text *t)
@@ -175,8 +175,7 @@ static int decode(
 		        "%s: its tokens have the hash %.*s; expected that of its name", path,
 		        TK_TEXT_HASH_DIGITS, hash);
 	for (size_t i = 0; i < bytes; i += 2)
-		if (add_token(out, (uint16_t)(at[i] | at[i + 1] << 8), err))
-			return TK_ENOMEM;
+		add_token(out, (uint16_t)(at[i] | at[i + 1] << 8));
 	return TK_OK;
 }
 

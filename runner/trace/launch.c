@@ -31,7 +31,6 @@ struct reader {
 	size_t cap, tile_cap;
 	double *gaps; /* cycles between two records of the calibration, of each ring */
 	size_t gap_count;
-	bool failed; /* out of memory */
 };
 
 /* What one group does, and what goes on beside it. */
@@ -136,7 +135,7 @@ static void add_gap(struct reader *rd, const struct ring_ref *ref)
 		rd->gaps[rd->gap_count++] = cycles / last;
 }
 
-static int calibrate(struct reader *rd, size_t n, struct tk_error *err)
+static void calibrate(struct reader *rd, size_t n)
 {
 	struct tk_summary s;
 	rd->gaps = tk_calloc(n + 1, sizeof *rd->gaps);
@@ -144,7 +143,6 @@ static int calibrate(struct reader *rd, size_t n, struct tk_error *err)
 		add_gap(rd, &rd->refs[i]);
 	if (rd->gap_count && !tk_summary_compute(rd->gaps, rd->gap_count, &s))
 		rd->out->record_ns = s.median / rd->out->clock_mhz * 1e3;
-	return TK_OK;
 }
 
 /* Not one that outlasts its group: it cannot be true. */
@@ -153,16 +151,11 @@ static void add_span(struct reader *rd, struct tk_trace_span span)
 	struct tk_trace_launch *l = rd->out;
 	bool is_possible =
 	        span.begin_ns <= span.end_ns && span.end_ns <= l->groups[span.ring].end_ns;
-	if (!is_possible || rd->failed)
+	if (!is_possible)
 		return;
 	if (l->span_count == rd->cap) {
-		size_t cap = rd->cap ? rd->cap * 2 : 4096;
-		struct tk_trace_span *grown = tk_realloc(l->spans, cap * sizeof *grown);
-		rd->failed = !grown;
-		if (!grown)
-			return;
-		l->spans = grown;
-		rd->cap = cap;
+		rd->cap = rd->cap ? rd->cap * 2 : 4096;
+		l->spans = tk_reallocarray(l->spans, rd->cap, sizeof *l->spans);
 	}
 	span.own_ns = fmax(0, span.own_ns);
 	l->spans[l->span_count++] = span;
@@ -177,17 +170,12 @@ static void end_tile(struct tk_trace_launch *l, uint32_t ring, double ns)
 static void add_tile(struct reader *rd, uint32_t ring, double ns)
 {
 	struct tk_trace_launch *l = rd->out;
-	if (rd->failed || ns > l->groups[ring].end_ns)
+	if (ns > l->groups[ring].end_ns)
 		return;
 	end_tile(l, ring, ns);
 	if (l->tile_count == rd->tile_cap) {
-		size_t cap = rd->tile_cap ? rd->tile_cap * 2 : 256;
-		struct tk_trace_tile *grown = tk_realloc(l->tiles, cap * sizeof *grown);
-		rd->failed = !grown;
-		if (!grown)
-			return;
-		l->tiles = grown;
-		rd->tile_cap = cap;
+		rd->tile_cap = rd->tile_cap ? rd->tile_cap * 2 : 256;
+		l->tiles = tk_reallocarray(l->tiles, rd->tile_cap, sizeof *l->tiles);
 	}
 	l->tiles[l->tile_count++] = (struct tk_trace_tile){ring, ns, l->groups[ring].end_ns};
 }
@@ -297,10 +285,10 @@ static int read_rings(struct reader *rd, const char *rings, struct tk_error *err
 		return tk_fail(err, TK_EDATA, "trace: %s has recorded nothing", rd->kernel->name);
 	place_rings(rd->refs, l->group_count, l->clock_mhz);
 	l->groups = tk_calloc(l->group_count, sizeof *l->groups);
-	int status = calibrate(rd, l->group_count, err);
-	for (uint32_t i = 0; !status && i < l->group_count; i++)
+	calibrate(rd, l->group_count);
+	for (uint32_t i = 0; i < l->group_count; i++)
 		read_ring(rd, i);
-	return !status && rd->failed ? tk_fail(err, TK_ENOMEM, "out of memory") : status;
+	return TK_OK;
 }
 
 int tk_trace_launch_read(const struct tk_trace *t, uint32_t kernel, uint32_t launch,
@@ -313,8 +301,7 @@ int tk_trace_launch_read(const struct tk_trace *t, uint32_t kernel, uint32_t lau
 	struct reader rd = {.kernel = &t->kernels[kernel], .out = out};
 	*out = (struct tk_trace_launch){0};
 	rd.refs = tk_calloc((size_t)rd.kernel->blocks * rd.kernel->groups, sizeof *rd.refs);
-	int status =
-	        rd.refs ? read_rings(&rd, rings, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = read_rings(&rd, rings, err);
 	free(rd.refs);
 	free(rd.gaps);
 	if (status)

@@ -241,21 +241,15 @@ static void add_span(struct import *in, const struct event *e, struct tk_trace_l
 	                .own_ns = e->length};
 }
 
-static int fill_launch(
-        struct import *in, double clock_mhz, struct tk_trace_launch *out, struct tk_error *err)
+static void fill_launch(struct import *in, double clock_mhz, struct tk_trace_launch *out)
 {
 	*out = (struct tk_trace_launch){.clock_mhz = clock_mhz,
 	        .record_ns = NAN,
 	        .groups = tk_calloc(in->count, sizeof *out->groups),
 	        .spans = tk_calloc(in->count, sizeof *out->spans)};
-	if (!out->groups || !out->spans) {
-		tk_trace_launch_free(out);
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	}
 	for (size_t i = 0; i < in->count; i++)
 		add_span(in, &in->events[i], out);
 	in->kernel->launched = in->kernel->blocks;
-	return TK_OK;
 }
 
 int tk_trace_read_proton(const char *path, double clock_mhz, struct tk_trace_file_kernel *kernel,
@@ -267,7 +261,7 @@ int tk_trace_read_proton(const char *path, double clock_mhz, struct tk_trace_fil
 	if (!status) {
 		convert_times(&in, clock_mhz);
 		name_groups(&in);
-		status = fill_launch(&in, clock_mhz, out, err);
+		fill_launch(&in, clock_mhz, out);
 	}
 	free(in.events);
 	return status;

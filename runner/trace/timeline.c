@@ -135,8 +135,7 @@ int tk_trace_timeline_list(
 		if (status)
 			break;
 		json_t *o = tk_trace_timeline_json(&t->kernels[i], &l, spans_max / t->kernel_count);
-		if (!o || json_array_append_new(list, o))
-			status = tk_fail(err, TK_ENOMEM, "out of memory");
+		json_array_append_new(list, o);
 		tk_trace_launch_free(&l);
 	}
 	if (status)

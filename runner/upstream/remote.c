@@ -274,15 +274,10 @@ struct names {
 	size_t count;
 };
 
-static int add_name(struct names *n, const char *name, size_t len, struct tk_error *err)
+static void add_name(struct names *n, const char *name, size_t len)
 {
-	char **grown = tk_realloc(n->at, (n->count + 1) * sizeof *grown);
-	if (grown)
-		n->at = grown;
-	if (!grown || !(grown[n->count] = tk_strndup(name, len)))
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	n->count++;
-	return TK_OK;
+	n->at = tk_reallocarray(n->at, n->count + 1, sizeof *n->at);
+	n->at[n->count++] = tk_strndup(name, len);
 }
 
 /* The keys of an answer to ListObjectsV2. Those that could be ours hold nothing that XML escapes,
@@ -311,7 +306,7 @@ static int parse_list(
 			continue;
 		const size_t len = (size_t)(stop - key) - strlen(TK_REMOTE_SUFFIX);
 		if (is_name(key, len))
-			status = add_name(n, key, len, err);
+			add_name(n, key, len);
 	}
 	return status;
 }
@@ -353,9 +348,9 @@ static int list_bucket(struct tk_remote *r, struct names *n, struct tk_error *er
 int tk_remote_list(struct tk_remote *r, char ***names, size_t *count, struct tk_error *err)
 {
 	struct names n = {0};
-	int status;
+	int status = TK_OK;
 	if (r->object)
-		status = add_name(&n, r->object, strlen(r->object), err);
+		add_name(&n, r->object, strlen(r->object));
 	else if (r->bucket)
 		status = list_bucket(r, &n, err);
 	else
