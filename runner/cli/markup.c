@@ -9,6 +9,7 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "core/vocabulary.h"
 
 void tk_markdown_put_text(struct tk_buf *b, const char *s)
@@ -84,11 +85,10 @@ int tk_json_write(json_t *json, size_t flags, FILE *out, struct tk_error *err)
 
 int tk_markup_write(const struct tk_buf *b, FILE *out, struct tk_error *err)
 {
-	int status = tk_buf_status(b, err);
-
-	if (!status && fwrite(b->data, 1, b->len, out) != b->len)
-		status = tk_fail_errno(err, "cannot write");
-	return status;
+	TRY(tk_buf_status(b, err));
+	if (fwrite(b->data, 1, b->len, out) != b->len)
+		return tk_fail_errno(err, "cannot write");
+	return TK_OK;
 }
 
 void tk_csv_put_text(FILE *out, const char *s)

@@ -28,12 +28,11 @@ static const char find_sql[] =
 int tk_series_find(struct tk_store *s, const char *text, const char *problem, json_t **out,
         enum tk_likeness *likeness, struct tk_error *err)
 {
-	int status = tk_records_select(
-	        s, find_sql, TK_ARGS(text, strpbrk(text, "*?[") != NULL, problem), out, err);
-
+	TRY(tk_records_select(
+	        s, find_sql, TK_ARGS(text, strpbrk(text, "*?[") != NULL, problem), out, err));
 	*likeness = (enum tk_likeness)json_integer_value(
 	        json_object_get(json_array_get(*out, 0), "likeness"));
-	return status;
+	return TK_OK;
 }
 
 static int fail_many(const json_t *found, const char *text, struct tk_error *err)

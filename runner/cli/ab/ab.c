@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/process.h"
+#include "base/try.h"
 #include "base/units.h"
 #include "cli/ab/ab_options.h"
 #include "cli/ab/format.h"
@@ -265,7 +266,7 @@ static int show(const struct tk_globals *g, const struct tk_ab_report *report, s
 
 static int run_ab(struct tk_globals *g, struct tk_error *err)
 {
-	struct tk_ab_report report = {0};
+	AUTO(tk_ab_report) report = {0};
 
 	tk_cancel_install_handlers();
 	opt.request.db_path = g->db_path ? g->db_path : g->config->db;
@@ -279,7 +280,6 @@ static int run_ab(struct tk_globals *g, struct tk_error *err)
 		status = show(g, &report, err);
 	if (!status)
 		status = exit_code(&report);
-	tk_ab_report_free(&report);
 	return status;
 }
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cli/ab/format.h"
 #include "cli/markup.h"
 #include "cli/table.h"
@@ -186,7 +187,7 @@ static size_t put_table(struct tk_buf *b, const struct tk_ab_report *r)
 int tk_ab_write_markdown(
         const struct tk_globals *g, const struct tk_ab_report *r, FILE *out, struct tk_error *err)
 {
-	struct tk_buf b = TK_BUF_INIT;
+	AUTO(tk_buf) b = TK_BUF_INIT;
 	char line[TK_AB_SUMMARY_SIZE];
 	size_t left_out;
 	int status;
@@ -202,7 +203,6 @@ int tk_ab_write_markdown(
 	tk_markdown_put_text(&b, tk_ab_summarize(r, line));
 	tk_buf_add_str(&b, "\n");
 	status = tk_markup_write(&b, out, err);
-	tk_buf_free(&b);
 	return status;
 }
 

@@ -138,7 +138,7 @@ static void override_policy(struct tk_detect_options *d)
 static int write_out(
         const struct tk_diff_format *format, const struct tk_diff_view *v, struct tk_error *err)
 {
-	char *data = NULL;
+	AUTO_TEXT data = NULL;
 	size_t size = 0;
 	FILE *f;
 	int status;
@@ -156,7 +156,6 @@ static int write_out(
 		status = tk_fail_errno(err, "cannot write %s", opt.output);
 	if (!status)
 		status = tk_file_write(opt.output, data, size, err);
-	free(data);
 	return status;
 }
 

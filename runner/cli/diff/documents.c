@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/try.h"
 #include "cli/diff/view.h"
 #include "cli/markup.h"
 #include "cli/rate.h"
@@ -246,12 +247,10 @@ int tk_diff_write_json(const struct tk_diff_view *v, FILE *out, struct tk_error 
 int tk_diff_write_ndjson(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
 {
 	size_t shown = tk_diff_shown_count(v);
-	int status = TK_OK;
-
-	for (size_t i = 0; !status && i < shown; i++)
-		status = tk_json_write(
-		        tk_fields_to_json(tk_diff_row_fields, v->rows[i], v), ROW_FLAGS, out, err);
-	return status ? status : tk_json_write(head_object(v, shown), ROW_FLAGS, out, err);
+	for (size_t i = 0; i < shown; i++)
+		TRY(tk_json_write(
+		        tk_fields_to_json(tk_diff_row_fields, v->rows[i], v), ROW_FLAGS, out, err));
+	return tk_json_write(head_object(v, shown), ROW_FLAGS, out, err);
 }
 
 int tk_diff_write_csv(const struct tk_diff_view *v, FILE *out, struct tk_error *err)

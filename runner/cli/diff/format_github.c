@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "base/try.h"
 #include "cli/diff/view.h"
 #include "cli/markup.h"
 #include "core/verdict_text.h"
@@ -119,7 +120,7 @@ static void put_headline(struct tk_buf *b, const struct tk_diff_view *v)
 
 int tk_diff_write_markdown(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
 {
-	struct tk_buf b = TK_BUF_INIT;
+	AUTO(tk_buf) b = TK_BUF_INIT;
 	size_t left_out;
 	char line[1024];
 	int status;
@@ -146,7 +147,6 @@ int tk_diff_write_markdown(const struct tk_diff_view *v, FILE *out, struct tk_er
 	tk_markdown_put_text(&b, line);
 	tk_buf_add_str(&b, "\n");
 	status = tk_markup_write(&b, out, err);
-	tk_buf_free(&b);
 	return status;
 }
 

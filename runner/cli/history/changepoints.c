@@ -93,9 +93,7 @@ static int add_list(struct report *r, size_t i, json_t *list, struct tk_error *e
 
 static int report_all(struct report *r, struct tk_error *err)
 {
-	int status = TK_OK;
-
-	for (size_t i = 0; !status && i < r->count; i++) {
+	for (size_t i = 0; i < r->count; i++) {
 		const struct tk_series_history *s = &r->series[i];
 		struct tk_changepoint *found;
 		size_t count;
@@ -110,9 +108,9 @@ static int report_all(struct report *r, struct tk_error *err)
 			add_row(r, i, found[k].index, found[k].before, found[k].after);
 		}
 		free(found);
-		status = add_list(r, i, list, err);
+		TRY(add_list(r, i, list, err));
 	}
-	return status;
+	return TK_OK;
 }
 
 static int report_nights(struct report *r, struct tk_error *err)

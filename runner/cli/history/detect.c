@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/try.h"
 #include "base/units.h"
 #include "cli/commands.h"
 #include "nightly/stages/detect_policy.h"
@@ -56,7 +57,7 @@ static void print_counts(const struct tk_detect_replay_counts *c)
 static int detect(struct tk_config *config, struct tk_store *store, struct tk_error *err)
 {
 	struct tk_detect_replay_counts counts;
-	struct tk_detect_policy policy;
+	AUTO(tk_detect_policy) policy = {0};
 	struct tk_lock *lock = NULL;
 	int status = tk_detect_policy_load(config, NULL, &policy, err);
 
@@ -67,7 +68,6 @@ static int detect(struct tk_config *config, struct tk_store *store, struct tk_er
 	if (!status)
 		print_counts(&counts);
 	tk_lock_release(lock);
-	tk_detect_policy_free(&policy);
 	return status;
 }
 

@@ -286,16 +286,14 @@ static int add_details(struct tk_store *s, json_t *night, int64_t id, struct tk_
 		const char *member, *sql;
 	} lists[] = {{"stages", stages_sql}, {"upstreams", upstreams_sql},
 	        {"failures", failures_sql}, {"peak_share", peak_sql}};
-	int status = TK_OK;
-
-	for (size_t i = 0; !status && i < sizeof lists / sizeof *lists; i++) {
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
 		json_t *rows;
 
-		status = tk_records_select(s, lists[i].sql, TK_ARGS(id), &rows, err);
+		TRY(tk_records_select(s, lists[i].sql, TK_ARGS(id), &rows, err));
 		json_object_set_new(night, lists[i].member,
 		        lists[i].sql == peak_sql ? summarize_peak(rows) : rows);
 	}
-	return status;
+	return TK_OK;
 }
 
 static int run_log(struct tk_globals *g, struct tk_error *err)

@@ -104,7 +104,7 @@ static int merge_to_new(
         const struct merge_options *o, const struct tk_config *config, struct tk_error *err)
 {
 	struct tk_store *into = NULL;
-	char *part = NULL;
+	AUTO_TEXT part = NULL;
 	struct stat st;
 	int status;
 
@@ -125,7 +125,6 @@ static int merge_to_new(
 		status = tk_fail_errno(err, "cannot rename %s to %s", part, o->output);
 	if (status)
 		remove_database(part);
-	free(part);
 	return status;
 }
 

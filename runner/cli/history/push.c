@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/memory.h"
 #include "base/signature.h"
+#include "base/try.h"
 #include "cli/commands.h"
 #include "config/config.h"
 #include "store/store.h"
@@ -26,77 +27,51 @@ static const struct tk_option options[] = {
 };
 
 /* The copy and its signature, packed. */
-static int pack(struct tk_store *s, const struct tk_config *c, const char *dir, char **archive,
+static int pack(struct tk_store *s, const struct tk_config *c, const char *dir, const char *archive,
         struct tk_error *err)
 {
-	char *content = tk_path_join(dir, "content"),
-	     *copy = tk_path_join3(dir, "content", "history.db");
-	int status = TK_OK;
+	AUTO_TEXT content = tk_path_join(dir, "content");
+	AUTO_TEXT copy = tk_path_join3(dir, "content", "history.db");
 
-	*archive = tk_path_join(dir, "history.tar.zst");
-	if (!content || !copy || !*archive)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	if (!status)
-		status = tk_dir_create(content, err);
-	if (!status)
-		status = tk_store_backup(s, copy, err);
-	if (!status)
-		status = tk_signature_write(c->signing.key, copy, err);
-	if (!status)
-		status = tk_archive_write(*archive, content, err);
-	free(content);
-	free(copy);
-	return status;
+	TRY(tk_dir_create(content, err));
+	TRY(tk_store_backup(s, copy, err));
+	TRY(tk_signature_write(c->signing.key, copy, err));
+	return tk_archive_write(archive, content, err);
 }
 
 /* An empty folder in the cache; what a push that was killed has left there is removed. */
 static int make_folder(
-        const struct tk_config *c, struct tk_lock **lock, char **dir, struct tk_error *err)
+        const struct tk_config *c, const char *dir, struct tk_lock **lock, struct tk_error *err)
 {
-	char *lock_path = tk_path_join(c->cache_dir, "push.lock");
-	int status;
+	AUTO_TEXT lock_path = tk_path_join(c->cache_dir, "push.lock");
 
-	*dir = tk_path_join(c->cache_dir, "push");
-	if (!lock_path || !*dir)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	else
-		status = tk_dir_create(c->cache_dir, err);
-	if (!status)
-		status = tk_lock_acquire(lock_path, lock, err);
-	if (!status)
-		status = tk_dir_remove(*dir, err);
-	if (!status)
-		status = tk_dir_create(*dir, err);
-	free(lock_path);
-	return status;
+	TRY(tk_dir_create(c->cache_dir, err));
+	TRY(tk_lock_acquire(lock_path, lock, err));
+	TRY(tk_dir_remove(dir, err));
+	return tk_dir_create(dir, err);
 }
 
 static int send_archive(struct tk_remote *remote, const struct push_options *o,
         const struct tk_config *c, const char *archive, struct tk_error *err)
 {
+	AUTO_TEXT name = o->name ? tk_strdup(o->name) : tk_path_make_slug(c->machine);
 	char size[TK_FORMAT_SIZE];
 	struct stat st;
-	char *name = o->name ? tk_strdup(o->name) : tk_path_make_slug(c->machine);
-	int status = TK_OK;
 
-	if (!name)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	if (!status && stat(archive, &st))
-		status = tk_fail_errno(err, "%s", archive);
-	if (!status)
-		status = tk_remote_put(remote, name, archive, err);
-	if (!status)
-		printf("%s: sent %s\n", o->url, tk_format_value((double)st.st_size, "bytes", size));
-	free(name);
-	return status;
+	if (stat(archive, &st))
+		return tk_fail_errno(err, "%s", archive);
+	TRY(tk_remote_put(remote, name, archive, err));
+	printf("%s: sent %s\n", o->url, tk_format_value((double)st.st_size, "bytes", size));
+	return TK_OK;
 }
 
 static int push(struct tk_store *s, const struct tk_config *c, const struct push_options *o,
         struct tk_error *err)
 {
+	AUTO_TEXT dir = tk_path_join(c->cache_dir, "push");
+	AUTO_TEXT archive = tk_path_join(dir, "history.tar.zst");
 	struct tk_remote *remote = NULL;
 	struct tk_lock *lock = NULL;
-	char *dir = NULL, *archive = NULL;
 	int status = tk_remote_open(o->url, &remote, err);
 
 	if (!status && o->name && tk_remote_is_object(remote))
@@ -104,17 +79,15 @@ static int push(struct tk_store *s, const struct tk_config *c, const struct push
 		        "%s names an object, and --name=%s another one; expected one of them",
 		        o->url, o->name);
 	if (!status)
-		status = make_folder(c, &lock, &dir, err);
+		status = make_folder(c, dir, &lock, err);
 	if (!status)
-		status = pack(s, c, dir, &archive, err);
+		status = pack(s, c, dir, archive, err);
 	if (!status)
 		status = send_archive(remote, o, c, archive, err);
 	if (lock)
 		tk_dir_remove(dir, NULL);
 	tk_lock_release(lock);
 	tk_remote_close(remote);
-	free(dir);
-	free(archive);
 	return status;
 }
 
@@ -166,98 +139,69 @@ static const struct tk_option pull_options[] = {
 static int move_file(const char *dir, const char *from, const char *into, const char *name,
         bool optional, struct tk_error *err)
 {
-	char *old = tk_path_join3(dir, "content", from), *new = tk_path_join(into, name);
+	AUTO_TEXT old = tk_path_join3(dir, "content", from);
+	AUTO_TEXT new = tk_path_join(into, name);
 	struct stat st;
-	int status = TK_OK;
 
-	if (!old || !new)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	else if (lstat(old, &st) && optional)
+	if (lstat(old, &st) && optional)
 		remove(new);
 	else if (lstat(old, &st) || !S_ISREG(st.st_mode))
-		status = tk_fail(
+		return tk_fail(
 		        err, TK_EDATA, "the archive has no file %s: `tracker push` makes it", from);
 	else if (rename(old, new))
-		status = tk_fail_errno(err, "%s", new);
-	free(old);
-	free(new);
-	return status;
+		return tk_fail_errno(err, "%s", new);
+	return TK_OK;
 }
 
 /* Moves the signature before the history: if pull is killed in between, the new signature does not
  * match the old history, and the pair is refused. */
 static int take_files(const char *dir, const char *into, const char *name, struct tk_error *err)
 {
-	char *db = NULL, *sig = NULL, *path = NULL;
-	int status = TK_OK;
+	AUTO_TEXT db = tk_sprintf("%s.db", name);
+	AUTO_TEXT sig = tk_sprintf("%s.db.sig", name);
+	AUTO_TEXT path = tk_path_join(into, db);
 
-	if (asprintf(&db, "%s.db", name) < 0)
-		db = NULL;
-	if (asprintf(&sig, "%s.db.sig", name) < 0)
-		sig = NULL;
-	path = db ? tk_path_join(into, db) : NULL;
-	if (!db || !sig || !path)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	if (!status)
-		status = move_file(dir, "history.db.sig", into, sig, true, err);
-	if (!status)
-		status = tk_store_remove_pending(path, err);
-	if (!status)
-		status = move_file(dir, "history.db", into, db, false, err);
-	if (!status)
-		printf("%s/%s\n", into, db);
-	free(db);
-	free(sig);
-	free(path);
-	return status;
+	TRY(move_file(dir, "history.db.sig", into, sig, true, err));
+	TRY(tk_store_remove_pending(path, err));
+	TRY(move_file(dir, "history.db", into, db, false, err));
+	printf("%s/%s\n", into, db);
+	return TK_OK;
 }
 
 /* In an empty folder `dir`; what a pull that was killed has left there is removed. */
 static int fetch(struct tk_remote *remote, const char *name, const char *into, const char *dir,
         struct tk_error *err)
 {
-	char *archive = tk_path_join(dir, "history.tar.zst"),
-	     *content = tk_path_join(dir, "content");
-	int status = archive && content ? tk_dir_remove(dir, err)
-	                                : tk_fail(err, TK_ENOMEM, "out of memory");
+	AUTO_TEXT archive = tk_path_join(dir, "history.tar.zst");
+	AUTO_TEXT content = tk_path_join(dir, "content");
 
-	if (!status)
-		status = tk_dir_create(dir, err);
-	if (!status)
-		status = tk_remote_get(remote, name, archive, ARCHIVE_MAX_BYTES, err);
-	if (!status)
-		status = tk_archive_extract(archive, content, HISTORY_MAX_BYTES, err);
-	if (!status)
-		status = take_files(dir, into, name, err);
-	if (status)
-		tk_error_add_context(err, "%s", name);
-	tk_dir_remove(dir, NULL);
-	free(archive);
-	free(content);
-	return status;
+	TRY(tk_dir_remove(dir, err));
+	TRY(tk_dir_create(dir, err));
+	TRY(tk_remote_get(remote, name, archive, ARCHIVE_MAX_BYTES, err));
+	TRY(tk_archive_extract(archive, content, HISTORY_MAX_BYTES, err));
+	return take_files(dir, into, name, err);
 }
 
 /* One that cannot be had does not cost the others; the first error is the answer. */
 static int fetch_all(struct tk_remote *remote, char *const *names, size_t count, const char *into,
         struct tk_error *err)
 {
-	char *dir = tk_path_join(into, ".pull"), *lock_path = tk_path_join(into, ".pull.lock");
+	AUTO_TEXT dir = tk_path_join(into, ".pull");
+	AUTO_TEXT lock_path = tk_path_join(into, ".pull.lock");
 	struct tk_lock *lock = NULL;
-	int status = dir && lock_path ? tk_dir_create(into, err)
-	                              : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = TK_OK;
 
-	if (!status)
-		status = tk_lock_acquire(lock_path, &lock, err);
-	for (size_t i = 0; lock && i < count; i++) {
+	TRY(tk_dir_create(into, err));
+	TRY(tk_lock_acquire(lock_path, &lock, err));
+	for (size_t i = 0; i < count; i++) {
 		struct tk_error why = {0};
 		int one = fetch(remote, names[i], into, dir, &why);
 
+		tk_dir_remove(dir, NULL);
 		if (one && !status)
-			status = tk_fail(err, one, "%s", why.message);
+			status = tk_fail(err, one, "%s: %s", names[i], why.message);
 	}
 	tk_lock_release(lock);
-	free(dir);
-	free(lock_path);
 	return status;
 }
 

@@ -392,7 +392,7 @@ static int run_show(struct tk_globals *g, struct tk_error *err)
 	struct tk_problem_spec spec;
 	const char *problem = tk_problem_parse(&spec, opt.what, NULL) ? "" : spec.text;
 	enum tk_likeness likeness;
-	struct tk_rows runs = {0};
+	AUTO(tk_rows) runs = {0};
 	json_t *found;
 	int status = tk_series_find(g->store, opt.what, problem, &found, &likeness, err);
 
@@ -405,7 +405,6 @@ static int run_show(struct tk_globals *g, struct tk_error *err)
 		        opt.what);
 	else if (!status)
 		status = show_found(g, found, err);
-	tk_rows_free(&runs);
 	json_decref(found);
 	return status;
 }

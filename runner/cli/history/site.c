@@ -86,9 +86,9 @@ static int write_site(const struct tk_globals *g, const struct arguments *a,
         const struct tk_config *config, struct tk_store *store, struct tk_error *err)
 {
 	struct tk_site_report report;
-	char *templates = tk_path_join(tk_path_data_dir(), "templates");
-	char *dir = tk_path_make_absolute(a->out ? a->out : config->site_dir),
-	     *index = tk_path_join(dir, "index.html");
+	AUTO_TEXT templates = tk_path_join(tk_path_data_dir(), "templates");
+	AUTO_TEXT dir = tk_path_make_absolute(a->out ? a->out : config->site_dir);
+	AUTO_TEXT index = tk_path_join(dir, "index.html");
 	struct tk_site_options site = {
 	        .out_dir = dir,
 	        .templates_dir = templates,
@@ -99,21 +99,16 @@ static int write_site(const struct tk_globals *g, const struct arguments *a,
 	        .tie = config->site_tie,
 	        .now_s = tk_clock_now_s(),
 	};
-	int status = tk_site_write(store, &site, &report, err);
 
-	if (!status) {
-		if (!g->quiet)
-			printf("%zu pages, %zu files (%zu written), %.1f MB in %.2f s\n",
-			        report.pages, report.files, report.files_written,
-			        (double)report.bytes * 1e-6, report.wall_s);
-		puts(index);
-		if (a->open)
-			open_browser(index);
-	}
-	free(templates);
-	free(index);
-	free(dir);
-	return status;
+	TRY(tk_site_write(store, &site, &report, err));
+	if (!g->quiet)
+		printf("%zu pages, %zu files (%zu written), %.1f MB in %.2f s\n", report.pages,
+		        report.files, report.files_written, (double)report.bytes * 1e-6,
+		        report.wall_s);
+	puts(index);
+	if (a->open)
+		open_browser(index);
+	return TK_OK;
 }
 
 /* Changes with the database and with its write-ahead log. */

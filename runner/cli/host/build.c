@@ -206,7 +206,7 @@ static int tk_build_list_cache(const struct tk_globals *g, const struct tk_confi
 	char **keys = NULL;
 	size_t count = 0;
 	struct tk_table *t = tk_table_new(g, list_columns);
-	json_t *json = json_array();
+	json_auto_t *json = json_array();
 	int status = tk_artifact_list_keys(config->cache_dir, &keys, &count, err);
 
 	for (size_t i = 0; !status && i < count; i++) {
@@ -228,7 +228,6 @@ static int tk_build_list_cache(const struct tk_globals *g, const struct tk_confi
 		                 : tk_table_print(t, stdout, err);
 	tk_names_free(keys, count);
 	tk_table_free(t);
-	json_decref(json);
 	return status;
 }
 
@@ -240,8 +239,6 @@ static int tk_build_clean_cache(
 	int status = tk_artifact_list_keys(config->cache_dir, &keys, &count, err);
 	const char **keep = tk_calloc(count + 1, sizeof(*keep));
 
-	if (!status && !keep)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && o->upstream && i < count; i++) {
 		struct tk_artifact *a = NULL;
 		if (!tk_artifact_load(config->cache_dir, keys[i], &a, NULL) &&
@@ -366,7 +363,7 @@ static int export_results(const struct tk_config *config, const char *file,
 {
 	const char **keys = tk_calloc(count + 1, sizeof(*keys));
 	size_t n = 0;
-	int status = keys ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = TK_OK;
 
 	for (size_t i = 0; !status && i < count; i++) {
 		if (results[i].artifact && results[i].artifact->status == TK_BUILD_OK)
@@ -388,8 +385,7 @@ static int build_all(const struct tk_globals *g, const struct tk_config *config,
 {
 	size_t count = 0;
 	struct tk_build_result *results = tk_calloc(config->upstream_count + 1, sizeof(*results));
-	int status = results ? choose_upstreams(config, o, results, &count, err)
-	                     : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = choose_upstreams(config, o, results, &count, err);
 
 	for (size_t i = 0; !status && i < count; i++) {
 		if (build_one(config, o, &results[i]) == TK_ECANCELED)

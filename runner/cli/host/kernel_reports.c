@@ -2,6 +2,7 @@
 #include "cli/host/kernel_reports.h"
 
 #include "base/format.h"
+#include "base/try.h"
 #include "cli/records.h"
 #include "nightly/kernel_report.h"
 
@@ -26,8 +27,8 @@ int tk_kernel_reports_put(struct tk_store *s, const struct tk_run_session *r,
 	        .problem = report->problem,
 	        .backend = r->backend_name,
 	        .backend_path = r->plain_path ? r->plain_path : r->backend_path};
-	char *result = tk_kernel_report_dump(report->result),
-	     *timeline = tk_kernel_report_dump(report->timeline);
+	AUTO_TEXT result = tk_kernel_report_dump(report->result);
+	AUTO_TEXT timeline = tk_kernel_report_dump(report->timeline);
 	const struct tk_kernel_report_row row = {.kind = report->kind,
 	        .options = r->o->backend_options ? r->o->backend_options : "",
 	        .config = r->o->config_name ? r->o->config_name : "",
@@ -36,11 +37,8 @@ int tk_kernel_reports_put(struct tk_store *s, const struct tk_run_session *r,
 	        .started_s = report->started_s,
 	        .result = result,
 	        .timeline = timeline};
-	int status = result && timeline ? tk_kernel_report_store(s, &place, &row, err)
-	                                : tk_fail(err, TK_ENOMEM, "out of memory");
-	free(result);
-	free(timeline);
-	return status;
+
+	return tk_kernel_report_store(s, &place, &row, err);
 }
 
 /* ---- listing ---- */

@@ -197,14 +197,13 @@ static int print_text(const struct tk_run_session *r, const struct tk_globals *g
 	puts(r->mode == TK_MODE_HOT     ? "; caches not flushed\n"
 	        : are_caches_flushed(r) ? "; caches flushed before each run\n"
 	                                : "; caches cold by other inputs launched before\n");
-	int status = print_kernels(g, counters, err);
-	if (!status)
-		status = print_memories(g, counters, f, err);
-	if (!status && *counters->missing)
+	TRY(print_kernels(g, counters, err));
+	TRY(print_memories(g, counters, f, err));
+	if (*counters->missing)
 		printf("\nnot recorded by %s: %s (%s)\n", r->profile->profiler->name,
 		        counters->missing,
 		        *r->profile->why ? r->profile->why : "it wrote no row of them");
-	return status;
+	return TK_OK;
 }
 
 static json_t *encode_kernel(const struct tk_profile_kernel *k)
@@ -327,13 +326,12 @@ int tk_run_prepare_profile(struct tk_run_session *r, const char *kind, struct tk
 		        "backend %s needs a device of kind %s, and only those of kind cuda and hip "
 		        "can be profiled",
 		        r->o->backend, kind);
-	int status = p->program ? TK_OK : tk_profiler_find(p->profiler, &p->program, err);
-	if (!status && !p->folder)
-		status = tk_dir_create_temp("/tmp", "tracker-profile-", &p->folder, err);
-	if (!status)
-		p->profiler->make_command(
-		        &p->command, p->program, p->folder, p->pass, r->mode != TK_MODE_HOT);
-	return status;
+	TRY(p->program ? TK_OK : tk_profiler_find(p->profiler, &p->program, err));
+	if (!p->folder)
+		TRY(tk_dir_create_temp("/tmp", "tracker-profile-", &p->folder, err));
+	p->profiler->make_command(
+	        &p->command, p->program, p->folder, p->pass, r->mode != TK_MODE_HOT);
+	return TK_OK;
 }
 
 static void free_profile(struct tk_run_profile *p)
@@ -397,22 +395,20 @@ static int store_result(struct tk_run_session *r, struct tk_store *store,
         const struct tk_problem_spec *problem, const struct tk_job_result *job,
         const struct tk_profile *counters, struct tk_error *err)
 {
-	json_t *result = tk_profile_encode(r, problem, job, counters);
+	json_auto_t *result = tk_profile_encode(r, problem, job, counters);
 	const struct tk_kernel_report_new report = {.kind = TK_KERNEL_REPORT_PROFILE,
 	        .problem = problem->text,
 	        .started_s = r->started_s,
 	        .result = result};
-	int status = tk_kernel_reports_put(store, r, &report, err);
-	json_decref(result);
-	return status;
+	return tk_kernel_reports_put(store, r, &report, err);
 }
 
 static int profile(struct tk_run_session *r, const struct tk_globals *g, struct tk_store *store,
         struct tk_error *err)
 {
 	struct tk_problem_spec problem;
-	struct tk_job_result job = {0};
-	struct tk_profile counters = {0};
+	AUTO(tk_job_result) job = {0};
+	AUTO(tk_profile) counters = {0};
 	if (tk_problem_parse(&problem, r->o->problems.items[0], err))
 		return err->status = TK_EUSAGE;
 	int status = tk_run_open_devices(r, g, err);
@@ -431,8 +427,6 @@ static int profile(struct tk_run_session *r, const struct tk_globals *g, struct 
 		status = tk_profile_print(r, g, &problem, &job, &counters, err);
 	if (!status && !r->failed && store)
 		status = store_result(r, store, &problem, &job, &counters, err);
-	tk_profile_free(&counters);
-	tk_job_result_free(&job);
 	return status;
 }
 

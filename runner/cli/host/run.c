@@ -149,7 +149,7 @@ static int run_one(struct tk_run_session *r, const struct tk_run_device *device,
         struct tk_error *err)
 {
 	struct tk_problem_spec p;
-	struct tk_job_result job;
+	AUTO(tk_job_result) job = {0};
 	int status = tk_problem_parse(&p, text, err);
 	if (status)
 		return err->status = TK_EUSAGE;
@@ -162,7 +162,6 @@ static int run_one(struct tk_run_session *r, const struct tk_run_device *device,
 	r->unsupported += job.outcome == TK_OUTCOME_UNSUPPORTED;
 	r->failed += !tk_outcome_has_timing(job.outcome) && job.outcome != TK_OUTCOME_UNSUPPORTED;
 	tk_run_add_result(r, device, &p, &job);
-	tk_job_result_free(&job);
 	return TK_OK;
 }
 
@@ -192,20 +191,18 @@ static int prepare(struct tk_run_session *r, const struct tk_globals *g, struct 
 static int run_device(
         struct tk_run_session *r, const struct tk_run_device *device, struct tk_error *err)
 {
-	int status = TK_OK;
-	for (size_t i = 0; !status && i < r->o->problems.count; i++)
-		status = run_one(r, device, r->o->problems.items[i], err);
-	for (size_t i = 0; !status && r->suite && i < r->suite->count; i++)
-		status = run_one(r, device, r->suite->problems[i].text, err);
-	return status;
+	for (size_t i = 0; i < r->o->problems.count; i++)
+		TRY(run_one(r, device, r->o->problems.items[i], err));
+	for (size_t i = 0; r->suite && i < r->suite->count; i++)
+		TRY(run_one(r, device, r->suite->problems[i].text, err));
+	return TK_OK;
 }
 
 static int run_all(struct tk_run_session *r, struct tk_error *err)
 {
-	int status = TK_OK;
-	for (size_t i = 0; !status && i < r->device_count; i++)
-		status = run_device(r, &r->devices_open[i], err);
-	return status;
+	for (size_t i = 0; i < r->device_count; i++)
+		TRY(run_device(r, &r->devices_open[i], err));
+	return TK_OK;
 }
 
 static void close_run(struct tk_run_session *r)

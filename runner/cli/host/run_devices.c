@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "core/kernel_package.h"
 #include "nightly/device.h"
 #include "nightly/plan/backend_name.h"
@@ -27,7 +28,7 @@ static int query_device_kind(struct tk_run_session *r, const struct tk_worker_sp
         char *kind, size_t size, struct tk_error *err)
 {
 	struct tk_worker *w = NULL;
-	json_t *about = NULL;
+	json_auto_t *about = NULL;
 	int status = tk_worker_new(spec, &w, err);
 	if (!status)
 		status = tk_worker_query_backend(w, r->backend_path, &about, err);
@@ -37,7 +38,6 @@ static int query_device_kind(struct tk_run_session *r, const struct tk_worker_sp
 	const char *name = json_string_value(json_object_get(about, "name"));
 	if (!status)
 		status = name_backend(r, name ? name : "", err);
-	json_decref(about);
 	tk_worker_free(w);
 	return status;
 }
@@ -117,15 +117,14 @@ static int open_device(struct tk_run_session *r, const struct tk_worker_spec *sp
 static int open_devices(struct tk_run_session *r, struct tk_worker_spec *spec, struct tk_error *err)
 {
 	json_int_t count = 1;
-	int status = TK_OK;
-	for (json_int_t i = 0; !status && i < (r->o->devices ? count : 1); i++) {
+	for (json_int_t i = 0; i < (r->o->devices ? count : 1); i++) {
 		spec->device_index = (uint32_t)i;
-		status = open_device(r, spec, &count, err);
+		TRY(open_device(r, spec, &count, err));
 	}
-	if (!status && r->device_count == 0)
+	if (r->device_count == 0)
 		return tk_fail(err, TK_ENOTFOUND, "no device \"%s\" of kind %s; found %lld",
 		        r->o->devices, spec->device_kind, (long long)count);
-	return status;
+	return TK_OK;
 }
 
 static int choose_mode(struct tk_run_session *r, const char *kind, struct tk_error *err)
@@ -192,14 +191,12 @@ static void use_recording_module(struct tk_run_session *r)
 
 int tk_run_open_devices(struct tk_run_session *r, const struct tk_globals *g, struct tk_error *err)
 {
-	int status = tk_modules_load(g->program, &r->modules, err);
-
-	if (!status)
-		status = tk_backend_find(
-		        r->config, r->modules, r->o->backend, &r->backend_path, err);
-	if (!status && r->trace_fd)
+	TRY(tk_modules_load(g->program, &r->modules, err));
+	TRY(tk_backend_find(
+	        r->config, r->modules, r->o->backend, &r->backend_path, err));
+	if (r->trace_fd)
 		use_recording_module(r);
-	return status ? status : open_workers(r, g, err);
+	return open_workers(r, g, err);
 }
 
 void tk_run_close_devices(struct tk_run_session *r)

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/try.h"
 #include "cli/host/survey.h"
 #include "config/config.h"
 #include "core/series.h"
@@ -394,7 +395,7 @@ int tk_survey_new(
 int tk_survey_apply_defaults(
         const struct tk_globals *g, struct tk_config **config, struct tk_error *err)
 {
-	struct tk_buf text = TK_BUF_INIT;
+	AUTO(tk_buf) text = TK_BUF_INIT;
 	struct tk_survey *s = NULL;
 	struct tk_config *found = NULL;
 	int status = TK_OK;
@@ -412,7 +413,6 @@ int tk_survey_apply_defaults(
 		tk_config_free(*config);
 		*config = found;
 	}
-	tk_buf_free(&text);
 	tk_survey_free(s);
 	return status;
 }

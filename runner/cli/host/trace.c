@@ -115,9 +115,9 @@ struct session {
 static int open_side(struct session *s, struct side *side, bool records, struct tk_error *err)
 {
 	side->session = (struct tk_run_session){.o = &side->options, .config = s->config};
-	int status = records ? tk_trace_file_open(&side->fd, err) : TK_OK;
+	TRY(records ? tk_trace_file_open(&side->fd, err) : TK_OK);
 	side->session.trace_fd = records ? side->fd : 0;
-	return status ? status : tk_run_open_devices(&side->session, s->g, err);
+	return tk_run_open_devices(&side->session, s->g, err);
 }
 
 static int open_sides(struct session *s, struct tk_error *err)
@@ -137,8 +137,8 @@ static int open_sides(struct session *s, struct tk_error *err)
 		base->options.backend = o->base;
 	if (o->base_config)
 		base->options.config_name = o->base_config;
-	int status = open_side(s, base, s->compares, err);
-	return status ? status : open_side(s, &s->sides[SIDE_HEAD], true, err);
+	TRY(open_side(s, base, s->compares, err));
+	return open_side(s, &s->sides[SIDE_HEAD], true, err);
 }
 
 static void close_side(struct side *side)
@@ -162,12 +162,11 @@ static int write_chrome(const struct session *s, const struct tk_trace_file_kern
 
 static int write_launch(const struct session *s, const struct tk_trace *t, struct tk_error *err)
 {
-	struct tk_trace_launch l;
+	AUTO(tk_trace_launch) l = {0};
 	int status = tk_trace_launch_read(t, 0, t->launch_count - 1, &l, err);
 	if (status)
 		return status;
 	status = write_chrome(s, &t->kernels[0], &l, err);
-	tk_trace_launch_free(&l);
 	return status;
 }
 
@@ -192,9 +191,9 @@ static int measure_side(struct session *s, enum side_id id, size_t run, struct t
 	        .fd = side->fd,
 	        .arg = s,
 	        .observe = id == SIDE_HEAD && run == 0 ? keep_first : NULL};
-	int status = tk_trace_job_run(&job, &side->runs, run, err);
+	TRY(tk_trace_job_run(&job, &side->runs, run, err));
 	s->failed = job.failed;
-	return status;
+	return TK_OK;
 }
 
 static void name_device(struct session *s)
@@ -214,7 +213,7 @@ static int fill_report(struct session *s, struct tk_error *err)
 static int read_proton(struct session *s, double clock_mhz, struct tk_error *err)
 {
 	struct tk_trace_file_kernel kernel;
-	struct tk_trace_launch l;
+	AUTO(tk_trace_launch) l = {0};
 	struct tk_trace_report *r = s->report;
 	int status = tk_trace_read_proton(s->o->proton_path, clock_mhz, &kernel, &l, err);
 	if (status)
@@ -229,7 +228,6 @@ static int read_proton(struct session *s, double clock_mhz, struct tk_error *err
 		if (!r->timeline)
 			status = tk_fail(err, TK_ENOMEM, "out of memory");
 	}
-	tk_trace_launch_free(&l);
 	return status;
 }
 
@@ -270,11 +268,11 @@ static int format_base(const struct session *s, char **out, struct tk_error *err
 /* After it was printed: a history that cannot be written to costs no measurement. */
 static int store_result(struct session *s, struct tk_error *err)
 {
-	char *base = NULL;
+	AUTO_TEXT base = NULL;
 	int status = s->compares ? format_base(s, &base, err) : TK_OK;
 	if (status)
 		return status;
-	json_t *result = tk_trace_encode(s->report);
+	json_auto_t *result = tk_trace_encode(s->report);
 	const struct tk_kernel_report_new report = {.kind = TK_KERNEL_REPORT_TRACE,
 	        .problem = s->report->problem.text,
 	        .base = base,
@@ -282,8 +280,6 @@ static int store_result(struct session *s, struct tk_error *err)
 	        .result = result,
 	        .timeline = s->report->timeline};
 	status = tk_kernel_reports_put(s->store, &s->sides[SIDE_HEAD].session, &report, err);
-	json_decref(result);
-	free(base);
 	return status;
 }
 

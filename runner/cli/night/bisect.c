@@ -253,15 +253,12 @@ static int find_head(char *rev, size_t size, struct tk_error *err)
 {
 	const char *const argv[] = {"git", "rev-parse", "--verify", "HEAD^{commit}", NULL};
 	const struct tk_process_spec spec = {.argv = argv, .deadline_s = 30};
-	struct tk_process_result result;
-	int status = tk_process_run(&spec, &result, err);
-	if (!status)
-		status = tk_process_check(&spec, &result, err);
-	if (!status)
-		snprintf(rev, size, "%.*s", (int)strcspn(tk_buf_cstr(&result.out), "\n"),
-		        tk_buf_cstr(&result.out));
-	tk_process_result_free(&result);
-	return status;
+	AUTO(tk_process_result) result = {0};
+	TRY(tk_process_run(&spec, &result, err));
+	TRY(tk_process_check(&spec, &result, err));
+	snprintf(rev, size, "%.*s", (int)strcspn(tk_buf_cstr(&result.out), "\n"),
+	        tk_buf_cstr(&result.out));
+	return TK_OK;
 }
 
 static int step(const struct tk_globals *g, struct tk_error *err)

@@ -36,8 +36,6 @@ static int write_site(void *arg, struct tk_store *store, char *index_path, struc
 {
 	const struct tk_config *config = arg;
 	char *templates = tk_path_join(tk_path_data_dir(), "templates");
-	if (!templates)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	struct tk_site_options site = {.out_dir = config->site_dir,
 	        .templates_dir = templates,
 	        .title = config->site_title,
@@ -294,10 +292,8 @@ static int run_night(const struct tk_globals *g, struct tk_error *err)
 /* acks.yml is read again after the measuring; report a mistake in it before. */
 static int check_acks(const struct tk_config *config, struct tk_error *err)
 {
-	struct tk_detect_policy policy;
-	int status = tk_detect_policy_load(config, NULL, &policy, err);
-	tk_detect_policy_free(&policy);
-	return status;
+	AUTO(tk_detect_policy) policy = {0};
+	return tk_detect_policy_load(config, NULL, &policy, err);
 }
 
 static int check_upstream(const struct tk_config *config, const char *name, struct tk_error *err)

@@ -30,8 +30,6 @@ static int write_default(
 	struct tk_survey *survey = NULL;
 	struct tk_error why = {0};
 
-	if (!root)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	if (tk_survey_new(g, strchr(path, '/') ? root : ".", &survey, &why))
 		tk_log(TK_LOG_WARN, "init", NULL,
 		        "%s: the file does not depend on the devices of this machine", why.message);

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/process.h"
+#include "base/try.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/table.h"
@@ -32,13 +33,9 @@ static const struct tk_option options[] = {
 
 static int import_text(const char *path, struct tk_text *t, struct tk_error *err)
 {
-	struct tk_buf file = TK_BUF_INIT;
-	int status = tk_file_read(path, FILE_MAX, &file, err);
-
-	if (!status)
-		status = tk_text_add_document(t, file.data, file.len, err);
-	tk_buf_free(&file);
-	return status;
+	AUTO(tk_buf) file = TK_BUF_INIT;
+	TRY(tk_file_read(path, FILE_MAX, &file, err));
+	return tk_text_add_document(t, file.data, file.len, err);
 }
 
 /* Rows end with a NUL. More than the tokens that are kept need is not read. */
@@ -62,31 +59,24 @@ static const char parquet_script[] =
 
 static int add_rows(const struct tk_buf *rows, struct tk_text *t, struct tk_error *err)
 {
-	int status = TK_OK;
-
-	for (size_t at = 0; !status && at < rows->len;) {
+	for (size_t at = 0; at < rows->len;) {
 		const char *end = memchr(rows->data + at, '\0', rows->len - at);
 		size_t len = end ? (size_t)(end - rows->data) - at : rows->len - at;
 
-		status = tk_text_add_document(t, rows->data + at, len, err);
+		TRY(tk_text_add_document(t, rows->data + at, len, err));
 		at += len + 1;
 	}
-	return status;
+	return TK_OK;
 }
 
 static int import_parquet(const char *path, struct tk_text *t, struct tk_error *err)
 {
 	const char *argv[] = {"python3", "-c", parquet_script, path, NULL};
 	const struct tk_process_spec spec = {.argv = argv, .deadline_s = PARQUET_S};
-	struct tk_process_result result;
-	int status = tk_process_run(&spec, &result, err);
-
-	if (!status)
-		status = tk_process_check(&spec, &result, err);
-	if (!status)
-		status = add_rows(&result.out, t, err);
-	tk_process_result_free(&result);
-	return status;
+	AUTO(tk_process_result) result = {0};
+	TRY(tk_process_run(&spec, &result, err));
+	TRY(tk_process_check(&spec, &result, err));
+	return add_rows(&result.out, t, err);
 }
 
 static bool is_parquet(const char *path)
@@ -105,7 +95,7 @@ static json_t *describe(const struct tk_text *t)
 
 static int import(const struct inputs_options *o, const char *root, struct tk_error *err)
 {
-	struct tk_text t = {.count = 0};
+	AUTO(tk_text) t = {.count = 0};
 	int status = TK_OK;
 
 	if (o->names.count < 2)
@@ -125,7 +115,6 @@ static int import(const struct inputs_options *o, const char *root, struct tk_er
 		        tk_text_count_distinct(&t), tk_text_count_documents(&t),
 		        tk_text_count_documents(&t) == 1 ? "" : "s",
 		        t.count == TK_TEXT_TOKENS_MAX ? "; the rest was left out" : "");
-	tk_text_free(&t);
 	return status;
 }
 
@@ -152,7 +141,7 @@ static int list(const struct tk_globals *g, const struct inputs_options *o, cons
         struct tk_error *err)
 {
 	struct tk_table *table = tk_table_new(g, columns);
-	json_t *json = json_array();
+	json_auto_t *json = json_array();
 	char **names = NULL;
 	size_t count = 0;
 	int status = o->names.count ? tk_fail(err, TK_EUSAGE, "list: unexpected argument \"%s\"",
@@ -174,7 +163,6 @@ static int list(const struct tk_globals *g, const struct inputs_options *o, cons
 		status = o->json ? tk_command_print_json(json_incref(json), err)
 		                 : tk_table_print(table, stdout, err);
 	tk_table_free(table);
-	json_decref(json);
 	return status;
 }
 

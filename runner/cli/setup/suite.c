@@ -44,8 +44,7 @@ static int load(
         const struct tk_globals *g, const char *name, struct tk_suite **out, struct tk_error *err)
 {
 	char *root = root_for(g, name);
-	int status = root ? tk_suite_load(root, name, out, err)
-	                  : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_suite_load(root, name, out, err);
 
 	free(root);
 	return status == TK_ENOTFOUND ? (err->status = TK_EUSAGE) : status;
@@ -54,12 +53,8 @@ static int load(
 static int find_names(
         const struct tk_globals *g, char ***names, size_t *count, struct tk_error *err)
 {
-	char *root = root_for(g, NULL);
-	int status = root ? tk_suite_list_names(root, names, count, err)
-	                  : tk_fail(err, TK_ENOMEM, "out of memory");
-
-	free(root);
-	return status;
+	AUTO_TEXT root = root_for(g, NULL);
+	return tk_suite_list_names(root, names, count, err);
 }
 
 static const struct tk_column list_columns[] = {
@@ -182,7 +177,7 @@ static int show_suite(const struct tk_globals *g, const struct suite_options *o,
         const struct tk_suite *s, struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(g, show_columns);
-	json_t *problems = json_array();
+	json_auto_t *problems = json_array();
 	int status = TK_OK;
 
 	for (size_t i = 0; !status && i < s->count; i++) {
@@ -199,7 +194,6 @@ static int show_suite(const struct tk_globals *g, const struct suite_options *o,
 		        err);
 	else if (!status)
 		status = tk_table_print(t, stdout, err);
-	json_decref(problems);
 	tk_table_free(t);
 	return status;
 }

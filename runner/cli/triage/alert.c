@@ -288,7 +288,7 @@ static int show(const struct tk_globals *g, const json_t *groups, struct tk_erro
 static int run_action(const struct tk_globals *g, const struct action *action,
         const struct tk_detect_options *d, struct tk_error *err)
 {
-	json_t *groups = NULL;
+	json_auto_t *groups = NULL;
 	int status;
 
 	if (action->kind == CHECK)
@@ -300,14 +300,13 @@ static int run_action(const struct tk_globals *g, const struct action *action,
 		         : action->kind == SHOW ? show(g, groups, err)
 		         : opt.yaml             ? print_ack_rules(groups, err)
 		                                : record(g, groups, action->done, err);
-	json_decref(groups);
 	return status;
 }
 
 static int run_alert(struct tk_globals *g, struct tk_error *err)
 {
 	const struct action *action = find_action(opt.action ? opt.action : actions[0].name, err);
-	struct tk_detect_policy policy;
+	AUTO(tk_detect_policy) policy = {0};
 
 	if (!action)
 		return err->status;
@@ -319,7 +318,6 @@ static int run_alert(struct tk_globals *g, struct tk_error *err)
 
 	if (!status)
 		status = run_action(g, action, &policy.options, err);
-	tk_detect_policy_free(&policy);
 	return status;
 }
 

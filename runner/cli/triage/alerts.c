@@ -250,7 +250,7 @@ static int add_unwritten(struct tk_store *s, const struct tk_missing_data *m, in
 int tk_alerts_load(struct tk_store *s, const struct tk_detect_options *options, json_t **groups,
         struct tk_error *err)
 {
-	struct tk_missing_data_list missing = {0};
+	AUTO(tk_missing_data_list) missing = {0};
 	json_t *alerts = NULL, *triage = NULL;
 	int status = tk_records_select(s, alerts_sql, TK_NO_ARGS, &alerts, err);
 
@@ -262,7 +262,6 @@ int tk_alerts_load(struct tk_store *s, const struct tk_detect_options *options, 
 		status = add_unwritten(s, &missing.at[i], options->now_s, alerts, err);
 	alerts = sort(alerts, by_group);
 	*groups = make_groups(alerts, triage);
-	tk_missing_data_list_free(&missing);
 	json_decref(alerts);
 	json_decref(triage);
 	return status;

@@ -145,13 +145,11 @@ static int put_group(const struct names *l, const struct tk_tuning_groups *group
 static int put_all(const struct names *l, const struct tk_rows *tunings, const char *of,
         json_t *list, struct tk_error *err)
 {
-	struct tk_tuning_groups groups = {0};
-	int status = tk_tuning_groups_make(tunings, &groups, err);
-
-	for (size_t i = 0; !status && i < groups.count; i++)
-		status = put_group(l, &groups, i, of, list, err);
-	tk_tuning_groups_free(&groups);
-	return status;
+	AUTO(tk_tuning_groups) groups = {0};
+	TRY(tk_tuning_groups_make(tunings, &groups, err));
+	for (size_t i = 0; i < groups.count; i++)
+		TRY(put_group(l, &groups, i, of, list, err));
+	return TK_OK;
 }
 
 /* ---- list ------------------------------------------------------------------------------------ */

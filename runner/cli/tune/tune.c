@@ -80,7 +80,7 @@ static int show(const struct tk_globals *g, const struct tune_options *o,
 
 static int run_tune(struct tk_globals *g, struct tk_error *err)
 {
-	struct tk_tune_report report = {0};
+	AUTO(tk_tune_report) report = {0};
 
 	if (opt.list) {
 		TRY(tk_command_open(g, TK_OPENS_READ, err));
@@ -104,7 +104,6 @@ static int run_tune(struct tk_globals *g, struct tk_error *err)
 	}
 	if (!status)
 		status = exit_code(&report);
-	tk_tune_report_free(&report);
 	return status;
 }
 
