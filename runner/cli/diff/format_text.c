@@ -372,7 +372,7 @@ int tk_diff_write_text(const struct tk_diff_view *v, FILE *out, struct tk_error 
 	size_t shown = tk_diff_shown_count(v);
 	char line[1024], a[TK_DIFF_GROUP_SIZE], b[TK_DIFF_GROUP_SIZE];
 
-	if (v->report->count)
+	if (shown)
 		print_header(v, shown, out);
 	for (size_t i = 0, next; i < shown; i = next) {
 

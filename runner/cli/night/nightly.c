@@ -19,6 +19,7 @@
 #include "cli/host/survey.h"
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/records.h"
 #include "cli/when.h"
 #include "config/config.h"
 #include "core/night.h"
@@ -63,46 +64,26 @@ static void print_count(const char *before, size_t count, const char *word)
 		printf("%s%zu %s", before, count, word);
 }
 
-static const struct tk_revision_row *revision_of(const struct tk_rows *revisions, int64_t id)
-{
-	for (size_t i = 0; i < revisions->count; i++)
-		if (TK_ROWS_AT(revisions, struct tk_revision_row, i)->id == id)
-			return TK_ROWS_AT(revisions, struct tk_revision_row, i);
-	return NULL;
-}
-
-static const char *upstream_name(const struct tk_rows *upstreams, int64_t id)
-{
-	for (size_t i = 0; i < upstreams->count; i++)
-		if (TK_ROWS_AT(upstreams, struct tk_upstream_row, i)->id == id)
-			return TK_ROWS_AT(upstreams, struct tk_upstream_row, i)->name;
-	return "?";
-}
-
 /* One line an upstream: its revision, whether it is new, and why it is not there. */
 static void print_upstreams(struct tk_store *store, int64_t night_id)
 {
-	struct tk_rows answers = {0}, revisions = {0}, upstreams = {0};
-	if (!tk_store_list(
-	            store, TK_TABLE_resolution, "night_id=?1", TK_ARGS(night_id), &answers, NULL) &&
-	        !tk_store_list(store, TK_TABLE_revision, NULL, TK_NO_ARGS, &revisions, NULL) &&
-	        !tk_store_list(store, TK_TABLE_upstream, NULL, TK_NO_ARGS, &upstreams, NULL))
-		for (size_t i = 0; i < answers.count; i++) {
-			const struct tk_resolution_row *a =
-			        TK_ROWS_AT(&answers, struct tk_resolution_row, i);
-			const struct tk_revision_row *r = revision_of(&revisions, a->revision_id);
-			printf("  %-20s %-12.12s %-11s ", upstream_name(&upstreams, a->upstream_id),
-			        r ? r->rev : "-", tk_resolution_status_name(a->status));
-			tk_text_write_sanitized(stdout,
-			        *a->message ? a->message
-			        : r         ? r->subject
-			                    : "",
-			        "");
-			putchar('\n');
-		}
-	tk_rows_free(&answers);
-	tk_rows_free(&revisions);
-	tk_rows_free(&upstreams);
+	static const char sql[] =
+	        "SELECT upstream, iif(rev = '', '-', rev) AS rev, status,"
+	        "  CASE WHEN message = '' THEN subject"
+	        "    WHEN substr(message, 1, length(upstream) + 2) = upstream || ': '"
+	        "    THEN substr(message, length(upstream) + 3) ELSE message END AS text"
+	        " FROM resolution_v WHERE night_id = ?1 ORDER BY upstream_id";
+	json_t *rows, *row;
+	size_t i;
+
+	tk_records_select(store, sql, TK_ARGS(night_id), &rows, NULL);
+	json_array_foreach (rows, i, row) {
+		printf("  %-20s %-12.12s %-11s ", tk_record_text(row, "upstream"),
+		        tk_record_text(row, "rev"), tk_record_text(row, "status"));
+		tk_text_write_sanitized(stdout, tk_record_text(row, "text"), "");
+		putchar('\n');
+	}
+	json_decref(rows);
 }
 
 static bool has_comparisons(const struct tk_night_report *r)
@@ -122,7 +103,9 @@ static void print_verdicts(const struct tk_night_report *r)
 	for (size_t i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
 		if (r->by_status[i]) {
 			printf("%s%zu %s", separator, r->by_status[i],
-			        tk_verdict_status_phrase((enum tk_verdict_status)i));
+			        i == TK_VERDICT_NEW
+			                ? "new (no baseline yet)"
+			                : tk_verdict_status_name((enum tk_verdict_status)i));
 			separator = ", ";
 		}
 	putchar('\n');
@@ -132,8 +115,9 @@ static void print_verdicts(const struct tk_night_report *r)
 static void print_unstable(const struct tk_night_report *r)
 {
 	if (tk_outcome_is_night_unreliable(r->unstable, r->measured))
-		printf("UNSTABLE: %zu of %zu timings missed their target interval, so results of "
-		       "this night are unreliable; `tracker doctor` lists noise sources\n",
+		printf("UNSTABLE: %zu of %zu timings are less precise than their target interval: "
+		       "small changes cannot be seen tonight; `tracker doctor` lists noise "
+		       "sources\n",
 		        r->unstable, r->measured);
 }
 
@@ -251,8 +235,7 @@ static void explain_stop(int status, const struct tk_night_report *report, struc
 	if (status == TK_ECANCELED)
 		tk_fail(err, status, "stopped");
 	if (report->is_stored)
-		tk_fail(err, status,
-		        "%s; the night is stored as a whole, `tracker site` writes the site",
+		tk_fail(err, status, "%s; the results are stored, publish them with `tracker site`",
 		        err->message);
 	else if (report->night_id &&
 	         (status == TK_ECANCELED || status == TK_ENOSPC || status == TK_EBUSY))
