@@ -1,6 +1,7 @@
-/* `tracker completion`: bash completion, made from the tables of options, so that it knows exactly
- * what --help knows. */
+/* `tracker completion`: a bash function that asks the program, at each press of the key, what may
+ * stand there; the answer comes from the tables of options, so that it knows what --help knows. */
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -11,7 +12,15 @@
 #include "store/store.h"
 #include "suite/suite.h"
 
-/* ---- names: the program itself lists them, at every press of the key ------------------------- */
+static struct {
+	const char *shell;
+	struct tk_option_list
+	        words; /* of the line, after the program; the last is to be completed */
+} opt;
+
+static const char *current; /* what is there of the word that is to be completed */
+
+/* ---- names of the history and the configuration --------------------------------------------- */
 
 /* The shell evaluates the list: a name with other characters (a file in suites/, an imported
  * history) is left out. */
@@ -20,7 +29,8 @@ static void print_name(const char *name)
 	static const char allowed[] =
 	        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:";
 
-	if (*name && strspn(name, allowed) == strlen(name))
+	if (*name && strspn(name, allowed) == strlen(name) &&
+	        strncmp(name, current, strlen(current)) == 0)
 		puts(name);
 }
 
@@ -100,221 +110,175 @@ static const struct {
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
-static int print_names(struct tk_globals *g, const char *kind)
+static void print_names(struct tk_globals *g, const struct tk_usage *u)
 {
 	struct tk_store *store = NULL;
-	size_t i = 0;
 
-	while (i < KINDS && strcmp(kinds[i].kind, kind) != 0)
-		i++;
-	if (i == KINDS)
-		return TK_EXIT_USAGE;
-	if (tk_config_load(".", g->config_path, &g->config, NULL))
-		return TK_EXIT_OK;
+	if (!u->arguments || tk_config_load(".", g->config_path, &g->config, NULL))
+		return;
 	if (tk_store_open(g->db_path ? g->db_path : g->config->db, TK_STORE_READ, &store, NULL))
 		store = NULL;
-	kinds[i].print(g, store);
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (strstr(u->arguments, kinds[i].argument))
+			kinds[i].print(g, store);
 	tk_store_close(store);
-	return TK_EXIT_OK;
 }
 
-/* ---- the script ------------------------------------------------------------------------------ */
+static const struct tk_option common[] = {{TK_OPT_FLAG("help", '?', NULL, NULL)},
+        {TK_OPT_FLAG("usage", 0, NULL, NULL)}, {TK_OPT_FLAG("version", 'V', NULL, NULL)}, {0}};
 
-static void for_each_option(const struct tk_option *options, const char *command,
-        void (*each)(const char *command, const struct tk_option *o))
+/* ---- options and actions --------------------------------------------------------------------- */
+
+/* The option that a word names: "--format", "-f". */
+static const struct tk_option *find_option(const struct tk_option *options, const char *word)
 {
 	for (const struct tk_option *o = options; o && o->kind; o++)
-		if (tk_option_is_listed(o))
-			each(command, o);
+		if (tk_option_is_listed(o) && *word == '-' &&
+		        (word[1] == '-' ? o->name && strcmp(o->name, word + 2) == 0
+		                        : word[1] == o->letter && !word[2]))
+			return o;
+	return NULL;
 }
 
-static bool takes_value(const struct tk_option *o)
+static void print_option_names(const struct tk_option *options)
 {
-	return o->kind != TK_OPTION_FLAG;
-}
+	char name[80];
 
-static void print_option_name(const char *command, const struct tk_option *o)
-{
-	(void)command;
-	if (o->name)
-		printf(" --%s%s", o->name, takes_value(o) ? "=" : "");
-}
-
-static void print_option(const struct tk_option *o)
-{
-	if (o->name)
-		printf("--%s", o->name);
-	else
-		printf("-%c", o->letter);
-}
-
-static void print_words(const char *text, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		putchar(text[i] == '|' ? ' ' : text[i]);
-}
-
-/* A row of the `case` of values: the words of a choice, files or folders. */
-static void print_values(const char *command, const struct tk_option *o)
-{
-	const char *files = !takes_value(o)          ? NULL
-	                    : strstr(o->arg, "DIR")  ? "-d"
-	                    : strstr(o->arg, "FILE") ? "-f"
-	                                             : NULL;
-
-	if (!files && !o->words)
-		return;
-	printf("\t%s:", command);
-	print_option(o);
-	if (!o->words) {
-		printf(") files=%s ;;\n", files);
-		return;
+	for (const struct tk_option *o = options; o && o->kind; o++) {
+		if (!tk_option_is_listed(o) || !o->name)
+			continue;
+		snprintf(
+		        name, sizeof name, "--%s%s", o->name, o->kind == TK_OPTION_FLAG ? "" : "=");
+		if (strncmp(name, current, strlen(current)) == 0)
+			puts(name);
 	}
-	fputs(") values=\"", stdout);
-	print_words(o->words, strlen(o->words));
-	puts("\" ;;");
 }
 
-/* A pattern of the global options that take the next word, which therefore is not the command. */
-static void print_skip(const char *command, const struct tk_option *o)
+/* "a|b c": the words up to a blank, where they are no placeholders. */
+static void print_words(const char *text)
 {
-	(void)command;
-	if (!takes_value(o))
-		return;
-	print_option(o);
-	putchar('|');
+	char word[64];
+
+	while (islower((unsigned char)*text)) {
+		size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-_");
+
+		snprintf(word, sizeof word, "%.*s", (int)n, text);
+		print_name(word);
+		text += n + (text[n] == '|');
+	}
 }
 
-/* "list", "ack|expect": not a placeholder. */
-static bool is_action(const char *text, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!islower((unsigned char)text[i]) && !strchr("|-", text[i]))
-			return false;
-	return n > 0;
-}
-
-/* The words that may come first in a line of the usage: "list|check [SUITE]". */
+/* The words that may come first in a line of the usage: "[list]", "list|check [SUITE]". */
 static void print_actions(const struct tk_usage *u)
 {
-	for (const char *p = u->arguments; p && *p;
-	        p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL) {
-		size_t n;
-
-		p += *p == '[';
-		n = strcspn(p, " ]\n");
-		if (is_action(p, n)) {
-			putchar(' ');
-			print_words(p, n);
-		}
+	for (const char *line = u->arguments; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		print_words(line + (*line == '['));
 	}
 }
 
-static void print_argument_names(const struct tk_usage *u)
+/* ---- the line -------------------------------------------------------------------------------- */
+
+static const char *word_at(size_t i)
 {
-	for (size_t i = 0; i < KINDS; i++)
-		if (u->arguments && strstr(u->arguments, kinds[i].argument))
-			printf(" $(_tracker_names %s)", kinds[i].kind);
+	return i < opt.words.count ? opt.words.items[i] : "";
 }
 
-static void print_command_names(void)
+/* The first word that is neither a global option nor its value. bash splits --option=value at the
+ * sign. */
+static const char *find_command(void)
 {
-	for (const struct tk_command *const *c = tk_commands; *c; c++)
-		if (!(*c)->hidden)
-			printf(" %s", (*c)->name);
+	for (size_t i = 0; i + 1 < opt.words.count; i++) {
+		const struct tk_option *o = find_option(tk_global_options, word_at(i));
+
+		if (o && o->kind != TK_OPTION_FLAG)
+			i += strcmp(word_at(i + 1), "=") == 0 ? 2 : 1;
+		else if (*word_at(i) != '-' && strcmp(word_at(i), "=") != 0)
+			return word_at(i);
+	}
+	return "";
 }
 
-static void print_script_start(void)
+/* The word whose value is to be completed. */
+static const char *find_owner(void)
 {
-	fputs("# bash completion of tracker: source <(tracker completion)\n"
-	      "_tracker_names()\n{\n"
-	      "\t\"${COMP_WORDS[0]}\" completion names \"$1\" 2>/dev/null\n}\n"
-	      "_tracker()\n{\n"
-	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} option= "
-	      "command= "
-	      "values= files= i commands=\"",
-	        stdout);
-	print_command_names();
-	fputs("\"\n"
-	      "\t# bash splits --option=value at the sign\n"
-	      "\tif [[ $cur == = ]]; then\n\t\toption=$prev cur=\n"
-	      "\telif [[ $prev == = ]]; then\n\t\toption=${COMP_WORDS[COMP_CWORD-2]}\n"
-	      "\telse\n\t\toption=$prev\n\tfi\n"
-	      "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
-	      "\t\tcase ${COMP_WORDS[i]} in\n\t\t",
-	        stdout);
-	for_each_option(tk_global_options, "", print_skip);
-	fputs("--) [[ ${COMP_WORDS[i+1]} == = ]] && ((i += 2)) || ((i += 1)) ;;\n"
-	      "\t\t-*|=) ;;\n"
-	      "\t\t*) command=${COMP_WORDS[i]}; break ;;\n\t\tesac\n\tdone\n",
-	        stdout);
+	size_t last = opt.words.count - 1;
+
+	if (strcmp(current, "=") == 0) {
+		current = "";
+		return last ? word_at(last - 1) : "";
+	}
+	if (last && strcmp(word_at(last - 1), "=") == 0)
+		return last > 1 ? word_at(last - 2) : "";
+	return last ? word_at(last - 1) : "";
 }
 
-static void print_value_cases(void)
+/* The first line says whether files (-f) or folders (-d) are meant instead of the words after it. */
+static void complete(struct tk_globals *g)
 {
-	puts("\tcase $command:$option in");
-	for (const struct tk_command *const *c = tk_commands; *c; c++)
-		if (!(*c)->hidden)
-			for_each_option((*c)->usage.options, (*c)->name, print_values);
-	for_each_option(tk_global_options, "*", print_values);
-	fputs("\tesac\n"
-	      "\tif [[ $values ]]; then\n\t\tCOMPREPLY=($(compgen -W \"$values\" -- "
-	      "\"$cur\"))\n\t\treturn\n"
-	      "\telif [[ $files ]]; then\n\t\tcompopt -o filenames 2>/dev/null\n"
-	      "\t\tmapfile -t COMPREPLY < <(compgen $files -- \"$cur\")\n"
-	      "\t\treturn\n\tfi\n",
-	        stdout);
-}
+	const char *name = find_command(), *owner;
+	const struct tk_command *c = tk_command_find(name);
+	const struct tk_option *own = c ? c->usage.options : NULL, *o;
 
-static void print_option_cases(void)
-{
-	fputs("\tif [[ $cur == -* ]]; then\n\t\tcase $command in\n\t\t'') values=\"", stdout);
-	for_each_option(tk_global_options, "", print_option_name);
-	puts(" --help --version\" ;;");
-	for (const struct tk_command *const *c = tk_commands; *c; c++) {
-		if ((*c)->hidden)
-			continue;
-		printf("\t\t%s) values=\"", (*c)->name);
-		for_each_option((*c)->usage.options, "", print_option_name);
-		for_each_option(tk_global_options, "", print_option_name);
-		puts(" --help --usage --version\" ;;");
+	current = word_at(opt.words.count - 1);
+	owner = find_owner();
+	o = find_option(own, owner);
+	o = o ? o : find_option(tk_global_options, owner);
+	if (o && o->kind != TK_OPTION_FLAG && !o->words && strstr(o->arg, "DIR")) {
+		puts("-d");
+		return;
+	}
+	if (o && o->kind != TK_OPTION_FLAG && !o->words && strstr(o->arg, "FILE")) {
+		puts("-f");
+		return;
+	}
+	putchar('\n');
+	if (o && o->words) {
+		print_words(o->words);
+	} else if (*current == '-') {
+		print_option_names(own);
+		print_option_names(tk_global_options);
+		print_option_names(common);
+	} else if (!c || strcmp(name, "help") == 0) {
+		for (const struct tk_command *const *each = tk_commands; *each; each++)
+			if (!(*each)->hidden)
+				print_name((*each)->name);
+	} else {
+		print_actions(&c->usage);
+		print_names(g, &c->usage);
 	}
 }
 
-static void print_action_cases(void)
-{
-	fputs("\t\tesac\n\telse\n\t\tcase $command in\n\t\t''|help) values=$commands ;;\n", stdout);
-	for (const struct tk_command *const *c = tk_commands; *c; c++) {
-		if ((*c)->hidden || strcmp((*c)->name, "help") == 0)
-			continue;
-		printf("\t\t%s) values=\"", (*c)->name);
-		print_actions(&(*c)->usage);
-		print_argument_names(&(*c)->usage);
-		puts("\" ;;");
-	}
-	fputs("\t\tesac\n\tfi\n"
-	      "\tCOMPREPLY=($(compgen -W \"$values\" -- \"$cur\"))\n"
-	      "\t[[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace "
-	      "2>/dev/null\n"
-	      "\treturn 0\n}\ncomplete -o default -F _tracker tracker\n",
-	        stdout);
-}
+static const char script[] =
+        "# bash completion of tracker: source <(tracker completion)\n"
+        "_tracker()\n{\n"
+        "\tlocal cur=${COMP_WORDS[COMP_CWORD]} answer\n"
+        "\tmapfile -t answer < <(\"${COMP_WORDS[0]}\" completion words -- "
+        "\"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)\n"
+        "\t[[ $cur == = ]] && cur=\n"
+        "\tif [[ ${answer[0]} == -* ]]; then\n"
+        "\t\tcompopt -o filenames 2>/dev/null\n"
+        "\t\tmapfile -t COMPREPLY < <(compgen \"${answer[0]}\" -- \"$cur\")\n"
+        "\t\treturn\n\tfi\n"
+        "\tCOMPREPLY=(\"${answer[@]:1}\")\n"
+        "\t[[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace "
+        "2>/dev/null\n"
+        "\treturn 0\n}\n"
+        "complete -o default -F _tracker tracker\n";
 
-static struct {
-	const char *shell, *names;
-} opt;
+/* ---- command --------------------------------------------------------------------------------- */
 
 static const struct tk_option options[] = {
         {TK_OPT_ARGUMENT(&opt.shell, NULL)},
-        {TK_OPT_ARGUMENT(&opt.names, NULL)},
+        {TK_OPT_ARGUMENTS(&opt.words, NULL)},
         {0},
 };
 
-/* The script calls `tracker completion names KIND`. */
+/* The script calls `tracker completion words -- WORD...`. */
 static int check_options(struct tk_error *err)
 {
-	if (!opt.shell || (strcmp(opt.shell, "bash") == 0 && !opt.names) ||
-	        (strcmp(opt.shell, "names") == 0 && opt.names))
+	if (!opt.shell || (strcmp(opt.shell, "bash") == 0 && !opt.words.count) ||
+	        (strcmp(opt.shell, "words") == 0 && opt.words.count))
 		return TK_OK;
 	return tk_fail(err, TK_EUSAGE, "unknown shell \"%s\"; expected bash", opt.shell);
 }
@@ -322,12 +286,10 @@ static int check_options(struct tk_error *err)
 static int run_completion(struct tk_globals *g, struct tk_error *err)
 {
 	(void)err;
-	if (opt.names)
-		return print_names(g, opt.names);
-	print_script_start();
-	print_value_cases();
-	print_option_cases();
-	print_action_cases();
+	if (opt.words.count)
+		complete(g);
+	else
+		fputs(script, stdout);
 	return TK_EXIT_OK;
 }
 
