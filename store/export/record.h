@@ -6,7 +6,9 @@
  * night or build; those of a device in the first record of that device and their problem. */
 #ifndef TK_STORE_RECORD_H
 #define TK_STORE_RECORD_H
+#include "base/buf.h"
 #include "store/db/internal.h"
+#include <jansson.h>
 
 /* Each group refers to groups before it only. */
 #define TK_RECORD_GROUPS(X) \
@@ -58,5 +60,24 @@ bool tk_record_has_nested_row(enum tk_table_id detail, enum tk_table_id owner,
 /* The name of that object: "base_build" for base_build_id. Returns out. */
 #define TK_RECORD_NAME_SIZE 64
 const char *tk_record_nested_name(const struct tk_db_column *c, char out[TK_RECORD_NAME_SIZE]);
+
+/* ---- export.c: JSON on its way to a file descriptor ------------------------------------------- */
+
+struct tk_export_output {
+	int fd;
+	struct tk_buf buf;
+};
+/* The rows of a table as tk_store_export() writes them. Kept by the handle; the caller resets it. */
+int tk_export_prepare_table(
+        struct tk_store *s, enum tk_table_id table, sqlite3_stmt **out, struct tk_error *err);
+void tk_export_add_json(struct tk_export_output *o, const json_t *value); /* compact */
+/* Writes the added text, always or only if it is large. */
+int tk_export_flush(struct tk_export_output *o, bool always, struct tk_error *err);
+/* Adds the expression that selects a column: checksums as hex digits, because readers of JSON round
+ * large integers. */
+void tk_export_add_column_sql(
+        struct tk_buf *sql, const struct tk_db_column *column, const char *alias);
+/* A column of a result, as a new reference; packed samples become an array of numbers. */
+json_t *tk_export_column(sqlite3_stmt *stmt, int column);
 
 #endif

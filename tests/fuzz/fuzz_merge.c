@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "fuzz.h"
 #include "sqlite_pool.h"
-#include "store/export/export_internal.h"
+#include "store/export/record.h"
 
 #define MUST(call) \
 	do { \
